@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# netstall. `make help` says what there is. Everything is built below build/.
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+CC ?= gcc
+CLANG ?= clang
+BPFTOOL ?= $(shell command -v bpftool 2>/dev/null || echo /usr/sbin/bpftool)
+PKG_CONFIG ?= pkg-config
+B := build
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-7s %s\n' '$(1)' '$(patsubst $(B)/%,%,$(2))'
+MAKEFLAGS += --no-print-directory
+endif
+
+ifeq ($(SAN),1)
+B := build/san
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+
+ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/)
+CFLAGS ?= -O2 -g
+ALL_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	$(CFLAGS) $(SANFLAGS) -D_GNU_SOURCE -DNETSTALL_VERSION='"$(VERSION)"' -I. -I$(B) -MMD -MP
+BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
+	-Ivmlinux -I. -MMD -MP
+
+PURE_LIBS = $(shell $(PKG_CONFIG) --libs jansson)
+TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libelf zlib libcap) $(PURE_LIBS)
+
+# The pure library: no kernel, no libbpf. The tests link it alone, which keeps it so.
+PURE_SRCS := $(wildcard user/base/*.c user/trace/*.c user/model/*.c user/analyze/*.c user/render/*.c) \
+	user/collect/plan.c
+TOOL_SRCS := $(wildcard user/*.c user/demo/*.c) $(filter-out user/collect/plan.c,$(wildcard user/collect/*.c))
+PURE_OBJS := $(PURE_SRCS:%.c=$(B)/%.o)
+TOOL_OBJS := $(TOOL_SRCS:%.c=$(B)/%.o)
+SKEL := $(B)/netstall.skel.h
+
+UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
+WORKLOAD := $(B)/tests/workload/exchange
+RENDER_TRACE := $(B)/tests/golden/render_trace
+
+.PHONY: all
+all: $(B)/netstall
+
+$(B)/netstall: $(TOOL_OBJS) $(B)/libnetstall.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+
+$(B)/libnetstall.a: $(PURE_OBJS)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(B)/%.o: %.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(patsubst %.c,$(B)/%.o,$(wildcard user/collect/session*.c)): $(SKEL)
+
+$(B)/netstall.bpf.o: bpf/netstall.bpf.c
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D) && $(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+
+$(SKEL): $(B)/netstall.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen object $(B)/netstall.linked.o $< && \
+		$(BPFTOOL) gen skeleton $(B)/netstall.linked.o name netstall_bpf >$@.new && mv $@.new $@
+
+# ---- tests ----
+
+.PHONY: test check unit golden live vmtest bench fuzz
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnetstall.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS) -lcmocka -lm
+
+# Of the demo's workload, the parts that are pure.
+$(B)/tests/unit/test_workload: $(B)/user/demo/script.o $(B)/user/demo/summary.o
+
+$(RENDER_TRACE): $(B)/tests/golden/render_trace.o $(B)/libnetstall.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS)
+
+$(WORKLOAD): $(B)/tests/workload/exchange.o $(patsubst %.c,$(B)/%.o,$(wildcard user/demo/*.c)) $(B)/libnetstall.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS)
+
+# All tests; root. Prints "N passed, N failed, N skipped" as its last line.
+test:
+	$(Q)scripts/deps.sh build test vm
+	$(Q)tests/run.sh all
+
+# The part without root.
+check:
+	$(Q)tests/run.sh pure
+
+.PHONY: test-programs
+test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(WORKLOAD)
+
+unit golden live: test-programs
+	$(Q)tests/run.sh $@
+
+KERNEL ?=
+vmtest: test-programs
+	$(Q)tests/vm/run.sh $(KERNEL)
+
+# The corpus grows below build/; the golden traces are where fuzz_text starts from.
+SECONDS_EACH ?= 60
+FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+build/fuzz/%: tests/fuzz/%.c $(PURE_SRCS)
+	$(call say,FUZZER,$@)
+	$(Q)mkdir -p $(@D) && $(CLANG) -std=gnu11 -g -O1 -D_GNU_SOURCE -DNETSTALL_VERSION='"fuzz"' -I. \
+		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $^ $(PURE_LIBS)
+
+fuzz: $(FUZZERS)
+	$(Q)scripts/deps.sh build test
+	$(Q)for fuzzer in $(FUZZERS); do \
+		mkdir -p $$fuzzer.corpus && cp tests/golden/*.trace $$fuzzer.corpus/ && \
+		$$fuzzer -max_total_time=$(SECONDS_EACH) -max_len=16384 -verbosity=0 -print_final_stats=1 \
+			$$fuzzer.corpus || exit 1; \
+	done
+
+bench: all $(WORKLOAD)
+	$(Q)tests/bench/run.sh
+
+# ---- demo, install, help ----
+
+.PHONY: demo install uninstall format clean help
+demo:
+	$(Q)scripts/deps.sh build
+	$(Q)$(MAKE) -j2 all
+	$(Q)$(B)/netstall demo
+
+install: all
+	install -D -m 755 $(B)/netstall $(DESTDIR)$(PREFIX)/bin/netstall
+	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/netstall/README.md
+	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/netstall/LICENSE
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/netstall
+	rm -rf $(DESTDIR)$(PREFIX)/share/doc/netstall
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v '^vmlinux/')
+
+clean:
+	rm -rf $(filter-out build/vm,$(wildcard build/*))
+
+help:
+	@echo 'sudo make demo     install what is missing, build, show one stall live'
+	@echo 'sudo make test     install what is missing, build, run all tests'
+	@echo 'make               build build/netstall'
+	@echo 'make check         the tests that need no root'
+	@echo 'make unit golden live   one part of the tests (live needs root)'
+	@echo 'make vmtest KERNEL=6.1  the live tests on other kernels, in a VM; all without KERNEL='
+	@echo 'make bench         what tracing costs, against other tools (root)'
+	@echo 'make fuzz          fuzz the decoders for a minute (SECONDS_EACH=60)'
+	@echo 'make install       to PREFIX=/usr/local, below DESTDIR; and uninstall'
+	@echo 'make format        clang-format all sources'
+	@echo 'V=1 shows commands, SAN=1 builds with ASan and UBSan below build/san'
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What differs from kernel to kernel. Features are detected by BTF, never by
+ * version; each flavour names the commit that it bridges.
+ */
+#ifndef NETSTALL_COMPAT_BPF_H
+#define NETSTALL_COMPAT_BPF_H
+
+/* task_struct.state became __state in 2f064a59a11f ("sched: Change task_struct::state"), 5.14. */
+struct task_struct___state {
+	long state;
+} __attribute__((preserve_access_index));
+
+static __always_inline __u32 task_state(struct task_struct *task)
+{
+	struct task_struct___state *old = (void *)task;
+
+	if (bpf_core_field_exists(old->state))
+		return BPF_CORE_READ(old, state);
+	return BPF_CORE_READ(task, __state);
+}
+
+/*
+ * When the delayed ACK is due, in jiffies. icsk_ack.timeout went away with 7.x, which
+ * keeps only the timer's own expiry.
+ */
+struct inet_connection_sock___timeout {
+	struct {
+		unsigned long timeout;
+	} icsk_ack;
+} __attribute__((preserve_access_index));
+
+static __always_inline unsigned long delack_due(struct sock *sk)
+{
+	struct inet_connection_sock___timeout *old = (void *)sk;
+	struct inet_connection_sock *icsk = (void *)sk;
+
+	if (bpf_core_field_exists(old->icsk_ack.timeout))
+		return BPF_CORE_READ(old, icsk_ack.timeout);
+	return BPF_CORE_READ(icsk, icsk_delack_timer.expires);
+}
+
+/* hrtimer.state became the flag is_queued in 7.x. */
+struct hrtimer___queued {
+	bool is_queued;
+} __attribute__((preserve_access_index));
+
+static __always_inline bool hrtimer_waits(struct hrtimer *timer)
+{
+	struct hrtimer___queued *new = (void *)timer;
+
+	if (bpf_core_field_exists(new->is_queued))
+		return BPF_CORE_READ(new, is_queued);
+	return BPF_CORE_READ(timer, state) & 1; /* HRTIMER_STATE_ENQUEUED */
+}
+
+/* bpf_task_pt_regs() came with dd6e10fbd9fb ("bpf: Add bpf_task_pt_regs() helper"), 5.15. */
+enum bpf_func_id___pt_regs { BPF_FUNC_task_pt_regs___pt_regs = 0xffff };
+
+#define NS_THREAD_SIZE 16384 /* x86-64 and arm64 with 4 KiB pages; only before 5.15 */
+
+#define NS_HAS_TASK_PT_REGS                                                                        \
+	bpf_core_enum_value_exists(enum bpf_func_id___pt_regs, BPF_FUNC_task_pt_regs___pt_regs)
+
+static __always_inline struct pt_regs *stack_regs(struct task_struct *task)
+{
+	void *stack = BPF_CORE_READ(task, stack);
+
+	return stack + NS_THREAD_SIZE - bpf_core_type_size(struct pt_regs);
+}
+
+static __always_inline struct pt_regs *task_regs(struct task_struct *task)
+{
+	if (NS_HAS_TASK_PT_REGS)
+		return (struct pt_regs *)bpf_task_pt_regs(task);
+	return stack_regs(task);
+}
+
+/* bpf_get_current_task_btf() is older (5.11) than bpf_task_pt_regs(), so the same test serves. */
+static __always_inline struct pt_regs *current_regs(void)
+{
+	if (NS_HAS_TASK_PT_REGS)
+		return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	return stack_regs((struct task_struct *)bpf_get_current_task());
+}
+
+/* A system call's number and the arguments that matter here. */
+struct syscall_args {
+	__u32 number;
+	__u32 arg0;
+	__u32 arg2;
+	__u32 arg3;
+};
+
+#if defined(__TARGET_ARCH_x86)
+
+#define NS_SYS_WRITE    1
+#define NS_SYS_WRITEV   20
+#define NS_SYS_SENDFILE 40
+#define NS_SYS_SENDTO   44
+#define NS_SYS_SENDMSG  46
+#define NS_SYS_SPLICE   275
+#define NS_SYS_PWRITEV2 328
+#define NS_SYS_SENDMMSG 307
+
+static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_args *args)
+{
+	long number = BPF_CORE_READ(regs, orig_ax);
+
+	args->number = number >= 0 && number < 4096 ? number : NS_SYSCALL_NONE;
+	args->arg0 = BPF_CORE_READ(regs, di);
+	args->arg2 = BPF_CORE_READ(regs, dx);
+	args->arg3 = BPF_CORE_READ(regs, r10);
+}
+
+#elif defined(__TARGET_ARCH_arm64)
+
+#define NS_SYS_WRITE    64
+#define NS_SYS_WRITEV   66
+#define NS_SYS_SENDFILE 71
+#define NS_SYS_SPLICE   76
+#define NS_SYS_SENDTO   206
+#define NS_SYS_SENDMSG  211
+#define NS_SYS_SENDMMSG 269
+#define NS_SYS_PWRITEV2 287
+
+static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_args *args)
+{
+	int number = BPF_CORE_READ(regs, syscallno);
+
+	args->number = number >= 0 ? number : NS_SYSCALL_NONE;
+	args->arg0 = BPF_CORE_READ(regs, orig_x0);
+	args->arg2 = BPF_CORE_READ(regs, user_regs.regs[2]);
+	args->arg3 = BPF_CORE_READ(regs, user_regs.regs[3]);
+}
+
+#endif
+
+#define NS_MSG_MORE      0x8000 /* include/linux/socket.h */
+#define NS_SPLICE_F_MORE 4      /* include/linux/splice.h */
+
+/* The socket's fd and the message flags of the send that current is in, if it is in one. */
+static __always_inline void read_send_call(__u32 *fd, __u32 *flags)
+{
+	struct syscall_args args;
+
+	*fd = NS_FD_UNKNOWN;
+	*flags = 0;
+	read_syscall(current_regs(), &args);
+	switch (args.number) {
+	case NS_SYS_SENDTO:
+	case NS_SYS_SENDMMSG:
+		*flags = args.arg3 & NS_MSG_MORE;
+		*fd = args.arg0;
+		break;
+	case NS_SYS_SENDMSG:
+		*flags = args.arg2 & NS_MSG_MORE;
+		*fd = args.arg0;
+		break;
+	case NS_SYS_WRITE:
+	case NS_SYS_WRITEV:
+	case NS_SYS_PWRITEV2:
+	case NS_SYS_SENDFILE:
+		*fd = args.arg0;
+		break;
+	case NS_SYS_SPLICE:
+		*fd = args.arg2;
+		break;
+	}
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What exists already when we come: tasks, their sockets, the other ends; and the totals at the
+ * end. */
+#ifndef NETSTALL_DISCOVER_BPF_H
+#define NETSTALL_DISCOVER_BPF_H
+
+#define NS_SOCKFS_MAGIC 0x534f434b /* include/uapi/linux/magic.h */
+#define NS_SOCK_STREAM  1
+#define NS_PF_KTHREAD   0x00200000 /* include/linux/sched.h */
+
+/* bpf_sock_from_file() came only with 5.11; the file system of the file's inode tells as well. */
+static __always_inline struct sock *file_socket(struct file *file)
+{
+	struct socket *socket;
+
+	if (BPF_CORE_READ(file, f_inode, i_sb, s_magic) != NS_SOCKFS_MAGIC)
+		return NULL;
+	socket = BPF_CORE_READ(file, private_data);
+	return BPF_CORE_READ(socket, sk);
+}
+
+static __always_inline bool is_tcp_stream(struct sock *sk)
+{
+	return is_tcp(sk) && BPF_CORE_READ(sk, sk_type) == NS_SOCK_STREAM;
+}
+
+/* The first scan: every listener of the machine, every open socket of a target. */
+static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
+{
+	struct adoption as = {.role = NS_ROLE_TARGET,
+			      .tgid = tgid,
+			      .fd = fd,
+			      .origin = NS_ORIGIN_EXISTED,
+			      .owner_sure = 1};
+	__u32 state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	__u64 address = (__u64)sk;
+
+	if (state == NS_TCP_LISTEN) {
+		on_listen(sk, tgid);
+		return;
+	}
+	if (state != NS_TCP_ESTABLISHED || !target_wanted(sk, tgid))
+		return;
+	if (bpf_map_lookup_elem(&conns, &address))
+		return;
+	adopt_open(sk, &as);
+}
+
+/*
+ * The second: the other ends, wherever they live, and owners and fds still missing. By
+ * now all listeners are known: an end whose port somebody listens on was accepted.
+ */
+static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
+{
+	struct listener_key key = {};
+	__u64 address = (__u64)sk;
+	struct ns_conn_state *conn;
+	bool news = false;
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_LISTEN)
+		return;
+	conn = bpf_map_lookup_elem(&conns, &address);
+	if (!conn) {
+		if (BPF_CORE_READ(sk, __sk_common.skc_state) != NS_TCP_ESTABLISHED)
+			return;
+		conn = adopt_peer(sk, NS_OPENER_UNKNOWN);
+		if (!conn)
+			return;
+		conn->origin = NS_ORIGIN_EXISTED;
+	}
+	if (!conn->owner_sure) {
+		conn->tgid = tgid;
+		conn->owner_sure = 1;
+		add_proc(tgid, conn->role);
+		news = true;
+	}
+	if (conn->fd == NS_FD_UNKNOWN && conn->tgid == tgid) {
+		conn->fd = fd;
+		news = true;
+	}
+	if (conn->opener == NS_OPENER_UNKNOWN) {
+		key.netns = socket_netns(sk);
+		key.port = BPF_CORE_READ(sk, __sk_common.skc_num);
+		conn->opener =
+			bpf_map_lookup_elem(&listeners, &key) ? NS_OPENER_PEER : NS_OPENER_SELF;
+		news = true;
+	}
+	if (news && conn->phase == NS_PHASE_OPEN)
+		tell_conn(sk, conn);
+}
+
+static __always_inline struct upid *upid_at(struct pid *pid, __u32 level)
+{
+	void *numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
+
+	return numbers + level * bpf_core_type_size(struct upid);
+}
+
+/* A pid as the namespace of another counts it, 0 when it is not in that. */
+static __always_inline __u32 pid_seen_from(struct pid *pid, struct pid *viewer)
+{
+	__u32 level = BPF_CORE_READ(viewer, level);
+	struct upid *here, *there;
+
+	if (BPF_CORE_READ(pid, level) < level)
+		return 0;
+	here = upid_at(pid, level);
+	there = upid_at(viewer, level);
+	return BPF_CORE_READ(here, ns) == BPF_CORE_READ(there, ns) ? BPF_CORE_READ(here, nr) : 0;
+}
+
+/* A pid as its own namespace counts. */
+static __always_inline __u32 pid_inside(struct pid *pid)
+{
+	struct upid *inside = upid_at(pid, BPF_CORE_READ(pid, level));
+
+	return BPF_CORE_READ(inside, nr);
+}
+
+/* A thread of a target that sleeps since before we came never passes a switch-out: start it here.
+ */
+static __always_inline void seed_thread(struct task_struct *task)
+{
+	struct ns_thread_state *thread = watched_thread(task);
+
+	if (!thread || thread->since)
+		return;
+	thread->since = bpf_ktime_get_ns();
+	thread->state = task_state(task) & NS_TASK_STATES;
+	thread->off = thread->state != 0;
+}
+
+#endif

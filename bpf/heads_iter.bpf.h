@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Iterators: run by the reader, before, during and after the window. */
+#ifndef NETSTALL_HEADS_ITER_BPF_H
+#define NETSTALL_HEADS_ITER_BPF_H
+
+/* An iterator runs in its reader's context: current is netstall, whose view is asked for. */
+SEC("?iter/task")
+int iter_tasks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
+	struct ns_task_entry out = {};
+	struct pid *pid, *group, *view;
+
+	if (!task)
+		return 0;
+	view = BPF_CORE_READ(self, thread_pid);
+	pid = BPF_CORE_READ(task, thread_pid);
+	group = BPF_CORE_READ(task, group_leader, thread_pid);
+	out.tgid = task->tgid;
+	out.tid = task->pid;
+	out.view_tgid = pid_seen_from(group, view);
+	out.view_tid = pid_seen_from(pid, view);
+	out.ns_tgid = pid_inside(group);
+	out.kernel_thread = (task->flags & NS_PF_KTHREAD) != 0;
+	BPF_CORE_READ_STR_INTO(&out.comm, task, comm);
+	bpf_seq_write(ctx->meta->seq, &out, sizeof(out));
+	return 0;
+}
+
+SEC("?iter/task")
+int iter_seed(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		seed_thread(task);
+	return 0;
+}
+
+SEC("?iter/task_file")
+int iter_files(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct file *file = ctx->file;
+	struct sock *sk;
+
+	if (!task || !file)
+		return 0;
+	sk = file_socket(file);
+	if (!sk || !is_tcp_stream(sk))
+		return 0;
+	if (scan_mode == NS_SCAN_TARGETS)
+		scan_target(sk, task->tgid, ctx->fd);
+	else
+		scan_peer(sk, task->tgid, ctx->fd);
+	return 0;
+}
+
+/* The end of the window: totals of what is open, and what led to a hold that still lasts. */
+SEC("?iter/bpf_map_elem")
+int iter_conns(struct bpf_iter__bpf_map_elem *ctx)
+{
+	struct ns_conn_state *conn;
+	__u64 *element = ctx->key, key;
+
+	if (!element)
+		return 0;
+	key = *element;
+	conn = bpf_map_lookup_elem(&conns, &key);
+	if (!conn || conn->phase != NS_PHASE_OPEN)
+		return 0;
+	if (conn->hold_ts && bpf_ktime_get_ns() - conn->hold_ts >= settings.threshold_ns)
+		flush_both(conn);
+	tell_totals((struct sock *)key, conn);
+	return 0;
+}
+
+#endif

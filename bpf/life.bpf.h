@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Sockets that open and close, processes that start and end, while we watch. */
+#ifndef NETSTALL_LIFE_BPF_H
+#define NETSTALL_LIFE_BPF_H
+
+/* include/net/tcp_states.h */
+#define NS_TCP_ESTABLISHED 1
+#define NS_TCP_SYN_SENT    2
+#define NS_TCP_SYN_RECV    3
+#define NS_TCP_CLOSE       7
+#define NS_TCP_LISTEN      10
+
+static __always_inline void on_listen(struct sock *sk, __u32 tgid)
+{
+	struct listener_key key = {.netns = socket_netns(sk),
+				   .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+
+	bpf_map_update_elem(&listeners, &key, &tgid, BPF_ANY);
+}
+
+/* connect() was called, in its caller's context; the local port is not chosen yet. */
+static __always_inline void on_connect(struct sock *sk, __u32 tgid)
+{
+	struct adoption as = {.role = NS_ROLE_TARGET,
+			      .tgid = tgid,
+			      .fd = NS_FD_UNKNOWN,
+			      .origin = NS_ORIGIN_CONNECT,
+			      .opener = NS_OPENER_SELF,
+			      .owner_sure = 1};
+	__u64 key = (__u64)sk;
+
+	bpf_map_update_elem(&connectors, &key, &tgid, BPF_ANY);
+	if (settings.any_process || !(proc_role(tgid) & NS_ROLE_TARGET))
+		return;
+	if (settings.lport || (settings.rport && !ports_wanted(sk)))
+		return; /* seen again when it is used */
+	if (!bpf_map_lookup_elem(&conns, &key))
+		adopt(sk, &as);
+}
+
+/* connect() succeeded: in softirq, of nobody. */
+static __always_inline void on_connected(struct sock *sk)
+{
+	struct adoption as = {.role = NS_ROLE_TARGET,
+			      .fd = NS_FD_UNKNOWN,
+			      .origin = NS_ORIGIN_CONNECT,
+			      .opener = NS_OPENER_SELF,
+			      .owner_sure = 1};
+	__u64 key = (__u64)sk;
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	__u32 *tgid;
+
+	if (conn) {
+		conn->phase = NS_PHASE_OPEN;
+		read_base(sk, conn);
+		tell_conn(sk, conn);
+		pair_conn(sk, conn);
+		return;
+	}
+	tgid = bpf_map_lookup_elem(&connectors, &key);
+	if (tgid && target_wanted(sk, *tgid)) {
+		as.tgid = *tgid;
+		adopt_open(sk, &as);
+		return;
+	}
+	adopt_peer(sk, NS_OPENER_SELF);
+}
+
+/* A handshake was completed on a listener; accept() comes later, its caller is the listener's
+ * owner. */
+static __always_inline void on_accepted(struct sock *sk)
+{
+	struct adoption as = {.role = NS_ROLE_TARGET,
+			      .fd = NS_FD_UNKNOWN,
+			      .origin = NS_ORIGIN_ACCEPT,
+			      .opener = NS_OPENER_PEER};
+	struct listener_key key = {.netns = socket_netns(sk),
+				   .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+	__u32 *tgid = bpf_map_lookup_elem(&listeners, &key);
+
+	if (tgid ? target_wanted(sk, *tgid) : settings.any_process && ports_wanted(sk)) {
+		if (tgid)
+			as.tgid = *tgid;
+		adopt_open(sk, &as);
+		return;
+	}
+	adopt_peer(sk, NS_OPENER_PEER);
+}
+
+static __always_inline void on_set_state(struct sock *sk, int from, int to)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (!is_tcp(sk))
+		return;
+	if (to == NS_TCP_LISTEN)
+		on_listen(sk, tgid);
+	else if (to == NS_TCP_SYN_SENT)
+		on_connect(sk, tgid);
+	else if (to == NS_TCP_ESTABLISHED && from == NS_TCP_SYN_SENT)
+		on_connected(sk);
+	else if (to == NS_TCP_ESTABLISHED && from == NS_TCP_SYN_RECV)
+		on_accepted(sk);
+	else if (to == NS_TCP_CLOSE)
+		drop_conn(sk);
+}
+
+static __always_inline bool comm_matches(struct task_struct *task)
+{
+	char comm[NS_COMM_LEN] = {};
+	int i;
+
+	BPF_CORE_READ_STR_INTO(&comm, task, comm);
+	for (i = 0; i < NS_COMM_LEN; i++) {
+		if (comm[i] != settings.comm[i])
+			return false;
+		if (!comm[i])
+			return true;
+	}
+	return true;
+}
+
+static __always_inline void on_fork(struct task_struct *parent, struct task_struct *child)
+{
+	__u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid);
+
+	if (from == to || !settings.follow_children)
+		return;
+	if (proc_role(from) & NS_ROLE_TARGET)
+		add_proc(to, NS_ROLE_TARGET);
+}
+
+static __always_inline void on_exec(struct task_struct *task)
+{
+	if (settings.by_comm && comm_matches(task))
+		add_proc(BPF_CORE_READ(task, tgid), NS_ROLE_TARGET);
+}
+
+static __always_inline void on_cgroup_attach(struct cgroup *to, struct task_struct *task)
+{
+	__u64 id = BPF_CORE_READ(to, kn, id);
+
+	if (settings.by_cgroup && bpf_map_lookup_elem(&cgroups, &id))
+		add_proc(BPF_CORE_READ(task, tgid), NS_ROLE_TARGET);
+}
+
+static __always_inline void tell_thread(struct ns_thread_state *thread, __u32 tid, __u64 now)
+{
+	struct ns_thread_totals out = {};
+
+	fill_head(&out.head, NS_THREAD_TOTALS, sizeof(out), now, 0);
+	out.head.tgid = thread->tgid;
+	out.head.tid = tid;
+	out.on_cpu_ns = thread->on_cpu_ns;
+	out.blocked_ns = thread->blocked_ns;
+	out.runqueue_ns = thread->runqueue_ns;
+	out.voluntary = thread->voluntary;
+	out.involuntary = thread->involuntary;
+	__builtin_memcpy(out.comm, thread->comm, NS_COMM_LEN);
+	stream(&out, sizeof(out));
+}
+
+/* The thread that exits is on its CPU. */
+static __always_inline void on_exit(struct task_struct *task)
+{
+	__u32 tid = BPF_CORE_READ(task, pid), tgid = BPF_CORE_READ(task, tgid);
+	struct ns_thread_state *thread;
+	struct ns_head out = {};
+	__u64 now;
+
+	if (!proc_hint(tgid))
+		return;
+	now = bpf_ktime_get_ns();
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (thread) {
+		if (thread->since && !thread->off)
+			thread->on_cpu_ns += now - thread->since;
+		tell_thread(thread, tid, now);
+		bpf_map_delete_elem(&threads, &tid);
+	}
+	if (BPF_CORE_READ(task, signal, live.counter) > 0 || !proc_role(tgid))
+		return;
+	fill_head(&out, NS_EXIT, sizeof(out), now, 0);
+	stream(&out, sizeof(out));
+	bpf_map_delete_elem(&procs, &tgid);
+}
+
+#endif

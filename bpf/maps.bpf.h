@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The tables, their bounds, and the question every hook asks first: is this ours? */
+#ifndef NETSTALL_MAPS_BPF_H
+#define NETSTALL_MAPS_BPF_H
+
+#define NS_TABLE(name_, type_, key_, value_, entries_)                                             \
+	struct {                                                                                   \
+		__uint(type, type_);                                                               \
+		__uint(max_entries, entries_);                                                     \
+		__type(key, key_);                                                                 \
+		__type(value, value_);                                                             \
+	} name_ SEC(".maps")
+
+/* Addresses and ports of one end. netns counts only between loopback addresses, see socket.bpf.h.
+ */
+struct tuple {
+	__u32 laddr[4];
+	__u32 raddr[4];
+	__u16 lport;
+	__u16 rport;
+	__u32 netns;
+};
+
+struct listener_key {
+	__u32 netns;
+	__u32 port;
+};
+
+/*
+ * Sizes are defaults; the loader sets others. A full table costs what it does not
+ * hold and says so in lost[]; only the LRU ones evict, the entry used longest ago.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4 << 20);
+} records SEC(".maps");
+NS_TABLE(conns, BPF_MAP_TYPE_HASH, __u64, struct ns_conn_state, 4096);
+NS_TABLE(tuples, BPF_MAP_TYPE_HASH, struct tuple, __u64, 4096);
+NS_TABLE(threads, BPF_MAP_TYPE_HASH, __u32, struct ns_thread_state, 8192);
+NS_TABLE(procs, BPF_MAP_TYPE_HASH, __u32, struct ns_proc_state, 8192);
+NS_TABLE(cgroups, BPF_MAP_TYPE_HASH, __u64, __u32, 1024);
+/* Who listens on a port, and who called connect() on a socket: the owners of ends to come. */
+NS_TABLE(listeners, BPF_MAP_TYPE_LRU_HASH, struct listener_key, __u32, 4096);
+NS_TABLE(connectors, BPF_MAP_TYPE_LRU_HASH, __u64, __u32, 4096);
+/* The socket of the tcp_sendmsg_locked() that a thread is in: kprobe way only. */
+NS_TABLE(sending, BPF_MAP_TYPE_LRU_HASH, __u32, __u64, 4096);
+NS_TABLE(receiving, BPF_MAP_TYPE_LRU_HASH, __u32, __u64, 4096);
+
+const volatile struct ns_config settings = {};
+
+__u64 lost[NS_LOST_KINDS];
+__u64 delack_function; /* address of tcp_delack_timer(), 0 until a socket was seen */
+__u32 conns_numbered[NS_CPUS];
+__s32 active_holds;  /* while 0, transmits and receives are not looked at */
+__u32 unsure_owners; /* sockets adopted without being sure whose they are, ever */
+__u32 closing;       /* the window closes: what is held may still be released, no more begins */
+__u32 only_tid;      /* 0: all threads of the targets */
+__u32 scan_mode;     /* enum ns_scan of the iterator run to come */
+/* Roles of the processes in a bucket: a cheap "no" for all others of the machine. */
+__u8 proc_flags[NS_PROC_FLAGS];
+struct ns_last_send last_send[NS_CPUS];
+struct ns_conn_state zero_conn;     /* never written: what a new entry starts from */
+struct ns_thread_state zero_thread; /* likewise */
+
+static __always_inline void count_lost(__u32 kind)
+{
+	if (kind < NS_LOST_KINDS)
+		__sync_fetch_and_add(&lost[kind], 1);
+}
+
+static __always_inline __u32 proc_hint(__u32 tgid)
+{
+	return proc_flags[tgid & (NS_PROC_FLAGS - 1)];
+}
+
+static __always_inline __u32 proc_role(__u32 tgid)
+{
+	struct ns_proc_state *proc;
+
+	if (!proc_hint(tgid))
+		return 0;
+	proc = bpf_map_lookup_elem(&procs, &tgid);
+	return proc ? proc->role : 0;
+}
+
+/* A process is under watch from now on; a target stays one. */
+static __always_inline void add_proc(__u32 tgid, __u32 role)
+{
+	struct ns_proc_state *known = bpf_map_lookup_elem(&procs, &tgid);
+	struct ns_proc_state fresh = {.role = role};
+
+	if (known) {
+		known->role |= role;
+	} else if (bpf_map_update_elem(&procs, &tgid, &fresh, BPF_NOEXIST)) {
+		count_lost(NS_LOST_PROCESSES);
+		return;
+	}
+	proc_flags[tgid & (NS_PROC_FLAGS - 1)] |= role;
+}
+
+static __always_inline bool seq_after(__u32 a, __u32 b)
+{
+	return (__s32)(b - a) < 0;
+}
+
+#endif

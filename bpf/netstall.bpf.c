@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The programs: thin heads that fetch arguments in the way of their attach type and
+ * call the one body of their fact. All are optional ("?"): the plan (user/collect/plan.c)
+ * says which are loaded; the name is what it calls them by.
+ */
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/state.h"
+
+/* In the order of use: each builds on those before it. */
+#include "bpf/compat.bpf.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/emit.bpf.h"
+#include "bpf/socket.bpf.h"
+#include "bpf/tcp.bpf.h"
+#include "bpf/delack.bpf.h"
+#include "bpf/sched.bpf.h"
+#include "bpf/life.bpf.h"
+#include "bpf/discover.bpf.h"
+
+#include "bpf/heads_tcp.bpf.h"
+#include "bpf/heads_life.bpf.h"
+#include "bpf/heads_iter.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

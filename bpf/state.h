@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the kernel side keeps, and the settings that it is loaded with. Not part
+ * of the wire contract: both sides are always built together.
+ */
+#ifndef NETSTALL_STATE_H
+#define NETSTALL_STATE_H
+
+#include "bpf/event.h"
+
+#define NS_HISTORY    16     /* records kept of a socket; a power of two */
+#define NS_SLOT_WORDS 12     /* u64 words of the longest record in a history */
+#define NS_PROC_FLAGS 65536u /* buckets of the process filter; a power of two */
+#define NS_CPUS       1024u  /* a power of two; CPUs beyond share a slot */
+
+/* Read-only data: the verifier prunes what is switched off. */
+struct ns_config {
+	__u64 threshold_ns;
+	__u32 verbose;         /* stream every record */
+	__u32 any_process;     /* ports alone choose: no process filter */
+	__u32 follow_children; /* a target's children are targets */
+	__u32 lport;           /* 0: any */
+	__u32 rport;
+	__u32 by_comm; /* processes that exec to comm become targets */
+	__u32 by_cgroup;
+	__u32 hz;   /* 0: not known */
+	__u32 cpus; /* possible ones */
+	__u32 pad;
+	char comm[NS_COMM_LEN];
+};
+
+/* One record of a history; the head tells which. */
+struct ns_slot {
+	__u64 words[NS_SLOT_WORDS];
+};
+
+_Static_assert(sizeof(struct ns_hold) <= sizeof(struct ns_slot), "a hold fits a slot");
+
+enum ns_phase {
+	NS_PHASE_OPENING = 0, /* connect() was called, no addresses yet */
+	NS_PHASE_OPEN = 1,
+};
+
+/* A watched socket, by the address of its struct sock. */
+struct ns_conn_state {
+	__u32 id;
+	__u32 role;
+	__u64 peer; /* struct sock of the other end, 0 not known */
+	__u32 phase;
+	__u32 tgid; /* owner, 0 not known */
+	__u32 fd;
+	__u32 owner_sure; /* seen to use it, not only deduced */
+	__u32 origin;
+	__u32 opener;
+
+	__u64 hold_ts; /* 0: nothing is held */
+	__u32 hold_seq;
+	__u32 hold_end;
+	__u32 hold_reason;
+
+	__u32 xmit_end; /* write_seq at tcp_write_xmit's last refusal */
+	__u32 xmit_mss;
+	__u32 xmit_nonagle;
+	__u32 hold_told; /* the hold's record has left, so its release has to follow */
+
+	__u32 writes;
+	__u32 reads;
+	__u32 delack_armed;
+	__u32 delack_fired;
+	__u32 holds[NS_HOLD_REASONS];
+	__u32 base_segs_out; /* the socket's own counters at first sight */
+	__u32 base_data_segs_out;
+	__u32 base_segs_in;
+	__u32 base_retrans;
+	__u64 base_bytes_out;
+	__u64 base_bytes_in;
+	__u64 first_ts;
+
+	__u32 history_next;    /* slots ever written */
+	__u32 history_flushed; /* of these, already streamed */
+	struct ns_slot history[NS_HISTORY];
+};
+
+/* A watched thread, by its tid. */
+struct ns_thread_state {
+	__u32 tgid;
+	__u32 off;     /* 0 on the CPU, 1 off it */
+	__u64 since;   /* of the last change; 0 not known */
+	__u64 wake_ts; /* off: when made runnable, 0 not yet */
+	__u64 on_cpu_ns;
+	__u64 blocked_ns;
+	__u64 runqueue_ns;
+	__u32 voluntary;
+	__u32 involuntary;
+	__u32 state; /* when it left */
+	__u32 waker_tgid;
+	__u32 waker_tid;
+	__u32 has_waker;
+	__u64 conn; /* struct sock that it wrote on since its last sleep, 0 none */
+	char comm[NS_COMM_LEN];
+	char waker_comm[NS_COMM_LEN];
+	__u64 waker_stack[NS_STACK_MAX];
+};
+
+struct ns_proc_state {
+	__u32 role;
+};
+
+/* Who wrote last on a CPU: tells sched_switch which socket the thread that leaves is about. */
+struct ns_last_send {
+	__u64 sk;
+	__u32 tid;
+	__u32 pad;
+};
+
+/* One thread of this machine, as the task iterator tells it. */
+struct ns_task_entry {
+	__u32 tgid; /* as the kernel counts */
+	__u32 tid;
+	__u32 view_tgid; /* as netstall's own pid namespace counts, 0 not in it */
+	__u32 view_tid;
+	__u32 ns_tgid; /* as its own pid namespace counts */
+	__u32 kernel_thread;
+	char comm[NS_COMM_LEN];
+};
+
+/* What an iterator run is to do. */
+enum ns_scan {
+	NS_SCAN_TARGETS = 0, /* adopt the targets' sockets, learn all listeners */
+	NS_SCAN_PEERS = 1,   /* adopt the other ends, fill in owners and fds */
+};
+
+#endif

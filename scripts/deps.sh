@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# Installs the Debian 12 packages that netstall is built and tested with: the one list of them.
+#
+#   deps.sh [--list] [GROUP...]     groups: build test vm bench; without any, all of them
+#
+# Only what is missing is installed, without questions. When nothing is missing, nothing is done and no network is used.
+# With --list the packages are printed, one a line, and nothing is installed.
+set -euo pipefail
+
+declare -A packages=(
+    # libc6-dev is only recommended by gcc, and recommended packages are not installed here
+    [build]="clang llvm libbpf-dev bpftool libelf-dev libdw-dev zlib1g-dev libcap-dev libjansson-dev
+             libc6-dev pkg-config make gcc"
+    [test]="libcmocka-dev liburing-dev iproute2 jq util-linux procps kmod"
+    # virtiofsd is a part of qemu-system-common
+    [vm]="qemu-system-x86 qemu-system-common busybox-static cpio kmod xz-utils zstd util-linux"
+    [bench]="bpftrace strace tcpdump"
+)
+groups=(build test vm bench)
+
+self=${0##*/}
+die() { echo "$self: $*" >&2; exit 1; }
+usage() { echo "usage: $self [--list] [${groups[*]}]..." >&2; exit 64; }
+
+# Prints the packages of the named groups, each once.
+list() {
+    local group
+    for group; do
+        tr -s '[:space:]' '\n' <<<"${packages[$group]}"
+    done | sort -u
+}
+
+# Reads package names, prints those that are not installed.
+missing() {
+    local package status
+    while read -r package; do
+        status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) || true
+        [ "$status" = installed ] || echo "$package"
+    done
+}
+
+only_list=
+if [ "${1:-}" = --list ]; then
+    only_list=1
+    shift
+fi
+[ $# -gt 0 ] || set -- "${groups[@]}"
+for group; do
+    [ -n "${packages[$group]+known}" ] || usage
+done
+
+if [ -n "$only_list" ]; then
+    list "$@"
+    exit
+fi
+
+command -v dpkg-query apt-get >/dev/null || die "this is no Debian system; what netstall needs: $self --list"
+mapfile -t wanted < <(list "$@" | missing)
+[ ${#wanted[@]} -gt 0 ] || exit 0
+[ "$(id -u)" = 0 ] || die "run this as root to install: ${wanted[*]}"
+
+echo "$self: installing ${wanted[*]}"
+export DEBIAN_FRONTEND=noninteractive
+# A source that has nothing to do with these packages may well be out of reach, so only the installation's result counts.
+apt-get -qq update || true
+apt-get -qq -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 install --no-install-recommends "${wanted[@]}" >/dev/null ||
+    die "apt-get could not install ${wanted[*]}; what stands above says why"

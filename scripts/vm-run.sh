@@ -1,0 +1,227 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# Runs one command as root under another kernel, in a VM that has this machine's root file system.
+#
+#   vm-run.sh [-o OUTDIR] [-m MB] [-s SMP] [-t SECS] [-a "KERNEL ARGS"] [-v] KERNEL -- CMD [ARG...]
+#
+#   -o  copy the files that CMD leaves in $OUT into this folder      -t  time-out (300 s), the boot included
+#   -m  memory (1024 MB)      -s  CPUs (2)      -a  more kernel arguments      -v  also print the kernel's console
+#
+# KERNEL is a series of vm-kernels.sh, as 6.1, and is fetched if it is not in the cache. CMD runs in the caller's working
+# directory; its stdout, stderr and exit status are ours. Every program of this machine is there, and the VM may write
+# anywhere: it writes to memory, nothing reaches this machine. QEMU emulates the processor, so KVM is not needed.
+# Exit status: CMD's; 124 time-out; 125 the VM did not run CMD, and the end of its console says why.
+set -euo pipefail
+
+self=${0##*/}
+scripts=$(realpath "$(dirname "$0")")
+die() { echo "$self: $*" >&2; exit 125; }
+usage() { die "usage: [-o OUTDIR] [-m MB] [-s SMP] [-t SECS] [-a ARGS] [-v] KERNEL -- CMD [ARG...]"; }
+
+virtiofsd=/usr/lib/qemu/virtiofsd
+
+# What the guest needs before it sees any file of the host. Some of it is built into the newer kernels.
+boot_modules=(virtio_pci virtio_console virtiofs overlay)
+
+# ---- what must be there --------------------------------------------------------------------------------------------
+
+check_machine() {
+    local tool dir
+    [ "$(id -u)" = 0 ] || die "a VM that shares the root file system needs root"
+    for tool in qemu-system-x86_64 busybox cpio modprobe unshare timeout; do
+        command -v "$tool" >/dev/null || die "$tool is missing (scripts/deps.sh vm)"
+    done
+    [ -x "$virtiofsd" ] || die "virtiofsd is missing (scripts/deps.sh vm)"
+    for dir in "$PWD" "$cache"; do
+        [ "$(stat -c %d "$dir")" = "$(stat -c %d /)" ] || die "$dir is on another file system than /, so the VM cannot see it"
+    done
+}
+
+# ---- the initramfs -------------------------------------------------------------------------------------------------
+
+# Prints the files of the boot modules, every one after those that it needs. This machine's modprobe.d has no say.
+boot_module_files() {
+    local module
+    for module in "${boot_modules[@]}"; do
+        modprobe -C /dev/null -d "$kernel" -S "$release" --show-depends "$module" ||
+            die "kernel $series has no module $module"
+    done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
+}
+
+# Makes $kernel/initramfs, unless that of an earlier run still serves.
+make_initramfs() {
+    local tree=$work/tree files file number=100
+    [ "$kernel/initramfs" -nt "$scripts/vm-init.sh" ] && [ "$kernel/initramfs" -nt "$scripts/vm-run.sh" ] &&
+        [ "$kernel/initramfs" -nt "$(command -v busybox)" ] && return
+    files=$(boot_module_files)
+    mkdir -p "$tree"/{bin,dev,proc,sys,vm/modules}
+    cp "$(command -v busybox)" "$tree/bin/busybox"
+    cp "$scripts/vm-init.sh" "$tree/init"
+    chmod +x "$tree/init"
+    while read -r file; do
+        number=$((number + 1)) # the shell's * sorts by name
+        case $file in
+        *.xz) xz -dc "$file" ;;
+        *.zst) zstd -qdc "$file" ;;
+        *) cat "$file" ;;
+        esac >"$tree/vm/modules/$number-$(basename "${file%%.ko*}").ko"
+    done <<<"$files"
+    (cd "$tree" && find . | cpio --quiet -o -H newc) | gzip -1 >"$work/base"
+    truncate -s %512 "$work/base" # a second archive can only start at a multiple of four
+    mv "$work/base" "$kernel/initramfs.$$"
+    mv "$kernel/initramfs.$$" "$kernel/initramfs" # whole or not at all: another VM may be starting
+}
+
+# Makes $work/initramfs: the kernel's, followed by an archive with what is particular to this run.
+add_command() {
+    mkdir -p "$work/run/vm"
+    echo "$kernel/lib/modules" >"$work/run/vm/kernel-modules"
+    {
+        printf 'cd %q || exit 125\nexec' "$PWD"
+        printf ' %q' "$@"
+        echo
+    } >"$work/run/vm/command"
+    { cat "$kernel/initramfs" && cd "$work/run" && find vm | cpio --quiet -o -H newc; } >"$work/initramfs"
+}
+
+# ---- the VM --------------------------------------------------------------------------------------------------------
+
+# Serves a read-only view of / on the socket $work/virtiofs. The view, and what virtiofsd leaves in /run, exist in a mount
+# namespace of its own.
+start_virtiofsd() {
+    local tries
+    mkdir "$work/root"
+    # shellcheck disable=SC2016 # the inner shell's arguments
+    unshare --mount --propagation private bash -euc '
+        mkdir -p /run/virtiofsd
+        mount -t tmpfs tmpfs /run/virtiofsd
+        mount --bind / "$1/root"
+        mount -o remount,bind,ro "$1/root"
+        exec "$2" --socket-path="$1/virtiofs" --thread-pool-size=1 \
+            -o source="$1/root" -o cache=always -o sandbox=chroot -o no_posix_lock -o log_level=err' \
+        _ "$work" "$virtiofsd" >"$work/virtiofsd.log" 2>&1 &
+    virtiofsd_pid=$!
+    for ((tries = 0; tries < 200; tries++)); do
+        [ ! -S "$work/virtiofs" ] || return 0
+        kill -0 "$virtiofsd_pid" 2>/dev/null || break
+        sleep 0.05
+    done
+    cat "$work/virtiofsd.log" >&2
+    die "virtiofsd did not start"
+}
+
+# Copies stdin to stdout. When nobody reads stdout any more the rest is dropped: a full pipe would stop the VM for ever.
+pass_on() { cat 2>/dev/null || cat >/dev/null; }
+
+# Starts QEMU. The guest's ports out and err are our own stdout and stderr, by way of two pass_on: QEMU takes only
+# descriptors that are open for writing alone.
+start_qemu() {
+    # shellcheck disable=SC2054 # the commas are QEMU's
+    local args=(
+        -accel tcg,thread=multi -cpu max -smp "$smp" -m "$memory"
+        -object "memory-backend-memfd,id=memory,size=${memory}M,share=on" -machine q35,memory-backend=memory,usb=off
+        -nodefaults -display none -no-reboot
+        -chardev "file,id=console,path=$work/console" -serial chardev:console
+        -chardev "socket,id=virtiofs,path=$work/virtiofs" -device vhost-user-fs-pci,chardev=virtiofs,tag=root
+        -device virtio-serial-pci
+        -add-fd "fd=$out,set=1" -chardev file,id=out,path=/dev/fdset/1,append=on -device virtserialport,chardev=out,name=out
+        -add-fd "fd=$err,set=2" -chardev file,id=err,path=/dev/fdset/2,append=on -device virtserialport,chardev=err,name=err
+        -chardev "file,id=files,path=$work/files" -device virtserialport,chardev=files,name=files
+        -chardev "file,id=status,path=$work/status" -device virtserialport,chardev=status,name=status
+        -kernel "$kernel/vmlinuz" -initrd "$work/initramfs"
+        # A VM that panics ends at once; its clock and random numbers are QEMU's, of which the kernel need not be wary.
+        -append "console=ttyS0 quiet panic=-1 oops=panic mitigations=off random.trust_cpu=on tsc=reliable $more_args"
+    )
+    timeout -k 5 "$seconds" qemu-system-x86_64 "${args[@]}" </dev/null >"$work/qemu.log" 2>&1 &
+    qemu_pid=$!
+}
+
+# Gives back what the VM left, and exits as its command did. $1 is the exit status of timeout(1).
+finish() {
+    if [ -n "$verbose" ]; then
+        cat "$work/console" >&2
+    fi
+    if [ -s "$work/status" ]; then
+        if [ -n "$outdir" ]; then
+            tar -C "$outdir" --no-same-owner -xf "$work/files"
+        fi
+        exit "$(<"$work/status")"
+    fi
+    if [ -z "$verbose" ]; then
+        tail -n 40 "$work/console" >&2 || true
+    fi
+    case $1 in
+    124 | 137)
+        echo "$self: kernel $series: timed out after $seconds s" >&2
+        exit 124
+        ;;
+    esac
+    cat "$work/qemu.log" "$work/virtiofsd.log" >&2
+    die "kernel $series: the VM ended without running the command"
+}
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up() {
+    local pid
+    for pid in $qemu_pid $virtiofsd_pid; do
+        kill "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
+    done
+    # The view of / is mounted in virtiofsd's namespace alone; were it here, rmdir would refuse and nothing be removed.
+    if [ ! -e "$work/root" ] || rmdir "$work/root"; then
+        rm -rf "$work"
+    fi
+}
+
+# ---- the run -------------------------------------------------------------------------------------------------------
+
+outdir='' memory=1024 smp=2 seconds=300 more_args='' verbose=''
+while getopts o:m:s:t:a:v option; do
+    case $option in
+    o) outdir=$OPTARG ;;
+    m) memory=$OPTARG ;;
+    s) smp=$OPTARG ;;
+    t) seconds=$OPTARG ;;
+    a) more_args=$OPTARG ;;
+    v) verbose=1 ;;
+    *) usage ;;
+    esac
+done
+shift $((OPTIND - 1))
+if [ $# -lt 3 ] || [ "$2" != -- ]; then
+    usage
+fi
+series=$1
+shift 2
+
+[ -z "$outdir" ] || mkdir -p "$outdir"
+cache=${NETSTALL_VM_CACHE:-$scripts/../build/vm}
+mkdir -p "$cache"
+cache=$(realpath "$cache")
+check_machine
+NETSTALL_VM_CACHE=$cache "$scripts/vm-kernels.sh" "$series" >&2 || exit 125
+kernel=$cache/$series
+release=$(basename "$kernel"/lib/modules/*)
+
+qemu_pid='' virtiofsd_pid=''
+work=$(mktemp -d "${TMPDIR:-/tmp}/netstall-vm.XXXXXX")
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+make_initramfs
+add_command "$@"
+start_virtiofsd
+
+exec {out}> >(pass_on)
+out_pid=$!
+exec {err}> >(pass_on >&2)
+err_pid=$!
+start_qemu
+exec {out}>&- {err}>&-
+status=0
+wait "$qemu_pid" || status=$?
+qemu_pid=
+wait "$out_pid" "$err_pid" || true # until everything that the guest wrote is passed on
+finish "$status"

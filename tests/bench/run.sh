@@ -1,0 +1,219 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# What does watching a program cost it? Quick request/response exchanges over loopback, both ends on
+# one CPU, the tool's own program on another one, without and with a tool attached to the client.
+#
+# The machine may be shared and noisy, so no two runs are compared but those of a pair, one right
+# after the other, and the result is the median of the pairs' ratios. What is compared is CPU time
+# (user + system of both ends) per exchange, which wanders less than exchanges per second do.
+#
+# Settings (environment): PAIRS=7 SECONDS_EACH=2 TOOLS="netstall strace bpftrace" CONNECTIONS="1 64"
+# CPU=0 (of both ends) TOOL_CPU=1 NETSTALL=build/netstall EXCHANGE=build/tests/workload/exchange
+set -u
+
+cd "$(dirname "$0")/../.." || exit 2
+HERE=tests/bench
+PAIRS=${PAIRS:-7}
+SECONDS_EACH=${SECONDS_EACH:-2}
+TOOLS=${TOOLS-netstall strace bpftrace}
+CONNECTIONS=${CONNECTIONS:-1 64}
+CPU=${CPU:-0}
+TOOL_CPU=${TOOL_CPU:-$(($(nproc) > 1 ? 1 : 0))}
+NETSTALL=${NETSTALL:-build/netstall}
+EXCHANGE=${EXCHANGE:-build/tests/workload/exchange}
+WARMUP_MS=300
+ATTACH_LIMIT_S=30
+TICKS=$(getconf CLK_TCK)
+
+tool_pid=
+exchange_pid=
+failures=0
+scratch=$(mktemp -d) || exit 2
+
+die()
+{
+	echo "bench: $*" >&2
+	exit 2
+}
+
+# Only what we started, by its process id.
+cleanup()
+{
+	trap - EXIT INT TERM
+	[ -z "$tool_pid" ] || kill "$tool_pid" 2>/dev/null
+	[ -z "$exchange_pid" ] || kill "$exchange_pid" 2>/dev/null
+	wait
+	rm -rf "$scratch"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+# ---- the tools: how each is started, and the line that says that it has attached everything ----
+
+start_netstall()
+{
+	taskset -c "$TOOL_CPU" "$NETSTALL" trace -p "$1" -d $((SECONDS_EACH + 60)) \
+		>/dev/null 2>"$scratch/said" &
+}
+
+start_strace()
+{
+	taskset -c "$TOOL_CPU" strace -f -tt -o /dev/null -p "$1" >/dev/null 2>"$scratch/said" &
+}
+
+# bpftrace finds tracepoints in tracefs. Where that is not mounted, it gets a mount of its own.
+start_bpftrace()
+{
+	# shellcheck disable=SC2016 # the inner shell expands these
+	taskset -c "$TOOL_CPU" unshare --mount sh -c '
+		[ -e /sys/kernel/tracing/events ] || mount -t tracefs tracefs /sys/kernel/tracing
+		exec "$@"' sh bpftrace -B line $HERE/summary.bt "$1" >"$scratch/said" 2>&1 &
+}
+
+declare -A attached_line=([netstall]='tracing' [strace]='attached' [bpftrace]='^tracing')
+
+# Why a tool cannot be measured; nothing if it can.
+obstacle()
+{
+	case $1 in
+	netstall) [ -x "$NETSTALL" ] || echo "$NETSTALL is not built" ;;
+	strace | bpftrace) [ -n "$(command -v "$1")" ] || echo "$1 is not installed" ;;
+	*) echo "there is no such tool here" ;;
+	esac
+}
+
+# attach TOOL PID: returns when everything is attached.
+attach()
+{
+	local i
+
+	: >"$scratch/said"
+	"start_$1" "$2"
+	tool_pid=$!
+	for ((i = 0; i < ATTACH_LIMIT_S * 20; i++)); do
+		grep -q "${attached_line[$1]}" "$scratch/said" && return 0
+		kill -0 "$tool_pid" 2>/dev/null || break
+		sleep 0.05
+	done
+	echo "bench: $1 did not attach: $(tail -n 1 "$scratch/said")" >&2
+	return 1
+}
+
+# CPU time of a process so far, in clock ticks.
+ticks()
+{
+	sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '{ print $12 + $13 }'
+}
+
+detach()
+{
+	kill -INT "$tool_pid" 2>/dev/null
+	wait "$tool_pid" 2>/dev/null
+	tool_pid=
+}
+
+# ---- one run ----
+
+# field NAME LINE: the value in 'NAME=value'.
+field()
+{
+	local rest=${2#*" $1="}
+
+	echo "${rest%% *}"
+}
+
+# measure TOOL|none CONNECTIONS: prints 'CPU_US_PER_EXCHANGE EXCHANGES_PER_S TOOL_CPU_PERCENT'.
+measure()
+{
+	local tool=$1 ready done_line before=0 after=0 ok=0
+
+	mkfifo "$scratch/gate" "$scratch/word"
+	"$EXCHANGE" --mode single --connections "$2" --cpu "$CPU" --gate stdin \
+		--warmup-ms "$WARMUP_MS" --seconds "$SECONDS_EACH" \
+		<"$scratch/gate" >"$scratch/word" &
+	exchange_pid=$!
+	exec 8>"$scratch/gate" 9<"$scratch/word"
+	rm "$scratch/gate" "$scratch/word"
+	read -r -t 10 -u 9 ready || ready=
+
+	if [ -z "$ready" ]; then
+		echo "bench: the workload did not start" >&2
+		ok=1
+	elif [ "$tool" != none ]; then
+		attach "$tool" "$(field client_pid "$ready")"
+		ok=$?
+		before=$(ticks "$tool_pid")
+	fi
+	if [ $ok = 0 ]; then
+		echo >&8
+		# Just before the end: a tool that ends with its target must still be there now.
+		sleep "$SECONDS_EACH"
+		[ "$tool" = none ] || after=$(ticks "$tool_pid")
+		[ -n "$after" ] || { echo "bench: $tool ended before the workload" >&2; ok=1; }
+		read -r -t 60 -u 9 done_line || ok=1
+	fi
+	[ -z "$tool_pid" ] || detach
+	exec 8>&- 9<&-
+	kill "$exchange_pid" 2>/dev/null	# has ended by itself unless something failed
+	wait "$exchange_pid"
+	exchange_pid=
+	[ $ok = 0 ] || return 1
+	awk -v cpu="$(field cpu_us_per_exchange "$done_line")" \
+		-v n="$(field exchanges "$done_line")" -v s="$(field seconds "$done_line")" \
+		-v ticks=$((after - before)) -v hz="$TICKS" -v elapsed="$SECONDS_EACH" \
+		'BEGIN { print cpu, n / s, 100 * ticks / hz / elapsed }'
+}
+
+# ---- the table ----
+
+row='%-9s %11s  %10s %10s  %6s %-14s  %9s %9s  %8s\n'
+
+# One line of the table from nine words.
+print_row()
+{
+	# shellcheck disable=SC2059 # the format is ours
+	printf "$row" "$@"
+}
+
+# bench TOOL|control CONNECTIONS: PAIRS times without and with, and the row.
+bench()
+{
+	local with=$1 pair
+
+	[ "$1" != control ] || with=none
+	: >"$scratch/pairs"
+	for ((pair = 0; pair < PAIRS; pair++)); do
+		if ! measure none "$2" >"$scratch/a" || ! measure "$with" "$2" >"$scratch/b"; then
+			print_row "$1" "$2" - - failed - - - -
+			failures=$((failures + 1))
+			return
+		fi
+		paste -d ' ' "$scratch/a" "$scratch/b" >>"$scratch/pairs"
+	done
+	# shellcheck disable=SC2046 # seven words
+	print_row "$1" "$2" $(awk -f $HERE/medians.awk "$scratch/pairs")
+}
+
+[ "$(id -u)" = 0 ] || die "needs root, to trace and to mount"
+[ -x "$EXCHANGE" ] || die "$EXCHANGE is not built: make bench builds it"
+
+echo "CPU time (user + system of both ends, both on CPU $CPU) per exchange, without and with a tool"
+echo "on the client. $PAIRS pairs of $SECONDS_EACH s each, alternating; medians. $(uname -srm)"
+echo "Own CPU: what the tool's own program used of another CPU."
+echo
+print_row tool connections 'us without' 'us with' ratio '(min..max)' '/s without' '/s with' 'own CPU'
+for connections in $CONNECTIONS; do
+	bench control "$connections"
+done
+for tool in $TOOLS; do
+	why=$(obstacle "$tool")
+	if [ -n "$why" ]; then
+		echo "$tool: skipped, $why"
+		continue
+	fi
+	for connections in $CONNECTIONS; do
+		bench "$tool" "$connections"
+	done
+done
+[ $failures = 0 ] || exit 1

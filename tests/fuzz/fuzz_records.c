@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * libFuzzer: any bytes as a stream of records, through decode, model, analysis and the
+ * renderers. The first two bytes of each record say how many bytes of the input it takes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/analyze/pipeline.h"
+#include "user/render/render.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static FILE *nowhere;
+
+static void on_record(void *context, const struct report *so_far, const union record *record)
+{
+	const struct render_style style = {0};
+
+	(void)context;
+	render__record(nowhere, so_far, record, &style);
+	render__json_record(nowhere, so_far, record);
+}
+
+static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
+{
+	const struct render_style style = {0};
+
+	(void)context;
+	render__stall(nowhere, so_far, stall, &style);
+}
+
+static void render_all(const struct report *report)
+{
+	const struct render_style style = {.width = 80};
+
+	render__summary(nowhere, report, &style);
+	render__verdict(nowhere, report, &style);
+	render__json(nowhere, report, 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct pipeline_sink sink = {on_record, on_stall, NULL};
+	struct pipeline *pipeline = pipeline__new(&sink);
+
+	if (!nowhere)
+		nowhere = fopen("/dev/null", "w");
+	while (size > 2) {
+		size_t len = data[0] | (data[1] & 3) << 8;
+		/* A copy of its own, so that a read past its end is seen. */
+		uint8_t *record;
+
+		data += 2;
+		size -= 2;
+		if (len > size)
+			len = size;
+		record = malloc(len ? len : 1);
+		memcpy(record, data, len);
+		pipeline__feed(pipeline, record, len);
+		free(record);
+		data += len;
+		size -= len;
+	}
+	render_all(pipeline__finish(pipeline));
+	pipeline__free(pipeline);
+	return 0;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * A text trace through the whole pipeline, and every renderer's output of it:
+ *
+ *   render_trace [--width COLUMNS] [--colour] FILE.trace
+ *
+ * Exit status: 0 fine, 1 the trace is damaged, 64 usage.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/analyze/pipeline.h"
+#include "user/render/render.h"
+#include "user/trace/text.h"
+
+#define LINE_MOST 4096
+
+static struct render_style style;
+
+static void on_record(void *context, const struct report *report, const union record *record)
+{
+	(void)context;
+	render__record(stdout, report, record, &style);
+}
+
+static void on_stall(void *context, const struct report *report, const struct stall *stall)
+{
+	(void)context;
+	render__stall(stdout, report, stall, &style);
+}
+
+/* Returns 0, or 1 when a line cannot be read; says which. */
+static int feed(struct pipeline *pipeline, FILE *trace, const char *name)
+{
+	char line[LINE_MOST], error[256];
+	union record record;
+
+	for (unsigned number = 1; fgets(line, sizeof(line), trace); number++) {
+		int read = text__parse(line, &record, error, sizeof(error));
+
+		if (read == 1)
+			read = pipeline__feed(pipeline, &record, record.head.len);
+		else if (read == 0)
+			continue;
+		else
+			fprintf(stderr, "%s:%u: %s\n", name, number, error);
+		if (read < 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* One pass over the trace with this sink; all: what the report says in the end too. */
+static int pass(const char *name, const struct pipeline_sink *sink, bool all)
+{
+	FILE *trace = fopen(name, "r");
+	struct pipeline *pipeline;
+	const struct report *report;
+	int status;
+
+	if (!trace) {
+		perror(name);
+		return 1;
+	}
+	pipeline = pipeline__new(sink);
+	status = feed(pipeline, trace, name);
+	report = pipeline__finish(pipeline);
+	if (all && status == 0) {
+		printf("\n== summary\n");
+		render__summary(stdout, report, &style);
+		printf("\n== verdict\n");
+		render__verdict(stdout, report, &style);
+		printf("\n== json\n");
+		render__json(stdout, report, 1);
+	}
+	pipeline__free(pipeline);
+	fclose(trace);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct pipeline_sink records = {.on_record = on_record};
+	static const struct pipeline_sink stalls = {.on_stall = on_stall};
+	int at = 1;
+
+	for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
+		if (strcmp(argv[at], "--colour") == 0)
+			style.colour = true;
+		else if (strcmp(argv[at], "--width") == 0 && at + 1 < argc)
+			style.width = (unsigned)atoi(argv[++at]);
+		else
+			break;
+	}
+	if (at + 1 != argc) {
+		fprintf(stderr, "usage: render_trace [--width COLUMNS] [--colour] FILE.trace\n");
+		return 64;
+	}
+	printf("== events\n");
+	if (pass(argv[at], &records, false))
+		return 1;
+	printf("\n== timeline\n");
+	return pass(argv[at], &stalls, true);
+}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# What must end with one clear sentence and the right status.
+
+# refuse STATUS PATTERN ARGUMENTS...: one sentence of netstall's that matches, and that exit status.
+refuse() {
+    local wanted=$1 pattern=$2 status
+    shift 2
+    timeout 60 "$NETSTALL" "$@" >"$SCRATCH/out" 2>"$SCRATCH/err"
+    status=$?
+    expect_is "the status of '$*'" $status "$wanted"
+    grep -q "^netstall.*: .*$pattern" "$SCRATCH/err" || fail "'$*' says: $(head -n 3 "$SCRATCH/err")"
+    [ "$(grep -c '^netstall' "$SCRATCH/err")" = 1 ] || fail "'$*' says more than one sentence: $(cat "$SCRATCH/err")"
+}
+
+case_bad_pids() {
+    local nobody=4194304
+    refuse 2 "no process has pid $nobody" trace -p $nobody
+    refuse 64 "a pid must be a whole number" trace -p 0
+    refuse 64 "a pid must be a whole number" trace -p -1
+    refuse 64 "a pid must be a whole number" trace -p abc
+    refuse 64 "a pid must be a whole number" trace -p 1,,2
+    refuse 2 "kernel thread" trace -p 2
+    refuse 2 "no thread" trace -t $nobody
+}
+
+case_bad_options() {
+    refuse 64 "the duration in seconds must be more than 0" trace -p $$ -d 0
+    refuse 64 "the duration in seconds" trace -p $$ -d x
+    refuse 64 "a local port must be a whole number from 1 to 65535" trace -L 65536
+    refuse 64 "a remote port" trace -D 0
+    refuse 64 "name a target" trace
+    refuse 64 "no knob" trace -p $$ -C no.such=1
+    refuse 64 "attach is auto" trace -p $$ -C attach=magic
+    refuse 64 "no command" no-such-command
+}
+
+case_no_btf() {
+    refuse 2 "BTF" trace -p $$ -d 1 -C btf=/nonexistent
+    "$NETSTALL" doctor -C btf=/nonexistent >"$SCRATCH/out" 2>&1
+    expect_is "doctor's status" $? 2
+    grep -q "CONFIG_DEBUG_INFO_BTF" "$SCRATCH/out" || fail "doctor names no remedy"
+}
+
+case_unwritable_output() {
+    refuse 2 "cannot write to /nonexistent/x: No such file" trace -p $$ -d 1 -o /nonexistent/x
+    [ -e /dev/full ] || return 0
+    refuse_full
+}
+
+# A full disk: said at the end, status 2.
+refuse_full() {
+    start_exchange -- --mode split -n 3
+    "$NETSTALL" trace "${ATTACH[@]}" -p "$CLIENT" -d 1 -o /dev/full >"$SCRATCH/out" 2>"$SCRATCH/err"
+    expect_is "the status with a full disk" $? 2
+    grep -q "not all could be written to /dev/full: No space left" "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+    open_gate
+    end_exchange
+}
+
+case_no_privilege() {
+    [ "$(id -u nobody 2>/dev/null)" ] || skip "no user nobody"
+    cp "$NETSTALL" "$SCRATCH/netstall" && chmod 755 "$SCRATCH" "$SCRATCH/netstall"
+    setpriv --reuid nobody --clear-groups "$SCRATCH/netstall" trace -p 1 -d 1 >"$SCRATCH/out" 2>"$SCRATCH/err"
+    expect_is "the status" $? 2
+    grep -q "CAP_BPF.*sudo" "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+    setpriv --reuid nobody --clear-groups "$SCRATCH/netstall" doctor >"$SCRATCH/out" 2>&1
+    expect_is "doctor's status" $? 2
+    grep -q "setcap cap_bpf,cap_perfmon,cap_sys_ptrace" "$SCRATCH/out" || fail "doctor names no capabilities"
+}
+
+# A name with escape sequences moves no cursor and breaks no JSON.
+case_hostile_name() {
+    start_exchange -- --mode split -n 5 --name $'\e[31mx\a"'
+    "$NETSTALL" trace "${ATTACH[@]}" -p "$CLIENT" >"$SCRATCH/out" 2>"$SCRATCH/err" &
+    local tracer=$!
+    wait_for "$WAIT_LIMIT" has_line tracing "$SCRATCH/err" || fail "not attached"
+    open_gate
+    end_exchange
+    wait_for 20 gone "$tracer" || fail "did not end"
+    grep -q nagle-delack "$SCRATCH/out" || fail "no stall found"
+    if LC_ALL=C grep -q $'[\e\a]' "$SCRATCH/out" "$SCRATCH/err"; then fail "control characters were printed"; fi
+    grep -q 'x1b\[31mx' "$SCRATCH/out" || fail "the name is not shown"
+}
+
+case_lost_records_are_shown() {
+    TRACE_OPTIONS=(--all -C ringbuf.bytes=4096)
+    trace_exchange --mode nodelay -n 2000
+    expect "what was lost" "$(lost)" '>' 0
+    expect_is "completeness" "$(report .completeness.complete)" false
+    grep -qi 'lost' <<<"$(report '.verdict.text')" || fail "the verdict does not say that events were lost: $(report .verdict.text)"
+}
+
+case_recording_is_private() {
+    "$NETSTALL" trace "${ATTACH[@]}" -p $$ -d 0.2 -o "$SCRATCH/private" 2>/dev/null || fail "status $?"
+    expect_is "its mode" "$(stat -c %a "$SCRATCH/private")" 600
+}
+
+case_capabilities_dropped() {
+    start_exchange -- --mode single -n 10
+    start_trace -p "$CLIENT"
+    local caps
+    caps=$(awk '/^CapPrm/ { print $2 }' "/proc/$TRACE_PID/status")
+    open_gate
+    end_exchange
+    end_trace
+    expect_is "permitted capabilities after the attach" "$((16#$caps & ~(1 << 39)))" 0
+}
+
+case_doctor() {
+    "$NETSTALL" doctor "${ATTACH[@]}" --self-test >"$SCRATCH/out" 2>&1
+    expect_is "the status" $? 0
+    grep -q 'Self-test passed' "$SCRATCH/out" || fail "$(tail -n 3 "$SCRATCH/out")"
+}
+
+case_demo() {
+    timeout 90 "$NETSTALL" demo "${ATTACH[@]}" >"$SCRATCH/out" 2>"$SCRATCH/err" || fail "status $?: $(cat "$SCRATCH/err")"
+    grep -q 'HELD by Nagle' "$SCRATCH/out" || fail "no time line"
+    grep -q '^Verdict: Nagle' "$SCRATCH/out" || fail "no verdict"
+    "$NETSTALL" demo --list | grep -q '^split' || fail "no list"
+}

@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# The live tests, on the kernel at hand: workloads that know their own truth, traced.
+#
+#   run.sh [--attach WAY] [--label LABEL] [--quick] [--only PATTERN]
+#
+# --attach  forces a way (fentry, kprobe, tracepoint); a way that this kernel refuses is one `skip`
+# --quick   the cases that depend on the kernel, with fewer exchanges and no latencies: for emulated machines
+# One line a case: `ok LABEL/NAME`, `not ok LABEL/NAME: why`, `skip LABEL/NAME: why`. Status 1 if any failed.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+
+ATTACH=() LABEL=live QUICK='' ONLY='*'
+while [ $# -gt 0 ]; do
+    case $1 in
+    --attach) ATTACH=(-C "attach=$2") && shift ;;
+    --label) LABEL=$2 && shift ;;
+    --quick) QUICK=1 ;;
+    --only) ONLY=$2 && shift ;;
+    *) echo "run.sh: no option $1" >&2 && exit 64 ;;
+    esac
+    shift
+done
+# Exchanges of a case, the share of the stalls whose whole chain has to be seen, the share that has to be found when
+# many programs compete. An emulated machine is slow by itself: there a majority has to do, and one chain of 40 may be cut.
+MANY=120 FEW=20 GOOD=20000 PROVEN=0.99 MOST=0.9 SLOW_MACHINE=none
+[ -n "$QUICK" ] && MANY=40 FEW=12 GOOD=2000 PROVEN=0.95 MOST=0.5 SLOW_MACHINE=unknown
+TRACE_OPTIONS=()
+
+. tests/live/lib.sh
+. tests/live/stalls.sh
+. tests/live/targets.sh
+. tests/live/bad_input.sh
+
+[ "$(id -u)" = 0 ] || { echo "skip $LABEL: tracing needs root" && exit 0; }
+
+if ! said=$("$NETSTALL" doctor "${ATTACH[@]}"); then
+    echo "skip $LABEL: $(grep '^Tracing is not possible' <<<"$said")"
+    exit 0
+fi
+
+end_case() {
+    local pids command
+    pids=$(jobs -p)
+    # shellcheck disable=SC2086
+    [ -z "$pids" ] || kill $pids 2>/dev/null
+    wait 2>/dev/null
+    for command in "${CLEANUP[@]}"; do
+        $command 2>/dev/null
+    done
+}
+
+failed=0
+run_case() {
+    local name=$1 status
+    SCRATCH=$(mktemp -d)
+    # A subshell of its own: what a case started ends with it, what it set is gone.
+    (
+        CLEANUP=()
+        trap end_case EXIT
+        "case_$name"
+        exit 0
+    ) </dev/null
+    status=$?
+    case $status in
+    0) echo "ok $LABEL/$name" ;;
+    77) echo "skip $LABEL/$name: $(head -c 300 "$SCRATCH/why" | tr '\n' ' ')" ;;
+    *)
+        echo "not ok $LABEL/$name: $(head -c 500 "$SCRATCH/why" 2>/dev/null | tr '\n' ' ')"
+        [ -n "${KEEP:-}" ] && cp -r "$SCRATCH" "$KEEP/$name"
+        failed=1
+        ;;
+    esac
+    rm -rf "$SCRATCH"
+}
+
+# What a kernel can get wrong; options and bad input are the same on all of them.
+QUICK_CASES=" medley split split_new_socket all_counts_every_write netns pid_namespace "
+
+for name in $(declare -F | sed -n 's/^declare -f case_//p'); do
+    [ -z "$QUICK" ] || [[ $QUICK_CASES =~ [[:space:]]$name[[:space:]] ]] || continue
+    # shellcheck disable=SC2254
+    case $name in $ONLY) run_case "$name" ;; esac
+done
+exit $failed

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# Stalls of known causes, and programs without any.
+
+case_split() {
+    trace_exchange --mode split -n "$MANY"
+    expect "the workload's stalls" "$TRUTH_STALLS" '>=' "0.5 * $TRUTH_EXCHANGES"
+    expect_all_stalls nagle-delack
+    expect "the number of proven nagle-delack stalls" "$(count_of nagle-delack)" '>=' "$PROVEN * $TRUTH_STALLS"
+    expect_is "confidence" "$(report '[.stalls[].confidence] | unique | join(" ")')" observed
+    expect_is "slices that do not sum" "$(report '[.stalls[] | select(((.slices | map(.ms) | add) - .duration_ms | fabs) > 0.000002)] | length')" 0
+    # The evidence chain, link by link, on each stall that carries its evidence.
+    expect_is "stalls without a whole chain" "$(report '[.stalls[] | select(.exact and (.evidence | length > 0))
+        | [.evidence[].event] as $e | select((["hold","delack-fire","ack","release"] - $e) | length > 0)] | length')" 0
+    [ -n "$QUICK" ] && return 0 # a TCG machine's latencies wander: KERNELS.md
+    expect "the median's distance from the workload's own, us" \
+        "$(report "(.causes[] | select(.cause == \"nagle-delack\").p50_ms) * 1000 - $TRUTH_MEDIAN_US | fabs")" '<' 1000
+}
+
+case_split_server_side() {
+    start_exchange -- --mode split -n "$FEW"
+    start_trace -p "$SERVER"
+    open_gate
+    end_exchange
+    end_trace
+    expect_all_stalls nagle-delack
+}
+
+case_split_new_socket() {
+    trace_exchange --mode split -n "$FEW" --connect-after-gate
+    expect_all_stalls nagle-delack
+    expect_is "connections of the target" "$(report '[.connections[] | select(.pid == '"$CLIENT"')] | length')" 1
+}
+
+case_split_ipv6() {
+    trace_exchange --mode split -n "$FEW" --ipv6
+    expect_all_stalls nagle-delack
+    report '.connections[0].local' | grep -q '^\[::1\]:' || fail "the address is $(report '.connections[0].local')"
+}
+
+case_split_many_connections() {
+    trace_exchange --mode split -n $((FEW * 8)) --connections 8
+    expect_all_stalls nagle-delack
+    expect "connections that stalled" "$(report '[.stalls[].connection] | unique | length')" '==' 8
+}
+
+case_single() {
+    trace_exchange --mode single -n "$GOOD"
+    expect_no_holds
+    expect "what was lost" "$(lost)" '==' 0
+    expect_is "the client's writes" "$(report '[.connections[] | select(.pid == '"$CLIENT"') | .writes] | add')" "$GOOD"
+}
+
+case_nodelay() {
+    trace_exchange --mode nodelay -n "$GOOD"
+    expect_no_holds
+}
+
+case_all_counts_every_write() {
+    TRACE_OPTIONS=(--all)
+    trace_exchange --mode nodelay -n "$FEW"
+    expect_no_holds
+    expect "what was lost" "$(lost)" '==' 0
+    expect_is "the client's sends" "$(jq -s '[.[] | select(.event == "send" and .tid == '"$CLIENT"')] | length' "$SCRATCH/trace")" $((2 * FEW))
+    expect_is "events out of order" "$(jq -s '[.[] | select(.schema == "netstall.event/1") | .t_ms]
+        | [range(1; length) as $i | select(.[$i] < .[$i - 1])] | length' "$SCRATCH/trace")" 0
+}
+
+case_piggyback() {
+    trace_exchange --mode piggyback -n "$FEW"
+    expect_all_stalls nagle 1 # the first exchange is quick-acked, so nothing is held in it: its wait is the server alone
+}
+
+case_cork() {
+    trace_exchange --mode cork -n "$FEW"
+    expect_all_stalls cork
+}
+
+case_msg_more() {
+    trace_exchange --mode more -n "$FEW"
+    expect_all_stalls cork
+    expect "holds by MSG_MORE" "$(report '[.connections[].held["msg-more"] // 0] | add')" '>=' "$FEW"
+}
+
+case_late_server() {
+    trace_exchange --mode late-server -n "$FEW"
+    expect_no_holds
+    expect "unknown stalls" "$(count_of unknown)" '>=' "0.9 * $TRUTH_STALLS"
+    expect_is "unknown stalls that do not say what is missing" \
+        "$(report '[.stalls[] | select(.cause == "unknown" and ((.missing // "") == ""))] | length')" 0
+}
+
+case_harmless_delack() {
+    trace_exchange --mode paced -n $((FEW * 5))
+    expect_is "stalls" "$(report "[.stalls[] | select(.cause != \"$SLOW_MACHINE\")] | length")" 0
+    expect "delayed ACKs fired" "$(report '[.connections[].delayed_acks.fired] | add')" '>=' "$((FEW / 2))"
+}
+
+# One netstall, a program of each kind at the same time, each with its own cause.
+case_medley() {
+    local -A cause=([split]=nagle-delack [piggyback]=nagle [cork]=cork [more]=cork [single]='' [nodelay]='' [paced]='')
+    local -A client gate pid
+    local all=$SCRATCH mode pids count wrong right
+    for mode in "${!cause[@]}"; do
+        SCRATCH=$all/$mode
+        mkdir "$SCRATCH"
+        count=$((2 * FEW))
+        [ -n "${cause[$mode]}" ] || [ "$mode" = paced ] || count=$GOOD
+        start_exchange -- --mode "$mode" -n "$count"
+        client[$mode]=$CLIENT gate[$mode]=$GATE pid[$mode]=$EXCHANGE_PID
+    done
+    SCRATCH=$all
+    pids=$(IFS=, && echo "${client[*]}")
+    start_trace -p "$pids"
+    for mode in "${!cause[@]}"; do
+        echo go >&"${gate[$mode]}"
+    done
+    for mode in "${!cause[@]}"; do
+        wait_for 180 gone "${pid[$mode]}" || fail "$mode did not end"
+        grep '^done' "$all/$mode/exchange" >"$all/$mode/truth" || fail "$mode failed: $(cat "$all/$mode/exchange.err")"
+    done
+    end_trace
+    for mode in "${!cause[@]}"; do
+        TRUTH_STALLS=$(field stalls "$(cat "$all/$mode/truth")") TRUTH_EXCHANGES=$(field exchanges "$(cat "$all/$mode/truth")")
+        right=$(report "[.stalls[] | select(.pid == ${client[$mode]} and .cause == \"${cause[$mode]}\")] | length")
+        wrong=$(report "[.stalls[] | select(.pid == ${client[$mode]} and .cause != \"${cause[$mode]}\" and .cause != \"unknown\" and .exact)] | length")
+        # A slow machine's piggyback server answers too late now and then: then the timer really was first.
+        [ "$mode $SLOW_MACHINE" = 'piggyback unknown' ] || expect "$mode: stalls of another cause" "$wrong" '==' 0
+        [ -z "${cause[$mode]}" ] || expect "$mode: ${cause[$mode]} stalls" "$right" '>=' "$MOST * 2 * $FEW - 1"
+    done
+    expect "delayed ACKs fired" "$(report '[.connections[].delayed_acks.fired] | add')" '>=' "$FEW"
+}
+
+# Two hosts: the peer in another network namespace is found and named.
+case_netns() {
+    local a="nsa$$" b="nsb$$"
+    ip netns add "$a" 2>/dev/null || skip "no network namespaces here"
+    CLEANUP+=("ip netns del $a" "ip netns del $b")
+    ip netns add "$b"
+    ip link add va netns "$a" type veth peer name vb netns "$b" || skip "no veth here"
+    ip -n "$a" addr add 192.0.2.1/24 dev va && ip -n "$a" link set va up
+    ip -n "$b" addr add 192.0.2.2/24 dev vb && ip -n "$b" link set vb up
+    ip netns exec "$b" "$EXCHANGE" --server-only --host 192.0.2.2 --port 7707 --gate none >"$SCRATCH/server" 2>&1 &
+    local server=$!
+    wait_for "$WAIT_LIMIT" has_line '^ready' "$SCRATCH/server" || fail "no server in the namespace"
+    start_exchange ip netns exec "$a" -- --client-only --host 192.0.2.2 --port 7707 --mode split -n "$FEW"
+    start_trace -p "$CLIENT"
+    open_gate
+    end_exchange
+    end_trace
+    kill "$server"
+    expect_all_stalls nagle-delack
+    expect_is "confidence" "$(report '[.stalls[].confidence] | unique | join(" ")')" observed
+    expect_is "the peer" "$(report '[.connections[] | select(.pid == '"$CLIENT"') | .peer_pid] | unique | join(" ")')" \
+        "$(field server_pid "$(grep ^ready "$SCRATCH/server")")"
+}

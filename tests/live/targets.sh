@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# The ways to name a target, and targets that come and go.
+
+# trace_by OPTIONS...: the split workload, traced by these options.
+trace_by() {
+    start_trace "$@"
+    open_gate
+    end_exchange
+    end_trace
+    expect_all_stalls nagle-delack
+}
+
+case_by_tid() {
+    start_exchange -- --mode split -n "$FEW"
+    trace_by -t "$CLIENT"
+}
+
+case_by_comm() {
+    start_exchange -- --mode split -n "$FEW" --name "live-$$"
+    trace_by --comm "live-$$"
+}
+
+case_by_local_port() {
+    start_exchange -- --mode split -n "$FEW"
+    trace_by -L "$PORT"
+}
+
+case_by_remote_port() {
+    start_exchange -- --mode split -n "$FEW"
+    trace_by -D "$PORT"
+}
+
+case_other_port_is_not_traced() {
+    start_exchange -- --mode split -n "$FEW"
+    start_trace -p "$CLIENT" -D 9
+    open_gate
+    end_exchange
+    end_trace
+    expect_is "stalls" "$(stall_count)" 0
+    expect_is "connections" "$(report '.connections | length')" 0
+}
+
+case_by_cgroup() {
+    local root=/sys/fs/cgroup
+    [ -e $root/cgroup.procs ] || skip "no cgroup version 2 at $root"
+    local group=$root/netstall-test-$$
+    mkdir "$group" 2>/dev/null || skip "cannot make a cgroup"
+    start_exchange -- --mode split -n "$FEW"
+    echo "$CLIENT" >"$group/cgroup.procs" || fail "cannot fill the cgroup"
+    CLEANUP+=("rmdir $group")
+    trace_by -c "${group#"$root"/}"
+}
+
+# The program is caught from its first instruction: no exchange is missed, children are followed.
+case_program() {
+    "$NETSTALL" trace "${ATTACH[@]}" --json -o "$SCRATCH/trace" -- "$EXCHANGE" --gate none --mode split -n "$FEW" \
+        >"$SCRATCH/own" 2>"$SCRATCH/trace.err" || fail "status $?: $(tail -n 1 "$SCRATCH/trace.err")"
+    tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
+    local truth
+    truth=$(grep '^done' "$SCRATCH/own") || fail "the program's own output is missing"
+    TRUTH_STALLS=$(field stalls "$truth") TRUTH_EXCHANGES=$(field exchanges "$truth")
+    expect_all_stalls nagle-delack
+}
+
+case_program_as_the_caller() {
+    [ "$(id -u nobody 2>/dev/null)" ] || skip "no user nobody"
+    SUDO_UID=$(id -u nobody) SUDO_GID=$(id -g nobody) "$NETSTALL" trace "${ATTACH[@]}" --json -o "$SCRATCH/trace" -- id -u \
+        >"$SCRATCH/own" 2>"$SCRATCH/trace.err" || fail "status $?: $(tail -n 1 "$SCRATCH/trace.err")"
+    expect_is "the program's user" "$(cat "$SCRATCH/own")" "$(id -u nobody)"
+}
+
+case_program_missing() {
+    "$NETSTALL" trace "${ATTACH[@]}" -- /nonexistent/program >"$SCRATCH/out" 2>"$SCRATCH/err"
+    expect_is "the status" $? 2
+    grep -q '^netstall: cannot run /nonexistent/program: No such file' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+}
+
+case_target_exits() {
+    start_exchange -- --mode split -n 5
+    start_trace -p "$CLIENT"
+    open_gate
+    end_exchange
+    wait_for 10 gone "$TRACE_PID" || fail "netstall goes on after the target's end"
+    end_trace
+    expect_all_stalls nagle-delack
+}
+
+# The target lives in a pid namespace of its own: shown with both numbers.
+case_pid_namespace() {
+    start_exchange unshare --pid --fork --kill-child -- --mode split -n "$FEW"
+    local child inside=$CLIENT
+    child=$(ps -o pid= --ppid "$EXCHANGE_PID" | tr -d ' ')
+    CLIENT=
+    for pid in $(ps -o pid= --ppid "$child"); do
+        [ "$(awk '/^NSpid/ { print $NF }' "/proc/$pid/status")" = "$inside" ] && CLIENT=$pid
+    done
+    [ -n "$CLIENT" ] || fail "no client found in the namespace"
+    trace_by -p "$CLIENT"
+    expect_is "its own number" "$(report '.target.processes[] | select(.pid == '"$CLIENT"') | .namespace_pid')" "$inside"
+}
+
+# netstall itself lives in a pid namespace: its numbers are that namespace's.
+case_inside_pid_namespace() {
+    cat >"$SCRATCH/inside" <<'INSIDE'
+exchange=$1 netstall=$2 scratch=$3 few=$4; shift 4
+mkfifo "$scratch/in"
+"$exchange" --gate stdin --mode split -n "$few" <"$scratch/in" >"$scratch/x" &
+exec 9>"$scratch/in"
+while ! grep -q ^ready "$scratch/x"; do sleep 0.05; done
+pid=$(sed -n 's/.*client_pid=\([0-9]*\).*/\1/p' "$scratch/x")
+"$netstall" trace "$@" --json -p "$pid" >"$scratch/trace" 2>"$scratch/trace.err" &
+tracer=$!
+while ! grep -q tracing "$scratch/trace.err" && kill -0 $tracer; do sleep 0.05; done
+echo go >&9
+wait $tracer
+echo "$pid $?" >"$scratch/result"
+INSIDE
+    unshare --pid --fork --mount-proc --kill-child bash "$SCRATCH/inside" "$EXCHANGE" "$NETSTALL" "$SCRATCH" "$FEW" "${ATTACH[@]}" \
+        2>/dev/null || fail "inside: $(cat "$SCRATCH/trace.err")"
+    tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
+    local truth pid
+    truth=$(grep '^done' "$SCRATCH/x")
+    TRUTH_STALLS=$(field stalls "$truth") TRUTH_EXCHANGES=$(field exchanges "$truth")
+    pid=$(cut -d' ' -f1 "$SCRATCH/result")
+    expect_all_stalls nagle-delack
+    expect_is "threads by their number inside" "$(report '[.threads[] | select(.pid == '"$pid"')] | length')" 1
+}
+
+case_two_at_once() {
+    start_exchange -- --mode split -n "$FEW"
+    "$NETSTALL" trace "${ATTACH[@]}" --json -p "$CLIENT" >"$SCRATCH/second" 2>"$SCRATCH/second.err" &
+    local second=$!
+    wait_for "$WAIT_LIMIT" has_line 'netstall: tracing' "$SCRATCH/second.err" || fail "the first did not attach"
+    trace_by -p "$CLIENT"
+    wait_for 20 gone "$second" || fail "the first did not end with its target"
+    tail -n 1 "$SCRATCH/second" >"$SCRATCH/report"
+    expect_all_stalls nagle-delack
+}

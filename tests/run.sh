@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# Runs tests and counts them.
+#
+#   run.sh PART...    pure: unit, golden, boundary   all: pure, live, vm   or single parts
+#
+# Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is
+# `N passed, N failed, N skipped`. Exit status 1 if any failed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+B=build
+[ -n "${SAN:-}" ] && B=build/san
+passed=0 failed=0 skipped=0
+
+count() {
+    local line
+    while IFS= read -r line; do
+        case $line in
+        "ok "*) passed=$((passed + 1)) ;;
+        "not ok "*) failed=$((failed + 1)) ;;
+        "skip "*) skipped=$((skipped + 1)) ;;
+        [0-9]*" passed, "*) continue ;; # a part's own closing line
+        esac
+        echo "$line"
+    done
+}
+
+# Every unit test of every program, by cmocka's TAP output.
+run_unit() {
+    local program line
+    for program in $(printf '%s\n' tests/unit/test_*.c | sed "s|^|$B/|; s|\.c$||"); do
+        name=${program##*/test_}
+        CMOCKA_MESSAGE_OUTPUT=TAP "$program" 2>&1 | while IFS= read -r line; do
+            case $line in
+            "ok "*) echo "ok unit/$name/${line##* - }" ;;
+            "not ok "*) echo "not ok unit/$name/${line##* - }: see below" ;;
+            "1.."* | "") ;;
+            *) echo "# $line" ;;
+            esac
+        done
+        [ "${PIPESTATUS[0]}" = 0 ] || echo "not ok unit/$name: the program ended with a failure"
+    done
+}
+
+run_golden() {
+    tests/golden/run.sh "$B/tests/golden/render_trace"
+}
+
+# The pure library needs neither libbpf nor the kernel.
+run_boundary() {
+    local wanted
+    wanted=$(nm -u $B/libnetstall.a | grep -c ' \(bpf_\|libbpf_\|ring_buffer__\|btf__\)')
+    if [ "$wanted" = 0 ]; then
+        echo "ok boundary/libnetstall.a links without libbpf"
+    else
+        echo "not ok boundary/libnetstall.a: $wanted symbols of libbpf"
+    fi
+}
+
+run_live() {
+    NETSTALL=$B/netstall EXCHANGE=$B/tests/workload/exchange tests/live/run.sh
+}
+
+run_vm() {
+    tests/vm/run.sh
+}
+
+parts=()
+for part in "$@"; do
+    case $part in
+    pure) parts+=(unit golden boundary) ;;
+    all) parts+=(unit golden boundary live vm) ;;
+    *) parts+=("$part") ;;
+    esac
+done
+
+make -s -j2 test-programs ${SAN:+SAN=1} || { echo "not ok build" && echo "0 passed, 1 failed, 0 skipped" && exit 1; }
+for part in "${parts[@]}"; do
+    count < <("run_$part")
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]

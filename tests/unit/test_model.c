@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The model: late records find their place, later words win, every table has its bound. */
+#include "tests/unit/feed.h"
+#include "user/model/model.h"
+
+static void learn(struct model *model, const char *line)
+{
+	union record record;
+	char error[256];
+
+	if (text__parse(line, &record, error, sizeof(error)) != 1)
+		fail_msg("%s: %s", line, error);
+	model__feed(model, &record);
+}
+
+static uint64_t at_ms(unsigned ms)
+{
+	return TEXT_TRACE_ORIGIN_NS + 1000000ull * ms;
+}
+
+static void test_conn_news(void **state)
+{
+	struct model *model = model__new();
+	const struct model_conn *conn;
+
+	(void)state;
+	assert_null(model__conn(model, 1));
+	learn(model, "1 conn conn=1 role=peer local=127.0.0.1:1 remote=127.0.0.1:2");
+	learn(model, "3 conn conn=1 role=peer tgid=7 fd=4 local=127.0.0.1:1 remote=127.0.0.1:2");
+	/* Older news that comes late fills in, and overwrites nothing. */
+	learn(model,
+	      "2 conn conn=1 role=peer tgid=6 fd=3 opener=self local=127.0.0.1:1 "
+	      "remote=127.0.0.1:2");
+	/* No news is no news. */
+	learn(model, "4 conn conn=1 role=peer local=127.0.0.1:1 remote=127.0.0.1:2");
+	conn = model__conn(model, 1);
+	assert_non_null(conn);
+	assert_int_equal(conn->id.head.tgid, 7);
+	assert_int_equal(conn->id.fd, 4);
+	assert_int_equal(conn->id.opener, NS_OPENER_SELF);
+	learn(model, "5 peer conn=2 peer=1");
+	assert_int_equal(model__conn(model, 1)->peer, 2);
+	assert_int_equal(model__conn(model, 2)->peer, 1);
+	assert_int_equal(model__conn(model, 2)->id.head.type, 0);
+	learn(model, "6 close conn=1");
+	assert_true(conn->closed);
+	model__free(model);
+}
+
+static void test_late_events(void **state)
+{
+	struct model *model = model__new();
+	const struct events *events;
+
+	(void)state;
+	learn(model, "30 send conn=1 bytes=3");
+	learn(model, "10 send conn=1 bytes=1");
+	learn(model, "20 send conn=1 bytes=2");
+	learn(model, "20 send conn=1 bytes=2"); /* twice the same is once */
+	/* At one time: the send, then the hold that it left. */
+	learn(model, "30 hold conn=1 seq=1 end=2");
+	learn(model, "20 hold conn=1 seq=1 end=2");
+	events = &model__conn(model, 1)->events;
+	assert_int_equal(events->count, 5);
+	assert_int_equal(events->v[0].send.bytes, 1);
+	assert_int_equal(events->v[1].send.bytes, 2);
+	assert_int_equal(events->v[2].head.type, NS_HOLD);
+	assert_int_equal(events->v[3].send.bytes, 3);
+	assert_int_equal(events->v[4].head.type, NS_HOLD);
+	model__free(model);
+}
+
+static void test_ring(void **state)
+{
+	struct model *model = model__new();
+	const struct events *events;
+	char line[64];
+
+	(void)state;
+	for (unsigned i = 0; i < 3 * MODEL_CONN_EVENTS; i++) {
+		snprintf(line, sizeof(line), "%u send conn=1 bytes=%u", i, i);
+		learn(model, line);
+	}
+	learn(model, "0.5 send conn=1 bytes=9"); /* too old by now */
+	events = &model__conn(model, 1)->events;
+	assert_int_equal(events->count, MODEL_CONN_EVENTS);
+	assert_int_equal(events->v[0].send.bytes, 2 * MODEL_CONN_EVENTS);
+	assert_int_equal(events->v[events->count - 1].send.bytes, 3 * MODEL_CONN_EVENTS - 1);
+	assert_int_equal(model__lost(model, NS_LOST_KEPT), 0);
+	model__free(model);
+}
+
+static void test_precious(void **state)
+{
+	struct events events = {.bound = 3};
+	union event event;
+
+	(void)state;
+	memset(&event, 0, sizeof(event));
+	event.head.type = NS_SEND;
+	for (uint64_t ts = 10; ts <= 30; ts += 10) {
+		event.head.ts = ts;
+		assert_true(events__add(&events, &event, 25));
+	}
+	/* Full: what is later than 25 goes first, without being missed. */
+	event.head.ts = 15;
+	assert_true(events__add(&events, &event, 25));
+	assert_int_equal(events.v[0].head.ts, 10);
+	assert_int_equal(events.v[2].head.ts, 20);
+	event.head.ts = 40;
+	assert_true(events__add(&events, &event, 25));
+	assert_int_equal(events.v[2].head.ts, 20);
+	/* Then the first, and that is a loss. */
+	event.head.ts = 22;
+	assert_false(events__add(&events, &event, 25));
+	assert_int_equal(events.v[0].head.ts, 15);
+	assert_int_equal(events.v[2].head.ts, 22);
+	event.head.ts = 5;
+	assert_false(events__add(&events, &event, 25));
+	assert_int_equal(events.v[0].head.ts, 15);
+	events__clear(&events);
+}
+
+static const struct ns_hold *open_hold(const char *later)
+{
+	static struct ns_hold found;
+	struct model *model = model__new();
+	const struct ns_hold *hold;
+
+	learn(model, "10 send conn=1 bytes=5 write_seq=105 snd_nxt=100 snd_una=60");
+	learn(model, "10 hold conn=1 seq=100 end=105 unacked=40");
+	if (later)
+		learn(model, later);
+	hold = events__open_hold(&model__conn(model, 1)->events);
+	if (hold)
+		found = *hold;
+	model__free(model);
+	return hold ? &found : NULL;
+}
+
+static void test_open_hold(void **state)
+{
+	(void)state;
+	assert_non_null(open_hold(NULL));
+	assert_int_equal(open_hold(NULL)->seq, 100);
+	/* Acknowledgements up to the hold, other ends' doings, a send that joins it. */
+	assert_non_null(open_hold("11 rx conn=1 seq=1 end=1 ack=100"));
+	assert_non_null(open_hold("11 tx conn=1 seq=60 end=100"));
+	assert_non_null(open_hold("11 ack conn=1 seq=100 end=100"));
+	assert_non_null(open_hold("11 send conn=1 bytes=5 write_seq=110 snd_nxt=100 snd_una=60"));
+	/* What shows that the bytes left. */
+	assert_null(open_hold("11 rx conn=1 seq=1 end=1 ack=101"));
+	assert_null(open_hold("11 tx conn=1 seq=100 end=105"));
+	assert_null(open_hold("11 send conn=1 bytes=5 write_seq=110 snd_nxt=110 snd_una=60"));
+	assert_null(open_hold("11 release conn=1 seq=100 end=105 held=1"));
+	/* A later hold is another one. */
+	assert_int_equal(open_hold("11 hold conn=1 seq=105 end=110")->seq, 105);
+}
+
+static void test_processes(void **state)
+{
+	struct model *model = model__new();
+
+	(void)state;
+	learn(model, "1 process tgid=5 role=peer comm=sh");
+	assert_false(model__is_target(model, 5));
+	learn(model, "2 process tgid=5 role=target comm=client");
+	assert_true(model__is_target(model, 5));
+	assert_string_equal(model__process(model, 5)->comm, "client");
+	learn(model, "3 exit tgid=5");
+	assert_true(model__process(model, 5)->exited);
+	learn(model, "3 exit tgid=6");
+	assert_null(model__process(model, 6));
+	model__free(model);
+}
+
+static void test_threads_and_stacks(void **state)
+{
+	struct model *model = model__new();
+
+	(void)state;
+	learn(model, "9 wait tgid=5 tid=6 off=1 comm=b");
+	learn(model, "3 wait tgid=5 tid=6 off=2 comm=a");
+	assert_string_equal(model__thread(model, 6)->comm, "b");
+	assert_int_equal(model__thread(model, 6)->waits.count, 2);
+	assert_int_equal(model__thread(model, 6)->waits.v[0].head.ts, at_ms(3));
+	learn(model, "10 stack id=1 text=a;b");
+	learn(model, "10 stack id=1 text=other");
+	assert_string_equal(model__stack(model, 1), "a;b");
+	assert_null(model__stack(model, 0));
+	assert_null(model__stack(model, 2));
+	model__free(model);
+}
+
+static void test_losses(void **state)
+{
+	struct model *model = model__new();
+
+	(void)state;
+	learn(model, "1 lost kind=ringbuf count=5");
+	learn(model, "2 lost kind=ringbuf count=9");
+	learn(model, "1 lost kind=ringbuf count=7"); /* late: a running count only grows */
+	assert_int_equal(model__lost(model, NS_LOST_RINGBUF), 9);
+	assert_int_equal(model__lost_events(model), 9);
+	learn(model, "0 session threshold=5 missing=0x4");
+	assert_false(model__sees(model, NS_FACT_TRANSMIT));
+	assert_true(model__sees(model, NS_FACT_SEND));
+	model__free(model);
+}
+
+static void test_bounds(void **state)
+{
+	struct model *model = model__new();
+	union record record;
+	uint64_t refused = 0;
+
+	(void)state;
+	memset(&record, 0, sizeof(record));
+	record.head.type = NS_RECV;
+	record.head.len = sizeof(record.recv);
+	for (uint32_t i = 1; i <= MODEL_CONNS + 100; i++) {
+		record.head.conn = i;
+		model__feed(model, &record);
+	}
+	refused += 100;
+	assert_int_equal(model__lost(model, NS_LOST_KEPT), refused);
+	record.head.type = NS_WAIT;
+	record.head.len = sizeof(record.wait);
+	for (uint32_t i = 1; i <= MODEL_THREADS + 10; i++) {
+		record.head.tid = i;
+		model__feed(model, &record);
+	}
+	refused += 10;
+	memset(&record, 0, sizeof(record));
+	record.head.type = NS_PROCESS;
+	record.head.len = sizeof(record.process);
+	record.process.role = NS_ROLE_TARGET;
+	for (uint32_t i = 1; i <= MODEL_PROCESSES + 1; i++) {
+		record.head.tgid = i;
+		model__feed(model, &record);
+	}
+	refused += 1;
+	memset(&record, 0, sizeof(record));
+	record.head.type = NS_STACK;
+	record.head.len = sizeof(record.stack);
+	for (uint32_t i = 1; i <= MODEL_STACKS + 3; i++) {
+		record.stack.id = i;
+		model__feed(model, &record);
+	}
+	refused += 3;
+	assert_int_equal(model__lost(model, NS_LOST_KEPT), refused);
+	assert_null(model__conn(model, MODEL_CONNS + 1));
+	model__free(model);
+}
+
+static void test_closed_forget_events(void **state)
+{
+	struct model *model = model__new();
+	char line[64];
+
+	(void)state;
+	for (unsigned i = 1; i <= MODEL_CLOSED + 1; i++) {
+		snprintf(line, sizeof(line), "1 recv conn=%u bytes=1", i);
+		learn(model, line);
+		snprintf(line, sizeof(line), "2 close conn=%u", i);
+		learn(model, line);
+		learn(model, line); /* twice does no harm */
+	}
+	assert_int_equal(model__conn(model, 1)->events.count, 0);
+	assert_int_equal(model__conn(model, 2)->events.count, 1);
+	model__free(model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_conn_news),
+		cmocka_unit_test(test_late_events),
+		cmocka_unit_test(test_ring),
+		cmocka_unit_test(test_precious),
+		cmocka_unit_test(test_open_hold),
+		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_threads_and_stacks),
+		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_closed_forget_events),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

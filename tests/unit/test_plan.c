@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The plan for each set of capabilities. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "user/collect/plan.h"
+
+#define ALL_VARIANTS (~0ull)
+
+static const struct caps everything = {.btf = true,
+				       .may_load = true,
+				       .tracepoints = true,
+				       .trampolines = true,
+				       .kprobes = true,
+				       .variants = ALL_VARIANTS};
+
+/* What a kernel has without the variants that hang on this function or tracepoint. */
+static uint64_t without(uint64_t variants, const char *hook)
+{
+	size_t i;
+	int j;
+
+	for (i = 0; i < plan_variant_count; i++)
+		for (j = 0; j < VARIANT_HOOKS && plan_variants[i].hooks[j].program; j++)
+			if (!strcmp(plan_variants[i].hooks[j].name, hook))
+				variants &= ~(1ull << i);
+	return variants;
+}
+
+static struct plan plan_of(const struct caps *caps, enum way way)
+{
+	struct plan_request request = {.way = way};
+	struct plan plan;
+
+	plan__make(caps, &request, &plan);
+	return plan;
+}
+
+static void fentry_is_first(void **state)
+{
+	struct plan plan = plan_of(&everything, WAY_AUTO);
+
+	(void)state;
+	assert_true(plan.possible);
+	assert_int_equal(plan.way, WAY_FENTRY);
+	assert_int_equal(plan.missing, 0);
+	assert_true(plan__has_program(&plan, "fexit_send"));
+	assert_true(plan__has_program(&plan, "fexit_decision"));
+	assert_true(plan__has_program(&plan, "fentry_delack_fire"));
+	assert_true(plan__has_program(&plan, "tp_switch"));
+	assert_true(plan__has_program(&plan, "iter_tasks"));
+	assert_false(plan__has_program(&plan, "tp_send"));
+	assert_false(plan__has_program(&plan, "kprobe_send"));
+}
+
+static void kprobe_is_second(void **state)
+{
+	struct caps caps = everything;
+	struct plan plan;
+
+	(void)state;
+	caps.trampolines = false;
+	plan = plan_of(&caps, WAY_AUTO);
+	assert_true(plan.possible);
+	assert_int_equal(plan.way, WAY_KPROBE);
+	assert_true(plan__has_program(&plan, "kprobe_send"));
+	assert_true(plan__has_program(&plan, "kretprobe_send"));
+	assert_false(plan__has_program(&plan, "fexit_send"));
+}
+
+static void tracepoints_are_last(void **state)
+{
+	struct caps caps = everything;
+	struct plan plan;
+
+	(void)state;
+	caps.trampolines = caps.kprobes = false;
+	plan = plan_of(&caps, WAY_AUTO);
+	assert_true(plan.possible);
+	assert_int_equal(plan.way, WAY_TRACEPOINT);
+	assert_true(plan__has_program(&plan, "tp_send"));
+	assert_true(plan__has_program(&plan, "tp_transmit"));
+	assert_true(plan__has_program(&plan, "tp_delack_fire"));
+	assert_true(plan.missing & 1u << NS_FACT_DECISION);
+	assert_false(plan.missing & 1u << NS_FACT_SEND);
+}
+
+/* 5.10 and 6.1 have no sock_send_length. */
+static void old_kernel_by_tracepoints_alone(void **state)
+{
+	struct caps caps = everything;
+	struct plan plan;
+
+	(void)state;
+	caps.variants = without(ALL_VARIANTS, "sock_send_length");
+	plan = plan_of(&caps, WAY_TRACEPOINT);
+	assert_false(plan.possible);
+	assert_non_null(strstr(plan.why_not, "sock_send_length"));
+	assert_true(plan_of(&caps, WAY_FENTRY).possible);
+	assert_true(plan_of(&caps, WAY_KPROBE).possible);
+	assert_true(plan_of(&caps, WAY_AUTO).possible);
+}
+
+static void forced_way_is_kept_or_refused(void **state)
+{
+	struct caps caps = everything;
+
+	(void)state;
+	assert_int_equal(plan_of(&caps, WAY_KPROBE).way, WAY_KPROBE);
+	assert_true(plan_of(&caps, WAY_KPROBE).possible);
+	caps.kprobes = false;
+	assert_false(plan_of(&caps, WAY_KPROBE).possible);
+	assert_non_null(strstr(plan_of(&caps, WAY_KPROBE).why_not, "kprobes"));
+	caps.trampolines = false;
+	assert_false(plan_of(&caps, WAY_FENTRY).possible);
+	assert_non_null(strstr(plan_of(&caps, WAY_FENTRY).why_not, "fentry"));
+}
+
+/* A function that is not there costs that fact alone: another variant serves, or it is missing. */
+static void absent_function_costs_one_fact(void **state)
+{
+	struct caps caps = everything;
+	struct plan plan;
+
+	(void)state;
+	caps.variants = without(ALL_VARIANTS, "__tcp_transmit_skb");
+	plan = plan_of(&caps, WAY_FENTRY);
+	assert_true(plan.possible);
+	assert_true(plan__has_program(&plan, "tp_transmit"));
+	assert_int_equal(plan.missing, 0);
+
+	caps.variants = without(ALL_VARIANTS, "tcp_write_xmit");
+	plan = plan_of(&caps, WAY_AUTO);
+	assert_true(plan.possible);
+	assert_int_equal(plan.way, WAY_FENTRY);
+	assert_int_equal(plan.missing, 1u << NS_FACT_DECISION);
+}
+
+static void absent_sender_moves_to_next_way(void **state)
+{
+	struct caps caps = everything;
+	struct plan plan;
+
+	(void)state;
+	caps.variants = without(ALL_VARIANTS, "tcp_sendmsg_locked");
+	plan = plan_of(&caps, WAY_AUTO);
+	assert_true(plan.possible);
+	assert_int_equal(plan.way, WAY_TRACEPOINT);
+}
+
+/* sendfile needs no hook of its own since Linux 6.5: then it is not missing either. */
+static void sendpage_is_not_missed_where_it_is_gone(void **state)
+{
+	struct caps caps = everything;
+
+	(void)state;
+	caps.variants = without(ALL_VARIANTS, "tcp_sendpage_locked");
+	assert_int_equal(plan_of(&caps, WAY_FENTRY).missing, 0);
+	assert_int_not_equal(plan_of(&everything, WAY_TRACEPOINT).missing & 1u << NS_FACT_SENDPAGE,
+			     0);
+}
+
+static void old_sched_switch_is_read_otherwise(void **state)
+{
+	struct caps caps = everything;
+	struct plan plan;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < plan_variant_count; i++)
+		if (plan_variants[i].hooks[0].arguments)
+			caps.variants &= ~(1ull << i);
+	plan = plan_of(&caps, WAY_FENTRY);
+	assert_true(plan__has_program(&plan, "tp_switch_3"));
+	assert_false(plan__has_program(&plan, "tp_switch"));
+	assert_true(plan__has_program(&plan, "tp_waking"));
+}
+
+static void reads_are_hooked_with_all_only(void **state)
+{
+	struct plan_request request = {.way = WAY_TRACEPOINT, .verbose = true};
+	struct plan plan;
+
+	(void)state;
+	plan__make(&everything, &request, &plan);
+	assert_true(plan__has_program(&plan, "tp_read"));
+	assert_false(plan__has_program((struct plan[]){plan_of(&everything, WAY_TRACEPOINT)},
+				       "tp_read"));
+}
+
+static void comm_and_cgroup_bring_their_hooks(void **state)
+{
+	struct plan_request request = {.way = WAY_AUTO, .by_comm = true, .by_cgroup = true};
+	struct plan plan;
+
+	(void)state;
+	plan__make(&everything, &request, &plan);
+	assert_true(plan__has_program(&plan, "tp_exec"));
+	assert_true(plan__has_program(&plan, "tp_cgroup_attach"));
+}
+
+static void refusals_name_their_remedy(void **state)
+{
+	struct caps caps = everything;
+
+	(void)state;
+	caps.btf = false;
+	assert_non_null(strstr(plan_of(&caps, WAY_AUTO).why_not, "CONFIG_DEBUG_INFO_BTF"));
+	caps = everything;
+	caps.may_load = false;
+	assert_non_null(strstr(plan_of(&caps, WAY_AUTO).why_not, "CAP_BPF"));
+	caps = everything;
+	caps.lockdown = true;
+	assert_non_null(strstr(plan_of(&caps, WAY_AUTO).why_not, "lockdown=integrity"));
+	caps = everything;
+	caps.tracepoints = false;
+	assert_false(plan_of(&caps, WAY_AUTO).possible);
+}
+
+static void ways_have_names(void **state)
+{
+	int way;
+
+	(void)state;
+	for (way = 0; way < WAY_COUNT; way++)
+		assert_int_equal(way__find(way__name(way)), way);
+	assert_int_equal(way__find("magic"), WAY_COUNT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fentry_is_first),
+		cmocka_unit_test(kprobe_is_second),
+		cmocka_unit_test(tracepoints_are_last),
+		cmocka_unit_test(old_kernel_by_tracepoints_alone),
+		cmocka_unit_test(forced_way_is_kept_or_refused),
+		cmocka_unit_test(absent_function_costs_one_fact),
+		cmocka_unit_test(absent_sender_moves_to_next_way),
+		cmocka_unit_test(sendpage_is_not_missed_where_it_is_gone),
+		cmocka_unit_test(old_sched_switch_is_read_otherwise),
+		cmocka_unit_test(reads_are_hooked_with_all_only),
+		cmocka_unit_test(comm_and_cgroup_bring_their_hooks),
+		cmocka_unit_test(refusals_name_their_remedy),
+		cmocka_unit_test(ways_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

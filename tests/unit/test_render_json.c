@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The JSON renderers: always JSON, and what docs/report-schema.json promises. */
+#include "tests/unit/render_fixture.h"
+
+#include <jansson.h>
+
+static json_t *json_of(struct fixture *f, int indent)
+{
+	json_error_t error;
+	json_t *document;
+	FILE *out = open_output(f);
+
+	render__json(out, &f->report, indent);
+	fclose(out);
+	document = json_loads(f->out, JSON_REJECT_DUPLICATES, &error);
+	if (!document)
+		fail_msg("%s at line %d of %s", error.text, error.line, f->out);
+	return document;
+}
+
+static void json_slices_sum_to_the_stall(void **state)
+{
+	json_t *document = json_of(*state, 0);
+	json_t *stall = json_array_get(json_object_get(document, "stalls"), 0);
+	json_t *slices = json_object_get(stall, "slices"), *slice;
+	double sum = 0;
+	size_t i;
+
+	json_array_foreach (slices, i, slice)
+		sum += json_number_value(json_object_get(slice, "ms"));
+	assert_int_equal(json_array_size(slices), 3);
+	assert_true(sum > 40.6109 && sum < 40.6111);
+	assert_true(json_number_value(json_object_get(stall, "duration_ms")) > 40.6109);
+	assert_int_equal(json_array_size(json_object_get(stall, "evidence")), STEPS);
+	/* One line: the report ends a stream of JSON lines. */
+	assert_int_equal(strcspn(((struct fixture *)*state)->out, "\n") + 1,
+			 ((struct fixture *)*state)->size);
+	json_decref(document);
+}
+
+static void json_stays_json_when_all_is_unknown(void **state)
+{
+	struct fixture *f = *state;
+	json_t *document;
+
+	memset(&f->report.verdict, 0, sizeof(f->report.verdict));
+	f->stall.conn = 99;
+	f->conns[0].peer = 98;
+	f->conns[1].id = (struct ns_conn){.fd = NS_FD_UNKNOWN};
+	document = json_of(f, 2);
+	assert_true(json_is_null(json_object_get(json_object_get(document, "verdict"), "cause")));
+	json_decref(document);
+}
+
+static void json_is_safe_to_print(void **state)
+{
+	struct fixture *f = *state;
+	json_t *document;
+
+	strcpy(f->threads[1].comm, "\033[2J\xff\xc2\x9b");
+	strcpy(f->conns[0].id.comm, "\"}\n");
+	f->report.verdict.text = "not UTF-8: \xff";
+	document = json_of(f, 2);
+	assert_not_in(f->out, "\033");
+	assert_not_in(f->out, "\xc2\x9b");
+	assert_in(f->out, "\\\\x1b[2J");
+	assert_in(f->out, "not UTF-8");
+	json_decref(document);
+}
+
+static void every_type_is_an_event_line(void **state)
+{
+	for (uint32_t type = 1; type < NS_TYPE_MAX; type++) {
+		union record record = {.head = {.type = type, .ts = ORIGIN}};
+		struct fixture *f = *state;
+		FILE *out = open_output(f);
+		json_t *line;
+
+		render__json_record(out, &f->report, &record);
+		fclose(out);
+		line = json_loads(f->out, JSON_REJECT_DUPLICATES, NULL);
+		assert_non_null(line);
+		assert_string_equal(json_string_value(json_object_get(line, "schema")),
+				    "netstall.event/1");
+		assert_int_equal(strcspn(f->out, "\n") + 1, f->size);
+		json_decref(line);
+	}
+}
+
+static void losses_and_blind_spots_are_told(void **state)
+{
+	struct fixture *f = *state;
+	json_t *document, *completeness;
+
+	f->report.lost[NS_LOST_RINGBUF] = 3;
+	f->report.lost[NS_LOST_CONNS] = 4;
+	f->report.session.missing = 1u << NS_FACT_READ | 1u << NS_FACT_SCHED;
+	document = json_of(f, 0);
+	completeness = json_object_get(document, "completeness");
+	assert_int_equal(json_integer_value(json_object_get(completeness, "lost")), 7);
+	assert_int_equal(json_array_size(json_object_get(completeness, "missing")), 2);
+	assert_in(f->out, "\"missing\": [\"sched\", \"read\"]");
+	json_decref(document);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(json_slices_sum_to_the_stall),    TEST(json_stays_json_when_all_is_unknown),
+		TEST(json_is_safe_to_print),           TEST(every_type_is_an_event_line),
+		TEST(losses_and_blind_spots_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What the verdict says, and that it never says more than was seen. */
+#include "tests/unit/feed.h"
+
+static const struct verdict *verdict_of(struct pipeline **pipeline, const char *name)
+{
+	struct feed feed = feed__golden(name);
+
+	*pipeline = pipeline__new(NULL);
+	feed__run(&feed, *pipeline);
+	feed__free(&feed);
+	return &pipeline__finish(*pipeline)->verdict;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+	if (!text || !strstr(text, part))
+		fail_msg("'%s' does not say '%s'", text ? text : "nothing", part);
+}
+
+/* One line each, nothing that acts on a terminal, and no advice that does not last. */
+static void test_all_are_clean(void **state)
+{
+	struct pipeline *pipeline;
+
+	(void)state;
+	for (size_t i = 0; i < GOLDEN; i++) {
+		const struct verdict *verdict = verdict_of(&pipeline, golden[i]);
+
+		assert_non_null(verdict->title);
+		assert_non_null(verdict->text);
+		assert_null(strpbrk(verdict->title, "\n\x1b"));
+		assert_null(strpbrk(verdict->text, "\n\x1b"));
+		for (size_t line = 0; line < verdict->advice_count; line++) {
+			assert_null(strpbrk(verdict->advice[line], "\n\x1b"));
+			assert_null(strstr(verdict->advice[line], "QUICKACK"));
+		}
+		pipeline__free(pipeline);
+	}
+}
+
+static void test_nagle_delack(void **state)
+{
+	struct pipeline *pipeline;
+	const struct verdict *verdict = verdict_of(&pipeline, "nagle-delack");
+
+	(void)state;
+	assert_true(verdict->found);
+	assert_int_equal(verdict->cause, CAUSE_NAGLE_DELACK);
+	assert_string_equal(verdict->title, "Nagle's algorithm against a delayed ACK.");
+	assert_says(verdict->text,
+		    "client/4242 writes each request in two pieces, 40 B and 136 B, "
+		    "231 us apart, on fd 7 (127.0.0.1:37640 -> 127.0.0.1:7000).");
+	assert_says(verdict->text,
+		    "(srv/4243) has nothing to send yet, so its kernel delays the "
+		    "acknowledgement by 40 ms");
+	assert_says(verdict->text, "3 times in 6 writes, 40.4 ms each, 121 ms in all: 60.6%");
+	assert_int_equal(verdict->advice_count, 2);
+	assert_says(verdict->advice[0], "one segment fewer");
+	assert_says(verdict->advice[1], "TCP_NODELAY on fd 7 in client");
+	assert_string_equal(verdict->evidence,
+			    "Evidence complete: 3 of 3 chains seen whole, 0 events lost.");
+	pipeline__free(pipeline);
+	verdict = verdict_of(&pipeline, "three-pieces");
+	assert_says(verdict->text, "in three pieces, the first of 40 B, the second of 136 B");
+	assert_says(verdict->advice[1], "one more segment for a request");
+	pipeline__free(pipeline);
+}
+
+static void test_whose_fault(void **state)
+{
+	struct pipeline *pipeline;
+	const struct verdict *verdict = verdict_of(&pipeline, "server-side");
+
+	(void)state;
+	assert_says(verdict->text, "The cause lies at the other end: client/4242 writes");
+	assert_says(verdict->text, "This end (srv/4243)");
+	assert_says(verdict->advice[0], "In client,");
+	pipeline__free(pipeline);
+	verdict = verdict_of(&pipeline, "remote-inferred");
+	assert_says(verdict->text,
+		    "The other end (10.0.0.2:5432) delays the acknowledgement. Its "
+		    "timer was out of sight, so that is deduced: ");
+	assert_string_equal(
+		verdict->evidence,
+		"Evidence inferred: 0 of 2 chains seen whole, 2 deduced, 0 events lost.");
+	pipeline__free(pipeline);
+}
+
+static void test_the_rest_is_counted(void **state)
+{
+	struct pipeline *pipeline;
+	const struct verdict *verdict = verdict_of(&pipeline, "many-connections");
+
+	(void)state;
+	assert_int_equal(verdict->cause, CAUSE_NAGLE_DELACK);
+	assert_says(verdict->text, "on fd 7 (127.0.0.1:37640");
+	assert_says(verdict->text, "This happened 2 times in 4 writes");
+	assert_says(verdict->text, "The same happened on two more connections, 2 times.");
+	assert_says(verdict->text, "Besides: 1 cork stall, 30.0 ms in all.");
+	assert_string_equal(verdict->evidence,
+			    "Evidence complete: 4 of 4 chains seen whole, 0 events lost.");
+	pipeline__free(pipeline);
+}
+
+static void test_nothing(void **state)
+{
+	struct pipeline *pipeline;
+	const struct verdict *verdict = verdict_of(&pipeline, "idle-server");
+
+	(void)state;
+	assert_false(verdict->found);
+	assert_string_equal(verdict->title, "Nothing held this program back on the network.");
+	assert_string_equal(verdict->text,
+			    "Watched 1.00 s: 1 connection, 1 write, 2 threads, 0 events lost; no "
+			    "wait with work owed reached 10 ms.");
+	pipeline__free(pipeline);
+	verdict = verdict_of(&pipeline, "harmless-timer");
+	assert_says(verdict->text, "; the longest wait with work owed was 120 us.");
+	pipeline__free(pipeline);
+	verdict = verdict_of(&pipeline, "no-connection");
+	assert_says(verdict->title, "no evidence");
+	assert_says(verdict->text, "No TCP connection of this program was seen");
+	pipeline__free(pipeline);
+}
+
+static void test_losses(void **state)
+{
+	struct pipeline *pipeline;
+	const struct verdict *verdict = verdict_of(&pipeline, "lost-events");
+
+	(void)state;
+	assert_string_equal(verdict->evidence,
+			    "Evidence incomplete: 1 of 1 chains seen whole, 41 events lost, 2 "
+			    "connections not watched for want of room.");
+	pipeline__free(pipeline);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_are_clean), cmocka_unit_test(test_nagle_delack),
+		cmocka_unit_test(test_whose_fault),   cmocka_unit_test(test_the_rest_is_counted),
+		cmocka_unit_test(test_nothing),       cmocka_unit_test(test_losses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

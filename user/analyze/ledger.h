@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The report while it is being written: what the model knows, and every stall so far. */
+#ifndef NETSTALL_ANALYZE_LEDGER_H
+#define NETSTALL_ANALYZE_LEDGER_H
+
+#include "user/analyze/stall.h"
+
+#define TALLIES   4096   /* connections that stalls are counted for, per cause */
+#define DURATIONS 262144 /* of a cause; percentiles are exact until then */
+
+struct range {
+	uint64_t least;
+	uint64_t most;
+};
+
+/* The stalls of one cause on one connection. */
+struct tally {
+	enum cause cause;
+	uint32_t conn;
+	uint32_t count;
+	uint32_t whole;    /* every link seen, both ends of it exact */
+	uint32_t inferred; /* nothing but what the confidence says is missing */
+	uint32_t told;     /* kept their steps */
+	uint32_t by_data;  /* released by data */
+	uint64_t total_ns;
+	uint64_t held_ns;         /* without what the network and the run queue added */
+	struct range first_bytes; /* most 0: not seen */
+	struct range second_bytes;
+	struct range joined;
+	struct range gap_ns;  /* from the first write to the held one */
+	struct stall example; /* the first whole one, else the first; without steps */
+};
+
+struct ledger;
+
+struct ledger *ledger__new(const struct model *model);
+void ledger__free(struct ledger *ledger);
+struct report *ledger__report(struct ledger *ledger);
+
+/* The model has learnt this record: bring the report up to date with it. */
+void ledger__learn(struct ledger *ledger, const union record *record);
+/* Enter a stall; its steps come from the incident. Returns it numbered. */
+const struct stall *ledger__enter(struct ledger *ledger, const struct incident *incident,
+				  const struct finding *finding);
+/* Percentiles, shares, order; lost is what found no room in the analysis. */
+void ledger__close(struct ledger *ledger);
+
+/* The connection on which this cause took most; NULL: none. */
+const struct tally *ledger__main(const struct ledger *ledger, enum cause cause);
+/* How many connections this cause was seen on. */
+size_t ledger__conns(const struct ledger *ledger, enum cause cause);
+/* Stalls of this cause of which every link was seen, and which were inferred, on all. */
+void ledger__chains(const struct ledger *ledger, enum cause cause, uint64_t *whole,
+		    uint64_t *inferred);
+
+#endif

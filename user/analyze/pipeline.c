@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/pipeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "user/analyze/incident.h"
+#include "user/analyze/ledger.h"
+#include "user/analyze/order.h"
+#include "user/analyze/owed.h"
+#include "user/analyze/verdict.h"
+#include "user/base/xalloc.h"
+
+struct pipeline {
+	struct pipeline_sink sink;
+	struct model *model;
+	struct incidents *incidents;
+	struct owed *owed;
+	struct ledger *ledger;
+	struct order *order;
+	struct report *report; /* the ledger's */
+	uint64_t first_ts;
+	uint64_t now; /* the latest time that a record or the source told */
+	uint64_t end_ts;
+	uint64_t damaged;
+	bool finished;
+};
+
+struct pipeline *pipeline__new(const struct pipeline_sink *sink)
+{
+	struct pipeline *pipeline = xcalloc(1, sizeof(*pipeline));
+
+	if (sink)
+		pipeline->sink = *sink;
+	pipeline->model = model__new();
+	pipeline->incidents = incidents__new(pipeline->model);
+	pipeline->owed = owed__new(pipeline->model, pipeline->incidents);
+	pipeline->ledger = ledger__new(pipeline->model);
+	pipeline->order = order__new();
+	pipeline->report = ledger__report(pipeline->ledger);
+	return pipeline;
+}
+
+void pipeline__free(struct pipeline *pipeline)
+{
+	if (!pipeline)
+		return;
+	order__free(pipeline->order);
+	ledger__free(pipeline->ledger);
+	owed__free(pipeline->owed);
+	incidents__free(pipeline->incidents);
+	model__free(pipeline->model);
+	free(pipeline);
+}
+
+/*
+ * Nothing lost that could hide a stall. Releases that were not seen themselves hide none:
+ * their stalls are told, as inexact.
+ */
+static bool is_complete(const struct report *report)
+{
+	const uint32_t needed = 1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_SCHED;
+
+	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
+		if (report->lost[kind] && kind != NS_LOST_RELEASES)
+			return false;
+	}
+	return !(report->session.missing & needed);
+}
+
+static void update_report(struct pipeline *pipeline)
+{
+	struct report *report = pipeline->report;
+
+	report->start_ts = report->session.head.type ? report->session.head.ts : pipeline->first_ts;
+	report->end_ts = pipeline->end_ts ? pipeline->end_ts : pipeline->now;
+	if (report->end_ts < report->start_ts)
+		report->end_ts = report->start_ts;
+	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++)
+		report->lost[kind] = model__lost(pipeline->model, kind);
+	report->lost[NS_LOST_DAMAGED] += pipeline->damaged;
+	report->lost[NS_LOST_KEPT] += incidents__lost(pipeline->incidents);
+	report->longest_wait_ns = owed__longest(pipeline->owed);
+	report->complete = is_complete(report);
+}
+
+static void tell(struct pipeline *pipeline, const struct incident *incident,
+		 const struct finding *finding)
+{
+	const struct stall *stall = ledger__enter(pipeline->ledger, incident, finding);
+
+	if (!pipeline->sink.on_stall)
+		return;
+	update_report(pipeline);
+	pipeline->sink.on_stall(pipeline->sink.context, pipeline->report, stall);
+}
+
+static void explain_incidents(struct pipeline *pipeline, uint64_t now)
+{
+	struct incident *incident;
+	struct finding finding;
+
+	while ((incident = incidents__take(pipeline->incidents, now))) {
+		if (hold__explain(pipeline->model, incident, &finding)) {
+			owed__explained(pipeline->owed, &finding.stall);
+			tell(pipeline, incident, &finding);
+		}
+		incident__free(incident);
+	}
+}
+
+/* Holds first: a wait that a hold explains is no stall of its own. */
+static void settle(struct pipeline *pipeline, uint64_t now)
+{
+	struct finding finding = {0};
+	struct incident *incident;
+	bool is_stall;
+
+	explain_incidents(pipeline, now);
+	while (owed__judge(pipeline->owed, now, &finding.stall, &is_stall)) {
+		if (!is_stall)
+			continue;
+		incident = incident__around(pipeline->model, &finding.stall.wait);
+		tell(pipeline, incident, &finding);
+		incident__free(incident);
+	}
+}
+
+static void emit(struct pipeline *pipeline, uint64_t until)
+{
+	const union record *record;
+
+	while ((record = order__pop(pipeline->order, until))) {
+		update_report(pipeline);
+		pipeline->sink.on_record(pipeline->sink.context, pipeline->report, record);
+	}
+}
+
+/* Everything that is SETTLE_NS past can be told. */
+static void advance(struct pipeline *pipeline)
+{
+	uint64_t settled = pipeline->now > SETTLE_NS ? pipeline->now - SETTLE_NS : 0;
+
+	emit(pipeline, settled);
+	settle(pipeline, pipeline->now);
+}
+
+static void learn(struct pipeline *pipeline, const union record *record)
+{
+	uint64_t ts = record->head.ts;
+
+	if (!pipeline->report->events || ts < pipeline->first_ts)
+		pipeline->first_ts = ts;
+	if (ts > pipeline->now)
+		pipeline->now = ts;
+	pipeline->report->events++;
+	model__feed(pipeline->model, record);
+	ledger__learn(pipeline->ledger, record);
+	incidents__gather(pipeline->incidents, record);
+	owed__feed(pipeline->owed, record, pipeline->now);
+	if (record->head.type == NS_RELEASE)
+		incidents__begin(pipeline->incidents, &record->release, pipeline->now);
+	else if (record->head.type == NS_CLOSE)
+		incidents__begin_open(pipeline->incidents, record->head.conn, true, ts,
+				      pipeline->now);
+	else if (record->head.type == NS_END)
+		pipeline->end_ts = ts;
+}
+
+int pipeline__feed(struct pipeline *pipeline, const void *data, size_t len)
+{
+	union record record;
+	int err = record__decode(data, len, &record);
+
+	if (err == -ENOMSG)
+		return 0; /* from a later version */
+	if (err) {
+		pipeline->damaged++;
+		return err;
+	}
+	learn(pipeline, &record);
+	if (pipeline->sink.on_record)
+		order__push(pipeline->order, &record);
+	advance(pipeline);
+	return 0;
+}
+
+void pipeline__idle(struct pipeline *pipeline, uint64_t now_ns)
+{
+	if (now_ns > pipeline->now)
+		pipeline->now = now_ns;
+	advance(pipeline);
+}
+
+/* Holds that nothing ended before the window did. */
+static void end_open_holds(struct pipeline *pipeline)
+{
+	uint64_t end = pipeline->end_ts ? pipeline->end_ts : pipeline->now;
+	const struct model_conn *conn;
+	size_t cursor = 0;
+
+	while ((conn = model__next_conn(pipeline->model, &cursor))) {
+		if (!conn->closed)
+			incidents__begin_open(pipeline->incidents, conn->number, false, end,
+					      pipeline->now);
+	}
+}
+
+const struct report *pipeline__finish(struct pipeline *pipeline)
+{
+	if (pipeline->finished)
+		return pipeline->report;
+	emit(pipeline, UINT64_MAX);
+	/* What was released first, so that the bound on incidents is for the rest. */
+	explain_incidents(pipeline, UINT64_MAX);
+	end_open_holds(pipeline);
+	settle(pipeline, UINT64_MAX);
+	update_report(pipeline);
+	ledger__close(pipeline->ledger);
+	verdict__write(pipeline->ledger, pipeline->model);
+	pipeline->finished = true;
+	return pipeline->report;
+}
+
+const struct report *pipeline__report(const struct pipeline *pipeline)
+{
+	return pipeline->report;
+}

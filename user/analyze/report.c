@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/analyze/entries.h"
+#include "user/base/xalloc.h"
+
+/* ---- sorted arrays of anything whose first field, or first two, are its key ---- */
+
+struct array {
+	void *entries;
+	size_t count;
+	size_t size; /* of an entry */
+	int (*compare)(const void *key, const void *entry);
+};
+
+/* Where the key is, or belongs. */
+static size_t place_of(const struct array *array, const void *key, bool *there)
+{
+	size_t low = 0, high = array->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (array->compare(key, (const char *)array->entries + middle * array->size) > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*there = low < array->count &&
+		 !array->compare(key, (const char *)array->entries + low * array->size);
+	return low;
+}
+
+static void *find(const struct array *array, const void *key)
+{
+	bool there;
+	size_t place = place_of(array, key, &there);
+
+	return there ? (char *)array->entries + place * array->size : NULL;
+}
+
+/* The entry of the key; a new one is zeroed. Room doubles at each power of two. */
+static void *upsert(struct array *array, const void *key)
+{
+	bool there;
+	size_t place = place_of(array, key, &there);
+	char *entry;
+
+	if (!there && !(array->count & (array->count - 1)))
+		array->entries = xreallocarray(array->entries, array->count ? 2 * array->count : 1,
+					       array->size);
+	entry = (char *)array->entries + place * array->size;
+	if (there)
+		return entry;
+	memmove(entry + array->size, entry, (array->count - place) * array->size);
+	memset(entry, 0, array->size);
+	array->count++;
+	return entry;
+}
+
+static int order(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_conn(const void *key, const void *entry)
+{
+	return order(*(const uint32_t *)key, ((const struct report_conn *)entry)->id.head.conn);
+}
+
+static int compare_process(const void *key, const void *entry)
+{
+	return order(*(const uint32_t *)key, ((const struct report_process *)entry)->pid);
+}
+
+static int compare_thread(const void *key, const void *entry)
+{
+	const struct report_thread *wanted = key, *thread = entry;
+	int by_pid = order(wanted->pid, thread->pid);
+
+	return by_pid ? by_pid : order(wanted->tid, thread->tid);
+}
+
+static struct array conns_of(const struct report *report)
+{
+	return (struct array){report->conns, report->conn_count, sizeof(*report->conns),
+			      compare_conn};
+}
+
+static struct array processes_of(const struct report *report)
+{
+	return (struct array){report->processes, report->process_count, sizeof(*report->processes),
+			      compare_process};
+}
+
+const struct report_conn *report__conn(const struct report *report, uint32_t number)
+{
+	struct array conns = conns_of(report);
+
+	return find(&conns, &number);
+}
+
+const struct report_process *report__process(const struct report *report, uint32_t pid)
+{
+	struct array processes = processes_of(report);
+
+	return find(&processes, &pid);
+}
+
+const struct report_cause *report__cause(const struct report *report, enum cause cause)
+{
+	for (size_t i = 0; i < report->cause_count; i++) {
+		if (report->causes[i].cause == cause)
+			return &report->causes[i];
+	}
+	return NULL;
+}
+
+/* ---- what the model learnt ---- */
+
+static void learn_conn(struct report *report, const struct model_conn *conn)
+{
+	struct array conns = conns_of(report);
+	struct report_conn *entry;
+
+	/* Only its events came yet: nobody could say which connection it is. */
+	if (!conn || !conn->id.head.type)
+		return;
+	entry = upsert(&conns, &conn->number);
+	report->conns = conns.entries;
+	report->conn_count = conns.count;
+	entry->id = conn->id;
+	entry->totals = conn->totals;
+	entry->peer = conn->peer;
+	entry->closed = conn->closed;
+}
+
+static void learn_process(struct report *report, const struct model_process *process)
+{
+	struct array processes = processes_of(report);
+	struct report_process *entry;
+
+	if (!process)
+		return;
+	entry = upsert(&processes, &process->pid);
+	report->processes = processes.entries;
+	report->process_count = processes.count;
+	entry->pid = process->pid;
+	entry->ns_pid = process->ns_pid;
+	entry->role = process->role;
+	entry->exited = process->exited;
+	memcpy(entry->comm, process->comm, NS_COMM_LEN);
+	/* Threads may have been known before their process. */
+	for (size_t i = 0; i < report->thread_count; i++) {
+		if (report->threads[i].pid == process->pid)
+			report->threads[i].role = process->role;
+	}
+}
+
+static void learn_thread(struct report *report, const struct model *model,
+			 const struct model_thread *thread)
+{
+	struct array threads = {report->threads, report->thread_count, sizeof(*report->threads),
+				compare_thread};
+	const struct model_process *process;
+	struct report_thread key, *entry;
+
+	if (!thread)
+		return;
+	memset(&key, 0, sizeof(key));
+	key.pid = thread->tgid;
+	key.tid = thread->tid;
+	entry = upsert(&threads, &key);
+	report->threads = threads.entries;
+	report->thread_count = threads.count;
+	process = model__process(model, thread->tgid);
+	entry->pid = thread->tgid;
+	entry->tid = thread->tid;
+	entry->role = process ? process->role : 0;
+	entry->voluntary = thread->totals.voluntary;
+	entry->involuntary = thread->totals.involuntary;
+	entry->on_cpu_ns = thread->totals.on_cpu_ns;
+	entry->blocked_ns = thread->totals.blocked_ns;
+	entry->runqueue_ns = thread->totals.runqueue_ns;
+	memcpy(entry->comm, thread->comm, NS_COMM_LEN);
+}
+
+void entries__learn(struct report *report, const struct model *model, const union record *record)
+{
+	const struct ns_head *head = &record->head;
+
+	switch (head->type) {
+	case NS_SESSION:
+		report->session = record->session;
+		break;
+	case NS_PROCESS:
+	case NS_EXIT:
+		learn_process(report, model__process(model, head->tgid));
+		break;
+	case NS_CONN:
+	case NS_CLOSE:
+	case NS_CONN_TOTALS:
+		learn_conn(report, model__conn(model, head->conn));
+		break;
+	case NS_PEER:
+		learn_conn(report, model__conn(model, head->conn));
+		learn_conn(report, model__conn(model, record->peer.peer));
+		break;
+	case NS_WAIT:
+	case NS_THREAD_TOTALS:
+		learn_thread(report, model, model__thread(model, head->tid));
+		break;
+	default:
+		break;
+	}
+}
+
+void entries__free(struct report *report)
+{
+	free(report->conns);
+	free(report->processes);
+	free(report->threads);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What netstall knows at the end (and, for a single stall, on the way): the one
+ * thing that renderers see. Built by analyze/, const for everybody else.
+ *
+ * All times are CLOCK_MONOTONIC in ns, all durations ns.
+ */
+#ifndef NETSTALL_ANALYZE_REPORT_H
+#define NETSTALL_ANALYZE_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "user/analyze/cause.h"
+#include "user/trace/record.h"
+
+struct report_process {
+	uint32_t pid;
+	uint32_t ns_pid; /* in its own pid namespace when that differs, else 0 */
+	uint32_t role;   /* NS_ROLE_* */
+	bool exited;
+	char comm[NS_COMM_LEN];
+};
+
+struct report_thread {
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t role;
+	uint32_t voluntary;
+	uint32_t involuntary;
+	uint64_t on_cpu_ns;
+	uint64_t blocked_ns;
+	uint64_t runqueue_ns;
+	char comm[NS_COMM_LEN];
+};
+
+struct report_conn {
+	struct ns_conn id; /* addresses, owner, fd, role */
+	struct ns_conn_totals totals;
+	uint32_t peer; /* the other end's number, 0 when it is not on this host or not seen */
+	bool closed;
+};
+
+struct slice {
+	enum cause cause;
+	uint64_t ns;
+};
+
+#define STALL_SLICES 8
+
+/*
+ * One incident. Slices are in time order, disjoint, and sum to end_ts - start_ts.
+ * Steps are the events around it in time order: the writes before, the hold, the
+ * timer, the ACK, the release, the wakes; all that a time line shows.
+ */
+struct stall {
+	uint32_t number; /* from 1, in order of their ends */
+	enum cause cause;
+	enum confidence confidence;
+	uint64_t start_ts;
+	uint64_t end_ts;
+	uint32_t conn; /* the end that held, or waited; 0 none */
+	uint32_t peer; /* the other end, 0 not watched */
+	/* Whom it delayed, a target if there is one. When no wait was seen: the target that
+	 * has this connection, and tid is 0. */
+	uint32_t pid;
+	uint32_t tid;
+	size_t slice_count;
+	struct slice slices[STALL_SLICES];
+	const char *missing;  /* what was not seen, a noun; NULL when all was; static */
+	const char *inferred; /* CONFIDENCE_INFERRED: from what, a clause; static */
+	const char *ended;    /* what let the held bytes go, a noun; NULL not seen; static */
+	bool exact;           /* false: an end of it was not seen itself */
+	bool open;            /* it still lasted when the window, or the connection, closed */
+
+	uint32_t reason;       /* NS_HOLD_* of what was held */
+	uint32_t held_bytes;   /* 0: nothing was held, the stall is a wait */
+	struct ns_hold hold;   /* head.type 0: nothing was held, or its record was not seen */
+	struct ns_send first;  /* the write that was unacknowledged; head.type 0: not seen */
+	struct ns_send second; /* the write that was held */
+	uint32_t joined;       /* further writes that were held behind it */
+	struct ns_delack arm;  /* the peer's timer was armed (delay_us); head.type 0: not seen */
+	struct ns_delack fire; /* the timer; head.type 0: none */
+	struct ns_segment ack; /* as it reached the holder; head.type 0: none */
+	struct ns_wait wait;   /* the thread that it delayed; head.type 0: not seen */
+
+	size_t step_count; /* 0: figures only, see REPORT_WHOLE_STALLS; at most STALL_STEPS */
+	union record *steps;
+	const char *wait_stack; /* text, leaf first, ';' between; NULL none */
+	const char *waker_stack;
+};
+
+/* A stall that has more keeps those which prove it and the earliest of the others. */
+#define STALL_STEPS 40
+/* Of each cause on each connection this many stalls keep their steps. */
+#define REPORT_WHOLE_STALLS 16
+/* And all stalls together so many steps. */
+#define REPORT_STEPS 16384
+/* So many stalls keep a struct stall; later ones only count in the causes. */
+#define REPORT_STALLS 20000
+
+struct report_cause {
+	enum cause cause;
+	uint32_t count;
+	uint64_t total_ns;
+	uint64_t p50_ns; /* filled at the end, like p99_ns and share */
+	uint64_t p99_ns;
+	uint64_t max_ns;
+	double share; /* of the window, 0..1 and above when stalls overlap */
+};
+
+#define VERDICT_ADVICE 6
+
+struct verdict {
+	enum cause cause; /* meaningful when found */
+	bool found;
+	char *title; /* one sentence without a line break */
+	char *text;  /* one paragraph without line breaks; the renderer wraps */
+	size_t advice_count;
+	char *advice[VERDICT_ADVICE]; /* most to be recommended first */
+	char *evidence; /* "Evidence complete: 122 of 122 chains seen whole, 0 events lost."; NULL
+			 * when nothing was found: text says it then */
+};
+
+struct report {
+	struct ns_session session;
+	uint64_t start_ts;
+	uint64_t end_ts;
+	uint64_t events; /* records that came in */
+	uint64_t lost[NS_LOST_KINDS];
+	bool complete; /* nothing lost that could hide a stall */
+
+	size_t process_count;
+	struct report_process *processes;
+	size_t thread_count;
+	struct report_thread *threads;
+	size_t conn_count;
+	struct report_conn *conns;
+	size_t stall_count;
+	struct stall *stalls;
+	size_t stalls_not_kept;
+	size_t cause_count; /* only causes that occurred, greatest total first */
+	struct report_cause causes[CAUSE_COUNT];
+	uint64_t longest_wait_ns; /* of a target thread with work owed, no stall; 0: not seen */
+	struct verdict verdict;
+};
+
+/* NULL when the number is not there. */
+const struct report_conn *report__conn(const struct report *report, uint32_t number);
+const struct report_process *report__process(const struct report *report, uint32_t pid);
+const struct report_cause *report__cause(const struct report *report, enum cause cause);
+
+#endif

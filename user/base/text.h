@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Values as words. Every function writes a NUL-terminated string of at most size
+ * bytes to dst (size > 0) and returns dst, so that it can stand in a printf()
+ * argument. None depends on the locale.
+ */
+#ifndef NETSTALL_BASE_TEXT_H
+#define NETSTALL_BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Room that always suffices. */
+#define TEXT_SAFE(bytes) (4 * (bytes) + 1) /* of text__safe() for so many bytes */
+#define TEXT_DURATION    24
+#define TEXT_BYTES       32
+#define TEXT_COUNT       32
+#define TEXT_ADDRESS     64
+#define TEXT_PERCENT     16
+
+/*
+ * At most max bytes of src, or up to its NUL, made safe to print: what a process
+ * calls itself must not move the cursor of whoever looks at it. Control
+ * characters (also C1 and those that turn the writing direction) and bytes that
+ * are no UTF-8 become \x1b, a backslash becomes \\; the rest stays.
+ */
+char *text__safe(char *dst, size_t size, const char *src, size_t max);
+
+/* Measured times, to three digits: "640 ns" "31 us" "1.23 ms" "40.6 ms" "412 ms" "4.94 s" */
+char *text__duration(char *dst, size_t size, uint64_t ns);
+/* Times that somebody set, without needless zeros: "10 ms" "2.5 ms" "40 ms" "5 s" */
+char *text__nominal(char *dst, size_t size, uint64_t ns);
+/* ns as ms with so many decimals (0 to 6), signed: "-0.231" "40.471" */
+char *text__ms(char *dst, size_t size, int64_t ns, unsigned decimals);
+/* "40 B" "65,536 B", from a million on "1.23 MB" "12.3 GB" */
+char *text__bytes(char *dst, size_t size, uint64_t bytes);
+/* "4,211" */
+char *text__count(char *dst, size_t size, uint64_t count);
+/* A share of 1: "98.8%" "0.2%" "130%"; "0%" is nothing at all, "<0.1%" a little */
+char *text__percent(char *dst, size_t size, double share);
+/* Network byte order, IPv4 in addr[0]: "127.0.0.1:7000" "[::1]:7000"; "?:7000" for other families
+ */
+char *text__address(char *dst, size_t size, uint32_t family, const uint32_t addr[4], uint32_t port);
+
+#endif

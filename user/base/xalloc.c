@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/base/xalloc.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Exit status 2: netstall could not do its work. */
+static _Noreturn void die(size_t count, size_t size)
+{
+	fprintf(stderr, "netstall: out of memory: %zu x %zu bytes were refused\n", count, size);
+	exit(2);
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size ? size : 1);
+
+	if (!memory)
+		die(count, size);
+	return memory;
+}
+
+void *xreallocarray(void *old, size_t count, size_t size)
+{
+	void *memory;
+
+	if (size && count > SIZE_MAX / size)
+		die(count, size);
+	memory = realloc(old, count && size ? count * size : 1);
+	if (!memory)
+		die(count, size);
+	return memory;
+}
+
+void *xmemdup(const void *src, size_t size)
+{
+	void *copy = xcalloc(1, size);
+
+	if (size)
+		memcpy(copy, src, size);
+	return copy;
+}
+
+char *xstrdup(const char *src)
+{
+	return xmemdup(src, strlen(src) + 1);
+}
+
+char *xvasprintf(const char *format, va_list args)
+{
+	va_list again;
+	char *text;
+	int len;
+
+	va_copy(again, args);
+	len = vsnprintf(NULL, 0, format, args);
+	if (len < 0)
+		die(1, SIZE_MAX); /* vsnprintf() of a good format fails only so */
+	text = xcalloc(1, (size_t)len + 1);
+	vsnprintf(text, (size_t)len + 1, format, again);
+	va_end(again);
+	return text;
+}
+
+char *xasprintf(const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = xvasprintf(format, args);
+	va_end(args);
+	return text;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/collect/caps.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+
+static const struct {
+	cap_value_t value;
+	const char *name;
+} needed_caps[] = {
+	{CAP_BPF, "CAP_BPF"},
+	{CAP_PERFMON, "CAP_PERFMON"},
+	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
+};
+
+static bool have_cap(cap_value_t value)
+{
+	cap_flag_value_t set = CAP_CLEAR;
+	cap_t caps = cap_get_proc();
+
+	if (!caps)
+		return false;
+	if (cap_get_flag(caps, value, CAP_EFFECTIVE, &set))
+		set = CAP_CLEAR;
+	cap_free(caps);
+	return set == CAP_SET;
+}
+
+void caps__lacking(char *out, size_t size)
+{
+	bool admin = have_cap(CAP_SYS_ADMIN);
+	size_t i;
+
+	out[0] = '\0';
+	for (i = 0; i < sizeof(needed_caps) / sizeof(needed_caps[0]); i++) {
+		bool implied = admin && needed_caps[i].value != CAP_SYS_PTRACE;
+
+		if (implied || have_cap(needed_caps[i].value))
+			continue;
+		if (out[0])
+			strncat(out, " ", size - strlen(out) - 1);
+		strncat(out, needed_caps[i].name, size - strlen(out) - 1);
+	}
+}
+
+const char *caps__lockdown(void)
+{
+	FILE *file = fopen("/sys/kernel/security/lockdown", "re");
+	const char *state = "none";
+	char line[128] = "";
+
+	if (!file)
+		return errno == EACCES ? "not readable" : "not visible";
+	if (fgets(line, sizeof(line), file)) {
+		if (strstr(line, "[integrity]"))
+			state = "integrity";
+		else if (strstr(line, "[confidentiality]"))
+			state = "confidentiality";
+	}
+	fclose(file);
+	return state;
+}
+
+/* The coarse clock advances once a tick, so its resolution is the tick. */
+unsigned caps__hz(void)
+{
+	struct timespec tick;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || tick.tv_sec || !tick.tv_nsec)
+		return 0;
+	return (1000000000 + tick.tv_nsec / 2) / tick.tv_nsec;
+}
+
+/* Arguments of a BTF tracepoint behind its void *, -1 when it does not exist. */
+static int tracepoint_arguments(const struct btf *btf, const char *name)
+{
+	char type_name[128];
+	const struct btf_type *type;
+	int id;
+
+	snprintf(type_name, sizeof(type_name), "btf_trace_%s", name);
+	id = btf__find_by_name_kind(btf, type_name, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return -1;
+	type = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
+	if (!type || !btf_is_ptr(type))
+		return -1;
+	type = btf__type_by_id(btf, type->type);
+	return type && btf_is_func_proto(type) ? btf_vlen(type) - 1 : -1;
+}
+
+static int function_arguments(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
+	const struct btf_type *type;
+
+	if (id < 0)
+		return -1;
+	type = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
+	return type && btf_is_func_proto(type) ? btf_vlen(type) : -1;
+}
+
+static bool hook_exists(const struct btf *btf, const struct hook *hook)
+{
+	int arguments = hook->kind == HOOK_TRACEPOINT ? tracepoint_arguments(btf, hook->name)
+						      : function_arguments(btf, hook->name);
+
+	if (arguments < 0 || arguments < hook->arguments)
+		return false;
+	return !hook->exactly || arguments == hook->exactly;
+}
+
+static uint64_t existing_variants(const struct btf *btf)
+{
+	uint64_t found = 0;
+	size_t i;
+	int j;
+
+	for (i = 0; i < plan_variant_count; i++) {
+		bool all = true;
+
+		for (j = 0; j < VARIANT_HOOKS && plan_variants[i].hooks[j].program; j++)
+			all = all && hook_exists(btf, &plan_variants[i].hooks[j]);
+		if (all)
+			found |= 1ull << i;
+	}
+	return found;
+}
+
+/* A program that does nothing, of the type in question, attached for a moment. */
+static bool tracing_attaches(enum bpf_attach_type attach, int btf_id)
+{
+	const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach,
+		    .attach_btf_id = btf_id);
+	int program, link;
+
+	if (btf_id < 0)
+		return false;
+	program = bpf_prog_load(BPF_PROG_TYPE_TRACING, "netstall_probe", "Dual BSD/GPL", nothing, 2,
+				&opts);
+	if (program < 0)
+		return false;
+	link = bpf_raw_tracepoint_open(NULL, program);
+	close(program);
+	if (link < 0)
+		return false;
+	close(link);
+	return true;
+}
+
+static bool kprobe_attaches(const char *function)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+	unsigned type;
+	FILE *file = fopen("/sys/bus/event_source/devices/kprobe/type", "re");
+	int fd, count;
+
+	if (!file)
+		return false;
+	count = fscanf(file, "%u", &type);
+	fclose(file);
+	if (count != 1)
+		return false;
+	attr.type = type;
+	attr.kprobe_func = (uintptr_t)function;
+	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+struct btf *caps__probe(struct caps *caps, const char *btf_path)
+{
+	bool admin = have_cap(CAP_SYS_ADMIN);
+	struct btf *btf;
+
+	memset(caps, 0, sizeof(*caps));
+	btf = btf_path ? btf__parse(btf_path, NULL) : btf__load_vmlinux_btf();
+	if (!btf || libbpf_get_error(btf))
+		return NULL;
+	caps->btf = true;
+	caps->may_load = admin || (have_cap(CAP_BPF) && have_cap(CAP_PERFMON));
+	caps->lockdown = !strcmp(caps__lockdown(), "confidentiality");
+	caps->variants = existing_variants(btf);
+	if (!caps->may_load)
+		return btf;
+	caps->tracepoints = tracing_attaches(
+		BPF_TRACE_RAW_TP,
+		btf__find_by_name_kind(btf, "btf_trace_sched_waking", BTF_KIND_TYPEDEF));
+	caps->trampolines = tracing_attaches(
+		BPF_TRACE_FENTRY,
+		btf__find_by_name_kind(btf, "tcp_delack_timer_handler", BTF_KIND_FUNC));
+	caps->kprobes = kprobe_attaches("tcp_delack_timer_handler");
+	return btf;
+}
+
+void caps__free_btf(struct btf *btf)
+{
+	btf__free(btf);
+}

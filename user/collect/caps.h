@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What this kernel and this process can do, found by trying, never by version. */
+#ifndef NETSTALL_COLLECT_CAPS_H
+#define NETSTALL_COLLECT_CAPS_H
+
+#include "user/collect/plan.h"
+
+struct btf;
+
+/*
+ * Fill caps. btf_path NULL: the running kernel's own. Returns the kernel's types, for
+ * caps__free_btf, or NULL when there are none (caps->btf says so).
+ */
+struct btf *caps__probe(struct caps *caps, const char *btf_path);
+void caps__free_btf(struct btf *btf);
+
+/* "none", "integrity", "confidentiality", "not built in": for people. */
+const char *caps__lockdown(void);
+/* Names of the capabilities that tracing needs and this process lacks, "" when none. */
+void caps__lacking(char *out, size_t size);
+/* Jiffies a second (CONFIG_HZ), 0 when it cannot be told. */
+unsigned caps__hz(void);
+
+#endif

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/collect/enrich.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bpf/state.h"
+#include "user/base/xalloc.h"
+#include "user/collect/kallsyms.h"
+
+/* Processes told and stacks named; what comes beyond is told again or stays without a name. */
+#define MAX_PROCESSES 8192
+#define MAX_STACKS    4096
+#define STACK_BUCKETS 4096 /* a power of two */
+
+struct named_stack {
+	uint64_t hash; /* of its addresses; 0: free */
+	uint32_t id;
+};
+
+struct enrich {
+	struct enrich_ways ways;
+	struct tasks *tasks;
+	struct kallsyms *kallsyms;
+	bool same_numbers; /* ours are the kernel's */
+	uint64_t refreshed_ns;
+	uint32_t *told; /* processes, by the kernel's number */
+	size_t told_count;
+	struct named_stack stacks[STACK_BUCKETS];
+	uint32_t stack_count;
+};
+
+struct enrich *enrich__new(const struct enrich_ways *ways)
+{
+	struct enrich *enrich = xcalloc(1, sizeof(*enrich));
+
+	enrich->ways = *ways;
+	enrich->tasks = tasks__new();
+	enrich->kallsyms = kallsyms__new();
+	enrich->same_numbers = tasks__in_first_namespace();
+	enrich->told = xcalloc(MAX_PROCESSES, sizeof(*enrich->told));
+	return enrich;
+}
+
+void enrich__free(struct enrich *enrich)
+{
+	if (!enrich)
+		return;
+	tasks__free(enrich->tasks);
+	kallsyms__free(enrich->kallsyms);
+	free(enrich->told);
+	free(enrich);
+}
+
+const struct tasks *enrich__tasks(const struct enrich *enrich)
+{
+	return enrich->tasks;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+int enrich__refresh(struct enrich *enrich)
+{
+	int fd = enrich->ways.open_tasks(enrich->ways.context);
+
+	if (fd < 0)
+		return fd;
+	enrich->refreshed_ns = now_ns();
+	return tasks__read(enrich->tasks, fd);
+}
+
+/* The entry of a thread; a thread that is new makes the list be read anew, not too often. */
+static const struct ns_task_entry *find_task(struct enrich *enrich, uint32_t tid)
+{
+	const struct ns_task_entry *entry = tasks__by_tid(enrich->tasks, tid);
+
+	if (entry || !tid || now_ns() - enrich->refreshed_ns < 100000000ull)
+		return entry;
+	enrich__refresh(enrich);
+	return tasks__by_tid(enrich->tasks, tid);
+}
+
+/* What is not in our namespace has no number here: 0. */
+static void translate(struct enrich *enrich, uint32_t *tgid, uint32_t *tid)
+{
+	const struct ns_task_entry *entry;
+
+	if (enrich->same_numbers)
+		return;
+	entry = find_task(enrich, *tid ? *tid : *tgid);
+	*tid = entry && *tid ? entry->view_tid : 0;
+	*tgid = entry ? entry->view_tgid : 0;
+}
+
+static bool already_told(const struct enrich *enrich, uint32_t tgid)
+{
+	size_t i;
+
+	for (i = enrich->told_count; i-- > 0;)
+		if (enrich->told[i] == tgid)
+			return true;
+	return false;
+}
+
+static void send(struct enrich *enrich, const void *record, size_t len)
+{
+	enrich->ways.sink(enrich->ways.sink_context, record, len);
+}
+
+static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm, uint64_t ts)
+{
+	struct ns_process out = {.head = {.type = NS_PROCESS, .len = sizeof(out), .ts = ts}};
+	const struct ns_task_entry *entry;
+
+	if (!tgid || already_told(enrich, tgid))
+		return;
+	out.role = enrich->ways.role(enrich->ways.context, tgid);
+	if (!out.role)
+		return;
+	entry = find_task(enrich, tgid);
+	out.head.tgid = enrich->same_numbers ? tgid : entry ? entry->view_tgid : 0;
+	if (!out.head.tgid)
+		return;
+	if (entry) {
+		memcpy(out.comm, entry->comm, sizeof(out.comm));
+		if (entry->ns_tgid != out.head.tgid)
+			out.ns_pid = entry->ns_tgid;
+	} else if (comm) {
+		memcpy(out.comm, comm, sizeof(out.comm));
+	}
+	if (enrich->told_count < MAX_PROCESSES)
+		enrich->told[enrich->told_count++] = tgid;
+	send(enrich, &out, sizeof(out));
+}
+
+void enrich__process(struct enrich *enrich, uint32_t tgid)
+{
+	tell_process(enrich, tgid, NULL, now_ns());
+}
+
+static uint64_t hash_stack(const __u64 *addresses)
+{
+	uint64_t hash = 0xcbf29ce484222325ull; /* FNV-1a */
+	int i;
+
+	for (i = 0; i < NS_STACK_MAX && addresses[i]; i++)
+		hash = (hash ^ addresses[i]) * 0x100000001b3ull;
+	return hash ? hash : 1;
+}
+
+/* The number of a stack; its names are told at the first sight of it. */
+static uint32_t stack_id(struct enrich *enrich, const __u64 *addresses, uint64_t ts)
+{
+	struct ns_stack out = {.head = {.type = NS_STACK, .len = sizeof(out), .ts = ts}};
+	uint64_t hash = hash_stack(addresses);
+	size_t slot = hash & (STACK_BUCKETS - 1);
+
+	if (!addresses[0])
+		return 0;
+	while (enrich->stacks[slot].hash && enrich->stacks[slot].hash != hash)
+		slot = (slot + 1) & (STACK_BUCKETS - 1);
+	if (enrich->stacks[slot].hash)
+		return enrich->stacks[slot].id;
+	if (enrich->stack_count == MAX_STACKS - 1)
+		return 0;
+	enrich->stacks[slot].hash = hash;
+	enrich->stacks[slot].id = out.id = ++enrich->stack_count;
+	kallsyms__stack(enrich->kallsyms, addresses, NS_STACK_MAX, out.text, sizeof(out.text));
+	send(enrich, &out, sizeof(out));
+	return out.id;
+}
+
+static void enrich_wait(struct enrich *enrich, const struct ns_wait_raw *raw)
+{
+	struct ns_wait out = raw->wait;
+
+	out.head.len = sizeof(out);
+	out.stack_id = stack_id(enrich, raw->stack, out.head.ts);
+	out.waker_stack_id = stack_id(enrich, raw->waker_stack, out.head.ts);
+	tell_process(enrich, out.head.tgid, out.comm, out.head.ts);
+	translate(enrich, &out.head.tgid, &out.head.tid);
+	translate(enrich, &out.waker_tgid, &out.waker_tid);
+	send(enrich, &out, sizeof(out));
+}
+
+static void enrich_conn(struct enrich *enrich, const struct ns_conn *raw)
+{
+	const struct ns_task_entry *entry =
+		raw->head.tgid ? find_task(enrich, raw->head.tgid) : NULL;
+	struct ns_conn out = *raw;
+
+	if (entry)
+		memcpy(out.comm, entry->comm, sizeof(out.comm));
+	tell_process(enrich, out.head.tgid, NULL, out.head.ts);
+	translate(enrich, &out.head.tgid, &out.head.tid);
+	send(enrich, &out, sizeof(out));
+}
+
+void enrich__record(struct enrich *enrich, const void *record, size_t len)
+{
+	union {
+		struct ns_head head;
+		struct ns_thread_totals thread;
+		unsigned char bytes[sizeof(struct ns_conn_totals)];
+	} out;
+	const struct ns_head *head = record;
+
+	if (len >= sizeof(*head) && head->type == NS_WAIT && len >= sizeof(struct ns_wait_raw)) {
+		enrich_wait(enrich, record);
+		return;
+	}
+	if (len >= sizeof(*head) && head->type == NS_CONN && len >= sizeof(struct ns_conn)) {
+		enrich_conn(enrich, record);
+		return;
+	}
+	if (len < sizeof(*head) || len > sizeof(out)) {
+		send(enrich, record, len);
+		return;
+	}
+	memcpy(&out, record, len);
+	if (out.head.type == NS_THREAD_TOTALS && len >= sizeof(out.thread))
+		tell_process(enrich, out.head.tgid, out.thread.comm, out.head.ts);
+	translate(enrich, &out.head.tgid, &out.head.tid);
+	send(enrich, &out, len);
+}

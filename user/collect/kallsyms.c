@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/collect/kallsyms.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/base/xalloc.h"
+
+struct symbol {
+	uint64_t address;
+	uint32_t name; /* offset into names */
+};
+
+struct kallsyms {
+	FILE *file; /* NULL once read, or when it could not be opened */
+	struct symbol *symbols;
+	size_t count, room;
+	char *names;
+	size_t names_used, names_room;
+};
+
+struct kallsyms *kallsyms__new(void)
+{
+	struct kallsyms *kallsyms = xcalloc(1, sizeof(*kallsyms));
+
+	kallsyms->file = fopen("/proc/kallsyms", "re");
+	return kallsyms;
+}
+
+void kallsyms__free(struct kallsyms *kallsyms)
+{
+	if (!kallsyms)
+		return;
+	if (kallsyms->file)
+		fclose(kallsyms->file);
+	free(kallsyms->symbols);
+	free(kallsyms->names);
+	free(kallsyms);
+}
+
+static void add_symbol(struct kallsyms *kallsyms, uint64_t address, const char *name)
+{
+	size_t length = strlen(name) + 1;
+
+	if (kallsyms->count == kallsyms->room) {
+		kallsyms->room = kallsyms->room ? kallsyms->room * 2 : 1 << 16;
+		kallsyms->symbols = xreallocarray(kallsyms->symbols, kallsyms->room,
+						  sizeof(*kallsyms->symbols));
+	}
+	if (kallsyms->names_used + length > kallsyms->names_room) {
+		kallsyms->names_room = (kallsyms->names_used + length) * 2 + (1 << 20);
+		kallsyms->names = xreallocarray(kallsyms->names, kallsyms->names_room, 1);
+	}
+	memcpy(kallsyms->names + kallsyms->names_used, name, length);
+	kallsyms->symbols[kallsyms->count++] =
+		(struct symbol){.address = address, .name = kallsyms->names_used};
+	kallsyms->names_used += length;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static void read_symbols(struct kallsyms *kallsyms)
+{
+	char line[512], name[256], type;
+	unsigned long long address;
+
+	while (fgets(line, sizeof(line), kallsyms->file)) {
+		if (sscanf(line, "%llx %c %255s", &address, &type, name) != 3 || !address)
+			continue;
+		if (strchr("tTwW", type))
+			add_symbol(kallsyms, address, name);
+	}
+	fclose(kallsyms->file);
+	kallsyms->file = NULL;
+	if (kallsyms->count)
+		qsort(kallsyms->symbols, kallsyms->count, sizeof(*kallsyms->symbols), by_address);
+}
+
+static const char *find_name(struct kallsyms *kallsyms, uint64_t address)
+{
+	size_t low = 0, high;
+
+	if (kallsyms->file)
+		read_symbols(kallsyms);
+	high = kallsyms->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (kallsyms->symbols[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return kallsyms->count ? "[unknown]" : "[hidden]";
+	return kallsyms->names + kallsyms->symbols[low - 1].name;
+}
+
+/* The tracer's own frames on top of the traced ones. */
+static int is_bpf_frame(const char *name)
+{
+	return !strncmp(name, "bpf_", 4) || !strncmp(name, "__bpf_", 6) ||
+	       !strncmp(name, "__traceiter_", 12) || !strncmp(name, "trace_event_raw_event_", 22);
+}
+
+size_t kallsyms__stack(struct kallsyms *kallsyms, const __u64 *addresses, size_t count, char *out,
+		       size_t size)
+{
+	size_t used = 0, written = 0, i;
+
+	out[0] = '\0';
+	for (i = 0; i < count && addresses[i]; i++) {
+		const char *name = find_name(kallsyms, addresses[i]);
+		int length;
+
+		if (is_bpf_frame(name))
+			continue;
+		length = snprintf(out + used, size - used, "%s%s", written ? ";" : "", name);
+		if (length < 0 || (size_t)length >= size - used) {
+			out[used] = '\0';
+			break;
+		}
+		used += length;
+		written++;
+	}
+	return written;
+}

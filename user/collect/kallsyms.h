@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Kernel addresses to names. Raw addresses leave this module only as names. */
+#ifndef NETSTALL_COLLECT_KALLSYMS_H
+#define NETSTALL_COLLECT_KALLSYMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/types.h>
+
+struct kallsyms;
+
+/*
+ * Opens /proc/kallsyms now (the kernel checks the right to see addresses then) and
+ * reads it at the first question. Never NULL; without the right all names are "[hidden]".
+ */
+struct kallsyms *kallsyms__new(void);
+void kallsyms__free(struct kallsyms *kallsyms);
+
+/*
+ * The stack as text, leaf first, ';' between; frames of BPF itself are left out.
+ * Returns the number of frames written.
+ */
+size_t kallsyms__stack(struct kallsyms *kallsyms, const __u64 *addresses, size_t count, char *out,
+		       size_t size);
+
+#endif

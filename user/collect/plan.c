@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/collect/plan.h"
+
+#include <string.h>
+
+#define FENTRY     (1u << WAY_FENTRY)
+#define KPROBE     (1u << WAY_KPROBE)
+#define TRACEPOINT (1u << WAY_TRACEPOINT)
+#define ANY_WAY    (FENTRY | KPROBE | TRACEPOINT)
+
+#define TP(program, name)                                                                          \
+	{                                                                                          \
+		program, HOOK_TRACEPOINT, name, 0, 0                                               \
+	}
+#define FN(program, name)                                                                          \
+	{                                                                                          \
+		program, HOOK_FUNCTION, name, 0, 0                                                 \
+	}
+
+/* Of one fact the earlier variant is preferred. */
+const struct variant plan_variants[] = {
+	{NS_FACT_SEND, FENTRY, false, {FN("fexit_send", "tcp_sendmsg_locked")}},
+	{NS_FACT_SEND,
+	 KPROBE,
+	 false,
+	 {FN("kprobe_send", "tcp_sendmsg_locked"), FN("kretprobe_send", "tcp_sendmsg_locked")}},
+	{NS_FACT_SEND, TRACEPOINT, false, {TP("tp_send", "sock_send_length")}},
+
+	{NS_FACT_SENDPAGE, FENTRY, false, {FN("fexit_sendpage", "tcp_sendpage_locked")}},
+	{NS_FACT_SENDPAGE,
+	 KPROBE,
+	 false,
+	 {FN("kprobe_sendpage", "tcp_sendpage_locked"),
+	  FN("kretprobe_sendpage", "tcp_sendpage_locked")}},
+
+	{NS_FACT_DECISION, FENTRY, false, {FN("fexit_decision", "tcp_write_xmit")}},
+	{NS_FACT_DECISION, KPROBE, false, {FN("kprobe_decision", "tcp_write_xmit")}},
+
+	{NS_FACT_TRANSMIT, FENTRY, false, {FN("fentry_transmit", "__tcp_transmit_skb")}},
+	{NS_FACT_TRANSMIT, KPROBE, false, {FN("kprobe_transmit", "__tcp_transmit_skb")}},
+	{NS_FACT_TRANSMIT, ANY_WAY, false, {TP("tp_transmit", "net_dev_queue")}},
+
+	{NS_FACT_RECEIVE, FENTRY, false, {FN("fentry_receive", "tcp_rcv_established")}},
+	{NS_FACT_RECEIVE, KPROBE, false, {FN("kprobe_receive", "tcp_rcv_established")}},
+	{NS_FACT_RECEIVE, ANY_WAY, false, {TP("tp_receive", "tcp_probe")}},
+
+	{NS_FACT_DELACK_ARM, ANY_WAY, false, {TP("tp_delack_arm", "timer_start")}},
+
+	{NS_FACT_DELACK_FIRE,
+	 FENTRY,
+	 false,
+	 {FN("fentry_delack_fire", "tcp_delack_timer_handler")}},
+	{NS_FACT_DELACK_FIRE,
+	 KPROBE,
+	 false,
+	 {FN("kprobe_delack_fire", "tcp_delack_timer_handler")}},
+	{NS_FACT_DELACK_FIRE, ANY_WAY, false, {TP("tp_delack_fire", "timer_expire_entry")}},
+
+	{NS_FACT_SCHED,
+	 ANY_WAY,
+	 false,
+	 {{"tp_switch", HOOK_TRACEPOINT, "sched_switch", 4, 0}, TP("tp_waking", "sched_waking")}},
+	{NS_FACT_SCHED,
+	 ANY_WAY,
+	 false,
+	 {TP("tp_switch_3", "sched_switch"), TP("tp_waking", "sched_waking")}},
+
+	{NS_FACT_LIFE,
+	 ANY_WAY,
+	 false,
+	 {TP("tp_set_state", "inet_sock_set_state"), TP("tp_destroy", "tcp_destroy_sock")}},
+
+	{NS_FACT_READ, ANY_WAY, true, {TP("tp_read", "sock_recv_length")}},
+	{NS_FACT_READ, FENTRY, true, {{"fexit_read_5", HOOK_FUNCTION, "tcp_recvmsg", 0, 5}}},
+	{NS_FACT_READ, FENTRY, true, {{"fexit_read_6", HOOK_FUNCTION, "tcp_recvmsg", 0, 6}}},
+	{NS_FACT_READ,
+	 KPROBE,
+	 true,
+	 {FN("kprobe_read", "tcp_recvmsg"), FN("kretprobe_read", "tcp_recvmsg")}},
+};
+
+const size_t plan_variant_count = sizeof(plan_variants) / sizeof(plan_variants[0]);
+
+_Static_assert(sizeof(plan_variants) / sizeof(plan_variants[0]) <= 64, "variants fit their bits");
+
+/* Without these no stall can be told. */
+#define ESSENTIAL                                                                                  \
+	(1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_RECEIVE |                     \
+	 1u << NS_FACT_DELACK_FIRE | 1u << NS_FACT_SCHED)
+
+static const struct {
+	const char *name;
+	const char *loss;
+} facts[NS_FACT_COUNT] = {
+	[NS_FACT_SEND] = {"send-end", "what a send left unsent: no hold can be seen"},
+	[NS_FACT_DECISION] = {"send-decision",
+			      "the mss and nonagle that tcp_write_xmit() decided by; "
+			      "rebuilt from the socket after the send"},
+	[NS_FACT_TRANSMIT] = {"transmit", "when held bytes left"},
+	[NS_FACT_RECEIVE] = {"receive", "which ACK released held bytes"},
+	[NS_FACT_DELACK_ARM] = {"delack-armed", "when a delayed ACK was armed"},
+	[NS_FACT_DELACK_FIRE] = {"delack-fired", "when a delayed-ACK timer ran out"},
+	[NS_FACT_SCHED] = {"waits", "who slept, how long, and who woke it"},
+	[NS_FACT_LIFE] = {"life-cycle",
+			  "connections opened after the attach, until their first send"},
+	[NS_FACT_READ] = {"reads", "the application's receive calls (with --all)"},
+	[NS_FACT_SENDPAGE] = {"sendfile", "sendfile() and splice() before Linux 6.5"},
+};
+
+static const char *const ways[WAY_COUNT] = {
+	[WAY_FENTRY] = "fentry",
+	[WAY_KPROBE] = "kprobe",
+	[WAY_TRACEPOINT] = "tracepoint",
+};
+
+const char *way__name(enum way way)
+{
+	return way < WAY_COUNT ? ways[way] : "auto";
+}
+
+enum way way__find(const char *name)
+{
+	int way;
+
+	for (way = 0; way < WAY_COUNT; way++)
+		if (!strcmp(ways[way], name))
+			return way;
+	return WAY_COUNT;
+}
+
+const char *fact__name(enum ns_fact fact)
+{
+	return fact < NS_FACT_COUNT ? facts[fact].name : "unknown";
+}
+
+const char *fact__loss(enum ns_fact fact)
+{
+	return fact < NS_FACT_COUNT ? facts[fact].loss : "unknown";
+}
+
+bool plan__has_program(const struct plan *plan, const char *program)
+{
+	size_t i;
+
+	for (i = 0; i < plan->program_count; i++)
+		if (!strcmp(plan->programs[i], program))
+			return true;
+	return false;
+}
+
+static void add_program(struct plan *plan, const char *program)
+{
+	if (plan->program_count < PLAN_PROGRAMS && !plan__has_program(plan, program))
+		plan->programs[plan->program_count++] = program;
+}
+
+static void add_common(const struct plan_request *request, struct plan *plan)
+{
+	static const char *const common[] = {"iter_tasks", "iter_seed", "iter_files",
+					     "iter_conns", "tp_exit",   "tp_fork"};
+	size_t i;
+
+	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		add_program(plan, common[i]);
+	if (request->by_comm)
+		add_program(plan, "tp_exec");
+	if (request->by_cgroup)
+		add_program(plan, "tp_cgroup_attach");
+}
+
+static const struct variant *choose_variant(const struct caps *caps, enum way way,
+					    enum ns_fact fact)
+{
+	size_t i;
+
+	for (i = 0; i < plan_variant_count; i++) {
+		const struct variant *variant = &plan_variants[i];
+
+		if (variant->fact == fact && variant->ways & 1u << way &&
+		    caps->variants & 1ull << i)
+			return variant;
+	}
+	return NULL;
+}
+
+/* Is this fact's hook simply not in this kernel, because nothing needs it there? */
+static bool not_needed(const struct caps *caps, enum ns_fact fact)
+{
+	size_t i;
+
+	if (fact != NS_FACT_SENDPAGE)
+		return false;
+	for (i = 0; i < plan_variant_count; i++)
+		if (plan_variants[i].fact == fact && caps->variants & 1ull << i)
+			return false;
+	return true;
+}
+
+static void make_way(const struct caps *caps, const struct plan_request *request, enum way way,
+		     struct plan *plan)
+{
+	int fact, i;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->way = way;
+	for (fact = 0; fact < NS_FACT_COUNT; fact++) {
+		const struct variant *variant = choose_variant(caps, way, fact);
+
+		if (!variant && !not_needed(caps, fact))
+			plan->missing |= 1u << fact;
+		if (!variant || (variant->verbose_only && !request->verbose))
+			continue;
+		plan->variants |= 1ull << (variant - plan_variants);
+		for (i = 0; i < VARIANT_HOOKS && variant->hooks[i].program; i++)
+			add_program(plan, variant->hooks[i].program);
+	}
+	add_common(request, plan);
+	plan->possible = !(plan->missing & ESSENTIAL);
+}
+
+static bool way_attaches(const struct caps *caps, enum way way)
+{
+	switch (way) {
+	case WAY_FENTRY:
+		return caps->trampolines;
+	case WAY_KPROBE:
+		return caps->kprobes;
+	default:
+		return true;
+	}
+}
+
+static const char *refusal(const struct caps *caps)
+{
+	if (!caps->btf)
+		return "this kernel offers no type information (BTF): it needs CONFIG_DEBUG_INFO_BTF=y, "
+		       "or a BTF file for it given with -C btf=FILE";
+	if (!caps->may_load)
+		return "loading BPF programs takes root, or the capabilities CAP_BPF, CAP_PERFMON and "
+		       "CAP_SYS_PTRACE: run it with sudo";
+	if (caps->lockdown)
+		return "the kernel is locked down to confidentiality, which forbids BPF to read kernel "
+		       "memory: boot with lockdown=integrity or none";
+	if (!caps->tracepoints)
+		return "the kernel refuses BPF tracepoint programs: it needs CONFIG_BPF_SYSCALL=y and "
+		       "CONFIG_BPF_EVENTS=y, and a security policy that lets them attach";
+	return NULL;
+}
+
+/* Why a way that was asked for cannot be had. */
+static const char *way_refusal(const struct caps *caps, enum way way)
+{
+	if (way_attaches(caps, way) && way == WAY_TRACEPOINT)
+		return "tracepoints alone do not show the end of a send on this kernel (sock_send_length "
+		       "came with Linux 6.3): leave out -C attach";
+	if (way_attaches(caps, way))
+		return "a function that this way hangs on is not in this kernel: leave out -C attach";
+	if (way == WAY_FENTRY)
+		return "fentry programs do not attach on this kernel (trampolines are refused, or "
+		       "CONFIG_FUNCTION_TRACER is off): leave out -C attach";
+	return "kprobes do not attach on this kernel (CONFIG_KPROBES is off, or they are refused): leave "
+	       "out -C attach";
+}
+
+void plan__make(const struct caps *caps, const struct plan_request *request, struct plan *plan)
+{
+	int way;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->way = request->way;
+	plan->why_not = refusal(caps);
+	if (plan->why_not)
+		return;
+	if (request->way != WAY_AUTO) {
+		make_way(caps, request, request->way, plan);
+		plan->possible = plan->possible && way_attaches(caps, request->way);
+		if (!plan->possible)
+			plan->why_not = way_refusal(caps, request->way);
+		return;
+	}
+	for (way = 0; way < WAY_COUNT; way++) {
+		make_way(caps, request, way, plan);
+		if (plan->possible && way_attaches(caps, way))
+			return;
+	}
+	plan->possible = false;
+	plan->why_not =
+		"fentry and kprobes do not attach on this kernel, and tracepoints alone do not show "
+		"the end of a send here: it needs Linux 6.3 or later, or CONFIG_KPROBES=y";
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Which programs to load: a pure function of what the kernel can do.
+ *
+ * A fact (a send ended, the delayed-ACK timer fired, ...) can be had in several
+ * variants. plan__make() takes for each fact the first variant in the table that the
+ * way allows and the kernel has. A fact without any is missing, which costs that fact
+ * alone, unless it is one of those that no stall can be told without.
+ */
+#ifndef NETSTALL_COLLECT_PLAN_H
+#define NETSTALL_COLLECT_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/event.h"
+
+enum way {
+	WAY_FENTRY,     /* BTF trampolines */
+	WAY_KPROBE,     /* kprobes and kretprobes */
+	WAY_TRACEPOINT, /* BTF tracepoints alone */
+	WAY_COUNT
+};
+
+#define WAY_AUTO WAY_COUNT
+
+enum hook_kind {
+	HOOK_TRACEPOINT,
+	HOOK_FUNCTION,
+};
+
+/* One place of the kernel that a program hangs on. */
+struct hook {
+	const char *program; /* its name in netstall.bpf.c; NULL: no such hook */
+	enum hook_kind kind;
+	const char *name; /* of the tracepoint or function */
+	int arguments;    /* that it must have at least; 0: any number */
+	int exactly;      /* likewise, and no more */
+};
+
+#define VARIANT_HOOKS 2
+
+struct variant {
+	enum ns_fact fact;
+	unsigned ways;     /* bits 1 << enum way */
+	bool verbose_only; /* for --all; quiet does without */
+	struct hook hooks[VARIANT_HOOKS];
+};
+
+extern const struct variant plan_variants[];
+extern const size_t plan_variant_count;
+
+struct caps {
+	bool btf;         /* /sys/kernel/btf/vmlinux or the file given instead */
+	bool may_load;    /* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN */
+	bool lockdown;    /* confidentiality: kernel memory is not to be read */
+	bool tracepoints; /* BTF tracepoint programs attach */
+	bool trampolines; /* fentry programs attach */
+	bool kprobes;
+	uint64_t variants; /* bit i: all hooks of plan_variants[i] exist */
+};
+
+#define PLAN_PROGRAMS 48
+
+struct plan {
+	bool possible;
+	enum way way;
+	const char *why_not; /* a sentence with its remedy, when not possible; static */
+	uint64_t variants;   /* chosen ones */
+	uint32_t missing;    /* bits 1 << enum ns_fact */
+	size_t program_count;
+	const char *programs[PLAN_PROGRAMS];
+};
+
+struct plan_request {
+	enum way way; /* WAY_AUTO: the best that is possible */
+	bool verbose;
+	bool by_comm;
+	bool by_cgroup;
+};
+
+void plan__make(const struct caps *caps, const struct plan_request *request, struct plan *plan);
+
+const char *way__name(enum way way);
+/* WAY_COUNT when there is no such way. */
+enum way way__find(const char *name);
+/* "send-end", and what netstall cannot tell without it. */
+const char *fact__name(enum ns_fact fact);
+const char *fact__loss(enum ns_fact fact);
+/* The programs of every plan, whatever the way: threads, life cycle, iterators. */
+bool plan__has_program(const struct plan *plan, const char *program);
+
+#endif

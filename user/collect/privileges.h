@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What we keep of root once the programs are attached, and what a started program gets of it. */
+#ifndef NETSTALL_COLLECT_PRIVILEGES_H
+#define NETSTALL_COLLECT_PRIVILEGES_H
+
+#include <stdbool.h>
+
+/*
+ * Keep CAP_BPF alone (tables are still read and iterators run, which Linux before 6.x
+ * wants it for), and CAP_KILL with a program of ours that may run as another user.
+ */
+void privileges__drop(bool own_program);
+
+/*
+ * In a child before its exec: become the user who called sudo, if it was sudo. Returns
+ * 0 or -errno; a process that could not change must not exec.
+ */
+int privileges__become_caller(void);
+
+#endif

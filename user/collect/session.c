@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/collect/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "user/base/log.h"
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/collect/session_parts.h"
+
+/* Owners and fds of new sockets are looked up by an iterator at most this often. */
+#define RESCAN_EVERY_NS 250000000ull
+/* How long the end waits for holds to end: the longest delayed ACK, TCP_DELACK_MAX, and a bit. */
+#define LINGER_MS      250
+#define LINGER_STEP_MS 5
+
+uint64_t session__clock(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* ---- targets ---- */
+
+static int open_tasks(void *context)
+{
+	return session__open_tasks(context);
+}
+
+static uint32_t role_of(void *context, uint32_t tgid)
+{
+	struct session *session = context;
+	struct ns_proc_state proc = {};
+
+	if (bpf_map_lookup_elem(bpf_map__fd(session->skel->maps.procs), &tgid, &proc))
+		return 0;
+	return proc.role;
+}
+
+static void watch_process(struct session *session, uint32_t tgid)
+{
+	struct ns_proc_state proc = {.role = NS_ROLE_TARGET};
+
+	bpf_map_update_elem(bpf_map__fd(session->skel->maps.procs), &tgid, &proc, BPF_ANY);
+	session->skel->bss->proc_flags[tgid & (NS_PROC_FLAGS - 1)] |= NS_ROLE_TARGET;
+}
+
+static int find_targets(struct session *session)
+{
+	struct target target = *session->target;
+	size_t i;
+	int err = enrich__refresh(session->enrich);
+
+	if (err) {
+		log__error("cannot list the tasks of this machine: %s", strerror(-err));
+		return err;
+	}
+	if (session->program_pid && target.pid_count < TARGET_PIDS)
+		target.pids[target.pid_count++] = session->program_pid;
+	err = target__resolve(&target, enrich__tasks(session->enrich), &session->set);
+	if (err)
+		return err;
+	session->skel->bss->only_tid = session->set.only_tid;
+	for (i = 0; i < session->set.count; i++)
+		watch_process(session, session->set.processes[i].tgid);
+	for (i = 0; i < session->set.cgroup_count; i++) {
+		uint32_t one = 1;
+
+		bpf_map_update_elem(bpf_map__fd(session->skel->maps.cgroups),
+				    &session->set.cgroups[i], &one, BPF_ANY);
+	}
+	return 0;
+}
+
+static void note_exit(struct session *session, uint32_t tgid)
+{
+	size_t i;
+
+	for (i = 0; i < session->set.count; i++)
+		if (session->set.processes[i].tgid == tgid)
+			session->targets_exited++;
+}
+
+static int on_ring_record(void *context, void *data, size_t size)
+{
+	struct session *session = context;
+	const struct ns_head *head = data;
+
+	if (size >= sizeof(*head) && head->type == NS_EXIT)
+		note_exit(session, head->tgid);
+	enrich__record(session->enrich, data, size);
+	return 0;
+}
+
+static int make_plan(struct session *session)
+{
+	const struct plan_request request = {.way = session->options.way,
+					     .verbose = session->options.verbose,
+					     .by_comm = session->target->comm,
+					     .by_cgroup = session->target->cgroup};
+
+	plan__make(&session->caps, &request, &session->plan);
+	if (session->plan.possible)
+		return 0;
+	log__error("%s (`netstall doctor` tells more)", session->plan.why_not);
+	return -ENOTSUP;
+}
+
+/* All that comes before the attach. */
+static int prepare(struct session *session)
+{
+	const struct enrich_ways ways = {session->sink, session->context, open_tasks, role_of,
+					 session};
+	int err = make_plan(session);
+
+	if (err)
+		return err;
+	err = session__load(session);
+	if (err)
+		return err;
+	err = session__make_iterators(session);
+	if (err)
+		return err;
+	session->enrich = enrich__new(&ways);
+	return find_targets(session);
+}
+
+static void detach(struct session *session)
+{
+	while (session->hook_count)
+		bpf_link__destroy(session->hooks[--session->hook_count]);
+}
+
+/* The reverse of prepare() and of the attach. */
+static void tear_down(struct session *session)
+{
+	detach(session);
+	bpf_link__destroy(session->tasks);
+	bpf_link__destroy(session->files);
+	bpf_link__destroy(session->seed);
+	bpf_link__destroy(session->conns);
+	session->tasks = session->files = session->seed = session->conns = NULL;
+	ring_buffer__free(session->ring);
+	session->ring = NULL;
+	enrich__free(session->enrich);
+	session->enrich = NULL;
+	netstall_bpf__destroy(session->skel);
+	session->skel = NULL;
+	target_set__clear(&session->set);
+}
+
+int session__open(const struct session_options *options, const struct target *target,
+		  pid_t program_pid, session_sink *sink, void *context, struct session **out)
+{
+	struct session *session = xcalloc(1, sizeof(*session));
+	int err;
+
+	session->options = *options;
+	session->target = target;
+	session->program_pid = program_pid;
+	session->sink = sink;
+	session->context = context;
+	caps__free_btf(caps__probe(&session->caps, options->btf_path));
+	err = prepare(session);
+	if (err)
+		session__close(session);
+	else
+		*out = session;
+	return err;
+}
+
+/* ---- attach ---- */
+
+/* A hook that does not attach after all: make the plan anew without its variant. */
+static void strike_variant(struct session *session, const char *program)
+{
+	size_t i;
+	int j;
+
+	for (i = 0; i < plan_variant_count; i++)
+		for (j = 0; j < VARIANT_HOOKS && plan_variants[i].hooks[j].program; j++)
+			if (!strcmp(plan_variants[i].hooks[j].program, program))
+				session->caps.variants &= ~(1ull << i);
+}
+
+/* Returns the program that did not attach, NULL when all did. */
+static const char *attach_hooks(struct session *session)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, session->skel->obj)
+	{
+		struct bpf_link *link;
+
+		if (!bpf_program__autoload(program) ||
+		    !strncmp(bpf_program__name(program), "iter_", 5))
+			continue;
+		link = bpf_program__attach(program);
+		if (!link)
+			return bpf_program__name(program);
+		session->hooks[session->hook_count++] = link;
+	}
+	return NULL;
+}
+
+static void tell_session(struct session *session)
+{
+	struct ns_session out = {.head = {.type = NS_SESSION, .len = sizeof(out)}};
+	struct utsname uts;
+
+	out.head.ts = session__clock(CLOCK_MONOTONIC);
+	out.wall_offset_ns = session__clock(CLOCK_REALTIME) - out.head.ts;
+	out.threshold_ns = session->options.threshold_ns;
+	out.verbose = session->options.verbose;
+	out.missing = session->plan.missing;
+	snprintf(out.way, sizeof(out.way), "%s", way__name(session->plan.way));
+	if (!uname(&uts)) {
+		snprintf(out.kernel, sizeof(out.kernel), "%.63s", uts.release);
+		snprintf(out.arch, sizeof(out.arch), "%.15s", uts.machine);
+	}
+	target__describe(session->target, out.target, sizeof(out.target));
+	session->sink(session->context, &out, sizeof(out));
+}
+
+/*
+ * Presence of a function is no proof that a program attaches to it. One that refuses is
+ * struck out and the plan made anew, until all attach or a fact is missing that is needed.
+ */
+static int attach_or_replan(struct session *session)
+{
+	const char *failed;
+	int err;
+
+	while ((failed = attach_hooks(session))) {
+		log__debug("%s does not attach: %s", failed, strerror(errno));
+		strike_variant(session, failed);
+		tear_down(session);
+		err = prepare(session);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int session__attach(struct session *session)
+{
+	size_t i;
+	int err = attach_or_replan(session);
+
+	if (err)
+		return err;
+	session->ring = ring_buffer__new(bpf_map__fd(session->skel->maps.records), on_ring_record,
+					 session, NULL);
+	if (!session->ring) {
+		log__error("cannot map the ring buffer: %s", strerror(errno));
+		return -errno;
+	}
+	tell_session(session);
+	for (i = 0; i < session->set.count; i++)
+		enrich__process(session->enrich, session->set.processes[i].tgid);
+	session__seed_threads(session);
+	session__scan_sockets(session, NS_SCAN_TARGETS);
+	session__scan_sockets(session, NS_SCAN_PEERS);
+	session->unsure_seen = session->skel->bss->unsure_owners;
+	session->last_scan_ns = session__clock(CLOCK_MONOTONIC);
+	return 0;
+}
+
+/* ---- run ---- */
+
+void session__poll(struct session *session)
+{
+	uint64_t now = session__clock(CLOCK_MONOTONIC);
+	uint32_t unsure = session->skel->bss->unsure_owners;
+
+	if (unsure != session->unsure_seen && now - session->last_scan_ns >= RESCAN_EVERY_NS) {
+		session->unsure_seen = unsure;
+		session__scan_sockets(session, NS_SCAN_PEERS);
+		session->last_scan_ns = session__clock(CLOCK_MONOTONIC);
+	}
+	ring_buffer__consume(session->ring);
+}
+
+bool session__targets_gone(const struct session *session)
+{
+	const struct target *target = session->target;
+	size_t i;
+
+	if (target->comm || target->cgroup || !session->set.count || target->children)
+		return false;
+	if (session->targets_exited == session->set.count)
+		return true; /* also when nobody has waited for them yet */
+	for (i = 0; i < session->set.count; i++)
+		if (!kill(session->set.processes[i].view_tgid, 0) || errno != ESRCH)
+			return false;
+	return true;
+}
+
+/* ---- the end ---- */
+
+/* A stall is told with its end, so one that is under way gets the time to come to it. */
+static void await_releases(struct session *session)
+{
+	int waited;
+
+	session->skel->bss->closing = 1;
+	for (waited = 0; waited < LINGER_MS && session->skel->bss->active_holds > 0;
+	     waited += LINGER_STEP_MS)
+		usleep(LINGER_STEP_MS * 1000);
+}
+
+void session__finish(struct session *session)
+{
+	struct ns_end out = {.head = {.type = NS_END, .len = sizeof(out)}};
+
+	if (session->finished)
+		return;
+	session->finished = true;
+	await_releases(session);
+	out.head.ts = session__clock(CLOCK_MONOTONIC);
+	session__scan_sockets(session, NS_SCAN_PEERS); /* owners of what came last */
+	session__tell_conns(session);
+	detach(session);
+	ring_buffer__consume(session->ring);
+	session__tell_threads(session, out.head.ts);
+	session__tell_lost(session, out.head.ts);
+	session->sink(session->context, &out, sizeof(out));
+}
+
+void session__close(struct session *session)
+{
+	if (!session)
+		return;
+	tear_down(session);
+	free(session);
+}
+
+enum way session__way(const struct session *session)
+{
+	return session->plan.way;
+}
+
+size_t session__target_count(const struct session *session)
+{
+	return session->set.count;
+}
+
+void session__first_target(const struct session *session, char *out, size_t size)
+{
+	char safe[TEXT_SAFE(NS_COMM_LEN)];
+	const struct ns_task_entry *first = session->set.processes;
+
+	out[0] = '\0';
+	if (session->set.count)
+		snprintf(out, size, "%s (%u)",
+			 text__safe(safe, sizeof(safe), first->comm, NS_COMM_LEN),
+			 first->view_tgid);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The programs of a session's plan, set up and loaded. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "user/base/log.h"
+#include "user/collect/session_parts.h"
+
+#define QUIET_RINGBUF	(4u << 20)
+#define VERBOSE_RINGBUF (32u << 20)
+
+/* libbpf's and the verifier's own words, of many lines, are for -v alone. */
+static int libbpf_says(enum libbpf_print_level level, const char *format, va_list args)
+{
+	if (level == LIBBPF_DEBUG || !log__is_verbose())
+		return 0;
+	return vfprintf(stderr, format, args);
+}
+
+static void configure(struct session *session)
+{
+	const struct target *target = session->target;
+	struct netstall_bpf *skel = session->skel;
+	struct ns_config *config = (struct ns_config *)&skel->rodata->settings;
+	unsigned ring = session->options.ringbuf_bytes;
+
+	config->threshold_ns = session->options.threshold_ns;
+	config->verbose = session->options.verbose;
+	config->any_process = target__is_any_process(target);
+	config->follow_children = target->children || target->program;
+	config->lport = target->lport;
+	config->rport = target->rport;
+	config->by_cgroup = target->cgroup != NULL;
+	config->by_comm = target->comm != NULL;
+	config->hz = caps__hz();
+	config->cpus = libbpf_num_possible_cpus();
+	if (target->comm)
+		snprintf(config->comm, sizeof(config->comm), "%s", target->comm);
+	if (!ring)
+		ring = session->options.verbose ? VERBOSE_RINGBUF : QUIET_RINGBUF;
+	bpf_map__set_max_entries(skel->maps.records, ring);
+	if (session->options.max_conns) {
+		bpf_map__set_max_entries(skel->maps.conns, session->options.max_conns);
+		bpf_map__set_max_entries(skel->maps.tuples, session->options.max_conns);
+	}
+	if (session->options.max_threads)
+		bpf_map__set_max_entries(skel->maps.threads, session->options.max_threads);
+}
+
+static int load(struct session *session)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = session->options.btf_path);
+	struct bpf_program *program;
+	int err;
+
+	session->skel = netstall_bpf__open_opts(&opts);
+	if (!session->skel)
+		return -errno;
+	configure(session);
+	bpf_object__for_each_program(program, session->skel->obj)
+	{
+		const char *name = bpf_program__name(program);
+
+		bpf_program__set_autoload(program, plan__has_program(&session->plan, name));
+	}
+	err = netstall_bpf__load(session->skel);
+	if (err) {
+		netstall_bpf__destroy(session->skel);
+		session->skel = NULL;
+	}
+	return err;
+}
+
+static int explain_load(const struct session *session, int err)
+{
+	if (err == -EPERM)
+		log__error(
+			"the kernel refused the BPF programs (%s): run it with sudo, or look into the "
+			"security policy (-v shows the kernel's words)",
+			strerror(-err));
+	else if (err == -ENOMEM)
+		log__error(
+			"the kernel has no memory for the tables: make them smaller with "
+			"-C conns.max=N and -C ringbuf.bytes=N");
+	else
+		log__error(
+			"the kernel did not take the %s programs: %s (-v shows its words, "
+			"-C attach=WAY tries another way)",
+			way__name(session->plan.way), strerror(-err));
+	return err;
+}
+
+int session__load(struct session *session)
+{
+	int err;
+
+	libbpf_set_print(libbpf_says);
+	err = load(session);
+	return err ? explain_load(session, err) : 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What the parts of a session share; for session*.c alone. */
+#ifndef NETSTALL_COLLECT_SESSION_PARTS_H
+#define NETSTALL_COLLECT_SESSION_PARTS_H
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/state.h"
+#include "netstall.skel.h"
+#include "user/collect/caps.h"
+#include "user/collect/enrich.h"
+#include "user/collect/session.h"
+
+struct session {
+	struct session_options options;
+	const struct target *target;
+	pid_t program_pid;
+	session_sink *sink;
+	void *context;
+	struct target_set set;
+	size_t targets_exited;
+	struct caps caps;
+	struct plan plan;
+	struct netstall_bpf *skel;
+	struct ring_buffer *ring;
+	struct bpf_link *hooks[PLAN_PROGRAMS];
+	size_t hook_count;
+	struct bpf_link *tasks, *files, *seed, *conns; /* iterators */
+	struct enrich *enrich;
+	uint32_t unsure_seen;
+	uint64_t last_scan_ns;
+	bool finished;
+};
+
+uint64_t session__clock(clockid_t clock);
+
+/* session_load.c: by the session's plan and options. -errno after it has said why. */
+int session__load(struct session *session);
+
+/* session_scan.c: the iterators. -errno after it has said why. */
+int session__make_iterators(struct session *session);
+/* An open iterator over all tasks, or -errno. */
+int session__open_tasks(struct session *session);
+/* Threads that sleep since before the attach are taken in. */
+void session__seed_threads(struct session *session);
+void session__scan_sockets(struct session *session, enum ns_scan mode);
+/* The totals of all connections, into the ring buffer. */
+void session__tell_conns(struct session *session);
+
+/* session_end.c: what is only known at the end, told to the sink. */
+void session__tell_threads(struct session *session, uint64_t now);
+void session__tell_lost(struct session *session, uint64_t now);
+
+#endif

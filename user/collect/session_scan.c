@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The iterators of a session: tasks, sockets that exist already, totals of connections. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "user/base/log.h"
+#include "user/collect/session_parts.h"
+
+static struct bpf_link *make_iterator(struct session *session, const char *name, int map_fd)
+{
+	union bpf_iter_link_info info = {.map = {.map_fd = map_fd}};
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+	struct bpf_program *program = bpf_object__find_program_by_name(session->skel->obj, name);
+
+	return program ? bpf_program__attach_iter(program, map_fd ? &opts : NULL) : NULL;
+}
+
+int session__make_iterators(struct session *session)
+{
+	session->tasks = make_iterator(session, "iter_tasks", 0);
+	session->seed = make_iterator(session, "iter_seed", 0);
+	session->files = make_iterator(session, "iter_files", 0);
+	session->conns =
+		make_iterator(session, "iter_conns", bpf_map__fd(session->skel->maps.conns));
+	if (session->tasks && session->seed && session->files && session->conns)
+		return 0;
+	log__error("BPF iterators do not attach on this kernel (%s): it needs Linux 5.9 or later",
+		   strerror(errno));
+	return -ENOTSUP;
+}
+
+static int open_iterator(struct bpf_link *link)
+{
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+
+	return fd < 0 ? -errno : fd;
+}
+
+static void run_iterator(struct bpf_link *link)
+{
+	int fd = open_iterator(link);
+	char nothing[256];
+	ssize_t got;
+
+	if (fd < 0) {
+		log__debug("an iterator did not run: %s", strerror(-fd));
+		return;
+	}
+	do
+		got = read(fd, nothing, sizeof(nothing));
+	while (got > 0 || (got < 0 && errno == EINTR));
+	close(fd);
+}
+
+void session__scan_sockets(struct session *session, enum ns_scan mode)
+{
+	session->skel->bss->scan_mode = mode;
+	run_iterator(session->files);
+}
+
+int session__open_tasks(struct session *session)
+{
+	return open_iterator(session->tasks);
+}
+
+void session__seed_threads(struct session *session)
+{
+	run_iterator(session->seed);
+}
+
+void session__tell_conns(struct session *session)
+{
+	run_iterator(session->conns);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/collect/target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "user/base/log.h"
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+
+#define CGROUP_ROOT  "/sys/fs/cgroup"
+#define CGROUP_DEPTH 16
+
+bool target__is_empty(const struct target *target)
+{
+	return !target->pid_count && !target->tid && !target->comm && !target->cgroup &&
+	       !target->lport && !target->rport && !target->program;
+}
+
+bool target__is_any_process(const struct target *target)
+{
+	return !target->pid_count && !target->tid && !target->comm && !target->cgroup &&
+	       !target->program;
+}
+
+static void append(char *out, size_t size, const char *format, const char *text, long number)
+{
+	size_t used = strlen(out);
+
+	if (used && used + 2 < size) {
+		memcpy(out + used, ", ", 3);
+		used += 2;
+	}
+	if (text)
+		snprintf(out + used, size - used, format, text);
+	else
+		snprintf(out + used, size - used, format, number);
+}
+
+void target__describe(const struct target *target, char *out, size_t size)
+{
+	char safe[TEXT_SAFE(48)];
+	size_t i;
+
+	out[0] = '\0';
+	for (i = 0; i < target->pid_count && i < 4; i++)
+		append(out, size, "pid %ld", NULL, target->pids[i]);
+	if (target->pid_count > 4)
+		append(out, size, "and %ld more", NULL, target->pid_count - 4);
+	if (target->tid)
+		append(out, size, "thread %ld", NULL, target->tid);
+	if (target->comm)
+		append(out, size, "comm %s", text__safe(safe, sizeof(safe), target->comm, 16), 0);
+	if (target->cgroup)
+		append(out, size, "cgroup %s", text__safe(safe, sizeof(safe), target->cgroup, 48),
+		       0);
+	if (target->program)
+		append(out, size, "program %s",
+		       text__safe(safe, sizeof(safe), target->program[0], 48), 0);
+	if (target->lport)
+		append(out, size, "local port %ld", NULL, target->lport);
+	if (target->rport)
+		append(out, size, "remote port %ld", NULL, target->rport);
+}
+
+static bool in_set(const struct target_set *set, uint32_t tgid)
+{
+	size_t i;
+
+	for (i = 0; i < set->count; i++)
+		if (set->processes[i].tgid == tgid)
+			return true;
+	return false;
+}
+
+static void add_process(struct target_set *set, const struct ns_task_entry *entry)
+{
+	if (entry->kernel_thread || entry->view_tgid == (uint32_t)getpid() ||
+	    in_set(set, entry->tgid))
+		return;
+	set->processes = xreallocarray(set->processes, set->count + 1, sizeof(*set->processes));
+	set->processes[set->count++] = *entry;
+}
+
+static int add_pid(const struct tasks *tasks, pid_t pid, struct target_set *set)
+{
+	const struct ns_task_entry *entry = tasks__by_view(tasks, pid);
+
+	if (!entry) {
+		log__error(
+			"no process has pid %d: it has ended, or lives in another pid namespace "
+			"(try `pgrep -a NAME`)",
+			pid);
+		return -ESRCH;
+	}
+	if (entry->kernel_thread) {
+		log__error("pid %d is a kernel thread: name a user program", pid);
+		return -EINVAL;
+	}
+	if (entry->view_tgid != (uint32_t)pid) {
+		log__error(
+			"%d is a thread of process %u: trace it with -t %d, or the process with -p %u",
+			pid, entry->view_tgid, pid, entry->view_tgid);
+		return -EINVAL;
+	}
+	if (pid == getpid()) {
+		log__error("pid %d is netstall itself: name another process", pid);
+		return -EINVAL;
+	}
+	add_process(set, entry);
+	return 0;
+}
+
+static int add_tid(const struct tasks *tasks, pid_t tid, struct target_set *set)
+{
+	const struct ns_task_entry *entry = tasks__by_view(tasks, tid);
+
+	if (!entry || entry->kernel_thread) {
+		log__error("no thread of a user program has tid %d (try `ps -eLo pid,tid,comm`)",
+			   tid);
+		return -ESRCH;
+	}
+	set->only_tid = entry->tid;
+	add_process(set, entry);
+	return 0;
+}
+
+static void add_comm(const struct tasks *tasks, const char *comm, struct target_set *set)
+{
+	size_t i, before = set->count;
+
+	for (i = 0; i < tasks__count(tasks); i++) {
+		const struct ns_task_entry *entry = tasks__at(tasks, i);
+
+		if (entry->view_tgid && !strncmp(entry->comm, comm, NS_COMM_LEN - 1))
+			add_process(set, entry);
+	}
+	if (set->count == before)
+		log__note("no process is called %s yet: waiting for one to start", comm);
+}
+
+static void add_cgroup_processes(const char *path, const struct tasks *tasks,
+				 struct target_set *set)
+{
+	char name[4096 + 16];
+	FILE *file;
+	int pid;
+
+	snprintf(name, sizeof(name), "%s/cgroup.procs", path);
+	file = fopen(name, "re");
+	if (!file)
+		return;
+	while (fscanf(file, "%d", &pid) == 1) {
+		const struct ns_task_entry *entry = tasks__by_view(tasks, pid);
+
+		if (entry)
+			add_process(set, entry);
+	}
+	fclose(file);
+}
+
+/* The cgroup and all below it. Its inode number is the id that the kernel side compares. */
+static void walk_cgroup(const char *path, unsigned depth, const struct tasks *tasks,
+			struct target_set *set)
+{
+	struct dirent *entry;
+	char below[4096];
+	struct stat st;
+	DIR *dir;
+
+	if (stat(path, &st) || set->cgroup_count == TARGET_CGROUPS || depth > CGROUP_DEPTH)
+		return;
+	set->cgroups[set->cgroup_count++] = st.st_ino;
+	add_cgroup_processes(path, tasks, set);
+	dir = opendir(path);
+	if (!dir)
+		return;
+	while ((entry = readdir(dir))) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+			continue;
+		if ((size_t)snprintf(below, sizeof(below), "%s/%s", path, entry->d_name) <
+		    sizeof(below))
+			walk_cgroup(below, depth + 1, tasks, set);
+	}
+	closedir(dir);
+}
+
+static int add_cgroup(const char *name, const struct tasks *tasks, struct target_set *set)
+{
+	const char *root = strncmp(name, CGROUP_ROOT, strlen(CGROUP_ROOT)) ? CGROUP_ROOT "/" : "";
+	char path[4096], test[4096 + 16];
+	size_t before = set->count;
+
+	snprintf(path, sizeof(path), "%s%s", root, name + (*root ? strspn(name, "/") : 0));
+	snprintf(test, sizeof(test), "%s/cgroup.procs", path);
+	if (access(test, R_OK)) {
+		log__error("no cgroup %s: name one of version 2, relative to " CGROUP_ROOT
+			   " (try `systemd-cgls`)",
+			   name);
+		return -ENOENT;
+	}
+	walk_cgroup(path, 0, tasks, set);
+	if (set->count == before)
+		log__note("cgroup %s has no process yet: waiting for one", name);
+	return 0;
+}
+
+int target__resolve(const struct target *target, const struct tasks *tasks, struct target_set *set)
+{
+	size_t i;
+	int err = 0;
+
+	memset(set, 0, sizeof(*set));
+	for (i = 0; i < target->pid_count && !err; i++)
+		err = add_pid(tasks, target->pids[i], set);
+	if (!err && target->tid)
+		err = add_tid(tasks, target->tid, set);
+	if (!err && target->comm)
+		add_comm(tasks, target->comm, set);
+	if (!err && target->cgroup)
+		err = add_cgroup(target->cgroup, tasks, set);
+	return err;
+}
+
+void target_set__clear(struct target_set *set)
+{
+	free(set->processes);
+	memset(set, 0, sizeof(*set));
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "user/demo/endpoint.h"
+
+#define NS_PER_S  1000000000ULL
+#define NS_PER_MS 1000000ULL
+
+uint64_t endpoint__now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+int endpoint__fail(char *error, int err, const char *format, ...)
+{
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vsnprintf(error, ENDPOINT_ERROR_SIZE, format, args);
+	va_end(args);
+	if (length >= 0 && length < ENDPOINT_ERROR_SIZE)
+		snprintf(error + length, ENDPOINT_ERROR_SIZE - length, ": %s", strerror(-err));
+	return err;
+}
+
+static const char *host_of(const struct workload_options *o)
+{
+	return o->host ? o->host : o->ipv6 ? "::1" : "127.0.0.1";
+}
+
+static int resolve(const struct workload_options *o, uint16_t port, struct addrinfo **address,
+		   char *error)
+{
+	struct addrinfo hints = {
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+	};
+	char service[8];
+	int status;
+
+	snprintf(service, sizeof(service), "%u", port);
+	status = getaddrinfo(host_of(o), service, &hints, address);
+	if (!status)
+		return 0;
+	snprintf(error, ENDPOINT_ERROR_SIZE, "'%s' is no numeric address: %s", host_of(o),
+		 gai_strerror(status));
+	return -EINVAL;
+}
+
+static uint16_t local_port(int fd)
+{
+	struct sockaddr_storage address;
+	socklen_t size = sizeof(address);
+
+	if (getsockname(fd, (struct sockaddr *)&address, &size))
+		return 0;
+	if (address.ss_family == AF_INET6)
+		return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+	return ntohs(((struct sockaddr_in *)&address)->sin_port);
+}
+
+static int listen_on(const struct addrinfo *address)
+{
+	int err, on = 1, fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (!setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) &&
+	    !bind(fd, address->ai_addr, address->ai_addrlen) &&
+	    !listen(fd, WORKLOAD_MAX_CONNECTIONS))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+static int connect_to(const struct addrinfo *address)
+{
+	int err, fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (!connect(fd, address->ai_addr, address->ai_addrlen))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+int endpoint__listen(const struct workload_options *options, uint16_t *port, char *error)
+{
+	struct addrinfo *address;
+	int fd = resolve(options, options->port, &address, error);
+
+	if (fd < 0)
+		return fd;
+	fd = listen_on(address);
+	freeaddrinfo(address);
+	if (fd < 0)
+		return endpoint__fail(error, fd, "cannot listen on %s port %u", host_of(options),
+				      options->port);
+	*port = local_port(fd);
+	return fd;
+}
+
+int endpoint__connect(const struct workload_options *options, uint16_t port, char *error)
+{
+	struct addrinfo *address;
+	int fd = resolve(options, port, &address, error);
+
+	if (fd < 0)
+		return fd;
+	fd = connect_to(address);
+	freeaddrinfo(address);
+	if (fd < 0)
+		return endpoint__fail(error, fd, "cannot connect to %s port %u", host_of(options),
+				      port);
+	return fd;
+}
+
+int endpoint__set_tcp_option(int fd, int option, int value)
+{
+	return setsockopt(fd, IPPROTO_TCP, option, &value, sizeof(value)) ? -errno : 0;
+}
+
+/* By write() where that will do, because it is what the programs that we imitate call. */
+int endpoint__send(int fd, uint32_t size, int flags)
+{
+	static const char message[WORKLOAD_MAX_MESSAGE];
+
+	while (size) {
+		ssize_t n = flags ? send(fd, message, size, flags) : write(fd, message, size);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			size -= n;
+	}
+	return 0;
+}
+
+void endpoint__init(struct endpoint *e, const struct workload_options *options,
+		    struct workload_result *result, char *error)
+{
+	memset(e, 0, sizeof(*e));
+	e->options = options;
+	e->script = *workload__script(options->mode);
+	if (options->gap_us >= 0 && (e->script.rest_bytes || e->script.cork))
+		e->script.gap_us = options->gap_us;
+	if (options->reply_bytes && e->script.reply_bytes)
+		e->script.reply_bytes = options->reply_bytes;
+	e->result = result;
+	e->error = error;
+	e->listener = -1;
+	e->epoll_fd = -1;
+	for (int i = 0; i < WORKLOAD_MAX_CONNECTIONS; i++)
+		e->connection[i].fd = -1;
+}
+
+/* NULL when all places are taken. */
+struct connection *endpoint__add(struct endpoint *e, int fd, int step)
+{
+	for (int i = 0; i < WORKLOAD_MAX_CONNECTIONS; i++) {
+		struct connection *c = &e->connection[i];
+
+		if (c->fd >= 0)
+			continue;
+		*c = (struct connection){.fd = fd, .step = step};
+		return c;
+	}
+	return NULL;
+}
+
+void endpoint__drop(struct connection *c)
+{
+	close(c->fd);
+	c->fd = -1;
+}
+
+/* Reads some of what is missing, waiting if @flags let it. Nothing to read is success. */
+static int receive_some(struct connection *c, int flags)
+{
+	static char message[WORKLOAD_MAX_MESSAGE];
+	size_t size = c->missing < sizeof(message) ? c->missing : sizeof(message);
+	ssize_t n = flags ? recv(c->fd, message, size, flags) : read(c->fd, message, size);
+
+	if (n > 0)
+		c->missing -= n;
+	else if (n == 0 || errno == ECONNRESET)
+		return ENDPOINT_CLOSED;
+	else if (errno != EINTR && errno != EAGAIN)
+		return -errno;
+	return 0;
+}
+
+static void sleep_until(uint64_t deadline)
+{
+	struct timespec t = {.tv_sec = deadline / NS_PER_S, .tv_nsec = deadline % NS_PER_S};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+}
+
+static int advance(struct endpoint *e, struct connection *c)
+{
+	int err;
+
+	do
+		err = e->step(e, c);
+	while (!err && !c->missing && !c->deadline && !e->finished);
+	return err == -EPIPE || err == -ECONNRESET ? ENDPOINT_CLOSED : err;
+}
+
+int endpoint__run_one(struct endpoint *e)
+{
+	struct connection *c = &e->connection[0];
+	int err = 0;
+
+	while (!err && !e->finished) {
+		if (c->deadline)
+			sleep_until(c->deadline);
+		c->deadline = 0;
+		while (!err && c->missing)
+			err = receive_some(c, 0);
+		if (!err)
+			err = advance(e, c);
+	}
+	return err;
+}
+
+/* The epoll set has the connection for its mark, and NULL for the listener. */
+static int watch(struct endpoint *e, int operation, int fd, struct connection *c, uint32_t what)
+{
+	struct epoll_event event = {.events = what, .data.ptr = c};
+
+	if (!epoll_ctl(e->epoll_fd, operation, fd, &event))
+		return 0;
+	return endpoint__fail(e->error, -errno, "cannot watch a connection");
+}
+
+static int begin(struct endpoint *e, struct connection *c)
+{
+	int err = watch(e, EPOLL_CTL_ADD, c->fd, c, EPOLLIN);
+
+	return err ? err : advance(e, c);
+}
+
+/* A peer that goes away ends the client, and only that connection of the server. */
+static int settle(struct endpoint *e, struct connection *c, int err)
+{
+	if (err != ENDPOINT_CLOSED || e->listener < 0)
+		return err;
+	endpoint__drop(c);
+	return 0;
+}
+
+struct connection *endpoint__accept(struct endpoint *e, int *err)
+{
+	int fd = accept4(e->listener, NULL, NULL, SOCK_CLOEXEC);
+	struct connection *c;
+
+	*err = 0;
+	if (fd < 0) {
+		*err = endpoint__fail(e->error, -errno, "cannot accept a connection");
+		return NULL;
+	}
+	/* Whatever this end writes leaves at once: the holds are to be the client's alone. */
+	endpoint__set_tcp_option(fd, TCP_NODELAY, 1);
+	c = endpoint__add(e, fd, 0);
+	if (!c)
+		close(fd);
+	return c;
+}
+
+static int accept_another(struct endpoint *e)
+{
+	int err;
+	struct connection *c = endpoint__accept(e, &err);
+
+	return c ? settle(e, c, begin(e, c)) : err;
+}
+
+static int readable(struct endpoint *e, struct connection *c)
+{
+	int err;
+
+	if (!c)
+		return accept_another(e);
+	if (!c->missing) { /* it pauses; unmuted, epoll would report the same bytes on and on */
+		c->muted = true;
+		return watch(e, EPOLL_CTL_MOD, c->fd, c, 0);
+	}
+	err = receive_some(c, MSG_DONTWAIT);
+	if (!err && !c->missing)
+		err = advance(e, c);
+	return settle(e, c, err);
+}
+
+static int resume(struct endpoint *e, struct connection *c)
+{
+	int err = 0;
+
+	c->deadline = 0;
+	if (c->muted)
+		err = watch(e, EPOLL_CTL_MOD, c->fd, c, EPOLLIN);
+	c->muted = false;
+	return err ? err : settle(e, c, advance(e, c));
+}
+
+static int resume_expired(struct endpoint *e)
+{
+	uint64_t now = endpoint__now_ns();
+	int err = 0;
+
+	for (int i = 0; i < WORKLOAD_MAX_CONNECTIONS && !err && !e->finished; i++) {
+		struct connection *c = &e->connection[i];
+
+		if (c->fd >= 0 && c->deadline && c->deadline <= now)
+			err = resume(e, c);
+	}
+	return err;
+}
+
+/* For epoll_wait: rounded up, so that it does not return too early and spin. */
+static int timeout_ms(const struct endpoint *e)
+{
+	uint64_t earliest = ENDPOINT_NEVER;
+	uint64_t now;
+
+	for (int i = 0; i < WORKLOAD_MAX_CONNECTIONS; i++) {
+		const struct connection *c = &e->connection[i];
+
+		if (c->fd >= 0 && c->deadline && c->deadline < earliest)
+			earliest = c->deadline;
+	}
+	if (earliest == ENDPOINT_NEVER)
+		return -1;
+	now = endpoint__now_ns();
+	return earliest <= now ? 0 : (earliest - now + NS_PER_MS - 1) / NS_PER_MS;
+}
+
+static int begin_all(struct endpoint *e)
+{
+	int err = 0;
+
+	e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (e->epoll_fd < 0)
+		return endpoint__fail(e->error, -errno, "cannot create an epoll instance");
+	if (e->listener >= 0)
+		err = watch(e, EPOLL_CTL_ADD, e->listener, NULL, EPOLLIN);
+	for (int i = 0; i < WORKLOAD_MAX_CONNECTIONS && !err && !e->finished; i++)
+		if (e->connection[i].fd >= 0)
+			err = begin(e, &e->connection[i]);
+	return err;
+}
+
+int endpoint__run_many(struct endpoint *e)
+{
+	struct epoll_event events[64];
+	int err = begin_all(e);
+
+	while (!err && !e->finished) {
+		int n = epoll_wait(e->epoll_fd, events, 64, e->has_pauses ? timeout_ms(e) : -1);
+
+		if (n < 0 && errno != EINTR)
+			return endpoint__fail(e->error, -errno, "cannot wait for the connections");
+		for (int i = 0; i < n && !err && !e->finished; i++)
+			err = readable(e, events[i].data.ptr);
+		if (!err && e->has_pauses)
+			err = resume_expired(e);
+	}
+	return err;
+}

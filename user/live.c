@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/live.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "user/base/log.h"
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/collect/privileges.h"
+
+/* The kernel wakes nobody: the reader comes by the clock. */
+#define QUIET_POLL_MS     50
+#define VERBOSE_POLL_MS   5
+#define PROGRESS_EVERY_NS 500000000ull
+
+struct live {
+	const struct live_options *options;
+	struct session *session;
+	struct pipeline *pipeline;
+	uint64_t started_ns;
+	uint64_t progress_ns;
+	size_t stalls;
+	bool program_gone;
+};
+
+static volatile sig_atomic_t stop_signal;
+static bool progress_shown;
+
+static void on_signal(int signal_number)
+{
+	stop_signal = signal_number;
+	/* A second one ends us at once. */
+	signal(signal_number, SIG_DFL);
+}
+
+/* For good: a Ctrl-C that comes when the target has just ended must not take the report. */
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	stop_signal = 0;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+void live__clear_progress(void)
+{
+	if (!progress_shown)
+		return;
+	fputs("\r\033[K", stderr);
+	fflush(stderr);
+	progress_shown = false;
+}
+
+static void show_progress(struct live *live, uint64_t now)
+{
+	const struct report *report = pipeline__report(live->pipeline);
+	char events[TEXT_COUNT], stalls[TEXT_COUNT];
+
+	if (!live->options->progress || now - live->progress_ns < PROGRESS_EVERY_NS)
+		return;
+	live->progress_ns = now;
+	fprintf(stderr, "\r\033[K%.1f s  %s events  %s stalls", (now - live->started_ns) / 1e9,
+		text__count(events, sizeof(events), report->events),
+		text__count(stalls, sizeof(stalls), live->stalls));
+	fflush(stderr);
+	progress_shown = true;
+}
+
+static void feed(void *context, const void *record, size_t len)
+{
+	struct live *live = context;
+
+	pipeline__feed(live->pipeline, record, len);
+}
+
+static void on_record(void *context, const struct report *so_far, const union record *record)
+{
+	struct live *live = context;
+
+	live->options->sink.on_record(live->options->sink.context, so_far, record);
+}
+
+static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
+{
+	struct live *live = context;
+
+	live->stalls++;
+	if (live->options->sink.on_stall)
+		live->options->sink.on_stall(live->options->sink.context, so_far, stall);
+}
+
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static void announce(const struct live *live)
+{
+	const struct report *report = pipeline__report(live->pipeline);
+	char who[128];
+
+	if (live->options->silent)
+		return;
+	session__first_target(live->session, who, sizeof(who));
+	if (session__target_count(live->session) > 1)
+		snprintf(who + strlen(who), sizeof(who) - strlen(who), " and %zu more",
+			 session__target_count(live->session) - 1);
+	log__note(
+		"tracing %s, %zu connection%s (the other ends on this host included); kernel %s, %s; "
+		"Ctrl-C to stop",
+		*who ? who : report->session.target, report->conn_count, plural(report->conn_count),
+		report->session.kernel, way__name(session__way(live->session)));
+}
+
+/* The program that we started: gone, or another of its signs of life. */
+static void watch_program(struct live *live)
+{
+	int status;
+
+	if (!live->options->program || live->program_gone)
+		return;
+	if (waitpid(live->options->program, &status, WNOHANG) == live->options->program)
+		live->program_gone = true;
+}
+
+static void loop(struct live *live)
+{
+	bool verbose = live->options->session.verbose;
+	useconds_t pause = (verbose ? VERBOSE_POLL_MS : QUIET_POLL_MS) * 1000;
+	uint64_t now = now_ns();
+	uint64_t end = live->options->seconds ? now + live->options->seconds * 1e9 : UINT64_MAX;
+
+	while (!stop_signal && now < end && !live->program_gone) {
+		uint64_t left = (end - now) / 1000;
+
+		usleep(left < pause ? left : pause);
+		session__poll(live->session);
+		now = now_ns();
+		pipeline__idle(live->pipeline, now);
+		show_progress(live, now);
+		watch_program(live);
+		if (!live->options->program && session__targets_gone(live->session))
+			break;
+	}
+	live__clear_progress();
+}
+
+int live__run(const struct live_options *options, struct live **out)
+{
+	struct live *live = xcalloc(1, sizeof(*live));
+	const struct pipeline_sink sink = {options->sink.on_record ? on_record : NULL, on_stall,
+					   live};
+	int err;
+
+	*out = NULL;
+	live->options = options;
+	live->pipeline = pipeline__new(&sink);
+	catch_signals();
+	err = session__open(&options->session, options->target, options->program, feed, live,
+			    &live->session);
+	if (!err)
+		err = session__attach(live->session);
+	if (err) {
+		live__free(live);
+		return err;
+	}
+	privileges__drop(options->program != 0);
+	live->started_ns = live->progress_ns = now_ns();
+	session__poll(live->session);
+	announce(live);
+	if (options->started)
+		options->started(options->started_context);
+	loop(live);
+	session__finish(live->session);
+	pipeline__finish(live->pipeline);
+	session__close(live->session);
+	live->session = NULL;
+	*out = live;
+	return 0;
+}
+
+const struct report *live__report(const struct live *live)
+{
+	return pipeline__report(live->pipeline);
+}
+
+void live__free(struct live *live)
+{
+	if (!live)
+		return;
+	session__close(live->session);
+	pipeline__free(live->pipeline);
+	free(live);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "user/base/xalloc.h"
+#include "user/commands.h"
+#include "user/options.h"
+
+static const struct {
+	const char *name;
+	const char *help;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{"trace", "say why a program waits on the network", cmd_trace},
+	{"doctor", "say what this machine allows and what is missing", cmd_doctor},
+	{"demo", "show a stall of a built-in workload, live", cmd_demo},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(FILE *out)
+{
+	size_t i;
+
+	fputs("netstall tells why a running program waits on the network, and which line to change.\n\n"
+	      "Usage: netstall COMMAND [OPTIONS] [-- PROGRAM ARG...]\n\n",
+	      out);
+	for (i = 0; i < COMMANDS; i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fputs("\nFirst steps:  sudo netstall demo     sudo netstall trace -p PID -d 5\n"
+	      "Options:      netstall COMMAND --help\n",
+	      out);
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	argp_err_exit_status = EXIT_USAGE;
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_help(stdout);
+		return EXIT_OK;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("netstall %s\n", NETSTALL_VERSION);
+		return EXIT_OK;
+	}
+	for (i = 0; i < COMMANDS; i++) {
+		if (strcmp(argv[1], commands[i].name))
+			continue;
+		/* What argp calls the program in its own messages. */
+		argv[1] = xasprintf("netstall %s", commands[i].name);
+		return commands[i].run(argc - 1, argv + 1);
+	}
+	fprintf(stderr, "netstall: no command '%s': `netstall --help` lists them\n", argv[1]);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/model/events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/base/xalloc.h"
+
+bool event__fits(uint32_t type)
+{
+	switch (type) {
+	case NS_SEND:
+	case NS_HOLD:
+	case NS_TX:
+	case NS_ACK:
+	case NS_RX:
+	case NS_DELACK_ARM:
+	case NS_DELACK_FIRE:
+	case NS_RELEASE:
+	case NS_RECV:
+	case NS_WAIT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void event__from_record(union event *out, const union record *record)
+{
+	memset(out, 0, sizeof(*out)); /* events__add() compares all bytes */
+	memcpy(out, record, record__size(record->head.type));
+}
+
+void event__to_record(union record *out, const union event *event)
+{
+	memset(out, 0, sizeof(*out));
+	memcpy(out, event, record__size(event->head.type));
+}
+
+static int compare(const union event *a, const union event *b)
+{
+	if (a->head.ts != b->head.ts)
+		return a->head.ts < b->head.ts ? -1 : 1;
+	if (a->head.type != b->head.type)
+		return a->head.type < b->head.type ? -1 : 1;
+	return memcmp(a, b, sizeof(*a));
+}
+
+/* Behind the last event that is not later. Nearly always that is the end. */
+static size_t place_for(const struct events *events, const union event *event)
+{
+	size_t low = 0, high = events->count;
+
+	if (!high || compare(&events->v[high - 1], event) <= 0)
+		return high;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (compare(&events->v[middle], event) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void grow(struct events *events)
+{
+	size_t size = events->size ? 2 * events->size : 8;
+
+	if (size > events->bound)
+		size = events->bound;
+	events->v = xreallocarray(events->v, size, sizeof(*events->v));
+	events->size = size;
+}
+
+/* Insert into a full list: one event must go, perhaps the new one. */
+static bool replace(struct events *events, size_t place, const union event *event,
+		    uint64_t precious_ts)
+{
+	size_t last = events->count - 1;
+
+	if (place > last && event->head.ts > precious_ts)
+		return true; /* the new one is the last, and it may go */
+	if (events->v[last].head.ts > precious_ts) {
+		memmove(&events->v[place + 1], &events->v[place],
+			(last - place) * sizeof(*events->v));
+		events->v[place] = *event;
+		return true;
+	}
+	if (!place)
+		return false; /* the new one is the first */
+	memmove(&events->v[0], &events->v[1], (place - 1) * sizeof(*events->v));
+	events->v[place - 1] = *event;
+	return false;
+}
+
+bool events__add(struct events *events, const union event *event, uint64_t precious_ts)
+{
+	size_t place = place_for(events, event);
+
+	if (place && !compare(&events->v[place - 1], event))
+		return true;
+	if (events->count >= events->bound)
+		return replace(events, place, event, precious_ts);
+	if (events->count == events->size)
+		grow(events);
+	memmove(&events->v[place + 1], &events->v[place],
+		(events->count - place) * sizeof(*events->v));
+	events->v[place] = *event;
+	events->count++;
+	return true;
+}
+
+void events__clear(struct events *events)
+{
+	free(events->v);
+	events->v = NULL;
+	events->count = 0;
+	events->size = 0;
+}
+
+/* Does this later event of the connection show that the byte at seq has left? */
+static bool shows_leaving(const union event *event, uint32_t seq)
+{
+	switch (event->head.type) {
+	case NS_TX:
+		return seq_after(event->segment.end, seq);
+	case NS_RX:
+		return seq_after(event->segment.ack, seq);
+	case NS_SEND:
+		return seq_after(event->send.snd_nxt, seq);
+	case NS_RELEASE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+const struct ns_hold *events__open_hold(const struct events *events)
+{
+	size_t i = events->count;
+
+	while (i && events->v[i - 1].head.type != NS_HOLD)
+		i--;
+	if (!i)
+		return NULL;
+	for (size_t later = i; later < events->count; later++) {
+		if (shows_leaving(&events->v[later], events->v[i - 1].hold.seq))
+			return NULL;
+	}
+	return &events->v[i - 1].hold;
+}

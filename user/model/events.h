@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A bounded list of recent records in the order of their times. The kernel sends a
+ * history when it matters, so records come late: each is sorted in where it belongs.
+ */
+#ifndef NETSTALL_MODEL_EVENTS_H
+#define NETSTALL_MODEL_EVENTS_H
+
+#include "user/trace/record.h"
+
+/* The records that happen to a connection or a thread: a tenth of a union record. */
+union event {
+	struct ns_head head;
+	struct ns_send send;
+	struct ns_hold hold;
+	struct ns_segment segment;
+	struct ns_delack delack;
+	struct ns_release release;
+	struct ns_recv recv;
+	struct ns_wait wait;
+};
+
+struct events {
+	size_t count;
+	size_t size; /* allocated */
+	size_t bound;
+	union event *v; /* by time; at the same time by type, which is causal order */
+};
+
+/* True for the types that a union event can be. */
+bool event__fits(uint32_t type);
+void event__from_record(union event *out, const union record *record);
+void event__to_record(union record *out, const union event *event);
+
+/*
+ * Sort an event in; one that is there already, byte by byte, stays one. When the list is
+ * full, the last event goes if it is later than precious_ts, else the first one; returns
+ * false when that lost an event which was not later than precious_ts.
+ */
+bool events__add(struct events *events, const union event *event, uint64_t precious_ts);
+void events__clear(struct events *events);
+
+/* The last held bytes of a connection when nothing among its events shows that they left. */
+const struct ns_hold *events__open_hold(const struct events *events);
+
+/* Wrapping sequence numbers: is a behind b? */
+static inline bool seq_after(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) > 0;
+}
+
+#endif

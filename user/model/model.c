@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/base/table.h"
+#include "user/base/xalloc.h"
+
+struct model {
+	struct table *conns;
+	struct table *threads;
+	struct table *processes;
+	struct table *stacks;
+	struct ns_session session;
+	uint64_t lost[NS_LOST_KINDS]; /* as records told */
+	uint64_t refused;             /* what the tables above had no room for */
+	uint32_t closed[MODEL_CLOSED];
+	size_t closed_next;
+};
+
+struct model *model__new(void)
+{
+	struct model *model = xcalloc(1, sizeof(*model));
+
+	model->conns = table__new(MODEL_CONNS);
+	model->threads = table__new(MODEL_THREADS);
+	model->processes = table__new(MODEL_PROCESSES);
+	model->stacks = table__new(MODEL_STACKS);
+	return model;
+}
+
+static void drop_conn(void *value)
+{
+	struct model_conn *conn = value;
+
+	events__clear(&conn->events);
+	free(conn);
+}
+
+static void drop_thread(void *value)
+{
+	struct model_thread *thread = value;
+
+	events__clear(&thread->waits);
+	free(thread);
+}
+
+void model__free(struct model *model)
+{
+	if (!model)
+		return;
+	table__free(model->conns, drop_conn);
+	table__free(model->threads, drop_thread);
+	table__free(model->processes, free);
+	table__free(model->stacks, free);
+	free(model);
+}
+
+/* The entry of the key, made when it is new; NULL when there is no room (counted). */
+static void *entry(struct model *model, struct table *table, uint32_t key, size_t size)
+{
+	void *value = table__get(table, key);
+
+	if (value)
+		return value;
+	value = xcalloc(1, size);
+	if (table__put(table, key, value))
+		return value;
+	free(value);
+	model->refused++;
+	return NULL;
+}
+
+static struct model_conn *conn_entry(struct model *model, uint32_t number)
+{
+	struct model_conn *conn = entry(model, model->conns, number, sizeof(*conn));
+
+	if (conn && !conn->number) {
+		conn->number = number;
+		conn->events.bound = MODEL_CONN_EVENTS;
+	}
+	return conn;
+}
+
+static struct model_thread *thread_entry(struct model *model, uint32_t tid, uint32_t tgid)
+{
+	struct model_thread *thread = entry(model, model->threads, tid, sizeof(*thread));
+
+	if (thread && !thread->tid) {
+		thread->tid = tid;
+		thread->tgid = tgid;
+		thread->waits.bound = MODEL_THREAD_WAITS;
+	}
+	return thread;
+}
+
+/* A later word goes over an earlier one, but not knowing goes over nothing. */
+static void take(uint32_t *known, uint32_t told, uint32_t absent, bool later)
+{
+	if (told != absent && (later || *known == absent))
+		*known = told;
+}
+
+static void take_comm(char *known, const char *told, bool later)
+{
+	if (*told && (later || !*known))
+		memcpy(known, told, NS_COMM_LEN);
+}
+
+static void learn_conn(struct model *model, const struct ns_conn *told)
+{
+	struct model_conn *conn = conn_entry(model, told->head.conn);
+	struct ns_conn *id;
+	bool later;
+
+	if (!conn)
+		return;
+	id = &conn->id;
+	if (!id->head.type) {
+		*id = *told;
+		return;
+	}
+	later = told->head.ts >= id->head.ts;
+	take(&id->head.tgid, told->head.tgid, 0, later);
+	take(&id->fd, told->fd, NS_FD_UNKNOWN, later);
+	take(&id->origin, told->origin, 0, later);
+	take(&id->opener, told->opener, 0, later);
+	take_comm(id->comm, told->comm, later);
+	id->role |= told->role;
+	if (later)
+		id->head.ts = told->head.ts;
+}
+
+static void learn_peer(struct model *model, const struct ns_peer *told)
+{
+	struct model_conn *one = conn_entry(model, told->head.conn);
+	struct model_conn *other = conn_entry(model, told->peer);
+
+	if (one)
+		one->peer = told->peer;
+	if (other)
+		other->peer = told->head.conn;
+}
+
+/* Closed connections stay known; only the last of them keep their recent records. */
+static void learn_close(struct model *model, uint32_t number)
+{
+	struct model_conn *conn = conn_entry(model, number), *oldest;
+	uint32_t *place;
+
+	if (!conn || conn->closed)
+		return;
+	conn->closed = true;
+	place = &model->closed[model->closed_next++ % MODEL_CLOSED];
+	oldest = *place ? table__get(model->conns, *place) : NULL;
+	if (oldest)
+		events__clear(&oldest->events);
+	*place = number;
+}
+
+static void learn_event(struct model *model, const union record *record)
+{
+	struct model_conn *conn = conn_entry(model, record->head.conn);
+	union event event;
+
+	if (!conn)
+		return;
+	event__from_record(&event, record);
+	/* What it returns is of no matter here: old ones making room are no loss. */
+	events__add(&conn->events, &event, UINT64_MAX);
+}
+
+static void learn_wait(struct model *model, const union record *record)
+{
+	const struct ns_wait *wait = &record->wait;
+	struct model_thread *thread = thread_entry(model, wait->head.tid, wait->head.tgid);
+	union event event;
+
+	if (!thread)
+		return;
+	take_comm(thread->comm, wait->comm, wait->head.ts >= thread->comm_ts);
+	if (wait->head.ts > thread->comm_ts)
+		thread->comm_ts = wait->head.ts;
+	event__from_record(&event, record);
+	events__add(&thread->waits, &event, UINT64_MAX);
+}
+
+static void learn_thread_totals(struct model *model, const struct ns_thread_totals *told)
+{
+	struct model_thread *thread = thread_entry(model, told->head.tid, told->head.tgid);
+
+	if (!thread)
+		return;
+	take_comm(thread->comm, told->comm, told->head.ts >= thread->comm_ts);
+	if (!thread->totals.head.type || told->head.ts >= thread->totals.head.ts)
+		thread->totals = *told;
+}
+
+static void learn_conn_totals(struct model *model, const struct ns_conn_totals *told)
+{
+	struct model_conn *conn = conn_entry(model, told->head.conn);
+
+	if (conn && (!conn->totals.head.type || told->head.ts >= conn->totals.head.ts))
+		conn->totals = *told;
+}
+
+static void learn_process(struct model *model, const struct ns_process *told)
+{
+	struct model_process *process =
+		entry(model, model->processes, told->head.tgid, sizeof(*process));
+	bool later;
+
+	if (!process)
+		return;
+	later = told->head.ts >= process->comm_ts;
+	process->pid = told->head.tgid;
+	process->role |= told->role;
+	take(&process->ns_pid, told->ns_pid, 0, later);
+	take_comm(process->comm, told->comm, later);
+	if (later)
+		process->comm_ts = told->head.ts;
+}
+
+static void learn_exit(struct model *model, uint32_t pid)
+{
+	struct model_process *process = table__get(model->processes, pid);
+
+	if (process)
+		process->exited = true;
+}
+
+static void learn_stack(struct model *model, const struct ns_stack *told)
+{
+	char *text;
+
+	if (table__get(model->stacks, told->id))
+		return;
+	text = xstrdup(told->text);
+	if (table__put(model->stacks, told->id, text))
+		return;
+	free(text);
+	model->refused++;
+}
+
+void model__feed(struct model *model, const union record *record)
+{
+	switch (record->head.type) {
+	case NS_SESSION:
+		model->session = record->session;
+		break;
+	case NS_PROCESS:
+		learn_process(model, &record->process);
+		break;
+	case NS_CONN:
+		learn_conn(model, &record->conn);
+		break;
+	case NS_PEER:
+		learn_peer(model, &record->peer);
+		break;
+	case NS_WAIT:
+		learn_wait(model, record);
+		break;
+	case NS_CLOSE:
+		learn_close(model, record->head.conn);
+		break;
+	case NS_CONN_TOTALS:
+		learn_conn_totals(model, &record->conn_totals);
+		break;
+	case NS_THREAD_TOTALS:
+		learn_thread_totals(model, &record->thread_totals);
+		break;
+	case NS_EXIT:
+		learn_exit(model, record->head.tgid);
+		break;
+	case NS_LOST:
+		/* Counts only grow: the greatest is the last, in whatever order they come. */
+		if (record->lost.count > model->lost[record->lost.kind])
+			model->lost[record->lost.kind] = record->lost.count;
+		break;
+	case NS_STACK:
+		learn_stack(model, &record->stack);
+		break;
+	default:
+		if (event__fits(record->head.type))
+			learn_event(model, record);
+		break;
+	}
+}
+
+const struct model_conn *model__conn(const struct model *model, uint32_t number)
+{
+	return table__get(model->conns, number);
+}
+
+const struct model_conn *model__next_conn(const struct model *model, size_t *cursor)
+{
+	return table__next(model->conns, cursor);
+}
+
+const struct model_thread *model__thread(const struct model *model, uint32_t tid)
+{
+	return table__get(model->threads, tid);
+}
+
+const struct model_thread *model__next_thread(const struct model *model, size_t *cursor)
+{
+	return table__next(model->threads, cursor);
+}
+
+const struct model_process *model__process(const struct model *model, uint32_t pid)
+{
+	return table__get(model->processes, pid);
+}
+
+const char *model__stack(const struct model *model, uint32_t id)
+{
+	return id ? table__get(model->stacks, id) : NULL;
+}
+
+const struct ns_session *model__session(const struct model *model)
+{
+	return &model->session;
+}
+
+bool model__sees(const struct model *model, enum ns_fact fact)
+{
+	return !(model->session.missing >> fact & 1);
+}
+
+uint64_t model__lost(const struct model *model, uint32_t kind)
+{
+	return model->lost[kind] + (kind == NS_LOST_KEPT ? model->refused : 0);
+}
+
+uint64_t model__lost_events(const struct model *model)
+{
+	return model__lost(model, NS_LOST_RINGBUF) + model__lost(model, NS_LOST_DAMAGED) +
+	       model__lost(model, NS_LOST_KEPT);
+}
+
+bool model__is_target(const struct model *model, uint32_t pid)
+{
+	const struct model_process *process = model__process(model, pid);
+
+	return process && process->role & NS_ROLE_TARGET;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What is known of processes, threads, connections and stacks, and what happened to
+ * each lately. Every table has a bound; what finds no room is counted, never silent.
+ */
+#ifndef NETSTALL_MODEL_MODEL_H
+#define NETSTALL_MODEL_MODEL_H
+
+#include "user/model/events.h"
+
+#define MODEL_CONNS        65536
+#define MODEL_THREADS      16384
+#define MODEL_PROCESSES    16384
+#define MODEL_STACKS       4096
+#define MODEL_CONN_EVENTS  64  /* recent records kept of a connection */
+#define MODEL_THREAD_WAITS 32  /* recent waits kept of a thread */
+#define MODEL_CLOSED       256 /* closed connections that keep their recent records */
+
+struct model_conn {
+	uint32_t number;
+	uint32_t peer; /* number of the other end, 0 not known */
+	bool closed;
+	struct ns_conn id;            /* head.type 0: only its events came so far */
+	struct ns_conn_totals totals; /* head.type 0: none came */
+	struct events events;
+};
+
+struct model_thread {
+	uint32_t tid;
+	uint32_t tgid;
+	struct ns_thread_totals totals; /* head.type 0: none came */
+	struct events waits;
+	uint64_t comm_ts;
+	char comm[NS_COMM_LEN];
+};
+
+struct model_process {
+	uint32_t pid;
+	uint32_t ns_pid;
+	uint32_t role; /* 0: only its exit came so far */
+	bool exited;
+	uint64_t comm_ts;
+	char comm[NS_COMM_LEN];
+};
+
+struct model;
+
+struct model *model__new(void);
+void model__free(struct model *model);
+void model__feed(struct model *model, const union record *record);
+
+/* NULL when it is not there. */
+const struct model_conn *model__conn(const struct model *model, uint32_t number);
+const struct model_conn *model__next_conn(const struct model *model, size_t *cursor);
+const struct model_thread *model__thread(const struct model *model, uint32_t tid);
+const struct model_thread *model__next_thread(const struct model *model, size_t *cursor);
+const struct model_process *model__process(const struct model *model, uint32_t pid);
+/* Text, leaf first; NULL for 0 and what did not come. Lives as long as the model. */
+const char *model__stack(const struct model *model, uint32_t id);
+
+/* head.type 0 before it came. */
+const struct ns_session *model__session(const struct model *model);
+/* Does the way of attaching give this fact (enum ns_fact)? */
+bool model__sees(const struct model *model, enum ns_fact fact);
+/* By enum ns_lost_kind: what records told, and in NS_LOST_KEPT what found no room here. */
+uint64_t model__lost(const struct model *model, uint32_t kind);
+/* Of all kinds that mean lost events. */
+uint64_t model__lost_events(const struct model *model);
+bool model__is_target(const struct model *model, uint32_t pid);
+
+#endif

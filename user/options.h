@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The options that the commands share: targets, time, output, rare knobs. */
+#ifndef NETSTALL_OPTIONS_H
+#define NETSTALL_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "user/collect/session.h"
+#include "user/collect/target.h"
+
+/* Exit statuses: part of the command line's contract. */
+enum {
+	EXIT_OK = 0,
+	EXIT_UNABLE = 2, /* netstall could not do its work */
+	EXIT_USAGE = 64,
+};
+
+struct options {
+	struct target target;
+	struct session_options session;
+	double seconds; /* 0: until Ctrl-C or the target's end */
+	const char *output;
+	bool json;
+	bool all;
+	bool no_color;
+	unsigned show; /* time lines for each cause and connection; UINT_MAX: all */
+};
+
+void options__init(struct options *options);
+
+/* One sentence, and the end with EXIT_USAGE. */
+void usage_error(const struct argp_state *state, const char *format, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
+
+/*
+ * A child parser for argp: its input is a struct options. What it refuses ends the
+ * process with status 64 and one sentence.
+ */
+extern const struct argp options_argp;
+/* -C alone, for commands without a target; input: struct session_options. */
+extern const struct argp knobs_argp;
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "user/base/log.h"
+#include "user/live.h"
+
+static unsigned terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < 60)
+		return 0;
+	return size.ws_col < 140 ? size.ws_col : 140;
+}
+
+int output__open(struct output *output, const struct options *options)
+{
+	const char *no_color = getenv("NO_COLOR");
+	int fd, err;
+
+	memset(output, 0, sizeof(*output));
+	output->file = stdout;
+	output->path = options->output;
+	if (!output->path) {
+		output->style.width = terminal_width();
+		output->style.colour =
+			isatty(STDOUT_FILENO) && !options->no_color && !(no_color && *no_color);
+		return 0;
+	}
+	fd = open(output->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		output->file = fdopen(fd, "w");
+	if (fd < 0 || !output->file) {
+		err = -errno;
+		log__error("cannot write to %s: %s", output->path, strerror(-err));
+		return err;
+	}
+	return 0;
+}
+
+int output__close(struct output *output)
+{
+	int err = 0;
+
+	if (fflush(output->file) || ferror(output->file))
+		err = errno ? -errno : -EIO;
+	if (output->path && fclose(output->file) && !err)
+		err = errno ? -errno : -EIO;
+	/* Whoever read our pipe has seen enough: nothing to complain about. */
+	if (err && err != -EPIPE)
+		log__error(
+			"not all could be written to %s: %s; free some space or name another file with -o",
+			output->path ? output->path : "the output", strerror(-err));
+	return err;
+}
+
+void teller__init(struct teller *teller, struct output *output, const struct options *options)
+{
+	memset(teller, 0, sizeof(*teller));
+	teller->output = output;
+	teller->options = options;
+}
+
+/* Is this one of the first --show stalls of its cause on its connection? */
+static bool to_be_shown(struct teller *teller, const struct stall *stall)
+{
+	size_t i;
+
+	for (i = 0; i < teller->seen_count; i++)
+		if (teller->seen[i].cause == stall->cause && teller->seen[i].conn == stall->conn)
+			return teller->seen[i].shown++ < teller->options->show;
+	if (teller->seen_count == sizeof(teller->seen) / sizeof(teller->seen[0]))
+		return false;
+	teller->seen[i].cause = stall->cause;
+	teller->seen[i].conn = stall->conn;
+	teller->seen[i].shown = 1;
+	teller->seen_count++;
+	return teller->options->show > 0;
+}
+
+static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
+{
+	struct teller *teller = context;
+
+	if (teller->options->json || !to_be_shown(teller, stall))
+		return;
+	live__clear_progress();
+	render__stall(teller->output->file, so_far, stall, &teller->output->style);
+	fflush(teller->output->file);
+	teller->stalls_shown++;
+}
+
+static void on_record(void *context, const struct report *so_far, const union record *record)
+{
+	struct teller *teller = context;
+
+	if (teller->options->json) {
+		render__json_record(teller->output->file, so_far, record);
+		return;
+	}
+	live__clear_progress();
+	render__record(teller->output->file, so_far, record, &teller->output->style);
+}
+
+struct pipeline_sink teller__sink(struct teller *teller)
+{
+	bool records = teller->options->json || teller->options->all;
+
+	return (struct pipeline_sink){
+		.on_record = records ? on_record : NULL, .on_stall = on_stall, .context = teller};
+}
+
+void teller__finish(struct teller *teller, const struct report *report)
+{
+	FILE *out = teller->output->file;
+	size_t more = report->stall_count + report->stalls_not_kept - teller->stalls_shown;
+
+	live__clear_progress();
+	if (teller->options->json) {
+		render__json(out, report, 0);
+		return;
+	}
+	if (teller->stalls_shown && more)
+		fprintf(out, "\n... and %zu more (--show=all prints each)\n", more);
+	render__summary(out, report, &teller->output->style);
+	render__verdict(out, report, &teller->output->style);
+}

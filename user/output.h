@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Where a command's findings go: stdout, or a file that only its user can read. */
+#ifndef NETSTALL_OUTPUT_H
+#define NETSTALL_OUTPUT_H
+
+#include <stdio.h>
+
+#include "user/analyze/pipeline.h"
+#include "user/options.h"
+#include "user/render/render.h"
+
+struct output {
+	FILE *file;
+	const char *path; /* NULL: stdout */
+	struct render_style style;
+};
+
+/* Opens before anything is traced. Returns 0 or -errno after it has said why. */
+int output__open(struct output *output, const struct options *options);
+/* Returns 0, or -errno after it has said what could not be written (a full disk). */
+int output__close(struct output *output);
+
+/*
+ * How a traced run is told as it goes: time lines of stalls, or JSON Lines, or with
+ * --all every record. context of the sink: this.
+ */
+struct teller {
+	struct output *output;
+	const struct options *options;
+	size_t stalls_shown;
+	struct {
+		enum cause cause;
+		uint32_t conn;
+		unsigned shown;
+	} seen[64]; /* causes on connections; what does not fit is not shown in full */
+	size_t seen_count;
+};
+
+void teller__init(struct teller *teller, struct output *output, const struct options *options);
+struct pipeline_sink teller__sink(struct teller *teller);
+/* The end: summary and verdict, or the report as JSON. */
+void teller__finish(struct teller *teller, const struct report *report);
+
+#endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/render/connections.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/render/grid.h"
+#include "user/render/names.h"
+
+#define ROWS_MOST   20
+#define INDENT      2
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+/* A connection and what it is ranked by: those that stalled must not be cut. */
+struct ranked {
+	const struct report_conn *conn;
+	uint64_t stalled_ns;
+	uint64_t traffic;
+};
+
+static const struct report_conn *peer_of(const struct report *report,
+					 const struct report_conn *conn)
+{
+	return conn->peer ? report__conn(report, conn->peer) : NULL;
+}
+
+/* A peer's end says nothing that the row of its target does not say. */
+static bool is_shown(const struct report *report, const struct report_conn *conn)
+{
+	const struct report_conn *peer = peer_of(report, conn);
+
+	return conn->id.role != NS_ROLE_PEER || !peer || peer->id.role == NS_ROLE_PEER;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct ranked *left = a, *right = b;
+
+	if (left->stalled_ns != right->stalled_ns)
+		return left->stalled_ns > right->stalled_ns ? -1 : 1;
+	if (left->traffic != right->traffic)
+		return left->traffic > right->traffic ? -1 : 1;
+	return left->conn->id.head.conn < right->conn->id.head.conn ? -1 : 1;
+}
+
+static uint64_t stalled_on(const struct report *report, const struct report_conn *conn)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < report->stall_count; i++) {
+		const struct stall *stall = &report->stalls[i];
+
+		if (stall->conn == conn->id.head.conn || (conn->peer && stall->conn == conn->peer))
+			ns += stall->end_ts - stall->start_ts;
+	}
+	return ns;
+}
+
+/* Append a piece of a list, with a comma when something stands there. */
+static void append(char *dst, size_t size, const char *count, const char *what, const char *whose)
+{
+	size_t used = strlen(dst);
+
+	snprintf(dst + used, size - used, "%s%s%s%s%s%s", used > 0 ? ", " : "", count,
+		 what[0] ? " " : "", what, whose[0] ? " by " : "", whose);
+}
+
+/* "122 nagle, 3 cork by server" */
+static void describe_holds(const struct report_conn *conn, const char *whose, char *dst,
+			   size_t size)
+{
+	for (uint32_t reason = 0; reason < NS_HOLD_REASONS; reason++) {
+		char count[TEXT_COUNT];
+
+		if (conn->totals.holds[reason] == 0)
+			continue;
+		text__count(count, sizeof(count), conn->totals.holds[reason]);
+		append(dst, size, count, hold_reason__name(reason), whose);
+	}
+}
+
+/* "122 of 246 by server": fired of armed, and whose timer it was. */
+static void describe_delacks(const struct report_conn *conn, const char *whose, char *dst,
+			     size_t size)
+{
+	char fired[TEXT_COUNT], armed[TEXT_COUNT], both[2 * TEXT_COUNT + 8];
+
+	if (conn->totals.delack_armed == 0 && conn->totals.delack_fired == 0)
+		return;
+	text__count(fired, sizeof(fired), conn->totals.delack_fired);
+	text__count(armed, sizeof(armed), conn->totals.delack_armed);
+	if (conn->totals.delack_armed >= conn->totals.delack_fired)
+		snprintf(both, sizeof(both), "%s of %s", fired, armed);
+	else
+		snprintf(both, sizeof(both), "%s", fired); /* arming is not visible everywhere */
+	append(dst, size, both, "", whose);
+}
+
+static void add_conn(struct grid *grid, const struct report *report, const struct report_conn *conn)
+{
+	const struct report_conn *peer = peer_of(report, conn), *far_row;
+	char owner[NAME_SIZE], far[NAME_SIZE], addresses[2 * TEXT_ADDRESS + 4], fd[16] = "";
+	char writes[TEXT_COUNT], segments[TEXT_COUNT], sent[TEXT_BYTES], received[TEXT_BYTES];
+	char retrans[TEXT_COUNT] = "", holds[160] = "", delacks[2 * NAME_SIZE] = "";
+
+	name__end(owner, sizeof(owner), report, conn->id.head.conn);
+	name__far_end(far, sizeof(far), report, conn->id.head.conn);
+	if (conn->id.fd != NS_FD_UNKNOWN)
+		snprintf(fd, sizeof(fd), "%u", conn->id.fd);
+	if (conn->totals.retrans > 0)
+		text__count(retrans, sizeof(retrans), conn->totals.retrans);
+	describe_holds(conn, peer ? owner : "", holds, sizeof(holds));
+	far_row = peer && !is_shown(report, peer) ? peer : NULL;
+	if (far_row)
+		describe_holds(far_row, far, holds, sizeof(holds));
+	/* Timers that only one end let run out are what matters: then the other end's are left out. */
+	if (!far_row || conn->totals.delack_fired || !far_row->totals.delack_fired)
+		describe_delacks(conn, owner, delacks, sizeof(delacks));
+	if (far_row && (far_row->totals.delack_fired || !conn->totals.delack_fired))
+		describe_delacks(far_row, far, delacks, sizeof(delacks));
+	grid__row(grid, COLOUR_PLAIN);
+	grid__cell(grid, "%s", name__addresses(addresses, sizeof(addresses), &conn->id));
+	grid__cell(grid, "%s", fd);
+	grid__cell(grid, "%s", text__count(writes, sizeof(writes), conn->totals.writes));
+	grid__cell(grid, "%s", text__count(segments, sizeof(segments), conn->totals.segs_out));
+	grid__cell(grid, "%s", text__bytes(sent, sizeof(sent), conn->totals.bytes_out));
+	grid__cell(grid, "%s", text__bytes(received, sizeof(received), conn->totals.bytes_in));
+	grid__cell(grid, "%s", retrans);
+	grid__cell(grid, "%s", holds);
+	grid__cell(grid, "%s", delacks);
+}
+
+static size_t rank(const struct report *report, struct ranked *ranked)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->conn_count; i++) {
+		const struct report_conn *conn = &report->conns[i];
+
+		if (!is_shown(report, conn))
+			continue;
+		ranked[count++] = (struct ranked){
+			.conn = conn,
+			.stalled_ns = stalled_on(report, conn),
+			.traffic = (uint64_t)conn->totals.segs_out + conn->totals.segs_in +
+				   conn->totals.writes,
+		};
+	}
+	qsort(ranked, count, sizeof(*ranked), compare);
+	return count;
+}
+
+void connections__print(FILE *out, const struct report *report, const struct render_style *style)
+{
+	static const struct grid_column columns[] = {
+		{"CONNECTION", false},   {"FD", true},    {"WRITES", true},
+		{"SEGMENTS", true},      {"OUT", true},   {"IN", true},
+		{"RETRANSMITTED", true}, {"HELD", false}, {"DELAYED ACKS FIRED", false},
+	};
+	struct ranked *ranked;
+	struct grid *grid;
+	size_t count, rows;
+
+	if (report->conn_count == 0)
+		return;
+	ranked = xcalloc(report->conn_count, sizeof(*ranked));
+	count = rank(report, ranked);
+	rows = count < ROWS_MOST ? count : ROWS_MOST;
+	grid = grid__new(columns, COUNT_OF(columns));
+	for (size_t i = 0; i < rows; i++)
+		add_conn(grid, report, ranked[i].conn);
+	grid__print(grid, out, style, INDENT);
+	grid__free(grid);
+	if (count > rows)
+		fprintf(out, "%*s%sand %zu more connection%s%s\n", INDENT, "",
+			colour__on(style, COLOUR_DIM), count - rows, count - rows > 1 ? "s" : "",
+			colour__off(style, COLOUR_DIM));
+	free(ranked);
+}

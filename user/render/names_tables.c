@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Names that are tables, and of stacks. */
+#include <stdio.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/render/names.h"
+
+static const struct {
+	const char *one;
+	const char *many;
+	const char *why;
+} losses[NS_LOST_KINDS] = {
+	[NS_LOST_RINGBUF] = {"record", "records", "ring buffer full"},
+	[NS_LOST_CONNS] = {"connection", "connections", "table full"},
+	[NS_LOST_THREADS] = {"thread", "threads", "table full"},
+	[NS_LOST_PROCESSES] = {"process", "processes", "table full"},
+	[NS_LOST_RELEASES] = {"release", "releases", "when held bytes left was not seen"},
+	[NS_LOST_DAMAGED] = {"record", "records", "damaged"},
+	[NS_LOST_KEPT] = {"record", "records", "no room to keep them"},
+};
+
+static const struct {
+	const char *id;
+	const char *words;
+} facts[NS_FACT_COUNT] = {
+	[NS_FACT_SEND] = {"send", "the application's writes"},
+	[NS_FACT_DECISION] = {"decision",
+			      "TCP's own decision to hold (judged from its state instead)"},
+	[NS_FACT_TRANSMIT] = {"transmit", "segments sent"},
+	[NS_FACT_RECEIVE] = {"receive", "segments received"},
+	[NS_FACT_DELACK_ARM] = {"delack-arm", "when a delayed ACK is armed"},
+	[NS_FACT_DELACK_FIRE] = {"delack-fire", "when a delayed ACK fires"},
+	[NS_FACT_SCHED] = {"sched", "threads' sleeps and wakes"},
+	[NS_FACT_LIFE] = {"life", "connections that open and close"},
+	[NS_FACT_READ] = {"read", "the application's reads"},
+	[NS_FACT_SENDPAGE] = {"sendpage", "sendfile and splice"},
+};
+
+char *name__lost(char *dst, size_t size, uint32_t kind, uint64_t count)
+{
+	char number[TEXT_COUNT];
+
+	text__count(number, sizeof(number), count);
+	if (kind < NS_LOST_KINDS && losses[kind].one)
+		snprintf(dst, size, "%s %s (%s)", number,
+			 count == 1 ? losses[kind].one : losses[kind].many, losses[kind].why);
+	else
+		snprintf(dst, size, "%s of kind %u", number, kind);
+	return dst;
+}
+
+const char *name__fact(uint32_t fact)
+{
+	return fact < NS_FACT_COUNT ? facts[fact].words : "a fact of a newer version";
+}
+
+const char *name__fact_id(uint32_t fact)
+{
+	return fact < NS_FACT_COUNT ? facts[fact].id : "unknown";
+}
+
+char *name__stack(char *dst, size_t size, const char *frames, unsigned most)
+{
+	size_t used = 0;
+
+	dst[0] = '\0';
+	for (unsigned i = 0; *frames != '\0' && used + 1 < size; i++) {
+		size_t bytes = strcspn(frames, ";");
+		char frame[200];
+
+		text__safe(frame, sizeof(frame), frames, bytes);
+		used += (size_t)snprintf(dst + used, size - used, "%s%s", i > 0 ? " <- " : "",
+					 i < most ? frame : "...");
+		if (i == most)
+			break;
+		frames += bytes + (frames[bytes] == ';');
+	}
+	return dst;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Renderers: a FILE and a const report in, text out, nothing else touched. */
+#ifndef NETSTALL_RENDER_RENDER_H
+#define NETSTALL_RENDER_RENDER_H
+
+#include <stdio.h>
+
+#include "user/analyze/report.h"
+
+struct render_style {
+	bool colour;
+	unsigned width; /* columns to wrap prose at; 0: 120 */
+};
+
+/* The time line of one stall; figures only ("3 more ...") when it has no steps. */
+void render__stall(FILE *out, const struct report *report, const struct stall *stall,
+		   const struct render_style *style);
+/* One line for one record: --all. */
+void render__record(FILE *out, const struct report *report, const union record *record,
+		    const struct render_style *style);
+/* Tables of threads, connections and causes. */
+void render__summary(FILE *out, const struct report *report, const struct render_style *style);
+void render__verdict(FILE *out, const struct report *report, const struct render_style *style);
+
+/* netstall.report/1, pretty (indent > 0) or on one line (0), with a newline behind it. */
+void render__json(FILE *out, const struct report *report, int indent);
+/* netstall.event/1: one record as one JSON line. */
+void render__json_record(FILE *out, const struct report *report, const union record *record);
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The verdict: prose, wrapped. */
+#include <stdio.h>
+
+#include "user/render/colour.h"
+#include "user/render/render.h"
+#include "user/render/wrap.h"
+
+#define INDENT 2
+
+static void paragraph(FILE *out, const char *text, const struct render_style *style)
+{
+	fprintf(out, "%*s", INDENT, "");
+	wrap__print(out, text, INDENT, INDENT, colour__width(style));
+	fputc('\n', out);
+}
+
+static void print_advice(FILE *out, const struct verdict *verdict, const struct render_style *style)
+{
+	if (verdict->advice_count == 0)
+		return;
+	fprintf(out, "%*s%s%s%s\n", INDENT, "", colour__on(style, COLOUR_STRONG),
+		verdict->advice_count > 1 ? "Do one of:" : "Do this:",
+		colour__off(style, COLOUR_STRONG));
+	for (size_t i = 0; i < verdict->advice_count; i++) {
+		int number = fprintf(out, "%*s%zu. ", 2 * INDENT, "", i + 1);
+
+		wrap__print(out, verdict->advice[i], (unsigned)number, (unsigned)number,
+			    colour__width(style));
+		fputc('\n', out);
+	}
+}
+
+void render__verdict(FILE *out, const struct report *report, const struct render_style *style)
+{
+	const struct verdict *verdict = &report->verdict;
+	enum colour colour = verdict->found ? COLOUR_CAUSE : COLOUR_GOOD;
+	int column;
+
+	fputc('\n', out);
+	column = fprintf(out, "%s", verdict->found ? "Verdict: " : "");
+	fputs(colour__on(style, colour), out);
+	wrap__print(out, verdict->title, (unsigned)column, INDENT, colour__width(style));
+	fprintf(out, "%s\n", colour__off(style, colour));
+	if (verdict->text && verdict->text[0])
+		paragraph(out, verdict->text, style);
+	print_advice(out, verdict, style);
+	if (verdict->evidence && verdict->evidence[0])
+		paragraph(out, verdict->evidence, style);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Reads, sleeps and wakes in words. */
+#include <stdio.h>
+#include <string.h>
+
+#include "user/render/words_parts.h"
+
+void words__recv(const struct scene *scene, const union record *record, struct words *words)
+{
+	const struct ns_recv *recv = &record->recv;
+
+	(void)scene;
+	if (recv->fd == NS_FD_UNKNOWN)
+		snprintf(words->what, sizeof(words->what), "read");
+	else
+		snprintf(words->what, sizeof(words->what), "read fd %u", recv->fd);
+	text__bytes(words->amount, sizeof(words->amount), recv->bytes);
+	if (recv->bytes == 0)
+		snprintf(words->note, sizeof(words->note), "end of the stream");
+}
+
+/*
+ * Who woke it. In softirq the current thread is a victim and no waker; the record
+ * cannot tell. An interrupt on an idle CPU is how most wakes come and goes without
+ * saying, a thread of a watched process is the likely waker, any other a bystander.
+ */
+static void describe_waker(const struct report *report, const struct ns_wait *wait, char *dst,
+			   size_t size)
+{
+	char name[TEXT_SAFE(NS_COMM_LEN)];
+
+	text__safe(name, sizeof(name), wait->waker_comm, NS_COMM_LEN);
+	if (wait->wake_ts == 0 || wait->waker_tid == 0 || strncmp(name, "ksoftirqd/", 10) == 0)
+		dst[0] = '\0';
+	else if (wait->waker_tgid && report__process(report, wait->waker_tgid))
+		snprintf(dst, size, "; woken by %s/%u", name, wait->waker_tid);
+	else
+		snprintf(dst, size, "; woken while %s/%u ran", name, wait->waker_tid);
+}
+
+/* "blocked 40.6 ms, waited 31 us for a CPU" */
+static void describe_off_time(const struct ns_wait *wait, char *dst, size_t size)
+{
+	char blocked[TEXT_DURATION], runnable[TEXT_DURATION];
+	uint64_t off = wait->head.ts - wait->off_ts;
+
+	if (wait->state == 0) {
+		snprintf(dst, size, "waited %s for a CPU",
+			 text__duration(blocked, sizeof(blocked), off));
+	} else if (wait->wake_ts == 0) {
+		snprintf(dst, size, "off the CPU for %s, its wake was not seen",
+			 text__duration(blocked, sizeof(blocked), off));
+	} else {
+		text__duration(blocked, sizeof(blocked), wait->wake_ts - wait->off_ts);
+		text__duration(runnable, sizeof(runnable), wait->head.ts - wait->wake_ts);
+		snprintf(dst, size, "blocked %s, waited %s for a CPU", blocked, runnable);
+	}
+}
+
+/* "sleeps in read fd 8", with the verb in the tense of the line. */
+static void describe_place(const struct scene *scene, const struct ns_wait *wait, const char *verb,
+			   struct words *words)
+{
+	char call[64];
+
+	if (wait->syscall == NS_SYSCALL_NONE)
+		snprintf(words->what, sizeof(words->what), "%s", verb);
+	else
+		snprintf(words->what, sizeof(words->what), "%s in %s", verb,
+			 name__syscall(call, sizeof(call), scene->report, wait));
+}
+
+void words__sleep(const struct scene *scene, const struct ns_wait *wait, struct words *words)
+{
+	*words = (struct words){.ts = wait->off_ts, .type = NS_WAIT};
+	name__thread(words->actor, sizeof(words->actor), scene->report, wait->head.tgid,
+		     wait->head.tid);
+	if (wait->state == 0)
+		snprintf(words->what, sizeof(words->what), "loses the CPU");
+	else
+		describe_place(scene, wait, "sleeps", words);
+	if (wait->state == 2)
+		snprintf(words->note, sizeof(words->note), "uninterruptible");
+}
+
+void words__wake(const struct scene *scene, const struct ns_wait *wait, struct words *words)
+{
+	char off[96], waker[96];
+
+	*words = (struct words){.ts = wait->head.ts, .type = NS_WAIT};
+	name__thread(words->actor, sizeof(words->actor), scene->report, wait->head.tgid,
+		     wait->head.tid);
+	snprintf(words->what, sizeof(words->what), "runs again");
+	describe_off_time(wait, off, sizeof(off));
+	describe_waker(scene->report, wait, waker, sizeof(waker));
+	snprintf(words->note, sizeof(words->note), "%s%s", off, wait->state == 0 ? "" : waker);
+}
+
+/* Both in one line, for a stream of records. */
+void words__wait(const struct scene *scene, const union record *record, struct words *words)
+{
+	words__wake(scene, &record->wait, words);
+	if (record->wait.state == 0)
+		snprintf(words->what, sizeof(words->what), "had lost the CPU");
+	else
+		describe_place(scene, &record->wait, "slept", words);
+}

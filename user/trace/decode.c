@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <string.h>
+
+#include "user/trace/record.h"
+
+#define AF_INET_WIRE  2
+#define AF_INET6_WIRE 10
+
+size_t record__size(uint32_t type)
+{
+	const struct record_type *known = record_type__by_number(type);
+
+	return known ? known->size : 0;
+}
+
+/* Strings come from other programs: cut them where their field ends. */
+static void end_strings(union record *record, const struct record_type *type)
+{
+	for (const struct field *field = type->fields; field->name; field++) {
+		if (field->kind == FIELD_STRING)
+			((char *)record)[field->offset + field->size - 1] = '\0';
+	}
+}
+
+static bool is_role(uint32_t role)
+{
+	return role && !(role & ~(uint32_t)(NS_ROLE_TARGET | NS_ROLE_PEER));
+}
+
+static const char *conn_damage(const struct ns_conn *conn)
+{
+	if (!is_role(conn->role))
+		return "its role is none";
+	if (conn->family != AF_INET_WIRE && conn->family != AF_INET6_WIRE)
+		return "its address family is neither IPv4 nor IPv6";
+	if (conn->lport > 65535 || conn->rport > 65535)
+		return "a port is beyond 65535";
+	return NULL;
+}
+
+static const char *segment_damage(const struct ns_segment *segment)
+{
+	bool data = segment->seq != segment->end;
+
+	if (segment->head.type == NS_TX && !data)
+		return "a tx without data is an ack";
+	if (segment->head.type == NS_ACK && data)
+		return "an ack with data is a tx";
+	return NULL;
+}
+
+static const char *hold_damage(const struct ns_hold *hold)
+{
+	if (hold->reason >= NS_HOLD_REASONS)
+		return "its reason is beyond the table";
+	if (hold->seq == hold->end)
+		return "nothing is held: seq and end are the same";
+	return NULL;
+}
+
+static const char *release_damage(const struct ns_release *release)
+{
+	if (release->reason >= NS_HOLD_REASONS)
+		return "its reason is beyond the table";
+	if (release->held_ns > release->head.ts)
+		return "it was held for longer than the clock runs";
+	return NULL;
+}
+
+static const char *wait_damage(const struct ns_wait *wait)
+{
+	if (!wait->head.tid)
+		return "it names no thread";
+	if (wait->off_ts > wait->head.ts)
+		return "it ended before it began";
+	return NULL;
+}
+
+/* Types whose head must name a connection. */
+static bool about_a_conn(uint32_t type)
+{
+	switch (type) {
+	case NS_SESSION:
+	case NS_PROCESS:
+	case NS_WAIT:
+	case NS_THREAD_TOTALS:
+	case NS_EXIT:
+	case NS_LOST:
+	case NS_STACK:
+	case NS_END:
+		return false;
+	default:
+		return true;
+	}
+}
+
+const char *record__damage(const union record *record)
+{
+	if (about_a_conn(record->head.type) && !record->head.conn)
+		return "it names no connection (conn=)";
+	switch (record->head.type) {
+	case NS_PROCESS:
+		if (!is_role(record->process.role))
+			return "its role is none";
+		return record->head.tgid ? NULL : "it names no process (tgid=)";
+	case NS_CONN:
+		return conn_damage(&record->conn);
+	case NS_PEER:
+		return record->peer.peer ? NULL : "it names no other end (peer=)";
+	case NS_HOLD:
+		return hold_damage(&record->hold);
+	case NS_TX:
+	case NS_ACK:
+		return segment_damage(&record->segment);
+	case NS_RELEASE:
+		return release_damage(&record->release);
+	case NS_WAIT:
+		return wait_damage(&record->wait);
+	case NS_THREAD_TOTALS:
+		return record->head.tid ? NULL : "it names no thread (tid=)";
+	case NS_LOST:
+		return record->lost.kind && record->lost.kind < NS_LOST_KINDS
+			       ? NULL
+			       : "its kind is beyond the table";
+	case NS_STACK:
+		return record->stack.id ? NULL : "it has no number (id=)";
+	default:
+		return NULL;
+	}
+}
+
+int record__decode(const void *data, size_t len, union record *out)
+{
+	const struct record_type *type;
+	struct ns_head head;
+
+	if (len < sizeof(head))
+		return -EBADMSG;
+	memcpy(&head, data, sizeof(head));
+	if (head.len < sizeof(head) || head.len > len)
+		return -EBADMSG;
+	type = record_type__by_number(head.type);
+	if (!type)
+		return -ENOMSG;
+	if (head.len < type->size)
+		return -EBADMSG;
+	/* Only the bytes of its type: the rest of the union, up to 1000, is not touched. */
+	memcpy(out, data, type->size);
+	out->head.len = (uint32_t)type->size;
+	end_strings(out, type);
+	return record__damage(out) ? -EBADMSG : 0;
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The records and their fields as tables: a new record is a row, a new field as well. */
+#include <string.h>
+
+#include "user/trace/record.h"
+
+#define FIELD(kind, type, member, name)                                                            \
+	{                                                                                          \
+		name, kind, offsetof(struct type, member), 0, NULL                                 \
+	}
+#define U32(type, member)        FIELD(FIELD_U32, type, member, #member)
+#define U64(type, member)        FIELD(FIELD_U64, type, member, #member)
+#define HEX(type, member)        FIELD(FIELD_HEX32, type, member, #member)
+#define TIME(type, member, name) FIELD(FIELD_TIME, type, member, name)
+#define MS(type, member, name)   FIELD(FIELD_MS, type, member, name)
+#define FD(type, member)         FIELD(FIELD_FD, type, member, #member)
+#define STRING(type, member)                                                                       \
+	{                                                                                          \
+#member, FIELD_STRING, offsetof(struct type, member),                              \
+			sizeof(((struct type *)0)->member), NULL                                   \
+	}
+#define NAME(type, member, values)                                                                 \
+	{                                                                                          \
+#member, FIELD_NAME, offsetof(struct type, member), 0, values                      \
+	}
+#define ADDRESS(type, name, member, port)                                                          \
+	{                                                                                          \
+		name, FIELD_ADDRESS, offsetof(struct type, member), offsetof(struct type, port),   \
+			NULL                                                                       \
+	}
+#define END                                                                                        \
+	{                                                                                          \
+		NULL, FIELD_U32, 0, 0, NULL                                                        \
+	}
+
+static const char *const role_names[] = {"none", "target", "peer", "both", NULL};
+static const char *const origin_names[] = {"unknown", "existed", "connect", "accept", "use", NULL};
+static const char *const opener_names[] = {"unknown", "self", "peer", NULL};
+static const char *const basis_names[] = {"state", "xmit", NULL};
+static const char *const lost_names[] = {"none",     "ringbuf", "conns", "threads", "processes",
+					 "releases", "damaged", "kept",  NULL};
+static const char *const hold_names[] = {"unknown",     "nagle",  "cork",   "msg-more", "rwnd",
+					 "zero-window", "cwnd",   "pacing", "tsq",      "tso-defer",
+					 "autocork",    "sndbuf", NULL};
+
+const struct field record_head_fields[] = {
+	U32(ns_head, conn), U32(ns_head, tgid), U32(ns_head, tid), U32(ns_head, cpu), END,
+};
+
+static const struct field no_fields[] = {END};
+
+static const struct field session_fields[] = {
+	STRING(ns_session, way),
+	STRING(ns_session, kernel),
+	STRING(ns_session, arch),
+	STRING(ns_session, target),
+	MS(ns_session, threshold_ns, "threshold"),
+	U32(ns_session, verbose),
+	HEX(ns_session, missing),
+	FIELD(FIELD_U64, ns_session, wall_offset_ns, "wall_offset_ns"),
+	END,
+};
+
+static const struct field process_fields[] = {
+	NAME(ns_process, role, role_names),
+	U32(ns_process, ns_pid),
+	STRING(ns_process, comm),
+	END,
+};
+
+static const struct field conn_fields[] = {
+	NAME(ns_conn, role, role_names),
+	ADDRESS(ns_conn, "local", laddr, lport),
+	ADDRESS(ns_conn, "remote", raddr, rport),
+	FD(ns_conn, fd),
+	NAME(ns_conn, origin, origin_names),
+	NAME(ns_conn, opener, opener_names),
+	U32(ns_conn, netns),
+	STRING(ns_conn, comm),
+	END,
+};
+
+static const struct field peer_fields[] = {U32(ns_peer, peer), END};
+
+static const struct field send_fields[] = {
+	U32(ns_send, bytes),
+	FD(ns_send, fd),
+	U32(ns_send, write_seq),
+	U32(ns_send, snd_nxt),
+	U32(ns_send, snd_una),
+	HEX(ns_send, msg_flags),
+	END,
+};
+
+static const struct field hold_fields[] = {
+	NAME(ns_hold, reason, hold_names),
+	NAME(ns_hold, basis, basis_names),
+	U32(ns_hold, seq),
+	U32(ns_hold, end),
+	U32(ns_hold, unacked),
+	U32(ns_hold, mss),
+	U32(ns_hold, nonagle),
+	U32(ns_hold, packets_out),
+	U32(ns_hold, cwnd),
+	U32(ns_hold, snd_wnd),
+	U32(ns_hold, srtt_us),
+	U32(ns_hold, min_rtt_us),
+	TIME(ns_hold, last_tx_ts, "last_tx"),
+	FD(ns_hold, fd),
+	END,
+};
+
+static const struct field segment_fields[] = {
+	U32(ns_segment, seq),   U32(ns_segment, end),     U32(ns_segment, ack),
+	HEX(ns_segment, flags), STRING(ns_segment, comm), END,
+};
+
+static const struct field delack_fields[] = {
+	U32(ns_delack, delay_us), U32(ns_delack, pending), U32(ns_delack, ato_us),
+	U32(ns_delack, owned),    STRING(ns_delack, comm), END,
+};
+
+static const struct field release_fields[] = {
+	MS(ns_release, held_ns, "held"),      U32(ns_release, seq),     U32(ns_release, end),
+	NAME(ns_release, reason, hold_names), U32(ns_release, inexact), END,
+};
+
+static const struct field recv_fields[] = {U32(ns_recv, bytes), FD(ns_recv, fd), END};
+
+static const struct field wait_fields[] = {
+	TIME(ns_wait, off_ts, "off"), TIME(ns_wait, wake_ts, "wake"),
+	U32(ns_wait, state),          FD(ns_wait, syscall),
+	U32(ns_wait, arg0),           U32(ns_wait, waker_tgid),
+	U32(ns_wait, waker_tid),      U32(ns_wait, stack_id),
+	U32(ns_wait, waker_stack_id), STRING(ns_wait, comm),
+	STRING(ns_wait, waker_comm),  END,
+};
+
+#define HOLDS(index, name) FIELD(FIELD_U32, ns_conn_totals, holds[index], name)
+
+static const struct field conn_totals_fields[] = {
+	U64(ns_conn_totals, bytes_out),
+	U64(ns_conn_totals, bytes_in),
+	U32(ns_conn_totals, writes),
+	U32(ns_conn_totals, reads),
+	U32(ns_conn_totals, segs_out),
+	U32(ns_conn_totals, data_segs_out),
+	U32(ns_conn_totals, segs_in),
+	U32(ns_conn_totals, retrans),
+	U32(ns_conn_totals, delack_armed),
+	U32(ns_conn_totals, delack_fired),
+	HOLDS(NS_HOLD_UNKNOWN, "holds_unknown"),
+	HOLDS(NS_HOLD_NAGLE, "holds_nagle"),
+	HOLDS(NS_HOLD_CORK, "holds_cork"),
+	HOLDS(NS_HOLD_MSG_MORE, "holds_msg_more"),
+	HOLDS(NS_HOLD_RWND, "holds_rwnd"),
+	HOLDS(NS_HOLD_ZERO_WINDOW, "holds_zero_window"),
+	HOLDS(NS_HOLD_CWND, "holds_cwnd"),
+	HOLDS(NS_HOLD_PACING, "holds_pacing"),
+	HOLDS(NS_HOLD_TSQ, "holds_tsq"),
+	HOLDS(NS_HOLD_TSO_DEFER, "holds_tso_defer"),
+	HOLDS(NS_HOLD_AUTOCORK, "holds_autocork"),
+	HOLDS(NS_HOLD_SNDBUF, "holds_sndbuf"),
+	HOLDS(12, "holds_12"),
+	HOLDS(13, "holds_13"),
+	HOLDS(14, "holds_14"),
+	HOLDS(15, "holds_15"),
+	TIME(ns_conn_totals, first_ts, "first"),
+	END,
+};
+
+static const struct field thread_totals_fields[] = {
+	MS(ns_thread_totals, on_cpu_ns, "on_cpu"),
+	MS(ns_thread_totals, blocked_ns, "blocked"),
+	MS(ns_thread_totals, runqueue_ns, "runqueue"),
+	U32(ns_thread_totals, voluntary),
+	U32(ns_thread_totals, involuntary),
+	STRING(ns_thread_totals, comm),
+	END,
+};
+
+static const struct field lost_fields[] = {
+	NAME(ns_lost, kind, lost_names),
+	U64(ns_lost, count),
+	END,
+};
+
+static const struct field stack_fields[] = {U32(ns_stack, id), STRING(ns_stack, text), END};
+
+static const struct record_type types[] = {
+	{NS_SESSION, "session", session_fields, sizeof(struct ns_session)},
+	{NS_PROCESS, "process", process_fields, sizeof(struct ns_process)},
+	{NS_CONN, "conn", conn_fields, sizeof(struct ns_conn)},
+	{NS_PEER, "peer", peer_fields, sizeof(struct ns_peer)},
+	{NS_SEND, "send", send_fields, sizeof(struct ns_send)},
+	{NS_HOLD, "hold", hold_fields, sizeof(struct ns_hold)},
+	{NS_TX, "tx", segment_fields, sizeof(struct ns_segment)},
+	{NS_ACK, "ack", segment_fields, sizeof(struct ns_segment)},
+	{NS_RX, "rx", segment_fields, sizeof(struct ns_segment)},
+	{NS_DELACK_ARM, "delack-arm", delack_fields, sizeof(struct ns_delack)},
+	{NS_DELACK_FIRE, "delack-fire", delack_fields, sizeof(struct ns_delack)},
+	{NS_RELEASE, "release", release_fields, sizeof(struct ns_release)},
+	{NS_RECV, "recv", recv_fields, sizeof(struct ns_recv)},
+	{NS_WAIT, "wait", wait_fields, sizeof(struct ns_wait)},
+	{NS_CLOSE, "close", no_fields, sizeof(struct ns_head)},
+	{NS_CONN_TOTALS, "conn-totals", conn_totals_fields, sizeof(struct ns_conn_totals)},
+	{NS_THREAD_TOTALS, "thread-totals", thread_totals_fields, sizeof(struct ns_thread_totals)},
+	{NS_EXIT, "exit", no_fields, sizeof(struct ns_exit)},
+	{NS_LOST, "lost", lost_fields, sizeof(struct ns_lost)},
+	{NS_STACK, "stack", stack_fields, sizeof(struct ns_stack)},
+	{NS_END, "end", no_fields, sizeof(struct ns_end)},
+};
+
+_Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");
+
+const struct record_type *record_type__by_number(uint32_t type)
+{
+	/* The rows stand in the order of their numbers; a unit test says so. */
+	return type && type < NS_TYPE_MAX ? &types[type - 1] : NULL;
+}
+
+const struct record_type *record_type__by_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (!strcmp(types[i].name, name))
+			return &types[i];
+	}
+	return NULL;
+}
+
+const char *hold_reason__name(uint32_t reason)
+{
+	return reason <= NS_HOLD_SNDBUF ? hold_names[reason] : hold_names[NS_HOLD_UNKNOWN];
+}
+
+/* memcpy: the tables give offsets, and the compiler keeps its aliasing rules. */
+static uint32_t u32_at(const union record *record, size_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, (const char *)record + offset, sizeof(value));
+	return value;
+}
+
+uint64_t field__number(const union record *record, const struct field *field)
+{
+	uint64_t value;
+
+	switch (field->kind) {
+	case FIELD_U64:
+	case FIELD_MS:
+	case FIELD_TIME:
+		memcpy(&value, (const char *)record + field->offset, sizeof(value));
+		return value;
+	default:
+		return u32_at(record, field->offset);
+	}
+}
+
+const char *field__string(const union record *record, const struct field *field)
+{
+	return (const char *)record + field->offset;
+}
+
+void field__address(const union record *record, const struct field *field, uint32_t *family,
+		    const uint32_t **addr, uint32_t *port)
+{
+	/* The connection is the only record with addresses. */
+	*family = record->conn.family;
+	*addr = (const uint32_t *)(const void *)((const char *)record + field->offset);
+	*port = u32_at(record, field->size);
+}
+
+const char *field__value_name(const struct field *field, uint64_t number)
+{
+	for (uint64_t i = 0; field->values[i]; i++) {
+		if (i == number)
+			return field->values[i];
+	}
+	return NULL;
+}
+
+bool field__is_set(const union record *record, const struct field *field)
+{
+	switch (field->kind) {
+	case FIELD_STRING:
+		return *field__string(record, field);
+	case FIELD_ADDRESS:
+		return true;
+	case FIELD_FD:
+		return field__number(record, field) != NS_FD_UNKNOWN;
+	default:
+		return field__number(record, field);
+	}
+}

@@ -120,13 +120,15 @@ static __always_inline bool comm_matches(struct task_struct *task)
 	return true;
 }
 
+/* A child has its parent's name until it says otherwise. */
 static __always_inline void on_fork(struct task_struct *parent, struct task_struct *child)
 {
 	__u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid);
 
-	if (from == to || !settings.follow_children)
+	if (from == to)
 		return;
-	if (proc_role(from) & NS_ROLE_TARGET)
+	if ((settings.by_comm && comm_matches(child)) ||
+	    (settings.follow_children && proc_role(from) & NS_ROLE_TARGET))
 		add_proc(to, NS_ROLE_TARGET);
 }
 

@@ -105,6 +105,7 @@ expect_all_stalls() {
     local right inexact others
     right=$(count_of "$1")
     inexact=$(report "[.stalls[] | select(.cause != \"$1\" and (.exact | not))] | length")
+    echo "# $LABEL: ${FUNCNAME[1]#case_}: $right of $TRUTH_STALLS stalls proven $1, $inexact inexact"
     expect "the number of inexact stalls" "$inexact" '<=' 1
     expect "the number of $1 stalls" "$((right + inexact))" '>=' "0.99 * $TRUTH_STALLS"
     expect "the number of $1 stalls" "$((right + inexact))" '<=' "$TRUTH_EXCHANGES"

@@ -43,14 +43,42 @@ case_other_port_is_not_traced() {
 }
 
 case_by_cgroup() {
-    local root=/sys/fs/cgroup
-    [ -e $root/cgroup.procs ] || skip "no cgroup version 2 at $root"
-    local group=$root/netstall-test-$$
-    mkdir "$group" 2>/dev/null || skip "cannot make a cgroup"
+    local root=$SCRATCH/cgroup group
+    mkdir "$root" && mount -t cgroup2 cgroup2 "$root" 2>/dev/null || skip "no cgroup version 2 here"
+    CLEANUP+=("rmdir $root/netstall-test-$$" "umount $root")
+    group=$root/netstall-test-$$
+    mkdir "$group" || fail "cannot make a cgroup"
     start_exchange -- --mode split -n "$FEW"
     echo "$CLIENT" >"$group/cgroup.procs" || fail "cannot fill the cgroup"
-    CLEANUP+=("rmdir $group")
-    trace_by -c "${group#"$root"/}"
+    trace_by -c "$group"
+}
+
+# A process that joins the cgroup only while we watch.
+case_by_cgroup_joined_later() {
+    local root=$SCRATCH/cgroup group
+    mkdir "$root" && mount -t cgroup2 cgroup2 "$root" 2>/dev/null || skip "no cgroup version 2 here"
+    CLEANUP+=("rmdir $root/netstall-test-$$" "umount $root")
+    group=$root/netstall-test-$$
+    mkdir "$group" || fail "cannot make a cgroup"
+    start_exchange -- --mode split -n "$FEW" --connect-after-gate
+    start_trace -c "$group"
+    echo "$CLIENT" >"$group/cgroup.procs" || fail "cannot fill the cgroup"
+    open_gate
+    end_exchange
+    end_trace
+    expect_all_stalls nagle-delack
+}
+
+# A process that gets the name only while we watch: by exec, and by the fork of one that has it.
+case_by_comm_started_later() {
+    cp "$EXCHANGE" "$SCRATCH/late-$$" || fail "cannot copy the workload"
+    start_trace --comm "late-$$"
+    "$SCRATCH/late-$$" --gate 300 --mode split -n "$FEW" --name "late-$$" >"$SCRATCH/own" || fail "the workload failed"
+    end_trace
+    local truth
+    truth=$(grep '^done' "$SCRATCH/own")
+    TRUTH_STALLS=$(field stalls "$truth") TRUTH_EXCHANGES=$(field exchanges "$truth")
+    expect_all_stalls nagle-delack
 }
 
 # The program is caught from its first instruction: no exchange is missed, children are followed.

@@ -29,7 +29,8 @@ static void configure(struct session *session)
 	config->threshold_ns = session->options.threshold_ns;
 	config->verbose = session->options.verbose;
 	config->any_process = target__is_any_process(target);
-	config->follow_children = target->children || target->program;
+	/* A cgroup is inherited without a sound: only joining another one has a tracepoint. */
+	config->follow_children = target->children || target->program || target->cgroup;
 	config->lport = target->lport;
 	config->rport = target->rport;
 	config->by_cgroup = target->cgroup != NULL;

@@ -15,6 +15,7 @@
 
 #define CGROUP_ROOT  "/sys/fs/cgroup"
 #define CGROUP_DEPTH 16
+#define PATH_SIZE    4096
 
 bool target__is_empty(const struct target *target)
 {
@@ -147,7 +148,7 @@ static void add_comm(const struct tasks *tasks, const char *comm, struct target_
 static void add_cgroup_processes(const char *path, const struct tasks *tasks,
 				 struct target_set *set)
 {
-	char name[4096 + 16];
+	char name[PATH_SIZE + 16];
 	FILE *file;
 	int pid;
 
@@ -169,7 +170,7 @@ static void walk_cgroup(const char *path, unsigned depth, const struct tasks *ta
 			struct target_set *set)
 {
 	struct dirent *entry;
-	char below[4096];
+	char below[PATH_SIZE];
 	struct stat st;
 	DIR *dir;
 
@@ -190,16 +191,31 @@ static void walk_cgroup(const char *path, unsigned depth, const struct tasks *ta
 	closedir(dir);
 }
 
+static bool is_cgroup(const char *path)
+{
+	char test[PATH_SIZE + 16];
+
+	snprintf(test, sizeof(test), "%s/cgroup.procs", path);
+	return !access(test, R_OK);
+}
+
+/* A whole path, of a hybrid hierarchy for example, or one below the usual mount point. */
+static bool find_cgroup(const char *name, char *path, size_t size)
+{
+	snprintf(path, size, "%s", name);
+	if (*name == '/' && is_cgroup(path))
+		return true;
+	snprintf(path, size, CGROUP_ROOT "/%s", name + strspn(name, "/"));
+	return is_cgroup(path);
+}
+
 static int add_cgroup(const char *name, const struct tasks *tasks, struct target_set *set)
 {
-	const char *root = strncmp(name, CGROUP_ROOT, strlen(CGROUP_ROOT)) ? CGROUP_ROOT "/" : "";
-	char path[4096], test[4096 + 16];
+	char path[PATH_SIZE];
 	size_t before = set->count;
 
-	snprintf(path, sizeof(path), "%s%s", root, name + (*root ? strspn(name, "/") : 0));
-	snprintf(test, sizeof(test), "%s/cgroup.procs", path);
-	if (access(test, R_OK)) {
-		log__error("no cgroup %s: name one of version 2, relative to " CGROUP_ROOT
+	if (!find_cgroup(name, path, sizeof(path))) {
+		log__error("no cgroup %s: name one of version 2, whole or relative to " CGROUP_ROOT
 			   " (try `systemd-cgls`)",
 			   name);
 		return -ENOENT;

@@ -95,7 +95,15 @@ static __always_inline void add_proc(__u32 tgid, __u32 role)
 		count_lost(NS_LOST_PROCESSES);
 		return;
 	}
+	if (role & NS_ROLE_TARGET || settings.verbose)
+		role |= NS_FLAG_THREADS;
 	proc_flags[tgid & (NS_PROC_FLAGS - 1)] |= role;
+}
+
+static __always_inline void watch_threads(__u32 tgid)
+{
+	if (tgid)
+		proc_flags[tgid & (NS_PROC_FLAGS - 1)] |= NS_FLAG_THREADS;
 }
 
 static __always_inline bool seq_after(__u32 a, __u32 b)

@@ -19,7 +19,7 @@ static __always_inline struct ns_thread_state *watched_thread(struct task_struct
 	__u32 tid = task->pid, tgid = task->tgid;
 	struct ns_thread_state *thread;
 
-	if (!proc_hint(tgid))
+	if (!(proc_hint(tgid) & NS_FLAG_THREADS))
 		return NULL;
 	thread = bpf_map_lookup_elem(&threads, &tid);
 	if (thread)
@@ -121,8 +121,10 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_thr
 	if (settings.verbose || now - thread->since >= settings.threshold_ns) {
 		if (thread->conn)
 			conn = bpf_map_lookup_elem(&conns, &thread->conn);
-		if (conn && now - thread->since >= settings.threshold_ns)
+		if (conn && now - thread->since >= settings.threshold_ns) {
 			flush_both(conn);
+			watch_both_ends(conn);
+		}
 		note_wait(task, thread, conn, now);
 	}
 	/* What it wrote before this sleep is not what the next one is about. */

@@ -299,6 +299,20 @@ static __noinline int tell_totals(struct sock *sk, struct ns_conn_state *conn)
 	return 0;
 }
 
+/* Something waits on this connection: from now on the threads of both ends are watched. */
+static __always_inline void watch_both_ends(struct ns_conn_state *conn)
+{
+	struct ns_conn_state *peer;
+
+	if (conn->threads_watched)
+		return;
+	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	conn->threads_watched = peer && peer->tgid && peer->owner_sure;
+	watch_threads(conn->tgid);
+	if (peer)
+		watch_threads(peer->tgid);
+}
+
 static __always_inline void end_hold(struct ns_conn_state *conn)
 {
 	if (!conn->hold_ts)

@@ -29,6 +29,13 @@ struct ns_config {
 	char comm[NS_COMM_LEN];
 };
 
+/*
+ * In proc_flags, beside enum ns_role: the threads are watched too. Those of targets always
+ * are; those of a peer only from the first hold or long wait on a connection with it, so
+ * that exchanges without a stall do not pay for both ends.
+ */
+#define NS_FLAG_THREADS 4
+
 /* One record of a history; the head tells which. */
 struct ns_slot {
 	__u64 words[NS_SLOT_WORDS];
@@ -61,7 +68,8 @@ struct ns_conn_state {
 	__u32 xmit_end; /* write_seq at tcp_write_xmit's last refusal */
 	__u32 xmit_mss;
 	__u32 xmit_nonagle;
-	__u32 hold_told; /* the hold's record has left, so its release has to follow */
+	__u32 threads_watched; /* those of both ends' owners */
+	__u32 hold_told;       /* the hold's record has left, so its release has to follow */
 
 	__u32 writes;
 	__u32 reads;

@@ -93,6 +93,7 @@ static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn,
 
 	if (!conn || !view)
 		return 0;
+	watch_both_ends(conn);
 	read_send_call(&fd, &msg_flags);
 	if (conn->fd == NS_FD_UNKNOWN)
 		conn->fd = fd;

@@ -51,7 +51,8 @@ static void watch_process(struct session *session, uint32_t tgid)
 	struct ns_proc_state proc = {.role = NS_ROLE_TARGET};
 
 	bpf_map_update_elem(bpf_map__fd(session->skel->maps.procs), &tgid, &proc, BPF_ANY);
-	session->skel->bss->proc_flags[tgid & (NS_PROC_FLAGS - 1)] |= NS_ROLE_TARGET;
+	session->skel->bss->proc_flags[tgid & (NS_PROC_FLAGS - 1)] |=
+		NS_ROLE_TARGET | NS_FLAG_THREADS;
 }
 
 static int find_targets(struct session *session)

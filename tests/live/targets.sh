@@ -42,27 +42,28 @@ case_other_port_is_not_traced() {
     expect_is "connections" "$(report '.connections | length')" 0
 }
 
-case_by_cgroup() {
-    local root=$SCRATCH/cgroup group
+# A cgroup of the case's own: GROUP.
+make_cgroup() {
+    local root=$SCRATCH/cgroup
     mkdir "$root" && mount -t cgroup2 cgroup2 "$root" 2>/dev/null || skip "no cgroup version 2 here"
-    CLEANUP+=("rmdir $root/netstall-test-$$" "umount $root")
-    group=$root/netstall-test-$$
-    mkdir "$group" || fail "cannot make a cgroup"
+    GROUP=$root/netstall-test-$$
+    CLEANUP+=("rmdir $GROUP" "umount $root")
+    mkdir "$GROUP" || fail "cannot make a cgroup"
+}
+
+case_by_cgroup() {
+    make_cgroup
     start_exchange -- --mode split -n "$FEW"
-    echo "$CLIENT" >"$group/cgroup.procs" || fail "cannot fill the cgroup"
-    trace_by -c "$group"
+    echo "$CLIENT" >"$GROUP/cgroup.procs" || fail "cannot fill the cgroup"
+    trace_by -c "$GROUP"
 }
 
 # A process that joins the cgroup only while we watch.
 case_by_cgroup_joined_later() {
-    local root=$SCRATCH/cgroup group
-    mkdir "$root" && mount -t cgroup2 cgroup2 "$root" 2>/dev/null || skip "no cgroup version 2 here"
-    CLEANUP+=("rmdir $root/netstall-test-$$" "umount $root")
-    group=$root/netstall-test-$$
-    mkdir "$group" || fail "cannot make a cgroup"
+    make_cgroup
     start_exchange -- --mode split -n "$FEW" --connect-after-gate
-    start_trace -c "$group"
-    echo "$CLIENT" >"$group/cgroup.procs" || fail "cannot fill the cgroup"
+    start_trace -c "$GROUP"
+    echo "$CLIENT" >"$GROUP/cgroup.procs" || fail "cannot fill the cgroup"
     open_gate
     end_exchange
     end_trace

@@ -8,7 +8,7 @@
 #include "user/base/log.h"
 #include "user/collect/session_parts.h"
 
-#define QUIET_RINGBUF	(4u << 20)
+#define QUIET_RINGBUF   (4u << 20)
 #define VERBOSE_RINGBUF (32u << 20)
 
 /* libbpf's and the verifier's own words, of many lines, are for -v alone. */

@@ -108,7 +108,8 @@ KERNEL ?=
 vmtest: test-programs
 	$(Q)tests/vm/run.sh $(KERNEL)
 
-# The corpus grows below build/; the golden traces are where fuzz_text starts from.
+# Needs the packages of `scripts/deps.sh fuzz`. The corpus grows below build/; the golden traces are
+# where it starts from.
 SECONDS_EACH ?= 60
 FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 build/fuzz/%: tests/fuzz/%.c $(PURE_SRCS)
@@ -117,7 +118,6 @@ build/fuzz/%: tests/fuzz/%.c $(PURE_SRCS)
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $^ $(PURE_LIBS)
 
 fuzz: $(FUZZERS)
-	$(Q)scripts/deps.sh build test
 	$(Q)for fuzzer in $(FUZZERS); do \
 		mkdir -p $$fuzzer.corpus && cp tests/golden/*.trace $$fuzzer.corpus/ && \
 		$$fuzzer -max_total_time=$(SECONDS_EACH) -max_len=16384 -verbosity=0 -print_final_stats=1 \
@@ -125,6 +125,7 @@ fuzz: $(FUZZERS)
 	done
 
 bench: all $(WORKLOAD)
+	$(Q)scripts/deps.sh bench
 	$(Q)tests/bench/run.sh
 
 # ---- demo, install, help ----

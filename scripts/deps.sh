@@ -13,12 +13,14 @@ declare -A packages=(
     # libc6-dev is only recommended by gcc, and recommended packages are not installed here
     [build]="clang llvm libbpf-dev bpftool libelf-dev libdw-dev zlib1g-dev libcap-dev libjansson-dev
              libc6-dev pkg-config make gcc"
-    [test]="libcmocka-dev liburing-dev iproute2 jq util-linux procps kmod"
+    [test]="libcmocka-dev iproute2 jq util-linux procps kmod"
     # virtiofsd is a part of qemu-system-common
     [vm]="qemu-system-x86 qemu-system-common busybox-static cpio kmod xz-utils zstd util-linux"
-    [bench]="bpftrace strace tcpdump"
+    [bench]="bpftrace strace"
+    # libFuzzer and its sanitizers, which clang only suggests
+    [fuzz]="libclang-rt-14-dev"
 )
-groups=(build test vm bench)
+groups=(build test vm bench fuzz)
 
 self=${0##*/}
 die() { echo "$self: $*" >&2; exit 1; }

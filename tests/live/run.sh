@@ -24,9 +24,10 @@ while [ $# -gt 0 ]; do
 done
 # Exchanges of a case; of the workload's stalls, the share that has to be found, that has to be found when many programs
 # compete, and whose whole chain has to be seen. An emulated machine is slow by itself, so that some of the workload's
-# slow exchanges are not held up by anybody: there a majority has to do.
-MANY=120 FEW=20 GOOD=20000 FOUND=0.99 MOST=0.9 PROVEN=0.99 SLOW_MACHINE=none
-[ -n "$QUICK" ] && MANY=40 FEW=12 GOOD=2000 FOUND=0.75 MOST=0.5 PROVEN=0.75 SLOW_MACHINE=unknown
+# slow exchanges are not held up by anybody, and a server that reads late acknowledges without its timer (a true `nagle`):
+# there a majority has to do, and OTHERS stalls may have another cause.
+MANY=120 FEW=20 GOOD=20000 FOUND=0.99 MOST=0.9 PROVEN=0.99 OTHERS=0 SLOW_MACHINE=none
+[ -n "$QUICK" ] && MANY=40 FEW=12 GOOD=2000 FOUND=0.75 MOST=0.5 PROVEN=0.75 OTHERS=2 SLOW_MACHINE=unknown
 TRACE_OPTIONS=()
 
 . tests/live/lib.sh

@@ -29,6 +29,7 @@ done
 MANY=120 FEW=20 GOOD=20000 FOUND=0.99 MOST=0.9 PROVEN=0.99 OTHERS=0 SLOW_MACHINE=none
 [ -n "$QUICK" ] && MANY=40 FEW=12 GOOD=2000 FOUND=0.75 MOST=0.5 PROVEN=0.75 OTHERS=2 SLOW_MACHINE=unknown
 TRACE_OPTIONS=()
+CASE_LIMIT=${CASE_LIMIT:-300} # seconds
 
 . tests/live/lib.sh
 . tests/live/stalls.sh
@@ -53,9 +54,29 @@ end_case() {
     done
 }
 
+# The processes that $1 started, and those that these started, itself included.
+family() {
+    local child
+    echo "$1"
+    # shellcheck disable=SC2046
+    for child in $(ps -o pid= --ppid "$1"); do family "$child"; done
+}
+
+# A case that does not end is a fault of netstall or of the case: says where each of its processes waits, and ends them.
+end_hung_case() {
+    local pid
+    sleep "$CASE_LIMIT"
+    for pid in $(family "$1"); do
+        echo "# $LABEL: $2 hangs: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" | head -c 150): $(tr '\n' ' ' <"/proc/$pid/stack" 2>/dev/null)"
+    done
+    echo "did not end within $CASE_LIMIT s" >"$SCRATCH/why"
+    # shellcheck disable=SC2046
+    kill -KILL $(family "$1") 2>/dev/null
+}
+
 failed=0
 run_case() {
-    local name=$1 status
+    local name=$1 status case_pid
     SCRATCH=$(mktemp -d)
     # A subshell of its own: what a case started ends with it, what it set is gone.
     (
@@ -63,8 +84,14 @@ run_case() {
         trap end_case EXIT
         "case_$name"
         exit 0
-    ) </dev/null
+    ) </dev/null &
+    case_pid=$!
+    end_hung_case "$case_pid" "$name" &
+    wait "$case_pid"
     status=$?
+    # shellcheck disable=SC2046
+    kill $(family $!) 2>/dev/null
+    wait 2>/dev/null
     case $status in
     0) echo "ok $LABEL/$name" ;;
     77) echo "skip $LABEL/$name: $(head -c 300 "$SCRATCH/why" | tr '\n' ' ')" ;;

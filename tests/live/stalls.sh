@@ -126,7 +126,7 @@ case_medley() {
         right=$(report "[.stalls[] | select(.pid == ${client[$mode]} and .cause == \"${cause[$mode]}\")] | length")
         wrong=$(report "[.stalls[] | select(.pid == ${client[$mode]} and .cause != \"${cause[$mode]}\" and .cause != \"unknown\" and .exact)] | length")
         # A slow machine's piggyback server answers too late now and then: then the timer really was first.
-        [ "$mode $SLOW_MACHINE" = 'piggyback unknown' ] || expect "$mode: stalls of another cause" "$wrong" '==' 0
+        [ "$mode $SLOW_MACHINE" = 'piggyback unknown' ] || expect "$mode: stalls of another cause" "$wrong" '<=' "$OTHERS"
         [ -z "${cause[$mode]}" ] || expect "$mode: ${cause[$mode]} stalls" "$right" '>=' "$MOST * 2 * $FEW - 1"
     done
     expect "delayed ACKs fired" "$(report '[.connections[].delayed_acks.fired] | add')" '>=' "$FEW"

@@ -117,9 +117,12 @@ pass_on() { cat 2>/dev/null || cat >/dev/null; }
 # Starts QEMU. The guest's ports out and err are our own stdout and stderr, by way of two pass_on: QEMU takes only
 # descriptors that are open for writing alone.
 start_qemu() {
+    # One thread for all processors of the guest: with a thread each, QEMU 7.2 now and then keeps a stale translation of
+    # an int3 that the guest's kernel has put into its own code for a moment (text_poke_bp(), as static keys of tracepoints
+    # are switched by), and both processors run into it for ever.
     # shellcheck disable=SC2054 # the commas are QEMU's
     local args=(
-        -accel tcg,thread=multi -cpu max -smp "$smp" -m "$memory"
+        -accel tcg,thread=single -cpu max -smp "$smp" -m "$memory"
         -object "memory-backend-memfd,id=memory,size=${memory}M,share=on" -machine q35,memory-backend=memory,usb=off
         -nodefaults -display none -no-reboot
         -chardev "file,id=console,path=$work/console" -serial chardev:console

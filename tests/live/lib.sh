@@ -60,8 +60,22 @@ end_exchange() {
     TRUTH_MEDIAN_US=$(field median_us "$truth")
 }
 
+# How long some thread of this machine has waited for a CPU, in all, us; 0 where the kernel does not tell.
+cpu_pressure_us() { sed -n 's/^some .*total=//p' /proc/pressure/cpu 2>/dev/null | grep . || echo 0; }
+now_us() { echo $(($(date +%s%N) / 1000)); }
+
+# When the CPUs were short for more than a tenth of the time of the trace, some of the workload's exchanges were slow by that
+# alone: then the tolerances of a slow machine hold (run.sh), which let pass waits that nobody held up, but no wrong cause.
+judge_machine() {
+    local short=$(($(cpu_pressure_us) - TRACE_PRESSURE)) time=$(($(now_us) - TRACE_START))
+    [ -z "$QUICK" ] && [ $((10 * short)) -gt "$time" ] || return 0
+    echo "# $LABEL: threads waited for a CPU $((100 * short / time))% of the time: tolerances of a slow machine"
+    slow_machine
+}
+
 # start_trace OPTIONS...: netstall, attached when this returns. Sets TRACE_PID.
 start_trace() {
+    TRACE_PRESSURE=$(cpu_pressure_us) TRACE_START=$(now_us)
     "$NETSTALL" trace "${ATTACH[@]}" --json "$@" >"$SCRATCH/trace" 2>"$SCRATCH/trace.err" &
     TRACE_PID=$!
     wait_for "$WAIT_LIMIT" trace_stands || fail "netstall did not attach: $(head -c 400 "$SCRATCH/trace.err")"
@@ -74,6 +88,7 @@ end_trace() {
     kill -INT "$TRACE_PID" 2>/dev/null
     wait_for "$WAIT_LIMIT" gone "$TRACE_PID" || fail "netstall did not end at Ctrl-C"
     wait "$TRACE_PID" || fail "netstall ended with status $?: $(tail -n 1 "$SCRATCH/trace.err")"
+    judge_machine
     tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
     [ "$(report .schema)" = netstall.report/1 ] || fail "the last line is no report"
 }

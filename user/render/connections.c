@@ -115,7 +115,7 @@ static void add_conn(struct grid *grid, const struct report *report, const struc
 	far_row = peer && !is_shown(report, peer) ? peer : NULL;
 	if (far_row)
 		describe_holds(far_row, far, holds, sizeof(holds));
-	/* Timers that only one end let run out are what matters: then the other end's are left out. */
+	/* Timers that only one end let run out matter: then the other end's are left out. */
 	if (!far_row || conn->totals.delack_fired || !far_row->totals.delack_fired)
 		describe_delacks(conn, owner, delacks, sizeof(delacks));
 	if (far_row && (far_row->totals.delack_fired || !conn->totals.delack_fired))

@@ -26,9 +26,11 @@
 
 #define NS_WIRE_VERSION   1
 #define NS_COMM_LEN       16
-#define NS_STACK_MAX      24  /* kernel frames kept of one stack */
-#define NS_HOLD_REASONS   16  /* counters by reason, room to grow */
-#define NS_STACK_TEXT_MAX 960 /* symbolised stack, leaf first, ';' between */
+#define NS_STACK_MAX      24   /* kernel frames kept of one stack */
+#define NS_HOLD_REASONS   16   /* counters by reason, room to grow */
+#define NS_STACK_TEXT_MAX 960  /* symbolised stack, leaf first, ';' between */
+#define NS_CALL_STACK     4096 /* bytes of a user stack that are copied, to be unwound */
+#define NS_CALL_REGS      16   /* registers that unwinding may need, see compat.bpf.h */
 
 enum ns_type {
 	NS_SESSION = 1,      /* user space: what was traced, how, from when */
@@ -48,10 +50,13 @@ enum ns_type {
 	NS_CLOSE = 15,       /* the connection is gone; last totals went before */
 	NS_CONN_TOTALS = 16,
 	NS_THREAD_TOTALS = 17,
-	NS_EXIT = 18,  /* a watched process ended */
-	NS_LOST = 19,  /* something could not be kept */
-	NS_STACK = 20, /* user space: the text of a stack id */
-	NS_END = 21,   /* user space: the window closed */
+	NS_EXIT = 18,     /* a watched process ended */
+	NS_LOST = 19,     /* something could not be kept */
+	NS_STACK = 20,    /* user space: the text of a stack id */
+	NS_END = 21,      /* user space: the window closed */
+	NS_RETRANS = 22,  /* a segment was sent again */
+	NS_CALL = 23,     /* where in its program a send was called */
+	NS_EXCHANGE = 24, /* a request and its answer, one of a sample */
 	NS_TYPE_MAX
 };
 
@@ -87,9 +92,48 @@ enum ns_hold_basis {
 	NS_BASIS_XMIT = 1,  /* seen at tcp_write_xmit: its own mss_now and nonagle */
 };
 
+/* How a hold came about. */
+enum ns_hold_begun {
+	NS_BEGUN_SEND = 0,    /* at the end of a send that left nothing of its bytes */
+	NS_BEGUN_PARTLY = 1,  /* at the end of a send of which a part left */
+	NS_BEGUN_CHANGED = 2, /* it was held already: the reason is another from now on */
+	NS_BEGUN_LATER = 3,   /* outside a send: what a transmit left behind */
+};
+
 enum ns_role {
 	NS_ROLE_TARGET = 1, /* belongs to what the user asked for */
 	NS_ROLE_PEER = 2,   /* the other end of a target's connection, on this host */
+	NS_ROLE_CHAIN = 8,  /* woke a thread of those: its own waits are part of the chain */
+};
+
+/* What sent a segment again. */
+enum ns_retrans_kind {
+	NS_RETRANS_UNKNOWN = 0,
+	NS_RETRANS_RTO = 1,  /* the retransmission timer, RFC 6298 */
+	NS_RETRANS_TLP = 2,  /* a tail loss probe, RFC 8985 */
+	NS_RETRANS_FAST = 3, /* acknowledgements told of the loss, RFC 5681 and 8985 */
+	NS_RETRANS_SYN = 4,  /* the retransmission timer, before the connection stood */
+	NS_RETRANS_KINDS = 5
+};
+
+/* How ns_wait.head.conn is known. */
+enum ns_conn_basis {
+	NS_CONN_NONE = 0,
+	NS_CONN_WRITTEN = 1, /* the thread wrote on it since its sleep before */
+	NS_CONN_FD = 2,      /* the system call that it sleeps in names its descriptor */
+};
+
+/* What the connection's owner had done on it last when the thread went to sleep. */
+enum ns_turn {
+	NS_TURN_UNKNOWN = 0,
+	NS_TURN_WROTE = 1, /* so the other end has the next move */
+	NS_TURN_READ = 2,  /* so this end has */
+};
+
+/* Whose view of an exchange it is. */
+enum ns_exchange_side {
+	NS_EXCHANGE_ASKED = 1,
+	NS_EXCHANGE_SERVED = 2,
 };
 
 enum ns_origin {
@@ -141,6 +185,7 @@ enum ns_fact {
 	NS_FACT_LIFE = 7,     /* connect, accept, close */
 	NS_FACT_READ = 8,     /* the application's receive calls */
 	NS_FACT_SENDPAGE = 9, /* sendfile and splice before Linux 6.5 */
+	NS_FACT_RETRANS = 10,
 	NS_FACT_COUNT
 };
 
@@ -204,6 +249,13 @@ struct ns_hold {
 	__u32 min_rtt_us;
 	__u64 last_tx_ts; /* the socket's own stamp of its last transmit, 0 unknown */
 	__u32 fd;
+	__u32 begun;       /* enum ns_hold_begun */
+	__u64 pacing_rate; /* bytes per second, 0 not paced */
+	__u32 pacing_us;   /* until the pacing timer lets the next segment go, 0 not waiting */
+	__u32 in_flight;   /* packets that count against cwnd: tcp_packets_in_flight() */
+	__u32 wmem_alloc;  /* bytes of transmitted segments that the device still has */
+	__u32 wmem_queued; /* bytes in the send queue, against sndbuf */
+	__u32 sndbuf;
 	__u32 pad;
 };
 
@@ -242,22 +294,27 @@ struct ns_recv {
 	__u32 fd;
 };
 
-/* head.ts: back on the CPU. head.conn: what the thread wrote on since its sleep before, 0 nothing.
- */
+/* head.ts: back on the CPU. head.conn: the connection that it waited for, as conn_basis says. */
 struct ns_wait {
 	struct ns_head head;
 	__u64 off_ts;
 	__u64 wake_ts; /* made runnable; 0: no wake was seen */
-	__u32 state;   /* task state when it left: 0 runnable (preempted) 1 S 2 D */
+	__u32 state;   /* task state when it left: 0 runnable (preempted) 1 S 2 D 4 stopped */
 	__u32 syscall; /* number, NS_SYSCALL_NONE in user mode or not known */
 	__u32 arg0;    /* first argument, a file descriptor for most */
 	__u32 waker_tgid;
 	__u32 waker_tid; /* the thread that was current when the wake came */
 	__u32 stack_id;  /* of the sleeper: NS_STACK, 0 none */
 	__u32 waker_stack_id;
-	__u32 pad;
+	__u32 arg1; /* futex operation, number of descriptors of poll() */
 	char comm[NS_COMM_LEN];
 	char waker_comm[NS_COMM_LEN];
+	__u32 arg2;       /* time-out in ms of poll() and epoll_wait(), as the call had it */
+	__u32 conn_basis; /* enum ns_conn_basis */
+	__u32 turn;       /* enum ns_turn, of head.conn */
+	__u32 srtt_us;    /* of head.conn at the end of the wait, 0 unknown */
+	__u32 min_rtt_us;
+	__u32 pad;
 };
 
 #define NS_SYSCALL_NONE 0xffffffffu
@@ -267,6 +324,57 @@ struct ns_wait_raw {
 	struct ns_wait wait;
 	__u64 stack[NS_STACK_MAX]; /* 0 ends it */
 	__u64 waker_stack[NS_STACK_MAX];
+};
+
+/* head.ts: the transmit. Sequence range sent again; a SYN has seq == end. */
+struct ns_retrans {
+	struct ns_head head;
+	__u32 kind; /* enum ns_retrans_kind */
+	__u32 seq;
+	__u32 end;
+	__u32 rto_us;  /* the retransmission time-out before it was doubled for this */
+	__u32 retries; /* of the timer for these bytes, this one included; 0 not by timer */
+	__u32 srtt_us;
+	__u32 min_rtt_us;
+	__u32 cwnd;
+	__u32 in_flight;
+	__u32 ca_state; /* enum tcp_ca_state: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss */
+	__u64 sent_ts;  /* when these bytes had been sent before, 0 unknown */
+};
+
+/* head.ts: the end of the send that was called there. */
+struct ns_call {
+	struct ns_head head;
+	__u32 write_seq; /* behind its bytes */
+	__u32 bytes;
+	__u32 stack_id;  /* NS_STACK of the user stack, 0 none */
+	__u32 truncated; /* 1: it goes deeper than what was copied */
+};
+
+/* NS_CALL as the kernel side writes it; the collector unwinds it. */
+struct ns_call_raw {
+	struct ns_call call;
+	__u64 regs[NS_CALL_REGS]; /* of the thread in user mode */
+	__u32 stack_len;          /* bytes copied from the stack pointer on */
+	__u32 pad;
+	__u8 stack[NS_CALL_STACK];
+};
+
+/*
+ * A request and its answer as a thread of one end saw them. head.ts: asked, back on the CPU
+ * with the answer; served, its first write of the answer.
+ */
+struct ns_exchange {
+	struct ns_head head;
+	__u32 side;      /* enum ns_exchange_side */
+	__u32 writes;    /* of the request, or the answer so far */
+	__u64 begin_ts;  /* asked: end of the first write. served: made runnable by the request */
+	__u64 ready_ts;  /* asked: end of the last write. served: on the CPU with it */
+	__u64 off_ts;    /* asked: went to sleep */
+	__u64 wake_ts;   /* asked: made runnable by the answer */
+	__u64 held_ns;   /* asked: in which TCP held bytes of it back */
+	__u32 bytes_out; /* in these writes */
+	__u32 weight;    /* exchanges that this one stands for, itself included */
 };
 
 /* Since the first sight of the connection. */
@@ -284,6 +392,14 @@ struct ns_conn_totals {
 	__u32 delack_fired; /* with an ACK due: a timer that finds none is not counted */
 	__u32 holds[NS_HOLD_REASONS];
 	__u64 first_ts;
+	__u32 retrans_by[NS_RETRANS_KINDS];
+	__u32 exchanges;    /* requests that an answer followed, 0 not counted */
+	__u32 small_writes; /* of less than a quarter of the mss */
+	__u32 close_writes; /* within 1 ms after the one before */
+	__u32 mss;
+	__u32 srtt_us;
+	__u32 min_rtt_us;
+	__u32 pad;
 };
 
 struct ns_thread_totals {
@@ -294,6 +410,10 @@ struct ns_thread_totals {
 	__u32 voluntary; /* switches */
 	__u32 involuntary;
 	char comm[NS_COMM_LEN];
+	__u32 migrations; /* switched in on another CPU than before */
+	__u32 wakes;
+	__u32 empty_wakes; /* slept again without a read or a write in between */
+	__u32 pad;
 };
 
 struct ns_exit {
@@ -336,19 +456,24 @@ NS_ASSERT_OFFSET(ns_conn, laddr, 56);
 NS_ASSERT_OFFSET(ns_conn, comm, 96);
 NS_ASSERT_SIZE(ns_peer, 40);
 NS_ASSERT_SIZE(ns_send, 56);
-NS_ASSERT_SIZE(ns_hold, 96);
+NS_ASSERT_SIZE(ns_hold, 128);
 NS_ASSERT_OFFSET(ns_hold, last_tx_ts, 80);
 NS_ASSERT_SIZE(ns_segment, 64);
 NS_ASSERT_SIZE(ns_delack, 64);
 NS_ASSERT_SIZE(ns_release, 56);
 NS_ASSERT_SIZE(ns_recv, 40);
-NS_ASSERT_SIZE(ns_wait, 112);
+NS_ASSERT_SIZE(ns_wait, 136);
 NS_ASSERT_OFFSET(ns_wait, state, 48);
 NS_ASSERT_OFFSET(ns_wait, comm, 80);
-NS_ASSERT_SIZE(ns_wait_raw, 496);
-NS_ASSERT_SIZE(ns_conn_totals, 152);
+NS_ASSERT_OFFSET(ns_wait, arg2, 112);
+NS_ASSERT_SIZE(ns_wait_raw, 520);
+NS_ASSERT_SIZE(ns_retrans, 80);
+NS_ASSERT_SIZE(ns_call, 48);
+NS_ASSERT_SIZE(ns_call_raw, 4280);
+NS_ASSERT_SIZE(ns_exchange, 88);
+NS_ASSERT_SIZE(ns_conn_totals, 200);
 NS_ASSERT_OFFSET(ns_conn_totals, holds, 80);
-NS_ASSERT_SIZE(ns_thread_totals, 80);
+NS_ASSERT_SIZE(ns_thread_totals, 96);
 NS_ASSERT_SIZE(ns_exit, 32);
 NS_ASSERT_SIZE(ns_lost, 48);
 NS_ASSERT_SIZE(ns_stack, 1000);

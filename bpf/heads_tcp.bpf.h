@@ -236,6 +236,18 @@ int BPF_PROG(tp_transmit, struct sk_buff *skb)
 	return 0;
 }
 
+/* ---- retransmits ---- */
+
+SEC("?tp_btf/tcp_retransmit_skb")
+int BPF_PROG(tp_retrans, struct sock *sk, struct sk_buff *skb)
+{
+	struct tcp_skb_cb_head cb = {};
+
+	bpf_core_read(&cb, sizeof(cb), &skb->cb);
+	on_retransmit(sk, cb.seq, cb.end_seq);
+	return 0;
+}
+
 /* ---- receives ---- */
 
 static __always_inline void receive_skb(struct sock *sk, const struct sk_buff *skb)

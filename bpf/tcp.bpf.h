@@ -110,7 +110,7 @@ static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn,
 	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 	out->last_tx_ts = BPF_CORE_READ(tp, tcp_wstamp_ns);
 	out->fd = fd == NS_FD_UNKNOWN ? conn->fd : fd;
-	out->pad = 0;
+	__builtin_memset(&out->begun, 0, sizeof(*out) - __builtin_offsetof(struct ns_hold, begun));
 	out->basis = NS_BASIS_STATE;
 	msg_more = msg_flags & NS_MSG_MORE;
 	if (conn->xmit_mss && conn->xmit_end == view->write_seq) {
@@ -278,6 +278,22 @@ static __always_inline void on_transmit(__u64 key, const struct segment *segment
 	if (!conn->hold_ts || !seq_after(segment->end, conn->hold_seq))
 		return; /* nothing held, or older data again */
 	note_release(conn, now, seq_after(segment->seq, conn->hold_seq));
+}
+
+/* A segment goes out once more. */
+static __always_inline void on_retransmit(struct sock *sk, __u32 seq, __u32 end)
+{
+	__u64 key = (__u64)sk;
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	struct ns_retrans *out;
+
+	if (!conn)
+		return;
+	out = history_slot(conn, NS_RETRANS, sizeof(*out), bpf_ktime_get_ns());
+	__builtin_memset(&out->kind, 0, sizeof(*out) - sizeof(out->head));
+	out->seq = seq;
+	out->end = end;
+	history_commit(conn, out, sizeof(*out));
 }
 
 static __always_inline void on_receive(struct sock *sk, const struct segment *segment)

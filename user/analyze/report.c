@@ -185,6 +185,9 @@ static void learn_thread(struct report *report, const struct model *model,
 	entry->on_cpu_ns = thread->totals.on_cpu_ns;
 	entry->blocked_ns = thread->totals.blocked_ns;
 	entry->runqueue_ns = thread->totals.runqueue_ns;
+	entry->migrations = thread->totals.migrations;
+	entry->wakes = thread->totals.wakes;
+	entry->empty_wakes = thread->totals.empty_wakes;
 	memcpy(entry->comm, thread->comm, NS_COMM_LEN);
 }
 

@@ -32,6 +32,9 @@ struct report_thread {
 	uint64_t on_cpu_ns;
 	uint64_t blocked_ns;
 	uint64_t runqueue_ns;
+	uint32_t migrations;
+	uint32_t wakes;
+	uint32_t empty_wakes;
 	char comm[NS_COMM_LEN];
 };
 
@@ -47,7 +50,36 @@ struct slice {
 	uint64_t ns;
 };
 
-#define STALL_SLICES 8
+#define STALL_SLICES 16
+
+/*
+ * One link of the wake chain that a stall was explained by, from the delayed thread backwards:
+ * this thread waited from start_ts to end_ts, and what ended that is the next link's matter.
+ */
+struct stall_link {
+	uint32_t pid; /* 0: no thread, the network itself */
+	uint32_t tid;
+	uint32_t conn;    /* what it waited for, 0 no connection of ours */
+	enum cause cause; /* what this link by itself is: peer-app, lock, timer, nagle-delack ... */
+	uint64_t start_ts;
+	uint64_t end_ts;
+	struct ns_wait wait; /* head.type 0: not seen */
+	const char *wait_stack;
+	const char *waker_stack;
+};
+
+#define STALL_LINKS 8
+
+/* A wait that showed the same incident. */
+struct stall_wait {
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t conn; /* 0 none */
+	uint64_t off_ts;
+	uint64_t end_ts;
+};
+
+#define STALL_WAITS 8
 
 /*
  * One incident. Slices are in time order, disjoint, and sum to end_ts - start_ts.
@@ -84,6 +116,16 @@ struct stall {
 	struct ns_delack fire; /* the timer; head.type 0: none */
 	struct ns_segment ack; /* as it reached the holder; head.type 0: none */
 	struct ns_wait wait;   /* the thread that it delayed; head.type 0: not seen */
+	struct ns_retrans retrans; /* what recovered the loss; head.type 0: nothing was lost */
+	uint32_t retransmits;      /* segments sent again during the stall */
+	/* Where in their programs the two writes were called: user stacks, text as
+	 * wait_stack; NULL not taken. They may come from a later stall of this connection. */
+	const char *first_site;
+	const char *second_site;
+	size_t link_count; /* 0: the hold explains it, no chain had to be walked */
+	struct stall_link links[STALL_LINKS];
+	uint32_t wait_count; /* waits that showed this incident; the first STALL_WAITS are kept */
+	struct stall_wait waits[STALL_WAITS];
 
 	size_t step_count; /* 0: figures only, see REPORT_WHOLE_STALLS; at most STALL_STEPS */
 	union record *steps;
@@ -109,6 +151,33 @@ struct report_cause {
 	uint64_t max_ns;
 	double share; /* of the window, 0..1 and above when stalls overlap */
 };
+
+/* Where an exchange's time went: a cause for each part, in time order. */
+struct request_view {
+	uint64_t total_ns;
+	size_t slice_count;
+	struct slice slices[STALL_SLICES];
+};
+
+/* The requests that a target sent on one connection, or all it sent, by their sample. */
+struct report_requests {
+	uint32_t conn;    /* 0: of all connections together */
+	uint64_t count;   /* exchanges in the window */
+	uint64_t sampled; /* of these, taken apart */
+	struct request_view median;
+	struct request_view p99;
+};
+
+/* Something about how the program uses its connections or CPUs that is out of the ordinary. */
+struct report_habit {
+	const char *id; /* "small-writes", "empty-wakes": stable; static */
+	uint32_t pid;
+	uint32_t tid;  /* 0: of a connection, or the process */
+	uint32_t conn; /* 0: of a thread */
+	char *text;    /* a sentence */
+};
+
+#define REPORT_HABITS 32
 
 #define VERDICT_ADVICE 6
 
@@ -143,6 +212,14 @@ struct report {
 	size_t cause_count; /* only causes that occurred, greatest total first */
 	struct report_cause causes[CAUSE_COUNT];
 	uint64_t longest_wait_ns; /* of a target thread with work owed, no stall; 0: not seen */
+	enum cause longest_wait_cause;
+	/* What the target's threads waited for, by cause, in waits of at least the threshold;
+	 * idle among them. */
+	uint64_t waited_ns[CAUSE_COUNT];
+	size_t requests_count;
+	struct report_requests *requests; /* all together first, then by connection, most first */
+	size_t habit_count;
+	struct report_habit habits[REPORT_HABITS];
 	struct verdict verdict;
 };
 

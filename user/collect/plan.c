@@ -70,6 +70,8 @@ const struct variant plan_variants[] = {
 	 false,
 	 {TP("tp_set_state", "inet_sock_set_state"), TP("tp_destroy", "tcp_destroy_sock")}},
 
+	{NS_FACT_RETRANS, ANY_WAY, false, {TP("tp_retrans", "tcp_retransmit_skb")}},
+
 	{NS_FACT_READ, ANY_WAY, true, {TP("tp_read", "sock_recv_length")}},
 	{NS_FACT_READ, FENTRY, true, {{"fexit_read_5", HOOK_FUNCTION, "tcp_recvmsg", 0, 5}}},
 	{NS_FACT_READ, FENTRY, true, {{"fexit_read_6", HOOK_FUNCTION, "tcp_recvmsg", 0, 6}}},
@@ -105,6 +107,7 @@ static const struct {
 			  "connections opened after the attach, until their first send"},
 	[NS_FACT_READ] = {"reads", "the application's receive calls (with --all)"},
 	[NS_FACT_SENDPAGE] = {"sendfile", "sendfile() and splice() before Linux 6.5"},
+	[NS_FACT_RETRANS] = {"retransmits", "segments sent again, and by which timer"},
 };
 
 static const char *const ways[WAY_COUNT] = {

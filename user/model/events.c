@@ -19,6 +19,9 @@ bool event__fits(uint32_t type)
 	case NS_RELEASE:
 	case NS_RECV:
 	case NS_WAIT:
+	case NS_RETRANS:
+	case NS_CALL:
+	case NS_EXCHANGE:
 		return true;
 	default:
 		return false;

@@ -18,6 +18,9 @@ union event {
 	struct ns_release release;
 	struct ns_recv recv;
 	struct ns_wait wait;
+	struct ns_retrans retrans;
+	struct ns_call call;
+	struct ns_exchange exchange;
 };
 
 struct events {

@@ -35,6 +35,7 @@ static const struct {
 	[NS_FACT_LIFE] = {"life", "connections that open and close"},
 	[NS_FACT_READ] = {"read", "the application's reads"},
 	[NS_FACT_SENDPAGE] = {"sendpage", "sendfile and splice"},
+	[NS_FACT_RETRANS] = {"retrans", "segments sent again"},
 };
 
 char *name__lost(char *dst, size_t size, uint32_t kind, uint64_t count)

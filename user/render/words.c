@@ -34,6 +34,9 @@ static const struct {
 	[NS_LOST] = {NOBODY, words__lost},
 	[NS_STACK] = {NOBODY, words__stack},
 	[NS_END] = {NOBODY, words__end},
+	[NS_RETRANS] = {TCP, words__retrans},
+	[NS_CALL] = {THREAD, words__call},
+	[NS_EXCHANGE] = {THREAD, words__exchange},
 };
 
 static void name_actor(const struct scene *scene, const struct ns_head *head, enum whose whose,

@@ -29,5 +29,8 @@ words_fn words__thread_totals;
 words_fn words__exit;
 words_fn words__lost;
 words_fn words__stack;
+words_fn words__retrans;
+words_fn words__call;
+words_fn words__exchange;
 
 #endif

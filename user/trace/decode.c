@@ -25,7 +25,7 @@ static void end_strings(union record *record, const struct record_type *type)
 
 static bool is_role(uint32_t role)
 {
-	return role && !(role & ~(uint32_t)(NS_ROLE_TARGET | NS_ROLE_PEER));
+	return role && !(role & ~(uint32_t)(NS_ROLE_TARGET | NS_ROLE_PEER | NS_ROLE_CHAIN));
 }
 
 static const char *conn_damage(const struct ns_conn *conn)
@@ -77,6 +77,15 @@ static const char *wait_damage(const struct ns_wait *wait)
 	return NULL;
 }
 
+static const char *exchange_damage(const struct ns_exchange *exchange)
+{
+	if (exchange->side != NS_EXCHANGE_ASKED && exchange->side != NS_EXCHANGE_SERVED)
+		return "its side is none";
+	if (exchange->begin_ts > exchange->head.ts)
+		return "it ended before it began";
+	return NULL;
+}
+
 /* Types whose head must name a connection. */
 static bool about_a_conn(uint32_t type)
 {
@@ -117,6 +126,11 @@ const char *record__damage(const union record *record)
 		return release_damage(&record->release);
 	case NS_WAIT:
 		return wait_damage(&record->wait);
+	case NS_RETRANS:
+		return record->retrans.kind < NS_RETRANS_KINDS ? NULL
+							       : "its kind is beyond the table";
+	case NS_EXCHANGE:
+		return exchange_damage(&record->exchange);
 	case NS_THREAD_TOTALS:
 		return record->head.tid ? NULL : "it names no thread (tid=)";
 	case NS_LOST:

@@ -33,10 +33,16 @@
 		NULL, FIELD_U32, 0, 0, NULL                                                        \
 	}
 
-static const char *const role_names[] = {"none", "target", "peer", "both", NULL};
+static const char *const role_names[] = {"none", "target", "peer", "both",  "4",
+					 "5",    "6",      "7",    "chain", NULL};
 static const char *const origin_names[] = {"unknown", "existed", "connect", "accept", "use", NULL};
 static const char *const opener_names[] = {"unknown", "self", "peer", NULL};
 static const char *const basis_names[] = {"state", "xmit", NULL};
+static const char *const begun_names[] = {"send", "partly", "changed", "later", NULL};
+static const char *const retrans_names[] = {"unknown", "rto", "tlp", "fast", "syn", NULL};
+static const char *const conn_basis_names[] = {"none", "written", "fd", NULL};
+static const char *const turn_names[] = {"unknown", "wrote", "read", NULL};
+static const char *const side_names[] = {"none", "asked", "served", NULL};
 static const char *const lost_names[] = {"none",     "ringbuf", "conns", "threads", "processes",
 					 "releases", "damaged", "kept",  NULL};
 static const char *const hold_names[] = {"unknown",     "nagle",  "cork",   "msg-more", "rwnd",
@@ -107,6 +113,13 @@ static const struct field hold_fields[] = {
 	U32(ns_hold, min_rtt_us),
 	TIME(ns_hold, last_tx_ts, "last_tx"),
 	FD(ns_hold, fd),
+	NAME(ns_hold, begun, begun_names),
+	U64(ns_hold, pacing_rate),
+	U32(ns_hold, pacing_us),
+	U32(ns_hold, in_flight),
+	U32(ns_hold, wmem_alloc),
+	U32(ns_hold, wmem_queued),
+	U32(ns_hold, sndbuf),
 	END,
 };
 
@@ -128,15 +141,64 @@ static const struct field release_fields[] = {
 static const struct field recv_fields[] = {U32(ns_recv, bytes), FD(ns_recv, fd), END};
 
 static const struct field wait_fields[] = {
-	TIME(ns_wait, off_ts, "off"), TIME(ns_wait, wake_ts, "wake"),
-	U32(ns_wait, state),          FD(ns_wait, syscall),
-	U32(ns_wait, arg0),           U32(ns_wait, waker_tgid),
-	U32(ns_wait, waker_tid),      U32(ns_wait, stack_id),
-	U32(ns_wait, waker_stack_id), STRING(ns_wait, comm),
-	STRING(ns_wait, waker_comm),  END,
+	TIME(ns_wait, off_ts, "off"),
+	TIME(ns_wait, wake_ts, "wake"),
+	U32(ns_wait, state),
+	FD(ns_wait, syscall),
+	U32(ns_wait, arg0),
+	U32(ns_wait, waker_tgid),
+	U32(ns_wait, waker_tid),
+	U32(ns_wait, stack_id),
+	U32(ns_wait, waker_stack_id),
+	STRING(ns_wait, comm),
+	STRING(ns_wait, waker_comm),
+	U32(ns_wait, arg1),
+	U32(ns_wait, arg2),
+	NAME(ns_wait, conn_basis, conn_basis_names),
+	NAME(ns_wait, turn, turn_names),
+	U32(ns_wait, srtt_us),
+	U32(ns_wait, min_rtt_us),
+	END,
 };
 
-#define HOLDS(index, name) FIELD(FIELD_U32, ns_conn_totals, holds[index], name)
+static const struct field retrans_fields[] = {
+	NAME(ns_retrans, kind, retrans_names),
+	U32(ns_retrans, seq),
+	U32(ns_retrans, end),
+	U32(ns_retrans, rto_us),
+	U32(ns_retrans, retries),
+	U32(ns_retrans, srtt_us),
+	U32(ns_retrans, min_rtt_us),
+	U32(ns_retrans, cwnd),
+	U32(ns_retrans, in_flight),
+	U32(ns_retrans, ca_state),
+	TIME(ns_retrans, sent_ts, "sent"),
+	END,
+};
+
+static const struct field call_fields[] = {
+	U32(ns_call, write_seq),
+	U32(ns_call, bytes),
+	U32(ns_call, stack_id),
+	U32(ns_call, truncated),
+	END,
+};
+
+static const struct field exchange_fields[] = {
+	NAME(ns_exchange, side, side_names),
+	U32(ns_exchange, writes),
+	TIME(ns_exchange, begin_ts, "begin"),
+	TIME(ns_exchange, ready_ts, "ready"),
+	TIME(ns_exchange, off_ts, "off"),
+	TIME(ns_exchange, wake_ts, "wake"),
+	MS(ns_exchange, held_ns, "held"),
+	U32(ns_exchange, bytes_out),
+	U32(ns_exchange, weight),
+	END,
+};
+
+#define HOLDS(index, name)   FIELD(FIELD_U32, ns_conn_totals, holds[index], name)
+#define RETRANS(index, name) FIELD(FIELD_U32, ns_conn_totals, retrans_by[index], name)
 
 static const struct field conn_totals_fields[] = {
 	U64(ns_conn_totals, bytes_out),
@@ -166,6 +228,17 @@ static const struct field conn_totals_fields[] = {
 	HOLDS(14, "holds_14"),
 	HOLDS(15, "holds_15"),
 	TIME(ns_conn_totals, first_ts, "first"),
+	RETRANS(NS_RETRANS_UNKNOWN, "retrans_unknown"),
+	RETRANS(NS_RETRANS_RTO, "retrans_rto"),
+	RETRANS(NS_RETRANS_TLP, "retrans_tlp"),
+	RETRANS(NS_RETRANS_FAST, "retrans_fast"),
+	RETRANS(NS_RETRANS_SYN, "retrans_syn"),
+	U32(ns_conn_totals, exchanges),
+	U32(ns_conn_totals, small_writes),
+	U32(ns_conn_totals, close_writes),
+	U32(ns_conn_totals, mss),
+	U32(ns_conn_totals, srtt_us),
+	U32(ns_conn_totals, min_rtt_us),
 	END,
 };
 
@@ -176,6 +249,9 @@ static const struct field thread_totals_fields[] = {
 	U32(ns_thread_totals, voluntary),
 	U32(ns_thread_totals, involuntary),
 	STRING(ns_thread_totals, comm),
+	U32(ns_thread_totals, migrations),
+	U32(ns_thread_totals, wakes),
+	U32(ns_thread_totals, empty_wakes),
 	END,
 };
 
@@ -209,6 +285,9 @@ static const struct record_type types[] = {
 	{NS_LOST, "lost", lost_fields, sizeof(struct ns_lost)},
 	{NS_STACK, "stack", stack_fields, sizeof(struct ns_stack)},
 	{NS_END, "end", no_fields, sizeof(struct ns_end)},
+	{NS_RETRANS, "retrans", retrans_fields, sizeof(struct ns_retrans)},
+	{NS_CALL, "call", call_fields, sizeof(struct ns_call)},
+	{NS_EXCHANGE, "exchange", exchange_fields, sizeof(struct ns_exchange)},
 };
 
 _Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");

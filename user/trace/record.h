@@ -25,6 +25,9 @@ union record {
 	struct ns_release release;
 	struct ns_recv recv;
 	struct ns_wait wait;
+	struct ns_retrans retrans;
+	struct ns_call call;
+	struct ns_exchange exchange;
 	struct ns_conn_totals conn_totals;
 	struct ns_thread_totals thread_totals;
 	struct ns_exit exit;

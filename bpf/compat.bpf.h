@@ -113,6 +113,19 @@ static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_ar
 	args->arg3 = BPF_CORE_READ(regs, r10);
 }
 
+/* By enum ns_call_reg. */
+static __always_inline void read_call_regs(struct pt_regs *regs, __u64 *out)
+{
+	out[NS_REG_IP] = BPF_CORE_READ(regs, ip);
+	out[NS_REG_SP] = BPF_CORE_READ(regs, sp);
+	out[NS_REG_BP] = BPF_CORE_READ(regs, bp);
+	out[NS_REG_BX] = BPF_CORE_READ(regs, bx);
+	out[NS_REG_R12] = BPF_CORE_READ(regs, r12);
+	out[NS_REG_R12 + 1] = BPF_CORE_READ(regs, r13);
+	out[NS_REG_R12 + 2] = BPF_CORE_READ(regs, r14);
+	out[NS_REG_R12 + 3] = BPF_CORE_READ(regs, r15);
+}
+
 #elif defined(__TARGET_ARCH_arm64)
 
 #define NS_SYS_WRITE    64
@@ -132,6 +145,20 @@ static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_ar
 	args->arg0 = BPF_CORE_READ(regs, orig_x0);
 	args->arg2 = BPF_CORE_READ(regs, user_regs.regs[2]);
 	args->arg3 = BPF_CORE_READ(regs, user_regs.regs[3]);
+}
+
+/* By enum ns_call_reg. */
+static __always_inline void read_call_regs(struct pt_regs *regs, __u64 *out)
+{
+	int i;
+
+	out[NS_REG_IP] = BPF_CORE_READ(regs, user_regs.pc);
+	out[NS_REG_SP] = BPF_CORE_READ(regs, user_regs.sp);
+	out[NS_REG_FP] = BPF_CORE_READ(regs, user_regs.regs[29]);
+	out[NS_REG_LR] = BPF_CORE_READ(regs, user_regs.regs[30]);
+#pragma unroll
+	for (i = 0; i < 10; i++)
+		out[NS_REG_X19 + i] = BPF_CORE_READ(regs, user_regs.regs[19 + i]);
 }
 
 #endif

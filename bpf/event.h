@@ -30,7 +30,7 @@
 #define NS_HOLD_REASONS   16   /* counters by reason, room to grow */
 #define NS_STACK_TEXT_MAX 960  /* symbolised stack, leaf first, ';' between */
 #define NS_CALL_STACK     4096 /* bytes of a user stack that are copied, to be unwound */
-#define NS_CALL_REGS      16   /* registers that unwinding may need, see compat.bpf.h */
+#define NS_CALL_REGS      16   /* registers that unwinding may need, see state.h */
 
 enum ns_type {
 	NS_SESSION = 1,      /* user space: what was traced, how, from when */
@@ -157,6 +157,7 @@ enum ns_lost_kind {
 	NS_LOST_RELEASES = 5, /* holds whose release was not seen itself */
 	NS_LOST_DAMAGED = 6,  /* records that the decoder refused */
 	NS_LOST_KEPT = 7,     /* events that user space had no room to keep */
+	NS_LOST_SITES = 8,    /* call sites not taken: a second's budget was used up */
 	NS_LOST_KINDS
 };
 
@@ -349,12 +350,17 @@ struct ns_call {
 	__u32 bytes;
 	__u32 stack_id;  /* NS_STACK of the user stack, 0 none */
 	__u32 truncated; /* 1: it goes deeper than what was copied */
+	__u32 held;      /* 1: bytes of it were held; 0: all was sent and is unacknowledged */
+	__u32 pad;
 };
 
-/* NS_CALL as the kernel side writes it; the collector unwinds it. */
+/*
+ * NS_CALL as the kernel side writes it; the collector unwinds it and keeps nothing of the
+ * stack's bytes but the frames: they are never recorded, nor shown.
+ */
 struct ns_call_raw {
 	struct ns_call call;
-	__u64 regs[NS_CALL_REGS]; /* of the thread in user mode */
+	__u64 regs[NS_CALL_REGS]; /* of the thread in user mode, by enum ns_call_reg of state.h */
 	__u32 stack_len;          /* bytes copied from the stack pointer on */
 	__u32 pad;
 	__u8 stack[NS_CALL_STACK];
@@ -468,8 +474,8 @@ NS_ASSERT_OFFSET(ns_wait, comm, 80);
 NS_ASSERT_OFFSET(ns_wait, arg2, 112);
 NS_ASSERT_SIZE(ns_wait_raw, 520);
 NS_ASSERT_SIZE(ns_retrans, 80);
-NS_ASSERT_SIZE(ns_call, 48);
-NS_ASSERT_SIZE(ns_call_raw, 4280);
+NS_ASSERT_SIZE(ns_call, 56);
+NS_ASSERT_SIZE(ns_call_raw, 4288);
 NS_ASSERT_SIZE(ns_exchange, 88);
 NS_ASSERT_SIZE(ns_conn_totals, 200);
 NS_ASSERT_OFFSET(ns_conn_totals, holds, 80);

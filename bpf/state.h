@@ -43,6 +43,38 @@ struct ns_slot {
 
 _Static_assert(sizeof(struct ns_hold) <= sizeof(struct ns_slot), "a hold fits a slot");
 
+/*
+ * Where ns_call_raw.regs has what: the registers that a called function must restore, without
+ * which the frames of its callers cannot be found, and where the thread was.
+ */
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+enum ns_call_reg {
+	NS_REG_IP = 0,
+	NS_REG_SP = 1,
+	NS_REG_FP = 2,  /* x29 */
+	NS_REG_LR = 3,  /* x30 */
+	NS_REG_X19 = 4, /* to x28 */
+	NS_REG_COUNT = 14
+};
+#else
+enum ns_call_reg {
+	NS_REG_IP = 0,
+	NS_REG_SP = 1,
+	NS_REG_BP = 2,
+	NS_REG_BX = 3,
+	NS_REG_R12 = 4, /* to r15 */
+	NS_REG_COUNT = 8
+};
+#endif
+
+_Static_assert(NS_REG_COUNT <= NS_CALL_REGS, "the registers fit the record");
+
+/* Call sites of a connection: so many of each kind, and of first writes that may be others. */
+#define NS_SITES_HELD   2
+#define NS_SITES_FIRST  2
+#define NS_SITES_OTHER  4
+#define NS_SITES_SECOND 128 /* of all connections, in a second */
+
 enum ns_phase {
 	NS_PHASE_OPENING = 0, /* connect() was called, no addresses yet */
 	NS_PHASE_OPEN = 1,
@@ -83,6 +115,13 @@ struct ns_conn_state {
 	__u64 base_bytes_out;
 	__u64 base_bytes_in;
 	__u64 first_ts;
+
+	__u32 sites_wanted;  /* it was held: sends that may be the first writes are sampled */
+	__u32 sites_unacked; /* bytes that were unacknowledged then */
+	__u32 sites_held;    /* call sites taken */
+	__u32 sites_first;
+	__u32 sites_other;
+	__u32 sites_pad;
 
 	__u32 history_next;    /* slots ever written */
 	__u32 history_flushed; /* of these, already streamed */

@@ -11,14 +11,6 @@
 #define NS_TSQ_THROTTLED 1 /* bit 0 of sk_tsq_flags */
 #define NS_NAGLE_CORK    2 /* TCP_NAGLE_CORK, include/net/tcp.h */
 
-/* What every send end reads of its socket. */
-struct send_view {
-	__u32 write_seq;
-	__u32 snd_nxt;
-	__u32 snd_una;
-	__u64 clock_ns; /* tcp_clock_cache: the time of the last tcp_mstamp_refresh() */
-};
-
 static __always_inline void note_release(struct ns_conn_state *conn, __u64 now, bool inexact)
 {
 	struct ns_release *out = history_slot(conn, NS_RELEASE, sizeof(*out), now);
@@ -221,6 +213,7 @@ static __always_inline void on_send_end(struct sock *sk, const struct send_view 
 		if (!hold_goes_on(conn, view, now) && held && !closing)
 			begin_hold(sk, conn, view, now);
 	}
+	sample_sites(conn, view, bytes, now);
 }
 
 /* tcp_write_xmit() left bytes behind: keep the arguments it decided by. */

@@ -55,14 +55,14 @@ void pipeline__free(struct pipeline *pipeline)
 
 /*
  * Nothing lost that could hide a stall. Releases that were not seen themselves hide none:
- * their stalls are told, as inexact.
+ * their stalls are told, as inexact. Nor do call sites, which are samples.
  */
 static bool is_complete(const struct report *report)
 {
 	const uint32_t needed = 1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_SCHED;
 
 	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
-		if (report->lost[kind] && kind != NS_LOST_RELEASES)
+		if (report->lost[kind] && kind != NS_LOST_RELEASES && kind != NS_LOST_SITES)
 			return false;
 	}
 	return !(report->session.missing & needed);

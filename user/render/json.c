@@ -70,7 +70,7 @@ static json_t *completeness_of(const struct report *report)
 		[NS_LOST_RINGBUF] = "ringbuf",   [NS_LOST_CONNS] = "conns",
 		[NS_LOST_THREADS] = "threads",   [NS_LOST_PROCESSES] = "processes",
 		[NS_LOST_RELEASES] = "releases", [NS_LOST_DAMAGED] = "damaged",
-		[NS_LOST_KEPT] = "kept",
+		[NS_LOST_KEPT] = "kept",         [NS_LOST_SITES] = "sites",
 	};
 	json_t *object = json_object(), *by_kind = json_object(), *missing = json_array();
 	uint64_t lost = 0;
@@ -78,7 +78,8 @@ static json_t *completeness_of(const struct report *report)
 	for (size_t kind = 0; kind < NS_LOST_KINDS; kind++) {
 		if (!kinds[kind] || report->lost[kind] == 0)
 			continue;
-		lost += report->lost[kind];
+		if (kind != NS_LOST_SITES) /* a sample that was not taken is no event */
+			lost += report->lost[kind];
 		put(by_kind, kinds[kind], json_value__count(report->lost[kind]));
 	}
 	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++)

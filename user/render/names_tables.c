@@ -18,6 +18,7 @@ static const struct {
 	[NS_LOST_RELEASES] = {"release", "releases", "when held bytes left was not seen"},
 	[NS_LOST_DAMAGED] = {"record", "records", "damaged"},
 	[NS_LOST_KEPT] = {"record", "records", "no room to keep them"},
+	[NS_LOST_SITES] = {"call site", "call sites", "a second's budget was used up"},
 };
 
 static const struct {

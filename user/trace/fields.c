@@ -181,6 +181,7 @@ static const struct field call_fields[] = {
 	U32(ns_call, bytes),
 	U32(ns_call, stack_id),
 	U32(ns_call, truncated),
+	U32(ns_call, held),
 	END,
 };
 

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Where in their program the two small writes were called. Nothing is taken before a hold
+ * has begun, so a connection that never holds pays for one comparison.
+ *
+ * The held write is still in its call when its hold begins: its registers and the top of its
+ * stack are copied as they are. The write that is unacknowledged has returned by then, so the
+ * next sends of the connection that leave as much unacknowledged stand for it: programs do the
+ * same again. Most programs are built without frame pointers, hence the copy: user space
+ * unwinds it (user/collect/unwind.c).
+ */
+#ifndef NETSTALL_SITES_BPF_H
+#define NETSTALL_SITES_BPF_H
+
+/* What every send end reads of its socket. */
+struct send_view {
+	__u32 write_seq;
+	__u32 snd_nxt;
+	__u32 snd_una;
+	__u64 clock_ns; /* tcp_clock_cache: the time of the last tcp_mstamp_refresh() */
+};
+
+#define NS_STACK_STEP 512 /* a page that is not mapped ends the copy */
+
+__u64 sites_second; /* which second the budget is of */
+__u32 sites_taken;  /* of it; CPUs may race for the last ones */
+
+static __always_inline bool within_budget(__u64 now)
+{
+	__u64 second = now / 1000000000;
+
+	if (second != sites_second) {
+		sites_second = second;
+		sites_taken = 0;
+	}
+	if (sites_taken >= NS_SITES_SECOND) {
+		count_lost(NS_LOST_SITES);
+		return false;
+	}
+	sites_taken++;
+	return true;
+}
+
+/* The stack grows down: what the callers left lies from its pointer upwards. */
+static __always_inline __u32 copy_stack(struct ns_call_raw *out)
+{
+	const void *from = (const void *)out->regs[NS_REG_SP];
+	__u32 i;
+
+#pragma unroll
+	for (i = 0; i < NS_CALL_STACK; i += NS_STACK_STEP) {
+		if (bpf_probe_read_user(out->stack + i, NS_STACK_STEP, from + i))
+			return i;
+	}
+	return NS_CALL_STACK;
+}
+
+/* In the context of the call. False: not taken now, another send may do. */
+static __noinline bool tell_site(struct ns_conn_state *conn, __u32 write_seq, __u32 bytes,
+				 __u64 now, __u32 held)
+{
+	struct ns_call_raw *out;
+
+	if (!conn || !within_budget(now))
+		return false;
+	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
+	if (!out) {
+		count_lost(NS_LOST_SITES);
+		return false;
+	}
+	__builtin_memset(out, 0, __builtin_offsetof(struct ns_call_raw, stack));
+	fill_head(&out->call.head, NS_CALL, sizeof(*out), now, conn->id);
+	out->call.write_seq = write_seq;
+	out->call.bytes = bytes;
+	out->call.held = held;
+	read_call_regs(current_regs(), out->regs);
+	if (!out->regs[NS_REG_IP]) { /* a thread of the kernel: io_uring's workers */
+		bpf_ringbuf_discard(out, BPF_RB_NO_WAKEUP);
+		return true;
+	}
+	out->stack_len = copy_stack(out);
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+/* The program's own doing, which it can change where it writes. */
+static __always_inline bool reason_has_site(__u32 reason)
+{
+	return reason == NS_HOLD_NAGLE || reason == NS_HOLD_CORK || reason == NS_HOLD_MSG_MORE;
+}
+
+static __always_inline void on_held_call(struct ns_conn_state *conn, const struct send_view *view,
+					 __u32 bytes, __u64 now)
+{
+	if (!reason_has_site(conn->hold_reason))
+		return;
+	if (conn->hold_reason == NS_HOLD_NAGLE) {
+		conn->sites_wanted = 1;
+		conn->sites_unacked = view->snd_nxt - view->snd_una;
+	}
+	if (conn->sites_held < NS_SITES_HELD && tell_site(conn, view->write_seq, bytes, now, 1))
+		conn->sites_held++;
+}
+
+/*
+ * A send of which nothing was held. What leaves as many bytes unacknowledged as lay before the
+ * last held write is most likely that first write; a few of other sizes are taken as well,
+ * for programs whose pieces vary.
+ */
+static __always_inline void on_free_call(struct ns_conn_state *conn, const struct send_view *view,
+					 __u32 bytes, __u64 now)
+{
+	__u32 unacked = view->write_seq - view->snd_una;
+	bool alike = unacked == conn->sites_unacked;
+
+	if (!unacked || view->write_seq != view->snd_nxt)
+		return;
+	if (!alike && conn->sites_other == NS_SITES_OTHER)
+		return;
+	if (!tell_site(conn, view->write_seq, bytes, now, 0))
+		return;
+	if (alike)
+		conn->sites_first++;
+	else
+		conn->sites_other++;
+	conn->sites_wanted = conn->sites_first < NS_SITES_FIRST;
+}
+
+/* Every send's end, after its hold was begun, if it began one. */
+static __always_inline void sample_sites(struct ns_conn_state *conn, const struct send_view *view,
+					 __u32 bytes, __u64 now)
+{
+	if (conn->hold_ts == now && now)
+		on_held_call(conn, view, bytes, now);
+	else if (conn->sites_wanted && !conn->hold_ts)
+		on_free_call(conn, view, bytes, now);
+}
+
+#endif

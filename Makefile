@@ -43,6 +43,7 @@ SKEL := $(B)/netstall.skel.h
 
 UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD := $(B)/tests/workload/exchange
+WIRE := $(B)/tests/workload/wire
 RENDER_TRACE := $(B)/tests/golden/render_trace
 
 .PHONY: all
@@ -89,6 +90,10 @@ $(WORKLOAD): $(B)/tests/workload/exchange.o $(patsubst %.c,$(B)/%.o,$(wildcard u
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS)
 
+$(WIRE): $(B)/tests/workload/wire.o
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^
+
 # All tests; root. Prints "N passed, N failed, N skipped" as its last line.
 test:
 	$(Q)scripts/deps.sh build test vm
@@ -99,7 +104,7 @@ check:
 	$(Q)tests/run.sh pure
 
 .PHONY: test-programs
-test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(WORKLOAD)
+test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(WORKLOAD) $(WIRE)
 
 unit golden live: test-programs
 	$(Q)tests/run.sh $@

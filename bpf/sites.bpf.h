@@ -95,7 +95,7 @@ static __always_inline void on_held_call(struct ns_conn_state *conn, const struc
 	if (!reason_has_site(conn->hold_reason))
 		return;
 	if (conn->hold_reason == NS_HOLD_NAGLE) {
-		conn->sites_wanted = 1;
+		conn->sites_wanted = conn->sites_first < NS_SITES_FIRST;
 		conn->sites_unacked = view->snd_nxt - view->snd_una;
 	}
 	if (conn->sites_held < NS_SITES_HELD && tell_site(conn, view->write_seq, bytes, now, 1))

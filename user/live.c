@@ -24,6 +24,7 @@ struct live {
 	const struct live_options *options;
 	struct session *session;
 	struct pipeline *pipeline;
+	struct opener *opener;
 	uint64_t started_ns;
 	uint64_t progress_ns;
 	size_t stalls;
@@ -165,6 +166,7 @@ static void loop(struct live *live)
 int live__run(const struct live_options *options, struct live **out)
 {
 	struct live *live = xcalloc(1, sizeof(*live));
+	struct session_options session_options = options->session;
 	const struct pipeline_sink sink = {options->sink.on_record ? on_record : NULL, on_stall,
 					   live};
 	int err;
@@ -173,7 +175,8 @@ int live__run(const struct live_options *options, struct live **out)
 	live->options = options;
 	live->pipeline = pipeline__new(&sink);
 	catch_signals();
-	err = session__open(&options->session, options->target, options->program, feed, live,
+	session_options.opener = live->opener = opener__new();
+	err = session__open(&session_options, options->target, options->program, feed, live,
 			    &live->session);
 	if (!err)
 		err = session__attach(live->session);
@@ -206,6 +209,7 @@ void live__free(struct live *live)
 	if (!live)
 		return;
 	session__close(live->session);
+	opener__free(live->opener);
 	pipeline__free(live->pipeline);
 	free(live);
 }

@@ -9,6 +9,7 @@
 #include "bpf/state.h"
 #include "user/base/xalloc.h"
 #include "user/collect/kallsyms.h"
+#include "user/collect/unwind.h"
 
 /* Processes told and stacks named; what comes beyond is told again or stays without a name. */
 #define MAX_PROCESSES 8192
@@ -24,6 +25,7 @@ struct enrich {
 	struct enrich_ways ways;
 	struct tasks *tasks;
 	struct kallsyms *kallsyms;
+	struct unwinder *unwinder;
 	bool same_numbers; /* ours are the kernel's */
 	uint64_t refreshed_ns;
 	uint32_t *told; /* processes, by the kernel's number */
@@ -39,6 +41,7 @@ struct enrich *enrich__new(const struct enrich_ways *ways)
 	enrich->ways = *ways;
 	enrich->tasks = tasks__new();
 	enrich->kallsyms = kallsyms__new();
+	enrich->unwinder = unwinder__new(ways->opener);
 	enrich->same_numbers = tasks__in_first_namespace();
 	enrich->told = xcalloc(MAX_PROCESSES, sizeof(*enrich->told));
 	return enrich;
@@ -50,6 +53,7 @@ void enrich__free(struct enrich *enrich)
 		return;
 	tasks__free(enrich->tasks);
 	kallsyms__free(enrich->kallsyms);
+	unwinder__free(enrich->unwinder);
 	free(enrich->told);
 	free(enrich);
 }
@@ -156,25 +160,50 @@ static uint64_t hash_stack(const __u64 *addresses)
 	return hash ? hash : 1;
 }
 
-/* The number of a stack; its names are told at the first sight of it. */
-static uint32_t stack_id(struct enrich *enrich, const __u64 *addresses, uint64_t ts)
+/* The number of the stack with this hash, 0 when no more are numbered. *known: it was told. */
+static uint32_t number_of(struct enrich *enrich, uint64_t hash, bool *known)
 {
-	struct ns_stack out = {.head = {.type = NS_STACK, .len = sizeof(out), .ts = ts}};
-	uint64_t hash = hash_stack(addresses);
 	size_t slot = hash & (STACK_BUCKETS - 1);
 
-	if (!addresses[0])
-		return 0;
 	while (enrich->stacks[slot].hash && enrich->stacks[slot].hash != hash)
 		slot = (slot + 1) & (STACK_BUCKETS - 1);
-	if (enrich->stacks[slot].hash)
+	*known = enrich->stacks[slot].hash;
+	if (*known)
 		return enrich->stacks[slot].id;
 	if (enrich->stack_count == MAX_STACKS - 1)
 		return 0;
 	enrich->stacks[slot].hash = hash;
-	enrich->stacks[slot].id = out.id = ++enrich->stack_count;
+	return enrich->stacks[slot].id = ++enrich->stack_count;
+}
+
+/* The number of a stack; its names are told at the first sight of it. */
+static uint32_t stack_id(struct enrich *enrich, const __u64 *addresses, uint64_t ts)
+{
+	struct ns_stack out = {.head = {.type = NS_STACK, .len = sizeof(out), .ts = ts}};
+	bool known;
+
+	if (!addresses[0])
+		return 0;
+	out.id = number_of(enrich, hash_stack(addresses), &known);
+	if (known || !out.id)
+		return out.id;
 	kallsyms__stack(enrich->kallsyms, addresses, NS_STACK_MAX, out.text, sizeof(out.text));
 	send(enrich, &out, sizeof(out));
+	return out.id;
+}
+
+/* Of a user stack, whose addresses say nothing beyond their process. */
+static uint32_t text_id(struct enrich *enrich, const struct ns_stack *stack)
+{
+	uint64_t hash = 0x9ae16a3b2f90404full; /* not that of kernel stacks */
+	struct ns_stack out = *stack;
+	bool known;
+
+	for (const char *at = stack->text; *at; at++)
+		hash = (hash ^ (unsigned char)*at) * 0x100000001b3ull;
+	out.id = number_of(enrich, hash ? hash : 1, &known);
+	if (!known && out.id)
+		send(enrich, &out, sizeof(out));
 	return out.id;
 }
 
@@ -188,6 +217,23 @@ static void enrich_wait(struct enrich *enrich, const struct ns_wait_raw *raw)
 	tell_process(enrich, out.head.tgid, out.comm, out.head.ts);
 	translate(enrich, &out.head.tgid, &out.head.tid);
 	translate(enrich, &out.waker_tgid, &out.waker_tid);
+	send(enrich, &out, sizeof(out));
+}
+
+static void enrich_call(struct enrich *enrich, const struct ns_call_raw *raw)
+{
+	struct ns_stack stack = {
+		.head = {.type = NS_STACK, .len = sizeof(stack), .ts = raw->call.head.ts}};
+	struct ns_call out = raw->call;
+
+	out.head.len = sizeof(out);
+	tell_process(enrich, out.head.tgid, NULL, out.head.ts);
+	translate(enrich, &out.head.tgid, &out.head.tid);
+	if (out.head.tgid) {
+		out.truncated = unwinder__call(enrich->unwinder, out.head.tgid, raw, stack.text,
+					       sizeof(stack.text));
+		out.stack_id = text_id(enrich, &stack);
+	}
 	send(enrich, &out, sizeof(out));
 }
 
@@ -215,6 +261,10 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len)
 
 	if (len >= sizeof(*head) && head->type == NS_WAIT && len >= sizeof(struct ns_wait_raw)) {
 		enrich_wait(enrich, record);
+		return;
+	}
+	if (len >= sizeof(*head) && head->type == NS_CALL && len >= sizeof(struct ns_call_raw)) {
+		enrich_call(enrich, record);
 		return;
 	}
 	if (len >= sizeof(*head) && head->type == NS_CONN && len >= sizeof(struct ns_conn)) {

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "user/collect/opener.h"
 #include "user/collect/tasks.h"
 
 struct enrich;
@@ -27,7 +28,8 @@ struct enrich_ways {
 	void *sink_context;
 	enrich_tasks *open_tasks;
 	enrich_role *role;
-	void *context; /* of the last two */
+	void *context;         /* of the last two */
+	struct opener *opener; /* for user stacks; the caller's; NULL: they get no names */
 };
 
 struct enrich *enrich__new(const struct enrich_ways *ways);

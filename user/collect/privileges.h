@@ -7,7 +7,8 @@
 
 /*
  * Keep CAP_BPF alone (tables are still read and iterators run, which Linux before 6.x
- * wants it for), and CAP_KILL with a program of ours that may run as another user.
+ * wants it for), and CAP_KILL with a program of ours that may run as another user. The right
+ * to look into other processes stays with a small process of ours: opener.h.
  */
 void privileges__drop(bool own_program);
 

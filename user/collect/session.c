@@ -119,8 +119,8 @@ static int make_plan(struct session *session)
 /* All that comes before the attach. */
 static int prepare(struct session *session)
 {
-	const struct enrich_ways ways = {session->sink, session->context, open_tasks, role_of,
-					 session};
+	const struct enrich_ways ways = {session->sink, session->context, open_tasks,
+					 role_of,       session,          session->options.opener};
 	int err = make_plan(session);
 
 	if (err)

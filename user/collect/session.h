@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "user/collect/opener.h"
 #include "user/collect/plan.h"
 #include "user/collect/target.h"
 
@@ -29,6 +30,7 @@ struct session_options {
 	unsigned ringbuf_bytes; /* a power of two, 0: default */
 	unsigned max_conns;     /* 0: default */
 	unsigned max_threads;
+	struct opener *opener; /* for user stacks; the caller's; NULL: they get no names */
 };
 
 typedef void session_sink(void *context, const void *record, size_t len);

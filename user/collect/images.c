@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/collect/images.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "user/base/xalloc.h"
+
+#define FRESH_NS  1000000000ull
+#define MAPS_SIZE (8u << 20) /* 80,000 mappings */
+
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OWN_MACHINE EM_AARCH64
+#else
+#define OWN_MACHINE EM_NONE
+#endif
+
+struct process {
+	struct images *images;
+	pid_t pid; /* 0: a free place */
+	Dwfl *dwfl;
+	bool attached; /* to the callbacks */
+	uint64_t read_ns;
+	uint64_t used; /* by the count of uses */
+};
+
+struct images {
+	struct opener *opener;
+	uint64_t uses;
+	struct process processes[IMAGES_PROCESSES];
+};
+
+struct images *images__new(struct opener *opener)
+{
+	struct images *images = xcalloc(1, sizeof(*images));
+
+	images->opener = opener;
+	return images;
+}
+
+static void forget(struct process *process)
+{
+	if (process->dwfl)
+		dwfl_end(process->dwfl);
+	memset(process, 0, sizeof(*process));
+}
+
+void images__free(struct images *images)
+{
+	if (!images)
+		return;
+	for (size_t i = 0; i < IMAGES_PROCESSES; i++)
+		forget(&images->processes[i]);
+	free(images);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* libdwfl asks for the file of a module when the first address in it is looked at. */
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+		    char **file_name, Elf **elf)
+{
+	const struct process *process = *userdata;
+	int fd;
+
+	(void)module;
+	(void)base;
+	(void)elf;
+	if (!process || name[0] != '/')
+		return -1;
+	fd = opener__image(process->images->opener, process->pid, name);
+	if (fd < 0)
+		return -1;
+	*file_name = strdup(name);
+	return fd;
+}
+
+/* Symbols and call frame information of the file itself have to do. */
+static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+			  const char *file_name, const char *link, GElf_Word crc, char **found)
+{
+	(void)module;
+	(void)userdata;
+	(void)name;
+	(void)base;
+	(void)file_name;
+	(void)link;
+	(void)crc;
+	(void)found;
+	return -1;
+}
+
+static const Dwfl_Callbacks callbacks_of_modules = {
+	.find_elf = find_elf,
+	.find_debuginfo = find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+};
+
+static int give_process(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr start,
+			void *process)
+{
+	(void)module;
+	(void)name;
+	(void)start;
+	*userdata = process;
+	return DWARF_CB_OK;
+}
+
+/* The whole text, so that a process that ends meanwhile is not taken for an empty one. */
+static size_t read_maps(struct opener *opener, pid_t pid, char **text)
+{
+	int fd = opener__maps(opener, pid);
+	size_t used = 0, room = 1 << 16;
+	ssize_t got;
+
+	*text = NULL;
+	if (fd < 0)
+		return 0;
+	*text = xcalloc(room, 1);
+	while (used < MAPS_SIZE && (got = read(fd, *text + used, room - used)) > 0) {
+		used += got;
+		if (used == room)
+			*text = xreallocarray(*text, room *= 2, 1);
+	}
+	close(fd);
+	return used;
+}
+
+/* Modules that are still mapped where they were stay open. */
+static bool report_maps(struct process *process)
+{
+	char *text;
+	size_t len = read_maps(process->images->opener, process->pid, &text);
+	FILE *file = len ? fmemopen(text, len, "r") : NULL;
+	int err = -1;
+
+	if (file) {
+		dwfl_report_begin(process->dwfl);
+		err = dwfl_linux_proc_maps_report(process->dwfl, file);
+		dwfl_report_end(process->dwfl, NULL, NULL);
+		dwfl_getmodules(process->dwfl, give_process, process, 0);
+		fclose(file);
+	}
+	free(text);
+	process->read_ns = now_ns();
+	return !err;
+}
+
+/* Programs of another machine, or of 32 bits on this one, have other registers. */
+static bool is_of_this_machine(struct process *process)
+{
+	Elf64_Ehdr header;
+	int fd = opener__program(process->images->opener, process->pid);
+	ssize_t len;
+
+	if (fd < 0)
+		return true; /* not known: its modules will tell */
+	len = pread(fd, &header, sizeof(header), 0);
+	close(fd);
+	return len == sizeof(header) && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header.e_machine == OWN_MACHINE;
+}
+
+static struct process *place_for(struct images *images, pid_t pid)
+{
+	struct process *oldest = &images->processes[0];
+
+	for (size_t i = 0; i < IMAGES_PROCESSES; i++) {
+		struct process *process = &images->processes[i];
+
+		if (process->pid == pid)
+			return process;
+		if (process->used < oldest->used)
+			oldest = process;
+	}
+	forget(oldest);
+	oldest->images = images;
+	oldest->pid = pid;
+	return oldest;
+}
+
+static bool refresh(struct process *process, const char **why)
+{
+	if (!is_of_this_machine(process)) {
+		*why = "a program of another machine type";
+		return false;
+	}
+	if (!process->dwfl)
+		process->dwfl = dwfl_begin(&callbacks_of_modules);
+	if (!process->dwfl)
+		return false;
+	if (report_maps(process) || process->attached)
+		return true; /* what was known of a process that ended serves on */
+	*why = "the process was gone, or may not be looked at";
+	return false;
+}
+
+Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc,
+		 const Dwfl_Thread_Callbacks *callbacks, void *argument, const char **why)
+{
+	struct process *process = place_for(images, pid);
+	bool fresh = process->dwfl && now_ns() - process->read_ns < FRESH_NS &&
+		     dwfl_addrmodule(process->dwfl, pc);
+
+	*why = "its programs and libraries cannot be opened";
+	process->used = ++images->uses;
+	if (!fresh && !refresh(process, why)) {
+		forget(process);
+		return NULL;
+	}
+	if (!process->attached)
+		process->attached =
+			dwfl_attach_state(process->dwfl, NULL, pid, callbacks, argument);
+	if (process->attached)
+		return process->dwfl;
+	forget(process);
+	return NULL;
+}

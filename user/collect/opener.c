@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/collect/opener.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "user/base/log.h"
+#include "user/base/xalloc.h"
+
+struct opener {
+	int socket;
+	pid_t pid;
+};
+
+enum what {
+	WHAT_MAPS,
+	WHAT_IMAGE,
+	WHAT_PROGRAM,
+};
+
+struct request {
+	enum what what;
+	pid_t pid;
+	char path[PATH_MAX];
+};
+
+/* ---- the process ---- */
+
+static void keep_little(void)
+{
+	const cap_value_t kept[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
+	cap_t now = cap_get_proc(), caps = cap_init();
+	cap_flag_value_t have;
+
+	for (int i = 0; now && caps && i < 2; i++) {
+		if (cap_get_flag(now, kept[i], CAP_PERMITTED, &have) || have != CAP_SET)
+			continue;
+		cap_set_flag(caps, CAP_PERMITTED, 1, &kept[i], CAP_SET);
+		cap_set_flag(caps, CAP_EFFECTIVE, 1, &kept[i], CAP_SET);
+	}
+	if (!caps || cap_set_proc(caps) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		_exit(1);
+	cap_free(now);
+	cap_free(caps);
+}
+
+static int open_proc(pid_t pid, const char *name, int flags)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The link leads to the file itself, also when its name is gone or another's by now. */
+static bool is_its_program(pid_t pid, const char *path)
+{
+	char link[64], target[PATH_MAX + 1];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	len = readlink(link, target, sizeof(target) - 1);
+	if (len < 0)
+		return false;
+	target[len] = '\0';
+	return !strcmp(target, path);
+}
+
+/* In the process's own root and mount namespace; links do not lead out of it. */
+static int open_in_root(pid_t pid, const char *path)
+{
+	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+	int root = open_proc(pid, "root", O_PATH | O_DIRECTORY), fd;
+
+	if (root < 0)
+		return root;
+	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (fd < 0)
+		fd = -errno;
+	close(root);
+	return fd;
+}
+
+static int only_elf(int fd)
+{
+	struct stat stat;
+	char magic[SELFMAG];
+
+	if (fd < 0)
+		return fd;
+	if (!fstat(fd, &stat) && S_ISREG(stat.st_mode) &&
+	    pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && !memcmp(magic, ELFMAG, SELFMAG))
+		return fd;
+	close(fd);
+	return -ENOEXEC;
+}
+
+static int serve(const struct request *request)
+{
+	switch (request->what) {
+	case WHAT_MAPS:
+		return open_proc(request->pid, "maps", O_RDONLY);
+	case WHAT_IMAGE:
+		if (!is_its_program(request->pid, request->path))
+			return only_elf(open_in_root(request->pid, request->path));
+		/* fall through */
+	case WHAT_PROGRAM:
+		return only_elf(open_proc(request->pid, "exe", O_RDONLY));
+	}
+	return -EINVAL;
+}
+
+/* ---- descriptors over the socket ---- */
+
+union control {
+	struct cmsghdr header;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+static void answer(int socket, int fd)
+{
+	struct iovec result = {&fd, sizeof(fd)};
+	struct msghdr message = {.msg_iov = &result, .msg_iovlen = 1};
+	union control control = {0};
+
+	if (fd >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	}
+	sendmsg(socket, &message, MSG_NOSIGNAL);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void run(int socket)
+{
+	struct request request;
+
+	signal(SIGINT, SIG_IGN); /* it ends when we do, and we may still ask after a Ctrl-C */
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	keep_little();
+	while (recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
+		request.path[sizeof(request.path) - 1] = '\0';
+		answer(socket, serve(&request));
+	}
+	_exit(0);
+}
+
+struct opener *opener__new(void)
+{
+	struct opener *opener;
+	int sockets[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+		return NULL;
+	pid = fork();
+	if (!pid) {
+		close(sockets[0]);
+		run(sockets[1]);
+	}
+	close(sockets[1]);
+	if (pid < 0) {
+		log__debug("no names of user stacks: %s", strerror(errno));
+		close(sockets[0]);
+		return NULL;
+	}
+	opener = xcalloc(1, sizeof(*opener));
+	opener->socket = sockets[0];
+	opener->pid = pid;
+	return opener;
+}
+
+void opener__free(struct opener *opener)
+{
+	if (!opener)
+		return;
+	close(opener->socket);
+	waitpid(opener->pid, NULL, 0);
+	free(opener);
+}
+
+static int ask(struct opener *opener, enum what what, pid_t pid, const char *path)
+{
+	struct request request = {.what = what, .pid = pid};
+	union control control = {0};
+	struct msghdr message = {
+		.msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct iovec result;
+	int status, fd;
+
+	if (!opener)
+		return -ENOSYS;
+	if (strlen(path) >= sizeof(request.path))
+		return -ENAMETOOLONG;
+	strcpy(request.path, path);
+	result = (struct iovec){&status, sizeof(status)};
+	message.msg_iov = &result;
+	if (send(opener->socket, &request, sizeof(request), MSG_NOSIGNAL) < 0 ||
+	    recvmsg(opener->socket, &message, MSG_CMSG_CLOEXEC) != sizeof(status))
+		return -EPIPE;
+	if (status < 0)
+		return status;
+	if (message.msg_controllen < CMSG_LEN(sizeof(fd)) || control.header.cmsg_type != SCM_RIGHTS)
+		return -EMFILE;
+	memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
+	return fd;
+}
+
+int opener__maps(struct opener *opener, pid_t pid)
+{
+	return ask(opener, WHAT_MAPS, pid, "");
+}
+
+int opener__image(struct opener *opener, pid_t pid, const char *path)
+{
+	return ask(opener, WHAT_IMAGE, pid, path);
+}
+
+int opener__program(struct opener *opener, pid_t pid)
+{
+	return ask(opener, WHAT_PROGRAM, pid, "");
+}

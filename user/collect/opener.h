@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A small process of ours that keeps the right to look into other processes after we have
+ * dropped it: it opens the memory maps of a process and the programs and libraries in them,
+ * and passes on the descriptors. It parses nothing; we, who parse files that anybody may have
+ * written, keep no right to open them. It hands out regular ELF files and maps, nothing else.
+ */
+#ifndef NETSTALL_COLLECT_OPENER_H
+#define NETSTALL_COLLECT_OPENER_H
+
+#include <sys/types.h>
+
+struct opener;
+
+/* Started while we have the right; NULL: there is none. It ends with us. */
+struct opener *opener__new(void);
+void opener__free(struct opener *opener);
+
+/* The descriptor of /proc/PID/maps, the caller's; -errno. */
+int opener__maps(struct opener *opener, pid_t pid);
+/* Of the file that PID sees by this name, or its program itself when that is its name. */
+int opener__image(struct opener *opener, pid_t pid, const char *path);
+/* Of the program that PID runs. */
+int opener__program(struct opener *opener, pid_t pid);
+
+#endif

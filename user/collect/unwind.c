@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/collect/unwind.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/state.h"
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+
+#define FRAMES 48
+
+struct unwinder {
+	struct images *images;
+	/* Of the call that is being unwound. */
+	const struct ns_call_raw *call;
+	bool beyond; /* a caller's frame lies above what was copied */
+	size_t count;
+	Dwarf_Addr pcs[FRAMES];
+	bool returns[FRAMES]; /* the address is one that a call returns to */
+};
+
+/* ---- what libdwfl asks for ---- */
+
+static pid_t next_thread(Dwfl *dwfl, void *argument, void **thread)
+{
+	(void)dwfl;
+	(void)argument;
+	(void)thread;
+	return 0;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *argument, void **thread)
+{
+	(void)dwfl;
+	(void)tid;
+	*thread = argument;
+	return true;
+}
+
+/* Only the copied stack is there; what lies elsewhere may have changed since the call. */
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *argument)
+{
+	struct unwinder *unwinder = argument;
+	const struct ns_call_raw *call = unwinder->call;
+	uint64_t offset = address - call->regs[NS_REG_SP];
+	size_t len = call->stack_len < NS_CALL_STACK ? call->stack_len : NS_CALL_STACK;
+
+	(void)dwfl;
+	if (address < call->regs[NS_REG_SP])
+		return false;
+	if (len < sizeof(*result) || offset > len - sizeof(*result)) {
+		unwinder->beyond = true;
+		return false;
+	}
+	memcpy(result, call->stack + offset, sizeof(*result));
+	return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *argument)
+{
+	const struct unwinder *unwinder = argument;
+	const __u64 *regs = unwinder->call->regs;
+
+	/* Numbers as DWARF has them for the machine. */
+#if defined(__x86_64__)
+	Dwarf_Word rbx = regs[NS_REG_BX];
+	Dwarf_Word rbp_rsp[] = {regs[NS_REG_BP], regs[NS_REG_SP]};
+	Dwarf_Word r12_to_rip[] = {regs[NS_REG_R12], regs[NS_REG_R12 + 1], regs[NS_REG_R12 + 2],
+				   regs[NS_REG_R12 + 3], regs[NS_REG_IP]};
+
+	return dwfl_thread_state_registers(thread, 3, 1, &rbx) &&
+	       dwfl_thread_state_registers(thread, 6, 2, rbp_rsp) &&
+	       dwfl_thread_state_registers(thread, 12, 5, r12_to_rip);
+#elif defined(__aarch64__)
+	Dwarf_Word x19_to_sp[13];
+
+	for (int i = 0; i < 10; i++)
+		x19_to_sp[i] = regs[NS_REG_X19 + i];
+	x19_to_sp[10] = regs[NS_REG_FP];
+	x19_to_sp[11] = regs[NS_REG_LR];
+	x19_to_sp[12] = regs[NS_REG_SP];
+	dwfl_thread_state_register_pc(thread, regs[NS_REG_IP]);
+	return dwfl_thread_state_registers(thread, 19, 13, x19_to_sp);
+#else
+	(void)thread;
+	(void)regs;
+	return false;
+#endif
+}
+
+static const Dwfl_Thread_Callbacks callbacks = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = read_memory,
+	.set_initial_registers = set_registers,
+};
+
+static int take_frame(Dwfl_Frame *frame, void *argument)
+{
+	struct unwinder *unwinder = argument;
+	bool is_activation;
+
+	if (unwinder->count == FRAMES) {
+		unwinder->beyond = true;
+		return DWARF_CB_ABORT;
+	}
+	if (!dwfl_frame_pc(frame, &unwinder->pcs[unwinder->count], &is_activation))
+		return DWARF_CB_ABORT;
+	unwinder->returns[unwinder->count++] = !is_activation;
+	return DWARF_CB_OK;
+}
+
+/* ---- names ---- */
+
+/* A name from a file that anybody may have written: ';' ends a frame, control characters are out.
+ */
+static void clean_name(char *out, size_t size, const char *name)
+{
+	text__safe(out, size, name, size / 4);
+	for (; *out; out++)
+		if (*out == ';')
+			*out = ':';
+}
+
+static void name_frame(Dwfl *dwfl, Dwarf_Addr pc, bool returns, char *out, size_t size)
+{
+	/* The call itself lies before the address that it returns to, maybe in another function. */
+	Dwarf_Addr at = returns ? pc - 1 : pc;
+	Dwfl_Module *module = dwfl_addrmodule(dwfl, at);
+	const char *name, *path;
+	GElf_Off offset = 0;
+	Dwarf_Addr start = 0, bias = 0;
+	GElf_Sym symbol;
+	char safe[TEXT_SAFE(64)];
+
+	if (!module) {
+		snprintf(out, size, "[unknown]");
+		return;
+	}
+	name = dwfl_module_addrinfo(module, at, &offset, &symbol, NULL, NULL, NULL);
+	if (name && *name && offset < symbol.st_size) {
+		clean_name(safe, sizeof(safe), name);
+		snprintf(out, size, "%s+0x%llx", safe, (unsigned long long)(offset + pc - at));
+		return;
+	}
+	path = dwfl_module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL);
+	if (!dwfl_module_getelf(module, &bias))
+		bias = start;
+	name = path && strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	clean_name(safe, sizeof(safe), name ? name : "?");
+	snprintf(out, size, "%s+0x%llx", safe, (unsigned long long)(pc - bias));
+}
+
+/* Frames that have no room are left out whole. Returns true when all had. */
+static bool write_frames(const struct unwinder *unwinder, Dwfl *dwfl, char *out, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < unwinder->count; i++) {
+		char frame[TEXT_SAFE(64) + 32];
+		int len;
+
+		name_frame(dwfl, unwinder->pcs[i], unwinder->returns[i], frame, sizeof(frame));
+		len = snprintf(out + used, size - used, "%s%s", i ? ";" : "", frame);
+		if ((size_t)len >= size - used) {
+			out[used] = '\0';
+			return false;
+		}
+		used += len;
+	}
+	return true;
+}
+
+/* ---- */
+
+struct unwinder *unwinder__new(struct opener *opener)
+{
+	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
+
+	unwinder->images = images__new(opener);
+	return unwinder;
+}
+
+void unwinder__free(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	images__free(unwinder->images);
+	free(unwinder);
+}
+
+bool unwinder__call(struct unwinder *unwinder, pid_t pid, const struct ns_call_raw *call, char *out,
+		    size_t size)
+{
+	const char *why;
+	Dwfl *dwfl;
+
+	unwinder->call = call;
+	unwinder->beyond = false;
+	unwinder->count = 0;
+	dwfl = images__of(unwinder->images, pid, call->regs[NS_REG_IP], &callbacks, unwinder, &why);
+	if (!dwfl) {
+		snprintf(out, size, "[%s]", why);
+		return true;
+	}
+	/* What it returns does not matter: the end of the callers is an error on some machines. */
+	dwfl_getthread_frames(dwfl, call->call.head.tid ? call->call.head.tid : 1, take_frame,
+			      unwinder);
+	unwinder->call = NULL;
+	if (!unwinder->count) {
+		snprintf(out, size, "[its registers lead nowhere]");
+		return true;
+	}
+	return !write_frames(unwinder, dwfl, out, size) || unwinder->beyond;
+}

@@ -43,7 +43,8 @@ SKEL := $(B)/netstall.skel.h
 
 UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD := $(B)/tests/workload/exchange
-WIRE := $(B)/tests/workload/wire
+# Workloads of one file each.
+WORKLOADS := $(B)/tests/workload/holds $(B)/tests/workload/wire
 RENDER_TRACE := $(B)/tests/golden/render_trace
 
 .PHONY: all
@@ -90,7 +91,7 @@ $(WORKLOAD): $(B)/tests/workload/exchange.o $(patsubst %.c,$(B)/%.o,$(wildcard u
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS)
 
-$(WIRE): $(B)/tests/workload/wire.o
+$(WORKLOADS): $(B)/%: $(B)/%.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^
 
@@ -104,7 +105,7 @@ check:
 	$(Q)tests/run.sh pure
 
 .PHONY: test-programs
-test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(WORKLOAD) $(WIRE)
+test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(WORKLOAD) $(WORKLOADS)
 
 unit golden live: test-programs
 	$(Q)tests/run.sh $@

@@ -63,6 +63,13 @@ static void set(int fd, int level, int option, int value)
 		die("setsockopt");
 }
 
+/* Of every kernel, with a window that begins at 10 segments and without pacing of its own. */
+static void set_reno(int fd)
+{
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4))
+		die("TCP_CONGESTION");
+}
+
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -174,6 +181,7 @@ static int connect_to_server(const struct run *run)
 		set(fd, SOL_SOCKET, SO_SNDBUF, mode->sndbuf);
 	if (mode->rate)
 		set(fd, SOL_SOCKET, SO_MAX_PACING_RATE, (int)mode->rate);
+	set_reno(fd);
 	if (connect(fd, (const struct sockaddr *)&run->address, sizeof(run->address)))
 		die("connect");
 	if (mode->nodelay)

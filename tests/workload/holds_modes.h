@@ -65,7 +65,8 @@ static const struct mode modes[] = {
 	{.name = "cwnd",
 	 .cause = "cwnd",
 	 .description =
-		 "14 small segments on a new connection, whose window is 10; the ACK is delayed",
+		 "14 small segments on a new connection, whose window is 10; the ACK is delayed "
+		 "(without TLP, which is quicker: net.ipv4.tcp_early_retrans=0)",
 	 .nodelay = true,
 	 .reader_waits = true,
 	 .reconnect = true,
@@ -80,7 +81,7 @@ static const struct mode modes[] = {
 	 .cause = "sndbuf",
 	 .description =
 		 "the smallest send buffer, full of small segments whose ACK is delayed; the "
-		 "client is blocked in send()",
+		 "client is blocked in send() (without TLP)",
 	 .sndbuf = 1,
 	 .nodelay = true,
 	 .reader_waits = true,
@@ -88,12 +89,13 @@ static const struct mode modes[] = {
 	 .pieces = {{.bytes = 100}}},
 	{.name = "autocork",
 	 .cause = "autocork",
-	 .description = "a small write behind one that the slow device still has (tbf)",
+	 .description =
+		 "a small write behind one that the slow device still has (tbf 400kbit, MTU 1500)",
 	 .nodelay = true,
 	 .pieces = {{.bytes = 3000}, {.bytes = 100}}},
 	{.name = "tsq",
 	 .cause = "tsq",
-	 .description = "a long message over a slow device (tbf)",
+	 .description = "a long message over a slow device (tbf 400kbit, MTU 1500)",
 	 .nodelay = true,
 	 .pieces = {{.bytes = 40000}}},
 	{.name = "nodelay-midway",

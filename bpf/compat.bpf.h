@@ -88,8 +88,11 @@ static __always_inline struct pt_regs *current_regs(void)
 struct syscall_args {
 	__u32 number;
 	__u32 arg0;
+	__u32 arg1;
 	__u32 arg2;
 	__u32 arg3;
+	__u32 has_arg3; /* 64 bits of them: pointers, NULL or not */
+	__u32 has_arg4;
 };
 
 #if defined(__TARGET_ARCH_x86)
@@ -103,14 +106,32 @@ struct syscall_args {
 #define NS_SYS_PWRITEV2 328
 #define NS_SYS_SENDMMSG 307
 
+#define NS_SYS_READ        0
+#define NS_SYS_POLL        7
+#define NS_SYS_READV       19
+#define NS_SYS_SELECT      23
+#define NS_SYS_CONNECT     42
+#define NS_SYS_RECVFROM    45
+#define NS_SYS_RECVMSG     47
+#define NS_SYS_FUTEX       202
+#define NS_SYS_EPOLL_WAIT  232
+#define NS_SYS_PSELECT6    270
+#define NS_SYS_PPOLL       271
+#define NS_SYS_EPOLL_PWAIT 281
+#define NS_SYS_RECVMMSG    299
+#define NS_SYS_PREADV2     327
+
 static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_args *args)
 {
 	long number = BPF_CORE_READ(regs, orig_ax);
 
 	args->number = number >= 0 && number < 4096 ? number : NS_SYSCALL_NONE;
 	args->arg0 = BPF_CORE_READ(regs, di);
+	args->arg1 = BPF_CORE_READ(regs, si);
 	args->arg2 = BPF_CORE_READ(regs, dx);
 	args->arg3 = BPF_CORE_READ(regs, r10);
+	args->has_arg3 = BPF_CORE_READ(regs, r10) != 0;
+	args->has_arg4 = BPF_CORE_READ(regs, r8) != 0;
 }
 
 /* By enum ns_call_reg. */
@@ -128,14 +149,30 @@ static __always_inline void read_call_regs(struct pt_regs *regs, __u64 *out)
 
 #elif defined(__TARGET_ARCH_arm64)
 
-#define NS_SYS_WRITE    64
-#define NS_SYS_WRITEV   66
-#define NS_SYS_SENDFILE 71
-#define NS_SYS_SPLICE   76
-#define NS_SYS_SENDTO   206
-#define NS_SYS_SENDMSG  211
-#define NS_SYS_SENDMMSG 269
-#define NS_SYS_PWRITEV2 287
+#define NS_SYS_WRITE       64
+#define NS_SYS_WRITEV      66
+#define NS_SYS_SENDFILE    71
+#define NS_SYS_SPLICE      76
+#define NS_SYS_SENDTO      206
+#define NS_SYS_SENDMSG     211
+#define NS_SYS_SENDMMSG    269
+#define NS_SYS_PWRITEV2    287
+
+/* Without the calls that only older machines have: a number that none has. */
+#define NS_SYS_POLL        0xfff0
+#define NS_SYS_SELECT      0xfff1
+#define NS_SYS_EPOLL_WAIT  0xfff2
+#define NS_SYS_EPOLL_PWAIT 22
+#define NS_SYS_READ        63
+#define NS_SYS_READV       65
+#define NS_SYS_PSELECT6    72
+#define NS_SYS_PPOLL       73
+#define NS_SYS_FUTEX       98
+#define NS_SYS_CONNECT     203
+#define NS_SYS_RECVFROM    207
+#define NS_SYS_RECVMSG     212
+#define NS_SYS_RECVMMSG    243
+#define NS_SYS_PREADV2     286
 
 static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_args *args)
 {
@@ -143,8 +180,11 @@ static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_ar
 
 	args->number = number >= 0 ? number : NS_SYSCALL_NONE;
 	args->arg0 = BPF_CORE_READ(regs, orig_x0);
+	args->arg1 = BPF_CORE_READ(regs, user_regs.regs[1]);
 	args->arg2 = BPF_CORE_READ(regs, user_regs.regs[2]);
 	args->arg3 = BPF_CORE_READ(regs, user_regs.regs[3]);
+	args->has_arg3 = BPF_CORE_READ(regs, user_regs.regs[3]) != 0;
+	args->has_arg4 = BPF_CORE_READ(regs, user_regs.regs[4]) != 0;
 }
 
 /* By enum ns_call_reg. */
@@ -162,6 +202,63 @@ static __always_inline void read_call_regs(struct pt_regs *regs, __u64 *out)
 }
 
 #endif
+
+#define NS_SYS_EPOLL_PWAIT2 441 /* on both */
+
+/* What a call sleeps for. */
+enum call_kind {
+	NS_CALL_OTHER = 0,
+	NS_CALL_ON_FD = 1,    /* its first argument */
+	NS_CALL_ON_EPOLL = 2, /* what the set of its first argument holds */
+};
+
+static __always_inline enum call_kind call_kind(__u32 number)
+{
+	switch (number) {
+	case NS_SYS_READ:
+	case NS_SYS_READV:
+	case NS_SYS_PREADV2:
+	case NS_SYS_RECVFROM:
+	case NS_SYS_RECVMSG:
+	case NS_SYS_RECVMMSG:
+	case NS_SYS_WRITE:
+	case NS_SYS_WRITEV:
+	case NS_SYS_PWRITEV2:
+	case NS_SYS_SENDTO:
+	case NS_SYS_SENDMSG:
+	case NS_SYS_SENDMMSG:
+	case NS_SYS_SENDFILE:
+	case NS_SYS_SPLICE:
+	case NS_SYS_CONNECT:
+		return NS_CALL_ON_FD;
+	case NS_SYS_EPOLL_WAIT:
+	case NS_SYS_EPOLL_PWAIT:
+	case NS_SYS_EPOLL_PWAIT2:
+		return NS_CALL_ON_EPOLL;
+	}
+	return NS_CALL_OTHER;
+}
+
+/* The time-out of a call that sleeps, as ns_wait.arg2 has it. */
+static __always_inline __u32 call_timeout(const struct syscall_args *args)
+{
+	switch (args->number) {
+	case NS_SYS_POLL:
+		return args->arg2;
+	case NS_SYS_EPOLL_WAIT:
+	case NS_SYS_EPOLL_PWAIT:
+		return args->arg3;
+	case NS_SYS_FUTEX:
+	case NS_SYS_EPOLL_PWAIT2:
+		return args->has_arg3 ? 0 : NS_TIMEOUT_NEVER;
+	case NS_SYS_PPOLL:
+		return args->arg2 ? 0 : NS_TIMEOUT_NEVER;
+	case NS_SYS_SELECT:
+	case NS_SYS_PSELECT6:
+		return args->has_arg4 ? 0 : NS_TIMEOUT_NEVER;
+	}
+	return 0;
+}
 
 #define NS_MSG_MORE      0x8000 /* include/linux/socket.h */
 #define NS_SPLICE_F_MORE 4      /* include/linux/splice.h */

@@ -4,25 +4,7 @@
 #ifndef NETSTALL_DISCOVER_BPF_H
 #define NETSTALL_DISCOVER_BPF_H
 
-#define NS_SOCKFS_MAGIC 0x534f434b /* include/uapi/linux/magic.h */
-#define NS_SOCK_STREAM  1
-#define NS_PF_KTHREAD   0x00200000 /* include/linux/sched.h */
-
-/* bpf_sock_from_file() came only with 5.11; the file system of the file's inode tells as well. */
-static __always_inline struct sock *file_socket(struct file *file)
-{
-	struct socket *socket;
-
-	if (BPF_CORE_READ(file, f_inode, i_sb, s_magic) != NS_SOCKFS_MAGIC)
-		return NULL;
-	socket = BPF_CORE_READ(file, private_data);
-	return BPF_CORE_READ(socket, sk);
-}
-
-static __always_inline bool is_tcp_stream(struct sock *sk)
-{
-	return is_tcp(sk) && BPF_CORE_READ(sk, sk_type) == NS_SOCK_STREAM;
-}
+#define NS_PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 
 /* The first scan: every listener of the machine, every open socket of a target. */
 static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
@@ -126,7 +108,7 @@ static __always_inline void seed_thread(struct task_struct *task)
 	if (!thread || thread->since)
 		return;
 	thread->since = bpf_ktime_get_ns();
-	thread->state = task_state(task) & NS_TASK_STATES;
+	thread->state = sleep_state(task_state(task));
 	thread->off = thread->state != 0;
 }
 

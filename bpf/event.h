@@ -304,13 +304,13 @@ struct ns_wait {
 	__u32 syscall; /* number, NS_SYSCALL_NONE in user mode or not known */
 	__u32 arg0;    /* first argument, a file descriptor for most */
 	__u32 waker_tgid;
-	__u32 waker_tid; /* the thread that was current when the wake came */
-	__u32 stack_id;  /* of the sleeper: NS_STACK, 0 none */
-	__u32 waker_stack_id;
-	__u32 arg1; /* futex operation, number of descriptors of poll() */
+	__u32 waker_tid;      /* the thread that was current when the wake came */
+	__u32 stack_id;       /* of the sleeper: NS_STACK, 0 none */
+	__u32 waker_stack_id; /* 0 too when the wake came within threshold / 8 of off_ts */
+	__u32 arg1;           /* futex operation, number of descriptors of poll() */
 	char comm[NS_COMM_LEN];
 	char waker_comm[NS_COMM_LEN];
-	__u32 arg2;       /* time-out in ms of poll() and epoll_wait(), as the call had it */
+	__u32 arg2; /* time-out in ms of poll() and epoll_wait(); NS_TIMEOUT_NEVER; 0 not known */
 	__u32 conn_basis; /* enum ns_conn_basis */
 	__u32 turn;       /* enum ns_turn, of head.conn */
 	__u32 srtt_us;    /* of head.conn at the end of the wait, 0 unknown */
@@ -318,7 +318,8 @@ struct ns_wait {
 	__u32 pad;
 };
 
-#define NS_SYSCALL_NONE 0xffffffffu
+#define NS_SYSCALL_NONE  0xffffffffu
+#define NS_TIMEOUT_NEVER 0xffffffffu /* any negative one means the same */
 
 /* NS_WAIT as the kernel side writes it; the collector turns addresses into ids. */
 struct ns_wait_raw {

@@ -10,6 +10,7 @@ static __always_inline void view_trusted(struct tcp_sock *tp, struct send_view *
 	view->write_seq = tp->write_seq;
 	view->snd_nxt = tp->snd_nxt;
 	view->snd_una = tp->snd_una;
+	view->copied_seq = tp->copied_seq;
 	view->clock_ns = tp->tcp_clock_cache;
 }
 
@@ -20,6 +21,7 @@ static __always_inline void view_probed(struct sock *sk, struct send_view *view)
 	view->write_seq = BPF_CORE_READ(tp, write_seq);
 	view->snd_nxt = BPF_CORE_READ(tp, snd_nxt);
 	view->snd_una = BPF_CORE_READ(tp, snd_una);
+	view->copied_seq = BPF_CORE_READ(tp, copied_seq);
 	view->clock_ns = BPF_CORE_READ(tp, tcp_clock_cache);
 }
 

@@ -21,6 +21,7 @@
 #include "bpf/sites.bpf.h"
 #include "bpf/tcp.bpf.h"
 #include "bpf/delack.bpf.h"
+#include "bpf/fd.bpf.h"
 #include "bpf/sched.bpf.h"
 #include "bpf/life.bpf.h"
 #include "bpf/discover.bpf.h"

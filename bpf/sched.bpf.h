@@ -10,9 +10,24 @@
 #ifndef NETSTALL_SCHED_BPF_H
 #define NETSTALL_SCHED_BPF_H
 
-/* TASK_INTERRUPTIBLE and TASK_UNINTERRUPTIBLE, without the flags beside them (TASK_FREEZABLE, ...).
+/* include/linux/sched.h, without the flags beside them (TASK_FREEZABLE, ...). */
+#define NS_TASK_ASLEEP  3   /* TASK_INTERRUPTIBLE and TASK_UNINTERRUPTIBLE */
+#define NS_TASK_STOPPED 0xc /* __TASK_STOPPED and __TASK_TRACED */
+
+/* ns_wait.state of a task state. */
+static __always_inline __u32 sleep_state(__u32 state)
+{
+	return state & NS_TASK_STOPPED ? 4 : state & NS_TASK_ASLEEP;
+}
+
+/*
+ * A wait from here on is a record: the parts of a chain may each be far shorter than the
+ * stall that they make up together.
  */
-#define NS_TASK_STATES 3
+static __always_inline bool worth_a_record(__u64 length)
+{
+	return length >= settings.threshold_ns / 8;
+}
 
 static __always_inline struct ns_thread_state *watched_thread(struct task_struct *task)
 {
@@ -38,6 +53,7 @@ static __always_inline struct ns_thread_state *watched_thread(struct task_struct
 	return thread;
 }
 
+/* wake_ts and the waker are of the wait to come: on_waking() can be first, on another CPU. */
 static __always_inline void on_switch_out(struct ns_thread_state *thread, __u32 tid, __u64 now,
 					  bool preempted, __u32 state)
 {
@@ -47,15 +63,12 @@ static __always_inline void on_switch_out(struct ns_thread_state *thread, __u32 
 		thread->on_cpu_ns += now - thread->since;
 	thread->off = 1;
 	thread->since = now;
-	thread->has_waker = 0;
-	if (preempted || !(state & NS_TASK_STATES)) {
-		thread->state = 0;
+	thread->state = preempted ? 0 : sleep_state(state);
+	if (thread->state) {
+		thread->voluntary++;
+	} else {
 		thread->wake_ts = now;
 		thread->involuntary++;
-	} else {
-		thread->state = state & NS_TASK_STATES;
-		thread->wake_ts = 0;
-		thread->voluntary++;
 	}
 	last = &last_send[bpf_get_smp_processor_id() & (NS_CPUS - 1)];
 	if (last->tid == tid) {
@@ -64,13 +77,72 @@ static __always_inline void on_switch_out(struct ns_thread_state *thread, __u32 
 	}
 }
 
+/* The connection that a wait was about. */
+struct waited_for {
+	struct ns_conn_state *conn;
+	struct sock *sk;
+	__u32 basis; /* enum ns_conn_basis */
+};
+
+/*
+ * What the owner did last. Reads are not hooked: the socket's copied_seq moves with them.
+ * Of a connection older than the attach, which nobody wrote on since, TCP's own stamps tell.
+ */
+static __always_inline __u32 whose_turn(struct ns_conn_state *conn, struct tcp_sock *tp)
+{
+	struct inet_connection_sock *icsk = (void *)tp;
+	__s32 sent_after;
+
+	if (conn->phase != NS_PHASE_OPEN)
+		return NS_TURN_UNKNOWN;
+	if (BPF_CORE_READ(tp, copied_seq) != conn->copied_seq)
+		return NS_TURN_READ;
+	if (conn->writes)
+		return NS_TURN_WROTE;
+	if (!bpf_core_field_exists(icsk->icsk_ack.lrcvtime) ||
+	    !bpf_core_field_exists(tp->lsndtime) || conn->origin != NS_ORIGIN_EXISTED)
+		return NS_TURN_UNKNOWN;
+	sent_after = BPF_CORE_READ(tp, lsndtime) - BPF_CORE_READ(icsk, icsk_ack.lrcvtime);
+	if (sent_after > 0 && BPF_CORE_READ(tp, bytes_sent))
+		return NS_TURN_WROTE;
+	if (sent_after < 0 && BPF_CORE_READ(tp, bytes_received))
+		return NS_TURN_READ;
+	return NS_TURN_UNKNOWN;
+}
+
+static __always_inline void note_socket(const struct waited_for *what, struct ns_wait *out)
+{
+	struct tcp_sock *tp = (void *)what->sk;
+
+	if (!what->conn)
+		return;
+	out->head.conn = what->conn->id;
+	out->conn_basis = what->basis;
+	out->turn = whose_turn(what->conn, tp);
+	out->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
+	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
+}
+
+static __always_inline void note_waker(const struct ns_thread_state *thread,
+				       struct ns_wait_raw *out)
+{
+	if (thread->has_waker == NS_WAKER_NONE)
+		return;
+	out->wait.waker_tgid = thread->waker_tgid;
+	out->wait.waker_tid = thread->waker_tid;
+	if (thread->has_waker != NS_WAKER_STACK)
+		return;
+	__builtin_memcpy(out->wait.waker_comm, thread->waker_comm, NS_COMM_LEN);
+	__builtin_memcpy(out->waker_stack, thread->waker_stack, sizeof(out->waker_stack));
+}
+
 static __noinline int note_wait(struct task_struct *task, struct ns_thread_state *thread,
-				struct ns_conn_state *conn, __u64 now)
+				const struct syscall_args *args, const struct waited_for *what,
+				__u64 now)
 {
 	struct ns_wait_raw *out;
-	struct syscall_args args;
 
-	if (!thread)
+	if (!thread || !args || !what)
 		return 0;
 	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
 	if (!out) {
@@ -81,55 +153,90 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	out->wait.head.type = NS_WAIT;
 	out->wait.head.len = sizeof(*out);
 	out->wait.head.ts = now;
-	out->wait.head.conn = conn ? conn->id : 0;
 	out->wait.head.cpu = bpf_get_smp_processor_id();
 	out->wait.head.tgid = thread->tgid;
 	out->wait.head.tid = BPF_CORE_READ(task, pid);
 	out->wait.off_ts = thread->since;
 	out->wait.wake_ts = thread->wake_ts;
 	out->wait.state = thread->state;
-	read_syscall(task_regs(task), &args);
-	out->wait.syscall = thread->state ? args.number : NS_SYSCALL_NONE;
-	out->wait.arg0 = args.arg0;
-	if (thread->has_waker) {
-		out->wait.waker_tgid = thread->waker_tgid;
-		out->wait.waker_tid = thread->waker_tid;
-		__builtin_memcpy(out->wait.waker_comm, thread->waker_comm, NS_COMM_LEN);
-		__builtin_memcpy(out->waker_stack, thread->waker_stack, sizeof(out->waker_stack));
+	out->wait.syscall = NS_SYSCALL_NONE;
+	if (thread->state) {
+		out->wait.syscall = args->number;
+		out->wait.arg0 = args->arg0;
+		out->wait.arg1 = args->arg1;
+		out->wait.arg2 = call_timeout(args);
 	}
+	note_socket(what, &out->wait);
+	note_waker(thread, out);
 	BPF_CORE_READ_STR_INTO(&out->wait.comm, task, comm);
-	if (now - thread->since >= settings.threshold_ns)
+	if (worth_a_record(now - thread->since))
 		bpf_get_task_stack(task, out->stack, sizeof(out->stack), 0);
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
+/* The call's own socket; else the one that the thread wrote on, unless the call is on another file.
+ */
+static __always_inline void find_waited_for(struct task_struct *task,
+					    struct ns_thread_state *thread,
+					    const struct syscall_args *args,
+					    struct waited_for *what)
+{
+	struct call_names names = {};
+	__u64 key;
+
+	if (thread->state)
+		name_file(task, args, &names);
+	if (names.file) {
+		what->sk = file_socket(names.file);
+		key = (__u64)what->sk;
+		what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+		what->basis = NS_CONN_FD;
+	}
+	if (what->conn || (thread->state && call_kind(args->number) == NS_CALL_ON_FD))
+		return;
+	key = thread->conn;
+	what->sk = (struct sock *)key;
+	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+	what->basis = NS_CONN_WRITTEN;
+}
+
+static __noinline int end_wait(struct task_struct *task, struct ns_thread_state *thread, __u64 now)
+{
+	struct waited_for what = {};
+	struct syscall_args args;
+
+	if (!thread)
+		return 0;
+	read_syscall(task_regs(task), &args);
+	find_waited_for(task, thread, &args, &what);
+	if (what.conn && now - thread->since >= settings.threshold_ns) {
+		flush_both(what.conn);
+		watch_both_ends(what.conn);
+	}
+	return note_wait(task, thread, &args, &what, now);
+}
+
 static __always_inline void on_switch_in(struct task_struct *task, struct ns_thread_state *thread,
 					 __u64 now)
 {
-	struct ns_conn_state *conn = NULL;
-	__u64 wake_ts;
+	__u64 wake_ts = thread->wake_ts;
 
-	if (!thread->since || !thread->off) {
-		thread->since = now;
-		thread->off = 0;
-		return;
+	if (thread->since && thread->off) {
+		if (!wake_ts)
+			wake_ts = now;
+		else if (wake_ts < thread->since) /* woken on its way off the CPU */
+			wake_ts = thread->since;
+		thread->blocked_ns += wake_ts - thread->since;
+		thread->runqueue_ns += now - wake_ts;
+		if (settings.verbose || worth_a_record(now - thread->since))
+			end_wait(task, thread, now);
+		/* What it wrote before this sleep is not what the next one is about. */
+		if (thread->state)
+			thread->conn = 0;
 	}
-	wake_ts = thread->wake_ts ? thread->wake_ts : now;
-	thread->blocked_ns += wake_ts - thread->since;
-	thread->runqueue_ns += now - wake_ts;
-	if (settings.verbose || now - thread->since >= settings.threshold_ns) {
-		if (thread->conn)
-			conn = bpf_map_lookup_elem(&conns, &thread->conn);
-		if (conn && now - thread->since >= settings.threshold_ns) {
-			flush_both(conn);
-			watch_both_ends(conn);
-		}
-		note_wait(task, thread, conn, now);
-	}
-	/* What it wrote before this sleep is not what the next one is about. */
-	if (thread->state)
-		thread->conn = 0;
+	thread->wake_ts = 0;
+	thread->has_waker = NS_WAKER_NONE;
 	thread->since = now;
 	thread->off = 0;
 }
@@ -149,26 +256,35 @@ static __always_inline void on_switch(struct task_struct *prev, struct task_stru
 		on_switch_in(next, thread, now ? now : bpf_ktime_get_ns());
 }
 
+/* Woken while it still leaves its CPU: it is off the run queue, its switch-out comes. */
+static __always_inline bool leaves_cpu(struct task_struct *task)
+{
+	/* 152e11f6df29 (6.12) keeps some that sleep on the run queue for a while. */
+	if (bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed)
+		return true;
+	return !task->on_rq;
+}
+
 /* current is whatever runs where the wake-up happens: the stack tells on whose behalf. */
 static __always_inline void on_waking(void *ctx, struct task_struct *task)
 {
 	struct ns_thread_state *thread = watched_thread(task);
 	__u64 now, id;
 
-	if (!thread || !thread->off || thread->wake_ts)
+	/* One that is on its CPU has only prepared to sleep, and will not. */
+	if (!thread || thread->wake_ts || (!thread->off && !leaves_cpu(task)))
 		return;
 	now = bpf_ktime_get_ns();
 	thread->wake_ts = now;
-	if (!settings.verbose && now - thread->since < settings.threshold_ns)
-		return;
 	id = bpf_get_current_pid_tgid();
 	thread->waker_tgid = id >> 32;
 	thread->waker_tid = id;
-	thread->has_waker = 1;
+	thread->has_waker = NS_WAKER_IDS;
+	if (!thread->off || !worth_a_record(now - thread->since))
+		return;
+	thread->has_waker = NS_WAKER_STACK;
 	bpf_get_current_comm(thread->waker_comm, sizeof(thread->waker_comm));
 	__builtin_memset(thread->waker_stack, 0, sizeof(thread->waker_stack));
-	if (now - thread->since < settings.threshold_ns)
-		return;
 	bpf_get_stack(ctx, thread->waker_stack, sizeof(thread->waker_stack), 0);
 }
 

@@ -139,6 +139,7 @@ static __always_inline void read_base(struct sock *sk, struct ns_conn_state *con
 {
 	struct tcp_sock *tp = (void *)sk;
 
+	conn->copied_seq = BPF_CORE_READ(tp, copied_seq);
 	conn->base_segs_out = BPF_CORE_READ(tp, segs_out);
 	conn->base_data_segs_out = BPF_CORE_READ(tp, data_segs_out);
 	conn->base_segs_in = BPF_CORE_READ(tp, segs_in);

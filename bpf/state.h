@@ -105,6 +105,7 @@ struct ns_conn_state {
 
 	__u32 writes;
 	__u32 reads;
+	__u32 copied_seq; /* the socket's at the last write, or at first sight */
 	__u32 delack_armed;
 	__u32 delack_fired;
 	__u32 holds[NS_HOLD_REASONS];
@@ -128,12 +129,18 @@ struct ns_conn_state {
 	struct ns_slot history[NS_HISTORY];
 };
 
+enum ns_waker_known {
+	NS_WAKER_NONE = 0,
+	NS_WAKER_IDS = 1,
+	NS_WAKER_STACK = 2, /* and its name */
+};
+
 /* A watched thread, by its tid. */
 struct ns_thread_state {
 	__u32 tgid;
 	__u32 off;     /* 0 on the CPU, 1 off it */
 	__u64 since;   /* of the last change; 0 not known */
-	__u64 wake_ts; /* off: when made runnable, 0 not yet */
+	__u64 wake_ts; /* made runnable; 0: not yet, and while on the CPU */
 	__u64 on_cpu_ns;
 	__u64 blocked_ns;
 	__u64 runqueue_ns;
@@ -142,8 +149,8 @@ struct ns_thread_state {
 	__u32 state; /* when it left */
 	__u32 waker_tgid;
 	__u32 waker_tid;
-	__u32 has_waker;
-	__u64 conn; /* struct sock that it wrote on since its last sleep, 0 none */
+	__u32 has_waker; /* enum ns_waker_known */
+	__u64 conn;      /* struct sock that it wrote on since its last sleep, 0 none */
 	char comm[NS_COMM_LEN];
 	char waker_comm[NS_COMM_LEN];
 	__u64 waker_stack[NS_STACK_MAX];

@@ -46,9 +46,12 @@ enum { BPF_RB_NO_WAKEUP = 1 };
 
 struct bpf_iter_meta;
 struct bpf_map;
+struct fdtable;
 struct file;
+struct files_struct;
 struct inode;
 struct kernfs_node;
+struct list_head;
 struct msghdr;
 struct net;
 struct page;
@@ -60,6 +63,15 @@ struct sock;
 struct super_block;
 struct task_struct;
 
+struct sched_entity {
+	unsigned char sched_delayed;
+};
+
+struct task_io_accounting {
+	u64 rchar;
+	u64 wchar;
+};
+
 struct task_struct {
 	unsigned int __state;
 	void *stack;
@@ -70,6 +82,19 @@ struct task_struct {
 	struct pid *thread_pid;
 	char comm[16];
 	struct signal_struct *signal;
+	struct files_struct *files;
+	int on_rq;
+	struct sched_entity se;
+	struct task_io_accounting ioac;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	void *fd;
 };
 
 struct signal_struct {
@@ -111,6 +136,24 @@ struct super_block {
 
 struct socket {
 	struct sock *sk;
+};
+
+struct list_head {
+	struct list_head *next;
+};
+
+struct eventpoll {
+	struct list_head rdllist;
+};
+
+struct epoll_filefd {
+	struct file *file;
+	int fd;
+};
+
+struct epitem {
+	struct list_head rdllink;
+	struct epoll_filefd ffd;
 };
 
 struct cgroup {
@@ -173,6 +216,7 @@ struct inet_connection_sock {
 	struct {
 		__u8 pending;
 		__u32 ato : 8;
+		__u32 lrcvtime;
 	} icsk_ack;
 };
 
@@ -198,6 +242,8 @@ struct tcp_sock {
 	u32 snd_cwnd;
 	u32 write_seq;
 	u32 rcv_nxt;
+	u32 copied_seq;
+	u32 lsndtime;
 	u32 packets_out;
 	u32 sacked_out;
 	u32 lost_out;

@@ -55,9 +55,10 @@ static void test_nagle_delack(void **state)
 		    "(srv/4243) has nothing to send yet, so its kernel delays the "
 		    "acknowledgement by 40 ms");
 	assert_says(verdict->text, "3 times in 6 writes, 40.4 ms each, 121 ms in all: 60.6%");
-	assert_int_equal(verdict->advice_count, 2);
+	assert_int_equal(verdict->advice_count, 3);
 	assert_says(verdict->advice[0], "one segment fewer");
-	assert_says(verdict->advice[1], "TCP_NODELAY on fd 7 in client");
+	assert_says(verdict->advice[1],
+		    "TCP_NODELAY on fd 7 in client/4242: saves 40.3 ms each time");
 	assert_string_equal(verdict->evidence,
 			    "Evidence complete: 3 of 3 chains seen whole, 0 events lost.");
 	pipeline__free(pipeline);
@@ -77,10 +78,15 @@ static void test_whose_fault(void **state)
 	assert_says(verdict->text, "This end (srv/4243)");
 	assert_says(verdict->advice[0], "In client,");
 	pipeline__free(pipeline);
+	/* Whoever traces both ends has no "other end". */
+	verdict = verdict_of(&pipeline, "both-sides");
+	assert_says(verdict->text, "The receiving end (");
+	pipeline__free(pipeline);
 	verdict = verdict_of(&pipeline, "remote-inferred");
 	assert_says(verdict->text,
-		    "The other end (10.0.0.2:5432) delays the acknowledgement. Its "
-		    "timer was out of sight, so that is deduced: ");
+		    "The other end (10.0.0.2:5432) delays the acknowledgement, by a timer that "
+		    "was out of sight: it came after ");
+	assert_says(verdict->text, "This is deduced: the acknowledgement carried no data");
 	assert_string_equal(
 		verdict->evidence,
 		"Evidence inferred: 0 of 2 chains seen whole, 2 deduced, 0 events lost.");
@@ -97,7 +103,7 @@ static void test_the_rest_is_counted(void **state)
 	assert_says(verdict->text, "on fd 7 (127.0.0.1:37640");
 	assert_says(verdict->text, "This happened 2 times in 4 writes");
 	assert_says(verdict->text, "The same happened on two more connections, 2 times.");
-	assert_says(verdict->text, "Besides: 1 cork stall, 30.0 ms in all.");
+	assert_says(verdict->text, "Besides: 1 cork stall (30.0 ms).");
 	assert_string_equal(verdict->evidence,
 			    "Evidence complete: 4 of 4 chains seen whole, 0 events lost.");
 	pipeline__free(pipeline);

@@ -1,22 +1,52 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * What to change. Every line names what it saves, as this very trace shows it, and what
- * it costs in segments. Never TCP_QUICKACK: the kernel leaves quick-ACK mode by itself
- * again, so it mends one exchange and not the next.
- */
-#include <stdlib.h>
+#include "user/analyze/advice.h"
 
-#include "user/analyze/verdict.h"
+#include <stdarg.h>
+
+#include "user/analyze/advice_parts.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 
-static void give(struct verdict *verdict, char *advice)
+static advise_fn *const advisers[CAUSE_COUNT] = {
+	[CAUSE_UNKNOWN] = advise__unknown,
+	[CAUSE_NAGLE_DELACK] = advise__nagle,
+	[CAUSE_NAGLE] = advise__nagle,
+	[CAUSE_CORK] = advise__cork,
+	[CAUSE_NETWORK] = advise__network,
+	[CAUSE_RUNQUEUE] = advise__runqueue,
+	[CAUSE_CWND] = advise__cwnd,
+	[CAUSE_RWND] = advise__rwnd,
+	[CAUSE_ZERO_WINDOW] = advise__zero_window,
+	[CAUSE_PACING] = advise__pacing,
+	[CAUSE_TSQ] = advise__tsq,
+	[CAUSE_TSO_DEFER] = advise__tso_defer,
+	[CAUSE_AUTOCORK] = advise__autocork,
+	[CAUSE_SNDBUF] = advise__sndbuf,
+	[CAUSE_RTO] = advise__loss,
+	[CAUSE_TLP] = advise__loss,
+	[CAUSE_FAST_RETRANSMIT] = advise__loss,
+	[CAUSE_SYN_RETRANSMIT] = advise__syn_retransmit,
+	[CAUSE_PEER_APP] = advise__peer_app,
+	[CAUSE_IDLE] = advise__unknown, /* never of a stall */
+	[CAUSE_LOCK] = advise__lock,
+	[CAUSE_IPC] = advise__ipc,
+	[CAUSE_DISK] = advise__disk,
+	[CAUSE_TIMER] = advise__timer,
+	[CAUSE_URING] = advise__uring,
+};
+
+void advice__give(struct verdict *verdict, const char *format, ...)
 {
-	verdict->advice[verdict->advice_count++] = advice;
+	va_list args;
+
+	if (verdict->advice_count == VERDICT_ADVICE)
+		return;
+	va_start(args, format);
+	verdict->advice[verdict->advice_count++] = xvasprintf(format, args);
+	va_end(args);
 }
 
-/* "saves 40.5 ms each time, 4.94 s here" */
-static char *saving(const struct story *story)
+char *advice__saving(const struct story *story)
 {
 	char each[TEXT_DURATION], all[TEXT_DURATION], count[TEXT_COUNT];
 
@@ -28,85 +58,7 @@ static char *saving(const struct story *story)
 			 text__count(count, sizeof(count), story->tally->count));
 }
 
-static void advise_nagle(const struct story *story, struct verdict *verdict)
-{
-	uint64_t pieces = 2 + story->tally->joined.most;
-	char *saves = saving(story);
-	char number[TEXT_COUNT], more[TEXT_COUNT];
-	char *segments;
-
-	prose__number(number, sizeof(number), pieces);
-	if (pieces == 2)
-		give(verdict,
-		     xasprintf("In %s, write both pieces at once (one buffer, writev(), or "
-			       "MSG_MORE on the first): %s, and one segment fewer.",
-			       story->program, saves));
-	else
-		give(verdict,
-		     xasprintf("In %s, write all %s pieces at once (one buffer, writev(), or "
-			       "MSG_MORE on all but the last): %s, and one segment fewer.",
-			       story->program, number, saves));
-	/* With TCP_NODELAY each write is a segment; held ones left together in one. */
-	if (pieces == 2)
-		segments = xstrdup("with as many segments as now");
-	else
-		segments = xasprintf("at the price of up to %s more segment%s for %s",
-				     prose__number(more, sizeof(more), pieces - 2),
-				     pieces == 3 ? "" : "s", story->a_message);
-	give(verdict, xasprintf("Set TCP_NODELAY on %s in %s: %s, %s.", story->fd, story->program,
-				saves, segments));
-	free(segments);
-	free(saves);
-}
-
-static void advise_cork(const struct story *story, struct verdict *verdict)
-{
-	char *saves = saving(story);
-
-	if (story->stall->reason == NS_HOLD_MSG_MORE)
-		give(verdict,
-		     xasprintf("In %s, leave MSG_MORE out of the last write of %s on %s: %s, with "
-			       "as many segments as now.",
-			       story->program, story->a_message, story->fd, saves));
-	else
-		give(verdict,
-		     xasprintf("In %s, clear TCP_CORK on %s right after the last write of %s: %s, "
-			       "with as many segments as now.",
-			       story->program, story->fd, story->a_message, saves));
-	give(verdict,
-	     xasprintf("Write the whole %s with one writev() and hold nothing back: the same "
-		       "saving, with as many segments as now.",
-		       story->message));
-	free(saves);
-}
-
-static void advise_unknown(const struct story *story, struct verdict *verdict)
-{
-	const struct model_conn *peer = model__conn(story->model, story->stall->peer);
-
-	if (story->stall->held_bytes)
-		return; /* TCP held it, and why is beyond this version: nothing to say */
-	if (peer && peer->id.head.tgid)
-		give(verdict,
-		     xasprintf("Trace the other end while this happens: netstall trace -p %u",
-			       peer->id.head.tgid));
-	else
-		give(verdict, xasprintf("Run netstall at the other end (%s) while this happens.",
-					story->other));
-}
-
 void advice__write(const struct story *story, struct verdict *verdict)
 {
-	switch (story->tally->cause) {
-	case CAUSE_NAGLE_DELACK:
-	case CAUSE_NAGLE:
-		advise_nagle(story, verdict);
-		break;
-	case CAUSE_CORK:
-		advise_cork(story, verdict);
-		break;
-	default:
-		advise_unknown(story, verdict);
-		break;
-	}
+	advisers[story->tally->cause](story, verdict);
 }

@@ -116,8 +116,11 @@ static void tally_writes(struct tally *tally, const struct stall *stall)
 
 static uint64_t held_part(const struct stall *stall)
 {
-	return stall->slice_count && stall->slices[0].cause == stall->cause ? stall->slices[0].ns
-									    : 0;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < stall->slice_count; i++)
+		ns += stall->slices[i].cause == stall->cause ? stall->slices[i].ns : 0;
+	return ns;
 }
 
 static void tally_stall(struct tally *tally, const struct stall *stall)
@@ -137,6 +140,8 @@ static void tally_stall(struct tally *tally, const struct stall *stall)
 	tally->by_data += stall->ack.head.type && stall->ack.seq != stall->ack.end;
 	tally->total_ns += stall->end_ts - stall->start_ts;
 	tally->held_ns += held_part(stall);
+	tally->first_site = tally->first_site ? tally->first_site : stall->first_site;
+	tally->second_site = tally->second_site ? tally->second_site : stall->second_site;
 	tally_writes(tally, stall);
 }
 

@@ -27,7 +27,9 @@ struct tally {
 	struct range first_bytes; /* most 0: not seen */
 	struct range second_bytes;
 	struct range joined;
-	struct range gap_ns;  /* from the first write to the held one */
+	struct range gap_ns;    /* from the first write to the held one */
+	const char *first_site; /* of the first stall that has them; NULL none */
+	const char *second_site;
 	struct stall example; /* the first whole one, else the first; without steps */
 };
 

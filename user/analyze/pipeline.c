@@ -217,7 +217,7 @@ const struct report *pipeline__finish(struct pipeline *pipeline)
 	settle(pipeline, UINT64_MAX);
 	update_report(pipeline);
 	ledger__close(pipeline->ledger);
-	verdict__write(pipeline->ledger, pipeline->model);
+	verdict__write(pipeline->ledger);
 	pipeline->finished = true;
 	return pipeline->report;
 }

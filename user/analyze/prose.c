@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "user/analyze/verdict.h"
+#include "user/analyze/story.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 
@@ -49,9 +49,4 @@ char *prose__number(char *dst, size_t size, uint64_t number)
 	else
 		text__count(dst, size, number);
 	return dst;
-}
-
-uint64_t story__held(const struct story *story)
-{
-	return story->tally->count ? story->tally->held_ns / story->tally->count : 0;
 }

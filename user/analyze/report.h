@@ -188,6 +188,8 @@ struct verdict {
 	char *text;  /* one paragraph without line breaks; the renderer wraps */
 	size_t advice_count;
 	char *advice[VERDICT_ADVICE]; /* most to be recommended first */
+	const char *first_site;       /* user stacks of the two writes, leaf first, ';' between; */
+	const char *second_site;      /* NULL not taken, or no matter to this cause */
 	char *evidence; /* "Evidence complete: 122 of 122 chains seen whole, 0 events lost."; NULL
 			 * when nothing was found: text says it then */
 };

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/sight.h"
+
+#include "user/analyze/incident.h"
+#include "user/analyze/story.h"
+#include "user/base/text.h"
+
+uint64_t sight__lost(const struct report *report)
+{
+	return report->lost[NS_LOST_RINGBUF] + report->lost[NS_LOST_DAMAGED] +
+	       report->lost[NS_LOST_KEPT];
+}
+
+static void add_unwatched(char **text, const struct report *report)
+{
+	static const struct {
+		enum ns_lost_kind kind;
+		const char *one, *many;
+	} kinds[] = {
+		{NS_LOST_CONNS, "connection", "connections"},
+		{NS_LOST_THREADS, "thread", "threads"},
+		{NS_LOST_PROCESSES, "process", "processes"},
+	};
+	char count[TEXT_COUNT];
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		uint64_t lost = report->lost[kinds[i].kind];
+
+		if (lost)
+			prose__add(text, ", %s %s not watched for want of room",
+				   text__count(count, sizeof(count), lost),
+				   lost == 1 ? kinds[i].one : kinds[i].many);
+	}
+}
+
+static void add_invisible(char **text, const struct report *report)
+{
+	static const struct {
+		enum ns_fact fact;
+		const char *what;
+	} facts[] = {
+		{NS_FACT_SEND, "sends"},
+		{NS_FACT_TRANSMIT, "transmits"},
+		{NS_FACT_SCHED, "waits of threads"},
+	};
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		if (report->session.missing >> facts[i].fact & 1)
+			prose__add(text, ", %s not visible on this kernel", facts[i].what);
+	}
+}
+
+uint64_t sight__threshold(const struct report *report)
+{
+	return report->session.head.type ? report->session.threshold_ns : DEFAULT_THRESHOLD_NS;
+}
+
+void sight__add_gaps(char **text, const struct report *report)
+{
+	add_unwatched(text, report);
+	add_invisible(text, report);
+}

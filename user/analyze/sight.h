@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* How much of the program was in sight: what a verdict may build on. */
+#ifndef NETSTALL_ANALYZE_SIGHT_H
+#define NETSTALL_ANALYZE_SIGHT_H
+
+#include "user/analyze/report.h"
+
+/* Events that were lost, so that a stall may have been among them. */
+uint64_t sight__lost(const struct report *report);
+/* Waits below it were not looked at. */
+uint64_t sight__threshold(const struct report *report);
+/* ", 2 connections not watched for want of room, sends not visible on this kernel" */
+void sight__add_gaps(char **text, const struct report *report);
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Nothing was found: how much that says. */
+#include <stdlib.h>
+
+#include "user/analyze/sight.h"
+#include "user/analyze/story.h"
+#include "user/analyze/verdict.h"
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+
+struct watched {
+	uint64_t conns;
+	uint64_t writes;
+	uint64_t exchanges; /* 0: not counted */
+	uint64_t threads;
+};
+
+static struct watched count_watched(const struct report *report)
+{
+	struct watched watched = {0};
+
+	for (size_t i = 0; i < report->conn_count; i++) {
+		if (!(report->conns[i].id.role & NS_ROLE_TARGET))
+			continue;
+		watched.conns++;
+		watched.writes += report->conns[i].totals.writes;
+		watched.exchanges += report->conns[i].totals.exchanges;
+	}
+	for (size_t i = 0; i < report->thread_count; i++)
+		watched.threads += !!(report->threads[i].role & NS_ROLE_TARGET);
+	return watched;
+}
+
+/* "64 connections", "1 thread" */
+static void add_counted(char **text, uint64_t number, const char *what)
+{
+	char count[TEXT_COUNT];
+
+	prose__add(text, "%s %s%s", text__count(count, sizeof(count), number), what,
+		   number == 1 ? "" : "s");
+}
+
+static void add_watched(char **text, const struct report *report, const struct watched *watched)
+{
+	char window[TEXT_DURATION];
+
+	prose__add(text, "Watched %s: ",
+		   text__duration(window, sizeof(window), report->end_ts - report->start_ts));
+	add_counted(text, watched->conns, "connection");
+	prose__add(text, ", ");
+	if (watched->exchanges)
+		add_counted(text, watched->exchanges, "exchange");
+	else
+		add_counted(text, watched->writes, "write");
+	prose__add(text, ", ");
+	add_counted(text, watched->threads, "thread");
+	prose__add(text, ", ");
+	add_counted(text, sight__lost(report), "event");
+	prose__add(text, " lost");
+	sight__add_gaps(text, report);
+}
+
+static const char *why_silence_is_no_evidence(const struct report *report,
+					      const struct watched *watched)
+{
+	if (!watched->conns)
+		return "No TCP connection of this program was seen, so nothing can be said of it. ";
+	if (sight__lost(report))
+		return "Events were lost, and a stall may have been among them. ";
+	return "Not everything was in sight, and a stall may have been where it was not. ";
+}
+
+/* "What it waits for, in waits of 10 ms and more: idle 71%, peer-app 29%." */
+static void add_waits(char **text, const struct report *report)
+{
+	char threshold[TEXT_DURATION], share[TEXT_PERCENT];
+	bool told[CAUSE_COUNT] = {false};
+	uint64_t whole = 0;
+
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		whole += report->waited_ns[i];
+	if (!whole)
+		return;
+	prose__add(text, " What it waits for, in waits of %s and more:",
+		   text__nominal(threshold, sizeof(threshold), sight__threshold(report)));
+	for (size_t n = 0; n < CAUSE_COUNT; n++) {
+		size_t most = CAUSE_COUNT;
+
+		for (size_t i = 0; i < CAUSE_COUNT; i++) {
+			if (!told[i] && report->waited_ns[i] &&
+			    (most == CAUSE_COUNT || report->waited_ns[i] > report->waited_ns[most]))
+				most = i;
+		}
+		if (most == CAUSE_COUNT)
+			break;
+		told[most] = true;
+		prose__add(text, "%s %s %s", n ? "," : "", cause__info((enum cause)most)->id,
+			   text__percent(share, sizeof(share),
+					 (double)report->waited_ns[most] / (double)whole));
+	}
+	prose__add(text, ".");
+}
+
+static void add_longest(char **text, const struct report *report)
+{
+	char longest[TEXT_DURATION];
+
+	if (report->longest_wait_ns && report->longest_wait_cause != CAUSE_UNKNOWN)
+		prose__add(text, "; the longest wait with work owed was %s (%s).",
+			   text__duration(longest, sizeof(longest), report->longest_wait_ns),
+			   cause__info(report->longest_wait_cause)->id);
+	else if (report->longest_wait_ns)
+		prose__add(text, "; the longest wait with work owed was %s.",
+			   text__duration(longest, sizeof(longest), report->longest_wait_ns));
+	else
+		prose__add(text, "; no wait with work owed reached %s.",
+			   text__nominal(longest, sizeof(longest), sight__threshold(report)));
+}
+
+void verdict__write_silence(struct report *report)
+{
+	struct watched watched = count_watched(report);
+	struct verdict *verdict = &report->verdict;
+
+	if (watched.conns && report->complete) {
+		verdict->title = xstrdup("Nothing held this program back on the network.");
+	} else {
+		verdict->title = xstrdup("Nothing was found, but that is no evidence here.");
+		prose__add(&verdict->text, "%s", why_silence_is_no_evidence(report, &watched));
+	}
+	add_watched(&verdict->text, report, &watched);
+	add_longest(&verdict->text, report);
+	add_waits(&verdict->text, report);
+}

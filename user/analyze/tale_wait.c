@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Waits that nothing held in TCP explains: programs, threads, timers, disks, CPUs. */
+#include "user/analyze/tale_parts.h"
+#include "user/base/text.h"
+#include "user/trace/syscalls.h"
+
+static bool is_known(const struct story *story, uint32_t pid)
+{
+	return pid && report__process(story->report, pid);
+}
+
+/* " in read on fd 7"; nothing when the call is not known. */
+static void add_call(const struct story *story, char **text)
+{
+	char call[64];
+
+	if (story__call(call, sizeof(call), story->report, &story->stall->wait))
+		prose__add(text, " in %s", call);
+}
+
+static void add_waiter(const struct story *story, char **text)
+{
+	prose__add(text, "%s waited", story->waiter);
+	add_call(story, text);
+}
+
+/* " (127.0.0.1:1 -> 127.0.0.1:2)", where the wait was for a connection */
+static void add_for_other(const struct story *story, char **text)
+{
+	if (!story->conn)
+		return;
+	tale__connection(story, text);
+	prose__add(text, " for %s", story->other);
+}
+
+/* " until worker/77 woke it"; nothing when the waker is no thread that is watched. */
+static void add_waker(const struct story *story, char **text)
+{
+	const struct ns_wait *wait = &story->stall->wait;
+	char name[STORY_NAME];
+
+	if (!wait->head.type || !is_known(story, wait->waker_tgid))
+		return;
+	prose__add(text, " until %s woke it",
+		   story__thread(name, sizeof(name), story->report, wait->waker_tgid,
+				 wait->waker_tid));
+}
+
+static void add_round_trip(const struct story *story, char **text)
+{
+	const struct ns_wait *wait = &story->stall->wait;
+	char rtt[TEXT_DURATION], least[TEXT_DURATION];
+
+	if (!wait->head.type || !wait->srtt_us)
+		return;
+	prose__add(text, " A round trip takes %s here",
+		   text__duration(rtt, sizeof(rtt), 1000ull * wait->srtt_us));
+	if (wait->min_rtt_us)
+		prose__add(text, ", and took %s at least",
+			   text__duration(least, sizeof(least), 1000ull * wait->min_rtt_us));
+	prose__add(text, ".");
+}
+
+static bool is_blind(const struct story *story, enum ns_fact fact)
+{
+	return story->report->session.missing >> fact & 1;
+}
+
+/* Only what this way of attaching would have shown can be ruled out. */
+static void add_ruled_out(const struct story *story, char **text)
+{
+	bool holds = !is_blind(story, NS_FACT_SEND), losses = !is_blind(story, NS_FACT_RETRANS);
+
+	if (holds || losses)
+		prose__add(text, " TCP %s%s%s meanwhile.", holds ? "held nothing back" : "",
+			   holds && losses ? " and " : "", losses ? "sent nothing again" : "");
+}
+
+void tale__peer_app(const struct story *story, char **text)
+{
+	prose__add(text, "%s wrote on %s", story->conn ? story->sender : story->waiter, story->fd);
+	tale__connection(story, text);
+	prose__add(text, " and then waited");
+	add_call(story, text);
+	prose__add(text, " for %s to answer: the program there took that time.", story->other);
+	add_ruled_out(story, text);
+	tale__chain(story, text);
+	if (!story->peer)
+		add_round_trip(story, text);
+}
+
+void tale__network(const struct story *story, char **text)
+{
+	add_waiter(story, text);
+	add_for_other(story, text);
+	prose__add(text, ": the bytes were under way for that time.");
+	add_ruled_out(story, text);
+	add_round_trip(story, text);
+}
+
+void tale__runqueue(const struct story *story, char **text)
+{
+	const struct ns_wait *wait = &story->stall->wait;
+	char waited[TEXT_DURATION];
+
+	prose__add(text, "%s was ready to run and waited for a CPU", story->waiter);
+	if (wait->head.type && wait->wake_ts && wait->wake_ts < wait->head.ts)
+		prose__add(text, ": %s passed from its wake until it ran",
+			   text__duration(waited, sizeof(waited), wait->head.ts - wait->wake_ts));
+	prose__add(text, ". Which threads had the CPUs meanwhile was not recorded.");
+	tale__chain(story, text);
+}
+
+void tale__lock(const struct story *story, char **text)
+{
+	add_waiter(story, text);
+	add_waker(story, text);
+	prose__add(text, ": for a lock that another thread held, or for a signal between threads.");
+	tale__chain(story, text);
+}
+
+void tale__ipc(const struct story *story, char **text)
+{
+	add_waiter(story, text);
+	add_waker(story, text);
+	prose__add(text,
+		   ": for a pipe, a Unix socket, an eventfd or the like, not for the network.");
+	tale__chain(story, text);
+}
+
+void tale__disk(const struct story *story, char **text)
+{
+	add_waiter(story, text);
+	prose__add(text, " for block I/O.");
+	tale__chain(story, text);
+}
+
+void tale__timer(const struct story *story, char **text)
+{
+	const struct ns_wait *wait = &story->stall->wait;
+	char call[64];
+	const char *where = story__call(call, sizeof(call), story->report, wait);
+
+	if (where &&
+	    syscall__wait(story->report->session.arch, wait->syscall) != SYSCALL_WAIT_OTHER)
+		prose__add(text,
+			   "%s waited in %s until the time-out that it had set itself ran out: "
+			   "nothing that it waited for came.",
+			   story->waiter, where);
+	else
+		prose__add(text, "%s slept%s%s, as long as it had asked for.", story->waiter,
+			   where ? " in " : "", where ? where : "");
+	tale__chain(story, text);
+}
+
+void tale__uring(const struct story *story, char **text)
+{
+	add_waiter(story, text);
+	prose__add(text,
+		   " for a completion of io_uring. Which operation that was, and what it "
+		   "waited for, was not seen.");
+	tale__chain(story, text);
+}
+
+static void add_held(const struct story *story, char **text)
+{
+	char bytes[TEXT_BYTES];
+
+	prose__add(text, "%s wrote on %s", story->sender, story->fd);
+	tale__connection(story, text);
+	prose__add(text, ", and TCP held %s of it back.",
+		   text__bytes(bytes, sizeof(bytes), story->stall->held_bytes));
+}
+
+void tale__unknown(const struct story *story, char **text)
+{
+	if (story->stall->held_bytes) {
+		add_held(story, text);
+		return;
+	}
+	if (!story->conn) {
+		add_waiter(story, text);
+		prose__add(text, ".");
+		tale__chain(story, text);
+		return;
+	}
+	prose__add(text, "%s wrote on %s", story->sender, story->fd);
+	tale__connection(story, text);
+	prose__add(text, " and then waited");
+	add_call(story, text);
+	prose__add(text, " for %s.", story->other);
+	tale__chain(story, text);
+}

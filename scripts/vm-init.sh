@@ -6,7 +6,7 @@
 # It must stay process 1 across that change: kernel threads share its root, and so find modprobe when a module is asked for.
 #
 # vm-run.sh puts into /vm of the initramfs: modules/* in the order of loading, kernel-modules (the path of the kernel's
-# lib/modules on the host), and command, a bash script.
+# lib/modules on the host), command, a bash script, and network-side, a or b, where another VM is connected.
 set -u
 busybox=/bin/busybox
 
@@ -38,7 +38,8 @@ first_stage() {
 
     mount -t tmpfs tmpfs /root/run
     mkdir /root/run/vm
-    cp -r /bin/busybox /init /vm/command /vm/kernel-modules /root/run/vm/
+    rm -r /vm/modules
+    cp -r /bin/busybox /init /vm/* /root/run/vm/
     mount --move /dev /root/dev
     mount --move /sys /root/sys
     mount --move /proc /root/proc
@@ -55,11 +56,29 @@ find_ports() {
             fi
         done
         [ ! -e /run/vm/port.out ] || [ ! -e /run/vm/port.err ] || [ ! -e /run/vm/port.files ] ||
-            [ ! -e /run/vm/port.status ] || return 0
+            [ ! -e /run/vm/port.status ] || [ ! -e /run/vm/port.heart ] || return 0
         $busybox sleep 0.1
         tries=$((tries + 1))
     done
     fail "the ports to the host are missing"
+}
+
+# Tells the host every few seconds that processes still run here. The time-out of read is the clock: it needs no fork.
+beat() {
+    exec 3<>/run/vm/never >/run/vm/port.heart
+    while echo; do
+        # shellcheck disable=SC3045 # busybox has it
+        read -r -t 4 _ <&3
+    done
+}
+
+# Sides a and b are 192.0.2.1 and 192.0.2.2. Nobody asks which card is the one: it is the only one.
+start_network() {
+    local host=1
+    [ "$1" = a ] || host=2
+    modprobe virtio_net || fail "cannot load the network card's driver"
+    $busybox ip addr add "192.0.2.$host/24" dev eth0 || fail "there is no network card"
+    $busybox ip link set eth0 up
 }
 
 second_stage() {
@@ -80,6 +99,9 @@ second_stage() {
     $busybox hostname netstall-vm
     ulimit -l unlimited # kernels before 5.11 charge BPF maps to it
     find_ports
+    mkfifo /run/vm/never
+    beat &
+    [ ! -e /run/vm/network-side ] || start_network "$(cat /run/vm/network-side)"
 
     echo "netstall-vm: up after $(cut -d ' ' -f 1 /proc/uptime) s"
     bash /run/vm/command </dev/null >/run/vm/port.out 2>/run/vm/port.err

@@ -3,26 +3,32 @@
 #
 # Runs one command as root under another kernel, in a VM that has this machine's root file system.
 #
-#   vm-run.sh [-o OUTDIR] [-m MB] [-s SMP] [-t SECS] [-a "KERNEL ARGS"] [-v] KERNEL -- CMD [ARG...]
+#   vm-run.sh [-o OUTDIR] [-m MB] [-s SMP] [-t SECS] [-a "KERNEL ARGS"] [-n DIR:SIDE] [-v] KERNEL -- CMD [ARG...]
 #
 #   -o  copy the files that CMD leaves in $OUT into this folder      -t  time-out (300 s), the boot included
 #   -m  memory (1024 MB)      -s  CPUs (2)      -a  more kernel arguments      -v  also print the kernel's console
+#   -n  a network card and a serial line to another VM, which has the same DIR; SIDE is a or b (vm-pair.sh)
 #
 # KERNEL is a series of vm-kernels.sh, as 6.1, and is fetched if it is not in the cache. CMD runs in the caller's working
 # directory; its stdout, stderr and exit status are ours. Every program of this machine is there, and the VM may write
 # anywhere: it writes to memory, nothing reaches this machine. QEMU emulates the processor, so KVM is not needed.
-# Exit status: CMD's; 124 time-out; 125 the VM did not run CMD, and the end of its console says why.
+# Exit status: CMD's; 123 the guest panicked or froze; 124 time-out; 125 the VM did not run CMD. In these three cases the
+# end of its console stands on stderr.
 set -euo pipefail
 
 self=${0##*/}
 scripts=$(realpath "$(dirname "$0")")
 die() { echo "$self: $*" >&2; exit 125; }
-usage() { die "usage: [-o OUTDIR] [-m MB] [-s SMP] [-t SECS] [-a ARGS] [-v] KERNEL -- CMD [ARG...]"; }
+usage() { die "usage: [-o OUTDIR] [-m MB] [-s SMP] [-t SECS] [-a ARGS] [-n DIR:SIDE] [-v] KERNEL -- CMD [ARG...]"; }
 
 virtiofsd=/usr/lib/qemu/virtiofsd
 
 # What the guest needs before it sees any file of the host. Some of it is built into the newer kernels.
 boot_modules=(virtio_pci virtio_console virtiofs overlay)
+
+# The guest's process 1 sends a sign of life every few seconds. When none comes for so many, it is taken for frozen: that is
+# more than a boot takes on a busy machine, and less than anybody wants to wait for a time-out.
+heart_limit=${NETSTALL_VM_HEART_LIMIT:-90}
 
 # ---- what must be there --------------------------------------------------------------------------------------------
 
@@ -49,11 +55,13 @@ boot_module_files() {
     done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
 }
 
-# Makes $kernel/initramfs, unless that of an earlier run still serves.
+# Makes $initramfs, unless that of an earlier run still serves. Its name tells what it was made of: several work trees may
+# share the cache.
 make_initramfs() {
     local tree=$work/tree files file number=100
-    [ "$kernel/initramfs" -nt "$scripts/vm-init.sh" ] && [ "$kernel/initramfs" -nt "$scripts/vm-run.sh" ] &&
-        [ "$kernel/initramfs" -nt "$(command -v busybox)" ] && return
+    initramfs=$kernel/initramfs-$(cat "$scripts"/vm-{init,run}.sh "$(command -v busybox)" | sha256sum | head -c 16)
+    [ ! -e "$initramfs" ] || return 0
+    find "$kernel" -maxdepth 1 -name 'initramfs*' -mtime +0 -delete # none that a run may be reading
     files=$(boot_module_files)
     mkdir -p "$tree"/{bin,dev,proc,sys,vm/modules}
     cp "$(command -v busybox)" "$tree/bin/busybox"
@@ -69,20 +77,21 @@ make_initramfs() {
     done <<<"$files"
     (cd "$tree" && find . | cpio --quiet -o -H newc) | gzip -1 >"$work/base"
     truncate -s %512 "$work/base" # a second archive can only start at a multiple of four
-    mv "$work/base" "$kernel/initramfs.$$"
-    mv "$kernel/initramfs.$$" "$kernel/initramfs" # whole or not at all: another VM may be starting
+    mv "$work/base" "$initramfs.$$"
+    mv "$initramfs.$$" "$initramfs" # whole or not at all: another VM may be starting
 }
 
 # Makes $work/initramfs: the kernel's, followed by an archive with what is particular to this run.
 add_command() {
     mkdir -p "$work/run/vm"
     echo "$kernel/lib/modules" >"$work/run/vm/kernel-modules"
+    [ -z "$network" ] || echo "${network##*:}" >"$work/run/vm/network-side"
     {
         printf 'cd %q || exit 125\nexec' "$PWD"
         printf ' %q' "$@"
         echo
     } >"$work/run/vm/command"
-    { cat "$kernel/initramfs" && cd "$work/run" && find vm | cpio --quiet -o -H newc; } >"$work/initramfs"
+    { cat "$initramfs" && cd "$work/run" && find vm | cpio --quiet -o -H newc; } >"$work/initramfs"
 }
 
 # ---- the VM --------------------------------------------------------------------------------------------------------
@@ -114,6 +123,20 @@ start_virtiofsd() {
 # Copies stdin to stdout. When nobody reads stdout any more the rest is dropped: a full pipe would stop the VM for ever.
 pass_on() { cat 2>/dev/null || cat >/dev/null; }
 
+# Prints QEMU's arguments for the card and the line to the other VM. Datagrams, so that neither has to be there first, and
+# what is sent to one that is not there is lost, as on a cable.
+network_arguments() {
+    local dir=${network%:*} side=${network##*:} other=a line=server=off,reconnect=1
+    if [ "$side" = a ]; then
+        other=b line=server=on,wait=off
+    fi
+    rm -f "$dir/net-$side"
+    printf '%s\n' \
+        -netdev "dgram,id=net,local.type=unix,local.path=$dir/net-$side,remote.type=unix,remote.path=$dir/net-$other" \
+        -device "virtio-net-pci,netdev=net,romfile=,mac=52:54:00:00:00:0$side" \
+        -chardev "socket,id=peer,path=$dir/line,$line" -device virtserialport,chardev=peer,name=peer
+}
+
 # Starts QEMU. The guest's ports out and err are our own stdout and stderr, by way of two pass_on: QEMU takes only
 # descriptors that are open for writing alone.
 start_qemu() {
@@ -132,12 +155,30 @@ start_qemu() {
         -add-fd "fd=$err,set=2" -chardev file,id=err,path=/dev/fdset/2,append=on -device virtserialport,chardev=err,name=err
         -chardev "file,id=files,path=$work/files" -device virtserialport,chardev=files,name=files
         -chardev "file,id=status,path=$work/status" -device virtserialport,chardev=status,name=status
+        -chardev "file,id=heart,path=$work/heart" -device virtserialport,chardev=heart,name=heart
         -kernel "$kernel/vmlinuz" -initrd "$work/initramfs"
         # A VM that panics ends at once; its clock and random numbers are QEMU's, of which the kernel need not be wary.
         -append "console=ttyS0 quiet panic=-1 oops=panic mitigations=off random.trust_cpu=on tsc=reliable $more_args"
     )
+    if [ -n "$network" ]; then
+        mapfile -t -O ${#args[@]} args < <(network_arguments)
+    fi
     timeout -k 5 "$seconds" qemu-system-x86_64 "${args[@]}" </dev/null >"$work/qemu.log" 2>&1 &
     qemu_pid=$!
+}
+
+# Ends the VM when its signs of life stop. Seconds are counted, not compared, so that a pause of this machine is none of its.
+watch_heart() {
+    local beats last='' quiet=0
+    while [ "$quiet" -lt "$heart_limit" ]; do
+        sleep 1
+        beats=$(stat -c %s "$work/heart" 2>/dev/null) || beats=
+        quiet=$((quiet + 1))
+        [ "$beats" = "$last" ] || quiet=0
+        last=$beats
+    done
+    : >"$work/frozen"
+    kill "$qemu_pid"
 }
 
 # Gives back what the VM left, and exits as its command did. $1 is the exit status of timeout(1).
@@ -154,6 +195,13 @@ finish() {
     if [ -z "$verbose" ]; then
         tail -n 40 "$work/console" >&2 || true
     fi
+    if [ -e "$work/frozen" ]; then
+        echo "$self: kernel $series: the guest froze: no sign of life for $heart_limit s" >&2
+        exit 123
+    elif grep -q 'Kernel panic' "$work/console"; then
+        echo "$self: kernel $series: the guest panicked" >&2
+        exit 123
+    fi
     case $1 in
     124 | 137)
         echo "$self: kernel $series: timed out after $seconds s" >&2
@@ -167,7 +215,7 @@ finish() {
 # shellcheck disable=SC2317 # called by the trap
 clean_up() {
     local pid
-    for pid in $qemu_pid $virtiofsd_pid; do
+    for pid in $watcher_pid $qemu_pid $virtiofsd_pid; do
         kill "$pid" 2>/dev/null || true
         wait "$pid" 2>/dev/null || true
     done
@@ -179,14 +227,15 @@ clean_up() {
 
 # ---- the run -------------------------------------------------------------------------------------------------------
 
-outdir='' memory=1024 smp=2 seconds=300 more_args='' verbose=''
-while getopts o:m:s:t:a:v option; do
+outdir='' memory=1024 smp=2 seconds=300 more_args='' network='' verbose=''
+while getopts o:m:s:t:a:n:v option; do
     case $option in
     o) outdir=$OPTARG ;;
     m) memory=$OPTARG ;;
     s) smp=$OPTARG ;;
     t) seconds=$OPTARG ;;
     a) more_args=$OPTARG ;;
+    n) network=$OPTARG ;;
     v) verbose=1 ;;
     *) usage ;;
     esac
@@ -195,6 +244,7 @@ shift $((OPTIND - 1))
 if [ $# -lt 3 ] || [ "$2" != -- ]; then
     usage
 fi
+[[ $network =~ ^(.*:[ab])?$ ]] || usage
 series=$1
 shift 2
 
@@ -207,7 +257,7 @@ NETSTALL_VM_CACHE=$cache "$scripts/vm-kernels.sh" "$series" >&2 || exit 125
 kernel=$cache/$series
 release=$(basename "$kernel"/lib/modules/*)
 
-qemu_pid='' virtiofsd_pid=''
+qemu_pid='' virtiofsd_pid='' watcher_pid=''
 work=$(mktemp -d "${TMPDIR:-/tmp}/netstall-vm.XXXXXX")
 trap clean_up EXIT
 trap 'exit 130' INT
@@ -223,8 +273,13 @@ exec {err}> >(pass_on >&2)
 err_pid=$!
 start_qemu
 exec {out}>&- {err}>&-
+watch_heart </dev/null >/dev/null 2>&1 &
+watcher_pid=$!
 status=0
 wait "$qemu_pid" || status=$?
 qemu_pid=
+kill "$watcher_pid"
+wait "$watcher_pid" 2>/dev/null || true
+watcher_pid=
 wait "$out_pid" "$err_pid" || true # until everything that the guest wrote is passed on
 finish "$status"

@@ -278,7 +278,7 @@ watcher_pid=$!
 status=0
 wait "$qemu_pid" || status=$?
 qemu_pid=
-kill "$watcher_pid"
+kill "$watcher_pid" 2>/dev/null || true # it has ended by itself if the guest froze
 wait "$watcher_pid" 2>/dev/null || true
 watcher_pid=
 wait "$out_pid" "$err_pid" || true # until everything that the guest wrote is passed on

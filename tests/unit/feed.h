@@ -19,7 +19,7 @@
 /* Every hand-written trace that has a connection. */
 static const char *const golden[] __attribute__((unused)) = {
 	"nagle-delack",   "server-side",     "nagle-data",       "nagle-prompt", "cork",
-	"msg-more",       "remote-inferred", "remote-far",       "unknown-wait", "idle-server",
+	"msg-more",       "remote-inferred", "remote-far",       "peer-app", "idle-server",
 	"harmless-timer", "open-hold",       "inexact",          "owned-timer",  "ipv6",
 	"both-sides",     "hostile-comm",    "many-connections", "lost-events",  "three-pieces",
 	"rwnd",

@@ -109,11 +109,11 @@ static void test_one_incident(void **state)
 		if (rows[i].stalls == 2) {
 			const struct stall *rest = &outcome.report->stalls[1];
 
-			assert_int_equal(rest->cause, CAUSE_UNKNOWN);
+			assert_int_equal(rest->cause, CAUSE_PEER_APP);
 			assert_int_equal(rest->start_ts, outcome.stall->end_ts);
 			assert_int_equal(rest->end_ts, TEXT_TRACE_ORIGIN_NS + 150000000);
-			/* The known cause is the verdict, however long the other. */
-			assert_int_equal(outcome.report->verdict.cause, CAUSE_NAGLE_DELACK);
+			/* Both are the network's: what took longer leads. */
+			assert_int_equal(outcome.report->verdict.cause, CAUSE_PEER_APP);
 		}
 		done(&outcome);
 	}
@@ -127,45 +127,60 @@ static void test_owed(void **state)
 {
 	static const struct {
 		const char *lines;
-		size_t stalls;
+		enum cause cause; /* CAUSE_IDLE: no stall */
 	} rows[] = {
-		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7\n", 1},
+		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7\n",
+		 CAUSE_PEER_APP},
 		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=232 arg0=3\n",
-		 1},
+		 CAUSE_PEER_APP},
 		/* nothing asked; answered before; data came before */
-		{"50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7\n", 0},
+		{"50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7\n",
+		 CAUSE_IDLE},
 		{ASKED "5.5 recv conn=1 tgid=10 tid=10 bytes=9\n"
 		       "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7\n",
-		 0},
+		 CAUSE_IDLE},
 		{ASKED "5.5 delack-arm conn=1 pending=3\n"
 		       "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=232\n",
-		 0},
+		 CAUSE_IDLE},
+		/* the kernel side knows better whose turn it was */
+		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7 "
+		       "turn=read\n",
+		 CAUSE_IDLE},
+		{"50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7 "
+		 "turn=wrote\n",
+		 CAUSE_PEER_APP},
 		/* an acknowledgement is no answer */
 		{ASKED "5.5 rx conn=1 seq=1 end=1 ack=9\n"
 		       "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7\n",
-		 1},
-		/* another descriptor, a lock, a sleep, preempted, another program, too short */
-		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=0\n", 0},
+		 CAUSE_PEER_APP},
+		/* another descriptor, another program, too short */
+		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=0\n",
+		 CAUSE_IDLE},
+		{ASKED "50 wait conn=2 tgid=20 tid=20 off=6 wake=49 state=1 syscall=0 arg0=8\n",
+		 CAUSE_IDLE},
+		{ASKED "15 wait conn=1 tgid=10 tid=10 off=6 wake=14 state=1 syscall=0 arg0=7\n",
+		 CAUSE_IDLE},
+		/* what it asked does not make it a wait for the answer */
 		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=202 arg0=7\n",
-		 0},
+		 CAUSE_LOCK},
 		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=230 arg0=7\n",
-		 0},
-		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=6 state=0 syscall=0 arg0=7\n", 0},
-		{ASKED "50 wait conn=2 tgid=20 tid=20 off=6 wake=49 state=1 syscall=0 arg0=8\n", 0},
-		{ASKED "15 wait conn=1 tgid=10 tid=10 off=6 wake=14 state=1 syscall=0 arg0=7\n", 0},
+		 CAUSE_TIMER},
+		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=6 state=0 syscall=0 arg0=7\n",
+		 CAUSE_RUNQUEUE},
 		/* the write came after it fell asleep: another thread's */
-		{"50 wait conn=1 tgid=10 tid=10 off=4 wake=49 state=1 syscall=0 arg0=7\n" ASKED, 0},
+		{"50 wait conn=1 tgid=10 tid=10 off=4 wake=49 state=1 syscall=0 arg0=7\n" ASKED,
+		 CAUSE_IDLE},
 		/* still held when the wait ended, by this end or by the other */
 		{ASKED "5 hold conn=1 tid=10 reason=cork seq=4 end=9\n"
 		       "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=232\n"
 		       "51 tx conn=1 seq=4 end=9\n"
 		       "51 release conn=1 held=46 seq=4 end=9 reason=cork\n",
-		 1},
+		 CAUSE_CORK},
 		{ASKED "7 hold conn=2 tid=20 reason=cork seq=4 end=9\n"
 		       "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=232\n"
 		       "51 tx conn=2 seq=4 end=9\n"
 		       "51 release conn=2 held=44 seq=4 end=9 reason=cork\n",
-		 1},
+		 CAUSE_CORK},
 	};
 
 	(void)state;
@@ -175,8 +190,10 @@ static void test_owed(void **state)
 
 		snprintf(text, sizeof(text), "%s%s", HEAD PEER, rows[i].lines);
 		outcome = analyze(feed__text(text));
-		if (outcome.report->stall_count != rows[i].stalls)
-			fail_msg("row %zu: %zu stalls", i, outcome.report->stall_count);
+		if (outcome.report->stall_count != (rows[i].cause != CAUSE_IDLE) ||
+		    (outcome.stall && outcome.stall->cause != rows[i].cause))
+			fail_msg("row %zu: %zu stalls of %s", i, outcome.report->stall_count,
+				 outcome.stall ? cause__info(outcome.stall->cause)->id : "-");
 		done(&outcome);
 	}
 }

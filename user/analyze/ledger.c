@@ -244,6 +244,23 @@ const struct stall *ledger__enter(struct ledger *ledger, const struct incident *
 	return stall;
 }
 
+void ledger__join(struct ledger *ledger, uint32_t number, const struct stall_wait *wait)
+{
+	struct stall *stall;
+
+	/* They are kept in the order of their numbers, from 1. */
+	if (!number || number > ledger->report.stall_count)
+		return;
+	stall = &ledger->report.stalls[number - 1];
+	for (size_t i = 0; i < stall->wait_count && i < STALL_WAITS; i++) {
+		if (stall->waits[i].tid == wait->tid && stall->waits[i].off_ts == wait->off_ts)
+			return;
+	}
+	if (stall->wait_count < STALL_WAITS)
+		stall->waits[stall->wait_count] = *wait;
+	stall->wait_count++;
+}
+
 /* ---- the end ---- */
 
 static int by_value(const void *a, const void *b)

@@ -3,19 +3,22 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "user/analyze/incident.h"
 #include "user/analyze/ledger.h"
 #include "user/analyze/order.h"
-#include "user/analyze/owed.h"
+#include "user/analyze/roots.h"
 #include "user/analyze/verdict.h"
+#include "user/analyze/waits.h"
 #include "user/base/xalloc.h"
 
 struct pipeline {
 	struct pipeline_sink sink;
 	struct model *model;
 	struct incidents *incidents;
-	struct owed *owed;
+	struct roots *roots;
+	struct waits *waits;
 	struct ledger *ledger;
 	struct order *order;
 	struct report *report; /* the ledger's */
@@ -34,7 +37,8 @@ struct pipeline *pipeline__new(const struct pipeline_sink *sink)
 		pipeline->sink = *sink;
 	pipeline->model = model__new();
 	pipeline->incidents = incidents__new(pipeline->model);
-	pipeline->owed = owed__new(pipeline->model, pipeline->incidents);
+	pipeline->roots = roots__new();
+	pipeline->waits = waits__new(pipeline->model, pipeline->incidents, pipeline->roots);
 	pipeline->ledger = ledger__new(pipeline->model);
 	pipeline->order = order__new();
 	pipeline->report = ledger__report(pipeline->ledger);
@@ -47,7 +51,8 @@ void pipeline__free(struct pipeline *pipeline)
 		return;
 	order__free(pipeline->order);
 	ledger__free(pipeline->ledger);
-	owed__free(pipeline->owed);
+	waits__free(pipeline->waits);
+	roots__free(pipeline->roots);
 	incidents__free(pipeline->incidents);
 	model__free(pipeline->model);
 	free(pipeline);
@@ -80,19 +85,41 @@ static void update_report(struct pipeline *pipeline)
 		report->lost[kind] = model__lost(pipeline->model, kind);
 	report->lost[NS_LOST_DAMAGED] += pipeline->damaged;
 	report->lost[NS_LOST_KEPT] += incidents__lost(pipeline->incidents);
-	report->longest_wait_ns = owed__longest(pipeline->owed);
+	report->longest_wait_ns = waits__longest(pipeline->waits, &report->longest_wait_cause);
+	memcpy(report->waited_ns, waits__by_cause(pipeline->waits), sizeof(report->waited_ns));
 	report->complete = is_complete(report);
 }
 
-static void tell(struct pipeline *pipeline, const struct incident *incident,
-		 const struct finding *finding)
+static const struct stall *tell(struct pipeline *pipeline, const struct incident *incident,
+				const struct finding *finding)
 {
 	const struct stall *stall = ledger__enter(pipeline->ledger, incident, finding);
 
-	if (!pipeline->sink.on_stall)
-		return;
-	update_report(pipeline);
-	pipeline->sink.on_stall(pipeline->sink.context, pipeline->report, stall);
+	if (pipeline->sink.on_stall) {
+		update_report(pipeline);
+		pipeline->sink.on_stall(pipeline->sink.context, pipeline->report, stall);
+	}
+	return stall;
+}
+
+static bool is_targets(const struct model *model, uint32_t number)
+{
+	const struct model_conn *conn = model__conn(model, number);
+
+	return conn && (!conn->id.head.type || conn->id.role & NS_ROLE_TARGET);
+}
+
+/* On a target's own connection it is told now; another's may explain a target's wait later. */
+static void settle_hold(struct pipeline *pipeline, struct incident *incident,
+			const struct finding *finding)
+{
+	if (is_targets(pipeline->model, finding->stall.conn) ||
+	    is_targets(pipeline->model, finding->stall.peer)) {
+		roots__add(pipeline->roots, tell(pipeline, incident, finding));
+		incident__free(incident);
+	} else {
+		roots__add_untold(pipeline->roots, finding, incident);
+	}
 }
 
 static void explain_incidents(struct pipeline *pipeline, uint64_t now)
@@ -101,28 +128,27 @@ static void explain_incidents(struct pipeline *pipeline, uint64_t now)
 	struct finding finding;
 
 	while ((incident = incidents__take(pipeline->incidents, now))) {
-		if (hold__explain(pipeline->model, incident, &finding)) {
-			owed__explained(pipeline->owed, &finding.stall);
-			tell(pipeline, incident, &finding);
-		}
-		incident__free(incident);
+		if (hold__explain(pipeline->model, incident, &finding))
+			settle_hold(pipeline, incident, &finding);
+		else
+			incident__free(incident);
 	}
 }
 
 /* Holds first: a wait that a hold explains is no stall of its own. */
 static void settle(struct pipeline *pipeline, uint64_t now)
 {
-	struct finding finding = {0};
-	struct incident *incident;
-	bool is_stall;
+	struct judged judged;
 
 	explain_incidents(pipeline, now);
-	while (owed__judge(pipeline->owed, now, &finding.stall, &is_stall)) {
-		if (!is_stall)
+	while (waits__judge(pipeline->waits, now, &judged)) {
+		if (judged.judgement == JUDGED_JOINED)
+			ledger__join(pipeline->ledger, judged.stall, &judged.wait);
+		if (judged.judgement != JUDGED_STALL)
 			continue;
-		incident = incident__around(pipeline->model, &finding.stall.wait);
-		tell(pipeline, incident, &finding);
-		incident__free(incident);
+		waits__told(pipeline->waits, &judged,
+			    tell(pipeline, judged.incident, &judged.finding)->number);
+		incident__free(judged.incident);
 	}
 }
 
@@ -157,7 +183,8 @@ static void learn(struct pipeline *pipeline, const union record *record)
 	model__feed(pipeline->model, record);
 	ledger__learn(pipeline->ledger, record);
 	incidents__gather(pipeline->incidents, record);
-	owed__feed(pipeline->owed, record, pipeline->now);
+	if (record->head.type == NS_WAIT)
+		waits__feed(pipeline->waits, &record->wait, pipeline->now);
 	if (record->head.type == NS_RELEASE)
 		incidents__begin(pipeline->incidents, &record->release, pipeline->now);
 	else if (record->head.type == NS_CLOSE)

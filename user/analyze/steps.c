@@ -110,15 +110,26 @@ static size_t pick(const union event **picked, size_t count, const struct events
 	return count;
 }
 
-/* The two waits that the stall names, once each. */
+/* The waits that the stall names, once each. */
+static bool is_named(const struct finding *finding, const struct ns_wait *wait)
+{
+	const struct stall *stall = &finding->stall;
+
+	for (size_t i = 0; i < stall->link_count; i++) {
+		if (!memcmp(wait, &stall->links[i].wait, sizeof(*wait)))
+			return true;
+	}
+	return !memcmp(wait, &finding->receiver, sizeof(*wait)) ||
+	       !memcmp(wait, &stall->wait, sizeof(*wait));
+}
+
 static size_t pick_waits(const union event **picked, size_t count, const struct incident *incident,
 			 const struct finding *finding)
 {
 	for (size_t i = 0; i < incident->waits.count && count < CANDIDATES; i++) {
 		const union event *event = &incident->waits.v[i];
 
-		if (!memcmp(&event->wait, &finding->receiver, sizeof(event->wait)) ||
-		    !memcmp(&event->wait, &finding->stall.wait, sizeof(event->wait)))
+		if (is_named(finding, &event->wait))
 			picked[count++] = event;
 	}
 	return count;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Which parts of a wait are accounted for already, by incidents that are told by themselves. */
+#ifndef NETSTALL_ANALYZE_COVER_H
+#define NETSTALL_ANALYZE_COVER_H
+
+#include "user/analyze/roots.h"
+
+#define COVERS 64 /* parts; what finds no room is not accounted for */
+
+struct cover {
+	const struct model *model;
+	const struct ns_wait *wait;
+	size_t count;
+	struct {
+		uint64_t start, end;
+	} part[COVERS];   /* disjoint, by time */
+	uint32_t stall;   /* the stall that covers most of it, 0 none that is told */
+	enum cause cause; /* of that one */
+	uint64_t stall_ns;
+};
+
+void cover__find(struct cover *cover, const struct model *model, const struct roots *roots,
+		 const struct incidents *incidents, const struct ns_wait *wait);
+uint64_t cover__total(const struct cover *cover);
+/* The longest part of the wait that is not covered; returns its length. */
+uint64_t cover__gap(const struct cover *cover, uint64_t *start);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a thread waited for, and who ended that, as one wait by itself tells: by the kernel
+ * functions of its two stacks, for want of these by the system call.
+ */
+#ifndef NETSTALL_ANALYZE_WAITING_H
+#define NETSTALL_ANALYZE_WAITING_H
+
+#include "user/model/model.h"
+
+enum waiting {
+	WAITING_UNKNOWN,
+	WAITING_PREEMPTED, /* for nothing: it could have run on */
+	WAITING_STOPPED,   /* by a signal or a tracer */
+	WAITING_RECEIVE,   /* data of one socket */
+	WAITING_SEND,      /* room in one socket's send buffer */
+	WAITING_CONNECT,
+	WAITING_ACCEPT,
+	WAITING_MANY,   /* poll, select, epoll: any of several descriptors */
+	WAITING_URING,  /* io_uring completions */
+	WAITING_MUTEX,  /* a futex that is held, a lock of the kernel's */
+	WAITING_SIGNAL, /* a futex that is to be signalled: condition, semaphore, thread's end */
+	WAITING_IPC,    /* pipe, Unix socket, eventfd, message queue, semaphore, child */
+	WAITING_DISK,
+	WAITING_SLEEP, /* nanosleep() and the like */
+	WAITING_PAUSE, /* for a signal, with nothing else to do */
+};
+
+enum waker {
+	WAKER_UNSEEN,
+	WAKER_TASK,      /* a thread, by what it did itself */
+	WAKER_NETWORK,   /* a segment that was received, in softirq mostly */
+	WAKER_TIMER,     /* its time-out ran out, or its sleep ended */
+	WAKER_DISK,      /* the completion of block I/O */
+	WAKER_INTERRUPT, /* another interrupt or softirq */
+};
+
+enum waiting waiting__of(const struct model *model, const struct ns_wait *wait);
+enum waker waker__of(const struct model *model, const struct ns_wait *wait);
+
+/* Does a stack (text, leaf first) hold a function of this name? A suffix such as ".part.0"
+ * counts as the same; stack NULL: no. */
+bool stack__has(const char *stack, const char *function);
+
+#endif

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/analyze/cover.h"
+#include "user/analyze/owed.h"
+#include "user/base/xalloc.h"
+
+struct pending {
+	struct ns_wait wait;
+	uint64_t due_ts;
+};
+
+/* A stall that was told, by the last link of its chain: what it all hung on. */
+struct told {
+	uint32_t stall;
+	enum cause cause;
+	uint32_t tid;
+	uint64_t off_ts;
+};
+
+struct waits {
+	const struct model *model;
+	const struct incidents *incidents;
+	struct roots *roots;
+	struct pending *pending;
+	size_t count;
+	size_t size;
+	struct told told[WAITS_TOLD];
+	size_t told_count; /* ever */
+	uint64_t longest;
+	enum cause longest_cause;
+	uint64_t by_cause[CAUSE_COUNT];
+};
+
+struct waits *waits__new(const struct model *model, const struct incidents *incidents,
+			 struct roots *roots)
+{
+	struct waits *waits = xcalloc(1, sizeof(*waits));
+
+	waits->model = model;
+	waits->incidents = incidents;
+	waits->roots = roots;
+	return waits;
+}
+
+void waits__free(struct waits *waits)
+{
+	if (!waits)
+		return;
+	free(waits->pending);
+	free(waits);
+}
+
+uint64_t waits__longest(const struct waits *waits, enum cause *cause)
+{
+	*cause = waits->longest_cause;
+	return waits->longest;
+}
+
+const uint64_t *waits__by_cause(const struct waits *waits)
+{
+	return waits->by_cause;
+}
+
+/* Too short for a stall; the longest of these is told all the same. */
+static void note_short(struct waits *waits, const struct ns_wait *wait)
+{
+	uint64_t length = wait->head.ts - wait->off_ts;
+	struct blame blame;
+
+	if (length <= waits->longest || !model__is_target(waits->model, wait->head.tgid) ||
+	    !owed__answer(waits->model, wait))
+		return;
+	blame__wait(waits->model, waits->roots, wait, wait->off_ts, wait->head.ts, &blame);
+	waits->longest = length;
+	waits->longest_cause = blame__cause(&blame);
+}
+
+void waits__feed(struct waits *waits, const struct ns_wait *wait, uint64_t now)
+{
+	uint64_t length = wait->head.ts - wait->off_ts, end = wait->head.ts;
+	bool knows_threshold = model__session(waits->model)->head.type;
+
+	if (knows_threshold && length < session__threshold(waits->model)) {
+		note_short(waits, wait);
+		return;
+	}
+	if (waits->count == waits->size) {
+		waits->size = waits->size ? 2 * waits->size : 16;
+		waits->pending =
+			xreallocarray(waits->pending, waits->size, sizeof(*waits->pending));
+	}
+	waits->pending[waits->count++] =
+		(struct pending){.wait = *wait, .due_ts = (end > now ? end : now) + SETTLE_NS};
+}
+
+static struct stall_wait as_shown(const struct ns_wait *wait)
+{
+	return (struct stall_wait){.pid = wait->head.tgid,
+				   .tid = wait->head.tid,
+				   .conn = wait->head.conn,
+				   .off_ts = wait->off_ts,
+				   .end_ts = wait->head.ts};
+}
+
+/* ---- a stall of its own ---- */
+
+/* Short slices beside each other become one when there are more than a stall holds. */
+static void merge_shortest(struct part *parts, size_t *count)
+{
+	size_t shortest = 1;
+
+	for (size_t i = 2; i < *count; i++) {
+		if (parts[i].end_ts - parts[i].start_ts <
+		    parts[shortest].end_ts - parts[shortest].start_ts)
+			shortest = i;
+	}
+	parts[shortest - 1].end_ts = parts[shortest].end_ts;
+	memmove(&parts[shortest], &parts[shortest + 1], (*count - shortest - 1) * sizeof(parts[0]));
+	(*count)--;
+}
+
+static void cut_slices(struct stall *stall, const struct blame *blame)
+{
+	struct part parts[BLAME_PARTS];
+	size_t count = blame->part_count;
+
+	memcpy(parts, blame->parts, sizeof(parts));
+	while (count > STALL_SLICES)
+		merge_shortest(parts, &count);
+	stall->slice_count = 0;
+	for (size_t i = 0; i < count; i++)
+		stall__slice(stall, parts[i].cause, parts[i].end_ts - parts[i].start_ts);
+}
+
+/* The cause by which the program can be helped: the longest but for idleness in between. */
+static enum cause stall_cause(const struct blame *blame)
+{
+	enum cause best = CAUSE_UNKNOWN;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < blame->part_count; i++) {
+		enum cause cause = blame->parts[i].cause;
+		uint64_t ns = cause == CAUSE_IDLE ? 0 : blame__of(blame, cause);
+
+		if (ns > most) {
+			best = cause;
+			most = ns;
+		}
+	}
+	return best;
+}
+
+static void fill(const struct waits *waits, const struct ns_wait *wait, const struct blame *blame,
+		 struct finding *finding)
+{
+	const struct model_conn *conn = model__conn(waits->model, wait->head.conn);
+	struct stall *stall = &finding->stall;
+	const struct root *root = blame->root;
+
+	memset(finding, 0, sizeof(*finding));
+	stall->cause = stall_cause(blame);
+	stall->conn = wait->head.conn;
+	stall->peer = conn ? conn->peer : 0;
+	stall->exact = true;
+	if (root && root->finding && root->cause == stall->cause)
+		*finding = *root->finding;
+	stall->start_ts = blame->parts[0].start_ts;
+	stall->end_ts = blame->parts[blame->part_count - 1].end_ts;
+	stall->pid = wait->head.tgid;
+	stall->tid = wait->head.tid;
+	stall->wait = *wait;
+	stall->wait_stack = model__stack(waits->model, wait->stack_id);
+	stall->waker_stack = model__stack(waits->model, wait->waker_stack_id);
+	if (blame->confidence == CONFIDENCE_INFERRED)
+		stall->confidence = CONFIDENCE_INFERRED;
+	if (!stall->inferred)
+		stall->inferred = blame->inferred;
+	if (!stall->missing)
+		stall->missing = blame->missing;
+	stall->link_count = blame->link_count;
+	memcpy(stall->links, blame->links, sizeof(stall->links));
+	stall->wait_count = 1;
+	stall->waits[0] = as_shown(wait);
+	cut_slices(stall, blame);
+	stall__check(stall);
+}
+
+/* The evidence: what is known around the wait, and around the waits that it hung on. */
+static struct incident *gather(const struct waits *waits, const struct judged *judged)
+{
+	struct incident *incident;
+
+	if (judged->root && judged->root->incident) {
+		incident = judged->root->incident;
+		judged->root->incident = NULL;
+	} else {
+		incident = incident__around(waits->model, &judged->finding.stall.wait);
+	}
+	for (size_t i = 0; i < judged->finding.stall.link_count; i++) {
+		union event event = {.wait = judged->finding.stall.links[i].wait};
+
+		if (event.head.type)
+			events__add(&incident->waits, &event, UINT64_MAX);
+	}
+	return incident;
+}
+
+/* ---- the same incident as one that is told ---- */
+
+/*
+ * Two waits that hang on the same thing are one stall when they are of one cause: the lock
+ * that others wait for while its holder sleeps is not that sleep.
+ */
+static uint32_t told_before(const struct waits *waits, const struct stall *stall)
+{
+	size_t count = waits->told_count < WAITS_TOLD ? waits->told_count : WAITS_TOLD;
+	const struct stall_link *last;
+
+	if (!stall->link_count)
+		return 0;
+	last = &stall->links[stall->link_count - 1];
+	for (size_t i = 0; i < count; i++) {
+		const struct told *told = &waits->told[i];
+
+		if (told->cause == stall->cause && told->tid == last->tid &&
+		    told->off_ts == last->wait.off_ts)
+			return told->stall;
+	}
+	return 0;
+}
+
+void waits__told(struct waits *waits, const struct judged *judged, uint32_t number)
+{
+	const struct stall *stall = &judged->finding.stall;
+	const struct stall_link *last;
+
+	if (judged->root)
+		root__told(judged->root, number);
+	if (!stall->link_count)
+		return;
+	last = &stall->links[stall->link_count - 1];
+	waits->told[waits->told_count++ % WAITS_TOLD] = (struct told){
+		.stall = number,
+		.cause = stall->cause,
+		.tid = last->tid,
+		.off_ts = last->wait.off_ts,
+	};
+}
+
+/* ---- judging ---- */
+
+static void join(struct judged *judged, const struct ns_wait *wait, uint32_t stall)
+{
+	judged->judgement = JUDGED_JOINED;
+	judged->stall = stall;
+	judged->wait = as_shown(wait);
+}
+
+/* The chain decides. */
+static void judge_chain(struct waits *waits, const struct ns_wait *wait, uint64_t start,
+			uint64_t length, struct judged *judged)
+{
+	struct blame blame;
+	uint32_t same;
+
+	blame__wait(waits->model, waits->roots, wait, start, start + length, &blame);
+	for (size_t i = 0; i < blame.part_count; i++)
+		waits->by_cause[blame.parts[i].cause] +=
+			blame.parts[i].end_ts - blame.parts[i].start_ts;
+	if (length - blame__of(&blame, CAUSE_IDLE) < session__threshold(waits->model))
+		return;
+	if (blame.root && blame.root->stall && 2 * blame.root_ns >= length) {
+		join(judged, wait, blame.root->stall);
+		return;
+	}
+	fill(waits, wait, &blame, &judged->finding);
+	same = told_before(waits, &judged->finding.stall);
+	if (same) {
+		join(judged, wait, same);
+		return;
+	}
+	judged->judgement = JUDGED_STALL;
+	if (blame.root && blame.root->finding && blame.root->cause == judged->finding.stall.cause)
+		judged->root = blame.root;
+	judged->incident = gather(waits, judged);
+}
+
+static void judge(struct waits *waits, const struct ns_wait *wait, struct judged *judged)
+{
+	uint64_t start, gap, length = wait->head.ts - wait->off_ts;
+	struct cover cover;
+
+	judged->judgement = JUDGED_NOTHING;
+	judged->root = NULL;
+	judged->incident = NULL;
+	if (!length || !model__is_target(waits->model, wait->head.tgid) ||
+	    length < session__threshold(waits->model))
+		return;
+	cover__find(&cover, waits->model, waits->roots, waits->incidents, wait);
+	waits->by_cause[cover.cause] += cover__total(&cover);
+	gap = cover__gap(&cover, &start);
+	/* Covered in substance, by half or more: one incident is one stall. */
+	if (2 * cover__total(&cover) >= length || gap < session__threshold(waits->model)) {
+		if (cover.stall)
+			join(judged, wait, cover.stall);
+		return;
+	}
+	judge_chain(waits, wait, start, gap, judged);
+}
+
+static bool ended_before(const struct ns_wait *a, const struct ns_wait *b)
+{
+	return a->head.ts != b->head.ts ? a->head.ts < b->head.ts : a->head.tid < b->head.tid;
+}
+
+bool waits__judge(struct waits *waits, uint64_t now, struct judged *judged)
+{
+	struct ns_wait wait;
+	size_t next = 0;
+
+	for (size_t i = 1; i < waits->count; i++) {
+		if (ended_before(&waits->pending[i].wait, &waits->pending[next].wait))
+			next = i;
+	}
+	if (!waits->count || (waits->pending[next].due_ts > now && waits->count <= WAITS_PENDING))
+		return false;
+	wait = waits->pending[next].wait;
+	waits->pending[next] = waits->pending[--waits->count];
+	judge(waits, &wait, judged);
+	return true;
+}

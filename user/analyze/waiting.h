@@ -38,6 +38,13 @@ enum waker {
 enum waiting waiting__of(const struct model *model, const struct ns_wait *wait);
 enum waker waker__of(const struct model *model, const struct ns_wait *wait);
 
+/* For data, room or the connection of a socket, or for any of several. */
+static inline bool waiting__for_socket(enum waiting waiting)
+{
+	return waiting == WAITING_RECEIVE || waiting == WAITING_SEND ||
+	       waiting == WAITING_CONNECT || waiting == WAITING_MANY;
+}
+
 /* Does a stack (text, leaf first) hold a function of this name? A suffix such as ".part.0"
  * counts as the same; stack NULL: no. */
 bool stack__has(const char *stack, const char *function);

@@ -6,6 +6,7 @@
 
 #include "user/analyze/cover.h"
 #include "user/analyze/owed.h"
+#include "user/analyze/waiting.h"
 #include "user/base/xalloc.h"
 
 struct pending {
@@ -154,16 +155,33 @@ static enum cause stall_cause(const struct blame *blame)
 	return best;
 }
 
+/*
+ * The connection that it is about: of the first wait of the chain for data or room of a socket.
+ * What a thread happened to write on before it took a lock is not it.
+ */
+static uint32_t stall_conn(const struct waits *waits, const struct blame *blame)
+{
+	for (size_t i = 0; i < blame->link_count; i++) {
+		const struct stall_link *link = &blame->links[i];
+
+		if (waiting__for_socket(waiting__of(waits->model, &link->wait)))
+			return link->conn;
+	}
+	return 0;
+}
+
 static void fill(const struct waits *waits, const struct ns_wait *wait, const struct blame *blame,
 		 struct finding *finding)
 {
-	const struct model_conn *conn = model__conn(waits->model, wait->head.conn);
+	const struct model_conn *conn;
 	struct stall *stall = &finding->stall;
 	const struct root *root = blame->root;
 
 	memset(finding, 0, sizeof(*finding));
 	stall->cause = stall_cause(blame);
-	stall->conn = wait->head.conn;
+	if (cause__info(stall->cause)->rank == CAUSE_RANK_NETWORK)
+		stall->conn = stall_conn(waits, blame);
+	conn = model__conn(waits->model, stall->conn);
 	stall->peer = conn ? conn->peer : 0;
 	stall->exact = true;
 	if (root && root->finding && root->cause == stall->cause)

@@ -69,7 +69,7 @@ family() {
 # A case that does not end is a fault of netstall or of the case: says where each of its processes waits, and ends them.
 end_hung_case() {
     local pid
-    sleep "$CASE_LIMIT"
+    pause "$CASE_LIMIT"
     for pid in $(family "$1"); do
         [ -r "/proc/$pid/stack" ] || continue # it was of family() itself
         echo "# $LABEL: $2 hangs: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" | head -c 150): $(tr '\n' ' ' <"/proc/$pid/stack" 2>/dev/null)"
@@ -94,8 +94,7 @@ run_case() {
     end_hung_case "$case_pid" "$name" &
     wait "$case_pid"
     status=$?
-    # shellcheck disable=SC2046
-    kill $(family $!) 2>/dev/null
+    kill $! 2>/dev/null
     wait 2>/dev/null
     case $status in
     0) echo "ok $LABEL/$name" ;;

@@ -22,11 +22,6 @@ static __always_inline struct sock *delack_socket(struct timer_list *timer)
 	return (struct sock *)((__u64)timer - offset);
 }
 
-static __always_inline __u32 jiffies_to_us(__u64 jiffies)
-{
-	return settings.hz && jiffies < 1000 * settings.hz ? jiffies * (1000000 / settings.hz) : 0;
-}
-
 /* In the quiet volume this runs once an exchange: it notes the delay and no more. */
 static __always_inline void on_delack_armed(struct sock *sk, __u64 expires)
 {
@@ -40,7 +35,8 @@ static __always_inline void on_delack_armed(struct sock *sk, __u64 expires)
 			return;
 	}
 	conn->delack_armed++;
-	out = history_slot(conn, NS_DELACK_ARM, sizeof(*out), bpf_ktime_get_ns());
+	conn->delack_arm_ts = bpf_ktime_get_ns();
+	out = history_slot(conn, NS_DELACK_ARM, sizeof(*out), conn->delack_arm_ts);
 	__builtin_memset(&out->delay_us, 0, sizeof(*out) - sizeof(out->head));
 	out->delay_us = jiffies_to_us(expires - bpf_jiffies64());
 	history_commit(conn, out, sizeof(*out));
@@ -58,19 +54,22 @@ static __always_inline void on_delack_fired(struct sock *sk)
 	struct inet_connection_sock *icsk = (void *)sk;
 	__u32 pending = BPF_CORE_READ(icsk, icsk_ack.pending);
 	struct ns_delack *out;
+	__u64 now;
 
 	if (!conn || !(pending & NS_ICSK_ACK_TIMER))
 		return;
 	if ((__s64)(delack_due(sk) - bpf_jiffies64()) > 0)
 		return;
 	conn->delack_fired++;
-	out = history_slot(conn, NS_DELACK_FIRE, sizeof(*out), bpf_ktime_get_ns());
+	now = bpf_ktime_get_ns();
+	out = history_slot(conn, NS_DELACK_FIRE, sizeof(*out), now);
 	out->delay_us = 0;
 	out->pending = pending;
 	out->ato_us = jiffies_to_us(BPF_CORE_READ_BITFIELD_PROBED(icsk, icsk_ack.ato));
 	out->owned = BPF_CORE_READ(sk, sk_lock.owned) != 0;
 	bpf_get_current_comm(out->comm, sizeof(out->comm));
 	history_commit(conn, out, sizeof(*out));
+	watch_answer(sk, conn, now);
 }
 
 #endif

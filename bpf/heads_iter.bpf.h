@@ -68,9 +68,9 @@ int iter_conns(struct bpf_iter__bpf_map_elem *ctx)
 		return 0;
 	key = *element;
 	conn = bpf_map_lookup_elem(&conns, &key);
-	if (!conn || conn->phase != NS_PHASE_OPEN)
+	if (!conn || (conn->phase != NS_PHASE_OPEN && !conn->retrans_by[NS_RETRANS_SYN]))
 		return 0;
-	if (conn->hold_ts && bpf_ktime_get_ns() - conn->hold_ts >= settings.threshold_ns)
+	if (stalls(conn, bpf_ktime_get_ns()))
 		flush_both(conn);
 	tell_totals((struct sock *)key, conn);
 	return 0;

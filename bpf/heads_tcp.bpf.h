@@ -240,13 +240,27 @@ int BPF_PROG(tp_transmit, struct sk_buff *skb)
 
 /* ---- retransmits ---- */
 
-SEC("?tp_btf/tcp_retransmit_skb")
-int BPF_PROG(tp_retrans, struct sock *sk, struct sk_buff *skb)
+static __always_inline void retransmit_skb(struct sock *sk, struct sk_buff *skb)
 {
 	struct tcp_skb_cb_head cb = {};
 
 	bpf_core_read(&cb, sizeof(cb), &skb->cb);
 	on_retransmit(sk, cb.seq, cb.end_seq);
+}
+
+SEC("?tp_btf/tcp_retransmit_skb")
+int BPF_PROG(tp_retrans, struct sock *sk, struct sk_buff *skb)
+{
+	retransmit_skb(sk, skb);
+	return 0;
+}
+
+/* Later kernels (6.18) tell it of segments, too, that could not be sent: with an error. */
+SEC("?tp_btf/tcp_retransmit_skb")
+int BPF_PROG(tp_retrans_3, struct sock *sk, struct sk_buff *skb, int err)
+{
+	if (!err)
+		retransmit_skb(sk, skb);
 	return 0;
 }
 

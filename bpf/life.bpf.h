@@ -3,13 +3,6 @@
 #ifndef NETSTALL_LIFE_BPF_H
 #define NETSTALL_LIFE_BPF_H
 
-/* include/net/tcp_states.h */
-#define NS_TCP_ESTABLISHED 1
-#define NS_TCP_SYN_SENT    2
-#define NS_TCP_SYN_RECV    3
-#define NS_TCP_CLOSE       7
-#define NS_TCP_LISTEN      10
-
 static __always_inline void on_listen(struct sock *sk, __u32 tgid)
 {
 	struct listener_key key = {.netns = socket_netns(sk),
@@ -27,6 +20,7 @@ static __always_inline void on_connect(struct sock *sk, __u32 tgid)
 			      .origin = NS_ORIGIN_CONNECT,
 			      .opener = NS_OPENER_SELF,
 			      .owner_sure = 1};
+	struct ns_conn_state *conn;
 	__u64 key = (__u64)sk;
 
 	bpf_map_update_elem(&connectors, &key, &tgid, BPF_ANY);
@@ -34,8 +28,11 @@ static __always_inline void on_connect(struct sock *sk, __u32 tgid)
 		return;
 	if (settings.lport || (settings.rport && !ports_wanted(sk)))
 		return; /* seen again when it is used */
-	if (!bpf_map_lookup_elem(&conns, &key))
-		adopt(sk, &as);
+	if (bpf_map_lookup_elem(&conns, &key))
+		return;
+	conn = adopt(sk, &as);
+	if (conn)
+		conn->first_ts = bpf_ktime_get_ns();
 }
 
 /* connect() succeeded: in softirq, of nobody. */
@@ -51,6 +48,7 @@ static __always_inline void on_connected(struct sock *sk)
 	__u32 *tgid;
 
 	if (conn) {
+		recovery_connected(sk, conn);
 		conn->phase = NS_PHASE_OPEN;
 		read_base(sk, conn);
 		tell_conn(sk, conn);

@@ -51,7 +51,8 @@ const volatile struct ns_config settings = {};
 __u64 lost[NS_LOST_KINDS];
 __u64 delack_function; /* address of tcp_delack_timer(), 0 until a socket was seen */
 __u32 conns_numbered[NS_CPUS];
-__s32 active_holds;  /* while 0, transmits and receives are not looked at */
+__s32 active_holds;  /* and recoveries: while 0, transmits and receives are not looked at, */
+__u64 answers_until; /* but for a few round trips after a delayed ACK that may have freed data */
 __u32 unsure_owners; /* sockets adopted without being sure whose they are, ever */
 __u32 closing;       /* the window closes: what is held may still be released, no more begins */
 __u32 only_tid;      /* 0: all threads of the targets */
@@ -104,6 +105,11 @@ static __always_inline void watch_threads(__u32 tgid)
 {
 	if (tgid)
 		proc_flags[tgid & (NS_PROC_FLAGS - 1)] |= NS_FLAG_THREADS;
+}
+
+static __always_inline __u32 jiffies_to_us(__u64 jiffies)
+{
+	return settings.hz && jiffies < 1000 * settings.hz ? jiffies * (1000000 / settings.hz) : 0;
 }
 
 static __always_inline bool seq_after(__u32 a, __u32 b)

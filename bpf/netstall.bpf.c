@@ -18,6 +18,7 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/emit.bpf.h"
 #include "bpf/socket.bpf.h"
+#include "bpf/recovery.bpf.h"
 #include "bpf/sites.bpf.h"
 #include "bpf/tcp.bpf.h"
 #include "bpf/delack.bpf.h"

@@ -8,6 +8,16 @@
 #define NS_IPPROTO_TCP 6
 #define NS_V4_MAPPED   bpf_htonl(0xffff)
 
+/* include/net/tcp_states.h */
+#define NS_TCP_ESTABLISHED 1
+#define NS_TCP_SYN_SENT    2
+#define NS_TCP_SYN_RECV    3
+#define NS_TCP_CLOSE       7
+#define NS_TCP_LISTEN      10
+
+#define NS_TCP_FLAG_SYN 2
+#define NS_TCP_FLAG_ACK 16
+
 struct endpoints {
 	struct tuple tuple;
 	__u32 family;
@@ -295,6 +305,11 @@ static __noinline int tell_totals(struct sock *sk, struct ns_conn_state *conn)
 	out.delack_fired = conn->delack_fired;
 	for (i = 0; i < NS_HOLD_REASONS; i++)
 		out.holds[i] = conn->holds[i];
+	for (i = 0; i < NS_RETRANS_KINDS; i++)
+		out.retrans_by[i] = conn->retrans_by[i];
+	out.mss = BPF_CORE_READ(tp, mss_cache);
+	out.srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
+	out.min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 	out.first_ts = conn->first_ts;
 	stream(&out, sizeof(out));
 	return 0;
@@ -323,6 +338,22 @@ static __always_inline void end_hold(struct ns_conn_state *conn)
 	__sync_fetch_and_add(&active_holds, -1);
 }
 
+static __always_inline void end_recovery(struct ns_conn_state *conn)
+{
+	if (!conn->recover_ts)
+		return;
+	conn->recover_ts = 0;
+	if (conn->phase == NS_PHASE_OPEN)
+		__sync_fetch_and_add(&active_holds, -1);
+}
+
+/* Does a hold or a recovery go on that makes a stall by now? */
+static __always_inline bool stalls(const struct ns_conn_state *conn, __u64 now)
+{
+	return (conn->hold_ts && now - conn->hold_ts >= settings.threshold_ns) ||
+	       (conn->recover_ts && now - conn->recover_ts >= settings.threshold_ns);
+}
+
 /* The socket goes away. A hold that lasted is told as it is, without a release. */
 static __always_inline void drop_conn(struct sock *sk)
 {
@@ -334,10 +365,11 @@ static __always_inline void drop_conn(struct sock *sk)
 
 	if (!conn)
 		return;
-	if (conn->hold_ts && bpf_ktime_get_ns() - conn->hold_ts >= settings.threshold_ns)
+	if (stalls(conn, bpf_ktime_get_ns()))
 		flush_both(conn);
 	end_hold(conn);
-	if (conn->phase == NS_PHASE_OPEN)
+	end_recovery(conn);
+	if (conn->phase == NS_PHASE_OPEN || conn->retrans_by[NS_RETRANS_SYN])
 		tell_totals(sk, conn);
 	fill_head(&out, NS_CLOSE, sizeof(out), bpf_ktime_get_ns(), conn->id);
 	stream(&out, sizeof(out));

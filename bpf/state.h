@@ -117,6 +117,20 @@ struct ns_conn_state {
 	__u64 base_bytes_in;
 	__u64 first_ts;
 
+	/* Loss recovery, from the first retransmission to the acknowledgement. */
+	__u64 recover_ts; /* since when, as far as known; 0: none goes on */
+	__u64 retrans_ts; /* of the last segment sent again */
+	__u32 retrans_seq;
+	__u32 recover_end; /* acknowledged up to here it is over */
+	__u32 timer_seq;   /* for which bytes the timer ran out last, */
+	__u32 timer_kind;
+	__u32 timer_retries;  /* and how often */
+	__u32 timer_loss;     /* a retransmission timer has run out, */
+	__u32 timer_high_seq; /* and left this in high_seq */
+	__u32 retrans_by[NS_RETRANS_KINDS];
+	__u64 delack_arm_ts;
+	__u64 delack_until; /* data that comes until then may have waited for a delayed ACK */
+
 	__u32 sites_wanted;  /* it was held: sends that may be the first writes are sampled */
 	__u32 sites_unacked; /* bytes that were unacknowledged then */
 	__u32 sites_held;    /* call sites taken */

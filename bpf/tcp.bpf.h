@@ -231,10 +231,17 @@ static __always_inline void on_xmit_refused(struct sock *sk, __u32 write_seq, __
 	conn->xmit_nonagle = nonagle;
 }
 
-/* Transmits and receives matter only while something is held. */
+/* Transmits and receives matter only while something is held or recovered. */
 static __always_inline bool segments_matter(void)
 {
-	return settings.verbose || active_holds > 0;
+	if (settings.verbose || active_holds > 0)
+		return true;
+	if (!answers_until)
+		return false;
+	if (bpf_ktime_get_ns() <= answers_until)
+		return true;
+	answers_until = 0;
+	return false;
 }
 
 struct segment {
@@ -274,33 +281,22 @@ static __always_inline void on_transmit(__u64 key, const struct segment *segment
 	note_release(conn, now, seq_after(segment->seq, conn->hold_seq));
 }
 
-/* A segment goes out once more. */
-static __always_inline void on_retransmit(struct sock *sk, __u32 seq, __u32 end)
-{
-	__u64 key = (__u64)sk;
-	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
-	struct ns_retrans *out;
-
-	if (!conn)
-		return;
-	out = history_slot(conn, NS_RETRANS, sizeof(*out), bpf_ktime_get_ns());
-	__builtin_memset(&out->kind, 0, sizeof(*out) - sizeof(out->head));
-	out->seq = seq;
-	out->end = end;
-	history_commit(conn, out, sizeof(*out));
-}
-
 static __always_inline void on_receive(struct sock *sk, const struct segment *segment)
 {
 	__u64 key = (__u64)sk;
 	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	__u64 now;
 
 	if (!conn) {
 		conn = adopt_peer(sk, NS_OPENER_UNKNOWN);
 		if (!conn)
 			return;
 	}
-	note_segment(conn, NS_RX, bpf_ktime_get_ns(), segment);
+	now = bpf_ktime_get_ns();
+	note_segment(conn, NS_RX, now, segment);
+	recovery_acked(conn, segment->ack, now);
+	if (segment->end != segment->seq)
+		answer_came(conn, now);
 }
 
 static __always_inline void on_recv_end(struct sock *sk, int bytes)

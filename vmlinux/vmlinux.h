@@ -213,6 +213,10 @@ struct timer_list {
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	struct timer_list icsk_delack_timer;
+	__u32 icsk_rto;
+	__u8 icsk_retransmits;
+	__u8 icsk_pending;
+	__u8 icsk_ca_state : 5;
 	struct {
 		__u8 pending;
 		__u32 ato : 8;
@@ -261,6 +265,9 @@ struct tcp_sock {
 	u32 total_retrans;
 	u64 bytes_sent;
 	u64 bytes_received;
+	u32 high_seq;
+	u64 first_tx_mstamp;
+	u64 delivered_mstamp;
 };
 
 struct sk_buff {

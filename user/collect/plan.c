@@ -70,6 +70,10 @@ const struct variant plan_variants[] = {
 	 false,
 	 {TP("tp_set_state", "inet_sock_set_state"), TP("tp_destroy", "tcp_destroy_sock")}},
 
+	{NS_FACT_RETRANS,
+	 ANY_WAY,
+	 false,
+	 {{"tp_retrans_3", HOOK_TRACEPOINT, "tcp_retransmit_skb", 3, 0}}},
 	{NS_FACT_RETRANS, ANY_WAY, false, {TP("tp_retrans", "tcp_retransmit_skb")}},
 
 	{NS_FACT_READ, ANY_WAY, true, {TP("tp_read", "sock_recv_length")}},

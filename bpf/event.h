@@ -377,11 +377,14 @@ struct ns_exchange {
 	__u32 writes;    /* of the request, or the answer so far */
 	__u64 begin_ts;  /* asked: end of the first write. served: made runnable by the request */
 	__u64 ready_ts;  /* asked: end of the last write. served: on the CPU with it */
-	__u64 off_ts;    /* asked: went to sleep */
+	__u64 off_ts;    /* asked: went to sleep. served: slept since; both 0: did not sleep */
 	__u64 wake_ts;   /* asked: made runnable by the answer */
 	__u64 held_ns;   /* asked: in which TCP held bytes of it back */
 	__u32 bytes_out; /* in these writes */
 	__u32 weight;    /* exchanges that this one stands for, itself included */
+	__u64 delack_ts; /* asked: the other end's delayed-ACK timer fired during it, 0 not seen */
+	__u32 hold_reason; /* asked: of the last hold in it, enum ns_hold_reason */
+	__u32 min_rtt_us;  /* asked */
 };
 
 /* Since the first sight of the connection. */
@@ -402,7 +405,7 @@ struct ns_conn_totals {
 	__u32 retrans_by[NS_RETRANS_KINDS];
 	__u32 exchanges;    /* requests that an answer followed, 0 not counted */
 	__u32 small_writes; /* of less than a quarter of the mss */
-	__u32 close_writes; /* within 1 ms after the one before */
+	__u32 close_writes; /* within 1 ms after the one before, and nothing was read between */
 	__u32 mss;
 	__u32 srtt_us;
 	__u32 min_rtt_us;
@@ -477,7 +480,7 @@ NS_ASSERT_SIZE(ns_wait_raw, 520);
 NS_ASSERT_SIZE(ns_retrans, 80);
 NS_ASSERT_SIZE(ns_call, 56);
 NS_ASSERT_SIZE(ns_call_raw, 4288);
-NS_ASSERT_SIZE(ns_exchange, 88);
+NS_ASSERT_SIZE(ns_exchange, 104);
 NS_ASSERT_SIZE(ns_conn_totals, 200);
 NS_ASSERT_OFFSET(ns_conn_totals, holds, 80);
 NS_ASSERT_SIZE(ns_thread_totals, 96);

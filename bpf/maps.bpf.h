@@ -46,6 +46,9 @@ NS_TABLE(connectors, BPF_MAP_TYPE_LRU_HASH, __u64, __u32, 4096);
 NS_TABLE(sending, BPF_MAP_TYPE_LRU_HASH, __u32, __u64, 4096);
 NS_TABLE(receiving, BPF_MAP_TYPE_LRU_HASH, __u32, __u64, 4096);
 
+/* Of the threads that answer sampled requests. */
+NS_TABLE(sleeps_of, BPF_MAP_TYPE_LRU_HASH, __u32, struct ns_sleeps, 2048);
+
 const volatile struct ns_config settings = {};
 
 __u64 lost[NS_LOST_KINDS];
@@ -60,6 +63,13 @@ __u32 scan_mode;     /* enum ns_scan of the iterator run to come */
 /* Roles of the processes in a bucket: a cheap "no" for all others of the machine. */
 __u8 proc_flags[NS_PROC_FLAGS];
 struct ns_last_send last_send[NS_CPUS];
+struct ns_turns turns[NS_CPUS];
+__s32 samples_open; /* while 0, only the threads of proc_flags are looked at */
+/* Samples that wait for an answer of a process in the bucket. */
+__s32 answering[NS_PROC_FLAGS];
+__u32 sample_every = 16; /* mean distance of samples, in requests: user space keeps it up to date */
+__u64 slow_exchange_ns;  /* answers that were slept for so long are all told; likewise */
+__u64 slow_noted;        /* how many */
 struct ns_conn_state zero_conn;     /* never written: what a new entry starts from */
 struct ns_thread_state zero_thread; /* likewise */
 

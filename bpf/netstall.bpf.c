@@ -17,6 +17,7 @@
 #include "bpf/compat.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/emit.bpf.h"
+#include "bpf/exchange.bpf.h"
 #include "bpf/socket.bpf.h"
 #include "bpf/recovery.bpf.h"
 #include "bpf/sites.bpf.h"

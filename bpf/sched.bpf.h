@@ -231,6 +231,7 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_thr
 		thread->runqueue_ns += now - wake_ts;
 		if (settings.verbose || worth_a_record(now - thread->since))
 			end_wait(task, thread, now);
+		look_for_answers(thread, task->pid, now);
 		/* What it wrote before this sleep is not what the next one is about. */
 		if (thread->state)
 			thread->conn = 0;
@@ -247,6 +248,8 @@ static __always_inline void on_switch(struct task_struct *prev, struct task_stru
 	struct ns_thread_state *thread = watched_thread(prev);
 	__u64 now = 0; /* read once: it is the dearest part */
 
+	if (samples_open > 0)
+		note_answerers_switch(prev, next, preempted);
 	if (thread) {
 		now = bpf_ktime_get_ns();
 		on_switch_out(thread, prev->pid, now, preempted, state);
@@ -271,6 +274,8 @@ static __always_inline void on_waking(void *ctx, struct task_struct *task)
 	struct ns_thread_state *thread = watched_thread(task);
 	__u64 now, id;
 
+	if (samples_open > 0)
+		note_answerers_wake(task);
 	/* One that is on its CPU has only prepared to sleep, and will not. */
 	if (!thread || thread->wake_ts || (!thread->off && !leaves_cpu(task)))
 		return;

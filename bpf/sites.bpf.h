@@ -17,7 +17,7 @@ struct send_view {
 	__u32 write_seq;
 	__u32 snd_nxt;
 	__u32 snd_una;
-	__u32 copied_seq;
+	__u32 copied_seq; /* how far this end has read */
 	__u64 clock_ns; /* tcp_clock_cache: the time of the last tcp_mstamp_refresh() */
 };
 

@@ -149,13 +149,14 @@ static __always_inline void read_base(struct sock *sk, struct ns_conn_state *con
 {
 	struct tcp_sock *tp = (void *)sk;
 
-	conn->copied_seq = BPF_CORE_READ(tp, copied_seq);
 	conn->base_segs_out = BPF_CORE_READ(tp, segs_out);
 	conn->base_data_segs_out = BPF_CORE_READ(tp, data_segs_out);
 	conn->base_segs_in = BPF_CORE_READ(tp, segs_in);
 	conn->base_retrans = BPF_CORE_READ(tp, total_retrans);
 	conn->base_bytes_out = BPF_CORE_READ(tp, bytes_sent);
 	conn->base_bytes_in = BPF_CORE_READ(tp, bytes_received);
+	conn->copied_seq = BPF_CORE_READ(tp, copied_seq);
+	conn->mss = BPF_CORE_READ(tp, mss_cache);
 	conn->first_ts = bpf_ktime_get_ns();
 }
 
@@ -311,6 +312,9 @@ static __noinline int tell_totals(struct sock *sk, struct ns_conn_state *conn)
 	out.srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
 	out.min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 	out.first_ts = conn->first_ts;
+	out.exchanges = conn->exchanges + answer_was_read(conn, BPF_CORE_READ(tp, copied_seq));
+	out.small_writes = conn->small_writes;
+	out.close_writes = conn->close_writes;
 	stream(&out, sizeof(out));
 	return 0;
 }
@@ -369,6 +373,7 @@ static __always_inline void drop_conn(struct sock *sk)
 		flush_both(conn);
 	end_hold(conn);
 	end_recovery(conn);
+	forget_samples(conn);
 	if (conn->phase == NS_PHASE_OPEN || conn->retrans_by[NS_RETRANS_SYN])
 		tell_totals(sk, conn);
 	fill_head(&out, NS_CLOSE, sizeof(out), bpf_ktime_get_ns(), conn->id);

@@ -138,6 +138,23 @@ struct ns_conn_state {
 	__u32 sites_other;
 	__u32 sites_pad;
 
+	/* A turn: what this end writes until it reads again. See exchange.bpf.h. */
+	__u64 turn_ts;      /* end of its first write, 0 none yet */
+	__u64 wrote_ts;     /* end of the last write */
+	__u64 turn_held_ns; /* in which bytes of it were held */
+	__u64 released_ts;  /* the last release of a hold */
+	__u64 fired_ts;     /* the delayed-ACK timer fired, with an ACK due */
+	__u32 turn_writes;
+	__u32 turn_bytes;
+	__u32 turn_tid; /* who wrote first in it */
+	__u32 exchanges;
+	__u32 mss;
+	__u32 small_writes;
+	__u32 close_writes;
+	__u32 sample_next; /* the next turn is taken for a sample, of this weight; 0: it is not */
+	__u32 sampling;    /* this turn is */
+	__u32 answerer;    /* the process that is watched while that lasts */
+
 	__u32 history_next;    /* slots ever written */
 	__u32 history_flushed; /* of these, already streamed */
 	struct ns_slot history[NS_HISTORY];
@@ -165,6 +182,7 @@ struct ns_thread_state {
 	__u32 waker_tid;
 	__u32 has_waker; /* enum ns_waker_known */
 	__u64 conn;      /* struct sock that it wrote on since its last sleep, 0 none */
+	__u64 asked;     /* struct sock on which its sampled request waits for an answer, 0 none */
 	char comm[NS_COMM_LEN];
 	char waker_comm[NS_COMM_LEN];
 	__u64 waker_stack[NS_STACK_MAX];
@@ -179,6 +197,26 @@ struct ns_last_send {
 	__u64 sk;
 	__u32 tid;
 	__u32 pad;
+};
+
+#define NS_SLEEPS 4 /* kept of a thread; a power of two */
+
+/* The last sleeps of a thread that answers a sampled request. */
+struct ns_sleeps {
+	struct {
+		__u64 off_ts;
+		__u64 wake_ts;
+		__u64 on_ts; /* 0: it lasts */
+	} v[NS_SLEEPS];
+	__u32 next; /* sleeps ever begun */
+	__u32 pad;
+};
+
+/* Requests begun on a CPU, and how many to pass over until the next sample. One cache line. */
+struct ns_turns {
+	__u64 begun;
+	__u64 skip;
+	__u64 pad[6];
 };
 
 /* One thread of this machine, as the task iterator tells it. */

@@ -21,6 +21,8 @@ static __always_inline void note_release(struct ns_conn_state *conn, __u64 now, 
 	out->reason = conn->hold_reason;
 	out->inexact = inexact;
 	history_commit(conn, out, sizeof(*out));
+	conn->turn_held_ns += out->held_ns;
+	conn->released_ts = now;
 	if (inexact)
 		count_lost(NS_LOST_RELEASES);
 	if (now - conn->hold_ts >= settings.threshold_ns || conn->hold_told)
@@ -198,7 +200,7 @@ static __always_inline void on_send_end(struct sock *sk, const struct send_view 
 		own_by_use(sk, conn, id >> 32);
 	now = held || settings.verbose ? bpf_ktime_get_ns() : view->clock_ns;
 	conn->writes++;
-	conn->copied_seq = view->copied_seq;
+	count_write(key, conn, view->copied_seq, bytes, now);
 	out = history_slot(conn, NS_SEND, sizeof(*out), now);
 	out->bytes = bytes;
 	out->fd = conn->fd;

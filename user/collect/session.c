@@ -273,6 +273,7 @@ int session__attach(struct session *session)
 	session__scan_sockets(session, NS_SCAN_PEERS);
 	session->unsure_seen = session->skel->bss->unsure_owners;
 	session->last_scan_ns = session__clock(CLOCK_MONOTONIC);
+	session->sampled_ns = session->last_scan_ns;
 	return 0;
 }
 
@@ -289,6 +290,7 @@ void session__poll(struct session *session)
 		session->last_scan_ns = session__clock(CLOCK_MONOTONIC);
 	}
 	ring_buffer__consume(session->ring);
+	session__pace_samples(session, now);
 }
 
 bool session__targets_gone(const struct session *session)

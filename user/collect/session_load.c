@@ -36,6 +36,7 @@ static void configure(struct session *session)
 	config->by_cgroup = target->cgroup != NULL;
 	config->by_comm = target->comm != NULL;
 	config->hz = caps__hz();
+	skel->bss->slow_exchange_ns = session->options.threshold_ns;
 	config->cpus = libbpf_num_possible_cpus();
 	if (target->comm)
 		snprintf(config->comm, sizeof(config->comm), "%s", target->comm);

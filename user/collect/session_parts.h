@@ -30,6 +30,9 @@ struct session {
 	struct enrich *enrich;
 	uint32_t unsure_seen;
 	uint64_t last_scan_ns;
+	uint64_t sampled_ns; /* when the sample of exchanges was looked after last */
+	uint64_t turns_seen; /* counts of then */
+	uint64_t slow_seen;
 	bool finished;
 };
 
@@ -47,6 +50,9 @@ void session__seed_threads(struct session *session);
 void session__scan_sockets(struct session *session, enum ns_scan mode);
 /* The totals of all connections, into the ring buffer. */
 void session__tell_conns(struct session *session);
+
+/* session_sample.c: how many exchanges are told one by one, kept within bounds. */
+void session__pace_samples(struct session *session, uint64_t now);
 
 /* session_end.c: what is only known at the end, told to the sink. */
 void session__tell_threads(struct session *session, uint64_t now);

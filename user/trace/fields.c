@@ -195,6 +195,9 @@ static const struct field exchange_fields[] = {
 	MS(ns_exchange, held_ns, "held"),
 	U32(ns_exchange, bytes_out),
 	U32(ns_exchange, weight),
+	TIME(ns_exchange, delack_ts, "delack"),
+	NAME(ns_exchange, hold_reason, hold_names),
+	U32(ns_exchange, min_rtt_us),
 	END,
 };
 

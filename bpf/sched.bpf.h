@@ -249,7 +249,7 @@ static __always_inline void on_switch(struct task_struct *prev, struct task_stru
 	__u64 now = 0; /* read once: it is the dearest part */
 
 	if (samples_open > 0)
-		note_answerers_switch(prev, next, preempted);
+		note_answerers_switch(prev, next, preempted || !sleep_state(state));
 	if (thread) {
 		now = bpf_ktime_get_ns();
 		on_switch_out(thread, prev->pid, now, preempted, state);

@@ -21,7 +21,6 @@ bool event__fits(uint32_t type)
 	case NS_WAIT:
 	case NS_RETRANS:
 	case NS_CALL:
-	case NS_EXCHANGE:
 		return true;
 	default:
 		return false;

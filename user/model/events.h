@@ -20,7 +20,6 @@ union event {
 	struct ns_wait wait;
 	struct ns_retrans retrans;
 	struct ns_call call;
-	struct ns_exchange exchange;
 };
 
 struct events {

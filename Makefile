@@ -44,7 +44,7 @@ SKEL := $(B)/netstall.skel.h
 UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD := $(B)/tests/workload/exchange
 # Workloads of one file each.
-WORKLOADS := $(B)/tests/workload/holds $(B)/tests/workload/wire
+WORKLOADS := $(B)/tests/workload/holds $(B)/tests/workload/wire $(B)/tests/workload/waits
 RENDER_TRACE := $(B)/tests/golden/render_trace
 
 .PHONY: all

@@ -39,6 +39,7 @@ CASE_LIMIT=${CASE_LIMIT:-300} # seconds
 . tests/live/stalls.sh
 . tests/live/targets.sh
 . tests/live/bad_input.sh
+. tests/live/waits.sh
 
 [ "$(id -u)" = 0 ] || { echo "skip $LABEL: tracing needs root" && exit 0; }
 

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# The facts of a wait: what it was about, whose turn it was, who ended it. All of them on the wait records of --all.
+
+WAITS=${WAITS:-build/tests/workload/waits}
+
+# trace_waits MODE: its rounds under `trace -p CLIENT --all`. Sets ROUNDS, CLIENT_TID, WAKER_TID, BACKEND.
+trace_waits() {
+    ROUNDS=${ROUNDS:-10}
+    EXCHANGE=$WAITS start_exchange -- --mode "$1" -n "$ROUNDS"
+    local ready
+    ready=$(grep '^ready' "$SCRATCH/exchange")
+    CLIENT_TID=$(field client_tid "$ready") WAKER_TID=$(field waker_tid "$ready") BACKEND=$(field backend_pid "$ready")
+    CLIENT_FD=$(field fd "$ready")
+    start_trace -p "$CLIENT" "${@:2}"
+    open_gate
+    end_exchange
+    end_trace
+}
+
+# waits FILTER: how many wait records of at least 20 ms, of the client's thread, match it. $fd, $waker, $conn (the client's
+# connection) and $names (the text of stacks by id) may be used.
+waits() {
+    jq -s --argjson tid "$CLIENT_TID" --argjson waker "$WAKER_TID" --argjson fd "$CLIENT_FD" "
+        (reduce (.[] | select(.event == \"stack\")) as \$s ({}; .[\$s.id | tostring] = \$s.text)) as \$names
+        | (map(select(.event == \"conn\" and .fd == \$fd and .tgid == \$tid)) | last | .conn) as \$conn
+        | [.[] | select(.event == \"wait\" and .tid == \$tid and .t_ms - .off_ms >= 20 and .state != 0)
+            | select($1)] | length" "$SCRATCH/trace"
+}
+
+expect_waits() { # expect_waits WHAT FILTER
+    expect "waits $1" "$(waits "$2")" '>=' "0.9 * $ROUNDS"
+}
+
+case_wait_futex() {
+    trace_waits futex --all
+    expect_waits "for the lock, ended by its holder" \
+        '.syscall_name == "futex" and .waker_tid == $waker and .conn == 0 and .arg2 == 4294967295'
+    expect_waits "with both stacks" \
+        '($names[.stack_id | tostring] | test("futex_wait")) and ($names[.waker_stack_id | tostring] | test("futex_wake"))'
+}
+
+case_wait_pipe() {
+    trace_waits pipe --all
+    expect_waits "for the pipe, of no connection" '.syscall_name == "read" and .waker_tid == $waker and .conn_basis == "none"'
+}
+
+case_wait_peer() {
+    trace_waits peer --all
+    expect_waits "for the server, whose turn it was" \
+        '.conn == $conn and .conn_basis == "fd" and .turn == "wrote" and .waker_tid == $waker and .min_rtt_us > 0'
+}
+
+case_wait_peer_poll() {
+    trace_waits peer-poll --all
+    expect_waits "for the server in poll" '.conn == $conn and .turn == "wrote" and .syscall_name == "poll" and .arg1 == 1'
+}
+
+case_wait_poll_timeout() {
+    trace_waits poll-timeout --all
+    expect_waits "that a timer ended" '.syscall_name == "poll" and .arg2 == 30
+        and ($names[.waker_stack_id | tostring] | test("hrtimer_wakeup"))'
+}
+
+case_wait_epoll() {
+    trace_waits epoll --all
+    expect_waits "for the connection that became ready, not the one written on last" \
+        '.conn == $conn and .conn_basis == "fd" and .syscall_name == "epoll_wait" and .waker_tid == $waker'
+}
+
+case_wait_idle() {
+    trace_waits idle --all
+    expect_waits "for the next request" '.conn == $conn and .turn == "wrote" and .waker_tid == $waker'
+}
+
+case_wait_stopped() {
+    trace_waits stopped --all
+    expect_waits "of a stopped process" '.state == 4 and .waker_tid == $waker'
+}

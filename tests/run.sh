@@ -3,7 +3,7 @@
 #
 # Runs tests and counts them.
 #
-#   run.sh PART...    pure: unit, golden, boundary   all: pure, live, vm   or single parts
+#   run.sh PART...    pure: unit, golden, schema, boundary   all: pure, live, vm   or single parts
 #
 # Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is
 # `N passed, N failed, N skipped`. Exit status 1 if any failed.
@@ -59,6 +59,17 @@ run_boundary() {
     fi
 }
 
+# The JSON of the golden traces, and of a report in which every field is set, by a real validator.
+run_schema() {
+    local made=$B/tests/schema
+    if ! /usr/bin/python3 -c 'import jsonschema' 2>/dev/null; then
+        echo "skip schema: python3-jsonschema is not installed, see scripts/deps.sh"
+        return
+    fi
+    mkdir -p "$made" && "$B/tests/unit/test_render_json" --dump >"$made/every-field"
+    /usr/bin/python3 tests/schema/validate.py docs/report-schema.json "$made/every-field" tests/golden/*.expected
+}
+
 run_live() {
     NETSTALL=$B/netstall EXCHANGE=$B/tests/workload/exchange tests/live/run.sh
 }
@@ -70,8 +81,8 @@ run_vm() {
 parts=()
 for part in "$@"; do
     case $part in
-    pure) parts+=(unit golden boundary) ;;
-    all) parts+=(unit golden boundary live vm) ;;
+    pure) parts+=(unit golden schema boundary) ;;
+    all) parts+=(unit golden schema boundary live vm) ;;
     *) parts+=("$part") ;;
     esac
 done

@@ -120,3 +120,15 @@ case_demo() {
     grep -q '^Verdict: Nagle' "$SCRATCH/out" || fail "no verdict"
     "$NETSTALL" demo --list | grep -q '^split' || fail "no list"
 }
+
+# Every line that a real trace prints, by the schema: events of all types that come, and the report.
+case_json_keeps_its_schema() {
+    /usr/bin/python3 -c 'import jsonschema' 2>/dev/null || skip "python3-jsonschema is not installed"
+    start_exchange -- --mode split -n "$FEW"
+    start_trace --show=all -p "$CLIENT"
+    open_gate
+    end_exchange
+    end_trace
+    /usr/bin/python3 tests/schema/validate.py docs/report-schema.json "$SCRATCH/trace" >"$SCRATCH/valid" ||
+        fail "$(cat "$SCRATCH/valid")"
+}

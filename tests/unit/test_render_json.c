@@ -103,12 +103,98 @@ static void losses_and_blind_spots_are_told(void **state)
 	json_decref(document);
 }
 
-int main(void)
+/* A report in which every field has something to show. */
+static void fill_all(struct fixture *f)
 {
+	static struct report_requests requests[2];
+	struct stall *stall = &f->stall;
+	union record retrans;
+
+	parse("20.000 retrans conn=1 kind=rto seq=1001 end=2449 rto_us=204000 retries=1", &retrans);
+	stall->retrans = retrans.retrans;
+	stall->retransmits = 2;
+	stall->first_site = "send_first;main";
+	stall->second_site = "send_second;main";
+	stall->link_count = 2;
+	stall->links[0] = (struct stall_link){.pid = 4243,
+					      .tid = 4243,
+					      .conn = 2,
+					      .cause = CAUSE_PEER_APP,
+					      .start_ts = ORIGIN + MS,
+					      .end_ts = ORIGIN + 2 * MS,
+					      .wait = f->steps[STEPS - 1].wait,
+					      .wait_stack = "schedule;read"};
+	stall->links[1] = (struct stall_link){
+		.cause = CAUSE_NETWORK, .start_ts = ORIGIN + MS, .end_ts = ORIGIN + 2 * MS};
+	stall->wait_count = 9;
+	for (size_t i = 0; i < STALL_WAITS; i++)
+		stall->waits[i] = (struct stall_wait){
+			.pid = 4242, .tid = 4242, .off_ts = ORIGIN, .end_ts = ORIGIN + MS};
+	f->conns[0].totals.retrans_by[NS_RETRANS_TLP] = 3;
+	f->conns[0].totals.srtt_us = 100;
+	f->conns[0].totals.mss = 1448;
+	f->conns[0].id.opener = NS_OPENER_SELF;
+	f->threads[0].empty_wakes = 5;
+	requests[0] = (struct report_requests){.count = 10, .sampled = 5};
+	requests[0].median =
+		(struct request_view){.total_ns = 30,
+				      .slice_count = 2,
+				      .slices = {{CAUSE_NAGLE, 20}, {CAUSE_NETWORK, 10}}};
+	requests[1].conn = 1;
+	f->report.requests = requests;
+	f->report.requests_count = 2;
+	f->report.habits[0] = (struct report_habit){
+		.id = "small-writes", .pid = 4242, .conn = 1, .text = (char *)"It writes little."};
+	f->report.habit_count = 1;
+	f->report.waited_ns[CAUSE_IDLE] = 5 * MS;
+	f->report.longest_wait_ns = MS;
+	f->report.longest_wait_cause = CAUSE_NETWORK;
+	f->report.verdict.first_site = stall->first_site;
+}
+
+static void chains_and_requests_are_told(void **state)
+{
+	struct fixture *f = *state;
+	json_t *document, *stall, *requests;
+
+	fill_all(f);
+	document = json_of(f, 0);
+	stall = json_array_get(json_object_get(document, "stalls"), 0);
+	assert_int_equal(json_array_size(json_object_get(stall, "links")), 2);
+	assert_int_equal(json_array_size(json_object_get(stall, "waits")), STALL_WAITS);
+	assert_int_equal(json_integer_value(json_object_get(stall, "wait_count")), 9);
+	assert_string_equal(json_string_value(json_object_get(
+				    json_object_get(stall, "retransmission"), "event")),
+			    "retrans");
+	requests = json_object_get(document, "requests");
+	assert_true(json_is_null(json_object_get(json_array_get(requests, 0), "connection")));
+	assert_in(f->out, "\"opener\": \"self\"");
+	assert_in(f->out, "\"by_cause_ms\": {\"idle\": 5.0}");
+	assert_in(f->out, "\"sites\": {\"first_write\": [\"send_first\", \"main\"]");
+	assert_in(f->out, "It writes little.");
+	json_decref(document);
+}
+
+/* That report for a real validator: tests/run.sh schema. */
+static int dump(void)
+{
+	void *state;
+
+	setup(&state);
+	fill_all(state);
+	render__json(stdout, &((struct fixture *)state)->report, 0);
+	return teardown(&state);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "--dump"))
+		return dump();
+
 	const struct CMUnitTest tests[] = {
 		TEST(json_slices_sum_to_the_stall),    TEST(json_stays_json_when_all_is_unknown),
 		TEST(json_is_safe_to_print),           TEST(every_type_is_an_event_line),
-		TEST(losses_and_blind_spots_are_told),
+		TEST(losses_and_blind_spots_are_told), TEST(chains_and_requests_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,9 @@
 
 static const char *role_name(uint32_t role)
 {
-	return role == NS_ROLE_PEER ? "peer" : "target";
+	if (role & NS_ROLE_TARGET)
+		return "target";
+	return role & NS_ROLE_PEER ? "peer" : role & NS_ROLE_CHAIN ? "chain" : "target";
 }
 
 static json_t *tool_of(const struct report *report)
@@ -110,7 +112,45 @@ static json_t *thread_of(const struct report_thread *thread)
 	    json_value__count((uint64_t)thread->voluntary + thread->involuntary));
 	put(object, "voluntary", json_value__count(thread->voluntary));
 	put(object, "involuntary", json_value__count(thread->involuntary));
+	put(object, "migrations", json_value__count(thread->migrations));
+	put(object, "wakes", json_value__count(thread->wakes));
+	put(object, "empty_wakes", json_value__count(thread->empty_wakes));
 	return object;
+}
+
+static const char *opener_name(uint32_t opener)
+{
+	return opener == NS_OPENER_SELF ? "self" : opener == NS_OPENER_PEER ? "peer" : NULL;
+}
+
+static json_t *retransmitted_by(const struct ns_conn_totals *totals)
+{
+	static const char *const kinds[NS_RETRANS_KINDS] = {
+		[NS_RETRANS_UNKNOWN] = "unknown",
+		[NS_RETRANS_RTO] = "rto",
+		[NS_RETRANS_TLP] = "tlp",
+		[NS_RETRANS_FAST] = "fast-retransmit",
+		[NS_RETRANS_SYN] = "syn-retransmit",
+	};
+	json_t *object = json_object();
+
+	for (uint32_t kind = 0; kind < NS_RETRANS_KINDS; kind++)
+		if (totals->retrans_by[kind] > 0)
+			put(object, kinds[kind], json_value__count(totals->retrans_by[kind]));
+	return object;
+}
+
+/* What tells of the program's habits, and of the way. */
+static void set_habits(json_t *object, const struct ns_conn_totals *totals)
+{
+	put(object, "exchanges", json_value__count(totals->exchanges));
+	put(object, "small_writes", json_value__count(totals->small_writes));
+	put(object, "close_writes", json_value__count(totals->close_writes));
+	put(object, "mss", json_value__number_or_null(totals->mss, 0));
+	put(object, "srtt_ms",
+	    totals->srtt_us ? json_value__ms(1000ull * totals->srtt_us) : json_null());
+	put(object, "min_rtt_ms",
+	    totals->min_rtt_us ? json_value__ms(1000ull * totals->min_rtt_us) : json_null());
 }
 
 static void set_totals(json_t *object, const struct ns_conn_totals *totals)
@@ -131,6 +171,7 @@ static void set_totals(json_t *object, const struct ns_conn_totals *totals)
 	put(object, "bytes_out", json_value__count(totals->bytes_out));
 	put(object, "bytes_in", json_value__count(totals->bytes_in));
 	put(object, "retransmitted", json_value__count(totals->retrans));
+	put(object, "retransmitted_by", retransmitted_by(totals));
 	put(object, "held", held);
 	put(object, "delayed_acks", delacks);
 }
@@ -150,8 +191,10 @@ static json_t *conn_of(const struct report *report, const struct report_conn *co
 	put(object, "remote", json_value__address(id->family, id->raddr, id->rport));
 	put(object, "peer", json_value__number_or_null(conn->peer, 0));
 	put(object, "peer_pid", json_value__number_or_null(peer ? peer->id.head.tgid : 0, 0));
+	put(object, "opener", json_value__text(opener_name(id->opener)));
 	put(object, "closed", json_boolean(conn->closed));
 	set_totals(object, &conn->totals);
+	set_habits(object, &conn->totals);
 	return object;
 }
 
@@ -172,14 +215,17 @@ static json_t *cause_of(const struct report_cause *cause)
 
 static json_t *verdict_of(const struct verdict *verdict)
 {
-	json_t *object = json_object(), *advice = json_array();
+	json_t *object = json_object(), *advice = json_array(), *sites = json_object();
 
+	put(sites, "first_write", json_value__stack(verdict->first_site));
+	put(sites, "second_write", json_value__stack(verdict->second_site));
 	for (size_t i = 0; i < verdict->advice_count; i++)
 		json_array_append_new(advice, json_value__text(verdict->advice[i]));
 	put(object, "cause",
 	    verdict->found ? json_string(cause__info(verdict->cause)->id) : json_null());
 	put(object, "title", json_value__text(verdict->title));
 	put(object, "text", json_value__text(verdict->text));
+	put(object, "sites", sites);
 	put(object, "advice", advice);
 	put(object, "evidence", json_value__text(verdict->evidence));
 	return object;
@@ -187,7 +233,7 @@ static json_t *verdict_of(const struct verdict *verdict)
 
 void render__json(FILE *out, const struct report *report, int indent)
 {
-	json_t *document, *threads, *conns, *stalls, *causes;
+	json_t *document, *threads, *conns, *stalls, *causes, *requests, *habits;
 
 	json_value__begin();
 	document = json_object();
@@ -195,6 +241,8 @@ void render__json(FILE *out, const struct report *report, int indent)
 	conns = json_array();
 	stalls = json_array();
 	causes = json_array();
+	requests = json_array();
+	habits = json_array();
 	for (size_t i = 0; i < report->thread_count; i++)
 		json_array_append_new(threads, thread_of(&report->threads[i]));
 	for (size_t i = 0; i < report->conn_count; i++)
@@ -203,6 +251,10 @@ void render__json(FILE *out, const struct report *report, int indent)
 		json_array_append_new(stalls, json_value__stall(report, &report->stalls[i]));
 	for (size_t i = 0; i < report->cause_count; i++)
 		json_array_append_new(causes, cause_of(&report->causes[i]));
+	for (size_t i = 0; i < report->requests_count; i++)
+		json_array_append_new(requests, json_value__requests(&report->requests[i]));
+	for (size_t i = 0; i < report->habit_count; i++)
+		json_array_append_new(habits, json_value__habit(&report->habits[i]));
 	put(document, "schema", json_string(REPORT_SCHEMA));
 	put(document, "tool", tool_of(report));
 	put(document, "target", target_of(report));
@@ -212,6 +264,9 @@ void render__json(FILE *out, const struct report *report, int indent)
 	put(document, "connections", conns);
 	put(document, "stalls", stalls);
 	put(document, "causes", causes);
+	put(document, "waited", json_value__waited(report));
+	put(document, "requests", requests);
+	put(document, "habits", habits);
 	put(document, "verdict", verdict_of(&report->verdict));
 	json_value__dump(out, document, indent);
 }

@@ -33,6 +33,11 @@ json_t *json_value__stack(const char *frames);
 /* A record as {"t_ms", "event", fields...}, by the tables of record.h, into object. */
 void json_value__record(json_t *object, const struct report *report, const union record *record);
 
+json_t *json_value__slices(const struct slice *slices, size_t count);
+json_t *json_value__requests(const struct report_requests *requests);
+json_t *json_value__habit(const struct report_habit *habit);
+/* What the target's threads waited for, by cause, and the longest of it with work owed. */
+json_t *json_value__waited(const struct report *report);
 json_t *json_value__stall(const struct report *report, const struct stall *stall);
 
 /* One document on one line (indent 0) or pretty, and a newline; takes the reference. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "user/analyze/entries.h"
+#include "user/analyze/sites.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
 
@@ -23,6 +24,7 @@ struct account {
 
 struct ledger {
 	const struct model *model;
+	struct sites *sites;
 	struct report report;
 	struct account accounts[CAUSE_COUNT];
 	struct stall unkept; /* one beyond REPORT_STALLS, while it is told */
@@ -35,6 +37,7 @@ struct ledger *ledger__new(const struct model *model)
 	struct ledger *ledger = xcalloc(1, sizeof(*ledger));
 
 	ledger->model = model;
+	ledger->sites = sites__new();
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		ledger->accounts[i].tallies = table__new(TALLIES);
 	/*
@@ -70,6 +73,7 @@ void ledger__free(struct ledger *ledger)
 	free(report->stalls);
 	entries__free(report);
 	free_verdict(&report->verdict);
+	sites__free(ledger->sites);
 	free(ledger);
 }
 
@@ -81,6 +85,8 @@ struct report *ledger__report(struct ledger *ledger)
 void ledger__learn(struct ledger *ledger, const union record *record)
 {
 	entries__learn(&ledger->report, ledger->model, record);
+	if (record->head.type == NS_CALL)
+		sites__learn(ledger->sites, &record->call);
 }
 
 /* ---- stalls ---- */
@@ -123,6 +129,12 @@ static uint64_t held_part(const struct stall *stall)
 	return ns;
 }
 
+static void tally_sites(struct tally *tally, const struct stall *stall)
+{
+	tally->first_site = tally->first_site ? tally->first_site : stall->first_site;
+	tally->second_site = tally->second_site ? tally->second_site : stall->second_site;
+}
+
 static void tally_stall(struct tally *tally, const struct stall *stall)
 {
 	bool first = !tally->count;
@@ -140,8 +152,7 @@ static void tally_stall(struct tally *tally, const struct stall *stall)
 	tally->by_data += stall->ack.head.type && stall->ack.seq != stall->ack.end;
 	tally->total_ns += stall->end_ts - stall->start_ts;
 	tally->held_ns += held_part(stall);
-	tally->first_site = tally->first_site ? tally->first_site : stall->first_site;
-	tally->second_site = tally->second_site ? tally->second_site : stall->second_site;
+	tally_sites(tally, stall);
 	tally_writes(tally, stall);
 }
 
@@ -232,6 +243,7 @@ const struct stall *ledger__enter(struct ledger *ledger, const struct incident *
 
 	*stall = finding->stall;
 	stall->number = ++ledger->numbers;
+	sites__join(ledger->sites, ledger->model, stall);
 	if (keeps_steps(ledger, tally, stall)) {
 		stall->step_count = steps__build(incident, finding, &stall->steps);
 		ledger->steps += stall->step_count;
@@ -278,12 +290,31 @@ static uint64_t percentile(const struct account *account, unsigned hundredths)
 	return account->durations[rank ? rank - 1 : 0];
 }
 
+/* Stalls that were told before the call sites of their connection were known. */
+static void join_sites(struct ledger *ledger)
+{
+	struct report *report = &ledger->report;
+
+	for (size_t i = 0; i < report->stall_count; i++)
+		sites__join(ledger->sites, ledger->model, &report->stalls[i]);
+	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+		struct tally *tally;
+		size_t cursor = 0;
+
+		while ((tally = table__next(ledger->accounts[i].tallies, &cursor))) {
+			sites__join(ledger->sites, ledger->model, &tally->example);
+			tally_sites(tally, &tally->example);
+		}
+	}
+}
+
 void ledger__close(struct ledger *ledger)
 {
 	struct report *report = &ledger->report;
 	uint64_t window = report->end_ts - report->start_ts;
 
 	list_causes(ledger);
+	join_sites(ledger);
 	for (size_t i = 0; i < report->cause_count; i++) {
 		struct report_cause *cause = &report->causes[i];
 		struct account *account = &ledger->accounts[cause->cause];

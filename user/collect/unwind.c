@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "bpf/state.h"
-#include "user/base/text.h"
 #include "user/base/xalloc.h"
 
-#define FRAMES 48
+#define FRAMES   48
+#define NAME_LEN 128 /* longer ones are cut */
 
 struct unwinder {
 	struct images *images;
@@ -114,14 +114,13 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 
 /* ---- names ---- */
 
-/* A name from a file that anybody may have written: ';' ends a frame, control characters are out.
- */
+/* A name from a file that anybody may have written: ';' ends a frame. Printing makes it safe. */
 static void clean_name(char *out, size_t size, const char *name)
 {
-	text__safe(out, size, name, size / 4);
+	snprintf(out, size, "%s", name);
 	for (; *out; out++)
-		if (*out == ';')
-			*out = ':';
+		if (*out == ';' || (unsigned char)*out < ' ')
+			*out = '?';
 }
 
 static void name_frame(Dwfl *dwfl, Dwarf_Addr pc, bool returns, char *out, size_t size)
@@ -133,7 +132,7 @@ static void name_frame(Dwfl *dwfl, Dwarf_Addr pc, bool returns, char *out, size_
 	GElf_Off offset = 0;
 	Dwarf_Addr start = 0, bias = 0;
 	GElf_Sym symbol;
-	char safe[TEXT_SAFE(64)];
+	char clean[NAME_LEN];
 
 	if (!module) {
 		snprintf(out, size, "[unknown]");
@@ -141,16 +140,16 @@ static void name_frame(Dwfl *dwfl, Dwarf_Addr pc, bool returns, char *out, size_
 	}
 	name = dwfl_module_addrinfo(module, at, &offset, &symbol, NULL, NULL, NULL);
 	if (name && *name && offset < symbol.st_size) {
-		clean_name(safe, sizeof(safe), name);
-		snprintf(out, size, "%s+0x%llx", safe, (unsigned long long)(offset + pc - at));
+		clean_name(clean, sizeof(clean), name);
+		snprintf(out, size, "%s+0x%llx", clean, (unsigned long long)(offset + pc - at));
 		return;
 	}
 	path = dwfl_module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL);
 	if (!dwfl_module_getelf(module, &bias))
 		bias = start;
 	name = path && strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	clean_name(safe, sizeof(safe), name ? name : "?");
-	snprintf(out, size, "%s+0x%llx", safe, (unsigned long long)(pc - bias));
+	clean_name(clean, sizeof(clean), name ? name : "?");
+	snprintf(out, size, "[%s]+0x%llx", clean, (unsigned long long)(pc - bias));
 }
 
 /* Frames that have no room are left out whole. Returns true when all had. */
@@ -159,7 +158,7 @@ static bool write_frames(const struct unwinder *unwinder, Dwfl *dwfl, char *out,
 	size_t used = 0;
 
 	for (size_t i = 0; i < unwinder->count; i++) {
-		char frame[TEXT_SAFE(64) + 32];
+		char frame[NAME_LEN + 24];
 		int len;
 
 		name_frame(dwfl, unwinder->pcs[i], unwinder->returns[i], frame, sizeof(frame));

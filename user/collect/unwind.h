@@ -19,10 +19,10 @@ struct unwinder *unwinder__new(struct opener *opener);
 void unwinder__free(struct unwinder *unwinder);
 
 /*
- * The frames as text, leaf first, ';' between: "symbol+0x12", "module+0x1234" where the module
- * has no symbol there (an address in its file, as addr2line wants it). A text in brackets says
- * why there are none. Returns true when the callers go on beyond what could be unwound.
- * pid: as /proc counts.
+ * The frames as text, leaf first, ';' between: "symbol+0x12", "[module]+0x1234" where the
+ * module has no symbol there (an address in its file, as addr2line wants it). A text in brackets
+ * says why there are none. Returns true when the callers go on beyond what could be unwound. pid:
+ * as /proc counts.
  */
 bool unwinder__call(struct unwinder *unwinder, pid_t pid, const struct ns_call_raw *call, char *out,
 		    size_t size);

@@ -20,7 +20,6 @@ bool event__fits(uint32_t type)
 	case NS_RECV:
 	case NS_WAIT:
 	case NS_RETRANS:
-	case NS_CALL:
 		return true;
 	default:
 		return false;

@@ -19,7 +19,6 @@ union event {
 	struct ns_recv recv;
 	struct ns_wait wait;
 	struct ns_retrans retrans;
-	struct ns_call call;
 };
 
 struct events {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/sites.h"
 #include "user/base/xalloc.h"
 #include "user/render/grid.h"
 #include "user/render/names.h"
@@ -285,6 +286,9 @@ static void add_stacks(struct grid *grid, const struct stall *stall)
 {
 	char frames[512], line[600];
 
+	for (unsigned i = 0; i < SITE_LINES; i++)
+		if (site__line(line, sizeof(line), stall, i))
+			grid__note(grid, COLOUR_DIM, 1, line);
 	if (stall->cause != CAUSE_UNKNOWN)
 		return;
 	if (stall->wait_stack) {

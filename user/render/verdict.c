@@ -2,14 +2,12 @@
 /* The verdict: prose, wrapped. */
 #include <stdio.h>
 
+#include "user/analyze/sites.h"
 #include "user/render/colour.h"
-#include "user/render/names.h"
 #include "user/render/render.h"
 #include "user/render/wrap.h"
 
 #define INDENT 2
-/* Enough to leave the library, and to reach the program's own functions. */
-#define SITE_FRAMES 12
 
 static void paragraph(FILE *out, const char *text, const struct render_style *style)
 {
@@ -38,13 +36,13 @@ static void print_advice(FILE *out, const struct verdict *verdict, const struct 
 static void print_site(FILE *out, const char *which, const char *stack,
 		       const struct render_style *style)
 {
-	char frames[1024];
+	char frames[SITE_TEXT];
 	int column;
 
 	if (!stack || !stack[0])
 		return;
 	column = fprintf(out, "%*s%-14s", 2 * INDENT, "", which);
-	name__stack(frames, sizeof(frames), stack, SITE_FRAMES);
+	site__describe(frames, sizeof(frames), stack);
 	wrap__print(out, frames, (unsigned)column, (unsigned)column, colour__width(style));
 	fputc('\n', out);
 }
@@ -63,7 +61,8 @@ void render__verdict(FILE *out, const struct report *report, const struct render
 	if (verdict->text && verdict->text[0])
 		paragraph(out, verdict->text, style);
 	print_site(out, "first write:", verdict->first_site, style);
-	print_site(out, "second write:", verdict->second_site, style);
+	print_site(out, verdict->cause == CAUSE_CORK ? "held write:" : "second write:",
+		   verdict->second_site, style);
 	print_advice(out, verdict, style);
 	if (verdict->evidence && verdict->evidence[0])
 		paragraph(out, verdict->evidence, style);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Where in its program each of the two small writes of a hold was called. The kernel side
+ * takes call sites for some of a connection's holds only (bpf/sites.bpf.h): a stall without
+ * its own gets those of the connection's latest writes of the same sizes.
+ */
+#ifndef NETSTALL_ANALYZE_SITES_H
+#define NETSTALL_ANALYZE_SITES_H
+
+#include "user/analyze/report.h"
+#include "user/model/model.h"
+
+#define SITES_CONNS 4096 /* further ones get no call sites */
+#define SITES_CALLS 8    /* of a connection; the oldest makes room */
+
+#define SITE_TEXT 320 /* room for site__describe() */
+
+struct sites;
+
+struct sites *sites__new(void);
+void sites__free(struct sites *sites);
+void sites__learn(struct sites *sites, const struct ns_call *call);
+/* Fill in the stall's sites that it does not have yet. The texts are the model's. */
+void sites__join(const struct sites *sites, const struct model *model, struct stall *stall);
+
+/*
+ * "send_head+0x1c <- exchange+0x33 <- main+0x80": from the function of the program that called
+ * the C library on. Offsets stay: two writes of one helper differ in its callers' alone.
+ * frames: as stall->first_site.
+ */
+char *site__describe(char *dst, size_t size, const char *frames);
+
+#define SITE_LINES 2
+
+/* Line number index of a stall: "first write: ..."; NULL: there is none. */
+char *site__line(char *dst, size_t size, const struct stall *stall, unsigned index);
+
+#endif

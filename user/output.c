@@ -69,19 +69,30 @@ void teller__init(struct teller *teller, struct output *output, const struct opt
 	teller->options = options;
 }
 
-/* Is this one of the first --show stalls of its cause on its connection? */
+/* Is this one of the first --show stalls of its cause on its connection, or the first of them
+ * that was seen whole? */
 static bool to_be_shown(struct teller *teller, const struct stall *stall)
 {
 	size_t i;
 
-	for (i = 0; i < teller->seen_count; i++)
-		if (teller->seen[i].cause == stall->cause && teller->seen[i].conn == stall->conn)
-			return teller->seen[i].shown++ < teller->options->show;
+	for (i = 0; i < teller->seen_count; i++) {
+		struct seen *seen = &teller->seen[i];
+
+		if (seen->cause != stall->cause || seen->conn != stall->conn)
+			continue;
+		/* The first ones may lack what is watched only from then on. */
+		if (seen->shown++ >= teller->options->show &&
+		    (seen->whole || stall->missing || !teller->options->show))
+			return false;
+		seen->whole |= !stall->missing;
+		return true;
+	}
 	if (teller->seen_count == sizeof(teller->seen) / sizeof(teller->seen[0]))
 		return false;
 	teller->seen[i].cause = stall->cause;
 	teller->seen[i].conn = stall->conn;
 	teller->seen[i].shown = 1;
+	teller->seen[teller->seen_count].whole = !stall->missing;
 	teller->seen_count++;
 	return teller->options->show > 0;
 }

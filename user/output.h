@@ -28,11 +28,12 @@ struct teller {
 	struct output *output;
 	const struct options *options;
 	size_t stalls_shown;
-	struct {
+	struct seen {
 		enum cause cause;
 		uint32_t conn;
 		unsigned shown;
-	} seen[64]; /* causes on connections; what does not fit is not shown in full */
+		bool whole; /* one of them had nothing missing */
+	} seen[64];         /* causes on connections; what does not fit is not shown in full */
 	size_t seen_count;
 };
 

@@ -45,6 +45,12 @@ static inline bool waiting__for_socket(enum waiting waiting)
 	       waiting == WAITING_CONNECT || waiting == WAITING_MANY;
 }
 
+/* For what another thread does by itself: unlock, signal, write to a pipe. */
+static inline bool waiting__for_thread(enum waiting waiting)
+{
+	return waiting == WAITING_MUTEX || waiting == WAITING_SIGNAL || waiting == WAITING_IPC;
+}
+
 /* Does a stack (text, leaf first) hold a function of this name? A suffix such as ".part.0"
  * counts as the same; stack NULL: no. */
 bool stack__has(const char *stack, const char *function);

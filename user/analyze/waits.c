@@ -14,12 +14,13 @@ struct pending {
 	uint64_t due_ts;
 };
 
-/* A stall that was told, by the last link of its chain: what it all hung on. */
+/* A link of the chain of a stall that was told. */
 struct told {
 	uint32_t stall;
 	enum cause cause;
 	uint32_t tid;
 	uint64_t off_ts;
+	bool last; /* what it all hung on */
 };
 
 struct waits {
@@ -80,6 +81,20 @@ static void note_short(struct waits *waits, const struct ns_wait *wait)
 	waits->longest_cause = blame__cause(&blame);
 }
 
+/*
+ * A sleep may be what somebody else waits for, who wakes up only after it: the lock's waiter
+ * tells of it, and the client of a server that sleeps. So those who wait for others are
+ * judged before those who do not, and for a socket before for a lock.
+ */
+static uint64_t patience(const struct model *model, const struct ns_wait *wait)
+{
+	enum waiting waiting = waiting__of(model, wait);
+
+	if (waiting__for_socket(waiting))
+		return 0;
+	return waiting__for_thread(waiting) ? SETTLE_NS : 2 * SETTLE_NS;
+}
+
 void waits__feed(struct waits *waits, const struct ns_wait *wait, uint64_t now)
 {
 	uint64_t length = wait->head.ts - wait->off_ts, end = wait->head.ts;
@@ -94,8 +109,9 @@ void waits__feed(struct waits *waits, const struct ns_wait *wait, uint64_t now)
 		waits->pending =
 			xreallocarray(waits->pending, waits->size, sizeof(*waits->pending));
 	}
-	waits->pending[waits->count++] =
-		(struct pending){.wait = *wait, .due_ts = (end > now ? end : now) + SETTLE_NS};
+	waits->pending[waits->count++] = (struct pending){
+		.wait = *wait,
+		.due_ts = (end > now ? end : now) + SETTLE_NS + patience(waits->model, wait)};
 }
 
 static struct stall_wait as_shown(const struct ns_wait *wait)
@@ -244,7 +260,7 @@ static uint32_t told_before(const struct waits *waits, const struct stall *stall
 	for (size_t i = 0; i < count; i++) {
 		const struct told *told = &waits->told[i];
 
-		if (told->cause == stall->cause && told->tid == last->tid &&
+		if (told->last && told->cause == stall->cause && told->tid == last->tid &&
 		    told->off_ts == last->wait.off_ts)
 			return told->stall;
 	}
@@ -254,19 +270,29 @@ static uint32_t told_before(const struct waits *waits, const struct stall *stall
 void waits__told(struct waits *waits, const struct judged *judged, uint32_t number)
 {
 	const struct stall *stall = &judged->finding.stall;
-	const struct stall_link *last;
 
 	if (judged->root)
 		root__told(judged->root, number);
-	if (!stall->link_count)
-		return;
-	last = &stall->links[stall->link_count - 1];
-	waits->told[waits->told_count++ % WAITS_TOLD] = (struct told){
-		.stall = number,
-		.cause = stall->cause,
-		.tid = last->tid,
-		.off_ts = last->wait.off_ts,
-	};
+	for (size_t i = 0; i < stall->link_count; i++)
+		waits->told[waits->told_count++ % WAITS_TOLD] = (struct told){
+			.stall = number,
+			.cause = stall->cause,
+			.tid = stall->links[i].tid,
+			.off_ts = stall->links[i].wait.off_ts,
+			.last = i + 1 == stall->link_count,
+		};
+}
+
+/* The stall that has this very wait in its chain, 0 none. */
+static uint32_t link_of(const struct waits *waits, const struct ns_wait *wait)
+{
+	size_t count = waits->told_count < WAITS_TOLD ? waits->told_count : WAITS_TOLD;
+
+	for (size_t i = 0; i < count; i++) {
+		if (waits->told[i].tid == wait->head.tid && waits->told[i].off_ts == wait->off_ts)
+			return waits->told[i].stall;
+	}
+	return 0;
 }
 
 /* ---- judging ---- */
@@ -282,8 +308,8 @@ static void join(struct judged *judged, const struct ns_wait *wait, uint32_t sta
 static void judge_chain(struct waits *waits, const struct ns_wait *wait, uint64_t start,
 			uint64_t length, struct judged *judged)
 {
+	uint32_t same = link_of(waits, wait);
 	struct blame blame;
-	uint32_t same;
 
 	blame__wait(waits->model, waits->roots, wait, start, start + length, &blame);
 	for (size_t i = 0; i < blame.part_count; i++)
@@ -291,8 +317,10 @@ static void judge_chain(struct waits *waits, const struct ns_wait *wait, uint64_
 			blame.parts[i].end_ts - blame.parts[i].start_ts;
 	if (length - blame__of(&blame, CAUSE_IDLE) < session__threshold(waits->model))
 		return;
-	if (blame.root && blame.root->stall && 2 * blame.root_ns >= length) {
-		join(judged, wait, blame.root->stall);
+	if (blame.root && blame.root->stall && 2 * blame.root_ns >= length)
+		same = blame.root->stall;
+	if (same) {
+		join(judged, wait, same);
 		return;
 	}
 	fill(waits, wait, &blame, &judged->finding);
@@ -330,9 +358,12 @@ static void judge(struct waits *waits, const struct ns_wait *wait, struct judged
 	judge_chain(waits, wait, start, gap, judged);
 }
 
-static bool ended_before(const struct ns_wait *a, const struct ns_wait *b)
+static bool due_before(const struct pending *a, const struct pending *b)
 {
-	return a->head.ts != b->head.ts ? a->head.ts < b->head.ts : a->head.tid < b->head.tid;
+	if (a->due_ts != b->due_ts)
+		return a->due_ts < b->due_ts;
+	return a->wait.head.ts != b->wait.head.ts ? a->wait.head.ts < b->wait.head.ts
+						  : a->wait.head.tid < b->wait.head.tid;
 }
 
 bool waits__judge(struct waits *waits, uint64_t now, struct judged *judged)
@@ -341,7 +372,7 @@ bool waits__judge(struct waits *waits, uint64_t now, struct judged *judged)
 	size_t next = 0;
 
 	for (size_t i = 1; i < waits->count; i++) {
-		if (ended_before(&waits->pending[i].wait, &waits->pending[next].wait))
+		if (due_before(&waits->pending[i], &waits->pending[next]))
 			next = i;
 	}
 	if (!waits->count || (waits->pending[next].due_ts > now && waits->count <= WAITS_PENDING))

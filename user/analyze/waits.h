@@ -10,7 +10,7 @@
 #include "user/analyze/blame.h"
 
 #define WAITS_PENDING 1024 /* not yet judged; the oldest is judged early when there are more */
-#define WAITS_TOLD    256  /* stalls that later waits may turn out to hang on as well */
+#define WAITS_TOLD    1024 /* links of stalls, which other waits may turn out to share */
 
 enum judgement {
 	JUDGED_NOTHING, /* idle, or no stall by another reason */
@@ -34,7 +34,7 @@ struct waits *waits__new(const struct model *model, const struct incidents *inci
 void waits__free(struct waits *waits);
 /* The model has seen the record already. */
 void waits__feed(struct waits *waits, const struct ns_wait *wait, uint64_t now);
-/* Judge the wait that ended first, when it is due at now (UINT64_MAX: it is). Returns false
+/* Judge the wait that is due first, when it is at now (UINT64_MAX: it is). Returns false
  * when none is. */
 bool waits__judge(struct waits *waits, uint64_t now, struct judged *judged);
 /* The stall that was judged has got its number. */

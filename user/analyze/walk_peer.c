@@ -104,6 +104,21 @@ static const struct ns_wait *reading_wait(const struct walk *walk, uint32_t tid,
 	return NULL;
 }
 
+/*
+ * Was the thread watched by then? The threads of the other end are from the first hold or long
+ * wait on, so what it did during that first one is not known: no wait of it came at all.
+ */
+static bool was_watched(const struct walk *walk, uint32_t tid, uint64_t until)
+{
+	const struct model_thread *thread = model__thread(walk->model, tid);
+
+	for (size_t i = 0; thread && i < thread->waits.count; i++) {
+		if (thread->waits.v[i].wait.off_ts < until)
+			return true;
+	}
+	return false;
+}
+
 /* Nothing of either end is held: the request went out, was worked on, and answered. */
 static void walk_peer(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
@@ -128,6 +143,10 @@ static void walk_peer(struct walk *walk, const struct ns_wait *wait, uint64_t un
 		walk__missing(walk,
 			      "which thread of the other end answered, and what it did "
 			      "meanwhile");
+	else if (!was_watched(walk, by.tid, by.ts))
+		walk__missing(walk,
+			      "what the other end's thread did meanwhile: it is watched only "
+			      "from this first wait on");
 	if (by.tid)
 		walk__thread(walk, by.tid, by.ts, &program);
 	else

@@ -89,6 +89,7 @@ second_stage() {
     mkdir -p /dev/shm /dev/pts /lib/modules "$OUT"
     mount -t tmpfs tmpfs /dev/shm
     mount -t devpts devpts /dev/pts
+    ln -sfn /proc/self/fd /dev/fd # of what udev makes, what bash needs for <()
     mount -t tmpfs tmpfs "$OUT"
     mount -t tracefs tracefs /sys/kernel/tracing
     mount -t debugfs debugfs /sys/kernel/debug

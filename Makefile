@@ -45,6 +45,7 @@ UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD := $(B)/tests/workload/exchange
 # Workloads of one file each.
 WORKLOADS := $(B)/tests/workload/holds $(B)/tests/workload/wire $(B)/tests/workload/waits
+SCENE := $(B)/tests/scenarios/scene
 RENDER_TRACE := $(B)/tests/golden/render_trace
 
 .PHONY: all
@@ -95,6 +96,10 @@ $(WORKLOADS): $(B)/%: $(B)/%.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^
 
+$(SCENE): $(patsubst %.c,$(B)/%.o,$(wildcard tests/scenarios/*.c))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lpthread
+
 # All tests; root. Prints "N passed, N failed, N skipped" as its last line.
 test:
 	$(Q)scripts/deps.sh build test vm
@@ -105,7 +110,7 @@ check:
 	$(Q)tests/run.sh pure
 
 .PHONY: test-programs
-test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(WORKLOAD) $(WORKLOADS)
+test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(WORKLOAD) $(WORKLOADS) $(SCENE)
 
 unit golden live: test-programs
 	$(Q)tests/run.sh $@

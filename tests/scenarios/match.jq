@@ -1,0 +1,35 @@
+# Pairs the stalls of a scene's truth with those that netstall named.
+#
+# Input: the report. $truth: [{start, end, queued, cause}], $begin, $end: ms of CLOCK_MONOTONIC.
+# Output: lines `EXPECTED NAMED EXPECTED_MS NAMED_MS AT_MS`, where EXPECTED is (none) for what nobody waited for and (again)
+# for a second name of one stall, and NAMED is (missed) for a stall without a name.
+#
+# A stall and its name are the same when they lie in the same time. Left out are what was named before the scene began and
+# after it ended, and what the truth itself says to be too near to the threshold: of that both yes and no are right.
+
+def overlap($a; $b): ([$a.end, $b.end] | min) - ([$a.start, $b.start] | max);
+def ms: . * 1000 | round / 1000;
+def length_of: .end - .start;
+def near: length_of < 12;
+def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and overlap($t; $n) > 0;
+
+.window.monotonic_start_ms as $zero
+| [.stalls[] | {start: ($zero + .start_ms), cause, id} + {end: ($zero + .start_ms + .duration_ms)}
+   | select(.start >= $begin - 0.5 and .start < $end)] as $named
+| reduce ($truth | sort_by(-length_of))[] as $t (
+    {left: $named, pairs: []};
+    . as $state
+    | ([.left[] | select(same($t; .))] | max_by(overlap($t; .))) as $n
+    | if $n then
+        .left = [$state.left[] | select(.id != $n.id)] | .pairs += [{t: $t, n: $n}]
+      else
+        .pairs += [{t: $t, n: null}]
+      end)
+| . as $state
+| ($state.pairs[]
+   | select(.n or (.t | near | not))
+   | "\(.t.cause) \(.n.cause // "(missed)") \(.t | length_of | ms) \(if .n then (.n | length_of | ms) else 0 end) \(.t.start - $begin | ms)"),
+  ($state.left[]
+   | . as $n
+   | (if any($truth[]; same(.; $n)) then "(again)" else "(none)" end) as $expected
+   | "\($expected) \(.cause) 0 \(length_of | ms) \(.start - $begin | ms)")

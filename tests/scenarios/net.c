@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Sockets that work or end the scene. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/scenarios/scene.h"
+
+static char bytes_to_send[1 << 20];
+
+void set_option(int fd, int level, int option, int value)
+{
+	if (setsockopt(fd, level, option, &value, sizeof(value)))
+		die("setsockopt %d: %s", option, strerror(errno));
+}
+
+static void listen_on(struct stage *stage, const struct sockaddr *address, socklen_t length,
+		      int backlog)
+{
+	struct sockaddr_in6 bound = {0};
+	socklen_t bound_length = sizeof(bound);
+
+	stage->listener = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (stage->listener < 0 || bind(stage->listener, address, length) ||
+	    listen(stage->listener, backlog) ||
+	    getsockname(stage->listener, (struct sockaddr *)&bound, &bound_length))
+		die("cannot listen: %s", strerror(errno));
+	/* The port stands at the same place in both families. */
+	stage->port = ntohs(bound.sin6_port);
+}
+
+void stage__listen(struct stage *stage, int backlog)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = stage->address};
+
+	listen_on(stage, (struct sockaddr *)&address, sizeof(address), backlog);
+}
+
+void stage__listen_ipv6(struct stage *stage)
+{
+	struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};
+
+	stage->ipv6 = true;
+	listen_on(stage, (struct sockaddr *)&address, sizeof(address), 64);
+}
+
+static int connect_port(const struct stage *stage, uint16_t port, int sndbuf)
+{
+	struct sockaddr_in v4 = {
+		.sin_family = AF_INET, .sin_addr.s_addr = stage->address, .sin_port = htons(port)};
+	struct sockaddr_in6 v6 = {
+		.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback, .sin6_port = htons(port)};
+	int fd = socket(stage->ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		die("no socket: %s", strerror(errno));
+	if (sndbuf)
+		set_option(fd, SOL_SOCKET, SO_SNDBUF, sndbuf);
+	if (connect(fd, stage->ipv6 ? (struct sockaddr *)&v6 : (struct sockaddr *)&v4,
+		    stage->ipv6 ? sizeof(v6) : sizeof(v4)))
+		die("cannot connect: %s", strerror(errno));
+	return fd;
+}
+
+static int accept_on(int listener)
+{
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd < 0)
+		die("cannot accept: %s", strerror(errno));
+	return fd;
+}
+
+int connect_to(const struct stage *stage)
+{
+	return connect_port(stage, stage->port, 0);
+}
+
+int connect_with(const struct stage *stage, int sndbuf)
+{
+	return connect_port(stage, stage->port, sndbuf);
+}
+
+void stage__listen_behind(struct stage *stage)
+{
+	stage__listen(stage, 64);
+	stage->listener_behind = stage->listener;
+	stage->port_behind = stage->port;
+	stage__listen(stage, 64);
+}
+
+int connect_behind(const struct stage *stage)
+{
+	return connect_port(stage, stage->port_behind, 0);
+}
+
+int accept_behind(const struct stage *stage)
+{
+	return accept_on(stage->listener_behind);
+}
+
+int accept_one(const struct stage *stage)
+{
+	return accept_on(stage->listener);
+}
+
+void send_all(int fd, size_t bytes, int flags)
+{
+	while (bytes) {
+		size_t part = bytes < sizeof(bytes_to_send) ? bytes : sizeof(bytes_to_send);
+		ssize_t sent = send(fd, bytes_to_send, part, flags | MSG_NOSIGNAL);
+
+		if (sent < 0)
+			die("cannot send: %s", strerror(errno));
+		bytes -= sent;
+	}
+}
+
+void write_all(int fd, size_t bytes)
+{
+	while (bytes) {
+		size_t part = bytes < sizeof(bytes_to_send) ? bytes : sizeof(bytes_to_send);
+		ssize_t written = write(fd, bytes_to_send, part);
+
+		if (written < 0)
+			die("cannot write: %s", strerror(errno));
+		bytes -= written;
+	}
+}
+
+bool read_all(int fd, size_t bytes)
+{
+	char buffer[65536];
+
+	while (bytes) {
+		ssize_t got = read(fd, buffer, bytes < sizeof(buffer) ? bytes : sizeof(buffer));
+
+		if (got < 0 && errno != ECONNRESET)
+			die("cannot read: %s", strerror(errno));
+		if (got <= 0)
+			return false;
+		bytes -= got;
+	}
+	return true;
+}
+
+void sysctl(const char *name, const char *value)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/sys/%s", name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+		cannot("cannot set %s: %s", name, strerror(errno));
+	close(fd);
+}
+
+/* The file has pairs of lines: names, then values. */
+uint64_t tcp_counter(const char *name)
+{
+	char names[8192], values[8192], *n, *v, *name_left, *value_left;
+	uint64_t found = 0;
+	FILE *f = fopen("/proc/self/net/netstat", "re");
+
+	while (f && fgets(names, sizeof(names), f) && fgets(values, sizeof(values), f)) {
+		n = strtok_r(names, " \n", &name_left);
+		v = strtok_r(values, " \n", &value_left);
+		for (; n && v;
+		     n = strtok_r(NULL, " \n", &name_left), v = strtok_r(NULL, " \n", &value_left))
+			if (!strcmp(n, name))
+				found = strtoull(v, NULL, 10);
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+void start_thread(void *(*body)(void *), void *arg)
+{
+	pthread_t thread;
+	int err = pthread_create(&thread, NULL, body, arg);
+
+	if (err)
+		die("no thread: %s", strerror(err));
+	pthread_detach(thread);
+}

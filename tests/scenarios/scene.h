@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Labelled scenarios: each is a handful of processes that wait for one known cause, and their own
+ * record of it. A scene is a row: a function for each of its processes (roles), which find what
+ * they share on the stage. Role 0 is the client; it waits at a gate until the tracer stands, and
+ * its end ends the scene.
+ *
+ * All times are CLOCK_MONOTONIC in ns. Whatever cannot be done ends the process with a sentence on
+ * stderr, and then the scene with status 1 (77: this machine does not have what it needs).
+ */
+#ifndef NETSTALL_TESTS_SCENE_H
+#define NETSTALL_TESTS_SCENE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SCENE_ROLES   5
+#define SCENE_THREADS 80
+#define SCENE_STALLS  4096
+
+#define MS(n) ((n)*1000000ull)
+
+/* A pause that a role's own clock saw. */
+struct pause {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t queued_ns; /* in it, the scene's threads waited for a CPU */
+	uint32_t tid;
+	char cause[20]; /* by construction, or runqueue when that was most of it */
+};
+
+/* What a path between two network namespaces does to segments; dir 0 is from the client. */
+struct path {
+	_Atomic uint32_t drop_data[2]; /* so many of the next segments with data are lost */
+	_Atomic uint32_t skip_data[2]; /* after so many that pass */
+	_Atomic uint32_t drop_syn;
+	_Atomic uint32_t dropped;
+	_Atomic uint32_t delay_us; /* each way */
+};
+
+/* In memory that all roles share. */
+struct stage {
+	const struct scene *scene;
+	uint32_t count; /* of repetitions, unless it is the scene's */
+	int gate[2];
+	int listener;
+	uint16_t port;
+	int listener_behind; /* of a server behind the server */
+	uint16_t port_behind;
+	uint32_t address; /* that the client connects to, network byte order */
+	bool ipv6;
+	int tun[2];
+	struct path path;
+	int duct[4][2]; /* pipes or socket pairs between roles, as the scene likes */
+	pid_t pids[SCENE_ROLES];
+	_Atomic uint32_t thread_count;
+	_Atomic uint32_t tids[SCENE_THREADS]; /* whose waits for a CPU are measured */
+	_Atomic uint64_t begin_ns;
+	_Atomic uint64_t end_ns;
+	_Atomic uint32_t exchanges;
+	_Atomic uint32_t stall_count;
+	_Atomic uint32_t word; /* for the scene: a lock, a flag */
+	struct pause stalls[SCENE_STALLS];
+};
+
+typedef void role_fn(struct stage *stage);
+
+struct scene {
+	const char *name;
+	void (*setup)(struct stage *stage); /* before the roles start; NULL: listen on loopback */
+	role_fn *roles[SCENE_ROLES];
+	uint32_t targets;   /* bit for each role that is to be traced */
+	uint32_t count;     /* repetitions */
+	const void *script; /* what a generic role works by */
+};
+
+extern const struct scene hold_scenes[], window_scenes[], loss_scenes[], wait_scenes[],
+	chain_scenes[];
+
+/* ---- truth.c ---- */
+
+uint64_t now_ns(void);
+void sleep_until(uint64_t ns);
+void sleep_ms(uint32_t ms);
+void spin_ms(uint32_t ms);
+
+/* The time of one thread, cut into phases without gaps. */
+struct phases {
+	struct stage *stage;
+	uint64_t start_ns;
+	uint64_t queued_ns;
+	uint32_t tid;
+};
+
+/* The calling thread belongs to the scene: its waits for a CPU are measured from here on. */
+void stage__enter(struct stage *stage);
+
+/* Role 0: waits at the gate; everything before is not part of the scene. */
+void stage__wait_at_gate(struct stage *stage);
+
+void phases__begin(struct phases *phases, struct stage *stage);
+
+/*
+ * Ends a phase. One that lasted is a stall of @cause, or of runqueue if threads of the scene waited
+ * for a CPU in most of it. NULL: nothing makes this phase slow, so if it was, nobody knows why
+ * ("unclear"); "idle", "cpu": slow by nature, and no stall.
+ */
+void phases__end(struct phases *phases, const char *cause);
+
+void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+void cannot(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* ---- net.c ---- */
+
+void stage__listen(struct stage *stage, int backlog);
+void stage__listen_ipv6(struct stage *stage);
+int connect_to(const struct stage *stage);
+int connect_with(const struct stage *stage, int sndbuf);
+int accept_one(const struct stage *stage);
+/* The same for a server behind the server. */
+void stage__listen_behind(struct stage *stage);
+int connect_behind(const struct stage *stage);
+int accept_behind(const struct stage *stage);
+void set_option(int fd, int level, int option, int value);
+void write_all(int fd, size_t bytes);
+void send_all(int fd, size_t bytes, int flags);
+/* Returns whether all came; false at the end of the stream. */
+bool read_all(int fd, size_t bytes);
+void sysctl(const char *name, const char *value);
+/* A counter of TcpExt, of the calling process's network namespace. */
+uint64_t tcp_counter(const char *name);
+void start_thread(void *(*body)(void *), void *arg);
+
+/* ---- path.c ---- */
+
+/* A network namespace of its own, where only loopback is; its routes and sysctls are the scene's.
+ */
+void stage__private_loopback(struct stage *stage);
+/* Two namespaces; role play_path() must carry the segments. @delay_us: each way. */
+void stage__path(struct stage *stage, uint32_t delay_us);
+/* And with a sysctl of both. */
+void stage__path_with(struct stage *stage, uint32_t delay_us, const char *name, const char *value);
+role_fn play_path;
+
+/* ---- script.c ---- */
+
+enum piece_way { BY_WRITE, BY_WRITEV, BY_SENDMSG, BY_SENDFILE, BY_SPLICE, BY_MORE };
+
+#define PIECES 6
+
+/* One exchange after the other on one connection. Zero: no such part. */
+struct script {
+	uint32_t request[PIECES]; /* bytes of each write */
+	enum piece_way way;       /* of all but the first; writev: of all in one call */
+	uint32_t gap_us;          /* before each but the first */
+	uint32_t pipelined;       /* requests before the first reply is awaited */
+	uint32_t early_us;        /* after the first piece the server waits so long ... */
+	uint32_t early_bytes;     /* ... and sends so many */
+	uint32_t serve_us;        /* the server sleeps before it replies */
+	uint32_t spin_us;         /* the server computes before it replies */
+	uint32_t reply[PIECES];
+	uint32_t reply_gap_us;
+	uint32_t pause_us; /* between exchanges */
+	uint32_t burst;    /* of exchanges, between pauses; 0: one */
+	bool nodelay;
+	bool cork;                /* around the request, pulled after gap_us */
+	uint32_t nodelay_late_us; /* TCP_NODELAY so long after the request */
+	bool quickack;            /* the server acknowledges at once */
+	const char *cause;        /* of the time until the reply's first byte */
+	const char *reply_cause;  /* from there to its last */
+	const char *pause_cause;
+};
+
+role_fn play_client, play_server;
+/* One, counted; its phases are ended by the script's causes. */
+void exchange(struct phases *phases, int fd, const struct script *script);
+/* Serves until the other end hangs up. */
+void serve(int fd, const struct script *script);
+
+#endif

@@ -1,0 +1,220 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# Plays the scenarios of the table under `netstall trace` and compares what it names with what they know.
+#
+#   score.sh [--attach WAY] [--label LABEL] [--quick] [--only PATTERN] [--keep DIR] [--record]
+#
+# --attach  forces a way (fentry, kprobe, tracepoint); a way that this kernel refuses is one `skip`
+# --quick   the scenarios marked quick; --only: those whose name matches (then nothing is compared with the record)
+# --keep    leaves of each scenario with a wrong name its truth, its report and the pairs there
+# --record  writes tests/scenarios/recorded/WAY-KERNEL[-quick] instead of comparing with it
+#
+# Prints the confusion matrix behind `#`, then a line for each scenario and each cause: `ok`, `not ok NAME: why`, `skip`.
+# A scenario fails when it does not make its own stalls; a cause fails when its precision or recall falls below the
+# recorded one. Exit status 1 if any failed.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+
+ATTACH=() LABEL=score QUICK='' ONLY='' KEEP='' RECORD='' WAY=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --attach) ATTACH=(-C "attach=$2") WAY=$2 && shift ;;
+    --label) LABEL=$2 && shift ;;
+    --quick) QUICK=1 ;;
+    --only) ONLY=$2 && shift ;;
+    --keep) KEEP=$2 && shift ;;
+    --record) RECORD=1 ;;
+    *) echo "score.sh: no option $1" >&2 && exit 64 ;;
+    esac
+    shift
+done
+
+. tests/live/lib.sh
+SCENE=${SCENE:-build/tests/scenarios/scene}
+here=tests/scenarios
+SCENE_LIMIT=${SCENE_LIMIT:-60} # seconds
+
+[ "$(id -u)" = 0 ] || { echo "skip $LABEL: tracing needs root" && exit 0; }
+if ! said=$("$NETSTALL" doctor "${ATTACH[@]}"); then
+    echo "skip $LABEL: $(grep '^Tracing is not possible' <<<"$said")"
+    exit 0
+fi
+
+WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
+: >"$WORK/pairs"
+
+# start_scene NAME: it waits at its gate then. Sets SCENE_PID, TARGET; 1: it cannot be played here.
+start_scene() {
+    mkfifo "$SCRATCH/gate"
+    timeout "$SCENE_LIMIT" "$SCENE" "$1" <"$SCRATCH/gate" >"$SCRATCH/truth" 2>"$SCRATCH/scene.err" &
+    SCENE_PID=$!
+    exec {GATE}>"$SCRATCH/gate"
+    wait_for "$WAIT_LIMIT" scene_stands
+    if ! has_line '^ready' "$SCRATCH/truth"; then
+        wait "$SCENE_PID"
+        [ $? != 77 ] || skip "$(tail -n 1 "$SCRATCH/scene.err")"
+        fail "it did not start: $(tail -n 1 "$SCRATCH/scene.err")"
+    fi
+    TARGET=$(field target "$(grep '^ready' "$SCRATCH/truth")")
+}
+scene_stands() { has_line '^ready' "$SCRATCH/truth" || gone "$SCENE_PID"; }
+
+end_scene() {
+    local status=0
+    wait "$SCENE_PID" || status=$?
+    exec {GATE}>&-
+    case $status in
+    0) ;;
+    77) skip "$(tail -n 1 "$SCRATCH/scene.err")" ;;
+    124) fail "the scene did not end within $SCENE_LIMIT s" ;;
+    *) fail "the scene failed: $(tail -n 1 "$SCRATCH/scene.err")" ;;
+    esac
+}
+
+# truth_json: the scene's stalls, ms.
+truth_json() {
+    awk '/^stall / {
+        for (i = 2; i <= NF; i++) { split($i, part, "="); value[part[1]] = part[2] }
+        printf "%s{\"start\":%.6f,\"end\":%.6f,\"queued\":%.6f,\"cause\":\"%s\"}", comma, value["start_ns"] / 1e6,
+            value["end_ns"] / 1e6, value["queued_ns"] / 1e6, value["cause"]
+        comma = ","
+    }
+    BEGIN { printf "[" } END { print "]" }' "$SCRATCH/truth"
+}
+
+# judge_truth CAUSE COUNT SHARE: the scene made the stalls that it is there for. The machine's own take from them.
+judge_truth() {
+    local made took machine
+    made=$(awk -v wanted="$1" '
+        { for (i = 2; i <= NF; i++) { split($i, part, "="); value[part[1]] = part[2] } }
+        /^stall / && value["cause"] == wanted { made++; took += value["end_ns"] - value["start_ns"] }
+        /^stall / && (value["cause"] == "runqueue" || value["cause"] == "unclear") { machine++ }
+        END {
+            time = value["end_ns"] - value["begin_ns"]
+            printf "%d %.3f %d", made, time > 0 ? took / time : 0, machine
+        }' "$SCRATCH/truth")
+    read -r made took machine <<<"$made"
+    [ "$1" = none ] || awk "BEGIN { exit !($made + $machine >= $2 && ($took >= $3 || $machine)) }" ||
+        fail "it made $made stalls of $1 that took $took of its time, wanted $2 and $3"
+}
+
+# play NAME CAUSE COUNT SHARE OPTIONS...
+play() {
+    local name=$1 cause=$2 count=$3 share=$4 done
+    shift 4
+    start_scene "$name"
+    start_trace -p "$TARGET" "$@"
+    open_gate
+    end_scene
+    end_trace >/dev/null
+    judge_truth "$cause" "$count" "$share"
+    done=$(grep '^done' "$SCRATCH/truth") || fail "the scene said nothing at its end"
+    jq -r --argjson truth "$(truth_json)" --argjson begin "$(field begin_ns "$done")" --argjson end "$(field ' end_ns' "$done")" \
+        '$begin / 1e6 as $begin | $end / 1e6 as $end | '"$(cat $here/match.jq)" "$SCRATCH/report" >"$SCRATCH/pairs" ||
+        fail "the report does not compare"
+}
+
+end_play() {
+    local pids
+    pids=$(jobs -p)
+    # shellcheck disable=SC2086
+    [ -z "$pids" ] || kill $pids 2>/dev/null
+    wait 2>/dev/null
+}
+
+judge_scenario() { # NAME
+    local wrong right
+    right=$(awk '$1 == $2' "$SCRATCH/pairs" | wc -l)
+    wrong=$(awk '$1 != $2 && $1 != "unclear" { n[$1 " as " $2]++ } END { for (k in n) printf "%d %s, ", n[k], k }' "$SCRATCH/pairs")
+    sed "s/^/$1 /" "$SCRATCH/pairs" >>"$WORK/pairs"
+    echo "ok $LABEL/$1: $right right${wrong:+; wrong: ${wrong%, }}"
+    [ -z "$KEEP" ] || [ -z "$wrong" ] || { rm -rf "${KEEP:?}/$1"; mkdir -p "$KEEP" && cp -r "$SCRATCH" "$KEEP/$1"; }
+}
+
+run_scenario() {
+    local status
+    SCRATCH=$(mktemp -d -p "$WORK")
+    ( trap end_play EXIT; play "$@"; exit 0 ) </dev/null 2>"$SCRATCH/err"
+    status=$?
+    case $status in
+    0) judge_scenario "$1" ;;
+    77) echo "skip $LABEL/$1: $(head -c 300 "$SCRATCH/why")" ;;
+    *)
+        echo "not ok $LABEL/$1: $(cat "$SCRATCH/why" "$SCRATCH/err" 2>/dev/null | head -c 400 | tr '\n' ' ')"
+        [ -z "$KEEP" ] || { rm -rf "${KEEP:?}/$1"; mkdir -p "$KEEP" && cp -r "$SCRATCH" "$KEEP/$1"; }
+        failed=1
+        ;;
+    esac
+    [ -n "${backend:-}" ] || backend=$(jq -r .tool.backend "$SCRATCH/report" 2>/dev/null)
+    rm -rf "$SCRATCH"
+}
+
+# A series of kernels has one record: 6.12 of 6.12.117+deb12-cloud-amd64.
+record_file() { echo "$here/recorded/${WAY:-$backend}-$(uname -r | sed 's/^\([0-9]*\.[0-9]*\).*/\1/')${QUICK:+-quick}"; }
+
+# What has to be reached at last; a record need not be better, so that one stall more on a bad day does not fail.
+bar() {
+    case $1 in
+    nagle-delack | nagle | cork | peer-app | lock | timer | runqueue | rto) echo 1.0000 ;;
+    *) echo 0.9500 ;;
+    esac
+}
+
+record() {
+    local cause precision recall rest
+    mkdir -p "$here/recorded"
+    while read -r cause precision recall rest; do
+        if [ "$cause" = unknown ]; then
+            awk "BEGIN { printf \"unknown %.4f\n\", $precision < 0.02 ? 0.02 : $precision }"
+        else
+            awk "BEGIN { b = $(bar "$cause"); printf \"%s %.4f %.4f\n\", \"$cause\", $precision > b ? b : $precision, $recall > b ? b : $recall }"
+        fi
+    done <"$WORK/figures" >"$(record_file)"
+    echo "# recorded in $(record_file)"
+}
+
+compare() {
+    local cause precision recall expected named least_precision least_recall file
+    file=$(record_file)
+    [ -r "$file" ] || { echo "skip $LABEL/matrix: there is no $file; score.sh --record makes it" && return; }
+    while read -r cause least_precision least_recall; do
+        read -r precision recall expected named <<<"$(sed -n "s/^$cause //p" "$WORK/figures")"
+        if [ "$cause" = unknown ]; then
+            awk "BEGIN { exit !($precision <= $least_precision) }" && echo "ok $LABEL/unknown: $precision of the stall time" ||
+                { echo "not ok $LABEL/unknown: $precision of the stall time, recorded $least_precision" && failed=1; }
+        elif [ -z "$precision" ]; then
+            echo "skip $LABEL/$cause: no scenario of it ran"
+        elif awk "BEGIN { exit !($precision >= $least_precision && $recall >= $least_recall) }"; then
+            echo "ok $LABEL/$cause: precision $precision, recall $recall ($expected stalls)"
+        else
+            echo "not ok $LABEL/$cause: precision $precision, recall $recall, recorded $least_precision and $least_recall"
+            failed=1
+        fi
+    done <"$file"
+    # A cause that was never named before is named wrongly now.
+    while read -r cause precision rest; do
+        grep -q "^$cause " "$file" || { echo "not ok $LABEL/$cause: named or expected, and not in the record" && failed=1; }
+    done <"$WORK/figures"
+}
+
+failed=0
+while read -r name cause count share needs when options; do
+    case $name in '#'* | '') continue ;; esac
+    [ -z "$QUICK" ] || [ "$when" = quick ] || continue
+    # shellcheck disable=SC2053
+    [ -z "$ONLY" ] || [[ $name == $ONLY ]] || continue
+    # shellcheck disable=SC2086
+    run_scenario "$name" "$cause" "$count" "$share" $options
+done <$here/table
+
+awk -v form=figures -f $here/matrix.awk "$WORK/pairs" >"$WORK/figures"
+echo "# $LABEL: ${WAY:-$backend} on $(uname -r)"
+awk -v form=matrix -f $here/matrix.awk "$WORK/pairs" | sed 's/^/# /'
+if [ -n "$RECORD" ]; then
+    record
+elif [ -z "$ONLY" ]; then
+    compare
+fi
+exit "$failed"

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The record of what really happened, by the clock and the scheduler's own account. */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/scenarios/scene.h"
+
+/* Shorter phases are no stalls by netstall's threshold of 10 ms; those between are near it. */
+#define PAUSE_NS MS(8)
+
+uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+void sleep_until(uint64_t ns)
+{
+	struct timespec t = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL))
+		;
+}
+
+void sleep_ms(uint32_t ms)
+{
+	sleep_until(now_ns() + MS(ms));
+}
+
+void spin_ms(uint32_t ms)
+{
+	uint64_t end = now_ns() + MS(ms);
+
+	while (now_ns() < end)
+		;
+}
+
+static void complain(const char *format, va_list args)
+{
+	fputs("scene: ", stderr);
+	vfprintf(stderr, format, args);
+	fputs("\n", stderr);
+}
+
+void die(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	complain(format, args);
+	va_end(args);
+	_exit(1);
+}
+
+void cannot(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	complain(format, args);
+	va_end(args);
+	_exit(77);
+}
+
+void stage__enter(struct stage *stage)
+{
+	uint32_t i = atomic_fetch_add(&stage->thread_count, 1);
+
+	if (i >= SCENE_THREADS)
+		die("too many threads");
+	atomic_store(&stage->tids[i], gettid());
+}
+
+/* Of one thread, ns spent runnable and not running: the second number of schedstat. */
+static uint64_t queued_of(uint32_t tid)
+{
+	unsigned long long ran, queued = 0;
+	char path[48], text[80] = "";
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/schedstat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0; /* it has ended */
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return size > 0 && sscanf(text, "%llu %llu", &ran, &queued) == 2 ? queued : 0;
+}
+
+static uint64_t queued_of_all(struct stage *stage)
+{
+	uint32_t count = atomic_load(&stage->thread_count);
+	uint64_t sum = 0;
+
+	/* Of very many threads that only wait, each would cost more than it tells. */
+	for (uint32_t i = 0; i < count && i < 16; i++)
+		sum += queued_of(atomic_load(&stage->tids[i]));
+	return sum;
+}
+
+void phases__begin(struct phases *phases, struct stage *stage)
+{
+	*phases = (struct phases){.stage = stage,
+				  .tid = gettid(),
+				  .queued_ns = queued_of_all(stage),
+				  .start_ns = now_ns()};
+}
+
+static void keep(struct stage *stage, const struct pause *pause)
+{
+	uint32_t i = atomic_fetch_add(&stage->stall_count, 1);
+
+	if (i >= SCENE_STALLS)
+		die("too many stalls");
+	stage->stalls[i] = *pause;
+}
+
+void phases__end(struct phases *phases, const char *cause)
+{
+	struct pause pause = {.start_ns = phases->start_ns, .end_ns = now_ns(), .tid = phases->tid};
+	uint64_t before = phases->queued_ns;
+
+	phases->queued_ns = queued_of_all(phases->stage);
+	phases->start_ns = pause.end_ns;
+	if (pause.end_ns - pause.start_ns < PAUSE_NS)
+		return;
+	if (phases->queued_ns > before)
+		pause.queued_ns = phases->queued_ns - before;
+	if (2 * pause.queued_ns > pause.end_ns - pause.start_ns)
+		cause = "runqueue";
+	else if (cause && (!strcmp(cause, "idle") || !strcmp(cause, "cpu")))
+		return;
+	snprintf(pause.cause, sizeof(pause.cause), "%s", cause ? cause : "unclear");
+	keep(phases->stage, &pause);
+}
+
+void stage__wait_at_gate(struct stage *stage)
+{
+	char byte;
+
+	close(stage->gate[1]);
+	if (read(stage->gate[0], &byte, 1) != 1)
+		_exit(0); /* the scene was given up */
+	atomic_store(&stage->begin_ns, now_ns());
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What else holds bytes back: windows, pacing, queues, buffers; and the path itself. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/scenarios/scene.h"
+
+/* One request of many bytes on each connection, one byte for an answer. */
+struct transfer {
+	uint32_t bytes;
+	uint32_t piece;        /* of each write, 0: all in one */
+	uint32_t server_sleep; /* ms before the server reads */
+	int rcvbuf;
+	int sndbuf;
+	uint32_t pacing_rate; /* bytes per second */
+	uint32_t count;       /* transfers on a connection */
+	const char *cause;
+};
+
+static const struct transfer prompt = {.bytes = 100, .count = 20, .cause = "network"};
+static const struct transfer slow_start = {.bytes = 100000, .count = 1, .cause = "cwnd"};
+static const struct transfer small_window = {
+	.bytes = 60000, .rcvbuf = 4096, .count = 1, .cause = "rwnd"};
+static const struct transfer shut_window = {
+	.bytes = 400000, .rcvbuf = 16384, .server_sleep = 60, .count = 4, .cause = "zero-window"};
+static const struct transfer small_buffer = {
+	.bytes = 60000, .sndbuf = 4096, .count = 1, .cause = "sndbuf"};
+static const struct transfer paced = {
+	.bytes = 100000, .pacing_rate = 2000000, .count = 6, .cause = "pacing"};
+static const struct transfer slow_device = {.bytes = 14000, .count = 3, .cause = "tsq"};
+static const struct transfer slow_device_dribble = {
+	.bytes = 4000, .piece = 200, .count = 4, .cause = "autocork"};
+
+static void transfer(int fd, const struct transfer *t)
+{
+	uint32_t piece = t->piece ? t->piece : t->bytes;
+
+	for (uint32_t done = 0; done < t->bytes; done += piece)
+		write_all(fd, piece);
+	if (!read_all(fd, 1))
+		die("the server hung up");
+}
+
+static void client_transfer(struct stage *stage)
+{
+	const struct transfer *t = stage->scene->script;
+	struct phases phases;
+	int fd;
+
+	stage__wait_at_gate(stage);
+	phases__begin(&phases, stage);
+	for (uint32_t i = 0; i < stage->count; i++) {
+		fd = connect_with(stage, t->sndbuf);
+		if (t->pacing_rate)
+			set_option(fd, SOL_SOCKET, SO_MAX_PACING_RATE, t->pacing_rate);
+		/* The handshake takes a round trip. */
+		phases__end(&phases, "network");
+		for (uint32_t n = 0; n < t->count; n++) {
+			transfer(fd, t);
+			phases__end(&phases, t->cause);
+			atomic_fetch_add(&stage->exchanges, 1);
+		}
+		close(fd);
+	}
+}
+
+static void server_transfer(struct stage *stage)
+{
+	const struct transfer *t = stage->scene->script;
+
+	if (t->rcvbuf)
+		set_option(stage->listener, SOL_SOCKET, SO_RCVBUF, t->rcvbuf);
+	for (;;) {
+		int fd = accept_one(stage);
+		char byte;
+
+		while (recv(fd, &byte, 1, MSG_PEEK) == 1) {
+			if (t->server_sleep)
+				sleep_ms(t->server_sleep);
+			if (!read_all(fd, t->bytes))
+				break;
+			write_all(fd, 1);
+		}
+		close(fd);
+	}
+}
+
+static void setup_path_20ms(struct stage *stage)
+{
+	stage__path(stage, 20000);
+}
+
+/* The device lets two packets of full size pass in 10 ms: what waits in its queue still belongs to
+ * the sender. */
+static void setup_slow_device(struct stage *stage)
+{
+	stage__path(stage, 0);
+	if (system("tc qdisc replace dev path root tbf rate 2mbit burst 1600 limit 1000000"))
+		cannot("there is no tbf to slow a device");
+}
+
+#define ENDS    client_transfer, server_transfer
+#define ON_PATH [4] = play_path
+
+/* clang-format off */
+const struct scene window_scenes[] = {
+	{"far-server", setup_path_20ms, {ENDS, ON_PATH}, 1, 1, &prompt},
+	{"slow-start", setup_path_20ms, {ENDS, ON_PATH}, 1, 8, &slow_start},
+	{"small-window", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_window},
+	{"shut-window", NULL, {ENDS}, 1, 3, &shut_window},
+	{"small-buffer", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_buffer},
+	{"paced", NULL, {ENDS}, 1, 2, &paced},
+	{"slow-device", setup_slow_device, {ENDS, ON_PATH}, 1, 3, &slow_device},
+	{"slow-device-dribble", setup_slow_device, {ENDS, ON_PATH}, 1, 3, &slow_device_dribble},
+	{0},
+};
+/* clang-format on */

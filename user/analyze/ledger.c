@@ -135,11 +135,18 @@ static void tally_sites(struct tally *tally, const struct stall *stall)
 	tally->second_site = tally->second_site ? tally->second_site : stall->second_site;
 }
 
+/* A whole one, and of these one whose chain goes further back: it tells more. */
+static bool is_better_example(const struct tally *tally, const struct stall *stall)
+{
+	if (!tally->count || (is_whole(stall) && !tally->whole))
+		return true;
+	return is_whole(stall) >= is_whole(&tally->example) &&
+	       stall->link_count > tally->example.link_count;
+}
+
 static void tally_stall(struct tally *tally, const struct stall *stall)
 {
-	bool first = !tally->count;
-
-	if (first || (is_whole(stall) && !tally->whole)) {
+	if (is_better_example(tally, stall)) {
 		tally->example = *stall;
 		tally->example.steps = NULL;
 		tally->example.step_count = 0;

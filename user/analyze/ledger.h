@@ -30,7 +30,7 @@ struct tally {
 	struct range gap_ns;    /* from the first write to the held one */
 	const char *first_site; /* of the first stall that has them; NULL none */
 	const char *second_site;
-	struct stall example; /* the first whole one, else the first; without steps */
+	struct stall example; /* a whole one if there is one, of the longest chain; no steps */
 };
 
 struct ledger;

@@ -51,19 +51,20 @@ void tale__whose(const struct story *story, char **text)
 		prose__add(text, "The cause lies at the other end: ");
 }
 
-/* " in 246 writes"; nothing when none were counted, or it is not of writes */
-static void add_writes(const struct story *story, char **text)
+/* " in 122 exchanges", " in 246 writes"; nothing when neither was counted. */
+static void add_occasions(const struct story *story, char **text)
 {
-	char writes[TEXT_COUNT];
+	const struct ns_conn_totals *totals = story->conn ? &story->conn->totals : NULL;
+	bool by_exchange = totals && totals->exchanges >= story->tally->count;
+	uint32_t number = !totals ? 0 : by_exchange ? totals->exchanges : totals->writes;
+	char count[TEXT_COUNT];
 
-	if (!story->conn || !story->conn->totals.writes)
-		return;
-	prose__add(text, " in %s write%s",
-		   text__count(writes, sizeof(writes), story->conn->totals.writes),
-		   story->conn->totals.writes == 1 ? "" : "s");
+	if (number)
+		prose__add(text, " in %s %s%s", text__count(count, sizeof(count), number),
+			   by_exchange ? "exchange" : "write", number == 1 ? "" : "s");
 }
 
-/* "This happened 122 times in 246 writes, 40.5 ms each, 4.94 s in all: 98.8% of the time." */
+/* "This happened 122 times in 122 exchanges, 40.5 ms each, 4.94 s in all: 98.8% of the time." */
 static void add_frequency(const struct story *story, char **text)
 {
 	const struct tally *tally = story->tally;
@@ -75,7 +76,7 @@ static void add_frequency(const struct story *story, char **text)
 	else
 		prose__add(text, " This happened %s times",
 			   text__count(count, sizeof(count), tally->count));
-	add_writes(story, text);
+	add_occasions(story, text);
 	text__duration(all, sizeof(all), tally->total_ns);
 	if (tally->count == 1)
 		prose__add(text, " and took %s", all);

@@ -230,14 +230,17 @@ enum waiting waiting__of(const struct model *model, const struct ns_wait *wait)
 	return by_syscall(model, wait);
 }
 
-enum waker waker__of(const struct model *model, const struct ns_wait *wait)
+enum waker waker__by_stack(const struct ns_wait *wait, const char *stack)
 {
-	const char *stack = model__stack(model, wait->waker_stack_id);
-
 	if (!wait->wake_ts)
 		return WAKER_UNSEEN;
 	if (stack)
 		return MARKED(stack, waker_marks, wait->waker_tid ? WAKER_TASK : WAKER_INTERRUPT);
 	/* Without a stack only a thread of the other process can be told from a bystander. */
 	return wait->waker_tid ? WAKER_TASK : WAKER_UNSEEN;
+}
+
+enum waker waker__of(const struct model *model, const struct ns_wait *wait)
+{
+	return waker__by_stack(wait, model__stack(model, wait->waker_stack_id));
 }

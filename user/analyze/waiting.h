@@ -37,6 +37,8 @@ enum waker {
 
 enum waiting waiting__of(const struct model *model, const struct ns_wait *wait);
 enum waker waker__of(const struct model *model, const struct ns_wait *wait);
+/* The same by the text of the waker's stack, NULL when there is none. */
+enum waker waker__by_stack(const struct ns_wait *wait, const char *stack);
 
 /* For data, room or the connection of a socket, or for any of several. */
 static inline bool waiting__for_socket(enum waiting waiting)

@@ -4,15 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/analyze/sites.h"
 #include "user/base/xalloc.h"
 #include "user/render/grid.h"
 #include "user/render/names.h"
+#include "user/render/timeline.h"
 #include "user/render/words.h"
 #include "user/render/wrap.h"
 
-#define INDENT       2
-#define STACK_FRAMES 8
+#define INDENT 2
 /* A write and its segment are one act when they lie this close together. */
 #define ONE_ACT_NS 1000000ull
 
@@ -127,6 +126,8 @@ static void add_step(struct lines *lines, const struct scene *scene, const union
 			return;
 		words__record(scene, step, words);
 		break;
+	case NS_CALL:
+		return; /* the call sites stand below the time line */
 	case NS_WAIT:
 		words__sleep(scene, &step->wait, words);
 		lines->count++;
@@ -167,21 +168,6 @@ static struct lines lines_of(const struct scene *scene)
 	return lines;
 }
 
-/* "40.5 ms nagle-delack + 0.10 ms network + 31 us runqueue" */
-static void describe_sum(const struct stall *stall, char *dst, size_t size)
-{
-	size_t used = 0;
-
-	dst[0] = '\0';
-	for (size_t i = 0; i < stall->slice_count && used < size; i++) {
-		char ns[TEXT_DURATION];
-
-		used += (size_t)snprintf(dst + used, size - used, "%s%s %s", i > 0 ? " + " : "",
-					 text__duration(ns, sizeof(ns), stall->slices[i].ns),
-					 cause__info(stall->slices[i].cause)->id);
-	}
-}
-
 /* "client/4242 127.0.0.1:37640 -> 127.0.0.1:7000 server/4243" */
 static void describe_path(const struct report *report, const struct stall *stall, char *dst,
 			  size_t size)
@@ -202,19 +188,6 @@ static void describe_path(const struct report *report, const struct stall *stall
 		 other);
 }
 
-/* "40.6 ms", "40.6 ms so far", "at most 40.6 ms" */
-static char *describe_length(const struct stall *stall, char *dst, size_t size)
-{
-	char ns[TEXT_DURATION];
-
-	text__duration(ns, sizeof(ns), stall->end_ts - stall->start_ts);
-	if (stall->open)
-		snprintf(dst, size, "%s so far", ns);
-	else
-		snprintf(dst, size, "%s%s", stall->exact ? "" : "at most ", ns);
-	return dst;
-}
-
 static void print_head(FILE *out, const struct report *report, const struct stall *stall,
 		       const struct render_style *style)
 {
@@ -223,7 +196,7 @@ static void print_head(FILE *out, const struct report *report, const struct stal
 	unsigned column;
 
 	snprintf(number, sizeof(number), "stall %u", stall->number);
-	describe_length(stall, duration, sizeof(duration));
+	timeline__length(stall, duration, sizeof(duration));
 	text__ms(begin, sizeof(begin), (int64_t)(stall->start_ts - report->start_ts) / 1000, 3);
 	fprintf(out, "%s%s%s  %s%s%s  %s  at %s s  ", colour__on(style, COLOUR_STRONG), number,
 		colour__off(style, COLOUR_STRONG), colour__on(style, COLOUR_CAUSE), cause,
@@ -270,39 +243,6 @@ static void add_line(struct grid *grid, const struct words *words, uint64_t zero
 		grid__note(grid, COLOUR_DIM, 2, words->aside);
 }
 
-/* "server/4243 lost 40.6 ms = 40.5 ms nagle-delack + 0.1 ms network" */
-static void add_sum(struct grid *grid, const struct report *report, const struct stall *stall)
-{
-	char line[768], sum[512], name[NAME_SIZE], whole[40];
-
-	describe_sum(stall, sum, sizeof(sum));
-	name__thread(name, sizeof(name), report, stall->pid, stall->tid);
-	snprintf(line, sizeof(line), "%s%s%s = %s", stall->tid ? name : "",
-		 stall->tid ? " lost " : "", describe_length(stall, whole, sizeof(whole)), sum);
-	grid__note(grid, COLOUR_STRONG, 1, line);
-}
-
-static void add_stacks(struct grid *grid, const struct stall *stall)
-{
-	char frames[512], line[600];
-
-	for (unsigned i = 0; i < SITE_LINES; i++)
-		if (site__line(line, sizeof(line), stall, i))
-			grid__note(grid, COLOUR_DIM, 1, line);
-	if (stall->cause != CAUSE_UNKNOWN)
-		return;
-	if (stall->wait_stack) {
-		snprintf(line, sizeof(line), "it slept in %s",
-			 name__stack(frames, sizeof(frames), stall->wait_stack, STACK_FRAMES));
-		grid__note(grid, COLOUR_DIM, 1, line);
-	}
-	if (stall->waker_stack) {
-		snprintf(line, sizeof(line), "woken from %s",
-			 name__stack(frames, sizeof(frames), stall->waker_stack, STACK_FRAMES));
-		grid__note(grid, COLOUR_DIM, 1, line);
-	}
-}
-
 void render__stall(FILE *out, const struct report *report, const struct stall *stall,
 		   const struct render_style *style)
 {
@@ -323,8 +263,7 @@ void render__stall(FILE *out, const struct report *report, const struct stall *s
 	grid = grid__new(columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < lines.count; i++)
 		add_line(grid, &lines.words[i], zero_ts);
-	add_sum(grid, report, stall);
-	add_stacks(grid, stall);
+	timeline__add_notes(grid, report, stall);
 	grid__print(grid, out, style, INDENT);
 	grid__free(grid);
 	free(lines.words);

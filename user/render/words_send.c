@@ -176,5 +176,7 @@ void words__hold(const struct scene *scene, const union record *record, struct w
 		reasons[reason].describe(hold, &text, words->note, sizeof(words->note));
 	else
 		snprintf(words->note, sizeof(words->note), "%s", reasons[reason].words);
+	if (hold->begun == NS_BEGUN_CHANGED)
+		snprintf(words->what, sizeof(words->what), "still not sent");
 	describe_state(hold, &text, words->aside, sizeof(words->aside));
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "user/analyze/waiting.h"
 #include "user/render/words_parts.h"
 
 void words__recv(const struct scene *scene, const union record *record, struct words *words)
@@ -19,23 +20,74 @@ void words__recv(const struct scene *scene, const union record *record, struct w
 		snprintf(words->note, sizeof(words->note), "end of the stream");
 }
 
-/*
- * Who woke it. In softirq the current thread is a victim and no waker; the record
- * cannot tell. An interrupt on an idle CPU is how most wakes come and goes without
- * saying, a thread of a watched process is the likely waker, any other a bystander.
- */
-static void describe_waker(const struct report *report, const struct ns_wait *wait, char *dst,
-			   size_t size)
+/* The stack that this wait's wake came from, of those that the stall kept; NULL none. */
+static const char *waker_stack_of(const struct scene *scene, const struct ns_wait *wait)
+{
+	const struct stall *stall = scene->stall;
+
+	for (size_t i = 0; stall && i < stall->link_count; i++) {
+		const struct stall_link *link = &stall->links[i];
+
+		if (link->tid == wait->head.tid && link->wait.off_ts == wait->off_ts)
+			return link->waker_stack;
+	}
+	if (stall && stall->wait.head.tid == wait->head.tid && stall->wait.off_ts == wait->off_ts)
+		return stall->waker_stack;
+	return NULL;
+}
+
+/* "" on an idle CPU, "; woken by X" of a watched process, else what is said of a bystander. */
+static void describe_current(const struct report *report, const struct ns_wait *wait,
+			     const char *bystander, char *dst, size_t size)
 {
 	char name[TEXT_SAFE(NS_COMM_LEN)];
 
 	text__safe(name, sizeof(name), wait->waker_comm, NS_COMM_LEN);
-	if (wait->wake_ts == 0 || wait->waker_tid == 0 || strncmp(name, "ksoftirqd/", 10) == 0)
+	if (wait->waker_tid == 0 || strncmp(name, "ksoftirqd/", 10) == 0)
 		dst[0] = '\0';
 	else if (wait->waker_tgid && report__process(report, wait->waker_tgid))
 		snprintf(dst, size, "; woken by %s/%u", name, wait->waker_tid);
 	else
-		snprintf(dst, size, "; woken while %s/%u ran", name, wait->waker_tid);
+		snprintf(dst, size, "; %s %s/%u", bystander, name, wait->waker_tid);
+}
+
+/*
+ * Who woke it. In softirq the current thread is a victim and no waker: the stack tells, where
+ * one was taken. Without it an interrupt on an idle CPU goes without saying, a thread of a
+ * watched process is the likely waker, any other a bystander.
+ */
+static void describe_waker(const struct scene *scene, const struct ns_wait *wait, char *dst,
+			   size_t size)
+{
+	const char *stack = waker_stack_of(scene, wait);
+
+	dst[0] = '\0';
+	if (wait->wake_ts == 0)
+		return;
+	switch (stack ? waker__by_stack(wait, stack) : WAKER_UNSEEN) {
+	case WAKER_TIMER:
+		snprintf(dst, size, "; woken by a timer");
+		break;
+	case WAKER_DISK:
+		snprintf(dst, size, "; woken by the end of block I/O");
+		break;
+	case WAKER_INTERRUPT:
+		snprintf(dst, size, "; woken by an interrupt");
+		break;
+	case WAKER_NETWORK:
+		/* On loopback a segment arrives within its sender's own call. */
+		describe_current(scene->report, wait, "woken by a segment, in softirq over", dst,
+				 size);
+		if (!dst[0])
+			snprintf(dst, size, "; woken by a segment");
+		break;
+	case WAKER_TASK:
+		describe_current(scene->report, wait, "woken by", dst, size);
+		break;
+	case WAKER_UNSEEN:
+		describe_current(scene->report, wait, "woken while this ran:", dst, size);
+		break;
+	}
 }
 
 /* "blocked 40.6 ms, waited 31 us for a CPU" */
@@ -85,14 +137,14 @@ void words__sleep(const struct scene *scene, const struct ns_wait *wait, struct 
 
 void words__wake(const struct scene *scene, const struct ns_wait *wait, struct words *words)
 {
-	char off[96], waker[96];
+	char off[96], waker[160];
 
 	*words = (struct words){.ts = wait->head.ts, .type = NS_WAIT};
 	name__thread(words->actor, sizeof(words->actor), scene->report, wait->head.tgid,
 		     wait->head.tid);
 	snprintf(words->what, sizeof(words->what), "runs again");
 	describe_off_time(wait, off, sizeof(off));
-	describe_waker(scene->report, wait, waker, sizeof(waker));
+	describe_waker(scene, wait, waker, sizeof(waker));
 	snprintf(words->note, sizeof(words->note), "%s%s", off, wait->state == 0 ? "" : waker);
 }
 

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What every stall promises, on traces that make no sense: thousands of random ones. */
+#include "tests/unit/feed.h"
+
+#define TRACES  1500
+#define RECORDS 120
+#define THREADS 6
+#define MS      1000000ull
+
+/* Threads 10..12 are of the target 10, 20..22 of its peer 20. */
+static uint32_t random_tid(uint64_t *seed)
+{
+	uint32_t number = (uint32_t)random_below(seed, THREADS);
+
+	return number < 3 ? 10 + number : 17 + number;
+}
+
+static uint32_t owner_of(uint32_t tid)
+{
+	return tid < 20 ? 10 : 20;
+}
+
+static void fill_wait(union record *record, uint64_t *seed)
+{
+	static const uint32_t syscalls[] = {0, 202, 230, 232, 44, 42, 426, 288, NS_SYSCALL_NONE};
+	struct ns_wait *wait = &record->wait;
+	uint64_t length = random_below(seed, 60 * MS);
+
+	wait->head.tid = random_tid(seed);
+	wait->head.tgid = owner_of(wait->head.tid);
+	wait->head.conn = (uint32_t)random_below(seed, 5);
+	wait->off_ts = wait->head.ts - (length < wait->head.ts ? length : 0);
+	wait->wake_ts = random_below(seed, 4) ? wait->off_ts + random_below(seed, length + 2) : 0;
+	wait->state = (uint32_t)random_below(seed, 5);
+	wait->syscall = syscalls[random_below(seed, sizeof(syscalls) / sizeof(syscalls[0]))];
+	wait->arg0 = 7 + (uint32_t)random_below(seed, 3);
+	wait->arg1 = (uint32_t)random_below(seed, 2) ? 128 : 137;
+	wait->turn = (uint32_t)random_below(seed, 3);
+	wait->min_rtt_us = (uint32_t)random_below(seed, 3) * 20000;
+	wait->waker_tid = random_tid(seed);
+	wait->waker_tgid = owner_of(wait->waker_tid);
+	wait->stack_id = (uint32_t)random_below(seed, 13);
+	wait->waker_stack_id = (uint32_t)random_below(seed, 13);
+}
+
+static void fill_hold(union record *record, uint64_t *seed)
+{
+	struct ns_hold *hold = &record->hold;
+
+	hold->reason = (uint32_t)random_below(seed, NS_HOLD_SNDBUF + 1);
+	hold->seq = (uint32_t)random_below(seed, 300);
+	hold->end = hold->seq + 1 + (uint32_t)random_below(seed, 100);
+	hold->begun = (uint32_t)random_below(seed, 4);
+	hold->unacked = (uint32_t)random_below(seed, 100);
+	hold->mss = 100;
+	hold->min_rtt_us = 50;
+}
+
+static void fill_release(union record *record, uint64_t *seed)
+{
+	struct ns_release *release = &record->release;
+
+	release->held_ns = random_below(seed, 50 * MS);
+	release->seq = (uint32_t)random_below(seed, 300);
+	release->end = release->seq + 1 + (uint32_t)random_below(seed, 100);
+	release->reason = (uint32_t)random_below(seed, NS_HOLD_SNDBUF + 1);
+	release->inexact = !random_below(seed, 5);
+}
+
+static void fill_segment(union record *record, uint64_t *seed)
+{
+	struct ns_segment *segment = &record->segment;
+
+	segment->seq = segment->end = (uint32_t)random_below(seed, 300);
+	if (segment->head.type == NS_TX || (segment->head.type == NS_RX && random_below(seed, 2)))
+		segment->end += 1 + (uint32_t)random_below(seed, 100);
+	segment->ack = (uint32_t)random_below(seed, 300);
+}
+
+static void fill_send(union record *record, uint64_t *seed)
+{
+	struct ns_send *send = &record->send;
+
+	send->bytes = 1 + (uint32_t)random_below(seed, 100);
+	send->write_seq = (uint32_t)random_below(seed, 300);
+	send->snd_nxt = send->write_seq - (uint32_t)random_below(seed, 2) * 10;
+	send->snd_una = send->snd_nxt - (uint32_t)random_below(seed, 50);
+}
+
+static void fill_retrans(union record *record, uint64_t *seed)
+{
+	struct ns_retrans *retrans = &record->retrans;
+
+	retrans->kind = (uint32_t)random_below(seed, NS_RETRANS_KINDS);
+	retrans->seq = (uint32_t)random_below(seed, 300);
+	retrans->end = retrans->seq + (uint32_t)random_below(seed, 100);
+	retrans->rto_us = 1000 * (uint32_t)random_below(seed, 300);
+	retrans->sent_ts =
+		random_below(seed, 2) ? retrans->head.ts - random_below(seed, 40 * MS) : 0;
+}
+
+static void make(union record *record, uint64_t *seed)
+{
+	static const uint32_t types[] = {
+		NS_WAIT, NS_WAIT, NS_WAIT,    NS_SEND,  NS_HOLD,       NS_TX,          NS_ACK,
+		NS_RX,   NS_RECV, NS_RELEASE, NS_CLOSE, NS_DELACK_ARM, NS_DELACK_FIRE, NS_RETRANS};
+	uint32_t type = types[random_below(seed, sizeof(types) / sizeof(types[0]))];
+
+	memset(record, 0, sizeof(*record));
+	record->head.type = type;
+	record->head.len = (uint32_t)record__size(type);
+	record->head.ts = TEXT_TRACE_ORIGIN_NS + random_below(seed, 200 * MS);
+	record->head.conn = 1 + (uint32_t)random_below(seed, 4);
+	record->head.tid = random_tid(seed);
+	record->head.tgid = owner_of(record->head.tid);
+	switch (type) {
+	case NS_WAIT:
+		fill_wait(record, seed);
+		break;
+	case NS_SEND:
+		fill_send(record, seed);
+		break;
+	case NS_HOLD:
+		fill_hold(record, seed);
+		break;
+	case NS_RELEASE:
+		fill_release(record, seed);
+		break;
+	case NS_TX:
+	case NS_ACK:
+	case NS_RX:
+		fill_segment(record, seed);
+		break;
+	case NS_DELACK_FIRE:
+		record->delack.pending = (uint32_t)random_below(seed, 8);
+		break;
+	case NS_RETRANS:
+		fill_retrans(record, seed);
+		break;
+	default:
+		break;
+	}
+}
+
+static const char base[] =
+	"0 session threshold=10 arch=x86_64\n"
+	"0 process tgid=10 role=target comm=client\n"
+	"0 process tgid=20 role=peer comm=srv\n"
+	"0 conn conn=1 tgid=10 role=target local=127.0.0.1:1 remote=127.0.0.1:2 fd=7 opener=self\n"
+	"0 conn conn=2 tgid=20 role=peer local=127.0.0.1:2 remote=127.0.0.1:1 fd=8 opener=peer\n"
+	"0 conn conn=3 tgid=20 role=chain local=127.0.0.1:3 remote=127.0.0.1:4 fd=9 opener=self\n"
+	"0 peer conn=1 peer=2\n"
+	"0 stack id=1 text=wait_woken;sk_wait_data\n"
+	"0 stack id=2 text=try_to_wake_up;tcp_data_queue;tcp_v4_rcv\n"
+	"0 stack id=3 text=do_nanosleep\n"
+	"0 stack id=4 text=hrtimer_wakeup\n"
+	"0 stack id=5 text=futex_wait\n"
+	"0 stack id=6 text=wake_up_q;futex_wake\n"
+	"0 stack id=7 text=pipe_read\n"
+	"0 stack id=8 text=pipe_write\n"
+	"0 stack id=9 text=ep_poll\n"
+	"0 stack id=10 text=io_schedule\n"
+	"0 stack id=11 text=blk_update_request\n"
+	"0 stack id=12 text=sk_stream_wait_memory\n";
+
+static void check_stall(const struct stall *stall)
+{
+	uint64_t sum = 0;
+
+	assert_true(stall->end_ts > stall->start_ts);
+	assert_true(stall->cause != CAUSE_IDLE);
+	assert_true((unsigned)stall->cause < CAUSE_COUNT);
+	assert_true(stall->slice_count >= 1 && stall->slice_count <= STALL_SLICES);
+	for (size_t i = 0; i < stall->slice_count; i++) {
+		assert_true(stall->slices[i].ns > 0);
+		sum += stall->slices[i].ns;
+	}
+	assert_int_equal(sum, stall->end_ts - stall->start_ts);
+	assert_true(stall->cause != CAUSE_UNKNOWN || stall->missing);
+	assert_true(stall->confidence != CONFIDENCE_INFERRED || stall->inferred);
+	assert_true(stall->link_count <= STALL_LINKS);
+	for (size_t i = 0; i < stall->link_count; i++)
+		assert_true(stall->links[i].start_ts <= stall->links[i].end_ts);
+	for (size_t i = 1; i < stall->step_count; i++)
+		assert_true(stall->steps[i - 1].head.ts <= stall->steps[i].head.ts);
+}
+
+/* A wait belongs to one stall at most. */
+static void check_waits(const struct report *report)
+{
+	for (size_t i = 0; i < report->stall_count; i++) {
+		const struct stall *one = &report->stalls[i];
+
+		for (size_t j = i + 1; j < report->stall_count; j++) {
+			const struct stall *other = &report->stalls[j];
+
+			for (size_t k = 0; k < one->wait_count && k < STALL_WAITS; k++)
+				for (size_t l = 0; l < other->wait_count && l < STALL_WAITS; l++)
+					assert_false(
+						one->waits[k].tid == other->waits[l].tid &&
+						one->waits[k].off_ts == other->waits[l].off_ts &&
+						one->waits[k].end_ts == other->waits[l].end_ts);
+		}
+	}
+}
+
+static void test_promises(void **state)
+{
+	uint64_t seed = 0x9e3779b97f4a7c15ull;
+	size_t stalls = 0;
+
+	(void)state;
+	for (size_t trace = 0; trace < TRACES; trace++) {
+		struct pipeline *pipeline = pipeline__new(NULL);
+		struct feed feed = feed__text(base);
+		size_t count = 1 + random_below(&seed, RECORDS);
+		const struct report *report;
+
+		feed__run(&feed, pipeline);
+		feed__free(&feed);
+		for (size_t i = 0; i < count; i++) {
+			union record record;
+
+			make(&record, &seed);
+			assert_int_equal(pipeline__feed(pipeline, &record, record.head.len), 0);
+		}
+		report = pipeline__finish(pipeline);
+		for (size_t i = 0; i < report->stall_count; i++)
+			check_stall(&report->stalls[i]);
+		check_waits(report);
+		stalls += report->stall_count;
+		pipeline__free(pipeline);
+	}
+	/* They are not all empty, or nothing would have been checked. */
+	assert_true(stalls > TRACES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_promises),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -22,14 +22,21 @@ static __always_inline void on_connect(struct sock *sk, __u32 tgid)
 			      .owner_sure = 1};
 	struct ns_conn_state *conn;
 	__u64 key = (__u64)sk;
+	__u32 role;
 
 	bpf_map_update_elem(&connectors, &key, &tgid, BPF_ANY);
-	if (settings.any_process || !(proc_role(tgid) & NS_ROLE_TARGET))
+	role = proc_role(tgid);
+	if (settings.any_process || !(role & (NS_ROLE_TARGET | NS_ROLE_CHAIN)))
 		return;
 	if (settings.lport || (settings.rport && !ports_wanted(sk)))
 		return; /* seen again when it is used */
 	if (bpf_map_lookup_elem(&conns, &key))
 		return;
+	if (!(role & NS_ROLE_TARGET)) {
+		if (!chain_has_room())
+			return;
+		as.role = NS_ROLE_CHAIN;
+	}
 	conn = adopt(sk, &as);
 	if (conn)
 		conn->first_ts = bpf_ktime_get_ns();

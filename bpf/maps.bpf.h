@@ -57,6 +57,7 @@ __u32 conns_numbered[NS_CPUS];
 __s32 active_holds;  /* and recoveries: while 0, transmits and receives are not looked at, */
 __u64 answers_until; /* but for a few round trips after a delayed ACK that may have freed data */
 __u32 unsure_owners; /* sockets adopted without being sure whose they are, ever */
+__s32 chain_conns;   /* watched ones of the role NS_ROLE_CHAIN */
 __u32 closing;       /* the window closes: what is held may still be released, no more begins */
 __u32 only_tid;      /* 0: all threads of the targets */
 __u32 scan_mode;     /* enum ns_scan of the iterator run to come */
@@ -106,7 +107,7 @@ static __always_inline void add_proc(__u32 tgid, __u32 role)
 		count_lost(NS_LOST_PROCESSES);
 		return;
 	}
-	if (role & NS_ROLE_TARGET || settings.verbose)
+	if (role & (NS_ROLE_TARGET | NS_ROLE_CHAIN) || settings.verbose)
 		role |= NS_FLAG_THREADS;
 	proc_flags[tgid & (NS_PROC_FLAGS - 1)] |= role;
 }

@@ -31,7 +31,7 @@ static __always_inline bool worth_a_record(__u64 length)
 
 static __always_inline struct ns_thread_state *watched_thread(struct task_struct *task)
 {
-	__u32 tid = task->pid, tgid = task->tgid;
+	__u32 tid = task->pid, tgid = task->tgid, role;
 	struct ns_thread_state *thread;
 
 	if (!(proc_hint(tgid) & NS_FLAG_THREADS))
@@ -39,7 +39,8 @@ static __always_inline struct ns_thread_state *watched_thread(struct task_struct
 	thread = bpf_map_lookup_elem(&threads, &tid);
 	if (thread)
 		return thread;
-	if (!proc_role(tgid) || (only_tid && tid != only_tid))
+	role = proc_role(tgid);
+	if (!role || (only_tid && tid != only_tid && role & NS_ROLE_TARGET))
 		return NULL;
 	if (bpf_map_update_elem(&threads, &tid, &zero_thread, BPF_NOEXIST)) {
 		count_lost(NS_LOST_THREADS);
@@ -91,16 +92,19 @@ struct waited_for {
 static __always_inline __u32 whose_turn(struct ns_conn_state *conn, struct tcp_sock *tp)
 {
 	struct inet_connection_sock *icsk = (void *)tp;
+	__u32 copied = BPF_CORE_READ(tp, copied_seq);
 	__s32 sent_after;
 
 	if (conn->phase != NS_PHASE_OPEN)
 		return NS_TURN_UNKNOWN;
-	if (BPF_CORE_READ(tp, copied_seq) != conn->copied_seq)
+	if (copied != conn->copied_seq)
 		return NS_TURN_READ;
 	if (conn->writes)
 		return NS_TURN_WROTE;
-	if (!bpf_core_field_exists(icsk->icsk_ack.lrcvtime) ||
-	    !bpf_core_field_exists(tp->lsndtime) || conn->origin != NS_ORIGIN_EXISTED)
+	/* What has arrived by now, and ended the wait, has overwritten the stamp of what came
+	 * before. */
+	if (conn->origin != NS_ORIGIN_EXISTED || BPF_CORE_READ(tp, rcv_nxt) != copied ||
+	    !bpf_core_field_exists(icsk->icsk_ack.lrcvtime) || !bpf_core_field_exists(tp->lsndtime))
 		return NS_TURN_UNKNOWN;
 	sent_after = BPF_CORE_READ(tp, lsndtime) - BPF_CORE_READ(icsk, icsk_ack.lrcvtime);
 	if (sent_after > 0 && BPF_CORE_READ(tp, bytes_sent))
@@ -175,6 +179,36 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	return 0;
 }
 
+/*
+ * A long wait on a connection that is not watched, of a thread that is: the chain passes
+ * there. Only one that its process opened: a server's idle waits lead to strangers.
+ */
+static __noinline struct ns_conn_state *adopt_chain(struct task_struct *task, struct sock *sk,
+						    __u32 fd)
+{
+	struct adoption as = {.role = NS_ROLE_CHAIN,
+			      .fd = fd,
+			      .origin = NS_ORIGIN_EXISTED,
+			      .opener = NS_OPENER_SELF,
+			      .owner_sure = 1};
+	struct listener_key listener = {};
+
+	if (!task || !sk || !is_tcp_stream(sk))
+		return NULL;
+	if (BPF_CORE_READ(sk, __sk_common.skc_state) != NS_TCP_ESTABLISHED)
+		return NULL;
+	as.tgid = BPF_CORE_READ(task, tgid);
+	if (target_wanted(sk, as.tgid) || !chain_has_room())
+		return NULL;
+	listener.netns = socket_netns(sk);
+	listener.port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	if (bpf_map_lookup_elem(&listeners, &listener))
+		return NULL;
+	/* Its other end is found by the reader's scan. */
+	__sync_fetch_and_add(&unsure_owners, 1);
+	return adopt_open(sk, &as);
+}
+
 /* The call's own socket; else the one that the thread wrote on, unless the call is on another file.
  */
 static __always_inline void find_waited_for(struct task_struct *task,
@@ -191,6 +225,8 @@ static __always_inline void find_waited_for(struct task_struct *task,
 		what->sk = file_socket(names.file);
 		key = (__u64)what->sk;
 		what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+		if (key && !what->conn)
+			what->conn = adopt_chain(task, what->sk, names.fd);
 		what->basis = NS_CONN_FD;
 	}
 	if (what->conn || (thread->state && call_kind(args->number) == NS_CALL_ON_FD))

@@ -194,6 +194,15 @@ struct adoption {
 	__u32 owner_sure;
 };
 
+/* Connections behind those of the targets: some of a table that is there for these. */
+static __always_inline bool chain_has_room(void)
+{
+	if (chain_conns < NS_CHAIN_CONNS)
+		return true;
+	count_lost(NS_LOST_CONNS);
+	return false;
+}
+
 /* Each CPU counts on its own: atomics that return a value came only with 5.12. */
 static __always_inline __u32 next_conn_number(void)
 {
@@ -221,6 +230,8 @@ static __noinline struct ns_conn_state *adopt(struct sock *sk, const struct adop
 						       icsk_delack_timer.function);
 	conn->id = next_conn_number();
 	conn->role = as->role;
+	if (as->role == NS_ROLE_CHAIN)
+		__sync_fetch_and_add(&chain_conns, 1);
 	conn->tgid = as->tgid;
 	conn->fd = as->fd;
 	conn->origin = as->origin;
@@ -383,6 +394,8 @@ static __always_inline void drop_conn(struct sock *sk)
 		if (peer && peer->peer == key)
 			peer->peer = 0;
 	}
+	if (conn->role == NS_ROLE_CHAIN)
+		__sync_fetch_and_add(&chain_conns, -1);
 	read_endpoints(sk, &ends);
 	bpf_map_delete_elem(&tuples, &ends.tuple);
 	bpf_map_delete_elem(&connectors, &key);

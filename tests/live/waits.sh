@@ -78,3 +78,24 @@ case_wait_stopped() {
     trace_waits stopped --all
     expect_waits "of a stopped process" '.state == 4 and .waker_tid == $waker'
 }
+
+# In the quiet volume: the proxy's thread is watched from the first stall on, its connection from its own first wait on.
+case_wait_proxy() {
+    ROUNDS=30
+    trace_waits proxy
+    expect_waits "for the proxy" '.conn == $conn and .turn == "wrote" and .waker_tid == $waker'
+    local behind
+    behind=$(report '[.connections[] | select(.pid == '"$WAKER_TID"' and .role == "chain" and .peer_pid == '"$BACKEND"') | .id] | first')
+    CLIENT_TID=$WAKER_TID
+    expect "the proxy's own waits for the backend" "$(waits ".conn == $behind and .turn == \"wrote\"")" '>=' "0.5 * $ROUNDS"
+    CLIENT_TID=$BACKEND
+    expect "the backend's own waits" "$(waits '.syscall_name == "clock_nanosleep"')" '>=' "0.2 * $ROUNDS"
+}
+
+# The writer of a pipe shares no connection with the target: it joins because it ended a long wait.
+case_wait_joins_the_chain() {
+    trace_waits pipe
+    CLIENT_TID=$WAKER_TID
+    expect "the writer's own waits" "$(waits '.syscall_name == "clock_nanosleep"')" '>=' "0.4 * $ROUNDS"
+    expect_is "the writer's role" "$(report '[.target.processes[] | select(.pid == '"$WAKER_TID"') | .role] | first')" chain
+}

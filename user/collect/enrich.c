@@ -32,6 +32,7 @@ struct enrich {
 	size_t told_count;
 	struct named_stack stacks[STACK_BUCKETS];
 	uint32_t stack_count;
+	bool in_interrupt[MAX_STACKS]; /* by number */
 };
 
 struct enrich *enrich__new(const struct enrich_ways *ways)
@@ -129,6 +130,8 @@ static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm,
 	out.role = enrich->ways.role(enrich->ways.context, tgid);
 	if (!out.role)
 		return;
+	if (out.role & (NS_ROLE_TARGET | NS_ROLE_PEER))
+		out.role &= ~NS_ROLE_CHAIN;
 	entry = find_task(enrich, tgid);
 	out.head.tgid = enrich->same_numbers ? tgid : entry ? entry->view_tgid : 0;
 	if (!out.head.tgid)
@@ -176,6 +179,20 @@ static uint32_t number_of(struct enrich *enrich, uint64_t hash, bool *known)
 	return enrich->stacks[slot].id = ++enrich->stack_count;
 }
 
+/* Or hidden: then nobody can tell. The thread that was interrupted is a victim, no waker. */
+static bool in_interrupt(const char *stack)
+{
+	static const char *const functions[] = {"handle_softirqs",  "__do_softirq", "irq_exit_rcu",
+						"common_interrupt", "sysvec_",      "el1h_64_irq",
+						"gic_handle_irq",   "[hidden]"};
+	size_t i;
+
+	for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (strstr(stack, functions[i]))
+			return true;
+	return false;
+}
+
 /* The number of a stack; its names are told at the first sight of it. */
 static uint32_t stack_id(struct enrich *enrich, const __u64 *addresses, uint64_t ts)
 {
@@ -188,6 +205,7 @@ static uint32_t stack_id(struct enrich *enrich, const __u64 *addresses, uint64_t
 	if (known || !out.id)
 		return out.id;
 	kallsyms__stack(enrich->kallsyms, addresses, NS_STACK_MAX, out.text, sizeof(out.text));
+	enrich->in_interrupt[out.id] = in_interrupt(out.text);
 	send(enrich, &out, sizeof(out));
 	return out.id;
 }
@@ -207,6 +225,32 @@ static uint32_t text_id(struct enrich *enrich, const struct ns_stack *stack)
 	return out.id;
 }
 
+/* A thread that woke another on its own account: what it waits for is part of the chain. */
+static void tell_waker(struct enrich *enrich, const struct ns_wait *wait)
+{
+	const struct ns_task_entry *waker;
+
+	if (!wait->state || !wait->waker_tid || !wait->waker_stack_id ||
+	    enrich->in_interrupt[wait->waker_stack_id] ||
+	    enrich->ways.role(enrich->ways.context, wait->waker_tgid))
+		return;
+	waker = find_task(enrich, wait->waker_tid);
+	if (waker && !waker->kernel_thread)
+		enrich->ways.waker(enrich->ways.context, wait, waker);
+}
+
+/* The kernel side takes the name only together with the stack. */
+static void name_waker(struct enrich *enrich, struct ns_wait *wait)
+{
+	const struct ns_task_entry *waker;
+
+	if (!wait->waker_tid || wait->waker_comm[0])
+		return;
+	waker = tasks__by_tid(enrich->tasks, wait->waker_tid);
+	if (waker)
+		memcpy(wait->waker_comm, waker->comm, sizeof(wait->waker_comm));
+}
+
 static void enrich_wait(struct enrich *enrich, const struct ns_wait_raw *raw)
 {
 	struct ns_wait out = raw->wait;
@@ -214,6 +258,8 @@ static void enrich_wait(struct enrich *enrich, const struct ns_wait_raw *raw)
 	out.head.len = sizeof(out);
 	out.stack_id = stack_id(enrich, raw->stack, out.head.ts);
 	out.waker_stack_id = stack_id(enrich, raw->waker_stack, out.head.ts);
+	tell_waker(enrich, &out);
+	name_waker(enrich, &out);
 	tell_process(enrich, out.head.tgid, out.comm, out.head.ts);
 	translate(enrich, &out.head.tgid, &out.head.tid);
 	translate(enrich, &out.waker_tgid, &out.waker_tid);

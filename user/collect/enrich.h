@@ -23,12 +23,17 @@ typedef int enrich_tasks(void *context);
 /* NS_ROLE_* of a process by the kernel's number, 0 when it is not watched. */
 typedef uint32_t enrich_role(void *context, uint32_t tgid);
 
+/* A thread of a process that is not watched ended this wait; both by the kernel's numbers. */
+typedef void enrich_waker(void *context, const struct ns_wait *wait,
+			  const struct ns_task_entry *waker);
+
 struct enrich_ways {
 	enrich_sink *sink;
 	void *sink_context;
 	enrich_tasks *open_tasks;
 	enrich_role *role;
-	void *context;         /* of the last two */
+	enrich_waker *waker;
+	void *context;         /* of the last three */
 	struct opener *opener; /* for user stacks; the caller's; NULL: they get no names */
 };
 

@@ -36,16 +36,6 @@ static int open_tasks(void *context)
 	return session__open_tasks(context);
 }
 
-static uint32_t role_of(void *context, uint32_t tgid)
-{
-	struct session *session = context;
-	struct ns_proc_state proc = {};
-
-	if (bpf_map_lookup_elem(bpf_map__fd(session->skel->maps.procs), &tgid, &proc))
-		return 0;
-	return proc.role;
-}
-
 static void watch_process(struct session *session, uint32_t tgid)
 {
 	struct ns_proc_state proc = {.role = NS_ROLE_TARGET};
@@ -119,8 +109,9 @@ static int make_plan(struct session *session)
 /* All that comes before the attach. */
 static int prepare(struct session *session)
 {
-	const struct enrich_ways ways = {session->sink, session->context, open_tasks,
-					 role_of,       session,          session->options.opener};
+	const struct enrich_ways ways = {session->sink,          session->context,    open_tasks,
+					 session__role_of,       session__join_chain, session,
+					 session->options.opener};
 	int err = make_plan(session);
 
 	if (err)

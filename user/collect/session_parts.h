@@ -12,6 +12,15 @@
 #include "user/collect/enrich.h"
 #include "user/collect/session.h"
 
+/* Watched beside targets and peers, at most; and how far from these. */
+#define CHAIN_PROCESSES 64
+#define CHAIN_DEPTH     8
+
+struct chain_process {
+	uint32_t tgid; /* as the kernel counts */
+	uint32_t depth;
+};
+
 struct session {
 	struct session_options options;
 	const struct target *target;
@@ -28,6 +37,8 @@ struct session {
 	size_t hook_count;
 	struct bpf_link *tasks, *files, *seed, *conns; /* iterators */
 	struct enrich *enrich;
+	struct chain_process chain[CHAIN_PROCESSES];
+	size_t chain_count;
 	uint32_t unsure_seen;
 	uint64_t last_scan_ns;
 	uint64_t sampled_ns; /* when the sample of exchanges was looked after last */
@@ -40,6 +51,11 @@ uint64_t session__clock(clockid_t clock);
 
 /* session_load.c: by the session's plan and options. -errno after it has said why. */
 int session__load(struct session *session);
+
+/* session_chain.c: for enrich; the context is the session. */
+uint32_t session__role_of(void *context, uint32_t tgid);
+void session__join_chain(void *context, const struct ns_wait *wait,
+			 const struct ns_task_entry *waker);
 
 /* session_scan.c: the iterators. -errno after it has said why. */
 int session__make_iterators(struct session *session);

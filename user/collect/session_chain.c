@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Processes that join because a chain of waits passes through them: what woke a thread of a
+ * watched process after a long wait. From then on their own threads' waits are told, so the
+ * second time it is known what the waker had itself been waiting for.
+ */
+#include <unistd.h>
+
+#include "user/base/log.h"
+#include "user/collect/session_parts.h"
+
+#define INIT_TGID 1
+
+uint32_t session__role_of(void *context, uint32_t tgid)
+{
+	struct session *session = context;
+	struct ns_proc_state proc = {0};
+
+	if (bpf_map_lookup_elem(bpf_map__fd(session->skel->maps.procs), &tgid, &proc))
+		return 0;
+	return proc.role;
+}
+
+/* How many processes lie between this one and a target or its peer. */
+static uint32_t depth_of(const struct session *session, uint32_t tgid)
+{
+	size_t i;
+
+	for (i = 0; i < session->chain_count; i++)
+		if (session->chain[i].tgid == tgid)
+			return session->chain[i].depth;
+	return 0;
+}
+
+void session__join_chain(void *context, const struct ns_wait *wait,
+			 const struct ns_task_entry *waker)
+{
+	struct session *session = context;
+	struct ns_proc_state proc = {.role = NS_ROLE_CHAIN};
+	uint32_t depth = depth_of(session, wait->head.tgid) + 1;
+
+	if (wait->head.ts - wait->off_ts < session->options.threshold_ns || depth > CHAIN_DEPTH ||
+	    waker->tgid == INIT_TGID || (pid_t)waker->view_tgid == getpid())
+		return;
+	if (session->chain_count == CHAIN_PROCESSES) {
+		session->skel->bss->lost[NS_LOST_PROCESSES]++;
+		return;
+	}
+	if (bpf_map_update_elem(bpf_map__fd(session->skel->maps.procs), &waker->tgid, &proc,
+				BPF_NOEXIST))
+		return;
+	session->chain[session->chain_count++] = (struct chain_process){waker->tgid, depth};
+	session->skel->bss->proc_flags[waker->tgid & (NS_PROC_FLAGS - 1)] |=
+		NS_ROLE_CHAIN | NS_FLAG_THREADS;
+	log__debug("process %u woke a watched one: it is watched too", waker->tgid);
+}

@@ -127,36 +127,6 @@ static void cut_slices(struct stall *stall, uint64_t released, const struct ns_w
 	stall->end_ts = receiver->head.ts;
 }
 
-/* Whom did it delay, for want of a wait: the target among the two ends. */
-static uint32_t target_of(const struct model *model, const struct stall *stall)
-{
-	const struct model_conn *conn = model__conn(model, stall->conn);
-	const struct model_conn *peer = model__conn(model, stall->peer);
-
-	if (conn && conn->id.role & NS_ROLE_TARGET && conn->id.head.tgid)
-		return conn->id.head.tgid;
-	if (peer && peer->id.role & NS_ROLE_TARGET)
-		return peer->id.head.tgid;
-	return 0;
-}
-
-static void find_delayed(const struct model *model, const struct incident *incident,
-			 struct finding *finding)
-{
-	const struct ns_wait *delayed = wait__delayed(model, incident, finding);
-	struct stall *stall = &finding->stall;
-
-	if (!delayed) {
-		stall->pid = target_of(model, stall);
-		return;
-	}
-	stall->wait = *delayed;
-	stall->pid = delayed->head.tgid;
-	stall->tid = delayed->head.tid;
-	stall->wait_stack = model__stack(model, delayed->stack_id);
-	stall->waker_stack = model__stack(model, delayed->waker_stack_id);
-}
-
 bool hold__explain(const struct model *model, const struct incident *incident,
 		   struct finding *finding)
 {
@@ -193,7 +163,7 @@ bool hold__explain(const struct model *model, const struct incident *incident,
 	if (receiver)
 		finding->receiver = *receiver;
 	cut_slices(stall, incident->end_ts, receiver);
-	find_delayed(model, incident, finding);
+	wait__find_delayed(model, incident, finding);
 	stall__check(stall);
 	return true;
 }

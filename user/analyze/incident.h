@@ -18,9 +18,22 @@
 #define INCIDENT_EVENTS 256  /* of one end */
 #define INCIDENT_WAITS  256
 
+/* A recovery as far as it is known when it ends. */
+struct loss {
+	bool known; /* the incident is a recovery, and no hold */
+	bool is_syn;
+	bool first_sent_seen; /* the start is when the bytes went out, not deduced */
+	bool acked;           /* its end is the acknowledgement's arrival */
+	bool closed;          /* its end is that of the connection */
+	bool open;            /* its end is that of the window */
+	uint32_t seq;         /* first lost byte */
+	uint32_t end;
+};
+
 struct incident {
 	struct incident *next;
 	uint32_t conn;
+	struct loss loss;
 	bool open;                 /* nothing released it: the window or the connection closed */
 	bool closed;               /* open: it was the connection */
 	struct ns_release release; /* not when open */
@@ -41,6 +54,9 @@ void incidents__begin(struct incidents *incidents, const struct ns_release *rele
 /* The connection (closed) or the window ended at ts, and bytes may still be held. */
 void incidents__begin_open(struct incidents *incidents, uint32_t conn, bool closed, uint64_t ts,
 			   uint64_t now);
+/* Lost bytes were acknowledged at end_ts, or that was awaited until then. */
+void incidents__begin_recovery(struct incidents *incidents, uint32_t conn, uint64_t start_ts,
+			       uint64_t end_ts, const struct loss *loss, uint64_t now);
 /* Take what belongs to an incident; the model has seen the record already. */
 void incidents__gather(struct incidents *incidents, const union record *record);
 /* The incident that ended first, when it is due at now (UINT64_MAX: it is); NULL: none. */

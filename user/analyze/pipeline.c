@@ -8,6 +8,7 @@
 #include "user/analyze/incident.h"
 #include "user/analyze/ledger.h"
 #include "user/analyze/order.h"
+#include "user/analyze/recovery.h"
 #include "user/analyze/roots.h"
 #include "user/analyze/verdict.h"
 #include "user/analyze/waits.h"
@@ -17,6 +18,7 @@ struct pipeline {
 	struct pipeline_sink sink;
 	struct model *model;
 	struct incidents *incidents;
+	struct recoveries *recoveries;
 	struct roots *roots;
 	struct waits *waits;
 	struct ledger *ledger;
@@ -37,6 +39,7 @@ struct pipeline *pipeline__new(const struct pipeline_sink *sink)
 		pipeline->sink = *sink;
 	pipeline->model = model__new();
 	pipeline->incidents = incidents__new(pipeline->model);
+	pipeline->recoveries = recoveries__new(pipeline->model, pipeline->incidents);
 	pipeline->roots = roots__new();
 	pipeline->waits = waits__new(pipeline->model, pipeline->incidents, pipeline->roots);
 	pipeline->ledger = ledger__new(pipeline->model);
@@ -53,6 +56,7 @@ void pipeline__free(struct pipeline *pipeline)
 	ledger__free(pipeline->ledger);
 	waits__free(pipeline->waits);
 	roots__free(pipeline->roots);
+	recoveries__free(pipeline->recoveries);
 	incidents__free(pipeline->incidents);
 	model__free(pipeline->model);
 	free(pipeline);
@@ -122,13 +126,23 @@ static void settle_hold(struct pipeline *pipeline, struct incident *incident,
 	}
 }
 
+/* A hold during a recovery is told with it. */
+static bool explain(const struct pipeline *pipeline, const struct incident *incident,
+		    struct finding *finding)
+{
+	if (incident->loss.known)
+		return recovery__explain(pipeline->model, incident, finding);
+	return !recoveries__cover(pipeline->recoveries, incident) &&
+	       hold__explain(pipeline->model, incident, finding);
+}
+
 static void explain_incidents(struct pipeline *pipeline, uint64_t now)
 {
 	struct incident *incident;
 	struct finding finding;
 
 	while ((incident = incidents__take(pipeline->incidents, now))) {
-		if (hold__explain(pipeline->model, incident, &finding))
+		if (explain(pipeline, incident, &finding))
 			settle_hold(pipeline, incident, &finding);
 		else
 			incident__free(incident);
@@ -183,6 +197,7 @@ static void learn(struct pipeline *pipeline, const union record *record)
 	model__feed(pipeline->model, record);
 	ledger__learn(pipeline->ledger, record);
 	incidents__gather(pipeline->incidents, record);
+	recoveries__feed(pipeline->recoveries, record, pipeline->now);
 	if (record->head.type == NS_WAIT)
 		waits__feed(pipeline->waits, &record->wait, pipeline->now);
 	if (record->head.type == NS_RELEASE)
@@ -240,6 +255,8 @@ const struct report *pipeline__finish(struct pipeline *pipeline)
 	emit(pipeline, UINT64_MAX);
 	/* What was released first, so that the bound on incidents is for the rest. */
 	explain_incidents(pipeline, UINT64_MAX);
+	recoveries__close(pipeline->recoveries, pipeline->end_ts ? pipeline->end_ts : pipeline->now,
+			  pipeline->now);
 	end_open_holds(pipeline);
 	settle(pipeline, UINT64_MAX);
 	update_report(pipeline);

@@ -31,6 +31,9 @@ const struct ns_wait *wait__receiver(const struct model *model, const struct inc
 /* The target's wait that a stall delayed; the receiver's for want of one; NULL: neither. */
 const struct ns_wait *wait__delayed(const struct model *model, const struct incident *incident,
 				    const struct finding *finding);
+/* Enter it into the stall, with its stacks; for want of it the target among the two ends. */
+void wait__find_delayed(const struct model *model, const struct incident *incident,
+			struct finding *finding);
 
 /* A time in which a hold delayed its connection. */
 struct span {

@@ -81,6 +81,7 @@ static bool is_proof(const struct finding *finding, const union event *event)
 	case NS_HOLD:
 	case NS_RELEASE:
 	case NS_WAIT:
+	case NS_RETRANS:
 		return true;
 	default:
 		return same(event, &stall->first.head) || same(event, &stall->second.head) ||

@@ -148,3 +148,33 @@ const struct ns_wait *wait__delayed(const struct model *model, const struct inci
 	}
 	return best ? best : receiver;
 }
+
+/* Whom did it delay, for want of a wait: the target among the two ends. */
+static uint32_t target_of(const struct model *model, const struct stall *stall)
+{
+	const struct model_conn *conn = model__conn(model, stall->conn);
+	const struct model_conn *peer = model__conn(model, stall->peer);
+
+	if (conn && conn->id.role & NS_ROLE_TARGET && conn->id.head.tgid)
+		return conn->id.head.tgid;
+	if (peer && peer->id.role & NS_ROLE_TARGET)
+		return peer->id.head.tgid;
+	return 0;
+}
+
+void wait__find_delayed(const struct model *model, const struct incident *incident,
+			struct finding *finding)
+{
+	const struct ns_wait *delayed = wait__delayed(model, incident, finding);
+	struct stall *stall = &finding->stall;
+
+	if (!delayed) {
+		stall->pid = target_of(model, stall);
+		return;
+	}
+	stall->wait = *delayed;
+	stall->pid = delayed->head.tgid;
+	stall->tid = delayed->head.tid;
+	stall->wait_stack = model__stack(model, delayed->stack_id);
+	stall->waker_stack = model__stack(model, delayed->waker_stack_id);
+}

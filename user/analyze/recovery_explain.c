@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * A recovery as a stall: until each retransmission its time is that of what sent it (a
+ * timer, a probe, acknowledgements), then the network's, until the thread that the bytes
+ * were for runs.
+ */
+#include <string.h>
+
+#include "user/analyze/recovery.h"
+
+/* The kind that a recovery with several is named for is the dearest of them. */
+static const struct {
+	uint32_t kind;
+	enum cause cause;
+} kinds[] = {
+	{NS_RETRANS_UNKNOWN, CAUSE_UNKNOWN},
+	{NS_RETRANS_FAST, CAUSE_FAST_RETRANSMIT},
+	{NS_RETRANS_TLP, CAUSE_TLP},
+	{NS_RETRANS_RTO, CAUSE_RTO},
+	{NS_RETRANS_SYN, CAUSE_SYN_RETRANSMIT},
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static size_t rank_of(uint32_t kind)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		if (kinds[i].kind == kind)
+			return i;
+	}
+	return 0;
+}
+
+static bool carries(const struct ns_segment *segment, const struct loss *loss)
+{
+	return segment->seq != segment->end && seq_after(segment->end, loss->seq) &&
+	       !seq_after(segment->seq, loss->seq);
+}
+
+/*
+ * When the lost bytes reached the other end: the last time, for when the first one got
+ * through after all it was an acknowledgement that was lost. 0: not seen.
+ */
+static uint64_t arrival(const struct incident *incident)
+{
+	uint64_t ts = 0;
+
+	for (size_t i = 0; i < incident->peers.count; i++) {
+		const union event *event = &incident->peers.v[i];
+
+		if (event->head.type == NS_RX && event->head.ts > incident->start_ts &&
+		    event->head.ts <= incident->end_ts && carries(&event->segment, &incident->loss))
+			ts = event->head.ts;
+	}
+	return ts;
+}
+
+static bool sends_again(const struct ns_retrans *retrans, const struct loss *loss)
+{
+	return retrans->seq == loss->seq ||
+	       (seq_after(loss->seq, retrans->seq) && seq_after(retrans->end, loss->seq));
+}
+
+struct progress {
+	const struct ns_retrans *last;    /* of the first lost byte: this one got through */
+	const struct ns_retrans *dearest; /* the last of the kind that names the stall */
+	const struct ns_hold *hold;       /* what was held back behind the loss */
+};
+
+static void follow(const struct incident *incident, struct stall *stall, struct progress *progress)
+{
+	for (size_t i = 0; i < incident->own.count; i++) {
+		const union event *event = &incident->own.v[i];
+
+		if (event->head.ts < incident->start_ts)
+			continue;
+		if (event->head.ts > incident->end_ts)
+			break;
+		if (event->head.type == NS_HOLD)
+			progress->hold = &event->hold;
+		if (event->head.type != NS_RETRANS)
+			continue;
+		stall->retransmits++;
+		if (!progress->last || sends_again(&event->retrans, &incident->loss))
+			progress->last = &event->retrans;
+		if (!progress->dearest ||
+		    rank_of(event->retrans.kind) >= rank_of(progress->dearest->kind))
+			progress->dearest = &event->retrans;
+	}
+}
+
+/* A slice behind the others; what is of the same cause as the last joins it. */
+static void add_slice(struct stall *stall, enum cause cause, uint64_t until)
+{
+	struct slice *last = stall->slice_count ? &stall->slices[stall->slice_count - 1] : NULL;
+	uint64_t ns = until > stall->end_ts ? until - stall->end_ts : 0;
+
+	/* Two places are left for the network and the run queue. */
+	if (last && (last->cause == cause || stall->slice_count >= STALL_SLICES - 2))
+		last->ns += ns;
+	else
+		stall__slice(stall, cause, ns);
+	stall->end_ts += ns;
+}
+
+static void cut_slices(struct stall *stall, const struct incident *incident, uint64_t delivered)
+{
+	stall->end_ts = stall->start_ts;
+	for (size_t i = 0; i < incident->own.count; i++) {
+		const union event *event = &incident->own.v[i];
+		uint64_t ts = event->head.ts;
+
+		if (event->head.type == NS_RETRANS && ts >= incident->start_ts &&
+		    ts <= incident->end_ts)
+			add_slice(stall, kinds[rank_of(event->retrans.kind)].cause,
+				  ts < delivered ? ts : delivered);
+	}
+	/* It lasts: the timer that will run out next, or has given up, is to wait for. */
+	if (incident->loss.open || incident->loss.closed)
+		add_slice(stall, stall->cause, incident->end_ts);
+}
+
+static void cut_rest(struct stall *stall, const struct incident *incident, uint64_t arrived,
+		     const struct ns_wait *receiver)
+{
+	uint64_t woken;
+
+	if (incident->loss.open || incident->loss.closed)
+		return;
+	if (!receiver) {
+		add_slice(stall, CAUSE_NETWORK, arrived ? arrived : incident->end_ts);
+		return;
+	}
+	woken = wait__woken(receiver);
+	add_slice(stall, CAUSE_NETWORK, woken);
+	stall__slice(stall, CAUSE_RUNQUEUE, receiver->head.ts - stall->end_ts);
+	stall->end_ts = receiver->head.ts;
+}
+
+static void say_what_is_missing(struct stall *stall, const struct loss *loss)
+{
+	if (loss->open)
+		stall->missing = "its end: the window closed first";
+	else if (loss->closed && !loss->is_syn)
+		stall->missing = "an acknowledgement: the connection was closed before one came";
+	else if (!loss->first_sent_seen)
+		stall->missing = "when the lost bytes were sent first";
+	else if (!loss->acked && !loss->closed)
+		stall->missing = "the acknowledgement that ended it";
+	else if (stall->cause == CAUSE_UNKNOWN)
+		stall->missing = "what made TCP send the bytes again";
+}
+
+static void describe(const struct incident *incident, const struct progress *progress,
+		     struct stall *stall)
+{
+	const struct loss *loss = &incident->loss;
+
+	stall->retrans = *progress->dearest;
+	stall->cause = kinds[rank_of(progress->dearest->kind)].cause;
+	stall->open = loss->open || loss->closed;
+	stall->exact = loss->first_sent_seen && loss->acked;
+	if (loss->closed && loss->is_syn) {
+		/* Nobody ever answered, and the program, or the kernel, gave up. */
+		stall->ended = "giving up";
+		stall->exact = loss->first_sent_seen;
+	} else if (loss->acked) {
+		stall->ended = loss->is_syn ? "the answer to the connection request"
+					    : "the acknowledgement of what was sent again";
+	}
+	say_what_is_missing(stall, loss);
+	if (!progress->hold)
+		return;
+	stall->hold = *progress->hold;
+	stall->reason = progress->hold->reason;
+	stall->held_bytes = progress->hold->end - progress->hold->seq;
+}
+
+bool recovery__explain(const struct model *model, const struct incident *incident,
+		       struct finding *finding)
+{
+	const struct model_conn *conn = model__conn(model, incident->conn);
+	struct stall *stall = &finding->stall;
+	struct progress progress = {0};
+	struct incident delivery = *incident; /* as if it ended when the bytes got through */
+	const struct ns_wait *receiver;
+	uint64_t arrived;
+
+	memset(finding, 0, sizeof(*finding));
+	follow(incident, stall, &progress);
+	if (!progress.last)
+		return false;
+	stall->conn = incident->conn;
+	stall->peer = conn ? conn->peer : 0;
+	stall->start_ts = incident->start_ts;
+	describe(incident, &progress, stall);
+	arrived = arrival(incident);
+	delivery.end_ts =
+		arrived && arrived < progress.last->head.ts ? arrived : progress.last->head.ts;
+	delivery.open = stall->open;
+	receiver = wait__receiver(model, &delivery, stall->hold.head.tid);
+	if (receiver)
+		finding->receiver = *receiver;
+	cut_slices(stall, incident, delivery.end_ts);
+	cut_rest(stall, incident, arrived, receiver);
+	if (stall->end_ts - stall->start_ts < session__threshold(model))
+		return false;
+	wait__find_delayed(model, incident, finding);
+	/* A fast retransmission costs a round trip; it matters when somebody waited for it. */
+	if (stall->cause == CAUSE_FAST_RETRANSMIT && !stall->tid)
+		return false;
+	stall__check(stall);
+	return true;
+}

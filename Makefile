@@ -43,6 +43,7 @@ SKEL := $(B)/netstall.skel.h
 
 UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD := $(B)/tests/workload/exchange
+SITES := $(addprefix $(B)/tests/workload/,callsites callsites-stripped callsites_library.so)
 # Workloads of one file each.
 WORKLOADS := $(B)/tests/workload/holds $(B)/tests/workload/wire $(B)/tests/workload/waits
 SCENE := $(B)/tests/scenarios/scene
@@ -81,6 +82,12 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnetstall.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS) -lcmocka -lm
 
+# What unwinds user stacks needs no kernel side.
+UNWIND_OBJS := $(patsubst %,$(B)/user/collect/%.o,unwind images opener)
+$(B)/tests/unit/test_unwind: $(B)/tests/unit/test_unwind.o $(UNWIND_OBJS) $(B)/libnetstall.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka
+
 # Of the demo's workload, the parts that are pure.
 $(B)/tests/unit/test_workload: $(B)/user/demo/script.o $(B)/user/demo/summary.o
 
@@ -100,6 +107,17 @@ $(SCENE): $(patsubst %.c,$(B)/%.o,$(wildcard tests/scenarios/*.c))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lpthread
 
+# As most programs are built: optimised, without frame pointers. One keeps its symbols, one does not.
+SITES_CFLAGS := -std=gnu11 -Wall -Wextra -O2 -fomit-frame-pointer -D_GNU_SOURCE -fpie
+$(B)/tests/workload/callsites: tests/workload/callsites.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SITES_CFLAGS) -pie -o $@ $< -ldl -lpthread
+$(B)/tests/workload/callsites-stripped: $(B)/tests/workload/callsites
+	$(Q)strip -o $@ $<
+$(B)/tests/workload/callsites_library.so: tests/workload/callsites_library.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SITES_CFLAGS) -fpic -shared -o $@ $<
+
 # All tests; root. Prints "N passed, N failed, N skipped" as its last line.
 test:
 	$(Q)scripts/deps.sh build test vm
@@ -110,7 +128,7 @@ check:
 	$(Q)tests/run.sh pure
 
 .PHONY: test-programs
-test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(WORKLOAD) $(WORKLOADS) $(SCENE)
+test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(WORKLOAD) $(WORKLOADS) $(SCENE) $(SITES)
 
 unit golden live: test-programs
 	$(Q)tests/run.sh $@

@@ -39,6 +39,7 @@ CASE_LIMIT=${CASE_LIMIT:-300} # seconds
 . tests/live/stalls.sh
 . tests/live/targets.sh
 . tests/live/bad_input.sh
+. tests/live/sites.sh
 . tests/live/waits.sh
 
 [ "$(id -u)" = 0 ] || { echo "skip $LABEL: tracing needs root" && exit 0; }
@@ -110,7 +111,7 @@ run_case() {
 }
 
 # What a kernel can get wrong; options and bad input are the same on all of them.
-QUICK_CASES=" medley split split_new_socket all_counts_every_write netns pid_namespace "
+QUICK_CASES=" medley split sites sites_library_opened_later split_new_socket all_counts_every_write netns pid_namespace "
 
 for name in $(declare -F | sed -n 's/^declare -f case_//p'); do
     [ -z "$QUICK" ] || [[ $QUICK_CASES =~ [[:space:]]$name[[:space:]] ]] || continue

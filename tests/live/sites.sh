@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# Where in their program the two writes of a hold were called. The truth is the source of
+# tests/workload/callsites.c: send_head() and send_body(), both called by send_request().
+
+SITES_DIR=${EXCHANGE%/*}
+
+# The functions of a site, "library_body <- send_request", leaf first, without the C library's.
+functions_of() { # functions_of first_write|second_write [FILE]
+    report "[.stalls[] | select(.cause == \"nagle-delack\") | .sites.$1 | select(length > 0)] | first // [] | .[]" |
+        while read -r frame; do
+            case $frame in
+            "[${2:-no file}]+"*) # stripped: its twin with symbols has the same addresses
+                addr2line -f -e "$SITES_DIR/callsites" "$(printf '%#x' $((${frame##*+} - 1)))" | head -n 1 ;;
+            *+0x*) echo "${frame%+*}" ;;
+            *) echo "$frame" ;;
+            esac
+        done | grep -v '^\(__\)\?\(libc_\)\?write$' | tr '\n' ' '
+}
+
+expect_functions() { # expect_functions WHICH 'a b c ' [FILE]: they are the innermost
+    local seen
+    seen=$(functions_of "$1" "${3:-}")
+    [[ $seen == "$2"* ]] || fail "the functions of the $1 are '$seen', wanted '$2...': $(report "[.stalls[].sites.$1] | unique")"
+}
+
+expect_both_sites() { # expect_both_sites 'CALLERS ' [FILE]
+    expect "the stalls" "$(count_of nagle-delack)" '>=' 1
+    expect_functions first_write "send_head send_request $1" "${2:-}"
+    expect_functions second_write "send_body send_request $1" "${2:-}"
+    expect_is "the verdict's first write" "$(report '.verdict.sites.first_write[1]')" \
+        "$(report '[.stalls[].sites.first_write | select(length > 0)][0][1]')"
+}
+
+trace_callsites() { # trace_callsites [PREFIX...] -- OPTIONS...
+    start_exchange "$@"
+    start_trace -p "$CLIENT" "${TRACE_OPTIONS[@]}"
+    open_gate
+    end_exchange
+    end_trace
+}
+
+case_sites() {
+    EXCHANGE=$SITES_DIR/callsites trace_callsites --
+    expect_both_sites 'make_requests main '
+    expect_is "the stalls without both sites" "$(report '[.stalls[] | select(.cause == "nagle-delack")
+        | select((.sites.first_write | length) * (.sites.second_write | length) == 0)] | length')" 0
+}
+
+case_sites_thread() {
+    EXCHANGE=$SITES_DIR/callsites trace_callsites -- --thread
+    expect_both_sites 'make_requests '
+}
+
+case_sites_stripped() {
+    command -v addr2line >/dev/null || skip "no addr2line"
+    EXCHANGE=$SITES_DIR/callsites-stripped trace_callsites --
+    expect_both_sites 'make_requests main ' callsites-stripped
+}
+
+case_sites_library_opened_later() {
+    EXCHANGE=$SITES_DIR/callsites trace_callsites -- --library "$SITES_DIR/callsites_library.so"
+    expect_functions first_write 'send_head send_request '
+    report '[.stalls[].sites.second_write | select(length > 0)][0][1]' | grep -q '^\(put\|library_body\)+' ||
+        fail "the second write is at $(report '[.stalls[].sites.second_write] | unique')"
+    expect_functions second_write "$(functions_of second_write | grep -o '^put ')library_body send_request make_requests main "
+}
+
+# The program's file exists in its own mount namespace alone.
+case_sites_mount_namespace() {
+    local -x FROM
+    FROM=$(realpath "$SITES_DIR")/callsites
+    unshare -m true 2>/dev/null || skip "no mount namespaces here"
+    # shellcheck disable=SC2016
+    EXCHANGE='' trace_callsites_in_namespace
+    expect_both_sites 'make_requests main '
+}
+trace_callsites_in_namespace() {
+    cat >"$SCRATCH/enter" <<'SCRIPT'
+#!/bin/sh
+mount -t tmpfs none "$HIDDEN" && cp "$FROM" "$HIDDEN/hidden" && exec "$HIDDEN/hidden" "$@"
+SCRIPT
+    chmod +x "$SCRATCH/enter"
+    local -x HIDDEN=$SCRATCH/mount
+    mkdir "$HIDDEN"
+    EXCHANGE=$SCRATCH/enter
+    trace_callsites unshare -m --
+    [ ! -e "$HIDDEN/hidden" ] || fail "the program is to be seen outside of its namespace"
+}
+
+# Nothing is copied before a hold.
+case_sites_none_without_holds() {
+    TRACE_OPTIONS=(--all)
+    EXCHANGE=$SITES_DIR/callsites trace_callsites -- --nodelay -n "$GOOD"
+    expect_is "the call records" "$(grep -c '"event": *"call"' "$SCRATCH/trace")" 0
+}
+
+# However many holds: two of each write are copied.
+case_sites_are_few() {
+    TRACE_OPTIONS=(--all)
+    EXCHANGE=$SITES_DIR/callsites trace_callsites -- -n 30
+    expect "the call records" "$(grep -c '"event": *"call"' "$SCRATCH/trace")" '<=' 8
+    expect "the call records" "$(grep -c '"event": *"call"' "$SCRATCH/trace")" '>=' 3
+}

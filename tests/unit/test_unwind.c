@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Unwinding a copied stack: this program's own, whole, cut short, and damaged. */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "bpf/state.h"
+#include "tests/unit/feed.h"
+#include "user/collect/unwind.h"
+
+static struct ns_call_raw call;
+static volatile int work; /* behind each call, so that none becomes a jump */
+
+/* Until the end of the stack at most; byte by byte, for the sanitizers know better. */
+__attribute__((no_sanitize("address", "undefined"))) static void copy_stack(void)
+{
+	const unsigned char *from = (void *)call.regs[NS_REG_SP];
+	pthread_attr_t attributes;
+	void *stack;
+	size_t size;
+
+	pthread_getattr_np(pthread_self(), &attributes);
+	pthread_attr_getstack(&attributes, &stack, &size);
+	pthread_attr_destroy(&attributes);
+	for (call.stack_len = 0; call.stack_len < NS_CALL_STACK; call.stack_len++) {
+		if (from + call.stack_len == (unsigned char *)stack + size)
+			break;
+		call.stack[call.stack_len] = ((volatile const unsigned char *)from)[call.stack_len];
+	}
+}
+
+/* As the kernel side does: registers, then the stack from its pointer on. */
+__attribute__((noipa)) static void inner_write(void)
+{
+	ucontext_t here;
+
+	memset(&call, 0, sizeof(call));
+	call.call.head.tid = getpid();
+	getcontext(&here);
+#if defined(__x86_64__)
+	static const int from[] = {REG_RIP, REG_RSP, REG_RBP, REG_RBX,
+				   REG_R12, REG_R13, REG_R14, REG_R15};
+
+	for (size_t i = 0; i < NS_REG_COUNT; i++)
+		call.regs[i] = here.uc_mcontext.gregs[from[i]];
+#elif defined(__aarch64__)
+	call.regs[NS_REG_IP] = here.uc_mcontext.pc;
+	call.regs[NS_REG_SP] = here.uc_mcontext.sp;
+	call.regs[NS_REG_FP] = here.uc_mcontext.regs[29];
+	call.regs[NS_REG_LR] = here.uc_mcontext.regs[30];
+	for (size_t i = 0; i < 10; i++)
+		call.regs[NS_REG_X19 + i] = here.uc_mcontext.regs[19 + i];
+#endif
+	copy_stack();
+	work++;
+}
+
+__attribute__((noipa)) static void middle_helper(void)
+{
+	volatile char room[200];
+
+	room[0] = 1;
+	inner_write();
+	work += room[0];
+}
+
+__attribute__((noipa)) static void outer_request(void)
+{
+	middle_helper();
+	work++;
+}
+
+static struct opener *opener;
+static struct unwinder *unwinder;
+
+static int begin(void **state)
+{
+	(void)state;
+	opener = opener__new();
+	unwinder = unwinder__new(opener);
+	outer_request();
+	return opener ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	unwinder__free(unwinder);
+	opener__free(opener);
+	return 0;
+}
+
+static size_t frames_of(const char *text)
+{
+	size_t count = *text ? 1 : 0;
+
+	for (; *text; text++)
+		count += *text == ';';
+	return count;
+}
+
+/* Whatever it is, it ends, and fits. */
+static bool unwind(const struct ns_call_raw *raw, char *out, size_t size)
+{
+	bool cut;
+
+	memset(out, 'x', size);
+	cut = unwinder__call(unwinder, getpid(), raw, out, size);
+	assert_non_null(memchr(out, '\0', size));
+	return cut;
+}
+
+static void callers_are_named_leaf_first(void **state)
+{
+	char text[NS_STACK_TEXT_MAX], *inner, *middle, *outer;
+
+	(void)state;
+	unwind(&call, text, sizeof(text));
+	inner = strstr(text, "inner_write+0x");
+	middle = strstr(text, ";middle_helper+0x");
+	outer = strstr(text, ";outer_request+0x");
+	if (inner != text || !middle || !outer || middle > outer)
+		fail_msg("%s", text);
+}
+
+static void a_stack_cut_short_gives_the_first_callers(void **state)
+{
+	static struct ns_call_raw cut;
+	char whole[NS_STACK_TEXT_MAX], text[NS_STACK_TEXT_MAX];
+	size_t most = 0, least = SIZE_MAX;
+
+	(void)state;
+	unwind(&call, whole, sizeof(whole));
+	for (uint32_t len = 0; len <= call.stack_len; len += 4) {
+		bool more;
+
+		cut = call;
+		cut.stack_len = len;
+		memset(cut.stack + len, 0, NS_CALL_STACK - len);
+		more = unwind(&cut, text, sizeof(text));
+		assert_int_equal(strncmp(text, whole, strlen(text)), 0);
+		if (strlen(text) < strlen(whole))
+			assert_true(more);
+		most = frames_of(text) > most ? frames_of(text) : most;
+		least = frames_of(text) < least ? frames_of(text) : least;
+	}
+	assert_int_equal(least, 1); /* where it was: in the registers */
+	assert_int_equal(most, frames_of(whole));
+}
+
+static void text_that_does_not_fit_ends_at_a_frame(void **state)
+{
+	char whole[NS_STACK_TEXT_MAX], text[NS_STACK_TEXT_MAX];
+
+	(void)state;
+	unwind(&call, whole, sizeof(whole));
+	for (size_t size = 1; size < strlen(whole); size++) {
+		assert_true(unwind(&call, text, size));
+		assert_int_equal(strncmp(text, whole, strlen(text)), 0);
+		assert_true(!text[0] || whole[strlen(text)] == ';');
+	}
+}
+
+/* Nobody vouches for what a program has on its stack. */
+static void damaged_stacks_do_no_harm(void **state)
+{
+	static struct ns_call_raw damaged;
+	uint64_t random = 42;
+	char text[NS_STACK_TEXT_MAX];
+
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		damaged = call;
+		for (int j = 0; j < 1 + i % 64; j++) {
+			uint64_t value = random_next(&random);
+
+			if (i & 1) /* an address that is mapped, not as an argument */
+				value = call.regs[NS_REG_IP] + (value & 0xfffff) - 0x80000;
+			memcpy(damaged.stack + random_below(&random, NS_CALL_STACK - 8), &value, 8);
+		}
+		if (i % 5 == 0)
+			damaged.regs[random_below(&random, NS_REG_COUNT)] = random_next(&random);
+		unwind(&damaged, text, sizeof(text));
+	}
+}
+
+static void lengths_and_pointers_are_not_trusted(void **state)
+{
+	static struct ns_call_raw odd;
+	char text[NS_STACK_TEXT_MAX];
+
+	(void)state;
+	odd = call;
+	odd.stack_len = UINT32_MAX;
+	unwind(&odd, text, sizeof(text));
+	for (uint64_t i = 0; i < 16; i++) {
+		odd.regs[NS_REG_SP] = UINT64_MAX - i;
+		unwind(&odd, text, sizeof(text));
+		odd.regs[NS_REG_SP] = i;
+		unwind(&odd, text, sizeof(text));
+	}
+	odd.regs[NS_REG_IP] = 0x1234;
+	unwind(&odd, text, sizeof(text));
+	assert_string_equal(text, "[unknown]");
+}
+
+static void what_cannot_be_had_is_said(void **state)
+{
+	struct unwinder *blind = unwinder__new(NULL);
+	char text[NS_STACK_TEXT_MAX];
+	pid_t gone = fork();
+
+	(void)state;
+	if (!gone)
+		_exit(0);
+	waitpid(gone, NULL, 0);
+	assert_true(unwinder__call(unwinder, gone, &call, text, sizeof(text)));
+	assert_string_equal(text, "[the process was gone, or may not be looked at]");
+	assert_true(unwinder__call(blind, getpid(), &call, text, sizeof(text)));
+	assert_int_equal(text[0], '[');
+	unwinder__free(blind);
+}
+
+/* What it opens it opens with rights that its asker has given up. */
+static void the_opener_hands_out_programs_alone(void **state)
+{
+	int fd;
+
+	(void)state;
+	assert_int_equal(opener__image(opener, getpid(), "/etc/passwd"), -ENOEXEC);
+	assert_int_equal(opener__image(opener, getpid(), "/etc"), -ENOEXEC);
+	assert_int_equal(opener__image(opener, getpid(), "/dev/null"), -ENOEXEC);
+	assert_int_equal(opener__image(opener, getpid(), "/no/such/file"), -ENOENT);
+	assert_true(opener__image(opener, getpid(), "/proc/self/exe") < 0);
+	assert_true(opener__maps(opener, -1) < 0);
+	fd = opener__program(opener, getpid());
+	assert_true(fd >= 0);
+	close(fd);
+	fd = opener__maps(opener, getpid());
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(callers_are_named_leaf_first),
+		cmocka_unit_test(a_stack_cut_short_gives_the_first_callers),
+		cmocka_unit_test(text_that_does_not_fit_ends_at_a_frame),
+		cmocka_unit_test(damaged_stacks_do_no_harm),
+		cmocka_unit_test(lengths_and_pointers_are_not_trusted),
+		cmocka_unit_test(what_cannot_be_had_is_said),
+		cmocka_unit_test(the_opener_hands_out_programs_alone),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

@@ -94,6 +94,7 @@ case_wait_proxy() {
 
 # The writer of a pipe shares no connection with the target: it joins because it ended a long wait.
 case_wait_joins_the_chain() {
+    ROUNDS=30
     trace_waits pipe
     CLIENT_TID=$WAKER_TID
     expect "the writer's own waits" "$(waits '.syscall_name == "clock_nanosleep"')" '>=' "0.4 * $ROUNDS"

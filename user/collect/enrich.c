@@ -231,7 +231,7 @@ static void tell_waker(struct enrich *enrich, const struct ns_wait *wait)
 	const struct ns_task_entry *waker;
 
 	if (!wait->state || !wait->waker_tid || !wait->waker_stack_id ||
-	    enrich->in_interrupt[wait->waker_stack_id] ||
+	    enrich->in_interrupt[wait->waker_stack_id] || already_told(enrich, wait->waker_tgid) ||
 	    enrich->ways.role(enrich->ways.context, wait->waker_tgid))
 		return;
 	waker = find_task(enrich, wait->waker_tid);

@@ -32,6 +32,16 @@ static uint32_t depth_of(const struct session *session, uint32_t tgid)
 	return 0;
 }
 
+static bool is_known(const struct session *session, uint32_t tgid)
+{
+	size_t i;
+
+	for (i = 0; i < session->set.count; i++)
+		if (session->set.processes[i].tgid == tgid)
+			return true;
+	return depth_of(session, tgid) > 0;
+}
+
 void session__join_chain(void *context, const struct ns_wait *wait,
 			 const struct ns_task_entry *waker)
 {
@@ -41,6 +51,9 @@ void session__join_chain(void *context, const struct ns_wait *wait,
 
 	if (wait->head.ts - wait->off_ts < session->options.threshold_ns || depth > CHAIN_DEPTH ||
 	    waker->tgid == INIT_TGID || (pid_t)waker->view_tgid == getpid())
+		return;
+	/* An ended one is in no table any more, and the records of its last moments still come. */
+	if (is_known(session, waker->tgid))
 		return;
 	if (session->chain_count == CHAIN_PROCESSES) {
 		session->skel->bss->lost[NS_LOST_PROCESSES]++;

@@ -3,21 +3,23 @@
 #
 # The live tests, on the kernel at hand: workloads that know their own truth, traced.
 #
-#   run.sh [--attach WAY] [--label LABEL] [--quick] [--only PATTERN]
+#   run.sh [--attach WAY] [--label LABEL] [--quick] [--only PATTERN] [--cases FILE]
 #
 # --attach  forces a way (fentry, kprobe, tracepoint); a way that this kernel refuses is one `skip`
 # --quick   the cases that depend on the kernel, with fewer exchanges and no latencies: for emulated machines
+# --cases   those of this file, in place of all beside this script
 # One line a case: `ok LABEL/NAME`, `not ok LABEL/NAME: why`, `skip LABEL/NAME: why`. Status 1 if any failed.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
-ATTACH=() LABEL=live QUICK='' ONLY='*'
+ATTACH=() LABEL=live QUICK='' ONLY='*' CASES=()
 while [ $# -gt 0 ]; do
     case $1 in
     --attach) ATTACH=(-C "attach=$2") && shift ;;
     --label) LABEL=$2 && shift ;;
     --quick) QUICK=1 ;;
     --only) ONLY=$2 && shift ;;
+    --cases) CASES=("$2") && shift ;;
     *) echo "run.sh: no option $1" >&2 && exit 64 ;;
     esac
     shift
@@ -35,12 +37,16 @@ fi
 TRACE_OPTIONS=()
 CASE_LIMIT=${CASE_LIMIT:-300} # seconds
 
+# What a kernel can get wrong; options and bad input are the same on all of them. Files of cases add theirs.
+QUICK_CASES=" medley split split_new_socket all_counts_every_write netns pid_namespace
+    sites sites_library_opened_later "
+
 . tests/live/lib.sh
-. tests/live/stalls.sh
-. tests/live/targets.sh
-. tests/live/bad_input.sh
-. tests/live/sites.sh
-. tests/live/waits.sh
+[ ${#CASES[@]} -gt 0 ] || CASES=(tests/live/*.sh)
+for file in "${CASES[@]}"; do
+    # shellcheck disable=SC1090
+    case ${file##*/} in lib.sh | run.sh) ;; *) . "$file" ;; esac
+done
 
 [ "$(id -u)" = 0 ] || { echo "skip $LABEL: tracing needs root" && exit 0; }
 
@@ -109,9 +115,6 @@ run_case() {
     esac
     rm -rf "$SCRATCH"
 }
-
-# What a kernel can get wrong; options and bad input are the same on all of them.
-QUICK_CASES=" medley split sites sites_library_opened_later split_new_socket all_counts_every_write netns pid_namespace "
 
 for name in $(declare -F | sed -n 's/^declare -f case_//p'); do
     [ -z "$QUICK" ] || [[ $QUICK_CASES =~ [[:space:]]$name[[:space:]] ]] || continue

@@ -48,6 +48,7 @@ enum {
 	OPTION_NAME,
 	OPTION_GAP,
 	OPTION_REPLY,
+	OPTION_REQUEST,
 	OPTION_SAMPLES,
 	OPTION_LIST,
 };
@@ -68,6 +69,7 @@ static const struct option long_options[] = {
 	{"name", required_argument, NULL, OPTION_NAME},
 	{"gap-us", required_argument, NULL, OPTION_GAP},
 	{"reply", required_argument, NULL, OPTION_REPLY},
+	{"request", required_argument, NULL, OPTION_REQUEST},
 	{"samples", required_argument, NULL, OPTION_SAMPLES},
 	{"list", no_argument, NULL, OPTION_LIST},
 	{"help", no_argument, NULL, 'h'},
@@ -95,6 +97,7 @@ static const char help[] =
 	"  --name COMM           the client's process name (demo-client)\n"
 	"  --gap-us US           pause between the two writes of a request\n"
 	"  --reply BYTES         the reply's size\n"
+	"  --request BYTES       the size of the request's first write, at both ends alike\n"
 	"  --samples FILE        write 'START_NS LATENCY_NS' of every exchange\n"
 	"  --list                list the modes\n"
 	"A stall is an exchange of 10 ms or longer.\n";
@@ -199,6 +202,9 @@ static bool set_number(struct workload_options *w, int option, const char *value
 		return true;
 	case OPTION_REPLY:
 		w->reply_bytes = number("--reply", value, WORKLOAD_MAX_MESSAGE);
+		return true;
+	case OPTION_REQUEST:
+		w->request_bytes = number("--request", value, WORKLOAD_MAX_MESSAGE);
 		return true;
 	}
 	return false;

@@ -163,6 +163,8 @@ void endpoint__init(struct endpoint *e, const struct workload_options *options,
 		e->script.gap_us = options->gap_us;
 	if (options->reply_bytes && e->script.reply_bytes)
 		e->script.reply_bytes = options->reply_bytes;
+	if (options->request_bytes)
+		e->script.first_bytes = options->request_bytes;
 	e->result = result;
 	e->error = error;
 	e->listener = -1;

@@ -73,6 +73,9 @@ static int check_options(struct workload *w)
 	else if (o->reply_bytes > WORKLOAD_MAX_MESSAGE)
 		snprintf(w->error, size, "a reply of %u bytes is too long, %d is the limit",
 			 o->reply_bytes, WORKLOAD_MAX_MESSAGE);
+	else if (o->request_bytes > WORKLOAD_MAX_MESSAGE)
+		snprintf(w->error, size, "a request of %u bytes is too long, %d is the limit",
+			 o->request_bytes, WORKLOAD_MAX_MESSAGE);
 	else if (o->role == WORKLOAD_CLIENT_ONLY && !o->port)
 		snprintf(w->error, size, "a client alone needs the server's port");
 	else

@@ -78,6 +78,7 @@ struct workload_options {
 	int cpu;                 /* both ends run on this CPU only; -1: anywhere */
 	int64_t gap_us;          /* -1: the script's */
 	uint32_t reply_bytes;    /* 0: the script's */
+	uint32_t request_bytes;  /* of the request's first write; 0: the script's */
 	bool connect_after_gate; /* the connections appear only after the gate has opened */
 	const char *client_name; /* the names of the two processes */
 	const char *server_name;

@@ -121,11 +121,16 @@ struct syscall_args {
 #define NS_SYS_RECVMMSG    299
 #define NS_SYS_PREADV2     327
 
-static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_args *args)
+static __always_inline __u32 syscall_number(struct pt_regs *regs)
 {
 	long number = BPF_CORE_READ(regs, orig_ax);
 
-	args->number = number >= 0 && number < 4096 ? number : NS_SYSCALL_NONE;
+	return number >= 0 && number < 4096 ? number : NS_SYSCALL_NONE;
+}
+
+static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_args *args)
+{
+	args->number = syscall_number(regs);
 	args->arg0 = BPF_CORE_READ(regs, di);
 	args->arg1 = BPF_CORE_READ(regs, si);
 	args->arg2 = BPF_CORE_READ(regs, dx);
@@ -174,11 +179,16 @@ static __always_inline void read_call_regs(struct pt_regs *regs, __u64 *out)
 #define NS_SYS_RECVMMSG    243
 #define NS_SYS_PREADV2     286
 
-static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_args *args)
+static __always_inline __u32 syscall_number(struct pt_regs *regs)
 {
 	int number = BPF_CORE_READ(regs, syscallno);
 
-	args->number = number >= 0 ? number : NS_SYSCALL_NONE;
+	return number >= 0 ? number : NS_SYSCALL_NONE;
+}
+
+static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_args *args)
+{
+	args->number = syscall_number(regs);
 	args->arg0 = BPF_CORE_READ(regs, orig_x0);
 	args->arg1 = BPF_CORE_READ(regs, user_regs.regs[1]);
 	args->arg2 = BPF_CORE_READ(regs, user_regs.regs[2]);
@@ -262,6 +272,23 @@ static __always_inline __u32 call_timeout(const struct syscall_args *args)
 
 #define NS_MSG_MORE      0x8000 /* include/linux/socket.h */
 #define NS_SPLICE_F_MORE 4      /* include/linux/splice.h */
+
+/* Is current in a call that can send? The cheap question before the next one. */
+static __always_inline bool in_send_call(void)
+{
+	switch (syscall_number(current_regs())) {
+	case NS_SYS_SENDTO:
+	case NS_SYS_SENDMMSG:
+	case NS_SYS_SENDMSG:
+	case NS_SYS_WRITE:
+	case NS_SYS_WRITEV:
+	case NS_SYS_PWRITEV2:
+	case NS_SYS_SENDFILE:
+	case NS_SYS_SPLICE:
+		return true;
+	}
+	return false;
+}
 
 /* The socket's fd and the message flags of the send that current is in, if it is in one. */
 static __always_inline void read_send_call(__u32 *fd, __u32 *flags)

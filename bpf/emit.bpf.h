@@ -54,6 +54,10 @@ static __noinline int history_flush(struct ns_conn_state *conn)
 
 	if (!conn)
 		return 0;
+	if (conn->hold_ts && conn->hold_kept) {
+		stream(&conn->hold_first, sizeof(struct ns_hold));
+		conn->hold_kept = 0;
+	}
 	end = conn->history_next;
 	count = end - conn->history_flushed;
 	if (count > NS_HISTORY)

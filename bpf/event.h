@@ -233,7 +233,11 @@ struct ns_send {
 	__u32 snd_una;
 };
 
-/* head.ts: end of the send that left bytes behind. */
+/*
+ * head.ts: end of the send that left bytes behind, or what begun says. A hold lasts over parts
+ * of its bytes that leave, as long as each part had to wait for as long as a stall takes. With
+ * NS_HOLD_SNDBUF and seq == end all is in flight, and the writer waits for room.
+ */
 struct ns_hold {
 	struct ns_head head;
 	__u32 reason;  /* enum ns_hold_reason */
@@ -285,8 +289,10 @@ struct ns_release {
 	__u64 held_ns;
 	__u32 seq; /* what was held */
 	__u32 end;
-	__u32 reason;
+	__u32 reason;  /* at last */
 	__u32 inexact; /* 1: the transmit itself was not seen, ts is an upper bound */
+	__u32 nonagle; /* as in ns_hold, when they left: an option may have been set meanwhile */
+	__u32 nonagle_known;
 };
 
 struct ns_recv {
@@ -470,7 +476,7 @@ NS_ASSERT_SIZE(ns_hold, 128);
 NS_ASSERT_OFFSET(ns_hold, last_tx_ts, 80);
 NS_ASSERT_SIZE(ns_segment, 64);
 NS_ASSERT_SIZE(ns_delack, 64);
-NS_ASSERT_SIZE(ns_release, 56);
+NS_ASSERT_SIZE(ns_release, 64);
 NS_ASSERT_SIZE(ns_recv, 40);
 NS_ASSERT_SIZE(ns_wait, 136);
 NS_ASSERT_OFFSET(ns_wait, state, 48);

@@ -70,6 +70,7 @@ int iter_conns(struct bpf_iter__bpf_map_elem *ctx)
 	conn = bpf_map_lookup_elem(&conns, &key);
 	if (!conn || (conn->phase != NS_PHASE_OPEN && !conn->retrans_by[NS_RETRANS_SYN]))
 		return 0;
+	look_at_hold((struct sock *)key, conn, bpf_ktime_get_ns(), true);
 	if (stalls(conn, bpf_ktime_get_ns()))
 		flush_both(conn);
 	tell_totals((struct sock *)key, conn);

@@ -143,7 +143,7 @@ int BPF_PROG(fexit_decision, struct sock *sk, unsigned int mss_now, int nonagle)
 		return 0;
 	write_seq = tp->write_seq;
 	if (write_seq != tp->snd_nxt)
-		on_xmit_refused(sk, write_seq, mss_now, nonagle);
+		on_xmit_refused(sk, write_seq, mss_now, nonagle, true);
 	return 0;
 }
 
@@ -154,7 +154,7 @@ int BPF_KPROBE(kprobe_decision, struct sock *sk, unsigned int mss_now, int nonag
 	struct tcp_sock *tp = (void *)sk;
 
 	if (nonagle & NS_NAGLE_CORK || BPF_CORE_READ(tp, packets_out))
-		on_xmit_refused(sk, BPF_CORE_READ(tp, write_seq), mss_now, nonagle);
+		on_xmit_refused(sk, BPF_CORE_READ(tp, write_seq), mss_now, nonagle, false);
 	return 0;
 }
 

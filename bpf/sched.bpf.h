@@ -289,6 +289,8 @@ static __always_inline void on_switch(struct task_struct *prev, struct task_stru
 	if (thread) {
 		now = bpf_ktime_get_ns();
 		on_switch_out(thread, prev->pid, now, preempted, state);
+		if (thread->state)
+			on_writer_sleeps(prev, thread, now);
 	}
 	thread = watched_thread(next);
 	if (thread)

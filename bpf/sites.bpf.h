@@ -18,7 +18,7 @@ struct send_view {
 	__u32 snd_nxt;
 	__u32 snd_una;
 	__u32 copied_seq; /* how far this end has read */
-	__u64 clock_ns; /* tcp_clock_cache: the time of the last tcp_mstamp_refresh() */
+	__u64 clock_ns;   /* tcp_clock_cache: the time of the last tcp_mstamp_refresh() */
 };
 
 #define NS_STACK_STEP 512 /* a page that is not mapped ends the copy */

@@ -350,6 +350,8 @@ static __always_inline void end_hold(struct ns_conn_state *conn)
 		return;
 	conn->hold_ts = 0;
 	conn->hold_told = 0;
+	conn->hold_pending = 0;
+	conn->hold_kept = 0;
 	__sync_fetch_and_add(&active_holds, -1);
 }
 

@@ -93,10 +93,17 @@ struct ns_conn_state {
 	__u32 origin;
 	__u32 opener;
 
-	__u64 hold_ts; /* 0: nothing is held */
+	__u64 hold_ts;      /* 0: nothing is held */
+	__u64 hold_part_ts; /* when a part of it left last, else hold_ts */
+	__u64 hold_look_ts; /* when its reason was looked at last */
 	__u32 hold_seq;
 	__u32 hold_end;
 	__u32 hold_reason;
+	__u32 hold_pending; /* since hold_part_ts, and why was not seen yet */
+	__u32 hold_more;    /* the send said MSG_MORE, and TCP has not tried again since */
+	__u32 hold_kept;    /* hold_first has not left yet */
+	__u32 hold_tgid;    /* who wrote */
+	__u32 hold_tid;
 
 	__u32 xmit_end; /* write_seq at tcp_write_xmit's last refusal */
 	__u32 xmit_mss;
@@ -155,6 +162,8 @@ struct ns_conn_state {
 	__u32 sample_next; /* the next turn is taken for a sample, of this weight; 0: it is not */
 	__u32 sampling;    /* this turn is */
 	__u32 answerer;    /* the process that is watched while that lasts */
+	struct ns_slot hold_look;  /* the hold as it was looked at last */
+	struct ns_slot hold_first; /* its first record, which the history may have lost */
 
 	__u32 history_next;    /* slots ever written */
 	__u32 history_flushed; /* of these, already streamed */
@@ -183,6 +192,7 @@ struct ns_thread_state {
 	__u32 waker_tid;
 	__u32 has_waker; /* enum ns_waker_known */
 	__u64 conn;      /* struct sock that it wrote on since its last sleep, 0 none */
+	__u64 held;      /* struct sock that it wrote on last while something was held */
 	__u64 asked;     /* struct sock on which its sampled request waits for an answer, 0 none */
 	char comm[NS_COMM_LEN];
 	char waker_comm[NS_COMM_LEN];

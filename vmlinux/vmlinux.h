@@ -59,6 +59,7 @@ struct pid;
 struct pid_namespace;
 struct seq_file;
 struct signal_struct;
+struct sk_buff;
 struct sock;
 struct super_block;
 struct task_struct;
@@ -166,6 +167,10 @@ struct kernfs_node {
 
 struct net {
 	struct ns_common ns;
+	struct {
+		u8 sysctl_tcp_autocorking;
+		u8 sysctl_tcp_tso_win_divisor;
+	} ipv4;
 };
 
 struct sock_common {
@@ -190,12 +195,26 @@ struct sock_common {
 	} skc_v6_rcv_saddr;
 };
 
+struct sk_buff_head {
+	struct sk_buff *next;
+	struct sk_buff *prev;
+};
+
 struct sock {
 	struct sock_common __sk_common;
 	u16 sk_type;
 	u16 sk_protocol;
 	u32 sk_pacing_status;
 	unsigned long sk_tsq_flags;
+	unsigned long sk_pacing_rate;
+	struct {
+		struct {
+			int counter;
+		} refs;
+	} sk_wmem_alloc;
+	int sk_wmem_queued;
+	int sk_sndbuf;
+	struct sk_buff_head sk_write_queue;
 	struct {
 		int owned;
 	} sk_lock;
@@ -273,6 +292,7 @@ struct tcp_sock {
 struct sk_buff {
 	struct sock *sk;
 	unsigned int len;
+	unsigned int truesize;
 	char cb[48];
 	unsigned char *head;
 	unsigned char *data;

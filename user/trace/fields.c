@@ -135,7 +135,8 @@ static const struct field delack_fields[] = {
 
 static const struct field release_fields[] = {
 	MS(ns_release, held_ns, "held"),      U32(ns_release, seq),     U32(ns_release, end),
-	NAME(ns_release, reason, hold_names), U32(ns_release, inexact), END,
+	NAME(ns_release, reason, hold_names), U32(ns_release, inexact), U32(ns_release, nonagle),
+	U32(ns_release, nonagle_known),       END,
 };
 
 static const struct field recv_fields[] = {U32(ns_recv, bytes), FD(ns_recv, fd), END};

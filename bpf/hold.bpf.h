@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Bytes that TCP keeps back: when that begins, how the reason changes, when it ends.
+ *
+ * The reason (reason.bpf.h) is rebuilt from the socket's state. Where tcp_write_xmit() is hooked
+ * its own arguments are used, and with fentry each of its refusals is looked at. Elsewhere the
+ * state is looked at when something comes by: an acknowledgement (before TCP has processed it, so
+ * what is found has been so since the look before), a further send, the writer's going to sleep.
+ */
+#ifndef NETSTALL_HOLD_BPF_H
+#define NETSTALL_HOLD_BPF_H
+
+#define NS_LOOKS_KEPT (NS_HISTORY - 4) /* records of a long hold that wait to be streamed */
+
+static __always_inline void note_release(struct sock *sk, struct ns_conn_state *conn, __u64 now,
+					 bool inexact)
+{
+	struct ns_release *out = history_slot(conn, NS_RELEASE, sizeof(*out), now);
+
+	out->held_ns = now - conn->hold_ts;
+	out->seq = conn->hold_seq;
+	out->end = conn->hold_end;
+	out->reason = conn->hold_reason;
+	out->inexact = inexact;
+	out->nonagle = BPF_CORE_READ_BITFIELD_PROBED((struct tcp_sock *)sk, nonagle);
+	out->nonagle_known = 1;
+	history_commit(conn, out, sizeof(*out));
+	conn->turn_held_ns += out->held_ns;
+	conn->released_ts = now;
+	if (inexact)
+		count_lost(NS_LOST_RELEASES);
+	if (now - conn->hold_ts >= settings.threshold_ns || conn->hold_told)
+		flush_both(conn);
+	end_hold(conn);
+}
+
+static __always_inline void count_hold(struct ns_conn_state *conn, __u32 reason)
+{
+	conn->holds[reason & (NS_HOLD_REASONS - 1)]++;
+}
+
+/* What was weighed becomes a record of that time. */
+static __always_inline void tell_hold(struct ns_conn_state *conn, __u64 ts)
+{
+	struct ns_hold *look = (struct ns_hold *)&conn->hold_look, *out;
+
+	out = history_slot(conn, NS_HOLD, sizeof(*out), ts);
+	out->head.tgid = conn->hold_tgid;
+	out->head.tid = conn->hold_tid;
+	__builtin_memcpy(&out->reason, &look->reason, sizeof(*out) - sizeof(out->head));
+	conn->hold_reason = out->reason;
+	conn->hold_pending = 0;
+	if (ts == conn->hold_ts) {
+		__builtin_memcpy(&conn->hold_first, out, sizeof(*out));
+		conn->hold_kept = !settings.verbose;
+	}
+	history_commit(conn, out, sizeof(*out));
+}
+
+static __always_inline void open_hold(struct ns_conn_state *conn, __u32 seq, __u32 end, __u64 now)
+{
+	if (!conn->hold_ts)
+		__sync_fetch_and_add(&active_holds, 1);
+	conn->hold_seq = seq;
+	conn->hold_end = end;
+	conn->hold_ts = now;
+	conn->hold_part_ts = now;
+	conn->hold_look_ts = now;
+	conn->hold_told = settings.verbose;
+	conn->hold_kept = 0;
+	conn->hold_pending = 0;
+}
+
+/* In the context of the send call. blocked: the writer goes to sleep in it. */
+static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn, __u64 now,
+				 __u32 begun, __u32 blocked)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct tcp_sock *tp = (void *)sk;
+	__u32 fd, msg_flags;
+	struct ns_hold *look;
+
+	if (!sk || !conn)
+		return 0;
+	watch_both_ends(conn);
+	read_send_call(&fd, &msg_flags);
+	if (conn->fd == NS_FD_UNKNOWN)
+		conn->fd = fd;
+	look = (struct ns_hold *)&conn->hold_look;
+	look->fd = fd == NS_FD_UNKNOWN ? conn->fd : fd;
+	look->begun = begun;
+	conn->hold_more = (msg_flags & NS_MSG_MORE) != 0;
+	conn->hold_tgid = id >> 32;
+	conn->hold_tid = id;
+	weigh_hold(sk, conn, now);
+	if (blocked && !look->reason)
+		look->reason = NS_HOLD_SNDBUF;
+	open_hold(conn, look->seq, look->end, now);
+	count_hold(conn, look->reason);
+	tell_hold(conn, now);
+	/*
+	 * From here on transmits are looked at. One that came between the reading of
+	 * snd_nxt and now went unseen, so look once more: the hold was a short one.
+	 */
+	if (seq_after(BPF_CORE_READ(tp, snd_nxt), conn->hold_seq))
+		note_release(sk, conn, bpf_ktime_get_ns(), false);
+	return 0;
+}
+
+/*
+ * Is the reason still the same? What is found has been so since that time. last: something is
+ * about to end it, so what is not known now will not be.
+ */
+static __noinline int look_at_hold(struct sock *sk, struct ns_conn_state *conn, __u64 since,
+				   __u32 last)
+{
+	struct tcp_sock *tp = (void *)sk;
+	struct ns_hold *look;
+	__u32 reason;
+	bool more_parts;
+
+	if (!sk || !conn || !conn->hold_ts)
+		return 0;
+	if (conn->hold_end != conn->hold_seq &&
+	    !seq_after(conn->hold_end, BPF_CORE_READ(tp, snd_nxt))) {
+		if (conn->hold_pending && conn->hold_part_ts == conn->hold_ts)
+			end_hold(conn); /* no rest was left */
+		return 0;
+	}
+	more_parts = conn->hold_part_ts != conn->hold_ts;
+	look = (struct ns_hold *)&conn->hold_look;
+	look->begun = conn->hold_pending ? NS_BEGUN_LATER : NS_BEGUN_CHANGED;
+	weigh_hold(sk, conn, since);
+	conn->hold_more = 0;
+	reason = look->reason;
+	if (conn->hold_reason == NS_HOLD_AUTOCORK && reason == NS_HOLD_TSQ)
+		reason = NS_HOLD_AUTOCORK; /* the same device */
+	if (!reason && more_parts)
+		reason = conn->hold_reason;
+	if (conn->hold_pending ? !reason && !last : !reason || reason == conn->hold_reason)
+		return 0;
+	look->reason = reason;
+	if (reason != conn->hold_reason)
+		count_hold(conn, reason);
+	tell_hold(conn, look->begun == NS_BEGUN_LATER ? conn->hold_part_ts : since);
+	return 0;
+}
+
+/* What a send left of the hold before it. Returns true when that hold goes on. */
+static __always_inline bool hold_goes_on(struct sock *sk, struct ns_conn_state *conn,
+					 const struct send_view *view, __u64 now)
+{
+	__u32 fd, msg_flags;
+
+	if (!conn->hold_ts)
+		return false;
+	if (!seq_after(view->snd_nxt, conn->hold_seq)) {
+		conn->hold_end = view->write_seq;
+		read_send_call(&fd, &msg_flags);
+		conn->hold_more = (msg_flags & NS_MSG_MORE) != 0;
+		look_at_hold(sk, conn, now, false);
+		conn->hold_look_ts = now;
+		return true;
+	}
+	/* Gone, and its transmit was not seen: other tracers' attaching can cause that. */
+	if (conn->hold_pending && conn->hold_part_ts == conn->hold_ts)
+		end_hold(conn);
+	else
+		note_release(sk, conn, now, true);
+	return false;
+}
+
+/*
+ * Held bytes leave, up to end. When a part that waited for long leaves a rest the hold goes on,
+ * else it is over, and the rest, if one stays behind, is a hold of its own; what holds it is
+ * seen at the next look, because tcp_write_xmit() may be about to send it.
+ */
+static __always_inline void on_part_left(struct sock *sk, struct ns_conn_state *conn, __u32 seq,
+					 __u32 end, __u64 now)
+{
+	bool rest = seq_after(conn->hold_end, end), inexact = seq_after(seq, conn->hold_seq);
+	bool lasted = now - conn->hold_part_ts >= settings.threshold_ns;
+	__u32 hold_end = conn->hold_end;
+
+	if (conn->hold_pending && lasted)
+		look_at_hold(sk, conn, now, true);
+	if (!conn->hold_ts)
+		return;
+	if (rest && lasted && !inexact) {
+		conn->hold_seq = end;
+		conn->hold_part_ts = now;
+		conn->hold_look_ts = now;
+		conn->hold_pending = 1;
+		return;
+	}
+	if (conn->hold_pending && conn->hold_part_ts == conn->hold_ts)
+		end_hold(conn); /* nobody has seen it held */
+	else
+		note_release(sk, conn, now, inexact);
+	if (!rest || closing)
+		return;
+	open_hold(conn, end, hold_end, now);
+	conn->hold_pending = 1;
+}
+
+/* A segment arrived, not yet processed. */
+static __always_inline void on_arrival_while_held(struct sock *sk, struct ns_conn_state *conn,
+						  __u64 now)
+{
+	__u32 waiting = conn->history_next - conn->history_flushed;
+
+	look_at_hold(sk, conn, conn->hold_look_ts, false);
+	conn->hold_look_ts = now;
+	if (conn->hold_ts && waiting >= NS_LOOKS_KEPT &&
+	    now - conn->hold_ts >= settings.threshold_ns)
+		history_flush(conn);
+}
+
+/* ---- the writer ---- */
+
+/* A call that sends sleeps only when the send buffer is full: sk_stream_wait_memory(). */
+static __always_inline void on_blocked_send(struct sock *sk, struct ns_conn_state *conn, __u64 now)
+{
+	struct send_view view;
+
+	view.snd_nxt = BPF_CORE_READ((struct tcp_sock *)sk, snd_nxt);
+	view.write_seq = BPF_CORE_READ((struct tcp_sock *)sk, write_seq);
+	if (conn->phase != NS_PHASE_OPEN || closing || hold_goes_on(sk, conn, &view, now))
+		return;
+	begin_hold(sk, conn, now, NS_BEGUN_PARTLY, true);
+}
+
+/*
+ * A thread leaves its CPU to wait, in its own context. What it wrote may be held, and now for
+ * another reason than when it wrote; or it waits inside a send, whose end does not come.
+ */
+static __always_inline void on_writer_sleeps(struct task_struct *task,
+					     struct ns_thread_state *thread, __u64 now)
+{
+	struct ns_conn_state *conn;
+	__u32 fd, msg_flags;
+	struct sock *sk;
+	__u64 key;
+
+	if (active_holds > 0) {
+		if (thread->conn)
+			thread->held = thread->conn;
+		key = thread->held;
+		conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+		if (conn && conn->hold_ts) {
+			look_at_hold((struct sock *)key, conn, now, false);
+			conn->hold_look_ts = now;
+		}
+	}
+	if (!in_send_call())
+		return;
+	read_send_call(&fd, &msg_flags);
+	sk = file_socket(task_file(task, fd));
+	key = (__u64)sk;
+	conn = sk ? bpf_map_lookup_elem(&conns, &key) : NULL;
+	if (conn)
+		on_blocked_send(sk, conn, now);
+}
+
+#endif

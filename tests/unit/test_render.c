@@ -147,8 +147,8 @@ static void summary_has_all_tables(void **state)
 	assert_in(text, "98.7%");
 	assert_in(text, "server/4243 (peer)");
 	assert_in(text, "pid 7 in its namespace");
-	assert_in(text, "122 nagle by client");
-	assert_in(text, "122 of 246 by server");
+	assert_in(text, "122 nagle");
+	assert_in(text, "122 of 246 there");
 	assert_in(text, "98.8%");
 	assert_not_in(text, "LOST");
 	/* Targets before peers, however the report has them. */

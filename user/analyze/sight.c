@@ -60,3 +60,43 @@ void sight__add_gaps(char **text, const struct report *report)
 	add_unwatched(text, report);
 	add_invisible(text, report);
 }
+
+bool sight__has_waits(const struct report *report)
+{
+	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+		if (report->waited_ns[i])
+			return true;
+	}
+	return false;
+}
+
+/* "What it waits for, in waits of 10 ms and more: idle 71%, peer-app 29%." */
+void sight__add_waits(char **text, const struct report *report)
+{
+	char threshold[TEXT_DURATION], share[TEXT_PERCENT];
+	bool told[CAUSE_COUNT] = {false};
+	uint64_t whole = 0;
+
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		whole += report->waited_ns[i];
+	if (!sight__has_waits(report))
+		return;
+	prose__add(text, "What it waits for, in waits of %s and more:",
+		   text__nominal(threshold, sizeof(threshold), sight__threshold(report)));
+	for (size_t n = 0; n < CAUSE_COUNT; n++) {
+		size_t most = CAUSE_COUNT;
+
+		for (size_t i = 0; i < CAUSE_COUNT; i++) {
+			if (!told[i] && report->waited_ns[i] &&
+			    (most == CAUSE_COUNT || report->waited_ns[i] > report->waited_ns[most]))
+				most = i;
+		}
+		if (most == CAUSE_COUNT)
+			break;
+		told[most] = true;
+		prose__add(text, "%s %s %s", n ? "," : "", cause__info((enum cause)most)->id,
+			   text__percent(share, sizeof(share),
+					 (double)report->waited_ns[most] / (double)whole));
+	}
+	prose__add(text, ".");
+}

@@ -11,5 +11,9 @@ uint64_t sight__lost(const struct report *report);
 uint64_t sight__threshold(const struct report *report);
 /* ", 2 connections not watched for want of room, sends not visible on this kernel" */
 void sight__add_gaps(char **text, const struct report *report);
+/* Was any wait of at least the threshold seen? */
+bool sight__has_waits(const struct report *report);
+/* "What it waits for, in waits of 10 ms and more: idle 71%, peer-app 29%."; else nothing. */
+void sight__add_waits(char **text, const struct report *report);
 
 #endif

@@ -11,6 +11,7 @@
 
 #define ROWS_MOST   20
 #define INDENT      2
+#define BITS_LEAST  20 /* writes, before their sizes say anything */
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 /* A connection and what it is ranked by: those that stalled must not be cut. */
@@ -64,10 +65,10 @@ static void append(char *dst, size_t size, const char *count, const char *what, 
 	size_t used = strlen(dst);
 
 	snprintf(dst + used, size - used, "%s%s%s%s%s%s", used > 0 ? ", " : "", count,
-		 what[0] ? " " : "", what, whose[0] ? " by " : "", whose);
+		 what[0] ? " " : "", what, whose[0] ? " " : "", whose);
 }
 
-/* "122 nagle, 3 cork by server" */
+/* "122 nagle, 3 cork there": of this end, and of the other one */
 static void describe_holds(const struct report_conn *conn, const char *whose, char *dst,
 			   size_t size)
 {
@@ -81,7 +82,7 @@ static void describe_holds(const struct report_conn *conn, const char *whose, ch
 	}
 }
 
-/* "122 of 246 by server": fired of armed, and whose timer it was. */
+/* "122 of 246 there": fired of armed, and at which end. */
 static void describe_delacks(const struct report_conn *conn, const char *whose, char *dst,
 			     size_t size)
 {
@@ -98,32 +99,44 @@ static void describe_delacks(const struct report_conn *conn, const char *whose, 
 	append(dst, size, both, "", whose);
 }
 
+static uint64_t per_write(const struct ns_conn_totals *totals)
+{
+	return totals->writes ? totals->bytes_out / totals->writes : 0;
+}
+
+/* Small writes, many of which follow close upon one another: out of the ordinary. */
+static bool writes_in_bits(const struct ns_conn_totals *totals)
+{
+	return totals->writes >= BITS_LEAST && 2 * totals->small_writes >= totals->writes &&
+	       4 * totals->close_writes >= totals->writes;
+}
+
 static void add_conn(struct grid *grid, const struct report *report, const struct report_conn *conn)
 {
 	const struct report_conn *peer = peer_of(report, conn), *far_row;
-	char owner[NAME_SIZE], far[NAME_SIZE], addresses[2 * TEXT_ADDRESS + 4], fd[16] = "";
+	char addresses[2 * TEXT_ADDRESS + 4], fd[16] = "", each[TEXT_BYTES];
 	char writes[TEXT_COUNT], segments[TEXT_COUNT], sent[TEXT_BYTES], received[TEXT_BYTES];
 	char retrans[TEXT_COUNT] = "", holds[160] = "", delacks[2 * NAME_SIZE] = "";
 
-	name__end(owner, sizeof(owner), report, conn->id.head.conn);
-	name__far_end(far, sizeof(far), report, conn->id.head.conn);
 	if (conn->id.fd != NS_FD_UNKNOWN)
 		snprintf(fd, sizeof(fd), "%u", conn->id.fd);
 	if (conn->totals.retrans > 0)
 		text__count(retrans, sizeof(retrans), conn->totals.retrans);
-	describe_holds(conn, peer ? owner : "", holds, sizeof(holds));
+	describe_holds(conn, "", holds, sizeof(holds));
 	far_row = peer && !is_shown(report, peer) ? peer : NULL;
 	if (far_row)
-		describe_holds(far_row, far, holds, sizeof(holds));
+		describe_holds(far_row, "there", holds, sizeof(holds));
 	/* Timers that only one end let run out matter: then the other end's are left out. */
 	if (!far_row || conn->totals.delack_fired || !far_row->totals.delack_fired)
-		describe_delacks(conn, owner, delacks, sizeof(delacks));
+		describe_delacks(conn, "here", delacks, sizeof(delacks));
 	if (far_row && (far_row->totals.delack_fired || !conn->totals.delack_fired))
-		describe_delacks(far_row, far, delacks, sizeof(delacks));
+		describe_delacks(far_row, "there", delacks, sizeof(delacks));
 	grid__row(grid, COLOUR_PLAIN);
 	grid__cell(grid, "%s", name__addresses(addresses, sizeof(addresses), &conn->id));
 	grid__cell(grid, "%s", fd);
 	grid__cell(grid, "%s", text__count(writes, sizeof(writes), conn->totals.writes));
+	text__bytes(each, sizeof(each), per_write(&conn->totals));
+	grid__cell(grid, "%s", writes_in_bits(&conn->totals) ? each : "");
 	grid__cell(grid, "%s", text__count(segments, sizeof(segments), conn->totals.segs_out));
 	grid__cell(grid, "%s", text__bytes(sent, sizeof(sent), conn->totals.bytes_out));
 	grid__cell(grid, "%s", text__bytes(received, sizeof(received), conn->totals.bytes_in));
@@ -155,9 +168,11 @@ static size_t rank(const struct report *report, struct ranked *ranked)
 void connections__print(FILE *out, const struct report *report, const struct render_style *style)
 {
 	static const struct grid_column columns[] = {
-		{"CONNECTION", false},   {"FD", true},    {"WRITES", true},
-		{"SEGMENTS", true},      {"OUT", true},   {"IN", true},
-		{"RETRANSMITTED", true}, {"HELD", false}, {"DELAYED ACKS FIRED", false},
+		{"CONNECTION", false}, {"FD", true},
+		{"WRITES", true},      {"PER WRITE", true},
+		{"SEGMENTS", true},    {"OUT", true},
+		{"IN", true},          {"RESENT", true},
+		{"HELD", false},       {"DELAYED ACKS FIRED", false},
 	};
 	struct ranked *ranked;
 	struct grid *grid;

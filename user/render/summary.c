@@ -4,16 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/sight.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/render/connections.h"
 #include "user/render/grid.h"
 #include "user/render/names.h"
+#include "user/render/requests.h"
 #include "user/render/wrap.h"
 
-#define ROWS_MOST   20
-#define INDENT      2
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define ROWS_MOST 20
+#define INDENT    2
+/* Columns of a thread's figures, and how many of them always stand there. */
+#define FIGURES        8
+#define FIGURES_ALWAYS 5
+#define COUNT_OF(a)    (sizeof(a) / sizeof((a)[0]))
 
 static char *share_of(char *dst, size_t size, uint64_t part, uint64_t whole)
 {
@@ -31,6 +36,18 @@ static void print_rest(FILE *out, const struct render_style *style, size_t rest,
 			colour__off(style, COLOUR_DIM));
 }
 
+static bool is_target(const struct report_thread *thread)
+{
+	return !thread->role || thread->role & NS_ROLE_TARGET;
+}
+
+static const char *role_mark(const struct report_thread *thread)
+{
+	if (is_target(thread))
+		return "";
+	return thread->role & NS_ROLE_PEER ? " (peer)" : " (woke one of these)";
+}
+
 /* Targets first, then the busiest. */
 static int compare_threads(const void *a, const void *b)
 {
@@ -39,8 +56,8 @@ static int compare_threads(const void *a, const void *b)
 	uint64_t busy_left = left->on_cpu_ns + left->runqueue_ns;
 	uint64_t busy_right = right->on_cpu_ns + right->runqueue_ns;
 
-	if ((left->role == NS_ROLE_PEER) != (right->role == NS_ROLE_PEER))
-		return left->role == NS_ROLE_PEER ? 1 : -1;
+	if (is_target(left) != is_target(right))
+		return is_target(left) ? -1 : 1;
 	if (busy_left != busy_right)
 		return busy_left > busy_right ? -1 : 1;
 	return left->tid < right->tid ? -1 : left->tid > right->tid;
@@ -55,13 +72,23 @@ static bool is_measured(const struct report_thread *thread)
 static void add_figures(struct grid *grid, const struct report_thread *thread, uint64_t window)
 {
 	char on[TEXT_PERCENT], blocked[TEXT_PERCENT], queue[TEXT_PERCENT];
-	char voluntary[TEXT_COUNT], involuntary[TEXT_COUNT];
+	char voluntary[TEXT_COUNT], involuntary[TEXT_COUNT], rate[TEXT_COUNT], moved[TEXT_COUNT];
+	char empty[TEXT_COUNT];
+	uint64_t wakes =
+		window ? (uint64_t)((double)thread->wakes * 1e9 / (double)window + 0.5) : 0;
 
 	grid__cell(grid, "%s", share_of(on, sizeof(on), thread->on_cpu_ns, window));
 	grid__cell(grid, "%s", share_of(blocked, sizeof(blocked), thread->blocked_ns, window));
 	grid__cell(grid, "%s", share_of(queue, sizeof(queue), thread->runqueue_ns, window));
 	grid__cell(grid, "%s", text__count(voluntary, sizeof(voluntary), thread->voluntary));
 	grid__cell(grid, "%s", text__count(involuntary, sizeof(involuntary), thread->involuntary));
+	/* Columns that nothing stands in take no room. */
+	text__count(moved, sizeof(moved), thread->migrations);
+	text__count(rate, sizeof(rate), wakes);
+	text__count(empty, sizeof(empty), thread->empty_wakes);
+	grid__cell(grid, "%s", thread->migrations ? moved : "");
+	grid__cell(grid, "%s", thread->wakes ? rate : "");
+	grid__cell(grid, "%s", thread->empty_wakes ? empty : "");
 }
 
 static void add_thread(struct grid *grid, const struct report *report,
@@ -74,21 +101,21 @@ static void add_thread(struct grid *grid, const struct report *report,
 		snprintf(remark, sizeof(remark), "pid %u in its namespace", process->ns_pid);
 	grid__row(grid, COLOUR_PLAIN);
 	grid__cell(grid, "%s%s", name__thread(name, sizeof(name), report, thread->pid, thread->tid),
-		   thread->role == NS_ROLE_PEER ? " (peer)" : "");
+		   role_mark(thread));
 	if (is_measured(thread))
 		add_figures(grid, thread, report->end_ts - report->start_ts);
 	else
-		for (int i = 0; i < 5; i++)
-			grid__cell(grid, "-");
+		for (int i = 0; i < FIGURES; i++)
+			grid__cell(grid, "%s", i < FIGURES_ALWAYS ? "-" : "");
 	grid__cell(grid, "%s", remark);
 }
 
 static void print_threads(FILE *out, const struct report *report, const struct render_style *style)
 {
 	static const struct grid_column columns[] = {
-		{"THREAD", false},   {"ON CPU", true},        {"BLOCKED", true},
-		{"RUN QUEUE", true}, {"WENT TO SLEEP", true}, {"PREEMPTED", true},
-		{"", false},
+		{"THREAD", false},     {"ON CPU", true},    {"BLOCKED", true},  {"RUN QUEUE", true},
+		{"SLEEPS", true},      {"PREEMPTED", true}, {"MIGRATED", true}, {"WAKES/S", true},
+		{"EMPTY WAKES", true}, {"", false},
 	};
 	size_t rows = report->thread_count < ROWS_MOST ? report->thread_count : ROWS_MOST;
 	const struct report_thread **order;
@@ -136,6 +163,36 @@ static void print_causes(FILE *out, const struct report *report, const struct re
 	}
 	grid__print(grid, out, style, INDENT);
 	grid__free(grid);
+}
+
+/* When nothing was found, the verdict has this sentence. */
+static void print_waits(FILE *out, const struct report *report, const struct render_style *style)
+{
+	char *text = NULL;
+
+	if (report->verdict.found)
+		sight__add_waits(&text, report);
+	if (!text)
+		return;
+	fprintf(out, "%*s", INDENT, "");
+	wrap__print(out, text, INDENT, 2 * INDENT, colour__width(style));
+	fputc('\n', out);
+	free(text);
+}
+
+static void print_habits(FILE *out, const struct report *report, const struct render_style *style)
+{
+	if (report->habit_count == 0)
+		return;
+	fprintf(out, "%*s%sHABITS%s\n", INDENT, "", colour__on(style, COLOUR_STRONG),
+		colour__off(style, COLOUR_STRONG));
+	for (size_t i = 0; i < report->habit_count; i++) {
+		if (!report->habits[i].text)
+			continue;
+		fprintf(out, "%*s", INDENT, "");
+		wrap__print(out, report->habits[i].text, INDENT, 2 * INDENT, colour__width(style));
+		fputc('\n', out);
+	}
 }
 
 /* Loss never passes silently: a line for each kind, and one for blind spots. */
@@ -189,6 +246,9 @@ void render__summary(FILE *out, const struct report *report, const struct render
 	print_threads(out, report, style);
 	connections__print(out, report, style);
 	print_causes(out, report, style);
+	print_waits(out, report, style);
+	requests__print(out, report, style);
+	print_habits(out, report, style);
 	print_losses(out, report, style);
 	print_missing(out, report, style);
 }

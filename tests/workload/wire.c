@@ -185,7 +185,9 @@ static bool loses(const uint8_t *ip, size_t len, bool to_server)
 		return false;
 	if (lose_copy(what, port, seq, end))
 		return true;
-	is_new = !rule->any || what == SYN || what == SYNACK || (int32_t)(end - rule->newest) > 0;
+	/* Each connection request has a number of its own, and its copies have the same. */
+	is_new = !rule->any || ((what == SYN || what == SYNACK) && end != rule->newest) ||
+		 (int32_t)(end - rule->newest) > 0;
 	if (!is_new)
 		return false;
 	rule->any = true;

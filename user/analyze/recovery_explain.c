@@ -65,10 +65,27 @@ struct progress {
 	const struct ns_retrans *last;    /* of the first lost byte: this one got through */
 	const struct ns_retrans *dearest; /* the last of the kind that names the stall */
 	const struct ns_hold *hold;       /* what was held back behind the loss */
+	uint64_t probe_ts;                /* a probe with held bytes left, 0 none */
 };
 
+static void follow_retrans(const struct ns_retrans *retrans, const struct loss *loss,
+			   struct progress *progress)
+{
+	if (!progress->last || sends_again(retrans, loss))
+		progress->last = retrans;
+	if (!progress->dearest || rank_of(retrans->kind) >= rank_of(progress->dearest->kind))
+		progress->dearest = retrans;
+}
+
+/*
+ * A tail loss probe takes new bytes when there are any, even such as Nagle's algorithm holds:
+ * these leave although nothing arrived that would let them, and what arrives then tells of
+ * the loss.
+ */
 static void follow(const struct incident *incident, struct stall *stall, struct progress *progress)
 {
+	bool released = false; /* or might have been, by an acknowledgement or a write */
+
 	for (size_t i = 0; i < incident->own.count; i++) {
 		const union event *event = &incident->own.v[i];
 
@@ -76,16 +93,32 @@ static void follow(const struct incident *incident, struct stall *stall, struct 
 			continue;
 		if (event->head.ts > incident->end_ts)
 			break;
-		if (event->head.type == NS_HOLD)
+		switch (event->head.type) {
+		case NS_HOLD:
 			progress->hold = &event->hold;
-		if (event->head.type != NS_RETRANS)
-			continue;
-		stall->retransmits++;
-		if (!progress->last || sends_again(&event->retrans, &incident->loss))
-			progress->last = &event->retrans;
-		if (!progress->dearest ||
-		    rank_of(event->retrans.kind) >= rank_of(progress->dearest->kind))
-			progress->dearest = &event->retrans;
+			released = false;
+			break;
+		case NS_RX:
+			if (progress->hold &&
+			    seq_after(event->segment.ack,
+				      progress->hold->seq - progress->hold->unacked))
+				released = true;
+			break;
+		case NS_SEND:
+			released = true;
+			break;
+		case NS_RELEASE:
+			if (progress->hold && !released && !stall->retransmits &&
+			    progress->hold->reason == NS_HOLD_NAGLE && !event->release.inexact)
+				progress->probe_ts = event->head.ts;
+			break;
+		case NS_RETRANS:
+			stall->retransmits++;
+			follow_retrans(&event->retrans, &incident->loss, progress);
+			break;
+		default:
+			break;
+		}
 	}
 }
 
@@ -103,16 +136,27 @@ static void add_slice(struct stall *stall, enum cause cause, uint64_t until)
 	stall->end_ts += ns;
 }
 
-static void cut_slices(struct stall *stall, const struct incident *incident, uint64_t delivered)
+/* What sent it, or, when that was not seen, what the whole is named for. */
+static enum cause cause_of(const struct stall *stall, const struct ns_retrans *retrans)
+{
+	enum cause cause = kinds[rank_of(retrans->kind)].cause;
+
+	return cause == CAUSE_UNKNOWN ? stall->cause : cause;
+}
+
+static void cut_slices(struct stall *stall, const struct incident *incident,
+		       const struct progress *progress, uint64_t delivered)
 {
 	stall->end_ts = stall->start_ts;
+	if (progress->probe_ts && progress->probe_ts < delivered)
+		add_slice(stall, CAUSE_TLP, progress->probe_ts);
 	for (size_t i = 0; i < incident->own.count; i++) {
 		const union event *event = &incident->own.v[i];
 		uint64_t ts = event->head.ts;
 
 		if (event->head.type == NS_RETRANS && ts >= incident->start_ts &&
 		    ts <= incident->end_ts)
-			add_slice(stall, kinds[rank_of(event->retrans.kind)].cause,
+			add_slice(stall, cause_of(stall, &event->retrans),
 				  ts < delivered ? ts : delivered);
 	}
 	/* It lasts: the timer that will run out next, or has given up, is to wait for. */
@@ -158,6 +202,8 @@ static void describe(const struct incident *incident, const struct progress *pro
 
 	stall->retrans = *progress->dearest;
 	stall->cause = kinds[rank_of(progress->dearest->kind)].cause;
+	if (progress->probe_ts && stall->cause == CAUSE_FAST_RETRANSMIT)
+		stall->cause = CAUSE_TLP;
 	stall->open = loss->open || loss->closed;
 	stall->exact = loss->first_sent_seen && loss->acked;
 	if (loss->closed && loss->is_syn) {
@@ -201,7 +247,7 @@ bool recovery__explain(const struct model *model, const struct incident *inciden
 	receiver = wait__receiver(model, &delivery, stall->hold.head.tid);
 	if (receiver)
 		finding->receiver = *receiver;
-	cut_slices(stall, incident, delivery.end_ts);
+	cut_slices(stall, incident, &progress, delivery.end_ts);
 	cut_rest(stall, incident, arrived, receiver);
 	if (stall->end_ts - stall->start_ts < session__threshold(model))
 		return false;

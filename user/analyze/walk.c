@@ -157,6 +157,8 @@ void walk__roots(struct walk *walk, const struct ns_wait *wait, uint64_t until, 
 		if (!root)
 			continue;
 		next = walk__clip(walk, root->span.end_ts, until);
+		if (root->cause == CAUSE_UNKNOWN)
+			walk__missing(walk, "why TCP held the bytes, or sent them again");
 		walk__emit_root(walk, next, root);
 		walk__emit(walk, next, root->cause); /* whatever its slices left */
 	}

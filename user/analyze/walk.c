@@ -111,6 +111,11 @@ static void walk_other(struct walk *walk, const struct ns_wait *wait, uint64_t u
 {
 	switch (waker__of(walk->model, wait)) {
 	case WAKER_TASK:
+		if (wait->waker_tgid != wait->head.tgid &&
+		    !model__thread(walk->model, wait->waker_tid))
+			walk__missing(walk,
+				      "what the process that woke it did meanwhile: it is "
+				      "watched only from this first wait on");
 		walk__thread(walk, wait->waker_tid, until, wrapper);
 		break;
 	case WAKER_TIMER:

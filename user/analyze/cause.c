@@ -37,6 +37,7 @@ static const struct cause_info causes[CAUSE_COUNT] = {
 	[CAUSE_DISK] = {"disk", "Block I/O", MACHINE},
 	[CAUSE_TIMER] = {"timer", "A sleep, or a time-out that ran out", OWN_WISH},
 	[CAUSE_URING] = {"uring", "An io_uring operation", MACHINE},
+	[CAUSE_SELF] = {"self", "The program itself", OWN_WISH},
 };
 /* clang-format on */
 

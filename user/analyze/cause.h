@@ -31,6 +31,7 @@ enum cause {
 	CAUSE_DISK,
 	CAUSE_TIMER,
 	CAUSE_URING,
+	CAUSE_SELF, /* of requests alone: what the program did between its own calls */
 	CAUSE_COUNT
 };
 

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/habits.h"
 #include "user/analyze/incident.h"
 #include "user/analyze/ledger.h"
 #include "user/analyze/order.h"
 #include "user/analyze/recovery.h"
+#include "user/analyze/requests.h"
 #include "user/analyze/roots.h"
 #include "user/analyze/verdict.h"
 #include "user/analyze/waits.h"
@@ -21,6 +23,7 @@ struct pipeline {
 	struct recoveries *recoveries;
 	struct roots *roots;
 	struct waits *waits;
+	struct requests *requests;
 	struct ledger *ledger;
 	struct order *order;
 	struct report *report; /* the ledger's */
@@ -42,6 +45,7 @@ struct pipeline *pipeline__new(const struct pipeline_sink *sink)
 	pipeline->recoveries = recoveries__new(pipeline->model, pipeline->incidents);
 	pipeline->roots = roots__new();
 	pipeline->waits = waits__new(pipeline->model, pipeline->incidents, pipeline->roots);
+	pipeline->requests = requests__new(pipeline->model);
 	pipeline->ledger = ledger__new(pipeline->model);
 	pipeline->order = order__new();
 	pipeline->report = ledger__report(pipeline->ledger);
@@ -53,6 +57,8 @@ void pipeline__free(struct pipeline *pipeline)
 	if (!pipeline)
 		return;
 	order__free(pipeline->order);
+	habits__clear(pipeline->report);
+	requests__free(pipeline->requests);
 	ledger__free(pipeline->ledger);
 	waits__free(pipeline->waits);
 	roots__free(pipeline->roots);
@@ -195,6 +201,7 @@ static void learn(struct pipeline *pipeline, const union record *record)
 		pipeline->now = ts;
 	pipeline->report->events++;
 	model__feed(pipeline->model, record);
+	requests__feed(pipeline->requests, record);
 	ledger__learn(pipeline->ledger, record);
 	incidents__gather(pipeline->incidents, record);
 	recoveries__feed(pipeline->recoveries, record, pipeline->now);
@@ -261,6 +268,8 @@ const struct report *pipeline__finish(struct pipeline *pipeline)
 	settle(pipeline, UINT64_MAX);
 	update_report(pipeline);
 	ledger__close(pipeline->ledger);
+	requests__write(pipeline->requests, pipeline->report);
+	habits__write(pipeline->report);
 	verdict__write(pipeline->ledger);
 	pipeline->finished = true;
 	return pipeline->report;

@@ -155,6 +155,7 @@ struct report_cause {
 /* Where an exchange's time went: a cause for each part, in time order. */
 struct request_view {
 	uint64_t total_ns;
+	enum confidence confidence; /* inferred: the other end's part was not seen itself */
 	size_t slice_count;
 	struct slice slices[STALL_SLICES];
 };

@@ -7,6 +7,7 @@ static json_t *view_of(const struct request_view *view)
 	json_t *object = json_object();
 
 	put(object, "total_ms", json_value__ms(view->total_ns));
+	put(object, "confidence", json_string(confidence__name(view->confidence)));
 	put(object, "slices", json_value__slices(view->slices, view->slice_count));
 	return object;
 }

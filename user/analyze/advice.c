@@ -33,6 +33,7 @@ static advise_fn *const advisers[CAUSE_COUNT] = {
 	[CAUSE_DISK] = advise__disk,
 	[CAUSE_TIMER] = advise__timer,
 	[CAUSE_URING] = advise__uring,
+	[CAUSE_SELF] = advise__unknown, /* likewise */
 };
 
 void advice__give(struct verdict *verdict, const char *format, ...)

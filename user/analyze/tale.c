@@ -30,6 +30,7 @@ static tale_fn *const tales[CAUSE_COUNT] = {
 	[CAUSE_DISK] = tale__disk,
 	[CAUSE_TIMER] = tale__timer,
 	[CAUSE_URING] = tale__uring,
+	[CAUSE_SELF] = tale__unknown, /* likewise */
 };
 
 void tale__connection(const struct story *story, char **text)

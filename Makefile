@@ -133,6 +133,11 @@ test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(WORKLOAD) $(WORKLOADS) $(SCEN
 unit golden live: test-programs
 	$(Q)tests/run.sh $@
 
+# How often the right cause is named, of scenarios that know it; root. tests/scenarios/README.md
+.PHONY: score
+score: test-programs
+	$(Q)tests/scenarios/score.sh
+
 KERNEL ?=
 vmtest: test-programs
 	$(Q)tests/vm/run.sh $(KERNEL)
@@ -187,6 +192,7 @@ help:
 	@echo 'make check         the tests that need no root'
 	@echo 'make unit golden live   one part of the tests (live needs root)'
 	@echo 'make vmtest KERNEL=6.1  the live tests on other kernels, in a VM; all without KERNEL='
+	@echo 'make score         name the causes of labelled scenarios, and compare (root)'
 	@echo 'make bench         what tracing costs, against other tools (root)'
 	@echo 'make fuzz          fuzz the decoders for a minute (SECONDS_EACH=60)'
 	@echo 'make install       to PREFIX=/usr/local, below DESTDIR; and uninstall'

@@ -60,7 +60,7 @@ static void proxy(struct stage *stage)
 
 static void server_behind(struct stage *stage)
 {
-	serve(accept_behind(stage), &chain_of(stage)->behind);
+	serve(stage, accept_behind(stage), &chain_of(stage)->behind);
 }
 
 /* ---- a thread makes the exchange, another waits for that thread ---- */
@@ -178,7 +178,7 @@ static void client_by_lock(struct stage *stage)
 
 static void server_for_pair(struct stage *stage)
 {
-	serve(accept_one(stage), &chain_of(stage)->behind);
+	serve(stage, accept_one(stage), &chain_of(stage)->behind);
 }
 
 /* ---- a server whose thread waits for a lock of its own ---- */

@@ -15,6 +15,10 @@
 #define NAGLE_DELACK .cause = "nagle-delack"
 
 static const struct script split = {.request = {40, 136}, .reply = {96}, NAGLE_DELACK};
+static const struct script split_far = {
+	.request = {40, 136}, .reply = {96}, NAGLE_DELACK, .first_cause = "nagle"};
+static const struct script server_split_late = {
+	.request = {176}, .late = true, .reply = {40, 900}, .reply_cause = "nagle-delack"};
 static const struct script pieces_5 = {
 	.request = {40, 50, 60, 70, 80}, .reply = {96}, NAGLE_DELACK};
 static const struct script late_second = {
@@ -186,7 +190,7 @@ static void server_forks(struct stage *stage)
 
 	if (!fork()) {
 		stage__enter(stage);
-		serve(fd, stage->scene->script);
+		serve(stage, fd, stage->scene->script);
 		_exit(0);
 	}
 	close(fd);
@@ -223,7 +227,7 @@ const struct scene hold_scenes[] = {
 	{"split-seen-by-both", NULL, {ENDS}, 3, 16, &split},
 	{"split-ipv6", stage__listen_ipv6, {ENDS}, 1, 12, &split},
 	{"split-netns", setup_path, {ENDS, ON_PATH}, 1, 12, &split},
-	{"split-far", setup_path_20ms, {ENDS, ON_PATH}, 1, 10, &split},
+	{"split-far", setup_path_20ms, {ENDS, ON_PATH}, 1, 10, &split_far},
 	{"pieces-5", NULL, {ENDS}, 1, 12, &pieces_5},
 	{"late-second", NULL, {ENDS}, 1, 16, &late_second},
 	{"sendmsg", NULL, {ENDS}, 1, 12, &by_sendmsg},
@@ -238,7 +242,7 @@ const struct scene hold_scenes[] = {
 	{"one-of-64", NULL, {client_one_of_many, server_one_of_many}, 1, 14, NULL},
 	{"shared-socket", NULL, {client_shared_socket, play_server}, 1, 12, &split},
 	{"fork-after-accept", NULL, {play_client, server_forks}, 1, 12, &split},
-	{"fork-after-accept-seen-by-server", NULL, {play_client, server_forks}, 2, 12, &server_split},
+	{"fork-after-accept-seen-by-server", NULL, {play_client, server_forks}, 2, 12, &server_split_late},
 	{"short-delack", setup_short_delack, {ENDS}, 1, 20, &split},
 	{"released-by-data", NULL, {ENDS}, 1, 14, &by_data},
 	{"released-by-option", NULL, {ENDS}, 1, 14, &ended_by_option},

@@ -1,21 +1,22 @@
 # Pairs the stalls of a scene's truth with those that netstall named.
 #
-# Input: the report. $truth: [{start, end, queued, cause}], $begin, $end: ms of CLOCK_MONOTONIC.
+# Input: the report. $truth: [{start, end, queued, cause}], $begin, $to: ms of CLOCK_MONOTONIC.
 # Output: lines `EXPECTED NAMED EXPECTED_MS NAMED_MS AT_MS`, where EXPECTED is (none) for what nobody waited for and (again)
 # for a second name of one stall, and NAMED is (missed) for a stall without a name.
 #
 # A stall and its name are the same when they lie in the same time. Left out are what was named before the scene began and
 # after it ended, and what the truth itself says to be too near to the threshold: of that both yes and no are right.
 
-def overlap($a; $b): ([$a.end, $b.end] | min) - ([$a.start, $b.start] | max);
+def overlap($a; $b): ([$a.to, $b.to] | min) - ([$a.from, $b.from] | max);
 def ms: . * 1000 | round / 1000;
-def length_of: .end - .start;
+def length_of: .to - .from;
 def near: length_of < 12;
 def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and overlap($t; $n) > 0;
 
-.window.monotonic_start_ms as $zero
-| [.stalls[] | {start: ($zero + .start_ms), cause, id} + {end: ($zero + .start_ms + .duration_ms)}
-   | select(.start >= $begin - 0.5 and .start < $end)] as $named
+($begin_ns / 1e6) as $begin | ($until_ns / 1e6) as $until
+| .window.monotonic_start_ms as $zero
+| [.stalls[] | {from: ($zero + .start_ms), cause, id} + {to: ($zero + .start_ms + .duration_ms)}
+   | select(.from >= $begin - 0.5 and .from < $until)] as $named
 | reduce ($truth | sort_by(-length_of))[] as $t (
     {left: $named, pairs: []};
     . as $state
@@ -28,8 +29,8 @@ def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and over
 | . as $state
 | ($state.pairs[]
    | select(.n or (.t | near | not))
-   | "\(.t.cause) \(.n.cause // "(missed)") \(.t | length_of | ms) \(if .n then (.n | length_of | ms) else 0 end) \(.t.start - $begin | ms)"),
+   | "\(.t.cause) \(.n.cause // "(missed)") \(.t | length_of | ms) \(if .n then (.n | length_of | ms) else 0 end) \(.t.from - $begin | ms)"),
   ($state.left[]
    | . as $n
    | (if any($truth[]; same(.; $n)) then "(again)" else "(none)" end) as $expected
-   | "\($expected) \(.cause) 0 \(length_of | ms) \(.start - $begin | ms)")
+   | "\($expected) \(.cause) 0 \(length_of | ms) \(.from - $begin | ms)")

@@ -75,6 +75,7 @@ static void play(struct stage *stage, unsigned int role)
 	/* The gate of the others: nobody but the parent may hold it open. */
 	if (role)
 		close(stage->gate[1]);
+	stage__is_target(stage->scene->targets & 1u << role);
 	stage__enter(stage);
 	stage->scene->roles[role](stage);
 	if (!role)

@@ -85,15 +85,20 @@ extern const struct scene hold_scenes[], window_scenes[], loss_scenes[], wait_sc
 uint64_t now_ns(void);
 void sleep_until(uint64_t ns);
 void sleep_ms(uint32_t ms);
-void spin_ms(uint32_t ms);
+/* Computes; a target's waits for a CPU in it are stalls. */
+void spin_ms(struct stage *stage, uint32_t ms);
 
 /* The time of one thread, cut into phases without gaps. */
 struct phases {
 	struct stage *stage;
 	uint64_t start_ns;
-	uint64_t queued_ns;
+	uint64_t queued_ns; /* all threads of the scene */
+	uint64_t own_ns;    /* this one */
 	uint32_t tid;
 };
+
+/* Whether the stalls of this process are the scene's matter also where no phases are. */
+void stage__is_target(bool is_target);
 
 /* The calling thread belongs to the scene: its waits for a CPU are measured from here on. */
 void stage__enter(struct stage *stage);
@@ -104,9 +109,10 @@ void stage__wait_at_gate(struct stage *stage);
 void phases__begin(struct phases *phases, struct stage *stage);
 
 /*
- * Ends a phase. One that lasted is a stall of @cause, or of runqueue if threads of the scene waited
- * for a CPU in most of it. NULL: nothing makes this phase slow, so if it was, nobody knows why
- * ("unclear"); "idle", "cpu": slow by nature, and no stall.
+ * Ends a phase. One that lasted is a stall of @cause, or of runqueue if this thread waited for a
+ * CPU in most of it; and "unclear" if it would have been no stall, had other threads of the scene
+ * not waited for a CPU. NULL: nothing makes this phase slow, so if it was, that is unclear as well;
+ * "idle", "cpu": slow by nature, and no stall.
  */
 void phases__end(struct phases *phases, const char *cause);
 
@@ -169,6 +175,8 @@ struct script {
 	bool cork;                /* around the request, pulled after gap_us */
 	uint32_t nodelay_late_us; /* TCP_NODELAY so long after the request */
 	bool quickack;            /* the server acknowledges at once */
+	bool late;                /* connect behind the gate */
+	const char *first_cause;  /* of the first exchange, where that has another */
 	const char *cause;        /* of the time until the reply's first byte */
 	const char *reply_cause;  /* from there to its last */
 	const char *pause_cause;
@@ -178,6 +186,6 @@ role_fn play_client, play_server;
 /* One, counted; its phases are ended by the script's causes. */
 void exchange(struct phases *phases, int fd, const struct script *script);
 /* Serves until the other end hangs up. */
-void serve(int fd, const struct script *script);
+void serve(struct stage *stage, int fd, const struct script *script);
 
 #endif

@@ -79,8 +79,8 @@ end_scene() {
 truth_json() {
     awk '/^stall / {
         for (i = 2; i <= NF; i++) { split($i, part, "="); value[part[1]] = part[2] }
-        printf "%s{\"start\":%.6f,\"end\":%.6f,\"queued\":%.6f,\"cause\":\"%s\"}", comma, value["start_ns"] / 1e6,
-            value["end_ns"] / 1e6, value["queued_ns"] / 1e6, value["cause"]
+        printf "%s{\"from\":%.6f,\"to\":%.6f,\"cause\":\"%s\"}", comma, value["start_ns"] / 1e6,
+            value["end_ns"] / 1e6, value["cause"]
         comma = ","
     }
     BEGIN { printf "[" } END { print "]" }' "$SCRATCH/truth"
@@ -113,8 +113,8 @@ play() {
     end_trace >/dev/null
     judge_truth "$cause" "$count" "$share"
     done=$(grep '^done' "$SCRATCH/truth") || fail "the scene said nothing at its end"
-    jq -r --argjson truth "$(truth_json)" --argjson begin "$(field begin_ns "$done")" --argjson end "$(field end_ns "$done")" \
-        '$begin / 1e6 as $begin | $end / 1e6 as $end | '"$(cat $here/match.jq)" "$SCRATCH/report" >"$SCRATCH/pairs" ||
+    jq -r --argjson truth "$(truth_json)" --argjson begin_ns "$(field begin_ns "$done")" \
+        --argjson until_ns "$(field end_ns "$done")" -f $here/match.jq "$SCRATCH/report" >"$SCRATCH/pairs" ||
         fail "the report does not compare"
 }
 

@@ -132,6 +132,7 @@ static void send_request(int fd, const struct script *script, struct phases *pha
 void exchange(struct phases *phases, int fd, const struct script *script)
 {
 	uint32_t requests = script->pipelined ? script->pipelined : 1;
+	bool first;
 	size_t rest = requests * sum(script->reply) + script->early_bytes;
 
 	for (uint32_t i = 0; i < requests; i++)
@@ -141,7 +142,8 @@ void exchange(struct phases *phases, int fd, const struct script *script)
 	rest -= script->early_bytes;
 	if (!read_all(fd, 1))
 		die("the server hung up");
-	phases__end(phases, script->cause);
+	first = script->first_cause && !atomic_load(&phases->stage->exchanges);
+	phases__end(phases, first ? script->first_cause : script->cause);
 	if (rest > 1) {
 		if (!read_all(fd, rest - 1))
 			die("the server hung up");
@@ -154,11 +156,13 @@ void play_client(struct stage *stage)
 {
 	const struct script *script = stage->scene->script;
 	struct phases phases;
-	int fd = connect_to(stage);
+	int fd = script->late ? -1 : connect_to(stage);
 
+	stage__wait_at_gate(stage);
+	if (script->late)
+		fd = connect_to(stage);
 	if (script->nodelay)
 		set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	stage__wait_at_gate(stage);
 	phases__begin(&phases, stage);
 	for (uint32_t i = 0; i < stage->count; i++) {
 		exchange(&phases, fd, script);
@@ -182,7 +186,7 @@ static bool take_request(int fd, const struct script *script)
 	return read_all(fd, bytes - first);
 }
 
-void serve(int fd, const struct script *script)
+void serve(struct stage *stage, int fd, const struct script *script)
 {
 	do {
 		/* It is not sticky: the kernel goes back by itself. */
@@ -192,12 +196,12 @@ void serve(int fd, const struct script *script)
 			return;
 		nap_us(script->serve_us);
 		if (script->spin_us)
-			spin_ms(script->spin_us / 1000);
+			spin_ms(stage, script->spin_us / 1000);
 		write_pieces(fd, script->reply, BY_WRITE, script->reply_gap_us, NULL);
 	} while (true);
 }
 
 void play_server(struct stage *stage)
 {
-	serve(accept_one(stage), stage->scene->script);
+	serve(stage, accept_one(stage), stage->scene->script);
 }

@@ -12,6 +12,9 @@
 
 /* Shorter phases are no stalls by netstall's threshold of 10 ms; those between are near it. */
 #define PAUSE_NS MS(8)
+#define STALL_NS MS(10)
+
+static bool process_is_target;
 
 uint64_t now_ns(void)
 {
@@ -32,14 +35,6 @@ void sleep_until(uint64_t ns)
 void sleep_ms(uint32_t ms)
 {
 	sleep_until(now_ns() + MS(ms));
-}
-
-void spin_ms(uint32_t ms)
-{
-	uint64_t end = now_ns() + MS(ms);
-
-	while (now_ns() < end)
-		;
 }
 
 static void complain(const char *format, va_list args)
@@ -67,6 +62,11 @@ void cannot(const char *format, ...)
 	complain(format, args);
 	va_end(args);
 	_exit(77);
+}
+
+void stage__is_target(bool is_target)
+{
+	process_is_target = is_target;
 }
 
 void stage__enter(struct stage *stage)
@@ -110,6 +110,7 @@ void phases__begin(struct phases *phases, struct stage *stage)
 {
 	*phases = (struct phases){.stage = stage,
 				  .tid = gettid(),
+				  .own_ns = queued_of(gettid()),
 				  .queued_ns = queued_of_all(stage),
 				  .start_ns = now_ns()};
 }
@@ -123,23 +124,61 @@ static void keep(struct stage *stage, const struct pause *pause)
 	stage->stalls[i] = *pause;
 }
 
+/* What the network does is told before what the machine does, and that before an own wish. */
+static bool is_of_network(const char *cause)
+{
+	static const char *const others[] = {"timer", "lock", "ipc", "disk", "idle", "cpu"};
+
+	for (size_t i = 0; cause && i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(cause, others[i]))
+			return false;
+	return cause;
+}
+
+/* @queued: what all threads of the scene together waited for a CPU; @own: this thread. */
+static const char *judge(const char *cause, uint64_t ns, uint64_t queued, uint64_t own)
+{
+	bool stalls_without = queued < ns && ns - queued >= STALL_NS;
+
+	if (2 * own > ns && !(is_of_network(cause) && stalls_without))
+		return "runqueue";
+	return cause && stalls_without ? cause : "unclear";
+}
+
 void phases__end(struct phases *phases, const char *cause)
 {
 	struct pause pause = {.start_ns = phases->start_ns, .end_ns = now_ns(), .tid = phases->tid};
-	uint64_t before = phases->queued_ns;
+	uint64_t before = phases->queued_ns, own = phases->own_ns;
 
+	phases->own_ns = queued_of(phases->tid);
+	own = phases->own_ns - own;
 	phases->queued_ns = queued_of_all(phases->stage);
 	phases->start_ns = pause.end_ns;
 	if (pause.end_ns - pause.start_ns < PAUSE_NS)
 		return;
 	if (phases->queued_ns > before)
 		pause.queued_ns = phases->queued_ns - before;
-	if (2 * pause.queued_ns > pause.end_ns - pause.start_ns)
-		cause = "runqueue";
-	else if (cause && (!strcmp(cause, "idle") || !strcmp(cause, "cpu")))
+	cause = judge(cause, pause.end_ns - pause.start_ns, pause.queued_ns, own);
+	if (!strcmp(cause, "idle") || !strcmp(cause, "cpu"))
 		return;
-	snprintf(pause.cause, sizeof(pause.cause), "%s", cause ? cause : "unclear");
+	snprintf(pause.cause, sizeof(pause.cause), "%s", cause);
 	keep(phases->stage, &pause);
+}
+
+/* A thread that computes looks at the clock all the time, unless it has no CPU. */
+void spin_ms(struct stage *stage, uint32_t ms)
+{
+	struct pause gap = {.tid = gettid(), .cause = "runqueue"};
+	uint64_t last = now_ns(), end = last + MS(ms), now;
+
+	for (; last < end; last = now) {
+		now = now_ns();
+		gap.start_ns = last;
+		gap.end_ns = now;
+		gap.queued_ns = now - last;
+		if (process_is_target && now - last >= PAUSE_NS)
+			keep(stage, &gap);
+	}
 }
 
 void stage__wait_at_gate(struct stage *stage)

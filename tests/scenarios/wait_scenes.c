@@ -62,7 +62,7 @@ static void *busy_holder_thread(void *arg)
 	while (read(between.wanted[0], &byte, 1) == 1) {
 		pthread_mutex_lock(&between.mutex);
 		atomic_store(&between.held, 1);
-		spin_ms(40);
+		spin_ms(between.stage, 40);
 		pthread_mutex_unlock(&between.mutex);
 	}
 	return NULL;
@@ -76,7 +76,7 @@ static void *worker_thread(void *arg)
 	(void)arg;
 	stage__enter(between.stage);
 	while (read(between.wanted[0], &byte, 1) == 1) {
-		spin_ms(30);
+		sleep_ms(30);
 		if (write(between.ends[1], &one, sizeof(one)) != sizeof(one))
 			die("no reader");
 	}
@@ -269,7 +269,7 @@ static void hog(struct stage *stage)
 		cannot("no real-time priority: %s", strerror(errno));
 	while (read(stage->duct[0][0], &byte, 1) == 1) {
 		atomic_store(&stage->word, 1);
-		spin_ms(30);
+		spin_ms(stage, 30);
 		atomic_store(&stage->word, 0);
 	}
 }

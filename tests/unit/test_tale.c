@@ -58,6 +58,17 @@ static void add_link(struct stall *stall, enum cause cause, const char *line)
 #define SERVER_LOCKED "58.000 wait tgid=4243 tid=4243 off=18.000 wake=57.900 state=1 syscall=202"
 #define WORKER_FSYNC  "57.000 wait tgid=4243 tid=4250 off=18.000 wake=56.900 state=2 syscall=74"
 
+static struct words write_tally(struct fixture *f, const struct tally *tally)
+{
+	struct words words = {0};
+	struct story story;
+
+	assert_true(story__make(&story, &f->report, tally));
+	tale__write(&story, &words.tale);
+	advice__write(&story, &words.verdict);
+	return words;
+}
+
 static struct words write_words(struct fixture *f, const struct stall *stall, uint32_t count)
 {
 	uint64_t took = stall->end_ts - stall->start_ts;
@@ -67,13 +78,8 @@ static struct words write_words(struct fixture *f, const struct stall *stall, ui
 			      .total_ns = count * took,
 			      .held_ns = count * took,
 			      .example = *stall};
-	struct words words = {0};
-	struct story story;
 
-	assert_true(story__make(&story, &f->report, &tally));
-	tale__write(&story, &words.tale);
-	advice__write(&story, &words.verdict);
-	return words;
+	return write_tally(f, &tally);
 }
 
 static void free_words(struct words *words)
@@ -131,7 +137,7 @@ static void test_peer_app(void **state)
 		  "then waited in read on fd 7 for server/4243 to answer");
 	assert_in(words.tale, " TCP held nothing back and sent nothing again meanwhile.");
 	assert_in(words.tale,
-		  " server/4243 slept 40.0 ms in nanosleep, as long as it had asked for.");
+		  " server/4243 slept 39.9 ms in nanosleep, as long as it had asked for.");
 	assert_in(words.verdict.advice[0], "In server/4243, do not sleep in nanosleep");
 	for (size_t i = 0; i < words.verdict.advice_count; i++)
 		assert_not_in(words.verdict.advice[i], "NODELAY");
@@ -156,9 +162,28 @@ static void test_chain_of_three(void **state)
 	add_link(&stall, CAUSE_DISK, WORKER_FSYNC);
 	words = write_words(f, &stall, 3);
 	assert_in(words.tale,
-		  " server/4243 waited 40.0 ms in futex for server/4250, which waited "
-		  "39.0 ms in fsync for block I/O.");
+		  " server/4243 waited 39.9 ms in futex for server/4250, which waited "
+		  "38.9 ms in fsync for block I/O.");
 	assert_in(words.verdict.advice[0], "block I/O of server/4250 in fsync");
+	free_words(&words);
+}
+
+/* How many of the stalls ended in what the example's chain ended in. */
+static void test_roots_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_PEER_APP);
+	struct tally tally;
+	struct words words;
+
+	add_link(&stall, CAUSE_PEER_APP, CLIENT_WAITS);
+	add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
+	tally = (struct tally){
+		.cause = CAUSE_PEER_APP, .conn = 1, .count = 91, .total_ns = 91, .example = stall};
+	tally.roots[0] = (struct tally_root){CAUSE_LOCK, 4243, 35, 3};
+	tally.roots[1] = (struct tally_root){CAUSE_TIMER, 4243, 35, 88};
+	words = write_tally(f, &tally);
+	assert_in(words.tale, "as long as it had asked for. So it was in 88 of the 91 stalls.");
 	free_words(&words);
 }
 
@@ -293,8 +318,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_every_cause), TEST(test_peer_app),          TEST(test_chain_of_three),
-		TEST(test_lock),        TEST(test_windows),           TEST(test_recovery),
-		TEST(test_silence),     TEST(test_which_cause_leads),
+		TEST(test_lock),        TEST(test_roots_are_counted), TEST(test_windows),
+		TEST(test_recovery),    TEST(test_silence),           TEST(test_which_cause_leads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,6 +135,29 @@ static void tally_sites(struct tally *tally, const struct stall *stall)
 	tally->second_site = tally->second_site ? tally->second_site : stall->second_site;
 }
 
+/* Chains of one link have no root behind the delayed thread itself. */
+static void tally_root(struct tally *tally, const struct stall *stall)
+{
+	const struct stall_link *last;
+
+	if (stall->link_count < 2)
+		return;
+	last = &stall->links[stall->link_count - 1];
+	for (size_t i = 0; i < TALLY_ROOTS; i++) {
+		struct tally_root *root = &tally->roots[i];
+
+		if (!root->count)
+			*root = (struct tally_root){.cause = last->cause,
+						    .tid = last->tid,
+						    .syscall = last->wait.syscall};
+		if (root->cause == last->cause && root->tid == last->tid &&
+		    root->syscall == last->wait.syscall) {
+			root->count++;
+			return;
+		}
+	}
+}
+
 /* A whole one, and of these one whose chain goes further back: it tells more. */
 static bool is_better_example(const struct tally *tally, const struct stall *stall)
 {
@@ -160,6 +183,7 @@ static void tally_stall(struct tally *tally, const struct stall *stall)
 	tally->total_ns += stall->end_ts - stall->start_ts;
 	tally->held_ns += held_part(stall);
 	tally_sites(tally, stall);
+	tally_root(tally, stall);
 	tally_writes(tally, stall);
 }
 

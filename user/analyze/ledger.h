@@ -13,6 +13,16 @@ struct range {
 	uint64_t most;
 };
 
+/* What the chains of stalls ended in: a thread in a system call, for a cause. */
+struct tally_root {
+	enum cause cause;
+	uint32_t tid;
+	uint32_t syscall;
+	uint32_t count;
+};
+
+#define TALLY_ROOTS 4 /* further ones are not counted */
+
 /* The stalls of one cause on one connection. */
 struct tally {
 	enum cause cause;
@@ -27,8 +37,9 @@ struct tally {
 	struct range first_bytes; /* most 0: not seen */
 	struct range second_bytes;
 	struct range joined;
-	struct range gap_ns;    /* from the first write to the held one */
-	const char *first_site; /* of the first stall that has them; NULL none */
+	struct range gap_ns;                  /* from the first write to the held one */
+	struct tally_root roots[TALLY_ROOTS]; /* count 0: none */
+	const char *first_site;               /* of the first stall that has them; NULL none */
 	const char *second_site;
 	struct stall example; /* a whole one if there is one, of the longest chain; no steps */
 };

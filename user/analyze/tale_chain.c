@@ -34,6 +34,17 @@ static void add_busy(const struct stall_link *link, char **text)
 		   text__duration(took, sizeof(took), link->end_ts - link->start_ts));
 }
 
+/* Without the time that it was ready to run again, unless that is what it waited for. */
+static uint64_t blocked_ns(const struct stall_link *link)
+{
+	uint64_t end = link->end_ts;
+
+	if (link->cause != CAUSE_RUNQUEUE && link->wait.wake_ts > link->start_ts &&
+	    link->wait.wake_ts < end)
+		end = link->wait.wake_ts;
+	return end - link->start_ts;
+}
+
 static void add_deed(const struct story *story, const struct stall_link *link, bool is_last,
 		     char **text)
 {
@@ -45,7 +56,7 @@ static void add_deed(const struct story *story, const struct stall_link *link, b
 		return;
 	}
 	prose__add(text, " %s %s", deed->did ? deed->did : "waited",
-		   text__duration(took, sizeof(took), link->end_ts - link->start_ts));
+		   text__duration(took, sizeof(took), blocked_ns(link)));
 	if (story__call(call, sizeof(call), story->report, &link->wait))
 		prose__add(text, " in %s", call);
 	if (!is_last)
@@ -58,6 +69,25 @@ static void add_deed(const struct story *story, const struct stall_link *link, b
 		prose__add(text, ", until %s woke it",
 			   story__thread(waker, sizeof(waker), story->report, link->wait.waker_tgid,
 					 link->wait.waker_tid));
+}
+
+/* " So it was in 88 of the 91 stalls.", where that chain is not the only one seen */
+static void add_alike(const struct story *story, char **text)
+{
+	const struct stall_link *last = story->root;
+	char count[TEXT_COUNT], all[TEXT_COUNT];
+
+	for (size_t i = 0; i < TALLY_ROOTS && story->tally->count > 1; i++) {
+		const struct tally_root *root = &story->tally->roots[i];
+
+		if (root->count < 2 || root->cause != last->cause || root->tid != last->tid ||
+		    root->syscall != last->wait.syscall)
+			continue;
+		prose__add(text, " So it was in %s of the %s stalls.",
+			   text__count(count, sizeof(count), root->count),
+			   text__count(all, sizeof(all), story->tally->count));
+		return;
+	}
 }
 
 void tale__chain(const struct story *story, char **text)
@@ -76,6 +106,8 @@ void tale__chain(const struct story *story, char **text)
 		add_deed(story, link, i + 1 == stall->link_count, text);
 		begun = true;
 	}
-	if (begun)
-		prose__add(text, ".");
+	if (!begun)
+		return;
+	prose__add(text, ".");
+	add_alike(story, text);
 }

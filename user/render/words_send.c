@@ -50,6 +50,14 @@ struct hold_text {
 typedef void (*hold_fn)(const struct ns_hold *hold, const struct hold_text *text, char *dst,
 			size_t size);
 
+static void by_nothing_known(const struct ns_hold *hold, const struct hold_text *text, char *dst,
+			     size_t size)
+{
+	(void)hold;
+	(void)text;
+	snprintf(dst, size, "HELD, and why was not seen");
+}
+
 static void by_nagle(const struct ns_hold *hold, const struct hold_text *text, char *dst,
 		     size_t size)
 {
@@ -89,31 +97,94 @@ static void by_zero_window(const struct ns_hold *hold, const struct hold_text *t
 	snprintf(dst, size, "HELD by the peer's window, which is closed: it does not read");
 }
 
+/* Packets that count against the window; older kernels' records have those sent alone. */
+static uint32_t in_flight(const struct ns_hold *hold)
+{
+	return hold->in_flight ? hold->in_flight : hold->packets_out;
+}
+
 static void by_cwnd(const struct ns_hold *hold, const struct hold_text *text, char *dst,
 		    size_t size)
 {
 	(void)text;
 	snprintf(dst, size, "HELD by the congestion window: %u of %u packets in flight",
-		 hold->packets_out, hold->cwnd);
+		 in_flight(hold), hold->cwnd);
 }
 
-/* Where the name says all. */
-static const struct {
-	hold_fn describe;
-	const char *words;
-} reasons[] = {
-	[NS_HOLD_UNKNOWN] = {NULL, "HELD, and why was not seen"},
-	[NS_HOLD_NAGLE] = {by_nagle, NULL},
-	[NS_HOLD_CORK] = {by_cork, NULL},
-	[NS_HOLD_MSG_MORE] = {by_msg_more, NULL},
-	[NS_HOLD_RWND] = {by_rwnd, NULL},
-	[NS_HOLD_ZERO_WINDOW] = {by_zero_window, NULL},
-	[NS_HOLD_CWND] = {by_cwnd, NULL},
-	[NS_HOLD_PACING] = {NULL, "HELD by pacing: the socket's rate limit"},
-	[NS_HOLD_TSQ] = {NULL, "HELD by TCP small queues: earlier bytes wait in the device"},
-	[NS_HOLD_TSO_DEFER] = {NULL, "HELD by TSO deferral: TCP waits to fill a burst"},
-	[NS_HOLD_AUTOCORK] = {NULL, "HELD by auto-corking: earlier bytes wait in the device"},
-	[NS_HOLD_SNDBUF] = {NULL, "HELD by the send buffer, which is full"},
+static void by_pacing(const struct ns_hold *hold, const struct hold_text *text, char *dst,
+		      size_t size)
+{
+	char rate[TEXT_BYTES], wait[TEXT_DURATION];
+
+	(void)text;
+	text__bytes(rate, sizeof(rate), hold->pacing_rate);
+	text__duration(wait, sizeof(wait), hold->pacing_us * 1000ull);
+	snprintf(dst, size, "HELD by pacing%s%s%s%s%s", hold->pacing_rate ? ": " : "",
+		 hold->pacing_rate ? rate : "", hold->pacing_rate ? " a second" : "",
+		 hold->pacing_us ? ", the next segment may go in " : "",
+		 hold->pacing_us ? wait : "");
+}
+
+/* What waits in the device, as the name of a limit and the bytes there. */
+static void by_device(const struct ns_hold *hold, const char *name, char *dst, size_t size)
+{
+	char bytes[TEXT_BYTES];
+
+	if (hold->wmem_alloc)
+		snprintf(dst, size, "HELD by %s: %s lie in the device", name,
+			 text__bytes(bytes, sizeof(bytes), hold->wmem_alloc));
+	else
+		snprintf(dst, size, "HELD by %s: earlier bytes lie in the device", name);
+}
+
+static void by_tsq(const struct ns_hold *hold, const struct hold_text *text, char *dst, size_t size)
+{
+	(void)text;
+	by_device(hold, "TCP small queues", dst, size);
+}
+
+static void by_autocork(const struct ns_hold *hold, const struct hold_text *text, char *dst,
+			size_t size)
+{
+	(void)text;
+	by_device(hold, "auto-corking", dst, size);
+}
+
+static void by_tso_defer(const struct ns_hold *hold, const struct hold_text *text, char *dst,
+			 size_t size)
+{
+	(void)text;
+	snprintf(dst, size, "HELD by TSO deferral, to fill a burst: %u of %u packets in flight",
+		 in_flight(hold), hold->cwnd);
+}
+
+static void by_sndbuf(const struct ns_hold *hold, const struct hold_text *text, char *dst,
+		      size_t size)
+{
+	char queued[TEXT_BYTES], room[TEXT_BYTES];
+
+	(void)text;
+	if (hold->sndbuf)
+		snprintf(dst, size, "HELD by the send buffer: %s of %s taken",
+			 text__bytes(queued, sizeof(queued), hold->wmem_queued),
+			 text__bytes(room, sizeof(room), hold->sndbuf));
+	else
+		snprintf(dst, size, "HELD by the send buffer, which is full");
+}
+
+static const hold_fn reasons[] = {
+	[NS_HOLD_UNKNOWN] = by_nothing_known,
+	[NS_HOLD_NAGLE] = by_nagle,
+	[NS_HOLD_CORK] = by_cork,
+	[NS_HOLD_MSG_MORE] = by_msg_more,
+	[NS_HOLD_RWND] = by_rwnd,
+	[NS_HOLD_ZERO_WINDOW] = by_zero_window,
+	[NS_HOLD_CWND] = by_cwnd,
+	[NS_HOLD_PACING] = by_pacing,
+	[NS_HOLD_TSQ] = by_tsq,
+	[NS_HOLD_TSO_DEFER] = by_tso_defer,
+	[NS_HOLD_AUTOCORK] = by_autocork,
+	[NS_HOLD_SNDBUF] = by_sndbuf,
 };
 
 /* Append to dst, with a comma when something stands there. */
@@ -172,10 +243,7 @@ void words__hold(const struct scene *scene, const union record *record, struct w
 	words->colour = COLOUR_HELD;
 	snprintf(words->what, sizeof(words->what), "not sent");
 	snprintf(words->amount, sizeof(words->amount), "%s", text.held);
-	if (reasons[reason].describe)
-		reasons[reason].describe(hold, &text, words->note, sizeof(words->note));
-	else
-		snprintf(words->note, sizeof(words->note), "%s", reasons[reason].words);
+	reasons[reason](hold, &text, words->note, sizeof(words->note));
 	if (hold->begun == NS_BEGUN_CHANGED)
 		snprintf(words->what, sizeof(words->what), "still not sent");
 	describe_state(hold, &text, words->aside, sizeof(words->aside));

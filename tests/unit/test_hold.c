@@ -24,7 +24,7 @@ static const struct {
 	 991, 43200},
 	{"remote-far", 1, CAUSE_NAGLE, CONFIDENCE_OBSERVED, true, false, false, 991, 991, 61200},
 	{"peer-app", 1, CAUSE_PEER_APP, CONFIDENCE_OBSERVED, true, false, true, 4242, 4242, 80280},
-	{"rwnd", 1, CAUSE_UNKNOWN, CONFIDENCE_OBSERVED, true, false, false, 4242, 0, 35020},
+	{"rwnd", 1, CAUSE_RWND, CONFIDENCE_OBSERVED, true, false, true, 4242, 0, 35020},
 	{"open-hold", 1, CAUSE_NAGLE, CONFIDENCE_OBSERVED, false, true, false, 4242, 0, 89800},
 	{"inexact", 1, CAUSE_NAGLE_DELACK, CONFIDENCE_OBSERVED, false, false, false, 4242, 4242,
 	 43581},

@@ -39,6 +39,8 @@ static void add_open_hold(struct cover *cover, const struct model_conn *conn)
 	const struct ns_hold *hold = conn ? events__open_hold(&conn->events) : NULL;
 
 	if (hold)
+		hold = events__hold_began(&conn->events, hold);
+	if (hold)
 		add(cover, &(struct span){.start_ts = hold->head.ts,
 					  .end_ts = UINT64_MAX,
 					  .conn = conn->number,

@@ -2,38 +2,7 @@
 /* From a hold and the events around it to a stall: who held what, why, and whom it delayed. */
 #include <string.h>
 
-#include "user/analyze/stall.h"
-
-#define NOT_YET(reason) "(held by " reason ", which this version does not explain)"
-
-static const char *const not_explained_yet[] = {
-	[NS_HOLD_UNKNOWN] = "why TCP held the bytes",
-	[NS_HOLD_RWND] = "what kept the receive window small " NOT_YET("rwnd"),
-	[NS_HOLD_ZERO_WINDOW] = "why the other end does not read " NOT_YET("zero-window"),
-	[NS_HOLD_CWND] = "what kept the congestion window small " NOT_YET("cwnd"),
-	[NS_HOLD_PACING] = "what set the pacing rate " NOT_YET("pacing"),
-	[NS_HOLD_TSQ] = "what filled the device's queue " NOT_YET("tsq"),
-	[NS_HOLD_TSO_DEFER] = "what a full segment waited for " NOT_YET("tso-defer"),
-	[NS_HOLD_AUTOCORK] = "what filled the device's queue " NOT_YET("autocork"),
-	[NS_HOLD_SNDBUF] = "what filled the send buffer " NOT_YET("sndbuf"),
-};
-
-/* The hold that the release, or the end of the window, closes. */
-static const struct ns_hold *find_hold(const struct incident *incident)
-{
-	const struct ns_hold *found = NULL;
-
-	if (incident->open)
-		return events__open_hold(&incident->own);
-	for (size_t i = 0; i < incident->own.count; i++) {
-		const union event *event = &incident->own.v[i];
-
-		if (event->head.type == NS_HOLD && event->head.ts <= incident->end_ts &&
-		    event->hold.seq == incident->release.seq)
-			found = &event->hold;
-	}
-	return found;
-}
+#include "user/analyze/parts.h"
 
 /* The send that was held, and the last one before it that was not yet acknowledged. */
 static void find_writes(const struct incident *incident, struct stall *stall)
@@ -59,66 +28,80 @@ static void find_writes(const struct incident *incident, struct stall *stall)
 	}
 }
 
-/* The transmit that took the held bytes. */
-static const struct ns_segment *find_transmit(const struct incident *incident)
+/* Whether the ACK that ended a part by Nagle's algorithm was a delayed one decides its cause. */
+static void judge_nagle(const struct model *model, const struct incident *incident,
+			const struct parts *parts, struct part *part, const struct finding *whole,
+			struct finding *judged)
 {
-	for (size_t i = 0; i < incident->own.count; i++) {
-		const union event *event = &incident->own.v[i];
+	struct incident alone = part__incident(incident, parts, part);
 
-		if (event->head.type == NS_TX && event->head.ts == incident->end_ts &&
-		    seq_after(event->segment.end, incident->release.seq))
-			return &event->segment;
-	}
-	return NULL;
+	*judged = *whole;
+	memset(&judged->stall.hold, 0, sizeof(judged->stall.hold));
+	judged->stall.start_ts = part->start_ts;
+	if (part->hold)
+		judged->stall.hold = *part->hold;
+	nagle__explain(model, &alone, judged);
+	part->cause = judged->stall.cause;
 }
 
-static void explain_cork(const struct incident *incident, struct finding *finding, bool msg_more)
+static bool is_nagle(const struct part *part)
 {
-	const struct ns_segment *transmit = find_transmit(incident);
+	return part->reason == NS_HOLD_NAGLE;
+}
+
+/* What the judgement of the part by Nagle's algorithm found becomes the stall's. */
+static void take_nagle(struct finding *finding, const struct finding *judged)
+{
 	struct stall *stall = &finding->stall;
 
-	stall->cause = CAUSE_CORK;
-	if (incident->open)
-		stall->missing = incident->closed ? "its end: the connection was closed first"
-						  : "its end: the window closed first";
-	else if (!transmit)
-		stall->missing = "the transmit that ended it";
-	else if (seq_after(transmit->end, incident->release.end))
-		stall->ended = msg_more ? "a later write, without MSG_MORE or filling the segment"
-					: "a later write that filled the segment";
-	else
-		stall->ended = msg_more ? "a push, or the kernel's limit of 200 ms"
-					: "clearing TCP_CORK, or the kernel's limit of 200 ms";
+	stall->confidence = judged->stall.confidence;
+	stall->inferred = judged->stall.inferred;
+	stall->missing = judged->stall.missing;
+	stall->ended = judged->stall.ended;
+	stall->ack = judged->stall.ack;
+	stall->arm = judged->stall.arm;
+	stall->fire = judged->stall.fire;
+	finding->peer_ack = judged->peer_ack;
 }
 
 static void explain_cause(const struct model *model, const struct incident *incident,
-			  struct finding *finding)
+			  struct parts *parts, struct finding *finding)
 {
+	struct part *last = &parts->v[parts->count - 1];
+	struct finding judged[PARTS];
 	struct stall *stall = &finding->stall;
+	const struct part *main_part;
 
-	switch (stall->reason) {
-	case NS_HOLD_NAGLE:
-		nagle__explain(model, incident, finding);
-		break;
-	case NS_HOLD_CORK:
-	case NS_HOLD_MSG_MORE:
-		explain_cork(incident, finding, stall->reason == NS_HOLD_MSG_MORE);
-		break;
-	default:
-		stall->cause = CAUSE_UNKNOWN;
-		stall->missing =
-			not_explained_yet[stall->reason <= NS_HOLD_SNDBUF ? stall->reason : 0];
-		break;
+	for (size_t i = 0; i < parts->count; i++) {
+		if (is_nagle(&parts->v[i]))
+			judge_nagle(model, incident, parts, &parts->v[i], finding, &judged[i]);
 	}
+	main_part = parts__main(parts);
+	stall->cause = main_part->cause;
+	stall->reason = main_part->reason;
+	if (main_part->hold)
+		stall->hold = *main_part->hold;
+	if (is_nagle(main_part))
+		take_nagle(finding, &judged[main_part - parts->v]);
+	if (main_part == last && is_nagle(last))
+		return;
+	if (is_nagle(last))
+		stall->ended = judged[parts->count - 1].stall.ended;
+	else
+		ending__explain(incident, last, stall);
+	if (!stall->missing && stall->cause == CAUSE_UNKNOWN)
+		stall->missing = "why TCP held the bytes";
 }
 
-/* The part until the release is the cause's; what the receiver took to run is not. */
-static void cut_slices(struct stall *stall, uint64_t released, const struct ns_wait *receiver)
+/* Until the release each part is its cause's; what the receiver took to run is not. */
+static void cut_slices(struct stall *stall, const struct parts *parts,
+		       const struct ns_wait *receiver)
 {
-	uint64_t woken;
+	uint64_t released = parts->v[parts->count - 1].end_ts, woken;
 
 	stall->end_ts = released;
-	stall__slice(stall, stall->cause, released - stall->start_ts);
+	for (size_t i = 0; i < parts->count; i++)
+		stall__slice(stall, parts->v[i].cause, parts->v[i].end_ts - parts->v[i].start_ts);
 	if (!receiver)
 		return;
 	woken = wait__woken(receiver);
@@ -127,42 +110,50 @@ static void cut_slices(struct stall *stall, uint64_t released, const struct ns_w
 	stall->end_ts = receiver->head.ts;
 }
 
+/* All that was held from the first of its bytes on. */
+static uint32_t bytes_held(const struct incident *incident, const struct parts *parts)
+{
+	const struct ns_hold *first = parts->v[0].hold;
+	uint32_t seq = first ? first->seq : incident->release.seq;
+
+	/* Later writes may have joined it. */
+	return (incident->open ? parts->v[parts->count - 1].hold->end : incident->release.end) -
+	       seq;
+}
+
 bool hold__explain(const struct model *model, const struct incident *incident,
 		   struct finding *finding)
 {
 	const struct model_conn *conn = model__conn(model, incident->conn);
-	const struct ns_hold *hold = find_hold(incident);
 	struct stall *stall = &finding->stall;
 	const struct ns_wait *receiver;
+	struct parts parts;
 
 	memset(finding, 0, sizeof(*finding));
-	if (incident->open && !hold)
+	if (incident->open && !events__open_hold(&incident->own))
 		return false; /* its release came after all */
+	parts__find(incident, &parts);
+	if (incident->open && !parts.v[parts.count - 1].hold)
+		return false;
 	stall->conn = incident->conn;
 	stall->peer = conn ? conn->peer : 0;
-	stall->start_ts = incident->start_ts;
+	stall->start_ts = parts.v[0].start_ts;
 	stall->open = incident->open;
 	stall->exact = !incident->open && !incident->release.inexact;
-	if (hold) {
-		stall->hold = *hold;
-		stall->start_ts = hold->head.ts;
-	}
-	stall->reason = incident->open ? hold->reason : incident->release.reason;
-	stall->held_bytes = incident->open ? hold->end - hold->seq
-					   : incident->release.end - incident->release.seq;
+	stall->held_bytes = bytes_held(incident, &parts);
 	if (stall->start_ts > incident->end_ts ||
 	    incident->end_ts - stall->start_ts < session__threshold(model))
 		return false;
+	explain_cause(model, incident, &parts, finding);
 	find_writes(incident, stall);
-	explain_cause(model, incident, finding);
-	if (!hold && !stall->missing)
+	if (!stall->hold.head.type && !stall->missing)
 		stall->missing = "the write that was held";
 	if (!stall->open && !stall->exact && !stall->missing)
 		stall->missing = "the transmit that ended it: its end is an upper bound";
 	receiver = wait__receiver(model, incident, stall->hold.head.tid);
 	if (receiver)
 		finding->receiver = *receiver;
-	cut_slices(stall, incident->end_ts, receiver);
+	cut_slices(stall, &parts, receiver);
 	wait__find_delayed(model, incident, finding);
 	stall__check(stall);
 	return true;

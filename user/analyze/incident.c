@@ -198,6 +198,8 @@ void incidents__begin_open(struct incidents *incidents, uint32_t conn, bool clos
 	const struct ns_hold *hold = known ? events__open_hold(&known->events) : NULL;
 	struct incident *incident;
 
+	if (hold)
+		hold = events__hold_began(&known->events, hold);
 	if (!hold || hold->head.ts >= ts)
 		return;
 	incident = incident__new(conn, hold->head.ts, ts);

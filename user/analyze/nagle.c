@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "user/analyze/stall.h"
+#include "user/analyze/parts.h"
 
 #define TCP_FIN             1
 #define TCP_SYN             2
@@ -185,10 +185,25 @@ static void judge_pure_ack(const struct model *model, const struct chain *chain,
 	}
 }
 
+/* More was written behind the held bytes, and together they left as a full segment. */
+static bool filled_by_write(const struct incident *incident, const struct ns_hold *hold)
+{
+	const struct ns_segment *transmit = incident->open ? NULL : ending__transmit(incident);
+
+	return transmit && hold && hold->mss && transmit->end - transmit->seq >= hold->mss;
+}
+
 static void judge_without_arrival(const struct model *model, const struct incident *incident,
 				  const struct chain *chain, struct stall *stall)
 {
-	if (incident->open)
+	const struct ns_hold *hold = stall->hold.head.type ? &stall->hold : NULL;
+	const char *option = ending__option(incident, hold);
+
+	if (option)
+		conclude(stall, CAUSE_NAGLE, option, NULL);
+	else if (filled_by_write(incident, hold))
+		conclude(stall, CAUSE_NAGLE, "a later write that filled the segment", NULL);
+	else if (incident->open)
 		conclude(stall, CAUSE_NAGLE, NULL,
 			 incident->closed
 				 ? "an acknowledgement: the connection was closed before one came"

@@ -5,8 +5,14 @@
 
 void stall__slice(struct stall *stall, enum cause cause, uint64_t ns)
 {
+	struct slice *last = stall->slice_count ? &stall->slices[stall->slice_count - 1] : NULL;
+
 	if (!ns)
 		return;
+	if (last && last->cause == cause) {
+		last->ns += ns;
+		return;
+	}
 	assert(stall->slice_count < STALL_SLICES);
 	stall->slices[stall->slice_count].cause = cause;
 	stall->slices[stall->slice_count].ns = ns;

@@ -53,7 +53,7 @@ static uint64_t begin_of(const struct incident *incident, const struct stall *st
 	struct span_of_bytes bytes = {first->write_seq - first->bytes, first->write_seq};
 	uint64_t from = stall->start_ts;
 
-	if (!stall->held_bytes)
+	if (!stall->held_bytes && !stall->hold.head.type)
 		return last_write(incident, from);
 	if (!first->head.type)
 		return from;

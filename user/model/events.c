@@ -152,3 +152,21 @@ const struct ns_hold *events__open_hold(const struct events *events)
 	}
 	return &events->v[i - 1].hold;
 }
+
+const struct ns_hold *events__hold_began(const struct events *events, const struct ns_hold *hold)
+{
+	size_t i = events->count;
+
+	while (i && &events->v[i - 1].hold != hold)
+		i--;
+	/* A rest that stayed behind a release is a hold of its own. */
+	for (; i && (hold->begun == NS_BEGUN_CHANGED || hold->begun == NS_BEGUN_LATER); i--) {
+		const union event *event = &events->v[i - 1];
+
+		if (event->head.type == NS_RELEASE)
+			break;
+		if (event->head.type == NS_HOLD)
+			hold = &event->hold;
+	}
+	return hold;
+}

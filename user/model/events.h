@@ -43,6 +43,8 @@ void events__clear(struct events *events);
 
 /* The last held bytes of a connection when nothing among its events shows that they left. */
 const struct ns_hold *events__open_hold(const struct events *events);
+/* The record that this hold, one of these events, began with: its reason may have changed. */
+const struct ns_hold *events__hold_began(const struct events *events, const struct ns_hold *hold);
 
 /* Wrapping sequence numbers: is a behind b? */
 static inline bool seq_after(uint32_t a, uint32_t b)

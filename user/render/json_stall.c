@@ -115,7 +115,9 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 	put(object, "open", json_boolean(stall->open));
 	put(object, "held_bytes", json_value__count(stall->held_bytes));
 	put(object, "held_by",
-	    stall->held_bytes ? json_string(hold_reason__name(stall->reason)) : json_null());
+	    stall->held_bytes || stall->hold.head.type
+		    ? json_string(hold_reason__name(stall->reason))
+		    : json_null());
 	put(object, "released_by", json_value__text(stall->ended));
 	put(object, "inferred", json_value__text(stall->inferred));
 	put(object, "missing", json_value__text(stall->missing));

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/parts.h"
+
+#include <string.h>
+
+static const struct ns_hold *as_hold(const struct incident *incident, size_t i)
+{
+	const union event *event = &incident->own.v[i];
+
+	return event->head.type == NS_HOLD ? &event->hold : NULL;
+}
+
+/*
+ * The record that the hold began with. The release says when that was; a trace from elsewhere
+ * may be a little off there, but then it names the very bytes.
+ */
+static const struct ns_hold *find_first(const struct incident *incident)
+{
+	const struct ns_hold *found = NULL;
+
+	for (size_t i = 0; i < incident->own.count; i++) {
+		const struct ns_hold *hold = as_hold(incident, i);
+
+		if (hold && hold->head.ts == incident->start_ts)
+			return hold;
+		if (hold && hold->head.ts <= incident->end_ts && !incident->open &&
+		    hold->seq == incident->release.seq && hold->begun != NS_BEGUN_CHANGED)
+			found = hold;
+	}
+	return found;
+}
+
+static void add(struct parts *parts, const struct ns_hold *hold, uint32_t reason, uint64_t start_ts)
+{
+	struct part *last = parts->count ? &parts->v[parts->count - 1] : NULL;
+
+	if (last) {
+		last->end_ts = start_ts;
+		if (last->reason == reason || parts->count == PARTS)
+			return;
+		if (last->start_ts == start_ts)
+			parts->count--;
+	}
+	parts->v[parts->count++] = (struct part){
+		.hold = hold,
+		.reason = reason,
+		.start_ts = start_ts,
+		.cause = cause__of_hold(reason),
+	};
+}
+
+void parts__find(const struct incident *incident, struct parts *parts)
+{
+	const struct ns_hold *first = find_first(incident);
+	uint64_t start = first ? first->head.ts : incident->start_ts;
+
+	memset(parts, 0, sizeof(*parts));
+	if (first)
+		add(parts, first, first->reason, start);
+	for (size_t i = 0; i < incident->own.count; i++) {
+		const struct ns_hold *hold = as_hold(incident, i);
+
+		if (!hold || hold == first || hold->head.ts < start ||
+		    hold->head.ts >= incident->end_ts)
+			continue;
+		/* What held it before that was not seen. */
+		if (!parts->count && hold->head.ts > start)
+			add(parts, NULL, NS_HOLD_UNKNOWN, start);
+		add(parts, hold, hold->reason, hold->head.ts);
+	}
+	if (!parts->count)
+		add(parts, NULL, incident->release.reason, start);
+	parts->v[parts->count - 1].end_ts = incident->end_ts;
+}
+
+const struct part *parts__main(const struct parts *parts)
+{
+	uint64_t total[CAUSE_COUNT] = {0};
+	const struct part *main_part = &parts->v[0];
+
+	for (size_t i = 0; i < parts->count; i++)
+		total[parts->v[i].cause] += parts->v[i].end_ts - parts->v[i].start_ts;
+	for (size_t i = 1; i < parts->count; i++) {
+		if (total[parts->v[i].cause] > total[main_part->cause])
+			main_part = &parts->v[i];
+	}
+	return main_part;
+}
+
+struct incident part__incident(const struct incident *incident, const struct parts *parts,
+			       const struct part *part)
+{
+	struct incident copy = *incident;
+
+	copy.next = NULL;
+	copy.start_ts = part->start_ts;
+	copy.end_ts = part->end_ts;
+	copy.open = incident->open && part == &parts->v[parts->count - 1];
+	return copy;
+}

@@ -18,8 +18,9 @@
 #define NS_CA_RECOVERY          3 /* include/uapi/linux/tcp.h */
 #define NS_CA_LOSS              4
 
-/* A data-carrying flight is answered within some round trips of the ACK that let it go. */
-#define NS_DELACK_ROUND_TRIPS 4
+/* What an ACK lets go comes within so many round trips and ns; user/analyze/answer.h decides. */
+#define NS_ANSWER_ROUND_TRIPS 2
+#define NS_ANSWER_SLACK       2000000
 
 static __always_inline __u32 retrans_kind(struct sock *sk, struct ns_conn_state *conn,
 					  __u32 ca_state)
@@ -235,7 +236,7 @@ static __always_inline void watch_answer(struct sock *sk, struct ns_conn_state *
 	min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 	if (!min_rtt_us || min_rtt_us == ~0u)
 		return;
-	conn->delack_until = now + NS_DELACK_ROUND_TRIPS * 1000ull * min_rtt_us;
+	conn->delack_until = now + NS_ANSWER_ROUND_TRIPS * 1000ull * min_rtt_us + NS_ANSWER_SLACK;
 	if (conn->delack_until > answers_until)
 		answers_until = conn->delack_until;
 }

@@ -55,11 +55,27 @@ static void advise_nodelay(const struct story *story, struct verdict *verdict, u
 			     story->a_message, now);
 }
 
+/* The program to be changed is at the other end, of which nothing else is known. */
+static void advise_other_end(const struct story *story, struct verdict *verdict, const char *saves)
+{
+	advice__give(verdict,
+		     "In the program at %s, write all pieces of a message at once (one buffer, "
+		     "writev(), or MSG_MORE on all but the last): %s.",
+		     story->other, saves);
+	advice__give(verdict, "Or set TCP_NODELAY there: %s, with a segment for each piece.",
+		     saves);
+}
+
 void advise__nagle(const struct story *story, struct verdict *verdict)
 {
 	uint64_t pieces = 2 + story->tally->joined.most;
 	char *saves = advice__saving(story);
 
+	if (story->stall->fire.head.type && story->stall->fire.head.conn == story->stall->conn) {
+		advise_other_end(story, verdict, saves);
+		free(saves);
+		return;
+	}
 	advise_coalescing(story, verdict, pieces, saves);
 	advise_nodelay(story, verdict, pieces, saves);
 	advice__give(verdict,

@@ -219,6 +219,16 @@ void incidents__begin_recovery(struct incidents *incidents, uint32_t conn, uint6
 	add(incidents, incident);
 }
 
+void incidents__begin_answer(struct incidents *incidents, uint32_t conn, uint64_t start_ts,
+			     uint64_t end_ts, uint64_t now)
+{
+	struct incident *incident = incident__new(conn, start_ts, end_ts);
+
+	incident->answer = true;
+	incident->due_ts = due(end_ts, now);
+	add(incidents, incident);
+}
+
 /* News of a connection or a process: what was not near before may be now. */
 static void gather_again(struct incidents *incidents, uint32_t conn, uint32_t peer)
 {

@@ -34,6 +34,7 @@ struct incident {
 	struct incident *next;
 	uint32_t conn;
 	struct loss loss;
+	bool answer; /* data came that a delayed ACK of this end may have let go */
 	bool open;                 /* nothing released it: the window or the connection closed */
 	bool closed;               /* open: it was the connection */
 	struct ns_release release; /* not when open */
@@ -57,6 +58,9 @@ void incidents__begin_open(struct incidents *incidents, uint32_t conn, bool clos
 /* Lost bytes were acknowledged at end_ts, or that was awaited until then. */
 void incidents__begin_recovery(struct incidents *incidents, uint32_t conn, uint64_t start_ts,
 			       uint64_t end_ts, const struct loss *loss, uint64_t now);
+/* Data came at end_ts that an acknowledgement of this end, due since start_ts, may have let go. */
+void incidents__begin_answer(struct incidents *incidents, uint32_t conn, uint64_t start_ts,
+			     uint64_t end_ts, uint64_t now);
 /* Take what belongs to an incident; the model has seen the record already. */
 void incidents__gather(struct incidents *incidents, const union record *record);
 /* The incident that ended first, when it is due at now (UINT64_MAX: it is); NULL: none. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/answer.h"
 #include "user/analyze/habits.h"
 #include "user/analyze/incident.h"
 #include "user/analyze/ledger.h"
@@ -138,6 +139,8 @@ static bool explain(const struct pipeline *pipeline, const struct incident *inci
 {
 	if (incident->loss.known)
 		return recovery__explain(pipeline->model, incident, finding);
+	if (incident->answer)
+		return answer__explain(pipeline->model, incident, finding);
 	return !recoveries__cover(pipeline->recoveries, incident) &&
 	       hold__explain(pipeline->model, incident, finding);
 }
@@ -209,6 +212,8 @@ static void learn(struct pipeline *pipeline, const union record *record)
 		waits__feed(pipeline->waits, &record->wait, pipeline->now);
 	if (record->head.type == NS_RELEASE)
 		incidents__begin(pipeline->incidents, &record->release, pipeline->now);
+	else if (record->head.type == NS_RX)
+		answer__feed(pipeline->model, pipeline->incidents, &record->segment, pipeline->now);
 	else if (record->head.type == NS_CLOSE)
 		incidents__begin_open(pipeline->incidents, record->head.conn, true, ts,
 				      pipeline->now);

@@ -69,11 +69,37 @@ static void add_rule(const struct story *story, char **text)
 	prose__add(text, " until the first is acknowledged.");
 }
 
+/* The other end is out of sight, and the timer was this end's: see answer.h. */
+static void tell_from_receiver(const struct story *story, char **text)
+{
+	const struct stall *stall = story->stall;
+	char delay[TEXT_DURATION];
+
+	prose__add(text, "The cause lies at the other end: %s seems to write in small pieces",
+		   story->other);
+	tale__connection(story, text);
+	prose__add(text,
+		   ". The first arrives, and Nagle's algorithm there holds the rest back until it "
+		   "is acknowledged. %s waits for the rest on %s and has nothing to send yet, so "
+		   "its kernel delays that acknowledgement",
+		   story->sender, story->fd);
+	if (stall->arm.head.type && stall->arm.delay_us)
+		prose__add(text, " by %s",
+			   text__nominal(delay, sizeof(delay), 1000ull * stall->arm.delay_us));
+	prose__add(text,
+		   ". When the timer had run out and the acknowledgement had left, the rest "
+		   "came one round trip later.");
+}
+
 void tale__delack(const struct story *story, char **text)
 {
 	const struct stall *stall = story->stall;
 	char delay[TEXT_DURATION], took[TEXT_DURATION], rtt[TEXT_DURATION];
 
+	if (stall->fire.head.type && stall->fire.head.conn == stall->conn) {
+		tell_from_receiver(story, text);
+		return;
+	}
 	add_writes(story, text);
 	add_rule(story, text);
 	if (stall->confidence == CONFIDENCE_INFERRED && !stall->fire.head.type) {

@@ -19,6 +19,19 @@ static void advise_at_the_other_end(const struct story *story, struct verdict *v
 			     story->other);
 }
 
+/* When the thread at the root must not dawdle. */
+static const char *while_what(const struct story *story)
+{
+	switch (story->tally->cause) {
+	case CAUSE_LOCK:
+		return "while another thread waits for its lock or signal";
+	case CAUSE_IPC:
+		return "while another thread waits for what it is to write";
+	default:
+		return "between the request and its answer";
+	}
+}
+
 /* For the last thing that the chain shows. Returns false when it shows none to act on. */
 static bool advise_root(const struct story *story, struct verdict *verdict, const char *saves)
 {
@@ -33,9 +46,10 @@ static bool advise_root(const struct story *story, struct verdict *verdict, cons
 	switch (root->cause) {
 	case CAUSE_TIMER:
 		advice__give(verdict,
-			     "In %s, do not sleep%s%s between the request and its answer; wait for "
-			     "the event itself: at most this %s.",
-			     name, where ? " in " : "", where ? where : "", saves);
+			     "In %s, do not sleep%s%s %s; wait for the event itself: at most "
+			     "this %s.",
+			     name, where ? " in " : "", where ? where : "", while_what(story),
+			     saves);
 		return true;
 	case CAUSE_LOCK:
 		advice__give(
@@ -46,7 +60,7 @@ static bool advise_root(const struct story *story, struct verdict *verdict, cons
 		return true;
 	case CAUSE_DISK:
 		advice__give(verdict,
-			     "Take the block I/O of %s%s%s off the way of the answer (cache, "
+			     "Take the block I/O of %s%s%s out of what others wait for (cache, "
 			     "another thread, a faster disk): at most this %s.",
 			     name, where ? " in " : "", where ? where : "", saves);
 		return true;

@@ -115,6 +115,9 @@ static void name_other(struct story *story)
 	if (!story->peer)
 		return;
 	name_end(story->other, sizeof(story->other), story->report, story->peer);
+	/* A process that talks to itself: only the addresses tell its ends apart. */
+	if (!strcmp(story->other, story->sender))
+		text__address(story->other, sizeof(story->other), id->family, id->raddr, id->rport);
 	name_program(story->other_program, sizeof(story->other_program), story->report, story->peer,
 		     story->other);
 }

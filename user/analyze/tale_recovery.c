@@ -22,7 +22,7 @@ static void add_lost(const struct story *story, char **text)
 			   text__duration(ago, sizeof(ago), lost->head.ts - lost->sent_ts));
 	prose__add(text, " on %s", story->fd);
 	tale__connection(story, text);
-	prose__add(text, " was not acknowledged");
+	prose__add(text, " was not acknowledged in time");
 }
 
 static void add_honesty(const struct story *story, char **text)

@@ -66,14 +66,33 @@ static bool is_blind(const struct story *story, enum ns_fact fact)
 	return story->report->session.missing >> fact & 1;
 }
 
-/* Only what this way of attaching would have shown can be ruled out. */
+static uint64_t held_ever(const struct report_conn *conn)
+{
+	uint64_t holds = 0;
+
+	for (uint32_t reason = 0; reason < NS_HOLD_REASONS; reason++)
+		holds += conn->totals.holds[reason];
+	return holds;
+}
+
+/*
+ * Ruled out is only what this way of attaching would have shown, at either end, and what did
+ * not happen on this connection in all the time that it was watched.
+ */
 static void add_ruled_out(const struct story *story, char **text)
 {
-	bool holds = !is_blind(story, NS_FACT_SEND), losses = !is_blind(story, NS_FACT_RETRANS);
+	const struct report_conn *conn = story->conn, *peer = story->peer;
+	bool holds, losses;
 
+	if (!conn)
+		return;
+	holds = !is_blind(story, NS_FACT_SEND) && !held_ever(conn) && (!peer || !held_ever(peer));
+	losses = !is_blind(story, NS_FACT_RETRANS) && !conn->totals.retrans &&
+		 (!peer || !peer->totals.retrans);
 	if (holds || losses)
-		prose__add(text, " TCP %s%s%s meanwhile.", holds ? "held nothing back" : "",
-			   holds && losses ? " and " : "", losses ? "sent nothing again" : "");
+		prose__add(text, " TCP %s%s%s on this connection.",
+			   holds ? "held nothing back" : "", holds && losses ? " and " : "",
+			   losses ? "sent nothing again" : "");
 }
 
 void tale__peer_app(const struct story *story, char **text)

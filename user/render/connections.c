@@ -82,14 +82,14 @@ static void describe_holds(const struct report_conn *conn, const char *whose, ch
 	}
 }
 
-/* "122 of 246 there": fired of armed, and at which end. */
+/* "122 of 246 there": timers that ran out of those armed, and at which end. */
 static void describe_delacks(const struct report_conn *conn, const char *whose, char *dst,
 			     size_t size)
 {
 	char fired[TEXT_COUNT], armed[TEXT_COUNT], both[2 * TEXT_COUNT + 8];
 
-	if (conn->totals.delack_armed == 0 && conn->totals.delack_fired == 0)
-		return;
+	if (conn->totals.delack_fired == 0)
+		return; /* none fired: what was armed did no harm */
 	text__count(fired, sizeof(fired), conn->totals.delack_fired);
 	text__count(armed, sizeof(armed), conn->totals.delack_armed);
 	if (conn->totals.delack_armed >= conn->totals.delack_fired)
@@ -126,10 +126,8 @@ static void add_conn(struct grid *grid, const struct report *report, const struc
 	far_row = peer && !is_shown(report, peer) ? peer : NULL;
 	if (far_row)
 		describe_holds(far_row, "there", holds, sizeof(holds));
-	/* Timers that only one end let run out matter: then the other end's are left out. */
-	if (!far_row || conn->totals.delack_fired || !far_row->totals.delack_fired)
-		describe_delacks(conn, "here", delacks, sizeof(delacks));
-	if (far_row && (far_row->totals.delack_fired || !conn->totals.delack_fired))
+	describe_delacks(conn, "here", delacks, sizeof(delacks));
+	if (far_row)
 		describe_delacks(far_row, "there", delacks, sizeof(delacks));
 	grid__row(grid, COLOUR_PLAIN);
 	grid__cell(grid, "%s", name__addresses(addresses, sizeof(addresses), &conn->id));
@@ -172,7 +170,7 @@ void connections__print(FILE *out, const struct report *report, const struct ren
 		{"WRITES", true},      {"PER WRITE", true},
 		{"SEGMENTS", true},    {"OUT", true},
 		{"IN", true},          {"RESENT", true},
-		{"HELD", false},       {"DELAYED ACKS FIRED", false},
+		{"HELD", false},       {"DELAYED ACKS", false},
 	};
 	struct ranked *ranked;
 	struct grid *grid;

@@ -62,21 +62,44 @@ const char *name__fact_id(uint32_t fact)
 	return fact < NS_FACT_COUNT ? facts[fact].id : "unknown";
 }
 
+/* Where every wake begins, and where every system call does: they tell nothing. */
+static bool is_commonplace(const char *frame, size_t bytes)
+{
+	static const char *const names[] = {
+		"try_to_wake_up",   "default_wake_function",
+		"entry_SYSCALL_64", "entry_SYSCALL_64_after_hwframe",
+		"do_syscall_64",    "x64_sys_call",
+		"el0_svc",          "do_el0_svc",
+		"el0t_64_sync",     "el0t_64_sync_handler",
+		"invoke_syscall",   "invoke_syscall.constprop.0",
+		"el0_svc_common",   "el0_svc_common.constprop.0",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == bytes && memcmp(names[i], frame, bytes) == 0)
+			return true;
+	return false;
+}
+
 char *name__stack(char *dst, size_t size, const char *frames, unsigned most)
 {
+	unsigned shown = 0;
 	size_t used = 0;
 
 	dst[0] = '\0';
-	for (unsigned i = 0; *frames != '\0' && used + 1 < size; i++) {
+	while (*frames != '\0' && used + 1 < size) {
 		size_t bytes = strcspn(frames, ";");
+		bool is_told = !is_commonplace(frames, bytes);
 		char frame[200];
 
 		text__safe(frame, sizeof(frame), frames, bytes);
-		used += (size_t)snprintf(dst + used, size - used, "%s%s", i > 0 ? " <- " : "",
-					 i < most ? frame : "...");
-		if (i == most)
-			break;
 		frames += bytes + (frames[bytes] == ';');
+		if (!is_told)
+			continue;
+		used += (size_t)snprintf(dst + used, size - used, "%s%s", shown > 0 ? " <- " : "",
+					 shown < most ? frame : "...");
+		if (shown++ == most)
+			break;
 	}
 	return dst;
 }

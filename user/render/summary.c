@@ -38,14 +38,16 @@ static void print_rest(FILE *out, const struct render_style *style, size_t rest,
 
 static bool is_target(const struct report_thread *thread)
 {
-	return !thread->role || thread->role & NS_ROLE_TARGET;
+	return thread->role & NS_ROLE_TARGET;
 }
 
 static const char *role_mark(const struct report_thread *thread)
 {
 	if (is_target(thread))
 		return "";
-	return thread->role & NS_ROLE_PEER ? " (peer)" : " (woke one of these)";
+	if (thread->role & NS_ROLE_PEER)
+		return " (peer)";
+	return thread->role & NS_ROLE_CHAIN ? " (woke one of these)" : "";
 }
 
 /* Targets first, then the busiest. */

@@ -3,7 +3,7 @@
 #
 # Runs tests and counts them.
 #
-#   run.sh PART...    pure: unit, golden, schema, boundary   all: pure, live, vm   or single parts
+#   run.sh PART...    pure: unit, golden, schema, boundary   all: pure, live, score, vm   or single parts
 #
 # Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is
 # `N passed, N failed, N skipped`. Exit status 1 if any failed.
@@ -72,6 +72,10 @@ run_schema() {
 
 run_live() {
     NETSTALL=$B/netstall EXCHANGE=$B/tests/workload/exchange tests/live/run.sh
+}
+
+run_score() {
+    NETSTALL=$B/netstall SCENE=$B/tests/scenarios/scene tests/scenarios/score.sh
 }
 
 run_vm() {

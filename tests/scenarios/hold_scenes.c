@@ -16,7 +16,7 @@
 
 static const struct script split = {.request = {40, 136}, .reply = {96}, NAGLE_DELACK};
 static const struct script split_far = {
-	.request = {40, 136}, .reply = {96}, NAGLE_DELACK, .first_cause = "nagle"};
+	.request = {40, 136}, .reply = {96}, NAGLE_DELACK, .warmup = 3};
 static const struct script server_split_late = {
 	.request = {176}, .late = true, .reply = {40, 900}, .reply_cause = "nagle-delack"};
 static const struct script pieces_5 = {
@@ -43,9 +43,13 @@ static const struct script by_data = {.request = {40, 136},
 				      .early_us = 20000,
 				      .early_bytes = 40,
 				      .reply = {96},
+				      .unheld_cause = "peer-app",
 				      .cause = "nagle"};
-static const struct script ended_by_option = {
-	.request = {40, 136}, .nodelay_late_us = 20000, .reply = {96}, .cause = "nagle"};
+static const struct script ended_by_option = {.request = {40, 136},
+					      .nodelay_late_us = 20000,
+					      .reply = {96},
+					      .cause = "nagle",
+					      .unheld_cause = "timer"};
 static const struct script prompt_ack = {
 	.request = {40, 136}, .quickack = true, .reply = {96}, .cause = "nagle"};
 static const struct script more_given_up = {

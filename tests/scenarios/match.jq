@@ -4,6 +4,8 @@
 # Output: lines `EXPECTED NAMED EXPECTED_MS NAMED_MS AT_MS`, where EXPECTED is (none) for what nobody waited for and (again)
 # for a second name of one stall, and NAMED is (missed) for a stall without a name.
 #
+# A wait for a CPU of its own within another stall is right when the scheduler counted as much there (queued).
+#
 # A stall and its name are the same when they lie in the same time. Left out are what was named before the scene began and
 # after it ended, and what the truth itself says to be too near to the threshold: of that both yes and no are right.
 
@@ -32,5 +34,7 @@ def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and over
    | "\(.t.cause) \(.n.cause // "(missed)") \(.t | length_of | ms) \(if .n then (.n | length_of | ms) else 0 end) \(.t.from - $begin | ms)"),
   ($state.left[]
    | . as $n
-   | (if any($truth[]; same(.; $n)) then "(again)" else "(none)" end) as $expected
+   | (if $n.cause == "runqueue" and any($truth[]; same(.; $n) and .queued >= 0.8 * ($n | length_of)) then "runqueue"
+      elif any($truth[]; same(.; $n)) then "(again)"
+      else "(none)" end) as $expected
    | "\($expected) \(.cause) 0 \(length_of | ms) \(.from - $begin | ms)")

@@ -175,10 +175,12 @@ struct script {
 	bool cork;                /* around the request, pulled after gap_us */
 	uint32_t nodelay_late_us; /* TCP_NODELAY so long after the request */
 	bool quickack;            /* the server acknowledges at once */
+	uint32_t warmup;          /* exchanges before the gate */
 	bool late;                /* connect behind the gate */
-	const char *first_cause;  /* of the first exchange, where that has another */
-	const char *cause;        /* of the time until the reply's first byte */
-	const char *reply_cause;  /* from there to its last */
+	const char *
+		unheld_cause; /* where TCP held nothing: a first exchange is acknowledged at once */
+	const char *cause;    /* of the time until the reply's first byte */
+	const char *reply_cause; /* from there to its last */
 	const char *pause_cause;
 };
 

@@ -43,6 +43,9 @@ if ! said=$("$NETSTALL" doctor "${ATTACH[@]}"); then
     exit 0
 fi
 
+# Where it is a module; the qdisc's comes by itself.
+modprobe -q tun 2>/dev/null
+
 WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 : >"$WORK/pairs"
@@ -79,8 +82,8 @@ end_scene() {
 truth_json() {
     awk '/^stall / {
         for (i = 2; i <= NF; i++) { split($i, part, "="); value[part[1]] = part[2] }
-        printf "%s{\"from\":%.6f,\"to\":%.6f,\"cause\":\"%s\"}", comma, value["start_ns"] / 1e6,
-            value["end_ns"] / 1e6, value["cause"]
+        printf "%s{\"from\":%.6f,\"to\":%.6f,\"queued\":%.6f,\"cause\":\"%s\"}", comma, value["start_ns"] / 1e6,
+            value["end_ns"] / 1e6, value["queued_ns"] / 1e6, value["cause"]
         comma = ","
     }
     BEGIN { printf "[" } END { print "]" }' "$SCRATCH/truth"

@@ -2,9 +2,11 @@
 /* Clients and servers that work by a script. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -113,11 +115,25 @@ static void write_pieces(int fd, const uint32_t *pieces, enum piece_way way, uin
 	}
 }
 
-static void send_request(int fd, const struct script *script, struct phases *phases)
+/* Whether TCP holds back what was written: it has sent not all of it. */
+static bool is_held(int fd)
 {
+	int unsent = 0;
+
+	if (ioctl(fd, SIOCOUTQNSD, &unsent))
+		die("SIOCOUTQNSD: %s", strerror(errno));
+	return unsent;
+}
+
+/* Returns whether TCP held any of it back. */
+static bool send_request(int fd, const struct script *script, struct phases *phases)
+{
+	bool held;
+
 	if (script->cork)
 		set_option(fd, IPPROTO_TCP, TCP_CORK, 1);
 	write_pieces(fd, script->request, script->way, script->gap_us, phases);
+	held = is_held(fd);
 	if (script->cork) {
 		nap_us(script->gap_us);
 		set_option(fd, IPPROTO_TCP, TCP_CORK, 0);
@@ -127,23 +143,23 @@ static void send_request(int fd, const struct script *script, struct phases *pha
 		set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 		set_option(fd, IPPROTO_TCP, TCP_NODELAY, 0);
 	}
+	return held;
 }
 
 void exchange(struct phases *phases, int fd, const struct script *script)
 {
 	uint32_t requests = script->pipelined ? script->pipelined : 1;
-	bool first;
+	bool held = false;
 	size_t rest = requests * sum(script->reply) + script->early_bytes;
 
 	for (uint32_t i = 0; i < requests; i++)
-		send_request(fd, script, phases);
+		held |= send_request(fd, script, phases);
 	if (script->early_bytes && !read_all(fd, script->early_bytes))
 		die("the server hung up");
 	rest -= script->early_bytes;
 	if (!read_all(fd, 1))
 		die("the server hung up");
-	first = script->first_cause && !atomic_load(&phases->stage->exchanges);
-	phases__end(phases, first ? script->first_cause : script->cause);
+	phases__end(phases, held || !script->unheld_cause ? script->cause : script->unheld_cause);
 	if (rest > 1) {
 		if (!read_all(fd, rest - 1))
 			die("the server hung up");
@@ -152,12 +168,21 @@ void exchange(struct phases *phases, int fd, const struct script *script)
 	atomic_fetch_add(&phases->stage->exchanges, requests);
 }
 
+static void warm_up(int fd, const struct script *script)
+{
+	send_request(fd, script, NULL);
+	if (!read_all(fd, sum(script->reply)))
+		die("the server hung up");
+}
+
 void play_client(struct stage *stage)
 {
 	const struct script *script = stage->scene->script;
 	struct phases phases;
 	int fd = script->late ? -1 : connect_to(stage);
 
+	for (uint32_t i = 0; i < script->warmup; i++)
+		warm_up(fd, script);
 	stage__wait_at_gate(stage);
 	if (script->late)
 		fd = connect_to(stage);

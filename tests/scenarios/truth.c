@@ -127,7 +127,8 @@ static void keep(struct stage *stage, const struct pause *pause)
 /* What the network does is told before what the machine does, and that before an own wish. */
 static bool is_of_network(const char *cause)
 {
-	static const char *const others[] = {"timer", "lock", "ipc", "disk", "idle", "cpu"};
+	static const char *const others[] = {"timer", "lock", "ipc",     "disk",
+					     "idle",  "cpu",  "runqueue"};
 
 	for (size_t i = 0; cause && i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strcmp(cause, others[i]))
@@ -135,12 +136,16 @@ static bool is_of_network(const char *cause)
 	return cause;
 }
 
-/* @queued: what all threads of the scene together waited for a CPU; @own: this thread. */
+/*
+ * @queued: what all threads of the scene together waited for a CPU; @own: this thread. Where TCP
+ * or the other end had their part and the CPUs theirs, so that neither alone made the stall, no
+ * one name is right.
+ */
 static const char *judge(const char *cause, uint64_t ns, uint64_t queued, uint64_t own)
 {
 	bool stalls_without = queued < ns && ns - queued >= STALL_NS;
 
-	if (2 * own > ns && !(is_of_network(cause) && stalls_without))
+	if (2 * own > ns && !is_of_network(cause))
 		return "runqueue";
 	return cause && stalls_without ? cause : "unclear";
 }

@@ -117,17 +117,44 @@ void tale__network(const struct story *story, char **text)
 	add_round_trip(story, text);
 }
 
+/* How long a thread was ready to run in this wait, and did not. */
+static uint64_t queued_ns(const struct ns_wait *wait)
+{
+	if (!wait->head.type)
+		return 0;
+	if (!wait->state)
+		return wait->head.ts - wait->off_ts;
+	return wait->wake_ts && wait->wake_ts < wait->head.ts ? wait->head.ts - wait->wake_ts : 0;
+}
+
+/* Of the threads of the chain, the delayed one among them, the one that waited longest for a CPU.
+ */
+static const struct ns_wait *longest_queued(const struct stall *stall)
+{
+	const struct ns_wait *longest = &stall->wait;
+
+	for (size_t i = 0; i < stall->link_count; i++) {
+		if (queued_ns(&stall->links[i].wait) > queued_ns(longest))
+			longest = &stall->links[i].wait;
+	}
+	return longest;
+}
+
 void tale__runqueue(const struct story *story, char **text)
 {
-	const struct ns_wait *wait = &story->stall->wait;
-	char waited[TEXT_DURATION];
+	const struct ns_wait *wait = longest_queued(story->stall);
+	char waited[TEXT_DURATION], name[STORY_NAME];
 
-	prose__add(text, "%s was ready to run and waited for a CPU", story->waiter);
-	if (wait->head.type && wait->wake_ts && wait->wake_ts < wait->head.ts)
-		prose__add(text, ": %s passed from its wake until it ran",
-			   text__duration(waited, sizeof(waited), wait->head.ts - wait->wake_ts));
+	prose__add(text, "%s was ready to run and waited for a CPU",
+		   wait->head.type ? story__thread(name, sizeof(name), story->report,
+						   wait->head.tgid, wait->head.tid)
+				   : story->waiter);
+	if (queued_ns(wait))
+		prose__add(text, ": %s passed until it ran",
+			   text__duration(waited, sizeof(waited), queued_ns(wait)));
 	prose__add(text, ". Which threads had the CPUs meanwhile was not recorded.");
-	tale__chain(story, text);
+	if (wait->head.tid != story->stall->wait.head.tid && story->stall->wait.head.type)
+		prose__add(text, " %s waited for it.", story->waiter);
 }
 
 void tale__lock(const struct story *story, char **text)

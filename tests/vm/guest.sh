@@ -1,13 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# Runs inside a test VM, in the work tree: the live tests, once by each way to attach that netstall has.
-set -euo pipefail
+# Runs inside a test VM, in the work tree: the parts named, PART:WAY as in the table `parts`. What a part leaves in $OUT is
+# copied to the host. After each part comes a line `part-end PART:WAY SECONDS`.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit
 
-live=tests/live/run.sh
+# By one way to attach.
+run_part() {
+    case $1 in
+    score) tests/scenarios/score.sh --attach "$2" --label "score-$2" --quick | tee "$OUT/score-$2" ;;
+    live) tests/live/run.sh --attach "$2" --label "$2" --quick ;;
+    pair) tests/live/run.sh --attach "$2" --label "pair-$2" --quick --cases tests/vm/remote.sh ;;
+    *) echo "not ok $1-$2: there is no part $1" && return 1 ;;
+    esac
+}
+
 status=0
-for way in fentry kprobe tracepoint; do
-    [ -x "$live" ] || continue
-    "$live" --attach "$way" --label "$way" --quick || status=1
+for part; do
+    begin=$SECONDS
+    run_part "${part%%:*}" "${part##*:}" || status=1
+    echo "part-end $part $((SECONDS - begin))"
 done
+# The other host of a pair waits for commands.
+[ ! -e /run/vm/port.peer ] || echo "0 exit" >/run/vm/port.peer
 exit "$status"

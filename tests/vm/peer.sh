@@ -4,7 +4,7 @@
 # Host b of a pair of VMs: does what the cases of remote.sh on host a say over the line between the two. A command is a line
 # `ID COMMAND`, run by this shell; the answer is a line `ID STATUS LENGTH` and LENGTH bytes of output.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 
 QUICK=1 LABEL=peer SCRATCH=$(mktemp -d) ATTACH=()
 . tests/live/lib.sh

@@ -1,73 +1,128 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# Runs the live tests inside a VM of each kernel named, or of each that netstall is tested on.
+# Runs the parts of the table `parts` in VMs of each kernel named, or of each that netstall is tested on.
 #
-#   run.sh [KERNEL...]      NETSTALL_VM_TIMEOUT: seconds for each kernel (1200)
+#   run.sh [KERNEL...]
+#
+# NETSTALL_VM_BUDGET: seconds for all of it (1800). NETSTALL_VM_OUT: folder for what the parts leave (build/vm-out/KERNEL).
+# NETSTALL_VM_PARTS: only those that match, as 'score:*' (all).
+# Two kernels run at a time, then the parts that need two VMs, one at a time.
 #
 # One line a case, as they come, `ok NAME`, `not ok NAME: why` or `skip NAME: why`, with vm-KERNEL/ before the name; other
 # output of the tests stands behind a #. The last line counts them. Exit status 1 if any case failed or a VM did not run.
-# A kernel that cannot be fetched is skipped, but fails where CI=true: there nobody would notice.
+# A guest that panics or freezes is started once more for the parts that it has not finished; each such start is said, and
+# counted at the end. A kernel that cannot be fetched is skipped, but fails where CI=true: there nobody would notice.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-passed=0 failed=0 skipped=0
+# ---- counting ------------------------------------------------------------------------------------------------------
+
+passed=0 failed=0 skipped=0 restarts=0
 ok() { passed=$((passed + 1)) && echo "ok $1"; }
 not_ok() { failed=$((failed + 1)) && echo "not ok $1"; }
 skip() { skipped=$((skipped + 1)) && echo "skip $1"; }
 
+# ---- one kernel's VM -----------------------------------------------------------------------------------------------
+
+declare -A reported # cases: those of a part that is run once more come twice
+unfinished=()       # parts
+took=''             # how long each part was
+
 # Counts and passes on one line that kernel $1's tests printed.
 report() {
+    local kernel=$1 word=${2%% *} name=${2#* } rest
     case $2 in
-    "ok "*) ok "vm-$1/${2#ok }" ;;
-    "not ok "*) not_ok "vm-$1/${2#not ok }" ;;
-    "skip "*) skip "vm-$1/${2#skip }" ;;
-    *) echo "# vm-$1: $2" ;;
-    esac
-}
-
-# Says what the lines of kernel $1 do not: $2 is the VM's exit status, $3 how many cases there were, $4 how many failed.
-report_end() {
-    case $2 in
-    0)
-        if [ "$3" = 0 ] && [ -x tests/live/run.sh ]; then
-            not_ok "vm-$1: the tests ran no case"
-        elif [ "$3" = 0 ]; then
-            skip "vm-$1: the VM runs, but there are no live tests yet"
+    "not ok "*) not_ok "vm-$kernel/${2#not ok }" ;;
+    "ok "* | "skip "*)
+        if [ -n "${reported[${name%%:*}]:-}" ]; then
+            echo "# vm-$kernel: again: $2"
+        elif [ "$word" = ok ]; then
+            ok "vm-$kernel/$name"
+        else
+            skip "vm-$kernel/$name"
         fi
+        reported[${name%%:*}]=1
         ;;
-    124) not_ok "vm-$1: timed out" ;;
-    125) not_ok "vm-$1: the VM did not run the tests" ;;
-    *) [ "$4" -gt 0 ] || not_ok "vm-$1: the tests ended with status $2" ;;
+    "part-end "*)
+        read -r word name rest <<<"$2"
+        took+=" $name $rest s,"
+        for word in "${!unfinished[@]}"; do
+            [ "${unfinished[word]}" != "$name" ] || unset "unfinished[$word]"
+        done
+        ;;
+    *) echo "# vm-$kernel: $2" ;;
     esac
 }
 
+seconds_left() { echo $((NETSTALL_VM_DEADLINE - $(date +%s))); }
+
+# Runs what is unfinished of kernel $1 in one VM, or where $2 is `pair` in the first of two. Sets vm_status, as vm-run.sh's.
+run_vm() {
+    local kernel=$1 line lines command=(scripts/vm-run.sh) peer=() left
+    left=$(seconds_left)
+    vm_status=124
+    [ "$left" -gt 30 ] || return 0
+    [ "$2" != pair ] || command=(scripts/vm-pair.sh) peer=(-- tests/vm/peer.sh)
+    command+=(-o "${NETSTALL_VM_OUT:-build/vm-out}/$kernel" -t "$left" "$kernel" -- tests/vm/guest.sh "${unfinished[@]}" "${peer[@]}")
+    exec {lines}< <(exec "${command[@]}")
+    vm_pid=$!
+    while IFS= read -r line; do
+        report "$kernel" "$line"
+    done <&"$lines"
+    exec {lines}<&-
+    vm_status=0
+    wait "$vm_pid" || vm_status=$?
+    vm_pid=
+}
+
+# Says what the lines of kernel $1 do not; $2: how many cases there were, $3: how many failed.
+report_end() {
+    case $vm_status in
+    0) [ "$2" != 0 ] || not_ok "vm-$1: the tests ran no case" ;;
+    123) not_ok "vm-$1: the guest panicked or froze twice; unfinished: ${unfinished[*]}" ;;
+    124) not_ok "vm-$1: no time left of the ${NETSTALL_VM_BUDGET} s for all; unfinished: ${unfinished[*]}" ;;
+    125) not_ok "vm-$1: the VM did not run the tests" ;;
+    *) [ "$3" -gt 0 ] || not_ok "vm-$1: the tests ended with status $vm_status" ;;
+    esac
+}
+
+# run_kernel KERNEL KIND: those of its parts that need one VM (`single`) or two (`pair`).
 run_kernel() {
-    local kernel=$1 before=$((passed + failed + skipped)) failed_before=$failed status=0 line lines why
+    local kernel=$1 before failed_before=$failed why begin=$SECONDS i
+    before=$((passed + failed + skipped))
+    mapfile -t unfinished < <(awk -v kernel="$kernel" -v kind="$2" '
+        !/^#/ && NF == 3 && ($1 == "pair") == (kind == "pair") && ($3 == "all" || index("," $3 ",", "," kernel ",")) {
+            print $1 ":" $2 }' tests/vm/parts)
+    for i in "${!unfinished[@]}"; do
+        # shellcheck disable=SC2053
+        [[ ${unfinished[i]} == ${NETSTALL_VM_PARTS:-*} ]] || unset "unfinished[$i]"
+    done
+    [ ${#unfinished[@]} -gt 0 ] || return 0
     if ! why=$(scripts/vm-kernels.sh "$kernel" 2>&1); then
         why="vm-$kernel: ${why//$'\n'/; }"
         if [ "${CI:-}" = true ]; then not_ok "$why"; else skip "$why"; fi
         return
     fi
     [ -z "$why" ] || echo "# $why"
-    exec {lines}< <(exec scripts/vm-run.sh -t "${NETSTALL_VM_TIMEOUT:-1200}" "$kernel" -- tests/vm/guest.sh)
-    vm_pid=$!
-    while IFS= read -r line; do
-        report "$kernel" "$line"
-    done <&"$lines"
-    exec {lines}<&-
-    wait "$vm_pid" || status=$?
-    vm_pid=
-    report_end "$kernel" "$status" $((passed + failed + skipped - before)) $((failed - failed_before))
+    run_vm "$kernel" "$2"
+    if [ "$vm_status" = 123 ]; then
+        echo "# vm-$kernel: STARTED AGAIN: the guest panicked or froze, unfinished: ${unfinished[*]}"
+        run_vm "$kernel" "$2"
+    fi
+    report_end "$kernel" $((passed + failed + skipped - before)) $((failed - failed_before))
+    echo "# vm-$kernel: $((SECONDS - begin)) s with the boot:${took%,}"
 }
 
-vm_pid=
+vm_pid=''
 trap '[ -z "$vm_pid" ] || kill "$vm_pid"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# Several kernels, two at a time: each by a run of this script, whose lines are counted here.
-run_several() {
+# ---- several -------------------------------------------------------------------------------------------------------
+
+# count_lines: of runs of this script for one kernel each.
+count_lines() {
     local line
     while IFS= read -r line; do
         case $line in
@@ -75,16 +130,23 @@ run_several() {
         "not ok "*) not_ok "${line#not ok }" ;;
         "skip "*) skip "${line#skip }" ;;
         [0-9]*" passed, "*) ;;
-        *) echo "$line" ;;
+        *)
+            [[ $line != *": STARTED AGAIN: "* ]] || restarts=$((restarts + 1))
+            echo "$line"
+            ;;
         esac
-    done < <(printf '%s\n' "$@" | xargs -P 2 -n 1 tests/vm/run.sh)
+    done
 }
 
-[ $# -gt 0 ] || set -- 5.10 6.1 6.12 7.2
-if [ $# = 1 ]; then
-    run_kernel "$1"
+export NETSTALL_VM_BUDGET=${NETSTALL_VM_BUDGET:-1800}
+export NETSTALL_VM_DEADLINE=${NETSTALL_VM_DEADLINE:-$(($(date +%s) + NETSTALL_VM_BUDGET))}
+if [ "${1:-}" = --one ]; then # KERNEL KIND: how this script calls itself
+    run_kernel "$2" "$3"
 else
-    run_several "$@"
+    [ $# -gt 0 ] || set -- 5.10 6.1 6.12 7.2
+    count_lines < <(printf '%s\n' "$@" | xargs -P 2 -I '{}' tests/vm/run.sh --one '{}' single)
+    count_lines < <(printf '%s\n' "$@" | xargs -P 1 -I '{}' tests/vm/run.sh --one '{}' pair)
+    echo "# VMs: $SECONDS s of ${NETSTALL_VM_BUDGET} s; guests started again: $restarts"
 fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -128,6 +128,11 @@ static __always_inline __u32 syscall_number(struct pt_regs *regs)
 	return number >= 0 && number < 4096 ? number : NS_SYSCALL_NONE;
 }
 
+static __always_inline __u64 first_argument(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, di);
+}
+
 static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_args *args)
 {
 	args->number = syscall_number(regs);
@@ -186,6 +191,11 @@ static __always_inline __u32 syscall_number(struct pt_regs *regs)
 	return number >= 0 ? number : NS_SYSCALL_NONE;
 }
 
+static __always_inline __u64 first_argument(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, orig_x0);
+}
+
 static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_args *args)
 {
 	args->number = syscall_number(regs);
@@ -220,6 +230,8 @@ enum call_kind {
 	NS_CALL_OTHER = 0,
 	NS_CALL_ON_FD = 1,    /* its first argument */
 	NS_CALL_ON_EPOLL = 2, /* what the set of its first argument holds */
+	NS_CALL_ON_POLL = 3,  /* what it lists in its memory */
+	NS_CALL_ON_SELECT = 4,
 };
 
 static __always_inline enum call_kind call_kind(__u32 number)
@@ -245,6 +257,12 @@ static __always_inline enum call_kind call_kind(__u32 number)
 	case NS_SYS_EPOLL_PWAIT:
 	case NS_SYS_EPOLL_PWAIT2:
 		return NS_CALL_ON_EPOLL;
+	case NS_SYS_POLL:
+	case NS_SYS_PPOLL:
+		return NS_CALL_ON_POLL;
+	case NS_SYS_SELECT:
+	case NS_SYS_PSELECT6:
+		return NS_CALL_ON_SELECT;
 	}
 	return NS_CALL_OTHER;
 }

@@ -427,8 +427,13 @@ struct ns_thread_totals {
 	__u32 involuntary;
 	char comm[NS_COMM_LEN];
 	__u32 migrations; /* switched in on another CPU than before */
-	__u32 wakes;
-	__u32 empty_wakes; /* slept again without a read or a write in between */
+	__u32 wakes;      /* sleeps that ended */
+	/*
+	 * Of these: it had slept in a call that waits to read (read, recv, poll, select, epoll),
+	 * and slept in such a call again without having read or written a byte in between.
+	 * Not counted where reading cannot be told: recv() on other sockets than TCP.
+	 */
+	__u32 empty_wakes;
 	__u32 pad;
 };
 

@@ -22,12 +22,17 @@ static __always_inline struct file *task_file(struct task_struct *task, __u32 fd
 	return file;
 }
 
+static __always_inline bool is_socket(struct file *file)
+{
+	return BPF_CORE_READ(file, f_inode, i_sb, s_magic) == NS_SOCKFS_MAGIC;
+}
+
 /* bpf_sock_from_file() came only with 5.11; the file system of the file's inode tells as well. */
 static __always_inline struct sock *file_socket(struct file *file)
 {
 	struct socket *socket;
 
-	if (BPF_CORE_READ(file, f_inode, i_sb, s_magic) != NS_SOCKFS_MAGIC)
+	if (!is_socket(file))
 		return NULL;
 	socket = BPF_CORE_READ(file, private_data);
 	return BPF_CORE_READ(socket, sk);

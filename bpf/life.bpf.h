@@ -163,6 +163,9 @@ static __always_inline void tell_thread(struct ns_thread_state *thread, __u32 ti
 	out.runqueue_ns = thread->runqueue_ns;
 	out.voluntary = thread->voluntary;
 	out.involuntary = thread->involuntary;
+	out.migrations = thread->migrations;
+	out.wakes = thread->wakes;
+	out.empty_wakes = thread->empty_wakes;
 	__builtin_memcpy(out.comm, thread->comm, NS_COMM_LEN);
 	stream(&out, sizeof(out));
 }

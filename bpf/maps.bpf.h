@@ -80,6 +80,15 @@ static __always_inline void count_lost(__u32 kind)
 		__sync_fetch_and_add(&lost[kind], 1);
 }
 
+/* Connections behind those of the targets: some of a table that is there for these. */
+static __always_inline bool chain_has_room(void)
+{
+	if (chain_conns < NS_CHAIN_CONNS)
+		return true;
+	count_lost(NS_LOST_CONNS);
+	return false;
+}
+
 static __always_inline __u32 proc_hint(__u32 tgid)
 {
 	return proc_flags[tgid & (NS_PROC_FLAGS - 1)];

@@ -26,6 +26,8 @@
 #include "bpf/hold.bpf.h"
 #include "bpf/tcp.bpf.h"
 #include "bpf/delack.bpf.h"
+#include "bpf/habits.bpf.h"
+#include "bpf/wait.bpf.h"
 #include "bpf/sched.bpf.h"
 #include "bpf/life.bpf.h"
 #include "bpf/discover.bpf.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Threads off the CPU: how long blocked, how long runnable, and who woke them. Times
- * are added up in the kernel; only a wait of at least the threshold becomes a record,
- * and only then stacks are taken: the sleeper's when it is switched in again (its kernel
- * stack is the same then, and short waits pay nothing), the waker's when it wakes.
+ * are added up in the kernel; only long waits become records (wait.bpf.h), and only for
+ * these stacks are taken: the sleeper's when it is switched in again (its kernel stack
+ * is the same then, and short waits pay nothing), the waker's when it wakes.
  *
  * At sched_switch current is still the thread that leaves, so the bodies get the task.
  */
@@ -18,15 +18,6 @@
 static __always_inline __u32 sleep_state(__u32 state)
 {
 	return state & NS_TASK_STOPPED ? 4 : state & NS_TASK_ASLEEP;
-}
-
-/*
- * A wait from here on is a record: the parts of a chain may each be far shorter than the
- * stall that they make up together.
- */
-static __always_inline bool worth_a_record(__u64 length)
-{
-	return length >= settings.threshold_ns / 8;
 }
 
 static __always_inline struct ns_thread_state *watched_thread(struct task_struct *task)
@@ -54,11 +45,40 @@ static __always_inline struct ns_thread_state *watched_thread(struct task_struct
 	return thread;
 }
 
-/* wake_ts and the waker are of the wait to come: on_waking() can be first, on another CPU. */
-static __always_inline void on_switch_out(struct ns_thread_state *thread, __u32 tid, __u64 now,
-					  bool preempted, __u32 state)
+/*
+ * The scheduler's own clock, which it has just read for this switch: plain loads, where
+ * bpf_ktime_get_ns() takes 60 ns. From another zero than CLOCK_MONOTONIC and not as exact;
+ * it tells short from long, and how short.
+ */
+static __always_inline __u64 switch_clock(struct task_struct *task)
 {
-	struct ns_last_send *last;
+	struct cfs_rq *queue = NULL;
+
+	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(queue->rq))
+		return 0;
+	return task->se.cfs_rq->rq->clock;
+}
+
+/* Of a short absence by that clock; of all others, and when in doubt, by the exact one. */
+static __always_inline __u64 time_of_return(struct task_struct *task,
+					    const struct ns_thread_state *thread)
+{
+	__u64 away;
+
+	if (settings.verbose || !thread->left_clock || !thread->off || thread->asked)
+		return bpf_ktime_get_ns();
+	away = switch_clock(task) - thread->left_clock;
+	if (away >= settings.threshold_ns / 16)
+		return bpf_ktime_get_ns();
+	return thread->since + away;
+}
+
+/* wake_ts and the waker are of the wait to come: on_waking() can be first, on another CPU. */
+static __always_inline void on_switch_out(struct task_struct *task, struct ns_thread_state *thread,
+					  __u64 now, bool preempted, __u32 state)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct ns_last_send *last = &last_send[cpu & (NS_CPUS - 1)];
 
 	if (thread->since && !thread->off)
 		thread->on_cpu_ns += now - thread->since;
@@ -71,186 +91,15 @@ static __always_inline void on_switch_out(struct ns_thread_state *thread, __u32 
 		thread->wake_ts = now;
 		thread->involuntary++;
 	}
-	last = &last_send[bpf_get_smp_processor_id() & (NS_CPUS - 1)];
-	if (last->tid == tid) {
+	thread->cpu = cpu;
+	thread->left_clock = switch_clock(task);
+	if (last->tid == (__u32)task->pid) {
 		thread->conn = last->sk;
+		thread->wrote = 1;
 		last->tid = 0;
 	}
-}
-
-/* The connection that a wait was about. */
-struct waited_for {
-	struct ns_conn_state *conn;
-	struct sock *sk;
-	__u32 basis; /* enum ns_conn_basis */
-};
-
-/*
- * What the owner did last. Reads are not hooked: the socket's copied_seq moves with them.
- * Of a connection older than the attach, which nobody wrote on since, TCP's own stamps tell.
- */
-static __always_inline __u32 whose_turn(struct ns_conn_state *conn, struct tcp_sock *tp)
-{
-	struct inet_connection_sock *icsk = (void *)tp;
-	__u32 copied = BPF_CORE_READ(tp, copied_seq);
-	__s32 sent_after;
-
-	if (conn->phase != NS_PHASE_OPEN)
-		return NS_TURN_UNKNOWN;
-	if (copied != conn->copied_seq)
-		return NS_TURN_READ;
-	if (conn->writes)
-		return NS_TURN_WROTE;
-	/* What has arrived by now, and ended the wait, has overwritten the stamp of what came
-	 * before. */
-	if (conn->origin != NS_ORIGIN_EXISTED || BPF_CORE_READ(tp, rcv_nxt) != copied ||
-	    !bpf_core_field_exists(icsk->icsk_ack.lrcvtime) || !bpf_core_field_exists(tp->lsndtime))
-		return NS_TURN_UNKNOWN;
-	sent_after = BPF_CORE_READ(tp, lsndtime) - BPF_CORE_READ(icsk, icsk_ack.lrcvtime);
-	if (sent_after > 0 && BPF_CORE_READ(tp, bytes_sent))
-		return NS_TURN_WROTE;
-	if (sent_after < 0 && BPF_CORE_READ(tp, bytes_received))
-		return NS_TURN_READ;
-	return NS_TURN_UNKNOWN;
-}
-
-static __always_inline void note_socket(const struct waited_for *what, struct ns_wait *out)
-{
-	struct tcp_sock *tp = (void *)what->sk;
-
-	if (!what->conn)
-		return;
-	out->head.conn = what->conn->id;
-	out->conn_basis = what->basis;
-	out->turn = whose_turn(what->conn, tp);
-	out->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
-	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
-}
-
-static __always_inline void note_waker(const struct ns_thread_state *thread,
-				       struct ns_wait_raw *out)
-{
-	if (thread->has_waker == NS_WAKER_NONE)
-		return;
-	out->wait.waker_tgid = thread->waker_tgid;
-	out->wait.waker_tid = thread->waker_tid;
-	if (thread->has_waker != NS_WAKER_STACK)
-		return;
-	__builtin_memcpy(out->wait.waker_comm, thread->waker_comm, NS_COMM_LEN);
-	__builtin_memcpy(out->waker_stack, thread->waker_stack, sizeof(out->waker_stack));
-}
-
-static __noinline int note_wait(struct task_struct *task, struct ns_thread_state *thread,
-				const struct syscall_args *args, const struct waited_for *what,
-				__u64 now)
-{
-	struct ns_wait_raw *out;
-
-	if (!thread || !args || !what)
-		return 0;
-	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
-	if (!out) {
-		count_lost(NS_LOST_RINGBUF);
-		return 0;
-	}
-	__builtin_memset(out, 0, sizeof(*out));
-	out->wait.head.type = NS_WAIT;
-	out->wait.head.len = sizeof(*out);
-	out->wait.head.ts = now;
-	out->wait.head.cpu = bpf_get_smp_processor_id();
-	out->wait.head.tgid = thread->tgid;
-	out->wait.head.tid = BPF_CORE_READ(task, pid);
-	out->wait.off_ts = thread->since;
-	out->wait.wake_ts = thread->wake_ts;
-	out->wait.state = thread->state;
-	out->wait.syscall = NS_SYSCALL_NONE;
-	if (thread->state) {
-		out->wait.syscall = args->number;
-		out->wait.arg0 = args->arg0;
-		out->wait.arg1 = args->arg1;
-		out->wait.arg2 = call_timeout(args);
-	}
-	note_socket(what, &out->wait);
-	note_waker(thread, out);
-	BPF_CORE_READ_STR_INTO(&out->wait.comm, task, comm);
-	if (worth_a_record(now - thread->since))
-		bpf_get_task_stack(task, out->stack, sizeof(out->stack), 0);
-	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
-	return 0;
-}
-
-/*
- * A long wait on a connection that is not watched, of a thread that is: the chain passes
- * there. Only one that its process opened: a server's idle waits lead to strangers.
- */
-static __noinline struct ns_conn_state *adopt_chain(struct task_struct *task, struct sock *sk,
-						    __u32 fd)
-{
-	struct adoption as = {.role = NS_ROLE_CHAIN,
-			      .fd = fd,
-			      .origin = NS_ORIGIN_EXISTED,
-			      .opener = NS_OPENER_SELF,
-			      .owner_sure = 1};
-	struct listener_key listener = {};
-
-	if (!task || !sk || !is_tcp_stream(sk))
-		return NULL;
-	if (BPF_CORE_READ(sk, __sk_common.skc_state) != NS_TCP_ESTABLISHED)
-		return NULL;
-	as.tgid = BPF_CORE_READ(task, tgid);
-	if (target_wanted(sk, as.tgid) || !chain_has_room())
-		return NULL;
-	listener.netns = socket_netns(sk);
-	listener.port = BPF_CORE_READ(sk, __sk_common.skc_num);
-	if (bpf_map_lookup_elem(&listeners, &listener))
-		return NULL;
-	/* Its other end is found by the reader's scan. */
-	__sync_fetch_and_add(&unsure_owners, 1);
-	return adopt_open(sk, &as);
-}
-
-/* The call's own socket; else the one that the thread wrote on, unless the call is on another file.
- */
-static __always_inline void find_waited_for(struct task_struct *task,
-					    struct ns_thread_state *thread,
-					    const struct syscall_args *args,
-					    struct waited_for *what)
-{
-	struct call_names names = {};
-	__u64 key;
-
-	if (thread->state)
-		name_file(task, args, &names);
-	if (names.file) {
-		what->sk = file_socket(names.file);
-		key = (__u64)what->sk;
-		what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
-		if (key && !what->conn)
-			what->conn = adopt_chain(task, what->sk, names.fd);
-		what->basis = NS_CONN_FD;
-	}
-	if (what->conn || (thread->state && call_kind(args->number) == NS_CALL_ON_FD))
-		return;
-	key = thread->conn;
-	what->sk = (struct sock *)key;
-	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
-	what->basis = NS_CONN_WRITTEN;
-}
-
-static __noinline int end_wait(struct task_struct *task, struct ns_thread_state *thread, __u64 now)
-{
-	struct waited_for what = {};
-	struct syscall_args args;
-
-	if (!thread)
-		return 0;
-	read_syscall(task_regs(task), &args);
-	find_waited_for(task, thread, &args, &what);
-	if (what.conn && now - thread->since >= settings.threshold_ns) {
-		flush_both(what.conn);
-		watch_both_ends(what.conn);
-	}
-	return note_wait(task, thread, &args, &what, now);
+	if (thread->state == 1)
+		note_input_sleep(task, thread);
 }
 
 static __always_inline void on_switch_in(struct task_struct *task, struct ns_thread_state *thread,
@@ -258,7 +107,10 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_thr
 {
 	__u64 wake_ts = thread->wake_ts;
 
+	if (now < wake_ts)
+		now = wake_ts;
 	if (thread->since && thread->off) {
+		count_return(task, thread);
 		if (!wake_ts)
 			wake_ts = now;
 		else if (wake_ts < thread->since) /* woken on its way off the CPU */
@@ -288,13 +140,13 @@ static __always_inline void on_switch(struct task_struct *prev, struct task_stru
 		note_answerers_switch(prev, next, preempted || !sleep_state(state));
 	if (thread) {
 		now = bpf_ktime_get_ns();
-		on_switch_out(thread, prev->pid, now, preempted, state);
+		on_switch_out(prev, thread, now, preempted, state);
 		if (thread->state)
 			on_writer_sleeps(prev, thread, now);
 	}
 	thread = watched_thread(next);
 	if (thread)
-		on_switch_in(next, thread, now ? now : bpf_ktime_get_ns());
+		on_switch_in(next, thread, now ? now : time_of_return(next, thread));
 }
 
 /* Woken while it still leaves its CPU: it is off the run queue, its switch-out comes. */

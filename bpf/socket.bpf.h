@@ -194,15 +194,6 @@ struct adoption {
 	__u32 owner_sure;
 };
 
-/* Connections behind those of the targets: some of a table that is there for these. */
-static __always_inline bool chain_has_room(void)
-{
-	if (chain_conns < NS_CHAIN_CONNS)
-		return true;
-	count_lost(NS_LOST_CONNS);
-	return false;
-}
-
 /* Each CPU counts on its own: atomics that return a value came only with 5.12. */
 static __always_inline __u32 next_conn_number(void)
 {

@@ -170,6 +170,16 @@ struct ns_conn_state {
 	struct ns_slot history[NS_HISTORY];
 };
 
+#define NS_POLLED 4 /* descriptors kept of a poll() */
+
+/* What is known of a thread's reads from sockets by recv(), which no counter of its own shows. */
+enum ns_seen {
+	NS_SEEN_UNKNOWN = 0,
+	NS_SEEN_NONE = 1,   /* no socket was there to be read from */
+	NS_SEEN_SOCKET = 2, /* seen_sk and seen_copied */
+	NS_SEEN_POLLED = 3, /* seen_copied is the sum of all in polled */
+};
+
 enum ns_waker_known {
 	NS_WAKER_NONE = 0,
 	NS_WAKER_IDS = 1,
@@ -190,10 +200,23 @@ struct ns_thread_state {
 	__u32 state; /* when it left */
 	__u32 waker_tgid;
 	__u32 waker_tid;
-	__u32 has_waker; /* enum ns_waker_known */
-	__u64 conn;      /* struct sock that it wrote on since its last sleep, 0 none */
-	__u64 held;      /* struct sock that it wrote on last while something was held */
-	__u64 asked;     /* struct sock on which its sampled request waits for an answer, 0 none */
+	__u32 has_waker;   /* enum ns_waker_known */
+	__u64 conn;        /* struct sock that it wrote on since its last sleep, 0 none */
+	__u64 held;        /* struct sock that it wrote on last while something was held */
+	__u64 left_clock;  /* the scheduler's clock when it left, 0 not known */
+	__u64 moved;       /* bytes that it had read and written when it slept for a descriptor */
+	__u64 seen_sk;     /* struct sock that it may have read from since */
+	__u32 seen_copied; /* that one's copied_seq; without one the sum of all it polls */
+	__u32 seen;        /* enum ns_seen */
+	__u32 wrote;       /* on a watched socket, since it slept for a descriptor */
+	__u32 suspect;     /* it has slept again without a sign of work: look closer from now on */
+	__u32 call;        /* the system call of its last sleep for a descriptor */
+	__u32 cpu;         /* that it left */
+	__u32 migrations;
+	__u32 wakes;
+	__u32 empty_wakes;
+	__u32 polled[NS_POLLED]; /* descriptors of its last poll(), each + 1; 0 none */
+	__u64 asked; /* struct sock on which its sampled request waits for an answer, 0 none */
 	char comm[NS_COMM_LEN];
 	char waker_comm[NS_COMM_LEN];
 	__u64 waker_stack[NS_STACK_MAX];

@@ -46,6 +46,7 @@ enum { BPF_RB_NO_WAKEUP = 1 };
 
 struct bpf_iter_meta;
 struct bpf_map;
+struct cfs_rq;
 struct fdtable;
 struct file;
 struct files_struct;
@@ -57,6 +58,7 @@ struct net;
 struct page;
 struct pid;
 struct pid_namespace;
+struct rq;
 struct seq_file;
 struct signal_struct;
 struct sk_buff;
@@ -66,6 +68,7 @@ struct task_struct;
 
 struct sched_entity {
 	unsigned char sched_delayed;
+	struct cfs_rq *cfs_rq;
 };
 
 struct task_io_accounting {
@@ -87,6 +90,14 @@ struct task_struct {
 	int on_rq;
 	struct sched_entity se;
 	struct task_io_accounting ioac;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct rq {
+	u64 clock;
 };
 
 struct files_struct {

@@ -24,6 +24,9 @@ static void tell_thread(struct session *session, uint32_t tid, const struct ns_t
 		out.blocked_ns += now - since;
 	out.voluntary = thread->voluntary;
 	out.involuntary = thread->involuntary;
+	out.migrations = thread->migrations;
+	out.wakes = thread->wakes;
+	out.empty_wakes = thread->empty_wakes;
 	memcpy(out.comm, thread->comm, sizeof(out.comm));
 	enrich__record(session->enrich, &out, sizeof(out));
 }

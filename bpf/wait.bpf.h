@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The record of a wait: which connection it was about, whose turn it was there, who ended it. */
+#ifndef NETSTALL_WAIT_BPF_H
+#define NETSTALL_WAIT_BPF_H
+
+/*
+ * A wait from here on is a record: the parts of a chain may each be far shorter than the
+ * stall that they make up together.
+ */
+static __always_inline bool worth_a_record(__u64 length)
+{
+	return length >= settings.threshold_ns / 8;
+}
+
+/* The connection that a wait was about. */
+struct waited_for {
+	struct ns_conn_state *conn;
+	struct sock *sk;
+	__u32 basis; /* enum ns_conn_basis */
+};
+
+/*
+ * What the owner did last. Reads are not hooked: the socket's copied_seq moves with them.
+ * Of a connection older than the attach, which nobody wrote on since, TCP's own stamps tell.
+ */
+static __always_inline __u32 whose_turn(struct ns_conn_state *conn, struct tcp_sock *tp)
+{
+	struct inet_connection_sock *icsk = (void *)tp;
+	__u32 copied = BPF_CORE_READ(tp, copied_seq);
+	__s32 sent_after;
+
+	if (conn->phase != NS_PHASE_OPEN)
+		return NS_TURN_UNKNOWN;
+	if (copied != conn->copied_seq)
+		return NS_TURN_READ;
+	if (conn->writes)
+		return NS_TURN_WROTE;
+	/* What has arrived by now, and ended the wait, has overwritten the stamp of what came
+	 * before. */
+	if (conn->origin != NS_ORIGIN_EXISTED || BPF_CORE_READ(tp, rcv_nxt) != copied ||
+	    !bpf_core_field_exists(icsk->icsk_ack.lrcvtime) || !bpf_core_field_exists(tp->lsndtime))
+		return NS_TURN_UNKNOWN;
+	sent_after = BPF_CORE_READ(tp, lsndtime) - BPF_CORE_READ(icsk, icsk_ack.lrcvtime);
+	if (sent_after > 0 && BPF_CORE_READ(tp, bytes_sent))
+		return NS_TURN_WROTE;
+	if (sent_after < 0 && BPF_CORE_READ(tp, bytes_received))
+		return NS_TURN_READ;
+	return NS_TURN_UNKNOWN;
+}
+
+static __always_inline void note_socket(const struct waited_for *what, struct ns_wait *out)
+{
+	struct tcp_sock *tp = (void *)what->sk;
+
+	if (!what->conn)
+		return;
+	out->head.conn = what->conn->id;
+	out->conn_basis = what->basis;
+	out->turn = whose_turn(what->conn, tp);
+	out->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
+	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
+}
+
+static __always_inline void note_waker(const struct ns_thread_state *thread,
+				       struct ns_wait_raw *out)
+{
+	if (thread->has_waker == NS_WAKER_NONE)
+		return;
+	out->wait.waker_tgid = thread->waker_tgid;
+	out->wait.waker_tid = thread->waker_tid;
+	if (thread->has_waker != NS_WAKER_STACK)
+		return;
+	__builtin_memcpy(out->wait.waker_comm, thread->waker_comm, NS_COMM_LEN);
+	__builtin_memcpy(out->waker_stack, thread->waker_stack, sizeof(out->waker_stack));
+}
+
+static __noinline int note_wait(struct task_struct *task, struct ns_thread_state *thread,
+				const struct syscall_args *args, const struct waited_for *what,
+				__u64 now)
+{
+	struct ns_wait_raw *out;
+
+	if (!thread || !args || !what)
+		return 0;
+	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
+	if (!out) {
+		count_lost(NS_LOST_RINGBUF);
+		return 0;
+	}
+	__builtin_memset(out, 0, sizeof(*out));
+	out->wait.head.type = NS_WAIT;
+	out->wait.head.len = sizeof(*out);
+	out->wait.head.ts = now;
+	out->wait.head.cpu = bpf_get_smp_processor_id();
+	out->wait.head.tgid = thread->tgid;
+	out->wait.head.tid = BPF_CORE_READ(task, pid);
+	out->wait.off_ts = thread->since;
+	out->wait.wake_ts = thread->wake_ts;
+	out->wait.state = thread->state;
+	out->wait.syscall = NS_SYSCALL_NONE;
+	if (thread->state) {
+		out->wait.syscall = args->number;
+		out->wait.arg0 = args->arg0;
+		out->wait.arg1 = args->arg1;
+		out->wait.arg2 = call_timeout(args);
+	}
+	note_socket(what, &out->wait);
+	note_waker(thread, out);
+	BPF_CORE_READ_STR_INTO(&out->wait.comm, task, comm);
+	if (worth_a_record(now - thread->since))
+		bpf_get_task_stack(task, out->stack, sizeof(out->stack), 0);
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/*
+ * A long wait on a connection that is not watched, of a thread that is: the chain passes
+ * there. Only one that its process opened: a server's idle waits lead to strangers.
+ */
+static __noinline struct ns_conn_state *adopt_chain(struct task_struct *task, struct sock *sk,
+						    __u32 fd)
+{
+	struct adoption as = {.role = NS_ROLE_CHAIN,
+			      .fd = fd,
+			      .origin = NS_ORIGIN_EXISTED,
+			      .opener = NS_OPENER_SELF,
+			      .owner_sure = 1};
+	struct listener_key listener = {};
+
+	if (!task || !sk || !is_tcp_stream(sk))
+		return NULL;
+	if (BPF_CORE_READ(sk, __sk_common.skc_state) != NS_TCP_ESTABLISHED)
+		return NULL;
+	as.tgid = BPF_CORE_READ(task, tgid);
+	if (target_wanted(sk, as.tgid) || !chain_has_room())
+		return NULL;
+	listener.netns = socket_netns(sk);
+	listener.port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	if (bpf_map_lookup_elem(&listeners, &listener))
+		return NULL;
+	/* Its other end is found by the reader's scan. */
+	__sync_fetch_and_add(&unsure_owners, 1);
+	return adopt_open(sk, &as);
+}
+
+/* Of poll() the one watched connection that it names. */
+static __always_inline void find_polled(struct task_struct *task, struct ns_thread_state *thread,
+					struct waited_for *what)
+{
+	struct ns_conn_state *conn, *only = NULL;
+	struct file *file;
+	__u32 found = 0, i;
+	__u64 key;
+
+	for (i = 0; i < NS_POLLED; i++) {
+		file = thread->polled[i] ? task_file(task, thread->polled[i] - 1) : NULL;
+		key = file ? (__u64)file_socket(file) : 0;
+		conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+		if (!conn)
+			continue;
+		found++;
+		only = conn;
+		what->sk = (struct sock *)key;
+	}
+	if (found != 1)
+		return;
+	what->conn = only;
+	what->basis = NS_CONN_FD;
+}
+
+/* The call's own socket; else the one that the thread wrote on, unless the call is on another file.
+ */
+static __always_inline void find_waited_for(struct task_struct *task,
+					    struct ns_thread_state *thread,
+					    const struct syscall_args *args,
+					    struct waited_for *what)
+{
+	struct call_names names = {};
+	__u64 key;
+
+	if (thread->state)
+		name_file(task, args, &names);
+	if (names.file) {
+		what->sk = file_socket(names.file);
+		key = (__u64)what->sk;
+		what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+		if (key && !what->conn)
+			what->conn = adopt_chain(task, what->sk, names.fd);
+		what->basis = NS_CONN_FD;
+	}
+	if (thread->state && call_kind(args->number) == NS_CALL_ON_POLL)
+		find_polled(task, thread, what);
+	if (what->conn || (thread->state && call_kind(args->number) == NS_CALL_ON_FD))
+		return;
+	key = thread->conn;
+	what->sk = (struct sock *)key;
+	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+	what->basis = NS_CONN_WRITTEN;
+}
+
+static __noinline int end_wait(struct task_struct *task, struct ns_thread_state *thread, __u64 now)
+{
+	struct waited_for what = {};
+	struct syscall_args args;
+
+	if (!thread)
+		return 0;
+	read_syscall(task_regs(task), &args);
+	find_waited_for(task, thread, &args, &what);
+	if (what.conn && now - thread->since >= settings.threshold_ns) {
+		flush_both(what.conn);
+		watch_both_ends(what.conn);
+	}
+	return note_wait(task, thread, &args, &what, now);
+}
+
+#endif

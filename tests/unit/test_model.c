@@ -149,10 +149,13 @@ static void test_open_hold(void **state)
 	assert_non_null(open_hold("11 ack conn=1 seq=100 end=100"));
 	assert_non_null(open_hold("11 send conn=1 bytes=5 write_seq=110 snd_nxt=100 snd_una=60"));
 	/* What shows that the bytes left. */
-	assert_null(open_hold("11 rx conn=1 seq=1 end=1 ack=101"));
+	assert_null(open_hold("11 rx conn=1 seq=1 end=1 ack=105"));
 	assert_null(open_hold("11 tx conn=1 seq=100 end=105"));
 	assert_null(open_hold("11 send conn=1 bytes=5 write_seq=110 snd_nxt=110 snd_una=60"));
 	assert_null(open_hold("11 release conn=1 seq=100 end=105 held=1"));
+	/* A part of them is not all. */
+	assert_non_null(open_hold("11 rx conn=1 seq=1 end=1 ack=101"));
+	assert_non_null(open_hold("11 tx conn=1 seq=100 end=104"));
 	/* A later hold is another one. */
 	assert_int_equal(open_hold("11 hold conn=1 seq=105 end=110")->seq, 105);
 }

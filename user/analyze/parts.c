@@ -21,10 +21,13 @@ static const struct ns_hold *find_first(const struct incident *incident)
 	for (size_t i = 0; i < incident->own.count; i++) {
 		const struct ns_hold *hold = as_hold(incident, i);
 
-		if (hold && hold->head.ts == incident->start_ts)
+		/* At the very same time another reason may have taken over. */
+		if (!hold || hold->begun == NS_BEGUN_CHANGED)
+			continue;
+		if (hold->head.ts == incident->start_ts)
 			return hold;
-		if (hold && hold->head.ts <= incident->end_ts && !incident->open &&
-		    hold->seq == incident->release.seq && hold->begun != NS_BEGUN_CHANGED)
+		if (hold->head.ts <= incident->end_ts && !incident->open &&
+		    hold->seq == incident->release.seq)
 			found = hold;
 	}
 	return found;

@@ -121,6 +121,12 @@ void events__clear(struct events *events)
 	events->size = 0;
 }
 
+/* The last byte of what was held; with a full send buffer that may be none, then the next one. */
+static uint32_t last_held(const struct ns_hold *hold)
+{
+	return hold->end == hold->seq ? hold->seq : hold->end - 1;
+}
+
 /* Does this later event of the connection show that the byte at seq has left? */
 static bool shows_leaving(const union event *event, uint32_t seq)
 {
@@ -138,6 +144,7 @@ static bool shows_leaving(const union event *event, uint32_t seq)
 	}
 }
 
+/* A hold lasts over parts that leave. */
 const struct ns_hold *events__open_hold(const struct events *events)
 {
 	size_t i = events->count;
@@ -147,7 +154,7 @@ const struct ns_hold *events__open_hold(const struct events *events)
 	if (!i)
 		return NULL;
 	for (size_t later = i; later < events->count; later++) {
-		if (shows_leaving(&events->v[later], events->v[i - 1].hold.seq))
+		if (shows_leaving(&events->v[later], last_held(&events->v[i - 1].hold)))
 			return NULL;
 	}
 	return &events->v[i - 1].hold;

@@ -102,7 +102,7 @@ static void test_the_rest_is_counted(void **state)
 	assert_int_equal(verdict->cause, CAUSE_NAGLE_DELACK);
 	assert_says(verdict->text, "on fd 7 (127.0.0.1:37640");
 	assert_says(verdict->text, "This happened 2 times in 4 writes");
-	assert_says(verdict->text, "The same happened on two more connections, 2 times.");
+	assert_says(verdict->text, "The same happened on two more connections, 2 times, 80.8 ms in all.");
 	assert_says(verdict->text, "Besides: 1 cork stall (30.0 ms).");
 	assert_string_equal(verdict->evidence,
 			    "Evidence complete: 4 of 4 chains seen whole, 0 events lost.");

@@ -91,6 +91,16 @@ static void add_frequency(const struct story *story, char **text)
 	prose__add(text, ".");
 }
 
+/* Nagle's tale says by itself what ended it. */
+static void add_ended(const struct story *story, char **text)
+{
+	const struct stall *stall = story->stall;
+
+	if (!stall->held_bytes || !stall->ended || stall->reason == NS_HOLD_NAGLE)
+		return;
+	prose__add(text, " What let them go here: %s.", stall->ended);
+}
+
 static void add_missing(const struct story *story, char **text)
 {
 	if (story->stall->missing)
@@ -102,6 +112,7 @@ static void add_missing(const struct story *story, char **text)
 void tale__write(const struct story *story, char **text)
 {
 	tales[story->tally->cause](story, text);
+	add_ended(story, text);
 	add_missing(story, text);
 	add_frequency(story, text);
 }

@@ -47,8 +47,6 @@ void tale__cork(const struct story *story, char **text)
 			   : " while the socket is corked (TCP_CORK). TCP keeps such bytes until a "
 			     "segment is full, until the program clears TCP_CORK, or for at most "
 			     "200 ms.");
-	if (stall->ended)
-		prose__add(text, " What let them go here: %s.", stall->ended);
 }
 
 void tale__cwnd(const struct story *story, char **text)

@@ -48,19 +48,20 @@ enum cause verdict__choose(const struct report *report)
 	return best->cause;
 }
 
-/* " The same happened on two more connections, 5 times." */
+/* " The same happened on two more connections, 5 times, 203 ms in all." */
 static void add_elsewhere(const struct story *story, const struct ledger *ledger, char **text)
 {
 	const struct report_cause *cause = report__cause(story->report, story->tally->cause);
 	size_t conns = ledger__conns(ledger, story->tally->cause);
 	uint32_t more = cause->count - story->tally->count;
-	char count[TEXT_COUNT], where[TEXT_COUNT];
+	char count[TEXT_COUNT], where[TEXT_COUNT], total[TEXT_DURATION];
 
 	if (conns < 2)
 		return;
-	prose__add(text, " The same happened on %s more connection%s, %s time%s.",
+	prose__add(text, " The same happened on %s more connection%s, %s time%s, %s in all.",
 		   prose__number(where, sizeof(where), conns - 1), conns == 2 ? "" : "s",
-		   text__count(count, sizeof(count), more), more == 1 ? "" : "s");
+		   text__count(count, sizeof(count), more), more == 1 ? "" : "s",
+		   text__duration(total, sizeof(total), cause->total_ns - story->tally->total_ns));
 }
 
 /* " Besides: 1 cork stall (30.0 ms), 12 lock stalls (480 ms)." */

@@ -109,6 +109,11 @@ static void add_total(struct grid *grid, const struct report_requests *requests)
 		snprintf(line, sizeof(line), "of %s requests, %s of them taken apart", count,
 			 sampled);
 	grid__note(grid, COLOUR_DIM, 0, line);
+	if (requests->median.confidence == CONFIDENCE_INFERRED ||
+	    requests->p99.confidence == CONFIDENCE_INFERRED)
+		grid__note(grid, COLOUR_DIM, 0,
+			   "the other end was not seen: network and peer-app are told apart by "
+			   "the round trip");
 }
 
 /* What took most of the median one: "nagle-delack 91.8%" */

@@ -45,7 +45,7 @@ UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD := $(B)/tests/workload/exchange
 SITES := $(addprefix $(B)/tests/workload/,callsites callsites-stripped callsites_library.so)
 # Workloads of one file each.
-WORKLOADS := $(B)/tests/workload/holds $(B)/tests/workload/wire $(B)/tests/workload/waits
+WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire waits forwarder httpd)
 SCENE := $(B)/tests/scenarios/scene
 RENDER_TRACE := $(B)/tests/golden/render_trace
 

@@ -293,6 +293,8 @@ struct ns_release {
 	__u32 inexact; /* 1: the transmit itself was not seen, ts is an upper bound */
 	__u32 nonagle; /* as in ns_hold, when they left: an option may have been set meanwhile */
 	__u32 nonagle_known;
+	__u32 unread; /* bytes before these that the other end's program had and had not read yet */
+	__u32 unread_known;
 };
 
 struct ns_recv {
@@ -481,7 +483,7 @@ NS_ASSERT_SIZE(ns_hold, 128);
 NS_ASSERT_OFFSET(ns_hold, last_tx_ts, 80);
 NS_ASSERT_SIZE(ns_segment, 64);
 NS_ASSERT_SIZE(ns_delack, 64);
-NS_ASSERT_SIZE(ns_release, 64);
+NS_ASSERT_SIZE(ns_release, 72);
 NS_ASSERT_SIZE(ns_recv, 40);
 NS_ASSERT_SIZE(ns_wait, 136);
 NS_ASSERT_OFFSET(ns_wait, state, 48);

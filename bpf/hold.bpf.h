@@ -12,6 +12,26 @@
 
 #define NS_LOOKS_KEPT (NS_HISTORY - 4) /* records of a long hold that wait to be streamed */
 
+/*
+ * How far the other end's program was behind with its reading when the bytes came free. One
+ * that waits for more than there is (SO_RCVLOWAT) is not behind.
+ */
+static __always_inline void note_reader(struct ns_conn_state *conn, struct ns_release *out)
+{
+	struct tcp_sock *tp = (void *)conn->peer;
+	struct sock *sk = (void *)conn->peer;
+	__s32 unread;
+
+	out->unread = 0;
+	out->unread_known = 0;
+	if (!sk || !bpf_map_lookup_elem(&conns, &conn->peer))
+		return;
+	unread = conn->hold_seq - BPF_CORE_READ(tp, copied_seq);
+	out->unread_known = 1;
+	if (unread > 0 && unread >= BPF_CORE_READ(sk, sk_rcvlowat))
+		out->unread = unread;
+}
+
 static __always_inline void note_release(struct sock *sk, struct ns_conn_state *conn, __u64 now,
 					 bool inexact)
 {
@@ -24,6 +44,7 @@ static __always_inline void note_release(struct sock *sk, struct ns_conn_state *
 	out->inexact = inexact;
 	out->nonagle = BPF_CORE_READ_BITFIELD_PROBED((struct tcp_sock *)sk, nonagle);
 	out->nonagle_known = 1;
+	note_reader(conn, out);
 	history_commit(conn, out, sizeof(*out));
 	conn->turn_held_ns += out->held_ns;
 	conn->released_ts = now;

@@ -12,6 +12,7 @@
 
 /* include/linux/sched.h, without the flags beside them (TASK_FREEZABLE, ...). */
 #define NS_TASK_ASLEEP  3   /* TASK_INTERRUPTIBLE and TASK_UNINTERRUPTIBLE */
+#define NS_PF_EXITING   4 /* PF_EXITING */
 #define NS_TASK_STOPPED 0xc /* __TASK_STOPPED and __TASK_TRACED */
 
 /* ns_wait.state of a task state. */
@@ -30,6 +31,9 @@ static __always_inline struct ns_thread_state *watched_thread(struct task_struct
 	thread = bpf_map_lookup_elem(&threads, &tid);
 	if (thread)
 		return thread;
+	/* Its totals are told: its last switch must not begin them anew. */
+	if (task->flags & NS_PF_EXITING)
+		return NULL;
 	role = proc_role(tgid);
 	if (!role || (only_tid && tid != only_tid && role & NS_ROLE_TARGET))
 		return NULL;

@@ -214,6 +214,7 @@ struct sk_buff_head {
 struct sock {
 	struct sock_common __sk_common;
 	u16 sk_type;
+	int sk_rcvlowat;
 	u16 sk_protocol;
 	u32 sk_pacing_status;
 	unsigned long sk_tsq_flags;

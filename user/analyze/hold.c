@@ -121,6 +121,31 @@ static uint32_t bytes_held(const struct incident *incident, const struct parts *
 	       seq;
 }
 
+/*
+ * Bytes that are kept back to be sent with others delay who waits for them. A program that had
+ * not read what came before them had no use for them yet, as in the middle of a bulk transfer
+ * whose last bytes of each write wait for an acknowledgement.
+ */
+static bool nobody_wanted(const struct incident *incident, const struct parts *parts)
+{
+	const struct ns_release *release = &incident->release;
+
+	if (incident->open || !release->unread_known || !release->unread)
+		return false;
+	for (size_t i = 0; i < parts->count; i++) {
+		switch (parts->v[i].reason) {
+		case NS_HOLD_NAGLE:
+		case NS_HOLD_CORK:
+		case NS_HOLD_MSG_MORE:
+		case NS_HOLD_AUTOCORK:
+			break;
+		default:
+			return false;
+		}
+	}
+	return true;
+}
+
 bool hold__explain(const struct model *model, const struct incident *incident,
 		   struct finding *finding)
 {
@@ -134,6 +159,8 @@ bool hold__explain(const struct model *model, const struct incident *incident,
 		return false; /* its release came after all */
 	parts__find(incident, &parts);
 	if (incident->open && !parts.v[parts.count - 1].hold)
+		return false;
+	if (nobody_wanted(incident, &parts))
 		return false;
 	stall->conn = incident->conn;
 	stall->peer = conn ? conn->peer : 0;

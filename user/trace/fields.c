@@ -134,9 +134,16 @@ static const struct field delack_fields[] = {
 };
 
 static const struct field release_fields[] = {
-	MS(ns_release, held_ns, "held"),      U32(ns_release, seq),     U32(ns_release, end),
-	NAME(ns_release, reason, hold_names), U32(ns_release, inexact), U32(ns_release, nonagle),
-	U32(ns_release, nonagle_known),       END,
+	MS(ns_release, held_ns, "held"),
+	U32(ns_release, seq),
+	U32(ns_release, end),
+	NAME(ns_release, reason, hold_names),
+	U32(ns_release, inexact),
+	U32(ns_release, nonagle),
+	U32(ns_release, nonagle_known),
+	U32(ns_release, unread),
+	U32(ns_release, unread_known),
+	END,
 };
 
 static const struct field recv_fields[] = {U32(ns_recv, bytes), FD(ns_recv, fd), END};
@@ -178,12 +185,8 @@ static const struct field retrans_fields[] = {
 };
 
 static const struct field call_fields[] = {
-	U32(ns_call, write_seq),
-	U32(ns_call, bytes),
-	U32(ns_call, stack_id),
-	U32(ns_call, truncated),
-	U32(ns_call, held),
-	END,
+	U32(ns_call, write_seq), U32(ns_call, bytes), U32(ns_call, stack_id),
+	U32(ns_call, truncated), U32(ns_call, held),  END,
 };
 
 static const struct field exchange_fields[] = {

@@ -350,6 +350,8 @@ struct ns_retrans {
 	__u32 in_flight;
 	__u32 ca_state; /* enum tcp_ca_state: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss */
 	__u64 sent_ts;  /* when these bytes had been sent before, 0 unknown */
+	__u32 arrived;  /* 1: the other end, on this host, had them already */
+	__u32 pad;
 };
 
 /* head.ts: the end of the send that was called there. */
@@ -490,7 +492,7 @@ NS_ASSERT_OFFSET(ns_wait, state, 48);
 NS_ASSERT_OFFSET(ns_wait, comm, 80);
 NS_ASSERT_OFFSET(ns_wait, arg2, 112);
 NS_ASSERT_SIZE(ns_wait_raw, 520);
-NS_ASSERT_SIZE(ns_retrans, 80);
+NS_ASSERT_SIZE(ns_retrans, 88);
 NS_ASSERT_SIZE(ns_call, 56);
 NS_ASSERT_SIZE(ns_call_raw, 4288);
 NS_ASSERT_SIZE(ns_exchange, 104);

@@ -111,6 +111,16 @@ static __always_inline void begin_recovery(struct ns_conn_state *conn, const str
 		watch_both_ends(conn);
 }
 
+/* A probe's bytes most often are not lost: only their acknowledgement is delayed. */
+static __always_inline bool has_arrived(const struct ns_conn_state *conn, __u32 end)
+{
+	struct tcp_sock *peer = (void *)conn->peer;
+
+	if (!peer || !bpf_map_lookup_elem(&conns, &conn->peer))
+		return false;
+	return !seq_after(end, BPF_CORE_READ(peer, rcv_nxt));
+}
+
 static __noinline int note_retransmit(struct sock *sk, struct ns_conn_state *conn, __u32 seq,
 				      __u32 end)
 {
@@ -135,6 +145,8 @@ static __noinline int note_retransmit(struct sock *sk, struct ns_conn_state *con
 	out->in_flight = BPF_CORE_READ(tp, packets_out) - BPF_CORE_READ(tp, sacked_out) -
 			 BPF_CORE_READ(tp, lost_out) + BPF_CORE_READ(tp, retrans_out);
 	out->sent_ts = sent_before(sk, conn, seq, out->kind);
+	out->arrived = out->kind != NS_RETRANS_SYN && has_arrived(conn, end);
+	out->pad = 0;
 	conn->retrans_seq = seq;
 	conn->retrans_ts = out->head.ts;
 	conn->retrans_by[out->kind < NS_RETRANS_KINDS ? out->kind : 0]++;

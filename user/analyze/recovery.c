@@ -103,6 +103,9 @@ static void sent_again(struct recoveries *recoveries, const struct ns_retrans *r
 {
 	struct recovery *recovery = find(recoveries, retrans->head.conn);
 
+	/* A probe whose bytes were not lost mends nothing: whatever waits has another cause. */
+	if (!recovery && retrans->kind == NS_RETRANS_TLP && retrans->arrived)
+		return;
 	if (recovery) {
 		if (retrans->kind != NS_RETRANS_FAST && seq_after(retrans->end, recovery->loss.end))
 			recovery->loss.end = retrans->end;

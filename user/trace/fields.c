@@ -181,6 +181,7 @@ static const struct field retrans_fields[] = {
 	U32(ns_retrans, in_flight),
 	U32(ns_retrans, ca_state),
 	TIME(ns_retrans, sent_ts, "sent"),
+	U32(ns_retrans, arrived),
 	END,
 };
 

@@ -291,10 +291,10 @@ static __always_inline __u32 call_timeout(const struct syscall_args *args)
 #define NS_MSG_MORE      0x8000 /* include/linux/socket.h */
 #define NS_SPLICE_F_MORE 4      /* include/linux/splice.h */
 
-/* Is current in a call that can send? The cheap question before the next one. */
-static __always_inline bool in_send_call(void)
+/* Is this a call that can send? The cheap question before the next one. */
+static __always_inline bool is_send_call(__u32 number)
 {
-	switch (syscall_number(current_regs())) {
+	switch (number) {
 	case NS_SYS_SENDTO:
 	case NS_SYS_SENDMMSG:
 	case NS_SYS_SENDMSG:

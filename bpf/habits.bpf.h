@@ -112,18 +112,14 @@ static __always_inline void note_polled(struct ns_thread_state *thread,
 }
 
 /* A thread goes to sleep to wait for input, in its own context. */
-static __noinline int note_input_sleep(struct task_struct *task, struct ns_thread_state *thread)
+static __noinline int note_input_sleep(struct task_struct *task, struct ns_thread_state *thread,
+				       __u32 call)
 {
-	struct pt_regs *regs;
+	struct pt_regs *regs = task_regs(task);
 	struct syscall_args args;
 	__u64 moved;
-	__u32 call;
 
 	if (!thread)
-		return 0;
-	regs = task_regs(task);
-	call = syscall_number(regs);
-	if (!waits_to_read(call))
 		return 0;
 	moved = bytes_moved(task);
 	if (thread->call && moved == thread->moved && !thread->wrote) {

@@ -256,7 +256,7 @@ static __always_inline void on_blocked_send(struct sock *sk, struct ns_conn_stat
  * another reason than when it wrote; or it waits inside a send, whose end does not come.
  */
 static __always_inline void on_writer_sleeps(struct task_struct *task,
-					     struct ns_thread_state *thread, __u64 now)
+					     struct ns_thread_state *thread, __u32 call, __u64 now)
 {
 	struct ns_conn_state *conn;
 	__u32 fd, msg_flags;
@@ -273,7 +273,7 @@ static __always_inline void on_writer_sleeps(struct task_struct *task,
 			conn->hold_look_ts = now;
 		}
 	}
-	if (!in_send_call())
+	if (!is_send_call(call))
 		return;
 	read_send_call(&fd, &msg_flags);
 	sk = file_socket(task_file(task, fd));

@@ -102,8 +102,16 @@ static __always_inline void on_switch_out(struct task_struct *task, struct ns_th
 		thread->wrote = 1;
 		last->tid = 0;
 	}
-	if (thread->state == 1)
-		note_input_sleep(task, thread);
+}
+
+static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_state *thread,
+				     __u64 now)
+{
+	__u32 call = syscall_number(task_regs(task));
+
+	if (waits_to_read(call))
+		note_input_sleep(task, thread, call);
+	on_writer_sleeps(task, thread, call, now);
 }
 
 static __always_inline void on_switch_in(struct task_struct *task, struct ns_thread_state *thread,
@@ -146,7 +154,7 @@ static __always_inline void on_switch(struct task_struct *prev, struct task_stru
 		now = bpf_ktime_get_ns();
 		on_switch_out(prev, thread, now, preempted, state);
 		if (thread->state)
-			on_writer_sleeps(prev, thread, now);
+			on_sleep(prev, thread, now);
 	}
 	thread = watched_thread(next);
 	if (thread)

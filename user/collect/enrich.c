@@ -42,6 +42,8 @@ struct enrich *enrich__new(const struct enrich_ways *ways)
 	enrich->ways = *ways;
 	enrich->tasks = tasks__new();
 	enrich->kallsyms = kallsyms__new();
+	/* Now, not at the first stall: a chain is followed while it happens. */
+	kallsyms__load(enrich->kallsyms);
 	enrich->unwinder = unwinder__new(ways->opener);
 	enrich->same_numbers = tasks__in_first_namespace();
 	enrich->told = xcalloc(MAX_PROCESSES, sizeof(*enrich->told));

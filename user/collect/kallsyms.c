@@ -82,12 +82,17 @@ static void read_symbols(struct kallsyms *kallsyms)
 		qsort(kallsyms->symbols, kallsyms->count, sizeof(*kallsyms->symbols), by_address);
 }
 
+void kallsyms__load(struct kallsyms *kallsyms)
+{
+	if (kallsyms->file)
+		read_symbols(kallsyms);
+}
+
 static const char *find_name(struct kallsyms *kallsyms, uint64_t address)
 {
 	size_t low = 0, high;
 
-	if (kallsyms->file)
-		read_symbols(kallsyms);
+	kallsyms__load(kallsyms);
 	high = kallsyms->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;

@@ -18,7 +18,7 @@ static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 	__u64 address = (__u64)sk;
 
 	if (state == NS_TCP_LISTEN) {
-		on_listen(sk, tgid);
+		found_listener(sk, tgid);
 		return;
 	}
 	if (state != NS_TCP_ESTABLISHED || !target_wanted(sk, tgid))
@@ -51,9 +51,7 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 		conn->origin = NS_ORIGIN_EXISTED;
 	}
 	if (!conn->owner_sure) {
-		conn->tgid = tgid;
-		conn->owner_sure = 1;
-		add_proc(tgid, conn->role);
+		settle_owner(conn, tgid);
 		news = true;
 	}
 	if (conn->fd == NS_FD_UNKNOWN && conn->tgid == tgid) {

@@ -3,12 +3,29 @@
 #ifndef NETSTALL_LIFE_BPF_H
 #define NETSTALL_LIFE_BPF_H
 
+/* Who listens there from now on. */
 static __always_inline void on_listen(struct sock *sk, __u32 tgid)
 {
 	struct listener_key key = {.netns = socket_netns(sk),
 				   .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
 
 	bpf_map_update_elem(&listeners, &key, &tgid, BPF_ANY);
+}
+
+/*
+ * Who listens there already. A listener that several processes have, by fork(), is of none of
+ * them as far as its connections go: which of them accepts one is seen when it is used.
+ */
+static __always_inline void found_listener(struct sock *sk, __u32 tgid)
+{
+	struct listener_key key = {.netns = socket_netns(sk),
+				   .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+	__u32 *known = bpf_map_lookup_elem(&listeners, &key), nobody = 0;
+
+	if (known && *known != tgid)
+		bpf_map_update_elem(&listeners, &key, &nobody, BPF_ANY);
+	else if (!known)
+		bpf_map_update_elem(&listeners, &key, &tgid, BPF_ANY);
 }
 
 /* connect() was called, in its caller's context; the local port is not chosen yet. */

@@ -321,6 +321,20 @@ static __noinline int tell_totals(struct sock *sk, struct ns_conn_state *conn)
 	return 0;
 }
 
+/*
+ * Its owner is known for sure now. What was taken for a target's own, because a target listens
+ * on that port, may be another process's that has the listener as well.
+ */
+static __always_inline void settle_owner(struct ns_conn_state *conn, __u32 tgid)
+{
+	conn->tgid = tgid;
+	conn->owner_sure = 1;
+	if (conn->role & NS_ROLE_TARGET && !settings.any_process &&
+	    !(proc_role(tgid) & NS_ROLE_TARGET))
+		conn->role = NS_ROLE_PEER;
+	add_proc(tgid, conn->role);
+}
+
 /* Something waits on this connection: from now on the threads of both ends are watched. */
 static __always_inline void watch_both_ends(struct ns_conn_state *conn)
 {

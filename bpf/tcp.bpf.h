@@ -12,11 +12,9 @@ static __always_inline void own_by_use(struct sock *sk, struct ns_conn_state *co
 	__u32 fd, flags;
 
 	read_send_call(&fd, &flags);
-	conn->tgid = tgid;
-	conn->owner_sure = 1;
+	settle_owner(conn, tgid);
 	if (conn->fd == NS_FD_UNKNOWN)
 		conn->fd = fd;
-	add_proc(tgid, conn->role);
 	tell_conn(sk, conn);
 }
 

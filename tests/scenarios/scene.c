@@ -65,6 +65,15 @@ static struct stage *new_stage(const struct scene *scene)
 	return stage;
 }
 
+/* As in real programs, only servers have what they listen on. */
+static void forget_listeners(const struct stage *stage)
+{
+	if (stage->listener > 0)
+		close(stage->listener);
+	if (stage->listener_behind > 0)
+		close(stage->listener_behind);
+}
+
 static void play(struct stage *stage, unsigned int role)
 {
 	static const char *const names[SCENE_ROLES] = {"scene-client", "scene-server",
@@ -75,6 +84,8 @@ static void play(struct stage *stage, unsigned int role)
 	/* The gate of the others: nobody but the parent may hold it open. */
 	if (role)
 		close(stage->gate[1]);
+	if (!role || stage->scene->roles[role] == play_path)
+		forget_listeners(stage);
 	stage__is_target(stage->scene->targets & 1u << role);
 	stage__enter(stage);
 	stage->scene->roles[role](stage);
@@ -98,6 +109,7 @@ static void start(struct stage *stage)
 			play(stage, role);
 		stage->pids[role] = pid;
 	}
+	forget_listeners(stage);
 }
 
 static void stop(struct stage *stage)

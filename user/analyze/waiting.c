@@ -51,6 +51,8 @@ static const struct mark sleeper_marks[] = {
 	{"submit_bio_wait", WAITING_DISK},
 	{"folio_wait_bit_common", WAITING_DISK},
 	{"jbd2_log_wait_commit", WAITING_DISK},
+	{"__iomap_dio_rw", WAITING_DISK},
+	{"__blkdev_direct_IO", WAITING_DISK},
 	{"io_cqring_wait", WAITING_URING},
 	{"ep_poll", WAITING_MANY},
 	{"do_epoll_wait", WAITING_MANY},
@@ -108,6 +110,7 @@ static const struct mark waker_marks[] = {
 	{"blk_mq_end_request", WAKER_DISK},
 	{"blk_update_request", WAKER_DISK},
 	{"bio_endio", WAKER_DISK},
+	{"iomap_dio_bio_end_io", WAKER_DISK},
 	{"end_page_writeback", WAKER_DISK},
 	{"folio_end_writeback", WAKER_DISK},
 	{"tcp_v4_rcv", WAKER_NETWORK},
@@ -117,6 +120,9 @@ static const struct mark waker_marks[] = {
 	{"tcp_data_queue", WAKER_NETWORK},
 	{"net_rx_action", WAKER_NETWORK},
 	{"sk_stream_write_space", WAKER_NETWORK},
+	/* A timer of another kind may have led to what stands above. */
+	{"call_timer_fn", WAKER_TIMER},
+	{"__run_timers", WAKER_TIMER},
 	{"handle_softirqs", WAKER_INTERRUPT},
 	{"__do_softirq", WAKER_INTERRUPT},
 	{"irq_exit_rcu", WAKER_INTERRUPT},
@@ -227,6 +233,9 @@ enum waiting waiting__of(const struct model *model, const struct ns_wait *wait)
 		return found;
 	if (is_syscall(model, wait, "futex"))
 		return of_futex(wait);
+	/* The scheduler's own functions, io_schedule() among them, are not on these stacks. */
+	if (waker__of(model, wait) == WAKER_DISK)
+		return WAITING_DISK;
 	return by_syscall(model, wait);
 }
 

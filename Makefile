@@ -45,7 +45,7 @@ UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD := $(B)/tests/workload/exchange
 SITES := $(addprefix $(B)/tests/workload/,callsites callsites-stripped callsites_library.so)
 # Workloads of one file each.
-WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire waits forwarder httpd)
+WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire waits losses forwarder httpd)
 SCENE := $(B)/tests/scenarios/scene
 RENDER_TRACE := $(B)/tests/golden/render_trace
 

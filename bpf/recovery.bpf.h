@@ -111,7 +111,10 @@ static __always_inline void begin_recovery(struct ns_conn_state *conn, const str
 		watch_both_ends(conn);
 }
 
-/* A probe's bytes most often are not lost: only their acknowledgement is delayed. */
+/*
+ * A probe's bytes most often are not lost: only their acknowledgement is. Believed where a
+ * timer sent them just now: what leaves over loopback from there is received only later.
+ */
 static __always_inline bool has_arrived(const struct ns_conn_state *conn, __u32 end)
 {
 	struct tcp_sock *peer = (void *)conn->peer;

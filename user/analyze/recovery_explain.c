@@ -236,6 +236,10 @@ bool recovery__explain(const struct model *model, const struct incident *inciden
 	follow(incident, stall, &progress);
 	if (!progress.last)
 		return false;
+	/* The bytes were there all the time; only what was held back for want of the
+	 * acknowledgement was delayed. */
+	if (progress.dearest->retries && progress.dearest->arrived && !progress.hold)
+		return false;
 	stall->conn = incident->conn;
 	stall->peer = conn ? conn->peer : 0;
 	stall->start_ts = incident->start_ts;

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# Losses, over loopback and over a wire with a delay; ends that are out of sight.
+
+# shellcheck disable=SC2034
+QUICK_CASES+=" loss_rto loss_tlp loss_fast loss_syn wire_split_client wire_split_server "
+
+LOSSES=${LOSSES:-build/tests/workload/losses}
+WIRE=${WIRE:-build/tests/workload/wire}
+
+# trace_losses MODE [server]: under `trace -p` of the client, or of the server.
+trace_losses() {
+    EXCHANGE=$LOSSES start_exchange -- --mode "$1" -n 6
+    case ${2:-client} in client) start_trace -p "$CLIENT" ;; server) start_trace -p "$SERVER" ;; esac
+    open_gate
+    end_exchange
+    end_trace
+}
+
+# expect_recovered CAUSE RETRANSMITS: of each of the workload's stalls that its cause is told, once, with what was sent again.
+expect_recovered() {
+    expect "the number of $1 stalls" "$(count_of "$1")" '==' "$TRUTH_STALLS"
+    expect "the number of stalls of other losses" \
+        "$(report '[.stalls[] | select(.cause | IN("rto","tlp","fast-retransmit","syn-retransmit")) | select(.cause != "'"$1"'")] | length')" '==' 0
+    expect_is "$1 stalls with another number of segments sent again" \
+        "$(report "[.stalls[] | select(.cause == \"$1\") | .retransmits | select(. != $2)] | length")" 0
+    expect_is "the verdict" "$(report .verdict.cause)" "$1"
+}
+
+case_loss_rto() {
+    trace_losses rto
+    expect_recovered rto 2
+    # A probe first, then the timer; the slices say so.
+    expect_is "what the stalls consist of" \
+        "$(report '[.stalls[] | select(.cause == "rto") | [.slices[0,1].cause] | join(" ")] | unique | join(",")')" 'tlp rto'
+    expect "segments sent again, by the socket's own count" "$(report '[.connections[].retransmitted] | add')" '>=' "2 * $TRUTH_STALLS"
+}
+
+case_loss_tlp() {
+    trace_losses tlp
+    expect_recovered tlp 1
+}
+
+case_loss_fast() {
+    trace_losses fast server
+    expect_recovered fast-retransmit 1
+}
+
+case_loss_none() {
+    trace_losses none
+    expect_is "stalls by loss" "$(report '[.stalls[] | select(.cause | IN("rto","tlp","fast-retransmit","syn-retransmit"))] | length')" 0
+}
+
+# A full listen queue: the SYN is dropped and sent again.
+case_loss_syn() {
+    trace_losses syn
+    expect_recovered syn-retransmit 1
+    expect_is "stalls that are not seen whole" \
+        "$(report '[.stalls[] | select(.cause == "syn-retransmit" and (.missing != null or (.exact | not)))] | length')" 0
+}
+
+# Nobody answers and the program gives up: told at the end, as long as it took.
+case_loss_syn_given_up() {
+    local name="nsr$$"
+    ip netns add "$name" 2>/dev/null || skip "no network namespaces here"
+    CLEANUP+=("ip netns del $name")
+    ip -n "$name" link set lo up
+    ip netns exec "$name" "$WIRE" --lose syn:1:99 >"$SCRATCH/wire" 2>"$SCRATCH/wire.err" &
+    wait_for "$WAIT_LIMIT" has_line '^ready' "$SCRATCH/wire" || skip "no TUN device here: $(cat "$SCRATCH/wire.err")"
+    printf '#!/bin/bash\n: </dev/tcp/10.211.0.2/9\n' >"$SCRATCH/connecter" && chmod +x "$SCRATCH/connecter"
+    start_trace --comm connecter
+    ip netns exec "$name" "$SCRATCH/connecter" >/dev/null 2>&1 &
+    local connecter=$!
+    sleep 2.5
+    kill "$connecter"
+    wait "$connecter"
+    TRUTH_STALLS=1 TRUTH_EXCHANGES=1
+    end_trace
+    expect "the number of syn-retransmit stalls" "$(count_of syn-retransmit)" '==' 1
+    expect "SYNs sent again" "$(report '[.stalls[] | select(.cause == "syn-retransmit") | .retransmits] | add')" '>=' 1
+    expect_is "the address" "$(report '.connections[0].remote')" 10.211.0.2:9
+}
+
+# over_wire WIRE-OPTIONS -- EXCHANGE-OPTIONS: client and server, each of which takes the other for another host.
+over_wire() {
+    local name="nsw$$" wire=()
+    while [ "$1" != -- ]; do
+        wire+=("$1")
+        shift
+    done
+    shift
+    ip netns add "$name" 2>/dev/null || skip "no network namespaces here"
+    CLEANUP+=("ip netns del $name")
+    ip -n "$name" link set lo up
+    ip netns exec "$name" "$WIRE" "${wire[@]}" >"$SCRATCH/wire" 2>"$SCRATCH/wire.err" &
+    wait_for "$WAIT_LIMIT" has_line '^ready' "$SCRATCH/wire" || skip "no TUN device here: $(cat "$SCRATCH/wire.err")"
+    ip netns exec "$name" "$EXCHANGE" --server-only --host 10.211.0.1 --port 7707 --gate none >"$SCRATCH/server" 2>&1 &
+    wait_for "$WAIT_LIMIT" has_line '^ready' "$SCRATCH/server" || fail "no server beyond the wire"
+    start_exchange ip netns exec "$name" -- --client-only --host 10.211.0.2 --port 7707 "$@"
+    SERVER=$(field server_pid "$(grep ^ready "$SCRATCH/server")")
+}
+
+case_wire_rto() {
+    over_wire --delay 2 --lose request:5:2 -- --mode single -n 20
+    start_trace -p "$CLIENT"
+    open_gate
+    end_exchange
+    end_trace
+    local lost
+    lost=$(grep -c 'copy=1$' "$SCRATCH/wire")
+    TRUTH_STALLS=$lost
+    expect "the number of rto stalls" "$(count_of rto)" '==' "$lost"
+    expect "what the waits for lost requests were put down to besides" "$(count_of peer-app)" '<=' "$OTHERS"
+}
+
+# The sender's side of an unseen peer: the acknowledgement without data that came far too late.
+case_wire_split_client() {
+    over_wire --delay 2 -- --mode split -n "$FEW"
+    start_trace -p "$CLIENT"
+    open_gate
+    end_exchange
+    end_trace
+    expect "the number of inferred nagle-delack stalls" \
+        "$(report '[.stalls[] | select(.cause == "nagle-delack" and .confidence == "inferred" and .inferred != null)] | length')" '>=' "$MOST * $TRUTH_STALLS - 1"
+}
+
+# The receiver's side: our timer, our acknowledgement, and the rest one round trip later.
+case_wire_split_server() {
+    over_wire --delay 2 -- --mode split -n "$FEW"
+    start_trace -p "$SERVER"
+    open_gate
+    end_exchange
+    end_trace
+    expect "the number of inferred nagle-delack stalls" \
+        "$(report '[.stalls[] | select(.cause == "nagle-delack" and .confidence == "inferred" and .inferred != null)] | length')" '>=' "$MOST * $TRUTH_STALLS - 2"
+    expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
+}
+
+# A delayed ACK that fires between requests holds nobody up, whoever looks.
+case_wire_harmless_delack() {
+    over_wire --delay 2 -- --mode paced -n $((FEW * 5))
+    start_trace -p "$SERVER"
+    open_gate
+    end_exchange
+    end_trace
+    expect "delayed ACKs fired" "$(report '[.connections[].delayed_acks.fired] | add')" '>=' 2
+    expect_is "nagle-delack stalls" "$(count_of nagle-delack)" 0
+}

@@ -1,6 +1,7 @@
 # Pairs the stalls of a scene's truth with those that netstall named.
 #
-# Input: the report. $truth: [{start, end, queued, cause}], $begin, $to: ms of CLOCK_MONOTONIC.
+# Input: the report. $truth: [{from, to, queued, cause}] in ms, $begin_ns, $until_ns; CLOCK_MONOTONIC.
+# $pids: the processes of the scene, for where it was not $alone under the tracer.
 # Output: lines `EXPECTED NAMED EXPECTED_MS NAMED_MS AT_MS`, where EXPECTED is (none) for what nobody waited for and (again)
 # for a second name of one stall, and NAMED is (missed) for a stall without a name.
 #
@@ -17,7 +18,8 @@ def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and over
 
 ($begin_ns / 1e6) as $begin | ($until_ns / 1e6) as $until
 | .window.monotonic_start_ms as $zero
-| [.stalls[] | {from: ($zero + .start_ms), cause, id} + {to: ($zero + .start_ms + .duration_ms)}
+| [.stalls[] | {from: ($zero + .start_ms), cause, id, pid} + {to: ($zero + .start_ms + .duration_ms)}
+   | select($alone or (.pid as $pid | any($pids[]; . == $pid)))
    | select(.from >= $begin - 0.5 and .from < $until)] as $named
 | reduce ($truth | sort_by(-length_of))[] as $t (
     {left: $named, pairs: []};

@@ -36,6 +36,7 @@ judge_machine() { :; }
 SCENE=${SCENE:-build/tests/scenarios/scene}
 here=tests/scenarios
 SCENE_LIMIT=${SCENE_LIMIT:-60} # seconds
+AT_ONCE=${AT_ONCE:-5}          # scenes under one netstall; most of them sleep nearly all the time
 
 [ "$(id -u)" = 0 ] || { echo "skip $LABEL: tracing needs root" && exit 0; }
 if ! said=$("$NETSTALL" doctor "${ATTACH[@]}"); then
@@ -50,35 +51,52 @@ WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 : >"$WORK/pairs"
 
-# start_scene NAME: it waits at its gate then. Sets SCENE_PID, TARGET; 1: it cannot be played here.
+# Scenes are played several at once, each in a folder of its own, $SCRATCH/NAME; what cannot be played leaves the reason in
+# its file "skip" or "fail", and the others go on.
+left_out() { [ -e "$SCRATCH/$1/skip" ] || [ -e "$SCRATCH/$1/fail" ]; }
+
+# start_scene NAME: it waits at its gate then.
 start_scene() {
-    mkfifo "$SCRATCH/gate"
-    timeout "$SCENE_LIMIT" "$SCENE" "$1" <"$SCRATCH/gate" >"$SCRATCH/truth" 2>"$SCRATCH/scene.err" &
-    SCENE_PID=$!
-    exec {GATE}>"$SCRATCH/gate"
-    wait_for "$WAIT_LIMIT" scene_stands
-    if ! has_line '^ready' "$SCRATCH/truth"; then
-        wait "$SCENE_PID"
-        [ $? != 77 ] || skip "$(tail -n 1 "$SCRATCH/scene.err")"
-        fail "it did not start: $(tail -n 1 "$SCRATCH/scene.err")"
-    fi
-    TARGET=$(field target "$(grep '^ready' "$SCRATCH/truth")")
+    local here=$SCRATCH/$1
+    mkdir "$here" && mkfifo "$here/gate"
+    timeout "$SCENE_LIMIT" "$SCENE" "$1" <"$here/gate" >"$here/truth" 2>"$here/err" &
+    SCENE_PID[$1]=$!
+    exec {GATE}>"$here/gate"
+    GATES[$1]=$GATE
 }
-scene_stands() { has_line '^ready' "$SCRATCH/truth" || gone "$SCENE_PID"; }
+
+scene_stands() { has_line '^ready' "$SCRATCH/$1/truth" || gone "${SCENE_PID[$1]}"; }
+
+# await_scene NAME: its targets join TARGETS.
+await_scene() {
+    local target status
+    wait_for "$WAIT_LIMIT" scene_stands "$1"
+    if has_line '^ready' "$SCRATCH/$1/truth"; then
+        target=$(field target "$(grep '^ready' "$SCRATCH/$1/truth")")
+        TARGETS=${TARGETS:+$TARGETS,}$target
+        return
+    fi
+    wait "${SCENE_PID[$1]}"
+    status=$?
+    tail -n 1 "$SCRATCH/$1/err" >"$SCRATCH/$1/$([ $status = 77 ] && echo skip || echo fail)"
+}
+
+open_scene() { echo go >&"${GATES[$1]}"; }
 
 end_scene() {
     local status=0
-    wait "$SCENE_PID" || status=$?
+    wait "${SCENE_PID[$1]}" || status=$?
+    GATE=${GATES[$1]}
     exec {GATE}>&-
     case $status in
     0) ;;
-    77) skip "$(tail -n 1 "$SCRATCH/scene.err")" ;;
-    124) fail "the scene did not end within $SCENE_LIMIT s" ;;
-    *) fail "the scene failed: $(tail -n 1 "$SCRATCH/scene.err")" ;;
+    77) tail -n 1 "$SCRATCH/$1/err" >"$SCRATCH/$1/skip" ;;
+    124) echo "the scene did not end within $SCENE_LIMIT s" >"$SCRATCH/$1/fail" ;;
+    *) echo "the scene failed: $(tail -n 1 "$SCRATCH/$1/err")" >"$SCRATCH/$1/fail" ;;
     esac
 }
 
-# truth_json: the scene's stalls, ms.
+# truth_json NAME: the scene's stalls, ms.
 truth_json() {
     awk '/^stall / {
         for (i = 2; i <= NF; i++) { split($i, part, "="); value[part[1]] = part[2] }
@@ -86,39 +104,52 @@ truth_json() {
             value["end_ns"] / 1e6, value["queued_ns"] / 1e6, value["cause"]
         comma = ","
     }
-    BEGIN { printf "[" } END { print "]" }' "$SCRATCH/truth"
+    BEGIN { printf "[" } END { print "]" }' "$SCRATCH/$1/truth"
 }
 
-# judge_truth CAUSE COUNT SHARE: the scene made the stalls that it is there for. The machine's own take from them.
+# judge_truth NAME: the scene made the stalls that it is there for, as its row says. The machine's own take from them.
 judge_truth() {
-    local made took machine
-    made=$(awk -v wanted="$1" '
+    local cause=${CAUSE[$1]} made took machine
+    [ "$cause" != none ] || return 0
+    read -r made took machine <<<"$(awk -v wanted="$cause" '
         { for (i = 2; i <= NF; i++) { split($i, part, "="); value[part[1]] = part[2] } }
         /^stall / && value["cause"] == wanted { made++; took += value["end_ns"] - value["start_ns"] }
         /^stall / && (value["cause"] == "runqueue" || value["cause"] == "unclear") { machine++ }
         END {
             time = value["end_ns"] - value["begin_ns"]
             printf "%d %.3f %d", made, (time > 0 ? took / time : 0), machine
-        }' "$SCRATCH/truth")
-    read -r made took machine <<<"$made"
-    [ "$1" = none ] || awk "BEGIN { exit !($made + $machine >= $2 && ($took >= $3 || $machine)) }" ||
-        fail "it made $made stalls of $1 that took $took of its time, wanted $2 and $3"
+        }' "$SCRATCH/$1/truth")"
+    # An emulated machine takes its time also beside the stalls.
+    awk "BEGIN { exit !($made + $machine >= ${COUNT[$1]} && ($took >= ${SHARE[$1]} || $machine || ${QUICK:-0})) }" ||
+        echo "it made $made stalls of $cause that took $took of its time, wanted ${COUNT[$1]} and ${SHARE[$1]}" >"$SCRATCH/$1/fail"
 }
 
-# play NAME CAUSE COUNT SHARE OPTIONS...
+compare_scene() { # NAME
+    local truth=$SCRATCH/$1/truth done
+    done=$(grep '^done' "$truth") || { echo "the scene said nothing at its end" >"$SCRATCH/$1/fail" && return; }
+    jq -r --argjson truth "$(truth_json "$1")" --argjson begin_ns "$(field begin_ns "$done")" \
+        --argjson until_ns "$(field end_ns "$done")" --argjson pids "[$(field pids "$(grep '^ready' "$truth")")]" \
+        --argjson alone "$alone" -f $here/match.jq "$SCRATCH/report" >"$SCRATCH/$1/pairs" ||
+        echo "the report does not compare" >"$SCRATCH/$1/fail"
+}
+
+# play OPTIONS: the scenes of BATCH, under one netstall.
 play() {
-    local name=$1 cause=$2 count=$3 share=$4 done
-    shift 4
-    start_scene "$name"
-    start_trace -p "$TARGET" "$@"
-    open_gate
-    end_scene
-    end_trace >/dev/null
-    judge_truth "$cause" "$count" "$share"
-    done=$(grep '^done' "$SCRATCH/truth") || fail "the scene said nothing at its end"
-    jq -r --argjson truth "$(truth_json)" --argjson begin_ns "$(field begin_ns "$done")" \
-        --argjson until_ns "$(field end_ns "$done")" -f $here/match.jq "$SCRATCH/report" >"$SCRATCH/pairs" ||
-        fail "the report does not compare"
+    local name alone=false TARGETS=
+    declare -A SCENE_PID GATES
+    [ ${#BATCH[@]} -gt 1 ] || alone=true
+    for name in "${BATCH[@]}"; do start_scene "$name"; done
+    for name in "${BATCH[@]}"; do await_scene "$name"; done
+    [ -n "$TARGETS" ] || exit 0
+    # shellcheck disable=SC2086
+    start_trace -p "$TARGETS" $1
+    for name in "${BATCH[@]}"; do left_out "$name" || open_scene "$name"; done
+    for name in "${BATCH[@]}"; do left_out "$name" || end_scene "$name"; done
+    end_trace
+    for name in "${BATCH[@]}"; do
+        left_out "$name" || judge_truth "$name"
+        left_out "$name" || compare_scene "$name"
+    done
 }
 
 end_play() {
@@ -129,31 +160,31 @@ end_play() {
     wait 2>/dev/null
 }
 
-judge_scenario() { # NAME
-    local wrong right
-    right=$(awk '$1 == $2' "$SCRATCH/pairs" | wc -l)
-    wrong=$(awk '$1 != $2 && $1 != "unclear" { n[$1 " as " $2]++ } END { for (k in n) printf "%d %s, ", n[k], k }' "$SCRATCH/pairs")
-    sed "s/^/$1 /" "$SCRATCH/pairs" >>"$WORK/pairs"
-    echo "ok $LABEL/$1: $right right${wrong:+; wrong: ${wrong%, }}"
-    [ -z "$KEEP" ] || [ -z "$wrong" ] || { rm -rf "${KEEP:?}/$1"; mkdir -p "$KEEP" && cp -r "$SCRATCH" "$KEEP/$1"; }
+judge_scene() { # NAME
+    local wrong='' right
+    if [ -e "$SCRATCH/$1/skip" ]; then
+        echo "skip $LABEL/$1: $(head -c 300 "$SCRATCH/$1/skip")"
+    elif [ -e "$SCRATCH/$1/fail" ] || [ ! -e "$SCRATCH/$1/pairs" ]; then
+        echo "not ok $LABEL/$1: $(cat "$SCRATCH/$1/fail" "$SCRATCH/why" "$SCRATCH/err" 2>/dev/null | head -c 400 | tr '\n' ' ')"
+        wrong=all failed=1
+    else
+        right=$(awk '$1 == $2' "$SCRATCH/$1/pairs" | wc -l)
+        wrong=$(awk '$1 != $2 && $1 != "unclear" { n[$1 " as " $2]++ } END { for (k in n) printf "%d %s, ", n[k], k }' "$SCRATCH/$1/pairs")
+        sed "s/^/$1 /" "$SCRATCH/$1/pairs" >>"$WORK/pairs"
+        echo "ok $LABEL/$1: $right right${wrong:+; wrong: ${wrong%, }}"
+    fi
+    [ -z "$KEEP" ] || [ -z "$wrong" ] || { rm -rf "${KEEP:?}/$1"; mkdir -p "$KEEP" && cp -r "$SCRATCH/$1" "$KEEP/$1"; cp "$SCRATCH/report" "$KEEP/$1"; }
 }
 
-run_scenario() {
-    local status
+# run_batch OPTIONS
+run_batch() {
+    [ ${#BATCH[@]} -gt 0 ] || return 0
     SCRATCH=$(mktemp -d -p "$WORK")
-    ( trap end_play EXIT; play "$@"; exit 0 ) </dev/null 2>"$SCRATCH/err"
-    status=$?
-    case $status in
-    0) judge_scenario "$1" ;;
-    77) echo "skip $LABEL/$1: $(head -c 300 "$SCRATCH/why")" ;;
-    *)
-        echo "not ok $LABEL/$1: $(cat "$SCRATCH/why" "$SCRATCH/err" 2>/dev/null | head -c 400 | tr '\n' ' ')"
-        [ -z "$KEEP" ] || { rm -rf "${KEEP:?}/$1"; mkdir -p "$KEEP" && cp -r "$SCRATCH" "$KEEP/$1"; }
-        failed=1
-        ;;
-    esac
+    ( trap end_play EXIT; play "$1"; exit 0 ) </dev/null 2>"$SCRATCH/err"
+    for name in "${BATCH[@]}"; do judge_scene "$name"; done
     [ -n "${backend:-}" ] || backend=$(jq -r .tool.backend "$SCRATCH/report" 2>/dev/null)
     rm -rf "$SCRATCH"
+    BATCH=()
 }
 
 # A series of kernels has one record: 6.12 of 6.12.117+deb12-cloud-amd64.
@@ -204,15 +235,24 @@ compare() {
     done <"$WORK/figures"
 }
 
-failed=0
-while read -r name cause count share needs when options; do
+failed=0 BATCH=()
+declare -A CAUSE COUNT SHARE
+while read -r -u 3 name cause count share needs when company options; do
     case $name in '#'* | '') continue ;; esac
     [ -z "$QUICK" ] || [ "$when" = quick ] || continue
     # shellcheck disable=SC2053
     [ -z "$ONLY" ] || [[ $name == $ONLY ]] || continue
-    # shellcheck disable=SC2086
-    run_scenario "$name" "$cause" "$count" "$share" $options
-done <$here/table
+    CAUSE[$name]=$cause COUNT[$name]=$count SHARE[$name]=$share
+    if [ "$company" = alone ]; then
+        waiting=("${BATCH[@]}") BATCH=("$name")
+        run_batch "$options"
+        BATCH=("${waiting[@]}")
+    else
+        BATCH+=("$name")
+        [ ${#BATCH[@]} -lt "$AT_ONCE" ] || run_batch ''
+    fi
+done 3<$here/table
+run_batch ''
 
 awk -v form=figures -f $here/matrix.awk "$WORK/pairs" >"$WORK/figures"
 echo "# $LABEL: ${WAY:-$backend} on $(uname -r)"

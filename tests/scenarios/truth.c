@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The record of what really happened, by the clock and the scheduler's own account. */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,20 +171,34 @@ void phases__end(struct phases *phases, const char *cause)
 	keep(phases->stage, &pause);
 }
 
-/* A thread that computes looks at the clock all the time, unless it has no CPU. */
+/* A gap in what a computing thread sees of the clock: it had no CPU, or the machine had none. */
+static void keep_gap(struct stage *stage, uint64_t start_ns, uint64_t end_ns, uint64_t *queued_ns)
+{
+	struct pause gap = {
+		.start_ns = start_ns, .end_ns = end_ns, .tid = gettid(), .cause = "runqueue"};
+	uint64_t before = *queued_ns;
+
+	*queued_ns = queued_of(gap.tid);
+	gap.queued_ns = *queued_ns - before;
+	if (process_is_target && 5 * gap.queued_ns >= 4 * (end_ns - start_ns))
+		keep(stage, &gap);
+}
+
+/* Ahead of other programs of this machine, if that is allowed: else these would be the cause. */
 void spin_ms(struct stage *stage, uint32_t ms)
 {
-	struct pause gap = {.tid = gettid(), .cause = "runqueue"};
-	uint64_t last = now_ns(), end = last + MS(ms), now;
+	struct sched_param first = {.sched_priority = 1}, none = {0};
+	uint64_t queued_ns, last, end, now;
 
-	for (; last < end; last = now) {
+	sched_setscheduler(0, SCHED_FIFO, &first);
+	queued_ns = queued_of(gettid());
+	last = now_ns();
+	for (end = last + MS(ms); last < end; last = now) {
 		now = now_ns();
-		gap.start_ns = last;
-		gap.end_ns = now;
-		gap.queued_ns = now - last;
-		if (process_is_target && now - last >= PAUSE_NS)
-			keep(stage, &gap);
+		if (now - last >= PAUSE_NS)
+			keep_gap(stage, last, now, &queued_ns);
 	}
+	sched_setscheduler(0, SCHED_OTHER, &none);
 }
 
 void stage__wait_at_gate(struct stage *stage)

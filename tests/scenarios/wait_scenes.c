@@ -262,6 +262,7 @@ static void server_with_hog(struct stage *stage)
 static void hog(struct stage *stage)
 {
 	struct sched_param first = {.sched_priority = 50};
+	uint64_t end;
 	char byte;
 
 	to_cpu(0);
@@ -269,7 +270,8 @@ static void hog(struct stage *stage)
 		cannot("no real-time priority: %s", strerror(errno));
 	while (read(stage->duct[0][0], &byte, 1) == 1) {
 		atomic_store(&stage->word, 1);
-		spin_ms(stage, 30);
+		for (end = now_ns() + MS(30); now_ns() < end;)
+			;
 		atomic_store(&stage->word, 0);
 	}
 }

@@ -18,11 +18,31 @@
 
 /* Every hand-written trace that has a connection. */
 static const char *const golden[] __attribute__((unused)) = {
-	"nagle-delack",   "server-side",     "nagle-data",       "nagle-prompt", "cork",
-	"msg-more",       "remote-inferred", "remote-far",       "peer-app", "idle-server",
-	"harmless-timer", "open-hold",       "inexact",          "owned-timer",  "ipv6",
-	"both-sides",     "hostile-comm",    "many-connections", "lost-events",  "three-pieces",
+	"nagle-delack",
+	"server-side",
+	"nagle-data",
+	"nagle-prompt",
+	"cork",
+	"msg-more",
+	"remote-inferred",
+	"remote-far",
+	"peer-app",
+	"idle-server",
+	"harmless-timer",
+	"open-hold",
+	"inexact",
+	"owned-timer",
+	"ipv6",
+	"both-sides",
+	"hostile-comm",
+	"many-connections",
+	"lost-events",
+	"three-pieces",
 	"rwnd",
+	"lock",
+	"hold-change",
+	"rto",
+	"requests",
 };
 
 #define GOLDEN (sizeof(golden) / sizeof(golden[0]))

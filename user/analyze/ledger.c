@@ -107,6 +107,7 @@ static void widen(struct range *range, uint64_t value, bool begins)
 static void tally_writes(struct tally *tally, const struct stall *stall)
 {
 	const struct ns_send *first = &stall->first, *second = &stall->second;
+	uint64_t held_at = second->head.type ? second->head.ts : stall->hold.head.ts;
 
 	if (second->head.type) {
 		bool begins = !tally->second_bytes.most;
@@ -114,9 +115,9 @@ static void tally_writes(struct tally *tally, const struct stall *stall)
 		widen(&tally->second_bytes, second->bytes, begins);
 		widen(&tally->joined, stall->joined, begins);
 	}
-	if (!first->head.type || stall->hold.head.ts < first->head.ts)
+	if (!first->head.type || held_at < first->head.ts)
 		return;
-	widen(&tally->gap_ns, stall->hold.head.ts - first->head.ts, !tally->first_bytes.most);
+	widen(&tally->gap_ns, held_at - first->head.ts, !tally->first_bytes.most);
 	widen(&tally->first_bytes, first->bytes, !tally->first_bytes.most);
 }
 

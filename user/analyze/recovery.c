@@ -95,6 +95,22 @@ static void forget(struct recoveries *recoveries, struct recovery *recovery)
 		recoveries->current[i] = recoveries->current[i + 1];
 }
 
+/* Records may come late: the recovery that this belongs to may have been told as over. */
+static bool is_of_done(const struct recoveries *recoveries, const struct ns_retrans *retrans)
+{
+	size_t count =
+		recoveries->done_count < RECOVERIES_DONE ? recoveries->done_count : RECOVERIES_DONE;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct recovery *done = &recoveries->done[i];
+
+		if (done->conn == retrans->head.conn && done->start_ts <= retrans->head.ts &&
+		    done->end_ts >= retrans->head.ts)
+			return true;
+	}
+	return false;
+}
+
 /*
  * What acknowledgements told of does not prolong a recovery: on a path that loses all the
  * time it would have no end, while bytes arrive one round trip after the other.
@@ -113,6 +129,8 @@ static void sent_again(struct recoveries *recoveries, const struct ns_retrans *r
 			recovery->last_ts = retrans->head.ts;
 		return;
 	}
+	if (is_of_done(recoveries, retrans))
+		return;
 	if (recoveries->count == RECOVERIES)
 		forget(recoveries, &recoveries->current[0]);
 	recovery = &recoveries->current[recoveries->count++];

@@ -65,6 +65,41 @@ static void add_occasions(const struct story *story, char **text)
 			   by_exchange ? "exchange" : "write", number == 1 ? "" : "s");
 }
 
+/* What else is to be changed, in a stall that one cause began and another one went on with. */
+static bool is_other_cause(const struct story *story, const struct slice *slice)
+{
+	const struct stall *stall = story->stall;
+
+	return slice->cause != stall->cause && slice->cause != CAUSE_NETWORK &&
+	       cause__info(slice->cause)->rank == CAUSE_RANK_NETWORK &&
+	       10 * slice->ns >= stall->end_ts - stall->start_ts;
+}
+
+/* " Of one stall's 40.2 ms, 12.0 ms were cork." */
+static void add_other_causes(const struct story *story, char **text)
+{
+	const struct stall *stall = story->stall;
+	char whole[TEXT_DURATION], part[TEXT_DURATION];
+	bool begun = false;
+
+	text__duration(whole, sizeof(whole), stall->end_ts - stall->start_ts);
+	for (size_t i = 0; i < stall->slice_count; i++) {
+		const struct slice *slice = &stall->slices[i];
+
+		if (!is_other_cause(story, slice))
+			continue;
+		if (begun)
+			prose__add(text, ", ");
+		else
+			prose__add(text, " Of one stall's %s, ", whole);
+		prose__add(text, "%s were %s", text__duration(part, sizeof(part), slice->ns),
+			   cause__info(slice->cause)->id);
+		begun = true;
+	}
+	if (begun)
+		prose__add(text, ".");
+}
+
 /* "This happened 122 times in 122 exchanges, 40.5 ms each, 4.94 s in all: 98.8% of the time." */
 static void add_frequency(const struct story *story, char **text)
 {
@@ -113,6 +148,7 @@ void tale__write(const struct story *story, char **text)
 {
 	tales[story->tally->cause](story, text);
 	add_ended(story, text);
+	add_other_causes(story, text);
 	add_missing(story, text);
 	add_frequency(story, text);
 }

@@ -83,6 +83,10 @@ static void add_alike(const struct story *story, char **text)
 		if (root->count < 2 || root->cause != last->cause || root->tid != last->tid ||
 		    root->syscall != last->wait.syscall)
 			continue;
+		if (root->count == story->tally->count) {
+			prose__add(text, " So it was each time.");
+			return;
+		}
 		prose__add(text, " So it was in %s of the %s stalls.",
 			   text__count(count, sizeof(count), root->count),
 			   text__count(all, sizeof(all), story->tally->count));

@@ -11,14 +11,11 @@ static void add_gap(const struct story *story, char **text)
 
 	text__duration(least, sizeof(least), gap->least);
 	text__duration(most, sizeof(most), gap->most);
-	/* Within a factor of two they are one figure to the reader: the example's. */
-	if (gap->most <= 2 * gap->least && story->stall->first.head.type)
-		prose__add(
-			text, ", %s apart",
-			text__duration(least, sizeof(least),
-				       story->stall->hold.head.ts - story->stall->first.head.ts));
-	else
+	if (gap->most > 2 * gap->least)
 		prose__add(text, ", %s to %s apart", least, most);
+	else /* one figure to the reader */
+		prose__add(text, ", %s apart",
+			   text__duration(most, sizeof(most), (gap->least + gap->most) / 2));
 }
 
 /* "client/4242 writes each request in two pieces, 40 B and 136 B, 0.2 ms apart, on fd 7 (...)" */

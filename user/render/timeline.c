@@ -45,7 +45,7 @@ static bool has_send_of(const struct stall *stall, const union record *hold)
 	return false;
 }
 
-/* The transmit of what this send or release sent, seen on the way out. */
+/* The transmit of what this send, release or retransmission sent, seen on the way out. */
 static bool is_transmit_of(const union record *tx, const union record *act)
 {
 	if (tx->head.type != NS_TX || tx->head.conn != act->head.conn ||
@@ -54,10 +54,12 @@ static bool is_transmit_of(const union record *tx, const union record *act)
 	if (act->head.type == NS_SEND)
 		return tx->segment.end == act->send.snd_nxt &&
 		       act->send.snd_nxt == act->send.write_seq;
+	if (act->head.type == NS_RETRANS)
+		return tx->segment.seq == act->retrans.seq;
 	return act->head.type == NS_RELEASE && tx->segment.seq == act->release.seq;
 }
 
-/* Does the line of a write or a release tell of this transmit already? */
+/* Does the line of one of these tell of this transmit already? */
 static bool is_told(const struct stall *stall, const union record *tx)
 {
 	for (size_t i = 0; i < stall->step_count; i++)
@@ -248,7 +250,6 @@ void render__stall(FILE *out, const struct report *report, const struct stall *s
 {
 	static const struct grid_column columns[] = {
 		{NULL, true}, {NULL, false}, {NULL, false}, {NULL, true}, {NULL, false}};
-	uint64_t zero_ts = stall->hold.head.type ? stall->hold.head.ts : stall->start_ts;
 	struct scene scene = {report, stall};
 	struct lines lines;
 	struct grid *grid;
@@ -262,7 +263,7 @@ void render__stall(FILE *out, const struct report *report, const struct stall *s
 	lines = lines_of(&scene);
 	grid = grid__new(columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < lines.count; i++)
-		add_line(grid, &lines.words[i], zero_ts);
+		add_line(grid, &lines.words[i], stall->start_ts);
 	timeline__add_notes(grid, report, stall);
 	grid__print(grid, out, style, INDENT);
 	grid__free(grid);

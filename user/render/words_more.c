@@ -1,8 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Retransmissions, call sites and exchanges in words. */
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "user/render/words_parts.h"
+
+/* Append to the aside, with a comma when something stands there. */
+static void __attribute__((format(printf, 2, 3))) add(struct words *words, const char *format, ...)
+{
+	size_t used = strlen(words->aside);
+	va_list args;
+
+	if (used > 0 && used + 3 < sizeof(words->aside)) {
+		memcpy(words->aside + used, ", ", 3);
+		used += 2;
+	}
+	va_start(args, format);
+	vsnprintf(words->aside + used, sizeof(words->aside) - used, format, args);
+	va_end(args);
+}
 
 void words__retrans(const struct scene *scene, const union record *record, struct words *words)
 {
@@ -25,11 +42,14 @@ void words__retrans(const struct scene *scene, const union record *record, struc
 	snprintf(words->note, sizeof(words->note), "RETRANSMISSION: %s", kinds[retrans->kind]);
 	text__duration(rto, sizeof(rto), retrans->rto_us * 1000ull);
 	text__duration(ago, sizeof(ago), record->head.ts - retrans->sent_ts);
-	snprintf(words->aside, sizeof(words->aside), "sequence %u to %u%s%s%s%s%s%s", retrans->seq,
-		 retrans->end, retrans->sent_ts ? ", sent before " : "",
-		 retrans->sent_ts ? ago : "", retrans->sent_ts ? " ago" : "",
-		 retrans->rto_us ? ", timer " : "", retrans->rto_us ? rto : "",
-		 retrans->retries > 1 ? ", not the first time" : "");
+	if (retrans->end != retrans->seq)
+		add(words, "sequence %u to %u", retrans->seq, retrans->end);
+	if (retrans->sent_ts)
+		add(words, "sent %s before", ago);
+	if (retrans->rto_us)
+		add(words, "timer of %s", rto);
+	if (retrans->retries > 1)
+		add(words, "retry %u", retrans->retries);
 }
 
 void words__call(const struct scene *scene, const union record *record, struct words *words)

@@ -86,14 +86,16 @@ parts=()
 for part in "$@"; do
     case $part in
     pure) parts+=(unit golden schema boundary) ;;
-    all) parts+=(unit golden schema boundary live vm) ;;
+    all) parts+=(unit golden schema boundary live score vm) ;;
     *) parts+=("$part") ;;
     esac
 done
 
 make -s -j2 test-programs ${SAN:+SAN=1} || { echo "not ok build" && echo "0 passed, 1 failed, 0 skipped" && exit 1; }
 for part in "${parts[@]}"; do
+    begin=$SECONDS
     count < <("run_$part")
+    echo "# $part: $((SECONDS - begin)) s"
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -24,7 +24,7 @@ struct subject {
 	uint64_t wakes;
 	uint64_t empty_wakes;
 	uint64_t on_cpu_ns;
-	uint64_t busiest_ns; /* of its threads the busiest: on the CPU or waiting for one */
+	uint64_t busy_ns; /* on a CPU or waiting for one; of all threads together */
 	/* Of a process: all its connections. */
 	uint64_t bytes;
 	uint64_t exchanges;
@@ -159,15 +159,19 @@ static char *say_switches(const struct subject *subject)
 
 #define MIB 1048576.0
 /* Bulk: so much a second, in the main not as answers to requests of less than this size. */
-#define BULK_PER_S        (10 * MIB)
+#define BULK_PER_S        (4 * MIB)
 #define BULK_PER_EXCHANGE 65536
 /*
  * A wake with its switch costs some 5 us, in which a CPU copies about 32 KiB out of and into the
  * kernel (7 GB/s): who gets less for a wake spends more on waking than on copying.
  */
 #define BYTES_PER_WAKE 32768
-/* Its busiest thread has no time left to speak of; waiting for a CPU is no time left either. */
-#define BUSY_SHARE 0.7
+/*
+ * Of one CPU: half of it, waiting for one included, is what limits a transfer whose other ends
+ * share the machine. Who is bound by wakes is asleep between them, so a fifth has to do.
+ */
+#define COPY_BUSY 0.5
+#define WAKE_BUSY 0.2
 
 static bool moves_bulk(const struct subject *subject)
 {
@@ -180,15 +184,21 @@ static bool gets_little_for_a_wake(const struct subject *subject)
 	return subject->voluntary >= ENOUGH && subject->bytes / subject->voluntary < BYTES_PER_WAKE;
 }
 
+static double busy_share(const struct subject *subject)
+{
+	return (double)subject->busy_ns / 1e9 / subject->seconds;
+}
+
 static bool is_wake_bound(const struct subject *subject)
 {
-	return moves_bulk(subject) && gets_little_for_a_wake(subject);
+	return moves_bulk(subject) && gets_little_for_a_wake(subject) &&
+	       busy_share(subject) >= WAKE_BUSY;
 }
 
 static bool is_copy_bound(const struct subject *subject)
 {
 	return moves_bulk(subject) && !gets_little_for_a_wake(subject) &&
-	       (double)subject->busiest_ns >= BUSY_SHARE * subject->seconds * 1e9;
+	       busy_share(subject) >= COPY_BUSY;
 }
 
 static double mib_per_s(const struct subject *subject)
@@ -213,11 +223,10 @@ static char *say_copy_bound(const struct subject *subject)
 	char busy[TEXT_PERCENT];
 
 	return xasprintf(
-		"copy-bound: %.0f MiB/s with %.1f switches a MiB, its busiest thread busy %s of the time: the bytes "
-		"themselves are the work; splice(), larger buffers or more threads would move more.",
+		"copy-bound: %.0f MiB/s with %.1f switches a MiB, busy for %s of a CPU: the bytes themselves are "
+		"the work; splice(), larger buffers or more threads would move more.",
 		mib_per_s(subject), (double)subject->switches / ((double)subject->bytes / MIB),
-		text__percent(busy, sizeof(busy),
-			      (double)subject->busiest_ns / 1e9 / subject->seconds));
+		text__percent(busy, sizeof(busy), busy_share(subject)));
 }
 
 /* ---- the table ---- */
@@ -267,8 +276,6 @@ static void test_all(struct writer *writer, enum scope scope, const struct subje
 
 static void add_thread(struct subject *subject, const struct report_thread *thread)
 {
-	uint64_t busy = thread->on_cpu_ns + thread->runqueue_ns;
-
 	subject->voluntary += thread->voluntary;
 	subject->involuntary += thread->involuntary;
 	subject->switches += (uint64_t)thread->voluntary + thread->involuntary;
@@ -276,8 +283,7 @@ static void add_thread(struct subject *subject, const struct report_thread *thre
 	subject->wakes += thread->wakes;
 	subject->empty_wakes += thread->empty_wakes;
 	subject->on_cpu_ns += thread->on_cpu_ns;
-	if (busy > subject->busiest_ns)
-		subject->busiest_ns = busy;
+	subject->busy_ns += thread->on_cpu_ns + thread->runqueue_ns;
 }
 
 static void test_process(struct writer *writer, uint32_t pid, double seconds)

@@ -293,7 +293,8 @@ struct ns_release {
 	__u32 inexact; /* 1: the transmit itself was not seen, ts is an upper bound */
 	__u32 nonagle; /* as in ns_hold, when they left: an option may have been set meanwhile */
 	__u32 nonagle_known;
-	__u32 unread; /* bytes before these that the other end's program had and had not read yet */
+	__u32 unread; /* what the other end's program could read since the hold began, and had not
+		       */
 	__u32 unread_known;
 };
 

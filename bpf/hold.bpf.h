@@ -12,9 +12,19 @@
 
 #define NS_LOOKS_KEPT (NS_HISTORY - 4) /* records of a long hold that wait to be streamed */
 
+/* What the other end's program could read when the hold began. */
+static __always_inline void note_arrived(struct ns_conn_state *conn)
+{
+	struct tcp_sock *tp = (void *)conn->peer;
+
+	conn->hold_there_known = tp && bpf_map_lookup_elem(&conns, &conn->peer);
+	if (conn->hold_there_known)
+		conn->hold_there = BPF_CORE_READ(tp, rcv_nxt);
+}
+
 /*
- * How far the other end's program was behind with its reading when the bytes came free. One
- * that waits for more than there is (SO_RCVLOWAT) is not behind.
+ * How much of that it had not read when the bytes came free. One that waits for more than
+ * there is (SO_RCVLOWAT) is not behind.
  */
 static __always_inline void note_reader(struct ns_conn_state *conn, struct ns_release *out)
 {
@@ -23,11 +33,11 @@ static __always_inline void note_reader(struct ns_conn_state *conn, struct ns_re
 	__s32 unread;
 
 	out->unread = 0;
-	out->unread_known = 0;
-	if (!sk || !bpf_map_lookup_elem(&conns, &conn->peer))
+	out->unread_known =
+		conn->hold_there_known && sk && bpf_map_lookup_elem(&conns, &conn->peer);
+	if (!out->unread_known)
 		return;
-	unread = conn->hold_seq - BPF_CORE_READ(tp, copied_seq);
-	out->unread_known = 1;
+	unread = conn->hold_there - BPF_CORE_READ(tp, copied_seq);
 	if (unread > 0 && unread >= BPF_CORE_READ(sk, sk_rcvlowat))
 		out->unread = unread;
 }
@@ -90,6 +100,7 @@ static __always_inline void open_hold(struct ns_conn_state *conn, __u32 seq, __u
 	conn->hold_told = settings.verbose;
 	conn->hold_kept = 0;
 	conn->hold_pending = 0;
+	note_arrived(conn);
 }
 
 /* In the context of the send call. blocked: the writer goes to sleep in it. */

@@ -94,6 +94,8 @@ struct ns_conn_state {
 	__u32 opener;
 
 	__u64 hold_ts;      /* 0: nothing is held */
+	__u32 hold_there;   /* what had come in at the other end when it began: its rcv_nxt */
+	__u32 hold_there_known;
 	__u64 hold_part_ts; /* when a part of it left last, else hold_ts */
 	__u64 hold_look_ts; /* when its reason was looked at last */
 	__u32 hold_seq;

@@ -57,6 +57,8 @@ static uint64_t hold_end(const struct exchange *exchange)
 		if (exchange->served.begin_ts >= asked->begin_ts + asked->held_ns)
 			most = exchange->served.begin_ts;
 	}
+	if (asked->hold_reason == NS_HOLD_CORK || asked->hold_reason == NS_HOLD_MSG_MORE)
+		return least(asked->begin_ts + asked->held_ns, most);
 	return least(asked->ready_ts + asked->held_ns, most);
 }
 

@@ -122,9 +122,10 @@ static uint32_t bytes_held(const struct incident *incident, const struct parts *
 }
 
 /*
- * Bytes that are kept back to be sent with others delay who waits for them. A program that had
- * not read what came before them had no use for them yet, as in the middle of a bulk transfer
- * whose last bytes of each write wait for an acknowledgement.
+ * Held bytes delay who waits for them. A program that all the while had not even read what was
+ * there when the hold began had no use for more: the end of each write in a bulk transfer waits
+ * for an acknowledgement like that. Where the reader itself is the reason, a closed window or
+ * a full buffer, it is told all the same.
  */
 static bool nobody_wanted(const struct incident *incident, const struct parts *parts)
 {
@@ -134,13 +135,13 @@ static bool nobody_wanted(const struct incident *incident, const struct parts *p
 		return false;
 	for (size_t i = 0; i < parts->count; i++) {
 		switch (parts->v[i].reason) {
-		case NS_HOLD_NAGLE:
-		case NS_HOLD_CORK:
-		case NS_HOLD_MSG_MORE:
-		case NS_HOLD_AUTOCORK:
-			break;
-		default:
+		case NS_HOLD_UNKNOWN:
+		case NS_HOLD_RWND:
+		case NS_HOLD_ZERO_WINDOW:
+		case NS_HOLD_SNDBUF:
 			return false;
+		default:
+			break;
 		}
 	}
 	return true;

@@ -13,8 +13,9 @@
 #include "user/render/requests.h"
 #include "user/render/wrap.h"
 
-#define ROWS_MOST 20
-#define INDENT    2
+#define ROWS_MOST    20
+#define INDENT       2
+#define HABITS_ALIKE 3 /* told of one kind */
 /* Columns of a thread's figures, and how many of them always stand there. */
 #define FIGURES        8
 #define FIGURES_ALWAYS 5
@@ -182,6 +183,40 @@ static void print_waits(FILE *out, const struct report *report, const struct ren
 	free(text);
 }
 
+/* "client/4242 (127.0.0.1:37640 -> 127.0.0.1:7000)": whose habit it is. */
+static char *subject_of(char *dst, size_t size, const struct report *report,
+			const struct report_habit *habit)
+{
+	const struct report_conn *conn = habit->conn ? report__conn(report, habit->conn) : NULL;
+	char name[NAME_SIZE], addresses[2 * TEXT_ADDRESS + 4];
+
+	if (habit->tid)
+		return name__thread(dst, size, report, habit->pid, habit->tid);
+	name__process(name, sizeof(name), report, habit->pid);
+	if (conn)
+		snprintf(dst, size, "%s (%s)", name,
+			 name__addresses(addresses, sizeof(addresses), &conn->id));
+	else
+		snprintf(dst, size, "%s", name);
+	return dst;
+}
+
+static void print_habit(FILE *out, const struct report *report, const struct report_habit *habit,
+			size_t alike, const struct render_style *style)
+{
+	char subject[2 * NAME_SIZE + 2 * TEXT_ADDRESS], more[48] = "", *line;
+
+	if (alike)
+		snprintf(more, sizeof(more), " So it is with %zu more.", alike);
+	line = xasprintf("%s: %s%s", subject_of(subject, sizeof(subject), report, habit),
+			 habit->text ? habit->text : habit->id, more);
+	fprintf(out, "%*s", INDENT, "");
+	wrap__print(out, line, INDENT, 2 * INDENT, colour__width(style));
+	fputc('\n', out);
+	free(line);
+}
+
+/* Of many connections or threads with the same habit, the first are told: HABITS_ALIKE. */
 static void print_habits(FILE *out, const struct report *report, const struct render_style *style)
 {
 	if (report->habit_count == 0)
@@ -189,11 +224,17 @@ static void print_habits(FILE *out, const struct report *report, const struct re
 	fprintf(out, "%*s%sHABITS%s\n", INDENT, "", colour__on(style, COLOUR_STRONG),
 		colour__off(style, COLOUR_STRONG));
 	for (size_t i = 0; i < report->habit_count; i++) {
-		if (!report->habits[i].text)
-			continue;
-		fprintf(out, "%*s", INDENT, "");
-		wrap__print(out, report->habits[i].text, INDENT, 2 * INDENT, colour__width(style));
-		fputc('\n', out);
+		size_t before = 0, behind = 0;
+
+		for (size_t j = 0; j < report->habit_count; j++) {
+			bool alike = strcmp(report->habits[j].id, report->habits[i].id) == 0;
+
+			before += alike && j < i;
+			behind += alike && j > i;
+		}
+		if (before < HABITS_ALIKE)
+			print_habit(out, report, &report->habits[i],
+				    before + 1 == HABITS_ALIKE ? behind : 0, style);
 	}
 }
 

@@ -139,6 +139,24 @@ static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn, __
 	return 0;
 }
 
+/* A rest that was left behind a moment ago, and of which nothing was told yet. */
+static __always_inline bool is_fresh_rest(const struct ns_conn_state *conn)
+{
+	return conn->hold_pending && conn->hold_part_ts == conn->hold_ts;
+}
+
+/*
+ * Held bytes are gone, and their transmit was not seen: it raced with the hold's begin, or other
+ * tracers attach. A rest, if there is one, is seen at the next send.
+ */
+static __always_inline void end_unseen(struct sock *sk, struct ns_conn_state *conn, __u64 now)
+{
+	if (is_fresh_rest(conn))
+		end_hold(conn);
+	else
+		note_release(sk, conn, now, true);
+}
+
 /*
  * Is the reason still the same? What is found has been so since that time. last: something is
  * about to end it, so what is not known now will not be.
@@ -153,10 +171,8 @@ static __noinline int look_at_hold(struct sock *sk, struct ns_conn_state *conn, 
 
 	if (!sk || !conn || !conn->hold_ts)
 		return 0;
-	if (conn->hold_end != conn->hold_seq &&
-	    !seq_after(conn->hold_end, BPF_CORE_READ(tp, snd_nxt))) {
-		if (conn->hold_pending && conn->hold_part_ts == conn->hold_ts)
-			end_hold(conn); /* no rest was left */
+	if (seq_after(BPF_CORE_READ(tp, snd_nxt), conn->hold_seq)) {
+		end_unseen(sk, conn, bpf_ktime_get_ns());
 		return 0;
 	}
 	more_parts = conn->hold_part_ts != conn->hold_ts;
@@ -194,11 +210,7 @@ static __always_inline bool hold_goes_on(struct sock *sk, struct ns_conn_state *
 		conn->hold_look_ts = now;
 		return true;
 	}
-	/* Gone, and its transmit was not seen: other tracers' attaching can cause that. */
-	if (conn->hold_pending && conn->hold_part_ts == conn->hold_ts)
-		end_hold(conn);
-	else
-		note_release(sk, conn, now, true);
+	end_unseen(sk, conn, now);
 	return false;
 }
 
@@ -225,8 +237,8 @@ static __always_inline void on_part_left(struct sock *sk, struct ns_conn_state *
 		conn->hold_pending = 1;
 		return;
 	}
-	if (conn->hold_pending && conn->hold_part_ts == conn->hold_ts)
-		end_hold(conn); /* nobody has seen it held */
+	if (is_fresh_rest(conn))
+		end_hold(conn);
 	else
 		note_release(sk, conn, now, inexact);
 	if (!rest || closing)

@@ -232,8 +232,8 @@ static __always_inline void on_part_left(struct sock *sk, struct ns_conn_state *
 		return;
 	if (rest && lasted && !inexact) {
 		conn->hold_seq = end;
-		conn->hold_part_ts = now;
-		conn->hold_look_ts = now;
+		conn->hold_part_ts = now + 1; /* behind the transmit, in the order of times */
+		conn->hold_look_ts = now + 1;
 		conn->hold_pending = 1;
 		return;
 	}
@@ -243,7 +243,7 @@ static __always_inline void on_part_left(struct sock *sk, struct ns_conn_state *
 		note_release(sk, conn, now, inexact);
 	if (!rest || closing)
 		return;
-	open_hold(conn, end, hold_end, now);
+	open_hold(conn, end, hold_end, now + 1);
 	conn->hold_pending = 1;
 }
 

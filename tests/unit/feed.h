@@ -43,6 +43,10 @@ static const char *const golden[] __attribute__((unused)) = {
 	"hold-change",
 	"rto",
 	"requests",
+	"cork-then-nagle",
+	"zero-window",
+	"pacing",
+	"sndbuf",
 };
 
 #define GOLDEN (sizeof(golden) / sizeof(golden[0]))

@@ -27,8 +27,10 @@ static const union record *hold_of(const struct stall *stall, const union record
 	for (size_t i = 0; i < stall->step_count; i++) {
 		const union record *step = &stall->steps[i];
 
+		/* A writer that sleeps for room is in a send of its own. */
 		if (step->head.type == NS_HOLD && step->head.conn == send->head.conn &&
-		    step->hold.seq == send->send.snd_nxt && step->hold.end == send->send.write_seq)
+		    step->hold.seq != step->hold.end && step->hold.seq == send->send.snd_nxt &&
+		    step->hold.end == send->send.write_seq)
 			return step;
 	}
 	return NULL;

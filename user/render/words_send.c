@@ -246,5 +246,9 @@ void words__hold(const struct scene *scene, const union record *record, struct w
 	reasons[reason](hold, &text, words->note, sizeof(words->note));
 	if (hold->begun == NS_BEGUN_CHANGED)
 		snprintf(words->what, sizeof(words->what), "still not sent");
+	if (hold->seq == hold->end) { /* all is in flight: what cannot be written is held */
+		snprintf(words->what, sizeof(words->what), "no room to write");
+		words->amount[0] = '\0';
+	}
 	describe_state(hold, &text, words->aside, sizeof(words->aside));
 }

@@ -141,12 +141,13 @@ void words__delack_fire(const struct scene *scene, const union record *record, s
 		 fire->owned ? "; the socket is in use, so the ACK waits for that" : "");
 }
 
-/* A cork shows no acknowledgement that would say what ended it: the analysis does. */
+/* Where no acknowledgement is shown as what ended it, the analysis says what did. */
 static const char *ended_by(const struct scene *scene, const struct ns_release *release)
 {
 	const struct stall *stall = scene->stall;
 
-	return stall && stall->cause == CAUSE_CORK && stall->conn == release->head.conn
+	return stall && stall->conn == release->head.conn && !stall->ack.head.type &&
+			       !stall->retrans.head.type
 		       ? stall->ended
 		       : NULL;
 }
@@ -159,7 +160,8 @@ void words__release(const struct scene *scene, const union record *record, struc
 
 	name__far_end(far, sizeof(far), scene->report, release->head.conn);
 	snprintf(words->what, sizeof(words->what), "sent -> %s", far);
-	text__bytes(words->amount, sizeof(words->amount), release->end - release->seq);
+	if (release->end != release->seq)
+		text__bytes(words->amount, sizeof(words->amount), release->end - release->seq);
 	text__duration(held, sizeof(held), release->held_ns);
 	if (release->inexact)
 		snprintf(words->note, sizeof(words->note),

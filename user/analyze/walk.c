@@ -139,7 +139,7 @@ static void walk_other(struct walk *walk, const struct ns_wait *wait, uint64_t u
  */
 static void walk_signal(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
-	const struct wrapper wrapper = {CAUSE_LOCK, true, false};
+	const struct wrapper wrapper = {.cause = CAUSE_LOCK, .idle_stays = true};
 
 	if (waker__of(walk->model, wait) == WAKER_TASK && !owed__by_itself(walk->model, wait) &&
 	    2 * waited(walk, wait->waker_tid, until) < until - walk->at)
@@ -175,10 +175,13 @@ void walk__roots(struct walk *walk, const struct ns_wait *wait, uint64_t until, 
  */
 static void walk_receive(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
-	const struct wrapper message = {CAUSE_IPC, true, false};
+	const struct wrapper message = {.cause = CAUSE_IPC, .idle_stays = true};
+	uint32_t serves = walk->depth ? walk->wrappers[walk->depth - 1].serves : 0;
 	enum waker waker = waker__of(walk->model, wait);
 
-	if (owed__answer(walk->model, wait))
+	if (serves && wait->head.conn == serves)
+		walk__transit(walk, serves, until);
+	else if (owed__answer(walk->model, wait))
 		walk__answer(walk, wait, until);
 	else if (waker == WAKER_TIMER && !owed__serves(walk->model, wait->head.tgid))
 		walk__emit(walk, until, CAUSE_TIMER);
@@ -190,7 +193,8 @@ static void walk_receive(struct walk *walk, const struct ns_wait *wait, uint64_t
 
 static void walk_blocked(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
-	const struct wrapper lock = {CAUSE_LOCK, false, false}, message = {CAUSE_IPC, true, false};
+	const struct wrapper lock = {.cause = CAUSE_LOCK};
+	const struct wrapper message = {.cause = CAUSE_IPC, .idle_stays = true};
 
 	switch (waiting__of(walk->model, wait)) {
 	case WAITING_PREEMPTED:

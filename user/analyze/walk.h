@@ -12,6 +12,7 @@ struct wrapper {
 	enum cause cause; /* of what is not the network's */
 	bool idle_stays;  /* idle below is idle above: nobody was held up */
 	bool runqueue_stays;
+	uint32_t serves; /* the thread is to answer on this connection, 0 none */
 };
 
 struct walk {
@@ -36,6 +37,8 @@ void walk__emit_root(struct walk *walk, uint64_t until, struct root *root);
 void walk__wait(struct walk *walk, const struct ns_wait *wait, uint64_t until);
 /* The waits of a thread up to until, at a level of their own; between them it ran. */
 void walk__thread(struct walk *walk, uint32_t tid, uint64_t until, const struct wrapper *wrapper);
+/* More of the request was to come to this end of a connection. */
+void walk__transit(struct walk *walk, uint32_t serves, uint64_t until);
 /* Bytes were to come from the other end of this connection. */
 void walk__answer(struct walk *walk, const struct ns_wait *wait, uint64_t until);
 /* Incidents on the connection; the time between them is for the function, or the cause. */

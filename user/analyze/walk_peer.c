@@ -119,20 +119,48 @@ static bool was_watched(const struct walk *walk, uint32_t tid, uint64_t until)
 	return false;
 }
 
+/*
+ * The other end waits on the very connection that it is to answer on: a part of the request
+ * has yet to come. Either TCP holds it back here, for shorter than makes a stall of its own,
+ * or it is under way.
+ */
+void walk__transit(struct walk *walk, uint32_t serves, uint64_t until)
+{
+	const struct model_conn *peer = model__conn(walk->model, serves);
+	const struct model_conn *conn = peer ? model__conn(walk->model, peer->peer) : NULL;
+
+	for (size_t i = 0; conn && i < conn->events.count; i++) {
+		const union event *event = &conn->events.v[i];
+
+		if (event->head.type != NS_RELEASE || event->head.ts <= walk->at)
+			continue;
+		if (event->head.ts - event->release.held_ns >= until)
+			break;
+		walk__emit(walk, walk__clip(walk, event->head.ts - event->release.held_ns, until),
+			   CAUSE_NETWORK);
+		walk__emit(walk, walk__clip(walk, event->head.ts, until),
+			   cause__of_hold(event->release.reason));
+	}
+	walk__emit(walk, until, CAUSE_NETWORK);
+}
+
 /* Nothing of either end is held: the request went out, was worked on, and answered. */
 static void walk_peer(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
-	const struct wrapper program = {CAUSE_PEER_APP, false, true};
+
 	const struct model_conn *conn = model__conn(walk->model, wait->head.conn);
 	const struct model_conn *peer = model__conn(walk->model, conn->peer);
 	uint64_t asked = owed__asked(walk->model, wait);
 	const struct ns_wait *reading;
+	struct wrapper program;
 	struct answerer by;
 
 	if (!peer || !peer->id.head.type) {
 		walk_remote(walk, wait, until);
 		return;
 	}
+	program = (struct wrapper){
+		.cause = CAUSE_PEER_APP, .runqueue_stays = true, .serves = peer->number};
 	by = find_answerer(walk, wait, peer, until);
 	reading = reading_wait(walk, by.tid, asked ? asked : walk->at, by.ts);
 	if (reading) {

@@ -213,6 +213,29 @@ static void test_lock(void **state)
 	free_words(&words);
 }
 
+/* A time-out is told with the time that the program gave it, where the call shows that. */
+static void test_timer(void **state)
+{
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_TIMER);
+	struct words words;
+
+	stall.conn = 0;
+	stall.wait.syscall = 232; /* epoll_wait */
+	stall.wait.arg2 = 40;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale, "client/4242 waited in epoll_wait until the time-out of 40 ms that");
+	free_words(&words);
+	stall.wait.arg2 = UINT32_MAX; /* without end: something else let it go */
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale, "in epoll_wait until the time-out that it had set itself");
+	free_words(&words);
+	stall.wait.syscall = 35;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale, "client/4242 slept in nanosleep, as long as it had asked for.");
+	free_words(&words);
+}
+
 static void test_windows(void **state)
 {
 	struct fixture *f = *state;
@@ -324,9 +347,16 @@ static void test_silence(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_every_cause), TEST(test_peer_app),          TEST(test_chain_of_three),
-		TEST(test_lock),        TEST(test_roots_are_counted), TEST(test_windows),
-		TEST(test_recovery),    TEST(test_silence),           TEST(test_which_cause_leads),
+		TEST(test_every_cause),
+		TEST(test_peer_app),
+		TEST(test_chain_of_three),
+		TEST(test_lock),
+		TEST(test_roots_are_counted),
+		TEST(test_windows),
+		TEST(test_timer),
+		TEST(test_recovery),
+		TEST(test_silence),
+		TEST(test_which_cause_leads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

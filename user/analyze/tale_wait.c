@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Waits that nothing held in TCP explains: programs, threads, timers, disks, CPUs. */
+#include <stdio.h>
+#include <string.h>
+
 #include "user/analyze/tale_parts.h"
 #include "user/base/text.h"
 #include "user/trace/syscalls.h"
@@ -181,18 +184,34 @@ void tale__disk(const struct story *story, char **text)
 	tale__chain(story, text);
 }
 
+/* " of 40 ms", where the call has its time-out in an argument that is recorded. */
+static char *time_out_of(const struct story *story, char *dst, size_t size)
+{
+	const struct ns_wait *wait = &story->stall->wait;
+	const char *name = syscall__name(story->report->session.arch, wait->syscall);
+	char asked[TEXT_DURATION];
+	bool has_one = name && (!strcmp(name, "poll") || !strncmp(name, "epoll_", 6)) &&
+		       strcmp(name, "epoll_pwait2") != 0; /* there it is a pointer */
+
+	dst[0] = '\0';
+	if (has_one && wait->arg2 > 0 && wait->arg2 <= INT32_MAX)
+		snprintf(dst, size, " of %s",
+			 text__nominal(asked, sizeof(asked), 1000000ull * wait->arg2));
+	return dst;
+}
+
 void tale__timer(const struct story *story, char **text)
 {
 	const struct ns_wait *wait = &story->stall->wait;
-	char call[64];
+	char call[64], asked[TEXT_DURATION + 8];
 	const char *where = story__call(call, sizeof(call), story->report, wait);
 
 	if (where &&
 	    syscall__wait(story->report->session.arch, wait->syscall) != SYSCALL_WAIT_OTHER)
 		prose__add(text,
-			   "%s waited in %s until the time-out that it had set itself ran out: "
+			   "%s waited in %s until the time-out%s that it had set itself ran out: "
 			   "nothing that it waited for came.",
-			   story->waiter, where);
+			   story->waiter, where, time_out_of(story, asked, sizeof(asked)));
 	else
 		prose__add(text, "%s slept%s%s, as long as it had asked for.", story->waiter,
 			   where ? " in " : "", where ? where : "");

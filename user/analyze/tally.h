@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The stalls of one cause on one connection, added up: what a verdict tells of. */
+#ifndef NETSTALL_ANALYZE_TALLY_H
+#define NETSTALL_ANALYZE_TALLY_H
+
+#include "user/analyze/report.h"
+
+struct range {
+	uint64_t least;
+	uint64_t most;
+};
+
+/* What the chains of stalls ended in: a thread in a system call, for a cause. */
+struct tally_root {
+	enum cause cause;
+	uint32_t tid;
+	uint32_t syscall;
+	uint32_t count;
+};
+
+#define TALLY_ROOTS 4 /* further ones are not counted */
+
+/* The stalls of one cause on one connection. */
+struct tally {
+	enum cause cause;
+	uint32_t conn;
+	uint32_t count;
+	uint32_t whole;    /* every link seen, both ends of it exact */
+	uint32_t inferred; /* nothing but what the confidence says is missing */
+	uint32_t told;     /* kept their steps */
+	uint32_t by_data;  /* released by data */
+	uint64_t total_ns;
+	uint64_t held_ns;         /* without what the network and the run queue added */
+	struct range first_bytes; /* most 0: not seen */
+	struct range second_bytes;
+	struct range joined;
+	struct range gap_ns;                  /* from the first write to the held one */
+	struct tally_root roots[TALLY_ROOTS]; /* count 0: none */
+	const char *first_site;               /* of the first stall that has them; NULL none */
+	const char *second_site;
+	struct stall example; /* a whole one if there is one, of the longest chain; no steps */
+};
+
+/* Every link was seen, and both ends of it exactly. */
+bool stall__is_whole(const struct stall *stall);
+void tally__add(struct tally *tally, const struct stall *stall);
+/* The stall, or the tally's own example, got call sites only now. */
+void tally__take_sites(struct tally *tally, const struct stall *stall);
+
+#endif

@@ -89,7 +89,7 @@ case_lost_records_are_shown() {
     trace_exchange --mode nodelay -n 2000
     expect "what was lost" "$(lost)" '>' 0
     expect_is "completeness" "$(report .completeness.complete)" false
-    grep -qi 'lost' <<<"$(report '.verdict.text')" || fail "the verdict does not say that events were lost: $(report .verdict.text)"
+    grep -q '[1-9][0-9,]* events\? lost' <<<"$(report '.verdict.text + .verdict.evidence')" || fail "the verdict does not say that events were lost: $(report .verdict.text)"
 }
 
 case_recording_is_private() {

@@ -122,6 +122,14 @@ static void name_other(struct story *story)
 		     story->other);
 }
 
+/* By its connection, or by the process that has it: a target may have others as well. */
+static bool is_target(const struct report *report, const struct report_conn *conn)
+{
+	const struct report_process *process = report__process(report, conn->id.head.tgid);
+
+	return (conn->id.role | (process ? process->role : 0)) & NS_ROLE_TARGET;
+}
+
 static void name_ends(struct story *story)
 {
 	bool both;
@@ -132,8 +140,8 @@ static void name_ends(struct story *story)
 	name_other(story);
 	name_fd(story);
 	name_message(story);
-	story->sender_is_target = story->conn->id.role & NS_ROLE_TARGET;
-	both = story->sender_is_target && story->peer && story->peer->id.role & NS_ROLE_TARGET;
+	story->sender_is_target = is_target(story->report, story->conn);
+	both = story->sender_is_target && story->peer && is_target(story->report, story->peer);
 	story->other_end = both                      ? "The receiving end"
 			   : story->sender_is_target ? "The other end"
 						     : "This end";

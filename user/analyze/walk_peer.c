@@ -173,8 +173,8 @@ static void walk_peer(struct walk *walk, const struct ns_wait *wait, uint64_t un
 			      "meanwhile");
 	else if (!was_watched(walk, by.tid, by.ts))
 		walk__missing(walk,
-			      "what the other end's thread did meanwhile: it is watched only "
-			      "from this first wait on");
+			      "what the other end's thread did meanwhile: no wait of it came yet, "
+			      "so it was busy, or is watched only from now on");
 	if (by.tid)
 		walk__thread(walk, by.tid, by.ts, &program);
 	else

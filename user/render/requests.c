@@ -89,6 +89,24 @@ static void add_rows(struct grid *grid, const struct report_requests *requests)
 	}
 }
 
+/* Which of the two had an end out of sight. */
+static void add_deduced(struct grid *grid, const struct report_requests *requests)
+{
+	bool median = requests->median.confidence == CONFIDENCE_INFERRED;
+	bool p99 = requests->p99.confidence == CONFIDENCE_INFERRED;
+	char line[160];
+
+	if (!median && !p99)
+		return;
+	snprintf(line, sizeof(line),
+		 "%s: the other end's part was not seen itself, but told from the way's by the "
+		 "round trip",
+		 median && p99 ? "both"
+		 : median      ? "median"
+			       : "p99");
+	grid__note(grid, COLOUR_DIM, 0, line);
+}
+
 static void add_total(struct grid *grid, const struct report_requests *requests)
 {
 	char median[TEXT_DURATION], p99[TEXT_DURATION], count[TEXT_COUNT], sampled[TEXT_COUNT];
@@ -109,11 +127,7 @@ static void add_total(struct grid *grid, const struct report_requests *requests)
 		snprintf(line, sizeof(line), "of %s requests, %s of them taken apart", count,
 			 sampled);
 	grid__note(grid, COLOUR_DIM, 0, line);
-	if (requests->median.confidence == CONFIDENCE_INFERRED ||
-	    requests->p99.confidence == CONFIDENCE_INFERRED)
-		grid__note(grid, COLOUR_DIM, 0,
-			   "the other end was not seen: network and peer-app are told apart by "
-			   "the round trip");
+	add_deduced(grid, requests);
 }
 
 /* What took most of the median one: "nagle-delack 91.8%" */

@@ -272,17 +272,87 @@ void incidents__gather(struct incidents *incidents, const union record *record)
 	}
 }
 
-struct incident *incidents__take(struct incidents *incidents, uint64_t now)
+static struct incident *unlink_at(struct incidents *incidents, struct incident **place)
 {
-	struct incident *incident = incidents->first;
+	struct incident *incident = *place;
 
-	/* In the order of their ends: one that came late holds up those behind it. */
-	if (!incident || (incident->due_ts > now && incidents->count <= INCIDENTS))
-		return NULL;
-	incidents->first = incident->next;
+	*place = incident->next;
 	incident->next = NULL;
 	incidents->count--;
 	return incident;
+}
+
+/*
+ * Windows, buffers and rates hold a long message back again and again, for a round trip or a
+ * timer's tick at a time: one incident. Nagle's algorithm and corks hold each message once.
+ */
+static bool is_flow(const struct incident *incident)
+{
+	if (incident->open || incident->loss.known || incident->answer)
+		return false;
+	switch (incident->release.reason) {
+	case NS_HOLD_UNKNOWN:
+	case NS_HOLD_NAGLE:
+	case NS_HOLD_CORK:
+	case NS_HOLD_MSG_MORE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* The hold that followed this one as long as all of it was still known; NULL: none did. */
+static struct incident *take_next_of_flow(struct incidents *incidents,
+					  const struct incident *incident)
+{
+	for (struct incident **place = &incidents->first; *place; place = &(*place)->next) {
+		if ((*place)->conn == incident->conn && is_flow(*place) &&
+		    (*place)->start_ts <= incident->end_ts + SETTLE_NS)
+			return unlink_at(incidents, place);
+	}
+	return NULL;
+}
+
+static void absorb(struct incident *incident, struct incident *next)
+{
+	const struct {
+		struct events *to;
+		const struct events *from;
+	} lists[] = {
+		{&incident->own, &next->own},
+		{&incident->peers, &next->peers},
+		{&incident->waits, &next->waits},
+	};
+
+	if (next->end_ts > incident->end_ts) {
+		incident->end_ts = next->end_ts;
+		incident->release = next->release;
+	}
+	if (next->start_ts < incident->start_ts)
+		incident->start_ts = next->start_ts;
+	if (next->due_ts > incident->due_ts)
+		incident->due_ts = next->due_ts;
+	incident->release.held_ns = incident->end_ts - incident->start_ts;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		copy_events(lists[i].to, lists[i].from);
+	incident__free(next);
+}
+
+struct incident *incidents__take(struct incidents *incidents, uint64_t now)
+{
+	struct incident *incident, *next;
+
+	/* In the order of their ends: one that came late holds up those behind it. */
+	while (incidents->first &&
+	       (incidents->first->due_ts <= now || incidents->count > INCIDENTS)) {
+		incident = unlink_at(incidents, &incidents->first);
+		next = is_flow(incident) ? take_next_of_flow(incidents, incident) : NULL;
+		if (!next)
+			return incident;
+		absorb(incident, next);
+		add(incidents, incident);
+	}
+	return NULL;
 }
 
 const struct incident *incidents__next(const struct incidents *incidents,

@@ -33,6 +33,17 @@ static const struct ns_hold *find_first(const struct incident *incident)
 	return found;
 }
 
+/* Between two holds of one flow nothing is held, and what was waits to be acknowledged. */
+static void add_way(struct parts *parts, uint64_t start_ts)
+{
+	struct part *last = &parts->v[parts->count - 1];
+
+	last->end_ts = start_ts;
+	if (parts->count < PARTS && last->cause != CAUSE_NETWORK && last->start_ts < start_ts)
+		parts->v[parts->count++] = (struct part){
+			.reason = NS_HOLD_REASONS, .start_ts = start_ts, .cause = CAUSE_NETWORK};
+}
+
 static void add(struct parts *parts, const struct ns_hold *hold, uint32_t reason, uint64_t start_ts)
 {
 	struct part *last = parts->count ? &parts->v[parts->count - 1] : NULL;
@@ -62,9 +73,13 @@ void parts__find(const struct incident *incident, struct parts *parts)
 		add(parts, first, first->reason, start);
 	for (size_t i = 0; i < incident->own.count; i++) {
 		const struct ns_hold *hold = as_hold(incident, i);
+		const struct ns_head *head = &incident->own.v[i].head;
 
-		if (!hold || hold == first || hold->head.ts < start ||
-		    hold->head.ts >= incident->end_ts)
+		if (hold == first || head->ts < start || head->ts >= incident->end_ts)
+			continue;
+		if (head->type == NS_RELEASE && parts->count)
+			add_way(parts, head->ts);
+		if (!hold)
 			continue;
 		/* What held it before that was not seen. */
 		if (!parts->count && hold->head.ts > start)

@@ -306,7 +306,7 @@ static void join(struct judged *judged, const struct ns_wait *wait, uint32_t sta
 
 /* The chain decides. */
 static void judge_chain(struct waits *waits, const struct ns_wait *wait, uint64_t start,
-			uint64_t length, struct judged *judged)
+			uint64_t length, uint32_t covered_by, struct judged *judged)
 {
 	uint32_t same = link_of(waits, wait);
 	struct blame blame;
@@ -319,6 +319,9 @@ static void judge_chain(struct waits *waits, const struct ns_wait *wait, uint64_
 		return;
 	if (blame.root && blame.root->stall && 2 * blame.root_ns >= length)
 		same = blame.root->stall;
+	/* What was held has to travel all the same: that is the rest of one incident. */
+	if (!same && blame__cause(&blame) == CAUSE_NETWORK)
+		same = covered_by;
 	if (same) {
 		join(judged, wait, same);
 		return;
@@ -355,7 +358,7 @@ static void judge(struct waits *waits, const struct ns_wait *wait, struct judged
 			join(judged, wait, cover.stall);
 		return;
 	}
-	judge_chain(waits, wait, start, gap, judged);
+	judge_chain(waits, wait, start, gap, cover.stall, judged);
 }
 
 static bool due_before(const struct pending *a, const struct pending *b)

@@ -37,8 +37,10 @@ trace_callsites() { # trace_callsites [PREFIX...] -- OPTIONS...
     start_exchange "$@"
     start_trace -p "$CLIENT" "${TRACE_OPTIONS[@]}"
     open_gate
+    wait_for "$WAIT_LIMIT" has_line '^done' "$SCRATCH/exchange" || fail "the workload did not come to its end"
+    end_trace # while the program still lives: an emulated machine takes its time with the names
+    open_gate
     end_exchange
-    end_trace
 }
 
 case_sites() {

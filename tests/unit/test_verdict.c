@@ -102,7 +102,8 @@ static void test_the_rest_is_counted(void **state)
 	assert_int_equal(verdict->cause, CAUSE_NAGLE_DELACK);
 	assert_says(verdict->text, "on fd 7 (127.0.0.1:37640");
 	assert_says(verdict->text, "This happened 2 times in 4 writes");
-	assert_says(verdict->text, "The same happened on two more connections, 2 times, 80.8 ms in all.");
+	assert_says(verdict->text,
+		    "The same happened on two more connections, 2 times, 80.8 ms in all.");
 	assert_says(verdict->text, "Besides: 1 cork stall (30.0 ms).");
 	assert_string_equal(verdict->evidence,
 			    "Evidence complete: 4 of 4 chains seen whole, 0 events lost.");
@@ -131,6 +132,21 @@ static void test_nothing(void **state)
 	pipeline__free(pipeline);
 }
 
+/* What was asked first is answered also when the program itself was slow. */
+static void test_the_network_is_cleared(void **state)
+{
+	struct pipeline *pipeline;
+	const struct verdict *verdict = verdict_of(&pipeline, "lock");
+
+	(void)state;
+	assert_int_equal(verdict->cause, CAUSE_LOCK);
+	assert_says(verdict->text, " On the network nothing held it back for 10 ms or longer.");
+	pipeline__free(pipeline);
+	verdict = verdict_of(&pipeline, "rto");
+	assert_null(strstr(verdict->text, "nothing held it back"));
+	pipeline__free(pipeline);
+}
+
 static void test_losses(void **state)
 {
 	struct pipeline *pipeline;
@@ -146,9 +162,13 @@ static void test_losses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_are_clean), cmocka_unit_test(test_nagle_delack),
-		cmocka_unit_test(test_whose_fault),   cmocka_unit_test(test_the_rest_is_counted),
-		cmocka_unit_test(test_nothing),       cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_all_are_clean),
+		cmocka_unit_test(test_nagle_delack),
+		cmocka_unit_test(test_whose_fault),
+		cmocka_unit_test(test_the_rest_is_counted),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_the_network_is_cleared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,18 @@ static void add_others(const struct story *story, char **text)
 		prose__add(text, ".");
 }
 
+/* What was asked first, when all that was found is the machine's or the program's own doing. */
+static void add_network(const struct report *report, enum cause leading, char **text)
+{
+	char threshold[TEXT_DURATION];
+
+	if (!report->complete || cause__info(leading)->rank == CAUSE_RANK_NETWORK ||
+	    report__cause(report, CAUSE_UNKNOWN))
+		return;
+	prose__add(text, " On the network nothing held it back for %s or longer.",
+		   text__nominal(threshold, sizeof(threshold), sight__threshold(report)));
+}
+
 void verdict__write(struct ledger *ledger)
 {
 	struct report *report = ledger__report(ledger);
@@ -113,5 +125,6 @@ void verdict__write(struct ledger *ledger)
 	tale__write(&story, &verdict->text);
 	add_elsewhere(&story, ledger, &verdict->text);
 	add_others(&story, &verdict->text);
+	add_network(report, verdict->cause, &verdict->text);
 	advice__write(&story, verdict);
 }

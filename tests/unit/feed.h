@@ -47,6 +47,11 @@ static const char *const golden[] __attribute__((unused)) = {
 	"zero-window",
 	"pacing",
 	"sndbuf",
+	"rto-after-probe",
+	"tlp",
+	"fast-retransmit",
+	"syn-retransmit",
+	"receiver-inferred",
 };
 
 #define GOLDEN (sizeof(golden) / sizeof(golden[0]))

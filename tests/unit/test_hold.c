@@ -48,7 +48,7 @@ static const struct {
 	{"many-connections", 5, CAUSE_NAGLE_DELACK, CONFIDENCE_OBSERVED, true, false, true, 4243,
 	 4243, 40381},
 	{"rto-after-probe", 1, CAUSE_RTO, CONFIDENCE_OBSERVED, true, false, true, 4242, 4242,
-	 414260},
+	 414280},
 	{"tlp", 1, CAUSE_TLP, CONFIDENCE_OBSERVED, true, false, true, 991, 991, 224300},
 	{"fast-retransmit", 1, CAUSE_FAST_RETRANSMIT, CONFIDENCE_OBSERVED, true, false, true, 4243,
 	 4243, 45700},

@@ -62,20 +62,46 @@ static bool is_candidate(const struct model_conn *conn)
 	return conn && !conn->peer && (!conn->id.head.type || conn->id.role & NS_ROLE_TARGET);
 }
 
-void answer__feed(const struct model *model, struct incidents *incidents,
-		  const struct ns_segment *arrived, uint64_t now)
+/* The data that arrived at ts, or the next behind; 0 none. */
+static uint64_t next_data(const struct events *events, uint64_t ts)
 {
-	const struct model_conn *conn = model__conn(model, arrived->head.conn);
-	struct sequel sequel;
-	uint64_t start;
+	for (size_t i = 0; i < events->count; i++) {
+		if (events->v[i].head.ts >= ts && is_data(&events->v[i]))
+			return events->v[i].head.ts;
+	}
+	return 0;
+}
 
-	if (arrived->seq == arrived->end || !is_candidate(conn) ||
-	    !find_sequel(&conn->events, arrived->head.ts, &sequel))
+static bool takes_part(const union record *record)
+{
+	switch (record->head.type) {
+	case NS_RX:
+	case NS_ACK:
+	case NS_DELACK_ARM:
+	case NS_DELACK_FIRE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Whichever record of the sequel comes last completes it. */
+void answer__feed(const struct model *model, struct incidents *incidents,
+		  const union record *record, uint64_t now)
+{
+	const struct model_conn *conn =
+		takes_part(record) ? model__conn(model, record->head.conn) : NULL;
+	struct sequel sequel;
+	uint64_t start, end;
+
+	if (!is_candidate(conn))
+		return;
+	end = next_data(&conn->events, record->head.ts);
+	if (!end || !find_sequel(&conn->events, end, &sequel))
 		return;
 	start = sequel.arm ? sequel.arm->head.ts : sequel.fire->head.ts;
-	if (arrived->head.ts - start >= session__threshold(model))
-		incidents__begin_answer(incidents, arrived->head.conn, start, arrived->head.ts,
-					now);
+	if (end - start >= session__threshold(model))
+		incidents__begin_answer(incidents, conn->number, start, end, now);
 }
 
 /* A target's wait that lasted while the timer ran, and that the data ended. */

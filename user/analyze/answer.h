@@ -17,9 +17,9 @@
 #define ANSWER_ROUND_TRIPS 2
 #define ANSWER_SLACK_NS    1000000ull
 
-/* Data arrived (a record that the model has seen): an incident, if it may have been let go. */
+/* The model has seen the record already: an incident begins, if data may have been let go. */
 void answer__feed(const struct model *model, struct incidents *incidents,
-		  const struct ns_segment *arrived, uint64_t now);
+		  const union record *record, uint64_t now);
 /* Returns false when nothing was let go, or nobody waited for it. */
 bool answer__explain(const struct model *model, const struct incident *incident,
 		     struct finding *finding);

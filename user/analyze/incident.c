@@ -222,8 +222,13 @@ void incidents__begin_recovery(struct incidents *incidents, uint32_t conn, uint6
 void incidents__begin_answer(struct incidents *incidents, uint32_t conn, uint64_t start_ts,
 			     uint64_t end_ts, uint64_t now)
 {
-	struct incident *incident = incident__new(conn, start_ts, end_ts);
+	struct incident *incident;
 
+	for (incident = incidents->first; incident; incident = incident->next) {
+		if (incident->answer && incident->conn == conn && incident->end_ts == end_ts)
+			return; /* known already */
+	}
+	incident = incident__new(conn, start_ts, end_ts);
 	incident->answer = true;
 	incident->due_ts = due(end_ts, now);
 	add(incidents, incident);

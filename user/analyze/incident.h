@@ -34,7 +34,7 @@ struct incident {
 	struct incident *next;
 	uint32_t conn;
 	struct loss loss;
-	bool answer; /* data came that a delayed ACK of this end may have let go */
+	bool answer;               /* data came that a delayed ACK of this end may have let go */
 	bool open;                 /* nothing released it: the window or the connection closed */
 	bool closed;               /* open: it was the connection */
 	struct ns_release release; /* not when open */

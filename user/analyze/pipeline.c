@@ -208,12 +208,11 @@ static void learn(struct pipeline *pipeline, const union record *record)
 	ledger__learn(pipeline->ledger, record);
 	incidents__gather(pipeline->incidents, record);
 	recoveries__feed(pipeline->recoveries, record, pipeline->now);
+	answer__feed(pipeline->model, pipeline->incidents, record, pipeline->now);
 	if (record->head.type == NS_WAIT)
 		waits__feed(pipeline->waits, &record->wait, pipeline->now);
 	if (record->head.type == NS_RELEASE)
 		incidents__begin(pipeline->incidents, &record->release, pipeline->now);
-	else if (record->head.type == NS_RX)
-		answer__feed(pipeline->model, pipeline->incidents, &record->segment, pipeline->now);
 	else if (record->head.type == NS_CLOSE)
 		incidents__begin_open(pipeline->incidents, record->head.conn, true, ts,
 				      pipeline->now);

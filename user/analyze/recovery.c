@@ -57,7 +57,8 @@ static bool shows_sending(const union event *event, uint32_t seq)
  * When did the lost bytes go out for the first time? The kernel's own stamp is the best
  * witness, then what was seen of the connection, then the timer, which ran since.
  */
-static uint64_t first_sent(const struct model *model, const struct ns_retrans *retrans, bool *known)
+uint64_t recovery__first_sent(const struct model *model, const struct ns_retrans *retrans,
+			      bool *known)
 {
 	const struct model_conn *conn = model__conn(model, retrans->head.conn);
 	uint64_t ts = retrans->head.ts, timer = retrans->rto_us * 1000ull;
@@ -95,56 +96,6 @@ static void forget(struct recoveries *recoveries, struct recovery *recovery)
 		recoveries->current[i] = recoveries->current[i + 1];
 }
 
-/* Records may come late: the recovery that this belongs to may have been told as over. */
-static bool is_of_done(const struct recoveries *recoveries, const struct ns_retrans *retrans)
-{
-	size_t count =
-		recoveries->done_count < RECOVERIES_DONE ? recoveries->done_count : RECOVERIES_DONE;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct recovery *done = &recoveries->done[i];
-
-		if (done->conn == retrans->head.conn && done->start_ts <= retrans->head.ts &&
-		    done->end_ts >= retrans->head.ts)
-			return true;
-	}
-	return false;
-}
-
-/*
- * What acknowledgements told of does not prolong a recovery: on a path that loses all the
- * time it would have no end, while bytes arrive one round trip after the other.
- */
-static void sent_again(struct recoveries *recoveries, const struct ns_retrans *retrans)
-{
-	struct recovery *recovery = find(recoveries, retrans->head.conn);
-
-	/* A probe whose bytes were not lost mends nothing: whatever waits has another cause. */
-	if (!recovery && retrans->kind == NS_RETRANS_TLP && retrans->arrived)
-		return;
-	if (recovery) {
-		if (retrans->kind != NS_RETRANS_FAST && seq_after(retrans->end, recovery->loss.end))
-			recovery->loss.end = retrans->end;
-		if (retrans->head.ts > recovery->last_ts)
-			recovery->last_ts = retrans->head.ts;
-		return;
-	}
-	if (is_of_done(recoveries, retrans))
-		return;
-	if (recoveries->count == RECOVERIES)
-		forget(recoveries, &recoveries->current[0]);
-	recovery = &recoveries->current[recoveries->count++];
-	*recovery = (struct recovery){.conn = retrans->head.conn,
-				      .end_ts = UINT64_MAX,
-				      .last_ts = retrans->head.ts,
-				      .loss = {.known = true,
-					       .is_syn = retrans->kind == NS_RETRANS_SYN,
-					       .seq = retrans->seq,
-					       .end = retrans->end}};
-	recovery->start_ts =
-		first_sent(recoveries->model, retrans, &recovery->loss.first_sent_seen);
-}
-
 static void end(struct recoveries *recoveries, struct recovery *recovery, uint64_t ts, uint64_t now)
 {
 	struct recovery *done = &recoveries->done[recoveries->done_count++ % RECOVERIES_DONE];
@@ -163,37 +114,118 @@ static bool acknowledges(const struct recovery *recovery, uint32_t ack)
 	return seq_after(ack, recovery->loss.seq) && !seq_after(recovery->loss.end, ack);
 }
 
-void recoveries__feed(struct recoveries *recoveries, const union record *record, uint64_t now)
+/* Did this event end it? Then when, else 0. */
+static uint64_t ended_by(struct recovery *recovery, const union event *event)
+{
+	switch (event->head.type) {
+	case NS_RX:
+		recovery->loss.acked = acknowledges(recovery, event->segment.ack);
+		return recovery->loss.acked ? event->head.ts : 0;
+	case NS_SEND:
+		/* It arrived unseen. What was sent again last must have got through. */
+		return acknowledges(recovery, event->send.snd_una) ? recovery->last_ts : 0;
+	default:
+		return 0;
+	}
+}
+
+/* Records come late: the recovery that this belongs to may be over already. */
+static bool is_done(const struct recoveries *recoveries, const struct ns_retrans *retrans)
+{
+	size_t count =
+		recoveries->done_count < RECOVERIES_DONE ? recoveries->done_count : RECOVERIES_DONE;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct recovery *done = &recoveries->done[i];
+
+		if (done->conn == retrans->head.conn && retrans->head.ts <= done->end_ts &&
+		    (retrans->head.ts >= done->start_ts || retrans->seq == done->loss.seq))
+			return true;
+	}
+	return false;
+}
+
+/* Records come late: its end may have been told before its beginning. */
+static void find_end(struct recoveries *recoveries, struct recovery *recovery, uint64_t now)
+{
+	const struct model_conn *conn = model__conn(recoveries->model, recovery->conn);
+	uint64_t ts;
+
+	for (size_t i = 0; conn && i < conn->events.count; i++) {
+		const union event *event = &conn->events.v[i];
+
+		ts = event->head.ts > recovery->last_ts ? ended_by(recovery, event) : 0;
+		if (!ts)
+			continue;
+		end(recoveries, recovery, ts, now);
+		return;
+	}
+}
+
+static void begin(struct recoveries *recoveries, const struct ns_retrans *retrans, uint64_t now)
 {
 	struct recovery *recovery;
 
-	if (record->head.type == NS_RETRANS) {
-		sent_again(recoveries, &record->retrans);
+	/* A probe whose bytes were not lost mends nothing: whatever waits has another cause. */
+	if (retrans->kind == NS_RETRANS_TLP && retrans->arrived)
+		return;
+	if (is_done(recoveries, retrans))
+		return;
+	if (recoveries->count == RECOVERIES)
+		forget(recoveries, &recoveries->current[0]);
+	recovery = &recoveries->current[recoveries->count++];
+	*recovery = (struct recovery){.conn = retrans->head.conn,
+				      .end_ts = UINT64_MAX,
+				      .last_ts = retrans->head.ts,
+				      .loss = {.known = true,
+					       .is_syn = retrans->kind == NS_RETRANS_SYN,
+					       .seq = retrans->seq,
+					       .end = retrans->end}};
+	recovery->start_ts =
+		recovery__first_sent(recoveries->model, retrans, &recovery->loss.first_sent_seen);
+	find_end(recoveries, recovery, now);
+}
+
+/*
+ * What acknowledgements told of does not prolong a recovery: on a path that loses all the
+ * time it would have no end, while bytes arrive one round trip after the other.
+ */
+static void sent_again(struct recoveries *recoveries, const struct ns_retrans *retrans,
+		       uint64_t now)
+{
+	struct recovery *recovery = find(recoveries, retrans->head.conn);
+
+	if (!recovery) {
+		begin(recoveries, retrans, now);
 		return;
 	}
-	if (!recoveries->count)
+	if (retrans->kind != NS_RETRANS_FAST && seq_after(retrans->end, recovery->loss.end))
+		recovery->loss.end = retrans->end;
+	if (retrans->head.ts > recovery->last_ts)
+		recovery->last_ts = retrans->head.ts;
+}
+
+void recoveries__feed(struct recoveries *recoveries, const union record *record, uint64_t now)
+{
+	struct recovery *recovery;
+	union event event;
+	uint64_t ts;
+
+	if (record->head.type == NS_RETRANS) {
+		sent_again(recoveries, &record->retrans, now);
 		return;
-	recovery = find(recoveries, record->head.conn);
+	}
+	recovery = recoveries->count ? find(recoveries, record->head.conn) : NULL;
 	if (!recovery || record->head.ts < recovery->start_ts)
 		return;
-	switch (record->head.type) {
-	case NS_RX:
-		if (!acknowledges(recovery, record->segment.ack))
-			break;
-		recovery->loss.acked = true;
-		end(recoveries, recovery, record->head.ts, now);
-		break;
-	case NS_SEND:
-		/* It arrived unseen. What was sent again last must have got through. */
-		if (acknowledges(recovery, record->send.snd_una))
-			end(recoveries, recovery, recovery->last_ts, now);
-		break;
-	case NS_CLOSE:
+	if (record->head.type == NS_CLOSE) {
 		recovery->loss.closed = true;
 		end(recoveries, recovery, record->head.ts, now);
-		break;
-	default:
-		break;
+	} else if (record->head.type == NS_RX || record->head.type == NS_SEND) {
+		event__from_record(&event, record);
+		ts = ended_by(recovery, &event);
+		if (ts)
+			end(recoveries, recovery, ts, now);
 	}
 }
 

@@ -23,6 +23,9 @@ void recoveries__close(struct recoveries *recoveries, uint64_t ts, uint64_t now)
 /* Is this hold part of a recovery that is told for itself? */
 bool recoveries__cover(const struct recoveries *recoveries, const struct incident *hold);
 
+/* When the bytes that were sent again went out before; *known: that was seen, and not deduced. */
+uint64_t recovery__first_sent(const struct model *model, const struct ns_retrans *retrans,
+			      bool *known);
 /* Explain a recovery. Returns false when it is no stall after all. */
 bool recovery__explain(const struct model *model, const struct incident *incident,
 		       struct finding *finding);

@@ -222,17 +222,70 @@ static void describe(const struct incident *incident, const struct progress *pro
 	stall->held_bytes = progress->hold->end - progress->hold->seq;
 }
 
-bool recovery__explain(const struct model *model, const struct incident *incident,
+/*
+ * Records come late: when a repetition was told before what it repeats, the start is that of
+ * an earlier retransmission. Back to the first transmission.
+ */
+static void find_start(const struct model *model, struct incident *incident)
+{
+	bool moved;
+
+	do {
+		moved = false;
+		for (size_t i = 0; i < incident->own.count; i++) {
+			const union event *event = &incident->own.v[i];
+			uint64_t sent;
+
+			if (event->head.type != NS_RETRANS || event->head.ts > incident->start_ts ||
+			    event->retrans.arrived || event->retrans.seq != incident->loss.seq)
+				continue;
+			sent = recovery__first_sent(model, &event->retrans,
+						    &incident->loss.first_sent_seen);
+			moved = sent < incident->start_ts;
+			incident->start_ts = sent;
+			break;
+		}
+	} while (moved);
+}
+
+/* And the end is the first acknowledgement, whatever was told before it. */
+static void find_end(struct incident *incident)
+{
+	struct loss *loss = &incident->loss;
+	bool sent = false;
+
+	for (size_t i = 0; i < incident->own.count; i++) {
+		const union event *event = &incident->own.v[i];
+
+		if (event->head.ts < incident->start_ts)
+			continue;
+		sent = sent || event->head.type == NS_RETRANS;
+		if (event->head.type != NS_RX || !sent ||
+		    !seq_after(event->segment.ack, loss->seq) ||
+		    seq_after(loss->end, event->segment.ack))
+			continue;
+		incident->end_ts = event->head.ts;
+		loss->acked = true;
+		loss->open = false;
+		loss->closed = false;
+		return;
+	}
+}
+
+bool recovery__explain(const struct model *model, const struct incident *told,
 		       struct finding *finding)
 {
+	struct incident whole = *told, *incident = &whole;
 	const struct model_conn *conn = model__conn(model, incident->conn);
 	struct stall *stall = &finding->stall;
 	struct progress progress = {0};
-	struct incident delivery = *incident; /* as if it ended when the bytes got through */
+	struct incident delivery; /* as if it ended when the bytes got through */
 	const struct ns_wait *receiver;
 	uint64_t arrived;
 
 	memset(finding, 0, sizeof(*finding));
+	find_start(model, incident);
+	find_end(incident);
 	follow(incident, stall, &progress);
 	if (!progress.last)
 		return false;
@@ -245,6 +298,7 @@ bool recovery__explain(const struct model *model, const struct incident *inciden
 	stall->start_ts = incident->start_ts;
 	describe(incident, &progress, stall);
 	arrived = arrival(incident);
+	delivery = whole;
 	delivery.end_ts =
 		arrived && arrived < progress.last->head.ts ? arrived : progress.last->head.ts;
 	delivery.open = stall->open;

@@ -25,7 +25,7 @@ static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 		return;
 	if (bpf_map_lookup_elem(&conns, &address))
 		return;
-	adopt_open(sk, &as);
+	find_hold(sk, adopt_open(sk, &as));
 }
 
 /*
@@ -49,6 +49,7 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 		if (!conn)
 			return;
 		conn->origin = NS_ORIGIN_EXISTED;
+		find_hold(sk, conn);
 	}
 	if (!conn->owner_sure) {
 		settle_owner(conn, tgid);

@@ -97,7 +97,7 @@ enum ns_hold_begun {
 	NS_BEGUN_SEND = 0,    /* at the end of a send that left nothing of its bytes */
 	NS_BEGUN_PARTLY = 1,  /* at the end of a send of which a part left */
 	NS_BEGUN_CHANGED = 2, /* it was held already: the reason is another from now on */
-	NS_BEGUN_LATER = 3,   /* outside a send: what a transmit left behind */
+	NS_BEGUN_LATER = 3,   /* outside a send: what a transmit left behind, or before we came */
 };
 
 enum ns_role {

@@ -139,6 +139,30 @@ static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn, __
 	return 0;
 }
 
+/* A socket that existed before: what it holds back already is held from now on. */
+static __noinline int find_hold(struct sock *sk, struct ns_conn_state *conn)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct ns_hold *look;
+
+	if (!sk || !conn || conn->hold_ts || closing)
+		return 0;
+	look = (struct ns_hold *)&conn->hold_look;
+	look->fd = conn->fd;
+	look->begun = NS_BEGUN_LATER;
+	conn->hold_more = 0;
+	conn->hold_tgid = conn->tgid;
+	conn->hold_tid = 0;
+	weigh_hold(sk, conn, now);
+	if (!seq_after(look->end, look->seq))
+		return 0;
+	watch_both_ends(conn);
+	open_hold(conn, look->seq, look->end, now);
+	count_hold(conn, look->reason);
+	tell_hold(conn, now);
+	return 0;
+}
+
 /* A rest that was left behind a moment ago, and of which nothing was told yet. */
 static __always_inline bool is_fresh_rest(const struct ns_conn_state *conn)
 {

@@ -70,7 +70,8 @@ case_holds_zero_window_poll() {
 }
 
 case_holds_rwnd() {
-    trace_holds rwnd 4
+    own_network 65536
+    trace_holds rwnd 4 ip netns exec "$NETNS"
     expect_cause rwnd 3
 }
 
@@ -130,6 +131,18 @@ case_holds_nodelay_midway() {
 case_holds_cork_cleared() {
     trace_holds cork-midway 6
     expect_cause cork 5
+}
+
+# netstall comes when the writer sleeps in its send already.
+case_holds_attached_late() {
+    EXCHANGE=$HOLDS
+    start_exchange -- --mode zero-window -n 1 --ms 6000
+    open_gate
+    sleep 1
+    start_trace -p "$CLIENT"
+    end_exchange
+    end_trace
+    expect_cause zero-window 1
 }
 
 case_holds_none() {

@@ -42,6 +42,7 @@ QUICK_CASES=" medley split split_new_socket all_counts_every_write netns pid_nam
     sites sites_library_opened_later holds_zero_window holds_pacing holds_cork_then_nagle holds_nodelay_midway "
 
 . tests/live/lib.sh
+. tests/live/habits.sh
 [ ${#CASES[@]} -gt 0 ] || CASES=(tests/live/*.sh)
 for file in "${CASES[@]}"; do
     # shellcheck disable=SC1090

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/habits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "user/base/text.h"
@@ -256,6 +257,36 @@ struct writer {
 	unsigned told[sizeof(habits) / sizeof(habits[0])];
 };
 
+/* "forwarder/812", "client/812 on fd 7 (127.0.0.1:7 -> 127.0.0.1:8)" */
+static char *name_subject(const struct report *report, const struct subject *subject)
+{
+	const struct report_process *process = report__process(report, subject->pid);
+	const struct report_conn *conn = report__conn(report, subject->conn);
+	char comm[TEXT_SAFE(NS_COMM_LEN)], local[TEXT_ADDRESS], remote[TEXT_ADDRESS], fd[24] = "";
+
+	text__safe(comm, sizeof(comm), process ? process->comm : "?", NS_COMM_LEN);
+	if (!conn)
+		return xasprintf("%s/%u", comm, subject->tid ? subject->tid : subject->pid);
+	if (conn->id.fd != NS_FD_UNKNOWN)
+		snprintf(fd, sizeof(fd), " on fd %u", conn->id.fd);
+	return xasprintf("%s/%u%s (%s -> %s)", comm, subject->pid, fd,
+			 text__address(local, sizeof(local), conn->id.family, conn->id.laddr,
+				       conn->id.lport),
+			 text__address(remote, sizeof(remote), conn->id.family, conn->id.raddr,
+				       conn->id.rport));
+}
+
+static char *sentence(const struct report *report, const struct habit *habit,
+		      const struct subject *subject)
+{
+	char *who = name_subject(report, subject), *said = habit->say(subject);
+	char *text = xasprintf("%s: %s", who, said);
+
+	free(who);
+	free(said);
+	return text;
+}
+
 static void test_all(struct writer *writer, enum scope scope, const struct subject *subject)
 {
 	struct report *report = writer->report;
@@ -270,7 +301,7 @@ static void test_all(struct writer *writer, enum scope scope, const struct subje
 					      .pid = subject->pid,
 					      .tid = subject->tid,
 					      .conn = subject->conn,
-					      .text = habits[i].say(subject)};
+					      .text = sentence(report, &habits[i], subject)};
 	}
 }
 

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# Where a request's time goes, and what the program's habits are: exchanges, an HTTP server under
+# wrk, a forwarder under iperf3.
+
+FORWARDER=${FORWARDER:-build/tests/workload/forwarder}
+HTTPD=${HTTPD:-build/tests/workload/httpd}
+HOLDS='"nagle", "nagle-delack", "cork", "autocork", "tsq", "tso-defer"'
+
+# main_slice VIEW: the cause that takes most of it, and its share.
+main_slice() { report ".requests[0].$1 as \$v | \$v.slices | group_by(.cause) | map([.[0].cause, (map(.ms) | add) / \$v.total_ms])
+    | max_by(.[1]) | \"\(.[0]) \(.[1])\""; }
+
+expect_main_slice() { # VIEW CAUSE SHARE
+    local cause share
+    read -r cause share < <(main_slice "$1")
+    expect_is "what takes most of the $1 request" "$cause" "$2"
+    expect "its share" "$share" '>=' "$3"
+}
+
+# Slices are cut without gap or overlap, and every view was taken from somewhere.
+expect_views() {
+    expect_is "views that do not sum" "$(report '[.requests[] | .median, .p99 | select(.slices | length > 0)
+        | select(((.slices | map(.ms) | add) - .total_ms | fabs) > 0.000005)] | length')" 0
+    expect "requests taken apart" "$(report '.requests[0].sampled // 0')" '>' 0
+    expect "requests taken apart" "$(report '.requests[0].sampled')" '<=' "$(report '.requests[0].count')"
+}
+
+# The median is the workload's own, less what its own system calls take at both ends of an exchange.
+expect_median() {
+    local ours
+    ours=$(report '.requests[0].median.total_ms * 1000')
+    expect "the median, us (the workload's own: $TRUTH_MEDIAN_US)" "$ours" '<=' "1.2 * $TRUTH_MEDIAN_US"
+    expect "the median, us (the workload's own: $TRUTH_MEDIAN_US)" "$ours" '>=' "0.3 * $TRUTH_MEDIAN_US"
+}
+
+# Rarely a run of events is invisible (docs/limits.md), so not every exchange may be there.
+expect_exchanges() {
+    local counted
+    counted=$(report "[.connections[] | select(.pid == $CLIENT) | .exchanges] | add")
+    echo "# $LABEL: ${FUNCNAME[1]#case_}: $counted of $TRUTH_EXCHANGES exchanges counted, $(report '.requests[0].sampled') taken apart"
+    expect "the exchanges counted" "$counted" '>=' "$FOUND * $TRUTH_EXCHANGES"
+    expect "the exchanges counted" "$counted" '<=' "$TRUTH_EXCHANGES"
+}
+
+case_requests_split() {
+    trace_exchange --mode split -n "$FEW"
+    expect_exchanges
+    expect_views
+    expect_median
+    expect_main_slice median nagle-delack 0.8
+    grep -q '"small-writes"' <<<"$(report '.habits | map(.id)')" || fail "two small writes a request are no habit"
+}
+
+# Nothing reaches the threshold, and the question is answered all the same.
+case_requests_below_the_threshold() {
+    TRACE_OPTIONS=(--threshold 1000)
+    trace_exchange --mode split -n "$FEW"
+    expect_is "stalls" "$(stall_count)" 0
+    expect_views
+    expect_main_slice median nagle-delack 0.8
+    expect_main_slice p99 nagle-delack 0.5
+}
+
+case_requests_single() {
+    trace_exchange --mode single -n "$GOOD"
+    expect_exchanges
+    expect_views
+    expect_median
+    expect_is "requests held back" "$(report "[.requests[] | .median.slices[].cause | select(IN($HOLDS))] | length")" 0
+    expect_is "habits of one write a request" "$(report '[.habits[] | select(.id == "small-writes")] | length')" 0
+}
+
+case_requests_late_server() {
+    trace_exchange --mode late-server -n "$FEW"
+    expect_exchanges
+    expect_views
+    expect_median
+    expect_main_slice median peer-app 0.8
+    expect_is "what is known of the other end" "$(report '.requests[0].median.confidence')" observed
+}
+
+case_requests_cork() {
+    trace_exchange --mode cork -n "$FEW"
+    expect_views
+    expect_median
+    expect_main_slice median cork 0.7
+}
+
+# One thread that sleeps in epoll_wait() for the answers of many connections.
+case_requests_many_connections() {
+    trace_exchange --mode single -n "$GOOD" --connections 64
+    expect_exchanges
+    expect_views
+    expect "connections taken apart" "$(report '.requests | length - 1')" '>=' 16
+    expect_is "requests held back" "$(report "[.requests[] | .median.slices[].cause | select(IN($HOLDS))] | length")" 0
+}
+
+# start_server PROGRAM...: SERVER_PID and PORT of one that prints them.
+start_server() {
+    "$@" >"$SCRATCH/server" 2>&1 &
+    SERVER_PID=$!
+    wait_for "$WAIT_LIMIT" has_line '^ready' "$SCRATCH/server" || fail "$1 did not start: $(cat "$SCRATCH/server")"
+    PORT=$(field port "$(cat "$SCRATCH/server")")
+}
+end_server() {
+    kill "$SERVER_PID" && wait_for 20 gone "$SERVER_PID" || fail "the server did not end"
+    SERVER_SAID=$(grep '^done' "$SCRATCH/server") || fail "the server said nothing at its end"
+}
+
+expect_no_hold_stalls() {
+    echo "# $LABEL: ${FUNCNAME[1]#case_}: stalls $(report '[.stalls[].cause] | group_by(.) | map("\(.[0]) \(length)") | join(", ")')"
+    expect_is "stalls by a hold" "$(report "[.stalls[] | select(.cause | IN($HOLDS))] | length")" 0
+}
+
+bulk_habits() { report '[.habits[].id | select(endswith("-bound"))] | join(" ")'; }
+
+case_http() {
+    command -v wrk >/dev/null || skip "wrk is not installed"
+    TRUTH_STALLS=0
+    start_server "$HTTPD"
+    start_trace -p "$SERVER_PID"
+    wrk -t 1 -c 16 -d 2s "http://127.0.0.1:$PORT/" >"$SCRATCH/wrk" 2>&1 || fail "wrk: $(tail -n 1 "$SCRATCH/wrk")"
+    end_trace
+    end_server
+    local wrk served counted
+    wrk=$(sed -n 's/ *\([0-9]*\) requests in .*/\1/p' "$SCRATCH/wrk") served=$(field requests "$SERVER_SAID")
+    counted=$(report "[.connections[] | select(.pid == $SERVER_PID) | .exchanges] | add")
+    echo "# $LABEL: http: wrk says $wrk requests, the server $served, netstall $counted"
+    TRUTH_EXCHANGES=$served
+    # What is under way when wrk stops counts for the server alone.
+    expect "the exchanges counted" "$counted" '>=' "$FOUND * $wrk"
+    expect "the exchanges counted" "$counted" '<=' "$served"
+    expect_no_hold_stalls
+    expect_is "bulk transfers" "$(bulk_habits)" ''
+}
+
+# forward STREAMS OPTIONS...: iperf3 through a forwarder, which is traced.
+forward() {
+    local streams=$1 target
+    shift
+    command -v iperf3 >/dev/null || skip "iperf3 is not installed"
+    TRUTH_STALLS=0 TRUTH_EXCHANGES=0
+    target=$((20000 + RANDOM % 10000))
+    iperf3 -s -1 -B 127.0.0.1 -p "$target" >"$SCRATCH/iperf-server" 2>&1 &
+    wait_for "$WAIT_LIMIT" has_line 'listening' "$SCRATCH/iperf-server" || fail "iperf3 does not listen on $target"
+    start_server "$FORWARDER" "$target"
+    start_trace -p "$SERVER_PID"
+    iperf3 -c 127.0.0.1 -p "$PORT" -t 2 -P "$streams" "$@" >"$SCRATCH/iperf" 2>&1 || fail "iperf3: $(tail -n 1 "$SCRATCH/iperf")"
+    end_trace
+    end_server
+    echo "# $LABEL: ${FUNCNAME[1]#case_}: $(report '.habits[] | select(.id | endswith("-bound")) | .text')"
+}
+
+case_forwarder_1_stream() {
+    forward 1
+    expect_is "what bounds it" "$(bulk_habits)" copy-bound
+    expect_no_hold_stalls
+}
+
+case_forwarder_8_streams() {
+    forward 8
+    expect_is "what bounds it" "$(bulk_habits)" copy-bound
+    expect_no_hold_stalls
+}
+
+# Many small pieces, so that the forwarder is woken for each handful of them.
+case_forwarder_small_pieces() {
+    forward 1 -l 1K -N -b 200M
+    expect_is "what bounds it" "$(bulk_habits)" wake-bound
+    expect_no_hold_stalls
+}

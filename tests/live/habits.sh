@@ -45,7 +45,7 @@ expect_exchanges() {
 }
 
 case_requests_split() {
-    trace_exchange --mode split -n "$FEW"
+    trace_exchange --mode split -n 60 # two writes each: enough for a habit
     expect_exchanges
     expect_views
     expect_median
@@ -143,7 +143,7 @@ forward() {
     command -v iperf3 >/dev/null || skip "iperf3 is not installed"
     TRUTH_STALLS=0 TRUTH_EXCHANGES=0
     target=$((20000 + RANDOM % 10000))
-    iperf3 -s -1 -B 127.0.0.1 -p "$target" >"$SCRATCH/iperf-server" 2>&1 &
+    iperf3 --forceflush -s -1 -B 127.0.0.1 -p "$target" >"$SCRATCH/iperf-server" 2>&1 &
     wait_for "$WAIT_LIMIT" has_line 'listening' "$SCRATCH/iperf-server" || fail "iperf3 does not listen on $target"
     start_server "$FORWARDER" "$target"
     start_trace -p "$SERVER_PID"

@@ -128,6 +128,17 @@ static __always_inline __u32 syscall_number(struct pt_regs *regs)
 	return number >= 0 && number < 4096 ? number : NS_SYSCALL_NONE;
 }
 
+/* Where every switch asks: what bpf_task_pt_regs() returns is read by a plain load. */
+static __always_inline __u32 task_call(struct task_struct *task)
+{
+	long number;
+
+	if (!NS_HAS_TASK_PT_REGS)
+		return syscall_number(stack_regs(task));
+	number = ((struct pt_regs *)bpf_task_pt_regs(task))->orig_ax;
+	return number >= 0 && number < 4096 ? number : NS_SYSCALL_NONE;
+}
+
 static __always_inline __u64 first_argument(struct pt_regs *regs)
 {
 	return BPF_CORE_READ(regs, di);
@@ -189,6 +200,11 @@ static __always_inline __u32 syscall_number(struct pt_regs *regs)
 	int number = BPF_CORE_READ(regs, syscallno);
 
 	return number >= 0 ? number : NS_SYSCALL_NONE;
+}
+
+static __always_inline __u32 task_call(struct task_struct *task)
+{
+	return syscall_number(task_regs(task));
 }
 
 static __always_inline __u64 first_argument(struct pt_regs *regs)

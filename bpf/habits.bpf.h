@@ -37,16 +37,19 @@ static __always_inline bool waits_to_read(__u32 call)
 }
 
 /* The thread's state after it may have read from this file. */
-static __always_inline void see_file(struct ns_thread_state *thread, struct file *file)
+static __always_inline void see_file(struct task_struct *task, struct ns_thread_state *thread,
+				     struct file *file)
 {
 	struct sock *sk;
 
 	thread->seen_sk = 0;
-	thread->seen = NS_SEEN_NONE;
-	if (!is_socket(file))
-		return; /* its reads are in the task's accounting */
-	sk = file_socket(file);
 	thread->seen = NS_SEEN_UNKNOWN;
+	if (!is_socket(file)) {
+		if (bpf_core_field_exists(task->ioac.rchar))
+			thread->seen = NS_SEEN_NONE; /* its reads are in that accounting */
+		return;
+	}
+	sk = file_socket(file);
 	if (!sk || !is_tcp_stream(sk) || BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_LISTEN)
 		return;
 	thread->seen_sk = (__u64)sk;
@@ -115,8 +118,8 @@ static __always_inline void note_polled(struct ns_thread_state *thread,
 static __noinline int note_input_sleep(struct task_struct *task, struct ns_thread_state *thread,
 				       __u32 call)
 {
-	struct pt_regs *regs = task_regs(task);
 	struct syscall_args args;
+	struct pt_regs *regs;
 	__u64 moved;
 
 	if (!thread)
@@ -128,6 +131,7 @@ static __noinline int note_input_sleep(struct task_struct *task, struct ns_threa
 		thread->suspect = 1;
 	}
 	if (call_kind(call) == NS_CALL_ON_POLL) {
+		regs = task_regs(task);
 		read_syscall(regs, &args);
 		note_polled(thread, &args, (void *)first_argument(regs));
 	}
@@ -138,7 +142,7 @@ static __noinline int note_input_sleep(struct task_struct *task, struct ns_threa
 		return 0;
 	thread->seen = NS_SEEN_UNKNOWN;
 	if (call_kind(call) == NS_CALL_ON_FD)
-		see_file(thread, task_file(task, first_argument(regs)));
+		see_file(task, thread, task_file(task, first_argument(task_regs(task))));
 	else if (call_kind(call) == NS_CALL_ON_POLL)
 		see_polled(task, thread);
 	return 0;
@@ -153,7 +157,7 @@ static __noinline int note_ready(struct task_struct *task, struct ns_thread_stat
 		return 0;
 	ready = epoll_ready(task_file(task, first_argument(task_regs(task))));
 	if (ready)
-		see_file(thread, ready);
+		see_file(task, thread, ready);
 	else
 		thread->seen = NS_SEEN_NONE;
 	return 0;

@@ -107,7 +107,7 @@ static __always_inline void on_switch_out(struct task_struct *task, struct ns_th
 static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_state *thread,
 				     __u64 now)
 {
-	__u32 call = syscall_number(task_regs(task));
+	__u32 call = task_call(task);
 
 	if (waits_to_read(call))
 		note_input_sleep(task, thread, call);

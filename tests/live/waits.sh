@@ -100,3 +100,31 @@ case_wait_joins_the_chain() {
     expect "the writer's own waits" "$(waits '.syscall_name == "clock_nanosleep"')" '>=' "0.4 * $ROUNDS"
     expect_is "the writer's role" "$(report '[.target.processes[] | select(.pid == '"$WAKER_TID"') | .role] | first')" chain
 }
+
+# trace_habits MODE: 200 rounds of 2 ms in the quiet volume. Sets WAKES and EMPTY of the client's thread.
+trace_habits() {
+    ROUNDS=200
+    rm -f "$SCRATCH/exchange" "$SCRATCH/trace.err" # of the mode before
+    EXCHANGE=$WAITS start_exchange -- --mode "$1" -n "$ROUNDS" --ms 2
+    start_trace -p "$CLIENT"
+    open_gate
+    end_exchange
+    end_trace
+    WAKES=$(report ".threads[] | select(.tid == $CLIENT) | .wakes") EMPTY=$(report ".threads[] | select(.tid == $CLIENT) | .empty_wakes")
+    expect "the wakes" "$WAKES" '>=' "0.9 * $ROUNDS"
+    expect "the wakes" "$WAKES" '<=' "1.1 * $ROUNDS + 5"
+}
+
+case_empty_wakes() {
+    trace_habits empty
+    expect "the empty wakes" "$EMPTY" '>=' "0.9 * $ROUNDS"
+}
+
+# Nothing but the socket's own copied_seq shows that these were read from.
+case_no_empty_wakes() {
+    local mode
+    for mode in counted push push-poll push-epoll; do
+        trace_habits "$mode"
+        expect "the empty wakes of $mode" "$EMPTY" '<=' 2
+    done
+}

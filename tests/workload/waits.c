@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/workload/waits_habits.h"
 #include "tests/workload/waits_modes.h"
 
 #define EXIT_USAGE 64
@@ -49,6 +50,14 @@ static const struct mode modes[] = {
 	 connect_many, epoll_round},
 	{"proxy", "peer-app", "a proxy, whose backend sleeps", proxy_setup, connect_one, ask_round},
 	{"idle", "idle", "the next request", idle_setup, accept_one, answer_round},
+	{"empty", "idle", "an event that it does not read: every wake is an empty one", event_setup,
+	 watch_event, ignore_round},
+	{"counted", "idle", "the same event, read", event_setup, watch_event, count_round},
+	{"push", "idle", "messages, by recv() alone", push_setup, connect_watched, receive_round},
+	{"push-poll", "idle", "the same, by poll() and recv()", push_setup, connect_watched,
+	 poll_receive_round},
+	{"push-epoll", "idle", "the same, by epoll_wait() and recv()", push_setup, connect_watched,
+	 epoll_receive_round},
 	{"stopped", "unknown", "SIGCONT after SIGSTOP", stopper_setup, nothing, stopped_round},
 };
 #define MODES (sizeof(modes) / sizeof(modes[0]))
@@ -85,6 +94,7 @@ static void run(const struct mode *mode)
 	fflush(stdout);
 	while (gate && read(STDIN_FILENO, &go, 1) == 1 && go != '\n')
 		;
+	shared->begun = 1;
 	for (i = 0; i < rounds; i++) {
 		uint64_t begin = now_ns();
 

@@ -28,6 +28,7 @@
 struct shared {
 	pid_t client_pid, client_tid, waker_pid, waker_tid, backend_pid;
 	int fd, port;
+	volatile int begun; /* the gate is open */
 };
 
 static unsigned wait_ms = 30;

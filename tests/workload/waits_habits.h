@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* More modes of waits.c, which alone includes this: wakes with and without work. */
+#ifndef TESTS_WORKLOAD_WAITS_HABITS_H
+#define TESTS_WORKLOAD_WAITS_HABITS_H
+
+#include <sys/eventfd.h>
+
+#include "tests/workload/waits_modes.h"
+
+/* An event every --ms, of which the client takes note and no more: edge-triggered, not read. */
+static void event_setup(void)
+{
+	pid_t pid;
+
+	here[0] = eventfd(0, 0);
+	if (here[0] < 0)
+		die("eventfd");
+	pid = child("waits-ringer");
+	if (!pid) {
+		uint64_t one = 1;
+
+		for (;;) {
+			nap();
+			if (shared->begun && write(here[0], &one, sizeof(one)) != sizeof(one))
+				die("write");
+		}
+	}
+	shared->waker_pid = shared->waker_tid = pid;
+}
+
+static void watch_event(void)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+
+	there[0] = epoll_create1(0);
+	if (epoll_ctl(there[0], EPOLL_CTL_ADD, here[0], &event))
+		die("epoll_ctl");
+}
+
+static void ignore_round(void)
+{
+	struct epoll_event event;
+
+	epoll_wait(there[0], &event, 1, -1);
+}
+
+static void count_round(void)
+{
+	uint64_t count;
+
+	ignore_round();
+	if (read(here[0], &count, sizeof(count)) != sizeof(count))
+		die("read");
+}
+
+/* A message every --ms, which the client takes by recv() alone and does not answer. */
+static void push_setup(void)
+{
+	pid_t pid;
+
+	listener = listen_here(&shared->port);
+	pid = child("waits-pusher");
+	if (!pid) {
+		int fd = accept(listener, NULL, NULL);
+
+		for (;;) {
+			nap();
+			if (shared->begun)
+				give(fd);
+		}
+	}
+	shared->waker_pid = shared->waker_tid = pid;
+}
+
+static void connect_watched(void)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	connect_one();
+	there[0] = epoll_create1(0);
+	if (epoll_ctl(there[0], EPOLL_CTL_ADD, links[0], &event))
+		die("epoll_ctl");
+}
+
+static void receive(void)
+{
+	char message[MESSAGE];
+
+	if (recv(links[0], message, sizeof(message), MSG_WAITALL) != sizeof(message))
+		die("recv");
+}
+
+static void receive_round(void)
+{
+	receive();
+}
+
+static void poll_receive_round(void)
+{
+	struct pollfd set = {.fd = links[0], .events = POLLIN};
+
+	poll(&set, 1, -1);
+	receive();
+}
+
+static void epoll_receive_round(void)
+{
+	ignore_round();
+	receive();
+}
+
+#endif

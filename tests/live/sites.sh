@@ -71,24 +71,26 @@ case_sites_library_opened_later() {
 
 # The program's file exists in its own mount namespace alone.
 case_sites_mount_namespace() {
-    local -x FROM
+    local -x FROM HIDDEN=$SCRATCH/mount
     FROM=$(realpath "$SITES_DIR")/callsites
     unshare -m true 2>/dev/null || skip "no mount namespaces here"
-    # shellcheck disable=SC2016
-    EXCHANGE='' trace_callsites_in_namespace
-    expect_both_sites 'make_requests main '
-}
-trace_callsites_in_namespace() {
+    mkdir "$HIDDEN"
     cat >"$SCRATCH/enter" <<'SCRIPT'
 #!/bin/sh
 mount -t tmpfs none "$HIDDEN" && cp "$FROM" "$HIDDEN/hidden" && exec "$HIDDEN/hidden" "$@"
 SCRIPT
     chmod +x "$SCRATCH/enter"
-    local -x HIDDEN=$SCRATCH/mount
-    mkdir "$HIDDEN"
-    EXCHANGE=$SCRATCH/enter
-    trace_callsites unshare -m --
+    EXCHANGE=$SCRATCH/enter trace_callsites unshare -m --
     [ ! -e "$HIDDEN/hidden" ] || fail "the program is to be seen outside of its namespace"
+    expect_both_sites 'make_requests main '
+}
+
+# A cork holds what is written first: there is one site.
+case_sites_cork() {
+    trace_exchange --mode cork -n "$FEW"
+    expect "corked stalls with a site" "$(report '[.stalls[] | select(.cause == "cork" and (.sites.second_write | length > 0))] | length')" '>=' 1
+    expect_is "corked stalls with a first write" "$(report '[.stalls[] | select(.sites.first_write | length > 0)] | length')" 0
+    expect_is "what writes" "$(report '.verdict.sites.second_write | map(split("+")[0]) | .[] | select(. == "endpoint__send")')" endpoint__send
 }
 
 # Nothing is copied before a hold.

@@ -238,15 +238,17 @@ static void print_habits(FILE *out, const struct report *report, const struct re
 	}
 }
 
-/* Loss never passes silently: a line for each kind, and one for blind spots. */
+/* Loss never passes silently: a line for each kind, and one for blind spots. Call sites are
+ * samples. */
 static void print_losses(FILE *out, const struct report *report, const struct render_style *style)
 {
 	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
 		char what[160];
 
 		if (report->lost[kind] > 0)
-			fprintf(out, "%*s%sLOST%s  %s\n", INDENT, "",
-				colour__on(style, COLOUR_CAUSE), colour__off(style, COLOUR_CAUSE),
+			fprintf(out, "%*s%s%s%s  %s\n", INDENT, "", colour__on(style, COLOUR_CAUSE),
+				kind == NS_LOST_SITES ? "SKIPPED" : "LOST",
+				colour__off(style, COLOUR_CAUSE),
 				name__lost(what, sizeof(what), kind, report->lost[kind]));
 	}
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "user/analyze/flow.h"
 #include "user/base/xalloc.h"
 
 struct incidents {
@@ -187,7 +188,7 @@ void incidents__begin(struct incidents *incidents, const struct ns_release *rele
 	incident = incident__new(release->head.conn, release->head.ts - release->held_ns,
 				 release->head.ts);
 	incident->release = *release;
-	incident->due_ts = due(incident->end_ts, now);
+	incident->due_ts = due(incident->end_ts, now) + (flow__is(incident) ? FLOW_NS : 0);
 	add(incidents, incident);
 }
 
@@ -287,60 +288,15 @@ static struct incident *unlink_at(struct incidents *incidents, struct incident *
 	return incident;
 }
 
-/*
- * Windows, buffers and rates hold a long message back again and again, for a round trip or a
- * timer's tick at a time: one incident. Nagle's algorithm and corks hold each message once.
- */
-static bool is_flow(const struct incident *incident)
-{
-	if (incident->open || incident->loss.known || incident->answer)
-		return false;
-	switch (incident->release.reason) {
-	case NS_HOLD_UNKNOWN:
-	case NS_HOLD_NAGLE:
-	case NS_HOLD_CORK:
-	case NS_HOLD_MSG_MORE:
-		return false;
-	default:
-		return true;
-	}
-}
-
 /* The hold that followed this one as long as all of it was still known; NULL: none did. */
 static struct incident *take_next_of_flow(struct incidents *incidents,
 					  const struct incident *incident)
 {
 	for (struct incident **place = &incidents->first; *place; place = &(*place)->next) {
-		if ((*place)->conn == incident->conn && is_flow(*place) &&
-		    (*place)->start_ts <= incident->end_ts + SETTLE_NS)
+		if (flow__goes_on(incident, *place))
 			return unlink_at(incidents, place);
 	}
 	return NULL;
-}
-
-static void absorb(struct incident *incident, struct incident *next)
-{
-	const struct {
-		struct events *to;
-		const struct events *from;
-	} lists[] = {
-		{&incident->own, &next->own},
-		{&incident->peers, &next->peers},
-		{&incident->waits, &next->waits},
-	};
-
-	if (next->end_ts > incident->end_ts) {
-		incident->end_ts = next->end_ts;
-		incident->release = next->release;
-	}
-	if (next->start_ts < incident->start_ts)
-		incident->start_ts = next->start_ts;
-	if (next->due_ts > incident->due_ts)
-		incident->due_ts = next->due_ts;
-	incident->release.held_ns = incident->end_ts - incident->start_ts;
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		copy_events(lists[i].to, lists[i].from);
-	incident__free(next);
 }
 
 struct incident *incidents__take(struct incidents *incidents, uint64_t now)
@@ -351,13 +307,26 @@ struct incident *incidents__take(struct incidents *incidents, uint64_t now)
 	while (incidents->first &&
 	       (incidents->first->due_ts <= now || incidents->count > INCIDENTS)) {
 		incident = unlink_at(incidents, &incidents->first);
-		next = is_flow(incident) ? take_next_of_flow(incidents, incident) : NULL;
+		next = flow__is(incident) ? take_next_of_flow(incidents, incident) : NULL;
 		if (!next)
 			return incident;
-		absorb(incident, next);
+		flow__absorb(incident, next);
 		add(incidents, incident);
 	}
 	return NULL;
+}
+
+bool incidents__pending(const struct incidents *incidents, uint32_t conn, uint64_t from,
+			uint64_t to)
+{
+	for (const struct incident *i = incidents->first; i; i = i->next) {
+		const struct model_conn *own = model__conn(incidents->model, i->conn);
+
+		if ((i->conn == conn || (own && own->peer == conn)) && i->start_ts < to &&
+		    i->end_ts > from)
+			return true;
+	}
+	return false;
 }
 
 const struct incident *incidents__next(const struct incidents *incidents,

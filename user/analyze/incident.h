@@ -65,6 +65,9 @@ void incidents__begin_answer(struct incidents *incidents, uint32_t conn, uint64_
 void incidents__gather(struct incidents *incidents, const union record *record);
 /* The incident that ended first, when it is due at now (UINT64_MAX: it is); NULL: none. */
 struct incident *incidents__take(struct incidents *incidents, uint64_t now);
+/* Is one on this connection, from either end, not yet explained that lies in this time? */
+bool incidents__pending(const struct incidents *incidents, uint32_t conn, uint64_t from,
+			uint64_t to);
 /* Walk those that wait: start with NULL. */
 const struct incident *incidents__next(const struct incidents *incidents,
 				       const struct incident *incident);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define NO_WAY_NS 10000
+
 static const struct ns_hold *as_hold(const struct incident *incident, size_t i)
 {
 	const union event *event = &incident->own.v[i];
@@ -48,6 +50,9 @@ static void add(struct parts *parts, const struct ns_hold *hold, uint32_t reason
 {
 	struct part *last = parts->count ? &parts->v[parts->count - 1] : NULL;
 
+	/* The next hold began at the very release: there was no way between them. */
+	if (last && last->reason == NS_HOLD_REASONS && start_ts - last->start_ts < NO_WAY_NS)
+		last = &parts->v[--parts->count - 1];
 	if (last) {
 		last->end_ts = start_ts;
 		if (last->reason == reason || parts->count == PARTS)
@@ -91,6 +96,19 @@ void parts__find(const struct incident *incident, struct parts *parts)
 	parts->v[parts->count - 1].end_ts = incident->end_ts;
 }
 
+/*
+ * A window that closes wholly while bytes are held is a reader that does not read, and was so
+ * when what it left was merely too small for the next segment.
+ */
+static const struct part *closed_part(const struct parts *parts, const struct part *otherwise)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		if (parts->v[i].cause == CAUSE_ZERO_WINDOW)
+			return &parts->v[i];
+	}
+	return otherwise;
+}
+
 const struct part *parts__main(const struct parts *parts)
 {
 	uint64_t total[CAUSE_COUNT] = {0};
@@ -102,7 +120,7 @@ const struct part *parts__main(const struct parts *parts)
 		if (total[parts->v[i].cause] > total[main_part->cause])
 			main_part = &parts->v[i];
 	}
-	return main_part;
+	return main_part->cause == CAUSE_RWND ? closed_part(parts, main_part) : main_part;
 }
 
 struct incident part__incident(const struct incident *incident, const struct parts *parts,

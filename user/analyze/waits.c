@@ -381,6 +381,13 @@ bool waits__judge(struct waits *waits, uint64_t now, struct judged *judged)
 	if (!waits->count || (waits->pending[next].due_ts > now && waits->count <= WAITS_PENDING))
 		return false;
 	wait = waits->pending[next].wait;
+	/* What it may hang on is to be told first. */
+	if (now != UINT64_MAX && waits->count <= WAITS_PENDING && wait.head.conn &&
+	    incidents__pending(waits->incidents, wait.head.conn, wait.off_ts, wait.head.ts)) {
+		waits->pending[next].due_ts = now + SETTLE_NS;
+		judged->judgement = JUDGED_NOTHING;
+		return true;
+	}
 	waits->pending[next] = waits->pending[--waits->count];
 	judge(waits, &wait, judged);
 	return true;

@@ -124,9 +124,13 @@ static void test_changing(void **state)
 		      ARRIVED GONE_BY("cwnd", ""),
 	      CAUSE_CWND, "9 nagle, 30 cwnd", "made room", NULL);
 	/* The same cause twice counts together. */
+	check(HEAD SENT HOLD("cwnd") CHANGED("22", "pacing") CHANGED("38", "cwnd")
+		      ACKED GONE_BY("cwnd", ""),
+	      CAUSE_CWND, "12 cwnd, 16 pacing, 12 cwnd", "made room", NULL);
+	/* A window that closed in between was closing, and opening, on either side. */
 	check(HEAD SENT HOLD("rwnd") CHANGED("22", "zero-window") CHANGED("38", "rwnd")
 		      ACKED GONE_BY("rwnd", ""),
-	      CAUSE_RWND, "12 rwnd, 16 zero-window, 12 rwnd", "moved", NULL);
+	      CAUSE_ZERO_WINDOW, "12 rwnd, 16 zero-window, 12 rwnd", "moved", NULL);
 	/* A reason that held it for no time at all is no part. */
 	check(HEAD SENT HOLD("autocork") CHANGED("10", "pacing") GONE_BY("pacing", ""),
 	      CAUSE_PACING, "40 pacing", "the pacing timer", NULL);

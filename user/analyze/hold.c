@@ -147,6 +147,22 @@ static bool nobody_wanted(const struct incident *incident, const struct parts *p
 	return true;
 }
 
+/*
+ * The other end held its bytes because the target, which is to read them, does not: that delays
+ * the other end, not the target.
+ */
+static bool target_shut_the_window(const struct model *model, const struct model_conn *conn,
+				   const struct parts *parts)
+{
+	uint32_t reason = parts__main(parts)->reason;
+
+	if (!conn || !conn->id.head.type || conn->id.role & NS_ROLE_TARGET)
+		return false;
+	conn = model__conn(model, conn->peer);
+	return conn && conn->id.role & NS_ROLE_TARGET &&
+	       (reason == NS_HOLD_RWND || reason == NS_HOLD_ZERO_WINDOW);
+}
+
 bool hold__explain(const struct model *model, const struct incident *incident,
 		   struct finding *finding)
 {
@@ -161,7 +177,7 @@ bool hold__explain(const struct model *model, const struct incident *incident,
 	parts__find(incident, &parts);
 	if (incident->open && !parts.v[parts.count - 1].hold)
 		return false;
-	if (nobody_wanted(incident, &parts))
+	if (nobody_wanted(incident, &parts) || target_shut_the_window(model, conn, &parts))
 		return false;
 	stall->conn = incident->conn;
 	stall->peer = conn ? conn->peer : 0;

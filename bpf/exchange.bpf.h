@@ -222,12 +222,16 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 
 /* ---- this end: the thread that asked runs again ---- */
 
-/* Has anything come in on the connection since its last write? */
+/*
+ * Has anything come in on the connection since its last write that is yet to be read? When the
+ * answer was read before the thread went to sleep, it slept for something else.
+ */
 static __always_inline bool is_answered(__u64 key, const struct ns_conn_state *conn)
 {
 	struct tcp_sock *tp = (void *)key;
+	__u32 rcv_nxt = BPF_CORE_READ(tp, rcv_nxt);
 
-	return BPF_CORE_READ(tp, rcv_nxt) != conn->copied_seq;
+	return rcv_nxt != conn->copied_seq && rcv_nxt != BPF_CORE_READ(tp, copied_seq);
 }
 
 static __noinline int note_answers(struct ns_thread_state *thread, __u32 tid, __u64 now, bool slow)

@@ -25,7 +25,7 @@ static const struct loss reply_by_timer = {
 static const struct loss by_timer_twice = {.drop = 2, .good = 3, .bytes = 500, .cause = "rto"};
 static const struct loss by_probe = {.drop = 1, .good = 3, .bytes = 500, .cause = "tlp"};
 static const struct loss tail_far = {
-	.skip = 1, .drop = 1, .good = 2, .bytes = 2500, .cause = "tlp", .otherwise = "network"};
+	.skip = 1, .drop = 1, .fresh = true, .bytes = 2500, .cause = "tlp", .otherwise = "network"};
 static const struct loss in_the_middle = {
 	.skip = 1, .drop = 1, .fresh = true, .bytes = 11000, .seen_by_server = "fast-retransmit"};
 
@@ -80,6 +80,8 @@ static void client_loses(struct stage *stage)
 		if (i && loss->fresh) {
 			close(fd);
 			fd = connect_to(stage);
+			if (!loss->seen_by_server)
+				phases__end(&phases, loss->otherwise);
 		}
 		lose(stage, fd, &phases, i % (loss->good + 1) == loss->good);
 	}
@@ -215,7 +217,7 @@ const struct scene loss_scenes[] = {
 	{"rto-twice", setup_no_probes, {ENDS, ON_PATH}, 1, 16, &by_timer_twice},
 	{"rto-of-reply", setup_no_probes, {ENDS, ON_PATH}, 1, 24, &reply_by_timer},
 	{"tlp", setup_path, {ENDS, ON_PATH}, 1, 24, &by_probe},
-	{"tlp-far", setup_path_20ms, {ENDS, ON_PATH}, 1, 24, &tail_far},
+	{"tlp-far", setup_path_20ms, {ENDS, ON_PATH}, 1, 12, &tail_far},
 	{"fast-retransmit", setup_path_30ms, {ENDS, ON_PATH}, 2, 12, &in_the_middle},
 	{"syn-lost", setup_path, {client_syn_lost, server_accepts, ON_PATH}, 1, 6, NULL},
 	{"full-listen-queue", setup_queue_full, {client_queue_full, server_queue_full}, 1, 3, NULL},

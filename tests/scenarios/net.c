@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,13 @@ void set_option(int fd, int level, int option, int value)
 		die("setsockopt %d: %s", option, strerror(errno));
 }
 
+/* Not whatever this machine likes: some pace of themselves. */
+static void use_reno(int fd)
+{
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4))
+		die("reno: %s", strerror(errno));
+}
+
 static void listen_on(struct stage *stage, const struct sockaddr *address, socklen_t length,
 		      int backlog)
 {
@@ -32,6 +40,7 @@ static void listen_on(struct stage *stage, const struct sockaddr *address, sockl
 	    listen(stage->listener, backlog) ||
 	    getsockname(stage->listener, (struct sockaddr *)&bound, &bound_length))
 		die("cannot listen: %s", strerror(errno));
+	use_reno(stage->listener);
 	/* The port stands at the same place in both families. */
 	stage->port = ntohs(bound.sin6_port);
 }
@@ -61,6 +70,7 @@ static int connect_port(const struct stage *stage, uint16_t port, int sndbuf)
 
 	if (fd < 0)
 		die("no socket: %s", strerror(errno));
+	use_reno(fd);
 	if (sndbuf)
 		set_option(fd, SOL_SOCKET, SO_SNDBUF, sndbuf);
 	if (connect(fd, stage->ipv6 ? (struct sockaddr *)&v6 : (struct sockaddr *)&v4,

@@ -14,37 +14,46 @@
 /* One request of many bytes on each connection, one byte for an answer. */
 struct transfer {
 	uint32_t bytes;
-	uint32_t piece;        /* of each write, 0: all in one */
+	uint32_t piece;        /* of each write but the last, 0: all in one */
+	uint32_t last;         /* bytes of a small last write */
 	uint32_t server_sleep; /* ms before the server reads */
 	int rcvbuf;
 	int sndbuf;
 	uint32_t pacing_rate; /* bytes per second */
 	uint32_t count;       /* transfers on a connection */
-	const char *cause;
+	bool nodelay;
+	const char *cause;       /* of the time until the answer */
+	const char *write_cause; /* of a write that blocks */
 };
 
+/* clang-format off */
 static const struct transfer prompt = {.bytes = 100, .count = 20, .cause = "network"};
-static const struct transfer slow_start = {.bytes = 100000, .count = 1, .cause = "cwnd"};
-static const struct transfer small_window = {
-	.bytes = 60000, .rcvbuf = 4096, .count = 1, .cause = "rwnd"};
+static const struct transfer slow_start = {.bytes = 100000, .count = 1, .cause = "cwnd", .sndbuf = 1 << 20};
+static const struct transfer small_window = {.bytes = 60000, .rcvbuf = 4096, .sndbuf = 1 << 20, .count = 1, .cause = "rwnd"};
 static const struct transfer shut_window = {
-	.bytes = 400000, .rcvbuf = 16384, .server_sleep = 60, .count = 4, .cause = "zero-window"};
+	.bytes = 100000, .rcvbuf = 8192, .sndbuf = 1 << 20, .server_sleep = 60, .count = 4, .cause = "zero-window"};
 static const struct transfer small_buffer = {
-	.bytes = 60000, .sndbuf = 4096, .count = 1, .cause = "sndbuf"};
-static const struct transfer paced = {
-	.bytes = 100000, .pacing_rate = 2000000, .count = 6, .cause = "pacing"};
-static const struct transfer slow_device = {.bytes = 14000, .count = 3, .cause = "tsq"};
-static const struct transfer slow_device_dribble = {
-	.bytes = 4000, .piece = 200, .count = 4, .cause = "autocork"};
+	.bytes = 20000, .piece = 1000, .sndbuf = 4096, .nodelay = true, .count = 2, .cause = "network", .write_cause = "sndbuf"};
+static const struct transfer paced = {.bytes = 100000, .pacing_rate = 2000000, .count = 6, .cause = "pacing"};
+static const struct transfer slow_device = {.bytes = 100000, .sndbuf = 1 << 20, .count = 1, .cause = "tsq"};
+static const struct transfer slow_device_tail = {.bytes = 13000, .last = 200, .nodelay = true, .count = 4, .cause = "autocork"};
+/* clang-format on */
 
-static void transfer(int fd, const struct transfer *t)
+static void transfer(struct phases *phases, int fd, const struct transfer *t)
 {
 	uint32_t piece = t->piece ? t->piece : t->bytes;
 
-	for (uint32_t done = 0; done < t->bytes; done += piece)
+	for (uint32_t done = 0; done < t->bytes; done += piece) {
 		write_all(fd, piece);
+		if (t->write_cause)
+			phases__end(phases, t->write_cause);
+	}
+	if (t->last)
+		write_all(fd, t->last);
 	if (!read_all(fd, 1))
 		die("the server hung up");
+	phases__end(phases, t->cause);
+	atomic_fetch_add(&phases->stage->exchanges, 1);
 }
 
 static void client_transfer(struct stage *stage)
@@ -59,13 +68,11 @@ static void client_transfer(struct stage *stage)
 		fd = connect_with(stage, t->sndbuf);
 		if (t->pacing_rate)
 			set_option(fd, SOL_SOCKET, SO_MAX_PACING_RATE, t->pacing_rate);
+		set_option(fd, IPPROTO_TCP, TCP_NODELAY, t->nodelay);
 		/* The handshake takes a round trip. */
 		phases__end(&phases, "network");
-		for (uint32_t n = 0; n < t->count; n++) {
-			transfer(fd, t);
-			phases__end(&phases, t->cause);
-			atomic_fetch_add(&stage->exchanges, 1);
-		}
+		for (uint32_t n = 0; n < t->count; n++)
+			transfer(&phases, fd, t);
 		close(fd);
 	}
 }
@@ -83,7 +90,7 @@ static void server_transfer(struct stage *stage)
 		while (recv(fd, &byte, 1, MSG_PEEK) == 1) {
 			if (t->server_sleep)
 				sleep_ms(t->server_sleep);
-			if (!read_all(fd, t->bytes))
+			if (!read_all(fd, t->bytes + t->last))
 				break;
 			write_all(fd, 1);
 		}
@@ -94,6 +101,11 @@ static void server_transfer(struct stage *stage)
 static void setup_path_20ms(struct stage *stage)
 {
 	stage__path(stage, 20000);
+}
+
+static void setup_path(struct stage *stage)
+{
+	stage__path(stage, 0);
 }
 
 /* The device lets two packets of full size pass in 10 ms: what waits in its queue still belongs to
@@ -113,11 +125,11 @@ const struct scene window_scenes[] = {
 	{"far-server", setup_path_20ms, {ENDS, ON_PATH}, 1, 1, &prompt},
 	{"slow-start", setup_path_20ms, {ENDS, ON_PATH}, 1, 8, &slow_start},
 	{"small-window", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_window},
-	{"shut-window", NULL, {ENDS}, 1, 3, &shut_window},
+	{"shut-window", setup_path, {ENDS, ON_PATH}, 1, 3, &shut_window},
 	{"small-buffer", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_buffer},
 	{"paced", NULL, {ENDS}, 1, 2, &paced},
 	{"slow-device", setup_slow_device, {ENDS, ON_PATH}, 1, 3, &slow_device},
-	{"slow-device-dribble", setup_slow_device, {ENDS, ON_PATH}, 1, 3, &slow_device_dribble},
+	{"slow-device-tail", setup_slow_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail},
 	{0},
 };
 /* clang-format on */

@@ -65,10 +65,18 @@ void tale__rto(const struct story *story, char **text)
 
 void tale__tlp(const struct story *story, char **text)
 {
+	const struct ns_retrans *lost = &story->stall->retrans;
+
 	add_lost(story, text);
 	prose__add(text,
-		   ". It was the last one sent, so no later segment could tell of the loss: a "
-		   "tail loss probe sent it again, after about two round trips.");
+		   ". Nothing sent behind it told of the loss, until a tail loss probe went "
+		   "out: two round trips later, or with a single segment under way only when "
+		   "the retransmission timer would have run out");
+	if (lost->head.type && lost->kind == NS_RETRANS_FAST)
+		prose__add(text,
+			   ". It took along bytes that were held back, and what came back for "
+			   "these made TCP send the lost ones again");
+	prose__add(text, ".");
 	add_honesty(story, text);
 }
 

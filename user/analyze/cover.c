@@ -60,6 +60,7 @@ static void add_roots(struct cover *cover, const struct roots *roots)
 			cover->stall = root->stall;
 			cover->cause = root->cause;
 			cover->stall_ns = length;
+			cover->stall_end = root->span.end_ts;
 		}
 	}
 }
@@ -119,4 +120,9 @@ uint64_t cover__gap(const struct cover *cover, uint64_t *start)
 			at = cover->part[i].end;
 	}
 	return longest;
+}
+
+uint32_t cover__until(const struct cover *cover, uint64_t ts)
+{
+	return cover->stall_end == ts ? cover->stall : 0;
 }

@@ -17,11 +17,14 @@ struct cover {
 	uint32_t stall;   /* the stall that covers most of it, 0 none that is told */
 	enum cause cause; /* of that one */
 	uint64_t stall_ns;
+	uint64_t stall_end; /* when that one ended */
 };
 
 void cover__find(struct cover *cover, const struct model *model, const struct roots *roots,
 		 const struct incidents *incidents, const struct ns_wait *wait);
 uint64_t cover__total(const struct cover *cover);
+/* The stall that covers most of the wait, if it ends there where a gap begins; 0: it does not. */
+uint32_t cover__until(const struct cover *cover, uint64_t ts);
 /* The longest part of the wait that is not covered; returns its length. */
 uint64_t cover__gap(const struct cover *cover, uint64_t *start);
 

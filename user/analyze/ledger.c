@@ -191,6 +191,49 @@ const struct stall *ledger__enter(struct ledger *ledger, const struct incident *
 	return stall;
 }
 
+/* A duration that was counted becomes a longer one. */
+static void recount(struct account *account, uint64_t before, uint64_t after)
+{
+	account->total_ns += after - before;
+	if (after > account->max_ns)
+		account->max_ns = after;
+	for (size_t i = account->duration_count; i-- > 0;) {
+		if (account->durations[i] == before) {
+			account->durations[i] = after;
+			return;
+		}
+	}
+}
+
+void ledger__extend(struct ledger *ledger, uint32_t number, const struct stall *more)
+{
+	struct account *account;
+	struct tally *tally;
+	struct stall *stall;
+	uint64_t before;
+
+	if (!number || number > ledger->report.stall_count)
+		return;
+	stall = &ledger->report.stalls[number - 1];
+	account = &ledger->accounts[stall->cause];
+	tally = find_tally(account, stall->conn);
+	before = stall->end_ts - stall->start_ts;
+	for (size_t i = 0; i < more->slice_count; i++) {
+		struct slice *last = &stall->slices[stall->slice_count - 1];
+
+		if (last->cause == more->slices[i].cause || stall->slice_count == STALL_SLICES)
+			last->ns += more->slices[i].ns;
+		else
+			stall__slice(stall, more->slices[i].cause, more->slices[i].ns);
+	}
+	stall->end_ts += more->end_ts - more->start_ts;
+	stall__check(stall);
+	recount(account, before, stall->end_ts - stall->start_ts);
+	if (tally)
+		tally->total_ns += more->end_ts - more->start_ts;
+	list_causes(ledger);
+}
+
 void ledger__join(struct ledger *ledger, uint32_t number, const struct stall_wait *wait)
 {
 	struct stall *stall;

@@ -20,6 +20,9 @@ void ledger__learn(struct ledger *ledger, const union record *record);
 /* Enter a stall; its steps come from the incident. Returns it numbered. */
 const struct stall *ledger__enter(struct ledger *ledger, const struct incident *incident,
 				  const struct finding *finding);
+/* The stall of this number went on: the slices of more follow its own. One that was not kept
+ * stays as it is. */
+void ledger__extend(struct ledger *ledger, uint32_t number, const struct stall *more);
 /* A further wait showed the stall of this number; one that was not kept ignores it. */
 void ledger__join(struct ledger *ledger, uint32_t number, const struct stall_wait *wait);
 /* Percentiles, shares, order; lost is what found no room in the analysis. */

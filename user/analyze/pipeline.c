@@ -165,7 +165,9 @@ static void settle(struct pipeline *pipeline, uint64_t now)
 
 	explain_incidents(pipeline, now);
 	while (waits__judge(pipeline->waits, now, &judged)) {
-		if (judged.judgement == JUDGED_JOINED)
+		if (judged.judgement == JUDGED_EXTENDS)
+			ledger__extend(pipeline->ledger, judged.stall, &judged.finding.stall);
+		if (judged.judgement == JUDGED_JOINED || judged.judgement == JUDGED_EXTENDS)
 			ledger__join(pipeline->ledger, judged.stall, &judged.wait);
 		if (judged.judgement != JUDGED_STALL)
 			continue;

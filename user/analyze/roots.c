@@ -94,6 +94,21 @@ struct root *roots__first(const struct roots *roots, uint32_t conn, uint64_t fro
 	return first;
 }
 
+bool roots__extend(struct roots *roots, uint32_t stall, enum cause cause, uint64_t end_ts)
+{
+	size_t count = roots->count < ROOTS ? roots->count : ROOTS;
+
+	for (size_t i = 0; i < count; i++) {
+		struct root *root = &roots->v[i];
+
+		if (root->stall != stall || root->cause != cause)
+			continue;
+		root->span.end_ts = end_ts;
+		return true;
+	}
+	return false;
+}
+
 const struct root *roots__next(const struct roots *roots, size_t *cursor)
 {
 	size_t count = roots->count < ROOTS ? roots->count : ROOTS;

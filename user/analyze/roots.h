@@ -37,6 +37,9 @@ void roots__add_untold(struct roots *roots, const struct finding *finding,
  * end after from and begin before to; NULL: none.
  */
 struct root *roots__first(const struct roots *roots, uint32_t conn, uint64_t from, uint64_t to);
+/* The incident of this stall and cause lasted longer than was known. Returns false when it is
+ * forgotten. */
+bool roots__extend(struct roots *roots, uint32_t stall, enum cause cause, uint64_t end_ts);
 /* Walk all: start with *cursor 0; NULL ends it. */
 const struct root *roots__next(const struct roots *roots, size_t *cursor);
 /* It has become the stall of this number: the evidence goes. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/chain.h"
 #include "user/analyze/cover.h"
 #include "user/analyze/owed.h"
 #include "user/analyze/waiting.h"
@@ -114,135 +115,6 @@ void waits__feed(struct waits *waits, const struct ns_wait *wait, uint64_t now)
 		.due_ts = (end > now ? end : now) + SETTLE_NS + patience(waits->model, wait)};
 }
 
-static struct stall_wait as_shown(const struct ns_wait *wait)
-{
-	return (struct stall_wait){.pid = wait->head.tgid,
-				   .tid = wait->head.tid,
-				   .conn = wait->head.conn,
-				   .off_ts = wait->off_ts,
-				   .end_ts = wait->head.ts};
-}
-
-/* ---- a stall of its own ---- */
-
-/* Short slices beside each other become one when there are more than a stall holds. */
-static void merge_shortest(struct part *parts, size_t *count)
-{
-	size_t shortest = 1;
-
-	for (size_t i = 2; i < *count; i++) {
-		if (parts[i].end_ts - parts[i].start_ts <
-		    parts[shortest].end_ts - parts[shortest].start_ts)
-			shortest = i;
-	}
-	parts[shortest - 1].end_ts = parts[shortest].end_ts;
-	memmove(&parts[shortest], &parts[shortest + 1], (*count - shortest - 1) * sizeof(parts[0]));
-	(*count)--;
-}
-
-static void cut_slices(struct stall *stall, const struct blame *blame)
-{
-	struct part parts[BLAME_PARTS];
-	size_t count = blame->part_count;
-
-	memcpy(parts, blame->parts, sizeof(parts));
-	while (count > STALL_SLICES)
-		merge_shortest(parts, &count);
-	stall->slice_count = 0;
-	for (size_t i = 0; i < count; i++)
-		stall__slice(stall, parts[i].cause, parts[i].end_ts - parts[i].start_ts);
-}
-
-/* The cause by which the program can be helped: the longest but for idleness in between. */
-static enum cause stall_cause(const struct blame *blame)
-{
-	enum cause best = CAUSE_UNKNOWN;
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < blame->part_count; i++) {
-		enum cause cause = blame->parts[i].cause;
-		uint64_t ns = cause == CAUSE_IDLE ? 0 : blame__of(blame, cause);
-
-		if (ns > most) {
-			best = cause;
-			most = ns;
-		}
-	}
-	return best;
-}
-
-/*
- * The connection that it is about: of the first wait of the chain for data or room of a socket.
- * What a thread happened to write on before it took a lock is not it.
- */
-static uint32_t stall_conn(const struct waits *waits, const struct blame *blame)
-{
-	for (size_t i = 0; i < blame->link_count; i++) {
-		const struct stall_link *link = &blame->links[i];
-
-		if (waiting__for_socket(waiting__of(waits->model, &link->wait)))
-			return link->conn;
-	}
-	return 0;
-}
-
-static void fill(const struct waits *waits, const struct ns_wait *wait, const struct blame *blame,
-		 struct finding *finding)
-{
-	const struct model_conn *conn;
-	struct stall *stall = &finding->stall;
-	const struct root *root = blame->root;
-
-	memset(finding, 0, sizeof(*finding));
-	stall->cause = stall_cause(blame);
-	if (cause__info(stall->cause)->rank == CAUSE_RANK_NETWORK)
-		stall->conn = stall_conn(waits, blame);
-	conn = model__conn(waits->model, stall->conn);
-	stall->peer = conn ? conn->peer : 0;
-	stall->exact = true;
-	if (root && root->finding && root->cause == stall->cause)
-		*finding = *root->finding;
-	stall->start_ts = blame->parts[0].start_ts;
-	stall->end_ts = blame->parts[blame->part_count - 1].end_ts;
-	stall->pid = wait->head.tgid;
-	stall->tid = wait->head.tid;
-	stall->wait = *wait;
-	stall->wait_stack = model__stack(waits->model, wait->stack_id);
-	stall->waker_stack = model__stack(waits->model, wait->waker_stack_id);
-	if (blame->confidence == CONFIDENCE_INFERRED)
-		stall->confidence = CONFIDENCE_INFERRED;
-	if (!stall->inferred)
-		stall->inferred = blame->inferred;
-	if (!stall->missing)
-		stall->missing = blame->missing;
-	stall->link_count = blame->link_count;
-	memcpy(stall->links, blame->links, sizeof(stall->links));
-	stall->wait_count = 1;
-	stall->waits[0] = as_shown(wait);
-	cut_slices(stall, blame);
-	stall__check(stall);
-}
-
-/* The evidence: what is known around the wait, and around the waits that it hung on. */
-static struct incident *gather(const struct waits *waits, const struct judged *judged)
-{
-	struct incident *incident;
-
-	if (judged->root && judged->root->incident) {
-		incident = judged->root->incident;
-		judged->root->incident = NULL;
-	} else {
-		incident = incident__around(waits->model, &judged->finding.stall.wait);
-	}
-	for (size_t i = 0; i < judged->finding.stall.link_count; i++) {
-		union event event = {.wait = judged->finding.stall.links[i].wait};
-
-		if (event.head.type)
-			events__add(&incident->waits, &event, UINT64_MAX);
-	}
-	return incident;
-}
-
 /* ---- the same incident as one that is told ---- */
 
 /*
@@ -301,12 +173,12 @@ static void join(struct judged *judged, const struct ns_wait *wait, uint32_t sta
 {
 	judged->judgement = JUDGED_JOINED;
 	judged->stall = stall;
-	judged->wait = as_shown(wait);
+	judged->wait = chain__shown(wait);
 }
 
 /* The chain decides. */
 static void judge_chain(struct waits *waits, const struct ns_wait *wait, uint64_t start,
-			uint64_t length, uint32_t covered_by, struct judged *judged)
+			uint64_t length, const struct cover *cover, struct judged *judged)
 {
 	uint32_t same = link_of(waits, wait);
 	struct blame blame;
@@ -321,21 +193,29 @@ static void judge_chain(struct waits *waits, const struct ns_wait *wait, uint64_
 		same = blame.root->stall;
 	/* What was held has to travel all the same: that is the rest of one incident. */
 	if (!same && blame__cause(&blame) == CAUSE_NETWORK)
-		same = covered_by;
+		same = cover->stall;
 	if (same) {
 		join(judged, wait, same);
 		return;
 	}
-	fill(waits, wait, &blame, &judged->finding);
+	chain__fill(waits->model, wait, &blame, &judged->finding);
 	same = told_before(waits, &judged->finding.stall);
 	if (same) {
 		join(judged, wait, same);
 		return;
 	}
+	/* It went on as it had begun, in holds too short to be told by themselves. */
+	same = cover__until(cover, start);
+	if (same && judged->finding.stall.cause == cover->cause &&
+	    roots__extend(waits->roots, same, cover->cause, start + length)) {
+		join(judged, wait, same);
+		judged->judgement = JUDGED_EXTENDS;
+		return;
+	}
 	judged->judgement = JUDGED_STALL;
 	if (blame.root && blame.root->finding && blame.root->cause == judged->finding.stall.cause)
 		judged->root = blame.root;
-	judged->incident = gather(waits, judged);
+	judged->incident = chain__evidence(waits->model, judged->root, &judged->finding.stall);
 }
 
 static void judge(struct waits *waits, const struct ns_wait *wait, struct judged *judged)
@@ -358,7 +238,7 @@ static void judge(struct waits *waits, const struct ns_wait *wait, struct judged
 			join(judged, wait, cover.stall);
 		return;
 	}
-	judge_chain(waits, wait, start, gap, cover.stall, judged);
+	judge_chain(waits, wait, start, gap, &cover, judged);
 }
 
 static bool due_before(const struct pending *a, const struct pending *b)

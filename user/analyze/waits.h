@@ -16,12 +16,13 @@ enum judgement {
 	JUDGED_NOTHING, /* idle, or no stall by another reason */
 	JUDGED_STALL,   /* a stall of its own */
 	JUDGED_JOINED,  /* it shows a stall that is told */
+	JUDGED_EXTENDS, /* and is the continuation of it: finding has the slices */
 };
 
 struct judged {
 	enum judgement judgement;
-	uint32_t stall;            /* joined: its number */
-	struct stall_wait wait;    /* joined: the wait */
+	uint32_t stall;            /* joined, extends: its number */
+	struct stall_wait wait;    /* joined, extends: the wait */
 	struct finding finding;    /* stall */
 	struct incident *incident; /* stall: its evidence; the caller frees it */
 	struct root *root;         /* stall: the untold incident that it comes from, NULL none */

@@ -77,6 +77,20 @@ static bool is_visited(const struct walk *walk, const struct ns_wait *wait)
 	return false;
 }
 
+/*
+ * Between two waits the thread ran. While it takes in a long request that means that it slept
+ * for each segment, too shortly to be told of.
+ */
+static void walk_running(struct walk *walk, const struct ns_wait *next, uint64_t until,
+			 const struct wrapper *wrapper)
+{
+	if (wrapper->serves && next->head.conn == wrapper->serves && until > walk->at &&
+	    until - walk->at < session__threshold(walk->model))
+		walk__transit(walk, wrapper->serves, until);
+	else
+		walk__emit(walk, until, wrapper->cause);
+}
+
 void walk__thread(struct walk *walk, uint32_t tid, uint64_t until, const struct wrapper *wrapper)
 {
 	const struct model_thread *thread = model__thread(walk->model, tid);
@@ -87,7 +101,7 @@ void walk__thread(struct walk *walk, uint32_t tid, uint64_t until, const struct 
 
 		if (wait->head.ts <= walk->at || wait->off_ts >= until || is_visited(walk, wait))
 			continue;
-		walk__emit(walk, walk__clip(walk, wait->off_ts, until), wrapper->cause);
+		walk_running(walk, wait, walk__clip(walk, wait->off_ts, until), wrapper);
 		walk__wait(walk, wait, walk__clip(walk, wait->head.ts, until));
 	}
 	walk__emit(walk, until, wrapper->cause);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/chain.h"
+
+#include <string.h>
+
+#include "user/analyze/waiting.h"
+
+struct stall_wait chain__shown(const struct ns_wait *wait)
+{
+	return (struct stall_wait){.pid = wait->head.tgid,
+				   .tid = wait->head.tid,
+				   .conn = wait->head.conn,
+				   .off_ts = wait->off_ts,
+				   .end_ts = wait->head.ts};
+}
+
+/* Short slices beside each other become one when there are more than a stall holds. */
+static void merge_shortest(struct part *parts, size_t *count)
+{
+	size_t shortest = 1;
+
+	for (size_t i = 2; i < *count; i++) {
+		if (parts[i].end_ts - parts[i].start_ts <
+		    parts[shortest].end_ts - parts[shortest].start_ts)
+			shortest = i;
+	}
+	parts[shortest - 1].end_ts = parts[shortest].end_ts;
+	memmove(&parts[shortest], &parts[shortest + 1], (*count - shortest - 1) * sizeof(parts[0]));
+	(*count)--;
+}
+
+static void cut_slices(struct stall *stall, const struct blame *blame)
+{
+	struct part parts[BLAME_PARTS];
+	size_t count = blame->part_count;
+
+	memcpy(parts, blame->parts, sizeof(parts));
+	while (count > STALL_SLICES)
+		merge_shortest(parts, &count);
+	stall->slice_count = 0;
+	for (size_t i = 0; i < count; i++)
+		stall__slice(stall, parts[i].cause, parts[i].end_ts - parts[i].start_ts);
+}
+
+/* The cause by which the program can be helped: the longest but for idleness in between. */
+static enum cause stall_cause(const struct blame *blame)
+{
+	enum cause best = CAUSE_UNKNOWN;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < blame->part_count; i++) {
+		enum cause cause = blame->parts[i].cause;
+		uint64_t ns = cause == CAUSE_IDLE ? 0 : blame__of(blame, cause);
+
+		if (ns > most) {
+			best = cause;
+			most = ns;
+		}
+	}
+	return best;
+}
+
+/*
+ * The connection that it is about: of the first wait of the chain for data or room of a socket.
+ * What a thread happened to write on before it took a lock is not it.
+ */
+static uint32_t stall_conn(const struct model *model, const struct blame *blame)
+{
+	for (size_t i = 0; i < blame->link_count; i++) {
+		const struct stall_link *link = &blame->links[i];
+
+		if (waiting__for_socket(waiting__of(model, &link->wait)))
+			return link->conn;
+	}
+	return 0;
+}
+
+void chain__fill(const struct model *model, const struct ns_wait *wait, const struct blame *blame,
+		 struct finding *finding)
+{
+	const struct model_conn *conn;
+	struct stall *stall = &finding->stall;
+	const struct root *root = blame->root;
+
+	memset(finding, 0, sizeof(*finding));
+	stall->cause = stall_cause(blame);
+	if (cause__info(stall->cause)->rank == CAUSE_RANK_NETWORK)
+		stall->conn = stall_conn(model, blame);
+	conn = model__conn(model, stall->conn);
+	stall->peer = conn ? conn->peer : 0;
+	stall->exact = true;
+	if (root && root->finding && root->cause == stall->cause)
+		*finding = *root->finding;
+	stall->start_ts = blame->parts[0].start_ts;
+	stall->end_ts = blame->parts[blame->part_count - 1].end_ts;
+	stall->pid = wait->head.tgid;
+	stall->tid = wait->head.tid;
+	stall->wait = *wait;
+	stall->wait_stack = model__stack(model, wait->stack_id);
+	stall->waker_stack = model__stack(model, wait->waker_stack_id);
+	if (blame->confidence == CONFIDENCE_INFERRED)
+		stall->confidence = CONFIDENCE_INFERRED;
+	if (!stall->inferred)
+		stall->inferred = blame->inferred;
+	if (!stall->missing)
+		stall->missing = blame->missing;
+	stall->link_count = blame->link_count;
+	memcpy(stall->links, blame->links, sizeof(stall->links));
+	stall->wait_count = 1;
+	stall->waits[0] = chain__shown(wait);
+	cut_slices(stall, blame);
+	stall__check(stall);
+}
+
+/* The evidence: what is known around the wait, and around the waits that it hung on. */
+struct incident *chain__evidence(const struct model *model, struct root *root,
+				 const struct stall *stall)
+{
+	struct incident *incident;
+
+	if (root && root->incident) {
+		incident = root->incident;
+		root->incident = NULL;
+	} else {
+		incident = incident__around(model, &stall->wait);
+	}
+	for (size_t i = 0; i < stall->link_count; i++) {
+		union event event = {.wait = stall->links[i].wait};
+
+		if (event.head.type)
+			events__add(&incident->waits, &event, UINT64_MAX);
+	}
+	return incident;
+}

@@ -248,7 +248,10 @@ fi
 series=$1
 shift 2
 
-[ -z "$outdir" ] || mkdir -p "$outdir"
+if [ -n "$outdir" ]; then
+    mkdir -p "$outdir"
+    outdir=$(realpath "$outdir")
+fi
 cache=${NETSTALL_VM_CACHE:-$scripts/../build/vm}
 mkdir -p "$cache"
 cache=$(realpath "$cache")

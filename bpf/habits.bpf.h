@@ -69,6 +69,7 @@ static __noinline int see_polled(struct task_struct *task, struct ns_thread_stat
 	thread->seen = NS_SEEN_UNKNOWN;
 	if (!thread->polled[0])
 		return 0;
+#pragma unroll /* 5.10 refuses a loop that is entered in its middle */
 	for (i = 0; i < NS_POLLED; i++) {
 		file = thread->polled[i] ? task_file(task, thread->polled[i] - 1) : NULL;
 		if (!file || !is_socket(file))
@@ -106,6 +107,7 @@ static __always_inline void note_polled(struct ns_thread_state *thread,
 	struct poll_entry entry;
 	__u32 i;
 
+#pragma unroll /* 5.10 refuses a loop that is entered in its middle */
 	for (i = 0; i < NS_POLLED; i++) {
 		thread->polled[i] = 0;
 		if (args->arg1 <= NS_POLLED && i < args->arg1 &&

@@ -152,6 +152,7 @@ static __always_inline void find_polled(struct task_struct *task, struct ns_thre
 	__u32 found = 0, i;
 	__u64 key;
 
+#pragma unroll /* 5.10 refuses a loop that is entered in its middle */
 	for (i = 0; i < NS_POLLED; i++) {
 		file = thread->polled[i] ? task_file(task, thread->polled[i] - 1) : NULL;
 		key = file ? (__u64)file_socket(file) : 0;

@@ -23,7 +23,7 @@ struct transfer {
 	uint32_t count;       /* transfers on a connection */
 	bool nodelay;
 	const char *cause;       /* of the time until the answer */
-	const char *write_cause; /* of a write that blocks */
+	const char *write_cause; /* of writes that block */
 };
 
 /* clang-format off */
@@ -31,23 +31,22 @@ static const struct transfer prompt = {.bytes = 100, .count = 20, .cause = "netw
 static const struct transfer slow_start = {.bytes = 100000, .count = 1, .cause = "cwnd", .sndbuf = 1 << 20};
 static const struct transfer small_window = {.bytes = 60000, .rcvbuf = 4096, .sndbuf = 1 << 20, .count = 1, .cause = "rwnd"};
 static const struct transfer shut_window = {
-	.bytes = 100000, .rcvbuf = 8192, .sndbuf = 1 << 20, .server_sleep = 60, .count = 4, .cause = "zero-window"};
+	.bytes = 100000, .rcvbuf = 8192, .sndbuf = 1 << 20, .server_sleep = 60, .count = 1, .cause = "zero-window"};
 static const struct transfer small_buffer = {
-	.bytes = 20000, .piece = 1000, .sndbuf = 4096, .nodelay = true, .count = 2, .cause = "network", .write_cause = "sndbuf"};
+	.bytes = 20000, .piece = 1000, .sndbuf = 4096, .nodelay = true, .count = 3, .cause = "network", .write_cause = "sndbuf"};
 static const struct transfer paced = {.bytes = 100000, .pacing_rate = 2000000, .count = 6, .cause = "pacing"};
-static const struct transfer slow_device = {.bytes = 100000, .sndbuf = 1 << 20, .count = 1, .cause = "tsq"};
-static const struct transfer slow_device_tail = {.bytes = 13000, .last = 200, .nodelay = true, .count = 4, .cause = "autocork"};
+static const struct transfer slow_device = {.bytes = 24000, .sndbuf = 1 << 20, .count = 1, .cause = "tsq"};
+static const struct transfer slow_device_tail = {.bytes = 1448, .last = 200, .nodelay = true, .count = 6, .cause = "autocork"};
 /* clang-format on */
 
 static void transfer(struct phases *phases, int fd, const struct transfer *t)
 {
 	uint32_t piece = t->piece ? t->piece : t->bytes;
 
-	for (uint32_t done = 0; done < t->bytes; done += piece) {
+	for (uint32_t done = 0; done < t->bytes; done += piece)
 		write_all(fd, piece);
-		if (t->write_cause)
-			phases__end(phases, t->write_cause);
-	}
+	if (t->write_cause)
+		phases__end(phases, t->write_cause);
 	if (t->last)
 		write_all(fd, t->last);
 	if (!read_all(fd, 1))
@@ -108,13 +107,26 @@ static void setup_path(struct stage *stage)
 	stage__path(stage, 0);
 }
 
-/* The device lets two packets of full size pass in 10 ms: what waits in its queue still belongs to
- * the sender. */
-static void setup_slow_device(struct stage *stage)
+/* What waits in the device's queue still belongs to the sender. Packets of one segment each: TSO
+ * would put off more than the queue does. */
+static void slow_down(struct stage *stage, const char *command)
 {
 	stage__path(stage, 0);
-	if (system("tc qdisc replace dev path root tbf rate 2mbit burst 1600 limit 1000000"))
+	if (system("ip link set dev path gso_max_segs 1") || system(command))
 		cannot("there is no tbf to slow a device");
+}
+
+/* A packet of full size takes 6 ms. */
+static void setup_slow_device(struct stage *stage)
+{
+	slow_down(stage, "tc qdisc replace dev path root tbf rate 2mbit burst 1600 limit 1000000");
+}
+
+/* 24 ms: so long the small one behind it waits for its completion. */
+static void setup_slower_device(struct stage *stage)
+{
+	slow_down(stage,
+		  "tc qdisc replace dev path root tbf rate 500kbit burst 1600 limit 1000000");
 }
 
 #define ENDS    client_transfer, server_transfer
@@ -125,11 +137,11 @@ const struct scene window_scenes[] = {
 	{"far-server", setup_path_20ms, {ENDS, ON_PATH}, 1, 1, &prompt},
 	{"slow-start", setup_path_20ms, {ENDS, ON_PATH}, 1, 8, &slow_start},
 	{"small-window", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_window},
-	{"shut-window", setup_path, {ENDS, ON_PATH}, 1, 3, &shut_window},
+	{"shut-window", setup_path, {ENDS, ON_PATH}, 1, 12, &shut_window},
 	{"small-buffer", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_buffer},
 	{"paced", NULL, {ENDS}, 1, 2, &paced},
-	{"slow-device", setup_slow_device, {ENDS, ON_PATH}, 1, 3, &slow_device},
-	{"slow-device-tail", setup_slow_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail},
+	{"slow-device", setup_slow_device, {ENDS, ON_PATH}, 1, 6, &slow_device},
+	{"slow-device-tail", setup_slower_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail},
 	{0},
 };
 /* clang-format on */

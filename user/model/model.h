@@ -13,7 +13,7 @@
 #define MODEL_PROCESSES    16384
 #define MODEL_STACKS       4096
 #define MODEL_CONN_EVENTS  64  /* recent records kept of a connection */
-#define MODEL_THREAD_WAITS 32  /* recent waits kept of a thread */
+#define MODEL_THREAD_WAITS 128 /* recent waits kept of a thread */
 #define MODEL_CLOSED       256 /* closed connections that keep their recent records */
 
 struct model_conn {

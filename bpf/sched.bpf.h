@@ -167,7 +167,8 @@ static __always_inline bool leaves_cpu(struct task_struct *task)
 	/* 152e11f6df29 (6.12) keeps some that sleep on the run queue for a while. */
 	if (bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed)
 		return true;
-	return !task->on_rq;
+	/* An int until 6.12, a byte in 7.x. */
+	return !BPF_CORE_READ_BITFIELD_PROBED(task, on_rq);
 }
 
 /* current is whatever runs where the wake-up happens: the stack tells on whose behalf. */

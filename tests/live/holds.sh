@@ -4,13 +4,13 @@
 # Every reason for which TCP keeps bytes back, by a workload that is held for just that (tests/workload/holds.c). Its
 # gate is a wait of its own, and loss probes may come by: other stalls are let pass, other reasons of the hold are not.
 
-HOLDS=${HOLDS:-build/tests/workload/holds}
+HOLDS_PROGRAM=${HOLDS_PROGRAM:-build/tests/workload/holds}
 
 # trace_holds MODE N [PREFIX...]: the workload under trace.
 trace_holds() {
     local mode=$1 count=$2
     shift 2
-    EXCHANGE=$HOLDS
+    EXCHANGE=$HOLDS_PROGRAM
     start_exchange "$@" -- --mode "$mode" -n "$count"
     start_trace -p "$CLIENT"
     open_gate
@@ -135,7 +135,7 @@ case_holds_cork_cleared() {
 
 # netstall comes when the writer sleeps in its send already.
 case_holds_attached_late() {
-    EXCHANGE=$HOLDS
+    EXCHANGE=$HOLDS_PROGRAM
     start_exchange -- --mode zero-window -n 1 --ms 6000
     open_gate
     sleep 1

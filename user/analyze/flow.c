@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/flow.h"
 
-bool flow__is(const struct incident *incident)
+bool flow__reason(uint32_t reason)
 {
-	if (incident->open || incident->loss.known || incident->answer)
-		return false;
-	switch (incident->release.reason) {
+	switch (reason) {
 	case NS_HOLD_UNKNOWN:
 	case NS_HOLD_NAGLE:
 	case NS_HOLD_CORK:
 	case NS_HOLD_MSG_MORE:
+	case NS_HOLD_SNDBUF: /* each write waits for room by itself */
 		return false;
 	default:
 		return true;
 	}
+}
+
+bool flow__is(const struct incident *incident)
+{
+	return !incident->open && !incident->loss.known && !incident->answer &&
+	       flow__reason(incident->release.reason);
 }
 
 /* Is this a sign at the holding end, or an act at the other one, that there was an answer? */

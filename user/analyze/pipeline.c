@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "user/analyze/answer.h"
+#include "user/analyze/flow.h"
 #include "user/analyze/habits.h"
 #include "user/analyze/incident.h"
 #include "user/analyze/ledger.h"
@@ -120,12 +121,54 @@ static bool is_targets(const struct model *model, uint32_t number)
 	return conn && (!conn->id.head.type || conn->id.role & NS_ROLE_TARGET);
 }
 
+/* What was held took so short to be held again that nobody can have acted in between. */
+#define AT_ONCE_NS 10000
+
+/* The rest of stall from ts on, as slices alone. */
+static struct stall rest_of(const struct stall *stall, uint64_t ts)
+{
+	struct stall rest = {.start_ts = ts, .end_ts = stall->end_ts};
+	uint64_t end = stall->start_ts;
+
+	for (size_t i = 0; i < stall->slice_count; i++) {
+		end += stall->slices[i].ns;
+		if (end <= ts)
+			continue;
+		stall__slice(&rest, stall->slices[i].cause,
+			     end - ts < stall->slices[i].ns ? end - ts : stall->slices[i].ns);
+	}
+	return rest;
+}
+
+/* A flow whose last hold is told already goes on. */
+static bool goes_on(struct pipeline *pipeline, const struct finding *finding)
+{
+	const struct stall *stall = &finding->stall;
+	struct root *root = roots__first(pipeline->roots, stall->conn, stall->start_ts - AT_ONCE_NS,
+					 stall->start_ts);
+	struct stall rest;
+
+	if (!root || !root->stall || root->cause != stall->cause || !flow__reason(stall->reason) ||
+	    root->span.conn != stall->conn || root->span.end_ts >= stall->end_ts)
+		return false;
+	rest = rest_of(stall,
+		       root->span.end_ts > stall->start_ts ? root->span.end_ts : stall->start_ts);
+	rest.start_ts = root->span.end_ts;
+	if (root->span.end_ts < stall->start_ts)
+		rest.slices[0].ns += stall->start_ts - root->span.end_ts;
+	ledger__extend(pipeline->ledger, root->stall, &rest);
+	root->span.end_ts = stall->end_ts;
+	return true;
+}
+
 /* On a target's own connection it is told now; another's may explain a target's wait later. */
 static void settle_hold(struct pipeline *pipeline, struct incident *incident,
 			const struct finding *finding)
 {
-	if (is_targets(pipeline->model, finding->stall.conn) ||
-	    is_targets(pipeline->model, finding->stall.peer)) {
+	if (goes_on(pipeline, finding)) {
+		incident__free(incident);
+	} else if (is_targets(pipeline->model, finding->stall.conn) ||
+		   is_targets(pipeline->model, finding->stall.peer)) {
 		roots__add(pipeline->roots, tell(pipeline, incident, finding));
 		incident__free(incident);
 	} else {

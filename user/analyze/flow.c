@@ -8,7 +8,6 @@ bool flow__reason(uint32_t reason)
 	case NS_HOLD_NAGLE:
 	case NS_HOLD_CORK:
 	case NS_HOLD_MSG_MORE:
-	case NS_HOLD_SNDBUF: /* each write waits for room by itself */
 		return false;
 	default:
 		return true;

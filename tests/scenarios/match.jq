@@ -14,6 +14,8 @@ def overlap($a; $b): ([$a.to, $b.to] | min) - ([$a.from, $b.from] | max);
 def ms: . * 1000 | round / 1000;
 def length_of: .to - .from;
 def near: length_of < 12;
+# A wait for a CPU that the scheduler knows of, beside what the stall is for.
+def counted($t; $n): $n.cause == "runqueue" and $t.cause != "runqueue" and $t.queued >= 0.8 * ($n | length_of);
 def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and overlap($t; $n) > 0;
 
 ($begin_ns / 1e6) as $begin | ($until_ns / 1e6) as $until
@@ -21,10 +23,11 @@ def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and over
 | [.stalls[] | {from: ($zero + .start_ms), cause, id, pid} + {to: ($zero + .start_ms + .duration_ms)}
    | select($alone or (.pid as $pid | any($pids[]; . == $pid)))
    | select(.from >= $begin - 0.5 and .from < $until)] as $named
+| [$truth[] | select(.from >= $begin)] as $truth
 | reduce ($truth | sort_by(-length_of))[] as $t (
     {left: $named, pairs: []};
     . as $state
-    | ([.left[] | select(same($t; .))] | max_by(overlap($t; .))) as $n
+    | ([.left[] | select(same($t; .))] | max_by([counted($t; .) | not, overlap($t; .)])) as $n
     | if $n then
         .left = [$state.left[] | select(.id != $n.id)] | .pairs += [{t: $t, n: $n}]
       else
@@ -36,7 +39,7 @@ def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and over
    | "\(.t.cause) \(.n.cause // "(missed)") \(.t | length_of | ms) \(if .n then (.n | length_of | ms) else 0 end) \(.t.from - $begin | ms)"),
   ($state.left[]
    | . as $n
-   | (if $n.cause == "runqueue" and any($truth[]; same(.; $n) and .queued >= 0.8 * ($n | length_of)) then "runqueue"
+   | (if any($truth[]; same(.; $n) and counted(.; $n)) then "runqueue"
       elif any($truth[]; same(.; $n)) then "(again)"
       else "(none)" end) as $expected
    | "\($expected) \(.cause) 0 \(length_of | ms) \(.from - $begin | ms)")

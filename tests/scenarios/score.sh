@@ -210,7 +210,7 @@ record() {
         echo "$cause $precision $recall $(bar "$cause") $(sed -n "s/^$cause //p" "$file")"
     done <"$WORK/figures" | awk '
         function lower(a, b) { return b != "" && b < a ? b : a }
-        $1 == "unknown" { share = $2 < 0.02 ? 0.02 : $2; old = $NF; printf "unknown %.4f\n", NF > 3 && old > share ? old : share; next }
+        $1 == "unknown" { share = $2 < 0.02 ? 0.02 : $2; old = $NF; printf "unknown %.4f\n", (NF > 2 && old > share ? old : share); next }
         { printf "%s %.4f %.4f\n", $1, lower(lower($2, $4), $5), lower(lower($3, $4), $6) }' >"$file.new"
     mv "$file.new" "$file"
     echo "# recorded in $file"

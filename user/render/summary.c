@@ -183,33 +183,14 @@ static void print_waits(FILE *out, const struct report *report, const struct ren
 	free(text);
 }
 
-/* "client/4242 (127.0.0.1:37640 -> 127.0.0.1:7000)": whose habit it is. */
-static char *subject_of(char *dst, size_t size, const struct report *report,
-			const struct report_habit *habit)
+static void print_habit(FILE *out, const struct report_habit *habit, size_t alike,
+			const struct render_style *style)
 {
-	const struct report_conn *conn = habit->conn ? report__conn(report, habit->conn) : NULL;
-	char name[NAME_SIZE], addresses[2 * TEXT_ADDRESS + 4];
-
-	if (habit->tid)
-		return name__thread(dst, size, report, habit->pid, habit->tid);
-	name__process(name, sizeof(name), report, habit->pid);
-	if (conn)
-		snprintf(dst, size, "%s (%s)", name,
-			 name__addresses(addresses, sizeof(addresses), &conn->id));
-	else
-		snprintf(dst, size, "%s", name);
-	return dst;
-}
-
-static void print_habit(FILE *out, const struct report *report, const struct report_habit *habit,
-			size_t alike, const struct render_style *style)
-{
-	char subject[2 * NAME_SIZE + 2 * TEXT_ADDRESS], more[48] = "", *line;
+	char more[48] = "", *line;
 
 	if (alike)
 		snprintf(more, sizeof(more), " So it is with %zu more.", alike);
-	line = xasprintf("%s: %s%s", subject_of(subject, sizeof(subject), report, habit),
-			 habit->text ? habit->text : habit->id, more);
+	line = xasprintf("%s%s", habit->text ? habit->text : habit->id, more);
 	fprintf(out, "%*s", INDENT, "");
 	wrap__print(out, line, INDENT, 2 * INDENT, colour__width(style));
 	fputc('\n', out);
@@ -233,7 +214,7 @@ static void print_habits(FILE *out, const struct report *report, const struct re
 			behind += alike && j > i;
 		}
 		if (before < HABITS_ALIKE)
-			print_habit(out, report, &report->habits[i],
+			print_habit(out, &report->habits[i],
 				    before + 1 == HABITS_ALIKE ? behind : 0, style);
 	}
 }

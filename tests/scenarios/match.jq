@@ -27,7 +27,7 @@ def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and over
 | reduce ($truth | sort_by(-length_of))[] as $t (
     {left: $named, pairs: []};
     . as $state
-    | ([.left[] | select(same($t; .))] | max_by([counted($t; .) | not, overlap($t; .)])) as $n
+    | ([.left[] | select(same($t; .))] | max_by([(counted($t; .) | not), overlap($t; .)])) as $n
     | if $n then
         .left = [$state.left[] | select(.id != $n.id)] | .pairs += [{t: $t, n: $n}]
       else

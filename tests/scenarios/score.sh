@@ -37,7 +37,8 @@ judge_machine() { :; }
 SCENE=${SCENE:-build/tests/scenarios/scene}
 here=tests/scenarios
 SCENE_LIMIT=${SCENE_LIMIT:-60} # seconds
-AT_ONCE=${AT_ONCE:-5}          # scenes under one netstall; most of them sleep nearly all the time
+# Scenes under one netstall: most of them sleep nearly all the time. A load takes seconds on an emulated machine.
+AT_ONCE=${AT_ONCE:-$([ -n "$QUICK" ] && echo 10 || echo 5)}
 
 [ "$(id -u)" = 0 ] || { echo "skip $LABEL: tracing needs root" && exit 0; }
 if ! said=$("$NETSTALL" doctor "${ATTACH[@]}"); then
@@ -216,6 +217,10 @@ record() {
     echo "# recorded in $file"
 }
 
+# An emulated machine is slow in its own ways: there only a fall by more than a quarter is one.
+SLACK=0
+[ -z "$QUICK" ] || SLACK=0.25
+
 compare() {
     local cause precision recall expected named least_precision least_recall file
     file=$(record_file)
@@ -223,17 +228,18 @@ compare() {
     while read -r cause least_precision least_recall; do
         read -r precision recall expected named <<<"$(sed -n "s/^$cause //p" "$WORK/figures")"
         if [ "$cause" = unknown ]; then
-            awk "BEGIN { exit !($precision <= $least_precision) }" && echo "ok $LABEL/unknown: $precision of the stall time" ||
+            awk "BEGIN { exit !($precision <= $least_precision + $SLACK) }" && echo "ok $LABEL/unknown: $precision of the stall time" ||
                 { echo "not ok $LABEL/unknown: $precision of the stall time, recorded $least_precision" && failed=1; }
         elif [ -z "$precision" ]; then
             echo "skip $LABEL/$cause: no scenario of it ran"
-        elif awk "BEGIN { exit !($precision >= $least_precision && $recall >= $least_recall) }"; then
+        elif awk "BEGIN { exit !($precision >= $least_precision - $SLACK && $recall >= $least_recall - $SLACK) }"; then
             echo "ok $LABEL/$cause: precision $precision, recall $recall ($expected stalls)"
         else
             echo "not ok $LABEL/$cause: precision $precision, recall $recall, recorded $least_precision and $least_recall"
             failed=1
         fi
     done <"$file"
+    [ -z "$QUICK" ] || return
     # A cause that was never named before is named wrongly now.
     while read -r cause precision rest; do
         grep -q "^$cause " "$file" || { echo "not ok $LABEL/$cause: named or expected, and not in the record" && failed=1; }

@@ -149,6 +149,16 @@ static void test_fast(void **state)
 	outcome = analyze(feed__text(HEAD ASKED FAST FAST_ACKED));
 	assert_int_equal(outcome.report->stall_count, 0);
 	done(&outcome);
+	/* Nobody was seen to wait, but the window held bytes back because of it. */
+	outcome = analyze(feed__text(
+		HEAD ASKED "12 hold conn=1 tgid=10 tid=10 reason=cwnd seq=900 end=990\n" FAST
+			   "70 rx conn=1 seq=500 end=500 ack=900 flags=0x10\n"
+			   "70.1 tx conn=1 seq=900 end=990\n"
+			   "70.1 release conn=1 held=58.1 seq=900 end=990 reason=cwnd\n"));
+	assert_int_equal(outcome.report->stall_count, 1);
+	assert_int_equal(outcome.stall->cause, CAUSE_FAST_RETRANSMIT);
+	assert_int_equal(outcome.stall->reason, NS_HOLD_CWND);
+	done(&outcome);
 	/* Lost again: then the timer is what took most. */
 	outcome = analyze(feed__text(
 		HEAD ASKED FAST

@@ -65,6 +65,7 @@ struct progress {
 	const struct ns_retrans *last;    /* of the first lost byte: this one got through */
 	const struct ns_retrans *dearest; /* the last of the kind that names the stall */
 	const struct ns_hold *hold;       /* what was held back behind the loss */
+	uint64_t held_ns;                 /* the longest time that anything was held so */
 	uint64_t probe_ts;                /* a probe with held bytes left, 0 none */
 };
 
@@ -85,6 +86,7 @@ static void follow_retrans(const struct ns_retrans *retrans, const struct loss *
 static void follow(const struct incident *incident, struct stall *stall, struct progress *progress)
 {
 	bool released = false; /* or might have been, by an acknowledgement or a write */
+	bool holds = false;
 
 	for (size_t i = 0; i < incident->own.count; i++) {
 		const union event *event = &incident->own.v[i];
@@ -97,6 +99,7 @@ static void follow(const struct incident *incident, struct stall *stall, struct 
 		case NS_HOLD:
 			progress->hold = &event->hold;
 			released = false;
+			holds = true;
 			break;
 		case NS_RX:
 			if (progress->hold &&
@@ -108,6 +111,9 @@ static void follow(const struct incident *incident, struct stall *stall, struct 
 			released = true;
 			break;
 		case NS_RELEASE:
+			holds = false;
+			if (event->release.held_ns > progress->held_ns)
+				progress->held_ns = event->release.held_ns;
 			if (progress->hold && !released && !stall->retransmits &&
 			    progress->hold->reason == NS_HOLD_NAGLE && !event->release.inexact)
 				progress->probe_ts = event->head.ts;
@@ -120,6 +126,8 @@ static void follow(const struct incident *incident, struct stall *stall, struct 
 			break;
 		}
 	}
+	if (holds && incident->end_ts - progress->hold->head.ts > progress->held_ns)
+		progress->held_ns = incident->end_ts - progress->hold->head.ts;
 }
 
 /* A slice behind the others; what is of the same cause as the last joins it. */
@@ -311,7 +319,8 @@ bool recovery__explain(const struct model *model, const struct incident *told,
 		return false;
 	wait__find_delayed(model, incident, finding);
 	/* A fast retransmission costs a round trip; it matters when somebody waited for it. */
-	if (stall->cause == CAUSE_FAST_RETRANSMIT && !stall->tid)
+	if (stall->cause == CAUSE_FAST_RETRANSMIT && !stall->tid &&
+	    progress.held_ns < session__threshold(model))
 		return false;
 	stall__check(stall);
 	return true;

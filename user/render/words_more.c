@@ -50,6 +50,8 @@ void words__retrans(const struct scene *scene, const union record *record, struc
 		add(words, "timer of %s", rto);
 	if (retrans->retries > 1)
 		add(words, "retry %u", retrans->retries);
+	if (retrans->arrived)
+		add(words, "it had arrived: its acknowledgement was lost");
 }
 
 void words__call(const struct scene *scene, const union record *record, struct words *words)

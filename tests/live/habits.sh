@@ -30,6 +30,7 @@ expect_views() {
 # The median is the workload's own, less what its own system calls take at both ends of an exchange.
 expect_median() {
     local ours
+    [ -z "$QUICK" ] || return 0 # a TCG machine's latencies wander: KERNELS.md
     ours=$(report '.requests[0].median.total_ms * 1000')
     expect "the median, us (the workload's own: $TRUTH_MEDIAN_US)" "$ours" '<=' "1.2 * $TRUTH_MEDIAN_US"
     expect "the median, us (the workload's own: $TRUTH_MEDIAN_US)" "$ours" '>=' "0.3 * $TRUTH_MEDIAN_US"

@@ -134,6 +134,9 @@ static __noinline struct ns_conn_state *adopt_chain(struct task_struct *task, st
 	as.tgid = BPF_CORE_READ(task, tgid);
 	if (target_wanted(sk, as.tgid) || !chain_has_room())
 		return NULL;
+	/* A target's own that the wanted ports leave out. */
+	if (!settings.any_process && proc_role(as.tgid) & NS_ROLE_TARGET)
+		return NULL;
 	listener.netns = socket_netns(sk);
 	listener.port = BPF_CORE_READ(sk, __sk_common.skc_num);
 	if (bpf_map_lookup_elem(&listeners, &listener))

@@ -44,7 +44,6 @@ QUICK_CASES=" medley split split_new_socket all_counts_every_write netns pid_nam
     requests_split requests_late_server requests_many_connections http "
 
 . tests/live/lib.sh
-. tests/live/habits.sh
 [ ${#CASES[@]} -gt 0 ] || CASES=(tests/live/*.sh)
 for file in "${CASES[@]}"; do
     # shellcheck disable=SC1090

@@ -136,7 +136,8 @@ case_holds_cork_cleared() {
 # netstall comes when the writer sleeps in its send already.
 case_holds_attached_late() {
     EXCHANGE=$HOLDS_PROGRAM
-    start_exchange -- --mode zero-window -n 1 --ms 6000
+    # An emulated machine takes long to attach.
+    start_exchange -- --mode zero-window -n 1 --ms "${QUICK:+2}6000"
     open_gate
     sleep 1
     start_trace -p "$CLIENT"

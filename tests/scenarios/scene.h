@@ -151,6 +151,12 @@ void stage__path(struct stage *stage, uint32_t delay_us);
 void stage__path_with(struct stage *stage, uint32_t delay_us, const char *name, const char *value);
 role_fn play_path;
 
+/* ---- uring.c ---- */
+
+void uring__open(void);
+/* Submits a read and waits for its completion. Returns what read(2) would, or -errno. */
+int uring__read(int fd, void *buffer, size_t size);
+
 /* ---- script.c ---- */
 
 enum piece_way { BY_WRITE, BY_WRITEV, BY_SENDMSG, BY_SENDFILE, BY_SPLICE, BY_MORE };

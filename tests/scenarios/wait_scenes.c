@@ -83,6 +83,23 @@ static void *worker_thread(void *arg)
 	return NULL;
 }
 
+/* The wait for a completion tells nothing of the worker: a sleep of it would be a stall of its own.
+ */
+static void *computing_thread(void *arg)
+{
+	uint64_t one = 1;
+	char byte;
+
+	(void)arg;
+	stage__enter(between.stage);
+	while (read(between.wanted[0], &byte, 1) == 1) {
+		spin_ms(between.stage, 30);
+		if (write(between.ends[1], &one, sizeof(one)) != sizeof(one))
+			die("no reader");
+	}
+	return NULL;
+}
+
 static void ask(void)
 {
 	if (write(between.wanted[1], "", 1) != 1)
@@ -196,6 +213,24 @@ static void client_pipe(struct stage *stage)
 	alternate(stage, wait_for_work, "ipc");
 }
 
+static void wait_for_completion(void)
+{
+	uint64_t word;
+
+	ask();
+	if (uring__read(between.ends[0], &word, sizeof(word)) != sizeof(word))
+		die("no work done");
+}
+
+static void client_uring(struct stage *stage)
+{
+	if (pipe(between.ends))
+		die("no pipe: %s", strerror(errno));
+	uring__open();
+	start_other(stage, computing_thread);
+	alternate(stage, wait_for_completion, "uring");
+}
+
 static void client_unix(struct stage *stage)
 {
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, between.ends))
@@ -298,6 +333,7 @@ const struct scene wait_scenes[] = {
 	{"lock", NULL, {client_lock, play_server}, 1, 16, &single},
 	{"busy-lock", NULL, {client_busy_lock, play_server}, 1, 16, &single},
 	{"pipe", NULL, {client_pipe, play_server}, 1, 14, &single},
+	{"uring", NULL, {client_uring, play_server}, 1, 14, &single},
 	{"unix-socket", NULL, {client_unix, play_server}, 1, 14, &single},
 	{"eventfd", NULL, {client_eventfd, play_server}, 1, 14, &single},
 	{"epoll-timeout", NULL, {client_epoll, play_server}, 1, 16, &single},

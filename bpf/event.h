@@ -304,7 +304,10 @@ struct ns_recv {
 	__u32 fd;
 };
 
-/* head.ts: back on the CPU. head.conn: the connection that it waited for, as conn_basis says. */
+/*
+ * head.ts: back on the CPU. head.conn: the connection that it waited for, as conn_basis says. It
+ * can have ended by then, which ended the wait: turn and times are unknown then.
+ */
 struct ns_wait {
 	struct ns_head head;
 	__u64 off_ts;

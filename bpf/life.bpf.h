@@ -38,6 +38,7 @@ static __always_inline void on_connect(struct sock *sk, __u32 tgid)
 			      .opener = NS_OPENER_SELF,
 			      .owner_sure = 1};
 	struct ns_conn_state *conn;
+	struct ns_last_send *last;
 	__u64 key = (__u64)sk;
 	__u32 role;
 
@@ -55,8 +56,13 @@ static __always_inline void on_connect(struct sock *sk, __u32 tgid)
 		as.role = NS_ROLE_CHAIN;
 	}
 	conn = adopt(sk, &as);
-	if (conn)
-		conn->first_ts = bpf_ktime_get_ns();
+	if (!conn)
+		return;
+	conn->first_ts = bpf_ktime_get_ns();
+	last = &last_send[bpf_get_smp_processor_id() & (NS_CPUS - 1)];
+	last->opened_sk = key;
+	last->opened_tid = bpf_get_current_pid_tgid();
+	last->opened_conn = conn->id;
 }
 
 /* connect() succeeded: in softirq, of nobody. */

@@ -99,8 +99,14 @@ static __always_inline void on_switch_out(struct task_struct *task, struct ns_th
 	thread->left_clock = switch_clock(task);
 	if (last->tid == (__u32)task->pid) {
 		thread->conn = last->sk;
+		thread->named_sk = last->sk;
+		thread->named_conn = last->conn;
 		thread->wrote = 1;
 		last->tid = 0;
+	} else if (last->opened_tid == (__u32)task->pid) {
+		thread->named_sk = last->opened_sk;
+		thread->named_conn = last->opened_conn;
+		last->opened_tid = 0;
 	}
 }
 

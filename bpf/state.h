@@ -93,8 +93,8 @@ struct ns_conn_state {
 	__u32 origin;
 	__u32 opener;
 
-	__u64 hold_ts;      /* 0: nothing is held */
-	__u32 hold_there;   /* what had come in at the other end when it began: its rcv_nxt */
+	__u64 hold_ts;    /* 0: nothing is held */
+	__u32 hold_there; /* what had come in at the other end when it began: its rcv_nxt */
 	__u32 hold_there_known;
 	__u64 hold_part_ts; /* when a part of it left last, else hold_ts */
 	__u64 hold_look_ts; /* when its reason was looked at last */
@@ -205,6 +205,8 @@ struct ns_thread_state {
 	__u32 has_waker;   /* enum ns_waker_known */
 	__u64 conn;        /* struct sock that it wrote on since its last sleep, 0 none */
 	__u64 held;        /* struct sock that it wrote on last while something was held */
+	__u64 named_sk;    /* struct sock that it wrote on or connected last, ever */
+	__u32 named_conn;  /* its number */
 	__u64 left_clock;  /* the scheduler's clock when it left, 0 not known */
 	__u64 moved;       /* bytes that it had read and written when it slept for a descriptor */
 	__u64 seen_sk;     /* struct sock that it may have read from since */
@@ -232,7 +234,11 @@ struct ns_proc_state {
 struct ns_last_send {
 	__u64 sk;
 	__u32 tid;
-	__u32 pad;
+	__u32 conn; /* its number, which lasts when the socket does not */
+	/* The same of the last connect(). */
+	__u64 opened_sk;
+	__u32 opened_tid;
+	__u32 opened_conn;
 };
 
 #define NS_SLEEPS 4 /* kept of a thread; a power of two */

@@ -73,6 +73,7 @@ static __always_inline void on_send_end(struct sock *sk, const struct send_view 
 	last = &last_send[out->head.cpu & (NS_CPUS - 1)];
 	last->sk = key;
 	last->tid = id;
+	last->conn = conn->id;
 	history_commit(conn, out, sizeof(*out));
 	if (held || conn->hold_ts) {
 		if (!hold_goes_on(sk, conn, view, now) && held && !closing)

@@ -17,6 +17,7 @@ struct waited_for {
 	struct ns_conn_state *conn;
 	struct sock *sk;
 	__u32 basis; /* enum ns_conn_basis */
+	__u32 gone;  /* number of one that ended before the wait did, which ended by that */
 };
 
 /*
@@ -52,8 +53,11 @@ static __always_inline void note_socket(const struct waited_for *what, struct ns
 {
 	struct tcp_sock *tp = (void *)what->sk;
 
-	if (!what->conn)
+	if (!what->conn) {
+		out->head.conn = what->gone;
+		out->conn_basis = what->gone ? NS_CONN_FD : NS_CONN_NONE;
 		return;
+	}
 	out->head.conn = what->conn->id;
 	out->conn_basis = what->basis;
 	out->turn = whose_turn(what->conn, tp);
@@ -190,6 +194,8 @@ static __always_inline void find_waited_for(struct task_struct *task,
 		what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
 		if (key && !what->conn)
 			what->conn = adopt_chain(task, what->sk, names.fd);
+		if (key && !what->conn && key == thread->named_sk)
+			what->gone = thread->named_conn;
 		what->basis = NS_CONN_FD;
 	}
 	if (thread->state && call_kind(args->number) == NS_CALL_ON_POLL)

@@ -353,10 +353,8 @@ static __always_inline void begin_turn(__u64 key, struct ns_conn_state *conn, __
 
 /* A send has ended: now is the time that TCP itself read when it transmitted, or the clock's. */
 static __always_inline void count_write(__u64 key, struct ns_conn_state *conn, __u32 copied_seq,
-					__u32 bytes, __u64 now)
+					__u32 bytes, __u64 now, __u64 id)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-
 	if (conn->copied_seq != copied_seq || !conn->turn_ts) {
 		conn->exchanges += conn->copied_seq != copied_seq;
 		begin_turn(key, conn, id, now);

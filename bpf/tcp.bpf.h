@@ -62,7 +62,7 @@ static __always_inline void on_send_end(struct sock *sk, const struct send_view 
 		own_by_use(sk, conn, id >> 32);
 	now = held || settings.verbose ? bpf_ktime_get_ns() : view->clock_ns;
 	conn->writes++;
-	count_write(key, conn, view->copied_seq, bytes, now);
+	count_write(key, conn, view->copied_seq, bytes, now, id);
 	out = history_slot(conn, NS_SEND, sizeof(*out), now);
 	out->bytes = bytes;
 	out->fd = conn->fd;

@@ -28,6 +28,26 @@ static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 	find_hold(sk, adopt_open(sk, &as));
 }
 
+/* What a peer has opened itself, before we came. */
+static __always_inline void scan_behind(struct sock *sk, __u32 tgid, __u32 fd)
+{
+	struct listener_key key = {.netns = socket_netns(sk),
+				   .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+	struct adoption as = {
+		.fd = fd, .origin = NS_ORIGIN_EXISTED, .opener = NS_OPENER_SELF, .owner_sure = 1};
+	struct ns_conn_state *conn;
+	__u32 role = proc_role(tgid);
+
+	if (settings.any_process || !role || role & NS_ROLE_TARGET ||
+	    bpf_map_lookup_elem(&listeners, &key))
+		return;
+	conn = adopt_behind(sk, tgid, &as);
+	if (!conn)
+		return;
+	open_conn(sk, conn);
+	find_hold(sk, conn);
+}
+
 /*
  * The second: the other ends, wherever they live, and owners and fds still missing. By
  * now all listeners are known: an end whose port somebody listens on was accepted.
@@ -46,8 +66,10 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 		if (BPF_CORE_READ(sk, __sk_common.skc_state) != NS_TCP_ESTABLISHED)
 			return;
 		conn = adopt_peer(sk, NS_OPENER_UNKNOWN);
-		if (!conn)
+		if (!conn) {
+			scan_behind(sk, tgid, fd);
 			return;
+		}
 		conn->origin = NS_ORIGIN_EXISTED;
 		find_hold(sk, conn);
 	}

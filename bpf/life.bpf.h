@@ -44,18 +44,19 @@ static __always_inline void on_connect(struct sock *sk, __u32 tgid)
 
 	bpf_map_update_elem(&connectors, &key, &tgid, BPF_ANY);
 	role = proc_role(tgid);
-	if (settings.any_process || !(role & (NS_ROLE_TARGET | NS_ROLE_CHAIN)))
+	if (settings.any_process || !role)
 		return;
 	if (settings.lport || (settings.rport && !ports_wanted(sk)))
 		return; /* seen again when it is used */
 	if (bpf_map_lookup_elem(&conns, &key))
 		return;
-	if (!(role & NS_ROLE_TARGET)) {
-		if (!chain_has_room())
+	if (role & NS_ROLE_TARGET) {
+		conn = adopt(sk, &as);
+	} else {
+		if (role & NS_ROLE_CHAIN && !chain_has_room())
 			return;
-		as.role = NS_ROLE_CHAIN;
+		conn = adopt_behind(sk, tgid, &as);
 	}
-	conn = adopt(sk, &as);
 	if (!conn)
 		return;
 	conn->first_ts = bpf_ktime_get_ns();

@@ -19,6 +19,7 @@
 #include "bpf/emit.bpf.h"
 #include "bpf/exchange.bpf.h"
 #include "bpf/socket.bpf.h"
+#include "bpf/adopt.bpf.h"
 #include "bpf/ending.bpf.h"
 #include "bpf/fd.bpf.h"
 #include "bpf/recovery.bpf.h"

@@ -262,6 +262,7 @@ int session__attach(struct session *session)
 	session__seed_threads(session);
 	session__scan_sockets(session, NS_SCAN_TARGETS);
 	session__scan_sockets(session, NS_SCAN_PEERS);
+	session__scan_sockets(session, NS_SCAN_PEERS); /* and what these have opened */
 	session->unsure_seen = session->skel->bss->unsure_owners;
 	session->last_scan_ns = session__clock(CLOCK_MONOTONIC);
 	session->sampled_ns = session->last_scan_ns;

@@ -48,12 +48,15 @@ trace_client() {
 }
 
 # Every so many-th of the segments towards host b whose u16 at byte $2 of the IP header is $3 under the mask $4 is lost,
-# sent for the first time or again.
+# sent for the first time or again. It is lost on arrival: what its own host drops, TCP is told of.
 lose_every() {
-    modprobe -a cls_u32 act_gact sch_ingress && tc qdisc add dev eth0 clsact &&
-        tc filter add dev eth0 egress protocol ip u32 match ip dport "$PEER_PORT" 0xffff match u16 "$3" "$4" at "$2" \
-            action pass random determ drop "$1" 2>"$SCRATCH/tc" || skip "no losses can be made here: $(cat "$SCRATCH/tc")"
+    local filter="protocol ip u32 match ip dport $PEER_PORT 0xffff match u16 $3 $4 at $2"
+    peer_must "modprobe -a cls_u32 act_gact sch_ingress && tc qdisc add dev eth0 clsact"
+    peer_must "tc filter add dev eth0 ingress $filter action pass random determ drop $1"
 }
+
+# How many segments this host has sent again since it started, by its kernel's word.
+sent_again() { awk '$1 == "Tcp:" && $13 ~ /^[0-9]+$/ { print $13 }' /proc/net/snmp; }
 
 # expect_cause CAUSE CONFIDENCE SHARE: so much of the workload's stalls has it; and it leads.
 expect_cause() {
@@ -85,7 +88,7 @@ case_remote_split_seen_by_server() {
     peer_must "ATTACH=(${ATTACH[*]}); "'start_trace -p $SERVER'
     go
     on_peer hand_over_report >"$SCRATCH/report" || fail "$(cat "$SCRATCH/report")"
-    expect_cause nagle-delack inferred "$FOUND"
+    expect_cause nagle-delack inferred "$MOST" # what wanders more than a round trip could be anything
     expect_sums
 }
 
@@ -145,9 +148,12 @@ case_remote_syn_retransmit() {
 }
 
 case_remote_good() {
+    local before
+    before=$(sent_again)
     begin --mode nodelay -n "$GOOD"
     trace_client
     expect_no_holds
-    expect_is "stalls of recovery" "$(report '[.stalls[] | select(.cause | test("rto|tlp|retransmit"))] | length')" 0
+    # An emulated path is so slow now and then that TCP sends again.
+    expect "stalls of recovery" "$(report '[.stalls[] | select(.cause | test("rto|tlp|retransmit"))] | length')" '<=' "$(($(sent_again) - before))"
     expect "what was lost" "$(lost)" '==' 0
 }

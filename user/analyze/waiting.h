@@ -30,6 +30,7 @@ enum waker {
 	WAKER_UNSEEN,
 	WAKER_TASK,      /* a thread, by what it did itself */
 	WAKER_NETWORK,   /* a segment that was received, in softirq mostly */
+	WAKER_ROOM,      /* an acknowledgement that made room to write: no data came */
 	WAKER_TIMER,     /* its time-out ran out, or its sleep ended */
 	WAKER_DISK,      /* the completion of block I/O */
 	WAKER_INTERRUPT, /* another interrupt or softirq */

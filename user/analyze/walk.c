@@ -195,6 +195,9 @@ static void walk_receive(struct walk *walk, const struct ns_wait *wait, uint64_t
 
 	if (serves && wait->head.conn == serves)
 		walk__transit(walk, serves, until);
+	else if (waker == WAKER_ROOM && waiting__of(walk->model, wait) == WAITING_RECEIVE)
+		/* Another thread writes there, and nothing came: not known to be owed at all. */
+		walk__roots(walk, wait, until, NULL, CAUSE_IDLE);
 	else if (owed__answer(walk->model, wait))
 		walk__answer(walk, wait, until);
 	else if (waker == WAKER_TIMER && !owed__serves(walk->model, wait->head.tgid))

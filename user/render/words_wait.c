@@ -74,6 +74,7 @@ static void describe_waker(const struct scene *scene, const struct ns_wait *wait
 	case WAKER_INTERRUPT:
 		snprintf(dst, size, "; woken by an interrupt");
 		break;
+	case WAKER_ROOM:
 	case WAKER_NETWORK:
 		/* On loopback a segment arrives within its sender's own call. */
 		describe_current(scene->report, wait, "woken by a segment, in softirq over", dst,

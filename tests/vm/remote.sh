@@ -29,7 +29,8 @@ begin() {
     CLEANUP+=("tc qdisc del dev eth0 root" "tc qdisc del dev eth0 clsact")
     peer_must tidy
     if [ -n "$PATH_DELAY" ]; then
-        modprobe sch_netem && tc qdisc add dev eth0 root netem delay "$PATH_DELAY" || skip "no netem here"
+        # shellcheck disable=SC2086
+        modprobe sch_netem && tc qdisc add dev eth0 root netem delay $PATH_DELAY || skip "no netem here"
     fi
     peer_must "serve $*"
     start_exchange -- --client-only --host "$PEER" --port "$PEER_PORT" "$@"
@@ -129,9 +130,9 @@ case_remote_tlp() {
 
 # Requests of seven full segments and a bit, over a path on which recovery takes a stall's time.
 case_remote_fast_retransmit() {
-    PATH_DELAY=30ms
+    PATH_DELAY="30ms loss 5%"
+    ip link set dev eth0 gso_max_segs 1 # netem loses what it is given, which would be the request as one piece
     begin --mode single -n "$FEW" --request 11000
-    lose_every 17 2 1500 0xffff
     trace_client
     expect "the number of fast-retransmit slices" \
         "$(report '[.stalls[] | select([.slices[].cause] | index("fast-retransmit"))] | length')" '>=' "0.25 * $FEW"

@@ -13,27 +13,12 @@ struct incidents {
 	uint64_t lost;
 };
 
-uint64_t session__threshold(const struct model *model)
-{
-	const struct ns_session *session = model__session(model);
-
-	return session->head.type ? session->threshold_ns : DEFAULT_THRESHOLD_NS;
-}
-
 struct incidents *incidents__new(const struct model *model)
 {
 	struct incidents *incidents = xcalloc(1, sizeof(*incidents));
 
 	incidents->model = model;
 	return incidents;
-}
-
-void incident__free(struct incident *incident)
-{
-	events__clear(&incident->own);
-	events__clear(&incident->peers);
-	events__clear(&incident->waits);
-	free(incident);
 }
 
 void incidents__free(struct incidents *incidents)

@@ -86,7 +86,7 @@ static void walk_running(struct walk *walk, const struct ns_wait *next, uint64_t
 {
 	if (wrapper->serves && next->head.conn == wrapper->serves && until > walk->at &&
 	    until - walk->at < session__threshold(walk->model))
-		walk__transit(walk, wrapper->serves, until);
+		walk->transit(walk, wrapper->serves, until);
 	else
 		walk__emit(walk, until, wrapper->cause);
 }
@@ -194,12 +194,12 @@ static void walk_receive(struct walk *walk, const struct ns_wait *wait, uint64_t
 	enum waker waker = waker__of(walk->model, wait);
 
 	if (serves && wait->head.conn == serves)
-		walk__transit(walk, serves, until);
+		walk->transit(walk, serves, until);
 	else if (waker == WAKER_ROOM && waiting__of(walk->model, wait) == WAITING_RECEIVE)
 		/* Another thread writes there, and nothing came: not known to be owed at all. */
 		walk__roots(walk, wait, until, NULL, CAUSE_IDLE);
 	else if (owed__answer(walk->model, wait))
-		walk__answer(walk, wait, until);
+		walk->answer(walk, wait, until);
 	else if (waker == WAKER_TIMER && !owed__serves(walk->model, wait->head.tgid))
 		walk__emit(walk, until, CAUSE_TIMER);
 	else if (waker == WAKER_TASK && owed__by_itself(walk->model, wait))

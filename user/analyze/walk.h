@@ -28,6 +28,9 @@ struct walk {
 	} visited[WALK_DEPTH];
 	size_t visited_count;
 	bool linked; /* the links of this branch are kept */
+	/* The way over connections, which leads back to waits: walk_peer.c. */
+	void (*answer)(struct walk *walk, const struct ns_wait *wait, uint64_t until);
+	void (*transit)(struct walk *walk, uint32_t serves, uint64_t until);
 };
 
 /* The time up to until is this cause's, as the levels above make of it. */

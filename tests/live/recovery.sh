@@ -19,10 +19,17 @@ trace_losses() {
 }
 
 # expect_recovered CAUSE RETRANSMITS: of each of the workload's stalls that its cause is told, once, with what was sent again.
+# A softirq run that no program sees (docs/limits.md) takes a retransmission with it; the socket's own count tells, and its
+# stall is then named by what was seen of it.
 expect_recovered() {
-    expect "the number of $1 stalls" "$(count_of "$1")" '==' "$TRUTH_STALLS"
+    local unseen
+    unseen=$(report '[.connections[] | .retransmitted - ([.retransmitted_by[]] | add // 0) | select(. > 0)] | add // 0')
+    [ "$unseen" = 0 ] || echo "# $LABEL: ${FUNCNAME[1]#case_}: $unseen retransmissions that the socket counted were not seen"
+    expect "the retransmissions not seen" "$unseen" '<=' 1
+    expect "the number of $1 stalls" "$(count_of "$1")" '>=' "$TRUTH_STALLS - $unseen"
+    expect "the number of $1 stalls" "$(count_of "$1")" '<=' "$TRUTH_STALLS"
     expect "the number of stalls of other losses" \
-        "$(report '[.stalls[] | select(.cause | IN("rto","tlp","fast-retransmit","syn-retransmit")) | select(.cause != "'"$1"'")] | length')" '==' 0
+        "$(report '[.stalls[] | select(.cause | IN("rto","tlp","fast-retransmit","syn-retransmit")) | select(.cause != "'"$1"'")] | length')" '<=' "2 * $unseen"
     expect_is "$1 stalls with another number of segments sent again" \
         "$(report "[.stalls[] | select(.cause == \"$1\") | .retransmits | select(. != $2)] | length")" 0
     expect_is "the verdict" "$(report .verdict.cause)" "$1"

@@ -45,9 +45,15 @@ static __always_inline void note_reader(struct ns_conn_state *conn, struct ns_re
 static __always_inline void note_release(struct sock *sk, struct ns_conn_state *conn, __u64 now,
 					 bool inexact)
 {
-	struct ns_release *out = history_slot(conn, NS_RELEASE, sizeof(*out), now);
+	__u64 since = conn->hold_ts;
+	struct ns_release *out;
 
-	out->held_ns = now - conn->hold_ts;
+	/* A writer that goes to sleep is looked at without the socket's lock: another CPU may have
+	 * told the end of its hold just now. */
+	if (!since || since > now)
+		return;
+	out = history_slot(conn, NS_RELEASE, sizeof(*out), now);
+	out->held_ns = now - since;
 	out->seq = conn->hold_seq;
 	out->end = conn->hold_end;
 	out->reason = conn->hold_reason;
@@ -60,7 +66,7 @@ static __always_inline void note_release(struct sock *sk, struct ns_conn_state *
 	conn->released_ts = now;
 	if (inexact)
 		count_lost(NS_LOST_RELEASES);
-	if (now - conn->hold_ts >= settings.threshold_ns || conn->hold_told)
+	if (now - since >= settings.threshold_ns || conn->hold_told)
 		flush_both(conn);
 	end_hold(conn);
 }

@@ -36,6 +36,12 @@
 	" off=7 wake=45.9 state=1 syscall=202 arg1=128 stack_id=5 "                                \
 	"waker_stack_id=6 waker_tgid=10 waker_tid=" #by "\n"
 
+#define STREAMED(at) at " send conn=1 tgid=10 tid=11 bytes=65536 write_seq=9 snd_nxt=9\n"
+#define STREAM                                                                                     \
+	STREAMED("5")                                                                              \
+	STREAMED("9") STREAMED("14") STREAMED("19") STREAMED("24") STREAMED("29") STREAMED("34")   \
+		STREAMED("39") STREAMED("44")
+
 struct row {
 	const char *what;
 	const char *lines;
@@ -109,6 +115,14 @@ static const struct row rows[] = {
 	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=232 stack_id=9 "
 	 "waker_stack_id=4\n",
 	 0, CAUSE_UNKNOWN, 0, 0},
+	{"a reader beside a thread that streams",
+	 STREAM "50 wait conn=1 tgid=10 tid=12 off=4 wake=49.9 state=1 syscall=0 arg0=7 turn=wrote "
+		"stack_id=1 waker_stack_id=2\n",
+	 0, CAUSE_UNKNOWN, 0, 0},
+	{"the same, but it writes itself",
+	 STREAM "50 wait conn=1 tgid=10 tid=11 off=4 wake=49.9 state=1 syscall=0 arg0=7 turn=wrote "
+		"stack_id=1 waker_stack_id=2\n",
+	 1, CAUSE_PEER_APP, 1, 11},
 	{"threads that wake one another: a cycle",
 	 "46 wait tgid=10 tid=11 off=5 wake=45.9 state=1 syscall=202 arg1=128 stack_id=5 "
 	 "waker_stack_id=6 waker_tgid=10 waker_tid=12\n"

@@ -86,13 +86,62 @@ static bool waits_for(const struct model *model, const struct ns_wait *wait,
 	return false;
 }
 
+/* Of the last sends on a connection, as far as they are known. */
+struct flow {
+	unsigned sends; /* since data came in */
+	uint64_t bytes;
+	uint64_t first_ts;
+	uint64_t last_ts;
+	bool by_others; /* none of them by this thread */
+};
+
+static struct flow flow_before(const struct model_conn *conn, const struct ns_wait *wait)
+{
+	struct flow flow = {.by_others = true};
+
+	for (size_t i = 0; i < conn->events.count; i++) {
+		const union event *event = &conn->events.v[i];
+		struct acts acts = {0};
+
+		if (event->head.ts > wait->head.ts)
+			break;
+		note_act(&acts, event);
+		/* What comes while it waits ends the wait: it is no answer to these yet. */
+		if (acts.in_ts && acts.in_ts < wait->off_ts)
+			flow = (struct flow){.by_others = true};
+		if (!acts.out_ts)
+			continue;
+		if (!flow.sends++)
+			flow.first_ts = event->head.ts;
+		flow.last_ts = event->head.ts;
+		flow.bytes += event->send.bytes;
+		flow.by_others &= event->head.tid != wait->head.tid;
+	}
+	return flow;
+}
+
+/*
+ * Another thread of the process sends and sends there, and nothing comes back: a stream, which
+ * nobody answers. A reader beside it waits for whatever the other end may say, if ever.
+ */
+#define STREAM_SENDS    8
+#define STREAM_BYTES_MS 1000
+
+static bool is_stream(const struct model_conn *conn, const struct ns_wait *wait)
+{
+	struct flow flow = flow_before(conn, wait);
+	uint64_t ms = (flow.last_ts - flow.first_ts) / 1000000;
+
+	return flow.by_others && flow.sends >= STREAM_SENDS && flow.bytes >= STREAM_BYTES_MS * ms;
+}
+
 bool owed__answer(const struct model *model, const struct ns_wait *wait)
 {
 	const struct model_conn *conn = model__conn(model, wait->head.conn);
 	struct acts acts;
 
 	if (!wait->state || !conn || !conn->id.head.type || conn->id.opener != NS_OPENER_SELF ||
-	    !waits_for(model, wait, conn))
+	    !waits_for(model, wait, conn) || is_stream(conn, wait))
 		return false;
 	if (wait->turn != NS_TURN_UNKNOWN)
 		return wait->turn == NS_TURN_WROTE;

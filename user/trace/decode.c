@@ -64,7 +64,7 @@ static const char *release_damage(const struct ns_release *release)
 {
 	if (release->reason >= NS_HOLD_REASONS)
 		return "its reason is beyond the table";
-	if (release->held_ns > release->head.ts)
+	if (release->held_ns >= release->head.ts)
 		return "it was held for longer than the clock runs";
 	return NULL;
 }

@@ -34,7 +34,8 @@ static const struct transfer shut_window = {
 	.bytes = 100000, .rcvbuf = 8192, .sndbuf = 1 << 20, .server_sleep = 60, .count = 1, .cause = "zero-window"};
 static const struct transfer small_buffer = {
 	.bytes = 20000, .piece = 1000, .sndbuf = 4096, .nodelay = true, .count = 3, .cause = "network", .write_cause = "sndbuf"};
-static const struct transfer paced = {.bytes = 100000, .pacing_rate = 2000000, .count = 6, .cause = "pacing"};
+static const struct transfer paced = {
+	.bytes = 100000, .pacing_rate = 2000000, .count = 12, .nodelay = true, .cause = "pacing"};
 static const struct transfer slow_device = {.bytes = 24000, .sndbuf = 1 << 20, .count = 1, .cause = "tsq"};
 static const struct transfer slow_device_tail = {.bytes = 1448, .last = 200, .nodelay = true, .count = 6, .cause = "autocork"};
 /* clang-format on */
@@ -139,7 +140,7 @@ const struct scene window_scenes[] = {
 	{"small-window", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_window},
 	{"shut-window", setup_path, {ENDS, ON_PATH}, 1, 12, &shut_window},
 	{"small-buffer", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_buffer},
-	{"paced", NULL, {ENDS}, 1, 2, &paced},
+	{"paced", NULL, {ENDS}, 1, 1, &paced},
 	{"slow-device", setup_slow_device, {ENDS, ON_PATH}, 1, 6, &slow_device},
 	{"slow-device-tail", setup_slower_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail},
 	{0},

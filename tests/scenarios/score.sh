@@ -217,9 +217,11 @@ record() {
     echo "# recorded in $file"
 }
 
-# An emulated machine is slow in its own ways: there only a fall by more than a quarter is one.
-SLACK=0
-[ -z "$QUICK" ] || SLACK=0.25
+# One stall of each cause may be named otherwise than the record allows: rarely a whole softirq run is visible to no program
+# (docs/limits.md), and takes the evidence of one with it. An emulated machine is slow in its own ways: there only a fall by
+# more than a quarter, and two stalls, is one.
+SLACK=0 STALLS=1
+[ -z "$QUICK" ] || SLACK=0.25 STALLS=2
 
 compare() {
     local cause precision recall expected named least_precision least_recall file
@@ -232,7 +234,8 @@ compare() {
                 { echo "not ok $LABEL/unknown: $precision of the stall time, recorded $least_precision" && failed=1; }
         elif [ -z "$precision" ]; then
             echo "skip $LABEL/$cause: no scenario of it ran"
-        elif awk "BEGIN { exit !($precision >= $least_precision - $SLACK && $recall >= $least_recall - $SLACK) }"; then
+        elif awk "BEGIN { exit !($precision + $STALLS / ($named + 1e-9) >= $least_precision - $SLACK &&
+                $recall + $STALLS / ($expected + 1e-9) >= $least_recall - $SLACK) }"; then
             echo "ok $LABEL/$cause: precision $precision, recall $recall ($expected stalls)"
         else
             echo "not ok $LABEL/$cause: precision $precision, recall $recall, recorded $least_precision and $least_recall"

@@ -5,7 +5,7 @@
 #
 #   run.sh [KERNEL...]
 #
-# NETSTALL_VM_BUDGET: seconds for all of it (1800). NETSTALL_VM_OUT: folder for what the parts leave (build/vm-out/KERNEL).
+# NETSTALL_VM_BUDGET: seconds for all of it (2200). NETSTALL_VM_OUT: folder for what the parts leave (build/vm-out/KERNEL).
 # NETSTALL_VM_PARTS: only those that match, as 'score:*' (all).
 # Two kernels run at a time, then the parts that need two VMs, one at a time.
 #
@@ -143,7 +143,7 @@ count_lines() {
     done
 }
 
-export NETSTALL_VM_BUDGET=${NETSTALL_VM_BUDGET:-1800}
+export NETSTALL_VM_BUDGET=${NETSTALL_VM_BUDGET:-2200}
 export NETSTALL_VM_DEADLINE=${NETSTALL_VM_DEADLINE:-$(($(date +%s) + NETSTALL_VM_BUDGET))}
 if [ "${1:-}" = --one ]; then # KERNEL KIND: how this script calls itself
     run_kernel "$2" "$3"

@@ -130,12 +130,12 @@ case_remote_tlp() {
 
 # Requests of seven full segments and a bit, over a path on which recovery takes a stall's time.
 case_remote_fast_retransmit() {
-    PATH_DELAY="30ms loss 5%"
+    PATH_DELAY="30ms loss 10%" # of eight segments one or more in about half of the exchanges, not always such that ACKs tell
     ip link set dev eth0 gso_max_segs 1 # netem loses what it is given, which would be the request as one piece
     begin --mode single -n "$FEW" --request 11000
     trace_client
     expect "the number of fast-retransmit slices" \
-        "$(report '[.stalls[] | select([.slices[].cause] | index("fast-retransmit"))] | length')" '>=' "0.25 * $FEW"
+        "$(report '[.stalls[] | select([.slices[].cause] | index("fast-retransmit"))] | length')" '>=' "0.1 * $FEW"
     expect_sums
 }
 

@@ -91,7 +91,9 @@ static uint64_t patience(const struct model *model, const struct ns_wait *wait)
 {
 	enum waiting waiting = waiting__of(model, wait);
 
-	if (waiting__for_socket(waiting))
+	/* A time-out that ran out is a sleep by another name. */
+	if (waiting__for_socket(waiting) &&
+	    (waker__of(model, wait) != WAKER_TIMER || owed__answer(model, wait)))
 		return 0;
 	return waiting__for_thread(waiting) ? SETTLE_NS : 2 * SETTLE_NS;
 }

@@ -39,8 +39,9 @@
 #define STREAMED(at) at " send conn=1 tgid=10 tid=11 bytes=65536 write_seq=9 snd_nxt=9\n"
 #define STREAM                                                                                     \
 	STREAMED("5")                                                                              \
-	STREAMED("9") STREAMED("14") STREAMED("19") STREAMED("24") STREAMED("29") STREAMED("34")   \
-		STREAMED("39") STREAMED("44")
+	STREAMED("9")                                                                              \
+	STREAMED("14") STREAMED("19") STREAMED("24") STREAMED("29") STREAMED("34") STREAMED("39")  \
+		STREAMED("44")
 
 struct row {
 	const char *what;

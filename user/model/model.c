@@ -127,7 +127,7 @@ static void learn_conn(struct model *model, const struct ns_conn *told)
 	take(&id->origin, told->origin, 0, later);
 	take(&id->opener, told->opener, 0, later);
 	take_comm(id->comm, told->comm, later);
-		take(&id->role, told->role, 0, later);
+	take(&id->role, told->role, 0, later);
 	if (later)
 		id->head.ts = told->head.ts;
 }

@@ -70,7 +70,6 @@ static uint32_t only_thread(const struct model *model, uint32_t tgid)
 struct answerer {
 	uint32_t tid; /* 0: not known */
 	uint64_t ts;
-	bool seen;
 };
 
 static struct answerer find_answerer(const struct walk *walk, const struct ns_wait *wait,
@@ -80,11 +79,11 @@ static struct answerer find_answerer(const struct walk *walk, const struct ns_wa
 	const struct ns_send *answer;
 
 	if (owner && wait->waker_tgid == owner && wait->waker_tid)
-		return (struct answerer){wait->waker_tid, until, true};
+		return (struct answerer){wait->waker_tid, until};
 	answer = answer_of(walk, peer, until);
 	if (answer)
-		return (struct answerer){answer->head.tid, answer->head.ts, true};
-	return (struct answerer){only_thread(walk->model, owner), until, false};
+		return (struct answerer){answer->head.tid, answer->head.ts};
+	return (struct answerer){only_thread(walk->model, owner), until};
 }
 
 /* The wait of the answering thread in which the request reached it; NULL: it was busy, or

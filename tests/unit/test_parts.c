@@ -207,9 +207,52 @@ static void test_many_parts(void **state)
 	done(&outcome);
 }
 
+/* ---- flows: a long message that is held back again and again ---- */
+
+#define FLOW_HOLD(at, reason, seq, end)                                                            \
+	at " hold conn=1 tgid=10 tid=10 reason=" reason " begun=later seq=" seq " end=" end        \
+	   " unacked=40 mss=1000\n"
+#define FLOW_GONE(at, held, reason, seq, end)                                                      \
+	at " rx conn=1 seq=500 end=500 ack=" seq " flags=0x10\n" at " tx conn=1 seq=" seq          \
+	   " end=" end " ack=500\n" at " release conn=1 held=" held " seq=" seq " end=" end        \
+	   " reason=" reason "\n"
+
+static void test_flow(void **state)
+{
+	(void)state;
+	/* The next hold follows before the first is told. */
+	check(HEAD FLOW_HOLD("10", "cwnd", "140", "200") FLOW_GONE("50", "40", "cwnd", "140", "200")
+		      FLOW_HOLD("70", "cwnd", "200", "260")
+			      FLOW_GONE("110", "40", "cwnd", "200", "260"),
+	      CAUSE_CWND, "40 cwnd, 20 network, 40 cwnd", "made room", NULL);
+	/* The first was told long ago when the second, which began at its end, ends. */
+	check(HEAD FLOW_HOLD("10", "rwnd", "140", "200")
+		      FLOW_GONE("50", "40", "rwnd", "140",
+				"200") "390 rx conn=2 seq=1 end=1 ack=1\n" FLOW_HOLD("50", "rwnd",
+										     "200", "260")
+			      FLOW_GONE("400", "350", "rwnd", "200", "260"),
+	      CAUSE_RWND, "390 rwnd", "moved", NULL);
+}
+
+/* What is held after an answer is another message. */
+static void test_two_messages(void **state)
+{
+	struct outcome outcome =
+		analyze(feed__text(HEAD FLOW_HOLD("10", "cwnd", "140", "200") FLOW_GONE(
+			"50", "40", "cwnd", "140",
+			"200") "60 rx conn=1 seq=500 end=600 ack=200\n" FLOW_HOLD("70", "cwnd",
+										  "200", "260")
+					   FLOW_GONE("110", "40", "cwnd", "200", "260")));
+
+	(void)state;
+	assert_int_equal(outcome.report->stall_count, 2);
+	done(&outcome);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_flow),         cmocka_unit_test(test_two_messages),
 		cmocka_unit_test(test_every_reason), cmocka_unit_test(test_what_was_not_seen),
 		cmocka_unit_test(test_changing),     cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_options),      cmocka_unit_test(test_many_parts),

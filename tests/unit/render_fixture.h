@@ -210,6 +210,23 @@ static inline void assert_not_in(const char *text, const char *unwanted)
 		fail_msg("\"%s\" is in:\n%s", unwanted, text);
 }
 
+/* A further link of the stall's chain: the wait of this line. */
+static inline void add_link(struct stall *stall, enum cause cause, const char *line)
+{
+	struct stall_link *link = &stall->links[stall->link_count++];
+	union record wait;
+
+	parse(line, &wait);
+	*link = (struct stall_link){
+		.pid = wait.head.tgid,
+		.tid = wait.head.tid,
+		.cause = cause,
+		.start_ts = wait.wait.off_ts,
+		.end_ts = wait.head.ts,
+		.wait = wait.wait,
+	};
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 #endif

@@ -40,8 +40,8 @@
 #define STREAM                                                                                     \
 	STREAMED("5")                                                                              \
 	STREAMED("9")                                                                              \
-	STREAMED("14") STREAMED("19") STREAMED("24") STREAMED("29") STREAMED("34") STREAMED("39")  \
-		STREAMED("44")
+	STREAMED("14")                                                                             \
+	STREAMED("19") STREAMED("24") STREAMED("29") STREAMED("34") STREAMED("39") STREAMED("44")
 
 struct row {
 	const char *what;

@@ -5,34 +5,17 @@
 /* Lines that do not wrap. */
 static const struct render_style wide = {.width = 240};
 
-static void add_wait_link(struct stall *stall, enum cause cause, const char *line)
-{
-	struct stall_link *link = &stall->links[stall->link_count++];
-	union record wait;
-
-	parse(line, &wait);
-	*link = (struct stall_link){
-		.pid = wait.head.tgid,
-		.tid = wait.head.tid,
-		.cause = cause,
-		.start_ts = wait.wait.off_ts,
-		.end_ts = wait.head.ts,
-		.wait = wait.wait,
-	};
-}
-
 static void a_chain_is_told_backwards(void **state)
 {
 	struct fixture *f = *state;
 	const char *text;
 
-	add_wait_link(&f->stall, CAUSE_PEER_APP,
-		      "60 wait conn=1 tgid=4242 tid=4242 off=10 wake=59 state=1 syscall=0 arg0=7");
+	add_link(&f->stall, CAUSE_PEER_APP,
+		 "60 wait conn=1 tgid=4242 tid=4242 off=10 wake=59 state=1 syscall=0 arg0=7");
 	assert_not_in(text_of(f, NULL, &wide), "chain:"); /* one link is no chain */
-	add_wait_link(&f->stall, CAUSE_TIMER,
-		      "58 wait tgid=4243 tid=4243 off=18 wake=57 state=1 syscall=35");
-	add_wait_link(&f->stall, CAUSE_RUNQUEUE,
-		      "57 wait tgid=4243 tid=4250 off=18 state=0 syscall=0");
+	add_link(&f->stall, CAUSE_TIMER,
+		 "58 wait tgid=4243 tid=4243 off=18 wake=57 state=1 syscall=35");
+	add_link(&f->stall, CAUSE_RUNQUEUE, "57 wait tgid=4243 tid=4250 off=18 state=0 syscall=0");
 	text = text_of(f, NULL, &wide);
 	assert_in(text,
 		  "chain: client/4242 in read fd 7, 50.0 ms <- server/4243 in nanosleep, "

@@ -35,23 +35,6 @@ static struct stall waiting_stall(enum cause cause)
 	};
 }
 
-/* The server's wait that the client's was for. */
-static void add_link(struct stall *stall, enum cause cause, const char *line)
-{
-	struct stall_link *link = &stall->links[stall->link_count++];
-	union record wait;
-
-	parse(line, &wait);
-	*link = (struct stall_link){
-		.pid = wait.head.tgid,
-		.tid = wait.head.tid,
-		.cause = cause,
-		.start_ts = wait.wait.off_ts,
-		.end_ts = wait.head.ts,
-		.wait = wait.wait,
-	};
-}
-
 #define CLIENT_WAITS                                                                               \
 	"60.000 wait conn=1 tgid=4242 tid=4242 off=10.000 wake=59.900 state=1 syscall=0 arg0=7"
 #define SERVER_SLEEPS "58.000 wait tgid=4243 tid=4243 off=18.000 wake=57.900 state=1 syscall=35"

@@ -30,16 +30,16 @@ ALL_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-pr
 BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
 	-Ivmlinux -I. -MMD -MP
 
-PURE_LIBS = $(shell $(PKG_CONFIG) --libs jansson)
-TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libelf libdw zlib libcap) $(PURE_LIBS)
+PURE_LIBS = $(shell $(PKG_CONFIG) --libs jansson zlib)
+TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libelf libdw libcap) $(PURE_LIBS)
 
 # The pure library: no kernel, no libbpf. The tests link it alone, which keeps it so.
-PURE_SRCS := $(wildcard user/base/*.c user/trace/*.c user/model/*.c user/analyze/*.c user/render/*.c) \
-	user/collect/plan.c
-TOOL_SRCS := $(wildcard user/*.c user/demo/*.c) $(filter-out user/collect/plan.c,$(wildcard user/collect/*.c))
+PURE_SRCS := $(wildcard user/base/*.c user/trace/*.c user/model/*.c user/analyze/*.c user/render/*.c \
+	user/check/*.c) user/collect/plan.c
+TOOL_SRCS := $(wildcard user/*.c user/demo/*.c user/run/*.c) $(filter-out user/collect/plan.c,$(wildcard user/collect/*.c))
 PURE_OBJS := $(PURE_SRCS:%.c=$(B)/%.o)
 TOOL_OBJS := $(TOOL_SRCS:%.c=$(B)/%.o)
-SKEL := $(B)/netstall.skel.h
+SKELS := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 
 UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD := $(B)/tests/workload/exchange
@@ -64,16 +64,19 @@ $(B)/%.o: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-$(patsubst %.c,$(B)/%.o,$(wildcard user/collect/session*.c)): $(SKEL)
+# Whatever of collect/ may include a skeleton.
+$(patsubst %.c,$(B)/%.o,$(wildcard user/collect/*.c)): $(SKELS)
 
-$(B)/netstall.bpf.o: bpf/netstall.bpf.c
+$(B)/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D) && $(CLANG) $(BPF_CFLAGS) -c -o $@ $<
 
-$(SKEL): $(B)/netstall.bpf.o
+# Kept: make would remove it as a step on the way.
+.PRECIOUS: $(B)/%.bpf.o
+$(B)/%.skel.h: $(B)/%.bpf.o
 	$(call say,SKEL,$@)
-	$(Q)$(BPFTOOL) gen object $(B)/netstall.linked.o $< && \
-		$(BPFTOOL) gen skeleton $(B)/netstall.linked.o name netstall_bpf >$@.new && mv $@.new $@
+	$(Q)$(BPFTOOL) gen object $(B)/$*.linked.o $< && \
+		$(BPFTOOL) gen skeleton $(B)/$*.linked.o name $*_bpf >$@.new && mv $@.new $@
 
 # ---- tests ----
 

@@ -56,14 +56,14 @@ struct doubt {
 
 /* How `-- PROGRAM` ended. */
 enum program_end {
-	PROGRAM_NONE,       /* there was none: -p and the like */
-	PROGRAM_EXITED,     /* status */
-	PROGRAM_SIGNALLED,  /* signal; by one that netstall passed on: passed_on */
-	PROGRAM_NOT_FOUND,  /* status 127 as in a shell; nothing ran */
-	PROGRAM_NOT_RUN,    /* status 126: not executable, bad format ...; nothing ran */
-	PROGRAM_TIMED_OUT,  /* --timeout ended it */
-	PROGRAM_NOT_READY,  /* --wait-port: nobody listened there in time */
-	PROGRAM_LEFT_ALONE, /* it still runs: -d was over */
+	PROGRAM_NONE,      /* there was none: -p and the like */
+	PROGRAM_EXITED,    /* status */
+	PROGRAM_SIGNALLED, /* signal; by one that netstall passed on: passed_on */
+	PROGRAM_NOT_FOUND, /* status 127 as in a shell; nothing ran */
+	PROGRAM_NOT_RUN,   /* status 126: not executable, bad format ...; nothing ran */
+	PROGRAM_TIMED_OUT, /* netstall ended it, and all that it started: --timeout was over */
+	PROGRAM_NOT_READY, /* the same: nobody of it listened at --wait-port in time */
+	PROGRAM_OUTLIVED,  /* the same: it still ran when -d was over; no failure of its own */
 };
 
 struct program_outcome {
@@ -78,6 +78,8 @@ struct program_outcome {
 	pid_t orphan_pid;    /* one of them */
 	uint64_t ran_ns;     /* from exec to its end */
 	double timeout_secs; /* --timeout, 0 none */
+	unsigned wait_port;  /* --wait-port, 0 none */
+	double wait_secs;    /* how long that was waited for, at most */
 };
 
 /* A cause's rate against the baseline's. */

@@ -52,7 +52,7 @@ struct doubt {
 	char *text; /* one sentence, with the remedy */
 };
 
-#define OUTCOME_DOUBTS 16
+#define OUTCOME_DOUBTS 24
 
 /* How `-- PROGRAM` ended. */
 enum program_end {
@@ -107,7 +107,11 @@ struct outcome {
 	const struct report *report; /* NULL: nothing was traced */
 	char target[128];            /* for people: "echo_bench (4242)", "./integration-test" */
 	double seconds;              /* length of what was judged: the window without the warm-up */
-	uint64_t exchanges;          /* of the target's connections, judged part */
+	double warmup_seconds;       /* not judged, 0 none */
+	char *unable;       /* why netstall could not do its work, a sentence; NULL: it could */
+	uint64_t exchanges; /* of the target's connections, judged part */
+	/* The warm-up's exchanges and connections are among them: they were not told apart. */
+	bool traffic_of_warmup;
 	uint64_t min_exchanges;
 	size_t connections; /* of the target, with traffic */
 	size_t gate_count;

@@ -224,6 +224,36 @@ static void what_is_odd_stays_readable(void **state)
 	assert_string_equal(text, "a_function_with");
 }
 
+static void placed(const char *frames, const char *file, unsigned line)
+{
+	struct site_place place = {0};
+
+	assert_int_equal(site__place(frames, &place), file != NULL);
+	if (file) {
+		assert_string_equal(place.file, file);
+		assert_int_equal(place.line, line);
+	}
+}
+
+static void the_place_is_the_programs_own_line(void **state)
+{
+	(void)state;
+	placed("__send+0x5 (../sysdeps/unix/send.c:28);put+0x1c (src/client.c:88);main+0x80 (a.c:9)",
+	       "src/client.c", 88);
+	placed("write+0x5;[libssl.so.3]+0x99;put+0x1c (/src/c++/client.cc:88)",
+	       "/src/c++/client.cc", 88);
+	placed("std::f(int (*)(char))+0x1c (a (copy)/x+0x2.cc:7)", "a (copy)/x+0x2.cc", 7);
+	placed("inlined (lib/x.h:3);put+0x1c (b.c:1)", "lib/x.h", 3);
+	placed("put+0x1c;main+0x80;__libc_start_main+0x1 (csu/libc-start.c:3)", NULL, 0);
+	placed("put+0x1c (client.c:0);main+0x80 (client.c)", NULL, 0);
+	placed("(:1);(:);) (;f (g:)", NULL, 0);
+	placed("", NULL, 0);
+	placed(NULL, NULL, 0);
+	described(
+		"__send+0x5 (../send.c:28);put+0x1c (src/client.c:88);__libc_start_main+0x1 (c:3)",
+		"put+0x1c (src/client.c:88)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +267,7 @@ int main(void)
 		cmocka_unit_test(a_site_begins_and_ends_in_the_program),
 		cmocka_unit_test(a_stripped_program_keeps_addresses),
 		cmocka_unit_test(what_is_odd_stays_readable),
+		cmocka_unit_test(the_place_is_the_programs_own_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

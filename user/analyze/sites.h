@@ -30,6 +30,20 @@ void sites__join(const struct sites *sites, const struct model *model, struct st
  */
 char *site__describe(char *dst, size_t size, const char *frames);
 
+/* Where a line of code stands, as its program's debug information says. Not made safe to print. */
+struct site_place {
+	char file[512];
+	char function[96]; /* what fits */
+	unsigned line;
+};
+
+/*
+ * The innermost frame that is not the C library's and has a place: frames are
+ * "symbol+0x12 (path/file.c:123)" where debug information is at hand, else "symbol+0x12".
+ * Returns false when none has.
+ */
+bool site__place(const char *frames, struct site_place *place);
+
 #define SITE_LINES 2
 
 /* Line number index of a stall: "first write: ..."; NULL: there is none. */

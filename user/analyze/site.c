@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* A call site in words: the frames of a user stack, the C library's left out. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/analyze/sites.h"
+#include "user/base/text.h"
+
+/* Frames of the program that a person is shown; the JSON has them all. */
+#define SHOWN_FRAMES 5
+
+struct frame {
+	const char *text;
+	size_t len; /* of text, with its offset and place */
+	size_t name_len;
+	size_t place; /* where " (path/file.c:123)" begins; len: it has none */
+};
+
+/* The offset at the end of text: "+0x1f"; len when there is none. */
+static size_t offset_at(const char *text, size_t len)
+{
+	size_t digits = len;
+
+	while (digits > 0 && isxdigit((unsigned char)text[digits - 1]))
+		digits--;
+	if (digits < len && digits > 3 && !memcmp(text + digits - 3, "+0x", 3))
+		return digits - 3;
+	return len;
+}
+
+/* The blank before " (path/file.c:123)" at the end of text; len when there is no such place. */
+static size_t place_at(const char *text, size_t len)
+{
+	size_t digits = len - 1, open;
+
+	if (len < 6 || text[len - 1] != ')')
+		return len;
+	while (digits > 0 && isdigit((unsigned char)text[digits - 1]))
+		digits--;
+	if (digits == len - 1 || digits < 2 || text[digits - 1] != ':')
+		return len;
+	/* A path may have parentheses, so that the first one behind the offset counts. */
+	for (open = 1; open + 3 < digits; open++) {
+		if (text[open] == ' ' && text[open + 1] == '(' &&
+		    (offset_at(text, open) < open || !memmem(text + open, len - open, "+0x", 3)))
+			return open;
+	}
+	return len;
+}
+
+static bool next_frame(const char **at, struct frame *frame)
+{
+	*at += strspn(*at, ";");
+	if (!**at)
+		return false;
+	frame->text = *at;
+	frame->len = strcspn(*at, ";");
+	frame->place = place_at(frame->text, frame->len);
+	frame->name_len = offset_at(frame->text, frame->place);
+	*at += frame->len;
+	return true;
+}
+
+static bool is_named(const struct frame *frame, const char *const names[])
+{
+	const char *name = frame->text;
+	size_t len = frame->name_len;
+
+	while (len && *name == '_') {
+		name++;
+		len--;
+	}
+	for (; *names; names++)
+		if (strlen(*names) == len && !strncmp(*names, name, len))
+			return true;
+	return false;
+}
+
+/* A frame without a name of its own: "[libc.so.6]+0x2724a". */
+static bool is_in_libc(const struct frame *frame)
+{
+	static const char *const modules[] = {"[libc.so", "[libc-", "[libpthread", "[ld-musl"};
+
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (frame->len > strlen(modules[i]) &&
+		    !strncmp(frame->text, modules[i], strlen(modules[i])))
+			return true;
+	return false;
+}
+
+/* The C library's way into the kernel: every program's sends end there. */
+static bool is_wrapper(const struct frame *frame)
+{
+	static const char *const names[] = {
+		"write",        "writev",          "pwritev2",
+		"send",         "sendto",          "sendmsg",
+		"sendmmsg",     "sendfile",        "sendfile64",
+		"splice",       "syscall",         "libc_write",
+		"libc_writev",  "libc_send",       "libc_sendto",
+		"libc_sendmsg", "IO_file_write",   "IO_new_file_write",
+		"IO_do_write",  "IO_new_do_write", "syscall_cp",
+		"syscall_cp_c", "stdio_write",     NULL,
+	};
+
+	return is_named(frame, names) || is_in_libc(frame);
+}
+
+/* What stands before every program's own code. */
+static bool is_startup(const struct frame *frame)
+{
+	static const char *const names[] = {"libc_start_main",
+					    "libc_start_call_main",
+					    "start",
+					    "start_thread",
+					    "clone",
+					    "clone3",
+					    NULL};
+
+	return is_named(frame, names) || is_in_libc(frame);
+}
+
+static void add(char *dst, size_t size, const char *lead, const char *text, size_t len)
+{
+	char safe[TEXT_SAFE(96)];
+	size_t used = strlen(dst);
+
+	text__safe(safe, sizeof(safe), text, len < 96 ? len : 96);
+	snprintf(dst + used, size - used, "%s%s", lead, safe);
+}
+
+char *site__describe(char *dst, size_t size, const char *frames)
+{
+	struct frame list[64], frame;
+	size_t count = 0, from = 0, to, i;
+
+	dst[0] = '\0';
+	while (count < 64 && next_frame(&frames, &frame))
+		list[count++] = frame;
+	while (from < count && is_wrapper(&list[from]))
+		from++;
+	if (from == count)
+		from = 0;
+	for (to = count; to > from + 1 && is_startup(&list[to - 1]);)
+		to--;
+	for (i = from; i < to && i < from + SHOWN_FRAMES; i++)
+		add(dst, size, i > from ? " <- " : "", list[i].text, list[i].len);
+	if (i < to)
+		add(dst, size, " <- ", "...", 3);
+	return dst;
+}
+
+bool site__place(const char *frames, struct site_place *place)
+{
+	struct frame frame;
+
+	while (frames && next_frame(&frames, &frame)) {
+		const char *path = frame.text + frame.place + 2, *colon;
+
+		if (is_startup(&frame) && !is_wrapper(&frame))
+			break;
+		if (frame.place == frame.len || is_wrapper(&frame))
+			continue;
+		colon = memrchr(path, ':', frame.len - frame.place - 2);
+		snprintf(place->file, sizeof(place->file), "%.*s", (int)(colon - path), path);
+		snprintf(place->function, sizeof(place->function), "%.*s", (int)frame.name_len,
+			 frame.text);
+		place->line = (unsigned)strtoul(colon + 1, NULL, 10);
+		if ((size_t)(colon - path) < sizeof(place->file) && place->line > 0)
+			return true;
+	}
+	return false;
+}
+
+char *site__line(char *dst, size_t size, const struct stall *stall, unsigned index)
+{
+	const char *site = index ? stall->second_site : stall->first_site;
+	char text[SITE_TEXT];
+	const char *which = "first write";
+
+	if (!site)
+		return NULL;
+	if (index)
+		which = stall->reason == NS_HOLD_NAGLE ? "second write" : "held write";
+	snprintf(dst, size, "%s: %s", which, site__describe(text, sizeof(text), site));
+	return dst;
+}

@@ -167,8 +167,9 @@ int live__run(const struct live_options *options, struct live **out)
 {
 	struct live *live = xcalloc(1, sizeof(*live));
 	struct session_options session_options = options->session;
-	const struct pipeline_sink sink = {options->sink.on_record ? on_record : NULL, on_stall,
-					   live};
+	const struct pipeline_sink sink = {.on_record = options->sink.on_record ? on_record : NULL,
+					   .on_stall = on_stall,
+					   .context = live};
 	int err;
 
 	*out = NULL;

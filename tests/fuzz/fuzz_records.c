@@ -42,7 +42,7 @@ static void render_all(const struct report *report)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct pipeline_sink sink = {on_record, on_stall, NULL};
+	const struct pipeline_sink sink = {.on_record = on_record, .on_stall = on_stall};
 	struct pipeline *pipeline = pipeline__new(&sink);
 
 	if (!nowhere)

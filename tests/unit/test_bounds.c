@@ -5,7 +5,7 @@
 static void test_many_stalls(void **state)
 {
 	struct seen seen = {0};
-	struct pipeline_sink sink = {NULL, see_stall, &seen};
+	struct pipeline_sink sink = {.on_stall = see_stall, .context = &seen};
 	struct pipeline *pipeline = pipeline__new(&sink);
 	const uint32_t count = REPORT_STALLS + 5000;
 	const struct report *report;
@@ -41,7 +41,7 @@ static void test_many_stalls(void **state)
 static void test_many_at_once(void **state)
 {
 	struct seen seen = {0};
-	struct pipeline_sink sink = {NULL, see_stall, &seen};
+	struct pipeline_sink sink = {.on_stall = see_stall, .context = &seen};
 	struct pipeline *pipeline = pipeline__new(&sink);
 
 	(void)state;
@@ -85,7 +85,7 @@ static void test_many_conns(void **state)
 static void test_records_do_not_pile_up(void **state)
 {
 	struct seen seen = {0};
-	struct pipeline_sink sink = {see_record, NULL, &seen};
+	struct pipeline_sink sink = {.on_record = see_record, .context = &seen};
 	struct pipeline *pipeline = pipeline__new(&sink);
 	union record record;
 

@@ -129,7 +129,8 @@ static void test_records_in_order(void **state)
 	(void)state;
 	for (size_t i = 0; i < GOLDEN; i++) {
 		struct seen seen = {0};
-		struct pipeline_sink sink = {see_record, see_stall, &seen};
+		struct pipeline_sink sink = {
+			.on_record = see_record, .on_stall = see_stall, .context = &seen};
 		struct pipeline *pipeline = pipeline__new(&sink);
 		struct feed feed = feed__golden(golden[i]);
 
@@ -193,7 +194,8 @@ static void random_record(union record *record, uint64_t *random, uint64_t now)
 static void run_random(uint64_t seed)
 {
 	struct seen seen = {0};
-	struct pipeline_sink sink = {see_record, see_stall, &seen};
+	struct pipeline_sink sink = {
+		.on_record = see_record, .on_stall = see_stall, .context = &seen};
 	struct pipeline *pipeline = pipeline__new(&sink);
 	uint64_t random = seed, now = TEXT_TRACE_ORIGIN_NS + 200000000;
 	struct feed session = feed__text("0 session threshold=10 arch=x86_64\n");
@@ -271,7 +273,7 @@ static void test_damage_is_counted(void **state)
 static void test_idle_tells(void **state)
 {
 	struct seen seen = {0};
-	struct pipeline_sink sink = {NULL, see_stall, &seen};
+	struct pipeline_sink sink = {.on_stall = see_stall, .context = &seen};
 	struct pipeline *pipeline = pipeline__new(&sink);
 	uint64_t end = TEXT_TRACE_ORIGIN_NS + 15000000;
 

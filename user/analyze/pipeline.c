@@ -47,6 +47,8 @@ struct pipeline *pipeline__new(const struct pipeline_sink *sink)
 	pipeline->recoveries = recoveries__new(pipeline->model, pipeline->incidents);
 	pipeline->roots = roots__new();
 	pipeline->waits = waits__new(pipeline->model, pipeline->incidents, pipeline->roots);
+	if (pipeline->sink.on_wait)
+		waits__explain_all(pipeline->waits);
 	pipeline->requests = requests__new(pipeline->model);
 	pipeline->ledger = ledger__new(pipeline->model);
 	pipeline->order = order__new();
@@ -208,6 +210,8 @@ static void settle(struct pipeline *pipeline, uint64_t now)
 
 	explain_incidents(pipeline, now);
 	while (waits__judge(pipeline->waits, now, &judged)) {
+		if (judged.is_explained)
+			pipeline->sink.on_wait(pipeline->sink.context, &judged.waited);
 		if (judged.judgement == JUDGED_EXTENDS)
 			ledger__extend(pipeline->ledger, judged.stall, &judged.finding.stall);
 		if (judged.judgement == JUDGED_JOINED || judged.judgement == JUDGED_EXTENDS)

@@ -16,6 +16,7 @@
 #define NETSTALL_ANALYZE_PIPELINE_H
 
 #include "user/analyze/report.h"
+#include "user/analyze/waited.h"
 
 struct pipeline;
 
@@ -28,6 +29,9 @@ struct pipeline_sink {
 	 * May be NULL. */
 	void (*on_stall)(void *context, const struct report *so_far, const struct stall *stall);
 	void *context;
+	/* What a wait of a target was for, of each of at least the threshold; in no order. It
+	 * costs a second walk of the chain. May be NULL. */
+	void (*on_wait)(void *context, const struct waited *waited);
 };
 
 struct pipeline *pipeline__new(const struct pipeline_sink *sink);

@@ -36,6 +36,7 @@ struct waits {
 	uint64_t longest;
 	enum cause longest_cause;
 	uint64_t by_cause[CAUSE_COUNT];
+	bool explains_all;
 };
 
 struct waits *waits__new(const struct model *model, const struct incidents *incidents,
@@ -55,6 +56,11 @@ void waits__free(struct waits *waits)
 		return;
 	free(waits->pending);
 	free(waits);
+}
+
+void waits__explain_all(struct waits *waits)
+{
+	waits->explains_all = true;
 }
 
 uint64_t waits__longest(const struct waits *waits, enum cause *cause)
@@ -228,11 +234,16 @@ static void judge(struct waits *waits, const struct ns_wait *wait, struct judged
 	judged->judgement = JUDGED_NOTHING;
 	judged->root = NULL;
 	judged->incident = NULL;
+	judged->is_explained = false;
 	if (!length || !model__is_target(waits->model, wait->head.tgid) ||
 	    length < session__threshold(waits->model))
 		return;
 	cover__find(&cover, waits->model, waits->roots, waits->incidents, wait);
 	waits->by_cause[cover.cause] += cover__total(&cover);
+	if (waits->explains_all) {
+		waited__explain(waits->model, waits->roots, &cover, wait, &judged->waited);
+		judged->is_explained = true;
+	}
 	gap = cover__gap(&cover, &start);
 	/* Covered in substance, by half or more: one incident is one stall. */
 	if (2 * cover__total(&cover) >= length || gap < session__threshold(waits->model)) {
@@ -268,6 +279,7 @@ bool waits__judge(struct waits *waits, uint64_t now, struct judged *judged)
 	    incidents__pending(waits->incidents, wait.head.conn, wait.off_ts, wait.head.ts)) {
 		waits->pending[next].due_ts = now + SETTLE_NS;
 		judged->judgement = JUDGED_NOTHING;
+		judged->is_explained = false;
 		return true;
 	}
 	waits->pending[next] = waits->pending[--waits->count];

@@ -8,6 +8,7 @@
 #define NETSTALL_ANALYZE_WAITS_H
 
 #include "user/analyze/blame.h"
+#include "user/analyze/waited.h"
 
 #define WAITS_PENDING 1024 /* not yet judged; the oldest is judged early when there are more */
 #define WAITS_TOLD    1024 /* links of stalls, which other waits may turn out to share */
@@ -26,6 +27,8 @@ struct judged {
 	struct finding finding;    /* stall */
 	struct incident *incident; /* stall: its evidence; the caller frees it */
 	struct root *root;         /* stall: the untold incident that it comes from, NULL none */
+	bool is_explained;         /* waits__explain_all() was asked for: waited is filled */
+	struct waited waited;      /* the wait itself, whatever was judged */
 };
 
 struct waits;
@@ -33,6 +36,8 @@ struct waits;
 struct waits *waits__new(const struct model *model, const struct incidents *incidents,
 			 struct roots *roots);
 void waits__free(struct waits *waits);
+/* Tell of every wait what it was for, also of those that are no stall. */
+void waits__explain_all(struct waits *waits);
 /* The model has seen the record already. */
 void waits__feed(struct waits *waits, const struct ns_wait *wait, uint64_t now);
 /* Judge the wait that is due first, when it is at now (UINT64_MAX: it is). Returns false

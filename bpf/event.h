@@ -187,6 +187,7 @@ enum ns_fact {
 	NS_FACT_READ = 8,     /* the application's receive calls */
 	NS_FACT_SENDPAGE = 9, /* sendfile and splice before Linux 6.5 */
 	NS_FACT_RETRANS = 10,
+	NS_FACT_NAMES = 11, /* of kernel functions: what a thread sleeps in, and who woke it */
 	NS_FACT_COUNT
 };
 

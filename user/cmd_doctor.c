@@ -88,7 +88,14 @@ static void print_kernel(const struct caps *caps, const char *btf_path)
 	line("fentry, fexit", caps->trampolines ? "attach" : "refused",
 	     caps->trampolines ? "" : "trampolines are off or forbidden by the security policy");
 	line("kprobes", caps->kprobes ? "attach" : "refused",
-	     caps->kprobes ? "" : "CONFIG_KPROBES is off, or the security policy forbids them");
+	     caps->kprobes         ? ""
+	     : caps->perf_paranoid ? "kernel.perf_event_paranoid is above 2: only root gets them"
+				   : "CONFIG_KPROBES is off, or the security policy forbids them");
+	line("kernel symbols", caps->kernel_names ? "yes" : "hidden",
+	     caps->kernel_names ? "" : "CAP_SYSLOG shows them");
+	line("call sites", caps__may_look_inside() ? "yes" : "own",
+	     caps__may_look_inside() ? ""
+				     : "CAP_SYS_PTRACE names those of other users' programs too");
 }
 
 static void print_losses(const struct plan *plan, const char *indent)
@@ -134,10 +141,11 @@ static void print_remedy(const struct plan *plan)
 	printf("\nTracing is not possible: %s.\n", plan->why_not);
 	caps__lacking(lacking, sizeof(lacking));
 	if (*lacking)
-		printf("Without root, these capabilities do: cap_bpf,cap_perfmon,cap_sys_ptrace\n"
-		       "  sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep $(command -v netstall)\n"
-		       "(add cap_syslog for the names of kernel functions, and before Linux 5.11 "
-		       "cap_sys_resource)\n");
+		printf("Without root, these capabilities do:\n"
+		       "  sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep $(command -v netstall)\n"
+		       "cap_bpf and cap_perfmon let it trace, cap_sys_ptrace name call sites, and cap_syslog "
+		       "tell ipc, lock,\ndisk and timer apart; before Linux 5.11 it needs cap_sys_resource, "
+		       "or ulimit -l unlimited, too.\n");
 }
 
 /* ---- --self-test ---- */

@@ -17,6 +17,7 @@ static const struct caps everything = {.btf = true,
 				       .tracepoints = true,
 				       .trampolines = true,
 				       .kprobes = true,
+				       .kernel_names = true,
 				       .variants = ALL_VARIANTS};
 
 /* What a kernel has without the variants that hang on this function or tracepoint. */
@@ -104,6 +105,28 @@ static void old_kernel_by_tracepoints_alone(void **state)
 	assert_true(plan_of(&caps, WAY_FENTRY).possible);
 	assert_true(plan_of(&caps, WAY_KPROBE).possible);
 	assert_true(plan_of(&caps, WAY_AUTO).possible);
+}
+
+static void hidden_kernel_symbols_cost_names_alone(void **state)
+{
+	struct caps caps = everything;
+
+	(void)state;
+	assert_false(plan_of(&caps, WAY_AUTO).missing & 1u << NS_FACT_NAMES);
+	caps.kernel_names = false;
+	assert_true(plan_of(&caps, WAY_AUTO).possible);
+	assert_true(plan_of(&caps, WAY_AUTO).missing & 1u << NS_FACT_NAMES);
+}
+
+static void paranoid_perf_is_told_from_kprobes_off(void **state)
+{
+	struct caps caps = everything;
+
+	(void)state;
+	caps.kprobes = false;
+	assert_null(strstr(plan_of(&caps, WAY_KPROBE).why_not, "perf_event_paranoid"));
+	caps.perf_paranoid = true;
+	assert_non_null(strstr(plan_of(&caps, WAY_KPROBE).why_not, "perf_event_paranoid=2"));
 }
 
 static void forced_way_is_kept_or_refused(void **state)
@@ -239,6 +262,8 @@ int main(void)
 		cmocka_unit_test(kprobe_is_second),
 		cmocka_unit_test(tracepoints_are_last),
 		cmocka_unit_test(old_kernel_by_tracepoints_alone),
+		cmocka_unit_test(hidden_kernel_symbols_cost_names_alone),
+		cmocka_unit_test(paranoid_perf_is_told_from_kprobes_off),
 		cmocka_unit_test(forced_way_is_kept_or_refused),
 		cmocka_unit_test(absent_function_costs_one_fact),
 		cmocka_unit_test(absent_sender_moves_to_next_way),

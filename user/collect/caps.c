@@ -21,7 +21,6 @@ static const struct {
 } needed_caps[] = {
 	{CAP_BPF, "CAP_BPF"},
 	{CAP_PERFMON, "CAP_PERFMON"},
-	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
 };
 
 static bool have_cap(cap_value_t value)
@@ -44,14 +43,33 @@ void caps__lacking(char *out, size_t size)
 
 	out[0] = '\0';
 	for (i = 0; i < sizeof(needed_caps) / sizeof(needed_caps[0]); i++) {
-		bool implied = admin && needed_caps[i].value != CAP_SYS_PTRACE;
-
-		if (implied || have_cap(needed_caps[i].value))
+		if (admin || have_cap(needed_caps[i].value))
 			continue;
 		if (out[0])
 			strncat(out, " ", size - strlen(out) - 1);
 		strncat(out, needed_caps[i].name, size - strlen(out) - 1);
 	}
+}
+
+bool caps__may_look_inside(void)
+{
+	return have_cap(CAP_SYS_PTRACE);
+}
+
+/* Without the right all addresses read as zero; with it, those of per-CPU symbols may. */
+static bool kernel_names_visible(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	unsigned long long address = 0;
+	char line[512], type = 0;
+
+	if (!file)
+		return false;
+	while (type != 't' && type != 'T' && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%llx %c", &address, &type) != 2)
+			break;
+	fclose(file);
+	return (type == 't' || type == 'T') && address;
 }
 
 const char *caps__lockdown(void)
@@ -163,7 +181,7 @@ static bool tracing_attaches(enum bpf_attach_type attach, int btf_id)
 	return true;
 }
 
-static bool kprobe_attaches(const char *function)
+static bool kprobe_attaches(const char *function, bool *paranoid)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr)};
 	unsigned type;
@@ -179,6 +197,8 @@ static bool kprobe_attaches(const char *function)
 	attr.type = type;
 	attr.kprobe_func = (uintptr_t)function;
 	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	/* Above 2, which Debian and Ubuntu added and preset, CAP_PERFMON is not enough for it. */
+	*paranoid = fd < 0 && errno == EACCES;
 	if (fd < 0)
 		return false;
 	close(fd);
@@ -206,7 +226,8 @@ struct btf *caps__probe(struct caps *caps, const char *btf_path)
 	caps->trampolines = tracing_attaches(
 		BPF_TRACE_FENTRY,
 		btf__find_by_name_kind(btf, "tcp_delack_timer_handler", BTF_KIND_FUNC));
-	caps->kprobes = kprobe_attaches("tcp_delack_timer_handler");
+	caps->kprobes = kprobe_attaches("tcp_delack_timer_handler", &caps->perf_paranoid);
+	caps->kernel_names = kernel_names_visible();
 	return btf;
 }
 

@@ -18,6 +18,8 @@ void caps__free_btf(struct btf *btf);
 const char *caps__lockdown(void);
 /* Names of the capabilities that tracing needs and this process lacks, "" when none. */
 void caps__lacking(char *out, size_t size);
+/* The right to name the call sites of processes of other users: CAP_SYS_PTRACE. */
+bool caps__may_look_inside(void);
 /* Jiffies a second (CONFIG_HZ), 0 when it cannot be told. */
 unsigned caps__hz(void);
 

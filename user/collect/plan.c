@@ -112,6 +112,10 @@ static const struct {
 	[NS_FACT_READ] = {"reads", "the application's receive calls (with --all)"},
 	[NS_FACT_SENDPAGE] = {"sendfile", "sendfile() and splice() before Linux 6.5"},
 	[NS_FACT_RETRANS] = {"retransmits", "segments sent again, and by which timer"},
+	[NS_FACT_NAMES] =
+		{"kernel-names",
+		 "what a thread slept in and who woke it, beyond its system call (ipc, lock, "
+		 "disk, timer, softirq); give it CAP_SYSLOG"},
 };
 
 static const char *const ways[WAY_COUNT] = {
@@ -190,11 +194,14 @@ static const struct variant *choose_variant(const struct caps *caps, enum way wa
 	return NULL;
 }
 
-/* Is this fact's hook simply not in this kernel, because nothing needs it there? */
+/* Is there nothing to hook: known otherwise, or not in this kernel because nothing needs it there?
+ */
 static bool not_needed(const struct caps *caps, enum ns_fact fact)
 {
 	size_t i;
 
+	if (fact == NS_FACT_NAMES)
+		return caps->kernel_names;
 	if (fact != NS_FACT_SENDPAGE)
 		return false;
 	for (i = 0; i < plan_variant_count; i++)
@@ -243,8 +250,8 @@ static const char *refusal(const struct caps *caps)
 		return "this kernel offers no type information (BTF): it needs CONFIG_DEBUG_INFO_BTF=y, "
 		       "or a BTF file for it given with -C btf=FILE";
 	if (!caps->may_load)
-		return "loading BPF programs takes root, or the capabilities CAP_BPF, CAP_PERFMON and "
-		       "CAP_SYS_PTRACE: run it with sudo";
+		return "loading BPF programs takes root, or the capabilities CAP_BPF and CAP_PERFMON: run it "
+		       "with sudo";
 	if (caps->lockdown)
 		return "the kernel is locked down to confidentiality, which forbids BPF to read kernel "
 		       "memory: boot with lockdown=integrity or none";
@@ -265,6 +272,9 @@ static const char *way_refusal(const struct caps *caps, enum way way)
 	if (way == WAY_FENTRY)
 		return "fentry programs do not attach on this kernel (trampolines are refused, or "
 		       "CONFIG_FUNCTION_TRACER is off): leave out -C attach";
+	if (caps->perf_paranoid)
+		return "kernel.perf_event_paranoid is above 2 here, which refuses kprobes to all but "
+		       "CAP_SYS_ADMIN: run it with sudo, or sysctl kernel.perf_event_paranoid=2";
 	return "kprobes do not attach on this kernel (CONFIG_KPROBES is off, or they are refused): leave "
 	       "out -C attach";
 }

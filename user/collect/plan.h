@@ -58,7 +58,9 @@ struct caps {
 	bool tracepoints; /* BTF tracepoint programs attach */
 	bool trampolines; /* fentry programs attach */
 	bool kprobes;
-	uint64_t variants; /* bit i: all hooks of plan_variants[i] exist */
+	bool perf_paranoid; /* kprobes are refused to us by kernel.perf_event_paranoid alone */
+	bool kernel_names;  /* /proc/kallsyms shows addresses */
+	uint64_t variants;  /* bit i: all hooks of plan_variants[i] exist */
 };
 
 #define PLAN_PROGRAMS 48

@@ -37,6 +37,10 @@ static const struct {
 	[NS_FACT_READ] = {"read", "the application's reads"},
 	[NS_FACT_SENDPAGE] = {"sendpage", "sendfile and splice"},
 	[NS_FACT_RETRANS] = {"retrans", "segments sent again"},
+	[NS_FACT_NAMES] =
+		{"kernel-names",
+		 "names of kernel functions (CAP_SYSLOG), so waits but for TCP's are told "
+		 "by the system call alone"},
 };
 
 char *name__lost(char *dst, size_t size, uint32_t kind, uint64_t count)

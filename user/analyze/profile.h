@@ -70,6 +70,12 @@ struct profile_loss {
 	uint64_t ns; /* of waits concerned, 0 not known */
 };
 
+struct texts;
+
+/*
+ * Made by profile__new(), filled by profile__add() and by hand, readable after
+ * profile__finish().
+ */
 struct profile {
 	char target[128]; /* as the user named it */
 	char kernel_release[64];
@@ -87,9 +93,30 @@ struct profile {
 	struct profile_entry *entries; /* most time first */
 	uint64_t total_ns;             /* of all entries */
 	uint64_t waits;
-	uint64_t frames, unknown_frames; /* of user stacks, weighted by nothing */
+	/* Of the entries' own user stacks, weighted by nothing; see PROFILE_UNKNOWN_FRAME. */
+	uint64_t frames, unknown_frames;
 	struct profile_loss lost[PROFILE_LOST_KINDS];
-	const char *hidden; /* why kernel names are missing, a sentence with the remedy; NULL */
+	const char *hidden;  /* why kernel names are missing, a sentence with the remedy; NULL */
+	struct texts *texts; /* what the entries point to; the profile's own */
+	size_t entry_room;
 };
+
+/* How a frame without any name is written. */
+#define PROFILE_UNKNOWN_FRAME "[unknown]"
+
+struct profile *profile__new(void);
+void profile__free(struct profile *profile);
+/* The profile's own copy of text, equal ones being one pointer; NULL for NULL. */
+const char *profile__text(struct profile *profile, const char *text);
+/* Copies the entry and its texts; hops beyond hop_count are not looked at. */
+void profile__add(struct profile *profile, const struct profile_entry *entry);
+/*
+ * Once all is added: joins entries that differ in count and ns alone, puts those with most time
+ * first (equal ones in an order that their content alone decides), and fills in total_ns, waits
+ * and the frames' counts.
+ */
+void profile__finish(struct profile *profile);
+/* 0 for entries of the same chain (count and ns apart), else their order by content. */
+int profile__compare(const struct profile_entry *a, const struct profile_entry *b);
 
 #endif

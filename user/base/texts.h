@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* A set of texts, each kept once: equal ones are one pointer. It grows with what it is given. */
+#ifndef NETSTALL_BASE_TEXTS_H
+#define NETSTALL_BASE_TEXTS_H
+
+#include <stddef.h>
+
+struct texts;
+
+struct texts *texts__new(void);
+void texts__free(struct texts *texts);
+/* The set's own copy, which lives as long as the set; NULL for NULL. */
+const char *texts__keep(struct texts *texts, const char *text);
+
+#endif

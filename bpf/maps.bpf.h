@@ -21,11 +21,6 @@ struct tuple {
 	__u32 netns;
 };
 
-struct listener_key {
-	__u32 netns;
-	__u32 port;
-};
-
 /*
  * Sizes are defaults; the loader sets others. A full table costs what it does not
  * hold and says so in lost[]; only the LRU ones evict, the entry used longest ago.

@@ -273,6 +273,12 @@ struct ns_task_entry {
 	char comm[NS_COMM_LEN];
 };
 
+/* Of the table `listeners`: whose value is a process, 0 when several have the listener. */
+struct listener_key {
+	__u32 netns;
+	__u32 port; /* host byte order */
+};
+
 /* What an iterator run is to do. */
 enum ns_scan {
 	NS_SCAN_TARGETS = 0, /* adopt the targets' sockets, learn all listeners */

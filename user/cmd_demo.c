@@ -108,7 +108,7 @@ static int run(struct demo *demo, struct workload *workload)
 				    .seconds = DEMO_SECONDS,
 				    .progress = isatty(STDERR_FILENO),
 				    .started = open_gate,
-				    .started_context = workload};
+				    .context = workload};
 	struct output output;
 	struct teller teller;
 	struct live *done;

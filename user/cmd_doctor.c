@@ -182,7 +182,7 @@ static int trace_workload(const struct session_options *session, struct workload
 				    .seconds = 30,
 				    .silent = true,
 				    .started = open_gate,
-				    .started_context = workload};
+				    .context = workload};
 	struct live *done;
 	bool right;
 

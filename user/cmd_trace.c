@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* netstall trace: watch a target, explain each stall, sum up. */
 #include <argp.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "user/collect/spawn.h"
+#include "user/base/log.h"
 #include "user/commands.h"
 #include "user/live.h"
 #include "user/options.h"
 #include "user/output.h"
+#include "user/run/program.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -29,7 +31,8 @@ static const struct argp argp = {
 };
 
 struct run {
-	struct spawn *program;
+	struct program *program;
+	const char *name;
 	int err;
 };
 
@@ -37,8 +40,20 @@ static void release_program(void *context)
 {
 	struct run *run = context;
 
-	if (run->program)
-		run->err = spawn__release(run->program);
+	if (!run->program)
+		return;
+	run->err = program__release(run->program);
+	if (run->err)
+		log__error("cannot run %s: %s", run->name, strerror(-run->err));
+}
+
+static bool goes_on(void *context, struct live *live, uint64_t now_ns)
+{
+	struct run *run = context;
+
+	(void)live;
+	(void)now_ns;
+	return !run->program || program__poll(run->program);
 }
 
 static int trace(const struct options *options, struct output *output)
@@ -47,26 +62,29 @@ static int trace(const struct options *options, struct output *output)
 				    .target = &options->target,
 				    .seconds = options->seconds,
 				    .progress = isatty(STDERR_FILENO) && !options->all,
-				    .started = release_program};
+				    .started = release_program,
+				    .tick = goes_on};
 	struct run run = {0};
 	struct teller teller;
 	struct live *done;
 	int err;
 
 	if (options->target.program) {
-		run.program = spawn__new(options->target.program);
+		run.name = options->target.program[0];
+		run.program = program__new(options->target.program, false);
 		if (!run.program)
 			return EXIT_UNABLE;
-		live.program = spawn__pid(run.program);
+		live.program = program__pid(run.program);
+		live.wake_fd = program__fd(run.program);
 	}
-	live.started_context = &run;
+	live.context = &run;
 	teller__init(&teller, output, options);
 	live.sink = teller__sink(&teller);
 	err = live__run(&live, &done);
 	if (!err && !run.err)
 		teller__finish(&teller, live__report(done));
 	live__free(done);
-	spawn__free(run.program);
+	program__free(run.program);
 	return err || run.err ? EXIT_UNABLE : EXIT_OK;
 }
 

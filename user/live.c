@@ -2,11 +2,11 @@
 #include "user/live.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ struct live {
 	uint64_t started_ns;
 	uint64_t progress_ns;
 	size_t stalls;
-	bool program_gone;
+	char target[128];
 };
 
 static volatile sig_atomic_t stop_signal;
@@ -44,12 +44,13 @@ static void on_signal(int signal_number)
 /* For good: a Ctrl-C that comes when the target has just ended must not take the report. */
 static void catch_signals(void)
 {
-	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction action = {.sa_handler = on_signal}, before;
 
-	stop_signal = 0;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	sigaction(SIGHUP, &action, &before);
+	if (before.sa_handler == SIG_IGN)
+		sigaction(SIGHUP, &before, NULL); /* nohup */
 }
 
 static uint64_t now_ns(void)
@@ -112,16 +113,16 @@ static const char *plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
-static void announce(const struct live *live)
+static void announce(struct live *live)
 {
 	const struct report *report = pipeline__report(live->pipeline);
-	char who[128];
+	char *who = live->target;
 
+	session__first_target(live->session, who, sizeof(live->target));
 	if (live->options->silent)
 		return;
-	session__first_target(live->session, who, sizeof(who));
 	if (session__target_count(live->session) > 1)
-		snprintf(who + strlen(who), sizeof(who) - strlen(who), " and %zu more",
+		snprintf(who + strlen(who), sizeof(live->target) - strlen(who), " and %zu more",
 			 session__target_count(live->session) - 1);
 	log__note(
 		"tracing %s, %zu connection%s (the other ends on this host included); kernel %s, %s; "
@@ -130,37 +131,55 @@ static void announce(const struct live *live)
 		report->session.kernel, way__name(session__way(live->session)));
 }
 
-/* The program that we started: gone, or another of its signs of life. */
-static void watch_program(struct live *live)
+/* Until it is time for the next look, or somebody says that it is. */
+static void pause_for(const struct live *live, uint64_t ns)
 {
-	int status;
+	const struct timespec time = {ns / 1000000000, ns % 1000000000};
+	struct pollfd news = {.fd = live->options->wake_fd, .events = POLLIN};
 
-	if (!live->options->program || live->program_gone)
-		return;
-	if (waitpid(live->options->program, &status, WNOHANG) == live->options->program)
-		live->program_gone = true;
+	ppoll(&news, live->options->wake_fd > 0, &time, NULL);
+}
+
+static bool goes_on(struct live *live, uint64_t now)
+{
+	const struct live_options *options = live->options;
+
+	if (stop_signal || (options->tick && !options->tick(options->context, live, now)))
+		return false;
+	return options->program || !session__targets_gone(live->session);
 }
 
 static void loop(struct live *live)
 {
 	bool verbose = live->options->session.verbose;
-	useconds_t pause = (verbose ? VERBOSE_POLL_MS : QUIET_POLL_MS) * 1000;
+	uint64_t pause = (verbose ? VERBOSE_POLL_MS : QUIET_POLL_MS) * 1000000ull;
 	uint64_t now = now_ns();
 	uint64_t end = live->options->seconds ? now + live->options->seconds * 1e9 : UINT64_MAX;
 
-	while (!stop_signal && now < end && !live->program_gone) {
-		uint64_t left = (end - now) / 1000;
-
-		usleep(left < pause ? left : pause);
+	while (now < end && goes_on(live, now)) {
+		pause_for(live, end - now < pause ? end - now : pause);
 		session__poll(live->session);
 		now = now_ns();
 		pipeline__idle(live->pipeline, now);
 		show_progress(live, now);
-		watch_program(live);
-		if (!live->options->program && session__targets_gone(live->session))
-			break;
 	}
 	live__clear_progress();
+}
+
+const char *live__target(const struct live *live)
+{
+	return live->target;
+}
+
+bool live__listens(const struct live *live, uint16_t port)
+{
+	return session__listens(live->session, port);
+}
+
+const struct report *live__totals(struct live *live)
+{
+	session__tell_totals(live->session);
+	return pipeline__report(live->pipeline);
 }
 
 int live__run(const struct live_options *options, struct live **out)
@@ -175,7 +194,9 @@ int live__run(const struct live_options *options, struct live **out)
 	*out = NULL;
 	live->options = options;
 	live->pipeline = pipeline__new(&sink);
-	catch_signals();
+	stop_signal = 0;
+	if (!options->own_signals)
+		catch_signals();
 	session_options.opener = live->opener = opener__new();
 	err = session__open(&session_options, options->target, options->program, feed, live,
 			    &live->session);
@@ -190,7 +211,7 @@ int live__run(const struct live_options *options, struct live **out)
 	session__poll(live->session);
 	announce(live);
 	if (options->started)
-		options->started(options->started_context);
+		options->started(options->context);
 	loop(live);
 	session__finish(live->session);
 	pipeline__finish(live->pipeline);

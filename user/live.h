@@ -9,6 +9,8 @@
 #include "user/analyze/pipeline.h"
 #include "user/collect/session.h"
 
+struct live;
+
 struct live_options {
 	struct session_options session;
 	const struct target *target;
@@ -19,15 +21,27 @@ struct live_options {
 	struct pipeline_sink sink;
 	/* Called once all hooks are attached; may be NULL. */
 	void (*started)(void *context);
-	void *started_context;
+	/*
+	 * Called after each look at what has come, some 20 times a second; false ends the window.
+	 * May be NULL. wake_fd: readable, it makes for a look at once; 0 none.
+	 */
+	bool (*tick)(void *context, struct live *live, uint64_t now_ns);
+	int wake_fd;
+	bool own_signals; /* the caller catches signals, for its tick to see */
+	void *context;    /* of started and tick */
 };
-
-struct live;
 
 /* Run to the end. Returns 0, or -errno after it has said why; then *out is NULL. */
 int live__run(const struct live_options *options, struct live **out);
 const struct report *live__report(const struct live *live);
 void live__free(struct live *live);
+/* "echo_bench (4242)", of the first target; "" when there was none yet. */
+const char *live__target(const struct live *live);
+
+/* For a tick. Somebody of the target listens on that TCP port. */
+bool live__listens(const struct live *live, uint16_t port);
+/* The report so far, with the totals of all connections as of now. */
+const struct report *live__totals(struct live *live);
 
 /* Take the progress line away before something is printed to the terminal. */
 void live__clear_progress(void);

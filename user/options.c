@@ -36,9 +36,8 @@ void usage_error(const struct argp_state *state, const char *format, ...)
 	exit(EXIT_USAGE);
 }
 
-/* A whole number from low to high, or the end with a sentence. */
-static long number(const char *text, const char *what, long low, long high,
-		   struct argp_state *state)
+long options__number(const char *text, const char *what, long low, long high,
+		     const struct argp_state *state)
 {
 	char *end;
 	long value;
@@ -51,7 +50,8 @@ static long number(const char *text, const char *what, long low, long high,
 	return value;
 }
 
-static double seconds(const char *text, const char *what, double high, struct argp_state *state)
+double options__positive(const char *text, const char *what, double high,
+			 const struct argp_state *state)
 {
 	char *end;
 	double value = strtod(text, &end);
@@ -70,13 +70,14 @@ static void parse_pids(char *list, struct target *target, struct argp_state *sta
 		if (target->pid_count == TARGET_PIDS)
 			usage_error(state, "-p takes at most %d pids; -c or --comm take any number",
 				    TARGET_PIDS);
-		target->pids[target->pid_count++] = number(word, "a pid", 1, PID_LIMIT, state);
+		target->pids[target->pid_count++] =
+			options__number(word, "a pid", 1, PID_LIMIT, state);
 	}
 }
 
 static unsigned ring_bytes(const char *text, struct argp_state *state)
 {
-	long bytes = number(text, "ringbuf.bytes", 4096, 1 << 30, state);
+	long bytes = options__number(text, "ringbuf.bytes", 4096, 1 << 30, state);
 
 	if (bytes & (bytes - 1))
 		usage_error(state, "ringbuf.bytes must be a power of two, not '%s'", text);
@@ -100,9 +101,9 @@ static void parse_knob(char *text, struct session_options *session, struct argp_
 	} else if (!strcmp(text, "ringbuf.bytes")) {
 		session->ringbuf_bytes = ring_bytes(value, state);
 	} else if (!strcmp(text, "conns.max")) {
-		session->max_conns = number(value, "conns.max", 1, 1 << 20, state);
+		session->max_conns = options__number(value, "conns.max", 1, 1 << 20, state);
 	} else if (!strcmp(text, "threads.max")) {
-		session->max_threads = number(value, "threads.max", 1, 1 << 20, state);
+		session->max_threads = options__number(value, "threads.max", 1, 1 << 20, state);
 	} else {
 		usage_error(
 			state,
@@ -119,40 +120,6 @@ static error_t parse_knobs(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static error_t parse_target(int key, char *arg, struct target *target, struct argp_state *state)
-{
-	switch (key) {
-	case 'p':
-		parse_pids(arg, target, state);
-		return 0;
-	case 't':
-		target->tid = number(arg, "a tid", 1, PID_LIMIT, state);
-		return 0;
-	case OPT_COMM:
-		if (!*arg)
-			usage_error(state, "--comm takes the name of a process");
-		target->comm = arg;
-		return 0;
-	case 'c':
-		target->cgroup = arg;
-		return 0;
-	case 'L':
-		target->lport = number(arg, "a local port", 1, 65535, state);
-		return 0;
-	case 'D':
-		target->rport = number(arg, "a remote port", 1, 65535, state);
-		return 0;
-	case OPT_CHILDREN:
-		target->children = true;
-		return 0;
-	case ARGP_KEY_ARGS:
-		target->program = state->argv + state->next;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 static void check_target(const struct target *target, struct argp_state *state)
 {
 	if (target__is_empty(target))
@@ -167,17 +134,60 @@ static void check_target(const struct target *target, struct argp_state *state)
 		usage_error(state, "-t names one thread: leave out -p, --comm and -c");
 }
 
+static error_t parse_target(int key, char *arg, struct argp_state *state)
+{
+	struct target *target = state->input;
+
+	switch (key) {
+	case 'p':
+		parse_pids(arg, target, state);
+		return 0;
+	case 't':
+		target->tid = options__number(arg, "a tid", 1, PID_LIMIT, state);
+		return 0;
+	case OPT_COMM:
+		if (!*arg)
+			usage_error(state, "--comm takes the name of a process");
+		target->comm = arg;
+		return 0;
+	case 'c':
+		target->cgroup = arg;
+		return 0;
+	case 'L':
+		target->lport = options__number(arg, "a local port", 1, 65535, state);
+		return 0;
+	case 'D':
+		target->rport = options__number(arg, "a remote port", 1, 65535, state);
+		return 0;
+	case OPT_CHILDREN:
+		target->children = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		target->program = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_END:
+		check_target(target, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->target;
+		state->child_inputs[1] = &options->session;
+		return 0;
 	case 'd':
-		options->seconds = seconds(arg, "the duration in seconds", 1e6, state);
+		options->seconds = options__positive(arg, "the duration in seconds", 1e6, state);
 		return 0;
 	case OPT_THRESHOLD:
 		options->session.threshold_ns =
-			seconds(arg, "the threshold in milliseconds", 3.6e6, state) * 1e6;
+			options__positive(arg, "the threshold in milliseconds", 3.6e6, state) * 1e6;
 		return 0;
 	case 'o':
 		options->output = arg;
@@ -195,21 +205,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->all = options->session.verbose = true;
 		return 0;
 	case OPT_SHOW:
-		options->show =
-			!strcmp(arg, "all") ? UINT_MAX : number(arg, "--show", 0, 1000000, state);
-		return 0;
-	case 'C':
-		parse_knob(arg, &options->session, state);
-		return 0;
-	case ARGP_KEY_END:
-		check_target(&options->target, state);
+		options->show = !strcmp(arg, "all")
+					? UINT_MAX
+					: options__number(arg, "--show", 0, 1000000, state);
 		return 0;
 	default:
-		return parse_target(key, arg, &options->target, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp_option table[] = {
+static const struct argp_option target_table[] = {
 	{0, 0, 0, 0, "Target:", 1},
 	{"pid", 'p', "PID[,PID]", 0, "Processes, by pid", 1},
 	{"tid", 't', "TID", 0, "One thread", 1},
@@ -218,6 +223,22 @@ static const struct argp_option table[] = {
 	{"lport", 'L', "PORT", 0, "Only connections with that local port", 1},
 	{"rport", 'D', "PORT", 0, "Only connections with that remote port", 1},
 	{"children", OPT_CHILDREN, 0, 0, "Also processes that the targets start", 1},
+	{0},
+};
+
+const struct argp targets_argp = {.options = target_table, .parser = parse_target};
+
+static const struct argp_option knob_table[] = {
+	{0, 'C', "KEY=VALUE", 0,
+	 "Rare knobs: attach=auto|fentry|kprobe|tracepoint, btf=FILE, ringbuf.bytes=N, conns.max=N, "
+	 "threads.max=N",
+	 3},
+	{0},
+};
+
+const struct argp knobs_argp = {.options = knob_table, .parser = parse_knobs};
+
+static const struct argp_option table[] = {
 	{0, 0, 0, 0, "What and how long:", 2},
 	{"duration", 'd', "SECS", 0,
 	 "Stop after that time (default: at Ctrl-C or the target's end)", 2},
@@ -230,18 +251,10 @@ static const struct argp_option table[] = {
 	{"json", OPT_JSON, 0, 0, "JSON Lines: events, and the report as the last line", 3},
 	{"no-color", OPT_NO_COLOR, 0, 0, "No colours on a terminal (also: NO_COLOR set)", 3},
 	{"verbose", 'v', 0, 0, "Say what is done and what the kernel answers", 3},
-	{0, 'C', "KEY=VALUE", 0,
-	 "Rare knobs: attach=auto|fentry|kprobe|tracepoint, btf=FILE, ringbuf.bytes=N, conns.max=N, "
-	 "threads.max=N",
-	 3},
 	{0},
 };
 
-const struct argp options_argp = {.options = table, .parser = parse};
+static const struct argp_child children[] = {
+	{&targets_argp, 0, NULL, 1}, {&knobs_argp, 0, NULL, 0}, {0}};
 
-static const struct argp_option knob_table[] = {
-	{0, 'C', "KEY=VALUE", 0, "Rare knobs: attach=auto|fentry|kprobe|tracepoint, btf=FILE", 1},
-	{0},
-};
-
-const struct argp knobs_argp = {.options = knob_table, .parser = parse_knobs};
+const struct argp options_argp = {.options = table, .parser = parse, .children = children};

@@ -12,7 +12,7 @@
 /* Exit statuses: part of the command line's contract. */
 enum {
 	EXIT_OK = 0,
-	EXIT_UNABLE = 2, /* netstall could not do its work */
+	EXIT_UNABLE = 2, /* netstall could not do its work; check has more: check/gate.h */
 	EXIT_USAGE = 64,
 };
 
@@ -33,6 +33,15 @@ void options__init(struct options *options);
 void usage_error(const struct argp_state *state, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 
+/* A whole number from low to high, or the end with a sentence. */
+long options__number(const char *text, const char *what, long low, long high,
+		     const struct argp_state *state);
+/* More than 0 and at most high; likewise. */
+double options__positive(const char *text, const char *what, double high,
+			 const struct argp_state *state);
+
+/* Who is meant, -p and the like and -- PROGRAM; input: struct target. */
+extern const struct argp targets_argp;
 /*
  * A child parser for argp: its input is a struct options. What it refuses ends the
  * process with status 64 and one sentence.

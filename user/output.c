@@ -12,27 +12,32 @@
 #include "user/base/log.h"
 #include "user/live.h"
 
-static unsigned terminal_width(void)
+static unsigned terminal_width(int fd)
 {
 	struct winsize size;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < 60)
+	if (ioctl(fd, TIOCGWINSZ, &size) || size.ws_col < 60)
 		return 0;
 	return size.ws_col < 140 ? size.ws_col : 140;
 }
 
+void output__style(struct render_style *style, FILE *file, bool no_color)
+{
+	const char *wish = getenv("NO_COLOR");
+
+	style->width = terminal_width(fileno(file));
+	style->colour = isatty(fileno(file)) && !no_color && !(wish && *wish);
+}
+
 int output__open(struct output *output, const struct options *options)
 {
-	const char *no_color = getenv("NO_COLOR");
 	int fd, err;
 
 	memset(output, 0, sizeof(*output));
 	output->file = stdout;
 	output->path = options->output;
 	if (!output->path) {
-		output->style.width = terminal_width();
-		output->style.colour =
-			isatty(STDOUT_FILENO) && !options->no_color && !(no_color && *no_color);
+		output__style(&output->style, stdout, options->no_color);
 		return 0;
 	}
 	fd = open(output->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 static bool talkative;
+static char last_error[512];
 
 static void say(const char *format, va_list args)
 {
@@ -18,8 +19,16 @@ void log__error(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
+	vsnprintf(last_error, sizeof(last_error), format, args);
+	va_end(args);
+	va_start(args, format);
 	say(format, args);
 	va_end(args);
+}
+
+const char *log__last_error(void)
+{
+	return last_error;
 }
 
 void log__note(const char *format, ...)

@@ -49,12 +49,18 @@ static bool caller_id(const char *name, unsigned *out)
 	return true;
 }
 
+bool privileges__caller(uid_t *uid, gid_t *gid)
+{
+	return !geteuid() && caller_id("SUDO_UID", uid) && caller_id("SUDO_GID", gid) && *uid;
+}
+
 int privileges__become_caller(void)
 {
-	unsigned uid, gid;
 	struct passwd *user;
+	uid_t uid;
+	gid_t gid;
 
-	if (geteuid() || !caller_id("SUDO_UID", &uid) || !caller_id("SUDO_GID", &gid) || !uid)
+	if (!privileges__caller(&uid, &gid))
 		return 0;
 	user = getpwuid(uid);
 	if (user ? initgroups(user->pw_name, gid) : setgroups(0, NULL))

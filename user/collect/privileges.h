@@ -4,6 +4,7 @@
 #define NETSTALL_COLLECT_PRIVILEGES_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /*
  * Keep CAP_BPF alone (tables are still read and iterators run, which Linux before 6.x
@@ -11,6 +12,9 @@
  * to look into other processes stays with a small process of ours: opener.h.
  */
 void privileges__drop(bool own_program);
+
+/* The user who called sudo; false: we were not called by sudo. */
+bool privileges__caller(uid_t *uid, gid_t *gid);
 
 /*
  * In a child before its exec: become the user who called sudo, if it was sudo. Returns

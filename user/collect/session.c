@@ -259,7 +259,9 @@ int session__attach(struct session *session)
 	tell_session(session);
 	for (i = 0; i < session->set.count; i++)
 		enrich__process(session->enrich, session->set.processes[i].tgid);
-	session__seed_threads(session);
+	/* A program that waits for its release has not begun: that is no wait of its. */
+	if (!session->program_pid)
+		session__seed_threads(session);
 	session__scan_sockets(session, NS_SCAN_TARGETS);
 	session__scan_sockets(session, NS_SCAN_PEERS);
 	session__scan_sockets(session, NS_SCAN_PEERS); /* and what these have opened */

@@ -42,6 +42,13 @@ int session__open(const struct session_options *options, const struct target *ta
 		  pid_t program_pid, session_sink *sink, void *context, struct session **out);
 int session__attach(struct session *session);
 void session__poll(struct session *session);
+/*
+ * A process of the target listens on that TCP port; the port of a listener that several
+ * processes share counts as the target's.
+ */
+bool session__listens(const struct session *session, uint16_t port);
+/* The totals of all connections as of now, to the sink. */
+void session__tell_totals(struct session *session);
 /* Every target named by pid has ended. */
 bool session__targets_gone(const struct session *session);
 void session__finish(struct session *session);

@@ -73,3 +73,29 @@ void session__tell_conns(struct session *session)
 {
 	run_iterator(session->conns);
 }
+
+void session__tell_totals(struct session *session)
+{
+	session__tell_conns(session);
+	ring_buffer__consume(session->ring);
+}
+
+/* A listener that several have is of nobody in the table. */
+bool session__listens(const struct session *session, uint16_t port)
+{
+	int fd = bpf_map__fd(session->skel->maps.listeners);
+	struct listener_key key, next;
+	bool more = !bpf_map_get_next_key(fd, NULL, &next);
+	uint32_t tgid;
+
+	while (more) {
+		key = next;
+		more = !bpf_map_get_next_key(fd, &key, &next);
+		if (key.port != port || bpf_map_lookup_elem(fd, &key, &tgid))
+			continue;
+		if (!tgid || target__is_any_process(session->target) ||
+		    session__role_of((void *)session, tgid) & NS_ROLE_TARGET)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/run/exec.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "user/base/xalloc.h"
+#include "user/collect/privileges.h"
+
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+#define LOOK_BYTES   80 /* as bash: a NUL in the first line says that it is no text */
+
+extern char **environ;
+
+static bool is_text(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	unsigned char start[LOOK_BYTES];
+	ssize_t len = fd < 0 ? -1 : read(fd, start, sizeof(start)), i;
+
+	if (fd >= 0)
+		close(fd);
+	for (i = 0; i < len && start[i] != '\n'; i++)
+		if (iscntrl(start[i]) && !isspace(start[i]))
+			return false;
+	return len >= 0;
+}
+
+static int run_script(const char *path, char **argv)
+{
+	size_t count = 0;
+	char **args;
+
+	while (argv[count])
+		count++;
+	args = xcalloc(count + 2, sizeof(*args));
+	args[0] = "sh";
+	args[1] = (char *)path;
+	memcpy(args + 2, argv + 1, count * sizeof(*args)); /* with the NULL at its end */
+	execve("/bin/sh", args, environ);
+	return -errno;
+}
+
+static int run_file(const char *path, char **argv)
+{
+	execve(path, argv, environ);
+	if (errno == ENOEXEC && is_text(path))
+		return run_script(path, argv);
+	return -errno;
+}
+
+/* A file that is there and may not be run is told rather than that others are missing. */
+static int run_from_path(char **argv)
+{
+	const char *rest = getenv("PATH");
+	char path[PATH_MAX];
+	int err, result = -ENOENT;
+
+	for (rest = rest ? rest : DEFAULT_PATH; rest; rest = *rest ? rest + 1 : NULL) {
+		int len = strcspn(rest, ":");
+
+		if ((size_t)snprintf(path, sizeof(path), "%.*s%s%s", len, rest, len ? "/" : "",
+				     argv[0]) < sizeof(path)) {
+			err = run_file(path, argv);
+			if (err != -ENOENT && err != -ENOTDIR && err != -EACCES)
+				return err;
+			if (err == -EACCES && !access(path, F_OK))
+				result = err;
+		}
+		rest += len;
+	}
+	return result;
+}
+
+int exec__program(char **argv)
+{
+	int err = privileges__become_caller();
+
+	if (err)
+		return err;
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (!*argv[0])
+		return -ENOENT;
+	return strchr(argv[0], '/') ? run_file(argv[0], argv) : run_from_path(argv);
+}

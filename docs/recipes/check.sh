@@ -1,0 +1,15 @@
+#!/bin/sh
+# Shell: run a test under netstall, and tell the ends apart.
+#
+#   check.sh PROGRAM [ARG...]
+#
+# Exit status: the test's own if it failed; else 0 within budget, 1 stalls over budget, 2 netstall could not do its work, 3 the run
+# proves nothing.
+netstall=${NETSTALL:-netstall}
+sudo=
+[ "$(id -u)" = 0 ] || sudo=sudo
+
+$sudo "$netstall" check --json stalls.json -- "$@"
+status=$?
+[ $status != 4 ] || status=$(jq .program.status stalls.json)
+exit "$status"

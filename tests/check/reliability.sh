@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# How often is `netstall check` wrong? Programs that know their own truth are checked many times in a row, with every CPU
+# kept busy by a hog, and without.
+#
+#   reliability.sh [--runs N] [--attach WAY] [--loads "idle busy"] [--keep DIR] [PROGRAM...]
+#
+# A program that holds nothing back has to end with status 0 (another one is a false failure), one that stalls with status
+# 1 and nagle-delack named (0 is a miss). 3 is inconclusive: never wrong, but of no use. Of each run that did not end as it
+# has to, the reasons are printed behind a #, and with --keep everything is kept. Exit status 1 if there was one, 2 if
+# nothing could be tried.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 2
+
+NETSTALL=${NETSTALL:-build/netstall}
+EXCHANGE=${EXCHANGE:-build/tests/workload/exchange}
+RUN_LIMIT=${RUN_LIMIT:-120} # seconds
+RUNS=50 LOADS="busy idle" KEEP='' ATTACH=() PROGRAMS=()
+
+# What is checked: the status that it has to have, and the command.
+declare -A wanted=([nodelay]=0 [single]=0 [paced]=0 [late-server]=0 [http]=0 [split]=1)
+declare -A commands=(
+    [nodelay]="$EXCHANGE --mode nodelay -n 300"       # two writes, TCP_NODELAY
+    [single]="$EXCHANGE --mode single -n 300"         # one write
+    [paced]="$EXCHANGE --mode paced -n 25"            # delayed-ACK timers that run out and delay nobody
+    [late-server]="$EXCHANGE --mode late-server -n 8" # 40 ms waits of another cause
+    [http]="tests/check/http_session.sh 40"           # an epoll server, a Python client
+    [split]="$EXCHANGE --mode split -n 8"
+)
+order=(nodelay single paced late-server http split)
+
+usage() { echo "usage: ${0##*/} [--runs N] [--attach WAY] [--loads \"idle busy\"] [--keep DIR] [${order[*]}]..." >&2 && exit 64; }
+while [ $# -gt 0 ]; do
+    case $1 in
+    --runs) RUNS=${2:?} && shift ;;
+    --attach) ATTACH=(-C "attach=${2:?}") && shift ;;
+    --loads) LOADS=${2:?} && shift ;;
+    --keep) KEEP=${2:?} && shift ;;
+    -*) usage ;;
+    *) [ -n "${commands[$1]:-}" ] || usage && PROGRAMS+=("$1") ;;
+    esac
+    shift
+done
+[ ${#PROGRAMS[@]} -gt 0 ] || PROGRAMS=("${order[@]}")
+[ -z "$KEEP" ] || mkdir -p "$KEEP" || exit 2
+
+hogs=()
+scratch=$(mktemp -d) || exit 2
+clean_up() {
+    stop_hogs
+    rm -rf "$scratch"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+# One for each CPU that we may use, at no lower a priority than what is checked.
+start_hogs() {
+    local i
+    for ((i = 0; i < $(nproc); i++)); do
+        (while :; do :; done) &
+        hogs+=($!)
+    done
+}
+
+stop_hogs() {
+    [ ${#hogs[@]} -eq 0 ] || { kill "${hogs[@]}" && wait "${hogs[@]}"; } 2>/dev/null
+    hogs=()
+}
+
+# check_once PROGRAM: leaves out, err, json; sets status.
+check_once() {
+    rm -f "$scratch"/{out,err,json}
+    # shellcheck disable=SC2086 # words
+    timeout -k 5 "$RUN_LIMIT" "$NETSTALL" check "${ATTACH[@]}" --json "$scratch/json" -- ${commands[$1]} \
+        >"$scratch/out" 2>"$scratch/err" </dev/null
+    status=$?
+}
+
+# Did it end as it has to? A failure has to name the right cause, and no other.
+as_wanted() {
+    [ "$status" = "${wanted[$1]}" ] || return 1
+    [ "$status" = 0 ] || jq -e '[.gates[] | select(.state == "over") | .name] == ["nagle-delack"]' "$scratch/json" >/dev/null
+}
+
+tell_reasons() { # PROGRAM LOAD RUN
+    echo "# $1, $2, run $3: status $status instead of ${wanted[$1]}"
+    { head -n 25 "$scratch/out" && tail -n 5 "$scratch/err"; } | sed 's/^/#   /'
+    [ -z "$KEEP" ] || { mkdir -p "$KEEP/$1-$2-$3" && cp "$scratch"/{out,err,json} "$KEEP/$1-$2-$3/" 2>/dev/null; }
+}
+
+row='%-12s %-5s %5s  %8s %8s %8s %8s  %-14s %6s\n'
+wrong=0
+
+check_program() { # PROGRAM LOAD
+    local run begin=$SECONDS counts=(0 0 0 0) bad=0
+    for ((run = 1; run <= RUNS; run++)); do
+        check_once "$1"
+        case $status in
+        0 | 1) counts[status]=$((counts[status] + 1)) ;;
+        3) counts[2]=$((counts[2] + 1)) ;;
+        *) counts[3]=$((counts[3] + 1)) ;;
+        esac
+        as_wanted "$1" || { bad=$((bad + 1)) && tell_reasons "$1" "$2" "$run"; }
+    done
+    wrong=$((wrong + bad))
+    # shellcheck disable=SC2059 # the format is ours
+    printf "$row" "$1" "$2" "$RUNS" "${counts[@]}" "${wanted[$1]}: $((RUNS - bad)) of $RUNS" "$((SECONDS - begin)) s"
+}
+
+[ "$(id -u)" = 0 ] || { echo "tracing needs root" >&2 && exit 2; }
+"$NETSTALL" doctor "${ATTACH[@]}" >"$scratch/doctor" || { cat "$scratch/doctor" >&2 && exit 2; }
+echo "# $(grep '^Tracing is possible' "$scratch/doctor") $(uname -sr), $(nproc) CPUs"
+# shellcheck disable=SC2059
+printf "$row" program load runs "status 0" "status 1" "status 3" others "as it has to" took
+for load in $LOADS; do
+    [ "$load" = idle ] || start_hogs
+    for program in "${PROGRAMS[@]}"; do
+        check_program "$program" "$load"
+    done
+    stop_hogs
+done
+[ $wrong = 0 ]

@@ -6,6 +6,9 @@
 #ifndef NETSTALL_COMPAT_BPF_H
 #define NETSTALL_COMPAT_BPF_H
 
+#define NS_PF_EXITING 4          /* include/linux/sched.h */
+#define NS_PF_KTHREAD 0x00200000 /* likewise */
+
 /* task_struct.state became __state in 2f064a59a11f ("sched: Change task_struct::state"), 5.14. */
 struct task_struct___state {
 	long state;
@@ -155,6 +158,18 @@ static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_ar
 	args->has_arg4 = BPF_CORE_READ(regs, r8) != 0;
 }
 
+/* Where it stands in user mode. */
+static __always_inline void read_position(struct pt_regs *regs, __u64 *ip, __u64 *sp)
+{
+	*ip = BPF_CORE_READ(regs, ip);
+	*sp = BPF_CORE_READ(regs, sp);
+}
+
+static __always_inline __u64 frame_pointer(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, bp);
+}
+
 /* By enum ns_call_reg. */
 static __always_inline void read_call_regs(struct pt_regs *regs, __u64 *out)
 {
@@ -221,6 +236,18 @@ static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_ar
 	args->arg3 = BPF_CORE_READ(regs, user_regs.regs[3]);
 	args->has_arg3 = BPF_CORE_READ(regs, user_regs.regs[3]) != 0;
 	args->has_arg4 = BPF_CORE_READ(regs, user_regs.regs[4]) != 0;
+}
+
+/* Where it stands in user mode. */
+static __always_inline void read_position(struct pt_regs *regs, __u64 *ip, __u64 *sp)
+{
+	*ip = BPF_CORE_READ(regs, user_regs.pc);
+	*sp = BPF_CORE_READ(regs, user_regs.sp);
+}
+
+static __always_inline __u64 frame_pointer(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, user_regs.regs[29]);
 }
 
 /* By enum ns_call_reg. */

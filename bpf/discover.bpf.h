@@ -4,8 +4,6 @@
 #ifndef NETSTALL_DISCOVER_BPF_H
 #define NETSTALL_DISCOVER_BPF_H
 
-#define NS_PF_KTHREAD 0x00200000 /* include/linux/sched.h */
-
 /* The first scan: every listener of the machine, every open socket of a target. */
 static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 {
@@ -90,34 +88,6 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 	}
 	if (news && conn->phase == NS_PHASE_OPEN)
 		tell_conn(sk, conn);
-}
-
-static __always_inline struct upid *upid_at(struct pid *pid, __u32 level)
-{
-	void *numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
-
-	return numbers + level * bpf_core_type_size(struct upid);
-}
-
-/* A pid as the namespace of another counts it, 0 when it is not in that. */
-static __always_inline __u32 pid_seen_from(struct pid *pid, struct pid *viewer)
-{
-	__u32 level = BPF_CORE_READ(viewer, level);
-	struct upid *here, *there;
-
-	if (BPF_CORE_READ(pid, level) < level)
-		return 0;
-	here = upid_at(pid, level);
-	there = upid_at(viewer, level);
-	return BPF_CORE_READ(here, ns) == BPF_CORE_READ(there, ns) ? BPF_CORE_READ(here, nr) : 0;
-}
-
-/* A pid as its own namespace counts. */
-static __always_inline __u32 pid_inside(struct pid *pid)
-{
-	struct upid *inside = upid_at(pid, BPF_CORE_READ(pid, level));
-
-	return BPF_CORE_READ(inside, nr);
 }
 
 /* A thread of a target that sleeps since before we came never passes a switch-out: start it here.

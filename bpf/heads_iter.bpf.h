@@ -3,31 +3,6 @@
 #ifndef NETSTALL_HEADS_ITER_BPF_H
 #define NETSTALL_HEADS_ITER_BPF_H
 
-/* An iterator runs in its reader's context: current is netstall, whose view is asked for. */
-SEC("?iter/task")
-int iter_tasks(struct bpf_iter__task *ctx)
-{
-	struct task_struct *task = ctx->task;
-	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
-	struct ns_task_entry out = {};
-	struct pid *pid, *group, *view;
-
-	if (!task)
-		return 0;
-	view = BPF_CORE_READ(self, thread_pid);
-	pid = BPF_CORE_READ(task, thread_pid);
-	group = BPF_CORE_READ(task, group_leader, thread_pid);
-	out.tgid = task->tgid;
-	out.tid = task->pid;
-	out.view_tgid = pid_seen_from(group, view);
-	out.view_tid = pid_seen_from(pid, view);
-	out.ns_tgid = pid_inside(group);
-	out.kernel_thread = (task->flags & NS_PF_KTHREAD) != 0;
-	BPF_CORE_READ_STR_INTO(&out.comm, task, comm);
-	bpf_seq_write(ctx->meta->seq, &out, sizeof(out));
-	return 0;
-}
-
 SEC("?iter/task")
 int iter_seed(struct bpf_iter__task *ctx)
 {

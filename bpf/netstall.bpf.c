@@ -36,6 +36,7 @@
 
 #include "bpf/heads_tcp.bpf.h"
 #include "bpf/heads_life.bpf.h"
+#include "bpf/tasks.bpf.h"
 #include "bpf/heads_iter.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

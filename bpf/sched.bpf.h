@@ -12,7 +12,6 @@
 
 /* include/linux/sched.h, without the flags beside them (TASK_FREEZABLE, ...). */
 #define NS_TASK_ASLEEP  3   /* TASK_INTERRUPTIBLE and TASK_UNINTERRUPTIBLE */
-#define NS_PF_EXITING   4   /* PF_EXITING */
 #define NS_TASK_STOPPED 0xc /* __TASK_STOPPED and __TASK_TRACED */
 
 /* ns_wait.state of a task state. */

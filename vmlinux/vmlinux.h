@@ -36,11 +36,13 @@ enum { false = 0, true = 1 };
 /* The map types and flags of include/uapi/linux/bpf.h that are used. */
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
-enum { BPF_RB_NO_WAKEUP = 1 };
+enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
+enum { BPF_F_USER_STACK = 256 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The off-CPU profile's kernel side, what both sides of it know: sums of blocked time by chain
+ * of places, added up in the kernel. Not part of the wire contract.
+ *
+ *	chain  = the place of a sleep, and hops: who ended it, and what that thread had slept in
+ *	place  = who, and where: interned, so that a chain is a few numbers
+ *	stack  = the addresses of one stack, by their hash
+ */
+#ifndef NETSTALL_OFFWAKE_H
+#define NETSTALL_OFFWAKE_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define NS_OW_FRAMES 127 /* PERF_MAX_STACK_DEPTH: what the kernel gives */
+#define NS_OW_DEPTH  8   /* hops of a chain */
+#define NS_OW_COMM   16
+#define NS_OW_FLAGS  65536u /* buckets of the filters by number; a power of two */
+#define NS_OW_CPUS   1024u  /* a power of two; CPUs beyond share a slot */
+#define NS_OW_RANGES 2
+
+/* In place of a stack's hash. */
+#define NS_OW_NO_STACK   0ull
+#define NS_OW_LOST_STACK 1ull /* the table of stacks had no room */
+
+/* In place of a place's number. */
+#define NS_OW_NOWHERE    0u
+#define NS_OW_LOST_PLACE 0xffffffffu /* the table of places had no room */
+
+enum ns_ow_kind {
+	NS_OW_SLEEP = 1, /* a thread leaves its CPU */
+	NS_OW_WAKE = 2,  /* a thread wakes another, or a softirq run inside its system call does */
+	NS_OW_IRQ = 3,   /* the same in an interrupt: of nobody, the interrupted frames are cut */
+	NS_OW_SEGMENT = 4, /* a timer's softirq sends a segment, whose arrival wakes: of nobody */
+	NS_OW_SEED = 5, /* a sleep since before the attach: without its user stack, of one thread */
+};
+
+/* Read-only data: the verifier prunes what is switched off. */
+struct ns_ow_config {
+	__u64 least_ns;    /* shorter waits do not count, */
+	__u64 most_ns;     /* nor do longer ones; 0: no limit */
+	__u64 tell_ns;     /* waits from here on are told one by one too; 0: none */
+	__u64 unwind_ns;   /* user stacks of waits from here on are copied; 0: none are */
+	__u32 stack_bytes; /* of each, a multiple of NS_OW_STACK_STEP */
+	__u32 depth;       /* 1 to NS_OW_DEPTH */
+	__u32 everything;  /* all threads of the machine are targets */
+	__u32 per_thread;
+	__u32 user_threads;   /* kernel threads are no targets */
+	__u32 kernel_threads; /* threads of programs are none */
+	__u32 user_stacks;
+	__u32 exact_places; /* where the thread stands in user mode is part of a place */
+	__u32 state_given;
+	__u32 state; /* as the kernel has it: 0 runnable; else waits of any of these states */
+	__u32 follow_children;
+	__u32 by_comm;
+	__u32 by_cgroup;
+	__u32 cpus;     /* possible ones */
+	__u32 self;     /* netstall's own process */
+	__u32 only_tid; /* 0: all threads of the targets */
+	char comm[NS_OW_COMM];
+};
+
+struct ns_ow_place_key {
+	__u64 kernel; /* hashes of its stacks, or NS_OW_*_STACK */
+	__u64 user;
+	__u64 ip; /* in user mode; 0 without exact_places, and for kernel threads */
+	__u64 sp;
+	__u32 tgid;  /* as the kernel counts; 0 of nobody */
+	__u32 tid;   /* 0 when threads are not told apart */
+	__u32 kind;  /* enum ns_ow_kind */
+	__u32 state; /* of a sleep, as ns_wait.state: 0 preempted 1 S 2 D 4 stopped */
+	char comm[NS_OW_COMM];
+};
+
+struct ns_ow_place {
+	__u32 id; /* from 1 */
+	__u32 pad;
+};
+
+struct ns_ow_stack {
+	__u64 frames[NS_OW_FRAMES]; /* leaf first; 0 ends them */
+};
+
+struct ns_ow_hop {
+	__u32 wake;  /* place of the waker */
+	__u32 via;   /* place that had sent the segment that woke, else 0; offwake_segment.bpf.h */
+	__u32 sleep; /* place of the waker's own last wait, else 0 */
+};
+
+/* Only the first depth hops are part of the table's key. */
+struct ns_ow_chain {
+	__u32 sleep;
+	struct ns_ow_hop hops[NS_OW_DEPTH];
+};
+
+struct ns_ow_sum {
+	__u64 ns;          /* blocked: from switch-out to wake */
+	__u64 runqueue_ns; /* from wake to switch-in */
+	__u64 count;
+	__u32 id; /* from 1 */
+	__u32 pad;
+};
+
+/* A thread of a target, or one that woke such a thread. */
+struct ns_ow_thread {
+	__u64 off_ts;   /* left its CPU; 0: on it, or not known */
+	__u64 wake_ts;  /* made runnable; 0: not yet */
+	__u64 woken_ts; /* end of the last whole wait, that of chain; 0: none known */
+	__u64 woke_ts;  /* it woke somebody of a chain last */
+	__u32 tgid;
+	__u32 level; /* 0: a target's; n: woke one of level n - 1 */
+	__u32 state; /* when it left, as the kernel has it; 0: it could have run on */
+	struct ns_ow_chain chain;
+};
+
+/* Records of the ring buffer begin with one of these. */
+enum ns_ow_record {
+	NS_OW_TOLD = 1,
+	NS_OW_PROCESS = 2,
+	NS_OW_SAMPLE = 3, /* of a user stack, to be unwound: offwake_sample.h */
+};
+
+/* A wait of tell_ns or more. */
+struct ns_ow_told {
+	__u32 type;
+	__u32 sum; /* ns_ow_sum.id */
+	__u32 tid; /* as the kernel counts */
+	__u32 pad;
+	__u64 off_ts;
+	__u64 end_ts; /* back on its CPU */
+};
+
+/* A process came, became another program, went, or has a place that is new. */
+struct ns_ow_process {
+	__u32 type;
+	__u32 tgid;
+	__u32 parent; /* of one that came, else 0 */
+	__u32 gone;
+};
+
+/* A thread that sleeps since before the attach: what the iterator tells of it. */
+struct ns_ow_seed {
+	__u32 tgid;
+	__u32 tid;
+	__u32 place; /* whose user stack is not known to the kernel side */
+	__u32 pad;
+	__u64 ip; /* in user mode */
+	__u64 sp;
+	__u64 fp;
+};
+
+enum ns_ow_lost {
+	NS_OW_LOST_STACKS = 0,
+	NS_OW_LOST_PLACES = 1,
+	NS_OW_LOST_SUMS = 2,
+	NS_OW_LOST_THREADS = 3,
+	NS_OW_LOST_RECORDS = 4,
+	NS_OW_LOST_KINDS
+};
+
+struct ns_ow_loss {
+	__u64 count;
+	__u64 ns; /* of waits whose time is in no sum */
+};
+
+/* What the softirqs of a CPU are about; see offwake_segment.bpf.h. */
+struct ns_ow_cpu {
+	__u32 in_timer;  /* a timer's softirq runs */
+	__u32 marked;    /* segments that are on their way to this CPU's receive softirq */
+	__u32 receiving; /* the place that had sent what is received now, 0 unmarked */
+	__u32 pad[13];   /* a cache line */
+};
+
+/* Addresses of the kernel's code. */
+struct ns_ow_range {
+	__u64 begin;
+	__u64 end; /* behind it */
+};
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Which threads are watched: those of targets, and those that woke one of a chain lately. */
+#ifndef NETSTALL_OFFWAKE_TARGET_BPF_H
+#define NETSTALL_OFFWAKE_TARGET_BPF_H
+
+static __always_inline bool is_process_of_target(__u32 tgid)
+{
+	return proc_flags[tgid & (NS_OW_FLAGS - 1)] && bpf_map_lookup_elem(&procs, &tgid);
+}
+
+static __always_inline bool is_target(struct task_struct *task)
+{
+	__u32 tgid = task->tgid, tid = task->pid;
+
+	if (settings.only_tid && tid != settings.only_tid)
+		return false;
+	if (settings.user_threads && task->flags & NS_PF_KTHREAD)
+		return false;
+	if (settings.kernel_threads && !(task->flags & NS_PF_KTHREAD))
+		return false;
+	if (settings.everything)
+		return tid && tgid != settings.self;
+	return is_process_of_target(tgid);
+}
+
+static __noinline struct ns_ow_thread *add_target(struct task_struct *task)
+{
+	struct ns_ow_thread fresh = {};
+	__u32 tid;
+
+	if (!task)
+		return NULL;
+	tid = task->pid;
+	/* Its last switch must not begin it anew. */
+	if (task->flags & NS_PF_EXITING || !is_target(task))
+		return NULL;
+	fresh.tgid = task->tgid;
+	if (bpf_map_update_elem(&threads, &tid, &fresh, BPF_NOEXIST)) {
+		count_loss(NS_OW_LOST_THREADS, 0);
+		return NULL;
+	}
+	return bpf_map_lookup_elem(&threads, &tid);
+}
+
+/* The cheap "no" comes first: most threads of a machine are neither. */
+static __always_inline struct ns_ow_thread *watched_thread(struct task_struct *task)
+{
+	struct ns_ow_thread *thread;
+	__u32 tid = task->pid, tgid = task->tgid;
+
+	if (settings.everything || proc_flags[tgid & (NS_OW_FLAGS - 1)]) {
+		thread = bpf_map_lookup_elem(&threads, &tid);
+		if (thread)
+			return thread;
+		thread = add_target(task);
+		if (thread)
+			return thread;
+	}
+	if (thread_flags[tid & (NS_OW_FLAGS - 1)])
+		return bpf_map_lookup_elem(&followed, &tid);
+	return NULL;
+}
+
+/* The running thread, if it is watched. */
+static __always_inline struct ns_ow_thread *known_thread(__u32 tid)
+{
+	struct ns_ow_thread *thread = bpf_map_lookup_elem(&threads, &tid);
+
+	if (thread || !thread_flags[tid & (NS_OW_FLAGS - 1)])
+		return thread;
+	return bpf_map_lookup_elem(&followed, &tid);
+}
+
+/* It woke one of a chain: what it waits for itself is part of such chains from now on. */
+static __noinline int follow(struct scratch *scratch, __u64 id, __u32 level)
+{
+	struct ns_ow_thread *fresh;
+	__u32 tid = id;
+
+	if (!scratch)
+		return 0;
+	fresh = &scratch->thread;
+	__builtin_memset(fresh, 0, sizeof(*fresh));
+	fresh->tgid = id >> 32;
+	fresh->level = level;
+	fresh->woke_ts = bpf_ktime_get_ns();
+	if (!bpf_map_update_elem(&followed, &tid, fresh, BPF_NOEXIST))
+		thread_flags[tid & (NS_OW_FLAGS - 1)] = 1;
+	return 0;
+}
+
+/* ---- processes that come and go ---- */
+
+static __always_inline void tell_process(__u32 tgid, __u32 parent, __u32 gone)
+{
+	struct ns_ow_process *out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
+
+	if (!out) {
+		count_loss(NS_OW_LOST_RECORDS, 0);
+		return;
+	}
+	out->type = NS_OW_PROCESS;
+	out->tgid = tgid;
+	out->parent = parent;
+	out->gone = gone;
+	/* It may be gone soon, with its names. */
+	bpf_ringbuf_submit(out, BPF_RB_FORCE_WAKEUP);
+}
+
+static __always_inline void add_process(__u32 tgid)
+{
+	__u32 one = 1;
+
+	if (bpf_map_update_elem(&procs, &tgid, &one, BPF_ANY)) {
+		count_loss(NS_OW_LOST_THREADS, 0);
+		return;
+	}
+	proc_flags[tgid & (NS_OW_FLAGS - 1)] = 1;
+}
+
+static __always_inline bool has_wanted_name(struct task_struct *task)
+{
+	char comm[NS_OW_COMM] = {};
+	int i;
+
+	BPF_CORE_READ_STR_INTO(&comm, task, comm);
+	for (i = 0; i < NS_OW_COMM; i++) {
+		if (comm[i] != settings.comm[i])
+			return false;
+		if (!comm[i])
+			return true;
+	}
+	return true;
+}
+
+static __always_inline void on_fork(struct task_struct *parent, struct task_struct *child)
+{
+	__u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid);
+
+	if (from == to)
+		return;
+	if ((settings.by_comm && has_wanted_name(child)) ||
+	    (settings.follow_children && is_process_of_target(from))) {
+		add_process(to);
+		tell_process(to, from, 0);
+	}
+}
+
+static __always_inline void on_exec(struct task_struct *task)
+{
+	__u32 tgid = BPF_CORE_READ(task, tgid);
+
+	if (settings.by_comm && has_wanted_name(task))
+		add_process(tgid);
+	if (is_process_of_target(tgid))
+		tell_process(tgid, 0, 0);
+}
+
+static __always_inline void on_cgroup_attach(struct cgroup *to, struct task_struct *task)
+{
+	__u64 id = BPF_CORE_READ(to, kn, id);
+	__u32 tgid = BPF_CORE_READ(task, tgid);
+
+	if (!settings.by_cgroup || !bpf_map_lookup_elem(&cgroups, &id))
+		return;
+	add_process(tgid);
+	tell_process(tgid, 0, 0);
+}
+
+static __always_inline void on_exit(struct task_struct *task)
+{
+	__u32 tid = BPF_CORE_READ(task, pid), tgid = BPF_CORE_READ(task, tgid);
+
+	bpf_map_delete_elem(&threads, &tid);
+	if (thread_flags[tid & (NS_OW_FLAGS - 1)])
+		bpf_map_delete_elem(&followed, &tid);
+	if (BPF_CORE_READ(task, signal, live.counter) > 0 || !is_process_of_target(tgid))
+		return;
+	tell_process(tgid, 0, 1);
+	bpf_map_delete_elem(&procs, &tgid);
+}
+
+#endif

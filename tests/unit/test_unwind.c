@@ -2,7 +2,11 @@
 /* Unwinding a copied stack: this program's own, whole, cut short, and damaged. */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -12,6 +16,9 @@
 
 static struct ns_call_raw call;
 static volatile int work; /* behind each call, so that none becomes a jump */
+/* The same stack, as much of it as there is: a signal's frame alone may have 12 KiB. */
+static unsigned char stack_copy[1 << 16];
+static size_t stack_copied;
 
 /* Until the end of the stack at most; byte by byte, for the sanitizers know better. */
 __attribute__((no_sanitize("address", "undefined"))) static void copy_stack(void)
@@ -24,11 +31,13 @@ __attribute__((no_sanitize("address", "undefined"))) static void copy_stack(void
 	pthread_getattr_np(pthread_self(), &attributes);
 	pthread_attr_getstack(&attributes, &stack, &size);
 	pthread_attr_destroy(&attributes);
-	for (call.stack_len = 0; call.stack_len < NS_CALL_STACK; call.stack_len++) {
-		if (from + call.stack_len == (unsigned char *)stack + size)
+	for (stack_copied = 0; stack_copied < sizeof(stack_copy); stack_copied++) {
+		if (from + stack_copied == (unsigned char *)stack + size)
 			break;
-		call.stack[call.stack_len] = ((volatile const unsigned char *)from)[call.stack_len];
+		stack_copy[stack_copied] = ((volatile const unsigned char *)from)[stack_copied];
 	}
+	call.stack_len = stack_copied < NS_CALL_STACK ? stack_copied : NS_CALL_STACK;
+	memcpy(call.stack, stack_copy, call.stack_len);
 }
 
 /* As the kernel side does: registers, then the stack from its pointer on. */
@@ -69,6 +78,62 @@ __attribute__((noipa)) static void middle_helper(void)
 __attribute__((noipa)) static void outer_request(void)
 {
 	middle_helper();
+	work++;
+}
+
+static uint64_t interrupted_at, returns_to; /* of what the signal interrupted */
+
+static uint64_t address_of(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+	return context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+	return context->uc_mcontext.pc;
+#endif
+}
+
+/* In a signal handler: below it stands what was interrupted, which called nothing. */
+static void on_signal(int signal_number, siginfo_t *info, void *context)
+{
+	(void)signal_number;
+	(void)info;
+	interrupted_at = address_of(context);
+	inner_write();
+	work++;
+}
+
+__attribute__((noipa)) static void raise_in_here(void)
+{
+	returns_to = (uint64_t)__builtin_return_address(0);
+	raise(SIGUSR1);
+	work++;
+}
+
+static unsigned long vdso; /* where the kernel's own code is mapped */
+static volatile bool in_vdso;
+
+static void on_alarm(int signal_number, siginfo_t *info, void *context)
+{
+	uint64_t at = address_of(context);
+
+	if (in_vdso || at < vdso || at - vdso >= 0x4000)
+		return;
+	on_signal(signal_number, info, context);
+	in_vdso = true;
+}
+
+__attribute__((noipa)) static void ask_for_the_time(void)
+{
+	const struct itimerval often = {{0, 100}, {0, 100}}, never = {0};
+	struct timespec now, begin;
+
+	returns_to = (uint64_t)__builtin_return_address(0);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	setitimer(ITIMER_REAL, &often, NULL);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while (!in_vdso && now.tv_sec - begin.tv_sec < 10);
+	setitimer(ITIMER_REAL, &never, NULL);
 	work++;
 }
 
@@ -206,6 +271,155 @@ static void lengths_and_pointers_are_not_trusted(void **state)
 	assert_string_equal(text, "[unknown]");
 }
 
+/* What inner_write() took last. */
+static struct unwind_copy last_copy(size_t len)
+{
+	return (struct unwind_copy){.regs = call.regs,
+				    .stack = stack_copy,
+				    .stack_len = len,
+				    .base = call.regs[NS_REG_SP]};
+}
+
+static struct unwind_frames unwind_last(void)
+{
+	const struct unwind_copy copy = last_copy(stack_copied);
+	struct unwind_frames frames;
+
+	assert_null(unwinder__frames(unwinder, getpid(), &copy, &frames));
+	assert_int_equal(frames.pcs[0], call.regs[NS_REG_IP]);
+	return frames;
+}
+
+static size_t index_of(const struct unwind_frames *frames, uint64_t pc)
+{
+	for (size_t i = 0; i < frames->count; i++) {
+		if (frames->pcs[i] == pc)
+			return i;
+	}
+	fail_msg("0x%lx is not among the frames", (unsigned long)pc);
+	return 0;
+}
+
+static void *start_here(void *argument)
+{
+	returns_to = (uint64_t)__builtin_return_address(0);
+	outer_request();
+	work++;
+	return argument;
+}
+
+static void the_outermost_caller_is_known(void **state)
+{
+	struct unwind_copy nothing;
+	struct unwind_frames frames;
+	pthread_t thread;
+
+	(void)state;
+	outer_request();
+	assert_int_equal(unwind_last().end, UNWIND_WHOLE); /* _start */
+	assert_int_equal(pthread_create(&thread, NULL, start_here, NULL), 0);
+	pthread_join(thread, NULL);
+	frames = unwind_last();
+	assert_int_equal(frames.end, UNWIND_WHOLE); /* clone */
+	index_of(&frames, returns_to);
+	nothing = last_copy(0);
+	assert_null(unwinder__frames(unwinder, getpid(), &nothing, &frames));
+	assert_int_equal(frames.end, UNWIND_BEYOND);
+	assert_int_equal(frames.count, 1);
+}
+
+/* Handler, interrupted function (the address itself, no call), its caller, down to the first. */
+static void check_interrupted(void)
+{
+	struct unwind_frames frames = unwind_last();
+
+	assert_true(index_of(&frames, interrupted_at + 1) < index_of(&frames, returns_to));
+	assert_int_equal(frames.end, UNWIND_WHOLE);
+}
+
+static void callers_beyond_a_signal_handler(void **state)
+{
+	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+
+	(void)state;
+	sigaction(SIGUSR1, &action, NULL);
+	raise_in_here();
+	check_interrupted();
+}
+
+static void callers_beyond_the_kernels_own_code(void **state)
+{
+	struct sigaction action = {.sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO};
+
+	(void)state;
+	vdso = getauxval(AT_SYSINFO_EHDR);
+	if (!vdso)
+		skip();
+	sigaction(SIGALRM, &action, NULL);
+	ask_for_the_time();
+	assert_true(in_vdso);
+	check_interrupted();
+}
+
+/* Pages that were never touched are not in memory, and hold nobody's callers. */
+static void holes_are_nobodys_callers(void **state)
+{
+	struct unwind_frames whole, holed;
+	struct unwind_copy copy;
+	__u64 there[2] = {0};
+	size_t before = 1, steps = 0;
+
+	(void)state;
+	outer_request();
+	whole = unwind_last();
+	copy = last_copy(stack_copied);
+	copy.there = there;
+	for (int blocks = 0; blocks < 32; blocks++) {
+		there[0] = (1ull << blocks) - 1;
+		assert_null(unwinder__frames(unwinder, getpid(), &copy, &holed));
+		assert_true(holed.count >= before && holed.count <= whole.count);
+		assert_memory_equal(whole.pcs, holed.pcs, holed.count * sizeof(holed.pcs[0]));
+		if (holed.count < whole.count)
+			assert_int_equal(holed.end, UNWIND_BEYOND);
+		steps += holed.count > before;
+		before = holed.count;
+	}
+	assert_true(steps > 1);
+	there[0] = there[1] = ~0ull;
+	assert_null(unwinder__frames(unwinder, getpid(), &copy, &holed));
+	assert_int_equal(holed.count, whole.count);
+}
+
+/* Its maps and files were taken while it was there. */
+static void a_process_that_was_noted_may_end(void **state)
+{
+	struct unwind_frames own, of_child;
+	struct unwind_copy copy;
+	int block[2];
+	pid_t child;
+
+	(void)state;
+	outer_request();
+	copy = last_copy(stack_copied);
+	assert_int_equal(pipe(block), 0);
+	child = fork();
+	if (!child) {
+		char byte;
+
+		close(block[1]);
+		_exit(read(block[0], &byte, 1) < 0);
+	}
+	unwinder__note(unwinder, child);
+	close(block[0]);
+	close(block[1]);
+	waitpid(child, NULL, 0);
+	assert_null(unwinder__frames(unwinder, getpid(), &copy, &own));
+	assert_null(unwinder__frames(unwinder, child, &copy, &of_child));
+	assert_true(own.count > 3);
+	assert_int_equal(of_child.count, own.count);
+	assert_memory_equal(own.pcs, of_child.pcs, own.count * sizeof(own.pcs[0]));
+}
+
 static void what_cannot_be_had_is_said(void **state)
 {
 	struct unwinder *blind = unwinder__new(NULL);
@@ -251,6 +465,11 @@ int main(void)
 		cmocka_unit_test(text_that_does_not_fit_ends_at_a_frame),
 		cmocka_unit_test(damaged_stacks_do_no_harm),
 		cmocka_unit_test(lengths_and_pointers_are_not_trusted),
+		cmocka_unit_test(the_outermost_caller_is_known),
+		cmocka_unit_test(callers_beyond_a_signal_handler),
+		cmocka_unit_test(callers_beyond_the_kernels_own_code),
+		cmocka_unit_test(holes_are_nobodys_callers),
+		cmocka_unit_test(a_process_that_was_noted_may_end),
 		cmocka_unit_test(what_cannot_be_had_is_said),
 		cmocka_unit_test(the_opener_hands_out_programs_alone),
 	};

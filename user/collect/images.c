@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,6 +70,19 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
+/* The kernel maps the same code into every process of this machine's word size, into ours too. */
+static Elf *own_vdso(void)
+{
+	const Elf64_Ehdr *header = (const void *)getauxval(AT_SYSINFO_EHDR);
+	size_t size;
+
+	if (!header || header->e_ident[EI_CLASS] != ELFCLASS64)
+		return NULL;
+	/* The section headers come last. */
+	size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+	return elf_memory((char *)header, size);
+}
+
 /* libdwfl asks for the file of a module when the first address in it is looked at. */
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 		    char **file_name, Elf **elf)
@@ -78,7 +92,10 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 
 	(void)module;
 	(void)base;
-	(void)elf;
+	if (!strcmp(name, "[vdso]")) {
+		*elf = own_vdso();
+		return -1;
+	}
 	if (!process || name[0] != '/')
 		return -1;
 	fd = opener__image(process->images->opener, process->pid, name);
@@ -130,13 +147,26 @@ static size_t read_maps(struct opener *opener, pid_t pid, char **text)
 	if (fd < 0)
 		return 0;
 	*text = xcalloc(room, 1);
-	while (used < MAPS_SIZE && (got = read(fd, *text + used, room - used)) > 0) {
+	while (used < MAPS_SIZE && (got = read(fd, *text + used, room - 1 - used)) > 0) {
 		used += got;
-		if (used == room)
+		if (used == room - 1)
 			*text = xreallocarray(*text, room *= 2, 1);
 	}
+	(*text)[used] = '\0';
 	close(fd);
 	return used;
+}
+
+/* The kernel's own code in the process is no file, and not reported as one. */
+static void report_vdso(Dwfl *dwfl, const char *text)
+{
+	const char *line = strstr(text, "[vdso]\n");
+	unsigned long long start, end;
+
+	while (line && line > text && line[-1] != '\n')
+		line--;
+	if (line && sscanf(line, "%llx-%llx", &start, &end) == 2)
+		dwfl_report_module(dwfl, "[vdso]", start, end);
 }
 
 /* Modules that are still mapped where they were stay open. */
@@ -150,6 +180,7 @@ static bool report_maps(struct process *process)
 	if (file) {
 		dwfl_report_begin(process->dwfl);
 		err = dwfl_linux_proc_maps_report(process->dwfl, file);
+		report_vdso(process->dwfl, text);
 		dwfl_report_end(process->dwfl, NULL, NULL);
 		dwfl_getmodules(process->dwfl, give_process, process, 0);
 		fclose(file);
@@ -228,4 +259,27 @@ Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc,
 		return process->dwfl;
 	forget(process);
 	return NULL;
+}
+
+static int open_file(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr start,
+		     void *argument)
+{
+	GElf_Addr bias;
+
+	(void)userdata;
+	(void)name;
+	(void)start;
+	(void)argument;
+	dwfl_module_getelf(module, &bias);
+	return DWARF_CB_OK;
+}
+
+void images__note(struct images *images, pid_t pid, const Dwfl_Thread_Callbacks *callbacks,
+		  void *argument)
+{
+	const char *why;
+	Dwfl *dwfl = images__of(images, pid, 0, callbacks, argument, &why);
+
+	if (dwfl)
+		dwfl_getmodules(dwfl, open_file, NULL, 0);
 }

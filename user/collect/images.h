@@ -29,4 +29,11 @@ void images__free(struct images *images);
 Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc,
 		 const Dwfl_Thread_Callbacks *callbacks, void *argument, const char **why);
 
+/*
+ * Look at the process and open its files now, so that it has them after its end. The same
+ * callbacks and argument.
+ */
+void images__note(struct images *images, pid_t pid, const Dwfl_Thread_Callbacks *callbacks,
+		  void *argument);
+
 #endif

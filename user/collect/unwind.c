@@ -8,17 +8,14 @@
 #include "bpf/state.h"
 #include "user/base/xalloc.h"
 
-#define FRAMES   48
 #define NAME_LEN 128 /* longer ones are cut */
 
 struct unwinder {
 	struct images *images;
-	/* Of the call that is being unwound. */
-	const struct ns_call_raw *call;
-	bool beyond; /* a caller's frame lies above what was copied */
-	size_t count;
-	Dwarf_Addr pcs[FRAMES];
-	bool returns[FRAMES]; /* the address is one that a call returns to */
+	/* Of the stack that is being unwound. */
+	const struct unwind_copy *copy;
+	struct unwind_frames *out;
+	bool beyond; /* a caller's frame lies in what was not copied */
 };
 
 /* ---- what libdwfl asks for ---- */
@@ -39,29 +36,36 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *argument, void **thread)
 	return true;
 }
 
-/* Only the copied stack is there; what lies elsewhere may have changed since the call. */
+static bool was_copied(const struct unwind_copy *copy, uint64_t offset)
+{
+	uint64_t block = offset / UNWIND_BLOCK;
+
+	return !copy->there || copy->there[block / 64] >> (block & 63) & 1;
+}
+
+/* Only the copied stack is there; what lies elsewhere may have changed since. */
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *argument)
 {
 	struct unwinder *unwinder = argument;
-	const struct ns_call_raw *call = unwinder->call;
-	uint64_t offset = address - call->regs[NS_REG_SP];
-	size_t len = call->stack_len < NS_CALL_STACK ? call->stack_len : NS_CALL_STACK;
+	const struct unwind_copy *copy = unwinder->copy;
+	uint64_t offset = address - copy->base;
 
 	(void)dwfl;
-	if (address < call->regs[NS_REG_SP])
+	if (address < copy->base)
 		return false;
-	if (len < sizeof(*result) || offset > len - sizeof(*result)) {
+	if (copy->stack_len < sizeof(*result) || offset > copy->stack_len - sizeof(*result) ||
+	    !was_copied(copy, offset) || !was_copied(copy, offset + sizeof(*result) - 1)) {
 		unwinder->beyond = true;
 		return false;
 	}
-	memcpy(result, call->stack + offset, sizeof(*result));
+	memcpy(result, copy->stack + offset, sizeof(*result));
 	return true;
 }
 
 static bool set_registers(Dwfl_Thread *thread, void *argument)
 {
 	const struct unwinder *unwinder = argument;
-	const __u64 *regs = unwinder->call->regs;
+	const __u64 *regs = unwinder->copy->regs;
 
 	/* Numbers as DWARF has them for the machine. */
 #if defined(__x86_64__)
@@ -97,18 +101,22 @@ static const Dwfl_Thread_Callbacks callbacks = {
 	.set_initial_registers = set_registers,
 };
 
+/* An interrupted frame, below a signal handler's, stands where no call was: see symbols.h. */
 static int take_frame(Dwfl_Frame *frame, void *argument)
 {
 	struct unwinder *unwinder = argument;
+	struct unwind_frames *out = unwinder->out;
 	bool is_activation;
+	Dwarf_Addr pc;
 
-	if (unwinder->count == FRAMES) {
+	if (out->count == UNWIND_FRAMES) {
 		unwinder->beyond = true;
 		return DWARF_CB_ABORT;
 	}
-	if (!dwfl_frame_pc(frame, &unwinder->pcs[unwinder->count], &is_activation))
+	if (!dwfl_frame_pc(frame, &pc, &is_activation))
 		return DWARF_CB_ABORT;
-	unwinder->returns[unwinder->count++] = !is_activation;
+	out->pcs[out->count] = is_activation && out->count ? pc + 1 : pc;
+	out->count++;
 	return DWARF_CB_OK;
 }
 
@@ -153,15 +161,15 @@ static void name_frame(Dwfl *dwfl, Dwarf_Addr pc, bool returns, char *out, size_
 }
 
 /* Frames that have no room are left out whole. Returns true when all had. */
-static bool write_frames(const struct unwinder *unwinder, Dwfl *dwfl, char *out, size_t size)
+static bool write_frames(const struct unwind_frames *frames, Dwfl *dwfl, char *out, size_t size)
 {
 	size_t used = 0;
 
-	for (size_t i = 0; i < unwinder->count; i++) {
+	for (size_t i = 0; i < frames->count; i++) {
 		char frame[NAME_LEN + 24];
 		int len;
 
-		name_frame(dwfl, unwinder->pcs[i], unwinder->returns[i], frame, sizeof(frame));
+		name_frame(dwfl, frames->pcs[i], i, frame, sizeof(frame));
 		len = snprintf(out + used, size - used, "%s%s", i ? ";" : "", frame);
 		if ((size_t)len >= size - used) {
 			out[used] = '\0';
@@ -190,27 +198,58 @@ void unwinder__free(struct unwinder *unwinder)
 	free(unwinder);
 }
 
+void unwinder__note(struct unwinder *unwinder, pid_t pid)
+{
+	images__note(unwinder->images, pid, &callbacks, unwinder);
+}
+
+static Dwfl *unwind(struct unwinder *unwinder, pid_t pid, const struct unwind_copy *copy,
+		    struct unwind_frames *out, const char **why)
+{
+	Dwfl *dwfl;
+	int err;
+
+	out->count = 0;
+	unwinder->copy = copy;
+	unwinder->out = out;
+	unwinder->beyond = false;
+	dwfl = images__of(unwinder->images, pid, copy->regs[NS_REG_IP], &callbacks, unwinder, why);
+	if (!dwfl)
+		return NULL;
+	/* The number of the thread is of no matter: there is one, that of the copy. */
+	err = dwfl_getthread_frames(dwfl, 1, take_frame, unwinder);
+	out->end = unwinder->beyond ? UNWIND_BEYOND : err ? UNWIND_LOST : UNWIND_WHOLE;
+	unwinder->copy = NULL;
+	unwinder->out = NULL;
+	if (out->count)
+		return dwfl;
+	*why = "its registers lead nowhere";
+	return NULL;
+}
+
+const char *unwinder__frames(struct unwinder *unwinder, pid_t pid, const struct unwind_copy *copy,
+			     struct unwind_frames *out)
+{
+	const char *why;
+
+	return unwind(unwinder, pid, copy, out, &why) ? NULL : why;
+}
+
 bool unwinder__call(struct unwinder *unwinder, pid_t pid, const struct ns_call_raw *call, char *out,
 		    size_t size)
 {
+	const struct unwind_copy copy = {
+		.regs = call->regs,
+		.stack = call->stack,
+		.stack_len = call->stack_len < NS_CALL_STACK ? call->stack_len : NS_CALL_STACK,
+		.base = call->regs[NS_REG_SP]};
+	struct unwind_frames frames;
 	const char *why;
-	Dwfl *dwfl;
+	Dwfl *dwfl = unwind(unwinder, pid, &copy, &frames, &why);
 
-	unwinder->call = call;
-	unwinder->beyond = false;
-	unwinder->count = 0;
-	dwfl = images__of(unwinder->images, pid, call->regs[NS_REG_IP], &callbacks, unwinder, &why);
 	if (!dwfl) {
 		snprintf(out, size, "[%s]", why);
 		return true;
 	}
-	/* What it returns does not matter: the end of the callers is an error on some machines. */
-	dwfl_getthread_frames(dwfl, call->call.head.tid ? call->call.head.tid : 1, take_frame,
-			      unwinder);
-	unwinder->call = NULL;
-	if (!unwinder->count) {
-		snprintf(out, size, "[its registers lead nowhere]");
-		return true;
-	}
-	return !write_frames(unwinder, dwfl, out, size) || unwinder->beyond;
+	return !write_frames(&frames, dwfl, out, size) || frames.end == UNWIND_BEYOND;
 }

@@ -46,6 +46,8 @@ WORKLOAD := $(B)/tests/workload/exchange
 SITES := $(addprefix $(B)/tests/workload/,callsites callsites-stripped callsites_library.so)
 # Workloads of one file each.
 WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire waits losses forwarder httpd)
+# One program, with and without frame pointers, and without the machine's libraries.
+NOFP := $(addprefix $(B)/tests/workload/,nofp nofp-fp nofp-static)
 SCENE := $(B)/tests/scenarios/scene
 RENDER_TRACE := $(B)/tests/golden/render_trace
 
@@ -121,6 +123,14 @@ $(B)/tests/workload/callsites_library.so: tests/workload/callsites_library.c
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SITES_CFLAGS) -fpic -shared -o $@ $<
 
+NOFP_CFLAGS := -std=gnu11 -Wall -Wextra -O2 -D_GNU_SOURCE -fexceptions
+$(B)/tests/workload/nofp: NOFP_CFLAGS += -fomit-frame-pointer
+$(B)/tests/workload/nofp-fp: NOFP_CFLAGS += -fno-omit-frame-pointer
+$(B)/tests/workload/nofp-static: NOFP_CFLAGS += -fomit-frame-pointer -static
+$(NOFP): tests/workload/nofp.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(NOFP_CFLAGS) -o $@ $< -lpthread
+
 # All tests; root. Prints "N passed, N failed, N skipped" as its last line.
 test:
 	$(Q)scripts/deps.sh build test vm
@@ -131,7 +141,7 @@ check:
 	$(Q)tests/run.sh pure
 
 .PHONY: test-programs
-test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(WORKLOAD) $(WORKLOADS) $(SCENE) $(SITES)
+test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(WORKLOAD) $(WORKLOADS) $(SCENE) $(SITES) $(NOFP)
 
 unit golden live: test-programs
 	$(Q)tests/run.sh $@

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/collect/unwound.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/offwake_sample.h"
+#include "user/base/log.h"
+#include "user/base/table.h"
+#include "user/base/xalloc.h"
+#include "user/collect/unwind.h"
+
+_Static_assert(UNWIND_BLOCK == NS_OW_STACK_BLOCK, "a bit means the same on both sides");
+
+struct place {
+	bool whole; /* the outermost caller is the last */
+	size_t count;
+	uint64_t pcs[];
+};
+
+struct unwound {
+	enum unwind_way way;
+	struct unwinder *unwinder;
+	struct table *places;
+	uint64_t lost;
+};
+
+struct unwound *unwound__new(enum unwind_way way, struct opener *opener)
+{
+	struct unwound *unwound = xcalloc(1, sizeof(*unwound));
+
+	unwound->way = way;
+	unwound->unwinder = unwinder__new(opener);
+	unwound->places = table__new(UNWOUND_PLACES);
+	return unwound;
+}
+
+void unwound__free(struct unwound *unwound)
+{
+	if (!unwound)
+		return;
+	unwinder__free(unwound->unwinder);
+	table__free(unwound->places, free);
+	free(unwound);
+}
+
+void unwound__note(struct unwound *unwound, pid_t pid)
+{
+	if (unwound->way != UNWIND_FP)
+		unwinder__note(unwound->unwinder, pid);
+}
+
+static void keep(struct unwound *unwound, uint32_t number, const struct unwind_frames *frames)
+{
+	size_t size = frames->count * sizeof(frames->pcs[0]);
+	struct place *place = xcalloc(1, sizeof(*place) + size);
+
+	place->whole = frames->end == UNWIND_WHOLE;
+	place->count = frames->count;
+	memcpy(place->pcs, frames->pcs, size);
+	if (table__put(unwound->places, number, place))
+		return;
+	free(place);
+	unwound->lost++;
+}
+
+void unwound__sample(struct unwound *unwound, pid_t pid, const void *record, size_t len)
+{
+	const struct ns_ow_sample *sample = record;
+	struct unwind_copy copy;
+	struct unwind_frames frames;
+	const char *why;
+
+	if (len < sizeof(*sample) || unwound__has(unwound, sample->place))
+		return;
+	copy = (struct unwind_copy){.regs = sample->regs,
+				    .stack = sample->stack,
+				    .stack_len = len - sizeof(*sample),
+				    .base = sample->base,
+				    .there = sample->there};
+	if (copy.stack_len > NS_OW_STACK_MOST)
+		copy.stack_len = NS_OW_STACK_MOST;
+	why = pid ? unwinder__frames(unwound->unwinder, pid, &copy, &frames)
+		  : "it is in no pid namespace of ours";
+	if (!why) {
+		keep(unwound, sample->place, &frames);
+		return;
+	}
+	unwound->lost++;
+	log__debug("a stack of process %d was not unwound: %s", (int)pid, why);
+}
+
+bool unwound__has(const struct unwound *unwound, uint32_t place)
+{
+	return table__get(unwound->places, place) != NULL;
+}
+
+/*
+ * Frame pointers skip the caller of a function that keeps none, as most of libc's, and end
+ * where one is none. A stack that was unwound to its outermost caller is right.
+ */
+static bool is_better(const struct unwound *unwound, const struct place *place, size_t fp_count)
+{
+	switch (unwound->way) {
+	case UNWIND_FP:
+		return false;
+	case UNWIND_DWARF:
+		return true;
+	case UNWIND_AUTO:
+		break;
+	}
+	return place->whole || place->count > fp_count;
+}
+
+size_t unwound__stack(const struct unwound *unwound, uint32_t number, const uint64_t *fp,
+		      size_t fp_count, const uint64_t **out)
+{
+	const struct place *place = table__get(unwound->places, number);
+	size_t count = 0;
+
+	while (count < fp_count && fp[count])
+		count++;
+	*out = fp;
+	if (!place || !is_better(unwound, place, count))
+		return count;
+	*out = place->pcs;
+	return place->count;
+}
+
+uint64_t unwound__lost(const struct unwound *unwound)
+{
+	return unwound->lost;
+}
+
+bool unwind_way__parse(const char *text, enum unwind_way *way)
+{
+	static const char *const names[] = {
+		[UNWIND_AUTO] = "auto", [UNWIND_FP] = "fp", [UNWIND_DWARF] = "dwarf"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(text, names[i])) {
+			*way = (enum unwind_way)i;
+			return true;
+		}
+	}
+	return false;
+}

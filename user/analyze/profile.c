@@ -133,6 +133,7 @@ static void join_equal(struct profile *profile)
 		if (kept > 0 && profile__compare(&entries[kept - 1], &entries[i]) == 0) {
 			entries[kept - 1].count += entries[i].count;
 			entries[kept - 1].ns += entries[i].ns;
+			entries[kept - 1].runqueue_ns += entries[i].runqueue_ns;
 		} else {
 			entries[kept++] = entries[i];
 		}
@@ -160,6 +161,7 @@ void profile__finish(struct profile *profile)
 	profile->frames = profile->unknown_frames = 0;
 	for (size_t i = 0; i < profile->entry_count; i++) {
 		profile->total_ns += profile->entries[i].ns;
+		profile->runqueue_ns += profile->entries[i].runqueue_ns;
 		profile->waits += profile->entries[i].count;
 		count_frames(profile, profile->entries[i].user);
 	}

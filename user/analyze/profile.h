@@ -16,7 +16,8 @@
 
 #include "user/analyze/cause.h"
 
-#define PROFILE_HOPS 8 /* --depth at most */
+#define PROFILE_DEPTH 8                   /* --depth at most */
+#define PROFILE_HOPS  (PROFILE_DEPTH + 1) /* and what a softirq's hop goes back to */
 
 /* What made a thread runnable. */
 enum waker_kind {
@@ -27,7 +28,11 @@ enum waker_kind {
 	WAKER_IS_IRQ,
 };
 
-/* One wake: of the thread before it in the chain. */
+/*
+ * One wake: of the thread before it in the chain. A softirq that received what a timer had sent
+ * on this machine is followed by one more hop, that timer: "softirq:net_rx" by "softirq:timer",
+ * whose stack is that of the send.
+ */
 struct profile_hop {
 	enum waker_kind kind;
 	uint32_t pid; /* of WAKER_IS_THREAD; as netstall's pid namespace counts */
@@ -36,7 +41,8 @@ struct profile_hop {
 	const char *name;
 	const char *kernel; /* its stack at the wake */
 	const char *user;   /* NULL for softirq and irq */
-	/* Its own last wait before that, which the next hop ended; NULL in the last hop. */
+	/* Its own last wait before that, which the next hop ended and which lasted into the wait
+	 * before; NULL in the last hop, and of a softirq. */
 	const char *wait_kernel;
 	const char *wait_user;
 };
@@ -54,7 +60,10 @@ struct profile_entry {
 	size_t hop_count; /* 0: none seen, or only off-CPU was asked for */
 	struct profile_hop hops[PROFILE_HOPS];
 	uint64_t count; /* waits */
-	uint64_t ns;    /* off the CPU, blocked and runnable */
+	/* Blocked: from switch-out to wake, the report's blocked_ms. With --state 0, of waits for
+	 * a CPU alone: from switch-out to switch-in. */
+	uint64_t ns;
+	uint64_t runqueue_ns; /* and from the wake to switch-in; 0 with --state 0 */
 };
 
 enum profile_loss_kind {
@@ -93,6 +102,7 @@ struct profile {
 	struct profile_entry *entries; /* most time first */
 	uint64_t total_ns;             /* of all entries */
 	uint64_t waits;
+	uint64_t runqueue_ns;  /* of all entries, and of waits for a CPU alone that are in none */
 	/* Of the entries' own user stacks, weighted by nothing; see PROFILE_UNKNOWN_FRAME. */
 	uint64_t frames, unknown_frames;
 	struct profile_loss lost[PROFILE_LOST_KINDS];

@@ -141,6 +141,16 @@ static int marked(const char *stack, const struct mark *marks, size_t count, int
 #define MARKED(stack, marks, otherwise)                                                            \
 	marked(stack, marks, sizeof(marks) / sizeof(marks[0]), otherwise)
 
+enum waiting waiting__by_stack(const char *stack)
+{
+	return MARKED(stack, sleeper_marks, WAITING_UNKNOWN);
+}
+
+enum waker waker__by_stack_alone(const char *stack)
+{
+	return MARKED(stack, waker_marks, WAKER_TASK);
+}
+
 /* glibc takes a mutex by FUTEX_WAIT, and waits on conditions and semaphores by FUTEX_WAIT_BITSET.
  */
 static enum waiting of_futex(const struct ns_wait *wait)
@@ -222,13 +232,13 @@ static bool is_syscall(const struct model *model, const struct ns_wait *wait, co
 
 enum waiting waiting__of(const struct model *model, const struct ns_wait *wait)
 {
-	int found;
+	enum waiting found;
 
 	if (!wait->state)
 		return WAITING_PREEMPTED;
 	if (wait->state == TASK_STATE_STOPPED)
 		return WAITING_STOPPED;
-	found = MARKED(model__stack(model, wait->stack_id), sleeper_marks, WAITING_UNKNOWN);
+	found = waiting__by_stack(model__stack(model, wait->stack_id));
 	if (found != WAITING_UNKNOWN)
 		return found;
 	if (is_syscall(model, wait, "futex"))

@@ -41,6 +41,11 @@ enum waker waker__of(const struct model *model, const struct ns_wait *wait);
 /* The same by the text of the waker's stack, NULL when there is none. */
 enum waker waker__by_stack(const struct ns_wait *wait, const char *stack);
 
+/* What the kernel functions of a stack tell by themselves, without the system call and its
+ * arguments: WAITING_UNKNOWN and WAKER_TASK when they tell nothing; a stack may be NULL. */
+enum waiting waiting__by_stack(const char *stack);
+enum waker waker__by_stack_alone(const char *stack);
+
 /* For data, room or the connection of a socket, or for any of several. */
 static inline bool waiting__for_socket(enum waiting waiting)
 {

@@ -31,7 +31,7 @@ BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unus
 	-Ivmlinux -I. -MMD -MP
 
 PURE_LIBS = $(shell $(PKG_CONFIG) --libs jansson zlib)
-TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libelf libdw libcap) $(PURE_LIBS)
+TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libelf libdw libcap) -liberty $(PURE_LIBS)
 
 # The pure library: no kernel, no libbpf. The tests link it alone, which keeps it so.
 PURE_SRCS := $(wildcard user/base/*.c user/trace/*.c user/model/*.c user/analyze/*.c user/render/*.c \

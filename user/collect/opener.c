@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <signal.h>
@@ -30,11 +31,15 @@ enum what {
 	WHAT_MAPS,
 	WHAT_IMAGE,
 	WHAT_PROGRAM,
+	WHAT_MAPPED,
+	WHAT_FILE,
+	WHAT_NAMES,
 };
 
 struct request {
 	enum what what;
-	pid_t pid;
+	pid_t pid; /* WHAT_FILE: 0 is our own root */
+	uint64_t start, end;
 	char path[PATH_MAX];
 };
 
@@ -42,11 +47,12 @@ struct request {
 
 static void keep_little(void)
 {
-	const cap_value_t kept[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
+	/* The last, since Linux 5.9, leads to files that are mapped and have no name any more. */
+	const cap_value_t kept[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE};
 	cap_t now = cap_get_proc(), caps = cap_init();
 	cap_flag_value_t have;
 
-	for (int i = 0; now && caps && i < 2; i++) {
+	for (int i = 0; now && caps && i < 3; i++) {
 		if (cap_get_flag(now, kept[i], CAP_PERMITTED, &have) || have != CAP_SET)
 			continue;
 		cap_set_flag(caps, CAP_PERMITTED, 1, &kept[i], CAP_SET);
@@ -60,7 +66,7 @@ static void keep_little(void)
 
 static int open_proc(pid_t pid, const char *name, int flags)
 {
-	char path[64];
+	char path[96];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
@@ -108,12 +114,14 @@ static int open_by_steps(int root, const char *path)
 }
 
 /* In the process's own root and mount namespace; links do not lead out of it. */
-static int open_in_root(pid_t pid, const char *path)
+static int open_in_root(pid_t pid, const char *path, uint64_t resolve)
 {
 	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-	int root = open_proc(pid, "root", O_PATH | O_DIRECTORY), fd;
+			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve};
+	int root, fd;
 
+	root = pid ? open_proc(pid, "root", O_PATH | O_DIRECTORY)
+		   : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return root;
 	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
@@ -123,6 +131,15 @@ static int open_in_root(pid_t pid, const char *path)
 		fd = -errno;
 	close(root);
 	return fd;
+}
+
+/* The file behind a mapping, whatever became of its name. */
+static int open_mapped(pid_t pid, uint64_t start, uint64_t end)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, start, end);
+	return open_proc(pid, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
 static int only_elf(int fd)
@@ -139,6 +156,47 @@ static int only_elf(int fd)
 	return -ENOEXEC;
 }
 
+/* Its number in its own pid namespace, and the user that it acts as. */
+static int read_status(pid_t pid, pid_t *ns_pid, uid_t *uid)
+{
+	int fd = open_proc(pid, "status", O_RDONLY), found = 0;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	char line[256], *last;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "Uid: %*u %u", uid) == 1)
+			found |= 1;
+		if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t'))) {
+			*ns_pid = atoi(last);
+			found |= 2;
+		}
+	}
+	if (file)
+		fclose(file);
+	return found == 3 && *ns_pid > 0 ? 0 : -ENOENT;
+}
+
+/* What a compiler at run time writes down, for perf. The process's own file, or none. */
+static int open_names(pid_t pid)
+{
+	pid_t ns_pid = 0;
+	struct stat stat;
+	char path[64];
+	uid_t uid = 0;
+	int fd = read_status(pid, &ns_pid, &uid);
+
+	if (fd)
+		return fd;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", ns_pid);
+	fd = open_in_root(pid, path, RESOLVE_NO_SYMLINKS);
+	if (fd < 0)
+		return fd;
+	if (!fstat(fd, &stat) && S_ISREG(stat.st_mode) && stat.st_uid == uid)
+		return fd;
+	close(fd);
+	return -EACCES;
+}
+
 static int serve(const struct request *request)
 {
 	switch (request->what) {
@@ -146,10 +204,16 @@ static int serve(const struct request *request)
 		return open_proc(request->pid, "maps", O_RDONLY);
 	case WHAT_IMAGE:
 		if (!is_its_program(request->pid, request->path))
-			return only_elf(open_in_root(request->pid, request->path));
+			return only_elf(open_in_root(request->pid, request->path, 0));
 		/* fall through */
 	case WHAT_PROGRAM:
 		return only_elf(open_proc(request->pid, "exe", O_RDONLY));
+	case WHAT_MAPPED:
+		return only_elf(open_mapped(request->pid, request->start, request->end));
+	case WHAT_FILE:
+		return only_elf(open_in_root(request->pid, request->path, 0));
+	case WHAT_NAMES:
+		return open_names(request->pid);
 	}
 	return -EINVAL;
 }
@@ -229,9 +293,8 @@ void opener__free(struct opener *opener)
 	free(opener);
 }
 
-static int ask(struct opener *opener, enum what what, pid_t pid, const char *path)
+static int ask(struct opener *opener, const struct request *request)
 {
-	struct request request = {.what = what, .pid = pid};
 	union control control = {0};
 	struct msghdr message = {
 		.msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
@@ -240,12 +303,9 @@ static int ask(struct opener *opener, enum what what, pid_t pid, const char *pat
 
 	if (!opener)
 		return -ENOSYS;
-	if (strlen(path) >= sizeof(request.path))
-		return -ENAMETOOLONG;
-	strcpy(request.path, path);
 	result = (struct iovec){&status, sizeof(status)};
 	message.msg_iov = &result;
-	if (send(opener->socket, &request, sizeof(request), MSG_NOSIGNAL) < 0 ||
+	if (send(opener->socket, request, sizeof(*request), MSG_NOSIGNAL) < 0 ||
 	    recvmsg(opener->socket, &message, MSG_CMSG_CLOEXEC) != sizeof(status))
 		return -EPIPE;
 	if (status < 0)
@@ -256,17 +316,45 @@ static int ask(struct opener *opener, enum what what, pid_t pid, const char *pat
 	return fd;
 }
 
+static int ask_for(struct opener *opener, enum what what, pid_t pid, const char *path)
+{
+	struct request request = {.what = what, .pid = pid};
+
+	if (strlen(path) >= sizeof(request.path))
+		return -ENAMETOOLONG;
+	strcpy(request.path, path);
+	return ask(opener, &request);
+}
+
 int opener__maps(struct opener *opener, pid_t pid)
 {
-	return ask(opener, WHAT_MAPS, pid, "");
+	return ask_for(opener, WHAT_MAPS, pid, "");
 }
 
 int opener__image(struct opener *opener, pid_t pid, const char *path)
 {
-	return ask(opener, WHAT_IMAGE, pid, path);
+	return ask_for(opener, WHAT_IMAGE, pid, path);
 }
 
 int opener__program(struct opener *opener, pid_t pid)
 {
-	return ask(opener, WHAT_PROGRAM, pid, "");
+	return ask_for(opener, WHAT_PROGRAM, pid, "");
+}
+
+int opener__mapped(struct opener *opener, pid_t pid, uint64_t start, uint64_t end)
+{
+	const struct request request = {
+		.what = WHAT_MAPPED, .pid = pid, .start = start, .end = end};
+
+	return ask(opener, &request);
+}
+
+int opener__file(struct opener *opener, pid_t pid, const char *path)
+{
+	return ask_for(opener, WHAT_FILE, pid, path);
+}
+
+int opener__names(struct opener *opener, pid_t pid)
+{
+	return ask_for(opener, WHAT_NAMES, pid, "");
 }

@@ -3,11 +3,13 @@
  * A small process of ours that keeps the right to look into other processes after we have
  * dropped it: it opens the memory maps of a process and the programs and libraries in them,
  * and passes on the descriptors. It parses nothing; we, who parse files that anybody may have
- * written, keep no right to open them. It hands out regular ELF files and maps, nothing else.
+ * written, keep no right to open them. It hands out regular ELF files, maps, and the names that
+ * a process itself wrote down for its generated code, nothing else.
  */
 #ifndef NETSTALL_COLLECT_OPENER_H
 #define NETSTALL_COLLECT_OPENER_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct opener;
@@ -22,5 +24,14 @@ int opener__maps(struct opener *opener, pid_t pid);
 int opener__image(struct opener *opener, pid_t pid, const char *path);
 /* Of the program that PID runs. */
 int opener__program(struct opener *opener, pid_t pid);
+/* Of the file that PID has mapped from start to end, also when its name is gone. */
+int opener__mapped(struct opener *opener, pid_t pid, uint64_t start, uint64_t end);
+/* Of any ELF file, in PID's root; 0: in our own. */
+int opener__file(struct opener *opener, pid_t pid, const char *path);
+/*
+ * Of /tmp/perf-N.map in PID's root, N its number in its own pid namespace: a regular file
+ * that belongs to the user that PID acts as. Its size is not bounded.
+ */
+int opener__names(struct opener *opener, pid_t pid);
 
 #endif

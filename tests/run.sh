@@ -3,7 +3,7 @@
 #
 # Runs tests and counts them.
 #
-#   run.sh PART...    pure: unit, golden, schema, boundary   all: pure, live, score, vm   or single parts
+#   run.sh PART...    pure: unit, golden, schema, boundary   all: pure, live, recipes, score, vm   or single parts
 #
 # Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is
 # `N passed, N failed, N skipped`. Exit status 1 if any failed.
@@ -78,6 +78,10 @@ run_score() {
     NETSTALL=$B/netstall SCENE=$B/tests/scenarios/scene tests/scenarios/score.sh
 }
 
+run_recipes() {
+    NETSTALL=$B/netstall tests/recipes/run.sh
+}
+
 run_vm() {
     tests/vm/run.sh
 }
@@ -86,7 +90,7 @@ parts=()
 for part in "$@"; do
     case $part in
     pure) parts+=(unit golden schema boundary) ;;
-    all) parts+=(unit golden schema boundary live score vm) ;;
+    all) parts+=(unit golden schema boundary live recipes score vm) ;;
     *) parts+=("$part") ;;
     esac
 done

@@ -1,0 +1,165 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# The recipes of docs/recipes, as they are written: the shell steps of the CI files, the Make and shell recipes and the
+# container's command line are run, the unit is verified here and run by tests/vm/systemd.sh.
+#
+#   run.sh [--only PATTERN]
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+
+HERE=$PWD
+NETSTALL=$(realpath "${NETSTALL:-build/netstall}")
+export NETSTALL
+RECIPES=$HERE/docs/recipes
+ONLY='*'
+[ "${1:-}" != --only ] || ONLY=$2
+failed=0
+
+fail() { echo "$*" >"$SCRATCH/why" && exit 1; }
+skip() { echo "$*" >"$SCRATCH/why" && exit 77; }
+expect_is() { [ "$2" = "$3" ] || fail "$1 is '$2', wanted '$3': $(tail -qn 4 "$SCRATCH"/{out,err} 2>/dev/null | tr '\n' ' ')"; }
+expect_file() { [ -s "$1" ] || fail "$1 is missing or empty"; }
+
+# A project with netstall as a submodule and an integration test, in $SCRATCH/project: set_project WORDS...
+set_project() {
+    mkdir -p "$SCRATCH/project" && cd "$SCRATCH/project" || exit 2
+    ln -sfn "$HERE" netstall
+    printf '#!/bin/sh\nexec /usr/bin/python3 %s/tests/recipes/integration_test.py %s\n' "$HERE" "$*" >integration-test
+    chmod +x integration-test
+}
+
+# run_steps FILE SHELL...: its steps in order, as the CI does; sets status to that of the one that failed.
+run_steps() {
+    local file=$1 count step
+    shift
+    rm -rf "$SCRATCH/steps" && mkdir "$SCRATCH/steps"
+    count=$(/usr/bin/python3 "$HERE/tests/recipes/steps.py" "$RECIPES/$file" stalls "$SCRATCH/steps") || fail "$file cannot be read"
+    [ "$count" = 2 ] || fail "$file has $count steps"
+    for ((step = 1; step <= count; step++)); do
+        timeout 120 "$@" "$SCRATCH/steps/step-$step" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
+        status=$?
+        [ $status = 0 ] || return
+    done
+}
+
+case_github() {
+    export GITHUB_ACTIONS=true GITHUB_WORKSPACE=$SCRATCH/project GITHUB_STEP_SUMMARY=$SCRATCH/summary
+    set_project 20 nodelay
+    run_steps github-actions.yml sh -e
+    expect_is "the status of a clean test" $status 0
+    expect_file "$SCRATCH/summary"
+    : >"$SCRATCH/summary"
+    set_project 6
+    run_steps github-actions.yml sh -e
+    expect_is "the status of a test that stalls" $status 1
+    grep -q '^::error.*nagle-delack' "$SCRATCH/out" || fail "no annotation: $(head -c 300 "$SCRATCH/out")"
+    grep -q 'nagle-delack' "$SCRATCH/summary" || fail "no summary"
+    # What the upload step names.
+    expect_file stalls.xml && expect_file stalls.json
+    [ -n "$(ls stalls)" ] || fail "nothing was kept"
+}
+
+case_gitlab() {
+    set_project 20 nodelay
+    run_steps gitlab-ci.yml bash -eo pipefail
+    expect_is "the status of a clean test" $status 0
+    set_project 6
+    run_steps gitlab-ci.yml bash -eo pipefail
+    expect_is "the status of a test that stalls" $status 1
+    xmllint --noout stalls.xml 2>"$SCRATCH/err" || fail "the report: $(head -n 1 "$SCRATCH/err")"
+}
+
+case_make() {
+    set_project 20 nodelay
+    timeout 120 make -s -f "$RECIPES/check.mk" check-stalls >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
+    expect_is "the status of a clean test" $? 0
+    set_project 6
+    timeout 120 make -s -f "$RECIPES/check.mk" check-stalls >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
+    expect_is "make's status" $? 2
+    grep -q 'Error 1$' "$SCRATCH/err" || fail "netstall's status was another: $(tail -n 1 "$SCRATCH/err")"
+}
+
+case_shell() {
+    set_project 20 nodelay
+    timeout 120 "$RECIPES/check.sh" ./integration-test >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
+    expect_is "the status of a clean test" $? 0
+    set_project 6
+    timeout 120 "$RECIPES/check.sh" ./integration-test >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
+    expect_is "the status of a test that stalls" $? 1
+    set_project 20 nodelay 42
+    timeout 120 "$RECIPES/check.sh" ./integration-test >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
+    expect_is "the status of a test that fails" $? 42
+}
+
+# What runs as process 1 of a container, that is of a pid and mount namespace.
+start_container() {
+    unshare --pid --mount --fork --mount-proc --kill-child \
+        /usr/bin/python3 "$HERE/tests/recipes/integration_test.py" "$@" </dev/null >/dev/null 2>&1 &
+    local tries
+    CONTAINER_PID=
+    for ((tries = 0; tries < 100 && ! ${#CONTAINER_PID}; tries++)); do
+        CONTAINER_PID=$(ps -o pid= --ppid $! | tr -d ' ') && sleep 0.1
+    done
+    [ -n "$CONTAINER_PID" ] || fail "the container did not start"
+    export CONTAINER_PID
+}
+
+case_container() {
+    export ENGINE=$HERE/tests/recipes/engine.sh
+    start_container 1000000
+    timeout 60 "$RECIPES/container.sh" app 2 >"$SCRATCH/out" 2>"$SCRATCH/err"
+    expect_is "the status of one that stalls" $? 1
+    grep -q 'FAIL.*nagle-delack' "$SCRATCH/out" || fail "it says: $(head -n 2 "$SCRATCH/out")"
+    kill "$CONTAINER_PID"
+    start_container 1000000000 nodelay
+    timeout 60 "$RECIPES/container.sh" app 2 >"$SCRATCH/out" 2>"$SCRATCH/err"
+    expect_is "the status of one that does not" $? 0
+    kill "$CONTAINER_PID"
+}
+
+# What the image installs is what the program is linked with.
+case_containerfile() {
+    local library package
+    ldd "$NETSTALL" | awk '$3 ~ "/" { print $1 }' | while read -r library; do
+        package=$(dpkg -S "*/$library" 2>/dev/null | head -n 1) && package=${package%%:*}
+        # Those of the base image, and what libdw brings along.
+        case $package in libc6 | liblzma5 | libbz2-1.0 | libgcc-s1 | libstdc++6 | '') continue ;; esac
+        grep -qw "$package" "$RECIPES/Containerfile" || fail "the image has no $package, for $library"
+    done
+}
+
+# The program's place does not exist here: that one complaint is the machine's.
+case_unit() {
+    command -v systemd-analyze >/dev/null || skip "systemd-analyze is not installed"
+    local said
+    cp "$RECIPES/netstall-check@.service" "$SCRATCH/netstall-check@demo.service"
+    said=$(systemd-analyze verify "$SCRATCH/netstall-check@demo.service" 2>&1 | grep -v 'Command /usr/local/bin/netstall is not executable')
+    expect_is "what systemd-analyze finds" "$said" ''
+}
+
+run_case() {
+    SCRATCH=$(mktemp -d)
+    (
+        trap 'pids=$(jobs -p); [ -z "$pids" ] || kill $pids 2>/dev/null' EXIT
+        "case_$1"
+        exit 0
+    )
+    case $? in
+    0) echo "ok recipes/$1" ;;
+    77) echo "skip recipes/$1: $(head -c 300 "$SCRATCH/why")" ;;
+    *) echo "not ok recipes/$1: $(head -c 600 "$SCRATCH/why" | tr '\n' ' ')" && failed=1 ;;
+    esac
+    rm -rf "$SCRATCH"
+}
+
+if ! /usr/bin/python3 -c 'import yaml' 2>/dev/null; then
+    echo "not ok recipes: python3-yaml is not installed, see scripts/deps.sh"
+    exit 1
+fi
+[ "$(id -u)" = 0 ] && "$NETSTALL" doctor >/dev/null || { echo "skip recipes: nothing can be traced here" && exit 0; }
+for name in $(declare -F | sed -n 's/^declare -f case_//p'); do
+    # shellcheck disable=SC2053
+    [[ $name != $ONLY ]] || run_case "$name"
+done
+exit $failed

@@ -74,3 +74,12 @@ char *xasprintf(const char *format, ...)
 	va_end(args);
 	return text;
 }
+
+FILE *xmemstream(char **text, size_t *size)
+{
+	FILE *stream = open_memstream(text, size);
+
+	if (!stream)
+		die(1, BUFSIZ);
+	return stream;
+}

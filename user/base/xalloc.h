@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Zeroed. */
 void *xcalloc(size_t count, size_t size);
@@ -17,5 +18,8 @@ void *xmemdup(const void *src, size_t size);
 char *xstrdup(const char *src);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *xvasprintf(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+
+/* A stream into memory: after fclose() *text is the caller's, with a NUL behind its size bytes. */
+FILE *xmemstream(char **text, size_t *size);
 
 #endif

@@ -18,7 +18,7 @@ static const char *role_name(uint32_t role)
 	return role & NS_ROLE_PEER ? "peer" : role & NS_ROLE_CHAIN ? "chain" : "target";
 }
 
-static json_t *tool_of(const struct report *report)
+json_t *json_value__tool(const struct report *report)
 {
 	const struct ns_session *session = &report->session;
 	json_t *tool = json_object();
@@ -231,11 +231,10 @@ static json_t *verdict_of(const struct verdict *verdict)
 	return object;
 }
 
-void render__json(FILE *out, const struct report *report, int indent)
+json_t *json_value__report(const struct report *report)
 {
 	json_t *document, *threads, *conns, *stalls, *causes, *requests, *habits;
 
-	json_value__begin();
 	document = json_object();
 	threads = json_array();
 	conns = json_array();
@@ -256,7 +255,7 @@ void render__json(FILE *out, const struct report *report, int indent)
 	for (size_t i = 0; i < report->habit_count; i++)
 		json_array_append_new(habits, json_value__habit(&report->habits[i]));
 	put(document, "schema", json_string(REPORT_SCHEMA));
-	put(document, "tool", tool_of(report));
+	put(document, "tool", json_value__tool(report));
 	put(document, "target", target_of(report));
 	put(document, "window", window_of(report));
 	put(document, "completeness", completeness_of(report));
@@ -268,16 +267,26 @@ void render__json(FILE *out, const struct report *report, int indent)
 	put(document, "requests", requests);
 	put(document, "habits", habits);
 	put(document, "verdict", verdict_of(&report->verdict));
-	json_value__dump(out, document, indent);
+	return document;
+}
+
+void render__json(FILE *out, const struct report *report, int indent)
+{
+	json_value__begin();
+	json_value__dump(out, json_value__report(report), indent);
+}
+
+json_t *json_value__event(const struct report *report, const union record *record)
+{
+	json_t *object = json_object();
+
+	put(object, "schema", json_string(EVENT_SCHEMA));
+	json_value__record(object, report, record);
+	return object;
 }
 
 void render__json_record(FILE *out, const struct report *report, const union record *record)
 {
-	json_t *object;
-
 	json_value__begin();
-	object = json_object();
-	put(object, "schema", json_string(EVENT_SCHEMA));
-	json_value__record(object, report, record);
-	json_value__dump(out, object, 0);
+	json_value__dump(out, json_value__event(report, record), 0);
 }

@@ -33,12 +33,19 @@ json_t *json_value__stack(const char *frames);
 /* A record as {"t_ms", "event", fields...}, by the tables of record.h, into object. */
 void json_value__record(json_t *object, const struct report *report, const union record *record);
 
+/* The same as a document of its own: netstall.event/1. */
+json_t *json_value__event(const struct report *report, const union record *record);
+
 json_t *json_value__slices(const struct slice *slices, size_t count);
 json_t *json_value__requests(const struct report_requests *requests);
 json_t *json_value__habit(const struct report_habit *habit);
 /* What the target's threads waited for, by cause, and the longest of it with work owed. */
 json_t *json_value__waited(const struct report *report);
 json_t *json_value__stall(const struct report *report, const struct stall *stall);
+
+/* netstall.report/1, the whole of it */
+json_t *json_value__report(const struct report *report);
+json_t *json_value__tool(const struct report *report);
 
 /* One document on one line (indent 0) or pretty, and a newline; takes the reference. */
 void json_value__dump(FILE *out, json_t *document, int indent);

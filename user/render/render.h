@@ -15,6 +15,12 @@ struct render_style {
 /* The time line of one stall; figures only ("3 more ...") when it has no steps. */
 void render__stall(FILE *out, const struct report *report, const struct stall *stall,
 		   const struct render_style *style);
+/*
+ * Of the time line at most so many lines, those that prove its cause, without head and notes;
+ * returns how many were left out.
+ */
+size_t render__stall_proof(FILE *out, const struct report *report, const struct stall *stall,
+			   const struct render_style *style, size_t most, unsigned indent);
 /* One line for one record: --all. */
 void render__record(FILE *out, const struct report *report, const union record *record,
 		    const struct render_style *style);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The time line of one stall, and of records one by one. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "user/base/xalloc.h"
 #include "user/render/grid.h"
 #include "user/render/names.h"
 #include "user/render/timeline.h"
@@ -12,166 +10,6 @@
 #include "user/render/wrap.h"
 
 #define INDENT 2
-/* A write and its segment are one act when they lie this close together. */
-#define ONE_ACT_NS 1000000ull
-
-/* The lines of a time line: most steps give one, a wait gives two. */
-struct lines {
-	size_t count;
-	struct words *words;
-};
-
-/* The hold that this send ended in, NULL when all was sent or it was not seen. */
-static const union record *hold_of(const struct stall *stall, const union record *send)
-{
-	for (size_t i = 0; i < stall->step_count; i++) {
-		const union record *step = &stall->steps[i];
-
-		/* A writer that sleeps for room is in a send of its own. */
-		if (step->head.type == NS_HOLD && step->head.conn == send->head.conn &&
-		    step->hold.seq != step->hold.end && step->hold.seq == send->send.snd_nxt &&
-		    step->hold.end == send->send.write_seq)
-			return step;
-	}
-	return NULL;
-}
-
-static bool has_send_of(const struct stall *stall, const union record *hold)
-{
-	for (size_t i = 0; i < stall->step_count; i++) {
-		const union record *step = &stall->steps[i];
-
-		if (step->head.type == NS_SEND && hold_of(stall, step) == hold)
-			return true;
-	}
-	return false;
-}
-
-/* The transmit of what this send, release or retransmission sent, seen on the way out. */
-static bool is_transmit_of(const union record *tx, const union record *act)
-{
-	if (tx->head.type != NS_TX || tx->head.conn != act->head.conn ||
-	    tx->head.ts > act->head.ts || act->head.ts - tx->head.ts > ONE_ACT_NS)
-		return false;
-	if (act->head.type == NS_SEND)
-		return tx->segment.end == act->send.snd_nxt &&
-		       act->send.snd_nxt == act->send.write_seq;
-	if (act->head.type == NS_RETRANS)
-		return tx->segment.seq == act->retrans.seq;
-	return act->head.type == NS_RELEASE && tx->segment.seq == act->release.seq;
-}
-
-/* Does the line of one of these tell of this transmit already? */
-static bool is_told(const struct stall *stall, const union record *tx)
-{
-	for (size_t i = 0; i < stall->step_count; i++)
-		if (is_transmit_of(tx, &stall->steps[i]))
-			return true;
-	return false;
-}
-
-/*
- * A send is stamped when its call had done its work. On loopback the segment has
- * by then arrived: the line stands where the segment left, before its effects.
- */
-static uint64_t left_at(const struct stall *stall, const union record *send)
-{
-	for (size_t i = 0; i < stall->step_count; i++)
-		if (is_transmit_of(&stall->steps[i], send))
-			return stall->steps[i].head.ts;
-	return send->head.ts;
-}
-
-/* Did this send push out what was held before it? */
-static bool takes_held_along(const struct stall *stall, const union record *send)
-{
-	for (size_t i = 0; i < stall->step_count; i++) {
-		const union record *step = &stall->steps[i];
-
-		if (step->head.type == NS_RELEASE && step->head.conn == send->head.conn &&
-		    step->release.end == send->send.write_seq - send->send.bytes &&
-		    step->head.ts == left_at(stall, send))
-			return true;
-	}
-	return false;
-}
-
-static void add_send(const struct scene *scene, const union record *send, struct words *words)
-{
-	const union record *hold = hold_of(scene->stall, send);
-
-	if (hold) {
-		words__held_send(scene, send, hold, words);
-		return;
-	}
-	words__record(scene, send, words);
-	words->ts = left_at(scene->stall, send);
-	if (takes_held_along(scene->stall, send))
-		snprintf(words->note, sizeof(words->note),
-			 "sent at once, and what was held with it");
-}
-
-static void add_step(struct lines *lines, const struct scene *scene, const union record *step)
-{
-	const struct stall *stall = scene->stall;
-	struct words *words = &lines->words[lines->count];
-
-	switch (step->head.type) {
-	case NS_SEND:
-		add_send(scene, step, words);
-		break;
-	case NS_HOLD:
-		if (has_send_of(stall, step))
-			return;
-		words__record(scene, step, words);
-		break;
-	case NS_TX:
-		if (is_told(stall, step))
-			return;
-		words__record(scene, step, words);
-		break;
-	case NS_CALL:
-		return; /* the call sites stand below the time line */
-	case NS_WAIT:
-		words__sleep(scene, &step->wait, words);
-		lines->count++;
-		words__wake(scene, &step->wait, words + 1);
-		break;
-	default:
-		words__record(scene, step, words);
-	}
-	lines->count++;
-}
-
-static bool is_before(const struct words *a, const struct words *b)
-{
-	return a->ts != b->ts ? a->ts < b->ts : a->type < b->type;
-}
-
-/* Stable by time, then by type, whose numbers go from cause to effect. */
-static void sort_lines(struct lines *lines)
-{
-	for (size_t i = 1; i < lines->count; i++) {
-		struct words words = lines->words[i];
-		size_t at = i;
-
-		for (; at > 0 && is_before(&words, &lines->words[at - 1]); at--)
-			lines->words[at] = lines->words[at - 1];
-		lines->words[at] = words;
-	}
-}
-
-static struct lines lines_of(const struct scene *scene)
-{
-	const struct stall *stall = scene->stall;
-	struct lines lines = {0, xcalloc(2 * stall->step_count, sizeof(struct words))};
-
-	for (size_t i = 0; i < stall->step_count; i++)
-		add_step(&lines, scene, &stall->steps[i]);
-	sort_lines(&lines);
-	return lines;
-}
-
 /* "client/4242 127.0.0.1:37640 -> 127.0.0.1:7000 server/4243" */
 static void describe_path(const struct report *report, const struct stall *stall, char *dst,
 			  size_t size)
@@ -232,7 +70,7 @@ static void print_clauses(FILE *out, const struct stall *stall, const struct ren
 		print_clause(out, style, "inexact", "one of its ends was not seen itself");
 }
 
-static void add_line(struct grid *grid, const struct words *words, uint64_t zero_ts)
+static void add_line(struct grid *grid, const struct words *words, uint64_t zero_ts, bool aside)
 {
 	char ms[40];
 
@@ -243,17 +81,17 @@ static void add_line(struct grid *grid, const struct words *words, uint64_t zero
 	grid__cell(grid, "%s", words->what);
 	grid__cell(grid, "%s", words->amount);
 	grid__cell(grid, "%s", words->note);
-	if (words->aside[0])
+	if (aside && words->aside[0])
 		grid__note(grid, COLOUR_DIM, 2, words->aside);
 }
+
+static const struct grid_column columns[] = {
+	{NULL, true}, {NULL, false}, {NULL, false}, {NULL, true}, {NULL, false}};
 
 void render__stall(FILE *out, const struct report *report, const struct stall *stall,
 		   const struct render_style *style)
 {
-	static const struct grid_column columns[] = {
-		{NULL, true}, {NULL, false}, {NULL, false}, {NULL, true}, {NULL, false}};
-	struct scene scene = {report, stall};
-	struct lines lines;
+	struct lines *lines;
 	struct grid *grid;
 
 	if (stall->step_count > 0)
@@ -262,14 +100,29 @@ void render__stall(FILE *out, const struct report *report, const struct stall *s
 	if (stall->step_count == 0)
 		return;
 	print_clauses(out, stall, style);
-	lines = lines_of(&scene);
+	lines = lines__new(report, stall);
 	grid = grid__new(columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < lines.count; i++)
-		add_line(grid, &lines.words[i], stall->start_ts);
+	for (size_t i = 0; i < lines->count; i++)
+		add_line(grid, &lines->words[i], stall->start_ts, true);
 	timeline__add_notes(grid, report, stall);
 	grid__print(grid, out, style, INDENT);
 	grid__free(grid);
-	free(lines.words);
+	lines__free(lines);
+}
+
+size_t render__stall_proof(FILE *out, const struct report *report, const struct stall *stall,
+			   const struct render_style *style, size_t most, unsigned indent)
+{
+	struct lines *lines = lines__new(report, stall);
+	size_t left_out = lines__keep_proof(lines, stall, most);
+	struct grid *grid = grid__new(columns, sizeof(columns) / sizeof(columns[0]));
+
+	for (size_t i = 0; i < lines->count; i++)
+		add_line(grid, &lines->words[i], stall->start_ts, false);
+	grid__print(grid, out, style, indent);
+	grid__free(grid);
+	lines__free(lines);
+	return left_out;
 }
 
 void render__record(FILE *out, const struct report *report, const union record *record,

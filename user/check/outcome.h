@@ -53,6 +53,7 @@ struct doubt {
 };
 
 #define OUTCOME_DOUBTS 24
+#define OUTCOME_FILES  6
 
 /* How `-- PROGRAM` ended. */
 enum program_end {
@@ -128,6 +129,12 @@ struct outcome {
 	struct change changes[CAUSE_COUNT + 1];
 	const char *kept;  /* the folder of --keep, NULL none */
 	size_t kept_count; /* stalls in it */
+	/* The reports that were written besides, in words for people: "JUnit", its path. */
+	size_t file_count;
+	struct outcome_file {
+		const char *what;
+		const char *path;
+	} files[OUTCOME_FILES];
 };
 
 /* "within budget", "over budget", "netstall failed", "inconclusive", "program failed" */

@@ -151,6 +151,12 @@ unit golden live: test-programs
 score: test-programs
 	$(Q)tests/scenarios/score.sh
 
+# How often `netstall check` is wrong, idle and with every CPU busy; root.
+RUNS ?= 50
+.PHONY: reliability
+reliability: test-programs
+	$(Q)tests/check/reliability.sh --runs $(RUNS)
+
 KERNEL ?=
 vmtest: test-programs
 	$(Q)tests/vm/run.sh $(KERNEL)
@@ -174,6 +180,7 @@ fuzz: $(FUZZERS)
 bench: all $(WORKLOAD)
 	$(Q)scripts/deps.sh bench
 	$(Q)tests/bench/run.sh
+	$(Q)tests/bench/check_time.sh
 
 # ---- demo, install, help ----
 
@@ -206,6 +213,7 @@ help:
 	@echo 'make unit golden live   one part of the tests (live needs root)'
 	@echo 'make vmtest KERNEL=6.1  the live tests on other kernels, in a VM; all without KERNEL='
 	@echo 'make score         name the causes of labelled scenarios, and compare (root)'
+	@echo 'make reliability   how often check is wrong, of RUNS=50 runs each (root)'
 	@echo 'make bench         what tracing costs, against other tools (root)'
 	@echo 'make fuzz          fuzz the decoders for a minute (SECONDS_EACH=60)'
 	@echo 'make install       to PREFIX=/usr/local, below DESTDIR; and uninstall'

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# `netstall check` is right many times in a row on a busy machine: few times here, `make reliability` for more.
+
+case_check_reliability() {
+    local runs=5 way=()
+    [ -z "$QUICK" ] || runs=2
+    [ ${#ATTACH[@]} = 0 ] || way=(--attach "${ATTACH[1]#attach=}")
+    tests/check/reliability.sh "${way[@]}" --runs $runs --loads busy nodelay http split >"$SCRATCH/table" 2>&1 ||
+        fail "$(grep '^#' "$SCRATCH/table" | tail -n +2 | head -n 8)"
+    sed "s/^/# $LABEL: /" "$SCRATCH/table"
+}

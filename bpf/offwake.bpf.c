@@ -12,12 +12,14 @@
 
 #include "bpf/state.h"
 #include "bpf/offwake.h"
+#include "bpf/offwake_sample.h"
 
 /* In the order of use: each builds on those before it. */
 #include "bpf/compat.bpf.h"
 #include "bpf/offwake_maps.bpf.h"
 #include "bpf/offwake_target.bpf.h"
 #include "bpf/offwake_place.bpf.h"
+#include "bpf/offwake_sample.bpf.h"
 #include "bpf/offwake_segment.bpf.h"
 #include "bpf/offwake_chain.bpf.h"
 #include "bpf/offwake_sched.bpf.h"

@@ -43,7 +43,7 @@ struct ns_ow_config {
 	__u64 most_ns;     /* nor do longer ones; 0: no limit */
 	__u64 tell_ns;     /* waits from here on are told one by one too; 0: none */
 	__u64 unwind_ns;   /* user stacks of waits from here on are copied; 0: none are */
-	__u32 stack_bytes; /* of each, a multiple of NS_OW_STACK_STEP */
+	__u32 stack_bytes; /* of each, a multiple of NS_OW_STACK_BLOCK */
 	__u32 depth;       /* 1 to NS_OW_DEPTH */
 	__u32 everything;  /* all threads of the machine are targets */
 	__u32 per_thread;
@@ -130,6 +130,7 @@ struct ns_ow_told {
 	__u32 pad;
 	__u64 off_ts;
 	__u64 end_ts; /* back on its CPU */
+	__u64 ns;     /* what the sum counts of it */
 };
 
 /* A process came, became another program, went, or has a place that is new. */

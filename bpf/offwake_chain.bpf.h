@@ -62,7 +62,8 @@ static __noinline struct ns_ow_sum *sum_of(struct ns_ow_chain *chain)
 	return bpf_map_lookup_elem(&sums, chain);
 }
 
-static __always_inline void tell_wait(struct ns_ow_sum *sum, __u32 tid, __u64 off_ts, __u64 end_ts)
+static __always_inline void tell_wait(struct ns_ow_sum *sum, __u32 tid, __u64 off_ts, __u64 end_ts,
+				      __u64 ns)
 {
 	struct ns_ow_told *out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
 
@@ -76,6 +77,7 @@ static __always_inline void tell_wait(struct ns_ow_sum *sum, __u32 tid, __u64 of
 	out->pad = 0;
 	out->off_ts = off_ts;
 	out->end_ts = end_ts;
+	out->ns = ns;
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 }
 
@@ -109,7 +111,7 @@ static __always_inline void add_wait(struct ns_ow_thread *thread, __u32 tid, __u
 	__sync_fetch_and_add(&sum->runqueue_ns, runnable);
 	__sync_fetch_and_add(&sum->count, 1);
 	if (settings.tell_ns && now - thread->off_ts >= settings.tell_ns)
-		tell_wait(sum, tid, thread->off_ts, now);
+		tell_wait(sum, tid, thread->off_ts, now, state ? blocked : runnable);
 }
 
 #endif

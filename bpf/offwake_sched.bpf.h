@@ -39,6 +39,7 @@ static __always_inline void on_switch_out(void *ctx, struct task_struct *task,
 	if (!thread->wake_ts)
 		clear_hops(&thread->chain);
 	thread->chain.sleep = place_of_sleep(ctx, task, told_state(state));
+	sample_sleep(thread->chain.sleep, task->flags & NS_PF_KTHREAD);
 }
 
 static __always_inline void on_switch_in(struct task_struct *task, struct ns_ow_thread *thread,
@@ -59,6 +60,8 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_ow_
 		wake = off;
 	if (!thread->level)
 		add_wait(thread, task->pid, wake - off, now - wake, now);
+	if (is_long(now - off))
+		note_long(thread->chain.sleep);
 	thread->off_ts = 0;
 	if (thread->state)
 		thread->woken_ts = wake;
@@ -117,6 +120,8 @@ static __always_inline void on_waking(void *ctx, struct task_struct *task)
 	thread->wake_ts = now;
 	clear_hops(&thread->chain);
 	thread->chain.hops[0].wake = place_of_wake(ctx, scratch, &own);
+	if (own)
+		sample_wake(thread->chain.hops[0].wake, now - slept_since);
 	thread->chain.hops[0].via = this_cpu()->receiving;
 	if (own && settings.depth > 1)
 		chain_of_waker(scratch, thread, slept_since);

@@ -96,7 +96,7 @@ static struct waited explained(uint32_t tid, uint64_t off_ms, uint64_t end_ms, e
 	struct waited waited = {.tid = tid, .off_ts = off_ms * MS, .end_ts = end_ms * MS};
 
 	waited.ns[cause] = (end_ms - off_ms) * MS - MS;
-	waited.ns[CAUSE_RUNQUEUE] = MS;
+	waited.ns[CAUSE_NETWORK] = MS;
 	return waited;
 }
 
@@ -104,8 +104,11 @@ static void profile_wait(struct by_cause *by_cause, uint32_t key, uint32_t tid, 
 			 uint64_t end_ms)
 {
 	/* The other program read its clock 3 us later each time. */
-	by_cause__wait(by_cause,
-		       &(struct by_cause_wait){key, tid, off_ms * MS + 3000, end_ms * MS + 3000});
+	by_cause__wait(by_cause, &(struct by_cause_wait){.key = key,
+							 .tid = tid,
+							 .off_ts = off_ms * MS + 3000,
+							 .end_ts = end_ms * MS + 3000,
+							 .ns = (end_ms - off_ms) * MS});
 }
 
 static void either_side_may_come_first(void **state)
@@ -133,7 +136,7 @@ static void either_side_may_come_first(void **state)
 		assert_int_equal(shares[0].ns, 50 * 39 * MS);
 		assert_int_equal(shares[0].count, 50);
 		assert_int_equal(shares[1].cause, CAUSE_IDLE);
-		assert_int_equal(shares[2].cause, CAUSE_RUNQUEUE);
+		assert_int_equal(shares[2].cause, CAUSE_NETWORK);
 		assert_int_equal(shares[2].count, 0);
 		assert_int_equal(shares[2].ns, 100 * MS);
 		assert_int_equal(shares[3].cause, CAUSE_COUNT);
@@ -184,6 +187,34 @@ static void the_threshold_itself_is_not_unknown(void **state)
 	by_cause__free(by_cause);
 }
 
+/* The sums are of blocked time: what a thread then waited for a CPU is not in them. */
+static void the_run_queue_is_apart(void **state)
+{
+	struct by_cause *by_cause = by_cause__new(10 * MS);
+	struct cause_share shares[BY_CAUSE_SHARES];
+	struct waited waited = {.tid = 7, .off_ts = 100 * MS, .end_ts = 130 * MS};
+	struct by_cause_wait wait = {1, 7, 100 * MS, 130 * MS, 10 * MS};
+
+	(void)state;
+	waited.ns[CAUSE_RUNQUEUE] = 20 * MS;
+	waited.ns[CAUSE_LOCK] = 10 * MS;
+	by_cause__wait(by_cause, &wait);
+	by_cause__explain(by_cause, &waited);
+	assert_int_equal(by_cause__shares(by_cause, 1, 1, 10 * MS, shares), 1);
+	assert_int_equal(shares[0].cause, CAUSE_LOCK);
+	assert_int_equal(shares[0].ns, 10 * MS);
+	assert_int_equal(shares[0].count, 1);
+	/* Unless it was nothing else, which is in a sum when that was asked for (--state 0). */
+	wait = (struct by_cause_wait){2, 7, 200 * MS, 230 * MS, 30 * MS};
+	waited = (struct waited){.tid = 7, .off_ts = 200 * MS, .end_ts = 230 * MS};
+	waited.ns[CAUSE_RUNQUEUE] = 30 * MS;
+	by_cause__wait(by_cause, &wait);
+	by_cause__explain(by_cause, &waited);
+	assert_int_equal(by_cause__shares(by_cause, 2, 1, 30 * MS, shares), 1);
+	assert_int_equal(shares[0].cause, CAUSE_RUNQUEUE);
+	by_cause__free(by_cause);
+}
+
 /* However odd the two sides are, the parts are the sum. */
 static void shares_sum_to_the_sum(void **state)
 {
@@ -199,7 +230,7 @@ static void shares_sum_to_the_sum(void **state)
 			struct waited waited =
 				explained((uint32_t)random_below(&random, 3), off,
 					  off + 2 + random_below(&random, 50),
-					  (enum cause)random_below(&random, CAUSE_RUNQUEUE));
+					  (enum cause)random_below(&random, CAUSE_NETWORK));
 
 			by_cause__explain(by_cause, &waited);
 			profile_wait(by_cause, 1 + (uint32_t)random_below(&random, 2),
@@ -249,6 +280,7 @@ int main(void)
 		cmocka_unit_test(either_side_may_come_first),
 		cmocka_unit_test(waits_of_others_are_not_joined),
 		cmocka_unit_test(the_threshold_itself_is_not_unknown),
+		cmocka_unit_test(the_run_queue_is_apart),
 		cmocka_unit_test(shares_sum_to_the_sum),
 		cmocka_unit_test(memory_is_bounded),
 	};

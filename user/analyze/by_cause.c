@@ -13,6 +13,7 @@
 struct pending {
 	struct pending *next;
 	uint32_t key; /* 0: it is an explanation */
+	uint64_t ns;  /* with a key: what the sum counts */
 	struct waited waited;
 };
 
@@ -75,16 +76,25 @@ static uint64_t length_of(const struct waited *waited)
 	return waited->end_ts - waited->off_ts;
 }
 
+/* Where most of what the sum counts went: blocked time, but for a wait that was for a CPU alone. */
+static enum cause main_cause(const struct waited *explained)
+{
+	struct waited blocked = *explained;
+
+	blocked.ns[CAUSE_RUNQUEUE] = 0;
+	return blocked.ns[waited__main(&blocked)] ? waited__main(&blocked) : CAUSE_RUNQUEUE;
+}
+
 /*
  * The two sides read their clocks some microseconds apart; what the one has more than the
  * other goes where most of the time went.
  */
-static void account(struct by_cause *by_cause, uint32_t key, const struct waited *wait,
+static void account(struct by_cause *by_cause, const struct pending *wait,
 		    const struct waited *explained)
 {
-	enum cause most = explained ? waited__main(explained) : CAUSE_UNKNOWN;
-	struct sum *sum = sum_of(by_cause, key);
-	uint64_t left = length_of(wait);
+	enum cause most = explained ? main_cause(explained) : CAUSE_UNKNOWN;
+	struct sum *sum = sum_of(by_cause, wait->key);
+	uint64_t left = wait->ns;
 
 	if (!sum)
 		return;
@@ -92,7 +102,7 @@ static void account(struct by_cause *by_cause, uint32_t key, const struct waited
 	for (size_t i = 0; explained && i < CAUSE_COUNT; i++) {
 		uint64_t ns = explained->ns[i] < left ? explained->ns[i] : left;
 
-		if (i == most)
+		if (i == most || i == CAUSE_RUNQUEUE)
 			continue;
 		sum->ns[i] += ns;
 		left -= ns;
@@ -105,7 +115,7 @@ static void give_up(struct by_cause *by_cause, const struct pending *pending)
 {
 	if (pending->key &&
 	    length_of(&pending->waited) > by_cause->threshold_ns + by_cause->threshold_ns / 64)
-		account(by_cause, pending->key, &pending->waited, NULL);
+		account(by_cause, pending, NULL);
 }
 
 static struct pending **bucket_of(struct by_cause *by_cause, uint32_t tid)
@@ -159,43 +169,44 @@ static void make_room(struct by_cause *by_cause)
 	}
 }
 
-static void keep(struct by_cause *by_cause, uint32_t key, const struct waited *waited)
+static void keep(struct by_cause *by_cause, const struct pending *pending)
 {
-	struct pending **bucket = bucket_of(by_cause, waited->tid), *entry;
+	struct pending **bucket = bucket_of(by_cause, pending->waited.tid), *entry;
 
 	make_room(by_cause);
-	entry = xcalloc(1, sizeof(*entry));
-	entry->key = key;
-	entry->waited = *waited;
+	entry = xmemdup(pending, sizeof(*pending));
 	entry->next = *bucket;
 	*bucket = entry;
 	by_cause->pending++;
 }
 
-void by_cause__wait(struct by_cause *by_cause, const struct by_cause_wait *wait)
+void by_cause__wait(struct by_cause *by_cause, const struct by_cause_wait *told)
 {
-	const struct waited waited = {
-		.tid = wait->tid, .off_ts = wait->off_ts, .end_ts = wait->end_ts};
+	const struct pending wait = {
+		.key = told->key,
+		.ns = told->ns,
+		.waited = {.tid = told->tid, .off_ts = told->off_ts, .end_ts = told->end_ts}};
 	struct pending *explained;
 
-	if (!wait->key || wait->end_ts < wait->off_ts + by_cause->threshold_ns)
+	if (!told->key || told->end_ts < told->off_ts + by_cause->threshold_ns)
 		return;
-	explained = take(by_cause, &waited, true);
+	explained = take(by_cause, &wait.waited, true);
 	if (explained)
-		account(by_cause, wait->key, &waited, &explained->waited);
+		account(by_cause, &wait, &explained->waited);
 	else
-		keep(by_cause, wait->key, &waited);
+		keep(by_cause, &wait);
 	free(explained);
 }
 
 void by_cause__explain(struct by_cause *by_cause, const struct waited *waited)
 {
+	const struct pending explained = {.waited = *waited};
 	struct pending *wait = take(by_cause, waited, false);
 
 	if (wait)
-		account(by_cause, wait->key, &wait->waited, waited);
+		account(by_cause, wait, waited);
 	else
-		keep(by_cause, 0, waited);
+		keep(by_cause, &explained);
 	free(wait);
 }
 

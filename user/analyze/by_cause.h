@@ -28,7 +28,8 @@ struct by_cause_wait {
 	uint32_t key; /* which sum has it; not 0 */
 	uint32_t tid; /* as struct waited has it */
 	uint64_t off_ts;
-	uint64_t end_ts;
+	uint64_t end_ts; /* back on its CPU */
+	uint64_t ns;     /* what its sum counts of it: blocked, or waiting for a CPU */
 };
 
 /* A part of a sum. */

@@ -30,7 +30,7 @@ ALL_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-pr
 BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
 	-Ivmlinux -I. -MMD -MP
 
-PURE_LIBS = $(shell $(PKG_CONFIG) --libs jansson zlib)
+PURE_LIBS = $(shell $(PKG_CONFIG) --libs jansson zlib) -lm
 TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libelf libdw libcap) -liberty $(PURE_LIBS)
 
 # The pure library: no kernel, no libbpf. The tests link it alone, which keeps it so.

@@ -37,9 +37,9 @@ struct budgets {
 void budgets__default(struct budgets *budgets);
 /*
  * "nagle-delack=0,rto=2,lock=100ms,total=5%,cork=none": what is named replaces what was
- * there, `none` takes a gate away, `default` alone keeps the defaults. Units us, ms, s, %; a
- * bare number counts stalls. Returns true; else false and why, a clause for people without a
- * full stop, in why. text is not kept.
+ * there, cause=none takes a gate away; `default` alone keeps what there is, `none` alone takes all
+ * away. Units us, ms, s, %; a bare number counts stalls. Returns true; else false and why, a clause
+ * for people without a full stop, in why. text is not kept.
  */
 bool budgets__parse(struct budgets *budgets, const char *text, char *why, size_t size);
 /* "0", "2", "100 ms", "5%" */

@@ -28,7 +28,7 @@
 #define NS_COMM_LEN       16
 #define NS_STACK_MAX      24   /* kernel frames kept of one stack */
 #define NS_HOLD_REASONS   16   /* counters by reason, room to grow */
-#define NS_STACK_TEXT_MAX 960  /* symbolised stack, leaf first, ';' between */
+#define NS_STACK_TEXT_MAX 2008 /* symbolised stack, leaf first, ';' between */
 #define NS_CALL_STACK     4096 /* bytes of a user stack that are copied, to be unwound */
 #define NS_CALL_REGS      16   /* registers that unwinding may need, see state.h */
 
@@ -506,7 +506,7 @@ NS_ASSERT_OFFSET(ns_conn_totals, holds, 80);
 NS_ASSERT_SIZE(ns_thread_totals, 96);
 NS_ASSERT_SIZE(ns_exit, 32);
 NS_ASSERT_SIZE(ns_lost, 48);
-NS_ASSERT_SIZE(ns_stack, 1000);
+NS_ASSERT_SIZE(ns_stack, 2048);
 NS_ASSERT_SIZE(ns_end, 32);
 
 #endif

@@ -10,13 +10,14 @@ SITES_DIR=${EXCHANGE%/*}
 functions_of() { # functions_of first_write|second_write [FILE]
     report "[.stalls[] | select(.cause == \"nagle-delack\") | .sites.$1 | select(length > 0)] | first // [] | .[]" |
         while read -r frame; do
+            frame=${frame% (*} # without its place in the source
             case $frame in
             "[${2:-no file}]+"*) # stripped: its twin with symbols has the same addresses
                 addr2line -f -e "$SITES_DIR/callsites" "$(printf '%#x' $((${frame##*+} - 1)))" | head -n 1 ;;
             *+0x*) echo "${frame%+*}" ;;
             *) echo "$frame" ;;
             esac
-        done | grep -v '^\(__\)\?\(libc_\)\?write$' | tr '\n' ' '
+        done | grep -v '^_*\(GI_*\)\?\(libc_\)\?write$' | tr '\n' ' '
 }
 
 expect_functions() { # expect_functions WHICH 'a b c ' [FILE]: they are the innermost

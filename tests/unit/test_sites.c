@@ -251,7 +251,13 @@ static void the_place_is_the_programs_own_line(void **state)
 	placed(NULL, NULL, 0);
 	described(
 		"__send+0x5 (../send.c:28);put+0x1c (src/client.c:88);__libc_start_main+0x1 (c:3)",
-		"put+0x1c (src/client.c:88)");
+		"put (client.c:88)");
+	described("net::send (/src/a/b.cc:9);put+0x1c (c.cc:88);main+0x1",
+		  "net::send (b.cc:9) <- put (c.cc:88) <- main+0x1");
+	described(
+		"__GI___libc_write (../sysdeps/write.c:26);write+0x5 (../sysdeps/write.c:24);"
+		"put+0x1;start_thread+0x305 (nptl/pthread_create.c:442)",
+		"put+0x1");
 }
 
 int main(void)

@@ -139,12 +139,14 @@ __attribute__((noipa)) static void ask_for_the_time(void)
 
 static struct opener *opener;
 static struct unwinder *unwinder;
+static struct symbols *symbols;
 
 static int begin(void **state)
 {
 	(void)state;
 	opener = opener__new();
 	unwinder = unwinder__new(opener);
+	symbols = symbols__new(opener);
 	outer_request();
 	return opener ? 0 : -1;
 }
@@ -153,6 +155,7 @@ static int end(void **state)
 {
 	(void)state;
 	unwinder__free(unwinder);
+	symbols__free(symbols);
 	opener__free(opener);
 	return 0;
 }
@@ -172,7 +175,7 @@ static bool unwind(const struct ns_call_raw *raw, char *out, size_t size)
 	bool cut;
 
 	memset(out, 'x', size);
-	cut = unwinder__call(unwinder, getpid(), raw, out, size);
+	cut = unwinder__call(unwinder, symbols, getpid(), raw, out, size);
 	assert_non_null(memchr(out, '\0', size));
 	return cut;
 }
@@ -430,9 +433,9 @@ static void what_cannot_be_had_is_said(void **state)
 	if (!gone)
 		_exit(0);
 	waitpid(gone, NULL, 0);
-	assert_true(unwinder__call(unwinder, gone, &call, text, sizeof(text)));
+	assert_true(unwinder__call(unwinder, symbols, gone, &call, text, sizeof(text)));
 	assert_string_equal(text, "[the process was gone, or may not be looked at]");
-	assert_true(unwinder__call(blind, getpid(), &call, text, sizeof(text)));
+	assert_true(unwinder__call(blind, symbols, getpid(), &call, text, sizeof(text)));
 	assert_int_equal(text[0], '[');
 	unwinder__free(blind);
 }

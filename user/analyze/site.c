@@ -10,6 +10,7 @@
 
 /* Frames of the program that a person is shown; the JSON has them all. */
 #define SHOWN_FRAMES 5
+#define NAME_SHOWN   96 /* bytes of a name */
 
 struct frame {
 	const char *text;
@@ -68,10 +69,9 @@ static bool is_named(const struct frame *frame, const char *const names[])
 	const char *name = frame->text;
 	size_t len = frame->name_len;
 
-	while (len && *name == '_') {
-		name++;
-		len--;
-	}
+	/* glibc calls its own functions by names of their own: __GI___libc_write. */
+	for (size_t skip = 1; skip; name += skip, len -= skip)
+		skip = len && *name == '_' ? 1 : len > 3 && !strncmp(name, "GI_", 3) ? 3 : 0;
 	for (; *names; names++)
 		if (strlen(*names) == len && !strncmp(*names, name, len))
 			return true;
@@ -94,14 +94,19 @@ static bool is_in_libc(const struct frame *frame)
 static bool is_wrapper(const struct frame *frame)
 {
 	static const char *const names[] = {
-		"write",        "writev",          "pwritev2",
-		"send",         "sendto",          "sendmsg",
-		"sendmmsg",     "sendfile",        "sendfile64",
-		"splice",       "syscall",         "libc_write",
-		"libc_writev",  "libc_send",       "libc_sendto",
-		"libc_sendmsg", "IO_file_write",   "IO_new_file_write",
-		"IO_do_write",  "IO_new_do_write", "syscall_cp",
-		"syscall_cp_c", "stdio_write",     NULL,
+		"write",         "writev",
+		"pwritev2",      "send",
+		"sendto",        "sendmsg",
+		"sendmmsg",      "sendfile",
+		"sendfile64",    "splice",
+		"syscall",       "libc_write",
+		"libc_writev",   "libc_send",
+		"libc_sendto",   "libc_sendmsg",
+		"IO_file_write", "IO_new_file_write",
+		"IO_do_write",   "IO_new_do_write",
+		"syscall_cp",    "syscall_cp_c",
+		"stdio_write",   "new_do_write",
+		"libc_sendmmsg", NULL,
 	};
 
 	return is_named(frame, names) || is_in_libc(frame);
@@ -111,6 +116,7 @@ static bool is_wrapper(const struct frame *frame)
 static bool is_startup(const struct frame *frame)
 {
 	static const char *const names[] = {"libc_start_main",
+					    "libc_start_main_impl",
 					    "libc_start_call_main",
 					    "start",
 					    "start_thread",
@@ -121,13 +127,29 @@ static bool is_startup(const struct frame *frame)
 	return is_named(frame, names) || is_in_libc(frame);
 }
 
-static void add(char *dst, size_t size, const char *lead, const char *text, size_t len)
+static void add(char *dst, size_t size, const char *text, size_t len)
 {
-	char safe[TEXT_SAFE(96)];
+	char safe[TEXT_SAFE(NAME_SHOWN)];
 	size_t used = strlen(dst);
 
-	text__safe(safe, sizeof(safe), text, len < 96 ? len : 96);
-	snprintf(dst + used, size - used, "%s%s", lead, safe);
+	text__safe(safe, sizeof(safe), text, len < NAME_SHOWN ? len : NAME_SHOWN);
+	snprintf(dst + used, size - used, "%s", safe);
+}
+
+/* "name+0x12", or with a place "name (file.c:123)". */
+static void add_frame(char *dst, size_t size, const struct frame *frame)
+{
+	const char *path = frame->text + frame->place + 2, *end = frame->text + frame->len, *slash;
+
+	if (frame->place == frame->len) {
+		add(dst, size, frame->text, frame->len);
+		return;
+	}
+	slash = memrchr(path, '/', end - path);
+	path = slash ? slash + 1 : path;
+	add(dst, size, frame->text, frame->name_len);
+	add(dst, size, " (", 2);
+	add(dst, size, path, end - path);
 }
 
 char *site__describe(char *dst, size_t size, const char *frames)
@@ -144,10 +166,12 @@ char *site__describe(char *dst, size_t size, const char *frames)
 		from = 0;
 	for (to = count; to > from + 1 && is_startup(&list[to - 1]);)
 		to--;
-	for (i = from; i < to && i < from + SHOWN_FRAMES; i++)
-		add(dst, size, i > from ? " <- " : "", list[i].text, list[i].len);
+	for (i = from; i < to && i < from + SHOWN_FRAMES; i++) {
+		add(dst, size, " <- ", i > from ? 4 : 0);
+		add_frame(dst, size, &list[i]);
+	}
 	if (i < to)
-		add(dst, size, " <- ", "...", 3);
+		add(dst, size, " <- ...", 7);
 	return dst;
 }
 

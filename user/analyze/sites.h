@@ -13,7 +13,7 @@
 #define SITES_CONNS 4096 /* further ones get no call sites */
 #define SITES_CALLS 8    /* of a connection; the oldest makes room */
 
-#define SITE_TEXT 320 /* room for site__describe() */
+#define SITE_TEXT 768 /* room for site__describe() */
 
 struct sites;
 
@@ -24,8 +24,9 @@ void sites__learn(struct sites *sites, const struct ns_call *call);
 void sites__join(const struct sites *sites, const struct model *model, struct stall *stall);
 
 /*
- * "send_head+0x1c <- exchange+0x33 <- main+0x80": from the function of the program that called
- * the C library on. Offsets stay: two writes of one helper differ in its callers' alone.
+ * "send_head (client.c:71) <- exchange (client.c:103)", or without debug information
+ * "send_head+0x1c <- exchange+0x33": from the function of the program that called the C library
+ * on. Offsets stay there: two writes of one helper differ in its callers' alone.
  * frames: as stall->first_site.
  */
 char *site__describe(char *dst, size_t size, const char *frames);

@@ -9,6 +9,7 @@
 #include "bpf/state.h"
 #include "user/base/xalloc.h"
 #include "user/collect/kallsyms.h"
+#include "user/collect/symbols.h"
 #include "user/collect/unwind.h"
 
 /* Processes told and stacks named; what comes beyond is told again or stays without a name. */
@@ -26,6 +27,7 @@ struct enrich {
 	struct tasks *tasks;
 	struct kallsyms *kallsyms;
 	struct unwinder *unwinder;
+	struct symbols *symbols;
 	bool same_numbers; /* ours are the kernel's */
 	uint64_t refreshed_ns;
 	uint32_t *told; /* processes, by the kernel's number */
@@ -45,6 +47,7 @@ struct enrich *enrich__new(const struct enrich_ways *ways)
 	/* Now, not at the first stall: a chain is followed while it happens. */
 	kallsyms__load(enrich->kallsyms);
 	enrich->unwinder = unwinder__new(ways->opener);
+	enrich->symbols = symbols__new(ways->opener);
 	enrich->same_numbers = tasks__in_first_namespace();
 	enrich->told = xcalloc(MAX_PROCESSES, sizeof(*enrich->told));
 	return enrich;
@@ -57,6 +60,7 @@ void enrich__free(struct enrich *enrich)
 	tasks__free(enrich->tasks);
 	kallsyms__free(enrich->kallsyms);
 	unwinder__free(enrich->unwinder);
+	symbols__free(enrich->symbols);
 	free(enrich->told);
 	free(enrich);
 }
@@ -122,6 +126,15 @@ static void send(struct enrich *enrich, const void *record, size_t len)
 	enrich->ways.sink(enrich->ways.sink_context, record, len);
 }
 
+/* Its files are opened while it lives: it may have ended when a call of it is to be named. */
+static void note_process(struct enrich *enrich, const struct ns_process *process)
+{
+	if (!(process->role & (NS_ROLE_TARGET | NS_ROLE_PEER)))
+		return;
+	symbols__note(enrich->symbols, process->head.tgid);
+	unwinder__note(enrich->unwinder, process->head.tgid);
+}
+
 static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm, uint64_t ts)
 {
 	struct ns_process out = {.head = {.type = NS_PROCESS, .len = sizeof(out), .ts = ts}};
@@ -147,6 +160,7 @@ static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm,
 	}
 	if (enrich->told_count < MAX_PROCESSES)
 		enrich->told[enrich->told_count++] = tgid;
+	note_process(enrich, &out);
 	send(enrich, &out, sizeof(out));
 }
 
@@ -278,8 +292,8 @@ static void enrich_call(struct enrich *enrich, const struct ns_call_raw *raw)
 	tell_process(enrich, out.head.tgid, NULL, out.head.ts);
 	translate(enrich, &out.head.tgid, &out.head.tid);
 	if (out.head.tgid) {
-		out.truncated = unwinder__call(enrich->unwinder, out.head.tgid, raw, stack.text,
-					       sizeof(stack.text));
+		out.truncated = unwinder__call(enrich->unwinder, enrich->symbols, out.head.tgid,
+					       raw, stack.text, sizeof(stack.text));
 		out.stack_id = text_id(enrich, &stack);
 	}
 	send(enrich, &out, sizeof(out));

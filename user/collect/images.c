@@ -13,7 +13,8 @@
 #include "user/base/xalloc.h"
 
 #define FRESH_NS  1000000000ull
-#define MAPS_SIZE (8u << 20) /* 80,000 mappings */
+#define AGAIN_NS  10000000ull /* generated code is in no module, however often one looks */
+#define MAPS_SIZE (8u << 20)  /* 80,000 mappings */
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -259,6 +260,16 @@ Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc,
 		return process->dwfl;
 	forget(process);
 	return NULL;
+}
+
+bool images__look_again(struct images *images, pid_t pid, Dwarf_Addr pc)
+{
+	struct process *process = place_for(images, pid);
+
+	if (!process->attached || dwfl_addrmodule(process->dwfl, pc) ||
+	    now_ns() - process->read_ns < AGAIN_NS)
+		return false;
+	return report_maps(process) && dwfl_addrmodule(process->dwfl, pc);
 }
 
 static int open_file(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr start,

@@ -9,6 +9,7 @@
 #define NETSTALL_COLLECT_IMAGES_H
 
 #include <elfutils/libdwfl.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "user/collect/opener.h"
@@ -28,6 +29,12 @@ void images__free(struct images *images);
  */
 Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc,
 		 const Dwfl_Thread_Callbacks *callbacks, void *argument, const char **why);
+
+/*
+ * Unwinding came to pc, which may lie in a library that was opened since the last look. True:
+ * the process was looked at again, and it does.
+ */
+bool images__look_again(struct images *images, pid_t pid, Dwarf_Addr pc);
 
 /*
  * Look at the process and open its files now, so that it has them after its end. The same

@@ -8,8 +8,6 @@
 #include "bpf/state.h"
 #include "user/base/xalloc.h"
 
-#define NAME_LEN 128 /* longer ones are cut */
-
 struct unwinder {
 	struct images *images;
 	/* Of the stack that is being unwound. */
@@ -120,66 +118,6 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 	return DWARF_CB_OK;
 }
 
-/* ---- names ---- */
-
-/* A name from a file that anybody may have written: ';' ends a frame. Printing makes it safe. */
-static void clean_name(char *out, size_t size, const char *name)
-{
-	snprintf(out, size, "%s", name);
-	for (; *out; out++)
-		if (*out == ';' || (unsigned char)*out < ' ')
-			*out = '?';
-}
-
-static void name_frame(Dwfl *dwfl, Dwarf_Addr pc, bool returns, char *out, size_t size)
-{
-	/* The call itself lies before the address that it returns to, maybe in another function. */
-	Dwarf_Addr at = returns ? pc - 1 : pc;
-	Dwfl_Module *module = dwfl_addrmodule(dwfl, at);
-	const char *name, *path;
-	GElf_Off offset = 0;
-	Dwarf_Addr start = 0, bias = 0;
-	GElf_Sym symbol;
-	char clean[NAME_LEN];
-
-	if (!module) {
-		snprintf(out, size, "[unknown]");
-		return;
-	}
-	name = dwfl_module_addrinfo(module, at, &offset, &symbol, NULL, NULL, NULL);
-	if (name && *name && offset < symbol.st_size) {
-		clean_name(clean, sizeof(clean), name);
-		snprintf(out, size, "%s+0x%llx", clean, (unsigned long long)(offset + pc - at));
-		return;
-	}
-	path = dwfl_module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL);
-	if (!dwfl_module_getelf(module, &bias))
-		bias = start;
-	name = path && strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	clean_name(clean, sizeof(clean), name ? name : "?");
-	snprintf(out, size, "[%s]+0x%llx", clean, (unsigned long long)(pc - bias));
-}
-
-/* Frames that have no room are left out whole. Returns true when all had. */
-static bool write_frames(const struct unwind_frames *frames, Dwfl *dwfl, char *out, size_t size)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < frames->count; i++) {
-		char frame[NAME_LEN + 24];
-		int len;
-
-		name_frame(dwfl, frames->pcs[i], i, frame, sizeof(frame));
-		len = snprintf(out + used, size - used, "%s%s", i ? ";" : "", frame);
-		if ((size_t)len >= size - used) {
-			out[used] = '\0';
-			return false;
-		}
-		used += len;
-	}
-	return true;
-}
-
 /* ---- */
 
 struct unwinder *unwinder__new(struct opener *opener)
@@ -203,40 +141,40 @@ void unwinder__note(struct unwinder *unwinder, pid_t pid)
 	images__note(unwinder->images, pid, &callbacks, unwinder);
 }
 
-static Dwfl *unwind(struct unwinder *unwinder, pid_t pid, const struct unwind_copy *copy,
-		    struct unwind_frames *out, const char **why)
+static void walk(struct unwinder *unwinder, Dwfl *dwfl, struct unwind_frames *out)
 {
-	Dwfl *dwfl;
 	int err;
 
 	out->count = 0;
-	unwinder->copy = copy;
-	unwinder->out = out;
 	unwinder->beyond = false;
-	dwfl = images__of(unwinder->images, pid, copy->regs[NS_REG_IP], &callbacks, unwinder, why);
-	if (!dwfl)
-		return NULL;
 	/* The number of the thread is of no matter: there is one, that of the copy. */
 	err = dwfl_getthread_frames(dwfl, 1, take_frame, unwinder);
 	out->end = unwinder->beyond ? UNWIND_BEYOND : err ? UNWIND_LOST : UNWIND_WHOLE;
-	unwinder->copy = NULL;
-	unwinder->out = NULL;
-	if (out->count)
-		return dwfl;
-	*why = "its registers lead nowhere";
-	return NULL;
 }
 
 const char *unwinder__frames(struct unwinder *unwinder, pid_t pid, const struct unwind_copy *copy,
 			     struct unwind_frames *out)
 {
 	const char *why;
+	Dwfl *dwfl;
 
-	return unwind(unwinder, pid, copy, out, &why) ? NULL : why;
+	out->count = 0;
+	dwfl = images__of(unwinder->images, pid, copy->regs[NS_REG_IP], &callbacks, unwinder, &why);
+	if (!dwfl)
+		return why;
+	unwinder->copy = copy;
+	unwinder->out = out;
+	walk(unwinder, dwfl, out);
+	if (out->end == UNWIND_LOST && out->count &&
+	    images__look_again(unwinder->images, pid, out->pcs[out->count - 1] - 1))
+		walk(unwinder, dwfl, out);
+	unwinder->copy = NULL;
+	unwinder->out = NULL;
+	return out->count ? NULL : "its registers lead nowhere";
 }
 
-bool unwinder__call(struct unwinder *unwinder, pid_t pid, const struct ns_call_raw *call, char *out,
-		    size_t size)
+bool unwinder__call(struct unwinder *unwinder, struct symbols *symbols, pid_t pid,
+		    const struct ns_call_raw *call, char *out, size_t size)
 {
 	const struct unwind_copy copy = {
 		.regs = call->regs,
@@ -244,12 +182,13 @@ bool unwinder__call(struct unwinder *unwinder, pid_t pid, const struct ns_call_r
 		.stack_len = call->stack_len < NS_CALL_STACK ? call->stack_len : NS_CALL_STACK,
 		.base = call->regs[NS_REG_SP]};
 	struct unwind_frames frames;
-	const char *why;
-	Dwfl *dwfl = unwind(unwinder, pid, &copy, &frames, &why);
+	const char *why = unwinder__frames(unwinder, pid, &copy, &frames);
 
-	if (!dwfl) {
+	if (why) {
 		snprintf(out, size, "[%s]", why);
 		return true;
 	}
-	return !write_frames(&frames, dwfl, out, size) || frames.end == UNWIND_BEYOND;
+	return symbols__stack(symbols, pid, frames.pcs, frames.count,
+			      SYMBOLS_OFFSETS | SYMBOLS_LINES, out, size) < frames.count ||
+	       frames.end == UNWIND_BEYOND;
 }

@@ -16,6 +16,7 @@
 
 #include "bpf/event.h"
 #include "user/collect/images.h"
+#include "user/collect/symbols.h"
 
 #define UNWIND_FRAMES 127 /* as many as the kernel takes by frame pointers */
 #define UNWIND_BLOCK  512
@@ -61,12 +62,13 @@ const char *unwinder__frames(struct unwinder *unwinder, pid_t pid, const struct 
 			     struct unwind_frames *out);
 
 /*
- * The frames of a send as text, leaf first, ';' between: "symbol+0x12", "[module]+0x1234" where
- * the module has no symbol there (an address in its file, as addr2line wants it). A text in
- * brackets says why there are none. Returns true when the callers go on beyond what could be
- * unwound.
+ * The frames of a send as text, leaf first, ';' between: "symbol+0x12 (/src/file.c:123)", without
+ * the place where there is no debug information, "[module]+0x1234" where the module has no
+ * symbol there (an address in its file, as addr2line wants it), inlined functions without an
+ * offset. A text in brackets says why there are none. Returns true when the callers go on
+ * beyond what could be unwound.
  */
-bool unwinder__call(struct unwinder *unwinder, pid_t pid, const struct ns_call_raw *call, char *out,
-		    size_t size);
+bool unwinder__call(struct unwinder *unwinder, struct symbols *symbols, pid_t pid,
+		    const struct ns_call_raw *call, char *out, size_t size);
 
 #endif

@@ -215,17 +215,15 @@ static json_t *cause_of(const struct report_cause *cause)
 
 static json_t *verdict_of(const struct verdict *verdict)
 {
-	json_t *object = json_object(), *advice = json_array(), *sites = json_object();
+	json_t *object = json_object(), *advice = json_array();
 
-	put(sites, "first_write", json_value__stack(verdict->first_site));
-	put(sites, "second_write", json_value__stack(verdict->second_site));
 	for (size_t i = 0; i < verdict->advice_count; i++)
 		json_array_append_new(advice, json_value__text(verdict->advice[i]));
 	put(object, "cause",
 	    verdict->found ? json_string(cause__info(verdict->cause)->id) : json_null());
 	put(object, "title", json_value__text(verdict->title));
 	put(object, "text", json_value__text(verdict->text));
-	put(object, "sites", sites);
+	put(object, "sites", json_value__sites(verdict->first_site, verdict->second_site));
 	put(object, "advice", advice);
 	put(object, "evidence", json_value__text(verdict->evidence));
 	return object;

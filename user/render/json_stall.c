@@ -74,15 +74,6 @@ static void set_chain(json_t *object, const struct report *report, const struct 
 	put(object, "wait_count", json_value__count(stall->wait_count));
 }
 
-static void set_sites(json_t *object, const struct stall *stall)
-{
-	json_t *sites = json_object();
-
-	put(sites, "first_write", json_value__stack(stall->first_site));
-	put(sites, "second_write", json_value__stack(stall->second_site));
-	put(object, "sites", sites);
-}
-
 static json_t *evidence_of(const struct report *report, const struct stall *stall)
 {
 	json_t *evidence = json_array();
@@ -126,7 +117,7 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 	put(object, "retransmits", json_value__count(stall->retransmits));
 	put(object, "retransmission",
 	    record_or_null(report, &stall->retrans.head, sizeof(stall->retrans)));
-	set_sites(object, stall);
+	put(object, "sites", json_value__sites(stall->first_site, stall->second_site));
 	put(object, "evidence", evidence_of(report, stall));
 	put(object, "stacks", stacks);
 	return object;

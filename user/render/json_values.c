@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/sites.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/trace/syscalls.h"
@@ -76,6 +77,32 @@ json_t *json_value__stack(const char *frames)
 		frames += bytes + (frames[bytes] == ';');
 	}
 	return array;
+}
+
+static json_t *place_of(const char *frames)
+{
+	struct site_place place;
+	json_t *object;
+
+	if (!site__place(frames, &place))
+		return json_null();
+	object = json_object();
+	put(object, "function", json_value__name(place.function, sizeof(place.function)));
+	put(object, "file", json_value__name(place.file, sizeof(place.file)));
+	put(object, "line", json_integer(place.line));
+	return object;
+}
+
+json_t *json_value__sites(const char *first, const char *second)
+{
+	json_t *sites = json_object(), *places = json_object();
+
+	put(places, "first_write", place_of(first));
+	put(places, "second_write", place_of(second));
+	put(sites, "first_write", json_value__stack(first));
+	put(sites, "second_write", json_value__stack(second));
+	put(sites, "places", places);
+	return sites;
 }
 
 static json_t *field_value(const struct report *report, const union record *record,

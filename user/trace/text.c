@@ -11,7 +11,7 @@
 
 #include "user/base/text.h"
 
-#define WORD_MAX 4096 /* the longest stack, were all of it written as \xNN, fits */
+#define WORD_MAX (4 * NS_STACK_TEXT_MAX) /* were all of it written as \xNN */
 
 struct reader {
 	const char *at;

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/causes.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "user/analyze/pipeline.h"
+#include "user/base/xalloc.h"
+
+struct causes {
+	struct by_cause *by_cause;
+	struct session *session;
+	struct pipeline *pipeline;
+};
+
+static void feed(void *context, const void *record, size_t len)
+{
+	struct causes *causes = context;
+
+	pipeline__feed(causes->pipeline, record, len);
+}
+
+static void on_wait(void *context, const struct waited *waited)
+{
+	struct causes *causes = context;
+
+	by_cause__explain(causes->by_cause, waited);
+}
+
+int causes__open(const struct session_options *options, const struct target *target,
+		 pid_t program_pid, struct by_cause *by_cause, struct causes **out)
+{
+	struct causes *causes = xcalloc(1, sizeof(*causes));
+	const struct pipeline_sink sink = {.on_wait = on_wait, .context = causes};
+	int err;
+
+	causes->by_cause = by_cause;
+	causes->pipeline = pipeline__new(&sink);
+	err = session__open(options, target, program_pid, feed, causes, &causes->session);
+	if (!err)
+		err = session__attach(causes->session);
+	if (err) {
+		causes__close(causes);
+		return err;
+	}
+	*out = causes;
+	return 0;
+}
+
+void causes__poll(struct causes *causes)
+{
+	struct timespec now;
+
+	session__poll(causes->session);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	pipeline__idle(causes->pipeline, now.tv_sec * 1000000000ull + now.tv_nsec);
+}
+
+void causes__finish(struct causes *causes)
+{
+	session__finish(causes->session);
+	pipeline__finish(causes->pipeline);
+	by_cause__finish(causes->by_cause);
+}
+
+const struct report *causes__report(const struct causes *causes)
+{
+	return pipeline__report(causes->pipeline);
+}
+
+void causes__close(struct causes *causes)
+{
+	if (!causes)
+		return;
+	session__close(causes->session);
+	pipeline__free(causes->pipeline);
+	free(causes);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The analysis of `trace` beside another source: a session and a pipeline of the same target and
+ * window, whose word on every long wait goes to by_cause. (offwake --by-cause)
+ *
+ *	causes__open      load, attach; says why when it fails
+ *	causes__poll      again and again
+ *	causes__finish    the other source has detached: the pipeline tells the rest
+ *	causes__close
+ */
+#ifndef NETSTALL_CAUSES_H
+#define NETSTALL_CAUSES_H
+
+#include "user/analyze/by_cause.h"
+#include "user/analyze/report.h"
+#include "user/collect/session.h"
+
+struct causes;
+
+/* program_pid: the stopped child that becomes the target's program, 0 none. by_cause stays the
+ * caller's. Returns 0, or -errno after it has said why. */
+int causes__open(const struct session_options *options, const struct target *target,
+		 pid_t program_pid, struct by_cause *by_cause, struct causes **out);
+void causes__poll(struct causes *causes);
+void causes__finish(struct causes *causes);
+/* What was seen and what was missing; complete after causes__finish(), gone with causes__close().
+ */
+const struct report *causes__report(const struct causes *causes);
+void causes__close(struct causes *causes);
+
+#endif

@@ -12,7 +12,8 @@ run_part() {
     score) tests/scenarios/score.sh --attach "$2" --label "score-$2" --quick | tee "$OUT/score-$2" ;;
     core) tests/live/run.sh --attach "$2" --label "$2" --quick --only '@(medley|netns)' ;;
     unit) tests/vm/systemd.sh --label "$1" ;;
-    live) tests/live/run.sh --attach "$2" --label "$2" --quick ;;
+    live) tests/live/run.sh --attach "$2" --label "$2" --quick --only '!(check*)' ;;
+    check) tests/live/run.sh --attach "$2" --label "$2" --quick --only 'check*' ;;
     pair) tests/live/run.sh --attach "$2" --label "pair-$2" --quick --cases tests/vm/remote.sh ;;
     *) echo "not ok $1-$2: there is no part $1" && return 1 ;;
     esac

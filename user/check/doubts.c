@@ -114,13 +114,16 @@ static void find_losses(struct outcome *outcome)
 /* Bytes that were written and not sent, whoever wrote them. */
 #define HOLDS (FACT(SEND) | FACT(TRANSMIT) | FACT(SENDPAGE))
 
+/* What a thread slept in, and who woke it. */
+#define WAITS (FACT(SCHED) | FACT(NAMES))
+
 /* Without one of these facts a stall of the cause may not be found, or not be told as that. */
 static const uint32_t needs[CAUSE_COUNT] = {
-	[CAUSE_UNKNOWN] = FACT(SCHED),
+	[CAUSE_UNKNOWN] = WAITS,
 	[CAUSE_NAGLE_DELACK] = HOLDS | FACT(RECEIVE) | FACT(DELACK_FIRE),
 	[CAUSE_NAGLE] = HOLDS | FACT(RECEIVE),
 	[CAUSE_CORK] = HOLDS,
-	[CAUSE_NETWORK] = FACT(SCHED),
+	[CAUSE_NETWORK] = WAITS,
 	[CAUSE_RUNQUEUE] = FACT(SCHED),
 	[CAUSE_CWND] = HOLDS,
 	[CAUSE_RWND] = HOLDS,
@@ -135,12 +138,12 @@ static const uint32_t needs[CAUSE_COUNT] = {
 	[CAUSE_FAST_RETRANSMIT] = FACT(RETRANS),
 	/* A connection request comes before the first send. */
 	[CAUSE_SYN_RETRANSMIT] = FACT(RETRANS) | FACT(LIFE),
-	[CAUSE_PEER_APP] = FACT(SCHED),
-	[CAUSE_LOCK] = FACT(SCHED),
-	[CAUSE_IPC] = FACT(SCHED),
-	[CAUSE_DISK] = FACT(SCHED),
-	[CAUSE_TIMER] = FACT(SCHED),
-	[CAUSE_URING] = FACT(SCHED),
+	[CAUSE_PEER_APP] = WAITS,
+	[CAUSE_LOCK] = WAITS,
+	[CAUSE_IPC] = WAITS,
+	[CAUSE_DISK] = WAITS,
+	[CAUSE_TIMER] = WAITS,
+	[CAUSE_URING] = WAITS,
 };
 
 /* Stalls are found by these; without the others they have another name, and still count. */

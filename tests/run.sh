@@ -3,7 +3,7 @@
 #
 # Runs tests and counts them.
 #
-#   run.sh PART...    pure: unit, golden, schema, boundary   all: pure, live, recipes, score, vm   or single parts
+#   run.sh PART...    pure: unit, golden, schema, profile, boundary   all: pure, live, recipes, score, vm   or single parts
 #
 # Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is
 # `N passed, N failed, N skipped`. Exit status 1 if any failed.
@@ -68,6 +68,16 @@ run_schema() {
     fi
     mkdir -p "$made" && "$B/tests/unit/test_render_json" --dump >"$made/every-field"
     /usr/bin/python3 tests/schema/validate.py docs/report-schema.json "$made/every-field" tests/golden/*.expected
+    local name
+    for name in $("$B/tests/unit/test_profile" --list); do
+        "$B/tests/unit/test_profile" --dump json "$name" >"$made/profile-$name.json"
+    done
+    /usr/bin/python3 tests/schema/validate.py docs/profile-schema.json "$made"/profile-*.json
+}
+
+# What is made of a profile for other programs, read by them or by their rules.
+run_profile() {
+    BUILD=$B tests/profile/run.sh
 }
 
 run_live() {
@@ -89,8 +99,8 @@ run_vm() {
 parts=()
 for part in "$@"; do
     case $part in
-    pure) parts+=(unit golden schema boundary) ;;
-    all) parts+=(unit golden schema boundary live recipes score vm) ;;
+    pure) parts+=(unit golden schema profile boundary) ;;
+    all) parts+=(unit golden schema profile boundary live recipes score vm) ;;
     *) parts+=("$part") ;;
     esac
 done

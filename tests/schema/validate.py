@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""JSON outputs of netstall against docs/report-schema.json.
+"""JSON outputs of netstall against docs/report-schema.json, or docs/profile-schema.json.
 
     validate.py SCHEMA FILE...
 
 A FILE is a golden .expected, of which the part behind `== json` is taken, or JSON lines as `trace --json`
-prints them: events, and the report as the last line. For a reader the schema leaves room for new fields;
+prints them: events, and the report as the last line; or a .json, one document. For a reader the schema leaves room for new fields;
 for this test a field that it does not name is an error, but in records, whose fields are those of their type.
 Prints `ok NAME` or `not ok NAME: why` for each. Exit status: 1 if any failed, 2 usage.
 """
@@ -32,6 +32,8 @@ def close(schema):
 def documents(path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
+    if path.endswith(".json"):
+        return [json.loads(text)]
     if path.endswith(".expected"):
         return [json.loads(text.split("\n== json\n")[1])]
     return [json.loads(line) for line in text.splitlines() if line.strip()]
@@ -48,10 +50,14 @@ def sums(document):
     for requests in document.get("requests", []):
         for view in ("median", "p99"):
             yield from check(f"{view} request", requests[view]["slices"], requests[view]["total_ms"])
+    chains = document.get("chains", [])
+    for field in ("blocked_ms", "waits") if chains else ():
+        if round(sum(chain[field] for chain in chains) * 1e6) != round(document["totals"][field] * 1e6):
+            yield f"{field} of its chains do not sum to {document['totals'][field]}"
 
 
 def faults(schema, path):
-    event_line = dict(schema["$defs"]["event_line"])
+    event_line = dict(schema["$defs"].get("event_line", {}))
     event_line["$defs"] = schema["$defs"]
     report_seen = False
     for document in documents(path):

@@ -45,7 +45,7 @@ enum mapping_field {
 };
 enum location_field { LOCATION_ID = 1, LOCATION_MAPPING_ID, LOCATION_ADDRESS, LOCATION_LINE };
 enum line_field { LINE_FUNCTION_ID = 1, LINE_LINE };
-enum function_field { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILENAME };
+enum function_field { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_FILENAME = 4 };
 
 /* Numbers of texts from 1 on, in the order in which they came. */
 struct numbers {
@@ -179,7 +179,7 @@ static size_t function(struct pprof *pprof, const char *name, const char *file)
 	if (fresh) {
 		protobuf__number(&message, FUNCTION_ID, id);
 		protobuf__number(&message, FUNCTION_NAME, string(pprof, name));
-		protobuf__number(&message, FUNCTION_SYSTEM_NAME, string(pprof, name));
+		/* No system name: with one that is the same pprof cuts arguments off the name. */
 		protobuf__number(&message, FUNCTION_FILENAME, string(pprof, file));
 		protobuf__message(&pprof->out, PROFILE_FUNCTION, &message);
 		protobuf__free(&message);
@@ -305,7 +305,7 @@ static void add_all(struct pprof *pprof)
 	add_value_type(pprof, PROFILE_PERIOD_TYPE, "delay", "nanoseconds");
 	protobuf__number(&pprof->out, PROFILE_PERIOD, 1); /* every wait: nothing is sampled */
 	text__safe(target, sizeof(target), profile->target, sizeof(profile->target));
-	comment = xasprintf("netstall offwake: off-CPU time of %s", target);
+	comment = xasprintf("netstall offwake: blocked time of %s", target);
 	protobuf__number(&pprof->out, PROFILE_COMMENT, string(pprof, comment));
 	free(comment);
 	protobuf__number(&pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE, string(pprof, "delay"));

@@ -60,7 +60,8 @@ static json_t *totals_of(const struct profile *profile)
 {
 	json_t *totals = json_object();
 
-	put(totals, "off_cpu_ms", json_value__ms(profile->total_ns));
+	put(totals, "blocked_ms", json_value__ms(profile->total_ns));
+	put(totals, "runqueue_ms", json_value__ms(profile->runqueue_ns));
 	put(totals, "waits", json_value__count(profile->waits));
 	put(totals, "chains", json_value__count(profile->entry_count));
 	return totals;
@@ -151,7 +152,8 @@ static json_t *chain_of(const struct profile_entry *entry)
 	put(chain, "comm", name_or_null(entry->comm));
 	put(chain, "pid", json_value__number_or_null(entry->pid, 0));
 	put(chain, "tid", json_value__number_or_null(entry->tid, 0));
-	put(chain, "off_cpu_ms", json_value__ms(entry->ns));
+	put(chain, "blocked_ms", json_value__ms(entry->ns));
+	put(chain, "runqueue_ms", json_value__ms(entry->runqueue_ns));
 	put(chain, "waits", json_value__count(entry->count));
 	put(chain, "state", state_of(entry->state));
 	put(chain, "cause",

@@ -21,7 +21,7 @@
 
 struct thread {
 	const struct profile_entry *entry; /* one of its entries */
-	uint64_t ns, waits;
+	uint64_t ns, runqueue_ns, waits;
 };
 
 static uint64_t whole_time(const struct profile *profile)
@@ -75,12 +75,17 @@ static size_t gather_threads(const struct profile *profile, struct thread **out)
 	size_t count = 0;
 
 	for (size_t i = 0; i < profile->entry_count; i++)
-		threads[i] = (struct thread){&profile->entries[i], profile->entries[i].ns,
-					     profile->entries[i].count};
+		threads[i] = (struct thread){
+			.entry = &profile->entries[i],
+			.ns = profile->entries[i].ns,
+			.runqueue_ns = profile->entries[i].runqueue_ns,
+			.waits = profile->entries[i].count,
+		};
 	qsort(threads, profile->entry_count, sizeof(*threads), by_identity);
 	for (size_t i = 0; i < profile->entry_count; i++) {
 		if (count && by_identity(&threads[count - 1], &threads[i]) == 0) {
 			threads[count - 1].ns += threads[i].ns;
+			threads[count - 1].runqueue_ns += threads[i].runqueue_ns;
 			threads[count - 1].waits += threads[i].waits;
 		} else {
 			threads[count++] = threads[i];
@@ -106,6 +111,7 @@ static void print_rest(FILE *out, const struct render_style *style, size_t rest,
 static void add_thread(struct grid *grid, const struct thread *thread, uint64_t whole)
 {
 	char name[NAME_ROOM], time[TEXT_DURATION], share[TEXT_PERCENT], waits[TEXT_COUNT];
+	char queue[TEXT_DURATION];
 	const struct profile_entry *entry = thread->entry;
 
 	grid__row(grid, COLOUR_PLAIN);
@@ -114,13 +120,16 @@ static void add_thread(struct grid *grid, const struct thread *thread, uint64_t 
 	grid__cell(grid, "%s", text__duration(time, sizeof(time), thread->ns));
 	grid__cell(grid, "%s", share_of(share, sizeof(share), thread->ns, whole));
 	grid__cell(grid, "%s", text__count(waits, sizeof(waits), thread->waits));
+	text__duration(queue, sizeof(queue), thread->runqueue_ns);
+	grid__cell(grid, "%s", thread->runqueue_ns ? queue : "");
 }
 
 static void print_threads(FILE *out, const struct profile *profile,
 			  const struct render_style *style)
 {
 	static const struct grid_column columns[] = {
-		{"THREAD", false}, {"OFF CPU", true}, {"SHARE", true}, {"WAITS", true}, {"", false},
+		{"THREAD", false}, {"BLOCKED", true},   {"SHARE", true},
+		{"WAITS", true},   {"RUN QUEUE", true}, {"", false},
 	};
 	struct grid *grid = grid__new(columns, sizeof(columns) / sizeof(columns[0]));
 	struct thread *threads;
@@ -252,7 +261,7 @@ static void print_losses(FILE *out, const struct profile *profile, const struct 
 			colour__off(style, COLOUR_CAUSE),
 			text__count(count, sizeof(count), lost->count), words[kind]);
 		if (lost->ns)
-			fprintf(out, ": %s, %s of the time off the CPU",
+			fprintf(out, ": %s, %s of the blocked time",
 				text__duration(time, sizeof(time), lost->ns),
 				share_of(share, sizeof(share), lost->ns, whole_time(profile)));
 		fputc('\n', out);
@@ -289,12 +298,16 @@ void render__profile_top(FILE *out, const struct profile *profile, const struct 
 	char target[TEXT_SAFE(sizeof(profile->target))];
 
 	text__safe(target, sizeof(target), profile->target, sizeof(profile->target));
-	fprintf(out, "%s%s watched%s, %s: %s off the CPU in %s wait%s\n",
-		colour__on(style, COLOUR_STRONG),
+	fprintf(out, "%s%s watched%s, %s: %s %s in %s wait%s", colour__on(style, COLOUR_STRONG),
 		text__duration(window, sizeof(window), profile->end_ts - profile->start_ts),
 		colour__off(style, COLOUR_STRONG), target,
 		text__duration(time, sizeof(time), profile->total_ns),
+		profile->entry_count && !profile->entries[0].state ? "without a CPU" : "blocked",
 		text__count(waits, sizeof(waits), profile->waits), profile->waits == 1 ? "" : "s");
+	if (profile->runqueue_ns)
+		fprintf(out, ", and %s on the run queue",
+			text__duration(time, sizeof(time), profile->runqueue_ns));
+	fputc('\n', out);
 	if (profile->entry_count) {
 		print_threads(out, profile, style);
 		print_chains(out, profile, style);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "user/base/xalloc.h"
 
@@ -105,6 +106,36 @@ static const char *find_name(struct kallsyms *kallsyms, uint64_t address)
 	if (!low)
 		return kallsyms->count ? "[unknown]" : "[hidden]";
 	return kallsyms->names + kallsyms->symbols[low - 1].name;
+}
+
+/* /proc/sys/kernel/kptr_restrict: 2 hides addresses from everybody, 1 from most; -1 not known. */
+static int read_restriction(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/kptr_restrict", "re");
+	int value = -1;
+
+	if (!file)
+		return -1;
+	if (fscanf(file, "%d", &value) != 1)
+		value = -1;
+	fclose(file);
+	return value;
+}
+
+const char *kallsyms__hidden(struct kallsyms *kallsyms)
+{
+	kallsyms__load(kallsyms);
+	if (kallsyms->count)
+		return NULL;
+	if (access("/proc/kallsyms", F_OK))
+		return "Kernel functions have no names here: this kernel has no /proc/kallsyms "
+		       "(CONFIG_KALLSYMS), or /proc is not mounted.";
+	if (read_restriction() == 2)
+		return "Kernel functions have no names here: kernel.kptr_restrict=2 hides them "
+		       "from everybody; `sysctl kernel.kptr_restrict=1` shows them to programs "
+		       "with CAP_SYSLOG.";
+	return "Kernel functions have no names here: this takes CAP_SYSLOG, so run netstall as "
+	       "root, or give it that capability.";
 }
 
 /* The tracer's own frames on top of the traced ones. */

@@ -19,6 +19,9 @@ void kallsyms__free(struct kallsyms *kallsyms);
 /* Reads it now, which takes a tenth of a second, rather than then. */
 void kallsyms__load(struct kallsyms *kallsyms);
 
+/* Why there are no names, a sentence with the remedy, static; NULL: there are. */
+const char *kallsyms__hidden(struct kallsyms *kallsyms);
+
 /*
  * The stack as text, leaf first, ';' between; frames of BPF itself are left out.
  * Returns the number of frames written.

@@ -4,6 +4,7 @@
 #define NETSTALL_COMMANDS_H
 
 int cmd_trace(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 

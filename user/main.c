@@ -13,6 +13,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"trace", "say why a program waits on the network", cmd_trace},
+	{"check", "fail when stalls exceed their budgets: a gate for CI", cmd_check},
 	{"doctor", "say what this machine allows and what is missing", cmd_doctor},
 	{"demo", "show a stall of a built-in workload, live", cmd_demo},
 };

@@ -247,10 +247,11 @@ static void answer(int socket, int fd)
 static void run(int socket)
 {
 	struct request request;
+	sigset_t all;
 
-	signal(SIGINT, SIG_IGN); /* it ends when we do, and we may still ask after a Ctrl-C */
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
+	/* It ends when we do, and we may still ask after a Ctrl-C. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
 	keep_little();
 	while (recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
 		request.path[sizeof(request.path) - 1] = '\0';

@@ -275,6 +275,7 @@ void program__end(struct program *program, enum program_end why)
 
 void program__kill(struct program *program)
 {
+	program->passed_on = SIGKILL;
 	ask(program, KEEPER_END, SIGKILL);
 }
 

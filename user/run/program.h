@@ -45,7 +45,7 @@ void program__signal(struct program *program, int signal_number, bool passed_on)
  * PROGRAM_OUTLIVED. Does not wait.
  */
 void program__end(struct program *program, enum program_end why);
-/* SIGKILL for the same, at once. */
+/* SIGKILL for the same, at once: for one that does not heed what was passed on. */
 void program__kill(struct program *program);
 /* After its end, or program__end(): until it and what it left are counted; some seconds at most. */
 void program__await(struct program *program);

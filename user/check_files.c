@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/check_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "user/base/log.h"
+#include "user/base/xalloc.h"
+#include "user/check/reports.h"
+#include "user/collect/privileges.h"
+#include "user/output.h"
+
+/* ---- opening ---- */
+
+/* Under sudo root creates it, and the user who called sudo has to read it. */
+static int create(const char *name, int flags)
+{
+	int fd = open(name, flags | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+	uid_t uid;
+	gid_t gid;
+
+	if (fd >= 0 && privileges__caller(&uid, &gid) && fchown(fd, uid, gid))
+		log__debug("%s stays root's: %s", name, strerror(errno));
+	return fd;
+}
+
+static FILE *open_file(const char *name, int flags, const char *mode, bool *is_new)
+{
+	int fd = create(name, flags);
+	FILE *file;
+
+	*is_new = fd >= 0;
+	if (fd < 0 && errno == EEXIST)
+		fd = open(name, flags | O_CLOEXEC | O_NOCTTY);
+	file = fd < 0 ? NULL : fdopen(fd, mode);
+	if (!file) {
+		log__error("cannot write to %s: %s", name, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+	}
+	return file;
+}
+
+static bool open_reports(struct check_files *files, const struct check_options *options)
+{
+	bool is_new;
+	int i;
+
+	for (i = 0; i < CHECK_REPORTS; i++) {
+		const char *name = options->reports[i];
+
+		if (!name)
+			continue;
+		files->reports[i] = strcmp(name, "-")
+					    ? open_file(name, O_WRONLY | O_TRUNC, "w", &is_new)
+					    : stdout;
+		if (!files->reports[i])
+			return false;
+	}
+	return true;
+}
+
+/* Other steps of the job may have written there already. */
+static bool open_summary(struct check_files *files, const struct check_options *options)
+{
+	bool is_new;
+
+	files->summary_name = options->github ? getenv("GITHUB_STEP_SUMMARY") : NULL;
+	if (!files->summary_name || !*files->summary_name)
+		return true;
+	files->summary = open_file(files->summary_name, O_WRONLY | O_APPEND, "a", &is_new);
+	return files->summary;
+}
+
+int check_files__open(struct check_files *files, const struct check_options *options)
+{
+	memset(files, 0, sizeof(*files));
+	files->text = check_options__stdout_taken(options) ? stderr : stdout;
+	output__style(&files->style, files->text, options->no_color);
+	if (!open_reports(files, options) || !open_summary(files, options))
+		goto failed;
+	if (options->save_baseline) {
+		files->baseline =
+			open_file(options->save_baseline, O_RDWR, "r+", &files->baseline_is_new);
+		if (!files->baseline)
+			goto failed;
+	}
+	return 0;
+failed:
+	check_files__close(files);
+	return -EIO;
+}
+
+/* ---- writing ---- */
+
+static void give_up(struct outcome *outcome, const char *name, int err)
+{
+	log__error("not all could be written to %s: %s; free some space or name another file", name,
+		   strerror(err));
+	outcome__set_unable(outcome, log__last_error());
+}
+
+/* Whoever read our pipe has seen enough: nothing to complain about. */
+static void flush(FILE *file, const char *name, struct outcome *outcome)
+{
+	errno = 0;
+	if (!fflush(file) && !ferror(file))
+		return;
+	if (errno != EPIPE)
+		give_up(outcome, name, errno ? errno : EIO);
+	clearerr(file);
+}
+
+static const char *shown_name(const char *name)
+{
+	return strcmp(name, "-") ? name : "stdout";
+}
+
+static void write_report(FILE *file, enum check_report kind, const struct outcome *outcome)
+{
+	switch (kind) {
+	case CHECK_REPORT_JSON:
+		check_json__write(file, outcome);
+		break;
+	case CHECK_REPORT_JUNIT:
+		check_junit__write(file, outcome);
+		break;
+	case CHECK_REPORT_TAP:
+		check_tap__write(file, outcome);
+		break;
+	case CHECK_REPORTS:
+		break;
+	}
+}
+
+/* ---- the baseline ---- */
+
+/* The whole file as a string, malloc()ed; NULL and errno. */
+static char *read_all(FILE *file, size_t *size)
+{
+	char *text = xcalloc(BASELINE_BYTES + 2, 1);
+
+	*size = fread(text, 1, BASELINE_BYTES + 1, file);
+	if (!ferror(file))
+		return text;
+	free(text);
+	return NULL;
+}
+
+char *check_files__load_baseline(const char *name, struct baseline *baseline)
+{
+	FILE *file = fopen(name, "re");
+	char *text = NULL, *problem = NULL, why[256];
+	size_t size = 0;
+
+	if (file)
+		text = read_all(file, &size);
+	if (!text)
+		problem = xasprintf(
+			"the baseline %s cannot be read (%s): make one with "
+			"--save-baseline=%s",
+			name, strerror(errno), name);
+	else if (!baseline__parse(baseline, text, size, why, sizeof(why)))
+		problem = xasprintf("%s is no baseline (%s): make one with --save-baseline=%s",
+				    name, why, name);
+	free(text);
+	if (file)
+		fclose(file);
+	return problem;
+}
+
+/* So that a committed file changes only when the program did. */
+static bool old_one_stays(struct check_files *files, const struct baseline *now, double confidence)
+{
+	struct baseline old;
+	char why[256], *text;
+	bool stays;
+	size_t size;
+
+	text = read_all(files->baseline, &size);
+	stays = text && baseline__parse(&old, text, size, why, sizeof(why)) &&
+		baseline__stays(&old, now, confidence);
+	free(text);
+	return stays;
+}
+
+static void write_baseline(struct check_files *files, const struct baseline *now, const char *name,
+			   struct outcome *outcome)
+{
+	char *text = baseline__text(now);
+
+	rewind(files->baseline);
+	fputs(text, files->baseline);
+	free(text);
+	flush(files->baseline, name, outcome);
+	if (ftruncate(fileno(files->baseline), ftell(files->baseline)))
+		give_up(outcome, name, errno);
+}
+
+static void save_baseline(struct check_files *files, const struct check_options *options,
+			  struct outcome *outcome)
+{
+	const char *name = options->save_baseline;
+	struct baseline now;
+	char why[256];
+
+	if (!baseline__take(&now, outcome, why, sizeof(why))) {
+		log__note("no baseline was saved: %s", why);
+		/* An empty file is no use; under sudo it may be in a directory of another user. */
+		if (files->baseline_is_new && unlink(name))
+			log__debug("%s stays, empty: %s", name, strerror(errno));
+		return;
+	}
+	if (old_one_stays(files, &now, options->confidence)) {
+		log__note("the baseline %s stays as it is: nothing differs significantly", name);
+		return;
+	}
+	write_baseline(files, &now, name, outcome);
+	log__note("this run is the baseline %s now", name);
+}
+
+void check_files__write(struct check_files *files, const struct check_options *options,
+			struct outcome *outcome)
+{
+	int i;
+
+	if (files->baseline)
+		save_baseline(files, options, outcome);
+	for (i = 0; i < CHECK_REPORTS; i++) {
+		if (!files->reports[i])
+			continue;
+		write_report(files->reports[i], i, outcome);
+		flush(files->reports[i], shown_name(options->reports[i]), outcome);
+	}
+	if (files->summary) {
+		check_github__summary(files->summary, outcome);
+		flush(files->summary, files->summary_name, outcome);
+	}
+	if (options->github)
+		check_github__annotate(files->text, outcome);
+	check_text__write(files->text, outcome, &files->style);
+	flush(files->text, "the output", outcome);
+}
+
+static void close_file(FILE **file)
+{
+	if (*file && *file != stdout)
+		fclose(*file);
+	*file = NULL;
+}
+
+void check_files__close(struct check_files *files)
+{
+	int i;
+
+	for (i = 0; i < CHECK_REPORTS; i++)
+		close_file(&files->reports[i]);
+	close_file(&files->summary);
+	close_file(&files->baseline);
+}

@@ -187,9 +187,10 @@ static void find_blindness(struct outcome *outcome)
 			continue;
 		doubt__add(outcome, DOUBT_BLIND,
 			   xasprintf("%s cannot be judged here: netstall does not see %s (%.16s on "
-				     "kernel %.64s); try another kernel or -C attach=, or do not "
-				     "judge it, with --budget %s",
+				     "kernel %.64s); %s, or do not judge it, with --budget %s",
 				     names, name__fact(fact), session->way, session->kernel,
+				     fact == NS_FACT_NAMES ? "run it with CAP_SYSLOG"
+							   : "try another kernel or -C attach=",
 				     without),
 			   needs_fact, &fact);
 	}

@@ -55,7 +55,7 @@ static json_t *target_of(const struct report *report)
 	return target;
 }
 
-static json_t *window_of(const struct report *report)
+json_t *json_value__window(const struct report *report)
 {
 	int64_t offset = (int64_t)report->session.wall_offset_ns;
 	json_t *window = json_object();
@@ -176,7 +176,7 @@ static void set_totals(json_t *object, const struct ns_conn_totals *totals)
 	put(object, "delayed_acks", delacks);
 }
 
-static json_t *conn_of(const struct report *report, const struct report_conn *conn)
+json_t *json_value__conn(const struct report *report, const struct report_conn *conn)
 {
 	const struct report_conn *peer = conn->peer ? report__conn(report, conn->peer) : NULL;
 	const struct ns_conn *id = &conn->id;
@@ -243,7 +243,7 @@ json_t *json_value__report(const struct report *report)
 	for (size_t i = 0; i < report->thread_count; i++)
 		json_array_append_new(threads, thread_of(&report->threads[i]));
 	for (size_t i = 0; i < report->conn_count; i++)
-		json_array_append_new(conns, conn_of(report, &report->conns[i]));
+		json_array_append_new(conns, json_value__conn(report, &report->conns[i]));
 	for (size_t i = 0; i < report->stall_count; i++)
 		json_array_append_new(stalls, json_value__stall(report, &report->stalls[i]));
 	for (size_t i = 0; i < report->cause_count; i++)
@@ -255,7 +255,7 @@ json_t *json_value__report(const struct report *report)
 	put(document, "schema", json_string(REPORT_SCHEMA));
 	put(document, "tool", json_value__tool(report));
 	put(document, "target", target_of(report));
-	put(document, "window", window_of(report));
+	put(document, "window", json_value__window(report));
 	put(document, "completeness", completeness_of(report));
 	put(document, "threads", threads);
 	put(document, "connections", conns);

@@ -47,7 +47,10 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 
 /* netstall.report/1, the whole of it */
 json_t *json_value__report(const struct report *report);
+/* Parts of it */
 json_t *json_value__tool(const struct report *report);
+json_t *json_value__window(const struct report *report);
+json_t *json_value__conn(const struct report *report, const struct report_conn *conn);
 
 /* One document on one line (indent 0) or pretty, and a newline; takes the reference. */
 void json_value__dump(FILE *out, json_t *document, int indent);

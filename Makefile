@@ -66,6 +66,9 @@ $(B)/%.o: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+# It embeds them (.incbin), which the compiler does not tell make.
+$(B)/user/render/svg_page.o: user/render/flamegraph.js user/render/flamegraph.css
+
 # Whatever of collect/ may include a skeleton.
 $(patsubst %.c,$(B)/%.o,$(wildcard user/collect/*.c)): $(SKELS)
 

@@ -282,6 +282,7 @@ static int dump(const char *format, const char *name)
 		{"folded", render__folded},
 		{"top", print_top},
 		{"json", render__profile_json},
+		{"svg", render__profile_svg},
 	};
 	struct profile *profile = NULL;
 	int status = 64;

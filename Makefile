@@ -50,6 +50,7 @@ WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire waits losses forwarder 
 NOFP := $(addprefix $(B)/tests/workload/,nofp nofp-fp nofp-static)
 SCENE := $(B)/tests/scenarios/scene
 RENDER_TRACE := $(B)/tests/golden/render_trace
+RENDER_CHECK := $(B)/tests/golden/check/render_check
 
 .PHONY: all
 all: $(B)/netstall
@@ -102,9 +103,9 @@ $(UNWIND_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
 # Of the demo's workload, the parts that are pure.
 $(B)/tests/unit/test_workload: $(B)/user/demo/script.o $(B)/user/demo/summary.o
 
-$(RENDER_TRACE): $(B)/tests/golden/render_trace.o $(B)/libnetstall.a
+$(RENDER_TRACE) $(RENDER_CHECK): $(B)/%: $(B)/%.o $(B)/libnetstall.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS) -lm
 
 $(WORKLOAD): $(B)/tests/workload/exchange.o $(patsubst %.c,$(B)/%.o,$(wildcard user/demo/*.c)) $(B)/libnetstall.a
 	$(call say,LINK,$@)
@@ -147,7 +148,7 @@ check:
 	$(Q)tests/run.sh pure
 
 .PHONY: test-programs
-test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(WORKLOAD) $(WORKLOADS) $(SCENE) $(SITES) $(NOFP)
+test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(RENDER_CHECK) $(WORKLOAD) $(WORKLOADS) $(SCENE) $(SITES) $(NOFP)
 
 unit golden live: test-programs
 	$(Q)tests/run.sh $@

@@ -198,10 +198,27 @@ static void add_advice(struct page *page, const struct report *report, enum caus
 			  INDENT, "", i ? "Or:   " : "To do:", verdict->advice[i]);
 }
 
+/* What came up more often than in the baseline, without being over a budget. */
+static const struct gate *worse_than_before(const struct outcome *outcome)
+{
+	for (size_t i = 0; i < outcome->change_count; i++) {
+		if (!outcome->changes[i].worse)
+			continue;
+		for (size_t k = 0; k < outcome->other_count; k++)
+			if (outcome->others[k].budget.cause == outcome->changes[i].cause)
+				return &outcome->others[k];
+		for (size_t k = 0; k < outcome->gate_count; k++)
+			if (outcome->gates[k].budget.cause == outcome->changes[i].cause)
+				return &outcome->gates[k];
+	}
+	return NULL;
+}
+
 static void add_stall(struct page *page, const struct outcome *outcome,
 		      const struct render_style *style)
 {
-	const struct gate *gate = tell__worst(outcome);
+	const struct gate *worst = tell__worst(outcome);
+	const struct gate *gate = worst ? worst : worse_than_before(outcome);
 	char head[TELL_SIZE];
 
 	if (!gate || !gate->first || !outcome->report)

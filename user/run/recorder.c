@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/run/recorder.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +35,9 @@ struct recorder {
 static bool is_ours(const char *name)
 {
 	const char *end = strrchr(name, '.');
+	size_t digits = strspn(name, "0123456789");
 
-	return isdigit((unsigned char)name[0]) && isdigit((unsigned char)name[1]) &&
-	       isdigit((unsigned char)name[2]) && name[3] == '-' && end &&
+	return digits >= 3 && name[digits] == '-' && end &&
 	       (!strcmp(end, ".txt") || !strcmp(end, ".json"));
 }
 
@@ -138,7 +137,7 @@ int recorder__finish(struct recorder *recorder, const struct report *report)
 	if (recorder->further)
 		log__note(
 			"%zu more stalls were beyond their budgets and are not kept: the first "
-			"%u are (--keep-most)",
+			"%u are (--keep-max)",
 			recorder->further, recorder->taken);
 	return writer__finish(recorder->writer);
 }

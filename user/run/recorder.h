@@ -24,7 +24,7 @@
 #include "user/analyze/report.h"
 #include "user/check/budget.h"
 
-#define RECORDER_STALLS 20 /* kept of a run; --keep-most */
+#define RECORDER_STALLS 20 /* kept of a run; --keep-max */
 
 struct recorder;
 

@@ -94,6 +94,7 @@ static __always_inline void drop_conn(struct sock *sk)
 	if (conn->role == NS_ROLE_CHAIN)
 		__sync_fetch_and_add(&chain_conns, -1);
 	read_endpoints(sk, &ends);
+	ends.tuple.lport = conn->lport;
 	bpf_map_delete_elem(&tuples, &ends.tuple);
 	bpf_map_delete_elem(&connectors, &key);
 	bpf_map_delete_elem(&conns, &key);

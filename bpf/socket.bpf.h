@@ -171,6 +171,7 @@ static __noinline int pair_conn(struct sock *sk, struct ns_conn_state *conn)
 	if (!conn || !sk)
 		return 0;
 	read_endpoints(sk, &ends);
+	conn->lport = ends.tuple.lport;
 	bpf_map_update_elem(&tuples, &ends.tuple, &key, BPF_ANY);
 	reverse_tuple(&ends.tuple, &other_way);
 	found = bpf_map_lookup_elem(&tuples, &other_way);

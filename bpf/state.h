@@ -93,6 +93,8 @@ struct ns_conn_state {
 	__u32 owner_sure; /* seen to use it, not only deduced */
 	__u32 origin;
 	__u32 opener;
+	__u32 lport; /* of its entry in tuples: at its close the socket has it no more */
+	__u32 pad;
 
 	__u64 hold_ts;    /* 0: nothing is held */
 	__u32 hold_there; /* what had come in at the other end when it began: its rcv_nxt */

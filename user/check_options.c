@@ -82,6 +82,14 @@ static const struct argp_option table[] = {
 	{"tap", OPT_TAP, "FILE", 0, "Test Anything Protocol", 5},
 	{"github", OPT_GITHUB, 0, 0,
 	 "Annotations for GitHub Actions, and a summary into $GITHUB_STEP_SUMMARY", 5},
+	{"keep", OPT_KEEP, "DIR", 0,
+	 "Keep a time line and the seconds around of each stall over its budget there", 5},
+	{"keep-max", OPT_KEEP_MAX, "N", 0, "At most so many (default 20)", 5},
+	{"on-stall", OPT_ON_STALL, "CMD", 0,
+	 "Run CMD (no shell) at a stall of a gated cause, with NETSTALL_* in its environment", 5},
+	{"on-stall-shell", OPT_ON_STALL_SHELL, 0, 0, "CMD is for sh -c", 5},
+	{"on-stall-every", OPT_ON_STALL_EVERY, "SECS", 0, "At most once in that time (default 1)",
+	 5},
 	{"no-color", OPT_NO_COLOR, 0, 0, "No colours on a terminal (also: NO_COLOR set)", 5},
 	{"verbose", 'v', 0, 0, "Say what is done and what the kernel answers", 5},
 	{0},
@@ -229,6 +237,8 @@ static error_t parse_output(int key, char *arg, struct check_options *options,
 /* What only the whole command line shows. */
 static void check_all(const struct check_options *options, const struct argp_state *state)
 {
+	char why[256];
+
 	if (!options->target.program && options->wait_port)
 		usage_error(state,
 			    "--wait-port is for -- PROGRAM: a target that runs already is "
@@ -243,6 +253,9 @@ static void check_all(const struct check_options *options, const struct argp_sta
 			    "that runs already");
 	if (options->min_exchanges > 1 && options->allow_no_traffic)
 		usage_error(state, "--allow-no-traffic and --min-exchanges contradict each other");
+	if (options->on_stall.command &&
+	    !on_stall__check(options->on_stall.command, options->on_stall.shell, why, sizeof(why)))
+		usage_error(state, "--on-stall: %s", why);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -14,6 +14,7 @@
 #include "user/base/xalloc.h"
 #include "user/live.h"
 #include "user/run/program.h"
+#include "user/run/recorder.h"
 #include "user/run/signals.h"
 
 #define WAIT_PORT_SECS 30.0
@@ -28,6 +29,8 @@
 struct check_run {
 	const struct check_options *options;
 	struct program *program;
+	struct recorder *recorder;
+	struct on_stall *on_stall;
 	struct live *live;
 	char *unable; /* a sentence; NULL: all was done that was asked for */
 	bool no_target;
@@ -40,6 +43,7 @@ struct check_run {
 	bool judging;
 	struct traffic before; /* of what is not judged */
 	bool has_before;
+	size_t kept;
 };
 
 static uint64_t clock_ns(void)
@@ -73,6 +77,12 @@ struct check_run *check_run__new(const struct check_options *options)
 		if (!run->program)
 			note_failure(run);
 	}
+	if (!run->unable && options->keep &&
+	    recorder__open(options->keep, options->keep_max, &options->budgets, &run->recorder))
+		note_failure(run);
+	if (!run->unable && options->on_stall.command &&
+	    on_stall__open(&options->on_stall, &options->budgets, &run->on_stall))
+		note_failure(run);
 	return run;
 }
 
@@ -159,6 +169,8 @@ static bool goes_on(void *context, struct live *live, uint64_t now)
 	struct check_run *run = context;
 	double seconds = run->options->seconds;
 
+	recorder__poll(run->recorder, live__report(live), now);
+	on_stall__poll(run->on_stall);
 	if (!take_signals(run, now) || (run->program && !look_after_program(run, now)))
 		return false;
 	advance(run, live, now);
@@ -178,6 +190,23 @@ static void on_started(void *context)
 	run->judging = !run->options->wait_port && !run->options->warmup;
 }
 
+static void on_record(void *context, const struct report *so_far, const union record *record)
+{
+	struct check_run *run = context;
+
+	recorder__record(run->recorder, so_far, record);
+}
+
+static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
+{
+	struct check_run *run = context;
+
+	if (!run->judging || stall->start_ts < run->judged_from)
+		return;
+	recorder__stall(run->recorder, so_far, stall);
+	on_stall__stall(run->on_stall, so_far, stall);
+}
+
 static void trace(struct check_run *run)
 {
 	const struct check_options *options = run->options;
@@ -186,6 +215,9 @@ static void trace(struct check_run *run)
 					  .program = run->program ? program__pid(run->program) : 0,
 					  .progress = isatty(STDERR_FILENO) && !run->program,
 					  .silent = run->program && !log__is_verbose(),
+					  .sink = {.on_record = run->recorder ? on_record : NULL,
+						   .on_stall = on_stall,
+						   .context = run},
 					  .started = on_started,
 					  .tick = goes_on,
 					  .wake_fd = run->program ? program__fd(run->program) : 0,
@@ -238,8 +270,12 @@ void check_run__go(struct check_run *run)
 		run->before = traffic__of(report);
 		run->has_before = true;
 	}
+	if (report && recorder__finish(run->recorder, report))
+		note_failure(run);
+	run->kept = run->recorder ? recorder__kept(run->recorder) : 0;
 	if (run->program)
 		end_program(run);
+	on_stall__finish(run->on_stall);
 }
 
 /* ---- judgement ---- */
@@ -293,12 +329,16 @@ struct outcome *check_run__judge(struct check_run *run, const struct baseline *b
 	if (run->program)
 		tell_program(run, &facts.program);
 	outcome = outcome__new(run->live ? live__report(run->live) : NULL, &gate, &facts);
+	outcome->kept = options->keep;
+	outcome->kept_count = run->kept;
 	return outcome;
 }
 
 void check_run__free(struct check_run *run)
 {
 	live__free(run->live);
+	on_stall__free(run->on_stall);
+	recorder__free(run->recorder);
 	program__free(run->program);
 	free(run->unable);
 	free(run);

@@ -27,6 +27,9 @@ struct blame {
 	struct stall_link links[STALL_LINKS]; /* the wait itself first, then what it hung on */
 	struct root *root;                    /* the incident that it hung on longest; NULL none */
 	uint64_t root_ns;                     /* for how long */
+	const struct root *told;              /* likewise, of those that a stall tells; NULL none */
+	uint64_t told_longest_ns;             /* that one */
+	uint64_t told_ns;                     /* all of those together */
 	enum confidence confidence;
 	const char *inferred; /* static, as in struct stall */
 	const char *missing;

@@ -184,6 +184,22 @@ static void join(struct judged *judged, const struct ns_wait *wait, uint32_t sta
 	judged->wait = chain__shown(wait);
 }
 
+/*
+ * Hung on what stalls tell already, mainly: one incident, or one after another, as whoever waits
+ * for the end of a program does that is a target too. 0: it did not.
+ */
+static uint32_t told_by_roots(const struct blame *blame, uint64_t length)
+{
+	enum cause cause = blame__cause(blame);
+
+	if (!blame->told)
+		return 0;
+	if (2 * blame->told_ns >= length ||
+	    (blame->told->cause == cause && 2 * blame->told_ns >= blame__of(blame, cause)))
+		return blame->told->stall;
+	return 0;
+}
+
 /* The chain decides. */
 static void judge_chain(struct waits *waits, const struct ns_wait *wait, uint64_t start,
 			uint64_t length, const struct cover *cover, struct judged *judged)
@@ -197,8 +213,8 @@ static void judge_chain(struct waits *waits, const struct ns_wait *wait, uint64_
 			blame.parts[i].end_ts - blame.parts[i].start_ts;
 	if (length - blame__of(&blame, CAUSE_IDLE) < session__threshold(waits->model))
 		return;
-	if (blame.root && blame.root->stall && 2 * blame.root_ns >= length)
-		same = blame.root->stall;
+	if (!same)
+		same = told_by_roots(&blame, length);
 	/* What was held has to travel all the same: that is the rest of one incident. */
 	if (!same && blame__cause(&blame) == CAUSE_NETWORK)
 		same = cover->stall;

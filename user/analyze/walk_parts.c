@@ -42,6 +42,13 @@ void walk__emit_root(struct walk *walk, uint64_t until, struct root *root)
 		end += root->slices[i].ns;
 		walk__emit(walk, end < until ? end : until, root->slices[i].cause);
 	}
+	if (root->stall) {
+		walk->out->told_ns += walk->at - start;
+		if (walk->at - start > walk->out->told_longest_ns) {
+			walk->out->told = root;
+			walk->out->told_longest_ns = walk->at - start;
+		}
+	}
 	if (walk->at - start > walk->out->root_ns) {
 		walk->out->root = root;
 		walk->out->root_ns = walk->at - start;

@@ -48,6 +48,7 @@ SITES := $(addprefix $(B)/tests/workload/,callsites callsites-stripped callsites
 WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire waits losses forwarder httpd connections)
 # One program, with and without frame pointers, and without the machine's libraries.
 NOFP := $(addprefix $(B)/tests/workload/,nofp nofp-fp nofp-static)
+NAMES := $(addprefix $(B)/tests/workload/,names names-link names-crc names-mini names-bare)
 SCENE := $(B)/tests/scenarios/scene
 RENDER_TRACE := $(B)/tests/golden/render_trace
 RENDER_CHECK := $(B)/tests/golden/check/render_check
@@ -95,10 +96,12 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnetstall.a
 SYMBOLS_OBJS := $(patsubst %,$(B)/user/collect/%.o,symbols mapped maps image_files image_names image_lines \
 	debug_file name_cache perfmap demangle opener)
 UNWIND_OBJS := $(patsubst %,$(B)/user/collect/%.o,unwound unwind images) $(SYMBOLS_OBJS)
-UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound)
+UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound test_symbols)
 $(UNWIND_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka
+
+$(B)/tests/unit/test_symbols: | $(NAMES) $(SITES)
 
 # Of the demo's workload, the parts that are pure.
 $(B)/tests/unit/test_workload: $(B)/user/demo/script.o $(B)/user/demo/summary.o
@@ -138,6 +141,28 @@ $(NOFP): tests/workload/nofp.c
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(NOFP_CFLAGS) -o $@ $< -lpthread
 
+# A program that knows its addresses' names: with debug information; stripped, with that in a file beside it, known by a build-id
+# or a checksum; stripped, with the names of functions alone in .gnu_debugdata; and with nothing.
+NAMES_CFLAGS := -std=gnu11 -Wall -Wextra -Wno-attributes -O2 -g -D_GNU_SOURCE
+$(B)/tests/workload/names: tests/workload/names.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(NAMES_CFLAGS) -Wl,--build-id -o $@ $< -ldl
+$(B)/tests/workload/names-crc.whole: tests/workload/names.c
+	$(Q)mkdir -p $(@D) && $(CC) $(NAMES_CFLAGS) -Wl,--build-id=none -o $@ $< -ldl
+$(B)/tests/workload/names-link: $(B)/tests/workload/names
+	$(Q)objcopy --only-keep-debug $< $@.debug && strip -o $@ $< && cd $(@D) && objcopy --add-gnu-debuglink=$(@F).debug $(@F)
+$(B)/tests/workload/names-crc: $(B)/tests/workload/names-crc.whole
+	$(Q)objcopy --only-keep-debug $< $@.debug && strip -o $@ $< && cd $(@D) && objcopy --add-gnu-debuglink=$(@F).debug $(@F)
+$(B)/tests/workload/names-mini.whole: tests/workload/names.c
+	$(Q)mkdir -p $(@D) && $(CC) $(NAMES_CFLAGS) -no-pie -o $@ $< -ldl
+$(B)/tests/workload/names-mini: $(B)/tests/workload/names-mini.whole
+	$(Q)nm --format=posix --defined-only $< | awk '$$2 ~ /[tT]/ { print $$1 }' >$@.keep
+	$(Q)objcopy --only-keep-debug $< $@.debug && \
+		objcopy -S --remove-section .comment --keep-symbols=$@.keep $@.debug $@.small && xz -f $@.small && \
+		strip -o $@ $< && objcopy --add-section .gnu_debugdata=$@.small.xz $@ && rm $@.debug $@.keep
+$(B)/tests/workload/names-bare: $(B)/tests/workload/names
+	$(Q)strip -o $@ $<
+
 # All tests; root. Prints "N passed, N failed, N skipped" as its last line.
 test:
 	$(Q)scripts/deps.sh build test vm
@@ -148,7 +173,7 @@ check:
 	$(Q)tests/run.sh pure
 
 .PHONY: test-programs
-test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(RENDER_CHECK) $(WORKLOAD) $(WORKLOADS) $(SCENE) $(SITES) $(NOFP)
+test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(RENDER_CHECK) $(WORKLOAD) $(WORKLOADS) $(SCENE) $(SITES) $(NOFP) $(NAMES)
 
 unit golden live: test-programs
 	$(Q)tests/run.sh $@

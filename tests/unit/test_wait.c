@@ -119,6 +119,33 @@ static void test_one_incident(void **state)
 	}
 }
 
+/*
+ * The parent of the program that stalls, a target as well, waits for its end: its wait hangs on
+ * three stalls, each of less than half of it, and they are told already.
+ */
+static void test_whoever_waits_for_the_end(void **state)
+{
+	struct feed stalls = feed__golden("nagle-delack"), feed = {0};
+	struct outcome outcome;
+	size_t i = 0;
+
+	(void)state;
+	feed__add_line(&feed, "0 process tgid=4000 role=target comm=sh");
+	for (; stalls.v[i].head.ts < TEXT_TRACE_ORIGIN_NS + 200000000; i++)
+		feed.v[feed.count++] = stalls.v[i];
+	feed__add_line(&feed, "127.3 stack id=9 text=do_wait;kernel_wait4;do_syscall_64");
+	feed__add_line(&feed,
+		       "127.4 wait tgid=4000 tid=4000 off=1 wake=127.3 state=1 syscall=61 "
+		       "stack_id=9 waker_tgid=4242 waker_tid=4242 comm=sh waker_comm=client");
+	for (; i < stalls.count; i++)
+		feed.v[feed.count++] = stalls.v[i];
+	feed__free(&stalls);
+	outcome = analyze(feed);
+	assert_int_equal(outcome.report->stall_count, 3);
+	assert_int_equal(report__cause(outcome.report, CAUSE_NAGLE_DELACK)->count, 3);
+	done(&outcome);
+}
+
 /* ---- waits that no hold explains ---- */
 
 #define ASKED "5 send conn=1 tgid=10 tid=10 bytes=9 write_seq=9 snd_nxt=9\n"
@@ -203,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_receiver),
 		cmocka_unit_test(test_one_incident),
+		cmocka_unit_test(test_whoever_waits_for_the_end),
 		cmocka_unit_test(test_owed),
 	};
 

@@ -73,6 +73,26 @@ run_schema() {
         "$B/tests/unit/test_profile" --dump json "$name" >"$made/profile-$name.json"
     done
     /usr/bin/python3 tests/schema/validate.py docs/profile-schema.json "$made"/profile-*.json
+    /usr/bin/python3 tests/schema/validate.py docs/check-schema.json tests/golden/check/*.expected | sed 's|schema/|schema/check-|'
+    validate_junit "$made"
+}
+
+# The JUnit XML of each golden check against what the published schemas have in common.
+validate_junit() {
+    local check name
+    if ! command -v xmllint >/dev/null; then
+        echo "skip schema/junit: libxml2-utils is not installed, see scripts/deps.sh"
+        return
+    fi
+    for check in tests/golden/check/*.check; do
+        name=$(basename "$check" .check)
+        if "$B/tests/golden/check/render_check" "$check" junit >"$1/$name.xml" &&
+            xmllint --noout --schema tests/schema/junit.xsd "$1/$name.xml" 2>"$1/$name.errors"; then
+            echo "ok schema/junit-$name"
+        else
+            echo "not ok schema/junit-$name: $(head -n 1 "$1/$name.errors")"
+        fi
+    done
 }
 
 # What is made of a profile for other programs, read by them or by their rules.

@@ -1,16 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""JSON outputs of netstall against docs/report-schema.json, or docs/profile-schema.json.
+"""JSON outputs of netstall against docs/report-schema.json, docs/profile-schema.json, or docs/check-schema.json.
 
     validate.py SCHEMA FILE...
 
-A FILE is a golden .expected, of which the part behind `== json` is taken, or JSON lines as `trace --json`
-prints them: events, and the report as the last line; or a .json, one document. For a reader the schema leaves room for new fields;
-for this test a field that it does not name is an error, but in records, whose fields are those of their type.
-Prints `ok NAME` or `not ok NAME: why` for each. Exit status: 1 if any failed, 2 usage.
+A FILE is a golden .expected, of which the parts behind `== json` and `== kept-json` are taken, or JSON lines as
+`trace --json` prints them: events, and the report as the last line; or a .json, one document. For a reader the
+schema leaves room for new fields; for this test a field that it does not name is an error, but in records, whose
+fields are those of their type. Prints `ok NAME` or `not ok NAME: why` for each. Exit status: 1 if any failed, 2 usage.
 """
 import json
 import os
+import re
 import sys
 
 import jsonschema
@@ -35,7 +36,9 @@ def documents(path):
     if path.endswith(".json"):
         return [json.loads(text)]
     if path.endswith(".expected"):
-        return [json.loads(text.split("\n== json\n")[1])]
+        parts = re.split(r"^== (.*)\n", "\n" + text, flags=re.MULTILINE)
+        named = dict(zip(parts[1::2], parts[2::2]))
+        return [json.loads(named[name]) for name in ("kept-json", "json") if name in named]
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
@@ -56,18 +59,33 @@ def sums(document):
             yield f"{field} of its chains do not sum to {document['totals'][field]}"
 
 
-def faults(schema, path):
-    event_line = dict(schema["$defs"].get("event_line", {}))
-    event_line["$defs"] = schema["$defs"]
-    report_seen = False
+def schema_for(schema, document):
+    """The part of the schema that a document of this kind goes by."""
+    kinds = {"netstall.event/1": "event_line", "netstall.kept/1": "kept"}
+    part = kinds.get(document.get("schema"))
+    if not part:
+        return schema
+    return dict(schema["$defs"][part], **{"$id": schema["$id"], "$defs": schema["$defs"]})
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        # A reference within a URN is more than urllib can join; nothing is fetched from there.
+        schema = json.loads(file.read().replace("urn:netstall:", "https://netstall.invalid/"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return close(schema)
+
+
+def faults(schema, others, path):
+    last = None
     for document in documents(path):
-        is_event = document.get("schema") == "netstall.event/1"
-        validator = jsonschema.Draft202012Validator(event_line if is_event else schema)
-        for error in validator.iter_errors(document):
+        last = document.get("schema")
+        part = schema_for(schema, document)
+        resolver = jsonschema.RefResolver(schema["$id"], part, store=others)
+        for error in jsonschema.Draft202012Validator(part, resolver=resolver).iter_errors(document):
             yield f"{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
-        report_seen = not is_event
-        yield from sums(document)
-    if not report_seen:
+        yield from sums(document.get("report") or document)
+    if last in (None, "netstall.event/1", "netstall.kept/1"):
         yield "it does not end with a report"
 
 
@@ -75,14 +93,17 @@ def main():
     if len(sys.argv) < 3:
         print(__doc__, file=sys.stderr)
         return 2
-    with open(sys.argv[1], encoding="utf-8") as file:
-        schema = json.load(file)
-    jsonschema.Draft202012Validator.check_schema(schema)
-    close(schema)
+    schema = load(sys.argv[1])
+    # What it may refer to stands beside it.
+    beside = load(os.path.join(os.path.dirname(sys.argv[1]), "report-schema.json"))
+    others = {beside["$id"]: beside}
     failed = 0
     for path in sys.argv[2:]:
         name = os.path.splitext(os.path.basename(path))[0]
-        found = list(faults(schema, path))
+        try:
+            found = list(faults(schema, others, path))
+        except (ValueError, KeyError, jsonschema.exceptions.RefResolutionError) as error:
+            found = [f"{type(error).__name__}: {error}"[:200]]
         print(f"not ok schema/{name}: {found[0]}" if found else f"ok schema/{name}")
         for fault in found[1:6]:
             print(f"# {fault}")

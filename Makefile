@@ -43,7 +43,7 @@ SKELS := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 
 UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD := $(B)/tests/workload/exchange
-SITES := $(addprefix $(B)/tests/workload/,callsites callsites-stripped callsites_library.so)
+SITES := $(addprefix $(B)/tests/workload/,callsites callsites-stripped callsites_library.so callsites-lines callsites-apart)
 # Workloads of one file each.
 WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire waits losses forwarder httpd connections)
 # One program, with and without frame pointers, and without the machine's libraries.
@@ -129,6 +129,12 @@ $(B)/tests/workload/callsites: tests/workload/callsites.c
 	$(Q)mkdir -p $(@D) && $(CC) $(SITES_CFLAGS) -pie -o $@ $< -ldl -lpthread
 $(B)/tests/workload/callsites-stripped: $(B)/tests/workload/callsites
 	$(Q)strip -o $@ $<
+# With debug information, and with that in a file that is found by the build-id alone.
+$(B)/tests/workload/callsites-lines: tests/workload/callsites.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SITES_CFLAGS) -g -Wl,--build-id -pie -o $@ $< -ldl -lpthread
+$(B)/tests/workload/callsites-apart: $(B)/tests/workload/callsites-lines
+	$(Q)objcopy --only-keep-debug $< $@.debug && strip -o $@ $<
 $(B)/tests/workload/callsites_library.so: tests/workload/callsites_library.c
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SITES_CFLAGS) -fpic -shared -o $@ $<

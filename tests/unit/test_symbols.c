@@ -375,8 +375,9 @@ static void without_an_opener_all_is_unknown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(debug_information_gives_lines_and_inlined_functions),
+		/* First, when nothing else has made ready what it needs. */
 		cmocka_unit_test(a_debug_file_is_known_by_its_build_id),
+		cmocka_unit_test(debug_information_gives_lines_and_inlined_functions),
 		cmocka_unit_test(a_debug_file_is_known_by_its_checksum),
 		cmocka_unit_test(a_small_symbol_table_may_be_packed_in_the_file),
 		cmocka_unit_test(a_stripped_file_gives_its_own_name),

@@ -49,12 +49,14 @@ static bool has_debug_info(Elf *elf)
 
 static void read_wanted(int fd, struct wanted *wanted)
 {
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	const void *id;
 	const char *link;
 	ssize_t len;
+	Elf *elf;
 
 	memset(wanted, 0, sizeof(*wanted));
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!elf)
 		return;
 	wanted->needed = !has_debug_info(elf);

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# Names and lines in what a user reads. Where names come from is tested one by one in tests/unit/test_symbols.c. The truth is the
+# source of tests/workload/callsites.c.
+
+SYMBOLS_DIR=${EXCHANGE%/*}
+
+# The line of the source that calls write() in function $1.
+line_of_write() { awk -v name="$1" '$0 ~ "int " name "\\(" { inside = 1 } inside && /write\(/ { print NR; exit }' tests/workload/callsites.c; }
+
+expect_lines() {
+    local which function
+    for which in first_write:send_head second_write:send_body; do
+        function=${which#*:} which=${which%:*}
+        expect_is "the verdict's $which" "$(report ".verdict.sites.places.$which | \"\(.function) \(.file | split(\"/\") | last) \(.line)\"")" \
+            "$function callsites.c $(line_of_write "$function")"
+    done
+}
+
+# The program ends at once: what was opened at the attach has to do.
+case_symbols_lines_of_a_program_that_ended() {
+    EXCHANGE=$SYMBOLS_DIR/callsites-lines start_exchange -- -n 3
+    start_trace -p "$CLIENT"
+    open_gate
+    open_gate
+    end_exchange
+    end_trace
+    expect "the stalls" "$(count_of nagle-delack)" '>=' 1
+    expect_lines
+}
+
+# It is stripped, and its debug file is to be seen in its mount namespace alone.
+case_symbols_debug_file_in_its_namespace() {
+    local -x FROM BUILD_ID
+    FROM=$(realpath "$SYMBOLS_DIR")/callsites-apart
+    unshare -m true 2>/dev/null || skip "no mount namespaces here"
+    BUILD_ID=$(readelf -n "$FROM" | awk '/Build ID/ { print $3 }')
+    cat >"$SCRATCH/enter" <<'SCRIPT'
+#!/bin/sh
+dir=/usr/lib/debug/.build-id/$(echo "$BUILD_ID" | cut -c1-2)
+mkdir -p /usr/lib/debug && mount -t tmpfs none /usr/lib/debug && mkdir -p "$dir" &&
+    cp "$FROM.debug" "$dir/$(echo "$BUILD_ID" | cut -c3-).debug" && exec "$FROM" "$@"
+SCRIPT
+    chmod +x "$SCRATCH/enter"
+    EXCHANGE=$SCRATCH/enter start_exchange unshare -m -- -n 6
+    [ ! -e "/usr/lib/debug/.build-id/${BUILD_ID:0:2}/${BUILD_ID:2}.debug" ] || fail "the debug file is to be seen from here"
+    start_trace -p "$CLIENT"
+    open_gate
+    open_gate
+    end_exchange
+    end_trace
+    expect_lines
+}

@@ -32,7 +32,7 @@ us() { jq '.totals.blocked_ms * 1000 | round' "$made/$1.json"; }
 most_hops() { jq '[.chains[].wakers | length] | max // 0' "$made/$1.json"; }
 
 for name in $("$program" --list); do
-    for format in json folded pprof; do
+    for format in json folded pprof svg; do
         "$program" --dump $format "$name" >"$made/$name.$format" || { echo "not ok profile/$name: no $format" && exit 1; }
         # The same profile, the same bytes.
         "$program" --dump $format "$name" | cmp - "$made/$name.$format" >"$made/said" 2>&1 || said "$name-$format" 1
@@ -47,4 +47,6 @@ for name in $("$program" --list); do
     timeout 120 tests/profile/pprof.py "$made/$name.pprof" "$made/$name.json" >"$made/said" 2>&1
     said "$name-pprof" $?
 done
+# shellcheck disable=SC2046
+tests/profile/browser.sh "$made" $("$program" --list) || failed=1
 exit $failed

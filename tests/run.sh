@@ -3,7 +3,7 @@
 #
 # Runs tests and counts them.
 #
-#   run.sh PART...    pure: unit, golden, schema, profile, boundary   all: pure, live, recipes, score, vm   or single parts
+#   run.sh PART...    pure: unit, golden, schema, profile, boundary   all: pure, browser, live, recipes, score, vm   or single parts
 #
 # Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is
 # `N passed, N failed, N skipped`. Exit status 1 if any failed.
@@ -100,6 +100,10 @@ run_profile() {
     BUILD=$B tests/profile/run.sh
 }
 
+run_browser() {
+    BUILD=$B tests/profile/browser.sh
+}
+
 run_live() {
     NETSTALL=$B/netstall EXCHANGE=$B/tests/workload/exchange tests/live/run.sh
 }
@@ -120,7 +124,7 @@ parts=()
 for part in "$@"; do
     case $part in
     pure) parts+=(unit golden schema profile boundary) ;;
-    all) parts+=(unit golden schema profile boundary live recipes score vm) ;;
+    all) parts+=(unit golden schema profile boundary browser live recipes score vm) ;;
     *) parts+=("$part") ;;
     esac
 done

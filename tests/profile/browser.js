@@ -25,7 +25,8 @@
 			results.push(`not ok ${name}: ${error}`);
 		}
 	}
-	const expect = (what, actual, wanted) => (actual === wanted ? "" : `${what} is ${actual}, wanted ${wanted}; `);
+	const expect = (what, actual, wanted) =>
+		(actual === wanted ? "" : `${what} is ${String(actual).slice(0, 80)}, wanted ${String(wanted).slice(0, 80)}; `);
 	const near = (what, actual, wanted) => (Math.abs(actual - wanted) <= 1 ? "" : `${what} is ${actual}, wanted ${wanted}; `);
 
 	function key(name, options = {}, target = svg) {

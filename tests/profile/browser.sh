@@ -3,14 +3,13 @@
 #
 # Flame graphs in a headless Chromium: loads each as the file that it is, and lets tests/profile/browser.js use it.
 #
-#   browser.sh DIRECTORY NAME...     of NAME.svg and NAME.json
+#   browser.sh     $BUILD: where the tests were built; the profiles are those of tests/unit/profile_fixture.h
 #
 # Lines `ok NAME`, `not ok NAME: why`, `skip NAME: why`. Exit status 1 if any failed.
 set -u
+cd "$(dirname "$0")/../.."
 
-directory=$(realpath "$1")
-shift
-cd "$(dirname "$0")" || exit 2
+program=$(realpath "${BUILD:-build}/tests/unit/test_profile")
 browser=$(command -v chromium || command -v chromium-browser) || {
     echo "skip profile/browser: chromium is not installed, see scripts/deps.sh"
     exit 0
@@ -21,16 +20,17 @@ failed=0
 
 # The page's last line closes it: the tests come before that.
 with_tests() { # with_tests NAME
-    sed '$d' "$directory/$1.svg"
-    printf '<script><![CDATA[\nconst NAME = "%s", PROFILE = JSON.parse(atob("%s"));\n' "$1" "$(base64 -w 0 "$directory/$1.json")"
-    cat browser.js
+    sed '$d' "$home/made.svg"
+    printf '<script><![CDATA[\nconst NAME = "%s", PROFILE = JSON.parse(atob("%s"));\n' "$1" "$("$program" --dump json "$1" | base64 -w 0)"
+    cat tests/profile/browser.js
     printf ']]></script>\n</svg>\n'
 }
 
-for name; do
+for name in $("$program" --list); do
+    "$program" --dump svg "$name" >"$home/made.svg"
     # What it would load from elsewhere, it does not have. Namespaces are names, not addresses.
-    if grep -o '\(https\?:\|file:\|//\)[^"<> ]*' "$directory/$name.svg" | grep -v '^http://www.w3.org/\(2000/svg\|1999/xhtml\)$' |
-        grep -q '^\(http\|file\)' || grep -q '\bhref=\|@import\|url(' "$directory/$name.svg"; then
+    if grep -o '\(https\?:\|file:\|//\)[^"<> ]*' "$home/made.svg" | grep -v '^http://www.w3.org/\(2000/svg\|1999/xhtml\)$' |
+        grep -q '^\(http\|file\)' || grep -q '\bhref=\|@import\|url(' "$home/made.svg"; then
         echo "not ok profile/$name-svg-stands-alone: it names other files"
         failed=1
     fi

@@ -47,6 +47,4 @@ for name in $("$program" --list); do
     timeout 120 tests/profile/pprof.py "$made/$name.pprof" "$made/$name.json" >"$made/said" 2>&1
     said "$name-pprof" $?
 done
-# shellcheck disable=SC2046
-tests/profile/browser.sh "$made" $("$program" --list) || failed=1
 exit $failed

@@ -56,9 +56,8 @@ struct ns_ow_config {
 	__u32 follow_children;
 	__u32 by_comm;
 	__u32 by_cgroup;
-	__u32 cpus;     /* possible ones */
-	__u32 self;     /* netstall's own process */
-	__u32 only_tid; /* 0: all threads of the targets */
+	__u32 cpus; /* possible ones */
+	__u32 pad;
 	char comm[NS_OW_COMM];
 };
 

@@ -58,6 +58,8 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_ow_
 		wake = now;
 	else if (wake < off) /* woken on its way off the CPU */
 		wake = off;
+	if (is_long(wake - off))
+		note_long(thread->chain.sleep);
 	if (!thread->level)
 		add_wait(thread, task->pid, wake - off, now - wake, now);
 	if (is_long(now - off))
@@ -123,7 +125,11 @@ static __always_inline void on_waking(void *ctx, struct task_struct *task)
 	if (own)
 		sample_wake(thread->chain.hops[0].wake, now - slept_since);
 	thread->chain.hops[0].via = this_cpu()->receiving;
-	if (own && settings.depth > 1)
+	if (!own)
+		return;
+	if (scratch->key.user)
+		sample_wake(thread->chain.hops[0].wake, now - slept_since);
+	if (settings.depth > 1)
 		chain_of_waker(scratch, thread, slept_since);
 }
 

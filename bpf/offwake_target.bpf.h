@@ -12,14 +12,14 @@ static __always_inline bool is_target(struct task_struct *task)
 {
 	__u32 tgid = task->tgid, tid = task->pid;
 
-	if (settings.only_tid && tid != settings.only_tid)
+	if (only_tid && tid != only_tid)
 		return false;
 	if (settings.user_threads && task->flags & NS_PF_KTHREAD)
 		return false;
 	if (settings.kernel_threads && !(task->flags & NS_PF_KTHREAD))
 		return false;
 	if (settings.everything)
-		return tid && tgid != settings.self;
+		return tid && tgid != self_tgid;
 	return is_process_of_target(tgid);
 }
 

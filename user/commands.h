@@ -5,6 +5,7 @@
 
 int cmd_trace(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_offwake(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 

@@ -14,6 +14,8 @@ static const struct {
 } commands[] = {
 	{"trace", "say why a program waits on the network", cmd_trace},
 	{"check", "fail when stalls exceed their budgets: a gate for CI", cmd_check},
+	{"offwake", "profile where threads sleep and who wakes them, for flame graphs",
+	 cmd_offwake},
 	{"doctor", "say what this machine allows and what is missing", cmd_doctor},
 	{"demo", "show a stall of a built-in workload, live", cmd_demo},
 };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/offwake_sample.h"
 #include "user/base/log.h"
 
 #define PID_LIMIT            4194304 /* PID_MAX_LIMIT, include/linux/threads.h */
@@ -104,11 +105,14 @@ static void parse_knob(char *text, struct session_options *session, struct argp_
 		session->max_conns = options__number(value, "conns.max", 1, 1 << 20, state);
 	} else if (!strcmp(text, "threads.max")) {
 		session->max_threads = options__number(value, "threads.max", 1, 1 << 20, state);
+	} else if (!strcmp(text, "stack.bytes")) {
+		session->stack_bytes = options__number(value, "stack.bytes", NS_OW_STACK_LEAST,
+						       NS_OW_STACK_MOST, state);
 	} else {
-		usage_error(
-			state,
-			"no knob '%s': there are attach, btf, ringbuf.bytes, conns.max and threads.max",
-			text);
+		usage_error(state,
+			    "no knob '%s': there are attach, btf, ringbuf.bytes, conns.max, "
+			    "threads.max and stack.bytes",
+			    text);
 	}
 }
 
@@ -173,6 +177,13 @@ static error_t parse_target(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static error_t parse_target_or_none(int key, char *arg, struct argp_state *state)
+{
+	if (key == ARGP_KEY_END && target__is_empty(state->input))
+		return 0;
+	return parse_target(key, arg, state);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -227,11 +238,12 @@ static const struct argp_option target_table[] = {
 };
 
 const struct argp targets_argp = {.options = target_table, .parser = parse_target};
+const struct argp any_targets_argp = {.options = target_table, .parser = parse_target_or_none};
 
 static const struct argp_option knob_table[] = {
 	{0, 'C', "KEY=VALUE", 0,
 	 "Rare knobs: attach=auto|fentry|kprobe|tracepoint, btf=FILE, ringbuf.bytes=N, conns.max=N, "
-	 "threads.max=N",
+	 "threads.max=N, stack.bytes=N (offwake)",
 	 3},
 	{0},
 };

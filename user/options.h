@@ -42,6 +42,8 @@ double options__positive(const char *text, const char *what, double high,
 
 /* Who is meant, -p and the like and -- PROGRAM; input: struct target. */
 extern const struct argp targets_argp;
+/* The same for a command that takes the whole machine when nobody is named. */
+extern const struct argp any_targets_argp;
 /*
  * A child parser for argp: its input is a struct options. What it refuses ends the
  * process with status 64 and one sentence.

@@ -138,7 +138,7 @@ struct traits {
 	bool softirq;         /* nearest to the wake is a softirq, no hard interrupt */
 	bool backlog;         /* it received what this CPU had sent to itself */
 	size_t interrupt_end; /* of the outermost entry */
-	size_t softirq_end;
+	size_t softirq_end;   /* of the innermost */
 };
 
 static void look_at(const char *stack, struct traits *traits, struct wake_judged *out)
@@ -158,7 +158,7 @@ static void look_at(const char *stack, struct traits *traits, struct wake_judged
 		}
 		if (is(&frame, "process_backlog"))
 			traits->backlog = true;
-		if (is_softirq_entry(&frame))
+		if (is_softirq_entry(&frame) && !traits->softirq_end)
 			traits->softirq_end = frame.end;
 		if (is_interrupt_entry(&frame)) {
 			traits->interrupted = true;
@@ -209,8 +209,9 @@ void wake__judge(const struct wake_sight *sight, struct wake_judged *out)
 		name_after_thread(sight->comm, out);
 	if (!out->name[0])
 		snprintf(out->name, sizeof(out->name), "irq:other");
-	if (traits.interrupted)
-		out->kernel_length = traits.interrupt_end;
-	else if (traits.softirq_end)
+	/* How a softirq came to run there is as much chance as what it interrupted. */
+	if (traits.softirq && traits.softirq_end)
 		out->kernel_length = traits.softirq_end;
+	else if (traits.interrupted)
+		out->kernel_length = traits.interrupt_end;
 }

@@ -100,8 +100,8 @@ unsigned caps__hz(void)
 	return (1000000000 + tick.tv_nsec / 2) / tick.tv_nsec;
 }
 
-/* Arguments of a BTF tracepoint behind its void *, -1 when it does not exist. */
-static int tracepoint_arguments(const struct btf *btf, const char *name)
+/* Behind its void *. */
+int caps__tracepoint_arguments(const struct btf *btf, const char *name)
 {
 	char type_name[128];
 	const struct btf_type *type;
@@ -131,7 +131,7 @@ static int function_arguments(const struct btf *btf, const char *name)
 
 static bool hook_exists(const struct btf *btf, const struct hook *hook)
 {
-	int arguments = hook->kind == HOOK_TRACEPOINT ? tracepoint_arguments(btf, hook->name)
+	int arguments = hook->kind == HOOK_TRACEPOINT ? caps__tracepoint_arguments(btf, hook->name)
 						      : function_arguments(btf, hook->name);
 
 	if (arguments < 0 || arguments < hook->arguments)

@@ -138,11 +138,15 @@ const char *kallsyms__hidden(struct kallsyms *kallsyms)
 	       "root, or give it that capability.";
 }
 
-/* The tracer's own frames on top of the traced ones. */
+/*
+ * The tracer's own frames on top of the traced ones. Its compiled code lies behind the kernel's,
+ * of which the last symbol is all that a lookup finds.
+ */
 static int is_bpf_frame(const char *name)
 {
 	return !strncmp(name, "bpf_", 4) || !strncmp(name, "__bpf_", 6) ||
-	       !strncmp(name, "__traceiter_", 12) || !strncmp(name, "trace_event_raw_event_", 22);
+	       !strncmp(name, "__traceiter_", 12) || !strncmp(name, "trace_event_raw_event_", 22) ||
+	       !strcmp(name, "_einittext") || !strcmp(name, "_etext");
 }
 
 size_t kallsyms__stack(struct kallsyms *kallsyms, const __u64 *addresses, size_t count, char *out,
@@ -166,4 +170,27 @@ size_t kallsyms__stack(struct kallsyms *kallsyms, const __u64 *addresses, size_t
 		written++;
 	}
 	return written;
+}
+
+bool kallsyms__span(struct kallsyms *kallsyms, const char *prefix, uint64_t *begin, uint64_t *end)
+{
+	size_t length = strlen(prefix), last = 0, i;
+
+	kallsyms__load(kallsyms);
+	*begin = 0;
+	for (i = 0; i < kallsyms->count; i++) {
+		if (strncmp(kallsyms->names + kallsyms->symbols[i].name, prefix, length) != 0)
+			continue;
+		if (!*begin)
+			*begin = kallsyms->symbols[i].address;
+		last = i;
+	}
+	/* The last of a section may be followed by what is no function: a page is more than it has.
+	 */
+	if (!*begin || last + 1 == kallsyms->count)
+		return false;
+	*end = kallsyms->symbols[last + 1].address;
+	if (*end > kallsyms->symbols[last].address + 4096)
+		*end = kallsyms->symbols[last].address + 4096;
+	return true;
 }

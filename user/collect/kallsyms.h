@@ -3,6 +3,7 @@
 #ifndef NETSTALL_COLLECT_KALLSYMS_H
 #define NETSTALL_COLLECT_KALLSYMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,5 +29,10 @@ const char *kallsyms__hidden(struct kallsyms *kallsyms);
  */
 size_t kallsyms__stack(struct kallsyms *kallsyms, const __u64 *addresses, size_t count, char *out,
 		       size_t size);
+/*
+ * The code of the functions whose names begin so, which must lie together: from the first to
+ * behind the last. False: there are none, or they are hidden.
+ */
+bool kallsyms__span(struct kallsyms *kallsyms, const char *prefix, uint64_t *begin, uint64_t *end);
 
 #endif

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* netstall offwake: profile where threads sleep and who wakes them. Options as in bcc's
+ * offwaketime, and more. */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "user/base/log.h"
+#include "user/base/text.h"
+#include "user/commands.h"
+#include "user/options.h"
+#include "user/output.h"
+#include "user/profiling.h"
+#include "user/render/profile.h"
+
+#define DEFAULT_DEPTH 2
+#define MOST_STACKS   (1 << 20)
+
+enum {
+	OPT_STATE = 0x200,
+	OPT_STORAGE,
+	OPT_DEPTH,
+	OPT_PER_THREAD,
+	OPT_SVG,
+	OPT_PPROF,
+	OPT_JSON,
+	OPT_BY_CAUSE,
+	OPT_LINES,
+	OPT_UNWIND,
+	OPT_THRESHOLD,
+	OPT_NO_COLOR,
+};
+
+struct wishes {
+	struct options common; /* target, session, seconds, output, json, no_color */
+	struct offwake_options offwake;
+	bool folded, delimited, by_cause;
+	const char *svg, *pprof;
+};
+
+static uint64_t microseconds(const char *text, const char *what, const struct argp_state *state)
+{
+	return 1000ull * options__number(text, what, 0, 1000000000000, state);
+}
+
+/* bcc's names of the sides: "only" one of them. */
+static bool parse_side(int key, struct offwake_options *offwake)
+{
+	switch (key) {
+	case 'u':
+		offwake->user_threads = true;
+		return true;
+	case 'k':
+		offwake->kernel_threads = true;
+		return true;
+	case 'U':
+		offwake->no_kernel_stacks = true;
+		return true;
+	case 'K':
+		offwake->no_user_stacks = true;
+		return true;
+	}
+	return false;
+}
+
+static bool parse_output(int key, char *arg, struct wishes *wishes)
+{
+	switch (key) {
+	case 'f':
+		wishes->folded = true;
+		return true;
+	case 'd':
+		wishes->delimited = true;
+		return true;
+	case 'o':
+		wishes->common.output = arg;
+		return true;
+	case OPT_SVG:
+		wishes->svg = arg;
+		return true;
+	case OPT_PPROF:
+		wishes->pprof = arg;
+		return true;
+	case OPT_JSON:
+		wishes->common.json = true;
+		return true;
+	case OPT_NO_COLOR:
+		wishes->common.no_color = true;
+		return true;
+	case 'v':
+		log__set_verbose(true);
+		return true;
+	}
+	return false;
+}
+
+static bool parse_what(int key, char *arg, struct wishes *wishes, const struct argp_state *state)
+{
+	struct offwake_options *offwake = &wishes->offwake;
+
+	switch (key) {
+	case 'm':
+		offwake->least_ns = microseconds(arg, "-m, in microseconds,", state);
+		return true;
+	case 'M':
+		offwake->most_ns = microseconds(arg, "-M, in microseconds,", state);
+		return true;
+	case OPT_STATE:
+		offwake->state_given = true;
+		offwake->state = options__number(arg, "--state", 0, 0xffff, state);
+		return true;
+	case OPT_STORAGE:
+		offwake->stacks =
+			options__number(arg, "--stack-storage-size", 1, MOST_STACKS, state);
+		return true;
+	case OPT_DEPTH:
+		offwake->depth = options__number(arg, "--depth", 1, PROFILE_DEPTH, state);
+		return true;
+	case OPT_PER_THREAD:
+		offwake->per_thread = true;
+		return true;
+	case OPT_LINES:
+		offwake->lines = true;
+		return true;
+	case OPT_BY_CAUSE:
+		wishes->by_cause = true;
+		return true;
+	case OPT_UNWIND:
+		if (!unwind_way__parse(arg, &offwake->unwind))
+			usage_error(state, "--unwind is fp, dwarf or auto, not '%s'", arg);
+		return true;
+	case OPT_THRESHOLD:
+		wishes->common.session.threshold_ns =
+			options__positive(arg, "the threshold in milliseconds", 3.6e6, state) * 1e6;
+		return true;
+	}
+	return false;
+}
+
+/* Before a "--" it is the duration, as in bcc; behind it the program. */
+static error_t parse_argument(char *arg, struct wishes *wishes, struct argp_state *state)
+{
+	if (state->quoted && state->next > state->quoted)
+		return ARGP_ERR_UNKNOWN;
+	if (wishes->common.seconds)
+		usage_error(state,
+			    "one duration is enough: '%s' is another; a program comes behind --",
+			    arg);
+	wishes->common.seconds = options__positive(
+		arg, "the duration in seconds (a program comes behind --)", 1e8, state);
+	return 0;
+}
+
+static void check(struct wishes *wishes, const struct argp_state *state)
+{
+	struct offwake_options *offwake = &wishes->offwake;
+	const struct target *target = &wishes->common.target;
+
+	if (offwake->user_threads && offwake->kernel_threads)
+		usage_error(state, "-u and -k exclude each other: name one of them or none");
+	if (offwake->no_user_stacks && offwake->no_kernel_stacks)
+		usage_error(state, "-U and -K exclude each other: name one of them or none");
+	if (offwake->most_ns && offwake->most_ns < offwake->least_ns)
+		usage_error(state, "-M must not be less than -m: no wait is both");
+	if (target->lport || target->rport)
+		usage_error(state,
+			    "-L and -D name connections, a profile has threads: name these "
+			    "with -p, -t, --comm or -c");
+	if (wishes->folded && wishes->common.json)
+		usage_error(state, "-f and --json are two formats of one output: name one of them");
+	if (wishes->by_cause && offwake->state_given && !offwake->state)
+		usage_error(state,
+			    "--by-cause explains sleeps, --state 0 asks for waits for a CPU");
+	offwake->everything = target__is_empty(target);
+	if (wishes->by_cause && offwake->everything)
+		usage_error(state,
+			    "--by-cause explains a target: name it with -p, -t, --comm or -c");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct wishes *wishes = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &wishes->common.target;
+		state->child_inputs[1] = &wishes->common.session;
+		return 0;
+	case ARGP_KEY_ARG:
+		return parse_argument(arg, wishes, state);
+	case ARGP_KEY_END:
+		check(wishes, state);
+		return 0;
+	}
+	if (parse_side(key, &wishes->offwake) || parse_output(key, arg, wishes) ||
+	    parse_what(key, arg, wishes, state))
+		return 0;
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_option table[] = {
+	{0, 0, 0, 0, "Which threads and waits (default: all of the machine):", 2},
+	{"user-threads-only", 'u', 0, 0, "No kernel threads", 2},
+	{"kernel-threads-only", 'k', 0, 0, "Kernel threads alone", 2},
+	{"min-block-time", 'm', "US", 0, "Waits of at least so many microseconds", 2},
+	{"max-block-time", 'M', "US", 0, "Waits of at most so many microseconds", 2},
+	{"state", OPT_STATE, "MASK", 0,
+	 "Waits in these task states (1 interruptible, 2 uninterruptible; 0: for a CPU alone)", 2},
+	{"by-cause", OPT_BY_CAUSE, 0, 0,
+	 "What the waits were for, as `trace` finds it, as the first frame", 2},
+	{"threshold", OPT_THRESHOLD, "MS", 0,
+	 "The shortest wait that is explained and unwound (default 10)", 2},
+	{0, 0, 0, 0, "Chains and stacks:", 3},
+	{"depth", OPT_DEPTH, "N", 0,
+	 "Wakes in a chain: 1 the waker, 2 also its own waker, to 8 "
+	 "(default 2)",
+	 3},
+	{"per-thread", OPT_PER_THREAD, 0, 0, "Tell the threads of a process apart", 3},
+	{"user-stacks-only", 'U', 0, 0, "No kernel stacks", 3},
+	{"kernel-stacks-only", 'K', 0, 0, "No user stacks", 3},
+	{"lines", OPT_LINES, 0, 0, "File and line of user frames, where there is debug information",
+	 3},
+	{"unwind", OPT_UNWIND, "WAY", 0,
+	 "User stacks by frame pointers (fp), call frame information (dwarf), or the one that "
+	 "reaches further (auto, the default)",
+	 3},
+	{"stack-storage-size", OPT_STORAGE, "N", 0, "Room for different stacks (default 16384)", 3},
+	{0, 0, 0, 0, "Output:", 4},
+	{"folded", 'f', 0, 0,
+	 "Folded stacks for flamegraph.pl (the default when stdout is no terminal)", 4},
+	{"delimited", 'd', 0, 0, "A '-' between user and kernel stacks", 4},
+	{"pprof", OPT_PPROF, "FILE", 0, "Also a profile for pprof", 4},
+	{"json", OPT_JSON, 0, 0, "JSON", 4},
+	{"output", 'o', "FILE", 0, "Write there (created for you alone), not to stdout", 4},
+	{"no-color", OPT_NO_COLOR, 0, 0, "No colours on a terminal (also: NO_COLOR set)", 4},
+	{"verbose", 'v', 0, 0, "Say what is done and what the kernel answers", 4},
+	{0},
+};
+
+static const struct argp_child children[] = {
+	{&any_targets_argp, 0, NULL, 1}, {&knobs_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {
+	.options = table,
+	.parser = parse,
+	.args_doc = "[SECONDS] [-- PROGRAM ARG...]",
+	.doc = "Profile where threads sleep and who wakes them, for flame graphs: each wait's stack, "
+	       "the waker's, and what the waker had been waiting for.\v"
+	       "  sudo netstall offwake -p PID 10 >wakes.folded\n"
+	       "  sudo netstall offwake -p PID 10 | flamegraph.pl --colors=chain --countname=us "
+	       ">wakes.svg\n\n"
+	       "Exit status: 0 done, 2 could not profile, 64 wrong usage.",
+	.children = children,
+};
+
+/* ---- what comes of it ---- */
+
+struct file {
+	FILE *file; /* NULL: not wanted */
+	const char *path;
+};
+
+/* Before anything is watched: a name that cannot be written to is known at once. */
+static int open_file(struct file *out, const char *path)
+{
+	int fd, err;
+
+	out->path = path;
+	if (!path)
+		return 0;
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	out->file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (out->file)
+		return 0;
+	err = -errno;
+	log__error("cannot write to %s: %s", path, strerror(-err));
+	return err;
+}
+
+static int close_file(struct file *out, int err)
+{
+	if (!out->file)
+		return 0;
+	if (!err && (fflush(out->file) || ferror(out->file)))
+		err = errno ? -errno : -EIO;
+	if (fclose(out->file) && !err)
+		err = errno ? -errno : -EIO;
+	if (err)
+		log__error(
+			"not all could be written to %s: %s; free some space or name another file",
+			out->path, strerror(-err));
+	return err;
+}
+
+static int write_file(struct file *out, const struct profile *profile, bool pprof)
+{
+	int err = 0;
+
+	if (!out->file)
+		return 0;
+	if (pprof)
+		err = render__profile_pprof(out->file, profile);
+	else
+		err = -ENOTSUP;
+	return close_file(out, err);
+}
+
+/* What the folded stacks have no place for. */
+static void tell_losses(const struct profile *profile)
+{
+	static const char *const what[PROFILE_LOST_KINDS] = {
+		[PROFILE_LOST_STACKS] =
+			"waits with a stack that had no room, shown as [lost stack]: "
+			"raise --stack-storage-size",
+		[PROFILE_LOST_KEYS] = "waits whose chain had no room, which are in no line",
+		[PROFILE_LOST_THREADS] = "threads that had no room, which were not watched",
+		[PROFILE_LOST_UNWINDS] = "user stacks that could not be copied or unwound",
+	};
+	char count[TEXT_COUNT], time[TEXT_DURATION], share[TEXT_PERCENT];
+
+	for (size_t i = 0; i < PROFILE_LOST_KINDS; i++) {
+		const struct profile_loss *lost = &profile->lost[i];
+		uint64_t all = profile->total_ns + profile->lost[PROFILE_LOST_KEYS].ns;
+
+		if (!lost->count)
+			continue;
+		text__count(count, sizeof(count), lost->count);
+		if (lost->ns && all)
+			log__note("lost: %s %s; %s, %s of the time", count, what[i],
+				  text__duration(time, sizeof(time), lost->ns),
+				  text__percent(share, sizeof(share), (double)lost->ns / all));
+		else
+			log__note("lost: %s %s", count, what[i]);
+	}
+	if (profile->hidden)
+		log__note("%s", profile->hidden);
+}
+
+static void render(const struct wishes *wishes, const struct output *output,
+		   const struct profile *profile)
+{
+	bool terminal = !output->path && isatty(STDOUT_FILENO);
+
+	if (wishes->common.json) {
+		render__profile_json(output->file, profile);
+	} else if (wishes->folded || !terminal) {
+		render__folded(output->file, profile);
+		tell_losses(profile);
+	} else {
+		render__profile_top(output->file, profile, &output->style);
+	}
+}
+
+static int profile_to(struct wishes *wishes, struct output *output, struct file *svg,
+		      struct file *pprof)
+{
+	struct profiling profiling = {.offwake = wishes->offwake,
+				      .session = wishes->common.session,
+				      .target = &wishes->common.target,
+				      .seconds = wishes->common.seconds,
+				      .by_cause = wishes->by_cause,
+				      .progress = isatty(STDERR_FILENO)};
+	struct profile *profile;
+	int status = EXIT_OK;
+
+	profiling.offwake.threshold_ns = wishes->common.session.threshold_ns;
+	profiling.offwake.stack_bytes = wishes->common.session.stack_bytes;
+	profiling.offwake.btf_path = wishes->common.session.btf_path;
+	profile = profiling__run(&profiling);
+	if (!profile)
+		return EXIT_UNABLE;
+	profile->delimited = wishes->delimited;
+	render(wishes, output, profile);
+	if (write_file(svg, profile, false) | write_file(pprof, profile, true))
+		status = EXIT_UNABLE;
+	profile__free(profile);
+	return status;
+}
+
+int cmd_offwake(int argc, char **argv)
+{
+	struct wishes wishes = {.offwake = {.depth = DEFAULT_DEPTH, .unwind = UNWIND_AUTO}};
+	struct file svg = {0}, pprof = {0};
+	struct output output;
+	int status;
+
+	options__init(&wishes.common);
+	argp_parse(&argp, argc, argv, 0, NULL, &wishes);
+	if (output__open(&output, &wishes.common) || open_file(&svg, wishes.svg) ||
+	    open_file(&pprof, wishes.pprof))
+		return EXIT_UNABLE;
+	status = profile_to(&wishes, &output, &svg, &pprof);
+	if (output__close(&output) == 0 || status != EXIT_OK)
+		return status;
+	return EXIT_UNABLE;
+}

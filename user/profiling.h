@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A run of the off-CPU profile: attach, let go of what is not needed, watch until the end of the
+ * time, of the target, or Ctrl-C; and with by_cause the analysis of `trace` beside it.
+ */
+#ifndef NETSTALL_PROFILING_H
+#define NETSTALL_PROFILING_H
+
+#include "user/collect/offwake.h"
+#include "user/collect/session.h"
+
+struct profiling {
+	struct offwake_options offwake; /* by_cause and opener are filled in here */
+	struct session_options session; /* of the analysis beside it */
+	const struct target *target;
+	double seconds; /* 0: until a signal or the target's end */
+	bool by_cause;
+	bool progress; /* a progress line on stderr, when that is a terminal */
+};
+
+/* Returns the profile, the caller's; NULL after it has said why there is none. */
+struct profile *profiling__run(struct profiling *profiling);
+
+#endif

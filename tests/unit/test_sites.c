@@ -228,7 +228,7 @@ static void placed(const char *frames, const char *file, unsigned line)
 {
 	struct site_place place = {0};
 
-	assert_int_equal(site__place(frames, &place), file != NULL);
+	assert_int_equal(site__place(frames, NULL, &place), file != NULL);
 	if (file) {
 		assert_string_equal(place.file, file);
 		assert_int_equal(place.line, line);
@@ -260,6 +260,30 @@ static void the_place_is_the_programs_own_line(void **state)
 		"put+0x1");
 }
 
+/* A helper that does both writes is not what is to be changed. */
+static void the_place_is_where_the_two_writes_part(void **state)
+{
+	static const char *const first =
+		"write+0x10 (w.c:26);flow (flow.c:41);head+0x4 (rpc.c:88);main+0x1 (m.c:2)";
+	static const char *const second =
+		"write+0x10 (w.c:26);flow (flow.c:41);body+0x4 (rpc.c:91);main+0x1 (m.c:2)";
+	static const char *const bare =
+		"write+0x10 (w.c:26);flow (flow.c:41);other+0x1;start_thread+0x1";
+	struct site_place place;
+
+	(void)state;
+	assert_true(site__place(first, second, &place));
+	assert_string_equal(place.file, "rpc.c");
+	assert_int_equal(place.line, 88);
+	assert_true(site__place(second, first, &place));
+	assert_int_equal(place.line, 91);
+	assert_true(site__place(first, first, &place)); /* they never part */
+	assert_int_equal(place.line, 41);
+	assert_true(site__place(bare, first, &place)); /* nothing is known of where they do */
+	assert_int_equal(place.line, 41);
+	assert_false(site__place(NULL, first, &place));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +298,7 @@ int main(void)
 		cmocka_unit_test(a_stripped_program_keeps_addresses),
 		cmocka_unit_test(what_is_odd_stays_readable),
 		cmocka_unit_test(the_place_is_the_programs_own_line),
+		cmocka_unit_test(the_place_is_where_the_two_writes_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

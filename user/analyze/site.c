@@ -175,7 +175,7 @@ char *site__describe(char *dst, size_t size, const char *frames)
 	return dst;
 }
 
-bool site__place(const char *frames, struct site_place *place)
+static bool first_place(const char *frames, struct site_place *place)
 {
 	struct frame frame;
 
@@ -195,6 +195,25 @@ bool site__place(const char *frames, struct site_place *place)
 			return true;
 	}
 	return false;
+}
+
+/* Behind the frames that both have innermost. */
+static const char *where_they_part(const char *frames, const char *other)
+{
+	struct frame a, b;
+	const char *at = frames;
+
+	while (next_frame(&at, &a) && next_frame(&other, &b) && a.len == b.len &&
+	       !memcmp(a.text, b.text, a.len))
+		frames = at;
+	return frames;
+}
+
+bool site__place(const char *frames, const char *other, struct site_place *place)
+{
+	if (frames && other && first_place(where_they_part(frames, other), place))
+		return true;
+	return first_place(frames, place);
 }
 
 char *site__line(char *dst, size_t size, const struct stall *stall, unsigned index)

@@ -39,11 +39,12 @@ struct site_place {
 };
 
 /*
- * The innermost frame that is not the C library's and has a place: frames are
- * "symbol+0x12 (path/file.c:123)" where debug information is at hand, else "symbol+0x12".
- * Returns false when none has.
+ * The line to change: the innermost frame that is not the C library's and has a place. frames are
+ * "symbol+0x12 (path/file.c:123)" where debug information is at hand, else "symbol+0x12". What
+ * frames and other (NULL: none), the call of the other write, share innermost is a helper that
+ * does both writes, and passed over. Returns false when no frame has a place.
  */
-bool site__place(const char *frames, struct site_place *place);
+bool site__place(const char *frames, const char *other, struct site_place *place);
 
 #define SITE_LINES 2
 

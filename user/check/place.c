@@ -7,11 +7,13 @@ bool place__of(const struct report *report, const struct stall *stall, struct si
 {
 	const struct verdict *verdict = &report->verdict;
 
-	if (site__place(stall->second_site, place) || site__place(stall->first_site, place))
+	if (site__place(stall->second_site, stall->first_site, place) ||
+	    site__place(stall->first_site, stall->second_site, place))
 		return true;
 	if (!verdict->found || verdict->cause != stall->cause)
 		return false;
-	return site__place(verdict->second_site, place) || site__place(verdict->first_site, place);
+	return site__place(verdict->second_site, verdict->first_site, place) ||
+	       site__place(verdict->first_site, verdict->second_site, place);
 }
 
 /* Take the last name off dst, which is used bytes long. */

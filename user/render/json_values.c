@@ -79,12 +79,12 @@ json_t *json_value__stack(const char *frames)
 	return array;
 }
 
-static json_t *place_of(const char *frames)
+static json_t *place_of(const char *frames, const char *other)
 {
 	struct site_place place;
 	json_t *object;
 
-	if (!site__place(frames, &place))
+	if (!site__place(frames, other, &place))
 		return json_null();
 	object = json_object();
 	put(object, "function", json_value__name(place.function, sizeof(place.function)));
@@ -97,8 +97,8 @@ json_t *json_value__sites(const char *first, const char *second)
 {
 	json_t *sites = json_object(), *places = json_object();
 
-	put(places, "first_write", place_of(first));
-	put(places, "second_write", place_of(second));
+	put(places, "first_write", place_of(first, second));
+	put(places, "second_write", place_of(second, first));
 	put(sites, "first_write", json_value__stack(first));
 	put(sites, "second_write", json_value__stack(second));
 	put(sites, "places", places);

@@ -82,12 +82,8 @@ int check_files__open(struct check_files *files, const struct check_options *opt
 	output__style(&files->style, files->text, options->no_color);
 	if (!open_reports(files, options) || !open_summary(files, options))
 		goto failed;
-	if (options->save_baseline) {
-		files->baseline =
-			open_file(options->save_baseline, O_RDWR, "r+", &files->baseline_is_new);
-		if (!files->baseline)
-			goto failed;
-	}
+	if (options->save_baseline && baseline_file__open(options->save_baseline, &files->baseline))
+		goto failed;
 	return 0;
 failed:
 	check_files__close(files);
@@ -138,66 +134,15 @@ static void write_report(FILE *file, enum check_report kind, const struct outcom
 
 /* ---- the baseline ---- */
 
-/* The whole file as a string, malloc()ed; NULL and errno. */
-static char *read_all(FILE *file, size_t *size)
-{
-	char *text = xcalloc(BASELINE_BYTES + 2, 1);
-
-	*size = fread(text, 1, BASELINE_BYTES + 1, file);
-	if (!ferror(file))
-		return text;
-	free(text);
-	return NULL;
-}
-
-char *check_files__load_baseline(const char *name, struct baseline *baseline)
-{
-	FILE *file = fopen(name, "re");
-	char *text = NULL, *problem = NULL, why[256];
-	size_t size = 0;
-
-	if (file)
-		text = read_all(file, &size);
-	if (!text)
-		problem = xasprintf(
-			"the baseline %s cannot be read (%s): make one with "
-			"--save-baseline=%s",
-			name, strerror(errno), name);
-	else if (!baseline__parse(baseline, text, size, why, sizeof(why)))
-		problem = xasprintf("%s is no baseline (%s): make one with --save-baseline=%s",
-				    name, why, name);
-	free(text);
-	if (file)
-		fclose(file);
-	return problem;
-}
-
 /* So that a committed file changes only when the program did. */
-static bool old_one_stays(struct check_files *files, const struct baseline *now, double confidence)
+static bool old_one_stays(const char *name, const struct baseline *now, uint32_t judged,
+			  double confidence)
 {
 	struct baseline old;
-	char why[256], *text;
-	bool stays;
-	size_t size;
+	char *problem = baseline_file__load(name, &old);
 
-	text = read_all(files->baseline, &size);
-	stays = text && baseline__parse(&old, text, size, why, sizeof(why)) &&
-		baseline__stays(&old, now, confidence);
-	free(text);
-	return stays;
-}
-
-static void write_baseline(struct check_files *files, const struct baseline *now, const char *name,
-			   struct outcome *outcome)
-{
-	char *text = baseline__text(now);
-
-	rewind(files->baseline);
-	fputs(text, files->baseline);
-	free(text);
-	flush(files->baseline, name, outcome);
-	if (ftruncate(fileno(files->baseline), ftell(files->baseline)))
-		give_up(outcome, name, errno);
+	free(problem);
+	return !problem && baseline__stays(&old, now, judged, confidence);
 }
 
 static void save_baseline(struct check_files *files, const struct check_options *options,
@@ -205,21 +150,22 @@ static void save_baseline(struct check_files *files, const struct check_options 
 {
 	const char *name = options->save_baseline;
 	struct baseline now;
-	char why[256];
+	char why[512];
+	int err;
 
 	if (!baseline__take(&now, outcome, why, sizeof(why))) {
 		log__note("no baseline was saved: %s", why);
-		/* An empty file is no use; under sudo it may be in a directory of another user. */
-		if (files->baseline_is_new && unlink(name))
-			log__debug("%s stays, empty: %s", name, strerror(errno));
 		return;
 	}
-	if (old_one_stays(files, &now, options->confidence)) {
+	if (old_one_stays(name, &now, baseline__judged(outcome), options->confidence)) {
 		log__note("the baseline %s stays as it is: nothing differs significantly", name);
 		return;
 	}
-	write_baseline(files, &now, name, outcome);
-	log__note("this run is the baseline %s now", name);
+	err = baseline_file__save(files->baseline, &now);
+	if (err)
+		give_up(outcome, name, -err);
+	else
+		log__note("this run is the baseline %s now", name);
 }
 
 void check_files__write(struct check_files *files, const struct check_options *options,
@@ -259,5 +205,6 @@ void check_files__close(struct check_files *files)
 	for (i = 0; i < CHECK_REPORTS; i++)
 		close_file(&files->reports[i]);
 	close_file(&files->summary);
-	close_file(&files->baseline);
+	baseline_file__free(files->baseline);
+	files->baseline = NULL;
 }

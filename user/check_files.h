@@ -12,6 +12,7 @@
 #include "user/check/outcome.h"
 #include "user/check_options.h"
 #include "user/render/render.h"
+#include "user/run/baseline_file.h"
 
 struct check_files {
 	FILE *text; /* for people: stdout, or stderr when a report has that */
@@ -19,8 +20,7 @@ struct check_files {
 	FILE *reports[CHECK_REPORTS]; /* NULL not asked for */
 	FILE *summary;                /* $GITHUB_STEP_SUMMARY, NULL none */
 	const char *summary_name;
-	FILE *baseline; /* to be saved, NULL none */
-	bool baseline_is_new;
+	struct baseline_file *baseline; /* to be saved, NULL none */
 };
 
 /* Returns 0 or -errno after it has said why. */
@@ -32,10 +32,5 @@ int check_files__open(struct check_files *files, const struct check_options *opt
 void check_files__write(struct check_files *files, const struct check_options *options,
 			struct outcome *outcome);
 void check_files__close(struct check_files *files);
-
-/* ---- baselines ---- */
-
-/* What --baseline names. Returns NULL, or a sentence that says what is wrong; malloc()ed. */
-char *check_files__load_baseline(const char *name, struct baseline *baseline);
 
 #endif

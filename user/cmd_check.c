@@ -18,7 +18,7 @@ static int check(const struct check_options *options, struct check_files *files)
 	int status;
 
 	if (options->baseline)
-		baseline_problem = check_files__load_baseline(options->baseline, &baseline);
+		baseline_problem = baseline_file__load(options->baseline, &baseline);
 	compares = options->baseline && !baseline_problem;
 	check_run__go(run);
 	outcome = check_run__judge(run, compares ? &baseline : NULL, baseline_problem);

@@ -22,7 +22,7 @@ static void compare(const struct baseline *baseline)
 
 	other.exchanges = other.exchanges / 2 + 1;
 	other.stalls[CAUSE_CORK] = 7;
-	count = baseline__compare(baseline, &other, BASELINE_CONFIDENCE, changes);
+	count = baseline__compare(baseline, &other, UINT32_MAX, BASELINE_CONFIDENCE, changes);
 	for (size_t i = 0; i < count; i++) {
 		char text[512];
 
@@ -30,7 +30,7 @@ static void compare(const struct baseline *baseline)
 		must(!(changes[i].worse && changes[i].better));
 		change__text(&changes[i], text, sizeof(text));
 	}
-	must(baseline__stays(baseline, baseline, BASELINE_CONFIDENCE));
+	must(baseline__stays(baseline, baseline, UINT32_MAX, BASELINE_CONFIDENCE));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

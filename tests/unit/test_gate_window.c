@@ -95,13 +95,13 @@ static void test_exchanges_of_either_side(void **state)
 
 static void test_worse_than_the_baseline_is_over(void **state)
 {
-	struct baseline then = {10 * MS, 1000, {[CAUSE_LOCK] = 1}};
+	struct baseline then = {10 * MS, 1000, {[CAUSE_NAGLE] = 1}};
 	struct run run;
 
 	(void)state;
 	run__init(&run);
 	for (uint64_t i = 0; i < 5; i++)
-		run__stall(&run, CAUSE_LOCK, 100 * i, 40);
+		run__stall(&run, CAUSE_NAGLE, 100 * i, 40);
 	run.options.baseline = &then;
 	run.options.baseline_name = "ci/netstall.json";
 	assert_verdict(run__judge(&run), CHECK_OVER, 1);

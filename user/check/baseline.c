@@ -71,11 +71,32 @@ double baseline__p(uint64_t n0, uint64_t e0, uint64_t n1, uint64_t e1)
 
 /* ---- the comparison ---- */
 
-/* A wait for a CPU tells of the machine, an unexplained one of what netstall saw. */
-static bool is_judged(enum cause cause)
+/*
+ * What TCP itself does: a hold or a loss comes with the bytes that are written, not with the time
+ * that somebody takes. All other causes are waits that took as long as the threshold, of which a
+ * busy machine has more in the same work.
+ */
+static const enum cause of_tcp[] = {
+	CAUSE_NAGLE_DELACK, CAUSE_NAGLE,           CAUSE_CORK,           CAUSE_CWND,
+	CAUSE_RWND,         CAUSE_ZERO_WINDOW,     CAUSE_PACING,         CAUSE_TSQ,
+	CAUSE_TSO_DEFER,    CAUSE_AUTOCORK,        CAUSE_SNDBUF,         CAUSE_RTO,
+	CAUSE_TLP,          CAUSE_FAST_RETRANSMIT, CAUSE_SYN_RETRANSMIT,
+};
+
+uint32_t baseline__judged(const struct outcome *outcome)
 {
-	return cause != CAUSE_RUNQUEUE && cause != CAUSE_UNKNOWN;
+	uint32_t judged = 0;
+
+	for (size_t i = 0; i < sizeof(of_tcp) / sizeof(of_tcp[0]); i++)
+		judged |= 1u << of_tcp[i];
+	for (size_t i = 0; i < outcome->gate_count; i++) {
+		if (!outcome->gates[i].budget.total)
+			judged |= 1u << outcome->gates[i].budget.cause;
+	}
+	return judged;
 }
+
+_Static_assert(CAUSE_COUNT <= 32, "a bit for each cause");
 
 struct ranked {
 	struct change *change;
@@ -103,7 +124,8 @@ static void mark_significant(struct ranked *ranked, size_t count, double confide
 	}
 }
 
-static void judge(struct change *changes, size_t count, double confidence, bool better)
+static void judge(struct change *changes, size_t count, uint32_t judged_causes, double confidence,
+		  bool better)
 {
 	struct ranked ranked[CAUSE_COUNT];
 	size_t judged = 0;
@@ -111,7 +133,7 @@ static void judge(struct change *changes, size_t count, double confidence, bool 
 	for (size_t i = 0; i < count; i++) {
 		struct change *change = &changes[i];
 
-		if (!is_judged(change->cause))
+		if (!(judged_causes >> change->cause & 1))
 			continue;
 		ranked[judged].change = change;
 		ranked[judged++].p =
@@ -133,8 +155,8 @@ static int worse_first(const void *a, const void *b)
 	return (int)one->cause - (int)other->cause;
 }
 
-size_t baseline__compare(const struct baseline *then, const struct baseline *now, double confidence,
-			 struct change changes[CAUSE_COUNT + 1])
+size_t baseline__compare(const struct baseline *then, const struct baseline *now, uint32_t judged,
+			 double confidence, struct change changes[CAUSE_COUNT + 1])
 {
 	size_t count = 0;
 
@@ -152,20 +174,21 @@ size_t baseline__compare(const struct baseline *then, const struct baseline *now
 					change->stalls_now, change->exchanges_now);
 		count++;
 	}
-	judge(changes, count, confidence, false);
-	judge(changes, count, confidence, true);
+	judge(changes, count, judged, confidence, false);
+	judge(changes, count, judged, confidence, true);
 	qsort(changes, count, sizeof(changes[0]), worse_first);
 	return count;
 }
 
-bool baseline__stays(const struct baseline *old, const struct baseline *now, double confidence)
+bool baseline__stays(const struct baseline *old, const struct baseline *now, uint32_t judged,
+		     double confidence)
 {
 	struct change changes[CAUSE_COUNT + 1];
 	size_t count;
 
 	if (old->threshold_ns != now->threshold_ns)
 		return false;
-	count = baseline__compare(old, now, confidence, changes);
+	count = baseline__compare(old, now, judged, confidence, changes);
 	for (size_t i = 0; i < count; i++) {
 		if (changes[i].worse || changes[i].better)
 			return false;
@@ -227,6 +250,12 @@ bool baseline__take(struct baseline *baseline, const struct outcome *outcome, ch
 	}
 	if (outcome->unable || !outcome->report) {
 		snprintf(why, size, "netstall could not do its work: there is nothing to save");
+		return false;
+	}
+	if (outcome->change_count && outcome->changes[0].worse) {
+		snprintf(why, size,
+			 "the run is worse than the baseline it was compared with: save it without "
+			 "--baseline if that is how it shall be");
 		return false;
 	}
 	for (size_t i = 0; i < outcome->doubt_count; i++) {

@@ -54,8 +54,9 @@ char *baseline__text(const struct baseline *baseline);
 /* A run's numbers as they are. */
 void baseline__count(struct baseline *baseline, const struct outcome *outcome);
 /*
- * What a run came to as a baseline. A run that failed, or proves nothing, is none: false, and
- * why with what to do about it, a sentence. One over its budget is: that is what it costs now.
+ * What a run came to as a baseline. A run that failed, proves nothing, or is worse than what it
+ * was compared with, is none: false, and why with what to do about it, a sentence. One over its
+ * budget is: that is what it costs now.
  */
 bool baseline__take(struct baseline *baseline, const struct outcome *outcome, char *why,
 		    size_t size);
@@ -63,17 +64,23 @@ bool baseline__take(struct baseline *baseline, const struct outcome *outcome, ch
 /* p, as above; e0 and e1 above 0. */
 double baseline__p(uint64_t n0, uint64_t e0, uint64_t n1, uint64_t e1);
 /*
- * Fill in a change for each cause of either side, worse ones first, then by p. Waits for a CPU
- * and what was not explained are listed, never worse or better: the first tell of the machine,
- * the second of what netstall saw. Returns how many; at most CAUSE_COUNT.
+ * The causes, bits 1 << enum cause, that can be worse or better: what TCP itself does (holds,
+ * losses and closed windows), and whatever the run has a budget for. The others are waits of some
+ * length, of which a busy machine has more for the same work; they are listed, and prove nothing.
  */
-size_t baseline__compare(const struct baseline *then, const struct baseline *now, double confidence,
-			 struct change changes[CAUSE_COUNT + 1]);
+uint32_t baseline__judged(const struct outcome *outcome);
 /*
- * Saving now over an older baseline: is the old one to stay, because no cause differs
+ * Fill in a change for each cause of either side, worse ones first, then by p. Returns how many; at
+ * most CAUSE_COUNT.
+ */
+size_t baseline__compare(const struct baseline *then, const struct baseline *now, uint32_t judged,
+			 double confidence, struct change changes[CAUSE_COUNT + 1]);
+/*
+ * Saving now over an older baseline: is the old one to stay, because no judged cause differs
  * significantly, in either direction? So a committed file changes only when something did.
  */
-bool baseline__stays(const struct baseline *old, const struct baseline *now, double confidence);
+bool baseline__stays(const struct baseline *old, const struct baseline *now, uint32_t judged,
+		     double confidence);
 /* "cork: 20 for each 1,000 exchanges (40 in 2,000), 2 before (2 in 1,000)" */
 char *change__text(const struct change *change, char *out, size_t size);
 

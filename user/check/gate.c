@@ -149,8 +149,9 @@ static void compare(struct outcome *outcome, const struct gate_options *options)
 		doubt__add(outcome, DOUBT_BASELINE, text, doubt__no_gate, NULL);
 		return;
 	}
-	outcome->change_count = baseline__compare(options->baseline, &now,
-						  outcome->baseline_confidence, outcome->changes);
+	outcome->change_count =
+		baseline__compare(options->baseline, &now, baseline__judged(outcome),
+				  outcome->baseline_confidence, outcome->changes);
 }
 
 /* ---- the verdict ---- */

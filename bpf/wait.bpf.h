@@ -110,7 +110,9 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	}
 	note_socket(what, &out->wait);
 	note_waker(thread, out);
-	BPF_CORE_READ_STR_INTO(&out->wait.comm, task, comm);
+	/* Threads rename themselves: their totals carry the name that they had last. */
+	BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
+	__builtin_memcpy(out->wait.comm, thread->comm, NS_COMM_LEN);
 	if (worth_a_record(now - thread->since))
 		bpf_get_task_stack(task, out->stack, sizeof(out->stack), 0);
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);

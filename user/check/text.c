@@ -3,6 +3,7 @@
  * A check for people, who see it below a failed job: what failed, then each budget, then the
  * first stall that is over one, what it means, and what to do.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,39 @@ static void print_gates(struct grid *grid, const struct outcome *outcome, enum g
 			add_row(grid, &outcome->gates[i], words[state], colours[state]);
 }
 
+/* The first so many rows are of gates; the others are of causes without a budget. */
+static void add_rows(struct page *page, char *text, size_t gates, bool failed)
+{
+	char *line = text, *next;
+
+	for (size_t at = 0; (next = strchr(line, '\n')); line = next + 1, at++) {
+		*next = '\0';
+		page__block(page,
+			    at >= gates ? RANK_OTHERS
+			    : failed    ? RANK_FAILED
+					: RANK_FINE,
+			    line);
+	}
+}
+
+/* Below what failed, what did not is one line. */
+static void add_fine_ones(struct page *page, const struct outcome *outcome)
+{
+	char names[512] = "";
+	size_t used = 0, fine = 0;
+
+	for (size_t i = 0; i < outcome->gate_count && used < sizeof(names); i++) {
+		if (outcome->gates[i].state != GATE_WITHIN)
+			continue;
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+					 fine++ ? ", " : "",
+					 budget__name(&outcome->gates[i].budget));
+	}
+	if (fine)
+		page__add(page, RANK_WATCHED, 4 * INDENT, COLOUR_PLAIN, "%*sok    within %s: %s",
+			  INDENT, "", fine == 1 ? "its budget" : "their budgets", names);
+}
+
 /* One grid, so that the columns of all rows agree; its lines then count one by one. */
 static void add_gates(struct page *page, const struct outcome *outcome,
 		      const struct render_style *style)
@@ -102,28 +136,24 @@ static void add_gates(struct page *page, const struct outcome *outcome,
 	static const struct grid_column columns[] = {
 		{NULL, false}, {NULL, false}, {NULL, true}, {NULL, false}};
 	struct grid *grid = grid__new(columns, sizeof(columns) / sizeof(columns[0]));
-	size_t size, failed = 0, at = 0;
-	char *text, *line, *next;
+	size_t size, failed = 0;
+	char *text;
 	FILE *out = xmemstream(&text, &size);
 
+	for (size_t i = 0; i < outcome->gate_count; i++)
+		failed += outcome->gates[i].state != GATE_WITHIN;
 	print_gates(grid, outcome, GATE_OVER);
 	print_gates(grid, outcome, GATE_BLIND);
-	print_gates(grid, outcome, GATE_WITHIN);
+	if (!failed)
+		print_gates(grid, outcome, GATE_WITHIN);
 	for (size_t i = 0; i < outcome->other_count && i < OTHERS; i++)
 		add_other(grid, &outcome->others[i]);
 	grid__print(grid, out, style, INDENT);
 	grid__free(grid);
 	fclose(out);
-	for (size_t i = 0; i < outcome->gate_count; i++)
-		failed += outcome->gates[i].state != GATE_WITHIN;
-	for (line = text; (next = strchr(line, '\n')); line = next + 1, at++) {
-		*next = '\0';
-		page__block(page,
-			    at < failed                ? RANK_FAILED
-			    : at < outcome->gate_count ? RANK_FINE
-						       : RANK_OTHERS,
-			    line);
-	}
+	add_rows(page, text, failed ? failed : outcome->gate_count, failed > 0);
+	if (failed)
+		add_fine_ones(page, outcome);
 	free(text);
 }
 

@@ -105,17 +105,21 @@ start_container() {
     export CONTAINER_PID
 }
 
+# Process 1 of a pid namespace hears of no signal that it has no handler for, but of this one.
+end_container() { kill -KILL "$CONTAINER_PID" 2>/dev/null; }
+
 case_container() {
+    trap end_container EXIT
     export ENGINE=$HERE/tests/recipes/engine.sh
     start_container 1000000
     timeout 60 "$RECIPES/container.sh" app 2 >"$SCRATCH/out" 2>"$SCRATCH/err"
     expect_is "the status of one that stalls" $? 1
     grep -q 'FAIL.*nagle-delack' "$SCRATCH/out" || fail "it says: $(head -n 2 "$SCRATCH/out")"
-    kill "$CONTAINER_PID"
+    end_container
     start_container 1000000000 nodelay
     timeout 60 "$RECIPES/container.sh" app 2 >"$SCRATCH/out" 2>"$SCRATCH/err"
     expect_is "the status of one that does not" $? 0
-    kill "$CONTAINER_PID"
+    end_container
 }
 
 # What the image installs is what the program is linked with.

@@ -60,7 +60,6 @@ void causes__finish(struct causes *causes)
 {
 	session__finish(causes->session);
 	pipeline__finish(causes->pipeline);
-	by_cause__finish(causes->by_cause);
 }
 
 const struct report *causes__report(const struct causes *causes)

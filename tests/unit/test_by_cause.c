@@ -173,6 +173,32 @@ static void waits_of_others_are_not_joined(void **state)
 	by_cause__free(by_cause);
 }
 
+/* It slept when both sides attached, one after the other. */
+static void a_wait_may_have_begun_before(void **state)
+{
+	struct cause_share shares[BY_CAUSE_SHARES];
+	struct waited waited = explained(7, 100, 1100, CAUSE_IDLE);
+
+	(void)state;
+	waited.ns[CAUSE_IDLE] = 250 * MS;
+	waited.ns[CAUSE_NETWORK] = 750 * MS;
+	for (int order = 0; order < 2; order++) {
+		struct by_cause *by_cause = by_cause__new(10 * MS);
+
+		if (order)
+			by_cause__explain(by_cause, &waited);
+		profile_wait(by_cause, 1, 7, 1000, 1100);
+		if (!order)
+			by_cause__explain(by_cause, &waited);
+		by_cause__finish(by_cause);
+		assert_int_equal(by_cause__shares(by_cause, 1, 1, 100 * MS, shares), 2);
+		assert_int_equal(shares[0].cause, CAUSE_NETWORK);
+		assert_int_equal(shares[0].ns, 75 * MS);
+		assert_int_equal(shares[1].cause, CAUSE_IDLE);
+		by_cause__free(by_cause);
+	}
+}
+
 /* One side takes it for 10.0 ms, the other for a bit less and says nothing of it. */
 static void the_threshold_itself_is_not_unknown(void **state)
 {
@@ -279,6 +305,7 @@ int main(void)
 		cmocka_unit_test(an_incident_that_the_chain_does_not_reach),
 		cmocka_unit_test(either_side_may_come_first),
 		cmocka_unit_test(waits_of_others_are_not_joined),
+		cmocka_unit_test(a_wait_may_have_begun_before),
 		cmocka_unit_test(the_threshold_itself_is_not_unknown),
 		cmocka_unit_test(the_run_queue_is_apart),
 		cmocka_unit_test(shares_sum_to_the_sum),

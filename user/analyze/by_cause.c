@@ -85,6 +85,16 @@ static enum cause main_cause(const struct waited *explained)
 	return blocked.ns[waited__main(&blocked)] ? waited__main(&blocked) : CAUSE_RUNQUEUE;
 }
 
+/* The cause's part of what the sum counts, also when the explained wait began earlier. */
+static uint64_t part_of(const struct waited *explained, size_t cause, const struct pending *wait)
+{
+	uint64_t length = length_of(explained), counted = length_of(&wait->waited);
+
+	if (length <= counted + counted / 64)
+		return explained->ns[cause];
+	return (double)explained->ns[cause] * (double)counted / (double)length;
+}
+
 /*
  * The two sides read their clocks some microseconds apart; what the one has more than the
  * other goes where most of the time went.
@@ -100,10 +110,13 @@ static void account(struct by_cause *by_cause, const struct pending *wait,
 		return;
 	sum->count[most]++;
 	for (size_t i = 0; explained && i < CAUSE_COUNT; i++) {
-		uint64_t ns = explained->ns[i] < left ? explained->ns[i] : left;
+		uint64_t ns;
 
 		if (i == most || i == CAUSE_RUNQUEUE)
 			continue;
+		ns = part_of(explained, i, wait);
+		if (ns > left)
+			ns = left;
 		sum->ns[i] += ns;
 		left -= ns;
 	}
@@ -123,14 +136,21 @@ static struct pending **bucket_of(struct by_cause *by_cause, uint32_t tid)
 	return &by_cause->buckets[tid * 2654435761u >> 16 & (BUCKETS - 1)];
 }
 
-/* Of a thread there is one wait at a time: what shares most of its time with it is it. */
-static bool is_same(const struct waited *a, const struct waited *b)
+static uint64_t overlap_of(const struct waited *a, const struct waited *b)
 {
 	uint64_t start = a->off_ts > b->off_ts ? a->off_ts : b->off_ts;
 	uint64_t end = a->end_ts < b->end_ts ? a->end_ts : b->end_ts;
 
-	return a->tid == b->tid && end > start && 2 * (end - start) > length_of(a) &&
-	       2 * (end - start) > length_of(b);
+	return end > start ? end - start : 0;
+}
+
+/*
+ * Of a thread there is one wait at a time: what has most of its time is it. What it is
+ * explained by may have begun long before, with a thread that slept when both sides attached.
+ */
+static bool explains(const struct waited *explained, const struct waited *wait)
+{
+	return explained->tid == wait->tid && 2 * overlap_of(explained, wait) > length_of(wait);
 }
 
 /* Takes the other side's word on this wait out of the table; NULL: it has not come. */
@@ -141,7 +161,8 @@ static struct pending *take(struct by_cause *by_cause, const struct waited *wait
 	for (; *at; at = &(*at)->next) {
 		struct pending *found = *at;
 
-		if (!found->key != explained || !is_same(&found->waited, waited))
+		if (!found->key != explained || !(explained ? explains(&found->waited, waited)
+							    : explains(waited, &found->waited)))
 			continue;
 		*at = found->next;
 		by_cause->pending--;

@@ -172,7 +172,8 @@ static void tell_cause(struct offwake *offwake, const struct ns_ow_told *told)
 	const struct by_cause_wait wait = {.key = told->sum,
 					   .tid = offwake__view(offwake, told->tid),
 					   .off_ts = told->off_ts,
-					   .end_ts = told->end_ts};
+					   .end_ts = told->end_ts,
+					   .ns = told->ns};
 
 	if (offwake->options.by_cause)
 		by_cause__wait(offwake->options.by_cause, &wait);

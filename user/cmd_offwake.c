@@ -3,7 +3,6 @@
  * offwaketime, and more. */
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "user/commands.h"
 #include "user/options.h"
 #include "user/output.h"
+#include "user/profile_files.h"
 #include "user/profiling.h"
 #include "user/render/profile.h"
 
@@ -233,6 +233,7 @@ static const struct argp_option table[] = {
 	{"folded", 'f', 0, 0,
 	 "Folded stacks for flamegraph.pl (the default when stdout is no terminal)", 4},
 	{"delimited", 'd', 0, 0, "A '-' between user and kernel stacks", 4},
+	{"svg", OPT_SVG, "FILE", 0, "Also a flame graph, to be opened in a browser", 4},
 	{"pprof", OPT_PPROF, "FILE", 0, "Also a profile for pprof", 4},
 	{"json", OPT_JSON, 0, 0, "JSON", 4},
 	{"output", 'o', "FILE", 0, "Write there (created for you alone), not to stdout", 4},
@@ -250,7 +251,7 @@ static const struct argp argp = {
 	.args_doc = "[SECONDS] [-- PROGRAM ARG...]",
 	.doc = "Profile where threads sleep and who wakes them, for flame graphs: each wait's stack, "
 	       "the waker's, and what the waker had been waiting for.\v"
-	       "  sudo netstall offwake -p PID 10 >wakes.folded\n"
+	       "  sudo netstall offwake -p PID --by-cause --svg wakes.svg 10\n"
 	       "  sudo netstall offwake -p PID 10 | flamegraph.pl --colors=chain --countname=us "
 	       ">wakes.svg\n\n"
 	       "Exit status: 0 done, 2 could not profile, 64 wrong usage.",
@@ -258,56 +259,6 @@ static const struct argp argp = {
 };
 
 /* ---- what comes of it ---- */
-
-struct file {
-	FILE *file; /* NULL: not wanted */
-	const char *path;
-};
-
-/* Before anything is watched: a name that cannot be written to is known at once. */
-static int open_file(struct file *out, const char *path)
-{
-	int fd, err;
-
-	out->path = path;
-	if (!path)
-		return 0;
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	out->file = fd < 0 ? NULL : fdopen(fd, "w");
-	if (out->file)
-		return 0;
-	err = -errno;
-	log__error("cannot write to %s: %s", path, strerror(-err));
-	return err;
-}
-
-static int close_file(struct file *out, int err)
-{
-	if (!out->file)
-		return 0;
-	if (!err && (fflush(out->file) || ferror(out->file)))
-		err = errno ? -errno : -EIO;
-	if (fclose(out->file) && !err)
-		err = errno ? -errno : -EIO;
-	if (err)
-		log__error(
-			"not all could be written to %s: %s; free some space or name another file",
-			out->path, strerror(-err));
-	return err;
-}
-
-static int write_file(struct file *out, const struct profile *profile, bool pprof)
-{
-	int err = 0;
-
-	if (!out->file)
-		return 0;
-	if (pprof)
-		err = render__profile_pprof(out->file, profile);
-	else
-		err = -ENOTSUP;
-	return close_file(out, err);
-}
 
 /* What the folded stacks have no place for. */
 static void tell_losses(const struct profile *profile)
@@ -355,8 +306,7 @@ static void render(const struct wishes *wishes, const struct output *output,
 	}
 }
 
-static int profile_to(struct wishes *wishes, struct output *output, struct file *svg,
-		      struct file *pprof)
+static int profile_to(struct wishes *wishes, struct output *output, struct profile_files *files)
 {
 	struct profiling profiling = {.offwake = wishes->offwake,
 				      .session = wishes->common.session,
@@ -375,7 +325,7 @@ static int profile_to(struct wishes *wishes, struct output *output, struct file 
 		return EXIT_UNABLE;
 	profile->delimited = wishes->delimited;
 	render(wishes, output, profile);
-	if (write_file(svg, profile, false) | write_file(pprof, profile, true))
+	if (profile_files__write(files, profile))
 		status = EXIT_UNABLE;
 	profile__free(profile);
 	return status;
@@ -384,16 +334,16 @@ static int profile_to(struct wishes *wishes, struct output *output, struct file 
 int cmd_offwake(int argc, char **argv)
 {
 	struct wishes wishes = {.offwake = {.depth = DEFAULT_DEPTH, .unwind = UNWIND_AUTO}};
-	struct file svg = {0}, pprof = {0};
+	struct profile_files files;
 	struct output output;
 	int status;
 
 	options__init(&wishes.common);
 	argp_parse(&argp, argc, argv, 0, NULL, &wishes);
-	if (output__open(&output, &wishes.common) || open_file(&svg, wishes.svg) ||
-	    open_file(&pprof, wishes.pprof))
+	if (output__open(&output, &wishes.common) ||
+	    profile_files__open(&files, wishes.svg, wishes.pprof))
 		return EXIT_UNABLE;
-	status = profile_to(&wishes, &output, &svg, &pprof);
+	status = profile_to(&wishes, &output, &files);
 	if (output__close(&output) == 0 || status != EXIT_OK)
 		return status;
 	return EXIT_UNABLE;

@@ -111,7 +111,7 @@ static void generate_code(void)
 	fprintf(file, "%lx 40 unfinis", (unsigned long)code + 0x80);
 	fclose(file);
 	printf("%p 0 LazyCompile:*handle:request /app/server.js:7\n", (void *)(code + 0x41));
-	printf("%p 0 [unknown]\n", (void *)(code + 0x81));
+	printf("%p 0 [jit]\n", (void *)(code + 0x81));
 }
 
 static void tell_address(const char *what, const void *address)

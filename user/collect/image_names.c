@@ -167,7 +167,10 @@ static int by_start(const void *a, const void *b)
 
 	if (x->symbol.start != y->symbol.start)
 		return x->symbol.start < y->symbol.start ? -1 : 1;
-	return x->worth > y->worth ? -1 : x->worth < y->worth;
+	if (x->worth != y->worth)
+		return x->worth > y->worth ? -1 : 1;
+	/* __lll_lock_wait rather than __GI___lll_lock_wait */
+	return (int)strnlen(x->symbol.name, 256) - (int)strnlen(y->symbol.name, 256);
 }
 
 /* One without a size, hand-written code mostly, lasts to the next. */

@@ -29,6 +29,7 @@ struct process {
 	struct mapped *mapped;
 	struct perfmap *perfmap;
 	uint64_t looked_ns;
+	bool gone;     /* when it was looked at last */
 	uint64_t used; /* by the count of uses */
 };
 
@@ -159,6 +160,7 @@ static bool look(struct symbols *symbols, struct process *process)
 	process->looked_ns = now_ns();
 	if (process->perfmap)
 		perfmap__refresh(process->perfmap); /* its file is open, whatever became of it */
+	process->gone = !text;
 	if (!text)
 		return false;
 	mapped__look(process->mapped, symbols->files, process->pid, text);
@@ -187,11 +189,18 @@ void symbols__fork(struct symbols *symbols, pid_t parent, pid_t child)
 
 /* ---- names ---- */
 
-static void write_unknown(struct symbols *symbols, char *out, size_t size)
+/* Code that the program generated is there, and nobody wrote down its name; or nothing is. */
+static void write_unknown(struct symbols *symbols, const struct process *process, uint64_t at,
+			  char *out, size_t size)
 {
+	const struct mapping *mapping = mapped__find(process->mapped, at);
+
 	symbols->counts.frames++;
-	symbols->counts.unknown++;
-	snprintf(out, size, "[unknown]");
+	if (mapping)
+		symbols->counts.nameless++;
+	else
+		symbols->counts.unknown++;
+	snprintf(out, size, mapping ? "[jit]" : "[unknown]");
 }
 
 /* at: of the call, when returns. False: nobody wrote down a name for it. */
@@ -240,8 +249,9 @@ static bool write_name(struct symbols *symbols, struct process *process, uint64_
 	return true;
 }
 
-/* All frames of one address. */
-static void name_frames(struct symbols *symbols, pid_t pid, uint64_t pc, bool returns,
+/* All frames of one address. False: nothing is mapped there, though the process could be looked at:
+ * no code has been there. */
+static bool name_frames(struct symbols *symbols, pid_t pid, uint64_t pc, bool returns,
 			unsigned style, char out[FRAMES_ROOM])
 {
 	struct process *process = find_process(symbols, pid);
@@ -251,13 +261,14 @@ static void name_frames(struct symbols *symbols, pid_t pid, uint64_t pc, bool re
 		process = find_process(symbols, pid);
 	}
 	if (write_name(symbols, process, pc, returns, style, out, FRAMES_ROOM))
-		return;
+		return true;
 	if (now_ns() - process->looked_ns >= LOOK_AGAIN_NS) {
 		look(symbols, process);
 		if (write_name(symbols, process, pc, returns, style, out, FRAMES_ROOM))
-			return;
+			return true;
 	}
-	write_unknown(symbols, out, FRAMES_ROOM);
+	write_unknown(symbols, process, pc - returns, out, FRAMES_ROOM);
+	return process->gone || mapped__find(process->mapped, pc - returns);
 }
 
 size_t symbols__name(struct symbols *symbols, pid_t pid, uint64_t pc, bool returns, unsigned style,
@@ -275,10 +286,11 @@ size_t symbols__stack(struct symbols *symbols, pid_t pid, const uint64_t *pcs, s
 {
 	char frames[FRAMES_ROOM];
 	size_t used = 0, i;
+	bool is_code = true;
 
 	out[0] = '\0';
-	for (i = 0; i < count && pcs[i]; i++) {
-		name_frames(symbols, pid, pcs[i], i > 0, style, frames);
+	for (i = 0; i < count && pcs[i] && is_code; i++) {
+		is_code = name_frames(symbols, pid, pcs[i], i > 0, style, frames);
 		if (used + strlen(frames) + 2 > size)
 			return i;
 		used += sprintf(out + used, "%s%s", i ? ";" : "", frames);

@@ -32,7 +32,8 @@ enum symbols_style {
 struct symbols_counts {
 	uint64_t frames;    /* named or not, since the beginning */
 	uint64_t unknown;   /* of these, "[unknown]": in nothing that is known to be mapped */
-	uint64_t nameless;  /* of these, "[file]": the file has no symbol there */
+	uint64_t nameless;  /* of these, "[file]": the file has no symbol there; or "[jit]": code
+			     * that the  program generated, and wrote down no name for */
 	uint64_t processes; /* forgotten for want of room */
 	uint64_t files;     /* closed for want of room */
 	uint64_t symbols;   /* not kept for want of room */
@@ -57,8 +58,10 @@ void symbols__fork(struct symbols *symbols, pid_t parent, pid_t child);
  * The frames as text, leaf first, ';' between (a ';' within a name is ':', control characters
  * are '?'). pcs[0] is where the thread stood, the others are what calls return to, as
  * bpf_get_stack() has them (an interrupted frame that is not the first: pass its address + 1).
- * A zero ends them. A process that was not noted is noted. Text that does not fit ends before
- * a frame. Returns how many of pcs were written: fewer when there was no room, or a zero.
+ * A zero ends them. A process that was not noted is noted. An address where no code can have
+ * been, as frame pointers lead to in code that keeps none, is the last: "[unknown]", and what
+ * is behind it is not told. Text that does not fit ends before a frame. Returns how many of
+ * pcs were written: fewer when there was no room, or they ended so.
  */
 size_t symbols__stack(struct symbols *symbols, pid_t pid, const uint64_t *pcs, size_t count,
 		      unsigned style, char *out, size_t size);

@@ -90,7 +90,7 @@ void check_github__annotate(FILE *out, const struct outcome *outcome)
 		if (outcome->changes[i].worse)
 			command(out, "error", NULL, "netstall: more often than in the baseline",
 				change__text(&outcome->changes[i], text, sizeof(text)));
-	if (tell__program_failed(outcome))
+	if (outcome->verdict == CHECK_PROGRAM_FAILED)
 		command(out, "error", NULL, "netstall: the checked program failed",
 			tell__program(text, sizeof(text), outcome));
 	if (outcome->unable || outcome->verdict == CHECK_UNABLE)

@@ -69,10 +69,8 @@ static void add_program(struct results *results, const struct outcome *outcome)
 	if (outcome->program.end == PROGRAM_NONE)
 		return;
 	tell__program(text, sizeof(text), outcome);
-	if (tell__program_failed(outcome))
+	if (outcome->verdict == CHECK_PROGRAM_FAILED)
 		add(results, "program", RESULT_FAILED, "program-failed", xstrdup(text), NULL);
-	else if (outcome->program.passed_on)
-		add(results, "program", RESULT_SKIPPED, "interrupted", xstrdup(text), NULL);
 	else
 		add(results, "program", RESULT_PASSED, NULL, xstrdup(text), NULL);
 }

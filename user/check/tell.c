@@ -63,27 +63,6 @@ static char *name_program(char *dst, size_t size, const struct outcome *outcome)
 	return text__safe(dst, size, name ? name : "the program", 64);
 }
 
-bool tell__program_failed(const struct outcome *outcome)
-{
-	const struct program_outcome *program = &outcome->program;
-
-	switch (program->end) {
-	case PROGRAM_EXITED:
-		return program->status != 0;
-	case PROGRAM_SIGNALLED:
-		return !program->passed_on;
-	case PROGRAM_NOT_FOUND:
-	case PROGRAM_NOT_RUN:
-	case PROGRAM_TIMED_OUT:
-	case PROGRAM_NOT_READY:
-		return true;
-	case PROGRAM_NONE:
-	case PROGRAM_OUTLIVED:
-		break;
-	}
-	return false;
-}
-
 /* "signal 11, SIGSEGV" */
 static char *name_signal(char *dst, size_t size, int number)
 {

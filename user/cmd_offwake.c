@@ -15,6 +15,7 @@
 #include "user/output.h"
 #include "user/profile_files.h"
 #include "user/profiling.h"
+#include "user/render/chain_words.h"
 #include "user/render/profile.h"
 
 #define DEFAULT_DEPTH 2
@@ -263,29 +264,11 @@ static const struct argp argp = {
 /* What the folded stacks have no place for. */
 static void tell_losses(const struct profile *profile)
 {
-	static const char *const what[PROFILE_LOST_KINDS] = {
-		[PROFILE_LOST_STACKS] =
-			"waits with a stack that had no room, shown as [lost stack]: "
-			"raise --stack-storage-size",
-		[PROFILE_LOST_KEYS] = "waits whose chain had no room, which are in no line",
-		[PROFILE_LOST_THREADS] = "threads that had no room, which were not watched",
-		[PROFILE_LOST_UNWINDS] = "user stacks that could not be copied or unwound",
-	};
-	char count[TEXT_COUNT], time[TEXT_DURATION], share[TEXT_PERCENT];
+	char words[CHAIN_WORDS];
 
 	for (size_t i = 0; i < PROFILE_LOST_KINDS; i++) {
-		const struct profile_loss *lost = &profile->lost[i];
-		uint64_t all = profile->total_ns + profile->lost[PROFILE_LOST_KEYS].ns;
-
-		if (!lost->count)
-			continue;
-		text__count(count, sizeof(count), lost->count);
-		if (lost->ns && all)
-			log__note("lost: %s %s; %s, %s of the time", count, what[i],
-				  text__duration(time, sizeof(time), lost->ns),
-				  text__percent(share, sizeof(share), (double)lost->ns / all));
-		else
-			log__note("lost: %s %s", count, what[i]);
+		if (profile->lost[i].count)
+			log__note("lost: %s", profile__lost(words, sizeof(words), profile, i));
 	}
 	if (profile->hidden)
 		log__note("%s", profile->hidden);

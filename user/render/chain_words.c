@@ -25,13 +25,14 @@ static const char *read_sign(const struct sign *signs, const char *stack)
 	return NULL;
 }
 
-/* The function that a system call begins in: "read" of __x64_sys_read. */
+/* The system call by one of its functions: "read" of __x64_sys_read or ksys_read. */
 static size_t syscall_of(const char *kernel, const char **name)
 {
-	static const char *const leads[] = {"__x64_sys_", "__arm64_sys_", "__ia32_sys_"};
+	static const char *const leads[] = {"__x64_sys_", "__arm64_sys_", "__ia32_sys_", "ksys_",
+					    "__sys_"};
 
-	for (const char *at = kernel; at && *at; at += strcspn(at, ";"), at += *at == ';') {
-		for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
+	for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
+		for (const char *at = kernel; at && *at; at += strcspn(at, ";"), at += *at == ';') {
 			if (strncmp(at, leads[i], strlen(leads[i])) != 0)
 				continue;
 			*name = at + strlen(leads[i]);
@@ -213,5 +214,30 @@ char *chain__kernel(char *dst, size_t size, const char *kernel, unsigned most)
 						 shown ? " <- " : "", safe);
 		shown++;
 	}
+	return dst;
+}
+
+char *profile__lost(char *dst, size_t size, const struct profile *profile,
+		    enum profile_loss_kind kind)
+{
+	static const struct {
+		const char *one, *what;
+	} words[PROFILE_LOST_KINDS] = {
+		[PROFILE_LOST_STACKS] = {"stack", "without room (--stack-storage-size)"},
+		[PROFILE_LOST_KEYS] = {"wait", "without room, in none of the chains"},
+		[PROFILE_LOST_THREADS] = {"thread", "without room, not watched"},
+		[PROFILE_LOST_UNWINDS] = {"user stack", "not copied or not unwound"},
+	};
+	const struct profile_loss *lost = &profile->lost[kind];
+	uint64_t whole = profile->total_ns + profile->lost[PROFILE_LOST_KEYS].ns;
+	char count[TEXT_COUNT], time[TEXT_DURATION], share[TEXT_PERCENT];
+	int used = snprintf(dst, size, "%s %s%s %s", text__count(count, sizeof(count), lost->count),
+			    words[kind].one, lost->count == 1 ? "" : "s", words[kind].what);
+
+	if (lost->ns && used >= 0 && (size_t)used < size)
+		snprintf(dst + used, size - (size_t)used, ": %s, %s of the time",
+			 text__duration(time, sizeof(time), lost->ns),
+			 text__percent(share, sizeof(share),
+				       whole ? (double)lost->ns / (double)whole : 0));
 	return dst;
 }

@@ -13,6 +13,7 @@
 
 #define THREADS_MOST  12
 #define CHAINS_MOST   10
+#define SHARE_LEAST   200 /* a chain with less than one part in so many is not told */
 #define KERNEL_FRAMES 5
 #define INDENT        2
 #define LABEL_COLUMN  6  /* "waits for", "woken by" */
@@ -173,20 +174,22 @@ static void print_sleep(FILE *out, const struct render_style *style,
 		   chain__kernel(words, sizeof(words), entry->kernel, KERNEL_FRAMES));
 }
 
-static void print_hop(FILE *out, const struct render_style *style, const struct profile_hop *hop)
+/* label: a softirq that received a segment was not woken, but sent one. */
+static void print_hop(FILE *out, const struct render_style *style, const struct profile_hop *hop,
+		      const char *label)
 {
 	bool is_thread = hop->kind == WAKER_IS_THREAD;
 	char name[NAME_ROOM], words[CHAIN_WORDS], *line;
 
 	if (hop->kind == WAKER_IS_UNKNOWN) {
-		print_line(out, style, COLOUR_PLAIN, "woken by", "somebody who was not seen");
+		print_line(out, style, COLOUR_PLAIN, label, "somebody who was not seen");
 		return;
 	}
 	chain__woke_by(words, sizeof(words), hop);
 	thread_name(name, sizeof(name), hop->name, is_thread ? hop->pid : 0,
 		    is_thread ? hop->tid : 0);
 	line = xasprintf("%s%s%s", name, *words ? ": " : "", words);
-	print_line(out, style, COLOUR_PLAIN, "woken by", line);
+	print_line(out, style, COLOUR_PLAIN, label, line);
 	free(line);
 	if (!*words)
 		print_line(out, style, COLOUR_DIM, "",
@@ -215,56 +218,50 @@ static void print_chain(FILE *out, const struct profile *profile, const struct r
 	if (profile->by_cause && entry->has_cause)
 		fprintf(out, "  %s%s%s", colour__on(style, COLOUR_CAUSE),
 			frame__cause(entry->cause), colour__off(style, COLOUR_CAUSE));
-	fprintf(out, "  %s wait%s", text__count(count, sizeof(count), entry->count),
-		entry->count == 1 ? "" : "s");
+	/* By cause, a part of waits that were mostly for something else. */
+	if (entry->count)
+		fprintf(out, "  %s wait%s", text__count(count, sizeof(count), entry->count),
+			entry->count == 1 ? "" : "s");
 	if (entry->count > 1)
 		fprintf(out, " of %s on average",
 			text__duration(each, sizeof(each), entry->ns / entry->count));
 	fputc('\n', out);
 	print_sleep(out, style, entry);
 	for (size_t hop = 0; hop < entry->hop_count && hop < PROFILE_HOPS; hop++)
-		print_hop(out, style, &entry->hops[hop]);
+		print_hop(out, style, &entry->hops[hop],
+			  hop && entry->hops[hop - 1].kind == WAKER_IS_SOFTIRQ ? "sent by"
+									       : "woken by");
+}
+
+/* The first, and what takes a part of the time that is worth a look. */
+static bool is_told(const struct profile *profile, size_t i)
+{
+	return i == 0 ||
+	       (i < CHAINS_MOST && profile->entries[i].ns >= whole_time(profile) / SHARE_LEAST);
 }
 
 static void print_chains(FILE *out, const struct profile *profile, const struct render_style *style)
 {
+	size_t told = 0;
 	uint64_t rest = 0;
 
 	fputc('\n', out);
-	for (size_t i = 0; i < profile->entry_count; i++) {
-		if (i < CHAINS_MOST)
-			print_chain(out, profile, style, i);
-		else
-			rest += profile->entries[i].ns;
-	}
-	if (profile->entry_count > CHAINS_MOST)
-		print_rest(out, style, profile->entry_count - CHAINS_MOST, "chain", rest,
-			   whole_time(profile));
+	while (told < profile->entry_count && is_told(profile, told))
+		print_chain(out, profile, style, told++);
+	for (size_t i = told; i < profile->entry_count; i++)
+		rest += profile->entries[i].ns;
+	print_rest(out, style, profile->entry_count - told, "chain", rest, whole_time(profile));
 }
 
 static void print_losses(FILE *out, const struct profile *profile, const struct render_style *style)
 {
-	static const char *const words[PROFILE_LOST_KINDS] = {
-		[PROFILE_LOST_STACKS] = "stacks had no room (--stack-storage-size)",
-		[PROFILE_LOST_KEYS] = "waits had no room, and are in no chain",
-		[PROFILE_LOST_THREADS] = "threads were not followed",
-		[PROFILE_LOST_UNWINDS] = "stacks were not copied for unwinding",
-	};
+	char words[CHAIN_WORDS];
 
 	for (size_t kind = 0; kind < PROFILE_LOST_KINDS; kind++) {
-		const struct profile_loss *lost = &profile->lost[kind];
-		char count[TEXT_COUNT], time[TEXT_DURATION], share[TEXT_PERCENT];
-
-		if (!lost->count)
-			continue;
-		fprintf(out, "%*s%sLOST%s  %s %s", INDENT, "", colour__on(style, COLOUR_CAUSE),
-			colour__off(style, COLOUR_CAUSE),
-			text__count(count, sizeof(count), lost->count), words[kind]);
-		if (lost->ns)
-			fprintf(out, ": %s, %s of the blocked time",
-				text__duration(time, sizeof(time), lost->ns),
-				share_of(share, sizeof(share), lost->ns, whole_time(profile)));
-		fputc('\n', out);
+		if (profile->lost[kind].count)
+			fprintf(out, "%*s%sLOST%s  %s\n", INDENT, "",
+				colour__on(style, COLOUR_CAUSE), colour__off(style, COLOUR_CAUSE),
+				profile__lost(words, sizeof(words), profile, kind));
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "user/base/text.h"
+#include "user/render/chain_words.h"
 #include "user/render/svg_colour.h"
 
 #ifndef NETSTALL_VERSION
@@ -74,23 +75,12 @@ static void begin_note(FILE *out, const char *attributes, unsigned line)
 
 static void print_loss(FILE *out, const struct profile *profile, size_t kind, unsigned line)
 {
-	static const char *const words[PROFILE_LOST_KINDS] = {
-		[PROFILE_LOST_STACKS] = "stacks",
-		[PROFILE_LOST_KEYS] = "waits, which are in no frame",
-		[PROFILE_LOST_THREADS] = "threads, which were not followed",
-		[PROFILE_LOST_UNWINDS] = "stacks that were to be unwound",
-	};
-	const struct profile_loss *lost = &profile->lost[kind];
-	char count[TEXT_COUNT], time[TEXT_DURATION];
+	char words[CHAIN_WORDS];
 
 	begin_note(out, "class=\"warn\"", line);
-	fprintf(out, "Lost: %s %s", text__count(count, sizeof(count), lost->count), words[kind]);
-	if (lost->ns) {
-		fprintf(out, " (%s, ", text__duration(time, sizeof(time), lost->ns));
-		svg_page__share(out, lost->ns,
-				profile->total_ns + profile->lost[PROFILE_LOST_KEYS].ns);
-		fputs(" of the time)", out);
-	}
+	fputs("Lost: ", out);
+	profile__lost(words, sizeof(words), profile, kind);
+	svg_page__text(out, words, sizeof(words));
 	fputs("</text>\n", out);
 }
 

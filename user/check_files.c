@@ -168,11 +168,26 @@ static void save_baseline(struct check_files *files, const struct check_options 
 		log__note("this run is the baseline %s now", name);
 }
 
+/* For the text, which says where the others are. */
+static void name_reports(const struct check_options *options, struct outcome *outcome)
+{
+	static const char *const names[CHECK_REPORTS] = {[CHECK_REPORT_JSON] = "JSON",
+							 [CHECK_REPORT_JUNIT] = "JUnit",
+							 [CHECK_REPORT_TAP] = "TAP"};
+	int i;
+
+	for (i = 0; i < CHECK_REPORTS; i++)
+		if (options->reports[i] && strcmp(options->reports[i], "-"))
+			outcome->files[outcome->file_count++] =
+				(struct outcome_file){names[i], options->reports[i]};
+}
+
 void check_files__write(struct check_files *files, const struct check_options *options,
 			struct outcome *outcome)
 {
 	int i;
 
+	name_reports(options, outcome);
 	if (files->baseline)
 		save_baseline(files, options, outcome);
 	for (i = 0; i < CHECK_REPORTS; i++) {
@@ -185,9 +200,9 @@ void check_files__write(struct check_files *files, const struct check_options *o
 		check_github__summary(files->summary, outcome);
 		flush(files->summary, files->summary_name, outcome);
 	}
+	check_text__write(files->text, outcome, &files->style);
 	if (options->github)
 		check_github__annotate(files->text, outcome);
-	check_text__write(files->text, outcome, &files->style);
 	flush(files->text, "the output", outcome);
 }
 

@@ -264,17 +264,24 @@ static void add_stall(struct page *page, const struct outcome *outcome,
 
 static void add_places(struct page *page, const struct outcome *outcome)
 {
-	char path[TEXT_SAFE(200)];
+	char path[TEXT_SAFE(200)], *list;
+	size_t size;
+	FILE *out;
 
 	if (outcome->kept && outcome->kept_count)
 		page__add(page, RANK_WATCHED, 2 * INDENT, COLOUR_PLAIN,
 			  "%*sKept: %zu stall%s with the seconds around in %s", INDENT, "",
 			  outcome->kept_count, outcome->kept_count == 1 ? "" : "s",
 			  text__safe(path, sizeof(path), outcome->kept, 200));
+	if (!outcome->file_count)
+		return;
+	out = xmemstream(&list, &size);
 	for (size_t i = 0; i < outcome->file_count; i++)
-		page__add(page, RANK_OTHERS, 2 * INDENT, COLOUR_PLAIN, "%*s%s: %s", INDENT, "",
-			  outcome->files[i].what,
-			  text__safe(path, sizeof(path), outcome->files[i].path, 200));
+		fprintf(out, "%s%s %s", i ? ", " : "", outcome->files[i].what,
+			text__safe(path, sizeof(path), outcome->files[i].path, 200));
+	fclose(out);
+	page__add(page, RANK_WATCHED, 2 * INDENT, COLOUR_PLAIN, "%*sReports: %s", INDENT, "", list);
+	free(list);
 }
 
 void check_text__write(FILE *out, const struct outcome *outcome, const struct render_style *style)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <argp.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "user/base/xalloc.h"
 #include "user/commands.h"
@@ -36,10 +38,26 @@ static void print_help(FILE *out)
 	      out);
 }
 
+/*
+ * Started with one of these closed, the next thing that is opened would take its number, and get
+ * what is meant for a reader. A program that we start finds it closed as it was.
+ */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	size_t i;
 
+	fill_standard_descriptors();
 	argp_err_exit_status = EXIT_USAGE;
 	if (argc < 2) {
 		print_help(stderr);

@@ -33,7 +33,9 @@ static const char *find_comm(const struct report *report, uint32_t pid, uint32_t
 		if (conn->head.tgid == pid && conn->comm[0])
 			return conn->comm;
 	}
-	return NULL;
+	/* A process that was gone before anybody looked has told its name by its waits. */
+	thread = pid ? find_thread(report, pid) : NULL;
+	return thread && thread->comm[0] ? thread->comm : NULL;
 }
 
 char *name__thread(char *dst, size_t size, const struct report *report, uint32_t pid, uint32_t tid)

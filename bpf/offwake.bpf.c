@@ -18,6 +18,7 @@
 #include "bpf/compat.bpf.h"
 #include "bpf/offwake_maps.bpf.h"
 #include "bpf/offwake_target.bpf.h"
+#include "bpf/offwake_frames.bpf.h"
 #include "bpf/offwake_place.bpf.h"
 #include "bpf/offwake_sample.bpf.h"
 #include "bpf/offwake_segment.bpf.h"

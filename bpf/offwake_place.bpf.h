@@ -107,13 +107,15 @@ static __always_inline void fill_thread(void *ctx, struct scratch *scratch, bool
 {
 	struct ns_ow_place_key *key = &scratch->key;
 	__u64 id = bpf_get_current_pid_tgid();
+	__u32 count;
 
 	key->tgid = id >> 32;
 	key->tid = settings.per_thread ? id : 0;
 	bpf_get_current_comm(key->comm, sizeof(key->comm));
 	if (kernel_thread || !settings.user_stacks)
 		return;
-	key->user = intern_stack(scratch, take_frames(ctx, scratch, BPF_F_USER_STACK));
+	count = take_frames(ctx, scratch, BPF_F_USER_STACK);
+	key->user = intern_stack(scratch, credible_frames(&scratch->stack, count));
 	if (settings.exact_places)
 		read_position(current_regs(), &key->ip, &key->sp);
 }

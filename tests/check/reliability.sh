@@ -4,19 +4,19 @@
 # How often is `netstall check` wrong? Programs that know their own truth are checked many times in a row, with every CPU
 # kept busy by a hog, and without.
 #
-#   reliability.sh [--runs N] [--attach WAY] [--loads "idle busy"] [--keep DIR] [PROGRAM...]
+#   reliability.sh [--runs N] [--limit SECS] [--attach WAY] [--loads "idle busy"] [--keep DIR] [PROGRAM...]
 #
 # A program that holds nothing back has to end with status 0 (another one is a false failure), one that stalls with status
 # 1 and nagle-delack named (0 is a miss). 3 is inconclusive: never wrong, but of no use. Of each run that did not end as it
 # has to, the reasons are printed behind a #, and with --keep everything is kept. Exit status 1 if there was one, 2 if
-# nothing could be tried.
+# nothing could be tried. After --limit no further run is begun, and the table tells how many there were.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 
 NETSTALL=${NETSTALL:-build/netstall}
 EXCHANGE=${EXCHANGE:-build/tests/workload/exchange}
 RUN_LIMIT=${RUN_LIMIT:-120} # seconds
-RUNS=50 LOADS="busy idle" KEEP='' ATTACH=() PROGRAMS=()
+RUNS=50 LIMIT=100000 LOADS="busy idle" KEEP='' ATTACH=() PROGRAMS=()
 
 # What is checked: the status that it has to have, and the command.
 declare -A wanted=([nodelay]=0 [single]=0 [paced]=0 [late-server]=0 [http]=0 [split]=1)
@@ -30,11 +30,12 @@ declare -A commands=(
 )
 order=(nodelay single paced late-server http split)
 
-usage() { echo "usage: ${0##*/} [--runs N] [--attach WAY] [--loads \"idle busy\"] [--keep DIR] [${order[*]}]..." >&2 && exit 64; }
+usage() { echo "usage: ${0##*/} [--runs N] [--limit SECS] [--attach WAY] [--loads \"idle busy\"] [--keep DIR] [${order[*]}]..." >&2 && exit 64; }
 while [ $# -gt 0 ]; do
     case $1 in
     --runs) RUNS=${2:?} && shift ;;
     --attach) ATTACH=(-C "attach=${2:?}") && shift ;;
+    --limit) LIMIT=${2:?} && shift ;;
     --loads) LOADS=${2:?} && shift ;;
     --keep) KEEP=${2:?} && shift ;;
     -*) usage ;;
@@ -90,35 +91,47 @@ tell_reasons() { # PROGRAM LOAD RUN
     [ -z "$KEEP" ] || { mkdir -p "$KEEP/$1-$2-$3" && cp "$scratch"/{out,err,json} "$KEEP/$1-$2-$3/" 2>/dev/null; }
 }
 
-row='%-12s %-5s %5s  %8s %8s %8s %8s  %-14s %6s\n'
+row='%-12s %-5s %5s  %8s %8s %8s %8s  %s\n'
 wrong=0
+declare -A count # PROGRAM:COLUMN
 
-check_program() { # PROGRAM LOAD
-    local run begin=$SECONDS counts=(0 0 0 0) bad=0
+# check_program PROGRAM LOAD RUN
+check_program() {
+    local column=others
+    check_once "$1"
+    case $status in 0 | 1 | 3) column=$status ;; esac
+    count[$1:$column]=$((${count[$1:$column]:-0} + 1)) count[$1:runs]=$3
+    as_wanted "$1" && return
+    count[$1:wrong]=$((${count[$1:wrong]:-0} + 1)) wrong=$((wrong + 1))
+    tell_reasons "$@"
+}
+
+# In turns, so that what the machine does meanwhile is the same for all.
+check_all() { # LOAD
+    local run program
+    count=()
     for ((run = 1; run <= RUNS; run++)); do
-        check_once "$1"
-        case $status in
-        0 | 1) counts[status]=$((counts[status] + 1)) ;;
-        3) counts[2]=$((counts[2] + 1)) ;;
-        *) counts[3]=$((counts[3] + 1)) ;;
-        esac
-        as_wanted "$1" || { bad=$((bad + 1)) && tell_reasons "$1" "$2" "$run"; }
+        for program in "${PROGRAMS[@]}"; do
+            [ "$SECONDS" -lt "$LIMIT" ] || break 2
+            check_program "$program" "$1" "$run"
+        done
     done
-    wrong=$((wrong + bad))
-    # shellcheck disable=SC2059 # the format is ours
-    printf "$row" "$1" "$2" "$RUNS" "${counts[@]}" "${wanted[$1]}: $((RUNS - bad)) of $RUNS" "$((SECONDS - begin)) s"
+    for program in "${PROGRAMS[@]}"; do
+        run=${count[$program:runs]:-0}
+        # shellcheck disable=SC2059 # the format is ours
+        printf "$row" "$program" "$1" "$run" "${count[$program:0]:-0}" "${count[$program:1]:-0}" "${count[$program:3]:-0}" \
+            "${count[$program:others]:-0}" "${wanted[$program]}: $((run - ${count[$program:wrong]:-0})) of $run"
+    done
 }
 
 [ "$(id -u)" = 0 ] || { echo "tracing needs root" >&2 && exit 2; }
 "$NETSTALL" doctor "${ATTACH[@]}" >"$scratch/doctor" || { cat "$scratch/doctor" >&2 && exit 2; }
 echo "# $(grep '^Tracing is possible' "$scratch/doctor") $(uname -sr), $(nproc) CPUs"
 # shellcheck disable=SC2059
-printf "$row" program load runs "status 0" "status 1" "status 3" others "as it has to" took
+printf "$row" program load runs "status 0" "status 1" "status 3" others "as it has to"
 for load in $LOADS; do
     [ "$load" = idle ] || start_hogs
-    for program in "${PROGRAMS[@]}"; do
-        check_program "$program" "$load"
-    done
+    check_all "$load"
     stop_hogs
 done
 [ $wrong = 0 ]

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.." || exit 2
 NETSTALL=${NETSTALL:-build/netstall}
 EXCHANGE=${EXCHANGE:-build/tests/workload/exchange}
 MANAGER=/lib/systemd/systemd
-WATCHED=5 # seconds, in place of the recipe's 60
+WATCHED=3 # seconds, in place of the recipe's 60
 LABEL=systemd
 [ "${1:-}" != --label ] || LABEL=$2
 
@@ -62,7 +62,7 @@ fi
 
 mountpoint -q /sys/fs/cgroup || mount -t cgroup2 cgroup2 /sys/fs/cgroup
 results=$(mktemp -d -p /run/vm)
-timeout -k 5 "${SYSTEMD_LIMIT:-100}" unshare --mount --uts --ipc --pid --fork --mount-proc --propagation private \
+timeout -k 5 "${SYSTEMD_LIMIT:-200}" unshare --mount --uts --ipc --pid --fork --mount-proc --propagation private \
     "$0" inside "$results" </dev/null >"$results/log" 2>&1
 
 # expect UNIT RESULT JQ-TEST

@@ -44,6 +44,13 @@ static void test_a_warmup_longer_than_the_run(void **state)
 	run__stall(&run, CAUSE_CORK, 100, 40);
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
 	assert_true(run.outcome->seconds == 0 && run.outcome->warmup_seconds == RUN_SECONDS);
+	/* Nothing was judged, and no option makes that a pass. */
+	run.options.allow_no_traffic = true;
+	run.options.min_exchanges = 0;
+	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
+	assert_doubt(run.outcome, DOUBT_CUT_SHORT,
+		     "it ended after 10.0 s, before that which was to be judged began: check for "
+		     "longer, or make the --warmup shorter");
 	run__free(&run);
 }
 

@@ -77,6 +77,13 @@ void doubts__of_run(struct outcome *outcome, const struct gate_options *options,
 				  "to its end, or ask for less with -d",
 				  duration(lasted, sizeof(lasted), outcome->seconds)),
 			NULL, NULL);
-	if (traffic)
+	/* Whatever else is allowed: nothing of it was looked at. */
+	if (outcome->warmup_seconds > 0 && !(outcome->seconds > 0))
+		doubt__add(outcome, DOUBT_CUT_SHORT,
+			   xasprintf("it ended after %s, before that which was to be judged began: "
+				     "check for longer, or make the --warmup shorter",
+				     duration(lasted, sizeof(lasted), outcome->warmup_seconds)),
+			   NULL, NULL);
+	else if (traffic)
 		judge_traffic(outcome, options, traffic);
 }

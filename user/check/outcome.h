@@ -42,8 +42,8 @@ enum doubt_kind {
 	DOUBT_EXCHANGES,  /* fewer exchanges than --min-exchanges */
 	DOUBT_BLIND,      /* this attach way cannot observe a gated cause */
 	DOUBT_NO_TARGET,  /* it had gone before the attach */
-	DOUBT_CUT_SHORT,  /* a signal ended the window before its time */
-	DOUBT_BASELINE,   /* there is none to compare with, or it does not fit */
+	DOUBT_CUT_SHORT, /* a signal ended the window before its time, or it ended in the warm-up */
+	DOUBT_BASELINE,  /* there is none to compare with, or it does not fit */
 	DOUBT_KINDS
 };
 

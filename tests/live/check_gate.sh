@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# What `netstall check` makes of baselines, of a window in which nothing was judged, and of outputs that cannot be written.
+
+# checked STATUS OPTIONS... -- PROGRAM...: the check ends with that status; its words are in $SCRATCH/words.
+checked() {
+    local wanted=$1 status=0
+    shift
+    timeout "$WAIT_LIMIT" "$NETSTALL" check "${ATTACH[@]}" "$@" >"$SCRATCH/words" 2>&1 || status=$?
+    [ $status = "$wanted" ] || fail "status $status, not $wanted, of check $*: $(tail -n 3 "$SCRATCH/words")"
+}
+
+case_check_baseline() {
+    local file=$SCRATCH/baseline.json old=$SCRATCH/old.json
+    checked 0 --save-baseline "$file" -- "$EXCHANGE" --mode nodelay -n 200
+    jq -e '.schema == "netstall.baseline/1" and .exchanges == 200 and .causes["nagle-delack"] == null' "$file" >"$SCRATCH/jq" ||
+        fail "the baseline is $(tr -d '\n' <"$file")"
+    cp "$file" "$old"
+    # Nothing differs significantly: a committed file stays, byte for byte.
+    checked 0 --baseline "$file" --save-baseline "$file" -- "$EXCHANGE" --mode nodelay -n 150
+    cmp -s "$file" "$old" || fail "the baseline changed though nothing had: $(tr -d '\n' <"$file")"
+    # Within all budgets, and worse than it was: that fails, and does not become the baseline by itself.
+    checked 1 --budget none --baseline "$file" --save-baseline "$file" -- "$EXCHANGE" --mode split -n 15
+    has_line 'more often than in .*nagle-delack' "$SCRATCH/words" || fail "it does not say what changed"
+    cmp -s "$file" "$old" || fail "the baseline took what had just failed by it"
+    checked 3 --baseline "$SCRATCH/none.json" -- "$EXCHANGE" --mode nodelay -n 20
+}
+
+# A full disk leaves the old baseline as it is.
+case_check_baseline_full_disk() {
+    local small=$SCRATCH/small status=0
+    mkdir -p "$small"
+    timeout "$WAIT_LIMIT" unshare -m bash -c '
+        mount -t tmpfs -o size=16k none "$1" || exit 77
+        printf "{\"causes\":{},\"exchanges\":5,\"schema\":\"netstall.baseline/1\",\"threshold_ns\":1}\n" | tee "$2" >"$1/b.json"
+        dd if=/dev/zero of="$1/fill" bs=1k count=64 2>"$2.dd"
+        "${@:3}" --save-baseline "$1/b.json" -- "$EXCHANGE" --mode nodelay -n 30 >"$2.words" 2>&1
+        [ $? = 2 ] && cmp "$1/b.json" "$2" && [ "$(ls "$1" | wc -l)" = 2 ]
+    ' - "$small" "$SCRATCH/old" "$NETSTALL" check "${ATTACH[@]}" >"$SCRATCH/out" 2>&1 || status=$?
+    [ $status != 77 ] || skip "no tmpfs can be mounted in a namespace"
+    [ $status = 0 ] || fail "$(tail -n 2 "$SCRATCH/old.words") $(tail -n 1 "$SCRATCH/out")"
+}
+
+# Ended in the warm-up: nothing was judged, whatever is allowed.
+case_check_warmup_only() {
+    checked 3 --warmup 30 --allow-no-traffic --min-exchanges 0 -- "$EXCHANGE" --mode split -n 5
+}
+
+# With stdout closed a report would be the next file in its place.
+case_check_closed_stdout() {
+    local status=0
+    timeout "$WAIT_LIMIT" "$NETSTALL" check "${ATTACH[@]}" --json "$SCRATCH/check.json" -- "$EXCHANGE" --mode nodelay -n 20 \
+        >&- 2>"$SCRATCH/words" || status=$?
+    [ $status = 0 ] || fail "status $status: $(tail -n 1 "$SCRATCH/words")"
+    jq -e .schema "$SCRATCH/check.json" >"$SCRATCH/jq" || fail "something else was written into the JSON report"
+}

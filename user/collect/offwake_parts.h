@@ -96,6 +96,8 @@ struct offwake_place {
 
 struct offwake_texts *offwake_texts__read(struct offwake *offwake);
 void offwake_texts__free(struct offwake_texts *texts);
+/* How many places have a user stack that wanted to be unwound, and has not been. */
+size_t offwake_texts__not_unwound(const struct offwake_texts *texts);
 /* NULL: there is no place of this number, or it had no room. */
 const struct offwake_place *offwake_texts__place(struct offwake_texts *texts, uint32_t id);
 

@@ -265,16 +265,21 @@ static void fill_head(struct offwake *offwake, struct profile *profile)
 	profile->hidden = kallsyms__hidden(offwake->kallsyms);
 }
 
-static void fill_losses(struct offwake *offwake, struct profile *profile)
+static void fill_losses(const struct maker *maker)
 {
-	const struct ns_ow_loss *lost = offwake->skel->bss->lost;
+	const struct offwake *offwake = maker->offwake;
+	const struct ns_ow_loss *kernel = offwake->skel->bss->lost;
+	struct profile_loss *lost = maker->profile->lost;
 
-	profile->lost[PROFILE_LOST_KEYS].count = lost[NS_OW_LOST_SUMS].count;
-	profile->lost[PROFILE_LOST_KEYS].ns = lost[NS_OW_LOST_SUMS].ns;
-	profile->lost[PROFILE_LOST_THREADS].count = lost[NS_OW_LOST_THREADS].count;
-	profile->lost[PROFILE_LOST_UNWINDS].count = offwake->skel->bss->samples_refused;
-	if (offwake->unwound)
-		profile->lost[PROFILE_LOST_UNWINDS].count += unwound__lost(offwake->unwound);
+	lost[PROFILE_LOST_KEYS].count = kernel[NS_OW_LOST_SUMS].count;
+	lost[PROFILE_LOST_KEYS].ns = kernel[NS_OW_LOST_SUMS].ns;
+	lost[PROFILE_LOST_THREADS].count = kernel[NS_OW_LOST_THREADS].count;
+	if (!offwake->unwound)
+		return;
+	/* A copy that the ring buffer refused is taken at the next wait there. */
+	lost[PROFILE_LOST_UNWINDS].count = unwound__lost(offwake->unwound);
+	if (offwake->skel->bss->samples_refused)
+		lost[PROFILE_LOST_UNWINDS].count += offwake_texts__not_unwound(maker->texts);
 }
 
 struct profile *offwake__finish(struct offwake *offwake)
@@ -286,7 +291,7 @@ struct profile *offwake__finish(struct offwake *offwake)
 		by_cause__finish(offwake->options.by_cause);
 	maker.texts = offwake_texts__read(offwake);
 	fill_head(offwake, maker.profile);
-	fill_losses(offwake, maker.profile);
+	fill_losses(&maker);
 	maker.profile->runqueue_ns = offwake->skel->bss->preempted_ns;
 	add_sums(&maker);
 	add_all_unfinished(&maker);

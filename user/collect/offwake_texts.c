@@ -140,6 +140,22 @@ static void resolve(struct offwake_texts *texts, struct offwake_place *place)
 	place->user = user_text(texts, place);
 }
 
+size_t offwake_texts__not_unwound(const struct offwake_texts *texts)
+{
+	const struct offwake *offwake = texts->offwake;
+	const __u8 *is_long = offwake->skel->bss->long_places;
+	size_t marks = sizeof(offwake->skel->bss->long_places), count = 0;
+
+	for (size_t i = 0; i < texts->count; i++) {
+		const struct offwake_place *place = &texts->places[i];
+
+		if (place->key.user && is_long[place->id & (marks - 1)] &&
+		    !unwound__has(offwake->unwound, place->id))
+			count++;
+	}
+	return count;
+}
+
 const struct offwake_place *offwake_texts__place(struct offwake_texts *texts, uint32_t id)
 {
 	struct offwake_place wanted = {.id = id}, *found = NULL;

@@ -142,18 +142,15 @@ static bool parse_what(int key, char *arg, struct wishes *wishes, const struct a
 	return false;
 }
 
-/* Before a "--" it is the duration, as in bcc; behind it the program. */
-static error_t parse_argument(char *arg, struct wishes *wishes, struct argp_state *state)
+/* As in bcc; a program comes behind "--". */
+static void parse_duration(char *arg, struct wishes *wishes, const struct argp_state *state)
 {
-	if (state->quoted && state->next > state->quoted)
-		return ARGP_ERR_UNKNOWN;
 	if (wishes->common.seconds)
 		usage_error(state,
 			    "one duration is enough: '%s' is another; a program comes behind --",
 			    arg);
 	wishes->common.seconds = options__positive(
 		arg, "the duration in seconds (a program comes behind --)", 1e8, state);
-	return 0;
 }
 
 static void check(struct wishes *wishes, const struct argp_state *state)
@@ -192,7 +189,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &wishes->common.session;
 		return 0;
 	case ARGP_KEY_ARG:
-		return parse_argument(arg, wishes, state);
+		parse_duration(arg, wishes, state);
+		return 0;
 	case ARGP_KEY_END:
 		check(wishes, state);
 		return 0;
@@ -314,6 +312,22 @@ static int profile_to(struct wishes *wishes, struct output *output, struct profi
 	return status;
 }
 
+/*
+ * What stands behind "--". Not left to argp, which puts the duration behind it too. Returns how
+ * many words are left.
+ */
+static int split_off_program(int argc, char **argv, struct target *target)
+{
+	for (int i = 1; i < argc - 1; i++) {
+		if (strcmp(argv[i], "--") != 0)
+			continue;
+		argv[i] = NULL;
+		target->program = argv + i + 1;
+		return i;
+	}
+	return argc;
+}
+
 int cmd_offwake(int argc, char **argv)
 {
 	struct wishes wishes = {.offwake = {.depth = DEFAULT_DEPTH, .unwind = UNWIND_AUTO}};
@@ -322,7 +336,8 @@ int cmd_offwake(int argc, char **argv)
 	int status;
 
 	options__init(&wishes.common);
-	argp_parse(&argp, argc, argv, 0, NULL, &wishes);
+	argp_parse(&argp, split_off_program(argc, argv, &wishes.common.target), argv, 0, NULL,
+		   &wishes);
 	if (output__open(&output, &wishes.common) ||
 	    profile_files__open(&files, wishes.svg, wishes.pprof))
 		return EXIT_UNABLE;

@@ -36,6 +36,7 @@ struct process {
 struct images {
 	struct opener *opener;
 	uint64_t uses;
+	Elf *machine; /* a file of this machine; NULL: none is at hand */
 	struct process processes[IMAGES_PROCESSES];
 };
 
@@ -60,6 +61,7 @@ void images__free(struct images *images)
 		return;
 	for (size_t i = 0; i < IMAGES_PROCESSES; i++)
 		forget(&images->processes[i]);
+	elf_end(images->machine);
 	free(images);
 }
 
@@ -253,9 +255,15 @@ Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc,
 		forget(process);
 		return NULL;
 	}
+	/*
+	 * Without a file libdwfl takes a module's word for the machine, and keeps a pointer into
+	 * it: an exec would free it.
+	 */
+	if (!images->machine)
+		images->machine = own_vdso();
 	if (!process->attached)
 		process->attached =
-			dwfl_attach_state(process->dwfl, NULL, pid, callbacks, argument);
+			dwfl_attach_state(process->dwfl, images->machine, pid, callbacks, argument);
 	if (process->attached)
 		return process->dwfl;
 	forget(process);

@@ -1,0 +1,209 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash disable=SC2034,SC2153,SC2154
+#
+# The off-CPU profile: time by the workload's own clocks, chains to their end, what is lost.
+
+HANDOVER=build/tests/workload/handover
+
+# start_handover ARGUMENTS...: it waits at its gate. Sets HAND, and FIRST, SECOND, THIRD of its threads.
+start_handover() {
+    local ready
+    TRUTH_STALLS=no TRUTH_EXCHANGES=no
+    rm -f "$SCRATCH/gate" && mkfifo "$SCRATCH/gate"
+    "$HANDOVER" "$@" <"$SCRATCH/gate" >"$SCRATCH/handover" 2>&1 &
+    exec {GATE}>"$SCRATCH/gate"
+    wait_for "$WAIT_LIMIT" has_line '^ready' "$SCRATCH/handover" || fail "the workload did not start"
+    ready=$(grep '^ready' "$SCRATCH/handover")
+    HAND=$(field pid "$ready") FIRST=$(field first "$ready") SECOND=$(field second "$ready") THIRD=$(field third "$ready")
+}
+blocked_in() { field "$1" "$(grep '^done' "$SCRATCH/handover")"; }
+
+# start_profile OPTIONS...: attached when this returns. Sets PROFILE_PID.
+start_profile() {
+    "$NETSTALL" offwake "$@" >"$SCRATCH/profile" 2>"$SCRATCH/profile.err" &
+    PROFILE_PID=$!
+    wait_for "$WAIT_LIMIT" profile_stands || fail "netstall did not attach"
+    has_line 'netstall: profiling' "$SCRATCH/profile.err" || fail "netstall: $(head -c 400 "$SCRATCH/profile.err")"
+}
+profile_stands() { has_line 'netstall: profiling' "$SCRATCH/profile.err" || gone "$PROFILE_PID"; }
+
+# It ends with its target.
+end_profile() {
+    wait_for "$WAIT_LIMIT" gone "$PROFILE_PID" || fail "netstall did not end with its target"
+    wait "$PROFILE_PID" || fail "netstall ended with status $?: $(tail -n 1 "$SCRATCH/profile.err")"
+}
+profile() { jq -r "$1" "$SCRATCH/profile"; }
+
+# time_of THREAD FUNCTION: us that it was blocked in a call with that function on its user or kernel stack.
+time_of() {
+    profile "[.chains[] | select(.comm == \"$1\" and ((.kernel + .user) | any(. == \"$2\"))) | .blocked_ms] | add * 1000"
+}
+expect_time() { # expect_time NAME THREAD FUNCTION: within 3% of the workload's own word
+    local truth
+    truth=$(blocked_in "$1")
+    expect "what $2 was blocked in $3" "$(time_of "$2" "$3")" '>=' "0.97 * $truth"
+    expect "what $2 was blocked in $3" "$(time_of "$2" "$3")" '<=' "1.03 * $truth"
+}
+
+case_offwake_handover() {
+    start_handover 150
+    start_profile -p "$HAND" --json --depth 3
+    open_gate
+    end_profile
+    [ "$(profile .schema)" = netstall.profile/1 ] || fail "that is no profile"
+    expect_time first_sleep_us hand-first hrtimer_nanosleep
+    expect_time second_sleep_us hand-second hrtimer_nanosleep
+    expect_time third_sleep_us hand-third hrtimer_nanosleep
+    expect_time first_recv_us hand-first sk_wait_data
+    expect_time second_pipe_us hand-second vfs_read
+    expect_time third_futex_us hand-third syscall
+    # Nearly all of each hop's time behind whoever had made it wait, and that one's own sleep behind that.
+    local hop
+    for hop in first:hand-third second:hand-first third:hand-second; do
+        expect "the share of hand-${hop%%:*}'s waits for ${hop##*:}" "$(profile "[.chains[] | select(.comm == \"hand-${hop%%:*}\")
+            | select(.kernel + .user | any(. == \"sk_wait_data\" or . == \"vfs_read\" or . == \"syscall\"))]
+            | ([.[] | select(.wakers[0].name == \"${hop##*:}\" and .wakers[0].wait_kernel != null
+                and (.wakers[1].name | startswith(\"irq:\"))) | .blocked_ms] | add) / ([.[].blocked_ms] | add)")" '>=' 0.9
+    done
+    # On loopback the softirq runs inside the peer's own call: the peer it is.
+    profile '.chains[] | select(.comm == "hand-first") | .wakers[0] | select(.name == "hand-third") | .kernel | join(" ")' |
+        grep -q 'do_softirq.*sendto' || fail "no softirq on the stack of the peer that woke"
+    expect_is "what was lost" "$(profile '.completeness.complete')" true
+}
+
+# As `trace` counts it; and the folded lines are the same time.
+case_offwake_sums() {
+    start_exchange -- -n "$FEW"
+    start_trace -p "$CLIENT"
+    start_profile -p "$CLIENT" -f
+    open_gate
+    end_exchange
+    end_profile
+    end_trace
+    # The waits of the gate apart, which each saw a part of.
+    local folded traced
+    folded=$(awk '!/unix_stream|workload__open/ {sum += $NF} END {print sum}' "$SCRATCH/profile")
+    traced=$(report "([.threads[] | select(.pid == $CLIENT) | .blocked_ms] | add) * 1000
+        - ([.stalls[] | select(.cause == \"ipc\") | .duration_ms] | add // 0) * 1000")
+    echo "# $LABEL: offwake_sums: $folded us folded, $traced us blocked"
+    expect "the sum of the folded us" "$folded" '>=' "0.5 * $traced"
+}
+
+case_offwake_stall() {
+    local all delack
+    start_exchange -- -n "$MANY"
+    start_profile -p "$CLIENT" --json
+    open_gate
+    end_exchange
+    end_profile
+    all=$(profile '[.chains[] | select(.kernel | any(startswith("tcp_recvmsg"))) | .blocked_ms] | add')
+    delack=$(profile '[.chains[] | select(.kernel | any(startswith("tcp_recvmsg"))) | select(.wakers[-1].name == "softirq:timer"
+        and (.wakers[-1].kernel | any(startswith("tcp_delack_timer"))) and .wakers[0].name == "demo-server") | .blocked_ms] | add')
+    echo "# $LABEL: offwake_stall: $delack of $all ms end in the delayed-ACK timer"
+    expect "the client's time in towers that end in the delayed-ACK timer" "$delack" '>=' "0.95 * $all"
+    expect "the client's blocked time" "$all" '>=' "0.95 * $TRUTH_MEDIAN_US * $TRUTH_STALLS / 1000"
+}
+
+case_offwake_by_cause() {
+    start_exchange -- -n "$MANY"
+    start_profile -p "$CLIENT" -f -d --by-cause --svg "$SCRATCH/svg" --pprof "$SCRATCH/pprof"
+    open_gate
+    end_exchange
+    end_profile
+    local widest
+    widest=$(awk '{n = $NF; $NF = ""; print n, $0}' "$SCRATCH/profile" | sort -rn | head -n 1)
+    [[ $widest =~ ^[0-9]+\ demo-client\;nagle-delack\;.*\;client__run\;.*\;-\;.*\;--\;.*\;demo-server ]] ||
+        fail "the widest tower is ${widest:0:300}"
+    grep -q nagle-delack "$SCRATCH/svg" || fail "no nagle-delack in the flame graph"
+    zcat "$SCRATCH/pprof" | grep -aq nagle-delack || fail "no nagle-delack in the pprof profile"
+    expect_is "the rights of the flame graph" "$(stat -c %a "$SCRATCH/svg")" 600
+}
+
+case_offwake_thousand_threads() {
+    start_handover 150 1000
+    start_profile -p "$HAND" --json --per-thread
+    open_gate
+    end_profile
+    expect_is "what was lost" "$(profile '.completeness.lost | tostring')" '{}'
+    expect "the threads seen" "$(profile '[.chains[].tid] | unique | length')" '>=' 1000
+    expect_time first_sleep_us hand-first hrtimer_nanosleep
+}
+
+case_offwake_lost_stacks() {
+    start_handover 50
+    start_profile -p "$HAND" -f --stack-storage-size 4
+    open_gate
+    end_profile
+    grep -q '\[lost stack\]' "$SCRATCH/profile" || fail "no lost stack is shown"
+    grep -qE 'netstall: lost: [0-9,]+ waits .* [0-9.]+% of the time' "$SCRATCH/profile.err" ||
+        fail "the loss is not said with its share: $(tail -n 2 "$SCRATCH/profile.err")"
+    # Their time is not lost.
+    expect "the time in all" "$(awk '{sum += $NF} END {print sum}' "$SCRATCH/profile")" '>=' \
+        "$(blocked_in first_sleep_us) + $(blocked_in second_pipe_us) + $(blocked_in third_futex_us)"
+}
+
+case_offwake_filters() {
+    start_handover 100
+    start_profile -t "$SECOND" --json
+    "$NETSTALL" offwake -p "$HAND" -f -m 5000 -M 8000 >"$SCRATCH/limits" 2>/dev/null &
+    local limits=$!
+    "$NETSTALL" offwake -p "$HAND" -f --state 2 >"$SCRATCH/state" 2>"$SCRATCH/state.err" &
+    local state=$!
+    wait_for "$WAIT_LIMIT" has_line profiling "$SCRATCH/state.err" || fail "netstall did not attach"
+    pause 0.5 # the one between has no one to tell
+    open_gate
+    end_profile
+    wait "$limits" && wait "$state" || fail "netstall failed"
+    expect_is "the threads seen with -t" "$(profile '[.chains[] | "\(.comm) \(.tid)"] | unique | join(",")')" "hand-second $SECOND"
+    expect_time second_sleep_us hand-second hrtimer_nanosleep
+    # The first sleeps 6 ms, the others less than 5.
+    grep -q '^hand-first;.*nanosleep' "$SCRATCH/limits" || fail "-m 5000 -M 8000 dropped a wait of 6 ms"
+    ! grep -q '^hand-third;.*nanosleep.*;--;' "$SCRATCH/limits" ||
+        expect "the time of waits of 2 ms within -m 5000" "$(awk '/^hand-third;.*nanosleep/ {sum += $NF} END {print sum}' "$SCRATCH/limits")" '<=' 30000
+    ! grep -q nanosleep "$SCRATCH/state" || fail "--state 2 shows interruptible sleeps"
+}
+
+# A program from its first instruction to its end, which comes before the profile's.
+case_offwake_program() {
+    local status=0
+    TRUTH_STALLS=no TRUTH_EXCHANGES=no
+    "$NETSTALL" offwake 30 --json -- "$HANDOVER" 30 </dev/null >"$SCRATCH/out" 2>"$SCRATCH/err" || status=$?
+    expect_is "the status" "$status" 0
+    grep '^done' "$SCRATCH/out" >"$SCRATCH/handover"
+    sed -n '/^{/,$p' "$SCRATCH/out" >"$SCRATCH/profile"
+    expect_time first_recv_us hand-first sk_wait_data
+    expect_time second_sleep_us hand-second hrtimer_nanosleep
+    expect "the waits of main()" "$(profile '[.chains[] | select(.user | any(. == "main"))] | length')" '>=' 1
+}
+
+# Processes that become other programs while their stacks are unwound.
+case_offwake_exec() {
+    local status=0
+    # shellcheck disable=SC2016
+    "$NETSTALL" offwake 30 -f -- bash -c 'for i in {1..30}; do
+        (sleep 0.03; exec sh -c "sleep 0.05; exec sleep 0.05") & sleep 0.02
+    done; wait' >"$SCRATCH/profile" 2>"$SCRATCH/err" </dev/null || status=$?
+    expect_is "the status" "$status" 0
+    grep -q '^sleep;.*nanosleep' "$SCRATCH/profile" || fail "no sleep of the last program is seen"
+}
+
+case_offwake_bad_input() {
+    refuse() { # refuse STATUS REGEX OPTIONS...
+        local status=0 wanted=$1 regex=$2
+        shift 2
+        timeout 20 "$NETSTALL" offwake "$@" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null || status=$?
+        expect_is "the status of offwake $*" "$status" "$wanted"
+        [ "$(wc -l <"$SCRATCH/err")" = 1 ] && grep -qE "$regex" "$SCRATCH/err" ||
+            fail "offwake $* says: $(head -c 300 "$SCRATCH/err")"
+    }
+    refuse 64 'exclude each other' -u -k
+    refuse 64 'no wait is both' -m 10 -M 5
+    refuse 64 'whole number from 1 to 8' --depth 9 5
+    refuse 64 'another' 5 6
+    refuse 64 'behind --' ./program
+    refuse 64 'fp, dwarf or auto' --unwind lbr
+    refuse 64 'one output' -f --json -p 1
+    refuse 2 'no process has pid 4194303' -p 4194303 1
+    refuse 2 'cannot write to /nowhere/svg' --svg /nowhere/svg -p $$ 1
+}

@@ -66,7 +66,7 @@ case_check_reports() {
     done
 
     # The command: once for a stall, as the caller.
-    grep -qE "^$owner nagle-delack 1 127\.0\.0\.1:[0-9]+ -> 127\.0\.0\.1:[0-9]+$" "$dir/hook" || fail "the command was told: $(head -n 1 "$dir/hook")"
+    grep -qE "^$owner nagle-delack [0-9]+ 127\.0\.0\.1:[0-9]+ -> 127\.0\.0\.1:[0-9]+$" "$dir/hook" || fail "the command was told: $(head -n 1 "$dir/hook")"
     expect "runs of the command" "$(wc -l <"$dir/hook")" '<=' "$count"
 }
 

@@ -55,3 +55,20 @@ case_check_closed_stdout() {
     [ $status = 0 ] || fail "status $status: $(tail -n 1 "$SCRATCH/words")"
     jq -e .schema "$SCRATCH/check.json" >"$SCRATCH/jq" || fail "something else was written into the JSON report"
 }
+
+# A connection that carries nothing but its end is no traffic, though the kernel counts the FIN as a byte.
+case_check_idle_connection() {
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    checked 3 --min-exchanges 0 -- python3 -c '
+import socket, threading
+listener = socket.create_server(("127.0.0.1", 0))
+def serve():
+    listener.accept()[0].close()
+server = threading.Thread(target=serve)
+server.start()
+client = socket.create_connection(listener.getsockname())
+server.join()
+client.recv(1)
+client.close()'
+    has_line 'no byte went over' "$SCRATCH/words" || fail "it says: $(head -n 1 "$SCRATCH/words")"
+}

@@ -203,6 +203,31 @@ static void test_attempts_that_nobody_answered(void **state)
 	run__free(&run);
 }
 
+/* The kernel counts the other end's FIN as a byte: a connection that carried none is idle. */
+static void test_an_idle_connection_is_no_traffic(void **state)
+{
+	struct run run;
+
+	(void)state;
+	run__init(&run);
+	run.report.conn_count = 0;
+	run.options.min_exchanges = 0;
+	run__conn(&run, NS_ROLE_TARGET, 0, 1, 0);
+	run__conn(&run, NS_ROLE_TARGET, 0, 1, 0);
+	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
+	assert_int_equal(run.outcome->doubts[0].kind, DOUBT_NO_TRAFFIC);
+	assert_int_equal(run.outcome->connections, 0);
+	run__conn(&run, NS_ROLE_TARGET, 0, 2, 0);
+	assert_verdict(run__judge(&run), CHECK_WITHIN, 0);
+	assert_int_equal(run.outcome->connections, 1);
+	/* Used in the warm-up, and only closed after it. */
+	run.options.judged_from = START + 1000 * MS;
+	run.facts.has_before = true;
+	run.facts.before.bytes_in = 3;
+	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
+	run__free(&run);
+}
+
 static void test_a_sender_without_answers(void **state)
 {
 	struct run run;
@@ -281,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_every_gate_blind_at_once_has_room),
 		cmocka_unit_test(test_no_connection),
 		cmocka_unit_test(test_attempts_that_nobody_answered),
+		cmocka_unit_test(test_an_idle_connection_is_no_traffic),
 		cmocka_unit_test(test_a_sender_without_answers),
 		cmocka_unit_test(test_too_few_exchanges),
 		cmocka_unit_test(test_cut_short),

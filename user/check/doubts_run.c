@@ -47,10 +47,17 @@ static char *few_exchanges(const struct outcome *outcome, const struct traffic *
 		text__count(wanted, sizeof(wanted), outcome->min_exchanges));
 }
 
+/* What came in may be nothing but the ends of connections. */
+static bool is_nothing(const struct traffic *traffic)
+{
+	return !traffic->bytes_out && !traffic->exchanges &&
+	       traffic->bytes_in <= TRAFFIC_FIN * (traffic->connections + traffic->attempts);
+}
+
 static void judge_traffic(struct outcome *outcome, const struct gate_options *options,
 			  const struct traffic *traffic)
 {
-	bool nothing = !traffic->bytes_out && !traffic->bytes_in && !traffic->exchanges;
+	bool nothing = is_nothing(traffic);
 
 	if (nothing && options->allow_no_traffic)
 		return;

@@ -32,6 +32,8 @@ enum inconclusive {
 /* "pass", "fail", "3"; false: none of these. */
 bool inconclusive__parse(enum inconclusive *mode, const char *text);
 
+#define TRAFFIC_FIN 1 /* what the kernel adds to the bytes received for a FIN */
+
 /* TCP traffic of the target's connections, since netstall first saw each. */
 struct traffic {
 	size_t connections; /* with bytes in either direction, or an exchange */
@@ -41,7 +43,7 @@ struct traffic {
 	 */
 	uint64_t exchanges;
 	uint64_t bytes_out;
-	uint64_t bytes_in;
+	uint64_t bytes_in; /* with TRAFFIC_FIN for each connection that the other end closed */
 	size_t attempts; /* connections without a byte: connects that nobody answered, and idle ones
 			  */
 };

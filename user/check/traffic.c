@@ -18,6 +18,13 @@ static uint64_t greater(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* The kernel's count of bytes received has the other end's FIN in it, as one: that is no traffic.
+ */
+static bool is_used(const struct ns_conn_totals *totals, uint64_t exchanges)
+{
+	return totals->bytes_out || totals->bytes_in > TRAFFIC_FIN || exchanges;
+}
+
 struct traffic traffic__of(const struct report *report)
 {
 	struct traffic traffic = {0};
@@ -36,7 +43,7 @@ struct traffic traffic__of(const struct report *report)
 		traffic.exchanges += exchanges;
 		traffic.bytes_out += totals->bytes_out;
 		traffic.bytes_in += totals->bytes_in;
-		if (totals->bytes_out || totals->bytes_in || exchanges)
+		if (is_used(totals, exchanges))
 			traffic.connections++;
 		else
 			traffic.attempts++;

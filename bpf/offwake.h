@@ -17,6 +17,7 @@
 #define NS_OW_FRAMES 127 /* PERF_MAX_STACK_DEPTH: what the kernel gives */
 #define NS_OW_DEPTH  8   /* hops of a chain */
 #define NS_OW_COMM   16
+#define NS_OW_TIDS   5      /* of -t */
 #define NS_OW_FLAGS  65536u /* buckets of the filters by number; a power of two */
 #define NS_OW_CPUS   1024u  /* a power of two; CPUs beyond share a slot */
 #define NS_OW_RANGES 2

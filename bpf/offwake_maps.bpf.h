@@ -56,8 +56,8 @@ __u8 proc_flags[NS_OW_FLAGS];   /* 1: a target may be among the processes of thi
 __u8 thread_flags[NS_OW_FLAGS]; /* 1: a followed thread may be among those of this bucket */
 __u32 places_numbered[NS_OW_CPUS];
 __u32 sums_numbered[NS_OW_CPUS];
-__u32 only_tid;  /* 0: all threads of the targets */
-__u32 self_tgid; /* netstall's own process, which is no target */
+__u32 only_tids[NS_OW_TIDS]; /* the first 0: all threads of the targets */
+__u32 self_tgid;             /* netstall's own process, which is no target */
 /* The kernel's entry stubs for interrupts. Set before the attach. */
 struct ns_ow_range irq_entries[NS_OW_RANGES];
 

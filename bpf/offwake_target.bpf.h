@@ -8,11 +8,24 @@ static __always_inline bool is_process_of_target(__u32 tgid)
 	return proc_flags[tgid & (NS_OW_FLAGS - 1)] && bpf_map_lookup_elem(&procs, &tgid);
 }
 
+/* Threads were named, and this is none of them. */
+static __always_inline bool is_other_thread(__u32 tid)
+{
+	if (!only_tids[0])
+		return false;
+#pragma unroll
+	for (int i = 0; i < NS_OW_TIDS; i++) {
+		if (only_tids[i] == tid)
+			return false;
+	}
+	return true;
+}
+
 static __always_inline bool is_target(struct task_struct *task)
 {
 	__u32 tgid = task->tgid, tid = task->pid;
 
-	if (only_tid && tid != only_tid)
+	if (is_other_thread(tid))
 		return false;
 	if (settings.user_threads && task->flags & NS_PF_KTHREAD)
 		return false;

@@ -195,6 +195,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check(wishes, state);
 		return 0;
 	}
+	if (key == 'h') /* as bcc's offwaketime has it */
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 	if (parse_side(key, &wishes->offwake) || parse_output(key, arg, wishes) ||
 	    parse_what(key, arg, wishes, state))
 		return 0;
@@ -237,6 +239,7 @@ static const struct argp_option table[] = {
 	{"json", OPT_JSON, 0, 0, "JSON", 4},
 	{"output", 'o', "FILE", 0, "Write there (created for you alone), not to stdout", 4},
 	{"no-color", OPT_NO_COLOR, 0, 0, "No colours on a terminal (also: NO_COLOR set)", 4},
+	{0, 'h', 0, OPTION_HIDDEN, 0, 4},
 	{"verbose", 'v', 0, 0, "Say what is done and what the kernel answers", 4},
 	{0},
 };

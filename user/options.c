@@ -76,6 +76,20 @@ static void parse_pids(char *list, struct target *target, struct argp_state *sta
 	}
 }
 
+static void parse_tids(char *list, struct target *target, struct argp_state *state)
+{
+	char *word, *rest = list;
+
+	target->tid_count = 0;
+	while ((word = strsep(&rest, ","))) {
+		if (target->tid_count == TARGET_TIDS)
+			usage_error(state, "-t takes at most %d tids", TARGET_TIDS);
+		target->tids[target->tid_count++] =
+			options__number(word, "a tid", 1, PID_LIMIT, state);
+	}
+	target->tid = target->tids[0];
+}
+
 static unsigned ring_bytes(const char *text, struct argp_state *state)
 {
 	long bytes = options__number(text, "ringbuf.bytes", 4096, 1 << 30, state);
@@ -135,7 +149,7 @@ static void check_target(const struct target *target, struct argp_state *state)
 		usage_error(state,
 			    "-- PROGRAM is a target of its own: leave out -p, -t, --comm and -c");
 	if (target->tid && (target->pid_count || target->comm || target->cgroup))
-		usage_error(state, "-t names one thread: leave out -p, --comm and -c");
+		usage_error(state, "-t names threads: leave out -p, --comm and -c");
 }
 
 static error_t parse_target(int key, char *arg, struct argp_state *state)
@@ -147,7 +161,7 @@ static error_t parse_target(int key, char *arg, struct argp_state *state)
 		parse_pids(arg, target, state);
 		return 0;
 	case 't':
-		target->tid = options__number(arg, "a tid", 1, PID_LIMIT, state);
+		parse_tids(arg, target, state);
 		return 0;
 	case OPT_COMM:
 		if (!*arg)
@@ -171,6 +185,8 @@ static error_t parse_target(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		check_target(target, state);
+		if (target->tid_count > 1)
+			usage_error(state, "-t takes one thread here; offwake takes several");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -179,9 +195,11 @@ static error_t parse_target(int key, char *arg, struct argp_state *state)
 
 static error_t parse_target_or_none(int key, char *arg, struct argp_state *state)
 {
-	if (key == ARGP_KEY_END && target__is_empty(state->input))
-		return 0;
-	return parse_target(key, arg, state);
+	if (key != ARGP_KEY_END)
+		return parse_target(key, arg, state);
+	if (!target__is_empty(state->input))
+		check_target(state->input, state);
+	return 0;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -228,7 +246,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option target_table[] = {
 	{0, 0, 0, 0, "Target:", 1},
 	{"pid", 'p', "PID[,PID]", 0, "Processes, by pid", 1},
-	{"tid", 't', "TID", 0, "One thread", 1},
+	{"tid", 't', "TID", 0, "One thread (offwake: up to 5, TID,TID)", 1},
 	{"comm", OPT_COMM, "NAME", 0, "Processes of that name, also ones that start later", 1},
 	{"cgroup", 'c', "PATH", 0, "Processes of a cgroup (version 2) and those below it", 1},
 	{"lport", 'L', "PORT", 0, "Only connections with that local port", 1},

@@ -58,7 +58,9 @@ static int find_targets(struct offwake *offwake)
 	err = target__resolve(&target, offwake->tasks, &offwake->set);
 	if (err)
 		return err;
-	offwake->skel->bss->only_tid = offwake->set.only_tid;
+	_Static_assert(TARGET_TIDS == NS_OW_TIDS, "both sides have room for as many");
+	memcpy(offwake->skel->bss->only_tids, offwake->set.only_tids,
+	       sizeof(offwake->set.only_tids));
 	offwake->skel->bss->self_tgid = own_number(offwake);
 	for (size_t i = 0; i < offwake->set.count; i++)
 		watch_process(offwake, offwake->set.processes[i].tgid);

@@ -53,8 +53,8 @@ void target__describe(const struct target *target, char *out, size_t size)
 		append(out, size, "pid %ld", NULL, target->pids[i]);
 	if (target->pid_count > 4)
 		append(out, size, "and %ld more", NULL, target->pid_count - 4);
-	if (target->tid)
-		append(out, size, "thread %ld", NULL, target->tid);
+	for (i = 0; i < target->tid_count; i++)
+		append(out, size, "thread %ld", NULL, target->tids[i]);
 	if (target->comm)
 		append(out, size, "comm %s", text__safe(safe, sizeof(safe), target->comm, 16), 0);
 	if (target->cgroup)
@@ -117,7 +117,7 @@ static int add_pid(const struct tasks *tasks, pid_t pid, struct target_set *set)
 	return 0;
 }
 
-static int add_tid(const struct tasks *tasks, pid_t tid, struct target_set *set)
+static int add_tid(const struct tasks *tasks, pid_t tid, size_t i, struct target_set *set)
 {
 	const struct ns_task_entry *entry = tasks__by_view(tasks, tid);
 
@@ -126,7 +126,8 @@ static int add_tid(const struct tasks *tasks, pid_t tid, struct target_set *set)
 			   tid);
 		return -ESRCH;
 	}
-	set->only_tid = entry->tid;
+	set->only_tids[i] = entry->tid;
+	set->only_tid = set->only_tids[0];
 	add_process(set, entry);
 	return 0;
 }
@@ -234,8 +235,8 @@ int target__resolve(const struct target *target, const struct tasks *tasks, stru
 	memset(set, 0, sizeof(*set));
 	for (i = 0; i < target->pid_count && !err; i++)
 		err = add_pid(tasks, target->pids[i], set);
-	if (!err && target->tid)
-		err = add_tid(tasks, target->tid, set);
+	for (i = 0; i < target->tid_count && !err; i++)
+		err = add_tid(tasks, target->tids[i], i, set);
 	if (!err && target->comm)
 		add_comm(tasks, target->comm, set);
 	if (!err && target->cgroup)

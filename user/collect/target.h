@@ -11,13 +11,16 @@
 #include "user/collect/tasks.h"
 
 #define TARGET_PIDS    64
+#define TARGET_TIDS    5 /* as many as bcc's offwaketime takes */
 #define TARGET_CGROUPS 256
 
 /* As the user said it; pids are those of netstall's own pid namespace. */
 struct target {
 	size_t pid_count;
 	pid_t pids[TARGET_PIDS];
-	pid_t tid; /* 0 none */
+	pid_t tid;        /* 0 none; the first of tids */
+	size_t tid_count; /* more than one: offwake alone */
+	pid_t tids[TARGET_TIDS];
 	const char *comm;
 	const char *cgroup;
 	uint16_t lport;
@@ -30,7 +33,8 @@ struct target {
 struct target_set {
 	size_t count;
 	struct ns_task_entry *processes; /* owned */
-	uint32_t only_tid;
+	uint32_t only_tid;               /* 0 none; the first of only_tids */
+	uint32_t only_tids[TARGET_TIDS];
 	size_t cgroup_count;
 	uint64_t cgroups[TARGET_CGROUPS];
 };

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# offwake's options are those of bcc's offwaketime: the same letters, long names, units and meanings. And the files it writes.
+
+# profile_at_once: the profiles of $PROFILES (NAME: OPTIONS, a line each) of one run of tests/workload/nofp.c, all attached
+# before its gate opens; folded stacks in $SCRATCH/NAME.folded. The program's threads: itself and `rounds`, each 5 kinds of
+# waits of 20 ms in turn; `long-sleep`, one wait as long as all of these together.
+profile_at_once() {
+    local name options pids=() pid
+    start_at_gate "$WORKLOADS/nofp" --rounds 6 --wait 20 --gate
+    while IFS=: read -r name options; do
+        # shellcheck disable=SC2086
+        "$NETSTALL" offwake ${options//PID/$GATED} >"$SCRATCH/$name.folded" 2>"$SCRATCH/$name.err" &
+        pids+=($!)
+    done <<<"$PROFILES"
+    while IFS=: read -r name _; do
+        wait_for "$WAIT_LIMIT" has_line 'netstall: .*Ctrl-C' "$SCRATCH/$name.err" || fail "$name: $(head -c 300 "$SCRATCH/$name.err")"
+    done <<<"$PROFILES"
+    open_gate
+    for pid in "${pids[@]}"; do
+        # The target ends, and offwake with it.
+        wait_for 60 gone "$pid" || fail "offwake did not end with its target"
+        wait "$pid" || fail "offwake ended with status $?: $(tail -qn 1 "$SCRATCH"/*.err | tr '\n' ' ')"
+    done
+}
+# Without its wait at the gate, which began before some of them.
+sum_of_profile() { awk '!/;fgets;|fifo_pipe_read/ { us += $NF } END { print us + 0 }' "$SCRATCH/$1.folded"; }
+folded_with() { grep -c "$2" "$SCRATCH/$1.folded"; }
+expect_folded() { # expect_folded NAME REGEX OPERATOR NUMBER
+    expect "the lines of $1 with $2" "$(folded_with "$1" "$2")" "$3" "$4"
+}
+
+case_offwake_options() {
+    local TRUTH_STALLS=0 TRUTH_EXCHANGES=0
+    local name all
+    PROFILES="all:-p PID
+least:-p PID -m 200000
+most:--pid=PID --max-block-time=199999
+thread:-t PID,PID -f
+user:-p PID -U
+kernel:-p PID --kernel-stacks-only
+delimited:-p PID -d --svg $SCRATCH/wakes.svg --pprof $SCRATCH/wakes.pb.gz
+state:-p PID --state 4 --stack-storage-size 1024"
+    profile_at_once
+    for name in all least most thread user kernel state; do
+        tests/profile/folded.py "$SCRATCH/$name.folded" >/dev/null 2>"$SCRATCH/said" || fail "$name: $(cat "$SCRATCH/said")"
+    done
+    all=$(sum_of_profile all)
+    # Three threads, 600 ms each, and main() at the end for those that are not done.
+    expect "the blocked time, us" "$all" '>=' 1700000
+    expect_folded least 'long_leaf' '>=' 1
+    expect_folded least 'poll_leaf' '==' 0
+    expect_folded most 'poll_leaf' '>=' 2
+    expect_folded most 'long_leaf' '==' 0
+    expect "the sum of short and long waits" "$(($(sum_of_profile least) + $(sum_of_profile most)))" '>=' "0.97 * $all"
+    expect "the sum of short and long waits" "$(($(sum_of_profile least) + $(sum_of_profile most)))" '<=' "1.03 * $all"
+    expect_folded thread '^nofp/' '>=' 5
+    expect_folded thread '^\(rounds\|long-sleep\)' '==' 0
+    expect_folded user '\(^\|;\)poll_leaf;' '>=' 2
+    expect_folded user ';do_syscall_64;' '==' 0
+    expect_folded kernel ';do_syscall_64;' '>=' 2
+    expect_folded kernel ';\(main\|poll_leaf\|_start\);' '==' 0
+    tests/profile/folded.py --delimited "$SCRATCH/delimited.folded" >/dev/null 2>"$SCRATCH/said" || fail "delimited: $(cat "$SCRATCH/said")"
+    expect_folded delimited ';-;entry_SYSCALL_64_after_hwframe;do_syscall_64;.*;--;' '>=' 2
+    expect_folded all ';-;' '==' 0
+    expect_folded state . '==' 0
+    expect_is "the files' modes" "$(stat -c %a "$SCRATCH/wakes.svg" "$SCRATCH/wakes.pb.gz" | tr '\n' ' ')" '600 600 '
+    expect_is "the SVG's frames of one thread" "$(grep -c '<title>long-sleep$' "$SCRATCH/wakes.svg")" 1
+    ! command -v xmllint >/dev/null || xmllint --noout "$SCRATCH/wakes.svg" || fail "the SVG is no XML"
+    ! command -v go >/dev/null || go tool pprof -raw "$SCRATCH/wakes.pb.gz" 2>/dev/null | grep -q 'thread:\[long-sleep\]' ||
+        fail "pprof does not read the profile"
+}
+
+# On a terminal it is a list for people; a duration ends it, before a program too.
+case_offwake_terminal() {
+    command -v script >/dev/null || skip "no script(1)"
+    script -qec "$NETSTALL offwake --no-color -- sleep 0.2" /dev/null >"$SCRATCH/list" || fail "$(tail -n 2 "$SCRATCH/list")"
+    has_line 'sleep/[0-9]* .*1 wait' "$SCRATCH/list" || fail "it says $(tail -n 8 "$SCRATCH/list")"
+    has_line 'waits for  *the time that it asked to sleep' "$SCRATCH/list" || fail "it says $(tail -n 8 "$SCRATCH/list")"
+    "$NETSTALL" offwake -f 0.5 -- sleep 60 >"$SCRATCH/folded" 2>"$SCRATCH/err" &
+    wait_for 60 gone $! || fail "the duration did not end it"
+    tests/profile/folded.py "$SCRATCH/folded" >/dev/null || fail "no folded stacks: $(cat "$SCRATCH/err")"
+}
+
+refused_offwake() { # refused_offwake STATUS REGEX OPTIONS...: one sentence, before anything is watched
+    local status=$1 said=$2 got
+    shift 2
+    "$NETSTALL" offwake "$@" >"$SCRATCH/out" 2>"$SCRATCH/err"
+    got=$?
+    expect_is "the status of offwake $*" "$got" "$status"
+    has_line "$said" "$SCRATCH/err" || fail "offwake $*: $(cat "$SCRATCH/err")"
+    [ ! -s "$SCRATCH/out" ] || fail "offwake $* printed something"
+}
+
+case_offwake_bad_options() {
+    refused_offwake 64 'exclude each other' -u -k
+    refused_offwake 64 'exclude each other' -U -K
+    refused_offwake 64 '-M must not be less' -p $$ -m 20 -M 10
+    refused_offwake 64 'whole number' -p $$ -m 1ms
+    refused_offwake 64 'whole number' -p $$ --stack-storage-size 0
+    refused_offwake 64 'whole number' -p $$ --state S
+    refused_offwake 64 'whole number from 1 to 8' -p $$ --depth 9
+    refused_offwake 64 'duration' -p $$ 0
+    refused_offwake 64 'at most 5 tids' -t 1,2,3,4,5,6
+    refused_offwake 64 'two formats' -p $$ -f --json
+    refused_offwake 2 'cannot write to /nowhere/x: No such file' -p $$ --svg /nowhere/x 1
+    "$NETSTALL" offwake -h >"$SCRATCH/help" || fail "-h is no help"
+    has_line '^ *-M, --max-block-time=US' "$SCRATCH/help" || fail "-h does not say what -M is"
+}
+
+# A full disk is told, and costs no other output.
+case_offwake_full_disk() {
+    local TRUTH_STALLS=0 TRUTH_EXCHANGES=0
+    "$NETSTALL" offwake --svg /dev/full --pprof /dev/full -f -- sleep 0.2 >"$SCRATCH/folded" 2>"$SCRATCH/err"
+    expect_is "the status" $? 2
+    expect "the files told of" "$(grep -c 'not all could be written to /dev/full: No space' "$SCRATCH/err")" '==' 2
+    tests/profile/folded.py "$SCRATCH/folded" >/dev/null || fail "the folded stacks are not whole"
+}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 #
 # Off-CPU profiles of programs that keep no frame pointers, and profiles by cause.
 
@@ -7,7 +7,8 @@ WORKLOADS=${WORKLOADS:-build/tests/workload}
 
 # start_at_gate PROGRAM ARG...: it waits at its gate. Sets GATED (its pid) and GATE.
 start_at_gate() {
-    rm -f "$SCRATCH/gate" && mkfifo "$SCRATCH/gate"
+    rm -f "$SCRATCH/gate" "$SCRATCH/gated" && mkfifo "$SCRATCH/gate"
+    TRUTH_STALLS=no TRUTH_EXCHANGES=its
     "$@" <"$SCRATCH/gate" >"$SCRATCH/gated" 2>"$SCRATCH/gated.err" &
     GATED=$!
     exec {GATE}>"$SCRATCH/gate"
@@ -16,6 +17,7 @@ start_at_gate() {
 
 # start_offwake OPTIONS...: attached when this returns. Sets OFFWAKE_PID; folded stacks go to $SCRATCH/folded.
 start_offwake() {
+    rm -f "$SCRATCH/offwake.err"
     "$NETSTALL" offwake "$@" >"$SCRATCH/folded" 2>"$SCRATCH/offwake.err" &
     OFFWAKE_PID=$!
     wait_for "$WAIT_LIMIT" offwake_stands || fail "offwake did not attach: $(head -c 400 "$SCRATCH/offwake.err")"
@@ -46,3 +48,128 @@ profile_of() {
 
 # us_of REGEX: microseconds of the folded lines that match.
 us_of() { awk -v pattern="$1" '$0 ~ pattern { us += $NF } END { print us + 0 }' "$SCRATCH/folded"; }
+
+# The workload's waits of one kind have all of their callers: $1 a thread's first frames, $2 what it calls, $3 the wait, $4
+# at least and at most so many us.
+expect_callers() {
+    local us
+    us=$(us_of "^$1;run_rounds;$2_outer;$2_middle;$2_leaf;$3")
+    expect "blocked below $1, $2, in us" "$us" '>=' "0.97 * $TRUTH_US"
+    # A machine that is short of CPUs, or emulated, wakes it late.
+    [ -n "$QUICK" ] || expect "blocked below $1, $2, in us" "$us" '<=' "1.5 * $TRUTH_US + 20000"
+}
+
+# Every wait of tests/workload/nofp.c with its callers down to main, or to the thread's start; $1: the program.
+expect_all_callers() {
+    local main="nofp[a-z-]*;_start;.*;main" thread='rounds;[a-z_]*clone3?;start_thread;rounds_thread' start
+    TRUTH_US=$((8 * 1000 * $(field wait_ms "$(grep '^done' "$SCRATCH/gated")")))
+    for start in "$main" "$thread"; do
+        expect_callers "$start" sleep '.*nanosleep;'
+        expect_callers "$start" poll '[a-z_]*poll;'
+        expect_callers "$start" read '[a-z_]*read;'
+        expect_callers "$start" futex '.*timedwait;'
+        expect_callers "$start" signal 'raise;.*;signal_handler;sleep_leaf;.*nanosleep;'
+    done
+    # One wait alone, which had not ended before and comes to no second: it is looked at while it lasts, where the kernel can.
+    grep -q ' bpf_copy_from_user_task$' /proc/kallsyms || return 0
+    expect "the one long sleep, in us" "$(us_of '^long-sleep;.*start_thread;long_thread;long_outer;long_middle;long_leaf;sleep_leaf;')" \
+        '>=' "4.8 * $TRUTH_US"
+}
+
+# share_unknown: of the user frames that frame pointers or call frame information gave, hundredths without a name.
+share_unknown() { awk '{ sub(/ [0-9]+$/, ""); n = split($0, frame, ";"); for (i = 2; i <= n; i++) { all++; unknown += frame[i] == "[unknown]" }
+    } END { print all ? 100 * unknown / all : 0 }' "$SCRATCH/folded"; }
+
+case_offwake_without_frame_pointers() {
+    local way
+    for way in auto dwarf; do
+        profile_of --unwind "$way" -- "$WORKLOADS/nofp" --gate
+        expect_all_callers
+        expect "frames without a name" "$(share_unknown)" '==' 0
+    done
+}
+
+# Statically linked: its libc's functions are its own. By frame pointers its callers are not to be had at all.
+case_offwake_static() {
+    profile_of -- "$WORKLOADS/nofp-static" --gate
+    expect_all_callers
+    profile_of --unwind fp -- "$WORKLOADS/nofp-static" --gate --rounds 2
+    expect "us below main by frame pointers" "$(us_of ';main;run_rounds;')" '==' 0
+}
+
+# With frame pointers these have all but the caller of libc's function, which keeps none.
+case_offwake_frame_pointers() {
+    profile_of --unwind fp -- "$WORKLOADS/nofp-fp" --gate --rounds 2
+    expect "us below main" "$(us_of '^nofp-fp;[^ ]*;main;run_rounds;poll_outer;poll_middle;poll')" '>=' 38000
+    profile_of -- "$WORKLOADS/nofp-fp" --gate
+    expect_all_callers
+}
+
+# ---- by cause ----
+
+# share_of CAUSE: hundredths of all blocked time below this cause.
+share_of() {
+    awk -v cause="$1" '{ split($0, frame, ";"); all += $NF; if (frame[2] == cause) us += $NF } END { print all ? 100 * us / all : 0 }' \
+        "$SCRATCH/folded"
+}
+
+# by_cause_of client|server OPTIONS...: the exchange workload's profile by cause.
+by_cause_of() {
+    local who=$1 pid
+    shift
+    rm -f "$SCRATCH/exchange"
+    start_exchange -- "$@"
+    pid=$CLIENT
+    [ "$who" = client ] || pid=$SERVER
+    start_offwake -p "$pid" --by-cause
+    open_gate
+    end_exchange
+    end_offwake
+    expect "waits whose cause is unknown, in percent" "$(share_of unknown)" '<=' 5
+}
+
+# The widest tower says why, and its chain ends in the delayed-ACK timer.
+case_offwake_by_cause() {
+    by_cause_of client -n "$MANY"
+    expect "nagle-delack, in percent" "$(share_of nagle-delack)" '>=' 95
+    expect "nagle-delack woken from the delayed-ACK timer, in us" "$(us_of ';nagle-delack;.*tcp_delack_timer')" '>=' \
+        "0.95 * $(us_of ';nagle-delack;')"
+}
+case_offwake_by_cause_late_server() {
+    by_cause_of client --mode late-server -n "$FEW"
+    expect "peer-app, in percent" "$(share_of peer-app)" '>=' 90
+    expect "nagle-delack, in percent" "$(share_of nagle-delack)" '==' 0
+    by_cause_of server --mode late-server -n "$FEW"
+    expect "timer, in percent" "$(share_of timer)" '>=' 75
+}
+# A server between bursts of requests: nobody owes it anything.
+case_offwake_by_cause_idle() {
+    by_cause_of server --mode paced -n "$FEW"
+    expect "idle, in percent" "$(share_of idle)" '>=' 80
+    expect "peer-app, in percent" "$(share_of peer-app)" '<=' 10
+}
+
+case_offwake_by_cause_wants_a_target() {
+    "$NETSTALL" offwake --by-cause 1 >"$SCRATCH/folded" 2>"$SCRATCH/offwake.err"
+    expect_is "the status" $? 64
+    has_line 'by-cause' "$SCRATCH/offwake.err" || fail "it does not say why: $(head -c 300 "$SCRATCH/offwake.err")"
+}
+
+# ---- black boxes ----
+
+case_offwake_go() {
+    command -v go >/dev/null || skip "no Go compiler here"
+    GOCACHE=$SCRATCH/go GO111MODULE=off go build -o "$SCRATCH/waits-go" tests/workload/waits.go || fail "it did not build"
+    profile_of -- "$SCRATCH/waits-go"
+    expect "us below main.awaitAnswer" "$(us_of 'main[.]ask;main[.]awaitAnswer;')" '>=' 600000
+    expect "frames without a name, in percent" "$(share_unknown)" '<=' 5
+}
+
+# The event loop keeps 12 KiB on its stack, and JavaScript that is interpreted has names only by that option of V8.
+case_offwake_node() {
+    command -v node >/dev/null || skip "no Node here"
+    profile_of -C stack.bytes=65536 -- node --perf-basic-prof --interpreted-frames-native-stack tests/workload/waits.js
+    rm -f "/tmp/perf-$GATED.map"
+    expect "us in the event loop" "$(us_of '^node;.*node::Start;.*;uv_run;uv__io_poll;')" '>=' 400000
+    expect "us below the JavaScript functions" "$(us_of '^node;.*node::Start;.*onAnswer.*blockInJavaScript.*AtomicsWait')" '>=' 400000
+}

@@ -206,7 +206,7 @@ int live__run(const struct live_options *options, struct live **out)
 		live__free(live);
 		return err;
 	}
-	privileges__drop(options->program != 0);
+	privileges__drop();
 	live->started_ns = live->progress_ns = now_ns();
 	session__poll(live->session);
 	announce(live);

@@ -127,7 +127,7 @@ static struct profile *watch(struct run *run)
 {
 	if (open_all(run))
 		return NULL;
-	privileges__drop(run->program != NULL);
+	privileges__drop();
 	announce(run);
 	if (!let_go(run))
 		return NULL;

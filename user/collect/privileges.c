@@ -12,20 +12,17 @@
 
 #include "user/base/log.h"
 
-void privileges__drop(bool own_program)
+void privileges__drop(void)
 {
-	const cap_value_t kept[] = {CAP_BPF, CAP_KILL};
+	const cap_value_t kept = CAP_BPF;
 	cap_t now = cap_get_proc(), caps = cap_init();
 	cap_flag_value_t have;
-	int i, count = own_program ? 2 : 1;
 
 	if (!now || !caps)
 		goto out;
-	for (i = 0; i < count; i++) {
-		if (cap_get_flag(now, kept[i], CAP_PERMITTED, &have) || have != CAP_SET)
-			continue;
-		cap_set_flag(caps, CAP_PERMITTED, 1, &kept[i], CAP_SET);
-		cap_set_flag(caps, CAP_EFFECTIVE, 1, &kept[i], CAP_SET);
+	if (!cap_get_flag(now, kept, CAP_PERMITTED, &have) && have == CAP_SET) {
+		cap_set_flag(caps, CAP_PERMITTED, 1, &kept, CAP_SET);
+		cap_set_flag(caps, CAP_EFFECTIVE, 1, &kept, CAP_SET);
 	}
 	if (cap_set_proc(caps) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		log__debug("capabilities were not dropped: %s", strerror(errno));

@@ -8,10 +8,10 @@
 
 /*
  * Keep CAP_BPF alone (tables are still read and iterators run, which Linux before 6.x
- * wants it for), and CAP_KILL with a program of ours that may run as another user. The right
- * to look into other processes stays with a small process of ours: opener.h.
+ * wants it for). The right to look into other processes stays with a small process of ours,
+ * opener.h; that to signal a program of another user, with another: run/keeper.h.
  */
-void privileges__drop(bool own_program);
+void privileges__drop(void);
 
 /* The user who called sudo; false: we were not called by sudo. */
 bool privileges__caller(uid_t *uid, gid_t *gid);

@@ -73,20 +73,20 @@ case_check_over() {
 case_check_pid() {
     start_exchange -- --mode split -n 30
     start_check -d 60 -p "$CLIENT"
-    wait_for "$WAIT_LIMIT" has_line 'netstall: tracing' "$SCRATCH/check.err" || fail "did not attach"
+    wait_for "$WAIT_LIMIT" has_line 'netstall: tracing' "$SCRATCH/check.err" || fail "did not attach: $(cat "$SCRATCH/check.err" "$SCRATCH/text")"
     open_gate
     end_exchange
     end_check 1
     expect "nagle-delack stalls" "$(report '.gates[] | select(.name == "nagle-delack").count')" '>=' $((TRUTH_STALLS - 1))
     start_exchange -- --mode nodelay -n 0
     start_check -p "$CLIENT"
-    wait_for "$WAIT_LIMIT" has_line 'netstall: tracing' "$SCRATCH/check.err" || fail "did not attach"
+    wait_for "$WAIT_LIMIT" has_line 'netstall: tracing' "$SCRATCH/check.err" || fail "did not attach: $(cat "$SCRATCH/check.err" "$SCRATCH/text")"
     open_gate
     pause 0.5
     kill -INT "$CHECK_PID"
     end_check 0
     start_check -d 60 -p "$CLIENT"
-    wait_for "$WAIT_LIMIT" has_line 'netstall: tracing' "$SCRATCH/check.err" || fail "did not attach"
+    wait_for "$WAIT_LIMIT" has_line 'netstall: tracing' "$SCRATCH/check.err" || fail "did not attach: $(cat "$SCRATCH/check.err" "$SCRATCH/text")"
     pause 0.5
     kill -TERM "$CHECK_PID"
     end_check 3

@@ -6,6 +6,7 @@
 
 NETSTALL=${NETSTALL:-build/netstall}
 EXCHANGE=${EXCHANGE:-build/tests/workload/exchange}
+export NETSTALL EXCHANGE # shells that a case starts want them too
 WAIT_LIMIT=${WAIT_LIMIT:-60} # seconds; a load takes long in an emulated machine
 
 fail() { echo "$*" >"$SCRATCH/why"; exit 1; }

@@ -94,7 +94,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnetstall.a
 
 # What unwinds user stacks needs no kernel side.
 SYMBOLS_OBJS := $(patsubst %,$(B)/user/collect/%.o,symbols mapped maps image_files image_names image_lines \
-	debug_file name_cache perfmap demangle opener)
+	debug_file name_cache perfmap demangle go_names opener)
 UNWIND_OBJS := $(patsubst %,$(B)/user/collect/%.o,unwound unwind images) $(SYMBOLS_OBJS)
 UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound test_symbols)
 $(UNWIND_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a

@@ -52,3 +52,50 @@ SCRIPT
     end_trace
     expect_lines
 }
+
+# Black boxes: a stripped Go program, and Node with its map of generated code, in one profile.
+case_symbols_go_and_node() {
+    local pids=() names=() name
+    if command -v go >/dev/null; then
+        cat >"$SCRATCH/pauses.go" <<'GO'
+package main
+
+import "syscall"
+
+//go:noinline
+func pauseHere() {
+	pause := syscall.Timespec{Nsec: 20000000}
+	syscall.Nanosleep(&pause, nil)
+}
+
+func main() {
+	for {
+		pauseHere()
+	}
+}
+GO
+        GOCACHE=$SCRATCH/cache GOFLAGS=-mod=mod GOPROXY=off go build -ldflags='-s -w' -o "$SCRATCH/pauses" "$SCRATCH/pauses.go" >"$SCRATCH/build" 2>&1 ||
+            fail "go build: $(head -c 300 "$SCRATCH/build")"
+        "$SCRATCH/pauses" &
+        pids+=($!) names+=('main.main;main.pauseHere;syscall.Nanosleep;')
+    fi
+    if command -v node >/dev/null; then
+        # Atomics.wait() blocks the thread itself, in a function of the script's own.
+        cat >"$SCRATCH/waits.js" <<'JS'
+const cell = new Int32Array(new SharedArrayBuffer(4));
+function waitInScript() { Atomics.wait(cell, 0, 0, 20); }
+function again() { waitInScript(); setImmediate(again); }
+again();
+JS
+        node --perf-basic-prof --interpreted-frames-native-stack "$SCRATCH/waits.js" &
+        pids+=($!) names+=('JS:[~^*]*again [^;]*;JS:[~^*]*waitInScript [^;]*waits.js')
+        CLEANUP+=("rm -f /tmp/perf-$!.map")
+    fi
+    [ ${#pids[@]} -gt 0 ] || skip "neither go nor node is here"
+    pause 1 # node writes its map as it warms up
+    timeout 60 "$NETSTALL" offwake "${ATTACH[@]}" -p "$(IFS=, && echo "${pids[*]}")" -f 2 >"$SCRATCH/folded" 2>"$SCRATCH/folded.err" ||
+        fail "offwake: $(head -c 300 "$SCRATCH/folded.err")"
+    for name in "${names[@]}"; do
+        grep -q "$name" "$SCRATCH/folded" || fail "no $name in: $(head -n 3 "$SCRATCH/folded" | cut -c1-300)"
+    done
+}

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "user/base/xalloc.h"
+#include "user/collect/go_names.h"
 
 #define SEGMENTS 16 /* executable ones; there are one or two */
 
@@ -211,34 +212,53 @@ static void keep(struct image_names *names, struct raw *raw, size_t count)
 	}
 }
 
+/* All symbols of a file, unsorted. */
+struct heap {
+	struct image_names *names;
+	struct raw *v;
+	size_t count, room;
+};
+
+static void add(struct heap *heap, uint64_t start, uint64_t end, const char *name, uint32_t worth)
+{
+	if (heap->count == IMAGE_SYMBOLS) {
+		heap->names->refused++;
+		return;
+	}
+	if (heap->count == heap->room) {
+		heap->room = heap->room ? heap->room * 2 : 256;
+		heap->v = xreallocarray(heap->v, heap->room, sizeof(*heap->v));
+	}
+	heap->v[heap->count++] = (struct raw){{start, end < start ? start : end, name}, worth};
+}
+
+static void add_go_function(void *context, uint64_t start, uint64_t end, const char *name)
+{
+	add(context, start, end, name, 0); /* what the symbol table says goes first */
+}
+
 static void read_symbols(struct image_names *names)
 {
 	int total = dwfl_module_getsymtab(names->module);
-	struct raw *raw;
-	size_t count = 0;
+	struct heap heap = {.names = names};
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(names->module, &bias);
 
-	if (total <= 0)
-		return;
-	raw = xcalloc(total < (int)IMAGE_SYMBOLS ? total : (int)IMAGE_SYMBOLS, sizeof(*raw));
 	for (int i = 0; i < total; i++) {
 		GElf_Addr address;
 		GElf_Sym symbol;
 		const char *name = dwfl_module_getsym_info(names->module, i, &symbol, &address,
 							   NULL, NULL, NULL);
 
-		if (!name || !is_code(names, &symbol, address, name))
-			continue;
-		if (count == IMAGE_SYMBOLS) {
-			names->refused++;
-			continue;
-		}
-		raw[count].symbol = (struct symbol){address, address + symbol.st_size, name};
-		if (raw[count].symbol.end < address)
-			raw[count].symbol.end = address;
-		raw[count++].worth = worth_of(&symbol, name);
+		if (name && is_code(names, &symbol, address, name))
+			add(&heap, address, address + symbol.st_size, name,
+			    worth_of(&symbol, name));
 	}
-	keep(names, raw, count);
-	free(raw);
+	if (elf)
+		go_names__read(elf, add_go_function, &heap);
+	if (heap.count)
+		keep(names, heap.v, heap.count);
+	free(heap.v);
 }
 
 const char *image_names__find(const struct image_names *names, uint64_t address, uint64_t *offset)

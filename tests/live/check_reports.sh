@@ -3,8 +3,6 @@
 #
 # What `netstall check` leaves behind: its reports, the stalls that it keeps, the command that it runs.
 
-QUICK_CASES+=" check_reports "
-
 # check OPTIONS...: the workload's six split requests under `netstall check`. Sets STATUS; its text is in $SCRATCH/text.
 check() {
     STATUS=0

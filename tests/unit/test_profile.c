@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/profile_fixture.h"
+#include "user/render/frames.h"
 
 static void print_top(FILE *out, const struct profile *profile)
 {
@@ -214,6 +215,40 @@ static void folded_names_cannot_break_a_line(void **state)
 	(void)state;
 }
 
+/* flamegraph.pl's own rule: a blank, digits, and perhaps a point and digits again, at the end. */
+static bool ends_in_number(const char *text)
+{
+	const char *blank = strrchr(text, ' ');
+	size_t digits = blank ? strspn(blank + 1, "0123456789") : 0;
+	const char *rest = blank ? blank + 1 + digits : text;
+
+	return digits && (!*rest || (*rest == '.' && !rest[1 + strspn(rest + 1, "0123456789")]));
+}
+
+static void any_name_is_one_frame(void **state)
+{
+	static const char bytes[] = "a;- 1.\n\t\\\x1b\xc3\xa9\xff\xe2\x80\xae<&";
+	char name[12], text[FRAME_TEXT];
+	unsigned random = 1;
+
+	for (int i = 0; i < 200000; i++) {
+		size_t length = (random >> 16) % sizeof(name);
+
+		for (size_t at = 0; at < length; at++) {
+			random = random * 1103515245 + 12345;
+			name[at] = bytes[(random >> 16) % (sizeof(bytes) - 1)];
+		}
+		random = random * 1103515245 + 12345;
+		frame__text(text, name, length);
+		assert_true(*text && strcmp(text, "-") && strcmp(text, "--"));
+		assert_null(strpbrk(text, ";\n\t\x1b"));
+		assert_true(text[strlen(text) - 1] != ' ');
+		if (ends_in_number(text))
+			fail_msg("'%s' ends in a number", text);
+	}
+	(void)state;
+}
+
 static void empty_profile_is_no_line(void **state)
 {
 	assert_folded(empty_profile(), "");
@@ -317,6 +352,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(folded_keeps_the_sum),
 		cmocka_unit_test(folded_joins_what_reads_alike),
 		cmocka_unit_test(folded_names_cannot_break_a_line),
+		cmocka_unit_test(any_name_is_one_frame),
 		cmocka_unit_test(empty_profile_is_no_line),
 		cmocka_unit_test(top_tells_the_chain),
 		cmocka_unit_test(top_tells_losses_with_their_share),

@@ -5,8 +5,8 @@
 
 CONNECTIONS=${CONNECTIONS:-${EXCHANGE%/*}/connections}
 
-# checked STATUS ARGUMENTS...: a check that ends with that status; its text in $SCRATCH/text, its JSON in $SCRATCH/report.
-checked() {
+# checked_as STATUS ARGUMENTS...: a check that ends with that status; its text in $SCRATCH/text, its JSON in $SCRATCH/report.
+checked_as() {
     local wanted=$1 status
     shift
     timeout 100 "$NETSTALL" check "${ATTACH[@]}" --json "$SCRATCH/report" "$@" >"$SCRATCH/text" 2>"$SCRATCH/check.err"
@@ -30,7 +30,7 @@ program_is() { # program_is END STATUS
     expect_is "the program's status" "$(report .program.status)" "$2"
 }
 doubts() { report '[.doubts[].kind] | join(" ")'; }
-says() { grep -Eq "$1" "$SCRATCH/text" "$SCRATCH/check.err" || fail "no word of '$1': $(head -c 600 "$SCRATCH/text")"; }
+says() { grep -Esq "$1" "$SCRATCH/text" "$SCRATCH/check.err" || fail "no word of '$1': $(head -c 600 "$SCRATCH/text")"; }
 # Processes of a test are told from others by the odd times that they sleep for.
 sleeper() { pgrep -f "^sleep $1\$"; }
 no_sleeper() { ! sleeper "$1" >/dev/null; }
@@ -41,7 +41,7 @@ BAD_LOAD=("$EXCHANGE" --gate none --mode split -n 10)
 # ---- what it finds ----
 
 case_check_within() {
-    checked 0 -- "${GOOD_LOAD[@]}"
+    checked_as 0 -- "${GOOD_LOAD[@]}"
     verdict_is within
     program_is exited 0
     says '^PASS'
@@ -52,7 +52,7 @@ case_check_within() {
 
 # Also: all reports at the same time, the flight recorder, the command, the budget, and at most 25 lines.
 case_check_over() {
-    checked 1 --junit "$SCRATCH/junit" --tap "$SCRATCH/tap" --keep "$SCRATCH/keep" --keep-max 2 \
+    checked_as 1 --junit "$SCRATCH/junit" --tap "$SCRATCH/tap" --keep "$SCRATCH/keep" --keep-max 2 \
         --on-stall "touch $SCRATCH/stalled" -- "${BAD_LOAD[@]}"
     verdict_is over
     program_is exited 0
@@ -65,8 +65,8 @@ case_check_over() {
     [ ! -e "$SCRATCH/keep/003-nagle-delack.json" ] || fail "more kept than --keep-max"
     [ -e "$SCRATCH/stalled" ] || fail "--on-stall did not run"
     expect_is "the mode of a report" "$(stat -c %a "$SCRATCH/junit")" 600
-    checked 0 --budget nagle-delack=100 -- "${BAD_LOAD[@]}"
-    checked 0 --budget nagle-delack=none -- "${BAD_LOAD[@]}"
+    checked_as 0 --budget nagle-delack=100 -- "${BAD_LOAD[@]}"
+    checked_as 0 --budget nagle-delack=none -- "${BAD_LOAD[@]}"
 }
 
 # Of a program that runs already: Ctrl-C is its usual end, but not before -d is over.
@@ -93,35 +93,24 @@ case_check_pid() {
     expect_is "doubts" "$(doubts)" cut-short
 }
 
-case_check_baseline() {
-    checked 0 --save-baseline "$SCRATCH/baseline" -- "${GOOD_LOAD[@]}"
-    cp "$SCRATCH/baseline" "$SCRATCH/first"
-    checked 0 --save-baseline "$SCRATCH/baseline" --baseline "$SCRATCH/first" -- "${GOOD_LOAD[@]}"
-    cmp -s "$SCRATCH/baseline" "$SCRATCH/first" || fail "the baseline changed though nothing did"
-    checked 1 --budget nagle-delack=none --baseline "$SCRATCH/baseline" -- "${BAD_LOAD[@]}"
-    says 'nagle-delack.* more'
-    checked 3 --baseline "$SCRATCH/none" -- "${GOOD_LOAD[@]}"
-    expect_is "doubts" "$(doubts)" baseline
-}
-
 # ---- what it does not ----
 
 case_check_inconclusive() {
-    checked 3 -- true
+    checked_as 3 -- true
     expect_is "doubts" "$(doubts)" no-traffic
-    checked 0 --allow-no-traffic -- true
-    checked 0 --inconclusive=pass -- true
-    checked 1 --inconclusive=fail -- true
-    checked 3 --min-exchanges 501 -- "${GOOD_LOAD[@]}"
+    checked_as 0 --allow-no-traffic -- true
+    checked_as 0 --inconclusive=pass -- true
+    checked_as 1 --inconclusive=fail -- true
+    checked_as 3 --min-exchanges 501 -- "${GOOD_LOAD[@]}"
     expect_is "doubts" "$(doubts)" exchanges
-    checked 3 -p 4194304
+    checked_as 3 -p 4194304
     expect_is "doubts" "$(doubts)" no-target
-    checked 3 -- "$CONNECTIONS" closed 50
+    checked_as 3 -- "$CONNECTIONS" closed 50
 }
 
 # A stall that was proven is none the less one; a run without is no proof of anything.
 case_check_lost_events() {
-    checked 3 -C ringbuf.bytes=4096 -- "$CONNECTIONS" short 3000
+    checked_as 3 -C ringbuf.bytes=4096 -- "$CONNECTIONS" short 3000
     [[ $(doubts) = *lost* ]] || fail "the doubt is '$(doubts)'"
     expect "events lost" "$(report .watched.lost)" '>' 0
 }
@@ -131,10 +120,10 @@ case_check_unable() {
     expect_is "the status" $? 2
     says 'cannot write to /nonexistent/x'
     [ ! -e "$SCRATCH/ran" ] || fail "the program ran though its report could not be written"
-    checked 2 --tap /dev/full -- "${GOOD_LOAD[@]}"
+    checked_as 2 --tap /dev/full -- "${GOOD_LOAD[@]}"
     verdict_is within # it was written before
     says 'not all could be written to /dev/full: No space left'
-    checked 1 --tap /dev/full -- "${BAD_LOAD[@]}"
+    checked_as 1 --tap /dev/full -- "${BAD_LOAD[@]}"
     timeout 60 setpriv --bounding-set -bpf,-perfmon,-sys_admin --inh-caps -bpf,-perfmon,-sys_admin "$NETSTALL" check \
         "${ATTACH[@]}" --json "$SCRATCH/report" -- touch "$SCRATCH/ran" >"$SCRATCH/text" 2>"$SCRATCH/check.err"
     expect_is "the status without capabilities" $? 2
@@ -156,36 +145,36 @@ case_check_usage() {
 # ---- the program ----
 
 case_check_program_fails() {
-    checked 4 -- sh -c 'exit 7'
+    checked_as 4 -- sh -c 'exit 7'
     program_is exited 7
     verdict_is program-failed
-    checked 4 -- sh -c 'kill -SEGV $$'
+    checked_as 4 -- sh -c 'kill -SEGV $$'
     program_is signalled 139
-    checked 4 -- /nonexistent/program
+    checked_as 4 -- /nonexistent/program
     program_is not-found 127
-    checked 4 -- no-such-program-anywhere
+    checked_as 4 -- no-such-program-anywhere
     program_is not-found 127
     printf 'echo no mode' >"$SCRATCH/plain"
-    checked 4 -- "$SCRATCH/plain"
+    checked_as 4 -- "$SCRATCH/plain"
     program_is not-run 126
     printf '\177ELF\0\1\2' >"$SCRATCH/garbage" && chmod 755 "$SCRATCH/garbage"
-    checked 4 -- "$SCRATCH/garbage"
+    checked_as 4 -- "$SCRATCH/garbage"
     program_is not-run 126
-    checked 4 -- "$EXCHANGE" --gate none --mode no-such-mode
+    checked_as 4 -- "$EXCHANGE" --gate none --mode no-such-mode
     program_is exited 64
 }
 
 # Over budget as well: that the program failed comes first, and the stalls are told.
 case_check_fails_and_stalls() {
-    checked 4 -- sh -c '"$@"; exit 3' sh "${BAD_LOAD[@]}"
+    checked_as 4 -- sh -c '"$@"; exit 3' sh "${BAD_LOAD[@]}"
     program_is exited 3
     expect_is "the gate" "$(report '.gates[] | select(.name == "nagle-delack").state')" over
 }
 
 # Its children are watched, also those of another session; what runs on is counted and left alone.
 case_check_children() {
-    checked 1 -- sh -c 'setsid "$@" & wait' sh "${BAD_LOAD[@]}"
-    checked 0 -- sh -c '"$@"; setsid sleep 31.4 >/dev/null 2>&1 & setsid sleep 31.4 >/dev/null 2>&1 & exit 0' sh "${GOOD_LOAD[@]}"
+    checked_as 1 -- sh -c 'setsid "$@" & wait' sh "${BAD_LOAD[@]}"
+    checked_as 0 -- sh -c '"$@"; setsid sleep 31.4 >/dev/null 2>&1 & setsid sleep 31.4 >/dev/null 2>&1 & exit 0' sh "${GOOD_LOAD[@]}"
     expect_is "orphans" "$(report .program.orphans)" 2
     says '2 processes of it still ran'
     expect_is "sleepers that were left alone" "$(sleeper 31.4 | wc -l)" 2
@@ -194,7 +183,7 @@ case_check_children() {
 }
 
 case_check_timeout() {
-    checked 4 --timeout 1 -- sh -c 'trap "" TERM; setsid sleep 32.5 & sleep 32.5; sleep 32.5'
+    checked_as 4 --timeout 1 -- sh -c 'trap "" TERM; setsid sleep 32.5 & sleep 32.5; sleep 32.5'
     program_is timed-out 137
     no_sleeper 32.5 || fail "still there: $(sleeper 32.5)"
     expect "how long it ran, ms" "$(report .program.ran_ms)" '>' 5900
@@ -202,10 +191,10 @@ case_check_timeout() {
 
 # -d is over: what runs on is ended, and that is no failure; with --until-exit it is awaited.
 case_check_duration() {
-    checked 0 -d 1 -- sh -c '"$@"; setsid sleep 33.5 & sleep 33.5' sh "${GOOD_LOAD[@]}"
+    checked_as 0 -d 1 -- sh -c '"$@"; setsid sleep 33.5 & sleep 33.5' sh "${GOOD_LOAD[@]}"
     expect_is "the program's end" "$(report .program.end)" outlived
     no_sleeper 33.5 || fail "still there: $(sleeper 33.5)"
-    checked 4 -d 0.5 --until-exit -- sh -c 'sleep 1; exit 5'
+    checked_as 4 -d 0.5 --until-exit -- sh -c 'sleep 1; exit 5'
     program_is exited 5
     expect "what was judged, ms" "$(report .watched.judged_ms)" '<' 950
 }
@@ -249,18 +238,18 @@ case_check_server() {
     serve='exchange=$1; port=$2; shift 2; "$exchange" --gate none --mode split -n 5; sleep 0.2
         "$exchange" --server-only --gate none --mode nodelay --port $port & server=$!; sleep 0.4
         "$exchange" --client-only --gate none --mode nodelay --port $port -n 200; kill $server; wait; exit 0'
-    checked 0 --wait-port "$port" -- sh -c "$serve" sh "$EXCHANGE" "$port"
+    checked_as 0 --wait-port "$port" -- sh -c "$serve" sh "$EXCHANGE" "$port"
     expect_is "exchanges" "$(report .watched.exchanges)" 200
     expect "the warm-up, ms" "$(report .watched.warmup_ms)" '>' 200
-    checked 0 --warmup 1 -- sh -c '"$@"; sleep 1; exec "$0" --gate none --mode nodelay -n 200' "$EXCHANGE" "${BAD_LOAD[@]}"
+    checked_as 0 --warmup 1 -- sh -c '"$@"; sleep 1; exec "$0" --gate none --mode nodelay -n 200' "$EXCHANGE" "${BAD_LOAD[@]}"
     expect_is "exchanges" "$(report .watched.exchanges)" 200
-    checked 4 --timeout 1 --wait-port "$port" -- sleep 36.5
+    checked_as 4 --timeout 1 --wait-port "$port" -- sleep 36.5
     expect_is "the program's end" "$(report .program.end)" not-ready
     no_sleeper 36.5 || fail "still there: $(sleeper 36.5)"
 }
 
 case_check_short_connections() {
-    checked 0 -- "$CONNECTIONS" short 10000
+    checked_as 0 -- "$CONNECTIONS" short 10000
     expect_is "connections" "$(report .watched.connections)" 10000
     expect_is "exchanges" "$(report .watched.exchanges)" 10000
 }

@@ -50,7 +50,7 @@ start_exchange() {
         shift
     done
     shift
-    rm -f "$SCRATCH/gate" && mkfifo "$SCRATCH/gate"
+    rm -f "$SCRATCH/gate" "$SCRATCH/exchange" && mkfifo "$SCRATCH/gate" # nor is what an earlier one said read
     "${prefix[@]}" "$EXCHANGE" --gate stdin "$@" <"$SCRATCH/gate" >"$SCRATCH/exchange" 2>"$SCRATCH/exchange.err" &
     EXCHANGE_PID=$!
     exec {GATE}>"$SCRATCH/gate"

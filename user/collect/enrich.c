@@ -132,7 +132,8 @@ static void note_process(struct enrich *enrich, const struct ns_process *process
 	if (!(process->role & (NS_ROLE_TARGET | NS_ROLE_PEER)))
 		return;
 	symbols__note(enrich->symbols, process->head.tgid);
-	unwinder__note(enrich->unwinder, process->head.tgid);
+	if (enrich->told_count <= IMAGES_PROCESSES) /* further ones would push out the first */
+		unwinder__note(enrich->unwinder, process->head.tgid);
 }
 
 static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm, uint64_t ts)

@@ -24,7 +24,7 @@ case_check_reports() {
     chmod 755 "$SCRATCH"
     mkdir "$dir" && chown $owner:$owner "$dir"
     # shellcheck disable=SC2016
-    SUDO_UID=$owner SUDO_GID=$owner GITHUB_STEP_SUMMARY=$SCRATCH/summary check --keep "$dir/kept" --keep-max 2 \
+    SUDO_UID=$owner SUDO_GID=$owner GITHUB_STEP_SUMMARY=$SCRATCH/summary GITHUB_WORKSPACE=$PWD check --keep "$dir/kept" --keep-max 2 \
         --junit "$dir/junit.xml" --json "$dir/check.json" --tap "$dir/tap" --github --on-stall-shell --on-stall-every 0.01 \
         --on-stall 'echo "$(id -u) $NETSTALL_CAUSE $NETSTALL_STALL $NETSTALL_CONNECTION" >>'"$dir/hook"
     expect_is "the exit status" $STATUS 1

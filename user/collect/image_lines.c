@@ -245,12 +245,30 @@ static void set_path(char *out, size_t size, const char *path)
 	out[used] = '\0';
 }
 
+/*
+ * DWARF 5 names files from the folder that they were compiled in; whoever built in a folder of its
+ * own would look for them in the wrong place.
+ */
+static void set_source(struct image_line *out, Dwarf_Die *unit, const char *path)
+{
+	Dwarf_Attribute attribute;
+	const char *folder = NULL;
+	char joined[2 * sizeof(out->path)];
+
+	if (path && *path != '/')
+		folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	if (folder && *folder == '/' &&
+	    (size_t)snprintf(joined, sizeof(joined), "%s/%s", folder, path) < sizeof(joined))
+		path = joined;
+	set_path(out->path, sizeof(out->path), path);
+}
+
 static void set_place(struct image_line *out, Dwarf_Die *unit, uint64_t address)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
 
 	out->line = 0;
-	set_path(out->path, sizeof(out->path), line ? dwarf_linesrc(line, NULL, NULL) : NULL);
+	set_source(out, unit, line ? dwarf_linesrc(line, NULL, NULL) : NULL);
 	if (line)
 		dwarf_lineno(line, &out->line);
 }
@@ -268,7 +286,7 @@ static void set_call_place(struct image_line *out, Dwarf_Die *unit, Dwarf_Die *i
 	dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line);
 	if (!dwarf_getsrcfiles(unit, &files, &count) && file < count)
 		path = dwarf_filesrc(files, file, NULL, NULL);
-	set_path(out->path, sizeof(out->path), path);
+	set_source(out, unit, path);
 	out->line = (int)line;
 }
 

@@ -102,7 +102,7 @@ static void print_rest(FILE *out, const struct render_style *style, size_t rest,
 {
 	char count[TEXT_COUNT], time[TEXT_DURATION], share[TEXT_PERCENT];
 
-	if (rest > 0)
+	if (rest > 0 && ns > 0)
 		fprintf(out, "%*s%sand %s more %s%s, %s, %s%s\n", INDENT, "",
 			colour__on(style, COLOUR_DIM), text__count(count, sizeof(count), rest),
 			what, rest > 1 ? "s" : "", text__duration(time, sizeof(time), ns),

@@ -75,7 +75,7 @@ static void lay_out(struct drawing *drawing)
 				drawing->pruned_ns += nodes[child].ns;
 		}
 		if (!is_drawn(drawing, at))
-			drawing->pruned++;
+			drawing->pruned += nodes[at].ns > 0;
 		else if (nodes[at].depth >= drawing->levels)
 			drawing->levels = nodes[at].depth + 1;
 		at = flame__next(drawing->flame, at);

@@ -42,7 +42,7 @@ CASE_LIMIT=${CASE_LIMIT:-300} # seconds
 QUICK_CASES=" medley split split_new_socket all_counts_every_write netns pid_namespace
     sites sites_library_opened_later holds_zero_window holds_pacing holds_cork_then_nagle holds_nodelay_midway
     requests_split requests_late_server requests_many_connections http check_reliability
-    offwake_handover offwake_stall "
+    offwake_handover offwake_stall offwake_without_frame_pointers "
 
 . tests/live/lib.sh
 [ ${#CASES[@]} -gt 0 ] || CASES=(tests/live/*.sh)

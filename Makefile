@@ -96,12 +96,12 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnetstall.a
 SYMBOLS_OBJS := $(patsubst %,$(B)/user/collect/%.o,symbols mapped maps image_files image_names image_lines \
 	debug_file name_cache perfmap demangle go_names opener)
 UNWIND_OBJS := $(patsubst %,$(B)/user/collect/%.o,unwound unwind images) $(SYMBOLS_OBJS)
-UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound test_symbols)
+UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound test_symbols test_image_names)
 $(UNWIND_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka
 
-$(B)/tests/unit/test_symbols: | $(NAMES) $(SITES)
+$(B)/tests/unit/test_symbols $(B)/tests/unit/test_image_names: | $(NAMES) $(SITES)
 
 # Of the demo's workload, the parts that are pure.
 $(B)/tests/unit/test_workload: $(B)/user/demo/script.o $(B)/user/demo/summary.o

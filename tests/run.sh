@@ -75,6 +75,27 @@ run_schema() {
     /usr/bin/python3 tests/schema/validate.py docs/profile-schema.json "$made"/profile-*.json
     /usr/bin/python3 tests/schema/validate.py docs/check-schema.json tests/golden/check/*.expected | sed 's|schema/|schema/check-|'
     validate_junit "$made"
+    validate_tap "$made"
+}
+
+# The TAP of each golden check by Perl's reader: what it cannot read, or what does not add up, is a parse error.
+validate_tap() {
+    local check name
+    if ! command -v prove >/dev/null; then
+        echo "skip schema/tap: perl is not installed, see scripts/deps.sh"
+        return
+    fi
+    for check in tests/golden/check/*.check; do
+        name=$(basename "$check" .check)
+        "$B/tests/golden/check/render_check" "$check" tap >"$1/$name.tap"
+        # A failing check is a failing test: only what follows "Parse errors" is ours.
+        prove -e cat "$1/$name.tap" >"$1/$name.prove" 2>&1
+        if grep -q '^Result: ' "$1/$name.prove" && ! grep -q 'Parse errors' "$1/$name.prove"; then
+            echo "ok schema/tap-$name"
+        else
+            echo "not ok schema/tap-$name: $(grep -m 1 'Parse errors' "$1/$name.prove")"
+        fi
+    done
 }
 
 # The JUnit XML of each golden check against what the published schemas have in common.

@@ -75,6 +75,25 @@ static void yaml_stays_on_its_line(void **state)
 			    "\"a\\\"b\\\\c\\n---\\n\\u001b\\u0085\\u2028\\\\xff # x: 'y'\"");
 }
 
+static void yaml_is_no_key_for_perl(void **state)
+{
+	static const char *const lines[][2] = {
+		{"lost: 41 records: more", "\"lost\\x3a 41 records: more\""},
+		{"worse : 1", "\"worse \\x3a 1\""},
+		{":", "\"\\x3a\""},
+		{"a  b: c", "\"a  b: c\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		FILE *out = begin();
+
+		escape__yaml(out, lines[i][0]);
+		fclose(out);
+		assert_string_equal(output, lines[i][1]);
+	}
+}
+
 static const char *github(const char *text, bool property)
 {
 	FILE *out = begin();
@@ -238,6 +257,7 @@ int main(void)
 		cmocka_unit_test(xml_has_no_control_characters),
 		cmocka_unit_test(what_is_no_utf8_is_mended),
 		cmocka_unit_test(yaml_stays_on_its_line),
+		cmocka_unit_test(yaml_is_no_key_for_perl),
 		cmocka_unit_test(a_workflow_command_is_one_line),
 		cmocka_unit_test(markdown_stays_in_its_cell),
 		cmocka_unit_test(a_fence_is_longer_than_what_it_holds),

@@ -89,14 +89,20 @@ static bool is_yaml(uint32_t code)
 
 void escape__yaml(FILE *out, const char *text)
 {
+	/* The first word, and the blanks behind it. */
+	const char *early = text + strcspn(text, " ");
 	uint32_t code;
 	size_t len;
 	bool valid;
 
+	early += strspn(early, " ");
 	fputc('"', out);
 	while (*text) {
 		code = next(&text, &len, &valid);
-		if (!valid)
+		/* In a list Perl's reader would take what stands before it for a key. */
+		if (code == ':' && text <= early + 1)
+			fputs("\\x3a", out);
+		else if (!valid)
 			fprintf(out, "\\\\x%02x", (unsigned)code);
 		else if (code == '"' || code == '\\')
 			fprintf(out, "\\%c", (char)code);

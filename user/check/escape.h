@@ -11,7 +11,7 @@
 
 /* XML 1.0; in an attribute line feeds and tabs are kept as references. */
 void escape__xml(FILE *out, const char *text, bool attribute);
-/* A YAML scalar in double quotes, which is JSON's too; on one line. */
+/* A YAML scalar in double quotes, on one line, also for readers of TAP that know little of YAML. */
 void escape__yaml(FILE *out, const char *text);
 /* Behind a workflow command of GitHub: %25 %0D %0A, in a property %3A %2C as well. */
 void escape__github(FILE *out, const char *text, bool property);

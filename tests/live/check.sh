@@ -227,7 +227,7 @@ case_check_signals() {
 case_check_killed() {
     start_check -- sh -c 'echo up; setsid sleep 35.5 & exec sleep 35.5'
     wait_for "$WAIT_LIMIT" has_line '^up' "$SCRATCH/text" || fail "did not start"
-    kill -KILL "$CHECK_PID"
+    kill -KILL "$CHECK_PID" && { wait "$CHECK_PID"; } 2>/dev/null
     wait_for 10 no_sleeper 35.5 || fail "still there: $(sleeper 35.5)"
 }
 

@@ -176,6 +176,8 @@ void hook__run(char **argv)
 		if (!wait[0].revents)
 			continue;
 		got = recv(ASIDE_SOCKET, message, sizeof(message) - 1, MSG_DONTWAIT);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
 		if (got <= 0)
 			finish(&hook);
 		message[got] = '\0';

@@ -28,7 +28,9 @@ static __noinline struct ns_conn_state *adopt(struct sock *sk, const struct adop
 	if (!sk || !as)
 		return NULL;
 	if (bpf_map_update_elem(&conns, &key, &zero_conn, BPF_NOEXIST)) {
-		count_lost(NS_LOST_CONNS);
+		/* Unless another CPU has just adopted it, there is no room. */
+		if (!bpf_map_lookup_elem(&conns, &key))
+			count_lost(NS_LOST_CONNS);
 		return NULL;
 	}
 	conn = bpf_map_lookup_elem(&conns, &key);

@@ -109,8 +109,13 @@ static __always_inline void add_proc(__u32 tgid, __u32 role)
 	if (known) {
 		known->role |= role;
 	} else if (bpf_map_update_elem(&procs, &tgid, &fresh, BPF_NOEXIST)) {
-		count_lost(NS_LOST_PROCESSES);
-		return;
+		/* Unless another CPU has just entered it, there is no room. */
+		known = bpf_map_lookup_elem(&procs, &tgid);
+		if (!known) {
+			count_lost(NS_LOST_PROCESSES);
+			return;
+		}
+		known->role |= role;
 	}
 	if (role & (NS_ROLE_TARGET | NS_ROLE_CHAIN) || settings.verbose)
 		role |= NS_FLAG_THREADS;

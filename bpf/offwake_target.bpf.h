@@ -38,7 +38,8 @@ static __always_inline bool is_target(struct task_struct *task)
 
 static __noinline struct ns_ow_thread *add_target(struct task_struct *task)
 {
-	struct ns_ow_thread fresh = {};
+	struct ns_ow_thread fresh = {}, *thread;
+	long refused;
 	__u32 tid;
 
 	if (!task)
@@ -48,11 +49,12 @@ static __noinline struct ns_ow_thread *add_target(struct task_struct *task)
 	if (task->flags & NS_PF_EXITING || !is_target(task))
 		return NULL;
 	fresh.tgid = task->tgid;
-	if (bpf_map_update_elem(&threads, &tid, &fresh, BPF_NOEXIST)) {
+	refused = bpf_map_update_elem(&threads, &tid, &fresh, BPF_NOEXIST);
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	/* Refused, and another CPU has not entered it just now: there is no room. */
+	if (!thread && refused)
 		count_loss(NS_OW_LOST_THREADS, 0);
-		return NULL;
-	}
-	return bpf_map_lookup_elem(&threads, &tid);
+	return thread;
 }
 
 /* The cheap "no" comes first: most threads of a machine are neither. */

@@ -24,6 +24,7 @@ static __always_inline struct ns_thread_state *watched_thread(struct task_struct
 {
 	__u32 tid = task->pid, tgid = task->tgid, role;
 	struct ns_thread_state *thread;
+	long refused;
 
 	if (!(proc_hint(tgid) & NS_FLAG_THREADS))
 		return NULL;
@@ -36,13 +37,14 @@ static __always_inline struct ns_thread_state *watched_thread(struct task_struct
 	role = proc_role(tgid);
 	if (!role || (only_tid && tid != only_tid && role & NS_ROLE_TARGET))
 		return NULL;
-	if (bpf_map_update_elem(&threads, &tid, &zero_thread, BPF_NOEXIST)) {
-		count_lost(NS_LOST_THREADS);
+	refused = bpf_map_update_elem(&threads, &tid, &zero_thread, BPF_NOEXIST);
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (!thread) {
+		/* Refused, and another CPU has not entered it just now: there is no room. */
+		if (refused)
+			count_lost(NS_LOST_THREADS);
 		return NULL;
 	}
-	thread = bpf_map_lookup_elem(&threads, &tid);
-	if (!thread)
-		return NULL;
 	thread->tgid = tgid;
 	BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
 	return thread;

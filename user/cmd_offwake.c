@@ -285,6 +285,10 @@ static void render(const struct wishes *wishes, const struct output *output,
 	} else if (wishes->folded || !terminal) {
 		render__folded(output->file, profile);
 		tell_losses(profile);
+		if (!profile->entry_count)
+			log__note(
+				"no wait was seen: the target did not sleep, had ended before "
+				"the attach, or its waits are none that were asked for");
 	} else {
 		render__profile_top(output->file, profile, &output->style);
 	}
@@ -321,9 +325,13 @@ static int profile_to(struct wishes *wishes, struct output *output, struct profi
  */
 static int split_off_program(int argc, char **argv, struct target *target)
 {
-	for (int i = 1; i < argc - 1; i++) {
+	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--") != 0)
 			continue;
+		if (i == argc - 1) {
+			fprintf(stderr, "%s: -- is followed by the program to run\n", argv[0]);
+			exit(EXIT_USAGE);
+		}
 		argv[i] = NULL;
 		target->program = argv + i + 1;
 		return i;

@@ -205,6 +205,7 @@ case_offwake_bad_input() {
     refuse 64 'whole number from 1 to 8' --depth 9 5
     refuse 64 'another' 5 6
     refuse 64 'behind --' ./program
+    refuse 64 'followed by the program' 5 --
     refuse 64 'fp, dwarf or auto' --unwind lbr
     refuse 64 'one output' -f --json -p 1
     refuse 2 'no process has pid 4194303' -p 4194303 1

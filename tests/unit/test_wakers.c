@@ -65,6 +65,12 @@ static void test_interrupted_thread(void **state)
 	       "victim", WAKER_IS_SOFTIRQ, "softirq:timer",
 	       "try_to_wake_up;process_timeout;call_timer_fn;__run_timers.part.0;"
 	       "run_timer_softirq;handle_softirqs");
+	/* Linux 6.9 and later run the timers of idle CPUs elsewhere. */
+	expect("try_to_wake_up;process_timeout;call_timer_fn;__run_timers;timer_expire_remote;"
+	       "tmigr_handle_remote_up;tmigr_handle_remote;handle_softirqs;__irq_exit_rcu",
+	       "victim", WAKER_IS_SOFTIRQ, "softirq:timer",
+	       "try_to_wake_up;process_timeout;call_timer_fn;__run_timers;timer_expire_remote;"
+	       "tmigr_handle_remote_up;tmigr_handle_remote;handle_softirqs");
 	expect("try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues;hrtimer_interrupt;"
 	       "__sysvec_apic_timer_interrupt;sysvec_apic_timer_interrupt;"
 	       "asm_sysvec_apic_timer_interrupt;vfs_read",

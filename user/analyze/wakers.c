@@ -79,6 +79,11 @@ static const char *softirq_name(const struct frame *frame)
 	} rows[] = {
 		{"net_rx_action", "net_rx"},
 		{"net_tx_action", "net_tx"},
+		/* run_timer_softirq() goes on in tmigr_handle_remote() without being on the stack.
+		 */
+		{"call_timer_fn", "timer"},
+		{"__run_timers", "timer"},
+		{"tmigr_handle_remote", "timer"},
 		{"run_timer_softirq", "timer"},
 		{"hrtimer_run_softirq", "hrtimer"},
 		{"blk_done_softirq", "block"},

@@ -122,6 +122,8 @@ static __always_inline bool seed_thread(struct task_struct *task, struct ns_ow_s
 	fresh->tgid = task->tgid;
 	fresh->state = state;
 	fresh->chain.sleep = out->place;
+	if (settings.unwind_ns)
+		note_long(out->place); /* it may wake up any moment */
 	/* One that was switched or woken since the attach is known better already. */
 	return !bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
 }

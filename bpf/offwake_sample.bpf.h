@@ -134,7 +134,9 @@ int iter_sleepers(struct bpf_iter__task *ctx)
 		return 0;
 	off_ts = thread->off_ts;
 	place = thread->chain.sleep;
-	if (!off_ts || !sleeps_since(thread, off_ts) || !wants_sample(place) ||
+	if (!off_ts || !sleeps_since(thread, off_ts) || !wants_sample(place))
+		return 0;
+	if (!long_places[place & (NS_OW_MARKS - 1)] &&
 	    bpf_ktime_get_ns() - off_ts < settings.unwind_ns)
 		return 0;
 	out = begin_sample(task_regs(task), place, task->tgid);

@@ -234,6 +234,22 @@ static int attach_hooks(struct offwake *offwake)
 	return 0;
 }
 
+static void copy_sleepers(struct offwake *offwake, uint64_t now)
+{
+	char nothing[256];
+	int fd;
+
+	if (!offwake->sleepers || now - offwake->copied_ns < COPY_EVERY_NS)
+		return;
+	offwake->copied_ns = now;
+	fd = offwake__run(offwake->sleepers);
+	if (fd < 0)
+		return;
+	while (read(fd, nothing, sizeof(nothing)) > 0)
+		;
+	close(fd);
+}
+
 int offwake__attach(struct offwake *offwake)
 {
 	int err = attach_hooks(offwake);
@@ -252,26 +268,11 @@ int offwake__attach(struct offwake *offwake)
 	for (size_t i = 0; i < offwake->set.count; i++)
 		offwake__process(offwake, offwake->set.processes[i].tgid, 0);
 	offwake__seed(offwake);
+	copy_sleepers(offwake, offwake__now());
 	return 0;
 }
 
 /* ---- run ---- */
-
-static void copy_sleepers(struct offwake *offwake, uint64_t now)
-{
-	char nothing[256];
-	int fd;
-
-	if (!offwake->sleepers || now - offwake->copied_ns < COPY_EVERY_NS)
-		return;
-	offwake->copied_ns = now;
-	fd = offwake__run(offwake->sleepers);
-	if (fd < 0)
-		return;
-	while (read(fd, nothing, sizeof(nothing)) > 0)
-		;
-	close(fd);
-}
 
 void offwake__poll(struct offwake *offwake, int timeout_ms)
 {

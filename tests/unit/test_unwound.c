@@ -254,6 +254,7 @@ static size_t make_sample(uint32_t place)
 
 	memset(&sample, 0, sizeof(sample));
 	sample.head.place = place;
+	sample.head.tgid = 7;
 	sample.head.base = sp & ~(uint64_t)(NS_OW_STACK_BLOCK - 1);
 	before = sp - sample.head.base;
 	memcpy(sample.head.regs, call.regs, sizeof(call.regs));
@@ -284,10 +285,13 @@ static void the_better_stack_is_shown(void **state)
 		{UNWIND_AUTO, true, many, UNWIND_FRAMES + 1, false},
 		{UNWIND_AUTO, true, few, 1, true},
 	};
+	const struct unwound_spot elsewhere = {7, 1, 2};
+	struct unwound_spot spot;
 	const uint64_t *pcs;
 
 	(void)state;
 	outer_request();
+	spot = (struct unwound_spot){7, call.regs[NS_REG_IP], call.regs[NS_REG_SP]};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct unwound *unwound = unwound__new(rows[i].way, opener);
 		size_t len = make_sample(5), count;
@@ -296,7 +300,7 @@ static void the_better_stack_is_shown(void **state)
 			sample.head.there[0] = 0xf, sample.head.there[1] = 0;
 		unwound__sample(unwound, getpid(), &sample, len);
 		assert_true(unwound__has(unwound, 5));
-		count = unwound__stack(unwound, 5, rows[i].fp, rows[i].room, &pcs);
+		count = unwound__stack(unwound, 5, &elsewhere, rows[i].fp, rows[i].room, &pcs);
 		if (rows[i].unwound) {
 			assert_true(count > 1);
 			assert_int_equal(pcs[0], call.regs[NS_REG_IP]);
@@ -305,8 +309,12 @@ static void the_better_stack_is_shown(void **state)
 			assert_int_equal(count, rows[i].fp == few ? 2 : UNWIND_FRAMES);
 		}
 		/* Another place has none. */
-		assert_int_equal(unwound__stack(unwound, 6, few, 4, &pcs), 2);
+		assert_int_equal(unwound__stack(unwound, 6, &spot, few, 4, &pcs), 2);
 		assert_ptr_equal(pcs, few);
+		/* But where its frame pointers tell nothing, that of the same spot will do. */
+		assert_int_equal(unwound__stack(unwound, 6, &elsewhere, few, 1, &pcs), 1);
+		count = unwound__stack(unwound, 6, &spot, few, 1, &pcs);
+		assert_int_equal(count > 1, rows[i].way != UNWIND_FP);
 		assert_int_equal(unwound__lost(unwound), 0);
 		unwound__free(unwound);
 	}

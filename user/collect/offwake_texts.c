@@ -90,6 +90,7 @@ static size_t user_frames(struct offwake_texts *texts, const struct offwake_plac
 			  struct ns_ow_stack *stack, const uint64_t **out)
 {
 	struct offwake *offwake = texts->offwake;
+	const struct unwound_spot spot = {place->key.tgid, place->key.ip, place->key.sp};
 	const struct offwake_seed *seed =
 		place->key.kind == NS_OW_SEED ? table__get(offwake->seeds, place->id) : NULL;
 	size_t count = read_stack(texts, place->key.user, stack);
@@ -100,7 +101,7 @@ static size_t user_frames(struct offwake_texts *texts, const struct offwake_plac
 		count = seed->count;
 	}
 	if (offwake->unwound)
-		return unwound__stack(offwake->unwound, place->id, *out, count, out);
+		return unwound__stack(offwake->unwound, place->id, &spot, *out, count, out);
 	return count;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bpf/offwake_sample.h"
+#include "bpf/state.h"
 #include "user/base/log.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
@@ -13,6 +14,7 @@
 _Static_assert(UNWIND_BLOCK == NS_OW_STACK_BLOCK, "a bit means the same on both sides");
 
 struct place {
+	struct unwound_spot spot;
 	bool whole; /* the outermost caller is the last */
 	size_t count;
 	uint64_t pcs[];
@@ -22,6 +24,7 @@ struct unwound {
 	enum unwind_way way;
 	struct unwinder *unwinder;
 	struct table *places;
+	struct table *spots; /* the same ones, by where their thread stood */
 	uint64_t lost;
 };
 
@@ -32,6 +35,7 @@ struct unwound *unwound__new(enum unwind_way way, struct opener *opener)
 	unwound->way = way;
 	unwound->unwinder = unwinder__new(opener);
 	unwound->places = table__new(UNWOUND_PLACES);
+	unwound->spots = table__new(UNWOUND_PLACES);
 	return unwound;
 }
 
@@ -40,6 +44,7 @@ void unwound__free(struct unwound *unwound)
 	if (!unwound)
 		return;
 	unwinder__free(unwound->unwinder);
+	table__free(unwound->spots, NULL);
 	table__free(unwound->places, free);
 	free(unwound);
 }
@@ -50,18 +55,32 @@ void unwound__note(struct unwound *unwound, pid_t pid)
 		unwinder__note(unwound->unwinder, pid);
 }
 
-static void keep(struct unwound *unwound, uint32_t number, const struct unwind_frames *frames)
+static uint32_t key_of(const struct unwound_spot *spot)
+{
+	uint64_t hash = (spot->ip ^ spot->tgid) * 0xff51afd7ed558ccdull;
+
+	hash = (hash ^ hash >> 32 ^ spot->sp) * 0xff51afd7ed558ccdull;
+	return hash >> 32;
+}
+
+static void keep(struct unwound *unwound, const struct ns_ow_sample *sample,
+		 const struct unwind_frames *frames)
 {
 	size_t size = frames->count * sizeof(frames->pcs[0]);
 	struct place *place = xcalloc(1, sizeof(*place) + size);
 
+	place->spot = (struct unwound_spot){sample->tgid, sample->regs[NS_REG_IP],
+					    sample->regs[NS_REG_SP]};
 	place->whole = frames->end == UNWIND_WHOLE;
 	place->count = frames->count;
 	memcpy(place->pcs, frames->pcs, size);
-	if (table__put(unwound->places, number, place))
+	if (!table__put(unwound->places, sample->place, place)) {
+		free(place);
+		unwound->lost++;
 		return;
-	free(place);
-	unwound->lost++;
+	}
+	if (!table__get(unwound->spots, key_of(&place->spot)))
+		table__put(unwound->spots, key_of(&place->spot), place);
 }
 
 void unwound__sample(struct unwound *unwound, pid_t pid, const void *record, size_t len)
@@ -83,7 +102,7 @@ void unwound__sample(struct unwound *unwound, pid_t pid, const void *record, siz
 	why = pid ? unwinder__frames(unwound->unwinder, pid, &copy, &frames)
 		  : "it is in no pid namespace of ours";
 	if (!why) {
-		keep(unwound, sample->place, &frames);
+		keep(unwound, sample, &frames);
 		return;
 	}
 	unwound->lost++;
@@ -112,8 +131,19 @@ static bool is_better(const struct unwound *unwound, const struct place *place, 
 	return place->whole || place->count > fp_count;
 }
 
-size_t unwound__stack(const struct unwound *unwound, uint32_t number, const uint64_t *fp,
-		      size_t fp_count, const uint64_t **out)
+static const struct place *on_spot(const struct unwound *unwound, const struct unwound_spot *spot)
+{
+	const struct place *place = table__get(unwound->spots, key_of(spot));
+
+	return place && place->spot.tgid == spot->tgid && place->spot.ip == spot->ip &&
+			       place->spot.sp == spot->sp
+		       ? place
+		       : NULL;
+}
+
+size_t unwound__stack(const struct unwound *unwound, uint32_t number,
+		      const struct unwound_spot *spot, const uint64_t *fp, size_t fp_count,
+		      const uint64_t **out)
 {
 	const struct place *place = table__get(unwound->places, number);
 	size_t count = 0;
@@ -121,6 +151,8 @@ size_t unwound__stack(const struct unwound *unwound, uint32_t number, const uint
 	while (count < fp_count && fp[count])
 		count++;
 	*out = fp;
+	if (!place && count < 2)
+		place = on_spot(unwound, spot);
 	if (!place || !is_better(unwound, place, count))
 		return count;
 	*out = place->pcs;

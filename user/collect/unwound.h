@@ -15,6 +15,12 @@
 
 #define UNWOUND_PLACES 65536 /* further ones keep their frame pointers' stack; counted */
 
+/* Where a thread stands in user mode; tgid as the kernel counts. */
+struct unwound_spot {
+	uint32_t tgid;
+	uint64_t ip, sp;
+};
+
 /* How user stacks are followed: --unwind. */
 enum unwind_way {
 	UNWIND_AUTO,  /* by whichever reaches further */
@@ -33,10 +39,13 @@ void unwound__note(struct unwound *unwound, pid_t pid);
 void unwound__sample(struct unwound *unwound, pid_t pid, const void *record, size_t len);
 /*
  * The user stack of a place, leaf first, without the 0 that may end fp[], its addresses by frame
- * pointers: those, or unwound ones, which are unwound's until the next sample. Returns how many.
+ * pointers: those, or unwound ones, which are unwound's until the next sample. Where frame
+ * pointers tell nothing and the place has no sample, that of another place on the same spot will
+ * do. Returns how many addresses.
  */
-size_t unwound__stack(const struct unwound *unwound, uint32_t place, const uint64_t *fp,
-		      size_t fp_count, const uint64_t **out);
+size_t unwound__stack(const struct unwound *unwound, uint32_t place,
+		      const struct unwound_spot *spot, const uint64_t *fp, size_t fp_count,
+		      const uint64_t **out);
 /* Whether the place has a sample that was unwound. */
 bool unwound__has(const struct unwound *unwound, uint32_t place);
 /* Samples that could not be unwound, or found no room. */

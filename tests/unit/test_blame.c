@@ -272,6 +272,33 @@ static void test_depth(void **state)
 	done(&outcome);
 }
 
+/* A wait of a hundred waits below it, each with a way there, a program and a way back. */
+static void test_many_parts(void **state)
+{
+	struct outcome outcome;
+	char text[24576];
+	size_t used;
+
+	(void)state;
+	used = (size_t)snprintf(text, sizeof(text), "%s", HEAD STACKS);
+	for (unsigned i = 0; i < 100; i++)
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used,
+			"%u wait conn=1 tgid=10 tid=10 off=%u state=1 wake=%u syscall=0 arg0=7 "
+			"turn=wrote stack_id=1 waker_stack_id=2 min_rtt_us=1000\n",
+			10 * i + 19, 10 * i + 10, 10 * i + 19);
+	snprintf(text + used, sizeof(text) - used,
+		 "1010 wait tgid=10 tid=12 off=10 wake=1010 state=1 syscall=202 arg1=128 "
+		 "stack_id=5 waker_stack_id=6 waker_tgid=10 waker_tid=10\n");
+	outcome = analyze(feed__text(text));
+	assert_non_null(outcome.stall);
+	assert_int_equal(outcome.stall->cause, CAUSE_PEER_APP);
+	assert_int_equal(outcome.report->waited_ns[CAUSE_PEER_APP], 800000000);
+	assert_int_equal(outcome.report->waited_ns[CAUSE_NETWORK], 100000000);
+	assert_int_equal(outcome.report->waited_ns[CAUSE_LOCK], 100000000);
+	done(&outcome);
+}
+
 static void test_stack_names(void **state)
 {
 	(void)state;
@@ -287,9 +314,9 @@ static void test_stack_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chains),      cmocka_unit_test(test_proxy),
-		cmocka_unit_test(test_remote),      cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_stack_names),
+		cmocka_unit_test(test_chains),     cmocka_unit_test(test_proxy),
+		cmocka_unit_test(test_remote),     cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_many_parts), cmocka_unit_test(test_stack_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

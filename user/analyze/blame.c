@@ -24,27 +24,21 @@ void blame__wait(const struct model *model, const struct roots *roots, const str
 
 uint64_t blame__of(const struct blame *blame, enum cause cause)
 {
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < blame->part_count; i++) {
-		if (blame->parts[i].cause == cause)
-			ns += blame->parts[i].end_ts - blame->parts[i].start_ts;
-	}
-	return ns;
+	return blame->ns[cause];
 }
 
 enum cause blame__cause(const struct blame *blame)
 {
 	enum cause best = CAUSE_UNKNOWN;
-	uint64_t most = 0;
 
 	for (size_t i = 0; i < blame->part_count; i++) {
-		uint64_t ns = blame__of(blame, blame->parts[i].cause);
-
-		if (ns > most) {
+		if (blame->ns[blame->parts[i].cause] > blame->ns[best])
 			best = blame->parts[i].cause;
-			most = ns;
-		}
+	}
+	/* One of many parts, all of them short, may have none left. */
+	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+		if (blame->ns[i] > blame->ns[best])
+			best = (enum cause)i;
 	}
 	return best;
 }

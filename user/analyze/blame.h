@@ -12,7 +12,7 @@
 
 #include "user/analyze/roots.h"
 
-#define BLAME_PARTS 128 /* of one wait; beyond, the last part takes the rest in */
+#define BLAME_PARTS 128 /* of one wait; beyond, the shortest joins the one before it */
 
 struct part {
 	uint64_t start_ts;
@@ -23,6 +23,7 @@ struct part {
 struct blame {
 	size_t part_count;
 	struct part parts[BLAME_PARTS]; /* by time, disjoint, without gaps */
+	uint64_t ns[CAUSE_COUNT];       /* of each cause, parts that were joined too */
 	size_t link_count;
 	struct stall_link links[STALL_LINKS]; /* the wait itself first, then what it hung on */
 	struct root *root;                    /* the incident that it hung on longest; NULL none */
@@ -39,6 +40,8 @@ struct blame {
 void blame__wait(const struct model *model, const struct roots *roots, const struct ns_wait *wait,
 		 uint64_t from, uint64_t to, struct blame *blame);
 uint64_t blame__of(const struct blame *blame, enum cause cause);
+/* The shortest of two or more joins the one before it. */
+void parts__join_shortest(struct part *parts, size_t *count);
 /* Which cause took longest, idleness included; of equals the one that came first. */
 enum cause blame__cause(const struct blame *blame);
 

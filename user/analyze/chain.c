@@ -14,21 +14,6 @@ struct stall_wait chain__shown(const struct ns_wait *wait)
 				   .end_ts = wait->head.ts};
 }
 
-/* Short slices beside each other become one when there are more than a stall holds. */
-static void merge_shortest(struct part *parts, size_t *count)
-{
-	size_t shortest = 1;
-
-	for (size_t i = 2; i < *count; i++) {
-		if (parts[i].end_ts - parts[i].start_ts <
-		    parts[shortest].end_ts - parts[shortest].start_ts)
-			shortest = i;
-	}
-	parts[shortest - 1].end_ts = parts[shortest].end_ts;
-	memmove(&parts[shortest], &parts[shortest + 1], (*count - shortest - 1) * sizeof(parts[0]));
-	(*count)--;
-}
-
 static void cut_slices(struct stall *stall, const struct blame *blame)
 {
 	struct part parts[BLAME_PARTS];
@@ -36,7 +21,7 @@ static void cut_slices(struct stall *stall, const struct blame *blame)
 
 	memcpy(parts, blame->parts, sizeof(parts));
 	while (count > STALL_SLICES)
-		merge_shortest(parts, &count);
+		parts__join_shortest(parts, &count);
 	stall->slice_count = 0;
 	for (size_t i = 0; i < count; i++)
 		stall__slice(stall, parts[i].cause, parts[i].end_ts - parts[i].start_ts);

@@ -19,8 +19,8 @@ enum cause waited__main(const struct waited *waited)
 
 static void take_blame(struct waited *out, const struct blame *blame)
 {
-	for (size_t i = 0; i < blame->part_count; i++)
-		out->ns[blame->parts[i].cause] += blame->parts[i].end_ts - blame->parts[i].start_ts;
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		out->ns[i] += blame->ns[i];
 }
 
 /*

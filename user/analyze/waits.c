@@ -208,9 +208,8 @@ static void judge_chain(struct waits *waits, const struct ns_wait *wait, uint64_
 	struct blame blame;
 
 	blame__wait(waits->model, waits->roots, wait, start, start + length, &blame);
-	for (size_t i = 0; i < blame.part_count; i++)
-		waits->by_cause[blame.parts[i].cause] +=
-			blame.parts[i].end_ts - blame.parts[i].start_ts;
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		waits->by_cause[i] += blame.ns[i];
 	if (length - blame__of(&blame, CAUSE_IDLE) < session__threshold(waits->model))
 		return;
 	if (!same)

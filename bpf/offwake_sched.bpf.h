@@ -23,9 +23,44 @@ static __always_inline __u32 told_state(__u32 state)
 	return state & NS_OW_STOPPED ? 4 : state ? 2 : 0;
 }
 
+static __noinline int on_switch_in(struct ns_ow_thread *thread, __u32 tid, __u64 now)
+{
+	__u64 off, wake;
+
+	if (!thread)
+		return 0;
+	off = thread->off_ts;
+	wake = thread->wake_ts;
+	thread->wake_ts = 0;
+	if (!off)
+		return 0;
+	if (now < off)
+		now = off;
+	if (!thread->state)
+		wake = off;
+	else if (!wake || wake > now)
+		wake = now;
+	else if (wake < off) /* woken on its way off the CPU */
+		wake = off;
+	if (!thread->level)
+		add_wait(thread, tid, wake - off, now - wake, now);
+	if (is_long(now - off))
+		note_long(thread->chain.sleep);
+	thread->off_ts = 0;
+	if (thread->state)
+		thread->woken_ts = wake;
+	return 0;
+}
+
 static __always_inline void on_switch_out(void *ctx, struct task_struct *task,
 					  struct ns_ow_thread *thread, __u64 now, __u32 state)
 {
+	/*
+	 * Its return was not seen (docs/limits.md: some tasks run no BPF program): its wait ended
+	 * with the wake, or at the latest now.
+	 */
+	if (thread->off_ts && thread->state)
+		on_switch_in(thread, task->pid, thread->wake_ts ? thread->wake_ts : now);
 	if (thread->level && (!state || now - thread->woke_ts > NS_OW_FOLLOW_NS)) {
 		if (state)
 			thread->woken_ts = 0;
@@ -42,33 +77,6 @@ static __always_inline void on_switch_out(void *ctx, struct task_struct *task,
 	sample_sleep(thread->chain.sleep, task->flags & NS_PF_KTHREAD);
 }
 
-static __always_inline void on_switch_in(struct task_struct *task, struct ns_ow_thread *thread,
-					 __u64 now)
-{
-	__u64 off = thread->off_ts, wake = thread->wake_ts;
-
-	thread->wake_ts = 0;
-	if (!off)
-		return;
-	if (now < off)
-		now = off;
-	if (!thread->state)
-		wake = off;
-	else if (!wake || wake > now)
-		wake = now;
-	else if (wake < off) /* woken on its way off the CPU */
-		wake = off;
-	if (is_long(wake - off))
-		note_long(thread->chain.sleep);
-	if (!thread->level)
-		add_wait(thread, task->pid, wake - off, now - wake, now);
-	if (is_long(now - off))
-		note_long(thread->chain.sleep);
-	thread->off_ts = 0;
-	if (thread->state)
-		thread->woken_ts = wake;
-}
-
 static __always_inline void on_switch(void *ctx, struct task_struct *prev, struct task_struct *next,
 				      bool preempted, __u32 state)
 {
@@ -81,7 +89,7 @@ static __always_inline void on_switch(void *ctx, struct task_struct *prev, struc
 	}
 	thread = watched_thread(next);
 	if (thread)
-		on_switch_in(next, thread, now ? now : bpf_ktime_get_ns());
+		on_switch_in(thread, next->pid, now ? now : bpf_ktime_get_ns());
 }
 
 /* Woken while it still leaves its CPU: it is off the run queue, its switch-out comes. */

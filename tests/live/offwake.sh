@@ -21,6 +21,7 @@ blocked_in() { field "$1" "$(grep '^done' "$SCRATCH/handover")"; }
 
 # start_profile OPTIONS...: attached when this returns. Sets PROFILE_PID.
 start_profile() {
+    TRACE_PRESSURE=$(cpu_pressure_us) TRACE_START=$(now_us)
     "$NETSTALL" offwake "$@" >"$SCRATCH/profile" 2>"$SCRATCH/profile.err" &
     PROFILE_PID=$!
     wait_for "$WAIT_LIMIT" profile_stands || fail "netstall did not attach"
@@ -32,6 +33,7 @@ profile_stands() { has_line 'netstall: profiling' "$SCRATCH/profile.err" || gone
 end_profile() {
     wait_for "$WAIT_LIMIT" gone "$PROFILE_PID" || fail "netstall did not end with its target"
     wait "$PROFILE_PID" || fail "netstall ended with status $?: $(tail -n 1 "$SCRATCH/profile.err")"
+    judge_machine
 }
 profile() { jq -r "$1" "$SCRATCH/profile"; }
 
@@ -39,10 +41,10 @@ profile() { jq -r "$1" "$SCRATCH/profile"; }
 time_of() {
     profile "[.chains[] | select(.comm == \"$1\" and ((.kernel + .user) | any(. == \"$2\"))) | .blocked_ms] | add * 1000"
 }
-# An emulated machine takes a tenth of a millisecond from the wake to the workload's own clock.
+# A slow or busy machine takes its time from a wake to the run queue, which neither of the workload's clocks knows.
 expect_time() { # expect_time NAME THREAD FUNCTION: within 3% of the workload's own word
     local truth tolerance=0.03
-    [ -z "$QUICK" ] || tolerance=0.15
+    [ "$SLOW_MACHINE" = none ] || tolerance=0.15
     truth=$(blocked_in "$1")
     expect "what $2 was blocked in $3" "$(time_of "$2" "$3")" '>=' "(1 - $tolerance) * $truth"
     expect "what $2 was blocked in $3" "$(time_of "$2" "$3")" '<=' "(1 + $tolerance) * $truth"
@@ -66,7 +68,7 @@ case_offwake_handover() {
         expect "the share of hand-${hop%%:*}'s waits for ${hop##*:}" "$(profile "[.chains[] | select(.comm == \"hand-${hop%%:*}\")
             | select(.kernel + .user | any(. == \"sk_wait_data\" or . == \"vfs_read\" or . == \"syscall\"))]
             | ([.[] | select(.wakers[0].name == \"${hop##*:}\" and .wakers[0].waited != null
-                and (.wakers[1].name | startswith(\"irq:\"))) | .blocked_ms] | add) / ([.[].blocked_ms] | add)")" '>=' 0.9
+                and (.wakers[1].name // \"\" | startswith(\"irq:\"))) | .blocked_ms] | add) / ([.[].blocked_ms] | add)")" '>=' 0.9
     done
     # On loopback the softirq runs inside the peer's own call: the peer it is.
     profile '.chains[] | select(.comm == "hand-first") | .wakers[0] | select(.name == "hand-third") | .kernel | join(" ")' |
@@ -90,7 +92,8 @@ case_offwake_sums() {
         - ([.stalls[] | select(.cause == \"ipc\") | .duration_ms] | add // 0) * 1000")
     echo "# $LABEL: offwake_sums: $folded us folded, $traced us blocked"
     expect "the sum of the folded us" "$folded" '>=' "0.99 * $traced"
-    expect "the sum of the folded us" "$folded" '<=' "1.01 * $traced"
+    # A wait whose end no BPF program saw (docs/limits.md) is lost to trace: one of them is let pass.
+    expect "the sum of the folded us" "$folded" '<=' "1.01 * $traced + 50000"
 }
 
 case_offwake_stall() {
@@ -139,7 +142,7 @@ case_offwake_lost_stacks() {
     open_gate
     end_profile
     grep -q '\[lost stack\]' "$SCRATCH/profile" || fail "no lost stack is shown"
-    grep -qE 'netstall: lost: [0-9,]+ waits .* [0-9.]+% of the time' "$SCRATCH/profile.err" ||
+    grep -qE 'netstall: lost: [0-9,]+ .* [0-9.]+% of the time' "$SCRATCH/profile.err" ||
         fail "the loss is not said with its share: $(tail -n 2 "$SCRATCH/profile.err")"
     # Their time is not lost.
     expect "the time in all" "$(awk '{sum += $NF} END {print sum}' "$SCRATCH/profile")" '>=' \
@@ -170,9 +173,10 @@ case_offwake_filters() {
 # A program from its first instruction to its end, which comes before the profile's.
 case_offwake_program() {
     local status=0
-    TRUTH_STALLS=no TRUTH_EXCHANGES=no
+    TRUTH_STALLS=no TRUTH_EXCHANGES=no TRACE_PRESSURE=$(cpu_pressure_us) TRACE_START=$(now_us)
     "$NETSTALL" offwake 30 --json -- "$HANDOVER" 30 </dev/null >"$SCRATCH/out" 2>"$SCRATCH/err" || status=$?
     expect_is "the status" "$status" 0
+    judge_machine
     grep '^done' "$SCRATCH/out" >"$SCRATCH/handover"
     sed -n '/^{/,$p' "$SCRATCH/out" >"$SCRATCH/profile"
     expect_time first_recv_us hand-first sk_wait_data

@@ -53,9 +53,11 @@ SCRIPT
     expect_lines
 }
 
+runs_node() { [ "$(cat "/proc/$(pgrep -P "$1")/comm" 2>/dev/null)" = node ]; }
+
 # Black boxes: a stripped Go program, and Node with its map of generated code, in one profile.
 case_symbols_go_and_node() {
-    local pids=() names=() name
+    local pids=() names=() name outer
     if command -v go >/dev/null; then
         cat >"$SCRATCH/pauses.go" <<'GO'
 package main
@@ -79,17 +81,21 @@ GO
         "$SCRATCH/pauses" &
         pids+=($!) names+=('main.main;main.pauseHere;syscall.Nanosleep;')
     fi
-    if command -v node >/dev/null; then
-        # Atomics.wait() blocks the thread itself, in a function of the script's own.
-        cat >"$SCRATCH/waits.js" <<'JS'
-const cell = new Int32Array(new SharedArrayBuffer(4));
-function waitInScript() { Atomics.wait(cell, 0, 0, 20); }
-function again() { waitInScript(); setImmediate(again); }
-again();
-JS
-        node --perf-basic-prof --interpreted-frames-native-stack "$SCRATCH/waits.js" &
-        pids+=($!) names+=('JS:[~^*]*again [^;]*;JS:[~^*]*waitInScript [^;]*waits.js')
-        CLEANUP+=("rm -f /tmp/perf-$!.map")
+    if command -v node >/dev/null && unshare -mpf true 2>/dev/null; then
+        # As in a container: its map is in a /tmp of its own, by a number of its own. Atomics.wait() blocks the thread itself,
+        # in a function of the script's.
+        local -x SCRIPT='const cell = new Int32Array(new SharedArrayBuffer(4));
+            function waitInScript() { Atomics.wait(cell, 0, 0, 20); }
+            function again() { waitInScript(); setImmediate(again); }
+            again();'
+        # shellcheck disable=SC2016
+        (unshare -mpf --kill-child --mount-proc sh -c \
+            'mount -t tmpfs none /tmp && exec node --perf-basic-prof --interpreted-frames-native-stack -e "$SCRIPT"' &
+            echo $! >"$SCRATCH/outer")
+        outer=$(cat "$SCRATCH/outer")
+        CLEANUP+=("kill -KILL $outer") # it does not heed what ends the other jobs
+        wait_for 20 runs_node "$outer" || fail "node did not start"
+        pids+=("$(pgrep -P "$outer")") names+=('JS:[~^*]*again [^;]*;JS:[~^*]*waitInScript ')
     fi
     [ ${#pids[@]} -gt 0 ] || skip "neither go nor node is here"
     pause 1 # node writes its map as it warms up

@@ -111,7 +111,7 @@ case_offwake_stall() {
     expect "the client's blocked time" "$all" '>=' "0.95 * $TRUTH_MEDIAN_US * $TRUTH_STALLS / 1000"
 }
 
-case_offwake_by_cause() {
+case_offwake_widest_tower() {
     start_exchange -- -n "$MANY"
     start_profile -p "$CLIENT" -f -d --by-cause --svg "$SCRATCH/svg" --pprof "$SCRATCH/pprof"
     open_gate

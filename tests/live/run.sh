@@ -51,6 +51,9 @@ for file in "${CASES[@]}"; do
     case ${file##*/} in lib.sh | run.sh) ;; *) . "$file" ;; esac
 done
 
+twice=$(sed -n 's/^case_\([a-z0-9_]*\)() *{.*/\1/p' "${CASES[@]}" | sort | uniq -d)
+[ -z "$twice" ] || { echo "not ok $LABEL: two cases are called $twice, and one would hide the other" && exit 1; }
+
 [ "$(id -u)" = 0 ] || { echo "skip $LABEL: tracing needs root" && exit 0; }
 
 if ! said=$("$NETSTALL" doctor "${ATTACH[@]}"); then

@@ -54,7 +54,8 @@ us_of() { awk -v pattern="$1" '$0 ~ pattern { us += $NF } END { print us + 0 }' 
 expect_callers() {
     local us
     us=$(us_of "^$1;run_rounds;$2_outer;$2_middle;$2_leaf;$3")
-    expect "blocked below $1, $2, in us" "$us" '>=' "0.97 * $TRUTH_US"
+    # Of eight waits one may have been in a place of its own (docs/limits.md): another kernel stack, and too short to be seen.
+    expect "blocked below $1, $2, in us" "$us" '>=' "0.84 * $TRUTH_US"
     # A machine that is short of CPUs, or emulated, wakes it late.
     [ -n "$QUICK" ] || expect "blocked below $1, $2, in us" "$us" '<=' "1.5 * $TRUTH_US + 20000"
 }
@@ -138,7 +139,8 @@ case_offwake_by_cause() {
 }
 case_offwake_by_cause_late_server() {
     by_cause_of client --mode late-server -n "$FEW"
-    expect "peer-app, in percent" "$(share_of peer-app)" '>=' 90
+    # The rest is its wait at the gate, which it shares with the start of both programs.
+    expect "peer-app, in percent" "$(share_of peer-app)" '>=' 80
     expect "nagle-delack, in percent" "$(share_of nagle-delack)" '==' 0
     by_cause_of server --mode late-server -n "$FEW"
     expect "timer, in percent" "$(share_of timer)" '>=' 75

@@ -130,12 +130,10 @@ static __always_inline void on_waking(void *ctx, struct task_struct *task)
 	thread->wake_ts = now;
 	clear_hops(&thread->chain);
 	thread->chain.hops[0].wake = place_of_wake(ctx, scratch, &own);
-	if (own)
-		sample_wake(thread->chain.hops[0].wake, now - slept_since);
 	thread->chain.hops[0].via = this_cpu()->receiving;
 	if (!own)
 		return;
-	if (scratch->key.user)
+	if (scratch->key.user) /* no thread of the kernel */
 		sample_wake(thread->chain.hops[0].wake, now - slept_since);
 	if (settings.depth > 1)
 		chain_of_waker(scratch, thread, slept_since);

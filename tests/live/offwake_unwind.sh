@@ -171,7 +171,7 @@ case_offwake_go() {
 # The event loop keeps 12 KiB on its stack, and JavaScript that is interpreted has names only by that option of V8.
 case_offwake_node() {
     command -v node >/dev/null || skip "no Node here"
-    profile_of -C stack.bytes=65536 -- node --perf-basic-prof --interpreted-frames-native-stack tests/workload/waits.js
+    profile_of -C stack.bytes=65536 -- node --no-logfile-per-isolate --logfile="$SCRATCH/v8.log" --perf-basic-prof --interpreted-frames-native-stack tests/workload/waits.js
     rm -f "/tmp/perf-$GATED.map"
     expect "us in the event loop" "$(us_of '^node;.*node::Start;.*;uv_run;uv__io_poll;')" '>=' 400000
     expect "us below the JavaScript functions" "$(us_of '^node;.*node::Start;.*onAnswer.*blockInJavaScript.*AtomicsWait')" '>=' 400000

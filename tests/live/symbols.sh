@@ -90,7 +90,7 @@ GO
             again();'
         # shellcheck disable=SC2016
         (unshare -mpf --kill-child --mount-proc sh -c \
-            'mount -t tmpfs none /tmp && exec node --perf-basic-prof --interpreted-frames-native-stack -e "$SCRIPT"' &
+            'mount -t tmpfs none /tmp && exec node --no-logfile-per-isolate --logfile=/tmp/v8.log --perf-basic-prof --interpreted-frames-native-stack -e "$SCRIPT"' &
             echo $! >"$SCRATCH/outer")
         outer=$(cat "$SCRATCH/outer")
         CLEANUP+=("kill -KILL $outer") # it does not heed what ends the other jobs

@@ -52,10 +52,11 @@ us_of() { awk -v pattern="$1" '$0 ~ pattern { us += $NF } END { print us + 0 }' 
 # The workload's waits of one kind have all of their callers: $1 a thread's first frames, $2 what it calls, $3 the wait, $4
 # at least and at most so many us.
 expect_callers() {
-    local us
+    local us least=0.97
     us=$(us_of "^$1;run_rounds;$2_outer;$2_middle;$2_leaf;$3")
-    # Of eight waits one may have been in a place of its own (docs/limits.md): another kernel stack, and too short to be seen.
-    expect "blocked below $1, $2, in us" "$us" '>=' "0.84 * $TRUTH_US"
+    # Where programs wait long for a CPU, one wait of the eight was seen to have no callers.
+    [ "$SLOW_MACHINE" = none ] || least=0.84
+    expect "blocked below $1, $2, in us" "$us" '>=' "$least * $TRUTH_US"
     # A machine that is short of CPUs, or emulated, wakes it late.
     [ -n "$QUICK" ] || expect "blocked below $1, $2, in us" "$us" '<=' "1.5 * $TRUTH_US + 20000"
 }
@@ -138,9 +139,11 @@ case_offwake_by_cause() {
         "0.95 * $(us_of ';nagle-delack;')"
 }
 case_offwake_by_cause_late_server() {
+    local least=90
     by_cause_of client --mode late-server -n "$FEW"
-    # The rest is its wait at the gate, which it shares with the start of both programs.
-    expect "peer-app, in percent" "$(share_of peer-app)" '>=' 80
+    # The rest is its wait at the gate, until a machine that is slow has started both programs.
+    [ "$SLOW_MACHINE" = none ] || least=80
+    expect "peer-app, in percent" "$(share_of peer-app)" '>=' "$least"
     expect "nagle-delack, in percent" "$(share_of nagle-delack)" '==' 0
     by_cause_of server --mode late-server -n "$FEW"
     expect "timer, in percent" "$(share_of timer)" '>=' 75

@@ -48,10 +48,13 @@ static uint64_t microseconds(const char *text, const char *what, const struct ar
 	return 1000ull * options__number(text, what, 0, 1000000000000, state);
 }
 
-/* bcc's names of the sides: "only" one of them. */
+/* Whose waits, and which stacks; bcc's letters but for -a, which it has no need of. */
 static bool parse_side(int key, struct offwake_options *offwake)
 {
 	switch (key) {
+	case 'a':
+		offwake->everything = true;
+		return true;
 	case 'u':
 		offwake->user_threads = true;
 		return true;
@@ -153,10 +156,30 @@ static void parse_duration(char *arg, struct wishes *wishes, const struct argp_s
 		arg, "the duration in seconds (a program comes behind --)", 1e8, state);
 }
 
-static void check(struct wishes *wishes, const struct argp_state *state)
+/* The whole machine is nobody's default: it costs all of its threads, and shows them all. */
+static void check_target(const struct wishes *wishes, const struct argp_state *state)
 {
-	struct offwake_options *offwake = &wishes->offwake;
 	const struct target *target = &wishes->common.target;
+	bool named = !target__is_empty(target);
+
+	if (target->lport || target->rport)
+		usage_error(state,
+			    "-L and -D name connections, a profile has threads: name these "
+			    "with -p, -t, --comm or -c");
+	if (named && wishes->offwake.everything)
+		usage_error(state, "-a is all of the machine: leave it out, or the target");
+	if (wishes->by_cause && !named)
+		usage_error(state,
+			    "--by-cause explains a target: name it with -p, -t, --comm or -c");
+	if (!named && !wishes->offwake.everything)
+		usage_error(state,
+			    "no target: name it with -p, -t, --comm or -c, or a program behind --; "
+			    "-a profiles all of the machine");
+}
+
+static void check(const struct wishes *wishes, const struct argp_state *state)
+{
+	const struct offwake_options *offwake = &wishes->offwake;
 
 	if (offwake->user_threads && offwake->kernel_threads)
 		usage_error(state, "-u and -k exclude each other: name one of them or none");
@@ -164,19 +187,12 @@ static void check(struct wishes *wishes, const struct argp_state *state)
 		usage_error(state, "-U and -K exclude each other: name one of them or none");
 	if (offwake->most_ns && offwake->most_ns < offwake->least_ns)
 		usage_error(state, "-M must not be less than -m: no wait is both");
-	if (target->lport || target->rport)
-		usage_error(state,
-			    "-L and -D name connections, a profile has threads: name these "
-			    "with -p, -t, --comm or -c");
 	if (wishes->folded && wishes->common.json)
 		usage_error(state, "-f and --json are two formats of one output: name one of them");
 	if (wishes->by_cause && offwake->state_given && !offwake->state)
 		usage_error(state,
 			    "--by-cause explains sleeps, --state 0 asks for waits for a CPU");
-	offwake->everything = target__is_empty(target);
-	if (wishes->by_cause && offwake->everything)
-		usage_error(state,
-			    "--by-cause explains a target: name it with -p, -t, --comm or -c");
+	check_target(wishes, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -204,7 +220,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option table[] = {
-	{0, 0, 0, 0, "Which threads and waits (default: all of the machine):", 2},
+	{0, 0, 0, 0, "Which threads and waits:", 2},
+	{"all", 'a', 0, 0, "All threads of the machine, in place of a target", 2},
 	{"user-threads-only", 'u', 0, 0, "No kernel threads", 2},
 	{"kernel-threads-only", 'k', 0, 0, "Kernel threads alone", 2},
 	{"min-block-time", 'm', "US", 0, "Waits of at least so many microseconds", 2},

@@ -96,6 +96,10 @@ refused_offwake() { # refused_offwake STATUS REGEX OPTIONS...: one sentence, bef
 case_offwake_bad_options() {
     refused_offwake 64 'exclude each other' -u -k
     refused_offwake 64 'exclude each other' -U -K
+    refused_offwake 64 'no target: .*-a' 1
+    refused_offwake 64 'no target: .*-a' -k 1
+    refused_offwake 64 '-a is all of the machine' -a -p $$ 1
+    refused_offwake 64 '-a is all of the machine' --all 1 -- true
     refused_offwake 64 '-M must not be less' -p $$ -m 20 -M 10
     refused_offwake 64 'whole number' -p $$ -m 1ms
     refused_offwake 64 'whole number' -p $$ --stack-storage-size 0

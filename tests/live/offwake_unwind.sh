@@ -156,7 +156,7 @@ case_offwake_by_cause_idle() {
 }
 
 case_offwake_by_cause_wants_a_target() {
-    "$NETSTALL" offwake --by-cause 1 >"$SCRATCH/folded" 2>"$SCRATCH/offwake.err"
+    "$NETSTALL" offwake -a --by-cause 1 >"$SCRATCH/folded" 2>"$SCRATCH/offwake.err"
     expect_is "the status" $? 64
     has_line 'by-cause' "$SCRATCH/offwake.err" || fail "it does not say why: $(head -c 300 "$SCRATCH/offwake.err")"
 }

@@ -78,7 +78,6 @@ static __always_inline void tell_wait(struct ns_ow_sum *sum, __u32 tid, __u64 of
 	out->off_ts = off_ts;
 	out->end_ts = end_ts;
 	out->ns = ns;
-	out->ns = ns;
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 }
 

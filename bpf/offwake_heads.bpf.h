@@ -124,8 +124,12 @@ static __always_inline bool seed_thread(struct task_struct *task, struct ns_ow_s
 	fresh->chain.sleep = out->place;
 	if (settings.unwind_ns)
 		note_long(out->place); /* it may wake up any moment */
+	if (!bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST))
+		return true;
 	/* One that was switched or woken since the attach is known better already. */
-	return !bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
+	if (!bpf_map_lookup_elem(&threads, &tid))
+		count_loss(NS_OW_LOST_THREADS, 0);
+	return false;
 }
 
 SEC("?iter/task")

@@ -5,6 +5,8 @@
  * bytes go, whose arrival wakes a thread. The stack of that wake shows the last step alone. So
  * segments that timers send are marked, those that are sent while a marked one is received are
  * marked likewise, and a wake while a marked one is received knows the place of the first.
+ * What leaves the machine is not marked, and no longer if it was: its skb is freed unseen, and
+ * soon another packet's.
  */
 #ifndef NETSTALL_OFFWAKE_SEGMENT_BPF_H
 #define NETSTALL_OFFWAKE_SEGMENT_BPF_H
@@ -55,16 +57,32 @@ static __noinline __u32 place_of_segment(void *ctx)
 	return intern_place(scratch);
 }
 
+static __always_inline void unmark(struct ns_ow_cpu *cpu, __u64 key)
+{
+	if (cpu->marked && !bpf_map_delete_elem(&segments, &key))
+		cpu->marked--;
+}
+
+/* Real network cards have a parent in the tree of devices; loopback, veth, bridges have none. */
+static __always_inline bool leaves_machine(struct sk_buff *skb)
+{
+	return BPF_CORE_READ(skb, dev, dev.parent);
+}
+
 static __always_inline void on_segment_sent(void *ctx, struct sk_buff *skb)
 {
 	struct ns_ow_cpu *cpu = this_cpu();
 	__u64 key = (__u64)skb;
 	__u32 from = cpu->receiving;
 
-	if (cpu->in_timer)
+	if ((cpu->in_timer || from) && leaves_machine(skb))
+		from = 0;
+	else if (cpu->in_timer)
 		from = place_of_segment(ctx);
-	if (!from)
+	if (!from) {
+		unmark(cpu, key); /* an earlier one of this address may have been dropped */
 		return;
+	}
 	if (!bpf_map_update_elem(&segments, &key, &from, BPF_ANY))
 		cpu->marked++;
 }
@@ -81,10 +99,7 @@ static __always_inline void on_segment_received(struct sk_buff *skb)
 	}
 	from = bpf_map_lookup_elem(&segments, &key);
 	cpu->receiving = from ? *from : 0;
-	if (!from)
-		return;
-	cpu->marked--;
-	bpf_map_delete_elem(&segments, &key);
+	unmark(cpu, key);
 }
 
 #endif

@@ -303,7 +303,16 @@ struct tcp_sock {
 	u64 delivered_mstamp;
 };
 
+struct device {
+	struct device *parent;
+};
+
+struct net_device {
+	struct device dev;
+};
+
 struct sk_buff {
+	struct net_device *dev;
 	struct sock *sk;
 	unsigned int len;
 	unsigned int truesize;

@@ -28,8 +28,8 @@ static const char *kernel_of(const struct maker *maker, const char *kernel)
 static void lost_hop(struct profile_entry *entry, bool *lost)
 {
 	*lost = true;
-	entry->hops[entry->hop_count++] =
-		(struct profile_hop){.kind = WAKER_IS_UNKNOWN, .name = LOST_STACK, .kernel = NULL};
+	entry->hops[entry->hop_count++] = (struct profile_hop){
+		.kind = WAKER_IS_UNKNOWN, .name = LOST_STACK, .kernel = LOST_STACK};
 }
 
 /* By what a thread's own stack says; its texts live as long as the profile. */

@@ -36,6 +36,11 @@
 	" off=7 wake=45.9 state=1 syscall=202 arg1=128 stack_id=5 "                                \
 	"waker_stack_id=6 waker_tgid=10 waker_tid=" #by "\n"
 
+#define CHILD "0 process tgid=30 role=target comm=child\n"
+#define WAITS_FOR_CHILD(tgid)                                                                      \
+	"46 wait tgid=10 tid=10 off=5 wake=45.9 state=1 syscall=61 waker_tgid=" tgid               \
+	" waker_tid=" tgid "\n"
+
 #define STREAMED(at) at " send conn=1 tgid=10 tid=11 bytes=65536 write_seq=9 snd_nxt=9\n"
 #define STREAM                                                                                     \
 	STREAMED("5")                                                                              \
@@ -85,6 +90,9 @@ static const struct row rows[] = {
 	 "46 wait tgid=10 tid=12 off=6 wake=45.9 state=1 syscall=0 arg0=5 stack_id=7 "
 	 "waker_stack_id=8 waker_tgid=10 waker_tid=11\n",
 	 0, CAUSE_UNKNOWN, 0, 0},
+	{"a child that computes", CHILD WAITS_FOR_CHILD("30"), 0, CAUSE_UNKNOWN, 0, 0},
+	{"a child that sleeps", CHILD SLEEPS(30, 30) WAITS_FOR_CHILD("30"), 1, CAUSE_TIMER, 1, 30},
+	{"a child that is not followed", WAITS_FOR_CHILD("30"), 1, CAUSE_IPC, 1, 10},
 	{"a sleep", SLEEPS(10, 10), 1, CAUSE_TIMER, 1, 10},
 	{"a poll that timed out",
 	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=232 stack_id=9 "

@@ -20,7 +20,8 @@ enum waiting {
 	WAITING_URING,  /* io_uring completions */
 	WAITING_MUTEX,  /* a futex that is held, a lock of the kernel's */
 	WAITING_SIGNAL, /* a futex that is to be signalled: condition, semaphore, thread's end */
-	WAITING_IPC,    /* pipe, Unix socket, eventfd, message queue, semaphore, child */
+	WAITING_IPC,    /* pipe, Unix socket, eventfd, message queue, semaphore */
+	WAITING_CHILD,  /* its end, or its stop */
 	WAITING_DISK,
 	WAITING_SLEEP, /* nanosleep() and the like */
 	WAITING_PAUSE, /* for a signal, with nothing else to do */
@@ -56,7 +57,8 @@ static inline bool waiting__for_socket(enum waiting waiting)
 /* For what another thread does by itself: unlock, signal, write to a pipe. */
 static inline bool waiting__for_thread(enum waiting waiting)
 {
-	return waiting == WAITING_MUTEX || waiting == WAITING_SIGNAL || waiting == WAITING_IPC;
+	return waiting == WAITING_MUTEX || waiting == WAITING_SIGNAL || waiting == WAITING_IPC ||
+	       waiting == WAITING_CHILD;
 }
 
 /* Does a stack (text, leaf first) hold a function of this name? A suffix such as ".part.0"

@@ -27,6 +27,7 @@ static enum cause cause_of(enum waiting waiting, bool owed)
 	case WAITING_SIGNAL:
 		return CAUSE_LOCK;
 	case WAITING_IPC:
+	case WAITING_CHILD:
 		return CAUSE_IPC;
 	case WAITING_DISK:
 		return CAUSE_DISK;
@@ -162,6 +163,21 @@ static void walk_signal(struct walk *walk, const struct ns_wait *wait, uint64_t 
 		walk_other(walk, wait, until, &wrapper);
 }
 
+/*
+ * A parent waits as long as its child lives: that the child lives is no stall, and what a child
+ * that is a target waits for is told of itself. Where the parent was to answer, it was late.
+ */
+static void walk_child(struct walk *walk, const struct ns_wait *wait, uint64_t until)
+{
+	bool is_told = !walk->depth && waker__of(walk->model, wait) == WAKER_TASK &&
+		       wait->waker_tgid != wait->head.tgid &&
+		       model__is_target(walk->model, wait->waker_tgid);
+	const struct wrapper wrapper = {.cause = is_told ? CAUSE_IDLE : CAUSE_IPC,
+					.idle_stays = true};
+
+	walk_other(walk, wait, until, &wrapper);
+}
+
 void walk__roots(struct walk *walk, const struct ns_wait *wait, uint64_t until, walk_gap *gap,
 		 enum cause cause)
 {
@@ -243,6 +259,9 @@ static void walk_blocked(struct walk *walk, const struct ns_wait *wait, uint64_t
 		break;
 	case WAITING_IPC:
 		walk_other(walk, wait, until, &message);
+		break;
+	case WAITING_CHILD:
+		walk_child(walk, wait, until);
 		break;
 	case WAITING_DISK:
 		walk__emit(walk, until, CAUSE_DISK);

@@ -67,7 +67,6 @@ static const char *waiting_words(const char *kernel)
 		{"unix_stream_data_wait", "data of a Unix socket"},
 		{"unix_stream_read_generic", "data of a Unix socket"},
 		{"eventfd_read", "an eventfd"},
-		{"do_wait", "a child"},
 		{NULL, NULL},
 	};
 	static const struct sign others[] = {
@@ -87,6 +86,7 @@ static const char *waiting_words(const char *kernel)
 		[WAITING_URING] = "an io_uring completion",
 		[WAITING_MUTEX] = "a lock of the kernel's",
 		[WAITING_IPC] = "another process",
+		[WAITING_CHILD] = "a child",
 		[WAITING_DISK] = "the disk",
 		[WAITING_SLEEP] = "the time that it asked to sleep",
 		[WAITING_PAUSE] = "a signal",

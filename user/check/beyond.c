@@ -3,15 +3,12 @@
 
 #include <string.h>
 
+#include "user/check/counts.h"
+
 void beyond__init(struct beyond *beyond, const struct budgets *budgets)
 {
 	memset(beyond, 0, sizeof(*beyond));
 	beyond->budgets = budgets;
-}
-
-static bool is_proven(const struct stall *stall)
-{
-	return stall->exact || stall->open || !stall->held_bytes || stall->retrans.head.type;
 }
 
 static bool is_over(const struct beyond *beyond, const struct budget *budget, uint64_t elapsed_ns)
@@ -35,7 +32,7 @@ const struct budget *beyond__stall(struct beyond *beyond, const struct report *s
 	const unsigned places[] = {stall->cause, CAUSE_COUNT};
 	uint64_t elapsed = stall->end_ts > so_far->start_ts ? stall->end_ts - so_far->start_ts : 0;
 
-	if (!is_proven(stall))
+	if (counts__end_is_a_guess(stall))
 		return NULL;
 	for (size_t i = 0; i < 2; i++) {
 		beyond->by[places[i]].count++;

@@ -5,13 +5,7 @@
 
 #include "user/analyze/tally.h"
 
-/*
- * A hold whose release was not seen is dated until the next sight of its socket, however long
- * after: perhaps it was over at once. One that still lasted when the window or the connection
- * closed was a stall by then; what TCP sent again, and a chain with its delayed ACK, prove
- * themselves.
- */
-static bool end_is_a_guess(const struct stall *stall)
+bool counts__end_is_a_guess(const struct stall *stall)
 {
 	return stall->held_bytes && !stall->exact && !stall->open && !stall->retrans.head.type &&
 	       stall->cause != CAUSE_NAGLE_DELACK;
@@ -48,7 +42,7 @@ static enum unsure unsure_of(const struct stall *stall)
 	if (stall->cause == CAUSE_NAGLE && (!stall->exact || stall->missing) &&
 	    !is_far_and_prompt(stall))
 		return UNSURE_NAGLE;
-	return end_is_a_guess(stall) ? UNSURE_END : UNSURE_KINDS;
+	return counts__end_is_a_guess(stall) ? UNSURE_END : UNSURE_KINDS;
 }
 
 bool unsure__could_be(enum unsure unsure, enum cause found, enum cause wanted)
@@ -88,7 +82,7 @@ static void add_stall(struct cause_counts *counts, const struct stall *stall)
 
 	counts->count++;
 	counts->total_ns += ns;
-	if (!end_is_a_guess(stall)) {
+	if (!counts__end_is_a_guess(stall)) {
 		counts->proven++;
 		counts->proven_ns += ns;
 	}

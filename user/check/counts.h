@@ -42,6 +42,13 @@ struct counts {
 
 /* Stalls that began before judged_from are left out. */
 void counts__make(struct counts *counts, const struct report *report, uint64_t judged_from);
+/*
+ * A hold whose release was not seen is dated until the next sight of its socket, however long
+ * after: perhaps it was over at once. One that still lasted when the window or the connection
+ * closed was a stall by then; what TCP sent again, and a chain with its delayed ACK, prove
+ * themselves.
+ */
+bool counts__end_is_a_guess(const struct stall *stall);
 /* Could a stall that is unsure in this way really be one of this cause? */
 bool unsure__could_be(enum unsure unsure, enum cause found, enum cause wanted);
 

@@ -285,6 +285,11 @@ static void test_without_a_report(void **state)
 	run.facts.program = (struct program_outcome){.end = PROGRAM_NOT_FOUND, .status = 127};
 	assert_verdict(without_report(&run), CHECK_PROGRAM_FAILED, 4);
 	run.facts.unable = NULL;
+	/* Though a trace ran beside it. */
+	assert_verdict(run__judge(&run), CHECK_PROGRAM_FAILED, 4);
+	assert_null(run.outcome->report);
+	assert_int_equal(run.outcome->doubt_count, 0);
+	assert_int_equal(run.outcome->gates[0].state, GATE_BLIND);
 	run.facts.program.end = PROGRAM_NONE;
 	run.facts.no_target = true;
 	assert_verdict(without_report(&run), CHECK_INCONCLUSIVE, 3);

@@ -174,6 +174,12 @@ static bool has_failed(const struct program_outcome *program)
 	return true;
 }
 
+/* What was traced of one that did not, nothing, is not worth a word. */
+static bool ran(const struct program_outcome *program)
+{
+	return program->end != PROGRAM_NOT_FOUND && program->end != PROGRAM_NOT_RUN;
+}
+
 static bool is_over(const struct outcome *outcome)
 {
 	for (size_t i = 0; i < outcome->gate_count; i++) {
@@ -287,7 +293,7 @@ struct outcome *outcome__new(const struct report *report, const struct gate_opti
 {
 	struct outcome *outcome = xcalloc(1, sizeof(*outcome));
 
-	outcome->report = report;
+	outcome->report = report = ran(&facts->program) ? report : NULL;
 	outcome->program = facts->program;
 	outcome->min_exchanges = options->min_exchanges;
 	snprintf(outcome->target, sizeof(outcome->target), "%s",

@@ -135,7 +135,8 @@ static void add_conclusive(struct results *results, const struct outcome *outcom
 	}
 	tell__watched(watched, sizeof(watched), outcome);
 	if (!outcome->doubt_count) {
-		add(results, "conclusive", RESULT_PASSED, NULL, xstrdup(watched), NULL);
+		add(results, "conclusive", outcome->report ? RESULT_PASSED : RESULT_SKIPPED,
+		    outcome->report ? NULL : "inconclusive", xstrdup(watched), NULL);
 		return;
 	}
 	if (outcome->verdict == CHECK_INCONCLUSIVE && outcome->exit_status == 1)

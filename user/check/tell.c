@@ -91,7 +91,9 @@ static void tell_end(char *dst, size_t size, const struct program_outcome *progr
 			 program->passed_on ? ", which netstall had passed on" : "");
 		break;
 	case PROGRAM_NOT_FOUND:
-		snprintf(dst, size, "is not there (status 127): name a program, or its path");
+		snprintf(dst, size,
+			 "is not there, or the interpreter of its first line is not (status 127): "
+			 "see its name and path");
 		break;
 	case PROGRAM_NOT_RUN:
 		snprintf(dst, size, "could not be run (status 126): %s", strerror(program->err));

@@ -44,7 +44,8 @@ static void on_signal(int signal_number)
 /* For good: a Ctrl-C that comes when the target has just ended must not take the report. */
 static void catch_signals(void)
 {
-	struct sigaction action = {.sa_handler = on_signal}, before;
+	/* Neither is it to break a write of the report. */
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);

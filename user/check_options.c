@@ -97,7 +97,7 @@ static const struct argp_option table[] = {
 
 static void parse_budget(struct check_options *options, const char *text, struct argp_state *state)
 {
-	char why[256];
+	char why[768]; /* all causes by name, too */
 
 	if (!budgets__parse(&options->budgets, text, why, sizeof(why)))
 		usage_error(state, "--budget: %s", why);

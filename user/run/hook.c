@@ -86,8 +86,10 @@ static void become_command(char **argv, char *variables, size_t size, int failur
 	setpgid(0, 0);
 	aside__restore_signals();
 	dup2(STDERR_FILENO, STDOUT_FILENO);
+	/* Nothing else, whoever sent it: it may run with more rights than netstall has left. */
 	for (char *at = variables; at < variables + size; at += strlen(at) + 1)
-		putenv(at);
+		if (!strncmp(at, "NETSTALL_", strlen("NETSTALL_")))
+			putenv(at);
 	err = exec__program(argv);
 	if (write(failure, &err, sizeof(err)) < 0)
 		_exit(126);

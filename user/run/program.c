@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "user/base/log.h"
+#include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/run/keeper.h"
 #include "user/run/terminal.h"
@@ -159,8 +160,9 @@ int program__release(struct program *program)
 {
 	terminal__give(&program->terminal, program->pid);
 	program->released_ns = now_ns();
-	if (write(program->gate, "g", 1) != 1)
-		return -errno;
+	/* Who was killed at the gate has an end as others have: the keeper tells it. */
+	if (write(program->gate, "g", 1) != 1 && errno != EPIPE)
+		return program->exec_err = -errno;
 	close_one(&program->gate);
 	program->released = true;
 	program->exec_err = read_failure(program);
@@ -228,7 +230,10 @@ static void take(struct program *program, const struct keeper_message *message)
 /* Somebody killed the keeper: nothing is known of the program any more. */
 static void lose_keeper(struct program *program)
 {
-	log__error("the process of netstall that waits for %s was killed", program->argv[0]);
+	char name[TEXT_SAFE(64)];
+
+	log__error("the process of netstall that waits for %s was killed",
+		   text__safe(name, sizeof(name), program->argv[0], 64));
 	close_one(&program->socket);
 	program->ended = program->counted = true;
 	program->ended_ns = now_ns();

@@ -53,12 +53,23 @@
 		return fault;
 	}
 
+	// The browser's window is lower than some of the graphs: these are opened at their lower end.
+	function opensAtTheRoot() {
+		const head = byId("bar").getBoundingClientRect(), root = groups[0].querySelector("rect").getBoundingClientRect();
+		const height = Number(svg.dataset.height);
+		return near("the head's place", head.top, 0) + (root.top >= head.bottom - 3 ? "" : `the head covers the root at ${root.top}; `) +
+			(root.bottom <= window.innerHeight ? "" : `the root at ${root.bottom} is out of a window of ${window.innerHeight}; `) +
+			near("what is above", window.scrollY, Math.max(height - window.innerHeight, 0)) +
+			expect("the window is lower than the deep one", NAME !== "deep" || height > 2 * window.innerHeight, true);
+	}
+
 	function commonTests() {
 		check("nothing-but-frames", () => expect("the number of scripts", document.querySelectorAll("script").length, 2) +
 			expect("strange elements", document.querySelectorAll("b, image, a, use, link, img, iframe").length, 0));
 		if (!groups.length)
 			return check("empty", () => expect("the total", whole, 0) +
 				(svg.textContent.includes("No wait ended while it was watched.") ? "" : "it does not say so"));
+		check("opens-at-the-root", opensAtTheRoot);
 		check("the-whole-is-the-total", () => expect("the root", nsOf(groups[0]), whole) + near("its width", number(groups[0], "width"), total()));
 		check("widths-are-time", () => groups.filter((group) => shown(group) &&
 			Math.abs(number(group, "width") - total() * nsOf(group) / whole) > 0.6).map(nameOf).join());

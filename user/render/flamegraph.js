@@ -253,6 +253,9 @@
 	window.addEventListener("keydown", onKey);
 	window.addEventListener("resize", draw);
 	window.addEventListener("scroll", stick);
+	// On paper all of the graph is in sight, and the head belongs on top.
+	window.addEventListener("beforeprint", () => bar.removeAttribute("transform"));
+	window.addEventListener("afterprint", stick);
 
 	// The font at hand may be wider than the one that the file was written for.
 	details.textContent = "m".repeat(100);

@@ -206,7 +206,7 @@
 		},
 		hostile: () => check("names-are-texts", () => ["&amp:'\"", "]" + "]></text>", "x\\x0ay", "<b>&\"'\\x09</b>", "caf\u00e9", "worker_12"]
 			.filter((name) => !find(name)).join()),
-		deep: () => check("losses-are-told", () => expect("the lines", document.querySelectorAll("text.warn").length, 4)),
+		deep: () => check("losses-are-told", () => expect("the lines", document.querySelectorAll("text.warn").length, 5)),
 		wide: () => check("the-narrow-are-left-out-and-told", () => {
 			const said = byId("pruned").textContent.match(/^Too narrow to be drawn: ([\d,]+) frames, ([\d.]+)% of the time in all$/);
 			const ends = groups.filter((group) => nameOf(group).startsWith("job_")).reduce((sum, group) => sum + nsOf(group), 0);

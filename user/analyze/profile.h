@@ -71,6 +71,7 @@ enum profile_loss_kind {
 	PROFILE_LOST_KEYS,   /* a chain had no room: its time is in lost_ns alone */
 	PROFILE_LOST_THREADS,
 	PROFILE_LOST_UNWINDS, /* stacks that were to be copied for unwinding, and had no room */
+	PROFILE_LOST_RECORDS, /* news of the kernel side: of processes, of single waits */
 	PROFILE_LOST_KINDS
 };
 
@@ -102,7 +103,7 @@ struct profile {
 	struct profile_entry *entries; /* most time first */
 	uint64_t total_ns;             /* of all entries */
 	uint64_t waits;
-	uint64_t runqueue_ns;  /* of all entries, and of waits for a CPU alone that are in none */
+	uint64_t runqueue_ns; /* of all entries, and of waits for a CPU alone that are in none */
 	/* Of the entries' own user stacks, weighted by nothing; see PROFILE_UNKNOWN_FRAME. */
 	uint64_t frames, unknown_frames;
 	struct profile_loss lost[PROFILE_LOST_KINDS];

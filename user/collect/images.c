@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "user/base/xalloc.h"
+#include "user/collect/maps.h"
 
-#define FRESH_NS  1000000000ull
-#define AGAIN_NS  10000000ull /* generated code is in no module, however often one looks */
-#define MAPS_SIZE (8u << 20)  /* 80,000 mappings */
+#define FRESH_NS 1000000000ull
+#define AGAIN_NS 10000000ull /* generated code is in no module, however often one looks */
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -139,27 +139,6 @@ static int give_process(Dwfl_Module *module, void **userdata, const char *name, 
 	return DWARF_CB_OK;
 }
 
-/* The whole text, so that a process that ends meanwhile is not taken for an empty one. */
-static size_t read_maps(struct opener *opener, pid_t pid, char **text)
-{
-	int fd = opener__maps(opener, pid);
-	size_t used = 0, room = 1 << 16;
-	ssize_t got;
-
-	*text = NULL;
-	if (fd < 0)
-		return 0;
-	*text = xcalloc(room, 1);
-	while (used < MAPS_SIZE && (got = read(fd, *text + used, room - 1 - used)) > 0) {
-		used += got;
-		if (used == room - 1)
-			*text = xreallocarray(*text, room *= 2, 1);
-	}
-	(*text)[used] = '\0';
-	close(fd);
-	return used;
-}
-
 /* The kernel's own code in the process is no file, and not reported as one. */
 static void report_vdso(Dwfl *dwfl, const char *text)
 {
@@ -175,9 +154,9 @@ static void report_vdso(Dwfl *dwfl, const char *text)
 /* Modules that are still mapped where they were stay open. */
 static bool report_maps(struct process *process)
 {
-	char *text;
-	size_t len = read_maps(process->images->opener, process->pid, &text);
-	FILE *file = len ? fmemopen(text, len, "r") : NULL;
+	/* The whole text, so that a process that ends meanwhile is not taken for an empty one. */
+	char *text = maps__read(process->images->opener, process->pid);
+	FILE *file = text ? fmemopen(text, strlen(text), "r") : NULL;
 	int err = -1;
 
 	if (file) {

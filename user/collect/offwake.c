@@ -32,7 +32,10 @@ static void watch_process(struct offwake *offwake, uint32_t tgid)
 {
 	uint32_t one = 1;
 
-	bpf_map_update_elem(bpf_map__fd(offwake->skel->maps.procs), &tgid, &one, BPF_ANY);
+	if (bpf_map_update_elem(bpf_map__fd(offwake->skel->maps.procs), &tgid, &one, BPF_ANY)) {
+		offwake->targets_refused++;
+		return;
+	}
 	offwake->skel->bss->proc_flags[tgid & (NS_OW_FLAGS - 1)] = 1;
 }
 

@@ -40,6 +40,7 @@ struct offwake {
 	pid_t program_pid;
 	const char *switch_program; /* the one that this kernel's sched_switch suits */
 	struct target_set set;
+	size_t targets_refused; /* there was no room for them */
 	size_t targets_exited;
 	struct offwake_bpf *skel;
 	struct ring_buffer *ring;

@@ -273,7 +273,9 @@ static void fill_losses(const struct maker *maker)
 
 	lost[PROFILE_LOST_KEYS].count = kernel[NS_OW_LOST_SUMS].count;
 	lost[PROFILE_LOST_KEYS].ns = kernel[NS_OW_LOST_SUMS].ns;
-	lost[PROFILE_LOST_THREADS].count = kernel[NS_OW_LOST_THREADS].count;
+	lost[PROFILE_LOST_THREADS].count =
+		kernel[NS_OW_LOST_THREADS].count + offwake->targets_refused;
+	lost[PROFILE_LOST_RECORDS].count = kernel[NS_OW_LOST_RECORDS].count;
 	if (!offwake->unwound)
 		return;
 	/* A copy that the ring buffer refused is taken at the next wait there. */

@@ -227,6 +227,7 @@ char *profile__lost(char *dst, size_t size, const struct profile *profile,
 		[PROFILE_LOST_KEYS] = {"wait", "without room, in none of the chains"},
 		[PROFILE_LOST_THREADS] = {"thread", "without room, not watched"},
 		[PROFILE_LOST_UNWINDS] = {"user stack", "not copied or not unwound"},
+		[PROFILE_LOST_RECORDS] = {"record", "without room: names or causes may be missing"},
 	};
 	const struct profile_loss *lost = &profile->lost[kind];
 	uint64_t whole = profile->total_ns + profile->lost[PROFILE_LOST_KEYS].ns;

@@ -83,6 +83,7 @@ static json_t *completeness_of(const struct profile *profile)
 		[PROFILE_LOST_KEYS] = "chains",
 		[PROFILE_LOST_THREADS] = "threads",
 		[PROFILE_LOST_UNWINDS] = "unwinds",
+		[PROFILE_LOST_RECORDS] = "records",
 	};
 	json_t *object = json_object(), *by_kind = json_object();
 	bool complete = true;

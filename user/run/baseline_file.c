@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/collect/privileges.h"
+#include "user/run/aside.h"
 
 #define NAME_SHOWN     200
 #define SECONDS_TO_ACT 30 /* a disk that takes longer is as good as full */
@@ -141,31 +141,21 @@ static int replace(const char *path, const char *text, size_t bytes)
 	return err;
 }
 
-static void run_writer(int socket, const char *path)
+static void run_writer(const char *path)
 {
 	char *text = xcalloc(1, BASELINE_BYTES), target[PATH_MAX];
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), err;
+	int err = privileges__become_caller();
 	ssize_t bytes;
 
-	/* The one that asks decides when this ends; and whoever reads its output waits for us not.
-	 */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-	for (int fd = 0; fd <= 2; fd++)
-		dup2(nothing, fd);
-	err = privileges__become_caller();
 	if (!err)
 		err = resolve(path, target);
-	if (write(socket, &err, sizeof(err)) != sizeof(err) || err)
+	if (write(ASIDE_SOCKET, &err, sizeof(err)) != sizeof(err) || err)
 		_exit(0);
-	bytes = read(socket, text, BASELINE_BYTES);
+	bytes = read(ASIDE_SOCKET, text, BASELINE_BYTES);
 	if (bytes <= 0) /* not to be saved */
 		_exit(0);
 	err = replace(target, text, (size_t)bytes);
-	_exit(write(socket, &err, sizeof(err)) != sizeof(err));
+	_exit(write(ASIDE_SOCKET, &err, sizeof(err)) != sizeof(err));
 }
 
 /* ---- our side of it ---- */
@@ -196,20 +186,15 @@ static int answer(struct baseline_file *file)
 static int start_writer(const char *path, struct baseline_file *file)
 {
 	const struct timeval patience = {.tv_sec = SECONDS_TO_ACT};
-	int sockets[2], err;
+	pid_t pid = aside__fork("netstall-save", SOCK_SEQPACKET, false, &file->socket);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
-		return -errno;
-	file->socket = sockets[0];
+	if (!pid)
+		run_writer(path);
+	if (pid < 0)
+		return pid;
+	file->writer = pid;
 	setsockopt(file->socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	file->writer = fork();
-	if (!file->writer) {
-		close(sockets[0]);
-		run_writer(sockets[1], path);
-	}
-	err = file->writer < 0 ? -errno : 0;
-	close(sockets[1]);
-	return err ? err : answer(file);
+	return answer(file);
 }
 
 int baseline_file__open(const char *path, struct baseline_file **out)

@@ -86,11 +86,15 @@ void doubts__of_run(struct outcome *outcome, const struct gate_options *options,
 			NULL, NULL);
 	/* Whatever else is allowed: nothing of it was looked at. */
 	if (outcome->warmup_seconds > 0 && !(outcome->seconds > 0))
-		doubt__add(outcome, DOUBT_CUT_SHORT,
-			   xasprintf("it ended after %s, before that which was to be judged began: "
-				     "check for longer, or make the --warmup shorter",
-				     duration(lasted, sizeof(lasted), outcome->warmup_seconds)),
-			   NULL, NULL);
+		doubt__add(
+			outcome, DOUBT_CUT_SHORT,
+			xasprintf("it ended after %s, before that which was to be judged began: %s",
+				  duration(lasted, sizeof(lasted), outcome->warmup_seconds),
+				  facts->program.wait_port
+					  ? "see that it listens at its --wait-port, and for "
+					    "how long"
+					  : "check for longer, or make the --warmup shorter"),
+			NULL, NULL);
 	else if (traffic)
 		judge_traffic(outcome, options, traffic);
 }

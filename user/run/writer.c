@@ -29,7 +29,7 @@ struct header {
 	char name[WRITER_NAME + 4];
 };
 
-enum step { STEP_USER, STEP_MAKE, STEP_OPEN, STEP_OLD, STEP_WRITE };
+enum step { STEP_USER, STEP_MAKE, STEP_OPEN, STEP_OLD, STEP_WRITE, STEP_END };
 
 /* Of the directory, then of each file. */
 struct news {
@@ -127,8 +127,12 @@ static int write_all(int fd, const char *text, size_t size)
 
 static int write_file(int dir, const char *name, const char *text, size_t size)
 {
-	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int err;
+	int fd, err;
+
+	/* Whoever asks for it, in this folder alone. */
+	if (strchr(name, '/'))
+		return -EINVAL;
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return -errno;
@@ -150,6 +154,7 @@ static void run(const char *dir, bool (*is_old)(const char *name))
 	while (take(&header, sizeof(header))) {
 		char *text = xcalloc(1, header.size + 1);
 
+		header.name[sizeof(header.name) - 1] = '\0';
 		if (!take(text, header.size))
 			break;
 		tell(STEP_WRITE, write_file(fd, header.name, text, header.size), header.name);
@@ -193,6 +198,11 @@ static void say(const struct writer *writer, const struct news *news)
 				news->err == -ENOSPC || news->err == -EDQUOT
 					? "; free some space, or name a folder elsewhere with --keep"
 					: "");
+		break;
+	case STEP_END:
+		log__error("not all that was to be kept in %s was written: %s", dir,
+			   news->err == -ETIMEDOUT ? "its disk took too long"
+						   : "netstall's process for it was killed");
 		break;
 	}
 }
@@ -293,6 +303,7 @@ static int64_t now_ms(void)
 int writer__finish(struct writer *writer)
 {
 	int64_t end = now_ms() + FINISH_MS, left;
+	int err = -ETIMEDOUT;
 
 	writer__push(writer);
 	while (writer->answered < writer->put && (left = end - now_ms()) > 0) {
@@ -301,12 +312,13 @@ int writer__finish(struct writer *writer)
 
 		poll(&wait, 1, (int)left);
 		writer__push(writer);
-		if ((wait.revents & (POLLHUP | POLLERR)) && !collect(writer))
+		if ((wait.revents & (POLLHUP | POLLERR)) && !collect(writer)) {
+			err = -EPIPE;
 			break;
+		}
 	}
 	if (writer->answered < writer->put && !writer->failure.err)
-		writer->failure = (struct news){
-			.err = -ETIMEDOUT, .step = STEP_WRITE, .name = "all that was to be kept"};
+		writer->failure = (struct news){.err = err, .step = STEP_END};
 	if (writer->failure.err)
 		say(writer, &writer->failure);
 	return writer->failure.err;

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "user/analyze/pipeline.h"
+#include "user/analyze/report.h"
 #include "user/base/xalloc.h"
 
 struct causes {
@@ -62,9 +63,12 @@ void causes__finish(struct causes *causes)
 	pipeline__finish(causes->pipeline);
 }
 
-const struct report *causes__report(const struct causes *causes)
+uint64_t causes__lost(const struct causes *causes)
 {
-	return pipeline__report(causes->pipeline);
+	const struct report *report = pipeline__report(causes->pipeline);
+
+	return report->lost[NS_LOST_RINGBUF] + report->lost[NS_LOST_DAMAGED] +
+	       report->lost[NS_LOST_KEPT];
 }
 
 void causes__close(struct causes *causes)

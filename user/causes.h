@@ -12,7 +12,6 @@
 #define NETSTALL_CAUSES_H
 
 #include "user/analyze/by_cause.h"
-#include "user/analyze/report.h"
 #include "user/collect/session.h"
 
 struct causes;
@@ -23,9 +22,9 @@ int causes__open(const struct session_options *options, const struct target *tar
 		 pid_t program_pid, struct by_cause *by_cause, struct causes **out);
 void causes__poll(struct causes *causes);
 void causes__finish(struct causes *causes);
-/* What was seen and what was missing; complete after causes__finish(), gone with causes__close().
+/* Records that did not reach the analysis, so that waits may have no cause; after causes__finish().
  */
-const struct report *causes__report(const struct causes *causes);
+uint64_t causes__lost(const struct causes *causes);
 void causes__close(struct causes *causes);
 
 #endif

@@ -125,6 +125,8 @@ static bool let_go(struct run *run)
 
 static struct profile *watch(struct run *run)
 {
+	struct profile *profile;
+
 	if (open_all(run))
 		return NULL;
 	privileges__drop();
@@ -135,7 +137,10 @@ static struct profile *watch(struct run *run)
 	offwake__detach(run->offwake);
 	if (run->causes)
 		causes__finish(run->causes);
-	return offwake__finish(run->offwake);
+	profile = offwake__finish(run->offwake);
+	if (run->causes)
+		profile->lost[PROFILE_LOST_RECORDS].count += causes__lost(run->causes);
+	return profile;
 }
 
 struct profile *profiling__run(struct profiling *profiling)

@@ -276,6 +276,8 @@ static void fill_losses(const struct maker *maker)
 	lost[PROFILE_LOST_THREADS].count =
 		kernel[NS_OW_LOST_THREADS].count + offwake->targets_refused;
 	lost[PROFILE_LOST_RECORDS].count = kernel[NS_OW_LOST_RECORDS].count;
+	if (offwake->options.by_cause)
+		lost[PROFILE_LOST_RECORDS].count += by_cause__lost(offwake->options.by_cause);
 	if (!offwake->unwound)
 		return;
 	/* A copy that the ring buffer refused is taken at the next wait there. */

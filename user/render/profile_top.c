@@ -182,7 +182,9 @@ static void print_hop(FILE *out, const struct render_style *style, const struct 
 	char name[NAME_ROOM], words[CHAIN_WORDS], *line;
 
 	if (hop->kind == WAKER_IS_UNKNOWN) {
-		print_line(out, style, COLOUR_PLAIN, label, "somebody who was not seen");
+		print_line(out, style, COLOUR_PLAIN, label,
+			   hop->name ? "somebody whose stack had no room"
+				     : "somebody who was not seen");
 		return;
 	}
 	chain__woke_by(words, sizeof(words), hop);
@@ -278,11 +280,12 @@ static void print_blind_spots(FILE *out, const struct profile *profile,
 	char share[TEXT_PERCENT], text[256], safe[TEXT_SAFE(200)];
 
 	if (profile->unknown_frames) {
-		snprintf(text, sizeof(text),
-			 "%s of the user frames have no name (%s): what is built without frame "
-			 "pointers is unwound with --unwind=dwarf.",
-			 share_of(share, sizeof(share), profile->unknown_frames, profile->frames),
-			 PROFILE_UNKNOWN_FRAME);
+		snprintf(
+			text, sizeof(text),
+			"%s of the user frames have no name (%s): a program without frame pointers "
+			"is unwound in waits from --threshold on, but not with --unwind=fp.",
+			share_of(share, sizeof(share), profile->unknown_frames, profile->frames),
+			PROFILE_UNKNOWN_FRAME);
 		print_prose(out, style, text);
 	}
 	if (profile->hidden)

@@ -196,6 +196,23 @@ static void test_lock(void **state)
 	free_words(&words);
 }
 
+static void test_another_process(void **state)
+{
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_IPC);
+	struct words words;
+
+	stall.conn = 0;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale, "for a pipe, a Unix socket, an eventfd or the like, not for the");
+	free_words(&words);
+	stall.wait.syscall = 61;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale,
+		  "client/4242 waited in wait4 until server/4243 woke it: for a child's end");
+	free_words(&words);
+}
+
 /* A time-out is told with the time that the program gave it, where the call shows that. */
 static void test_timer(void **state)
 {
@@ -330,15 +347,11 @@ static void test_silence(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_every_cause),
-		TEST(test_peer_app),
-		TEST(test_chain_of_three),
-		TEST(test_lock),
-		TEST(test_roots_are_counted),
-		TEST(test_windows),
-		TEST(test_timer),
-		TEST(test_recovery),
-		TEST(test_silence),
+		TEST(test_every_cause),       TEST(test_peer_app),
+		TEST(test_chain_of_three),    TEST(test_lock),
+		TEST(test_another_process),   TEST(test_roots_are_counted),
+		TEST(test_windows),           TEST(test_timer),
+		TEST(test_recovery),          TEST(test_silence),
 		TEST(test_which_cause_leads),
 	};
 

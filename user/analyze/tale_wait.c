@@ -168,12 +168,22 @@ void tale__lock(const struct story *story, char **text)
 	tale__chain(story, text);
 }
 
+static bool is_for_a_child(const struct story *story)
+{
+	const char *name = syscall__name(story->report->session.arch, story->stall->wait.syscall);
+
+	return name && (!strcmp(name, "wait4") || !strcmp(name, "waitid"));
+}
+
 void tale__ipc(const struct story *story, char **text)
 {
 	add_waiter(story, text);
 	add_waker(story, text);
 	prose__add(text,
-		   ": for a pipe, a Unix socket, an eventfd or the like, not for the network.");
+		   is_for_a_child(story)
+			   ? ": for a child's end, not for the network."
+			   : ": for a pipe, a Unix socket, an eventfd or the like, not for the "
+			     "network.");
 	tale__chain(story, text);
 }
 

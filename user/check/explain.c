@@ -70,7 +70,7 @@ static const struct explanation explanations[CAUSE_COUNT] = {
 			"Hold the lock for shorter, and never while waiting for the network."},
 	[CAUSE_IPC] =
 		{"Another process or thread of this host had not yet answered through a pipe, a Unix "
-		 "socket or an eventfd.",
+		 "socket or an eventfd, or a child had not ended.",
 		 "Look at that process: the time line names it."},
 	[CAUSE_DISK] = {"The thread waited for a disk.",
 			"Keep disk I/O out of the path of a request."},

@@ -66,8 +66,10 @@ static __always_inline void on_switch_out(void *ctx, struct task_struct *task,
 			thread->woken_ts = 0;
 		return;
 	}
-	thread->off_ts = now;
+	/* In this order: a wake on another CPU that sees the one goes by the other. */
 	thread->state = state;
+	barrier();
+	thread->off_ts = now;
 	/* Its last whole wait stays what it was. */
 	if (!state && !(settings.state_given && !settings.state))
 		return;

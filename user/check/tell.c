@@ -88,7 +88,7 @@ static void tell_end(char *dst, size_t size, const struct program_outcome *progr
 		snprintf(dst, size, "was ended by %s%s%s",
 			 name_signal(signal, sizeof(signal), program->signal),
 			 program->core ? ", and left a core" : "",
-			 program->passed_on ? ", which netstall had passed on" : "");
+			 program->passed_on ? ", passed on by netstall," : "");
 		break;
 	case PROGRAM_NOT_FOUND:
 		snprintf(dst, size,

@@ -97,7 +97,9 @@ case_offwake_sums() {
 }
 
 case_offwake_stall() {
-    local all delack
+    local all delack blocked=0.95
+    # The workload's own clock has the time on the run queue too.
+    [ "$SLOW_MACHINE" = none ] || blocked=0.75
     start_exchange -- -n "$MANY"
     start_profile -p "$CLIENT" --json
     open_gate
@@ -108,7 +110,7 @@ case_offwake_stall() {
         and (.wakers[-1].kernel | any(startswith("tcp_delack_timer"))) and .wakers[0].name == "demo-server") | .blocked_ms] | add')
     echo "# $LABEL: offwake_stall: $delack of $all ms end in the delayed-ACK timer"
     expect "the client's time in towers that end in the delayed-ACK timer" "$delack" '>=' "0.95 * $all"
-    expect "the client's blocked time" "$all" '>=' "0.95 * $TRUTH_MEDIAN_US * $TRUTH_STALLS / 1000"
+    expect "the client's blocked time" "$all" '>=' "$blocked * $TRUTH_MEDIAN_US * $TRUTH_STALLS / 1000"
 }
 
 case_offwake_widest_tower() {

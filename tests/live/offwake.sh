@@ -96,6 +96,34 @@ case_offwake_sums() {
     expect "the sum of the folded us" "$folded" '<=' "1.01 * $traced + 50000"
 }
 
+# The same run by an independent program that knows nothing of ours.
+reference_stands() { has_line '^ready' "$SCRATCH/reference" || gone "$REFERENCE_PID"; }
+case_offwake_reference() {
+    command -v bpftrace >/dev/null || skip "bpftrace is not installed"
+    start_exchange -- -n 60
+    # shellcheck disable=SC2016 # the inner shell's
+    unshare --mount sh -c '
+        [ -e /sys/kernel/tracing/events ] || mount -t tracefs tracefs /sys/kernel/tracing
+        exec bpftrace -B line "$@"' sh tests/live/blocked.bt "$CLIENT" >"$SCRATCH/reference" 2>&1 &
+    REFERENCE_PID=$!
+    wait_for "$WAIT_LIMIT" reference_stands && has_line '^ready' "$SCRATCH/reference" ||
+        fail "bpftrace did not attach: $(head -c 300 "$SCRATCH/reference")"
+    start_profile -p "$CLIENT" -f
+    open_gate
+    end_exchange
+    end_profile
+    kill -INT "$REFERENCE_PID"
+    wait_for "$WAIT_LIMIT" gone "$REFERENCE_PID" || fail "bpftrace did not end"
+    local folded reference
+    # Who sleeps already has no beginning there.
+    folded=$(awk '!/unix_stream|workload__open/ {sum += $NF} END {print sum}' "$SCRATCH/profile")
+    reference=$(awk '$1 == "blocked" { print $2 }' "$SCRATCH/reference")
+    echo "# $LABEL: offwake_reference: $folded us folded, $reference us by bpftrace"
+    # A wake that one of the two did not see (docs/limits.md) is one of its waits.
+    expect "the blocked time" "$folded" '>=' "0.98 * ${reference:-0} - 50000"
+    expect "the blocked time" "$folded" '<=' "1.02 * ${reference:-0} + 50000"
+}
+
 case_offwake_stall() {
     local all delack blocked=0.95
     # The workload's own clock has the time on the run queue too.

@@ -333,7 +333,7 @@ static void write_reports(const struct outcome *outcome, const char *only)
 
 int main(int argc, char **argv)
 {
-	struct description d = {0};
+	static struct description d; /* what it says lives as long as the program */
 	const struct report *report;
 	struct pipeline *pipeline;
 	struct outcome *outcome;

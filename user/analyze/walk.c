@@ -110,7 +110,7 @@ void walk__thread(struct walk *walk, uint32_t tid, uint64_t until, const struct 
 }
 
 /* How much of the time up to until the thread is known to have waited itself. */
-static uint64_t waited(const struct walk *walk, uint32_t tid, uint64_t until)
+static uint64_t time_waited(const struct walk *walk, uint32_t tid, uint64_t until)
 {
 	const struct model_thread *thread = model__thread(walk->model, tid);
 	uint64_t ns = 0;
@@ -157,7 +157,7 @@ static void walk_signal(struct walk *walk, const struct ns_wait *wait, uint64_t 
 	const struct wrapper wrapper = {.cause = CAUSE_LOCK, .idle_stays = true};
 
 	if (waker__of(walk->model, wait) == WAKER_TASK && !owed__by_itself(walk->model, wait) &&
-	    2 * waited(walk, wait->waker_tid, until) < until - walk->at)
+	    2 * time_waited(walk, wait->waker_tid, until) < until - walk->at)
 		walk__emit(walk, until, CAUSE_IDLE);
 	else
 		walk_other(walk, wait, until, &wrapper);

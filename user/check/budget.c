@@ -312,3 +312,23 @@ bool budgets__parse(struct budgets *budgets, const char *text, char *why, size_t
 	*budgets = changed;
 	return true;
 }
+
+double budget__share(uint64_t ns, double seconds)
+{
+	if (!ns)
+		return 0;
+	return seconds > 0 ? (double)ns / 1e9 / seconds : 1e9;
+}
+
+bool budget__is_exceeded(const struct budget *budget, uint64_t count, uint64_t ns, double seconds)
+{
+	switch (budget->kind) {
+	case BUDGET_COUNT:
+		return count > budget->count;
+	case BUDGET_TIME:
+		return ns > budget->ns;
+	case BUDGET_SHARE:
+		return budget__share(ns, seconds) > budget->share;
+	}
+	return true;
+}

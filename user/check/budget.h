@@ -46,6 +46,10 @@ bool budgets__parse(struct budgets *budgets, const char *text, char *why, size_t
 char *budget__limit(const struct budget *budget, char *out, size_t size);
 /* "nagle-delack", "total" */
 const char *budget__name(const struct budget *budget);
+/* Of a window of so many seconds; one without any length has no share but nothing or too much. */
+double budget__share(uint64_t ns, double seconds);
+/* Is it more than the budget allows, in a window of so many seconds? */
+bool budget__is_exceeded(const struct budget *budget, uint64_t count, uint64_t ns, double seconds);
 bool budgets__gate(const struct budgets *budgets, enum cause cause);
 
 #endif

@@ -20,7 +20,4 @@ void doubts__find(struct outcome *outcome, const struct counts *counts);
 void doubts__of_run(struct outcome *outcome, const struct gate_options *options,
 		    const struct gate_facts *facts, const struct traffic *traffic);
 
-/* gate.c: is it more than the budget allows, in a window of so many seconds? */
-bool budget__is_exceeded(const struct budget *budget, uint64_t count, uint64_t ns, double seconds);
-
 #endif

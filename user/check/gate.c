@@ -40,32 +40,11 @@ bool inconclusive__parse(enum inconclusive *mode, const char *text)
 
 /* ---- gates ---- */
 
-/* Of the window; a window without length has no share but nothing or too much. */
-static double share_of(uint64_t ns, double seconds)
-{
-	if (!ns)
-		return 0;
-	return seconds > 0 ? (double)ns / 1e9 / seconds : 1e9;
-}
-
-bool budget__is_exceeded(const struct budget *budget, uint64_t count, uint64_t ns, double seconds)
-{
-	switch (budget->kind) {
-	case BUDGET_COUNT:
-		return count > budget->count;
-	case BUDGET_TIME:
-		return ns > budget->ns;
-	case BUDGET_SHARE:
-		return share_of(ns, seconds) > budget->share;
-	}
-	return true;
-}
-
 static void fill_gate(struct gate *gate, const struct cause_counts *counts, double seconds)
 {
 	gate->count = counts->count;
 	gate->total_ns = counts->total_ns;
-	gate->share = share_of(counts->total_ns, seconds);
+	gate->share = budget__share(counts->total_ns, seconds);
 	gate->first = counts->first;
 }
 

@@ -18,14 +18,6 @@
 /* Stacks of threads that sleep long are copied so often. */
 #define COPY_EVERY_NS 200000000ull
 
-uint64_t offwake__now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 /* ---- open ---- */
 
 static void watch_process(struct offwake *offwake, uint32_t tgid)

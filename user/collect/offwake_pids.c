@@ -2,11 +2,20 @@
 /* The processes of an off-CPU profile: their numbers, and what they have mapped. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
 #include "user/collect/offwake_parts.h"
 #include "user/collect/unwound.h"
+
+uint64_t offwake__now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
 
 /* Mappings of one process are looked at this often at most, the list of tasks likewise. */
 #define NOTE_EVERY_NS  200000000ull

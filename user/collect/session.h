@@ -30,7 +30,7 @@ struct session_options {
 	unsigned ringbuf_bytes; /* a power of two, 0: default */
 	unsigned max_conns;     /* 0: default */
 	unsigned max_threads;
-	unsigned stack_bytes; /* of a user stack that is copied for the profile, 0: default */
+	unsigned stack_bytes;  /* of a user stack that is copied for the profile, 0: default */
 	struct opener *opener; /* for user stacks; the caller's; NULL: they get no names */
 };
 

@@ -79,10 +79,8 @@ static json_t *loss_of(const struct profile_loss *lost)
 static json_t *completeness_of(const struct profile *profile)
 {
 	static const char *const kinds[PROFILE_LOST_KINDS] = {
-		[PROFILE_LOST_STACKS] = "stacks",
-		[PROFILE_LOST_KEYS] = "chains",
-		[PROFILE_LOST_THREADS] = "threads",
-		[PROFILE_LOST_UNWINDS] = "unwinds",
+		[PROFILE_LOST_STACKS] = "stacks",   [PROFILE_LOST_KEYS] = "chains",
+		[PROFILE_LOST_THREADS] = "threads", [PROFILE_LOST_UNWINDS] = "unwinds",
 		[PROFILE_LOST_RECORDS] = "records",
 	};
 	json_t *object = json_object(), *by_kind = json_object();

@@ -2,10 +2,10 @@
 #include "user/causes.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "user/analyze/pipeline.h"
 #include "user/analyze/report.h"
+#include "user/base/clock.h"
 #include "user/base/xalloc.h"
 
 struct causes {
@@ -50,11 +50,8 @@ int causes__open(const struct session_options *options, const struct target *tar
 
 void causes__poll(struct causes *causes)
 {
-	struct timespec now;
-
 	session__poll(causes->session);
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	pipeline__idle(causes->pipeline, now.tv_sec * 1000000000ull + now.tv_nsec);
+	pipeline__idle(causes->pipeline, clock__now());
 }
 
 void causes__finish(struct causes *causes)

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
@@ -45,14 +46,6 @@ struct check_run {
 	bool has_before;
 	size_t kept;
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 static bool later_than(uint64_t now, uint64_t since, double seconds)
 {
@@ -186,7 +179,7 @@ static void on_started(void *context)
 
 	if (run->program)
 		program__release(run->program);
-	run->started_at = clock_ns();
+	run->started_at = clock__now();
 	run->judging = !run->options->wait_port && !run->options->warmup;
 }
 
@@ -246,7 +239,7 @@ static void end_program(struct check_run *run)
 		program__end(run->program, PROGRAM_OUTLIVED);
 	while (run->options->until_exit) {
 		struct pollfd news = {.fd = program__fd(run->program), .events = POLLIN};
-		uint64_t now = clock_ns();
+		uint64_t now = clock__now();
 
 		take_signals(run, now);
 		if (!look_after_program(run, now))

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
@@ -52,14 +53,6 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &action, &before);
 	if (before.sa_handler == SIG_IGN)
 		sigaction(SIGHUP, &before, NULL); /* nohup */
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
 void live__clear_progress(void)
@@ -154,13 +147,13 @@ static void loop(struct live *live)
 {
 	bool verbose = live->options->session.verbose;
 	uint64_t pause = (verbose ? VERBOSE_POLL_MS : QUIET_POLL_MS) * 1000000ull;
-	uint64_t now = now_ns();
+	uint64_t now = clock__now();
 	uint64_t end = live->options->seconds ? now + live->options->seconds * 1e9 : UINT64_MAX;
 
 	while (now < end && goes_on(live, now)) {
 		pause_for(live, end - now < pause ? end - now : pause);
 		session__poll(live->session);
-		now = now_ns();
+		now = clock__now();
 		pipeline__idle(live->pipeline, now);
 		show_progress(live, now);
 	}
@@ -208,7 +201,7 @@ int live__run(const struct live_options *options, struct live **out)
 		return err;
 	}
 	privileges__drop();
-	live->started_ns = live->progress_ns = now_ns();
+	live->started_ns = live->progress_ns = clock__now();
 	session__poll(live->session);
 	announce(live);
 	if (options->started)

@@ -5,8 +5,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/causes.h"
 #include "user/collect/privileges.h"
@@ -26,14 +26,6 @@ struct run {
 	uint64_t started_ns;
 	uint64_t progress_ns;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 static void announce(const struct run *run)
 {
@@ -97,7 +89,7 @@ static bool goes_on(struct run *run)
 
 static void loop(struct run *run)
 {
-	uint64_t now = now_ns(), end = UINT64_MAX;
+	uint64_t now = clock__now(), end = UINT64_MAX;
 
 	run->started_ns = run->progress_ns = now;
 	if (run->profiling->seconds)
@@ -107,7 +99,7 @@ static void loop(struct run *run)
 			      end - now < POLL_MS * 1000000ull ? (end - now) / 1000000 : POLL_MS);
 		if (run->causes)
 			causes__poll(run->causes);
-		now = now_ns();
+		now = clock__now();
 		show_progress(run, now);
 	}
 	if (run->profiling->progress)

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bpf/state.h"
+#include "user/base/clock.h"
 #include "user/base/xalloc.h"
 #include "user/collect/kallsyms.h"
 #include "user/collect/symbols.h"
@@ -70,21 +70,13 @@ const struct tasks *enrich__tasks(const struct enrich *enrich)
 	return enrich->tasks;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 int enrich__refresh(struct enrich *enrich)
 {
 	int fd = enrich->ways.open_tasks(enrich->ways.context);
 
 	if (fd < 0)
 		return fd;
-	enrich->refreshed_ns = now_ns();
+	enrich->refreshed_ns = clock__now();
 	return tasks__read(enrich->tasks, fd);
 }
 
@@ -93,7 +85,7 @@ static const struct ns_task_entry *find_task(struct enrich *enrich, uint32_t tid
 {
 	const struct ns_task_entry *entry = tasks__by_tid(enrich->tasks, tid);
 
-	if (entry || !tid || now_ns() - enrich->refreshed_ns < 100000000ull)
+	if (entry || !tid || clock__now() - enrich->refreshed_ns < 100000000ull)
 		return entry;
 	enrich__refresh(enrich);
 	return tasks__by_tid(enrich->tasks, tid);
@@ -167,7 +159,7 @@ static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm,
 
 void enrich__process(struct enrich *enrich, uint32_t tgid)
 {
-	tell_process(enrich, tgid, NULL, now_ns());
+	tell_process(enrich, tgid, NULL, clock__now());
 }
 
 static uint64_t hash_stack(const __u64 *addresses)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "user/base/clock.h"
 #include "user/base/xalloc.h"
 #include "user/collect/maps.h"
 
@@ -63,14 +63,6 @@ void images__free(struct images *images)
 		forget(&images->processes[i]);
 	elf_end(images->machine);
 	free(images);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
 /* The kernel maps the same code into every process of this machine's word size, into ours too. */
@@ -168,7 +160,7 @@ static bool report_maps(struct process *process)
 		fclose(file);
 	}
 	free(text);
-	process->read_ns = now_ns();
+	process->read_ns = clock__now();
 	return !err;
 }
 
@@ -225,7 +217,7 @@ Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc,
 		 const Dwfl_Thread_Callbacks *callbacks, void *argument, const char **why)
 {
 	struct process *process = place_for(images, pid);
-	bool fresh = process->dwfl && now_ns() - process->read_ns < FRESH_NS &&
+	bool fresh = process->dwfl && clock__now() - process->read_ns < FRESH_NS &&
 		     dwfl_addrmodule(process->dwfl, pc);
 
 	*why = "its programs and libraries cannot be opened";
@@ -254,7 +246,7 @@ bool images__look_again(struct images *images, pid_t pid, Dwarf_Addr pc)
 	struct process *process = place_for(images, pid);
 
 	if (!process->attached || dwfl_addrmodule(process->dwfl, pc) ||
-	    now_ns() - process->read_ns < AGAIN_NS)
+	    clock__now() - process->read_ns < AGAIN_NS)
 		return false;
 	return report_maps(process) && dwfl_addrmodule(process->dwfl, pc);
 }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
@@ -251,7 +251,7 @@ int offwake__attach(struct offwake *offwake)
 
 	if (err)
 		return err;
-	offwake->start_ts = offwake__now();
+	offwake->start_ts = clock__now();
 	offwake->ring = ring_buffer__new(bpf_map__fd(offwake->skel->maps.records), on_record,
 					 offwake, NULL);
 	if (!offwake->ring ||
@@ -263,7 +263,7 @@ int offwake__attach(struct offwake *offwake)
 	for (size_t i = 0; i < offwake->set.count; i++)
 		offwake__process(offwake, offwake->set.processes[i].tgid, 0);
 	offwake__seed(offwake);
-	copy_sleepers(offwake, offwake__now());
+	copy_sleepers(offwake, clock__now());
 	return 0;
 }
 
@@ -274,7 +274,7 @@ void offwake__poll(struct offwake *offwake, int timeout_ms)
 	ring_buffer__poll(offwake->ring, timeout_ms);
 	ring_buffer__consume(offwake->ring);
 	offwake__note_processes(offwake, false);
-	copy_sleepers(offwake, offwake__now());
+	copy_sleepers(offwake, clock__now());
 }
 
 bool offwake__targets_gone(const struct offwake *offwake)
@@ -298,7 +298,7 @@ void offwake__detach(struct offwake *offwake)
 	if (offwake->end_ts)
 		return;
 	copy_sleepers(offwake, UINT64_MAX / 2);
-	offwake->end_ts = offwake__now();
+	offwake->end_ts = clock__now();
 	while (offwake->hook_count)
 		bpf_link__destroy(offwake->hooks[--offwake->hook_count]);
 	ring_buffer__consume(offwake->ring);

@@ -61,8 +61,6 @@ struct offwake {
 	uint64_t copied_ns; /* when the stacks of sleepers were copied last */
 };
 
-uint64_t offwake__now(void);
-
 /* offwake_load.c: by the options. -errno after it has said why. */
 int offwake__load(struct offwake *offwake);
 int offwake__make_iterators(struct offwake *offwake);

@@ -2,20 +2,12 @@
 /* The processes of an off-CPU profile: their numbers, and what they have mapped. */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
+#include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
 #include "user/collect/offwake_parts.h"
 #include "user/collect/unwound.h"
-
-uint64_t offwake__now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 /* Mappings of one process are looked at this often at most, the list of tasks likewise. */
 #define NOTE_EVERY_NS  200000000ull
@@ -27,7 +19,7 @@ int offwake__read_tasks(struct offwake *offwake)
 
 	if (fd < 0)
 		return fd;
-	offwake->tasks_read_ns = offwake__now();
+	offwake->tasks_read_ns = clock__now();
 	return tasks__read(offwake->tasks, fd);
 }
 
@@ -38,7 +30,7 @@ pid_t offwake__view(struct offwake *offwake, uint32_t tid)
 	if (offwake->same_numbers || !tid)
 		return tid;
 	entry = tasks__by_tid(offwake->tasks, tid);
-	if (!entry && offwake__now() - offwake->tasks_read_ns >= TASKS_EVERY_NS) {
+	if (!entry && clock__now() - offwake->tasks_read_ns >= TASKS_EVERY_NS) {
 		offwake__read_tasks(offwake);
 		entry = tasks__by_tid(offwake->tasks, tid);
 	}
@@ -60,7 +52,7 @@ void offwake__process(struct offwake *offwake, uint32_t tgid, uint32_t parent)
 {
 	struct offwake_process *process = tgid ? table__get(offwake->processes, tgid) : NULL;
 	struct offwake_process *from = parent ? table__get(offwake->processes, parent) : NULL;
-	uint64_t now = offwake__now();
+	uint64_t now = clock__now();
 
 	if (!tgid)
 		return;
@@ -86,7 +78,7 @@ void offwake__process(struct offwake *offwake, uint32_t tgid, uint32_t parent)
 
 void offwake__note_processes(struct offwake *offwake, bool all)
 {
-	uint64_t now = offwake__now();
+	uint64_t now = clock__now();
 	struct offwake_process *process;
 	size_t cursor = 0;
 	bool more = false;

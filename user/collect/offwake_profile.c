@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "user/analyze/wakers.h"
+#include "user/base/clock.h"
 #include "user/base/xalloc.h"
 #include "user/collect/offwake_parts.h"
 
@@ -236,7 +236,6 @@ static void add_all_unfinished(struct maker *maker)
 
 static void fill_head(struct offwake *offwake, struct profile *profile)
 {
-	struct timespec real, mono;
 	struct utsname uts;
 
 	if (offwake->options.everything)
@@ -251,10 +250,7 @@ static void fill_head(struct offwake *offwake, struct profile *profile)
 			 uts.release);
 		snprintf(profile->arch, sizeof(profile->arch), "%.15s", uts.machine);
 	}
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	profile->wall_offset_ns =
-		(real.tv_sec - mono.tv_sec) * 1000000000ll + real.tv_nsec - mono.tv_nsec;
+	profile->wall_offset_ns = clock__wall_offset();
 	profile->start_ts = offwake->start_ts;
 	profile->end_ts = offwake->end_ts;
 	profile->depth = offwake->options.depth;

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
@@ -20,14 +20,6 @@
 /* How long the end waits for holds to end: the longest delayed ACK, TCP_DELACK_MAX, and a bit. */
 #define LINGER_MS      250
 #define LINGER_STEP_MS 5
-
-uint64_t session__clock(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 /* ---- targets ---- */
 
@@ -209,8 +201,8 @@ static void tell_session(struct session *session)
 	struct ns_session out = {.head = {.type = NS_SESSION, .len = sizeof(out)}};
 	struct utsname uts;
 
-	out.head.ts = session__clock(CLOCK_MONOTONIC);
-	out.wall_offset_ns = session__clock(CLOCK_REALTIME) - out.head.ts;
+	out.head.ts = clock__now();
+	out.wall_offset_ns = (uint64_t)clock__wall_offset();
 	out.threshold_ns = session->options.threshold_ns;
 	out.verbose = session->options.verbose;
 	out.missing = session->plan.missing;
@@ -266,7 +258,7 @@ int session__attach(struct session *session)
 	session__scan_sockets(session, NS_SCAN_PEERS);
 	session__scan_sockets(session, NS_SCAN_PEERS); /* and what these have opened */
 	session->unsure_seen = session->skel->bss->unsure_owners;
-	session->last_scan_ns = session__clock(CLOCK_MONOTONIC);
+	session->last_scan_ns = clock__now();
 	session->sampled_ns = session->last_scan_ns;
 	return 0;
 }
@@ -275,13 +267,13 @@ int session__attach(struct session *session)
 
 void session__poll(struct session *session)
 {
-	uint64_t now = session__clock(CLOCK_MONOTONIC);
+	uint64_t now = clock__now();
 	uint32_t unsure = session->skel->bss->unsure_owners;
 
 	if (unsure != session->unsure_seen && now - session->last_scan_ns >= RESCAN_EVERY_NS) {
 		session->unsure_seen = unsure;
 		session__scan_sockets(session, NS_SCAN_PEERS);
-		session->last_scan_ns = session__clock(CLOCK_MONOTONIC);
+		session->last_scan_ns = clock__now();
 	}
 	ring_buffer__consume(session->ring);
 	session__pace_samples(session, now);
@@ -323,7 +315,7 @@ void session__finish(struct session *session)
 		return;
 	session->finished = true;
 	await_releases(session);
-	out.head.ts = session__clock(CLOCK_MONOTONIC);
+	out.head.ts = clock__now();
 	session__scan_sockets(session, NS_SCAN_PEERS); /* owners of what came last */
 	session__tell_conns(session);
 	detach(session);

@@ -47,8 +47,6 @@ struct session {
 	bool finished;
 };
 
-uint64_t session__clock(clockid_t clock);
-
 /* session_load.c: by the session's plan and options. -errno after it has said why. */
 int session__load(struct session *session);
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "user/base/clock.h"
 #include "user/base/xalloc.h"
 #include "user/collect/demangle.h"
 #include "user/collect/image_files.h"
@@ -41,14 +41,6 @@ struct symbols {
 	uint64_t uses;
 	struct symbols_counts counts;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 struct symbols *symbols__new(struct opener *opener)
 {
@@ -157,7 +149,7 @@ static bool look(struct symbols *symbols, struct process *process)
 {
 	char *text = maps__read(symbols->opener, process->pid);
 
-	process->looked_ns = now_ns();
+	process->looked_ns = clock__now();
 	if (process->perfmap)
 		perfmap__refresh(process->perfmap); /* its file is open, whatever became of it */
 	process->gone = !text;
@@ -262,7 +254,7 @@ static bool name_frames(struct symbols *symbols, pid_t pid, uint64_t pc, bool re
 	}
 	if (write_name(symbols, process, pc, returns, style, out, FRAMES_ROOM))
 		return true;
-	if (now_ns() - process->looked_ns >= LOOK_AGAIN_NS) {
+	if (clock__now() - process->looked_ns >= LOOK_AGAIN_NS) {
 		look(symbols, process);
 		if (write_name(symbols, process, pc, returns, style, out, FRAMES_ROOM))
 			return true;

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "user/base/clock.h"
 #include "user/demo/endpoint.h"
 
 #define NS_PER_S  1000000000ULL
@@ -18,10 +19,7 @@
 
 uint64_t endpoint__now_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+	return clock__now();
 }
 
 int endpoint__fail(char *error, int err, const char *format, ...)

@@ -10,9 +10,9 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "user/base/clock.h"
 #include "user/run/exec.h"
 #include "user/run/family.h"
 
@@ -30,22 +30,15 @@ struct keeper {
 	uint64_t kill_at;  /* when those who were asked to end are made to, ms; NEVER: nobody was */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 static uint64_t now_ms(void)
 {
-	return now_ns() / 1000000;
+	return clock__now() / 1000000;
 }
 
 static void tell(const struct keeper *keeper, enum keeper_news what, int value, pid_t pid)
 {
-	struct keeper_message message = {.what = what, .value = value, .pid = pid, .ts = now_ns()};
+	struct keeper_message message = {
+		.what = what, .value = value, .pid = pid, .ts = clock__now()};
 
 	send(keeper->options->socket, &message, sizeof(message), MSG_NOSIGNAL);
 }

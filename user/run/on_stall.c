@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/base/split.h"
 #include "user/base/text.h"
@@ -39,14 +39,6 @@ struct on_stall {
 	size_t skipped;
 	size_t skipped_since; /* the last one began */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
 
 bool on_stall__check(const char *command, bool shell, char *why, size_t size)
 {
@@ -157,13 +149,13 @@ int on_stall__open(const struct on_stall_options *options, const struct budgets 
 
 void on_stall__finish(struct on_stall *on_stall)
 {
-	uint64_t end = now_ns() + FINISH_MS * 1000000ull, now;
+	uint64_t end = clock__now() + FINISH_MS * 1000000ull, now;
 
 	if (!on_stall)
 		return;
 	on_stall__poll(on_stall);
 	shutdown(on_stall->socket, SHUT_WR);
-	while (!on_stall->gone && (now = now_ns()) < end) {
+	while (!on_stall->gone && (now = clock__now()) < end) {
 		struct pollfd wait = {.fd = on_stall->socket, .events = POLLIN};
 
 		poll(&wait, 1, (int)((end - now) / 1000000) + 1);
@@ -286,7 +278,7 @@ void on_stall__stall(struct on_stall *on_stall, const struct report *so_far,
 		     const struct stall *stall)
 {
 	struct variables variables = {.len = 0};
-	uint64_t now = now_ns();
+	uint64_t now = clock__now();
 
 	if (!on_stall || !is_gated(on_stall, so_far, stall))
 		return;

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
@@ -44,14 +44,6 @@ struct program {
 	enum program_end why; /* netstall ended it; PROGRAM_NONE: not */
 	int passed_on;        /* the last signal that was, 0 none */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 /* ---- start ---- */
 
@@ -159,7 +151,7 @@ static int read_failure(const struct program *program)
 int program__release(struct program *program)
 {
 	terminal__give(&program->terminal, program->pid);
-	program->released_ns = now_ns();
+	program->released_ns = clock__now();
 	/* Who was killed at the gate has an end as others have: the keeper tells it. */
 	if (write(program->gate, "g", 1) != 1 && errno != EPIPE)
 		return program->exec_err = -errno;
@@ -236,7 +228,7 @@ static void lose_keeper(struct program *program)
 		   text__safe(name, sizeof(name), program->argv[0], 64));
 	close_one(&program->socket);
 	program->ended = program->counted = true;
-	program->ended_ns = now_ns();
+	program->ended_ns = clock__now();
 	program->status = SIGKILL;
 	terminal__take_back(&program->terminal);
 }
@@ -286,13 +278,13 @@ void program__kill(struct program *program)
 
 void program__await(struct program *program)
 {
-	uint64_t until = now_ns() + (KEEPER_GRACE_MS + PATIENCE_MS) * 1000000ull;
+	uint64_t until = clock__now() + (KEEPER_GRACE_MS + PATIENCE_MS) * 1000000ull;
 
 	if (program->exec_err || !program->released)
 		return;
 	while (program__poll(program), !program->ended || !program->counted) {
 		struct pollfd news = {.fd = program->socket, .events = POLLIN};
-		uint64_t now = now_ns();
+		uint64_t now = clock__now();
 
 		/* One that not even SIGKILL ends, in a disk's hands for example. */
 		if (now >= until)

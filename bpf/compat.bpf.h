@@ -23,6 +23,16 @@ static __always_inline __u32 task_state(struct task_struct *task)
 	return BPF_CORE_READ(task, __state);
 }
 
+/* Woken while it still leaves its CPU: it is off the run queue, its switch-out comes. */
+static __always_inline bool leaves_cpu(struct task_struct *task)
+{
+	/* 152e11f6df29 (6.12) keeps some that sleep on the run queue for a while. */
+	if (bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed)
+		return true;
+	/* An int until 6.12, a byte in 7.x. */
+	return !BPF_CORE_READ_BITFIELD_PROBED(task, on_rq);
+}
+
 /*
  * When the delayed ACK is due, in jiffies. icsk_ack.timeout went away with 7.x, which
  * keeps only the timer's own expiry.

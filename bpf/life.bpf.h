@@ -134,21 +134,6 @@ static __always_inline void on_set_state(struct sock *sk, int from, int to)
 		drop_conn(sk);
 }
 
-static __always_inline bool comm_matches(struct task_struct *task)
-{
-	char comm[NS_COMM_LEN] = {};
-	int i;
-
-	BPF_CORE_READ_STR_INTO(&comm, task, comm);
-	for (i = 0; i < NS_COMM_LEN; i++) {
-		if (comm[i] != settings.comm[i])
-			return false;
-		if (!comm[i])
-			return true;
-	}
-	return true;
-}
-
 /* A child has its parent's name until it says otherwise. */
 static __always_inline void on_fork(struct task_struct *parent, struct task_struct *child)
 {
@@ -156,14 +141,14 @@ static __always_inline void on_fork(struct task_struct *parent, struct task_stru
 
 	if (from == to)
 		return;
-	if ((settings.by_comm && comm_matches(child)) ||
+	if ((settings.by_comm && has_comm(child, settings.comm)) ||
 	    (settings.follow_children && proc_role(from) & NS_ROLE_TARGET))
 		add_proc(to, NS_ROLE_TARGET);
 }
 
 static __always_inline void on_exec(struct task_struct *task)
 {
-	if (settings.by_comm && comm_matches(task))
+	if (settings.by_comm && has_comm(task, settings.comm))
 		add_proc(BPF_CORE_READ(task, tgid), NS_ROLE_TARGET);
 }
 

@@ -3,14 +3,6 @@
 #ifndef NETSTALL_MAPS_BPF_H
 #define NETSTALL_MAPS_BPF_H
 
-#define NS_TABLE(name_, type_, key_, value_, entries_)                                             \
-	struct {                                                                                   \
-		__uint(type, type_);                                                               \
-		__uint(max_entries, entries_);                                                     \
-		__type(key, key_);                                                                 \
-		__type(value, value_);                                                             \
-	} name_ SEC(".maps")
-
 /* Addresses and ports of one end. netns counts only between loopback addresses, see socket.bpf.h.
  */
 struct tuple {

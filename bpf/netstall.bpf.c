@@ -15,6 +15,7 @@
 
 /* In the order of use: each builds on those before it. */
 #include "bpf/compat.bpf.h"
+#include "bpf/common.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/emit.bpf.h"
 #include "bpf/exchange.bpf.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * The off-CPU profile: where threads sleep and who wakes them, added up in the kernel by chains
- * of places. An object of its own beside netstall.bpf.c, which it shares nothing with but the
- * differences of kernels: BTF tracepoints alone, on every kernel.
+ * of places. An object of its own beside netstall.bpf.c, which it shares
+ * little with but the differences of kernels: BTF tracepoints alone, on every kernel.
  */
 #include "vmlinux.h"
 
@@ -16,6 +16,7 @@
 
 /* In the order of use: each builds on those before it. */
 #include "bpf/compat.bpf.h"
+#include "bpf/common.bpf.h"
 #include "bpf/offwake_maps.bpf.h"
 #include "bpf/offwake_target.bpf.h"
 #include "bpf/offwake_frames.bpf.h"

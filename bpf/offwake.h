@@ -10,13 +10,10 @@
 #ifndef NETSTALL_OFFWAKE_H
 #define NETSTALL_OFFWAKE_H
 
-#ifndef __VMLINUX_H__
-#include <linux/types.h>
-#endif
+#include "bpf/event.h"
 
-#define NS_OW_FRAMES 127 /* PERF_MAX_STACK_DEPTH: what the kernel gives */
-#define NS_OW_DEPTH  8   /* hops of a chain */
-#define NS_OW_COMM   16
+#define NS_OW_FRAMES 127    /* PERF_MAX_STACK_DEPTH: what the kernel gives */
+#define NS_OW_DEPTH  8      /* hops of a chain */
 #define NS_OW_TIDS   5      /* of -t */
 #define NS_OW_FLAGS  65536u /* buckets of the filters by number; a power of two */
 #define NS_OW_CPUS   1024u  /* a power of two; CPUs beyond share a slot */
@@ -59,7 +56,7 @@ struct ns_ow_config {
 	__u32 by_cgroup;
 	__u32 cpus; /* possible ones */
 	__u32 pad;
-	char comm[NS_OW_COMM];
+	char comm[NS_COMM_LEN];
 };
 
 struct ns_ow_place_key {
@@ -71,7 +68,7 @@ struct ns_ow_place_key {
 	__u32 tid;   /* 0 when threads are not told apart */
 	__u32 kind;  /* enum ns_ow_kind */
 	__u32 state; /* of a sleep, as ns_wait.state: 0 preempted 1 S 2 D 4 stopped */
-	char comm[NS_OW_COMM];
+	char comm[NS_COMM_LEN];
 };
 
 struct ns_ow_place {

@@ -3,14 +3,6 @@
 #ifndef NETSTALL_OFFWAKE_MAPS_BPF_H
 #define NETSTALL_OFFWAKE_MAPS_BPF_H
 
-#define NS_OW_TABLE(name_, type_, key_, value_, entries_)                                          \
-	struct {                                                                                   \
-		__uint(type, type_);                                                               \
-		__uint(max_entries, entries_);                                                     \
-		__type(key, key_);                                                                 \
-		__type(value, value_);                                                             \
-	} name_ SEC(".maps")
-
 /*
  * Sizes are defaults; the loader sets others. What a full table does not take is counted in
  * lost[] with its time; only the LRU ones evict, the entry used longest ago.
@@ -19,15 +11,15 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4 << 20);
 } records SEC(".maps");
-NS_OW_TABLE(stacks, BPF_MAP_TYPE_HASH, __u64, struct ns_ow_stack, 16384);
-NS_OW_TABLE(places, BPF_MAP_TYPE_HASH, struct ns_ow_place_key, struct ns_ow_place, 65536);
-NS_OW_TABLE(threads, BPF_MAP_TYPE_HASH, __u32, struct ns_ow_thread, 16384);
-NS_OW_TABLE(procs, BPF_MAP_TYPE_HASH, __u32, __u32, 8192);
-NS_OW_TABLE(cgroups, BPF_MAP_TYPE_HASH, __u64, __u32, 1024);
+NS_TABLE(stacks, BPF_MAP_TYPE_HASH, __u64, struct ns_ow_stack, 16384);
+NS_TABLE(places, BPF_MAP_TYPE_HASH, struct ns_ow_place_key, struct ns_ow_place, 65536);
+NS_TABLE(threads, BPF_MAP_TYPE_HASH, __u32, struct ns_ow_thread, 16384);
+NS_TABLE(procs, BPF_MAP_TYPE_HASH, __u32, __u32, 8192);
+NS_TABLE(cgroups, BPF_MAP_TYPE_HASH, __u64, __u32, 1024);
 /* Threads that woke one of a chain. Which are forgotten have woken nobody for long. */
-NS_OW_TABLE(followed, BPF_MAP_TYPE_LRU_HASH, __u32, struct ns_ow_thread, 8192);
+NS_TABLE(followed, BPF_MAP_TYPE_LRU_HASH, __u32, struct ns_ow_thread, 8192);
 /* Segments on their way, by skb, and the place that sent them. */
-NS_OW_TABLE(segments, BPF_MAP_TYPE_LRU_HASH, __u64, __u32, 1024);
+NS_TABLE(segments, BPF_MAP_TYPE_LRU_HASH, __u64, __u32, 1024);
 
 /* Its key is as long as the depth needs: the loader sets it. */
 struct {
@@ -46,7 +38,7 @@ struct scratch {
 
 enum scratch_use { SCRATCH_SCHED = 0, SCRATCH_SEGMENT = 1, SCRATCH_ITER = 2, SCRATCH_USES };
 
-NS_OW_TABLE(scratches, BPF_MAP_TYPE_PERCPU_ARRAY, __u32, struct scratch, SCRATCH_USES);
+NS_TABLE(scratches, BPF_MAP_TYPE_PERCPU_ARRAY, __u32, struct scratch, SCRATCH_USES);
 
 const volatile struct ns_ow_config settings = {};
 

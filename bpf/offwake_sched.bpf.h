@@ -94,16 +94,6 @@ static __always_inline void on_switch(void *ctx, struct task_struct *prev, struc
 		on_switch_in(thread, next->pid, now ? now : bpf_ktime_get_ns());
 }
 
-/* Woken while it still leaves its CPU: it is off the run queue, its switch-out comes. */
-static __always_inline bool leaves_cpu(struct task_struct *task)
-{
-	/* 152e11f6df29 (6.12) keeps some that sleep on the run queue for a while. */
-	if (bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed)
-		return true;
-	/* An int until 6.12, a byte in 7.x. */
-	return !BPF_CORE_READ_BITFIELD_PROBED(task, on_rq);
-}
-
 /* A wake that ends a wait, or keeps one from beginning that is on its way. */
 static __always_inline bool ends_wait(struct task_struct *task, struct ns_ow_thread *thread)
 {

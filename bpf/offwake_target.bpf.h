@@ -133,28 +133,13 @@ static __always_inline void add_process(__u32 tgid)
 	proc_flags[tgid & (NS_OW_FLAGS - 1)] = 1;
 }
 
-static __always_inline bool has_wanted_name(struct task_struct *task)
-{
-	char comm[NS_OW_COMM] = {};
-	int i;
-
-	BPF_CORE_READ_STR_INTO(&comm, task, comm);
-	for (i = 0; i < NS_OW_COMM; i++) {
-		if (comm[i] != settings.comm[i])
-			return false;
-		if (!comm[i])
-			return true;
-	}
-	return true;
-}
-
 static __always_inline void on_fork(struct task_struct *parent, struct task_struct *child)
 {
 	__u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid);
 
 	if (from == to)
 		return;
-	if ((settings.by_comm && has_wanted_name(child)) ||
+	if ((settings.by_comm && has_comm(child, settings.comm)) ||
 	    (settings.follow_children && is_process_of_target(from))) {
 		add_process(to);
 		tell_process(to, from, 0);
@@ -165,7 +150,7 @@ static __always_inline void on_exec(struct task_struct *task)
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);
 
-	if (settings.by_comm && has_wanted_name(task))
+	if (settings.by_comm && has_comm(task, settings.comm))
 		add_process(tgid);
 	if (is_process_of_target(tgid))
 		tell_process(tgid, 0, 0);

@@ -168,16 +168,6 @@ static __always_inline void on_switch(struct task_struct *prev, struct task_stru
 		on_switch_in(next, thread, now ? now : time_of_return(next, thread));
 }
 
-/* Woken while it still leaves its CPU: it is off the run queue, its switch-out comes. */
-static __always_inline bool leaves_cpu(struct task_struct *task)
-{
-	/* 152e11f6df29 (6.12) keeps some that sleep on the run queue for a while. */
-	if (bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed)
-		return true;
-	/* An int until 6.12, a byte in 7.x. */
-	return !BPF_CORE_READ_BITFIELD_PROBED(task, on_rq);
-}
-
 /* current is whatever runs where the wake-up happens: the stack tells on whose behalf. */
 static __always_inline void on_waking(void *ctx, struct task_struct *task)
 {

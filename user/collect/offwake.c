@@ -334,10 +334,11 @@ size_t offwake__target_count(const struct offwake *offwake)
 void offwake__first_target(const struct offwake *offwake, char *out, size_t size)
 {
 	const struct ns_task_entry *first = offwake->set.processes;
-	char safe[TEXT_SAFE(NS_OW_COMM)];
+	char safe[TEXT_SAFE(NS_COMM_LEN)];
 
 	out[0] = '\0';
 	if (offwake->set.count)
 		snprintf(out, size, "%s (%u)",
-			 text__safe(safe, sizeof(safe), first->comm, NS_OW_COMM), first->view_tgid);
+			 text__safe(safe, sizeof(safe), first->comm, NS_COMM_LEN),
+			 first->view_tgid);
 }

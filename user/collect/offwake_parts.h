@@ -90,7 +90,7 @@ struct offwake_place {
 	pid_t pid, tid; /* as netstall's namespace counts */
 	char *kernel;   /* NULL none */
 	char *user;
-	char comm[NS_OW_COMM * 4 + 1];
+	char comm[NS_COMM_LEN * 4 + 1];
 };
 
 struct offwake_texts *offwake_texts__read(struct offwake *offwake);

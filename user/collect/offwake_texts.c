@@ -136,7 +136,7 @@ static void resolve(struct offwake_texts *texts, struct offwake_place *place)
 	place->tid = place->key.kind == NS_OW_SEED && !offwake->skel->rodata->settings.per_thread
 			     ? 0
 			     : offwake__view(offwake, place->key.tid);
-	text__safe(place->comm, sizeof(place->comm), place->key.comm, NS_OW_COMM);
+	text__safe(place->comm, sizeof(place->comm), place->key.comm, NS_COMM_LEN);
 	place->kernel = kernel_text(texts, place);
 	place->user = user_text(texts, place);
 }

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The programs of the off-CPU profile, set up and loaded. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "user/base/log.h"
+#include "user/collect/load.h"
 #include "user/collect/offwake_parts.h"
-
-static int libbpf_says(enum libbpf_print_level level, const char *format, va_list args)
-{
-	if (level == LIBBPF_DEBUG || !log__is_verbose())
-		return 0;
-	return vfprintf(stderr, format, args);
-}
 
 static unsigned stack_bytes(const struct offwake_options *options)
 {
@@ -42,7 +35,7 @@ static void configure(struct offwake *offwake)
 	config->user_stacks = !options->no_user_stacks;
 	config->state_given = options->state_given;
 	config->state = options->state;
-	config->follow_children = target->children || target->program || target->cgroup;
+	config->follow_children = target__takes_children(target);
 	config->by_comm = target->comm != NULL;
 	config->by_cgroup = target->cgroup != NULL;
 	config->cpus = libbpf_num_possible_cpus();
@@ -66,7 +59,7 @@ static bool is_wanted(const struct offwake *offwake, const char *program, bool w
 	if (!strcmp(program, "ow_switch") || !strcmp(program, "ow_switch_3"))
 		return !strcmp(program, offwake->switch_program);
 	if (!strcmp(program, "ow_fork"))
-		return target->children || target->program || target->cgroup || target->comm;
+		return target__takes_children(target) || target->comm;
 	if (!strcmp(program, "ow_cgroup_attach"))
 		return target->cgroup;
 	if (!strcmp(program, "iter_sleepers"))
@@ -100,19 +93,10 @@ static int load(struct offwake *offwake, bool with_sleepers)
 
 static int explain(int err)
 {
-	if (err == -EPERM)
+	if (!load__explain(err, "--stack-storage-size=N"))
 		log__error(
-			"the kernel refused the BPF programs (%s): run it with sudo, or look into the "
-			"security policy (-v shows the kernel's words)",
-			strerror(-err));
-	else if (err == -ENOMEM)
-		log__error(
-			"the kernel has no memory for the tables: make them smaller with "
-			"--stack-storage-size=N");
-	else
-		log__error(
-			"the kernel did not take the programs of the profile: %s (-v shows its words; "
-			"`netstall doctor` tells what this kernel can do)",
+			"the kernel did not take the programs of the profile: %s (-v shows its "
+			"words; `netstall doctor` tells what this kernel can do)",
 			strerror(-err));
 	return err;
 }
@@ -121,7 +105,7 @@ int offwake__load(struct offwake *offwake)
 {
 	int err;
 
-	libbpf_set_print(libbpf_says);
+	load__quietly();
 	/* Copying the memory of a thread that sleeps came with 5.18. */
 	err = load(offwake, true);
 	if (err && err != -EPERM && err != -ENOMEM)

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The programs of a session's plan, set up and loaded. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "user/base/log.h"
+#include "user/collect/load.h"
 #include "user/collect/session_parts.h"
 
 #define QUIET_RINGBUF   (4u << 20)
 #define VERBOSE_RINGBUF (32u << 20)
-
-/* libbpf's and the verifier's own words, of many lines, are for -v alone. */
-static int libbpf_says(enum libbpf_print_level level, const char *format, va_list args)
-{
-	if (level == LIBBPF_DEBUG || !log__is_verbose())
-		return 0;
-	return vfprintf(stderr, format, args);
-}
 
 static void configure(struct session *session)
 {
@@ -29,8 +21,7 @@ static void configure(struct session *session)
 	config->threshold_ns = session->options.threshold_ns;
 	config->verbose = session->options.verbose;
 	config->any_process = target__is_any_process(target);
-	/* A cgroup is inherited without a sound: only joining another one has a tracepoint. */
-	config->follow_children = target->children || target->program || target->cgroup;
+	config->follow_children = target__takes_children(target);
 	config->lport = target->lport;
 	config->rport = target->rport;
 	config->by_cgroup = target->cgroup != NULL;
@@ -77,16 +68,7 @@ static int load(struct session *session)
 
 static int explain_load(const struct session *session, int err)
 {
-	if (err == -EPERM)
-		log__error(
-			"the kernel refused the BPF programs (%s): run it with sudo, or look into the "
-			"security policy (-v shows the kernel's words)",
-			strerror(-err));
-	else if (err == -ENOMEM)
-		log__error(
-			"the kernel has no memory for the tables: make them smaller with "
-			"-C conns.max=N and -C ringbuf.bytes=N");
-	else
+	if (!load__explain(err, "-C conns.max=N and -C ringbuf.bytes=N"))
 		log__error(
 			"the kernel did not take the %s programs: %s (-v shows its words, "
 			"-C attach=WAY tries another way)",
@@ -98,7 +80,7 @@ int session__load(struct session *session)
 {
 	int err;
 
-	libbpf_set_print(libbpf_says);
+	load__quietly();
 	err = load(session);
 	return err ? explain_load(session, err) : 0;
 }

@@ -23,6 +23,11 @@ bool target__is_empty(const struct target *target)
 	       !target->lport && !target->rport && !target->program;
 }
 
+bool target__takes_children(const struct target *target)
+{
+	return target->children || target->program || target->cgroup;
+}
+
 bool target__is_any_process(const struct target *target)
 {
 	return !target->pid_count && !target->tid && !target->comm && !target->cgroup &&

@@ -42,6 +42,11 @@ struct target_set {
 bool target__is_empty(const struct target *target);
 /* Only ports were named: any process with such a connection is meant. */
 bool target__is_any_process(const struct target *target);
+/*
+ * Its processes' children are targets too: asked for, or because a cgroup is inherited without a
+ * sound: only joining another one has a tracepoint.
+ */
+bool target__takes_children(const struct target *target);
 /* "pid 4242", "comm nginx, local port 80": for people. */
 void target__describe(const struct target *target, char *out, size_t size);
 

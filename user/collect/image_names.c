@@ -8,16 +8,9 @@
 
 #include "user/base/xalloc.h"
 #include "user/collect/go_names.h"
+#include "user/collect/own_machine.h"
 
 #define SEGMENTS 16 /* executable ones; there are one or two */
-
-#if defined(__x86_64__)
-#define OWN_MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define OWN_MACHINE EM_AARCH64
-#else
-#define OWN_MACHINE EM_NONE
-#endif
 
 struct symbol {
 	uint64_t start;

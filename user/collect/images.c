@@ -12,17 +12,10 @@
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
 #include "user/collect/maps.h"
+#include "user/collect/own_machine.h"
 
 #define FRESH_NS 1000000000ull
 #define AGAIN_NS 10000000ull /* generated code is in no module, however often one looks */
-
-#if defined(__x86_64__)
-#define OWN_MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define OWN_MACHINE EM_AARCH64
-#else
-#define OWN_MACHINE EM_NONE
-#endif
 
 struct process {
 	struct images *images;

@@ -80,7 +80,7 @@ void kept__json(FILE *out, const struct report *report, const struct stall *stal
 	put(document, "tool", json_value__tool(report));
 	put(document, "gate", json_string(budget__name(budget)));
 	put(document, "budget", json_string(budget__limit(budget, limit, sizeof(limit))));
-	put(document, "window", json_value__window(report));
+	put(document, "window", json_value__window_of(report));
 	put(document, "stall", json_value__stall(report, stall));
 	put(document, "connections", connections_of(report, stall, seconds));
 	put(document, "events", events_of(report, seconds));

@@ -55,15 +55,20 @@ static json_t *target_of(const struct report *report)
 	return target;
 }
 
-json_t *json_value__window(const struct report *report)
+json_t *json_value__window(uint64_t start_ts, uint64_t end_ts, int64_t wall_offset_ns)
 {
-	int64_t offset = (int64_t)report->session.wall_offset_ns;
 	json_t *window = json_object();
 
-	put(window, "duration_ms", json_value__ms(report->end_ts - report->start_ts));
-	put(window, "monotonic_start_ms", json_value__ms(report->start_ts));
-	put(window, "wall_offset_ms", json_real((double)offset / 1e6));
+	put(window, "duration_ms", json_value__ms(end_ts - start_ts));
+	put(window, "monotonic_start_ms", json_value__ms(start_ts));
+	put(window, "wall_offset_ms", json_real((double)wall_offset_ns / 1e6));
 	return window;
+}
+
+json_t *json_value__window_of(const struct report *report)
+{
+	return json_value__window(report->start_ts, report->end_ts,
+				  (int64_t)report->session.wall_offset_ns);
 }
 
 static json_t *completeness_of(const struct report *report)
@@ -255,7 +260,7 @@ json_t *json_value__report(const struct report *report)
 	put(document, "schema", json_string(REPORT_SCHEMA));
 	put(document, "tool", json_value__tool(report));
 	put(document, "target", target_of(report));
-	put(document, "window", json_value__window(report));
+	put(document, "window", json_value__window_of(report));
 	put(document, "completeness", completeness_of(report));
 	put(document, "threads", threads);
 	put(document, "connections", conns);

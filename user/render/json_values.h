@@ -26,6 +26,8 @@ json_t *json_value__name(const char *name, size_t max);
 json_t *json_value__text(const char *text);
 /* null instead of the number that means "not known". */
 json_t *json_value__number_or_null(uint64_t number, uint64_t unknown);
+/* The time watched: CLOCK_MONOTONIC, and how far the wall clock was from that; ns. */
+json_t *json_value__window(uint64_t start_ts, uint64_t end_ts, int64_t wall_offset_ns);
 json_t *json_value__address(uint32_t family, const uint32_t *addr, uint32_t port);
 /* A stack, leaf first, as an array; NULL gives an empty one. */
 json_t *json_value__stack(const char *frames);
@@ -49,7 +51,7 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 json_t *json_value__report(const struct report *report);
 /* Parts of it */
 json_t *json_value__tool(const struct report *report);
-json_t *json_value__window(const struct report *report);
+json_t *json_value__window_of(const struct report *report);
 json_t *json_value__conn(const struct report *report, const struct report_conn *conn);
 
 /* One document on one line (indent 0) or pretty, and a newline; takes the reference. */

@@ -28,16 +28,6 @@ static json_t *tool_of(const struct profile *profile)
 	return tool;
 }
 
-static json_t *window_of(const struct profile *profile)
-{
-	json_t *window = json_object();
-
-	put(window, "duration_ms", json_value__ms(profile->end_ts - profile->start_ts));
-	put(window, "monotonic_start_ms", json_value__ms(profile->start_ts));
-	put(window, "wall_offset_ms", json_real((double)profile->wall_offset_ns / 1e6));
-	return window;
-}
-
 static json_t *ms_or_null(uint64_t ns)
 {
 	return ns ? json_value__ms(ns) : json_null();
@@ -177,7 +167,8 @@ void render__profile_json(FILE *out, const struct profile *profile)
 	put(document, "schema", json_string(PROFILE_SCHEMA));
 	put(document, "tool", tool_of(profile));
 	put(document, "target", target);
-	put(document, "window", window_of(profile));
+	put(document, "window",
+	    json_value__window(profile->start_ts, profile->end_ts, profile->wall_offset_ns));
 	put(document, "options", options_of(profile));
 	put(document, "totals", totals_of(profile));
 	put(document, "completeness", completeness_of(profile));

@@ -48,6 +48,8 @@ SITES := $(addprefix $(B)/tests/workload/,callsites callsites-stripped callsites
 WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire pingpong waits losses forwarder httpd handover connections)
 # One program, with and without frame pointers, and without the machine's libraries.
 NOFP := $(addprefix $(B)/tests/workload/,nofp nofp-fp nofp-static)
+URING := $(B)/tests/workload/uring
+URING_WORKLOADS := $(URING) $(B)/tests/workload/ring_waits
 NAMES := $(addprefix $(B)/tests/workload/,names names-link names-crc names-mini names-bare)
 SCENE := $(B)/tests/scenarios/scene
 RENDER_TRACE := $(B)/tests/golden/render_trace
@@ -94,14 +96,14 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnetstall.a
 
 # What unwinds user stacks needs no kernel side.
 SYMBOLS_OBJS := $(patsubst %,$(B)/user/collect/%.o,symbols mapped maps image_files image_names image_lines \
-	debug_file name_cache perfmap demangle go_names opener)
+	debug_file name_cache perfmap demangle go_names opener cut_files)
 UNWIND_OBJS := $(patsubst %,$(B)/user/collect/%.o,unwound unwind images) $(SYMBOLS_OBJS)
-UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound test_symbols test_image_names)
+UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound test_symbols test_image_names test_cut_files)
 $(UNWIND_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka
 
-$(B)/tests/unit/test_symbols $(B)/tests/unit/test_image_names: | $(NAMES) $(SITES)
+$(addprefix $(B)/tests/unit/,test_symbols test_image_names test_cut_files): | $(NAMES) $(SITES)
 
 # Of the demo's workload, the parts that are pure.
 $(B)/tests/unit/test_workload: $(B)/user/demo/script.o $(B)/user/demo/summary.o
@@ -110,13 +112,21 @@ $(RENDER_TRACE) $(RENDER_CHECK): $(B)/%: $(B)/%.o $(B)/libnetstall.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS) -lm
 
-$(WORKLOAD): $(B)/tests/workload/exchange.o $(patsubst %.c,$(B)/%.o,$(wildcard user/demo/*.c)) $(B)/libnetstall.a
+$(WORKLOAD): $(B)/tests/workload/exchange.o $(B)/tests/workload/exchange_options.o $(patsubst %.c,$(B)/%.o,$(wildcard user/demo/*.c)) $(B)/libnetstall.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS)
 
 $(WORKLOADS): $(B)/%: $(B)/%.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^
+
+$(B)/tests/workload/ring_waits: $(B)/tests/workload/ring_waits.o
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -luring -lpthread
+
+$(URING): $(patsubst %.c,$(B)/%.o,$(wildcard tests/workload/uring*.c))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs liburing) -lpthread
 
 $(SCENE): $(patsubst %.c,$(B)/%.o,$(wildcard tests/scenarios/*.c))
 	$(call say,LINK,$@)
@@ -179,7 +189,7 @@ check:
 	$(Q)tests/run.sh pure
 
 .PHONY: test-programs
-test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(RENDER_CHECK) $(WORKLOAD) $(WORKLOADS) $(SCENE) $(SITES) $(NOFP) $(NAMES)
+test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(RENDER_CHECK) $(WORKLOAD) $(WORKLOADS) $(URING_WORKLOADS) $(SCENE) $(SITES) $(NOFP) $(NAMES)
 
 unit golden live: test-programs
 	$(Q)tests/run.sh $@
@@ -215,11 +225,12 @@ fuzz: $(FUZZERS)
 			$$fuzzer.corpus || exit 1; \
 	done
 
-bench: all $(WORKLOAD)
+bench: all $(WORKLOAD) $(URING)
 	$(Q)scripts/deps.sh bench
 	$(Q)tests/bench/run.sh
 	$(Q)tests/bench/check_time.sh
 	$(Q)tests/bench/switch_cost.sh
+	$(Q)tests/bench/uring_cost.sh
 
 # ---- demo, install, help ----
 
@@ -250,7 +261,8 @@ help:
 	@echo 'make               build build/netstall'
 	@echo 'make check         the tests that need no root'
 	@echo 'make unit golden live   one part of the tests (live needs root)'
-	@echo 'make vmtest KERNEL=6.1  the live tests on other kernels, in a VM; all without KERNEL='
+	@echo 'make vmtest KERNEL=6.1  the live tests on other kernels, in a VM; on all without KERNEL=, with'
+	@echo '                        NETSTALL_VM_MORE=1 also what CI has no time for'
 	@echo 'make score         name the causes of labelled scenarios, and compare (root)'
 	@echo 'make reliability   how often check is wrong, of RUNS=50 runs each (root)'
 	@echo 'make bench         what tracing costs, against other tools (root)'

@@ -40,6 +40,7 @@ static __noinline struct ns_conn_state *adopt(struct sock *sk, const struct adop
 		delack_function = (__u64)BPF_CORE_READ((struct inet_connection_sock *)sk,
 						       icsk_delack_timer.function);
 	conn->id = next_conn_number();
+	conn->key = key;
 	conn->role = as->role;
 	if (as->role == NS_ROLE_CHAIN)
 		__sync_fetch_and_add(&chain_conns, 1);

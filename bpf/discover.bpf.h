@@ -75,7 +75,7 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 		settle_owner(conn, tgid);
 		news = true;
 	}
-	if (conn->fd == NS_FD_UNKNOWN && conn->tgid == tgid) {
+	if (conn->fd == NS_FD_UNKNOWN && conn->tgid == tgid && fd != NS_FD_UNKNOWN) {
 		conn->fd = fd;
 		news = true;
 	}

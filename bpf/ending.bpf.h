@@ -82,6 +82,8 @@ static __always_inline void drop_conn(struct sock *sk)
 	end_hold(conn);
 	end_recovery(conn);
 	forget_samples(conn);
+	if (conn->sends_begun > 0) /* nobody told their ends */
+		__sync_fetch_and_add(&lost[NS_LOST_RUNS], conn->sends_begun);
 	if (conn->phase == NS_PHASE_OPEN || conn->retrans_by[NS_RETRANS_SYN])
 		tell_totals(sk, conn);
 	fill_head(&out, NS_CLOSE, sizeof(out), bpf_ktime_get_ns(), conn->id);

@@ -10,16 +10,26 @@
 #define NS_SOCKFS_MAGIC 0x534f434b /* include/uapi/linux/magic.h */
 #define NS_SOCK_STREAM  1
 
-static __always_inline struct file *task_file(struct task_struct *task, __u32 fd)
+/*
+ * Global functions are verified once in a program, not once for each way in which it comes to them:
+ * these are what its many ways have in common. They take and give addresses as numbers, which all
+ * verifiers allow. 0: none.
+ */
+__noinline __u64 file_in_table(__u64 fdtable, __u32 fd)
 {
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct fdtable *table = (void *)fdtable;
 	struct file *file = NULL, **slots;
 
 	if (!table || fd >= BPF_CORE_READ(table, max_fds))
-		return NULL;
+		return 0;
 	slots = BPF_CORE_READ(table, fd);
 	bpf_probe_read_kernel(&file, sizeof(file), slots + fd);
-	return file;
+	return (__u64)file;
+}
+
+static __always_inline struct file *task_file(struct task_struct *task, __u32 fd)
+{
+	return (struct file *)file_in_table((__u64)BPF_CORE_READ(task, files, fdt), fd);
 }
 
 static __always_inline bool is_socket(struct file *file)
@@ -27,15 +37,23 @@ static __always_inline bool is_socket(struct file *file)
 	return BPF_CORE_READ(file, f_inode, i_sb, s_magic) == NS_SOCKFS_MAGIC;
 }
 
+/* Of a file that is_socket(). */
+static __always_inline struct sock *sock_of(struct file *file)
+{
+	struct socket *socket = BPF_CORE_READ(file, private_data);
+
+	return BPF_CORE_READ(socket, sk);
+}
+
 /* bpf_sock_from_file() came only with 5.11; the file system of the file's inode tells as well. */
+__noinline __u64 sock_in_file(__u64 file)
+{
+	return is_socket((struct file *)file) ? (__u64)sock_of((struct file *)file) : 0;
+}
+
 static __always_inline struct sock *file_socket(struct file *file)
 {
-	struct socket *socket;
-
-	if (!is_socket(file))
-		return NULL;
-	socket = BPF_CORE_READ(file, private_data);
-	return BPF_CORE_READ(socket, sk);
+	return (struct sock *)sock_in_file((__u64)file);
 }
 
 static __always_inline bool is_tcp_stream(struct sock *sk)

@@ -45,11 +45,14 @@ static __always_inline void see_file(struct task_struct *task, struct ns_thread_
 	thread->seen_sk = 0;
 	thread->seen = NS_SEEN_UNKNOWN;
 	if (!is_socket(file)) {
+		/* What is taken out of a ring is counted nowhere. */
+		if (rings_watched > 0 && ring_of_file(file))
+			return;
 		if (bpf_core_field_exists(task->ioac.rchar))
 			thread->seen = NS_SEEN_NONE; /* its reads are in that accounting */
 		return;
 	}
-	sk = file_socket(file);
+	sk = sock_of(file);
 	if (!sk || !is_tcp_stream(sk) || BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_LISTEN)
 		return;
 	thread->seen_sk = (__u64)sk;
@@ -74,7 +77,7 @@ static __noinline int see_polled(struct task_struct *task, struct ns_thread_stat
 		file = thread->polled[i] ? task_file(task, thread->polled[i] - 1) : NULL;
 		if (!file || !is_socket(file))
 			continue;
-		sk = file_socket(file);
+		sk = sock_of(file);
 		if (!sk || !is_tcp_stream(sk))
 			return 0;
 		sum += BPF_CORE_READ((struct tcp_sock *)sk, copied_seq);
@@ -116,6 +119,14 @@ static __always_inline void note_polled(struct ns_thread_state *thread,
 	}
 }
 
+/* What a thread takes out of its rings, and puts in, is counted nowhere. */
+static __always_inline bool submits_to_rings(struct task_struct *task)
+{
+	struct task_struct___uring *seen = (void *)task;
+
+	return rings_watched > 0 && BPF_CORE_READ(seen, io_uring);
+}
+
 /* A thread goes to sleep to wait for input, in its own context. */
 static __noinline int note_input_sleep(struct task_struct *task, struct ns_thread_state *thread,
 				       __u32 call)
@@ -128,7 +139,7 @@ static __noinline int note_input_sleep(struct task_struct *task, struct ns_threa
 		return 0;
 	moved = bytes_moved(task);
 	if (thread->call && moved == thread->moved && !thread->wrote) {
-		if (thread->suspect && nothing_received(task, thread))
+		if (thread->suspect && !submits_to_rings(task) && nothing_received(task, thread))
 			thread->empty_wakes++;
 		thread->suspect = 1;
 	}

@@ -22,7 +22,11 @@ int iter_files(struct bpf_iter__task_file *ctx)
 
 	if (!task || !file)
 		return 0;
-	sk = file_socket(file);
+	if (!is_socket(file)) {
+		scan_ring(file, task->tgid, ctx->fd);
+		return 0;
+	}
+	sk = sock_of(file);
 	if (!sk || !is_tcp_stream(sk))
 		return 0;
 	if (scan_mode == NS_SCAN_TARGETS)

@@ -3,147 +3,32 @@
 #ifndef NETSTALL_HEADS_TCP_BPF_H
 #define NETSTALL_HEADS_TCP_BPF_H
 
-/* ---- the end of a send ---- */
-
-static __always_inline void view_trusted(struct tcp_sock *tp, struct send_view *view)
-{
-	view->write_seq = tp->write_seq;
-	view->snd_nxt = tp->snd_nxt;
-	view->snd_una = tp->snd_una;
-	view->copied_seq = tp->copied_seq;
-	view->clock_ns = tp->tcp_clock_cache;
-}
-
-static __always_inline void view_probed(struct sock *sk, struct send_view *view)
-{
-	struct tcp_sock *tp = (void *)sk;
-
-	view->write_seq = BPF_CORE_READ(tp, write_seq);
-	view->snd_nxt = BPF_CORE_READ(tp, snd_nxt);
-	view->snd_una = BPF_CORE_READ(tp, snd_una);
-	view->copied_seq = BPF_CORE_READ(tp, copied_seq);
-	view->clock_ns = BPF_CORE_READ(tp, tcp_clock_cache);
-}
-
-static __always_inline bool writer_matters(void)
-{
-	return settings.any_process || proc_hint(bpf_get_current_pid_tgid() >> 32);
-}
-
-static __always_inline void send_end_trusted(struct sock *sk, int bytes)
-{
-	struct send_view view;
-	struct tcp_sock *tp;
-
-	if (!writer_matters())
-		return;
-	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp)
-		return;
-	view_trusted(tp, &view);
-	on_send_end(sk, &view, bytes);
-}
-
-SEC("?tp_btf/sock_send_length")
-int BPF_PROG(tp_send, struct sock *sk, int ret, int flags)
-{
-	send_end_trusted(sk, ret);
-	return 0;
-}
-
-SEC("?fexit/tcp_sendmsg_locked")
-int BPF_PROG(fexit_send, struct sock *sk, struct msghdr *msg, size_t size, int ret)
-{
-	send_end_trusted(sk, ret);
-	return 0;
-}
-
-/* Linux before 6.5: sendfile and splice. */
-SEC("?fexit/tcp_sendpage_locked")
-int BPF_PROG(fexit_sendpage, struct sock *sk, struct page *page, int offset, size_t size, int flags,
-	     int ret)
-{
-	send_end_trusted(sk, ret);
-	return 0;
-}
-
-static __always_inline void remember_socket(void *map, struct sock *sk)
-{
-	__u32 tid = bpf_get_current_pid_tgid();
-	__u64 key = (__u64)sk;
-
-	if (writer_matters())
-		bpf_map_update_elem(map, &tid, &key, BPF_ANY);
-}
-
-static __always_inline struct sock *recall_socket(void *map)
-{
-	__u32 tid = bpf_get_current_pid_tgid();
-	struct sock *sk;
-	__u64 *key;
-
-	if (!writer_matters())
-		return NULL;
-	key = bpf_map_lookup_elem(map, &tid);
-	if (!key)
-		return NULL;
-	sk = (struct sock *)*key;
-	bpf_map_delete_elem(map, &tid);
-	return sk;
-}
-
-SEC("?kprobe/tcp_sendmsg_locked")
-int BPF_KPROBE(kprobe_send, struct sock *sk)
-{
-	remember_socket(&sending, sk);
-	return 0;
-}
-
-SEC("?kprobe/tcp_sendpage_locked")
-int BPF_KPROBE(kprobe_sendpage, struct sock *sk)
-{
-	remember_socket(&sending, sk);
-	return 0;
-}
-
-static __always_inline void send_end_probed(int bytes)
-{
-	struct sock *sk = recall_socket(&sending);
-	struct send_view view;
-
-	if (!sk)
-		return;
-	view_probed(sk, &view);
-	on_send_end(sk, &view, bytes);
-}
-
-SEC("?kretprobe/tcp_sendmsg_locked")
-int BPF_KRETPROBE(kretprobe_send, int ret)
-{
-	send_end_probed(ret);
-	return 0;
-}
-
-SEC("?kretprobe/tcp_sendpage_locked")
-int BPF_KRETPROBE(kretprobe_sendpage, int ret)
-{
-	send_end_probed(ret);
-	return 0;
-}
-
 /* ---- the decision: tcp_write_xmit() ---- */
 
-SEC("?fexit/tcp_write_xmit")
-int BPF_PROG(fexit_decision, struct sock *sk, unsigned int mss_now, int nonagle)
+static __always_inline void decided(struct sock *sk, unsigned int mss_now, int nonagle)
 {
 	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	__u32 write_seq;
 
 	if (!tp)
-		return 0;
+		return;
 	write_seq = tp->write_seq;
 	if (write_seq != tp->snd_nxt)
 		on_xmit_refused(sk, write_seq, mss_now, nonagle, true);
+}
+
+SEC("?fexit/tcp_write_xmit")
+int BPF_PROG(fexit_decision, struct sock *sk, unsigned int mss_now, int nonagle)
+{
+	decided(sk, mss_now, nonagle);
+	return 0;
+}
+
+/* A second look finds the same. */
+SEC("?fexit/tcp_write_xmit")
+int BPF_PROG(fexit_decision_spare, struct sock *sk, unsigned int mss_now, int nonagle)
+{
+	decided(sk, mss_now, nonagle);
 	return 0;
 }
 
@@ -169,20 +54,33 @@ static __always_inline void transmit_skb(struct sock *sk, struct sk_buff *skb, _
 {
 	struct tcp_skb_cb_head cb = {};
 	struct segment segment = {};
+	__u32 number = 0;
 
+	if (!segments_matter())
+		return;
 	bpf_core_read(&cb, sizeof(cb), &skb->cb);
 	segment.seq = cb.seq;
 	segment.end = cb.seq + BPF_CORE_READ(skb, len);
 	segment.ack = rcv_nxt;
-	on_transmit((__u64)sk, &segment);
+	/* The call moves it on, a pure ACK's too. */
+	if (settings.spares)
+		number = BPF_CORE_READ((struct tcp_sock *)sk, segs_out) + 1;
+	on_transmit((__u64)sk, &segment, number);
 }
 
 SEC("?fentry/__tcp_transmit_skb")
 int BPF_PROG(fentry_transmit, struct sock *sk, struct sk_buff *skb, int clone_it, gfp_t gfp,
 	     u32 rcv_nxt)
 {
-	if (segments_matter())
-		transmit_skb(sk, skb, rcv_nxt);
+	transmit_skb(sk, skb, rcv_nxt);
+	return 0;
+}
+
+SEC("?fentry/__tcp_transmit_skb")
+int BPF_PROG(fentry_transmit_spare, struct sock *sk, struct sk_buff *skb, int clone_it, gfp_t gfp,
+	     u32 rcv_nxt)
+{
+	transmit_skb(sk, skb, rcv_nxt);
 	return 0;
 }
 
@@ -190,8 +88,7 @@ SEC("?kprobe/__tcp_transmit_skb")
 int BPF_KPROBE(kprobe_transmit, struct sock *sk, struct sk_buff *skb, int clone_it, gfp_t gfp,
 	       u32 rcv_nxt)
 {
-	if (segments_matter())
-		transmit_skb(sk, skb, rcv_nxt);
+	transmit_skb(sk, skb, rcv_nxt);
 	return 0;
 }
 
@@ -234,7 +131,7 @@ int BPF_PROG(tp_transmit, struct sk_buff *skb)
 	if (bpf_probe_read_kernel(&th, sizeof(th), header))
 		return 0;
 	fill_segment(&th, skb->len - (header - skb->data), &segment);
-	on_transmit(key, &segment);
+	on_transmit(key, &segment, 0);
 	return 0;
 }
 
@@ -331,17 +228,24 @@ int BPF_PROG(fexit_read_5, struct sock *sk, struct msghdr *msg, size_t len, int 
 SEC("?kprobe/tcp_recvmsg")
 int BPF_KPROBE(kprobe_read, struct sock *sk)
 {
-	remember_socket(&receiving, sk);
+	struct ns_begun begun = {.sk = (__u64)sk}, missed;
+	__u32 tid = bpf_get_current_pid_tgid();
+
+	if (!writer_matters())
+		return 0;
+	if (take_call(&receiving, &missed))
+		count_lost(NS_LOST_RUNS); /* of the return probe, see tell_missed() */
+	bpf_map_update_elem(&receiving, &tid, &begun, BPF_ANY);
 	return 0;
 }
 
 SEC("?kretprobe/tcp_recvmsg")
 int BPF_KRETPROBE(kretprobe_read, int ret)
 {
-	struct sock *sk = recall_socket(&receiving);
+	struct ns_begun read;
 
-	if (sk)
-		on_recv_end(sk, ret);
+	if (take_call(&receiving, &read))
+		on_recv_end((struct sock *)read.sk, ret);
 	return 0;
 }
 

@@ -62,7 +62,7 @@ static __always_inline void note_release(struct sock *sk, struct ns_conn_state *
 	out->nonagle_known = 1;
 	note_reader(conn, out);
 	history_commit(conn, out, sizeof(*out));
-	conn->turn_held_ns += out->held_ns;
+	conn->turn_held_ns += now - since;
 	conn->released_ts = now;
 	if (inexact)
 		count_lost(NS_LOST_RELEASES);
@@ -80,6 +80,7 @@ static __always_inline void count_hold(struct ns_conn_state *conn, __u32 reason)
 static __always_inline void tell_hold(struct ns_conn_state *conn, __u64 ts)
 {
 	struct ns_hold *look = (struct ns_hold *)&conn->hold_look, *out;
+	struct ns_slot *kept = &conn->hold_first;
 
 	out = history_slot(conn, NS_HOLD, sizeof(*out), ts);
 	out->head.tgid = conn->hold_tgid;
@@ -88,7 +89,9 @@ static __always_inline void tell_hold(struct ns_conn_state *conn, __u64 ts)
 	conn->hold_reason = out->reason;
 	conn->hold_pending = 0;
 	if (ts == conn->hold_ts) {
-		__builtin_memcpy(&conn->hold_first, out, sizeof(*out));
+		mark__begin(&kept->mark, kept->mark.turn + 1, out->head.cpu);
+		__builtin_memcpy(kept->words, out, sizeof(*out));
+		mark__end(&kept->mark, out->head.cpu);
 		conn->hold_kept = !settings.verbose;
 	}
 	history_commit(conn, out, sizeof(*out));
@@ -121,7 +124,7 @@ static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn, __
 	if (!sk || !conn)
 		return 0;
 	watch_both_ends(conn);
-	read_send_call(&fd, &msg_flags);
+	read_sending(sk, &fd, &msg_flags);
 	if (conn->fd == NS_FD_UNKNOWN)
 		conn->fd = fd;
 	look = (struct ns_hold *)&conn->hold_look;
@@ -234,7 +237,7 @@ static __always_inline bool hold_goes_on(struct sock *sk, struct ns_conn_state *
 		return false;
 	if (!seq_after(view->snd_nxt, conn->hold_seq)) {
 		conn->hold_end = view->write_seq;
-		read_send_call(&fd, &msg_flags);
+		read_sending(sk, &fd, &msg_flags);
 		conn->hold_more = (msg_flags & NS_MSG_MORE) != 0;
 		look_at_hold(sk, conn, now, false);
 		conn->hold_look_ts = now;
@@ -292,16 +295,36 @@ static __always_inline void on_arrival_while_held(struct sock *sk, struct ns_con
 
 /* ---- the writer ---- */
 
-/* A call that sends sleeps only when the send buffer is full: sk_stream_wait_memory(). */
-static __always_inline void on_blocked_send(struct sock *sk, struct ns_conn_state *conn, __u64 now)
+/*
+ * What sends sleeps, or is put off, only when the send buffer is full: sk_stream_wait_memory().
+ * A global function, which the verifier looks at once instead of on each way that leads here.
+ */
+__noinline int on_blocked_send(__u64 key, __u64 now)
 {
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	struct sock *sk = (struct sock *)key;
 	struct send_view view;
 
+	if (!conn)
+		return 0;
 	view.snd_nxt = BPF_CORE_READ((struct tcp_sock *)sk, snd_nxt);
 	view.write_seq = BPF_CORE_READ((struct tcp_sock *)sk, write_seq);
 	if (conn->phase != NS_PHASE_OPEN || closing || hold_goes_on(sk, conn, &view, now))
-		return;
+		return 0;
 	begin_hold(sk, conn, now, NS_BEGUN_PARTLY, true);
+	return 0;
+}
+
+/* The reason of what a thread's writes left behind, at the moment it goes to sleep. */
+__noinline int look_at_held(__u64 key, __u64 now)
+{
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+
+	if (!conn || !conn->hold_ts)
+		return 0;
+	look_at_hold((struct sock *)key, conn, now, false);
+	conn->hold_look_ts = now;
+	return 0;
 }
 
 /*
@@ -311,29 +334,25 @@ static __always_inline void on_blocked_send(struct sock *sk, struct ns_conn_stat
 static __always_inline void on_writer_sleeps(struct task_struct *task,
 					     struct ns_thread_state *thread, __u32 call, __u64 now)
 {
-	struct ns_conn_state *conn;
 	__u32 fd, msg_flags;
 	struct sock *sk;
-	__u64 key;
 
 	if (active_holds > 0) {
 		if (thread->conn)
 			thread->held = thread->conn;
-		key = thread->held;
-		conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
-		if (conn && conn->hold_ts) {
-			look_at_hold((struct sock *)key, conn, now, false);
-			conn->hold_look_ts = now;
-		}
+		if (thread->held)
+			look_at_held(thread->held, now);
 	}
-	if (!is_send_call(call))
+	if (is_io_worker(task)) {
+		sk = worker_sends_on(task);
+	} else if (is_send_call(call)) {
+		read_send_call(&fd, &msg_flags);
+		sk = file_socket(task_file(task, fd));
+	} else {
 		return;
-	read_send_call(&fd, &msg_flags);
-	sk = file_socket(task_file(task, fd));
-	key = (__u64)sk;
-	conn = sk ? bpf_map_lookup_elem(&conns, &key) : NULL;
-	if (conn)
-		on_blocked_send(sk, conn, now);
+	}
+	if (sk)
+		on_blocked_send((__u64)sk, now);
 }
 
 #endif

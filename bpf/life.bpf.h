@@ -179,12 +179,24 @@ static __always_inline void tell_thread(struct ns_thread_state *thread, __u32 ti
 	stream(&out, sizeof(out));
 }
 
+/* User space tells a process when it sees it, and it may come too late for a short one. */
+static __always_inline void tell_role(struct task_struct *task, __u32 role, __u64 now)
+{
+	struct ns_process out = {};
+
+	fill_head(&out.head, NS_PROCESS, sizeof(out), now, 0);
+	out.role = role & (NS_ROLE_TARGET | NS_ROLE_PEER | NS_ROLE_CHAIN);
+	BPF_CORE_READ_STR_INTO(&out.comm, task, group_leader, comm);
+	stream(&out, sizeof(out));
+}
+
 /* The thread that exits is on its CPU. */
 static __always_inline void on_exit(struct task_struct *task)
 {
 	__u32 tid = BPF_CORE_READ(task, pid), tgid = BPF_CORE_READ(task, tgid);
 	struct ns_thread_state *thread;
 	struct ns_head out = {};
+	__u32 role;
 	__u64 now;
 
 	if (!proc_hint(tgid))
@@ -198,8 +210,10 @@ static __always_inline void on_exit(struct task_struct *task)
 		tell_thread(thread, tid, now);
 		bpf_map_delete_elem(&threads, &tid);
 	}
-	if (BPF_CORE_READ(task, signal, live.counter) > 0 || !proc_role(tgid))
+	role = proc_role(tgid);
+	if (BPF_CORE_READ(task, signal, live.counter) > 0 || !role)
 		return;
+	tell_role(task, role, now);
 	fill_head(&out, NS_EXIT, sizeof(out), now, 0);
 	stream(&out, sizeof(out));
 	bpf_map_delete_elem(&procs, &tgid);

@@ -30,8 +30,18 @@ NS_TABLE(cgroups, BPF_MAP_TYPE_HASH, __u64, __u32, 1024);
 NS_TABLE(listeners, BPF_MAP_TYPE_LRU_HASH, struct listener_key, __u32, 4096);
 NS_TABLE(connectors, BPF_MAP_TYPE_LRU_HASH, __u64, __u32, 4096);
 /* The socket of the tcp_sendmsg_locked() that a thread is in: kprobe way only. */
-NS_TABLE(sending, BPF_MAP_TYPE_LRU_HASH, __u32, __u64, 4096);
-NS_TABLE(receiving, BPF_MAP_TYPE_LRU_HASH, __u32, __u64, 4096);
+NS_TABLE(sending, BPF_MAP_TYPE_LRU_HASH, __u32, struct ns_begun, 4096);
+NS_TABLE(receiving, BPF_MAP_TYPE_LRU_HASH, __u32, struct ns_begun, 4096);
+
+/* Of io_uring, see uring_state.h. */
+NS_TABLE(rings, BPF_MAP_TYPE_HASH, __u64, struct ns_ring_state, NS_RINGS);
+NS_TABLE(ops, BPF_MAP_TYPE_HASH, struct ns_op_key, struct ns_op_state, NS_URING_OPS);
+NS_TABLE(uring_counts, BPF_MAP_TYPE_HASH, struct ns_uring_key, struct ns_uring_totals,
+	 NS_URING_COUNTS);
+NS_TABLE(uring_errors, BPF_MAP_TYPE_HASH, struct ns_uring_error_key, __u64, NS_URING_ERRORS);
+
+/* Whose completions an eventfd is told of: struct io_ring_ctx by struct eventfd_ctx, 0 several. */
+NS_TABLE(ring_eventfds, BPF_MAP_TYPE_LRU_HASH, __u64, __u64, NS_RINGS);
 
 /* Of the threads that answer sampled requests. */
 NS_TABLE(sleeps_of, BPF_MAP_TYPE_LRU_HASH, __u32, struct ns_sleeps, 2048);
@@ -48,6 +58,8 @@ __s32 chain_conns;   /* watched ones of the role NS_ROLE_CHAIN */
 __u32 closing;       /* the window closes: what is held may still be released, no more begins */
 __u32 only_tid;      /* 0: all threads of the targets */
 __u32 scan_mode;     /* enum ns_scan of the iterator run to come */
+__u32 scan_from;     /* the first registered file of each ring that it looks at, */
+__u32 scan_most;     /* and what it found: files of the ring that has most */
 /* Roles of the processes in a bucket: a cheap "no" for all others of the machine. */
 __u8 proc_flags[NS_PROC_FLAGS];
 struct ns_last_send last_send[NS_CPUS];
@@ -61,6 +73,16 @@ __u64 slow_noted;        /* how many */
 __u32 exchanges_told;    /* since user space looked last */
 struct ns_conn_state zero_conn;     /* never written: what a new entry starts from */
 struct ns_thread_state zero_thread; /* likewise */
+
+__s32 rings_watched; /* while 0, operations are not looked at */
+__u32 rings_full;    /* the table is: rings are no longer taken in when they are used */
+__u32 rings_numbered[NS_CPUS];
+__u32 sweep_done; /* iter_ops: entries of what is done are swept out as well */
+__u32 uring_told; /* completions told in the quiet volume since user space looked last */
+struct ns_op_slot op_slots[NS_OP_SLOTS];
+struct ns_ring_state zero_ring;     /* never written, as above */
+struct ns_op_state zero_op;         /* likewise */
+struct ns_uring_totals zero_counts; /* likewise */
 
 static __always_inline void count_lost(__u32 kind)
 {

@@ -12,17 +12,23 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/state.h"
+#include "bpf/uring_state.h"
 
 /* In the order of use: each builds on those before it. */
 #include "bpf/compat.bpf.h"
+#include "bpf/compat_uring.bpf.h"
 #include "bpf/common.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/emit.bpf.h"
+#include "bpf/history.bpf.h"
 #include "bpf/exchange.bpf.h"
 #include "bpf/socket.bpf.h"
 #include "bpf/adopt.bpf.h"
 #include "bpf/ending.bpf.h"
 #include "bpf/fd.bpf.h"
+#include "bpf/uring_files.bpf.h"
+#include "bpf/uring_task.bpf.h"
+#include "bpf/uring.bpf.h"
 #include "bpf/recovery.bpf.h"
 #include "bpf/sites.bpf.h"
 #include "bpf/reason.bpf.h"
@@ -30,14 +36,22 @@
 #include "bpf/tcp.bpf.h"
 #include "bpf/delack.bpf.h"
 #include "bpf/habits.bpf.h"
+#include "bpf/uring_ops.bpf.h"
+#include "bpf/uring_wait.bpf.h"
 #include "bpf/wait.bpf.h"
 #include "bpf/sched.bpf.h"
 #include "bpf/life.bpf.h"
 #include "bpf/discover.bpf.h"
+#include "bpf/uring_scan.bpf.h"
+#include "bpf/uring_done.bpf.h"
 
+#include "bpf/heads_send.bpf.h"
 #include "bpf/heads_tcp.bpf.h"
 #include "bpf/heads_life.bpf.h"
+#include "bpf/heads_uring.bpf.h"
+#include "bpf/heads_uring_done.bpf.h"
 #include "bpf/tasks.bpf.h"
 #include "bpf/heads_iter.bpf.h"
+#include "bpf/heads_iter_uring.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -49,7 +49,7 @@ __u8 thread_flags[NS_OW_FLAGS]; /* 1: a followed thread may be among those of th
 __u32 places_numbered[NS_OW_CPUS];
 __u32 sums_numbered[NS_OW_CPUS];
 __u32 only_tids[NS_OW_TIDS]; /* the first 0: all threads of the targets */
-__u32 self_tgid;             /* netstall's own process, which is no target */
+__u32 self_tgid;             /* netstall's own process: neither it nor its children are targets */
 /* The kernel's entry stubs for interrupts. Set before the attach. */
 struct ns_ow_range irq_entries[NS_OW_RANGES];
 

@@ -21,6 +21,14 @@ static __always_inline bool is_other_thread(__u32 tid)
 	return true;
 }
 
+/* Netstall itself, and the process of its that opens files. */
+static __always_inline bool is_own(struct task_struct *task)
+{
+	__u32 tgid = task->tgid, parent = BPF_CORE_READ(task, real_parent, tgid);
+
+	return tgid == self_tgid || parent == self_tgid;
+}
+
 static __always_inline bool is_target(struct task_struct *task)
 {
 	__u32 tgid = task->tgid, tid = task->pid;
@@ -32,7 +40,7 @@ static __always_inline bool is_target(struct task_struct *task)
 	if (settings.kernel_threads && !(task->flags & NS_PF_KTHREAD))
 		return false;
 	if (settings.everything)
-		return tid && tgid != self_tgid;
+		return tid && !is_own(task);
 	return is_process_of_target(tgid);
 }
 

@@ -131,6 +131,7 @@ static __noinline int note_retransmit(struct sock *sk, struct ns_conn_state *con
 	struct tcp_sock *tp = (void *)sk;
 	struct ns_retrans *out;
 	bool by_timer, first;
+	__u64 kind;
 
 	if (!sk || !conn)
 		return 0;
@@ -152,7 +153,10 @@ static __noinline int note_retransmit(struct sock *sk, struct ns_conn_state *con
 	out->pad = 0;
 	conn->retrans_seq = seq;
 	conn->retrans_ts = out->head.ts;
-	conn->retrans_by[out->kind < NS_RETRANS_KINDS ? out->kind : 0]++;
+	kind = out->kind;
+	barrier_var(kind); /* else the verifier sees another register checked */
+	if (kind < NS_RETRANS_KINDS)
+		conn->retrans_by[kind]++;
 	first = !conn->recover_ts;
 	if (first)
 		begin_recovery(conn, out, by_timer);

@@ -78,6 +78,37 @@ static __always_inline __u64 time_of_return(struct task_struct *task,
 	return thread->since + away;
 }
 
+/*
+ * It leaves its CPU, and was not seen to come back (docs/limits.md: some tasks run no BPF
+ * program). The wait ended with the wake, or at the latest now; what it was in is overwritten.
+ */
+static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread_state *thread,
+				      __u64 now)
+{
+	const struct syscall_args args = {.number = NS_SYSCALL_NONE};
+	struct waited_for what = {.basis = NS_CONN_WRITTEN, .overwritten = 1};
+	__u64 key, end;
+
+	if (!task || !thread)
+		return 0;
+	end = thread->wake_ts > thread->since ? thread->wake_ts : now;
+	thread->blocked_ns += end - thread->since;
+	if (worth_a_record(end - thread->since) && !is_io_worker(task)) {
+		if (!find_ring(task, thread, &what) || !what.op) {
+			key = thread->conn;
+			what.sk = (struct sock *)key;
+			what.conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+		}
+		note_wait(task, thread, &args, &what, end);
+	}
+	thread->ring = 0;
+	thread->wake_ts = 0;
+	thread->has_waker = NS_WAKER_NONE;
+	thread->since = end;
+	thread->off = 0;
+	return 0;
+}
+
 /* wake_ts and the waker are of the wait to come: on_waking() can be first, on another CPU. */
 static __always_inline void on_switch_out(struct task_struct *task, struct ns_thread_state *thread,
 					  __u64 now, bool preempted, __u32 state)
@@ -85,6 +116,8 @@ static __always_inline void on_switch_out(struct task_struct *task, struct ns_th
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct ns_last_send *last = &last_send[cpu & (NS_CPUS - 1)];
 
+	if (thread->off && thread->state)
+		end_wait_unseen(task, thread, now);
 	if (thread->since && !thread->off)
 		thread->on_cpu_ns += now - thread->since;
 	thread->off = 1;
@@ -114,10 +147,13 @@ static __always_inline void on_switch_out(struct task_struct *task, struct ns_th
 static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_state *thread,
 				     __u64 now)
 {
-	__u32 call = task_call(task);
+	/* A worker has a copy of the registers that its creator had. */
+	__u32 call = is_io_worker(task) ? NS_SYSCALL_NONE : task_call(task);
 
 	if (waits_to_read(call))
 		note_input_sleep(task, thread, call);
+	else if (call == NS_SYS_IO_URING_ENTER) /* its completions may be all the work it does */
+		thread->call = 0;
 	on_writer_sleeps(task, thread, call, now);
 }
 
@@ -136,7 +172,9 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_thr
 			wake_ts = thread->since;
 		thread->blocked_ns += wake_ts - thread->since;
 		thread->runqueue_ns += now - wake_ts;
-		if (settings.verbose || worth_a_record(now - thread->since))
+		/* The list of operations says how soon each was waited for no longer. */
+		if (settings.verbose || worth_a_record(now - thread->since) ||
+		    (settings.uring_events && rings_watched > 0 && thread->state))
 			end_wait(task, thread, now);
 		look_for_answers(thread, task->pid, now);
 		/* What it wrote before this sleep is not what the next one is about. */
@@ -191,6 +229,8 @@ static __always_inline void on_waking(void *ctx, struct task_struct *task)
 	bpf_get_current_comm(thread->waker_comm, sizeof(thread->waker_comm));
 	__builtin_memset(thread->waker_stack, 0, sizeof(thread->waker_stack));
 	bpf_get_stack(ctx, thread->waker_stack, sizeof(thread->waker_stack), 0);
+	if (rings_watched > 0)
+		note_ring_wake(task, thread, now);
 }
 
 #endif

@@ -18,13 +18,14 @@ struct send_view {
 	__u32 snd_nxt;
 	__u32 snd_una;
 	__u32 copied_seq; /* how far this end has read */
-	__u64 clock_ns;   /* tcp_clock_cache: the time of the last tcp_mstamp_refresh() */
+	__u64 clock_ns;   /* when the last of it went out; only if all of it did */
 };
 
 #define NS_STACK_STEP 512 /* a page that is not mapped ends the copy */
 
-__u64 sites_second; /* which second the budget is of */
-__u32 sites_taken;  /* of it; CPUs may race for the last ones */
+__u64 sites_second;        /* which second the budget is of */
+__u32 sites_taken;         /* of it; CPUs may race for the last ones */
+__u32 sites_by_submission; /* some connection wants such */
 
 static __always_inline bool within_budget(__u64 now)
 {
@@ -75,7 +76,7 @@ static __noinline bool tell_site(struct ns_conn_state *conn, __u32 write_seq, __
 	out->call.bytes = bytes;
 	out->call.held = held;
 	read_call_regs(current_regs(), out->regs);
-	if (!out->regs[NS_REG_IP]) { /* a thread of the kernel: io_uring's workers */
+	if (!out->regs[NS_REG_IP]) { /* a thread that never was in user mode */
 		bpf_ringbuf_discard(out, BPF_RB_NO_WAKEUP);
 		return true;
 	}
@@ -84,14 +85,33 @@ static __noinline bool tell_site(struct ns_conn_state *conn, __u32 write_seq, __
 	return true;
 }
 
+/*
+ * Is the stack that of the program's line that asked for the send? A worker has none, and a
+ * request that was put off runs in whatever call its thread makes then: only a call that submits
+ * something itself has renewed the note of what is submitted.
+ */
+static __noinline bool has_site(struct sock *sk)
+{
+	struct syscall_args args;
+
+	switch (send_via()) {
+	case NS_VIA_CALL:
+		return true;
+	case NS_VIA_URING:
+		read_syscall(current_regs(), &args);
+		return args.number == NS_SYS_IO_URING_ENTER && args.arg1 && issue_on(sk);
+	}
+	return false;
+}
+
 /* The program's own doing, which it can change where it writes. */
 static __always_inline bool reason_has_site(__u32 reason)
 {
 	return reason == NS_HOLD_NAGLE || reason == NS_HOLD_CORK || reason == NS_HOLD_MSG_MORE;
 }
 
-static __always_inline void on_held_call(struct ns_conn_state *conn, const struct send_view *view,
-					 __u32 bytes, __u64 now)
+static __always_inline void on_held_call(struct sock *sk, struct ns_conn_state *conn,
+					 const struct send_view *view, __u32 bytes, __u64 now)
 {
 	if (!reason_has_site(conn->hold_reason))
 		return;
@@ -99,8 +119,14 @@ static __always_inline void on_held_call(struct ns_conn_state *conn, const struc
 		conn->sites_wanted = conn->sites_first < NS_SITES_FIRST;
 		conn->sites_unacked = view->snd_nxt - view->snd_una;
 	}
-	if (conn->sites_held < NS_SITES_HELD && tell_site(conn, view->write_seq, bytes, now, 1))
+	if (conn->sites_held >= NS_SITES_HELD)
+		return;
+	if (!has_site(sk)) {
+		conn->submit_held = bytes;
+		sites_by_submission = 1;
+	} else if (tell_site(conn, view->write_seq, bytes, now, 1)) {
 		conn->sites_held++;
+	}
 }
 
 /*
@@ -108,8 +134,8 @@ static __always_inline void on_held_call(struct ns_conn_state *conn, const struc
  * last held write is most likely that first write; a few of other sizes are taken as well,
  * for programs whose pieces vary.
  */
-static __always_inline void on_free_call(struct ns_conn_state *conn, const struct send_view *view,
-					 __u32 bytes, __u64 now)
+static __always_inline void on_free_call(struct sock *sk, struct ns_conn_state *conn,
+					 const struct send_view *view, __u32 bytes, __u64 now)
 {
 	__u32 unacked = view->write_seq - view->snd_una;
 	bool alike = unacked == conn->sites_unacked;
@@ -118,6 +144,11 @@ static __always_inline void on_free_call(struct ns_conn_state *conn, const struc
 		return;
 	if (!alike && conn->sites_other == NS_SITES_OTHER)
 		return;
+	if (!has_site(sk)) {
+		if (alike)
+			conn->submit_first = bytes;
+		return;
+	}
 	if (!tell_site(conn, view->write_seq, bytes, now, 0))
 		return;
 	if (alike)
@@ -127,14 +158,57 @@ static __always_inline void on_free_call(struct ns_conn_state *conn, const struc
 	conn->sites_wanted = conn->sites_first < NS_SITES_FIRST;
 }
 
+/* ---- of what a worker sends, or the program's thread later on ---- */
+
+/* SQEs whose len is bytes. */
+static __always_inline bool says_bytes(__u32 opcode)
+{
+	return opcode == NS_OP_WRITE || opcode == NS_OP_SEND || opcode == NS_OP_SEND_ZC ||
+	       opcode == NS_OP_WRITE_FIXED;
+}
+
+static __always_inline struct sock *submitted_on(const struct ns_uring *op, __u64 ring)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	if (BPF_CORE_READ(task, flags) & NS_PF_IO_WORKER)
+		return NULL;
+	return socket_of_sqe(task, ring, op->fd, op->flags);
+}
+
+/*
+ * In the context of a submission. It stands for the send of as many bytes that was held, or went
+ * before it, earlier: programs do the same again. Of two sizes that are equal it tells neither.
+ */
+static __noinline int site_of_submission(const struct ns_uring *op, __u64 ring)
+{
+	__u64 key = op && says_bytes(op->opcode) ? (__u64)submitted_on(op, ring) : 0;
+	struct ns_conn_state *conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+	__u32 bytes;
+
+	if (!conn || conn->submit_first == conn->submit_held)
+		return 0;
+	bytes = op->len;
+	if (bytes && bytes == conn->submit_held) {
+		if (tell_site(conn, 0, bytes, op->submit_ts, 1))
+			conn->sites_held++;
+		conn->submit_held = 0;
+	} else if (bytes && bytes == conn->submit_first) {
+		if (tell_site(conn, 0, bytes, op->submit_ts, 0))
+			conn->sites_first++;
+		conn->submit_first = 0;
+	}
+	return 0;
+}
+
 /* Every send's end, after its hold was begun, if it began one. */
-static __always_inline void sample_sites(struct ns_conn_state *conn, const struct send_view *view,
-					 __u32 bytes, __u64 now)
+static __always_inline void sample_sites(struct sock *sk, struct ns_conn_state *conn,
+					 const struct send_view *view, __u32 bytes, __u64 now)
 {
 	if (conn->hold_ts == now && now)
-		on_held_call(conn, view, bytes, now);
+		on_held_call(sk, conn, view, bytes, now);
 	else if (conn->sites_wanted && !conn->hold_ts)
-		on_free_call(conn, view, bytes, now);
+		on_free_call(sk, conn, view, bytes, now);
 }
 
 #endif

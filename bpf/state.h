@@ -25,9 +25,10 @@ struct ns_config {
 	__u32 rport;
 	__u32 by_comm; /* processes that exec to comm become targets */
 	__u32 by_cgroup;
-	__u32 hz;   /* 0: not known */
-	__u32 cpus; /* possible ones */
-	__u32 pad;
+	__u32 hz;           /* 0: not known */
+	__u32 cpus;         /* possible ones */
+	__u32 uring_events; /* stream every step of io_uring's operations */
+	__u32 spares;       /* programs can be preempted, so some have a spare */
 	char comm[NS_COMM_LEN];
 };
 
@@ -38,12 +39,21 @@ struct ns_config {
  */
 #define NS_FLAG_THREADS 4
 
+/* Whose turn a slot holds, from 1, and who writes there: see history.bpf.h. */
+struct ns_mark {
+	__u32 turn;
+	__u32 by;     /* 0: it is whole; else a CPU, from 1 */
+	__u32 told;   /* the turn that was told last here */
+	__u32 wanted; /* the turn that its writer has to tell */
+};
+
 /* One record of a history; the head tells which. */
 struct ns_slot {
 	__u64 words[NS_SLOT_WORDS];
+	struct ns_mark mark;
 };
 
-_Static_assert(sizeof(struct ns_hold) <= sizeof(struct ns_slot), "a hold fits a slot");
+_Static_assert(sizeof(struct ns_hold) <= 8 * NS_SLOT_WORDS, "a hold fits a slot");
 
 /*
  * Where ns_call_raw.regs has what: the registers that a called function must restore, without
@@ -86,6 +96,7 @@ enum ns_phase {
 struct ns_conn_state {
 	__u32 id;
 	__u32 role;
+	__u64 key;  /* its own struct sock */
 	__u64 peer; /* struct sock of the other end, 0 not known */
 	__u32 phase;
 	__u32 tgid; /* owner, 0 not known */
@@ -149,7 +160,13 @@ struct ns_conn_state {
 	__u32 sites_held;    /* call sites taken */
 	__u32 sites_first;
 	__u32 sites_other;
-	__u32 sites_pad;
+	/* Bytes of a write whose call site is to be taken when the next one like it is submitted to
+	 * a ring: it went out in no call of the program's. 0: none. */
+	__u32 submit_first;
+	__u32 submit_held;
+	__u32 told_seq;      /* write_seq at the end of the last send that was told */
+	__u32 told_transmit; /* number of the last transmit, see on_transmit() */
+	__s32 sends_begun;   /* and not ended, as far as told: kprobe way only */
 
 	/* A turn: what this end writes until it reads again. See exchange.bpf.h. */
 	__u64 turn_ts;      /* end of its first write, 0 none yet */
@@ -224,6 +241,12 @@ struct ns_thread_state {
 	__u32 empty_wakes;
 	__u32 polled[NS_POLLED]; /* descriptors of its last poll(), each + 1; 0 none */
 	__u64 asked; /* struct sock on which its sampled request waits for an answer, 0 none */
+	/* Of its sleep, when it waits on an io_uring ring, as its wake-up found it: */
+	__u64 ring;              /* struct io_ring_ctx, 0 none */
+	__u64 ring_sk;           /* struct sock of ring_op, 0 none */
+	struct ns_uring ring_op; /* the operation that ended it; head.len 0: not known */
+	__u32 ring_read;         /* bytes that this has read already, though not completed */
+	__u32 ring_pad;
 	char comm[NS_COMM_LEN];
 	char waker_comm[NS_COMM_LEN];
 	__u64 waker_stack[NS_STACK_MAX];
@@ -231,6 +254,13 @@ struct ns_thread_state {
 
 struct ns_proc_state {
 	__u32 role;
+};
+
+/* A call that a thread has begun on a socket, where its end is told by a probe of its own. */
+struct ns_begun {
+	__u64 sk;
+	__u32 write_seq; /* of a send: at its beginning, */
+	__u32 counted;   /* and that it is in the connection's sends_begun */
 };
 
 /* Who wrote last on a CPU: tells sched_switch which socket the thread that leaves is about. */
@@ -280,6 +310,8 @@ struct listener_key {
 	__u32 netns;
 	__u32 port; /* host byte order */
 };
+
+#define NS_SCAN_FILES 16 /* registered files of each ring that one iterator run looks at */
 
 /* What an iterator run is to do. */
 enum ns_scan {

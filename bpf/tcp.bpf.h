@@ -11,7 +11,7 @@ static __always_inline void own_by_use(struct sock *sk, struct ns_conn_state *co
 {
 	__u32 fd, flags;
 
-	read_send_call(&fd, &flags);
+	read_sending(sk, &fd, &flags);
 	settle_owner(conn, tgid);
 	if (conn->fd == NS_FD_UNKNOWN)
 		conn->fd = fd;
@@ -26,7 +26,7 @@ static __noinline struct ns_conn_state *adopt_by_use(struct sock *sk, __u32 tgid
 
 	if (!sk || !target_wanted(sk, tgid) || !is_tcp(sk))
 		return NULL;
-	read_send_call(&as.fd, &flags);
+	read_sending(sk, &as.fd, &flags);
 	return adopt_open(sk, &as);
 }
 
@@ -60,8 +60,9 @@ static __always_inline void on_send_end(struct sock *sk, const struct send_view 
 	}
 	if (!conn->owner_sure)
 		own_by_use(sk, conn, id >> 32);
-	now = held || settings.verbose ? bpf_ktime_get_ns() : view->clock_ns;
+	now = held ? bpf_ktime_get_ns() : view->clock_ns;
 	conn->writes++;
+	conn->told_seq = view->write_seq;
 	count_write(key, conn, view->copied_seq, bytes, now, id);
 	out = history_slot(conn, NS_SEND, sizeof(*out), now);
 	out->bytes = bytes;
@@ -70,6 +71,8 @@ static __always_inline void on_send_end(struct sock *sk, const struct send_view 
 	out->write_seq = view->write_seq;
 	out->snd_nxt = view->snd_nxt;
 	out->snd_una = view->snd_una;
+	out->via = send_via();
+	out->pad = 0;
 	last = &last_send[out->head.cpu & (NS_CPUS - 1)];
 	last->sk = key;
 	last->tid = id;
@@ -79,7 +82,7 @@ static __always_inline void on_send_end(struct sock *sk, const struct send_view 
 		if (!hold_goes_on(sk, conn, view, now) && held && !closing)
 			begin_hold(sk, conn, now, begun_by_send(view, bytes), false);
 	}
-	sample_sites(conn, view, bytes, now);
+	sample_sites(sk, conn, view, bytes, now);
 }
 
 /*
@@ -138,14 +141,16 @@ static __always_inline void note_segment(struct ns_conn_state *conn, __u32 type,
 	history_commit(conn, out, sizeof(*out));
 }
 
-static __always_inline void on_transmit(__u64 key, const struct segment *segment)
+/* number: which transmit of the socket it is, where it may have been told already; else 0. */
+static __always_inline void on_transmit(__u64 key, const struct segment *segment, __u32 number)
 {
 	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
 	bool data = segment->end != segment->seq;
 	__u64 now;
 
-	if (!conn)
+	if (!conn || (number && conn->told_transmit == number))
 		return;
+	conn->told_transmit = number;
 	now = bpf_ktime_get_ns();
 	note_segment(conn, data ? NS_TX : NS_ACK, now, segment);
 	if (!data)

@@ -5,6 +5,7 @@
 
 #include "user/analyze/pipeline.h"
 #include "user/analyze/report.h"
+#include "user/analyze/sight.h"
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
 
@@ -62,10 +63,7 @@ void causes__finish(struct causes *causes)
 
 uint64_t causes__lost(const struct causes *causes)
 {
-	const struct report *report = pipeline__report(causes->pipeline);
-
-	return report->lost[NS_LOST_RINGBUF] + report->lost[NS_LOST_DAMAGED] +
-	       report->lost[NS_LOST_KEPT];
+	return sight__lost(pipeline__report(causes->pipeline));
 }
 
 void causes__close(struct causes *causes)

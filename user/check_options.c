@@ -234,6 +234,34 @@ static error_t parse_output(int key, char *arg, struct check_options *options,
 	}
 }
 
+/* What is about another option that was not given. */
+static void check_companions(const struct check_options *options, const struct argp_state *state)
+{
+	if (options->keep_max && !options->keep)
+		usage_error(state, "--keep-max is about --keep DIR: add that, or leave it out");
+	if (options->on_stall.shell && !options->on_stall.command)
+		usage_error(state,
+			    "--on-stall-shell is about --on-stall CMD: add that, or leave it out");
+	if (options->on_stall.every_secs > 0 && !options->on_stall.command)
+		usage_error(state,
+			    "--on-stall-every is about --on-stall CMD: add that, or leave it out");
+	if (options->confidence > 0 && !options->baseline)
+		usage_error(state,
+			    "--baseline-confidence is about --baseline FILE: add that, or leave "
+			    "it out");
+}
+
+/* What was not given. */
+static void set_defaults(struct check_options *options)
+{
+	if (!options->keep_max)
+		options->keep_max = RECORDER_STALLS;
+	if (!(options->on_stall.every_secs > 0))
+		options->on_stall.every_secs = 1;
+	if (!(options->confidence > 0))
+		options->confidence = BASELINE_CONFIDENCE;
+}
+
 /* What only the whole command line shows. */
 static void check_all(const struct check_options *options, const struct argp_state *state)
 {
@@ -253,6 +281,7 @@ static void check_all(const struct check_options *options, const struct argp_sta
 			    "that runs already");
 	if (options->min_exchanges > 1 && options->allow_no_traffic)
 		usage_error(state, "--allow-no-traffic and --min-exchanges contradict each other");
+	check_companions(options, state);
 	if (options->on_stall.command &&
 	    !on_stall__check(options->on_stall.command, options->on_stall.shell, why, sizeof(why)))
 		usage_error(state, "--on-stall: %s", why);
@@ -296,11 +325,9 @@ void check_options__parse(struct check_options *options, int argc, char **argv)
 	options->session.way = WAY_AUTO;
 	options->session.threshold_ns = THRESHOLD_NS;
 	options->min_exchanges = 1;
-	options->confidence = BASELINE_CONFIDENCE;
-	options->keep_max = RECORDER_STALLS;
-	options->on_stall.every_secs = 1;
 	budgets__default(&options->budgets);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options);
+	set_defaults(options);
 }
 
 bool check_options__stdout_taken(const struct check_options *options)

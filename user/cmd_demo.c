@@ -121,14 +121,17 @@ static int run(struct demo *demo, struct workload *workload)
 	fflush(output.file);
 	teller__init(&teller, &output, &demo->options);
 	live.sink = teller__sink(&teller);
-	if (live__run(&live, &done))
+	if (live__run(&live, &done)) {
+		teller__free(&teller);
 		return EXIT_UNABLE;
+	}
 	workload__stop(workload);
 	workload__wait(workload);
 	teller__finish(&teller, live__report(done));
 	if (!demo->options.json)
 		compare(output.file, demo->script, workload);
 	live__free(done);
+	teller__free(&teller);
 	return output__close(&output) ? EXIT_UNABLE : EXIT_OK;
 }
 

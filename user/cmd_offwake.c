@@ -179,6 +179,7 @@ static void check_target(const struct wishes *wishes, const struct argp_state *s
 
 static void check(const struct wishes *wishes, const struct argp_state *state)
 {
+	const char *knob = options__analysis_knob(&wishes->common.session);
 	const struct offwake_options *offwake = &wishes->offwake;
 
 	if (offwake->user_threads && offwake->kernel_threads)
@@ -192,6 +193,11 @@ static void check(const struct wishes *wishes, const struct argp_state *state)
 	if (wishes->by_cause && offwake->state_given && !offwake->state)
 		usage_error(state,
 			    "--by-cause explains sleeps, --state 0 asks for waits for a CPU");
+	if (knob && !wishes->by_cause)
+		usage_error(state,
+			    "-C %s is about the analysis, which runs with --by-cause alone: add "
+			    "that, or leave it out",
+			    knob);
 	check_target(wishes, state);
 }
 
@@ -262,7 +268,7 @@ static const struct argp_option table[] = {
 };
 
 static const struct argp_child children[] = {
-	{&any_targets_argp, 0, NULL, 1}, {&knobs_argp, 0, NULL, 0}, {0}};
+	{&any_targets_argp, 0, NULL, 1}, {&offwake_knobs_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {
 	.options = table,

@@ -32,6 +32,7 @@ static const struct argp argp = {
 
 struct run {
 	struct program *program;
+	struct teller *teller;
 	const char *name;
 	int err;
 };
@@ -51,8 +52,7 @@ static bool goes_on(void *context, struct live *live, uint64_t now_ns)
 {
 	struct run *run = context;
 
-	(void)live;
-	(void)now_ns;
+	teller__idle(run->teller, live__report(live), now_ns);
 	return !run->program || program__poll(run->program);
 }
 
@@ -61,7 +61,8 @@ static int trace(const struct options *options, struct output *output)
 	struct live_options live = {.session = options->session,
 				    .target = &options->target,
 				    .seconds = options->seconds,
-				    .progress = isatty(STDERR_FILENO) && !options->all,
+				    .progress = isatty(STDERR_FILENO) && !options->all &&
+						!options->events_uring,
 				    .started = release_program,
 				    .tick = goes_on};
 	struct run run = {0};
@@ -78,12 +79,14 @@ static int trace(const struct options *options, struct output *output)
 		live.wake_fd = program__fd(run.program);
 	}
 	live.context = &run;
+	run.teller = &teller;
 	teller__init(&teller, output, options);
 	live.sink = teller__sink(&teller);
 	err = live__run(&live, &done);
 	if (!err && !run.err)
 		teller__finish(&teller, live__report(done));
 	live__free(done);
+	teller__free(&teller);
 	program__free(run.program);
 	return err || run.err ? EXIT_UNABLE : EXIT_OK;
 }

@@ -145,7 +145,7 @@ static bool goes_on(struct live *live, uint64_t now)
 
 static void loop(struct live *live)
 {
-	bool verbose = live->options->session.verbose;
+	bool verbose = live->options->session.verbose || live->options->session.uring_events;
 	uint64_t pause = (verbose ? VERBOSE_POLL_MS : QUIET_POLL_MS) * 1000000ull;
 	uint64_t now = clock__now();
 	uint64_t end = live->options->seconds ? now + live->options->seconds * 1e9 : UINT64_MAX;

@@ -15,7 +15,16 @@
 #define PID_LIMIT            4194304 /* PID_MAX_LIMIT, include/linux/threads.h */
 #define DEFAULT_THRESHOLD_NS 10000000ull
 
-enum { OPT_COMM = 0x100, OPT_CHILDREN, OPT_THRESHOLD, OPT_JSON, OPT_NO_COLOR, OPT_ALL, OPT_SHOW };
+enum {
+	OPT_COMM = 0x100,
+	OPT_CHILDREN,
+	OPT_THRESHOLD,
+	OPT_JSON,
+	OPT_NO_COLOR,
+	OPT_ALL,
+	OPT_SHOW,
+	OPT_EVENTS
+};
 
 void options__init(struct options *options)
 {
@@ -119,23 +128,47 @@ static void parse_knob(char *text, struct session_options *session, struct argp_
 		session->max_conns = options__number(value, "conns.max", 1, 1 << 20, state);
 	} else if (!strcmp(text, "threads.max")) {
 		session->max_threads = options__number(value, "threads.max", 1, 1 << 20, state);
+	} else if (!strcmp(text, "uring.max")) {
+		session->max_ops = options__number(value, "uring.max", 1, 1 << 20, state);
 	} else if (!strcmp(text, "stack.bytes")) {
 		session->stack_bytes = options__number(value, "stack.bytes", NS_OW_STACK_LEAST,
 						       NS_OW_STACK_MOST, state);
 	} else {
 		usage_error(state,
 			    "no knob '%s': there are attach, btf, ringbuf.bytes, conns.max, "
-			    "threads.max and stack.bytes",
+			    "threads.max, uring.max and stack.bytes",
 			    text);
 	}
 }
 
-static error_t parse_knobs(int key, char *arg, struct argp_state *state)
+static error_t parse_offwake_knobs(int key, char *arg, struct argp_state *state)
 {
 	if (key != 'C')
 		return ARGP_ERR_UNKNOWN;
 	parse_knob(arg, state->input, state);
 	return 0;
+}
+
+static error_t parse_knobs(int key, char *arg, struct argp_state *state)
+{
+	const struct session_options *session = state->input;
+
+	if (key == ARGP_KEY_END && session->stack_bytes)
+		usage_error(state, "-C stack.bytes is for offwake: leave it out here");
+	return parse_offwake_knobs(key, arg, state);
+}
+
+const char *options__analysis_knob(const struct session_options *session)
+{
+	if (session->way != WAY_AUTO)
+		return "attach";
+	if (session->ringbuf_bytes)
+		return "ringbuf.bytes";
+	if (session->max_conns)
+		return "conns.max";
+	if (session->max_threads)
+		return "threads.max";
+	return session->max_ops ? "uring.max" : NULL;
 }
 
 static void check_target(const struct target *target, struct argp_state *state)
@@ -202,6 +235,13 @@ static error_t parse_target_or_none(int key, char *arg, struct argp_state *state
 	return 0;
 }
 
+static void parse_events(const char *kind, struct options *options, const struct argp_state *state)
+{
+	if (strcmp(kind, "uring"))
+		usage_error(state, "--events is uring, the operations of io_uring, not '%s'", kind);
+	options->events_uring = options->session.uring_events = true;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -233,6 +273,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_ALL:
 		options->all = options->session.verbose = true;
 		return 0;
+	case OPT_EVENTS:
+		parse_events(arg, options, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (options->all && options->events_uring)
+			usage_error(state,
+				    "--all prints what --events does: leave one of them out");
+		return 0;
 	case OPT_SHOW:
 		options->show = !strcmp(arg, "all")
 					? UINT_MAX
@@ -261,12 +309,13 @@ const struct argp any_targets_argp = {.options = target_table, .parser = parse_t
 static const struct argp_option knob_table[] = {
 	{0, 'C', "KEY=VALUE", 0,
 	 "Rare knobs: attach=auto|fentry|kprobe|tracepoint, btf=FILE, ringbuf.bytes=N, conns.max=N, "
-	 "threads.max=N, stack.bytes=N (offwake)",
+	 "threads.max=N, uring.max=N, stack.bytes=N (offwake)",
 	 3},
 	{0},
 };
 
 const struct argp knobs_argp = {.options = knob_table, .parser = parse_knobs};
+const struct argp offwake_knobs_argp = {.options = knob_table, .parser = parse_offwake_knobs};
 
 static const struct argp_option table[] = {
 	{0, 0, 0, 0, "What and how long:", 2},
@@ -274,6 +323,8 @@ static const struct argp_option table[] = {
 	 "Stop after that time (default: at Ctrl-C or the target's end)", 2},
 	{"threshold", OPT_THRESHOLD, "MS", 0, "The shortest stall (default 10)", 2},
 	{"all", OPT_ALL, 0, 0, "Print every event, not only what surrounds a stall", 2},
+	{"events", OPT_EVENTS, "uring", 0,
+	 "Print the operations of io_uring as they complete, one line each, and no other event", 2},
 	{"show", OPT_SHOW, "N", 0,
 	 "Time lines to print for each cause on each connection: a number or 'all' (default 1)", 2},
 	{0, 0, 0, 0, "Output:", 3},

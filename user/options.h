@@ -23,6 +23,7 @@ struct options {
 	const char *output;
 	bool json;
 	bool all;
+	bool events_uring; /* --events=uring: the list of io_uring's operations */
 	bool no_color;
 	unsigned show; /* time lines for each cause and connection; UINT_MAX: all */
 };
@@ -51,5 +52,9 @@ extern const struct argp any_targets_argp;
 extern const struct argp options_argp;
 /* -C alone, for commands without a target; input: struct session_options. */
 extern const struct argp knobs_argp;
+/* With stack.bytes, which the others refuse. */
+extern const struct argp offwake_knobs_argp;
+/* A knob of the analysis that was set, which a profile alone has no use for; NULL: none. */
+const char *options__analysis_knob(const struct session_options *session);
 
 #endif

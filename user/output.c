@@ -72,6 +72,14 @@ void teller__init(struct teller *teller, struct output *output, const struct opt
 	memset(teller, 0, sizeof(*teller));
 	teller->output = output;
 	teller->options = options;
+	if (options->events_uring && !options->json)
+		teller->uring = uring_list__new(output->file, &output->style);
+}
+
+void teller__free(struct teller *teller)
+{
+	uring_list__free(teller->uring);
+	teller->uring = NULL;
 }
 
 /* Is this one of the first --show stalls of its cause on its connection, or the first of them
@@ -102,11 +110,9 @@ static bool to_be_shown(struct teller *teller, const struct stall *stall)
 	return teller->options->show > 0;
 }
 
-static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
+static void show(struct teller *teller, const struct report *so_far, const struct stall *stall)
 {
-	struct teller *teller = context;
-
-	if (teller->options->json || !to_be_shown(teller, stall))
+	if (!to_be_shown(teller, stall))
 		return;
 	live__clear_progress();
 	render__stall(teller->output->file, so_far, stall, &teller->output->style);
@@ -114,12 +120,26 @@ static void on_stall(void *context, const struct report *so_far, const struct st
 	teller->stalls_shown++;
 }
 
+static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
+{
+	struct teller *teller = context;
+
+	if (!teller->options->json && !teller->uring)
+		show(teller, so_far, stall);
+}
+
 static void on_record(void *context, const struct report *so_far, const union record *record)
 {
 	struct teller *teller = context;
 
+	if (teller->uring) {
+		live__clear_progress();
+		uring_list__record(teller->uring, so_far, record);
+		return;
+	}
 	if (teller->options->json) {
-		render__json_record(teller->output->file, so_far, record);
+		if (!teller->options->events_uring || uring_list__is_of_it(record->head.type))
+			render__json_record(teller->output->file, so_far, record);
 		return;
 	}
 	live__clear_progress();
@@ -128,22 +148,36 @@ static void on_record(void *context, const struct report *so_far, const union re
 
 struct pipeline_sink teller__sink(struct teller *teller)
 {
-	bool records = teller->options->json || teller->options->all;
+	bool records = teller->options->json || teller->options->all || teller->uring;
 
 	return (struct pipeline_sink){
 		.on_record = records ? on_record : NULL, .on_stall = on_stall, .context = teller};
 }
 
+void teller__idle(struct teller *teller, const struct report *so_far, uint64_t now_ns)
+{
+	if (!teller->uring)
+		return;
+	uring_list__idle(teller->uring, so_far, now_ns);
+	fflush(teller->output->file);
+}
+
 void teller__finish(struct teller *teller, const struct report *report)
 {
 	FILE *out = teller->output->file;
-	size_t more = report->stall_count + report->stalls_not_kept - teller->stalls_shown;
+	size_t more;
 
 	live__clear_progress();
 	if (teller->options->json) {
 		render__json(out, report, 0);
 		return;
 	}
+	if (teller->uring) {
+		uring_list__finish(teller->uring, report);
+		for (size_t i = 0; i < report->stall_count; i++)
+			show(teller, report, &report->stalls[i]);
+	}
+	more = report->stall_count + report->stalls_not_kept - teller->stalls_shown;
 	if (teller->stalls_shown && more)
 		fprintf(out, "\n... and %zu more (--show=all prints each)\n", more);
 	render__summary(out, report, &teller->output->style);

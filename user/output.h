@@ -8,6 +8,7 @@
 #include "user/analyze/pipeline.h"
 #include "user/options.h"
 #include "user/render/render.h"
+#include "user/render/uring_list.h"
 
 struct output {
 	FILE *file;
@@ -24,7 +25,8 @@ int output__close(struct output *output);
 
 /*
  * How a traced run is told as it goes: time lines of stalls, or JSON Lines, or with
- * --all every record. context of the sink: this.
+ * --all every record, or with --events=uring the list of io_uring's operations (time lines
+ * of stalls stand behind it then). context of the sink: this.
  */
 struct teller {
 	struct output *output;
@@ -37,10 +39,14 @@ struct teller {
 		bool whole; /* one of them had nothing missing */
 	} seen[64];         /* causes on connections; what does not fit is not shown in full */
 	size_t seen_count;
+	struct uring_list *uring; /* --events=uring; NULL else */
 };
 
 void teller__init(struct teller *teller, struct output *output, const struct options *options);
 struct pipeline_sink teller__sink(struct teller *teller);
+/* From time to time, for what is told only when nothing more comes to it. */
+void teller__idle(struct teller *teller, const struct report *so_far, uint64_t now_ns);
+void teller__free(struct teller *teller);
 /* The end: summary and verdict, or the report as JSON. */
 void teller__finish(struct teller *teller, const struct report *report);
 

@@ -49,14 +49,21 @@ enum { BPF_F_USER_STACK = 256 };
 struct bpf_iter_meta;
 struct bpf_map;
 struct cfs_rq;
+struct device;
 struct fdtable;
 struct file;
 struct files_struct;
 struct inode;
+struct io_kiocb;
+struct io_ring_ctx;
+struct io_rings;
+struct io_sq_data;
+struct io_uring_sqe;
 struct kernfs_node;
 struct list_head;
 struct msghdr;
 struct net;
+struct net_device;
 struct page;
 struct pid;
 struct pid_namespace;
@@ -84,6 +91,7 @@ struct task_struct {
 	unsigned int flags;
 	int pid;
 	int tgid;
+	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	char comm[16];
@@ -92,6 +100,7 @@ struct task_struct {
 	int on_rq;
 	struct sched_entity se;
 	struct task_io_accounting ioac;
+	unsigned long nvcsw;
 };
 
 struct cfs_rq {
@@ -137,11 +146,14 @@ struct pid_namespace {
 
 struct file {
 	struct inode *f_inode;
+	unsigned int f_flags;
 	void *private_data;
 };
 
 struct inode {
 	struct super_block *i_sb;
+	unsigned short i_mode;
+	unsigned int i_flags;
 };
 
 struct super_block {
@@ -216,7 +228,6 @@ struct sk_buff_head {
 struct sock {
 	struct sock_common __sk_common;
 	u16 sk_type;
-	int sk_rcvlowat;
 	u16 sk_protocol;
 	u32 sk_pacing_status;
 	unsigned long sk_tsq_flags;
@@ -228,6 +239,7 @@ struct sock {
 	} sk_wmem_alloc;
 	int sk_wmem_queued;
 	int sk_sndbuf;
+	int sk_rcvlowat;
 	struct sk_buff_head sk_write_queue;
 	struct {
 		int owned;
@@ -308,7 +320,9 @@ struct device {
 };
 
 struct net_device {
-	struct device dev;
+	struct {
+		struct device *parent;
+	} dev;
 };
 
 struct sk_buff {
@@ -320,6 +334,66 @@ struct sk_buff {
 	unsigned char *head;
 	unsigned char *data;
 	__u16 transport_header;
+};
+
+struct percpu_ref {
+	unsigned long percpu_count_ptr;
+};
+
+struct io_cqe {
+	__u64 user_data;
+	int fd;
+};
+
+struct io_kiocb {
+	struct file *file;
+	u8 opcode;
+	u64 flags;
+	struct io_cqe cqe;
+	struct io_ring_ctx *ctx;
+};
+
+struct io_uring {
+	u32 head;
+};
+
+struct io_rings {
+	struct io_uring cq;
+	u32 cq_ring_entries;
+	u32 cq_overflow;
+};
+
+struct io_uring_cqe {
+	__u64 user_data;
+	__s32 res;
+	__u32 flags;
+};
+
+struct io_uring_sqe {
+	__u8 opcode;
+};
+
+struct io_sq_data {
+	struct task_struct *thread;
+};
+
+struct io_ring_ctx {
+	struct percpu_ref refs;
+	struct io_rings *rings;
+	unsigned int flags;
+	u32 *sq_array;
+	struct io_uring_sqe *sq_sqes;
+	unsigned int cached_sq_head;
+	unsigned int sq_entries;
+	unsigned int cached_cq_tail;
+	unsigned int cq_entries;
+	struct io_sq_data *sq_data;
+	unsigned int nr_user_files;
+	struct {
+		struct {
+			struct io_kiocb *head;
+		} link;
+	} submit_state;
 };
 
 struct bpf_iter_meta {

@@ -82,7 +82,7 @@ check_once() {
 # Did it end as it has to? A failure has to name the right cause, and no other.
 as_wanted() {
     [ "$status" = "${wanted[$1]}" ] || return 1
-    [ "$status" = 0 ] || jq -e '[.gates[] | select(.state == "over") | .name] == ["nagle-delack"]' "$scratch/json" >/dev/null
+    [ "$status" = 0 ] || gojq -e '[.gates[] | select(.state == "over") | .name] == ["nagle-delack"]' "$scratch/json" >/dev/null
 }
 
 tell_reasons() { # PROGRAM LOAD RUN

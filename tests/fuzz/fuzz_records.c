@@ -9,10 +9,12 @@
 
 #include "user/analyze/pipeline.h"
 #include "user/render/render.h"
+#include "user/render/uring_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static FILE *nowhere;
+static struct uring_list *list; /* of the present input */
 
 static void on_record(void *context, const struct report *so_far, const union record *record)
 {
@@ -21,6 +23,7 @@ static void on_record(void *context, const struct report *so_far, const union re
 	(void)context;
 	render__record(nowhere, so_far, record, &style);
 	render__json_record(nowhere, so_far, record);
+	uring_list__record(list, so_far, record);
 }
 
 static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
@@ -44,9 +47,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct pipeline_sink sink = {.on_record = on_record, .on_stall = on_stall};
 	struct pipeline *pipeline = pipeline__new(&sink);
+	const struct report *report;
 
 	if (!nowhere)
 		nowhere = fopen("/dev/null", "w");
+	list = uring_list__new(nowhere, &(const struct render_style){0});
 	while (size > 2) {
 		size_t len = data[0] | (data[1] & 3) << 8;
 		/* A copy of its own, so that a read past its end is seen. */
@@ -63,7 +68,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += len;
 		size -= len;
 	}
-	render_all(pipeline__finish(pipeline));
+	report = pipeline__finish(pipeline);
+	uring_list__finish(list, report);
+	uring_list__free(list);
+	render_all(report);
 	pipeline__free(pipeline);
 	return 0;
 }

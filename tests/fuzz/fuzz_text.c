@@ -13,16 +13,24 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_round_trip(const union record *record)
+/* As a line without its end; the caller's. */
+static char *line_of(const union record *record)
 {
-	union record again;
-	char *text = NULL, error[256];
+	char *text = NULL;
 	size_t length = 0;
 	FILE *out = open_memstream(&text, &length);
 
 	text__print(out, record, TEXT_TRACE_ORIGIN_NS);
 	fclose(out);
 	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+static void check_round_trip(const union record *record)
+{
+	union record again;
+	char *text = line_of(record), *same, error[256];
+
 	if (text__parse(text, &again, error, sizeof(error)) != 1) {
 		fprintf(stderr, "not read back: %s: %s\n", text, error);
 		abort();
@@ -31,7 +39,13 @@ static void check_round_trip(const union record *record)
 		fprintf(stderr, "read back as another record: %s\n", text);
 		abort();
 	}
+	same = line_of(&again);
+	if (strcmp(text, same)) {
+		fprintf(stderr, "printed otherwise when read back: %s and %s\n", text, same);
+		abort();
+	}
 	free(text);
+	free(same);
 }
 
 static void feed_line(struct pipeline *pipeline, const char *line)

@@ -12,16 +12,24 @@
 
 #include "user/analyze/pipeline.h"
 #include "user/render/render.h"
+#include "user/render/uring_list.h"
 #include "user/trace/text.h"
 
 #define LINE_MOST 4096
 
 static struct render_style style;
+static size_t operations;
 
 static void on_record(void *context, const struct report *report, const union record *record)
 {
 	(void)context;
+	operations += record->head.type == NS_URING;
 	render__record(stdout, report, record, &style);
+}
+
+static void on_list(void *context, const struct report *report, const union record *record)
+{
+	uring_list__record(context, report, record);
 }
 
 static void on_stall(void *context, const struct report *report, const struct stall *stall)
@@ -51,8 +59,11 @@ static int feed(struct pipeline *pipeline, FILE *trace, const char *name)
 	return 0;
 }
 
-/* One pass over the trace with this sink; all: what the report says in the end too. */
-static int pass(const char *name, const struct pipeline_sink *sink, bool all)
+/* What is printed of the report in the end. */
+enum ending { NOTHING, LIST, ALL };
+
+/* One pass over the trace with this sink. */
+static int pass(const char *name, const struct pipeline_sink *sink, enum ending ending)
 {
 	FILE *trace = fopen(name, "r");
 	struct pipeline *pipeline;
@@ -66,7 +77,9 @@ static int pass(const char *name, const struct pipeline_sink *sink, bool all)
 	pipeline = pipeline__new(sink);
 	status = feed(pipeline, trace, name);
 	report = pipeline__finish(pipeline);
-	if (all && status == 0) {
+	if (ending == LIST)
+		uring_list__finish(sink->context, report);
+	if (ending == ALL && status == 0) {
 		printf("\n== summary\n");
 		render__summary(stdout, report, &style);
 		printf("\n== verdict\n");
@@ -76,6 +89,19 @@ static int pass(const char *name, const struct pipeline_sink *sink, bool all)
 	}
 	pipeline__free(pipeline);
 	fclose(trace);
+	return status;
+}
+
+/* Only of a trace that has operations. */
+static int print_list(const char *name)
+{
+	struct uring_list *list = uring_list__new(stdout, &style);
+	const struct pipeline_sink sink = {.on_record = on_list, .context = list};
+	int status;
+
+	printf("\n== list\n");
+	status = pass(name, &sink, LIST);
+	uring_list__free(list);
 	return status;
 }
 
@@ -98,8 +124,10 @@ int main(int argc, char **argv)
 		return 64;
 	}
 	printf("== events\n");
-	if (pass(argv[at], &records, false))
+	if (pass(argv[at], &records, NOTHING))
+		return 1;
+	if (operations && print_list(argv[at]))
 		return 1;
 	printf("\n== timeline\n");
-	return pass(argv[at], &stalls, true);
+	return pass(argv[at], &stalls, ALL);
 }

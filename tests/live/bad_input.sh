@@ -33,7 +33,13 @@ case_bad_options() {
     refuse 64 "name a target" trace
     refuse 64 "no knob" trace -p $$ -C no.such=1
     refuse 64 "attach is auto" trace -p $$ -C attach=magic
+    refuse 64 "stack.bytes is for offwake" trace -p $$ -C stack.bytes=32768
+    refuse 64 "attach is about the analysis, .* --by-cause" offwake -p $$ -C attach=fentry 1
+    refuse 64 "uring.max is about the analysis" offwake -p $$ -C uring.max=100 1
     refuse 64 "no command" no-such-command
+    refuse 64 "--events is uring, .* not 'tcp'" trace -p $$ --events tcp
+    refuse 64 "--events is uring, .* not ''" trace -p $$ --events=
+    refuse 64 "leave one of them out" trace -p $$ --all --events=uring
 }
 
 case_no_btf() {

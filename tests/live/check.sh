@@ -134,7 +134,9 @@ case_check_unable() {
 case_check_usage() {
     local said
     for said in "--budget x=1 -- true" "--budget rto=-1 -- true" "--inconclusive=maybe -- true" "--timeout 5 -p 1" \
-        "--wait-port 80 -p 1" "--json - --tap - -- true" "-- " "--baseline-confidence 2 -- true" "-d 0 -- true" "-p 1 -- true"; do
+        "--wait-port 80 -p 1" "--json - --tap - -- true" "-- " "--baseline-confidence 2 -- true" "-d 0 -- true" "-p 1 -- true" \
+        "--keep-max 3 -- true" "--on-stall-shell -- true" "--on-stall-every 2 -- true" "--baseline-confidence 0.9 -- true" \
+        "-C stack.bytes=32768 -- true"; do
         # shellcheck disable=SC2086
         timeout 60 "$NETSTALL" check $said >"$SCRATCH/text" 2>"$SCRATCH/check.err"
         expect_is "the status of '$said'" $? 64

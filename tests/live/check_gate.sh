@@ -14,7 +14,7 @@ checked() {
 case_check_baseline() {
     local file=$SCRATCH/baseline.json old=$SCRATCH/old.json
     checked 0 --save-baseline "$file" -- "$EXCHANGE" --mode nodelay -n 200
-    jq -e '.schema == "netstall.baseline/1" and .exchanges == 200 and .causes["nagle-delack"] == null' "$file" >"$SCRATCH/jq" ||
+    gojq -e '.schema == "netstall.baseline/1" and .exchanges == 200 and .causes["nagle-delack"] == null' "$file" >"$SCRATCH/jq" ||
         fail "the baseline is $(tr -d '\n' <"$file")"
     cp "$file" "$old"
     # Nothing differs significantly: a committed file stays, byte for byte.
@@ -53,7 +53,7 @@ case_check_closed_stdout() {
     timeout "$WAIT_LIMIT" "$NETSTALL" check "${ATTACH[@]}" --json "$SCRATCH/check.json" -- "$EXCHANGE" --mode nodelay -n 20 \
         >&- 2>"$SCRATCH/words" || status=$?
     [ $status = 0 ] || fail "status $status: $(tail -n 1 "$SCRATCH/words")"
-    jq -e .schema "$SCRATCH/check.json" >"$SCRATCH/jq" || fail "something else was written into the JSON report"
+    gojq -e .schema "$SCRATCH/check.json" >"$SCRATCH/jq" || fail "something else was written into the JSON report"
 }
 
 # A connection that carries nothing but its end is no traffic, though the kernel counts the FIN as a byte.

@@ -42,7 +42,7 @@ case_check_reports() {
     done
     xmllint --noout --schema tests/schema/junit.xsd "$dir/junit.xml" 2>"$SCRATCH/why.xml" || fail "JUnit: $(head -n 1 "$SCRATCH/why.xml")"
     valid docs/check-schema.json "$dir/check.json"
-    expect_is "the verdict in JSON" "$(jq -r '"\(.verdict) \(.gates[0].name) \(.gates[0].state)"' "$dir/check.json")" "over nagle-delack over"
+    expect_is "the verdict in JSON" "$(gojq -r '"\(.verdict) \(.gates[0].name) \(.gates[0].state)"' "$dir/check.json")" "over nagle-delack over"
     expect_is "the failures of JUnit" "$(xmllint --xpath 'string(//testcase[failure]/@name)' "$dir/junit.xml")" nagle-delack
     expect_is "TAP's plan" "$(sed -n 2p "$dir/tap")" "1..$(grep -cE '^(not )?ok ' "$dir/tap")"
     grep -q '^not ok 1 - nagle-delack$' "$dir/tap" || fail "TAP: $(sed -n 3p "$dir/tap")"
@@ -51,7 +51,7 @@ case_check_reports() {
     grep -q '| \*\*FAIL\*\* | nagle-delack |' "$SCRATCH/summary" || fail "the summary: $(head -n 8 "$SCRATCH/summary" | tr '\n' ' ')"
 
     # The recorder: two stalls, two files each.
-    count=$(jq .gates[0].count "$dir/check.json")
+    count=$(gojq .gates[0].count "$dir/check.json")
     expect_is "what is kept" "$(cd "$dir/kept" && echo *)" \
         "001-nagle-delack.json 001-nagle-delack.txt 002-nagle-delack.json 002-nagle-delack.txt"
     expect_is "mode and owner of the folder" "$(stat -c '%a %u' "$dir/kept")" "700 $owner"
@@ -59,7 +59,7 @@ case_check_reports() {
     grep -q "$((count - 2)) more stalls were beyond their budgets" "$SCRATCH/err" || fail "what is not kept is not said: $(head -c 300 "$SCRATCH/err")"
     valid docs/check-schema.json "$dir"/kept/*.json
     for file in "$dir"/kept/*.json; do
-        jq -e '[.events[].event] as $seen | .stall.cause == "nagle-delack" and all("send", "hold", "delack-fire", "release"; IN($seen[]))' \
+        gojq -e '[.events[].event] as $seen | .stall.cause == "nagle-delack" and all("send", "hold", "delack-fire", "release"; IN($seen[]))' \
             "$file" >/dev/null || fail "$(basename "$file") does not have the events of its stall"
     done
 
@@ -92,7 +92,7 @@ case_check_reports_trouble() {
     expect_is "the exit status" $STATUS 1
     grep -q 'could not keep .*No space left on device' "$SCRATCH/err" || fail "a full disk is not said: $(head -c 300 "$SCRATCH/err")"
     grep -q 'sleep 100 had not ended' "$SCRATCH/err" || fail "a command that hangs is not said: $(head -c 300 "$SCRATCH/err")"
-    expect_is "the verdict" "$(jq -r '"\(.verdict) \(.unable != null)"' "$SCRATCH/check.json")" "over true"
-    jq -e . "$SCRATCH/full/kept/"*.json >/dev/null 2>&1 || ! ls "$SCRATCH/full/kept/"*.json >/dev/null 2>&1 ||
+    expect_is "the verdict" "$(gojq -r '"\(.verdict) \(.unable != null)"' "$SCRATCH/check.json")" "over true"
+    gojq -e . "$SCRATCH/full/kept/"*.json >/dev/null 2>&1 || ! ls "$SCRATCH/full/kept/"*.json >/dev/null 2>&1 ||
         fail "a file was left there that is not whole"
 }

@@ -12,11 +12,13 @@ HOLDS='"nagle", "nagle-delack", "cork", "autocork", "tsq", "tso-defer"'
 main_slice() { report ".requests[0].$1 as \$v | \$v.slices | group_by(.cause) | map([.[0].cause, (map(.ms) | add) / \$v.total_ms])
     | max_by(.[1]) | \"\(.[0]) \(.[1])\""; }
 
+# Of an emulated machine's time less is in the timers: what runs between them is slow.
 expect_main_slice() { # VIEW CAUSE SHARE
-    local cause share
+    local cause share least=$3
+    [ -z "$QUICK" ] || least="0.75 * $3"
     read -r cause share < <(main_slice "$1")
     expect_is "what takes most of the $1 request" "$cause" "$2"
-    expect "its share" "$share" '>=' "$3"
+    expect "its share" "$share" '>=' "$least"
 }
 
 # Slices are cut without gap or overlap, and every view was taken from somewhere.
@@ -102,7 +104,7 @@ case_requests_many_connections() {
 start_server() {
     "$@" >"$SCRATCH/server" 2>&1 &
     SERVER_PID=$!
-    wait_for "$WAIT_LIMIT" has_line '^ready' "$SCRATCH/server" || fail "$1 did not start: $(cat "$SCRATCH/server")"
+    await_line '^ready' "$SCRATCH/server" "$SERVER_PID" || fail "$1 did not start: $(cat "$SCRATCH/server")"
     PORT=$(field port "$(cat "$SCRATCH/server")")
 }
 end_server() {

@@ -6,6 +6,7 @@
 
 NETSTALL=${NETSTALL:-build/netstall}
 EXCHANGE=${EXCHANGE:-build/tests/workload/exchange}
+WORKLOADS=${WORKLOADS:-build/tests/workload}
 export NETSTALL EXCHANGE # shells that a case starts want them too
 WAIT_LIMIT=${WAIT_LIMIT:-60} # seconds; a load takes long in an emulated machine
 
@@ -39,6 +40,10 @@ has_line() {
 }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
+# await_line REGEX FILE PID: until the process has said so. False: it ended before, or said nothing for WAIT_LIMIT seconds.
+says_or_ends() { has_line "$1" "$2" || gone "$3"; }
+await_line() { wait_for "$WAIT_LIMIT" says_or_ends "$@" && has_line "$1" "$2"; }
+
 # field NAME LINE: the value of NAME=value.
 field() { sed -n "s/.*\b$1=\([^ ]*\).*/\1/p" <<<"$2"; }
 
@@ -54,7 +59,7 @@ start_exchange() {
     "${prefix[@]}" "$EXCHANGE" --gate stdin "$@" <"$SCRATCH/gate" >"$SCRATCH/exchange" 2>"$SCRATCH/exchange.err" &
     EXCHANGE_PID=$!
     exec {GATE}>"$SCRATCH/gate"
-    wait_for "$WAIT_LIMIT" has_line '^ready' "$SCRATCH/exchange" ||
+    await_line '^ready' "$SCRATCH/exchange" "$EXCHANGE_PID" ||
         fail "the workload did not start: $(cat "$SCRATCH/exchange.err")"
     local ready
     ready=$(grep '^ready' "$SCRATCH/exchange")
@@ -92,10 +97,9 @@ start_trace() {
     TRACE_PRESSURE=$(cpu_pressure_us) TRACE_START=$(now_us)
     "$NETSTALL" trace "${ATTACH[@]}" --json "$@" >"$SCRATCH/trace" 2>"$SCRATCH/trace.err" &
     TRACE_PID=$!
-    wait_for "$WAIT_LIMIT" trace_stands || fail "netstall did not attach: $(head -c 400 "$SCRATCH/trace.err")"
-    has_line 'netstall: tracing' "$SCRATCH/trace.err" || fail "netstall: $(head -c 400 "$SCRATCH/trace.err")"
+    await_line 'netstall: tracing' "$SCRATCH/trace.err" "$TRACE_PID" ||
+        fail "netstall did not attach: $(head -c 400 "$SCRATCH/trace.err")"
 }
-trace_stands() { has_line 'netstall: tracing' "$SCRATCH/trace.err" || gone "$TRACE_PID"; }
 
 # Ends netstall as Ctrl-C does, unless it ended by itself, and keeps its report.
 end_trace() {
@@ -107,20 +111,55 @@ end_trace() {
     [ "$(report .schema)" = netstall.report/1 ] || fail "the last line is no report"
 }
 
+# start_at_gate PROGRAM ARG...: it waits at its gate, its stdin. Sets GATED (its pid) and GATE; what it says is in $SCRATCH/gated.
+start_at_gate() {
+    rm -f "$SCRATCH/gate" "$SCRATCH/gated" && mkfifo "$SCRATCH/gate"
+    TRUTH_STALLS=no TRUTH_EXCHANGES=its
+    "$@" <"$SCRATCH/gate" >"$SCRATCH/gated" 2>"$SCRATCH/gated.err" &
+    GATED=$!
+    exec {GATE}>"$SCRATCH/gate"
+    await_line '^ready' "$SCRATCH/gated" "$GATED" || fail "$1 did not start: $(head -c 300 "$SCRATCH/gated.err")"
+}
+
+# start_profile OPTIONS...: offwake, attached when this returns. Sets PROFILE_PID; what it prints goes to $SCRATCH/profile.
+start_profile() {
+    TRACE_PRESSURE=$(cpu_pressure_us) TRACE_START=$(now_us)
+    rm -f "$SCRATCH/profile.err"
+    "$NETSTALL" offwake "$@" >"$SCRATCH/profile" 2>"$SCRATCH/profile.err" &
+    PROFILE_PID=$!
+    await_line 'netstall: profiling' "$SCRATCH/profile.err" "$PROFILE_PID" ||
+        fail "offwake did not attach: $(head -c 400 "$SCRATCH/profile.err")"
+}
+
+# It ends with its target. A case whose bounds give way on a busy machine calls judge_machine behind it; the others stay strict.
+end_profile() {
+    wait_for "$WAIT_LIMIT" gone "$PROFILE_PID" || fail "offwake did not end with its target"
+    wait "$PROFILE_PID" || fail "offwake ended with status $?: $(tail -n 1 "$SCRATCH/profile.err")"
+}
+profile() { gojq -r "$1" "$SCRATCH/profile"; } # of --json
+
 # The causes that TCP itself makes. A slow or busy machine adds waits of other causes, of runqueue, peer-app or lock, and
 # they are true; one of these it does not add.
 TCP_CAUSES='["nagle-delack", "nagle", "cork", "cwnd", "rwnd", "zero-window", "pacing", "tsq", "tso-defer", "autocork", "sndbuf",
     "rto", "tlp", "fast-retransmit", "syn-retransmit"]'
+on_slow_machine() { [ "$SLOW_MACHINE" = none ] && echo false || echo true; }
+
+# Prints a jq definition: does a stall say that TCP made it? Bytes lie in a queue of a slow machine's for so long now and then
+# that TCP sends them again: where the socket itself has counted that, it is true. $report: the whole.
+made_by_tcp() {
+    echo "def made_by_tcp(\$report): . as \$stall | ([.cause] | inside($TCP_CAUSES))
+        and ($(on_slow_machine) and (.cause | IN(\"tlp\", \"rto\"))
+            and any(\$report.connections[]; .id == \$stall.connection and .retransmitted > 0) | not);"
+}
+
 # Stalls that the workload did not ask for, by the causes that it did (a jq list): on a slow machine TCP's alone. The wait at
 # the gate is a pipe's.
 strange() {
-    local slow=false
-    [ "$SLOW_MACHINE" = none ] || slow=true
-    report "$TCP_CAUSES as \$tcp | [.stalls[] | .cause as \$c | select(.exact)
-        | select([\$c] | inside($1 + [\"ipc\"]) | not) | select(($slow | not) or ([\$c] | inside(\$tcp)))] | length"
+    report "$(made_by_tcp) . as \$report | [.stalls[] | .cause as \$c | select(.exact)
+        | select([\$c] | inside($1 + [\"ipc\"]) | not) | select(($(on_slow_machine) | not) or made_by_tcp(\$report))] | length"
 }
 
-report() { jq -r "$1" "$SCRATCH/report"; }
+report() { gojq -r "$1" "$SCRATCH/report"; }
 count_of() { report "[.stalls[] | select(.cause == \"$1\")] | length"; }
 stall_count() { report '.stalls | length'; }
 lost() { report '.completeness.lost'; }

@@ -81,6 +81,9 @@ case_offwake_terminal() {
     "$NETSTALL" offwake -f 0.5 -- sleep 60 >"$SCRATCH/folded" 2>"$SCRATCH/err" &
     wait_for 60 gone $! || fail "the duration did not end it"
     tests/profile/folded.py "$SCRATCH/folded" >/dev/null || fail "no folded stacks: $(cat "$SCRATCH/err")"
+    start_profile -f -p $$
+    kill -INT "$PROFILE_PID"
+    end_profile # by Ctrl-C
 }
 
 refused_offwake() { # refused_offwake STATUS REGEX OPTIONS...: one sentence, before anything is watched
@@ -111,6 +114,17 @@ case_offwake_bad_options() {
     refused_offwake 2 'cannot write to /nowhere/x: No such file' -p $$ --svg /nowhere/x 1
     "$NETSTALL" offwake -h >"$SCRATCH/help" || fail "-h is no help"
     has_line '^ *-M, --max-block-time=US' "$SCRATCH/help" || fail "-h does not say what -M is"
+}
+
+# All of the machine, but for netstall: neither itself nor the process that opens files for it.
+case_offwake_all() {
+    local own
+    start_profile -a --json 1
+    own=$(ps -o pid= --ppid "$PROFILE_PID" | tr -s ' \n' ,)
+    [[ $own =~ [0-9] ]] || fail "netstall has no process that opens files"
+    end_profile
+    expect_is "chains of netstall's own" "$(profile "[.chains[] | select(.pid | IN($PROFILE_PID${own%,}))] | length")" 0
+    expect "processes seen" "$(profile '[.chains[].pid] | unique | length')" '>=' 2
 }
 
 # A full disk is told, and costs no other output.

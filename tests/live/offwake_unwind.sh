@@ -3,34 +3,6 @@
 #
 # Off-CPU profiles of programs that keep no frame pointers, and profiles by cause.
 
-WORKLOADS=${WORKLOADS:-build/tests/workload}
-
-# start_at_gate PROGRAM ARG...: it waits at its gate. Sets GATED (its pid) and GATE.
-start_at_gate() {
-    rm -f "$SCRATCH/gate" "$SCRATCH/gated" && mkfifo "$SCRATCH/gate"
-    TRUTH_STALLS=no TRUTH_EXCHANGES=its
-    "$@" <"$SCRATCH/gate" >"$SCRATCH/gated" 2>"$SCRATCH/gated.err" &
-    GATED=$!
-    exec {GATE}>"$SCRATCH/gate"
-    wait_for "$WAIT_LIMIT" has_line '^ready' "$SCRATCH/gated" || fail "$1 did not start: $(head -c 300 "$SCRATCH/gated.err")"
-}
-
-# start_offwake OPTIONS...: attached when this returns. Sets OFFWAKE_PID; folded stacks go to $SCRATCH/folded.
-start_offwake() {
-    rm -f "$SCRATCH/offwake.err"
-    "$NETSTALL" offwake "$@" >"$SCRATCH/folded" 2>"$SCRATCH/offwake.err" &
-    OFFWAKE_PID=$!
-    wait_for "$WAIT_LIMIT" offwake_stands || fail "offwake did not attach: $(head -c 400 "$SCRATCH/offwake.err")"
-    has_line 'netstall: ' "$SCRATCH/offwake.err" || fail "offwake: $(head -c 400 "$SCRATCH/offwake.err")"
-}
-offwake_stands() { has_line 'netstall: .*Ctrl-C' "$SCRATCH/offwake.err" || gone "$OFFWAKE_PID"; }
-
-end_offwake() {
-    kill -INT "$OFFWAKE_PID" 2>/dev/null
-    wait_for "$WAIT_LIMIT" gone "$OFFWAKE_PID" || fail "offwake did not end at Ctrl-C"
-    wait "$OFFWAKE_PID" || fail "offwake ended with status $?: $(tail -n 1 "$SCRATCH/offwake.err")"
-}
-
 # profile_of OPTIONS... -- PROGRAM ARG...: the folded stacks of the program from its gate to its end.
 profile_of() {
     local options=()
@@ -40,14 +12,14 @@ profile_of() {
     done
     shift
     start_at_gate "$@"
-    start_offwake -p "$GATED" "${options[@]}"
+    start_profile -p "$GATED" "${options[@]}"
     open_gate
     wait_for 60 gone "$GATED" || fail "$1 did not end"
-    end_offwake
+    end_profile
 }
 
 # us_of REGEX: microseconds of the folded lines that match.
-us_of() { awk -v pattern="$1" '$0 ~ pattern { us += $NF } END { print us + 0 }' "$SCRATCH/folded"; }
+us_of() { awk -v pattern="$1" '$0 ~ pattern { us += $NF } END { print us + 0 }' "$SCRATCH/profile"; }
 
 # The workload's waits of one kind have all of their callers: $1 a thread's first frames, $2 what it calls, $3 the wait, $4
 # at least and at most so many us.
@@ -80,7 +52,7 @@ expect_all_callers() {
 
 # share_unknown: of the user frames that frame pointers or call frame information gave, hundredths without a name.
 share_unknown() { awk '{ sub(/ [0-9]+$/, ""); n = split($0, frame, ";"); for (i = 2; i <= n; i++) { all++; unknown += frame[i] == "[unknown]" }
-    } END { print all ? 100 * unknown / all : 0 }' "$SCRATCH/folded"; }
+    } END { print all ? 100 * unknown / all : 0 }' "$SCRATCH/profile"; }
 
 case_offwake_without_frame_pointers() {
     local way ways=(auto dwarf)
@@ -110,10 +82,10 @@ case_offwake_frame_pointers() {
 
 # ---- by cause ----
 
-# share_of CAUSE: hundredths of all blocked time below this cause.
+# share_of CAUSE: hundredths of all blocked time below this cause, but for the wait until the gate opens, which is the test's own.
 share_of() {
-    awk -v cause="$1" '{ split($0, frame, ";"); all += $NF; if (frame[2] == cause) us += $NF } END { print all ? 100 * us / all : 0 }' \
-        "$SCRATCH/folded"
+    awk -v cause="$1" '!/;open_at_gate;/ { split($0, frame, ";"); all += $NF; if (frame[2] == cause) us += $NF } END { print all ? 100 * us / all : 0 }' \
+        "$SCRATCH/profile"
 }
 
 # by_cause_of client|server OPTIONS...: the exchange workload's profile by cause.
@@ -124,10 +96,10 @@ by_cause_of() {
     start_exchange -- "$@"
     pid=$CLIENT
     [ "$who" = client ] || pid=$SERVER
-    start_offwake -p "$pid" --by-cause
+    start_profile -p "$pid" --by-cause
     open_gate
     end_exchange
-    end_offwake
+    end_profile
     expect "waits whose cause is unknown, in percent" "$(share_of unknown)" '<=' 5
 }
 
@@ -156,9 +128,9 @@ case_offwake_by_cause_idle() {
 }
 
 case_offwake_by_cause_wants_a_target() {
-    "$NETSTALL" offwake -a --by-cause 1 >"$SCRATCH/folded" 2>"$SCRATCH/offwake.err"
+    "$NETSTALL" offwake -a --by-cause 1 >"$SCRATCH/profile" 2>"$SCRATCH/profile.err"
     expect_is "the status" $? 64
-    has_line 'by-cause' "$SCRATCH/offwake.err" || fail "it does not say why: $(head -c 300 "$SCRATCH/offwake.err")"
+    has_line 'by-cause' "$SCRATCH/profile.err" || fail "it does not say why: $(head -c 300 "$SCRATCH/profile.err")"
 }
 
 # ---- black boxes ----

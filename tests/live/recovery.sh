@@ -30,8 +30,8 @@ expect_recovered() {
     expect "the number of $1 stalls" "$(count_of "$1")" '<=' "$TRUTH_STALLS"
     expect "the number of stalls of other losses" \
         "$(report '[.stalls[] | select(.cause | IN("rto","tlp","fast-retransmit","syn-retransmit")) | select(.cause != "'"$1"'")] | length')" '<=' "2 * $unseen"
-    expect_is "$1 stalls with another number of segments sent again" \
-        "$(report "[.stalls[] | select(.cause == \"$1\") | .retransmits | select(. != $2)] | length")" 0
+    expect "$1 stalls with another number of segments sent again" \
+        "$(report "[.stalls[] | select(.cause == \"$1\") | .retransmits | select(. != $2)] | length")" '<=' "$unseen"
     expect_is "the verdict" "$(report .verdict.cause)" "$1"
 }
 
@@ -74,7 +74,7 @@ case_loss_syn_given_up() {
     CLEANUP+=("ip netns del $name")
     ip -n "$name" link set lo up
     ip netns exec "$name" "$WIRE" --lose syn:1:99 >"$SCRATCH/wire" 2>"$SCRATCH/wire.err" &
-    wait_for "$WAIT_LIMIT" has_line '^ready' "$SCRATCH/wire" || skip "no TUN device here: $(cat "$SCRATCH/wire.err")"
+    await_line '^ready' "$SCRATCH/wire" $! || skip "no TUN device here: $(cat "$SCRATCH/wire.err")"
     printf '#!/bin/bash\n: </dev/tcp/10.211.0.2/9\n' >"$SCRATCH/connecter" && chmod +x "$SCRATCH/connecter"
     start_trace --comm connecter
     ip netns exec "$name" "$SCRATCH/connecter" >/dev/null 2>&1 &
@@ -101,9 +101,9 @@ over_wire() {
     CLEANUP+=("ip netns del $name")
     ip -n "$name" link set lo up
     ip netns exec "$name" "$WIRE" "${wire[@]}" >"$SCRATCH/wire" 2>"$SCRATCH/wire.err" &
-    wait_for "$WAIT_LIMIT" has_line '^ready' "$SCRATCH/wire" || skip "no TUN device here: $(cat "$SCRATCH/wire.err")"
+    await_line '^ready' "$SCRATCH/wire" $! || skip "no TUN device here: $(cat "$SCRATCH/wire.err")"
     ip netns exec "$name" "$EXCHANGE" --server-only --host 10.211.0.1 --port 7707 --gate none >"$SCRATCH/server" 2>&1 &
-    wait_for "$WAIT_LIMIT" has_line '^ready' "$SCRATCH/server" || fail "no server beyond the wire"
+    await_line '^ready' "$SCRATCH/server" $! || fail "no server beyond the wire"
     start_exchange ip netns exec "$name" -- --client-only --host 10.211.0.2 --port 7707 "$@"
     SERVER=$(field server_pid "$(grep ^ready "$SCRATCH/server")")
 }
@@ -114,10 +114,9 @@ case_wire_rto() {
     open_gate
     end_exchange
     end_trace
-    local lost
-    lost=$(grep -c 'copy=1$' "$SCRATCH/wire")
-    TRUTH_STALLS=$lost
-    expect "the number of rto stalls" "$(count_of rto)" '==' "$lost"
+    # The request and its probe are lost, and the timer's copy gets through.
+    TRUTH_STALLS=$(grep -c 'copy=1$' "$SCRATCH/wire")
+    expect_recovered rto 2
     expect "what the waits for lost requests were put down to besides" "$(count_of peer-app)" '<=' "$OTHERS"
 }
 

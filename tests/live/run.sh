@@ -39,10 +39,10 @@ TRACE_OPTIONS=()
 CASE_LIMIT=${CASE_LIMIT:-300} # seconds
 
 # What a kernel can get wrong; options and bad input are the same on all of them. Files of cases add theirs.
-QUICK_CASES=" medley split split_new_socket all_counts_every_write netns pid_namespace
+QUICK_CASES=" medley split split_new_socket all_counts_every_write many_writers netns pid_namespace
     sites sites_library_opened_later holds_zero_window holds_pacing holds_cork_then_nagle holds_nodelay_midway
     requests_split requests_late_server requests_many_connections http check_reliability
-    offwake_handover offwake_stall offwake_without_frame_pointers "
+    offwake_handover offwake_stall offwake_uring offwake_without_frame_pointers "
 
 . tests/live/lib.sh
 [ ${#CASES[@]} -gt 0 ] || CASES=(tests/live/*.sh)
@@ -51,8 +51,9 @@ for file in "${CASES[@]}"; do
     case ${file##*/} in lib.sh | run.sh) ;; *) . "$file" ;; esac
 done
 
-twice=$(sed -n 's/^case_\([a-z0-9_]*\)() *{.*/\1/p' "${CASES[@]}" | sort | uniq -d)
-[ -z "$twice" ] || { echo "not ok $LABEL: two cases are called $twice, and one would hide the other" && exit 1; }
+# All files are read into one shell.
+twice=$(sed -n 's/^\([a-z0-9_]*\)() *{.*/\1/p' "${CASES[@]}" | sort | uniq -d)
+[ -z "$twice" ] || { echo "not ok $LABEL: two cases or helpers are called $twice, and one would hide the other" && exit 1; }
 
 [ "$(id -u)" = 0 ] || { echo "skip $LABEL: tracing needs root" && exit 0; }
 
@@ -93,6 +94,15 @@ end_hung_case() {
     kill -KILL $(family "$1") 2>/dev/null
 }
 
+# What a case that failed had before it, by process and cause: where it is run by others, nobody can ask again.
+show_report() {
+    [ -s "$SCRATCH/report" ] || return 0
+    echo "# $LABEL: $1: stalls: $(gojq -r '[(.stalls // [])[] | {duration_ms, kind: ("\(.cause) of \(.pid)" +
+            (if .exact then "" else " inexact" end) + (if .missing then " (missing \(.missing))" else "" end))}]
+        | group_by(.kind) | map("\(length) \(.[0].kind), \(map(.duration_ms) | "\(min | round) to \(max | round)") ms") | join("; ")' \
+        "$SCRATCH/report" 2>&1 | head -c 3000 | tr '\n' ' '); lost: $(gojq -c '.completeness.lost_by_kind?' "$SCRATCH/report")"
+}
+
 failed=0
 run_case() {
     local name=$1 status case_pid
@@ -115,6 +125,7 @@ run_case() {
     77) echo "skip $LABEL/$name: $(head -c 300 "$SCRATCH/why" | tr '\n' ' ')" ;;
     *)
         echo "not ok $LABEL/$name: $(head -c 500 "$SCRATCH/why" 2>/dev/null | tr '\n' ' ')"
+        show_report "$name"
         [ -n "${KEEP:-}" ] && cp -r "$SCRATCH" "$KEEP/$name"
         failed=1
         ;;

@@ -62,9 +62,37 @@ case_all_counts_every_write() {
     trace_exchange --mode nodelay -n "$FEW"
     expect_no_holds
     expect "what was lost" "$(lost)" '==' 0
-    expect_is "the client's sends" "$(jq -s '[.[] | select(.event == "send" and .tid == '"$CLIENT"')] | length' "$SCRATCH/trace")" $((2 * FEW))
-    expect_is "events out of order" "$(jq -s '[.[] | select(.schema == "netstall.event/1") | .t_ms]
+    expect_is "the client's sends" "$(gojq -s '[.[] | select(.event == "send" and .tid == '"$CLIENT"')] | length' "$SCRATCH/trace")" $((2 * FEW))
+    expect_is "events out of order" "$(gojq -s '[.[] | select(.schema == "netstall.event/1") | .t_ms]
         | [range(1; length) as $i | select(.[$i] < .[$i - 1])] | length' "$SCRATCH/trace")" 0
+}
+
+# Many at once, so that threads are preempted in netstall's own programs where the kernel allows that.
+case_many_writers() {
+    local -A client gate pid
+    local all=$SCRATCH name written told count=$((5 * FEW))
+    for name in a b c d; do
+        SCRATCH=$all/$name
+        mkdir "$SCRATCH"
+        start_exchange -- --mode nodelay -n "$count"
+        client[$name]=$CLIENT gate[$name]=$GATE pid[$name]=$EXCHANGE_PID
+    done
+    SCRATCH=$all
+    start_trace -p "$(IFS=, && echo "${client[*]}")"
+    for name in "${!gate[@]}"; do
+        echo go >&"${gate[$name]}"
+    done
+    for name in "${!pid[@]}"; do
+        wait_for 180 gone "${pid[$name]}" || fail "$name did not end"
+    done
+    end_trace
+    TRUTH_STALLS=their TRUTH_EXCHANGES=own
+    written=$((3 * count * ${#client[@]})) # two of a request, one of its answer
+    told=$(report '[.connections[].writes] | add')
+    echo "# $LABEL: many_writers: $told of $written writes told, runs left out: $(report '.completeness.lost_by_kind.runs // 0')"
+    expect "writes told" "$told" '<=' "$written"
+    expect "writes told" "$told" '>=' "$FOUND * $written"
+    expect "writes told and runs left out" "$((told + $(report '.completeness.lost_by_kind.runs // 0')))" '>=' "$written"
 }
 
 case_piggyback() {
@@ -95,7 +123,8 @@ case_late_server() {
 
 case_harmless_delack() {
     trace_exchange --mode paced -n $((FEW * 5))
-    expect_is "stalls beside the client's own pauses" "$(strange '["timer"]')" 0
+    # That a thread waited for its CPU is the machine's doing.
+    expect_is "stalls beside the client's own pauses" "$(strange '["timer", "runqueue"]')" 0
     expect "pauses of the client" "$(count_of timer)" '>=' "$((FEW / 2))"
     expect "delayed ACKs fired" "$(report '[.connections[].delayed_acks.fired] | add')" '>=' "$((FEW / 2))"
 }
@@ -127,9 +156,16 @@ case_medley() {
     for mode in "${!cause[@]}"; do
         TRUTH_STALLS=$(field stalls "$(cat "$all/$mode/truth")") TRUTH_EXCHANGES=$(field exchanges "$(cat "$all/$mode/truth")")
         right=$(report "[.stalls[] | select(.pid == ${client[$mode]} and .cause == \"${cause[$mode]}\")] | length")
-        wrong=$(report "[.stalls[] | select(.pid == ${client[$mode]} and .cause != \"${cause[$mode]}\" and .exact) | select([.cause] | inside($TCP_CAUSES))] | length")
-        # A slow machine's piggyback server answers too late now and then: then the timer really was first.
-        [ "$mode $SLOW_MACHINE" = 'piggyback slow' ] || expect "$mode: stalls of another cause" "$wrong" '<=' "$OTHERS"
+        wrong=$(report "$(made_by_tcp) . as \$report | [.stalls[]
+            | select(.pid == ${client[$mode]} and .cause != \"${cause[$mode]}\" and .exact and made_by_tcp(\$report))] | length")
+        # A slow machine's piggyback server answers too late now and then: then the timer really was first, and was seen to be.
+        if [ "$mode $SLOW_MACHINE" = 'piggyback slow' ]; then
+            expect "$mode: ${cause[$mode]} stalls" "$right" '>=' "$MOST * $FEW - 1"
+            right=$((right + $(report "[.stalls[] | select(.pid == ${client[$mode]} and .cause == \"nagle-delack\"
+                and .confidence == \"observed\")] | length")))
+        else
+            expect "$mode: stalls of another cause" "$wrong" '<=' "$OTHERS"
+        fi
         [ -z "${cause[$mode]}" ] || expect "$mode: ${cause[$mode]} stalls" "$right" '>=' "$MOST * 2 * $FEW - 1"
     done
     expect "delayed ACKs fired" "$(report '[.connections[].delayed_acks.fired] | add')" '>=' "$FEW"
@@ -146,7 +182,7 @@ case_netns() {
     ip -n "$b" addr add 192.0.2.2/24 dev vb && ip -n "$b" link set vb up
     ip netns exec "$b" "$EXCHANGE" --server-only --host 192.0.2.2 --port 7707 --gate none >"$SCRATCH/server" 2>&1 &
     local server=$!
-    wait_for "$WAIT_LIMIT" has_line '^ready' "$SCRATCH/server" || fail "no server in the namespace"
+    await_line '^ready' "$SCRATCH/server" "$server" || fail "no server in the namespace"
     start_exchange ip netns exec "$a" -- --client-only --host 192.0.2.2 --port 7707 --mode split -n "$FEW"
     start_trace -p "$CLIENT"
     open_gate

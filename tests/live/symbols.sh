@@ -99,7 +99,7 @@ GO
     fi
     [ ${#pids[@]} -gt 0 ] || skip "neither go nor node is here"
     pause 1 # node writes its map as it warms up
-    timeout 60 "$NETSTALL" offwake "${ATTACH[@]}" -p "$(IFS=, && echo "${pids[*]}")" -f 2 >"$SCRATCH/folded" 2>"$SCRATCH/folded.err" ||
+    timeout 60 "$NETSTALL" offwake -p "$(IFS=, && echo "${pids[*]}")" -f 2 >"$SCRATCH/folded" 2>"$SCRATCH/folded.err" ||
         fail "offwake: $(head -c 300 "$SCRATCH/folded.err")"
     for name in "${names[@]}"; do
         grep -q "$name" "$SCRATCH/folded" || fail "no $name in: $(head -n 3 "$SCRATCH/folded" | cut -c1-300)"

@@ -22,7 +22,7 @@ trace_waits() {
 # waits FILTER: how many wait records of at least 20 ms, of the client's thread, match it. $fd, $waker, $conn (the client's
 # connection) and $names (the text of stacks by id) may be used.
 waits() {
-    jq -s --argjson tid "$CLIENT_TID" --argjson waker "$WAKER_TID" --argjson fd "$CLIENT_FD" "
+    gojq -s --argjson tid "$CLIENT_TID" --argjson waker "$WAKER_TID" --argjson fd "$CLIENT_FD" "
         (reduce (.[] | select(.event == \"stack\")) as \$s ({}; .[\$s.id | tostring] = \$s.text)) as \$names
         | (map(select(.event == \"conn\" and .fd == \$fd and .tgid == \$tid)) | last | .conn) as \$conn
         | [.[] | select(.event == \"wait\" and .tid == \$tid and .t_ms - .off_ms >= 20 and .state != 0)

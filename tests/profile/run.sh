@@ -28,8 +28,8 @@ said() {
 }
 
 # The blocked time by the JSON, in whole us.
-us() { jq '.totals.blocked_ms * 1000 | round' "$made/$1.json"; }
-most_hops() { jq '[.chains[].wakers | length] | max // 0' "$made/$1.json"; }
+us() { gojq '.totals.blocked_ms * 1000 | round' "$made/$1.json"; }
+most_hops() { gojq '[.chains[].wakers | length] | max // 0' "$made/$1.json"; }
 
 for name in $("$program" --list); do
     for format in json folded pprof svg; do

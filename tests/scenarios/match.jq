@@ -1,14 +1,16 @@
 # Pairs the stalls of a scene's truth with those that netstall named.
 #
-# Input: the report. $truth: [{from, to, queued, cause}] in ms, $begin_ns, $until_ns; CLOCK_MONOTONIC.
-# $pids: the processes of the scene, for where it was not $alone under the tracer.
+# Input: the report. $truth: [{from, to, queued, tid, cause}] in ms, $begin_ns, $until_ns; CLOCK_MONOTONIC.
+# $pids: the processes of the scene, for where it was not $alone under the tracer. $emulated: the machine is slow by itself.
 # Output: lines `EXPECTED NAMED EXPECTED_MS NAMED_MS AT_MS`, where EXPECTED is (none) for what nobody waited for and (again)
 # for a second name of one stall, and NAMED is (missed) for a stall without a name.
 #
 # A wait for a CPU of its own within another stall is right when the scheduler counted as much there (queued).
 #
 # A stall and its name are the same when they lie in the same time. Left out are what was named before the scene began and
-# after it ended, and what the truth itself says to be too near to the threshold: of that both yes and no are right.
+# after it ended, and what the truth itself says to be too near to the threshold: of that both yes and no are right. On an
+# emulated machine also a helper's wait until the thread that the truth follows asks it for something: what else that thread
+# does is slow there, and the truth does not tell of it.
 
 def overlap($a; $b): ([$a.to, $b.to] | min) - ([$a.from, $b.from] | max);
 def ms: . * 1000 | round / 1000;
@@ -16,11 +18,15 @@ def length_of: .to - .from;
 def near: length_of < 12;
 # A wait for a CPU that the scheduler knows of, beside what the stall is for.
 def counted($t; $n): $n.cause == "runqueue" and $t.cause != "runqueue" and $t.queued >= 0.8 * ($n | length_of);
+def waits_for_asker($tids): . as $stall | (.cause | IN("ipc", "lock")) and ([.tid] | inside($tids) | not)
+    and any($tids[]; . == $stall.links[0].wait.waker_tid);
 def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and overlap($t; $n) > 0;
 
 ($begin_ns / 1e6) as $begin | ($until_ns / 1e6) as $until
 | .window.monotonic_start_ms as $zero
-| [.stalls[] | {from: ($zero + .start_ms), cause, id, pid} + {to: ($zero + .start_ms + .duration_ms)}
+| ([$truth[].tid] | unique) as $tids
+| [.stalls[] | select(($emulated and waits_for_asker($tids)) | not)
+   | {from: ($zero + .start_ms), cause, id, pid} + {to: ($zero + .start_ms + .duration_ms)}
    | select($alone or (.pid as $pid | any($pids[]; . == $pid)))
    | select(.from >= $begin - 0.5 and .from < $until)] as $named
 | [$truth[] | select(.from >= $begin)] as $truth

@@ -27,8 +27,8 @@
 
 #define EXIT_USAGE 64
 
-static const struct scene *const groups[] = {hold_scenes, window_scenes, loss_scenes, wait_scenes,
-					     chain_scenes};
+static const struct scene *const groups[] = {hold_scenes, window_scenes, loss_scenes,
+					     wait_scenes, chain_scenes,  uring_scenes};
 
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
 

@@ -78,7 +78,7 @@ struct scene {
 };
 
 extern const struct scene hold_scenes[], window_scenes[], loss_scenes[], wait_scenes[],
-	chain_scenes[];
+	chain_scenes[], uring_scenes[];
 
 /* ---- truth.c ---- */
 
@@ -156,6 +156,16 @@ role_fn play_path;
 void uring__open(void);
 /* Submits a read and waits for its completion. Returns what read(2) would, or -errno. */
 int uring__read(int fd, void *buffer, size_t size);
+/* Sends the pieces (0 ends them), one after the other, and receives the answer. */
+void uring__exchange(int fd, const uint32_t *pieces, size_t answer);
+/* Takes a request, sleeps by the ring, and answers; false at the end of the stream. */
+bool uring__serve(int fd, size_t request, size_t answer, uint32_t late_ms);
+/* By a TIMEOUT. */
+void uring__sleep(uint32_t ms);
+/* A RECV with a LINK_TIMEOUT, which runs out. */
+void uring__receive_in_vain(int fd, uint32_t ms);
+/* A WRITE and, linked to it, an FSYNC. */
+void uring__store(int fd, const void *block, size_t size);
 
 /* ---- script.c ---- */
 

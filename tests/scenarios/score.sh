@@ -36,9 +36,8 @@ done
 judge_machine() { :; }
 SCENE=${SCENE:-build/tests/scenarios/scene}
 here=tests/scenarios
-SCENE_LIMIT=${SCENE_LIMIT:-60} # seconds
-# Scenes under one netstall: most of them sleep nearly all the time. A load takes seconds on an emulated machine.
-AT_ONCE=${AT_ONCE:-$([ -n "$QUICK" ] && echo 10 || echo 5)}
+SCENE_LIMIT=${SCENE_LIMIT:-$([ -n "$QUICK" ] && echo 180 || echo 60)} # seconds; then it hangs
+AT_ONCE=${AT_ONCE:-5} # scenes under one netstall: most of them sleep nearly all the time
 
 [ "$(id -u)" = 0 ] || { echo "skip $LABEL: tracing needs root" && exit 0; }
 if ! said=$("$NETSTALL" doctor "${ATTACH[@]}"); then
@@ -67,13 +66,10 @@ start_scene() {
     GATES[$1]=$GATE
 }
 
-scene_stands() { has_line '^ready' "$SCRATCH/$1/truth" || gone "${SCENE_PID[$1]}"; }
-
 # await_scene NAME: its targets join TARGETS.
 await_scene() {
     local target status
-    wait_for "$WAIT_LIMIT" scene_stands "$1"
-    if has_line '^ready' "$SCRATCH/$1/truth"; then
+    if await_line '^ready' "$SCRATCH/$1/truth" "${SCENE_PID[$1]}"; then
         target=$(field target "$(grep '^ready' "$SCRATCH/$1/truth")")
         TARGETS=${TARGETS:+$TARGETS,}$target
         return
@@ -102,8 +98,8 @@ end_scene() {
 truth_json() {
     awk '/^stall / {
         for (i = 2; i <= NF; i++) { split($i, part, "="); value[part[1]] = part[2] }
-        printf "%s{\"from\":%.6f,\"to\":%.6f,\"queued\":%.6f,\"cause\":\"%s\"}", comma, value["start_ns"] / 1e6,
-            value["end_ns"] / 1e6, value["queued_ns"] / 1e6, value["cause"]
+        printf "%s{\"from\":%.6f,\"to\":%.6f,\"queued\":%.6f,\"tid\":%d,\"cause\":\"%s\"}", comma, value["start_ns"] / 1e6,
+            value["end_ns"] / 1e6, value["queued_ns"] / 1e6, value["tid"], value["cause"]
         comma = ","
     }
     BEGIN { printf "[" } END { print "]" }' "$SCRATCH/$1/truth"
@@ -131,9 +127,9 @@ judge_truth() {
 compare_scene() { # NAME
     local truth=$SCRATCH/$1/truth done
     done=$(grep '^done' "$truth") || { echo "the scene said nothing at its end" >"$SCRATCH/$1/fail" && return; }
-    jq -r --argjson truth "$(truth_json "$1")" --argjson begin_ns "$(field begin_ns "$done")" \
+    gojq -r --argjson truth "$(truth_json "$1")" --argjson begin_ns "$(field begin_ns "$done")" \
         --argjson until_ns "$(field end_ns "$done")" --argjson pids "[$(field pids "$(grep '^ready' "$truth")")]" \
-        --argjson alone "$alone" -f $here/match.jq "$SCRATCH/report" >"$SCRATCH/$1/pairs" ||
+        --argjson alone "$alone" --argjson emulated "$([ -n "$QUICK" ] && echo true || echo false)" -f $here/match.jq "$SCRATCH/report" >"$SCRATCH/$1/pairs" ||
         echo "the report does not compare" >"$SCRATCH/$1/fail"
 }
 
@@ -167,7 +163,7 @@ end_play() {
 judge_scene() { # NAME
     local wrong='' right
     if [ -e "$SCRATCH/$1/skip" ]; then
-        echo "skip $LABEL/$1: $(head -c 300 "$SCRATCH/$1/skip")"
+        echo "${AGAIN}skip $LABEL/$1: $(head -c 300 "$SCRATCH/$1/skip")"
     elif [ -e "$SCRATCH/$1/fail" ] || [ ! -e "$SCRATCH/$1/pairs" ]; then
         echo "not ok $LABEL/$1: $(cat "$SCRATCH/$1/fail" "$SCRATCH/why" "$SCRATCH/err" 2>/dev/null | head -c 400 | tr '\n' ' ')"
         wrong=all failed=1
@@ -175,7 +171,7 @@ judge_scene() { # NAME
         right=$(awk '$1 == $2' "$SCRATCH/$1/pairs" | wc -l)
         wrong=$(awk '$1 != $2 && $1 != "unclear" { n[$1 " as " $2]++ } END { for (k in n) printf "%d %s, ", n[k], k }' "$SCRATCH/$1/pairs")
         sed "s/^/$1 /" "$SCRATCH/$1/pairs" >>"$WORK/pairs"
-        echo "ok $LABEL/$1: $right right${wrong:+; wrong: ${wrong%, }}"
+        echo "${AGAIN}ok $LABEL/$1: $right right${wrong:+; wrong: ${wrong%, }}"
     fi
     [ -z "$KEEP" ] || [ -z "$wrong" ] || { rm -rf "${KEEP:?}/$1"; mkdir -p "$KEEP" && cp -r "$SCRATCH/$1" "$KEEP/$1"; cp "$SCRATCH/report" "$KEEP/$1"; }
 }
@@ -186,7 +182,7 @@ run_batch() {
     SCRATCH=$(mktemp -d -p "$WORK")
     ( trap end_play EXIT; play "$1"; exit 0 ) </dev/null 2>"$SCRATCH/err"
     for name in "${BATCH[@]}"; do judge_scene "$name"; done
-    [ -n "${backend:-}" ] || backend=$(jq -r .tool.backend "$SCRATCH/report" 2>/dev/null)
+    [ -n "${backend:-}" ] || backend=$(gojq -r .tool.backend "$SCRATCH/report" 2>/dev/null)
     rm -rf "$SCRATCH"
     BATCH=()
 }
@@ -236,8 +232,8 @@ compare() {
                 { echo "not ok $LABEL/unknown: $precision of the stall time, recorded $least_precision" && failed=1; }
         elif [ -z "$precision" ]; then
             echo "skip $LABEL/$cause: no scenario of it ran"
-        elif awk "BEGIN { exit !($precision + $STALLS / ($named + 1e-9) >= $least_precision - $SLACK &&
-                $recall + $STALLS / ($expected + 1e-9) >= $least_recall - $SLACK) }"; then
+        elif awk "function reaches(value, stalls, least) { return value + $STALLS / (stalls ? stalls : 1) >= least - $SLACK - 1e-6 }
+                BEGIN { exit !(reaches($precision, $named, $least_precision) && reaches($recall, $expected, $least_recall)) }"; then
             echo "ok $LABEL/$cause: precision $precision, recall $recall ($expected stalls)"
         else
             echo "not ok $LABEL/$cause: precision $precision, recall $recall, recorded $least_precision and $least_recall"
@@ -251,31 +247,49 @@ compare() {
     done <"$WORK/figures"
 }
 
-failed=0 BATCH=()
+failed=0 BATCH=() AGAIN=
 declare -A CAUSE COUNT SHARE
-while read -r -u 3 name cause count share needs when company options; do
-    case $name in '#'* | '') continue ;; esac
-    [ -z "$QUICK" ] || [ "$when" = quick ] || continue
-    # shellcheck disable=SC2053
-    [ -z "$ONLY" ] || [[ $name == $ONLY ]] || continue
-    CAUSE[$name]=$cause COUNT[$name]=$count SHARE[$name]=$share
-    if [ "$company" = alone ]; then
-        waiting=("${BATCH[@]}") BATCH=("$name")
-        run_batch "$options"
-        BATCH=("${waiting[@]}")
-    else
-        BATCH+=("$name")
-        [ ${#BATCH[@]} -lt "$AT_ONCE" ] || run_batch ''
-    fi
-done 3<$here/table
-run_batch ''
 
-awk -v form=figures -f $here/matrix.awk "$WORK/pairs" >"$WORK/figures"
-echo "# $LABEL: ${WAY:-$backend} on $(uname -r)"
-awk -v form=matrix -f $here/matrix.awk "$WORK/pairs" | sed 's/^/# /'
+play_table() {
+    local name cause count share needs when company options waiting
+    while read -r -u 3 name cause count share needs when company options; do
+        case $name in '#'* | '') continue ;; esac
+        [ -z "$QUICK" ] || [ "$when" = quick ] || continue
+        # shellcheck disable=SC2053
+        [ -z "$ONLY" ] || [[ $name == $ONLY ]] || continue
+        CAUSE[$name]=$cause COUNT[$name]=$count SHARE[$name]=$share
+        if [ "$company" = alone ]; then
+            waiting=("${BATCH[@]}") BATCH=("$name")
+            run_batch "$options"
+            BATCH=("${waiting[@]}")
+        else
+            BATCH+=("$name")
+            [ ${#BATCH[@]} -lt "$AT_ONCE" ] || run_batch ''
+        fi
+    done 3<$here/table
+    run_batch ''
+}
+
+count_pairs() {
+    awk -v form=figures -f $here/matrix.awk "$WORK/pairs" >"$WORK/figures"
+    echo "# $LABEL: ${WAY:-$backend} on $(uname -r)"
+    awk -v form=matrix -f $here/matrix.awk "$WORK/pairs" | sed 's/^/# /'
+}
+
+play_table
+count_pairs
 if [ -n "$RECORD" ]; then
     record
 elif [ -z "$ONLY" ]; then
+    # Of some causes an emulated machine plays eight stalls, and a bad moment of it takes half: then twice as many decide, the
+    # bad ones among them.
+    below=$([ -z "$QUICK" ] || compare | grep '^not ok')
+    if [ -n "$below" ]; then
+        sed 's/^/# first: /' <<<"$below"
+        AGAIN='# again: '
+        play_table
+        count_pairs
+    fi
     compare
 fi
 exit "$failed"

@@ -15,6 +15,9 @@
 
 #include "tests/scenarios/scene.h"
 
+/* TCP_DELACK_MIN, include/net/tcp.h: 40 ms in jiffies, of which one may be over already. */
+#define DELACK_SOONEST_NS MS(35)
+
 static size_t sum(const uint32_t *pieces)
 {
 	size_t total = 0;
@@ -149,17 +152,24 @@ static bool send_request(int fd, const struct script *script, struct phases *pha
 void exchange(struct phases *phases, int fd, const struct script *script)
 {
 	uint32_t requests = script->pipelined ? script->pipelined : 1;
+	const char *cause;
 	bool held = false;
 	size_t rest = requests * sum(script->reply) + script->early_bytes;
 
 	for (uint32_t i = 0; i < requests; i++)
 		held |= send_request(fd, script, phases);
-	if (script->early_bytes && !read_all(fd, script->early_bytes))
-		die("the server hung up");
+	cause = held || !script->unheld_cause ? script->cause : script->unheld_cause;
+	if (script->early_bytes) {
+		if (!read_all(fd, script->early_bytes))
+			die("the server hung up");
+		/* Which was first, its bytes or its delayed-ACK timer? */
+		if (now_ns() - phases->start_ns >= DELACK_SOONEST_NS)
+			cause = "unclear";
+	}
 	rest -= script->early_bytes;
 	if (!read_all(fd, 1))
 		die("the server hung up");
-	phases__end(phases, held || !script->unheld_cause ? script->cause : script->unheld_cause);
+	phases__end(phases, cause);
 	if (rest > 1) {
 		if (!read_all(fd, rest - 1))
 			die("the server hung up");

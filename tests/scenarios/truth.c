@@ -139,12 +139,12 @@ static bool is_of_network(const char *cause)
 
 /*
  * @queued: what all threads of the scene together waited for a CPU; @own: this thread. Where TCP
- * or the other end had their part and the CPUs theirs, so that neither alone made the stall, no
- * one name is right.
+ * or the other end had their part and the CPUs theirs, so that neither alone made the stall, or the
+ * CPUs the larger one, no one name is right.
  */
 static const char *judge(const char *cause, uint64_t ns, uint64_t queued, uint64_t own)
 {
-	bool stalls_without = queued < ns && ns - queued >= STALL_NS;
+	bool stalls_without = queued <= ns / 2 && ns - queued >= STALL_NS;
 
 	if (2 * own > ns && !is_of_network(cause))
 		return "runqueue";

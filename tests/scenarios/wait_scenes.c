@@ -83,23 +83,6 @@ static void *worker_thread(void *arg)
 	return NULL;
 }
 
-/* The wait for a completion tells nothing of the worker: a sleep of it would be a stall of its own.
- */
-static void *computing_thread(void *arg)
-{
-	uint64_t one = 1;
-	char byte;
-
-	(void)arg;
-	stage__enter(between.stage);
-	while (read(between.wanted[0], &byte, 1) == 1) {
-		spin_ms(between.stage, 30);
-		if (write(between.ends[1], &one, sizeof(one)) != sizeof(one))
-			die("no reader");
-	}
-	return NULL;
-}
-
 static void ask(void)
 {
 	if (write(between.wanted[1], "", 1) != 1)
@@ -227,8 +210,8 @@ static void client_uring(struct stage *stage)
 	if (pipe(between.ends))
 		die("no pipe: %s", strerror(errno));
 	uring__open();
-	start_other(stage, computing_thread);
-	alternate(stage, wait_for_completion, "uring");
+	start_other(stage, worker_thread);
+	alternate(stage, wait_for_completion, "ipc");
 }
 
 static void client_unix(struct stage *stage)

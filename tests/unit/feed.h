@@ -52,6 +52,8 @@ static const char *const golden[] __attribute__((unused)) = {
 	"fast-retransmit",
 	"syn-retransmit",
 	"receiver-inferred",
+	"uring-cause-nagle",
+	"uring-cause-worker",
 };
 
 #define GOLDEN (sizeof(golden) / sizeof(golden[0]))

@@ -31,6 +31,10 @@
 #define SLEEPS(tgid, tid)                                                                          \
 	"45 wait tgid=" #tgid " tid=" #tid                                                         \
 	" off=8 wake=44.9 state=1 syscall=230 stack_id=3 waker_stack_id=4\n"
+/* A send is told when its call is over: here the server has read by then, and is at its work. */
+#define READ_BEFORE_TOLD                                                                           \
+	"4.9 wait conn=2 tgid=20 tid=20 off=1 wake=4.8 state=1 syscall=0 arg0=8 stack_id=1 "       \
+	"waker_stack_id=2\n"
 #define LOCKED(tid, by)                                                                            \
 	"46 wait tgid=10 tid=" #tid                                                                \
 	" off=7 wake=45.9 state=1 syscall=202 arg1=128 stack_id=5 "                                \
@@ -60,6 +64,14 @@ struct row {
 static const struct row rows[] = {
 	{"a server that sleeps", ASKED READS(20) SLEEPS(20, 20) ANSWERED_BY(20), 1, CAUSE_PEER_APP,
 	 2, 20},
+	{"a server that slept already when the send was told",
+	 READ_BEFORE_TOLD ASKED "45 wait tgid=20 tid=20 off=4.95 wake=44.9 state=1 syscall=230 "
+				"stack_id=3 waker_stack_id=4\n" ANSWERED_BY(20),
+	 1, CAUSE_PEER_APP, 2, 20},
+	{"a server that waited for another connection when the send was told",
+	 READ_BEFORE_TOLD ASKED "45 wait conn=3 tgid=20 tid=20 off=4.95 wake=44.9 state=1 "
+				"syscall=0 arg0=9 stack_id=1 waker_stack_id=2\n" ANSWERED_BY(20),
+	 1, CAUSE_PEER_APP, 2, 20},
 	{"a server that computes", ASKED READS(20) ANSWERED_BY(20), 1, CAUSE_PEER_APP, 1, 10},
 	{"a lock whose holder sleeps", SLEEPS(10, 11) LOCKED(12, 11), 1, CAUSE_LOCK, 2, 11},
 	{"a lock whose holder computes", LOCKED(12, 11), 1, CAUSE_LOCK, 1, 12},
@@ -106,7 +118,7 @@ static const struct row rows[] = {
 	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=2 syscall=0 arg0=5 stack_id=10 "
 	 "waker_stack_id=11\n",
 	 1, CAUSE_DISK, 1, 10},
-	{"io_uring",
+	{"io_uring, nothing else known",
 	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=426 stack_id=12 "
 	 "waker_stack_id=2\n",
 	 1, CAUSE_URING, 1, 10},

@@ -95,8 +95,10 @@ static void test_records_do_not_pile_up(void **state)
 	record.head.len = sizeof(record.recv);
 	record.head.conn = 1;
 	record.head.ts = 1000;
-	for (uint32_t i = 0; i < 20000; i++)
+	for (uint32_t i = 0; i < 20000; i++) {
+		record.head.tid = i;
 		pipeline__feed(pipeline, &record, record.head.len);
+	}
 	assert_true(seen.records >= 20000 - 4096);
 	pipeline__finish(pipeline);
 	assert_int_equal(seen.records, 20000);

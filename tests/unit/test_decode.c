@@ -40,6 +40,19 @@ static void make(uint32_t type, union record *record)
 	case NS_EXCHANGE:
 		record->exchange.side = NS_EXCHANGE_ASKED;
 		break;
+	case NS_RING:
+		record->ring.ring = 1;
+		break;
+	case NS_URING:
+		record->uring.ring = 1;
+		record->uring.step = NS_URING_DONE;
+		break;
+	case NS_REAP:
+		record->reap.ring = 1;
+		break;
+	case NS_URING_ERROR:
+		record->uring_error.error = 1;
+		break;
 	default:
 		break;
 	}
@@ -185,6 +198,76 @@ static void test_ranges(void **state)
 	assert_damaged(&record);
 }
 
+static void test_ranges_of_uring(void **state)
+{
+	static const size_t small[] = {
+		offsetof(struct ns_uring, opcode), offsetof(struct ns_uring, step),
+		offsetof(struct ns_uring, file), offsetof(struct ns_uring, how),
+		offsetof(struct ns_uring, turn)};
+	static const size_t times[] = {offsetof(struct ns_uring, submit_ts),
+				       offsetof(struct ns_uring, queued_ts),
+				       offsetof(struct ns_uring, armed_ts)};
+	const uint32_t much = 256;
+	const uint64_t late = 5001;
+	union record record;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++) {
+		make(NS_URING, &record);
+		memcpy((char *)&record + small[i], &much, sizeof(much));
+		assert_damaged(&record);
+	}
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		make(NS_URING, &record);
+		memcpy((char *)&record + times[i], &late, sizeof(late));
+		assert_damaged(&record);
+	}
+	make(NS_URING, &record);
+	record.uring.ring = 0;
+	assert_damaged(&record);
+	make(NS_RING, &record);
+	record.ring.ring = 0;
+	assert_damaged(&record);
+	make(NS_REAP, &record);
+	record.reap.ring = 0;
+	assert_damaged(&record);
+	make(NS_URING_TOTALS, &record);
+	record.uring_totals.opcode = 256;
+	assert_damaged(&record);
+	make(NS_URING_ERROR, &record);
+	record.uring_error.opcode = 256;
+	assert_damaged(&record);
+	make(NS_URING_ERROR, &record);
+	record.uring_error.error = 0;
+	assert_damaged(&record);
+}
+
+static void test_ranges_of_what_ended_a_wait(void **state)
+{
+	union record record, out;
+
+	(void)state;
+	make(NS_WAIT, &record);
+	record.wait.op_code = 256;
+	record.wait.op_done_ts = 5001;
+	/* They mean nothing where no operation ended it. */
+	assert_int_equal(decode(&record, record.head.len, &out), 0);
+	record.wait.op_known = 1;
+	assert_damaged(&record);
+	record.wait.op_code = 27;
+	assert_damaged(&record);
+	record.wait.op_done_ts = 0;
+	assert_int_equal(decode(&record, record.head.len, &out), 0);
+	record.wait.op_submit_ts = 5001;
+	assert_damaged(&record);
+	record.wait.op_submit_ts = 4000;
+	record.wait.op_file = NS_URING_OTHER + 1;
+	assert_damaged(&record);
+	record.wait.op_file = NS_URING_TCP;
+	record.wait.op_how = NS_URING_HOWS;
+	assert_damaged(&record);
+}
+
 static void test_strings_end(void **state)
 {
 	union record record, out;
@@ -236,7 +319,8 @@ static void test_field_tables(void **state)
 		for (const struct field *field = known->fields; field->name; field++) {
 			size_t size = field->kind == FIELD_STRING    ? field->size
 				      : field->kind == FIELD_ADDRESS ? 16
-				      : field->kind == FIELD_U64 || field->kind == FIELD_MS ||
+				      : field->kind == FIELD_U64 || field->kind == FIELD_HEX64 ||
+						      field->kind == FIELD_MS ||
 						      field->kind == FIELD_TIME
 					      ? 8
 					      : 4;
@@ -256,10 +340,16 @@ static void test_field_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_type),     cmocka_unit_test(test_every_length),
-		cmocka_unit_test(test_longer_records), cmocka_unit_test(test_unknown_types),
-		cmocka_unit_test(test_ranges),         cmocka_unit_test(test_strings_end),
-		cmocka_unit_test(test_random_bytes),   cmocka_unit_test(test_field_tables),
+		cmocka_unit_test(test_every_type),
+		cmocka_unit_test(test_every_length),
+		cmocka_unit_test(test_longer_records),
+		cmocka_unit_test(test_unknown_types),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_strings_end),
+		cmocka_unit_test(test_random_bytes),
+		cmocka_unit_test(test_field_tables),
+		cmocka_unit_test(test_ranges_of_uring),
+		cmocka_unit_test(test_ranges_of_what_ended_a_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

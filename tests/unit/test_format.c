@@ -233,6 +233,19 @@ static void test_syscalls(void **state)
 	assert_int_equal(syscall__wait("x86_64", 7), SYSCALL_WAIT_MANY);
 }
 
+static void test_errors(void **state)
+{
+	char text[TEXT_ERROR];
+
+	(void)state;
+	assert_string_equal(text__error(text, sizeof(text), 62), "ETIME");
+	assert_string_equal(text__error(text, sizeof(text), 125), "ECANCELED");
+	/* None has that number, and none is it. */
+	assert_string_equal(text__error(text, sizeof(text), 0), "error 0");
+	assert_string_equal(text__error(text, sizeof(text), 512), "error 512");
+	assert_string_equal(text__error(text, sizeof(text), UINT32_MAX), "error 4294967295");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_address),     cmocka_unit_test(test_safe),
 		cmocka_unit_test(test_safe_bounds), cmocka_unit_test(test_table),
 		cmocka_unit_test(test_memory),      cmocka_unit_test(test_syscalls),
+		cmocka_unit_test(test_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static void test_switches(void **state)
 {
 	(void)state;
 	assert_told(THREAD "voluntary=100 involuntary=400 on_cpu=900\n" END_1S, "preempted",
-		    "forwarder/11: taken off its CPU 400 times a second");
+		    "worker/11: taken off its CPU 400 times a second");
 	assert_silent(THREAD "voluntary=500 involuntary=400 on_cpu=400\n" END_1S);
 	assert_told(THREAD "voluntary=400 migrations=300 on_cpu=900\n" END_1S, "migrations",
 		    "300 times a second");

@@ -18,6 +18,7 @@ static const struct caps everything = {.btf = true,
 				       .trampolines = true,
 				       .kprobes = true,
 				       .kernel_names = true,
+				       .uring = true,
 				       .variants = ALL_VARIANTS};
 
 /* What a kernel has without the variants that hang on this function or tracepoint. */
@@ -188,6 +189,97 @@ static void sendpage_is_not_missed_where_it_is_gone(void **state)
 			     0);
 }
 
+/* What a kernel has whose hooks on that tracepoint take so many arguments. */
+static uint64_t with_arguments(uint64_t variants, const char *hook, int arguments)
+{
+	size_t i;
+	int j;
+
+	for (i = 0; i < plan_variant_count; i++)
+		for (j = 0; j < VARIANT_HOOKS && plan_variants[i].hooks[j].program; j++)
+			if (!strcmp(plan_variants[i].hooks[j].name, hook) &&
+			    plan_variants[i].hooks[j].exactly != arguments)
+				variants &= ~(1ull << i);
+	return variants;
+}
+
+static struct plan plan_of_uring(const char *submit, int submit_arguments, int done_arguments)
+{
+	struct caps caps = everything;
+
+	caps.variants = without(caps.variants, strcmp(submit, "io_uring_submit_req")
+						       ? "io_uring_submit_req"
+						       : "io_uring_submit_sqe");
+	caps.variants = with_arguments(caps.variants, submit, submit_arguments);
+	caps.variants = with_arguments(caps.variants, "io_uring_complete", done_arguments);
+	return plan_of(&caps, WAY_AUTO);
+}
+
+#define URING_FACTS (1u << NS_FACT_URING | 1u << NS_FACT_URING_COURSE)
+
+/* Linux 5.10, 6.1, 6.12, 6.18: each has it otherwise. */
+static void uring_is_taken_as_the_kernel_has_it(void **state)
+{
+	struct plan plan = plan_of_uring("io_uring_submit_sqe", 7, 4);
+
+	(void)state;
+	assert_true(plan__has_program(&plan, "tp_uring_submit_7"));
+	assert_true(plan__has_program(&plan, "tp_uring_done_4"));
+	assert_false(plan__has_program(&plan, "tp_uring_overflow"));
+	plan = plan_of_uring("io_uring_submit_sqe", 2, 7);
+	assert_true(plan__has_program(&plan, "tp_uring_submit_2"));
+	assert_true(plan__has_program(&plan, "tp_uring_done_7"));
+	assert_true(plan__has_program(&plan, "tp_uring_overflow"));
+	plan = plan_of_uring("io_uring_submit_req", 1, 7);
+	assert_true(plan__has_program(&plan, "tp_uring_submit"));
+	assert_true(plan__has_program(&plan, "tp_uring_done_7"));
+	plan = plan_of_uring("io_uring_submit_req", 1, 3);
+	assert_true(plan__has_program(&plan, "tp_uring_done"));
+	assert_false(plan__has_program(&plan, "tp_uring_done_7"));
+	assert_true(plan__has_program(&plan, "iter_rings"));
+	assert_int_equal(plan.missing & URING_FACTS, 0);
+}
+
+/* One that hands over what nobody knows how to read: it is said, and nothing else suffers. */
+static void strange_uring_is_missing(void **state)
+{
+	struct plan plan = plan_of_uring("io_uring_submit_sqe", 5, 3);
+
+	(void)state;
+	assert_true(plan.possible);
+	assert_int_equal(plan.missing, 1u << NS_FACT_URING);
+	assert_false(plan__has_program(&plan, "tp_uring_done"));
+	assert_false(plan__has_program(&plan, "iter_rings"));
+}
+
+static void kernel_without_uring_misses_nothing(void **state)
+{
+	static const char *const hooks[] = {"io_uring_complete", "io_uring_queue_async_work"};
+	struct caps caps = everything;
+	struct plan plan;
+	size_t i;
+
+	(void)state;
+	caps.uring = false;
+	for (i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++)
+		caps.variants = without(caps.variants, hooks[i]);
+	plan = plan_of(&caps, WAY_AUTO);
+	assert_int_equal(plan.missing, 0);
+	assert_false(plan__has_program(&plan, "tp_uring_create"));
+}
+
+/* Each plan's programs have a place in it. */
+static void all_programs_fit(void **state)
+{
+	struct plan_request request = {
+		.way = WAY_KPROBE, .verbose = true, .by_comm = true, .by_cgroup = true};
+	struct plan plan;
+
+	(void)state;
+	plan__make(&everything, &request, &plan);
+	assert_in_range(plan.program_count, 1, PLAN_PROGRAMS - 1);
+}
+
 static void old_sched_switch_is_read_otherwise(void **state)
 {
 	struct caps caps = everything;
@@ -268,6 +360,10 @@ int main(void)
 		cmocka_unit_test(absent_function_costs_one_fact),
 		cmocka_unit_test(absent_sender_moves_to_next_way),
 		cmocka_unit_test(sendpage_is_not_missed_where_it_is_gone),
+		cmocka_unit_test(uring_is_taken_as_the_kernel_has_it),
+		cmocka_unit_test(strange_uring_is_missing),
+		cmocka_unit_test(kernel_without_uring_misses_nothing),
+		cmocka_unit_test(all_programs_fit),
 		cmocka_unit_test(old_sched_switch_is_read_otherwise),
 		cmocka_unit_test(reads_are_hooked_with_all_only),
 		cmocka_unit_test(comm_and_cgroup_bring_their_hooks),

@@ -103,6 +103,41 @@ static void losses_and_blind_spots_are_told(void **state)
 	json_decref(document);
 }
 
+static void fill_uring(struct report *report)
+{
+	static struct report_ring rings[2];
+	static struct report_uring uring[2];
+
+	rings[0].id = (struct ns_ring){.head = {.type = NS_RING, .tgid = 4242},
+				       .ring = 1,
+				       .fd = 5,
+				       .origin = NS_ORIGIN_EXISTED,
+				       .sq_entries = 64,
+				       .cq_entries = 128,
+				       .flags = 2,
+				       .files = 3,
+				       .sq_tid = 4244,
+				       .overflowed = 6,
+				       .dropped = 1};
+	rings[1].id = (struct ns_ring){.ring = 2, .fd = NS_FD_UNKNOWN};
+	uring[0] = (struct report_uring){.opcode = 27,
+					 .submitted = 1201,
+					 .completed = 1200,
+					 .finished = 1200,
+					 .errors = 3,
+					 .how = {1, 9, 1180, 6, 4},
+					 .p50_ns = MS,
+					 .p99_ns = 2 * MS,
+					 .max_ns = 3 * MS,
+					 .error_count = 2,
+					 .error = {{125, 2}, {0, 1}}};
+	uring[1] = (struct report_uring){.opcode = 200, .notified = 5, .overflowed = 6};
+	report->rings = rings;
+	report->ring_count = 2;
+	report->uring = uring;
+	report->uring_count = 2;
+}
+
 /* A report in which every field has something to show. */
 static void fill_all(struct fixture *f)
 {
@@ -146,6 +181,7 @@ static void fill_all(struct fixture *f)
 	f->report.habits[0] = (struct report_habit){
 		.id = "small-writes", .pid = 4242, .conn = 1, .text = (char *)"It writes little."};
 	f->report.habit_count = 1;
+	fill_uring(&f->report);
 	f->report.waited_ns[CAUSE_IDLE] = 5 * MS;
 	f->report.longest_wait_ns = MS;
 	f->report.longest_wait_cause = CAUSE_NETWORK;
@@ -175,6 +211,32 @@ static void chains_and_requests_are_told(void **state)
 	json_decref(document);
 }
 
+static void operations_are_told(void **state)
+{
+	struct fixture *f = *state;
+	json_t *document, *uring;
+
+	document = json_of(f, 0);
+	assert_in(f->out, "\"uring\": {\"rings\": [], \"operations\": []}");
+	json_decref(document);
+	fill_all(f);
+	document = json_of(f, 0);
+	uring = json_object_get(document, "uring");
+	assert_int_equal(json_array_size(json_object_get(uring, "rings")), 2);
+	assert_in(f->out,
+		  "{\"opcode\": \"RECV\", \"count\": 1200, \"submitted\": 1201, "
+		  "\"in_flight\": 1, \"errors\": 3, \"error_counts\": "
+		  "{\"ECANCELED\": 2, \"other\": 1}, \"p50_ms\": 1.0, \"p99_ms\": 2.0, "
+		  "\"max_ms\": 3.0, \"inline\": 9, \"poll\": 1180, \"worker\": 6, "
+		  "\"later\": 4, \"unseen\": 1, \"notifications\": 0, "
+		  "\"overflowed\": 0}");
+	/* Nothing was timed, and the owner is not known: null, no zeros. */
+	assert_in(f->out, "{\"opcode\": \"OP_200\", \"count\": 0");
+	assert_in(f->out, "\"p50_ms\": null");
+	assert_in(f->out, "{\"id\": 2, \"pid\": null, \"comm\": null, \"fd\": null");
+	json_decref(document);
+}
+
 /* That report for a real validator: tests/run.sh schema. */
 static int dump(void)
 {
@@ -192,9 +254,13 @@ int main(int argc, char **argv)
 		return dump();
 
 	const struct CMUnitTest tests[] = {
-		TEST(json_slices_sum_to_the_stall),    TEST(json_stays_json_when_all_is_unknown),
-		TEST(json_is_safe_to_print),           TEST(every_type_is_an_event_line),
-		TEST(losses_and_blind_spots_are_told), TEST(chains_and_requests_are_told),
+		TEST(json_slices_sum_to_the_stall),
+		TEST(json_stays_json_when_all_is_unknown),
+		TEST(json_is_safe_to_print),
+		TEST(every_type_is_an_event_line),
+		TEST(losses_and_blind_spots_are_told),
+		TEST(chains_and_requests_are_told),
+		TEST(operations_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

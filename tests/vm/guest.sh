@@ -10,9 +10,10 @@ cd "$(dirname "$0")/../.." || exit
 run_part() {
     case $1 in
     score) tests/scenarios/score.sh --attach "$2" --label "score-$2" --quick | tee "$OUT/score-$2" ;;
-    core) tests/live/run.sh --attach "$2" --label "$2" --quick --only '@(medley|netns)' ;;
+    core) tests/live/run.sh --attach "$2" --label "$2" --quick --only '@(medley|netns|all_counts_every_write|many_writers)' ;;
     unit) tests/vm/systemd.sh --label "$1" ;;
-    live) tests/live/run.sh --attach "$2" --label "$2" --quick --only '!(check*)' ;;
+    live) tests/live/run.sh --attach "$2" --label "$2" --quick --only '!(check*|uring_all_kinds|offwake_uring)' ;;
+    uring) tests/live/run.sh --attach "$2" --label "uring-$2" --quick --only '@(uring_all_kinds|offwake_uring)' ;;
     check) tests/live/run.sh --attach "$2" --label "$2" --quick --only 'check*' ;;
     pair) tests/live/run.sh --attach "$2" --label "pair-$2" --quick --cases tests/vm/remote.sh ;;
     *) echo "not ok $1-$2: there is no part $1" && return 1 ;;

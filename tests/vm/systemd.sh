@@ -69,11 +69,11 @@ timeout -k 5 "${SYSTEMD_LIMIT:-200}" unshare --mount --uts --ipc --pid --fork --
 expect() {
     local got
     got=$(cat "$results/$1.result" 2>&1)
-    if [ "$got" = "$2" ] && jq -e "$3" "$results/$1.json" >/dev/null; then
+    if [ "$got" = "$2" ] && gojq -e "$3" "$results/$1.json" >/dev/null; then
         echo "ok $LABEL/unit_$1"
-    elif [ "$2" = success ] && jq -e '.verdict == "inconclusive" and .report.completeness.lost > 0' "$results/$1.json" >/dev/null 2>&1; then
+    elif [ "$2" = success ] && gojq -e '.verdict == "inconclusive" and .report.completeness.lost > 0' "$results/$1.json" >/dev/null 2>&1; then
         # It is not wrong, and says nothing of the unit.
-        echo "skip $LABEL/unit_$1: events were lost: $(jq -c '[.. | .lost_by_kind? // empty]' "$results/$1.json")"
+        echo "skip $LABEL/unit_$1: events were lost: $(gojq -c '[.. | .lost_by_kind? // empty]' "$results/$1.json")"
     else
         echo "not ok $LABEL/unit_$1: its result is '$got', wanted $2; $(tail -qn 3 "$results/$1".{err,out} "$results/log" 2>&1 | tr '\n' ' ' | head -c 600)"
         status=1

@@ -10,18 +10,20 @@ void advise__cork(const struct story *story, struct verdict *verdict)
 
 	if (story->stall->reason == NS_HOLD_MSG_MORE)
 		advice__give(verdict,
-			     "In %s, leave MSG_MORE out of the last write of %s on %s: %s, with "
-			     "as many segments as now.",
-			     story->program, story->a_message, story->fd, saves);
+			     "In %s, leave MSG_MORE out of %s of %s on %s: %s, with as many "
+			     "segments as now.",
+			     story->program,
+			     story->by_ring ? "sqe->msg_flags of the last SEND" : "the last write",
+			     story->a_message, story->fd, saves);
 	else
 		advice__give(verdict,
 			     "In %s, clear TCP_CORK on %s right after the last write of %s: %s, "
 			     "with as many segments as now.",
 			     story->program, story->fd, story->a_message, saves);
 	advice__give(verdict,
-		     "Write the whole %s with one writev() and hold nothing back: the same "
-		     "saving, with as many segments as now.",
-		     story->message);
+		     "Write the whole %s with one %s and hold nothing back: the same saving, with "
+		     "as many segments as now.",
+		     story->message, story->by_ring ? "IORING_OP_SENDMSG" : "writev()");
 	free(saves);
 }
 

@@ -159,8 +159,15 @@ void advise__ipc(const struct story *story, struct verdict *verdict)
 
 void advise__disk(const struct story *story, struct verdict *verdict)
 {
+	bool is_rings = story->stall->wait.head.type && story->stall->wait.ring;
 	char *saves = advice__saving(story);
 
+	if (is_rings)
+		advice__give(verdict,
+			     "%s submits its block I/O to a ring and then waits for it all the "
+			     "same: submit it earlier, or go on with other completions meanwhile: "
+			     "at most this %s.",
+			     story->waiter, saves);
 	advice__give(verdict,
 		     "Take block I/O off the way of %s: a thread of its own for it, a cache, "
 		     "fewer fsync(), a faster disk: at most this %s.",
@@ -181,6 +188,13 @@ void advise__timer(const struct story *story, struct verdict *verdict)
 
 void advise__uring(const struct story *story, struct verdict *verdict)
 {
+	const struct ns_wait *wait = &story->stall->wait;
+
+	if (wait->head.type)
+		advice__give(verdict,
+			     "See the operations of its rings one by one while this happens: "
+			     "netstall trace --events=uring -p %u",
+			     wait->head.tgid);
 	if (story->conn)
 		advise_at_the_other_end(story, verdict);
 }

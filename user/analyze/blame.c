@@ -15,7 +15,8 @@ void blame__wait(const struct model *model, const struct roots *roots, const str
 			    .at = from,
 			    .linked = true,
 			    .answer = walk__answer,
-			    .transit = walk__transit};
+			    .transit = walk__transit,
+			    .ring = walk__ring};
 
 	memset(blame, 0, sizeof(*blame));
 	walk__wait(&walk, wait, to);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/waiting_stack.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
 
@@ -281,4 +282,10 @@ size_t by_cause__shares(const struct by_cause *by_cause, uint32_t key, uint64_t 
 uint64_t by_cause__lost(const struct by_cause *by_cause)
 {
 	return by_cause->lost;
+}
+
+enum cause by_cause__refine(enum cause cause, const char *kernel)
+{
+	return cause == CAUSE_UNKNOWN && waiting__by_stack(kernel) == WAITING_WORK ? CAUSE_IDLE
+										   : cause;
 }

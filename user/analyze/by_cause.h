@@ -57,4 +57,10 @@ size_t by_cause__shares(const struct by_cause *by_cause, uint32_t key, uint64_t 
 /* Long waits that became unknown because a table was full. */
 uint64_t by_cause__lost(const struct by_cause *by_cause);
 
+/*
+ * A share's cause where the sleeper's kernel stack (NULL: none) says more than the other side did:
+ * waits of io_uring's own threads for work are nobody's, and not told there.
+ */
+enum cause by_cause__refine(enum cause cause, const char *kernel);
+
 #endif

@@ -112,8 +112,10 @@ struct incident *chain__evidence(const struct model *model, struct root *root,
 	for (size_t i = 0; i < stall->link_count; i++) {
 		union event event = {.wait = stall->links[i].wait};
 
-		if (event.head.type)
-			events__add(&incident->waits, &event, UINT64_MAX);
+		if (!event.head.type)
+			continue;
+		events__add(&incident->waits, &event, UINT64_MAX);
+		incident__add_ring(incident, model, &event.wait);
 	}
 	return incident;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The report's processes, threads and connections, kept sorted as they become known. */
+/* The report's processes, threads, connections and rings, kept sorted as they become known. */
 #ifndef NETSTALL_ANALYZE_ENTRIES_H
 #define NETSTALL_ANALYZE_ENTRIES_H
 

@@ -15,5 +15,6 @@ void incident__free(struct incident *incident)
 	events__clear(&incident->own);
 	events__clear(&incident->peers);
 	events__clear(&incident->waits);
+	events__clear(&incident->rings);
 	free(incident);
 }

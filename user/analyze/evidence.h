@@ -39,6 +39,7 @@ struct incident {
 	struct events own;   /* of the end that held */
 	struct events peers; /* of the other end */
 	struct events waits; /* of both ends' threads */
+	struct events rings; /* of operations of the rings that these threads waited on */
 };
 
 void incident__free(struct incident *incident);

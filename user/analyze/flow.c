@@ -62,6 +62,7 @@ void flow__absorb(struct incident *incident, struct incident *next)
 		{&incident->own, &next->own},
 		{&incident->peers, &next->peers},
 		{&incident->waits, &next->waits},
+		{&incident->rings, &next->rings},
 	};
 
 	if (next->end_ts > incident->end_ts) {

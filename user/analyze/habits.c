@@ -260,13 +260,14 @@ struct writer {
 /* "forwarder/812", "client/812 on fd 7 (127.0.0.1:7 -> 127.0.0.1:8)" */
 static char *name_subject(const struct report *report, const struct subject *subject)
 {
-	const struct report_process *process = report__process(report, subject->pid);
 	const struct report_conn *conn = report__conn(report, subject->conn);
+	uint32_t tid = subject->tid ? subject->tid : subject->pid;
+	const char *called = report__comm(report, subject->pid, tid);
 	char comm[TEXT_SAFE(NS_COMM_LEN)], local[TEXT_ADDRESS], remote[TEXT_ADDRESS], fd[24] = "";
 
-	text__safe(comm, sizeof(comm), process ? process->comm : "?", NS_COMM_LEN);
+	text__safe(comm, sizeof(comm), called ? called : "?", NS_COMM_LEN);
 	if (!conn)
-		return xasprintf("%s/%u", comm, subject->tid ? subject->tid : subject->pid);
+		return xasprintf("%s/%u", comm, tid);
 	if (conn->id.fd != NS_FD_UNKNOWN)
 		snprintf(fd, sizeof(fd), " on fd %u", conn->id.fd);
 	return xasprintf("%s/%u%s (%s -> %s)", comm, subject->pid, fd,

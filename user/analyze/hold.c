@@ -2,6 +2,7 @@
 /* From a hold and the events around it to a stall: who held what, why, and whom it delayed. */
 #include <string.h>
 
+#include "user/analyze/awaited.h"
 #include "user/analyze/parts.h"
 
 /* The send that was held, and the last one before it that was not yet acknowledged. */
@@ -195,8 +196,10 @@ bool hold__explain(const struct model *model, const struct incident *incident,
 	if (!stall->open && !stall->exact && !stall->missing)
 		stall->missing = "the transmit that ended it: its end is an upper bound";
 	receiver = wait__receiver(model, incident, stall->hold.head.tid);
-	if (receiver)
+	if (receiver) {
 		finding->receiver = *receiver;
+		awaited__recall(model, &finding->receiver);
+	}
 	cut_slices(stall, &parts, receiver);
 	wait__find_delayed(model, incident, finding);
 	stall__check(stall);

@@ -77,12 +77,43 @@ static bool wait_is_near(const struct incidents *incidents, const struct inciden
 	       (peer && peer->id.head.tgid && peer->id.head.tgid == wait->head.tgid);
 }
 
+/* Those which found no room are no loss: they only illustrate. */
+static void keep_operation(struct incident *incident, const union event *event)
+{
+	/* The write that what was held had to wait for is older than the hold. */
+	if (event->head.ts + SETTLE_NS >= incident->start_ts &&
+	    event->head.ts <= incident->end_ts + SETTLE_NS)
+		events__add(&incident->rings, event, incident->end_ts);
+}
+
+void incident__add_ring(struct incident *incident, const struct model *model,
+			const struct ns_wait *wait)
+{
+	const struct model_ring *ring = wait->ring ? model__ring(model, wait->ring) : NULL;
+
+	for (size_t i = 0; ring && i < ring->ops.count; i++)
+		keep_operation(incident, &ring->ops.v[i]);
+}
+
 static void gather_wait(struct incidents *incidents, struct incident *incident,
 			const union event *event)
 {
-	if (wait_matters(incidents, incident, &event->wait) &&
-	    wait_is_near(incidents, incident, &event->wait))
-		keep(incidents, incident, &incident->waits, event);
+	if (!wait_matters(incidents, incident, &event->wait) ||
+	    !wait_is_near(incidents, incident, &event->wait))
+		return;
+	keep(incidents, incident, &incident->waits, event);
+	incident__add_ring(incident, incidents->model, &event->wait);
+}
+
+/* A step of an operation of a ring that one of the threads waited on. */
+static void gather_operation(struct incident *incident, const union event *event)
+{
+	for (size_t i = 0; i < incident->waits.count; i++) {
+		if (incident->waits.v[i].wait.ring != event->uring.ring)
+			continue;
+		keep_operation(incident, event);
+		return;
+	}
 }
 
 static void gather_known_waits(struct incidents *incidents, struct incident *incident)
@@ -119,6 +150,7 @@ static struct incident *incident__new(uint32_t conn, uint64_t start_ts, uint64_t
 	incident->own.bound = INCIDENT_EVENTS;
 	incident->peers.bound = INCIDENT_EVENTS;
 	incident->waits.bound = INCIDENT_WAITS;
+	incident->rings.bound = INCIDENT_EVENTS;
 	return incident;
 }
 
@@ -140,6 +172,7 @@ struct incident *incident__around(const struct model *model, const struct ns_wai
 		copy_events(&incident->own, &conn->events);
 	if (peer)
 		copy_events(&incident->peers, &peer->events);
+	incident__add_ring(incident, model, wait);
 	return incident;
 }
 
@@ -244,6 +277,8 @@ static void gather_event(struct incidents *incidents, const union event *event)
 			keep(incidents, incident, &incident->own, event);
 		else if (conn && conn->peer == number)
 			keep(incidents, incident, &incident->peers, event);
+		else if (event->head.type == NS_URING)
+			gather_operation(incident, event);
 	}
 }
 

@@ -40,5 +40,8 @@ uint64_t incidents__lost(const struct incidents *incidents);
 
 /* No hold: what is known of both ends around a wait, for its time line. */
 struct incident *incident__around(const struct model *model, const struct ns_wait *wait);
+/* And what is known of the ring that a wait was on, if it was on one. */
+void incident__add_ring(struct incident *incident, const struct model *model,
+			const struct ns_wait *wait);
 
 #endif

@@ -82,17 +82,35 @@ static void sink_root(struct order *order)
 	}
 }
 
-const union record *order__pop(struct order *order, uint64_t until)
+static struct entry take_root(struct order *order)
 {
-	struct entry root;
+	struct entry root = order->heap[0];
 
-	if (!order->count || (order->heap[0].ts > until && order->count <= ORDER_RECORDS))
-		return NULL;
-	root = order->heap[0];
 	order->heap[0] = order->heap[--order->count];
 	sink_root(order);
-	memset(&order->popped, 0, sizeof(order->popped));
-	memcpy(&order->popped, root.bytes, ((const struct ns_head *)root.bytes)->len);
-	free(root.bytes);
-	return &order->popped;
+	return root;
+}
+
+/* The same record, told once more: two of a CPU have not all of their bytes in common. */
+static bool told_before(const struct order *order, const struct ns_head *head)
+{
+	return order->popped.head.len == head->len && !memcmp(&order->popped, head, head->len);
+}
+
+const union record *order__pop(struct order *order, uint64_t until)
+{
+	while (order->count && (order->heap[0].ts <= until || order->count > ORDER_RECORDS)) {
+		struct entry root = take_root(order);
+		bool again = told_before(order, root.bytes);
+
+		if (!again) {
+			memset(&order->popped, 0, sizeof(order->popped));
+			memcpy(&order->popped, root.bytes,
+			       ((const struct ns_head *)root.bytes)->len);
+		}
+		free(root.bytes);
+		if (!again)
+			return &order->popped;
+	}
+	return NULL;
 }

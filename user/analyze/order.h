@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Puts a nearly sorted stream of records in order: each is held for a while, and the
- * earliest goes first. Bounded: when it is full, the earliest goes at once.
+ * earliest goes first. Bounded: when it is full, the earliest goes at once. The kernel side now and
+ * then tells a record twice (mark__leave() of bpf/history.bpf.h); it comes out once.
  */
 #ifndef NETSTALL_ANALYZE_ORDER_H
 #define NETSTALL_ANALYZE_ORDER_H

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/owed.h"
 
+#include "user/analyze/awaited.h"
+#include "user/analyze/stall.h"
 #include "user/trace/syscalls.h"
 
 /* What a connection's events say that was done on it before a time. */
@@ -29,6 +31,10 @@ static void note_act(struct acts *acts, const union event *event)
 	case NS_RECV:
 	case NS_DELACK_ARM:
 		if (ts > acts->in_ts)
+			acts->in_ts = ts;
+		break;
+	case NS_URING:
+		if (awaited__received(&event->uring) && ts > acts->in_ts)
 			acts->in_ts = ts;
 		break;
 	default:
@@ -73,7 +79,7 @@ static bool waits_for(const struct model *model, const struct ns_wait *wait,
 {
 	if (conn->id.head.tgid && conn->id.head.tgid != wait->head.tgid)
 		return false;
-	if (wait->conn_basis == NS_CONN_FD)
+	if (wait->conn_basis == NS_CONN_FD || awaited__ended(wait))
 		return true;
 	switch (syscall__wait(model__session(model)->arch, wait->syscall)) {
 	case SYSCALL_WAIT_FD:
@@ -168,9 +174,29 @@ bool owed__serves(const struct model *model, uint32_t tgid)
 	return false;
 }
 
+bool owed__by_process(const struct model *model, const struct ns_wait *wait)
+{
+	const struct model_conn *conn;
+	size_t cursor = 0;
+
+	while ((conn = model__next_conn(model, &cursor))) {
+		struct acts acts;
+
+		if (conn->closed || conn->id.head.tgid != wait->head.tgid ||
+		    conn->id.opener != NS_OPENER_PEER)
+			continue;
+		acts = acts_before(conn, wait->off_ts);
+		if (acts.in_ts > acts.out_ts)
+			return true;
+	}
+	return false;
+}
+
 uint64_t owed__asked(const struct model *model, const struct ns_wait *wait)
 {
 	const struct model_conn *conn = model__conn(model, wait->head.conn);
+	/* What it had submitted may be sent while it waits, by a thread of the kernel's. */
+	uint64_t until = awaited__ended(wait) ? wait__woken(wait) : wait->off_ts;
 
-	return conn ? acts_before(conn, wait->off_ts).out_ts : 0;
+	return conn ? acts_before(conn, until).out_ts : 0;
 }

@@ -12,6 +12,9 @@
 bool owed__answer(const struct model *model, const struct ns_wait *wait);
 /* The thread's process owes one itself: it accepted the connection, and has read last. */
 bool owed__by_itself(const struct model *model, const struct ns_wait *wait);
+/* Likewise its process, on any connection, as far as their events tell: more came in than it has
+ * answered when the wait began. */
+bool owed__by_process(const struct model *model, const struct ns_wait *wait);
 /* Has this process accepted connections? Then what it waits for between them is idleness. */
 bool owed__serves(const struct model *model, uint32_t tgid);
 /* When the request went out: the last send before the wait; 0 not seen. */

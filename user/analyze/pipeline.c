@@ -10,6 +10,7 @@
 #include "user/analyze/habits.h"
 #include "user/analyze/incident.h"
 #include "user/analyze/ledger.h"
+#include "user/analyze/operations.h"
 #include "user/analyze/order.h"
 #include "user/analyze/recovery.h"
 #include "user/analyze/requests.h"
@@ -26,6 +27,7 @@ struct pipeline {
 	struct roots *roots;
 	struct waits *waits;
 	struct requests *requests;
+	struct operations *operations;
 	struct ledger *ledger;
 	struct order *order;
 	struct report *report; /* the ledger's */
@@ -50,6 +52,7 @@ struct pipeline *pipeline__new(const struct pipeline_sink *sink)
 	if (pipeline->sink.on_wait)
 		waits__explain_all(pipeline->waits);
 	pipeline->requests = requests__new(pipeline->model);
+	pipeline->operations = operations__new();
 	pipeline->ledger = ledger__new(pipeline->model);
 	pipeline->order = order__new();
 	pipeline->report = ledger__report(pipeline->ledger);
@@ -62,6 +65,7 @@ void pipeline__free(struct pipeline *pipeline)
 		return;
 	order__free(pipeline->order);
 	habits__clear(pipeline->report);
+	operations__free(pipeline->operations);
 	requests__free(pipeline->requests);
 	ledger__free(pipeline->ledger);
 	waits__free(pipeline->waits);
@@ -74,14 +78,14 @@ void pipeline__free(struct pipeline *pipeline)
 
 /*
  * Nothing lost that could hide a stall. Releases that were not seen themselves hide none:
- * their stalls are told, as inexact. Nor do call sites, which are samples.
+ * their stalls are told, as inexact.
  */
 static bool is_complete(const struct report *report)
 {
 	const uint32_t needed = 1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_SCHED;
 
 	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
-		if (report->lost[kind] && kind != NS_LOST_RELEASES && kind != NS_LOST_SITES)
+		if (report->lost[kind] && kind != NS_LOST_RELEASES && lost__is_event(kind))
 			return false;
 	}
 	return !(report->session.missing & needed);
@@ -99,6 +103,7 @@ static void update_report(struct pipeline *pipeline)
 		report->lost[kind] = model__lost(pipeline->model, kind);
 	report->lost[NS_LOST_DAMAGED] += pipeline->damaged;
 	report->lost[NS_LOST_KEPT] += incidents__lost(pipeline->incidents);
+	report->lost[NS_LOST_KEPT] += operations__lost(pipeline->operations);
 	report->longest_wait_ns = waits__longest(pipeline->waits, &report->longest_wait_cause);
 	memcpy(report->waited_ns, waits__by_cause(pipeline->waits), sizeof(report->waited_ns));
 	report->complete = is_complete(report);
@@ -254,6 +259,7 @@ static void learn(struct pipeline *pipeline, const union record *record)
 	pipeline->report->events++;
 	model__feed(pipeline->model, record);
 	requests__feed(pipeline->requests, record);
+	operations__feed(pipeline->operations, record);
 	ledger__learn(pipeline->ledger, record);
 	incidents__gather(pipeline->incidents, record);
 	recoveries__feed(pipeline->recoveries, record, pipeline->now);
@@ -322,6 +328,7 @@ const struct report *pipeline__finish(struct pipeline *pipeline)
 	update_report(pipeline);
 	ledger__close(pipeline->ledger);
 	requests__write(pipeline->requests, pipeline->report);
+	operations__write(pipeline->operations, pipeline->model, pipeline->report);
 	habits__write(pipeline->report);
 	verdict__write(pipeline->ledger);
 	pipeline->finished = true;

@@ -84,6 +84,11 @@ static int compare_thread(const void *key, const void *entry)
 	return by_pid ? by_pid : order(wanted->tid, thread->tid);
 }
 
+static int compare_ring(const void *key, const void *entry)
+{
+	return order(*(const uint32_t *)key, ((const struct report_ring *)entry)->id.ring);
+}
+
 static struct array conns_of(const struct report *report)
 {
 	return (struct array){report->conns, report->conn_count, sizeof(*report->conns),
@@ -191,6 +196,20 @@ static void learn_thread(struct report *report, const struct model *model,
 	memcpy(entry->comm, thread->comm, NS_COMM_LEN);
 }
 
+static void learn_ring(struct report *report, const struct model_ring *ring)
+{
+	struct array rings = {report->rings, report->ring_count, sizeof(*report->rings),
+			      compare_ring};
+	struct report_ring *entry;
+
+	if (!ring)
+		return;
+	entry = upsert(&rings, &ring->number);
+	report->rings = rings.entries;
+	report->ring_count = rings.count;
+	entry->id = ring->id;
+}
+
 void entries__learn(struct report *report, const struct model *model, const union record *record)
 {
 	const struct ns_head *head = &record->head;
@@ -216,6 +235,9 @@ void entries__learn(struct report *report, const struct model *model, const unio
 	case NS_THREAD_TOTALS:
 		learn_thread(report, model, model__thread(model, head->tid));
 		break;
+	case NS_RING:
+		learn_ring(report, model__ring(model, record->ring.ring));
+		break;
 	default:
 		break;
 	}
@@ -226,4 +248,34 @@ void entries__free(struct report *report)
 	free(report->conns);
 	free(report->processes);
 	free(report->threads);
+	free(report->rings);
+	free(report->uring);
+}
+
+static const struct report_thread *find_thread(const struct report *report, uint32_t tid)
+{
+	for (size_t i = 0; i < report->thread_count; i++)
+		if (report->threads[i].tid == tid)
+			return &report->threads[i];
+	return NULL;
+}
+
+const char *report__comm(const struct report *report, uint32_t pid, uint32_t tid)
+{
+	const struct report_thread *thread = tid ? find_thread(report, tid) : NULL;
+	const struct report_process *process = pid ? report__process(report, pid) : NULL;
+
+	if (thread && thread->comm[0])
+		return thread->comm;
+	if (process && process->comm[0])
+		return process->comm;
+	for (size_t i = 0; pid && i < report->conn_count; i++) {
+		const struct ns_conn *conn = &report->conns[i].id;
+
+		if (conn->head.tgid == pid && conn->comm[0])
+			return conn->comm;
+	}
+	/* A process that was gone before anybody looked has told its name by its waits. */
+	thread = pid ? find_thread(report, pid) : NULL;
+	return thread && thread->comm[0] ? thread->comm : NULL;
 }

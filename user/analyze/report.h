@@ -45,6 +45,35 @@ struct report_conn {
 	bool closed;
 };
 
+/* An io_uring ring of a watched process. */
+struct report_ring {
+	struct ns_ring id; /* as told last */
+};
+
+struct report_uring_error {
+	uint32_t error; /* ERRNO, positive */
+	uint64_t count;
+};
+
+#define REPORT_URING_ERRORS 16 /* of an opcode, the most frequent; the others are one, error 0 */
+
+/* What the targets did with one opcode of io_uring, all their rings together. */
+struct report_uring {
+	uint32_t opcode;
+	uint64_t submitted;
+	uint64_t completed; /* CQEs without notifications */
+	uint64_t finished;
+	uint64_t errors;
+	uint64_t notified;
+	uint64_t overflowed;
+	uint64_t how[NS_URING_HOWS]; /* of completed */
+	uint64_t p50_ns;             /* of submission to first completion; 0 with max_ns 0 */
+	uint64_t p99_ns;
+	uint64_t max_ns;
+	size_t error_count;
+	struct report_uring_error error[REPORT_URING_ERRORS]; /* most frequent first */
+};
+
 struct slice {
 	enum cause cause;
 	uint64_t ns;
@@ -209,6 +238,10 @@ struct report {
 	struct report_thread *threads;
 	size_t conn_count;
 	struct report_conn *conns;
+	size_t ring_count; /* at the end those of targets, by number; on the way peers' as well */
+	struct report_ring *rings;
+	size_t uring_count; /* opcodes that occurred, most completions first; filled at the end */
+	struct report_uring *uring;
 	size_t stall_count;
 	struct stall *stalls;
 	size_t stalls_not_kept;
@@ -229,6 +262,9 @@ struct report {
 /* NULL when the number is not there. */
 const struct report_conn *report__conn(const struct report *report, uint32_t number);
 const struct report_process *report__process(const struct report *report, uint32_t pid);
+/* What the thread (tid 0: the process) calls itself; NULL when nobody knows. A thread of its own
+ * name goes before its process. Not made safe to print. */
+const char *report__comm(const struct report *report, uint32_t pid, uint32_t tid);
 const struct report_cause *report__cause(const struct report *report, enum cause cause);
 
 #endif

@@ -8,7 +8,7 @@
 uint64_t sight__lost(const struct report *report)
 {
 	return report->lost[NS_LOST_RINGBUF] + report->lost[NS_LOST_DAMAGED] +
-	       report->lost[NS_LOST_KEPT];
+	       report->lost[NS_LOST_KEPT] + report->lost[NS_LOST_TORN] + report->lost[NS_LOST_DONE];
 }
 
 static void add_unwatched(char **text, const struct report *report)
@@ -20,6 +20,8 @@ static void add_unwatched(char **text, const struct report *report)
 		{NS_LOST_CONNS, "connection", "connections"},
 		{NS_LOST_THREADS, "thread", "threads"},
 		{NS_LOST_PROCESSES, "process", "processes"},
+		{NS_LOST_RINGS, "io_uring ring", "io_uring rings"},
+		{NS_LOST_OPS, "io_uring operation", "io_uring operations"},
 	};
 	char count[TEXT_COUNT];
 

@@ -12,6 +12,7 @@ struct watched {
 	uint64_t conns;
 	uint64_t writes;
 	uint64_t exchanges; /* 0: not counted */
+	uint64_t operations;
 	uint64_t threads;
 };
 
@@ -26,6 +27,8 @@ static struct watched count_watched(const struct report *report)
 		watched.writes += report->conns[i].totals.writes;
 		watched.exchanges += report->conns[i].totals.exchanges;
 	}
+	for (size_t i = 0; i < report->uring_count; i++)
+		watched.operations += report->uring[i].completed;
 	for (size_t i = 0; i < report->thread_count; i++)
 		watched.threads += !!(report->threads[i].role & NS_ROLE_TARGET);
 	return watched;
@@ -53,6 +56,10 @@ static void add_watched(char **text, const struct report *report, const struct w
 	else
 		add_counted(text, watched->writes, "write");
 	prose__add(text, ", ");
+	if (watched->operations) {
+		add_counted(text, watched->operations, "io_uring operation");
+		prose__add(text, ", ");
+	}
 	add_counted(text, watched->threads, "thread");
 	prose__add(text, ", ");
 	add_counted(text, sight__lost(report), "event");

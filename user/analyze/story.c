@@ -7,6 +7,7 @@
 
 #include "user/base/text.h"
 #include "user/trace/syscalls.h"
+#include "user/trace/uring_ops.h"
 
 #define SAFE_COMM TEXT_SAFE(NS_COMM_LEN)
 
@@ -69,14 +70,33 @@ char *story__thread(char *dst, size_t size, const struct report *report, uint32_
 	return dst;
 }
 
+char *story__operation(char *dst, size_t size, const struct ns_wait *wait)
+{
+	bool is_fixed = wait->op_flags & NS_SQE_FIXED_FILE;
+	char name[URING_OP_TEXT];
+
+	if (!wait->head.type || !wait->op_known)
+		return NULL;
+	uring_op__text(name, sizeof(name), wait->op_code);
+	if (wait->op_fd == NS_FD_UNKNOWN || wait->op_file == NS_URING_NO_FILE)
+		snprintf(dst, size, "%s", name);
+	else
+		snprintf(dst, size, "%s on %s %u", name, is_fixed ? "registered file" : "fd",
+			 wait->op_fd);
+	return dst;
+}
+
 char *story__call(char *dst, size_t size, const struct report *report, const struct ns_wait *wait)
 {
 	const char *arch = report->session.arch;
 	const char *name = syscall__name(arch, wait->syscall);
+	char operation[48];
 
 	if (!wait->head.type || !name)
 		return NULL;
-	if (syscall__wait(arch, wait->syscall) == SYSCALL_WAIT_FD)
+	if (story__operation(operation, sizeof(operation), wait))
+		snprintf(dst, size, "%s (%s)", name, operation);
+	else if (syscall__wait(arch, wait->syscall) == SYSCALL_WAIT_FD)
 		snprintf(dst, size, "%s on fd %u", name, wait->arg0);
 	else
 		snprintf(dst, size, "%s", name);
@@ -183,6 +203,7 @@ bool story__make(struct story *story, const struct report *report, const struct 
 		return false;
 	if (story->conn && story->conn->peer)
 		story->peer = report__conn(report, story->conn->peer);
+	story->by_ring = stall->first.via != NS_VIA_CALL || stall->second.via != NS_VIA_CALL;
 	story__thread(story->waiter, sizeof(story->waiter), report, stall->pid, stall->tid);
 	if (story->conn)
 		name_ends(story);

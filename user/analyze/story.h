@@ -30,6 +30,7 @@ struct story {
 	const char *a_message; /* "a request", "an answer" */
 	const char *other_end; /* "The other end", "This end", "The receiving end" */
 	bool sender_is_target;
+	bool by_ring; /* what was held had been sent through an io_uring ring */
 };
 
 /* Returns false when nothing is known of its connection but the number. */
@@ -40,7 +41,11 @@ uint64_t story__held(const struct story *story);
 /* "worker/77", "pid 77", "a thread not seen" */
 char *story__thread(char *dst, size_t size, const struct report *report, uint32_t pid,
 		    uint32_t tid);
-/* "nanosleep", "read fd 5"; NULL when no call is known that this wait was in. */
+/* "RECV on fd 7", "READ on registered file 3", "TIMEOUT": of the operation that ended the wait;
+ * NULL when that is not known. */
+char *story__operation(char *dst, size_t size, const struct ns_wait *wait);
+/* "nanosleep", "read on fd 5", "io_uring_enter (RECV on fd 7)"; NULL when no call is known that
+ * this wait was in. */
 char *story__call(char *dst, size_t size, const struct report *report, const struct ns_wait *wait);
 
 /* Append to a text on the heap; *text may be NULL at first. */

@@ -15,11 +15,13 @@ static void add_held(const struct story *story, char **text)
 	char written[TEXT_BYTES], held[TEXT_BYTES];
 
 	tale__whose(story, text);
-	prose__add(text, "%s wrote ", story->sender);
+	prose__add(text, "%s %s ", story->sender, story->by_ring ? "sent" : "wrote");
 	if (write->head.type)
 		prose__add(text, "%s ", text__bytes(written, sizeof(written), write->bytes));
 	prose__add(text, "on %s", story->fd);
 	tale__connection(story, text);
+	if (story->by_ring)
+		prose__add(text, " through a ring (io_uring)");
 	prose__add(text, ", and TCP held %s back",
 		   text__bytes(held, sizeof(held), story->stall->held_bytes));
 }
@@ -31,14 +33,16 @@ void tale__cork(const struct story *story, char **text)
 	char bytes[2 * TEXT_BYTES + 8];
 
 	tale__whose(story, text);
-	prose__add(text, "%s writes ", story->sender);
+	prose__add(text, "%s %s ", story->sender, story->by_ring ? "submits a send" : "writes");
 	if (story->tally->second_bytes.most)
-		prose__add(text, "%s ",
+		prose__add(text, story->by_ring ? "of %s " : "%s ",
 			   prose__bytes(bytes, sizeof(bytes), &story->tally->second_bytes));
 	if (story->tally->joined.most)
 		prose__add(text, "and then more ");
 	prose__add(text, "on %s", story->fd);
 	tale__connection(story, text);
+	if (story->by_ring)
+		prose__add(text, " through a ring (io_uring)");
 	prose__add(text,
 		   msg_more
 			   ? " with MSG_MORE, which promises more to come. TCP keeps such bytes "
@@ -153,11 +157,18 @@ void tale__autocork(const struct story *story, char **text)
 void tale__sndbuf(const struct story *story, char **text)
 {
 	const struct ns_hold *hold = &story->stall->hold;
-	char queued[TEXT_BYTES], room[TEXT_BYTES];
+	char queued[TEXT_BYTES], room[TEXT_BYTES], operation[48];
 
 	tale__whose(story, text);
-	prose__add(text, "%s waited inside a write on %s", story->waiter, story->fd);
+	if (story->stall->wait.ring &&
+	    story__operation(operation, sizeof(operation), &story->stall->wait))
+		prose__add(text, "%s waited for its %s through ring %u", story->waiter, operation,
+			   story->stall->wait.ring);
+	else
+		prose__add(text, "%s waited inside a write on %s", story->waiter, story->fd);
 	tale__connection(story, text);
+	if (story->stall->wait.ring && story->stall->wait.op_known)
+		prose__add(text, ", which waited");
 	prose__add(text, " for room in the socket's send buffer");
 	if (hold->head.type && hold->sndbuf)
 		prose__add(text, ", in which %s of %s were taken",

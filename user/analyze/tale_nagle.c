@@ -28,9 +28,11 @@ static void add_writes(const struct story *story, char **text)
 	tale__whose(story, text);
 	if (!tally->first_bytes.most || !tally->second_bytes.most) {
 		prose__add(text,
-			   "%s writes a small piece on %s while an earlier one is still not "
+			   "%s %s a small piece on %s while an earlier one is still not "
 			   "acknowledged",
-			   story->sender, story->fd);
+			   story->sender,
+			   story->by_ring ? "sends through a ring (io_uring)" : "writes",
+			   story->fd);
 		tale__connection(story, text);
 		prose__add(text, ".");
 		return;
@@ -39,12 +41,12 @@ static void add_writes(const struct story *story, char **text)
 	prose__bytes(second, sizeof(second), &tally->second_bytes);
 	prose__number(number, sizeof(number), 2 + tally->joined.least);
 	prose__number(most, sizeof(most), 2 + tally->joined.most);
-	prose__add(text, "%s writes each %s in %s", story->sender, story->message, number);
+	prose__add(text, "%s %s each %s in %s", story->sender,
+		   story->by_ring ? "submits" : "writes", story->message, number);
 	if (tally->joined.least != tally->joined.most)
 		prose__add(text, " to %s", most);
-	prose__add(text,
-		   tally->joined.most ? " pieces, the first of %s, the second of %s"
-				      : " pieces, %s and %s",
+	prose__add(text, story->by_ring ? " sends through a ring (io_uring)" : " pieces");
+	prose__add(text, tally->joined.most ? ", the first of %s, the second of %s" : ", %s and %s",
 		   first, second);
 	add_gap(story, text);
 	prose__add(text, ", on %s", story->fd);

@@ -43,6 +43,11 @@ tale_fn tale__unknown;
 void tale__connection(const struct story *story, char **text);
 /* "The cause lies at the other end: ", where the target is not who sends. */
 void tale__whose(const struct story *story, char **text);
+/* " What ended the wait was the io_uring operation READ on fd 5 of ring 1, 41.0 ms after this
+ * thread had submitted it."; nothing where none is known */
+void tale__operation(const struct story *story, char **text);
+/* A timer ended a wait on a ring. Returns false, and nothing told, when it was another wait. */
+bool tale__clock_of_ring(const struct story *story, char **text);
 /* " It waited for srv/4243, which slept 40.0 ms in nanosleep." from the chain's second link on */
 void tale__chain(const struct story *story, char **text);
 

@@ -165,6 +165,7 @@ void tale__lock(const struct story *story, char **text)
 	add_waiter(story, text);
 	add_waker(story, text);
 	prose__add(text, ": for a lock that another thread held, or for a signal between threads.");
+	tale__operation(story, text);
 	tale__chain(story, text);
 }
 
@@ -184,6 +185,7 @@ void tale__ipc(const struct story *story, char **text)
 			   ? ": for a child's end, not for the network."
 			   : ": for a pipe, a Unix socket, an eventfd or the like, not for the "
 			     "network.");
+	tale__operation(story, text);
 	tale__chain(story, text);
 }
 
@@ -191,6 +193,7 @@ void tale__disk(const struct story *story, char **text)
 {
 	add_waiter(story, text);
 	prose__add(text, " for block I/O.");
+	tale__operation(story, text);
 	tale__chain(story, text);
 }
 
@@ -216,8 +219,10 @@ void tale__timer(const struct story *story, char **text)
 	char call[64], asked[TEXT_DURATION + 8];
 	const char *where = story__call(call, sizeof(call), story->report, wait);
 
-	if (where &&
-	    syscall__wait(story->report->session.arch, wait->syscall) != SYSCALL_WAIT_OTHER)
+	if (tale__clock_of_ring(story, text))
+		tale__operation(story, text);
+	else if (where &&
+		 syscall__wait(story->report->session.arch, wait->syscall) != SYSCALL_WAIT_OTHER)
 		prose__add(text,
 			   "%s waited in %s until the time-out%s that it had set itself ran out: "
 			   "nothing that it waited for came.",
@@ -231,9 +236,11 @@ void tale__timer(const struct story *story, char **text)
 void tale__uring(const struct story *story, char **text)
 {
 	add_waiter(story, text);
-	prose__add(text,
-		   " for a completion of io_uring. Which operation that was, and what it "
-		   "waited for, was not seen.");
+	prose__add(text, " for a completion of io_uring");
+	if (story->stall->wait.ring)
+		prose__add(text, ", on ring %u", story->stall->wait.ring);
+	prose__add(text, ".");
+	tale__operation(story, text);
 	tale__chain(story, text);
 }
 

@@ -1,23 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Which thread's wait belongs to a hold: the one it ended, and the one it delayed. */
+#include "user/analyze/awaited.h"
 #include "user/analyze/stall.h"
 #include "user/trace/syscalls.h"
-
-uint64_t wait__woken(const struct ns_wait *wait)
-{
-	/* A wake before the switch-out is a thread that was woken on its way to sleep. */
-	if (!wait->wake_ts || wait->wake_ts > wait->head.ts)
-		return wait->head.ts;
-	return wait->wake_ts < wait->off_ts ? wait->off_ts : wait->wake_ts;
-}
-
-uint64_t wait__overlap(const struct ns_wait *wait, uint64_t start_ts, uint64_t end_ts)
-{
-	uint64_t from = wait->off_ts > start_ts ? wait->off_ts : start_ts;
-	uint64_t to = wait->head.ts < end_ts ? wait->head.ts : end_ts;
-
-	return to > from ? to - from : 0;
-}
 
 static enum syscall_wait kind_of(const struct model *model, const struct ns_wait *wait)
 {
@@ -49,7 +34,10 @@ static uint32_t reader_tid(const struct incident *incident)
 	for (size_t i = 0; i < incident->peers.count; i++) {
 		const union event *event = &incident->peers.v[i];
 
-		if (event->head.type == NS_RECV && event->head.ts >= incident->end_ts)
+		if (event->head.ts < incident->end_ts)
+			continue;
+		if (event->head.type == NS_RECV ||
+		    (event->head.type == NS_URING && awaited__received(&event->uring)))
 			return event->head.tid;
 	}
 	return 0;
@@ -59,15 +47,21 @@ static uint32_t reader_tid(const struct incident *incident)
  * How likely is this the wait for the held bytes? 0: it is not. A call on the very
  * descriptor is better than one on many, and the thread that then read is the best.
  */
-static int receiver_rank(const struct model *model, const struct ns_wait *wait,
+static int receiver_rank(const struct model *model, const struct ns_wait *told,
 			 const struct model_conn *peer, uint32_t reader)
 {
+	struct ns_wait recalled = *told;
+	const struct ns_wait *wait = &recalled;
+	bool by_ring = awaited__recall(model, &recalled);
 	bool wrote_here = wait->head.conn == peer->number;
 	uint32_t owner = peer->id.head.tgid;
 	int rank = 0;
 
 	if (owner ? wait->head.tgid != owner : !wrote_here)
 		return 0;
+	/* The operation that ended it was on this very connection, or on something else. */
+	if (by_ring)
+		return !wrote_here ? 0 : wait->head.tid == reader ? 12 : 4;
 	switch (kind_of(model, wait)) {
 	case SYSCALL_WAIT_FD:
 		if (waits_on(model, wait, peer))
@@ -173,6 +167,7 @@ void wait__find_delayed(const struct model *model, const struct incident *incide
 		return;
 	}
 	stall->wait = *delayed;
+	awaited__recall(model, &stall->wait);
 	stall->pid = delayed->head.tgid;
 	stall->tid = delayed->head.tid;
 	stall->wait_stack = model__stack(model, delayed->stack_id);

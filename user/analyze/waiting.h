@@ -6,46 +6,17 @@
 #ifndef NETSTALL_ANALYZE_WAITING_H
 #define NETSTALL_ANALYZE_WAITING_H
 
+#include "user/analyze/waiting_stack.h"
 #include "user/model/model.h"
 
-enum waiting {
-	WAITING_UNKNOWN,
-	WAITING_PREEMPTED, /* for nothing: it could have run on */
-	WAITING_STOPPED,   /* by a signal or a tracer */
-	WAITING_RECEIVE,   /* data of one socket */
-	WAITING_SEND,      /* room in one socket's send buffer */
-	WAITING_CONNECT,
-	WAITING_ACCEPT,
-	WAITING_MANY,   /* poll, select, epoll: any of several descriptors */
-	WAITING_URING,  /* io_uring completions */
-	WAITING_MUTEX,  /* a futex that is held, a lock of the kernel's */
-	WAITING_SIGNAL, /* a futex that is to be signalled: condition, semaphore, thread's end */
-	WAITING_IPC,    /* pipe, Unix socket, eventfd, message queue, semaphore */
-	WAITING_CHILD,  /* its end, or its stop */
-	WAITING_DISK,
-	WAITING_SLEEP, /* nanosleep() and the like */
-	WAITING_PAUSE, /* for a signal, with nothing else to do */
-};
-
-enum waker {
-	WAKER_UNSEEN,
-	WAKER_TASK,      /* a thread, by what it did itself */
-	WAKER_NETWORK,   /* a segment that was received, in softirq mostly */
-	WAKER_ROOM,      /* an acknowledgement that made room to write: no data came */
-	WAKER_TIMER,     /* its time-out ran out, or its sleep ended */
-	WAKER_DISK,      /* the completion of block I/O */
-	WAKER_INTERRUPT, /* another interrupt or softirq */
-};
-
+/* A wait for completions of io_uring is what its operation waited for (awaited__recall()). */
 enum waiting waiting__of(const struct model *model, const struct ns_wait *wait);
 enum waker waker__of(const struct model *model, const struct ns_wait *wait);
-/* The same by the text of the waker's stack, NULL when there is none. */
-enum waker waker__by_stack(const struct ns_wait *wait, const char *stack);
 
-/* What the kernel functions of a stack tell by themselves, without the system call and its
- * arguments: WAITING_UNKNOWN and WAKER_TASK when they tell nothing; a stack may be NULL. */
-enum waiting waiting__by_stack(const char *stack);
-enum waker waker__by_stack_alone(const char *stack);
+/* Is it a kernel thread of io_uring's: worker (io-wq) or submission thread (SQPOLL)? */
+bool waiting__is_rings(const char comm[NS_COMM_LEN]);
+/* By itself, without its operation: in a call or a function that waits for completions? */
+bool waiting__for_completions(const struct model *model, const struct ns_wait *wait);
 
 /* For data, room or the connection of a socket, or for any of several. */
 static inline bool waiting__for_socket(enum waiting waiting)
@@ -60,9 +31,5 @@ static inline bool waiting__for_thread(enum waiting waiting)
 	return waiting == WAITING_MUTEX || waiting == WAITING_SIGNAL || waiting == WAITING_IPC ||
 	       waiting == WAITING_CHILD;
 }
-
-/* Does a stack (text, leaf first) hold a function of this name? A suffix such as ".part.0"
- * counts as the same; stack NULL: no. */
-bool stack__has(const char *stack, const char *function);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/awaited.h"
 #include "user/analyze/chain.h"
 #include "user/analyze/cover.h"
 #include "user/analyze/owed.h"
@@ -101,6 +102,8 @@ static uint64_t patience(const struct model *model, const struct ns_wait *wait)
 	if (waiting__for_socket(waiting) &&
 	    (waker__of(model, wait) != WAKER_TIMER || owed__answer(model, wait)))
 		return 0;
+	if (waiting__is_rings(wait->comm))
+		return 3 * SETTLE_NS; /* it sleeps for those who wait on the ring */
 	return waiting__for_thread(waiting) ? SETTLE_NS : 2 * SETTLE_NS;
 }
 
@@ -298,6 +301,7 @@ bool waits__judge(struct waits *waits, uint64_t now, struct judged *judged)
 		return true;
 	}
 	waits->pending[next] = waits->pending[--waits->count];
+	awaited__recall(waits->model, &wait);
 	judge(waits, &wait, judged);
 	return true;
 }

@@ -2,6 +2,7 @@
 /* The walk from a wait to its waker's own waits. */
 #include "user/analyze/walk.h"
 
+#include "user/analyze/awaited.h"
 #include "user/analyze/owed.h"
 #include "user/analyze/waiting.h"
 
@@ -20,6 +21,7 @@ static enum cause cause_of(enum waiting waiting, bool owed)
 		return CAUSE_NETWORK;
 	case WAITING_ACCEPT:
 	case WAITING_PAUSE:
+	case WAITING_WORK:
 		return CAUSE_IDLE;
 	case WAITING_URING:
 		return CAUSE_URING;
@@ -163,6 +165,43 @@ static void walk_signal(struct walk *walk, const struct ns_wait *wait, uint64_t 
 		walk_other(walk, wait, until, &wrapper);
 }
 
+void walk__signaller(struct walk *walk, uint32_t tid, uint64_t until, const struct wrapper *wrapper)
+{
+	if (2 * time_waited(walk, tid, until) < until - walk->at)
+		walk__emit(walk, until, CAUSE_IDLE);
+	else
+		walk__thread(walk, tid, until, wrapper);
+}
+
+/*
+ * A kernel thread of io_uring's that had nothing to do: nobody was held up. For who hangs on it
+ * the thread that gave it something to do is the one that was to come.
+ */
+static void walk_work(struct walk *walk, const struct ns_wait *wait, uint64_t until)
+{
+	const struct wrapper message = {.cause = CAUSE_IPC, .idle_stays = true};
+
+	if (walk->depth)
+		walk_other(walk, wait, until, &message);
+	else
+		walk__emit(walk, until, CAUSE_IDLE);
+}
+
+static void walk_unresolved(struct walk *walk, const struct ns_wait *wait, uint64_t until)
+{
+	if (awaited__ended(wait))
+		walk__missing(walk,
+			      "what the io_uring operation waited for: neither its file nor who "
+			      "woke the thread tells");
+	else if (!model__sees(walk->model, NS_FACT_URING_COURSE))
+		walk__missing(walk,
+			      "the io_uring operation that it waited for, which this way of "
+			      "attaching does not show");
+	else
+		walk__missing(walk, "the io_uring operation that it waited for");
+	walk__emit(walk, until, CAUSE_URING);
+}
+
 /*
  * A parent waits as long as its child lives: that the child lives is no stall, and what a child
  * that is a target waits for is told of itself. Where the parent was to answer, it was late.
@@ -224,7 +263,7 @@ static void walk_receive(struct walk *walk, const struct ns_wait *wait, uint64_t
 		walk__roots(walk, wait, until, NULL, CAUSE_IDLE);
 }
 
-static void walk_blocked(struct walk *walk, const struct ns_wait *wait, uint64_t until)
+void walk__slept(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
 	const struct wrapper lock = {.cause = CAUSE_LOCK};
 	const struct wrapper message = {.cause = CAUSE_IPC, .idle_stays = true};
@@ -248,8 +287,10 @@ static void walk_blocked(struct walk *walk, const struct ns_wait *wait, uint64_t
 		walk__emit(walk, until, CAUSE_IDLE);
 		break;
 	case WAITING_URING:
-		walk__missing(walk, "the io_uring operation that it waited for");
-		walk__emit(walk, until, CAUSE_URING);
+		walk_unresolved(walk, wait, until);
+		break;
+	case WAITING_WORK:
+		walk_work(walk, wait, until);
 		break;
 	case WAITING_MUTEX:
 		walk_other(walk, wait, until, &lock);
@@ -282,11 +323,22 @@ static void walk_blocked(struct walk *walk, const struct ns_wait *wait, uint64_t
 	}
 }
 
-void walk__wait(struct walk *walk, const struct ns_wait *wait, uint64_t until)
+static void walk_blocked(struct walk *walk, const struct ns_wait *wait, uint64_t until)
+{
+	if (awaited__ended(wait) && waiting__for_completions(walk->model, wait))
+		walk->ring(walk, wait, until);
+	else
+		walk__slept(walk, wait, until);
+}
+
+void walk__wait(struct walk *walk, const struct ns_wait *told, uint64_t until)
 {
 	bool was_linked = walk->linked;
-	uint64_t woken = wait__woken(wait);
+	uint64_t woken = wait__woken(told);
+	struct ns_wait recalled = *told;
+	const struct ns_wait *wait = &recalled;
 
+	awaited__recall(walk->model, &recalled);
 	walk->linked = link_up(walk, wait, until);
 	walk->visited[walk->visited_count].tid = wait->head.tid;
 	walk->visited[walk->visited_count++].off_ts = wait->off_ts;

@@ -31,6 +31,9 @@ struct walk {
 	/* The way over connections, which leads back to waits: walk_peer.c. */
 	void (*answer)(struct walk *walk, const struct ns_wait *wait, uint64_t until);
 	void (*transit)(struct walk *walk, uint32_t serves, uint64_t until);
+	/* The way over the operations of a ring, which leads back as well: walk_ring.c. */
+	void (*ring)(struct walk *walk, const struct ns_wait *wait, uint64_t until);
+	unsigned chained; /* operations that hang on one another, on the way */
 };
 
 /* The time up to until is this cause's, as the levels above make of it. */
@@ -40,6 +43,14 @@ void walk__emit_root(struct walk *walk, uint64_t until, struct root *root);
 void walk__wait(struct walk *walk, const struct ns_wait *wait, uint64_t until);
 /* The waits of a thread up to until, at a level of their own; between them it ran. */
 void walk__thread(struct walk *walk, uint32_t tid, uint64_t until, const struct wrapper *wrapper);
+/* The same for a thread that was to signal, or whatever the wrapper says: idle, if it was not
+ * waiting itself. */
+void walk__signaller(struct walk *walk, uint32_t tid, uint64_t until,
+		     const struct wrapper *wrapper);
+/* What the wait was for, up to until, without what came before its operation. */
+void walk__slept(struct walk *walk, const struct ns_wait *wait, uint64_t until);
+/* A wait for completions of io_uring whose operation is known. */
+void walk__ring(struct walk *walk, const struct ns_wait *wait, uint64_t until);
 /* More of the request was to come to this end of a connection. */
 void walk__transit(struct walk *walk, uint32_t serves, uint64_t until);
 /* Bytes were to come from the other end of this connection. */

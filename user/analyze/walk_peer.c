@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The walk to the other end of a connection: the way there, its program, the way back. */
 #include "user/analyze/owed.h"
+#include "user/analyze/waiting.h"
 #include "user/analyze/walk.h"
 
 #define UNKNOWN_RTT UINT32_MAX
@@ -49,7 +50,8 @@ static const struct ns_send *answer_of(const struct walk *walk, const struct mod
 	return answer;
 }
 
-/* The only thread of a process that is known to have waited, 0 when there are several. */
+/* The only thread of a process that is known to have waited, 0 when there are several. The
+ * kernel's own for its rings are none of it. */
 static uint32_t only_thread(const struct model *model, uint32_t tgid)
 {
 	const struct model_thread *thread;
@@ -57,7 +59,7 @@ static uint32_t only_thread(const struct model *model, uint32_t tgid)
 	size_t cursor = 0;
 
 	while ((thread = model__next_thread(model, &cursor))) {
-		if (thread->tgid != tgid)
+		if (thread->tgid != tgid || waiting__is_rings(thread->comm))
 			continue;
 		if (tid)
 			return 0;
@@ -72,6 +74,14 @@ struct answerer {
 	uint64_t ts;
 };
 
+/* What a ring's submission thread or worker sent, a thread of the program had asked for. */
+static uint32_t who_asked(const struct walk *walk, uint32_t owner, uint32_t tid, bool by_kernel)
+{
+	uint32_t asked = by_kernel ? only_thread(walk->model, owner) : 0;
+
+	return asked ? asked : tid;
+}
+
 static struct answerer find_answerer(const struct walk *walk, const struct ns_wait *wait,
 				     const struct model_conn *peer, uint64_t until)
 {
@@ -79,17 +89,42 @@ static struct answerer find_answerer(const struct walk *walk, const struct ns_wa
 	const struct ns_send *answer;
 
 	if (owner && wait->waker_tgid == owner && wait->waker_tid)
-		return (struct answerer){wait->waker_tid, until};
+		return (struct answerer){who_asked(walk, owner, wait->waker_tid,
+						   waiting__is_rings(wait->waker_comm)),
+					 until};
 	answer = answer_of(walk, peer, until);
 	if (answer)
-		return (struct answerer){answer->head.tid, answer->head.ts};
+		return (struct answerer){
+			who_asked(walk, owner, answer->head.tid, answer->via == NS_VIA_WORKER),
+			answer->head.ts};
 	return (struct answerer){only_thread(walk->model, owner), until};
+}
+
+/*
+ * Can a request on the connection end it? A thread that sleeps by itself, or waits for another
+ * connection, may have the request already: the send is told when the call is over, and that
+ * may be after the other end has read.
+ */
+static bool ends_by_request(const struct walk *walk, const struct ns_wait *wait, uint32_t serves)
+{
+	switch (waiting__of(walk->model, wait)) {
+	case WAITING_RECEIVE:
+		return !wait->head.conn || wait->head.conn == serves;
+	case WAITING_SLEEP:
+	case WAITING_DISK:
+	case WAITING_CHILD:
+	case WAITING_SEND:
+	case WAITING_CONNECT:
+		return false;
+	default:
+		return true;
+	}
 }
 
 /* The wait of the answering thread in which the request reached it; NULL: it was busy, or
  * that was not seen. */
-static const struct ns_wait *reading_wait(const struct walk *walk, uint32_t tid, uint64_t asked,
-					  uint64_t until)
+static const struct ns_wait *reading_wait(const struct walk *walk, uint32_t tid, uint32_t serves,
+					  uint64_t asked, uint64_t until)
 {
 	const struct model_thread *thread = model__thread(walk->model, tid);
 
@@ -97,7 +132,7 @@ static const struct ns_wait *reading_wait(const struct walk *walk, uint32_t tid,
 		const struct ns_wait *wait = &thread->waits.v[i].wait;
 
 		if (wait->head.ts > walk->at && wait->off_ts < until && wait->off_ts <= asked &&
-		    wait__woken(wait) >= asked)
+		    wait__woken(wait) >= asked && ends_by_request(walk, wait, serves))
 			return wait;
 	}
 	return NULL;
@@ -161,7 +196,7 @@ static void walk_peer(struct walk *walk, const struct ns_wait *wait, uint64_t un
 	program = (struct wrapper){
 		.cause = CAUSE_PEER_APP, .runqueue_stays = true, .serves = peer->number};
 	by = find_answerer(walk, wait, peer, until);
-	reading = reading_wait(walk, by.tid, asked ? asked : walk->at, by.ts);
+	reading = reading_wait(walk, by.tid, peer->number, asked ? asked : walk->at, by.ts);
 	if (reading) {
 		walk__emit(walk, walk__clip(walk, wait__woken(reading), by.ts), CAUSE_NETWORK);
 		walk__emit(walk, walk__clip(walk, reading->head.ts, by.ts), CAUSE_RUNQUEUE);

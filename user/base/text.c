@@ -223,6 +223,17 @@ char *text__percent(char *dst, size_t size, double share)
 	return dst;
 }
 
+char *text__error(char *dst, size_t size, uint32_t error)
+{
+	const char *name = error && error <= INT32_MAX ? strerrorname_np((int)error) : NULL;
+
+	if (name)
+		snprintf(dst, size, "%s", name);
+	else
+		snprintf(dst, size, "error %u", error);
+	return dst;
+}
+
 char *text__address(char *dst, size_t size, uint32_t family, const uint32_t addr[4], uint32_t port)
 {
 	char host[INET6_ADDRSTRLEN];

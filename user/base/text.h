@@ -17,6 +17,7 @@
 #define TEXT_COUNT       32
 #define TEXT_ADDRESS     64
 #define TEXT_PERCENT     16
+#define TEXT_ERROR       24
 
 /*
  * At most max bytes of src, or up to its NUL, made safe to print: what a process
@@ -38,6 +39,8 @@ char *text__bytes(char *dst, size_t size, uint64_t bytes);
 char *text__count(char *dst, size_t size, uint64_t count);
 /* A share of 1: "98.8%" "0.2%" "130%"; "0%" is nothing at all, "<0.1%" a little */
 char *text__percent(char *dst, size_t size, double share);
+/* An error number, positive: "ECANCELED"; "error 4242" for one without a name */
+char *text__error(char *dst, size_t size, uint32_t error);
 /* Network byte order, IPv4 in addr[0]: "127.0.0.1:7000" "[::1]:7000"; "?:7000" for other families
  */
 char *text__address(char *dst, size_t size, uint32_t family, const uint32_t addr[4], uint32_t port);

@@ -57,8 +57,9 @@ static const char *plural(uint64_t count)
 /*
  * Any cause may hide behind a loss, for a stall of one connection is explained by what
  * another, a thread or a process did; a gate is only spared when it is over its budget anyway.
- * Two kinds hide nothing and have no row: NS_LOST_RELEASES, whose stalls are told as inexact (and
- * doubted one by one where that matters), and NS_LOST_SITES, a sample of call sites.
+ * Three kinds have no row: NS_LOST_RELEASES, whose stalls are told as inexact (and
+ * doubted one by one where that matters), NS_LOST_SITES, a sample of call sites, and NS_LOST_RUNS,
+ * nearly all of which are other processes'.
  */
 static const struct {
 	enum ns_lost_kind kind;
@@ -77,6 +78,13 @@ static const struct {
 	{NS_LOST_THREADS, "thread was not watched because the table was full",
 	 "threads were not watched because the table was full",
 	 "make it larger with -C threads.max=65536"},
+	/* What a thread waited for on a ring is not known then. */
+	{NS_LOST_RINGS, "io_uring ring was not watched because the table was full",
+	 "io_uring rings were not watched because the table was full",
+	 "check fewer processes at once, with -p or --comm"},
+	{NS_LOST_OPS, "io_uring operation was not followed because the table was full",
+	 "io_uring operations were not followed because the table was full",
+	 "make it larger with -C uring.max=131072"},
 	/* All of the above. */
 	{NS_LOST_PROCESSES, "process was not watched because the table was full",
 	 "processes were not watched because the table was full",
@@ -84,6 +92,12 @@ static const struct {
 	/* Nobody knows what it was. */
 	{NS_LOST_DAMAGED, "record was damaged", "records were damaged",
 	 "run it again; if it stays, please report it as a fault of netstall"},
+	/* Of one and the same socket, at the same time: rare. */
+	{NS_LOST_TORN, "record was written by two CPUs at a time",
+	 "records were written by two CPUs at a time", "run it again"},
+	/* Two were preempted within the programs that count them. */
+	{NS_LOST_DONE, "io_uring completion was not seen", "io_uring completions were not seen",
+	 "run it again with fewer programs beside it"},
 	/* A connection, thread, process, stack or hold that user space has no room for. */
 	{NS_LOST_KEPT, "record was not kept for want of room",
 	 "records were not kept for want of room",
@@ -284,9 +298,8 @@ static char *ask(const struct outcome *outcome, const struct question *question)
 		[UNSURE_NAGLE] = "may have been nagle-delack",
 		[UNSURE_UNKNOWN] = "may have been of any cause",
 		[UNSURE_ELSEWISE] = "may have been of any cause but the network's",
-		[UNSURE_WARMUP] =
-			"may have begun in the warm-up, for only the first are kept one "
-			"by one",
+		[UNSURE_WARMUP] = ("may have begun in the warm-up, for only the first are kept one "
+				   "by one"),
 	};
 	const struct unsure_stalls *stalls = asked(question);
 	char *first = about_first(outcome->report, stalls->first), *text;

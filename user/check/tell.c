@@ -217,7 +217,7 @@ uint64_t tell__lost(const struct report *report)
 	uint64_t lost = 0;
 
 	for (uint32_t kind = 0; report && kind < NS_LOST_KINDS; kind++)
-		if (kind != NS_LOST_SITES)
+		if (lost__is_event(kind))
 			lost += report->lost[kind];
 	return lost;
 }

@@ -218,6 +218,10 @@ struct btf *caps__probe(struct caps *caps, const char *btf_path)
 	caps->may_load = admin || (have_cap(CAP_BPF) && have_cap(CAP_PERFMON));
 	caps->lockdown = !strcmp(caps__lockdown(), "confidentiality");
 	caps->variants = existing_variants(btf);
+	/* Its data for each CPU: from 7.0 on what runs at tracepoints is guarded by that alone. */
+	caps->preempted =
+		btf__find_by_name_kind(btf, "tracepoint_srcu_srcu_data", BTF_KIND_VAR) > 0;
+	caps->uring = caps__tracepoint_arguments(btf, "io_uring_create") >= 0;
 	if (!caps->may_load)
 		return btf;
 	caps->tracepoints = tracing_attaches(

@@ -22,6 +22,13 @@ struct named_stack {
 	uint32_t id;
 };
 
+/* A process by the kernel's number, and by the one that it has, or had, where we are. */
+struct told_process {
+	uint32_t tgid;
+	uint32_t view;
+	char comm[NS_COMM_LEN]; /* as it was told */
+};
+
 struct enrich {
 	struct enrich_ways ways;
 	struct tasks *tasks;
@@ -30,7 +37,7 @@ struct enrich {
 	struct symbols *symbols;
 	bool same_numbers; /* ours are the kernel's */
 	uint64_t refreshed_ns;
-	uint32_t *told; /* processes, by the kernel's number */
+	struct told_process *told;
 	size_t told_count;
 	struct named_stack stacks[STACK_BUCKETS];
 	uint32_t stack_count;
@@ -91,26 +98,39 @@ static const struct ns_task_entry *find_task(struct enrich *enrich, uint32_t tid
 	return tasks__by_tid(enrich->tasks, tid);
 }
 
-/* What is not in our namespace has no number here: 0. */
-static void translate(struct enrich *enrich, uint32_t *tgid, uint32_t *tid)
-{
-	const struct ns_task_entry *entry;
-
-	if (enrich->same_numbers)
-		return;
-	entry = find_task(enrich, *tid ? *tid : *tgid);
-	*tid = entry && *tid ? entry->view_tid : 0;
-	*tgid = entry ? entry->view_tgid : 0;
-}
-
-static bool already_told(const struct enrich *enrich, uint32_t tgid)
+/* NULL: it was not told. */
+static struct told_process *find_told(const struct enrich *enrich, uint32_t tgid)
 {
 	size_t i;
 
 	for (i = enrich->told_count; i-- > 0;)
-		if (enrich->told[i] == tgid)
-			return true;
-	return false;
+		if (enrich->told[i].tgid == tgid)
+			return &enrich->told[i];
+	return NULL;
+}
+
+/* What is not in our namespace has no number here: 0. A process that has ended keeps the one that
+ * it was told by. */
+static void translate(struct enrich *enrich, uint32_t *tgid, uint32_t *tid)
+{
+	const struct ns_task_entry *entry;
+	const struct told_process *told;
+
+	if (enrich->same_numbers)
+		return;
+	entry = find_task(enrich, *tid ? *tid : *tgid);
+	told = entry ? NULL : find_told(enrich, *tgid);
+	*tid = entry && *tid ? entry->view_tid : 0;
+	*tgid = entry ? entry->view_tgid : told ? told->view : 0;
+}
+
+/* A thread that is named beside that of the head. */
+static void translate_other(struct enrich *enrich, uint32_t *tid)
+{
+	uint32_t tgid = 0;
+
+	if (*tid)
+		translate(enrich, &tgid, tid);
 }
 
 static void send(struct enrich *enrich, const void *record, size_t len)
@@ -128,18 +148,32 @@ static void note_process(struct enrich *enrich, const struct ns_process *process
 		unwinder__note(enrich->unwinder, process->head.tgid);
 }
 
+/* tgid: the kernel's number of it. */
+static void send_process(struct enrich *enrich, uint32_t tgid, struct ns_process *out)
+{
+	struct told_process *told = find_told(enrich, tgid);
+
+	if (out->role & (NS_ROLE_TARGET | NS_ROLE_PEER))
+		out->role &= ~NS_ROLE_CHAIN;
+	if (!told && enrich->told_count < MAX_PROCESSES) {
+		told = &enrich->told[enrich->told_count++];
+		*told = (struct told_process){.tgid = tgid, .view = out->head.tgid};
+	}
+	if (told)
+		memcpy(told->comm, out->comm, sizeof(told->comm));
+	send(enrich, out, sizeof(*out));
+}
+
 static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm, uint64_t ts)
 {
 	struct ns_process out = {.head = {.type = NS_PROCESS, .len = sizeof(out), .ts = ts}};
 	const struct ns_task_entry *entry;
 
-	if (!tgid || already_told(enrich, tgid))
+	if (!tgid || find_told(enrich, tgid))
 		return;
 	out.role = enrich->ways.role(enrich->ways.context, tgid);
 	if (!out.role)
 		return;
-	if (out.role & (NS_ROLE_TARGET | NS_ROLE_PEER))
-		out.role &= ~NS_ROLE_CHAIN;
 	entry = find_task(enrich, tgid);
 	out.head.tgid = enrich->same_numbers ? tgid : entry ? entry->view_tgid : 0;
 	if (!out.head.tgid)
@@ -151,10 +185,23 @@ static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm,
 	} else if (comm) {
 		memcpy(out.comm, comm, sizeof(out.comm));
 	}
-	if (enrich->told_count < MAX_PROCESSES)
-		enrich->told[enrich->told_count++] = tgid;
 	note_process(enrich, &out);
-	send(enrich, &out, sizeof(out));
+	send_process(enrich, tgid, &out);
+}
+
+/* As the kernel side tells it at its end: it may have been too short for us, or have another name
+ * since (exec). */
+static void enrich_process(struct enrich *enrich, const struct ns_process *raw)
+{
+	const struct told_process *told = find_told(enrich, raw->head.tgid);
+	struct ns_process out = *raw;
+
+	if (told && !strncmp(told->comm, raw->comm, sizeof(told->comm)))
+		return;
+	translate(enrich, &out.head.tgid, &out.head.tid);
+	out.head.tid = 0;
+	if (out.head.tgid)
+		send_process(enrich, raw->head.tgid, &out);
 }
 
 void enrich__process(struct enrich *enrich, uint32_t tgid)
@@ -240,7 +287,7 @@ static void tell_waker(struct enrich *enrich, const struct ns_wait *wait)
 	const struct ns_task_entry *waker;
 
 	if (!wait->state || !wait->waker_tid || !wait->waker_stack_id ||
-	    enrich->in_interrupt[wait->waker_stack_id] || already_told(enrich, wait->waker_tgid) ||
+	    enrich->in_interrupt[wait->waker_stack_id] || find_told(enrich, wait->waker_tgid) ||
 	    enrich->ways.role(enrich->ways.context, wait->waker_tgid))
 		return;
 	waker = find_task(enrich, wait->waker_tid);
@@ -272,6 +319,8 @@ static void enrich_wait(struct enrich *enrich, const struct ns_wait_raw *raw)
 	tell_process(enrich, out.head.tgid, out.comm, out.head.ts);
 	translate(enrich, &out.head.tgid, &out.head.tid);
 	translate(enrich, &out.waker_tgid, &out.waker_tid);
+	translate_other(enrich, &out.op_tid);
+	translate_other(enrich, &out.op_by_tid);
 	send(enrich, &out, sizeof(out));
 }
 
@@ -310,7 +359,9 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len)
 	union {
 		struct ns_head head;
 		struct ns_thread_totals thread;
-		unsigned char bytes[sizeof(struct ns_conn_totals)];
+		struct ns_ring ring;
+		struct ns_uring uring;
+		struct ns_uring_totals longest;
 	} out;
 	const struct ns_head *head = record;
 
@@ -326,6 +377,10 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len)
 		enrich_conn(enrich, record);
 		return;
 	}
+	if (len >= sizeof(*head) && head->type == NS_PROCESS && len >= sizeof(struct ns_process)) {
+		enrich_process(enrich, record);
+		return;
+	}
 	if (len < sizeof(*head) || len > sizeof(out)) {
 		send(enrich, record, len);
 		return;
@@ -333,6 +388,12 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len)
 	memcpy(&out, record, len);
 	if (out.head.type == NS_THREAD_TOTALS && len >= sizeof(out.thread))
 		tell_process(enrich, out.head.tgid, out.thread.comm, out.head.ts);
+	else if (out.head.type == NS_RING || out.head.type == NS_URING_TOTALS)
+		tell_process(enrich, out.head.tgid, NULL, out.head.ts);
+	if (out.head.type == NS_RING && len >= sizeof(out.ring))
+		translate_other(enrich, &out.ring.sq_tid);
+	if (out.head.type == NS_URING && len >= sizeof(out.uring))
+		translate_other(enrich, &out.uring.by_tid);
 	translate(enrich, &out.head.tgid, &out.head.tid);
 	send(enrich, &out, len);
 }

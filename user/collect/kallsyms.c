@@ -8,6 +8,8 @@
 
 #include "user/base/xalloc.h"
 
+#define TRACER_FRAMES 8 /* at most so many of a stack's frames are the tracer's own */
+
 struct symbol {
 	uint64_t address;
 	uint32_t name; /* offset into names */
@@ -66,17 +68,29 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
+/* "ffffffff81000000 T _text"; behind a module's, "\t[module]". False: no function. */
+static bool read_symbol(char *line, uint64_t *address, const char **name)
+{
+	char *at;
+
+	*address = strtoull(line, &at, 16);
+	if (!*address || at[0] != ' ' || !at[1] || !strchr("tTwW", at[1]) || at[2] != ' ')
+		return false;
+	*name = at + 3;
+	at[3 + strcspn(*name, "\t\n")] = '\0';
+	return true;
+}
+
+/* All of the some 150,000 lines: sscanf() takes longer for them than the kernel. */
 static void read_symbols(struct kallsyms *kallsyms)
 {
-	char line[512], name[256], type;
-	unsigned long long address;
+	char line[512];
+	const char *name;
+	uint64_t address;
 
-	while (fgets(line, sizeof(line), kallsyms->file)) {
-		if (sscanf(line, "%llx %c %255s", &address, &type, name) != 3 || !address)
-			continue;
-		if (strchr("tTwW", type))
+	while (fgets(line, sizeof(line), kallsyms->file))
+		if (read_symbol(line, &address, &name))
 			add_symbol(kallsyms, address, name);
-	}
 	fclose(kallsyms->file);
 	kallsyms->file = NULL;
 	if (kallsyms->count)
@@ -140,13 +154,31 @@ const char *kallsyms__hidden(struct kallsyms *kallsyms)
 
 /*
  * The tracer's own frames on top of the traced ones. Its compiled code lies behind the kernel's,
- * of which the last symbol is all that a lookup finds.
+ * of which the last symbol is all that a lookup finds; or among modules, where it finds
+ * whatever function stands before it (5.10).
  */
-static int is_bpf_frame(const char *name)
+static bool is_bpf_frame(const char *name)
 {
 	return !strncmp(name, "bpf_", 4) || !strncmp(name, "__bpf_", 6) ||
 	       !strncmp(name, "__traceiter_", 12) || !strncmp(name, "trace_event_raw_event_", 22) ||
 	       !strcmp(name, "_einittext") || !strcmp(name, "_etext");
+}
+
+/* How many frames, from the leaf on, belong to the tracepoint that took the stack. */
+static size_t tracepoint_frames(struct kallsyms *kallsyms, const __u64 *addresses, size_t count)
+{
+	static const char *const leads[] = {"bpf_trace_run", "__bpf_trace_", "__traceiter_"};
+	size_t own = 0;
+
+	for (size_t i = 0; i < count && i < TRACER_FRAMES && addresses[i]; i++) {
+		const char *name = find_name(kallsyms, addresses[i]);
+
+		for (size_t j = 0; j < sizeof(leads) / sizeof(leads[0]); j++) {
+			if (!strncmp(name, leads[j], strlen(leads[j])))
+				own = i + 1;
+		}
+	}
+	return own;
 }
 
 size_t kallsyms__stack(struct kallsyms *kallsyms, const __u64 *addresses, size_t count, char *out,
@@ -155,7 +187,7 @@ size_t kallsyms__stack(struct kallsyms *kallsyms, const __u64 *addresses, size_t
 	size_t used = 0, written = 0, i;
 
 	out[0] = '\0';
-	for (i = 0; i < count && addresses[i]; i++) {
+	for (i = tracepoint_frames(kallsyms, addresses, count); i < count && addresses[i]; i++) {
 		const char *name = find_name(kallsyms, addresses[i]);
 		int length;
 

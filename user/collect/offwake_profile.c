@@ -126,7 +126,7 @@ static void add_shares(struct maker *maker, struct profile_entry *entry, uint32_
 	entry->has_cause = true;
 	count = by_cause__shares(by_cause, id, entry->count, entry->ns, shares);
 	for (i = 0; i < count; i++) {
-		entry->cause = shares[i].cause;
+		entry->cause = by_cause__refine(shares[i].cause, entry->kernel);
 		entry->count = shares[i].count;
 		entry->ns = shares[i].ns;
 		entry->runqueue_ns = i ? 0 : runqueue;

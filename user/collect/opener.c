@@ -21,6 +21,7 @@
 
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
+#include "user/collect/cut_files.h"
 
 struct opener {
 	int socket;
@@ -282,6 +283,7 @@ struct opener *opener__new(void)
 	opener = xcalloc(1, sizeof(*opener));
 	opener->socket = sockets[0];
 	opener->pid = pid;
+	cut_files__survive();
 	return opener;
 }
 
@@ -291,6 +293,10 @@ void opener__free(struct opener *opener)
 		return;
 	close(opener->socket);
 	waitpid(opener->pid, NULL, 0);
+	if (cut_files__seen())
+		log__note(
+			"a program or library was overwritten in place while its names were "
+			"read: some of them may be missing or wrong");
 	free(opener);
 }
 

@@ -12,10 +12,21 @@
 	{                                                                                          \
 		program, HOOK_TRACEPOINT, name, 0, 0                                               \
 	}
+#define TP_OF(program, name, exactly)                                                              \
+	{                                                                                          \
+		program, HOOK_TRACEPOINT, name, 0, exactly                                         \
+	}
 #define FN(program, name)                                                                          \
 	{                                                                                          \
 		program, HOOK_FUNCTION, name, 0, 0                                                 \
 	}
+
+/* Beside what differs: all that Linux 6.1 and later have. */
+#define URING_ALWAYS                                                                               \
+	TP_OF("tp_uring_create", "io_uring_create", 5),                                            \
+		TP("tp_uring_register", "io_uring_register"),                                      \
+		TP_OF("tp_uring_failed", "io_uring_req_failed", 3),                                \
+		TP_OF("tp_uring_overflow", "io_uring_cqe_overflow", 5)
 
 /* Of one fact the earlier variant is preferred. */
 const struct variant plan_variants[] = {
@@ -83,6 +94,44 @@ const struct variant plan_variants[] = {
 	 KPROBE,
 	 true,
 	 {FN("kprobe_read", "tcp_recvmsg"), FN("kretprobe_read", "tcp_recvmsg")}},
+
+	{NS_FACT_URING,
+	 ANY_WAY,
+	 false,
+	 {TP_OF("tp_uring_submit", "io_uring_submit_req", 1),
+	  TP_OF("tp_uring_done", "io_uring_complete", 3), URING_ALWAYS}},
+	{NS_FACT_URING,
+	 ANY_WAY,
+	 false,
+	 {TP_OF("tp_uring_submit", "io_uring_submit_req", 1),
+	  TP_OF("tp_uring_done_7", "io_uring_complete", 7), URING_ALWAYS}},
+	{NS_FACT_URING,
+	 ANY_WAY,
+	 false,
+	 {TP_OF("tp_uring_submit_2", "io_uring_submit_sqe", 2),
+	  TP_OF("tp_uring_done_7", "io_uring_complete", 7), URING_ALWAYS}},
+	{NS_FACT_URING,
+	 ANY_WAY,
+	 false,
+	 {TP_OF("tp_uring_submit_7", "io_uring_submit_sqe", 7),
+	  TP_OF("tp_uring_done_4", "io_uring_complete", 4),
+	  TP_OF("tp_uring_create", "io_uring_create", 5),
+	  TP("tp_uring_register", "io_uring_register")}},
+
+	{NS_FACT_URING_COURSE,
+	 ANY_WAY,
+	 false,
+	 {TP_OF("tp_uring_queue", "io_uring_queue_async_work", 2),
+	  TP_OF("tp_uring_arm", "io_uring_poll_arm", 3),
+	  TP_OF("tp_uring_ready", "io_uring_task_add", 2),
+	  TP_OF("tp_uring_wait", "io_uring_cqring_wait", 2)}},
+	{NS_FACT_URING_COURSE,
+	 ANY_WAY,
+	 false,
+	 {TP_OF("tp_uring_queue_5", "io_uring_queue_async_work", 5),
+	  TP_OF("tp_uring_arm_6", "io_uring_poll_arm", 6),
+	  TP_OF("tp_uring_ready_4", "io_uring_task_add", 4),
+	  TP_OF("tp_uring_wait", "io_uring_cqring_wait", 2)}},
 };
 
 const size_t plan_variant_count = sizeof(plan_variants) / sizeof(plan_variants[0]);
@@ -112,6 +161,10 @@ static const struct {
 	[NS_FACT_READ] = {"reads", "the application's receive calls (with --all)"},
 	[NS_FACT_SENDPAGE] = {"sendfile", "sendfile() and splice() before Linux 6.5"},
 	[NS_FACT_RETRANS] = {"retransmits", "segments sent again, and by which timer"},
+	[NS_FACT_URING] = {"uring", "io_uring operations: what is submitted, what completes"},
+	[NS_FACT_URING_COURSE] = {"uring-course",
+				  "io_uring operations that wait or go to a worker, and who waits "
+				  "for them"},
 	[NS_FACT_NAMES] =
 		{"kernel-names",
 		 "what a thread slept in and who woke it, beyond its system call (ipc, lock, "
@@ -165,6 +218,16 @@ static void add_program(struct plan *plan, const char *program)
 		plan->programs[plan->program_count++] = program;
 }
 
+static bool gives(const struct plan *plan, enum ns_fact fact)
+{
+	size_t i;
+
+	for (i = 0; i < plan_variant_count; i++)
+		if (plan_variants[i].fact == fact && plan->variants & 1ull << i)
+			return true;
+	return false;
+}
+
 static void add_common(const struct plan_request *request, struct plan *plan)
 {
 	static const char *const common[] = {"iter_tasks", "iter_seed", "iter_files",
@@ -173,6 +236,11 @@ static void add_common(const struct plan_request *request, struct plan *plan)
 
 	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
 		add_program(plan, common[i]);
+	if (gives(plan, NS_FACT_URING)) {
+		add_program(plan, "iter_rings");
+		add_program(plan, "iter_ops");
+		add_program(plan, "iter_ring_files");
+	}
 	if (request->by_comm)
 		add_program(plan, "tp_exec");
 	if (request->by_cgroup)
@@ -202,6 +270,8 @@ static bool not_needed(const struct caps *caps, enum ns_fact fact)
 
 	if (fact == NS_FACT_NAMES)
 		return caps->kernel_names;
+	if (fact == NS_FACT_URING || fact == NS_FACT_URING_COURSE)
+		return !caps->uring;
 	if (fact != NS_FACT_SENDPAGE)
 		return false;
 	for (i = 0; i < plan_variant_count; i++)

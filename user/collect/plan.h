@@ -39,7 +39,7 @@ struct hook {
 	int exactly;      /* likewise, and no more */
 };
 
-#define VARIANT_HOOKS 2
+#define VARIANT_HOOKS 6
 
 struct variant {
 	enum ns_fact fact;
@@ -60,10 +60,12 @@ struct caps {
 	bool kprobes;
 	bool perf_paranoid; /* kprobes are refused to us by kernel.perf_event_paranoid alone */
 	bool kernel_names;  /* /proc/kallsyms shows addresses */
+	bool preempted;     /* programs at tracepoints can be, so each needs a spare */
+	bool uring;         /* the kernel has io_uring, whatever its tracepoints are like */
 	uint64_t variants;  /* bit i: all hooks of plan_variants[i] exist */
 };
 
-#define PLAN_PROGRAMS 48
+#define PLAN_PROGRAMS 64
 
 struct plan {
 	bool possible;

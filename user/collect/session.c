@@ -78,6 +78,9 @@ static int on_ring_record(void *context, void *data, size_t size)
 	struct session *session = context;
 	const struct ns_head *head = data;
 
+	/* A slot of a history comes whole, whatever the length of its record. */
+	if (size >= sizeof(*head) && head->len >= sizeof(*head) && head->len < size)
+		size = head->len;
 	if (size >= sizeof(*head) && head->type == NS_EXIT)
 		note_exit(session, head->tgid);
 	enrich__record(session->enrich, data, size);
@@ -132,7 +135,11 @@ static void tear_down(struct session *session)
 	bpf_link__destroy(session->files);
 	bpf_link__destroy(session->seed);
 	bpf_link__destroy(session->conns);
+	bpf_link__destroy(session->rings);
+	bpf_link__destroy(session->ops);
+	bpf_link__destroy(session->ring_files);
 	session->tasks = session->files = session->seed = session->conns = NULL;
+	session->rings = session->ops = session->ring_files = NULL;
 	ring_buffer__free(session->ring);
 	session->ring = NULL;
 	enrich__free(session->enrich);
@@ -255,8 +262,10 @@ int session__attach(struct session *session)
 	if (!session->program_pid)
 		session__seed_threads(session);
 	session__scan_sockets(session, NS_SCAN_TARGETS);
+	session__scan_registered(session, NS_SCAN_TARGETS);
 	session__scan_sockets(session, NS_SCAN_PEERS);
 	session__scan_sockets(session, NS_SCAN_PEERS); /* and what these have opened */
+	session__scan_registered(session, NS_SCAN_PEERS);
 	session->unsure_seen = session->skel->bss->unsure_owners;
 	session->last_scan_ns = clock__now();
 	session->sampled_ns = session->last_scan_ns;
@@ -277,6 +286,7 @@ void session__poll(struct session *session)
 	}
 	ring_buffer__consume(session->ring);
 	session__pace_samples(session, now);
+	session__sweep_uring(session, now);
 }
 
 bool session__targets_gone(const struct session *session)
@@ -321,6 +331,7 @@ void session__finish(struct session *session)
 	detach(session);
 	ring_buffer__consume(session->ring);
 	session__tell_threads(session, out.head.ts);
+	session__tell_uring(session, out.head.ts);
 	session__tell_lost(session, out.head.ts);
 	session->sink(session->context, &out, sizeof(out));
 }

@@ -23,13 +23,15 @@
 #include "user/collect/target.h"
 
 struct session_options {
-	enum way way; /* WAY_AUTO: the best */
-	bool verbose; /* stream every record */
+	enum way way;      /* WAY_AUTO: the best */
+	bool verbose;      /* stream every record */
+	bool uring_events; /* stream every step of io_uring's operations */
 	uint64_t threshold_ns;
 	const char *btf_path;   /* NULL: the running kernel's */
 	unsigned ringbuf_bytes; /* a power of two, 0: default */
 	unsigned max_conns;     /* 0: default */
 	unsigned max_threads;
+	unsigned max_ops;      /* of io_uring under way at a time */
 	unsigned stack_bytes;  /* of a user stack that is copied for the profile, 0: default */
 	struct opener *opener; /* for user stacks; the caller's; NULL: they get no names */
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What a session knows only at its end: the totals of threads, and what was lost. */
+#include <stdio.h>
 #include <string.h>
 
+#include "user/base/clock.h"
 #include "user/collect/session_parts.h"
 
 static void tell_thread(struct session *session, uint32_t tid, const struct ns_thread_state *thread,
@@ -46,16 +48,70 @@ void session__tell_threads(struct session *session, uint64_t now)
 	}
 }
 
+static void tell_lost(struct session *session, uint32_t kind, uint64_t count, uint64_t now)
+{
+	struct ns_lost out = {.head = {.type = NS_LOST, .len = sizeof(out), .ts = now},
+			      .kind = kind,
+			      .count = count};
+
+	if (count)
+		session->sink(session->context, &out, sizeof(out));
+}
+
+/* Runs of a program that the kernel left out; where it does not count them, before 5.12, 0. */
+static uint64_t runs_left_out(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+	int fd = bpf_program__fd(program);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+		return 0;
+	return info.recursion_misses;
+}
+
+/* Of a program with a spare only what neither was run for is lost: at most the fewer of both. */
+static uint64_t lost_runs_of(const struct session *session, const struct bpf_program *program)
+{
+	uint64_t own = runs_left_out(program), of_spare;
+	const struct bpf_program *spare;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_spare", bpf_program__name(program));
+	spare = bpf_object__find_program_by_name(session->skel->obj, name);
+	if (!spare || bpf_program__fd(spare) < 0)
+		return own;
+	of_spare = runs_left_out(spare);
+	return own < of_spare ? own : of_spare;
+}
+
+static uint64_t lost_runs(const struct session *session)
+{
+	struct bpf_program *program;
+	uint64_t count = 0;
+
+	bpf_object__for_each_program(program, session->skel->obj)
+	{
+		if (!strstr(bpf_program__name(program), "_spare"))
+			count += lost_runs_of(session, program);
+	}
+	return count;
+}
+
 void session__tell_lost(struct session *session, uint64_t now)
 {
-	int kind;
+	for (uint32_t kind = 1; kind < NS_LOST_KINDS; kind++) {
+		uint64_t count = session->skel->bss->lost[kind];
 
-	for (kind = 1; kind < NS_LOST_KINDS; kind++) {
-		struct ns_lost out = {.head = {.type = NS_LOST, .len = sizeof(out), .ts = now},
-				      .kind = kind,
-				      .count = session->skel->bss->lost[kind]};
-
-		if (out.count)
-			session->sink(session->context, &out, sizeof(out));
+		if (kind == NS_LOST_RUNS)
+			count += lost_runs(session);
+		tell_lost(session, kind, count, now);
 	}
+}
+
+void session__tell_totals(struct session *session)
+{
+	session__tell_conns(session);
+	ring_buffer__consume(session->ring);
+	session__tell_uring(session, clock__now());
 }

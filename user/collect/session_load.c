@@ -20,6 +20,7 @@ static void configure(struct session *session)
 
 	config->threshold_ns = session->options.threshold_ns;
 	config->verbose = session->options.verbose;
+	config->uring_events = session->options.uring_events || session->options.verbose;
 	config->any_process = target__is_any_process(target);
 	config->follow_children = target__takes_children(target);
 	config->lport = target->lport;
@@ -29,17 +30,32 @@ static void configure(struct session *session)
 	config->hz = caps__hz();
 	skel->bss->slow_exchange_ns = session->options.threshold_ns;
 	config->cpus = libbpf_num_possible_cpus();
+	config->spares = session->caps.preempted;
 	if (target->comm)
 		snprintf(config->comm, sizeof(config->comm), "%s", target->comm);
 	if (!ring)
-		ring = session->options.verbose ? VERBOSE_RINGBUF : QUIET_RINGBUF;
+		ring = config->uring_events ? VERBOSE_RINGBUF : QUIET_RINGBUF;
 	bpf_map__set_max_entries(skel->maps.records, ring);
 	if (session->options.max_conns) {
 		bpf_map__set_max_entries(skel->maps.conns, session->options.max_conns);
 		bpf_map__set_max_entries(skel->maps.tuples, session->options.max_conns);
 	}
+	if (session->options.max_ops)
+		bpf_map__set_max_entries(skel->maps.ops, session->options.max_ops);
 	if (session->options.max_threads)
 		bpf_map__set_max_entries(skel->maps.threads, session->options.max_threads);
+}
+
+/* A spare is loaded beside the program that it is for. */
+static bool is_wanted(const struct session *session, const char *name)
+{
+	const char *spare = strstr(name, "_spare");
+	char of[64];
+
+	if (!spare)
+		return plan__has_program(&session->plan, name);
+	snprintf(of, sizeof(of), "%.*s", (int)(spare - name), name);
+	return session->caps.preempted && plan__has_program(&session->plan, of);
 }
 
 static int load(struct session *session)
@@ -54,9 +70,7 @@ static int load(struct session *session)
 	configure(session);
 	bpf_object__for_each_program(program, session->skel->obj)
 	{
-		const char *name = bpf_program__name(program);
-
-		bpf_program__set_autoload(program, plan__has_program(&session->plan, name));
+		bpf_program__set_autoload(program, is_wanted(session, bpf_program__name(program)));
 	}
 	err = netstall_bpf__load(session->skel);
 	if (err) {

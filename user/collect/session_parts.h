@@ -7,6 +7,7 @@
 #include <bpf/libbpf.h>
 
 #include "bpf/state.h"
+#include "bpf/uring_state.h"
 #include "netstall.skel.h"
 #include "user/collect/caps.h"
 #include "user/collect/enrich.h"
@@ -36,6 +37,9 @@ struct session {
 	struct bpf_link *hooks[PLAN_PROGRAMS];
 	size_t hook_count;
 	struct bpf_link *tasks, *files, *seed, *conns; /* iterators */
+	struct bpf_link *rings, *ops, *ring_files;     /* likewise; NULL without io_uring */
+	uint64_t swept_ns;                             /* when these were looked at last */
+	uint64_t ops_lost_seen;
 	struct enrich *enrich;
 	struct chain_process chain[CHAIN_PROCESSES];
 	size_t chain_count;
@@ -59,9 +63,15 @@ void session__join_chain(void *context, const struct ns_wait *wait,
 int session__make_iterators(struct session *session);
 /* An open iterator over all tasks, or -errno. */
 int session__open_tasks(struct session *session);
+/* Over the keys of io_uring operations that no table needs, or -errno. */
+int session__open_ops(struct session *session);
+/* What io_uring's rings have now, and whether they are still there. */
+void session__look_at_rings(struct session *session);
 /* Threads that sleep since before the attach are taken in. */
 void session__seed_threads(struct session *session);
 void session__scan_sockets(struct session *session, enum ns_scan mode);
+/* Sockets that are registered with a watched ring, which may have no descriptor. */
+void session__scan_registered(struct session *session, enum ns_scan mode);
 /* The totals of all connections, into the ring buffer. */
 void session__tell_conns(struct session *session);
 
@@ -71,5 +81,10 @@ void session__pace_samples(struct session *session, uint64_t now);
 /* session_end.c: what is only known at the end, told to the sink. */
 void session__tell_threads(struct session *session, uint64_t now);
 void session__tell_lost(struct session *session, uint64_t now);
+
+/* session_uring.c: out of the tables with rings that are gone, and their operations. */
+void session__sweep_uring(struct session *session, uint64_t now);
+/* Rings and the counts of their operations as of now, told to the sink. */
+void session__tell_uring(struct session *session, uint64_t now);
 
 #endif

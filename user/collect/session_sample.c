@@ -52,6 +52,7 @@ void session__pace_samples(struct session *session, uint64_t now)
 		next_limit(session->skel->bss->slow_exchange_ns, session->options.threshold_ns,
 			   noted - session->slow_seen, SLOW_PER_S * passed / 1000000000ull);
 	session->skel->bss->exchanges_told = 0;
+	session->skel->bss->uring_told = 0;
 	session->turns_seen = begun;
 	session->slow_seen = noted;
 	session->sampled_ns = now;

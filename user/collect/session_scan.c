@@ -7,13 +7,17 @@
 #include "user/base/log.h"
 #include "user/collect/session_parts.h"
 
+#define REGISTERED_MOST 32768 /* files of a ring: IORING_MAX_FIXED_FILES, io_uring/rsrc.c */
+
 static struct bpf_link *make_iterator(struct session *session, const char *name, int map_fd)
 {
 	union bpf_iter_link_info info = {.map = {.map_fd = map_fd}};
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
 	struct bpf_program *program = bpf_object__find_program_by_name(session->skel->obj, name);
 
-	return program ? bpf_program__attach_iter(program, map_fd ? &opts : NULL) : NULL;
+	if (!program || !bpf_program__autoload(program))
+		return NULL;
+	return bpf_program__attach_iter(program, map_fd ? &opts : NULL);
 }
 
 int session__make_iterators(struct session *session)
@@ -23,6 +27,11 @@ int session__make_iterators(struct session *session)
 	session->files = make_iterator(session, "iter_files", 0);
 	session->conns =
 		make_iterator(session, "iter_conns", bpf_map__fd(session->skel->maps.conns));
+	session->rings =
+		make_iterator(session, "iter_rings", bpf_map__fd(session->skel->maps.rings));
+	session->ops = make_iterator(session, "iter_ops", bpf_map__fd(session->skel->maps.ops));
+	session->ring_files =
+		make_iterator(session, "iter_ring_files", bpf_map__fd(session->skel->maps.rings));
 	if (session->tasks && session->seed && session->files && session->conns)
 		return 0;
 	log__error("BPF iterators do not attach on this kernel (%s): it needs Linux 5.9 or later",
@@ -59,9 +68,37 @@ void session__scan_sockets(struct session *session, enum ns_scan mode)
 	run_iterator(session->files);
 }
 
+/* Registered files of rings: the kernel side looks at a few of each in one run. */
+void session__scan_registered(struct session *session, enum ns_scan mode)
+{
+	struct netstall_bpf__bss *shared = session->skel->bss;
+	uint32_t from;
+
+	if (!session->ring_files || shared->rings_watched <= 0)
+		return;
+	shared->scan_mode = mode;
+	shared->scan_most = 0;
+	for (from = 0; from < REGISTERED_MOST; from += NS_SCAN_FILES) {
+		shared->scan_from = from;
+		run_iterator(session->ring_files);
+		if (shared->scan_most <= from + NS_SCAN_FILES)
+			break;
+	}
+}
+
 int session__open_tasks(struct session *session)
 {
 	return open_iterator(session->tasks);
+}
+
+int session__open_ops(struct session *session)
+{
+	return open_iterator(session->ops);
+}
+
+void session__look_at_rings(struct session *session)
+{
+	run_iterator(session->rings);
 }
 
 void session__seed_threads(struct session *session)
@@ -72,12 +109,6 @@ void session__seed_threads(struct session *session)
 void session__tell_conns(struct session *session)
 {
 	run_iterator(session->conns);
-}
-
-void session__tell_totals(struct session *session)
-{
-	session__tell_conns(session);
-	ring_buffer__consume(session->ring);
 }
 
 /* A listener that several have is of nobody in the table. */

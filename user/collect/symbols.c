@@ -17,8 +17,12 @@
 #define BUCKETS   1024 /* a power of two */
 #define PERFMAPS  64   /* likewise */
 
-/* An address that is not known makes us look again, not more often than this. */
-#define LOOK_AGAIN_NS 100000000ull
+/*
+ * An address that is not known makes us look again, not more often than this: soon at first, when
+ * a program that we began with loads its libraries; later it is generated code, most likely.
+ */
+#define LOOK_AGAIN_NS    10000000ull
+#define LOOK_AGAIN_TIMES 4 /* so often the time until the next look doubles */
 
 /* What one address can come to: functions inlined in one another. */
 #define FRAMES_ROOM 4096
@@ -29,8 +33,9 @@ struct process {
 	struct mapped *mapped;
 	struct perfmap *perfmap;
 	uint64_t looked_ns;
-	bool gone;     /* when it was looked at last */
-	uint64_t used; /* by the count of uses */
+	unsigned looks; /* for an address that was not known */
+	bool gone;      /* when it was looked at last */
+	uint64_t used;  /* by the count of uses */
 };
 
 struct symbols {
@@ -254,8 +259,10 @@ static bool name_frames(struct symbols *symbols, pid_t pid, uint64_t pc, bool re
 	}
 	if (write_name(symbols, process, pc, returns, style, out, FRAMES_ROOM))
 		return true;
-	if (clock__now() - process->looked_ns >= LOOK_AGAIN_NS) {
+	if (clock__now() - process->looked_ns >= LOOK_AGAIN_NS << process->looks) {
 		look(symbols, process);
+		if (process->looks < LOOK_AGAIN_TIMES)
+			process->looks++;
 		if (write_name(symbols, process, pc, returns, style, out, FRAMES_ROOM))
 			return true;
 	}

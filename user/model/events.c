@@ -20,6 +20,7 @@ bool event__fits(uint32_t type)
 	case NS_RECV:
 	case NS_WAIT:
 	case NS_RETRANS:
+	case NS_URING:
 		return true;
 	default:
 		return false;

@@ -19,6 +19,7 @@ union event {
 	struct ns_recv recv;
 	struct ns_wait wait;
 	struct ns_retrans retrans;
+	struct ns_uring uring;
 };
 
 struct events {

@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/model/model.h"
-
+/* How the model learns, record by record. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/base/table.h"
 #include "user/base/xalloc.h"
-
-struct model {
-	struct table *conns;
-	struct table *threads;
-	struct table *processes;
-	struct table *stacks;
-	struct ns_session session;
-	uint64_t lost[NS_LOST_KINDS]; /* as records told */
-	uint64_t refused;             /* what the tables above had no room for */
-	uint32_t closed[MODEL_CLOSED];
-	size_t closed_next;
-};
+#include "user/model/model_parts.h"
 
 struct model *model__new(void)
 {
@@ -27,6 +14,7 @@ struct model *model__new(void)
 	model->threads = table__new(MODEL_THREADS);
 	model->processes = table__new(MODEL_PROCESSES);
 	model->stacks = table__new(MODEL_STACKS);
+	model->rings = table__new(MODEL_RINGS);
 	return model;
 }
 
@@ -46,6 +34,14 @@ static void drop_thread(void *value)
 	free(thread);
 }
 
+static void drop_ring(void *value)
+{
+	struct model_ring *ring = value;
+
+	events__clear(&ring->ops);
+	free(ring);
+}
+
 void model__free(struct model *model)
 {
 	if (!model)
@@ -54,6 +50,7 @@ void model__free(struct model *model)
 	table__free(model->threads, drop_thread);
 	table__free(model->processes, free);
 	table__free(model->stacks, free);
+	table__free(model->rings, drop_ring);
 	free(model);
 }
 
@@ -93,6 +90,17 @@ static struct model_thread *thread_entry(struct model *model, uint32_t tid, uint
 		thread->waits.bound = MODEL_THREAD_WAITS;
 	}
 	return thread;
+}
+
+static struct model_ring *ring_entry(struct model *model, uint32_t number)
+{
+	struct model_ring *ring = entry(model, model->rings, number, sizeof(*ring));
+
+	if (ring && !ring->number) {
+		ring->number = number;
+		ring->ops.bound = MODEL_RING_OPS;
+	}
+	return ring;
 }
 
 /* A later word goes over an earlier one, but not knowing goes over nothing. */
@@ -243,6 +251,27 @@ static void learn_stack(struct model *model, const struct ns_stack *told)
 	model->refused++;
 }
 
+static void learn_ring(struct model *model, const struct ns_ring *told)
+{
+	struct model_ring *ring = ring_entry(model, told->ring);
+
+	if (ring && (!ring->id.head.type || told->head.ts >= ring->id.head.ts))
+		ring->id = *told;
+}
+
+static void learn_operation(struct model *model, const union record *record)
+{
+	struct model_ring *ring = ring_entry(model, record->uring.ring);
+	union event event;
+
+	if (record->head.conn)
+		learn_event(model, record);
+	if (!ring)
+		return;
+	event__from_record(&event, record);
+	events__add(&ring->ops, &event, UINT64_MAX);
+}
+
 void model__feed(struct model *model, const union record *record)
 {
 	switch (record->head.type) {
@@ -281,67 +310,15 @@ void model__feed(struct model *model, const union record *record)
 	case NS_STACK:
 		learn_stack(model, &record->stack);
 		break;
+	case NS_RING:
+		learn_ring(model, &record->ring);
+		break;
+	case NS_URING:
+		learn_operation(model, record);
+		break;
 	default:
 		if (event__fits(record->head.type))
 			learn_event(model, record);
 		break;
 	}
-}
-
-const struct model_conn *model__conn(const struct model *model, uint32_t number)
-{
-	return table__get(model->conns, number);
-}
-
-const struct model_conn *model__next_conn(const struct model *model, size_t *cursor)
-{
-	return table__next(model->conns, cursor);
-}
-
-const struct model_thread *model__thread(const struct model *model, uint32_t tid)
-{
-	return table__get(model->threads, tid);
-}
-
-const struct model_thread *model__next_thread(const struct model *model, size_t *cursor)
-{
-	return table__next(model->threads, cursor);
-}
-
-const struct model_process *model__process(const struct model *model, uint32_t pid)
-{
-	return table__get(model->processes, pid);
-}
-
-const char *model__stack(const struct model *model, uint32_t id)
-{
-	return id ? table__get(model->stacks, id) : NULL;
-}
-
-const struct ns_session *model__session(const struct model *model)
-{
-	return &model->session;
-}
-
-bool model__sees(const struct model *model, enum ns_fact fact)
-{
-	return !(model->session.missing >> fact & 1);
-}
-
-uint64_t model__lost(const struct model *model, uint32_t kind)
-{
-	return model->lost[kind] + (kind == NS_LOST_KEPT ? model->refused : 0);
-}
-
-uint64_t model__lost_events(const struct model *model)
-{
-	return model__lost(model, NS_LOST_RINGBUF) + model__lost(model, NS_LOST_DAMAGED) +
-	       model__lost(model, NS_LOST_KEPT);
-}
-
-bool model__is_target(const struct model *model, uint32_t pid)
-{
-	const struct model_process *process = model__process(model, pid);
-
-	return process && process->role & NS_ROLE_TARGET;
 }

@@ -15,6 +15,8 @@
 #define MODEL_CONN_EVENTS  64  /* recent records kept of a connection */
 #define MODEL_THREAD_WAITS 128 /* recent waits kept of a thread */
 #define MODEL_CLOSED       256 /* closed connections that keep their recent records */
+#define MODEL_RINGS        4096
+#define MODEL_RING_OPS     128 /* recent steps of operations kept of a ring */
 
 struct model_conn {
 	uint32_t number;
@@ -43,6 +45,13 @@ struct model_process {
 	char comm[NS_COMM_LEN];
 };
 
+struct model_ring {
+	uint32_t number;
+	struct ns_ring id; /* head.type 0: only its operations came so far */
+	struct events
+		ops; /* NS_URING of any step; those on a connection are among its events too */
+};
+
 struct model;
 
 struct model *model__new(void);
@@ -55,6 +64,8 @@ const struct model_conn *model__next_conn(const struct model *model, size_t *cur
 const struct model_thread *model__thread(const struct model *model, uint32_t tid);
 const struct model_thread *model__next_thread(const struct model *model, size_t *cursor);
 const struct model_process *model__process(const struct model *model, uint32_t pid);
+const struct model_ring *model__ring(const struct model *model, uint32_t number);
+const struct model_ring *model__next_ring(const struct model *model, size_t *cursor);
 /* Text, leaf first; NULL for 0 and what did not come. Lives as long as the model. */
 const char *model__stack(const struct model *model, uint32_t id);
 

@@ -29,7 +29,7 @@ static const char *read_sign(const struct sign *signs, const char *stack)
 static size_t syscall_of(const char *kernel, const char **name)
 {
 	static const char *const leads[] = {"__x64_sys_", "__arm64_sys_", "__ia32_sys_", "ksys_",
-					    "__sys_"};
+					    "__sys_",     "__do_sys_",    "__se_sys_"};
 
 	for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
 		for (const char *at = kernel; at && *at; at += strcspn(at, ";"), at += *at == ';') {
@@ -62,8 +62,10 @@ static const char *waiting_words(const char *kernel)
 	static const struct sign ipc[] = {
 		{"pipe_read", "data in a pipe"},
 		{"anon_pipe_read", "data in a pipe"},
+		{"pipe_wait_readable", "data in a pipe"},
 		{"pipe_write", "room in a pipe"},
 		{"anon_pipe_write", "room in a pipe"},
+		{"pipe_wait_writable", "room in a pipe"},
 		{"unix_stream_data_wait", "data of a Unix socket"},
 		{"unix_stream_read_generic", "data of a Unix socket"},
 		{"eventfd_read", "an eventfd"},
@@ -74,6 +76,7 @@ static const char *waiting_words(const char *kernel)
 		{"do_futex", "a futex"},
 		{"worker_thread", "work to do"},
 		{"kthread_worker_fn", "work to do"},
+		{"io_wq_submit_work", "what its io_uring operation does"},
 		{NULL, NULL},
 	};
 	static const char *const words[] = {
@@ -90,6 +93,7 @@ static const char *waiting_words(const char *kernel)
 		[WAITING_DISK] = "the disk",
 		[WAITING_SLEEP] = "the time that it asked to sleep",
 		[WAITING_PAUSE] = "a signal",
+		[WAITING_WORK] = "io_uring operations to do",
 	};
 	enum waiting waiting = waiting__by_stack(kernel);
 	const char *found = waiting == WAITING_IPC ? read_sign(ipc, kernel) : NULL;
@@ -121,6 +125,10 @@ static const char *waker_words(const struct profile_hop *hop)
 		{"tcp_delack_timer_handler", "TCP's delayed-ACK timer ran out"},
 		{"tcp_write_timer", "TCP's retransmission timer ran out"},
 		{"tcp_write_timer_handler", "TCP's retransmission timer ran out"},
+		{"io_timeout_fn", "an io_uring timeout ran out"},
+		{"io_cqring_timer_wakeup", "the time limit of its wait ran out"},
+		{"io_cqring_min_timer_wakeup", "the time limit of its wait ran out"},
+		{"io_link_timeout_fn", "the time limit of an io_uring operation ran out"},
 		{NULL, NULL},
 	};
 	static const struct sign others[] = {
@@ -137,6 +145,22 @@ static const char *waker_words(const struct profile_hop *hop)
 		{"rwsem_wake", "gave up a lock of the kernel's"},
 		{"do_exit", "ended"},
 		{"complete_signal", "sent a signal"},
+		{"io_poll_wake", "made ready what an io_uring operation waits for"},
+		/* Of io_uring's own stacks the innermost first: work is passed on while some is
+		   done. */
+		{"io_wqe_enqueue", "gave an io_uring operation to a worker"},
+		{"io_wq_enqueue", "gave an io_uring operation to a worker"},
+		{"io_msg_ring", "sent a message to the ring"},
+		{"io_wq_submit_work", "completed an io_uring operation as a worker"},
+		{"io_wq_worker", "is done with its work for io_uring"},
+		{"io_wqe_worker", "is done with its work for io_uring"},
+		{"io_sq_thread", "completed an io_uring operation as the submission thread"},
+		{"io_submit_sqes", "submitted an io_uring operation that was done at once"},
+		{"tctx_task_work", "completed an io_uring operation"},
+		{"__io_run_local_work", "completed an io_uring operation"},
+		{"__do_sys_io_uring_enter", "submitted io_uring operations"},
+		{"__x64_sys_io_uring_enter", "submitted io_uring operations"},
+		{"__se_sys_io_uring_enter", "submitted io_uring operations"},
 		{NULL, NULL},
 	};
 	static const char *const words[] = {

@@ -78,6 +78,9 @@ static json_t *completeness_of(const struct report *report)
 		[NS_LOST_THREADS] = "threads",   [NS_LOST_PROCESSES] = "processes",
 		[NS_LOST_RELEASES] = "releases", [NS_LOST_DAMAGED] = "damaged",
 		[NS_LOST_KEPT] = "kept",         [NS_LOST_SITES] = "sites",
+		[NS_LOST_RINGS] = "rings",       [NS_LOST_OPS] = "ops",
+		[NS_LOST_TORN] = "torn",         [NS_LOST_DONE] = "completions",
+		[NS_LOST_RUNS] = "runs",
 	};
 	json_t *object = json_object(), *by_kind = json_object(), *missing = json_array();
 	uint64_t lost = 0;
@@ -85,7 +88,7 @@ static json_t *completeness_of(const struct report *report)
 	for (size_t kind = 0; kind < NS_LOST_KINDS; kind++) {
 		if (!kinds[kind] || report->lost[kind] == 0)
 			continue;
-		if (kind != NS_LOST_SITES) /* a sample that was not taken is no event */
+		if (lost__is_event((uint32_t)kind))
 			lost += report->lost[kind];
 		put(by_kind, kinds[kind], json_value__count(report->lost[kind]));
 	}
@@ -264,6 +267,7 @@ json_t *json_value__report(const struct report *report)
 	put(document, "completeness", completeness_of(report));
 	put(document, "threads", threads);
 	put(document, "connections", conns);
+	put(document, "uring", json_value__operations(report));
 	put(document, "stalls", stalls);
 	put(document, "causes", causes);
 	put(document, "waited", json_value__waited(report));

@@ -7,7 +7,6 @@
 #include "user/analyze/sites.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
-#include "user/trace/syscalls.h"
 
 /* Digits that a double keeps: 11 days of ms with six decimals. */
 #define REAL_DIGITS 15
@@ -103,70 +102,6 @@ json_t *json_value__sites(const char *first, const char *second)
 	put(sites, "second_write", json_value__stack(second));
 	put(sites, "places", places);
 	return sites;
-}
-
-static json_t *field_value(const struct report *report, const union record *record,
-			   const struct field *field)
-{
-	const uint32_t *addr;
-	uint32_t family, port;
-	const char *name;
-
-	switch (field->kind) {
-	case FIELD_MS:
-		return json_value__ms(field__number(record, field));
-	case FIELD_TIME:
-		return json_value__time(report, field__number(record, field));
-	case FIELD_ADDRESS:
-		field__address(record, field, &family, &addr, &port);
-		return json_value__address(family, addr, port);
-	case FIELD_STRING:
-		return json_value__name(field__string(record, field), field->size);
-	case FIELD_NAME:
-		name = field__value_name(field, field__number(record, field));
-		return name ? json_string(name)
-			    : json_integer((json_int_t)field__number(record, field));
-	case FIELD_FD:
-		return json_value__number_or_null(field__number(record, field), NS_FD_UNKNOWN);
-	case FIELD_U32:
-	case FIELD_U64:
-	case FIELD_HEX32:
-		break;
-	}
-	return json_integer((json_int_t)field__number(record, field));
-}
-
-static void set_field(json_t *object, const struct report *report, const union record *record,
-		      const struct field *field)
-{
-	bool timed = field->kind == FIELD_MS || field->kind == FIELD_TIME;
-	char key[64];
-
-	/* In JSON a unit stands in the name. */
-	snprintf(key, sizeof(key), "%s%s", field->name, timed ? "_ms" : "");
-	put(object, key, field_value(report, record, field));
-}
-
-void json_value__record(json_t *object, const struct report *report, const union record *record)
-{
-	const struct record_type *type = record_type__by_number(record->head.type);
-	const char *call = NULL;
-
-	put(object, "t_ms", json_value__time(report, record->head.ts));
-	put(object, "event", json_string(type ? type->name : "unknown"));
-	for (const struct field *field = record_head_fields; field->name; field++)
-		set_field(object, report, record, field);
-	for (const struct field *field = type ? type->fields : NULL; field && field->name;
-	     field++) {
-		/* Of the counters by reason only those that count something. */
-		if (record->head.type == NS_CONN_TOTALS && !field__is_set(record, field))
-			continue;
-		set_field(object, report, record, field);
-	}
-	if (record->head.type == NS_WAIT)
-		call = syscall__name(report->session.arch, record->wait.syscall);
-	if (call)
-		put(object, "syscall_name", json_string(call));
 }
 
 void json_value__dump(FILE *out, json_t *document, int indent)

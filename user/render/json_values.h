@@ -45,6 +45,8 @@ json_t *json_value__requests(const struct report_requests *requests);
 json_t *json_value__habit(const struct report_habit *habit);
 /* What the target's threads waited for, by cause, and the longest of it with work owed. */
 json_t *json_value__waited(const struct report *report);
+/* io_uring: the targets' rings, and what they did by them, by opcode. */
+json_t *json_value__operations(const struct report *report);
 json_t *json_value__stall(const struct report *report, const struct stall *stall);
 
 /* netstall.report/1, the whole of it */

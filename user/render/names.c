@@ -5,42 +5,14 @@
 #include <string.h>
 
 #include "user/base/text.h"
+#include "user/trace/record.h"
 #include "user/trace/syscalls.h"
 
 #define SAFE_COMM TEXT_SAFE(NS_COMM_LEN)
 
-static const struct report_thread *find_thread(const struct report *report, uint32_t tid)
-{
-	for (size_t i = 0; i < report->thread_count; i++)
-		if (report->threads[i].tid == tid)
-			return &report->threads[i];
-	return NULL;
-}
-
-/* NULL when nobody knows; a thread of its own name goes before its process. */
-static const char *find_comm(const struct report *report, uint32_t pid, uint32_t tid)
-{
-	const struct report_thread *thread = tid ? find_thread(report, tid) : NULL;
-	const struct report_process *process = pid ? report__process(report, pid) : NULL;
-
-	if (thread && thread->comm[0])
-		return thread->comm;
-	if (process && process->comm[0])
-		return process->comm;
-	for (size_t i = 0; pid && i < report->conn_count; i++) {
-		const struct ns_conn *conn = &report->conns[i].id;
-
-		if (conn->head.tgid == pid && conn->comm[0])
-			return conn->comm;
-	}
-	/* A process that was gone before anybody looked has told its name by its waits. */
-	thread = pid ? find_thread(report, pid) : NULL;
-	return thread && thread->comm[0] ? thread->comm : NULL;
-}
-
 char *name__thread(char *dst, size_t size, const struct report *report, uint32_t pid, uint32_t tid)
 {
-	const char *comm = find_comm(report, pid, tid);
+	const char *comm = report__comm(report, pid, tid);
 	char safe[SAFE_COMM];
 
 	if (tid == 0)
@@ -55,7 +27,7 @@ char *name__thread(char *dst, size_t size, const struct report *report, uint32_t
 
 char *name__process(char *dst, size_t size, const struct report *report, uint32_t pid)
 {
-	const char *comm = find_comm(report, pid, pid);
+	const char *comm = report__comm(report, pid, pid);
 	char safe[SAFE_COMM];
 
 	if (pid == 0)
@@ -81,7 +53,7 @@ static const char *comm_of_end(const struct report *report, const struct report_
 {
 	if (conn->id.comm[0])
 		return conn->id.comm;
-	return find_comm(report, conn->id.head.tgid, 0);
+	return report__comm(report, conn->id.head.tgid, 0);
 }
 
 char *name__end(char *dst, size_t size, const struct report *report, uint32_t number)
@@ -144,4 +116,9 @@ char *name__syscall(char *dst, size_t size, const struct report *report, const s
 	else
 		snprintf(dst, size, "%s", name);
 	return dst;
+}
+
+char *name__operation(char *dst, size_t size, uint32_t opcode)
+{
+	return uring_op__text(dst, size, opcode);
 }

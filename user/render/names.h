@@ -8,7 +8,8 @@
 
 #include "user/analyze/report.h"
 
-#define NAME_SIZE 96
+#define NAME_SIZE      96
+#define NAME_OPERATION 24
 
 /* "client/4242"; "tid 4242" when its comm is not known. */
 char *name__thread(char *dst, size_t size, const struct report *report, uint32_t pid, uint32_t tid);
@@ -35,6 +36,9 @@ char *name__addresses(char *dst, size_t size, const struct ns_conn *conn);
 /* What a thread waits in: "read fd 8", "futex"; "a call not known". */
 char *name__syscall(char *dst, size_t size, const struct report *report,
 		    const struct ns_wait *wait);
+
+/* An operation of io_uring: "RECV"; "OP_99" of a later kernel, "unknown" */
+char *name__operation(char *dst, size_t size, uint32_t opcode);
 
 /* What was lost: "1 record (ring buffer full)", "1,234 records (ring buffer full)" */
 char *name__lost(char *dst, size_t size, uint32_t kind, uint64_t count);

@@ -19,6 +19,13 @@ static const struct {
 	[NS_LOST_DAMAGED] = {"record", "records", "damaged"},
 	[NS_LOST_KEPT] = {"record", "records", "no room to keep them"},
 	[NS_LOST_SITES] = {"call site", "call sites", "a second's budget was used up"},
+	[NS_LOST_RINGS] = {"io_uring ring", "io_uring rings", "table full"},
+	[NS_LOST_OPS] = {"io_uring operation", "io_uring operations", "table full"},
+	[NS_LOST_DONE] = {"io_uring completion", "io_uring completions",
+			  "the kernel did not run netstall's program for them"},
+	[NS_LOST_RUNS] = {"run of netstall's programs", "runs of netstall's programs",
+			  "left out by the kernel, of any process; an event in them is not seen"},
+	[NS_LOST_TORN] = {"record", "records", "written by two CPUs at a time"},
 };
 
 static const struct {
@@ -37,6 +44,9 @@ static const struct {
 	[NS_FACT_READ] = {"read", "the application's reads"},
 	[NS_FACT_SENDPAGE] = {"sendpage", "sendfile and splice"},
 	[NS_FACT_RETRANS] = {"retrans", "segments sent again"},
+	[NS_FACT_URING] = {"uring", "io_uring operations"},
+	[NS_FACT_URING_COURSE] = {"uring-course",
+				  "how io_uring operations went on, and who waits for them"},
 	[NS_FACT_NAMES] =
 		{"kernel-names",
 		 "names of kernel functions (CAP_SYSLOG), so waits but for TCP's are told "

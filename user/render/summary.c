@@ -10,6 +10,7 @@
 #include "user/render/connections.h"
 #include "user/render/grid.h"
 #include "user/render/names.h"
+#include "user/render/operations.h"
 #include "user/render/requests.h"
 #include "user/render/wrap.h"
 
@@ -219,8 +220,7 @@ static void print_habits(FILE *out, const struct report *report, const struct re
 	}
 }
 
-/* Loss never passes silently: a line for each kind, and one for blind spots. Call sites are
- * samples. */
+/* Loss never passes silently: a line for each kind, and one for blind spots. */
 static void print_losses(FILE *out, const struct report *report, const struct render_style *style)
 {
 	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
@@ -228,7 +228,7 @@ static void print_losses(FILE *out, const struct report *report, const struct re
 
 		if (report->lost[kind] > 0)
 			fprintf(out, "%*s%s%s%s  %s\n", INDENT, "", colour__on(style, COLOUR_CAUSE),
-				kind == NS_LOST_SITES ? "SKIPPED" : "LOST",
+				lost__is_event(kind) ? "LOST" : "SKIPPED",
 				colour__off(style, COLOUR_CAUSE),
 				name__lost(what, sizeof(what), kind, report->lost[kind]));
 	}
@@ -271,6 +271,7 @@ void render__summary(FILE *out, const struct report *report, const struct render
 	print_window(out, report, style);
 	print_threads(out, report, style);
 	connections__print(out, report, style);
+	operations__print(out, report, style);
 	print_causes(out, report, style);
 	print_waits(out, report, style);
 	requests__print(out, report, style);

@@ -5,6 +5,7 @@
 
 #include "user/base/xalloc.h"
 #include "user/render/timeline.h"
+#include "user/render/uring_steps.h"
 
 /* A write and its segment are one act when they lie this close together. */
 #define ONE_ACT_NS 1000000ull
@@ -99,40 +100,68 @@ static void add_send(const struct scene *scene, const union record *send, struct
 			 "sent at once, and what was held with it");
 }
 
-static void add_step(struct lines *lines, const struct scene *scene, const union record *step)
+/* What was asked, and what came of it. */
+static size_t describe_operation(const struct scene *scene, const union record *step,
+				 struct words *words)
 {
-	size_t first = lines->count;
+	const struct ns_uring *op = &step->uring;
+	size_t count = 0;
 
+	if (uring_steps__is_told(scene->stall, op))
+		return 0;
+	if (op->step == NS_URING_DONE && op->submit_ts && op->how != NS_URING_INLINE &&
+	    op->shot <= 1)
+		words__uring_submitted(scene, op, &words[count++]);
+	words__record(scene, step, &words[count]);
+	if (!uring_steps__ended_a_wait(scene->stall, op))
+		words[count].aside[0] = '\0'; /* its number would tell nothing here */
+	return count + 1;
+}
+
+/* Returns how many lines it took: at most two. */
+static size_t describe_step(const struct scene *scene, const union record *step,
+			    struct words *words)
+{
 	const struct stall *stall = scene->stall;
-	struct words *words = &lines->words[lines->count];
 
 	switch (step->head.type) {
 	case NS_SEND:
 		add_send(scene, step, words);
-		break;
+		uring_steps__name_send(stall, &step->send, words);
+		return 1;
 	case NS_HOLD:
 		if (has_send_of(stall, step))
-			return;
-		words__record(scene, step, words);
+			return 0;
 		break;
 	case NS_TX:
 		if (is_told(stall, step))
-			return;
-		words__record(scene, step, words);
+			return 0;
+		break;
+	case NS_RECV:
+		if (uring_steps__does_receive(stall, &step->recv))
+			return 0;
 		break;
 	case NS_CALL:
-		return; /* the call sites stand below the time line */
+		return 0; /* the call sites stand below the time line */
+	case NS_URING:
+		return describe_operation(scene, step, words);
 	case NS_WAIT:
 		words__sleep(scene, &step->wait, words);
-		lines->count++;
 		words__wake(scene, &step->wait, words + 1);
-		break;
+		return 2;
 	default:
-		words__record(scene, step, words);
+		break;
 	}
-	lines->count++;
-	for (; first < lines->count; first++)
-		lines->words[first].step = step;
+	words__record(scene, step, words);
+	return 1;
+}
+
+static void add_step(struct lines *lines, const struct scene *scene, const union record *step)
+{
+	size_t end = lines->count + describe_step(scene, step, &lines->words[lines->count]);
+
+	while (lines->count < end)
+		lines->words[lines->count++].step = step;
 }
 
 static bool is_before(const struct words *a, const struct words *b)
@@ -206,6 +235,10 @@ static enum weight weigh(const struct stall *stall, const struct words *words)
 		return stall->fire.head.type ? WEIGHT_PROVES : WEIGHT_HELPS;
 	case NS_DELACK_ARM:
 		return WEIGHT_HELPS;
+	case NS_URING:
+		if (!uring_steps__ended_a_wait(stall, &step->uring))
+			return WEIGHT_AROUND;
+		return stall->held_bytes || stall->retrans.head.type ? WEIGHT_HELPS : WEIGHT_PROVES;
 	case NS_WAIT:
 		if (!is_of_chain(stall, step))
 			return WEIGHT_AROUND;

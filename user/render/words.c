@@ -37,6 +37,11 @@ static const struct {
 	[NS_RETRANS] = {TCP, words__retrans},
 	[NS_CALL] = {THREAD, words__call},
 	[NS_EXCHANGE] = {THREAD, words__exchange},
+	[NS_RING] = {NOBODY, words__ring},
+	[NS_URING] = {THREAD, words__uring},
+	[NS_REAP] = {NOBODY, words__reap},
+	[NS_URING_TOTALS] = {NOBODY, words__uring_totals},
+	[NS_URING_ERROR] = {NOBODY, words__uring_error},
 };
 
 static void name_actor(const struct scene *scene, const struct ns_head *head, enum whose whose,

@@ -24,7 +24,7 @@ struct words {
 	enum colour colour;
 	char actor[NAME_SIZE + 8];
 	char what[NAME_SIZE + 32];
-	char amount[TEXT_BYTES];
+	char amount[72]; /* bytes, or what an operation gave: "-> fd 9" */
 	char note[4 * NAME_SIZE];
 	char aside[256]; /* what somebody who checks the verdict asks next */
 };
@@ -41,6 +41,10 @@ void words__record(const struct scene *scene, const union record *record, struct
 /* A wait as two lines: where it began, and where it ended. */
 void words__sleep(const struct scene *scene, const struct ns_wait *wait, struct words *words);
 void words__wake(const struct scene *scene, const struct ns_wait *wait, struct words *words);
+
+/* A completion as the line of its submission; what happened since is not in it. */
+void words__uring_submitted(const struct scene *scene, const struct ns_uring *done,
+			    struct words *words);
 
 /* The send that the hold came from: the write and its fate in one line. */
 void words__held_send(const struct scene *scene, const union record *send, const union record *hold,

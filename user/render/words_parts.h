@@ -32,5 +32,10 @@ words_fn words__stack;
 words_fn words__retrans;
 words_fn words__call;
 words_fn words__exchange;
+words_fn words__ring;
+words_fn words__uring;
+words_fn words__reap;
+words_fn words__uring_totals;
+words_fn words__uring_error;
 
 #endif

@@ -25,7 +25,8 @@ void words__send(const struct scene *scene, const union record *record, struct w
 	(void)scene;
 	if (send->fd != NS_FD_UNKNOWN)
 		snprintf(fd, sizeof(fd), " fd %u", send->fd);
-	snprintf(words->what, sizeof(words->what), "write%s", fd);
+	snprintf(words->what, sizeof(words->what), "%s%s",
+		 send->via == NS_VIA_CALL ? "write" : "uring send", fd);
 	text__bytes(words->amount, sizeof(words->amount), send->bytes);
 	if (unsent > 0)
 		snprintf(words->note, sizeof(words->note), "%s wait to be sent%s",

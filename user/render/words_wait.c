@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "user/analyze/waiting.h"
+#include "user/render/names_uring.h"
 #include "user/render/words_parts.h"
 
 void words__recv(const struct scene *scene, const union record *record, struct words *words)
@@ -114,13 +115,15 @@ static void describe_off_time(const struct ns_wait *wait, char *dst, size_t size
 static void describe_place(const struct scene *scene, const struct ns_wait *wait, const char *verb,
 			   struct words *words)
 {
-	char call[64];
+	char call[64], ring[24] = "";
 
+	if (wait->ring)
+		snprintf(ring, sizeof(ring), ", ring %u", wait->ring);
 	if (wait->syscall == NS_SYSCALL_NONE)
-		snprintf(words->what, sizeof(words->what), "%s", verb);
+		snprintf(words->what, sizeof(words->what), "%s%s", verb, ring);
 	else
-		snprintf(words->what, sizeof(words->what), "%s in %s", verb,
-			 name__syscall(call, sizeof(call), scene->report, wait));
+		snprintf(words->what, sizeof(words->what), "%s in %s%s", verb,
+			 name__syscall(call, sizeof(call), scene->report, wait), ring);
 }
 
 void words__sleep(const struct scene *scene, const struct ns_wait *wait, struct words *words)
@@ -136,9 +139,21 @@ void words__sleep(const struct scene *scene, const struct ns_wait *wait, struct 
 		snprintf(words->note, sizeof(words->note), "uninterruptible");
 }
 
+/* "; ended by uring RECV fd 7": what its ring had for it. */
+static void describe_operation(const struct ns_wait *wait, char *dst, size_t size)
+{
+	char name[NAME_URING];
+
+	dst[0] = '\0';
+	if (wait->op_known)
+		snprintf(dst, size, "; ended by uring %s",
+			 name__uring_op(name, sizeof(name), wait->op_code, wait->op_fd,
+					wait->op_flags));
+}
+
 void words__wake(const struct scene *scene, const struct ns_wait *wait, struct words *words)
 {
-	char off[96], waker[160];
+	char off[96], waker[160], op[NAME_URING + 24];
 
 	*words = (struct words){.ts = wait->head.ts, .type = NS_WAIT};
 	name__thread(words->actor, sizeof(words->actor), scene->report, wait->head.tgid,
@@ -146,7 +161,9 @@ void words__wake(const struct scene *scene, const struct ns_wait *wait, struct w
 	snprintf(words->what, sizeof(words->what), "runs again");
 	describe_off_time(wait, off, sizeof(off));
 	describe_waker(scene, wait, waker, sizeof(waker));
-	snprintf(words->note, sizeof(words->note), "%s%s", off, wait->state == 0 ? "" : waker);
+	describe_operation(wait, op, sizeof(op));
+	snprintf(words->note, sizeof(words->note), "%s%s%s", off, op,
+		 wait->state == 0 ? "" : waker);
 }
 
 /* Both in one line, for a stream of records. */

@@ -6,6 +6,7 @@
 
 #define AF_INET_WIRE  2
 #define AF_INET6_WIRE 10
+#define OPCODE_MOST   255 /* struct io_uring_sqe has a byte for it */
 
 size_t record__size(uint32_t type)
 {
@@ -69,13 +70,27 @@ static const char *release_damage(const struct ns_release *release)
 	return NULL;
 }
 
+/* Of the one that ended the wait. */
+static const char *operation_damage(const struct ns_wait *wait)
+{
+	if (wait->op_code > OPCODE_MOST)
+		return "its operation is beyond 255 (op_code=)";
+	if (wait->op_file > NS_URING_OTHER)
+		return "its operation's file is beyond the table (op_file=)";
+	if (wait->op_how >= NS_URING_HOWS)
+		return "its operation's how is beyond the table (op_how=)";
+	if (wait->op_submit_ts > wait->head.ts || wait->op_done_ts > wait->head.ts)
+		return "a time of its operation is after its own";
+	return NULL;
+}
+
 static const char *wait_damage(const struct ns_wait *wait)
 {
 	if (!wait->head.tid)
 		return "it names no thread";
 	if (wait->off_ts > wait->head.ts)
 		return "it ended before it began";
-	return NULL;
+	return wait->op_known ? operation_damage(wait) : NULL;
 }
 
 static const char *exchange_damage(const struct ns_exchange *exchange)
@@ -99,10 +114,35 @@ static bool about_a_conn(uint32_t type)
 	case NS_LOST:
 	case NS_STACK:
 	case NS_END:
+	case NS_RING:
+	case NS_URING:
+	case NS_REAP:
+	case NS_URING_TOTALS:
+	case NS_URING_ERROR:
 		return false;
 	default:
 		return true;
 	}
+}
+
+static const char *uring_damage(const struct ns_uring *uring)
+{
+	if (!uring->ring)
+		return "it names no ring (ring=)";
+	if (!uring->step || uring->step > NS_URING_DONE)
+		return "its step is beyond the table";
+	if (uring->opcode > OPCODE_MOST)
+		return "its opcode is beyond 255";
+	if (uring->file > NS_URING_OTHER)
+		return "its file is beyond the table";
+	if (uring->how >= NS_URING_HOWS)
+		return "its how is beyond the table";
+	if (uring->turn > NS_TURN_READ)
+		return "its turn is beyond the table";
+	if (uring->submit_ts > uring->head.ts || uring->queued_ts > uring->head.ts ||
+	    uring->armed_ts > uring->head.ts)
+		return "a time of it is after its own";
+	return NULL;
 }
 
 const char *record__damage(const union record *record)
@@ -140,6 +180,19 @@ const char *record__damage(const union record *record)
 			       : "its kind is beyond the table";
 	case NS_STACK:
 		return record->stack.id ? NULL : "it has no number (id=)";
+	case NS_RING:
+		return record->ring.ring ? NULL : "it names no ring (ring=)";
+	case NS_REAP:
+		return record->reap.ring ? NULL : "it names no ring (ring=)";
+	case NS_URING:
+		return uring_damage(&record->uring);
+	case NS_URING_TOTALS:
+		return record->uring_totals.opcode > OPCODE_MOST ? "its opcode is beyond 255"
+								 : NULL;
+	case NS_URING_ERROR:
+		if (record->uring_error.opcode > OPCODE_MOST)
+			return "its opcode is beyond 255";
+		return record->uring_error.error ? NULL : "it names no error (error=)";
 	default:
 		return NULL;
 	}

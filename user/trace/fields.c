@@ -2,49 +2,22 @@
 /* The records and their fields as tables: a new record is a row, a new field as well. */
 #include <string.h>
 
-#include "user/trace/record.h"
-
-#define FIELD(kind, type, member, name)                                                            \
-	{                                                                                          \
-		name, kind, offsetof(struct type, member), 0, NULL                                 \
-	}
-#define U32(type, member)        FIELD(FIELD_U32, type, member, #member)
-#define U64(type, member)        FIELD(FIELD_U64, type, member, #member)
-#define HEX(type, member)        FIELD(FIELD_HEX32, type, member, #member)
-#define TIME(type, member, name) FIELD(FIELD_TIME, type, member, name)
-#define MS(type, member, name)   FIELD(FIELD_MS, type, member, name)
-#define FD(type, member)         FIELD(FIELD_FD, type, member, #member)
-#define STRING(type, member)                                                                       \
-	{                                                                                          \
-#member, FIELD_STRING, offsetof(struct type, member),                              \
-			sizeof(((struct type *)0)->member), NULL                                   \
-	}
-#define NAME(type, member, values)                                                                 \
-	{                                                                                          \
-#member, FIELD_NAME, offsetof(struct type, member), 0, values                      \
-	}
-#define ADDRESS(type, name, member, port)                                                          \
-	{                                                                                          \
-		name, FIELD_ADDRESS, offsetof(struct type, member), offsetof(struct type, port),   \
-			NULL                                                                       \
-	}
-#define END                                                                                        \
-	{                                                                                          \
-		NULL, FIELD_U32, 0, 0, NULL                                                        \
-	}
+#include "user/trace/fields_parts.h"
 
 static const char *const role_names[] = {"none", "target", "peer", "both",  "4",
 					 "5",    "6",      "7",    "chain", NULL};
-static const char *const origin_names[] = {"unknown", "existed", "connect", "accept", "use", NULL};
+const char *const origin_names[] = {"unknown", "existed", "connect", "accept", "use", NULL};
 static const char *const opener_names[] = {"unknown", "self", "peer", NULL};
 static const char *const basis_names[] = {"state", "xmit", NULL};
 static const char *const begun_names[] = {"send", "partly", "changed", "later", NULL};
 static const char *const retrans_names[] = {"unknown", "rto", "tlp", "fast", "syn", NULL};
 static const char *const conn_basis_names[] = {"none", "written", "fd", NULL};
-static const char *const turn_names[] = {"unknown", "wrote", "read", NULL};
+const char *const turn_names[] = {"unknown", "wrote", "read", NULL};
 static const char *const side_names[] = {"none", "asked", "served", NULL};
-static const char *const lost_names[] = {"none",     "ringbuf", "conns", "threads", "processes",
-					 "releases", "damaged", "kept",  NULL};
+static const char *const lost_names[] = {
+	"none",  "ringbuf", "conns", "threads", "processes",   "releases", "damaged", "kept",
+	"sites", "rings",   "ops",   "torn",    "completions", "runs",     NULL};
+static const char *const via_names[] = {"call", "uring", "worker", NULL};
 static const char *const hold_names[] = {"unknown",     "nagle",  "cork",   "msg-more", "rwnd",
 					 "zero-window", "cwnd",   "pacing", "tsq",      "tso-defer",
 					 "autocork",    "sndbuf", NULL};
@@ -89,13 +62,10 @@ static const struct field conn_fields[] = {
 static const struct field peer_fields[] = {U32(ns_peer, peer), END};
 
 static const struct field send_fields[] = {
-	U32(ns_send, bytes),
-	FD(ns_send, fd),
-	U32(ns_send, write_seq),
-	U32(ns_send, snd_nxt),
-	U32(ns_send, snd_una),
-	HEX(ns_send, msg_flags),
-	END,
+	U32(ns_send, bytes),           FD(ns_send, fd),
+	U32(ns_send, write_seq),       U32(ns_send, snd_nxt),
+	U32(ns_send, snd_una),         HEX(ns_send, msg_flags),
+	NAME(ns_send, via, via_names), END,
 };
 
 static const struct field hold_fields[] = {
@@ -166,6 +136,18 @@ static const struct field wait_fields[] = {
 	NAME(ns_wait, turn, turn_names),
 	U32(ns_wait, srtt_us),
 	U32(ns_wait, min_rtt_us),
+	U32(ns_wait, ring),
+	U32(ns_wait, op_known),
+	OPCODE(ns_wait, op_code),
+	HEX64(ns_wait, op_user_data),
+	TIME(ns_wait, op_submit_ts, "op_submit"),
+	TIME(ns_wait, op_done_ts, "op_done"),
+	FD(ns_wait, op_fd),
+	HEX(ns_wait, op_flags),
+	NAME(ns_wait, op_file, uring_file_names),
+	NAME(ns_wait, op_how, uring_how_names),
+	U32(ns_wait, op_tid),
+	U32(ns_wait, op_by_tid),
 	END,
 };
 
@@ -297,6 +279,11 @@ static const struct record_type types[] = {
 	{NS_RETRANS, "retrans", retrans_fields, sizeof(struct ns_retrans)},
 	{NS_CALL, "call", call_fields, sizeof(struct ns_call)},
 	{NS_EXCHANGE, "exchange", exchange_fields, sizeof(struct ns_exchange)},
+	{NS_RING, "ring", ring_fields, sizeof(struct ns_ring)},
+	{NS_URING, "uring", uring_fields, sizeof(struct ns_uring)},
+	{NS_REAP, "reap", reap_fields, sizeof(struct ns_reap)},
+	{NS_URING_TOTALS, "uring-totals", uring_totals_fields, sizeof(struct ns_uring_totals)},
+	{NS_URING_ERROR, "uring-error", uring_error_fields, sizeof(struct ns_uring_error)},
 };
 
 _Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");
@@ -336,6 +323,7 @@ uint64_t field__number(const union record *record, const struct field *field)
 
 	switch (field->kind) {
 	case FIELD_U64:
+	case FIELD_HEX64:
 	case FIELD_MS:
 	case FIELD_TIME:
 		memcpy(&value, (const char *)record + field->offset, sizeof(value));
@@ -380,4 +368,18 @@ bool field__is_set(const union record *record, const struct field *field)
 	default:
 		return field__number(record, field);
 	}
+}
+
+/* Of an operation that did not end a wait nothing is known, of one that goes on no result. */
+bool field__means_something(const union record *record, const struct field *field)
+{
+	const struct record_type *type = record_type__by_number(record->head.type);
+
+	if (!type)
+		return true;
+	if (type->type == NS_WAIT && !record->wait.op_known)
+		return field->offset < offsetof(struct ns_wait, op_known);
+	if (type->type == NS_URING && record->uring.step != NS_URING_DONE)
+		return field->offset < offsetof(struct ns_uring, result);
+	return true;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "bpf/event.h"
+#include "user/trace/uring_ops.h"
 
 union record {
 	struct ns_head head;
@@ -34,6 +35,11 @@ union record {
 	struct ns_lost lost;
 	struct ns_stack stack;
 	struct ns_end end;
+	struct ns_ring ring;
+	struct ns_uring uring;
+	struct ns_reap reap;
+	struct ns_uring_totals uring_totals;
+	struct ns_uring_error uring_error;
 };
 
 /*
@@ -56,7 +62,11 @@ size_t record__size(uint32_t type);
 enum field_kind {
 	FIELD_U32,
 	FIELD_U64,
+	FIELD_S32, /* u32, two's complement */
 	FIELD_HEX32,
+	FIELD_HEX64,   /* what a program chose: a pointer as often as not */
+	FIELD_ERRNO,   /* u32, by name */
+	FIELD_OPCODE,  /* u32, see uring_op__text() */
 	FIELD_MS,      /* u64 ns, written as ms with six decimals */
 	FIELD_TIME,    /* u64 CLOCK_MONOTONIC ns, written as ms since the session began */
 	FIELD_ADDRESS, /* address and port, see fields.c */
@@ -97,6 +107,15 @@ void field__address(const union record *record, const struct field *field, uint3
 const char *field__value_name(const struct field *field, uint64_t number);
 /* False when it has the value that absence means: zero, empty, an unknown fd. */
 bool field__is_set(const union record *record, const struct field *field);
+/* False for a field that other fields of its record say is not there. */
+bool field__means_something(const union record *record, const struct field *field);
+
+/* Is what a kind of enum ns_lost_kind counts an event of a target's? Else it is a sample that was
+ * not taken, or a run of ours that was left out and may have concerned anybody. */
+static inline bool lost__is_event(uint32_t kind)
+{
+	return kind != NS_LOST_SITES && kind != NS_LOST_RUNS;
+}
 
 /* "nagle", "cork", ... of enum ns_hold_reason; "unknown" beyond the table. */
 const char *hold_reason__name(uint32_t reason);

@@ -12,6 +12,7 @@
 #include "user/base/text.h"
 
 #define WORD_MAX (4 * NS_STACK_TEXT_MAX) /* were all of it written as \xNN */
+#define ERRNOS   4096                    /* MAX_ERRNO, include/linux/err.h */
 
 struct reader {
 	const char *at;
@@ -165,6 +166,45 @@ static bool parse_name(const struct field *field, const char *word, uint64_t *nu
 	return parse_number(word, UINT32_MAX, number);
 }
 
+/* -1 is as good as 4294967295. */
+static bool parse_signed(const char *word, uint64_t *number)
+{
+	if (*word != '-')
+		return parse_number(word, UINT32_MAX, number);
+	if (!parse_number(word + 1, 1ull << 31, number))
+		return false;
+	*number = (uint32_t)(0 - *number);
+	return true;
+}
+
+static bool parse_errno(const char *word, uint64_t *number)
+{
+	char name[TEXT_ERROR];
+
+	for (uint32_t i = 1; i < ERRNOS; i++) {
+		if (!strcmp(text__error(name, sizeof(name), i), word)) {
+			*number = i;
+			return true;
+		}
+	}
+	return parse_number(word, UINT32_MAX, number);
+}
+
+static bool parse_opcode(const char *word, uint64_t *number)
+{
+	char name[URING_OP_TEXT];
+
+	for (uint32_t i = 0; i <= NS_OPCODE_UNKNOWN; i++) {
+		if (!strcmp(uring_op__text(name, sizeof(name), i), word)) {
+			*number = i;
+			return true;
+		}
+	}
+	if (!strncmp(word, "OP_", 3))
+		word += 3;
+	return parse_number(word, UINT32_MAX, number);
+}
+
 /* "127.0.0.1:7000" or "[::1]:7000" */
 static bool parse_address(union record *out, const struct field *field, char *word)
 {
@@ -218,6 +258,7 @@ static bool parse_value(union record *out, const struct field *field, char *word
 		memcpy((char *)out + field->offset, &number, sizeof(number));
 		return true;
 	case FIELD_U64:
+	case FIELD_HEX64:
 		if (!parse_number(word, UINT64_MAX, &number))
 			return false;
 		memcpy((char *)out + field->offset, &number, sizeof(number));
@@ -230,6 +271,18 @@ static bool parse_value(union record *out, const struct field *field, char *word
 		if (!strcmp(word, "-"))
 			number = NS_FD_UNKNOWN;
 		else if (!parse_number(word, UINT32_MAX, &number))
+			return false;
+		break;
+	case FIELD_S32:
+		if (!parse_signed(word, &number))
+			return false;
+		break;
+	case FIELD_ERRNO:
+		if (!parse_errno(word, &number))
+			return false;
+		break;
+	case FIELD_OPCODE:
+		if (!parse_opcode(word, &number))
 			return false;
 		break;
 	case FIELD_U32:

@@ -49,10 +49,11 @@ static void print_ms(FILE *out, uint64_t ns, uint64_t origin_ns)
 static void print_field(FILE *out, const union record *record, const struct field *field,
 			uint64_t origin_ns)
 {
+	char word[URING_OP_TEXT > TEXT_ERROR ? URING_OP_TEXT : TEXT_ERROR];
 	uint64_t number = 0;
 	const char *name;
 
-	if (!field__is_set(record, field))
+	if (!field__is_set(record, field) || !field__means_something(record, field))
 		return;
 	fprintf(out, " %s=", field->name);
 	if (field->kind != FIELD_STRING && field->kind != FIELD_ADDRESS)
@@ -70,7 +71,21 @@ static void print_field(FILE *out, const union record *record, const struct fiel
 	case FIELD_TIME:
 		print_ms(out, number, origin_ns);
 		break;
+	case FIELD_S32:
+		fprintf(out, "%d", (int)(uint32_t)number);
+		break;
+	case FIELD_ERRNO:
+		text__error(word, sizeof(word), (uint32_t)number);
+		if (strchr(word, ' ')) /* it has no name */
+			fprintf(out, "%llu", (unsigned long long)number);
+		else
+			fputs(word, out);
+		break;
+	case FIELD_OPCODE:
+		fputs(uring_op__text(word, sizeof(word), (uint32_t)number), out);
+		break;
 	case FIELD_HEX32:
+	case FIELD_HEX64:
 		fprintf(out, "0x%llx", (unsigned long long)number);
 		break;
 	case FIELD_NAME:

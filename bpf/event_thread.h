@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The part of the wire contract that threads have: what they waited for, and how long. All that
+ * event.h says of records holds here as well; it includes this file.
+ */
+#ifndef NETSTALL_EVENT_THREAD_H
+#define NETSTALL_EVENT_THREAD_H
+
+#define NS_STACK_MAX 24 /* kernel frames kept of one stack */
+
+/* How ns_wait.head.conn is known. */
+enum ns_conn_basis {
+	NS_CONN_NONE = 0,
+	NS_CONN_WRITTEN = 1, /* the thread wrote on it since its sleep before */
+	NS_CONN_FD = 2,      /* the system call that it sleeps in names its descriptor */
+};
+
+/* What the connection's owner had done on it last when the thread went to sleep. */
+enum ns_turn {
+	NS_TURN_UNKNOWN = 0,
+	NS_TURN_WROTE = 1, /* so the other end has the next move */
+	NS_TURN_READ = 2,  /* so this end has */
+};
+
+/*
+ * head.ts: back on the CPU. head.conn: the connection that it waited for, as conn_basis says. It
+ * can have ended by then, which ended the wait: turn and times are unknown then.
+ */
+struct ns_wait {
+	struct ns_head head;
+	__u64 off_ts;
+	__u64 wake_ts; /* made runnable; 0: no wake was seen */
+	__u32 state;   /* task state when it left: 0 runnable (preempted) 1 S 2 D 4 stopped */
+	__u32 syscall; /* number, NS_SYSCALL_NONE in user mode or not known */
+	__u32 arg0;    /* first argument, a file descriptor for most */
+	__u32 waker_tgid;
+	__u32 waker_tid;      /* the thread that was current when the wake came */
+	__u32 stack_id;       /* of the sleeper: NS_STACK, 0 none */
+	__u32 waker_stack_id; /* 0 too when the wake came within threshold / 8 of off_ts */
+	__u32 arg1;           /* futex operation, number of descriptors of poll() */
+	char comm[NS_COMM_LEN];
+	char waker_comm[NS_COMM_LEN];
+	__u32 arg2; /* time-out in ms of poll() and epoll_wait(); NS_TIMEOUT_NEVER; 0 not known */
+	__u32 conn_basis; /* enum ns_conn_basis */
+	__u32 turn;       /* enum ns_turn, of head.conn */
+	__u32 srtt_us;    /* of head.conn at the end of the wait, 0 unknown */
+	__u32 min_rtt_us;
+	__u32 ring; /* the io_uring ring that it waited on, by number; 0 none */
+	/*
+	 * The operation that ended it, as far as its end came from a ring: by becoming ready, or
+	 * by its completion. head.conn is that operation's connection then, if it has one. Of a
+	 * worker thread (ring 0, no system call) it is the operation that it was at.
+	 */
+	__u32 op_known; /* 0: none; the fields below mean nothing */
+	__u32 op_code;  /* IORING_OP_* */
+	__u64 op_user_data;
+	__u64 op_submit_ts; /* 0: not seen */
+	__u64 op_done_ts;   /* of the completion that woke the thread; 0: it completes after that */
+	__u32 op_fd;
+	__u32 op_flags;  /* NS_SQE_* */
+	__u32 op_file;   /* enum ns_uring_file */
+	__u32 op_how;    /* enum ns_uring_how, as far as it got */
+	__u32 op_tid;    /* who submitted it, 0 not known */
+	__u32 op_by_tid; /* who completed it, or was current when it became ready */
+};
+
+#define NS_SYSCALL_NONE  0xffffffffu
+#define NS_TIMEOUT_NEVER 0xffffffffu /* any negative one means the same */
+
+/* NS_WAIT as the kernel side writes it; the collector turns addresses into ids. */
+struct ns_wait_raw {
+	struct ns_wait wait;
+	__u64 stack[NS_STACK_MAX]; /* 0 ends it */
+	__u64 waker_stack[NS_STACK_MAX];
+};
+
+struct ns_thread_totals {
+	struct ns_head head;
+	__u64 on_cpu_ns;
+	__u64 blocked_ns;
+	__u64 runqueue_ns;
+	__u32 voluntary; /* switches */
+	__u32 involuntary;
+	char comm[NS_COMM_LEN];
+	__u32 migrations; /* switched in on another CPU than before */
+	__u32 wakes;      /* sleeps that ended */
+	/*
+	 * Of these: it had slept in a call that waits to read (read, recv, poll, select, epoll),
+	 * and slept in such a call again without having read or written a byte in between.
+	 * Not counted where reading cannot be told: recv() on other sockets than TCP.
+	 */
+	__u32 empty_wakes;
+	__u32 pad;
+};
+
+NS_ASSERT_SIZE(ns_wait, 192);
+NS_ASSERT_OFFSET(ns_wait, state, 48);
+NS_ASSERT_OFFSET(ns_wait, comm, 80);
+NS_ASSERT_OFFSET(ns_wait, arg2, 112);
+NS_ASSERT_SIZE(ns_wait_raw, 576);
+NS_ASSERT_SIZE(ns_thread_totals, 96);
+
+#endif

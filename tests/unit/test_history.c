@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The kernel side's history of a socket, as it is compiled for the kernel, under hands that write
+ * while it is told: step by step, and by threads that race.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bpf/state.h"
+
+/* ---- what the kernel gives, as far as bpf/history.bpf.h asks for it ---- */
+
+#undef __always_inline
+#define __always_inline  inline __attribute__((always_inline))
+#define __noinline       __attribute__((noinline, unused))
+#define barrier()        __asm__ volatile("" ::: "memory")
+#define barrier_var(var) __asm__ volatile("" : "+r"(var))
+#define BPF_RB_NO_WAKEUP 1
+#define BYTES            sizeof(((struct ns_slot *)0)->words)
+#define TOLD_MOST        64
+
+static struct ns_config settings;
+static int records, conns;
+static __thread uint32_t this_cpu;
+static uint64_t lost[NS_LOST_KINDS];
+
+/* What left, and what happens while a record is copied. */
+static char told[TOLD_MOST][BYTES];
+static size_t told_count;
+static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
+static __thread char reserved[BYTES] __attribute__((aligned(8)));
+static void (*while_copied)(void);
+static void (*on_told)(const void *record);
+
+static void count_lost(uint32_t kind)
+{
+	__sync_fetch_and_add(&lost[kind], 1);
+}
+
+static uint64_t bpf_get_current_pid_tgid(void)
+{
+	return 42ull << 32 | 43;
+}
+
+static uint32_t bpf_get_smp_processor_id(void)
+{
+	return this_cpu;
+}
+
+static struct ns_conn_state watched;
+
+static void *bpf_map_lookup_elem(void *map, const void *key)
+{
+	(void)map;
+	(void)key;
+	return &watched;
+}
+
+static void *bpf_ringbuf_reserve(void *ring, uint64_t size, uint64_t flags)
+{
+	(void)ring;
+	(void)flags;
+	assert_true(size <= BYTES);
+	return reserved;
+}
+
+static void bpf_ringbuf_submit(void *record, uint64_t flags)
+{
+	(void)flags;
+	pthread_mutex_lock(&telling);
+	memcpy(told[told_count++ % TOLD_MOST], record, BYTES);
+	if (on_told)
+		on_told(record);
+	pthread_mutex_unlock(&telling);
+}
+
+static void bpf_ringbuf_discard(void *record, uint64_t flags)
+{
+	(void)record;
+	(void)flags;
+}
+
+static int bpf_ringbuf_output(void *ring, void *data, uint64_t size, uint64_t flags)
+{
+	memcpy(bpf_ringbuf_reserve(ring, size, flags), data, size);
+	bpf_ringbuf_submit(reserved, flags);
+	return 0;
+}
+
+/* The copy itself is where others get in. */
+static void *copy(void *dst, const void *src, size_t size)
+{
+	if (while_copied)
+		while_copied();
+	return memcpy(dst, src, size);
+}
+
+#define __builtin_memcpy copy
+/* Global, and of no header. */
+int history_tell(__u64 key, __u32 turn, __u32 last);
+int history_flush_of(__u64 key);
+#include "bpf/emit.bpf.h"
+#include "bpf/history.bpf.h"
+#undef __builtin_memcpy
+
+/* ---- step by step ---- */
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&watched, 0, sizeof(watched));
+	memset(lost, 0, sizeof(lost));
+	settings.verbose = 0;
+	told_count = 0;
+	while_copied = NULL;
+	on_told = NULL;
+	this_cpu = 0;
+	return 0;
+}
+
+/* All of its bytes tell which it is. */
+static void fill(struct ns_segment *out, uint32_t number)
+{
+	out->seq = number;
+	out->end = number;
+	out->ack = number;
+	out->flags = number;
+	memset(out->comm, (int)(number & 0xff), sizeof(out->comm));
+}
+
+static void write_record(uint32_t number)
+{
+	struct ns_segment *out = history_slot(&watched, NS_TX, sizeof(*out), number);
+
+	barrier(); /* others see what is written so far */
+	fill(out, number);
+	history_commit(&watched, out, sizeof(*out));
+}
+
+static const struct ns_segment *told_segment(size_t i)
+{
+	return (const struct ns_segment *)told[i];
+}
+
+static void test_all_in_order(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 20; i++)
+		write_record(i);
+	history_flush(&watched);
+	/* The oldest made room. */
+	assert_int_equal(told_count, NS_HISTORY);
+	for (uint32_t i = 0; i < NS_HISTORY; i++) {
+		assert_int_equal(told_segment(i)->seq, 20 - NS_HISTORY + i);
+		assert_int_equal(told_segment(i)->head.len, sizeof(struct ns_segment));
+		assert_int_equal(told_segment(i)->head.tid, 43);
+	}
+	/* Nothing twice. */
+	write_record(20);
+	history_flush(&watched);
+	history_flush(&watched);
+	assert_int_equal(told_count, NS_HISTORY + 1);
+	assert_int_equal(lost[NS_LOST_TORN], 0);
+}
+
+/* What this flush interrupts will not be finished in its time: the others are told, and then it, by
+ * who writes it. */
+static void test_an_unfinished_one_is_told_by_its_writer(void **state)
+{
+	struct ns_segment *out;
+
+	(void)state;
+	write_record(1);
+	out = history_slot(&watched, NS_TX, sizeof(*out), 2);
+	this_cpu = 1;
+	write_record(3);
+	history_flush(&watched);
+	assert_int_equal(told_count, 2);
+	assert_int_equal(told_segment(0)->seq, 1);
+	assert_int_equal(told_segment(1)->seq, 3);
+	this_cpu = 0;
+	fill(out, 2);
+	history_commit(&watched, out, sizeof(*out));
+	assert_int_equal(told_count, 3);
+	assert_int_equal(told_segment(2)->seq, 2);
+	/* Once, and it harms nothing that comes after it. */
+	write_record(4);
+	history_flush(&watched);
+	assert_int_equal(told_count, 4);
+	assert_int_equal(told_segment(3)->seq, 4);
+	assert_int_equal(lost[NS_LOST_TORN], 0);
+}
+
+/* Its turn is taken, but its writer has not begun when it is wanted. */
+static void test_one_not_begun_is_told_by_its_writer(void **state)
+{
+	struct ns_segment *out;
+
+	(void)state;
+	watched.history_next++;
+	history_flush(&watched);
+	assert_int_equal(told_count, 0);
+	watched.history_next--;
+	out = history_slot(&watched, NS_TX, sizeof(*out), 7);
+	fill(out, 7);
+	history_commit(&watched, out, sizeof(*out));
+	assert_int_equal(told_count, 1);
+	assert_int_equal(told_segment(0)->seq, 7);
+	assert_int_equal(lost[NS_LOST_TORN], 0);
+}
+
+/* Two CPUs take the same turn, and first is done first. Wanted: when one has begun. */
+static void write_at_once(uint32_t first, bool wanted)
+{
+	struct ns_segment *out[2];
+
+	out[0] = history_slot(&watched, NS_TX, sizeof(*out[0]), 1);
+	if (wanted)
+		history_flush(&watched);
+	watched.history_next--;
+	this_cpu = 1;
+	out[1] = history_slot(&watched, NS_RX, sizeof(*out[1]), 2);
+	fill(out[0], 1);
+	fill(out[1], 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		this_cpu = i ? !first : first;
+		history_commit(&watched, out[this_cpu], sizeof(*out[0]));
+	}
+}
+
+/* Nobody's, and counted once. */
+static void test_a_wanted_one_that_is_mixed(void **state)
+{
+	(void)state;
+	for (uint32_t first = 0; first < 2; first++) {
+		setup(NULL);
+		write_at_once(first, true);
+		history_flush(&watched);
+		assert_int_equal(told_count, 0);
+		assert_int_equal(lost[NS_LOST_TORN], 1);
+	}
+}
+
+static struct ns_segment *unfinished;
+
+static void finish(void)
+{
+	if (unfinished) {
+		fill(unfinished, 2);
+		history_commit(&watched, unfinished, sizeof(*unfinished));
+	}
+	unfinished = NULL;
+}
+
+/* Another CPU was writing it when its turn came, and is done when the rest is told. */
+static void test_a_late_one_is_told(void **state)
+{
+	(void)state;
+	unfinished = history_slot(&watched, NS_TX, sizeof(*unfinished), 2);
+	write_record(3);
+	while_copied = finish;
+	history_flush(&watched);
+	assert_int_equal(told_count, 2);
+	assert_int_equal(told_segment(0)->seq, 3);
+	assert_int_equal(told_segment(1)->seq, 2);
+	assert_int_equal(lost[NS_LOST_TORN], 0);
+}
+
+static void begin_next(void)
+{
+	while_copied = NULL;
+	this_cpu = 1;
+	unfinished = history_slot(&watched, NS_RX, sizeof(*unfinished), 99);
+	fill(unfinished, 99);
+	this_cpu = 0;
+}
+
+/* The oldest is overwritten while it is copied: it is too old, and not told in pieces. */
+static void test_an_overwritten_one_is_old(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < NS_HISTORY; i++)
+		write_record(i);
+	while_copied = begin_next;
+	history_flush(&watched);
+	assert_int_equal(told_count, NS_HISTORY - 1);
+	assert_int_equal(told_segment(0)->seq, 1);
+	assert_int_equal(lost[NS_LOST_TORN], 0);
+	/* What had taken its place is told next. */
+	this_cpu = 1;
+	history_commit(&watched, unfinished, sizeof(*unfinished));
+	history_flush(&watched);
+	assert_int_equal(told_count, NS_HISTORY);
+	assert_int_equal(told_segment(NS_HISTORY - 1)->seq, 99);
+}
+
+static void test_a_mixed_one_is_counted(void **state)
+{
+	(void)state;
+	for (uint32_t first = 0; first < 2; first++) {
+		setup(NULL);
+		write_at_once(first, false);
+		write_record(3);
+		history_flush(&watched);
+		assert_int_equal(told_count, 1);
+		assert_int_equal(told_segment(0)->seq, 3);
+		assert_int_equal(lost[NS_LOST_TORN], 1);
+	}
+}
+
+static void test_all_at_once_with_all(void **state)
+{
+	(void)state;
+	settings.verbose = 1;
+	write_record(1);
+	assert_int_equal(told_count, 1);
+	history_flush(&watched);
+	assert_int_equal(told_count, 1);
+}
+
+/* ---- a race ---- */
+
+#define ROUNDS 300000
+
+static uint64_t torn_told, told_again;
+static uint8_t times_told[ROUNDS];
+static volatile bool done;
+
+static void look(const void *record)
+{
+	const struct ns_segment *segment = record;
+	char comm[NS_COMM_LEN];
+
+	memset(comm, (int)(segment->seq & 0xff), sizeof(comm));
+	if (segment->head.ts != segment->seq || segment->end != segment->seq ||
+	    segment->ack != segment->seq || segment->flags != segment->seq ||
+	    memcmp(comm, segment->comm, sizeof(comm)) || segment->seq >= ROUNDS)
+		torn_told++;
+	else if (times_told[segment->seq]++)
+		told_again++;
+}
+
+static void *write_many(void *argument)
+{
+	(void)argument;
+	this_cpu = 1;
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		write_record(i);
+		if (!(i & 1023)) /* the reader's turn, where there is one CPU */
+			sched_yield();
+	}
+	done = true;
+	return NULL;
+}
+
+/* One CPU writes, the other flushes: whatever is told is whole, and hardly anything is told twice.
+ */
+static void test_a_race(void **state)
+{
+	pthread_t writer;
+
+	(void)state;
+	on_told = look;
+	done = false;
+	torn_told = 0;
+	told_again = 0;
+	assert_int_equal(pthread_create(&writer, NULL, write_many, NULL), 0);
+	while (!done)
+		history_flush(&watched);
+	pthread_join(writer, NULL);
+	history_flush(&watched);
+	assert_true(told_count > 0);
+	assert_int_equal(torn_told, 0);
+	assert_int_equal(lost[NS_LOST_TORN], 0);
+	assert_true(told_again < ROUNDS / 1000);
+	assert_int_equal(told_segment((told_count - 1) % TOLD_MOST)->seq, ROUNDS - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_all_in_order, setup),
+		cmocka_unit_test_setup(test_an_unfinished_one_is_told_by_its_writer, setup),
+		cmocka_unit_test_setup(test_one_not_begun_is_told_by_its_writer, setup),
+		cmocka_unit_test_setup(test_a_wanted_one_that_is_mixed, setup),
+		cmocka_unit_test_setup(test_a_late_one_is_told, setup),
+		cmocka_unit_test_setup(test_an_overwritten_one_is_old, setup),
+		cmocka_unit_test_setup(test_a_mixed_one_is_counted, setup),
+		cmocka_unit_test_setup(test_all_at_once_with_all, setup),
+		cmocka_unit_test_setup(test_a_race, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

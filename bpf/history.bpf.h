@@ -161,15 +161,41 @@ static __always_inline void history_commit(struct ns_conn_state *conn, void *rec
 		conn->history_flushed = conn->history_next;
 }
 
-/* The first record of the hold that goes on, which the history may have lost. */
-static __always_inline void tell_hold_first(struct ns_conn_state *conn)
+/* A copy of what is in a slot of the history, under the same turn. */
+static __always_inline void keep_look(struct ns_conn_state *conn, const struct ns_slot *slot,
+				      __u32 cpu)
 {
-	struct ns_slot *first = &conn->hold_first;
+	__u32 before = conn->hold_kept++;
+	__u32 at = before ? before & (NS_HOLD_LAST - 1) : NS_HOLD_LAST;
+	struct ns_slot *kept = &conn->hold_looks[at];
 
-	/* If it is being written, that hold has only begun. */
-	if (stream_marked(&first->mark, first->mark.turn, first->words, sizeof(first->words)) ==
-	    NS_SLOT_WHOLE)
-		conn->hold_kept = 0;
+	mark__begin(&kept->mark, slot->mark.turn, cpu);
+	__builtin_memcpy(kept->words, slot->words, sizeof(kept->words));
+	mark__end(&kept->mark, cpu);
+}
+
+/*
+ * What the history has lost meanwhile of the hold that goes on: why it began, and how the reason
+ * changed. Whatever is being written is younger than that. Global, as history_tell() is.
+ */
+__noinline int hold_tell(__u64 key)
+{
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	__u32 first, turn, i;
+	struct ns_slot *kept;
+
+	if (!conn)
+		return 0;
+	first = conn->hold_looks[NS_HOLD_LAST].mark.turn;
+	for (i = 0; i <= NS_HOLD_LAST; i++) {
+		kept = &conn->hold_looks[i];
+		turn = kept->mark.turn;
+		/* Before the first: of an earlier hold. */
+		if ((__s32)(turn - first) >= 0 && conn->history_next - turn >= NS_HISTORY)
+			tell_marked(&kept->mark, turn, kept->words, sizeof(kept->words), false);
+	}
+	conn->hold_kept = 0;
+	return 0;
 }
 
 /*
@@ -198,7 +224,7 @@ __noinline int history_flush_of(__u64 key)
 	if (!conn)
 		return 0;
 	if (conn->hold_ts && conn->hold_kept)
-		tell_hold_first(conn);
+		hold_tell(key);
 	end = conn->history_next;
 	count = end - conn->history_flushed;
 	if (count > NS_HISTORY)

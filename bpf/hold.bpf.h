@@ -80,7 +80,6 @@ static __always_inline void count_hold(struct ns_conn_state *conn, __u32 reason)
 static __always_inline void tell_hold(struct ns_conn_state *conn, __u64 ts)
 {
 	struct ns_hold *look = (struct ns_hold *)&conn->hold_look, *out;
-	struct ns_slot *kept = &conn->hold_first;
 
 	out = history_slot(conn, NS_HOLD, sizeof(*out), ts);
 	out->head.tgid = conn->hold_tgid;
@@ -88,12 +87,8 @@ static __always_inline void tell_hold(struct ns_conn_state *conn, __u64 ts)
 	__builtin_memcpy(&out->reason, &look->reason, sizeof(*out) - sizeof(out->head));
 	conn->hold_reason = out->reason;
 	conn->hold_pending = 0;
-	if (ts == conn->hold_ts) {
-		mark__begin(&kept->mark, kept->mark.turn + 1, out->head.cpu);
-		__builtin_memcpy(kept->words, out, sizeof(*out));
-		mark__end(&kept->mark, out->head.cpu);
-		conn->hold_kept = !settings.verbose;
-	}
+	if (!settings.verbose)
+		keep_look(conn, (struct ns_slot *)out, out->head.cpu);
 	history_commit(conn, out, sizeof(*out));
 }
 

@@ -9,6 +9,7 @@
 #include "bpf/event.h"
 
 #define NS_HISTORY        16     /* records kept of a socket; a power of two */
+#define NS_HOLD_LAST      4      /* a hold's last records, kept beside its first; likewise */
 #define NS_SLOT_WORDS     16     /* u64 words of the longest record in a history */
 #define NS_PROC_FLAGS     65536u /* buckets of the process filter; a power of two */
 #define NS_CHAIN_CONNS    256    /* watched at a time because a chain of waits passes there */
@@ -117,7 +118,7 @@ struct ns_conn_state {
 	__u32 hold_reason;
 	__u32 hold_pending; /* since hold_part_ts, and why was not seen yet */
 	__u32 hold_more;    /* the send said MSG_MORE, and TCP has not tried again since */
-	__u32 hold_kept;    /* hold_first has not left yet */
+	__u32 hold_kept;    /* records of it that went into hold_looks and have not left yet */
 	__u32 hold_tgid;    /* who wrote */
 	__u32 hold_tid;
 
@@ -184,8 +185,10 @@ struct ns_conn_state {
 	__u32 sample_next; /* the next turn is taken for a sample, of this weight; 0: it is not */
 	__u32 sampling;    /* this turn is */
 	__u32 answerer;    /* the process that is watched while that lasts */
-	struct ns_slot hold_look;  /* the hold as it was looked at last */
-	struct ns_slot hold_first; /* its first record, which the history may have lost */
+	struct ns_slot hold_look; /* the hold as it was looked at last */
+	/* Its last records, and at the end the first, as they are in the history, which may lose
+	 * them. */
+	struct ns_slot hold_looks[NS_HOLD_LAST + 1];
 
 	__u32 history_next;    /* slots ever written */
 	__u32 history_flushed; /* of these, already streamed */

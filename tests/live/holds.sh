@@ -119,6 +119,13 @@ case_holds_cork_then_nagle() {
     expect_slices nagle-delack cork
 }
 
+# It changes, and more happens behind that than a connection's history has room for.
+case_holds_many_writes_later() {
+    trace_holds cork-nagle-writes 6
+    expect_cause nagle-delack 4
+    expect_slices nagle-delack cork
+}
+
 # TCP_NODELAY is set in the middle of a hold by Nagle's algorithm: no acknowledgement, and no timer either.
 case_holds_nodelay_midway() {
     trace_holds nodelay-midway 6

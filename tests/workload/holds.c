@@ -86,12 +86,17 @@ static void sleep_ms(unsigned ms)
 		;
 }
 
+static unsigned piece_times(const struct piece *piece)
+{
+	return piece->times ? piece->times : 1;
+}
+
 static uint32_t message_bytes(const struct mode *mode)
 {
-	uint32_t bytes = mode->repeat ? mode->repeat * mode->pieces[0].bytes : 0;
+	uint32_t bytes = 0;
 
-	for (size_t i = 0; !mode->repeat && i < PIECES; i++)
-		bytes += mode->pieces[i].bytes;
+	for (size_t i = 0; i < PIECES; i++)
+		bytes += piece_times(&mode->pieces[i]) * mode->pieces[i].bytes;
 	return bytes;
 }
 
@@ -200,7 +205,7 @@ static void write_piece(const struct run *run, int fd, const struct piece *piece
 		sleep_ms(run->ms);
 	if (piece->option)
 		set(fd, IPPROTO_TCP, piece->option, piece->value);
-	if (piece->bytes)
+	for (unsigned i = 0; piece->bytes && i < piece_times(piece); i++)
 		write_bytes(fd, piece->bytes, piece->flags, run->mode->nonblocking);
 }
 
@@ -209,8 +214,8 @@ static uint64_t exchange(const struct run *run, int fd)
 	const struct mode *mode = run->mode;
 	uint64_t start = now_ns();
 
-	for (size_t i = 0; i < (mode->repeat ? mode->repeat : PIECES); i++)
-		write_piece(run, fd, &mode->pieces[mode->repeat ? 0 : i]);
+	for (size_t i = 0; i < PIECES; i++)
+		write_piece(run, fd, &mode->pieces[i]);
 	if (!read_bytes(fd, 1)) {
 		errno = ECONNRESET;
 		die("the server");

@@ -13,7 +13,8 @@ struct piece {
 	bool sleep; /* for --ms */
 	int option; /* then: of IPPROTO_TCP, 0 none */
 	int value;
-	int flags; /* of the send */
+	int flags;      /* of the send */
+	unsigned times; /* that it is written; 0: once */
 };
 
 #define PIECES 4
@@ -30,7 +31,6 @@ struct mode {
 	bool reader_waits;  /* until all of it is there: only then it reads */
 	bool nonblocking;   /* the client writes when poll() says so */
 	bool reconnect;     /* each exchange on a connection of its own */
-	unsigned repeat;    /* the first piece, so many times */
 	struct piece pieces[PIECES];
 };
 
@@ -70,8 +70,7 @@ static const struct mode modes[] = {
 	 .nodelay = true,
 	 .reader_waits = true,
 	 .reconnect = true,
-	 .repeat = 14,
-	 .pieces = {{.bytes = 1}}},
+	 .pieces = {{.bytes = 1, .times = 14}}},
 	{.name = "pacing",
 	 .cause = "pacing",
 	 .description = "SO_MAX_PACING_RATE of 2 MB/s, messages of 250 KB",
@@ -86,8 +85,7 @@ static const struct mode modes[] = {
 	 .sndbuf = 1,
 	 .nodelay = true,
 	 .reader_waits = true,
-	 .repeat = 8,
-	 .pieces = {{.bytes = 100}}},
+	 .pieces = {{.bytes = 100, .times = 8}}},
 	{.name = "autocork",
 	 .cause = "autocork",
 	 .description =
@@ -99,8 +97,7 @@ static const struct mode modes[] = {
 	 .description = "small segments over a slow device (tbf 400kbit, MTU 1500, "
 			"net.ipv4.tcp_autocorking=0)",
 	 .nodelay = true,
-	 .repeat = 8,
-	 .pieces = {{.bytes = 1000}}},
+	 .pieces = {{.bytes = 1000, .times = 8}}},
 	{.name = "nodelay-midway",
 	 .cause = "nagle",
 	 .description = "Nagle holds the second write until TCP_NODELAY is set",
@@ -117,6 +114,14 @@ static const struct mode modes[] = {
 	 .pieces = {{.bytes = 40},
 		    {.bytes = 136, .option = TCP_CORK, .value = 1},
 		    {.sleep = true, .option = TCP_CORK, .value = 0}}},
+	{.name = "cork-nagle-writes",
+	 .cause = "nagle-delack",
+	 .description = "the same, and then more small writes than are remembered of a connection",
+	 .ms = 5,
+	 .pieces = {{.bytes = 40},
+		    {.bytes = 136, .option = TCP_CORK, .value = 1},
+		    {.sleep = true, .option = TCP_CORK, .value = 0},
+		    {.bytes = 2, .times = 40}}},
 	{.name = "cork-midway",
 	 .cause = "cork",
 	 .description = "TCP_CORK holds the message until it is cleared",

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * bpf/history.bpf.h as a program of user space: what it asks of the kernel, and what it tells. One
+ * socket is watched. Included by the tests of it, after cmocka.h.
+ */
+#ifndef NETSTALL_TESTS_HISTORY_KERNEL_H
+#define NETSTALL_TESTS_HISTORY_KERNEL_H
+
+#include <pthread.h>
+#include <string.h>
+
+#include "bpf/state.h"
+
+/* ---- what the kernel gives, as far as bpf/history.bpf.h asks for it ---- */
+
+#undef __always_inline
+#define __always_inline  inline __attribute__((always_inline))
+#define __noinline       __attribute__((noinline, unused))
+#define barrier()        __asm__ volatile("" ::: "memory")
+#define barrier_var(var) __asm__ volatile("" : "+r"(var))
+#define BPF_RB_NO_WAKEUP 1
+#define BYTES            sizeof(((struct ns_slot *)0)->words)
+#define TOLD_MOST        64
+
+static struct ns_config settings;
+static int records, conns;
+static __thread uint32_t this_cpu;
+static uint64_t lost[NS_LOST_KINDS];
+
+/* What left, and what happens while a record is copied. */
+static char told[TOLD_MOST][BYTES];
+static size_t told_count;
+static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
+static __thread char reserved[BYTES] __attribute__((aligned(8)));
+static void (*while_copied)(void);
+static void (*on_told)(const void *record);
+
+static void count_lost(uint32_t kind)
+{
+	__sync_fetch_and_add(&lost[kind], 1);
+}
+
+static uint64_t bpf_get_current_pid_tgid(void)
+{
+	return 42ull << 32 | 43;
+}
+
+static uint32_t bpf_get_smp_processor_id(void)
+{
+	return this_cpu;
+}
+
+static struct ns_conn_state watched;
+
+static void *bpf_map_lookup_elem(void *map, const void *key)
+{
+	(void)map;
+	(void)key;
+	return &watched;
+}
+
+static void *bpf_ringbuf_reserve(void *ring, uint64_t size, uint64_t flags)
+{
+	(void)ring;
+	(void)flags;
+	assert_true(size <= BYTES);
+	return reserved;
+}
+
+static void bpf_ringbuf_submit(void *record, uint64_t flags)
+{
+	(void)flags;
+	pthread_mutex_lock(&telling);
+	memcpy(told[told_count++ % TOLD_MOST], record, BYTES);
+	if (on_told)
+		on_told(record);
+	pthread_mutex_unlock(&telling);
+}
+
+static void bpf_ringbuf_discard(void *record, uint64_t flags)
+{
+	(void)record;
+	(void)flags;
+}
+
+static int bpf_ringbuf_output(void *ring, void *data, uint64_t size, uint64_t flags)
+{
+	memcpy(bpf_ringbuf_reserve(ring, size, flags), data, size);
+	bpf_ringbuf_submit(reserved, flags);
+	return 0;
+}
+
+/* The copy itself is where others get in. */
+static void *copy(void *dst, const void *src, size_t size)
+{
+	if (while_copied)
+		while_copied();
+	return memcpy(dst, src, size);
+}
+
+#define __builtin_memcpy copy
+/* Global, and of no header. */
+int history_tell(__u64 key, __u32 turn, __u32 last);
+int history_flush_of(__u64 key);
+int hold_tell(__u64 key);
+#include "bpf/emit.bpf.h"
+#include "bpf/history.bpf.h"
+#undef __builtin_memcpy
+
+/* ---- records ---- */
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&watched, 0, sizeof(watched));
+	memset(lost, 0, sizeof(lost));
+	settings.verbose = 0;
+	told_count = 0;
+	while_copied = NULL;
+	on_told = NULL;
+	this_cpu = 0;
+	return 0;
+}
+
+/* All of its bytes tell which it is. */
+static void fill(struct ns_segment *out, uint32_t number)
+{
+	out->seq = number;
+	out->end = number;
+	out->ack = number;
+	out->flags = number;
+	memset(out->comm, (int)(number & 0xff), sizeof(out->comm));
+}
+
+static void write_record(uint32_t number)
+{
+	struct ns_segment *out = history_slot(&watched, NS_TX, sizeof(*out), number);
+
+	barrier(); /* others see what is written so far */
+	fill(out, number);
+	history_commit(&watched, out, sizeof(*out));
+}
+
+static const struct ns_segment *told_segment(size_t i)
+{
+	return (const struct ns_segment *)told[i];
+}
+
+#endif

@@ -20,7 +20,7 @@ endif
 
 ifeq ($(SAN),1)
 B := build/san
-SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SANFLAGS := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=undefined,float-cast-overflow -fno-omit-frame-pointer
 endif
 
 ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/)
@@ -80,8 +80,8 @@ $(B)/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D) && $(CLANG) $(BPF_CFLAGS) -c -o $@ $<
 
-# Kept: make would remove it as a step on the way.
-.PRECIOUS: $(B)/%.bpf.o
+# Nothing is removed for being a step on the way.
+.SECONDARY:
 $(B)/%.skel.h: $(B)/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen object $(B)/$*.linked.o $< && \
@@ -133,43 +133,43 @@ $(SCENE): $(patsubst %.c,$(B)/%.o,$(wildcard tests/scenarios/*.c))
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lpthread
 
 # As most programs are built: optimised, without frame pointers. One keeps its symbols, one does not.
-SITES_CFLAGS := -std=gnu11 -Wall -Wextra -O2 -fomit-frame-pointer -D_GNU_SOURCE -fpie
-$(B)/tests/workload/callsites: tests/workload/callsites.c
+SITES_CFLAGS := -I. -std=gnu11 -Wall -Wextra -O2 -fomit-frame-pointer -D_GNU_SOURCE -fpie
+$(B)/tests/workload/callsites: tests/workload/callsites.c tests/workload/kept.h
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SITES_CFLAGS) -pie -o $@ $< -ldl -lpthread
 $(B)/tests/workload/callsites-stripped: $(B)/tests/workload/callsites
 	$(Q)strip -o $@ $<
 # With debug information, and with that in a file that is found by the build-id alone.
-$(B)/tests/workload/callsites-lines: tests/workload/callsites.c
+$(B)/tests/workload/callsites-lines: tests/workload/callsites.c tests/workload/kept.h
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SITES_CFLAGS) -g -Wl,--build-id -pie -o $@ $< -ldl -lpthread
 $(B)/tests/workload/callsites-apart: $(B)/tests/workload/callsites-lines
 	$(Q)objcopy --only-keep-debug $< $@.debug && strip -o $@ $<
-$(B)/tests/workload/callsites_library.so: tests/workload/callsites_library.c
+$(B)/tests/workload/callsites_library.so: tests/workload/callsites_library.c tests/workload/kept.h
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SITES_CFLAGS) -fpic -shared -o $@ $<
 
-NOFP_CFLAGS := -std=gnu11 -Wall -Wextra -O2 -D_GNU_SOURCE -fexceptions
+NOFP_CFLAGS := -I. -std=gnu11 -Wall -Wextra -O2 -D_GNU_SOURCE -fexceptions
 $(B)/tests/workload/nofp: NOFP_CFLAGS += -fomit-frame-pointer
 $(B)/tests/workload/nofp-fp: NOFP_CFLAGS += -fno-omit-frame-pointer
 $(B)/tests/workload/nofp-static: NOFP_CFLAGS += -fomit-frame-pointer -static
-$(NOFP): tests/workload/nofp.c
+$(NOFP): tests/workload/nofp.c tests/workload/kept.h
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(NOFP_CFLAGS) -o $@ $< -lpthread
 
 # A program that knows its addresses' names: with debug information; stripped, with that in a file beside it, known by a build-id
 # or a checksum; stripped, with the names of functions alone in .gnu_debugdata; and with nothing.
-NAMES_CFLAGS := -std=gnu11 -Wall -Wextra -Wno-attributes -O2 -g -D_GNU_SOURCE
-$(B)/tests/workload/names: tests/workload/names.c
+NAMES_CFLAGS := -I. -std=gnu11 -Wall -Wextra -Wno-attributes -O2 -g -D_GNU_SOURCE
+$(B)/tests/workload/names: tests/workload/names.c tests/workload/kept.h
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(NAMES_CFLAGS) -Wl,--build-id -o $@ $< -ldl
-$(B)/tests/workload/names-crc.whole: tests/workload/names.c
+$(B)/tests/workload/names-crc.whole: tests/workload/names.c tests/workload/kept.h
 	$(Q)mkdir -p $(@D) && $(CC) $(NAMES_CFLAGS) -Wl,--build-id=none -o $@ $< -ldl
 $(B)/tests/workload/names-link: $(B)/tests/workload/names
 	$(Q)objcopy --only-keep-debug $< $@.debug && strip -o $@ $< && cd $(@D) && objcopy --add-gnu-debuglink=$(@F).debug $(@F)
 $(B)/tests/workload/names-crc: $(B)/tests/workload/names-crc.whole
 	$(Q)objcopy --only-keep-debug $< $@.debug && strip -o $@ $< && cd $(@D) && objcopy --add-gnu-debuglink=$(@F).debug $(@F)
-$(B)/tests/workload/names-mini.whole: tests/workload/names.c
+$(B)/tests/workload/names-mini.whole: tests/workload/names.c tests/workload/kept.h
 	$(Q)mkdir -p $(@D) && $(CC) $(NAMES_CFLAGS) -no-pie -o $@ $< -ldl
 $(B)/tests/workload/names-mini: $(B)/tests/workload/names-mini.whole
 	$(Q)nm --format=posix --defined-only $< | awk '$$2 ~ /[tT]/ { print $$1 }' >$@.keep

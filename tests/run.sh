@@ -3,7 +3,8 @@
 #
 # Runs tests and counts them.
 #
-#   run.sh PART...    pure: unit, golden, schema, profile, boundary   all: pure, browser, live, recipes, score, vm   or single parts
+#   run.sh PART...    pure: unit, golden, schema, profile, boundary   all: pure, clang, browser, live, recipes, score, vm
+#                     or single parts
 #
 # Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is
 # `N passed, N failed, N skipped`. Exit status 1 if any failed.
@@ -121,6 +122,23 @@ run_profile() {
     BUILD=$B tests/profile/run.sh
 }
 
+# All of it by the other compiler: without a warning, and it does the same. The live cases are one of each command.
+run_clang() {
+    local B=build/clang said
+    if ! command -v clang >/dev/null || [ -n "${SAN:-}" ]; then
+        echo "skip clang: it is not installed, or make's own compiler is asked for"
+        return
+    fi
+    if ! said=$(make -s -j2 B=$B CC=clang test-programs 2>&1 >/dev/null) || [ -n "$said" ]; then
+        echo "not ok clang/build: $(head -n 1 <<<"$said")"
+        return
+    fi
+    echo "ok clang/build"
+    { run_unit && run_golden; } | sed -E 's/^(ok|not ok|skip) /&clang\//'
+    NETSTALL=$B/netstall EXCHANGE=$B/tests/workload/exchange tests/live/run.sh --label clang/live \
+        --only '@(medley|doctor|demo|program|check_within|check_timeout|offwake_handover|offwake_without_frame_pointers|sites|uring_all_kinds)'
+}
+
 run_browser() {
     BUILD=$B tests/profile/browser.sh
 }
@@ -145,12 +163,19 @@ parts=()
 for part in "$@"; do
     case $part in
     pure) parts+=(unit golden schema profile boundary) ;;
-    all) parts+=(unit golden schema profile boundary browser live recipes score vm) ;;
+    all) parts+=(unit golden schema profile boundary clang browser live recipes score vm) ;;
     *) parts+=("$part") ;;
     esac
 done
 
-make -s -j2 test-programs ${SAN:+SAN=1} || { echo "not ok build" && echo "0 passed, 1 failed, 0 skipped" && exit 1; }
+{ said=$(make -s -j2 test-programs ${SAN:+SAN=1} 2>&1 >&3); } 3>&1
+status=$?
+if [ $status != 0 ] || [ -n "$said" ]; then
+    echo "$said"
+    echo "not ok build: status $status, and it is to be done without a warning"
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
+fi
 for part in "${parts[@]}"; do
     begin=$SECONDS
     count < <("run_$part")

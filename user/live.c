@@ -148,7 +148,8 @@ static void loop(struct live *live)
 	bool verbose = live->options->session.verbose || live->options->session.uring_events;
 	uint64_t pause = (verbose ? VERBOSE_POLL_MS : QUIET_POLL_MS) * 1000000ull;
 	uint64_t now = clock__now();
-	uint64_t end = live->options->seconds ? now + live->options->seconds * 1e9 : UINT64_MAX;
+	double seconds = live->options->seconds;
+	uint64_t end = seconds ? now + (uint64_t)(seconds * 1e9) : UINT64_MAX;
 
 	while (now < end && goes_on(live, now)) {
 		pause_for(live, end - now < pause ? end - now : pause);

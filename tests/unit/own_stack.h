@@ -9,6 +9,7 @@
 
 #include "bpf/state.h"
 #include "tests/unit/feed.h"
+#include "tests/workload/kept.h"
 #include "user/collect/unwind.h"
 
 static struct ns_call_raw call;
@@ -38,7 +39,7 @@ __attribute__((no_sanitize("address", "undefined"))) static void copy_stack(void
 }
 
 /* As the kernel side does: registers, then the stack from its pointer on. */
-__attribute__((noipa)) static void inner_write(void)
+KEPT static void inner_write(void)
 {
 	ucontext_t here;
 
@@ -63,7 +64,7 @@ __attribute__((noipa)) static void inner_write(void)
 	work++;
 }
 
-__attribute__((noipa)) static void middle_helper(void)
+KEPT static void middle_helper(void)
 {
 	volatile char room[200];
 
@@ -72,7 +73,7 @@ __attribute__((noipa)) static void middle_helper(void)
 	work += room[0];
 }
 
-__attribute__((noipa)) static void outer_request(void)
+KEPT static void outer_request(void)
 {
 	middle_helper();
 	work++;

@@ -8,6 +8,7 @@
 
 #include "bpf/offwake_sample.h"
 #include "tests/unit/own_stack.h"
+#include "tests/workload/kept.h"
 #include "user/collect/unwound.h"
 
 static uint64_t interrupted_at, returns_to; /* of what the signal interrupted */
@@ -31,7 +32,7 @@ static void on_signal(int signal_number, siginfo_t *info, void *context)
 	work++;
 }
 
-__attribute__((noipa)) static void raise_in_here(void)
+KEPT static void raise_in_here(void)
 {
 	returns_to = (uint64_t)__builtin_return_address(0);
 	raise(SIGUSR1);
@@ -51,7 +52,7 @@ static void on_alarm(int signal_number, siginfo_t *info, void *context)
 	in_vdso = true;
 }
 
-__attribute__((noipa)) static void ask_for_the_time(void)
+KEPT static void ask_for_the_time(void)
 {
 	const struct itimerval often = {{0, 100}, {0, 100}}, never = {0};
 	struct timespec now, begin;

@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/workload/kept.h"
+
 #define HEAD_BYTES  40
 #define BODY_BYTES  136
 #define REPLY_BYTES 8
@@ -44,7 +46,7 @@ static struct {
 /* Work between the writes and the returns: no call may become a jump. */
 static volatile unsigned written;
 
-__attribute__((noipa)) static int send_head(int fd, const char *bytes, size_t len)
+KEPT static int send_head(int fd, const char *bytes, size_t len)
 {
 	char room[64]; /* a frame that is not of the least size */
 
@@ -55,7 +57,7 @@ __attribute__((noipa)) static int send_head(int fd, const char *bytes, size_t le
 	return 0;
 }
 
-__attribute__((noipa)) static int send_body(int fd, const char *bytes, size_t len)
+KEPT static int send_body(int fd, const char *bytes, size_t len)
 {
 	if (write(fd, bytes, len) != (ssize_t)len)
 		err(1, "write");
@@ -63,7 +65,7 @@ __attribute__((noipa)) static int send_body(int fd, const char *bytes, size_t le
 	return 0;
 }
 
-__attribute__((noipa)) static void send_request(int fd)
+KEPT static void send_request(int fd)
 {
 	char head[HEAD_BYTES] = {1}, body[BODY_BYTES] = {2};
 
@@ -104,7 +106,7 @@ static void serve(int listener)
 	}
 }
 
-__attribute__((noipa)) static void *make_requests(void *unused)
+KEPT static void *make_requests(void *unused)
 {
 	for (unsigned i = 0; i < run.count; i++) {
 		double start = now_ms();

@@ -3,11 +3,13 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "tests/workload/kept.h"
+
 int library_body(int fd, const char *bytes, size_t len);
 
 static volatile unsigned written;
 
-__attribute__((noipa)) static int put(int fd, const char *bytes, size_t len)
+KEPT static int put(int fd, const char *bytes, size_t len)
 {
 	ssize_t put = write(fd, bytes, len);
 

@@ -18,23 +18,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/workload/kept.h"
+
 static volatile unsigned work; /* behind each call, so that none becomes a jump */
 
-__attribute__((noipa)) static void tell(const char *name, int line)
+KEPT static void tell(const char *name, int line)
 {
 	printf("%p 1 %s (names.c:%d)\n", __builtin_return_address(0), name, line);
 	work++;
 }
 
-__attribute__((noipa)) static void tell_inlined(const char *name, int line, const char *around,
-						int call_line)
+KEPT static void tell_inlined(const char *name, int line, const char *around, int call_line)
 {
 	printf("%p 1 %s (names.c:%d);%s (names.c:%d)\n", __builtin_return_address(0), name, line,
 	       around, call_line);
 	work++;
 }
 
-__attribute__((noipa)) static void plain_function(void)
+KEPT static void plain_function(void)
 {
 	tell("plain_function", __LINE__);
 	work++;
@@ -46,7 +47,7 @@ static inline __attribute__((always_inline)) void inlined_function(int call_line
 	work++;
 }
 
-__attribute__((noipa)) static void around_inlined(void)
+KEPT static void around_inlined(void)
 {
 	work++;
 	inlined_function(__LINE__);
@@ -54,7 +55,12 @@ __attribute__((noipa)) static void around_inlined(void)
 }
 
 /* As compilers of other languages name them. */
-#define CALLED(label) __asm__("\"" label "\"") __attribute__((noipa, used))
+#ifdef __clang__ /* it puts the quotes itself */
+#define QUOTE
+#else
+#define QUOTE "\""
+#endif
+#define CALLED(label) __asm__(QUOTE label QUOTE) KEPT __attribute__((used))
 
 static void cpp_method(void) CALLED("_ZN3net6Client4sendEi");
 static void cpp_template(void) CALLED("_ZN3net4pushISt6vectorIiSaIiEEEEvRKT_");

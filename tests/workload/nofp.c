@@ -4,15 +4,14 @@
  *
  *	main         _start;..;main;run_rounds;NAME_outer;NAME_middle;NAME_leaf;libc's function
  *	rounds       clone..;start_thread;rounds_thread;run_rounds;..
- *	long-sleep   clone..;start_thread;long_thread;long_outer;long_middle;long_leaf, one wait for
- *all
+ *	long-sleep   clone..;start_thread;long_thread;long_outer;long_middle;long_leaf, one wait
  *
  *	nofp [--rounds N] [--wait MS] [--gate]
  *
- * NAME: sleep (nanosleep), poll, read (of a timer's descriptor), futex (a condition), and signal: a
- *handler that sleeps, below it the kernel's frame and the callers of what it interrupted. Each
- *round is one wait of each. --gate: begins when a line comes on its standard input. Its last line
- *says how long each slept:
+ * NAME: sleep (nanosleep), poll, read (of a timer's descriptor), futex (a condition), and signal:
+ * a handler that sleeps, below it the kernel's frame and the callers of what it interrupted. Each
+ * round is one wait of each. --gate: begins when a line comes on its standard input. Its last line
+ * says how long each slept:
  *
  *	done rounds=8 wait_ms=20 main_ms=801
  */
@@ -27,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define noipa __attribute__((noipa))
+#include "tests/workload/kept.h"
 
 static volatile int work; /* behind each call, so that none becomes a jump */
 static unsigned rounds = 8, wait_ms = 20;
@@ -39,7 +38,7 @@ static struct timespec after(unsigned ms)
 
 /* ---- the waits ---- */
 
-noipa static void sleep_leaf(unsigned ms)
+KEPT static void sleep_leaf(unsigned ms)
 {
 	struct timespec time = after(ms);
 
@@ -47,7 +46,7 @@ noipa static void sleep_leaf(unsigned ms)
 	work++;
 }
 
-noipa static void poll_leaf(unsigned ms)
+KEPT static void poll_leaf(unsigned ms)
 {
 	struct pollfd none = {.fd = -1, .events = POLLIN};
 
@@ -55,7 +54,7 @@ noipa static void poll_leaf(unsigned ms)
 	work++;
 }
 
-noipa static void read_leaf(unsigned ms)
+KEPT static void read_leaf(unsigned ms)
 {
 	struct itimerspec once = {.it_value = after(ms)};
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
@@ -68,7 +67,7 @@ noipa static void read_leaf(unsigned ms)
 	work++;
 }
 
-noipa static void futex_leaf(unsigned ms)
+KEPT static void futex_leaf(unsigned ms)
 {
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 	pthread_cond_t never = PTHREAD_COND_INITIALIZER;
@@ -84,14 +83,14 @@ noipa static void futex_leaf(unsigned ms)
 	work++;
 }
 
-noipa static void signal_handler(int signal_number)
+KEPT static void signal_handler(int signal_number)
 {
 	(void)signal_number;
 	sleep_leaf(wait_ms);
 	work++;
 }
 
-noipa static void signal_leaf(unsigned ms)
+KEPT static void signal_leaf(unsigned ms)
 {
 	(void)ms;
 	raise(SIGUSR1);
@@ -111,17 +110,17 @@ static void tidy_up(const int *value)
  * by what the call frame information says of them; tidy_up() makes it carry a handler for
  * exceptions. */
 #define CALLERS(name, room)                                                                        \
-	noipa static void name##_middle(leaf *next, unsigned ms)                                   \
+	KEPT static void name##_middle(leaf *next, unsigned ms)                                    \
 	{                                                                                          \
 		volatile unsigned char local[room];                                                \
 		int a = work, b = work, c = work, d = work, e = work;                              \
-		__attribute__((cleanup(tidy_up))) int f = a;                                       \
+		__attribute__((cleanup(tidy_up), unused)) int f = a;                               \
                                                                                                    \
 		local[0] = local[sizeof(local) - 1] = (unsigned char)a;                            \
 		next(ms);                                                                          \
 		work = a + b + c + d + e + local[0] + local[sizeof(local) - 1];                    \
 	}                                                                                          \
-	noipa static void name##_outer(unsigned ms)                                                \
+	KEPT static void name##_outer(unsigned ms)                                                 \
 	{                                                                                          \
 		name##_middle(name##_leaf, ms);                                                    \
 		work++;                                                                            \
@@ -133,7 +132,7 @@ CALLERS(read, 200)
 CALLERS(futex, 64)
 CALLERS(signal, 16)
 
-noipa static void long_leaf(unsigned ms)
+KEPT static void long_leaf(unsigned ms)
 {
 	sleep_leaf(ms);
 	work++;
@@ -141,7 +140,7 @@ noipa static void long_leaf(unsigned ms)
 
 CALLERS(long, 32)
 
-noipa static void run_rounds(void)
+KEPT static void run_rounds(void)
 {
 	for (unsigned i = 0; i < rounds; i++) {
 		sleep_outer(wait_ms);
@@ -153,7 +152,7 @@ noipa static void run_rounds(void)
 	work++;
 }
 
-noipa static void *rounds_thread(void *argument)
+KEPT static void *rounds_thread(void *argument)
 {
 	pthread_setname_np(pthread_self(), "rounds");
 	run_rounds();
@@ -162,7 +161,7 @@ noipa static void *rounds_thread(void *argument)
 }
 
 /* One wait as long as all of the others together. */
-noipa static void *long_thread(void *argument)
+KEPT static void *long_thread(void *argument)
 {
 	pthread_setname_np(pthread_self(), "long-sleep");
 	long_outer(5 * rounds * wait_ms);

@@ -111,6 +111,43 @@ end_trace() {
     [ "$(report .schema)" = netstall.report/1 ] || fail "the last line is no report"
 }
 
+# Several workloads under one trace, each in a folder of its own, $SCRATCH/NAME: what they are called by, the client's and the
+# server's process, the gate.
+declare -A CLIENTS SERVERS GATES RUNS
+
+# start_named NAME OPTIONS...: at its gate.
+start_named() {
+    local all=$SCRATCH name=$1
+    shift
+    SCRATCH=$all/$name
+    mkdir "$SCRATCH"
+    start_exchange -- "$@"
+    CLIENTS[$name]=$CLIENT SERVERS[$name]=$SERVER GATES[$name]=$GATE RUNS[$name]=$EXCHANGE_PID
+    SCRATCH=$all
+}
+
+# Their pids, as options take them.
+all_clients() { (IFS=, && echo "${CLIENTS[*]}"); }
+
+# trace_named OPTIONS...: the clients of all that were started, from gate to end.
+trace_named() {
+    local name
+    start_trace -p "$(all_clients)" "$@"
+    for name in "${!GATES[@]}"; do
+        echo go >&"${GATES[$name]}"
+    done
+    for name in "${!RUNS[@]}"; do
+        wait_for 180 gone "${RUNS[$name]}" || fail "$name did not end"
+        wait "${RUNS[$name]}" || fail "$name failed: $(cat "$SCRATCH/$name/exchange.err")"
+        grep '^done' "$SCRATCH/$name/exchange" >"$SCRATCH/$name/done" || fail "$name said nothing at its end"
+    done
+    end_trace
+    TRUTH_STALLS=their TRUTH_EXCHANGES=own
+}
+
+# of NAME FIELD: what the program said at its end.
+of() { field "$2" "$(cat "$SCRATCH/$1/done")"; }
+
 # start_at_gate PROGRAM ARG...: it waits at its gate, its stdin. Sets GATED (its pid) and GATE; what it says is in $SCRATCH/gated.
 start_at_gate() {
     rm -f "$SCRATCH/gate" "$SCRATCH/gated" && mkfifo "$SCRATCH/gate"

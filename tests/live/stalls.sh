@@ -69,25 +69,12 @@ case_all_counts_every_write() {
 
 # Many at once, so that threads are preempted in netstall's own programs where the kernel allows that.
 case_many_writers() {
-    local -A client gate pid
-    local all=$SCRATCH name written told count=$((5 * FEW))
+    local name written told count=$((5 * FEW))
     for name in a b c d; do
-        SCRATCH=$all/$name
-        mkdir "$SCRATCH"
-        start_exchange -- --mode nodelay -n "$count"
-        client[$name]=$CLIENT gate[$name]=$GATE pid[$name]=$EXCHANGE_PID
+        start_named "$name" --mode nodelay -n "$count"
     done
-    SCRATCH=$all
-    start_trace -p "$(IFS=, && echo "${client[*]}")"
-    for name in "${!gate[@]}"; do
-        echo go >&"${gate[$name]}"
-    done
-    for name in "${!pid[@]}"; do
-        wait_for 180 gone "${pid[$name]}" || fail "$name did not end"
-    done
-    end_trace
-    TRUTH_STALLS=their TRUTH_EXCHANGES=own
-    written=$((3 * count * ${#client[@]})) # two of a request, one of its answer
+    trace_named
+    written=$((3 * count * ${#CLIENTS[@]})) # two of a request, one of its answer
     told=$(report '[.connections[].writes] | add')
     echo "# $LABEL: many_writers: $told of $written writes told, runs left out: $(report '.completeness.lost_by_kind.runs // 0')"
     expect "writes told" "$told" '<=' "$written"
@@ -132,36 +119,22 @@ case_harmless_delack() {
 # One netstall, a program of each kind at the same time, each with its own cause.
 case_medley() {
     local -A cause=([split]=nagle-delack [piggyback]=nagle [cork]=cork [more]=cork [single]='' [nodelay]='' [paced]='')
-    local -A client gate pid
-    local all=$SCRATCH mode pids count wrong right
+    local mode count wrong right
     for mode in "${!cause[@]}"; do
-        SCRATCH=$all/$mode
-        mkdir "$SCRATCH"
         count=$((2 * FEW))
         [ -n "${cause[$mode]}" ] || [ "$mode" = paced ] || count=$GOOD
-        start_exchange -- --mode "$mode" -n "$count"
-        client[$mode]=$CLIENT gate[$mode]=$GATE pid[$mode]=$EXCHANGE_PID
+        start_named "$mode" --mode "$mode" -n "$count"
     done
-    SCRATCH=$all
-    pids=$(IFS=, && echo "${client[*]}")
-    start_trace -p "$pids"
+    trace_named
     for mode in "${!cause[@]}"; do
-        echo go >&"${gate[$mode]}"
-    done
-    for mode in "${!cause[@]}"; do
-        wait_for 180 gone "${pid[$mode]}" || fail "$mode did not end"
-        grep '^done' "$all/$mode/exchange" >"$all/$mode/truth" || fail "$mode failed: $(cat "$all/$mode/exchange.err")"
-    done
-    end_trace
-    for mode in "${!cause[@]}"; do
-        TRUTH_STALLS=$(field stalls "$(cat "$all/$mode/truth")") TRUTH_EXCHANGES=$(field exchanges "$(cat "$all/$mode/truth")")
-        right=$(report "[.stalls[] | select(.pid == ${client[$mode]} and .cause == \"${cause[$mode]}\")] | length")
+        TRUTH_STALLS=$(of "$mode" stalls) TRUTH_EXCHANGES=$(of "$mode" exchanges)
+        right=$(report "[.stalls[] | select(.pid == ${CLIENTS[$mode]} and .cause == \"${cause[$mode]}\")] | length")
         wrong=$(report "$(made_by_tcp) . as \$report | [.stalls[]
-            | select(.pid == ${client[$mode]} and .cause != \"${cause[$mode]}\" and .exact and made_by_tcp(\$report))] | length")
+            | select(.pid == ${CLIENTS[$mode]} and .cause != \"${cause[$mode]}\" and .exact and made_by_tcp(\$report))] | length")
         # A slow machine's piggyback server answers too late now and then: then the timer really was first, and was seen to be.
         if [ "$mode $SLOW_MACHINE" = 'piggyback slow' ]; then
             expect "$mode: ${cause[$mode]} stalls" "$right" '>=' "$MOST * $FEW - 1"
-            right=$((right + $(report "[.stalls[] | select(.pid == ${client[$mode]} and .cause == \"nagle-delack\"
+            right=$((right + $(report "[.stalls[] | select(.pid == ${CLIENTS[$mode]} and .cause == \"nagle-delack\"
                 and .confidence == \"observed\")] | length")))
         else
             expect "$mode: stalls of another cause" "$wrong" '<=' "$OTHERS"

@@ -9,43 +9,17 @@ QUICK_CASES+=" uring_split uring_sites uring_all_kinds "
 
 # ---- programs ------------------------------------------------------------------------------------------------------
 
-# Programs of a case: what they are called by, the client's and the server's process, the gate.
-declare -A RING_CLIENT RING_SERVER RING_GATE RING_RUN
-
 # start_ring NAME OPTIONS...: at its gate. Of a setup that this kernel refuses nothing is started.
 start_ring() {
-    local all=$SCRATCH name=$1 setup
+    local name=$1 setup
     shift
     setup=$(sed -n 's/.*--setup \([a-z0-9]*\).*/\1/p' <<<"$*")
     if [ -n "$setup" ] && ! "$URING" --mode nop -n 1 --setup "$setup" >/dev/null 2>&1; then
         echo "# $LABEL: ${FUNCNAME[1]#case_}: no $name on this kernel"
         return
     fi
-    SCRATCH=$all/$name
-    mkdir "$SCRATCH"
-    EXCHANGE=$URING start_exchange -- --mode "$@"
-    RING_CLIENT[$name]=$CLIENT RING_SERVER[$name]=$SERVER RING_GATE[$name]=$GATE RING_RUN[$name]=$EXCHANGE_PID
-    SCRATCH=$all
+    EXCHANGE=$URING start_named "$name" --mode "$@"
 }
-
-# trace_rings OPTIONS...: the clients of all that were started, from gate to end.
-trace_rings() {
-    local name
-    start_trace -p "$(IFS=, && echo "${RING_CLIENT[*]}")" "$@"
-    for name in "${!RING_GATE[@]}"; do
-        echo go >&"${RING_GATE[$name]}"
-    done
-    for name in "${!RING_RUN[@]}"; do
-        wait_for 180 gone "${RING_RUN[$name]}" || fail "$name did not end"
-        wait "${RING_RUN[$name]}" || fail "$name failed: $(cat "$SCRATCH/$name/exchange.err")"
-        grep '^done' "$SCRATCH/$name/exchange" >"$SCRATCH/$name/done"
-    done
-    end_trace
-    TRUTH_STALLS=their TRUTH_EXCHANGES=own
-}
-
-# of NAME FIELD: what the program said at its end.
-of() { field "$2" "$(cat "$SCRATCH/$1/done")"; }
 
 # ---- counts --------------------------------------------------------------------------------------------------------
 
@@ -97,9 +71,9 @@ operation() { report "[.uring.operations[] | select(.opcode == \"$1\").$2] | add
 case_uring_mix() {
     start_ring mix mix -n 200
     start_ring nop nop -n 200000 --batch 32
-    trace_rings
+    trace_named
     expect_nothing_lost
-    expect_counts "the report" "$(report_counts)" "${RING_CLIENT[mix]},${RING_CLIENT[nop]}"
+    expect_counts "the report" "$(report_counts)" "${CLIENTS[mix]},${CLIENTS[nop]}"
     # How they went, of such as cannot go another way.
     expect "NOP at once" "$(operation NOP inline)" '>=' 200000
     expect "FSYNC by workers" "$(operation FSYNC worker)" '==' "$(truth mix .ops.FSYNC.results.ok)"
@@ -110,10 +84,10 @@ case_uring_mix() {
 # Every step, one by one, of a ring that is there before.
 case_uring_events() {
     start_ring mix mix -n 100 --before
-    trace_rings --events=uring
+    trace_named --events=uring
     expect_nothing_lost
-    expect_counts "the report" "$(report_counts)" "${RING_CLIENT[mix]}"
-    expect_counts "the list of events" "$(event_counts)" "${RING_CLIENT[mix]}"
+    expect_counts "the report" "$(report_counts)" "${CLIENTS[mix]}"
+    expect_counts "the list of events" "$(event_counts)" "${CLIENTS[mix]}"
     expect_is "operations submitted and not refused" "$(gojq -n '[inputs | select(.event == "uring" and .step == "submitted")] | length' "$SCRATCH/trace")" \
         "$(truth mix '[.ops[] | .submitted - .refused] | add')"
 }
@@ -121,16 +95,16 @@ case_uring_events() {
 # The list as a person reads it: a line for each completion and no other event, then time lines, tables and the verdict.
 case_uring_list() {
     start_ring list split -n "$FEW"
-    "$NETSTALL" trace "${ATTACH[@]}" -p "${RING_CLIENT[list]}" --events uring -o "$SCRATCH/list.out" 2>"$SCRATCH/list.err" &
+    "$NETSTALL" trace "${ATTACH[@]}" -p "${CLIENTS[list]}" --events uring -o "$SCRATCH/list.out" 2>"$SCRATCH/list.err" &
     local tracer=$! list
     wait_for "$WAIT_LIMIT" has_line tracing "$SCRATCH/list.err" || fail "not attached: $(cat "$SCRATCH/list.err")"
-    echo go >&"${RING_GATE[list]}"
-    wait_for 60 gone "${RING_RUN[list]}" || fail "the workload did not end"
+    echo go >&"${GATES[list]}"
+    wait_for 60 gone "${RUNS[list]}" || fail "the workload did not end"
     wait_for "$WAIT_LIMIT" gone "$tracer" || fail "did not end with its target"
     list=$(sed '/^$/,$d' "$SCRATCH/list.out")
     head -n 1 <<<"$list" | grep -q 'TIME  THREAD .* RESULT  ' || fail "no heads: $(head -n 1 <<<"$list")"
     expect_is "lines of the list" "$(sed 1d <<<"$list" | wc -l)" "$((3 * FEW))"
-    expect_is "WRITE of 40 B" "$(grep -c "ms  uring/${RING_CLIENT[list]} .* WRITE fd [0-9]* .* 40 B  *40  " <<<"$list")" "$FEW"
+    expect_is "WRITE of 40 B" "$(grep -c "ms  uring/${CLIENTS[list]} .* WRITE fd [0-9]* .* 40 B  *40  " <<<"$list")" "$FEW"
     expect_is "WRITE of 136 B" "$(grep -c ' WRITE fd [0-9]* .* 136 B  *136  ' <<<"$list")" "$FEW"
     expect_is "RECV" "$(grep -c ' RECV fd [0-9]* .* 64 B  *64  ' <<<"$list")" "$FEW"
     expect_is "verdicts" "$(grep -c '^Verdict: Nagle' "$SCRATCH/list.out")" 1
@@ -144,11 +118,11 @@ case_uring_split() {
     start_ring one split -n "$FEW" --one-by-one --eventfd
     start_ring sqpoll split -n "$FEW" --setup sqpoll
     start_ring deferred split -n "$FEW" --setup defer --before
-    trace_rings
-    for name in "${!RING_CLIENT[@]}"; do
+    trace_named
+    for name in "${!CLIENTS[@]}"; do
         TRUTH_STALLS=$(of "$name" stalls) TRUTH_EXCHANGES=$(of "$name" exchanges)
         expect "the stalls of $name by its own clock" "$TRUTH_STALLS" '>=' "0.5 * $TRUTH_EXCHANGES"
-        expect "the nagle-delack stalls of $name" "$(report "[.stalls[] | select(.pid == ${RING_CLIENT[$name]} and .cause == \"nagle-delack\")] | length")" \
+        expect "the nagle-delack stalls of $name" "$(report "[.stalls[] | select(.pid == ${CLIENTS[$name]} and .cause == \"nagle-delack\")] | length")" \
             '>=' "$FOUND * $TRUTH_STALLS - 1"
         all=$((all + TRUTH_STALLS))
     done
@@ -158,12 +132,12 @@ case_uring_split() {
     whole=$(report '[.stalls[] | select(.cause == "nagle-delack" and .confidence == "observed" and (.evidence | length > 0))
         | [.evidence[].event] as $e | select((["hold","delack-fire","ack","release"] - $e) | length > 0)] | length')
     expect_is "stalls without a whole chain" "$whole" 0
-    expect_counts "the report" "$(report_counts)" "$(IFS=, && echo "${RING_CLIENT[*]}")"
+    expect_counts "the report" "$(report_counts)" "$(all_clients)"
 }
 
 # mode_split's lines that the call sites of a program's stalls name: lines_named NAME first_write|second_write
 lines_named() {
-    report "[.stalls[] | select(.pid == ${RING_CLIENT[$1]} and .cause == \"nagle-delack\") | .sites.$2[]
+    report "[.stalls[] | select(.pid == ${CLIENTS[$1]} and .cause == \"nagle-delack\") | .sites.$2[]
         | capture(\"^mode_split.*/uring_modes[.]c:(?<line>[0-9]+)\").line] | unique | join(\" \")"
 }
 
@@ -172,7 +146,7 @@ line_of() { echo $(($(grep -n -m 1 "$1" tests/workload/uring_modes.c | cut -d: -
 
 # How a program's own sends that its stalls tell of were asked for: sends_of NAME
 sends_of() {
-    report "[.stalls[] | select(.pid == ${RING_CLIENT[$1]}) | .evidence[] | select(.event == \"send\" and .tgid == ${RING_CLIENT[$1]}).via]
+    report "[.stalls[] | select(.pid == ${CLIENTS[$1]}) | .evidence[] | select(.event == \"send\" and .tgid == ${CLIENTS[$1]}).via]
         | unique | join(\" \")"
 }
 
@@ -183,7 +157,7 @@ case_uring_sites() {
     chain=$(line_of 'io_uring_prep_recv, fd, bytes, REPLY, MSG_WAITALL' 1)
     start_ring worker split -n "$FEW" --late --one-by-one
     start_ring chain split -n "$FEW" --late
-    trace_rings
+    trace_named
     expect_is "the worker's sends" "$(sends_of worker)" worker
     expect_is "the worker's first writes" "$(lines_named worker first_write)" "$(line_of 'bytes, FIRST, 0')"
     expect_is "the worker's second writes" "$(lines_named worker second_write)" "$(line_of 'bytes, SECOND, 0')"
@@ -197,13 +171,13 @@ case_uring_sites() {
 # Both ends on rings, no stall.
 case_uring_good() {
     start_ring echo echo -n "$GOOD"
-    RING_CLIENT[echo]+=,${RING_SERVER[echo]}
-    trace_rings
+    CLIENTS[echo]+=,${SERVERS[echo]}
+    trace_named
     TRUTH_EXCHANGES=$(of echo exchanges) TRUTH_STALLS=$(of echo stalls)
     expect_no_holds
     [ "$SLOW_MACHINE" = slow ] || expect "stalls" "$(strange '[]')" '<=' "$TRUTH_STALLS"
     expect_nothing_lost
-    expect_counts "the report" "$(report_counts)" "${RING_CLIENT[echo]}"
+    expect_counts "the report" "$(report_counts)" "${CLIENTS[echo]}"
 }
 
 # All kinds of operations and rings at the same time: worker threads, a submission thread, queues that are too small, rings of
@@ -220,18 +194,18 @@ case_uring_all_kinds() {
     start_ring deferred mix -n "$few" --setup defer
     start_ring large mix -n "$few" --setup sqe128 --setup cqe32
     start_ring armed armed -n "$few"
-    armed=${RING_CLIENT[armed]}
-    trace_rings
+    armed=${CLIENTS[armed]}
+    trace_named
     expect_nothing_lost
     [ -z "$(truth mix '.left_out[]')" ] || echo "# $LABEL: uring_all_kinds: this kernel has no $(truth mix '.left_out | join(", ")')"
     # 5.10 names no request in a completion: of the time limit that was there before, it does not tell the opcode.
     expect_counts "the report" "$(report_counts | gojq -c 'if ."unknown ECANCELED" == 1
-        then ."TIMEOUT ECANCELED" += 1 | del(."unknown ECANCELED") else . end')" "$(IFS=, && echo "${RING_CLIENT[*]}")"
+        then ."TIMEOUT ECANCELED" += 1 | del(."unknown ECANCELED") else . end')" "$(all_clients)"
     expect_is "completions that found the queue full" "$(report '[.uring.operations[].overflowed] | add')" "$(truth overflow .overflowed)"
     expect_is "the same by the rings" "$(report '[.uring.rings[].overflowed] | add')" "$(truth overflow .overflowed)"
     expect "reads by workers" "$(operation READ worker)" '>=' "$many"
-    expect_is "rings of a submission thread" "$(report '[.uring.rings[] | select(.sq_tid) | .pid] | join(" ")')" "${RING_CLIENT[sqpoll]}"
-    expect_is "rings of the threads" "$(report "[.uring.rings[] | select(.pid == ${RING_CLIENT[threads]})] | length")" 4
+    expect_is "rings of a submission thread" "$(report '[.uring.rings[] | select(.sq_tid) | .pid] | join(" ")')" "${CLIENTS[sqpoll]}"
+    expect_is "rings of the threads" "$(report "[.uring.rings[] | select(.pid == ${CLIENTS[threads]})] | length")" 4
     expect_is "registered files of the armed ring" "$(report ".uring.rings[] | select(.pid == $armed) | .files")" 1
     expect_is "how it was found" "$(report ".uring.rings[] | select(.pid == $armed) | .origin")" existed
     expect "stalls by the late server" "$(report "[.stalls[] | select(.pid == $armed and .cause == \"peer-app\")] | length")" '>=' "$MOST * $few - 1"

@@ -110,14 +110,14 @@ static const struct mode modes[] = {
 	 .description =
 		 "TCP_CORK holds the second write; when it is cleared Nagle does, and then the "
 		 "delayed ACK comes",
-	 .ms = 12,
+	 .ms = 4,
 	 .pieces = {{.bytes = 40},
 		    {.bytes = 136, .option = TCP_CORK, .value = 1},
 		    {.sleep = true, .option = TCP_CORK, .value = 0}}},
 	{.name = "cork-nagle-writes",
 	 .cause = "nagle-delack",
 	 .description = "the same, and then more small writes than are remembered of a connection",
-	 .ms = 5,
+	 .ms = 4,
 	 .pieces = {{.bytes = 40},
 		    {.bytes = 136, .option = TCP_CORK, .value = 1},
 		    {.sleep = true, .option = TCP_CORK, .value = 0},

@@ -14,6 +14,17 @@ static __always_inline void stream(void *record, __u32 len)
 		count_lost(NS_LOST_RINGBUF);
 }
 
+/*
+ * What is told once and is needed to make sense of all else: who is who, and totals. When the ring
+ * buffer is full it takes the one that is kept for such.
+ */
+static __always_inline void stream_vital(void *record, __u32 len)
+{
+	if (bpf_ringbuf_output(&records, record, len, BPF_RB_NO_WAKEUP) &&
+	    bpf_ringbuf_output(&vital_records, record, len, BPF_RB_NO_WAKEUP))
+		count_lost(NS_LOST_RINGBUF);
+}
+
 static __always_inline void fill_head_on(__u32 cpu, struct ns_head *head, __u32 type, __u32 len,
 					 __u64 ts, __u32 conn)
 {

@@ -35,7 +35,7 @@ static __noinline int tell_totals(struct sock *sk, struct ns_conn_state *conn)
 	out.exchanges = conn->exchanges + answer_was_read(conn, BPF_CORE_READ(tp, copied_seq));
 	out.small_writes = conn->small_writes;
 	out.close_writes = conn->close_writes;
-	stream(&out, sizeof(out));
+	stream_vital(&out, sizeof(out));
 	return 0;
 }
 
@@ -87,7 +87,7 @@ static __always_inline void drop_conn(struct sock *sk)
 	if (conn->phase == NS_PHASE_OPEN || conn->retrans_by[NS_RETRANS_SYN])
 		tell_totals(sk, conn);
 	fill_head(&out, NS_CLOSE, sizeof(out), bpf_ktime_get_ns(), conn->id);
-	stream(&out, sizeof(out));
+	stream_vital(&out, sizeof(out));
 	if (conn->peer) {
 		peer = bpf_map_lookup_elem(&conns, &conn->peer);
 		if (peer && peer->peer == key)

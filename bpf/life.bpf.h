@@ -176,7 +176,7 @@ static __always_inline void tell_thread(struct ns_thread_state *thread, __u32 ti
 	out.wakes = thread->wakes;
 	out.empty_wakes = thread->empty_wakes;
 	__builtin_memcpy(out.comm, thread->comm, NS_COMM_LEN);
-	stream(&out, sizeof(out));
+	stream_vital(&out, sizeof(out));
 }
 
 /* User space tells a process when it sees it, and it may come too late for a short one. */
@@ -187,7 +187,7 @@ static __always_inline void tell_role(struct task_struct *task, __u32 role, __u6
 	fill_head(&out.head, NS_PROCESS, sizeof(out), now, 0);
 	out.role = role & (NS_ROLE_TARGET | NS_ROLE_PEER | NS_ROLE_CHAIN);
 	BPF_CORE_READ_STR_INTO(&out.comm, task, group_leader, comm);
-	stream(&out, sizeof(out));
+	stream_vital(&out, sizeof(out));
 }
 
 /* The thread that exits is on its CPU. */
@@ -215,7 +215,7 @@ static __always_inline void on_exit(struct task_struct *task)
 		return;
 	tell_role(task, role, now);
 	fill_head(&out, NS_EXIT, sizeof(out), now, 0);
-	stream(&out, sizeof(out));
+	stream_vital(&out, sizeof(out));
 	bpf_map_delete_elem(&procs, &tgid);
 }
 

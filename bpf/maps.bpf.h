@@ -20,7 +20,7 @@ struct tuple {
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4 << 20);
-} records SEC(".maps");
+} records SEC(".maps"), vital_records SEC(".maps");
 NS_TABLE(conns, BPF_MAP_TYPE_HASH, __u64, struct ns_conn_state, 4096);
 NS_TABLE(tuples, BPF_MAP_TYPE_HASH, struct tuple, __u64, 4096);
 NS_TABLE(threads, BPF_MAP_TYPE_HASH, __u32, struct ns_thread_state, 8192);

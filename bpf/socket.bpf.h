@@ -122,7 +122,7 @@ static __noinline int tell_conn(struct sock *sk, struct ns_conn_state *conn)
 	__builtin_memcpy(out.raddr, ends.tuple.raddr, sizeof(out.raddr));
 	out.netns = ends.netns;
 	out.fd = conn->fd;
-	stream(&out, sizeof(out));
+	stream_vital(&out, sizeof(out));
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static __always_inline void tell_peer(struct ns_conn_state *one, struct ns_conn_
 
 	fill_head(&out.head, NS_PEER, sizeof(out), bpf_ktime_get_ns(), one->id);
 	out.peer = other->id;
-	stream(&out, sizeof(out));
+	stream_vital(&out, sizeof(out));
 }
 
 /* The same addresses can be in use twice, in two private networks: the sequence numbers decide. */

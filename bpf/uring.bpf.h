@@ -37,7 +37,7 @@ static __noinline int tell_ring(struct ns_ring_state *ring)
 	out.head.tgid = ring->tgid;
 	out.head.tid = 0;
 	ns_ring_fill(&out, ring);
-	stream(&out, sizeof(out));
+	stream_vital(&out, sizeof(out));
 	return 0;
 }
 

@@ -98,6 +98,24 @@ case_lost_records_are_shown() {
     grep -q '[1-9][0-9,]* events\? lost' <<<"$(report '.verdict.text + .verdict.evidence')" || fail "the verdict does not say that events were lost: $(report .verdict.text)"
 }
 
+# netstall does not run while the connections are opened, used and closed: what there is to know of them in all is kept.
+case_lost_records_leave_totals() {
+    local writes
+    start_exchange -- --mode nodelay -n 2000
+    start_trace -p "$CLIENT" --all -C ringbuf.bytes=65536
+    kill -STOP "$TRACE_PID"
+    open_gate
+    end_exchange
+    kill -CONT "$TRACE_PID"
+    end_trace
+    expect "what was lost" "$(lost)" '>' 0
+    writes=$(report '[.connections[].writes] | add')
+    echo "# $LABEL: lost_records_leave_totals: $(lost) records lost, $writes writes counted"
+    expect "the writes counted" "$writes" '<=' 6000 # two of a request, one of its answer
+    expect "the writes counted, and programs left out" "$((writes + $(report '.completeness.lost_by_kind.runs // 0')))" '>=' 6000
+    expect_is "connections" "$(report '.connections | length')" 2
+}
+
 case_recording_is_private() {
     "$NETSTALL" trace "${ATTACH[@]}" -p $$ -d 0.2 -o "$SCRATCH/private" 2>/dev/null || fail "status $?"
     expect_is "its mode" "$(stat -c %a "$SCRATCH/private")" 600

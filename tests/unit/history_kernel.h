@@ -23,7 +23,7 @@
 #define TOLD_MOST        64
 
 static struct ns_config settings;
-static int records, conns;
+static int records, vital_records, conns;
 static __thread uint32_t this_cpu;
 static uint64_t lost[NS_LOST_KINDS];
 

@@ -242,6 +242,19 @@ static int attach_or_replan(struct session *session)
 	return 0;
 }
 
+/* What was vital is read first: there is some only where the other ring was full before. */
+static int map_rings(struct session *session)
+{
+	int records = bpf_map__fd(session->skel->maps.records);
+	int vital = bpf_map__fd(session->skel->maps.vital_records);
+
+	session->ring = ring_buffer__new(records, on_ring_record, session, NULL);
+	if (session->ring && !ring_buffer__add(session->ring, vital, on_ring_record, session))
+		return 0;
+	log__error("cannot map the ring buffer: %s", strerror(errno));
+	return -errno;
+}
+
 int session__attach(struct session *session)
 {
 	size_t i;
@@ -249,12 +262,9 @@ int session__attach(struct session *session)
 
 	if (err)
 		return err;
-	session->ring = ring_buffer__new(bpf_map__fd(session->skel->maps.records), on_ring_record,
-					 session, NULL);
-	if (!session->ring) {
-		log__error("cannot map the ring buffer: %s", strerror(errno));
-		return -errno;
-	}
+	err = map_rings(session);
+	if (err)
+		return err;
 	tell_session(session);
 	for (i = 0; i < session->set.count; i++)
 		enrich__process(session->enrich, session->set.processes[i].tgid);

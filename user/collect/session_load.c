@@ -10,6 +10,8 @@
 
 #define QUIET_RINGBUF   (4u << 20)
 #define VERBOSE_RINGBUF (32u << 20)
+#define LEAST_RINGBUF   4096u
+#define VITAL_SHARE     4 /* of the ring buffer, beside it */
 
 static void configure(struct session *session)
 {
@@ -36,6 +38,9 @@ static void configure(struct session *session)
 	if (!ring)
 		ring = config->uring_events ? VERBOSE_RINGBUF : QUIET_RINGBUF;
 	bpf_map__set_max_entries(skel->maps.records, ring);
+	bpf_map__set_max_entries(skel->maps.vital_records, ring / VITAL_SHARE > LEAST_RINGBUF
+								   ? ring / VITAL_SHARE
+								   : LEAST_RINGBUF);
 	if (session->options.max_conns) {
 		bpf_map__set_max_entries(skel->maps.conns, session->options.max_conns);
 		bpf_map__set_max_entries(skel->maps.tuples, session->options.max_conns);

@@ -242,7 +242,7 @@ static int attach_or_replan(struct session *session)
 	return 0;
 }
 
-/* What was vital is read first: there is some only where the other ring was full before. */
+/* What was vital is read behind the other: there is some only when that one was full before. */
 static int map_rings(struct session *session)
 {
 	int records = bpf_map__fd(session->skel->maps.records);

@@ -2,6 +2,7 @@
 /* The mix's operations on sockets. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -120,6 +121,16 @@ static void provide(struct ring *r, int number)
 	OP(r, io_uring_prep_provide_buffers, pool[number], MESSAGE, 1, GROUP, number);
 }
 
+static void receive_selected(struct ring *r, int fd, int group)
+{
+	struct io_uring_sqe *sqe = ring__sqe(r);
+
+	io_uring_prep_recv(sqe, fd, NULL, MESSAGE, 0);
+	sqe->flags |= IOSQE_BUFFER_SELECT;
+	sqe->buf_group = group;
+	ring__tag(r, sqe);
+}
+
 /* The kernel takes buffers from a pool until there are none. */
 static void provided(struct ring *r, unsigned n)
 {
@@ -132,12 +143,7 @@ static void provided(struct ring *r, unsigned n)
 		ring__drain(r);
 		give(ends[0]);
 		for (unsigned j = 0; j < 2; j++) { /* ENOBUFS is the second one's */
-			struct io_uring_sqe *sqe = ring__sqe(r);
-
-			io_uring_prep_recv(sqe, ends[1], NULL, MESSAGE, 0);
-			sqe->flags |= IOSQE_BUFFER_SELECT;
-			sqe->buf_group = GROUP;
-			ring__tag(r, sqe);
+			receive_selected(r, ends[1], GROUP);
 			ring__drain(r);
 			if (j)
 				continue;
@@ -148,6 +154,37 @@ static void provided(struct ring *r, unsigned n)
 	}
 	close(ends[0]);
 	close(ends[1]);
+}
+
+/* The same of a pool that is a ring itself, which no operation fills. */
+static void buffer_ring(struct ring *r, unsigned n)
+{
+	struct io_uring_buf_reg reg = {.ring_entries = BUFFERS, .bgid = GROUP + 2};
+	struct io_uring_buf_ring *buffers = aligned_alloc(4096, 4096);
+	int ends[2];
+
+	reg.ring_addr = (uintptr_t)buffers;
+	if (!buffers || io_uring_register_buf_ring(&r->u, &reg, 0)) {
+		left_out("buffer rings");
+		free(buffers);
+		return;
+	}
+	io_uring_buf_ring_init(buffers);
+	tcp_pair(ends);
+	for (unsigned i = 0; i < n; i++) {
+		io_uring_buf_ring_add(buffers, pool[i % BUFFERS], MESSAGE, i % BUFFERS,
+				      io_uring_buf_ring_mask(BUFFERS), 0);
+		io_uring_buf_ring_advance(buffers, 1);
+		give(ends[0]);
+		receive_selected(r, ends[1], reg.bgid);
+		ring__drain(r);
+		receive_selected(r, ends[1], reg.bgid); /* ENOBUFS */
+		ring__drain(r);
+	}
+	close(ends[0]);
+	close(ends[1]);
+	io_uring_unregister_buf_ring(&r->u, reg.bgid);
+	free(buffers);
 }
 
 static void multishot_accept(struct ring *r, unsigned n)
@@ -266,6 +303,7 @@ void mix_net(struct ring *r, unsigned n)
 	transfers(r, n);
 	connections(r, n);
 	provided(r, n);
+	buffer_ring(r, n);
 	multishot_accept(r, n);
 	multishot_receive(r, n);
 	zero_copy(r, n);

@@ -121,6 +121,85 @@ static void test_precious(void **state)
 	events__clear(&events);
 }
 
+static void add_at(struct events *events, uint32_t type, uint64_t ts)
+{
+	union event event;
+
+	memset(&event, 0, sizeof(event));
+	event.head.type = type;
+	event.head.ts = ts;
+	events__add(events, &event, UINT64_MAX);
+}
+
+/* Why bytes are held is not forgotten for what goes on meanwhile. */
+static void test_reasons_stay(void **state)
+{
+	struct events events = {.bound = 8, .reasons_from = 5};
+
+	(void)state;
+	add_at(&events, NS_HOLD, 4);
+	add_at(&events, NS_HOLD, 5);
+	for (uint64_t ts = 10; ts < 30; ts++)
+		add_at(&events, NS_SEND, ts);
+	assert_int_equal(events.v[0].head.ts, 5);
+	assert_int_equal(events.v[1].head.ts, 23);
+	assert_int_equal(events__first_to_go(&events)->head.ts, 23);
+	/* One that comes late finds its place. */
+	add_at(&events, NS_HOLD, 7);
+	assert_int_equal(events.v[1].head.ts, 7);
+	assert_int_equal(events.v[2].head.ts, 24);
+	add_at(&events, NS_SEND, 6);
+	assert_int_equal(events.v[2].head.ts, 24);
+	/* The newest are half of the list, whatever else stays. */
+	for (uint64_t ts = 30; ts < 50; ts++)
+		add_at(&events, ts % 2 ? NS_SEND : NS_HOLD, ts);
+	assert_int_equal(events.count, 8);
+	for (size_t i = 4; i < 8; i++)
+		assert_int_equal(events.v[i].head.ts, 42 + i);
+	events__clear(&events);
+}
+
+static void test_reasons_until_released(void **state)
+{
+	struct events events = {.bound = 8};
+	struct ns_hold hold = {.head = {.type = NS_HOLD, .ts = 10}};
+
+	(void)state;
+	events__keep_reasons(&events, &hold);
+	assert_int_equal(events.reasons_from, 10);
+	add_at(&events, NS_HOLD, 10);
+	hold.head.ts = 20; /* the same hold, for another reason */
+	events__keep_reasons(&events, &hold);
+	assert_int_equal(events.reasons_from, 10);
+	add_at(&events, NS_RELEASE, 30);
+	events__keep_reasons(&events, &hold); /* late */
+	assert_int_equal(events.reasons_from, 10);
+	hold.head.ts = 40;
+	events__keep_reasons(&events, &hold);
+	assert_int_equal(events.reasons_from, 40);
+	events__clear(&events);
+}
+
+/* With --all all of it comes, and more than is kept of a connection. */
+static void test_a_long_hold(void **state)
+{
+	struct model *model = model__new();
+	const struct events *events;
+	char line[100];
+
+	(void)state;
+	learn(model, "10 hold conn=1 reason=rwnd seq=100 end=105");
+	for (int i = 0; i < 3 * MODEL_CONN_EVENTS; i++) {
+		snprintf(line, sizeof(line), "%d send conn=1 bytes=%d", 20 + i, i);
+		learn(model, line);
+	}
+	events = &model__conn(model, 1)->events;
+	assert_int_equal(events->count, MODEL_CONN_EVENTS);
+	assert_int_equal(events->v[0].head.type, NS_HOLD);
+	assert_int_equal(events->v[1].send.bytes, 2 * MODEL_CONN_EVENTS + 1);
+	model__free(model);
+}
+
 static const struct ns_hold *open_hold(const char *later)
 {
 	static struct ns_hold found;
@@ -281,6 +360,9 @@ int main(void)
 		cmocka_unit_test(test_late_events),
 		cmocka_unit_test(test_ring),
 		cmocka_unit_test(test_precious),
+		cmocka_unit_test(test_reasons_stay),
+		cmocka_unit_test(test_reasons_until_released),
+		cmocka_unit_test(test_a_long_hold),
 		cmocka_unit_test(test_open_hold),
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_threads_and_stacks),

@@ -70,7 +70,7 @@ void flow__absorb(struct incident *incident, struct incident *next)
 		incident->release = next->release;
 	}
 	if (next->start_ts < incident->start_ts)
-		incident->start_ts = next->start_ts;
+		incident->start_ts = incident->own.reasons_from = next->start_ts;
 	if (next->due_ts > incident->due_ts)
 		incident->due_ts = next->due_ts;
 	incident->release.held_ns = incident->end_ts - incident->start_ts;

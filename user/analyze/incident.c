@@ -37,7 +37,7 @@ void incidents__free(struct incidents *incidents)
 static void keep(struct incidents *incidents, struct incident *incident, struct events *events,
 		 const union event *event)
 {
-	bool old_goes = events->count && events->v[0].head.ts < incident->start_ts;
+	bool old_goes = events->count && events__first_to_go(events)->head.ts < incident->start_ts;
 
 	if (event->head.ts > incident->end_ts + SETTLE_NS)
 		return;
@@ -148,6 +148,7 @@ static struct incident *incident__new(uint32_t conn, uint64_t start_ts, uint64_t
 	incident->start_ts = start_ts;
 	incident->end_ts = end_ts;
 	incident->own.bound = INCIDENT_EVENTS;
+	incident->own.reasons_from = start_ts;
 	incident->peers.bound = INCIDENT_EVENTS;
 	incident->waits.bound = INCIDENT_WAITS;
 	incident->rings.bound = INCIDENT_EVENTS;

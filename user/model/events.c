@@ -76,11 +76,32 @@ static void grow(struct events *events)
 	events->size = size;
 }
 
+/* What tells why bytes were held, and until when. */
+static bool stays(const struct events *events, const union event *event)
+{
+	return events->reasons_from && event->head.ts >= events->reasons_from &&
+	       (event->head.type == NS_HOLD || event->head.type == NS_RELEASE);
+}
+
+static size_t first_to_go(const struct events *events)
+{
+	for (size_t i = 0; i < events->count && i < events->bound / 2; i++) {
+		if (!stays(events, &events->v[i]))
+			return i;
+	}
+	return 0;
+}
+
+const union event *events__first_to_go(const struct events *events)
+{
+	return &events->v[first_to_go(events)];
+}
+
 /* Insert into a full list: one event must go, perhaps the new one. */
 static bool replace(struct events *events, size_t place, const union event *event,
 		    uint64_t precious_ts)
 {
-	size_t last = events->count - 1;
+	size_t last = events->count - 1, goes;
 
 	if (place > last && event->head.ts > precious_ts)
 		return true; /* the new one is the last, and it may go */
@@ -90,10 +111,18 @@ static bool replace(struct events *events, size_t place, const union event *even
 		events->v[place] = *event;
 		return true;
 	}
-	if (!place)
-		return false; /* the new one is the first */
-	memmove(&events->v[0], &events->v[1], (place - 1) * sizeof(*events->v));
-	events->v[place - 1] = *event;
+	goes = first_to_go(events);
+	if (place > goes) {
+		place--;
+		memmove(&events->v[goes], &events->v[goes + 1],
+			(place - goes) * sizeof(*events->v));
+	} else if (stays(events, event) && !stays(events, &events->v[goes])) {
+		memmove(&events->v[place + 1], &events->v[place],
+			(goes - place) * sizeof(*events->v));
+	} else {
+		return false; /* the new one is the first to go */
+	}
+	events->v[place] = *event;
 	return false;
 }
 
@@ -120,6 +149,20 @@ void events__clear(struct events *events)
 	events->v = NULL;
 	events->count = 0;
 	events->size = 0;
+}
+
+void events__keep_reasons(struct events *events, const struct ns_hold *hold)
+{
+	size_t i = events->count;
+	bool released = !events->reasons_from;
+
+	while (!released && i && events->v[i - 1].head.ts >= events->reasons_from) {
+		const struct ns_head *head = &events->v[--i].head;
+
+		released = head->type == NS_RELEASE && head->ts <= hold->head.ts;
+	}
+	if (released)
+		events->reasons_from = hold->head.ts;
 }
 
 /* The last byte of what was held; with a full send buffer that may be none, then the next one. */

@@ -26,7 +26,8 @@ struct events {
 	size_t count;
 	size_t size; /* allocated */
 	size_t bound;
-	union event *v; /* by time; at the same time by type, which is causal order */
+	uint64_t reasons_from; /* holds and releases from then on stay; 0: they do not */
+	union event *v;        /* by time; at the same time by type, which is causal order */
 };
 
 /* True for the types that a union event can be. */
@@ -36,11 +37,16 @@ void event__to_record(union record *out, const union event *event);
 
 /*
  * Sort an event in; one that is there already, byte by byte, stays one. When the list is
- * full, the last event goes if it is later than precious_ts, else the first one; returns
- * false when that lost an event which was not later than precious_ts.
+ * full, the last event goes if it is later than precious_ts, else the first one that does not
+ * stay; returns false when that lost an event which was not later than precious_ts. The later
+ * half of the list is left as it is: what goes on stays whole.
  */
 bool events__add(struct events *events, const union event *event, uint64_t precious_ts);
+/* The event that would go then. The list is not empty. */
+const union event *events__first_to_go(const struct events *events);
 void events__clear(struct events *events);
+/* A hold's reasons stay until it was released and the next one begins. */
+void events__keep_reasons(struct events *events, const struct ns_hold *hold);
 
 /* The last held bytes of a connection when nothing among its events shows that they left. */
 const struct ns_hold *events__open_hold(const struct events *events);

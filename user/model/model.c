@@ -175,6 +175,8 @@ static void learn_event(struct model *model, const union record *record)
 	if (!conn)
 		return;
 	event__from_record(&event, record);
+	if (event.head.type == NS_HOLD)
+		events__keep_reasons(&conn->events, &event.hold);
 	/* What it returns is of no matter here: old ones making room are no loss. */
 	events__add(&conn->events, &event, UINT64_MAX);
 }

@@ -184,7 +184,8 @@ static void test_options(void **state)
 	      CAUSE_NAGLE, "40 nagle", "filled the segment", NULL);
 }
 
-/* More changes than a stall has slices: the last part has the rest, and all still sums up. */
+/* More changes than a stall has slices: the short ones go into the others, and all still sums up.
+ */
 static void test_many_parts(void **state)
 {
 	static char text[8192];
@@ -192,6 +193,33 @@ static void test_many_parts(void **state)
 	uint64_t sum = 0;
 
 	(void)state;
+	strcpy(text, HEAD SENT HOLD("pacing"));
+	for (unsigned i = 0; i < 30; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "%u.%u hold conn=1 reason=%s begun=changed seq=140 end=200\n", 11 + i / 10,
+			 i % 10, i % 2 ? "pacing" : "tsq");
+	strcat(text,
+	       "14 hold conn=1 reason=cwnd begun=changed seq=140 end=200\n"
+	       "40 hold conn=1 reason=pacing begun=changed seq=140 end=200\n"
+	       "42 hold conn=1 reason=rwnd begun=changed seq=140 end=200\n");
+	strcat(text, ACKED GONE_BY("rwnd", ""));
+	outcome = analyze(feed__text(text));
+	assert_int_equal(outcome.report->stall_count, 1);
+	assert_int_equal(outcome.stall->cause, CAUSE_CWND);
+	for (size_t i = 0; i < outcome.stall->slice_count; i++) {
+		const struct slice *slice = &outcome.stall->slices[i];
+
+		sum += slice->ns;
+		if (slice->cause == CAUSE_CWND)
+			assert_int_equal(slice->ns, 26000000);
+		if (slice->cause == CAUSE_RWND)
+			assert_int_equal(slice->ns, 8000000);
+	}
+	assert_int_equal(sum, 40000000);
+	assert_true(outcome.stall->slice_count > 8);
+	done(&outcome);
+	/* As long as each other. */
+	sum = 0;
 	strcpy(text, HEAD SENT HOLD("rwnd"));
 	for (unsigned i = 0; i < 30; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),

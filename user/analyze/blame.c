@@ -32,11 +32,11 @@ enum cause blame__cause(const struct blame *blame)
 {
 	enum cause best = CAUSE_UNKNOWN;
 
-	for (size_t i = 0; i < blame->part_count; i++) {
-		if (blame->ns[blame->parts[i].cause] > blame->ns[best])
-			best = blame->parts[i].cause;
+	for (size_t i = 0; i < blame->stretch_count; i++) {
+		if (blame->ns[blame->stretches[i].cause] > blame->ns[best])
+			best = blame->stretches[i].cause;
 	}
-	/* One of many parts, all of them short, may have none left. */
+	/* One of many stretches, all of them short, may have none left. */
 	for (size_t i = 0; i < CAUSE_COUNT; i++) {
 		if (blame->ns[i] > blame->ns[best])
 			best = (enum cause)i;

@@ -3,7 +3,7 @@
  * A wait, explained by walking its chain backwards: what was it for, who ended it, what had
  * that one waited for itself, ... across connections, threads and processes of this host.
  *
- * The time of the wait is cut into parts, each with its cause as it is for the thread that
+ * The time of the wait is cut into stretches, each with its cause as it is for the thread that
  * waits: a lock whose holder slept is lock, but one whose holder waited for bytes under
  * Nagle's algorithm is nagle-delack, because there the program can be changed.
  */
@@ -12,18 +12,18 @@
 
 #include "user/analyze/roots.h"
 
-#define BLAME_PARTS 128 /* of one wait; beyond, the shortest joins the one before it */
+#define BLAME_STRETCHES 128 /* of one wait; beyond, the shortest joins the one before it */
 
-struct part {
+struct stretch {
 	uint64_t start_ts;
 	uint64_t end_ts;
 	enum cause cause;
 };
 
 struct blame {
-	size_t part_count;
-	struct part parts[BLAME_PARTS]; /* by time, disjoint, without gaps */
-	uint64_t ns[CAUSE_COUNT];       /* of each cause, parts that were joined too */
+	size_t stretch_count;
+	struct stretch stretches[BLAME_STRETCHES]; /* by time, disjoint, without gaps */
+	uint64_t ns[CAUSE_COUNT]; /* of each cause, stretches that were joined too */
 	size_t link_count;
 	struct stall_link links[STALL_LINKS]; /* the wait itself first, then what it hung on */
 	struct root *root;                    /* the incident that it hung on longest; NULL none */
@@ -40,8 +40,6 @@ struct blame {
 void blame__wait(const struct model *model, const struct roots *roots, const struct ns_wait *wait,
 		 uint64_t from, uint64_t to, struct blame *blame);
 uint64_t blame__of(const struct blame *blame, enum cause cause);
-/* The shortest of two or more joins the one before it. */
-void parts__join_shortest(struct part *parts, size_t *count);
 /* Which cause took longest, idleness included; of equals the one that came first. */
 enum cause blame__cause(const struct blame *blame);
 

@@ -16,15 +16,12 @@ struct stall_wait chain__shown(const struct ns_wait *wait)
 
 static void cut_slices(struct stall *stall, const struct blame *blame)
 {
-	struct part parts[BLAME_PARTS];
-	size_t count = blame->part_count;
-
-	memcpy(parts, blame->parts, sizeof(parts));
-	while (count > STALL_SLICES)
-		parts__join_shortest(parts, &count);
 	stall->slice_count = 0;
-	for (size_t i = 0; i < count; i++)
-		stall__slice(stall, parts[i].cause, parts[i].end_ts - parts[i].start_ts);
+	for (size_t i = 0; i < blame->stretch_count; i++) {
+		const struct stretch *stretch = &blame->stretches[i];
+
+		stall__slice(stall, stretch->cause, stretch->end_ts - stretch->start_ts);
+	}
 }
 
 /* The cause by which the program can be helped: the longest but for idleness in between. */
@@ -33,8 +30,8 @@ static enum cause stall_cause(const struct blame *blame)
 	enum cause best = CAUSE_UNKNOWN;
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < blame->part_count; i++) {
-		enum cause cause = blame->parts[i].cause;
+	for (size_t i = 0; i < blame->stretch_count; i++) {
+		enum cause cause = blame->stretches[i].cause;
 		uint64_t ns = cause == CAUSE_IDLE ? 0 : blame__of(blame, cause);
 
 		if (ns > most) {
@@ -76,8 +73,8 @@ void chain__fill(const struct model *model, const struct ns_wait *wait, const st
 	stall->exact = true;
 	if (root && root->finding && root->cause == stall->cause)
 		*finding = *root->finding;
-	stall->start_ts = blame->parts[0].start_ts;
-	stall->end_ts = blame->parts[blame->part_count - 1].end_ts;
+	stall->start_ts = blame->stretches[0].start_ts;
+	stall->end_ts = blame->stretches[blame->stretch_count - 1].end_ts;
 	stall->pid = wait->head.tgid;
 	stall->tid = wait->head.tid;
 	stall->wait = *wait;

@@ -218,14 +218,8 @@ void ledger__extend(struct ledger *ledger, uint32_t number, const struct stall *
 	account = &ledger->accounts[stall->cause];
 	tally = find_tally(account, stall->conn);
 	before = stall->end_ts - stall->start_ts;
-	for (size_t i = 0; i < more->slice_count; i++) {
-		struct slice *last = &stall->slices[stall->slice_count - 1];
-
-		if (last->cause == more->slices[i].cause || stall->slice_count == STALL_SLICES)
-			last->ns += more->slices[i].ns;
-		else
-			stall__slice(stall, more->slices[i].cause, more->slices[i].ns);
-	}
+	for (size_t i = 0; i < more->slice_count; i++)
+		stall__slice(stall, more->slices[i].cause, more->slices[i].ns);
 	stall->end_ts += more->end_ts - more->start_ts;
 	stall__check(stall);
 	recount(account, before, stall->end_ts - stall->start_ts);

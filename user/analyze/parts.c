@@ -35,37 +35,66 @@ static const struct ns_hold *find_first(const struct incident *incident)
 	return found;
 }
 
+/* There are PARTS of them: the shortest joins the one before it, and so may the one behind. */
+static void make_room(struct parts *parts)
+{
+	size_t least = 1, kept = 1;
+
+	for (size_t i = 2; i < parts->count; i++) {
+		if (parts->v[i].end_ts - parts->v[i].start_ts <
+		    parts->v[least].end_ts - parts->v[least].start_ts)
+			least = i;
+	}
+	for (size_t i = 1; i < parts->count; i++) {
+		if (i == least || parts->v[i].reason == parts->v[kept - 1].reason)
+			parts->v[kept - 1].end_ts = parts->v[i].end_ts;
+		else
+			parts->v[kept++] = parts->v[i];
+	}
+	parts->count = kept;
+}
+
+/* Behind the others, which end there. */
+static void append(struct parts *parts, const struct part *part)
+{
+	struct part *last = parts->count ? &parts->v[parts->count - 1] : NULL;
+
+	if (last)
+		last->end_ts = part->start_ts;
+	if (parts->count == PARTS) {
+		make_room(parts);
+		last = &parts->v[parts->count - 1];
+	}
+	if (!last || last->reason != part->reason)
+		parts->v[parts->count++] = *part;
+}
+
 /* Between two holds of one flow nothing is held, and what was waits to be acknowledged. */
 static void add_way(struct parts *parts, uint64_t start_ts)
 {
 	struct part *last = &parts->v[parts->count - 1];
+	const struct part way = {
+		.reason = NS_HOLD_REASONS, .start_ts = start_ts, .cause = CAUSE_NETWORK};
 
 	last->end_ts = start_ts;
-	if (parts->count < PARTS && last->cause != CAUSE_NETWORK && last->start_ts < start_ts)
-		parts->v[parts->count++] = (struct part){
-			.reason = NS_HOLD_REASONS, .start_ts = start_ts, .cause = CAUSE_NETWORK};
+	if (last->cause != CAUSE_NETWORK && last->start_ts < start_ts)
+		append(parts, &way);
 }
 
 static void add(struct parts *parts, const struct ns_hold *hold, uint32_t reason, uint64_t start_ts)
 {
 	struct part *last = parts->count ? &parts->v[parts->count - 1] : NULL;
+	const struct part part = {.hold = hold,
+				  .reason = reason,
+				  .start_ts = start_ts,
+				  .cause = cause__of_hold(reason)};
 
 	/* The next hold began at the very release: there was no way between them. */
 	if (last && last->reason == NS_HOLD_REASONS && start_ts - last->start_ts < NO_WAY_NS)
 		last = &parts->v[--parts->count - 1];
-	if (last) {
-		last->end_ts = start_ts;
-		if (last->reason == reason || parts->count == PARTS)
-			return;
-		if (last->start_ts == start_ts)
-			parts->count--;
-	}
-	parts->v[parts->count++] = (struct part){
-		.hold = hold,
-		.reason = reason,
-		.start_ts = start_ts,
-		.cause = cause__of_hold(reason),
-	};
+	if (last && last->reason != reason && last->start_ts == start_ts)
+		parts->count--;
+	append(parts, &part);
 }
 
 void parts__find(const struct incident *incident, struct parts *parts)

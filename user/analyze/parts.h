@@ -27,7 +27,8 @@ struct parts {
 	struct part v[PARTS];
 };
 
-/* Of more than PARTS the last one has the rest. Causes are those of their reasons alone. */
+/* Of more than PARTS the shortest join the ones before them. Causes are those of their reasons
+ * alone. */
 void parts__find(const struct incident *incident, struct parts *parts);
 /*
  * The part that the stall is named for: of the cause that took longest in all, the first. What

@@ -130,17 +130,12 @@ static void follow(const struct incident *incident, struct stall *stall, struct 
 		progress->held_ns = incident->end_ts - progress->hold->head.ts;
 }
 
-/* A slice behind the others; what is of the same cause as the last joins it. */
+/* A slice behind the others. */
 static void add_slice(struct stall *stall, enum cause cause, uint64_t until)
 {
-	struct slice *last = stall->slice_count ? &stall->slices[stall->slice_count - 1] : NULL;
 	uint64_t ns = until > stall->end_ts ? until - stall->end_ts : 0;
 
-	/* Two places are left for the network and the run queue. */
-	if (last && (last->cause == cause || stall->slice_count >= STALL_SLICES - 2))
-		last->ns += ns;
-	else
-		stall__slice(stall, cause, ns);
+	stall__slice(stall, cause, ns);
 	stall->end_ts += ns;
 }
 

@@ -2,21 +2,35 @@
 #include "user/analyze/stall.h"
 
 #include <assert.h>
+#include <string.h>
+
+static void join_shortest(struct stall *stall)
+{
+	size_t least = 1;
+
+	for (size_t i = 2; i < stall->slice_count; i++) {
+		if (stall->slices[i].ns < stall->slices[least].ns)
+			least = i;
+	}
+	stall->slices[least - 1].ns += stall->slices[least].ns;
+	stall->slice_count--;
+	memmove(&stall->slices[least], &stall->slices[least + 1],
+		(stall->slice_count - least) * sizeof(stall->slices[0]));
+}
 
 void stall__slice(struct stall *stall, enum cause cause, uint64_t ns)
 {
-	struct slice *last = stall->slice_count ? &stall->slices[stall->slice_count - 1] : NULL;
+	struct slice *last;
 
 	if (!ns)
 		return;
-	if (last && last->cause == cause) {
+	if (stall->slice_count == STALL_SLICES)
+		join_shortest(stall);
+	last = stall->slice_count ? &stall->slices[stall->slice_count - 1] : NULL;
+	if (last && last->cause == cause)
 		last->ns += ns;
-		return;
-	}
-	assert(stall->slice_count < STALL_SLICES);
-	stall->slices[stall->slice_count].cause = cause;
-	stall->slices[stall->slice_count].ns = ns;
-	stall->slice_count++;
+	else
+		stall->slices[stall->slice_count++] = (struct slice){.cause = cause, .ns = ns};
 }
 
 void stall__check(const struct stall *stall)

@@ -13,7 +13,10 @@ struct finding {
 	struct ns_segment peer_ack; /* as it left the other end; head.type 0: not seen */
 };
 
-/* Put a slice behind the others; none when it is empty, and one with the last of its cause. */
+/*
+ * Put a slice behind the others; none when it is empty, and one with the last of its cause. Of more
+ * than STALL_SLICES the shortest joins the one before it.
+ */
 void stall__slice(struct stall *stall, enum cause cause, uint64_t ns);
 /* Asserts what every stall promises: slices that sum exactly to its time. */
 void stall__check(const struct stall *stall);

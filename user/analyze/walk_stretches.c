@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* How a walk's parts are put together. */
+/* How a walk's stretches are put together. */
 #include <string.h>
 
 #include "user/analyze/walk.h"
@@ -19,37 +19,39 @@ static enum cause seen_from_above(const struct wrapper *wrapper, enum cause caus
 	return wrapper->cause;
 }
 
-void parts__join_shortest(struct part *parts, size_t *count)
+/* The shortest of two or more joins the one before it. */
+static void join_shortest(struct stretch *stretches, size_t *count)
 {
 	size_t least = 1;
 
 	for (size_t i = 2; i < *count; i++) {
-		if (parts[i].end_ts - parts[i].start_ts <
-		    parts[least].end_ts - parts[least].start_ts)
+		if (stretches[i].end_ts - stretches[i].start_ts <
+		    stretches[least].end_ts - stretches[least].start_ts)
 			least = i;
 	}
-	parts[least - 1].end_ts = parts[least].end_ts;
-	memmove(&parts[least], &parts[least + 1], (--*count - least) * sizeof(parts[0]));
+	stretches[least - 1].end_ts = stretches[least].end_ts;
+	memmove(&stretches[least], &stretches[least + 1],
+		(--*count - least) * sizeof(stretches[0]));
 }
 
 void walk__emit(struct walk *walk, uint64_t until, enum cause cause)
 {
 	struct blame *out = walk->out;
-	struct part *last;
+	struct stretch *last;
 
 	if (until <= walk->at)
 		return;
 	for (size_t depth = walk->depth; depth-- > 0;)
 		cause = seen_from_above(&walk->wrappers[depth], cause);
 	out->ns[cause] += until - walk->at;
-	last = out->part_count ? &out->parts[out->part_count - 1] : NULL;
+	last = out->stretch_count ? &out->stretches[out->stretch_count - 1] : NULL;
 	if (last && last->cause == cause) {
 		last->end_ts = until;
 	} else {
-		if (out->part_count == BLAME_PARTS)
-			parts__join_shortest(out->parts, &out->part_count);
-		out->parts[out->part_count++] =
-			(struct part){.start_ts = walk->at, .end_ts = until, .cause = cause};
+		if (out->stretch_count == BLAME_STRETCHES)
+			join_shortest(out->stretches, &out->stretch_count);
+		out->stretches[out->stretch_count++] =
+			(struct stretch){.start_ts = walk->at, .end_ts = until, .cause = cause};
 	}
 	walk->at = until;
 }

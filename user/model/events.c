@@ -83,13 +83,28 @@ static bool stays(const struct events *events, const union event *event)
 	       (event->head.type == NS_HOLD || event->head.type == NS_RELEASE);
 }
 
+/* Of reasons the one that was so for the shortest time: the one before it has its time then. */
+static size_t shortest(const struct events *events, size_t end)
+{
+	size_t least = 1;
+
+	for (size_t i = 2; i < end; i++) {
+		if (events->v[i + 1].head.ts - events->v[i].head.ts <
+		    events->v[least + 1].head.ts - events->v[least].head.ts)
+			least = i;
+	}
+	return least;
+}
+
 static size_t first_to_go(const struct events *events)
 {
-	for (size_t i = 0; i < events->count && i < events->bound / 2; i++) {
+	size_t half = events->bound / 2;
+
+	for (size_t i = 0; i < events->count && i < half; i++) {
 		if (!stays(events, &events->v[i]))
 			return i;
 	}
-	return 0;
+	return half > 1 && events->count > half ? shortest(events, half) : 0;
 }
 
 const union event *events__first_to_go(const struct events *events)

@@ -39,7 +39,8 @@ void event__to_record(union record *out, const union event *event);
  * Sort an event in; one that is there already, byte by byte, stays one. When the list is
  * full, the last event goes if it is later than precious_ts, else the first one that does not
  * stay; returns false when that lost an event which was not later than precious_ts. The later
- * half of the list is left as it is: what goes on stays whole.
+ * half of the list is left as it is: what goes on stays whole. If all of the other half is to stay,
+ * the shortest reason there goes, but not the first.
  */
 bool events__add(struct events *events, const union event *event, uint64_t precious_ts);
 /* The event that would go then. The list is not empty. */

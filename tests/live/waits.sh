@@ -20,11 +20,12 @@ trace_waits() {
 }
 
 # waits FILTER: how many wait records of at least 20 ms, of the client's thread, match it. $fd, $waker, $conn (the client's
-# connection) and $names (the text of stacks by id) may be used.
+# connection) and name(ID) (the text of a stack, empty where none was taken) may be used.
 waits() {
     gojq -s --argjson tid "$CLIENT_TID" --argjson waker "$WAKER_TID" --argjson fd "$CLIENT_FD" "
         (reduce (.[] | select(.event == \"stack\")) as \$s ({}; .[\$s.id | tostring] = \$s.text)) as \$names
-        | (map(select(.event == \"conn\" and .fd == \$fd and .tgid == \$tid)) | last | .conn) as \$conn
+        | def name(\$id): \$names[\$id | tostring] // \"\";
+        (map(select(.event == \"conn\" and .fd == \$fd and .tgid == \$tid)) | last | .conn) as \$conn
         | [.[] | select(.event == \"wait\" and .tid == \$tid and .t_ms - .off_ms >= 20 and .state != 0)
             | select($1)] | length" "$SCRATCH/trace"
 }
@@ -38,7 +39,7 @@ case_wait_futex() {
     expect_waits "for the lock, ended by its holder" \
         '.syscall_name == "futex" and .waker_tid == $waker and .conn == 0 and .arg2 == 4294967295'
     expect_waits "with both stacks" \
-        '($names[.stack_id | tostring] | test("futex_wait")) and ($names[.waker_stack_id | tostring] | test("futex_wake"))'
+        '(name(.stack_id) | test("futex_wait")) and (name(.waker_stack_id) | test("futex_wake"))'
 }
 
 case_wait_pipe() {
@@ -60,7 +61,7 @@ case_wait_peer_poll() {
 case_wait_poll_timeout() {
     trace_waits poll-timeout --all
     expect_waits "that a timer ended" '.syscall_name == "poll" and .arg2 == 30
-        and ($names[.waker_stack_id | tostring] | test("hrtimer_wakeup"))'
+        and (name(.waker_stack_id) | test("hrtimer_wakeup"))'
 }
 
 case_wait_epoll() {

@@ -61,10 +61,13 @@ static void append(struct parts *parts, const struct part *part)
 
 	if (last)
 		last->end_ts = part->start_ts;
+	if (last && last->reason == part->reason)
+		return;
 	if (parts->count == PARTS) {
 		make_room(parts);
 		last = &parts->v[parts->count - 1];
 	}
+	/* Room may have been made of the very last. */
 	if (!last || last->reason != part->reason)
 		parts->v[parts->count++] = *part;
 }

@@ -197,18 +197,29 @@ static __always_inline struct submission told_by_data(void *uring, __u32 opcode,
 				   .by_data = true};
 }
 
+/* Of an operation that waits for its file. NULL: the ring is not watched, and nothing was read. */
+static __always_inline struct ns_ring_state *view_with_file(struct io_kiocb *req,
+							    struct submission *what,
+							    struct file_view *file)
+{
+	struct ns_ring_state *ring = watched_ring(req->ctx);
+
+	if (!ring)
+		return NULL;
+	request_view(req, what);
+	view_trusted_file(req->file, file);
+	return ring;
+}
+
 SEC("?tp_btf/io_uring_poll_arm")
 int BPF_PROG(tp_uring_arm, struct io_kiocb *req, int mask, int events)
 {
-	struct ns_ring_state *ring = watched_ring(req->ctx);
 	struct submission what = {};
 	struct file_view file = {};
+	struct ns_ring_state *ring = view_with_file(req, &what, &file);
 
-	if (!ring)
-		return 0;
-	request_view(req, &what);
-	view_trusted_file(req->file, &file);
-	on_armed(ring, &what, &file);
+	if (ring)
+		on_armed(ring, &what, &file);
 	return 0;
 }
 
@@ -237,15 +248,12 @@ int BPF_PROG(tp_uring_arm_6, void *uring, void *req, u8 opcode, u64 user_data)
 SEC("?tp_btf/io_uring_task_add")
 int BPF_PROG(tp_uring_ready, struct io_kiocb *req, int mask)
 {
-	struct ns_ring_state *ring = watched_ring(req->ctx);
 	struct submission what = {};
 	struct file_view file = {};
+	struct ns_ring_state *ring = view_with_file(req, &what, &file);
 
-	if (!ring)
-		return 0;
-	request_view(req, &what);
-	view_trusted_file(req->file, &file);
-	on_ready(ring, &what, &file);
+	if (ring)
+		on_ready(ring, &what, &file);
 	return 0;
 }
 

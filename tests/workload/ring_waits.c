@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/workload/kept.h"
+
 #define ENTRIES 8
 
 static int rounds = 8;
@@ -125,7 +127,7 @@ static void take(struct wait *wait, unsigned count, int least)
 	}
 }
 
-static __attribute__((noinline)) void wait_on_ring(struct wait *wait, unsigned count, int least)
+KEPT static void wait_on_ring(struct wait *wait, unsigned count, int least)
 {
 	int err = io_uring_submit_and_wait(&wait->ring, count);
 
@@ -175,7 +177,7 @@ static void let_time_pass(struct wait *wait)
 }
 
 /* Nothing comes: its own time limit ends the wait. */
-static __attribute__((noinline)) void wait_on_ring_with_limit(struct wait *wait)
+KEPT static void wait_on_ring_with_limit(struct wait *wait)
 {
 	struct __kernel_timespec time = {.tv_nsec = wait_ms * 1000000l};
 	struct io_uring_cqe *cqe;
@@ -185,12 +187,12 @@ static __attribute__((noinline)) void wait_on_ring_with_limit(struct wait *wait)
 		die("io_uring_wait_cqe_timeout", -err);
 }
 
-static __attribute__((noinline)) void wait_for_others(struct wait *wait)
+KEPT static void wait_for_others(struct wait *wait)
 {
 	take(wait, 1, 0);
 }
 
-static __attribute__((noinline)) void wait_on_eventfd(struct wait *wait)
+KEPT static void wait_on_eventfd(struct wait *wait)
 {
 	eventfd_t value;
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/workload/kept.h"
 #include "tests/workload/uring.h"
 
 #define FIRST  40
@@ -57,7 +58,7 @@ static void serve_plain(int fd)
 
 /* What the exchange does next begins when this is done: linked, or waited for. It is a caller of
  * its own, for who asks for call sites. */
-static __attribute__((noinline)) void then(struct ring *r, struct io_uring_sqe *sqe)
+KEPT static void then(struct ring *r, struct io_uring_sqe *sqe)
 {
 	if (asked.late && asked.one)
 		sqe->flags |= IOSQE_ASYNC; /* a worker does it */

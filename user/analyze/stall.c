@@ -24,7 +24,7 @@ void stall__slice(struct stall *stall, enum cause cause, uint64_t ns)
 
 	if (!ns)
 		return;
-	if (stall->slice_count == STALL_SLICES)
+	if (stall->slice_count == STALL_SLICES && stall->slices[STALL_SLICES - 1].cause != cause)
 		join_shortest(stall);
 	last = stall->slice_count ? &stall->slices[stall->slice_count - 1] : NULL;
 	if (last && last->cause == cause)

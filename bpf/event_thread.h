@@ -45,23 +45,32 @@ struct ns_wait {
 	__u32 turn;       /* enum ns_turn, of head.conn */
 	__u32 srtt_us;    /* of head.conn at the end of the wait, 0 unknown */
 	__u32 min_rtt_us;
-	__u32 ring; /* the io_uring ring that it waited on, by number; 0 none */
+	__u32 ring;  /* the io_uring ring that it waited on, by number; 0 none */
+	__u32 ended; /* enum ns_wait_end */
 	/*
 	 * The operation that ended it, as far as its end came from a ring: by becoming ready, or
 	 * by its completion. head.conn is that operation's connection then, if it has one. Of a
 	 * worker thread (ring 0, no system call) it is the operation that it was at.
 	 */
 	__u32 op_known; /* 0: none; the fields below mean nothing */
-	__u32 op_code;  /* IORING_OP_* */
 	__u64 op_user_data;
 	__u64 op_submit_ts; /* 0: not seen */
 	__u64 op_done_ts;   /* of the completion that woke the thread; 0: it completes after that */
+	__u32 op_code;      /* IORING_OP_* */
 	__u32 op_fd;
 	__u32 op_flags;  /* NS_SQE_* */
 	__u32 op_file;   /* enum ns_uring_file */
 	__u32 op_how;    /* enum ns_uring_how, as far as it got */
 	__u32 op_tid;    /* who submitted it, 0 not known */
 	__u32 op_by_tid; /* who completed it, or was current when it became ready */
+	__u32 pad;
+};
+
+/* What was seen of the end of a wait (docs/limits.md, softirq runs that nobody sees). */
+enum ns_wait_end {
+	NS_WAIT_SEEN = 0,  /* the thread's return to a CPU: head.ts */
+	NS_WAIT_WOKEN = 1, /* not that, but its wake: head.ts is wake_ts */
+	NS_WAIT_BOUND = 2, /* neither: head.ts is an upper bound, when it next left its CPU */
 };
 
 #define NS_SYSCALL_NONE  0xffffffffu
@@ -93,11 +102,11 @@ struct ns_thread_totals {
 	__u32 pad;
 };
 
-NS_ASSERT_SIZE(ns_wait, 192);
+NS_ASSERT_SIZE(ns_wait, 200);
 NS_ASSERT_OFFSET(ns_wait, state, 48);
 NS_ASSERT_OFFSET(ns_wait, comm, 80);
 NS_ASSERT_OFFSET(ns_wait, arg2, 112);
-NS_ASSERT_SIZE(ns_wait_raw, 576);
+NS_ASSERT_SIZE(ns_wait_raw, 584);
 NS_ASSERT_SIZE(ns_thread_totals, 96);
 
 #endif

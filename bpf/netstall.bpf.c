@@ -16,6 +16,7 @@
 
 /* In the order of use: each builds on those before it. */
 #include "bpf/compat.bpf.h"
+#include "bpf/calls.bpf.h"
 #include "bpf/compat_uring.bpf.h"
 #include "bpf/common.bpf.h"
 #include "bpf/maps.bpf.h"

@@ -80,25 +80,29 @@ static __always_inline __u64 time_of_return(struct task_struct *task,
 
 /*
  * It leaves its CPU, and was not seen to come back (docs/limits.md: some tasks run no BPF
- * program). The wait ended with the wake, or at the latest now; what it was in is overwritten.
+ * program). The wait ended with the wake, or at the latest now; its stack is overwritten.
  */
 static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread_state *thread,
 				      __u64 now)
 {
-	const struct syscall_args args = {.number = NS_SYSCALL_NONE};
-	struct waited_for what = {.basis = NS_CONN_WRITTEN, .overwritten = 1};
-	__u64 key, end;
+	struct waited_for what = {.ended = NS_WAIT_WOKEN};
+	struct syscall_args args = {};
+	__u64 end;
 
 	if (!task || !thread)
 		return 0;
-	end = thread->wake_ts > thread->since ? thread->wake_ts : now;
+	args.number = thread->slept_in;
+	args.arg0 = thread->slept_arg0;
+	args.arg1 = thread->slept_arg1;
+	end = thread->wake_ts;
+	if (end <= thread->since) {
+		end = now;
+		what.ended = NS_WAIT_BOUND;
+	}
 	thread->blocked_ns += end - thread->since;
 	if (worth_a_record(end - thread->since) && !is_io_worker(task)) {
-		if (!find_ring(task, thread, &what) || !what.op) {
-			key = thread->conn;
-			what.sk = (struct sock *)key;
-			what.conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
-		}
+		if (!find_ring(task, thread, &what) || !what.op)
+			find_slept_on(task, thread, &what);
 		note_wait(task, thread, &args, &what, end);
 	}
 	thread->ring = 0;
@@ -149,7 +153,11 @@ static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_
 {
 	/* A worker has a copy of the registers that its creator had. */
 	__u32 call = is_io_worker(task) ? NS_SYSCALL_NONE : task_call(task);
+	struct pt_regs *regs = task_regs(task);
 
+	thread->slept_in = call;
+	thread->slept_arg0 = first_argument(regs);
+	thread->slept_arg1 = second_argument(regs);
 	if (waits_to_read(call))
 		note_input_sleep(task, thread, call);
 	else if (call == NS_SYS_IO_URING_ENTER) /* its completions may be all the work it does */

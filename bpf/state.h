@@ -249,7 +249,10 @@ struct ns_thread_state {
 	__u64 ring_sk;           /* struct sock of ring_op, 0 none */
 	struct ns_uring ring_op; /* the operation that ended it; head.len 0: not known */
 	__u32 ring_read;         /* bytes that this has read already, though not completed */
-	__u32 ring_pad;
+	/* The system call of its last sleep, by number, and that one's arguments. */
+	__u32 slept_in;
+	__u32 slept_arg0;
+	__u32 slept_arg1;
 	char comm[NS_COMM_LEN];
 	char waker_comm[NS_COMM_LEN];
 	__u64 waker_stack[NS_STACK_MAX];

@@ -16,10 +16,10 @@ static __always_inline bool worth_a_record(__u64 length)
 struct waited_for {
 	struct ns_conn_state *conn;
 	struct sock *sk;
-	__u32 basis;       /* enum ns_conn_basis */
-	__u32 gone;        /* number of one that ended before the wait did, which ended by that */
-	__u32 overwritten; /* what the thread did since the wait is in the place of its traces */
-	__u32 ring;        /* number of the ring that it was on, 0 none */
+	__u32 basis; /* enum ns_conn_basis */
+	__u32 gone;  /* number of one that ended before the wait did, which ended by that */
+	__u32 ended; /* enum ns_wait_end: unseen, what it did since is in its traces' place */
+	__u32 ring;  /* number of the ring that it was on, 0 none */
 	const struct ns_uring *op; /* that ended it, NULL not known */
 	__u32 op_read;             /* bytes that this has read from the connection already */
 };
@@ -65,7 +65,7 @@ static __always_inline __u32 turn_at_end(const struct waited_for *what, struct t
 {
 	if (what->op && what->op->step == NS_URING_DONE)
 		return what->op->turn;
-	if (what->overwritten)
+	if (what->ended != NS_WAIT_SEEN)
 		return NS_TURN_UNKNOWN;
 	return whose_turn_before(what->conn, tp, what->op_read);
 }
@@ -147,15 +147,17 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 		out->wait.syscall = args->number;
 		out->wait.arg0 = args->arg0;
 		out->wait.arg1 = args->arg1;
-		out->wait.arg2 = call_timeout(args);
+		if (what->ended == NS_WAIT_SEEN)
+			out->wait.arg2 = call_timeout(args);
 	}
+	out->wait.ended = what->ended;
 	note_socket(what, &out->wait);
 	note_op(what, &out->wait);
 	note_waker(thread, out);
 	/* Threads rename themselves: their totals carry the name that they had last. */
 	BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
 	__builtin_memcpy(out->wait.comm, thread->comm, NS_COMM_LEN);
-	if (!what->overwritten && worth_a_record(now - thread->since))
+	if (what->ended == NS_WAIT_SEEN && worth_a_record(now - thread->since))
 		bpf_get_task_stack(task, out->stack, sizeof(out->stack), 0);
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return 0;
@@ -279,6 +281,30 @@ static __always_inline void find_waited_for(struct task_struct *task,
 	what->sk = (struct sock *)key;
 	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
 	what->basis = NS_CONN_WRITTEN;
+}
+
+/*
+ * Of a wait whose end passed unseen, by what its call was as it began. A descriptor may have been
+ * closed since, and be another's: not that of a connection that was there before.
+ */
+static __always_inline void find_slept_on(struct task_struct *task, struct ns_thread_state *thread,
+					  struct waited_for *what)
+{
+	bool on_fd = call_kind(thread->slept_in) == NS_CALL_ON_FD;
+	struct file *file = on_fd ? task_file(task, thread->slept_arg0) : NULL;
+	__u64 key = file ? (__u64)file_socket(file) : 0;
+	struct ns_conn_state *conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+
+	what->basis = NS_CONN_FD;
+	if (!on_fd) {
+		key = thread->conn;
+		conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+		what->basis = NS_CONN_WRITTEN;
+	} else if (conn && conn->first_ts > thread->since) {
+		return;
+	}
+	what->sk = (struct sock *)key;
+	what->conn = conn;
 }
 
 /* What a worker waits for is what its operation is on. False: it waits for work. */

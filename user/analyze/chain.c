@@ -73,6 +73,8 @@ void chain__fill(const struct model *model, const struct ns_wait *wait, const st
 	stall->exact = true;
 	if (root && root->finding && root->cause == stall->cause)
 		*finding = *root->finding;
+	if (wait->ended == NS_WAIT_BOUND)
+		stall->exact = false;
 	stall->start_ts = blame->stretches[0].start_ts;
 	stall->end_ts = blame->stretches[blame->stretch_count - 1].end_ts;
 	stall->pid = wait->head.tgid;
@@ -86,6 +88,8 @@ void chain__fill(const struct model *model, const struct ns_wait *wait, const st
 		stall->inferred = blame->inferred;
 	if (!stall->missing)
 		stall->missing = blame->missing;
+	if (!stall->missing && wait->ended == NS_WAIT_BOUND)
+		stall->missing = "the thread's return to its CPU: its end is an upper bound";
 	stall->link_count = blame->link_count;
 	memcpy(stall->links, blame->links, sizeof(stall->links));
 	stall->wait_count = 1;

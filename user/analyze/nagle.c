@@ -21,6 +21,12 @@
  */
 #define PROMPT_ROUND_TRIPS 4
 
+/*
+ * Between what the arming of a timer says of its delay and when it runs lies a jiffy to either
+ * side (10 ms with CONFIG_HZ=100), and what softirqs come late.
+ */
+#define TIMER_SLACK_NS 10000000ull
+
 /* For stall.ended. */
 static const char by_timer[] =
 	"an acknowledgement without data that the other end's delayed-ACK timer sent";
@@ -46,6 +52,12 @@ struct chain {
 	bool peer_acked;               /* some pure ACK of the peer was seen during the hold */
 };
 
+/* What acknowledges held bytes themselves comes behind them, and has released nothing. */
+static bool is_behind_release(const struct incident *incident, const struct ns_segment *segment)
+{
+	return !incident->open && seq_after(segment->ack, incident->release.seq);
+}
+
 static void find_arrival(const struct incident *incident, struct chain *chain)
 {
 	for (size_t i = 0; i < incident->own.count; i++) {
@@ -53,7 +65,8 @@ static void find_arrival(const struct incident *incident, struct chain *chain)
 
 		if (event->head.type == NS_RX && event->head.ts >= incident->start_ts &&
 		    event->head.ts <= incident->end_ts &&
-		    seq_after(event->segment.ack, chain->snd_una))
+		    seq_after(event->segment.ack, chain->snd_una) &&
+		    !is_behind_release(incident, &event->segment))
 			chain->arrived = &event->segment;
 	}
 }
@@ -193,8 +206,58 @@ static bool filled_by_write(const struct incident *incident, const struct ns_hol
 	return transmit && hold && hold->mss && transmit->end - transmit->seq >= hold->mss;
 }
 
+/* Did the other end write something before the held bytes went, which may have carried the ACK? */
+static bool peer_wrote(const struct incident *incident)
+{
+	for (size_t i = 0; i < incident->peers.count; i++) {
+		const union event *event = &incident->peers.v[i];
+
+		if (event->head.type == NS_TX && event->head.ts > incident->start_ts &&
+		    event->head.ts < incident->end_ts &&
+		    !is_behind_release(incident, &event->segment))
+			return true;
+	}
+	return false;
+}
+
+/* The other end's delayed-ACK timer as it was last armed, if it was to run when the hold ended. */
+static const struct ns_delack *due_at_end(const struct incident *incident)
+{
+	const struct ns_delack *arm = NULL;
+	uint64_t due;
+
+	for (size_t i = 0; i < incident->peers.count; i++) {
+		const union event *event = &incident->peers.v[i];
+
+		if (event->head.type == NS_DELACK_ARM && event->head.ts < incident->end_ts)
+			arm = &event->delack;
+	}
+	if (!arm)
+		return NULL;
+	due = arm->head.ts + arm->delay_us * 1000ull;
+	if (due <= incident->start_ts || due > incident->end_ts + TIMER_SLACK_NS ||
+	    incident->end_ts > due + TIMER_SLACK_NS)
+		return NULL;
+	return arm;
+}
+
+/* Held bytes left in a softirq run that nobody saw (docs/limits.md): timer, ACK and transmit. */
+static bool infer_from_arming(const struct incident *incident, struct chain *chain,
+			      struct stall *stall)
+{
+	if (!incident->release.inexact || chain->fire || peer_wrote(incident))
+		return false;
+	chain->arm = due_at_end(incident);
+	if (!chain->arm)
+		return false;
+	infer(stall, by_timer,
+	      "the other end's delayed-ACK timer was armed to run out when the bytes left",
+	      "the acknowledgement and the transmit that ended it: its end is an upper bound");
+	return true;
+}
+
 static void judge_without_arrival(const struct model *model, const struct incident *incident,
-				  const struct chain *chain, struct stall *stall)
+				  struct chain *chain, struct stall *stall)
 {
 	const struct ns_hold *hold = stall->hold.head.type ? &stall->hold : NULL;
 	const char *option = ending__option(incident, hold);
@@ -213,6 +276,8 @@ static void judge_without_arrival(const struct model *model, const struct incide
 		      "the other end's delayed-ACK timer sent an acknowledgement of the bytes "
 		      "before them",
 		      "the arrival of that acknowledgement");
+	else if (infer_from_arming(incident, chain, stall))
+		return;
 	else if (!model__sees(model, NS_FACT_RECEIVE))
 		conclude(stall, CAUSE_NAGLE, NULL,
 			 "the segment that released the bytes: this kernel does not show arrivals "

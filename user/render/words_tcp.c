@@ -39,13 +39,17 @@ static bool is_retransmit(const struct scene *scene, const struct ns_segment *tx
 	return false;
 }
 
-/* Does this ACK, where it arrives, set the held bytes of the stall free? */
+/*
+ * Does this ACK, where it arrives, set the held bytes of the stall free? One of these bytes
+ * themselves shows that they had left before, unseen.
+ */
 static bool frees_held(const struct scene *scene, const struct ns_segment *ack)
 {
 	const struct ns_hold *hold = scene->stall ? &scene->stall->hold : NULL;
 
 	return hold && hold->head.type == NS_HOLD && hold->head.conn == ack->head.conn &&
-	       ack->head.ts >= hold->head.ts && !after(hold->seq, ack->ack);
+	       ack->head.ts >= hold->head.ts && !after(hold->seq, ack->ack) &&
+	       (scene->stall->exact || ack->ack == hold->seq);
 }
 
 static void describe_arrival(const struct scene *scene, const struct ns_segment *rx,

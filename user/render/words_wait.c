@@ -101,6 +101,12 @@ static void describe_off_time(const struct ns_wait *wait, char *dst, size_t size
 	if (wait->state == 0) {
 		snprintf(dst, size, "waited %s for a CPU",
 			 text__duration(blocked, sizeof(blocked), off));
+	} else if (wait->ended == NS_WAIT_BOUND) {
+		snprintf(dst, size, "off the CPU for at most %s, its return was not seen",
+			 text__duration(blocked, sizeof(blocked), off));
+	} else if (wait->ended == NS_WAIT_WOKEN) {
+		snprintf(dst, size, "blocked %s, its return to the CPU was not seen",
+			 text__duration(blocked, sizeof(blocked), off));
 	} else if (wait->wake_ts == 0) {
 		snprintf(dst, size, "off the CPU for %s, its wake was not seen",
 			 text__duration(blocked, sizeof(blocked), off));

@@ -13,6 +13,7 @@ static const char *const begun_names[] = {"send", "partly", "changed", "later", 
 static const char *const retrans_names[] = {"unknown", "rto", "tlp", "fast", "syn", NULL};
 static const char *const conn_basis_names[] = {"none", "written", "fd", NULL};
 const char *const turn_names[] = {"unknown", "wrote", "read", NULL};
+static const char *const wait_end_names[] = {"seen", "woken", "bound", NULL};
 static const char *const side_names[] = {"none", "asked", "served", NULL};
 static const char *const lost_names[] = {
 	"none",  "ringbuf", "conns", "threads", "processes",   "releases", "damaged", "kept",
@@ -137,6 +138,7 @@ static const struct field wait_fields[] = {
 	U32(ns_wait, srtt_us),
 	U32(ns_wait, min_rtt_us),
 	U32(ns_wait, ring),
+	NAME(ns_wait, ended, wait_end_names),
 	U32(ns_wait, op_known),
 	OPCODE(ns_wait, op_code),
 	HEX64(ns_wait, op_user_data),
@@ -370,13 +372,18 @@ bool field__is_set(const union record *record, const struct field *field)
 	}
 }
 
-/* Of an operation that did not end a wait nothing is known, of one that goes on no result. */
+/*
+ * Of an operation that did not end a wait nothing is known, of one that goes on no result. How a
+ * wait's end was seen is told where it was not.
+ */
 bool field__means_something(const union record *record, const struct field *field)
 {
 	const struct record_type *type = record_type__by_number(record->head.type);
 
 	if (!type)
 		return true;
+	if (type->type == NS_WAIT && field->offset == offsetof(struct ns_wait, ended))
+		return record->wait.ended != NS_WAIT_SEEN;
 	if (type->type == NS_WAIT && !record->wait.op_known)
 		return field->offset < offsetof(struct ns_wait, op_known);
 	if (type->type == NS_URING && record->uring.step != NS_URING_DONE)

@@ -33,6 +33,8 @@ static __always_inline bool leaves_cpu(struct task_struct *task)
 	return !BPF_CORE_READ_BITFIELD_PROBED(task, on_rq);
 }
 
+#define NS_ICSK_ACK_TIMER 2 /* icsk_ack.pending, include/net/inet_connection_sock.h */
+
 /*
  * When the delayed ACK is due, in jiffies. icsk_ack.timeout went away with 7.x, which
  * keeps only the timer's own expiry.

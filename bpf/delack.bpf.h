@@ -7,8 +7,6 @@
 #ifndef NETSTALL_DELACK_BPF_H
 #define NETSTALL_DELACK_BPF_H
 
-#define NS_ICSK_ACK_TIMER 2 /* include/net/inet_connection_sock.h */
-
 /* tcp_delack_timer() is what the timer of every TCP socket runs, so adopt() learns its address. */
 static __always_inline bool is_delack_timer(struct timer_list *timer)
 {

@@ -132,7 +132,8 @@ struct ns_hold {
 	__u32 wmem_alloc;  /* bytes of transmitted segments that the device still has */
 	__u32 wmem_queued; /* bytes in the send queue, against sndbuf */
 	__u32 sndbuf;
-	__u32 pad;
+	__u32 ack_due_us; /* until the other end's delayed-ACK timer runs out; 0 none, or not known
+			   */
 };
 
 /* NS_TX, NS_ACK, NS_RX. NS_ACK and an NS_RX without data have seq == end. */

@@ -137,6 +137,19 @@ static __always_inline void read_pacing(struct sock *sk, struct ns_hold *out, __
 }
 
 /* conn->hold_look becomes the hold as it is now; begun and fd are the caller's. */
+/* Its arming need not be seen: a timer that stands for the same jiffy already is left alone. */
+static __always_inline __u32 ack_due_us(const struct ns_conn_state *conn)
+{
+	struct inet_connection_sock *icsk = (void *)conn->peer;
+	__s64 left;
+
+	if (!icsk || !bpf_map_lookup_elem(&conns, &conn->peer) ||
+	    !(BPF_CORE_READ(icsk, icsk_ack.pending) & NS_ICSK_ACK_TIMER))
+		return 0;
+	left = delack_due((struct sock *)icsk) - bpf_jiffies64();
+	return left > 0 ? jiffies_to_us(left) : 0;
+}
+
 static __noinline int weigh_hold(struct sock *sk, struct ns_conn_state *conn, __u64 now)
 {
 	struct tcp_sock *tp = (void *)sk;
@@ -162,7 +175,7 @@ static __noinline int weigh_hold(struct sock *sk, struct ns_conn_state *conn, __
 	out->wmem_alloc = BPF_CORE_READ(sk, sk_wmem_alloc.refs.counter) - 1; /* it begins at 1 */
 	out->wmem_queued = BPF_CORE_READ(sk, sk_wmem_queued);
 	out->sndbuf = BPF_CORE_READ(sk, sk_sndbuf);
-	out->pad = 0;
+	out->ack_due_us = ack_due_us(conn);
 	read_pacing(sk, out, now);
 	out->basis = NS_BASIS_STATE;
 	nonagle = out->nonagle;

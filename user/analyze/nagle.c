@@ -220,11 +220,10 @@ static bool peer_wrote(const struct incident *incident)
 	return false;
 }
 
-/* The other end's delayed-ACK timer as it was last armed, if it was to run when the hold ended. */
-static const struct ns_delack *due_at_end(const struct incident *incident)
+/* The other end's delayed-ACK timer as it was last armed before the end, NULL not seen. */
+static const struct ns_delack *last_arming(const struct incident *incident)
 {
 	const struct ns_delack *arm = NULL;
-	uint64_t due;
 
 	for (size_t i = 0; i < incident->peers.count; i++) {
 		const union event *event = &incident->peers.v[i];
@@ -232,26 +231,35 @@ static const struct ns_delack *due_at_end(const struct incident *incident)
 		if (event->head.type == NS_DELACK_ARM && event->head.ts < incident->end_ts)
 			arm = &event->delack;
 	}
-	if (!arm)
-		return NULL;
-	due = arm->head.ts + arm->delay_us * 1000ull;
-	if (due <= incident->start_ts || due > incident->end_ts + TIMER_SLACK_NS ||
-	    incident->end_ts > due + TIMER_SLACK_NS)
-		return NULL;
 	return arm;
+}
+
+/* Was the other end's timer to run out when the hold ended? */
+static bool was_due_at_end(const struct incident *incident, const struct ns_hold *hold,
+			   const struct ns_delack *arm)
+{
+	uint64_t due = 0;
+
+	if (hold->ack_due_us)
+		due = hold->head.ts + hold->ack_due_us * 1000ull;
+	else if (arm)
+		due = arm->head.ts + arm->delay_us * 1000ull;
+	return due > incident->start_ts && due <= incident->end_ts + TIMER_SLACK_NS &&
+	       incident->end_ts <= due + TIMER_SLACK_NS;
 }
 
 /* Held bytes left in a softirq run that nobody saw (docs/limits.md): timer, ACK and transmit. */
 static bool infer_from_arming(const struct incident *incident, struct chain *chain,
 			      struct stall *stall)
 {
-	if (!incident->release.inexact || chain->fire || peer_wrote(incident))
+	const struct ns_delack *arm = last_arming(incident);
+
+	if (!incident->release.inexact || chain->fire || peer_wrote(incident) ||
+	    !was_due_at_end(incident, &stall->hold, arm))
 		return false;
-	chain->arm = due_at_end(incident);
-	if (!chain->arm)
-		return false;
+	chain->arm = arm;
 	infer(stall, by_timer,
-	      "the other end's delayed-ACK timer was armed to run out when the bytes left",
+	      "the other end's delayed-ACK timer was to run out when the bytes left",
 	      "the acknowledgement and the transmit that ended it: its end is an upper bound");
 	return true;
 }

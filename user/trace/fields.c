@@ -91,6 +91,7 @@ static const struct field hold_fields[] = {
 	U32(ns_hold, wmem_alloc),
 	U32(ns_hold, wmem_queued),
 	U32(ns_hold, sndbuf),
+	U32(ns_hold, ack_due_us),
 	END,
 };
 
@@ -374,7 +375,7 @@ bool field__is_set(const union record *record, const struct field *field)
 
 /*
  * Of an operation that did not end a wait nothing is known, of one that goes on no result. How a
- * wait's end was seen is told where it was not.
+ * wait's end was seen is told where it was not; the other end's timer where one is armed.
  */
 bool field__means_something(const union record *record, const struct field *field)
 {
@@ -382,6 +383,8 @@ bool field__means_something(const union record *record, const struct field *fiel
 
 	if (!type)
 		return true;
+	if (type->type == NS_HOLD && field->offset == offsetof(struct ns_hold, ack_due_us))
+		return record->hold.ack_due_us;
 	if (type->type == NS_WAIT && field->offset == offsetof(struct ns_wait, ended))
 		return record->wait.ended != NS_WAIT_SEEN;
 	if (type->type == NS_WAIT && !record->wait.op_known)

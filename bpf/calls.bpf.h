@@ -63,9 +63,20 @@ static __always_inline __u64 first_argument(struct pt_regs *regs)
 	return BPF_CORE_READ(regs, di);
 }
 
-static __always_inline __u64 second_argument(struct pt_regs *regs)
+/* The first two arguments of the call that a thread sleeps in; as task_call(). */
+static __always_inline void task_arguments(struct task_struct *task, __u32 *first, __u32 *second)
 {
-	return BPF_CORE_READ(regs, si);
+	struct pt_regs *regs;
+
+	if (!NS_HAS_TASK_PT_REGS) {
+		regs = stack_regs(task);
+		*first = BPF_CORE_READ(regs, di);
+		*second = BPF_CORE_READ(regs, si);
+		return;
+	}
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	*first = regs->di;
+	*second = regs->si;
 }
 
 static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_args *args)
@@ -148,9 +159,13 @@ static __always_inline __u64 first_argument(struct pt_regs *regs)
 	return BPF_CORE_READ(regs, orig_x0);
 }
 
-static __always_inline __u64 second_argument(struct pt_regs *regs)
+/* The first two arguments of the call that a thread sleeps in. */
+static __always_inline void task_arguments(struct task_struct *task, __u32 *first, __u32 *second)
 {
-	return BPF_CORE_READ(regs, user_regs.regs[1]);
+	struct pt_regs *regs = task_regs(task);
+
+	*first = BPF_CORE_READ(regs, orig_x0);
+	*second = BPF_CORE_READ(regs, user_regs.regs[1]);
 }
 
 static __always_inline void read_syscall(struct pt_regs *regs, struct syscall_args *args)

@@ -153,11 +153,9 @@ static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_
 {
 	/* A worker has a copy of the registers that its creator had. */
 	__u32 call = is_io_worker(task) ? NS_SYSCALL_NONE : task_call(task);
-	struct pt_regs *regs = task_regs(task);
 
 	thread->slept_in = call;
-	thread->slept_arg0 = first_argument(regs);
-	thread->slept_arg1 = second_argument(regs);
+	task_arguments(task, &thread->slept_arg0, &thread->slept_arg1);
 	if (waits_to_read(call))
 		note_input_sleep(task, thread, call);
 	else if (call == NS_SYS_IO_URING_ENTER) /* its completions may be all the work it does */

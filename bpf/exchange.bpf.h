@@ -304,12 +304,24 @@ static __always_inline void end_unslept(__u64 key, struct ns_conn_state *conn, _
 	conn->sampling = 0;
 }
 
+/* Of a thread that does not sleep, a sample has ended though its thread still names it. */
+static __always_inline bool has_another_open(const struct ns_thread_state *thread, __u64 key)
+{
+	__u64 asked = thread->asked;
+	struct ns_conn_state *conn;
+
+	if (!asked || asked == key)
+		return false;
+	conn = bpf_map_lookup_elem(&conns, &asked);
+	return conn && conn->sampling;
+}
+
 /* The request that was chosen one turn ago begins, unless its thread has another one open. */
 static __always_inline void begin_sample(__u64 key, struct ns_conn_state *conn, __u32 tid)
 {
 	struct ns_thread_state *thread = bpf_map_lookup_elem(&threads, &tid);
 
-	if (!thread || (thread->asked && thread->asked != key))
+	if (!thread || has_another_open(thread, key))
 		return;
 	thread->asked = key;
 	conn->sampling = conn->sample_next;

@@ -95,7 +95,7 @@ static __noinline int note_sleep(__u32 tid, bool preempted)
 	return 0;
 }
 
-/* The end of the sleep, or the wake-up before it. */
+/* The end of the sleep, or the wake-up before it: a thread that runs can be woken as well. */
 static __noinline int note_sleep_end(__u32 tid, bool runs)
 {
 	struct ns_sleeps *sleeps = bpf_map_lookup_elem(&sleeps_of, &tid);
@@ -106,7 +106,7 @@ static __noinline int note_sleep_end(__u32 tid, bool runs)
 	at = (sleeps->next - 1) & (NS_SLEEPS - 1);
 	if (runs && !sleeps->v[at].on_ts)
 		sleeps->v[at].on_ts = bpf_ktime_get_ns();
-	else if (!runs && !sleeps->v[at].wake_ts)
+	else if (!runs && !sleeps->v[at].wake_ts && !sleeps->v[at].on_ts)
 		sleeps->v[at].wake_ts = bpf_ktime_get_ns();
 	return 0;
 }

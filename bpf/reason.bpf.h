@@ -136,7 +136,6 @@ static __always_inline void read_pacing(struct sock *sk, struct ns_hold *out, __
 		out->pacing_us = (next - now) / 1000 + 1;
 }
 
-/* conn->hold_look becomes the hold as it is now; begun and fd are the caller's. */
 /* Its arming need not be seen: a timer that stands for the same jiffy already is left alone. */
 static __always_inline __u32 ack_due_us(const struct ns_conn_state *conn)
 {
@@ -150,6 +149,7 @@ static __always_inline __u32 ack_due_us(const struct ns_conn_state *conn)
 	return left > 0 ? jiffies_to_us(left) : 0;
 }
 
+/* conn->hold_look becomes the hold as it is now; begun and fd are the caller's. */
 static __noinline int weigh_hold(struct sock *sk, struct ns_conn_state *conn, __u64 now)
 {
 	struct tcp_sock *tp = (void *)sk;

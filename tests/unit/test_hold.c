@@ -34,6 +34,8 @@ static const struct {
 	{"open-hold", 1, CAUSE_NAGLE, CONFIDENCE_OBSERVED, false, true, false, 4242, 0, 89800},
 	{"inexact", 1, CAUSE_NAGLE_DELACK, CONFIDENCE_OBSERVED, false, false, false, 4242, 4242,
 	 43581},
+	{"unseen-softirq", 2, CAUSE_NAGLE_DELACK, CONFIDENCE_INFERRED, false, false, false, 4242,
+	 4242, 43459},
 	{"owned-timer", 1, CAUSE_NAGLE_DELACK, CONFIDENCE_OBSERVED, true, false, true, 4242, 4242,
 	 40381},
 	{"ipv6", 1, CAUSE_NAGLE_DELACK, CONFIDENCE_OBSERVED, true, false, true, 4242, 4242, 40381},
@@ -170,6 +172,42 @@ static void test_missing_links(void **state)
 		     CAUSE_NAGLE, CONFIDENCE_OBSERVED, "events were lost");
 }
 
+#define WITH_TIMER(due)                                                                            \
+	"10 hold conn=1 tid=10 reason=nagle seq=140 end=200 unacked=40 ack_due_us=" due "\n"
+#define FOUND_GONE "50 release conn=1 held=40 seq=140 end=200 reason=nagle inexact=1\n"
+#define ACKS_HELD  "49.99 rx conn=1 seq=500 end=500 ack=200\n"
+
+/* Bytes that went in a softirq run that nobody saw: only the timer's own state is left. */
+static void test_release_unseen(void **state)
+{
+	(void)state;
+	assert_cause(HEAD PEER FIRST WITH_TIMER("36000") ACKS_HELD FOUND_GONE, CAUSE_NAGLE_DELACK,
+		     CONFIDENCE_INFERRED, "its end is an upper bound");
+	/* Without that state, its arming. */
+	assert_cause(HEAD PEER FIRST
+		     "9.5 delack-arm conn=2 delay_us=40000\n" SECOND ACKS_HELD FOUND_GONE,
+		     CAUSE_NAGLE_DELACK, CONFIDENCE_INFERRED, "its end is an upper bound");
+	/* It was to run out at another time, or was not armed. */
+	assert_cause(HEAD PEER FIRST WITH_TIMER("20000") ACKS_HELD FOUND_GONE, CAUSE_NAGLE,
+		     CONFIDENCE_OBSERVED, "the segment that released");
+	assert_cause(HEAD PEER FIRST WITH_TIMER("80000") ACKS_HELD FOUND_GONE, CAUSE_NAGLE,
+		     CONFIDENCE_OBSERVED, "the segment that released");
+	assert_cause(HEAD PEER FIRST SECOND ACKS_HELD FOUND_GONE, CAUSE_NAGLE, CONFIDENCE_OBSERVED,
+		     "the segment that released");
+	/* The other end wrote meanwhile: its data may have carried the acknowledgement. */
+	assert_cause(HEAD PEER FIRST WITH_TIMER(
+			     "36000") "40 tx conn=2 seq=500 end=520 ack=140\n" ACKS_HELD FOUND_GONE,
+		     CAUSE_NAGLE, CONFIDENCE_OBSERVED, "the segment that released");
+	/* When what it wrote acknowledges the held bytes, it came behind them. */
+	assert_cause(
+		HEAD PEER FIRST WITH_TIMER(
+			"36000") "49.98 tx conn=2 seq=500 end=520 ack=200\n" ACKS_HELD FOUND_GONE,
+		CAUSE_NAGLE_DELACK, CONFIDENCE_INFERRED, "its end is an upper bound");
+	/* A release that was seen needs no such thing: without an arrival it stays Nagle's. */
+	assert_cause(HEAD PEER FIRST WITH_TIMER("36000") GONE, CAUSE_NAGLE, CONFIDENCE_OBSERVED,
+		     "the segment that released");
+}
+
 static void test_hold_unseen(void **state)
 {
 	struct outcome outcome = analyze(feed__text(HEAD PEER FIRST FIRE LEFT ARRIVED GONE));
@@ -290,13 +328,10 @@ static void test_steps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden),
-		cmocka_unit_test(test_links),
-		cmocka_unit_test(test_missing_links),
-		cmocka_unit_test(test_hold_unseen),
-		cmocka_unit_test(test_no_duration_decides),
-		cmocka_unit_test(test_threshold),
-		cmocka_unit_test(test_open_at_close),
+		cmocka_unit_test(test_golden),        cmocka_unit_test(test_links),
+		cmocka_unit_test(test_missing_links), cmocka_unit_test(test_release_unseen),
+		cmocka_unit_test(test_hold_unseen),   cmocka_unit_test(test_no_duration_decides),
+		cmocka_unit_test(test_threshold),     cmocka_unit_test(test_open_at_close),
 		cmocka_unit_test(test_steps),
 	};
 

@@ -91,12 +91,15 @@ case_requests_cork() {
     expect_main_slice median cork 0.7
 }
 
-# One thread that sleeps in epoll_wait() for the answers of many connections.
+# One thread for the answers of many connections: it sleeps in epoll_wait() for some, the others are there when it comes by. All
+# have their turn in the sample.
 case_requests_many_connections() {
+    local most=32
+    [ -z "$QUICK" ] || most=16 # of a tenth of the requests
     trace_exchange --mode single -n "$GOOD" --connections 64
     expect_exchanges
     expect_views
-    expect "connections taken apart" "$(report '.requests | length - 1')" '>=' 16
+    expect "connections taken apart" "$(report '.requests | length - 1')" '>=' "$most"
     expect_is "requests held back" "$(report "[.requests[] | .median.slices[].cause | select(IN($HOLDS))] | length")" 0
 }
 

@@ -79,6 +79,30 @@ static __always_inline __u64 time_of_return(struct task_struct *task,
 }
 
 /*
+ * Of a wait whose end passed unseen, by what its call was as it began. A descriptor may have been
+ * closed since, and be another's: not that of a connection that was there before.
+ */
+static __always_inline void find_slept_on(struct task_struct *task, struct ns_thread_state *thread,
+					  struct waited_for *what)
+{
+	bool on_fd = call_kind(thread->slept_in) == NS_CALL_ON_FD;
+	struct file *file = on_fd ? task_file(task, thread->slept_arg0) : NULL;
+	__u64 key = file ? (__u64)file_socket(file) : 0;
+	struct ns_conn_state *conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+
+	what->basis = NS_CONN_FD;
+	if (!on_fd) {
+		key = thread->conn;
+		conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+		what->basis = NS_CONN_WRITTEN;
+	} else if (conn && conn->first_ts > thread->since) {
+		return;
+	}
+	what->sk = (struct sock *)key;
+	what->conn = conn;
+}
+
+/*
  * It leaves its CPU, and was not seen to come back (docs/limits.md: some tasks run no BPF
  * program). The wait ended with the wake, or at the latest now; its stack is overwritten.
  */

@@ -142,7 +142,7 @@ case_demo() {
     timeout 90 "$NETSTALL" demo "${ATTACH[@]}" >"$SCRATCH/out" 2>"$SCRATCH/err" || fail "status $?: $(cat "$SCRATCH/err")"
     grep -q 'HELD by Nagle' "$SCRATCH/out" || fail "no time line"
     grep -q '^Verdict: Nagle' "$SCRATCH/out" || fail "no verdict"
-    "$NETSTALL" demo --list | grep -q '^split' || fail "no list"
+    grep -q '^split' <("$NETSTALL" demo --list) || fail "no list"
 }
 
 # Every line that a real trace prints, by the schema: events of all types that come, and the report.

@@ -30,7 +30,8 @@ case_check_reports() {
     expect_is "the exit status" $STATUS 1
 
     # The text: the verdict first, at most 25 lines, the proof in it.
-    head -n 1 <(grep -v '^::' "$SCRATCH/text") | grep -q '^FAIL (exit status 1)  nagle-delack over its budget: [1-6] stalls' ||
+    grep -q '^FAIL (exit status 1)  nagle-delack over its budget: [1-6] stalls' \
+        <<<"$(grep -v -m 1 '^::' "$SCRATCH/text")" ||
         fail "the text does not begin with the verdict: $(head -n 2 "$SCRATCH/text")"
     expect "the lines of the text" "$(grep -vc '^::' "$SCRATCH/text")" '<=' 25
     grep -q 'HELD by Nagle' "$SCRATCH/text" || fail "the text does not show the hold"

@@ -51,8 +51,8 @@ case_offwake_handover() {
                 and (.wakers[1].name // \"\" | startswith(\"irq:\"))) | .blocked_ms] | add) / ([.[].blocked_ms] | add)")" '>=' 0.9
     done
     # On loopback the softirq runs inside the peer's own call: the peer it is.
-    profile '.chains[] | select(.comm == "hand-first") | .wakers[0] | select(.name == "hand-third") | .kernel | join(" ")' |
-        grep -q 'do_softirq.*sendto' || fail "no softirq on the stack of the peer that woke"
+    grep -q 'do_softirq.*sendto' <(profile '.chains[] | select(.comm == "hand-first") | .wakers[0]
+        | select(.name == "hand-third") | .kernel | join(" ")') || fail "no softirq on the stack of the peer that woke"
     expect_is "what was lost" "$(profile '.completeness.complete')" true
 }
 
@@ -132,7 +132,7 @@ case_offwake_widest_tower() {
     [[ $widest =~ ^[0-9]+\ demo-client\;nagle-delack\;.*\;client__run\;.*\;-\;.*\;--\;.*\;demo-server ]] ||
         fail "the widest tower is ${widest:0:300}"
     grep -q nagle-delack "$SCRATCH/svg" || fail "no nagle-delack in the flame graph"
-    zcat "$SCRATCH/pprof" | grep -aq nagle-delack || fail "no nagle-delack in the pprof profile"
+    grep -aq nagle-delack <(zcat "$SCRATCH/pprof") || fail "no nagle-delack in the pprof profile"
     expect_is "the rights of the flame graph" "$(stat -c %a "$SCRATCH/svg")" 600
 }
 

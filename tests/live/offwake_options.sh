@@ -68,7 +68,8 @@ state:-p PID --state 4 --stack-storage-size 1024"
     expect_is "the files' modes" "$(stat -c %a "$SCRATCH/wakes.svg" "$SCRATCH/wakes.pb.gz" | tr '\n' ' ')" '600 600 '
     expect_is "the SVG's frames of one thread" "$(grep -c '<title>long-sleep$' "$SCRATCH/wakes.svg")" 1
     ! command -v xmllint >/dev/null || xmllint --noout "$SCRATCH/wakes.svg" || fail "the SVG is no XML"
-    ! command -v go >/dev/null || go tool pprof -raw "$SCRATCH/wakes.pb.gz" 2>/dev/null | grep -q 'thread:\[long-sleep\]' ||
+    ! command -v go >/dev/null ||
+        grep -q 'thread:\[long-sleep\]' <(go tool pprof -raw "$SCRATCH/wakes.pb.gz" 2>/dev/null) ||
         fail "pprof does not read the profile"
 }
 

@@ -65,7 +65,7 @@ case_sites_stripped() {
 case_sites_library_opened_later() {
     EXCHANGE=$SITES_DIR/callsites trace_callsites -- --library "$SITES_DIR/callsites_library.so"
     expect_functions first_write 'send_head send_request '
-    report '[.stalls[].sites.second_write | select(length > 0)][0][1]' | grep -q '^\(put\|library_body\)+' ||
+    grep -q '^\(put\|library_body\)+' <(report '[.stalls[].sites.second_write | select(length > 0)][0][1]') ||
         fail "the second write is at $(report '[.stalls[].sites.second_write] | unique')"
     expect_functions second_write "$(functions_of second_write | grep -o '^put ')library_body send_request make_requests main "
 }

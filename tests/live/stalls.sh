@@ -36,7 +36,7 @@ case_split_new_socket() {
 case_split_ipv6() {
     trace_exchange --mode split -n "$FEW" --ipv6
     expect_all_stalls nagle-delack
-    report '.connections[0].local' | grep -q '^\[::1\]:' || fail "the address is $(report '.connections[0].local')"
+    grep -q '^\[::1\]:' <(report '.connections[0].local') || fail "the address is $(report '.connections[0].local')"
 }
 
 case_split_many_connections() {

@@ -102,7 +102,7 @@ case_uring_list() {
     wait_for 60 gone "${RUNS[list]}" || fail "the workload did not end"
     wait_for "$WAIT_LIMIT" gone "$tracer" || fail "did not end with its target"
     list=$(sed '/^$/,$d' "$SCRATCH/list.out")
-    head -n 1 <<<"$list" | grep -q 'TIME  THREAD .* RESULT  ' || fail "no heads: $(head -n 1 <<<"$list")"
+    [[ ${list%%$'\n'*} =~ TIME\ \ THREAD\ .*\ RESULT\ \  ]] || fail "no heads: $(head -n 1 <<<"$list")"
     expect_is "lines of the list" "$(sed 1d <<<"$list" | wc -l)" "$((3 * FEW))"
     expect_is "WRITE of 40 B" "$(grep -c "ms  uring/${CLIENTS[list]} .* WRITE fd [0-9]* .* 40 B  *40  " <<<"$list")" "$FEW"
     expect_is "WRITE of 136 B" "$(grep -c ' WRITE fd [0-9]* .* 136 B  *136  ' <<<"$list")" "$FEW"

@@ -125,8 +125,9 @@ case_container() {
 # What the image installs is what the program is linked with.
 case_containerfile() {
     local library package
-    ldd "$NETSTALL" | awk '$3 ~ "/" { print $1 }' | while read -r library; do
-        package=$(dpkg -S "*/$library" 2>/dev/null | head -n 1) && package=${package%%:*}
+    for library in $(ldd "$NETSTALL" | awk '$3 ~ "/" { print $3 }'); do
+        package=$(dpkg -S "*$library" 2>/dev/null)
+        package=${package%%:*}
         # Those of the base image, and what libdw brings along.
         case $package in libc6 | liblzma5 | libbz2-1.0 | libgcc-s1 | libstdc++6 | '') continue ;; esac
         grep -qw "$package" "$RECIPES/Containerfile" || fail "the image has no $package, for $library"

@@ -20,6 +20,7 @@
 #include "bpf/common.bpf.h"
 #include "bpf/offwake_maps.bpf.h"
 #include "bpf/offwake_target.bpf.h"
+#include "bpf/offwake_stack.bpf.h"
 #include "bpf/offwake_frames.bpf.h"
 #include "bpf/offwake_place.bpf.h"
 #include "bpf/offwake_sample.bpf.h"

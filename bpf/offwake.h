@@ -18,6 +18,7 @@
 #define NS_OW_FLAGS  65536u /* buckets of the filters by number; a power of two */
 #define NS_OW_CPUS   1024u  /* a power of two; CPUs beyond share a slot */
 #define NS_OW_RANGES 2
+#define NS_OW_OWN    8 /* frames of tracers on top of the traced function */
 
 /* In place of a stack's hash. */
 #define NS_OW_NO_STACK   0ull
@@ -147,6 +148,14 @@ struct ns_ow_seed {
 	__u64 ip; /* in user mode */
 	__u64 sp;
 	__u64 fp;
+};
+
+/* Functions with a tracepoint that takes stacks, in the order of their addresses' table. */
+enum ns_ow_hook {
+	NS_OW_AT_SWITCH = 0, /* __schedule() */
+	NS_OW_AT_WAKING = 1, /* try_to_wake_up() */
+	NS_OW_AT_SEND = 2,   /* __dev_queue_xmit() */
+	NS_OW_HOOKS
 };
 
 enum ns_ow_lost {

@@ -52,6 +52,9 @@ __u32 only_tids[NS_OW_TIDS]; /* the first 0: all threads of the targets */
 __u32 self_tgid;             /* netstall's own process: neither it nor its children are targets */
 /* The kernel's entry stubs for interrupts. Set before the attach. */
 struct ns_ow_range irq_entries[NS_OW_RANGES];
+/* The functions of enum ns_ow_hook, nothing for one that is not known. Set before the attach. */
+struct ns_ow_range hooked[NS_OW_HOOKS];
+__u32 own_frames[NS_OW_HOOKS]; /* how many of tracers' stood on top of it last */
 
 static __always_inline void count_loss(__u32 kind, __u64 ns)
 {

@@ -38,47 +38,6 @@ static __noinline __u64 intern_stack(struct scratch *scratch, __u32 count)
 	return hash;
 }
 
-static __always_inline __u32 take_frames(void *ctx, struct scratch *scratch, __u64 flags)
-{
-	long bytes = bpf_get_stack(ctx, scratch->stack.frames, sizeof(scratch->stack), flags);
-
-	return bytes > 0 ? bytes / sizeof(__u64) : 0;
-}
-
-/* All bits when the address lies within, by arithmetic: see interrupt_depth(). */
-static __always_inline __u64 within(__u64 address, const struct ns_ow_range *range)
-{
-	__u64 from = address - range->begin;
-
-	/* Neither before the beginning nor behind the end; kernel addresses have bit 63 set. */
-	return (__s64)(~from & (from - (range->end - range->begin))) >> 63;
-}
-
-/*
- * How many frames belong to interrupts, the outermost entry included; 0: none was entered.
- * Without branches in the loop, which the verifier would all follow.
- */
-static __noinline __u32 interrupt_depth(struct scratch *scratch, __u32 count)
-{
-	__u64 found = 0, mask, frame;
-	__u32 i, j;
-
-	if (!scratch)
-		return 0;
-	for (i = 0; i < NS_OW_FRAMES; i++) {
-		if (i >= count)
-			break;
-		frame = scratch->stack.frames[i];
-		mask = 0;
-#pragma unroll
-		for (j = 0; j < NS_OW_RANGES; j++)
-			mask |= within(frame, &irq_entries[j]);
-		barrier_var(mask);
-		found = (found & ~mask) | ((i + 1) & mask);
-	}
-	return found;
-}
-
 /* The number of the place that scratch has the key of. */
 static __noinline __u32 intern_place(struct scratch *scratch)
 {
@@ -130,7 +89,8 @@ static __always_inline __u32 place_of_sleep(void *ctx, struct task_struct *task,
 	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
 	scratch->key.kind = NS_OW_SLEEP;
 	scratch->key.state = state;
-	scratch->key.kernel = intern_stack(scratch, take_frames(ctx, scratch, 0));
+	scratch->key.kernel =
+		intern_stack(scratch, take_kernel_frames(ctx, scratch, NS_OW_AT_SWITCH));
 	fill_thread(ctx, scratch, task->flags & NS_PF_KTHREAD);
 	return intern_place(scratch);
 }
@@ -142,7 +102,7 @@ static __always_inline __u32 place_of_wake(void *ctx, struct scratch *scratch, b
 	__u32 count, depth;
 
 	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
-	count = take_frames(ctx, scratch, 0);
+	count = take_kernel_frames(ctx, scratch, NS_OW_AT_WAKING);
 	depth = interrupt_depth(scratch, count);
 	*own = !depth && (__u32)bpf_get_current_pid_tgid();
 	scratch->key.kind = *own ? NS_OW_WAKE : NS_OW_IRQ;

@@ -50,7 +50,7 @@ static __noinline __u32 place_of_segment(void *ctx)
 	if (!scratch)
 		return 0;
 	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
-	count = take_frames(ctx, scratch, 0);
+	count = take_kernel_frames(ctx, scratch, NS_OW_AT_SEND);
 	depth = interrupt_depth(scratch, count);
 	scratch->key.kind = NS_OW_SEGMENT;
 	scratch->key.kernel = intern_stack(scratch, depth ? depth : count);

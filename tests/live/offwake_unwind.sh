@@ -36,7 +36,9 @@ expect_callers() {
 # Every wait of tests/workload/nofp.c with its callers down to main, or to the thread's start; $1: the program.
 expect_all_callers() {
     local main="nofp[a-z-]*;_start;.*;main" thread='rounds;[a-z_]*clone3?;start_thread;rounds_thread' start
-    TRUTH_US=$((8 * 1000 * $(field wait_ms "$(grep '^done' "$SCRATCH/gated")")))
+    local done
+    done=$(grep '^done' "$SCRATCH/gated")
+    TRUTH_US=$((1000 * $(field rounds "$done") * $(field wait_ms "$done")))
     for start in "$main" "$thread"; do
         expect_callers "$start" sleep '.*nanosleep;'
         expect_callers "$start" poll '[a-z_]*poll;'
@@ -62,6 +64,23 @@ case_offwake_without_frame_pointers() {
         expect_all_callers
         expect "frames without a name" "$(share_unknown)" '==' 0
     done
+}
+
+# A second tracer puts a frame of its own on the stacks that the first one takes, and takes it away when it goes. A place
+# stays the same place by that: as another one its first wait would have no callers, one of five.
+case_offwake_beside_another_tracer() {
+    start_at_gate "$WORKLOADS/nofp" --gate --rounds 5 --wait 40
+    start_profile -p "$GATED"
+    "$NETSTALL" offwake -p "$GATED" 60 >"$SCRATCH/second" 2>"$SCRATCH/second.err" &
+    local second=$!
+    await_line 'netstall: profiling' "$SCRATCH/second.err" "$second" || fail "the second did not attach: $(cat "$SCRATCH/second.err")"
+    open_gate
+    pause 0.3
+    kill -INT "$second"
+    wait_for 60 gone "$GATED" || fail "the workload did not end"
+    end_profile
+    wait "$second" || fail "the second ended with status $?: $(tail -n 1 "$SCRATCH/second.err")"
+    expect_all_callers
 }
 
 # Statically linked: its libc's functions are its own. By frame pointers its callers are not to be had at all.

@@ -8,7 +8,9 @@
 
 #include "user/base/xalloc.h"
 
-#define TRACER_FRAMES 8 /* at most so many of a stack's frames are the tracer's own */
+#define TRACER_FRAMES      8     /* at most so many of a stack's frames are the tracer's own */
+#define MOST_OF_A_STUB     4096  /* bytes */
+#define MOST_OF_A_FUNCTION 65536 /* bytes */
 
 struct symbol {
 	uint64_t address;
@@ -204,6 +206,36 @@ size_t kallsyms__stack(struct kallsyms *kallsyms, const __u64 *addresses, size_t
 	return written;
 }
 
+/*
+ * Where the code of this symbol ends. The last of a section may be followed by what is no function:
+ * most is more than it has. 0: unknown.
+ */
+static uint64_t end_of(const struct kallsyms *kallsyms, size_t i, uint64_t most)
+{
+	uint64_t address = kallsyms->symbols[i].address;
+
+	while (++i < kallsyms->count) {
+		uint64_t next = kallsyms->symbols[i].address;
+
+		if (next > address) /* else another name of the same */
+			return next - address > most ? address + most : next;
+	}
+	return 0;
+}
+
+bool kallsyms__function(struct kallsyms *kallsyms, const char *name, uint64_t *begin, uint64_t *end)
+{
+	kallsyms__load(kallsyms);
+	for (size_t i = 0; i < kallsyms->count; i++) {
+		if (strcmp(kallsyms->names + kallsyms->symbols[i].name, name) != 0)
+			continue;
+		*begin = kallsyms->symbols[i].address;
+		*end = end_of(kallsyms, i, MOST_OF_A_FUNCTION);
+		return *end != 0;
+	}
+	return false;
+}
+
 bool kallsyms__span(struct kallsyms *kallsyms, const char *prefix, uint64_t *begin, uint64_t *end)
 {
 	size_t length = strlen(prefix), last = 0, i;
@@ -217,12 +249,8 @@ bool kallsyms__span(struct kallsyms *kallsyms, const char *prefix, uint64_t *beg
 			*begin = kallsyms->symbols[i].address;
 		last = i;
 	}
-	/* The last of a section may be followed by what is no function: a page is more than it has.
-	 */
-	if (!*begin || last + 1 == kallsyms->count)
+	if (!*begin)
 		return false;
-	*end = kallsyms->symbols[last + 1].address;
-	if (*end > kallsyms->symbols[last].address + 4096)
-		*end = kallsyms->symbols[last].address + 4096;
-	return true;
+	*end = end_of(kallsyms, last, MOST_OF_A_STUB);
+	return *end != 0;
 }

@@ -34,5 +34,8 @@ size_t kallsyms__stack(struct kallsyms *kallsyms, const __u64 *addresses, size_t
  * behind the last. False: there are none, or they are hidden.
  */
 bool kallsyms__span(struct kallsyms *kallsyms, const char *prefix, uint64_t *begin, uint64_t *end);
+/* The same of the function that has this name; where several have it, of the first. */
+bool kallsyms__function(struct kallsyms *kallsyms, const char *name, uint64_t *begin,
+			uint64_t *end);
 
 #endif

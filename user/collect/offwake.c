@@ -82,6 +82,20 @@ static void find_interrupt_entries(struct offwake *offwake)
 					(struct ns_ow_range){begin, end};
 }
 
+static void find_hooked_functions(struct offwake *offwake)
+{
+	static const char *const names[NS_OW_HOOKS] = {
+		[NS_OW_AT_SWITCH] = "__schedule",
+		[NS_OW_AT_WAKING] = "try_to_wake_up",
+		[NS_OW_AT_SEND] = "__dev_queue_xmit",
+	};
+	uint64_t begin, end;
+
+	for (size_t i = 0; i < NS_OW_HOOKS; i++)
+		if (kallsyms__function(offwake->kallsyms, names[i], &begin, &end))
+			offwake->skel->bss->hooked[i] = (struct ns_ow_range){begin, end};
+}
+
 /* NULL: this kernel and our rights will do. */
 static const char *why_not(const struct caps *caps)
 {
@@ -123,8 +137,10 @@ static int prepare(struct offwake *offwake)
 		err = offwake__make_iterators(offwake);
 	if (!err)
 		err = find_targets(offwake);
-	if (!err)
+	if (!err) {
 		find_interrupt_entries(offwake);
+		find_hooked_functions(offwake);
+	}
 	return err;
 }
 

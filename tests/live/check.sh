@@ -58,7 +58,11 @@ case_check_over() {
     program_is exited 0
     says '^FAIL .*nagle-delack'
     expect "lines for people" "$(grep -vc '^\(ready\|done\)' "$SCRATCH/text")" '<=' 25
-    expect "nagle-delack stalls" "$(report '.gates[] | select(.name == "nagle-delack").count')" '>=' 9
+    # As many as the workload's own account has; the end of one may have been seen by no program.
+    local stalled
+    stalled=$(field stalls "$(grep '^done' "$SCRATCH/text")")
+    expect "exchanges that stalled" "$stalled" '>=' 5
+    expect "nagle-delack stalls" "$(report '.gates[] | select(.name == "nagle-delack").count')" '>=' "$stalled - 1"
     grep -q '<failure' "$SCRATCH/junit" || fail "no failure in the JUnit report"
     grep -q '^not ok .*nagle-delack' "$SCRATCH/tap" || fail "no failure in the TAP report"
     [ -s "$SCRATCH/keep/002-nagle-delack.json" ] || fail "not kept: $(ls "$SCRATCH/keep")"

@@ -198,6 +198,14 @@ strange() {
         | select([\$c] | inside($1 + [\"ipc\"]) | not) | select(($(on_slow_machine) | not) or made_by_tcp(\$report))] | length"
 }
 
+# Of a short run under a Nagle workload: on a machine that is short of time a single wait of another cause may have been longer.
+verdict_is_nagle() {
+    local cause
+    cause=$(report .verdict.cause)
+    [ "$cause" = nagle-delack ] || [ "$SLOW_MACHINE" != none ] || fail "the verdict is $cause, wanted nagle-delack"
+    [ "$cause" = nagle-delack ]
+}
+
 report() { gojq -r "$1" "$SCRATCH/report"; }
 count_of() { report "[.stalls[] | select(.cause == \"$1\")] | length"; }
 stall_count() { report '.stalls | length'; }
@@ -215,7 +223,7 @@ trace_exchange() {
 expect() { # expect WHAT ACTUAL OPERATOR WANTED
     [[ $2 =~ ^-?[0-9.]+(e-?[0-9]+)?$ ]] || fail "$1 is '$2', no number"
     # Both sides are put into the program, so that awk compares numbers: with -v they would be text.
-    awk "BEGIN { exit !(($2) $3 ($4)) }" || fail "$1 is $2, wanted $3 $4 (truth: $TRUTH_STALLS stalls in $TRUTH_EXCHANGES exchanges)"
+    awk "BEGIN { exit !(($2) $3 ($4)) }" || fail "$1 is $2, wanted $3 $4 (truth: ${TRUTH_STALLS-?} stalls in ${TRUTH_EXCHANGES-?} exchanges)"
 }
 expect_is() { [ "$2" = "$3" ] || fail "$1 is '$2', wanted '$3'"; }
 

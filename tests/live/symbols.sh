@@ -10,11 +10,13 @@ SYMBOLS_DIR=${EXCHANGE%/*}
 line_of_write() { awk -v name="$1" '$0 ~ "int " name "\\(" { inside = 1 } inside && /write\(/ { print NR; exit }' tests/workload/callsites.c; }
 
 expect_lines() {
-    local which function
+    local which function place line
     for which in first_write:send_head second_write:send_body; do
         function=${which#*:} which=${which%:*}
-        expect_is "the verdict's $which" "$(report ".verdict.sites.places.$which | \"\(.function) \(.file | split(\"/\") | last) \(.line)\"")" \
-            "$function callsites.c $(line_of_write "$function")"
+        place=".sites.places.$which | select(.) | \"\(.function) \(.file | split(\"/\") | last) \(.line)\""
+        line="$function callsites.c $(line_of_write "$function")"
+        expect_is "the stalls' $which" "$(report "[.stalls[] | select(.cause == \"nagle-delack\") | $place] | unique | join(\", \")")" "$line"
+        ! verdict_is_nagle || expect_is "the verdict's $which" "$(report ".verdict | $place")" "$line"
     done
 }
 

@@ -150,7 +150,7 @@ struct ns_ow_seed {
 	__u64 fp;
 };
 
-/* Functions with a tracepoint that takes stacks, in the order of their addresses' table. */
+/* Functions at whose tracepoints stacks are taken. */
 enum ns_ow_hook {
 	NS_OW_AT_SWITCH = 0, /* __schedule() */
 	NS_OW_AT_WAKING = 1, /* try_to_wake_up() */

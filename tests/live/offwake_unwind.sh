@@ -36,9 +36,9 @@ expect_callers() {
 # Every wait of tests/workload/nofp.c with its callers down to main, or to the thread's start; $1: the program.
 expect_all_callers() {
     local main="nofp[a-z-]*;_start;.*;main" thread='rounds;[a-z_]*clone3?;start_thread;rounds_thread' start
-    local done
-    done=$(grep '^done' "$SCRATCH/gated")
-    TRUTH_US=$((1000 * $(field rounds "$done") * $(field wait_ms "$done")))
+    local said
+    said=$(grep '^done' "$SCRATCH/gated")
+    TRUTH_US=$((1000 * $(field rounds "$said") * $(field wait_ms "$said")))
     for start in "$main" "$thread"; do
         expect_callers "$start" sleep '.*nanosleep;'
         expect_callers "$start" poll '[a-z_]*poll;'
@@ -66,8 +66,8 @@ case_offwake_without_frame_pointers() {
     done
 }
 
-# A second tracer puts a frame of its own on the stacks that the first one takes, and takes it away when it goes. A place
-# stays the same place by that: as another one its first wait would have no callers, one of five.
+# While a second tracer is there the kernel has one frame more on top of the traced function. A place stays one place all the
+# same; were it two, the first wait of the second one would have no callers: one of five.
 case_offwake_beside_another_tracer() {
     start_at_gate "$WORKLOADS/nofp" --gate --rounds 5 --wait 40
     start_profile -p "$GATED"

@@ -45,7 +45,7 @@ UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD := $(B)/tests/workload/exchange
 SITES := $(addprefix $(B)/tests/workload/,callsites callsites-stripped callsites_library.so callsites-lines callsites-apart)
 # Workloads of one file each.
-WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire pingpong waits losses forwarder httpd handover connections)
+WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire pingpong waits losses forwarder httpd handover connections orphans)
 # One program, with and without frame pointers, and without the machine's libraries.
 NOFP := $(addprefix $(B)/tests/workload/,nofp nofp-fp nofp-static)
 URING := $(B)/tests/workload/uring

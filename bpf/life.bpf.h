@@ -190,7 +190,7 @@ static __always_inline void tell_role(struct task_struct *task, __u32 role, __u6
 	stream_vital(&out, sizeof(out));
 }
 
-/* The thread that exits is on its CPU. */
+/* The thread that exits is on its CPU: a wait of it that still goes on has ended unseen. */
 static __always_inline void on_exit(struct task_struct *task)
 {
 	__u32 tid = BPF_CORE_READ(task, pid), tgid = BPF_CORE_READ(task, tgid);
@@ -204,6 +204,8 @@ static __always_inline void on_exit(struct task_struct *task)
 	now = bpf_ktime_get_ns();
 	thread = bpf_map_lookup_elem(&threads, &tid);
 	if (thread) {
+		if (thread->off && thread->state)
+			end_wait_unseen(task, thread, now);
 		if (thread->since && !thread->off)
 			thread->on_cpu_ns += now - thread->since;
 		BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);

@@ -52,15 +52,20 @@ static __noinline int on_switch_in(struct ns_ow_thread *thread, __u32 tid, __u64
 	return 0;
 }
 
+/*
+ * It runs, and its return was not seen (docs/limits.md: some tasks run no BPF program): its wait
+ * ended with the wake, or at the latest now.
+ */
+static __always_inline void end_wait_unseen(struct ns_ow_thread *thread, __u32 tid, __u64 now)
+{
+	if (thread->off_ts && thread->state)
+		on_switch_in(thread, tid, thread->wake_ts ? thread->wake_ts : now);
+}
+
 static __always_inline void on_switch_out(void *ctx, struct task_struct *task,
 					  struct ns_ow_thread *thread, __u64 now, __u32 state)
 {
-	/*
-	 * Its return was not seen (docs/limits.md: some tasks run no BPF program): its wait ended
-	 * with the wake, or at the latest now.
-	 */
-	if (thread->off_ts && thread->state)
-		on_switch_in(thread, task->pid, thread->wake_ts ? thread->wake_ts : now);
+	end_wait_unseen(thread, task->pid, now);
 	if (thread->level && (!state || now - thread->woke_ts > NS_OW_FOLLOW_NS)) {
 		if (state)
 			thread->woken_ts = 0;
@@ -129,6 +134,22 @@ static __always_inline void on_waking(void *ctx, struct task_struct *task)
 		sample_wake(thread->chain.hops[0].wake, now - slept_since);
 	if (settings.depth > 1)
 		chain_of_waker(scratch, thread, slept_since);
+}
+
+static __always_inline void on_exit(struct task_struct *task)
+{
+	__u32 tid = BPF_CORE_READ(task, pid), tgid = BPF_CORE_READ(task, tgid);
+	struct ns_ow_thread *thread = known_thread(tid);
+
+	if (thread)
+		end_wait_unseen(thread, tid, bpf_ktime_get_ns());
+	bpf_map_delete_elem(&threads, &tid);
+	if (thread_flags[tid & (NS_OW_FLAGS - 1)])
+		bpf_map_delete_elem(&followed, &tid);
+	if (BPF_CORE_READ(task, signal, live.counter) > 0 || !is_process_of_target(tgid))
+		return;
+	tell_process(tgid, 0, 1);
+	bpf_map_delete_elem(&procs, &tgid);
 }
 
 #endif

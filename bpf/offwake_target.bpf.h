@@ -175,17 +175,4 @@ static __always_inline void on_cgroup_attach(struct cgroup *to, struct task_stru
 	tell_process(tgid, 0, 0);
 }
 
-static __always_inline void on_exit(struct task_struct *task)
-{
-	__u32 tid = BPF_CORE_READ(task, pid), tgid = BPF_CORE_READ(task, tgid);
-
-	bpf_map_delete_elem(&threads, &tid);
-	if (thread_flags[tid & (NS_OW_FLAGS - 1)])
-		bpf_map_delete_elem(&followed, &tid);
-	if (BPF_CORE_READ(task, signal, live.counter) > 0 || !is_process_of_target(tgid))
-		return;
-	tell_process(tgid, 0, 1);
-	bpf_map_delete_elem(&procs, &tgid);
-}
-
 #endif

@@ -103,7 +103,7 @@ static __always_inline void find_slept_on(struct task_struct *task, struct ns_th
 }
 
 /*
- * It leaves its CPU, and was not seen to come back (docs/limits.md: some tasks run no BPF
+ * It leaves its CPU or exits, and was not seen to come back (docs/limits.md: some tasks run no BPF
  * program). The wait ended with the wake, or at the latest now; its stack is overwritten.
  */
 static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread_state *thread,
@@ -144,8 +144,14 @@ static __always_inline void on_switch_out(struct task_struct *task, struct ns_th
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct ns_last_send *last = &last_send[cpu & (NS_CPUS - 1)];
 
-	if (thread->off && thread->state)
+	if (thread->off && thread->state) {
 		end_wait_unseen(task, thread, now);
+	} else if (thread->off) {
+		/* Back from where it had been preempted, unseen: that is no wake of the wait to
+		 * come. */
+		thread->wake_ts = 0;
+		thread->has_waker = NS_WAKER_NONE;
+	}
 	if (thread->since && !thread->off)
 		thread->on_cpu_ns += now - thread->since;
 	thread->off = 1;

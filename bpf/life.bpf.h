@@ -160,10 +160,13 @@ static __always_inline void on_cgroup_attach(struct cgroup *to, struct task_stru
 		add_proc(BPF_CORE_READ(task, tgid), NS_ROLE_TARGET);
 }
 
-static __always_inline void tell_thread(struct ns_thread_state *thread, __u32 tid, __u64 now)
+/* Not inline: the frame of who calls it has no room for a record besides (MAX_BPF_STACK). */
+static __noinline int tell_thread(struct ns_thread_state *thread, __u32 tid, __u64 now)
 {
 	struct ns_thread_totals out = {};
 
+	if (!thread)
+		return 0;
 	fill_head(&out.head, NS_THREAD_TOTALS, sizeof(out), now, 0);
 	out.head.tgid = thread->tgid;
 	out.head.tid = tid;
@@ -177,17 +180,21 @@ static __always_inline void tell_thread(struct ns_thread_state *thread, __u32 ti
 	out.empty_wakes = thread->empty_wakes;
 	__builtin_memcpy(out.comm, thread->comm, NS_COMM_LEN);
 	stream_vital(&out, sizeof(out));
+	return 0;
 }
 
 /* User space tells a process when it sees it, and it may come too late for a short one. */
-static __always_inline void tell_role(struct task_struct *task, __u32 role, __u64 now)
+static __noinline int tell_role(struct task_struct *task, __u32 role, __u64 now)
 {
 	struct ns_process out = {};
 
+	if (!task)
+		return 0;
 	fill_head(&out.head, NS_PROCESS, sizeof(out), now, 0);
 	out.role = role & (NS_ROLE_TARGET | NS_ROLE_PEER | NS_ROLE_CHAIN);
 	BPF_CORE_READ_STR_INTO(&out.comm, task, group_leader, comm);
 	stream_vital(&out, sizeof(out));
+	return 0;
 }
 
 /* The thread that exits is on its CPU: a wait of it that still goes on has ended unseen. */

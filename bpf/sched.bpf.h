@@ -78,6 +78,13 @@ static __always_inline __u64 time_of_return(struct task_struct *task,
 	return thread->since + away;
 }
 
+/* It is over, and no wake of the wait to come. */
+static __always_inline void forget_wake(struct ns_thread_state *thread)
+{
+	thread->wake_ts = 0;
+	thread->has_waker = NS_WAKER_NONE;
+}
+
 /*
  * Of a wait whose end passed unseen, by what its call was as it began. A descriptor may have been
  * closed since, and be another's: not that of a connection that was there before.
@@ -130,8 +137,7 @@ static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread
 		note_wait(task, thread, &args, &what, end);
 	}
 	thread->ring = 0;
-	thread->wake_ts = 0;
-	thread->has_waker = NS_WAKER_NONE;
+	forget_wake(thread);
 	thread->since = end;
 	thread->off = 0;
 	return 0;
@@ -147,10 +153,7 @@ static __always_inline void on_switch_out(struct task_struct *task, struct ns_th
 	if (thread->off && thread->state) {
 		end_wait_unseen(task, thread, now);
 	} else if (thread->off) {
-		/* Back from where it had been preempted, unseen: that is no wake of the wait to
-		 * come. */
-		thread->wake_ts = 0;
-		thread->has_waker = NS_WAKER_NONE;
+		forget_wake(thread); /* of a preemption: it was back since, unseen */
 	}
 	if (thread->since && !thread->off)
 		thread->on_cpu_ns += now - thread->since;
@@ -217,8 +220,7 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_thr
 		if (thread->state)
 			thread->conn = 0;
 	}
-	thread->wake_ts = 0;
-	thread->has_waker = NS_WAKER_NONE;
+	forget_wake(thread);
 	thread->since = now;
 	thread->off = 0;
 }

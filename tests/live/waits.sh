@@ -133,15 +133,15 @@ case_no_empty_wakes() {
 # On some machines no program sees what happens while PID 1 is current (docs/limits.md). A return to the CPU that is missed by
 # that, after a wait or after PID 1 had taken the CPU, makes no other wait of the next one, and a thread's last wait is told too.
 case_wait_returns_unseen() {
-    # shellcheck disable=SC2016 # the inner shell's
-    local sleeps=60 script='i=0; while [ $i -lt 60 ]; do sleep 0.05; i=$((i + 1)); done' way
+    local sleeps=60 way
     "$WORKLOADS/orphans" 60 &
     for way in trace offwake; do
-        timeout 60 "$NETSTALL" "$way" --json -- sh -c "$script" >"$SCRATCH/$way" 2>"$SCRATCH/$way.err" ||
+        timeout 60 "$NETSTALL" "$way" --json -- sh -c "for i in $(seq -s ' ' $sleeps); do sleep 0.05; done" \
+            >"$SCRATCH/$way" 2>"$SCRATCH/$way.err" ||
             fail "$way ended with status $?: $(tail -n 1 "$SCRATCH/$way.err")"
     done
     tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
-    cp "$SCRATCH/offwake" "$SCRATCH/profile"
+    mv "$SCRATCH/offwake" "$SCRATCH/profile"
     expect "the threads that slept" "$(report '[.threads[] | select(.comm == "sleep")] | length')" '==' $sleeps
     expect "threads that were blocked for less than half of what they slept" \
         "$(report '[.threads[] | select(.comm == "sleep" and .blocked_ms < 25)] | length')" '==' 0

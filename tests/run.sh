@@ -3,29 +3,23 @@
 #
 # Runs tests and counts them.
 #
-#   run.sh PART...    pure: unit, golden, schema, profile, boundary   all: pure, clang, browser, live, recipes, score, vm
+#   run.sh PART...    pure: count, unit, golden, schema, profile, boundary
+#                     all: pure, fuzz, clang, browser, live, recipes, score, vm
 #                     or single parts
 #
-# Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is
-# `N passed, N failed, N skipped`. Exit status 1 if any failed.
+# Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is `N passed, N failed, N skipped`. Exit
+# status 1 if any failed. Which cases get a second chance, and the line before the last: tests/count.sh.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 2
 
 B=build
 [ -n "${SAN:-}" ] && B=build/san
-passed=0 failed=0 skipped=0
+KEPT=$PWD/build/failed # what failed cases leave
+. tests/count.sh
 
-count() {
-    local line
-    while IFS= read -r line; do
-        case $line in
-        "ok "*) passed=$((passed + 1)) ;;
-        "not ok "*) failed=$((failed + 1)) ;;
-        "skip "*) skipped=$((skipped + 1)) ;;
-        [0-9]*" passed, "*) continue ;; # a part's own closing line
-        esac
-        echo "$line"
-    done
+# What counts the cases, itself.
+run_count() {
+    tests/count_test.sh
 }
 
 # Every unit test of every program, by cmocka's TAP output.
@@ -62,21 +56,22 @@ run_boundary() {
 
 # The JSON of the golden traces, and of a report in which every field is set, by a real validator.
 run_schema() {
-    local made=$B/tests/schema
+    local made=$B/tests/schema status=0
     if ! /usr/bin/python3 -c 'import jsonschema' 2>/dev/null; then
         echo "skip schema: python3-jsonschema is not installed, see scripts/deps.sh"
         return
     fi
     mkdir -p "$made" && "$B/tests/unit/test_render_json" --dump >"$made/every-field"
-    /usr/bin/python3 tests/schema/validate.py docs/report-schema.json "$made/every-field" tests/golden/*.expected
+    /usr/bin/python3 tests/schema/validate.py docs/report-schema.json "$made/every-field" tests/golden/*.expected || status=1
     local name
     for name in $("$B/tests/unit/test_profile" --list); do
         "$B/tests/unit/test_profile" --dump json "$name" >"$made/profile-$name.json"
     done
-    /usr/bin/python3 tests/schema/validate.py docs/profile-schema.json "$made"/profile-*.json
-    /usr/bin/python3 tests/schema/validate.py docs/check-schema.json tests/golden/check/*.expected | sed 's|schema/|schema/check-|'
+    /usr/bin/python3 tests/schema/validate.py docs/profile-schema.json "$made"/profile-*.json || status=1
+    /usr/bin/python3 tests/schema/validate.py docs/check-schema.json tests/golden/check/*.expected | sed 's|schema/|schema/check-|' || status=1
     validate_junit "$made"
     validate_tap "$made"
+    return $status
 }
 
 # The TAP of each golden check by Perl's reader: what it cannot read, or what does not add up, is a parse error.
@@ -134,36 +129,53 @@ run_clang() {
         return
     fi
     echo "ok clang/build"
-    { run_unit && run_golden; } | sed -E 's/^(ok|not ok|skip) /&clang\//'
-    NETSTALL=$B/netstall EXCHANGE=$B/tests/workload/exchange tests/live/run.sh --label clang/live \
-        --only '@(medley|doctor|demo|program|check_within|check_timeout|offwake_handover|offwake_without_frame_pointers|sites|uring_all_kinds)'
+    { run_unit && run_golden; } | sed -E 's/^(ok|not ok|skip) /&clang\//' || echo "not ok clang: the unit and golden tests ended with a failure"
+    run_clang_live '@(medley|doctor|demo|program|check_within|check_timeout|offwake_handover|offwake_without_frame_pointers|sites|uring_all_kinds)'
 }
+
+# live PATTERN [OPTION...]
+live() {
+    NETSTALL=$B/netstall EXCHANGE=$B/tests/workload/exchange KEEP=$KEPT tests/live/run.sh --only "$@"
+}
+run_clang_live() { B=build/clang live "$1" --label clang/live; }
+run_live() { live "${1:-*}"; }
 
 run_browser() {
     BUILD=$B tests/profile/browser.sh
 }
 
-run_live() {
-    NETSTALL=$B/netstall EXCHANGE=$B/tests/workload/exchange tests/live/run.sh
-}
-
 run_score() {
-    NETSTALL=$B/netstall SCENE=$B/tests/scenarios/scene tests/scenarios/score.sh
+    NETSTALL=$B/netstall SCENE=$B/tests/scenarios/scene tests/scenarios/score.sh ${KEPT:+--keep "$KEPT/score"} ${1:+--only "$1"}
 }
 
 run_recipes() {
-    NETSTALL=$B/netstall tests/recipes/run.sh
+    NETSTALL=$B/netstall KEEP=$KEPT tests/recipes/run.sh ${1:+--only "$1"}
 }
 
 run_vm() {
-    tests/vm/run.sh
+    NETSTALL_VM_OUT=$KEPT tests/vm/run.sh "$@"
+}
+
+# run_again NAME...: each of these cases, alone. What the first run left stays as it is.
+run_again() {
+    local name vm=() KEPT=
+    for name; do
+        case $name in
+        clang/live/*) run_clang_live "${name##*/}" ;;
+        live/*) run_live "${name##*/}" ;;
+        recipes/*) run_recipes "${name##*/}" ;;
+        score/*) run_score "${name##*/}" ;;
+        vm-*) vm+=("${name#vm-}") ;;
+        esac
+    done
+    [ ${#vm[@]} = 0 ] || run_vm "${vm[@]}"
 }
 
 parts=()
 for part in "$@"; do
     case $part in
-    pure) parts+=(unit golden schema profile boundary) ;;
-    all) parts+=(unit golden schema profile boundary clang browser live recipes score vm) ;;
+    pure) parts+=(count unit golden schema profile boundary) ;;
+    all) parts+=(count unit golden schema profile boundary fuzz clang browser live recipes score vm) ;;
     *) parts+=("$part") ;;
     esac
 done
@@ -176,10 +188,6 @@ if [ $status != 0 ] || [ -n "$said" ]; then
     echo "0 passed, 1 failed, 0 skipped"
     exit 1
 fi
-for part in "${parts[@]}"; do
-    begin=$SECONDS
-    count < <("run_$part")
-    echo "# $part: $((SECONDS - begin)) s"
-done
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+rm -rf "$KEPT"
+run_parts "${parts[@]}"
+end_run

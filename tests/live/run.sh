@@ -9,7 +9,8 @@
 # --quick   the cases that depend on the kernel, with fewer exchanges and no latencies: for emulated machines
 # --only    those whose name matches, as 'split*' or '@(medley|netns)'
 # --cases   those of this file, in place of all beside this script
-# One line a case: `ok LABEL/NAME`, `not ok LABEL/NAME: why`, `skip LABEL/NAME: why`. Status 1 if any failed.
+# One line a case: `ok LABEL/NAME`, `not ok LABEL/NAME: why`, `skip LABEL/NAME: why`; behind the last `end LABEL`. Status 1 if any
+# failed; what such a case had written is kept in $KEEP/LABEL/NAME, if KEEP is set.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -104,6 +105,12 @@ show_report() {
         "$SCRATCH/report" 2>&1 | head -c 3000 | tr '\n' ' '); lost: $(gojq -c '.completeness.lost_by_kind?' "$SCRATCH/report")"
 }
 
+# keep DIR: what a failed case had written, but for FIFOs, and files too big to be brought out of a VM.
+keep() {
+    find "$SCRATCH" ! -type d \( ! -type f -o -size +20M \) -delete
+    mkdir -p "$1" && cp -r "$SCRATCH/." "$1"
+}
+
 failed=0
 run_case() {
     local name=$1 status case_pid
@@ -127,7 +134,7 @@ run_case() {
     *)
         echo "not ok $LABEL/$name: $(head -c 500 "$SCRATCH/why" 2>/dev/null | tr '\n' ' ')"
         show_report "$name"
-        [ -n "${KEEP:-}" ] && cp -r "$SCRATCH" "$KEEP/$name"
+        [ -z "${KEEP:-}" ] || keep "$KEEP/$LABEL/$name"
         failed=1
         ;;
     esac
@@ -139,4 +146,5 @@ for name in $(declare -F | sed -n 's/^declare -f case_//p'); do
     # shellcheck disable=SC2053
     [[ $name != $ONLY ]] || run_case "$name"
 done
+echo "end $LABEL"
 exit $failed

@@ -4,7 +4,7 @@
 # The recipes of docs/recipes, as they are written: the shell steps of the CI files, the Make and shell recipes and the
 # container's command line are run, the unit is verified here and run by tests/vm/systemd.sh.
 #
-#   run.sh [--only PATTERN]
+#   run.sh [--only PATTERN]     what a failed case had written is kept in $KEEP/recipes/NAME, if KEEP is set
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -153,7 +153,10 @@ run_case() {
     case $? in
     0) echo "ok recipes/$1" ;;
     77) echo "skip recipes/$1: $(head -c 300 "$SCRATCH/why")" ;;
-    *) echo "not ok recipes/$1: $(head -c 600 "$SCRATCH/why" | tr '\n' ' ')" && failed=1 ;;
+    *)
+        echo "not ok recipes/$1: $(head -c 600 "$SCRATCH/why" | tr '\n' ' ')" && failed=1
+        [ -z "${KEEP:-}" ] || { mkdir -p "$KEEP/recipes/$1" && cp "$SCRATCH"/{out,err,why} "$KEEP/recipes/$1/" 2>/dev/null; }
+        ;;
     esac
     rm -rf "$SCRATCH"
 }
@@ -167,4 +170,5 @@ for name in $(declare -F | sed -n 's/^declare -f case_//p'); do
     # shellcheck disable=SC2053
     [[ $name != $ONLY ]] || run_case "$name"
 done
+echo "end recipes"
 exit $failed

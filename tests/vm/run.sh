@@ -3,13 +3,15 @@
 #
 # Runs the parts of the table `parts` in VMs of each kernel named, or of each that netstall is tested on.
 #
-#   run.sh [KERNEL...]
+#   run.sh [KERNEL...]                       all of it
+#   run.sh KERNEL/PART-WAY/CASE...           these cases, each alone
 #
-# NETSTALL_VM_BUDGET: seconds for all of it (2000). NETSTALL_VM_OUT: folder for what the parts leave (build/vm-out/KERNEL).
+# NETSTALL_VM_BUDGET: seconds for all of it (2000). NETSTALL_VM_OUT: folder for what failed cases leave, as
+# vm-KERNEL/PART-WAY/CASE (build/vm-out).
 # NETSTALL_VM_PARTS: only those that match, as 'score:*' (all). NETSTALL_VM_MORE=1: also those that CI has no time for.
 # Two kernels run at a time, then the parts that need two VMs, one at a time.
 #
-# One line a case, as they come, `ok NAME`, `not ok NAME: why` or `skip NAME: why`, with vm-KERNEL/ before the name; other
+# One line a case, as they come, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; NAME is vm-KERNEL/PART-WAY/CASE. Other
 # output of the tests stands behind a #. The last line counts them. Exit status 1 if any case failed or a VM did not run.
 # A guest that panics or freezes is started once more for the parts that it has not finished; each such start is said, and
 # counted at the end. A kernel that cannot be fetched is skipped, but fails where CI=true: there nobody would notice.
@@ -27,11 +29,14 @@ skip() { skipped=$((skipped + 1)) && echo "skip $1"; }
 
 declare -A reported # cases: those of a part that is run once more come twice
 unfinished=()       # parts
+part_cases=0        # cases of the part that runs
+ended=''            # the last part whose script came to its end
 took=''             # how long each part was
 
 # Counts and passes on one line that kernel $1's tests printed.
 report() {
     local kernel=$1 word=${2%% *} name=${2#* } rest
+    case $2 in "ok "* | "not ok "* | "skip "*) part_cases=$((part_cases + 1)) ;; esac
     # Without a case's name it is the whole way that is skipped, and the table says that the kernel has it.
     if [[ $2 == "skip "* && ${name%%:*} != */* ]]; then
         not_ok "vm-$kernel/$name"
@@ -49,12 +54,16 @@ report() {
         fi
         reported[${name%%:*}]=1
         ;;
+    "end "*) ended=$name ;;
     "part-end "*)
         read -r word name rest <<<"$2"
         took+=" $name $rest s,"
+        rest=${name%%/*}
+        [ "$part_cases" -gt 0 ] || not_ok "vm-$kernel/${rest/:/-}: no case ran"
         for word in "${!unfinished[@]}"; do
-            [ "${unfinished[word]}" != "$name" ] || unset "unfinished[$word]"
+            [ "${unfinished[word]}" != "$name" ] || [ "$ended" != "${rest/:/-}" ] || unset "unfinished[$word]"
         done
+        part_cases=0 ended=''
         ;;
     *) echo "# vm-$kernel: $2" ;;
     esac
@@ -69,7 +78,7 @@ run_vm() {
     vm_status=124
     [ "$left" -gt 30 ] || return 0
     [ "$2" != pair ] || command=(scripts/vm-pair.sh) peer=(-- tests/vm/peer.sh)
-    command+=(-o "${NETSTALL_VM_OUT:-build/vm-out}/$kernel" -t "$left" "$kernel" -- tests/vm/guest.sh "${unfinished[@]}" "${peer[@]}")
+    command+=(-o "${NETSTALL_VM_OUT:-build/vm-out}/vm-$kernel" -t "$left" "$kernel" -- tests/vm/guest.sh "${unfinished[@]}" "${peer[@]}")
     exec {lines}< <(exec "${command[@]}")
     vm_pid=$!
     while IFS= read -r line; do
@@ -85,21 +94,33 @@ run_vm() {
 report_end() {
     case $vm_status in
     0) [ "$2" != 0 ] || not_ok "vm-$1: the tests ran no case" ;;
+    1) [ "$3" -gt 0 ] || not_ok "vm-$1: the tests ended with status 1" ;;
     123) not_ok "vm-$1: the guest panicked or froze twice; unfinished: ${unfinished[*]}" ;;
     124) not_ok "vm-$1: no time left of the ${NETSTALL_VM_BUDGET} s for all; unfinished: ${unfinished[*]}" ;;
     125) not_ok "vm-$1: the VM did not run the tests" ;;
-    *) [ "$3" -gt 0 ] || not_ok "vm-$1: the tests ended with status $vm_status" ;;
+    *) not_ok "vm-$1: the tests ended with status $vm_status" ;;
     esac
+    [ "$vm_status" -gt 1 ] || [ ${#unfinished[@]} = 0 ] || not_ok "vm-$1: these broke off: ${unfinished[*]}"
 }
 
-# run_kernel KERNEL KIND: those of its parts that need one VM (`single`) or two (`pair`).
+# parts_of KERNEL KIND: those of the table that need one VM (`single`) or two (`pair`), or the cases that are asked for.
+parts_of() {
+    local case part
+    for case in ${NETSTALL_VM_CASES:-}; do
+        part=${case#*/}
+        [[ $case == "$1"/* && $([[ $part == pair-* ]] && echo pair || echo single) == "$2" ]] && echo "${part/-/:}"
+    done
+    [ -n "${NETSTALL_VM_CASES:-}" ] || awk -v kernel="$1" -v kind="$2" -v more="${NETSTALL_VM_MORE:-}" '
+        !/^#/ && (NF == 3 || (NF == 4 && $4 == "more" && more)) &&
+            ($1 == "pair") == (kind == "pair") && ($3 == "all" || index("," $3 ",", "," kernel ",")) {
+            print $1 ":" $2 }' tests/vm/parts
+}
+
+# run_kernel KERNEL KIND
 run_kernel() {
     local kernel=$1 before failed_before=$failed why begin=$SECONDS i
     before=$((passed + failed + skipped))
-    mapfile -t unfinished < <(awk -v kernel="$kernel" -v kind="$2" -v more="${NETSTALL_VM_MORE:-}" '
-        !/^#/ && (NF == 3 || (NF == 4 && $4 == "more" && more)) &&
-            ($1 == "pair") == (kind == "pair") && ($3 == "all" || index("," $3 ",", "," kernel ",")) {
-            print $1 ":" $2 }' tests/vm/parts)
+    mapfile -t unfinished < <(parts_of "$1" "$2")
     for i in "${!unfinished[@]}"; do
         # shellcheck disable=SC2053
         [[ ${unfinished[i]} == ${NETSTALL_VM_PARTS:-*} ]] || unset "unfinished[$i]"
@@ -127,21 +148,23 @@ trap 'exit 143' TERM HUP
 
 # ---- several -------------------------------------------------------------------------------------------------------
 
-# count_lines: of runs of this script for one kernel each.
-count_lines() {
-    local line
+# run_kernels KIND AT_ONCE KERNEL...: a run of this script for each. Each has to come to its end, which its closing line says.
+run_kernels() {
+    local line kind=$1 at_once=$2 closed=0
+    shift 2
     while IFS= read -r line; do
         case $line in
         "ok "*) ok "${line#ok }" ;;
         "not ok "*) not_ok "${line#not ok }" ;;
         "skip "*) skip "${line#skip }" ;;
-        [0-9]*" passed, "*) ;;
+        [0-9]*" passed, "*) closed=$((closed + 1)) ;;
         *)
             [[ $line != *": STARTED AGAIN: "* ]] || restarts=$((restarts + 1))
             echo "$line"
             ;;
         esac
-    done
+    done < <(printf '%s\n' "$@" | xargs -P "$at_once" -I '{}' tests/vm/run.sh --one '{}' "$kind")
+    [ "$closed" = $# ] || not_ok "vm: $(($# - closed)) of the $# runs for one kernel broke off"
 }
 
 export NETSTALL_VM_BUDGET=${NETSTALL_VM_BUDGET:-2000}
@@ -149,9 +172,16 @@ export NETSTALL_VM_DEADLINE=${NETSTALL_VM_DEADLINE:-$(($(date +%s) + NETSTALL_VM
 if [ "${1:-}" = --one ]; then # KERNEL KIND: how this script calls itself
     run_kernel "$2" "$3"
 else
+    at_once=2
+    if [[ ${1:-} == */* ]]; then
+        export NETSTALL_VM_CASES="$*"
+        at_once=1
+        # shellcheck disable=SC2046
+        set -- $(printf '%s\n' "${@%%/*}" | sort -u)
+    fi
     [ $# -gt 0 ] || set -- 7.2 6.1 5.10 6.12 # what takes longest begins first
-    count_lines < <(printf '%s\n' "$@" | xargs -P 2 -I '{}' tests/vm/run.sh --one '{}' single)
-    count_lines < <(printf '%s\n' "$@" | xargs -P 1 -I '{}' tests/vm/run.sh --one '{}' pair)
+    run_kernels single $at_once "$@"
+    run_kernels pair 1 "$@"
     echo "# VMs: $SECONDS s of ${NETSTALL_VM_BUDGET} s; guests started again: $restarts"
 fi
 echo "$passed passed, $failed failed, $skipped skipped"

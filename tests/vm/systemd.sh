@@ -85,4 +85,5 @@ sees_all='(.report.completeness.missing | map(select(test("kernel"))) | length =
 expect split exit-code "$sees_all and ([.gates[] | select(.state == \"over\") | .name] == [\"nagle-delack\"])
     and (tostring | test(\"endpoint__send\"))"
 expect nodelay success "$sees_all and .verdict == \"within\""
+echo "end $LABEL"
 exit $status

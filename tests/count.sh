@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# Counts the cases of tests, and tells a fault from an unsteady case. Sourced by tests/run.sh, and tested by tests/count_test.sh.
+#
+# A part is a function run_PART that prints `ok NAME`, `not ok NAME: why` or `skip NAME: why` for each of its cases; all else that it
+# prints is shown. Its status is 0, or 1 when a case failed. A part of the kind that may be run again prints `end ...` (or
+# `N passed, ...`) as its last line, so that a part which broke off is never taken for a whole one.
+#
+# A case that hangs on the machine's clock and scheduler (may_run_again) and fails is run again at the end of the run, twice, alone
+# (`run_again NAME...`, which the sourcing script defines). When it is right both times it passes, and is listed as unsteady; what
+# its first run left stays in $KEPT/NAME. Else it fails, as every other case does at once. More than 1% unsteady cases, of those that
+# ran, fail the run.
+#
+# The last two lines: `# unsteady: N of N cases: NAME, ...`, and `N passed, N failed, N skipped` alone on its line.
+
+may_run_again() { [[ $1 == @(live|clang/live|recipes|score|vm-*/*)/* ]]; }
+
+KEPT=${KEPT:-build/failed}
+passed=0 failed=0 skipped=0
+again=()         # cases to be run again
+declare -A first # NAME: how it failed first
+
+ok() { passed=$((passed + 1)) && echo "ok $1"; }
+not_ok() { failed=$((failed + 1)) && echo "not ok $1"; }
+
+# The name in a line of a case.
+name_of() {
+    local name=${1#not }
+    name=${name#* }
+    echo "${name%%:*}"
+}
+
+# Counts the lines of a part. Sets cases, bad (those that failed) and ended.
+count() {
+    local line name
+    cases=0 bad=0 ended=''
+    while IFS= read -r line || [ -n "$line" ]; do
+        case $line in
+        "ok "*) ok "${line#ok }" ;;
+        "not ok "*)
+            bad=$((bad + 1))
+            name=$(name_of "$line")
+            if may_run_again "$name" && [ -z "${first[$name]:-}" ]; then
+                again+=("$name") first[$name]=${line#not ok }
+                mkdir -p "$KEPT/$name" && echo "$line" >"$KEPT/$name/line"
+                echo "# failed, and is run again at the end: ${line#not ok }"
+            else
+                not_ok "${line#not ok }"
+            fi
+            ;;
+        "skip "*) skipped=$((skipped + 1)) && echo "$line" ;;
+        "end "* | [0-9]*" passed, "*) ended=1 && continue ;;
+        *) echo "$line" && continue ;;
+        esac
+        cases=$((cases + 1))
+    done
+}
+
+# run_parts PART...
+run_parts() {
+    local part begin lines pid status waiting
+    for part; do
+        begin=$SECONDS status=0 waiting=${#again[@]}
+        exec {lines}< <("run_$part")
+        pid=$!
+        count <&"$lines"
+        exec {lines}<&-
+        wait "$pid" || status=$?
+        if [ "$status" -gt 1 ] || { [ "$status" = 1 ] && [ "$bad" = 0 ]; }; then
+            not_ok "$part: it ended with status $status"
+        elif [ "$cases" = 0 ]; then
+            not_ok "$part: no case ran"
+        elif [ "${#again[@]}" -gt "$waiting" ] && [ -z "$ended" ]; then
+            not_ok "$part: it broke off"
+        fi
+        echo "# $part: $((SECONDS - begin)) s"
+    done
+}
+
+# Runs the cases `again` once more, alone. Those that were right stay, the others fail.
+run_once_more() {
+    local line name right=()
+    declare -A said
+    while IFS= read -r line || [ -n "$line" ]; do
+        echo "# again: $line"
+        name=$(name_of "$line")
+        case $line in
+        "ok "*) said[$name]=${said[$name]:-ok} ;;
+        "not ok "* | "skip "*) said[$name]=$line ;;
+        esac
+    done < <(run_again "${again[@]}")
+    for name in "${again[@]}"; do
+        if [ "${said[$name]:-}" = ok ]; then
+            right+=("$name")
+        else
+            not_ok "${first[$name]}; run again: ${said[$name]:-it did not come to an end}"
+        fi
+    done
+    again=("${right[@]}")
+}
+
+# The end of the run, and its status. So many failures at once are no chance; nobody then waits for all to be run again.
+end_run() {
+    local name all begin=$SECONDS list
+    all=$((passed + failed + ${#again[@]}))
+    if [ ${#again[@]} -gt $((all < 500 ? 5 : all / 100)) ]; then
+        for name in "${again[@]}"; do not_ok "${first[$name]} (one of ${#again[@]} that failed: too many to run again)"; done
+        again=()
+    fi
+    [ ${#again[@]} = 0 ] || run_once_more
+    [ ${#again[@]} = 0 ] || run_once_more
+    for name in "${again[@]}"; do ok "$name: unsteady, right twice when run again; see $KEPT/$name"; done
+    [ $((100 * ${#again[@]})) -le "$all" ] || not_ok "unsteady: ${#again[@]} of $all cases are more than 1%"
+    [ "$SECONDS" = "$begin" ] || echo "# again: $((SECONDS - begin)) s"
+    list=$(printf ', %s' "${again[@]}")
+    echo "# unsteady: ${#again[@]} of $all cases${again:+: ${list#, }}"
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+}

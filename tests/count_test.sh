@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# Tests tests/count.sh by runs of parts that are not real. One line a case. Exit status 1 if any failed.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 2
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export KEPT=$scratch/kept TURN=$scratch/turn
+status=0
+
+# Cases that the runs share. When one is run again, a line of the file TURN tells how often that was.
+# shellcheck disable=SC2016
+shared='
+set -uo pipefail
+. tests/count.sh
+: >"$TURN"
+good() { local i; for ((i = 0; i < $1; i++)); do echo "ok unit/good_$i"; done; }
+run_again() {
+    local name
+    echo again >>"$TURN"
+    for name; do
+        case $name-$(wc -l <"$TURN") in
+        */always-* | */third-2) echo "not ok $name: wrong again" ;;
+        */hidden-*) ;;
+        */gone-*) echo "skip $name: not here" ;;
+        */both-*) echo "ok $name" && echo "not ok $name: after all" ;;
+        *) echo "ok $name" ;;
+        esac
+    done
+}'
+
+# run_of NAME STATUS UNSTEADY LAST DEFINITIONS: run_fake, and what else is to be there, gives these lines and this status.
+run_of() {
+    local got unsteady last
+    rm -rf "$KEPT"
+    bash -c "$shared
+$5
+run_parts fake
+end_run" >"$scratch/out" 2>&1
+    got=$?
+    unsteady=$(tail -n 2 "$scratch/out" | head -n 1)
+    last=$(tail -n 1 "$scratch/out")
+    if [ "$got" = "$2" ] && [ "$unsteady" = "# unsteady: $3" ] && [ "$last" = "$4" ]; then
+        echo "ok count/$1"
+        return
+    fi
+    echo "not ok count/$1: status $got, '$unsteady', '$last'"
+    grep -v '^ok unit/good' "$scratch/out" | sed 's/^/# /'
+    status=1
+}
+
+run_of all_right 0 "0 of 3 cases" "3 passed, 0 failed, 0 skipped" 'run_fake() { good 3; }'
+run_of skipped 0 "0 of 2 cases" "2 passed, 0 failed, 1 skipped" 'run_fake() { good 2; echo "skip live/x: why"; }'
+run_of fails_at_once 1 "0 of 3 cases" "2 passed, 1 failed, 0 skipped" \
+    'run_fake() { good 2; echo "not ok unit/bad: why"; return 1; }'
+run_of golden_is_not_run_again 1 "0 of 2 cases" "0 passed, 2 failed, 0 skipped" \
+    'run_fake() { echo "not ok golden/x: why"; echo "not ok clang/unit/x: why"; echo "end"; return 1; }'
+run_of no_case_is_named 1 "0 of 2 cases" "0 passed, 2 failed, 0 skipped" \
+    'run_fake() { echo "not ok live: no root"; echo "not ok vm-6.1: the guest froze"; echo "end"; return 1; }'
+
+# One that may be run again.
+one() { echo "run_fake() { good 199; echo '# live: what it saw'; echo 'not ok $1: why'; echo 'end live'; return 1; }"; }
+failed="199 passed, 1 failed, 0 skipped"
+run_of fails_once 0 "1 of 200 cases: live/once" "200 passed, 0 failed, 0 skipped" "$(one live/once)"
+if [ "$(cat "$KEPT/live/once/line" 2>&1)" = "not ok live/once: why" ] && grep -q '^# live: what it saw' "$scratch/out"; then
+    echo "ok count/first_output_is_kept"
+else
+    echo "not ok count/first_output_is_kept: $(cat "$KEPT/live/once/line" 2>&1)" && status=1
+fi
+run_of fails_once_in_a_vm 0 "1 of 200 cases: vm-6.1/live-fentry/once" "200 passed, 0 failed, 0 skipped" "$(one vm-6.1/live-fentry/once)"
+run_of fails_always 1 "0 of 200 cases" "$failed" "$(one live/always)"
+run_of fails_two_times_of_three 1 "0 of 200 cases" "$failed" "$(one live/third)"
+run_of gives_no_result_again 1 "0 of 200 cases" "$failed" "$(one live/hidden)"
+run_of is_skipped_again 1 "0 of 200 cases" "$failed" "$(one live/gone)"
+run_of is_right_and_wrong_again 1 "0 of 200 cases" "$failed" "$(one live/both)"
+run_of fails_twice_at_first 1 "1 of 200 cases: live/once" "199 passed, 1 failed, 0 skipped" \
+    'run_fake() { good 198; echo "not ok live/once: why"; echo "not ok live/once: why"; echo "end live"; return 1; }'
+
+# Several: of 200 and of 1,000 cases so many fail once.
+some() { echo "run_fake() { good $1; for ((i = 0; i < $2; i++)); do echo \"not ok live/some_\$i: why\"; done; echo end live; return 1; }"; }
+names() { seq -s, 0 $(($1 - 1)) | sed 's|,|, live/some_|g; s|^|live/some_|'; }
+run_of one_percent 0 "2 of 200 cases: $(names 2)" "200 passed, 0 failed, 0 skipped" "$(some 198 2)"
+run_of two_percent 1 "4 of 200 cases: $(names 4)" "200 passed, 1 failed, 0 skipped" "$(some 196 4)"
+run_of one_percent_of_many 0 "10 of 1000 cases: $(names 10)" "1000 passed, 0 failed, 0 skipped" "$(some 990 10)"
+run_of too_many_to_run_again 1 "0 of 1000 cases" "989 passed, 11 failed, 0 skipped" "$(some 989 11)"
+if [ -s "$TURN" ]; then echo "not ok count/too_many_run_again" && status=1; fi
+
+# Parts that do not come to their end.
+run_of no_case 1 "0 of 1 cases" "0 passed, 1 failed, 0 skipped" 'run_fake() { :; }'
+run_of no_such_part 1 "0 of 1 cases" "0 passed, 1 failed, 0 skipped" ''
+run_of part_fails_without_a_case 1 "0 of 3 cases" "2 passed, 1 failed, 0 skipped" 'run_fake() { good 2; return 1; }'
+run_of part_is_killed 1 "0 of 3 cases" "2 passed, 1 failed, 0 skipped" 'run_fake() { good 2; kill -KILL $BASHPID; }'
+run_of part_is_killed_after_a_failure 1 "1 of 201 cases: live/once" "200 passed, 1 failed, 0 skipped" \
+    'run_fake() { good 199; echo "not ok live/once: why"; echo "end live"; kill -KILL $BASHPID; }'
+run_of part_breaks_off_after_a_failure 1 "1 of 201 cases: live/once" "200 passed, 1 failed, 0 skipped" \
+    'run_fake() { good 199; echo "not ok live/once: why"; return 1; }'
+run_of last_line_breaks_off 1 "0 of 3 cases" "2 passed, 1 failed, 0 skipped" 'run_fake() { good 2; printf "not ok unit/bad"; }'
+run_of part_ends_the_run 1 "1 of 201 cases: live/once" "200 passed, 1 failed, 0 skipped" \
+    'run_fake() { good 199; echo "not ok live/once: why"; echo "200 passed, 0 failed, 0 skipped"; exit 7; }'
+exit $status

@@ -45,7 +45,7 @@ UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD := $(B)/tests/workload/exchange
 SITES := $(addprefix $(B)/tests/workload/,callsites callsites-stripped callsites_library.so callsites-lines callsites-apart)
 # Workloads of one file each.
-WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire pingpong waits losses forwarder httpd handover connections orphans)
+WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire pingpong waits losses forwarder httpd handover connections orphans bulk)
 # One program, with and without frame pointers, and without the machine's libraries.
 NOFP := $(addprefix $(B)/tests/workload/,nofp nofp-fp nofp-static)
 URING := $(B)/tests/workload/uring
@@ -96,14 +96,14 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnetstall.a
 
 # What unwinds user stacks needs no kernel side.
 SYMBOLS_OBJS := $(patsubst %,$(B)/user/collect/%.o,symbols mapped maps image_files image_names image_lines \
-	debug_file name_cache perfmap demangle go_names opener cut_files)
+	debug_file name_cache perfmap demangle go_names opener cut_files budget)
 UNWIND_OBJS := $(patsubst %,$(B)/user/collect/%.o,unwound unwind images) $(SYMBOLS_OBJS)
 UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound test_symbols test_image_names test_cut_files)
 $(UNWIND_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka
 
-$(addprefix $(B)/tests/unit/,test_symbols test_image_names test_cut_files): | $(NAMES) $(SITES)
+$(addprefix $(B)/tests/unit/,test_symbols test_image_names test_cut_files): | $(NAMES) $(SITES) $(B)/tests/workload/bulk
 
 # Of the demo's workload, the parts that are pure.
 $(B)/tests/unit/test_workload: $(B)/user/demo/script.o $(B)/user/demo/summary.o
@@ -118,7 +118,9 @@ $(WORKLOAD): $(B)/tests/workload/exchange.o $(B)/tests/workload/exchange_options
 
 $(WORKLOADS): $(B)/%: $(B)/%.o
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(WORKLOAD_LIBS)
+
+$(B)/tests/workload/bulk: WORKLOAD_LIBS := -lz
 
 $(B)/tests/workload/ring_waits: $(B)/tests/workload/ring_waits.o
 	$(call say,LINK,$@)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Names as their files have them: mangled, exploding, damaged. */
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "tests/unit/feed.h"
+#include "user/collect/budget.h"
 #include "user/collect/demangle.h"
 #include "user/collect/image_lines.h"
 
@@ -118,11 +120,36 @@ static void damaged_files_do_no_harm(void **state)
 			size = random_below(&random, size);
 		fd = memfd_create("damaged", MFD_CLOEXEC);
 		assert_int_equal(write(fd, copy, size), size);
+		budget__begin();
 		names = image_names__new(fd, -1, NULL, NULL);
 		if (names)
 			look_everywhere(names);
 		image_names__free(names);
 	}
+}
+
+/* 4.8 GB of symbols, which take no room on the disk. */
+static void a_table_without_end_is_read_in_part(void **state)
+{
+	const size_t entries = 200000000, most = BUDGET_BYTES / 24;
+	char path[] = "/tmp/netstall-bulk-XXXXXX", command[1600];
+	struct image_names *names;
+	uint32_t before = budget__book()->exceeded;
+	int fd = mkstemp(path);
+
+	(void)state;
+	snprintf(command, sizeof(command), "cp '%s/names' '%s' && '%s/bulk' symbols '%s' %zu",
+		 folder, path, folder, path, entries);
+	assert_int_equal(system(command), 0);
+	close(fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	unlink(path);
+	budget__begin();
+	names = image_names__new(fd, -1, NULL, NULL);
+	assert_non_null(names);
+	assert_in_range(image_names__refused(names), entries - most - 1, entries);
+	assert_int_equal(budget__book()->exceeded, before + 1);
+	image_names__free(names);
 }
 
 int main(void)
@@ -131,6 +158,7 @@ int main(void)
 		cmocka_unit_test(mangled_names_are_read),
 		cmocka_unit_test(names_that_explode_are_cut),
 		cmocka_unit_test(damaged_files_do_no_harm),
+		cmocka_unit_test(a_table_without_end_is_read_in_part),
 	};
 
 	return cmocka_run_group_tests(tests, find_folder, NULL);

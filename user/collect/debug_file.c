@@ -12,12 +12,12 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "user/collect/budget.h"
+
 #define BUILD_ID_MOST 64
-#define CHECKED_MOST  (1ull << 30) /* bytes; the checksum of a greater file is not computed */
 
 /* What the file says of its debug file. */
 struct wanted {
@@ -36,7 +36,7 @@ static bool has_debug_info(Elf *elf)
 
 	if (elf_getshdrstrndx(elf, &names))
 		return false;
-	while ((section = elf_nextscn(elf, section))) {
+	while (budget__take(sizeof(header)) && (section = elf_nextscn(elf, section))) {
 		const char *name = gelf_getshdr(section, &header)
 					   ? elf_strptr(elf, names, header.sh_name)
 					   : NULL;
@@ -75,17 +75,14 @@ static bool has_checksum(int fd, GElf_Word wanted)
 {
 	static unsigned char chunk[1 << 16];
 	uLong crc = crc32(0, NULL, 0);
-	struct stat stat;
 	off_t at = 0;
 	ssize_t got;
 
-	if (fstat(fd, &stat) || (unsigned long long)stat.st_size > CHECKED_MOST)
-		return false;
-	while ((got = pread(fd, chunk, sizeof(chunk), at)) > 0) {
+	while ((got = pread(fd, chunk, sizeof(chunk), at)) > 0 && budget__take(got)) {
 		crc = crc32(crc, chunk, got);
 		at += got;
 	}
-	return crc == wanted;
+	return !got && crc == wanted;
 }
 
 static bool is_it(int fd, const struct wanted *wanted)

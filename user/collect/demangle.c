@@ -61,11 +61,11 @@ static void clean(char *name)
 
 char *demangle(const char *name, char *out, size_t size)
 {
-	size_t len = strnlen(name, MANGLED_MOST), version = strcspn(name, "@");
+	size_t len = strnlen(name, MANGLED_MOST), version = len;
 
 	if (len == MANGLED_MOST || name[0] != '_' || !write_demangled(name, out, size)) {
-		if (!version || version == len || len == MANGLED_MOST)
-			version = len;
+		if (len < MANGLED_MOST && strcspn(name, "@"))
+			version = strcspn(name, "@");
 		snprintf(out, size, "%.*s", (int)version, name);
 	}
 	clean(out);

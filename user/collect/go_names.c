@@ -4,11 +4,14 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "user/collect/budget.h"
+
 #define MAGIC_116 0xfffffffau
 #define MAGIC_118 0xfffffff0u
 #define MAGIC_120 0xfffffff1u
 
 #define MOST_FUNCTIONS (1u << 20)
+#define LONGEST_NAME   4096 /* a longer one is none */
 
 struct go_table {
 	const unsigned char *data;
@@ -63,7 +66,7 @@ static uint64_t entry_of(const struct go_table *table, uint64_t index)
 
 static const char *name_of(const struct go_table *table, uint64_t index)
 {
-	uint64_t function, at;
+	uint64_t function, at, room;
 
 	if (table->by_offset)
 		function = number(table, table->functions + index * 8 + 4, 4) + 4;
@@ -72,7 +75,10 @@ static const char *name_of(const struct go_table *table, uint64_t index)
 	if (function > table->size)
 		return NULL;
 	at = table->names + number(table, table->functions + function, 4);
-	if (at >= table->size || !memchr(table->data + at, '\0', table->size - at))
+	if (at >= table->size)
+		return NULL;
+	room = table->size - at < LONGEST_NAME ? table->size - at : LONGEST_NAME;
+	if (!memchr(table->data + at, '\0', room))
 		return NULL;
 	return (const char *)table->data + at;
 }
@@ -84,7 +90,7 @@ static Elf_Scn *find_section(Elf *elf, const char *const names[], GElf_Shdr *hea
 
 	if (elf_getshdrstrndx(elf, &strings))
 		return NULL;
-	while ((section = elf_nextscn(elf, section))) {
+	while (budget__take(sizeof(*header)) && (section = elf_nextscn(elf, section))) {
 		const char *name = gelf_getshdr(section, header)
 					   ? elf_strptr(elf, strings, header->sh_name)
 					   : NULL;
@@ -113,7 +119,7 @@ size_t go_names__read(Elf *elf, go_names_take *take, void *context)
 	find_section(elf, texts, &text);
 	if (!read_header(&table, text.sh_addr))
 		return 0;
-	for (uint64_t i = 0; i < table.count; i++) {
+	for (uint64_t i = 0; i < table.count && budget__take(16); i++) {
 		uint64_t start = entry_of(&table, i), end = entry_of(&table, i + 1);
 		const char *name = name_of(&table, i);
 

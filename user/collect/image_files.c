@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "user/base/xalloc.h"
+#include "user/collect/budget.h"
 #include "user/collect/debug_file.h"
 #include "user/collect/demangle.h"
 #include "user/collect/image_lines.h"
@@ -22,8 +23,9 @@ struct image_file {
 	char *path;
 	pid_t pid; /* who has it mapped, for its debug file */
 	size_t users;
-	uint64_t used;    /* by the count of uses */
-	int fd, debug_fd; /* until it is read; -1 */
+	uint64_t used;     /* by the count of uses */
+	uint64_t spent_ns; /* on reading it */
+	int fd, debug_fd;  /* until it is read; -1 */
 	bool tried_lines;
 	struct image_names *names;
 	struct image_lines *lines;
@@ -159,9 +161,18 @@ static int open_mapped(struct opener *opener, pid_t pid, const struct maps_line 
 	return mapped;
 }
 
+static bool enter(const struct image_file *file)
+{
+	const struct budget_subject subject = {.device = file->device, .inode = file->inode};
+
+	return budget__enter(&subject, file->path, &file->spent_ns);
+}
+
 static void open_file(struct image_files *files, struct image_file *file, pid_t pid,
 		      const struct maps_line *line)
 {
+	if (!enter(file))
+		return;
 	while (files->open >= IMAGE_FILES_OPEN)
 		make_room(files, true, file);
 	file->pid = pid;
@@ -176,6 +187,7 @@ static void open_file(struct image_files *files, struct image_file *file, pid_t 
 		file->fd = -1;
 	else
 		files->open++;
+	budget__leave(&file->spent_ns);
 }
 
 struct image_file *image_files__get(struct image_files *files, pid_t pid,
@@ -220,7 +232,7 @@ static int open_shared(void *context, const char *path)
 	return fd < 0 ? opener__file(file->files->opener, 0, path) : fd;
 }
 
-static void read_file(struct image_files *files, struct image_file *file)
+static void read_names(struct image_files *files, struct image_file *file)
 {
 	int fd = file->fd, debug_fd = file->debug_fd;
 
@@ -338,7 +350,7 @@ void image_file__describe(struct image_files *files, struct image_file *file, ui
 		.file = file->number, .address = offset, .style = style | (uint64_t)returns << 32};
 	const char *known = name_cache__get(files->cache, &key);
 	uint64_t address = offset;
-	bool named;
+	bool named, entered;
 
 	file->used = ++files->uses;
 	counts->frames++;
@@ -347,16 +359,21 @@ void image_file__describe(struct image_files *files, struct image_file *file, ui
 		counts->nameless += known[0] == '[';
 		return;
 	}
-	read_file(files, file);
+	entered = enter(file);
+	if (entered)
+		read_names(files, file);
 	out[0] = '\0';
 	if (!file->names || !image_names__address(file->names, offset - returns, &address)) {
 		write_nameless(file, address, style, out, size);
-		counts->nameless++;
-		return; /* it may be opened again */
+		counts->nameless++; /* it may be opened again */
+	} else {
+		named = write_frames(file, address, returns,
+				     entered ? style : style & ~SYMBOLS_LINES, out, size);
+		counts->nameless += !named;
+		name_cache__put(files->cache, &key, out);
 	}
-	named = write_frames(file, address, returns, style, out, size);
-	counts->nameless += !named;
-	name_cache__put(files->cache, &key, out);
+	if (entered)
+		budget__leave(&file->spent_ns);
 }
 
 void image_files__counts(const struct image_files *files, struct symbols_counts *counts)

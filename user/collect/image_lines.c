@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "user/base/xalloc.h"
+#include "user/collect/budget.h"
 
 #define MOST_RANGES (4u << 20) /* of units, or of functions of one unit */
 #define MOST_DEPTH  64         /* of what is nested in a unit */
+#define ENTRY_BYTES 32         /* of an entry of the debug information, about */
 
 /* Addresses of a unit, or of a function. */
 struct range {
@@ -55,7 +57,7 @@ static void add_ranges_of(struct ranges *ranges, Dwarf_Die *die)
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
+	while (budget__take(ENTRY_BYTES) && (at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
 		add_range(ranges, low, high, dwarf_dieoffset(die));
 }
 
@@ -96,7 +98,8 @@ static void read_units(struct image_lines *lines)
 	size_t header;
 	Dwarf_Die die;
 
-	while (!dwarf_nextcu(lines->dwarf, offset, &next, &header, NULL, NULL, NULL)) {
+	while (budget__take(ENTRY_BYTES) &&
+	       !dwarf_nextcu(lines->dwarf, offset, &next, &header, NULL, NULL, NULL)) {
 		if (dwarf_offdie(lines->dwarf, offset + header, &die))
 			add_ranges_of(&lines->units, &die);
 		offset = next;
@@ -154,7 +157,7 @@ static void read_functions(struct ranges *functions, Dwarf_Die *parent, int dept
 			add_ranges_of(functions, &die);
 		if (holds_functions(tag))
 			read_functions(functions, &die, depth + 1);
-	} while (!dwarf_siblingof(&die, &die));
+	} while (budget__take(ENTRY_BYTES) && !dwarf_siblingof(&die, &die));
 }
 
 static struct unit *unit_of(struct image_lines *lines, Dwarf_Die *die)
@@ -194,7 +197,7 @@ static size_t find_inlined(Dwarf_Die *function, uint64_t address, Dwarf_Die out[
 				dwarf_haspc(&die, address) > 0;
 			if (inside && tag == DW_TAG_inlined_subroutine)
 				out[count++] = die;
-		} while (!inside && !dwarf_siblingof(&die, &die));
+		} while (!inside && budget__take(ENTRY_BYTES) && !dwarf_siblingof(&die, &die));
 		if (!inside)
 			break;
 	}

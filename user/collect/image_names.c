@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "user/base/xalloc.h"
+#include "user/collect/budget.h"
 #include "user/collect/go_names.h"
 #include "user/collect/own_machine.h"
 
@@ -240,9 +241,14 @@ static void read_symbols(struct image_names *names)
 	for (int i = 0; i < total; i++) {
 		GElf_Addr address;
 		GElf_Sym symbol;
-		const char *name = dwfl_module_getsym_info(names->module, i, &symbol, &address,
-							   NULL, NULL, NULL);
+		const char *name;
 
+		if (!budget__take(sizeof(symbol))) {
+			names->refused += total - i;
+			break;
+		}
+		name = dwfl_module_getsym_info(names->module, i, &symbol, &address, NULL, NULL,
+					       NULL);
 		if (name && is_code(names, &symbol, address, name))
 			add(&heap, address, address + symbol.st_size, name,
 			    worth_of(&symbol, name));

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
+#include "user/collect/budget.h"
 #include "user/collect/maps.h"
 #include "user/collect/own_machine.h"
 
@@ -71,6 +73,17 @@ static Elf *own_vdso(void)
 	return elf_memory((char *)header, size);
 }
 
+/* What is read until another file is, or the question is answered. */
+static bool may_read(int fd, const char *name)
+{
+	struct stat stat;
+
+	if (fstat(fd, &stat))
+		return false;
+	return budget__enter(&(struct budget_subject){.device = stat.st_dev, .inode = stat.st_ino},
+			     name, NULL);
+}
+
 /* libdwfl asks for the file of a module when the first address in it is looked at. */
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 		    char **file_name, Elf **elf)
@@ -89,6 +102,10 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 	fd = opener__image(process->images->opener, process->pid, name);
 	if (fd < 0)
 		return -1;
+	if (!may_read(fd, name)) {
+		close(fd);
+		return -1;
+	}
 	*file_name = strdup(name);
 	return fd;
 }

@@ -21,6 +21,7 @@
 
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
+#include "user/collect/budget.h"
 #include "user/collect/cut_files.h"
 
 struct opener {
@@ -293,10 +294,8 @@ void opener__free(struct opener *opener)
 		return;
 	close(opener->socket);
 	waitpid(opener->pid, NULL, 0);
-	if (cut_files__seen())
-		log__note(
-			"a program or library was overwritten in place while its names were "
-			"read: some of them may be missing or wrong");
+	budget__book()->cut = cut_files__seen();
+	budget__report(budget__book());
 	free(opener);
 }
 

@@ -7,6 +7,7 @@
 
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
+#include "user/collect/budget.h"
 #include "user/collect/demangle.h"
 #include "user/collect/image_files.h"
 #include "user/collect/mapped.h"
@@ -149,22 +150,35 @@ static void open_perfmap(struct symbols *symbols, struct process *process)
 	symbols->perfmap_count++;
 }
 
+/* Of generated code: its map, which grows. */
+static void look_at_names(struct symbols *symbols, struct process *process, bool gone)
+{
+	char path[64];
+
+	if (!process->perfmap && (gone || !mapped__has_anonymous(process->mapped)))
+		return;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)process->pid);
+	if (!budget__enter(&(struct budget_subject){.pid = process->pid}, path, NULL))
+		return;
+	if (process->perfmap)
+		perfmap__refresh(process->perfmap); /* its file is open, whatever became of it */
+	else
+		open_perfmap(symbols, process);
+	budget__leave(NULL);
+}
+
 /* Returns false when there is nothing to be seen; what was known stays. */
 static bool look(struct symbols *symbols, struct process *process)
 {
 	char *text = maps__read(symbols->opener, process->pid);
 
 	process->looked_ns = clock__now();
-	if (process->perfmap)
-		perfmap__refresh(process->perfmap); /* its file is open, whatever became of it */
 	process->gone = !text;
-	if (!text)
-		return false;
-	mapped__look(process->mapped, symbols->files, process->pid, text);
+	if (text)
+		mapped__look(process->mapped, symbols->files, process->pid, text);
 	free(text);
-	if (!process->perfmap && mapped__has_anonymous(process->mapped))
-		open_perfmap(symbols, process);
-	return true;
+	look_at_names(symbols, process, process->gone);
+	return !process->gone;
 }
 
 bool symbols__note(struct symbols *symbols, pid_t pid)

@@ -7,6 +7,7 @@
 
 #include "bpf/state.h"
 #include "user/base/xalloc.h"
+#include "user/collect/budget.h"
 
 struct unwinder {
 	struct images *images;
@@ -136,9 +137,17 @@ void unwinder__free(struct unwinder *unwinder)
 	free(unwinder);
 }
 
+static bool enter(pid_t pid)
+{
+	return budget__enter(&(struct budget_subject){.pid = pid}, "", NULL);
+}
+
 void unwinder__note(struct unwinder *unwinder, pid_t pid)
 {
+	if (!enter(pid))
+		return;
 	images__note(unwinder->images, pid, &callbacks, unwinder);
+	budget__leave(NULL);
 }
 
 static void walk(struct unwinder *unwinder, Dwfl *dwfl, struct unwind_frames *out)
@@ -152,13 +161,12 @@ static void walk(struct unwinder *unwinder, Dwfl *dwfl, struct unwind_frames *ou
 	out->end = unwinder->beyond ? UNWIND_BEYOND : err ? UNWIND_LOST : UNWIND_WHOLE;
 }
 
-const char *unwinder__frames(struct unwinder *unwinder, pid_t pid, const struct unwind_copy *copy,
-			     struct unwind_frames *out)
+static const char *find_frames(struct unwinder *unwinder, pid_t pid, const struct unwind_copy *copy,
+			       struct unwind_frames *out)
 {
 	const char *why;
 	Dwfl *dwfl;
 
-	out->count = 0;
 	dwfl = images__of(unwinder->images, pid, copy->regs[NS_REG_IP], &callbacks, unwinder, &why);
 	if (!dwfl)
 		return why;
@@ -171,6 +179,19 @@ const char *unwinder__frames(struct unwinder *unwinder, pid_t pid, const struct 
 	unwinder->copy = NULL;
 	unwinder->out = NULL;
 	return out->count ? NULL : "its registers lead nowhere";
+}
+
+const char *unwinder__frames(struct unwinder *unwinder, pid_t pid, const struct unwind_copy *copy,
+			     struct unwind_frames *out)
+{
+	const char *why;
+
+	out->count = 0;
+	if (!enter(pid))
+		return "its programs and libraries could not be read";
+	why = find_frames(unwinder, pid, copy, out);
+	budget__leave(NULL);
+	return why;
 }
 
 bool unwinder__call(struct unwinder *unwinder, struct symbols *symbols, pid_t pid,

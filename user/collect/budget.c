@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/collect/budget.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "user/base/clock.h"
+#include "user/base/log.h"
+#include "user/base/text.h"
+
+/* The clock is looked at once in so many bytes. */
+#define LOOK_BYTES (64u << 10)
+
+static struct budget_book own, *book = &own;
+static uint64_t begun_ns, entered_ns, run_ns;
+static size_t taken, looked;
+static bool used_up;
+
+void budget__use(struct budget_book *other)
+{
+	book = other;
+}
+
+struct budget_book *budget__book(void)
+{
+	return book;
+}
+
+static void note_first(struct budget_book *in)
+{
+	if (!in->first[0])
+		memcpy(in->first, in->path, sizeof(in->first));
+}
+
+void budget__begin(void)
+{
+	begun_ns = clock__now();
+	taken = looked = 0;
+	used_up = false;
+}
+
+bool budget__take(size_t bytes)
+{
+	if (used_up)
+		return false;
+	taken += bytes;
+	if (taken <= BUDGET_BYTES && taken - looked < LOOK_BYTES)
+		return true;
+	looked = taken;
+	if (!begun_ns)
+		begun_ns = clock__now();
+	if (taken <= BUDGET_BYTES && clock__now() - begun_ns < BUDGET_NS)
+		return true;
+	used_up = true;
+	book->exceeded++;
+	note_first(book);
+	return false;
+}
+
+static bool is_refused(const struct budget_subject *subject)
+{
+	for (uint32_t i = 0; i < book->refused_count && i < BUDGET_REFUSED; i++)
+		if (!memcmp(&book->refused[i], subject, sizeof(*subject)))
+			return true;
+	return false;
+}
+
+bool budget__enter(const struct budget_subject *subject, const char *path, const uint64_t *spent_ns)
+{
+	if (is_refused(subject))
+		return false;
+	snprintf(book->path, sizeof(book->path), "%s", path);
+	if (spent_ns && (*spent_ns >= BUDGET_FILE_NS || run_ns >= BUDGET_RUN_NS)) {
+		book->exceeded++;
+		note_first(book);
+		return false;
+	}
+	budget__begin();
+	book->subject = *subject;
+	entered_ns = clock__now();
+	return true;
+}
+
+void budget__leave(uint64_t *spent_ns)
+{
+	uint64_t ns = clock__now() - entered_ns;
+
+	memset(&book->subject, 0, sizeof(book->subject));
+	book->path[0] = '\0';
+	if (!spent_ns)
+		return;
+	*spent_ns += ns;
+	run_ns += ns;
+}
+
+bool budget__ended(struct budget_book *of)
+{
+	static const struct budget_subject nothing;
+
+	of->ended++;
+	note_first(of);
+	if (memcmp(&of->subject, &nothing, sizeof(nothing)) && of->refused_count < BUDGET_REFUSED)
+		of->refused[of->refused_count++] = of->subject;
+	memset(&of->subject, 0, sizeof(of->subject));
+	of->path[0] = '\0';
+	return of->ended < BUDGET_REFUSED;
+}
+
+void budget__report(const struct budget_book *of)
+{
+	char path[TEXT_SAFE(sizeof(of->first))];
+
+	text__safe(path, sizeof(path), of->first, sizeof(of->first));
+	if (of->cut)
+		log__note(
+			"a program or library was overwritten in place while its names were "
+			"read: some of them may be missing or wrong");
+	if (of->ended)
+		log__note(
+			"names of functions are missing: the process that reads them ended %u "
+			"time%s, first at %s (too large, too slow to read, or damaged)",
+			of->ended, of->ended == 1 ? "" : "s",
+			path[0] ? path : "no file that is known");
+	else if (of->exceeded)
+		log__note(
+			"names of functions are missing: %s has more to read than netstall "
+			"reads (docs/limits.md)",
+			path[0] ? path : "a process");
+}

@@ -66,7 +66,7 @@ static void line(const char *what, const char *state, const char *more)
 	printf("  %-22s %-8s%s%s\n", what, state, *more ? "  " : "", more);
 }
 
-static void print_kernel(const struct caps *caps, const char *btf_path)
+static void print_kernel(const struct caps *caps)
 {
 	const char *lockdown = caps__lockdown();
 	char lacking[128];
@@ -75,16 +75,20 @@ static void print_kernel(const struct caps *caps, const char *btf_path)
 	if (!uname(&uts))
 		printf("netstall %s, Linux %s on %s\n\n", NETSTALL_VERSION, uts.release,
 		       uts.machine);
-	line("kernel types (BTF)", caps->btf ? "yes" : "no",
-	     btf_path ? btf_path : "/sys/kernel/btf/vmlinux");
+	line("kernel types (BTF)", caps->btf ? "yes" : "no", "/sys/kernel/btf/vmlinux");
 	caps__lacking(lacking, sizeof(lacking));
-	line("privileges", *lacking ? "missing" : "yes", lacking);
+	line("privileges", *lacking ? "missing" : "yes",
+	     *lacking       ? lacking
+	     : caps->userns ? "of a user namespace alone: not to BPF"
+			    : "");
 	line("lockdown", lockdown, caps->lockdown ? "forbids reading kernel memory" : "");
-	if (!caps->may_load) {
-		line("attach", "unknown", "cannot be tried without the privileges");
+	/* One reason refuses all that hangs on it. */
+	if (caps__refusal(caps)) {
+		line("attach", caps->may_load ? "refused" : "unknown",
+		     caps->may_load ? "" : "cannot be tried without the privileges");
 		return;
 	}
-	line("BTF tracepoints", caps->tracepoints ? "attach" : "refused", "");
+	line("BTF tracepoints", "attach", "");
 	line("fentry, fexit", caps->trampolines ? "attach" : "refused",
 	     caps->trampolines ? "" : "trampolines are off or forbidden by the security policy");
 	line("kprobes", caps->kprobes ? "attach" : "refused",
@@ -229,8 +233,8 @@ int cmd_doctor(int argc, char **argv)
 	caps__free_btf(caps__probe(&caps, doctor.session.btf_path));
 	request.way = doctor.session.way;
 	plan__make(&caps, &request, &plan);
-	print_kernel(&caps, doctor.session.btf_path);
-	if (caps.btf && caps.may_load)
+	print_kernel(&caps);
+	if (!caps__refusal(&caps))
 		print_ways(&caps, plan.possible ? plan.way : WAY_COUNT);
 	if (!plan.possible) {
 		print_remedy(&plan);

@@ -8,6 +8,7 @@
 #include "user/base/xalloc.h"
 #include "user/commands.h"
 #include "user/options.h"
+#include "user/run/exec.h"
 
 static const struct {
 	const char *name;
@@ -58,6 +59,7 @@ int main(int argc, char **argv)
 	size_t i;
 
 	fill_standard_descriptors();
+	exec__raise_files();
 	argp_err_exit_status = EXIT_USAGE;
 	if (argc < 2) {
 		print_help(stderr);

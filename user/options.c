@@ -11,6 +11,8 @@
 
 #include "bpf/offwake_sample.h"
 #include "user/base/log.h"
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
 
 #define PID_LIMIT            4194304 /* PID_MAX_LIMIT, include/linux/threads.h */
 #define DEFAULT_THRESHOLD_NS 10000000ull
@@ -36,13 +38,17 @@ void options__init(struct options *options)
 
 void usage_error(const struct argp_state *state, const char *format, ...)
 {
+	char *raw, *line;
 	va_list args;
+	size_t size;
 
-	fprintf(stderr, "%s: ", state->name);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	raw = xvasprintf(format, args);
 	va_end(args);
-	fprintf(stderr, " (`%s --help` tells more)\n", state->name);
+	size = TEXT_SAFE(strlen(raw));
+	line = xcalloc(1, size);
+	fprintf(stderr, "%s: %s (`%s --help` tells more)\n", state->name,
+		text__safe_line(line, size, raw), state->name);
 	exit(EXIT_USAGE);
 }
 
@@ -121,6 +127,8 @@ static void parse_knob(char *text, struct session_options *session, struct argp_
 			usage_error(state, "attach is auto, fentry, kprobe or tracepoint, not '%s'",
 				    value);
 	} else if (!strcmp(text, "btf")) {
+		if (!*value)
+			usage_error(state, "btf takes a file: -C btf=FILE");
 		session->btf_path = value;
 	} else if (!strcmp(text, "ringbuf.bytes")) {
 		session->ringbuf_bytes = ring_bytes(value, state);
@@ -173,6 +181,8 @@ const char *options__analysis_knob(const struct session_options *session)
 
 static void check_target(const struct target *target, struct argp_state *state)
 {
+	if (target->program && !*target->program[0])
+		usage_error(state, "-- is followed by the program to run, not by an empty name");
 	if (target__is_empty(target))
 		usage_error(
 			state,

@@ -42,11 +42,67 @@ case_bad_options() {
     refuse 64 "leave one of them out" trace -p $$ --all --events=uring
 }
 
-case_no_btf() {
-    refuse 2 "BTF" trace -p $$ -d 1 -C btf=/nonexistent
+case_bad_btf_file() {
+    echo junk >"$SCRATCH/junk"
+    { head -c -3 /sys/kernel/btf/vmlinux && printf 'xy\0'; } >"$SCRATCH/other" # its last name is another
+    refuse 64 "btf takes a file" trace -p $$ -d 1 -C btf=
+    refuse 2 "btf=/nonexistent: No such file" trace -p $$ -d 1 -C btf=/nonexistent
+    refuse 2 "btf=$SCRATCH/junk: no types" trace -p $$ -d 1 -C "btf=$SCRATCH/junk"
+    refuse 2 "btf=$SCRATCH/other: the types (BTF) of another kernel" trace -p $$ -d 1 -C "btf=$SCRATCH/other"
+    refuse 2 "btf=$SCRATCH: no file; leave it out" offwake -p $$ -C "btf=$SCRATCH" 1
     "$NETSTALL" doctor -C btf=/nonexistent >"$SCRATCH/out" 2>&1
     expect_is "doctor's status" $? 2
-    grep -q "CONFIG_DEBUG_INFO_BTF" "$SCRATCH/out" || fail "doctor names no remedy"
+    grep -q "not possible: -C btf=/nonexistent: .* leave it out" "$SCRATCH/out" || fail "doctor names no remedy"
+    "$NETSTALL" trace "${ATTACH[@]}" -p $$ -d 0.1 -C btf=/sys/kernel/btf/vmlinux >"$SCRATCH/out" 2>&1 || fail "$(cat "$SCRATCH/out")"
+}
+
+case_hidden_btf() {
+    [ ! -e "/boot/vmlinux-$(uname -r)" ] || skip "libbpf finds the types elsewhere"
+    # shellcheck disable=SC2016
+    unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$NETSTALL" trace -p 1' >"$SCRATCH/out" 2>&1
+    expect_is "the status" $? 2
+    expect_is "lines that are said" "$(wc -l <"$SCRATCH/out")" 1
+    grep -q '^netstall: .*CONFIG_DEBUG_INFO_BTF=y, and /sys mounted' "$SCRATCH/out" || fail "$(cat "$SCRATCH/out")"
+}
+
+# A limit that the user may raise is raised; one that only others can is named. A program has its own.
+case_few_open_files() {
+    local limit
+    prlimit --nofile=32:1024 "$NETSTALL" trace "${ATTACH[@]}" -d 5 -- sh -c 'ulimit -Sn; ulimit -Hn' >"$SCRATCH/out" 2>&1 || fail "$(cat "$SCRATCH/out")"
+    expect_is "the program's limits" "$(grep -xE '[0-9]+' "$SCRATCH/out" | paste -sd' ')" "32 1024"
+    for limit in 5 6 20 40 80 200; do
+        prlimit --nofile=$limit "$NETSTALL" trace -p $$ -d 0.1 >"$SCRATCH/out" 2>&1
+        expect_is "the status with $limit files" $? 2
+        expect_is "lines with $limit files" "$(wc -l <"$SCRATCH/out")" 1
+        grep -q '^netstall: .*ulimit -n' "$SCRATCH/out" || fail "with $limit files: $(cat "$SCRATCH/out")"
+        prlimit --nofile=$limit "$NETSTALL" offwake -p $$ 0.1 >"$SCRATCH/out" 2>&1
+        expect_is "offwake's status with $limit files" $? 2
+        grep -q '^netstall: .*ulimit -n' "$SCRATCH/out" || fail "offwake with $limit files: $(cat "$SCRATCH/out")"
+    done
+}
+
+case_user_namespace() {
+    local command
+    unshare -Ur true 2>/dev/null || skip "no user namespaces here"
+    for command in "trace -p $$ -d 1" "offwake -p $$ 1" doctor; do
+        # shellcheck disable=SC2086
+        unshare -Ur "$NETSTALL" $command >"$SCRATCH/out" 2>&1
+        expect_is "the status of $command" $? 2
+        grep -q 'user namespace.*run it outside' "$SCRATCH/out" || fail "$command: $(cat "$SCRATCH/out")"
+        if grep -q CONFIG_ "$SCRATCH/out"; then fail "$command blames the kernel: $(cat "$SCRATCH/out")"; fi
+    done
+}
+
+case_no_program() {
+    local command
+    for command in trace check offwake; do
+        refuse 64 "not by an empty name" $command -- ''
+    done
+}
+
+case_hostile_names_in_sentences() {
+    refuse 2 'no cgroup a.x1b.31mb' trace -c $'a\e[31mb'
+    refuse 64 'not .a.x1b' trace -p $'a\e'
 }
 
 case_unwritable_output() {

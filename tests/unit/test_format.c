@@ -166,6 +166,8 @@ static void test_safe_bounds(void **state)
 	text__safe(text, 1, raw, sizeof(raw));
 	assert_string_equal(text, "");
 	assert_string_equal(text__safe(text, sizeof(text), "abcdef", 3), "abc");
+	assert_string_equal(text__safe_line(text, sizeof(text), "\\x1b a\033b\n"),
+			    "\\x1b a\\x1bb\\x0a");
 	/* A character that max cuts off is no character. */
 	assert_string_equal(text__safe(text, sizeof(text), "a\xc3\xa9", 2), "a\\xc3");
 }

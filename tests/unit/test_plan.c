@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The plan for each set of capabilities. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -335,6 +336,65 @@ static void refusals_name_their_remedy(void **state)
 	caps = everything;
 	caps.tracepoints = false;
 	assert_false(plan_of(&caps, WAY_AUTO).possible);
+	assert_non_null(strstr(plan_of(&caps, WAY_AUTO).why_not, "CONFIG_BPF_SYSCALL"));
+}
+
+static struct caps refused_with(int err)
+{
+	struct caps caps = everything;
+
+	caps.tracepoints = false;
+	caps.refused = err;
+	return caps;
+}
+
+/* Each names what the user can change, and not the kernel for what is none of its faults. */
+static void refusals_tell_who_refuses(void **state)
+{
+	static const struct {
+		int err;
+		const char *remedy;
+	} refusals[] = {{EMFILE, "ulimit -n"},
+			{ENFILE, "ulimit -n"},
+			{EPERM, "seccomp"},
+			{EACCES, "security policy"},
+			{ENOMEM, "ulimit -l"}};
+	struct caps caps;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		caps = refused_with(refusals[i].err);
+		assert_non_null(strstr(plan_of(&caps, WAY_AUTO).why_not, refusals[i].remedy));
+		assert_null(strstr(plan_of(&caps, WAY_AUTO).why_not, "CONFIG_"));
+	}
+	/* Without a file to open not even the kernel's types can be read. */
+	caps = refused_with(EMFILE);
+	caps.btf = false;
+	assert_non_null(strstr(plan_of(&caps, WAY_AUTO).why_not, "ulimit -n"));
+}
+
+static void capabilities_of_a_user_namespace_are_none(void **state)
+{
+	struct caps caps = refused_with(EPERM);
+
+	(void)state;
+	caps.userns = true;
+	assert_non_null(strstr(plan_of(&caps, WAY_AUTO).why_not, "user namespace"));
+	caps.may_load = false;
+	assert_non_null(strstr(plan_of(&caps, WAY_AUTO).why_not, "user namespace"));
+	caps = everything;
+	caps.userns = true; /* where the kernel takes the programs all the same */
+	assert_true(plan_of(&caps, WAY_AUTO).possible);
+}
+
+static void bad_btf_file_is_named(void **state)
+{
+	struct caps caps = everything;
+
+	(void)state;
+	strcpy(caps.bad_btf, "-C btf=FILE: no types in it");
+	assert_false(plan_of(&caps, WAY_AUTO).possible);
+	assert_string_equal(plan_of(&caps, WAY_AUTO).why_not, caps.bad_btf);
 }
 
 static void ways_have_names(void **state)
@@ -368,6 +428,9 @@ int main(void)
 		cmocka_unit_test(reads_are_hooked_with_all_only),
 		cmocka_unit_test(comm_and_cgroup_bring_their_hooks),
 		cmocka_unit_test(refusals_name_their_remedy),
+		cmocka_unit_test(refusals_tell_who_refuses),
+		cmocka_unit_test(capabilities_of_a_user_namespace_are_none),
+		cmocka_unit_test(bad_btf_file_is_named),
 		cmocka_unit_test(ways_have_names),
 	};
 

@@ -3,32 +3,43 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
 
 static bool talkative;
-static char last_error[512];
+static char *last_error;
 
-static void say(const char *format, va_list args)
+/* A sentence repeats names of files and programs, which may hold anything. */
+static char *say(const char *format, va_list args)
 {
-	fputs("netstall: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	char *raw = xvasprintf(format, args), *line;
+	size_t size = TEXT_SAFE(strlen(raw));
+
+	line = xcalloc(1, size);
+	text__safe_line(line, size, raw);
+	free(raw);
+	fprintf(stderr, "netstall: %s\n", line);
+	return line;
 }
 
 void log__error(const char *format, ...)
 {
+	char *line;
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(last_error, sizeof(last_error), format, args);
+	line = say(format, args);
 	va_end(args);
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
+	free(last_error);
+	last_error = line;
 }
 
 const char *log__last_error(void)
 {
-	return last_error;
+	return last_error ? last_error : "";
 }
 
 void log__note(const char *format, ...)
@@ -36,7 +47,7 @@ void log__note(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(format, args);
+	free(say(format, args));
 	va_end(args);
 }
 
@@ -47,7 +58,7 @@ void log__debug(const char *format, ...)
 	if (!talkative)
 		return;
 	va_start(args, format);
-	say(format, args);
+	free(say(format, args));
 	va_end(args);
 }
 

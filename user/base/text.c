@@ -45,7 +45,7 @@ static size_t printable(const unsigned char *s, size_t left)
 	return len;
 }
 
-char *text__safe(char *dst, size_t size, const char *src, size_t max)
+static char *make_safe(char *dst, size_t size, const char *src, size_t max, bool doubled)
 {
 	const unsigned char *s = (const unsigned char *)src;
 	size_t left = strnlen(src, max), at = 0;
@@ -54,7 +54,7 @@ char *text__safe(char *dst, size_t size, const char *src, size_t max)
 		char piece[8];
 		size_t used = printable(s, left), len = used;
 
-		if (used == 1 && *s == '\\') {
+		if (doubled && used == 1 && *s == '\\') {
 			len = 2;
 			memcpy(piece, "\\\\", 2);
 		} else if (used) {
@@ -72,6 +72,16 @@ char *text__safe(char *dst, size_t size, const char *src, size_t max)
 	}
 	dst[at] = '\0';
 	return dst;
+}
+
+char *text__safe(char *dst, size_t size, const char *src, size_t max)
+{
+	return make_safe(dst, size, src, max, true);
+}
+
+char *text__safe_line(char *dst, size_t size, const char *src)
+{
+	return make_safe(dst, size, src, SIZE_MAX, false);
 }
 
 /* value / unit to three digits, at most two decimals; unit must be a multiple of 100. */

@@ -26,6 +26,8 @@
  * are no UTF-8 become \x1b, a backslash becomes \\; the rest stays.
  */
 char *text__safe(char *dst, size_t size, const char *src, size_t max);
+/* The same for a whole sentence, whose names may be safe already: a backslash stays. */
+char *text__safe_line(char *dst, size_t size, const char *src);
 
 /* Measured times, to three digits: "640 ns" "31 us" "1.23 ms" "40.6 ms" "412 ms" "4.94 s" */
 char *text__duration(char *dst, size_t size, uint64_t ns);

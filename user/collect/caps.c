@@ -2,18 +2,22 @@
 #include "user/collect/caps.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+
+#include "user/collect/load.h"
 
 static const struct {
 	cap_value_t value;
@@ -156,8 +160,8 @@ static uint64_t existing_variants(const struct btf *btf)
 	return found;
 }
 
-/* A program that does nothing, of the type in question, attached for a moment. */
-static bool tracing_attaches(enum bpf_attach_type attach, int btf_id)
+/* A program that does nothing, of the type in question, attached for a moment. 0, or an errno. */
+static int try_tracing(enum bpf_attach_type attach, int btf_id)
 {
 	const struct bpf_insn nothing[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
@@ -165,20 +169,20 @@ static bool tracing_attaches(enum bpf_attach_type attach, int btf_id)
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach,
 		    .attach_btf_id = btf_id);
-	int program, link;
+	int program, link, err;
 
 	if (btf_id < 0)
-		return false;
+		return ENOENT;
 	program = bpf_prog_load(BPF_PROG_TYPE_TRACING, "netstall_probe", "Dual BSD/GPL", nothing, 2,
 				&opts);
 	if (program < 0)
-		return false;
+		return errno;
 	link = bpf_raw_tracepoint_open(NULL, program);
+	err = link < 0 ? errno : 0;
 	close(program);
-	if (link < 0)
-		return false;
-	close(link);
-	return true;
+	if (link >= 0)
+		close(link);
+	return err;
 }
 
 static bool kprobe_attaches(const char *function, bool *paranoid)
@@ -205,29 +209,100 @@ static bool kprobe_attaches(const char *function, bool *paranoid)
 	return true;
 }
 
+/* Programs, links and maps of two sessions (offwake --by-cause), and files to be read beside them.
+ */
+#define MOST_FILES 512
+
+/* Can so many more be open at once? 0, or the errno of the one that could not. */
+static int try_files(void)
+{
+	int files[MOST_FILES], count, err = 0;
+
+	for (count = 0; count < MOST_FILES && !err; count++) {
+		files[count] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+		err = files[count] < 0 ? errno : 0;
+	}
+	while (count--)
+		if (files[count] >= 0)
+			close(files[count]);
+	return err;
+}
+
+static bool in_own_user_namespace(void)
+{
+	const ino_t first_namespace = 0xeffffffd; /* PROC_USER_INIT_INO, include/linux/proc_ns.h */
+	struct stat st;
+
+	return !stat("/proc/self/ns/user", &st) && st.st_ino != first_namespace;
+}
+
+static bool is_same(const struct btf *one, const struct btf *other)
+{
+	uint32_t size, other_size;
+	const void *data = btf__raw_data(one, &size),
+		   *other_data = btf__raw_data(other, &other_size);
+
+	return data && other_data && size == other_size && !memcmp(data, other_data, size);
+}
+
+/* Programs made for other types than the kernel's would read its memory in wrong places. */
+static const char *what_is_wrong(const char *path, const struct btf *kernels)
+{
+	struct btf *file;
+	struct stat st;
+	bool same;
+
+	if (stat(path, &st) || access(path, R_OK))
+		return strerror(errno);
+	if (!S_ISREG(st.st_mode))
+		return "no file";
+	file = btf__parse(path, NULL);
+	if (!file)
+		return "no types (BTF) in it";
+	same = is_same(file, kernels);
+	btf__free(file);
+	return same ? NULL : "the types (BTF) of another kernel";
+}
+
+static void check_btf_file(struct caps *caps, const char *path, const struct btf *kernels)
+{
+	const char *wrong = what_is_wrong(path, kernels);
+
+	if (wrong)
+		snprintf(caps->bad_btf, sizeof(caps->bad_btf),
+			 "-C btf=%.200s: %s; leave it out, and this kernel's own types are used",
+			 path, wrong);
+}
+
 struct btf *caps__probe(struct caps *caps, const char *btf_path)
 {
 	bool admin = have_cap(CAP_SYS_ADMIN);
 	struct btf *btf;
 
 	memset(caps, 0, sizeof(*caps));
-	btf = btf_path ? btf__parse(btf_path, NULL) : btf__load_vmlinux_btf();
+	load__quietly();
+	caps->refused = try_files();
+	btf = btf__load_vmlinux_btf();
 	if (!btf || libbpf_get_error(btf))
 		return NULL;
 	caps->btf = true;
+	if (btf_path)
+		check_btf_file(caps, btf_path, btf);
 	caps->may_load = admin || (have_cap(CAP_BPF) && have_cap(CAP_PERFMON));
+	caps->userns = in_own_user_namespace();
 	caps->lockdown = !strcmp(caps__lockdown(), "confidentiality");
 	caps->variants = existing_variants(btf);
 	/* Its data for each CPU: from 7.0 on what runs at tracepoints is guarded by that alone. */
 	caps->preempted =
 		btf__find_by_name_kind(btf, "tracepoint_srcu_srcu_data", BTF_KIND_VAR) > 0;
 	caps->uring = caps__tracepoint_arguments(btf, "io_uring_create") >= 0;
-	if (!caps->may_load)
+	if (!caps->may_load || caps->refused)
 		return btf;
-	caps->tracepoints = tracing_attaches(
-		BPF_TRACE_RAW_TP,
-		btf__find_by_name_kind(btf, "btf_trace_sched_waking", BTF_KIND_TYPEDEF));
-	caps->trampolines = tracing_attaches(
+	caps->refused =
+		try_tracing(BPF_TRACE_RAW_TP, btf__find_by_name_kind(btf, "btf_trace_sched_waking",
+								     BTF_KIND_TYPEDEF));
+	caps->tracepoints = !caps->refused;
+	caps->trampolines = !try_tracing(
 		BPF_TRACE_FENTRY,
 		btf__find_by_name_kind(btf, "tcp_delack_timer_handler", BTF_KIND_FUNC));
 	caps->kprobes = kprobe_attaches("tcp_delack_timer_handler", &caps->perf_paranoid);

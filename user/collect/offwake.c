@@ -96,25 +96,11 @@ static void find_hooked_functions(struct offwake *offwake)
 			offwake->skel->bss->hooked[i] = (struct ns_ow_range){begin, end};
 }
 
-/* NULL: this kernel and our rights will do. */
-static const char *why_not(const struct caps *caps)
-{
-	if (!caps->btf)
-		return "this kernel has no BTF: it needs one built with CONFIG_DEBUG_INFO_BTF";
-	if (!caps->may_load)
-		return "BPF needs CAP_BPF and CAP_PERFMON: run it with sudo";
-	if (caps->lockdown)
-		return "kernel lockdown (confidentiality) forbids to read kernel memory";
-	if (!caps->tracepoints)
-		return "BTF tracepoints do not attach on this kernel";
-	return NULL;
-}
-
 static int check_kernel(struct offwake *offwake)
 {
 	struct caps caps;
 	struct btf *btf = caps__probe(&caps, offwake->options.btf_path);
-	const char *refusal = why_not(&caps);
+	const char *refusal = caps__refusal(&caps);
 
 	if (btf)
 		offwake->switch_program = caps__tracepoint_arguments(btf, "sched_switch") >= 4

@@ -105,7 +105,6 @@ int offwake__load(struct offwake *offwake)
 {
 	int err;
 
-	load__quietly();
 	/* Copying the memory of a thread that sleeps came with 5.18. */
 	err = load(offwake, true);
 	if (err && err != -EPERM && err != -ENOMEM)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/collect/plan.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define FENTRY     (1u << WAY_FENTRY)
@@ -314,21 +315,45 @@ static bool way_attaches(const struct caps *caps, enum way way)
 	}
 }
 
-static const char *refusal(const struct caps *caps)
+/* By errno, of the simplest program of all. */
+static const char *refusal_of_tracepoints(const struct caps *caps)
 {
+	switch (caps->refused) {
+	case EMFILE:
+	case ENFILE:
+		return "too few files may be open at once: raise the limit (ulimit -n, LimitNOFILE=) to 1024";
+	case EPERM:
+	case EACCES:
+		return "the kernel refuses BPF programs to this process in spite of its capabilities: "
+		       "a seccomp filter or a security policy forbids them (of a container, perhaps); "
+		       "run it outside of that";
+	case ENOMEM:
+		return "the kernel has no memory for BPF programs: raise the limit of locked memory "
+		       "(ulimit -l), or that of its cgroup";
+	default:
+		return "the kernel refuses BPF tracepoint programs: it needs CONFIG_BPF_SYSCALL=y and "
+		       "CONFIG_BPF_EVENTS=y, and a security policy that lets them attach";
+	}
+}
+
+const char *caps__refusal(const struct caps *caps)
+{
+	if (caps->refused == EMFILE || caps->refused == ENFILE)
+		return refusal_of_tracepoints(caps);
 	if (!caps->btf)
-		return "this kernel offers no type information (BTF): it needs CONFIG_DEBUG_INFO_BTF=y, "
-		       "or a BTF file for it given with -C btf=FILE";
+		return "this kernel offers no type information (BTF) in /sys/kernel/btf/vmlinux: it needs "
+		       "CONFIG_DEBUG_INFO_BTF=y, and /sys mounted";
+	if (caps->bad_btf[0])
+		return caps->bad_btf;
+	if (caps->userns && (!caps->may_load || caps->refused == EPERM))
+		return "it runs in a user namespace (a rootless container, or unshare -U), and BPF does not accept its capabilities: run it outside, as root of this host";
 	if (!caps->may_load)
 		return "loading BPF programs takes root, or the capabilities CAP_BPF and CAP_PERFMON: run it "
 		       "with sudo";
 	if (caps->lockdown)
 		return "the kernel is locked down to confidentiality, which forbids BPF to read kernel "
 		       "memory: boot with lockdown=integrity or none";
-	if (!caps->tracepoints)
-		return "the kernel refuses BPF tracepoint programs: it needs CONFIG_BPF_SYSCALL=y and "
-		       "CONFIG_BPF_EVENTS=y, and a security policy that lets them attach";
-	return NULL;
+	return caps->tracepoints ? NULL : refusal_of_tracepoints(caps);
 }
 
 /* Why a way that was asked for cannot be had. */
@@ -355,7 +380,7 @@ void plan__make(const struct caps *caps, const struct plan_request *request, str
 
 	memset(plan, 0, sizeof(*plan));
 	plan->way = request->way;
-	plan->why_not = refusal(caps);
+	plan->why_not = caps__refusal(caps);
 	if (plan->why_not)
 		return;
 	if (request->way != WAY_AUTO) {

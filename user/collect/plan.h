@@ -52,10 +52,12 @@ extern const struct variant plan_variants[];
 extern const size_t plan_variant_count;
 
 struct caps {
-	bool btf;         /* /sys/kernel/btf/vmlinux or the file given instead */
+	bool btf;         /* /sys/kernel/btf/vmlinux is there */
 	bool may_load;    /* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN */
+	bool userns;      /* these hold in a user namespace of its own only */
 	bool lockdown;    /* confidentiality: kernel memory is not to be read */
 	bool tracepoints; /* BTF tracepoint programs attach */
+	int refused;      /* else why not, an errno */
 	bool trampolines; /* fentry programs attach */
 	bool kprobes;
 	bool perf_paranoid; /* kprobes are refused to us by kernel.perf_event_paranoid alone */
@@ -63,6 +65,7 @@ struct caps {
 	bool preempted;     /* programs at tracepoints can be, so each needs a spare */
 	bool uring;         /* the kernel has io_uring, whatever its tracepoints are like */
 	uint64_t variants;  /* bit i: all hooks of plan_variants[i] exist */
+	char bad_btf[384];  /* why the file named with -C btf is not to be used, "": it is */
 };
 
 #define PLAN_PROGRAMS 64
@@ -70,7 +73,7 @@ struct caps {
 struct plan {
 	bool possible;
 	enum way way;
-	const char *why_not; /* a sentence with its remedy, when not possible; static */
+	const char *why_not; /* a sentence with its remedy, when not possible; lives as the caps */
 	uint64_t variants;   /* chosen ones */
 	uint32_t missing;    /* bits 1 << enum ns_fact */
 	size_t program_count;
@@ -84,6 +87,8 @@ struct plan_request {
 	bool by_cgroup;
 };
 
+/* Why no program of any sort can be loaded, a sentence with its remedy; NULL: they can. */
+const char *caps__refusal(const struct caps *caps);
 void plan__make(const struct caps *caps, const struct plan_request *request, struct plan *plan);
 
 const char *way__name(enum way way);

@@ -97,9 +97,7 @@ static int explain_load(const struct session *session, int err)
 
 int session__load(struct session *session)
 {
-	int err;
+	int err = load(session);
 
-	load__quietly();
-	err = load(session);
 	return err ? explain_load(session, err) : 0;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "user/base/xalloc.h"
@@ -19,6 +20,19 @@
 #define LOOK_BYTES   80 /* as bash: a NUL in the first line says that it is no text */
 
 extern char **environ;
+
+static struct rlimit files; /* as netstall was started; rlim_max 0: not raised */
+
+void exec__raise_files(void)
+{
+	struct rlimit raised;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur == files.rlim_max)
+		return;
+	raised = files;
+	raised.rlim_cur = raised.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &raised);
+}
 
 static bool is_text(const char *path)
 {
@@ -87,6 +101,8 @@ int exec__program(char **argv)
 	if (err)
 		return err;
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (files.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &files);
 	if (!*argv[0])
 		return -ENOENT;
 	return strchr(argv[0], '/') ? run_file(argv[0], argv) : run_from_path(argv);

@@ -3,6 +3,9 @@
 #ifndef NETSTALL_RUN_EXEC_H
 #define NETSTALL_RUN_EXEC_H
 
+/* netstall itself may open as many files as the hard limit allows; a program gets its limit back.
+ */
+void exec__raise_files(void);
 /*
  * As a shell runs a command: argv[0] is looked for in PATH unless it has a slash, and a text
  * file without #! is a script of /bin/sh. As the user who called sudo, and without the ambient

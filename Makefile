@@ -23,6 +23,13 @@ B := build/san
 SANFLAGS := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=undefined,float-cast-overflow -fno-omit-frame-pointer
 endif
 
+# For libFuzzer, which is clang's: `make fuzz` builds so.
+ifeq ($(FUZZ),1)
+B := build/fuzz
+CC := $(CLANG)
+SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -O1
+endif
+
 ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/)
 CFLAGS ?= -O2 -g
 ALL_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -183,7 +190,7 @@ $(B)/tests/workload/names-bare: $(B)/tests/workload/names
 
 # All tests; root. Prints "N passed, N failed, N skipped" as its last line.
 test:
-	$(Q)scripts/deps.sh build test vm
+	$(Q)scripts/deps.sh build test fuzz vm
 	$(Q)tests/run.sh all
 
 # The part without root.
@@ -211,21 +218,19 @@ KERNEL ?=
 vmtest: test-programs
 	$(Q)tests/vm/run.sh $(KERNEL)
 
-# Needs the packages of `scripts/deps.sh fuzz`. The corpus grows below build/; the golden traces are
-# where it starts from.
+# tests/fuzz/run.sh; each fuzzer runs for so many seconds.
 SECONDS_EACH ?= 60
-FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-build/fuzz/%: tests/fuzz/%.c $(PURE_SRCS)
-	$(call say,FUZZER,$@)
-	$(Q)mkdir -p $(@D) && $(CLANG) -std=gnu11 -g -O1 -D_GNU_SOURCE -DNETSTALL_VERSION='"fuzz"' -I. \
-		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $^ $(PURE_LIBS)
+fuzz:
+	$(Q)FUZZ_SECONDS=$(SECONDS_EACH) tests/run.sh fuzz
 
-fuzz: $(FUZZERS)
-	$(Q)for fuzzer in $(FUZZERS); do \
-		mkdir -p $$fuzzer.corpus && cp tests/golden/*.trace $$fuzzer.corpus/ && \
-		$$fuzzer -max_total_time=$(SECONDS_EACH) -max_len=16384 -verbosity=0 -print_final_stats=1 \
-			$$fuzzer.corpus || exit 1; \
-	done
+# Of FUZZ=1.
+.PHONY: fuzzers
+FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzzers: $(FUZZERS) $(B)/tests/fuzz/records_of
+$(FUZZERS): FUZZER := -fsanitize=fuzzer
+$(FUZZERS) $(B)/tests/fuzz/records_of: $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(FUZZER) -o $@ $^ $(TOOL_LIBS)
 
 bench: all $(WORKLOAD) $(URING)
 	$(Q)scripts/deps.sh bench
@@ -268,7 +273,7 @@ help:
 	@echo 'make score         name the causes of labelled scenarios, and compare (root)'
 	@echo 'make reliability   how often check is wrong, of RUNS=50 runs each (root)'
 	@echo 'make bench         what tracing costs, against other tools (root)'
-	@echo 'make fuzz          fuzz the decoders for a minute (SECONDS_EACH=60)'
+	@echo 'make fuzz          feed every reader of foreign bytes with random ones, each for SECONDS_EACH=60'
 	@echo 'make install       to PREFIX=/usr/local, below DESTDIR; and uninstall'
 	@echo 'make format        clang-format all sources'
 	@echo 'V=1 shows commands, SAN=1 builds with ASan and UBSan below build/san'

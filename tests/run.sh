@@ -117,6 +117,17 @@ run_profile() {
     BUILD=$B tests/profile/run.sh
 }
 
+# Every reader of foreign bytes, fed with random ones.
+run_fuzz() {
+    local said
+    if [ ! -e "$(clang -print-file-name="libclang_rt.fuzzer-$(uname -m).a" 2>/dev/null)" ]; then
+        echo "skip fuzz: libFuzzer is not installed, see scripts/deps.sh"
+        return
+    fi
+    said=$(make -s -j2 FUZZ=1 fuzzers 2>&1) || { tail -n 20 <<<"$said" | sed 's/^/# /' && echo "not ok fuzz/build" && return 1; }
+    KEPT=$KEPT tests/fuzz/run.sh
+}
+
 # All of it by the other compiler: without a warning, and it does the same. The live cases are one of each command.
 run_clang() {
     local B=build/clang said

@@ -22,7 +22,35 @@ case_bad_pids() {
     refuse 64 "a pid must be a whole number" trace -p abc
     refuse 64 "a pid must be a whole number" trace -p 1,,2
     refuse 2 "kernel thread" trace -p 2
-    refuse 2 "no thread" trace -t $nobody
+    refuse 2 "no thread has tid $nobody" trace -t $nobody
+    refuse 2 "tid 2 is a kernel thread" trace -t 2
+}
+
+# With the /proc of another pid namespace before its eyes, netstall is asked for one of the numbers there.
+case_pid_of_another_namespace() {
+    # shellcheck disable=SC2016
+    NOBODY=$$ unshare -p -f sh -c '"$NETSTALL" trace -p $NOBODY' 2>"$SCRATCH/err"
+    expect_is "the status" $? 2
+    grep -q "process $$ is one of another pid namespace, .*nsenter -p" "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+}
+
+# Some kernels keep some processes from BPF's iterators.
+case_hidden_pid() {
+    "$NETSTALL" trace "${ATTACH[@]}" -p 1 -d 0.1 >"$SCRATCH/out" 2>&1 && skip "pid 1 is not hidden here"
+    refuse 2 "process 1 is there, but the kernel hides it" trace -p 1
+    refuse 2 "thread 1 is there, but the kernel hides it" trace -t 1
+}
+
+# For the other end the table of connections has no room: it may well be on this host.
+case_no_room_for_the_other_end() {
+    start_exchange -- --mode split -n 5
+    start_trace -p "$CLIENT" -C conns.max=1
+    open_gate
+    end_exchange
+    end_trace
+    expect "stalls found" "$(count_of nagle-delack)" '>' 0
+    expect_is "stalls that lack another end than that without room" \
+        "$(report '[.stalls[] | select(.cause == "nagle-delack" and (.missing | contains("conns.max") | not))] | length')" 0
 }
 
 case_bad_options() {

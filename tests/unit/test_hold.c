@@ -158,7 +158,13 @@ static void test_missing_links(void **state)
 	assert_cause(HEAD PEER FIRST SECOND ARRIVED GONE, CAUSE_NAGLE_DELACK, CONFIDENCE_INFERRED,
 		     "what the other end did");
 	assert_cause(HEAD FIRST SECOND ARRIVED GONE, CAUSE_NAGLE_DELACK, CONFIDENCE_INFERRED,
-		     "not on this host");
+		     "on this host and could not be watched");
+	assert_cause(
+		"0 conn conn=1 tgid=10 role=target local=10.0.0.1:7000 remote=10.0.0.2:80 "
+		"opener=self\n" FIRST SECOND ARRIVED GONE,
+		CAUSE_NAGLE_DELACK, CONFIDENCE_INFERRED, "not on this host");
+	assert_cause("0 lost kind=conns count=1\n" HEAD FIRST SECOND ARRIVED GONE,
+		     CAUSE_NAGLE_DELACK, CONFIDENCE_INFERRED, "no room for it (-C conns.max=N)");
 	/* Without a round-trip time there is nothing to deduce from. */
 	assert_cause(HEAD
 		     "10 hold conn=1 tid=10 reason=nagle seq=140 end=200 unacked=40\n" ARRIVED GONE,

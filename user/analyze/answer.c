@@ -137,14 +137,14 @@ static bool in_time(const struct model_conn *conn, const struct ns_wait *wait,
 	return 4 * took >= 3 * rtt && took <= ANSWER_ROUND_TRIPS * rtt + ANSWER_SLACK_NS;
 }
 
-static void describe(const struct sequel *sequel, struct stall *stall)
+static void describe(const struct model *model, const struct sequel *sequel, struct stall *stall)
 {
 	stall->cause = CAUSE_NAGLE_DELACK;
 	stall->confidence = CONFIDENCE_INFERRED;
 	stall->inferred =
 		"this end's delayed-ACK timer ran out, and the bytes that came next arrived one "
 		"round trip after the acknowledgement that it sent";
-	stall->missing = "the other end, which is not on this host";
+	stall->missing = stall__unseen_end(model, stall->conn);
 	stall->ended = "the acknowledgement that this end's delayed-ACK timer sent";
 	stall->exact = true;
 	stall->fire = *sequel->fire;
@@ -182,7 +182,7 @@ bool answer__explain(const struct model *model, const struct incident *incident,
 	if (!wait || !in_time(conn, wait, &sequel))
 		return false;
 	stall->conn = incident->conn;
-	describe(&sequel, stall);
+	describe(model, &sequel, stall);
 	cut_slices(stall, &sequel, wait);
 	if (stall->end_ts - stall->start_ts < session__threshold(model))
 		return false;

@@ -313,7 +313,7 @@ void nagle__explain(const struct model *model, const struct incident *incident,
 	else if (stall->peer)
 		judge_pure_ack(model, &chain, stall);
 	else
-		judge_by_round_trip(&chain, stall, "the other end, which is not on this host");
+		judge_by_round_trip(&chain, stall, stall__unseen_end(model, incident->conn));
 	if (chain.arrived)
 		stall->ack = *chain.arrived;
 	if (stall->cause != CAUSE_NAGLE_DELACK)

@@ -294,6 +294,7 @@ void session__poll(struct session *session)
 		session__scan_sockets(session, NS_SCAN_PEERS);
 		session->last_scan_ns = clock__now();
 	}
+	session__tell_refused(session);
 	ring_buffer__consume(session->ring);
 	session__pace_samples(session, now);
 	session__sweep_uring(session, now);

@@ -109,6 +109,16 @@ void session__tell_lost(struct session *session, uint64_t now)
 	}
 }
 
+void session__tell_refused(struct session *session)
+{
+	uint64_t count = session->skel->bss->lost[NS_LOST_CONNS];
+
+	if (!count || session->refused_told)
+		return;
+	session->refused_told = true;
+	tell_lost(session, NS_LOST_CONNS, count, clock__now());
+}
+
 void session__tell_totals(struct session *session)
 {
 	session__tell_conns(session);

@@ -48,6 +48,7 @@ struct session {
 	uint64_t sampled_ns; /* when the sample of exchanges was looked after last */
 	uint64_t turns_seen; /* counts of then */
 	uint64_t slow_seen;
+	bool refused_told; /* that a connection found no room */
 	bool finished;
 };
 
@@ -81,6 +82,9 @@ void session__pace_samples(struct session *session, uint64_t now);
 /* session_end.c: what is only known at the end, told to the sink. */
 void session__tell_threads(struct session *session, uint64_t now);
 void session__tell_lost(struct session *session, uint64_t now);
+/* At once, and not with the rest at the end: who is not watched is taken for one on another host.
+ */
+void session__tell_refused(struct session *session);
 
 /* session_uring.c: out of the tables with rings that are gone, and their operations. */
 void session__sweep_uring(struct session *session, uint64_t now);

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,17 +94,38 @@ static void add_process(struct target_set *set, const struct ns_task_entry *entr
 	set->processes[set->count++] = *entry;
 }
 
+/* That the kernel's list has no such number need not mean that it is nobody's. */
+static int explain_absence(const char *what, const char *number, pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (!kill(pid, 0) || errno == EPERM) {
+		log__error(
+			"%s %d is there, but the kernel hides it from BPF programs (a security "
+			"policy protects it): it cannot be traced",
+			what, pid);
+		return -EACCES;
+	}
+	if (!access(path, F_OK)) {
+		log__error(
+			"%s %d is one of another pid namespace, which /proc shows: run netstall in "
+			"that one (nsenter -p), or name it by its number in this one",
+			what, pid);
+		return -EINVAL;
+	}
+	log__error("no %s has %s %d: it has ended, or lives in another pid namespace (try %s)",
+		   what, number, pid,
+		   *number == 'p' ? "`pgrep -a NAME`" : "`ps -eLo pid,tid,comm`");
+	return -ESRCH;
+}
+
 static int add_pid(const struct tasks *tasks, pid_t pid, struct target_set *set)
 {
 	const struct ns_task_entry *entry = tasks__by_view(tasks, pid);
 
-	if (!entry) {
-		log__error(
-			"no process has pid %d: it has ended, or lives in another pid namespace "
-			"(try `pgrep -a NAME`)",
-			pid);
-		return -ESRCH;
-	}
+	if (!entry)
+		return explain_absence("process", "pid", pid);
 	if (entry->kernel_thread) {
 		log__error("pid %d is a kernel thread: name a user program", pid);
 		return -EINVAL;
@@ -126,10 +148,11 @@ static int add_tid(const struct tasks *tasks, pid_t tid, size_t i, struct target
 {
 	const struct ns_task_entry *entry = tasks__by_view(tasks, tid);
 
-	if (!entry || entry->kernel_thread) {
-		log__error("no thread of a user program has tid %d (try `ps -eLo pid,tid,comm`)",
-			   tid);
-		return -ESRCH;
+	if (!entry)
+		return explain_absence("thread", "tid", tid);
+	if (entry->kernel_thread) {
+		log__error("tid %d is a kernel thread: name one of a user program", tid);
+		return -EINVAL;
 	}
 	set->only_tids[i] = entry->tid;
 	set->only_tid = set->only_tids[0];

@@ -42,8 +42,8 @@ TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libelf libdw libcap) -liberty $(
 
 # The pure library: no kernel, no libbpf. The tests link it alone, which keeps it so.
 PURE_SRCS := $(wildcard user/base/*.c user/trace/*.c user/model/*.c user/analyze/*.c user/render/*.c \
-	user/check/*.c) user/collect/plan.c
-TOOL_SRCS := $(wildcard user/*.c user/demo/*.c user/run/*.c) $(filter-out user/collect/plan.c,$(wildcard user/collect/*.c))
+	user/check/*.c) user/collect/plan.c user/collect/stack_ids.c
+TOOL_SRCS := $(wildcard user/*.c user/demo/*.c user/run/*.c) $(filter-out $(PURE_SRCS),$(wildcard user/collect/*.c))
 PURE_OBJS := $(PURE_SRCS:%.c=$(B)/%.o)
 TOOL_OBJS := $(TOOL_SRCS:%.c=$(B)/%.o)
 SKELS := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))

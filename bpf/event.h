@@ -104,6 +104,7 @@ enum ns_lost_kind {
 	 * that nobody asked for, so they are told and count as no lost event.
 	 */
 	NS_LOST_RUNS = 13,
+	NS_LOST_STACKS = 14, /* user space: stacks of waits that were gone when they were needed */
 	NS_LOST_KINDS
 };
 

@@ -5,9 +5,9 @@
 
 #include "user/analyze/pipeline.h"
 #include "user/analyze/report.h"
-#include "user/analyze/sight.h"
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
+#include "user/trace/losses.h"
 
 struct causes {
 	struct by_cause *by_cause;
@@ -63,7 +63,7 @@ void causes__finish(struct causes *causes)
 
 uint64_t causes__lost(const struct causes *causes)
 {
-	return sight__lost(pipeline__report(causes->pipeline));
+	return losses__hiding(pipeline__report(causes->pipeline)->lost);
 }
 
 void causes__close(struct causes *causes)

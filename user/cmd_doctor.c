@@ -13,6 +13,7 @@
 #include "user/demo/workload.h"
 #include "user/live.h"
 #include "user/options.h"
+#include "user/trace/facts.h"
 
 #define SELF_TEST_EXCHANGES 40
 
@@ -108,7 +109,7 @@ static void print_losses(const struct plan *plan, const char *indent)
 
 	for (fact = 0; fact < NS_FACT_COUNT; fact++)
 		if (plan->missing & 1u << fact)
-			printf("%s%-14s %s\n", indent, fact__name(fact), fact__loss(fact));
+			printf("%s%-14s %s\n", indent, fact__id(fact), fact__loss(fact));
 }
 
 static void print_way(const struct caps *caps, enum way way, enum way chosen)

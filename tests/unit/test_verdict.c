@@ -154,8 +154,8 @@ static void test_losses(void **state)
 
 	(void)state;
 	assert_string_equal(verdict->evidence,
-			    "Evidence incomplete: 1 of 1 chains seen whole, 41 events lost, 2 "
-			    "connections not watched for want of room.");
+			    "Evidence incomplete: 1 of 1 chains seen whole, 43 events lost (41 "
+			    "records, 2 connections).");
 	pipeline__free(pipeline);
 }
 

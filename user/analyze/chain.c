@@ -80,8 +80,8 @@ void chain__fill(const struct model *model, const struct ns_wait *wait, const st
 	stall->pid = wait->head.tgid;
 	stall->tid = wait->head.tid;
 	stall->wait = *wait;
-	stall->wait_stack = model__stack(model, wait->stack_id);
-	stall->waker_stack = model__stack(model, wait->waker_stack_id);
+	stall->wait_stack = model__kept_stack(model, wait->stack_id);
+	stall->waker_stack = model__kept_stack(model, wait->waker_stack_id);
 	if (blame->confidence == CONFIDENCE_INFERRED)
 		stall->confidence = CONFIDENCE_INFERRED;
 	if (!stall->inferred)

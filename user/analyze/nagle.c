@@ -190,7 +190,7 @@ static void judge_pure_ack(const struct model *model, const struct chain *chain,
 	} else if (!chain->peer_acked) {
 		judge_by_round_trip(chain, stall,
 				    "what the other end did while the bytes were held");
-	} else if (model__lost_events(model)) {
+	} else if (!model__is_whole(model)) {
 		conclude(stall, CAUSE_NAGLE, by_some_ack,
 			 "whether the other end's delayed-ACK timer ran out: events were lost");
 	} else {

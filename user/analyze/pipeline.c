@@ -15,6 +15,7 @@
 #include "user/analyze/recovery.h"
 #include "user/analyze/requests.h"
 #include "user/analyze/roots.h"
+#include "user/analyze/sight.h"
 #include "user/analyze/verdict.h"
 #include "user/analyze/waits.h"
 #include "user/base/xalloc.h"
@@ -76,21 +77,6 @@ void pipeline__free(struct pipeline *pipeline)
 	free(pipeline);
 }
 
-/*
- * Nothing lost that could hide a stall. Releases that were not seen themselves hide none:
- * their stalls are told, as inexact.
- */
-static bool is_complete(const struct report *report)
-{
-	const uint32_t needed = 1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_SCHED;
-
-	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
-		if (report->lost[kind] && kind != NS_LOST_RELEASES && lost__is_event(kind))
-			return false;
-	}
-	return !(report->session.missing & needed);
-}
-
 static void update_report(struct pipeline *pipeline)
 {
 	struct report *report = pipeline->report;
@@ -106,7 +92,7 @@ static void update_report(struct pipeline *pipeline)
 	report->lost[NS_LOST_KEPT] += operations__lost(pipeline->operations);
 	report->longest_wait_ns = waits__longest(pipeline->waits, &report->longest_wait_cause);
 	memcpy(report->waited_ns, waits__by_cause(pipeline->waits), sizeof(report->waited_ns));
-	report->complete = is_complete(report);
+	report->complete = sight__is_complete(report);
 }
 
 static const struct stall *tell(struct pipeline *pipeline, const struct incident *incident,

@@ -4,36 +4,7 @@
 #include "user/analyze/incident.h"
 #include "user/analyze/story.h"
 #include "user/base/text.h"
-
-uint64_t sight__lost(const struct report *report)
-{
-	return report->lost[NS_LOST_RINGBUF] + report->lost[NS_LOST_DAMAGED] +
-	       report->lost[NS_LOST_KEPT] + report->lost[NS_LOST_TORN] + report->lost[NS_LOST_DONE];
-}
-
-static void add_unwatched(char **text, const struct report *report)
-{
-	static const struct {
-		enum ns_lost_kind kind;
-		const char *one, *many;
-	} kinds[] = {
-		{NS_LOST_CONNS, "connection", "connections"},
-		{NS_LOST_THREADS, "thread", "threads"},
-		{NS_LOST_PROCESSES, "process", "processes"},
-		{NS_LOST_RINGS, "io_uring ring", "io_uring rings"},
-		{NS_LOST_OPS, "io_uring operation", "io_uring operations"},
-	};
-	char count[TEXT_COUNT];
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		uint64_t lost = report->lost[kinds[i].kind];
-
-		if (lost)
-			prose__add(text, ", %s %s not watched for want of room",
-				   text__count(count, sizeof(count), lost),
-				   lost == 1 ? kinds[i].one : kinds[i].many);
-	}
-}
+#include "user/trace/losses.h"
 
 static void add_invisible(char **text, const struct report *report)
 {
@@ -52,15 +23,40 @@ static void add_invisible(char **text, const struct report *report)
 	}
 }
 
+void sight__add_lost(char **text, const struct report *report)
+{
+	uint64_t events = losses__events(report->lost);
+	char count[TEXT_COUNT];
+	bool any = false;
+
+	prose__add(text, ", %s event%s lost", text__count(count, sizeof(count), events),
+		   events == 1 ? "" : "s");
+	for (uint32_t kind = 0; events && kind < NS_LOST_KINDS; kind++) {
+		const struct loss_kind *loss = loss_kind(kind);
+		uint64_t lost = report->lost[kind];
+
+		if (!loss || loss->no_event || !lost)
+			continue;
+		prose__add(text, "%s%s %s", any ? ", " : " (",
+			   text__count(count, sizeof(count), lost),
+			   lost == 1 ? loss->one : loss->many);
+		any = true;
+	}
+	if (any)
+		prose__add(text, ")");
+	add_invisible(text, report);
+}
+
+bool sight__is_complete(const struct report *report)
+{
+	const uint32_t needed = 1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_SCHED;
+
+	return !losses__hiding(report->lost) && !(report->session.missing & needed);
+}
+
 uint64_t sight__threshold(const struct report *report)
 {
 	return report->session.head.type ? report->session.threshold_ns : DEFAULT_THRESHOLD_NS;
-}
-
-void sight__add_gaps(char **text, const struct report *report)
-{
-	add_unwatched(text, report);
-	add_invisible(text, report);
 }
 
 bool sight__has_waits(const struct report *report)

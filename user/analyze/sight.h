@@ -5,12 +5,12 @@
 
 #include "user/analyze/report.h"
 
-/* Events that were lost, so that a stall may have been among them. */
-uint64_t sight__lost(const struct report *report);
+/* Was nothing lost, and is nothing invisible, that could hide a stall? */
+bool sight__is_complete(const struct report *report);
 /* Waits below it were not looked at. */
 uint64_t sight__threshold(const struct report *report);
-/* ", 2 connections not watched for want of room, sends not visible on this kernel" */
-void sight__add_gaps(char **text, const struct report *report);
+/* ", 43 events lost (41 records, 2 connections), sends not visible on this kernel" */
+void sight__add_lost(char **text, const struct report *report);
 /* Was any wait of at least the threshold seen? */
 bool sight__has_waits(const struct report *report);
 /* "What it waits for, in waits of 10 ms and more: idle 71%, peer-app 29%."; else nothing. */

@@ -7,6 +7,7 @@
 #include "user/analyze/verdict.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
+#include "user/trace/losses.h"
 
 struct watched {
 	uint64_t conns;
@@ -61,10 +62,7 @@ static void add_watched(char **text, const struct report *report, const struct w
 		prose__add(text, ", ");
 	}
 	add_counted(text, watched->threads, "thread");
-	prose__add(text, ", ");
-	add_counted(text, sight__lost(report), "event");
-	prose__add(text, " lost");
-	sight__add_gaps(text, report);
+	sight__add_lost(text, report);
 }
 
 static const char *why_silence_is_no_evidence(const struct report *report,
@@ -72,7 +70,7 @@ static const char *why_silence_is_no_evidence(const struct report *report,
 {
 	if (!watched->conns)
 		return "No TCP connection of this program was seen, so nothing can be said of it. ";
-	if (sight__lost(report))
+	if (losses__hiding(report->lost))
 		return "Events were lost, and a stall may have been among them. ";
 	return "Not everything was in sight, and a stall may have been where it was not. ";
 }

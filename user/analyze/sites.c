@@ -119,8 +119,8 @@ void sites__join(const struct sites *sites, const struct model *model, struct st
 	/* A cork holds by itself: what was written before it is of no matter. */
 	call = nagle && !stall->first_site ? find(calls, &first) : NULL;
 	if (call)
-		stall->first_site = model__stack(model, call->stack_id);
+		stall->first_site = model__kept_site(model, call->stack_id);
 	call = stall->second_site ? NULL : find(calls, &second);
 	if (call)
-		stall->second_site = model__stack(model, call->stack_id);
+		stall->second_site = model__kept_site(model, call->stack_id);
 }

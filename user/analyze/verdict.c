@@ -12,13 +12,12 @@
 /* "Evidence complete: 122 of 122 chains seen whole, 0 events lost." */
 static char *evidence(const struct ledger *ledger, const struct report *report, enum cause cause)
 {
-	uint64_t count = report__cause(report, cause)->count, whole, inferred, lost;
-	char seen[TEXT_COUNT], all[TEXT_COUNT], deduced[TEXT_COUNT], events[TEXT_COUNT];
+	uint64_t count = report__cause(report, cause)->count, whole, inferred;
+	char seen[TEXT_COUNT], all[TEXT_COUNT], deduced[TEXT_COUNT];
 	const char *word = "incomplete";
 	char *text = NULL;
 
 	ledger__chains(ledger, cause, &whole, &inferred);
-	lost = sight__lost(report);
 	if (whole == count && report->complete)
 		word = "complete";
 	else if (inferred && whole + inferred == count && report->complete)
@@ -27,9 +26,7 @@ static char *evidence(const struct ledger *ledger, const struct report *report, 
 		   text__count(seen, sizeof(seen), whole), text__count(all, sizeof(all), count));
 	if (inferred)
 		prose__add(&text, ", %s deduced", text__count(deduced, sizeof(deduced), inferred));
-	prose__add(&text, ", %s event%s lost", text__count(events, sizeof(events), lost),
-		   lost == 1 ? "" : "s");
-	sight__add_gaps(&text, report);
+	sight__add_lost(&text, report);
 	prose__add(&text, ".");
 	return text;
 }

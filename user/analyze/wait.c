@@ -170,6 +170,6 @@ void wait__find_delayed(const struct model *model, const struct incident *incide
 	awaited__recall(model, &stall->wait);
 	stall->pid = delayed->head.tgid;
 	stall->tid = delayed->head.tid;
-	stall->wait_stack = model__stack(model, delayed->stack_id);
-	stall->waker_stack = model__stack(model, delayed->waker_stack_id);
+	stall->wait_stack = model__kept_stack(model, delayed->stack_id);
+	stall->waker_stack = model__kept_stack(model, delayed->waker_stack_id);
 }

@@ -64,8 +64,8 @@ static bool link_up(struct walk *walk, const struct ns_wait *wait, uint64_t unti
 		.start_ts = walk->at,
 		.end_ts = until,
 		.wait = *wait,
-		.wait_stack = model__stack(walk->model, wait->stack_id),
-		.waker_stack = model__stack(walk->model, wait->waker_stack_id),
+		.wait_stack = model__kept_stack(walk->model, wait->stack_id),
+		.waker_stack = model__kept_stack(walk->model, wait->waker_stack_id),
 	};
 	return true;
 }

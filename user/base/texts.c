@@ -14,6 +14,7 @@ struct texts {
 	char **slots;
 	size_t size; /* a power of two */
 	size_t count;
+	size_t bytes; /* of all texts, each with its NUL */
 };
 
 struct texts *texts__new(void)
@@ -70,6 +71,12 @@ static void grow(struct texts *texts)
 
 const char *texts__keep(struct texts *texts, const char *text)
 {
+	return texts__keep_within(texts, text, SIZE_MAX);
+}
+
+const char *texts__keep_within(struct texts *texts, const char *text, size_t most)
+{
+	size_t bytes;
 	char **slot;
 
 	if (!text)
@@ -77,11 +84,15 @@ const char *texts__keep(struct texts *texts, const char *text)
 	slot = find(texts, text);
 	if (*slot)
 		return *slot;
+	bytes = strlen(text) + 1;
+	if (bytes > most - texts->bytes)
+		return NULL;
 	if (2 * (texts->count + 1) > texts->size) {
 		grow(texts);
 		slot = find(texts, text);
 	}
 	texts->count++;
+	texts->bytes += bytes;
 	*slot = xstrdup(text);
 	return *slot;
 }

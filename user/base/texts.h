@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A set of texts, each kept once: equal ones are one pointer. It grows with what it is given. */
+/* A set of texts, each kept once: equal ones are one pointer. It grows with what it is given,
+ * unless a call says how many bytes it may hold. */
 #ifndef NETSTALL_BASE_TEXTS_H
 #define NETSTALL_BASE_TEXTS_H
 
@@ -11,5 +12,7 @@ struct texts *texts__new(void);
 void texts__free(struct texts *texts);
 /* The set's own copy, which lives as long as the set; NULL for NULL. */
 const char *texts__keep(struct texts *texts, const char *text);
+/* NULL as well for a text that is new and would make the set longer than most bytes. */
+const char *texts__keep_within(struct texts *texts, const char *text, size_t most);
 
 #endif

@@ -8,6 +8,8 @@
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/render/names.h"
+#include "user/trace/facts.h"
+#include "user/trace/losses.h"
 
 static bool every_gate(const struct gate *gate, const void *context)
 {
@@ -54,69 +56,22 @@ static const char *plural(uint64_t count)
 
 /* ---- what was lost ---- */
 
-/*
- * Any cause may hide behind a loss, for a stall of one connection is explained by what
- * another, a thread or a process did; a gate is only spared when it is over its budget anyway.
- * Three kinds have no row: NS_LOST_RELEASES, whose stalls are told as inexact (and
- * doubted one by one where that matters), NS_LOST_SITES, a sample of call sites, and NS_LOST_RUNS,
- * nearly all of which are other processes'.
- */
-static const struct {
-	enum ns_lost_kind kind;
-	const char *one, *many; /* what happened, behind the number */
-	const char *remedy;
-} losses[] = {
-	/* Any record: a write, a timer, a wake. */
-	{NS_LOST_RINGBUF, "record was dropped because the ring buffer was full",
-	 "records were dropped because the ring buffer was full",
-	 "give it more room with -C ringbuf.bytes=33554432, or check fewer processes"},
-	/* Its holds and retransmissions are not seen, nor what the chain behind it waits for. */
-	{NS_LOST_CONNS, "connection was not watched because the table was full",
-	 "connections were not watched because the table was full",
-	 "make it larger with -C conns.max=65536"},
-	/* Its waits are not, and so not what a far peer's answer was late for. */
-	{NS_LOST_THREADS, "thread was not watched because the table was full",
-	 "threads were not watched because the table was full",
-	 "make it larger with -C threads.max=65536"},
-	/* What a thread waited for on a ring is not known then. */
-	{NS_LOST_RINGS, "io_uring ring was not watched because the table was full",
-	 "io_uring rings were not watched because the table was full",
-	 "check fewer processes at once, with -p or --comm"},
-	{NS_LOST_OPS, "io_uring operation was not followed because the table was full",
-	 "io_uring operations were not followed because the table was full",
-	 "make it larger with -C uring.max=131072"},
-	/* All of the above. */
-	{NS_LOST_PROCESSES, "process was not watched because the table was full",
-	 "processes were not watched because the table was full",
-	 "check fewer processes at once, with -p or --comm"},
-	/* Nobody knows what it was. */
-	{NS_LOST_DAMAGED, "record was damaged", "records were damaged",
-	 "run it again; if it stays, please report it as a fault of netstall"},
-	/* Of one and the same socket, at the same time: rare. */
-	{NS_LOST_TORN, "record was written by two CPUs at a time",
-	 "records were written by two CPUs at a time", "run it again"},
-	/* Two were preempted within the programs that count them. */
-	{NS_LOST_DONE, "io_uring completion was not seen", "io_uring completions were not seen",
-	 "run it again with fewer programs beside it"},
-	/* A connection, thread, process, stack or hold that user space has no room for. */
-	{NS_LOST_KEPT, "record was not kept for want of room",
-	 "records were not kept for want of room",
-	 "check for a shorter time (-d), or fewer processes"},
-};
-
+/* A gate is only spared when it is over its budget anyway. */
 static void find_losses(struct outcome *outcome)
 {
+	const uint64_t *lost = outcome->report->lost;
 	char count[TEXT_COUNT];
 
-	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
-		uint64_t lost = outcome->report->lost[losses[i].kind];
+	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
+		const struct loss_kind *loss = loss_kind(kind);
 
-		if (!lost)
+		if (!loss || !loss->remedy || !lost[kind])
 			continue;
 		doubt__add(outcome, DOUBT_LOST,
-			   xasprintf("%s %s, and with that perhaps a stall: %s",
-				     text__count(count, sizeof(count), lost),
-				     lost == 1 ? losses[i].one : losses[i].many, losses[i].remedy),
+			   xasprintf("%s %s lost (%s), and with that perhaps a stall: %s",
+				     text__count(count, sizeof(count), lost[kind]),
+				     lost[kind] == 1 ? loss->one : loss->many, loss->why,
+				     loss->remedy),
 			   every_gate, NULL);
 	}
 }
@@ -202,7 +157,7 @@ static void find_blindness(struct outcome *outcome)
 		doubt__add(outcome, DOUBT_BLIND,
 			   xasprintf("%s cannot be judged here: netstall does not see %s (%.16s on "
 				     "kernel %.64s); %s, or do not judge it, with --budget %s",
-				     names, name__fact(fact), session->way, session->kernel,
+				     names, fact__words(fact), session->way, session->kernel,
 				     fact == NS_FACT_NAMES ? "run it with CAP_SYSLOG"
 							   : "try another kernel or -C attach=",
 				     without),

@@ -4,6 +4,7 @@
 #include "user/check/reports.h"
 #include "user/check/tell.h"
 #include "user/render/json_values.h"
+#include "user/trace/losses.h"
 
 #define CHECK_SCHEMA "netstall.check/1"
 #define NAME_MOST    4096
@@ -168,7 +169,8 @@ static json_t *watched_of(const struct outcome *outcome)
 	put(object, "exchanges", json_value__count(outcome->exchanges));
 	put(object, "min_exchanges", json_value__count(outcome->min_exchanges));
 	put(object, "traffic_of_warmup", json_boolean(outcome->traffic_of_warmup));
-	put(object, "lost", json_value__count(tell__lost(outcome->report)));
+	put(object, "lost",
+	    json_value__count(outcome->report ? losses__events(outcome->report->lost) : 0));
 	return object;
 }
 

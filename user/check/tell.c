@@ -6,6 +6,7 @@
 
 #include "user/base/text.h"
 #include "user/render/names.h"
+#include "user/trace/losses.h"
 
 #define SAFE_NAME 160
 
@@ -212,16 +213,6 @@ char *tell__verdict(char *dst, size_t size, const struct outcome *outcome)
 
 /* ---- what was watched ---- */
 
-uint64_t tell__lost(const struct report *report)
-{
-	uint64_t lost = 0;
-
-	for (uint32_t kind = 0; report && kind < NS_LOST_KINDS; kind++)
-		if (lost__is_event(kind))
-			lost += report->lost[kind];
-	return lost;
-}
-
 char *tell__watched(char *dst, size_t size, const struct outcome *outcome)
 {
 	char time[TEXT_DURATION], warmup[64] = "", conns[48], exchanges[48], lost[48], head[48];
@@ -238,7 +229,7 @@ char *tell__watched(char *dst, size_t size, const struct outcome *outcome)
 		 text__duration(time, sizeof(time), (uint64_t)(outcome->seconds * 1e9)), warmup,
 		 counted(conns, sizeof(conns), outcome->connections, "connection"),
 		 counted(exchanges, sizeof(exchanges), outcome->exchanges, "exchange"),
-		 counted(lost, sizeof(lost), tell__lost(outcome->report), "event"));
+		 counted(lost, sizeof(lost), losses__events(outcome->report->lost), "event"));
 	return dst;
 }
 

@@ -24,8 +24,6 @@ char *tell__watched(char *dst, size_t size, const struct outcome *outcome);
 
 /* The gate to show first: the first over its budget; NULL none. */
 const struct gate *tell__worst(const struct outcome *outcome);
-/* Events that were lost, of all kinds; what samples left out is none. */
-uint64_t tell__lost(const struct report *report);
 /* "lost", "no-traffic": part of the JSON contract */
 const char *doubt__id(enum doubt_kind kind);
 /* "exited", "timed-out": part of the JSON contract */

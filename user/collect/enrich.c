@@ -9,18 +9,12 @@
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
 #include "user/collect/kallsyms.h"
+#include "user/collect/stack_ids.h"
 #include "user/collect/symbols.h"
 #include "user/collect/unwind.h"
 
-/* Processes told and stacks named; what comes beyond is told again or stays without a name. */
+/* Processes told; what comes beyond is told again. */
 #define MAX_PROCESSES 8192
-#define MAX_STACKS    4096
-#define STACK_BUCKETS 4096 /* a power of two */
-
-struct named_stack {
-	uint64_t hash; /* of its addresses; 0: free */
-	uint32_t id;
-};
 
 /* A process by the kernel's number, and by the one that it has, or had, where we are. */
 struct told_process {
@@ -39,9 +33,7 @@ struct enrich {
 	uint64_t refreshed_ns;
 	struct told_process *told;
 	size_t told_count;
-	struct named_stack stacks[STACK_BUCKETS];
-	uint32_t stack_count;
-	bool in_interrupt[MAX_STACKS]; /* by number */
+	struct stack_ids *stack_ids;
 };
 
 struct enrich *enrich__new(const struct enrich_ways *ways)
@@ -56,6 +48,7 @@ struct enrich *enrich__new(const struct enrich_ways *ways)
 	enrich->unwinder = unwinder__new(ways->opener);
 	enrich->symbols = symbols__new(ways->opener);
 	enrich->same_numbers = tasks__in_first_namespace();
+	enrich->stack_ids = stack_ids__new();
 	enrich->told = xcalloc(MAX_PROCESSES, sizeof(*enrich->told));
 	return enrich;
 }
@@ -68,6 +61,7 @@ void enrich__free(struct enrich *enrich)
 	kallsyms__free(enrich->kallsyms);
 	unwinder__free(enrich->unwinder);
 	symbols__free(enrich->symbols);
+	stack_ids__free(enrich->stack_ids);
 	free(enrich->told);
 	free(enrich);
 }
@@ -219,22 +213,6 @@ static uint64_t hash_stack(const __u64 *addresses)
 	return hash ? hash : 1;
 }
 
-/* The number of the stack with this hash, 0 when no more are numbered. *known: it was told. */
-static uint32_t number_of(struct enrich *enrich, uint64_t hash, bool *known)
-{
-	size_t slot = hash & (STACK_BUCKETS - 1);
-
-	while (enrich->stacks[slot].hash && enrich->stacks[slot].hash != hash)
-		slot = (slot + 1) & (STACK_BUCKETS - 1);
-	*known = enrich->stacks[slot].hash;
-	if (*known)
-		return enrich->stacks[slot].id;
-	if (enrich->stack_count == MAX_STACKS - 1)
-		return 0;
-	enrich->stacks[slot].hash = hash;
-	return enrich->stacks[slot].id = ++enrich->stack_count;
-}
-
 /* Or hidden: then nobody can tell. The thread that was interrupted is a victim, no waker. */
 static bool in_interrupt(const char *stack)
 {
@@ -249,45 +227,48 @@ static bool in_interrupt(const char *stack)
 	return false;
 }
 
-/* The number of a stack; its names are told at the first sight of it. */
-static uint32_t stack_id(struct enrich *enrich, const __u64 *addresses, uint64_t ts)
+/* Its names are sent at the first sight of it. */
+static struct stack_id kernel_stack(struct enrich *enrich, const __u64 *addresses, uint64_t ts)
 {
 	struct ns_stack out = {.head = {.type = NS_STACK, .len = sizeof(out), .ts = ts}};
-	bool known;
+	struct stack_id *stack;
 
 	if (!addresses[0])
-		return 0;
-	out.id = number_of(enrich, hash_stack(addresses), &known);
-	if (known || !out.id)
-		return out.id;
-	kallsyms__stack(enrich->kallsyms, addresses, NS_STACK_MAX, out.text, sizeof(out.text));
-	enrich->in_interrupt[out.id] = in_interrupt(out.text);
-	send(enrich, &out, sizeof(out));
-	return out.id;
+		return (struct stack_id){0};
+	stack = stack_ids__find(enrich->stack_ids, hash_stack(addresses));
+	if (stack->is_new) {
+		out.id = stack->id;
+		kallsyms__stack(enrich->kallsyms, addresses, NS_STACK_MAX, out.text,
+				sizeof(out.text));
+		stack->in_interrupt = in_interrupt(out.text);
+		send(enrich, &out, sizeof(out));
+	}
+	return *stack;
 }
 
-/* Of a user stack, whose addresses say nothing beyond their process. */
-static uint32_t text_id(struct enrich *enrich, const struct ns_stack *stack)
+/* The number of a user stack, whose addresses say nothing beyond their process. */
+static uint32_t user_stack(struct enrich *enrich, struct ns_stack *out)
 {
 	uint64_t hash = 0x9ae16a3b2f90404full; /* not that of kernel stacks */
-	struct ns_stack out = *stack;
-	bool known;
+	const struct stack_id *stack;
 
-	for (const char *at = stack->text; *at; at++)
+	for (const char *at = out->text; *at; at++)
 		hash = (hash ^ (unsigned char)*at) * 0x100000001b3ull;
-	out.id = number_of(enrich, hash ? hash : 1, &known);
-	if (!known && out.id)
-		send(enrich, &out, sizeof(out));
-	return out.id;
+	stack = stack_ids__find(enrich->stack_ids, hash ? hash : 1);
+	out->id = stack->id;
+	if (stack->is_new)
+		send(enrich, out, sizeof(*out));
+	return out->id;
 }
 
 /* A thread that woke another on its own account: what it waits for is part of the chain. */
-static void tell_waker(struct enrich *enrich, const struct ns_wait *wait)
+static void tell_waker(struct enrich *enrich, const struct ns_wait *wait,
+		       const struct stack_id *waker_stack)
 {
 	const struct ns_task_entry *waker;
 
-	if (!wait->state || !wait->waker_tid || !wait->waker_stack_id ||
-	    enrich->in_interrupt[wait->waker_stack_id] || find_told(enrich, wait->waker_tgid) ||
+	if (!wait->state || !wait->waker_tid || !waker_stack->id || waker_stack->in_interrupt ||
+	    find_told(enrich, wait->waker_tgid) ||
 	    enrich->ways.role(enrich->ways.context, wait->waker_tgid))
 		return;
 	waker = find_task(enrich, wait->waker_tid);
@@ -310,11 +291,12 @@ static void name_waker(struct enrich *enrich, struct ns_wait *wait)
 static void enrich_wait(struct enrich *enrich, const struct ns_wait_raw *raw)
 {
 	struct ns_wait out = raw->wait;
+	struct stack_id waker_stack = kernel_stack(enrich, raw->waker_stack, out.head.ts);
 
 	out.head.len = sizeof(out);
-	out.stack_id = stack_id(enrich, raw->stack, out.head.ts);
-	out.waker_stack_id = stack_id(enrich, raw->waker_stack, out.head.ts);
-	tell_waker(enrich, &out);
+	out.stack_id = kernel_stack(enrich, raw->stack, out.head.ts).id;
+	out.waker_stack_id = waker_stack.id;
+	tell_waker(enrich, &out, &waker_stack);
 	name_waker(enrich, &out);
 	tell_process(enrich, out.head.tgid, out.comm, out.head.ts);
 	translate(enrich, &out.head.tgid, &out.head.tid);
@@ -336,7 +318,7 @@ static void enrich_call(struct enrich *enrich, const struct ns_call_raw *raw)
 	if (out.head.tgid) {
 		out.truncated = unwinder__call(enrich->unwinder, enrich->symbols, out.head.tgid,
 					       raw, stack.text, sizeof(stack.text));
-		out.stack_id = text_id(enrich, &stack);
+		out.stack_id = user_stack(enrich, &stack);
 	}
 	send(enrich, &out, sizeof(out));
 }

@@ -144,34 +144,6 @@ _Static_assert(sizeof(plan_variants) / sizeof(plan_variants[0]) <= 64, "variants
 	(1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_RECEIVE |                     \
 	 1u << NS_FACT_DELACK_FIRE | 1u << NS_FACT_SCHED)
 
-static const struct {
-	const char *name;
-	const char *loss;
-} facts[NS_FACT_COUNT] = {
-	[NS_FACT_SEND] = {"send-end", "what a send left unsent: no hold can be seen"},
-	[NS_FACT_DECISION] = {"send-decision",
-			      "the mss and nonagle that tcp_write_xmit() decided by; "
-			      "rebuilt from the socket after the send"},
-	[NS_FACT_TRANSMIT] = {"transmit", "when held bytes left"},
-	[NS_FACT_RECEIVE] = {"receive", "which ACK released held bytes"},
-	[NS_FACT_DELACK_ARM] = {"delack-armed", "when a delayed ACK was armed"},
-	[NS_FACT_DELACK_FIRE] = {"delack-fired", "when a delayed-ACK timer ran out"},
-	[NS_FACT_SCHED] = {"waits", "who slept, how long, and who woke it"},
-	[NS_FACT_LIFE] = {"life-cycle",
-			  "connections opened after the attach, until their first send"},
-	[NS_FACT_READ] = {"reads", "the application's receive calls (with --all)"},
-	[NS_FACT_SENDPAGE] = {"sendfile", "sendfile() and splice() before Linux 6.5"},
-	[NS_FACT_RETRANS] = {"retransmits", "segments sent again, and by which timer"},
-	[NS_FACT_URING] = {"uring", "io_uring operations: what is submitted, what completes"},
-	[NS_FACT_URING_COURSE] = {"uring-course",
-				  "io_uring operations that wait or go to a worker, and who waits "
-				  "for them"},
-	[NS_FACT_NAMES] =
-		{"kernel-names",
-		 "what a thread slept in and who woke it, beyond its system call (ipc, lock, "
-		 "disk, timer, softirq); give it CAP_SYSLOG"},
-};
-
 static const char *const ways[WAY_COUNT] = {
 	[WAY_FENTRY] = "fentry",
 	[WAY_KPROBE] = "kprobe",
@@ -191,16 +163,6 @@ enum way way__find(const char *name)
 		if (!strcmp(ways[way], name))
 			return way;
 	return WAY_COUNT;
-}
-
-const char *fact__name(enum ns_fact fact)
-{
-	return fact < NS_FACT_COUNT ? facts[fact].name : "unknown";
-}
-
-const char *fact__loss(enum ns_fact fact)
-{
-	return fact < NS_FACT_COUNT ? facts[fact].loss : "unknown";
 }
 
 bool plan__has_program(const struct plan *plan, const char *program)

@@ -94,9 +94,6 @@ void plan__make(const struct caps *caps, const struct plan_request *request, str
 const char *way__name(enum way way);
 /* WAY_COUNT when there is no such way. */
 enum way way__find(const char *name);
-/* "send-end", and what netstall cannot tell without it. */
-const char *fact__name(enum ns_fact fact);
-const char *fact__loss(enum ns_fact fact);
 /* The programs of every plan, whatever the way: threads, life cycle, iterators. */
 bool plan__has_program(const struct plan *plan, const char *program);
 

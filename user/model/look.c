@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What the model knows, for all who read it. */
 #include "user/model/model_parts.h"
+#include "user/trace/losses.h"
 
 const struct model_conn *model__conn(const struct model *model, uint32_t number)
 {
@@ -39,7 +40,17 @@ const struct model_ring *model__next_ring(const struct model *model, size_t *cur
 
 const char *model__stack(const struct model *model, uint32_t id)
 {
-	return id ? table__get(model->stacks, id) : NULL;
+	return stacks__text(model->stacks, id, &model->lost_here[NS_LOST_STACKS]);
+}
+
+const char *model__kept_stack(const struct model *model, uint32_t id)
+{
+	return stacks__keep(model->stacks, id, &model->lost_here[NS_LOST_STACKS]);
+}
+
+const char *model__kept_site(const struct model *model, uint32_t id)
+{
+	return stacks__keep(model->stacks, id, &model->lost_here[NS_LOST_SITES]);
 }
 
 const struct ns_session *model__session(const struct model *model)
@@ -54,14 +65,12 @@ bool model__sees(const struct model *model, enum ns_fact fact)
 
 uint64_t model__lost(const struct model *model, uint32_t kind)
 {
-	return model->lost[kind] + (kind == NS_LOST_KEPT ? model->refused : 0);
+	return model->lost[kind] + model->lost_here[kind];
 }
 
-uint64_t model__lost_events(const struct model *model)
+bool model__is_whole(const struct model *model)
 {
-	return model__lost(model, NS_LOST_RINGBUF) + model__lost(model, NS_LOST_DAMAGED) +
-	       model__lost(model, NS_LOST_KEPT) + model__lost(model, NS_LOST_TORN) +
-	       model__lost(model, NS_LOST_DONE);
+	return !losses__hiding(model->lost) && !losses__hiding(model->lost_here);
 }
 
 bool model__is_target(const struct model *model, uint32_t pid)

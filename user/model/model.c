@@ -13,8 +13,9 @@ struct model *model__new(void)
 	model->conns = table__new(MODEL_CONNS);
 	model->threads = table__new(MODEL_THREADS);
 	model->processes = table__new(MODEL_PROCESSES);
-	model->stacks = table__new(MODEL_STACKS);
+	model->stacks = stacks__new();
 	model->rings = table__new(MODEL_RINGS);
+	model->lost_here = xcalloc(NS_LOST_KINDS, sizeof(*model->lost_here));
 	return model;
 }
 
@@ -49,8 +50,9 @@ void model__free(struct model *model)
 	table__free(model->conns, drop_conn);
 	table__free(model->threads, drop_thread);
 	table__free(model->processes, free);
-	table__free(model->stacks, free);
+	stacks__free(model->stacks);
 	table__free(model->rings, drop_ring);
+	free(model->lost_here);
 	free(model);
 }
 
@@ -65,7 +67,7 @@ static void *entry(struct model *model, struct table *table, uint32_t key, size_
 	if (table__put(table, key, value))
 		return value;
 	free(value);
-	model->refused++;
+	model->lost_here[NS_LOST_KEPT]++;
 	return NULL;
 }
 
@@ -240,19 +242,6 @@ static void learn_exit(struct model *model, uint32_t pid)
 		process->exited = true;
 }
 
-static void learn_stack(struct model *model, const struct ns_stack *told)
-{
-	char *text;
-
-	if (table__get(model->stacks, told->id))
-		return;
-	text = xstrdup(told->text);
-	if (table__put(model->stacks, told->id, text))
-		return;
-	free(text);
-	model->refused++;
-}
-
 static void learn_ring(struct model *model, const struct ns_ring *told)
 {
 	struct model_ring *ring = ring_entry(model, told->ring);
@@ -310,7 +299,7 @@ void model__feed(struct model *model, const union record *record)
 			model->lost[record->lost.kind] = record->lost.count;
 		break;
 	case NS_STACK:
-		learn_stack(model, &record->stack);
+		stacks__learn(model->stacks, record->stack.id, record->stack.text);
 		break;
 	case NS_RING:
 		learn_ring(model, &record->ring);

@@ -11,10 +11,11 @@
 #define MODEL_CONNS        65536
 #define MODEL_THREADS      16384
 #define MODEL_PROCESSES    16384
-#define MODEL_STACKS       4096
-#define MODEL_CONN_EVENTS  64  /* recent records kept of a connection */
-#define MODEL_THREAD_WAITS 128 /* recent waits kept of a thread */
-#define MODEL_CLOSED       256 /* closed connections that keep their recent records */
+#define MODEL_STACKS       8192 /* numbers held; the live source names none that is half as old */
+#define MODEL_STACK_BYTES  (16u << 20) /* of the texts that reports show */
+#define MODEL_CONN_EVENTS  64          /* recent records kept of a connection */
+#define MODEL_THREAD_WAITS 128         /* recent waits kept of a thread */
+#define MODEL_CLOSED       256         /* closed connections that keep their recent records */
 #define MODEL_RINGS        4096
 #define MODEL_RING_OPS     128 /* recent steps of operations kept of a ring */
 
@@ -66,17 +67,23 @@ const struct model_thread *model__next_thread(const struct model *model, size_t 
 const struct model_process *model__process(const struct model *model, uint32_t pid);
 const struct model_ring *model__ring(const struct model *model, uint32_t number);
 const struct model_ring *model__next_ring(const struct model *model, size_t *cursor);
-/* Text, leaf first; NULL for 0 and what did not come. Lives as long as the model. */
+/*
+ * Text, leaf first; NULL for 0 and what did not come, and for what is gone or finds no room: that
+ * is counted. The first lives until the next record, the others as long as the model: the stack of
+ * a wait or of who ended it, and that of a call.
+ */
 const char *model__stack(const struct model *model, uint32_t id);
+const char *model__kept_stack(const struct model *model, uint32_t id);
+const char *model__kept_site(const struct model *model, uint32_t id);
 
 /* head.type 0 before it came. */
 const struct ns_session *model__session(const struct model *model);
 /* Does the way of attaching give this fact (enum ns_fact)? */
 bool model__sees(const struct model *model, enum ns_fact fact);
-/* By enum ns_lost_kind: what records told, and in NS_LOST_KEPT what found no room here. */
+/* By enum ns_lost_kind: what records told, and what found no room here. */
 uint64_t model__lost(const struct model *model, uint32_t kind);
-/* Of all kinds that mean lost events. */
-uint64_t model__lost_events(const struct model *model);
+/* So far nothing was lost that could hide a stall or its cause. */
+bool model__is_whole(const struct model *model);
 bool model__is_target(const struct model *model, uint32_t pid);
 
 #endif

@@ -5,16 +5,18 @@
 
 #include "user/base/table.h"
 #include "user/model/model.h"
+#include "user/model/stacks.h"
 
 struct model {
 	struct table *conns;
 	struct table *threads;
 	struct table *processes;
-	struct table *stacks;
+	struct stacks *stacks;
 	struct table *rings;
 	struct ns_session session;
 	uint64_t lost[NS_LOST_KINDS]; /* as records told */
-	uint64_t refused;             /* what the tables above had no room for */
+	uint64_t *lost_here; /* likewise by kind: what found no room, or is gone when it is asked
+				for */
 	uint32_t closed[MODEL_CLOSED];
 	size_t closed_next;
 };

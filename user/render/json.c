@@ -3,6 +3,8 @@
 #include "user/render/json_values.h"
 #include "user/render/names.h"
 #include "user/render/render.h"
+#include "user/trace/facts.h"
+#include "user/trace/losses.h"
 
 #ifndef NETSTALL_VERSION
 #define NETSTALL_VERSION "unknown"
@@ -73,30 +75,17 @@ json_t *json_value__window_of(const struct report *report)
 
 static json_t *completeness_of(const struct report *report)
 {
-	static const char *const kinds[NS_LOST_KINDS] = {
-		[NS_LOST_RINGBUF] = "ringbuf",   [NS_LOST_CONNS] = "conns",
-		[NS_LOST_THREADS] = "threads",   [NS_LOST_PROCESSES] = "processes",
-		[NS_LOST_RELEASES] = "releases", [NS_LOST_DAMAGED] = "damaged",
-		[NS_LOST_KEPT] = "kept",         [NS_LOST_SITES] = "sites",
-		[NS_LOST_RINGS] = "rings",       [NS_LOST_OPS] = "ops",
-		[NS_LOST_TORN] = "torn",         [NS_LOST_DONE] = "completions",
-		[NS_LOST_RUNS] = "runs",
-	};
 	json_t *object = json_object(), *by_kind = json_object(), *missing = json_array();
-	uint64_t lost = 0;
 
-	for (size_t kind = 0; kind < NS_LOST_KINDS; kind++) {
-		if (!kinds[kind] || report->lost[kind] == 0)
-			continue;
-		if (lost__is_event((uint32_t)kind))
-			lost += report->lost[kind];
-		put(by_kind, kinds[kind], json_value__count(report->lost[kind]));
+	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
+		if (loss_kind(kind) && report->lost[kind])
+			put(by_kind, loss_kind(kind)->id, json_value__count(report->lost[kind]));
 	}
 	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++)
 		if (report->session.missing & 1u << fact)
-			json_array_append_new(missing, json_string(name__fact_id(fact)));
+			json_array_append_new(missing, json_string(fact__id(fact)));
 	put(object, "events", json_value__count(report->events));
-	put(object, "lost", json_value__count(lost));
+	put(object, "lost", json_value__count(losses__events(report->lost)));
 	put(object, "lost_by_kind", by_kind);
 	put(object, "sockets", json_value__count(report->conn_count));
 	put(object, "stalls_not_kept", json_value__count(report->stalls_not_kept));

@@ -43,11 +43,6 @@ char *name__operation(char *dst, size_t size, uint32_t opcode);
 /* What was lost: "1 record (ring buffer full)", "1,234 records (ring buffer full)" */
 char *name__lost(char *dst, size_t size, uint32_t kind, uint64_t count);
 
-/* What an attach way does not show: "the delayed-ACK timer being armed". */
-const char *name__fact(uint32_t fact);
-/* The same as a word for programs: "delack-arm". */
-const char *name__fact_id(uint32_t fact);
-
 /* The leaf frames of a stack: "tcp_recvmsg <- inet_recvmsg <- sock_read_iter <- ..." */
 char *name__stack(char *dst, size_t size, const char *frames, unsigned most);
 

@@ -13,6 +13,8 @@
 #include "user/render/operations.h"
 #include "user/render/requests.h"
 #include "user/render/wrap.h"
+#include "user/trace/facts.h"
+#include "user/trace/losses.h"
 
 #define ROWS_MOST    20
 #define INDENT       2
@@ -224,11 +226,12 @@ static void print_habits(FILE *out, const struct report *report, const struct re
 static void print_losses(FILE *out, const struct report *report, const struct render_style *style)
 {
 	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
+		const struct loss_kind *loss = loss_kind(kind);
 		char what[160];
 
 		if (report->lost[kind] > 0)
 			fprintf(out, "%*s%s%s%s  %s\n", INDENT, "", colour__on(style, COLOUR_CAUSE),
-				lost__is_event(kind) ? "LOST" : "SKIPPED",
+				loss && loss->no_event ? "SKIPPED" : "LOST",
 				colour__off(style, COLOUR_CAUSE),
 				name__lost(what, sizeof(what), kind, report->lost[kind]));
 	}
@@ -244,7 +247,7 @@ static void print_missing(FILE *out, const struct report *report, const struct r
 		if (!(report->session.missing & 1u << fact))
 			continue;
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", any ? "; " : "",
-					 name__fact(fact));
+					 fact__words(fact));
 		any = true;
 	}
 	if (!any)

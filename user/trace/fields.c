@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "user/trace/fields_parts.h"
+#include "user/trace/losses.h"
 
 static const char *const role_names[] = {"none", "target", "peer", "both",  "4",
 					 "5",    "6",      "7",    "chain", NULL};
@@ -15,9 +16,6 @@ static const char *const conn_basis_names[] = {"none", "written", "fd", NULL};
 const char *const turn_names[] = {"unknown", "wrote", "read", NULL};
 static const char *const wait_end_names[] = {"seen", "woken", "bound", NULL};
 static const char *const side_names[] = {"none", "asked", "served", NULL};
-static const char *const lost_names[] = {
-	"none",  "ringbuf", "conns", "threads", "processes",   "releases", "damaged", "kept",
-	"sites", "rings",   "ops",   "torn",    "completions", "runs",     NULL};
 static const char *const via_names[] = {"call", "uring", "worker", NULL};
 static const char *const hold_names[] = {"unknown",     "nagle",  "cork",   "msg-more", "rwnd",
 					 "zero-window", "cwnd",   "pacing", "tsq",      "tso-defer",
@@ -250,7 +248,7 @@ static const struct field thread_totals_fields[] = {
 };
 
 static const struct field lost_fields[] = {
-	NAME(ns_lost, kind, lost_names),
+	NAME(ns_lost, kind, loss_ids),
 	U64(ns_lost, count),
 	END,
 };

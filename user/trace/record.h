@@ -110,13 +110,6 @@ bool field__is_set(const union record *record, const struct field *field);
 /* False for a field that other fields of its record say is not there. */
 bool field__means_something(const union record *record, const struct field *field);
 
-/* Is what a kind of enum ns_lost_kind counts an event of a target's? Else it is a sample that was
- * not taken, or a run of ours that was left out and may have concerned anybody. */
-static inline bool lost__is_event(uint32_t kind)
-{
-	return kind != NS_LOST_SITES && kind != NS_LOST_RUNS;
-}
-
 /* "nagle", "cork", ... of enum ns_hold_reason; "unknown" beyond the table. */
 const char *hold_reason__name(uint32_t reason);
 

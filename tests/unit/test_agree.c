@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What the outputs say of one and the same run agrees, in every golden trace; and the ids of losses
+ * and facts are those of the published schema. */
+#include <glob.h>
+#include <jansson.h>
+
+#include "tests/unit/feed.h"
+#include "user/base/xalloc.h"
+#include "user/check/gate.h"
+#include "user/check/reports.h"
+#include "user/render/render.h"
+#include "user/trace/facts.h"
+#include "user/trace/losses.h"
+
+static const struct render_style plain = {.width = 120};
+
+/* ---- every golden trace ---- */
+
+/* All that is written of it. */
+struct outputs {
+	const char *name;
+	const struct report *report;
+	json_t *json, *check_json;
+	char *summary, *verdict, *check;
+	const struct outcome *outcome;
+};
+
+typedef void outputs_test(const struct outputs *outputs);
+
+static struct pipeline *run_trace(const char *path)
+{
+	struct pipeline *pipeline = pipeline__new(NULL);
+	FILE *file = fopen(path, "r");
+	char line[4096];
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		struct feed feed = feed__text(line);
+
+		feed__run(&feed, pipeline);
+		feed__free(&feed);
+	}
+	fclose(file);
+	return pipeline;
+}
+
+/* What write prints, allocated. */
+#define PRINTED(out, write)                                                                        \
+	({                                                                                         \
+		char *text_ = NULL;                                                                \
+		size_t size_ = 0;                                                                  \
+		FILE *out = open_memstream(&text_, &size_);                                        \
+		write;                                                                             \
+		fclose(out);                                                                       \
+		text_;                                                                             \
+	})
+
+static json_t *parsed(char *text)
+{
+	json_error_t error;
+	json_t *json = json_loads(text, 0, &error);
+
+	if (!json)
+		fail_msg("%s in %s", error.text, text);
+	free(text);
+	return json;
+}
+
+static void run_outputs(const char *path, outputs_test *test)
+{
+	struct pipeline *pipeline = run_trace(path);
+	const struct report *report = pipeline__finish(pipeline);
+	struct budgets budgets;
+	struct gate_options options = {.budgets = &budgets, .min_exchanges = 1};
+	struct gate_facts facts = {.target = "client"};
+	struct outputs outputs = {.name = path, .report = report};
+	struct outcome *outcome;
+
+	budgets__default(&budgets);
+	outputs.outcome = outcome = outcome__new(report, &options, &facts);
+	outputs.json = parsed(PRINTED(out, render__json(out, report, 1)));
+	outputs.check_json = parsed(PRINTED(out, check_json__write(out, outcome)));
+	outputs.summary = PRINTED(out, render__summary(out, report, &plain));
+	outputs.verdict = PRINTED(out, render__verdict(out, report, &plain));
+	outputs.check = PRINTED(out, check_text__write(out, outcome, &plain));
+	test(&outputs);
+	free(outputs.summary);
+	free(outputs.verdict);
+	free(outputs.check);
+	json_decref(outputs.json);
+	json_decref(outputs.check_json);
+	outcome__free(outcome);
+	pipeline__free(pipeline);
+}
+
+static void every_trace(outputs_test *test)
+{
+	glob_t traces;
+
+	assert_int_equal(glob("tests/golden/*.trace", 0, NULL, &traces), 0);
+	assert_true(traces.gl_pathc > 30);
+	for (size_t i = 0; i < traces.gl_pathc; i++)
+		run_outputs(traces.gl_pathv[i], test);
+	globfree(&traces);
+}
+
+/* ---- losses ---- */
+
+/* "1,234" before words, in whatever the line is broken; -1: the words are not there. */
+static long long number_before(const char *text, const char *words)
+{
+	const char *at = strstr(text, words);
+	long long number = 0;
+	const char *from = at;
+
+	if (!at)
+		return -1;
+	while (from > text && strchr("0123456789,", from[-1]))
+		from--;
+	for (; from < at; from++)
+		number = *from == ',' ? number : 10 * number + (*from - '0');
+	return number;
+}
+
+static long long events_lost(const char *text)
+{
+	char *unwrapped = xstrdup(text), *to = unwrapped;
+	long long number;
+
+	for (const char *from = text; *from; from++) {
+		if (*from == '\n')
+			from += strspn(from, "\n ") - 1;
+		*to++ = *from < ' ' ? ' ' : *from;
+	}
+	*to = '\0';
+	number = number_before(unwrapped, " events lost");
+	if (number < 0)
+		number = number_before(unwrapped, " event lost");
+	free(unwrapped);
+	return number;
+}
+
+/* Of the lines "LOST  41 records (ring buffer full)". */
+static long long sum_of_lines(const char *summary)
+{
+	long long sum = 0;
+
+	for (const char *at = summary; (at = strstr(at, "  LOST  "));) {
+		at += strlen("  LOST  ");
+		sum += number_before(at, strpbrk(at, " "));
+	}
+	return sum;
+}
+
+static long long count_in(const json_t *json, const char *object, const char *key)
+{
+	const json_t *count = json_object_get(json_object_get(json, object), key);
+
+	assert_true(json_is_integer(count));
+	return json_integer_value(count);
+}
+
+static void losses_agree(const struct outputs *outputs)
+{
+	const json_t *completeness = json_object_get(outputs->json, "completeness");
+	long long lost = count_in(outputs->json, "completeness", "lost");
+	bool complete = json_is_true(json_object_get(completeness, "complete")), doubted = false;
+
+	print_message("%s\n", outputs->name);
+	assert_int_equal(lost, losses__events(outputs->report->lost));
+	assert_int_equal(sum_of_lines(outputs->summary), lost);
+	assert_int_equal(events_lost(outputs->verdict), lost);
+	assert_int_equal(events_lost(outputs->check), lost);
+	assert_int_equal(count_in(outputs->check_json, "watched", "lost"), lost);
+	for (size_t i = 0; i < outputs->outcome->doubt_count; i++)
+		doubted |= outputs->outcome->doubts[i].kind == DOUBT_LOST;
+	assert_true(!doubted || !complete);
+	assert_true(doubted || complete || outputs->report->session.missing);
+	assert_true(complete || !strstr(outputs->verdict, "Evidence complete"));
+}
+
+static void test_losses_agree(void **state)
+{
+	(void)state;
+	every_trace(losses_agree);
+}
+
+/* ---- ids ---- */
+
+static json_t *at_path(json_t *json, const char *const *keys)
+{
+	for (; *keys; keys++)
+		json = json_object_get(json, *keys);
+	assert_non_null(json);
+	return json;
+}
+
+static bool has(const json_t *names, const char *id)
+{
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach ((json_t *)names, i, name) {
+		if (!strcmp(json_string_value(name), id))
+			return true;
+	}
+	return false;
+}
+
+static void test_ids_are_those_of_the_schema(void **state)
+{
+	static const char *const losses[] = {
+		"properties",    "completeness", "properties", "lost_by_kind",
+		"propertyNames", "enum",         NULL};
+	static const char *const facts[] = {"properties", "completeness", "properties", "missing",
+					    "items",      "enum",         NULL};
+	json_t *schema = json_load_file("docs/report-schema.json", 0, NULL), *names;
+
+	(void)state;
+	assert_non_null(schema);
+	names = at_path(schema, losses);
+	assert_int_equal(json_array_size(names), NS_LOST_KINDS - 1);
+	for (uint32_t kind = 1; kind < NS_LOST_KINDS; kind++) {
+		assert_true(has(names, loss_kind(kind)->id));
+		assert_string_equal(loss_ids[kind], loss_kind(kind)->id);
+	}
+	assert_null(loss_ids[NS_LOST_KINDS]);
+	names = at_path(schema, facts);
+	assert_int_equal(json_array_size(names), NS_FACT_COUNT);
+	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++)
+		assert_true(has(names, fact__id(fact)));
+	json_decref(schema);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_losses_agree),
+		cmocka_unit_test(test_ids_are_those_of_the_schema),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

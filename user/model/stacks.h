@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The texts of stacks by the number that records name them by. The last MODEL_STACKS numbers are
+ * held; a text that a report is to show is kept beyond that. What is asked for and gone is counted.
+ */
+#ifndef NETSTALL_MODEL_STACKS_H
+#define NETSTALL_MODEL_STACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct stacks;
+
+struct stacks *stacks__new(void);
+void stacks__free(struct stacks *stacks);
+/* The first text of a number holds until another number takes its place. */
+void stacks__learn(struct stacks *stacks, uint32_t id, const char *text);
+/* NULL for 0, for one that never came, and for one that is gone (counted in *lost, once each). */
+const char *stacks__text(struct stacks *stacks, uint32_t id, uint64_t *lost);
+/* A copy that lives as long as the set; NULL too when there is no more room for such (counted). */
+const char *stacks__keep(struct stacks *stacks, uint32_t id, uint64_t *lost);
+
+#endif

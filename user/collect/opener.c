@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "user/base/descriptor.h"
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
 #include "user/collect/budget.h"
@@ -220,36 +221,11 @@ static int serve(const struct request *request)
 	return -EINVAL;
 }
 
-/* ---- descriptors over the socket ---- */
-
-union control {
-	struct cmsghdr header;
-	char room[CMSG_SPACE(sizeof(int))];
-};
-
-static void answer(int socket, int fd)
-{
-	struct iovec result = {&fd, sizeof(fd)};
-	struct msghdr message = {.msg_iov = &result, .msg_iovlen = 1};
-	union control control = {0};
-
-	if (fd >= 0) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(sizeof(fd));
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-	}
-	sendmsg(socket, &message, MSG_NOSIGNAL);
-	if (fd >= 0)
-		close(fd);
-}
-
 static void run(int socket)
 {
 	struct request request;
 	sigset_t all;
+	int fd;
 
 	/* It ends when we do, and we may still ask after a Ctrl-C. */
 	sigfillset(&all);
@@ -257,7 +233,10 @@ static void run(int socket)
 	keep_little();
 	while (recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
 		request.path[sizeof(request.path) - 1] = '\0';
-		answer(socket, serve(&request));
+		fd = serve(&request);
+		descriptor__send(socket, fd);
+		if (fd >= 0)
+			close(fd);
 	}
 	_exit(0);
 }
@@ -301,25 +280,11 @@ void opener__free(struct opener *opener)
 
 static int ask(struct opener *opener, const struct request *request)
 {
-	union control control = {0};
-	struct msghdr message = {
-		.msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
-	struct iovec result;
-	int status, fd;
-
 	if (!opener)
 		return -ENOSYS;
-	result = (struct iovec){&status, sizeof(status)};
-	message.msg_iov = &result;
-	if (send(opener->socket, request, sizeof(*request), MSG_NOSIGNAL) < 0 ||
-	    recvmsg(opener->socket, &message, MSG_CMSG_CLOEXEC) != sizeof(status))
+	if (send(opener->socket, request, sizeof(*request), MSG_NOSIGNAL) < 0)
 		return -EPIPE;
-	if (status < 0)
-		return status;
-	if (message.msg_controllen < CMSG_LEN(sizeof(fd)) || control.header.cmsg_type != SCM_RIGHTS)
-		return -EMFILE;
-	memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
-	return fd;
+	return descriptor__receive(opener->socket);
 }
 
 static int ask_for(struct opener *opener, enum what what, pid_t pid, const char *path)

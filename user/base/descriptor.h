@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* An open file handed from one process of ours to another, over a SOCK_SEQPACKET pair. */
+#ifndef NETSTALL_BASE_DESCRIPTOR_H
+#define NETSTALL_BASE_DESCRIPTOR_H
+
+/* fd, or the -errno of opening it. */
+void descriptor__send(int socket, int fd);
+/* What was sent: a close-on-exec descriptor, the caller's, or -errno; -EPIPE: nobody sends. */
+int descriptor__receive(int socket);
+
+#endif

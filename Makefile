@@ -112,6 +112,12 @@ $(UNWIND_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
 
 $(addprefix $(B)/tests/unit/,test_symbols test_image_names test_cut_files): | $(NAMES) $(SITES) $(B)/tests/workload/bulk
 
+# What opens files as the caller.
+REPORT_OBJS := $(patsubst %,$(B)/user/%.o,run/report_file run/as_caller collect/privileges)
+$(B)/tests/unit/test_report_file: $(B)/%: $(B)/%.o $(REPORT_OBJS) $(B)/libnetstall.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka
+
 # Of the demo's workload, the parts that are pure.
 $(B)/tests/unit/test_workload: $(B)/user/demo/script.o $(B)/user/demo/summary.o
 

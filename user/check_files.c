@@ -2,51 +2,19 @@
 #include "user/check_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
 #include "user/check/reports.h"
-#include "user/collect/privileges.h"
 #include "user/output.h"
+#include "user/run/report_file.h"
 
 /* ---- opening ---- */
 
-/* Under sudo root creates it, and the user who called sudo has to read it. */
-static int create(const char *name, int flags)
-{
-	int fd = open(name, flags | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
-	uid_t uid;
-	gid_t gid;
-
-	if (fd >= 0 && privileges__caller(&uid, &gid) && fchown(fd, uid, gid))
-		log__debug("%s stays root's: %s", name, strerror(errno));
-	return fd;
-}
-
-static FILE *open_file(const char *name, int flags, const char *mode, bool *is_new)
-{
-	int fd = create(name, flags);
-	FILE *file;
-
-	*is_new = fd >= 0;
-	if (fd < 0 && errno == EEXIST)
-		fd = open(name, flags | O_CLOEXEC | O_NOCTTY);
-	file = fd < 0 ? NULL : fdopen(fd, mode);
-	if (!file) {
-		log__error("cannot write to %s: %s", name, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-	}
-	return file;
-}
-
 static bool open_reports(struct check_files *files, const struct check_options *options)
 {
-	bool is_new;
 	int i;
 
 	for (i = 0; i < CHECK_REPORTS; i++) {
@@ -54,9 +22,7 @@ static bool open_reports(struct check_files *files, const struct check_options *
 
 		if (!name)
 			continue;
-		files->reports[i] = strcmp(name, "-")
-					    ? open_file(name, O_WRONLY | O_TRUNC, "w", &is_new)
-					    : stdout;
+		files->reports[i] = strcmp(name, "-") ? report_file__open(name) : stdout;
 		if (!files->reports[i])
 			return false;
 	}
@@ -66,13 +32,22 @@ static bool open_reports(struct check_files *files, const struct check_options *
 /* Other steps of the job may have written there already. */
 static bool open_summary(struct check_files *files, const struct check_options *options)
 {
-	bool is_new;
-
 	files->summary_name = options->github ? getenv("GITHUB_STEP_SUMMARY") : NULL;
 	if (!files->summary_name || !*files->summary_name)
 		return true;
-	files->summary = open_file(files->summary_name, O_WRONLY | O_APPEND, "a", &is_new);
+	files->summary = report_file__append(files->summary_name);
 	return files->summary;
+}
+
+/* What is there so far is read as the caller too, who alone may be allowed to. */
+static int open_baseline(struct check_files *files, const char *name)
+{
+	int err = baseline_file__open(name, &files->baseline);
+	char *problem = err ? NULL : baseline_file__load(name, &files->old_baseline);
+
+	files->has_old_baseline = !err && !problem;
+	free(problem);
+	return err;
 }
 
 int check_files__open(struct check_files *files, const struct check_options *options)
@@ -82,7 +57,7 @@ int check_files__open(struct check_files *files, const struct check_options *opt
 	output__style(&files->style, files->text, options->no_color);
 	if (!open_reports(files, options) || !open_summary(files, options))
 		goto failed;
-	if (options->save_baseline && baseline_file__open(options->save_baseline, &files->baseline))
+	if (options->save_baseline && open_baseline(files, options->save_baseline))
 		goto failed;
 	return 0;
 failed:
@@ -92,22 +67,13 @@ failed:
 
 /* ---- writing ---- */
 
-static void give_up(struct outcome *outcome, const char *name, int err)
-{
-	log__error("not all could be written to %s: %s; free some space or name another file", name,
-		   strerror(err));
-	outcome__set_unable(outcome, log__last_error());
-}
-
-/* Whoever read our pipe has seen enough: nothing to complain about. */
+/* Whoever reads our output by a pipe may go: the status is the gate's all the same. */
 static void flush(FILE *file, const char *name, struct outcome *outcome)
 {
-	errno = 0;
-	if (!fflush(file) && !ferror(file))
-		return;
-	if (errno != EPIPE)
-		give_up(outcome, name, errno ? errno : EIO);
-	clearerr(file);
+	int err = report_file__flush(file, name);
+
+	if (err && (err != -EPIPE || (file != stdout && file != stderr)))
+		outcome__set_unable(outcome, log__last_error());
 }
 
 static const char *shown_name(const char *name)
@@ -134,17 +100,6 @@ static void write_report(FILE *file, enum check_report kind, const struct outcom
 
 /* ---- the baseline ---- */
 
-/* So that a committed file changes only when the program did. */
-static bool old_one_stays(const char *name, const struct baseline *now, uint32_t judged,
-			  double confidence)
-{
-	struct baseline old;
-	char *problem = baseline_file__load(name, &old);
-
-	free(problem);
-	return !problem && baseline__stays(&old, now, judged, confidence);
-}
-
 static void save_baseline(struct check_files *files, const struct check_options *options,
 			  struct outcome *outcome)
 {
@@ -157,15 +112,23 @@ static void save_baseline(struct check_files *files, const struct check_options 
 		log__note("no baseline was saved: %s", why);
 		return;
 	}
-	if (old_one_stays(name, &now, baseline__judged(outcome), options->confidence)) {
+	/* So that a committed file changes only when the program did. */
+	if (files->has_old_baseline &&
+	    baseline__stays(&files->old_baseline, &now, baseline__judged(outcome),
+			    options->confidence)) {
 		log__note("the baseline %s stays as it is: nothing differs significantly", name);
 		return;
 	}
 	err = baseline_file__save(files->baseline, &now);
-	if (err)
-		give_up(outcome, name, -err);
-	else
-		log__note("this run is the baseline %s now", name);
+	if (err) {
+		log__error(
+			"not all could be written to %s: %s; free some space or name another "
+			"file",
+			name, strerror(-err));
+		outcome__set_unable(outcome, log__last_error());
+		return;
+	}
+	log__note("this run is the baseline %s now", name);
 }
 
 /* For the text, which says where the others are. */
@@ -203,7 +166,7 @@ void check_files__write(struct check_files *files, const struct check_options *o
 	check_text__write(files->text, outcome, &files->style);
 	if (options->github)
 		check_github__annotate(files->text, outcome);
-	flush(files->text, "the output", outcome);
+	flush(files->text, files->text == stdout ? "stdout" : "stderr", outcome);
 }
 
 static void close_file(FILE **file)

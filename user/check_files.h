@@ -2,7 +2,7 @@
 /*
  * Where a check's reports go. All files are opened before anything is started: whoever cannot
  * write a report shall hear of it at once, and netstall may write nowhere any more after the
- * attach. What we create is readable for the user who called sudo, or ours, alone.
+ * attach (run/report_file.h).
  */
 #ifndef NETSTALL_CHECK_FILES_H
 #define NETSTALL_CHECK_FILES_H
@@ -21,6 +21,8 @@ struct check_files {
 	FILE *summary;                /* $GITHUB_STEP_SUMMARY, NULL none */
 	const char *summary_name;
 	struct baseline_file *baseline; /* to be saved, NULL none */
+	struct baseline old_baseline;   /* what that file has been so far */
+	bool has_old_baseline;
 };
 
 /* Returns 0 or -errno after it has said why. */

@@ -120,6 +120,7 @@ static int run(struct demo *demo, struct workload *workload)
 			demo->script->description);
 	fflush(output.file);
 	teller__init(&teller, &output, &demo->options);
+	live.output = output.file;
 	live.sink = teller__sink(&teller);
 	if (live__run(&live, &done)) {
 		teller__free(&teller);

@@ -319,12 +319,14 @@ static void render(const struct wishes *wishes, const struct output *output,
 
 static int profile_to(struct wishes *wishes, struct output *output, struct profile_files *files)
 {
-	struct profiling profiling = {.offwake = wishes->offwake,
-				      .session = wishes->common.session,
-				      .target = &wishes->common.target,
-				      .seconds = wishes->common.seconds,
-				      .by_cause = wishes->by_cause,
-				      .progress = isatty(STDERR_FILENO)};
+	struct profiling profiling = {
+		.offwake = wishes->offwake,
+		.session = wishes->common.session,
+		.target = &wishes->common.target,
+		.seconds = wishes->common.seconds,
+		.by_cause = wishes->by_cause,
+		.progress = isatty(STDERR_FILENO),
+		.output = files->svg.file || files->pprof.file ? NULL : output->file};
 	struct profile *profile;
 	int status = EXIT_OK;
 

@@ -63,6 +63,7 @@ static int trace(const struct options *options, struct output *output)
 				    .seconds = options->seconds,
 				    .progress = isatty(STDERR_FILENO) && !options->all &&
 						!options->events_uring,
+				    .output = output->file,
 				    .started = release_program,
 				    .tick = goes_on};
 	struct run run = {0};

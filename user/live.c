@@ -15,6 +15,7 @@
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/collect/privileges.h"
+#include "user/run/report_file.h"
 
 /* The kernel wakes nobody: the reader comes by the clock. */
 #define QUIET_POLL_MS     50
@@ -53,6 +54,7 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &action, &before);
 	if (before.sa_handler == SIG_IGN)
 		sigaction(SIGHUP, &before, NULL); /* nohup */
+	signal(SIGPIPE, SIG_IGN);                 /* output__watch_stdout() */
 }
 
 void live__clear_progress(void)
@@ -139,6 +141,8 @@ static bool goes_on(struct live *live, uint64_t now)
 	const struct live_options *options = live->options;
 
 	if (stop_signal || (options->tick && !options->tick(options->context, live, now)))
+		return false;
+	if (options->output && report_file__is_lost(options->output))
 		return false;
 	return options->program || !session__targets_gone(live->session);
 }

@@ -6,6 +6,8 @@
 #ifndef NETSTALL_LIVE_H
 #define NETSTALL_LIVE_H
 
+#include <stdio.h>
+
 #include "user/analyze/pipeline.h"
 #include "user/collect/session.h"
 
@@ -18,6 +20,7 @@ struct live_options {
 	double seconds; /* 0: until a signal or the target's end */
 	bool progress;  /* a progress line on stderr, when that is a terminal */
 	bool silent;    /* nothing on stderr but errors */
+	FILE *output;   /* the window ends when that is lost (run/report_file.h); NULL: never */
 	struct pipeline_sink sink;
 	/* Called once all hooks are attached; may be NULL. */
 	void (*started)(void *context);

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "user/base/xalloc.h"
+#include "user/collect/privileges.h"
 #include "user/commands.h"
 #include "user/options.h"
+#include "user/output.h"
 #include "user/run/exec.h"
 
 static const struct {
@@ -41,15 +43,16 @@ static void print_help(FILE *out)
 
 /*
  * Started with one of these closed, the next thing that is opened would take its number, and get
- * what is meant for a reader. A program that we start finds it closed as it was.
+ * what is meant for a reader. A program that we start finds it closed as it was. To write to a
+ * stdout that is closed still fails.
  */
 static void fill_standard_descriptors(void)
 {
-	int fd;
+	int fd = 0;
 
-	do
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	while (fd >= 0 && fd <= STDERR_FILENO);
+	while (fd >= 0 && fd <= STDERR_FILENO)
+		fd = open("/dev/null",
+			  (fcntl(STDOUT_FILENO, F_GETFD) < 0 ? O_RDONLY : O_RDWR) | O_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
 }
@@ -60,6 +63,7 @@ int main(int argc, char **argv)
 
 	fill_standard_descriptors();
 	exec__raise_files();
+	output__watch_stdout();
 	argp_err_exit_status = EXIT_USAGE;
 	if (argc < 2) {
 		print_help(stderr);
@@ -76,6 +80,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < COMMANDS; i++) {
 		if (strcmp(argv[1], commands[i].name))
 			continue;
+		if (!privileges__caller_is_clear())
+			return EXIT_UNABLE;
 		/* What argp calls the program in its own messages. */
 		argv[1] = xasprintf("netstall %s", commands[i].name);
 		return commands[i].run(argc - 1, argv + 1);

@@ -2,15 +2,14 @@
 #include "user/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "user/base/log.h"
 #include "user/live.h"
+#include "user/run/report_file.h"
 
 static unsigned terminal_width(int fd)
 {
@@ -31,8 +30,6 @@ void output__style(struct render_style *style, FILE *file, bool no_color)
 
 int output__open(struct output *output, const struct options *options)
 {
-	int fd, err;
-
 	memset(output, 0, sizeof(*output));
 	output->file = stdout;
 	output->path = options->output;
@@ -40,31 +37,41 @@ int output__open(struct output *output, const struct options *options)
 		output__style(&output->style, stdout, options->no_color);
 		return 0;
 	}
-	fd = open(output->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		output->file = fdopen(fd, "w");
-	if (fd < 0 || !output->file) {
-		err = -errno;
-		log__error("cannot write to %s: %s", output->path, strerror(-err));
-		return err;
-	}
-	return 0;
+	output->file = report_file__open(output->path);
+	return output->file ? 0 : -EIO;
 }
 
 int output__close(struct output *output)
 {
-	int err = 0;
+	return output->path ? report_file__close(output->file, output->path, 0) : 0;
+}
 
-	if (fflush(output->file) || ferror(output->file))
-		err = errno ? -errno : -EIO;
-	if (output->path && fclose(output->file) && !err)
-		err = errno ? -errno : -EIO;
-	/* Whoever read our pipe has seen enough: nothing to complain about. */
-	if (err && err != -EPIPE)
-		log__error(
-			"not all could be written to %s: %s; free some space or name another file with -o",
-			output->path ? output->path : "the output", strerror(-err));
-	return err;
+/* As a write to a pipe that nobody reads ends other programs; sooner, it would leave files and
+ * processes of ours half done. */
+static void end_by_pipe(void)
+{
+	sigset_t pipe;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &pipe, NULL);
+	raise(SIGPIPE);
+}
+
+static void close_stdout(void)
+{
+	int err = report_file__close(stdout, "stdout", 0);
+
+	if (err == -EPIPE)
+		end_by_pipe();
+	if (err)
+		_exit(EXIT_UNABLE);
+}
+
+void output__watch_stdout(void)
+{
+	atexit(close_stdout);
 }
 
 void teller__init(struct teller *teller, struct output *output, const struct options *options)

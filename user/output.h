@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Where a command's findings go: stdout, or a file that only its user can read. */
+/* Where a command's findings go: stdout, or a file (run/report_file.h). */
 #ifndef NETSTALL_OUTPUT_H
 #define NETSTALL_OUTPUT_H
 
@@ -20,8 +20,14 @@ struct output {
 void output__style(struct render_style *style, FILE *file, bool no_color);
 /* Opens before anything is traced. Returns 0 or -errno after it has said why. */
 int output__open(struct output *output, const struct options *options);
-/* Returns 0, or -errno after it has said what could not be written (a full disk). */
+/* Returns 0, or -errno after it has said what could not be written. stdout: see below. */
 int output__close(struct output *output);
+/*
+ * From the begin of main() on: at the exit, however it comes, stdout is written out. Where that
+ * fails (a full disk; it is closed) netstall says so and ends with EXIT_UNABLE; where nobody
+ * reads it any more, quietly by SIGPIPE.
+ */
+void output__watch_stdout(void);
 
 /*
  * How a traced run is told as it goes: time lines of stalls, or JSON Lines, or with

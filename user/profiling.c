@@ -11,6 +11,7 @@
 #include "user/causes.h"
 #include "user/collect/privileges.h"
 #include "user/run/program.h"
+#include "user/run/report_file.h"
 #include "user/run/signals.h"
 
 #define POLL_MS           50
@@ -81,6 +82,8 @@ static bool goes_on(struct run *run)
 	int signal_number = signals__take();
 
 	if (signal_number && signals__ends(signal_number))
+		return false;
+	if (run->profiling->output && report_file__is_lost(run->profiling->output))
 		return false;
 	if (run->program)
 		return program__poll(run->program);

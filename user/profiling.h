@@ -6,6 +6,8 @@
 #ifndef NETSTALL_PROFILING_H
 #define NETSTALL_PROFILING_H
 
+#include <stdio.h>
+
 #include "user/collect/offwake.h"
 #include "user/collect/session.h"
 
@@ -16,6 +18,7 @@ struct profiling {
 	double seconds; /* 0: until a signal or the target's end */
 	bool by_cause;
 	bool progress; /* a progress line on stderr, when that is a terminal */
+	FILE *output;  /* where all of it goes: the run ends when that is lost; NULL: never */
 };
 
 /* Returns the profile, the caller's; NULL after it has said why there is none. */

@@ -47,12 +47,13 @@ case_check_warmup_only() {
     checked 3 --warmup 30 --allow-no-traffic --min-exchanges 0 -- "$EXCHANGE" --mode split -n 5
 }
 
-# With stdout closed a report would be the next file in its place.
+# With stdout closed a report would be the next file in its place. The text is lost, and that is said.
 case_check_closed_stdout() {
     local status=0
     timeout "$WAIT_LIMIT" "$NETSTALL" check "${ATTACH[@]}" --json "$SCRATCH/check.json" -- "$EXCHANGE" --mode nodelay -n 20 \
         >&- 2>"$SCRATCH/words" || status=$?
-    [ $status = 0 ] || fail "status $status: $(tail -n 1 "$SCRATCH/words")"
+    [ $status = 2 ] || fail "status $status: $(tail -n 1 "$SCRATCH/words")"
+    has_line 'stdout, which is closed' "$SCRATCH/words" || fail "it says: $(head -n 1 "$SCRATCH/words")"
     gojq -e .schema "$SCRATCH/check.json" >"$SCRATCH/jq" || fail "something else was written into the JSON report"
 }
 

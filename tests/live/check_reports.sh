@@ -24,7 +24,7 @@ case_check_reports() {
     chmod 755 "$SCRATCH"
     mkdir "$dir" && chown $owner:$owner "$dir"
     # shellcheck disable=SC2016
-    SUDO_UID=$owner SUDO_GID=$owner GITHUB_STEP_SUMMARY=$SCRATCH/summary GITHUB_WORKSPACE=$PWD check --keep "$dir/kept" --keep-max 2 \
+    SUDO_UID=$owner SUDO_GID=$owner GITHUB_STEP_SUMMARY=$dir/summary GITHUB_WORKSPACE=$PWD check --keep "$dir/kept" --keep-max 2 \
         --junit "$dir/junit.xml" --json "$dir/check.json" --tap "$dir/tap" --github --on-stall-shell --on-stall-every 0.01 \
         --on-stall 'echo "$(id -u) $NETSTALL_CAUSE $NETSTALL_STALL $NETSTALL_CONNECTION" >>'"$dir/hook"
     expect_is "the exit status" $STATUS 1
@@ -38,7 +38,7 @@ case_check_reports() {
     grep -q 'delayed ACK FIRED' "$SCRATCH/text" || fail "the text does not show the timer"
 
     # The reports: the caller's alone, and as their schemas want them.
-    for file in junit.xml check.json tap; do
+    for file in junit.xml check.json tap summary; do
         expect_is "mode and owner of $file" "$(stat -c '%a %u' "$dir/$file")" "600 $owner"
     done
     xmllint --noout --schema tests/schema/junit.xsd "$dir/junit.xml" 2>"$SCRATCH/why.xml" || fail "JUnit: $(head -n 1 "$SCRATCH/why.xml")"
@@ -49,7 +49,7 @@ case_check_reports() {
     grep -q '^not ok 1 - nagle-delack$' "$dir/tap" || fail "TAP: $(sed -n 3p "$dir/tap")"
     grep -qE '^::error file=user/demo/(endpoint|client)\.c,line=[1-9][0-9]*,title=netstall%3A nagle-delack over its budget::' "$SCRATCH/text" ||
         fail "no annotation on a line of the workload: $(grep -m 1 '^::' "$SCRATCH/text" | head -c 200)"
-    grep -q '| \*\*FAIL\*\* | nagle-delack |' "$SCRATCH/summary" || fail "the summary: $(head -n 8 "$SCRATCH/summary" | tr '\n' ' ')"
+    grep -q '| \*\*FAIL\*\* | nagle-delack |' "$dir/summary" || fail "the summary: $(head -n 8 "$dir/summary" | tr '\n' ' ')"
 
     # The recorder: two stalls, two files each.
     count=$(gojq .gates[0].count "$dir/check.json")

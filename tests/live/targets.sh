@@ -95,7 +95,7 @@ case_program() {
 
 case_program_as_the_caller() {
     [ "$(id -u nobody 2>/dev/null)" ] || skip "no user nobody"
-    SUDO_UID=$(id -u nobody) SUDO_GID=$(id -g nobody) "$NETSTALL" trace "${ATTACH[@]}" --json -o "$SCRATCH/trace" -- id -u \
+    SUDO_UID=$(id -u nobody) SUDO_GID=$(id -g nobody) "$NETSTALL" trace "${ATTACH[@]}" --json -o /dev/null -- id -u \
         >"$SCRATCH/own" 2>"$SCRATCH/trace.err" || fail "status $?: $(tail -n 1 "$SCRATCH/trace.err")"
     expect_is "the program's user" "$(cat "$SCRATCH/own")" "$(id -u nobody)"
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
@@ -11,6 +12,9 @@
 #include <unistd.h>
 
 #include "user/base/log.h"
+#include "user/base/text.h"
+
+#define ID_SHOWN 32
 
 void privileges__drop(void)
 {
@@ -31,19 +35,53 @@ out:
 	cap_free(caps);
 }
 
+/* As sudo writes it: digits alone. The greatest is no id. */
 static bool caller_id(const char *name, unsigned *out)
 {
 	const char *text = getenv(name);
-	char *end;
-	unsigned long value;
+	unsigned long long value;
 
-	if (!text || !*text)
+	if (!text || !*text || text[strspn(text, "0123456789")])
 		return false;
-	value = strtoul(text, &end, 10);
-	if (*end || value > 0xfffffffeul)
+	value = strtoull(text, NULL, 10);
+	if (value > 0xfffffffeull)
 		return false;
 	*out = value;
 	return true;
+}
+
+static bool is_set(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text && *text;
+}
+
+static const char *shown(char *out, size_t size, const char *name)
+{
+	char safe[TEXT_SAFE(ID_SHOWN)];
+
+	if (!is_set(name))
+		return "not set";
+	snprintf(out, size, "'%s'", text__safe(safe, sizeof(safe), getenv(name), ID_SHOWN));
+	return out;
+}
+
+bool privileges__caller_is_clear(void)
+{
+	char uid_text[TEXT_SAFE(ID_SHOWN) + 2], gid_text[TEXT_SAFE(ID_SHOWN) + 2];
+	unsigned uid, gid;
+
+	if (geteuid() || (!is_set("SUDO_UID") && !is_set("SUDO_GID")) ||
+	    (caller_id("SUDO_UID", &uid) && caller_id("SUDO_GID", &gid)))
+		return true;
+	log__error(
+		"SUDO_UID is %s and SUDO_GID is %s, which names no user to write files and "
+		"start programs as: call netstall by sudo, or, to do all of it as root, unset "
+		"both",
+		shown(uid_text, sizeof(uid_text), "SUDO_UID"),
+		shown(gid_text, sizeof(gid_text), "SUDO_GID"));
+	return false;
 }
 
 bool privileges__caller(uid_t *uid, gid_t *gid)

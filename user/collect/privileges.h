@@ -13,7 +13,13 @@
  */
 void privileges__drop(void);
 
-/* The user who called sudo; false: we were not called by sudo. */
+/*
+ * As root, do SUDO_UID and SUDO_GID name a user, or are both unset or empty? Says so if not:
+ * whoever goes on would do as root what another user asked for.
+ */
+bool privileges__caller_is_clear(void);
+
+/* The user who called sudo; false: we were not called by sudo, or by root. */
 bool privileges__caller(uid_t *uid, gid_t *gid);
 
 /*

@@ -17,6 +17,7 @@
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/collect/privileges.h"
+#include "user/run/as_caller.h"
 #include "user/run/aside.h"
 
 #define NAME_SHOWN     200
@@ -28,13 +29,13 @@
 static ssize_t read_whole(const char *path, char *text)
 {
 	/* A FIFO without a writer must not keep us in the open. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = as_caller__open(path, O_RDONLY | O_NONBLOCK);
 	ssize_t used = 0, got = 0;
 	struct stat status;
 	int err = 0;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, &status))
 		err = -errno;
 	else if (!S_ISREG(status.st_mode))
@@ -67,7 +68,7 @@ char *baseline_file__load(const char *path, struct baseline *baseline)
 		problem = xasprintf(
 			"the baseline %s cannot be read (%s): name another, or make "
 			"one with --save-baseline=%s",
-			name, strerror((int)-bytes), name);
+			name, as_caller__why((int)bytes), name);
 	else if (!baseline__parse(baseline, text, (size_t)bytes, why, sizeof(why)))
 		problem = xasprintf("%s cannot serve as a baseline: %s", name, why);
 	free(text);
@@ -81,10 +82,14 @@ static int resolve(const char *path, char *out)
 {
 	struct stat status;
 	char *folder;
+	bool link;
 	int err;
 
 	if (!*path || path[strlen(path) - 1] == '/')
 		return *path ? -EISDIR : -ENOENT;
+	err = as_caller__look(path, &link);
+	if (err)
+		return err;
 	if (realpath(path, out)) {
 		if (stat(out, &status))
 			return -errno;
@@ -212,7 +217,7 @@ int baseline_file__open(const char *path, struct baseline_file **out)
 	}
 	text__safe(name, sizeof(name), path, NAME_SHOWN);
 	log__error("cannot save a baseline to %s: %s; name another file with --save-baseline", name,
-		   err == -EINVAL ? "it is no regular file" : strerror(-err));
+		   err == -EINVAL ? "it is no regular file" : as_caller__why(err));
 	baseline_file__free(file);
 	return err;
 }

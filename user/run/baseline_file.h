@@ -18,7 +18,7 @@
 
 /*
  * Returns NULL and the baseline; else what is wrong, a sentence with the remedy, malloc()ed.
- * Regular files alone: anything else could keep us waiting.
+ * Regular files alone: anything else could keep us waiting. Before privileges__drop().
  */
 char *baseline_file__load(const char *path, struct baseline *baseline);
 

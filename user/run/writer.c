@@ -19,6 +19,7 @@
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/collect/privileges.h"
+#include "user/run/as_caller.h"
 #include "user/run/aside.h"
 
 #define FINISH_MS 10000
@@ -72,6 +73,7 @@ static int open_directory(const char *dir, bool (*is_old)(const char *name))
 {
 	const struct dirent *entry;
 	int err, fd;
+	bool link;
 	DIR *list;
 
 	err = privileges__become_caller();
@@ -79,6 +81,9 @@ static int open_directory(const char *dir, bool (*is_old)(const char *name))
 		refuse(STEP_USER, err, "");
 	if (mkdir(dir, 0700) && errno != EEXIST)
 		refuse(STEP_MAKE, -errno, "");
+	err = as_caller__look(dir, &link);
+	if (err)
+		refuse(STEP_OPEN, err, "");
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		refuse(STEP_OPEN, -errno, "");
@@ -168,7 +173,7 @@ static void run(const char *dir, bool (*is_old)(const char *name))
 static void say(const struct writer *writer, const struct news *news)
 {
 	char dir[TEXT_SAFE(256)], name[TEXT_SAFE(WRITER_NAME)];
-	const char *why = strerror(-news->err);
+	const char *why = as_caller__why(news->err);
 
 	text__safe(dir, sizeof(dir), writer->dir, 256);
 	text__safe(name, sizeof(name), news->name, WRITER_NAME);

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# Where findings go: files are the caller's, under sudo too, and what gets lost on its way there is said.
+
+# run STATUS COMMAND LINE: as bash has it, of $NETSTALL, within 60 s. Its stderr is in $SCRATCH/err.
+run() {
+    local wanted=$1 status=0
+    shift
+    timeout 60 bash -o pipefail -c "$*" >"$SCRATCH/out" 2>"$SCRATCH/err" || status=$?
+    [ $status = "$wanted" ] || fail "the status of '$*' is $status, wanted $wanted: $(head -n 2 "$SCRATCH/err")"
+}
+
+# said TIMES PATTERN: so many sentences of netstall's, and they match.
+said() {
+    [ "$(grep -cE "^netstall: $2" "$SCRATCH/err")" = "$1" ] || fail "it says: $(head -n 3 "$SCRATCH/err"), wanted $1 of: $2"
+}
+
+# every_output FILE: the options and commands that write one, as bash has them.
+every_output() {
+    echo "env GITHUB_STEP_SUMMARY=$1 $NETSTALL check --github"
+    printf "$NETSTALL check --%s $1\n" json junit tap save-baseline
+    echo "$NETSTALL trace -o $1"
+    printf "$NETSTALL offwake %s $1\n" -o --svg --pprof
+}
+
+# Who may call netstall alone by sudo writes nowhere as root: neither over root's files nor through another's link.
+case_outputs_are_no_roots() {
+    local command caller='SUDO_UID=65534 SUDO_GID=65534'
+    chmod 755 "$SCRATCH" && mkdir -m 1777 "$SCRATCH/all" && mkdir -m 777 "$SCRATCH/own" && echo "root's" >"$SCRATCH/file"
+    ln -s "$SCRATCH/own/target" "$SCRATCH/all/link" && chown -h 65533 "$SCRATCH/all/link"
+    while read -r command; do
+        run 2 "$caller $command -- touch $SCRATCH/own/ran"
+        said 1 "cannot .* $SCRATCH/file.*: Permission denied; name another file"
+    done < <(every_output "$SCRATCH/file")
+    expect_is "root's file" "$(cat "$SCRATCH/file")" "root's"
+    while read -r command; do
+        run 2 "$caller $command -- touch $SCRATCH/own/ran"
+        said 1 "cannot .* $SCRATCH/all/link.*: it is a symbolic link of another user"
+    done < <(every_output "$SCRATCH/all/link")
+    run 2 "$caller $NETSTALL check --keep $SCRATCH/new -- touch $SCRATCH/own/ran"
+    expect_is "what was made" "$(ls "$SCRATCH/own" "$SCRATCH/all" | tr '\n' ' ')" "$SCRATCH/all: link  $SCRATCH/own: "
+}
+
+case_outputs_are_the_callers() {
+    local dir=$SCRATCH/own name
+    chmod 711 "$SCRATCH" && mkdir "$dir" && chown 65534:65534 "$dir"
+    export SUDO_UID=65534 SUDO_GID=65534
+    run 0 "$NETSTALL trace ${ATTACH[*]} -o $dir/trace -- sleep 0.1"
+    run 0 "$NETSTALL offwake -o $dir/folded --svg $dir/svg --pprof $dir/pprof -- sleep 0.1"
+    for name in trace folded svg pprof; do
+        expect_is "mode and owner of $name" "$(stat -c '%a %u %g' "$dir/$name")" "600 65534 65534"
+        [ -s "$dir/$name" ] || fail "$name is empty"
+    done
+    # What was handed down is the caller's, and is written on where it stands.
+    run 0 "exec 7>$SCRATCH/shared; echo before >&7; $NETSTALL trace ${ATTACH[*]} -o /dev/fd/7 -- sleep 0.1; echo behind >&7"
+    expect_is "what was there before" "$(sed -n 1p "$SCRATCH/shared")" before
+    expect_is "what came behind" "$(tail -n 1 "$SCRATCH/shared")" behind
+    expect "lines of both" "$(wc -l <"$SCRATCH/shared")" '>' 3
+}
+
+# No program runs as root because the name of its user is damaged.
+case_outputs_caller_unclear() {
+    local caller command
+    for caller in SUDO_UID=abc\ SUDO_GID=1000 SUDO_UID=-1\ SUDO_GID=1000 SUDO_UID=4294967295\ SUDO_GID=1000 SUDO_UID=1000 SUDO_GID=1000; do
+        for command in trace check offwake; do
+            run 2 "$caller $NETSTALL $command -- touch $SCRATCH/ran"
+            said 1 "SUDO_UID is .* and SUDO_GID is .*: call netstall by sudo, or, to do all of it as root, unset both"
+        done
+    done
+    [ ! -e "$SCRATCH/ran" ] || fail "the program ran"
+    run 0 "SUDO_UID=54321 SUDO_GID=54321 $NETSTALL trace ${ATTACH[*]} -o /dev/null -- id -u"
+    expect_is "a user without a name" "$(cat "$SCRATCH/out")" 54321
+    run 0 "SUDO_UID=0 SUDO_GID=0 $NETSTALL trace ${ATTACH[*]} -o /dev/null -- id -u"
+    expect_is "root who calls sudo" "$(cat "$SCRATCH/out")" 0
+}
+
+# What every command prints, on a full disk and on a closed descriptor.
+case_outputs_lost() {
+    local command
+    for command in --help --version 'trace --help' 'demo --list' doctor 'doctor --self-test' demo \
+        'trace -- sleep 0.1' 'trace --json -- sleep 0.1' 'offwake -- sleep 0.1' 'check --allow-no-traffic -- sleep 0.1' 'check --allow-no-traffic --json - -- sleep 0.1'; do
+        run 2 "$NETSTALL $command >/dev/full"
+        said 1 "not all could be written to stdout: No space left on device; free some space or name another file"
+        run 2 "$NETSTALL $command >&-"
+        said 1 "nothing could be written to stdout, which is closed: "
+    done
+    run 64 "$NETSTALL trace >&-" # nothing was to be written there
+}
+
+# Its reader has gone: it ends, without a word, though there is nothing to print for a long time.
+case_outputs_without_a_reader() {
+    local command unread="exec 9<>$SCRATCH/fifo 8>$SCRATCH/fifo 9>&-"
+    mkfifo "$SCRATCH/fifo"
+    sleep 600 &
+    run 141 "$NETSTALL trace -p $! | true"
+    for command in "trace -p $!" "trace --json -p $!" "trace --events=uring -p $!" "offwake -p $!" demo doctor --help; do
+        run 141 "$unread; $NETSTALL $command >&8"
+        said 0 "not all"
+        run 141 "trap '' PIPE; $unread; $NETSTALL $command >&8"
+        said 0 "not all"
+    done
+    run 2 "true <$SCRATCH/fifo & $NETSTALL trace -p $! -o $SCRATCH/fifo"
+    said 1 "not all could be written to $SCRATCH/fifo: Broken pipe"
+    # Another file is wanted still, until the end of the time.
+    run 141 "$unread; $NETSTALL offwake -p $! --svg $SCRATCH/svg 1 >&8"
+    grep -q '</svg>' "$SCRATCH/svg" || fail "the SVG is not whole"
+    kill $!
+}
+
+# A gate judges its program to the end, whoever listens.
+case_outputs_gate_without_a_reader() {
+    local options="--min-exchanges 1 --json $SCRATCH/report" unread="exec 9<>$SCRATCH/fifo 8>$SCRATCH/fifo 9>&-"
+    local silent="sh -c 'exec $EXCHANGE -n 10 --mode \$0 >/dev/null'"
+    mkfifo "$SCRATCH/fifo"
+    run 1 "$unread; $NETSTALL check ${ATTACH[*]} $options -- $silent split >&8"
+    expect_is "the verdict" "$(report .verdict)" over
+    run 0 "$unread; $NETSTALL check ${ATTACH[*]} $options -- $silent nodelay >&8"
+    expect_is "the verdict" "$(report .verdict)" within
+    run 0 "$unread; $NETSTALL check ${ATTACH[*]} --min-exchanges 1 --json - -- $silent nodelay >&8"
+}

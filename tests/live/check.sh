@@ -9,6 +9,7 @@ CONNECTIONS=${CONNECTIONS:-${EXCHANGE%/*}/connections}
 checked_as() {
     local wanted=$1 status
     shift
+    watch_machine
     timeout 100 "$NETSTALL" check "${ATTACH[@]}" --json "$SCRATCH/report" "$@" >"$SCRATCH/text" 2>"$SCRATCH/check.err"
     status=$?
     [ $status = "$wanted" ] || fail "status $status, wanted $wanted: '$*' says $(cat "$SCRATCH/text" "$SCRATCH/check.err" | head -c 400)"
@@ -16,6 +17,7 @@ checked_as() {
 # start_check ARGUMENTS...: in the background; CHECK_PID.
 start_check() {
     rm -f "$SCRATCH/text" "$SCRATCH/check.err" # or what an earlier one said is taken for its word
+    watch_machine
     env --default-signal "$NETSTALL" check "${ATTACH[@]}" --json "$SCRATCH/report" "$@" >"$SCRATCH/text" 2>"$SCRATCH/check.err" &
     CHECK_PID=$!
 }
@@ -58,11 +60,13 @@ case_check_over() {
     program_is exited 0
     says '^FAIL .*nagle-delack'
     expect "lines for people" "$(grep -vc '^\(ready\|done\)' "$SCRATCH/text")" '<=' 25
-    # As many as the workload's own account has; the end of one may have been seen by no program.
+    # As many as the workload's own account has, but for those that a busy machine made; the end of one may have been seen by no
+    # program.
     local stalled
+    judge_machine
     stalled=$(field stalls "$(grep '^done' "$SCRATCH/text")")
     expect "exchanges that stalled" "$stalled" '>=' 5
-    expect "nagle-delack stalls" "$(report '.gates[] | select(.name == "nagle-delack").count')" '>=' "$stalled - 1"
+    expect "nagle-delack stalls" "$(report '.gates[] | select(.name == "nagle-delack").count')" '>=' "$FOUND * $stalled - 1"
     grep -q '<failure' "$SCRATCH/junit" || fail "no failure in the JUnit report"
     grep -q '^not ok .*nagle-delack' "$SCRATCH/tap" || fail "no failure in the TAP report"
     [ -s "$SCRATCH/keep/002-nagle-delack.json" ] || fail "not kept: $(ls "$SCRATCH/keep")"
@@ -81,7 +85,8 @@ case_check_pid() {
     open_gate
     end_exchange
     end_check 1
-    expect "nagle-delack stalls" "$(report '.gates[] | select(.name == "nagle-delack").count')" '>=' $((TRUTH_STALLS - 1))
+    judge_machine
+    expect "nagle-delack stalls" "$(report '.gates[] | select(.name == "nagle-delack").count')" '>=' "$FOUND * $TRUTH_STALLS - 1"
     start_exchange -- --mode nodelay -n 0
     start_check -p "$CLIENT"
     wait_for "$WAIT_LIMIT" has_line 'netstall: tracing' "$SCRATCH/check.err" || fail "did not attach: $(cat "$SCRATCH/check.err" "$SCRATCH/text")"

@@ -160,24 +160,42 @@ forward() {
     echo "# $LABEL: ${FUNCNAME[1]#case_}: $(report '.habits[] | select(.id | endswith("-bound")) | .text')"
 }
 
+# What bounds the forwarder, by its own account and the rule of user/analyze/habits.c: of a CPU that is busy for half of the time
+# and more, the bytes; of one that is busy for a fifth, waking, where a wake brings less than 32 KiB. How busy it is depends on the
+# machine, so that near these numbers either is right. $1: which is meant, said where it is another.
+expect_bound() {
+    local bounds
+    bounds=$(awk -v bytes="$(field bytes "$SERVER_SAID")" -v sleeps="$(field sleeps "$SERVER_SAID")" -v busy_ms="$(field busy_ms "$SERVER_SAID")" \
+        -v ms="$(report .window.duration_ms)" 'BEGIN {
+        each = 2 * bytes / (sleeps + 1); busy = busy_ms / ms
+        if (each < 36000 && busy > 0.18) print "wake-bound"
+        if (each > 29000 && busy > 0.45) print "copy-bound"
+        if (busy < 0.22 || (each > 29000 && busy < 0.55)) print "none"
+    }')
+    echo "# $LABEL: ${FUNCNAME[1]#case_}: meant to be $1; by its own account, $SERVER_SAID: ${bounds//$'\n'/ or }"
+    grep -qx "$(bulk_habits | grep . || echo none)" <<<"$bounds" ||
+        fail "what bounds it is '$(bulk_habits)', by its own account ${bounds//$'\n'/ or }: $SERVER_SAID"
+    expect "the forwarder's sleeps" "$(report "[.threads[] | select(.pid == $SERVER_PID).voluntary] | add")" '>=' \
+        "0.98 * $(field sleeps "$SERVER_SAID") - 20"
+}
+
 # The last bytes of a burst do wait for the acknowledgement of what is out, by Nagle's rule. Where receivers wait for a CPU that
 # comes late: seen to be true, and rare.
 case_forwarder_1_stream() {
     forward 1
-    expect_is "what bounds it" "$(bulk_habits)" copy-bound
+    expect_bound copy-bound
     expect_no_hold_stalls "$OTHERS"
 }
 
 case_forwarder_8_streams() {
     forward 8
-    expect_is "what bounds it" "$(bulk_habits)" copy-bound
+    expect_bound copy-bound
     expect_no_hold_stalls "$OTHERS"
 }
 
 # Many small pieces, so that the forwarder is woken for each handful of them.
 case_forwarder_small_pieces() {
     forward 1 -l 1K -N -b 200M
-    # While it waits for a CPU the pieces gather: then it is woken for more, and less often.
-    [ "$SLOW_MACHINE $(bulk_habits)" = 'slow ' ] || expect_is "what bounds it" "$(bulk_habits)" wake-bound
+    expect_bound wake-bound
     expect_no_hold_stalls "$OTHERS"
 }

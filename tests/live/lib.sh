@@ -83,6 +83,9 @@ end_exchange() {
 cpu_pressure_us() { sed -n 's/^some .*total=//p' /proc/pressure/cpu 2>/dev/null | grep . || echo 0; }
 now_us() { echo $(($(date +%s%N) / 1000)); }
 
+# What judge_machine judges begins here.
+watch_machine() { TRACE_PRESSURE=$(cpu_pressure_us) TRACE_START=$(now_us); }
+
 # When the CPUs were short for more than a tenth of the time of the trace, some of the workload's exchanges were slow by that
 # alone: then the tolerances of a slow machine hold (run.sh), which let pass waits that nobody held up, but no wrong cause.
 judge_machine() {
@@ -94,7 +97,7 @@ judge_machine() {
 
 # start_trace OPTIONS...: netstall, attached when this returns. Sets TRACE_PID.
 start_trace() {
-    TRACE_PRESSURE=$(cpu_pressure_us) TRACE_START=$(now_us)
+    watch_machine
     "$NETSTALL" trace "${ATTACH[@]}" --json "$@" >"$SCRATCH/trace" 2>"$SCRATCH/trace.err" &
     TRACE_PID=$!
     await_line 'netstall: tracing' "$SCRATCH/trace.err" "$TRACE_PID" ||
@@ -162,7 +165,7 @@ start_at_gate() {
 
 # start_profile OPTIONS...: offwake, attached when this returns. Sets PROFILE_PID; what it prints goes to $SCRATCH/profile.
 start_profile() {
-    TRACE_PRESSURE=$(cpu_pressure_us) TRACE_START=$(now_us)
+    watch_machine
     rm -f "$SCRATCH/profile.err"
     "$NETSTALL" offwake "$@" >"$SCRATCH/profile" 2>"$SCRATCH/profile.err" &
     PROFILE_PID=$!

@@ -84,8 +84,10 @@ case_by_comm_started_later() {
 
 # The program is caught from its first instruction: no exchange is missed, children are followed.
 case_program() {
+    watch_machine
     "$NETSTALL" trace "${ATTACH[@]}" --json -o "$SCRATCH/trace" -- "$EXCHANGE" --gate none --mode split -n "$FEW" \
         >"$SCRATCH/own" 2>"$SCRATCH/trace.err" || fail "status $?: $(tail -n 1 "$SCRATCH/trace.err")"
+    judge_machine
     tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
     local truth
     truth=$(grep '^done' "$SCRATCH/own") || fail "the program's own output is missing"
@@ -146,8 +148,10 @@ echo go >&9
 wait $tracer
 echo "$pid $?" >"$scratch/result"
 INSIDE
+    watch_machine
     unshare --pid --fork --mount-proc --kill-child bash "$SCRATCH/inside" "$EXCHANGE" "$NETSTALL" "$SCRATCH" "$FEW" "${ATTACH[@]}" \
         2>/dev/null || fail "inside: $(cat "$SCRATCH/trace.err")"
+    judge_machine
     tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
     local truth pid
     truth=$(grep '^done' "$SCRATCH/x")

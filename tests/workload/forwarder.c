@@ -5,7 +5,9 @@
  *
  *	$ forwarder PORT [BUFFER_BYTES]		(of what it forwards to; 131072)
  *	ready pid=812 port=46465
- *	done bytes=104857600 reads=1600
+ *	done bytes=104857600 reads=1600 sleeps=1580 busy_ms=412
+ *
+ * Busy is a thread on a CPU, and while it waits for one.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -16,6 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,7 +28,23 @@ struct direction {
 };
 
 static size_t buffer_bytes = 131072;
-static _Atomic uint64_t bytes, reads;
+static _Atomic uint64_t bytes, reads, sleeps, busy_ns;
+
+/* The calling thread's, at its end. */
+static void account(void)
+{
+	uint64_t on_cpu_ns = 0, queued_ns = 0;
+	FILE *file = fopen("/proc/thread-self/schedstat", "r");
+	struct rusage usage;
+
+	if (file) {
+		if (fscanf(file, "%" SCNu64 " %" SCNu64, &on_cpu_ns, &queued_ns) == 2)
+			busy_ns += on_cpu_ns + queued_ns;
+		fclose(file);
+	}
+	getrusage(RUSAGE_THREAD, &usage);
+	sleeps += usage.ru_nvcsw;
+}
 
 static struct sockaddr_in loopback(unsigned port)
 {
@@ -60,6 +79,7 @@ static void *forward(void *argument)
 		if (write_all(direction->to, buffer, n))
 			break;
 	}
+	account();
 	/* The other direction's thread ends by this as well; the process closes both. */
 	shutdown(direction->to, SHUT_WR);
 	free(buffer);
@@ -96,11 +116,15 @@ static int serve(int accepted, unsigned port)
 
 static void on_term(int signal_number)
 {
-	char text[96];
-	int len = snprintf(text, sizeof(text), "done bytes=%" PRIu64 " reads=%" PRIu64 "\n",
-			   (uint64_t)bytes, (uint64_t)reads);
+	char text[160];
+	int len;
 
 	(void)signal_number;
+	account();
+	len = snprintf(
+		text, sizeof(text),
+		"done bytes=%" PRIu64 " reads=%" PRIu64 " sleeps=%" PRIu64 " busy_ms=%" PRIu64 "\n",
+		(uint64_t)bytes, (uint64_t)reads, (uint64_t)sleeps, (uint64_t)busy_ns / 1000000);
 	_exit(write(STDOUT_FILENO, text, len) == len ? 0 : 1);
 }
 

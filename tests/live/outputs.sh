@@ -27,19 +27,19 @@ every_output() {
 # Who may call netstall alone by sudo writes nowhere as root: neither over root's files nor through another's link.
 case_outputs_are_no_roots() {
     local command caller='SUDO_UID=65534 SUDO_GID=65534'
-    chmod 755 "$SCRATCH" && mkdir -m 1777 "$SCRATCH/all" && mkdir -m 777 "$SCRATCH/own" && echo "root's" >"$SCRATCH/file"
+    chmod 755 "$SCRATCH" && mkdir -m 1777 "$SCRATCH/all" && mkdir -m 777 "$SCRATCH/own" && echo "root's" | tee "$SCRATCH/file" >"$SCRATCH/all/file"
     ln -s "$SCRATCH/own/target" "$SCRATCH/all/link" && chown -h 65533 "$SCRATCH/all/link"
     while read -r command; do
         run 2 "$caller $command -- touch $SCRATCH/own/ran"
-        said 1 "cannot .* $SCRATCH/file.*: Permission denied; name another file"
-    done < <(every_output "$SCRATCH/file")
-    expect_is "root's file" "$(cat "$SCRATCH/file")" "root's"
+        said 1 "cannot .* $SCRATCH/.*file.*: Permission denied; name another file"
+    done < <(every_output "$SCRATCH/file" && every_output "$SCRATCH/all/file")
+    expect_is "root's files" "$(cat "$SCRATCH/file" "$SCRATCH/all/file" | uniq)" "root's"
     while read -r command; do
         run 2 "$caller $command -- touch $SCRATCH/own/ran"
         said 1 "cannot .* $SCRATCH/all/link.*: it is a symbolic link of another user"
     done < <(every_output "$SCRATCH/all/link")
     run 2 "$caller $NETSTALL check --keep $SCRATCH/new -- touch $SCRATCH/own/ran"
-    expect_is "what was made" "$(ls "$SCRATCH/own" "$SCRATCH/all" | tr '\n' ' ')" "$SCRATCH/all: link  $SCRATCH/own: "
+    expect_is "what was made" "$(cd "$SCRATCH" && echo new* own/* all/*)" "new* own/* all/file all/link"
 }
 
 case_outputs_are_the_callers() {

@@ -77,6 +77,19 @@ char *baseline_file__load(const char *path, struct baseline *baseline)
 
 /* ---- the process that writes ---- */
 
+/* May a file there be replaced? In a sticky folder by its owner alone, or the folder's. */
+static int check_folder(const char *folder, const char *path)
+{
+	struct stat above, old;
+
+	if (access(folder, W_OK | X_OK) || stat(folder, &above))
+		return -errno;
+	if (above.st_mode & S_ISVTX && above.st_uid != geteuid() && !stat(path, &old) &&
+	    old.st_uid != geteuid() && geteuid())
+		return -EACCES;
+	return 0;
+}
+
 /* A symbolic link stays one: what it leads to is replaced. */
 static int resolve(const char *path, char *out)
 {
@@ -101,7 +114,7 @@ static int resolve(const char *path, char *out)
 		strcpy(out, path);
 	}
 	folder = xstrdup(out);
-	err = access(dirname(folder), W_OK | X_OK) ? -errno : 0;
+	err = check_folder(dirname(folder), out);
 	free(folder);
 	return err;
 }

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# Tests tests/count.sh by runs of parts that are not real. One line a case. Exit status 1 if any failed.
+# Tests tests/count.sh by runs of parts that are not real, and tests/vm/run.sh by VMs that are not. One line a case. Exit status 1 if
+# any failed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 
@@ -99,4 +100,55 @@ run_of part_breaks_off_after_a_failure 1 "1 of 201 cases: live/once" "200 passed
 run_of last_line_breaks_off 1 "0 of 3 cases" "2 passed, 1 failed, 0 skipped" 'run_fake() { good 2; printf "not ok unit/bad"; }'
 run_of part_ends_the_run 1 "1 of 201 cases: live/once" "200 passed, 1 failed, 0 skipped" \
     'run_fake() { good 199; echo "not ok live/once: why"; echo "200 passed, 0 failed, 0 skipped"; exit 7; }'
+
+# ---- tests/vm/run.sh -----------------------------------------------------------------------------------------------
+
+mkdir -p "$scratch/tree/tests" "$scratch/tree/scripts"
+cp -r tests/vm "$scratch/tree/tests/"
+echo "live fentry all" >"$scratch/tree/tests/vm/parts"
+printf '#!/bin/sh\n' >"$scratch/tree/scripts/vm-kernels.sh"
+# It has the arguments of the real one; GUEST plays the guest, with the parts asked for.
+cat >"$scratch/tree/scripts/vm-run.sh" <<'END'
+#!/bin/bash
+while [ "$1" != -- ]; do shift; done
+shift 2
+eval "$GUEST"
+END
+chmod +x "$scratch"/tree/scripts/*
+
+# vm_run NAME STATUS LAST LINE GUEST [ARGUMENT...]: of one kernel, or ARGUMENT; LINE is printed, unless it is empty.
+vm_run() {
+    local got name=$1 wanted=$2 last=$3 line=$4 guest=$5
+    shift 5
+    GUEST=$guest "$scratch/tree/tests/vm/run.sh" "${@:-6.1}" >"$scratch/out" 2>&1
+    got=$?
+    if [ $got = "$wanted" ] && [ "$(tail -n 1 "$scratch/out")" = "$last" ] && { [ -z "$line" ] || grep -qxF "$line" "$scratch/out"; }; then
+        echo "ok count/vm_$name"
+        return
+    fi
+    echo "not ok count/vm_$name: status $got, '$(tail -n 1 "$scratch/out")'"
+    sed 's/^/# /' "$scratch/out"
+    status=1
+}
+end='echo end live-fentry; echo part-end "$1" 3'
+vm_run right 0 "1 passed, 0 failed, 0 skipped" "ok vm-6.1/live-fentry/a" "echo ok live-fentry/a; $end"
+vm_run fails 1 "1 passed, 1 failed, 0 skipped" "not ok vm-6.1/live-fentry/b: why" \
+    "echo ok live-fentry/a; echo not ok live-fentry/b: why; $end; exit 1"
+vm_run one_case 0 "1 passed, 0 failed, 0 skipped" "ok vm-6.1/live-fentry/a" \
+    '[ "$*" = live:fentry/a ] && echo ok live-fentry/a; echo end live-fentry; echo part-end "$1" 3' 6.1/live-fentry/a
+vm_run two_kernels 0 "2 passed, 0 failed, 0 skipped" "" "echo ok live-fentry/a; $end" 6.1 7.2
+vm_run no_case 1 "0 passed, 1 failed, 0 skipped" "not ok vm-6.1/live-fentry: no case ran" "$end"
+vm_run whole_way_skipped 1 "0 passed, 1 failed, 0 skipped" "not ok vm-6.1/live-fentry: refused" "echo skip live-fentry: refused; $end"
+vm_run part_breaks_off 1 "1 passed, 1 failed, 0 skipped" "not ok vm-6.1: these broke off: live:fentry" \
+    'echo ok live-fentry/a; echo part-end "$1" 3'
+vm_run part_breaks_off_after_a_failure 1 "0 passed, 2 failed, 0 skipped" "not ok vm-6.1: these broke off: live:fentry" \
+    'echo not ok live-fentry/a: why; echo part-end "$1" 3; exit 1'
+vm_run guest_is_killed 1 "0 passed, 2 failed, 0 skipped" "not ok vm-6.1: the tests ended with status 137" \
+    'echo not ok live-fentry/a: why; exit 137'
+vm_run guest_fails_without_a_case 1 "1 passed, 1 failed, 0 skipped" "not ok vm-6.1: the tests ended with status 1" \
+    "echo ok live-fentry/a; $end; exit 1"
+vm_run guest_panics 1 "1 passed, 1 failed, 0 skipped" "not ok vm-6.1: the guest panicked or froze twice; unfinished: live:fentry" \
+    'echo ok live-fentry/a; exit 123'
+vm_run no_vm 1 "0 passed, 1 failed, 0 skipped" "not ok vm-6.1: the VM did not run the tests" 'exit 125'
+vm_run run_is_killed 1 "0 passed, 1 failed, 0 skipped" "not ok vm: 1 of the 1 runs for one kernel broke off" 'kill -KILL $PPID'
 exit $status

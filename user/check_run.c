@@ -85,7 +85,7 @@ static void begin_judging(struct check_run *run, struct live *live, uint64_t now
 {
 	run->judging = true;
 	run->judged_from = now;
-	run->before = traffic__of(live__totals(live));
+	run->before = traffic__of(live__begin_judging(live, now));
 	run->has_before = true;
 }
 

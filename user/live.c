@@ -175,8 +175,9 @@ bool live__listens(const struct live *live, uint16_t port)
 	return session__listens(live->session, port);
 }
 
-const struct report *live__totals(struct live *live)
+const struct report *live__begin_judging(struct live *live, uint64_t now_ns)
 {
+	pipeline__judge_from(live->pipeline, now_ns);
 	session__tell_totals(live->session);
 	return pipeline__report(live->pipeline);
 }

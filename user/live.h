@@ -43,8 +43,8 @@ const char *live__target(const struct live *live);
 
 /* For a tick. Somebody of the target listens on that TCP port. */
 bool live__listens(const struct live *live, uint16_t port);
-/* The report so far, with the totals of all connections as of now. */
-const struct report *live__totals(struct live *live);
+/* The warm-up is over at now_ns. The report so far, with the totals of all connections by then. */
+const struct report *live__begin_judging(struct live *live, uint64_t now_ns);
 
 /* Take the progress line away before something is printed to the terminal. */
 void live__clear_progress(void);

@@ -46,7 +46,7 @@ struct fixture {
 	struct report_thread threads[2];
 	struct report_conn conns[2];
 	struct stall stall;
-	union record steps[STEPS];
+	union event steps[STEPS];
 	char *out;
 	size_t size;
 };
@@ -59,6 +59,14 @@ static inline void parse(const char *line, union record *record)
 
 	if (text__parse(line, record, error, sizeof(error)) != 1)
 		fail_msg("%s: %s", line, error);
+}
+
+static inline void parse_step(const char *line, union event *step)
+{
+	union record record;
+
+	parse(line, &record);
+	event__from_record(step, &record);
 }
 
 static inline void add_conn(struct fixture *f, size_t i, const char *line, uint32_t peer)
@@ -75,7 +83,7 @@ static inline void fill_stall(struct fixture *f)
 	struct stall *stall = &f->stall;
 
 	for (size_t i = 0; i < STEPS; i++)
-		parse(step_lines[i], &f->steps[i]);
+		parse_step(step_lines[i], &f->steps[i]);
 	*stall = (struct stall){
 		.number = 1,
 		.cause = CAUSE_NAGLE_DELACK,
@@ -108,8 +116,10 @@ static inline int setup(void **state)
 	f->report.end_ts = ORIGIN + 5000 * MS;
 	f->report.events = 1234;
 	f->report.complete = true;
-	f->processes[0] = (struct report_process){4242, 0, NS_ROLE_TARGET, false, "client"};
-	f->processes[1] = (struct report_process){4243, 7, NS_ROLE_PEER, false, "server"};
+	f->processes[0] =
+		(struct report_process){.pid = 4242, .role = NS_ROLE_TARGET, .comm = "client"};
+	f->processes[1] = (struct report_process){
+		.pid = 4243, .ns_pid = 7, .role = NS_ROLE_PEER, .comm = "server"};
 	f->threads[0] = (struct report_thread){.pid = 4243,
 					       .tid = 4243,
 					       .role = NS_ROLE_PEER,

@@ -20,11 +20,14 @@ static void test_many_stalls(void **state)
 	assert_int_equal(seen.stalls, count);
 	assert_int_equal(report->stall_count, REPORT_STALLS);
 	assert_int_equal(report->stalls_not_kept, 5000);
-	for (size_t i = 0; i < report->stall_count; i++) {
+	for (size_t i = 0; i < report->stall_count; i++)
 		with_steps += report->stalls[i].step_count > 0;
-		assert_int_equal(report->stalls[i].number, i + 1);
-	}
-	assert_int_equal(with_steps, 8 * REPORT_WHOLE_STALLS);
+	assert_true(with_steps > 0 && with_steps <= 8 * REPORT_WHOLE_STALLS);
+	/* The first ones, and as each is longer than the one before, the last ones. */
+	for (uint32_t i = 1; i <= 16; i++)
+		assert_non_null(report__stall(report, i));
+	for (uint32_t i = count - REPORT_STALLS + 17; i <= count; i++)
+		assert_non_null(report__stall(report, i));
 	cause = report__cause(report, CAUSE_NAGLE);
 	assert_non_null(cause);
 	assert_int_equal(cause->count, count);

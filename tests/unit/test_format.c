@@ -196,6 +196,18 @@ static void test_table(void **state)
 	while ((value = table__next(table, &cursor)))
 		sum += *value;
 	assert_int_equal(sum, 999 * 1000 / 2);
+	/* What is taken out leaves the others where they are found. */
+	for (uint32_t i = 0; i < 1000; i += 3) {
+		value = table__take(table, i * 65536);
+		assert_int_equal(*value, i);
+		free(value);
+		assert_null(table__take(table, i * 65536));
+	}
+	assert_int_equal(table__count(table), 1000 - 334);
+	for (uint32_t i = 0; i < 1000; i++) {
+		value = table__get(table, i * 65536);
+		assert_true(i % 3 ? value && *value == i : !value);
+	}
 	table__free(table, free);
 	table__free(NULL, free);
 }

@@ -54,6 +54,37 @@ static void test_a_warmup_longer_than_the_run(void **state)
 	run__free(&run);
 }
 
+/* Of those that are not listed it is known when they began, and what they prove. */
+static void test_stalls_that_are_not_listed_count(void **state)
+{
+	struct stall_brief briefs[] = {
+		{START + 100 * MS, 30 * MS, 1, CAUSE_CORK, STALL_WHOLE | STALL_ON_CONN},
+		{START + 3000 * MS, 50 * MS, 1, CAUSE_CORK, STALL_WHOLE | STALL_ON_CONN},
+		{START + 3000 * MS, 70 * MS, 1, CAUSE_CORK, STALL_END_GUESSED | STALL_ON_CONN},
+	};
+	struct run run;
+
+	(void)state;
+	run__init(&run);
+	run.options.judged_from = START + 2000 * MS;
+	run.facts.has_before = true;
+	run.report.briefs = briefs;
+	run.report.brief_count = 3;
+	run.report.stalls_not_kept = 3;
+	run__stall(&run, CAUSE_CORK, 100, 40);
+	run__count(&run, CAUSE_CORK, 3, 150 * MS);
+	assert_verdict(run__judge(&run), CHECK_OVER, 1);
+	assert_int_equal(gate_of(run.outcome, "cork")->count, 2);
+	assert_int_equal(gate_of(run.outcome, "cork")->total_ns, 120 * MS);
+	assert_null(gate_of(run.outcome, "cork")->first);
+	run.report.brief_count = 1;
+	run.report.stalls_not_kept = 1;
+	run.report.causes[0].count = 2;
+	run.report.causes[0].total_ns = 70 * MS;
+	assert_verdict(run__judge(&run), CHECK_WITHIN, 0);
+	run__free(&run);
+}
+
 static void test_stalls_that_are_not_kept_count(void **state)
 {
 	struct run run;
@@ -165,6 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_warmup_is_not_judged),
 		cmocka_unit_test(test_a_warmup_longer_than_the_run),
+		cmocka_unit_test(test_stalls_that_are_not_listed_count),
 		cmocka_unit_test(test_stalls_that_are_not_kept_count),
 		cmocka_unit_test(test_exchanges_of_either_side),
 		cmocka_unit_test(test_worse_than_the_baseline_is_over),

@@ -338,21 +338,25 @@ static void test_bounds(void **state)
 	model__free(model);
 }
 
-static void test_closed_forget_events(void **state)
+static void test_closed_are_forgotten(void **state)
 {
 	struct model *model = model__new();
+	unsigned last = MODEL_CONNS + 1000;
 	char line[64];
 
 	(void)state;
-	for (unsigned i = 1; i <= MODEL_CLOSED + 1; i++) {
+	for (unsigned i = 1; i <= last; i++) {
 		snprintf(line, sizeof(line), "1 recv conn=%u bytes=1", i);
 		learn(model, line);
 		snprintf(line, sizeof(line), "2 close conn=%u", i);
 		learn(model, line);
 		learn(model, line); /* twice does no harm */
 	}
-	assert_int_equal(model__conn(model, 1)->events.count, 0);
-	assert_int_equal(model__conn(model, 2)->events.count, 1);
+	assert_int_equal(model__conn(model, last - MODEL_CLOSED_RECENT)->events.count, 0);
+	assert_int_equal(model__conn(model, last - MODEL_CLOSED_RECENT + 1)->events.count, 1);
+	assert_null(model__conn(model, last - MODEL_CLOSED));
+	assert_non_null(model__conn(model, last - MODEL_CLOSED + 1));
+	assert_int_equal(model__lost(model, NS_LOST_KEPT), 0);
 	model__free(model);
 }
 
@@ -371,7 +375,7 @@ int main(void)
 		cmocka_unit_test(test_threads_and_stacks),
 		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_closed_forget_events),
+		cmocka_unit_test(test_closed_are_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

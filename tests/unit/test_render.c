@@ -182,11 +182,12 @@ static void summary_keeps_the_stalled_connection(void **state)
 	}
 	f->report.conns = conns;
 	f->report.conn_count = 64;
-	f->stall.conn = 64;
+	conns[63].stalled_ns = 40 * MS;
+	f->report.past.conns = 1000;
 	text = text_of(f, render__summary, &plain);
-	assert_in(text, "and 44 more connections");
+	assert_in(text, "and 1,044 more connections");
 	assert_in(text, "127.0.0.1:40063");
-	assert_not_in(text, "127.0.0.1:40062");
+	assert_not_in(text, "127.0.0.1:40019");
 	assert_true(strstr(text, "127.0.0.1:40063") < strstr(text, "127.0.0.1:40000"));
 }
 

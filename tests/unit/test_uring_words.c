@@ -116,7 +116,7 @@ static void what_ended_a_wait_proves_it(void **state)
 
 	stall->step_count = sizeof(lines) / sizeof(lines[0]);
 	for (size_t i = 0; i < stall->step_count; i++)
-		parse(lines[i], &f->steps[i]);
+		parse_step(lines[i], &f->steps[i]);
 	memset(&stall->hold, 0, sizeof(stall->hold));
 	stall->cause = CAUSE_PEER_APP;
 	stall->tid = stall->pid = 4242;

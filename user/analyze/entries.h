@@ -8,5 +8,8 @@
 
 void entries__learn(struct report *report, const struct model *model, const union record *record);
 void entries__free(struct report *report);
+/* NULL when it is not there. */
+struct report_conn *entries__conn(struct report *report, uint32_t number);
+struct report_process *entries__process(struct report *report, uint32_t pid);
 
 #endif

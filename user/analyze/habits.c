@@ -318,19 +318,23 @@ static void add_thread(struct subject *subject, const struct report_thread *thre
 	subject->busy_ns += thread->on_cpu_ns + thread->runqueue_ns;
 }
 
-static void test_process(struct writer *writer, uint32_t pid, double seconds)
+static void test_process(struct writer *writer, const struct report_process *process,
+			 double seconds)
 {
-	struct subject subject = {.pid = pid, .seconds = seconds};
+	struct subject subject = {.pid = process->pid,
+				  .seconds = seconds,
+				  .bytes = process->past_bytes,
+				  .exchanges = process->past_exchanges};
 	const struct report *report = writer->report;
 
 	for (size_t i = 0; i < report->thread_count; i++) {
-		if (report->threads[i].pid == pid)
+		if (report->threads[i].pid == process->pid)
 			add_thread(&subject, &report->threads[i]);
 	}
 	for (size_t i = 0; i < report->conn_count; i++) {
 		const struct report_conn *conn = &report->conns[i];
 
-		if (conn->id.head.tgid != pid)
+		if (conn->id.head.tgid != process->pid)
 			continue;
 		subject.bytes += conn->totals.bytes_out + conn->totals.bytes_in;
 		subject.exchanges += conn->totals.exchanges;
@@ -365,7 +369,7 @@ void habits__write(struct report *report)
 		return;
 	for (size_t i = 0; i < report->process_count; i++) {
 		if (report->processes[i].role & NS_ROLE_TARGET)
-			test_process(&writer, report->processes[i].pid, seconds);
+			test_process(&writer, &report->processes[i], seconds);
 	}
 	for (size_t i = 0; i < report->conn_count; i++) {
 		if (report->conns[i].id.role & NS_ROLE_TARGET && report->conns[i].totals.writes)

@@ -6,15 +6,14 @@
 
 #include "user/analyze/entries.h"
 #include "user/analyze/sites.h"
+#include "user/analyze/stalls.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
 
 /* All stalls of one cause. */
 struct account {
 	struct table *tallies; /* by connection */
-	uint64_t *durations;
-	size_t duration_count;
-	size_t duration_size;
+	size_t conns;          /* ever */
 	uint64_t total_ns;
 	uint64_t max_ns;
 	uint32_t count;
@@ -27,8 +26,7 @@ struct ledger {
 	struct sites *sites;
 	struct report report;
 	struct account accounts[CAUSE_COUNT];
-	struct stall unkept; /* one beyond REPORT_STALLS, while it is told */
-	size_t steps;
+	struct stalls *stalls;
 	uint32_t numbers;
 };
 
@@ -40,11 +38,7 @@ struct ledger *ledger__new(const struct model *model)
 	ledger->sites = sites__new();
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		ledger->accounts[i].tallies = table__new(TALLIES);
-	/*
-	 * All at once, because a stall that was told must stay where it is; pages that
-	 * no stall touches cost nothing.
-	 */
-	ledger->report.stalls = xcalloc(REPORT_STALLS, sizeof(*ledger->report.stalls));
+	ledger->stalls = stalls__new(&ledger->report);
 	return ledger;
 }
 
@@ -64,13 +58,9 @@ void ledger__free(struct ledger *ledger)
 	if (!ledger)
 		return;
 	report = &ledger->report;
-	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		table__free(ledger->accounts[i].tallies, free);
-		free(ledger->accounts[i].durations);
-	}
-	for (size_t i = 0; i < report->stall_count; i++)
-		free(report->stalls[i].steps);
-	free(report->stalls);
+	stalls__free(ledger->stalls);
 	entries__free(report);
 	free_verdict(&report->verdict);
 	sites__free(ledger->sites);
@@ -91,17 +81,43 @@ void ledger__learn(struct ledger *ledger, const union record *record)
 
 /* ---- stalls ---- */
 
-static struct tally *find_tally(struct account *account, uint32_t conn)
+/* A connection that comes back is not counted anew, as far as the report knows it. */
+static bool is_new(struct ledger *ledger, const struct stall *stall)
 {
-	struct tally *tally = table__get(account->tallies, conn);
+	struct report_conn *conn = entries__conn(&ledger->report, stall->conn);
+	bool known = conn && conn->stalled_by & 1ull << stall->cause;
+
+	if (conn)
+		conn->stalled_by |= 1ull << stall->cause;
+	return !known;
+}
+
+static const struct tally *least(const struct account *account)
+{
+	const struct tally *tally, *least = NULL;
+	size_t cursor = 0;
+
+	while ((tally = table__next(account->tallies, &cursor))) {
+		if (!least || tally->total_ns < least->total_ns ||
+		    (tally->total_ns == least->total_ns && tally->conn < least->conn))
+			least = tally;
+	}
+	return least;
+}
+
+static struct tally *find_tally(struct ledger *ledger, struct account *account,
+				const struct stall *stall)
+{
+	struct tally *tally = table__get(account->tallies, stall->conn);
 
 	if (tally)
 		return tally;
+	account->conns += is_new(ledger, stall);
+	if (table__count(account->tallies) == TALLIES)
+		free(table__take(account->tallies, least(account)->conn));
 	tally = xcalloc(1, sizeof(*tally));
-	if (table__put(account->tallies, conn, tally))
-		return tally;
-	free(tally); /* the causes count it all the same */
-	return NULL;
+	table__put(account->tallies, stall->conn, tally);
+	return tally;
 }
 
 static void count_stall(struct account *account, const struct stall *stall)
@@ -114,14 +130,14 @@ static void count_stall(struct account *account, const struct stall *stall)
 	account->inferred += stall->confidence == CONFIDENCE_INFERRED;
 	if (duration > account->max_ns)
 		account->max_ns = duration;
-	if (account->duration_count == DURATIONS)
-		return;
-	if (account->duration_count == account->duration_size) {
-		account->duration_size = account->duration_size ? 2 * account->duration_size : 64;
-		account->durations = xreallocarray(account->durations, account->duration_size,
-						   sizeof(*account->durations));
-	}
-	account->durations[account->duration_count++] = duration;
+}
+
+static void add_to_conn(struct ledger *ledger, uint32_t number, uint64_t ns)
+{
+	struct report_conn *conn = entries__conn(&ledger->report, number);
+
+	if (conn)
+		conn->stalled_ns += ns;
 }
 
 static int most_first(const void *a, const void *b)
@@ -152,90 +168,63 @@ static void list_causes(struct ledger *ledger)
 	qsort(report->causes, report->cause_count, sizeof(report->causes[0]), most_first);
 }
 
-static struct stall *place_for(struct ledger *ledger)
+static bool keeps_steps(const struct ledger *ledger, const struct tally *tally)
 {
-	struct report *report = &ledger->report;
-
-	if (report->stall_count < REPORT_STALLS)
-		return &report->stalls[report->stall_count++];
-	report->stalls_not_kept++;
-	return &ledger->unkept;
-}
-
-static bool keeps_steps(const struct ledger *ledger, const struct tally *tally,
-			const struct stall *stall)
-{
-	return stall != &ledger->unkept && tally && tally->told < REPORT_WHOLE_STALLS &&
-	       ledger->steps + STALL_STEPS <= REPORT_STEPS;
+	return tally->told < REPORT_WHOLE_STALLS && stalls__has_room_for_steps(ledger->stalls);
 }
 
 const struct stall *ledger__enter(struct ledger *ledger, const struct incident *incident,
 				  const struct finding *finding)
 {
 	struct account *account = &ledger->accounts[finding->stall.cause];
-	struct tally *tally = find_tally(account, finding->stall.conn);
-	struct stall *stall = place_for(ledger);
+	struct tally *tally = find_tally(ledger, account, &finding->stall);
+	struct stall *stall = stalls__add(ledger->stalls);
 
 	*stall = finding->stall;
 	stall->number = ++ledger->numbers;
 	sites__join(ledger->sites, ledger->model, stall);
-	if (keeps_steps(ledger, tally, stall)) {
+	if (keeps_steps(ledger, tally)) {
 		stall->step_count = steps__build(incident, finding, &stall->steps);
-		ledger->steps += stall->step_count;
+		ledger->report.step_count += stall->step_count;
 		tally->told++;
 	}
 	count_stall(account, stall);
-	if (tally)
-		tally__add(tally, stall);
+	add_to_conn(ledger, stall->conn, stall->end_ts - stall->start_ts);
+	tally__add(tally, stall);
 	list_causes(ledger);
 	return stall;
 }
 
-/* A duration that was counted becomes a longer one. */
-static void recount(struct account *account, uint64_t before, uint64_t after)
-{
-	account->total_ns += after - before;
-	if (after > account->max_ns)
-		account->max_ns = after;
-	for (size_t i = account->duration_count; i-- > 0;) {
-		if (account->durations[i] == before) {
-			account->durations[i] = after;
-			return;
-		}
-	}
-}
-
 void ledger__extend(struct ledger *ledger, uint32_t number, const struct stall *more)
 {
+	struct stall *stall = stalls__find(ledger->stalls, number);
+	uint64_t longer = more->end_ts - more->start_ts;
 	struct account *account;
 	struct tally *tally;
-	struct stall *stall;
-	uint64_t before;
 
-	if (!number || number > ledger->report.stall_count)
+	if (!stall)
 		return;
-	stall = &ledger->report.stalls[number - 1];
 	account = &ledger->accounts[stall->cause];
-	tally = find_tally(account, stall->conn);
-	before = stall->end_ts - stall->start_ts;
+	tally = table__get(account->tallies, stall->conn);
 	for (size_t i = 0; i < more->slice_count; i++)
 		stall__slice(stall, more->slices[i].cause, more->slices[i].ns);
-	stall->end_ts += more->end_ts - more->start_ts;
+	stall->end_ts += longer;
 	stall__check(stall);
-	recount(account, before, stall->end_ts - stall->start_ts);
+	account->total_ns += longer;
+	if (stall->end_ts - stall->start_ts > account->max_ns)
+		account->max_ns = stall->end_ts - stall->start_ts;
+	add_to_conn(ledger, stall->conn, longer);
 	if (tally)
-		tally->total_ns += more->end_ts - more->start_ts;
+		tally->total_ns += longer;
 	list_causes(ledger);
 }
 
 void ledger__join(struct ledger *ledger, uint32_t number, const struct stall_wait *wait)
 {
-	struct stall *stall;
+	struct stall *stall = stalls__find(ledger->stalls, number);
 
-	/* They are kept in the order of their numbers, from 1. */
-	if (!number || number > ledger->report.stall_count)
+	if (!stall)
 		return;
-	stall = &ledger->report.stalls[number - 1];
 	for (size_t i = 0; i < stall->wait_count && i < STALL_WAITS; i++) {
 		if (stall->waits[i].tid == wait->tid && stall->waits[i].off_ts == wait->off_ts)
 			return;
@@ -247,19 +236,12 @@ void ledger__join(struct ledger *ledger, uint32_t number, const struct stall_wai
 
 /* ---- the end ---- */
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Nearest rank: the value that so many hundredths do not exceed. */
-static uint64_t percentile(const struct account *account, unsigned hundredths)
+static uint64_t percentile(const uint64_t *sorted, size_t count, unsigned hundredths)
 {
-	size_t rank = (account->duration_count * hundredths + 99) / 100;
+	size_t rank = (count * hundredths + 99) / 100;
 
-	return account->durations[rank ? rank - 1 : 0];
+	return sorted[rank ? rank - 1 : 0];
 }
 
 /* Stalls that were told before the call sites of their connection were known. */
@@ -285,16 +267,17 @@ void ledger__close(struct ledger *ledger)
 	struct report *report = &ledger->report;
 	uint64_t window = report->end_ts - report->start_ts;
 
+	stalls__close(ledger->stalls);
 	list_causes(ledger);
 	join_sites(ledger);
 	for (size_t i = 0; i < report->cause_count; i++) {
 		struct report_cause *cause = &report->causes[i];
-		struct account *account = &ledger->accounts[cause->cause];
+		size_t count;
+		uint64_t *durations = stalls__durations(report, cause->cause, &count);
 
-		qsort(account->durations, account->duration_count, sizeof(*account->durations),
-		      by_value);
-		cause->p50_ns = percentile(account, 50);
-		cause->p99_ns = percentile(account, 99);
+		cause->p50_ns = percentile(durations, count, 50);
+		cause->p99_ns = percentile(durations, count, 99);
+		free(durations);
 		cause->share = window ? (double)cause->total_ns / (double)window : 0;
 	}
 }
@@ -315,7 +298,7 @@ const struct tally *ledger__main(const struct ledger *ledger, enum cause cause)
 
 size_t ledger__conns(const struct ledger *ledger, enum cause cause)
 {
-	return table__count(ledger->accounts[cause].tallies);
+	return ledger->accounts[cause].conns;
 }
 
 void ledger__chains(const struct ledger *ledger, enum cause cause, uint64_t *whole,

@@ -6,8 +6,8 @@
 #include "user/analyze/stall.h"
 #include "user/analyze/tally.h"
 
-#define TALLIES   4096   /* connections that stalls are counted for, per cause */
-#define DURATIONS 262144 /* of a cause; percentiles are exact until then */
+/* Connections that the stalls of a cause are told by; of more the one that took least goes. */
+#define TALLIES 256
 
 struct ledger;
 

@@ -279,6 +279,11 @@ int pipeline__feed(struct pipeline *pipeline, const void *data, size_t len)
 	return 0;
 }
 
+void pipeline__judge_from(struct pipeline *pipeline, uint64_t ts)
+{
+	pipeline->report->judged_from = ts;
+}
+
 void pipeline__idle(struct pipeline *pipeline, uint64_t now_ns)
 {
 	if (now_ns > pipeline->now)

@@ -24,9 +24,8 @@ struct pipeline_sink {
 	/* Every decoded record, in the order of their times as far as a short
 	 * window can sort them. May be NULL. */
 	void (*on_record)(void *context, const struct report *so_far, const union record *record);
-	/* A stall is over and explained; it stays valid until pipeline__free. Stalls beyond
-	 * REPORT_STALLS are told too, but without steps and only for the time of the call.
-	 * May be NULL. */
+	/* A stall is over and explained; it is there for the time of the call: later the report
+	 * may list it no more, or elsewhere. May be NULL. */
 	void (*on_stall)(void *context, const struct report *so_far, const struct stall *stall);
 	void *context;
 	/* What a wait of a target was for, of each of at least the threshold; in no order. It
@@ -37,6 +36,8 @@ struct pipeline_sink {
 struct pipeline *pipeline__new(const struct pipeline_sink *sink);
 /* Returns 0, or -EBADMSG for a damaged record, which is counted in lost[]. */
 int pipeline__feed(struct pipeline *pipeline, const void *data, size_t len);
+/* From then on (CLOCK_MONOTONIC ns) stalls are judged: the first of these are to be listed. */
+void pipeline__judge_from(struct pipeline *pipeline, uint64_t ts);
 /* Lets stalls that are over for good be told: call it when the source idles. */
 void pipeline__idle(struct pipeline *pipeline, uint64_t now_ns);
 const struct report *pipeline__finish(struct pipeline *pipeline);

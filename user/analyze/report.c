@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/conns.h"
 #include "user/analyze/entries.h"
 #include "user/base/xalloc.h"
 
@@ -101,6 +102,20 @@ static struct array processes_of(const struct report *report)
 			      compare_process};
 }
 
+struct report_conn *entries__conn(struct report *report, uint32_t number)
+{
+	struct array conns = conns_of(report);
+
+	return find(&conns, &number);
+}
+
+struct report_process *entries__process(struct report *report, uint32_t pid)
+{
+	struct array processes = processes_of(report);
+
+	return find(&processes, &pid);
+}
+
 const struct report_conn *report__conn(const struct report *report, uint32_t number)
 {
 	struct array conns = conns_of(report);
@@ -113,6 +128,19 @@ const struct report_process *report__process(const struct report *report, uint32
 	struct array processes = processes_of(report);
 
 	return find(&processes, &pid);
+}
+
+static int compare_stall(const void *key, const void *entry)
+{
+	return order(*(const uint32_t *)key, ((const struct stall *)entry)->number);
+}
+
+const struct stall *report__stall(const struct report *report, uint32_t number)
+{
+	struct array stalls = {report->stalls, report->stall_count, sizeof(*report->stalls),
+			       compare_stall};
+
+	return find(&stalls, &number);
 }
 
 const struct report_cause *report__cause(const struct report *report, enum cause cause)
@@ -140,7 +168,8 @@ static void learn_conn(struct report *report, const struct model_conn *conn)
 	entry->id = conn->id;
 	entry->totals = conn->totals;
 	entry->peer = conn->peer;
-	entry->closed = conn->closed;
+	if (conn->closed && !entry->closed)
+		conns__closed(report, entry);
 }
 
 static void learn_process(struct report *report, const struct model_process *process)

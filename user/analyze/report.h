@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "user/analyze/cause.h"
-#include "user/trace/record.h"
+#include "user/model/events.h"
 
 struct report_process {
 	uint32_t pid;
@@ -21,6 +21,9 @@ struct report_process {
 	uint32_t role;   /* NS_ROLE_* */
 	bool exited;
 	char comm[NS_COMM_LEN];
+	/* Of its connections that are not listed. */
+	uint64_t past_bytes;
+	uint64_t past_exchanges;
 };
 
 struct report_thread {
@@ -43,6 +46,41 @@ struct report_conn {
 	struct ns_conn_totals totals;
 	uint32_t peer; /* the other end's number, 0 when it is not on this host or not seen */
 	bool closed;
+	uint64_t closing;    /* which closing of all it was */
+	uint64_t stalled_ns; /* stalls at this end */
+	uint64_t stalled_by; /* a bit for each enum cause */
+};
+
+/* So many ends of closed connections are listed, two for each stall that is, and more; the others
+ * are sums (conns.h says which). */
+#define REPORT_CLOSED 6144
+
+#define TRAFFIC_FIN 1 /* what the kernel adds to the bytes received for a FIN */
+
+/* TCP traffic of the target's connections, since netstall first saw each. */
+struct traffic {
+	size_t connections; /* with bytes in either direction, or an exchange */
+	/*
+	 * A request and its answer, whichever end the target is: turns between what one end
+	 * writes and what it has read before. Where both ends are targets, it counts once.
+	 */
+	uint64_t exchanges;
+	uint64_t bytes_out;
+	uint64_t bytes_in; /* with TRAFFIC_FIN for each connection that the other end closed */
+	size_t attempts; /* connections without a byte: connects that nobody answered, and idle ones
+			  */
+};
+
+/* Connections, added up. */
+struct conn_sums {
+	uint64_t ends;  /* of connections */
+	uint64_t conns; /* a peer's end not counted beside its target's */
+	/* Of targets' ends. */
+	uint64_t targets;
+	uint64_t writes;
+	uint64_t exchanges;
+	uint64_t asked; /* exchanges in which the target asks */
+	struct traffic traffic;
 };
 
 /* An io_uring ring of a watched process. */
@@ -157,7 +195,7 @@ struct stall {
 	struct stall_wait waits[STALL_WAITS];
 
 	size_t step_count; /* 0: figures only, see REPORT_WHOLE_STALLS; at most STALL_STEPS */
-	union record *steps;
+	union event *steps;
 	const char *wait_stack; /* text, leaf first, ';' between; NULL none */
 	const char *waker_stack;
 };
@@ -168,8 +206,28 @@ struct stall {
 #define REPORT_WHOLE_STALLS 16
 /* And all stalls together so many steps. */
 #define REPORT_STEPS 16384
-/* So many stalls keep a struct stall; later ones only count in the causes. */
-#define REPORT_STALLS 20000
+/* So many stalls are listed; of the others a brief is left (stalls.h says which). */
+#define REPORT_STALLS 2000
+/* And of so many of these; further ones only count in the causes. */
+#define REPORT_BRIEFS 262144
+
+/* What else a judgement asks of a stall. */
+enum stall_trait {
+	STALL_WHOLE = 1,       /* every link was seen, and both ends of it exactly */
+	STALL_END_GUESSED = 2, /* held, and nobody knows when it was released */
+	STALL_PEER_UNSEEN = 4, /* held, and the other end's part in it was not seen */
+	STALL_ON_CONN = 8,     /* there is a connection in it */
+	STALL_HELD = 16,       /* bytes were held */
+};
+
+/* A stall that is not listed. */
+struct stall_brief {
+	uint64_t start_ts;
+	uint64_t ns;
+	uint32_t conn;
+	uint16_t cause;  /* enum cause */
+	uint16_t traits; /* enum stall_trait */
+};
 
 struct report_cause {
 	enum cause cause;
@@ -236,16 +294,23 @@ struct report {
 	struct report_process *processes;
 	size_t thread_count;
 	struct report_thread *threads;
-	size_t conn_count;
+	size_t conn_count; /* listed */
 	struct report_conn *conns;
+	size_t closed_count; /* of these */
+	uint64_t closings;
+	struct conn_sums past; /* connections that are not listed */
 	size_t ring_count; /* at the end those of targets, by number; on the way peers' as well */
 	struct report_ring *rings;
 	size_t uring_count; /* opcodes that occurred, most completions first; filled at the end */
 	struct report_uring *uring;
-	size_t stall_count;
+	size_t stall_count; /* listed, in the order of their numbers */
 	struct stall *stalls;
-	size_t stalls_not_kept;
-	size_t cause_count; /* only causes that occurred, greatest total first */
+	size_t step_count;      /* of all these */
+	size_t stalls_not_kept; /* not listed */
+	size_t brief_count;     /* of these */
+	struct stall_brief *briefs;
+	uint64_t judged_from; /* the first stalls from then on are listed too; 0 no such time */
+	size_t cause_count;   /* only causes that occurred, greatest total first */
 	struct report_cause causes[CAUSE_COUNT];
 	uint64_t longest_wait_ns; /* of a target thread with work owed, no stall; 0: not seen */
 	enum cause longest_wait_cause;
@@ -261,10 +326,13 @@ struct report {
 
 /* NULL when the number is not there. */
 const struct report_conn *report__conn(const struct report *report, uint32_t number);
+/* It is not just the other end of a target's connection, which tells of both. */
+bool report__stands_for_itself(const struct report *report, const struct report_conn *conn);
 const struct report_process *report__process(const struct report *report, uint32_t pid);
 /* What the thread (tid 0: the process) calls itself; NULL when nobody knows. A thread of its own
  * name goes before its process. Not made safe to print. */
 const char *report__comm(const struct report *report, uint32_t pid, uint32_t tid);
+const struct stall *report__stall(const struct report *report, uint32_t number);
 const struct report_cause *report__cause(const struct report *report, enum cause cause);
 
 #endif

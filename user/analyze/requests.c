@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/conns.h"
+#include "user/analyze/tally.h"
 #include "user/base/xalloc.h"
 
 struct requests {
@@ -111,11 +113,12 @@ void requests__feed(struct requests *requests, const union record *record)
 
 /* ---- facts ---- */
 
-static uint64_t overlap(const struct stall *stall, const struct ns_exchange *asked)
+static uint64_t overlap(uint64_t start, uint64_t end, const struct ns_exchange *asked)
 {
-	uint64_t start = stall->start_ts > asked->begin_ts ? stall->start_ts : asked->begin_ts;
-	uint64_t end = stall->end_ts < asked->head.ts ? stall->end_ts : asked->head.ts;
-
+	if (start < asked->begin_ts)
+		start = asked->begin_ts;
+	if (end > asked->head.ts)
+		end = asked->head.ts;
 	return end > start ? end - start : 0;
 }
 
@@ -131,33 +134,34 @@ static void ask_stalls(const struct report *report, const struct ns_exchange *as
 {
 	uint64_t held = 0;
 
-	for (size_t i = 0; i < report->stall_count; i++) {
-		const struct stall *stall = &report->stalls[i];
-		uint64_t common = overlap(stall, asked);
+	for (size_t i = 0; i < report->stall_count + report->brief_count; i++) {
+		struct stall_brief brief = i < report->stall_count
+						   ? stall__brief(&report->stalls[i])
+						   : report->briefs[i - report->stall_count];
+		uint64_t common = overlap(brief.start_ts, brief.start_ts + brief.ns, asked);
 
-		if (!common || (stall->conn != asked->head.conn && stall->conn != peer))
+		if (!common || (brief.conn != asked->head.conn && brief.conn != peer))
 			continue;
-		if (is_recovery(stall->cause))
-			facts->network = stall->cause;
-		else if (stall->held_bytes && stall->conn == asked->head.conn && common > held) {
-			facts->held = stall->cause;
+		if (is_recovery(brief.cause))
+			facts->network = brief.cause;
+		else if (brief.traits & STALL_HELD && brief.conn == asked->head.conn &&
+			 common > held) {
+			facts->held = brief.cause;
 			held = common;
 		}
 	}
 }
 
-static struct exchange_facts facts_of(const struct requests *requests, const struct report *report,
-				      const struct ns_exchange *asked)
+static struct exchange_facts facts_of(const struct report *report, const struct ns_exchange *asked)
 {
-	const struct model_conn *conn = model__conn(requests->model, asked->head.conn);
+	const struct report_conn *conn = report__conn(report, asked->head.conn);
 	struct exchange_facts facts = {.held = cause__of_hold(asked->hold_reason),
 				       .network = CAUSE_NETWORK,
 				       .min_rtt_us = asked->min_rtt_us};
 
 	if (asked->hold_reason == NS_HOLD_NAGLE && asked->delack_ts)
 		facts.held = CAUSE_NAGLE_DELACK;
-	if (conn)
-		ask_stalls(report, asked, conn->peer, &facts);
+	ask_stalls(report, asked, conn ? conn->peer : 0, &facts);
 	return facts;
 }
 
@@ -226,25 +230,24 @@ static const struct exchange *at_rank(const struct exchange *sorted, size_t coun
 	return exact && is_whole(exact) ? exact : best ? best : exact;
 }
 
-static void view_rank(const struct requests *requests, const struct report *report,
-		      const struct exchange *sorted, size_t count, unsigned hundredths,
-		      struct request_view *view)
+static void view_rank(const struct report *report, const struct exchange *sorted, size_t count,
+		      unsigned hundredths, struct request_view *view)
 {
 	const struct exchange *exchange = at_rank(sorted, count, hundredths);
 	struct exchange_facts facts;
 
 	if (!exchange)
 		return;
-	facts = facts_of(requests, report, &exchange->asked);
+	facts = facts_of(report, &exchange->asked);
 	exchange__cut(exchange, &facts, view);
 }
 
-static void view_all(const struct requests *requests, const struct report *report,
-		     const struct exchange *sorted, size_t count, struct report_requests *out)
+static void view_all(const struct report *report, const struct exchange *sorted, size_t count,
+		     struct report_requests *out)
 {
 	out->sampled = count;
-	view_rank(requests, report, sorted, count, 50, &out->median);
-	view_rank(requests, report, sorted, count, 99, &out->p99);
+	view_rank(report, sorted, count, 50, &out->median);
+	view_rank(report, sorted, count, 99, &out->p99);
 }
 
 /* ---- the list ---- */
@@ -262,75 +265,74 @@ static uint64_t at_least(uint64_t counted, uint64_t sampled)
 	return counted > sampled ? counted : sampled;
 }
 
+/* The exchanges of a connection, which stand side by side. */
+struct group {
+	uint32_t conn;
+	uint64_t count; /* in the window */
+	size_t first;
+	size_t sampled;
+};
+
 static int most_first(const void *a, const void *b)
 {
-	const struct report_requests *x = a, *y = b;
+	const struct group *x = a, *y = b;
 
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
 	return x->conn < y->conn ? -1 : x->conn > y->conn;
 }
 
-/* Connections on which the target asks; the kernel samples no others. */
-static uint64_t count_asked(const struct report *report)
+static struct group *group_by_conn(const struct requests *requests, const struct report *report,
+				   size_t *count)
 {
-	uint64_t count = 0;
+	struct group *groups = NULL, *group = NULL;
+	size_t room = 0;
 
-	for (size_t i = 0; i < report->conn_count; i++) {
-		const struct report_conn *conn = &report->conns[i];
+	*count = 0;
+	for (size_t i = 0; i < requests->count; i++) {
+		uint32_t conn = requests->exchanges[i].asked.head.conn;
 
-		if (conn->id.role & NS_ROLE_TARGET && conn->id.opener != NS_OPENER_PEER)
-			count += conn->totals.exchanges;
+		if (!group || group->conn != conn) {
+			if (*count == room) {
+				room = room ? 2 * room : 16;
+				groups = xreallocarray(groups, room, sizeof(*groups));
+			}
+			group = &groups[(*count)++];
+			*group = (struct group){.conn = conn, .first = i};
+		}
+		group->sampled++;
 	}
-	return count;
-}
-
-static size_t list_conns(struct requests *requests, const struct report *report,
-			 struct report_requests *out)
-{
-	size_t conns = 0, first = 0;
-
-	for (size_t i = 1; i <= requests->count; i++) {
-		uint32_t number = requests->exchanges[first].asked.head.conn;
-
-		if (i < requests->count && requests->exchanges[i].asked.head.conn == number)
-			continue;
-		out[conns].conn = number;
-		out[conns].count = at_least(exchanges_on(report, number), i - first);
-		view_all(requests, report, &requests->exchanges[first], i - first, &out[conns]);
-		conns++;
-		first = i;
-	}
-	qsort(out, conns, sizeof(*out), most_first);
-	return conns;
-}
-
-static size_t count_conns(const struct requests *requests)
-{
-	size_t conns = 0;
-
-	for (size_t i = 0; i < requests->count; i++)
-		conns += !i || requests->exchanges[i].asked.head.conn !=
-				       requests->exchanges[i - 1].asked.head.conn;
-	return conns;
+	for (size_t i = 0; i < *count; i++)
+		groups[i].count = at_least(exchanges_on(report, groups[i].conn), groups[i].sampled);
+	qsort(groups, *count, sizeof(*groups), most_first);
+	return groups;
 }
 
 void requests__write(struct requests *requests, struct report *report)
 {
 	struct report_requests *views;
+	struct group *groups;
 	size_t conns;
 
 	if (!requests->count)
 		return;
 	qsort(requests->exchanges, requests->count, sizeof(*requests->exchanges),
 	      by_conn_and_duration);
-	views = xcalloc(1 + count_conns(requests), sizeof(*views));
-	conns = list_conns(requests, report, views + 1);
+	groups = group_by_conn(requests, report, &conns);
+	conns = conns < REQUEST_CONNS ? conns : REQUEST_CONNS;
+	views = xcalloc(1 + conns, sizeof(*views));
+	for (size_t i = 0; i < conns; i++) {
+		views[1 + i].conn = groups[i].conn;
+		views[1 + i].count = groups[i].count;
+		view_all(report, &requests->exchanges[groups[i].first], groups[i].sampled,
+			 &views[1 + i]);
+	}
+	free(groups);
 	qsort(requests->exchanges, requests->count, sizeof(*requests->exchanges), by_duration);
-	view_all(requests, report, requests->exchanges, requests->count, views);
-	views->count = at_least(count_asked(report), requests->taken);
+	view_all(report, requests->exchanges, requests->count, views);
+	views->count = at_least(conn_sums__of(report).asked, requests->taken);
 	views->sampled = requests->taken;
 	requests->views = views;
 	report->requests = views;
-	report->requests_count = 1 + (conns < REQUEST_CONNS ? conns : REQUEST_CONNS);
+	report->requests_count = 1 + conns;
 }

@@ -2,6 +2,7 @@
 /* Nothing was found: how much that says. */
 #include <stdlib.h>
 
+#include "user/analyze/conns.h"
 #include "user/analyze/sight.h"
 #include "user/analyze/story.h"
 #include "user/analyze/verdict.h"
@@ -19,15 +20,10 @@ struct watched {
 
 static struct watched count_watched(const struct report *report)
 {
-	struct watched watched = {0};
+	const struct conn_sums sums = conn_sums__of(report);
+	struct watched watched = {
+		.conns = sums.targets, .writes = sums.writes, .exchanges = sums.exchanges};
 
-	for (size_t i = 0; i < report->conn_count; i++) {
-		if (!(report->conns[i].id.role & NS_ROLE_TARGET))
-			continue;
-		watched.conns++;
-		watched.writes += report->conns[i].totals.writes;
-		watched.exchanges += report->conns[i].totals.exchanges;
-	}
 	for (size_t i = 0; i < report->uring_count; i++)
 		watched.operations += report->uring[i].completed;
 	for (size_t i = 0; i < report->thread_count; i++)

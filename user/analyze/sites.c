@@ -14,6 +14,8 @@ struct calls {
 
 struct sites {
 	struct table *conns;
+	uint32_t order[SITES_CONNS]; /* a ring of their numbers */
+	size_t next;
 };
 
 struct sites *sites__new(void)
@@ -39,11 +41,13 @@ void sites__learn(struct sites *sites, const struct ns_call *call)
 	if (!call->stack_id)
 		return;
 	if (!calls) {
+		uint32_t *place = &sites->order[sites->next++ % SITES_CONNS];
+
+		if (table__count(sites->conns) == SITES_CONNS)
+			free(table__take(sites->conns, *place));
+		*place = call->head.conn;
 		calls = xcalloc(1, sizeof(*calls));
-		if (!table__put(sites->conns, call->head.conn, calls)) {
-			free(calls);
-			return;
-		}
+		table__put(sites->conns, call->head.conn, calls);
 	}
 	calls->v[calls->count++ % SITES_CALLS] = *call;
 }

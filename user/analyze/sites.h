@@ -10,7 +10,7 @@
 #include "user/analyze/report.h"
 #include "user/model/model.h"
 
-#define SITES_CONNS 4096 /* further ones get no call sites */
+#define SITES_CONNS 1024 /* of more the one whose first call came first makes room */
 #define SITES_CALLS 8    /* of a connection; the oldest makes room */
 
 #define SITE_TEXT 768 /* room for site__describe() */

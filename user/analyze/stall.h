@@ -57,6 +57,6 @@ uint64_t wait__woken(const struct ns_wait *wait);
 
 /* The events of a finding in time order; returns their number, at most STALL_STEPS. */
 size_t steps__build(const struct incident *incident, const struct finding *finding,
-		    union record **steps);
+		    union event **steps);
 
 #endif

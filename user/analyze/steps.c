@@ -310,7 +310,7 @@ static size_t thin_out(const union event **picked, size_t count, const struct fi
 }
 
 size_t steps__build(const struct incident *incident, const struct finding *finding,
-		    union record **steps)
+		    union event **steps)
 {
 	const union event *picked[CANDIDATES];
 	uint64_t from = begin_of(incident, &finding->stall), to = finding->stall.end_ts;
@@ -332,6 +332,6 @@ size_t steps__build(const struct incident *incident, const struct finding *findi
 	count = thin_out(picked, count, finding, &endings);
 	*steps = xcalloc(count, sizeof(**steps));
 	for (size_t i = 0; i < count; i++)
-		event__to_record(&(*steps)[i], picked[i]);
+		(*steps)[i] = *picked[i];
 	return count;
 }

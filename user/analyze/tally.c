@@ -6,6 +6,59 @@ bool stall__is_whole(const struct stall *stall)
 	return stall->exact && !stall->missing && stall->confidence == CONFIDENCE_OBSERVED;
 }
 
+/*
+ * A hold whose release was not seen is dated until the next sight of its socket, however long
+ * after: perhaps it was over at once. One that still lasted when the window or the connection
+ * closed was a stall by then; what TCP sent again, and a chain with its delayed ACK, prove
+ * themselves.
+ */
+static bool end_is_a_guess(const struct stall *stall)
+{
+	return stall->held_bytes && !stall->exact && !stall->open && !stall->retrans.head.type &&
+	       stall->cause != CAUSE_NAGLE_DELACK;
+}
+
+/*
+ * The acknowledgement of a far peer came within what round trips explain (analyze/nagle.c calls
+ * it a delayed one else): all that can be seen of it was seen.
+ */
+static bool is_far_and_prompt(const struct stall *stall)
+{
+	uint32_t rtt_us = stall->hold.head.type ? stall->hold.min_rtt_us : 0;
+
+	return stall->exact && !stall->peer && stall->ack.head.type && rtt_us &&
+	       rtt_us != UINT32_MAX;
+}
+
+static bool has_connection(const struct stall *stall)
+{
+	if (stall->conn || stall->held_bytes || stall->retransmits)
+		return true;
+	for (size_t i = 0; i < stall->link_count; i++) {
+		if (stall->links[i].conn)
+			return true;
+	}
+	return false;
+}
+
+unsigned stall__traits(const struct stall *stall)
+{
+	bool unseen = (!stall->exact || stall->missing) && !is_far_and_prompt(stall);
+
+	return (stall__is_whole(stall) ? STALL_WHOLE : 0) |
+	       (end_is_a_guess(stall) ? STALL_END_GUESSED : 0) | (unseen ? STALL_PEER_UNSEEN : 0) |
+	       (has_connection(stall) ? STALL_ON_CONN : 0) | (stall->held_bytes ? STALL_HELD : 0);
+}
+
+struct stall_brief stall__brief(const struct stall *stall)
+{
+	return (struct stall_brief){.start_ts = stall->start_ts,
+				    .ns = stall->end_ts - stall->start_ts,
+				    .conn = stall->conn,
+				    .cause = (uint16_t)stall->cause,
+				    .traits = (uint16_t)stall__traits(stall)};
+}
+
 static void widen(struct range *range, uint64_t value, bool begins)
 {
 	if (begins || value < range->least)

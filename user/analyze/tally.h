@@ -43,6 +43,9 @@ struct tally {
 
 /* Every link was seen, and both ends of it exactly. */
 bool stall__is_whole(const struct stall *stall);
+/* A set of enum stall_trait. */
+unsigned stall__traits(const struct stall *stall);
+struct stall_brief stall__brief(const struct stall *stall);
 void tally__add(struct tally *tally, const struct stall *stall);
 /* The stall, or the tally's own example, got call sites only now. */
 void tally__take_sites(struct tally *tally, const struct stall *stall);

@@ -42,11 +42,16 @@ void table__free(struct table *table, void (*drop)(void *value))
 	free(table);
 }
 
+/* Knuth's multiplicative hash: keys are small numbers in a row. */
+static size_t home_of(const struct table *table, uint32_t key)
+{
+	return (key * 2654435769u) & (table->size - 1);
+}
+
 /* The slot of the key, or the free one where it belongs. */
 static struct slot *find(const struct table *table, uint32_t key)
 {
-	/* Knuth's multiplicative hash: keys are small numbers in a row. */
-	size_t i = (key * 2654435769u) & (table->size - 1);
+	size_t i = home_of(table, key);
 
 	while (table->slots[i].value && table->slots[i].key != key)
 		i = (i + 1) & (table->size - 1);
@@ -85,6 +90,27 @@ bool table__put(struct table *table, uint32_t key, void *value)
 	slot->value = value;
 	table->count++;
 	return true;
+}
+
+void *table__take(struct table *table, uint32_t key)
+{
+	size_t mask = table->size - 1, hole = (size_t)(find(table, key) - table->slots);
+	void *value = table->slots[hole].value;
+
+	if (!value)
+		return NULL;
+	table->count--;
+	/* Whoever probed past the hole on the way to its slot moves up. */
+	for (size_t i = (hole + 1) & mask; table->slots[i].value; i = (i + 1) & mask) {
+		size_t home = home_of(table, table->slots[i].key);
+
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue;
+		table->slots[hole] = table->slots[i];
+		hole = i;
+	}
+	table->slots[hole].value = NULL;
+	return value;
 }
 
 size_t table__count(const struct table *table)

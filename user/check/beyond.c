@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "user/check/counts.h"
+#include "user/analyze/tally.h"
 
 void beyond__init(struct beyond *beyond, const struct budgets *budgets)
 {
@@ -32,7 +32,7 @@ const struct budget *beyond__stall(struct beyond *beyond, const struct report *s
 	const unsigned places[] = {stall->cause, CAUSE_COUNT};
 	uint64_t elapsed = stall->end_ts > so_far->start_ts ? stall->end_ts - so_far->start_ts : 0;
 
-	if (counts__end_is_a_guess(stall))
+	if (stall__traits(stall) & STALL_END_GUESSED)
 		return NULL;
 	for (size_t i = 0; i < 2; i++) {
 		beyond->by[places[i]].count++;

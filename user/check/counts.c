@@ -5,44 +5,14 @@
 
 #include "user/analyze/tally.h"
 
-bool counts__end_is_a_guess(const struct stall *stall)
-{
-	return stall->held_bytes && !stall->exact && !stall->open && !stall->retrans.head.type &&
-	       stall->cause != CAUSE_NAGLE_DELACK;
-}
-
-/*
- * The acknowledgement of a far peer came within what round trips explain (analyze/nagle.c calls
- * it a delayed one else): all that can be seen of it was seen.
- */
-static bool is_far_and_prompt(const struct stall *stall)
-{
-	uint32_t rtt_us = stall->hold.head.type ? stall->hold.min_rtt_us : 0;
-
-	return stall->exact && !stall->peer && stall->ack.head.type && rtt_us &&
-	       rtt_us != UINT32_MAX;
-}
-
-static bool has_connection(const struct stall *stall)
-{
-	if (stall->conn || stall->held_bytes || stall->retransmits)
-		return true;
-	for (size_t i = 0; i < stall->link_count; i++) {
-		if (stall->links[i].conn)
-			return true;
-	}
-	return false;
-}
-
 /* UNSURE_KINDS: it is what it says. */
-static enum unsure unsure_of(const struct stall *stall)
+static enum unsure unsure_of(enum cause cause, unsigned traits)
 {
-	if (stall->cause == CAUSE_UNKNOWN)
-		return has_connection(stall) ? UNSURE_UNKNOWN : UNSURE_ELSEWISE;
-	if (stall->cause == CAUSE_NAGLE && (!stall->exact || stall->missing) &&
-	    !is_far_and_prompt(stall))
+	if (cause == CAUSE_UNKNOWN)
+		return traits & STALL_ON_CONN ? UNSURE_UNKNOWN : UNSURE_ELSEWISE;
+	if (cause == CAUSE_NAGLE && traits & STALL_PEER_UNSEEN)
 		return UNSURE_NAGLE;
-	return counts__end_is_a_guess(stall) ? UNSURE_END : UNSURE_KINDS;
+	return traits & STALL_END_GUESSED ? UNSURE_END : UNSURE_KINDS;
 }
 
 bool unsure__could_be(enum unsure unsure, enum cause found, enum cause wanted)
@@ -65,31 +35,34 @@ bool unsure__could_be(enum unsure unsure, enum cause found, enum cause wanted)
 	return false;
 }
 
-static void add_unsure(struct cause_counts *counts, enum unsure unsure, const struct stall *stall)
+/* listed is NULL for a stall that the report does not list. */
+static void add_unsure(struct cause_counts *counts, enum unsure unsure,
+		       const struct stall_brief *brief, const struct stall *listed)
 {
 	struct unsure_stalls *stalls = &counts->unsure[unsure];
 
 	stalls->count++;
-	stalls->ns += stall->end_ts - stall->start_ts;
+	stalls->ns += brief->ns;
 	if (!stalls->first)
-		stalls->first = stall;
+		stalls->first = listed;
 }
 
-static void add_stall(struct cause_counts *counts, const struct stall *stall)
+static void add_stall(struct cause_counts *counts, const struct stall_brief *brief,
+		      const struct stall *listed)
 {
-	uint64_t ns = stall->end_ts - stall->start_ts;
-	enum unsure unsure = unsure_of(stall);
+	enum unsure unsure = unsure_of(brief->cause, brief->traits);
 
 	counts->count++;
-	counts->total_ns += ns;
-	if (!counts__end_is_a_guess(stall)) {
+	counts->total_ns += brief->ns;
+	if (!(brief->traits & STALL_END_GUESSED)) {
 		counts->proven++;
-		counts->proven_ns += ns;
+		counts->proven_ns += brief->ns;
 	}
 	if (unsure != UNSURE_KINDS)
-		add_unsure(counts, unsure, stall);
-	if (!counts->first || (!stall__is_whole(counts->first) && stall__is_whole(stall)))
-		counts->first = stall;
+		add_unsure(counts, unsure, brief, listed);
+	if (listed &&
+	    (!counts->first || (!stall__is_whole(counts->first) && brief->traits & STALL_WHOLE)))
+		counts->first = listed;
 }
 
 /* Stalls of which the report has no more than their number and their time. */
@@ -106,29 +79,42 @@ static void add_unkept(struct cause_counts *counts, uint64_t count, uint64_t ns,
 	}
 }
 
+/* The known ones of all causes. */
+struct known {
+	uint64_t count[CAUSE_COUNT];
+	uint64_t ns[CAUSE_COUNT];
+};
+
+static void add_known(struct counts *counts, struct known *known, const struct stall_brief *brief,
+		      const struct stall *listed, uint64_t judged_from)
+{
+	known->count[brief->cause]++;
+	known->ns[brief->cause] += brief->ns;
+	if (brief->start_ts < judged_from)
+		return;
+	add_stall(&counts->by[brief->cause], brief, listed);
+	add_stall(&counts->total, brief, listed);
+}
+
 void counts__make(struct counts *counts, const struct report *report, uint64_t judged_from)
 {
-	uint64_t kept[CAUSE_COUNT] = {0}, kept_ns[CAUSE_COUNT] = {0};
+	struct known known = {0};
 
 	memset(counts, 0, sizeof(*counts));
 	for (size_t i = 0; i < report->stall_count; i++) {
 		const struct stall *stall = &report->stalls[i];
+		struct stall_brief brief = stall__brief(stall);
 
-		kept[stall->cause]++;
-		kept_ns[stall->cause] += stall->end_ts - stall->start_ts;
-		if (stall->start_ts < judged_from)
-			continue;
-		add_stall(&counts->by[stall->cause], stall);
-		add_stall(&counts->total, stall);
+		add_known(counts, &known, &brief, stall, judged_from);
 	}
-	if (!report->stalls_not_kept)
-		return;
-	for (size_t i = 0; i < report->cause_count; i++) {
+	for (size_t i = 0; i < report->brief_count; i++)
+		add_known(counts, &known, &report->briefs[i], NULL, judged_from);
+	for (size_t i = 0; i < report->cause_count && report->stalls_not_kept; i++) {
 		const struct report_cause *all = &report->causes[i];
-		uint64_t count = all->count - kept[all->cause];
-		uint64_t ns = all->total_ns - kept_ns[all->cause];
+		uint64_t count = all->count - known.count[all->cause];
+		uint64_t ns = all->total_ns - known.ns[all->cause];
 
-		if (all->count <= kept[all->cause])
+		if (all->count <= known.count[all->cause])
 			continue;
 		add_unkept(&counts->by[all->cause], count, ns, !judged_from);
 		add_unkept(&counts->total, count, ns, !judged_from);

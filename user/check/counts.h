@@ -15,7 +15,7 @@ enum unsure {
 	UNSURE_NAGLE,   /* a hold by Nagle's algorithm of which the other end's part was not seen */
 	UNSURE_UNKNOWN, /* not explained, on a connection */
 	UNSURE_ELSEWISE, /* not explained, and no connection was in it */
-	UNSURE_WARMUP,   /* beyond the stalls that a report keeps: may have begun in the warm-up */
+	UNSURE_WARMUP,   /* beyond the stalls that a report knows: may have begun in the warm-up */
 	UNSURE_KINDS
 };
 
@@ -42,13 +42,6 @@ struct counts {
 
 /* Stalls that began before judged_from are left out. */
 void counts__make(struct counts *counts, const struct report *report, uint64_t judged_from);
-/*
- * A hold whose release was not seen is dated until the next sight of its socket, however long
- * after: perhaps it was over at once. One that still lasted when the window or the connection
- * closed was a stall by then; what TCP sent again, and a chain with its delayed ACK, prove
- * themselves.
- */
-bool counts__end_is_a_guess(const struct stall *stall);
 /* Could a stall that is unsure in this way really be one of this cause? */
 bool unsure__could_be(enum unsure unsure, enum cause found, enum cause wanted);
 

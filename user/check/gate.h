@@ -32,22 +32,6 @@ enum inconclusive {
 /* "pass", "fail", "3"; false: none of these. */
 bool inconclusive__parse(enum inconclusive *mode, const char *text);
 
-#define TRAFFIC_FIN 1 /* what the kernel adds to the bytes received for a FIN */
-
-/* TCP traffic of the target's connections, since netstall first saw each. */
-struct traffic {
-	size_t connections; /* with bytes in either direction, or an exchange */
-	/*
-	 * A request and its answer, whichever end the target is: turns between what one end
-	 * writes and what it has read before. Where both ends are targets, it counts once.
-	 */
-	uint64_t exchanges;
-	uint64_t bytes_out;
-	uint64_t bytes_in; /* with TRAFFIC_FIN for each connection that the other end closed */
-	size_t attempts; /* connections without a byte: connects that nobody answered, and idle ones
-			  */
-};
-
 /* Totals come with a connection's end, and with session__tell_conns() before the report is read. */
 struct traffic traffic__of(const struct report *report);
 

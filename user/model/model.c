@@ -153,20 +153,30 @@ static void learn_peer(struct model *model, const struct ns_peer *told)
 		other->peer = told->head.conn;
 }
 
-/* Closed connections stay known; only the last of them keep their recent records. */
+/* The number of the connection that was closed so many before the next one, 0 none. */
+static uint32_t *closed_before(struct model *model, size_t closings)
+{
+	return &model->closed[(model->closed_next + MODEL_CLOSED - closings) % MODEL_CLOSED];
+}
+
+/* Closed connections stay known for a while; only the last of them keep their recent records. */
 static void learn_close(struct model *model, uint32_t number)
 {
-	struct model_conn *conn = conn_entry(model, number), *oldest;
+	struct model_conn *conn = conn_entry(model, number), *quiet, *oldest;
 	uint32_t *place;
 
 	if (!conn || conn->closed)
 		return;
 	conn->closed = true;
-	place = &model->closed[model->closed_next++ % MODEL_CLOSED];
-	oldest = *place ? table__get(model->conns, *place) : NULL;
+	quiet = table__get(model->conns, *closed_before(model, MODEL_CLOSED_RECENT));
+	if (quiet)
+		events__clear(&quiet->events);
+	place = closed_before(model, MODEL_CLOSED);
+	oldest = table__take(model->conns, *place);
 	if (oldest)
-		events__clear(&oldest->events);
+		drop_conn(oldest);
 	*place = number;
+	model->closed_next++;
 }
 
 static void learn_event(struct model *model, const union record *record)

@@ -8,16 +8,17 @@
 
 #include "user/model/events.h"
 
-#define MODEL_CONNS        65536
-#define MODEL_THREADS      16384
-#define MODEL_PROCESSES    16384
-#define MODEL_STACKS       8192 /* numbers held; the live source names none that is half as old */
-#define MODEL_STACK_BYTES  (16u << 20) /* of the texts that reports show */
-#define MODEL_CONN_EVENTS  64          /* recent records kept of a connection */
-#define MODEL_THREAD_WAITS 128         /* recent waits kept of a thread */
-#define MODEL_CLOSED       256         /* closed connections that keep their recent records */
-#define MODEL_RINGS        4096
-#define MODEL_RING_OPS     128 /* recent steps of operations kept of a ring */
+#define MODEL_CONNS         65536
+#define MODEL_THREADS       16384
+#define MODEL_PROCESSES     16384
+#define MODEL_STACKS        8192 /* numbers held; the live source names none that is half as old */
+#define MODEL_STACK_BYTES   (16u << 20) /* of the texts that reports show */
+#define MODEL_CONN_EVENTS   64          /* recent records kept of a connection */
+#define MODEL_THREAD_WAITS  128         /* recent waits kept of a thread */
+#define MODEL_CLOSED        1024        /* closed connections that stay known */
+#define MODEL_CLOSED_RECENT 256         /* and of these keep their recent records */
+#define MODEL_RINGS         4096
+#define MODEL_RING_OPS      128 /* recent steps of operations kept of a ring */
 
 struct model_conn {
 	uint32_t number;

@@ -27,14 +27,6 @@ static const struct report_conn *peer_of(const struct report *report,
 	return conn->peer ? report__conn(report, conn->peer) : NULL;
 }
 
-/* A peer's end says nothing that the row of its target does not say. */
-static bool is_shown(const struct report *report, const struct report_conn *conn)
-{
-	const struct report_conn *peer = peer_of(report, conn);
-
-	return conn->id.role != NS_ROLE_PEER || !peer || peer->id.role == NS_ROLE_PEER;
-}
-
 static int compare(const void *a, const void *b)
 {
 	const struct ranked *left = a, *right = b;
@@ -44,19 +36,6 @@ static int compare(const void *a, const void *b)
 	if (left->traffic != right->traffic)
 		return left->traffic > right->traffic ? -1 : 1;
 	return left->conn->id.head.conn < right->conn->id.head.conn ? -1 : 1;
-}
-
-static uint64_t stalled_on(const struct report *report, const struct report_conn *conn)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < report->stall_count; i++) {
-		const struct stall *stall = &report->stalls[i];
-
-		if (stall->conn == conn->id.head.conn || (conn->peer && stall->conn == conn->peer))
-			ns += stall->end_ts - stall->start_ts;
-	}
-	return ns;
 }
 
 /* Append a piece of a list, with a comma when something stands there. */
@@ -123,7 +102,7 @@ static void add_conn(struct grid *grid, const struct report *report, const struc
 	if (conn->totals.retrans > 0)
 		text__count(retrans, sizeof(retrans), conn->totals.retrans);
 	describe_holds(conn, "", holds, sizeof(holds));
-	far_row = peer && !is_shown(report, peer) ? peer : NULL;
+	far_row = peer && !report__stands_for_itself(report, peer) ? peer : NULL;
 	if (far_row)
 		describe_holds(far_row, "there", holds, sizeof(holds));
 	describe_delacks(conn, "here", delacks, sizeof(delacks));
@@ -148,13 +127,13 @@ static size_t rank(const struct report *report, struct ranked *ranked)
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->conn_count; i++) {
-		const struct report_conn *conn = &report->conns[i];
+		const struct report_conn *conn = &report->conns[i], *peer = peer_of(report, conn);
 
-		if (!is_shown(report, conn))
+		if (!report__stands_for_itself(report, conn))
 			continue;
 		ranked[count++] = (struct ranked){
 			.conn = conn,
-			.stalled_ns = stalled_on(report, conn),
+			.stalled_ns = conn->stalled_ns + (peer ? peer->stalled_ns : 0),
 			.traffic = (uint64_t)conn->totals.segs_out + conn->totals.segs_in +
 				   conn->totals.writes,
 		};
@@ -174,7 +153,8 @@ void connections__print(FILE *out, const struct report *report, const struct ren
 	};
 	struct ranked *ranked;
 	struct grid *grid;
-	size_t count, rows;
+	char others[TEXT_COUNT];
+	size_t count, rows, more;
 
 	if (report->conn_count == 0)
 		return;
@@ -186,9 +166,10 @@ void connections__print(FILE *out, const struct report *report, const struct ren
 		add_conn(grid, report, ranked[i].conn);
 	grid__print(grid, out, style, INDENT);
 	grid__free(grid);
-	if (count > rows)
-		fprintf(out, "%*s%sand %zu more connection%s%s\n", INDENT, "",
-			colour__on(style, COLOUR_DIM), count - rows, count - rows > 1 ? "s" : "",
-			colour__off(style, COLOUR_DIM));
+	more = count - rows + report->past.conns;
+	if (more)
+		fprintf(out, "%*s%sand %s more connection%s%s\n", INDENT, "",
+			colour__on(style, COLOUR_DIM), text__count(others, sizeof(others), more),
+			more > 1 ? "s" : "", colour__off(style, COLOUR_DIM));
 	free(ranked);
 }

@@ -80,8 +80,10 @@ static json_t *evidence_of(const struct report *report, const struct stall *stal
 
 	for (size_t i = 0; i < stall->step_count; i++) {
 		json_t *step = json_object();
+		union record record;
 
-		json_value__record(step, report, &stall->steps[i]);
+		event__to_record(&record, &stall->steps[i]);
+		json_value__record(step, report, &record);
 		json_array_append_new(evidence, step);
 	}
 	return evidence;

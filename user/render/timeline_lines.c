@@ -11,10 +11,10 @@
 #define ONE_ACT_NS 1000000ull
 
 /* The hold that this send ended in, NULL when all was sent or it was not seen. */
-static const union record *hold_of(const struct stall *stall, const union record *send)
+static const union event *hold_of(const struct stall *stall, const union event *send)
 {
 	for (size_t i = 0; i < stall->step_count; i++) {
-		const union record *step = &stall->steps[i];
+		const union event *step = &stall->steps[i];
 
 		/* A writer that sleeps for room is in a send of its own. */
 		if (step->head.type == NS_HOLD && step->head.conn == send->head.conn &&
@@ -25,10 +25,10 @@ static const union record *hold_of(const struct stall *stall, const union record
 	return NULL;
 }
 
-static bool has_send_of(const struct stall *stall, const union record *hold)
+static bool has_send_of(const struct stall *stall, const union event *hold)
 {
 	for (size_t i = 0; i < stall->step_count; i++) {
-		const union record *step = &stall->steps[i];
+		const union event *step = &stall->steps[i];
 
 		if (step->head.type == NS_SEND && hold_of(stall, step) == hold)
 			return true;
@@ -37,7 +37,7 @@ static bool has_send_of(const struct stall *stall, const union record *hold)
 }
 
 /* The transmit of what this send, release or retransmission sent, seen on the way out. */
-static bool is_transmit_of(const union record *tx, const union record *act)
+static bool is_transmit_of(const union event *tx, const union event *act)
 {
 	if (tx->head.type != NS_TX || tx->head.conn != act->head.conn ||
 	    tx->head.ts > act->head.ts || act->head.ts - tx->head.ts > ONE_ACT_NS)
@@ -51,7 +51,7 @@ static bool is_transmit_of(const union record *tx, const union record *act)
 }
 
 /* Does the line of one of these tell of this transmit already? */
-static bool is_told(const struct stall *stall, const union record *tx)
+static bool is_told(const struct stall *stall, const union event *tx)
 {
 	for (size_t i = 0; i < stall->step_count; i++)
 		if (is_transmit_of(tx, &stall->steps[i]))
@@ -63,7 +63,7 @@ static bool is_told(const struct stall *stall, const union record *tx)
  * A send is stamped when its call had done its work. On loopback the segment has
  * by then arrived: the line stands where the segment left, before its effects.
  */
-static uint64_t left_at(const struct stall *stall, const union record *send)
+static uint64_t left_at(const struct stall *stall, const union event *send)
 {
 	for (size_t i = 0; i < stall->step_count; i++)
 		if (is_transmit_of(&stall->steps[i], send))
@@ -72,10 +72,10 @@ static uint64_t left_at(const struct stall *stall, const union record *send)
 }
 
 /* Did this send push out what was held before it? */
-static bool takes_held_along(const struct stall *stall, const union record *send)
+static bool takes_held_along(const struct stall *stall, const union event *send)
 {
 	for (size_t i = 0; i < stall->step_count; i++) {
-		const union record *step = &stall->steps[i];
+		const union event *step = &stall->steps[i];
 
 		if (step->head.type == NS_RELEASE && step->head.conn == send->head.conn &&
 		    step->release.end == send->send.write_seq - send->send.bytes &&
@@ -85,15 +85,27 @@ static bool takes_held_along(const struct stall *stall, const union record *send
 	return false;
 }
 
-static void add_send(const struct scene *scene, const union record *send, struct words *words)
+static void describe(const struct scene *scene, const union event *step, struct words *words)
 {
-	const union record *hold = hold_of(scene->stall, send);
+	union record record;
+
+	event__to_record(&record, step);
+	words__record(scene, &record, words);
+}
+
+static void add_send(const struct scene *scene, const union event *send, struct words *words)
+{
+	const union event *hold = hold_of(scene->stall, send);
 
 	if (hold) {
-		words__held_send(scene, send, hold, words);
+		union record write, held;
+
+		event__to_record(&write, send);
+		event__to_record(&held, hold);
+		words__held_send(scene, &write, &held, words);
 		return;
 	}
-	words__record(scene, send, words);
+	describe(scene, send, words);
 	words->ts = left_at(scene->stall, send);
 	if (takes_held_along(scene->stall, send))
 		snprintf(words->note, sizeof(words->note),
@@ -101,7 +113,7 @@ static void add_send(const struct scene *scene, const union record *send, struct
 }
 
 /* What was asked, and what came of it. */
-static size_t describe_operation(const struct scene *scene, const union record *step,
+static size_t describe_operation(const struct scene *scene, const union event *step,
 				 struct words *words)
 {
 	const struct ns_uring *op = &step->uring;
@@ -112,15 +124,14 @@ static size_t describe_operation(const struct scene *scene, const union record *
 	if (op->step == NS_URING_DONE && op->submit_ts && op->how != NS_URING_INLINE &&
 	    op->shot <= 1)
 		words__uring_submitted(scene, op, &words[count++]);
-	words__record(scene, step, &words[count]);
+	describe(scene, step, &words[count]);
 	if (!uring_steps__ended_a_wait(scene->stall, op))
 		words[count].aside[0] = '\0'; /* its number would tell nothing here */
 	return count + 1;
 }
 
 /* Returns how many lines it took: at most two. */
-static size_t describe_step(const struct scene *scene, const union record *step,
-			    struct words *words)
+static size_t describe_step(const struct scene *scene, const union event *step, struct words *words)
 {
 	const struct stall *stall = scene->stall;
 
@@ -152,11 +163,11 @@ static size_t describe_step(const struct scene *scene, const union record *step,
 	default:
 		break;
 	}
-	words__record(scene, step, words);
+	describe(scene, step, words);
 	return 1;
 }
 
-static void add_step(struct lines *lines, const struct scene *scene, const union record *step)
+static void add_step(struct lines *lines, const struct scene *scene, const union event *step)
 {
 	size_t end = lines->count + describe_step(scene, step, &lines->words[lines->count]);
 
@@ -205,7 +216,7 @@ void lines__free(struct lines *lines)
 /* Of the lines that are left out, those of the highest weight go last. */
 enum weight { WEIGHT_AROUND, WEIGHT_HELPS, WEIGHT_PROVES };
 
-static bool is_of_chain(const struct stall *stall, const union record *wait)
+static bool is_of_chain(const struct stall *stall, const union event *wait)
 {
 	if (stall->tid && wait->head.tid == stall->tid)
 		return true;
@@ -217,7 +228,7 @@ static bool is_of_chain(const struct stall *stall, const union record *wait)
 
 static enum weight weigh(const struct stall *stall, const struct words *words)
 {
-	const union record *step = words->step;
+	const union event *step = words->step;
 
 	switch (step->head.type) {
 	case NS_SEND:

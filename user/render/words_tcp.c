@@ -30,7 +30,7 @@ static const char *kind_of_segment(const struct ns_segment *segment)
 static bool is_retransmit(const struct scene *scene, const struct ns_segment *tx)
 {
 	for (size_t i = 0; scene->stall && i < scene->stall->step_count; i++) {
-		const union record *step = &scene->stall->steps[i];
+		const union event *step = &scene->stall->steps[i];
 
 		if (step->head.type == NS_TX && step->head.conn == tx->head.conn &&
 		    step->head.ts < tx->head.ts && !after(tx->end, step->segment.end))

@@ -14,9 +14,9 @@
 /* Records come out of the pipeline's order so much later, and then some. */
 #define LATE_NS 200000000ull
 
-/* A stall that waits for the second behind it. */
+/* A stall that waits for the second behind it. The report may not list it until then. */
 struct waiting {
-	const struct stall *stall;
+	struct stall stall; /* as it was told, with steps of its own */
 	const struct budget *budget;
 };
 
@@ -74,18 +74,36 @@ void recorder__stall(struct recorder *recorder, const struct report *so_far,
 		     const struct stall *stall)
 {
 	const struct budget *budget;
+	struct waiting *waiting;
 
 	if (!recorder)
 		return;
 	budget = beyond__stall(&recorder->beyond, so_far, stall);
 	if (!budget)
 		return;
-	/* One that the report does not keep is gone after this call. */
-	if (recorder->taken == recorder->most || so_far->stalls_not_kept) {
+	if (recorder->taken == recorder->most) {
 		recorder->further++;
 		return;
 	}
-	recorder->waiting[recorder->taken++] = (struct waiting){stall, budget};
+	waiting = &recorder->waiting[recorder->taken++];
+	*waiting = (struct waiting){*stall, budget};
+	if (stall->step_count)
+		waiting->stall.steps =
+			xmemdup(stall->steps, stall->step_count * sizeof(*stall->steps));
+}
+
+/* More may have come to be known of it. */
+static const struct stall *stall_of(const struct report *report, const struct waiting *waiting)
+{
+	const struct stall *listed = report__stall(report, waiting->stall.number);
+
+	return listed ? listed : &waiting->stall;
+}
+
+static void drop(struct waiting *waiting)
+{
+	free(waiting->stall.steps);
+	waiting->stall.steps = NULL;
 }
 
 static void put_file(struct recorder *recorder, const struct report *report,
@@ -96,12 +114,13 @@ static void put_file(struct recorder *recorder, const struct report *report,
 {
 	char name[WRITER_NAME], *text;
 	size_t size;
+	const struct stall *stall = stall_of(report, waiting);
 	FILE *out = xmemstream(&text, &size);
 
-	write(out, report, waiting->stall, waiting->budget, seconds);
+	write(out, report, stall, waiting->budget, seconds);
 	fclose(out);
 	snprintf(name, sizeof(name), "%03zu-%s.%s", recorder->begun + 1,
-		 cause__info(waiting->stall->cause)->id, ending);
+		 cause__info(stall->cause)->id, ending);
 	writer__put(recorder->writer, name, text, size);
 	free(text);
 }
@@ -109,15 +128,16 @@ static void put_file(struct recorder *recorder, const struct report *report,
 static void hand_over(struct recorder *recorder, const struct report *report, uint64_t now_ns)
 {
 	for (; recorder->begun < recorder->taken; recorder->begun++) {
-		const struct waiting *waiting = &recorder->waiting[recorder->begun];
+		struct waiting *waiting = &recorder->waiting[recorder->begun];
 		struct seconds seconds;
 
-		if (now_ns < waiting->stall->end_ts + AROUND_AFTER_NS + LATE_NS)
+		if (now_ns < waiting->stall.end_ts + AROUND_AFTER_NS + LATE_NS)
 			return;
-		around__find(recorder->around, waiting->stall, &seconds);
+		around__find(recorder->around, &waiting->stall, &seconds);
 		put_file(recorder, report, waiting, &seconds, "txt", kept__text);
 		put_file(recorder, report, waiting, &seconds, "json", kept__json);
 		seconds__clear(&seconds);
+		drop(waiting);
 	}
 }
 
@@ -153,6 +173,8 @@ void recorder__free(struct recorder *recorder)
 		return;
 	writer__free(recorder->writer);
 	around__free(recorder->around);
+	for (size_t i = recorder->begun; i < recorder->taken; i++)
+		drop(&recorder->waiting[i]);
 	free(recorder->waiting);
 	free(recorder);
 }

@@ -181,25 +181,30 @@ void check_json__write(FILE *out, const struct outcome *outcome)
 					       [CHECK_UNABLE] = "unable",
 					       [CHECK_INCONCLUSIVE] = "inconclusive",
 					       [CHECK_PROGRAM_FAILED] = "program-failed"};
-	json_t *document;
+	struct json_stream stream;
 	char text[TELL_SIZE];
 
-	json_value__begin();
-	document = json_object();
-	put(document, "schema", json_string(CHECK_SCHEMA));
-	put(document, "verdict", json_string(verdicts[outcome->verdict]));
-	put(document, "exit_status", json_integer(outcome->exit_status));
-	put(document, "text", json_value__text(tell__verdict(text, sizeof(text), outcome)));
-	put(document, "target", json_value__text(outcome->target));
-	put(document, "unable", json_value__text(outcome->unable));
-	put(document, "watched", watched_of(outcome));
-	put(document, "gates", gates_of(outcome));
-	put(document, "others", others_of(outcome));
-	put(document, "doubts", doubts_of(outcome));
-	put(document, "program", program_of(outcome));
-	put(document, "baseline", baseline_of(outcome));
-	put(document, "kept", kept_of(outcome));
-	put(document, "report",
-	    outcome->report ? json_value__report(outcome->report) : json_null());
-	json_value__dump(out, document, 1);
+	json_stream__begin(&stream, out, 1);
+	json_stream__put(&stream, "schema", json_string(CHECK_SCHEMA));
+	json_stream__put(&stream, "verdict", json_string(verdicts[outcome->verdict]));
+	json_stream__put(&stream, "exit_status", json_integer(outcome->exit_status));
+	json_stream__put(&stream, "text",
+			 json_value__text(tell__verdict(text, sizeof(text), outcome)));
+	json_stream__put(&stream, "target", json_value__text(outcome->target));
+	json_stream__put(&stream, "unable", json_value__text(outcome->unable));
+	json_stream__put(&stream, "watched", watched_of(outcome));
+	json_stream__put(&stream, "gates", gates_of(outcome));
+	json_stream__put(&stream, "others", others_of(outcome));
+	json_stream__put(&stream, "doubts", doubts_of(outcome));
+	json_stream__put(&stream, "program", program_of(outcome));
+	json_stream__put(&stream, "baseline", baseline_of(outcome));
+	json_stream__put(&stream, "kept", kept_of(outcome));
+	if (outcome->report) {
+		json_stream__object(&stream, "report");
+		json_value__report(&stream, outcome->report);
+		json_stream__close(&stream);
+	} else {
+		json_stream__put(&stream, "report", json_null());
+	}
+	json_stream__end(&stream);
 }

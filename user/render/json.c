@@ -87,8 +87,10 @@ static json_t *completeness_of(const struct report *report)
 	put(object, "events", json_value__count(report->events));
 	put(object, "lost", json_value__count(losses__events(report->lost)));
 	put(object, "lost_by_kind", by_kind);
-	put(object, "sockets", json_value__count(report->conn_count));
+	put(object, "sockets", json_value__count(report->conn_count + report->past.ends));
 	put(object, "stalls_not_kept", json_value__count(report->stalls_not_kept));
+	if (report->past.ends)
+		put(object, "connections_not_kept", json_value__count(report->past.ends));
 	put(object, "missing", missing);
 	put(object, "complete", json_boolean(report->complete));
 	return object;
@@ -226,50 +228,49 @@ static json_t *verdict_of(const struct verdict *verdict)
 	return object;
 }
 
-json_t *json_value__report(const struct report *report)
+void json_value__report(struct json_stream *stream, const struct report *report)
 {
-	json_t *document, *threads, *conns, *stalls, *causes, *requests, *habits;
-
-	document = json_object();
-	threads = json_array();
-	conns = json_array();
-	stalls = json_array();
-	causes = json_array();
-	requests = json_array();
-	habits = json_array();
+	json_stream__put(stream, "schema", json_string(REPORT_SCHEMA));
+	json_stream__put(stream, "tool", json_value__tool(report));
+	json_stream__put(stream, "target", target_of(report));
+	json_stream__put(stream, "window", json_value__window_of(report));
+	json_stream__put(stream, "completeness", completeness_of(report));
+	json_stream__array(stream, "threads");
 	for (size_t i = 0; i < report->thread_count; i++)
-		json_array_append_new(threads, thread_of(&report->threads[i]));
+		json_stream__add(stream, thread_of(&report->threads[i]));
+	json_stream__close(stream);
+	json_stream__array(stream, "connections");
 	for (size_t i = 0; i < report->conn_count; i++)
-		json_array_append_new(conns, json_value__conn(report, &report->conns[i]));
+		json_stream__add(stream, json_value__conn(report, &report->conns[i]));
+	json_stream__close(stream);
+	json_stream__put(stream, "uring", json_value__operations(report));
+	json_stream__array(stream, "stalls");
 	for (size_t i = 0; i < report->stall_count; i++)
-		json_array_append_new(stalls, json_value__stall(report, &report->stalls[i]));
+		json_stream__add(stream, json_value__stall(report, &report->stalls[i]));
+	json_stream__close(stream);
+	json_stream__array(stream, "causes");
 	for (size_t i = 0; i < report->cause_count; i++)
-		json_array_append_new(causes, cause_of(&report->causes[i]));
+		json_stream__add(stream, cause_of(&report->causes[i]));
+	json_stream__close(stream);
+	json_stream__put(stream, "waited", json_value__waited(report));
+	json_stream__array(stream, "requests");
 	for (size_t i = 0; i < report->requests_count; i++)
-		json_array_append_new(requests, json_value__requests(&report->requests[i]));
+		json_stream__add(stream, json_value__requests(&report->requests[i]));
+	json_stream__close(stream);
+	json_stream__array(stream, "habits");
 	for (size_t i = 0; i < report->habit_count; i++)
-		json_array_append_new(habits, json_value__habit(&report->habits[i]));
-	put(document, "schema", json_string(REPORT_SCHEMA));
-	put(document, "tool", json_value__tool(report));
-	put(document, "target", target_of(report));
-	put(document, "window", json_value__window_of(report));
-	put(document, "completeness", completeness_of(report));
-	put(document, "threads", threads);
-	put(document, "connections", conns);
-	put(document, "uring", json_value__operations(report));
-	put(document, "stalls", stalls);
-	put(document, "causes", causes);
-	put(document, "waited", json_value__waited(report));
-	put(document, "requests", requests);
-	put(document, "habits", habits);
-	put(document, "verdict", verdict_of(&report->verdict));
-	return document;
+		json_stream__add(stream, json_value__habit(&report->habits[i]));
+	json_stream__close(stream);
+	json_stream__put(stream, "verdict", verdict_of(&report->verdict));
 }
 
 void render__json(FILE *out, const struct report *report, int indent)
 {
-	json_value__begin();
-	json_value__dump(out, json_value__report(report), indent);
+	struct json_stream stream;
+
+	json_stream__begin(&stream, out, indent);
+	json_value__report(&stream, report);
+	json_stream__end(&stream);
 }
 
 json_t *json_value__event(const struct report *report, const union record *record)

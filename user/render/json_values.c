@@ -104,12 +104,15 @@ json_t *json_value__sites(const char *first, const char *second)
 	return sites;
 }
 
+size_t json_value__flags(int indent)
+{
+	return JSON_REAL_PRECISION(REAL_DIGITS) | JSON_ENSURE_ASCII |
+	       (indent > 0 ? JSON_INDENT((size_t)indent) : 0);
+}
+
 void json_value__dump(FILE *out, json_t *document, int indent)
 {
-	size_t flags = JSON_REAL_PRECISION(REAL_DIGITS) | JSON_ENSURE_ASCII;
-
-	flags |= indent > 0 ? JSON_INDENT((size_t)indent) : 0;
-	json_dumpf(document, out, flags);
+	json_dumpf(document, out, json_value__flags(indent));
 	fputc('\n', out);
 	json_decref(document);
 }

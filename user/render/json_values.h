@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "user/analyze/report.h"
+#include "user/render/json_stream.h"
 
 static inline void put(json_t *object, const char *key, json_t *value)
 {
@@ -49,15 +50,17 @@ json_t *json_value__waited(const struct report *report);
 json_t *json_value__operations(const struct report *report);
 json_t *json_value__stall(const struct report *report, const struct stall *stall);
 
-/* netstall.report/1, the whole of it */
-json_t *json_value__report(const struct report *report);
-/* Parts of it */
+/* netstall.report/1, the whole of it, into an object that is open; and parts of it */
+void json_value__report(struct json_stream *stream, const struct report *report);
 json_t *json_value__tool(const struct report *report);
 json_t *json_value__window_of(const struct report *report);
 json_t *json_value__conn(const struct report *report, const struct report_conn *conn);
 
 /* One document on one line (indent 0) or pretty, and a newline; takes the reference. */
 void json_value__dump(FILE *out, json_t *document, int indent);
+
+/* How numbers and names are written, for jansson. */
+size_t json_value__flags(int indent);
 
 /* Out of memory dies where all of netstall dies of it; call before the first value. */
 void json_value__begin(void);

@@ -11,6 +11,27 @@
 		__type(value, value_);                                                             \
 	} name_ SEC(".maps")
 
+/*
+ * Programs come one by one and leave one by one, which takes long beside other tracers: meanwhile
+ * some facts are seen and others are not. So nothing is noted but between two instants, when all
+ * programs are there. 0: the window has not begun; NS_WINDOW_OPEN; else when it ended.
+ * User space alone writes it.
+ */
+__u64 window_end;
+
+static __always_inline bool in_window(void)
+{
+	return window_end == NS_WINDOW_OPEN;
+}
+
+/* Now, or the end of the window where that is over. */
+static __always_inline __u64 window_time(void)
+{
+	__u64 now = bpf_ktime_get_ns(), end = window_end;
+
+	return now < end ? now : end;
+}
+
 /* Is the task called so? wanted: NS_COMM_LEN bytes, filled up with 0. */
 static __always_inline bool has_comm(struct task_struct *task, const volatile char *wanted)
 {

@@ -24,9 +24,12 @@ static __always_inline struct sock *delack_socket(struct timer_list *timer)
 static __always_inline void on_delack_armed(struct sock *sk, __u64 expires)
 {
 	__u64 key = (__u64)sk;
-	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	struct ns_conn_state *conn;
 	struct ns_delack *out;
 
+	if (!in_window())
+		return;
+	conn = bpf_map_lookup_elem(&conns, &key);
 	if (!conn) {
 		conn = adopt_peer(sk, NS_OPENER_UNKNOWN);
 		if (!conn)
@@ -54,7 +57,7 @@ static __always_inline void on_delack_fired(struct sock *sk)
 	struct ns_delack *out;
 	__u64 now;
 
-	if (!conn || !(pending & NS_ICSK_ACK_TIMER))
+	if (!conn || !(pending & NS_ICSK_ACK_TIMER) || !in_window())
 		return;
 	if ((__s64)(delack_due(sk) - bpf_jiffies64()) > 0)
 		return;

@@ -11,7 +11,7 @@ static __noinline int tell_totals(struct sock *sk, struct ns_conn_state *conn)
 
 	if (!conn || !sk)
 		return 0;
-	fill_head(&out.head, NS_CONN_TOTALS, sizeof(out), bpf_ktime_get_ns(), conn->id);
+	fill_head(&out.head, NS_CONN_TOTALS, sizeof(out), window_time(), conn->id);
 	out.head.tgid = conn->tgid;
 	out.head.tid = 0;
 	out.bytes_out = BPF_CORE_READ(tp, bytes_sent) - conn->base_bytes_out;

@@ -40,8 +40,8 @@ int iter_files(struct bpf_iter__task_file *ctx)
 SEC("?iter/bpf_map_elem")
 int iter_conns(struct bpf_iter__bpf_map_elem *ctx)
 {
+	__u64 *element = ctx->key, key, now = window_time();
 	struct ns_conn_state *conn;
-	__u64 *element = ctx->key, key;
 
 	if (!element)
 		return 0;
@@ -49,8 +49,8 @@ int iter_conns(struct bpf_iter__bpf_map_elem *ctx)
 	conn = bpf_map_lookup_elem(&conns, &key);
 	if (!conn || (conn->phase != NS_PHASE_OPEN && !conn->retrans_by[NS_RETRANS_SYN]))
 		return 0;
-	look_at_hold((struct sock *)key, conn, bpf_ktime_get_ns(), true);
-	if (stalls(conn, bpf_ktime_get_ns()))
+	look_at_hold((struct sock *)key, conn, now, true);
+	if (stalls(conn, now))
 		flush_both(conn);
 	tell_totals((struct sock *)key, conn);
 	return 0;

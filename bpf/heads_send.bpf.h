@@ -36,6 +36,8 @@ static __always_inline void view_probed(struct sock *sk, struct send_view *view)
 
 static __always_inline bool writer_matters(void)
 {
+	if (!in_window())
+		return false;
 	return settings.any_process || proc_hint(bpf_get_current_pid_tgid() >> 32);
 }
 

@@ -200,7 +200,7 @@ static __noinline int look_at_hold(struct sock *sk, struct ns_conn_state *conn, 
 	if (!sk || !conn || !conn->hold_ts)
 		return 0;
 	if (seq_after(BPF_CORE_READ(tp, snd_nxt), conn->hold_seq)) {
-		end_unseen(sk, conn, bpf_ktime_get_ns());
+		end_unseen(sk, conn, window_time());
 		return 0;
 	}
 	more_parts = conn->hold_part_ts != conn->hold_ts;

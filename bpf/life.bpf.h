@@ -122,7 +122,11 @@ static __always_inline void on_set_state(struct sock *sk, int from, int to)
 
 	if (!is_tcp(sk))
 		return;
-	if (to == NS_TCP_LISTEN)
+	if (to == NS_TCP_CLOSE)
+		drop_conn(sk);
+	else if (!in_window())
+		return; /* what is there when it begins is looked for then */
+	else if (to == NS_TCP_LISTEN)
 		on_listen(sk, tgid);
 	else if (to == NS_TCP_SYN_SENT)
 		on_connect(sk, tgid);
@@ -130,8 +134,6 @@ static __always_inline void on_set_state(struct sock *sk, int from, int to)
 		on_connected(sk);
 	else if (to == NS_TCP_ESTABLISHED && from == NS_TCP_SYN_RECV)
 		on_accepted(sk);
-	else if (to == NS_TCP_CLOSE)
-		drop_conn(sk);
 }
 
 /* A child has its parent's name until it says otherwise. */
@@ -209,7 +211,8 @@ static __always_inline void on_exit(struct task_struct *task)
 	if (!proc_hint(tgid))
 		return;
 	now = bpf_ktime_get_ns();
-	thread = bpf_map_lookup_elem(&threads, &tid);
+	/* Behind the window it is told with those that live. */
+	thread = in_window() ? bpf_map_lookup_elem(&threads, &tid) : NULL;
 	if (thread) {
 		if (thread->off && thread->state)
 			end_wait_unseen(task, thread, now);

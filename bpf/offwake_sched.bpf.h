@@ -136,9 +136,8 @@ static __always_inline void on_waking(void *ctx, struct task_struct *task)
 		chain_of_waker(scratch, thread, slept_since);
 }
 
-static __always_inline void on_exit(struct task_struct *task)
+static __always_inline void forget_thread(__u32 tid)
 {
-	__u32 tid = BPF_CORE_READ(task, pid), tgid = BPF_CORE_READ(task, tgid);
 	struct ns_ow_thread *thread = known_thread(tid);
 
 	if (thread)
@@ -146,6 +145,14 @@ static __always_inline void on_exit(struct task_struct *task)
 	bpf_map_delete_elem(&threads, &tid);
 	if (thread_flags[tid & (NS_OW_FLAGS - 1)])
 		bpf_map_delete_elem(&followed, &tid);
+}
+
+static __always_inline void on_exit(struct task_struct *task)
+{
+	__u32 tid = BPF_CORE_READ(task, pid), tgid = BPF_CORE_READ(task, tgid);
+
+	if (in_window())
+		forget_thread(tid);
 	if (BPF_CORE_READ(task, signal, live.counter) > 0 || !is_process_of_target(tgid))
 		return;
 	tell_process(tgid, 0, 1);

@@ -71,6 +71,8 @@ static __always_inline struct ns_ow_thread *watched_thread(struct task_struct *t
 	struct ns_ow_thread *thread;
 	__u32 tid = task->pid, tgid = task->tgid;
 
+	if (!in_window())
+		return NULL;
 	if (settings.everything || proc_flags[tgid & (NS_OW_FLAGS - 1)]) {
 		thread = bpf_map_lookup_elem(&threads, &tid);
 		if (thread)

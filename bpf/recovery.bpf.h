@@ -193,8 +193,11 @@ static __always_inline struct ns_conn_state *adopt_opening(struct sock *sk)
 static __always_inline void on_retransmit(struct sock *sk, __u32 seq, __u32 end)
 {
 	__u64 key = (__u64)sk;
-	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	struct ns_conn_state *conn;
 
+	if (!in_window())
+		return;
+	conn = bpf_map_lookup_elem(&conns, &key);
 	if (!conn)
 		conn = adopt_opening(sk);
 	if (!conn)

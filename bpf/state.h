@@ -8,13 +8,14 @@
 
 #include "bpf/event.h"
 
-#define NS_HISTORY        16     /* records kept of a socket; a power of two */
-#define NS_HOLD_LAST      4      /* a hold's last records, kept beside its first; likewise */
-#define NS_SLOT_WORDS     16     /* u64 words of the longest record in a history */
-#define NS_PROC_FLAGS     65536u /* buckets of the process filter; a power of two */
-#define NS_CHAIN_CONNS    256    /* watched at a time because a chain of waits passes there */
-#define NS_EXCHANGES_TOLD 512    /* at most, between two looks of user space */
-#define NS_CPUS           1024u  /* a power of two; CPUs beyond share a slot */
+#define NS_HISTORY        16      /* records kept of a socket; a power of two */
+#define NS_HOLD_LAST      4       /* a hold's last records, kept beside its first; likewise */
+#define NS_SLOT_WORDS     16      /* u64 words of the longest record in a history */
+#define NS_PROC_FLAGS     65536u  /* buckets of the process filter; a power of two */
+#define NS_CHAIN_CONNS    256     /* watched at a time because a chain of waits passes there */
+#define NS_WINDOW_OPEN    (~0ull) /* of window_end, see common.bpf.h */
+#define NS_EXCHANGES_TOLD 512     /* at most, between two looks of user space */
+#define NS_CPUS           1024u   /* a power of two; CPUs beyond share a slot */
 
 /* Read-only data: the verifier prunes what is switched off. */
 struct ns_config {

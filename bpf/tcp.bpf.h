@@ -93,7 +93,7 @@ static __always_inline void on_xmit_refused(struct sock *sk, __u32 write_seq, __
 					    __u32 nonagle, bool decided)
 {
 	__u64 key = (__u64)sk;
-	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	struct ns_conn_state *conn = in_window() ? bpf_map_lookup_elem(&conns, &key) : NULL;
 	__u64 now;
 
 	if (!conn)
@@ -112,8 +112,8 @@ static __always_inline void on_xmit_refused(struct sock *sk, __u32 write_seq, __
 static __always_inline bool segments_matter(void)
 {
 	if (settings.verbose || active_holds > 0)
-		return true;
-	if (!answers_until)
+		return in_window();
+	if (!answers_until || !in_window())
 		return false;
 	if (bpf_ktime_get_ns() <= answers_until)
 		return true;

@@ -11,7 +11,7 @@ static __always_inline struct ns_ring_state *watched_ring(struct io_ring_ctx *ct
 {
 	__u64 key = (__u64)ctx;
 
-	return rings_watched > 0 ? bpf_map_lookup_elem(&rings, &key) : NULL;
+	return rings_watched > 0 && in_window() ? bpf_map_lookup_elem(&rings, &key) : NULL;
 }
 
 /* What a ring has now, of what can change. */
@@ -101,7 +101,7 @@ static __always_inline struct ns_ring_state *used_ring(struct io_ring_ctx *ctx)
 	if (ring)
 		return ring;
 	tgid = bpf_get_current_pid_tgid() >> 32;
-	if (!(proc_hint(tgid) & NS_FLAG_THREADS) || rings_full || !proc_role(tgid))
+	if (!(proc_hint(tgid) & NS_FLAG_THREADS) || rings_full || !proc_role(tgid) || !in_window())
 		return NULL;
 	return adopt_ring(ctx, tgid, NS_FD_UNKNOWN, NS_ORIGIN_USE);
 }
@@ -124,7 +124,7 @@ static __always_inline void on_ring_created(struct io_ring_ctx *ctx, int fd)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
-	if (fd < 0)
+	if (fd < 0 || !in_window())
 		return;
 	if (rings_wanted(tgid))
 		adopt_ring(ctx, tgid, fd, NS_ORIGIN_CONNECT);

@@ -291,6 +291,52 @@ static void test_idle_tells(void **state)
 	pipeline__free(pipeline);
 }
 
+/* ---- the window ---- */
+
+#define MS 1000000ull
+
+static void feed_mark(struct pipeline *pipeline, uint32_t type, uint64_t ts)
+{
+	union record record;
+
+	memset(&record, 0, sizeof(record));
+	record.head = (struct ns_head){.type = type, .len = record__size(type), .ts = ts};
+	record.session.threshold_ns = type == NS_SESSION ? 10 * MS : 0;
+	assert_int_equal(pipeline__feed(pipeline, &record, record.head.len), 0);
+}
+
+/* A window from 100 to 200 ms, and a hold. What is later than the end comes behind it. */
+static void assert_judged(uint64_t from, uint64_t to, size_t stalls)
+{
+	struct pipeline *pipeline = pipeline__new(NULL);
+	const struct report *report;
+
+	feed_mark(pipeline, NS_SESSION, 100 * MS);
+	if (to > 200 * MS)
+		feed_mark(pipeline, NS_END, 200 * MS);
+	feed_stall(pipeline, 1, from, to - from);
+	if (to <= 200 * MS)
+		feed_mark(pipeline, NS_END, 200 * MS);
+	report = pipeline__finish(pipeline);
+	assert_int_equal(report->stall_count, stalls);
+	assert_int_equal(report->start_ts, 100 * MS);
+	assert_int_equal(report->end_ts, 200 * MS);
+	pipeline__free(pipeline);
+}
+
+static void test_window(void **state)
+{
+	(void)state;
+	assert_judged(100 * MS, 200 * MS, 1);
+	assert_judged(120 * MS, 150 * MS, 1);
+	assert_judged(100 * MS - 1, 150 * MS, 0);
+	assert_judged(40 * MS, 60 * MS, 0);
+	assert_judged(200 * MS + 1, 230 * MS, 0);
+	/* It has begun inside and goes on at the end: that much of it counts. */
+	assert_judged(150 * MS, 200 * MS + 1, 1);
+	assert_judged(195 * MS, 250 * MS, 0);
+}
+
 static void test_empty(void **state)
 {
 	struct pipeline *pipeline = pipeline__new(NULL);
@@ -307,10 +353,15 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_late_records),     cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_records_in_order), cmocka_unit_test(test_random_records),
-		cmocka_unit_test(test_random_bytes),     cmocka_unit_test(test_damage_is_counted),
-		cmocka_unit_test(test_idle_tells),       cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_late_records),
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_records_in_order),
+		cmocka_unit_test(test_random_records),
+		cmocka_unit_test(test_random_bytes),
+		cmocka_unit_test(test_damage_is_counted),
+		cmocka_unit_test(test_idle_tells),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,6 +234,40 @@ static void advance(struct pipeline *pipeline)
 	settle(pipeline, pipeline->now);
 }
 
+/* Events, and what says of an interval that it is over. The rest tells who is who, and totals. */
+static bool is_of_a_time(uint32_t type)
+{
+	return event__fits(type) || type == NS_CLOSE || type == NS_EXCHANGE || type == NS_REAP;
+}
+
+static uint64_t began(const union record *record)
+{
+	uint64_t ts = record->head.ts;
+
+	switch (record->head.type) {
+	case NS_WAIT:
+		return record->wait.off_ts;
+	case NS_RELEASE:
+		return record->release.held_ns < ts ? ts - record->release.held_ns : 0;
+	case NS_EXCHANGE:
+		return record->exchange.begin_ts ? record->exchange.begin_ts : ts;
+	default:
+		return ts;
+	}
+}
+
+/*
+ * What began before the window or ended behind it was seen in parts at best: programs were missing
+ * still, or already. A source tells the end before what is later than it.
+ */
+static bool is_outside(const struct pipeline *pipeline, const union record *record)
+{
+	if (!is_of_a_time(record->head.type))
+		return false;
+	return began(record) < model__session(pipeline->model)->head.ts ||
+	       (pipeline->end_ts && record->head.ts > pipeline->end_ts);
+}
+
 static void learn(struct pipeline *pipeline, const union record *record)
 {
 	uint64_t ts = record->head.ts;
@@ -272,6 +306,8 @@ int pipeline__feed(struct pipeline *pipeline, const void *data, size_t len)
 		pipeline->damaged++;
 		return err;
 	}
+	if (is_outside(pipeline, &record))
+		return 0;
 	learn(pipeline, &record);
 	if (pipeline->sink.on_record)
 		order__push(pipeline->order, &record);

@@ -57,8 +57,7 @@ static bool shows_sending(const union event *event, uint32_t seq)
  * When did the lost bytes go out for the first time? The kernel's own stamp is the best
  * witness, then what was seen of the connection, then the timer, which ran since.
  */
-uint64_t recovery__first_sent(const struct model *model, const struct ns_retrans *retrans,
-			      bool *known)
+static uint64_t first_sent(const struct model *model, const struct ns_retrans *retrans, bool *known)
 {
 	const struct model_conn *conn = model__conn(model, retrans->head.conn);
 	uint64_t ts = retrans->head.ts, timer = retrans->rto_us * 1000ull;
@@ -76,6 +75,19 @@ uint64_t recovery__first_sent(const struct model *model, const struct ns_retrans
 	if (retrans->retries && retrans->kind != NS_RETRANS_TLP && timer < ts)
 		return ts - timer;
 	return ts;
+}
+
+/* What went out before the window counts from its beginning. */
+uint64_t recovery__first_sent(const struct model *model, const struct ns_retrans *retrans,
+			      bool *known)
+{
+	uint64_t begin = model__session(model)->head.ts;
+	uint64_t ts = first_sent(model, retrans, known);
+
+	if (ts >= begin)
+		return ts;
+	*known = false;
+	return begin;
 }
 
 static struct recovery *find(struct recoveries *recoveries, uint32_t conn)

@@ -247,6 +247,12 @@ static void copy_sleepers(struct offwake *offwake, uint64_t now)
 	close(fd);
 }
 
+/* See bpf/common.bpf.h. */
+static void set_window(struct offwake *offwake, uint64_t end)
+{
+	__atomic_store_n(&offwake->skel->bss->window_end, end, __ATOMIC_SEQ_CST);
+}
+
 int offwake__attach(struct offwake *offwake)
 {
 	int err = attach_hooks(offwake);
@@ -254,6 +260,7 @@ int offwake__attach(struct offwake *offwake)
 	if (err)
 		return err;
 	offwake->start_ts = clock__now();
+	set_window(offwake, NS_WINDOW_OPEN);
 	offwake->ring = ring_buffer__new(bpf_map__fd(offwake->skel->maps.records), on_record,
 					 offwake, NULL);
 	if (!offwake->ring ||
@@ -300,6 +307,7 @@ void offwake__detach(struct offwake *offwake)
 	if (offwake->end_ts)
 		return;
 	copy_sleepers(offwake, UINT64_MAX / 2);
+	set_window(offwake, clock__now());
 	offwake->end_ts = clock__now();
 	while (offwake->hook_count)
 		bpf_link__destroy(offwake->hooks[--offwake->hook_count]);

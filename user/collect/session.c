@@ -203,12 +203,37 @@ static const char *attach_hooks(struct session *session)
 	return NULL;
 }
 
+static void set_window(struct session *session, uint64_t end)
+{
+	__atomic_store_n(&session->skel->bss->window_end, end, __ATOMIC_SEQ_CST);
+}
+
+/* All programs are attached: from here on they note what they see. */
+static uint64_t open_window(struct session *session)
+{
+	uint64_t begin = clock__now();
+
+	set_window(session, NS_WINDOW_OPEN);
+	return begin;
+}
+
+/* And now no more, whichever of them leaves first. All that they noted is earlier than the end. */
+static uint64_t close_window(struct session *session)
+{
+	uint64_t end;
+
+	set_window(session, clock__now());
+	end = clock__now();
+	set_window(session, end);
+	return end;
+}
+
 static void tell_session(struct session *session)
 {
 	struct ns_session out = {.head = {.type = NS_SESSION, .len = sizeof(out)}};
 	struct utsname uts;
 
-	out.head.ts = clock__now();
+	out.head.ts = open_window(session);
 	out.wall_offset_ns = (uint64_t)clock__wall_offset();
 	out.threshold_ns = session->options.threshold_ns;
 	out.verbose = session->options.verbose;
@@ -336,15 +361,16 @@ void session__finish(struct session *session)
 		return;
 	session->finished = true;
 	await_releases(session);
-	out.head.ts = clock__now();
 	session__scan_sockets(session, NS_SCAN_PEERS); /* owners of what came last */
+	out.head.ts = close_window(session);
+	/* First of all: what a program that was under way then still noted is later than this. */
+	session->sink(session->context, &out, sizeof(out));
 	session__tell_conns(session);
-	detach(session);
 	ring_buffer__consume(session->ring);
 	session__tell_threads(session, out.head.ts);
 	session__tell_uring(session, out.head.ts);
 	session__tell_lost(session, out.head.ts);
-	session->sink(session->context, &out, sizeof(out));
+	detach(session);
 }
 
 void session__close(struct session *session)

@@ -51,6 +51,7 @@ SKELS := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOAD := $(B)/tests/workload/exchange
 SITES := $(addprefix $(B)/tests/workload/,callsites callsites-stripped callsites_library.so callsites-lines callsites-apart)
+REFUSE := $(B)/tests/workload/refuse.so
 # Workloads of one file each.
 WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire pingpong waits losses forwarder httpd handover connections orphans bulk)
 # One program, with and without frame pointers, and without the machine's libraries.
@@ -164,6 +165,10 @@ $(B)/tests/workload/callsites_library.so: tests/workload/callsites_library.c tes
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SITES_CFLAGS) -fpic -shared -o $@ $<
 
+$(REFUSE): tests/workload/refuse.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -Wall -Wextra -O2 -D_GNU_SOURCE -fpic -shared -o $@ $<
+
 NOFP_CFLAGS := -I. -std=gnu11 -Wall -Wextra -O2 -D_GNU_SOURCE -fexceptions
 $(B)/tests/workload/nofp: NOFP_CFLAGS += -fomit-frame-pointer
 $(B)/tests/workload/nofp-fp: NOFP_CFLAGS += -fno-omit-frame-pointer
@@ -204,7 +209,7 @@ check:
 	$(Q)tests/run.sh pure
 
 .PHONY: test-programs
-test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(RENDER_CHECK) $(WORKLOAD) $(WORKLOADS) $(URING_WORKLOADS) $(SCENE) $(SITES) $(NOFP) $(NAMES)
+test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(RENDER_CHECK) $(WORKLOAD) $(WORKLOADS) $(URING_WORKLOADS) $(SCENE) $(SITES) $(REFUSE) $(NOFP) $(NAMES)
 
 unit golden live: test-programs
 	$(Q)tests/run.sh $@

@@ -272,8 +272,11 @@ static void kernel_without_uring_misses_nothing(void **state)
 /* Each plan's programs have a place in it. */
 static void all_programs_fit(void **state)
 {
-	struct plan_request request = {
-		.way = WAY_KPROBE, .verbose = true, .by_comm = true, .by_cgroup = true};
+	struct plan_request request = {.way = WAY_KPROBE,
+				       .verbose = true,
+				       .by_comm = true,
+				       .by_cgroup = true,
+				       .by_children = true};
 	struct plan plan;
 
 	(void)state;
@@ -318,6 +321,69 @@ static void comm_and_cgroup_bring_their_hooks(void **state)
 	plan__make(&everything, &request, &plan);
 	assert_true(plan__has_program(&plan, "tp_exec"));
 	assert_true(plan__has_program(&plan, "tp_cgroup_attach"));
+}
+
+static void children_bring_their_hook(void **state)
+{
+	struct plan_request request = {.way = WAY_AUTO, .by_children = true};
+	struct plan plan;
+
+	(void)state;
+	plan__make(&everything, &request, &plan);
+	assert_true(plan__has_program(&plan, "tp_fork"));
+	assert_false(plan__has_program(&plan, "tp_exec"));
+	plan = plan_of(&everything, WAY_AUTO);
+	assert_false(plan__has_program(&plan, "tp_fork"));
+	assert_true(plan__has_program(&plan, "tp_exit"));
+}
+
+/* Whatever refuses, there is an end: each of its programs can be struck out so often. */
+static void strikes_come_to_an_end(void **state)
+{
+	struct caps caps = everything;
+	struct plan plan = plan_of(&caps, WAY_AUTO);
+	size_t strikes = 0;
+
+	(void)state;
+	caps.preempted = true;
+	while (plan.possible && plan__strike(&caps, plan.programs[strikes % plan.program_count])) {
+		plan = plan_of(&caps, WAY_AUTO);
+		assert_true(++strikes <= plan_variant_count);
+	}
+	assert_true(strikes > 0);
+}
+
+static void what_is_needed_is_not_struck(void **state)
+{
+	struct caps caps = everything;
+	struct plan plan;
+
+	(void)state;
+	assert_false(plan__strike(&caps, "tp_exit"));
+	assert_false(plan__strike(&caps, "tp_fork"));
+	assert_memory_equal(&caps, &everything, sizeof(caps));
+	assert_string_equal(plan__needs("tp_exit"), "when threads and processes end");
+
+	/* One fact less, and the same program is not there to be struck again. */
+	assert_true(plan__strike(&caps, "tp_retrans"));
+	assert_false(plan__strike(&caps, "tp_retrans"));
+	assert_int_equal(plan_of(&caps, WAY_AUTO).missing, 0);
+	assert_true(plan__strike(&caps, "tp_retrans_3"));
+	plan = plan_of(&caps, WAY_AUTO);
+	assert_true(plan.possible);
+	assert_int_equal(plan.missing, 1u << NS_FACT_RETRANS);
+}
+
+static void spares_are_optional(void **state)
+{
+	struct caps caps = everything;
+
+	(void)state;
+	caps.preempted = true;
+	assert_true(plan__strike(&caps, "fexit_send_spare"));
+	assert_false(caps.preempted);
+	assert_int_equal(caps.variants, everything.variants);
+	assert_false(plan__strike(&caps, "fexit_send_spare"));
 }
 
 static void refusals_name_their_remedy(void **state)
@@ -427,6 +493,10 @@ int main(void)
 		cmocka_unit_test(old_sched_switch_is_read_otherwise),
 		cmocka_unit_test(reads_are_hooked_with_all_only),
 		cmocka_unit_test(comm_and_cgroup_bring_their_hooks),
+		cmocka_unit_test(children_bring_their_hook),
+		cmocka_unit_test(strikes_come_to_an_end),
+		cmocka_unit_test(what_is_needed_is_not_struck),
+		cmocka_unit_test(spares_are_optional),
 		cmocka_unit_test(refusals_name_their_remedy),
 		cmocka_unit_test(refusals_tell_who_refuses),
 		cmocka_unit_test(capabilities_of_a_user_namespace_are_none),

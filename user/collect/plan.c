@@ -139,7 +139,7 @@ const size_t plan_variant_count = sizeof(plan_variants) / sizeof(plan_variants[0
 
 _Static_assert(sizeof(plan_variants) / sizeof(plan_variants[0]) <= 64, "variants fit their bits");
 
-/* Without these no stall can be told. */
+/* Without these no stall can be told. The others are optional: they cost what they tell. */
 #define ESSENTIAL                                                                                  \
 	(1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_RECEIVE |                     \
 	 1u << NS_FACT_DELACK_FIRE | 1u << NS_FACT_SCHED)
@@ -191,23 +191,86 @@ static bool gives(const struct plan *plan, enum ns_fact fact)
 	return false;
 }
 
+/* When a program is wanted that is in no variant of a fact. */
+enum when {
+	ALWAYS,
+	FOR_CHILDREN,
+	FOR_COMM,
+	FOR_CGROUP,
+	FOR_URING,
+};
+
+/* All programs but those of the facts, see ESSENTIAL, and the spares, which are optional. */
+static const struct {
+	const char *program;
+	enum when when;
+	const char *tells; /* "nobody can tell ..." without it; NULL: it is optional */
+} common[] = {
+	{"iter_tasks", ALWAYS, "which tasks there are"},
+	{"iter_seed", ALWAYS, "who sleeps already"},
+	{"iter_files", ALWAYS, "which connections are open already"},
+	{"iter_conns", ALWAYS, "what a connection did in all"},
+	{"tp_exit", ALWAYS, "when threads and processes end"},
+	{"tp_fork", FOR_CHILDREN, "who is a child of the target"},
+	{"tp_exec", FOR_COMM, "who takes the target's name later"},
+	{"tp_cgroup_attach", FOR_CGROUP, "who joins the cgroup later"},
+	{"iter_rings", FOR_URING, NULL},
+	{"iter_ops", FOR_URING, NULL},
+	{"iter_ring_files", FOR_URING, NULL},
+};
+
+#define COMMON (sizeof(common) / sizeof(common[0]))
+
+static bool is_wanted(const struct plan_request *request, const struct plan *plan, enum when when)
+{
+	switch (when) {
+	case FOR_CHILDREN:
+		return request->by_children || request->by_comm;
+	case FOR_COMM:
+		return request->by_comm;
+	case FOR_CGROUP:
+		return request->by_cgroup;
+	case FOR_URING:
+		return gives(plan, NS_FACT_URING);
+	default:
+		return true;
+	}
+}
+
 static void add_common(const struct plan_request *request, struct plan *plan)
 {
-	static const char *const common[] = {"iter_tasks", "iter_seed", "iter_files",
-					     "iter_conns", "tp_exit",   "tp_fork"};
-	size_t i;
+	for (size_t i = 0; i < COMMON; i++)
+		if (is_wanted(request, plan, common[i].when))
+			add_program(plan, common[i].program);
+}
 
-	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		add_program(plan, common[i]);
-	if (gives(plan, NS_FACT_URING)) {
-		add_program(plan, "iter_rings");
-		add_program(plan, "iter_ops");
-		add_program(plan, "iter_ring_files");
-	}
-	if (request->by_comm)
-		add_program(plan, "tp_exec");
-	if (request->by_cgroup)
-		add_program(plan, "tp_cgroup_attach");
+const char *plan__needs(const char *program)
+{
+	for (size_t i = 0; i < COMMON; i++)
+		if (!strcmp(common[i].program, program) && common[i].tells)
+			return common[i].tells;
+	return "what was asked for";
+}
+
+static bool strike_variants(struct caps *caps, const char *program)
+{
+	uint64_t before = caps->variants;
+
+	for (size_t i = 0; i < plan_variant_count; i++)
+		for (int j = 0; j < VARIANT_HOOKS && plan_variants[i].hooks[j].program; j++)
+			if (!strcmp(plan_variants[i].hooks[j].program, program))
+				caps->variants &= ~(1ull << i);
+	return caps->variants != before;
+}
+
+bool plan__strike(struct caps *caps, const char *program)
+{
+	bool before = caps->preempted;
+
+	if (!strstr(program, "_spare"))
+		return strike_variants(caps, program);
+	caps->preempted = false;
+	return before;
 }
 
 static const struct variant *choose_variant(const struct caps *caps, enum way way,

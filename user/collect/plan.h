@@ -85,11 +85,19 @@ struct plan_request {
 	bool verbose;
 	bool by_comm;
 	bool by_cgroup;
+	bool by_children; /* a target's are targets */
 };
 
 /* Why no program of any sort can be loaded, a sentence with its remedy; NULL: they can. */
 const char *caps__refusal(const struct caps *caps);
 void plan__make(const struct caps *caps, const struct plan_request *request, struct plan *plan);
+/*
+ * That program does not attach, though what it hangs on is there: plan without it. Every time less
+ * is left. False: it is in none of the variants that are, and no spare, so nothing goes without it.
+ */
+bool plan__strike(struct caps *caps, const char *program);
+/* What nobody can tell without a program that every plan with the same request has. */
+const char *plan__needs(const char *program);
 
 const char *way__name(enum way way);
 /* WAY_COUNT when there is no such way. */

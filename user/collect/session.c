@@ -92,7 +92,9 @@ static int make_plan(struct session *session)
 	const struct plan_request request = {.way = session->options.way,
 					     .verbose = session->options.verbose,
 					     .by_comm = session->target->comm,
-					     .by_cgroup = session->target->cgroup};
+					     .by_cgroup = session->target->cgroup,
+					     .by_children =
+						     target__takes_children(session->target)};
 
 	plan__make(&session->caps, &request, &session->plan);
 	if (session->plan.possible)
@@ -171,20 +173,14 @@ int session__open(const struct session_options *options, const struct target *ta
 
 /* ---- attach ---- */
 
-/* A hook that does not attach after all: make the plan anew without its variant. */
-static void strike_variant(struct session *session, const char *program)
+/* Of what any program needs, so that to go without this one does not help. */
+static bool is_short_of(int err)
 {
-	size_t i;
-	int j;
-
-	for (i = 0; i < plan_variant_count; i++)
-		for (j = 0; j < VARIANT_HOOKS && plan_variants[i].hooks[j].program; j++)
-			if (!strcmp(plan_variants[i].hooks[j].program, program))
-				session->caps.variants &= ~(1ull << i);
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
 }
 
-/* Returns the program that did not attach, NULL when all did. */
-static const char *attach_hooks(struct session *session)
+/* Returns the program that did not attach, and why, -errno; NULL when all did. */
+static const char *attach_hooks(struct session *session, int *err)
 {
 	struct bpf_program *program;
 
@@ -196,6 +192,7 @@ static const char *attach_hooks(struct session *session)
 		    !strncmp(bpf_program__name(program), "iter_", 5))
 			continue;
 		link = bpf_program__attach(program);
+		*err = link ? 0 : -errno;
 		if (!link)
 			return bpf_program__name(program);
 		session->hooks[session->hook_count++] = link;
@@ -247,18 +244,34 @@ static void tell_session(struct session *session)
 	session->sink(session->context, &out, sizeof(out));
 }
 
+/* Nothing that could be left out: another plan would fail the same way. */
+static int explain_attach(struct session *session, const char *program, int err)
+{
+	session->caps.refused = -err;
+	session->caps.tracepoints = false;
+	if (is_short_of(err))
+		log__error("%s", caps__refusal(&session->caps));
+	else
+		log__error(
+			"%s does not attach (%s), and nobody can tell %s without it: `netstall "
+			"doctor` tells what this kernel can do",
+			program, strerror(-err), plan__needs(program));
+	return err;
+}
+
 /*
  * Presence of a function is no proof that a program attaches to it. One that refuses is
- * struck out and the plan made anew, until all attach or a fact is missing that is needed.
+ * struck out and the plan made anew, until all attach or something is missing that is needed.
  */
 static int attach_or_replan(struct session *session)
 {
 	const char *failed;
 	int err;
 
-	while ((failed = attach_hooks(session))) {
-		log__debug("%s does not attach: %s", failed, strerror(errno));
-		strike_variant(session, failed);
+	while ((failed = attach_hooks(session, &err))) {
+		log__debug("%s does not attach: %s", failed, strerror(-err));
+		if (is_short_of(err) || !plan__strike(&session->caps, failed))
+			return explain_attach(session, failed, err);
 		tear_down(session);
 		err = prepare(session);
 		if (err)

@@ -105,13 +105,14 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnetstall.a
 # What unwinds user stacks needs no kernel side.
 SYMBOLS_OBJS := $(patsubst %,$(B)/user/collect/%.o,symbols mapped maps image_files image_names image_lines \
 	debug_file name_cache perfmap demangle go_names opener cut_files budget)
-UNWIND_OBJS := $(patsubst %,$(B)/user/collect/%.o,unwound unwind images) $(SYMBOLS_OBJS)
-UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound test_symbols test_image_names test_cut_files)
+RESOLVER_OBJS := $(patsubst %,$(B)/user/collect/%.o,resolver resolver_process call_queue)
+UNWIND_OBJS := $(patsubst %,$(B)/user/collect/%.o,unwound unwind images) $(SYMBOLS_OBJS) $(RESOLVER_OBJS)
+UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound test_symbols test_image_names test_cut_files test_resolver)
 $(UNWIND_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka
 
-$(addprefix $(B)/tests/unit/,test_symbols test_image_names test_cut_files): | $(NAMES) $(SITES) $(B)/tests/workload/bulk
+$(addprefix $(B)/tests/unit/,test_symbols test_image_names test_cut_files test_resolver): | $(NAMES) $(SITES) $(B)/tests/workload/bulk
 
 # What opens files as the caller.
 REPORT_OBJS := $(patsubst %,$(B)/user/%.o,run/report_file run/as_caller collect/privileges)

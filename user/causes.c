@@ -51,8 +51,8 @@ int causes__open(const struct session_options *options, const struct target *tar
 
 void causes__poll(struct causes *causes)
 {
-	session__poll(causes->session);
-	pipeline__idle(causes->pipeline, clock__now());
+	if (session__poll(causes->session))
+		pipeline__idle(causes->pipeline, clock__now());
 }
 
 void causes__finish(struct causes *causes)

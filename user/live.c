@@ -26,7 +26,7 @@ struct live {
 	const struct live_options *options;
 	struct session *session;
 	struct pipeline *pipeline;
-	struct opener *opener;
+	struct resolver *resolver;
 	uint64_t started_ns;
 	uint64_t progress_ns;
 	size_t stalls;
@@ -154,12 +154,14 @@ static void loop(struct live *live)
 	uint64_t now = clock__now();
 	double seconds = live->options->seconds;
 	uint64_t end = seconds ? now + (uint64_t)(seconds * 1e9) : UINT64_MAX;
+	bool all;
 
 	while (now < end && goes_on(live, now)) {
 		pause_for(live, end - now < pause ? end - now : pause);
-		session__poll(live->session);
+		all = session__poll(live->session);
 		now = clock__now();
-		pipeline__idle(live->pipeline, now);
+		if (all)
+			pipeline__idle(live->pipeline, now);
 		show_progress(live, now);
 	}
 	live__clear_progress();
@@ -197,7 +199,7 @@ int live__run(const struct live_options *options, struct live **out)
 	stop_signal = 0;
 	if (!options->own_signals)
 		catch_signals();
-	session_options.opener = live->opener = opener__new();
+	session_options.resolver = live->resolver = resolver__new();
 	err = session__open(&session_options, options->target, options->program, feed, live,
 			    &live->session);
 	if (!err)
@@ -231,7 +233,7 @@ void live__free(struct live *live)
 	if (!live)
 		return;
 	session__close(live->session);
-	opener__free(live->opener);
+	resolver__free(live->resolver);
 	pipeline__free(live->pipeline);
 	free(live);
 }

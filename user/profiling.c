@@ -20,7 +20,7 @@
 struct run {
 	struct profiling *profiling;
 	struct program *program;
-	struct opener *opener;
+	struct resolver *resolver;
 	struct by_cause *by_cause;
 	struct causes *causes;
 	struct offwake *offwake;
@@ -55,7 +55,8 @@ static int open_all(struct run *run)
 	pid_t program = run->program ? program__pid(run->program) : 0;
 	int err;
 
-	profiling->offwake.opener = profiling->session.opener = run->opener = opener__new();
+	run->resolver = resolver__new();
+	profiling->offwake.resolver = profiling->session.resolver = run->resolver;
 	if (profiling->by_cause) {
 		run->by_cause = by_cause__new(profiling->session.threshold_ns);
 		profiling->offwake.by_cause = run->by_cause;
@@ -153,7 +154,7 @@ struct profile *profiling__run(struct profiling *profiling)
 	offwake__close(run.offwake);
 	causes__close(run.causes);
 	by_cause__free(run.by_cause);
-	opener__free(run.opener);
+	resolver__free(run.resolver);
 	program__free(run.program);
 	return profile;
 }

@@ -12,7 +12,7 @@
 #include "user/collect/session.h"
 
 struct profiling {
-	struct offwake_options offwake; /* by_cause and opener are filled in here */
+	struct offwake_options offwake; /* by_cause and resolver are filled in here */
 	struct session_options session; /* of the analysis beside it */
 	const struct target *target;
 	double seconds; /* 0: until a signal or the target's end */

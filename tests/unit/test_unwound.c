@@ -67,7 +67,10 @@ KEPT static void ask_for_the_time(void)
 	work++;
 }
 
+#define FOREVER 20000000000ull
+
 static struct opener *opener;
+static struct resolver *resolver;
 static struct unwinder *unwinder;
 static struct symbols *symbols;
 
@@ -75,9 +78,10 @@ static int begin(void **state)
 {
 	(void)state;
 	opener = opener__new();
+	resolver = resolver__new();
 	unwinder = unwinder__new(opener);
 	symbols = symbols__new(opener);
-	return opener ? 0 : -1;
+	return opener && resolver ? 0 : -1;
 }
 
 static int end(void **state)
@@ -85,6 +89,7 @@ static int end(void **state)
 	(void)state;
 	unwinder__free(unwinder);
 	symbols__free(symbols);
+	resolver__free(resolver); /* first: it has the other's descriptors */
 	opener__free(opener);
 	return 0;
 }
@@ -294,12 +299,13 @@ static void the_better_stack_is_shown(void **state)
 	outer_request();
 	spot = (struct unwound_spot){7, call.regs[NS_REG_IP], call.regs[NS_REG_SP]};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct unwound *unwound = unwound__new(rows[i].way, opener);
+		struct unwound *unwound = unwound__new(rows[i].way, resolver);
 		size_t len = make_sample(5), count;
 
 		if (rows[i].cut)
 			sample.head.there[0] = 0xf, sample.head.there[1] = 0;
 		unwound__sample(unwound, getpid(), &sample, len);
+		assert_true(resolver__poll(resolver, FOREVER));
 		assert_true(unwound__has(unwound, 5));
 		count = unwound__stack(unwound, 5, &elsewhere, rows[i].fp, rows[i].room, &pcs);
 		if (rows[i].unwound) {
@@ -323,7 +329,7 @@ static void the_better_stack_is_shown(void **state)
 
 static void damaged_samples_do_no_harm(void **state)
 {
-	struct unwound *unwound = unwound__new(UNWIND_AUTO, opener);
+	struct unwound *unwound = unwound__new(UNWIND_AUTO, resolver);
 	uint64_t random = 7;
 
 	(void)state;
@@ -340,6 +346,7 @@ static void damaged_samples_do_no_harm(void **state)
 		unwound__sample(unwound, getpid(), &sample, len);
 	}
 	unwound__sample(unwound, 0, &sample, make_sample(400)); /* in no namespace of ours */
+	assert_true(resolver__poll(resolver, FOREVER));
 	assert_false(unwound__has(unwound, 400));
 	assert_true(unwound__lost(unwound) > 0);
 	unwound__free(unwound);

@@ -10,9 +10,15 @@ union control {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
-void descriptor__send(int socket, int fd)
+struct sent {
+	uint64_t number;
+	int64_t fd; /* -errno: none comes with it */
+};
+
+void descriptor__send(int socket, uint64_t number, int fd)
 {
-	struct iovec result = {&fd, sizeof(fd)};
+	struct sent sent = {number, fd};
+	struct iovec result = {&sent, sizeof(sent)};
 	struct msghdr message = {.msg_iov = &result, .msg_iovlen = 1};
 	union control control = {0};
 
@@ -27,21 +33,22 @@ void descriptor__send(int socket, int fd)
 	sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-int descriptor__receive(int socket)
+int descriptor__receive(int socket, uint64_t *number)
 {
 	union control control = {0};
-	struct iovec result;
+	struct sent sent;
+	struct iovec result = {&sent, sizeof(sent)};
 	struct msghdr message = {.msg_iov = &result,
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
 				 .msg_controllen = sizeof(control)};
-	int status, fd;
+	int fd;
 
-	result = (struct iovec){&status, sizeof(status)};
-	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof(status))
+	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof(sent))
 		return -EPIPE;
-	if (status < 0)
-		return status;
+	*number = sent.number;
+	if (sent.fd < 0)
+		return sent.fd;
 	if (message.msg_controllen < CMSG_LEN(sizeof(fd)) || control.header.cmsg_type != SCM_RIGHTS)
 		return -EMFILE;
 	memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));

@@ -3,9 +3,11 @@
 #ifndef NETSTALL_BASE_DESCRIPTOR_H
 #define NETSTALL_BASE_DESCRIPTOR_H
 
-/* fd, or the -errno of opening it. */
-void descriptor__send(int socket, int fd);
+#include <stdint.h>
+
+/* fd, or the -errno of opening it; number: of the question that it answers. */
+void descriptor__send(int socket, uint64_t number, int fd);
 /* What was sent: a close-on-exec descriptor, the caller's, or -errno; -EPIPE: nobody sends. */
-int descriptor__receive(int socket);
+int descriptor__receive(int socket, uint64_t *number);
 
 #endif

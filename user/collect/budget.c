@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-#include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
 
@@ -15,6 +15,15 @@ static struct budget_book own, *book = &own;
 static uint64_t begun_ns, entered_ns, run_ns;
 static size_t taken, looked;
 static bool used_up;
+
+/* What others have the machine do meanwhile does not count. */
+static uint64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return time.tv_sec * 1000000000ull + time.tv_nsec;
+}
 
 void budget__use(struct budget_book *other)
 {
@@ -34,9 +43,15 @@ static void note_first(struct budget_book *in)
 
 void budget__begin(void)
 {
-	begun_ns = clock__now();
+	begun_ns = now_ns();
 	taken = looked = 0;
 	used_up = false;
+}
+
+void budget__exceed(void)
+{
+	book->exceeded++;
+	note_first(book);
 }
 
 bool budget__take(size_t bytes)
@@ -48,12 +63,11 @@ bool budget__take(size_t bytes)
 		return true;
 	looked = taken;
 	if (!begun_ns)
-		begun_ns = clock__now();
-	if (taken <= BUDGET_BYTES && clock__now() - begun_ns < BUDGET_NS)
+		begun_ns = now_ns();
+	if (taken <= BUDGET_BYTES && now_ns() - begun_ns < BUDGET_NS)
 		return true;
 	used_up = true;
-	book->exceeded++;
-	note_first(book);
+	budget__exceed();
 	return false;
 }
 
@@ -71,26 +85,29 @@ bool budget__enter(const struct budget_subject *subject, const char *path, const
 		return false;
 	snprintf(book->path, sizeof(book->path), "%s", path);
 	if (spent_ns && (*spent_ns >= BUDGET_FILE_NS || run_ns >= BUDGET_RUN_NS)) {
-		book->exceeded++;
-		note_first(book);
+		budget__exceed();
 		return false;
 	}
 	budget__begin();
 	book->subject = *subject;
-	entered_ns = clock__now();
+	entered_ns = now_ns();
 	return true;
 }
 
 void budget__leave(uint64_t *spent_ns)
 {
-	uint64_t ns = clock__now() - entered_ns;
+	uint64_t ns = now_ns() - entered_ns;
 
-	memset(&book->subject, 0, sizeof(book->subject));
-	book->path[0] = '\0';
 	if (!spent_ns)
 		return;
 	*spent_ns += ns;
 	run_ns += ns;
+}
+
+void budget__rest(void)
+{
+	memset(&book->subject, 0, sizeof(book->subject));
+	book->path[0] = '\0';
 }
 
 bool budget__ended(struct budget_book *of)

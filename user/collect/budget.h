@@ -16,11 +16,18 @@
 
 /* Of the tables of one file, at one question: ten times the symbols of a web browser. */
 #define BUDGET_BYTES (256u << 20)
-/* For one file at one question; for one file in a whole run; for all files in a whole run. A web
- * browser's symbols and lines take about a second. */
+/* On a CPU, for one file at one question; for one file in a whole run; for all files in a whole
+ * run. A web browser's symbols and lines take about a second. */
 #define BUDGET_NS      2000000000ull
 #define BUDGET_FILE_NS 5000000000ull
 #define BUDGET_RUN_NS  60000000000ull
+/* Of files that are mapped whole, for names and again for unwinding: the one used longest ago is
+ * closed. What does not fit at all is read section by section. */
+#define BUDGET_MAPPED (1ull << 30)
+/* All that the process that reads may have; and what it may have left of a question, or it is
+ * ended, and with it what libdw keeps. */
+#define BUDGET_MEMORY   (4ull << 30)
+#define BUDGET_RESIDENT (2ull << 30)
 /* Files and processes that ended the process that reads: they are not tried again. */
 #define BUDGET_REFUSED 8
 
@@ -32,7 +39,7 @@ struct budget_subject {
 
 /* In memory that the process that reads shares with those that wait for it. */
 struct budget_book {
-	struct budget_subject subject; /* what is being read; all 0: nothing */
+	struct budget_subject subject; /* what was entered last; all 0: nothing is read */
 	char path[256];                /* of it; "": a process */
 	struct budget_subject refused[BUDGET_REFUSED];
 	uint32_t refused_count;
@@ -50,14 +57,18 @@ struct budget_book *budget__book(void);
 void budget__begin(void);
 /* May it be read on? bytes: of a table, that are looked at next. */
 bool budget__take(size_t bytes);
+/* What is read now has more than there is room for. */
+void budget__exceed(void);
 
 /*
- * This is what is read until budget__leave(), and a new beginning. spent_ns: on it so far; NULL is
- * not counted. False: it is refused, and not entered.
+ * This is what is read from now on, up to budget__leave(), and a new beginning. spent_ns: on it so
+ * far; NULL is not counted. False: it is refused, and not entered.
  */
 bool budget__enter(const struct budget_subject *subject, const char *path,
 		   const uint64_t *spent_ns);
 void budget__leave(uint64_t *spent_ns);
+/* The question is answered: nothing is read now. */
+void budget__rest(void);
 
 /* The process that reads has ended: what it was at is refused from now on. False: that happened
  * too often, and no other is to be started. */

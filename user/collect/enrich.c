@@ -8,10 +8,10 @@
 #include "bpf/state.h"
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
+#include "user/collect/call_queue.h"
+#include "user/collect/images.h"
 #include "user/collect/kallsyms.h"
 #include "user/collect/stack_ids.h"
-#include "user/collect/symbols.h"
-#include "user/collect/unwind.h"
 
 /* Processes told; what comes beyond is told again. */
 #define MAX_PROCESSES 8192
@@ -27,14 +27,15 @@ struct enrich {
 	struct enrich_ways ways;
 	struct tasks *tasks;
 	struct kallsyms *kallsyms;
-	struct unwinder *unwinder;
-	struct symbols *symbols;
+	struct call_queue *queue;
 	bool same_numbers; /* ours are the kernel's */
 	uint64_t refreshed_ns;
 	struct told_process *told;
 	size_t told_count;
 	struct stack_ids *stack_ids;
 };
+
+static call_queue_out hand_on;
 
 struct enrich *enrich__new(const struct enrich_ways *ways)
 {
@@ -45,8 +46,7 @@ struct enrich *enrich__new(const struct enrich_ways *ways)
 	enrich->kallsyms = kallsyms__new();
 	/* Now, not at the first stall: a chain is followed while it happens. */
 	kallsyms__load(enrich->kallsyms);
-	enrich->unwinder = unwinder__new(ways->opener);
-	enrich->symbols = symbols__new(ways->opener);
+	enrich->queue = call_queue__new(hand_on, enrich);
 	enrich->same_numbers = tasks__in_first_namespace();
 	enrich->stack_ids = stack_ids__new();
 	enrich->told = xcalloc(MAX_PROCESSES, sizeof(*enrich->told));
@@ -59,8 +59,8 @@ void enrich__free(struct enrich *enrich)
 		return;
 	tasks__free(enrich->tasks);
 	kallsyms__free(enrich->kallsyms);
-	unwinder__free(enrich->unwinder);
-	symbols__free(enrich->symbols);
+	resolver__forget(enrich->ways.resolver, enrich);
+	call_queue__free(enrich->queue);
 	stack_ids__free(enrich->stack_ids);
 	free(enrich->told);
 	free(enrich);
@@ -129,7 +129,7 @@ static void translate_other(struct enrich *enrich, uint32_t *tid)
 
 static void send(struct enrich *enrich, const void *record, size_t len)
 {
-	enrich->ways.sink(enrich->ways.sink_context, record, len);
+	call_queue__record(enrich->queue, record, len);
 }
 
 /* Its files are opened while it lives: it may have ended when a call of it is to be named. */
@@ -137,9 +137,9 @@ static void note_process(struct enrich *enrich, const struct ns_process *process
 {
 	if (!(process->role & (NS_ROLE_TARGET | NS_ROLE_PEER)))
 		return;
-	symbols__note(enrich->symbols, process->head.tgid);
-	if (enrich->told_count <= IMAGES_PROCESSES) /* further ones would push out the first */
-		unwinder__note(enrich->unwinder, process->head.tgid);
+	/* Further ones would push out the first. */
+	resolver__note(enrich->ways.resolver, process->head.tgid,
+		       enrich->told_count <= IMAGES_PROCESSES);
 }
 
 /* tgid: the kernel's number of it. */
@@ -247,18 +247,34 @@ static struct stack_id kernel_stack(struct enrich *enrich, const __u64 *addresse
 }
 
 /* The number of a user stack, whose addresses say nothing beyond their process. */
-static uint32_t user_stack(struct enrich *enrich, struct ns_stack *out)
+static uint32_t user_stack(struct enrich *enrich, const char *text, uint64_t ts)
 {
+	struct ns_stack out = {.head = {.type = NS_STACK, .len = sizeof(out), .ts = ts}};
 	uint64_t hash = 0x9ae16a3b2f90404full; /* not that of kernel stacks */
 	const struct stack_id *stack;
 
-	for (const char *at = out->text; *at; at++)
+	snprintf(out.text, sizeof(out.text), "%s", text);
+	for (const char *at = out.text; *at; at++)
 		hash = (hash ^ (unsigned char)*at) * 0x100000001b3ull;
 	stack = stack_ids__find(enrich->stack_ids, hash ? hash : 1);
-	out->id = stack->id;
+	out.id = stack->id;
 	if (stack->is_new)
-		send(enrich, out, sizeof(*out));
-	return out->id;
+		enrich->ways.sink(enrich->ways.sink_context, &out, sizeof(out));
+	return out.id;
+}
+
+/* Out of the queue: nothing is behind in front of it any more. */
+static void hand_on(void *context, const void *record, size_t len, const char *text)
+{
+	struct enrich *enrich = context;
+	struct ns_call call;
+
+	if (text) {
+		memcpy(&call, record, sizeof(call));
+		call.stack_id = user_stack(enrich, text, call.head.ts);
+		record = &call;
+	}
+	enrich->ways.sink(enrich->ways.sink_context, record, len);
 }
 
 /* A thread that woke another on its own account: what it waits for is part of the chain. */
@@ -306,21 +322,26 @@ static void enrich_wait(struct enrich *enrich, const struct ns_wait_raw *raw)
 	send(enrich, &out, sizeof(out));
 }
 
+static void take_names(void *context, uint64_t tag, const struct resolver_answer *answer)
+{
+	struct enrich *enrich = context;
+
+	call_queue__answer(enrich->queue, tag, answer ? answer->text : NULL,
+			   !answer || answer->truncated);
+}
+
 static void enrich_call(struct enrich *enrich, const struct ns_call_raw *raw)
 {
-	struct ns_stack stack = {
-		.head = {.type = NS_STACK, .len = sizeof(stack), .ts = raw->call.head.ts}};
 	struct ns_call out = raw->call;
 
 	out.head.len = sizeof(out);
 	tell_process(enrich, out.head.tgid, NULL, out.head.ts);
 	translate(enrich, &out.head.tgid, &out.head.tid);
-	if (out.head.tgid) {
-		out.truncated = unwinder__call(enrich->unwinder, enrich->symbols, out.head.tgid,
-					       raw, stack.text, sizeof(stack.text));
-		out.stack_id = user_stack(enrich, &stack);
-	}
-	send(enrich, &out, sizeof(out));
+	if (out.head.tgid)
+		resolver__call(enrich->ways.resolver, out.head.tgid, raw, take_names, enrich,
+			       call_queue__call(enrich->queue, &out));
+	else
+		send(enrich, &out, sizeof(out));
 }
 
 static void enrich_conn(struct enrich *enrich, const struct ns_conn *raw)
@@ -378,4 +399,15 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len)
 		translate_other(enrich, &out.uring.by_tid);
 	translate(enrich, &out.head.tgid, &out.head.tid);
 	send(enrich, &out, len);
+}
+
+bool enrich__settle(struct enrich *enrich, uint64_t wait_ns)
+{
+	resolver__poll(enrich->ways.resolver, call_queue__empty(enrich->queue) ? 0 : wait_ns);
+	return call_queue__empty(enrich->queue);
+}
+
+void enrich__flush(struct enrich *enrich)
+{
+	call_queue__flush(enrich->queue);
 }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "user/collect/opener.h"
+#include "user/collect/resolver.h"
 #include "user/collect/tasks.h"
 
 struct enrich;
@@ -33,8 +33,8 @@ struct enrich_ways {
 	enrich_tasks *open_tasks;
 	enrich_role *role;
 	enrich_waker *waker;
-	void *context;         /* of the last three */
-	struct opener *opener; /* for user stacks; the caller's; NULL: they get no names */
+	void *context;             /* of the last three */
+	struct resolver *resolver; /* for user stacks; the caller's; NULL: they get no names */
 };
 
 struct enrich *enrich__new(const struct enrich_ways *ways);
@@ -44,6 +44,11 @@ int enrich__refresh(struct enrich *enrich);
 const struct tasks *enrich__tasks(const struct enrich *enrich);
 /* One record of the ring buffer, len bytes; damaged ones go on as they are. */
 void enrich__record(struct enrich *enrich, const void *record, size_t len);
+/* Records go on whose names have come; waits so long for those that have not. False: some still
+ * wait. */
+bool enrich__settle(struct enrich *enrich, uint64_t wait_ns);
+/* All go on, those that still wait without names. */
+void enrich__flush(struct enrich *enrich);
 /* A process is under watch: tell it now rather than at its first record. */
 void enrich__process(struct enrich *enrich, uint32_t tgid);
 

@@ -36,8 +36,9 @@ struct image_files {
 	struct name_cache *cache;
 	struct image_file *v[IMAGE_FILES];
 	size_t count;
-	size_t open;    /* not yet read */
-	size_t symbols; /* of those that are read */
+	size_t open;     /* not yet read */
+	size_t symbols;  /* of those that are read */
+	uint64_t mapped; /* bytes of these */
 	uint64_t uses, numbers;
 	uint64_t closed, refused;
 };
@@ -61,8 +62,10 @@ static void close_file(struct image_file *file)
 	}
 	if (file->debug_fd >= 0)
 		close(file->debug_fd);
-	if (file->names)
+	if (file->names) {
 		file->files->symbols -= image_names__count(file->names);
+		file->files->mapped -= image_names__size(file->names);
+	}
 	image_lines__free(file->lines);
 	image_names__free(file->names);
 	file->fd = file->debug_fd = -1;
@@ -245,8 +248,9 @@ static void read_names(struct image_files *files, struct image_file *file)
 		return;
 	files->refused += image_names__refused(file->names);
 	files->symbols += image_names__count(file->names);
-	while (files->symbols > IMAGE_FILES_READ &&
-	       files->symbols != image_names__count(file->names))
+	files->mapped += image_names__size(file->names);
+	while ((files->symbols > IMAGE_FILES_READ || files->mapped > BUDGET_MAPPED) &&
+	       files->mapped != image_names__size(file->names))
 		make_room(files, false, file);
 }
 

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "user/base/xalloc.h"
@@ -32,6 +33,7 @@ struct image_names {
 	struct segment segments[SEGMENTS];
 	size_t segment_count;
 	struct symbol *symbols; /* by start, disjoint */
+	uint64_t size;          /* of both files */
 	size_t count, refused;
 };
 
@@ -231,6 +233,13 @@ static void add_go_function(void *context, uint64_t start, uint64_t end, const c
 	add(context, start, end, name, 0); /* what the symbol table says goes first */
 }
 
+/* It could not be read: for its size, or it has none. */
+static void note_size(const struct image_names *names)
+{
+	if (names->size > BUDGET_MAPPED)
+		budget__exceed();
+}
+
 static void read_symbols(struct image_names *names)
 {
 	int total = dwfl_module_getsymtab(names->module);
@@ -238,6 +247,8 @@ static void read_symbols(struct image_names *names)
 	GElf_Addr bias;
 	Elf *elf = dwfl_module_getelf(names->module, &bias);
 
+	if (total < 0)
+		note_size(names);
 	for (int i = 0; i < total; i++) {
 		GElf_Addr address;
 		GElf_Sym symbol;
@@ -297,11 +308,19 @@ static bool begin(struct image_names *names, int fd)
 	return read_segments(names);
 }
 
+static uint64_t size_of(int fd)
+{
+	struct stat stat;
+
+	return fd < 0 || fstat(fd, &stat) ? 0 : stat.st_size;
+}
+
 struct image_names *image_names__new(int fd, int debug_fd, image_open *open, void *context)
 {
 	struct image_names *names = xcalloc(1, sizeof(*names));
 
 	names->debug_fd = debug_fd;
+	names->size = size_of(fd) + size_of(debug_fd);
 	names->open = open;
 	names->context = context;
 	if (!begin(names, fd)) {
@@ -324,6 +343,11 @@ void image_names__free(struct image_names *names)
 	free(names);
 }
 
+uint64_t image_names__size(const struct image_names *names)
+{
+	return names->size;
+}
+
 size_t image_names__count(const struct image_names *names)
 {
 	return names->count;
@@ -336,5 +360,9 @@ size_t image_names__refused(const struct image_names *names)
 
 Dwarf *image_names__dwarf(struct image_names *names, Dwarf_Addr *bias)
 {
-	return dwfl_module_getdwarf(names->module, bias);
+	Dwarf *dwarf = dwfl_module_getdwarf(names->module, bias);
+
+	if (!dwarf)
+		note_size(names);
+	return dwarf;
 }

@@ -32,6 +32,8 @@ bool image_names__address(const struct image_names *names, uint64_t offset, uint
 /* The symbol at address, mangled, until image_names__free(); NULL: none. *offset: in it. */
 const char *image_names__find(const struct image_names *names, uint64_t address, uint64_t *offset);
 
+/* Bytes of its files. */
+uint64_t image_names__size(const struct image_names *names);
 size_t image_names__count(const struct image_names *names);
 /* Symbols that IMAGE_SYMBOLS left out. */
 size_t image_names__refused(const struct image_names *names);

@@ -25,7 +25,8 @@ struct process {
 	Dwfl *dwfl;
 	bool attached; /* to the callbacks */
 	uint64_t read_ns;
-	uint64_t used; /* by the count of uses */
+	uint64_t used;   /* by the count of uses */
+	uint64_t mapped; /* bytes of its files */
 };
 
 struct images {
@@ -74,12 +75,13 @@ static Elf *own_vdso(void)
 }
 
 /* What is read until another file is, or the question is answered. */
-static bool may_read(int fd, const char *name)
+static bool may_read(struct process *process, int fd, const char *name)
 {
 	struct stat stat;
 
 	if (fstat(fd, &stat))
 		return false;
+	process->mapped += stat.st_size;
 	return budget__enter(&(struct budget_subject){.device = stat.st_dev, .inode = stat.st_ino},
 			     name, NULL);
 }
@@ -88,7 +90,7 @@ static bool may_read(int fd, const char *name)
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 		    char **file_name, Elf **elf)
 {
-	const struct process *process = *userdata;
+	struct process *process = *userdata;
 	int fd;
 
 	(void)module;
@@ -102,7 +104,7 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 	fd = opener__image(process->images->opener, process->pid, name);
 	if (fd < 0)
 		return -1;
-	if (!may_read(fd, name)) {
+	if (!may_read(process, fd, name)) {
 		close(fd);
 		return -1;
 	}
@@ -189,6 +191,23 @@ static bool is_of_this_machine(struct process *process)
 	       header.e_machine == OWN_MACHINE;
 }
 
+/* The one of all that was used longest ago; but: not this one. */
+static void make_room(struct images *images, const struct process *but)
+{
+	struct process *oldest = NULL;
+	uint64_t mapped = 0;
+
+	for (size_t i = 0; i < IMAGES_PROCESSES; i++) {
+		struct process *process = &images->processes[i];
+
+		mapped += process->mapped;
+		if (process != but && process->mapped && (!oldest || process->used < oldest->used))
+			oldest = process;
+	}
+	if (oldest && mapped > BUDGET_MAPPED)
+		forget(oldest);
+}
+
 static struct process *place_for(struct images *images, pid_t pid)
 {
 	struct process *oldest = &images->processes[0];
@@ -232,6 +251,7 @@ Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc,
 
 	*why = "its programs and libraries cannot be opened";
 	process->used = ++images->uses;
+	make_room(images, process);
 	if (!fresh && !refresh(process, why)) {
 		forget(process);
 		return NULL;

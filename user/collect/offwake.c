@@ -17,6 +17,10 @@
 
 /* Stacks of threads that sleep long are copied so often. */
 #define COPY_EVERY_NS 200000000ull
+/* So long stacks that are being unwound are waited for at the end, and at the attach what is opened
+ * of the targets. */
+#define NAMES_END_NS    5000000000ull
+#define NAMES_ATTACH_NS 1000000000ull
 
 /* ---- open ---- */
 
@@ -144,9 +148,8 @@ int offwake__open(const struct offwake_options *options, const struct target *ta
 	offwake->same_numbers = tasks__in_first_namespace();
 	offwake->kallsyms = kallsyms__new();
 	kallsyms__load(offwake->kallsyms);
-	offwake->symbols = symbols__new(options->opener);
 	if (options->unwind != UNWIND_FP && !options->no_user_stacks)
-		offwake->unwound = unwound__new(options->unwind, options->opener);
+		offwake->unwound = unwound__new(options->unwind, options->resolver);
 	offwake->processes = table__new(OFFWAKE_PROCESSES);
 	offwake->seeds = table__new(OFFWAKE_SEEDS);
 	err = prepare(offwake);
@@ -272,6 +275,7 @@ int offwake__attach(struct offwake *offwake)
 	for (size_t i = 0; i < offwake->set.count; i++)
 		offwake__process(offwake, offwake->set.processes[i].tgid, 0);
 	offwake__seed(offwake);
+	resolver__poll(offwake->options.resolver, NAMES_ATTACH_NS);
 	copy_sleepers(offwake, clock__now());
 	return 0;
 }
@@ -283,6 +287,7 @@ void offwake__poll(struct offwake *offwake, int timeout_ms)
 	ring_buffer__poll(offwake->ring, timeout_ms);
 	ring_buffer__consume(offwake->ring);
 	offwake__note_processes(offwake, false);
+	resolver__poll(offwake->options.resolver, 0);
 	copy_sleepers(offwake, clock__now());
 }
 
@@ -313,6 +318,7 @@ void offwake__detach(struct offwake *offwake)
 		bpf_link__destroy(offwake->hooks[--offwake->hook_count]);
 	ring_buffer__consume(offwake->ring);
 	offwake__note_processes(offwake, true);
+	resolver__poll(offwake->options.resolver, NAMES_END_NS);
 }
 
 void offwake__close(struct offwake *offwake)
@@ -327,7 +333,6 @@ void offwake__close(struct offwake *offwake)
 	ring_buffer__free(offwake->ring);
 	offwake_bpf__destroy(offwake->skel);
 	unwound__free(offwake->unwound);
-	symbols__free(offwake->symbols);
 	kallsyms__free(offwake->kallsyms);
 	tasks__free(offwake->tasks);
 	table__free(offwake->processes, free);

@@ -20,7 +20,7 @@
 
 #include "user/analyze/by_cause.h"
 #include "user/analyze/profile.h"
-#include "user/collect/opener.h"
+#include "user/collect/resolver.h"
 #include "user/collect/target.h"
 #include "user/collect/unwound.h"
 
@@ -44,7 +44,7 @@ struct offwake_options {
 	uint64_t threshold_ns;     /* waits from here on are unwound, and told to by_cause */
 	struct by_cause *by_cause; /* the caller's; NULL: no causes */
 	const char *btf_path;      /* NULL: the running kernel's */
-	struct opener *opener;     /* the caller's; NULL: user stacks get no names */
+	struct resolver *resolver; /* the caller's; NULL: user stacks get no names */
 };
 
 struct offwake;

@@ -13,7 +13,6 @@
 #include "user/base/table.h"
 #include "user/collect/kallsyms.h"
 #include "user/collect/offwake.h"
-#include "user/collect/symbols.h"
 #include "user/collect/tasks.h"
 
 #define OFFWAKE_HOOKS     16
@@ -51,7 +50,6 @@ struct offwake {
 	uint64_t tasks_read_ns;
 	bool same_numbers; /* ours are the kernel's */
 	struct kallsyms *kallsyms;
-	struct symbols *symbols;
 	struct unwound *unwound; /* NULL: frame pointers alone */
 	struct table *processes; /* struct offwake_process by tgid */
 	bool processes_to_note;

@@ -7,7 +7,6 @@
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
 #include "user/collect/offwake_parts.h"
-#include "user/collect/unwound.h"
 
 /* Mappings of one process are looked at this often at most, the list of tasks likewise. */
 #define NOTE_EVERY_NS  200000000ull
@@ -43,9 +42,7 @@ static void note(struct offwake *offwake, struct offwake_process *process, uint6
 	process->noted_ns = now;
 	if (!process->pid)
 		return;
-	symbols__note(offwake->symbols, process->pid);
-	if (offwake->unwound)
-		unwound__note(offwake->unwound, process->pid);
+	resolver__note(offwake->options.resolver, process->pid, offwake->unwound);
 }
 
 void offwake__process(struct offwake *offwake, uint32_t tgid, uint32_t parent)
@@ -68,7 +65,7 @@ void offwake__process(struct offwake *offwake, uint32_t tgid, uint32_t parent)
 	if (!process->pid)
 		process->pid = offwake__view(offwake, tgid);
 	if (from && from->pid && process->pid)
-		symbols__fork(offwake->symbols, from->pid, process->pid);
+		resolver__fork(offwake->options.resolver, from->pid, process->pid);
 	if (now - process->noted_ns >= NOTE_EVERY_NS) {
 		note(offwake, process, now);
 		return;

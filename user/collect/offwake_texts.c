@@ -7,7 +7,7 @@
 #include "user/base/xalloc.h"
 #include "user/collect/offwake_parts.h"
 
-#define STACK_TEXT 32768
+#define STACK_TEXT RESOLVER_TEXT
 #define LOST_STACK "[lost stack]"
 
 struct offwake_texts {
@@ -119,9 +119,9 @@ static char *user_text(struct offwake_texts *texts, struct offwake_place *place)
 		place->lost = true;
 		return xstrdup(LOST_STACK);
 	}
-	if (!count || !symbols__stack(offwake->symbols, place->pid, frames, count,
-				      offwake->options.lines ? SYMBOLS_LINES : 0, texts->text,
-				      sizeof(texts->text)))
+	if (!count || !resolver__stack(offwake->options.resolver, place->pid, frames, count,
+				       offwake->options.lines ? SYMBOLS_LINES : 0, texts->text,
+				       sizeof(texts->text)))
 		return NULL;
 	return xstrdup(texts->text);
 }

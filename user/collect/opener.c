@@ -22,12 +22,11 @@
 #include "user/base/descriptor.h"
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
-#include "user/collect/budget.h"
-#include "user/collect/cut_files.h"
 
 struct opener {
 	int socket;
 	pid_t pid;
+	uint64_t questions;
 };
 
 enum what {
@@ -40,6 +39,7 @@ enum what {
 };
 
 struct request {
+	uint64_t number; /* that its answer has: who asked before may not have lived to take it */
 	enum what what;
 	pid_t pid; /* WHAT_FILE: 0 is our own root */
 	uint64_t start, end;
@@ -234,7 +234,7 @@ static void run(int socket)
 	while (recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
 		request.path[sizeof(request.path) - 1] = '\0';
 		fd = serve(&request);
-		descriptor__send(socket, fd);
+		descriptor__send(socket, request.number, fd);
 		if (fd >= 0)
 			close(fd);
 	}
@@ -263,7 +263,6 @@ struct opener *opener__new(void)
 	opener = xcalloc(1, sizeof(*opener));
 	opener->socket = sockets[0];
 	opener->pid = pid;
-	cut_files__survive();
 	return opener;
 }
 
@@ -273,18 +272,32 @@ void opener__free(struct opener *opener)
 		return;
 	close(opener->socket);
 	waitpid(opener->pid, NULL, 0);
-	budget__book()->cut = cut_files__seen();
-	budget__report(budget__book());
 	free(opener);
 }
 
-static int ask(struct opener *opener, const struct request *request)
+void opener__move(struct opener *opener, int fd)
 {
+	opener->socket = dup2(opener->socket, fd);
+}
+
+static int ask(struct opener *opener, struct request *request)
+{
+	uint64_t number = 0;
+	int fd;
+
 	if (!opener)
 		return -ENOSYS;
+	/* Of several processes that share it, one after the other, each goes on from another. */
+	if (!opener->questions)
+		opener->questions = (uint64_t)getpid() << 32;
+	request->number = ++opener->questions;
 	if (send(opener->socket, request, sizeof(*request), MSG_NOSIGNAL) < 0)
 		return -EPIPE;
-	return descriptor__receive(opener->socket);
+	while ((fd = descriptor__receive(opener->socket, &number)) != -EPIPE &&
+	       number != request->number)
+		if (fd >= 0)
+			close(fd);
+	return fd;
 }
 
 static int ask_for(struct opener *opener, enum what what, pid_t pid, const char *path)
@@ -314,8 +327,7 @@ int opener__program(struct opener *opener, pid_t pid)
 
 int opener__mapped(struct opener *opener, pid_t pid, uint64_t start, uint64_t end)
 {
-	const struct request request = {
-		.what = WHAT_MAPPED, .pid = pid, .start = start, .end = end};
+	struct request request = {.what = WHAT_MAPPED, .pid = pid, .start = start, .end = end};
 
 	return ask(opener, &request);
 }

@@ -17,6 +17,8 @@ struct opener;
 /* Started while we have the right; NULL: there is none. It ends with us. */
 struct opener *opener__new(void);
 void opener__free(struct opener *opener);
+/* In a child: the descriptor of its socket becomes this one. */
+void opener__move(struct opener *opener, int fd);
 
 /* The descriptor of /proc/PID/maps, the caller's; -errno. */
 int opener__maps(struct opener *opener, pid_t pid);

@@ -20,6 +20,11 @@
 /* How long the end waits for holds to end: the longest delayed ACK, TCP_DELACK_MAX, and a bit. */
 #define LINGER_MS      250
 #define LINGER_STEP_MS 5
+/* How long names of call sites are waited for, as most come at once; then the others go on waiting
+ * beside us. At the attach what the targets have mapped is to be opened before they can end. */
+#define NAMES_NS        10000000ull
+#define NAMES_ATTACH_NS 1000000000ull
+#define NAMES_END_NS    5000000000ull
 
 /* ---- targets ---- */
 
@@ -106,9 +111,13 @@ static int make_plan(struct session *session)
 /* All that comes before the attach. */
 static int prepare(struct session *session)
 {
-	const struct enrich_ways ways = {session->sink,          session->context,    open_tasks,
-					 session__role_of,       session__join_chain, session,
-					 session->options.opener};
+	const struct enrich_ways ways = {session->sink,
+					 session->context,
+					 open_tasks,
+					 session__role_of,
+					 session__join_chain,
+					 session,
+					 session->options.resolver};
 	int err = make_plan(session);
 
 	if (err)
@@ -315,6 +324,7 @@ int session__attach(struct session *session)
 	session__scan_sockets(session, NS_SCAN_PEERS); /* and what these have opened */
 	session__scan_registered(session, NS_SCAN_PEERS);
 	session->unsure_seen = session->skel->bss->unsure_owners;
+	resolver__poll(session->options.resolver, NAMES_ATTACH_NS);
 	session->last_scan_ns = clock__now();
 	session->sampled_ns = session->last_scan_ns;
 	return 0;
@@ -322,7 +332,7 @@ int session__attach(struct session *session)
 
 /* ---- run ---- */
 
-void session__poll(struct session *session)
+bool session__poll(struct session *session)
 {
 	uint64_t now = clock__now();
 	uint32_t unsure = session->skel->bss->unsure_owners;
@@ -336,6 +346,7 @@ void session__poll(struct session *session)
 	ring_buffer__consume(session->ring);
 	session__pace_samples(session, now);
 	session__sweep_uring(session, now);
+	return enrich__settle(session->enrich, NAMES_NS);
 }
 
 bool session__targets_gone(const struct session *session)
@@ -380,6 +391,8 @@ void session__finish(struct session *session)
 	session->sink(session->context, &out, sizeof(out));
 	session__tell_conns(session);
 	ring_buffer__consume(session->ring);
+	if (!enrich__settle(session->enrich, NAMES_END_NS))
+		enrich__flush(session->enrich);
 	session__tell_threads(session, out.head.ts);
 	session__tell_uring(session, out.head.ts);
 	session__tell_lost(session, out.head.ts);

@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "user/collect/opener.h"
 #include "user/collect/plan.h"
+#include "user/collect/resolver.h"
 #include "user/collect/target.h"
 
 struct session_options {
@@ -31,9 +31,9 @@ struct session_options {
 	unsigned ringbuf_bytes; /* a power of two, 0: default */
 	unsigned max_conns;     /* 0: default */
 	unsigned max_threads;
-	unsigned max_ops;      /* of io_uring under way at a time */
-	unsigned stack_bytes;  /* of a user stack that is copied for the profile, 0: default */
-	struct opener *opener; /* for user stacks; the caller's; NULL: they get no names */
+	unsigned max_ops;          /* of io_uring under way at a time */
+	unsigned stack_bytes;      /* of a user stack that is copied for the profile, 0: default */
+	struct resolver *resolver; /* for user stacks; the caller's; NULL: they get no names */
 };
 
 typedef void session_sink(void *context, const void *record, size_t len);
@@ -44,7 +44,8 @@ struct session;
 int session__open(const struct session_options *options, const struct target *target,
 		  pid_t program_pid, session_sink *sink, void *context, struct session **out);
 int session__attach(struct session *session);
-void session__poll(struct session *session);
+/* False: some of what has come still waits for its names, and all that is behind it. */
+bool session__poll(struct session *session);
 /*
  * A process of the target listens on that TCP port; the port of a listener that several
  * processes share counts as the target's.

@@ -123,5 +123,6 @@ void session__tell_totals(struct session *session)
 {
 	session__tell_conns(session);
 	ring_buffer__consume(session->ring);
+	enrich__settle(session->enrich, 0);
 	session__tell_uring(session, clock__now());
 }

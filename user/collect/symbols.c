@@ -8,6 +8,7 @@
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
 #include "user/collect/budget.h"
+#include "user/collect/cut_files.h"
 #include "user/collect/demangle.h"
 #include "user/collect/image_files.h"
 #include "user/collect/mapped.h"
@@ -52,6 +53,7 @@ struct symbols *symbols__new(struct opener *opener)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
 
+	cut_files__survive();
 	symbols->opener = opener;
 	symbols->files = image_files__new(opener);
 	return symbols;

@@ -6,10 +6,8 @@
 
 #include "bpf/offwake_sample.h"
 #include "bpf/state.h"
-#include "user/base/log.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
-#include "user/collect/unwind.h"
 
 _Static_assert(UNWIND_BLOCK == NS_OW_STACK_BLOCK, "a bit means the same on both sides");
 
@@ -22,18 +20,18 @@ struct place {
 
 struct unwound {
 	enum unwind_way way;
-	struct unwinder *unwinder;
+	struct resolver *resolver;
 	struct table *places;
 	struct table *spots; /* the same ones, by where their thread stood */
 	uint64_t lost;
 };
 
-struct unwound *unwound__new(enum unwind_way way, struct opener *opener)
+struct unwound *unwound__new(enum unwind_way way, struct resolver *resolver)
 {
 	struct unwound *unwound = xcalloc(1, sizeof(*unwound));
 
 	unwound->way = way;
-	unwound->unwinder = unwinder__new(opener);
+	unwound->resolver = resolver;
 	unwound->places = table__new(UNWOUND_PLACES);
 	unwound->spots = table__new(UNWOUND_PLACES);
 	return unwound;
@@ -43,16 +41,10 @@ void unwound__free(struct unwound *unwound)
 {
 	if (!unwound)
 		return;
-	unwinder__free(unwound->unwinder);
+	resolver__forget(unwound->resolver, unwound);
 	table__free(unwound->spots, NULL);
 	table__free(unwound->places, free);
 	free(unwound);
-}
-
-void unwound__note(struct unwound *unwound, pid_t pid)
-{
-	if (unwound->way != UNWIND_FP)
-		unwinder__note(unwound->unwinder, pid);
 }
 
 static uint32_t key_of(const struct unwound_spot *spot)
@@ -63,18 +55,25 @@ static uint32_t key_of(const struct unwound_spot *spot)
 	return hash >> 32;
 }
 
-static void keep(struct unwound *unwound, const struct ns_ow_sample *sample,
-		 const struct unwind_frames *frames)
+static void keep(void *context, uint64_t tag, const struct resolver_answer *answer)
 {
-	size_t size = frames->count * sizeof(frames->pcs[0]);
-	struct place *place = xcalloc(1, sizeof(*place) + size);
+	size_t size = answer ? answer->count * sizeof(answer->pcs[0]) : 0;
+	struct unwound *unwound = context;
+	struct place *place;
 
-	place->spot = (struct unwound_spot){sample->tgid, sample->regs[NS_REG_IP],
-					    sample->regs[NS_REG_SP]};
-	place->whole = frames->end == UNWIND_WHOLE;
-	place->count = frames->count;
-	memcpy(place->pcs, frames->pcs, size);
-	if (!table__put(unwound->places, sample->place, place)) {
+	(void)tag;
+	if (!answer) {
+		unwound->lost++;
+		return;
+	}
+	if (unwound__has(unwound, answer->place))
+		return; /* it was asked for again before it was answered */
+	place = xcalloc(1, sizeof(*place) + size);
+	place->spot = (struct unwound_spot){answer->tgid, answer->ip, answer->sp};
+	place->whole = answer->end == UNWIND_WHOLE;
+	place->count = answer->count;
+	memcpy(place->pcs, answer->pcs, size);
+	if (!table__put(unwound->places, answer->place, place)) {
 		free(place);
 		unwound->lost++;
 		return;
@@ -86,27 +85,15 @@ static void keep(struct unwound *unwound, const struct ns_ow_sample *sample,
 void unwound__sample(struct unwound *unwound, pid_t pid, const void *record, size_t len)
 {
 	const struct ns_ow_sample *sample = record;
-	struct unwind_copy copy;
-	struct unwind_frames frames;
-	const char *why;
 
 	if (len < sizeof(*sample) || unwound__has(unwound, sample->place))
 		return;
-	copy = (struct unwind_copy){.regs = sample->regs,
-				    .stack = sample->stack,
-				    .stack_len = len - sizeof(*sample),
-				    .base = sample->base,
-				    .there = sample->there};
-	if (copy.stack_len > NS_OW_STACK_MOST)
-		copy.stack_len = NS_OW_STACK_MOST;
-	why = pid ? unwinder__frames(unwound->unwinder, pid, &copy, &frames)
-		  : "it is in no pid namespace of ours";
-	if (!why) {
-		keep(unwound, sample, &frames);
-		return;
-	}
-	unwound->lost++;
-	log__debug("a stack of process %d was not unwound: %s", (int)pid, why);
+	if (len > sizeof(*sample) + NS_OW_STACK_MOST)
+		len = sizeof(*sample) + NS_OW_STACK_MOST;
+	if (pid)
+		resolver__sample(unwound->resolver, pid, record, len, keep, unwound);
+	else
+		unwound->lost++; /* it is in no pid namespace of ours */
 }
 
 bool unwound__has(const struct unwound *unwound, uint32_t place)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The user stacks of places that the kernel side copied (struct ns_ow_sample), unwound as they
- * come, while their process is there. Addresses are kept, the copied bytes are not.
+ * The user stacks of places that the kernel side copied (struct ns_ow_sample), unwound soon after
+ * they come, while their process is there. Addresses are kept, the copied bytes are not.
  */
 #ifndef NETSTALL_COLLECT_UNWOUND_H
 #define NETSTALL_COLLECT_UNWOUND_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "user/collect/opener.h"
+#include "user/collect/resolver.h"
 
 #define UNWOUND_PLACES 65536 /* further ones keep their frame pointers' stack; counted */
 
@@ -30,12 +30,11 @@ enum unwind_way {
 
 struct unwound;
 
-/* opener stays the caller's and must outlive it. */
-struct unwound *unwound__new(enum unwind_way way, struct opener *opener);
+/* resolver stays the caller's and must outlive it. */
+struct unwound *unwound__new(enum unwind_way way, struct resolver *resolver);
 void unwound__free(struct unwound *unwound);
-/* The process is there: what it has mapped is taken now. pid: as /proc counts, as below. */
-void unwound__note(struct unwound *unwound, pid_t pid);
-/* A record of the ring buffer, len bytes. */
+/* A record of the ring buffer, len bytes. It is unwound in resolver__poll(). pid: as /proc counts.
+ */
 void unwound__sample(struct unwound *unwound, pid_t pid, const void *record, size_t len);
 /*
  * The user stack of a place, leaf first, without the 0 that may end fp[], its addresses by frame

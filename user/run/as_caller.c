@@ -81,13 +81,14 @@ static void run(int socket, const char *path, int flags)
 	/* One that waits for the reader of a FIFO waits for nobody then. Lost by a change of user.
 	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	descriptor__send(socket, result ? result : open_here(path, flags));
+	descriptor__send(socket, 0, result ? result : open_here(path, flags));
 	_exit(0);
 }
 
 static int open_by_process(const char *path, int flags)
 {
 	int sockets[2], result;
+	uint64_t number;
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
@@ -98,7 +99,7 @@ static int open_by_process(const char *path, int flags)
 	result = pid < 0 ? -errno : 0;
 	close(sockets[1]);
 	if (pid > 0) {
-		result = descriptor__receive(sockets[0]);
+		result = descriptor__receive(sockets[0], &number);
 		waitpid(pid, NULL, 0);
 	}
 	close(sockets[0]);

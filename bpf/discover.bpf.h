@@ -90,6 +90,28 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 		tell_conn(sk, conn);
 }
 
+#define CHILD_DEPTH 4 /* a worker's distance from who was named, at most */
+
+/* A process below a target that is none itself: that it has the connections is worth a hint. */
+static __always_inline void count_child(struct task_struct *task, struct sock *sk)
+{
+	struct task_struct *above = task;
+	__u32 tgid = task->tgid, depth;
+
+	if (settings.follow_children || settings.any_process || tgid == child_seen ||
+	    BPF_CORE_READ(sk, __sk_common.skc_state) != NS_TCP_ESTABLISHED ||
+	    proc_role(tgid) & NS_ROLE_TARGET || !ports_wanted(sk))
+		return;
+	for (depth = 0; depth < CHILD_DEPTH; depth++) {
+		above = BPF_CORE_READ(above, real_parent);
+		if (!(proc_role(BPF_CORE_READ(above, tgid)) & NS_ROLE_TARGET))
+			continue;
+		child_seen = tgid;
+		children_seen++;
+		return;
+	}
+}
+
 /* A thread of a target that sleeps since before we came never passes a switch-out: start it here.
  */
 static __always_inline void seed_thread(struct task_struct *task)

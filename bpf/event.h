@@ -171,6 +171,8 @@ struct ns_stack {
 
 struct ns_end {
 	struct ns_head head;
+	__u32 children; /* processes below a target, none themselves, that have connections */
+	__u32 pad;
 };
 
 #define NS_ASSERT_SIZE(type, size)                                                                 \
@@ -188,7 +190,7 @@ NS_ASSERT_SIZE(ns_process, 56);
 NS_ASSERT_SIZE(ns_exit, 32);
 NS_ASSERT_SIZE(ns_lost, 48);
 NS_ASSERT_SIZE(ns_stack, 2048);
-NS_ASSERT_SIZE(ns_end, 32);
+NS_ASSERT_SIZE(ns_end, 40);
 
 #include "bpf/event_conn.h"
 #include "bpf/event_thread.h"

@@ -29,6 +29,7 @@ int iter_files(struct bpf_iter__task_file *ctx)
 	sk = sock_of(file);
 	if (!sk || !is_tcp_stream(sk))
 		return 0;
+	count_child(task, sk);
 	if (scan_mode == NS_SCAN_TARGETS)
 		scan_target(sk, task->tgid, ctx->fd);
 	else

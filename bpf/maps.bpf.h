@@ -57,6 +57,9 @@ __u32 unsure_owners; /* sockets adopted without being sure whose they are, ever 
 __s32 chain_conns;   /* watched ones of the role NS_ROLE_CHAIN */
 __u32 closing;       /* the window closes: what is held may still be released, no more begins */
 __u32 only_tid;      /* 0: all threads of the targets */
+__u32 children_seen; /* of targets, no targets themselves, with connections: an iterator run counts
+		      */
+__u32 child_seen;    /* the last of them */
 __u32 scan_mode;     /* enum ns_scan of the iterator run to come */
 __u32 scan_from;     /* the first registered file of each ring that it looks at, */
 __u32 scan_most;     /* and what it found: files of the ring that has most */

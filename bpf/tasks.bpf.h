@@ -50,6 +50,7 @@ int iter_tasks(struct bpf_iter__task *ctx)
 	out.view_tgid = pid_seen_from(group, view);
 	out.view_tid = pid_seen_from(pid, view);
 	out.ns_tgid = pid_inside(group);
+	out.parent = BPF_CORE_READ(task, real_parent, tgid);
 	out.kernel_thread = (task->flags & NS_PF_KTHREAD) != 0;
 	BPF_CORE_READ_STR_INTO(&out.comm, task, comm);
 	bpf_seq_write(ctx->meta->seq, &out, sizeof(out));

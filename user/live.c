@@ -125,6 +125,11 @@ static void announce(struct live *live)
 		"Ctrl-C to stop",
 		*who ? who : report->session.target, report->conn_count, plural(report->conn_count),
 		report->session.kernel, way__name(session__way(live->session)));
+	if (!report->conn_count && session__children(live->session))
+		log__note(
+			"it has no TCP connection, and %u of its children have: --children traces "
+			"these too",
+			session__children(live->session));
 }
 
 /* Until it is time for the next look, or somebody says that it is. */

@@ -309,7 +309,7 @@ static const struct argp_option target_table[] = {
 	{"cgroup", 'c', "PATH", 0, "Processes of a cgroup (version 2) and those below it", 1},
 	{"lport", 'L', "PORT", 0, "Only connections with that local port", 1},
 	{"rport", 'D', "PORT", 0, "Only connections with that remote port", 1},
-	{"children", OPT_CHILDREN, 0, 0, "Also processes that the targets start", 1},
+	{"children", OPT_CHILDREN, 0, 0, "Also processes that the targets have started, and will", 1},
 	{0},
 };
 

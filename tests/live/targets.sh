@@ -12,6 +12,22 @@ trace_by() {
     expect_all_stalls nagle-delack
 }
 
+# The parent of both ends has no connection itself: said, with the option that takes them; and that takes them.
+case_children_hold_the_connections() {
+    start_exchange -- --mode split -n 5
+    start_trace -p "$EXCHANGE_PID" -d 0.2
+    end_trace
+    grep -q '2 of its children have: --children' "$SCRATCH/trace.err" || fail "no hint: $(cat "$SCRATCH/trace.err")"
+    expect_is "stalls of the parent alone" "$(stall_count)" 0
+    report .verdict.text | grep -q '2 of its children had: --children' || fail "no hint at the end: $(report .verdict.text)"
+    rm "$SCRATCH/trace.err" # nor is what the first one said read
+    start_trace -p "$EXCHANGE_PID" --children
+    open_gate
+    end_exchange
+    end_trace
+    expect "stalls found" "$(count_of nagle-delack)" '>' 0
+}
+
 case_by_tid() {
     start_exchange -- --mode split -n "$FEW"
     trace_by -t "$CLIENT"

@@ -128,7 +128,7 @@ static void test_unknown_types(void **state)
 	union record record, out;
 
 	(void)state;
-	make(NS_END, &record);
+	make(NS_EXIT, &record);
 	record.head.type = NS_TYPE_MAX;
 	assert_int_equal(decode(&record, 32, &out), -ENOMSG);
 	record.head.type = 0;

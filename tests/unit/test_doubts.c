@@ -179,6 +179,12 @@ static void test_no_connection(void **state)
 		     "the target had no TCP connection in 10.0 s: check a program that uses the "
 		     "network while it is checked, or allow this with --allow-no-traffic");
 	assert_int_equal(run.outcome->connections, 0);
+	run.report.children = 4;
+	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
+	assert_doubt(run.outcome, DOUBT_NO_TRAFFIC,
+		     "the target had no TCP connection in 10.0 s, and 4 of its children had: check "
+		     "these too, with --children");
+	run.report.children = 0;
 	run.options.allow_no_traffic = true;
 	assert_verdict(run__judge(&run), CHECK_WITHIN, 0);
 	run__free(&run);

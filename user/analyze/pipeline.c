@@ -291,8 +291,10 @@ static void learn(struct pipeline *pipeline, const union record *record)
 	else if (record->head.type == NS_CLOSE)
 		incidents__begin_open(pipeline->incidents, record->head.conn, true, ts,
 				      pipeline->now);
-	else if (record->head.type == NS_END)
+	if (record->head.type == NS_END) {
 		pipeline->end_ts = ts;
+		pipeline->report->children = record->end.children;
+	}
 }
 
 int pipeline__feed(struct pipeline *pipeline, const void *data, size_t len)

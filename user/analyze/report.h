@@ -288,7 +288,8 @@ struct report {
 	uint64_t end_ts;
 	uint64_t events; /* records that came in */
 	uint64_t lost[NS_LOST_KINDS];
-	bool complete; /* nothing lost that could hide a stall */
+	bool complete;     /* nothing lost that could hide a stall */
+	uint32_t children; /* processes below a target, not watched, that had connections */
 
 	size_t process_count;
 	struct report_process *processes;

@@ -61,14 +61,26 @@ static void add_watched(char **text, const struct report *report, const struct w
 	sight__add_lost(text, report);
 }
 
-static const char *why_silence_is_no_evidence(const struct report *report,
-					      const struct watched *watched)
+static void add_why_no_evidence(char **text, const struct report *report,
+				const struct watched *watched)
 {
-	if (!watched->conns)
-		return "No TCP connection of this program was seen, so nothing can be said of it. ";
-	if (losses__hiding(report->lost))
-		return "Events were lost, and a stall may have been among them. ";
-	return "Not everything was in sight, and a stall may have been where it was not. ";
+	char count[TEXT_COUNT];
+
+	if (!watched->conns && report->children)
+		prose__add(text,
+			   "This program had no TCP connection, and %s of its children had: "
+			   "--children traces these too. ",
+			   text__count(count, sizeof(count), report->children));
+	else if (!watched->conns)
+		prose__add(text,
+			   "No TCP connection of this program was seen, so nothing can be said of "
+			   "it. ");
+	else if (losses__hiding(report->lost))
+		prose__add(text, "Events were lost, and a stall may have been among them. ");
+	else
+		prose__add(text,
+			   "Not everything was in sight, and a stall may have been where it was "
+			   "not. ");
 }
 
 static void add_longest(char **text, const struct report *report)
@@ -96,7 +108,7 @@ void verdict__write_silence(struct report *report)
 		verdict->title = xstrdup("Nothing held this program back on the network.");
 	} else {
 		verdict->title = xstrdup("Nothing was found, but that is no evidence here.");
-		prose__add(&verdict->text, "%s", why_silence_is_no_evidence(report, &watched));
+		add_why_no_evidence(&verdict->text, report, &watched);
 	}
 	add_watched(&verdict->text, report, &watched);
 	add_longest(&verdict->text, report);

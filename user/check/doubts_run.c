@@ -15,6 +15,11 @@ static char *no_traffic(const struct outcome *outcome, const struct traffic *tra
 	size_t connections = traffic->connections + traffic->attempts;
 
 	duration(lasted, sizeof(lasted), outcome->seconds);
+	if (!connections && outcome->report && outcome->report->children)
+		return xasprintf(
+			"the target had no TCP connection in %s, and %s of its children had: "
+			"check these too, with --children",
+			lasted, text__count(count, sizeof(count), outcome->report->children));
 	if (!connections)
 		return xasprintf(
 			"the target had no TCP connection in %s: check a program that uses "

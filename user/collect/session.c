@@ -386,6 +386,7 @@ void session__finish(struct session *session)
 	session->finished = true;
 	await_releases(session);
 	session__scan_sockets(session, NS_SCAN_PEERS); /* owners of what came last */
+	out.children = session->children;
 	out.head.ts = close_window(session);
 	/* First of all: what a program that was under way then still noted is later than this. */
 	session->sink(session->context, &out, sizeof(out));
@@ -410,6 +411,11 @@ void session__close(struct session *session)
 enum way session__way(const struct session *session)
 {
 	return session->plan.way;
+}
+
+unsigned session__children(const struct session *session)
+{
+	return session->children;
 }
 
 size_t session__target_count(const struct session *session)

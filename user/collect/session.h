@@ -60,6 +60,8 @@ void session__close(struct session *session);
 
 enum way session__way(const struct session *session);
 size_t session__target_count(const struct session *session);
+/* Processes below the targets, no targets themselves, that have connections. */
+unsigned session__children(const struct session *session);
 /* "echo_bench (4242)" of the first target; "" when there is none yet. */
 void session__first_target(const struct session *session, char *out, size_t size);
 

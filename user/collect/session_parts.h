@@ -48,6 +48,7 @@ struct session {
 	uint64_t sampled_ns; /* when the sample of exchanges was looked after last */
 	uint64_t turns_seen; /* counts of then */
 	uint64_t slow_seen;
+	uint32_t children; /* of targets, that have connections and are no targets: the most seen */
 	bool refused_told; /* that a connection found no room */
 	bool finished;
 };

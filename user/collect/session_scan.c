@@ -65,7 +65,10 @@ static void run_iterator(struct bpf_link *link)
 void session__scan_sockets(struct session *session, enum ns_scan mode)
 {
 	session->skel->bss->scan_mode = mode;
+	session->skel->bss->children_seen = session->skel->bss->child_seen = 0;
 	run_iterator(session->files);
+	if (session->skel->bss->children_seen > session->children)
+		session->children = session->skel->bss->children_seen;
 }
 
 /* Registered files of rings: the kernel side looks at a few of each in one run. */

@@ -255,6 +255,22 @@ static int add_cgroup(const char *name, const struct tasks *tasks, struct target
 	return 0;
 }
 
+/* What they have started before; the kernel side follows what they start from now on. */
+static void add_children(const struct tasks *tasks, struct target_set *set)
+{
+	size_t i, before;
+
+	do {
+		before = set->count;
+		for (i = 0; i < tasks__count(tasks); i++) {
+			const struct ns_task_entry *entry = tasks__at(tasks, i);
+
+			if (entry->tid == entry->tgid && in_set(set, entry->parent))
+				add_process(set, entry);
+		}
+	} while (set->count > before);
+}
+
 int target__resolve(const struct target *target, const struct tasks *tasks, struct target_set *set)
 {
 	size_t i;
@@ -269,6 +285,8 @@ int target__resolve(const struct target *target, const struct tasks *tasks, stru
 		add_comm(tasks, target->comm, set);
 	if (!err && target->cgroup)
 		err = add_cgroup(target->cgroup, tasks, set);
+	if (!err && target->children && !target->tid)
+		add_children(tasks, set);
 	return err;
 }
 

@@ -253,6 +253,8 @@ static const struct field lost_fields[] = {
 	END,
 };
 
+static const struct field end_fields[] = {U32(ns_end, children), END};
+
 static const struct field stack_fields[] = {U32(ns_stack, id), STRING(ns_stack, text), END};
 
 static const struct record_type types[] = {
@@ -276,7 +278,7 @@ static const struct record_type types[] = {
 	{NS_EXIT, "exit", no_fields, sizeof(struct ns_exit)},
 	{NS_LOST, "lost", lost_fields, sizeof(struct ns_lost)},
 	{NS_STACK, "stack", stack_fields, sizeof(struct ns_stack)},
-	{NS_END, "end", no_fields, sizeof(struct ns_end)},
+	{NS_END, "end", end_fields, sizeof(struct ns_end)},
 	{NS_RETRANS, "retrans", retrans_fields, sizeof(struct ns_retrans)},
 	{NS_CALL, "call", call_fields, sizeof(struct ns_call)},
 	{NS_EXCHANGE, "exchange", exchange_fields, sizeof(struct ns_exchange)},

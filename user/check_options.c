@@ -136,8 +136,7 @@ static error_t parse_window(int key, char *arg, struct check_options *options,
 			options__positive(arg, "the duration in seconds", LONGEST, state);
 		return 0;
 	case OPT_THRESHOLD:
-		options->session.threshold_ns =
-			options__positive(arg, "the threshold in milliseconds", 3.6e6, state) * 1e6;
+		options->session.threshold_ns = options__threshold(arg, state);
 		return 0;
 	case OPT_UNTIL_EXIT:
 		options->until_exit = true;
@@ -281,6 +280,9 @@ static void check_all(const struct check_options *options, const struct argp_sta
 			    "that runs already");
 	if (options->min_exchanges > 1 && options->allow_no_traffic)
 		usage_error(state, "--allow-no-traffic and --min-exchanges contradict each other");
+	options__named(options->keep, "--keep", state);
+	options__named(options->baseline, "--baseline", state);
+	options__named(options->save_baseline, "--save-baseline", state);
 	check_companions(options, state);
 	if (options->on_stall.command &&
 	    !on_stall__check(options->on_stall.command, options->on_stall.shell, why, sizeof(why)))

@@ -138,8 +138,7 @@ static bool parse_what(int key, char *arg, struct wishes *wishes, const struct a
 			usage_error(state, "--unwind is fp, dwarf or auto, not '%s'", arg);
 		return true;
 	case OPT_THRESHOLD:
-		wishes->common.session.threshold_ns =
-			options__positive(arg, "the threshold in milliseconds", 3.6e6, state) * 1e6;
+		wishes->common.session.threshold_ns = options__threshold(arg, state);
 		return true;
 	}
 	return false;
@@ -168,6 +167,8 @@ static void check_target(const struct wishes *wishes, const struct argp_state *s
 			    "with -p, -t, --comm or -c");
 	if (named && wishes->offwake.everything)
 		usage_error(state, "-a is all of the machine: leave it out, or the target");
+	if (named && wishes->offwake.kernel_threads)
+		usage_error(state, "-k is for kernel threads, and a target has none: -a has them");
 	if (wishes->by_cause && !named)
 		usage_error(state,
 			    "--by-cause explains a target: name it with -p, -t, --comm or -c");
@@ -198,6 +199,9 @@ static void check(const struct wishes *wishes, const struct argp_state *state)
 			    "-C %s is about the analysis, which runs with --by-cause alone: add "
 			    "that, or leave it out",
 			    knob);
+	options__named(wishes->common.output, "-o", state);
+	options__named(wishes->svg, "--svg", state);
+	options__named(wishes->pprof, "--pprof", state);
 	check_target(wishes, state);
 }
 

@@ -73,9 +73,20 @@ double options__positive(const char *text, const char *what, double high,
 	double value = strtod(text, &end);
 
 	if (end == text || *end || !isfinite(value) || value <= 0 || value > high)
-		usage_error(state, "%s must be more than 0 and at most %g, not '%s'", what, high,
+		usage_error(state, "%s must be more than 0 and at most %.10g, not '%s'", what, high,
 			    text);
 	return value;
+}
+
+uint64_t options__threshold(const char *text, const struct argp_state *state)
+{
+	return ceil(options__positive(text, "the threshold in milliseconds", 3.6e6, state) * 1e6);
+}
+
+void options__named(const char *name, const char *option, const struct argp_state *state)
+{
+	if (name && !*name)
+		usage_error(state, "%s is followed by a name, not by an empty one", option);
 }
 
 static void parse_pids(char *list, struct target *target, struct argp_state *state)
@@ -181,8 +192,8 @@ const char *options__analysis_knob(const struct session_options *session)
 
 static void check_target(const struct target *target, struct argp_state *state)
 {
-	if (target->program && !*target->program[0])
-		usage_error(state, "-- is followed by the program to run, not by an empty name");
+	options__named(target->program ? target->program[0] : NULL, "--", state);
+	options__named(target->cgroup, "-c", state);
 	if (target__is_empty(target))
 		usage_error(
 			state,
@@ -265,8 +276,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->seconds = options__positive(arg, "the duration in seconds", 1e6, state);
 		return 0;
 	case OPT_THRESHOLD:
-		options->session.threshold_ns =
-			options__positive(arg, "the threshold in milliseconds", 3.6e6, state) * 1e6;
+		options->session.threshold_ns = options__threshold(arg, state);
 		return 0;
 	case 'o':
 		options->output = arg;
@@ -287,6 +297,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		parse_events(arg, options, state);
 		return 0;
 	case ARGP_KEY_END:
+		options__named(options->output, "-o", state);
 		if (options->all && options->events_uring)
 			usage_error(state,
 				    "--all prints what --events does: leave one of them out");
@@ -309,7 +320,8 @@ static const struct argp_option target_table[] = {
 	{"cgroup", 'c', "PATH", 0, "Processes of a cgroup (version 2) and those below it", 1},
 	{"lport", 'L', "PORT", 0, "Only connections with that local port", 1},
 	{"rport", 'D', "PORT", 0, "Only connections with that remote port", 1},
-	{"children", OPT_CHILDREN, 0, 0, "Also processes that the targets have started, and will", 1},
+	{"children", OPT_CHILDREN, 0, 0, "Also processes that the targets have started, and will",
+	 1},
 	{0},
 };
 

@@ -41,6 +41,11 @@ long options__number(const char *text, const char *what, long low, long high,
 double options__positive(const char *text, const char *what, double high,
 			 const struct argp_state *state);
 
+/* The threshold in milliseconds as ns, at least 1; likewise. */
+uint64_t options__threshold(const char *text, const struct argp_state *state);
+/* A name that was given (not NULL) is one, or the end: an empty variable, most often. */
+void options__named(const char *name, const char *option, const struct argp_state *state);
+
 /* Who is meant, -p and the like and -- PROGRAM; input: struct target. */
 extern const struct argp targets_argp;
 /* The same for a command that takes the whole machine when nobody is named. */

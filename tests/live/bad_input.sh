@@ -56,6 +56,8 @@ case_no_room_for_the_other_end() {
 case_bad_options() {
     refuse 64 "the duration in seconds must be more than 0" trace -p $$ -d 0
     refuse 64 "the duration in seconds" trace -p $$ -d x
+    refuse 64 "at most 1000000, not" trace -p $$ -d 1e7
+    refuse 64 "a target has none: -a has them" offwake -k -p $$ 1
     refuse 64 "a local port must be a whole number from 1 to 65535" trace -L 65536
     refuse 64 "a remote port" trace -D 0
     refuse 64 "name a target" trace
@@ -152,11 +154,21 @@ case_user_namespace() {
     done
 }
 
-case_no_program() {
+case_empty_names() {
     local command
     for command in trace check offwake; do
-        refuse 64 "not by an empty name" $command -- ''
+        refuse 64 "-- is followed by a name, not by an empty one" $command -- ''
+        refuse 64 "-c is followed by a name" $command -c ''
     done
+    refuse 64 "-o is followed by a name" trace -p $$ -o ''
+    refuse 64 "-o is followed by a name" offwake -p $$ -o ''
+    refuse 64 "--svg is followed by a name" offwake -p $$ --svg=
+    refuse 64 "--pprof is followed by a name" offwake -p $$ --pprof=
+    refuse 64 "--keep is followed by a name" check -p $$ --keep=
+    refuse 64 "--baseline is followed by a name" check -p $$ --baseline=
+    refuse 64 "--save-baseline is followed by a name" check -p $$ --save-baseline=
+    "$NETSTALL" trace -- "$SCRATCH" 2>"$SCRATCH/err"
+    grep -q "cannot run $SCRATCH: Is a directory" "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
 }
 
 case_hostile_names_in_sentences() {

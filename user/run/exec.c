@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "user/base/xalloc.h"
@@ -97,6 +98,7 @@ static int run_from_path(char **argv)
 int exec__program(char **argv)
 {
 	int err = privileges__become_caller();
+	struct stat st;
 
 	if (err)
 		return err;
@@ -105,5 +107,8 @@ int exec__program(char **argv)
 		setrlimit(RLIMIT_NOFILE, &files);
 	if (!*argv[0])
 		return -ENOENT;
-	return strchr(argv[0], '/') ? run_file(argv[0], argv) : run_from_path(argv);
+	if (!strchr(argv[0], '/'))
+		return run_from_path(argv);
+	err = run_file(argv[0], argv);
+	return err == -EACCES && !stat(argv[0], &st) && S_ISDIR(st.st_mode) ? -EISDIR : err;
 }

@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 	size_t i;
 
 	fill_standard_descriptors();
-	exec__raise_files();
+	exec__ease_limits();
 	output__watch_stdout();
 	argp_err_exit_status = EXIT_USAGE;
 	if (argc < 2) {

@@ -142,6 +142,15 @@ case_refused_programs() {
     expect_is "what is missing" "$(report 'any(.completeness.missing[]; startswith("retrans"))')" true
 }
 
+# Neither does netstall end without a word, nor has a program another limit or signal than it would have.
+case_small_files_only() {
+    prlimit --fsize=0 "$NETSTALL" trace -p $$ -d 0.1 --json -o "$SCRATCH/file" 2>&1 | cat >"$SCRATCH/out"
+    expect_is "the status" "${PIPESTATUS[0]}" 2
+    grep -q "not all could be written to $SCRATCH/file: File too large" "$SCRATCH/out" || fail "$(cat "$SCRATCH/out")"
+    prlimit --fsize=0 "$NETSTALL" trace -- sh -c "echo x >$SCRATCH/file; echo went on" 2>&1 | cat >"$SCRATCH/out"
+    if grep -q 'went on' "$SCRATCH/out"; then fail "the program does not get SIGXFSZ: $(cat "$SCRATCH/out")"; fi
+}
+
 case_user_namespace() {
     local command
     unshare -Ur true 2>/dev/null || skip "no user namespaces here"

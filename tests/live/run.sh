@@ -44,7 +44,7 @@ QUICK_CASES=" medley split split_new_socket all_counts_every_write many_writers 
     sites sites_library_opened_later holds_zero_window holds_pacing holds_cork_then_nagle holds_many_writes_later holds_nodelay_midway
     requests_split requests_late_server requests_many_connections http check_reliability
     offwake_handover offwake_stall offwake_uring offwake_without_frame_pointers
-    offwake_beside_another_tracer children_hold_the_connections few_open_files "
+    offwake_beside_another_tracer "
 
 . tests/live/lib.sh
 [ ${#CASES[@]} -gt 0 ] || CASES=(tests/live/*.sh)

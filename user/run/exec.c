@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +23,14 @@
 
 extern char **environ;
 
+static void (*file_size_handler)(int);
 static struct rlimit files; /* as netstall was started; rlim_max 0: not raised */
 
-void exec__raise_files(void)
+void exec__ease_limits(void)
 {
 	struct rlimit raised;
 
+	file_size_handler = signal(SIGXFSZ, SIG_IGN);
 	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur == files.rlim_max)
 		return;
 	raised = files;
@@ -103,6 +106,7 @@ int exec__program(char **argv)
 	if (err)
 		return err;
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	signal(SIGXFSZ, file_size_handler);
 	if (files.rlim_max)
 		setrlimit(RLIMIT_NOFILE, &files);
 	if (!*argv[0])

@@ -3,9 +3,11 @@
 #ifndef NETSTALL_RUN_EXEC_H
 #define NETSTALL_RUN_EXEC_H
 
-/* netstall itself may open as many files as the hard limit allows; a program gets its limit back.
+/*
+ * netstall itself may open as many files as the hard limit allows, and a file that may not grow is
+ * a write that fails (SIGXFSZ would end it without a word). A program has both as they were.
  */
-void exec__raise_files(void);
+void exec__ease_limits(void);
 /*
  * As a shell runs a command: argv[0] is looked for in PATH unless it has a slash, and a text
  * file without #! is a script of /bin/sh. As the user who called sudo, and without the ambient

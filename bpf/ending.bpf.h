@@ -62,8 +62,8 @@ static __always_inline void end_recovery(struct ns_conn_state *conn)
 /* Does a hold or a recovery go on that makes a stall by now? */
 static __always_inline bool stalls(const struct ns_conn_state *conn, __u64 now)
 {
-	return (conn->hold_ts && now - conn->hold_ts >= settings.threshold_ns) ||
-	       (conn->recover_ts && now - conn->recover_ts >= settings.threshold_ns);
+	return (conn->hold_ts && ns_passed(conn->hold_ts, now) >= settings.threshold_ns) ||
+	       (conn->recover_ts && ns_passed(conn->recover_ts, now) >= settings.threshold_ns);
 }
 
 /* The socket goes away. A hold that lasted is told as it is, without a release. */

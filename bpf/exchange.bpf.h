@@ -193,7 +193,7 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 	struct ns_exchange out = {};
 	struct tcp_sock *tp;
 
-	if (!conn || !answer || !conn->turn_ts)
+	if (!conn || !answer || !conn->turn_ts || conn->turn_ts > answer->ts)
 		return 0;
 	/*
 	 * A reader that gets no CPU adjusts nothing meanwhile: the rest of its time goes without,
@@ -282,7 +282,8 @@ static __noinline int note_answers(struct ns_thread_state *thread, __u32 tid, __
 /* Of a thread that is switched in again, before its sleep is forgotten. */
 static __always_inline void look_for_answers(struct ns_thread_state *thread, __u32 tid, __u64 now)
 {
-	bool slow = thread->conn && thread->state && now - thread->since >= slow_exchange_ns;
+	bool slow =
+		thread->conn && thread->state && ns_passed(thread->since, now) >= slow_exchange_ns;
 
 	if (thread->asked || slow)
 		note_answers(thread, tid, now, slow);
@@ -379,7 +380,7 @@ static __always_inline void count_write(__u64 key, struct ns_conn_state *conn, _
 		conn->exchanges += conn->copied_seq != copied_seq;
 		begin_turn(key, conn, id, now);
 		conn->copied_seq = copied_seq;
-	} else if (now - conn->wrote_ts < NS_CLOSE_NS) {
+	} else if (ns_passed(conn->wrote_ts, now) < NS_CLOSE_NS) {
 		conn->close_writes++;
 	}
 	if (bytes < conn->mss / NS_SMALL_PART)

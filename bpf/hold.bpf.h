@@ -251,7 +251,7 @@ static __always_inline void on_part_left(struct sock *sk, struct ns_conn_state *
 					 __u32 end, __u64 now)
 {
 	bool rest = seq_after(conn->hold_end, end), inexact = seq_after(seq, conn->hold_seq);
-	bool lasted = now - conn->hold_part_ts >= settings.threshold_ns;
+	bool lasted = ns_passed(conn->hold_part_ts, now) >= settings.threshold_ns;
 	__u32 hold_end = conn->hold_end;
 
 	if (conn->hold_pending && lasted)
@@ -284,7 +284,7 @@ static __always_inline void on_arrival_while_held(struct sock *sk, struct ns_con
 	look_at_hold(sk, conn, conn->hold_look_ts, false);
 	conn->hold_look_ts = now;
 	if (conn->hold_ts && waiting >= NS_LOOKS_KEPT &&
-	    now - conn->hold_ts >= settings.threshold_ns)
+	    ns_passed(conn->hold_ts, now) >= settings.threshold_ns)
 		history_flush(conn);
 }
 

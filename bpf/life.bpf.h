@@ -217,7 +217,7 @@ static __always_inline void on_exit(struct task_struct *task)
 		if (thread->off && thread->state)
 			end_wait_unseen(task, thread, now);
 		if (thread->since && !thread->off)
-			thread->on_cpu_ns += now - thread->since;
+			thread->on_cpu_ns += ns_passed(thread->since, now);
 		BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
 		tell_thread(thread, tid, now);
 		bpf_map_delete_elem(&threads, &tid);

@@ -12,6 +12,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/state.h"
+#include "bpf/times.h"
 #include "bpf/uring_state.h"
 
 /* In the order of use: each builds on those before it. */

@@ -11,6 +11,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/state.h"
+#include "bpf/times.h"
 #include "bpf/offwake.h"
 #include "bpf/offwake_sample.h"
 

@@ -110,7 +110,7 @@ static __always_inline void add_wait(struct ns_ow_thread *thread, __u32 tid, __u
 	__sync_fetch_and_add(&sum->ns, blocked);
 	__sync_fetch_and_add(&sum->runqueue_ns, runnable);
 	__sync_fetch_and_add(&sum->count, 1);
-	if (settings.tell_ns && now - thread->off_ts >= settings.tell_ns)
+	if (settings.tell_ns && ns_passed(thread->off_ts, now) >= settings.tell_ns)
 		tell_wait(sum, tid, thread->off_ts, now, state ? blocked : runnable);
 }
 

@@ -34,7 +34,7 @@ static __noinline int on_switch_in(struct ns_ow_thread *thread, __u32 tid, __u64
 	thread->wake_ts = 0;
 	if (!off)
 		return 0;
-	if (now < off)
+	if (now < off) /* the iterator found it asleep just now, on another CPU */
 		now = off;
 	if (!thread->state)
 		wake = off;
@@ -66,7 +66,7 @@ static __always_inline void on_switch_out(void *ctx, struct task_struct *task,
 					  struct ns_ow_thread *thread, __u64 now, __u32 state)
 {
 	end_wait_unseen(thread, task->pid, now);
-	if (thread->level && (!state || now - thread->woke_ts > NS_OW_FOLLOW_NS)) {
+	if (thread->level && (!state || ns_passed(thread->woke_ts, now) > NS_OW_FOLLOW_NS)) {
 		if (state)
 			thread->woken_ts = 0;
 		return;
@@ -131,7 +131,7 @@ static __always_inline void on_waking(void *ctx, struct task_struct *task)
 	if (!own)
 		return;
 	if (scratch->key.user) /* no thread of the kernel */
-		sample_wake(thread->chain.hops[0].wake, now - slept_since);
+		sample_wake(thread->chain.hops[0].wake, ns_passed(slept_since, now));
 	if (settings.depth > 1)
 		chain_of_waker(scratch, thread, slept_since);
 }

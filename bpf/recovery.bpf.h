@@ -103,7 +103,7 @@ static __always_inline void begin_recovery(struct ns_conn_state *conn, const str
 {
 	__u64 before = by_timer ? out->rto_us : 2 * out->srtt_us;
 
-	conn->recover_ts = out->sent_ts ? out->sent_ts : out->head.ts - before * 1000;
+	conn->recover_ts = out->sent_ts ? out->sent_ts : ns_passed(before * 1000, out->head.ts);
 	conn->recover_end = out->end;
 	if (conn->phase == NS_PHASE_OPEN)
 		__sync_fetch_and_add(&active_holds, 1);
@@ -213,7 +213,7 @@ static __always_inline void recovery_acked(struct ns_conn_state *conn, __u32 ack
 {
 	if (!conn->recover_ts || seq_after(conn->recover_end, ack))
 		return;
-	if (now - conn->recover_ts >= settings.threshold_ns)
+	if (ns_passed(conn->recover_ts, now) >= settings.threshold_ns)
 		flush_both(conn);
 	end_recovery(conn);
 }
@@ -253,7 +253,7 @@ static __always_inline void watch_answer(struct sock *sk, struct ns_conn_state *
 
 	conn->delack_until = 0;
 	if (conn->peer || !(conn->role & NS_ROLE_TARGET) || !conn->delack_arm_ts ||
-	    now - conn->delack_arm_ts < settings.threshold_ns)
+	    ns_passed(conn->delack_arm_ts, now) < settings.threshold_ns)
 		return;
 	min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 	if (!min_rtt_us || min_rtt_us == ~0u)

@@ -126,12 +126,12 @@ static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread
 	args.arg0 = thread->slept_arg0;
 	args.arg1 = thread->slept_arg1;
 	end = thread->wake_ts;
-	if (end <= thread->since) {
-		end = now;
+	if (end <= thread->since || end > now) { /* of none, or of the wait to come */
+		end = now > thread->since ? now : thread->since;
 		what.ended = NS_WAIT_BOUND;
 	}
-	thread->blocked_ns += end - thread->since;
-	if (worth_a_record(end - thread->since) && !is_io_worker(task)) {
+	thread->blocked_ns += ns_passed(thread->since, end);
+	if (worth_a_record(ns_passed(thread->since, end)) && !is_io_worker(task)) {
 		if (!find_ring(task, thread, &what) || !what.op)
 			find_slept_on(task, thread, &what);
 		note_wait(task, thread, &args, &what, end);
@@ -156,7 +156,7 @@ static __always_inline void on_switch_out(struct task_struct *task, struct ns_th
 		forget_wake(thread); /* of a preemption: it was back since, unseen */
 	}
 	if (thread->since && !thread->off)
-		thread->on_cpu_ns += now - thread->since;
+		thread->on_cpu_ns += ns_passed(thread->since, now);
 	thread->off = 1;
 	thread->since = now;
 	thread->state = preempted ? 0 : sleep_state(state);
@@ -199,20 +199,23 @@ static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_
 static __always_inline void on_switch_in(struct task_struct *task, struct ns_thread_state *thread,
 					 __u64 now)
 {
-	__u64 wake_ts = thread->wake_ts;
+	__u64 wake_ts = thread->wake_ts, since = thread->since;
 
 	if (now < wake_ts)
 		now = wake_ts;
-	if (thread->since && thread->off) {
+	if (now < since) /* it was found asleep just now, by seed_thread() on another CPU */
+		now = since;
+	if (since && thread->off) {
 		count_return(task, thread);
+		if (wake_ts && wake_ts < since) /* woken on its way off the CPU */
+			wake_ts = since;
+		thread->wake_ts = wake_ts;
 		if (!wake_ts)
 			wake_ts = now;
-		else if (wake_ts < thread->since) /* woken on its way off the CPU */
-			wake_ts = thread->since;
-		thread->blocked_ns += wake_ts - thread->since;
-		thread->runqueue_ns += now - wake_ts;
+		thread->blocked_ns += ns_passed(since, wake_ts);
+		thread->runqueue_ns += ns_passed(wake_ts, now);
 		/* The list of operations says how soon each was waited for no longer. */
-		if (settings.verbose || worth_a_record(now - thread->since) ||
+		if (settings.verbose || worth_a_record(ns_passed(since, now)) ||
 		    (settings.uring_events && rings_watched > 0 && thread->state))
 			end_wait(task, thread, now);
 		look_for_answers(thread, task->pid, now);
@@ -261,7 +264,7 @@ static __always_inline void on_waking(void *ctx, struct task_struct *task)
 	thread->waker_tgid = id >> 32;
 	thread->waker_tid = id;
 	thread->has_waker = NS_WAKER_IDS;
-	if (!thread->off || !worth_a_record(now - thread->since))
+	if (!thread->off || !worth_a_record(ns_passed(thread->since, now)))
 		return;
 	thread->has_waker = NS_WAKER_STACK;
 	bpf_get_current_comm(thread->waker_comm, sizeof(thread->waker_comm));

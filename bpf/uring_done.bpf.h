@@ -343,7 +343,7 @@ static __noinline int on_done(struct ns_ring_state *ring, const struct completio
 	if (state && (op.how != NS_URING_INLINE || settings.uring_events))
 		describe_done(&op, state, what->req, &sk);
 	count_done(&op);
-	tell_done(ring, &op, sk, since ? now - since : 0);
+	tell_done(ring, &op, sk, since ? ns_passed(since, now) : 0);
 	if (!state)
 		return 0;
 	if (is_zero_copy(op.opcode) && what->flags & NS_CQE_MORE && !(what->flags & NS_CQE_NOTIF)) {

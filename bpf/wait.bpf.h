@@ -140,7 +140,6 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	out->wait.head.tgid = thread->tgid;
 	out->wait.head.tid = BPF_CORE_READ(task, pid);
 	out->wait.off_ts = thread->since;
-	out->wait.wake_ts = thread->wake_ts;
 	out->wait.state = thread->state;
 	out->wait.syscall = NS_SYSCALL_NONE;
 	if (thread->state) {
@@ -153,11 +152,14 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	out->wait.ended = what->ended;
 	note_socket(what, &out->wait);
 	note_op(what, &out->wait);
-	note_waker(thread, out);
+	if (thread->wake_ts <= now) { /* else it is of the wait to come */
+		out->wait.wake_ts = thread->wake_ts;
+		note_waker(thread, out);
+	}
 	/* Threads rename themselves: their totals carry the name that they had last. */
 	BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
 	__builtin_memcpy(out->wait.comm, thread->comm, NS_COMM_LEN);
-	if (what->ended == NS_WAIT_SEEN && worth_a_record(now - thread->since))
+	if (what->ended == NS_WAIT_SEEN && worth_a_record(ns_passed(thread->since, now)))
 		bpf_get_task_stack(task, out->stack, sizeof(out->stack), 0);
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return 0;
@@ -301,7 +303,7 @@ static __always_inline bool find_worked_on(struct task_struct *task, struct ns_t
 
 static __always_inline bool came_late(const struct ns_thread_state *thread, __u64 now)
 {
-	return thread->wake_ts && worth_a_record(now - thread->wake_ts);
+	return thread->wake_ts && worth_a_record(ns_passed(thread->wake_ts, now));
 }
 
 static __always_inline __u32 fd_of_op(const struct ns_uring *op)
@@ -364,7 +366,7 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 		if (!find_ring(task, thread, &what) || !what.op)
 			find_waited_for(task, thread, &args, &what);
 	}
-	if (now - thread->since >= settings.threshold_ns) {
+	if (ns_passed(thread->since, now) >= settings.threshold_ns) {
 		if (what.conn) {
 			flush_both(what.conn);
 			watch_both_ends(what.conn);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What the outputs say of one and the same run agrees, in every golden trace; and the ids of losses
- * and facts are those of the published schema. */
+/*
+ * What the outputs say of one and the same run agrees, in every golden trace; no length of time in
+ * them is beyond the window; and the ids of losses and facts are those of the published schema.
+ */
 #include <glob.h>
 #include <jansson.h>
 
@@ -185,6 +187,119 @@ static void test_losses_agree(void **state)
 	every_trace(losses_agree);
 }
 
+/* ---- lengths of time ---- */
+
+static bool is_length(const char *key)
+{
+	static const char *const keys[] = {
+		"duration_ms", "on_cpu_ms", "blocked_ms", "runqueue_ms",     "p50_ms", "p90_ms",
+		"p99_ms",      "max_ms",    "held_ms",    "longest_owed_ms", "ms",     NULL};
+
+	for (size_t i = 0; keys[i]; i++) {
+		if (!strcmp(key, keys[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Returns how many there were. */
+static size_t expect_within(const json_t *json, double window_ms)
+{
+	const char *key;
+	json_t *value;
+	size_t i, count = 0;
+
+	json_array_foreach ((json_t *)json, i, value) {
+		count += expect_within(value, window_ms);
+	}
+	json_object_foreach ((json_t *)json, key, value) {
+		count += expect_within(value, window_ms);
+		if (!json_is_number(value) || !is_length(key))
+			continue;
+		count++;
+		if (json_number_value(value) < 0 || json_number_value(value) > window_ms + 1e-6)
+			fail_msg("%s is %f ms in a window of %f", key, json_number_value(value),
+				 window_ms);
+	}
+	return count;
+}
+
+static void lengths_are_within(const struct outputs *outputs)
+{
+	const struct report *report = outputs->report;
+
+	print_message("%s\n", outputs->name);
+	expect_within(outputs->json, (double)(report->end_ts - report->start_ts) / 1e6);
+	assert_null(strstr(outputs->summary, "18,446,744"));
+	assert_null(strstr(outputs->verdict, "18,446,744"));
+	assert_null(strstr(outputs->check, "18,446,744"));
+}
+
+static void test_lengths_are_within_the_window(void **state)
+{
+	(void)state;
+	every_trace(lengths_are_within);
+}
+
+static void on_record(void *context, const struct report *report, const union record *record)
+{
+	render__record(context, report, record, &plain);
+	render__json_record(context, report, record);
+}
+
+/* Times that two CPUs wrote behind each other's back, or a difference that fell below zero. */
+static void test_impossible_times(void **state)
+{
+	static const char *const lines[] = {
+		/* Woken on its way off the CPU; when the wake came of the wait to come. */
+		"50 wait tgid=10 tid=10 off=20 wake=19.999 state=1 syscall=0 arg0=5",
+		"70 wait tgid=10 tid=10 off=60 wake=70.001 state=1 syscall=0 arg0=5",
+		"90 thread-totals tgid=10 tid=10",
+		"99 thread-totals tgid=10 tid=11 on_cpu=5 blocked=123 runqueue=100.5",
+	};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	struct pipeline_sink sink = {.context = out, .on_record = on_record};
+	struct pipeline *pipeline = pipeline__new(&sink);
+	struct ns_thread_totals *totals = NULL;
+	const struct report *report;
+	struct feed feed = feed__text(
+		"5 session threshold=10 arch=x86_64\n"
+		"5 process tgid=10 role=target comm=client\n"
+		"5 conn conn=1 tgid=10 role=target local=127.0.0.1:1 "
+		"remote=127.0.0.1:2 fd=7 opener=self\n");
+	json_t *json;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		feed__add_line(&feed, lines[i]);
+	feed__add_line(&feed, "100 end");
+	for (size_t i = 0; i < feed.count; i++) {
+		if (feed.v[i].head.type == NS_THREAD_TOTALS && feed.v[i].head.tid == 10)
+			totals = &feed.v[i].thread_totals;
+	}
+	totals->on_cpu_ns = totals->blocked_ns = totals->runqueue_ns = 0ull - 1000;
+	feed__run(&feed, pipeline);
+	feed__free(&feed);
+	report = pipeline__finish(pipeline);
+	assert_int_equal(report->lost[NS_LOST_DAMAGED], 4);
+	assert_false(report->complete);
+	assert_int_equal(report->thread_count, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_true(report->threads[i].blocked_ns <= 94 * 1000000ull);
+	json = parsed(PRINTED(file, render__json(file, report, 1)));
+	assert_true(expect_within(json, 95) > 10);
+	json_decref(json);
+	fclose(out);
+	assert_non_null(strstr(text, "blocked 0 ns, waited 30.0 ms for a CPU"));
+	assert_non_null(strstr(text, "blocked 10.0 ms, waited 0 ns for a CPU"));
+	assert_null(strstr(text, "18,446,744"));
+	assert_null(strstr(text, "18446744"));
+	free(text);
+	pipeline__free(pipeline);
+}
+
 /* ---- ids ---- */
 
 static json_t *at_path(json_t *json, const char *const *keys)
@@ -236,6 +351,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_losses_agree),
+		cmocka_unit_test(test_lengths_are_within_the_window),
+		cmocka_unit_test(test_impossible_times),
 		cmocka_unit_test(test_ids_are_those_of_the_schema),
 	};
 

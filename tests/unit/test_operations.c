@@ -99,11 +99,14 @@ static int by_value(const void *a, const void *b)
 	return *left < *right ? -1 : *left > *right;
 }
 
+/* A window that is longer than any of the times. */
+#define LATE_NS (1ull << 50)
+
 static union record totals_of(const uint64_t *values, size_t count)
 {
 	union record record = {.uring_totals = {.head = {.type = NS_URING_TOTALS,
 							 .len = sizeof(struct ns_uring_totals),
-							 .ts = TEXT_TRACE_ORIGIN_NS,
+							 .ts = TEXT_TRACE_ORIGIN_NS + LATE_NS,
 							 .tgid = 42},
 						.opcode = RECV,
 						.submitted = count,

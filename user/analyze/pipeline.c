@@ -310,6 +310,7 @@ int pipeline__feed(struct pipeline *pipeline, const void *data, size_t len)
 	}
 	if (is_outside(pipeline, &record))
 		return 0;
+	pipeline->damaged += record__correct(&record, model__session(pipeline->model)->head.ts);
 	learn(pipeline, &record);
 	if (pipeline->sink.on_record)
 		order__push(pipeline->order, &record);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "bpf/times.h"
 #include "user/analyze/recovery.h"
 
 /* The kind that a recovery with several is named for is the dearest of them. */
@@ -126,8 +127,8 @@ static void follow(const struct incident *incident, struct stall *stall, struct 
 			break;
 		}
 	}
-	if (holds && incident->end_ts - progress->hold->head.ts > progress->held_ns)
-		progress->held_ns = incident->end_ts - progress->hold->head.ts;
+	if (holds && ns_passed(progress->hold->head.ts, incident->end_ts) > progress->held_ns)
+		progress->held_ns = ns_passed(progress->hold->head.ts, incident->end_ts);
 }
 
 /* A slice behind the others. */

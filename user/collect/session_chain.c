@@ -6,6 +6,7 @@
  */
 #include <unistd.h>
 
+#include "bpf/times.h"
 #include "user/base/log.h"
 #include "user/collect/session_parts.h"
 
@@ -49,8 +50,8 @@ void session__join_chain(void *context, const struct ns_wait *wait,
 	struct ns_proc_state proc = {.role = NS_ROLE_CHAIN};
 	uint32_t depth = depth_of(session, wait->head.tgid) + 1;
 
-	if (wait->head.ts - wait->off_ts < session->options.threshold_ns || depth > CHAIN_DEPTH ||
-	    waker->tgid == INIT_TGID || (pid_t)waker->view_tgid == getpid())
+	if (ns_passed(wait->off_ts, wait->head.ts) < session->options.threshold_ns ||
+	    depth > CHAIN_DEPTH || waker->tgid == INIT_TGID || (pid_t)waker->view_tgid == getpid())
 		return;
 	/* An ended one is in no table any more, and the records of its last moments still come. */
 	if (is_known(session, waker->tgid))

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bpf/times.h"
 #include "user/base/clock.h"
 #include "user/collect/session_parts.h"
 
@@ -10,7 +11,7 @@ static void tell_thread(struct session *session, uint32_t tid, const struct ns_t
 			uint64_t now)
 {
 	struct ns_thread_totals out = {.head = {.type = NS_THREAD_TOTALS, .len = sizeof(out)}};
-	uint64_t since = thread->since && thread->since < now ? thread->since : now;
+	uint64_t since = thread->since ? thread->since : now, woken = now;
 
 	out.head.ts = now;
 	out.head.tgid = thread->tgid;
@@ -18,12 +19,14 @@ static void tell_thread(struct session *session, uint32_t tid, const struct ns_t
 	out.on_cpu_ns = thread->on_cpu_ns;
 	out.blocked_ns = thread->blocked_ns;
 	out.runqueue_ns = thread->runqueue_ns;
-	if (!thread->off)
-		out.on_cpu_ns += now - since;
-	else if (thread->wake_ts)
-		out.runqueue_ns += now - since;
-	else
-		out.blocked_ns += now - since;
+	if (thread->wake_ts && thread->wake_ts < now)
+		woken = thread->wake_ts > since ? thread->wake_ts : since;
+	if (!thread->off) {
+		out.on_cpu_ns += ns_passed(since, now);
+	} else {
+		out.blocked_ns += ns_passed(since, woken);
+		out.runqueue_ns += ns_passed(woken, now);
+	}
 	out.voluntary = thread->voluntary;
 	out.involuntary = thread->involuntary;
 	out.migrations = thread->migrations;

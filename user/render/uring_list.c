@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/times.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/render/colour.h"
@@ -206,7 +207,7 @@ static void take_early_wake(struct uring_list *list, struct line *line)
 		if (!wait->head.type || !is_same(&line->op, wait))
 			continue;
 		line->woke = true;
-		line->woke_ns = wait->head.ts - wait->wake_ts;
+		line->woke_ns = ns_passed(wait->wake_ts, wait->head.ts);
 		wait->head.type = 0;
 		return;
 	}
@@ -270,7 +271,7 @@ static void print_flying(struct uring_list *list, const struct report *report,
 
 	begin(list);
 	describe(report, op, op->submit_ts, &cells);
-	text__duration(age, sizeof(age), report->end_ts - op->submit_ts);
+	text__duration(age, sizeof(age), ns_passed(op->submit_ts, report->end_ts));
 	snprintf(completions, sizeof(completions), "%u completion%s so far", flying->completions,
 		 flying->completions == 1 ? "" : "s");
 	name__uring_asked(asked, sizeof(asked), op);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bpf/times.h"
 #include "user/analyze/waiting.h"
 #include "user/render/names_uring.h"
 #include "user/render/words_parts.h"
@@ -111,8 +112,8 @@ static void describe_off_time(const struct ns_wait *wait, char *dst, size_t size
 		snprintf(dst, size, "off the CPU for %s, its wake was not seen",
 			 text__duration(blocked, sizeof(blocked), off));
 	} else {
-		text__duration(blocked, sizeof(blocked), wait->wake_ts - wait->off_ts);
-		text__duration(runnable, sizeof(runnable), wait->head.ts - wait->wake_ts);
+		text__duration(blocked, sizeof(blocked), ns_passed(wait->off_ts, wait->wake_ts));
+		text__duration(runnable, sizeof(runnable), ns_passed(wait->wake_ts, wait->head.ts));
 		snprintf(dst, size, "blocked %s, waited %s for a CPU", blocked, runnable);
 	}
 }

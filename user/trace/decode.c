@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "bpf/times.h"
 #include "user/trace/record.h"
 
 #define AF_INET_WIRE  2
@@ -218,4 +219,53 @@ int record__decode(const void *data, size_t len, union record *out)
 	out->head.len = (uint32_t)type->size;
 	end_strings(out, type);
 	return record__damage(out) ? -EBADMSG : 0;
+}
+
+/* Short sleeps end by the scheduler's own clock: sums may be so much beyond the window. */
+#define SKEW_NS 10000000ull
+
+/* What is below zero is, as an unsigned number, beyond every window. */
+static bool correct_length(__u64 *length, uint64_t most)
+{
+	bool below_zero = (int64_t)*length<0, beyond = *length> most;
+	bool is_wrong = below_zero || (beyond && *length - most > SKEW_NS);
+
+	if (below_zero)
+		*length = 0;
+	else if (beyond)
+		*length = most;
+	return is_wrong;
+}
+
+bool record__correct(union record *record, uint64_t start_ts)
+{
+	uint64_t ts = record->head.ts;
+	uint64_t most = start_ts ? ns_passed(start_ts, ts) : UINT64_MAX;
+	struct ns_thread_totals *thread = &record->thread_totals;
+	struct ns_wait *wait = &record->wait;
+	bool is_wrong = false;
+
+	switch (record->head.type) {
+	case NS_WAIT:
+		is_wrong = wait->wake_ts && (wait->wake_ts < wait->off_ts || wait->wake_ts > ts);
+		if (is_wrong)
+			wait->wake_ts = wait->wake_ts > ts ? ts : wait->off_ts;
+		break;
+	case NS_THREAD_TOTALS:
+		is_wrong |= correct_length(&thread->on_cpu_ns, most);
+		is_wrong |= correct_length(&thread->blocked_ns, most);
+		is_wrong |= correct_length(&thread->runqueue_ns, most);
+		break;
+	case NS_EXCHANGE:
+		is_wrong = correct_length(&record->exchange.held_ns, most);
+		break;
+	case NS_URING_TOTALS:
+		/* An operation may have begun while the programs attached one by one. */
+		is_wrong = (int64_t)record->uring_totals.max_ns < 0;
+		correct_length(&record->uring_totals.max_ns, most);
+		break;
+	default:
+		break;
+	}
+	return is_wrong;
 }

@@ -49,6 +49,12 @@ union record {
  */
 int record__decode(const void *data, size_t len, union record *out);
 
+/*
+ * Times that cannot be, out of order or below zero or longer than what has passed since start_ts
+ * (0: not known), are made the nearest that can; true when there were any.
+ */
+bool record__correct(union record *record, uint64_t start_ts);
+
 /* What is wrong with a record whose head and length are right, a clause; NULL: nothing. */
 const char *record__damage(const union record *record);
 

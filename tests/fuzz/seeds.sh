@@ -10,4 +10,20 @@ cd "$(dirname "$0")/../.."
 case $1 in
 text) cp tests/golden/*.trace "$2/" ;;
 records) for trace in tests/golden/*.trace; do build/fuzz/tests/fuzz/records_of <"$trace" >"$2/$(basename "$trace" .trace)"; done ;;
+maps) cat /proc/self/maps >"$2/maps" && tr '\n' '\0' </proc/self/maps | tail -c 500 | tr '\0' '\n' >"$2/some" ;;
+perfmap) printf '%s\n' '100 20 LazyCompile:*first /src/a.js:1' '110 8 _ZN3net6Client4sendEi' 'fffffffffffffff0 f last' '0 0 none' '12 zz' >"$2/perfmap" ;;
+names | lines | frames)
+    # Programs that know their own names, with what is not needed of them left out.
+    for program in names names-mini names-bare callsites_library.so; do
+        objcopy -R .comment -R .debug_str -R .note.gnu.property "build/tests/workload/$program" "$2/$program" 2>/dev/null
+        cp "build/tests/workload/$program" "$2/$program-whole"
+    done
+    # Two functions as Go tells them: a header of words, names at 72, a table of them at 96.
+    printf '%b' '\xf1\xff\xff\xff\0\0\x01\x08' '\x02\0\0\0\0\0\0\0' '\0\0\0\0\0\0\0\0' '\0\x11\0\0\0\0\0\0' '\x48\0\0\0\0\0\0\0' \
+        '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' '\x60\0\0\0\0\0\0\0' 'main.main\0main.other\0\0\0\0' \
+        '\0\0\0\0\x18\0\0\0' '\x40\0\0\0\x20\0\0\0' '\x80\0\0\0\0\0\0\0' '\0\0\0\0\0\0\0\0' '\x40\0\0\0\x0a\0\0\0' >"$2/go"
+    objcopy --add-section .gopclntab="$2/go" build/tests/workload/names-bare "$2/names-go" && rm "$2/go"
+    build/tests/workload/bulk lines "$2/names" 1000
+    build/tests/workload/bulk symbols "$2/names-bare" 100
+    ;;
 esac

@@ -38,11 +38,11 @@ struct worker {
 	struct resolver_shared *shared;
 	struct symbols *symbols;
 	struct unwinder *unwinder;
+	struct reply reply;
 	union {
 		struct question head;
 		unsigned char bytes[sizeof(struct question) + RESOLVER_DATA];
-	} question;
-	struct reply reply;
+	} question; /* at the end, as its data has any length */
 };
 
 /* ---- answers ---- */

@@ -309,6 +309,7 @@ struct ns_task_entry {
 	__u32 view_tid;
 	__u32 ns_tgid; /* as its own pid namespace counts */
 	__u32 kernel_thread;
+	__u32 exiting;
 	__u32 parent; /* its process; as the kernel counts */
 	char comm[NS_COMM_LEN];
 };

@@ -51,6 +51,7 @@ int iter_tasks(struct bpf_iter__task *ctx)
 	out.view_tid = pid_seen_from(pid, view);
 	out.ns_tgid = pid_inside(group);
 	out.parent = BPF_CORE_READ(task, real_parent, tgid);
+	out.exiting = (task->flags & NS_PF_EXITING) != 0;
 	out.kernel_thread = (task->flags & NS_PF_KTHREAD) != 0;
 	BPF_CORE_READ_STR_INTO(&out.comm, task, comm);
 	bpf_seq_write(ctx->meta->seq, &out, sizeof(out));

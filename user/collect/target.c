@@ -120,6 +120,18 @@ static int explain_absence(const char *what, const char *number, pid_t pid)
 	return -ESRCH;
 }
 
+/* A first thread that has ended stays in the list as long as others of its process run. */
+static bool has_ended(const struct tasks *tasks, const struct ns_task_entry *entry)
+{
+	for (size_t i = 0; i < tasks__count(tasks); i++) {
+		const struct ns_task_entry *other = tasks__at(tasks, i);
+
+		if (other->tgid == entry->tgid && !other->exiting)
+			return false;
+	}
+	return true;
+}
+
 static int add_pid(const struct tasks *tasks, pid_t pid, struct target_set *set)
 {
 	const struct ns_task_entry *entry = tasks__by_view(tasks, pid);
@@ -140,6 +152,13 @@ static int add_pid(const struct tasks *tasks, pid_t pid, struct target_set *set)
 		log__error("pid %d is netstall itself: name another process", pid);
 		return -EINVAL;
 	}
+	if (has_ended(tasks, entry)) {
+		log__error(
+			"process %d has ended, and is there for its parent to ask how (a zombie): "
+			"nothing is left to trace",
+			pid);
+		return -ESRCH;
+	}
 	add_process(set, entry);
 	return 0;
 }
@@ -152,6 +171,10 @@ static int add_tid(const struct tasks *tasks, pid_t tid, size_t i, struct target
 		return explain_absence("thread", "tid", tid);
 	if (entry->kernel_thread) {
 		log__error("tid %d is a kernel thread: name one of a user program", tid);
+		return -EINVAL;
+	}
+	if (entry->view_tgid == (uint32_t)getpid()) {
+		log__error("tid %d is netstall's own: name one of another process", tid);
 		return -EINVAL;
 	}
 	set->only_tids[i] = entry->tid;
@@ -171,7 +194,7 @@ static void add_comm(const struct tasks *tasks, const char *comm, struct target_
 			add_process(set, entry);
 	}
 	if (set->count == before)
-		log__note("no process is called %s yet: waiting for one to start", comm);
+		log__note("no user program is called %s yet: waiting for one to start", comm);
 }
 
 static void add_cgroup_processes(const char *path, const struct tasks *tasks,

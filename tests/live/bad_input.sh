@@ -26,6 +26,29 @@ case_bad_pids() {
     refuse 2 "tid 2 is a kernel thread" trace -t 2
 }
 
+case_own_pid() {
+    local command
+    for command in 'trace -p' 'trace -t' 'offwake -p' 'offwake -t' 'check -p'; do
+        # shellcheck disable=SC2016
+        timeout 60 sh -c 'exec "$NETSTALL" $0 $$' "$command" >"$SCRATCH/out" 2>&1
+        expect_is "the status of $command" $? 2
+        grep -q "netstall itself\|netstall's own" "$SCRATCH/out" || fail "$command: $(cat "$SCRATCH/out")"
+    done
+}
+
+# Nothing of it runs any more, and only its parent can make it go.
+case_zombie() {
+    # shellcheck disable=SC2016
+    sh -c 'true & echo $!; exec sleep 60' >"$SCRATCH/zombie" &
+    wait_for "$WAIT_LIMIT" [ -s "$SCRATCH/zombie" ] || fail "no child"
+    local zombie
+    zombie=$(cat "$SCRATCH/zombie")
+    wait_for "$WAIT_LIMIT" grep -q '^State:.*Z' "/proc/$zombie/status" || fail "no zombie"
+    refuse 2 "process $zombie has ended, .*zombie" trace -p "$zombie"
+    refuse 2 "process $zombie has ended, .*zombie" offwake -p "$zombie"
+    refuse 3 "process $zombie has ended, .*zombie" check -p "$zombie"
+}
+
 # With the /proc of another pid namespace before its eyes, netstall is asked for one of the numbers there.
 case_pid_of_another_namespace() {
     # shellcheck disable=SC2016
@@ -140,6 +163,16 @@ case_refused_programs() {
     refused tp_retrans_3,tp_retrans trace "${ATTACH[@]}" -p $$ -d 0.1 --json
     expect_is "the status without retransmissions" "$(cat "$SCRATCH/status")" 0
     expect_is "what is missing" "$(report 'any(.completeness.missing[]; startswith("retrans"))')" true
+}
+
+# The process that waits for a program has to end before it can: nobody waits for that one then.
+case_keeper_cannot_start() {
+    ! ldd "$NETSTALL" | grep -q libasan || skip "nothing can be preloaded before the sanitizer"
+    REFUSE_SIGNALFD=1 refused '' trace -- true
+    expect_is "the status" "$(cat "$SCRATCH/status")" 2
+    grep -qx 'netstall: cannot start a process: Function not implemented' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+    REFUSE_SIGNALFD=1 refused '' check -- true
+    expect_is "check's status" "$(cat "$SCRATCH/status")" 2
 }
 
 # Neither does netstall end without a word, nor has a program another limit or signal than it would have.

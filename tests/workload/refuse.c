@@ -6,7 +6,7 @@
  *	LD_PRELOAD=refuse.so REFUSE=tp_exit,tp_retrans [REFUSE_ERRNO=12] netstall ...
  *
  * REFUSE: the programs' names, as the kernel has them (15 bytes). REFUSE_ERRNO: EINVAL if not
- *given.
+ * given. REFUSE_SIGNALFD=1: nor does it have signalfd(2).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 
 typedef long system_call(long number, ...);
@@ -72,4 +73,12 @@ long syscall(long number, ...)
 		return -1;
 	}
 	return real()(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+}
+
+int signalfd(int fd, const sigset_t *mask, int flags)
+{
+	if (!getenv("REFUSE_SIGNALFD"))
+		return (int)real()(SYS_signalfd4, fd, mask, 8, flags);
+	errno = ENOSYS;
+	return -1;
 }

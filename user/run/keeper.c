@@ -43,6 +43,12 @@ static void tell(const struct keeper *keeper, enum keeper_news what, int value, 
 	send(keeper->options->socket, &message, sizeof(message), MSG_NOSIGNAL);
 }
 
+static void give_up(const struct keeper *keeper)
+{
+	tell(keeper, KEEPER_UNABLE, errno, 0);
+	_exit(1);
+}
+
 /* ---- the program ---- */
 
 /* Everything is as netstall inherited it: signals, descriptors, limits. */
@@ -52,6 +58,8 @@ static void run_program(const struct keeper_options *options)
 	char go;
 	int err;
 
+	/* Should the keeper end, nobody is to be left who holds its end of it. */
+	close(options->socket);
 	if (options->own_group)
 		setpgid(0, 0);
 	/* The name that it will have, for those who look before its exec. */
@@ -65,7 +73,7 @@ static void run_program(const struct keeper_options *options)
 
 /* ---- ourselves ---- */
 
-static void keep_little(void)
+static void keep_little(const struct keeper *keeper)
 {
 	const cap_value_t kept[] = {CAP_KILL};
 	cap_t now = cap_get_proc(), caps = cap_init();
@@ -76,7 +84,7 @@ static void keep_little(void)
 		cap_set_flag(caps, CAP_EFFECTIVE, 1, kept, CAP_SET);
 	}
 	if (!caps || cap_set_proc(caps) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		_exit(1);
+		give_up(keeper);
 	cap_free(now);
 	cap_free(caps);
 }
@@ -97,7 +105,7 @@ static void set_up_signals(struct keeper *keeper)
 	sigprocmask(SIG_SETMASK, &child, NULL);
 	keeper->children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (keeper->children < 0)
-		_exit(1);
+		give_up(keeper);
 }
 
 /* ---- its end, and that of its family ---- */
@@ -212,12 +220,12 @@ void keeper__run(const struct keeper_options *options)
 	close(options->gate);
 	close(options->failure);
 	if (keeper.program < 0)
-		_exit(1);
+		give_up(&keeper);
 	if (options->own_group)
 		setpgid(keeper.program, keeper.program); /* whoever comes first */
 	prctl(PR_SET_NAME, "netstall-keeper");
 	set_up_signals(&keeper);
-	keep_little();
+	keep_little(&keeper);
 	tell(&keeper, KEEPER_READY, 0, keeper.program);
 	while (true) {
 		struct pollfd poll_for[] = {{.fd = options->socket, .events = POLLIN},

@@ -28,6 +28,7 @@ enum keeper_ask {
 
 enum keeper_news {
 	KEEPER_READY,   /* pid: the program's, which waits at its gate */
+	KEEPER_UNABLE,  /* value: an errno; it ends */
 	KEEPER_STOPPED, /* value: by which signal */
 	KEEPER_ENDED,   /* value: its wait status; ts */
 	KEEPER_LEFT,    /* after KEEPER_ENDED. value: processes of it that still run; pid: of one */

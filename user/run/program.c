@@ -83,15 +83,16 @@ static void run_keeper(const struct program *program, struct pipes *pipes)
 	keeper__run(&options);
 }
 
-static bool is_ready(struct program *program)
+static int await_keeper(struct program *program)
 {
 	struct keeper_message message;
 
-	if (recv(program->socket, &message, sizeof(message), 0) != sizeof(message) ||
-	    message.what != KEEPER_READY)
-		return false;
+	if (recv(program->socket, &message, sizeof(message), 0) != sizeof(message))
+		return -ECHILD; /* somebody killed it */
+	if (message.what == KEEPER_UNABLE)
+		return -message.value;
 	program->pid = message.pid;
-	return true;
+	return 0;
 }
 
 struct program *program__new(char **argv, bool own_group)
@@ -116,12 +117,15 @@ struct program *program__new(char **argv, bool own_group)
 	program->gate = pipes.gate[1];
 	program->failure = pipes.failure[0];
 	program->socket = pipes.socket[0];
-	if (!err && is_ready(program)) {
+	if (!err)
+		err = await_keeper(program);
+	if (!err) {
 		if (own_group)
 			terminal__open(&program->terminal);
 		return program;
 	}
-	log__error("cannot start a process: %s", strerror(err ? -err : EAGAIN));
+	log__error("cannot start a process: %s%s", strerror(-err),
+		   err == -EAGAIN ? " (see ulimit -u, and pids.max of its cgroup)" : "");
 	program__free(program);
 	return NULL;
 }

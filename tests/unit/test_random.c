@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What every stall promises, on traces that make no sense: thousands of random ones. */
 #include "tests/unit/feed.h"
+#include "user/render/render.h"
 
 #define TRACES  1500
 #define RECORDS 120
@@ -31,6 +32,9 @@ static void fill_wait(union record *record, uint64_t *seed)
 	wait->head.conn = (uint32_t)random_below(seed, 5);
 	wait->off_ts = wait->head.ts - (length < wait->head.ts ? length : 0);
 	wait->wake_ts = random_below(seed, 4) ? wait->off_ts + random_below(seed, length + 2) : 0;
+	/* Now and then it came before the wait, or is of the one to come. */
+	if (!random_below(seed, 20))
+		wait->wake_ts += random_below(seed, 2) ? 10 * length : -MS;
 	wait->state = (uint32_t)random_below(seed, 5);
 	wait->syscall = syscalls[random_below(seed, sizeof(syscalls) / sizeof(syscalls[0]))];
 	wait->arg0 = 7 + (uint32_t)random_below(seed, 3);
@@ -97,13 +101,36 @@ static void fill_retrans(union record *record, uint64_t *seed)
 	retrans->rto_us = 1000 * (uint32_t)random_below(seed, 300);
 	retrans->sent_ts =
 		random_below(seed, 2) ? retrans->head.ts - random_below(seed, 40 * MS) : 0;
+	if (!random_below(seed, 20))
+		retrans->sent_ts = retrans->head.ts + random_below(seed, MS);
+}
+
+/* One in four is a difference that fell below zero, or longer than the window. */
+static __u64 random_sum(uint64_t *seed)
+{
+	uint64_t sum = random_below(seed, 50 * MS);
+
+	if (random_below(seed, 4))
+		return sum;
+	return random_below(seed, 2) ? 0 - sum : sum + 1000 * MS;
+}
+
+static void fill_totals(union record *record, uint64_t *seed)
+{
+	struct ns_thread_totals *totals = &record->thread_totals;
+
+	totals->on_cpu_ns = random_sum(seed);
+	totals->blocked_ns = random_sum(seed);
+	totals->runqueue_ns = random_sum(seed);
+	totals->voluntary = 1;
 }
 
 static void make(union record *record, uint64_t *seed)
 {
-	static const uint32_t types[] = {
-		NS_WAIT, NS_WAIT, NS_WAIT,    NS_SEND,  NS_HOLD,       NS_TX,          NS_ACK,
-		NS_RX,   NS_RECV, NS_RELEASE, NS_CLOSE, NS_DELACK_ARM, NS_DELACK_FIRE, NS_RETRANS};
+	static const uint32_t types[] = {NS_WAIT,        NS_WAIT,    NS_WAIT,         NS_SEND,
+					 NS_HOLD,        NS_TX,      NS_ACK,          NS_RX,
+					 NS_RECV,        NS_RELEASE, NS_CLOSE,        NS_DELACK_ARM,
+					 NS_DELACK_FIRE, NS_RETRANS, NS_THREAD_TOTALS};
 	uint32_t type = types[random_below(seed, sizeof(types) / sizeof(types[0]))];
 
 	memset(record, 0, sizeof(*record));
@@ -136,6 +163,9 @@ static void make(union record *record, uint64_t *seed)
 		break;
 	case NS_RETRANS:
 		fill_retrans(record, seed);
+		break;
+	case NS_THREAD_TOTALS:
+		fill_totals(record, seed);
 		break;
 	default:
 		break;
@@ -204,6 +234,53 @@ static void check_waits(const struct report *report)
 	}
 }
 
+/* Whatever is printed of it. */
+struct printed {
+	FILE *out;
+	char *text;
+	size_t size;
+};
+
+static const struct render_style style = {.width = 120};
+
+static void on_record(void *context, const struct report *report, const union record *record)
+{
+	struct printed *printed = context;
+
+	render__record(printed->out, report, record, &style);
+}
+
+static void on_stall(void *context, const struct report *report, const struct stall *stall)
+{
+	struct printed *printed = context;
+
+	render__stall(printed->out, report, stall, &style);
+}
+
+/* Nothing is longer than the window, and nothing below zero, which would be 18,446,744,073 s. */
+static void check_lengths(const struct report *report, struct printed *printed)
+{
+	uint64_t window = report->end_ts - report->start_ts;
+
+	for (size_t i = 0; i < report->stall_count; i++)
+		assert_true(report->stalls[i].end_ts - report->stalls[i].start_ts <= window);
+	for (size_t i = 0; i < report->cause_count; i++)
+		assert_true(report->causes[i].max_ns <= window);
+	for (size_t i = 0; i < report->thread_count; i++) {
+		assert_true(report->threads[i].on_cpu_ns <= window);
+		assert_true(report->threads[i].blocked_ns <= window);
+		assert_true(report->threads[i].runqueue_ns <= window);
+	}
+	assert_true(report->longest_wait_ns <= window);
+	render__summary(printed->out, report, &style);
+	render__verdict(printed->out, report, &style);
+	fclose(printed->out);
+	if (strstr(printed->text, "18,446,7"))
+		fail_msg("%.300s", strstr(printed->text, "18,446,7") - 100);
+	assert_null(strstr(printed->text, "184467"));
+	free(printed->text);
+}
+
 static void test_promises(void **state)
 {
 	uint64_t seed = 0x9e3779b97f4a7c15ull;
@@ -211,11 +288,15 @@ static void test_promises(void **state)
 
 	(void)state;
 	for (size_t trace = 0; trace < TRACES; trace++) {
-		struct pipeline *pipeline = pipeline__new(NULL);
+		struct printed printed = {0};
+		struct pipeline_sink sink = {
+			.context = &printed, .on_record = on_record, .on_stall = on_stall};
+		struct pipeline *pipeline = pipeline__new(&sink);
 		struct feed feed = feed__text(base);
 		size_t count = 1 + random_below(&seed, RECORDS);
 		const struct report *report;
 
+		printed.out = open_memstream(&printed.text, &printed.size);
 		feed__run(&feed, pipeline);
 		feed__free(&feed);
 		for (size_t i = 0; i < count; i++) {
@@ -228,6 +309,7 @@ static void test_promises(void **state)
 		for (size_t i = 0; i < report->stall_count; i++)
 			check_stall(&report->stalls[i]);
 		check_waits(report);
+		check_lengths(report, &printed);
 		stalls += report->stall_count;
 		pipeline__free(pipeline);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "user/base/log.h"
 #include "user/base/xalloc.h"
 #include "user/collect/privileges.h"
 #include "user/commands.h"
@@ -86,6 +87,6 @@ int main(int argc, char **argv)
 		argv[1] = xasprintf("netstall %s", commands[i].name);
 		return commands[i].run(argc - 1, argv + 1);
 	}
-	fprintf(stderr, "netstall: no command '%s': `netstall --help` lists them\n", argv[1]);
+	log__error("no command '%s': `netstall --help` lists them", argv[1]);
 	return EXIT_USAGE;
 }

@@ -175,6 +175,13 @@ case_keeper_cannot_start() {
     expect_is "check's status" "$(cat "$SCRATCH/status")" 2
 }
 
+case_cgroup_of_version_1() {
+    local folder
+    folder=$(awk '$3 == "cgroup" { print $2; exit }' /proc/mounts)
+    [ "$folder" ] || skip "no cgroups of version 1 here"
+    refuse 2 "no cgroup $folder: name one of version 2" trace -c "$folder" -d 0.1
+}
+
 # Neither does netstall end without a word, nor has a program another limit or signal than it would have.
 case_small_files_only() {
     prlimit --fsize=0 "$NETSTALL" trace -p $$ -d 0.1 --json -o "$SCRATCH/file" 2>&1 | cat >"$SCRATCH/out"
@@ -215,6 +222,7 @@ case_empty_names() {
 
 case_hostile_names_in_sentences() {
     refuse 2 'no cgroup a.x1b.31mb' trace -c $'a\e[31mb'
+    refuse 64 'no command .a.x1b' $'a\e'
     refuse 64 'not .a.x1b' trace -p $'a\e'
 }
 

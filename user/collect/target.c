@@ -3,11 +3,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "user/base/log.h"
@@ -243,12 +245,14 @@ static void walk_cgroup(const char *path, unsigned depth, const struct tasks *ta
 	closedir(dir);
 }
 
+/* One of version 1 has numbers of its own, which the kernel side does not see. */
 static bool is_cgroup(const char *path)
 {
 	char test[PATH_SIZE + 16];
+	struct statfs fs;
 
 	snprintf(test, sizeof(test), "%s/cgroup.procs", path);
-	return !access(test, R_OK);
+	return !access(test, R_OK) && !statfs(path, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC;
 }
 
 /* A whole path, of a hybrid hierarchy for example, or one below the usual mount point. */

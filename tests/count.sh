@@ -10,7 +10,7 @@
 # A case that hangs on the machine's clock and scheduler (may_run_again) and fails is run again at the end of the run, twice, alone
 # (`run_again NAME...`, which the sourcing script defines). When it is right both times it passes, and is listed as unsteady; what
 # its first run left stays in $KEPT/NAME. Else it fails, as every other case does at once. More than 1% unsteady cases, of those that
-# ran, fail the run.
+# ran, fail the run. Where more than 1%, and more than five, failed, none is run again: they fail.
 #
 # The last two lines: `# unsteady: N of N cases: NAME, ...`, and `N passed, N failed, N skipped` alone on its line.
 
@@ -100,12 +100,12 @@ run_once_more() {
     again=("${right[@]}")
 }
 
-# The end of the run, and its status. So many failures at once are no chance; nobody then waits for all to be run again.
+# The end of the run, and its status.
 end_run() {
     local name all begin=$SECONDS list
     all=$((passed + failed + ${#again[@]}))
     if [ ${#again[@]} -gt $((all < 500 ? 5 : all / 100)) ]; then
-        for name in "${again[@]}"; do not_ok "${first[$name]} (one of ${#again[@]} that failed: too many to run again)"; done
+        for name in "${again[@]}"; do not_ok "${first[$name]} (one of ${#again[@]}, too many to be run again)"; done
         again=()
     fi
     [ ${#again[@]} = 0 ] || run_once_more

@@ -167,9 +167,10 @@ run_vm() {
     NETSTALL_VM_OUT=$KEPT tests/vm/run.sh "$@"
 }
 
-# run_again NAME...: each of these cases, alone. What the first run left stays as it is.
+# run_again NAME...: each of these cases, alone. What the first run left stays as it is. The VMs get 400 s, for whoever waits.
 run_again() {
     local name vm=() KEPT=
+    local -x NETSTALL_VM_BUDGET=400
     for name; do
         case $name in
         clang/live/*) run_clang_live "${name##*/}" ;;

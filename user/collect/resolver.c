@@ -20,6 +20,8 @@
 /* Who waits for an answer has so much time for those that take longer than a second, in all. */
 #define SLOW_NS     1000000000ull
 #define PATIENCE_NS 25000000000ull
+/* Answers come so soon after one another, unless there is much to read. */
+#define BUSY_NS 50000000ull
 
 #define NOT_KNOWN "[unread]"
 
@@ -43,6 +45,8 @@ struct resolver {
 	struct asked *unsent; /* of these, the first */
 	size_t backlog;       /* bytes that were not sent */
 	uint64_t numbers;
+	uint64_t replied_ns; /* when the latest answer came */
+	bool stuck;          /* none has come when there was no room for more */
 	uint64_t slow_ns;
 	uint64_t refused;
 	struct reply reply; /* the latest */
@@ -125,14 +129,28 @@ static void send_questions(struct resolver *resolver)
 	}
 }
 
+/* A burst of questions is waited for, as long as it is being answered. */
+static bool make_room(struct resolver *resolver, size_t bytes)
+{
+	uint64_t since_ns = clock__now();
+
+	while (!resolver->over && !resolver->stuck &&
+	       resolver->backlog + bytes > RESOLVER_BACKLOG) {
+		resolver__poll(resolver, BUSY_NS / 10);
+		if (since_ns < resolver->replied_ns)
+			since_ns = resolver->replied_ns;
+		resolver->stuck = clock__now() - since_ns > BUSY_NS;
+	}
+	return !resolver->over && resolver->backlog + bytes <= RESOLVER_BACKLOG;
+}
+
 /* The bytes of data follow the head. Its answer goes to done, also when there will be none. */
 static void ask(struct resolver *resolver, const struct question *head, const void *data,
 		const struct asked *to)
 {
 	struct asked *asked;
 
-	if (!resolver || resolver->over || head->len > RESOLVER_DATA ||
-	    resolver->backlog + size_of(head) > RESOLVER_BACKLOG) {
+	if (!resolver || head->len > RESOLVER_DATA || !make_room(resolver, size_of(head))) {
 		if (resolver && !resolver->over)
 			resolver->refused++;
 		if (to->done)
@@ -175,10 +193,10 @@ void resolver__call(struct resolver *resolver, pid_t pid, const struct ns_call_r
 }
 
 void resolver__sample(struct resolver *resolver, pid_t pid, const void *sample, size_t len,
-		      resolver_done *done, void *context)
+		      resolver_done *done, void *context, uint64_t tag)
 {
 	ask(resolver, &(struct question){.what = RESOLVER_SAMPLE, .pid = pid, .len = len}, sample,
-	    &(struct asked){.done = done, .context = context});
+	    &(struct asked){.done = done, .context = context, .tag = tag});
 }
 
 /* ---- answers ---- */
@@ -186,8 +204,7 @@ void resolver__sample(struct resolver *resolver, pid_t pid, const void *sample, 
 static void take_reply(struct resolver *resolver, size_t len)
 {
 	struct reply *reply = &resolver->reply;
-	struct resolver_answer answer = {.place = reply->place,
-					 .tgid = reply->tgid,
+	struct resolver_answer answer = {.tgid = reply->tgid,
 					 .ip = reply->ip,
 					 .sp = reply->sp,
 					 .end = reply->end,
@@ -198,6 +215,8 @@ static void take_reply(struct resolver *resolver, size_t len)
 
 	if (len < offsetof(struct reply, text))
 		return;
+	resolver->replied_ns = clock__now();
+	resolver->stuck = false;
 	/* It read what anybody may have written, and is believed no more than that. */
 	((char *)reply)[len < sizeof(*reply) ? len : sizeof(*reply) - 1] = '\0';
 	if (answer.count > UNWIND_FRAMES)

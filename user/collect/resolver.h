@@ -5,8 +5,9 @@
  * its own size, with a bound on memory and time (budget.h). A file that ends it all the same costs
  * names: it is started anew without that file, and the user is told at the end.
  *
- * Questions are answered in their order, when there is time: nobody but resolver__stack() waits.
- * NULL is a resolver too, which knows nothing.
+ * Questions are answered in their order, when there is time. Nobody waits but resolver__stack(),
+ * and who asks more than can wait, as long as answers come. NULL is a resolver too, which knows
+ * nothing.
  */
 #ifndef NETSTALL_COLLECT_RESOLVER_H
 #define NETSTALL_COLLECT_RESOLVER_H
@@ -28,7 +29,7 @@ struct resolver;
 /* To a sample, or a call. */
 struct resolver_answer {
 	/* Of a sample. */
-	uint32_t place, tgid;
+	uint32_t tgid;
 	uint64_t ip, sp;
 	uint32_t end; /* enum unwind_end */
 	uint32_t count;
@@ -53,9 +54,9 @@ void resolver__fork(struct resolver *resolver, pid_t parent, pid_t child);
 /* unwinder__call() */
 void resolver__call(struct resolver *resolver, pid_t pid, const struct ns_call_raw *call,
 		    resolver_done *done, void *context, uint64_t tag);
-/* unwinder__frames() of a struct ns_ow_sample of len bytes; the tag is 0. */
+/* unwinder__frames() of a struct ns_ow_sample of len bytes. */
 void resolver__sample(struct resolver *resolver, pid_t pid, const void *sample, size_t len,
-		      resolver_done *done, void *context);
+		      resolver_done *done, void *context, uint64_t tag);
 /* symbols__stack(), with its answer. */
 size_t resolver__stack(struct resolver *resolver, pid_t pid, const uint64_t *pcs, size_t count,
 		       unsigned style, char *out, size_t size);

@@ -97,7 +97,6 @@ static void answer_sample(struct worker *worker)
 		log__debug("a stack of process %d was not unwound: %s", (int)question->pid, why);
 		return;
 	}
-	reply->place = sample->place;
 	reply->tgid = sample->tgid;
 	reply->ip = sample->regs[NS_REG_IP];
 	reply->sp = sample->regs[NS_REG_SP];

@@ -13,9 +13,10 @@ _Static_assert(UNWIND_BLOCK == NS_OW_STACK_BLOCK, "a bit means the same on both 
 
 struct place {
 	struct unwound_spot spot;
-	bool whole; /* the outermost caller is the last */
-	size_t count;
-	uint64_t pcs[];
+	bool asked;   /* and not answered yet */
+	bool whole;   /* the outermost caller is the last */
+	size_t count; /* 0: it was not unwound */
+	uint64_t *pcs;
 };
 
 struct unwound {
@@ -37,13 +38,21 @@ struct unwound *unwound__new(enum unwind_way way, struct resolver *resolver)
 	return unwound;
 }
 
+static void drop(void *value)
+{
+	struct place *place = value;
+
+	free(place->pcs);
+	free(place);
+}
+
 void unwound__free(struct unwound *unwound)
 {
 	if (!unwound)
 		return;
 	resolver__forget(unwound->resolver, unwound);
 	table__free(unwound->spots, NULL);
-	table__free(unwound->places, free);
+	table__free(unwound->places, drop);
 	free(unwound);
 }
 
@@ -55,50 +64,60 @@ static uint32_t key_of(const struct unwound_spot *spot)
 	return hash >> 32;
 }
 
-static void keep(void *context, uint64_t tag, const struct resolver_answer *answer)
+static void keep(void *context, uint64_t number, const struct resolver_answer *answer)
 {
-	size_t size = answer ? answer->count * sizeof(answer->pcs[0]) : 0;
 	struct unwound *unwound = context;
-	struct place *place;
+	struct place *place = table__get(unwound->places, number);
 
-	(void)tag;
-	if (!answer) {
+	place->asked = false;
+	if (!answer || !answer->count) {
 		unwound->lost++;
 		return;
 	}
-	if (unwound__has(unwound, answer->place))
-		return; /* it was asked for again before it was answered */
-	place = xcalloc(1, sizeof(*place) + size);
 	place->spot = (struct unwound_spot){answer->tgid, answer->ip, answer->sp};
 	place->whole = answer->end == UNWIND_WHOLE;
 	place->count = answer->count;
-	memcpy(place->pcs, answer->pcs, size);
-	if (!table__put(unwound->places, answer->place, place)) {
-		free(place);
-		unwound->lost++;
-		return;
-	}
+	place->pcs = xmemdup(answer->pcs, answer->count * sizeof(answer->pcs[0]));
 	if (!table__get(unwound->spots, key_of(&place->spot)))
 		table__put(unwound->spots, key_of(&place->spot), place);
+}
+
+/* The place of this number, which is not unwound yet and not being so; NULL: it is, or no room. */
+static struct place *place_to_ask(struct unwound *unwound, uint32_t number)
+{
+	struct place *place = table__get(unwound->places, number);
+
+	if (place)
+		return place->asked || place->count ? NULL : place;
+	place = xcalloc(1, sizeof(*place));
+	if (table__put(unwound->places, number, place))
+		return place;
+	free(place);
+	unwound->lost++;
+	return NULL;
 }
 
 void unwound__sample(struct unwound *unwound, pid_t pid, const void *record, size_t len)
 {
 	const struct ns_ow_sample *sample = record;
+	struct place *place = len < sizeof(*sample) ? NULL : place_to_ask(unwound, sample->place);
 
-	if (len < sizeof(*sample) || unwound__has(unwound, sample->place))
+	if (!place)
 		return;
 	if (len > sizeof(*sample) + NS_OW_STACK_MOST)
 		len = sizeof(*sample) + NS_OW_STACK_MOST;
+	place->asked = true;
 	if (pid)
-		resolver__sample(unwound->resolver, pid, record, len, keep, unwound);
+		resolver__sample(unwound->resolver, pid, record, len, keep, unwound, sample->place);
 	else
-		unwound->lost++; /* it is in no pid namespace of ours */
+		keep(unwound, sample->place, NULL); /* it is in no pid namespace of ours */
 }
 
 bool unwound__has(const struct unwound *unwound, uint32_t place)
 {
-	return table__get(unwound->places, place) != NULL;
+	const struct place *known = table__get(unwound->places, place);
+
+	return known && known->count;
 }
 
 /*
@@ -138,9 +157,9 @@ size_t unwound__stack(const struct unwound *unwound, uint32_t number,
 	while (count < fp_count && fp[count])
 		count++;
 	*out = fp;
-	if (!place && count < 2)
+	if ((!place || !place->count) && count < 2)
 		place = on_spot(unwound, spot);
-	if (!place || !is_better(unwound, place, count))
+	if (!place || !place->count || !is_better(unwound, place, count))
 		return count;
 	*out = place->pcs;
 	return place->count;

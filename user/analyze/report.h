@@ -53,7 +53,7 @@ struct report_conn {
 
 /* So many ends of closed connections are listed, two for each stall that is, and more; the others
  * are sums (conns.h says which). */
-#define REPORT_CLOSED 6144
+#define REPORT_CLOSED 4096
 
 #define TRAFFIC_FIN 1 /* what the kernel adds to the bytes received for a FIN */
 
@@ -207,7 +207,7 @@ struct stall {
 /* And all stalls together so many steps. */
 #define REPORT_STEPS 16384
 /* So many stalls are listed; of the others a brief is left (stalls.h says which). */
-#define REPORT_STALLS 2000
+#define REPORT_STALLS 1000
 /* And of so many of these; further ones only count in the causes. */
 #define REPORT_BRIEFS 262144
 

@@ -15,11 +15,9 @@
 #include "user/analyze/report.h"
 #include "user/model/model.h"
 
-#define REQUEST_SAMPLES                                                                            \
-	32768               /* beyond that every second one goes, and the others stand for two     \
-			     */
-#define REQUEST_PENDING 256 /* served sides that wait for the asked one */
-#define REQUEST_CONNS   32  /* connections listed, most exchanges first */
+#define REQUEST_SAMPLES 16384 /* of more every second one goes, and the others stand for two */
+#define REQUEST_PENDING 256   /* served sides that wait for the asked one */
+#define REQUEST_CONNS   32    /* connections listed, most exchanges first */
 
 /* An exchange: both its sides, the served one when it was seen (else head.type 0). */
 struct exchange {

@@ -12,7 +12,7 @@
 
 #include "bpf/event.h"
 
-#define CALL_QUEUE_BYTES (16u << 20) /* of records that wait */
+#define CALL_QUEUE_BYTES (4u << 20) /* of records that wait */
 
 struct call_queue;
 

@@ -38,12 +38,15 @@ case_own_pid() {
 
 # Nothing of it runs any more, and only its parent can make it go.
 case_zombie() {
+    mkfifo "$SCRATCH/end"
     # shellcheck disable=SC2016
-    sh -c 'true & echo $!; exec sleep 60' >"$SCRATCH/zombie" &
-    wait_for "$WAIT_LIMIT" [ -s "$SCRATCH/zombie" ] || fail "no child"
+    sh -c 'cat "$0" & echo $!; exec sleep 60' "$SCRATCH/end" >"$SCRATCH/zombie" &
+    # From then on nobody waits for the child.
+    wait_for "$WAIT_LIMIT" has_line '^sleep' "/proc/$!/comm" || fail "no parent"
+    : >"$SCRATCH/end"
     local zombie
     zombie=$(cat "$SCRATCH/zombie")
-    wait_for "$WAIT_LIMIT" grep -q '^State:.*Z' "/proc/$zombie/status" || fail "no zombie"
+    wait_for "$WAIT_LIMIT" has_line '^State:.*Z' "/proc/$zombie/status" || fail "no zombie"
     refuse 2 "process $zombie has ended, .*zombie" trace -p "$zombie"
     refuse 2 "process $zombie has ended, .*zombie" offwake -p "$zombie"
     refuse 3 "process $zombie has ended, .*zombie" check -p "$zombie"

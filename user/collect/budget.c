@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "user/base/log.h"
 #include "user/base/text.h"
@@ -13,6 +15,7 @@
 
 static struct budget_book own, *book = &own;
 static uint64_t begun_ns, entered_ns, run_ns;
+static uint64_t most_resident; /* 0: any */
 static size_t taken, looked;
 static bool used_up;
 
@@ -94,20 +97,31 @@ bool budget__enter(const struct budget_subject *subject, const char *path, const
 	return true;
 }
 
+void budget__limit_resident(uint64_t bytes)
+{
+	most_resident = bytes;
+}
+
+static bool is_too_large(void)
+{
+	struct rusage usage;
+
+	return most_resident && !getrusage(RUSAGE_SELF, &usage) &&
+	       (uint64_t)usage.ru_maxrss * 1024 > most_resident;
+}
+
 void budget__leave(uint64_t *spent_ns)
 {
 	uint64_t ns = now_ns() - entered_ns;
 
+	if (is_too_large())
+		_exit(1); /* whoever started us sees what it was at */
+	memset(&book->subject, 0, sizeof(book->subject));
+	book->path[0] = '\0';
 	if (!spent_ns)
 		return;
 	*spent_ns += ns;
 	run_ns += ns;
-}
-
-void budget__rest(void)
-{
-	memset(&book->subject, 0, sizeof(book->subject));
-	book->path[0] = '\0';
 }
 
 bool budget__ended(struct budget_book *of)

@@ -24,10 +24,9 @@
 /* Of files that are mapped whole, for names and again for unwinding: the one used longest ago is
  * closed. What does not fit at all is read section by section. */
 #define BUDGET_MAPPED (1ull << 30)
-/* All that the process that reads may have; and what it may have left of a question, or it is
- * ended, and with it what libdw keeps. */
-#define BUDGET_MEMORY   (4ull << 30)
-#define BUDGET_RESIDENT (2ull << 30)
+/* All that the process that reads may have, and half of what the machine has; with half of that
+ * left over from a question it is ended, and with it what libdw keeps. */
+#define BUDGET_MEMORY (4ull << 30)
 /* Files and processes that ended the process that reads: they are not tried again. */
 #define BUDGET_REFUSED 8
 
@@ -39,7 +38,7 @@ struct budget_subject {
 
 /* In memory that the process that reads shares with those that wait for it. */
 struct budget_book {
-	struct budget_subject subject; /* what was entered last; all 0: nothing is read */
+	struct budget_subject subject; /* what is being read; all 0: nothing */
 	char path[256];                /* of it; "": a process */
 	struct budget_subject refused[BUDGET_REFUSED];
 	uint32_t refused_count;
@@ -67,8 +66,8 @@ void budget__exceed(void);
 bool budget__enter(const struct budget_subject *subject, const char *path,
 		   const uint64_t *spent_ns);
 void budget__leave(uint64_t *spent_ns);
-/* The question is answered: nothing is read now. */
-void budget__rest(void);
+/* From now on budget__leave() ends this process at a file that it became larger than this with. */
+void budget__limit_resident(uint64_t bytes);
 
 /* The process that reads has ended: what it was at is refused from now on. False: that happened
  * too often, and no other is to be started. */

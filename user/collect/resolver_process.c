@@ -146,12 +146,11 @@ static void set_timers(time_t cpu, time_t clock)
 	setitimer(ITIMER_REAL, &by_clock, NULL);
 }
 
-static bool grew_too_large(void)
+static uint64_t memory(void)
 {
-	struct rusage usage;
+	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE);
 
-	return !getrusage(RUSAGE_SELF, &usage) &&
-	       (uint64_t)usage.ru_maxrss * 1024 > BUDGET_RESIDENT;
+	return half < BUDGET_MEMORY ? half : BUDGET_MEMORY;
 }
 
 static void *serve(void *argument)
@@ -169,9 +168,6 @@ static void *serve(void *argument)
 		set_timers(CPU_SECONDS, CLOCK_SECONDS);
 		answer(worker);
 		set_timers(0, 0);
-		if (grew_too_large())
-			_exit(1);
-		budget__rest();
 		worker->shared->book.cut = cut_files__seen();
 		if (send(SOCKET, &worker->reply, length_of(worker), MSG_NOSIGNAL) < 0)
 			break;
@@ -187,6 +183,17 @@ static void limit(int resource, rlim_t value)
 	setrlimit(resource, &(struct rlimit){value, value});
 }
 
+/* Where memory is short it is the first to go, as another takes its place. */
+static void offer_to_oom_killer(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "1000", 4) != 4)
+		log__debug("the process that reads names is not marked for the OOM killer");
+	if (fd >= 0)
+		close(fd);
+}
+
 static _Noreturn void work(struct resolver_shared *shared, struct opener *opener)
 {
 	struct worker *worker = xcalloc(1, sizeof(*worker));
@@ -196,9 +203,11 @@ static _Noreturn void work(struct resolver_shared *shared, struct opener *opener
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "netstall-names");
 #ifndef __SANITIZE_ADDRESS__ /* whose shadow is larger than any bound */
-	limit(RLIMIT_AS, BUDGET_MEMORY);
+	limit(RLIMIT_AS, memory());
 #endif
 	limit(RLIMIT_CORE, 0);
+	budget__limit_resident(memory() / 2);
+	offer_to_oom_killer();
 	worker->shared = shared;
 	worker->symbols = symbols__new(opener);
 	worker->unwinder = unwinder__new(opener);

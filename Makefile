@@ -104,7 +104,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnetstall.a
 
 # What unwinds user stacks needs no kernel side.
 SYMBOLS_OBJS := $(patsubst %,$(B)/user/collect/%.o,symbols mapped maps image_files image_names image_lines \
-	debug_file name_cache perfmap demangle go_names opener cut_files budget)
+	debug_file name_cache perfmap demangle go_names opener cut_files read_budget)
 RESOLVER_OBJS := $(patsubst %,$(B)/user/collect/%.o,resolver resolver_process call_queue)
 UNWIND_OBJS := $(patsubst %,$(B)/user/collect/%.o,unwound unwind images) $(SYMBOLS_OBJS) $(RESOLVER_OBJS)
 UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound test_symbols test_image_names test_cut_files test_resolver)

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "user/collect/budget.h"
 #include "user/collect/image_names.h"
+#include "user/collect/read_budget.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);
@@ -30,7 +30,7 @@ static inline struct image_names *read_elf(const uint8_t *data, size_t size)
 
 	if (write(fd, data, size) != (ssize_t)size)
 		abort();
-	budget__begin();
+	read_budget__begin();
 	return image_names__new(fd, -1, NULL, NULL);
 }
 

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "user/collect/budget.h"
 #include "user/collect/demangle.h"
 #include "user/collect/perfmap.h"
+#include "user/collect/read_budget.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = memfd_create("perfmap", MFD_CLOEXEC);
 	struct perfmap *perfmap;
 
-	budget__begin();
+	read_budget__begin();
 	append(fd, data, size / 2);
 	perfmap = perfmap__new(dup(fd));
 	append(fd, data + size / 2, size - size / 2);

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "tests/unit/feed.h"
-#include "user/collect/budget.h"
 #include "user/collect/demangle.h"
 #include "user/collect/image_lines.h"
+#include "user/collect/read_budget.h"
 
 static char folder[512]; /* of the programs */
 
@@ -120,7 +120,7 @@ static void damaged_files_do_no_harm(void **state)
 			size = random_below(&random, size);
 		fd = memfd_create("damaged", MFD_CLOEXEC);
 		assert_int_equal(write(fd, copy, size), size);
-		budget__begin();
+		read_budget__begin();
 		names = image_names__new(fd, -1, NULL, NULL);
 		if (names)
 			look_everywhere(names);
@@ -131,10 +131,10 @@ static void damaged_files_do_no_harm(void **state)
 /* 4.8 GB of symbols, which take no room on the disk. */
 static void a_table_without_end_is_read_in_part(void **state)
 {
-	const size_t entries = 200000000, most = BUDGET_BYTES / 24;
+	const size_t entries = 200000000, most = READ_BUDGET_BYTES / 24;
 	char path[] = "/tmp/netstall-bulk-XXXXXX", command[1600];
 	struct image_names *names;
-	uint32_t before = budget__book()->exceeded;
+	uint32_t before = read_budget__book()->exceeded;
 	int fd = mkstemp(path);
 
 	(void)state;
@@ -144,11 +144,11 @@ static void a_table_without_end_is_read_in_part(void **state)
 	close(fd);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	unlink(path);
-	budget__begin();
+	read_budget__begin();
 	names = image_names__new(fd, -1, NULL, NULL);
 	assert_non_null(names);
 	assert_in_range(image_names__refused(names), entries - most - 1, entries);
-	assert_int_equal(budget__book()->exceeded, before + 1);
+	assert_int_equal(read_budget__book()->exceeded, before + 1);
 	image_names__free(names);
 }
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "user/collect/budget.h"
+#include "user/collect/read_budget.h"
 
 #define BUILD_ID_MOST 64
 
@@ -36,7 +36,7 @@ static bool has_debug_info(Elf *elf)
 
 	if (elf_getshdrstrndx(elf, &names))
 		return false;
-	while (budget__take(sizeof(header)) && (section = elf_nextscn(elf, section))) {
+	while (read_budget__take(sizeof(header)) && (section = elf_nextscn(elf, section))) {
 		const char *name = gelf_getshdr(section, &header)
 					   ? elf_strptr(elf, names, header.sh_name)
 					   : NULL;
@@ -78,7 +78,7 @@ static bool has_checksum(int fd, GElf_Word wanted)
 	off_t at = 0;
 	ssize_t got;
 
-	while ((got = pread(fd, chunk, sizeof(chunk), at)) > 0 && budget__take(got)) {
+	while ((got = pread(fd, chunk, sizeof(chunk), at)) > 0 && read_budget__take(got)) {
 		crc = crc32(crc, chunk, got);
 		at += got;
 	}

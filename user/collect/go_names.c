@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "user/collect/budget.h"
+#include "user/collect/read_budget.h"
 
 #define MAGIC_116 0xfffffffau
 #define MAGIC_118 0xfffffff0u
@@ -90,7 +90,7 @@ static Elf_Scn *find_section(Elf *elf, const char *const names[], GElf_Shdr *hea
 
 	if (elf_getshdrstrndx(elf, &strings))
 		return NULL;
-	while (budget__take(sizeof(*header)) && (section = elf_nextscn(elf, section))) {
+	while (read_budget__take(sizeof(*header)) && (section = elf_nextscn(elf, section))) {
 		const char *name = gelf_getshdr(section, header)
 					   ? elf_strptr(elf, strings, header->sh_name)
 					   : NULL;
@@ -119,7 +119,7 @@ size_t go_names__read(Elf *elf, go_names_take *take, void *context)
 	find_section(elf, texts, &text);
 	if (!read_header(&table, text.sh_addr))
 		return 0;
-	for (uint64_t i = 0; i < table.count && budget__take(16); i++) {
+	for (uint64_t i = 0; i < table.count && read_budget__take(16); i++) {
 		uint64_t start = entry_of(&table, i), end = entry_of(&table, i + 1);
 		const char *name = name_of(&table, i);
 

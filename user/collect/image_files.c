@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "user/base/xalloc.h"
-#include "user/collect/budget.h"
 #include "user/collect/debug_file.h"
 #include "user/collect/demangle.h"
 #include "user/collect/image_lines.h"
 #include "user/collect/image_names.h"
 #include "user/collect/name_cache.h"
+#include "user/collect/read_budget.h"
 
 struct image_file {
 	struct image_files *files;
@@ -166,9 +166,9 @@ static int open_mapped(struct opener *opener, pid_t pid, const struct maps_line 
 
 static bool enter(const struct image_file *file)
 {
-	const struct budget_subject subject = {.device = file->device, .inode = file->inode};
+	const struct read_budget_subject subject = {.device = file->device, .inode = file->inode};
 
-	return budget__enter(&subject, file->path, &file->spent_ns);
+	return read_budget__enter(&subject, file->path, &file->spent_ns);
 }
 
 static void open_file(struct image_files *files, struct image_file *file, pid_t pid,
@@ -190,7 +190,7 @@ static void open_file(struct image_files *files, struct image_file *file, pid_t 
 		file->fd = -1;
 	else
 		files->open++;
-	budget__leave(&file->spent_ns);
+	read_budget__leave(&file->spent_ns);
 }
 
 struct image_file *image_files__get(struct image_files *files, pid_t pid,
@@ -249,7 +249,7 @@ static void read_names(struct image_files *files, struct image_file *file)
 	files->refused += image_names__refused(file->names);
 	files->symbols += image_names__count(file->names);
 	files->mapped += image_names__size(file->names);
-	while ((files->symbols > IMAGE_FILES_READ || files->mapped > BUDGET_MAPPED) &&
+	while ((files->symbols > IMAGE_FILES_READ || files->mapped > READ_BUDGET_MAPPED) &&
 	       files->mapped != image_names__size(file->names))
 		make_room(files, false, file);
 }
@@ -377,7 +377,7 @@ void image_file__describe(struct image_files *files, struct image_file *file, ui
 		name_cache__put(files->cache, &key, out);
 	}
 	if (entered)
-		budget__leave(&file->spent_ns);
+		read_budget__leave(&file->spent_ns);
 }
 
 void image_files__counts(const struct image_files *files, struct symbols_counts *counts)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "user/base/xalloc.h"
-#include "user/collect/budget.h"
+#include "user/collect/read_budget.h"
 
 #define MOST_RANGES (4u << 20) /* of units, or of functions of one unit */
 #define MOST_DEPTH  64         /* of what is nested in a unit */
@@ -57,7 +57,8 @@ static void add_ranges_of(struct ranges *ranges, Dwarf_Die *die)
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	while (budget__take(ENTRY_BYTES) && (at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
+	while (read_budget__take(ENTRY_BYTES) &&
+	       (at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
 		add_range(ranges, low, high, dwarf_dieoffset(die));
 }
 
@@ -98,7 +99,7 @@ static void read_units(struct image_lines *lines)
 	size_t header;
 	Dwarf_Die die;
 
-	while (budget__take(ENTRY_BYTES) &&
+	while (read_budget__take(ENTRY_BYTES) &&
 	       !dwarf_nextcu(lines->dwarf, offset, &next, &header, NULL, NULL, NULL)) {
 		if (dwarf_offdie(lines->dwarf, offset + header, &die))
 			add_ranges_of(&lines->units, &die);
@@ -157,7 +158,7 @@ static void read_functions(struct ranges *functions, Dwarf_Die *parent, int dept
 			add_ranges_of(functions, &die);
 		if (holds_functions(tag))
 			read_functions(functions, &die, depth + 1);
-	} while (budget__take(ENTRY_BYTES) && !dwarf_siblingof(&die, &die));
+	} while (read_budget__take(ENTRY_BYTES) && !dwarf_siblingof(&die, &die));
 }
 
 static struct unit *unit_of(struct image_lines *lines, Dwarf_Die *die)
@@ -197,7 +198,7 @@ static size_t find_inlined(Dwarf_Die *function, uint64_t address, Dwarf_Die out[
 				dwarf_haspc(&die, address) > 0;
 			if (inside && tag == DW_TAG_inlined_subroutine)
 				out[count++] = die;
-		} while (!inside && budget__take(ENTRY_BYTES) && !dwarf_siblingof(&die, &die));
+		} while (!inside && read_budget__take(ENTRY_BYTES) && !dwarf_siblingof(&die, &die));
 		if (!inside)
 			break;
 	}

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "user/base/xalloc.h"
-#include "user/collect/budget.h"
 #include "user/collect/go_names.h"
 #include "user/collect/own_machine.h"
+#include "user/collect/read_budget.h"
 
 #define SEGMENTS 16 /* executable ones; there are one or two */
 
@@ -236,8 +236,8 @@ static void add_go_function(void *context, uint64_t start, uint64_t end, const c
 /* It could not be read: for its size, or it has none. */
 static void note_size(const struct image_names *names)
 {
-	if (names->size > BUDGET_MAPPED)
-		budget__exceed();
+	if (names->size > READ_BUDGET_MAPPED)
+		read_budget__exceed();
 }
 
 static void read_symbols(struct image_names *names)
@@ -254,7 +254,7 @@ static void read_symbols(struct image_names *names)
 		GElf_Sym symbol;
 		const char *name;
 
-		if (!budget__take(sizeof(symbol))) {
+		if (!read_budget__take(sizeof(symbol))) {
 			names->refused += total - i;
 			break;
 		}

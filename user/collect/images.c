@@ -12,9 +12,9 @@
 
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
-#include "user/collect/budget.h"
 #include "user/collect/maps.h"
 #include "user/collect/own_machine.h"
+#include "user/collect/read_budget.h"
 
 #define FRESH_NS 1000000000ull
 #define AGAIN_NS 10000000ull /* generated code is in no module, however often one looks */
@@ -82,8 +82,9 @@ static bool may_read(struct process *process, int fd, const char *name)
 	if (fstat(fd, &stat))
 		return false;
 	process->mapped += stat.st_size;
-	return budget__enter(&(struct budget_subject){.device = stat.st_dev, .inode = stat.st_ino},
-			     name, NULL);
+	return read_budget__enter(
+		&(struct read_budget_subject){.device = stat.st_dev, .inode = stat.st_ino}, name,
+		NULL);
 }
 
 /* libdwfl asks for the file of a module when the first address in it is looked at. */
@@ -204,7 +205,7 @@ static void make_room(struct images *images, const struct process *but)
 		if (process != but && process->mapped && (!oldest || process->used < oldest->used))
 			oldest = process;
 	}
-	if (oldest && mapped > BUDGET_MAPPED)
+	if (oldest && mapped > READ_BUDGET_MAPPED)
 		forget(oldest);
 }
 

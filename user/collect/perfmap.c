@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "user/base/xalloc.h"
-#include "user/collect/budget.h"
+#include "user/collect/read_budget.h"
 
 #define CHUNK   (1u << 16)
 #define OVERLAP 16 /* entries that may have been generated over one another, looked through */
@@ -107,7 +107,7 @@ void perfmap__refresh(struct perfmap *perfmap)
 	size_t before = perfmap->count;
 	ssize_t got;
 
-	while (perfmap->read < PERFMAP_BYTES && budget__take(CHUNK) &&
+	while (perfmap->read < PERFMAP_BYTES && read_budget__take(CHUNK) &&
 	       (got = pread(perfmap->fd, chunk, CHUNK, perfmap->read)) > 0) {
 		size_t taken;
 

@@ -324,7 +324,7 @@ void resolver__free(struct resolver *resolver)
 	if (resolver->pid > 0) {
 		kill(resolver->pid, SIGKILL);
 		waitpid(resolver->pid, NULL, 0);
-		budget__report(&resolver->shared->book);
+		read_budget__report(&resolver->shared->book);
 		if (resolver->refused)
 			log__note(
 				"names of functions are missing: %llu stacks were not looked at, as "

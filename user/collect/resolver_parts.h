@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "bpf/offwake_sample.h"
-#include "user/collect/budget.h"
 #include "user/collect/opener.h"
+#include "user/collect/read_budget.h"
 #include "user/collect/resolver.h"
 
 enum resolver_what {
@@ -48,7 +48,7 @@ struct reply {
 
 /* In memory that all of them share. */
 struct resolver_shared {
-	struct budget_book book;
+	struct read_budget_book book;
 	uint64_t question; /* that is being answered, 0 none */
 };
 

@@ -24,8 +24,8 @@
 
 /* libdw keeps much on the stack, and our own may be as small as `ulimit -s` says. */
 #define STACK_BYTES (64u << 20)
-/* For one question, beyond which it is ended: on a CPU, as most is computing, and by the clock,
- * as a file may be on a disk that does not answer. */
+/* For one file at one question, beyond which it is ended: on a CPU, as most is computing, and by
+ * the clock, as a file may be on a disk that does not answer. */
 #define CPU_SECONDS   5
 #define CLOCK_SECONDS 10
 
@@ -150,7 +150,12 @@ static uint64_t memory(void)
 {
 	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE);
 
-	return half < BUDGET_MEMORY ? half : BUDGET_MEMORY;
+	return half < READ_BUDGET_MEMORY ? half : READ_BUDGET_MEMORY;
+}
+
+static void start_timers(void)
+{
+	set_timers(CPU_SECONDS, CLOCK_SECONDS);
 }
 
 static void *serve(void *argument)
@@ -165,7 +170,7 @@ static void *serve(void *argument)
 		worker->shared->question = worker->question.head.number;
 		memset(&worker->reply, 0, offsetof(struct reply, text) + 1);
 		worker->reply.number = worker->question.head.number;
-		set_timers(CPU_SECONDS, CLOCK_SECONDS);
+		start_timers();
 		answer(worker);
 		set_timers(0, 0);
 		worker->shared->book.cut = cut_files__seen();
@@ -206,7 +211,7 @@ static _Noreturn void work(struct resolver_shared *shared, struct opener *opener
 	limit(RLIMIT_AS, memory());
 #endif
 	limit(RLIMIT_CORE, 0);
-	budget__limit_resident(memory() / 2);
+	read_budget__limit(memory() / 2, start_timers);
 	offer_to_oom_killer();
 	worker->shared = shared;
 	worker->symbols = symbols__new(opener);
@@ -268,7 +273,7 @@ _Noreturn void resolver__run(struct resolver_shared *shared, struct opener *open
 	block_signals();
 	drop_rights();
 	keep_descriptors(opener, socket);
-	budget__use(&shared->book);
+	read_budget__use(&shared->book);
 	for (;;) {
 		pid = fork();
 		if (!pid)
@@ -279,7 +284,7 @@ _Noreturn void resolver__run(struct resolver_shared *shared, struct opener *open
 			_exit(0);
 		none = (struct reply){.number = shared->question};
 		shared->question = 0;
-		if (!budget__ended(&shared->book))
+		if (!read_budget__ended(&shared->book))
 			_exit(1);
 		if (none.number)
 			send(SOCKET, &none, offsetof(struct reply, text), MSG_NOSIGNAL);

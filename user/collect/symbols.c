@@ -7,13 +7,13 @@
 
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
-#include "user/collect/budget.h"
 #include "user/collect/cut_files.h"
 #include "user/collect/demangle.h"
 #include "user/collect/image_files.h"
 #include "user/collect/mapped.h"
 #include "user/collect/maps.h"
 #include "user/collect/perfmap.h"
+#include "user/collect/read_budget.h"
 
 #define PROCESSES 4096 /* the one used longest ago is forgotten */
 #define BUCKETS   1024 /* a power of two */
@@ -160,13 +160,13 @@ static void look_at_names(struct symbols *symbols, struct process *process, bool
 	if (!process->perfmap && (gone || !mapped__has_anonymous(process->mapped)))
 		return;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)process->pid);
-	if (!budget__enter(&(struct budget_subject){.pid = process->pid}, path, NULL))
+	if (!read_budget__enter(&(struct read_budget_subject){.pid = process->pid}, path, NULL))
 		return;
 	if (process->perfmap)
 		perfmap__refresh(process->perfmap); /* its file is open, whatever became of it */
 	else
 		open_perfmap(symbols, process);
-	budget__leave(NULL);
+	read_budget__leave(NULL);
 }
 
 /* Returns false when there is nothing to be seen; what was known stays. */

@@ -7,7 +7,7 @@
 
 #include "bpf/state.h"
 #include "user/base/xalloc.h"
-#include "user/collect/budget.h"
+#include "user/collect/read_budget.h"
 
 struct unwinder {
 	struct images *images;
@@ -139,7 +139,7 @@ void unwinder__free(struct unwinder *unwinder)
 
 static bool enter(pid_t pid)
 {
-	return budget__enter(&(struct budget_subject){.pid = pid}, "", NULL);
+	return read_budget__enter(&(struct read_budget_subject){.pid = pid}, "", NULL);
 }
 
 void unwinder__note(struct unwinder *unwinder, pid_t pid)
@@ -147,7 +147,7 @@ void unwinder__note(struct unwinder *unwinder, pid_t pid)
 	if (!enter(pid))
 		return;
 	images__note(unwinder->images, pid, &callbacks, unwinder);
-	budget__leave(NULL);
+	read_budget__leave(NULL);
 }
 
 static void walk(struct unwinder *unwinder, Dwfl *dwfl, struct unwind_frames *out)
@@ -190,7 +190,7 @@ const char *unwinder__frames(struct unwinder *unwinder, pid_t pid, const struct 
 	if (!enter(pid))
 		return "its programs and libraries could not be read";
 	why = find_frames(unwinder, pid, copy, out);
-	budget__leave(NULL);
+	read_budget__leave(NULL);
 	return why;
 }
 

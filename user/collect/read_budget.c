@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/collect/budget.h"
+#include "user/collect/read_budget.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +13,10 @@
 /* The clock is looked at once in so many bytes. */
 #define LOOK_BYTES (64u << 10)
 
-static struct budget_book own, *book = &own;
+static struct read_budget_book own, *book = &own;
 static uint64_t begun_ns, entered_ns, run_ns;
 static uint64_t most_resident; /* 0: any */
+static void (*at_enter)(void); /* NULL: nothing */
 static size_t taken, looked;
 static bool used_up;
 
@@ -28,78 +29,82 @@ static uint64_t now_ns(void)
 	return time.tv_sec * 1000000000ull + time.tv_nsec;
 }
 
-void budget__use(struct budget_book *other)
+void read_budget__use(struct read_budget_book *other)
 {
 	book = other;
 }
 
-struct budget_book *budget__book(void)
+struct read_budget_book *read_budget__book(void)
 {
 	return book;
 }
 
-static void note_first(struct budget_book *in)
+static void note_first(struct read_budget_book *in)
 {
 	if (!in->first[0])
 		memcpy(in->first, in->path, sizeof(in->first));
 }
 
-void budget__begin(void)
+void read_budget__begin(void)
 {
 	begun_ns = now_ns();
 	taken = looked = 0;
 	used_up = false;
 }
 
-void budget__exceed(void)
+void read_budget__exceed(void)
 {
 	book->exceeded++;
 	note_first(book);
 }
 
-bool budget__take(size_t bytes)
+bool read_budget__take(size_t bytes)
 {
 	if (used_up)
 		return false;
 	taken += bytes;
-	if (taken <= BUDGET_BYTES && taken - looked < LOOK_BYTES)
+	if (taken <= READ_BUDGET_BYTES && taken - looked < LOOK_BYTES)
 		return true;
 	looked = taken;
 	if (!begun_ns)
 		begun_ns = now_ns();
-	if (taken <= BUDGET_BYTES && now_ns() - begun_ns < BUDGET_NS)
+	if (taken <= READ_BUDGET_BYTES && now_ns() - begun_ns < READ_BUDGET_NS)
 		return true;
 	used_up = true;
-	budget__exceed();
+	read_budget__exceed();
 	return false;
 }
 
-static bool is_refused(const struct budget_subject *subject)
+static bool is_refused(const struct read_budget_subject *subject)
 {
-	for (uint32_t i = 0; i < book->refused_count && i < BUDGET_REFUSED; i++)
+	for (uint32_t i = 0; i < book->refused_count && i < READ_BUDGET_REFUSED; i++)
 		if (!memcmp(&book->refused[i], subject, sizeof(*subject)))
 			return true;
 	return false;
 }
 
-bool budget__enter(const struct budget_subject *subject, const char *path, const uint64_t *spent_ns)
+bool read_budget__enter(const struct read_budget_subject *subject, const char *path,
+			const uint64_t *spent_ns)
 {
 	if (is_refused(subject))
 		return false;
 	snprintf(book->path, sizeof(book->path), "%s", path);
-	if (spent_ns && (*spent_ns >= BUDGET_FILE_NS || run_ns >= BUDGET_RUN_NS)) {
-		budget__exceed();
+	if (spent_ns && (*spent_ns >= READ_BUDGET_FILE_NS || run_ns >= READ_BUDGET_RUN_NS)) {
+		read_budget__exceed();
 		return false;
 	}
-	budget__begin();
+	read_budget__begin();
 	book->subject = *subject;
 	entered_ns = now_ns();
+	if (at_enter)
+		at_enter();
 	return true;
 }
 
-void budget__limit_resident(uint64_t bytes)
+void read_budget__limit(uint64_t bytes, void (*begin)(void))
 {
 	most_resident = bytes;
+	at_enter = begin;
 }
 
 static bool is_too_large(void)
@@ -110,7 +115,7 @@ static bool is_too_large(void)
 	       (uint64_t)usage.ru_maxrss * 1024 > most_resident;
 }
 
-void budget__leave(uint64_t *spent_ns)
+void read_budget__leave(uint64_t *spent_ns)
 {
 	uint64_t ns = now_ns() - entered_ns;
 
@@ -124,20 +129,21 @@ void budget__leave(uint64_t *spent_ns)
 	run_ns += ns;
 }
 
-bool budget__ended(struct budget_book *of)
+bool read_budget__ended(struct read_budget_book *of)
 {
-	static const struct budget_subject nothing;
+	static const struct read_budget_subject nothing;
 
 	of->ended++;
 	note_first(of);
-	if (memcmp(&of->subject, &nothing, sizeof(nothing)) && of->refused_count < BUDGET_REFUSED)
+	if (memcmp(&of->subject, &nothing, sizeof(nothing)) &&
+	    of->refused_count < READ_BUDGET_REFUSED)
 		of->refused[of->refused_count++] = of->subject;
 	memset(&of->subject, 0, sizeof(of->subject));
 	of->path[0] = '\0';
-	return of->ended < BUDGET_REFUSED;
+	return of->ended < READ_BUDGET_REFUSED;
 }
 
-void budget__report(const struct budget_book *of)
+void read_budget__report(const struct read_budget_book *of)
 {
 	char path[TEXT_SAFE(sizeof(of->first))];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* How a hold, a recovery and a watched socket end, and what a socket tells in total then. */
+/* How a watched socket ends, and what it tells in total then. */
 #ifndef NETSTALL_ENDING_BPF_H
 #define NETSTALL_ENDING_BPF_H
 
@@ -39,30 +39,10 @@ static __noinline int tell_totals(struct sock *sk, struct ns_conn_state *conn)
 	return 0;
 }
 
-static __always_inline void end_hold(struct ns_conn_state *conn)
-{
-	if (!conn->hold_ts)
-		return;
-	conn->hold_ts = 0;
-	conn->hold_told = 0;
-	conn->hold_pending = 0;
-	conn->hold_kept = 0;
-	__sync_fetch_and_add(&active_holds, -1);
-}
-
-static __always_inline void end_recovery(struct ns_conn_state *conn)
-{
-	if (!conn->recover_ts)
-		return;
-	conn->recover_ts = 0;
-	if (conn->phase == NS_PHASE_OPEN)
-		__sync_fetch_and_add(&active_holds, -1);
-}
-
 /* Does a hold or a recovery go on that makes a stall by now? */
 static __always_inline bool stalls(const struct ns_conn_state *conn, __u64 now)
 {
-	return (conn->hold_ts && ns_passed(conn->hold_ts, now) >= settings.threshold_ns) ||
+	return (is_held(conn) && ns_passed(conn->hold_ts, now) >= settings.threshold_ns) ||
 	       (conn->recover_ts && ns_passed(conn->recover_ts, now) >= settings.threshold_ns);
 }
 
@@ -79,7 +59,8 @@ static __always_inline void drop_conn(struct sock *sk)
 		return;
 	if (stalls(conn, bpf_ktime_get_ns()))
 		flush_both(conn);
-	end_hold(conn);
+	if (is_held(conn))
+		end_hold(conn, conn->hold_number);
 	end_recovery(conn);
 	forget_samples(conn);
 	if (conn->sends_begun > 0) /* nobody told their ends */

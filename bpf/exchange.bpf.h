@@ -42,29 +42,37 @@ static __always_inline bool answer_was_read(const struct ns_conn_state *conn, __
 
 static __always_inline __s32 *answering_in(__u32 tgid)
 {
-	return &answering[tgid & (NS_PROC_FLAGS - 1)];
+	return &answering[tgid & (NS_PROC_HINTS - 1)];
 }
 
 /* Begin or end to watch the answerer, as the connection's samples want it. */
 static __noinline int settle_answerer(struct ns_conn_state *conn)
 {
+	struct ns_active_key key = {.what = NS_ACTIVE_SAMPLE};
 	struct ns_conn_state *peer;
 	bool wanted;
 
 	if (!conn)
 		return 0;
+	key.sk = conn->key;
 	wanted = conn->sample_next || conn->sampling;
 	if (wanted && !conn->answerer) {
 		peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
 		if (!peer || !peer->tgid)
 			return 0;
-		conn->answerer = peer->tgid;
-		__sync_fetch_and_add(answering_in(conn->answerer), 1);
+		key.number = peer->tgid;
+		if (!enter_active(&key))
+			return 0;
+		conn->answerer = key.number;
+		__sync_fetch_and_add(answering_in(key.number), 1);
 		__sync_fetch_and_add(&samples_open, 1);
 	} else if (!wanted && conn->answerer) {
-		__sync_fetch_and_add(answering_in(conn->answerer), -1);
-		__sync_fetch_and_add(&samples_open, -1);
+		key.number = conn->answerer;
 		conn->answerer = 0;
+		if (!leave_active(&key))
+			return 0;
+		__sync_fetch_and_add(answering_in(key.number), -1);
+		__sync_fetch_and_add(&samples_open, -1);
 	}
 	return 0;
 }
@@ -216,7 +224,7 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 	out.off_ts = answer->off_ts;
 	out.wake_ts = answer->wake_ts;
 	out.held_ns = conn->turn_held_ns;
-	if (conn->hold_ts && conn->hold_ts < answer->ts)
+	if (is_held(conn) && conn->hold_ts < answer->ts)
 		out.held_ns += answer->ts - conn->hold_ts;
 	out.hold_reason = out.held_ns ? conn->hold_reason : 0;
 	out.weight = answer->weight;

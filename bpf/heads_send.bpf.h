@@ -38,7 +38,7 @@ static __always_inline bool writer_matters(void)
 {
 	if (!in_window())
 		return false;
-	return settings.any_process || proc_hint(bpf_get_current_pid_tgid() >> 32);
+	return settings.any_process || proc_hint(bpf_get_current_pid_tgid() >> 32)->watched;
 }
 
 /* maybe_told: by the other one of a program and its spare; then it is not told again. */

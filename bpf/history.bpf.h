@@ -223,7 +223,7 @@ __noinline int history_flush_of(__u64 key)
 
 	if (!conn)
 		return 0;
-	if (conn->hold_ts && conn->hold_kept)
+	if (conn->hold_kept)
 		hold_tell(key);
 	end = conn->history_next;
 	count = end - conn->history_flushed;
@@ -238,7 +238,7 @@ __noinline int history_flush_of(__u64 key)
 			history_tell(key, first + at, i >= NS_HISTORY);
 	}
 	conn->history_flushed = end;
-	conn->hold_told = conn->hold_ts != 0;
+	conn->hold_told = is_held(conn);
 	return 0;
 }
 

@@ -45,17 +45,21 @@ static __always_inline void note_reader(struct ns_conn_state *conn, struct ns_re
 static __always_inline void note_release(struct sock *sk, struct ns_conn_state *conn, __u64 now,
 					 bool inexact)
 {
-	__u64 since = conn->hold_ts;
+	__u32 number = conn->hold_number, seq, end;
 	struct ns_release *out;
+	__u64 since;
 
-	/* A writer that goes to sleep is looked at without the socket's lock: another CPU may have
-	 * told the end of its hold just now. */
-	if (!since || since > now)
+	/* Another CPU may end it just now, and begin another: then what is read is not used. */
+	barrier();
+	since = conn->hold_ts;
+	seq = conn->hold_seq;
+	end = conn->hold_end;
+	if (!is_held(conn) || since > now || !end_hold(conn, number))
 		return;
 	out = history_slot(conn, NS_RELEASE, sizeof(*out), now);
 	out->held_ns = now - since;
-	out->seq = conn->hold_seq;
-	out->end = conn->hold_end;
+	out->seq = seq;
+	out->end = end;
 	out->reason = conn->hold_reason;
 	out->inexact = inexact;
 	out->nonagle = BPF_CORE_READ_BITFIELD_PROBED((struct tcp_sock *)sk, nonagle);
@@ -68,7 +72,8 @@ static __always_inline void note_release(struct sock *sk, struct ns_conn_state *
 		count_lost(NS_LOST_RELEASES);
 	if (now - since >= settings.threshold_ns || conn->hold_told)
 		flush_both(conn);
-	end_hold(conn);
+	else
+		conn->hold_kept = 0;
 }
 
 static __always_inline void count_hold(struct ns_conn_state *conn, __u32 reason)
@@ -77,9 +82,10 @@ static __always_inline void count_hold(struct ns_conn_state *conn, __u32 reason)
 }
 
 /* What was weighed becomes a record of that time. */
-static __always_inline void tell_hold(struct ns_conn_state *conn, __u64 ts)
+static __always_inline void tell_hold(struct ns_conn_state *conn, const struct ns_hold *look,
+				      __u64 ts)
 {
-	struct ns_hold *look = (struct ns_hold *)&conn->hold_look, *out;
+	struct ns_hold *out;
 
 	out = history_slot(conn, NS_HOLD, sizeof(*out), ts);
 	out->head.tgid = conn->hold_tgid;
@@ -92,10 +98,13 @@ static __always_inline void tell_hold(struct ns_conn_state *conn, __u64 ts)
 	history_commit(conn, out, sizeof(*out));
 }
 
-static __always_inline void open_hold(struct ns_conn_state *conn, __u32 seq, __u32 end, __u64 now)
+/* False: another CPU has just begun one, and tells it. */
+static __always_inline bool open_hold(struct ns_conn_state *conn, __u32 seq, __u32 end, __u64 now)
 {
-	if (!conn->hold_ts)
-		__sync_fetch_and_add(&active_holds, 1);
+	__u32 number = number_hold(conn);
+
+	if (!number)
+		return false;
 	conn->hold_seq = seq;
 	conn->hold_end = end;
 	conn->hold_ts = now;
@@ -105,6 +114,9 @@ static __always_inline void open_hold(struct ns_conn_state *conn, __u32 seq, __u
 	conn->hold_kept = 0;
 	conn->hold_pending = 0;
 	note_arrived(conn);
+	barrier();
+	conn->hold_number = number; /* from here on it is one */
+	return true;
 }
 
 /* In the context of the send call. blocked: the writer goes to sleep in it. */
@@ -113,8 +125,8 @@ static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn, __
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct tcp_sock *tp = (void *)sk;
-	__u32 fd, msg_flags;
 	struct ns_hold *look;
+	__u32 fd, msg_flags;
 
 	if (!sk || !conn)
 		return 0;
@@ -125,15 +137,17 @@ static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn, __
 	look = (struct ns_hold *)&conn->hold_look;
 	look->fd = fd == NS_FD_UNKNOWN ? conn->fd : fd;
 	look->begun = begun;
+	conn->hold_fd = look->fd;
 	conn->hold_more = (msg_flags & NS_MSG_MORE) != 0;
 	conn->hold_tgid = id >> 32;
 	conn->hold_tid = id;
-	weigh_hold(sk, conn, now);
+	weigh_hold(sk, conn, look, now);
 	if (blocked && !look->reason)
 		look->reason = NS_HOLD_SNDBUF;
-	open_hold(conn, look->seq, look->end, now);
+	if (!open_hold(conn, look->seq, look->end, now))
+		return 0;
 	count_hold(conn, look->reason);
-	tell_hold(conn, now);
+	tell_hold(conn, look, now);
 	/*
 	 * From here on transmits are looked at. One that came between the reading of
 	 * snd_nxt and now went unseen, so look once more: the hold was a short one.
@@ -149,21 +163,23 @@ static __noinline int find_hold(struct sock *sk, struct ns_conn_state *conn)
 	__u64 now = bpf_ktime_get_ns();
 	struct ns_hold *look;
 
-	if (!sk || !conn || conn->hold_ts || closing)
+	if (!sk || !conn || is_held(conn) || closing)
 		return 0;
 	look = (struct ns_hold *)&conn->hold_look;
 	look->fd = conn->fd;
 	look->begun = NS_BEGUN_LATER;
+	conn->hold_fd = look->fd;
 	conn->hold_more = 0;
 	conn->hold_tgid = conn->tgid;
 	conn->hold_tid = 0;
-	weigh_hold(sk, conn, now);
+	weigh_hold(sk, conn, look, now);
 	if (!seq_after(look->end, look->seq))
 		return 0;
 	watch_both_ends(conn);
-	open_hold(conn, look->seq, look->end, now);
+	if (!open_hold(conn, look->seq, look->end, now))
+		return 0;
 	count_hold(conn, look->reason);
-	tell_hold(conn, now);
+	tell_hold(conn, look, now);
 	return 0;
 }
 
@@ -180,7 +196,7 @@ static __always_inline bool is_fresh_rest(const struct ns_conn_state *conn)
 static __always_inline void end_unseen(struct sock *sk, struct ns_conn_state *conn, __u64 now)
 {
 	if (is_fresh_rest(conn))
-		end_hold(conn);
+		end_hold(conn, conn->hold_number);
 	else
 		note_release(sk, conn, now, true);
 }
@@ -197,7 +213,7 @@ static __noinline int look_at_hold(struct sock *sk, struct ns_conn_state *conn, 
 	__u32 reason;
 	bool more_parts;
 
-	if (!sk || !conn || !conn->hold_ts)
+	if (!sk || !conn || !is_held(conn))
 		return 0;
 	if (seq_after(BPF_CORE_READ(tp, snd_nxt), conn->hold_seq)) {
 		end_unseen(sk, conn, window_time());
@@ -205,8 +221,9 @@ static __noinline int look_at_hold(struct sock *sk, struct ns_conn_state *conn, 
 	}
 	more_parts = conn->hold_part_ts != conn->hold_ts;
 	look = (struct ns_hold *)&conn->hold_look;
+	look->fd = conn->hold_fd;
 	look->begun = conn->hold_pending ? NS_BEGUN_LATER : NS_BEGUN_CHANGED;
-	weigh_hold(sk, conn, since);
+	weigh_hold(sk, conn, look, since);
 	conn->hold_more = 0;
 	reason = look->reason;
 	if (conn->hold_reason == NS_HOLD_AUTOCORK && reason == NS_HOLD_TSQ)
@@ -218,7 +235,7 @@ static __noinline int look_at_hold(struct sock *sk, struct ns_conn_state *conn, 
 	look->reason = reason;
 	if (reason != conn->hold_reason)
 		count_hold(conn, reason);
-	tell_hold(conn, look->begun == NS_BEGUN_LATER ? conn->hold_part_ts : since);
+	tell_hold(conn, look, look->begun == NS_BEGUN_LATER ? conn->hold_part_ts : since);
 	return 0;
 }
 
@@ -228,7 +245,7 @@ static __always_inline bool hold_goes_on(struct sock *sk, struct ns_conn_state *
 {
 	__u32 fd, msg_flags;
 
-	if (!conn->hold_ts)
+	if (!is_held(conn))
 		return false;
 	if (!seq_after(view->snd_nxt, conn->hold_seq)) {
 		conn->hold_end = view->write_seq;
@@ -256,7 +273,7 @@ static __always_inline void on_part_left(struct sock *sk, struct ns_conn_state *
 
 	if (conn->hold_pending && lasted)
 		look_at_hold(sk, conn, now, true);
-	if (!conn->hold_ts)
+	if (!is_held(conn))
 		return;
 	if (rest && lasted && !inexact) {
 		conn->hold_seq = end;
@@ -266,13 +283,13 @@ static __always_inline void on_part_left(struct sock *sk, struct ns_conn_state *
 		return;
 	}
 	if (is_fresh_rest(conn))
-		end_hold(conn);
+		end_hold(conn, conn->hold_number);
 	else
 		note_release(sk, conn, now, inexact);
 	if (!rest || closing)
 		return;
-	open_hold(conn, end, hold_end, now + 1);
-	conn->hold_pending = 1;
+	if (open_hold(conn, end, hold_end, now + 1))
+		conn->hold_pending = 1;
 }
 
 /* A segment arrived, not yet processed. */
@@ -283,7 +300,7 @@ static __always_inline void on_arrival_while_held(struct sock *sk, struct ns_con
 
 	look_at_hold(sk, conn, conn->hold_look_ts, false);
 	conn->hold_look_ts = now;
-	if (conn->hold_ts && waiting >= NS_LOOKS_KEPT &&
+	if (is_held(conn) && waiting >= NS_LOOKS_KEPT &&
 	    ns_passed(conn->hold_ts, now) >= settings.threshold_ns)
 		history_flush(conn);
 }
@@ -315,7 +332,7 @@ __noinline int look_at_held(__u64 key, __u64 now)
 {
 	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
 
-	if (!conn || !conn->hold_ts)
+	if (!conn || !is_held(conn))
 		return 0;
 	look_at_hold((struct sock *)key, conn, now, false);
 	conn->hold_look_ts = now;

@@ -208,7 +208,7 @@ static __always_inline void on_exit(struct task_struct *task)
 	__u32 role;
 	__u64 now;
 
-	if (!proc_hint(tgid))
+	if (!proc_hint(tgid)->watched)
 		return;
 	now = bpf_ktime_get_ns();
 	/* Behind the window it is told with those that live. */

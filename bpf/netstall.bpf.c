@@ -22,6 +22,7 @@
 #include "bpf/common.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/emit.bpf.h"
+#include "bpf/active.bpf.h"
 #include "bpf/history.bpf.h"
 #include "bpf/exchange.bpf.h"
 #include "bpf/socket.bpf.h"

@@ -149,17 +149,16 @@ static __always_inline __u32 ack_due_us(const struct ns_conn_state *conn)
 	return left > 0 ? jiffies_to_us(left) : 0;
 }
 
-/* conn->hold_look becomes the hold as it is now; begun and fd are the caller's. */
-static __noinline int weigh_hold(struct sock *sk, struct ns_conn_state *conn, __u64 now)
+/* The hold as it is now; begun and fd are the caller's. */
+static __noinline int weigh_hold(struct sock *sk, struct ns_conn_state *conn, struct ns_hold *out,
+				 __u64 now)
 {
 	struct tcp_sock *tp = (void *)sk;
-	struct ns_hold *out;
 	__u32 nonagle;
 	bool msg_more;
 
-	if (!sk || !conn)
+	if (!sk || !conn || !out)
 		return 0;
-	out = (struct ns_hold *)&conn->hold_look;
 	out->seq = BPF_CORE_READ(tp, snd_nxt);
 	out->end = BPF_CORE_READ(tp, write_seq);
 	out->unacked = out->seq - BPF_CORE_READ(tp, snd_una);

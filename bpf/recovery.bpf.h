@@ -105,8 +105,7 @@ static __always_inline void begin_recovery(struct ns_conn_state *conn, const str
 
 	conn->recover_ts = out->sent_ts ? out->sent_ts : ns_passed(before * 1000, out->head.ts);
 	conn->recover_end = out->end;
-	if (conn->phase == NS_PHASE_OPEN)
-		__sync_fetch_and_add(&active_holds, 1);
+	count_recovery(conn);
 	if (by_timer)
 		watch_both_ends(conn);
 }

@@ -26,7 +26,7 @@ static __always_inline struct ns_thread_state *watched_thread(struct task_struct
 	struct ns_thread_state *thread;
 	long refused;
 
-	if (!(proc_hint(tgid) & NS_FLAG_THREADS) || !in_window())
+	if (!proc_hint(tgid)->threads || !in_window())
 		return NULL;
 	thread = bpf_map_lookup_elem(&threads, &tid);
 	if (thread)

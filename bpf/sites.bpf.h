@@ -205,9 +205,9 @@ static __noinline int site_of_submission(const struct ns_uring *op, __u64 ring)
 static __always_inline void sample_sites(struct sock *sk, struct ns_conn_state *conn,
 					 const struct send_view *view, __u32 bytes, __u64 now)
 {
-	if (conn->hold_ts == now && now)
+	if (is_held(conn) && conn->hold_ts == now && now)
 		on_held_call(sk, conn, view, bytes, now);
-	else if (conn->sites_wanted && !conn->hold_ts)
+	else if (conn->sites_wanted && !is_held(conn))
 		on_free_call(sk, conn, view, bytes, now);
 }
 

@@ -11,7 +11,7 @@
 #define NS_HISTORY        16      /* records kept of a socket; a power of two */
 #define NS_HOLD_LAST      4       /* a hold's last records, kept beside its first; likewise */
 #define NS_SLOT_WORDS     16      /* u64 words of the longest record in a history */
-#define NS_PROC_FLAGS     65536u  /* buckets of the process filter; a power of two */
+#define NS_PROC_HINTS     65536u  /* buckets of the process filter; a power of two */
 #define NS_CHAIN_CONNS    256     /* watched at a time because a chain of waits passes there */
 #define NS_WINDOW_OPEN    (~0ull) /* of window_end, see common.bpf.h */
 #define NS_EXCHANGES_TOLD 512     /* at most, between two looks of user space */
@@ -34,13 +34,6 @@ struct ns_config {
 	char comm[NS_COMM_LEN];
 };
 
-/*
- * In proc_flags, beside enum ns_role: the threads are watched too. Those of targets always
- * are; those of a peer only from the first hold or long wait on a connection with it, so
- * that exchanges without a stall do not pay for both ends.
- */
-#define NS_FLAG_THREADS 4
-
 /* Whose turn a slot holds, from 1, and who writes there: see history.bpf.h. */
 struct ns_mark {
 	__u32 turn;
@@ -48,6 +41,23 @@ struct ns_mark {
 	__u32 told;   /* the turn that was told last here */
 	__u32 wanted; /* the turn that its writer has to tell */
 };
+
+/* What goes on and is counted in active_holds: see active.bpf.h. */
+enum ns_active {
+	NS_ACTIVE_HOLD = 1,
+	NS_ACTIVE_RECOVERY = 2,
+	NS_ACTIVE_SAMPLE = 3, /* not counted there, but in samples_open */
+};
+
+#define NS_ACTIVES 3 /* kinds */
+
+struct ns_active_key {
+	__u64 sk;     /* struct sock */
+	__u32 number; /* ns_conn_state.hold_number; of a recovery 0; of a sample the answerer */
+	__u32 what;   /* enum ns_active */
+};
+
+#define NS_EEXIST 17
 
 /* One record of a history; the head tells which. */
 struct ns_slot {
@@ -94,7 +104,11 @@ enum ns_phase {
 	NS_PHASE_OPEN = 1,
 };
 
-/* A watched socket, by the address of its struct sock. */
+/*
+ * A watched socket, by the address of its struct sock. Its hooks have the socket's lock, or come at
+ * its beginning or end, but for those that are named below: what is not commented on is theirs.
+ * Counts that others add to as well (writes, holds, delack_*) may miss one of two at a time.
+ */
 struct ns_conn_state {
 	__u32 id;
 	__u32 role;
@@ -109,25 +123,38 @@ struct ns_conn_state {
 	__u32 lport; /* of its entry in tuples: at its close the socket has it no more */
 	__u32 pad;
 
-	__u64 hold_ts;    /* 0: nothing is held */
-	__u32 hold_there; /* what had come in at the other end when it began: its rcv_nxt */
+	/*
+	 * A hold. Who looks at it has the socket's lock, or not: the end of a send by tracepoints,
+	 * the writer that goes to sleep, the iterators. So a hold is begun by the CPU whose entry
+	 * in `active` is the first, ended by the CPU that deletes it (active.bpf.h), and told by
+	 * these alone; all other words are stored whole, by whoever looks, and the last one counts.
+	 */
+	__u32 hold_number; /* of the last one, 0 none: written by who begins it, at last */
+	__u32 hold_ended;  /* of the last one that is over: by whoever sees it */
+	__u64 hold_ts;     /* when it began: by who begins it, as all but what says else */
+	__u32 hold_there;  /* what had come in at the other end when it began: its rcv_nxt */
 	__u32 hold_there_known;
-	__u64 hold_part_ts; /* when a part of it left last, else hold_ts */
-	__u64 hold_look_ts; /* when its reason was looked at last */
-	__u32 hold_seq;
-	__u32 hold_end;
-	__u32 hold_reason;
-	__u32 hold_pending; /* since hold_part_ts, and why was not seen yet */
-	__u32 hold_more;    /* the send said MSG_MORE, and TCP has not tried again since */
-	__u32 hold_kept;    /* records of it that went into hold_looks and have not left yet */
-	__u32 hold_tgid;    /* who wrote */
+	__u64 hold_part_ts; /* when a part of it left last, else hold_ts: by the transmit */
+	__u64 hold_look_ts; /* when its reason was looked at last: by who looks */
+	__u32 hold_seq;     /* by the transmit too */
+	__u32 hold_end;     /* by a further send too */
+	__u32 hold_reason;  /* by who looks */
+	__u32 hold_pending; /* since hold_part_ts, and why was not seen yet: by transmit and look */
+	__u32 hold_more;    /* the send said MSG_MORE, and TCP has not tried again since: by both */
+	__u32 hold_kept;    /* records of it that went into hold_looks and have not left yet: by who
+			     * looks, who tells and who ends it. One too many or too few costs a
+			     * look, which its own mark says */
+	__u32 hold_tgid;    /* who wrote: by a send */
 	__u32 hold_tid;
+	__u32 hold_fd; /* with which */
+	__u32 hold_pad;
 
-	__u32 xmit_end; /* write_seq at tcp_write_xmit's last refusal */
+	__u32 xmit_end; /* write_seq at tcp_write_xmit's last refusal; under the socket's lock */
 	__u32 xmit_mss;
 	__u32 xmit_nonagle;
 	__u32 threads_watched; /* those of both ends' owners */
-	__u32 hold_told;       /* the hold's record has left, so its release has to follow */
+	__u32 hold_told;       /* the hold's record has left, so its release has to follow: by who
+				* begins it and who tells */
 
 	__u32 writes;
 	__u32 reads;
@@ -171,7 +198,7 @@ struct ns_conn_state {
 	__s32 sends_begun;   /* and not ended, as far as told: kprobe way only */
 
 	/* A turn: what this end writes until it reads again. See exchange.bpf.h. */
-	__u64 turn_ts;      /* end of its first write, 0 none yet */
+	__u64 turn_ts;      /* end of its first write, 0 none yet; all by who sends */
 	__u64 wrote_ts;     /* end of the last write */
 	__u64 turn_held_ns; /* in which bytes of it were held */
 	__u64 released_ts;  /* the last release of a hold */
@@ -185,14 +212,21 @@ struct ns_conn_state {
 	__u32 close_writes;
 	__u32 sample_next; /* the next turn is taken for a sample, of this weight; 0: it is not */
 	__u32 sampling;    /* this turn is */
-	__u32 answerer;    /* the process that is watched while that lasts */
-	struct ns_slot hold_look; /* the hold as it was looked at last */
-	/* Its last records, and at the end the first, as they are in the history, which may lose
-	 * them. */
+	/* The process that is watched while that lasts: by the CPU that enters it in `active`, and
+	 * by the one that ends it. */
+	__u32 answerer;
+	/* The hold as it was looked at last, for who looks: two that look at a time, one of them
+	 * without the socket's lock, may tell figures of both. Its ends are told by its own words
+	 * above. */
+	struct ns_slot hold_look;
+	/* The hold's last records, and at the end the first, as they are in the history, which may
+	 * lose them. By whoever looks: each has a mark (history.bpf.h). */
 	struct ns_slot hold_looks[NS_HOLD_LAST + 1];
 
-	__u32 history_next;    /* slots ever written */
-	__u32 history_flushed; /* of these, already streamed */
+	/* Slots ever written, and of these already streamed: by whoever writes or tells. Two that
+	 * take the same slot find that out by its mark: history.bpf.h. */
+	__u32 history_next;
+	__u32 history_flushed;
 	struct ns_slot history[NS_HISTORY];
 };
 
@@ -212,7 +246,11 @@ enum ns_waker_known {
 	NS_WAKER_STACK = 2, /* and its name */
 };
 
-/* A watched thread, by its tid. */
+/*
+ * A watched thread, by its tid. By the CPU that switches it out or in, under its run queue's lock;
+ * wake_ts, waker_* and has_waker by the one that wakes it, which the kernel lets be one at a time;
+ * conn, held, named_*, wrote and asked by the thread itself, in its calls.
+ */
 struct ns_thread_state {
 	__u32 tgid;
 	__u32 off;     /* 0 on the CPU, 1 off it */
@@ -259,8 +297,46 @@ struct ns_thread_state {
 	__u64 waker_stack[NS_STACK_MAX];
 };
 
+/*
+ * A watched process: a byte for each role, which is stored as 1 and never taken back, by any CPU
+ * at any time: two that come at once lose nothing. User space enters targets and processes of a
+ * chain as a whole; a target needs no other role.
+ */
 struct ns_proc_state {
-	__u32 role;
+	__u8 target; /* enum ns_role */
+	__u8 peer;
+	__u8 chain;
+	__u8 pad;
+};
+
+static inline __u32 ns_proc_role(const struct ns_proc_state *proc)
+{
+	return (proc->target ? NS_ROLE_TARGET : 0) | (proc->peer ? NS_ROLE_PEER : 0) |
+	       (proc->chain ? NS_ROLE_CHAIN : 0);
+}
+
+static inline void ns_proc_add(struct ns_proc_state *proc, __u32 role)
+{
+	if (role & NS_ROLE_TARGET)
+		proc->target = 1;
+	if (role & NS_ROLE_PEER)
+		proc->peer = 1;
+	if (role & NS_ROLE_CHAIN)
+		proc->chain = 1;
+}
+
+/*
+ * What the processes of a bucket are: a cheap "no" for all others of the machine. As above, by BPF
+ * on any CPU and by user space.
+ */
+struct ns_proc_hint {
+	__u8 watched; /* has any role */
+	/*
+	 * The threads are watched too. Those of targets always are; those of a peer only from the
+	 * first hold or long wait on a connection with it, so that exchanges without a stall do
+	 * not pay for both ends.
+	 */
+	__u8 threads;
 };
 
 /* A call that a thread has begun on a socket, where its end is told by a probe of its own. */

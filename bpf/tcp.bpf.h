@@ -50,7 +50,7 @@ static __always_inline void on_send_end(struct sock *sk, const struct send_view 
 
 	if (bytes <= 0 || (only_tid && (__u32)id != only_tid))
 		return;
-	if (!settings.any_process && !proc_hint(id >> 32))
+	if (!settings.any_process && !proc_hint(id >> 32)->watched)
 		return;
 	conn = bpf_map_lookup_elem(&conns, &key);
 	if (!conn) {
@@ -78,7 +78,7 @@ static __always_inline void on_send_end(struct sock *sk, const struct send_view 
 	last->tid = id;
 	last->conn = conn->id;
 	history_commit(conn, out, sizeof(*out));
-	if (held || conn->hold_ts) {
+	if (held || is_held(conn)) {
 		if (!hold_goes_on(sk, conn, view, now) && held && !closing)
 			begin_hold(sk, conn, now, begun_by_send(view, bytes), false);
 	}
@@ -101,7 +101,7 @@ static __always_inline void on_xmit_refused(struct sock *sk, __u32 write_seq, __
 	conn->xmit_end = write_seq;
 	conn->xmit_mss = mss;
 	conn->xmit_nonagle = nonagle;
-	if (!decided || !conn->hold_ts)
+	if (!decided || !is_held(conn))
 		return;
 	now = bpf_ktime_get_ns();
 	look_at_hold(sk, conn, now, false);
@@ -111,13 +111,16 @@ static __always_inline void on_xmit_refused(struct sock *sk, __u32 write_seq, __
 /* Transmits and receives matter only while something is held or recovered. */
 static __always_inline bool segments_matter(void)
 {
+	__u64 until;
+
 	if (settings.verbose || active_holds > 0)
 		return in_window();
-	if (!answers_until || !in_window())
+	until = answers_until;
+	if (until == answers_over || !in_window())
 		return false;
-	if (bpf_ktime_get_ns() <= answers_until)
+	if (bpf_ktime_get_ns() <= until)
 		return true;
-	answers_until = 0;
+	answers_over = until; /* not of what another CPU sets just now */
 	return false;
 }
 
@@ -155,7 +158,7 @@ static __always_inline void on_transmit(__u64 key, const struct segment *segment
 	note_segment(conn, data ? NS_TX : NS_ACK, now, segment);
 	if (!data)
 		return;
-	if (!conn->hold_ts || !seq_after(segment->end, conn->hold_seq))
+	if (!is_held(conn) || !seq_after(segment->end, conn->hold_seq))
 		return; /* nothing held, or older data again */
 	on_part_left((struct sock *)key, conn, segment->seq, segment->end, now);
 }
@@ -172,7 +175,7 @@ static __always_inline void on_receive(struct sock *sk, const struct segment *se
 			return;
 	}
 	now = bpf_ktime_get_ns();
-	if (conn->hold_ts)
+	if (is_held(conn))
 		on_arrival_while_held(sk, conn, now);
 	note_segment(conn, NS_RX, now, segment);
 	recovery_acked(conn, segment->ack, now);

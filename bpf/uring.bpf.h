@@ -89,7 +89,7 @@ static __noinline struct ns_ring_state *adopt_ring(struct io_ring_ctx *ctx, __u3
 /* Are the rings of that process watched? */
 static __always_inline bool rings_wanted(__u32 tgid)
 {
-	return proc_hint(tgid) & NS_FLAG_THREADS && proc_role(tgid);
+	return proc_hint(tgid)->threads && proc_role(tgid);
 }
 
 /* The ring that current submits to; one that it inherited or that we missed is taken in. */
@@ -101,7 +101,7 @@ static __always_inline struct ns_ring_state *used_ring(struct io_ring_ctx *ctx)
 	if (ring)
 		return ring;
 	tgid = bpf_get_current_pid_tgid() >> 32;
-	if (!(proc_hint(tgid) & NS_FLAG_THREADS) || rings_full || !proc_role(tgid) || !in_window())
+	if (!proc_hint(tgid)->threads || rings_full || !proc_role(tgid) || !in_window())
 		return NULL;
 	return adopt_ring(ctx, tgid, NS_FD_UNKNOWN, NS_ORIGIN_USE);
 }

@@ -34,7 +34,12 @@ struct ns_uring_slot {
 	struct ns_mark mark;
 };
 
-/* A watched ring, by the address of its struct io_ring_ctx. */
+/*
+ * A watched ring, by the address of its struct io_ring_ctx. Submissions are its submitter's, under
+ * uring_lock; completions come on any CPU, and the history has marks as a socket's; counts of both
+ * may miss one of two at a time. gone: the
+ * iterator's.
+ */
 struct ns_ring_state {
 	__u64 ctx; /* its address, as a number to reckon with */
 	__u32 id;
@@ -79,6 +84,7 @@ struct ns_op_key {
 #define NS_BY_NOTIF 2 /* zero-copy sends that are done, but for their notification */
 
 /*
+ * By who submits, then by who completes, one after the other; same is added to (+).
  * Entries stay when their operation is done: the ring uses the same few requests again and
  * again, and writing into an entry costs a third of deleting and entering it. Those of rings
  * that are gone are swept out by user space.

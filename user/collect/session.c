@@ -35,11 +35,10 @@ static int open_tasks(void *context)
 
 static void watch_process(struct session *session, uint32_t tgid)
 {
-	struct ns_proc_state proc = {.role = NS_ROLE_TARGET};
+	struct ns_proc_state proc = {.target = 1};
 
 	bpf_map_update_elem(bpf_map__fd(session->skel->maps.procs), &tgid, &proc, BPF_ANY);
-	session->skel->bss->proc_flags[tgid & (NS_PROC_FLAGS - 1)] |=
-		NS_ROLE_TARGET | NS_FLAG_THREADS;
+	session->skel->bss->proc_hints[tgid & (NS_PROC_HINTS - 1)] = (struct ns_proc_hint){1, 1};
 }
 
 static int find_targets(struct session *session)

@@ -19,7 +19,7 @@ uint32_t session__role_of(void *context, uint32_t tgid)
 
 	if (bpf_map_lookup_elem(bpf_map__fd(session->skel->maps.procs), &tgid, &proc))
 		return 0;
-	return proc.role;
+	return ns_proc_role(&proc);
 }
 
 /* How many processes lie between this one and a target or its peer. */
@@ -47,7 +47,7 @@ void session__join_chain(void *context, const struct ns_wait *wait,
 			 const struct ns_task_entry *waker)
 {
 	struct session *session = context;
-	struct ns_proc_state proc = {.role = NS_ROLE_CHAIN};
+	struct ns_proc_state proc = {.chain = 1};
 	uint32_t depth = depth_of(session, wait->head.tgid) + 1;
 
 	if (ns_passed(wait->off_ts, wait->head.ts) < session->options.threshold_ns ||
@@ -57,14 +57,15 @@ void session__join_chain(void *context, const struct ns_wait *wait,
 	if (is_known(session, waker->tgid))
 		return;
 	if (session->chain_count == CHAIN_PROCESSES) {
-		session->skel->bss->lost[NS_LOST_PROCESSES]++;
+		__atomic_fetch_add(&session->skel->bss->lost[NS_LOST_PROCESSES], 1,
+				   __ATOMIC_RELAXED);
 		return;
 	}
 	if (bpf_map_update_elem(bpf_map__fd(session->skel->maps.procs), &waker->tgid, &proc,
 				BPF_NOEXIST))
 		return;
 	session->chain[session->chain_count++] = (struct chain_process){waker->tgid, depth};
-	session->skel->bss->proc_flags[waker->tgid & (NS_PROC_FLAGS - 1)] |=
-		NS_ROLE_CHAIN | NS_FLAG_THREADS;
+	session->skel->bss->proc_hints[waker->tgid & (NS_PROC_HINTS - 1)] =
+		(struct ns_proc_hint){1, 1};
 	log__debug("process %u woke a watched one: it is watched too", waker->tgid);
 }

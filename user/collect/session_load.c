@@ -44,6 +44,8 @@ static void configure(struct session *session)
 	if (session->options.max_conns) {
 		bpf_map__set_max_entries(skel->maps.conns, session->options.max_conns);
 		bpf_map__set_max_entries(skel->maps.tuples, session->options.max_conns);
+		bpf_map__set_max_entries(skel->maps.active,
+					 NS_ACTIVES * session->options.max_conns);
 	}
 	if (session->options.max_ops)
 		bpf_map__set_max_entries(skel->maps.ops, session->options.max_ops);

@@ -41,9 +41,9 @@ PURE_LIBS = $(shell $(PKG_CONFIG) --libs jansson zlib) -lm
 TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libelf libdw libcap) -liberty $(PURE_LIBS)
 
 # The pure library: no kernel, no libbpf. The tests link it alone, which keeps it so.
-PURE_SRCS := $(wildcard user/base/*.c user/trace/*.c user/model/*.c user/analyze/*.c user/render/*.c \
-	user/check/*.c) user/collect/plan.c user/collect/stack_ids.c
-TOOL_SRCS := $(wildcard user/*.c user/demo/*.c user/run/*.c) $(filter-out $(PURE_SRCS),$(wildcard user/collect/*.c))
+sources = $(sort $(shell find $(addprefix user/,$(1)) -name '*.c'))
+PURE_SRCS := $(call sources,base record model analyze explain render check) user/kernel/plan.c user/source/stack_ids.c
+TOOL_SRCS := $(filter-out $(PURE_SRCS),$(call sources,kernel symbols source process demo cmd))
 PURE_OBJS := $(PURE_SRCS:%.c=$(B)/%.o)
 TOOL_OBJS := $(TOOL_SRCS:%.c=$(B)/%.o)
 SKELS := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
@@ -79,10 +79,10 @@ $(B)/%.o: %.c
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # It embeds them (.incbin), which the compiler does not tell make.
-$(B)/user/render/svg_page.o: user/render/flamegraph.js user/render/flamegraph.css
+$(B)/user/render/profile/svg_page.o: user/render/profile/flamegraph.js user/render/profile/flamegraph.css
 
-# Whatever of collect/ may include a skeleton.
-$(patsubst %.c,$(B)/%.o,$(wildcard user/collect/*.c)): $(SKELS)
+# What may include a skeleton.
+$(patsubst %.c,$(B)/%.o,$(call sources,kernel source)): $(SKELS)
 
 $(B)/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF,$@)
@@ -103,10 +103,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnetstall.a
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS) -lcmocka -lm
 
 # What unwinds user stacks needs no kernel side.
-SYMBOLS_OBJS := $(patsubst %,$(B)/user/collect/%.o,symbols mapped maps image_files image_names image_lines \
-	debug_file name_cache perfmap demangle go_names opener cut_files read_budget)
-RESOLVER_OBJS := $(patsubst %,$(B)/user/collect/%.o,resolver resolver_process call_queue)
-UNWIND_OBJS := $(patsubst %,$(B)/user/collect/%.o,unwound unwind images) $(SYMBOLS_OBJS) $(RESOLVER_OBJS)
+UNWIND_OBJS := $(patsubst %.c,$(B)/%.o,$(call sources,symbols)) $(B)/user/source/call_queue.o
 UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound test_symbols test_image_names test_cut_files test_resolver)
 $(UNWIND_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
 	$(call say,LINK,$@)
@@ -115,7 +112,7 @@ $(UNWIND_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
 $(addprefix $(B)/tests/unit/,test_symbols test_image_names test_cut_files test_resolver): | $(NAMES) $(SITES) $(B)/tests/workload/bulk
 
 # What opens files as the caller.
-REPORT_OBJS := $(patsubst %,$(B)/user/%.o,run/report_file run/as_caller collect/privileges)
+REPORT_OBJS := $(patsubst %,$(B)/user/%.o,process/report_file process/as_caller kernel/privileges)
 $(B)/tests/unit/test_report_file: $(B)/%: $(B)/%.o $(REPORT_OBJS) $(B)/libnetstall.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka

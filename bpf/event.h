@@ -17,8 +17,8 @@
  * segment and timer events they are whatever thread the CPU had current, which
  * in softirq is any victim; the socket's owner is in the NS_CONN of head.conn.
  */
-#ifndef NETSTALL_EVENT_H
-#define NETSTALL_EVENT_H
+#ifndef NETSTALL_BPF_EVENT_H
+#define NETSTALL_BPF_EVENT_H
 
 #ifndef __VMLINUX_H__
 #include <linux/types.h>

@@ -3,8 +3,8 @@
  * The part of the wire contract that TCP connections have: what they are, what went over them, what
  * was held back. All that event.h says of records holds here as well; it includes this file.
  */
-#ifndef NETSTALL_EVENT_CONN_H
-#define NETSTALL_EVENT_CONN_H
+#ifndef NETSTALL_BPF_EVENT_CONN_H
+#define NETSTALL_BPF_EVENT_CONN_H
 
 #define NS_HOLD_REASONS 16   /* counters by reason, room to grow */
 #define NS_CALL_STACK   4096 /* bytes of a user stack that are copied, to be unwound */

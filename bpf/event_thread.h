@@ -3,8 +3,8 @@
  * The part of the wire contract that threads have: what they waited for, and how long. All that
  * event.h says of records holds here as well; it includes this file.
  */
-#ifndef NETSTALL_EVENT_THREAD_H
-#define NETSTALL_EVENT_THREAD_H
+#ifndef NETSTALL_BPF_EVENT_THREAD_H
+#define NETSTALL_BPF_EVENT_THREAD_H
 
 #define NS_STACK_MAX 24 /* kernel frames kept of one stack */
 

@@ -8,8 +8,8 @@
  * head.tgid of all of these is the process whose ring it is: worker threads (io-wq) and the
  * submission thread (SQPOLL) work for it, and in a completion the current thread may be any.
  */
-#ifndef NETSTALL_EVENT_URING_H
-#define NETSTALL_EVENT_URING_H
+#ifndef NETSTALL_BPF_EVENT_URING_H
+#define NETSTALL_BPF_EVENT_URING_H
 
 /* How far an operation is. */
 enum ns_uring_step {

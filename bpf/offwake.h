@@ -7,8 +7,8 @@
  *	place  = who, and where: interned, so that a chain is a few numbers
  *	stack  = the addresses of one stack, by their hash
  */
-#ifndef NETSTALL_OFFWAKE_H
-#define NETSTALL_OFFWAKE_H
+#ifndef NETSTALL_BPF_OFFWAKE_H
+#define NETSTALL_BPF_OFFWAKE_H
 
 #include "bpf/event.h"
 

@@ -4,8 +4,8 @@
  * thread that sleeps, or wakes another, at a place of the off-CPU profile. One stands for all
  * waits of its place. It goes from the kernel to the unwinder and nowhere else.
  */
-#ifndef NETSTALL_OFFWAKE_SAMPLE_H
-#define NETSTALL_OFFWAKE_SAMPLE_H
+#ifndef NETSTALL_BPF_OFFWAKE_SAMPLE_H
+#define NETSTALL_BPF_OFFWAKE_SAMPLE_H
 
 #include "bpf/event.h"
 

@@ -3,8 +3,8 @@
  * What the kernel side keeps, and the settings that it is loaded with. Not part
  * of the wire contract: both sides are always built together.
  */
-#ifndef NETSTALL_STATE_H
-#define NETSTALL_STATE_H
+#ifndef NETSTALL_BPF_STATE_H
+#define NETSTALL_BPF_STATE_H
 
 #include "bpf/event.h"
 

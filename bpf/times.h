@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Lengths of time, in the kernel and in user space. All times are CLOCK_MONOTONIC, in ns. */
-#ifndef NETSTALL_TIMES_H
-#define NETSTALL_TIMES_H
+#ifndef NETSTALL_BPF_TIMES_H
+#define NETSTALL_BPF_TIMES_H
 
 #ifndef __VMLINUX_H__
 #include <linux/types.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* What the kernel side keeps of io_uring's rings and operations. No part of the wire contract. */
-#ifndef NETSTALL_URING_STATE_H
-#define NETSTALL_URING_STATE_H
+#ifndef NETSTALL_BPF_URING_STATE_H
+#define NETSTALL_BPF_URING_STATE_H
 
 #include "bpf/state.h"
 

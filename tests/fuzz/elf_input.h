@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "user/collect/image_names.h"
-#include "user/collect/read_budget.h"
+#include "user/symbols/images/image_names.h"
+#include "user/symbols/read_budget.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);

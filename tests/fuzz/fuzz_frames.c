@@ -10,7 +10,7 @@
 
 #include "bpf/state.h"
 #include "tests/fuzz/elf_input.h"
-#include "user/collect/unwind.h"
+#include "user/symbols/unwind.h"
 
 #define STACK 4096
 #define BASE  0x7ffc00000000ull

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/fuzz/elf_input.h"
-#include "user/collect/image_lines.h"
+#include "user/symbols/images/image_lines.h"
 
 static void check(const struct image_line *line)
 {

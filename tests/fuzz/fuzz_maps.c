@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/collect/image_files.h"
-#include "user/collect/mapped.h"
+#include "user/symbols/images/image_files.h"
+#include "user/symbols/images/mapped.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/fuzz/elf_input.h"
-#include "user/collect/demangle.h"
+#include "user/symbols/demangle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

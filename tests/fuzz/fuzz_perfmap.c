@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "user/collect/demangle.h"
-#include "user/collect/perfmap.h"
-#include "user/collect/read_budget.h"
+#include "user/symbols/demangle.h"
+#include "user/symbols/perfmap.h"
+#include "user/symbols/read_budget.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

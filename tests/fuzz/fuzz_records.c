@@ -9,7 +9,7 @@
 
 #include "user/analyze/pipeline.h"
 #include "user/render/render.h"
-#include "user/render/uring_list.h"
+#include "user/render/terminal/uring_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

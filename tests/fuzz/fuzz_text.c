@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "user/analyze/pipeline.h"
+#include "user/record/text.h"
 #include "user/render/render.h"
-#include "user/trace/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

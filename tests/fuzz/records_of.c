@@ -3,7 +3,7 @@
  * its length. */
 #include <stdio.h>
 
-#include "user/trace/text.h"
+#include "user/record/text.h"
 
 int main(void)
 {

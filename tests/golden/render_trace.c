@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "user/analyze/pipeline.h"
+#include "user/record/text.h"
 #include "user/render/render.h"
-#include "user/render/uring_list.h"
-#include "user/trace/text.h"
+#include "user/render/terminal/uring_list.h"
 
 #define LINE_MOST 4096
 

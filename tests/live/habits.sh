@@ -165,7 +165,7 @@ forward() {
     echo "# $LABEL: ${FUNCNAME[1]#case_}: $(report '.habits[] | select(.id | endswith("-bound")) | .text')"
 }
 
-# What bounds the forwarder, by its own account and the rule of user/analyze/habits.c: of a CPU that is busy for half of the time
+# What bounds the forwarder, by its own account and the rule of user/analyze/requests/habits.c: of a CPU that is busy for half of the time
 # and more, the bytes; of one that is busy for a fifth, waking, where a wake brings less than 32 KiB. How busy it is depends on the
 # machine, so that near these numbers either is right. $1: which is meant, said where it is another.
 expect_bound() {

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "user/analyze/pipeline.h"
-#include "user/trace/text.h"
+#include "user/record/text.h"
 
 /* Every hand-written trace that has a connection. */
 static const char *const golden[] __attribute__((unused)) = {

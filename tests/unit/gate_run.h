@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "user/check/gate.h"
+#include "user/check/judge/gate.h"
 
 #define MS          1000000ull
 #define START       (1000 * MS)

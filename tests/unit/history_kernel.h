@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * bpf/history.bpf.h as a program of user space: what it asks of the kernel, and what it tells. One
- * socket is watched. Included by the tests of it, after cmocka.h.
+ * bpf/lib/history.bpf.h as a program of user space: what it asks of the kernel, and what it tells.
+ * One socket is watched. Included by the tests of it, after cmocka.h.
  */
 #ifndef NETSTALL_TESTS_HISTORY_KERNEL_H
 #define NETSTALL_TESTS_HISTORY_KERNEL_H
@@ -11,7 +11,7 @@
 
 #include "bpf/state.h"
 
-/* ---- what the kernel gives, as far as bpf/history.bpf.h asks for it ---- */
+/* ---- what the kernel gives, as far as bpf/lib/history.bpf.h asks for it ---- */
 
 #undef __always_inline
 #define __always_inline  inline __attribute__((always_inline))
@@ -157,9 +157,9 @@ static void *copy(void *dst, const void *src, size_t size)
 int history_tell(__u64 key, __u32 turn, __u32 last);
 int history_flush_of(__u64 key);
 int hold_tell(__u64 key);
-#include "bpf/active.bpf.h"
-#include "bpf/emit.bpf.h"
-#include "bpf/history.bpf.h"
+#include "bpf/lib/active.bpf.h"
+#include "bpf/lib/emit.bpf.h"
+#include "bpf/lib/history.bpf.h"
 #undef __builtin_memcpy
 
 /* ---- records ---- */

@@ -10,7 +10,7 @@
 #include "bpf/state.h"
 #include "tests/unit/feed.h"
 #include "tests/workload/kept.h"
-#include "user/collect/unwind.h"
+#include "user/symbols/unwind.h"
 
 static struct ns_call_raw call;
 static volatile int work; /* behind each call, so that none becomes a jump */

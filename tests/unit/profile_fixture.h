@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "user/base/xalloc.h"
-#include "user/render/profile.h"
+#include "user/render/profile/profile.h"
 
 #define US 1000ull
 #define MS 1000000ull

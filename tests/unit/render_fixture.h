@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "user/base/xalloc.h"
+#include "user/record/text.h"
 #include "user/render/render.h"
-#include "user/trace/text.h"
 
 #define ORIGIN TEXT_TRACE_ORIGIN_NS
 #define MS     1000000ull

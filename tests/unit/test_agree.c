@@ -8,11 +8,11 @@
 
 #include "tests/unit/feed.h"
 #include "user/base/xalloc.h"
-#include "user/check/gate.h"
-#include "user/check/reports.h"
+#include "user/check/judge/gate.h"
+#include "user/check/reports/reports.h"
+#include "user/record/facts.h"
+#include "user/record/losses.h"
 #include "user/render/render.h"
-#include "user/trace/facts.h"
-#include "user/trace/losses.h"
 
 static const struct render_style plain = {.width = 120};
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "user/check/baseline.h"
+#include "user/check/judge/baseline.h"
 
 static const struct baseline example = {
 	.threshold_ns = 10000000,

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "user/check/budget.h"
+#include "user/check/judge/budget.h"
 
 #define DEFAULTS "nagle-delack=0 cork=0 rto=0 syn-retransmit=0"
 

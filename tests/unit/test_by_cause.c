@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What every long wait was for, and the profile's sums cut by that. */
 #include "tests/unit/outcome.h"
-#include "user/analyze/by_cause.h"
+#include "user/analyze/profile/by_cause.h"
 
 #define MS 1000000ull
 

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "user/analyze/by_cause.h"
-#include "user/analyze/waiting.h"
-#include "user/render/chain_words.h"
+#include "user/analyze/profile/by_cause.h"
+#include "user/analyze/waits/waiting.h"
+#include "user/render/words/chain_words.h"
 
 #define ENTER ";io_submit_sqes;__do_sys_io_uring_enter;do_syscall_64;entry_SYSCALL_64_after_hwframe"
 #define WAKE  "try_to_wake_up;autoremove_wake_function;__wake_up_common;__wake_up;"

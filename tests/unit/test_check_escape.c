@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "user/base/xalloc.h"
-#include "user/check/escape.h"
-#include "user/check/page.h"
-#include "user/check/place.h"
+#include "user/check/judge/place.h"
+#include "user/check/reports/escape.h"
+#include "user/check/reports/page.h"
 
 static char *output;
 static size_t output_size;

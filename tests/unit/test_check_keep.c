@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "user/base/split.h"
-#include "user/check/around.h"
-#include "user/check/beyond.h"
+#include "user/check/judge/around.h"
+#include "user/check/judge/beyond.h"
 
 #define MS     1000000ull
 #define SECOND (1000 * MS)

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "user/collect/cut_files.h"
-#include "user/collect/symbols.h"
+#include "user/symbols/images/cut_files.h"
+#include "user/symbols/symbols.h"
 
 #define LIBRARY "callsites_library.so"
 

@@ -13,7 +13,7 @@
 #include "user/base/table.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
-#include "user/trace/syscalls.h"
+#include "user/record/syscalls.h"
 
 static void test_duration(void **state)
 {

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "tests/unit/feed.h"
-#include "user/collect/demangle.h"
-#include "user/collect/image_lines.h"
-#include "user/collect/read_budget.h"
+#include "user/symbols/demangle.h"
+#include "user/symbols/images/image_lines.h"
+#include "user/symbols/read_budget.h"
 
 static char folder[512]; /* of the programs */
 

@@ -13,7 +13,7 @@
 
 #include "bpf/offwake.h"
 
-/* ---- what the kernel gives, as far as bpf/offwake_stack.bpf.h asks for it ---- */
+/* ---- what the kernel gives, as far as bpf/offcpu/offwake_stack.bpf.h asks for it ---- */
 
 #undef __always_inline
 #define __always_inline  inline __attribute__((always_inline))
@@ -49,7 +49,7 @@ static long bpf_get_stack(void *ctx, void *out, __u32 size, __u64 flags)
 
 /* Of clang, which makes BPF. */
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
-#include "bpf/offwake_stack.bpf.h"
+#include "bpf/offcpu/offwake_stack.bpf.h"
 
 /* ---- stacks ---- */
 

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "user/analyze/operations.h"
+#include "user/analyze/requests/operations.h"
 
 static const struct report_uring *find(const struct report *report, uint32_t opcode)
 {

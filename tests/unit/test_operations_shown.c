@@ -2,9 +2,9 @@
 /* io_uring's operations in the summary, the verdict, and the judgement of a check. */
 #include "tests/unit/operations.h"
 
-#include "user/check/gate.h"
+#include "user/check/judge/gate.h"
 #include "user/render/render.h"
-#include "user/render/wrap.h"
+#include "user/render/terminal/wrap.h"
 
 static char *summary_of(const struct report *report, unsigned width)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "user/collect/plan.h"
+#include "user/kernel/plan.h"
 
 #define ALL_VARIANTS (~0ull)
 

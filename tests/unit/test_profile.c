@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/profile_fixture.h"
-#include "user/render/frames.h"
+#include "user/render/profile/frames.h"
 
 static void print_top(FILE *out, const struct profile *profile)
 {

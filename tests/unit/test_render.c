@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Text renderers against a report made by hand; whole outputs are in tests/golden. */
 #include "tests/unit/render_fixture.h"
-#include "user/render/grid.h"
-#include "user/render/wrap.h"
+#include "user/render/terminal/grid.h"
+#include "user/render/terminal/wrap.h"
 
 static const char *record_of(struct fixture *f, const char *line)
 {

@@ -17,9 +17,9 @@
 #include <cmocka.h>
 
 #include "user/base/log.h"
-#include "user/collect/privileges.h"
-#include "user/run/as_caller.h"
-#include "user/run/report_file.h"
+#include "user/kernel/privileges.h"
+#include "user/process/as_caller.h"
+#include "user/process/report_file.h"
 
 #define CALLER  65534
 #define ANOTHER 65533

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The request view: one exchange in slices, and which one stands for a quantile. */
 #include "tests/unit/outcome.h"
-#include "user/analyze/requests.h"
+#include "user/analyze/requests/requests.h"
 
 #define SERVED "exchange conn=2 tgid=20 tid=20 side=served "
 #define ASKED  "exchange conn=1 tgid=10 tid=10 side=asked "

@@ -6,8 +6,8 @@
 
 #include "tests/unit/feed.h"
 #include "tests/workload/kept.h"
-#include "user/collect/call_queue.h"
-#include "user/collect/resolver.h"
+#include "user/source/call_queue.h"
+#include "user/symbols/resolver.h"
 
 #define LIBRARY "callsites_library.so"
 

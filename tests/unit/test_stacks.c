@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* More different stacks than there is room for: what comes after them is named all the same. */
 #include "tests/unit/feed.h"
-#include "user/collect/stack_ids.h"
 #include "user/model/model.h"
+#include "user/source/stack_ids.h"
 
 #define HEAD                                                                                       \
 	"0 session threshold=10 arch=x86_64\n"                                                     \

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "tests/unit/feed.h"
-#include "user/collect/symbols.h"
+#include "user/symbols/symbols.h"
 
 #define ADDRESSES 32
 #define STYLE     (SYMBOLS_LINES | SYMBOLS_SHORT)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Tales and advice, cause by cause, on stories made by hand. */
 #include "tests/unit/render_fixture.h"
-#include "user/analyze/advice.h"
-#include "user/analyze/tale.h"
-#include "user/analyze/verdict.h"
+#include "user/explain/advice.h"
+#include "user/explain/tale.h"
+#include "user/explain/verdict.h"
 
 /* What was written of one story. */
 struct words {

@@ -9,7 +9,7 @@
 #include "bpf/offwake_sample.h"
 #include "tests/unit/own_stack.h"
 #include "tests/workload/kept.h"
-#include "user/collect/unwound.h"
+#include "user/symbols/unwound.h"
 
 static uint64_t interrupted_at, returns_to; /* of what the signal interrupted */
 

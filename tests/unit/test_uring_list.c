@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The list of io_uring's operations. */
 #include "tests/unit/render_fixture.h"
-#include "user/render/uring_list.h"
+#include "user/render/terminal/uring_list.h"
 
 struct listed {
 	struct fixture *f;

@@ -3,7 +3,7 @@
 #include <poll.h>
 
 #include "tests/unit/render_fixture.h"
-#include "user/render/names_uring.h"
+#include "user/render/words/names_uring.h"
 
 static void results_as_what_they_are(void **state)
 {

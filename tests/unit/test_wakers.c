@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "user/analyze/wakers.h"
+#include "user/analyze/waits/wakers.h"
 
 #define WAKE    "try_to_wake_up;__wake_up_sync_key;sock_def_readable"
 #define RECEIVE WAKE ";tcp_data_queue;tcp_rcv_established;tcp_v4_rcv"

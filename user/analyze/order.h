@@ -2,12 +2,12 @@
 /*
  * Puts a nearly sorted stream of records in order: each is held for a while, and the
  * earliest goes first. Bounded: when it is full, the earliest goes at once. The kernel side now and
- * then tells a record twice (mark__leave() of bpf/history.bpf.h); it comes out once.
+ * then tells a record twice (mark__leave() of bpf/lib/history.bpf.h); it comes out once.
  */
 #ifndef NETSTALL_ANALYZE_ORDER_H
 #define NETSTALL_ANALYZE_ORDER_H
 
-#include "user/trace/record.h"
+#include "user/record/record.h"
 
 #define ORDER_RECORDS 4096
 

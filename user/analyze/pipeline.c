@@ -5,20 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/analyze/answer.h"
-#include "user/analyze/flow.h"
-#include "user/analyze/habits.h"
-#include "user/analyze/incident.h"
+#include "user/analyze/holds/answer.h"
+#include "user/analyze/holds/flow.h"
+#include "user/analyze/holds/incident.h"
+#include "user/analyze/holds/recovery.h"
+#include "user/analyze/holds/roots.h"
 #include "user/analyze/ledger.h"
-#include "user/analyze/operations.h"
 #include "user/analyze/order.h"
-#include "user/analyze/recovery.h"
-#include "user/analyze/requests.h"
-#include "user/analyze/roots.h"
-#include "user/analyze/sight.h"
-#include "user/analyze/verdict.h"
-#include "user/analyze/waits.h"
+#include "user/analyze/requests/habits.h"
+#include "user/analyze/requests/operations.h"
+#include "user/analyze/requests/requests.h"
+#include "user/analyze/waits/waits.h"
 #include "user/base/xalloc.h"
+#include "user/explain/sight.h"
+#include "user/explain/verdict.h"
 
 struct pipeline {
 	struct pipeline_sink sink;

@@ -16,7 +16,7 @@
 #define NETSTALL_ANALYZE_PIPELINE_H
 
 #include "user/analyze/report.h"
-#include "user/analyze/waited.h"
+#include "user/analyze/waits/waited.h"
 
 struct pipeline;
 

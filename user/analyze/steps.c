@@ -5,7 +5,7 @@
 
 #include "user/analyze/stall.h"
 #include "user/base/xalloc.h"
-#include "user/trace/uring_ops.h"
+#include "user/record/uring_ops.h"
 
 #define CANDIDATES (3 * INCIDENT_EVENTS + INCIDENT_WAITS)
 

@@ -19,8 +19,8 @@ static bool end_is_a_guess(const struct stall *stall)
 }
 
 /*
- * The acknowledgement of a far peer came within what round trips explain (analyze/nagle.c calls
- * it a delayed one else): all that can be seen of it was seen.
+ * The acknowledgement of a far peer came within what round trips explain (analyze/holds/nagle.c
+ * calls it a delayed one else): all that can be seen of it was seen.
  */
 static bool is_far_and_prompt(const struct stall *stall)
 {

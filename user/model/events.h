@@ -6,7 +6,7 @@
 #ifndef NETSTALL_MODEL_EVENTS_H
 #define NETSTALL_MODEL_EVENTS_H
 
-#include "user/trace/record.h"
+#include "user/record/record.h"
 
 /* The records that happen to a connection or a thread: a tenth of a union record. */
 union event {

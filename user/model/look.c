@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What the model knows, for all who read it. */
 #include "user/model/model_parts.h"
-#include "user/trace/losses.h"
+#include "user/record/losses.h"
 
 const struct model_conn *model__conn(const struct model *model, uint32_t number)
 {

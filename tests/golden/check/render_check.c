@@ -15,11 +15,11 @@
 
 #include "user/analyze/pipeline.h"
 #include "user/base/xalloc.h"
-#include "user/check/beyond.h"
-#include "user/check/gate.h"
-#include "user/check/kept.h"
-#include "user/check/reports.h"
-#include "user/trace/text.h"
+#include "user/check/judge/beyond.h"
+#include "user/check/judge/gate.h"
+#include "user/check/reports/kept.h"
+#include "user/check/reports/reports.h"
+#include "user/record/text.h"
 
 #define LINE_MOST 4096
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What both objects, netstall.bpf.c and offwake.bpf.c, are made with. */
+#ifndef NETSTALL_BPF_LIB_COMMON_BPF_H
+#define NETSTALL_BPF_LIB_COMMON_BPF_H
+
+#define NS_TABLE(name_, type_, key_, value_, entries_)                                             \
+	struct {                                                                                   \
+		__uint(type, type_);                                                               \
+		__uint(max_entries, entries_);                                                     \
+		__type(key, key_);                                                                 \
+		__type(value, value_);                                                             \
+	} name_ SEC(".maps")
+
+/*
+ * Programs come one by one and leave one by one, which takes long beside other tracers: meanwhile
+ * some facts are seen and others are not. So nothing is noted but between two instants, when all
+ * programs are there. 0: the window has not begun; NS_WINDOW_OPEN; else when it ended.
+ * User space alone writes it.
+ */
+__u64 window_end;
+
+static __always_inline bool in_window(void)
+{
+	return window_end == NS_WINDOW_OPEN;
+}
+
+/* Now, or the end of the window where that is over. */
+static __always_inline __u64 window_time(void)
+{
+	__u64 now = bpf_ktime_get_ns(), end = window_end;
+
+	return now < end ? now : end;
+}
+
+/* Is the task called so? wanted: NS_COMM_LEN bytes, filled up with 0. */
+static __always_inline bool has_comm(struct task_struct *task, const volatile char *wanted)
+{
+	char comm[NS_COMM_LEN] = {};
+	int i;
+
+	BPF_CORE_READ_STR_INTO(&comm, task, comm);
+	for (i = 0; i < NS_COMM_LEN; i++) {
+		if (comm[i] != wanted[i])
+			return false;
+		if (!comm[i])
+			return true;
+	}
+	return true;
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a thread's system call names: its descriptor's socket. Read when a long wait has
+ * ended, at the switch-in, before the thread itself has run: its kernel data is as it was
+ * at the wake, its user memory is not mapped.
+ */
+#ifndef NETSTALL_BPF_LIB_FD_BPF_H
+#define NETSTALL_BPF_LIB_FD_BPF_H
+
+#define NS_SOCKFS_MAGIC 0x534f434b /* include/uapi/linux/magic.h */
+#define NS_SOCK_STREAM  1
+
+/*
+ * Global functions are verified once in a program, not once for each way in which it comes to them:
+ * these are what its many ways have in common. They take and give addresses as numbers, which all
+ * verifiers allow. 0: none.
+ */
+__noinline __u64 file_in_table(__u64 fdtable, __u32 fd)
+{
+	struct fdtable *table = (void *)fdtable;
+	struct file *file = NULL, **slots;
+
+	if (!table || fd >= BPF_CORE_READ(table, max_fds))
+		return 0;
+	slots = BPF_CORE_READ(table, fd);
+	bpf_probe_read_kernel(&file, sizeof(file), slots + fd);
+	return (__u64)file;
+}
+
+static __always_inline struct file *task_file(struct task_struct *task, __u32 fd)
+{
+	return (struct file *)file_in_table((__u64)BPF_CORE_READ(task, files, fdt), fd);
+}
+
+static __always_inline bool is_socket(struct file *file)
+{
+	return BPF_CORE_READ(file, f_inode, i_sb, s_magic) == NS_SOCKFS_MAGIC;
+}
+
+/* Of a file that is_socket(). */
+static __always_inline struct sock *sock_of(struct file *file)
+{
+	struct socket *socket = BPF_CORE_READ(file, private_data);
+
+	return BPF_CORE_READ(socket, sk);
+}
+
+/* bpf_sock_from_file() came only with 5.11; the file system of the file's inode tells as well. */
+__noinline __u64 sock_in_file(__u64 file)
+{
+	return is_socket((struct file *)file) ? (__u64)sock_of((struct file *)file) : 0;
+}
+
+static __always_inline struct sock *file_socket(struct file *file)
+{
+	return (struct sock *)sock_in_file((__u64)file);
+}
+
+static __always_inline bool is_tcp_stream(struct sock *sk)
+{
+	return is_tcp(sk) && BPF_CORE_READ(sk, sk_type) == NS_SOCK_STREAM;
+}
+
+/*
+ * The file that became ready first: it ended the wait. The list is emptied by the thread
+ * itself, later. NULL: nothing did, the wait timed out or was interrupted.
+ */
+static __always_inline struct file *epoll_ready(struct file *file)
+{
+	struct eventpoll *poll = BPF_CORE_READ(file, private_data);
+	void *head = (void *)poll + bpf_core_field_offset(struct eventpoll, rdllist);
+	void *first = BPF_CORE_READ(poll, rdllist.next);
+	struct epitem *item;
+
+	if (!poll || !first || first == head)
+		return NULL;
+	item = first - bpf_core_field_offset(struct epitem, rdllink);
+	return BPF_CORE_READ(item, ffd.file);
+}
+
+/* How sure the answer of call_socket() is. */
+enum named {
+	NAMED_NOT = 0,  /* the call names no file, or which one matters cannot be told */
+	NAMED_FILE = 1, /* it names one */
+};
+
+struct call_names {
+	struct file *file;
+	__u32 fd; /* of file, NS_FD_UNKNOWN when not known */
+	__u32 named;
+};
+
+static __always_inline void name_file(struct task_struct *task, const struct syscall_args *args,
+				      struct call_names *names)
+{
+	names->file = NULL;
+	names->fd = NS_FD_UNKNOWN;
+	names->named = NAMED_NOT;
+	switch (call_kind(args->number)) {
+	case NS_CALL_ON_FD:
+		names->fd = args->arg0;
+		names->file = task_file(task, args->arg0);
+		names->named = NAMED_FILE;
+		break;
+	case NS_CALL_ON_EPOLL:
+		names->file = epoll_ready(task_file(task, args->arg0));
+		if (names->file)
+			names->named = NAMED_FILE;
+		break;
+	default:
+		break;
+	}
+}
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Chains of wakes. A thread keeps that of its last whole wait; who it wakes takes it over,
+ * behind the wake itself. Only if that wait ended while the other slept: one that was over
+ * before had no part in it, the waker has worked since.
+ */
+#ifndef NETSTALL_BPF_OFFCPU_OFFWAKE_CHAIN_BPF_H
+#define NETSTALL_BPF_OFFCPU_OFFWAKE_CHAIN_BPF_H
+
+static __always_inline void clear_hops(struct ns_ow_chain *chain)
+{
+	__builtin_memset(chain->hops, 0, sizeof(chain->hops));
+}
+
+/* to's first hop is the wake; the waker's own chain follows, as far as the depth goes. */
+static __always_inline void take_over(struct ns_ow_chain *to, const struct ns_ow_chain *from)
+{
+	__u32 i;
+
+	to->hops[0].sleep = from->sleep;
+#pragma unroll
+	for (i = 1; i < NS_OW_DEPTH; i++) {
+		if (i >= settings.depth)
+			break;
+		to->hops[i] = from->hops[i - 1];
+		if (i == settings.depth - 1)
+			to->hops[i].sleep = 0;
+	}
+}
+
+static __always_inline void chain_of_waker(struct scratch *scratch, struct ns_ow_thread *thread,
+					   __u64 slept_since)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct ns_ow_thread *waker = known_thread(id);
+	__u32 level = thread->level + 1;
+
+	if (!waker) {
+		if (level < settings.depth)
+			follow(scratch, id, level);
+		return;
+	}
+	waker->woke_ts = thread->wake_ts;
+	if (waker->level > level)
+		waker->level = level;
+	if (waker->woken_ts && waker->woken_ts >= slept_since)
+		take_over(&thread->chain, &waker->chain);
+}
+
+static __noinline struct ns_ow_sum *sum_of(struct ns_ow_chain *chain)
+{
+	struct ns_ow_sum fresh = {};
+	struct ns_ow_sum *sum;
+
+	if (!chain)
+		return NULL;
+	sum = bpf_map_lookup_elem(&sums, chain);
+	if (sum)
+		return sum;
+	fresh.id = next_number(sums_numbered);
+	bpf_map_update_elem(&sums, chain, &fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&sums, chain);
+}
+
+static __always_inline void tell_wait(struct ns_ow_sum *sum, __u32 tid, __u64 off_ts, __u64 end_ts,
+				      __u64 ns)
+{
+	struct ns_ow_told *out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
+
+	if (!out) {
+		count_loss(NS_OW_LOST_RECORDS, 0);
+		return;
+	}
+	out->type = NS_OW_TOLD;
+	out->sum = sum->id;
+	out->tid = tid;
+	out->pad = 0;
+	out->off_ts = off_ts;
+	out->end_ts = end_ts;
+	out->ns = ns;
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+}
+
+/* A wait that was asked for: by its length and its state. */
+static __always_inline bool counts(__u32 state, __u64 ns)
+{
+	if (ns < settings.least_ns || (settings.most_ns && ns > settings.most_ns))
+		return false;
+	if (!settings.state_given)
+		return state;
+	return settings.state ? state & settings.state : !state;
+}
+
+static __always_inline void add_wait(struct ns_ow_thread *thread, __u32 tid, __u64 blocked,
+				     __u64 runnable, __u64 now)
+{
+	__u32 state = thread->state;
+	struct ns_ow_sum *sum;
+
+	if (!counts(state, state ? blocked : runnable)) {
+		if (!state)
+			__sync_fetch_and_add(&preempted_ns, runnable);
+		return;
+	}
+	sum = sum_of(&thread->chain);
+	if (!sum) {
+		count_loss(NS_OW_LOST_SUMS, state ? blocked : runnable);
+		return;
+	}
+	__sync_fetch_and_add(&sum->ns, blocked);
+	__sync_fetch_and_add(&sum->runqueue_ns, runnable);
+	__sync_fetch_and_add(&sum->count, 1);
+	if (settings.tell_ns && ns_passed(thread->off_ts, now) >= settings.tell_ns)
+		tell_wait(sum, tid, thread->off_ts, now, state ? blocked : runnable);
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Stacks and places, each once. A stack's key is a hash of all of its 64-bit addresses, so two
+ * stacks do not share a slot as in the kernel's own stack maps, where one evicts the other or
+ * is lost.
+ */
+#ifndef NETSTALL_BPF_OFFCPU_OFFWAKE_PLACE_BPF_H
+#define NETSTALL_BPF_OFFCPU_OFFWAKE_PLACE_BPF_H
+
+/* The table's key for the first count frames in scratch. */
+static __noinline __u64 intern_stack(struct scratch *scratch, __u32 count)
+{
+	__u64 hash = 0x9e3779b97f4a7c15ull;
+	__u64 *frames;
+	__u32 i;
+
+	if (!scratch || !count)
+		return NS_OW_NO_STACK;
+	frames = scratch->stack.frames;
+	for (i = 0; i < NS_OW_FRAMES; i++) {
+		if (i >= count)
+			break;
+		hash = (hash ^ frames[i]) * 0xff51afd7ed558ccdull;
+		hash ^= hash >> 32;
+	}
+	if (hash <= NS_OW_LOST_STACK)
+		hash += 2;
+	if (bpf_map_lookup_elem(&stacks, &hash))
+		return hash;
+	for (i = 0; i < NS_OW_FRAMES; i++)
+		if (i >= count)
+			frames[i] = 0;
+	if (bpf_map_update_elem(&stacks, &hash, &scratch->stack, BPF_NOEXIST) &&
+	    !bpf_map_lookup_elem(&stacks, &hash)) {
+		count_loss(NS_OW_LOST_STACKS, 0);
+		return NS_OW_LOST_STACK;
+	}
+	return hash;
+}
+
+/* The number of the place that scratch has the key of. */
+static __noinline __u32 intern_place(struct scratch *scratch)
+{
+	struct ns_ow_place fresh = {};
+	struct ns_ow_place *place;
+
+	if (!scratch)
+		return NS_OW_LOST_PLACE;
+	place = bpf_map_lookup_elem(&places, &scratch->key);
+	if (!place) {
+		fresh.id = next_number(places_numbered);
+		if (!bpf_map_update_elem(&places, &scratch->key, &fresh, BPF_NOEXIST) &&
+		    scratch->key.user)
+			tell_process(scratch->key.tgid, 0, 0);
+		place = bpf_map_lookup_elem(&places, &scratch->key);
+	}
+	if (!place) {
+		count_loss(NS_OW_LOST_PLACES, 0);
+		return NS_OW_LOST_PLACE;
+	}
+	return place->id;
+}
+
+/* Of the thread that runs, its user side included. */
+static __always_inline void fill_thread(void *ctx, struct scratch *scratch, bool kernel_thread)
+{
+	struct ns_ow_place_key *key = &scratch->key;
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 count;
+
+	key->tgid = id >> 32;
+	key->tid = settings.per_thread ? id : 0;
+	bpf_get_current_comm(key->comm, sizeof(key->comm));
+	if (kernel_thread || !settings.user_stacks)
+		return;
+	count = take_frames(ctx, scratch, BPF_F_USER_STACK);
+	key->user = intern_stack(scratch, credible_frames(&scratch->stack, count));
+	if (settings.exact_places)
+		read_position(current_regs(), &key->ip, &key->sp);
+}
+
+/* Where the thread that leaves its CPU, which is still current, goes to sleep. */
+static __always_inline __u32 place_of_sleep(void *ctx, struct task_struct *task, __u32 state)
+{
+	struct scratch *scratch = scratch_for(SCRATCH_SCHED);
+
+	if (!scratch)
+		return NS_OW_LOST_PLACE;
+	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
+	scratch->key.kind = NS_OW_SLEEP;
+	scratch->key.state = state;
+	scratch->key.kernel =
+		intern_stack(scratch, take_kernel_frames(ctx, scratch, NS_OW_AT_SWITCH));
+	fill_thread(ctx, scratch, task->flags & NS_PF_KTHREAD);
+	return intern_place(scratch);
+}
+
+/* *own: the running thread woke, by what it did itself. */
+static __always_inline __u32 place_of_wake(void *ctx, struct scratch *scratch, bool *own)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	__u32 count, depth;
+
+	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
+	count = take_kernel_frames(ctx, scratch, NS_OW_AT_WAKING);
+	depth = interrupt_depth(scratch, count);
+	*own = !depth && (__u32)bpf_get_current_pid_tgid();
+	scratch->key.kind = *own ? NS_OW_WAKE : NS_OW_IRQ;
+	scratch->key.kernel = intern_stack(scratch, depth ? depth : count);
+	if (*own)
+		fill_thread(ctx, scratch, BPF_CORE_READ(task, flags) & NS_PF_KTHREAD);
+	return intern_place(scratch);
+}
+
+#endif

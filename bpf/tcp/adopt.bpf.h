@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* How a socket comes under watch: a target's own, its other end, or one behind that. */
+#ifndef NETSTALL_BPF_TCP_ADOPT_BPF_H
+#define NETSTALL_BPF_TCP_ADOPT_BPF_H
+
+struct adoption {
+	__u32 role;
+	__u32 tgid; /* 0: not known yet */
+	__u32 fd;
+	__u32 origin;
+	__u32 opener;
+	__u32 owner_sure;
+};
+
+/* Each CPU counts on its own: atomics that return a value came only with 5.12. */
+static __always_inline __u32 next_conn_number(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id() & (NS_CPUS - 1);
+
+	return conns_numbered[cpu]++ * settings.cpus + cpu + 1;
+}
+
+static __noinline struct ns_conn_state *adopt(struct sock *sk, const struct adoption *as)
+{
+	struct ns_conn_state *conn;
+	__u64 key = (__u64)sk;
+
+	if (!sk || !as)
+		return NULL;
+	if (bpf_map_update_elem(&conns, &key, &zero_conn, BPF_NOEXIST)) {
+		/* Unless another CPU has just adopted it, there is no room. */
+		if (!bpf_map_lookup_elem(&conns, &key))
+			count_lost(NS_LOST_CONNS);
+		return NULL;
+	}
+	conn = bpf_map_lookup_elem(&conns, &key);
+	if (!conn)
+		return NULL;
+	if (!delack_function)
+		delack_function = (__u64)BPF_CORE_READ((struct inet_connection_sock *)sk,
+						       icsk_delack_timer.function);
+	conn->id = next_conn_number();
+	conn->key = key;
+	conn->role = as->role;
+	if (as->role == NS_ROLE_CHAIN)
+		__sync_fetch_and_add(&chain_conns, 1);
+	conn->tgid = as->tgid;
+	conn->fd = as->fd;
+	conn->origin = as->origin;
+	conn->opener = as->opener;
+	conn->owner_sure = as->owner_sure;
+	if (!as->owner_sure || as->fd == NS_FD_UNKNOWN)
+		__sync_fetch_and_add(&unsure_owners, 1);
+	if (as->tgid)
+		add_proc(as->tgid, as->role);
+	return conn;
+}
+
+/*
+ * A connection that a target's peer opened itself, perhaps to ask somebody else before it
+ * answers. It is watched in case that a chain passes there, which costs a proxy little; its
+ * threads are from the first hold or long wait on. No loss when there is no room.
+ */
+static __always_inline struct ns_conn_state *adopt_behind(struct sock *sk, __u32 tgid,
+							  struct adoption *as)
+{
+	struct ns_conn_state *conn;
+
+	if (chain_conns >= NS_CHAIN_CONNS)
+		return NULL;
+	as->role = NS_ROLE_CHAIN;
+	as->tgid = 0; /* adopt() would make the process one of the chain */
+	conn = adopt(sk, as);
+	if (conn)
+		conn->tgid = tgid;
+	return conn;
+}
+
+static __always_inline void open_conn(struct sock *sk, struct ns_conn_state *conn)
+{
+	conn->phase = NS_PHASE_OPEN;
+	read_base(sk, conn);
+	tell_conn(sk, conn);
+	pair_conn(sk, conn);
+}
+
+/* Adopt a socket that has its addresses already. */
+static __always_inline struct ns_conn_state *adopt_open(struct sock *sk, const struct adoption *as)
+{
+	struct ns_conn_state *conn = adopt(sk, as);
+
+	if (conn)
+		open_conn(sk, conn);
+	return conn;
+}
+
+/* Is this unknown socket the other end of a watched connection? Then it is watched too. */
+static __noinline struct ns_conn_state *adopt_peer(struct sock *sk, __u32 opener)
+{
+	struct adoption as = {.role = NS_ROLE_PEER,
+			      .fd = NS_FD_UNKNOWN,
+			      .origin = NS_ORIGIN_USE,
+			      .opener = opener};
+	struct listener_key listener = {};
+	struct endpoints ends;
+	struct tuple other_way;
+	__u64 key = (__u64)sk, *found;
+	__u32 *owner;
+
+	if (!sk)
+		return NULL;
+	read_endpoints(sk, &ends);
+	reverse_tuple(&ends.tuple, &other_way);
+	found = bpf_map_lookup_elem(&tuples, &other_way);
+	if (!found || *found == key || !same_connection((struct sock *)*found, sk))
+		return NULL;
+	owner = bpf_map_lookup_elem(&connectors, &key);
+	if (owner) {
+		as.opener = NS_OPENER_SELF;
+		as.owner_sure = 1;
+	} else {
+		listener.netns = ends.netns;
+		listener.port = ends.tuple.lport;
+		owner = bpf_map_lookup_elem(&listeners, &listener);
+		if (owner)
+			as.opener = NS_OPENER_PEER;
+	}
+	if (owner)
+		as.tgid = *owner;
+	return adopt_open(sk, &as);
+}
+
+#endif

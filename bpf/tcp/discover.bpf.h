@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What exists already when we come: tasks, their sockets, the other ends; and the totals at the
+ * end. */
+#ifndef NETSTALL_BPF_TCP_DISCOVER_BPF_H
+#define NETSTALL_BPF_TCP_DISCOVER_BPF_H
+
+/* The first scan: every listener of the machine, every open socket of a target. */
+static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
+{
+	struct adoption as = {.role = NS_ROLE_TARGET,
+			      .tgid = tgid,
+			      .fd = fd,
+			      .origin = NS_ORIGIN_EXISTED,
+			      .owner_sure = 1};
+	__u32 state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	__u64 address = (__u64)sk;
+
+	if (state == NS_TCP_LISTEN) {
+		found_listener(sk, tgid);
+		return;
+	}
+	if (state != NS_TCP_ESTABLISHED || !target_wanted(sk, tgid))
+		return;
+	if (bpf_map_lookup_elem(&conns, &address))
+		return;
+	find_hold(sk, adopt_open(sk, &as));
+}
+
+/* What a peer has opened itself, before we came. */
+static __always_inline void scan_behind(struct sock *sk, __u32 tgid, __u32 fd)
+{
+	struct listener_key key = {.netns = socket_netns(sk),
+				   .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+	struct adoption as = {
+		.fd = fd, .origin = NS_ORIGIN_EXISTED, .opener = NS_OPENER_SELF, .owner_sure = 1};
+	struct ns_conn_state *conn;
+	__u32 role = proc_role(tgid);
+
+	if (settings.any_process || !role || role & NS_ROLE_TARGET ||
+	    bpf_map_lookup_elem(&listeners, &key))
+		return;
+	conn = adopt_behind(sk, tgid, &as);
+	if (!conn)
+		return;
+	open_conn(sk, conn);
+	find_hold(sk, conn);
+}
+
+/*
+ * The second: the other ends, wherever they live, and owners and fds still missing. By
+ * now all listeners are known: an end whose port somebody listens on was accepted.
+ */
+static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
+{
+	struct listener_key key = {};
+	__u64 address = (__u64)sk;
+	struct ns_conn_state *conn;
+	bool news = false;
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_LISTEN)
+		return;
+	conn = bpf_map_lookup_elem(&conns, &address);
+	if (!conn) {
+		if (BPF_CORE_READ(sk, __sk_common.skc_state) != NS_TCP_ESTABLISHED)
+			return;
+		conn = adopt_peer(sk, NS_OPENER_UNKNOWN);
+		if (!conn) {
+			scan_behind(sk, tgid, fd);
+			return;
+		}
+		conn->origin = NS_ORIGIN_EXISTED;
+		find_hold(sk, conn);
+	}
+	if (!conn->owner_sure) {
+		settle_owner(conn, tgid);
+		news = true;
+	}
+	if (conn->fd == NS_FD_UNKNOWN && conn->tgid == tgid && fd != NS_FD_UNKNOWN) {
+		conn->fd = fd;
+		news = true;
+	}
+	if (conn->opener == NS_OPENER_UNKNOWN) {
+		key.netns = socket_netns(sk);
+		key.port = BPF_CORE_READ(sk, __sk_common.skc_num);
+		conn->opener =
+			bpf_map_lookup_elem(&listeners, &key) ? NS_OPENER_PEER : NS_OPENER_SELF;
+		news = true;
+	}
+	if (news && conn->phase == NS_PHASE_OPEN)
+		tell_conn(sk, conn);
+}
+
+#define CHILD_DEPTH 4 /* a worker's distance from who was named, at most */
+
+/* A process below a target that is none itself: that it has the connections is worth a hint. */
+static __always_inline void count_child(struct task_struct *task, struct sock *sk)
+{
+	struct task_struct *above = task;
+	__u32 tgid = task->tgid, depth;
+
+	if (settings.follow_children || settings.any_process || tgid == child_seen ||
+	    BPF_CORE_READ(sk, __sk_common.skc_state) != NS_TCP_ESTABLISHED ||
+	    proc_role(tgid) & NS_ROLE_TARGET || !ports_wanted(sk))
+		return;
+	for (depth = 0; depth < CHILD_DEPTH; depth++) {
+		above = BPF_CORE_READ(above, real_parent);
+		if (!(proc_role(BPF_CORE_READ(above, tgid)) & NS_ROLE_TARGET))
+			continue;
+		child_seen = tgid;
+		children_seen++;
+		return;
+	}
+}
+
+/* A thread of a target that sleeps since before we came never passes a switch-out: start it here.
+ */
+static __always_inline void seed_thread(struct task_struct *task)
+{
+	struct ns_thread_state *thread = watched_thread(task);
+
+	if (!thread || thread->since)
+		return;
+	thread->since = bpf_ktime_get_ns();
+	thread->state = sleep_state(task_state(task));
+	thread->off = thread->state != 0;
+}
+
+#endif

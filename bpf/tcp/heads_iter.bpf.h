@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Iterators: run by the reader, before, during and after the window. */
+#ifndef NETSTALL_BPF_TCP_HEADS_ITER_BPF_H
+#define NETSTALL_BPF_TCP_HEADS_ITER_BPF_H
+
+SEC("?iter/task")
+int iter_seed(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		seed_thread(task);
+	return 0;
+}
+
+SEC("?iter/task_file")
+int iter_files(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct file *file = ctx->file;
+	struct sock *sk;
+
+	if (!task || !file)
+		return 0;
+	if (!is_socket(file)) {
+		scan_ring(file, task->tgid, ctx->fd);
+		return 0;
+	}
+	sk = sock_of(file);
+	if (!sk || !is_tcp_stream(sk))
+		return 0;
+	count_child(task, sk);
+	if (scan_mode == NS_SCAN_TARGETS)
+		scan_target(sk, task->tgid, ctx->fd);
+	else
+		scan_peer(sk, task->tgid, ctx->fd);
+	return 0;
+}
+
+/* The end of the window: totals of what is open, and what led to a hold that still lasts. */
+SEC("?iter/bpf_map_elem")
+int iter_conns(struct bpf_iter__bpf_map_elem *ctx)
+{
+	__u64 *element = ctx->key, key, now = window_time();
+	struct ns_conn_state *conn;
+
+	if (!element)
+		return 0;
+	key = *element;
+	conn = bpf_map_lookup_elem(&conns, &key);
+	if (!conn || (conn->phase != NS_PHASE_OPEN && !conn->retrans_by[NS_RETRANS_SYN]))
+		return 0;
+	look_at_hold((struct sock *)key, conn, now, true);
+	if (stalls(conn, now))
+		flush_both(conn);
+	tell_totals((struct sock *)key, conn);
+	return 0;
+}
+
+#endif

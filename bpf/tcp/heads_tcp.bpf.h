@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Heads of the TCP facts: fact by fact, each attach type that can give it. */
+#ifndef NETSTALL_BPF_TCP_HEADS_TCP_BPF_H
+#define NETSTALL_BPF_TCP_HEADS_TCP_BPF_H
+
+/* ---- the decision: tcp_write_xmit() ---- */
+
+static __always_inline void decided(struct sock *sk, unsigned int mss_now, int nonagle)
+{
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	__u32 write_seq;
+
+	if (!tp)
+		return;
+	write_seq = tp->write_seq;
+	if (write_seq != tp->snd_nxt)
+		on_xmit_refused(sk, write_seq, mss_now, nonagle, true);
+}
+
+SEC("?fexit/tcp_write_xmit")
+int BPF_PROG(fexit_decision, struct sock *sk, unsigned int mss_now, int nonagle)
+{
+	decided(sk, mss_now, nonagle);
+	return 0;
+}
+
+/* A second look finds the same. */
+SEC("?fexit/tcp_write_xmit")
+int BPF_PROG(fexit_decision_spare, struct sock *sk, unsigned int mss_now, int nonagle)
+{
+	decided(sk, mss_now, nonagle);
+	return 0;
+}
+
+/* At its entry nothing is decided yet: note the arguments when a refusal is possible. */
+SEC("?kprobe/tcp_write_xmit")
+int BPF_KPROBE(kprobe_decision, struct sock *sk, unsigned int mss_now, int nonagle)
+{
+	struct tcp_sock *tp = (void *)sk;
+
+	if (nonagle & NS_NAGLE_CORK || BPF_CORE_READ(tp, packets_out))
+		on_xmit_refused(sk, BPF_CORE_READ(tp, write_seq), mss_now, nonagle, false);
+	return 0;
+}
+
+/* ---- transmits ---- */
+
+struct tcp_skb_cb_head {
+	__u32 seq;
+	__u32 end_seq;
+};
+
+static __always_inline void transmit_skb(struct sock *sk, struct sk_buff *skb, __u32 rcv_nxt)
+{
+	struct tcp_skb_cb_head cb = {};
+	struct segment segment = {};
+	__u32 number = 0;
+
+	if (!segments_matter())
+		return;
+	bpf_core_read(&cb, sizeof(cb), &skb->cb);
+	segment.seq = cb.seq;
+	segment.end = cb.seq + BPF_CORE_READ(skb, len);
+	segment.ack = rcv_nxt;
+	/* The call moves it on, a pure ACK's too. */
+	if (settings.spares)
+		number = BPF_CORE_READ((struct tcp_sock *)sk, segs_out) + 1;
+	on_transmit((__u64)sk, &segment, number);
+}
+
+SEC("?fentry/__tcp_transmit_skb")
+int BPF_PROG(fentry_transmit, struct sock *sk, struct sk_buff *skb, int clone_it, gfp_t gfp,
+	     u32 rcv_nxt)
+{
+	transmit_skb(sk, skb, rcv_nxt);
+	return 0;
+}
+
+SEC("?fentry/__tcp_transmit_skb")
+int BPF_PROG(fentry_transmit_spare, struct sock *sk, struct sk_buff *skb, int clone_it, gfp_t gfp,
+	     u32 rcv_nxt)
+{
+	transmit_skb(sk, skb, rcv_nxt);
+	return 0;
+}
+
+SEC("?kprobe/__tcp_transmit_skb")
+int BPF_KPROBE(kprobe_transmit, struct sock *sk, struct sk_buff *skb, int clone_it, gfp_t gfp,
+	       u32 rcv_nxt)
+{
+	transmit_skb(sk, skb, rcv_nxt);
+	return 0;
+}
+
+/*
+ * The header as it is on the wire (RFC 9293, 3.1). Not the kernel's struct tcphdr: CO-RE
+ * would relocate accesses to a copy on our stack as if it were the kernel's own.
+ */
+struct tcp_header {
+	__be16 source;
+	__be16 destination;
+	__be32 seq;
+	__be32 ack;
+	__u8 offset; /* upper half: length in 32-bit words */
+	__u8 flags;
+};
+
+static __always_inline void fill_segment(const struct tcp_header *th, __u32 length,
+					 struct segment *segment)
+{
+	segment->seq = bpf_ntohl(th->seq);
+	segment->end = segment->seq + length - (th->offset >> 4) * 4;
+	segment->ack = bpf_ntohl(th->ack);
+	segment->flags = th->flags;
+}
+
+SEC("?tp_btf/net_dev_queue")
+int BPF_PROG(tp_transmit, struct sk_buff *skb)
+{
+	struct segment segment;
+	struct tcp_header th;
+	unsigned char *header;
+	__u64 key;
+
+	if (!segments_matter())
+		return 0;
+	key = (__u64)skb->sk;
+	if (!key || !bpf_map_lookup_elem(&conns, &key))
+		return 0;
+	header = skb->head + skb->transport_header;
+	if (bpf_probe_read_kernel(&th, sizeof(th), header))
+		return 0;
+	fill_segment(&th, skb->len - (header - skb->data), &segment);
+	on_transmit(key, &segment, 0);
+	return 0;
+}
+
+/* ---- retransmits ---- */
+
+static __always_inline void retransmit_skb(struct sock *sk, struct sk_buff *skb)
+{
+	struct tcp_skb_cb_head cb = {};
+
+	bpf_core_read(&cb, sizeof(cb), &skb->cb);
+	on_retransmit(sk, cb.seq, cb.end_seq);
+}
+
+SEC("?tp_btf/tcp_retransmit_skb")
+int BPF_PROG(tp_retrans, struct sock *sk, struct sk_buff *skb)
+{
+	retransmit_skb(sk, skb);
+	return 0;
+}
+
+/* Later kernels (6.18) tell it of segments, too, that could not be sent: with an error. */
+SEC("?tp_btf/tcp_retransmit_skb")
+int BPF_PROG(tp_retrans_3, struct sock *sk, struct sk_buff *skb, int err)
+{
+	if (!err)
+		retransmit_skb(sk, skb);
+	return 0;
+}
+
+/* ---- receives ---- */
+
+static __always_inline void receive_skb(struct sock *sk, const struct sk_buff *skb)
+{
+	struct segment segment;
+	struct tcp_header th;
+
+	if (bpf_probe_read_kernel(&th, sizeof(th), BPF_CORE_READ(skb, data)))
+		return;
+	fill_segment(&th, BPF_CORE_READ(skb, len), &segment);
+	on_receive(sk, &segment);
+}
+
+SEC("?fentry/tcp_rcv_established")
+int BPF_PROG(fentry_receive, struct sock *sk, struct sk_buff *skb)
+{
+	if (segments_matter())
+		receive_skb(sk, skb);
+	return 0;
+}
+
+SEC("?kprobe/tcp_rcv_established")
+int BPF_KPROBE(kprobe_receive, struct sock *sk, struct sk_buff *skb)
+{
+	if (segments_matter())
+		receive_skb(sk, skb);
+	return 0;
+}
+
+SEC("?tp_btf/tcp_probe")
+int BPF_PROG(tp_receive, struct sock *sk, struct sk_buff *skb)
+{
+	if (segments_matter())
+		receive_skb(sk, skb);
+	return 0;
+}
+
+/* ---- the application's reads: --all only ---- */
+
+SEC("?tp_btf/sock_recv_length")
+int BPF_PROG(tp_read, struct sock *sk, int ret, int flags)
+{
+	if (!(flags & 2)) /* MSG_PEEK */
+		on_recv_end(sk, ret);
+	return 0;
+}
+
+/* 5.10 has six arguments, from ec095263a965 (5.19) on there are five. */
+SEC("?fexit/tcp_recvmsg")
+int BPF_PROG(fexit_read_6, struct sock *sk, struct msghdr *msg, size_t len, int nonblock, int flags,
+	     int *addr_len, int ret)
+{
+	on_recv_end(sk, ret);
+	return 0;
+}
+
+SEC("?fexit/tcp_recvmsg")
+int BPF_PROG(fexit_read_5, struct sock *sk, struct msghdr *msg, size_t len, int flags,
+	     int *addr_len, int ret)
+{
+	on_recv_end(sk, ret);
+	return 0;
+}
+
+SEC("?kprobe/tcp_recvmsg")
+int BPF_KPROBE(kprobe_read, struct sock *sk)
+{
+	struct ns_begun begun = {.sk = (__u64)sk}, missed;
+	__u32 tid = bpf_get_current_pid_tgid();
+
+	if (!writer_matters())
+		return 0;
+	if (take_call(&receiving, &missed))
+		count_lost(NS_LOST_RUNS); /* of the return probe, see tell_missed() */
+	bpf_map_update_elem(&receiving, &tid, &begun, BPF_ANY);
+	return 0;
+}
+
+SEC("?kretprobe/tcp_recvmsg")
+int BPF_KRETPROBE(kretprobe_read, int ret)
+{
+	struct ns_begun read;
+
+	if (take_call(&receiving, &read))
+		on_recv_end((struct sock *)read.sk, ret);
+	return 0;
+}
+
+/* ---- the delayed-ACK timer ---- */
+
+SEC("?tp_btf/timer_start")
+int BPF_PROG(tp_delack_arm, struct timer_list *timer)
+{
+	/* Not the tracepoint's argument: from 6.12 on that is rounded up to the timer wheel. */
+	if (is_delack_timer(timer))
+		on_delack_armed(delack_socket(timer), timer->expires);
+	return 0;
+}
+
+SEC("?tp_btf/timer_expire_entry")
+int BPF_PROG(tp_delack_fire, struct timer_list *timer)
+{
+	if (is_delack_timer(timer))
+		on_delack_fired(delack_socket(timer));
+	return 0;
+}
+
+SEC("?fentry/tcp_delack_timer_handler")
+int BPF_PROG(fentry_delack_fire, struct sock *sk)
+{
+	on_delack_fired(sk);
+	return 0;
+}
+
+SEC("?kprobe/tcp_delack_timer_handler")
+int BPF_KPROBE(kprobe_delack_fire, struct sock *sk)
+{
+	on_delack_fired(sk);
+	return 0;
+}
+
+#endif

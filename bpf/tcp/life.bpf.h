@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Sockets that open and close, processes that start and end, while we watch. */
+#ifndef NETSTALL_BPF_TCP_LIFE_BPF_H
+#define NETSTALL_BPF_TCP_LIFE_BPF_H
+
+/* Who listens there from now on. */
+static __always_inline void on_listen(struct sock *sk, __u32 tgid)
+{
+	struct listener_key key = {.netns = socket_netns(sk),
+				   .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+
+	bpf_map_update_elem(&listeners, &key, &tgid, BPF_ANY);
+}
+
+/*
+ * Who listens there already. A listener that several processes have, by fork(), is of none of
+ * them as far as its connections go: which of them accepts one is seen when it is used.
+ */
+static __always_inline void found_listener(struct sock *sk, __u32 tgid)
+{
+	struct listener_key key = {.netns = socket_netns(sk),
+				   .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+	__u32 *known = bpf_map_lookup_elem(&listeners, &key), nobody = 0;
+
+	if (known && *known != tgid)
+		bpf_map_update_elem(&listeners, &key, &nobody, BPF_ANY);
+	else if (!known)
+		bpf_map_update_elem(&listeners, &key, &tgid, BPF_ANY);
+}
+
+/* connect() was called, in its caller's context; the local port is not chosen yet. */
+static __always_inline void on_connect(struct sock *sk, __u32 tgid)
+{
+	struct adoption as = {.role = NS_ROLE_TARGET,
+			      .tgid = tgid,
+			      .fd = NS_FD_UNKNOWN,
+			      .origin = NS_ORIGIN_CONNECT,
+			      .opener = NS_OPENER_SELF,
+			      .owner_sure = 1};
+	struct ns_conn_state *conn;
+	struct ns_last_send *last;
+	__u64 key = (__u64)sk;
+	__u32 role;
+
+	bpf_map_update_elem(&connectors, &key, &tgid, BPF_ANY);
+	role = proc_role(tgid);
+	if (settings.any_process || !role)
+		return;
+	if (settings.lport || (settings.rport && !ports_wanted(sk)))
+		return; /* seen again when it is used */
+	if (bpf_map_lookup_elem(&conns, &key))
+		return;
+	if (role & NS_ROLE_TARGET) {
+		conn = adopt(sk, &as);
+	} else {
+		if (role & NS_ROLE_CHAIN && !chain_has_room())
+			return;
+		conn = adopt_behind(sk, tgid, &as);
+	}
+	if (!conn)
+		return;
+	conn->first_ts = bpf_ktime_get_ns();
+	last = &last_send[bpf_get_smp_processor_id() & (NS_CPUS - 1)];
+	last->opened_sk = key;
+	last->opened_tid = bpf_get_current_pid_tgid();
+	last->opened_conn = conn->id;
+}
+
+/* connect() succeeded: in softirq, of nobody. */
+static __always_inline void on_connected(struct sock *sk)
+{
+	struct adoption as = {.role = NS_ROLE_TARGET,
+			      .fd = NS_FD_UNKNOWN,
+			      .origin = NS_ORIGIN_CONNECT,
+			      .opener = NS_OPENER_SELF,
+			      .owner_sure = 1};
+	__u64 key = (__u64)sk;
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	__u32 *tgid;
+
+	if (conn) {
+		recovery_connected(sk, conn);
+		conn->phase = NS_PHASE_OPEN;
+		read_base(sk, conn);
+		tell_conn(sk, conn);
+		pair_conn(sk, conn);
+		return;
+	}
+	tgid = bpf_map_lookup_elem(&connectors, &key);
+	if (tgid && target_wanted(sk, *tgid)) {
+		as.tgid = *tgid;
+		adopt_open(sk, &as);
+		return;
+	}
+	adopt_peer(sk, NS_OPENER_SELF);
+}
+
+/* A handshake was completed on a listener; accept() comes later, its caller is the listener's
+ * owner. */
+static __always_inline void on_accepted(struct sock *sk)
+{
+	struct adoption as = {.role = NS_ROLE_TARGET,
+			      .fd = NS_FD_UNKNOWN,
+			      .origin = NS_ORIGIN_ACCEPT,
+			      .opener = NS_OPENER_PEER};
+	struct listener_key key = {.netns = socket_netns(sk),
+				   .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+	__u32 *tgid = bpf_map_lookup_elem(&listeners, &key);
+
+	if (tgid ? target_wanted(sk, *tgid) : settings.any_process && ports_wanted(sk)) {
+		if (tgid)
+			as.tgid = *tgid;
+		adopt_open(sk, &as);
+		return;
+	}
+	adopt_peer(sk, NS_OPENER_PEER);
+}
+
+static __always_inline void on_set_state(struct sock *sk, int from, int to)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (!is_tcp(sk))
+		return;
+	if (to == NS_TCP_CLOSE)
+		drop_conn(sk);
+	else if (!in_window())
+		return; /* what is there when it begins is looked for then */
+	else if (to == NS_TCP_LISTEN)
+		on_listen(sk, tgid);
+	else if (to == NS_TCP_SYN_SENT)
+		on_connect(sk, tgid);
+	else if (to == NS_TCP_ESTABLISHED && from == NS_TCP_SYN_SENT)
+		on_connected(sk);
+	else if (to == NS_TCP_ESTABLISHED && from == NS_TCP_SYN_RECV)
+		on_accepted(sk);
+}
+
+/* A child has its parent's name until it says otherwise. */
+static __always_inline void on_fork(struct task_struct *parent, struct task_struct *child)
+{
+	__u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid);
+
+	if (from == to)
+		return;
+	if ((settings.by_comm && has_comm(child, settings.comm)) ||
+	    (settings.follow_children && proc_role(from) & NS_ROLE_TARGET))
+		add_proc(to, NS_ROLE_TARGET);
+}
+
+static __always_inline void on_exec(struct task_struct *task)
+{
+	if (settings.by_comm && has_comm(task, settings.comm))
+		add_proc(BPF_CORE_READ(task, tgid), NS_ROLE_TARGET);
+}
+
+static __always_inline void on_cgroup_attach(struct cgroup *to, struct task_struct *task)
+{
+	__u64 id = BPF_CORE_READ(to, kn, id);
+
+	if (settings.by_cgroup && bpf_map_lookup_elem(&cgroups, &id))
+		add_proc(BPF_CORE_READ(task, tgid), NS_ROLE_TARGET);
+}
+
+/* Not inline: the frame of who calls it has no room for a record besides (MAX_BPF_STACK). */
+static __noinline int tell_thread(struct ns_thread_state *thread, __u32 tid, __u64 now)
+{
+	struct ns_thread_totals out = {};
+
+	if (!thread)
+		return 0;
+	fill_head(&out.head, NS_THREAD_TOTALS, sizeof(out), now, 0);
+	out.head.tgid = thread->tgid;
+	out.head.tid = tid;
+	out.on_cpu_ns = thread->on_cpu_ns;
+	out.blocked_ns = thread->blocked_ns;
+	out.runqueue_ns = thread->runqueue_ns;
+	out.voluntary = thread->voluntary;
+	out.involuntary = thread->involuntary;
+	out.migrations = thread->migrations;
+	out.wakes = thread->wakes;
+	out.empty_wakes = thread->empty_wakes;
+	__builtin_memcpy(out.comm, thread->comm, NS_COMM_LEN);
+	stream_vital(&out, sizeof(out));
+	return 0;
+}
+
+/* User space tells a process when it sees it, and it may come too late for a short one. */
+static __noinline int tell_role(struct task_struct *task, __u32 role, __u64 now)
+{
+	struct ns_process out = {};
+
+	if (!task)
+		return 0;
+	fill_head(&out.head, NS_PROCESS, sizeof(out), now, 0);
+	out.role = role & (NS_ROLE_TARGET | NS_ROLE_PEER | NS_ROLE_CHAIN);
+	BPF_CORE_READ_STR_INTO(&out.comm, task, group_leader, comm);
+	stream_vital(&out, sizeof(out));
+	return 0;
+}
+
+/* The thread that exits is on its CPU: a wait of it that still goes on has ended unseen. */
+static __always_inline void on_exit(struct task_struct *task)
+{
+	__u32 tid = BPF_CORE_READ(task, pid), tgid = BPF_CORE_READ(task, tgid);
+	struct ns_thread_state *thread;
+	struct ns_head out = {};
+	__u32 role;
+	__u64 now;
+
+	if (!proc_hint(tgid)->watched)
+		return;
+	now = bpf_ktime_get_ns();
+	/* Behind the window it is told with those that live. */
+	thread = in_window() ? bpf_map_lookup_elem(&threads, &tid) : NULL;
+	if (thread) {
+		if (thread->off && thread->state)
+			end_wait_unseen(task, thread, now);
+		if (thread->since && !thread->off)
+			thread->on_cpu_ns += ns_passed(thread->since, now);
+		BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
+		tell_thread(thread, tid, now);
+		bpf_map_delete_elem(&threads, &tid);
+	}
+	role = proc_role(tgid);
+	if (BPF_CORE_READ(task, signal, live.counter) > 0 || !role)
+		return;
+	tell_role(task, role, now);
+	fill_head(&out, NS_EXIT, sizeof(out), now, 0);
+	stream_vital(&out, sizeof(out));
+	bpf_map_delete_elem(&procs, &tgid);
+}
+
+#endif

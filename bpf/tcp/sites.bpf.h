@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Where in their program the two small writes were called. Nothing is taken before a hold
+ * has begun, so a connection that never holds pays for one comparison.
+ *
+ * The held write is still in its call when its hold begins: its registers and the top of its
+ * stack are copied as they are. The write that is unacknowledged has returned by then, so the
+ * next sends of the connection that leave as much unacknowledged stand for it: programs do the
+ * same again. Most programs are built without frame pointers, hence the copy: user space
+ * unwinds it (user/symbols/unwind.c).
+ */
+#ifndef NETSTALL_BPF_TCP_SITES_BPF_H
+#define NETSTALL_BPF_TCP_SITES_BPF_H
+
+/* What every send end reads of its socket. */
+struct send_view {
+	__u32 write_seq;
+	__u32 snd_nxt;
+	__u32 snd_una;
+	__u32 copied_seq; /* how far this end has read */
+	__u64 clock_ns;   /* when the last of it went out; only if all of it did */
+};
+
+#define NS_STACK_STEP 512 /* a page that is not mapped ends the copy */
+
+__u64 sites_second;        /* which second the budget is of */
+__u32 sites_taken;         /* of it; CPUs may race for the last ones */
+__u32 sites_by_submission; /* some connection wants such */
+
+static __always_inline bool within_budget(__u64 now)
+{
+	__u64 second = now / 1000000000;
+
+	if (second != sites_second) {
+		sites_second = second;
+		sites_taken = 0;
+	}
+	if (sites_taken >= NS_SITES_SECOND) {
+		count_lost(NS_LOST_SITES);
+		return false;
+	}
+	sites_taken++;
+	return true;
+}
+
+/* The stack grows down: what the callers left lies from its pointer upwards. */
+static __always_inline __u32 copy_stack(struct ns_call_raw *out)
+{
+	const void *from = (const void *)out->regs[NS_REG_SP];
+	__u32 i;
+
+#pragma unroll
+	for (i = 0; i < NS_CALL_STACK; i += NS_STACK_STEP) {
+		if (bpf_probe_read_user(out->stack + i, NS_STACK_STEP, from + i))
+			return i;
+	}
+	return NS_CALL_STACK;
+}
+
+/* In the context of the call. False: not taken now, another send may do. */
+static __noinline bool tell_site(struct ns_conn_state *conn, __u32 write_seq, __u32 bytes,
+				 __u64 now, __u32 held)
+{
+	struct ns_call_raw *out;
+
+	if (!conn || !within_budget(now))
+		return false;
+	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
+	if (!out) {
+		count_lost(NS_LOST_SITES);
+		return false;
+	}
+	__builtin_memset(out, 0, __builtin_offsetof(struct ns_call_raw, stack));
+	fill_head(&out->call.head, NS_CALL, sizeof(*out), now, conn->id);
+	out->call.write_seq = write_seq;
+	out->call.bytes = bytes;
+	out->call.held = held;
+	read_call_regs(current_regs(), out->regs);
+	if (!out->regs[NS_REG_IP]) { /* a thread that never was in user mode */
+		bpf_ringbuf_discard(out, BPF_RB_NO_WAKEUP);
+		return true;
+	}
+	out->stack_len = copy_stack(out);
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+/*
+ * Is the stack that of the program's line that asked for the send? A worker has none, and a
+ * request that was put off runs in whatever call its thread makes then: only a call that submits
+ * something itself has renewed the note of what is submitted.
+ */
+static __noinline bool has_site(struct sock *sk)
+{
+	struct syscall_args args;
+
+	switch (send_via()) {
+	case NS_VIA_CALL:
+		return true;
+	case NS_VIA_URING:
+		read_syscall(current_regs(), &args);
+		return args.number == NS_SYS_IO_URING_ENTER && args.arg1 && issue_on(sk);
+	}
+	return false;
+}
+
+/* The program's own doing, which it can change where it writes. */
+static __always_inline bool reason_has_site(__u32 reason)
+{
+	return reason == NS_HOLD_NAGLE || reason == NS_HOLD_CORK || reason == NS_HOLD_MSG_MORE;
+}
+
+static __always_inline void on_held_call(struct sock *sk, struct ns_conn_state *conn,
+					 const struct send_view *view, __u32 bytes, __u64 now)
+{
+	if (!reason_has_site(conn->hold_reason))
+		return;
+	if (conn->hold_reason == NS_HOLD_NAGLE) {
+		conn->sites_wanted = conn->sites_first < NS_SITES_FIRST;
+		conn->sites_unacked = view->snd_nxt - view->snd_una;
+	}
+	if (conn->sites_held >= NS_SITES_HELD)
+		return;
+	if (!has_site(sk)) {
+		conn->submit_held = bytes;
+		sites_by_submission = 1;
+	} else if (tell_site(conn, view->write_seq, bytes, now, 1)) {
+		conn->sites_held++;
+	}
+}
+
+/*
+ * A send of which nothing was held. What leaves as many bytes unacknowledged as lay before the
+ * last held write is most likely that first write; a few of other sizes are taken as well,
+ * for programs whose pieces vary.
+ */
+static __always_inline void on_free_call(struct sock *sk, struct ns_conn_state *conn,
+					 const struct send_view *view, __u32 bytes, __u64 now)
+{
+	__u32 unacked = view->write_seq - view->snd_una;
+	bool alike = unacked == conn->sites_unacked;
+
+	if (!unacked || view->write_seq != view->snd_nxt)
+		return;
+	if (!alike && conn->sites_other == NS_SITES_OTHER)
+		return;
+	if (!has_site(sk)) {
+		if (alike)
+			conn->submit_first = bytes;
+		return;
+	}
+	if (!tell_site(conn, view->write_seq, bytes, now, 0))
+		return;
+	if (alike)
+		conn->sites_first++;
+	else
+		conn->sites_other++;
+	conn->sites_wanted = conn->sites_first < NS_SITES_FIRST;
+}
+
+/* ---- of what a worker sends, or the program's thread later on ---- */
+
+/* SQEs whose len is bytes. */
+static __always_inline bool says_bytes(__u32 opcode)
+{
+	return opcode == NS_OP_WRITE || opcode == NS_OP_SEND || opcode == NS_OP_SEND_ZC ||
+	       opcode == NS_OP_WRITE_FIXED;
+}
+
+static __always_inline struct sock *submitted_on(const struct ns_uring *op, __u64 ring)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	if (BPF_CORE_READ(task, flags) & NS_PF_IO_WORKER)
+		return NULL;
+	return socket_of_sqe(task, ring, op->fd, op->flags);
+}
+
+/*
+ * In the context of a submission. It stands for the send of as many bytes that was held, or went
+ * before it, earlier: programs do the same again. Of two sizes that are equal it tells neither.
+ */
+static __noinline int site_of_submission(const struct ns_uring *op, __u64 ring)
+{
+	__u64 key = op && says_bytes(op->opcode) ? (__u64)submitted_on(op, ring) : 0;
+	struct ns_conn_state *conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+	__u32 bytes;
+
+	if (!conn || conn->submit_first == conn->submit_held)
+		return 0;
+	bytes = op->len;
+	if (bytes && bytes == conn->submit_held) {
+		if (tell_site(conn, 0, bytes, op->submit_ts, 1))
+			conn->sites_held++;
+		conn->submit_held = 0;
+	} else if (bytes && bytes == conn->submit_first) {
+		if (tell_site(conn, 0, bytes, op->submit_ts, 0))
+			conn->sites_first++;
+		conn->submit_first = 0;
+	}
+	return 0;
+}
+
+/* Every send's end, after its hold was begun, if it began one. */
+static __always_inline void sample_sites(struct sock *sk, struct ns_conn_state *conn,
+					 const struct send_view *view, __u32 bytes, __u64 now)
+{
+	if (is_held(conn) && conn->hold_ts == now && now)
+		on_held_call(sk, conn, view, bytes, now);
+	else if (conn->sites_wanted && !is_held(conn))
+		on_free_call(sk, conn, view, bytes, now);
+}
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Watched sockets: how one is adopted, paired with its other end, and let go. */
+#ifndef NETSTALL_BPF_TCP_SOCKET_BPF_H
+#define NETSTALL_BPF_TCP_SOCKET_BPF_H
+
+#define NS_AF_INET     2
+#define NS_AF_INET6    10
+#define NS_IPPROTO_TCP 6
+#define NS_V4_MAPPED   bpf_htonl(0xffff)
+
+/* include/net/tcp_states.h */
+#define NS_TCP_ESTABLISHED 1
+#define NS_TCP_SYN_SENT    2
+#define NS_TCP_SYN_RECV    3
+#define NS_TCP_CLOSE       7
+#define NS_TCP_LISTEN      10
+
+#define NS_TCP_FLAG_SYN 2
+#define NS_TCP_FLAG_ACK 16
+
+struct endpoints {
+	struct tuple tuple;
+	__u32 family;
+	__u32 netns;
+};
+
+static __always_inline __u32 socket_netns(struct sock *sk)
+{
+	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+}
+
+static __always_inline bool is_loopback(__u32 family, const __u32 addr[4])
+{
+	if (family == NS_AF_INET)
+		return (addr[0] & bpf_htonl(0xff000000)) == bpf_htonl(0x7f000000);
+	return !addr[0] && !addr[1] && !addr[2] && addr[3] == bpf_htonl(1);
+}
+
+/*
+ * Addresses in one form: an IPv4 connection on an IPv6 socket is an IPv4 connection.
+ * The network namespace tells only loopback addresses apart, which exist in each; any
+ * other pair of addresses is taken for the same connection wherever its ends live,
+ * which is how a veth peer in another namespace is found.
+ */
+static __always_inline void read_endpoints(struct sock *sk, struct endpoints *ends)
+{
+	struct tuple *tuple = &ends->tuple;
+
+	__builtin_memset(ends, 0, sizeof(*ends));
+	ends->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	ends->netns = socket_netns(sk);
+	tuple->lport = BPF_CORE_READ(sk, __sk_common.skc_num);
+	tuple->rport = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	if (ends->family == NS_AF_INET6) {
+		BPF_CORE_READ_INTO(&tuple->laddr, sk, __sk_common.skc_v6_rcv_saddr);
+		BPF_CORE_READ_INTO(&tuple->raddr, sk, __sk_common.skc_v6_daddr);
+		if (!tuple->raddr[0] && !tuple->raddr[1] && tuple->raddr[2] == NS_V4_MAPPED) {
+			ends->family = NS_AF_INET;
+			__builtin_memset(tuple->laddr, 0, sizeof(tuple->laddr));
+			__builtin_memset(tuple->raddr, 0, sizeof(tuple->raddr));
+		}
+	}
+	if (ends->family == NS_AF_INET) {
+		tuple->laddr[0] = BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
+		tuple->raddr[0] = BPF_CORE_READ(sk, __sk_common.skc_daddr);
+	}
+	if (is_loopback(ends->family, tuple->raddr))
+		tuple->netns = ends->netns;
+}
+
+static __always_inline void reverse_tuple(const struct tuple *from, struct tuple *to)
+{
+	__builtin_memcpy(to->laddr, from->raddr, sizeof(to->laddr));
+	__builtin_memcpy(to->raddr, from->laddr, sizeof(to->raddr));
+	to->lport = from->rport;
+	to->rport = from->lport;
+	to->netns = from->netns;
+}
+
+static __always_inline bool is_tcp(struct sock *sk)
+{
+	__u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
+
+	return (family == NS_AF_INET || family == NS_AF_INET6) &&
+	       BPF_CORE_READ_BITFIELD_PROBED(sk, sk_protocol) == NS_IPPROTO_TCP;
+}
+
+static __always_inline bool ports_wanted(struct sock *sk)
+{
+	if (settings.lport && BPF_CORE_READ(sk, __sk_common.skc_num) != settings.lport)
+		return false;
+	if (settings.rport && bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport)) != settings.rport)
+		return false;
+	return true;
+}
+
+static __always_inline bool target_wanted(struct sock *sk, __u32 tgid)
+{
+	if (!settings.any_process && !(proc_role(tgid) & NS_ROLE_TARGET))
+		return false;
+	return ports_wanted(sk);
+}
+
+static __noinline int tell_conn(struct sock *sk, struct ns_conn_state *conn)
+{
+	struct endpoints ends;
+	struct ns_conn out = {};
+
+	if (!conn || !sk)
+		return 0;
+	read_endpoints(sk, &ends);
+	fill_head(&out.head, NS_CONN, sizeof(out), bpf_ktime_get_ns(), conn->id);
+	out.head.tgid = conn->tgid;
+	out.head.tid = 0;
+	out.role = conn->role;
+	out.origin = conn->origin;
+	out.opener = conn->opener;
+	out.family = ends.family;
+	out.lport = ends.tuple.lport;
+	out.rport = ends.tuple.rport;
+	__builtin_memcpy(out.laddr, ends.tuple.laddr, sizeof(out.laddr));
+	__builtin_memcpy(out.raddr, ends.tuple.raddr, sizeof(out.raddr));
+	out.netns = ends.netns;
+	out.fd = conn->fd;
+	stream_vital(&out, sizeof(out));
+	return 0;
+}
+
+static __always_inline void tell_peer(struct ns_conn_state *one, struct ns_conn_state *other)
+{
+	struct ns_peer out = {};
+
+	fill_head(&out.head, NS_PEER, sizeof(out), bpf_ktime_get_ns(), one->id);
+	out.peer = other->id;
+	stream_vital(&out, sizeof(out));
+}
+
+/* The same addresses can be in use twice, in two private networks: the sequence numbers decide. */
+static __always_inline bool same_connection(struct sock *a, struct sock *b)
+{
+	__u32 sent = BPF_CORE_READ((struct tcp_sock *)a, snd_nxt);
+	__u32 seen = BPF_CORE_READ((struct tcp_sock *)b, rcv_nxt);
+	__s32 distance = sent - seen;
+
+	return distance > -(1 << 26) && distance < 1 << 26;
+}
+
+static __always_inline void read_base(struct sock *sk, struct ns_conn_state *conn)
+{
+	struct tcp_sock *tp = (void *)sk;
+
+	conn->base_segs_out = BPF_CORE_READ(tp, segs_out);
+	conn->base_data_segs_out = BPF_CORE_READ(tp, data_segs_out);
+	conn->base_segs_in = BPF_CORE_READ(tp, segs_in);
+	conn->base_retrans = BPF_CORE_READ(tp, total_retrans);
+	conn->base_bytes_out = BPF_CORE_READ(tp, bytes_sent);
+	conn->base_bytes_in = BPF_CORE_READ(tp, bytes_received);
+	conn->copied_seq = BPF_CORE_READ(tp, copied_seq);
+	conn->mss = BPF_CORE_READ(tp, mss_cache);
+	conn->first_ts = bpf_ktime_get_ns();
+}
+
+/* The connection has its addresses: find the other end, and be found by it. */
+static __noinline int pair_conn(struct sock *sk, struct ns_conn_state *conn)
+{
+	struct endpoints ends;
+	struct tuple other_way;
+	struct ns_conn_state *peer;
+	__u64 key = (__u64)sk, *found;
+
+	if (!conn || !sk)
+		return 0;
+	read_endpoints(sk, &ends);
+	conn->lport = ends.tuple.lport;
+	bpf_map_update_elem(&tuples, &ends.tuple, &key, BPF_ANY);
+	reverse_tuple(&ends.tuple, &other_way);
+	found = bpf_map_lookup_elem(&tuples, &other_way);
+	if (!found || *found == key)
+		return 0;
+	peer = bpf_map_lookup_elem(&conns, found);
+	if (!peer || !same_connection((struct sock *)*found, sk))
+		return 0;
+	conn->peer = *found;
+	peer->peer = key;
+	tell_peer(conn, peer);
+	return 0;
+}
+
+/*
+ * Its owner is known for sure now. What was taken for a target's own, because a target listens
+ * on that port, may be another process's that has the listener as well.
+ */
+static __always_inline void settle_owner(struct ns_conn_state *conn, __u32 tgid)
+{
+	conn->tgid = tgid;
+	conn->owner_sure = 1;
+	if (conn->role & NS_ROLE_TARGET && !settings.any_process &&
+	    !(proc_role(tgid) & NS_ROLE_TARGET))
+		conn->role = NS_ROLE_PEER;
+	add_proc(tgid, conn->role);
+}
+
+/* Something waits on this connection: from now on the threads of both ends are watched. */
+static __always_inline void watch_both_ends(struct ns_conn_state *conn)
+{
+	struct ns_conn_state *peer;
+
+	if (conn->threads_watched)
+		return;
+	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	conn->threads_watched = peer && peer->tgid && peer->owner_sure;
+	watch_threads(conn->tgid);
+	if (peer)
+		watch_threads(peer->tgid);
+}
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Threads off the CPU: how long blocked, how long runnable, and who woke them. Times
+ * are added up in the kernel; only long waits become records (wait.bpf.h), and only for
+ * these stacks are taken: the sleeper's when it is switched in again (its kernel stack
+ * is the same then, and short waits pay nothing), the waker's when it wakes.
+ *
+ * At sched_switch current is still the thread that leaves, so the bodies get the task.
+ */
+#ifndef NETSTALL_BPF_THREAD_SCHED_BPF_H
+#define NETSTALL_BPF_THREAD_SCHED_BPF_H
+
+/* include/linux/sched.h, without the flags beside them (TASK_FREEZABLE, ...). */
+#define NS_TASK_ASLEEP  3   /* TASK_INTERRUPTIBLE and TASK_UNINTERRUPTIBLE */
+#define NS_TASK_STOPPED 0xc /* __TASK_STOPPED and __TASK_TRACED */
+
+/* ns_wait.state of a task state. */
+static __always_inline __u32 sleep_state(__u32 state)
+{
+	return state & NS_TASK_STOPPED ? 4 : state & NS_TASK_ASLEEP;
+}
+
+static __always_inline struct ns_thread_state *watched_thread(struct task_struct *task)
+{
+	__u32 tid = task->pid, tgid = task->tgid, role;
+	struct ns_thread_state *thread;
+	long refused;
+
+	if (!proc_hint(tgid)->threads || !in_window())
+		return NULL;
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (thread)
+		return thread;
+	/* Its totals are told: its last switch must not begin them anew. */
+	if (task->flags & NS_PF_EXITING)
+		return NULL;
+	role = proc_role(tgid);
+	if (!role || (only_tid && tid != only_tid && role & NS_ROLE_TARGET))
+		return NULL;
+	refused = bpf_map_update_elem(&threads, &tid, &zero_thread, BPF_NOEXIST);
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (!thread) {
+		/* Refused, and another CPU has not entered it just now: there is no room. */
+		if (refused)
+			count_lost(NS_LOST_THREADS);
+		return NULL;
+	}
+	thread->tgid = tgid;
+	BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
+	return thread;
+}
+
+/*
+ * The scheduler's own clock, which it has just read for this switch: plain loads, where
+ * bpf_ktime_get_ns() takes 60 ns. From another zero than CLOCK_MONOTONIC and not as exact;
+ * it tells short from long, and how short.
+ */
+static __always_inline __u64 switch_clock(struct task_struct *task)
+{
+	struct cfs_rq *queue = NULL;
+
+	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(queue->rq))
+		return 0;
+	return task->se.cfs_rq->rq->clock;
+}
+
+/* Of a short absence by that clock; of all others, and when in doubt, by the exact one. */
+static __always_inline __u64 time_of_return(struct task_struct *task,
+					    const struct ns_thread_state *thread)
+{
+	__u64 away;
+
+	if (settings.verbose || !thread->left_clock || !thread->off || thread->asked)
+		return bpf_ktime_get_ns();
+	away = switch_clock(task) - thread->left_clock;
+	if (away >= settings.threshold_ns / 16)
+		return bpf_ktime_get_ns();
+	return thread->since + away;
+}
+
+/* It is over, and no wake of the wait to come. */
+static __always_inline void forget_wake(struct ns_thread_state *thread)
+{
+	thread->wake_ts = 0;
+	thread->has_waker = NS_WAKER_NONE;
+}
+
+/*
+ * Of a wait whose end passed unseen, by what its call was as it began. A descriptor may have been
+ * closed since, and be another's: not that of a connection that was there before.
+ */
+static __always_inline void find_slept_on(struct task_struct *task, struct ns_thread_state *thread,
+					  struct waited_for *what)
+{
+	bool on_fd = call_kind(thread->slept_in) == NS_CALL_ON_FD;
+	struct file *file = on_fd ? task_file(task, thread->slept_arg0) : NULL;
+	__u64 key = file ? (__u64)file_socket(file) : 0;
+	struct ns_conn_state *conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+
+	what->basis = NS_CONN_FD;
+	if (!on_fd) {
+		key = thread->conn;
+		conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+		what->basis = NS_CONN_WRITTEN;
+	} else if (conn && conn->first_ts > thread->since) {
+		return;
+	}
+	what->sk = (struct sock *)key;
+	what->conn = conn;
+}
+
+/*
+ * It leaves its CPU or exits, and was not seen to come back (docs/limits.md: some tasks run no BPF
+ * program). The wait ended with the wake, or at the latest now; its stack is overwritten.
+ */
+static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread_state *thread,
+				      __u64 now)
+{
+	struct waited_for what = {.ended = NS_WAIT_WOKEN};
+	struct syscall_args args = {};
+	__u64 end;
+
+	if (!task || !thread)
+		return 0;
+	args.number = thread->slept_in;
+	args.arg0 = thread->slept_arg0;
+	args.arg1 = thread->slept_arg1;
+	end = thread->wake_ts;
+	if (end <= thread->since || end > now) { /* of none, or of the wait to come */
+		end = now > thread->since ? now : thread->since;
+		what.ended = NS_WAIT_BOUND;
+	}
+	thread->blocked_ns += ns_passed(thread->since, end);
+	if (worth_a_record(ns_passed(thread->since, end)) && !is_io_worker(task)) {
+		if (!find_ring(task, thread, &what) || !what.op)
+			find_slept_on(task, thread, &what);
+		note_wait(task, thread, &args, &what, end);
+	}
+	thread->ring = 0;
+	forget_wake(thread);
+	thread->since = end;
+	thread->off = 0;
+	return 0;
+}
+
+/* wake_ts and the waker are of the wait to come: on_waking() can be first, on another CPU. */
+static __always_inline void on_switch_out(struct task_struct *task, struct ns_thread_state *thread,
+					  __u64 now, bool preempted, __u32 state)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct ns_last_send *last = &last_send[cpu & (NS_CPUS - 1)];
+
+	if (thread->off && thread->state) {
+		end_wait_unseen(task, thread, now);
+	} else if (thread->off) {
+		forget_wake(thread); /* of a preemption: it was back since, unseen */
+	}
+	if (thread->since && !thread->off)
+		thread->on_cpu_ns += ns_passed(thread->since, now);
+	thread->off = 1;
+	thread->since = now;
+	thread->state = preempted ? 0 : sleep_state(state);
+	if (thread->state) {
+		thread->voluntary++;
+	} else {
+		thread->wake_ts = now;
+		thread->involuntary++;
+	}
+	thread->cpu = cpu;
+	thread->left_clock = switch_clock(task);
+	if (last->tid == (__u32)task->pid) {
+		thread->conn = last->sk;
+		thread->named_sk = last->sk;
+		thread->named_conn = last->conn;
+		thread->wrote = 1;
+		last->tid = 0;
+	} else if (last->opened_tid == (__u32)task->pid) {
+		thread->named_sk = last->opened_sk;
+		thread->named_conn = last->opened_conn;
+		last->opened_tid = 0;
+	}
+}
+
+static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_state *thread,
+				     __u64 now)
+{
+	/* A worker has a copy of the registers that its creator had. */
+	__u32 call = is_io_worker(task) ? NS_SYSCALL_NONE : task_call(task);
+
+	thread->slept_in = call;
+	task_arguments(task, &thread->slept_arg0, &thread->slept_arg1);
+	if (waits_to_read(call))
+		note_input_sleep(task, thread, call);
+	else if (call == NS_SYS_IO_URING_ENTER) /* its completions may be all the work it does */
+		thread->call = 0;
+	on_writer_sleeps(task, thread, call, now);
+}
+
+static __always_inline void on_switch_in(struct task_struct *task, struct ns_thread_state *thread,
+					 __u64 now)
+{
+	__u64 wake_ts = thread->wake_ts, since = thread->since;
+
+	if (now < wake_ts)
+		now = wake_ts;
+	if (now < since) /* it was found asleep just now, by seed_thread() on another CPU */
+		now = since;
+	if (since && thread->off) {
+		count_return(task, thread);
+		if (wake_ts && wake_ts < since) /* woken on its way off the CPU */
+			wake_ts = since;
+		thread->wake_ts = wake_ts;
+		if (!wake_ts)
+			wake_ts = now;
+		thread->blocked_ns += ns_passed(since, wake_ts);
+		thread->runqueue_ns += ns_passed(wake_ts, now);
+		/* The list of operations says how soon each was waited for no longer. */
+		if (settings.verbose || worth_a_record(ns_passed(since, now)) ||
+		    (settings.uring_events && rings_watched > 0 && thread->state))
+			end_wait(task, thread, now);
+		look_for_answers(thread, task->pid, now);
+		/* What it wrote before this sleep is not what the next one is about. */
+		if (thread->state)
+			thread->conn = 0;
+	}
+	forget_wake(thread);
+	thread->since = now;
+	thread->off = 0;
+}
+
+static __always_inline void on_switch(struct task_struct *prev, struct task_struct *next,
+				      bool preempted, __u32 state)
+{
+	struct ns_thread_state *thread = watched_thread(prev);
+	__u64 now = 0; /* read once: it is the dearest part */
+
+	if (samples_open > 0)
+		note_answerers_switch(prev, next, preempted || !sleep_state(state));
+	if (thread) {
+		now = bpf_ktime_get_ns();
+		on_switch_out(prev, thread, now, preempted, state);
+		if (thread->state)
+			on_sleep(prev, thread, now);
+	}
+	thread = watched_thread(next);
+	if (thread)
+		on_switch_in(next, thread, now ? now : time_of_return(next, thread));
+}
+
+/* current is whatever runs where the wake-up happens: the stack tells on whose behalf. */
+static __always_inline void on_waking(void *ctx, struct task_struct *task)
+{
+	struct ns_thread_state *thread = watched_thread(task);
+	__u64 now, id;
+
+	if (samples_open > 0)
+		note_answerers_wake(task);
+	/* One that is on its CPU has only prepared to sleep, and will not. */
+	if (!thread || thread->wake_ts || (!thread->off && !leaves_cpu(task)))
+		return;
+	now = bpf_ktime_get_ns();
+	thread->wake_ts = now;
+	id = bpf_get_current_pid_tgid();
+	thread->waker_tgid = id >> 32;
+	thread->waker_tid = id;
+	thread->has_waker = NS_WAKER_IDS;
+	if (!thread->off || !worth_a_record(ns_passed(thread->since, now)))
+		return;
+	thread->has_waker = NS_WAKER_STACK;
+	bpf_get_current_comm(thread->waker_comm, sizeof(thread->waker_comm));
+	__builtin_memset(thread->waker_stack, 0, sizeof(thread->waker_stack));
+	bpf_get_stack(ctx, thread->waker_stack, sizeof(thread->waker_stack), 0);
+	if (rings_watched > 0)
+		note_ring_wake(task, thread, now);
+}
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The record of a wait: which connection it was about, whose turn it was there, who ended it. */
+#ifndef NETSTALL_BPF_THREAD_WAIT_BPF_H
+#define NETSTALL_BPF_THREAD_WAIT_BPF_H
+
+/*
+ * A wait from here on is a record: the parts of a chain may each be far shorter than the
+ * stall that they make up together.
+ */
+static __always_inline bool worth_a_record(__u64 length)
+{
+	return length >= settings.threshold_ns / 8;
+}
+
+/* The connection that a wait was about. */
+struct waited_for {
+	struct ns_conn_state *conn;
+	struct sock *sk;
+	__u32 basis; /* enum ns_conn_basis */
+	__u32 gone;  /* number of one that ended before the wait did, which ended by that */
+	__u32 ended; /* enum ns_wait_end: unseen, what it did since is in its traces' place */
+	__u32 ring;  /* number of the ring that it was on, 0 none */
+	const struct ns_uring *op; /* that ended it, NULL not known */
+	__u32 op_read;             /* bytes that this has read from the connection already */
+};
+
+/*
+ * What the owner did last, before it read so many bytes. Reads are not hooked: the socket's
+ * copied_seq moves with them. Of a connection older than the attach, which nobody wrote on
+ * since, TCP's own stamps tell.
+ */
+static __always_inline __u32 whose_turn_before(struct ns_conn_state *conn, struct tcp_sock *tp,
+					       __u32 bytes)
+{
+	struct inet_connection_sock *icsk = (void *)tp;
+	__u32 copied = BPF_CORE_READ(tp, copied_seq) - bytes;
+	__s32 sent_after;
+
+	if (conn->phase != NS_PHASE_OPEN)
+		return NS_TURN_UNKNOWN;
+	if (copied != conn->copied_seq)
+		return NS_TURN_READ;
+	if (conn->writes)
+		return NS_TURN_WROTE;
+	/* What has arrived by now, and ended the wait, has overwritten the stamp of what came
+	 * before. */
+	if (conn->origin != NS_ORIGIN_EXISTED || BPF_CORE_READ(tp, rcv_nxt) != copied ||
+	    !bpf_core_field_exists(icsk->icsk_ack.lrcvtime) || !bpf_core_field_exists(tp->lsndtime))
+		return NS_TURN_UNKNOWN;
+	sent_after = BPF_CORE_READ(tp, lsndtime) - BPF_CORE_READ(icsk, icsk_ack.lrcvtime);
+	if (sent_after > 0 && BPF_CORE_READ(tp, bytes_sent))
+		return NS_TURN_WROTE;
+	if (sent_after < 0 && BPF_CORE_READ(tp, bytes_received))
+		return NS_TURN_READ;
+	return NS_TURN_UNKNOWN;
+}
+
+static __always_inline __u32 whose_turn(struct ns_conn_state *conn, struct tcp_sock *tp)
+{
+	return whose_turn_before(conn, tp, 0);
+}
+
+/* Whose turn it was while the thread waited: before what ended its wait has read anything. */
+static __always_inline __u32 turn_at_end(const struct waited_for *what, struct tcp_sock *tp)
+{
+	if (what->op && what->op->step == NS_URING_DONE)
+		return what->op->turn;
+	if (what->ended != NS_WAIT_SEEN)
+		return NS_TURN_UNKNOWN;
+	return whose_turn_before(what->conn, tp, what->op_read);
+}
+
+static __always_inline void note_socket(const struct waited_for *what, struct ns_wait *out)
+{
+	struct tcp_sock *tp = (void *)what->sk;
+
+	if (!what->conn) {
+		out->head.conn = what->gone;
+		out->conn_basis = what->gone ? NS_CONN_FD : NS_CONN_NONE;
+		return;
+	}
+	out->head.conn = what->conn->id;
+	out->conn_basis = what->basis;
+	out->turn = turn_at_end(what, tp);
+	out->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
+	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
+}
+
+static __always_inline void note_op(const struct waited_for *what, struct ns_wait *out)
+{
+	const struct ns_uring *op = what->op;
+
+	out->ring = what->ring;
+	if (!op)
+		return;
+	out->op_known = 1;
+	out->op_code = op->opcode;
+	out->op_user_data = op->user_data;
+	out->op_submit_ts = op->submit_ts;
+	out->op_done_ts = op->step == NS_URING_DONE ? op->head.ts : 0;
+	out->op_fd = op->fd;
+	out->op_flags = op->flags;
+	out->op_file = op->file;
+	out->op_how = op->how;
+	out->op_tid = op->head.tid;
+	out->op_by_tid = op->by_tid;
+}
+
+static __always_inline void note_waker(const struct ns_thread_state *thread,
+				       struct ns_wait_raw *out)
+{
+	if (thread->has_waker == NS_WAKER_NONE)
+		return;
+	out->wait.waker_tgid = thread->waker_tgid;
+	out->wait.waker_tid = thread->waker_tid;
+	if (thread->has_waker != NS_WAKER_STACK)
+		return;
+	__builtin_memcpy(out->wait.waker_comm, thread->waker_comm, NS_COMM_LEN);
+	__builtin_memcpy(out->waker_stack, thread->waker_stack, sizeof(out->waker_stack));
+}
+
+static __noinline int note_wait(struct task_struct *task, struct ns_thread_state *thread,
+				const struct syscall_args *args, const struct waited_for *what,
+				__u64 now)
+{
+	struct ns_wait_raw *out;
+
+	if (!thread || !args || !what)
+		return 0;
+	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
+	if (!out) {
+		count_lost(NS_LOST_RINGBUF);
+		return 0;
+	}
+	__builtin_memset(out, 0, sizeof(*out));
+	out->wait.head.type = NS_WAIT;
+	out->wait.head.len = sizeof(*out);
+	out->wait.head.ts = now;
+	out->wait.head.cpu = bpf_get_smp_processor_id();
+	out->wait.head.tgid = thread->tgid;
+	out->wait.head.tid = BPF_CORE_READ(task, pid);
+	out->wait.off_ts = thread->since;
+	out->wait.state = thread->state;
+	out->wait.syscall = NS_SYSCALL_NONE;
+	if (thread->state) {
+		out->wait.syscall = args->number;
+		out->wait.arg0 = args->arg0;
+		out->wait.arg1 = args->arg1;
+		if (what->ended == NS_WAIT_SEEN)
+			out->wait.arg2 = call_timeout(args);
+	}
+	out->wait.ended = what->ended;
+	note_socket(what, &out->wait);
+	note_op(what, &out->wait);
+	if (thread->wake_ts <= now) { /* else it is of the wait to come */
+		out->wait.wake_ts = thread->wake_ts;
+		note_waker(thread, out);
+	}
+	/* Threads rename themselves: their totals carry the name that they had last. */
+	BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
+	__builtin_memcpy(out->wait.comm, thread->comm, NS_COMM_LEN);
+	if (what->ended == NS_WAIT_SEEN && worth_a_record(ns_passed(thread->since, now)))
+		bpf_get_task_stack(task, out->stack, sizeof(out->stack), 0);
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/*
+ * A long wait on a connection that is not watched, of a thread that is: the chain passes
+ * there. Only one that its process opened: a server's idle waits lead to strangers.
+ * Global, and so verified once, not for each of the many ways to come here: key is the struct
+ * sock. 0: it is left alone.
+ */
+__noinline int adopt_waited(__u64 key, __u32 tgid, __u32 fd)
+{
+	struct adoption as = {.role = NS_ROLE_CHAIN,
+			      .tgid = tgid,
+			      .fd = fd,
+			      .origin = NS_ORIGIN_EXISTED,
+			      .opener = NS_OPENER_SELF,
+			      .owner_sure = 1};
+	struct sock *sk = (struct sock *)key;
+	struct listener_key listener = {};
+
+	if (!sk || !is_tcp_stream(sk))
+		return 0;
+	if (BPF_CORE_READ(sk, __sk_common.skc_state) != NS_TCP_ESTABLISHED)
+		return 0;
+	if (target_wanted(sk, tgid)) {
+		as.role = NS_ROLE_TARGET;
+		as.origin = NS_ORIGIN_USE;
+		as.opener = NS_OPENER_UNKNOWN;
+		return adopt_open(sk, &as) != NULL;
+	}
+	if (!chain_has_room())
+		return 0;
+	/* A target's own that the wanted ports leave out. */
+	if (!settings.any_process && proc_role(tgid) & NS_ROLE_TARGET)
+		return 0;
+	listener.netns = socket_netns(sk);
+	listener.port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	if (bpf_map_lookup_elem(&listeners, &listener))
+		return 0;
+	/* Its other end is found by the reader's scan. */
+	__sync_fetch_and_add(&unsure_owners, 1);
+	return adopt_open(sk, &as) != NULL;
+}
+
+static __always_inline struct ns_conn_state *conn_adopted(__u64 key,
+							  const struct ns_thread_state *thread,
+							  __u32 fd)
+{
+	return adopt_waited(key, thread->tgid, fd) ? bpf_map_lookup_elem(&conns, &key) : NULL;
+}
+
+/*
+ * The socket of the operation that ended a wait may be gone by now, and its memory another's:
+ * is it still there under the operation's name for it?
+ */
+static __noinline bool op_names_socket(struct task_struct *task, struct ns_thread_state *thread)
+{
+	const struct ns_uring *op;
+
+	if (!task || !thread)
+		return false;
+	op = &thread->ring_op;
+	return (__u64)socket_of_sqe(task, thread->ring, op->fd, op->flags) == thread->ring_sk;
+}
+
+/* Of poll() the one watched connection that it names. */
+static __always_inline void find_polled(struct task_struct *task, struct ns_thread_state *thread,
+					struct waited_for *what)
+{
+	struct ns_conn_state *conn, *only = NULL;
+	struct file *file;
+	__u32 found = 0, i;
+	__u64 key;
+
+#pragma unroll /* 5.10 refuses a loop that is entered in its middle */
+	for (i = 0; i < NS_POLLED; i++) {
+		file = thread->polled[i] ? task_file(task, thread->polled[i] - 1) : NULL;
+		key = file ? (__u64)file_socket(file) : 0;
+		conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+		if (!conn)
+			continue;
+		found++;
+		only = conn;
+		what->sk = (struct sock *)key;
+	}
+	if (found != 1)
+		return;
+	what->conn = only;
+	what->basis = NS_CONN_FD;
+}
+
+/* The call's own socket; else the one that the thread wrote on, unless the call is on another file.
+ */
+static __always_inline void find_waited_for(struct task_struct *task,
+					    struct ns_thread_state *thread,
+					    const struct syscall_args *args,
+					    struct waited_for *what)
+{
+	struct call_names names = {};
+	__u64 key;
+
+	if (thread->state)
+		name_file(task, args, &names);
+	if (names.file) {
+		what->sk = file_socket(names.file);
+		key = (__u64)what->sk;
+		what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+		if (key && !what->conn)
+			what->conn = conn_adopted(key, thread, names.fd);
+		if (key && !what->conn && key == thread->named_sk)
+			what->gone = thread->named_conn;
+		what->basis = NS_CONN_FD;
+	}
+	if (thread->state && call_kind(args->number) == NS_CALL_ON_POLL)
+		find_polled(task, thread, what);
+	if (what->conn || (thread->state && call_kind(args->number) == NS_CALL_ON_FD))
+		return;
+	key = thread->conn;
+	what->sk = (struct sock *)key;
+	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+	what->basis = NS_CONN_WRITTEN;
+}
+
+/* What a worker waits for is what its operation is on. False: it waits for work. */
+static __always_inline bool find_worked_on(struct task_struct *task, struct ns_thread_state *thread,
+					   struct waited_for *what)
+{
+	__u64 key;
+
+	if (!note_worker_op(task, thread))
+		return !(thread->state & 1);
+	what->op = &thread->ring_op;
+	what->sk = (struct sock *)thread->ring_sk;
+	key = thread->ring_sk;
+	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+	what->basis = NS_CONN_FD;
+	return true;
+}
+
+static __always_inline bool came_late(const struct ns_thread_state *thread, __u64 now)
+{
+	return thread->wake_ts && worth_a_record(ns_passed(thread->wake_ts, now));
+}
+
+static __always_inline __u32 fd_of_op(const struct ns_uring *op)
+{
+	return op->flags & NS_SQE_FIXED_FILE ? NS_FD_UNKNOWN : op->fd;
+}
+
+/* The ring that it waited on, as its wake-up found it. False: none. */
+static __always_inline bool find_ring(struct task_struct *task, struct ns_thread_state *thread,
+				      struct waited_for *what)
+{
+	__u64 key = thread->ring;
+	struct ns_ring_state *ring;
+
+	ring = key ? bpf_map_lookup_elem(&rings, &key) : NULL;
+	if (!ring)
+		return false;
+	what->ring = ring->id;
+	if (thread->ring_op.head.len) {
+		what->op = &thread->ring_op;
+		what->op_read = thread->ring_read;
+		what->sk = (struct sock *)thread->ring_sk;
+		key = thread->ring_sk;
+		what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+		if (key && !what->conn && op_names_socket(task, thread))
+			what->conn = conn_adopted(key, thread, fd_of_op(what->op));
+		what->basis = NS_CONN_FD;
+	}
+	return true;
+}
+
+/* What led to a stall on this ring, and what completes next: that may be told by its end alone. */
+static __always_inline void tell_ring_history(struct ns_thread_state *thread)
+{
+	__u64 key = thread->ring;
+	struct ns_ring_state *ring = key ? bpf_map_lookup_elem(&rings, &key) : NULL;
+
+	if (!ring)
+		return;
+	flush_ring_of(key);
+	ring->telling = NS_RING_TELLING;
+}
+
+static __noinline int end_wait(struct task_struct *task, struct ns_thread_state *thread, __u64 now)
+{
+	struct waited_for what = {};
+	struct syscall_args args = {.number = NS_SYSCALL_NONE};
+
+	if (!thread)
+		return 0;
+	if (is_io_worker(task)) {
+		/* That there was no work is of no matter; that it came late to some, is. */
+		if (!find_worked_on(task, thread, &what) && !came_late(thread, now))
+			return 0;
+	} else {
+		read_syscall(task_regs(task), &args);
+		/* It was woken so soon that nothing was noted. */
+		if (rings_watched > 0 && thread->has_waker != NS_WAKER_STACK)
+			note_ring_wake(task, thread, thread->wake_ts);
+		if (!find_ring(task, thread, &what) || !what.op)
+			find_waited_for(task, thread, &args, &what);
+	}
+	if (ns_passed(thread->since, now) >= settings.threshold_ns) {
+		if (what.conn) {
+			flush_both(what.conn);
+			watch_both_ends(what.conn);
+		}
+		if (what.ring)
+			tell_ring_history(thread);
+	}
+	note_wait(task, thread, &args, &what, now);
+	thread->ring = 0;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Rings that exist already when we come, and what is registered with them: a TCP socket there
+ * may have no descriptor any more, so no scan of descriptors finds it.
+ */
+#ifndef NETSTALL_BPF_URING_URING_SCAN_BPF_H
+#define NETSTALL_BPF_URING_URING_SCAN_BPF_H
+
+/* A process that has inherited a ring is not its owner: the first one seen is, which made it. */
+static __always_inline void scan_ring(struct file *file, __u32 tgid, __u32 fd)
+{
+	struct io_ring_ctx *ctx;
+	__u64 key;
+
+	if (!proc_role(tgid) || !is_ring_file(file))
+		return;
+	ctx = BPF_CORE_READ(file, private_data);
+	key = (__u64)ctx;
+	if (!ctx || bpf_map_lookup_elem(&rings, &key))
+		return;
+	adopt_ring(ctx, tgid, fd, NS_ORIGIN_EXISTED);
+}
+
+/* Global, so that the verifier looks at it once and not for each round of the loop below. */
+__noinline int scan_registered(__u64 ring, __u32 index, __u32 tgid)
+{
+	struct sock *sk = file_socket(registered_file(ring, index));
+
+	if (!sk || !is_tcp_stream(sk))
+		return 0;
+	if (scan_mode == NS_SCAN_TARGETS)
+		scan_target(sk, tgid, NS_FD_UNKNOWN);
+	else
+		scan_peer(sk, tgid, NS_FD_UNKNOWN);
+	return 0;
+}
+
+/* One ring's registered files from scan_from on. */
+static __always_inline void scan_ring_files(__u64 key, const struct ns_ring_state *ring)
+{
+	__u32 files = ring->files, tgid = ring->tgid, i;
+
+	if (files > scan_most)
+		scan_most = files;
+	for (i = 0; i < NS_SCAN_FILES; i++) {
+		if (scan_from + i >= files)
+			break;
+		scan_registered(key, scan_from + i, tgid);
+	}
+}
+
+/* ---- what changes later ---- */
+
+/* enum io_uring_register_op, include/uapi/linux/io_uring.h */
+#define NS_REGISTER_FILES         2
+#define NS_UNREGISTER_FILES       3
+#define NS_REGISTER_EVENTFD       4
+#define NS_REGISTER_EVENTFD_ASYNC 7
+#define NS_REGISTER_FILES2        13
+
+static __always_inline void on_ring_register(struct io_ring_ctx *ctx, __u32 what)
+{
+	struct ns_ring_state *ring = watched_ring(ctx);
+
+	if (!ring)
+		return;
+	switch (what) {
+	case NS_REGISTER_FILES:
+	case NS_UNREGISTER_FILES:
+	case NS_REGISTER_FILES2:
+		read_ring(ctx, ring);
+		tell_ring(ring);
+		break;
+	case NS_REGISTER_EVENTFD:
+	case NS_REGISTER_EVENTFD_ASYNC:
+		note_eventfd((__u64)ctx);
+		break;
+	}
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* One incident, and what happened around it at both ends of its connection. */
+#ifndef NETSTALL_ANALYZE_HOLDS_EVIDENCE_H
+#define NETSTALL_ANALYZE_HOLDS_EVIDENCE_H
+
+#include "user/model/model.h"
+
+/* Long after anything that the kernel could still say of it, short for who looks on. */
+#define SETTLE_NS 50000000ull
+/* Before a session told it. */
+#define DEFAULT_THRESHOLD_NS 10000000ull
+
+#define INCIDENT_EVENTS 256 /* of one end */
+#define INCIDENT_WAITS  256
+
+/* A recovery as far as it is known when it ends. */
+struct loss {
+	bool known; /* the incident is a recovery, and no hold */
+	bool is_syn;
+	bool first_sent_seen; /* the start is when the bytes went out, not deduced */
+	bool acked;           /* its end is the acknowledgement's arrival */
+	bool closed;          /* its end is that of the connection */
+	bool open;            /* its end is that of the window */
+	uint32_t seq;         /* first lost byte */
+	uint32_t end;
+};
+
+struct incident {
+	struct incident *next;
+	uint32_t conn;
+	struct loss loss;
+	bool answer;               /* data came that a delayed ACK of this end may have let go */
+	bool open;                 /* nothing released it: the window or the connection closed */
+	bool closed;               /* open: it was the connection */
+	struct ns_release release; /* not when open */
+	uint64_t start_ts;
+	uint64_t end_ts;
+	uint64_t due_ts;
+	struct events own;   /* of the end that held */
+	struct events peers; /* of the other end */
+	struct events waits; /* of both ends' threads */
+	struct events rings; /* of operations of the rings that these threads waited on */
+};
+
+void incident__free(struct incident *incident);
+/* Of the stalls that are told, ns. */
+uint64_t session__threshold(const struct model *model);
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/holds/flow.h"
+
+bool flow__reason(uint32_t reason)
+{
+	switch (reason) {
+	case NS_HOLD_UNKNOWN:
+	case NS_HOLD_NAGLE:
+	case NS_HOLD_CORK:
+	case NS_HOLD_MSG_MORE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+bool flow__is(const struct incident *incident)
+{
+	return !incident->open && !incident->loss.known && !incident->answer &&
+	       flow__reason(incident->release.reason);
+}
+
+/* Is this a sign at the holding end, or an act at the other one, that there was an answer? */
+static bool is_answer(const union event *event, bool own)
+{
+	switch (event->head.type) {
+	case NS_SEND:
+		return !own;
+	case NS_RX:
+		return own && event->segment.seq != event->segment.end;
+	case NS_RECV:
+	case NS_DELACK_ARM:
+		return own;
+	default:
+		return false;
+	}
+}
+
+static bool any_answer(const struct events *events, bool own, uint64_t from, uint64_t to)
+{
+	for (size_t i = 0; i < events->count && events->v[i].head.ts <= to; i++) {
+		if (events->v[i].head.ts > from && is_answer(&events->v[i], own))
+			return true;
+	}
+	return false;
+}
+
+bool flow__goes_on(const struct incident *one, const struct incident *next)
+{
+	return one->conn == next->conn && flow__is(next) &&
+	       next->start_ts <= one->end_ts + SETTLE_NS &&
+	       !any_answer(&next->own, true, one->start_ts, next->start_ts) &&
+	       !any_answer(&next->peers, false, one->start_ts, next->start_ts);
+}
+
+void flow__absorb(struct incident *incident, struct incident *next)
+{
+	const struct {
+		struct events *to;
+		const struct events *from;
+	} lists[] = {
+		{&incident->own, &next->own},
+		{&incident->peers, &next->peers},
+		{&incident->waits, &next->waits},
+		{&incident->rings, &next->rings},
+	};
+
+	if (next->end_ts > incident->end_ts) {
+		incident->end_ts = next->end_ts;
+		incident->release = next->release;
+	}
+	if (next->start_ts < incident->start_ts)
+		incident->start_ts = incident->own.reasons_from = next->start_ts;
+	if (next->due_ts > incident->due_ts)
+		incident->due_ts = next->due_ts;
+	incident->release.held_ns = incident->end_ts - incident->start_ts;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		for (size_t j = 0; j < lists[i].from->count; j++)
+			events__add(lists[i].to, &lists[i].from->v[j], UINT64_MAX);
+	}
+	incident__free(next);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* From a hold and the events around it to a stall: who held what, why, and whom it delayed. */
+#include <string.h>
+
+#include "user/analyze/holds/parts.h"
+#include "user/analyze/waits/awaited.h"
+
+/* The send that was held, and the last one before it that was not yet acknowledged. */
+static void find_writes(const struct incident *incident, struct stall *stall)
+{
+	const struct ns_hold *hold = &stall->hold;
+	uint32_t snd_una = hold->seq - hold->unacked;
+
+	if (!hold->head.type)
+		return;
+	for (size_t i = 0; i < incident->own.count; i++) {
+		const union event *event = &incident->own.v[i];
+
+		if (event->head.type != NS_SEND || event->head.ts > incident->end_ts)
+			continue;
+		if (event->head.ts <= hold->head.ts && event->send.write_seq == hold->end)
+			stall->second = event->send;
+		else if (event->head.ts > hold->head.ts)
+			/* Not the send that let them go: that one left snd_nxt behind them. */
+			stall->joined += !seq_after(event->send.snd_nxt, hold->seq);
+		else if (seq_after(event->send.write_seq, snd_una) &&
+			 !seq_after(event->send.write_seq, hold->seq))
+			stall->first = event->send;
+	}
+}
+
+/* Whether the ACK that ended a part by Nagle's algorithm was a delayed one decides its cause. */
+static void judge_nagle(const struct model *model, const struct incident *incident,
+			const struct parts *parts, struct part *part, const struct finding *whole,
+			struct finding *judged)
+{
+	struct incident alone = part__incident(incident, parts, part);
+
+	*judged = *whole;
+	memset(&judged->stall.hold, 0, sizeof(judged->stall.hold));
+	judged->stall.start_ts = part->start_ts;
+	if (part->hold)
+		judged->stall.hold = *part->hold;
+	nagle__explain(model, &alone, judged);
+	part->cause = judged->stall.cause;
+}
+
+static bool is_nagle(const struct part *part)
+{
+	return part->reason == NS_HOLD_NAGLE;
+}
+
+/* What the judgement of the part by Nagle's algorithm found becomes the stall's. */
+static void take_nagle(struct finding *finding, const struct finding *judged)
+{
+	struct stall *stall = &finding->stall;
+
+	stall->confidence = judged->stall.confidence;
+	stall->inferred = judged->stall.inferred;
+	stall->missing = judged->stall.missing;
+	stall->ended = judged->stall.ended;
+	stall->ack = judged->stall.ack;
+	stall->arm = judged->stall.arm;
+	stall->fire = judged->stall.fire;
+	finding->peer_ack = judged->peer_ack;
+}
+
+static void explain_cause(const struct model *model, const struct incident *incident,
+			  struct parts *parts, struct finding *finding)
+{
+	struct part *last = &parts->v[parts->count - 1];
+	struct finding judged[PARTS];
+	struct stall *stall = &finding->stall;
+	const struct part *main_part;
+
+	for (size_t i = 0; i < parts->count; i++) {
+		if (is_nagle(&parts->v[i]))
+			judge_nagle(model, incident, parts, &parts->v[i], finding, &judged[i]);
+	}
+	main_part = parts__main(parts);
+	stall->cause = main_part->cause;
+	stall->reason = main_part->reason;
+	if (main_part->hold)
+		stall->hold = *main_part->hold;
+	if (is_nagle(main_part))
+		take_nagle(finding, &judged[main_part - parts->v]);
+	if (main_part == last && is_nagle(last))
+		return;
+	if (is_nagle(last))
+		stall->ended = judged[parts->count - 1].stall.ended;
+	else
+		ending__explain(incident, last, stall);
+	if (!stall->missing && stall->cause == CAUSE_UNKNOWN)
+		stall->missing = "why TCP held the bytes";
+}
+
+/* Until the release each part is its cause's; what the receiver took to run is not. */
+static void cut_slices(struct stall *stall, const struct parts *parts,
+		       const struct ns_wait *receiver)
+{
+	uint64_t released = parts->v[parts->count - 1].end_ts, woken;
+
+	stall->end_ts = released;
+	for (size_t i = 0; i < parts->count; i++)
+		stall__slice(stall, parts->v[i].cause, parts->v[i].end_ts - parts->v[i].start_ts);
+	if (!receiver)
+		return;
+	woken = wait__woken(receiver);
+	stall__slice(stall, CAUSE_NETWORK, woken - released);
+	stall__slice(stall, CAUSE_RUNQUEUE, receiver->head.ts - woken);
+	stall->end_ts = receiver->head.ts;
+}
+
+/* All that was held from the first of its bytes on. */
+static uint32_t bytes_held(const struct incident *incident, const struct parts *parts)
+{
+	const struct ns_hold *first = parts->v[0].hold;
+	uint32_t seq = first ? first->seq : incident->release.seq;
+
+	/* Later writes may have joined it. */
+	return (incident->open ? parts->v[parts->count - 1].hold->end : incident->release.end) -
+	       seq;
+}
+
+/*
+ * Held bytes delay who waits for them. A program that all the while had not even read what was
+ * there when the hold began had no use for more: the end of each write in a bulk transfer waits
+ * for an acknowledgement like that. Where the reader itself is the reason, a closed window or
+ * a full buffer, it is told all the same.
+ */
+static bool nobody_wanted(const struct incident *incident, const struct parts *parts)
+{
+	const struct ns_release *release = &incident->release;
+
+	if (incident->open || !release->unread_known || !release->unread)
+		return false;
+	for (size_t i = 0; i < parts->count; i++) {
+		switch (parts->v[i].reason) {
+		case NS_HOLD_UNKNOWN:
+		case NS_HOLD_RWND:
+		case NS_HOLD_ZERO_WINDOW:
+		case NS_HOLD_SNDBUF:
+			return false;
+		default:
+			break;
+		}
+	}
+	return true;
+}
+
+/*
+ * The other end held its bytes because the target, which is to read them, does not: that delays
+ * the other end, not the target.
+ */
+static bool target_shut_the_window(const struct model *model, const struct model_conn *conn,
+				   const struct parts *parts)
+{
+	uint32_t reason = parts__main(parts)->reason;
+
+	if (!conn || !conn->id.head.type || conn->id.role & NS_ROLE_TARGET)
+		return false;
+	conn = model__conn(model, conn->peer);
+	return conn && conn->id.role & NS_ROLE_TARGET &&
+	       (reason == NS_HOLD_RWND || reason == NS_HOLD_ZERO_WINDOW);
+}
+
+bool hold__explain(const struct model *model, const struct incident *incident,
+		   struct finding *finding)
+{
+	const struct model_conn *conn = model__conn(model, incident->conn);
+	struct stall *stall = &finding->stall;
+	const struct ns_wait *receiver;
+	struct parts parts;
+
+	memset(finding, 0, sizeof(*finding));
+	if (incident->open && !events__open_hold(&incident->own))
+		return false; /* its release came after all */
+	parts__find(incident, &parts);
+	if (incident->open && !parts.v[parts.count - 1].hold)
+		return false;
+	if (nobody_wanted(incident, &parts) || target_shut_the_window(model, conn, &parts))
+		return false;
+	stall->conn = incident->conn;
+	stall->peer = conn ? conn->peer : 0;
+	stall->start_ts = parts.v[0].start_ts;
+	stall->open = incident->open;
+	stall->exact = !incident->open && !incident->release.inexact;
+	stall->held_bytes = bytes_held(incident, &parts);
+	if (stall->start_ts > incident->end_ts ||
+	    incident->end_ts - stall->start_ts < session__threshold(model))
+		return false;
+	explain_cause(model, incident, &parts, finding);
+	find_writes(incident, stall);
+	if (!stall->hold.head.type && !stall->missing)
+		stall->missing = "the write that was held";
+	if (!stall->open && !stall->exact && !stall->missing)
+		stall->missing = "the transmit that ended it: its end is an upper bound";
+	receiver = wait__receiver(model, incident, stall->hold.head.tid);
+	if (receiver) {
+		finding->receiver = *receiver;
+		awaited__recall(model, &finding->receiver);
+	}
+	cut_slices(stall, &parts, receiver);
+	wait__find_delayed(model, incident, finding);
+	stall__check(stall);
+	return true;
+}

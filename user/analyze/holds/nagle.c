@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * A hold by Nagle's algorithm ends with the acknowledgement of what was in flight. Who
+ * sent that, and why only then, is told by order and sequence numbers, never by how long
+ * it took: a delayed ACK lasts 4 to 200 ms, and a late second write shortens the hold.
+ */
+#include <string.h>
+
+#include "user/analyze/holds/parts.h"
+
+#define TCP_FIN             1
+#define TCP_SYN             2
+#define TCP_RST             4
+#define DELACK_TIMER_IS_DUE 2 /* ICSK_ACK_TIMER in icsk_ack.pending */
+
+/*
+ * A prompt ACK takes one round trip, and the small segment that it acknowledges left even
+ * before the hold began. Queues and a busy receiver can double or treble that; beyond
+ * four round trips neither explains it. The least RTT counts, not the smoothed one: on a
+ * connection that stalls every time the smoothed one contains the stalls.
+ */
+#define PROMPT_ROUND_TRIPS 4
+
+/*
+ * Between what the arming of a timer says of its delay and when it runs lies a jiffy to either
+ * side (10 ms with CONFIG_HZ=100), and what softirqs come late.
+ */
+#define TIMER_SLACK_NS 10000000ull
+
+/* For stall.ended. */
+static const char by_timer[] =
+	"an acknowledgement without data that the other end's delayed-ACK timer sent";
+static const char by_late_ack[] = "an acknowledgement without data, long after a round trip";
+static const char by_data[] = "an acknowledgement that data from the other end carried";
+static const char by_prompt_ack[] = "an acknowledgement that no timer had delayed";
+static const char by_some_ack[] = "an acknowledgement without data";
+
+static bool is_pure_ack(const struct ns_segment *segment)
+{
+	return segment->seq == segment->end && !(segment->flags & (TCP_FIN | TCP_SYN | TCP_RST));
+}
+
+/* What the seen chain consists of; NULL where a link is missing. */
+struct chain {
+	uint32_t snd_una; /* when the hold began */
+	const struct ns_segment
+		*arrived; /* at the holder: moved snd_una, last before the release */
+	const struct ns_delack *arm;
+	const struct ns_delack *fire;
+	const struct ns_segment *left; /* from the peer, by that timer */
+	bool peer_sent_data;           /* after the timer, before the acknowledgement arrived */
+	bool peer_acked;               /* some pure ACK of the peer was seen during the hold */
+};
+
+/* What acknowledges held bytes themselves comes behind them, and has released nothing. */
+static bool is_behind_release(const struct incident *incident, const struct ns_segment *segment)
+{
+	return !incident->open && seq_after(segment->ack, incident->release.seq);
+}
+
+static void find_arrival(const struct incident *incident, struct chain *chain)
+{
+	for (size_t i = 0; i < incident->own.count; i++) {
+		const union event *event = &incident->own.v[i];
+
+		if (event->head.type == NS_RX && event->head.ts >= incident->start_ts &&
+		    event->head.ts <= incident->end_ts &&
+		    seq_after(event->segment.ack, chain->snd_una) &&
+		    !is_behind_release(incident, &event->segment))
+			chain->arrived = &event->segment;
+	}
+}
+
+/* The first pure ACK behind the timer at place, before limit. */
+static const struct ns_segment *next_ack(const struct events *events, size_t place, uint64_t limit,
+					 bool *data_first)
+{
+	*data_first = false;
+	for (size_t i = place + 1; i < events->count && events->v[i].head.ts <= limit; i++) {
+		const union event *event = &events->v[i];
+
+		if (event->head.type == NS_TX)
+			*data_first = true;
+		if (event->head.type == NS_ACK && is_pure_ack(&event->segment))
+			return &event->segment;
+	}
+	return NULL;
+}
+
+static bool is_the_one(const struct chain *chain, const struct ns_segment *left)
+{
+	if (!left)
+		return false;
+	if (chain->arrived)
+		return left->ack == chain->arrived->ack;
+	return seq_after(left->ack, chain->snd_una);
+}
+
+/*
+ * The timer that sent the acknowledgement: the last one whose next pure ACK it was. When
+ * none fits, the last that ran out at all.
+ */
+static void find_timer(const struct incident *incident, struct chain *chain)
+{
+	uint64_t limit = chain->arrived ? chain->arrived->head.ts : incident->end_ts;
+	const struct events *events = &incident->peers;
+
+	for (size_t i = 0; i < events->count && events->v[i].head.ts <= limit; i++) {
+		const union event *event = &events->v[i];
+		const struct ns_segment *left;
+		bool data_first;
+
+		if (event->head.ts <= incident->start_ts)
+			continue;
+		if (event->head.type == NS_ACK)
+			chain->peer_acked = true;
+		if (event->head.type != NS_DELACK_FIRE ||
+		    !(event->delack.pending & DELACK_TIMER_IS_DUE))
+			continue;
+		left = next_ack(events, i, limit, &data_first);
+		if (chain->left && !is_the_one(chain, left))
+			continue;
+		chain->fire = &event->delack;
+		chain->left = is_the_one(chain, left) ? left : NULL;
+		chain->peer_sent_data = data_first;
+	}
+	for (size_t i = 0; chain->fire && i < events->count; i++) {
+		const union event *event = &events->v[i];
+
+		if (event->head.type == NS_DELACK_ARM && event->head.ts <= chain->fire->head.ts)
+			chain->arm = &event->delack;
+	}
+}
+
+static void conclude(struct stall *stall, enum cause cause, const char *ended, const char *missing)
+{
+	stall->cause = cause;
+	stall->ended = ended;
+	stall->missing = missing;
+}
+
+static void infer(struct stall *stall, const char *ended, const char *from, const char *missing)
+{
+	conclude(stall, CAUSE_NAGLE_DELACK, ended, missing);
+	stall->confidence = CONFIDENCE_INFERRED;
+	stall->inferred = from;
+}
+
+/* The other end's timer could not be watched: only the time that the ACK took is left. */
+static void judge_by_round_trip(const struct chain *chain, struct stall *stall, const char *unseen)
+{
+	uint64_t took = chain->arrived->head.ts - stall->start_ts;
+	uint32_t min_rtt_us = stall->hold.head.type ? stall->hold.min_rtt_us : 0;
+
+	if (!min_rtt_us || min_rtt_us == UINT32_MAX) {
+		conclude(stall, CAUSE_NAGLE, by_some_ack,
+			 "the connection's round-trip time, and so whether the other end delayed "
+			 "its acknowledgement");
+		return;
+	}
+	if (took <= PROMPT_ROUND_TRIPS * 1000ull * min_rtt_us) {
+		conclude(stall, CAUSE_NAGLE, by_some_ack, unseen);
+		return;
+	}
+	infer(stall, by_late_ack,
+	      "the acknowledgement carried no data and took more than four times the least "
+	      "round trip of this connection",
+	      unseen);
+}
+
+/* Both ends are watched, and an acknowledgement without data arrived. */
+static void judge_pure_ack(const struct model *model, const struct chain *chain,
+			   struct stall *stall)
+{
+	if (chain->left) {
+		conclude(stall, CAUSE_NAGLE_DELACK, by_timer, NULL);
+	} else if (chain->fire && !chain->peer_acked && !chain->peer_sent_data) {
+		infer(stall, by_timer,
+		      "the other end's delayed-ACK timer ran out, then an acknowledgement without "
+		      "data arrived",
+		      "the acknowledgement as it left the other end");
+	} else if (chain->fire) {
+		conclude(stall, CAUSE_NAGLE, by_some_ack,
+			 "what made the other end acknowledge: its timer ran out, but sent another "
+			 "acknowledgement than the one that released the bytes");
+	} else if (!model__sees(model, NS_FACT_DELACK_FIRE)) {
+		judge_by_round_trip(chain, stall,
+				    "the other end's delayed-ACK timer: this kernel does not show "
+				    "it to netstall");
+	} else if (!chain->peer_acked) {
+		judge_by_round_trip(chain, stall,
+				    "what the other end did while the bytes were held");
+	} else if (!model__is_whole(model)) {
+		conclude(stall, CAUSE_NAGLE, by_some_ack,
+			 "whether the other end's delayed-ACK timer ran out: events were lost");
+	} else {
+		conclude(stall, CAUSE_NAGLE, by_prompt_ack, NULL);
+	}
+}
+
+/* More was written behind the held bytes, and together they left as a full segment. */
+static bool filled_by_write(const struct incident *incident, const struct ns_hold *hold)
+{
+	const struct ns_segment *transmit = incident->open ? NULL : ending__transmit(incident);
+
+	return transmit && hold && hold->mss && transmit->end - transmit->seq >= hold->mss;
+}
+
+/* Did the other end write something before the held bytes went, which may have carried the ACK? */
+static bool peer_wrote(const struct incident *incident)
+{
+	for (size_t i = 0; i < incident->peers.count; i++) {
+		const union event *event = &incident->peers.v[i];
+
+		if (event->head.type == NS_TX && event->head.ts > incident->start_ts &&
+		    event->head.ts < incident->end_ts &&
+		    !is_behind_release(incident, &event->segment))
+			return true;
+	}
+	return false;
+}
+
+/* The other end's delayed-ACK timer as it was last armed before the end, NULL not seen. */
+static const struct ns_delack *last_arming(const struct incident *incident)
+{
+	const struct ns_delack *arm = NULL;
+
+	for (size_t i = 0; i < incident->peers.count; i++) {
+		const union event *event = &incident->peers.v[i];
+
+		if (event->head.type == NS_DELACK_ARM && event->head.ts < incident->end_ts)
+			arm = &event->delack;
+	}
+	return arm;
+}
+
+/* Was the other end's timer to run out when the hold ended? */
+static bool was_due_at_end(const struct incident *incident, const struct ns_hold *hold,
+			   const struct ns_delack *arm)
+{
+	uint64_t due = 0;
+
+	if (hold->ack_due_us)
+		due = hold->head.ts + hold->ack_due_us * 1000ull;
+	else if (arm)
+		due = arm->head.ts + arm->delay_us * 1000ull;
+	return due > incident->start_ts && due <= incident->end_ts + TIMER_SLACK_NS &&
+	       incident->end_ts <= due + TIMER_SLACK_NS;
+}
+
+/* Held bytes left in a softirq run that nobody saw (docs/limits.md): timer, ACK and transmit. */
+static bool infer_from_arming(const struct incident *incident, struct chain *chain,
+			      struct stall *stall)
+{
+	const struct ns_delack *arm = last_arming(incident);
+
+	if (!incident->release.inexact || chain->fire || peer_wrote(incident) ||
+	    !was_due_at_end(incident, &stall->hold, arm))
+		return false;
+	chain->arm = arm;
+	infer(stall, by_timer,
+	      "the other end's delayed-ACK timer was to run out when the bytes left",
+	      "the acknowledgement and the transmit that ended it: its end is an upper bound");
+	return true;
+}
+
+static void judge_without_arrival(const struct model *model, const struct incident *incident,
+				  struct chain *chain, struct stall *stall)
+{
+	const struct ns_hold *hold = stall->hold.head.type ? &stall->hold : NULL;
+	const char *option = ending__option(incident, hold);
+
+	if (option)
+		conclude(stall, CAUSE_NAGLE, option, NULL);
+	else if (filled_by_write(incident, hold))
+		conclude(stall, CAUSE_NAGLE, "a later write that filled the segment", NULL);
+	else if (incident->open)
+		conclude(stall, CAUSE_NAGLE, NULL,
+			 incident->closed
+				 ? "an acknowledgement: the connection was closed before one came"
+				 : "its end: the window closed first");
+	else if (chain->left && !chain->peer_sent_data)
+		infer(stall, by_timer,
+		      "the other end's delayed-ACK timer sent an acknowledgement of the bytes "
+		      "before them",
+		      "the arrival of that acknowledgement");
+	else if (infer_from_arming(incident, chain, stall))
+		return;
+	else if (!model__sees(model, NS_FACT_RECEIVE))
+		conclude(stall, CAUSE_NAGLE, NULL,
+			 "the segment that released the bytes: this kernel does not show arrivals "
+			 "to netstall");
+	else
+		conclude(stall, CAUSE_NAGLE, NULL, "the segment that released the bytes");
+}
+
+void nagle__explain(const struct model *model, const struct incident *incident,
+		    struct finding *finding)
+{
+	struct stall *stall = &finding->stall;
+	struct chain chain = {0};
+
+	/* Without the hold's own record: all that was in flight is acknowledged at the end. */
+	chain.snd_una = stall->hold.head.type ? stall->hold.seq - stall->hold.unacked
+					      : incident->release.seq - 1;
+	find_arrival(incident, &chain);
+	if (stall->peer)
+		find_timer(incident, &chain);
+	if (!chain.arrived)
+		judge_without_arrival(model, incident, &chain, stall);
+	else if (!is_pure_ack(chain.arrived))
+		conclude(stall, CAUSE_NAGLE, by_data, NULL);
+	else if (stall->peer)
+		judge_pure_ack(model, &chain, stall);
+	else
+		judge_by_round_trip(&chain, stall, stall__unseen_end(model, incident->conn));
+	if (chain.arrived)
+		stall->ack = *chain.arrived;
+	if (stall->cause != CAUSE_NAGLE_DELACK)
+		return;
+	if (chain.arm)
+		stall->arm = *chain.arm;
+	if (chain.fire)
+		stall->fire = *chain.fire;
+	if (chain.left)
+		finding->peer_ack = *chain.left;
+}

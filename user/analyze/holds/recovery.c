@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/holds/recovery.h"
+
+#include <stdlib.h>
+
+#include "user/base/xalloc.h"
+
+/* One that goes on, or that is over. */
+struct recovery {
+	uint64_t start_ts; /* when the lost bytes went out for the first time, as far as known */
+	uint64_t end_ts;   /* UINT64_MAX: it goes on */
+	uint64_t last_ts;  /* of the last segment sent again */
+	struct loss loss;
+	uint32_t conn;
+};
+
+struct recoveries {
+	const struct model *model;
+	struct incidents *incidents;
+	size_t count;
+	struct recovery current[RECOVERIES]; /* in the order of their beginning */
+	size_t done_count;                   /* ever; a ring */
+	struct recovery done[RECOVERIES_DONE];
+};
+
+struct recoveries *recoveries__new(const struct model *model, struct incidents *incidents)
+{
+	struct recoveries *recoveries = xcalloc(1, sizeof(*recoveries));
+
+	recoveries->model = model;
+	recoveries->incidents = incidents;
+	return recoveries;
+}
+
+void recoveries__free(struct recoveries *recoveries)
+{
+	free(recoveries);
+}
+
+static bool in_range(uint32_t seq, uint32_t from, uint32_t to)
+{
+	return !seq_after(from, seq) && seq_after(to, seq);
+}
+
+/* The transmit of these bytes, or the send that wrote them and left nothing behind. */
+static bool shows_sending(const union event *event, uint32_t seq)
+{
+	const struct ns_send *send = &event->send;
+
+	if (event->head.type == NS_TX)
+		return in_range(seq, event->segment.seq, event->segment.end);
+	return event->head.type == NS_SEND && seq_after(send->snd_nxt, seq) &&
+	       in_range(seq, send->write_seq - send->bytes, send->write_seq);
+}
+
+/*
+ * When did the lost bytes go out for the first time? The kernel's own stamp is the best
+ * witness, then what was seen of the connection, then the timer, which ran since.
+ */
+static uint64_t first_sent(const struct model *model, const struct ns_retrans *retrans, bool *known)
+{
+	const struct model_conn *conn = model__conn(model, retrans->head.conn);
+	uint64_t ts = retrans->head.ts, timer = retrans->rto_us * 1000ull;
+
+	*known = true;
+	if (retrans->sent_ts && retrans->sent_ts <= ts)
+		return retrans->sent_ts;
+	for (size_t i = 0; conn && i < conn->events.count; i++) {
+		const union event *event = &conn->events.v[i];
+
+		if (event->head.ts <= ts && shows_sending(event, retrans->seq))
+			return event->head.ts;
+	}
+	*known = false;
+	if (retrans->retries && retrans->kind != NS_RETRANS_TLP && timer < ts)
+		return ts - timer;
+	return ts;
+}
+
+/* What went out before the window counts from its beginning. */
+uint64_t recovery__first_sent(const struct model *model, const struct ns_retrans *retrans,
+			      bool *known)
+{
+	uint64_t begin = model__session(model)->head.ts;
+	uint64_t ts = first_sent(model, retrans, known);
+
+	if (ts >= begin)
+		return ts;
+	*known = false;
+	return begin;
+}
+
+static struct recovery *find(struct recoveries *recoveries, uint32_t conn)
+{
+	for (size_t i = 0; i < recoveries->count; i++) {
+		if (recoveries->current[i].conn == conn)
+			return &recoveries->current[i];
+	}
+	return NULL;
+}
+
+static void forget(struct recoveries *recoveries, struct recovery *recovery)
+{
+	size_t place = (size_t)(recovery - recoveries->current);
+
+	recoveries->count--;
+	for (size_t i = place; i < recoveries->count; i++)
+		recoveries->current[i] = recoveries->current[i + 1];
+}
+
+static void end(struct recoveries *recoveries, struct recovery *recovery, uint64_t ts, uint64_t now)
+{
+	struct recovery *done = &recoveries->done[recoveries->done_count++ % RECOVERIES_DONE];
+
+	recovery->end_ts = ts > recovery->start_ts ? ts : recovery->start_ts;
+	*done = *recovery;
+	forget(recoveries, recovery);
+	if (done->end_ts - done->start_ts >= session__threshold(recoveries->model))
+		incidents__begin_recovery(recoveries->incidents, done->conn, done->start_ts,
+					  done->end_ts, &done->loss, now);
+}
+
+/* A SYN is sent again with seq == end; its answer acknowledges one number more. */
+static bool acknowledges(const struct recovery *recovery, uint32_t ack)
+{
+	return seq_after(ack, recovery->loss.seq) && !seq_after(recovery->loss.end, ack);
+}
+
+/* Did this event end it? Then when, else 0. */
+static uint64_t ended_by(struct recovery *recovery, const union event *event)
+{
+	switch (event->head.type) {
+	case NS_RX:
+		recovery->loss.acked = acknowledges(recovery, event->segment.ack);
+		return recovery->loss.acked ? event->head.ts : 0;
+	case NS_SEND:
+		/* It arrived unseen. What was sent again last must have got through. */
+		return acknowledges(recovery, event->send.snd_una) ? recovery->last_ts : 0;
+	default:
+		return 0;
+	}
+}
+
+/* Records come late: the recovery that this belongs to may be over already. */
+static bool is_done(const struct recoveries *recoveries, const struct ns_retrans *retrans)
+{
+	size_t count =
+		recoveries->done_count < RECOVERIES_DONE ? recoveries->done_count : RECOVERIES_DONE;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct recovery *done = &recoveries->done[i];
+
+		if (done->conn == retrans->head.conn && retrans->head.ts <= done->end_ts &&
+		    (retrans->head.ts >= done->start_ts || retrans->seq == done->loss.seq))
+			return true;
+	}
+	return false;
+}
+
+/* Records come late: its end may have been told before its beginning. */
+static void find_end(struct recoveries *recoveries, struct recovery *recovery, uint64_t now)
+{
+	const struct model_conn *conn = model__conn(recoveries->model, recovery->conn);
+	uint64_t ts;
+
+	for (size_t i = 0; conn && i < conn->events.count; i++) {
+		const union event *event = &conn->events.v[i];
+
+		ts = event->head.ts > recovery->last_ts ? ended_by(recovery, event) : 0;
+		if (!ts)
+			continue;
+		end(recoveries, recovery, ts, now);
+		return;
+	}
+}
+
+static void begin(struct recoveries *recoveries, const struct ns_retrans *retrans, uint64_t now)
+{
+	struct recovery *recovery;
+
+	/* A probe whose bytes were not lost mends nothing: whatever waits has another cause. */
+	if (retrans->kind == NS_RETRANS_TLP && retrans->arrived)
+		return;
+	if (is_done(recoveries, retrans))
+		return;
+	if (recoveries->count == RECOVERIES)
+		forget(recoveries, &recoveries->current[0]);
+	recovery = &recoveries->current[recoveries->count++];
+	*recovery = (struct recovery){.conn = retrans->head.conn,
+				      .end_ts = UINT64_MAX,
+				      .last_ts = retrans->head.ts,
+				      .loss = {.known = true,
+					       .is_syn = retrans->kind == NS_RETRANS_SYN,
+					       .seq = retrans->seq,
+					       .end = retrans->end}};
+	recovery->start_ts =
+		recovery__first_sent(recoveries->model, retrans, &recovery->loss.first_sent_seen);
+	find_end(recoveries, recovery, now);
+}
+
+/*
+ * What acknowledgements told of does not prolong a recovery: on a path that loses all the
+ * time it would have no end, while bytes arrive one round trip after the other.
+ */
+static void sent_again(struct recoveries *recoveries, const struct ns_retrans *retrans,
+		       uint64_t now)
+{
+	struct recovery *recovery = find(recoveries, retrans->head.conn);
+
+	if (!recovery) {
+		begin(recoveries, retrans, now);
+		return;
+	}
+	if (retrans->kind != NS_RETRANS_FAST && seq_after(retrans->end, recovery->loss.end))
+		recovery->loss.end = retrans->end;
+	if (retrans->head.ts > recovery->last_ts)
+		recovery->last_ts = retrans->head.ts;
+}
+
+void recoveries__feed(struct recoveries *recoveries, const union record *record, uint64_t now)
+{
+	struct recovery *recovery;
+	union event event;
+	uint64_t ts;
+
+	if (record->head.type == NS_RETRANS) {
+		sent_again(recoveries, &record->retrans, now);
+		return;
+	}
+	recovery = recoveries->count ? find(recoveries, record->head.conn) : NULL;
+	if (!recovery || record->head.ts < recovery->start_ts)
+		return;
+	if (record->head.type == NS_CLOSE) {
+		recovery->loss.closed = true;
+		end(recoveries, recovery, record->head.ts, now);
+	} else if (record->head.type == NS_RX || record->head.type == NS_SEND) {
+		event__from_record(&event, record);
+		ts = ended_by(recovery, &event);
+		if (ts)
+			end(recoveries, recovery, ts, now);
+	}
+}
+
+void recoveries__close(struct recoveries *recoveries, uint64_t ts, uint64_t now)
+{
+	while (recoveries->count) {
+		recoveries->current[0].loss.open = true;
+		end(recoveries, &recoveries->current[0], ts, now);
+	}
+}
+
+/* At least half of the hold: what only brushes it was held for a reason of its own. */
+static bool covers(const struct recovery *recovery, const struct incident *hold, uint64_t threshold)
+{
+	uint64_t from = recovery->start_ts > hold->start_ts ? recovery->start_ts : hold->start_ts;
+	uint64_t to = recovery->end_ts < hold->end_ts ? recovery->end_ts : hold->end_ts;
+
+	return recovery->conn == hold->conn && to > from &&
+	       2 * (to - from) >= hold->end_ts - hold->start_ts &&
+	       recovery->end_ts - recovery->start_ts >= threshold;
+}
+
+bool recoveries__cover(const struct recoveries *recoveries, const struct incident *hold)
+{
+	uint64_t threshold = session__threshold(recoveries->model);
+	size_t count =
+		recoveries->done_count < RECOVERIES_DONE ? recoveries->done_count : RECOVERIES_DONE;
+
+	for (size_t i = 0; i < recoveries->count; i++) {
+		if (covers(&recoveries->current[i], hold, threshold))
+			return true;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (covers(&recoveries->done[i], hold, threshold))
+			return true;
+	}
+	return false;
+}

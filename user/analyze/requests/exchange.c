@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* One exchange in slices. */
+#include <string.h>
+
+#include "user/analyze/requests/requests.h"
+
+/* Cuts from the exchange's begin to its end, so that nothing overlaps and nothing is left out. */
+struct cutter {
+	struct request_view *view;
+	uint64_t at;
+	uint64_t end;
+};
+
+static void cut(struct cutter *cutter, uint64_t until, enum cause cause)
+{
+	struct request_view *view = cutter->view;
+	struct slice *last = view->slice_count ? &view->slices[view->slice_count - 1] : NULL;
+
+	if (until > cutter->end)
+		until = cutter->end;
+	if (until <= cutter->at)
+		return;
+	if (last && last->cause == cause) {
+		last->ns += until - cutter->at;
+	} else {
+		view->slices[view->slice_count].cause = cause;
+		view->slices[view->slice_count].ns = until - cutter->at;
+		view->slice_count++;
+	}
+	cutter->at = until;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool answered_before(const struct exchange *exchange)
+{
+	return exchange->served.head.type && exchange->served.head.ts > exchange->asked.begin_ts &&
+	       exchange->served.head.ts <= exchange->asked.head.ts;
+}
+
+/*
+ * When the held bytes left. Only the sum of the held time is known: Nagle's algorithm holds
+ * from the last write on, a cork from the first, and in neither case longer than until the
+ * other end, or failing that this one, is woken by what came of it.
+ */
+static uint64_t hold_end(const struct exchange *exchange)
+{
+	const struct ns_exchange *asked = &exchange->asked;
+	uint64_t most = asked->wake_ts ? asked->wake_ts : asked->head.ts;
+
+	if (answered_before(exchange)) {
+		most = exchange->served.head.ts;
+		/* Woken by all of the request; if earlier, by a part, or by something else. */
+		if (exchange->served.begin_ts >= asked->begin_ts + asked->held_ns)
+			most = exchange->served.begin_ts;
+	}
+	if (asked->hold_reason == NS_HOLD_CORK || asked->hold_reason == NS_HOLD_MSG_MORE)
+		return least(asked->begin_ts + asked->held_ns, most);
+	return least(asked->ready_ts + asked->held_ns, most);
+}
+
+/* Both ends were seen: the request's way, the wait for a CPU there, the work, the way back. */
+static void cut_served(struct cutter *cutter, const struct exchange *exchange,
+		       const struct exchange_facts *facts)
+{
+	const struct ns_exchange *served = &exchange->served;
+
+	cut(cutter, served->begin_ts, facts->network);
+	cut(cutter, served->ready_ts, CAUSE_RUNQUEUE);
+	cut(cutter, served->head.ts, CAUSE_PEER_APP);
+}
+
+/*
+ * Of what lies until end only the ends are known: a round trip is the network's, half of it each
+ * way, the rest the other program's. When its answer was seen to leave, end is that time, and
+ * the way back comes behind it.
+ */
+static void cut_far(struct cutter *cutter, uint64_t end, const struct exchange_facts *facts,
+		    bool answer_seen)
+{
+	uint64_t trip = facts->min_rtt_us * 1000ull, back = answer_seen ? 0 : trip / 2;
+
+	if (!trip) {
+		cut(cutter, end, CAUSE_UNKNOWN);
+		return;
+	}
+	if (facts->network != CAUSE_NETWORK || end < cutter->at + trip / 2 + back) {
+		cut(cutter, end, facts->network);
+		return;
+	}
+	cut(cutter, cutter->at + trip / 2, CAUSE_NETWORK);
+	cut(cutter, end - back, CAUSE_PEER_APP);
+	cut(cutter, end, CAUSE_NETWORK);
+}
+
+/* Until the answer was there, as far as each end was seen. */
+static void cut_way(struct cutter *cutter, const struct exchange *exchange,
+		    const struct exchange_facts *facts)
+{
+	const struct ns_exchange *asked = &exchange->asked;
+	bool slept = asked->off_ts && asked->wake_ts;
+
+	if (answered_before(exchange) && exchange->served.ready_ts) {
+		cut_served(cutter, exchange, facts);
+	} else {
+		cutter->view->confidence = CONFIDENCE_INFERRED;
+		if (answered_before(exchange))
+			cut_far(cutter, exchange->served.head.ts, facts, true);
+		else
+			cut_far(cutter, slept ? asked->wake_ts : asked->head.ts, facts, false);
+	}
+	if (slept) {
+		cut(cutter, asked->wake_ts, CAUSE_NETWORK);
+		cut(cutter, asked->head.ts, CAUSE_RUNQUEUE);
+	}
+}
+
+void exchange__cut(const struct exchange *exchange, const struct exchange_facts *facts,
+		   struct request_view *view)
+{
+	const struct ns_exchange *asked = &exchange->asked;
+	struct cutter cutter = {view, asked->begin_ts, asked->head.ts};
+	uint64_t released = hold_end(exchange);
+	uint64_t begun = released > asked->held_ns ? released - asked->held_ns : 0;
+
+	memset(view, 0, sizeof(*view));
+	view->total_ns = asked->head.ts - asked->begin_ts;
+	view->confidence = CONFIDENCE_OBSERVED;
+	cut(&cutter, begun < asked->ready_ts ? begun : asked->ready_ts, CAUSE_SELF);
+	if (asked->held_ns)
+		cut(&cutter, released, facts->held);
+	cut(&cutter, asked->ready_ts, CAUSE_SELF);
+	cut_way(&cutter, exchange, facts);
+	/* Awake all the time: it looked for the answer when it was done with other things. */
+	cut(&cutter, asked->head.ts, CAUSE_SELF);
+}

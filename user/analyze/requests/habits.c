@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/requests/habits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+
+/* Fewer than this say nothing about a habit. */
+#define ENOUGH 100
+
+/* What a test looks at: a connection, a thread, or a process with all of both. */
+struct subject {
+	uint32_t pid;
+	uint32_t tid;                     /* 0: a connection or a process */
+	uint32_t conn;                    /* 0: a thread or a process */
+	double seconds;                   /* of the window */
+	const struct ns_conn_totals *use; /* of a connection */
+	/* Of a thread, or all threads of a process. */
+	uint64_t switches;
+	uint64_t voluntary;
+	uint64_t involuntary;
+	uint64_t migrations;
+	uint64_t wakes;
+	uint64_t empty_wakes;
+	uint64_t on_cpu_ns;
+	uint64_t busy_ns; /* on a CPU or waiting for one; of all threads together */
+	/* Of a process: all its connections. */
+	uint64_t bytes;
+	uint64_t exchanges;
+};
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static bool is_often(const struct subject *subject, uint64_t count)
+{
+	return count >= ENOUGH && (double)count >= ENOUGH * subject->seconds;
+}
+
+/* ---- writes ---- */
+
+/*
+ * What fits a segment of Ethernet with time stamps. On loopback an mss is 32 kB or more, so
+ * that nearly all is small by the mss: only what would be small elsewhere too is a habit.
+ */
+#define ETHERNET_MSS 1448
+
+/* On average a message of three writes or fewer has one that joins another. */
+#define CLOSE_SHARE (1.0 / 3)
+
+static bool writes_small(const struct subject *subject)
+{
+	const struct ns_conn_totals *use = subject->use;
+
+	return use->writes >= ENOUGH && use->bytes_out / use->writes < ETHERNET_MSS &&
+	       share(use->small_writes, use->writes) >= 0.5 &&
+	       share(use->close_writes, use->writes) >= CLOSE_SHARE;
+}
+
+static char *say_small_writes(const struct subject *subject)
+{
+	const struct ns_conn_totals *use = subject->use;
+	char writes[TEXT_COUNT], mean[TEXT_BYTES], small[TEXT_PERCENT], close[TEXT_PERCENT];
+
+	return xasprintf(
+		"%s writes of %s on average: %s are under a quarter of the mss, and %s follow the one before within "
+		"1 ms with nothing read in between; gather them in one buffer or one writev().",
+		text__count(writes, sizeof(writes), use->writes),
+		text__bytes(mean, sizeof(mean), use->bytes_out / use->writes),
+		text__percent(small, sizeof(small), share(use->small_writes, use->writes)),
+		text__percent(close, sizeof(close), share(use->close_writes, use->writes)));
+}
+
+/* ---- threads ---- */
+
+/*
+ * From half on, more is spent on being woken than on what it is for. A worker that computes and
+ * never touches the network wakes for a purpose too: then it is on its CPU for longer than a
+ * switch costs, 2 to 5 us.
+ */
+#define EMPTY_SHARE       0.5
+#define EMPTY_MOST_CPU_NS 20000
+
+static bool wakes_for_nothing(const struct subject *subject)
+{
+	return is_often(subject, subject->empty_wakes) &&
+	       share(subject->empty_wakes, subject->wakes) >= EMPTY_SHARE &&
+	       subject->on_cpu_ns / subject->wakes < EMPTY_MOST_CPU_NS;
+}
+
+static char *say_empty_wakes(const struct subject *subject)
+{
+	char empty[TEXT_PERCENT];
+
+	return xasprintf(
+		"%.0f wakes a second, and after %s of them it slept again without having read or written anything.",
+		(double)subject->wakes / subject->seconds,
+		text__percent(empty, sizeof(empty), share(subject->empty_wakes, subject->wakes)));
+}
+
+/* More often sent off the CPU than going by itself: it has work, and others want the CPU too. */
+static bool is_preempted(const struct subject *subject)
+{
+	return is_often(subject, subject->involuntary) && subject->involuntary > subject->voluntary;
+}
+
+static char *say_preempted(const struct subject *subject)
+{
+	char part[TEXT_PERCENT];
+
+	return xasprintf(
+		"taken off its CPU %.0f times a second though it had work (%s of its switches): more threads than CPUs "
+		"want to run.",
+		(double)subject->involuntary / subject->seconds,
+		text__percent(part, sizeof(part), share(subject->involuntary, subject->switches)));
+}
+
+/* Every second switch: what it finds in the caches is mostly another thread's. */
+static bool migrates(const struct subject *subject)
+{
+	return is_often(subject, subject->migrations) &&
+	       share(subject->migrations, subject->switches) >= 0.5;
+}
+
+static char *say_migrations(const struct subject *subject)
+{
+	char part[TEXT_PERCENT];
+
+	return xasprintf(
+		"moves to another CPU %.0f times a second, at %s of its switches: its caches are cold each time; "
+		"pinning it would keep them.",
+		(double)subject->migrations / subject->seconds,
+		text__percent(part, sizeof(part), share(subject->migrations, subject->switches)));
+}
+
+/* ---- processes ---- */
+
+/*
+ * A blocking client sleeps once an exchange, an epoll server at most once, and handing the work
+ * over to another thread and back costs two more: from 4 on, threads wake each other for less.
+ */
+#define SWITCHES_MOST 4.0
+
+static bool switches_much(const struct subject *subject)
+{
+	return subject->exchanges >= ENOUGH &&
+	       share(subject->switches, subject->exchanges) >= SWITCHES_MOST;
+}
+
+static char *say_switches(const struct subject *subject)
+{
+	return xasprintf(
+		"%.1f context switches an exchange: its threads hand the work around more than it takes.",
+		share(subject->switches, subject->exchanges));
+}
+
+#define MIB 1048576.0
+/* Bulk: so much a second, in the main not as answers to requests of less than this size. */
+#define BULK_PER_S        (4 * MIB)
+#define BULK_PER_EXCHANGE 65536
+/*
+ * A wake with its switch costs some 5 us, in which a CPU copies about 32 KiB out of and into the
+ * kernel (7 GB/s): who gets less for a wake spends more on waking than on copying.
+ */
+#define BYTES_PER_WAKE 32768
+/*
+ * Of one CPU: half of it, waiting for one included, is what limits a transfer whose other ends
+ * share the machine. Who is bound by wakes is asleep between them, so a fifth has to do.
+ */
+#define COPY_BUSY 0.5
+#define WAKE_BUSY 0.2
+
+static bool moves_bulk(const struct subject *subject)
+{
+	return (double)subject->bytes >= BULK_PER_S * subject->seconds &&
+	       subject->bytes / (subject->exchanges + 1) >= BULK_PER_EXCHANGE;
+}
+
+static bool gets_little_for_a_wake(const struct subject *subject)
+{
+	return subject->voluntary >= ENOUGH && subject->bytes / subject->voluntary < BYTES_PER_WAKE;
+}
+
+static double busy_share(const struct subject *subject)
+{
+	return (double)subject->busy_ns / 1e9 / subject->seconds;
+}
+
+static bool is_wake_bound(const struct subject *subject)
+{
+	return moves_bulk(subject) && gets_little_for_a_wake(subject) &&
+	       busy_share(subject) >= WAKE_BUSY;
+}
+
+static bool is_copy_bound(const struct subject *subject)
+{
+	return moves_bulk(subject) && !gets_little_for_a_wake(subject) &&
+	       busy_share(subject) >= COPY_BUSY;
+}
+
+static double mib_per_s(const struct subject *subject)
+{
+	return (double)subject->bytes / MIB / subject->seconds;
+}
+
+static char *say_wake_bound(const struct subject *subject)
+{
+	char each[TEXT_BYTES];
+
+	return xasprintf(
+		"wake-bound: %.0f MiB/s, but only %s for each time that it was woken (%.0f switches a MiB): waking costs "
+		"more than copying; let more gather first (larger reads, SO_RCVLOWAT).",
+		mib_per_s(subject),
+		text__bytes(each, sizeof(each), subject->bytes / subject->voluntary),
+		(double)subject->switches / ((double)subject->bytes / MIB));
+}
+
+static char *say_copy_bound(const struct subject *subject)
+{
+	char busy[TEXT_PERCENT];
+
+	return xasprintf(
+		"copy-bound: %.0f MiB/s with %.1f switches a MiB, busy for %s of a CPU: the bytes themselves are "
+		"the work; splice(), larger buffers or more threads would move more.",
+		mib_per_s(subject), (double)subject->switches / ((double)subject->bytes / MIB),
+		text__percent(busy, sizeof(busy), busy_share(subject)));
+}
+
+/* ---- the table ---- */
+
+enum scope { OF_CONN, OF_THREAD, OF_PROCESS };
+
+static const struct habit {
+	const char *id;
+	enum scope scope;
+	bool (*test)(const struct subject *subject);
+	char *(*say)(const struct subject *subject);
+} habits[] = {
+	{"copy-bound", OF_PROCESS, is_copy_bound, say_copy_bound},
+	{"wake-bound", OF_PROCESS, is_wake_bound, say_wake_bound},
+	{"switches-per-exchange", OF_PROCESS, switches_much, say_switches},
+	{"small-writes", OF_CONN, writes_small, say_small_writes},
+	{"empty-wakes", OF_THREAD, wakes_for_nothing, say_empty_wakes},
+	{"preempted", OF_THREAD, is_preempted, say_preempted},
+	{"migrations", OF_THREAD, migrates, say_migrations},
+};
+
+/* Of one kind of habit so many, so that 64 connections alike do not crowd out the rest. */
+#define OF_A_KIND 4
+
+struct writer {
+	struct report *report;
+	unsigned told[sizeof(habits) / sizeof(habits[0])];
+};
+
+/* "forwarder/812", "client/812 on fd 7 (127.0.0.1:7 -> 127.0.0.1:8)" */
+static char *name_subject(const struct report *report, const struct subject *subject)
+{
+	const struct report_conn *conn = report__conn(report, subject->conn);
+	uint32_t tid = subject->tid ? subject->tid : subject->pid;
+	const char *called = report__comm(report, subject->pid, tid);
+	char comm[TEXT_SAFE(NS_COMM_LEN)], local[TEXT_ADDRESS], remote[TEXT_ADDRESS], fd[24] = "";
+
+	text__safe(comm, sizeof(comm), called ? called : "?", NS_COMM_LEN);
+	if (!conn)
+		return xasprintf("%s/%u", comm, tid);
+	if (conn->id.fd != NS_FD_UNKNOWN)
+		snprintf(fd, sizeof(fd), " on fd %u", conn->id.fd);
+	return xasprintf("%s/%u%s (%s -> %s)", comm, subject->pid, fd,
+			 text__address(local, sizeof(local), conn->id.family, conn->id.laddr,
+				       conn->id.lport),
+			 text__address(remote, sizeof(remote), conn->id.family, conn->id.raddr,
+				       conn->id.rport));
+}
+
+static char *sentence(const struct report *report, const struct habit *habit,
+		      const struct subject *subject)
+{
+	char *who = name_subject(report, subject), *said = habit->say(subject);
+	char *text = xasprintf("%s: %s", who, said);
+
+	free(who);
+	free(said);
+	return text;
+}
+
+static void test_all(struct writer *writer, enum scope scope, const struct subject *subject)
+{
+	struct report *report = writer->report;
+
+	for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++) {
+		if (habits[i].scope != scope || report->habit_count == REPORT_HABITS ||
+		    writer->told[i] == OF_A_KIND || !habits[i].test(subject))
+			continue;
+		writer->told[i]++;
+		report->habits[report->habit_count++] =
+			(struct report_habit){.id = habits[i].id,
+					      .pid = subject->pid,
+					      .tid = subject->tid,
+					      .conn = subject->conn,
+					      .text = sentence(report, &habits[i], subject)};
+	}
+}
+
+static void add_thread(struct subject *subject, const struct report_thread *thread)
+{
+	subject->voluntary += thread->voluntary;
+	subject->involuntary += thread->involuntary;
+	subject->switches += (uint64_t)thread->voluntary + thread->involuntary;
+	subject->migrations += thread->migrations;
+	subject->wakes += thread->wakes;
+	subject->empty_wakes += thread->empty_wakes;
+	subject->on_cpu_ns += thread->on_cpu_ns;
+	subject->busy_ns += thread->on_cpu_ns + thread->runqueue_ns;
+}
+
+static void test_process(struct writer *writer, const struct report_process *process,
+			 double seconds)
+{
+	struct subject subject = {.pid = process->pid,
+				  .seconds = seconds,
+				  .bytes = process->past_bytes,
+				  .exchanges = process->past_exchanges};
+	const struct report *report = writer->report;
+
+	for (size_t i = 0; i < report->thread_count; i++) {
+		if (report->threads[i].pid == process->pid)
+			add_thread(&subject, &report->threads[i]);
+	}
+	for (size_t i = 0; i < report->conn_count; i++) {
+		const struct report_conn *conn = &report->conns[i];
+
+		if (conn->id.head.tgid != process->pid)
+			continue;
+		subject.bytes += conn->totals.bytes_out + conn->totals.bytes_in;
+		subject.exchanges += conn->totals.exchanges;
+	}
+	test_all(writer, OF_PROCESS, &subject);
+}
+
+static void test_thread(struct writer *writer, const struct report_thread *thread, double seconds)
+{
+	struct subject subject = {.pid = thread->pid, .tid = thread->tid, .seconds = seconds};
+
+	add_thread(&subject, thread);
+	test_all(writer, OF_THREAD, &subject);
+}
+
+static void test_conn(struct writer *writer, const struct report_conn *conn, double seconds)
+{
+	const struct subject subject = {.pid = conn->id.head.tgid,
+					.conn = conn->id.head.conn,
+					.seconds = seconds,
+					.use = &conn->totals};
+
+	test_all(writer, OF_CONN, &subject);
+}
+
+void habits__write(struct report *report)
+{
+	double seconds = (double)(report->end_ts - report->start_ts) / 1e9;
+	struct writer writer = {.report = report};
+
+	if (seconds <= 0)
+		return;
+	for (size_t i = 0; i < report->process_count; i++) {
+		if (report->processes[i].role & NS_ROLE_TARGET)
+			test_process(&writer, &report->processes[i], seconds);
+	}
+	for (size_t i = 0; i < report->conn_count; i++) {
+		if (report->conns[i].id.role & NS_ROLE_TARGET && report->conns[i].totals.writes)
+			test_conn(&writer, &report->conns[i], seconds);
+	}
+	for (size_t i = 0; i < report->thread_count; i++) {
+		if (report->threads[i].role & NS_ROLE_TARGET)
+			test_thread(&writer, &report->threads[i], seconds);
+	}
+}
+
+void habits__clear(struct report *report)
+{
+	for (size_t i = 0; i < report->habit_count; i++)
+		free(report->habits[i].text);
+	report->habit_count = 0;
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/waits/awaited.h"
+
+#include <errno.h>
+
+#include "user/analyze/stall.h"
+
+/* IORING_OP_*, those that this machine's headers may not have yet. */
+static const uint8_t acts[] = {
+	[0] = ACT_TELLS,       /* NOP */
+	[1] = ACT_RECEIVES,    /* READV */
+	[2] = ACT_SENDS,       /* WRITEV */
+	[3] = ACT_STORES,      /* FSYNC */
+	[4] = ACT_RECEIVES,    /* READ_FIXED */
+	[5] = ACT_SENDS,       /* WRITE_FIXED */
+	[6] = ACT_POLLS,       /* POLL_ADD */
+	[7] = ACT_TELLS,       /* POLL_REMOVE */
+	[8] = ACT_STORES,      /* SYNC_FILE_RANGE */
+	[9] = ACT_SENDS,       /* SENDMSG */
+	[10] = ACT_RECEIVES,   /* RECVMSG */
+	[11] = ACT_TIMES,      /* TIMEOUT */
+	[12] = ACT_TELLS,      /* TIMEOUT_REMOVE */
+	[13] = ACT_ACCEPTS,    /* ACCEPT */
+	[14] = ACT_TELLS,      /* ASYNC_CANCEL */
+	[15] = ACT_TIMES,      /* LINK_TIMEOUT */
+	[16] = ACT_CONNECTS,   /* CONNECT */
+	[17] = ACT_STORES,     /* FALLOCATE */
+	[18] = ACT_STORES,     /* OPENAT */
+	[19] = ACT_TELLS,      /* CLOSE */
+	[20] = ACT_TELLS,      /* FILES_UPDATE */
+	[21] = ACT_STORES,     /* STATX */
+	[22] = ACT_RECEIVES,   /* READ */
+	[23] = ACT_SENDS,      /* WRITE */
+	[24] = ACT_STORES,     /* FADVISE */
+	[25] = ACT_STORES,     /* MADVISE */
+	[26] = ACT_SENDS,      /* SEND */
+	[27] = ACT_RECEIVES,   /* RECV */
+	[28] = ACT_STORES,     /* OPENAT2 */
+	[29] = ACT_TELLS,      /* EPOLL_CTL */
+	[30] = ACT_SENDS,      /* SPLICE: its fd is where the bytes go */
+	[31] = ACT_TELLS,      /* PROVIDE_BUFFERS */
+	[32] = ACT_TELLS,      /* REMOVE_BUFFERS */
+	[33] = ACT_SENDS,      /* TEE */
+	[34] = ACT_TELLS,      /* SHUTDOWN */
+	[35] = ACT_STORES,     /* RENAMEAT */
+	[36] = ACT_STORES,     /* UNLINKAT */
+	[37] = ACT_STORES,     /* MKDIRAT */
+	[38] = ACT_STORES,     /* SYMLINKAT */
+	[39] = ACT_STORES,     /* LINKAT */
+	[40] = ACT_TELLS,      /* MSG_RING */
+	[41] = ACT_STORES,     /* FSETXATTR */
+	[42] = ACT_STORES,     /* SETXATTR */
+	[43] = ACT_STORES,     /* FGETXATTR */
+	[44] = ACT_STORES,     /* GETXATTR */
+	[45] = ACT_TELLS,      /* SOCKET */
+	[47] = ACT_SENDS,      /* SEND_ZC */
+	[48] = ACT_SENDS,      /* SENDMSG_ZC */
+	[49] = ACT_RECEIVES,   /* READ_MULTISHOT */
+	[50] = ACT_REAPS,      /* WAITID */
+	[51] = ACT_LOCKS,      /* FUTEX_WAIT */
+	[52] = ACT_TELLS,      /* FUTEX_WAKE */
+	[53] = ACT_LOCKS,      /* FUTEX_WAITV */
+	[54] = ACT_TELLS,      /* FIXED_FD_INSTALL */
+	[55] = ACT_STORES,     /* FTRUNCATE */
+	[56] = ACT_TELLS,      /* BIND */
+	[57] = ACT_TELLS,      /* LISTEN */
+	[58] = ACT_RECEIVES,   /* RECV_ZC */
+	[59] = ACT_POLLS_MANY, /* EPOLL_WAIT */
+	[60] = ACT_RECEIVES,   /* READV_FIXED */
+	[61] = ACT_SENDS,      /* WRITEV_FIXED */
+	[62] = ACT_TELLS,      /* PIPE */
+	[63] = ACT_TELLS,      /* NOP128 */
+};
+
+#define OP_LINK_TIMEOUT 15
+
+enum act awaited__act(uint32_t opcode)
+{
+	return opcode < sizeof(acts) / sizeof(acts[0]) ? (enum act)acts[opcode] : ACT_UNKNOWN;
+}
+
+bool awaited__ended(const struct ns_wait *wait)
+{
+	return wait->state && wait->ring && wait->op_known;
+}
+
+static bool is_done(const union event *event)
+{
+	return event->head.type == NS_URING && event->uring.step == NS_URING_DONE;
+}
+
+static bool is_of(const struct ns_uring *done, const struct ns_wait *wait)
+{
+	return done->user_data == wait->op_user_data && done->opcode == wait->op_code &&
+	       (!done->submit_ts || !wait->op_submit_ts || done->submit_ts == wait->op_submit_ts);
+}
+
+/*
+ * What ended by becoming ready completes after the wake: the first of its completions from there
+ * on. What ended it by completing did so before.
+ */
+const struct ns_uring *awaited__done(const struct model *model, const struct ns_wait *wait)
+{
+	const struct model_ring *ring = model__ring(model, wait->ring);
+	uint64_t from = wait->op_done_ts ? wait->op_done_ts : wait__woken(wait);
+	const struct ns_uring *last = NULL;
+
+	if (!awaited__ended(wait))
+		return NULL;
+	for (size_t i = 0; ring && i < ring->ops.count; i++) {
+		const union event *event = &ring->ops.v[i];
+
+		if (!is_done(event) || !is_of(&event->uring, wait) || event->head.ts < wait->off_ts)
+			continue;
+		last = &event->uring;
+		if (event->head.ts >= from)
+			break;
+	}
+	return last;
+}
+
+/*
+ * The last completion that lies before the wake woke it. Where completing is left to the waiting
+ * thread itself (IORING_SETUP_DEFER_TASKRUN, and whatever task work does), it is the first that
+ * this thread made when it ran again.
+ */
+#define SOON_NS 1000000ull
+
+static const struct ns_uring *ending_completion(const struct model *model,
+						const struct ns_wait *wait)
+{
+	const struct model_ring *ring = model__ring(model, wait->ring);
+	uint64_t woken = wait__woken(wait);
+	const struct ns_uring *before = NULL;
+
+	for (size_t i = 0; ring && i < ring->ops.count; i++) {
+		const union event *event = &ring->ops.v[i];
+
+		if (!is_done(event) || event->head.ts <= wait->off_ts ||
+		    (wait->op_known && !is_of(&event->uring, wait)))
+			continue;
+		if (event->head.ts <= woken)
+			before = &event->uring;
+		else if (before || event->head.ts > wait->head.ts + SOON_NS)
+			break;
+		else if (event->uring.by_tid == wait->head.tid)
+			return &event->uring;
+	}
+	return before;
+}
+
+struct ns_wait awaited__as_if(const struct ns_wait *wait, const struct ns_uring *done)
+{
+	struct ns_wait as_if = *wait;
+
+	as_if.op_known = 1;
+	as_if.op_code = done->opcode;
+	as_if.op_user_data = done->user_data;
+	as_if.op_submit_ts = done->submit_ts;
+	as_if.op_done_ts = done->head.ts;
+	as_if.op_fd = done->fd;
+	as_if.op_flags = done->flags;
+	as_if.op_file = done->file;
+	as_if.op_how = done->how;
+	as_if.op_tid = done->head.tid;
+	as_if.op_by_tid = done->by_tid;
+	as_if.head.conn = done->head.conn;
+	as_if.conn_basis = done->head.conn ? NS_CONN_FD : NS_CONN_NONE;
+	as_if.turn = done->turn;
+	as_if.srtt_us = done->srtt_us;
+	as_if.min_rtt_us = done->min_rtt_us;
+	return as_if;
+}
+
+/* What had become ready, and was not done yet, is told whole with its completion. */
+static void complete(const struct model *model, struct ns_wait *wait)
+{
+	const struct ns_uring *done = awaited__done(model, wait);
+
+	if (!done || wait->op_file != NS_URING_NO_FILE)
+		return;
+	wait->op_file = done->file;
+	wait->op_fd = done->fd;
+	wait->op_how = done->how;
+	if (!wait->head.conn && done->head.conn) {
+		wait->head.conn = done->head.conn;
+		wait->conn_basis = NS_CONN_FD;
+		wait->turn = done->turn;
+	}
+}
+
+bool awaited__recall(const struct model *model, struct ns_wait *wait)
+{
+	const struct ns_uring *done;
+
+	if (!wait->state || !wait->ring)
+		return false;
+	/* Of a request that is done already nothing but its opcode is left when it is let go. */
+	if (!wait->op_known || (!wait->op_submit_ts && wait->op_file == NS_URING_NO_FILE)) {
+		done = ending_completion(model, wait);
+		if (done)
+			*wait = awaited__as_if(wait, done);
+		else if (!wait->op_known)
+			return false;
+	}
+	complete(model, wait);
+	/* Whatever else the thread wrote on: its operation is on no connection. */
+	if (wait->op_file != NS_URING_TCP && wait->op_file != NS_URING_NO_FILE)
+		wait->head.conn = 0;
+	return true;
+}
+
+static bool is_chained(const struct ns_uring *one, const struct ns_uring *next)
+{
+	return one->link_head == next->link_head || one->user_data == next->link_head;
+}
+
+/* All operations of a chain are submitted before its first one is done. */
+const struct ns_uring *awaited__before(const struct model *model, const struct ns_uring *done)
+{
+	const struct model_ring *ring = model__ring(model, done->ring);
+	bool drains = done->flags & NS_SQE_IO_DRAIN;
+	const struct ns_uring *before = NULL;
+
+	if ((!done->linked && !drains) || !done->submit_ts)
+		return NULL;
+	for (size_t i = 0; ring && i < ring->ops.count; i++) {
+		const union event *event = &ring->ops.v[i];
+
+		if (&event->uring == done)
+			break;
+		if (is_done(event) && event->head.ts >= done->submit_ts &&
+		    event->head.ts < done->head.ts && event->uring.submit_ts <= done->submit_ts &&
+		    (drains || is_chained(&event->uring, done)))
+			before = &event->uring;
+	}
+	return before;
+}
+
+bool awaited__timed_out(const struct model *model, const struct ns_uring *done)
+{
+	const struct model_ring *ring = model__ring(model, done->ring);
+
+	if (!awaited__failed(done, ECANCELED))
+		return false;
+	for (size_t i = 0; ring && i < ring->ops.count; i++) {
+		const union event *event = &ring->ops.v[i];
+
+		/* The time-out follows its operation in their chain, and was submitted with it. */
+		if (is_done(event) && event->uring.opcode == OP_LINK_TIMEOUT &&
+		    awaited__failed(&event->uring, ETIME) &&
+		    event->uring.submit_ts >= done->submit_ts &&
+		    event->uring.submit_ts <= done->head.ts && is_chained(done, &event->uring))
+			return true;
+	}
+	return false;
+}
+
+uint32_t awaited__by(const struct ns_wait *wait)
+{
+	uint32_t by = wait->op_by_tid;
+
+	/* What the submitter does for the kernel (task work) is not what brought it about. */
+	if (by && by != wait->head.tid && by != wait->op_tid)
+		return by;
+	if (wait->waker_tid && wait->waker_tid != wait->head.tid)
+		return wait->waker_tid;
+	return by != wait->head.tid ? by : 0;
+}
+
+bool awaited__received(const struct ns_uring *uring)
+{
+	return uring->head.conn && uring->step == NS_URING_DONE && (int32_t)uring->result > 0 &&
+	       awaited__act(uring->opcode) == ACT_RECEIVES;
+}

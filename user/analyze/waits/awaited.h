@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The io_uring operation that a wait on a ring was for: the one that ended it, by becoming ready
+ * or by its completion. The kernel side names it in the wait's own record; where it does not, the
+ * ring's completions around the wake tell.
+ *
+ * What an opcode does to its file is of include/uapi/linux/io_uring.h and the kernel's
+ * io_issue_defs (io_op_defs before 6.4); numbers never change there.
+ */
+#ifndef NETSTALL_ANALYZE_WAITS_AWAITED_H
+#define NETSTALL_ANALYZE_WAITS_AWAITED_H
+
+#include "user/model/model.h"
+
+/* What who waits for an operation waits for, as far as the opcode says. */
+enum act {
+	ACT_UNKNOWN,  /* none of these, or a later kernel's */
+	ACT_RECEIVES, /* from its file */
+	ACT_SENDS,    /* to its file */
+	ACT_POLLS,    /* its file's becoming ready, for whatever */
+	ACT_CONNECTS,
+	ACT_ACCEPTS,
+	ACT_TIMES,      /* TIMEOUT, LINK_TIMEOUT */
+	ACT_STORES,     /* in a file system, whatever its file is: FSYNC, OPENAT, STATX ... */
+	ACT_TELLS,      /* nothing: NOP, MSG_RING, ASYNC_CANCEL and the like are done when asked */
+	ACT_POLLS_MANY, /* EPOLL_WAIT */
+	ACT_LOCKS,      /* FUTEX_WAIT */
+	ACT_REAPS,      /* WAITID */
+};
+
+enum act awaited__act(uint32_t opcode);
+
+/* Did a wait sleep for completions, or is one known to have ended it? */
+bool awaited__ended(const struct ns_wait *wait);
+
+/*
+ * What the record of a wait on a ring does not say itself of its operation is filled in from the
+ * ring's completions. Returns whether the operation is known then.
+ */
+bool awaited__recall(const struct model *model, struct ns_wait *wait);
+
+/* The completion of the operation that ended a wait; NULL: not told. */
+const struct ns_uring *awaited__done(const struct model *model, const struct ns_wait *wait);
+
+/*
+ * The completion that this operation could only begin after: of the one before it in its chain
+ * (IOSQE_IO_LINK), with IOSQE_IO_DRAIN of the last one before it. NULL: it began when it was
+ * submitted, as far as one can tell.
+ */
+const struct ns_uring *awaited__before(const struct model *model, const struct ns_uring *done);
+
+/* Was it cancelled because its time was up (IORING_OP_LINK_TIMEOUT)? */
+bool awaited__timed_out(const struct model *model, const struct ns_uring *done);
+
+/* The wait as it would read if this operation had ended it. */
+struct ns_wait awaited__as_if(const struct ns_wait *wait, const struct ns_uring *done);
+
+/* The thread that brought the operation about which ended a wait, as far as it was not the
+ * waiting one itself; 0: not known. */
+uint32_t awaited__by(const struct ns_wait *wait);
+
+/* A completion of an operation that takes bytes in from this connection, and did. */
+bool awaited__received(const struct ns_uring *uring);
+
+/* A result of io_uring that is this error. */
+static inline bool awaited__failed(const struct ns_uring *uring, int error)
+{
+	return uring->step == NS_URING_DONE && (int32_t)uring->result == -error;
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the functions on a thread's kernel stack tell of its wait, and those on the waker's stack of
+ * who ended it. What waiting.h builds on, which knows the system call and the operation too.
+ */
+#ifndef NETSTALL_ANALYZE_WAITS_WAITING_STACK_H
+#define NETSTALL_ANALYZE_WAITS_WAITING_STACK_H
+
+#include <stdbool.h>
+
+#include "bpf/event.h"
+
+enum waiting {
+	WAITING_UNKNOWN,
+	WAITING_PREEMPTED, /* for nothing: it could have run on */
+	WAITING_STOPPED,   /* by a signal or a tracer */
+	WAITING_RECEIVE,   /* data of one socket */
+	WAITING_SEND,      /* room in one socket's send buffer */
+	WAITING_CONNECT,
+	WAITING_ACCEPT,
+	WAITING_MANY,   /* poll, select, epoll: any of several descriptors */
+	WAITING_URING,  /* io_uring completions */
+	WAITING_MUTEX,  /* a futex that is held, a lock of the kernel's */
+	WAITING_SIGNAL, /* a futex that is to be signalled: condition, semaphore, thread's end */
+	WAITING_IPC,    /* pipe, Unix socket, eventfd, message queue, semaphore */
+	WAITING_CHILD,  /* its end, or its stop */
+	WAITING_DISK,
+	WAITING_SLEEP, /* nanosleep() and the like */
+	WAITING_PAUSE, /* for a signal, with nothing else to do */
+	WAITING_WORK,  /* a worker or submission thread of io_uring's that has nothing to do */
+};
+
+enum waker {
+	WAKER_UNSEEN,
+	WAKER_TASK,      /* a thread, by what it did itself */
+	WAKER_NETWORK,   /* a segment that was received, in softirq mostly */
+	WAKER_ROOM,      /* an acknowledgement that made room to write: no data came */
+	WAKER_TIMER,     /* its time-out ran out, or its sleep ended */
+	WAKER_DISK,      /* the completion of block I/O */
+	WAKER_INTERRUPT, /* another interrupt or softirq */
+};
+
+/* What the kernel functions of a stack tell by themselves, without the system call and its
+ * arguments: WAITING_UNKNOWN and WAKER_TASK when they tell nothing; a stack may be NULL. */
+enum waiting waiting__by_stack(const char *stack);
+enum waker waker__by_stack_alone(const char *stack);
+/* Who ended a wait, by the text of the waker's stack, NULL when there is none. */
+enum waker waker__by_stack(const struct ns_wait *wait, const char *stack);
+
+/* Does a stack (text, leaf first) hold a function of this name? A suffix such as ".part.0"
+ * counts as the same; stack NULL: no. */
+bool stack__has(const char *stack, const char *function);
+
+#endif

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/waits/wakers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct frame {
+	const char *text;
+	size_t length; /* without a suffix such as ".isra.0" */
+	size_t end;    /* of the stack's text, this frame included */
+};
+
+/* The next frame of a stack from *at on; false at its end. */
+static bool next_frame(const char *stack, size_t *at, struct frame *frame)
+{
+	size_t bytes;
+
+	if (!stack || !stack[*at])
+		return false;
+	frame->text = stack + *at;
+	frame->length = strcspn(frame->text, ";.+");
+	bytes = strcspn(frame->text, ";");
+	frame->end = *at + bytes;
+	*at = frame->end + (frame->text[bytes] == ';');
+	return true;
+}
+
+static bool is(const struct frame *frame, const char *function)
+{
+	return frame->length == strlen(function) && !memcmp(frame->text, function, frame->length);
+}
+
+static bool begins(const struct frame *frame, const char *with)
+{
+	size_t length = strlen(with);
+
+	return frame->length >= length && !memcmp(frame->text, with, length);
+}
+
+static bool is_any(const struct frame *frame, const char *const *functions)
+{
+	for (; *functions; functions++)
+		if (is(frame, *functions))
+			return true;
+	return false;
+}
+
+static bool is_softirq_entry(const struct frame *frame)
+{
+	static const char *const functions[] = {"handle_softirqs", "__do_softirq",
+						"__softirqentry_text_start", NULL};
+
+	return is_any(frame, functions);
+}
+
+static bool is_interrupt_entry(const struct frame *frame)
+{
+	static const char *const functions[] = {"common_interrupt",
+						"asm_common_interrupt",
+						"irq_exit_rcu",
+						"__irq_exit_rcu",
+						"el1h_64_irq",
+						"el0t_64_irq",
+						"gic_handle_irq",
+						"el1_interrupt",
+						"el0_interrupt",
+						"fred_extint",
+						NULL};
+
+	return begins(frame, "asm_sysvec_") || begins(frame, "sysvec_") ||
+	       begins(frame, "__sysvec_") || is_any(frame, functions);
+}
+
+/* kernel/softirq.c: softirq_to_name, by the action of each. */
+static const char *softirq_name(const struct frame *frame)
+{
+	static const struct {
+		const char *function, *name;
+	} rows[] = {
+		{"net_rx_action", "net_rx"},
+		{"net_tx_action", "net_tx"},
+		/* run_timer_softirq() goes on in tmigr_handle_remote() without being on the stack.
+		 */
+		{"call_timer_fn", "timer"},
+		{"__run_timers", "timer"},
+		{"tmigr_handle_remote", "timer"},
+		{"run_timer_softirq", "timer"},
+		{"hrtimer_run_softirq", "hrtimer"},
+		{"blk_done_softirq", "block"},
+		{"irq_poll_softirq", "irq_poll"},
+		{"tasklet_action", "tasklet"},
+		{"tasklet_hi_action", "hi"},
+		{"run_rebalance_domains", "sched"},
+		{"sched_balance_softirq", "sched"},
+		{"rcu_core_si", "rcu"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (is(frame, rows[i].function))
+			return rows[i].name;
+	return NULL;
+}
+
+/* A hard interrupt's: of the device's handler, or of the vector. */
+static void name_interrupt(const struct frame *frame, const struct frame *leafward,
+			   struct wake_judged *out)
+{
+	static const char *const handlers[] = {"__handle_irq_event_percpu",
+					       "handle_irq_event_percpu", "handle_percpu_devid_irq",
+					       NULL};
+	static const struct {
+		const char *function, *name;
+	} rows[] = {
+		{"hrtimer_interrupt", "timer"},
+		{"tick_handle_periodic", "timer"},
+		{"sysvec_apic_timer_interrupt", "timer"},
+		{"asm_sysvec_apic_timer_interrupt", "timer"},
+		{"sysvec_reschedule_ipi", "reschedule"},
+		{"flush_smp_call_function_queue", "call_function"},
+		{"__flush_smp_call_function_queue", "call_function"},
+		{"irq_work_run", "irq_work"},
+	};
+
+	if (is_any(frame, handlers) && leafward->text && !is_any(leafward, handlers)) {
+		snprintf(out->name, sizeof(out->name), "irq:%.*s", (int)leafward->length,
+			 leafward->text);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!is(frame, rows[i].function))
+			continue;
+		snprintf(out->name, sizeof(out->name), "irq:%s", rows[i].name);
+		return;
+	}
+	if (begins(frame, "sysvec_"))
+		snprintf(out->name, sizeof(out->name), "irq:%.*s", (int)frame->length - 7,
+			 frame->text + 7);
+}
+
+/* What a stack shows of interrupts. */
+struct traits {
+	bool interrupted;     /* an interrupt's entry is on it */
+	bool softirq;         /* nearest to the wake is a softirq, no hard interrupt */
+	bool backlog;         /* it received what this CPU had sent to itself */
+	size_t interrupt_end; /* of the outermost entry */
+	size_t softirq_end;   /* of the innermost */
+};
+
+static void look_at(const char *stack, struct traits *traits, struct wake_judged *out)
+{
+	struct frame frame, leafward = {0};
+	const char *softirq;
+
+	memset(traits, 0, sizeof(*traits));
+	for (size_t at = 0; next_frame(stack, &at, &frame); leafward = frame) {
+		softirq = softirq_name(&frame);
+		if (!out->name[0] && (softirq || is_softirq_entry(&frame))) {
+			traits->softirq = true;
+			snprintf(out->name, sizeof(out->name), "softirq:%s",
+				 softirq ? softirq : "other");
+		} else if (!out->name[0]) {
+			name_interrupt(&frame, &leafward, out);
+		}
+		if (is(&frame, "process_backlog"))
+			traits->backlog = true;
+		if (is_softirq_entry(&frame) && !traits->softirq_end)
+			traits->softirq_end = frame.end;
+		if (is_interrupt_entry(&frame)) {
+			traits->interrupted = true;
+			traits->interrupt_end = frame.end;
+		}
+	}
+}
+
+/* Threads of the kernel that run softirqs and interrupt handlers for others. */
+static bool runs_interrupts(const char *comm)
+{
+	return !strncmp(comm, "ksoftirqd/", 10) || !strncmp(comm, "ktimers/", 8) ||
+	       !strncmp(comm, "irq/", 4);
+}
+
+static void name_after_thread(const char *comm, struct wake_judged *out)
+{
+	const char *dash = strchr(comm, '-');
+
+	if (!strncmp(comm, "irq/", 4) && dash)
+		snprintf(out->name, sizeof(out->name), "irq:%.32s", dash + 1);
+}
+
+/* A softirq inside a thread's own call is its doing when it received what the thread had sent. */
+static bool is_own_softirq(const struct traits *traits, const struct wake_sight *sight,
+			   const struct wake_judged *judged)
+{
+	return judged->received && traits->backlog && !sight->by_timer;
+}
+
+void wake__judge(const struct wake_sight *sight, struct wake_judged *out)
+{
+	bool nobody = !sight->comm || !*sight->comm || runs_interrupts(sight->comm);
+	struct traits traits;
+
+	memset(out, 0, sizeof(*out));
+	look_at(sight->kernel, &traits, out);
+	out->kernel_length = sight->kernel ? strlen(sight->kernel) : 0;
+	out->received = !strcmp(out->name, "softirq:net_rx");
+	if (!nobody && !traits.interrupted &&
+	    (!traits.softirq || is_own_softirq(&traits, sight, out))) {
+		out->kind = WAKER_IS_THREAD;
+		out->name[0] = '\0';
+		return;
+	}
+	out->kind = traits.softirq ? WAKER_IS_SOFTIRQ : WAKER_IS_IRQ;
+	if (!traits.softirq && sight->comm && *sight->comm)
+		name_after_thread(sight->comm, out);
+	if (!out->name[0])
+		snprintf(out->name, sizeof(out->name), "irq:other");
+	/* How a softirq came to run there is as much chance as what it interrupted. */
+	if (traits.softirq && traits.softirq_end)
+		out->kernel_length = traits.softirq_end;
+	else if (traits.interrupted)
+		out->kernel_length = traits.interrupt_end;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Rates of stalls, then and now: the test, and what it is told by. */
+#include "user/check/judge/baseline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/explain/sight.h"
+
+/* ---- the test ---- */
+
+/* Terms that no longer move the sum. */
+#define NEGLIGIBLE 1e-18
+
+static double log_factorial(double n)
+{
+	int sign;
+
+	return lgamma_r(n + 1, &sign);
+}
+
+/*
+ * P(X = k) of n trials with chance q, 0 < q < 1. What the logarithms lose to each other is less
+ * than 1e-10 of it for n up to 10,000, and 1e-4 for the 2^33 that there can be.
+ */
+static double binomial_term(double n, double k, double q)
+{
+	return exp(log_factorial(n) - log_factorial(k) - log_factorial(n - k) + k * log(q) +
+		   (n - k) * log1p(-q));
+}
+
+/*
+ * P(X >= from), away from the mean: each term is less than the one before, so that no more
+ * are added than matter, and none cancels another.
+ */
+static double upper_tail(double n, double from, double q)
+{
+	double term = binomial_term(n, from, q), sum = term;
+
+	for (double k = from; k < n && term > sum * NEGLIGIBLE; k++) {
+		term *= (n - k) / (k + 1) * q / (1 - q);
+		sum += term;
+	}
+	return sum;
+}
+
+/* P(X >= k) */
+static double at_least(double n, double k, double q)
+{
+	double p;
+
+	if (k <= 0)
+		return 1;
+	if (k > n * q)
+		p = upper_tail(n, k, q);
+	else
+		/* The other side is the small one: P(X <= k - 1), seen from the failures. */
+		p = 1 - upper_tail(n, n - (k - 1), 1 - q);
+	return p < 0 ? 0 : p > 1 ? 1 : p;
+}
+
+double baseline__p(uint64_t n0, uint64_t e0, uint64_t n1, uint64_t e1)
+{
+	double q = (double)e1 / ((double)e0 + (double)e1);
+
+	return at_least((double)n0 + (double)n1, (double)n1, q);
+}
+
+/* ---- the comparison ---- */
+
+/*
+ * What TCP itself does: a hold or a loss comes with the bytes that are written, not with the time
+ * that somebody takes. All other causes are waits that took as long as the threshold, of which a
+ * busy machine has more in the same work.
+ */
+static const enum cause of_tcp[] = {
+	CAUSE_NAGLE_DELACK, CAUSE_NAGLE,           CAUSE_CORK,           CAUSE_CWND,
+	CAUSE_RWND,         CAUSE_ZERO_WINDOW,     CAUSE_PACING,         CAUSE_TSQ,
+	CAUSE_TSO_DEFER,    CAUSE_AUTOCORK,        CAUSE_SNDBUF,         CAUSE_RTO,
+	CAUSE_TLP,          CAUSE_FAST_RETRANSMIT, CAUSE_SYN_RETRANSMIT,
+};
+
+uint32_t baseline__judged(const struct outcome *outcome)
+{
+	uint32_t judged = 0;
+
+	for (size_t i = 0; i < sizeof(of_tcp) / sizeof(of_tcp[0]); i++)
+		judged |= 1u << of_tcp[i];
+	for (size_t i = 0; i < outcome->gate_count; i++) {
+		if (!outcome->gates[i].budget.total)
+			judged |= 1u << outcome->gates[i].budget.cause;
+	}
+	return judged;
+}
+
+_Static_assert(CAUSE_COUNT <= 32, "a bit for each cause");
+
+struct ranked {
+	struct change *change;
+	double p;
+};
+
+static int least_p_first(const void *a, const void *b)
+{
+	const struct ranked *one = a, *other = b;
+
+	return one->p < other->p ? -1 : one->p > other->p;
+}
+
+/* Holm's: the least p against the strictest limit, and no further once one fails. */
+static void mark_significant(struct ranked *ranked, size_t count, double confidence, bool better)
+{
+	qsort(ranked, count, sizeof(ranked[0]), least_p_first);
+	for (size_t i = 0; i < count; i++) {
+		if (ranked[i].p > (1 - confidence) / (double)(count - i))
+			return;
+		if (better)
+			ranked[i].change->better = true;
+		else
+			ranked[i].change->worse = true;
+	}
+}
+
+static void judge(struct change *changes, size_t count, uint32_t judged_causes, double confidence,
+		  bool better)
+{
+	struct ranked ranked[CAUSE_COUNT];
+	size_t judged = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct change *change = &changes[i];
+
+		if (!(judged_causes >> change->cause & 1))
+			continue;
+		ranked[judged].change = change;
+		ranked[judged++].p =
+			better ? baseline__p(change->stalls_now, change->exchanges_now,
+					     change->stalls_then, change->exchanges_then)
+			       : change->p;
+	}
+	mark_significant(ranked, judged, confidence, better);
+}
+
+static int worse_first(const void *a, const void *b)
+{
+	const struct change *one = a, *other = b;
+
+	if (one->worse != other->worse)
+		return one->worse ? -1 : 1;
+	if (one->p != other->p)
+		return one->p < other->p ? -1 : 1;
+	return (int)one->cause - (int)other->cause;
+}
+
+size_t baseline__compare(const struct baseline *then, const struct baseline *now, uint32_t judged,
+			 double confidence, struct change changes[CAUSE_COUNT + 1])
+{
+	size_t count = 0;
+
+	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+		struct change *change = &changes[count];
+
+		if (!then->stalls[cause] && !now->stalls[cause])
+			continue;
+		*change = (struct change){.cause = (enum cause)cause,
+					  .stalls_then = then->stalls[cause],
+					  .exchanges_then = then->exchanges,
+					  .stalls_now = now->stalls[cause],
+					  .exchanges_now = now->exchanges};
+		change->p = baseline__p(change->stalls_then, change->exchanges_then,
+					change->stalls_now, change->exchanges_now);
+		count++;
+	}
+	judge(changes, count, judged, confidence, false);
+	judge(changes, count, judged, confidence, true);
+	qsort(changes, count, sizeof(changes[0]), worse_first);
+	return count;
+}
+
+bool baseline__stays(const struct baseline *old, const struct baseline *now, uint32_t judged,
+		     double confidence)
+{
+	struct change changes[CAUSE_COUNT + 1];
+	size_t count;
+
+	if (old->threshold_ns != now->threshold_ns)
+		return false;
+	count = baseline__compare(old, now, judged, confidence, changes);
+	for (size_t i = 0; i < count; i++) {
+		if (changes[i].worse || changes[i].better)
+			return false;
+	}
+	return true;
+}
+
+/* "3.1", "0.002", "0" */
+static char *rate(char *out, size_t size, uint64_t stalls, uint64_t exchanges)
+{
+	snprintf(out, size, "%.3g", 1000.0 * (double)stalls / (double)exchanges);
+	return out;
+}
+
+char *change__text(const struct change *change, char *out, size_t size)
+{
+	char now[32], then[32], counts[4][TEXT_COUNT];
+
+	snprintf(out, size, "%s: %s for each 1,000 exchanges (%s in %s), %s before (%s in %s)",
+		 change->total ? "total" : cause__info(change->cause)->id,
+		 rate(now, sizeof(now), change->stalls_now, change->exchanges_now),
+		 text__count(counts[0], TEXT_COUNT, change->stalls_now),
+		 text__count(counts[1], TEXT_COUNT, change->exchanges_now),
+		 rate(then, sizeof(then), change->stalls_then, change->exchanges_then),
+		 text__count(counts[2], TEXT_COUNT, change->stalls_then),
+		 text__count(counts[3], TEXT_COUNT, change->exchanges_then));
+	return out;
+}
+
+/* ---- from a run ---- */
+
+static void count_gates(struct baseline *baseline, const struct gate *gates, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!gates[i].budget.total)
+			baseline->stalls[gates[i].budget.cause] = gates[i].count;
+	}
+}
+
+void baseline__count(struct baseline *baseline, const struct outcome *outcome)
+{
+	memset(baseline, 0, sizeof(*baseline));
+	baseline->exchanges = outcome->exchanges;
+	if (!outcome->report)
+		return;
+	baseline->threshold_ns = sight__threshold(outcome->report);
+	count_gates(baseline, outcome->gates, outcome->gate_count);
+	count_gates(baseline, outcome->others, outcome->other_count);
+}
+
+bool baseline__take(struct baseline *baseline, const struct outcome *outcome, char *why,
+		    size_t size)
+{
+	baseline__count(baseline, outcome);
+	if (outcome->verdict == CHECK_PROGRAM_FAILED) {
+		snprintf(why, size,
+			 "the program failed: a baseline is saved from a run that went well");
+		return false;
+	}
+	if (outcome->unable || !outcome->report) {
+		snprintf(why, size, "netstall could not do its work: there is nothing to save");
+		return false;
+	}
+	if (outcome->change_count && outcome->changes[0].worse) {
+		snprintf(why, size,
+			 "the run is worse than the baseline it was compared with: save it without "
+			 "--baseline if that is how it shall be");
+		return false;
+	}
+	for (size_t i = 0; i < outcome->doubt_count; i++) {
+		/* What it is compared with is another matter than what it is. */
+		if (outcome->doubts[i].kind == DOUBT_BASELINE)
+			continue;
+		snprintf(why, size, "the run proves nothing: %s", outcome->doubts[i].text);
+		return false;
+	}
+	if (!baseline->exchanges || outcome->traffic_of_warmup) {
+		snprintf(why, size, "%s",
+			 baseline->exchanges
+				 ? "the exchanges of the warm-up were not told apart from those "
+				   "after it: save a baseline without --warmup"
+				 : "no exchange was seen, and a baseline is stalls for each "
+				   "exchange: check something that asks and answers");
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * A baseline as a file:
+ *
+ *	{
+ *	  "causes": {
+ *	    "cork": 2
+ *	  },
+ *	  "exchanges": 4211,
+ *	  "schema": "netstall.baseline/1",
+ *	  "threshold_ns": 10000000
+ *	}
+ */
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/check/judge/baseline.h"
+#include "user/render/json/json_values.h"
+
+#define KEY_SHOWN   40
+#define MOST        ((json_int_t)1 << 53)    /* beyond it a double skips numbers */
+#define MOST_STALLS ((json_int_t)UINT32_MAX) /* struct report_cause counts no more */
+#define SAVE_ANEW   "save it anew with --save-baseline"
+
+struct refusal {
+	char *why;
+	size_t size;
+};
+
+static bool refuse(const struct refusal *refusal, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static bool refuse(const struct refusal *refusal, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(refusal->why, refusal->size, format, args);
+	va_end(args);
+	return false;
+}
+
+/* A count from low to high; what, for people. */
+static bool read_count(const json_t *value, const char *what, json_int_t low, json_int_t high,
+		       uint64_t *out, const struct refusal *refusal)
+{
+	json_int_t count;
+
+	if (!value)
+		return refuse(refusal, "it has no %s; " SAVE_ANEW, what);
+	if (!json_is_integer(value))
+		return refuse(refusal, "its %s is no whole number; " SAVE_ANEW, what);
+	count = json_integer_value(value);
+	if (count < low || count > high)
+		return refuse(refusal, "its %s is %lld, which cannot be; " SAVE_ANEW, what,
+			      (long long)count);
+	*out = (uint64_t)count;
+	return true;
+}
+
+static int find_cause(const char *name)
+{
+	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+		if (!strcmp(name, cause__info((enum cause)cause)->id))
+			return cause;
+	}
+	return CAUSE_COUNT;
+}
+
+static bool read_causes(json_t *causes, struct baseline *baseline, const struct refusal *refusal)
+{
+	char shown[TEXT_SAFE(KEY_SHOWN)], what[TEXT_SAFE(KEY_SHOWN) + 32];
+	const char *name;
+	json_t *value;
+
+	if (!json_is_object(causes))
+		return refuse(refusal, "it has no object of causes; " SAVE_ANEW);
+	json_object_foreach (causes, name, value) {
+		int cause = find_cause(name);
+
+		text__safe(shown, sizeof(shown), name, KEY_SHOWN);
+		if (cause == CAUSE_COUNT)
+			return refuse(
+				refusal,
+				"it counts a cause that this netstall does not know, '%s'; " SAVE_ANEW,
+				shown);
+		snprintf(what, sizeof(what), "number of %s stalls", shown);
+		if (!read_count(value, what, 0, MOST_STALLS, &baseline->stalls[cause], refusal))
+			return false;
+	}
+	return true;
+}
+
+static bool read_schema(const json_t *document, const struct refusal *refusal)
+{
+	const char *schema = json_string_value(json_object_get(document, "schema"));
+	char shown[TEXT_SAFE(KEY_SHOWN)];
+
+	if (!schema)
+		return refuse(refusal, "it is no baseline of netstall: it has no schema");
+	if (!strcmp(schema, BASELINE_SCHEMA))
+		return true;
+	text__safe(shown, sizeof(shown), schema, KEY_SHOWN);
+	return refuse(refusal, "its schema is '%s', not " BASELINE_SCHEMA "; " SAVE_ANEW, shown);
+}
+
+/* A key that is not known may be one misspelt. */
+static bool read_keys(json_t *document, const struct refusal *refusal)
+{
+	static const char *const keys[] = {"causes", "exchanges", "schema", "threshold_ns"};
+	char shown[TEXT_SAFE(KEY_SHOWN)];
+	const char *name;
+	json_t *value;
+
+	json_object_foreach (document, name, value) {
+		size_t i = 0;
+
+		while (i < sizeof(keys) / sizeof(keys[0]) && strcmp(name, keys[i]))
+			i++;
+		if (i < sizeof(keys) / sizeof(keys[0]))
+			continue;
+		text__safe(shown, sizeof(shown), name, KEY_SHOWN);
+		return refuse(refusal, "it has a '%s', which is no part of a baseline; " SAVE_ANEW,
+			      shown);
+	}
+	return true;
+}
+
+static bool read_document(json_t *document, struct baseline *baseline,
+			  const struct refusal *refusal)
+{
+	if (!json_is_object(document))
+		return refuse(refusal, "it is no baseline of netstall: it is no JSON object");
+	return read_schema(document, refusal) && read_keys(document, refusal) &&
+	       read_count(json_object_get(document, "exchanges"), "number of exchanges", 1, MOST,
+			  &baseline->exchanges, refusal) &&
+	       read_count(json_object_get(document, "threshold_ns"), "threshold_ns", 1, MOST,
+			  &baseline->threshold_ns, refusal) &&
+	       read_causes(json_object_get(document, "causes"), baseline, refusal);
+}
+
+bool baseline__parse(struct baseline *baseline, const char *text, size_t bytes, char *why,
+		     size_t size)
+{
+	const struct refusal refusal = {why, size};
+	char words[TEXT_SAFE(JSON_ERROR_TEXT_LENGTH)];
+	struct baseline found = {0};
+	json_error_t error;
+	json_t *document;
+	bool good;
+
+	if (bytes > BASELINE_BYTES)
+		return refuse(&refusal, "it is larger than the %d bytes that a baseline may have",
+			      BASELINE_BYTES);
+	json_value__begin();
+	document = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+	if (!document)
+		return refuse(&refusal, "it is damaged, at line %d: %s; " SAVE_ANEW, error.line,
+			      text__safe(words, sizeof(words), error.text, sizeof(error.text)));
+	good = read_document(document, &found, &refusal);
+	json_decref(document);
+	if (good)
+		*baseline = found;
+	return good;
+}
+
+char *baseline__text(const struct baseline *baseline)
+{
+	json_t *document, *causes;
+	char *text, *line;
+
+	json_value__begin();
+	document = json_object();
+	causes = json_object();
+	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+		if (baseline->stalls[cause])
+			put(causes, cause__info((enum cause)cause)->id,
+			    json_value__count(baseline->stalls[cause]));
+	}
+	put(document, "causes", causes);
+	put(document, "exchanges", json_value__count(baseline->exchanges));
+	put(document, "schema", json_string(BASELINE_SCHEMA));
+	put(document, "threshold_ns", json_value__count(baseline->threshold_ns));
+	text = json_dumps(document, JSON_INDENT(2) | JSON_SORT_KEYS);
+	json_decref(document);
+	line = xasprintf("%s\n", text);
+	free(text);
+	return line;
+}

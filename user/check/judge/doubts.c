@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What was lost, what is not visible, and what a stall may really have been. */
+#include "user/check/judge/doubts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/record/facts.h"
+#include "user/record/losses.h"
+#include "user/render/words/names.h"
+
+static bool every_gate(const struct gate *gate, const void *context)
+{
+	(void)gate;
+	(void)context;
+	return true;
+}
+
+bool doubt__no_gate(const struct gate *gate, const void *context)
+{
+	(void)gate;
+	(void)context;
+	return false;
+}
+
+void doubt__add(struct outcome *outcome, enum doubt_kind kind, char *text, doubt_gates *gates,
+		const void *context)
+{
+	struct doubt *doubt;
+
+	if (outcome->doubt_count == OUTCOME_DOUBTS) {
+		/* The run is inconclusive already; the last sentence stands for this one too. */
+		free(text);
+		text = outcome->doubts[OUTCOME_DOUBTS - 1].text;
+	} else {
+		doubt = &outcome->doubts[outcome->doubt_count++];
+		doubt->kind = kind;
+		doubt->text = text;
+	}
+	for (size_t i = 0; i < outcome->gate_count; i++) {
+		struct gate *gate = &outcome->gates[i];
+
+		if (gate->state != GATE_WITHIN || !(gates ? gates : every_gate)(gate, context))
+			continue;
+		gate->state = GATE_BLIND;
+		gate->why = text;
+	}
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* ---- what was lost ---- */
+
+/* A gate is only spared when it is over its budget anyway. */
+static void find_losses(struct outcome *outcome)
+{
+	const uint64_t *lost = outcome->report->lost;
+	char count[TEXT_COUNT];
+
+	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
+		const struct loss_kind *loss = loss_kind(kind);
+
+		if (!loss || !loss->remedy || !lost[kind])
+			continue;
+		doubt__add(outcome, DOUBT_LOST,
+			   xasprintf("%s %s lost (%s), and with that perhaps a stall: %s",
+				     text__count(count, sizeof(count), lost[kind]),
+				     lost[kind] == 1 ? loss->one : loss->many, loss->why,
+				     loss->remedy),
+			   every_gate, NULL);
+	}
+}
+
+/* ---- what this way to attach does not show ---- */
+
+#define FACT(name) (1u << NS_FACT_##name)
+
+/* Bytes that were written and not sent, whoever wrote them. */
+#define HOLDS (FACT(SEND) | FACT(TRANSMIT) | FACT(SENDPAGE))
+
+/* What a thread slept in, and who woke it. */
+#define WAITS (FACT(SCHED) | FACT(NAMES))
+
+/* Without one of these facts a stall of the cause may not be found, or not be told as that. */
+static const uint32_t needs[CAUSE_COUNT] = {
+	[CAUSE_UNKNOWN] = WAITS,
+	[CAUSE_NAGLE_DELACK] = HOLDS | FACT(RECEIVE) | FACT(DELACK_FIRE),
+	[CAUSE_NAGLE] = HOLDS | FACT(RECEIVE),
+	[CAUSE_CORK] = HOLDS,
+	[CAUSE_NETWORK] = WAITS,
+	[CAUSE_RUNQUEUE] = FACT(SCHED),
+	[CAUSE_CWND] = HOLDS,
+	[CAUSE_RWND] = HOLDS,
+	[CAUSE_ZERO_WINDOW] = HOLDS,
+	[CAUSE_PACING] = HOLDS,
+	[CAUSE_TSQ] = HOLDS,
+	[CAUSE_TSO_DEFER] = HOLDS,
+	[CAUSE_AUTOCORK] = HOLDS,
+	[CAUSE_SNDBUF] = HOLDS,
+	[CAUSE_RTO] = FACT(RETRANS),
+	[CAUSE_TLP] = FACT(RETRANS),
+	[CAUSE_FAST_RETRANSMIT] = FACT(RETRANS),
+	/* A connection request comes before the first send. */
+	[CAUSE_SYN_RETRANSMIT] = FACT(RETRANS) | FACT(LIFE),
+	[CAUSE_PEER_APP] = WAITS,
+	[CAUSE_LOCK] = WAITS,
+	[CAUSE_IPC] = WAITS,
+	[CAUSE_DISK] = WAITS,
+	[CAUSE_TIMER] = WAITS,
+	[CAUSE_URING] = WAITS,
+};
+
+/* Stalls are found by these; without the others they have another name, and still count. */
+#define NEEDED_FOR_TOTAL (FACT(SEND) | FACT(TRANSMIT) | FACT(SCHED))
+
+static bool needs_fact(const struct gate *gate, const void *context)
+{
+	uint32_t fact = *(const uint32_t *)context;
+
+	return (gate->budget.total ? NEEDED_FOR_TOTAL : needs[gate->budget.cause]) >> fact & 1;
+}
+
+/* "rto, syn-retransmit" and "rto=none,syn-retransmit=none"; false: no gate needs it. */
+static bool name_blind_gates(const struct outcome *outcome, uint32_t fact, char *names, size_t size,
+			     char *without, size_t without_size)
+{
+	size_t used = 0, dropped = 0;
+
+	for (size_t i = 0; i < outcome->gate_count; i++) {
+		const struct gate *gate = &outcome->gates[i];
+
+		if (gate->state == GATE_OVER || !needs_fact(gate, &fact))
+			continue;
+		used += snprintf(names + used, size - used, "%s%s", used ? ", " : "",
+				 budget__name(&gate->budget));
+		dropped += snprintf(without + dropped, without_size - dropped, "%s%s=none",
+				    dropped ? "," : "", budget__name(&gate->budget));
+	}
+	return used > 0;
+}
+
+static void find_blindness(struct outcome *outcome)
+{
+	const struct ns_session *session = &outcome->report->session;
+	char names[512], without[640]; /* all causes have room */
+
+	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++) {
+		if (!(session->missing >> fact & 1) ||
+		    !name_blind_gates(outcome, fact, names, sizeof(names), without,
+				      sizeof(without)))
+			continue;
+		doubt__add(outcome, DOUBT_BLIND,
+			   xasprintf("%s cannot be judged here: netstall does not see %s (%.16s on "
+				     "kernel %.64s); %s, or do not judge it, with --budget %s",
+				     names, fact__words(fact), session->way, session->kernel,
+				     fact == NS_FACT_NAMES ? "run it with CAP_SYSLOG"
+							   : "try another kernel or -C attach=",
+				     without),
+			   needs_fact, &fact);
+	}
+}
+
+/* ---- what a stall may really have been ---- */
+
+/* Stalls of one cause that are unsure in one way. */
+struct question {
+	const struct counts *counts;
+	double seconds;
+	enum cause found;
+	enum unsure unsure;
+};
+
+static const struct unsure_stalls *asked(const struct question *question)
+{
+	return &question->counts->by[question->found].unsure[question->unsure];
+}
+
+static bool concerns(const struct question *question, const struct budget *budget)
+{
+	if (!asked(question)->count)
+		return false;
+	if (!budget->total)
+		return unsure__could_be(question->unsure, question->found, budget->cause);
+	/* All causes count there: what matters is whether it was a stall at all. */
+	return question->unsure == UNSURE_END || question->unsure == UNSURE_WARMUP;
+}
+
+/* Would the gate be over its budget if all that may be of its cause was? */
+static bool could_exceed(const struct gate *gate, const struct question *question)
+{
+	uint64_t count = gate->count, ns = gate->total_ns;
+	struct question each = *question;
+
+	for (int found = 0; found < CAUSE_COUNT && !gate->budget.total; found++) {
+		each.found = (enum cause)found;
+		for (int unsure = 0; unsure < UNSURE_KINDS; unsure++) {
+			each.unsure = (enum unsure)unsure;
+			/* Its own are counted already. */
+			if (each.found == gate->budget.cause || !concerns(&each, &gate->budget))
+				continue;
+			count += asked(&each)->count;
+			ns += asked(&each)->ns;
+		}
+	}
+	return budget__is_exceeded(&gate->budget, count, ns, question->seconds);
+}
+
+static bool is_open_question(const struct gate *gate, const void *context)
+{
+	const struct question *question = context;
+
+	return gate->state != GATE_OVER && concerns(question, &gate->budget) &&
+	       could_exceed(gate, question);
+}
+
+/* " (the first 1.20 s after the start; not seen: the segment that released the bytes)" */
+static char *about_first(const struct report *report, const struct stall *first)
+{
+	char at[TEXT_DURATION];
+	uint64_t since;
+
+	if (!first)
+		return xstrdup("");
+	since = first->start_ts > report->start_ts ? first->start_ts - report->start_ts : 0;
+	text__duration(at, sizeof(at), since);
+	if (!first->missing)
+		return xasprintf(" (the first %s after the start)", at);
+	return xasprintf(" (the first %s after the start; not seen: %s)", at, first->missing);
+}
+
+static const char *remedy_of(const struct question *question)
+{
+	const struct stall *first = asked(question)->first;
+
+	if (question->unsure == UNSURE_WARMUP)
+		return "make the warm-up shorter, with --warmup";
+	if (first && first->open)
+		return "let it run on after its last request, or check for longer (-d)";
+	if (question->found == CAUSE_UNKNOWN)
+		return "`netstall trace --show=all` of it tells more";
+	return "run it again (`netstall doctor` tells what this kernel hides)";
+}
+
+static char *ask(const struct outcome *outcome, const struct question *question)
+{
+	static const char *const words[UNSURE_KINDS] = {
+		[UNSURE_END] = "may have been shorter than a stall, for nobody saw it end",
+		[UNSURE_NAGLE] = "may have been nagle-delack",
+		[UNSURE_UNKNOWN] = "may have been of any cause",
+		[UNSURE_ELSEWISE] = "may have been of any cause but the network's",
+		[UNSURE_WARMUP] = ("may have begun in the warm-up, for only the first are kept one "
+				   "by one"),
+	};
+	const struct unsure_stalls *stalls = asked(question);
+	char *first = about_first(outcome->report, stalls->first), *text;
+	char count[TEXT_COUNT];
+
+	text = xasprintf("%s %s stall%s %s%s: %s", text__count(count, sizeof(count), stalls->count),
+			 cause__info(question->found)->id, plural(stalls->count),
+			 words[question->unsure], first, remedy_of(question));
+	free(first);
+	return text;
+}
+
+static void find_unsure(struct outcome *outcome, const struct counts *counts)
+{
+	struct question question = {.counts = counts, .seconds = outcome->seconds};
+
+	for (int found = 0; found < CAUSE_COUNT; found++) {
+		question.found = (enum cause)found;
+		for (int unsure = 0; unsure < UNSURE_KINDS; unsure++) {
+			bool open = false;
+
+			question.unsure = (enum unsure)unsure;
+			for (size_t i = 0; i < outcome->gate_count; i++)
+				open |= is_open_question(&outcome->gates[i], &question);
+			if (open)
+				doubt__add(outcome, DOUBT_UNSEEN_END, ask(outcome, &question),
+					   is_open_question, &question);
+		}
+	}
+}
+
+void doubts__find(struct outcome *outcome, const struct counts *counts)
+{
+	find_blindness(outcome);
+	find_losses(outcome);
+	find_unsure(outcome, counts);
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/check/judge/gate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/check/judge/counts.h"
+#include "user/check/judge/doubts.h"
+
+const char *verdict_kind__name(enum verdict_kind kind)
+{
+	static const char *const names[] = {
+		[CHECK_WITHIN] = "within budget",          [CHECK_OVER] = "over budget",
+		[CHECK_UNABLE] = "netstall failed",        [CHECK_INCONCLUSIVE] = "inconclusive",
+		[CHECK_PROGRAM_FAILED] = "program failed",
+	};
+
+	return names[kind];
+}
+
+bool inconclusive__parse(enum inconclusive *mode, const char *text)
+{
+	static const char *const names[] = {
+		[INCONCLUSIVE_OWN] = "3",
+		[INCONCLUSIVE_PASS] = "pass",
+		[INCONCLUSIVE_FAIL] = "fail",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(text, names[i])) {
+			*mode = (enum inconclusive)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- gates ---- */
+
+static void fill_gate(struct gate *gate, const struct cause_counts *counts, double seconds)
+{
+	gate->count = counts->count;
+	gate->total_ns = counts->total_ns;
+	gate->share = budget__share(counts->total_ns, seconds);
+	gate->first = counts->first;
+}
+
+static void judge_gates(struct outcome *outcome, const struct budgets *budgets,
+			const struct counts *counts)
+{
+	for (size_t i = 0; i < budgets->count; i++) {
+		const struct budget *budget = &budgets->v[i];
+		const struct cause_counts *own =
+			budget->total ? &counts->total : &counts->by[budget->cause];
+		struct gate *gate = &outcome->gates[outcome->gate_count++];
+
+		gate->budget = *budget;
+		fill_gate(gate, own, outcome->seconds);
+		if (budget__is_exceeded(budget, own->proven, own->proven_ns, outcome->seconds))
+			gate->state = GATE_OVER;
+	}
+}
+
+static int most_time_first(const void *a, const void *b)
+{
+	const struct gate *one = a, *other = b;
+
+	if (one->total_ns != other->total_ns)
+		return one->total_ns > other->total_ns ? -1 : 1;
+	return (int)one->budget.cause - (int)other->budget.cause;
+}
+
+static void list_others(struct outcome *outcome, const struct budgets *budgets,
+			const struct counts *counts)
+{
+	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+		struct gate *other = &outcome->others[outcome->other_count];
+
+		if (!counts->by[cause].count || budgets__gate(budgets, (enum cause)cause))
+			continue;
+		other->budget.cause = (enum cause)cause;
+		fill_gate(other, &counts->by[cause], outcome->seconds);
+		outcome->other_count++;
+	}
+	qsort(outcome->others, outcome->other_count, sizeof(outcome->others[0]), most_time_first);
+}
+
+/* ---- the baseline ---- */
+
+/* NULL: the two can be compared. */
+static char *why_not_compared(const struct outcome *outcome, const struct baseline *then,
+			      const struct baseline *now)
+{
+	char before[TEXT_DURATION], here[TEXT_DURATION];
+
+	if (!now->exchanges)
+		return xstrdup(
+			"without an exchange there is no rate to compare with the "
+			"baseline's: check for longer, or something that asks and answers");
+	if (outcome->traffic_of_warmup)
+		return xstrdup(
+			"the exchanges of the warm-up were not told apart from those after "
+			"it, so there is no rate to compare with the baseline's: check "
+			"without --warmup");
+	if (then->threshold_ns != now->threshold_ns)
+		return xasprintf(
+			"the baseline counts stalls of %s and more, this check those of %s: give "
+			"the same --threshold, or save a new baseline",
+			text__nominal(before, sizeof(before), then->threshold_ns),
+			text__nominal(here, sizeof(here), now->threshold_ns));
+	return NULL;
+}
+
+static void compare(struct outcome *outcome, const struct gate_options *options)
+{
+	struct baseline now;
+	char *text;
+
+	outcome->baseline = options->baseline_name;
+	outcome->baseline_confidence =
+		options->confidence > 0 ? options->confidence : BASELINE_CONFIDENCE;
+	baseline__count(&now, outcome);
+	text = why_not_compared(outcome, options->baseline, &now);
+	if (text) {
+		doubt__add(outcome, DOUBT_BASELINE, text, doubt__no_gate, NULL);
+		return;
+	}
+	outcome->change_count =
+		baseline__compare(options->baseline, &now, baseline__judged(outcome),
+				  outcome->baseline_confidence, outcome->changes);
+}
+
+/* ---- the verdict ---- */
+
+static bool has_failed(const struct program_outcome *program)
+{
+	switch (program->end) {
+	case PROGRAM_NONE:
+	case PROGRAM_OUTLIVED:
+		return false;
+	case PROGRAM_EXITED:
+		return program->status != 0;
+	case PROGRAM_SIGNALLED: /* by us too: it did not come to its end */
+	case PROGRAM_NOT_FOUND:
+	case PROGRAM_NOT_RUN:
+	case PROGRAM_TIMED_OUT:
+	case PROGRAM_NOT_READY:
+		break;
+	}
+	return true;
+}
+
+/* What was traced of one that did not, nothing, is not worth a word. */
+static bool ran(const struct program_outcome *program)
+{
+	return program->end != PROGRAM_NOT_FOUND && program->end != PROGRAM_NOT_RUN;
+}
+
+static bool is_over(const struct outcome *outcome)
+{
+	for (size_t i = 0; i < outcome->gate_count; i++) {
+		if (outcome->gates[i].state == GATE_OVER)
+			return true;
+	}
+	for (size_t i = 0; i < outcome->change_count; i++) {
+		if (outcome->changes[i].worse)
+			return true;
+	}
+	return false;
+}
+
+static enum verdict_kind verdict_of(const struct outcome *outcome)
+{
+	if (has_failed(&outcome->program))
+		return CHECK_PROGRAM_FAILED;
+	if (is_over(outcome))
+		return CHECK_OVER;
+	if (outcome->unable)
+		return CHECK_UNABLE;
+	return outcome->doubt_count ? CHECK_INCONCLUSIVE : CHECK_WITHIN;
+}
+
+static int exit_status_of(enum verdict_kind verdict, enum inconclusive inconclusive)
+{
+	static const int statuses[] = {
+		[CHECK_WITHIN] = 0,       [CHECK_OVER] = 1,           [CHECK_UNABLE] = 2,
+		[CHECK_INCONCLUSIVE] = 3, [CHECK_PROGRAM_FAILED] = 4,
+	};
+
+	if (verdict != CHECK_INCONCLUSIVE || inconclusive == INCONCLUSIVE_OWN)
+		return statuses[verdict];
+	return inconclusive == INCONCLUSIVE_FAIL;
+}
+
+static void conclude(struct outcome *outcome, enum inconclusive inconclusive)
+{
+	outcome->verdict = verdict_of(outcome);
+	outcome->exit_status = exit_status_of(outcome->verdict, inconclusive);
+}
+
+void outcome__set_unable(struct outcome *outcome, const char *why)
+{
+	if (!outcome->unable)
+		outcome->unable = xstrdup(why);
+	/* --inconclusive has no say any more: what was inconclusive is worse now. */
+	conclude(outcome, INCONCLUSIVE_OWN);
+}
+
+/* ---- all of it ---- */
+
+static uint64_t later(uint64_t after, uint64_t before)
+{
+	return after > before ? after - before : 0;
+}
+
+static void measure(struct outcome *outcome, const struct gate_options *options,
+		    const struct gate_facts *facts, struct traffic *traffic)
+{
+	const struct report *report = outcome->report;
+	uint64_t from = options->judged_from;
+
+	if (from < report->start_ts)
+		from = report->start_ts;
+	if (from > report->end_ts)
+		from = report->end_ts;
+	outcome->seconds = (double)(report->end_ts - from) / 1e9;
+	outcome->warmup_seconds = (double)(from - report->start_ts) / 1e9;
+	*traffic = traffic__of(report);
+	outcome->connections = traffic->connections;
+	if (facts->has_before) {
+		traffic->exchanges = later(traffic->exchanges, facts->before.exchanges);
+		traffic->bytes_out = later(traffic->bytes_out, facts->before.bytes_out);
+		traffic->bytes_in = later(traffic->bytes_in, facts->before.bytes_in);
+	}
+	outcome->exchanges = traffic->exchanges;
+	outcome->traffic_of_warmup = outcome->warmup_seconds > 0 && !facts->has_before;
+}
+
+/* Nothing was traced: every gate is blind, for a reason that the verdict tells. */
+static void leave_gates_blind(struct outcome *outcome, const struct budgets *budgets)
+{
+	for (size_t i = 0; i < budgets->count; i++) {
+		outcome->gates[i].budget = budgets->v[i];
+		outcome->gates[i].state = GATE_BLIND;
+		outcome->gates[i].why = "nothing was traced";
+	}
+	outcome->gate_count = budgets->count;
+}
+
+static void judge(struct outcome *outcome, const struct gate_options *options,
+		  const struct gate_facts *facts)
+{
+	struct counts *counts = xcalloc(1, sizeof(*counts));
+	struct traffic traffic;
+
+	counts__make(counts, outcome->report, options->judged_from);
+	measure(outcome, options, facts, &traffic);
+	judge_gates(outcome, options->budgets, counts);
+	list_others(outcome, options->budgets, counts);
+	doubts__of_run(outcome, options, facts, &traffic);
+	doubts__find(outcome, counts);
+	if (options->baseline)
+		compare(outcome, options);
+	free(counts);
+}
+
+struct outcome *outcome__new(const struct report *report, const struct gate_options *options,
+			     const struct gate_facts *facts)
+{
+	struct outcome *outcome = xcalloc(1, sizeof(*outcome));
+
+	outcome->report = report = ran(&facts->program) ? report : NULL;
+	outcome->program = facts->program;
+	outcome->min_exchanges = options->min_exchanges;
+	snprintf(outcome->target, sizeof(outcome->target), "%s",
+		 facts->target ? facts->target : "");
+	if (facts->unable)
+		outcome->unable = xstrdup(facts->unable);
+	if (report) {
+		judge(outcome, options, facts);
+	} else {
+		leave_gates_blind(outcome, options->budgets);
+		doubts__of_run(outcome, options, facts, NULL);
+	}
+	if (facts->baseline_problem)
+		doubt__add(outcome, DOUBT_BASELINE, xstrdup(facts->baseline_problem),
+			   doubt__no_gate, NULL);
+	/* Never clean when it saw nothing, whatever the reason. */
+	if (!report && !outcome->unable && !outcome->doubt_count && !has_failed(&outcome->program))
+		outcome->unable = xstrdup("nothing was traced");
+	conclude(outcome, options->inconclusive);
+	return outcome;
+}
+
+void outcome__free(struct outcome *outcome)
+{
+	if (!outcome)
+		return;
+	for (size_t i = 0; i < outcome->doubt_count; i++)
+		free(outcome->doubts[i].text);
+	free(outcome->unable);
+	free(outcome);
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* netstall.check/1; docs/check-schema.json describes it. */
+#include "user/base/text.h"
+#include "user/check/reports/reports.h"
+#include "user/check/reports/tell.h"
+#include "user/record/losses.h"
+#include "user/render/json/json_values.h"
+
+#define CHECK_SCHEMA "netstall.check/1"
+#define NAME_MOST    4096
+
+static json_t *share_of(double share)
+{
+	/* Six decimals: a share is no measurement of fifteen digits. */
+	return json_real((double)(int64_t)(share * 1e6 + 0.5) / 1e6);
+}
+
+static json_t *seconds_of(double seconds)
+{
+	return json_value__ms((uint64_t)(seconds * 1e9 + 0.5));
+}
+
+static json_t *budget_of(const struct budget *budget)
+{
+	static const char *const kinds[] = {
+		[BUDGET_COUNT] = "count", [BUDGET_TIME] = "time", [BUDGET_SHARE] = "share"};
+	json_t *object = json_object();
+	char limit[48];
+
+	put(object, "kind", json_string(kinds[budget->kind]));
+	put(object, "text", json_string(budget__limit(budget, limit, sizeof(limit))));
+	if (budget->kind == BUDGET_COUNT)
+		put(object, "stalls", json_value__count(budget->count));
+	else if (budget->kind == BUDGET_TIME)
+		put(object, "ms", json_value__ms(budget->ns));
+	else
+		put(object, "share", share_of(budget->share));
+	return object;
+}
+
+static void set_measure(json_t *object, const struct gate *gate)
+{
+	put(object, "count", json_value__count(gate->count));
+	put(object, "total_ms", json_value__ms(gate->total_ns));
+	put(object, "share", share_of(gate->share));
+	put(object, "first_stall",
+	    gate->first ? json_value__count(gate->first->number) : json_null());
+}
+
+static json_t *gates_of(const struct outcome *outcome)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < outcome->gate_count; i++) {
+		const struct gate *gate = &outcome->gates[i];
+		json_t *object = json_object();
+
+		put(object, "name", json_string(budget__name(&gate->budget)));
+		put(object, "budget", budget_of(&gate->budget));
+		put(object, "state", json_string(gate_state__id(gate->state)));
+		set_measure(object, gate);
+		put(object, "why", json_value__text(gate->why));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *others_of(const struct outcome *outcome)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < outcome->other_count; i++) {
+		const struct gate *gate = &outcome->others[i];
+		json_t *object = json_object();
+
+		put(object, "cause", json_string(cause__info(gate->budget.cause)->id));
+		set_measure(object, gate);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *doubts_of(const struct outcome *outcome)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < outcome->doubt_count; i++) {
+		json_t *object = json_object();
+
+		put(object, "kind", json_string(doubt__id(outcome->doubts[i].kind)));
+		put(object, "text", json_value__text(outcome->doubts[i].text));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *program_of(const struct outcome *outcome)
+{
+	const struct program_outcome *program = &outcome->program;
+	json_t *object;
+	char text[TELL_SIZE];
+
+	if (program->end == PROGRAM_NONE)
+		return json_null();
+	object = json_object();
+	put(object, "name", json_value__name(program->name ? program->name : "", NAME_MOST));
+	put(object, "end", json_string(program_end__id(program->end)));
+	put(object, "status", json_integer(program->status));
+	put(object, "signal", json_value__number_or_null((uint64_t)program->signal, 0));
+	put(object, "core", json_boolean(program->core));
+	put(object, "signal_passed_on", json_boolean(program->passed_on));
+	put(object, "ran_ms", json_value__ms(program->ran_ns));
+	put(object, "orphans", json_value__count(program->orphans));
+	put(object, "failed", json_boolean(outcome->verdict == CHECK_PROGRAM_FAILED));
+	put(object, "text", json_value__text(tell__program(text, sizeof(text), outcome)));
+	return object;
+}
+
+static json_t *change_of(const struct change *change)
+{
+	json_t *object = json_object();
+
+	put(object, "name", json_string(change->total ? "total" : cause__info(change->cause)->id));
+	put(object, "stalls_then", json_value__count(change->stalls_then));
+	put(object, "exchanges_then", json_value__count(change->exchanges_then));
+	put(object, "stalls_now", json_value__count(change->stalls_now));
+	put(object, "exchanges_now", json_value__count(change->exchanges_now));
+	put(object, "p", json_real(change->p));
+	put(object, "worse", json_boolean(change->worse));
+	put(object, "better", json_boolean(change->better));
+	return object;
+}
+
+static json_t *baseline_of(const struct outcome *outcome)
+{
+	json_t *object, *changes;
+
+	if (!outcome->baseline)
+		return json_null();
+	object = json_object();
+	changes = json_array();
+	for (size_t i = 0; i < outcome->change_count; i++)
+		json_array_append_new(changes, change_of(&outcome->changes[i]));
+	put(object, "file", json_value__name(outcome->baseline, NAME_MOST));
+	put(object, "confidence", share_of(outcome->baseline_confidence));
+	put(object, "changes", changes);
+	return object;
+}
+
+static json_t *kept_of(const struct outcome *outcome)
+{
+	json_t *object;
+
+	if (!outcome->kept)
+		return json_null();
+	object = json_object();
+	put(object, "folder", json_value__name(outcome->kept, NAME_MOST));
+	put(object, "stalls", json_value__count(outcome->kept_count));
+	return object;
+}
+
+static json_t *watched_of(const struct outcome *outcome)
+{
+	json_t *object = json_object();
+
+	put(object, "judged_ms", seconds_of(outcome->seconds));
+	put(object, "warmup_ms", seconds_of(outcome->warmup_seconds));
+	put(object, "connections", json_value__count(outcome->connections));
+	put(object, "exchanges", json_value__count(outcome->exchanges));
+	put(object, "min_exchanges", json_value__count(outcome->min_exchanges));
+	put(object, "traffic_of_warmup", json_boolean(outcome->traffic_of_warmup));
+	put(object, "lost",
+	    json_value__count(outcome->report ? losses__events(outcome->report->lost) : 0));
+	return object;
+}
+
+void check_json__write(FILE *out, const struct outcome *outcome)
+{
+	static const char *const verdicts[] = {[CHECK_WITHIN] = "within",
+					       [CHECK_OVER] = "over",
+					       [CHECK_UNABLE] = "unable",
+					       [CHECK_INCONCLUSIVE] = "inconclusive",
+					       [CHECK_PROGRAM_FAILED] = "program-failed"};
+	struct json_stream stream;
+	char text[TELL_SIZE];
+
+	json_stream__begin(&stream, out, 1);
+	json_stream__put(&stream, "schema", json_string(CHECK_SCHEMA));
+	json_stream__put(&stream, "verdict", json_string(verdicts[outcome->verdict]));
+	json_stream__put(&stream, "exit_status", json_integer(outcome->exit_status));
+	json_stream__put(&stream, "text",
+			 json_value__text(tell__verdict(text, sizeof(text), outcome)));
+	json_stream__put(&stream, "target", json_value__text(outcome->target));
+	json_stream__put(&stream, "unable", json_value__text(outcome->unable));
+	json_stream__put(&stream, "watched", watched_of(outcome));
+	json_stream__put(&stream, "gates", gates_of(outcome));
+	json_stream__put(&stream, "others", others_of(outcome));
+	json_stream__put(&stream, "doubts", doubts_of(outcome));
+	json_stream__put(&stream, "program", program_of(outcome));
+	json_stream__put(&stream, "baseline", baseline_of(outcome));
+	json_stream__put(&stream, "kept", kept_of(outcome));
+	if (outcome->report) {
+		json_stream__object(&stream, "report");
+		json_value__report(&stream, outcome->report);
+		json_stream__close(&stream);
+	} else {
+		json_stream__put(&stream, "report", json_null());
+	}
+	json_stream__end(&stream);
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/check/reports/tell.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/record/losses.h"
+#include "user/render/words/names.h"
+
+#define SAFE_NAME 160
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static char *counted(char *dst, size_t size, uint64_t count, const char *what)
+{
+	char number[TEXT_COUNT];
+
+	snprintf(dst, size, "%s %s%s", text__count(number, sizeof(number), count), what,
+		 plural(count));
+	return dst;
+}
+
+char *tell__measure(char *dst, size_t size, const struct gate *gate)
+{
+	char stalls[48], total[TEXT_DURATION], share[TEXT_PERCENT];
+
+	counted(stalls, sizeof(stalls), gate->count, "stall");
+	if (gate->budget.kind == BUDGET_TIME)
+		snprintf(dst, size, "%s in %s",
+			 text__duration(total, sizeof(total), gate->total_ns), stalls);
+	else if (gate->budget.kind == BUDGET_SHARE)
+		snprintf(dst, size, "%s of the time in %s",
+			 text__percent(share, sizeof(share), gate->share), stalls);
+	else
+		snprintf(dst, size, "%s", stalls);
+	return dst;
+}
+
+char *tell__gate(char *dst, size_t size, const struct gate *gate)
+{
+	char measure[128], limit[48];
+
+	snprintf(dst, size, "%s, budget %s", tell__measure(measure, sizeof(measure), gate),
+		 budget__limit(&gate->budget, limit, sizeof(limit)));
+	return dst;
+}
+
+const struct gate *tell__worst(const struct outcome *outcome)
+{
+	for (size_t i = 0; i < outcome->gate_count; i++)
+		if (outcome->gates[i].state == GATE_OVER)
+			return &outcome->gates[i];
+	return NULL;
+}
+
+static char *name_program(char *dst, size_t size, const struct outcome *outcome)
+{
+	const char *name = outcome->program.name;
+
+	return text__safe(dst, size, name ? name : "the program", 64);
+}
+
+/* "signal 11, SIGSEGV" */
+static char *name_signal(char *dst, size_t size, int number)
+{
+	const char *name = sigabbrev_np(number);
+
+	snprintf(dst, size, "signal %d%s%s", number, name ? ", SIG" : "", name ? name : "");
+	return dst;
+}
+
+static void tell_end(char *dst, size_t size, const struct program_outcome *program)
+{
+	char signal[48], secs[TEXT_DURATION];
+	uint64_t limit = (uint64_t)(program->timeout_secs * 1e9);
+
+	switch (program->end) {
+	case PROGRAM_NONE:
+		dst[0] = '\0';
+		break;
+	case PROGRAM_EXITED:
+		snprintf(dst, size, "ended with status %d", program->status);
+		break;
+	case PROGRAM_SIGNALLED:
+		snprintf(dst, size, "was ended by %s%s%s",
+			 name_signal(signal, sizeof(signal), program->signal),
+			 program->core ? ", and left a core" : "",
+			 program->passed_on ? ", passed on by netstall," : "");
+		break;
+	case PROGRAM_NOT_FOUND:
+		snprintf(dst, size,
+			 "is not there, or the interpreter of its first line is not (status 127): "
+			 "see its name and path");
+		break;
+	case PROGRAM_NOT_RUN:
+		snprintf(dst, size, "could not be run (status 126): %s", strerror(program->err));
+		break;
+	case PROGRAM_TIMED_OUT:
+		snprintf(dst, size, "had not ended in %s (--timeout), and was ended",
+			 text__nominal(secs, sizeof(secs), limit));
+		break;
+	case PROGRAM_NOT_READY:
+		limit = (uint64_t)(program->wait_secs * 1e9);
+		snprintf(dst, size,
+			 "did not listen on port %u within %s (--wait-port), and was ended",
+			 program->wait_port, text__nominal(secs, sizeof(secs), limit));
+		break;
+	case PROGRAM_OUTLIVED:
+		snprintf(dst, size, "still ran when the time to watch was over, and was ended");
+		break;
+	}
+}
+
+static bool it_ran(const struct program_outcome *program)
+{
+	return program->end == PROGRAM_EXITED || program->end == PROGRAM_SIGNALLED;
+}
+
+char *tell__program(char *dst, size_t size, const struct outcome *outcome)
+{
+	const struct program_outcome *program = &outcome->program;
+	char name[SAFE_NAME], end[200], after[48] = "", ran[TEXT_DURATION], left[96] = "";
+
+	dst[0] = '\0';
+	if (program->end == PROGRAM_NONE)
+		return dst;
+	tell_end(end, sizeof(end), program);
+	if (it_ran(program) && program->ran_ns)
+		snprintf(after, sizeof(after), " after %s",
+			 text__duration(ran, sizeof(ran), program->ran_ns));
+	if (program->orphans)
+		snprintf(left, sizeof(left), "; %u process%s of it still ran then (pid %d%s)",
+			 program->orphans, program->orphans == 1 ? "" : "es",
+			 (int)program->orphan_pid, program->orphans == 1 ? "" : " and more");
+	snprintf(dst, size, "%s %s%s%s", name_program(name, sizeof(name), outcome), end, after,
+		 left);
+	return dst;
+}
+
+/* ---- the verdict ---- */
+
+static const struct change *worst_change(const struct outcome *outcome, size_t *count)
+{
+	const struct change *first = NULL;
+
+	*count = 0;
+	for (size_t i = 0; i < outcome->change_count; i++) {
+		if (!outcome->changes[i].worse)
+			continue;
+		first = first ? first : &outcome->changes[i];
+		++*count;
+	}
+	return first;
+}
+
+static const char *change_name(const struct change *change)
+{
+	return change->total ? "total" : cause__info(change->cause)->id;
+}
+
+static void tell_over(char *dst, size_t size, const struct outcome *outcome)
+{
+	const struct gate *worst = tell__worst(outcome);
+	const struct change *change;
+	size_t over = 0, worse;
+	char text[200], more[64] = "";
+
+	change = worst_change(outcome, &worse);
+	for (size_t i = 0; i < outcome->gate_count; i++)
+		over += outcome->gates[i].state == GATE_OVER;
+	if (!worst && change) {
+		snprintf(dst, size, "%s comes up more often than in the baseline%s",
+			 change_name(change), worse > 1 ? ", and more causes do" : "");
+		return;
+	}
+	if (over > 1)
+		snprintf(more, sizeof(more), " (%zu more over theirs)", over - 1);
+	snprintf(dst, size, "%s over its budget: %s%s", worst ? budget__name(&worst->budget) : "?",
+		 worst ? tell__gate(text, sizeof(text), worst) : "?", more);
+}
+
+char *tell__verdict(char *dst, size_t size, const struct outcome *outcome)
+{
+	switch (outcome->verdict) {
+	case CHECK_WITHIN:
+		if (outcome->gate_count)
+			snprintf(dst, size, "no cause of stalls is over its budget");
+		else
+			snprintf(dst, size, "no cause of stalls has a budget, none was judged");
+		break;
+	case CHECK_OVER:
+		tell_over(dst, size, outcome);
+		break;
+	case CHECK_UNABLE:
+		snprintf(dst, size, "netstall could not do its work: %s",
+			 outcome->unable ? outcome->unable : "what it wrote to stderr says why");
+		break;
+	case CHECK_INCONCLUSIVE:
+		snprintf(dst, size, "nothing is proven by this run: %s",
+			 outcome->doubt_count ? outcome->doubts[0].text
+					      : "a budget could not be judged");
+		break;
+	case CHECK_PROGRAM_FAILED:
+		tell__program(dst, size, outcome);
+		break;
+	}
+	return dst;
+}
+
+/* ---- what was watched ---- */
+
+char *tell__watched(char *dst, size_t size, const struct outcome *outcome)
+{
+	char time[TEXT_DURATION], warmup[64] = "", conns[48], exchanges[48], lost[48], head[48];
+
+	if (!outcome->report) {
+		snprintf(dst, size, "nothing was watched");
+		return dst;
+	}
+	if (outcome->warmup_seconds > 0)
+		snprintf(warmup, sizeof(warmup), " behind %s of warm-up",
+			 text__duration(head, sizeof(head),
+					(uint64_t)(outcome->warmup_seconds * 1e9)));
+	snprintf(dst, size, "%s watched%s, %s, %s, %s lost",
+		 text__duration(time, sizeof(time), (uint64_t)(outcome->seconds * 1e9)), warmup,
+		 counted(conns, sizeof(conns), outcome->connections, "connection"),
+		 counted(exchanges, sizeof(exchanges), outcome->exchanges, "exchange"),
+		 counted(lost, sizeof(lost), losses__events(outcome->report->lost), "event"));
+	return dst;
+}
+
+char *tell__stall(char *dst, size_t size, const struct report *report, const struct stall *stall)
+{
+	const struct report_conn *conn = report__conn(report, stall->conn);
+	char took[TEXT_DURATION], at[40], who[NAME_SIZE], addresses[2 * TEXT_ADDRESS + 8], fd[24];
+	uint64_t length = stall->end_ts - stall->start_ts;
+
+	text__duration(took, sizeof(took), length);
+	text__ms(at, sizeof(at), (int64_t)(stall->start_ts - report->start_ts) / 1000, 3);
+	if (!stall->tid && conn)
+		name__owner(who, sizeof(who), report, conn);
+	else
+		name__thread(who, sizeof(who), report, stall->pid, stall->tid);
+	fd[0] = addresses[0] = '\0';
+	if (conn)
+		name__addresses(addresses, sizeof(addresses), &conn->id);
+	if (conn && conn->id.fd != NS_FD_UNKNOWN)
+		snprintf(fd, sizeof(fd), ", fd %u", conn->id.fd);
+	snprintf(dst, size, "%s%s at %s s, %s%s%s%s", stall->exact ? "" : "at most ", took, at, who,
+		 conn ? " " : "", addresses, fd);
+	return dst;
+}
+
+/* ---- ids ---- */
+
+const char *doubt__id(enum doubt_kind kind)
+{
+	static const char *const ids[DOUBT_KINDS] = {
+		[DOUBT_LOST] = "lost",
+		[DOUBT_UNSEEN_END] = "unseen-end",
+		[DOUBT_NO_TRAFFIC] = "no-traffic",
+		[DOUBT_EXCHANGES] = "exchanges",
+		[DOUBT_BLIND] = "blind",
+		[DOUBT_NO_TARGET] = "no-target",
+		[DOUBT_CUT_SHORT] = "cut-short",
+		[DOUBT_BASELINE] = "baseline",
+	};
+
+	return (unsigned)kind < DOUBT_KINDS && ids[kind] ? ids[kind] : "unknown";
+}
+
+const char *program_end__id(enum program_end end)
+{
+	static const char *const ids[] = {
+		[PROGRAM_NONE] = "none",           [PROGRAM_EXITED] = "exited",
+		[PROGRAM_SIGNALLED] = "signalled", [PROGRAM_NOT_FOUND] = "not-found",
+		[PROGRAM_NOT_RUN] = "not-run",     [PROGRAM_TIMED_OUT] = "timed-out",
+		[PROGRAM_NOT_READY] = "not-ready", [PROGRAM_OUTLIVED] = "outlived",
+	};
+
+	return (unsigned)end < sizeof(ids) / sizeof(ids[0]) && ids[end] ? ids[end] : "none";
+}
+
+const char *gate_state__id(enum gate_state state)
+{
+	return state == GATE_OVER ? "over" : state == GATE_BLIND ? "blind" : "within";
+}

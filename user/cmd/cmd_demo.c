@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* netstall demo: the main job on a built-in workload. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "user/base/log.h"
+#include "user/cmd/commands.h"
+#include "user/cmd/live.h"
+#include "user/cmd/options.h"
+#include "user/cmd/output.h"
+#include "user/demo/workload.h"
+
+#define DEMO_SECONDS 4
+
+struct demo {
+	struct options options;
+	const struct workload_script *script;
+	bool list;
+};
+
+enum { OPT_LIST = 0x200, OPT_NO_COLOR, OPT_JSON };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct demo *demo = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &demo->options.session;
+		return 0;
+	case OPT_LIST:
+		demo->list = true;
+		return 0;
+	case OPT_NO_COLOR:
+		demo->options.no_color = true;
+		return 0;
+	case OPT_JSON:
+		demo->options.json = true;
+		return 0;
+	case 'v':
+		log__set_verbose(true);
+		return 0;
+	case ARGP_KEY_ARG:
+		demo->script = workload__find(arg);
+		if (!demo->script)
+			usage_error(state, "no workload '%s': `netstall demo --list` names them",
+				    arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option table[] = {
+	{"list", OPT_LIST, 0, 0, "Name the workloads", 0},
+	{"json", OPT_JSON, 0, 0, "JSON Lines, the report as the last line", 0},
+	{"no-color", OPT_NO_COLOR, 0, 0, "No colours on a terminal", 0},
+	{"verbose", 'v', 0, 0, "Say what is done and what the kernel answers", 0},
+	{0},
+};
+
+static const struct argp_child children[] = {{&knobs_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {
+	.options = table,
+	.parser = parse,
+	.args_doc = "[WORKLOAD]",
+	.doc = "Trace a built-in client and server for a few seconds and explain why they are slow.",
+	.children = children,
+};
+
+static void list_workloads(void)
+{
+	const struct workload_script *script;
+	unsigned mode;
+
+	for (mode = 0; (script = workload__script(mode)); mode++)
+		printf("%-12s  %s\n", script->name, script->description);
+}
+
+static void open_gate(void *workload)
+{
+	workload__open_gate(workload);
+}
+
+static void compare(FILE *out, const struct workload_script *script, struct workload *workload)
+{
+	struct workload_summary summary;
+
+	if (workload__summarize(workload__result(workload), &summary) || !summary.exchanges)
+		return;
+	fprintf(out,
+		"\nThe workload's own clock: %llu exchanges in %.1f s, %llu of 10 ms or longer, median %.2f ms.\n"
+		"It is built to be slow by: %s.\n",
+		(unsigned long long)summary.exchanges, summary.seconds,
+		(unsigned long long)summary.stalls, summary.median_us / 1000,
+		script->cause ? script->cause : "nothing");
+}
+
+static int run(struct demo *demo, struct workload *workload)
+{
+	struct target target = {.pid_count = 1, .pids = {workload__client_pid(workload)}};
+	struct live_options live = {.session = demo->options.session,
+				    .target = &target,
+				    .seconds = DEMO_SECONDS,
+				    .progress = isatty(STDERR_FILENO),
+				    .started = open_gate,
+				    .context = workload};
+	struct output output;
+	struct teller teller;
+	struct live *done;
+
+	if (output__open(&output, &demo->options))
+		return EXIT_UNABLE;
+	if (!demo->options.json)
+		fprintf(output.file, "The workload `%s`: %s\n", demo->script->name,
+			demo->script->description);
+	fflush(output.file);
+	teller__init(&teller, &output, &demo->options);
+	live.output = output.file;
+	live.sink = teller__sink(&teller);
+	if (live__run(&live, &done)) {
+		teller__free(&teller);
+		return EXIT_UNABLE;
+	}
+	workload__stop(workload);
+	workload__wait(workload);
+	teller__finish(&teller, live__report(done));
+	if (!demo->options.json)
+		compare(output.file, demo->script, workload);
+	live__free(done);
+	teller__free(&teller);
+	return output__close(&output) ? EXIT_UNABLE : EXIT_OK;
+}
+
+int cmd_demo(int argc, char **argv)
+{
+	struct workload_options options;
+	struct workload *workload;
+	struct demo demo = {0};
+	int status = EXIT_UNABLE;
+
+	options__init(&demo.options);
+	demo.script = workload__script(WORKLOAD_SPLIT);
+	argp_parse(&argp, argc, argv, 0, NULL, &demo);
+	if (demo.list) {
+		list_workloads();
+		return EXIT_OK;
+	}
+	workload_options__init(&options, demo.script->mode);
+	options.client_name = "demo-client";
+	options.server_name = "demo-server";
+	workload = workload__new(&options);
+	if (!workload || workload__start(workload))
+		log__error("cannot start the workload: %s",
+			   workload ? workload__error(workload) : "no memory");
+	else
+		status = run(&demo, workload);
+	workload__free(workload);
+	return status;
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* netstall doctor: what this machine allows, what is missing, and the remedy. */
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "user/base/log.h"
+#include "user/cmd/commands.h"
+#include "user/cmd/live.h"
+#include "user/cmd/options.h"
+#include "user/demo/workload.h"
+#include "user/kernel/caps.h"
+#include "user/kernel/plan.h"
+#include "user/record/facts.h"
+
+#define SELF_TEST_EXCHANGES 40
+
+struct doctor {
+	struct session_options session;
+	bool self_test;
+};
+
+enum { OPT_SELF_TEST = 0x200 };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct doctor *doctor = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &doctor->session;
+		return 0;
+	case OPT_SELF_TEST:
+		doctor->self_test = true;
+		return 0;
+	case 'v':
+		log__set_verbose(true);
+		return 0;
+	case ARGP_KEY_ARG:
+		usage_error(state, "doctor takes no argument, not '%s'", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option table[] = {
+	{"self-test", OPT_SELF_TEST, 0, 0, "Make a known stall and require its exact verdict", 0},
+	{"verbose", 'v', 0, 0, "Show the kernel's own words", 0},
+	{0},
+};
+
+static const struct argp_child children[] = {{&knobs_argp, 0, NULL, 0}, {0}};
+
+static const struct argp argp = {
+	.options = table,
+	.parser = parse,
+	.doc = "Say what this machine allows, which facts are lost, and what to do about it.\v"
+	       "Exit status: 0 tracing is possible, 2 it is not, 64 wrong usage.",
+	.children = children,
+};
+
+static void line(const char *what, const char *state, const char *more)
+{
+	printf("  %-22s %-8s%s%s\n", what, state, *more ? "  " : "", more);
+}
+
+static void print_kernel(const struct caps *caps)
+{
+	const char *lockdown = caps__lockdown();
+	char lacking[128];
+	struct utsname uts;
+
+	if (!uname(&uts))
+		printf("netstall %s, Linux %s on %s\n\n", NETSTALL_VERSION, uts.release,
+		       uts.machine);
+	line("kernel types (BTF)", caps->btf ? "yes" : "no", "/sys/kernel/btf/vmlinux");
+	caps__lacking(lacking, sizeof(lacking));
+	line("privileges", *lacking ? "missing" : "yes",
+	     *lacking       ? lacking
+	     : caps->userns ? "of a user namespace alone: not to BPF"
+			    : "");
+	line("lockdown", lockdown, caps->lockdown ? "forbids reading kernel memory" : "");
+	/* One reason refuses all that hangs on it. */
+	if (caps__refusal(caps)) {
+		line("attach", caps->may_load ? "refused" : "unknown",
+		     caps->may_load ? "" : "cannot be tried without the privileges");
+		return;
+	}
+	line("BTF tracepoints", "attach", "");
+	line("fentry, fexit", caps->trampolines ? "attach" : "refused",
+	     caps->trampolines ? "" : "trampolines are off or forbidden by the security policy");
+	line("kprobes", caps->kprobes ? "attach" : "refused",
+	     caps->kprobes         ? ""
+	     : caps->perf_paranoid ? "kernel.perf_event_paranoid is above 2: only root gets them"
+				   : "CONFIG_KPROBES is off, or the security policy forbids them");
+	line("kernel symbols", caps->kernel_names ? "yes" : "hidden",
+	     caps->kernel_names ? "" : "CAP_SYSLOG shows them");
+	line("call sites", caps__may_look_inside() ? "yes" : "own",
+	     caps__may_look_inside() ? ""
+				     : "CAP_SYS_PTRACE names those of other users' programs too");
+}
+
+static void print_losses(const struct plan *plan, const char *indent)
+{
+	int fact;
+
+	for (fact = 0; fact < NS_FACT_COUNT; fact++)
+		if (plan->missing & 1u << fact)
+			printf("%s%-14s %s\n", indent, fact__id(fact), fact__loss(fact));
+}
+
+static void print_way(const struct caps *caps, enum way way, enum way chosen)
+{
+	struct plan_request request = {.way = way, .verbose = true};
+	struct plan plan;
+
+	plan__make(caps, &request, &plan);
+	if (!plan.possible) {
+		printf("  %-12s no   %s\n", way__name(way), plan.why_not);
+		return;
+	}
+	printf("  %-12s yes  %s%s\n", way__name(way), plan.missing ? "" : "sees everything",
+	       way == chosen ? (plan.missing ? "will be used" : "; will be used") : "");
+	if (!plan.missing)
+		return;
+	printf("               cannot see here:\n");
+	print_losses(&plan, "                 ");
+}
+
+static void print_ways(const struct caps *caps, enum way chosen)
+{
+	int way;
+
+	printf("\nWays to attach:\n");
+	for (way = 0; way < WAY_COUNT; way++)
+		print_way(caps, way, chosen);
+}
+
+static void print_remedy(const struct plan *plan)
+{
+	char lacking[128];
+
+	printf("\nTracing is not possible: %s.\n", plan->why_not);
+	caps__lacking(lacking, sizeof(lacking));
+	if (*lacking)
+		printf("Without root, these capabilities do:\n"
+		       "  sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep $(command -v netstall)\n"
+		       "cap_bpf and cap_perfmon let it trace, cap_sys_ptrace name call sites, and cap_syslog "
+		       "tell ipc, lock,\ndisk and timer apart; before Linux 5.11 it needs cap_sys_resource, "
+		       "or ulimit -l unlimited, too.\n");
+}
+
+/* ---- --self-test ---- */
+
+static void open_gate(void *workload)
+{
+	workload__open_gate(workload);
+}
+
+static bool verdict_is_right(const struct report *report, const struct workload *workload)
+{
+	const struct report_cause *cause = report__cause(report, CAUSE_NAGLE_DELACK);
+	struct workload_summary truth;
+	uint32_t found = cause ? cause->count : 0;
+
+	if (workload__summarize(workload__result(workload), &truth))
+		return false;
+	printf("\nSelf-test: %llu exchanges with Nagle against a delayed ACK, %llu stalled; found %u, "
+	       "of other causes %zu.\n",
+	       (unsigned long long)truth.exchanges, (unsigned long long)truth.stalls, found,
+	       report->cause_count - (cause ? 1 : 0));
+	/* Stalls by the workload's clock may have other reasons on a busy machine, but not fewer.
+	 */
+	return truth.stalls >= SELF_TEST_EXCHANGES / 2 && found + 1 >= truth.stalls &&
+	       found <= truth.exchanges && report->verdict.found &&
+	       report->verdict.cause == CAUSE_NAGLE_DELACK;
+}
+
+static int trace_workload(const struct session_options *session, struct workload *workload)
+{
+	struct target target = {.pid_count = 1, .pids = {workload__client_pid(workload)}};
+	struct live_options live = {.session = *session,
+				    .target = &target,
+				    .seconds = 30,
+				    .silent = true,
+				    .started = open_gate,
+				    .context = workload};
+	struct live *done;
+	bool right;
+
+	if (live__run(&live, &done))
+		return EXIT_UNABLE;
+	workload__stop(workload);
+	workload__wait(workload);
+	right = verdict_is_right(live__report(done), workload);
+	printf("%s\n", right ? "Self-test passed: the verdict is exact."
+			     : "Self-test FAILED: the verdict is not what was built in.");
+	live__free(done);
+	return right ? EXIT_OK : EXIT_UNABLE;
+}
+
+static int self_test(const struct session_options *session)
+{
+	struct workload_options options;
+	struct workload *workload;
+	int status = EXIT_UNABLE;
+
+	workload_options__init(&options, WORKLOAD_SPLIT);
+	options.exchanges = SELF_TEST_EXCHANGES;
+	workload = workload__new(&options);
+	if (!workload || workload__start(workload))
+		log__error("cannot start the workload: %s",
+			   workload ? workload__error(workload) : "no memory");
+	else
+		status = trace_workload(session, workload);
+	workload__free(workload);
+	return status;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct plan_request request = {0};
+	struct doctor doctor = {0};
+	struct options defaults;
+	struct caps caps;
+	struct plan plan;
+
+	options__init(&defaults);
+	doctor.session = defaults.session;
+	argp_parse(&argp, argc, argv, 0, NULL, &doctor);
+	caps__free_btf(caps__probe(&caps, doctor.session.btf_path));
+	request.way = doctor.session.way;
+	plan__make(&caps, &request, &plan);
+	print_kernel(&caps);
+	if (!caps__refusal(&caps))
+		print_ways(&caps, plan.possible ? plan.way : WAY_COUNT);
+	if (!plan.possible) {
+		print_remedy(&plan);
+		return EXIT_UNABLE;
+	}
+	printf("\nTracing is possible, by way of %s.\n", way__name(plan.way));
+	fflush(stdout);
+	return doctor.self_test ? self_test(&doctor.session) : EXIT_OK;
+}

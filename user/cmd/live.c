@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/cmd/live.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "user/base/clock.h"
+#include "user/base/log.h"
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/kernel/privileges.h"
+#include "user/process/report_file.h"
+
+/* The kernel wakes nobody: the reader comes by the clock. */
+#define QUIET_POLL_MS     50
+#define VERBOSE_POLL_MS   5
+#define PROGRESS_EVERY_NS 500000000ull
+
+struct live {
+	const struct live_options *options;
+	struct session *session;
+	struct pipeline *pipeline;
+	struct resolver *resolver;
+	uint64_t started_ns;
+	uint64_t progress_ns;
+	size_t stalls;
+	char target[128];
+};
+
+static volatile sig_atomic_t stop_signal;
+static bool progress_shown;
+
+static void on_signal(int signal_number)
+{
+	stop_signal = signal_number;
+	/* A second one ends us at once. */
+	signal(signal_number, SIG_DFL);
+}
+
+/* For good: a Ctrl-C that comes when the target has just ended must not take the report. */
+static void catch_signals(void)
+{
+	/* Neither is it to break a write of the report. */
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, &before);
+	if (before.sa_handler == SIG_IGN)
+		sigaction(SIGHUP, &before, NULL); /* nohup */
+	signal(SIGPIPE, SIG_IGN);                 /* output__watch_stdout() */
+}
+
+void live__clear_progress(void)
+{
+	if (!progress_shown)
+		return;
+	fputs("\r\033[K", stderr);
+	fflush(stderr);
+	progress_shown = false;
+}
+
+static void show_progress(struct live *live, uint64_t now)
+{
+	const struct report *report = pipeline__report(live->pipeline);
+	char events[TEXT_COUNT], stalls[TEXT_COUNT];
+
+	if (!live->options->progress || now - live->progress_ns < PROGRESS_EVERY_NS)
+		return;
+	live->progress_ns = now;
+	fprintf(stderr, "\r\033[K%.1f s  %s events  %s stalls", (now - live->started_ns) / 1e9,
+		text__count(events, sizeof(events), report->events),
+		text__count(stalls, sizeof(stalls), live->stalls));
+	fflush(stderr);
+	progress_shown = true;
+}
+
+static void feed(void *context, const void *record, size_t len)
+{
+	struct live *live = context;
+
+	pipeline__feed(live->pipeline, record, len);
+}
+
+static void on_record(void *context, const struct report *so_far, const union record *record)
+{
+	struct live *live = context;
+
+	live->options->sink.on_record(live->options->sink.context, so_far, record);
+}
+
+static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
+{
+	struct live *live = context;
+
+	live->stalls++;
+	if (live->options->sink.on_stall)
+		live->options->sink.on_stall(live->options->sink.context, so_far, stall);
+}
+
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static void announce(struct live *live)
+{
+	const struct report *report = pipeline__report(live->pipeline);
+	char *who = live->target;
+
+	session__first_target(live->session, who, sizeof(live->target));
+	if (live->options->silent)
+		return;
+	if (session__target_count(live->session) > 1)
+		snprintf(who + strlen(who), sizeof(live->target) - strlen(who), " and %zu more",
+			 session__target_count(live->session) - 1);
+	log__note(
+		"tracing %s, %zu connection%s (the other ends on this host included); kernel %s, %s; "
+		"Ctrl-C to stop",
+		*who ? who : report->session.target, report->conn_count, plural(report->conn_count),
+		report->session.kernel, way__name(session__way(live->session)));
+	if (!report->conn_count && session__children(live->session))
+		log__note(
+			"it has no TCP connection, and %u of its children have: --children traces "
+			"these too",
+			session__children(live->session));
+}
+
+/* Until it is time for the next look, or somebody says that it is. */
+static void pause_for(const struct live *live, uint64_t ns)
+{
+	const struct timespec time = {ns / 1000000000, ns % 1000000000};
+	struct pollfd news = {.fd = live->options->wake_fd, .events = POLLIN};
+
+	ppoll(&news, live->options->wake_fd > 0, &time, NULL);
+}
+
+static bool goes_on(struct live *live, uint64_t now)
+{
+	const struct live_options *options = live->options;
+
+	if (stop_signal || (options->tick && !options->tick(options->context, live, now)))
+		return false;
+	if (options->output && report_file__is_lost(options->output))
+		return false;
+	return options->program || !session__targets_gone(live->session);
+}
+
+static void loop(struct live *live)
+{
+	bool verbose = live->options->session.verbose || live->options->session.uring_events;
+	uint64_t pause = (verbose ? VERBOSE_POLL_MS : QUIET_POLL_MS) * 1000000ull;
+	uint64_t now = clock__now();
+	double seconds = live->options->seconds;
+	uint64_t end = seconds ? now + (uint64_t)(seconds * 1e9) : UINT64_MAX;
+	bool all;
+
+	while (now < end && goes_on(live, now)) {
+		pause_for(live, end - now < pause ? end - now : pause);
+		all = session__poll(live->session);
+		now = clock__now();
+		if (all)
+			pipeline__idle(live->pipeline, now);
+		show_progress(live, now);
+	}
+	live__clear_progress();
+}
+
+const char *live__target(const struct live *live)
+{
+	return live->target;
+}
+
+bool live__listens(const struct live *live, uint16_t port)
+{
+	return session__listens(live->session, port);
+}
+
+const struct report *live__begin_judging(struct live *live, uint64_t now_ns)
+{
+	pipeline__judge_from(live->pipeline, now_ns);
+	session__tell_totals(live->session);
+	return pipeline__report(live->pipeline);
+}
+
+int live__run(const struct live_options *options, struct live **out)
+{
+	struct live *live = xcalloc(1, sizeof(*live));
+	struct session_options session_options = options->session;
+	const struct pipeline_sink sink = {.on_record = options->sink.on_record ? on_record : NULL,
+					   .on_stall = on_stall,
+					   .context = live};
+	int err;
+
+	*out = NULL;
+	live->options = options;
+	live->pipeline = pipeline__new(&sink);
+	stop_signal = 0;
+	if (!options->own_signals)
+		catch_signals();
+	session_options.resolver = live->resolver = resolver__new();
+	err = session__open(&session_options, options->target, options->program, feed, live,
+			    &live->session);
+	if (!err)
+		err = session__attach(live->session);
+	if (err) {
+		live__free(live);
+		return err;
+	}
+	privileges__drop();
+	live->started_ns = live->progress_ns = clock__now();
+	session__poll(live->session);
+	announce(live);
+	if (options->started)
+		options->started(options->context);
+	loop(live);
+	session__finish(live->session);
+	pipeline__finish(live->pipeline);
+	session__close(live->session);
+	live->session = NULL;
+	*out = live;
+	return 0;
+}
+
+const struct report *live__report(const struct live *live)
+{
+	return pipeline__report(live->pipeline);
+}
+
+void live__free(struct live *live)
+{
+	if (!live)
+		return;
+	session__close(live->session);
+	resolver__free(live->resolver);
+	pipeline__free(live->pipeline);
+	free(live);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A live run: session -> pipeline -> report, with what a person at a terminal expects
+ * (a progress line, Ctrl-C that ends with the summary).
+ */
+#ifndef NETSTALL_CMD_LIVE_H
+#define NETSTALL_CMD_LIVE_H
+
+#include <stdio.h>
+
+#include "user/analyze/pipeline.h"
+#include "user/source/session.h"
+
+struct live;
+
+struct live_options {
+	struct session_options session;
+	const struct target *target;
+	pid_t program;  /* a stopped child to trace from its first instruction; 0 none */
+	double seconds; /* 0: until a signal or the target's end */
+	bool progress;  /* a progress line on stderr, when that is a terminal */
+	bool silent;    /* nothing on stderr but errors */
+	FILE *output;   /* the window ends when that is lost (process/report_file.h); NULL: never */
+	struct pipeline_sink sink;
+	/* Called once all hooks are attached; may be NULL. */
+	void (*started)(void *context);
+	/*
+	 * Called after each look at what has come, some 20 times a second; false ends the window.
+	 * May be NULL. wake_fd: readable, it makes for a look at once; 0 none.
+	 */
+	bool (*tick)(void *context, struct live *live, uint64_t now_ns);
+	int wake_fd;
+	bool own_signals; /* the caller catches signals, for its tick to see */
+	void *context;    /* of started and tick */
+};
+
+/* Run to the end. Returns 0, or -errno after it has said why; then *out is NULL. */
+int live__run(const struct live_options *options, struct live **out);
+const struct report *live__report(const struct live *live);
+void live__free(struct live *live);
+/* "echo_bench (4242)", of the first target; "" when there was none yet. */
+const char *live__target(const struct live *live);
+
+/* For a tick. Somebody of the target listens on that TCP port. */
+bool live__listens(const struct live *live, uint16_t port);
+/* The warm-up is over at now_ns. The report so far, with the totals of all connections by then. */
+const struct report *live__begin_judging(struct live *live, uint64_t now_ns);
+
+/* Take the progress line away before something is printed to the terminal. */
+void live__clear_progress(void);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Where a command's findings go: stdout, or a file (process/report_file.h). */
+#ifndef NETSTALL_CMD_OUTPUT_H
+#define NETSTALL_CMD_OUTPUT_H
+
+#include <stdio.h>
+
+#include "user/analyze/pipeline.h"
+#include "user/cmd/options.h"
+#include "user/render/render.h"
+#include "user/render/terminal/uring_list.h"
+
+struct output {
+	FILE *file;
+	const char *path; /* NULL: stdout */
+	struct render_style style;
+};
+
+/* Of what goes to that stream: colours and width if it is a terminal. */
+void output__style(struct render_style *style, FILE *file, bool no_color);
+/* Opens before anything is traced. Returns 0 or -errno after it has said why. */
+int output__open(struct output *output, const struct options *options);
+/* Returns 0, or -errno after it has said what could not be written. stdout: see below. */
+int output__close(struct output *output);
+/*
+ * From the begin of main() on: at the exit, however it comes, stdout is written out. Where that
+ * fails (a full disk; it is closed) netstall says so and ends with EXIT_UNABLE; where nobody
+ * reads it any more, quietly by SIGPIPE.
+ */
+void output__watch_stdout(void);
+
+/*
+ * How a traced run is told as it goes: time lines of stalls, or JSON Lines, or with
+ * --all every record, or with --events=uring the list of io_uring's operations (time lines
+ * of stalls stand behind it then). context of the sink: this.
+ */
+struct teller {
+	struct output *output;
+	const struct options *options;
+	size_t stalls_shown;
+	struct seen {
+		enum cause cause;
+		uint32_t conn;
+		unsigned shown;
+		bool whole; /* one of them had nothing missing */
+	} seen[64];         /* causes on connections; what does not fit is not shown in full */
+	size_t seen_count;
+	struct uring_list *uring; /* --events=uring; NULL else */
+};
+
+void teller__init(struct teller *teller, struct output *output, const struct options *options);
+struct pipeline_sink teller__sink(struct teller *teller);
+/* From time to time, for what is told only when nothing more comes to it. */
+void teller__idle(struct teller *teller, const struct report *so_far, uint64_t now_ns);
+void teller__free(struct teller *teller);
+/* The end: summary and verdict, or the report as JSON. */
+void teller__finish(struct teller *teller, const struct report *report);
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/explain/sight.h"
+
+#include "user/analyze/holds/incident.h"
+#include "user/base/text.h"
+#include "user/explain/story.h"
+#include "user/record/losses.h"
+
+static void add_invisible(char **text, const struct report *report)
+{
+	static const struct {
+		enum ns_fact fact;
+		const char *what;
+	} facts[] = {
+		{NS_FACT_SEND, "sends"},
+		{NS_FACT_TRANSMIT, "transmits"},
+		{NS_FACT_SCHED, "waits of threads"},
+	};
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		if (report->session.missing >> facts[i].fact & 1)
+			prose__add(text, ", %s not visible on this kernel", facts[i].what);
+	}
+}
+
+void sight__add_lost(char **text, const struct report *report)
+{
+	uint64_t events = losses__events(report->lost);
+	char count[TEXT_COUNT];
+	bool any = false;
+
+	prose__add(text, ", %s event%s lost", text__count(count, sizeof(count), events),
+		   events == 1 ? "" : "s");
+	for (uint32_t kind = 0; events && kind < NS_LOST_KINDS; kind++) {
+		const struct loss_kind *loss = loss_kind(kind);
+		uint64_t lost = report->lost[kind];
+
+		if (!loss || loss->no_event || !lost)
+			continue;
+		prose__add(text, "%s%s %s", any ? ", " : " (",
+			   text__count(count, sizeof(count), lost),
+			   lost == 1 ? loss->one : loss->many);
+		any = true;
+	}
+	if (any)
+		prose__add(text, ")");
+	add_invisible(text, report);
+}
+
+bool sight__is_complete(const struct report *report)
+{
+	const uint32_t needed = 1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_SCHED;
+
+	return !losses__hiding(report->lost) && !(report->session.missing & needed);
+}
+
+uint64_t sight__threshold(const struct report *report)
+{
+	return report->session.head.type ? report->session.threshold_ns : DEFAULT_THRESHOLD_NS;
+}
+
+bool sight__has_waits(const struct report *report)
+{
+	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+		if (report->waited_ns[i])
+			return true;
+	}
+	return false;
+}
+
+/* "What it waits for, in waits of 10 ms and more: idle 71%, peer-app 29%." */
+void sight__add_waits(char **text, const struct report *report)
+{
+	char threshold[TEXT_DURATION], share[TEXT_PERCENT];
+	bool told[CAUSE_COUNT] = {false};
+	uint64_t whole = 0;
+
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		whole += report->waited_ns[i];
+	if (!sight__has_waits(report))
+		return;
+	prose__add(text, "What it waits for, in waits of %s and more:",
+		   text__nominal(threshold, sizeof(threshold), sight__threshold(report)));
+	for (size_t n = 0; n < CAUSE_COUNT; n++) {
+		size_t most = CAUSE_COUNT;
+
+		for (size_t i = 0; i < CAUSE_COUNT; i++) {
+			if (!told[i] && report->waited_ns[i] &&
+			    (most == CAUSE_COUNT || report->waited_ns[i] > report->waited_ns[most]))
+				most = i;
+		}
+		if (most == CAUSE_COUNT)
+			break;
+		told[most] = true;
+		prose__add(text, "%s %s %s", n ? "," : "", cause__info((enum cause)most)->id,
+			   text__percent(share, sizeof(share),
+					 (double)report->waited_ns[most] / (double)whole));
+	}
+	prose__add(text, ".");
+}

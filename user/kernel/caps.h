@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What this kernel and this process can do, found by trying, never by version. */
+#ifndef NETSTALL_KERNEL_CAPS_H
+#define NETSTALL_KERNEL_CAPS_H
+
+#include "user/kernel/plan.h"
+
+struct btf;
+
+/*
+ * Fill caps. btf_path NULL: the running kernel's own. Returns the kernel's types, for
+ * caps__free_btf, or NULL when there are none (caps->btf says so).
+ */
+struct btf *caps__probe(struct caps *caps, const char *btf_path);
+void caps__free_btf(struct btf *btf);
+/* Arguments of a BTF tracepoint, -1 when it does not exist. */
+int caps__tracepoint_arguments(const struct btf *btf, const char *name);
+
+/* "none", "integrity", "confidentiality", "not built in": for people. */
+const char *caps__lockdown(void);
+/* Names of the capabilities that tracing needs and this process lacks, "" when none. */
+void caps__lacking(char *out, size_t size);
+/* The right to name the call sites of processes of other users: CAP_SYS_PTRACE. */
+bool caps__may_look_inside(void);
+/* Jiffies a second (CONFIG_HZ), 0 when it cannot be told. */
+unsigned caps__hz(void);
+
+#endif

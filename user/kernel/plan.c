@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/kernel/plan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define FENTRY     (1u << WAY_FENTRY)
+#define KPROBE     (1u << WAY_KPROBE)
+#define TRACEPOINT (1u << WAY_TRACEPOINT)
+#define ANY_WAY    (FENTRY | KPROBE | TRACEPOINT)
+
+#define TP(program, name)                                                                          \
+	{                                                                                          \
+		program, HOOK_TRACEPOINT, name, 0, 0                                               \
+	}
+#define TP_OF(program, name, exactly)                                                              \
+	{                                                                                          \
+		program, HOOK_TRACEPOINT, name, 0, exactly                                         \
+	}
+#define FN(program, name)                                                                          \
+	{                                                                                          \
+		program, HOOK_FUNCTION, name, 0, 0                                                 \
+	}
+
+/* Beside what differs: all that Linux 6.1 and later have. */
+#define URING_ALWAYS                                                                               \
+	TP_OF("tp_uring_create", "io_uring_create", 5),                                            \
+		TP("tp_uring_register", "io_uring_register"),                                      \
+		TP_OF("tp_uring_failed", "io_uring_req_failed", 3),                                \
+		TP_OF("tp_uring_overflow", "io_uring_cqe_overflow", 5)
+
+/* Of one fact the earlier variant is preferred. */
+const struct variant plan_variants[] = {
+	{NS_FACT_SEND, FENTRY, false, {FN("fexit_send", "tcp_sendmsg_locked")}},
+	{NS_FACT_SEND,
+	 KPROBE,
+	 false,
+	 {FN("kprobe_send", "tcp_sendmsg_locked"), FN("kretprobe_send", "tcp_sendmsg_locked")}},
+	{NS_FACT_SEND, TRACEPOINT, false, {TP("tp_send", "sock_send_length")}},
+
+	{NS_FACT_SENDPAGE, FENTRY, false, {FN("fexit_sendpage", "tcp_sendpage_locked")}},
+	{NS_FACT_SENDPAGE,
+	 KPROBE,
+	 false,
+	 {FN("kprobe_sendpage", "tcp_sendpage_locked"),
+	  FN("kretprobe_sendpage", "tcp_sendpage_locked")}},
+
+	{NS_FACT_DECISION, FENTRY, false, {FN("fexit_decision", "tcp_write_xmit")}},
+	{NS_FACT_DECISION, KPROBE, false, {FN("kprobe_decision", "tcp_write_xmit")}},
+
+	{NS_FACT_TRANSMIT, FENTRY, false, {FN("fentry_transmit", "__tcp_transmit_skb")}},
+	{NS_FACT_TRANSMIT, KPROBE, false, {FN("kprobe_transmit", "__tcp_transmit_skb")}},
+	{NS_FACT_TRANSMIT, ANY_WAY, false, {TP("tp_transmit", "net_dev_queue")}},
+
+	{NS_FACT_RECEIVE, FENTRY, false, {FN("fentry_receive", "tcp_rcv_established")}},
+	{NS_FACT_RECEIVE, KPROBE, false, {FN("kprobe_receive", "tcp_rcv_established")}},
+	{NS_FACT_RECEIVE, ANY_WAY, false, {TP("tp_receive", "tcp_probe")}},
+
+	{NS_FACT_DELACK_ARM, ANY_WAY, false, {TP("tp_delack_arm", "timer_start")}},
+
+	{NS_FACT_DELACK_FIRE,
+	 FENTRY,
+	 false,
+	 {FN("fentry_delack_fire", "tcp_delack_timer_handler")}},
+	{NS_FACT_DELACK_FIRE,
+	 KPROBE,
+	 false,
+	 {FN("kprobe_delack_fire", "tcp_delack_timer_handler")}},
+	{NS_FACT_DELACK_FIRE, ANY_WAY, false, {TP("tp_delack_fire", "timer_expire_entry")}},
+
+	{NS_FACT_SCHED,
+	 ANY_WAY,
+	 false,
+	 {{"tp_switch", HOOK_TRACEPOINT, "sched_switch", 4, 0}, TP("tp_waking", "sched_waking")}},
+	{NS_FACT_SCHED,
+	 ANY_WAY,
+	 false,
+	 {TP("tp_switch_3", "sched_switch"), TP("tp_waking", "sched_waking")}},
+
+	{NS_FACT_LIFE,
+	 ANY_WAY,
+	 false,
+	 {TP("tp_set_state", "inet_sock_set_state"), TP("tp_destroy", "tcp_destroy_sock")}},
+
+	{NS_FACT_RETRANS,
+	 ANY_WAY,
+	 false,
+	 {{"tp_retrans_3", HOOK_TRACEPOINT, "tcp_retransmit_skb", 3, 0}}},
+	{NS_FACT_RETRANS, ANY_WAY, false, {TP("tp_retrans", "tcp_retransmit_skb")}},
+
+	{NS_FACT_READ, ANY_WAY, true, {TP("tp_read", "sock_recv_length")}},
+	{NS_FACT_READ, FENTRY, true, {{"fexit_read_5", HOOK_FUNCTION, "tcp_recvmsg", 0, 5}}},
+	{NS_FACT_READ, FENTRY, true, {{"fexit_read_6", HOOK_FUNCTION, "tcp_recvmsg", 0, 6}}},
+	{NS_FACT_READ,
+	 KPROBE,
+	 true,
+	 {FN("kprobe_read", "tcp_recvmsg"), FN("kretprobe_read", "tcp_recvmsg")}},
+
+	{NS_FACT_URING,
+	 ANY_WAY,
+	 false,
+	 {TP_OF("tp_uring_submit", "io_uring_submit_req", 1),
+	  TP_OF("tp_uring_done", "io_uring_complete", 3), URING_ALWAYS}},
+	{NS_FACT_URING,
+	 ANY_WAY,
+	 false,
+	 {TP_OF("tp_uring_submit", "io_uring_submit_req", 1),
+	  TP_OF("tp_uring_done_7", "io_uring_complete", 7), URING_ALWAYS}},
+	{NS_FACT_URING,
+	 ANY_WAY,
+	 false,
+	 {TP_OF("tp_uring_submit_2", "io_uring_submit_sqe", 2),
+	  TP_OF("tp_uring_done_7", "io_uring_complete", 7), URING_ALWAYS}},
+	{NS_FACT_URING,
+	 ANY_WAY,
+	 false,
+	 {TP_OF("tp_uring_submit_7", "io_uring_submit_sqe", 7),
+	  TP_OF("tp_uring_done_4", "io_uring_complete", 4),
+	  TP_OF("tp_uring_create", "io_uring_create", 5),
+	  TP("tp_uring_register", "io_uring_register")}},
+
+	{NS_FACT_URING_COURSE,
+	 ANY_WAY,
+	 false,
+	 {TP_OF("tp_uring_queue", "io_uring_queue_async_work", 2),
+	  TP_OF("tp_uring_arm", "io_uring_poll_arm", 3),
+	  TP_OF("tp_uring_ready", "io_uring_task_add", 2),
+	  TP_OF("tp_uring_wait", "io_uring_cqring_wait", 2)}},
+	{NS_FACT_URING_COURSE,
+	 ANY_WAY,
+	 false,
+	 {TP_OF("tp_uring_queue_5", "io_uring_queue_async_work", 5),
+	  TP_OF("tp_uring_arm_6", "io_uring_poll_arm", 6),
+	  TP_OF("tp_uring_ready_4", "io_uring_task_add", 4),
+	  TP_OF("tp_uring_wait", "io_uring_cqring_wait", 2)}},
+};
+
+const size_t plan_variant_count = sizeof(plan_variants) / sizeof(plan_variants[0]);
+
+_Static_assert(sizeof(plan_variants) / sizeof(plan_variants[0]) <= 64, "variants fit their bits");
+
+/* Without these no stall can be told. The others are optional: they cost what they tell. */
+#define ESSENTIAL                                                                                  \
+	(1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_RECEIVE |                     \
+	 1u << NS_FACT_DELACK_FIRE | 1u << NS_FACT_SCHED)
+
+static const char *const ways[WAY_COUNT] = {
+	[WAY_FENTRY] = "fentry",
+	[WAY_KPROBE] = "kprobe",
+	[WAY_TRACEPOINT] = "tracepoint",
+};
+
+const char *way__name(enum way way)
+{
+	return way < WAY_COUNT ? ways[way] : "auto";
+}
+
+enum way way__find(const char *name)
+{
+	int way;
+
+	for (way = 0; way < WAY_COUNT; way++)
+		if (!strcmp(ways[way], name))
+			return way;
+	return WAY_COUNT;
+}
+
+bool plan__has_program(const struct plan *plan, const char *program)
+{
+	size_t i;
+
+	for (i = 0; i < plan->program_count; i++)
+		if (!strcmp(plan->programs[i], program))
+			return true;
+	return false;
+}
+
+static void add_program(struct plan *plan, const char *program)
+{
+	if (plan->program_count < PLAN_PROGRAMS && !plan__has_program(plan, program))
+		plan->programs[plan->program_count++] = program;
+}
+
+static bool gives(const struct plan *plan, enum ns_fact fact)
+{
+	size_t i;
+
+	for (i = 0; i < plan_variant_count; i++)
+		if (plan_variants[i].fact == fact && plan->variants & 1ull << i)
+			return true;
+	return false;
+}
+
+/* When a program is wanted that is in no variant of a fact. */
+enum when {
+	ALWAYS,
+	FOR_CHILDREN,
+	FOR_COMM,
+	FOR_CGROUP,
+	FOR_URING,
+};
+
+/* All programs but those of the facts, see ESSENTIAL, and the spares, which are optional. */
+static const struct {
+	const char *program;
+	enum when when;
+	const char *tells; /* "nobody can tell ..." without it; NULL: it is optional */
+} common[] = {
+	{"iter_tasks", ALWAYS, "which tasks there are"},
+	{"iter_seed", ALWAYS, "who sleeps already"},
+	{"iter_files", ALWAYS, "which connections are open already"},
+	{"iter_conns", ALWAYS, "what a connection did in all"},
+	{"tp_exit", ALWAYS, "when threads and processes end"},
+	{"tp_fork", FOR_CHILDREN, "who is a child of the target"},
+	{"tp_exec", FOR_COMM, "who takes the target's name later"},
+	{"tp_cgroup_attach", FOR_CGROUP, "who joins the cgroup later"},
+	{"iter_rings", FOR_URING, NULL},
+	{"iter_ops", FOR_URING, NULL},
+	{"iter_ring_files", FOR_URING, NULL},
+};
+
+#define COMMON (sizeof(common) / sizeof(common[0]))
+
+static bool is_wanted(const struct plan_request *request, const struct plan *plan, enum when when)
+{
+	switch (when) {
+	case FOR_CHILDREN:
+		return request->by_children || request->by_comm;
+	case FOR_COMM:
+		return request->by_comm;
+	case FOR_CGROUP:
+		return request->by_cgroup;
+	case FOR_URING:
+		return gives(plan, NS_FACT_URING);
+	default:
+		return true;
+	}
+}
+
+static void add_common(const struct plan_request *request, struct plan *plan)
+{
+	for (size_t i = 0; i < COMMON; i++)
+		if (is_wanted(request, plan, common[i].when))
+			add_program(plan, common[i].program);
+}
+
+const char *plan__needs(const char *program)
+{
+	for (size_t i = 0; i < COMMON; i++)
+		if (!strcmp(common[i].program, program) && common[i].tells)
+			return common[i].tells;
+	return "what was asked for";
+}
+
+static bool strike_variants(struct caps *caps, const char *program)
+{
+	uint64_t before = caps->variants;
+
+	for (size_t i = 0; i < plan_variant_count; i++)
+		for (int j = 0; j < VARIANT_HOOKS && plan_variants[i].hooks[j].program; j++)
+			if (!strcmp(plan_variants[i].hooks[j].program, program))
+				caps->variants &= ~(1ull << i);
+	return caps->variants != before;
+}
+
+bool plan__strike(struct caps *caps, const char *program)
+{
+	bool before = caps->preempted;
+
+	if (!strstr(program, "_spare"))
+		return strike_variants(caps, program);
+	caps->preempted = false;
+	return before;
+}
+
+static const struct variant *choose_variant(const struct caps *caps, enum way way,
+					    enum ns_fact fact)
+{
+	size_t i;
+
+	for (i = 0; i < plan_variant_count; i++) {
+		const struct variant *variant = &plan_variants[i];
+
+		if (variant->fact == fact && variant->ways & 1u << way &&
+		    caps->variants & 1ull << i)
+			return variant;
+	}
+	return NULL;
+}
+
+/* Is there nothing to hook: known otherwise, or not in this kernel because nothing needs it there?
+ */
+static bool not_needed(const struct caps *caps, enum ns_fact fact)
+{
+	size_t i;
+
+	if (fact == NS_FACT_NAMES)
+		return caps->kernel_names;
+	if (fact == NS_FACT_URING || fact == NS_FACT_URING_COURSE)
+		return !caps->uring;
+	if (fact != NS_FACT_SENDPAGE)
+		return false;
+	for (i = 0; i < plan_variant_count; i++)
+		if (plan_variants[i].fact == fact && caps->variants & 1ull << i)
+			return false;
+	return true;
+}
+
+static void make_way(const struct caps *caps, const struct plan_request *request, enum way way,
+		     struct plan *plan)
+{
+	int fact, i;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->way = way;
+	for (fact = 0; fact < NS_FACT_COUNT; fact++) {
+		const struct variant *variant = choose_variant(caps, way, fact);
+
+		if (!variant && !not_needed(caps, fact))
+			plan->missing |= 1u << fact;
+		if (!variant || (variant->verbose_only && !request->verbose))
+			continue;
+		plan->variants |= 1ull << (variant - plan_variants);
+		for (i = 0; i < VARIANT_HOOKS && variant->hooks[i].program; i++)
+			add_program(plan, variant->hooks[i].program);
+	}
+	add_common(request, plan);
+	plan->possible = !(plan->missing & ESSENTIAL);
+}
+
+static bool way_attaches(const struct caps *caps, enum way way)
+{
+	switch (way) {
+	case WAY_FENTRY:
+		return caps->trampolines;
+	case WAY_KPROBE:
+		return caps->kprobes;
+	default:
+		return true;
+	}
+}
+
+/* By errno, of the simplest program of all. */
+static const char *refusal_of_tracepoints(const struct caps *caps)
+{
+	switch (caps->refused) {
+	case EMFILE:
+	case ENFILE:
+		return "too few files may be open at once: raise the limit (ulimit -n, LimitNOFILE=) to 1024";
+	case EPERM:
+	case EACCES:
+		return "the kernel refuses BPF programs to this process in spite of its capabilities: "
+		       "a seccomp filter or a security policy forbids them (of a container, perhaps); "
+		       "run it outside of that";
+	case ENOMEM:
+		return "the kernel has no memory for BPF programs: raise the limit of locked memory "
+		       "(ulimit -l), or that of its cgroup";
+	default:
+		return "the kernel refuses BPF tracepoint programs: it needs CONFIG_BPF_SYSCALL=y and "
+		       "CONFIG_BPF_EVENTS=y, and a security policy that lets them attach";
+	}
+}
+
+const char *caps__refusal(const struct caps *caps)
+{
+	if (caps->refused == EMFILE || caps->refused == ENFILE)
+		return refusal_of_tracepoints(caps);
+	if (!caps->btf)
+		return "this kernel offers no type information (BTF) in /sys/kernel/btf/vmlinux: it needs "
+		       "CONFIG_DEBUG_INFO_BTF=y, and /sys mounted";
+	if (caps->bad_btf[0])
+		return caps->bad_btf;
+	if (caps->userns && (!caps->may_load || caps->refused == EPERM))
+		return "it runs in a user namespace (a rootless container, or unshare -U), and BPF does not accept its capabilities: run it outside, as root of this host";
+	if (!caps->may_load)
+		return "loading BPF programs takes root, or the capabilities CAP_BPF and CAP_PERFMON: run it "
+		       "with sudo";
+	if (caps->lockdown)
+		return "the kernel is locked down to confidentiality, which forbids BPF to read kernel "
+		       "memory: boot with lockdown=integrity or none";
+	return caps->tracepoints ? NULL : refusal_of_tracepoints(caps);
+}
+
+/* Why a way that was asked for cannot be had. */
+static const char *way_refusal(const struct caps *caps, enum way way)
+{
+	if (way_attaches(caps, way) && way == WAY_TRACEPOINT)
+		return "tracepoints alone do not show the end of a send on this kernel (sock_send_length "
+		       "came with Linux 6.3): leave out -C attach";
+	if (way_attaches(caps, way))
+		return "a function that this way hangs on is not in this kernel: leave out -C attach";
+	if (way == WAY_FENTRY)
+		return "fentry programs do not attach on this kernel (trampolines are refused, or "
+		       "CONFIG_FUNCTION_TRACER is off): leave out -C attach";
+	if (caps->perf_paranoid)
+		return "kernel.perf_event_paranoid is above 2 here, which refuses kprobes to all but "
+		       "CAP_SYS_ADMIN: run it with sudo, or sysctl kernel.perf_event_paranoid=2";
+	return "kprobes do not attach on this kernel (CONFIG_KPROBES is off, or they are refused): leave "
+	       "out -C attach";
+}
+
+void plan__make(const struct caps *caps, const struct plan_request *request, struct plan *plan)
+{
+	int way;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->way = request->way;
+	plan->why_not = caps__refusal(caps);
+	if (plan->why_not)
+		return;
+	if (request->way != WAY_AUTO) {
+		make_way(caps, request, request->way, plan);
+		plan->possible = plan->possible && way_attaches(caps, request->way);
+		if (!plan->possible)
+			plan->why_not = way_refusal(caps, request->way);
+		return;
+	}
+	for (way = 0; way < WAY_COUNT; way++) {
+		make_way(caps, request, way, plan);
+		if (plan->possible && way_attaches(caps, way))
+			return;
+	}
+	plan->possible = false;
+	plan->why_not =
+		"fentry and kprobes do not attach on this kernel, and tracepoints alone do not show "
+		"the end of a send here: it needs Linux 6.3 or later, or CONFIG_KPROBES=y";
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A small process of ours between netstall and the program that it started. Because netstall
+ * gives its privileges up after the attach, this is what can still signal a program of another
+ * user; because it is the reaper of whatever the program's family leaves behind
+ * (PR_SET_CHILD_SUBREAPER), nothing that the program started gets out of sight; and when
+ * netstall is killed it ends the program, which would otherwise run on unwatched. It keeps
+ * CAP_KILL and no other privilege, and parses nothing but the parents' numbers in /proc.
+ *
+ * Only program.c talks to it, in messages of one struct over a SOCK_SEQPACKET pair.
+ */
+#ifndef NETSTALL_PROCESS_KEEPER_H
+#define NETSTALL_PROCESS_KEEPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* How long whoever is asked to end by SIGTERM gets for it, before SIGKILL. */
+#define KEEPER_GRACE_MS 5000
+/* How long processes of a program that has ended may take to end too, before they are counted. */
+#define KEEPER_ORPHANS_MS 200
+
+enum keeper_ask {
+	KEEPER_SIGNAL, /* value: to the program's process group */
+	KEEPER_END, /* value: SIGTERM (SIGKILL follows after the grace) or SIGKILL, to all of it */
+};
+
+enum keeper_news {
+	KEEPER_READY,   /* pid: the program's, which waits at its gate */
+	KEEPER_UNABLE,  /* value: an errno; it ends */
+	KEEPER_STOPPED, /* value: by which signal */
+	KEEPER_ENDED,   /* value: its wait status; ts */
+	KEEPER_LEFT,    /* after KEEPER_ENDED. value: processes of it that still run; pid: of one */
+};
+
+struct keeper_message {
+	uint32_t what;
+	int32_t value;
+	int32_t pid;
+	uint32_t pad;
+	uint64_t ts; /* CLOCK_MONOTONIC, ns */
+};
+
+struct keeper_options {
+	int socket;
+	int gate; /* the program's end of the pipe that lets it go */
+	int failure;
+	char **argv;
+	bool own_group; /* a process group of its own, and all of it is looked after, see above */
+};
+
+/* The whole life of the process; the caller has just forked it. */
+void keeper__run(const struct keeper_options *options) __attribute__((noreturn));
+
+#endif

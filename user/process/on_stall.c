@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/process/on_stall.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "user/base/clock.h"
+#include "user/base/log.h"
+#include "user/base/split.h"
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/check/judge/beyond.h"
+#include "user/process/aside.h"
+#include "user/process/hook.h"
+#include "user/render/words/names.h"
+
+/* The process gives its last command up before this is over. */
+#define FINISH_MS (HOOK_GRACE_MS + HOOK_TERM_MS + 2000)
+
+struct on_stall {
+	struct on_stall_options options;
+	struct beyond beyond;
+	char **argv;
+	int socket;
+	pid_t pid;
+	bool running;
+	bool gone;        /* the process */
+	bool told;        /* of a command that failed */
+	uint64_t last_ns; /* when the last one began; 0 none did */
+	size_t begun;
+	size_t skipped;
+	size_t skipped_since; /* the last one began */
+};
+
+bool on_stall__check(const char *command, bool shell, char *why, size_t size)
+{
+	char **words = shell ? NULL : split__words(command, why, size);
+
+	split__free(words);
+	if (!shell)
+		return words != NULL;
+	if (command[strspn(command, " \t\n")])
+		return true;
+	snprintf(why, size, "it names no command");
+	return false;
+}
+
+static char **words_of(const struct on_stall_options *options)
+{
+	char why[64], **words;
+
+	if (!options->shell)
+		return split__words(options->command, why, sizeof(why));
+	words = xcalloc(4, sizeof(*words));
+	words[0] = xstrdup("/bin/sh");
+	words[1] = xstrdup("-c");
+	words[2] = xstrdup(options->command);
+	return words;
+}
+
+/* ---- news ---- */
+
+static void say_failure(struct on_stall *on_stall, const struct hook_news *news)
+{
+	char name[TEXT_SAFE(64)];
+	int status = news->value;
+
+	if (on_stall->told)
+		return;
+	text__safe(name, sizeof(name), on_stall->options.command, 64);
+	if (news->what == HOOK_NOT_RUN)
+		log__note("--on-stall: cannot run %s: %s", name, strerror(-news->value));
+	else if (news->what == HOOK_KILLED)
+		log__note("--on-stall: %s had not ended %d s after the check, and was ended", name,
+			  HOOK_GRACE_MS / 1000);
+	else if (WIFSIGNALED(status))
+		log__note("--on-stall: %s was ended by signal %d; further failures are not told",
+			  name, WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		log__note("--on-stall: %s ended with status %d; further failures are not told",
+			  name, WEXITSTATUS(status));
+	else
+		return;
+	on_stall->told = true;
+}
+
+void on_stall__poll(struct on_stall *on_stall)
+{
+	struct hook_news news;
+	ssize_t got;
+
+	if (!on_stall || on_stall->gone)
+		return;
+	while ((got = recv(on_stall->socket, &news, sizeof(news), MSG_DONTWAIT)) == sizeof(news)) {
+		on_stall->running = false;
+		say_failure(on_stall, &news);
+	}
+	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
+		on_stall->gone = true;
+		on_stall->running = false;
+	}
+}
+
+/* ---- begin and end ---- */
+
+int on_stall__open(const struct on_stall_options *options, const struct budgets *budgets,
+		   struct on_stall **out)
+{
+	struct on_stall *on_stall = xcalloc(1, sizeof(*on_stall));
+	struct hook_news news;
+	char name[TEXT_SAFE(64)];
+
+	*out = NULL;
+	on_stall->options = *options;
+	on_stall->argv = words_of(options);
+	beyond__init(&on_stall->beyond, budgets);
+	on_stall->pid = aside__fork("netstall-hook", SOCK_SEQPACKET, true, &on_stall->socket);
+	if (!on_stall->pid)
+		hook__run(on_stall->argv);
+	if (on_stall->pid < 0) {
+		news.value = on_stall->pid;
+		log__error("cannot start a process: %s", strerror(-news.value));
+		split__free(on_stall->argv);
+		free(on_stall);
+		return news.value;
+	}
+	if (recv(on_stall->socket, &news, sizeof(news), 0) != sizeof(news))
+		news.value = -EPIPE;
+	if (news.value) {
+		log__error(
+			"--on-stall: cannot run %s: %s; give its path, and see that the user "
+			"who calls netstall may run it",
+			text__safe(name, sizeof(name), on_stall->argv[0], 64),
+			strerror(-news.value));
+		on_stall__free(on_stall);
+		return news.value;
+	}
+	*out = on_stall;
+	return 0;
+}
+
+void on_stall__finish(struct on_stall *on_stall)
+{
+	uint64_t end = clock__now() + FINISH_MS * 1000000ull, now;
+
+	if (!on_stall)
+		return;
+	on_stall__poll(on_stall);
+	shutdown(on_stall->socket, SHUT_WR);
+	while (!on_stall->gone && (now = clock__now()) < end) {
+		struct pollfd wait = {.fd = on_stall->socket, .events = POLLIN};
+
+		poll(&wait, 1, (int)((end - now) / 1000000) + 1);
+		on_stall__poll(on_stall);
+	}
+	if (on_stall->skipped)
+		log__note(
+			"--on-stall: ran %zu time%s; %zu more stall%s came while it ran, or "
+			"sooner than %g s after it began (--on-stall-every)",
+			on_stall->begun, on_stall->begun == 1 ? "" : "s", on_stall->skipped,
+			on_stall->skipped == 1 ? "" : "s", on_stall->options.every_secs);
+}
+
+void on_stall__free(struct on_stall *on_stall)
+{
+	if (!on_stall)
+		return;
+	close(on_stall->socket);
+	if (on_stall->gone || !on_stall->begun)
+		waitpid(on_stall->pid, NULL, 0);
+	split__free(on_stall->argv);
+	free(on_stall);
+}
+
+/* ---- a stall ---- */
+
+struct variables {
+	char text[HOOK_MESSAGE];
+	size_t len;
+};
+
+/* NAME=VALUE; one that does not fit is left out. */
+static void set(struct variables *variables, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static void set(struct variables *variables, const char *format, ...)
+{
+	size_t room = sizeof(variables->text) - variables->len;
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(variables->text + variables->len, room, format, args);
+	va_end(args);
+	if (len >= 0 && (size_t)len < room)
+		variables->len += (size_t)len + 1;
+}
+
+static void set_time(struct variables *variables, const char *name, uint64_t ns)
+{
+	set(variables, "%s=%llu.%09llu", name, (unsigned long long)(ns / 1000000000u),
+	    (unsigned long long)(ns % 1000000000u));
+}
+
+/* "client/4242" without the number. */
+static void set_comm(struct variables *variables, const struct report *report,
+		     const struct stall *stall)
+{
+	char name[NAME_SIZE], *slash;
+
+	name__thread(name, sizeof(name), report, stall->pid, stall->tid ? stall->tid : stall->pid);
+	slash = strrchr(name, '/');
+	if (slash)
+		*slash = '\0';
+	set(variables, "NETSTALL_COMM=%s", slash ? name : "");
+}
+
+static void set_connection(struct variables *variables, const struct report *report,
+			   const struct stall *stall)
+{
+	const struct report_conn *conn = report__conn(report, stall->conn);
+	char addresses[2 * TEXT_ADDRESS + 8];
+
+	set(variables, "NETSTALL_CONNECTION=%s",
+	    conn ? name__addresses(addresses, sizeof(addresses), &conn->id) : "");
+	if (conn && conn->id.fd != NS_FD_UNKNOWN)
+		set(variables, "NETSTALL_FD=%u", conn->id.fd);
+	else
+		set(variables, "NETSTALL_FD=");
+}
+
+static void describe(struct variables *variables, const struct on_stall *on_stall,
+		     const struct report *report, const struct stall *stall)
+{
+	char ms[40];
+
+	text__ms(ms, sizeof(ms), (int64_t)(stall->end_ts - stall->start_ts), 3);
+	set(variables, "NETSTALL_CAUSE=%s", cause__info(stall->cause)->id);
+	set(variables, "NETSTALL_STALL=%u", stall->number);
+	set(variables, "NETSTALL_PID=%u", stall->pid);
+	if (stall->tid)
+		set(variables, "NETSTALL_TID=%u", stall->tid);
+	else
+		set(variables, "NETSTALL_TID=");
+	set_comm(variables, report, stall);
+	set(variables, "NETSTALL_DURATION_MS=%s", ms);
+	set_time(variables, "NETSTALL_START", stall->start_ts);
+	set_time(variables, "NETSTALL_START_WALL",
+		 stall->start_ts + report->session.wall_offset_ns);
+	set_connection(variables, report, stall);
+	set(variables, "NETSTALL_SKIPPED=%zu", on_stall->skipped_since);
+}
+
+/* Of a cause with a budget of its own, within it or not; or one that brings the total over its. */
+static bool is_gated(struct on_stall *on_stall, const struct report *so_far,
+		     const struct stall *stall)
+{
+	const struct budget *over = beyond__stall(&on_stall->beyond, so_far, stall);
+
+	return over || budgets__gate(on_stall->beyond.budgets, stall->cause);
+}
+
+static bool is_due(const struct on_stall *on_stall, uint64_t now)
+{
+	return !on_stall->gone && !on_stall->running &&
+	       (!on_stall->last_ns ||
+		(double)(now - on_stall->last_ns) >= on_stall->options.every_secs * 1e9);
+}
+
+void on_stall__stall(struct on_stall *on_stall, const struct report *so_far,
+		     const struct stall *stall)
+{
+	struct variables variables = {.len = 0};
+	uint64_t now = clock__now();
+
+	if (!on_stall || !is_gated(on_stall, so_far, stall))
+		return;
+	on_stall__poll(on_stall);
+	if (is_due(on_stall, now)) {
+		describe(&variables, on_stall, so_far, stall);
+		if (send(on_stall->socket, variables.text, variables.len,
+			 MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)variables.len) {
+			on_stall->running = true;
+			on_stall->last_ns = now;
+			on_stall->begun++;
+			on_stall->skipped_since = 0;
+			return;
+		}
+	}
+	on_stall->skipped++;
+	on_stall->skipped_since++;
+}

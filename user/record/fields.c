@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The records and their fields as tables: a new record is a row, a new field as well. */
+#include <string.h>
+
+#include "user/record/fields_parts.h"
+#include "user/record/losses.h"
+
+static const char *const role_names[] = {"none", "target", "peer", "both",  "4",
+					 "5",    "6",      "7",    "chain", NULL};
+const char *const origin_names[] = {"unknown", "existed", "connect", "accept", "use", NULL};
+static const char *const opener_names[] = {"unknown", "self", "peer", NULL};
+static const char *const basis_names[] = {"state", "xmit", NULL};
+static const char *const begun_names[] = {"send", "partly", "changed", "later", NULL};
+static const char *const retrans_names[] = {"unknown", "rto", "tlp", "fast", "syn", NULL};
+static const char *const conn_basis_names[] = {"none", "written", "fd", NULL};
+const char *const turn_names[] = {"unknown", "wrote", "read", NULL};
+static const char *const wait_end_names[] = {"seen", "woken", "bound", NULL};
+static const char *const side_names[] = {"none", "asked", "served", NULL};
+static const char *const via_names[] = {"call", "uring", "worker", NULL};
+static const char *const hold_names[] = {"unknown",     "nagle",  "cork",   "msg-more", "rwnd",
+					 "zero-window", "cwnd",   "pacing", "tsq",      "tso-defer",
+					 "autocork",    "sndbuf", NULL};
+
+const struct field record_head_fields[] = {
+	U32(ns_head, conn), U32(ns_head, tgid), U32(ns_head, tid), U32(ns_head, cpu), END,
+};
+
+static const struct field no_fields[] = {END};
+
+static const struct field session_fields[] = {
+	STRING(ns_session, way),
+	STRING(ns_session, kernel),
+	STRING(ns_session, arch),
+	STRING(ns_session, target),
+	MS(ns_session, threshold_ns, "threshold"),
+	U32(ns_session, verbose),
+	HEX(ns_session, missing),
+	FIELD(FIELD_U64, ns_session, wall_offset_ns, "wall_offset_ns"),
+	END,
+};
+
+static const struct field process_fields[] = {
+	NAME(ns_process, role, role_names),
+	U32(ns_process, ns_pid),
+	STRING(ns_process, comm),
+	END,
+};
+
+static const struct field conn_fields[] = {
+	NAME(ns_conn, role, role_names),
+	ADDRESS(ns_conn, "local", laddr, lport),
+	ADDRESS(ns_conn, "remote", raddr, rport),
+	FD(ns_conn, fd),
+	NAME(ns_conn, origin, origin_names),
+	NAME(ns_conn, opener, opener_names),
+	U32(ns_conn, netns),
+	STRING(ns_conn, comm),
+	END,
+};
+
+static const struct field peer_fields[] = {U32(ns_peer, peer), END};
+
+static const struct field send_fields[] = {
+	U32(ns_send, bytes),           FD(ns_send, fd),
+	U32(ns_send, write_seq),       U32(ns_send, snd_nxt),
+	U32(ns_send, snd_una),         HEX(ns_send, msg_flags),
+	NAME(ns_send, via, via_names), END,
+};
+
+static const struct field hold_fields[] = {
+	NAME(ns_hold, reason, hold_names),
+	NAME(ns_hold, basis, basis_names),
+	U32(ns_hold, seq),
+	U32(ns_hold, end),
+	U32(ns_hold, unacked),
+	U32(ns_hold, mss),
+	U32(ns_hold, nonagle),
+	U32(ns_hold, packets_out),
+	U32(ns_hold, cwnd),
+	U32(ns_hold, snd_wnd),
+	U32(ns_hold, srtt_us),
+	U32(ns_hold, min_rtt_us),
+	TIME(ns_hold, last_tx_ts, "last_tx"),
+	FD(ns_hold, fd),
+	NAME(ns_hold, begun, begun_names),
+	U64(ns_hold, pacing_rate),
+	U32(ns_hold, pacing_us),
+	U32(ns_hold, in_flight),
+	U32(ns_hold, wmem_alloc),
+	U32(ns_hold, wmem_queued),
+	U32(ns_hold, sndbuf),
+	U32(ns_hold, ack_due_us),
+	END,
+};
+
+static const struct field segment_fields[] = {
+	U32(ns_segment, seq),   U32(ns_segment, end),     U32(ns_segment, ack),
+	HEX(ns_segment, flags), STRING(ns_segment, comm), END,
+};
+
+static const struct field delack_fields[] = {
+	U32(ns_delack, delay_us), U32(ns_delack, pending), U32(ns_delack, ato_us),
+	U32(ns_delack, owned),    STRING(ns_delack, comm), END,
+};
+
+static const struct field release_fields[] = {
+	MS(ns_release, held_ns, "held"),
+	U32(ns_release, seq),
+	U32(ns_release, end),
+	NAME(ns_release, reason, hold_names),
+	U32(ns_release, inexact),
+	U32(ns_release, nonagle),
+	U32(ns_release, nonagle_known),
+	U32(ns_release, unread),
+	U32(ns_release, unread_known),
+	END,
+};
+
+static const struct field recv_fields[] = {U32(ns_recv, bytes), FD(ns_recv, fd), END};
+
+static const struct field wait_fields[] = {
+	TIME(ns_wait, off_ts, "off"),
+	TIME(ns_wait, wake_ts, "wake"),
+	U32(ns_wait, state),
+	FD(ns_wait, syscall),
+	U32(ns_wait, arg0),
+	U32(ns_wait, waker_tgid),
+	U32(ns_wait, waker_tid),
+	U32(ns_wait, stack_id),
+	U32(ns_wait, waker_stack_id),
+	STRING(ns_wait, comm),
+	STRING(ns_wait, waker_comm),
+	U32(ns_wait, arg1),
+	U32(ns_wait, arg2),
+	NAME(ns_wait, conn_basis, conn_basis_names),
+	NAME(ns_wait, turn, turn_names),
+	U32(ns_wait, srtt_us),
+	U32(ns_wait, min_rtt_us),
+	U32(ns_wait, ring),
+	NAME(ns_wait, ended, wait_end_names),
+	U32(ns_wait, op_known),
+	OPCODE(ns_wait, op_code),
+	HEX64(ns_wait, op_user_data),
+	TIME(ns_wait, op_submit_ts, "op_submit"),
+	TIME(ns_wait, op_done_ts, "op_done"),
+	FD(ns_wait, op_fd),
+	HEX(ns_wait, op_flags),
+	NAME(ns_wait, op_file, uring_file_names),
+	NAME(ns_wait, op_how, uring_how_names),
+	U32(ns_wait, op_tid),
+	U32(ns_wait, op_by_tid),
+	END,
+};
+
+static const struct field retrans_fields[] = {
+	NAME(ns_retrans, kind, retrans_names),
+	U32(ns_retrans, seq),
+	U32(ns_retrans, end),
+	U32(ns_retrans, rto_us),
+	U32(ns_retrans, retries),
+	U32(ns_retrans, srtt_us),
+	U32(ns_retrans, min_rtt_us),
+	U32(ns_retrans, cwnd),
+	U32(ns_retrans, in_flight),
+	U32(ns_retrans, ca_state),
+	TIME(ns_retrans, sent_ts, "sent"),
+	U32(ns_retrans, arrived),
+	END,
+};
+
+static const struct field call_fields[] = {
+	U32(ns_call, write_seq), U32(ns_call, bytes), U32(ns_call, stack_id),
+	U32(ns_call, truncated), U32(ns_call, held),  END,
+};
+
+static const struct field exchange_fields[] = {
+	NAME(ns_exchange, side, side_names),
+	U32(ns_exchange, writes),
+	TIME(ns_exchange, begin_ts, "begin"),
+	TIME(ns_exchange, ready_ts, "ready"),
+	TIME(ns_exchange, off_ts, "off"),
+	TIME(ns_exchange, wake_ts, "wake"),
+	MS(ns_exchange, held_ns, "held"),
+	U32(ns_exchange, bytes_out),
+	U32(ns_exchange, weight),
+	TIME(ns_exchange, delack_ts, "delack"),
+	NAME(ns_exchange, hold_reason, hold_names),
+	U32(ns_exchange, min_rtt_us),
+	END,
+};
+
+#define HOLDS(index, name)   FIELD(FIELD_U32, ns_conn_totals, holds[index], name)
+#define RETRANS(index, name) FIELD(FIELD_U32, ns_conn_totals, retrans_by[index], name)
+
+static const struct field conn_totals_fields[] = {
+	U64(ns_conn_totals, bytes_out),
+	U64(ns_conn_totals, bytes_in),
+	U32(ns_conn_totals, writes),
+	U32(ns_conn_totals, reads),
+	U32(ns_conn_totals, segs_out),
+	U32(ns_conn_totals, data_segs_out),
+	U32(ns_conn_totals, segs_in),
+	U32(ns_conn_totals, retrans),
+	U32(ns_conn_totals, delack_armed),
+	U32(ns_conn_totals, delack_fired),
+	HOLDS(NS_HOLD_UNKNOWN, "holds_unknown"),
+	HOLDS(NS_HOLD_NAGLE, "holds_nagle"),
+	HOLDS(NS_HOLD_CORK, "holds_cork"),
+	HOLDS(NS_HOLD_MSG_MORE, "holds_msg_more"),
+	HOLDS(NS_HOLD_RWND, "holds_rwnd"),
+	HOLDS(NS_HOLD_ZERO_WINDOW, "holds_zero_window"),
+	HOLDS(NS_HOLD_CWND, "holds_cwnd"),
+	HOLDS(NS_HOLD_PACING, "holds_pacing"),
+	HOLDS(NS_HOLD_TSQ, "holds_tsq"),
+	HOLDS(NS_HOLD_TSO_DEFER, "holds_tso_defer"),
+	HOLDS(NS_HOLD_AUTOCORK, "holds_autocork"),
+	HOLDS(NS_HOLD_SNDBUF, "holds_sndbuf"),
+	HOLDS(12, "holds_12"),
+	HOLDS(13, "holds_13"),
+	HOLDS(14, "holds_14"),
+	HOLDS(15, "holds_15"),
+	TIME(ns_conn_totals, first_ts, "first"),
+	RETRANS(NS_RETRANS_UNKNOWN, "retrans_unknown"),
+	RETRANS(NS_RETRANS_RTO, "retrans_rto"),
+	RETRANS(NS_RETRANS_TLP, "retrans_tlp"),
+	RETRANS(NS_RETRANS_FAST, "retrans_fast"),
+	RETRANS(NS_RETRANS_SYN, "retrans_syn"),
+	U32(ns_conn_totals, exchanges),
+	U32(ns_conn_totals, small_writes),
+	U32(ns_conn_totals, close_writes),
+	U32(ns_conn_totals, mss),
+	U32(ns_conn_totals, srtt_us),
+	U32(ns_conn_totals, min_rtt_us),
+	END,
+};
+
+static const struct field thread_totals_fields[] = {
+	MS(ns_thread_totals, on_cpu_ns, "on_cpu"),
+	MS(ns_thread_totals, blocked_ns, "blocked"),
+	MS(ns_thread_totals, runqueue_ns, "runqueue"),
+	U32(ns_thread_totals, voluntary),
+	U32(ns_thread_totals, involuntary),
+	STRING(ns_thread_totals, comm),
+	U32(ns_thread_totals, migrations),
+	U32(ns_thread_totals, wakes),
+	U32(ns_thread_totals, empty_wakes),
+	END,
+};
+
+static const struct field lost_fields[] = {
+	NAME(ns_lost, kind, loss_ids),
+	U64(ns_lost, count),
+	END,
+};
+
+static const struct field end_fields[] = {U32(ns_end, children), END};
+
+static const struct field stack_fields[] = {U32(ns_stack, id), STRING(ns_stack, text), END};
+
+static const struct record_type types[] = {
+	{NS_SESSION, "session", session_fields, sizeof(struct ns_session)},
+	{NS_PROCESS, "process", process_fields, sizeof(struct ns_process)},
+	{NS_CONN, "conn", conn_fields, sizeof(struct ns_conn)},
+	{NS_PEER, "peer", peer_fields, sizeof(struct ns_peer)},
+	{NS_SEND, "send", send_fields, sizeof(struct ns_send)},
+	{NS_HOLD, "hold", hold_fields, sizeof(struct ns_hold)},
+	{NS_TX, "tx", segment_fields, sizeof(struct ns_segment)},
+	{NS_ACK, "ack", segment_fields, sizeof(struct ns_segment)},
+	{NS_RX, "rx", segment_fields, sizeof(struct ns_segment)},
+	{NS_DELACK_ARM, "delack-arm", delack_fields, sizeof(struct ns_delack)},
+	{NS_DELACK_FIRE, "delack-fire", delack_fields, sizeof(struct ns_delack)},
+	{NS_RELEASE, "release", release_fields, sizeof(struct ns_release)},
+	{NS_RECV, "recv", recv_fields, sizeof(struct ns_recv)},
+	{NS_WAIT, "wait", wait_fields, sizeof(struct ns_wait)},
+	{NS_CLOSE, "close", no_fields, sizeof(struct ns_head)},
+	{NS_CONN_TOTALS, "conn-totals", conn_totals_fields, sizeof(struct ns_conn_totals)},
+	{NS_THREAD_TOTALS, "thread-totals", thread_totals_fields, sizeof(struct ns_thread_totals)},
+	{NS_EXIT, "exit", no_fields, sizeof(struct ns_exit)},
+	{NS_LOST, "lost", lost_fields, sizeof(struct ns_lost)},
+	{NS_STACK, "stack", stack_fields, sizeof(struct ns_stack)},
+	{NS_END, "end", end_fields, sizeof(struct ns_end)},
+	{NS_RETRANS, "retrans", retrans_fields, sizeof(struct ns_retrans)},
+	{NS_CALL, "call", call_fields, sizeof(struct ns_call)},
+	{NS_EXCHANGE, "exchange", exchange_fields, sizeof(struct ns_exchange)},
+	{NS_RING, "ring", ring_fields, sizeof(struct ns_ring)},
+	{NS_URING, "uring", uring_fields, sizeof(struct ns_uring)},
+	{NS_REAP, "reap", reap_fields, sizeof(struct ns_reap)},
+	{NS_URING_TOTALS, "uring-totals", uring_totals_fields, sizeof(struct ns_uring_totals)},
+	{NS_URING_ERROR, "uring-error", uring_error_fields, sizeof(struct ns_uring_error)},
+};
+
+_Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");
+
+const struct record_type *record_type__by_number(uint32_t type)
+{
+	/* The rows stand in the order of their numbers; a unit test says so. */
+	return type && type < NS_TYPE_MAX ? &types[type - 1] : NULL;
+}
+
+const struct record_type *record_type__by_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (!strcmp(types[i].name, name))
+			return &types[i];
+	}
+	return NULL;
+}
+
+const char *hold_reason__name(uint32_t reason)
+{
+	return reason <= NS_HOLD_SNDBUF ? hold_names[reason] : hold_names[NS_HOLD_UNKNOWN];
+}
+
+/* memcpy: the tables give offsets, and the compiler keeps its aliasing rules. */
+static uint32_t u32_at(const union record *record, size_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, (const char *)record + offset, sizeof(value));
+	return value;
+}
+
+uint64_t field__number(const union record *record, const struct field *field)
+{
+	uint64_t value;
+
+	switch (field->kind) {
+	case FIELD_U64:
+	case FIELD_HEX64:
+	case FIELD_MS:
+	case FIELD_TIME:
+		memcpy(&value, (const char *)record + field->offset, sizeof(value));
+		return value;
+	default:
+		return u32_at(record, field->offset);
+	}
+}
+
+const char *field__string(const union record *record, const struct field *field)
+{
+	return (const char *)record + field->offset;
+}
+
+void field__address(const union record *record, const struct field *field, uint32_t *family,
+		    const uint32_t **addr, uint32_t *port)
+{
+	/* The connection is the only record with addresses. */
+	*family = record->conn.family;
+	*addr = (const uint32_t *)(const void *)((const char *)record + field->offset);
+	*port = u32_at(record, field->size);
+}
+
+const char *field__value_name(const struct field *field, uint64_t number)
+{
+	for (uint64_t i = 0; field->values[i]; i++) {
+		if (i == number)
+			return field->values[i];
+	}
+	return NULL;
+}
+
+bool field__is_set(const union record *record, const struct field *field)
+{
+	switch (field->kind) {
+	case FIELD_STRING:
+		return *field__string(record, field);
+	case FIELD_ADDRESS:
+		return true;
+	case FIELD_FD:
+		return field__number(record, field) != NS_FD_UNKNOWN;
+	default:
+		return field__number(record, field);
+	}
+}
+
+/*
+ * Of an operation that did not end a wait nothing is known, of one that goes on no result. How a
+ * wait's end was seen is told where it was not; the other end's timer where one is armed.
+ */
+bool field__means_something(const union record *record, const struct field *field)
+{
+	const struct record_type *type = record_type__by_number(record->head.type);
+
+	if (!type)
+		return true;
+	if (type->type == NS_HOLD && field->offset == offsetof(struct ns_hold, ack_due_us))
+		return record->hold.ack_due_us;
+	if (type->type == NS_WAIT && field->offset == offsetof(struct ns_wait, ended))
+		return record->wait.ended != NS_WAIT_SEEN;
+	if (type->type == NS_WAIT && !record->wait.op_known)
+		return field->offset < offsetof(struct ns_wait, op_known);
+	if (type->type == NS_URING && record->uring.step != NS_URING_DONE)
+		return field->offset < offsetof(struct ns_uring, result);
+	return true;
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Text traces, the reading half; the writing half is text_print.c. */
+#include "user/record/text.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "user/base/text.h"
+
+#define WORD_MAX (4 * NS_STACK_TEXT_MAX) /* were all of it written as \xNN */
+#define ERRNOS   4096                    /* MAX_ERRNO, include/linux/err.h */
+
+struct reader {
+	const char *at;
+	char word[WORD_MAX]; /* the last one read, unescaped */
+	size_t word_len;
+	size_t equals; /* place of its first bare '=', word_len when it has none */
+	char *error;
+	size_t error_size;
+};
+
+static int fail(struct reader *reader, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int fail(struct reader *reader, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(reader->error, reader->error_size, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* The byte behind a backslash at reader->at; -1 when it is none of \xNN, \\ and \". */
+static int unescape(struct reader *reader)
+{
+	const char *s = reader->at;
+
+	if (s[1] == '\\' || s[1] == '"') {
+		reader->at += 2;
+		return s[1];
+	}
+	if (s[1] != 'x' || hex_digit(s[2]) < 0 || hex_digit(s[3]) < 0)
+		return -1;
+	reader->at += 4;
+	return hex_digit(s[2]) << 4 | hex_digit(s[3]);
+}
+
+/* Returns 1 with the next word, 0 at the end of the line or a comment. */
+static int next_word(struct reader *reader)
+{
+	bool quoted = false;
+
+	while (is_space(*reader->at))
+		reader->at++;
+	reader->word_len = 0;
+	reader->equals = SIZE_MAX;
+	if (!*reader->at || *reader->at == '#')
+		return 0;
+	while (*reader->at && (quoted || !is_space(*reader->at))) {
+		int c = (unsigned char)*reader->at;
+
+		if (c == '"') {
+			quoted = !quoted;
+			reader->at++;
+			continue;
+		}
+		if (c == '=' && reader->equals == SIZE_MAX)
+			reader->equals = reader->word_len;
+		if (c == '\\')
+			c = unescape(reader);
+		else
+			reader->at++;
+		if (c <= 0)
+			return fail(reader, "behind '%.*s': a backslash wants xNN, \\ or \"",
+				    (int)reader->word_len, reader->word);
+		if (reader->word_len + 1 >= sizeof(reader->word))
+			return fail(reader, "'%.20s...' is too long", reader->word);
+		reader->word[reader->word_len++] = (char)c;
+		reader->word[reader->word_len] = '\0';
+	}
+	if (quoted)
+		return fail(reader, "'%s' lacks its closing quote", reader->word);
+	if (reader->equals == SIZE_MAX)
+		reader->equals = reader->word_len;
+	return 1;
+}
+
+/* "-12.345" ms as ns. Bounded far below what could overflow, and generous: 30 years. */
+static bool parse_ms(const char *word, int64_t *ns)
+{
+	bool negative = *word == '-';
+	int64_t value = 0, unit = 1000000;
+	const char *s = word + negative;
+
+	if (*s < '0' || *s > '9')
+		return false;
+	for (; *s >= '0' && *s <= '9'; s++) {
+		value = value * 10 + (*s - '0');
+		if (value > 1000000000000)
+			return false;
+	}
+	value *= unit;
+	if (*s == '.') {
+		for (s++; *s >= '0' && *s <= '9'; s++) {
+			unit /= 10;
+			if (!unit)
+				return false;
+			value += unit * (*s - '0');
+		}
+	}
+	*ns = negative ? -value : value;
+	return !*s;
+}
+
+static bool parse_time(const char *word, uint64_t *ts)
+{
+	int64_t ns;
+
+	if (!parse_ms(word, &ns) || ns + (int64_t)TEXT_TRACE_ORIGIN_NS <= 0)
+		return false;
+	*ts = (uint64_t)(ns + (int64_t)TEXT_TRACE_ORIGIN_NS);
+	return true;
+}
+
+static bool parse_number(const char *word, uint64_t max, uint64_t *number)
+{
+	char *end;
+
+	if (*word < '0' || *word > '9')
+		return false;
+	errno = 0;
+	*number = strtoull(word, &end, 0);
+	return !errno && !*end && *number <= max;
+}
+
+static bool parse_name(const struct field *field, const char *word, uint64_t *number)
+{
+	for (uint64_t i = 0; field->values[i]; i++) {
+		if (!strcmp(field->values[i], word)) {
+			*number = i;
+			return true;
+		}
+	}
+	return parse_number(word, UINT32_MAX, number);
+}
+
+/* -1 is as good as 4294967295. */
+static bool parse_signed(const char *word, uint64_t *number)
+{
+	if (*word != '-')
+		return parse_number(word, UINT32_MAX, number);
+	if (!parse_number(word + 1, 1ull << 31, number))
+		return false;
+	*number = (uint32_t)(0 - *number);
+	return true;
+}
+
+static bool parse_errno(const char *word, uint64_t *number)
+{
+	char name[TEXT_ERROR];
+
+	for (uint32_t i = 1; i < ERRNOS; i++) {
+		if (!strcmp(text__error(name, sizeof(name), i), word)) {
+			*number = i;
+			return true;
+		}
+	}
+	return parse_number(word, UINT32_MAX, number);
+}
+
+static bool parse_opcode(const char *word, uint64_t *number)
+{
+	char name[URING_OP_TEXT];
+
+	for (uint32_t i = 0; i <= NS_OPCODE_UNKNOWN; i++) {
+		if (!strcmp(uring_op__text(name, sizeof(name), i), word)) {
+			*number = i;
+			return true;
+		}
+	}
+	if (!strncmp(word, "OP_", 3))
+		word += 3;
+	return parse_number(word, UINT32_MAX, number);
+}
+
+/* "127.0.0.1:7000" or "[::1]:7000" */
+static bool parse_address(union record *out, const struct field *field, char *word)
+{
+	uint32_t family = AF_INET, addr[4] = {0}, port;
+	char *host = word, *colon = strrchr(word, ':');
+	uint64_t number;
+
+	if (!colon || !parse_number(colon + 1, 65535, &number))
+		return false;
+	*colon = '\0';
+	if (*host == '[') {
+		if (colon[-1] != ']')
+			return false;
+		colon[-1] = '\0';
+		host++;
+		family = AF_INET6;
+	}
+	if (inet_pton((int)family, host, addr) != 1)
+		return false;
+	if (out->conn.family && out->conn.family != family)
+		return false; /* the two ends must agree */
+	port = (uint32_t)number;
+	out->conn.family = family;
+	memcpy((char *)out + field->offset, addr, sizeof(addr));
+	memcpy((char *)out + field->size, &port, sizeof(port));
+	return true;
+}
+
+static bool parse_value(union record *out, const struct field *field, char *word)
+{
+	uint64_t number = 0;
+	uint32_t small;
+	int64_t ns;
+
+	switch (field->kind) {
+	case FIELD_STRING:
+		if (strlen(word) >= field->size)
+			return false;
+		memcpy((char *)out + field->offset, word, strlen(word) + 1);
+		return true;
+	case FIELD_ADDRESS:
+		return parse_address(out, field, word);
+	case FIELD_MS:
+		if (!parse_ms(word, &ns) || ns < 0)
+			return false;
+		memcpy((char *)out + field->offset, &ns, sizeof(ns));
+		return true;
+	case FIELD_TIME:
+		if (!parse_time(word, &number))
+			return false;
+		memcpy((char *)out + field->offset, &number, sizeof(number));
+		return true;
+	case FIELD_U64:
+	case FIELD_HEX64:
+		if (!parse_number(word, UINT64_MAX, &number))
+			return false;
+		memcpy((char *)out + field->offset, &number, sizeof(number));
+		return true;
+	case FIELD_NAME:
+		if (!parse_name(field, word, &number))
+			return false;
+		break;
+	case FIELD_FD:
+		if (!strcmp(word, "-"))
+			number = NS_FD_UNKNOWN;
+		else if (!parse_number(word, UINT32_MAX, &number))
+			return false;
+		break;
+	case FIELD_S32:
+		if (!parse_signed(word, &number))
+			return false;
+		break;
+	case FIELD_ERRNO:
+		if (!parse_errno(word, &number))
+			return false;
+		break;
+	case FIELD_OPCODE:
+		if (!parse_opcode(word, &number))
+			return false;
+		break;
+	case FIELD_U32:
+	case FIELD_HEX32:
+		if (!parse_number(word, UINT32_MAX, &number))
+			return false;
+		break;
+	}
+	small = (uint32_t)number;
+	memcpy((char *)out + field->offset, &small, sizeof(small));
+	return true;
+}
+
+static const struct field *find_field(const struct field *fields, const char *name, size_t len)
+{
+	for (; fields->name; fields++) {
+		if (strlen(fields->name) == len && !memcmp(fields->name, name, len))
+			return fields;
+	}
+	return NULL;
+}
+
+static int parse_field(struct reader *reader, const struct record_type *type, union record *out)
+{
+	char *word = reader->word, *value = word + reader->equals + 1;
+	const struct field *field;
+
+	if (reader->equals == reader->word_len)
+		return fail(reader, "'%s' is no field=value", word);
+	field = find_field(record_head_fields, word, reader->equals);
+	if (!field)
+		field = find_field(type->fields, word, reader->equals);
+	if (!field)
+		return fail(reader, "a %s has no field '%.*s'", type->name, (int)reader->equals,
+			    word);
+	if (!parse_value(out, field, value))
+		return fail(reader, "'%s' is no good value for %s", value, field->name);
+	return 0;
+}
+
+static void set_absent(union record *out, const struct record_type *type)
+{
+	const uint32_t unknown = NS_FD_UNKNOWN;
+
+	memset(out, 0, sizeof(*out));
+	out->head.type = type->type;
+	out->head.len = (uint32_t)type->size;
+	for (const struct field *field = type->fields; field->name; field++) {
+		if (field->kind == FIELD_FD)
+			memcpy((char *)out + field->offset, &unknown, sizeof(unknown));
+	}
+}
+
+static int parse_record(struct reader *reader, union record *out)
+{
+	const struct record_type *type;
+	uint64_t ts;
+	int ret = next_word(reader);
+
+	if (ret <= 0)
+		return ret;
+	if (!parse_time(reader->word, &ts))
+		return fail(reader, "'%s' is no time in ms", reader->word);
+	ret = next_word(reader);
+	if (ret < 0)
+		return ret;
+	type = ret ? record_type__by_name(reader->word) : NULL;
+	if (!type)
+		return fail(reader, "'%s' is no record", ret ? reader->word : "");
+	set_absent(out, type);
+	out->head.ts = ts;
+	while ((ret = next_word(reader)) > 0) {
+		ret = parse_field(reader, type, out);
+		if (ret)
+			return ret;
+	}
+	if (ret < 0)
+		return ret;
+	if (record__damage(out))
+		return fail(reader, "'%s': %s", type->name, record__damage(out));
+	return 1;
+}
+
+int text__parse(const char *line, union record *out, char *error, size_t error_size)
+{
+	struct reader reader = {.at = line, .error = error, .error_size = error_size};
+	char said[256], safe[TEXT_SAFE(sizeof(said))];
+	int ret;
+
+	/* What is wrong may quote the line, and a line may hold anything. */
+	reader.error = said;
+	reader.error_size = sizeof(said);
+	ret = parse_record(&reader, out);
+	if (ret < 0 && error_size) {
+		text__safe(safe, sizeof(safe), said, sizeof(said));
+		snprintf(error, error_size, "%s", safe);
+	}
+	return ret;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The operations of io_uring by number: what each is called, asks for and gives. */
+#ifndef NETSTALL_RECORD_URING_OPS_H
+#define NETSTALL_RECORD_URING_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a result that is not negative means. */
+enum op_gives {
+	OP_GIVES_NUMBER, /* 0 for most: it is done */
+	OP_GIVES_BYTES,  /* so many were moved */
+	OP_GIVES_FD,     /* a new descriptor; 0: it went to the ring's registered files */
+	OP_GIVES_EVENTS, /* poll(2)'s */
+};
+
+/* Which way bytes go that the result counts. */
+enum op_moves {
+	OP_MOVES_NOTHING, /* or both, or to other places than its file */
+	OP_MOVES_IN,      /* from its file to memory */
+	OP_MOVES_OUT,
+};
+
+#define URING_OP_TEXT 24
+
+/* "SEND", ...: IORING_OP_* without its prefix; NULL beyond the table. */
+const char *uring_op__name(uint32_t opcode);
+/* The same, "OP_77" beyond the table, "unknown" for NS_OPCODE_UNKNOWN; returns dst. */
+char *uring_op__text(char *dst, size_t size, uint32_t opcode);
+/* NS_OPCODE_UNKNOWN and numbers beyond the table give a number. */
+enum op_gives uring_op__gives(uint32_t opcode);
+enum op_moves uring_op__moves(uint32_t opcode);
+/* ns_uring.len is bytes, not a count of something, or flags. */
+bool uring_op__asks_bytes(uint32_t opcode);
+/* ns_uring.fd is a descriptor, or an index of a registered file. */
+bool uring_op__has_file(uint32_t opcode);
+/* -ETIME is how it ends when all is well. */
+bool uring_op__ends_by_time(uint32_t opcode);
+
+#endif

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The report and single records as JSON; docs/report-schema.json describes both. */
+#include "user/record/facts.h"
+#include "user/record/losses.h"
+#include "user/render/json/json_values.h"
+#include "user/render/render.h"
+#include "user/render/words/names.h"
+
+#ifndef NETSTALL_VERSION
+#define NETSTALL_VERSION "unknown"
+#endif
+
+#define REPORT_SCHEMA "netstall.report/1"
+#define EVENT_SCHEMA  "netstall.event/1"
+
+static const char *role_name(uint32_t role)
+{
+	if (role & NS_ROLE_TARGET)
+		return "target";
+	return role & NS_ROLE_PEER ? "peer" : role & NS_ROLE_CHAIN ? "chain" : "target";
+}
+
+json_t *json_value__tool(const struct report *report)
+{
+	const struct ns_session *session = &report->session;
+	json_t *tool = json_object();
+
+	put(tool, "version", json_string(NETSTALL_VERSION));
+	put(tool, "backend", json_value__name(session->way, sizeof(session->way)));
+	put(tool, "kernel", json_value__name(session->kernel, sizeof(session->kernel)));
+	put(tool, "arch", json_value__name(session->arch, sizeof(session->arch)));
+	return tool;
+}
+
+static json_t *process_of(const struct report_process *process)
+{
+	json_t *object = json_object();
+
+	put(object, "pid", json_value__count(process->pid));
+	put(object, "namespace_pid", json_value__number_or_null(process->ns_pid, 0));
+	put(object, "comm", json_value__name(process->comm, NS_COMM_LEN));
+	put(object, "role", json_string(role_name(process->role)));
+	put(object, "exited", json_boolean(process->exited));
+	return object;
+}
+
+static json_t *target_of(const struct report *report)
+{
+	const struct ns_session *session = &report->session;
+	json_t *target = json_object(), *processes = json_array();
+
+	for (size_t i = 0; i < report->process_count; i++)
+		json_array_append_new(processes, process_of(&report->processes[i]));
+	put(target, "description", json_value__name(session->target, sizeof(session->target)));
+	put(target, "threshold_ms", json_value__ms(session->threshold_ns));
+	put(target, "processes", processes);
+	return target;
+}
+
+json_t *json_value__window(uint64_t start_ts, uint64_t end_ts, int64_t wall_offset_ns)
+{
+	json_t *window = json_object();
+
+	put(window, "duration_ms", json_value__ms(end_ts - start_ts));
+	put(window, "monotonic_start_ms", json_value__ms(start_ts));
+	put(window, "wall_offset_ms", json_real((double)wall_offset_ns / 1e6));
+	return window;
+}
+
+json_t *json_value__window_of(const struct report *report)
+{
+	return json_value__window(report->start_ts, report->end_ts,
+				  (int64_t)report->session.wall_offset_ns);
+}
+
+static json_t *completeness_of(const struct report *report)
+{
+	json_t *object = json_object(), *by_kind = json_object(), *missing = json_array();
+
+	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
+		if (loss_kind(kind) && report->lost[kind])
+			put(by_kind, loss_kind(kind)->id, json_value__count(report->lost[kind]));
+	}
+	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++)
+		if (report->session.missing & 1u << fact)
+			json_array_append_new(missing, json_string(fact__id(fact)));
+	put(object, "events", json_value__count(report->events));
+	put(object, "lost", json_value__count(losses__events(report->lost)));
+	put(object, "lost_by_kind", by_kind);
+	put(object, "sockets", json_value__count(report->conn_count + report->past.ends));
+	put(object, "stalls_not_kept", json_value__count(report->stalls_not_kept));
+	if (report->past.ends)
+		put(object, "connections_not_kept", json_value__count(report->past.ends));
+	put(object, "missing", missing);
+	put(object, "complete", json_boolean(report->complete));
+	return object;
+}
+
+static json_t *thread_of(const struct report_thread *thread)
+{
+	json_t *object = json_object();
+
+	put(object, "pid", json_value__count(thread->pid));
+	put(object, "tid", json_value__count(thread->tid));
+	put(object, "comm", json_value__name(thread->comm, NS_COMM_LEN));
+	put(object, "role", json_string(role_name(thread->role)));
+	put(object, "on_cpu_ms", json_value__ms(thread->on_cpu_ns));
+	put(object, "blocked_ms", json_value__ms(thread->blocked_ns));
+	put(object, "runqueue_ms", json_value__ms(thread->runqueue_ns));
+	put(object, "switches",
+	    json_value__count((uint64_t)thread->voluntary + thread->involuntary));
+	put(object, "voluntary", json_value__count(thread->voluntary));
+	put(object, "involuntary", json_value__count(thread->involuntary));
+	put(object, "migrations", json_value__count(thread->migrations));
+	put(object, "wakes", json_value__count(thread->wakes));
+	put(object, "empty_wakes", json_value__count(thread->empty_wakes));
+	return object;
+}
+
+static const char *opener_name(uint32_t opener)
+{
+	return opener == NS_OPENER_SELF ? "self" : opener == NS_OPENER_PEER ? "peer" : NULL;
+}
+
+static json_t *retransmitted_by(const struct ns_conn_totals *totals)
+{
+	static const char *const kinds[NS_RETRANS_KINDS] = {
+		[NS_RETRANS_UNKNOWN] = "unknown",
+		[NS_RETRANS_RTO] = "rto",
+		[NS_RETRANS_TLP] = "tlp",
+		[NS_RETRANS_FAST] = "fast-retransmit",
+		[NS_RETRANS_SYN] = "syn-retransmit",
+	};
+	json_t *object = json_object();
+
+	for (uint32_t kind = 0; kind < NS_RETRANS_KINDS; kind++)
+		if (totals->retrans_by[kind] > 0)
+			put(object, kinds[kind], json_value__count(totals->retrans_by[kind]));
+	return object;
+}
+
+/* What tells of the program's habits, and of the way. */
+static void set_habits(json_t *object, const struct ns_conn_totals *totals)
+{
+	put(object, "exchanges", json_value__count(totals->exchanges));
+	put(object, "small_writes", json_value__count(totals->small_writes));
+	put(object, "close_writes", json_value__count(totals->close_writes));
+	put(object, "mss", json_value__number_or_null(totals->mss, 0));
+	put(object, "srtt_ms",
+	    totals->srtt_us ? json_value__ms(1000ull * totals->srtt_us) : json_null());
+	put(object, "min_rtt_ms",
+	    totals->min_rtt_us ? json_value__ms(1000ull * totals->min_rtt_us) : json_null());
+}
+
+static void set_totals(json_t *object, const struct ns_conn_totals *totals)
+{
+	json_t *held = json_object(), *delacks = json_object();
+
+	for (uint32_t reason = 0; reason < NS_HOLD_REASONS; reason++)
+		if (totals->holds[reason] > 0)
+			put(held, hold_reason__name(reason),
+			    json_value__count(totals->holds[reason]));
+	put(delacks, "armed", json_value__count(totals->delack_armed));
+	put(delacks, "fired", json_value__count(totals->delack_fired));
+	put(object, "writes", json_value__count(totals->writes));
+	put(object, "reads", json_value__count(totals->reads));
+	put(object, "segments_out", json_value__count(totals->segs_out));
+	put(object, "data_segments_out", json_value__count(totals->data_segs_out));
+	put(object, "segments_in", json_value__count(totals->segs_in));
+	put(object, "bytes_out", json_value__count(totals->bytes_out));
+	put(object, "bytes_in", json_value__count(totals->bytes_in));
+	put(object, "retransmitted", json_value__count(totals->retrans));
+	put(object, "retransmitted_by", retransmitted_by(totals));
+	put(object, "held", held);
+	put(object, "delayed_acks", delacks);
+}
+
+json_t *json_value__conn(const struct report *report, const struct report_conn *conn)
+{
+	const struct report_conn *peer = conn->peer ? report__conn(report, conn->peer) : NULL;
+	const struct ns_conn *id = &conn->id;
+	json_t *object = json_object();
+
+	put(object, "id", json_value__count(id->head.conn));
+	put(object, "pid", json_value__number_or_null(id->head.tgid, 0));
+	put(object, "comm", json_value__name(id->comm, NS_COMM_LEN));
+	put(object, "role", json_string(role_name(id->role)));
+	put(object, "fd", json_value__number_or_null(id->fd, NS_FD_UNKNOWN));
+	put(object, "local", json_value__address(id->family, id->laddr, id->lport));
+	put(object, "remote", json_value__address(id->family, id->raddr, id->rport));
+	put(object, "peer", json_value__number_or_null(conn->peer, 0));
+	put(object, "peer_pid", json_value__number_or_null(peer ? peer->id.head.tgid : 0, 0));
+	put(object, "opener", json_value__text(opener_name(id->opener)));
+	put(object, "closed", json_boolean(conn->closed));
+	set_totals(object, &conn->totals);
+	set_habits(object, &conn->totals);
+	return object;
+}
+
+static json_t *cause_of(const struct report_cause *cause)
+{
+	json_t *object = json_object();
+
+	put(object, "cause", json_string(cause__info(cause->cause)->id));
+	put(object, "count", json_value__count(cause->count));
+	put(object, "total_ms", json_value__ms(cause->total_ns));
+	put(object, "p50_ms", json_value__ms(cause->p50_ns));
+	put(object, "p99_ms", json_value__ms(cause->p99_ns));
+	put(object, "max_ms", json_value__ms(cause->max_ns));
+	/* Six decimals: a share is no measurement of fifteen digits. */
+	put(object, "share", json_real((double)(int64_t)(cause->share * 1e6 + 0.5) / 1e6));
+	return object;
+}
+
+static json_t *verdict_of(const struct verdict *verdict)
+{
+	json_t *object = json_object(), *advice = json_array();
+
+	for (size_t i = 0; i < verdict->advice_count; i++)
+		json_array_append_new(advice, json_value__text(verdict->advice[i]));
+	put(object, "cause",
+	    verdict->found ? json_string(cause__info(verdict->cause)->id) : json_null());
+	put(object, "title", json_value__text(verdict->title));
+	put(object, "text", json_value__text(verdict->text));
+	put(object, "sites", json_value__sites(verdict->first_site, verdict->second_site));
+	put(object, "advice", advice);
+	put(object, "evidence", json_value__text(verdict->evidence));
+	return object;
+}
+
+void json_value__report(struct json_stream *stream, const struct report *report)
+{
+	json_stream__put(stream, "schema", json_string(REPORT_SCHEMA));
+	json_stream__put(stream, "tool", json_value__tool(report));
+	json_stream__put(stream, "target", target_of(report));
+	json_stream__put(stream, "window", json_value__window_of(report));
+	json_stream__put(stream, "completeness", completeness_of(report));
+	json_stream__array(stream, "threads");
+	for (size_t i = 0; i < report->thread_count; i++)
+		json_stream__add(stream, thread_of(&report->threads[i]));
+	json_stream__close(stream);
+	json_stream__array(stream, "connections");
+	for (size_t i = 0; i < report->conn_count; i++)
+		json_stream__add(stream, json_value__conn(report, &report->conns[i]));
+	json_stream__close(stream);
+	json_stream__put(stream, "uring", json_value__operations(report));
+	json_stream__array(stream, "stalls");
+	for (size_t i = 0; i < report->stall_count; i++)
+		json_stream__add(stream, json_value__stall(report, &report->stalls[i]));
+	json_stream__close(stream);
+	json_stream__array(stream, "causes");
+	for (size_t i = 0; i < report->cause_count; i++)
+		json_stream__add(stream, cause_of(&report->causes[i]));
+	json_stream__close(stream);
+	json_stream__put(stream, "waited", json_value__waited(report));
+	json_stream__array(stream, "requests");
+	for (size_t i = 0; i < report->requests_count; i++)
+		json_stream__add(stream, json_value__requests(&report->requests[i]));
+	json_stream__close(stream);
+	json_stream__array(stream, "habits");
+	for (size_t i = 0; i < report->habit_count; i++)
+		json_stream__add(stream, json_value__habit(&report->habits[i]));
+	json_stream__close(stream);
+	json_stream__put(stream, "verdict", verdict_of(&report->verdict));
+}
+
+void render__json(FILE *out, const struct report *report, int indent)
+{
+	struct json_stream stream;
+
+	json_stream__begin(&stream, out, indent);
+	json_value__report(&stream, report);
+	json_stream__end(&stream);
+}
+
+json_t *json_value__event(const struct report *report, const union record *record)
+{
+	json_t *object = json_object();
+
+	put(object, "schema", json_string(EVENT_SCHEMA));
+	json_value__record(object, report, record);
+	return object;
+}
+
+void render__json_record(FILE *out, const struct report *report, const union record *record)
+{
+	json_value__begin();
+	json_value__dump(out, json_value__event(report, record), 0);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Exchanges taken apart, what the target waited for, and habits, as JSON. */
+#include "user/render/json/json_values.h"
+
+static json_t *view_of(const struct request_view *view)
+{
+	json_t *object = json_object();
+
+	put(object, "total_ms", json_value__ms(view->total_ns));
+	put(object, "confidence", json_string(confidence__name(view->confidence)));
+	put(object, "slices", json_value__slices(view->slices, view->slice_count));
+	return object;
+}
+
+json_t *json_value__requests(const struct report_requests *requests)
+{
+	json_t *object = json_object();
+
+	put(object, "connection", json_value__number_or_null(requests->conn, 0));
+	put(object, "count", json_value__count(requests->count));
+	put(object, "sampled", json_value__count(requests->sampled));
+	put(object, "median", view_of(&requests->median));
+	put(object, "p99", view_of(&requests->p99));
+	return object;
+}
+
+json_t *json_value__habit(const struct report_habit *habit)
+{
+	json_t *object = json_object();
+
+	put(object, "id", json_string(habit->id));
+	put(object, "pid", json_value__number_or_null(habit->pid, 0));
+	put(object, "tid", json_value__number_or_null(habit->tid, 0));
+	put(object, "connection", json_value__number_or_null(habit->conn, 0));
+	put(object, "text", json_value__text(habit->text));
+	return object;
+}
+
+json_t *json_value__waited(const struct report *report)
+{
+	json_t *object = json_object(), *by_cause = json_object();
+	bool is_seen = report->longest_wait_ns > 0;
+
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		if (report->waited_ns[i])
+			put(by_cause, cause__info((enum cause)i)->id,
+			    json_value__ms(report->waited_ns[i]));
+	put(object, "by_cause_ms", by_cause);
+	put(object, "longest_owed_ms",
+	    is_seen ? json_value__ms(report->longest_wait_ns) : json_null());
+	put(object, "longest_owed_cause",
+	    is_seen ? json_string(cause__info(report->longest_wait_cause)->id) : json_null());
+	return object;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* A stall as JSON: its slices, its chain, its evidence, its stacks. */
+#include <string.h>
+
+#include "user/render/json/json_values.h"
+
+json_t *json_value__slices(const struct slice *slices, size_t count)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		json_t *slice = json_object();
+
+		put(slice, "cause", json_string(cause__info(slices[i].cause)->id));
+		put(slice, "ms", json_value__ms(slices[i].ns));
+		json_array_append_new(array, slice);
+	}
+	return array;
+}
+
+/* A record, null when there is none. */
+static json_t *record_or_null(const struct report *report, const struct ns_head *head, size_t size)
+{
+	union record record = {0};
+	json_t *object;
+
+	if (!head->type)
+		return json_null();
+	memcpy(&record, head, size);
+	object = json_object();
+	json_value__record(object, report, &record);
+	return object;
+}
+
+static json_t *link_of(const struct report *report, const struct stall_link *link)
+{
+	json_t *object = json_object(), *stacks = json_object();
+
+	put(stacks, "wait", json_value__stack(link->wait_stack));
+	put(stacks, "waker", json_value__stack(link->waker_stack));
+	put(object, "pid", json_value__number_or_null(link->pid, 0));
+	put(object, "tid", json_value__number_or_null(link->tid, 0));
+	put(object, "connection", json_value__number_or_null(link->conn, 0));
+	put(object, "cause", json_string(cause__info(link->cause)->id));
+	put(object, "start_ms", json_value__time(report, link->start_ts));
+	put(object, "duration_ms", json_value__ms(link->end_ts - link->start_ts));
+	put(object, "wait", record_or_null(report, &link->wait.head, sizeof(link->wait)));
+	put(object, "stacks", stacks);
+	return object;
+}
+
+static json_t *wait_of(const struct report *report, const struct stall_wait *wait)
+{
+	json_t *object = json_object();
+
+	put(object, "pid", json_value__number_or_null(wait->pid, 0));
+	put(object, "tid", json_value__number_or_null(wait->tid, 0));
+	put(object, "connection", json_value__number_or_null(wait->conn, 0));
+	put(object, "off_ms", json_value__time(report, wait->off_ts));
+	put(object, "duration_ms", json_value__ms(wait->end_ts - wait->off_ts));
+	return object;
+}
+
+static void set_chain(json_t *object, const struct report *report, const struct stall *stall)
+{
+	json_t *links = json_array(), *waits = json_array();
+
+	for (size_t i = 0; i < stall->link_count; i++)
+		json_array_append_new(links, link_of(report, &stall->links[i]));
+	for (size_t i = 0; i < stall->wait_count && i < STALL_WAITS; i++)
+		json_array_append_new(waits, wait_of(report, &stall->waits[i]));
+	put(object, "links", links);
+	put(object, "waits", waits);
+	put(object, "wait_count", json_value__count(stall->wait_count));
+}
+
+static json_t *evidence_of(const struct report *report, const struct stall *stall)
+{
+	json_t *evidence = json_array();
+
+	for (size_t i = 0; i < stall->step_count; i++) {
+		json_t *step = json_object();
+		union record record;
+
+		event__to_record(&record, &stall->steps[i]);
+		json_value__record(step, report, &record);
+		json_array_append_new(evidence, step);
+	}
+	return evidence;
+}
+
+json_t *json_value__stall(const struct report *report, const struct stall *stall)
+{
+	json_t *object = json_object(), *stacks = json_object();
+
+	put(stacks, "wait", json_value__stack(stall->wait_stack));
+	put(stacks, "waker", json_value__stack(stall->waker_stack));
+	put(object, "id", json_value__count(stall->number));
+	put(object, "cause", json_string(cause__info(stall->cause)->id));
+	put(object, "confidence", json_string(confidence__name(stall->confidence)));
+	put(object, "start_ms", json_value__time(report, stall->start_ts));
+	put(object, "duration_ms", json_value__ms(stall->end_ts - stall->start_ts));
+	put(object, "connection", json_value__number_or_null(stall->conn, 0));
+	put(object, "peer", json_value__number_or_null(stall->peer, 0));
+	put(object, "pid", json_value__number_or_null(stall->pid, 0));
+	put(object, "tid", json_value__number_or_null(stall->tid, 0));
+	put(object, "exact", json_boolean(stall->exact));
+	put(object, "open", json_boolean(stall->open));
+	put(object, "held_bytes", json_value__count(stall->held_bytes));
+	put(object, "held_by",
+	    stall->held_bytes || stall->hold.head.type
+		    ? json_string(hold_reason__name(stall->reason))
+		    : json_null());
+	put(object, "released_by", json_value__text(stall->ended));
+	put(object, "inferred", json_value__text(stall->inferred));
+	put(object, "missing", json_value__text(stall->missing));
+	put(object, "slices", json_value__slices(stall->slices, stall->slice_count));
+	set_chain(object, report, stall);
+	put(object, "retransmits", json_value__count(stall->retransmits));
+	put(object, "retransmission",
+	    record_or_null(report, &stall->retrans.head, sizeof(stall->retrans)));
+	put(object, "sites", json_value__sites(stall->first_site, stall->second_site));
+	put(object, "evidence", evidence_of(report, stall));
+	put(object, "stacks", stacks);
+	return object;
+}

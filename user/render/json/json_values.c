@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/render/json/json_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/analyze/sites.h"
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+
+/* Digits that a double keeps: 11 days of ms with six decimals. */
+#define REAL_DIGITS 15
+
+static void *allocate(size_t size)
+{
+	return xcalloc(1, size);
+}
+
+void json_value__begin(void)
+{
+	json_set_alloc_funcs(allocate, free);
+}
+
+json_t *json_value__count(uint64_t count)
+{
+	return json_integer((json_int_t)count);
+}
+
+json_t *json_value__ms(uint64_t ns)
+{
+	return json_real((double)ns / 1e6);
+}
+
+json_t *json_value__time(const struct report *report, uint64_t ts)
+{
+	return ts ? json_real((double)(int64_t)(ts - report->start_ts) / 1e6) : json_null();
+}
+
+json_t *json_value__name(const char *name, size_t max)
+{
+	size_t len = strnlen(name, max), size = TEXT_SAFE(len);
+	char *safe = xcalloc(1, size);
+	json_t *value = json_string(text__safe(safe, size, name, len));
+
+	free(safe);
+	return value;
+}
+
+json_t *json_value__text(const char *text)
+{
+	json_t *value = text ? json_string(text) : json_null();
+
+	return value ? value : json_value__name(text, strlen(text)); /* not UTF-8 */
+}
+
+json_t *json_value__number_or_null(uint64_t number, uint64_t unknown)
+{
+	return number == unknown ? json_null() : json_integer((json_int_t)number);
+}
+
+json_t *json_value__address(uint32_t family, const uint32_t *addr, uint32_t port)
+{
+	char address[TEXT_ADDRESS];
+
+	return json_string(text__address(address, sizeof(address), family, addr, port));
+}
+
+json_t *json_value__stack(const char *frames)
+{
+	json_t *array = json_array();
+
+	while (frames && *frames != '\0') {
+		size_t bytes = strcspn(frames, ";");
+
+		json_array_append_new(array, json_value__name(frames, bytes));
+		frames += bytes + (frames[bytes] == ';');
+	}
+	return array;
+}
+
+static json_t *place_of(const char *frames, const char *other)
+{
+	struct site_place place;
+	json_t *object;
+
+	if (!site__place(frames, other, &place))
+		return json_null();
+	object = json_object();
+	put(object, "function", json_value__name(place.function, sizeof(place.function)));
+	put(object, "file", json_value__name(place.file, sizeof(place.file)));
+	put(object, "line", json_integer(place.line));
+	return object;
+}
+
+json_t *json_value__sites(const char *first, const char *second)
+{
+	json_t *sites = json_object(), *places = json_object();
+
+	put(places, "first_write", place_of(first, second));
+	put(places, "second_write", place_of(second, first));
+	put(sites, "first_write", json_value__stack(first));
+	put(sites, "second_write", json_value__stack(second));
+	put(sites, "places", places);
+	return sites;
+}
+
+size_t json_value__flags(int indent)
+{
+	return JSON_REAL_PRECISION(REAL_DIGITS) | JSON_ENSURE_ASCII |
+	       (indent > 0 ? JSON_INDENT((size_t)indent) : 0);
+}
+
+void json_value__dump(FILE *out, json_t *document, int indent)
+{
+	json_dumpf(document, out, json_value__flags(indent));
+	fputc('\n', out);
+	json_decref(document);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/render/profile/frames.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "user/base/text.h"
+
+/* Where the blank stands before a number that ends the text, else NULL. */
+static char *blank_before_number(char *text)
+{
+	char *at = text + strlen(text);
+	bool digit = false;
+
+	while (at > text && (isdigit((unsigned char)at[-1]) || at[-1] == '.'))
+		digit |= isdigit((unsigned char)*--at) != 0;
+	return digit && at > text && at[-1] == ' ' ? at - 1 : NULL;
+}
+
+void frame__text(char *dst, const char *text, size_t bytes)
+{
+	char *blank;
+
+	text__safe(dst, FRAME_TEXT, text, bytes < FRAME_BYTES ? bytes : FRAME_BYTES);
+	for (char *at = dst; *at; at++) {
+		if (*at == ';')
+			*at = ':';
+	}
+	if (*dst && dst[strlen(dst) - 1] == ' ')
+		dst[strlen(dst) - 1] = '_';
+	if ((blank = blank_before_number(dst)))
+		*blank = '_';
+	if (!*dst)
+		strcpy(dst, "[no name]");
+	else if (!strcmp(dst, "-") || !strcmp(dst, "--"))
+		memset(dst, '_', strlen(dst));
+}
+
+struct walk {
+	frames_sink *sink;
+	void *context;
+	unsigned hop;
+};
+
+static void emit(const struct walk *walk, enum frame_kind kind, const char *text, size_t bytes)
+{
+	char safe[FRAME_TEXT];
+
+	frame__text(safe, text, bytes);
+	walk->sink(walk->context, kind, walk->hop, safe);
+}
+
+static void leaf_to_root(const struct walk *walk, enum frame_kind kind, const char *stack)
+{
+	while (stack && *stack) {
+		size_t bytes = strcspn(stack, ";");
+
+		if (bytes)
+			emit(walk, kind, stack, bytes);
+		stack += bytes + (stack[bytes] == ';');
+	}
+}
+
+static void root_to_leaf(const struct walk *walk, enum frame_kind kind, const char *stack)
+{
+	const char *end = stack ? stack + strlen(stack) : NULL;
+
+	while (end > stack) {
+		const char *begin = end;
+
+		while (begin > stack && begin[-1] != ';')
+			begin--;
+		if (end > begin)
+			emit(walk, kind, begin, (size_t)(end - begin));
+		end = begin > stack ? begin - 1 : stack;
+	}
+}
+
+static void delimit(const struct walk *walk, const struct profile *profile, const char *kernel,
+		    const char *user)
+{
+	if (profile->delimited && kernel && *kernel && user && *user)
+		walk->sink(walk->context, FRAME_DELIMITER, walk->hop, "-");
+}
+
+/* Threads that are told apart are called by their number too: many have one name. */
+static void emit_thread(const struct walk *walk, enum frame_kind kind, const char *comm,
+			const struct profile *profile, uint32_t tid)
+{
+	char name[FRAME_BYTES];
+
+	if (profile->per_thread && tid)
+		snprintf(name, sizeof(name), "%s/%u", comm ? comm : "", tid);
+	else
+		snprintf(name, sizeof(name), "%s", comm ? comm : "");
+	emit(walk, kind, name, sizeof(name));
+}
+
+const char *frame__cause(enum cause cause)
+{
+	return cause < CAUSE_COUNT ? cause__info(cause)->id : "not-explained";
+}
+
+static void emit_sleeper(const struct walk *walk, const struct profile *profile,
+			 const struct profile_entry *entry)
+{
+	emit_thread(walk, FRAME_THREAD, entry->comm, profile, entry->tid);
+	if (profile->by_cause && entry->has_cause) {
+		const char *id = frame__cause(entry->cause);
+
+		emit(walk, FRAME_CAUSE, id, strlen(id));
+	}
+	root_to_leaf(walk, FRAME_USER, entry->user);
+	delimit(walk, profile, entry->kernel, entry->user);
+	root_to_leaf(walk, FRAME_KERNEL, entry->kernel);
+}
+
+static void emit_hop(const struct walk *walk, const struct profile *profile,
+		     const struct profile_hop *hop)
+{
+	static const char nobody[] = "[unknown waker]";
+
+	walk->sink(walk->context, FRAME_SEPARATOR, walk->hop, "--");
+	leaf_to_root(walk, FRAME_WAKER_KERNEL, hop->kernel);
+	delimit(walk, profile, hop->kernel, hop->user);
+	leaf_to_root(walk, FRAME_WAKER_USER, hop->user);
+	if (hop->kind == WAKER_IS_UNKNOWN)
+		emit(walk, FRAME_WAKER, nobody, sizeof(nobody));
+	else
+		emit_thread(walk, FRAME_WAKER, hop->name, profile,
+			    hop->kind == WAKER_IS_THREAD ? hop->tid : 0);
+}
+
+void frames__of(const struct profile *profile, const struct profile_entry *entry, frames_sink *sink,
+		void *context)
+{
+	struct walk walk = {.sink = sink, .context = context};
+
+	emit_sleeper(&walk, profile, entry);
+	for (size_t i = 0; i < entry->hop_count && i < PROFILE_HOPS; i++) {
+		walk.hop = (unsigned)i + 1;
+		emit_hop(&walk, profile, &entry->hops[i]);
+	}
+}

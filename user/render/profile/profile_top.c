@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The profile as a list for a terminal: threads, the longest chains, what was lost. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/render/profile/frames.h"
+#include "user/render/profile/profile.h"
+#include "user/render/terminal/grid.h"
+#include "user/render/terminal/wrap.h"
+#include "user/render/words/chain_words.h"
+
+#define THREADS_MOST  12
+#define CHAINS_MOST   10
+#define SHARE_LEAST   200 /* a chain with less than one part in so many is not told */
+#define KERNEL_FRAMES 5
+#define INDENT        2
+#define LABEL_COLUMN  6  /* "waits for", "woken by" */
+#define WORDS_COLUMN  23 /* what they are followed by */
+#define NAME_ROOM     300
+
+struct thread {
+	const struct profile_entry *entry; /* one of its entries */
+	uint64_t ns, runqueue_ns, waits;
+};
+
+static uint64_t whole_time(const struct profile *profile)
+{
+	return profile->total_ns + profile->lost[PROFILE_LOST_KEYS].ns;
+}
+
+static char *share_of(char *dst, size_t size, uint64_t part, uint64_t whole)
+{
+	return text__percent(dst, size, whole ? (double)part / (double)whole : 0);
+}
+
+/* "client/4242" */
+static char *thread_name(char *dst, size_t size, const char *comm, uint32_t pid, uint32_t tid)
+{
+	char safe[TEXT_SAFE(64)];
+
+	text__safe(safe, sizeof(safe), comm && *comm ? comm : "?", 64);
+	if (tid || pid)
+		snprintf(dst, size, "%s/%u", safe, tid ? tid : pid);
+	else
+		snprintf(dst, size, "%s", safe);
+	return dst;
+}
+
+static int by_identity(const void *a, const void *b)
+{
+	const struct profile_entry *left = ((const struct thread *)a)->entry;
+	const struct profile_entry *right = ((const struct thread *)b)->entry;
+
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	if (left->tid != right->tid)
+		return left->tid < right->tid ? -1 : 1;
+	return strcmp(left->comm ? left->comm : "", right->comm ? right->comm : "");
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct thread *left = a, *right = b;
+
+	if (left->ns != right->ns)
+		return left->ns > right->ns ? -1 : 1;
+	return by_identity(a, b);
+}
+
+/* The threads that slept, those longest off the CPU first. */
+static size_t gather_threads(const struct profile *profile, struct thread **out)
+{
+	struct thread *threads = xcalloc(profile->entry_count, sizeof(*threads));
+	size_t count = 0;
+
+	for (size_t i = 0; i < profile->entry_count; i++)
+		threads[i] = (struct thread){
+			.entry = &profile->entries[i],
+			.ns = profile->entries[i].ns,
+			.runqueue_ns = profile->entries[i].runqueue_ns,
+			.waits = profile->entries[i].count,
+		};
+	qsort(threads, profile->entry_count, sizeof(*threads), by_identity);
+	for (size_t i = 0; i < profile->entry_count; i++) {
+		if (count && by_identity(&threads[count - 1], &threads[i]) == 0) {
+			threads[count - 1].ns += threads[i].ns;
+			threads[count - 1].runqueue_ns += threads[i].runqueue_ns;
+			threads[count - 1].waits += threads[i].waits;
+		} else {
+			threads[count++] = threads[i];
+		}
+	}
+	qsort(threads, count, sizeof(*threads), by_time);
+	*out = threads;
+	return count;
+}
+
+static void print_rest(FILE *out, const struct render_style *style, size_t rest, const char *what,
+		       uint64_t ns, uint64_t whole)
+{
+	char count[TEXT_COUNT], time[TEXT_DURATION], share[TEXT_PERCENT];
+
+	if (rest > 0 && ns > 0)
+		fprintf(out, "%*s%sand %s more %s%s, %s, %s%s\n", INDENT, "",
+			colour__on(style, COLOUR_DIM), text__count(count, sizeof(count), rest),
+			what, rest > 1 ? "s" : "", text__duration(time, sizeof(time), ns),
+			share_of(share, sizeof(share), ns, whole), colour__off(style, COLOUR_DIM));
+}
+
+static void add_thread(struct grid *grid, const struct thread *thread, uint64_t whole)
+{
+	char name[NAME_ROOM], time[TEXT_DURATION], share[TEXT_PERCENT], waits[TEXT_COUNT];
+	char queue[TEXT_DURATION];
+	const struct profile_entry *entry = thread->entry;
+
+	grid__row(grid, COLOUR_PLAIN);
+	grid__cell(grid, "%s",
+		   thread_name(name, sizeof(name), entry->comm, entry->pid, entry->tid));
+	grid__cell(grid, "%s", text__duration(time, sizeof(time), thread->ns));
+	grid__cell(grid, "%s", share_of(share, sizeof(share), thread->ns, whole));
+	grid__cell(grid, "%s", text__count(waits, sizeof(waits), thread->waits));
+	text__duration(queue, sizeof(queue), thread->runqueue_ns);
+	grid__cell(grid, "%s", thread->runqueue_ns ? queue : "");
+}
+
+static void print_threads(FILE *out, const struct profile *profile,
+			  const struct render_style *style)
+{
+	static const struct grid_column columns[] = {
+		{"THREAD", false}, {"BLOCKED", true},   {"SHARE", true},
+		{"WAITS", true},   {"RUN QUEUE", true}, {"", false},
+	};
+	struct grid *grid = grid__new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct thread *threads;
+	size_t count = gather_threads(profile, &threads);
+	uint64_t rest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (i < THREADS_MOST)
+			add_thread(grid, &threads[i], whole_time(profile));
+		else
+			rest += threads[i].ns;
+	}
+	grid__print(grid, out, style, INDENT);
+	if (count > THREADS_MOST)
+		print_rest(out, style, count - THREADS_MOST, "thread", rest, whole_time(profile));
+	grid__free(grid);
+	free(threads);
+}
+
+/* "      woken by   text", wrapped behind its label. */
+static void print_line(FILE *out, const struct render_style *style, enum colour colour,
+		       const char *label, const char *text)
+{
+	if (!*text)
+		return;
+	fprintf(out, "%*s%-*s%s", LABEL_COLUMN, "", WORDS_COLUMN - LABEL_COLUMN, label,
+		colour__on(style, colour));
+	wrap__print(out, text, WORDS_COLUMN, WORDS_COLUMN, colour__width(style));
+	fprintf(out, "%s\n", colour__off(style, colour));
+}
+
+static void print_sleep(FILE *out, const struct render_style *style,
+			const struct profile_entry *entry)
+{
+	char words[CHAIN_WORDS];
+
+	print_line(out, style, COLOUR_PLAIN, "waits for",
+		   chain__slept_in(words, sizeof(words), entry->state, entry->kernel));
+	print_line(out, style, COLOUR_DIM, "", chain__callers(words, sizeof(words), entry->user));
+	print_line(out, style, COLOUR_DIM, "",
+		   chain__kernel(words, sizeof(words), entry->kernel, KERNEL_FRAMES));
+}
+
+/* label: a softirq that received a segment was not woken, but sent one. */
+static void print_hop(FILE *out, const struct render_style *style, const struct profile_hop *hop,
+		      const char *label)
+{
+	bool is_thread = hop->kind == WAKER_IS_THREAD;
+	char name[NAME_ROOM], words[CHAIN_WORDS], *line;
+
+	if (hop->kind == WAKER_IS_UNKNOWN) {
+		print_line(out, style, COLOUR_PLAIN, label,
+			   hop->name ? "somebody whose stack had no room"
+				     : "somebody who was not seen");
+		return;
+	}
+	chain__woke_by(words, sizeof(words), hop);
+	thread_name(name, sizeof(name), hop->name, is_thread ? hop->pid : 0,
+		    is_thread ? hop->tid : 0);
+	line = xasprintf("%s%s%s", name, *words ? ": " : "", words);
+	print_line(out, style, COLOUR_PLAIN, label, line);
+	free(line);
+	if (!*words)
+		print_line(out, style, COLOUR_DIM, "",
+			   chain__kernel(words, sizeof(words), hop->kernel, KERNEL_FRAMES));
+	print_line(out, style, COLOUR_DIM, "", chain__callers(words, sizeof(words), hop->user));
+	if (!hop->wait_kernel && !hop->wait_user)
+		return;
+	print_line(out, style, COLOUR_PLAIN, "which waits for",
+		   chain__slept_in(words, sizeof(words), 1, hop->wait_kernel));
+	print_line(out, style, COLOUR_DIM, "",
+		   chain__callers(words, sizeof(words), hop->wait_user));
+}
+
+static void print_chain(FILE *out, const struct profile *profile, const struct render_style *style,
+			size_t i)
+{
+	const struct profile_entry *entry = &profile->entries[i];
+	char time[TEXT_DURATION], share[TEXT_PERCENT], count[TEXT_COUNT], each[TEXT_DURATION];
+	char name[NAME_ROOM];
+
+	fprintf(out, "%*s%s%2zu  %s  %s%s  %s", INDENT, "", colour__on(style, COLOUR_STRONG), i + 1,
+		text__duration(time, sizeof(time), entry->ns),
+		share_of(share, sizeof(share), entry->ns, whole_time(profile)),
+		colour__off(style, COLOUR_STRONG),
+		thread_name(name, sizeof(name), entry->comm, entry->pid, entry->tid));
+	if (profile->by_cause && entry->has_cause)
+		fprintf(out, "  %s%s%s", colour__on(style, COLOUR_CAUSE),
+			frame__cause(entry->cause), colour__off(style, COLOUR_CAUSE));
+	/* By cause, a part of waits that were mostly for something else. */
+	if (entry->count)
+		fprintf(out, "  %s wait%s", text__count(count, sizeof(count), entry->count),
+			entry->count == 1 ? "" : "s");
+	if (entry->count > 1)
+		fprintf(out, " of %s on average",
+			text__duration(each, sizeof(each), entry->ns / entry->count));
+	fputc('\n', out);
+	print_sleep(out, style, entry);
+	for (size_t hop = 0; hop < entry->hop_count && hop < PROFILE_HOPS; hop++)
+		print_hop(out, style, &entry->hops[hop],
+			  hop && entry->hops[hop - 1].kind == WAKER_IS_SOFTIRQ ? "sent by"
+									       : "woken by");
+}
+
+/* The first, and what takes a part of the time that is worth a look. */
+static bool is_told(const struct profile *profile, size_t i)
+{
+	return i == 0 ||
+	       (i < CHAINS_MOST && profile->entries[i].ns >= whole_time(profile) / SHARE_LEAST);
+}
+
+static void print_chains(FILE *out, const struct profile *profile, const struct render_style *style)
+{
+	size_t told = 0;
+	uint64_t rest = 0;
+
+	fputc('\n', out);
+	while (told < profile->entry_count && is_told(profile, told))
+		print_chain(out, profile, style, told++);
+	for (size_t i = told; i < profile->entry_count; i++)
+		rest += profile->entries[i].ns;
+	print_rest(out, style, profile->entry_count - told, "chain", rest, whole_time(profile));
+}
+
+static void print_losses(FILE *out, const struct profile *profile, const struct render_style *style)
+{
+	char words[CHAIN_WORDS];
+
+	for (size_t kind = 0; kind < PROFILE_LOST_KINDS; kind++) {
+		if (profile->lost[kind].count)
+			fprintf(out, "%*s%sLOST%s  %s\n", INDENT, "",
+				colour__on(style, COLOUR_CAUSE), colour__off(style, COLOUR_CAUSE),
+				profile__lost(words, sizeof(words), profile, kind));
+	}
+}
+
+static void print_prose(FILE *out, const struct render_style *style, const char *text)
+{
+	fprintf(out, "%*s", INDENT, "");
+	wrap__print(out, text, INDENT, 2 * INDENT, colour__width(style));
+	fputc('\n', out);
+}
+
+static void print_blind_spots(FILE *out, const struct profile *profile,
+			      const struct render_style *style)
+{
+	char share[TEXT_PERCENT], text[256], safe[TEXT_SAFE(200)];
+
+	if (profile->unknown_frames) {
+		snprintf(
+			text, sizeof(text),
+			"%s of the user frames have no name (%s): a program without frame pointers "
+			"is unwound in waits from --threshold on, but not with --unwind=fp.",
+			share_of(share, sizeof(share), profile->unknown_frames, profile->frames),
+			PROFILE_UNKNOWN_FRAME);
+		print_prose(out, style, text);
+	}
+	if (profile->hidden)
+		print_prose(out, style, text__safe(safe, sizeof(safe), profile->hidden, 200));
+}
+
+void render__profile_top(FILE *out, const struct profile *profile, const struct render_style *style)
+{
+	char window[TEXT_DURATION], time[TEXT_DURATION], waits[TEXT_COUNT];
+	char target[TEXT_SAFE(sizeof(profile->target))];
+
+	text__safe(target, sizeof(target), profile->target, sizeof(profile->target));
+	fprintf(out, "%s%s watched%s, %s: %s %s in %s wait%s", colour__on(style, COLOUR_STRONG),
+		text__duration(window, sizeof(window), profile->end_ts - profile->start_ts),
+		colour__off(style, COLOUR_STRONG), target,
+		text__duration(time, sizeof(time), profile->total_ns),
+		profile->entry_count && !profile->entries[0].state ? "without a CPU" : "blocked",
+		text__count(waits, sizeof(waits), profile->waits), profile->waits == 1 ? "" : "s");
+	if (profile->runqueue_ns)
+		fprintf(out, ", and %s on the run queue",
+			text__duration(time, sizeof(time), profile->runqueue_ns));
+	fputc('\n', out);
+	if (profile->entry_count) {
+		print_threads(out, profile, style);
+		print_chains(out, profile, style);
+	} else {
+		fprintf(out, "%*sNo wait ended while it was watched.\n", INDENT, "");
+	}
+	print_losses(out, profile, style);
+	print_blind_spots(out, profile, style);
+}

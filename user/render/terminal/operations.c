@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ *   OPERATION  COUNT  ERRORS      P50      P99      MAX  INLINE   POLL  WORKER  LATER
+ *   SEND       2,400       0  8.19 us  24.1 us  61.0 us   2,400      -       -      -
+ *   RECV       1,200       3  40.5 ms  41.2 ms  44.0 ms      12  1,188       -      -
+ *   TIMEOUT       12       0   100 ms   100 ms   100 ms       -      -       -     12
+ *   RECV: 3 ECANCELED; 1 still in flight
+ *   TIMEOUT: 12 ETIME (ran out)
+ *   ring 1: fd 5 in client/4242, 64 + 128 entries, SQPOLL by iou-sqp-4242/4243, 2 registered files
+ */
+#include "user/render/terminal/operations.h"
+
+#include <stdlib.h>
+
+#include "user/analyze/requests/operations.h"
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/explain/story.h"
+#include "user/render/terminal/grid.h"
+#include "user/render/terminal/wrap.h"
+#include "user/render/words/names.h"
+
+#define ROWS_MOST   20
+#define RINGS_MOST  4 /* more are counted, not listed */
+#define INDENT      2
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+/* IORING_SETUP_* of include/uapi/linux/io_uring.h. */
+#define SETUP_IOPOLL        (1u << 0)
+#define SETUP_SQPOLL        (1u << 1)
+#define SETUP_DEFER_TASKRUN (1u << 13)
+
+static void add_count(struct grid *grid, uint64_t count)
+{
+	char text[TEXT_COUNT];
+
+	grid__cell(grid, "%s", count ? text__count(text, sizeof(text), count) : "-");
+}
+
+/* No time is known of an opcode whose submissions all came before the attach. */
+static void add_time(struct grid *grid, const struct report_uring *uring, uint64_t ns)
+{
+	char text[TEXT_DURATION];
+
+	grid__cell(grid, "%s", uring->max_ns ? text__duration(text, sizeof(text), ns) : "-");
+}
+
+static void add_row(struct grid *grid, const struct report_uring *uring)
+{
+	char name[NAME_OPERATION], count[TEXT_COUNT], errors[TEXT_COUNT];
+
+	grid__row(grid, COLOUR_PLAIN);
+	grid__cell(grid, "%s", name__operation(name, sizeof(name), uring->opcode));
+	grid__cell(grid, "%s", text__count(count, sizeof(count), uring->completed));
+	grid__cell(grid, "%s", text__count(errors, sizeof(errors), uring->errors));
+	add_time(grid, uring, uring->p50_ns);
+	add_time(grid, uring, uring->p99_ns);
+	add_time(grid, uring, uring->max_ns);
+	add_count(grid, uring->how[NS_URING_INLINE]);
+	add_count(grid, uring->how[NS_URING_POLLED]);
+	add_count(grid, uring->how[NS_URING_WORKER]);
+	add_count(grid, uring->how[NS_URING_LATER]);
+	grid__cell(grid, "%s", "");
+}
+
+static void print_table(FILE *out, const struct report *report, const struct render_style *style)
+{
+	static const struct grid_column columns[] = {
+		{"OPERATION", false}, {"COUNT", true}, {"ERRORS", true}, {"P50", true},
+		{"P99", true},        {"MAX", true},   {"INLINE", true}, {"POLL", true},
+		{"WORKER", true},     {"LATER", true}, {"", false},
+	};
+	struct grid *grid = grid__new(columns, COUNT_OF(columns));
+	size_t rows = report->uring_count < ROWS_MOST ? report->uring_count : ROWS_MOST;
+
+	for (size_t i = 0; i < rows; i++)
+		add_row(grid, &report->uring[i]);
+	if (report->uring_count > rows) {
+		char rest[64];
+
+		snprintf(rest, sizeof(rest), "and %zu more operation%s", report->uring_count - rows,
+			 report->uring_count - rows > 1 ? "s" : "");
+		grid__note(grid, COLOUR_DIM, 0, rest);
+	}
+	grid__print(grid, out, style, INDENT);
+	grid__free(grid);
+}
+
+/* A line below the table; takes the text. NULL: none. */
+static void print_line(FILE *out, char *text, enum colour colour, const struct render_style *style)
+{
+	if (!text)
+		return;
+	fprintf(out, "%*s%s", INDENT, "", colour__on(style, colour));
+	wrap__print(out, text, INDENT, 2 * INDENT, colour__width(style));
+	fprintf(out, "%s\n", colour__off(style, colour));
+	free(text);
+}
+
+/* ---- what the figures of an opcode do not say ---- */
+
+/* "RECV: " before the first of its remarks, "; " between. */
+static void begin(char **text, const struct report_uring *uring)
+{
+	char name[NAME_OPERATION];
+
+	if (*text)
+		prose__add(text, "; ");
+	else
+		prose__add(text, "%s: ", name__operation(name, sizeof(name), uring->opcode));
+}
+
+/* "3 ECANCELED, 1 ECONNRESET, 4 of other errors"; a time-out that ran out is in the list. */
+static void add_errors(char **text, const struct report_uring *uring)
+{
+	for (size_t i = 0; i < uring->error_count; i++) {
+		const struct report_uring_error *error = &uring->error[i];
+		char count[TEXT_COUNT], name[TEXT_ERROR];
+
+		if (i)
+			prose__add(text, ", ");
+		else
+			begin(text, uring);
+		text__count(count, sizeof(count), error->count);
+		if (!error->error)
+			prose__add(text, "%s of other errors", count);
+		else
+			prose__add(text, "%s %s%s", count,
+				   text__error(name, sizeof(name), error->error),
+				   operation__ran_out(uring->opcode, error->error) ? " (ran out)"
+										   : "");
+	}
+}
+
+static void add_remark(char **text, const struct report_uring *uring, uint64_t count,
+		       const char *one, const char *many)
+{
+	char number[TEXT_COUNT];
+
+	if (!count)
+		return;
+	begin(text, uring);
+	prose__add(text, "%s %s", text__count(number, sizeof(number), count),
+		   count == 1 ? one : many);
+}
+
+static void print_remarks(FILE *out, const struct report *report, const struct report_uring *uring,
+			  const struct render_style *style)
+{
+	uint64_t unseen = uring->how[NS_URING_HOW_UNKNOWN];
+	char *text = NULL;
+
+	add_errors(&text, uring);
+	if (uring->submitted > uring->finished)
+		add_remark(&text, uring, uring->submitted - uring->finished, "still in flight",
+			   "still in flight");
+	add_remark(&text, uring, uring->notified, "notification that its buffer is free again",
+		   "notifications that their buffers are free again");
+	if (report->lost[NS_LOST_OPS])
+		add_remark(&text, uring, unseen, "whose submission was not seen",
+			   "whose submissions were not seen");
+	else
+		add_remark(&text, uring, unseen, "begun before the attach, not timed",
+			   "begun before the attach, not timed");
+	print_line(out, text, COLOUR_DIM, style);
+}
+
+/* ---- rings ---- */
+
+static char *describe_ring(const struct report *report, const struct ns_ring *ring)
+{
+	char owner[NAME_SIZE], thread[NAME_SIZE], *text = NULL;
+
+	prose__add(&text, "ring %u: ", ring->ring);
+	if (ring->fd != NS_FD_UNKNOWN)
+		prose__add(&text, "fd %u in ", ring->fd);
+	prose__add(&text, "%s", name__process(owner, sizeof(owner), report, ring->head.tgid));
+	if (ring->sq_entries)
+		prose__add(&text, ", %u + %u entries", ring->sq_entries, ring->cq_entries);
+	if (ring->sq_tid)
+		prose__add(&text, ", SQPOLL by %s",
+			   name__thread(thread, sizeof(thread), report, ring->head.tgid,
+					ring->sq_tid));
+	else if (ring->flags & SETUP_SQPOLL)
+		prose__add(&text, ", SQPOLL");
+	if (ring->flags & SETUP_IOPOLL)
+		prose__add(&text, ", IOPOLL");
+	if (ring->flags & SETUP_DEFER_TASKRUN)
+		prose__add(&text, ", DEFER_TASKRUN");
+	if (ring->files)
+		prose__add(&text, ", %u registered file%s", ring->files,
+			   ring->files == 1 ? "" : "s");
+	return text;
+}
+
+/* They come by number, which is no order of owners. */
+static size_t count_owners(const struct report *report)
+{
+	size_t owners = 0;
+
+	for (size_t i = 0; i < report->process_count; i++) {
+		for (size_t j = 0; j < report->ring_count; j++) {
+			if (report->rings[j].id.head.tgid != report->processes[i].pid)
+				continue;
+			owners++;
+			break;
+		}
+	}
+	return owners;
+}
+
+static void print_rings(FILE *out, const struct report *report, const struct render_style *style)
+{
+	size_t owners;
+
+	if (report->ring_count <= RINGS_MOST) {
+		for (size_t i = 0; i < report->ring_count; i++)
+			print_line(out, describe_ring(report, &report->rings[i].id), COLOUR_DIM,
+				   style);
+		return;
+	}
+	owners = count_owners(report);
+	print_line(out,
+		   xasprintf("%zu rings in %zu process%s", report->ring_count, owners,
+			     owners == 1 ? "" : "es"),
+		   COLOUR_DIM, style);
+}
+
+/* What a completion queue that is too small did, and what to do. */
+static void print_overflow(FILE *out, const struct report *report, const struct render_style *style)
+{
+	uint64_t waited = 0, dropped = 0;
+	char number[TEXT_COUNT], *text = NULL;
+
+	for (size_t i = 0; i < report->uring_count; i++)
+		waited += report->uring[i].overflowed;
+	for (size_t i = 0; i < report->ring_count; i++)
+		dropped += report->rings[i].id.dropped;
+	if (!waited && !dropped)
+		return;
+	if (waited)
+		prose__add(&text,
+			   "%s completion%s found the completion queue full, and had to wait",
+			   text__count(number, sizeof(number), waited), waited == 1 ? "" : "s");
+	if (dropped)
+		prose__add(&text, "%s%s %s lost for want of memory", text ? "; " : "",
+			   text__count(number, sizeof(number), dropped),
+			   waited ? (dropped == 1 ? "was" : "were")
+				  : (dropped == 1 ? "completion was" : "completions were"));
+	prose__add(&text,
+		   ". Ask for a larger completion queue (IORING_SETUP_CQSIZE with "
+		   "cq_entries), or take completions out sooner.");
+	print_line(out, text, dropped ? COLOUR_CAUSE : COLOUR_PLAIN, style);
+}
+
+void operations__print(FILE *out, const struct report *report, const struct render_style *style)
+{
+	if (report->uring_count)
+		print_table(out, report, style);
+	for (size_t i = 0; i < report->uring_count; i++)
+		print_remarks(out, report, &report->uring[i], style);
+	print_overflow(out, report, style);
+	print_rings(out, report, style);
+}

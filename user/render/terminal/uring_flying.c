@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/render/terminal/uring_flying.h"
+
+#include <stdlib.h>
+
+#include "user/base/xalloc.h"
+
+#define BUCKETS 4096u /* a power of two */
+
+struct flying {
+	struct flying_op *buckets[BUCKETS];
+	size_t count;
+	size_t bound;
+	uint64_t refused;
+};
+
+struct flying *flying__new(size_t bound)
+{
+	struct flying *flying = xcalloc(1, sizeof(*flying));
+
+	flying->bound = bound;
+	return flying;
+}
+
+void flying__free(struct flying *flying)
+{
+	if (!flying)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		struct flying_op *next;
+
+		for (struct flying_op *op = flying->buckets[i]; op; op = next) {
+			next = op->next;
+			free(op);
+		}
+	}
+	free(flying);
+}
+
+static bool is_like(const struct ns_uring *a, const struct ns_uring *b)
+{
+	return a->ring == b->ring && a->user_data == b->user_data;
+}
+
+/* A program may give all of them the same user_data: their submissions tell them apart. */
+static struct flying_op **bucket_of(struct flying *flying, const struct ns_uring *op)
+{
+	uint64_t hash = (op->user_data ^ (uint64_t)op->ring << 48) * 0x9e3779b97f4a7c15ull;
+
+	hash = (hash ^ op->submit_ts) * 0x9e3779b97f4a7c15ull;
+	return &flying->buckets[hash >> 52 & (BUCKETS - 1)];
+}
+
+/*
+ * Before Linux 6.1 those of equal user_data are one to the kernel side, so the time of an end may
+ * be another's: then it is that of the oldest.
+ */
+static struct flying_op **find_oldest(struct flying *flying, const struct ns_uring *op)
+{
+	struct flying_op **oldest = NULL;
+
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct flying_op **at = &flying->buckets[i]; *at; at = &(*at)->next)
+			if (is_like(&(*at)->op, op) &&
+			    (!oldest || (*at)->op.submit_ts < (*oldest)->op.submit_ts))
+				oldest = at;
+	}
+	return oldest;
+}
+
+/* The place of this operation in its bucket's chain, NULL when it is not there. */
+static struct flying_op **find(struct flying *flying, const struct ns_uring *op)
+{
+	struct flying_op **at;
+
+	for (at = bucket_of(flying, op); *at; at = &(*at)->next)
+		if (is_like(&(*at)->op, op) && (*at)->op.submit_ts == op->submit_ts)
+			return at;
+	return op->step == NS_URING_DONE && flying->count ? find_oldest(flying, op) : NULL;
+}
+
+static void add(struct flying *flying, const struct ns_uring *step)
+{
+	struct flying_op **bucket = bucket_of(flying, step), *op;
+
+	if (step->flags & NS_SQE_CQE_SKIP_SUCCESS)
+		return; /* it may end without a word */
+	if (flying->count == flying->bound) {
+		flying->refused++;
+		return;
+	}
+	op = xcalloc(1, sizeof(*op));
+	op->op = *step;
+	op->next = *bucket;
+	*bucket = op;
+	flying->count++;
+}
+
+void flying__learn(struct flying *flying, const struct ns_uring *step)
+{
+	struct ns_uring op = *step;
+	struct flying_op **at, *gone;
+
+	if (op.step == NS_URING_SUBMITTED && !op.submit_ts)
+		op.submit_ts = op.head.ts;
+	at = find(flying, &op);
+	if (op.step != NS_URING_DONE) {
+		if (at)
+			(*at)->op = op;
+		else
+			add(flying, &op);
+		return;
+	}
+	if (!at)
+		return;
+	if (op.cqe_flags & NS_CQE_MORE) {
+		(*at)->completions++;
+		return;
+	}
+	gone = *at;
+	*at = gone->next;
+	free(gone);
+	flying->count--;
+}
+
+static int by_submission(const void *a, const void *b)
+{
+	const struct flying_op *x = a, *y = b;
+
+	if (x->op.submit_ts != y->op.submit_ts)
+		return x->op.submit_ts < y->op.submit_ts ? -1 : 1;
+	return x->op.user_data < y->op.user_data ? -1 : x->op.user_data > y->op.user_data;
+}
+
+struct flying_op *flying__left(const struct flying *flying, size_t *count)
+{
+	struct flying_op *left = xcalloc(flying->count + 1, sizeof(*left));
+
+	*count = 0;
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (const struct flying_op *op = flying->buckets[i]; op; op = op->next)
+			left[(*count)++] = *op;
+	qsort(left, *count, sizeof(*left), by_submission);
+	return left;
+}
+
+uint64_t flying__refused(const struct flying *flying)
+{
+	return flying->refused;
+}

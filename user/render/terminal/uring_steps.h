@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* A ring's operations among the steps of a stall: one act is told once. Inside render/ only. */
+#ifndef NETSTALL_RENDER_TERMINAL_URING_STEPS_H
+#define NETSTALL_RENDER_TERMINAL_URING_STEPS_H
+
+#include "user/analyze/report.h"
+#include "user/render/words/words.h"
+
+/* The line of another step tells of this step of an operation. */
+bool uring_steps__is_told(const struct stall *stall, const struct ns_uring *step);
+/* The bytes that were read there are the result of an operation among the steps. */
+bool uring_steps__does_receive(const struct stall *stall, const struct ns_recv *recv);
+/* A send through a ring gets the name of its operation, if that is among the steps. */
+void uring_steps__name_send(const struct stall *stall, const struct ns_send *send,
+			    struct words *words);
+/* It ended the wait that the stall is, or one of its chain. */
+bool uring_steps__ended_a_wait(const struct stall *stall, const struct ns_uring *op);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Prose into lines. */
+#ifndef NETSTALL_RENDER_TERMINAL_WRAP_H
+#define NETSTALL_RENDER_TERMINAL_WRAP_H
+
+#include <stdio.h>
+
+/* Columns that a text takes on a terminal: UTF-8 characters. */
+unsigned wrap__columns(const char *text);
+
+/*
+ * Print text from the present column to the edge at width, further lines
+ * behind indent blanks; without the last newline. A word that is longer than a line
+ * stays whole: an address that can be copied is worth more than a straight edge.
+ */
+void wrap__print(FILE *out, const char *text, unsigned column, unsigned indent, unsigned width);
+
+#endif

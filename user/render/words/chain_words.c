@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/render/words/chain_words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "user/analyze/sites.h"
+#include "user/analyze/waits/waiting.h"
+#include "user/base/text.h"
+
+#define NAME_MOST 64 /* bytes that are shown of a function's name */
+
+/* The first of these that a stack has, in the order of the table. */
+struct sign {
+	const char *function;
+	const char *words;
+};
+
+static const char *read_sign(const struct sign *signs, const char *stack)
+{
+	for (; signs->function; signs++) {
+		if (stack__has(stack, signs->function))
+			return signs->words;
+	}
+	return NULL;
+}
+
+/* The system call by one of its functions: "read" of __x64_sys_read or ksys_read. */
+static size_t syscall_of(const char *kernel, const char **name)
+{
+	static const char *const leads[] = {"__x64_sys_", "__arm64_sys_", "__ia32_sys_", "ksys_",
+					    "__sys_",     "__do_sys_",    "__se_sys_"};
+
+	for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
+		for (const char *at = kernel; at && *at; at += strcspn(at, ";"), at += *at == ';') {
+			if (strncmp(at, leads[i], strlen(leads[i])) != 0)
+				continue;
+			*name = at + strlen(leads[i]);
+			return strcspn(*name, ";+.");
+		}
+	}
+	return 0;
+}
+
+/* "words, in read()", or what there is of both. */
+static char *join(char *dst, size_t size, const char *kernel, const char *words)
+{
+	const char *name = NULL;
+	size_t bytes = syscall_of(kernel, &name);
+	char safe[TEXT_SAFE(NAME_MOST)];
+
+	text__safe(safe, sizeof(safe), name ? name : "", bytes < NAME_MOST ? bytes : NAME_MOST);
+	if (bytes)
+		snprintf(dst, size, "%s%s%s()", words ? words : "", words ? ", in " : "", safe);
+	else
+		snprintf(dst, size, "%s", words ? words : "");
+	return dst;
+}
+
+static const char *waiting_words(const char *kernel)
+{
+	static const struct sign ipc[] = {
+		{"pipe_read", "data in a pipe"},
+		{"anon_pipe_read", "data in a pipe"},
+		{"pipe_wait_readable", "data in a pipe"},
+		{"pipe_write", "room in a pipe"},
+		{"anon_pipe_write", "room in a pipe"},
+		{"pipe_wait_writable", "room in a pipe"},
+		{"unix_stream_data_wait", "data of a Unix socket"},
+		{"unix_stream_read_generic", "data of a Unix socket"},
+		{"eventfd_read", "an eventfd"},
+		{NULL, NULL},
+	};
+	static const struct sign others[] = {
+		{"futex_wait", "a futex"},
+		{"do_futex", "a futex"},
+		{"worker_thread", "work to do"},
+		{"kthread_worker_fn", "work to do"},
+		{"io_wq_submit_work", "what its io_uring operation does"},
+		{NULL, NULL},
+	};
+	static const char *const words[] = {
+		[WAITING_STOPPED] = "being let go on",
+		[WAITING_RECEIVE] = "data of a socket",
+		[WAITING_SEND] = "room in a socket's send buffer",
+		[WAITING_CONNECT] = "a connection to be made",
+		[WAITING_ACCEPT] = "a connection to come in",
+		[WAITING_MANY] = "any of several descriptors",
+		[WAITING_URING] = "an io_uring completion",
+		[WAITING_MUTEX] = "a lock of the kernel's",
+		[WAITING_IPC] = "another process",
+		[WAITING_CHILD] = "a child",
+		[WAITING_DISK] = "the disk",
+		[WAITING_SLEEP] = "the time that it asked to sleep",
+		[WAITING_PAUSE] = "a signal",
+		[WAITING_WORK] = "io_uring operations to do",
+	};
+	enum waiting waiting = waiting__by_stack(kernel);
+	const char *found = waiting == WAITING_IPC ? read_sign(ipc, kernel) : NULL;
+
+	if (found)
+		return found;
+	if (waiting < sizeof(words) / sizeof(words[0]) && words[waiting])
+		return words[waiting];
+	return read_sign(others, kernel);
+}
+
+char *chain__slept_in(char *dst, size_t size, uint32_t state, const char *kernel)
+{
+	if (!state) {
+		snprintf(dst, size, "a CPU: it was ready to run on");
+		return dst;
+	}
+	join(dst, size, kernel, waiting_words(kernel));
+	if (!*dst)
+		chain__kernel(dst, size, kernel, 3);
+	return dst;
+}
+
+static const char *waker_words(const struct profile_hop *hop)
+{
+	/* On loopback a timer's stack goes on into the receiver: the timers first. */
+	static const struct sign timers[] = {
+		{"tcp_delack_timer", "TCP's delayed-ACK timer ran out"},
+		{"tcp_delack_timer_handler", "TCP's delayed-ACK timer ran out"},
+		{"tcp_write_timer", "TCP's retransmission timer ran out"},
+		{"tcp_write_timer_handler", "TCP's retransmission timer ran out"},
+		{"io_timeout_fn", "an io_uring timeout ran out"},
+		{"io_cqring_timer_wakeup", "the time limit of its wait ran out"},
+		{"io_cqring_min_timer_wakeup", "the time limit of its wait ran out"},
+		{"io_link_timeout_fn", "the time limit of an io_uring operation ran out"},
+		{NULL, NULL},
+	};
+	static const struct sign others[] = {
+		{"futex_wake", "woke a futex"},
+		{"futex_wake_op", "woke a futex"},
+		{"futex_requeue", "woke a futex"},
+		{"pipe_write", "wrote to a pipe"},
+		{"anon_pipe_write", "wrote to a pipe"},
+		{"pipe_read", "read from a pipe"},
+		{"anon_pipe_read", "read from a pipe"},
+		{"unix_stream_sendmsg", "wrote to a Unix socket"},
+		{"eventfd_write", "wrote to an eventfd"},
+		{"mutex_unlock", "gave up a lock of the kernel's"},
+		{"rwsem_wake", "gave up a lock of the kernel's"},
+		{"do_exit", "ended"},
+		{"complete_signal", "sent a signal"},
+		{"io_poll_wake", "made ready what an io_uring operation waits for"},
+		/* Of io_uring's own stacks the innermost first: work is passed on while some is
+		   done. */
+		{"io_wqe_enqueue", "gave an io_uring operation to a worker"},
+		{"io_wq_enqueue", "gave an io_uring operation to a worker"},
+		{"io_msg_ring", "sent a message to the ring"},
+		{"io_wq_submit_work", "completed an io_uring operation as a worker"},
+		{"io_wq_worker", "is done with its work for io_uring"},
+		{"io_wqe_worker", "is done with its work for io_uring"},
+		{"io_sq_thread", "completed an io_uring operation as the submission thread"},
+		{"io_submit_sqes", "submitted an io_uring operation that was done at once"},
+		{"tctx_task_work", "completed an io_uring operation"},
+		{"__io_run_local_work", "completed an io_uring operation"},
+		{"__do_sys_io_uring_enter", "submitted io_uring operations"},
+		{"__x64_sys_io_uring_enter", "submitted io_uring operations"},
+		{"__se_sys_io_uring_enter", "submitted io_uring operations"},
+		{NULL, NULL},
+	};
+	static const char *const words[] = {
+		[WAKER_NETWORK] = "a segment arrived",
+		[WAKER_ROOM] = "an ACK made room",
+		[WAKER_TIMER] = "a timer ran out",
+		[WAKER_DISK] = "block I/O was done",
+	};
+	enum waker waker = waker__by_stack_alone(hop->kernel);
+	const char *found = read_sign(timers, hop->kernel);
+
+	if (found)
+		return found;
+	if (hop->kind == WAKER_IS_THREAD && waker == WAKER_NETWORK)
+		return "sent a segment";
+	if (waker < sizeof(words) / sizeof(words[0]) && words[waker])
+		return words[waker];
+	return read_sign(others, hop->kernel);
+}
+
+char *chain__woke_by(char *dst, size_t size, const struct profile_hop *hop)
+{
+	return join(dst, size, hop->kind == WAKER_IS_THREAD ? hop->kernel : NULL, waker_words(hop));
+}
+
+char *chain__callers(char *dst, size_t size, const char *user)
+{
+	*dst = '\0';
+	if (user && *user)
+		site__describe(dst, size, user);
+	return dst;
+}
+
+/* How every thread leaves the CPU, and how every system call begins: they tell nothing. */
+static bool is_everywhere(const char *frame, size_t bytes)
+{
+	static const char *const names[] = {
+		"__schedule",       "schedule",
+		"schedule_timeout", "schedule_hrtimeout_range",
+		"wait_woken",       "schedule_hrtimeout_range_clock",
+		"do_syscall_64",    "entry_SYSCALL_64_after_hwframe",
+		"x64_sys_call",     "el0t_64_sync_handler",
+		"el0_svc",          "do_el0_svc",
+		"el0t_64_sync",     "invoke_syscall",
+		"el0_svc_common",   NULL,
+	};
+
+	for (size_t i = 0; names[i]; i++) {
+		size_t length = strlen(names[i]);
+
+		if (bytes >= length && !strncmp(frame, names[i], length) &&
+		    (bytes == length || frame[length] == '.' || frame[length] == '+'))
+			return true;
+	}
+	return false;
+}
+
+char *chain__kernel(char *dst, size_t size, const char *kernel, unsigned most)
+{
+	size_t used = 0, bytes;
+	unsigned shown = 0;
+
+	*dst = '\0';
+	for (; kernel && *kernel && shown <= most; kernel += bytes + (kernel[bytes] == ';')) {
+		char safe[TEXT_SAFE(NAME_MOST)] = "...";
+
+		bytes = strcspn(kernel, ";");
+		if (!bytes || is_everywhere(kernel, bytes))
+			continue;
+		if (shown < most)
+			text__safe(safe, sizeof(safe), kernel,
+				   bytes < NAME_MOST ? bytes : NAME_MOST);
+		if (used < size)
+			used += (size_t)snprintf(dst + used, size - used, "%s%s",
+						 shown ? " <- " : "", safe);
+		shown++;
+	}
+	return dst;
+}
+
+char *profile__lost(char *dst, size_t size, const struct profile *profile,
+		    enum profile_loss_kind kind)
+{
+	static const struct {
+		const char *one, *what;
+	} words[PROFILE_LOST_KINDS] = {
+		[PROFILE_LOST_STACKS] = {"stack", "without room (--stack-storage-size)"},
+		[PROFILE_LOST_KEYS] = {"wait", "without room, in none of the chains"},
+		[PROFILE_LOST_THREADS] = {"thread", "without room, not watched"},
+		[PROFILE_LOST_UNWINDS] = {"user stack", "not copied or not unwound"},
+		[PROFILE_LOST_RECORDS] = {"record", "without room: names or causes may be missing"},
+	};
+	const struct profile_loss *lost = &profile->lost[kind];
+	uint64_t whole = profile->total_ns + profile->lost[PROFILE_LOST_KEYS].ns;
+	char count[TEXT_COUNT], time[TEXT_DURATION], share[TEXT_PERCENT];
+	int used = snprintf(dst, size, "%s %s%s %s", text__count(count, sizeof(count), lost->count),
+			    words[kind].one, lost->count == 1 ? "" : "s", words[kind].what);
+
+	if (lost->ns && used >= 0 && (size_t)used < size)
+		snprintf(dst + used, size - (size_t)used, ": %s, %s of the time",
+			 text__duration(time, sizeof(time), lost->ns),
+			 text__percent(share, sizeof(share),
+				       whole ? (double)lost->ns / (double)whole : 0));
+	return dst;
+}

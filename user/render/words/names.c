@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/render/words/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/record/record.h"
+#include "user/record/syscalls.h"
+
+#define SAFE_COMM TEXT_SAFE(NS_COMM_LEN)
+
+char *name__thread(char *dst, size_t size, const struct report *report, uint32_t pid, uint32_t tid)
+{
+	const char *comm = report__comm(report, pid, tid);
+	char safe[SAFE_COMM];
+
+	if (tid == 0)
+		snprintf(dst, size, "?");
+	else if (comm)
+		snprintf(dst, size, "%s/%u", text__safe(safe, sizeof(safe), comm, NS_COMM_LEN),
+			 tid);
+	else
+		snprintf(dst, size, "tid %u", tid);
+	return dst;
+}
+
+char *name__process(char *dst, size_t size, const struct report *report, uint32_t pid)
+{
+	const char *comm = report__comm(report, pid, pid);
+	char safe[SAFE_COMM];
+
+	if (pid == 0)
+		snprintf(dst, size, "?");
+	else if (comm)
+		snprintf(dst, size, "%s/%u", text__safe(safe, sizeof(safe), comm, NS_COMM_LEN),
+			 pid);
+	else
+		snprintf(dst, size, "pid %u", pid);
+	return dst;
+}
+
+char *name__owner(char *dst, size_t size, const struct report *report,
+		  const struct report_conn *conn)
+{
+	if (conn && conn->id.head.tgid)
+		return name__process(dst, size, report, conn->id.head.tgid);
+	dst[0] = '\0';
+	return dst;
+}
+
+static const char *comm_of_end(const struct report *report, const struct report_conn *conn)
+{
+	if (conn->id.comm[0])
+		return conn->id.comm;
+	return report__comm(report, conn->id.head.tgid, 0);
+}
+
+char *name__end(char *dst, size_t size, const struct report *report, uint32_t number)
+{
+	const struct report_conn *conn = report__conn(report, number);
+	const struct report_conn *peer =
+		conn && conn->peer ? report__conn(report, conn->peer) : NULL;
+	const char *comm = conn ? comm_of_end(report, conn) : NULL;
+	const char *other = peer ? comm_of_end(report, peer) : NULL;
+	char safe[SAFE_COMM];
+
+	if (!comm) {
+		snprintf(dst, size, "c%u", number);
+		return dst;
+	}
+	text__safe(safe, sizeof(safe), comm, NS_COMM_LEN);
+	if (!other || strncmp(comm, other, NS_COMM_LEN) != 0)
+		snprintf(dst, size, "%s", safe);
+	else if (conn->id.head.tgid != peer->id.head.tgid)
+		snprintf(dst, size, "%s/%u", safe, conn->id.head.tgid);
+	else
+		snprintf(dst, size, "%s:%u", safe, conn->id.lport);
+	return dst;
+}
+
+char *name__far_end(char *dst, size_t size, const struct report *report, uint32_t number)
+{
+	const struct report_conn *conn = report__conn(report, number);
+
+	if (!conn)
+		snprintf(dst, size, "the peer");
+	else if (conn->peer && report__conn(report, conn->peer))
+		name__end(dst, size, report, conn->peer);
+	else
+		text__address(dst, size, conn->id.family, conn->id.raddr, conn->id.rport);
+	return dst;
+}
+
+char *name__addresses(char *dst, size_t size, const struct ns_conn *conn)
+{
+	char local[TEXT_ADDRESS], remote[TEXT_ADDRESS];
+
+	text__address(local, sizeof(local), conn->family, conn->laddr, conn->lport);
+	text__address(remote, sizeof(remote), conn->family, conn->raddr, conn->rport);
+	snprintf(dst, size, "%s -> %s", local, remote);
+	return dst;
+}
+
+char *name__syscall(char *dst, size_t size, const struct report *report, const struct ns_wait *wait)
+{
+	const char *arch = report->session.arch;
+	const char *name = syscall__name(arch, wait->syscall);
+
+	if (wait->syscall == NS_SYSCALL_NONE)
+		snprintf(dst, size, "a call not known");
+	else if (!name)
+		snprintf(dst, size, "system call %u", wait->syscall);
+	else if (syscall__wait(arch, wait->syscall) == SYSCALL_WAIT_FD)
+		snprintf(dst, size, "%s fd %u", name, wait->arg0);
+	else
+		snprintf(dst, size, "%s", name);
+	return dst;
+}
+
+char *name__operation(char *dst, size_t size, uint32_t opcode)
+{
+	return uring_op__text(dst, size, opcode);
+}

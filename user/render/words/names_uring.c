@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/render/words/names_uring.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/record/uring_ops.h"
+
+#define OP_MSG_RING 40u /* IORING_OP_MSG_RING */
+
+/* Append to dst, behind the separator when something stands there. */
+static void __attribute__((format(printf, 4, 5)))
+add(char *dst, size_t size, const char *separator, const char *format, ...)
+{
+	size_t used = strlen(dst);
+	va_list args;
+
+	if (used)
+		used += (size_t)snprintf(dst + used, size - used, "%s", separator);
+	if (used >= size)
+		return;
+	va_start(args, format);
+	vsnprintf(dst + used, size - used, format, args);
+	va_end(args);
+}
+
+char *name__uring_op(char *dst, size_t size, uint32_t opcode, uint32_t fd, uint32_t flags)
+{
+	char name[URING_OP_TEXT];
+
+	if (opcode == NS_OPCODE_UNKNOWN)
+		snprintf(dst, size, "operation");
+	else
+		snprintf(dst, size, "%s", uring_op__text(name, sizeof(name), opcode));
+	/* A negative one is AT_FDCWD, or none. */
+	if (fd <= INT32_MAX && uring_op__has_file(opcode))
+		add(dst, size, " ", flags & NS_SQE_FIXED_FILE ? "file #%u" : "fd %u", fd);
+	return dst;
+}
+
+static void add_events(char *dst, size_t size, uint32_t events)
+{
+	static const struct {
+		uint32_t bit;
+		const char *name;
+	} names[] = {{POLLIN, "POLLIN"},         {POLLPRI, "POLLPRI"},      {POLLOUT, "POLLOUT"},
+		     {POLLRDHUP, "POLLRDHUP"},   {POLLERR, "POLLERR"},      {POLLHUP, "POLLHUP"},
+		     {POLLRDNORM, "POLLRDNORM"}, {POLLWRNORM, "POLLWRNORM"}};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (events & names[i].bit)
+			add(dst, size, "|", "%s", names[i].name);
+		events &= ~names[i].bit;
+	}
+	if (events || !*dst)
+		add(dst, size, "|", "%#x", events);
+}
+
+char *name__uring_result(char *dst, size_t size, uint32_t opcode, uint32_t result)
+{
+	char word[TEXT_COUNT > TEXT_ERROR ? TEXT_COUNT : TEXT_ERROR];
+	uint32_t error = (int32_t)result < 0 ? 0 - result : 0;
+	enum op_gives gives = uring_op__gives(opcode);
+
+	dst[0] = '\0';
+	if (error && strchr(text__error(word, sizeof(word), error), ' ')) /* it has no name */
+		snprintf(dst, size, "-%u", error);
+	else if (error)
+		snprintf(dst, size, "-%s", word);
+	else if (gives == OP_GIVES_EVENTS && result)
+		add_events(dst, size, result);
+	else if (gives == OP_GIVES_FD && result)
+		snprintf(dst, size, "fd %u", result);
+	else
+		snprintf(dst, size, "%s", text__count(word, sizeof(word), result));
+	return dst;
+}
+
+char *name__ring_flags(char *dst, size_t size, uint32_t flags)
+{
+	/* IORING_SETUP_* of include/uapi/linux/io_uring.h, by bit. */
+	static const char *const names[] = {
+		"IOPOLL",        "SQPOLL",        "SQ_AFF",     "CQSIZE",
+		"CLAMP",         "ATTACH_WQ",     "R_DISABLED", "SUBMIT_ALL",
+		"COOP_TASKRUN",  "TASKRUN_FLAG",  "SQE128",     "CQE32",
+		"SINGLE_ISSUER", "DEFER_TASKRUN", "NO_MMAP",    "REGISTERED_FD_ONLY",
+		"NO_SQARRAY",    "HYBRID_IOPOLL", "CQE_MIXED",  "SQE_MIXED",
+	};
+
+	dst[0] = '\0';
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (flags & 1u << i)
+			add(dst, size, ", ", "%s", names[i]);
+		flags &= ~(1u << i);
+	}
+	if (flags)
+		add(dst, size, ", ", "flags %#x", flags);
+	return dst;
+}
+
+bool uring__failed(const struct ns_uring *op)
+{
+	int32_t result = (int32_t)op->result;
+
+	return op->step == NS_URING_DONE && result < 0 &&
+	       !(result == -ETIME && uring_op__ends_by_time(op->opcode));
+}
+
+char *name__uring_asked(char *dst, size_t size, const struct ns_uring *op)
+{
+	dst[0] = '\0';
+	if (op->linked)
+		add(dst, size, ", ", "linked behind user_data 0x%llx",
+		    (unsigned long long)op->link_head);
+	if (op->flags & NS_SQE_IO_HARDLINK)
+		add(dst, size, ", ", "the next is hard-linked to it");
+	else if (op->flags & NS_SQE_IO_LINK)
+		add(dst, size, ", ", "the next is linked to it");
+	if (op->flags & NS_SQE_IO_DRAIN)
+		add(dst, size, ", ", "drain");
+	if (op->flags & NS_SQE_ASYNC)
+		add(dst, size, ", ", "async");
+	if (op->flags & NS_SQE_BUFFER_SELECT)
+		add(dst, size, ", ", "takes a provided buffer");
+	if (op->flags & NS_SQE_CQE_SKIP_SUCCESS)
+		add(dst, size, ", ", "no completion if it succeeds");
+	return dst;
+}
+
+/* Who completed it, where that was another thread than the one that submitted it. */
+static void add_completer(char *dst, size_t size, const struct ns_uring *op)
+{
+	char name[TEXT_SAFE(NS_COMM_LEN)];
+
+	if (op->by_tid == op->head.tid || !op->by_comm[0] || op->how == NS_URING_INLINE)
+		return;
+	text__safe(name, sizeof(name), op->by_comm, NS_COMM_LEN);
+	if (!op->by_tid)
+		add(dst, size, ", ", "completed on an idle CPU");
+	else if (op->how == NS_URING_WORKER)
+		add(dst, size, ", ", "done by %s/%u", name, op->by_tid);
+	else
+		add(dst, size, ", ", "completed in %s/%u", name, op->by_tid);
+}
+
+char *name__uring_course(char *dst, size_t size, const struct ns_uring *op)
+{
+	dst[0] = '\0';
+	if (!op->submit_ts)
+		add(dst, size, ", ", "%s",
+		    op->opcode == OP_MSG_RING ? "posted from another ring"
+					      : "its submission was not seen");
+	if (op->shot > 1 && !(op->cqe_flags & NS_CQE_NOTIF))
+		add(dst, size, ", ", "completion %u of it", op->shot);
+	if (op->how == NS_URING_INLINE)
+		add(dst, size, ", ", "inline");
+	if (op->armed_ts || op->how == NS_URING_POLLED)
+		add(dst, size, ", ", "poll armed");
+	if (op->queued_ts || op->how == NS_URING_WORKER)
+		add(dst, size, ", ", "queued for a worker");
+	if (op->linked)
+		add(dst, size, ", ", "linked behind user_data 0x%llx",
+		    (unsigned long long)op->link_head);
+	if (op->cqe_flags & NS_CQE_BUFFER)
+		add(dst, size, ", ", "buffer %u", op->cqe_flags >> NS_CQE_BUFFER_SHIFT);
+	if (op->cqe_flags & NS_CQE_NOTIF)
+		add(dst, size, ", ", "notification: the kernel is done with the buffer");
+	else if (op->cqe_flags & NS_CQE_MORE)
+		add(dst, size, ", ", "more to come");
+	if (op->overflow)
+		add(dst, size, ", ", "no room in the completion queue: it waits in the kernel");
+	add_completer(dst, size, op);
+	return dst;
+}

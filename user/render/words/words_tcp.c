@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Segments and the delayed-ACK timer in words. */
+#include <stdio.h>
+#include <string.h>
+
+#include "user/render/words/words_parts.h"
+
+#define FLAG_FIN 1u
+#define FLAG_SYN 2u
+#define FLAG_RST 4u
+
+/* a stands behind b in sequence space, which wraps (RFC 9293, 3.4). */
+static bool after(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) > 0;
+}
+
+static const char *kind_of_segment(const struct ns_segment *segment)
+{
+	if (segment->flags & FLAG_RST)
+		return "RST";
+	if (segment->flags & FLAG_SYN)
+		return "SYN";
+	if (segment->flags & FLAG_FIN)
+		return "FIN";
+	return "ACK";
+}
+
+/* Did this end send the same bytes before, as far as the stall's steps go back? */
+static bool is_retransmit(const struct scene *scene, const struct ns_segment *tx)
+{
+	for (size_t i = 0; scene->stall && i < scene->stall->step_count; i++) {
+		const union event *step = &scene->stall->steps[i];
+
+		if (step->head.type == NS_TX && step->head.conn == tx->head.conn &&
+		    step->head.ts < tx->head.ts && !after(tx->end, step->segment.end))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Does this ACK, where it arrives, set the held bytes of the stall free? One of these bytes
+ * themselves shows that they had left before, unseen.
+ */
+static bool frees_held(const struct scene *scene, const struct ns_segment *ack)
+{
+	const struct ns_hold *hold = scene->stall ? &scene->stall->hold : NULL;
+
+	return hold && hold->head.type == NS_HOLD && hold->head.conn == ack->head.conn &&
+	       ack->head.ts >= hold->head.ts && !after(hold->seq, ack->ack) &&
+	       (scene->stall->exact || ack->ack == hold->seq);
+}
+
+static void describe_arrival(const struct scene *scene, const struct ns_segment *rx,
+			     struct words *words)
+{
+	uint32_t bytes = rx->end - rx->seq;
+	char unacked[TEXT_BYTES];
+
+	if (bytes > 0) {
+		snprintf(words->what, sizeof(words->what), "received");
+		text__bytes(words->amount, sizeof(words->amount), bytes);
+	} else {
+		snprintf(words->what, sizeof(words->what), "%s received", kind_of_segment(rx));
+	}
+	if (frees_held(scene, rx))
+		snprintf(words->note, sizeof(words->note), "acknowledges the %s in flight",
+			 text__bytes(unacked, sizeof(unacked), scene->stall->hold.unacked));
+}
+
+void words__segment(const struct scene *scene, const union record *record, struct words *words)
+{
+	const struct ns_segment *segment = &record->segment;
+	uint32_t bytes = segment->end - segment->seq;
+	char far[NAME_SIZE];
+
+	if (segment->head.type == NS_RX) {
+		describe_arrival(scene, segment, words);
+		return;
+	}
+	name__far_end(far, sizeof(far), scene->report, segment->head.conn);
+	if (segment->head.type == NS_TX && bytes > 0) {
+		snprintf(words->what, sizeof(words->what), "sent -> %s", far);
+		text__bytes(words->amount, sizeof(words->amount), bytes);
+		if (is_retransmit(scene, segment)) {
+			words->colour = COLOUR_FIRED;
+			snprintf(words->note, sizeof(words->note), "RETRANSMISSION");
+		}
+		return;
+	}
+	snprintf(words->what, sizeof(words->what), "%s -> %s", kind_of_segment(segment), far);
+	if (segment->flags & (FLAG_FIN | FLAG_SYN | FLAG_RST))
+		return;
+	snprintf(words->note, sizeof(words->note), "no data in it");
+}
+
+void words__delack_arm(const struct scene *scene, const union record *record, struct words *words)
+{
+	const struct ns_delack *arm = &record->delack;
+	char delay[TEXT_DURATION];
+
+	(void)scene;
+	snprintf(words->what, sizeof(words->what), "delayed ACK armed");
+	if (arm->delay_us > 0)
+		snprintf(words->note, sizeof(words->note), "will wait %s for data to ride on",
+			 text__nominal(delay, sizeof(delay), arm->delay_us * 1000ull));
+	else
+		snprintf(words->note, sizeof(words->note), "waits for data to ride on");
+}
+
+/* When the timer of this end was last armed before ts; 0 not seen. */
+static uint64_t armed_at(const struct scene *scene, uint32_t conn, uint64_t ts)
+{
+	const struct stall *stall = scene->stall;
+	uint64_t armed = 0;
+
+	for (size_t i = 0; stall && i < stall->step_count; i++) {
+		const struct ns_head *head = &stall->steps[i].head;
+
+		if (head->type == NS_DELACK_ARM && head->conn == conn && head->ts <= ts &&
+		    head->ts > armed)
+			armed = head->ts;
+	}
+	return armed;
+}
+
+void words__delack_fire(const struct scene *scene, const union record *record, struct words *words)
+{
+	const struct ns_delack *fire = &record->delack;
+	uint64_t armed = armed_at(scene, fire->head.conn, fire->head.ts);
+	char since[TEXT_DURATION] = "", comm[TEXT_SAFE(NS_COMM_LEN)], where[96] = "";
+
+	words->colour = COLOUR_FIRED;
+	snprintf(words->what, sizeof(words->what), "delayed ACK FIRED");
+	if (fire->comm[0] && strncmp(fire->comm, "swapper/", 8) == 0)
+		snprintf(where, sizeof(where), ", in softirq on an idle CPU");
+	else if (fire->comm[0])
+		snprintf(where, sizeof(where), ", in softirq over %s",
+			 text__safe(comm, sizeof(comm), fire->comm, NS_COMM_LEN));
+	if (armed)
+		text__duration(since, sizeof(since), fire->head.ts - armed);
+	snprintf(words->note, sizeof(words->note), "%s%s%s%s",
+		 armed ? "no data to ride on in " : "its timer ran out", since, where,
+		 fire->owned ? "; the socket is in use, so the ACK waits for that" : "");
+}
+
+/* Where no acknowledgement is shown as what ended it, the analysis says what did. */
+static const char *ended_by(const struct scene *scene, const struct ns_release *release)
+{
+	const struct stall *stall = scene->stall;
+
+	return stall && stall->conn == release->head.conn && !stall->ack.head.type &&
+			       !stall->retrans.head.type
+		       ? stall->ended
+		       : NULL;
+}
+
+void words__release(const struct scene *scene, const union record *record, struct words *words)
+{
+	const struct ns_release *release = &record->release;
+	const char *ended = ended_by(scene, release);
+	char far[NAME_SIZE], held[TEXT_DURATION];
+
+	name__far_end(far, sizeof(far), scene->report, release->head.conn);
+	snprintf(words->what, sizeof(words->what), "sent -> %s", far);
+	if (release->end != release->seq)
+		text__bytes(words->amount, sizeof(words->amount), release->end - release->seq);
+	text__duration(held, sizeof(held), release->held_ns);
+	if (release->inexact)
+		snprintf(words->note, sizeof(words->note),
+			 "released after at most %s (its transmit was not seen)", held);
+	else
+		snprintf(words->note, sizeof(words->note), "released after %s%s%s", held,
+			 ended ? " by " : "", ended ? ended : "");
+}

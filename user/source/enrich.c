@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/source/enrich.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/state.h"
+#include "user/base/clock.h"
+#include "user/base/xalloc.h"
+#include "user/kernel/kallsyms.h"
+#include "user/source/call_queue.h"
+#include "user/source/stack_ids.h"
+#include "user/symbols/images/images.h"
+
+/* Processes told; what comes beyond is told again. */
+#define MAX_PROCESSES 8192
+
+/* A process by the kernel's number, and by the one that it has, or had, where we are. */
+struct told_process {
+	uint32_t tgid;
+	uint32_t view;
+	char comm[NS_COMM_LEN]; /* as it was told */
+};
+
+struct enrich {
+	struct enrich_ways ways;
+	struct tasks *tasks;
+	struct kallsyms *kallsyms;
+	struct call_queue *queue;
+	bool same_numbers; /* ours are the kernel's */
+	uint64_t refreshed_ns;
+	struct told_process *told;
+	size_t told_count;
+	struct stack_ids *stack_ids;
+};
+
+static call_queue_out hand_on;
+
+struct enrich *enrich__new(const struct enrich_ways *ways)
+{
+	struct enrich *enrich = xcalloc(1, sizeof(*enrich));
+
+	enrich->ways = *ways;
+	enrich->tasks = tasks__new();
+	enrich->kallsyms = kallsyms__new();
+	/* Now, not at the first stall: a chain is followed while it happens. */
+	kallsyms__load(enrich->kallsyms);
+	enrich->queue = call_queue__new(hand_on, enrich);
+	enrich->same_numbers = tasks__in_first_namespace();
+	enrich->stack_ids = stack_ids__new();
+	enrich->told = xcalloc(MAX_PROCESSES, sizeof(*enrich->told));
+	return enrich;
+}
+
+void enrich__free(struct enrich *enrich)
+{
+	if (!enrich)
+		return;
+	tasks__free(enrich->tasks);
+	kallsyms__free(enrich->kallsyms);
+	resolver__forget(enrich->ways.resolver, enrich);
+	call_queue__free(enrich->queue);
+	stack_ids__free(enrich->stack_ids);
+	free(enrich->told);
+	free(enrich);
+}
+
+const struct tasks *enrich__tasks(const struct enrich *enrich)
+{
+	return enrich->tasks;
+}
+
+int enrich__refresh(struct enrich *enrich)
+{
+	int fd = enrich->ways.open_tasks(enrich->ways.context);
+
+	if (fd < 0)
+		return fd;
+	enrich->refreshed_ns = clock__now();
+	return tasks__read(enrich->tasks, fd);
+}
+
+/* The entry of a thread; a thread that is new makes the list be read anew, not too often. */
+static const struct ns_task_entry *find_task(struct enrich *enrich, uint32_t tid)
+{
+	const struct ns_task_entry *entry = tasks__by_tid(enrich->tasks, tid);
+
+	if (entry || !tid || clock__now() - enrich->refreshed_ns < 100000000ull)
+		return entry;
+	enrich__refresh(enrich);
+	return tasks__by_tid(enrich->tasks, tid);
+}
+
+/* NULL: it was not told. */
+static struct told_process *find_told(const struct enrich *enrich, uint32_t tgid)
+{
+	size_t i;
+
+	for (i = enrich->told_count; i-- > 0;)
+		if (enrich->told[i].tgid == tgid)
+			return &enrich->told[i];
+	return NULL;
+}
+
+/* What is not in our namespace has no number here: 0. A process that has ended keeps the one that
+ * it was told by. */
+static void translate(struct enrich *enrich, uint32_t *tgid, uint32_t *tid)
+{
+	const struct ns_task_entry *entry;
+	const struct told_process *told;
+
+	if (enrich->same_numbers)
+		return;
+	entry = find_task(enrich, *tid ? *tid : *tgid);
+	told = entry ? NULL : find_told(enrich, *tgid);
+	*tid = entry && *tid ? entry->view_tid : 0;
+	*tgid = entry ? entry->view_tgid : told ? told->view : 0;
+}
+
+/* A thread that is named beside that of the head. */
+static void translate_other(struct enrich *enrich, uint32_t *tid)
+{
+	uint32_t tgid = 0;
+
+	if (*tid)
+		translate(enrich, &tgid, tid);
+}
+
+static void send(struct enrich *enrich, const void *record, size_t len)
+{
+	call_queue__record(enrich->queue, record, len);
+}
+
+/* Its files are opened while it lives: it may have ended when a call of it is to be named. */
+static void note_process(struct enrich *enrich, const struct ns_process *process)
+{
+	if (!(process->role & (NS_ROLE_TARGET | NS_ROLE_PEER)))
+		return;
+	/* Further ones would push out the first. */
+	resolver__note(enrich->ways.resolver, process->head.tgid,
+		       enrich->told_count <= IMAGES_PROCESSES);
+}
+
+/* tgid: the kernel's number of it. */
+static void send_process(struct enrich *enrich, uint32_t tgid, struct ns_process *out)
+{
+	struct told_process *told = find_told(enrich, tgid);
+
+	if (out->role & (NS_ROLE_TARGET | NS_ROLE_PEER))
+		out->role &= ~NS_ROLE_CHAIN;
+	if (!told && enrich->told_count < MAX_PROCESSES) {
+		told = &enrich->told[enrich->told_count++];
+		*told = (struct told_process){.tgid = tgid, .view = out->head.tgid};
+	}
+	if (told)
+		memcpy(told->comm, out->comm, sizeof(told->comm));
+	send(enrich, out, sizeof(*out));
+}
+
+static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm, uint64_t ts)
+{
+	struct ns_process out = {.head = {.type = NS_PROCESS, .len = sizeof(out), .ts = ts}};
+	const struct ns_task_entry *entry;
+
+	if (!tgid || find_told(enrich, tgid))
+		return;
+	out.role = enrich->ways.role(enrich->ways.context, tgid);
+	if (!out.role)
+		return;
+	entry = find_task(enrich, tgid);
+	out.head.tgid = enrich->same_numbers ? tgid : entry ? entry->view_tgid : 0;
+	if (!out.head.tgid)
+		return;
+	if (entry) {
+		memcpy(out.comm, entry->comm, sizeof(out.comm));
+		if (entry->ns_tgid != out.head.tgid)
+			out.ns_pid = entry->ns_tgid;
+	} else if (comm) {
+		memcpy(out.comm, comm, sizeof(out.comm));
+	}
+	note_process(enrich, &out);
+	send_process(enrich, tgid, &out);
+}
+
+/* As the kernel side tells it at its end: it may have been too short for us, or have another name
+ * since (exec). */
+static void enrich_process(struct enrich *enrich, const struct ns_process *raw)
+{
+	const struct told_process *told = find_told(enrich, raw->head.tgid);
+	struct ns_process out = *raw;
+
+	if (told && !strncmp(told->comm, raw->comm, sizeof(told->comm)))
+		return;
+	translate(enrich, &out.head.tgid, &out.head.tid);
+	out.head.tid = 0;
+	if (out.head.tgid)
+		send_process(enrich, raw->head.tgid, &out);
+}
+
+void enrich__process(struct enrich *enrich, uint32_t tgid)
+{
+	tell_process(enrich, tgid, NULL, clock__now());
+}
+
+static uint64_t hash_stack(const __u64 *addresses)
+{
+	uint64_t hash = 0xcbf29ce484222325ull; /* FNV-1a */
+	int i;
+
+	for (i = 0; i < NS_STACK_MAX && addresses[i]; i++)
+		hash = (hash ^ addresses[i]) * 0x100000001b3ull;
+	return hash ? hash : 1;
+}
+
+/* Or hidden: then nobody can tell. The thread that was interrupted is a victim, no waker. */
+static bool in_interrupt(const char *stack)
+{
+	static const char *const functions[] = {"handle_softirqs",  "__do_softirq", "irq_exit_rcu",
+						"common_interrupt", "sysvec_",      "el1h_64_irq",
+						"gic_handle_irq",   "[hidden]"};
+	size_t i;
+
+	for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (strstr(stack, functions[i]))
+			return true;
+	return false;
+}
+
+/* Its names are sent at the first sight of it. */
+static struct stack_id kernel_stack(struct enrich *enrich, const __u64 *addresses, uint64_t ts)
+{
+	struct ns_stack out = {.head = {.type = NS_STACK, .len = sizeof(out), .ts = ts}};
+	struct stack_id *stack;
+
+	if (!addresses[0])
+		return (struct stack_id){0};
+	stack = stack_ids__find(enrich->stack_ids, hash_stack(addresses));
+	if (stack->is_new) {
+		out.id = stack->id;
+		kallsyms__stack(enrich->kallsyms, addresses, NS_STACK_MAX, out.text,
+				sizeof(out.text));
+		stack->in_interrupt = in_interrupt(out.text);
+		send(enrich, &out, sizeof(out));
+	}
+	return *stack;
+}
+
+/* The number of a user stack, whose addresses say nothing beyond their process. */
+static uint32_t user_stack(struct enrich *enrich, const char *text, uint64_t ts)
+{
+	struct ns_stack out = {.head = {.type = NS_STACK, .len = sizeof(out), .ts = ts}};
+	uint64_t hash = 0x9ae16a3b2f90404full; /* not that of kernel stacks */
+	const struct stack_id *stack;
+
+	snprintf(out.text, sizeof(out.text), "%s", text);
+	for (const char *at = out.text; *at; at++)
+		hash = (hash ^ (unsigned char)*at) * 0x100000001b3ull;
+	stack = stack_ids__find(enrich->stack_ids, hash ? hash : 1);
+	out.id = stack->id;
+	if (stack->is_new)
+		enrich->ways.sink(enrich->ways.sink_context, &out, sizeof(out));
+	return out.id;
+}
+
+/* Out of the queue: nothing is behind in front of it any more. */
+static void hand_on(void *context, const void *record, size_t len, const char *text)
+{
+	struct enrich *enrich = context;
+	struct ns_call call;
+
+	if (text) {
+		memcpy(&call, record, sizeof(call));
+		call.stack_id = user_stack(enrich, text, call.head.ts);
+		record = &call;
+	}
+	enrich->ways.sink(enrich->ways.sink_context, record, len);
+}
+
+/* A thread that woke another on its own account: what it waits for is part of the chain. */
+static void tell_waker(struct enrich *enrich, const struct ns_wait *wait,
+		       const struct stack_id *waker_stack)
+{
+	const struct ns_task_entry *waker;
+
+	if (!wait->state || !wait->waker_tid || !waker_stack->id || waker_stack->in_interrupt ||
+	    find_told(enrich, wait->waker_tgid) ||
+	    enrich->ways.role(enrich->ways.context, wait->waker_tgid))
+		return;
+	waker = find_task(enrich, wait->waker_tid);
+	if (waker && !waker->kernel_thread)
+		enrich->ways.waker(enrich->ways.context, wait, waker);
+}
+
+/* The kernel side takes the name only together with the stack. */
+static void name_waker(struct enrich *enrich, struct ns_wait *wait)
+{
+	const struct ns_task_entry *waker;
+
+	if (!wait->waker_tid || wait->waker_comm[0])
+		return;
+	waker = tasks__by_tid(enrich->tasks, wait->waker_tid);
+	if (waker)
+		memcpy(wait->waker_comm, waker->comm, sizeof(wait->waker_comm));
+}
+
+static void enrich_wait(struct enrich *enrich, const struct ns_wait_raw *raw)
+{
+	struct ns_wait out = raw->wait;
+	struct stack_id waker_stack = kernel_stack(enrich, raw->waker_stack, out.head.ts);
+
+	out.head.len = sizeof(out);
+	out.stack_id = kernel_stack(enrich, raw->stack, out.head.ts).id;
+	out.waker_stack_id = waker_stack.id;
+	tell_waker(enrich, &out, &waker_stack);
+	name_waker(enrich, &out);
+	tell_process(enrich, out.head.tgid, out.comm, out.head.ts);
+	translate(enrich, &out.head.tgid, &out.head.tid);
+	translate(enrich, &out.waker_tgid, &out.waker_tid);
+	translate_other(enrich, &out.op_tid);
+	translate_other(enrich, &out.op_by_tid);
+	send(enrich, &out, sizeof(out));
+}
+
+static void take_names(void *context, uint64_t tag, const struct resolver_answer *answer)
+{
+	struct enrich *enrich = context;
+
+	call_queue__answer(enrich->queue, tag, answer ? answer->text : NULL,
+			   !answer || answer->truncated);
+}
+
+static void enrich_call(struct enrich *enrich, const struct ns_call_raw *raw)
+{
+	struct ns_call out = raw->call;
+
+	out.head.len = sizeof(out);
+	tell_process(enrich, out.head.tgid, NULL, out.head.ts);
+	translate(enrich, &out.head.tgid, &out.head.tid);
+	if (out.head.tgid)
+		resolver__call(enrich->ways.resolver, out.head.tgid, raw, take_names, enrich,
+			       call_queue__call(enrich->queue, &out));
+	else
+		send(enrich, &out, sizeof(out));
+}
+
+static void enrich_conn(struct enrich *enrich, const struct ns_conn *raw)
+{
+	const struct ns_task_entry *entry =
+		raw->head.tgid ? find_task(enrich, raw->head.tgid) : NULL;
+	struct ns_conn out = *raw;
+
+	if (entry)
+		memcpy(out.comm, entry->comm, sizeof(out.comm));
+	tell_process(enrich, out.head.tgid, NULL, out.head.ts);
+	translate(enrich, &out.head.tgid, &out.head.tid);
+	send(enrich, &out, sizeof(out));
+}
+
+void enrich__record(struct enrich *enrich, const void *record, size_t len)
+{
+	union {
+		struct ns_head head;
+		struct ns_thread_totals thread;
+		struct ns_ring ring;
+		struct ns_uring uring;
+		struct ns_uring_totals longest;
+	} out;
+	const struct ns_head *head = record;
+
+	if (len >= sizeof(*head) && head->type == NS_WAIT && len >= sizeof(struct ns_wait_raw)) {
+		enrich_wait(enrich, record);
+		return;
+	}
+	if (len >= sizeof(*head) && head->type == NS_CALL && len >= sizeof(struct ns_call_raw)) {
+		enrich_call(enrich, record);
+		return;
+	}
+	if (len >= sizeof(*head) && head->type == NS_CONN && len >= sizeof(struct ns_conn)) {
+		enrich_conn(enrich, record);
+		return;
+	}
+	if (len >= sizeof(*head) && head->type == NS_PROCESS && len >= sizeof(struct ns_process)) {
+		enrich_process(enrich, record);
+		return;
+	}
+	if (len < sizeof(*head) || len > sizeof(out)) {
+		send(enrich, record, len);
+		return;
+	}
+	memcpy(&out, record, len);
+	if (out.head.type == NS_THREAD_TOTALS && len >= sizeof(out.thread))
+		tell_process(enrich, out.head.tgid, out.thread.comm, out.head.ts);
+	else if (out.head.type == NS_RING || out.head.type == NS_URING_TOTALS)
+		tell_process(enrich, out.head.tgid, NULL, out.head.ts);
+	if (out.head.type == NS_RING && len >= sizeof(out.ring))
+		translate_other(enrich, &out.ring.sq_tid);
+	if (out.head.type == NS_URING && len >= sizeof(out.uring))
+		translate_other(enrich, &out.uring.by_tid);
+	translate(enrich, &out.head.tgid, &out.head.tid);
+	send(enrich, &out, len);
+}
+
+bool enrich__settle(struct enrich *enrich, uint64_t wait_ns)
+{
+	resolver__poll(enrich->ways.resolver, call_queue__empty(enrich->queue) ? 0 : wait_ns);
+	return call_queue__empty(enrich->queue);
+}
+
+void enrich__flush(struct enrich *enrich)
+{
+	call_queue__flush(enrich->queue);
+}

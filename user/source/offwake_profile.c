@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The kernel's sums as a profile: chains of places become entries with hops. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "user/analyze/waits/wakers.h"
+#include "user/base/clock.h"
+#include "user/base/xalloc.h"
+#include "user/source/offwake_parts.h"
+
+#define LOST_STACK "[lost stack]"
+
+struct maker {
+	struct offwake *offwake;
+	struct profile *profile;
+	struct offwake_texts *texts;
+};
+
+/* ---- hops ---- */
+
+static const char *kernel_of(const struct maker *maker, const char *kernel)
+{
+	return maker->offwake->options.no_kernel_stacks ? NULL : kernel;
+}
+
+static void lost_hop(struct profile_entry *entry, bool *lost)
+{
+	*lost = true;
+	entry->hops[entry->hop_count++] = (struct profile_hop){
+		.kind = WAKER_IS_UNKNOWN, .name = LOST_STACK, .kernel = LOST_STACK};
+}
+
+/* By what a thread's own stack says; its texts live as long as the profile. */
+static enum waker_kind add_hop(struct maker *maker, struct profile_entry *entry,
+			       const struct offwake_place *place, bool by_timer, bool *received)
+{
+	const bool nobody = place->key.kind == NS_OW_IRQ || place->key.kind == NS_OW_SEGMENT;
+	const struct wake_sight sight = {
+		.kernel = place->kernel, .comm = nobody ? NULL : place->comm, .by_timer = by_timer};
+	struct profile_hop *hop = &entry->hops[entry->hop_count++];
+	struct wake_judged judged;
+
+	wake__judge(&sight, &judged);
+	*received = judged.received;
+	memset(hop, 0, sizeof(*hop));
+	hop->kind = judged.kind;
+	if (judged.kind == WAKER_IS_THREAD) {
+		hop->name = place->comm;
+		hop->pid = place->pid;
+		hop->tid = place->tid;
+		hop->kernel = kernel_of(maker, place->kernel);
+		hop->user = place->user;
+		return judged.kind;
+	}
+	hop->name = profile__text(maker->profile, judged.name);
+	if (place->kernel) {
+		char *cut = xstrdup(place->kernel);
+
+		cut[judged.kernel_length] = '\0';
+		hop->kernel = kernel_of(maker, profile__text(maker->profile, cut));
+		free(cut);
+	}
+	return judged.kind;
+}
+
+/* What the waker had slept in itself. False: the chain ends here. */
+static bool add_waker_sleep(struct maker *maker, struct profile_hop *hop, uint32_t id, bool *lost)
+{
+	const struct offwake_place *sleep = offwake_texts__place(maker->texts, id);
+
+	if (!id)
+		return false;
+	if (!sleep) {
+		*lost = true;
+		hop->wait_kernel = LOST_STACK;
+		return true;
+	}
+	*lost |= sleep->lost;
+	hop->wait_kernel = kernel_of(maker, sleep->kernel);
+	hop->wait_user = sleep->user;
+	return true;
+}
+
+static void add_hops(struct maker *maker, struct profile_entry *entry,
+		     const struct ns_ow_chain *chain, bool *lost)
+{
+	unsigned depth = maker->offwake->options.depth;
+
+	for (unsigned i = 0; i < depth && entry->hop_count < PROFILE_HOPS; i++) {
+		const struct ns_ow_hop *from = &chain->hops[i];
+		const struct offwake_place *wake = offwake_texts__place(maker->texts, from->wake);
+		const struct offwake_place *via = offwake_texts__place(maker->texts, from->via);
+		struct profile_hop *hop = &entry->hops[entry->hop_count];
+		bool received;
+
+		if (!wake) {
+			if (from->wake)
+				lost_hop(entry, lost);
+			else
+				entry->hops[entry->hop_count++] =
+					(struct profile_hop){.kind = WAKER_IS_UNKNOWN};
+			return;
+		}
+		*lost |= wake->lost;
+		if (add_hop(maker, entry, wake, via != NULL, &received) != WAKER_IS_THREAD) {
+			if (received && via && entry->hop_count < PROFILE_HOPS)
+				add_hop(maker, entry, via, false, &received);
+			return;
+		}
+		if (!add_waker_sleep(maker, hop, from->sleep, lost))
+			return;
+	}
+}
+
+/* ---- entries ---- */
+
+static void add_shares(struct maker *maker, struct profile_entry *entry, uint32_t id)
+{
+	const struct by_cause *by_cause = maker->offwake->options.by_cause;
+	struct cause_share shares[BY_CAUSE_SHARES];
+	uint64_t runqueue = entry->runqueue_ns;
+	size_t count, i;
+
+	entry->has_cause = true;
+	count = by_cause__shares(by_cause, id, entry->count, entry->ns, shares);
+	for (i = 0; i < count; i++) {
+		entry->cause = by_cause__refine(shares[i].cause, entry->kernel);
+		entry->count = shares[i].count;
+		entry->ns = shares[i].ns;
+		entry->runqueue_ns = i ? 0 : runqueue;
+		profile__add(maker->profile, entry);
+	}
+}
+
+static void add_sum(struct maker *maker, const struct ns_ow_chain *chain,
+		    const struct ns_ow_sum *sum)
+{
+	const struct offwake_place *sleep = offwake_texts__place(maker->texts, chain->sleep);
+	struct profile *profile = maker->profile;
+	struct profile_entry entry = {.count = sum->count, .ns = sum->ns};
+	bool lost = !sleep;
+
+	entry.runqueue_ns = sum->runqueue_ns;
+	if (sleep) {
+		lost = sleep->lost;
+		entry.pid = sleep->pid;
+		entry.tid = sleep->tid;
+		entry.comm = sleep->comm;
+		entry.state = sleep->key.state;
+		entry.kernel = kernel_of(maker, sleep->kernel);
+		entry.user = sleep->user;
+	} else {
+		entry.comm = "[unknown]";
+		entry.kernel = LOST_STACK;
+	}
+	/* What waits for a CPU alone is all run queue. */
+	if (sleep && !sleep->key.state) {
+		entry.ns = sum->runqueue_ns;
+		entry.runqueue_ns = 0;
+	} else {
+		add_hops(maker, &entry, chain, &lost);
+	}
+	if (lost) {
+		profile->lost[PROFILE_LOST_STACKS].count += entry.count;
+		profile->lost[PROFILE_LOST_STACKS].ns += entry.ns;
+	}
+	if (maker->offwake->options.by_cause)
+		add_shares(maker, &entry, sum->id);
+	else
+		profile__add(profile, &entry);
+}
+
+static void add_sums(struct maker *maker)
+{
+	int fd = bpf_map__fd(maker->offwake->skel->maps.sums);
+	struct ns_ow_chain chain, *last = NULL;
+	struct ns_ow_sum sum;
+
+	memset(&chain, 0, sizeof(chain));
+	while (!bpf_map_get_next_key(fd, last, &chain)) {
+		last = &chain;
+		if (!bpf_map_lookup_elem(fd, &chain, &sum))
+			add_sum(maker, &chain, &sum);
+	}
+}
+
+/* ---- waits that last beyond the window's end ---- */
+
+static bool counts(const struct offwake_options *options, uint32_t state, uint64_t ns)
+{
+	if (ns < options->least_ns || (options->most_ns && ns > options->most_ns))
+		return false;
+	if (!options->state_given)
+		return state;
+	return options->state ? state & options->state : !state;
+}
+
+static void add_unfinished(struct maker *maker, const struct ns_ow_thread *thread)
+{
+	struct offwake *offwake = maker->offwake;
+	struct ns_ow_chain chain = thread->chain;
+	struct ns_ow_sum sum = {.count = 1};
+	uint64_t end = offwake->end_ts, wake;
+
+	if (!thread->off_ts || thread->off_ts >= end)
+		return;
+	wake = thread->wake_ts && thread->wake_ts < end ? thread->wake_ts : end;
+	if (!thread->state || wake < thread->off_ts)
+		wake = thread->off_ts;
+	sum.ns = wake - thread->off_ts;
+	sum.runqueue_ns = end - wake;
+	if (!thread->wake_ts)
+		memset(chain.hops, 0, sizeof(chain.hops));
+	if (counts(&offwake->options, thread->state, thread->state ? sum.ns : sum.runqueue_ns))
+		add_sum(maker, &chain, &sum);
+	else if (!thread->state)
+		maker->profile->runqueue_ns += sum.runqueue_ns;
+}
+
+static void add_all_unfinished(struct maker *maker)
+{
+	int fd = bpf_map__fd(maker->offwake->skel->maps.threads);
+	struct ns_ow_thread thread;
+	__u32 tid, *last = NULL;
+
+	while (!bpf_map_get_next_key(fd, last, &tid)) {
+		last = &tid;
+		if (!bpf_map_lookup_elem(fd, &tid, &thread))
+			add_unfinished(maker, &thread);
+	}
+}
+
+/* ---- the whole ---- */
+
+static void fill_head(struct offwake *offwake, struct profile *profile)
+{
+	struct utsname uts;
+
+	if (offwake->options.everything)
+		snprintf(profile->target, sizeof(profile->target), "all %sthreads",
+			 offwake->options.user_threads     ? "user "
+			 : offwake->options.kernel_threads ? "kernel "
+							   : "");
+	else
+		target__describe(offwake->target, profile->target, sizeof(profile->target));
+	if (!uname(&uts)) {
+		snprintf(profile->kernel_release, sizeof(profile->kernel_release), "%.63s",
+			 uts.release);
+		snprintf(profile->arch, sizeof(profile->arch), "%.15s", uts.machine);
+	}
+	profile->wall_offset_ns = clock__wall_offset();
+	profile->start_ts = offwake->start_ts;
+	profile->end_ts = offwake->end_ts;
+	profile->depth = offwake->options.depth;
+	profile->per_thread = offwake->skel->rodata->settings.per_thread;
+	profile->by_cause = offwake->options.by_cause != NULL;
+	profile->least_ns = offwake->options.least_ns;
+	profile->most_ns = offwake->options.most_ns;
+	profile->hidden = kallsyms__hidden(offwake->kallsyms);
+}
+
+static void fill_losses(const struct maker *maker)
+{
+	const struct offwake *offwake = maker->offwake;
+	const struct ns_ow_loss *kernel = offwake->skel->bss->lost;
+	struct profile_loss *lost = maker->profile->lost;
+
+	lost[PROFILE_LOST_KEYS].count = kernel[NS_OW_LOST_SUMS].count;
+	lost[PROFILE_LOST_KEYS].ns = kernel[NS_OW_LOST_SUMS].ns;
+	lost[PROFILE_LOST_THREADS].count =
+		kernel[NS_OW_LOST_THREADS].count + offwake->targets_refused;
+	lost[PROFILE_LOST_RECORDS].count = kernel[NS_OW_LOST_RECORDS].count;
+	if (offwake->options.by_cause)
+		lost[PROFILE_LOST_RECORDS].count += by_cause__lost(offwake->options.by_cause);
+	if (!offwake->unwound)
+		return;
+	/* A copy that the ring buffer refused is taken at the next wait there. */
+	lost[PROFILE_LOST_UNWINDS].count = unwound__lost(offwake->unwound);
+	if (offwake->skel->bss->samples_refused)
+		lost[PROFILE_LOST_UNWINDS].count += offwake_texts__not_unwound(maker->texts);
+}
+
+struct profile *offwake__finish(struct offwake *offwake)
+{
+	struct maker maker = {.offwake = offwake, .profile = profile__new()};
+
+	offwake__detach(offwake);
+	if (offwake->options.by_cause)
+		by_cause__finish(offwake->options.by_cause);
+	maker.texts = offwake_texts__read(offwake);
+	fill_head(offwake, maker.profile);
+	fill_losses(&maker);
+	maker.profile->runqueue_ns = offwake->skel->bss->preempted_ns;
+	add_sums(&maker);
+	add_all_unfinished(&maker);
+	profile__finish(maker.profile);
+	offwake_texts__free(maker.texts);
+	return maker.profile;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Threads that sleep since before the attach. The kernel side can read their kernel stacks but
+ * not their memory, so their frame pointers are followed from here, while we have the right to.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "user/base/log.h"
+#include "user/base/xalloc.h"
+#include "user/source/offwake_parts.h"
+
+/* What a frame pointer points to, on x86-64 and arm64 alike. */
+struct frame_record {
+	uint64_t caller; /* the caller's frame pointer */
+	uint64_t returns_to;
+};
+
+static bool read_memory(pid_t pid, uint64_t address, void *out, size_t size)
+{
+	struct iovec here = {out, size}, there = {(void *)(uintptr_t)address, size};
+
+	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+static void follow_frames(pid_t pid, const struct ns_ow_seed *told, struct offwake_seed *out)
+{
+	struct frame_record record;
+	uint64_t fp = told->fp;
+
+	out->frames[out->count++] = told->ip;
+	while (out->count < NS_OW_FRAMES && fp >= told->sp && fp % sizeof(uint64_t) == 0 &&
+	       read_memory(pid, fp, &record, sizeof(record)) && record.returns_to) {
+		out->frames[out->count++] = record.returns_to;
+		if (record.caller <= fp)
+			break;
+		fp = record.caller;
+	}
+}
+
+static void take(struct offwake *offwake, const struct ns_ow_seed *told)
+{
+	struct offwake_seed *seed;
+	pid_t pid;
+
+	if (!told->ip)
+		return;
+	offwake__process(offwake, told->tgid, 0);
+	pid = offwake__view(offwake, told->tgid);
+	if (!pid || offwake->options.no_user_stacks || table__get(offwake->seeds, told->place))
+		return;
+	seed = xcalloc(1, sizeof(*seed));
+	follow_frames(pid, told, seed);
+	if (!table__put(offwake->seeds, told->place, seed))
+		free(seed);
+}
+
+void offwake__seed(struct offwake *offwake)
+{
+	struct ns_ow_seed told[64];
+	int fd = offwake__run(offwake->seeder);
+	ssize_t got;
+
+	if (fd < 0) {
+		log__debug("the iterator over sleeping threads did not run");
+		return;
+	}
+	while ((got = read(fd, told, sizeof(told))) > 0 || (got < 0 && errno == EINTR))
+		for (ssize_t i = 0; i < got / (ssize_t)sizeof(told[0]); i++)
+			take(offwake, &told[i]);
+	close(fd);
+}

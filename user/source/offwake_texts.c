@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The places of an off-CPU profile, read from the kernel's tables, their stacks made text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/source/offwake_parts.h"
+
+#define STACK_TEXT RESOLVER_TEXT
+#define LOST_STACK "[lost stack]"
+
+struct offwake_texts {
+	struct offwake *offwake;
+	struct offwake_place *places; /* sorted by number */
+	size_t count, room;
+	char text[STACK_TEXT];
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const struct offwake_place *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+struct offwake_texts *offwake_texts__read(struct offwake *offwake)
+{
+	struct offwake_texts *texts = xcalloc(1, sizeof(*texts));
+	int fd = bpf_map__fd(offwake->skel->maps.places);
+	struct ns_ow_place_key key, *last = NULL;
+	struct ns_ow_place place;
+
+	texts->offwake = offwake;
+	while (!bpf_map_get_next_key(fd, last, &key)) {
+		last = &key;
+		if (bpf_map_lookup_elem(fd, &key, &place))
+			continue;
+		if (texts->count == texts->room) {
+			texts->room = texts->room ? 2 * texts->room : 256;
+			texts->places =
+				xreallocarray(texts->places, texts->room, sizeof(*texts->places));
+		}
+		texts->places[texts->count++] = (struct offwake_place){.key = key, .id = place.id};
+	}
+	if (texts->count)
+		qsort(texts->places, texts->count, sizeof(*texts->places), by_number);
+	return texts;
+}
+
+void offwake_texts__free(struct offwake_texts *texts)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		free(texts->places[i].kernel);
+		free(texts->places[i].user);
+	}
+	free(texts->places);
+	free(texts);
+}
+
+static size_t read_stack(const struct offwake_texts *texts, __u64 hash, struct ns_ow_stack *out)
+{
+	size_t count = 0;
+
+	if (hash <= NS_OW_LOST_STACK ||
+	    bpf_map_lookup_elem(bpf_map__fd(texts->offwake->skel->maps.stacks), &hash, out))
+		return 0;
+	while (count < NS_OW_FRAMES && out->frames[count])
+		count++;
+	return count;
+}
+
+static char *kernel_text(struct offwake_texts *texts, struct offwake_place *place)
+{
+	struct ns_ow_stack stack;
+	size_t count = read_stack(texts, place->key.kernel, &stack);
+
+	if (place->key.kernel == NS_OW_LOST_STACK) {
+		place->lost = true;
+		return xstrdup(LOST_STACK);
+	}
+	if (!count || !kallsyms__stack(texts->offwake->kallsyms, stack.frames, count, texts->text,
+				       sizeof(texts->text)))
+		return NULL;
+	return xstrdup(texts->text);
+}
+
+/* Addresses of the user stack, by frame pointers or unwound. */
+static size_t user_frames(struct offwake_texts *texts, const struct offwake_place *place,
+			  struct ns_ow_stack *stack, const uint64_t **out)
+{
+	struct offwake *offwake = texts->offwake;
+	const struct unwound_spot spot = {place->key.tgid, place->key.ip, place->key.sp};
+	const struct offwake_seed *seed =
+		place->key.kind == NS_OW_SEED ? table__get(offwake->seeds, place->id) : NULL;
+	size_t count = read_stack(texts, place->key.user, stack);
+
+	*out = (const uint64_t *)stack->frames;
+	if (seed) {
+		*out = seed->frames;
+		count = seed->count;
+	}
+	if (offwake->unwound)
+		return unwound__stack(offwake->unwound, place->id, &spot, *out, count, out);
+	return count;
+}
+
+static char *user_text(struct offwake_texts *texts, struct offwake_place *place)
+{
+	const struct offwake *offwake = texts->offwake;
+	struct ns_ow_stack stack;
+	const uint64_t *frames;
+	size_t count;
+
+	if (offwake->options.no_user_stacks)
+		return NULL;
+	count = user_frames(texts, place, &stack, &frames);
+	if (!count && place->key.user == NS_OW_LOST_STACK) {
+		place->lost = true;
+		return xstrdup(LOST_STACK);
+	}
+	if (!count || !resolver__stack(offwake->options.resolver, place->pid, frames, count,
+				       offwake->options.lines ? SYMBOLS_LINES : 0, texts->text,
+				       sizeof(texts->text)))
+		return NULL;
+	return xstrdup(texts->text);
+}
+
+static void resolve(struct offwake_texts *texts, struct offwake_place *place)
+{
+	struct offwake *offwake = texts->offwake;
+	const struct offwake_process *process = table__get(offwake->processes, place->key.tgid);
+
+	place->resolved = true;
+	place->pid = process ? process->pid : offwake__view(offwake, place->key.tgid);
+	place->tid = place->key.kind == NS_OW_SEED && !offwake->skel->rodata->settings.per_thread
+			     ? 0
+			     : offwake__view(offwake, place->key.tid);
+	text__safe(place->comm, sizeof(place->comm), place->key.comm, NS_COMM_LEN);
+	place->kernel = kernel_text(texts, place);
+	place->user = user_text(texts, place);
+}
+
+size_t offwake_texts__not_unwound(const struct offwake_texts *texts)
+{
+	const struct offwake *offwake = texts->offwake;
+	const __u8 *is_long = offwake->skel->bss->long_places;
+	size_t marks = sizeof(offwake->skel->bss->long_places), count = 0;
+
+	for (size_t i = 0; i < texts->count; i++) {
+		const struct offwake_place *place = &texts->places[i];
+
+		if (place->key.user && is_long[place->id & (marks - 1)] &&
+		    !unwound__has(offwake->unwound, place->id))
+			count++;
+	}
+	return count;
+}
+
+const struct offwake_place *offwake_texts__place(struct offwake_texts *texts, uint32_t id)
+{
+	struct offwake_place wanted = {.id = id}, *found = NULL;
+
+	if (texts->count && id != NS_OW_NOWHERE && id != NS_OW_LOST_PLACE)
+		found = bsearch(&wanted, texts->places, texts->count, sizeof(wanted), by_number);
+	if (found && !found->resolved)
+		resolve(texts, found);
+	return found;
+}

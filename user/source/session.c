@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/source/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "user/base/clock.h"
+#include "user/base/log.h"
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/source/session_parts.h"
+
+/* Owners and fds of new sockets are looked up by an iterator at most this often. */
+#define RESCAN_EVERY_NS 250000000ull
+/* How long the end waits for holds to end: the longest delayed ACK, TCP_DELACK_MAX, and a bit. */
+#define LINGER_MS      250
+#define LINGER_STEP_MS 5
+/* How long names of call sites are waited for, as most come at once; then the others go on waiting
+ * beside us. At the attach what the targets have mapped is to be opened before they can end. */
+#define NAMES_NS        10000000ull
+#define NAMES_ATTACH_NS 1000000000ull
+#define NAMES_END_NS    5000000000ull
+
+/* ---- targets ---- */
+
+static int open_tasks(void *context)
+{
+	return session__open_tasks(context);
+}
+
+static void watch_process(struct session *session, uint32_t tgid)
+{
+	struct ns_proc_state proc = {.target = 1};
+
+	bpf_map_update_elem(bpf_map__fd(session->skel->maps.procs), &tgid, &proc, BPF_ANY);
+	session->skel->bss->proc_hints[tgid & (NS_PROC_HINTS - 1)] = (struct ns_proc_hint){1, 1};
+}
+
+static int find_targets(struct session *session)
+{
+	struct target target = *session->target;
+	size_t i;
+	int err = enrich__refresh(session->enrich);
+
+	if (err) {
+		log__error("cannot list the tasks of this machine: %s", strerror(-err));
+		return err;
+	}
+	if (session->program_pid && target.pid_count < TARGET_PIDS)
+		target.pids[target.pid_count++] = session->program_pid;
+	err = target__resolve(&target, enrich__tasks(session->enrich), &session->set);
+	if (err)
+		return err;
+	session->skel->bss->only_tid = session->set.only_tid;
+	for (i = 0; i < session->set.count; i++)
+		watch_process(session, session->set.processes[i].tgid);
+	for (i = 0; i < session->set.cgroup_count; i++) {
+		uint32_t one = 1;
+
+		bpf_map_update_elem(bpf_map__fd(session->skel->maps.cgroups),
+				    &session->set.cgroups[i], &one, BPF_ANY);
+	}
+	return 0;
+}
+
+static void note_exit(struct session *session, uint32_t tgid)
+{
+	size_t i;
+
+	for (i = 0; i < session->set.count; i++)
+		if (session->set.processes[i].tgid == tgid)
+			session->targets_exited++;
+}
+
+static int on_ring_record(void *context, void *data, size_t size)
+{
+	struct session *session = context;
+	const struct ns_head *head = data;
+
+	/* A slot of a history comes whole, whatever the length of its record. */
+	if (size >= sizeof(*head) && head->len >= sizeof(*head) && head->len < size)
+		size = head->len;
+	if (size >= sizeof(*head) && head->type == NS_EXIT)
+		note_exit(session, head->tgid);
+	enrich__record(session->enrich, data, size);
+	return 0;
+}
+
+static int make_plan(struct session *session)
+{
+	const struct plan_request request = {.way = session->options.way,
+					     .verbose = session->options.verbose,
+					     .by_comm = session->target->comm,
+					     .by_cgroup = session->target->cgroup,
+					     .by_children =
+						     target__takes_children(session->target)};
+
+	plan__make(&session->caps, &request, &session->plan);
+	if (session->plan.possible)
+		return 0;
+	log__error("%s (`netstall doctor` tells more)", session->plan.why_not);
+	return -ENOTSUP;
+}
+
+/* All that comes before the attach. */
+static int prepare(struct session *session)
+{
+	const struct enrich_ways ways = {session->sink,
+					 session->context,
+					 open_tasks,
+					 session__role_of,
+					 session__join_chain,
+					 session,
+					 session->options.resolver};
+	int err = make_plan(session);
+
+	if (err)
+		return err;
+	err = session__load(session);
+	if (err)
+		return err;
+	err = session__make_iterators(session);
+	if (err)
+		return err;
+	session->enrich = enrich__new(&ways);
+	return find_targets(session);
+}
+
+static void detach(struct session *session)
+{
+	while (session->hook_count)
+		bpf_link__destroy(session->hooks[--session->hook_count]);
+}
+
+/* The reverse of prepare() and of the attach. */
+static void tear_down(struct session *session)
+{
+	detach(session);
+	bpf_link__destroy(session->tasks);
+	bpf_link__destroy(session->files);
+	bpf_link__destroy(session->seed);
+	bpf_link__destroy(session->conns);
+	bpf_link__destroy(session->rings);
+	bpf_link__destroy(session->ops);
+	bpf_link__destroy(session->ring_files);
+	session->tasks = session->files = session->seed = session->conns = NULL;
+	session->rings = session->ops = session->ring_files = NULL;
+	ring_buffer__free(session->ring);
+	session->ring = NULL;
+	enrich__free(session->enrich);
+	session->enrich = NULL;
+	netstall_bpf__destroy(session->skel);
+	session->skel = NULL;
+	target_set__clear(&session->set);
+}
+
+int session__open(const struct session_options *options, const struct target *target,
+		  pid_t program_pid, session_sink *sink, void *context, struct session **out)
+{
+	struct session *session = xcalloc(1, sizeof(*session));
+	int err;
+
+	session->options = *options;
+	session->target = target;
+	session->program_pid = program_pid;
+	session->sink = sink;
+	session->context = context;
+	caps__free_btf(caps__probe(&session->caps, options->btf_path));
+	err = prepare(session);
+	if (err)
+		session__close(session);
+	else
+		*out = session;
+	return err;
+}
+
+/* ---- attach ---- */
+
+/* Of what any program needs, so that to go without this one does not help. */
+static bool is_short_of(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
+
+/* Returns the program that did not attach, and why, -errno; NULL when all did. */
+static const char *attach_hooks(struct session *session, int *err)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, session->skel->obj)
+	{
+		struct bpf_link *link;
+
+		if (!bpf_program__autoload(program) ||
+		    !strncmp(bpf_program__name(program), "iter_", 5))
+			continue;
+		link = bpf_program__attach(program);
+		*err = link ? 0 : -errno;
+		if (!link)
+			return bpf_program__name(program);
+		session->hooks[session->hook_count++] = link;
+	}
+	return NULL;
+}
+
+static void set_window(struct session *session, uint64_t end)
+{
+	__atomic_store_n(&session->skel->bss->window_end, end, __ATOMIC_SEQ_CST);
+}
+
+/* All programs are attached: from here on they note what they see. */
+static uint64_t open_window(struct session *session)
+{
+	uint64_t begin = clock__now();
+
+	set_window(session, NS_WINDOW_OPEN);
+	return begin;
+}
+
+/* And now no more, whichever of them leaves first. All that they noted is earlier than the end. */
+static uint64_t close_window(struct session *session)
+{
+	uint64_t end;
+
+	set_window(session, clock__now());
+	end = clock__now();
+	set_window(session, end);
+	return end;
+}
+
+static void tell_session(struct session *session)
+{
+	struct ns_session out = {.head = {.type = NS_SESSION, .len = sizeof(out)}};
+	struct utsname uts;
+
+	out.head.ts = open_window(session);
+	out.wall_offset_ns = (uint64_t)clock__wall_offset();
+	out.threshold_ns = session->options.threshold_ns;
+	out.verbose = session->options.verbose;
+	out.missing = session->plan.missing;
+	snprintf(out.way, sizeof(out.way), "%s", way__name(session->plan.way));
+	if (!uname(&uts)) {
+		snprintf(out.kernel, sizeof(out.kernel), "%.63s", uts.release);
+		snprintf(out.arch, sizeof(out.arch), "%.15s", uts.machine);
+	}
+	target__describe(session->target, out.target, sizeof(out.target));
+	session->sink(session->context, &out, sizeof(out));
+}
+
+/* Nothing that could be left out: another plan would fail the same way. */
+static int explain_attach(struct session *session, const char *program, int err)
+{
+	session->caps.refused = -err;
+	session->caps.tracepoints = false;
+	if (is_short_of(err))
+		log__error("%s", caps__refusal(&session->caps));
+	else
+		log__error(
+			"%s does not attach (%s), and nobody can tell %s without it: `netstall "
+			"doctor` tells what this kernel can do",
+			program, strerror(-err), plan__needs(program));
+	return err;
+}
+
+/*
+ * Presence of a function is no proof that a program attaches to it. One that refuses is
+ * struck out and the plan made anew, until all attach or something is missing that is needed.
+ */
+static int attach_or_replan(struct session *session)
+{
+	const char *failed;
+	int err;
+
+	while ((failed = attach_hooks(session, &err))) {
+		log__debug("%s does not attach: %s", failed, strerror(-err));
+		if (is_short_of(err) || !plan__strike(&session->caps, failed))
+			return explain_attach(session, failed, err);
+		tear_down(session);
+		err = prepare(session);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* What was vital is read behind the other: there is some only when that one was full before. */
+static int map_rings(struct session *session)
+{
+	int records = bpf_map__fd(session->skel->maps.records);
+	int vital = bpf_map__fd(session->skel->maps.vital_records);
+
+	session->ring = ring_buffer__new(records, on_ring_record, session, NULL);
+	if (session->ring && !ring_buffer__add(session->ring, vital, on_ring_record, session))
+		return 0;
+	log__error("cannot map the ring buffer: %s", strerror(errno));
+	return -errno;
+}
+
+int session__attach(struct session *session)
+{
+	size_t i;
+	int err = attach_or_replan(session);
+
+	if (err)
+		return err;
+	err = map_rings(session);
+	if (err)
+		return err;
+	tell_session(session);
+	for (i = 0; i < session->set.count; i++)
+		enrich__process(session->enrich, session->set.processes[i].tgid);
+	/* A program that waits for its release has not begun: that is no wait of its. */
+	if (!session->program_pid)
+		session__seed_threads(session);
+	session__scan_sockets(session, NS_SCAN_TARGETS);
+	session__scan_registered(session, NS_SCAN_TARGETS);
+	session__scan_sockets(session, NS_SCAN_PEERS);
+	session__scan_sockets(session, NS_SCAN_PEERS); /* and what these have opened */
+	session__scan_registered(session, NS_SCAN_PEERS);
+	session->unsure_seen = session->skel->bss->unsure_owners;
+	resolver__poll(session->options.resolver, NAMES_ATTACH_NS);
+	session->last_scan_ns = clock__now();
+	session->sampled_ns = session->last_scan_ns;
+	return 0;
+}
+
+/* ---- run ---- */
+
+bool session__poll(struct session *session)
+{
+	uint64_t now = clock__now();
+	uint32_t unsure = session->skel->bss->unsure_owners;
+
+	if (unsure != session->unsure_seen && now - session->last_scan_ns >= RESCAN_EVERY_NS) {
+		session->unsure_seen = unsure;
+		session__scan_sockets(session, NS_SCAN_PEERS);
+		session->last_scan_ns = clock__now();
+	}
+	session__tell_refused(session);
+	ring_buffer__consume(session->ring);
+	session__pace_samples(session, now);
+	session__sweep_uring(session, now);
+	return enrich__settle(session->enrich, NAMES_NS);
+}
+
+bool session__targets_gone(const struct session *session)
+{
+	const struct target *target = session->target;
+	size_t i;
+
+	if (target->comm || target->cgroup || !session->set.count || target->children)
+		return false;
+	if (session->targets_exited == session->set.count)
+		return true; /* also when nobody has waited for them yet */
+	for (i = 0; i < session->set.count; i++)
+		if (!kill(session->set.processes[i].view_tgid, 0) || errno != ESRCH)
+			return false;
+	return true;
+}
+
+/* ---- the end ---- */
+
+/* A stall is told with its end, so one that is under way gets the time to come to it. */
+static void await_releases(struct session *session)
+{
+	int waited;
+
+	session->skel->bss->closing = 1;
+	for (waited = 0; waited < LINGER_MS && session->skel->bss->active_holds > 0;
+	     waited += LINGER_STEP_MS)
+		usleep(LINGER_STEP_MS * 1000);
+}
+
+void session__finish(struct session *session)
+{
+	struct ns_end out = {.head = {.type = NS_END, .len = sizeof(out)}};
+
+	if (session->finished)
+		return;
+	session->finished = true;
+	await_releases(session);
+	session__scan_sockets(session, NS_SCAN_PEERS); /* owners of what came last */
+	out.children = session->children;
+	out.head.ts = close_window(session);
+	/* First of all: what a program that was under way then still noted is later than this. */
+	session->sink(session->context, &out, sizeof(out));
+	session__tell_conns(session);
+	ring_buffer__consume(session->ring);
+	if (!enrich__settle(session->enrich, NAMES_END_NS))
+		enrich__flush(session->enrich);
+	session__tell_threads(session, out.head.ts);
+	session__tell_uring(session, out.head.ts);
+	session__tell_lost(session, out.head.ts);
+	detach(session);
+}
+
+void session__close(struct session *session)
+{
+	if (!session)
+		return;
+	tear_down(session);
+	free(session);
+}
+
+enum way session__way(const struct session *session)
+{
+	return session->plan.way;
+}
+
+unsigned session__children(const struct session *session)
+{
+	return session->children;
+}
+
+size_t session__target_count(const struct session *session)
+{
+	return session->set.count;
+}
+
+void session__first_target(const struct session *session, char *out, size_t size)
+{
+	char safe[TEXT_SAFE(NS_COMM_LEN)];
+	const struct ns_task_entry *first = session->set.processes;
+
+	out[0] = '\0';
+	if (session->set.count)
+		snprintf(out, size, "%s (%u)",
+			 text__safe(safe, sizeof(safe), first->comm, NS_COMM_LEN),
+			 first->view_tgid);
+}

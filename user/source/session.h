@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A live source of records: the BPF programs, loaded by a plan and attached to this
+ * kernel, and what only user space can add (processes, names of stacks, totals).
+ *
+ *   session__open     load the programs, find the targets
+ *   session__attach   from here on events are seen
+ *   session__poll     hand over what has come, again and again
+ *   session__finish   detach, hand over the totals
+ *   session__close
+ *
+ * Functions that fail return -errno after they have said why.
+ */
+#ifndef NETSTALL_SOURCE_SESSION_H
+#define NETSTALL_SOURCE_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "user/kernel/plan.h"
+#include "user/kernel/target.h"
+#include "user/symbols/resolver.h"
+
+struct session_options {
+	enum way way;      /* WAY_AUTO: the best */
+	bool verbose;      /* stream every record */
+	bool uring_events; /* stream every step of io_uring's operations */
+	uint64_t threshold_ns;
+	const char *btf_path;   /* NULL: the running kernel's */
+	unsigned ringbuf_bytes; /* a power of two, 0: default */
+	unsigned max_conns;     /* 0: default */
+	unsigned max_threads;
+	unsigned max_ops;          /* of io_uring under way at a time */
+	unsigned stack_bytes;      /* of a user stack that is copied for the profile, 0: default */
+	struct resolver *resolver; /* for user stacks; the caller's; NULL: they get no names */
+};
+
+typedef void session_sink(void *context, const void *record, size_t len);
+
+struct session;
+
+/* program_pid: the stopped child that becomes the target's program, 0 none. */
+int session__open(const struct session_options *options, const struct target *target,
+		  pid_t program_pid, session_sink *sink, void *context, struct session **out);
+int session__attach(struct session *session);
+/* False: some of what has come still waits for its names, and all that is behind it. */
+bool session__poll(struct session *session);
+/*
+ * A process of the target listens on that TCP port; the port of a listener that several
+ * processes share counts as the target's.
+ */
+bool session__listens(const struct session *session, uint16_t port);
+/* The totals of all connections as of now, to the sink. */
+void session__tell_totals(struct session *session);
+/* Every target named by pid has ended. */
+bool session__targets_gone(const struct session *session);
+void session__finish(struct session *session);
+void session__close(struct session *session);
+
+enum way session__way(const struct session *session);
+size_t session__target_count(const struct session *session);
+/* Processes below the targets, no targets themselves, that have connections. */
+unsigned session__children(const struct session *session);
+/* "echo_bench (4242)" of the first target; "" when there is none yet. */
+void session__first_target(const struct session *session, char *out, size_t size);
+
+#endif

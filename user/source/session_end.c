@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What a session knows only at its end: the totals of threads, and what was lost. */
+#include <stdio.h>
+#include <string.h>
+
+#include "bpf/times.h"
+#include "user/base/clock.h"
+#include "user/source/session_parts.h"
+
+static void tell_thread(struct session *session, uint32_t tid, const struct ns_thread_state *thread,
+			uint64_t now)
+{
+	struct ns_thread_totals out = {.head = {.type = NS_THREAD_TOTALS, .len = sizeof(out)}};
+	uint64_t since = thread->since ? thread->since : now, woken = now;
+
+	out.head.ts = now;
+	out.head.tgid = thread->tgid;
+	out.head.tid = tid;
+	out.on_cpu_ns = thread->on_cpu_ns;
+	out.blocked_ns = thread->blocked_ns;
+	out.runqueue_ns = thread->runqueue_ns;
+	if (thread->wake_ts && thread->wake_ts < now)
+		woken = thread->wake_ts > since ? thread->wake_ts : since;
+	if (!thread->off) {
+		out.on_cpu_ns += ns_passed(since, now);
+	} else {
+		out.blocked_ns += ns_passed(since, woken);
+		out.runqueue_ns += ns_passed(woken, now);
+	}
+	out.voluntary = thread->voluntary;
+	out.involuntary = thread->involuntary;
+	out.migrations = thread->migrations;
+	out.wakes = thread->wakes;
+	out.empty_wakes = thread->empty_wakes;
+	memcpy(out.comm, thread->comm, sizeof(out.comm));
+	enrich__record(session->enrich, &out, sizeof(out));
+}
+
+void session__tell_threads(struct session *session, uint64_t now)
+{
+	int fd = bpf_map__fd(session->skel->maps.threads);
+	struct ns_thread_state thread;
+	uint32_t tid, next;
+	bool more = !bpf_map_get_next_key(fd, NULL, &next);
+
+	while (more) {
+		tid = next;
+		more = !bpf_map_get_next_key(fd, &tid, &next);
+		if (!bpf_map_lookup_elem(fd, &tid, &thread))
+			tell_thread(session, tid, &thread, now);
+	}
+}
+
+static void tell_lost(struct session *session, uint32_t kind, uint64_t count, uint64_t now)
+{
+	struct ns_lost out = {.head = {.type = NS_LOST, .len = sizeof(out), .ts = now},
+			      .kind = kind,
+			      .count = count};
+
+	if (count)
+		session->sink(session->context, &out, sizeof(out));
+}
+
+/* Runs of a program that the kernel left out; where it does not count them, before 5.12, 0. */
+static uint64_t runs_left_out(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+	int fd = bpf_program__fd(program);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+		return 0;
+	return info.recursion_misses;
+}
+
+/* Of a program with a spare only what neither was run for is lost: at most the fewer of both. */
+static uint64_t lost_runs_of(const struct session *session, const struct bpf_program *program)
+{
+	uint64_t own = runs_left_out(program), of_spare;
+	const struct bpf_program *spare;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_spare", bpf_program__name(program));
+	spare = bpf_object__find_program_by_name(session->skel->obj, name);
+	if (!spare || bpf_program__fd(spare) < 0)
+		return own;
+	of_spare = runs_left_out(spare);
+	return own < of_spare ? own : of_spare;
+}
+
+static uint64_t lost_runs(const struct session *session)
+{
+	struct bpf_program *program;
+	uint64_t count = 0;
+
+	bpf_object__for_each_program(program, session->skel->obj)
+	{
+		if (!strstr(bpf_program__name(program), "_spare"))
+			count += lost_runs_of(session, program);
+	}
+	return count;
+}
+
+void session__tell_lost(struct session *session, uint64_t now)
+{
+	for (uint32_t kind = 1; kind < NS_LOST_KINDS; kind++) {
+		uint64_t count = session->skel->bss->lost[kind];
+
+		if (kind == NS_LOST_RUNS)
+			count += lost_runs(session);
+		tell_lost(session, kind, count, now);
+	}
+}
+
+void session__tell_refused(struct session *session)
+{
+	uint64_t count = session->skel->bss->lost[NS_LOST_CONNS];
+
+	if (!count || session->refused_told)
+		return;
+	session->refused_told = true;
+	tell_lost(session, NS_LOST_CONNS, count, clock__now());
+}
+
+void session__tell_totals(struct session *session)
+{
+	session__tell_conns(session);
+	ring_buffer__consume(session->ring);
+	enrich__settle(session->enrich, 0);
+	session__tell_uring(session, clock__now());
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The programs of a session's plan, set up and loaded. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "user/base/log.h"
+#include "user/kernel/load.h"
+#include "user/source/session_parts.h"
+
+#define QUIET_RINGBUF   (4u << 20)
+#define VERBOSE_RINGBUF (32u << 20)
+#define LEAST_RINGBUF   4096u
+#define VITAL_SHARE     4 /* of the ring buffer, beside it */
+
+static void configure(struct session *session)
+{
+	const struct target *target = session->target;
+	struct netstall_bpf *skel = session->skel;
+	struct ns_config *config = (struct ns_config *)&skel->rodata->settings;
+	unsigned ring = session->options.ringbuf_bytes;
+
+	config->threshold_ns = session->options.threshold_ns;
+	config->verbose = session->options.verbose;
+	config->uring_events = session->options.uring_events || session->options.verbose;
+	config->any_process = target__is_any_process(target);
+	config->follow_children = target__takes_children(target);
+	config->lport = target->lport;
+	config->rport = target->rport;
+	config->by_cgroup = target->cgroup != NULL;
+	config->by_comm = target->comm != NULL;
+	config->hz = caps__hz();
+	skel->bss->slow_exchange_ns = session->options.threshold_ns;
+	config->cpus = libbpf_num_possible_cpus();
+	config->spares = session->caps.preempted;
+	if (target->comm)
+		snprintf(config->comm, sizeof(config->comm), "%s", target->comm);
+	if (!ring)
+		ring = config->uring_events ? VERBOSE_RINGBUF : QUIET_RINGBUF;
+	bpf_map__set_max_entries(skel->maps.records, ring);
+	bpf_map__set_max_entries(skel->maps.vital_records, ring / VITAL_SHARE > LEAST_RINGBUF
+								   ? ring / VITAL_SHARE
+								   : LEAST_RINGBUF);
+	if (session->options.max_conns) {
+		bpf_map__set_max_entries(skel->maps.conns, session->options.max_conns);
+		bpf_map__set_max_entries(skel->maps.tuples, session->options.max_conns);
+		bpf_map__set_max_entries(skel->maps.active,
+					 NS_ACTIVES * session->options.max_conns);
+	}
+	if (session->options.max_ops)
+		bpf_map__set_max_entries(skel->maps.ops, session->options.max_ops);
+	if (session->options.max_threads)
+		bpf_map__set_max_entries(skel->maps.threads, session->options.max_threads);
+}
+
+/* A spare is loaded beside the program that it is for. */
+static bool is_wanted(const struct session *session, const char *name)
+{
+	const char *spare = strstr(name, "_spare");
+	char of[64];
+
+	if (!spare)
+		return plan__has_program(&session->plan, name);
+	snprintf(of, sizeof(of), "%.*s", (int)(spare - name), name);
+	return session->caps.preempted && plan__has_program(&session->plan, of);
+}
+
+static int load(struct session *session)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = session->options.btf_path);
+	struct bpf_program *program;
+	int err;
+
+	session->skel = netstall_bpf__open_opts(&opts);
+	if (!session->skel)
+		return -errno;
+	configure(session);
+	bpf_object__for_each_program(program, session->skel->obj)
+	{
+		bpf_program__set_autoload(program, is_wanted(session, bpf_program__name(program)));
+	}
+	err = netstall_bpf__load(session->skel);
+	if (err) {
+		netstall_bpf__destroy(session->skel);
+		session->skel = NULL;
+	}
+	return err;
+}
+
+static int explain_load(const struct session *session, int err)
+{
+	if (!load__explain(err, "-C conns.max=N and -C ringbuf.bytes=N"))
+		log__error(
+			"the kernel did not take the %s programs: %s (-v shows its words, "
+			"-C attach=WAY tries another way)",
+			way__name(session->plan.way), strerror(-err));
+	return err;
+}
+
+int session__load(struct session *session)
+{
+	int err = load(session);
+
+	return err ? explain_load(session, err) : 0;
+}

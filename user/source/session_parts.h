@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What the parts of a session share; for session*.c alone. */
+#ifndef NETSTALL_SOURCE_SESSION_PARTS_H
+#define NETSTALL_SOURCE_SESSION_PARTS_H
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/state.h"
+#include "bpf/uring_state.h"
+#include "netstall.skel.h"
+#include "user/kernel/caps.h"
+#include "user/source/enrich.h"
+#include "user/source/session.h"
+
+/* Watched beside targets and peers, at most; and how far from these. */
+#define CHAIN_PROCESSES 64
+#define CHAIN_DEPTH     8
+
+struct chain_process {
+	uint32_t tgid; /* as the kernel counts */
+	uint32_t depth;
+};
+
+struct session {
+	struct session_options options;
+	const struct target *target;
+	pid_t program_pid;
+	session_sink *sink;
+	void *context;
+	struct target_set set;
+	size_t targets_exited;
+	struct caps caps;
+	struct plan plan;
+	struct netstall_bpf *skel;
+	struct ring_buffer *ring;
+	struct bpf_link *hooks[PLAN_PROGRAMS];
+	size_t hook_count;
+	struct bpf_link *tasks, *files, *seed, *conns; /* iterators */
+	struct bpf_link *rings, *ops, *ring_files;     /* likewise; NULL without io_uring */
+	uint64_t swept_ns;                             /* when these were looked at last */
+	uint64_t ops_lost_seen;
+	struct enrich *enrich;
+	struct chain_process chain[CHAIN_PROCESSES];
+	size_t chain_count;
+	uint32_t unsure_seen;
+	uint64_t last_scan_ns;
+	uint64_t sampled_ns; /* when the sample of exchanges was looked after last */
+	uint64_t turns_seen; /* counts of then */
+	uint64_t slow_seen;
+	uint32_t children; /* of targets, that have connections and are no targets: the most seen */
+	bool refused_told; /* that a connection found no room */
+	bool finished;
+};
+
+/* session_load.c: by the session's plan and options. -errno after it has said why. */
+int session__load(struct session *session);
+
+/* session_chain.c: for enrich; the context is the session. */
+uint32_t session__role_of(void *context, uint32_t tgid);
+void session__join_chain(void *context, const struct ns_wait *wait,
+			 const struct ns_task_entry *waker);
+
+/* session_scan.c: the iterators. -errno after it has said why. */
+int session__make_iterators(struct session *session);
+/* An open iterator over all tasks, or -errno. */
+int session__open_tasks(struct session *session);
+/* Over the keys of io_uring operations that no table needs, or -errno. */
+int session__open_ops(struct session *session);
+/* What io_uring's rings have now, and whether they are still there. */
+void session__look_at_rings(struct session *session);
+/* Threads that sleep since before the attach are taken in. */
+void session__seed_threads(struct session *session);
+void session__scan_sockets(struct session *session, enum ns_scan mode);
+/* Sockets that are registered with a watched ring, which may have no descriptor. */
+void session__scan_registered(struct session *session, enum ns_scan mode);
+/* The totals of all connections, into the ring buffer. */
+void session__tell_conns(struct session *session);
+
+/* session_sample.c: how many exchanges are told one by one, kept within bounds. */
+void session__pace_samples(struct session *session, uint64_t now);
+
+/* session_end.c: what is only known at the end, told to the sink. */
+void session__tell_threads(struct session *session, uint64_t now);
+void session__tell_lost(struct session *session, uint64_t now);
+/* At once, and not with the rest at the end: who is not watched is taken for one on another host.
+ */
+void session__tell_refused(struct session *session);
+
+/* session_uring.c: out of the tables with rings that are gone, and their operations. */
+void session__sweep_uring(struct session *session, uint64_t now);
+/* Rings and the counts of their operations as of now, told to the sink. */
+void session__tell_uring(struct session *session, uint64_t now);
+
+#endif

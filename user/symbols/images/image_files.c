@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/symbols/images/image_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "user/base/xalloc.h"
+#include "user/symbols/demangle.h"
+#include "user/symbols/images/debug_file.h"
+#include "user/symbols/images/image_lines.h"
+#include "user/symbols/images/image_names.h"
+#include "user/symbols/name_cache.h"
+#include "user/symbols/read_budget.h"
+
+struct image_file {
+	struct image_files *files;
+	uint64_t number;
+	uint64_t device, inode;
+	char *path;
+	pid_t pid; /* who has it mapped, for its debug file */
+	size_t users;
+	uint64_t used;     /* by the count of uses */
+	uint64_t spent_ns; /* on reading it */
+	int fd, debug_fd;  /* until it is read; -1 */
+	bool tried_lines;
+	struct image_names *names;
+	struct image_lines *lines;
+};
+
+struct image_files {
+	struct opener *opener;
+	struct name_cache *cache;
+	struct image_file *v[IMAGE_FILES];
+	size_t count;
+	size_t open;     /* not yet read */
+	size_t symbols;  /* of those that are read */
+	uint64_t mapped; /* bytes of these */
+	uint64_t uses, numbers;
+	uint64_t closed, refused;
+};
+
+struct image_files *image_files__new(struct opener *opener)
+{
+	struct image_files *files = xcalloc(1, sizeof(*files));
+
+	files->opener = opener;
+	files->cache = name_cache__new();
+	return files;
+}
+
+/* ---- room ---- */
+
+static void close_file(struct image_file *file)
+{
+	if (file->fd >= 0) {
+		close(file->fd);
+		file->files->open--;
+	}
+	if (file->debug_fd >= 0)
+		close(file->debug_fd);
+	if (file->names) {
+		file->files->symbols -= image_names__count(file->names);
+		file->files->mapped -= image_names__size(file->names);
+	}
+	image_lines__free(file->lines);
+	image_names__free(file->names);
+	file->fd = file->debug_fd = -1;
+	file->names = NULL;
+	file->lines = NULL;
+	file->tried_lines = false;
+}
+
+static void drop(struct image_file *file)
+{
+	close_file(file);
+	free(file->path);
+	free(file);
+}
+
+void image_files__free(struct image_files *files)
+{
+	if (!files)
+		return;
+	for (size_t i = 0; i < files->count; i++)
+		drop(files->v[i]);
+	name_cache__free(files->cache);
+	free(files);
+}
+
+void image_file__put(struct image_file *file)
+{
+	if (file)
+		file->users--; /* kept for the next one, as long as there is room */
+}
+
+void image_file__hold(struct image_file *file)
+{
+	file->users++;
+}
+
+/* Closes what was used longest ago of those that are open, or of those that are read. */
+static void make_room(struct image_files *files, bool of_open, const struct image_file *but)
+{
+	struct image_file *oldest = NULL;
+
+	for (size_t i = 0; i < files->count; i++) {
+		struct image_file *file = files->v[i];
+
+		if (file == but || (of_open ? file->fd < 0 : !file->names))
+			continue;
+		if (!oldest || file->used < oldest->used)
+			oldest = file;
+	}
+	if (!oldest)
+		return;
+	close_file(oldest);
+	files->closed++;
+}
+
+/* A place in the table: a new one, or that of a file that nobody maps any more. */
+static struct image_file **place_in(struct image_files *files)
+{
+	struct image_file **oldest = NULL;
+
+	if (files->count < IMAGE_FILES)
+		return &files->v[files->count++];
+	for (size_t i = 0; i < files->count; i++)
+		if (!files->v[i]->users && (!oldest || files->v[i]->used < (*oldest)->used))
+			oldest = &files->v[i];
+	if (oldest)
+		drop(*oldest);
+	else
+		files->refused++;
+	return oldest;
+}
+
+/* ---- opening ---- */
+
+static bool is_behind(int fd, const struct maps_line *line)
+{
+	struct stat stat;
+
+	return fd >= 0 && !fstat(fd, &stat) && stat.st_ino == line->inode &&
+	       ((uint64_t)major(stat.st_dev) << 32 | minor(stat.st_dev)) == line->device;
+}
+
+/* By its name; when another file has it by now, by the mapping. Some file systems number their
+ * files otherwise in maps: then the name has to do. */
+static int open_mapped(struct opener *opener, pid_t pid, const struct maps_line *line)
+{
+	int by_name = opener__image(opener, pid, line->path), mapped;
+
+	if (is_behind(by_name, line))
+		return by_name;
+	mapped = opener__mapped(opener, pid, line->start, line->end);
+	if (mapped < 0)
+		return by_name;
+	if (by_name >= 0)
+		close(by_name);
+	return mapped;
+}
+
+static bool enter(const struct image_file *file)
+{
+	const struct read_budget_subject subject = {.device = file->device, .inode = file->inode};
+
+	return read_budget__enter(&subject, file->path, &file->spent_ns);
+}
+
+static void open_file(struct image_files *files, struct image_file *file, pid_t pid,
+		      const struct maps_line *line)
+{
+	if (!enter(file))
+		return;
+	while (files->open >= IMAGE_FILES_OPEN)
+		make_room(files, true, file);
+	file->pid = pid;
+	if (!line->inode) {
+		file->fd = debug_file__vdso(line->end - line->start);
+	} else {
+		file->fd = open_mapped(files->opener, pid, line);
+		if (file->fd >= 0)
+			file->debug_fd = debug_file__open(files->opener, pid, line->path, file->fd);
+	}
+	if (file->fd < 0)
+		file->fd = -1;
+	else
+		files->open++;
+	read_budget__leave(&file->spent_ns);
+}
+
+struct image_file *image_files__get(struct image_files *files, pid_t pid,
+				    const struct maps_line *line)
+{
+	struct image_file *file = NULL, **place;
+
+	if (line->path[0] != '/' && strcmp(line->path, "[vdso]"))
+		return NULL;
+	for (size_t i = 0; i < files->count && !file; i++)
+		if (files->v[i]->inode == line->inode && files->v[i]->device == line->device &&
+		    !strcmp(files->v[i]->path, line->path))
+			file = files->v[i];
+	if (!file) {
+		place = place_in(files);
+		if (!place)
+			return NULL;
+		file = *place = xcalloc(1, sizeof(*file));
+		*file = (struct image_file){.files = files,
+					    .number = ++files->numbers,
+					    .device = line->device,
+					    .inode = line->inode,
+					    .path = xstrdup(line->path),
+					    .fd = -1,
+					    .debug_fd = -1};
+	}
+	file->used = ++files->uses;
+	if (file->fd < 0 && !file->names)
+		open_file(files, file, pid, line);
+	file->users++;
+	return file;
+}
+
+/* ---- reading ---- */
+
+/* What debug files share with one another lies where the distribution puts it. */
+static int open_shared(void *context, const char *path)
+{
+	const struct image_file *file = context;
+	int fd = opener__file(file->files->opener, file->pid, path);
+
+	return fd < 0 ? opener__file(file->files->opener, 0, path) : fd;
+}
+
+static void read_names(struct image_files *files, struct image_file *file)
+{
+	int fd = file->fd, debug_fd = file->debug_fd;
+
+	if (fd < 0)
+		return;
+	file->fd = file->debug_fd = -1;
+	files->open--;
+	file->names = image_names__new(fd, debug_fd, open_shared, file);
+	if (!file->names)
+		return;
+	files->refused += image_names__refused(file->names);
+	files->symbols += image_names__count(file->names);
+	files->mapped += image_names__size(file->names);
+	while ((files->symbols > IMAGE_FILES_READ || files->mapped > READ_BUDGET_MAPPED) &&
+	       files->mapped != image_names__size(file->names))
+		make_room(files, false, file);
+}
+
+/* ---- text ---- */
+
+static void add_place(char *out, size_t size, const struct image_line *line, unsigned style)
+{
+	size_t used = strlen(out);
+	const char *path = line->path, *slash = strrchr(path, '/');
+
+	if (!path[0] || line->line <= 0)
+		return;
+	if (style & SYMBOLS_SHORT && slash)
+		path = slash + 1;
+	snprintf(out + used, size - used, " (%s:%d)", path, line->line);
+	for (char *at = out + used; *at; at++)
+		if (*at == ';' || (unsigned char)*at < ' ')
+			*at = *at == ';' ? ':' : '?';
+}
+
+static void write_nameless(const struct image_file *file, uint64_t address, unsigned style,
+			   char *out, size_t size)
+{
+	const char *slash = strrchr(file->path, '/');
+	char clean[DEMANGLE_NAME];
+
+	/* "[vdso]" has its brackets already. */
+	demangle(slash ? slash + 1 : file->path, clean, sizeof(clean));
+	if (style & SYMBOLS_OFFSETS)
+		snprintf(out, size, clean[0] == '[' ? "%s+0x%llx" : "[%s]+0x%llx", clean,
+			 (unsigned long long)address);
+	else
+		snprintf(out, size, clean[0] == '[' ? "%s" : "[%s]", clean);
+}
+
+/* What stands in the symbol table; false: nothing does. */
+static bool write_function(const struct image_file *file, uint64_t address, bool returns,
+			   const char *other, unsigned style, char *out, size_t size)
+{
+	uint64_t offset = 0;
+	const char *name = image_names__find(file->names, address, &offset);
+	size_t used;
+
+	if (!name && !other)
+		return false;
+	demangle(name ? name : other, out, size < DEMANGLE_NAME ? size : DEMANGLE_NAME);
+	used = strlen(out);
+	if (name && style & SYMBOLS_OFFSETS)
+		snprintf(out + used, size - used, "+0x%llx",
+			 (unsigned long long)(offset + returns));
+	return true;
+}
+
+static size_t find_lines(struct image_file *file, uint64_t address, unsigned style,
+			 struct image_line lines[IMAGE_INLINED + 1])
+{
+	size_t count = 0;
+
+	if (style & SYMBOLS_LINES && !file->tried_lines) {
+		file->tried_lines = true;
+		file->lines = image_lines__new(file->names);
+	}
+	if (style & SYMBOLS_LINES && file->lines)
+		count = image_lines__find(file->lines, address, lines);
+	if (count)
+		return count;
+	memset(lines, 0, sizeof(*lines));
+	return 1;
+}
+
+/* Returns false when there is no name for it. address: of the call, when returns. */
+static bool write_frames(struct image_file *file, uint64_t address, bool returns, unsigned style,
+			 char *out, size_t size)
+{
+	struct image_line lines[IMAGE_INLINED + 1];
+	size_t count = find_lines(file, address, style, lines), used = 0, i;
+	char frame[DEMANGLE_NAME + sizeof(lines->path) + 64];
+	bool named = true;
+
+	for (i = 0; i < count && named; i++) {
+		if (i + 1 < count)
+			demangle(lines[i].function ? lines[i].function : "?", frame, DEMANGLE_NAME);
+		else
+			named = write_function(file, address, returns, lines[i].function, style,
+					       frame, sizeof(frame));
+		if (!named)
+			write_nameless(file, address + returns, style, frame, sizeof(frame));
+		add_place(frame, sizeof(frame), &lines[i], style);
+		if (used + strlen(frame) + 2 > size)
+			break;
+		used += sprintf(out + used, "%s%s", i ? ";" : "", frame);
+	}
+	return named;
+}
+
+void image_file__describe(struct image_files *files, struct image_file *file, uint64_t offset,
+			  bool returns, unsigned style, char *out, size_t size,
+			  struct symbols_counts *counts)
+{
+	const struct name_key key = {
+		.file = file->number, .address = offset, .style = style | (uint64_t)returns << 32};
+	const char *known = name_cache__get(files->cache, &key);
+	uint64_t address = offset;
+	bool named, entered;
+
+	file->used = ++files->uses;
+	counts->frames++;
+	if (known) {
+		snprintf(out, size, "%s", known);
+		counts->nameless += known[0] == '[';
+		return;
+	}
+	entered = enter(file);
+	if (entered)
+		read_names(files, file);
+	out[0] = '\0';
+	if (!file->names || !image_names__address(file->names, offset - returns, &address)) {
+		write_nameless(file, address, style, out, size);
+		counts->nameless++; /* it may be opened again */
+	} else {
+		named = write_frames(file, address, returns,
+				     entered ? style : style & ~SYMBOLS_LINES, out, size);
+		counts->nameless += !named;
+		name_cache__put(files->cache, &key, out);
+	}
+	if (entered)
+		read_budget__leave(&file->spent_ns);
+}
+
+void image_files__counts(const struct image_files *files, struct symbols_counts *counts)
+{
+	counts->files += files->closed;
+	counts->symbols += files->refused;
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/symbols/opener.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "user/base/descriptor.h"
+#include "user/base/log.h"
+#include "user/base/xalloc.h"
+
+struct opener {
+	int socket;
+	pid_t pid;
+	uint64_t questions;
+};
+
+enum what {
+	WHAT_MAPS,
+	WHAT_IMAGE,
+	WHAT_PROGRAM,
+	WHAT_MAPPED,
+	WHAT_FILE,
+	WHAT_NAMES,
+};
+
+struct request {
+	uint64_t number; /* that its answer has: who asked before may not have lived to take it */
+	enum what what;
+	pid_t pid; /* WHAT_FILE: 0 is our own root */
+	uint64_t start, end;
+	char path[PATH_MAX];
+};
+
+/* ---- the process ---- */
+
+static void keep_little(void)
+{
+	/* The last, since Linux 5.9, leads to files that are mapped and have no name any more. */
+	const cap_value_t kept[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE};
+	cap_t now = cap_get_proc(), caps = cap_init();
+	cap_flag_value_t have;
+
+	for (int i = 0; now && caps && i < 3; i++) {
+		if (cap_get_flag(now, kept[i], CAP_PERMITTED, &have) || have != CAP_SET)
+			continue;
+		cap_set_flag(caps, CAP_PERMITTED, 1, &kept[i], CAP_SET);
+		cap_set_flag(caps, CAP_EFFECTIVE, 1, &kept[i], CAP_SET);
+	}
+	if (!caps || cap_set_proc(caps) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		_exit(1);
+	cap_free(now);
+	cap_free(caps);
+}
+
+static int open_proc(pid_t pid, const char *name, int flags)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The link leads to the file itself, also when its name is gone or another's by now. */
+static bool is_its_program(pid_t pid, const char *path)
+{
+	char link[64], target[PATH_MAX + 1];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	len = readlink(link, target, sizeof(target) - 1);
+	if (len < 0)
+		return false;
+	target[len] = '\0';
+	return !strcmp(target, path);
+}
+
+/*
+ * The same step by step, where a seccomp filter refuses openat2() because its flags cannot be
+ * seen (systemd's RestrictSUIDSGID=, older container engines). No link is followed; the paths
+ * that memory maps show have none.
+ */
+static int open_by_steps(int root, const char *path)
+{
+	const int flags = O_CLOEXEC | O_NOFOLLOW;
+	char steps[PATH_MAX], *step, *next, *rest;
+	int fd = fcntl(root, F_DUPFD_CLOEXEC, 0), above;
+
+	snprintf(steps, sizeof(steps), "%s", path);
+	for (step = strtok_r(steps, "/", &rest); step && fd >= 0; step = next) {
+		next = strtok_r(NULL, "/", &rest);
+		above = fd;
+		fd = -1;
+		if (next && strcmp(step, ".."))
+			fd = openat(above, step, flags | O_PATH | O_DIRECTORY);
+		else if (!next)
+			fd = openat(above, step, flags | O_RDONLY | O_NONBLOCK | O_NOCTTY);
+		close(above);
+	}
+	return fd;
+}
+
+/* In the process's own root and mount namespace; links do not lead out of it. */
+static int open_in_root(pid_t pid, const char *path, uint64_t resolve)
+{
+	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve};
+	int root, fd;
+
+	root = pid ? open_proc(pid, "root", O_PATH | O_DIRECTORY)
+		   : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return root;
+	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = open_by_steps(root, path);
+	if (fd < 0)
+		fd = -errno;
+	close(root);
+	return fd;
+}
+
+/* The file behind a mapping, whatever became of its name. */
+static int open_mapped(pid_t pid, uint64_t start, uint64_t end)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, start, end);
+	return open_proc(pid, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+}
+
+static int only_elf(int fd)
+{
+	struct stat stat;
+	char magic[SELFMAG];
+
+	if (fd < 0)
+		return fd;
+	if (!fstat(fd, &stat) && S_ISREG(stat.st_mode) &&
+	    pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && !memcmp(magic, ELFMAG, SELFMAG))
+		return fd;
+	close(fd);
+	return -ENOEXEC;
+}
+
+/* Its number in its own pid namespace, and the user that it acts as. */
+static int read_status(pid_t pid, pid_t *ns_pid, uid_t *uid)
+{
+	int fd = open_proc(pid, "status", O_RDONLY), found = 0;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	char line[256], *last;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "Uid: %*u %u", uid) == 1)
+			found |= 1;
+		if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t'))) {
+			*ns_pid = atoi(last);
+			found |= 2;
+		}
+	}
+	if (file)
+		fclose(file);
+	return found == 3 && *ns_pid > 0 ? 0 : -ENOENT;
+}
+
+/* What a compiler at run time writes down, for perf. The process's own file, or none. */
+static int open_names(pid_t pid)
+{
+	pid_t ns_pid = 0;
+	struct stat stat;
+	char path[64];
+	uid_t uid = 0;
+	int fd = read_status(pid, &ns_pid, &uid);
+
+	if (fd)
+		return fd;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", ns_pid);
+	fd = open_in_root(pid, path, RESOLVE_NO_SYMLINKS);
+	if (fd < 0)
+		return fd;
+	if (!fstat(fd, &stat) && S_ISREG(stat.st_mode) && stat.st_uid == uid)
+		return fd;
+	close(fd);
+	return -EACCES;
+}
+
+static int serve(const struct request *request)
+{
+	switch (request->what) {
+	case WHAT_MAPS:
+		return open_proc(request->pid, "maps", O_RDONLY);
+	case WHAT_IMAGE:
+		if (!is_its_program(request->pid, request->path))
+			return only_elf(open_in_root(request->pid, request->path, 0));
+		/* fall through */
+	case WHAT_PROGRAM:
+		return only_elf(open_proc(request->pid, "exe", O_RDONLY));
+	case WHAT_MAPPED:
+		return only_elf(open_mapped(request->pid, request->start, request->end));
+	case WHAT_FILE:
+		return only_elf(open_in_root(request->pid, request->path, 0));
+	case WHAT_NAMES:
+		return open_names(request->pid);
+	}
+	return -EINVAL;
+}
+
+static void run(int socket)
+{
+	struct request request;
+	sigset_t all;
+	int fd;
+
+	/* It ends when we do, and we may still ask after a Ctrl-C. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	keep_little();
+	while (recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
+		request.path[sizeof(request.path) - 1] = '\0';
+		fd = serve(&request);
+		descriptor__send(socket, request.number, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	_exit(0);
+}
+
+struct opener *opener__new(void)
+{
+	struct opener *opener;
+	int sockets[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+		return NULL;
+	pid = fork();
+	if (!pid) {
+		close(sockets[0]);
+		run(sockets[1]);
+	}
+	close(sockets[1]);
+	if (pid < 0) {
+		log__debug("no names of user stacks: %s", strerror(errno));
+		close(sockets[0]);
+		return NULL;
+	}
+	opener = xcalloc(1, sizeof(*opener));
+	opener->socket = sockets[0];
+	opener->pid = pid;
+	return opener;
+}
+
+void opener__free(struct opener *opener)
+{
+	if (!opener)
+		return;
+	close(opener->socket);
+	waitpid(opener->pid, NULL, 0);
+	free(opener);
+}
+
+void opener__move(struct opener *opener, int fd)
+{
+	opener->socket = dup2(opener->socket, fd);
+}
+
+static int ask(struct opener *opener, struct request *request)
+{
+	uint64_t number = 0;
+	int fd;
+
+	if (!opener)
+		return -ENOSYS;
+	/* Of several processes that share it, one after the other, each goes on from another. */
+	if (!opener->questions)
+		opener->questions = (uint64_t)getpid() << 32;
+	request->number = ++opener->questions;
+	if (send(opener->socket, request, sizeof(*request), MSG_NOSIGNAL) < 0)
+		return -EPIPE;
+	while ((fd = descriptor__receive(opener->socket, &number)) != -EPIPE &&
+	       number != request->number)
+		if (fd >= 0)
+			close(fd);
+	return fd;
+}
+
+static int ask_for(struct opener *opener, enum what what, pid_t pid, const char *path)
+{
+	struct request request = {.what = what, .pid = pid};
+
+	if (strlen(path) >= sizeof(request.path))
+		return -ENAMETOOLONG;
+	strcpy(request.path, path);
+	return ask(opener, &request);
+}
+
+int opener__maps(struct opener *opener, pid_t pid)
+{
+	return ask_for(opener, WHAT_MAPS, pid, "");
+}
+
+int opener__image(struct opener *opener, pid_t pid, const char *path)
+{
+	return ask_for(opener, WHAT_IMAGE, pid, path);
+}
+
+int opener__program(struct opener *opener, pid_t pid)
+{
+	return ask_for(opener, WHAT_PROGRAM, pid, "");
+}
+
+int opener__mapped(struct opener *opener, pid_t pid, uint64_t start, uint64_t end)
+{
+	struct request request = {.what = WHAT_MAPPED, .pid = pid, .start = start, .end = end};
+
+	return ask(opener, &request);
+}
+
+int opener__file(struct opener *opener, pid_t pid, const char *path)
+{
+	return ask_for(opener, WHAT_FILE, pid, path);
+}
+
+int opener__names(struct opener *opener, pid_t pid)
+{
+	return ask_for(opener, WHAT_NAMES, pid, "");
+}

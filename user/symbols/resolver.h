@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * User addresses to names, and copied stacks to addresses, in a process of its own: it reads files
+ * that anybody may have written, with the opener (opener.h) and without any right, on a stack of
+ * its own size, with a bound on memory and time (read_budget.h). A file that ends it all the same
+ * costs names: it is started anew without that file, and the user is told at the end.
+ *
+ * Questions are answered in their order, when there is time. Nobody waits but resolver__stack(),
+ * and who asks more than can wait, as long as answers come. NULL is a resolver too, which knows
+ * nothing.
+ */
+#ifndef NETSTALL_SYMBOLS_RESOLVER_H
+#define NETSTALL_SYMBOLS_RESOLVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bpf/event.h"
+#include "user/symbols/symbols.h"
+#include "user/symbols/unwind.h"
+
+#define RESOLVER_TEXT    32768       /* the longest stack as text */
+#define RESOLVER_BACKLOG (16u << 20) /* bytes of questions that wait; further ones are refused */
+
+struct resolver;
+
+/* To a sample, or a call. */
+struct resolver_answer {
+	/* Of a sample. */
+	uint32_t tgid;
+	uint64_t ip, sp;
+	uint32_t end; /* enum unwind_end */
+	uint32_t count;
+	const uint64_t *pcs;
+	/* Of a call. */
+	const char *text;
+	bool truncated;
+};
+
+/* answer: NULL when there is none, as what was to be read could not be. */
+typedef void resolver_done(void *context, uint64_t tag, const struct resolver_answer *answer);
+
+/* Started while we have the right to look into other processes; NULL: it cannot be. */
+struct resolver *resolver__new(void);
+/* Tells the user what was not read. */
+void resolver__free(struct resolver *resolver);
+
+/* symbols__note(); unwinds: also unwinder__note(). */
+void resolver__note(struct resolver *resolver, pid_t pid, bool unwinds);
+/* symbols__fork() */
+void resolver__fork(struct resolver *resolver, pid_t parent, pid_t child);
+/* unwinder__call() */
+void resolver__call(struct resolver *resolver, pid_t pid, const struct ns_call_raw *call,
+		    resolver_done *done, void *context, uint64_t tag);
+/* unwinder__frames() of a struct ns_ow_sample of len bytes. */
+void resolver__sample(struct resolver *resolver, pid_t pid, const void *sample, size_t len,
+		      resolver_done *done, void *context, uint64_t tag);
+/* symbols__stack(), with its answer. */
+size_t resolver__stack(struct resolver *resolver, pid_t pid, const uint64_t *pcs, size_t count,
+		       unsigned style, char *out, size_t size);
+
+/* Gives out the answers that are there; waits so long for the others. True: there are none. */
+bool resolver__poll(struct resolver *resolver, uint64_t wait_ns);
+/* What this context asked is of no interest any more. */
+void resolver__forget(struct resolver *resolver, const void *context);
+
+#endif

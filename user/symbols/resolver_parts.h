@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What goes between netstall and its resolver's process; for resolver*.c alone. */
+#ifndef NETSTALL_SYMBOLS_RESOLVER_PARTS_H
+#define NETSTALL_SYMBOLS_RESOLVER_PARTS_H
+
+#include <stdint.h>
+
+#include "bpf/offwake_sample.h"
+#include "user/symbols/opener.h"
+#include "user/symbols/read_budget.h"
+#include "user/symbols/resolver.h"
+
+enum resolver_what {
+	RESOLVER_NOTE,
+	RESOLVER_NOTE_UNWINDS,
+	RESOLVER_FORK,
+	RESOLVER_CALL,
+	RESOLVER_SAMPLE,
+	RESOLVER_STACK,
+};
+
+#define RESOLVER_DATA (sizeof(struct ns_ow_sample) + NS_OW_STACK_MOST)
+
+struct question {
+	uint64_t number; /* from 1 on */
+	uint32_t what;   /* enum resolver_what */
+	int32_t pid;
+	int32_t child;
+	uint32_t style;
+	uint64_t len; /* of what follows: a call, a sample, addresses */
+	unsigned char data[];
+};
+
+/* To every question, in their order. */
+struct reply {
+	uint64_t number;
+	uint32_t known; /* 0: what was to be read could not be */
+	uint32_t count; /* of addresses; of frames in the text */
+	uint64_t ip, sp;
+	uint32_t tgid;
+	uint32_t end, truncated;
+	uint32_t pad;
+	union {
+		uint64_t pcs[UNWIND_FRAMES];
+		char text[RESOLVER_TEXT];
+	};
+};
+
+/* In memory that all of them share. */
+struct resolver_shared {
+	struct read_budget_book book;
+	uint64_t question; /* that is being answered, 0 none */
+};
+
+/* The process that keeps one at work which answers what comes by the socket; never returns. */
+_Noreturn void resolver__run(struct resolver_shared *shared, struct opener *opener, int socket);
+
+#endif

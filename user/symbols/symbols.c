@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/symbols/symbols.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/base/clock.h"
+#include "user/base/xalloc.h"
+#include "user/symbols/demangle.h"
+#include "user/symbols/images/cut_files.h"
+#include "user/symbols/images/image_files.h"
+#include "user/symbols/images/mapped.h"
+#include "user/symbols/images/maps.h"
+#include "user/symbols/perfmap.h"
+#include "user/symbols/read_budget.h"
+
+#define PROCESSES 4096 /* the one used longest ago is forgotten */
+#define BUCKETS   1024 /* a power of two */
+#define PERFMAPS  64   /* likewise */
+
+/*
+ * An address that is not known makes us look again, not more often than this: soon at first, when
+ * a program that we began with loads its libraries; later it is generated code, most likely.
+ */
+#define LOOK_AGAIN_NS    10000000ull
+#define LOOK_AGAIN_TIMES 4 /* so often the time until the next look doubles */
+
+/* What one address can come to: functions inlined in one another. */
+#define FRAMES_ROOM 4096
+
+struct process {
+	struct process *next; /* in its bucket */
+	pid_t pid;
+	struct mapped *mapped;
+	struct perfmap *perfmap;
+	uint64_t looked_ns;
+	unsigned looks; /* for an address that was not known */
+	bool gone;      /* when it was looked at last */
+	uint64_t used;  /* by the count of uses */
+};
+
+struct symbols {
+	struct opener *opener;
+	struct image_files *files;
+	struct process *buckets[BUCKETS];
+	size_t process_count, perfmap_count;
+	uint64_t uses;
+	struct symbols_counts counts;
+};
+
+struct symbols *symbols__new(struct opener *opener)
+{
+	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
+
+	cut_files__survive();
+	symbols->opener = opener;
+	symbols->files = image_files__new(opener);
+	return symbols;
+}
+
+/* ---- processes ---- */
+
+static void drop_perfmap(struct symbols *symbols, struct process *process)
+{
+	if (!process->perfmap)
+		return;
+	perfmap__free(process->perfmap);
+	process->perfmap = NULL;
+	symbols->perfmap_count--;
+}
+
+static void forget(struct symbols *symbols, struct process **link)
+{
+	struct process *process = *link;
+
+	*link = process->next;
+	drop_perfmap(symbols, process);
+	mapped__free(process->mapped);
+	free(process);
+	symbols->process_count--;
+}
+
+void symbols__free(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++)
+		while (symbols->buckets[i])
+			forget(symbols, &symbols->buckets[i]);
+	image_files__free(symbols->files);
+	free(symbols);
+}
+
+static struct process **bucket_of(struct symbols *symbols, pid_t pid)
+{
+	return &symbols->buckets[(unsigned)pid & (BUCKETS - 1)];
+}
+
+static struct process *find_process(struct symbols *symbols, pid_t pid)
+{
+	struct process *process = *bucket_of(symbols, pid);
+
+	while (process && process->pid != pid)
+		process = process->next;
+	if (process)
+		process->used = ++symbols->uses;
+	return process;
+}
+
+/* The link to the process used longest ago; of those with a perfmap alone, when asked so. */
+static struct process **oldest_of(struct symbols *symbols, bool with_perfmap)
+{
+	struct process **oldest = NULL;
+
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct process **link = &symbols->buckets[i]; *link; link = &(*link)->next)
+			if ((!with_perfmap || (*link)->perfmap) &&
+			    (!oldest || (*link)->used < (*oldest)->used))
+				oldest = link;
+	return oldest;
+}
+
+static struct process *add_process(struct symbols *symbols, pid_t pid, struct mapped *mapped)
+{
+	struct process *process = xcalloc(1, sizeof(*process));
+
+	if (symbols->process_count == PROCESSES) {
+		forget(symbols, oldest_of(symbols, false));
+		symbols->counts.processes++;
+	}
+	process->pid = pid;
+	process->mapped = mapped;
+	process->used = ++symbols->uses;
+	process->next = *bucket_of(symbols, pid);
+	*bucket_of(symbols, pid) = process;
+	symbols->process_count++;
+	return process;
+}
+
+static void open_perfmap(struct symbols *symbols, struct process *process)
+{
+	int fd = opener__names(symbols->opener, process->pid);
+
+	if (fd < 0)
+		return;
+	if (symbols->perfmap_count == PERFMAPS) {
+		drop_perfmap(symbols, *oldest_of(symbols, true));
+		symbols->counts.processes++;
+	}
+	process->perfmap = perfmap__new(fd);
+	symbols->perfmap_count++;
+}
+
+/* Of generated code: its map, which grows. */
+static void look_at_names(struct symbols *symbols, struct process *process, bool gone)
+{
+	char path[64];
+
+	if (!process->perfmap && (gone || !mapped__has_anonymous(process->mapped)))
+		return;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)process->pid);
+	if (!read_budget__enter(&(struct read_budget_subject){.pid = process->pid}, path, NULL))
+		return;
+	if (process->perfmap)
+		perfmap__refresh(process->perfmap); /* its file is open, whatever became of it */
+	else
+		open_perfmap(symbols, process);
+	read_budget__leave(NULL);
+}
+
+/* Returns false when there is nothing to be seen; what was known stays. */
+static bool look(struct symbols *symbols, struct process *process)
+{
+	char *text = maps__read(symbols->opener, process->pid);
+
+	process->looked_ns = clock__now();
+	process->gone = !text;
+	if (text)
+		mapped__look(process->mapped, symbols->files, process->pid, text);
+	free(text);
+	look_at_names(symbols, process, process->gone);
+	return !process->gone;
+}
+
+bool symbols__note(struct symbols *symbols, pid_t pid)
+{
+	struct process *process = find_process(symbols, pid);
+
+	if (!process)
+		process = add_process(symbols, pid, mapped__new());
+	return look(symbols, process);
+}
+
+void symbols__fork(struct symbols *symbols, pid_t parent, pid_t child)
+{
+	struct process *from = find_process(symbols, parent);
+
+	if (from && !find_process(symbols, child))
+		add_process(symbols, child, mapped__copy(from->mapped));
+}
+
+/* ---- names ---- */
+
+/* Code that the program generated is there, and nobody wrote down its name; or nothing is. */
+static void write_unknown(struct symbols *symbols, const struct process *process, uint64_t at,
+			  char *out, size_t size)
+{
+	const struct mapping *mapping = mapped__find(process->mapped, at);
+
+	symbols->counts.frames++;
+	if (mapping)
+		symbols->counts.nameless++;
+	else
+		symbols->counts.unknown++;
+	snprintf(out, size, mapping ? "[jit]" : "[unknown]");
+}
+
+/* at: of the call, when returns. False: nobody wrote down a name for it. */
+static bool write_generated(struct symbols *symbols, const struct process *process, uint64_t at,
+			    bool returns, unsigned style, char *out, size_t size)
+{
+	uint64_t offset = 0;
+	const char *name = process->perfmap ? perfmap__find(process->perfmap, at, &offset) : NULL;
+	size_t used;
+
+	if (!name)
+		return false;
+	demangle(name, out, size < DEMANGLE_NAME ? size : DEMANGLE_NAME);
+	used = strlen(out);
+	if (style & SYMBOLS_OFFSETS)
+		snprintf(out + used, size - used, "+0x%llx",
+			 (unsigned long long)(offset + returns));
+	symbols->counts.frames++;
+	return true;
+}
+
+/* False: the address is in nothing that is known. */
+static bool write_name(struct symbols *symbols, struct process *process, uint64_t pc, bool returns,
+		       unsigned style, char *out, size_t size)
+{
+	uint64_t at = pc - returns;
+	const struct mapping *mapping = mapped__find(process->mapped, at);
+	char clean[sizeof(mapping->name)];
+
+	if (!mapping || mapping->anonymous) {
+		if (write_generated(symbols, process, at, returns, style, out, size))
+			return true;
+		if (!mapping || !mapping->name[0])
+			return false;
+	}
+	if (mapping->file) {
+		image_file__describe(symbols->files, mapping->file,
+				     pc - mapping->start + mapping->offset, returns, style, out,
+				     size, &symbols->counts);
+		return true;
+	}
+	symbols->counts.frames++;
+	symbols->counts.nameless++;
+	demangle(mapping->name, clean, sizeof(clean));
+	snprintf(out, size, clean[0] == '[' ? "%s" : "[%s]", clean);
+	return true;
+}
+
+/* All frames of one address. False: nothing is mapped there, though the process could be looked at:
+ * no code has been there. */
+static bool name_frames(struct symbols *symbols, pid_t pid, uint64_t pc, bool returns,
+			unsigned style, char out[FRAMES_ROOM])
+{
+	struct process *process = find_process(symbols, pid);
+
+	if (!process) {
+		symbols__note(symbols, pid);
+		process = find_process(symbols, pid);
+	}
+	if (write_name(symbols, process, pc, returns, style, out, FRAMES_ROOM))
+		return true;
+	if (clock__now() - process->looked_ns >= LOOK_AGAIN_NS << process->looks) {
+		look(symbols, process);
+		if (process->looks < LOOK_AGAIN_TIMES)
+			process->looks++;
+		if (write_name(symbols, process, pc, returns, style, out, FRAMES_ROOM))
+			return true;
+	}
+	write_unknown(symbols, process, pc - returns, out, FRAMES_ROOM);
+	return process->gone || mapped__find(process->mapped, pc - returns);
+}
+
+size_t symbols__name(struct symbols *symbols, pid_t pid, uint64_t pc, bool returns, unsigned style,
+		     char *out, size_t size)
+{
+	char frames[FRAMES_ROOM];
+
+	name_frames(symbols, pid, pc, returns, style, frames);
+	snprintf(out, size, "%s", frames);
+	return strlen(out);
+}
+
+size_t symbols__stack(struct symbols *symbols, pid_t pid, const uint64_t *pcs, size_t count,
+		      unsigned style, char *out, size_t size)
+{
+	char frames[FRAMES_ROOM];
+	size_t used = 0, i;
+	bool is_code = true;
+
+	out[0] = '\0';
+	for (i = 0; i < count && pcs[i] && is_code; i++) {
+		is_code = name_frames(symbols, pid, pcs[i], i > 0, style, frames);
+		if (used + strlen(frames) + 2 > size)
+			return i;
+		used += sprintf(out + used, "%s%s", i ? ";" : "", frames);
+	}
+	return i;
+}
+
+void symbols__counts(const struct symbols *symbols, struct symbols_counts *counts)
+{
+	*counts = symbols->counts;
+	image_files__counts(symbols->files, counts);
+}

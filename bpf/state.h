@@ -47,9 +47,10 @@ enum ns_active {
 	NS_ACTIVE_HOLD = 1,
 	NS_ACTIVE_RECOVERY = 2,
 	NS_ACTIVE_SAMPLE = 3, /* not counted there, but in samples_open */
+	NS_ACTIVE_LOOK = 4,   /* not counted: at a hold, for a moment */
 };
 
-#define NS_ACTIVES 3 /* kinds */
+#define NS_ACTIVES 4 /* kinds */
 
 struct ns_active_key {
 	__u64 sk;     /* struct sock */
@@ -215,9 +216,7 @@ struct ns_conn_state {
 	/* The process that is watched while that lasts: by the CPU that enters it in `active`, and
 	 * by the one that ends it. */
 	__u32 answerer;
-	/* The hold as it was looked at last, for who looks: two that look at a time, one of them
-	 * without the socket's lock, may tell figures of both. Its ends are told by its own words
-	 * above. */
+	/* The hold as it was looked at last: by who looks, one at a time (begin_look()). */
 	struct ns_slot hold_look;
 	/* The hold's last records, and at the end the first, as they are in the history, which may
 	 * lose them. By whoever looks: each has a mark (history.bpf.h). */

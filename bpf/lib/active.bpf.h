@@ -99,6 +99,32 @@ static __noinline bool end_hold(struct ns_conn_state *conn, __u32 number)
 	return end_active(&key);
 }
 
+/* ---- looks ---- */
+
+/*
+ * One look at a socket's hold at a time: what is found lies in conn->hold_look until it is told.
+ * False: another CPU looks just now, and finds the same.
+ */
+static __noinline bool begin_look(const struct ns_conn_state *conn)
+{
+	struct ns_active_key key = {.what = NS_ACTIVE_LOOK};
+
+	if (!conn)
+		return false;
+	key.sk = conn->key;
+	return enter_active(&key);
+}
+
+static __noinline int end_look(const struct ns_conn_state *conn)
+{
+	struct ns_active_key key = {.what = NS_ACTIVE_LOOK};
+
+	if (!conn)
+		return 0;
+	key.sk = conn->key;
+	return leave_active(&key);
+}
+
 /* ---- recoveries ---- */
 
 /* Those of a connection that does not stand yet are no reason to look at segments. */

@@ -119,6 +119,16 @@ static __always_inline bool open_hold(struct ns_conn_state *conn, __u32 seq, __u
 	return true;
 }
 
+/* A hold that begins while another CPU looks at the one before: what holds it is seen at the next
+ * look. */
+static __always_inline void open_unseen(struct sock *sk, struct ns_conn_state *conn, __u64 now)
+{
+	struct tcp_sock *tp = (void *)sk;
+
+	if (open_hold(conn, BPF_CORE_READ(tp, snd_nxt), BPF_CORE_READ(tp, write_seq), now))
+		conn->hold_pending = 1;
+}
+
 /* In the context of the send call. blocked: the writer goes to sleep in it. */
 static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn, __u64 now,
 				 __u32 begun, __u32 blocked)
@@ -127,6 +137,7 @@ static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn, __
 	struct tcp_sock *tp = (void *)sk;
 	struct ns_hold *look;
 	__u32 fd, msg_flags;
+	bool begins;
 
 	if (!sk || !conn)
 		return 0;
@@ -134,25 +145,31 @@ static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn, __
 	read_sending(sk, &fd, &msg_flags);
 	if (conn->fd == NS_FD_UNKNOWN)
 		conn->fd = fd;
-	look = (struct ns_hold *)&conn->hold_look;
-	look->fd = fd == NS_FD_UNKNOWN ? conn->fd : fd;
-	look->begun = begun;
-	conn->hold_fd = look->fd;
+	conn->hold_fd = fd == NS_FD_UNKNOWN ? conn->fd : fd;
 	conn->hold_more = (msg_flags & NS_MSG_MORE) != 0;
 	conn->hold_tgid = id >> 32;
 	conn->hold_tid = id;
+	if (!begin_look(conn)) {
+		open_unseen(sk, conn, now);
+		return 0;
+	}
+	look = (struct ns_hold *)&conn->hold_look;
+	look->fd = conn->hold_fd;
+	look->begun = begun;
 	weigh_hold(sk, conn, look, now);
 	if (blocked && !look->reason)
 		look->reason = NS_HOLD_SNDBUF;
-	if (!open_hold(conn, look->seq, look->end, now))
-		return 0;
-	count_hold(conn, look->reason);
-	tell_hold(conn, look, now);
+	begins = open_hold(conn, look->seq, look->end, now);
+	if (begins) {
+		count_hold(conn, look->reason);
+		tell_hold(conn, look, now);
+	}
+	end_look(conn);
 	/*
 	 * From here on transmits are looked at. One that came between the reading of
 	 * snd_nxt and now went unseen, so look once more: the hold was a short one.
 	 */
-	if (seq_after(BPF_CORE_READ(tp, snd_nxt), conn->hold_seq))
+	if (begins && seq_after(BPF_CORE_READ(tp, snd_nxt), conn->hold_seq))
 		note_release(sk, conn, bpf_ktime_get_ns(), false);
 	return 0;
 }
@@ -163,7 +180,7 @@ static __noinline int find_hold(struct sock *sk, struct ns_conn_state *conn)
 	__u64 now = bpf_ktime_get_ns();
 	struct ns_hold *look;
 
-	if (!sk || !conn || is_held(conn) || closing)
+	if (!sk || !conn || is_held(conn) || closing || !begin_look(conn))
 		return 0;
 	look = (struct ns_hold *)&conn->hold_look;
 	look->fd = conn->fd;
@@ -173,13 +190,14 @@ static __noinline int find_hold(struct sock *sk, struct ns_conn_state *conn)
 	conn->hold_tgid = conn->tgid;
 	conn->hold_tid = 0;
 	weigh_hold(sk, conn, look, now);
-	if (!seq_after(look->end, look->seq))
-		return 0;
-	watch_both_ends(conn);
-	if (!open_hold(conn, look->seq, look->end, now))
-		return 0;
-	count_hold(conn, look->reason);
-	tell_hold(conn, look, now);
+	if (seq_after(look->end, look->seq)) {
+		watch_both_ends(conn);
+		if (open_hold(conn, look->seq, look->end, now)) {
+			count_hold(conn, look->reason);
+			tell_hold(conn, look, now);
+		}
+	}
+	end_look(conn);
 	return 0;
 }
 
@@ -201,26 +219,14 @@ static __always_inline void end_unseen(struct sock *sk, struct ns_conn_state *co
 		note_release(sk, conn, now, true);
 }
 
-/*
- * Is the reason still the same? What is found has been so since that time. last: something is
- * about to end it, so what is not known now will not be.
- */
-static __noinline int look_at_hold(struct sock *sk, struct ns_conn_state *conn, __u64 since,
-				   __u32 last)
+/* What is found has been so since that time; the caller is the one who looks. */
+static __always_inline void weigh_again(struct sock *sk, struct ns_conn_state *conn, __u64 since,
+					__u32 last)
 {
-	struct tcp_sock *tp = (void *)sk;
-	struct ns_hold *look;
+	struct ns_hold *look = (struct ns_hold *)&conn->hold_look;
+	bool more_parts = conn->hold_part_ts != conn->hold_ts;
 	__u32 reason;
-	bool more_parts;
 
-	if (!sk || !conn || !is_held(conn))
-		return 0;
-	if (seq_after(BPF_CORE_READ(tp, snd_nxt), conn->hold_seq)) {
-		end_unseen(sk, conn, window_time());
-		return 0;
-	}
-	more_parts = conn->hold_part_ts != conn->hold_ts;
-	look = (struct ns_hold *)&conn->hold_look;
 	look->fd = conn->hold_fd;
 	look->begun = conn->hold_pending ? NS_BEGUN_LATER : NS_BEGUN_CHANGED;
 	weigh_hold(sk, conn, look, since);
@@ -231,11 +237,32 @@ static __noinline int look_at_hold(struct sock *sk, struct ns_conn_state *conn, 
 	if (!reason && more_parts)
 		reason = conn->hold_reason;
 	if (conn->hold_pending ? !reason && !last : !reason || reason == conn->hold_reason)
-		return 0;
+		return;
 	look->reason = reason;
 	if (reason != conn->hold_reason)
 		count_hold(conn, reason);
 	tell_hold(conn, look, look->begun == NS_BEGUN_LATER ? conn->hold_part_ts : since);
+}
+
+/*
+ * Is the reason still the same? last: something is about to end it, so what is not known now will
+ * not be.
+ */
+static __noinline int look_at_hold(struct sock *sk, struct ns_conn_state *conn, __u64 since,
+				   __u32 last)
+{
+	struct tcp_sock *tp = (void *)sk;
+
+	if (!sk || !conn || !is_held(conn))
+		return 0;
+	if (seq_after(BPF_CORE_READ(tp, snd_nxt), conn->hold_seq)) {
+		end_unseen(sk, conn, window_time());
+		return 0;
+	}
+	if (!begin_look(conn))
+		return 0;
+	weigh_again(sk, conn, since, last);
+	end_look(conn);
 	return 0;
 }
 

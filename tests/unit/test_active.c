@@ -249,6 +249,55 @@ static void test_the_next_one_is_counted(void **state)
 	} while (++at);
 	assert_true(at > 10);
 }
+
+/* ---- looks ---- */
+
+static uint32_t looks, mixed;
+
+/* What one look finds is its own until it is told. */
+static void look(uint64_t figure)
+{
+	volatile __u64 *words = watched.hold_look.words;
+	bool whole = true;
+
+	if (!begin_look(&watched))
+		return;
+	for (size_t i = 0; i < NS_SLOT_WORDS; i++)
+		words[i] = figure;
+	for (size_t i = 0; i < NS_SLOT_WORDS; i++)
+		whole &= words[i] == figure;
+	looks++;
+	mixed += !whole;
+	end_look(&watched);
+}
+
+static __attribute__((noinline)) void look_by_one(void)
+{
+	look(1);
+}
+
+static __attribute__((noinline)) void look_by_another(void)
+{
+	look(2);
+}
+
+static void test_looks_do_not_mix(void **state)
+{
+	uint32_t alone = 0;
+	long at = 0;
+
+	do {
+		start(state, true);
+		assert_true(at < STEPS_MOST);
+		looks = mixed = 0;
+		interleave(look_by_one, look_by_another, at);
+		assert_int_equal(mixed, 0);
+		assert_in_range(looks, 1, 2);
+		alone += looks == 1;
+		assert_int_equal(active_count, 1); /* the hold */
+	} while (has_run && ++at);
+	assert_true(alone > NS_SLOT_WORDS);
+}
 #endif
 
 int main(void)
@@ -263,6 +312,7 @@ int main(void)
 		cmocka_unit_test_setup(test_each_hold_begins_once, setup),
 		cmocka_unit_test_setup(test_a_short_one_is_not_counted_for_ever, setup),
 		cmocka_unit_test_setup(test_the_next_one_is_counted, setup),
+		cmocka_unit_test_setup(test_looks_do_not_mix, setup),
 #endif
 	};
 

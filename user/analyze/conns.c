@@ -213,10 +213,8 @@ static void cut(struct report *report)
 	free(goes);
 }
 
-void conns__closed(struct report *report, struct report_conn *conn)
+void conns__keep_within(struct report *report)
 {
-	conn->closed = true;
-	conn->closing = ++report->closings;
-	if (++report->closed_count > REPORT_CLOSED + CLOSED_MORE)
+	if (report->closed_count > REPORT_CLOSED + CLOSED_MORE)
 		cut(report);
 }

@@ -8,8 +8,8 @@
 
 #include "user/analyze/report.h"
 
-/* A connection of the list was closed: the list is cut when it has grown too long. */
-void conns__closed(struct report *report, struct report_conn *conn);
+/* The list is cut when it has grown too long. */
+void conns__keep_within(struct report *report);
 /* Of all connections, listed or not. */
 struct conn_sums conn_sums__of(const struct report *report);
 

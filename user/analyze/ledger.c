@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/conns.h"
 #include "user/analyze/entries.h"
 #include "user/analyze/sites.h"
 #include "user/analyze/stalls.h"
@@ -75,6 +76,7 @@ struct report *ledger__report(struct ledger *ledger)
 void ledger__learn(struct ledger *ledger, const union record *record)
 {
 	entries__learn(&ledger->report, ledger->model, record);
+	conns__keep_within(&ledger->report);
 	if (record->head.type == NS_CALL)
 		sites__learn(ledger->sites, &record->call);
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/analyze/conns.h"
 #include "user/analyze/entries.h"
 #include "user/base/xalloc.h"
 
@@ -168,8 +167,11 @@ static void learn_conn(struct report *report, const struct model_conn *conn)
 	entry->id = conn->id;
 	entry->totals = conn->totals;
 	entry->peer = conn->peer;
-	if (conn->closed && !entry->closed)
-		conns__closed(report, entry);
+	if (!conn->closed || entry->closed)
+		return;
+	entry->closed = true;
+	entry->closing = ++report->closings;
+	report->closed_count++;
 }
 
 static void learn_process(struct report *report, const struct model_process *process)

@@ -21,6 +21,7 @@
 #include "bpf/uring/compat_uring.bpf.h"
 #include "bpf/lib/common.bpf.h"
 #include "bpf/lib/maps.bpf.h"
+#include "bpf/lib/numbers.bpf.h"
 #include "bpf/lib/emit.bpf.h"
 #include "bpf/lib/active.bpf.h"
 #include "bpf/lib/history.bpf.h"

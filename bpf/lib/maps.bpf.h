@@ -56,7 +56,7 @@ const volatile struct ns_config settings = {};
  */
 __u64 lost[NS_LOST_KINDS];     /* (+), by user space too */
 __u64 delack_function;         /* address of tcp_delack_timer(), 0 until a socket was seen */
-__u32 conns_numbered[NS_CPUS]; /* (cpu) */
+__u32 conns_numbered[NS_CPUS]; /* (+) and next_number(): each CPU has its own */
 /* (+) and recoveries: while 0, transmits and receives are not looked at, see active.bpf.h; */
 __s32 active_holds;
 __u64 answers_until; /* but for a few round trips after a delayed ACK that may have freed data, */
@@ -90,7 +90,7 @@ struct ns_thread_state zero_thread; /* likewise */
 
 __s32 rings_watched;           /* (+), by user space too: while 0, operations are not looked at */
 __u32 rings_full;              /* the table is: rings are no longer taken in when they are used */
-__u32 rings_numbered[NS_CPUS]; /* (cpu) */
+__u32 rings_numbered[NS_CPUS]; /* (+), likewise */
 __u32 sweep_done;              /* iter_ops: entries of what is done are swept out as well */
 __u32 uring_told; /* (+) completions told in the quiet volume since user space looked last */
 struct ns_op_slot op_slots[NS_OP_SLOTS];

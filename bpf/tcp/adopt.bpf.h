@@ -17,7 +17,7 @@ static __always_inline __u32 next_conn_number(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id() & (NS_CPUS - 1);
 
-	return conns_numbered[cpu]++ * settings.cpus + cpu + 1;
+	return next_number(&conns_numbered[cpu]) * settings.cpus + cpu + 1;
 }
 
 static __noinline struct ns_conn_state *adopt(struct sock *sk, const struct adoption *as)

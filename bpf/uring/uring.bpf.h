@@ -73,7 +73,7 @@ static __noinline struct ns_ring_state *adopt_ring(struct io_ring_ctx *ctx, __u3
 	if (!ring)
 		return NULL;
 	ring->ctx = (__u64)ctx;
-	ring->id = rings_numbered[cpu]++ * settings.cpus + cpu + 1;
+	ring->id = next_number(&rings_numbered[cpu]) * settings.cpus + cpu + 1;
 	ring->tgid = tgid;
 	ring->fd = fd;
 	ring->origin = origin;

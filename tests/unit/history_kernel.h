@@ -160,6 +160,7 @@ int hold_tell(__u64 key);
 #include "bpf/lib/active.bpf.h"
 #include "bpf/lib/emit.bpf.h"
 #include "bpf/lib/history.bpf.h"
+#include "bpf/lib/numbers.bpf.h"
 #undef __builtin_memcpy
 
 /* ---- records ---- */

@@ -250,6 +250,37 @@ static void test_the_next_one_is_counted(void **state)
 	assert_true(at > 10);
 }
 
+/* ---- numbers ---- */
+
+static uint32_t counter, taken[2];
+
+static __attribute__((noinline)) void take_one(void)
+{
+	taken[0] = next_number(&counter);
+}
+
+static __attribute__((noinline)) void take_another(void)
+{
+	taken[1] = next_number(&counter);
+}
+
+static void test_no_number_twice(void **state)
+{
+	long at = 0;
+
+	(void)state;
+	for (;; at++) {
+		counter = 5;
+		assert_true(at < STEPS_MOST);
+		if (!interleave(take_one, take_another, at))
+			break;
+		assert_int_not_equal(taken[0], taken[1]);
+		assert_in_range(taken[0], 5, counter - 1);
+		assert_in_range(taken[1], 5, counter - 1);
+	}
+	assert_true(at > 3);
+}
+
 /* ---- looks ---- */
 
 static uint32_t looks, mixed;
@@ -313,6 +344,7 @@ int main(void)
 		cmocka_unit_test_setup(test_a_short_one_is_not_counted_for_ever, setup),
 		cmocka_unit_test_setup(test_the_next_one_is_counted, setup),
 		cmocka_unit_test_setup(test_looks_do_not_mix, setup),
+		cmocka_unit_test_setup(test_no_number_twice, setup),
 #endif
 	};
 

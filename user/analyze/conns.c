@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "user/analyze/entries.h"
+#include "user/base/compare.h"
 #include "user/base/xalloc.h"
 #include "user/model/model.h"
 
@@ -95,27 +96,22 @@ struct entry {
 	uint64_t closing;
 };
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int by_closing(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	return compare(y->closing, x->closing);
+	return compare_u64(y->closing, x->closing);
 }
 
 static int by_worth(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	int order = compare(y->stays, x->stays);
+	int by = compare_u64(y->stays, x->stays);
 
-	order = order ? order : compare(y->stalled_ns, x->stalled_ns);
-	order = order ? order : compare(y->traffic, x->traffic);
-	order = order ? order : compare(x->pair, y->pair);
-	return order ? order : compare(x->at, y->at);
+	by = by ? by : compare_u64(y->stalled_ns, x->stalled_ns);
+	by = by ? by : compare_u64(y->traffic, x->traffic);
+	by = by ? by : compare_u64(x->pair, y->pair);
+	return by ? by : compare_u64(x->at, y->at);
 }
 
 static void name(const struct report *report, bool *named, uint32_t number)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "user/analyze/entries.h"
+#include "user/base/compare.h"
 #include "user/base/xalloc.h"
 
 /* ---- sorted arrays of anything whose first field, or first two, are its key ---- */
@@ -61,32 +62,28 @@ static void *upsert(struct array *array, const void *key)
 	return entry;
 }
 
-static int order(uint32_t a, uint32_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_conn(const void *key, const void *entry)
 {
-	return order(*(const uint32_t *)key, ((const struct report_conn *)entry)->id.head.conn);
+	return compare_u64(*(const uint32_t *)key,
+			   ((const struct report_conn *)entry)->id.head.conn);
 }
 
 static int compare_process(const void *key, const void *entry)
 {
-	return order(*(const uint32_t *)key, ((const struct report_process *)entry)->pid);
+	return compare_u64(*(const uint32_t *)key, ((const struct report_process *)entry)->pid);
 }
 
 static int compare_thread(const void *key, const void *entry)
 {
 	const struct report_thread *wanted = key, *thread = entry;
-	int by_pid = order(wanted->pid, thread->pid);
+	int by_pid = compare_u64(wanted->pid, thread->pid);
 
-	return by_pid ? by_pid : order(wanted->tid, thread->tid);
+	return by_pid ? by_pid : compare_u64(wanted->tid, thread->tid);
 }
 
 static int compare_ring(const void *key, const void *entry)
 {
-	return order(*(const uint32_t *)key, ((const struct report_ring *)entry)->id.ring);
+	return compare_u64(*(const uint32_t *)key, ((const struct report_ring *)entry)->id.ring);
 }
 
 static struct array conns_of(const struct report *report)
@@ -131,7 +128,7 @@ const struct report_process *report__process(const struct report *report, uint32
 
 static int compare_stall(const void *key, const void *entry)
 {
-	return order(*(const uint32_t *)key, ((const struct stall *)entry)->number);
+	return compare_u64(*(const uint32_t *)key, ((const struct stall *)entry)->number);
 }
 
 const struct stall *report__stall(const struct report *report, uint32_t number)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "user/analyze/tally.h"
+#include "user/base/compare.h"
 #include "user/base/xalloc.h"
 
 /* So many come before the list is cut again. */
@@ -55,38 +56,33 @@ struct entry {
 	size_t rank; /* among those of its connection, then of its cause */
 };
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int by_connection(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	int order = compare(x->cause, y->cause);
+	int by = compare_u64(x->cause, y->cause);
 
-	order = order ? order : compare(x->conn, y->conn);
-	order = order ? order : compare(y->ns, x->ns);
-	return order ? order : compare(x->at, y->at);
+	by = by ? by : compare_u64(x->conn, y->conn);
+	by = by ? by : compare_u64(y->ns, x->ns);
+	return by ? by : compare_u64(x->at, y->at);
 }
 
 static int by_worth(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	int order = compare(x->cause, y->cause);
+	int by = compare_u64(x->cause, y->cause);
 
-	order = order ? order : compare(y->first, x->first);
-	order = order ? order : compare(x->rank, y->rank);
-	order = order ? order : compare(y->ns, x->ns);
-	return order ? order : compare(x->at, y->at);
+	by = by ? by : compare_u64(y->first, x->first);
+	by = by ? by : compare_u64(x->rank, y->rank);
+	by = by ? by : compare_u64(y->ns, x->ns);
+	return by ? by : compare_u64(x->at, y->at);
 }
 
 static int by_rank(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	int order = compare(x->rank, y->rank);
+	int by = compare_u64(x->rank, y->rank);
 
-	return order ? order : compare(x->cause, y->cause);
+	return by ? by : compare_u64(x->cause, y->cause);
 }
 
 struct firsts {
@@ -210,7 +206,7 @@ void stalls__close(struct stalls *stalls)
 
 static int by_value(const void *a, const void *b)
 {
-	return compare(*(const uint64_t *)a, *(const uint64_t *)b);
+	return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 uint64_t *stalls__durations(const struct report *report, enum cause cause, size_t *count)

@@ -20,12 +20,12 @@ trace_losses() {
 
 # expect_recovered CAUSE RETRANSMITS: of each of the workload's stalls that its cause is told, once, with what was sent again.
 # A softirq run that no program sees (docs/limits.md) takes a retransmission with it; the socket's own count tells, and its
-# stall is then named by what was seen of it.
+# stall is then named by what was seen of it. The timers of both ends may run out in one such run: of each end one may be missing.
 expect_recovered() {
     local unseen
-    unseen=$(report '[.connections[] | .retransmitted - ([.retransmitted_by[]] | add // 0) | select(. > 0)] | add // 0')
-    [ "$unseen" = 0 ] || echo "# $LABEL: ${FUNCNAME[1]#case_}: $unseen retransmissions that the socket counted were not seen"
-    expect "the retransmissions not seen" "$unseen" '<=' 1
+    unseen=$(report '[.connections[] | .retransmitted - ([.retransmitted_by[]] | add // 0) | select(. > 0)] | max // 0')
+    [ "$unseen" = 0 ] || echo "# $LABEL: ${FUNCNAME[1]#case_}: $unseen retransmissions that a socket counted were not seen"
+    expect "the retransmissions of one end that were not seen" "$unseen" '<=' 1
     expect "the number of $1 stalls" "$(count_of "$1")" '>=' "$TRUTH_STALLS - $unseen"
     expect "the number of $1 stalls" "$(count_of "$1")" '<=' "$TRUTH_STALLS"
     expect "the number of stalls of other losses" \
@@ -38,9 +38,9 @@ expect_recovered() {
 case_loss_rto() {
     trace_losses rto
     expect_recovered rto 2
-    # A probe first, then the timer; the slices say so.
+    # A probe first, then the timer; the slices say so of all whose probe was seen.
     expect_is "what the stalls consist of" \
-        "$(report '[.stalls[] | select(.cause == "rto") | [.slices[0,1].cause] | join(" ")] | unique | join(",")')" 'tlp rto'
+        "$(report '[.stalls[] | select(.cause == "rto" and .retransmits == 2) | [.slices[0,1].cause] | join(" ")] | unique | join(",")')" 'tlp rto'
     expect "segments sent again, by the socket's own count" "$(report '[.connections[].retransmitted] | add')" '>=' "2 * $TRUTH_STALLS"
 }
 

@@ -340,10 +340,9 @@ static bool way_attaches(const struct caps *caps, enum way way)
 	}
 }
 
-/* By errno, of the simplest program of all. */
-static const char *refusal_of_tracepoints(const struct caps *caps)
+const char *caps__refused_with(int err)
 {
-	switch (caps->refused) {
+	switch (err) {
 	case EMFILE:
 	case ENFILE:
 		return "too few files may be open at once: raise the limit (ulimit -n, LimitNOFILE=) to 1024";
@@ -364,7 +363,7 @@ static const char *refusal_of_tracepoints(const struct caps *caps)
 const char *caps__refusal(const struct caps *caps)
 {
 	if (caps->refused == EMFILE || caps->refused == ENFILE)
-		return refusal_of_tracepoints(caps);
+		return caps__refused_with(caps->refused);
 	if (!caps->btf)
 		return "this kernel offers no type information (BTF) in /sys/kernel/btf/vmlinux: it needs "
 		       "CONFIG_DEBUG_INFO_BTF=y, and /sys mounted";
@@ -378,7 +377,7 @@ const char *caps__refusal(const struct caps *caps)
 	if (caps->lockdown)
 		return "the kernel is locked down to confidentiality, which forbids BPF to read kernel "
 		       "memory: boot with lockdown=integrity or none";
-	return caps->tracepoints ? NULL : refusal_of_tracepoints(caps);
+	return caps->tracepoints ? NULL : caps__refused_with(caps->refused);
 }
 
 /* Why a way that was asked for cannot be had. */

@@ -90,6 +90,8 @@ struct plan_request {
 
 /* Why no program of any sort can be loaded, a sentence with its remedy; NULL: they can. */
 const char *caps__refusal(const struct caps *caps);
+/* The same where even the simplest program ended with this errno. */
+const char *caps__refused_with(int err);
 void plan__make(const struct caps *caps, const struct plan_request *request, struct plan *plan);
 /*
  * That program does not attach, though what it hangs on is there: plan without it. Every time less

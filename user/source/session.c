@@ -253,12 +253,10 @@ static void tell_session(struct session *session)
 }
 
 /* Nothing that could be left out: another plan would fail the same way. */
-static int explain_attach(struct session *session, const char *program, int err)
+static int explain_attach(const char *program, int err)
 {
-	session->caps.refused = -err;
-	session->caps.tracepoints = false;
 	if (is_short_of(err))
-		log__error("%s", caps__refusal(&session->caps));
+		log__error("%s", caps__refused_with(-err));
 	else
 		log__error(
 			"%s does not attach (%s), and nobody can tell %s without it: `netstall "
@@ -279,7 +277,7 @@ static int attach_or_replan(struct session *session)
 	while ((failed = attach_hooks(session, &err))) {
 		log__debug("%s does not attach: %s", failed, strerror(-err));
 		if (is_short_of(err) || !plan__strike(&session->caps, failed))
-			return explain_attach(session, failed, err);
+			return explain_attach(failed, err);
 		tear_down(session);
 		err = prepare(session);
 		if (err)

@@ -15,7 +15,7 @@
 #define STACK 4096
 #define BASE  0x7ffc00000000ull
 
-static struct opener *opener;
+static struct file_broker *broker;
 
 /* Callers in the file, each with a frame pointer to the next one's. */
 static void fill_stack(uint64_t stack[STACK / 8], uint64_t code, size_t size)
@@ -48,7 +48,7 @@ static void unwind_file(const char *path, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	void *code = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-	struct unwinder *unwinder = unwinder__new(opener);
+	struct unwinder *unwinder = unwinder__new(broker);
 
 	close(fd);
 	if (code == MAP_FAILED)
@@ -66,8 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	if (!opener)
-		opener = opener__new();
+	if (!broker)
+		broker = file_broker__new();
 	fd = mkstemp(path);
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();

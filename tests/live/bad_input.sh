@@ -169,7 +169,7 @@ case_refused_programs() {
 }
 
 # The process that waits for a program has to end before it can: nobody waits for that one then.
-case_keeper_cannot_start() {
+case_supervisor_cannot_start() {
     ! ldd "$NETSTALL" | grep -q libasan || skip "nothing can be preloaded before the sanitizer"
     REFUSE_SIGNALFD=1 refused '' trace -- true
     expect_is "the status" "$(cat "$SCRATCH/status")" 2

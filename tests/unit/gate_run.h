@@ -132,13 +132,13 @@ static inline void assert_verdict(const struct outcome *outcome, enum verdict_ki
 	assert_int_equal(outcome->exit_status, status);
 }
 
-/* Exactly this one doubt. */
-static inline void assert_doubt(const struct outcome *outcome, enum doubt_kind kind,
-				const char *text)
+/* Exactly this one reason. */
+static inline void assert_reason(const struct outcome *outcome, enum reason_kind kind,
+				 const char *text)
 {
-	assert_int_equal(outcome->doubt_count, 1);
-	assert_int_equal(outcome->doubts[0].kind, kind);
-	assert_string_equal(outcome->doubts[0].text, text);
+	assert_int_equal(outcome->reason_count, 1);
+	assert_int_equal(outcome->reasons[0].kind, kind);
+	assert_string_equal(outcome->reasons[0].text, text);
 }
 
 #endif

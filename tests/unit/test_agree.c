@@ -174,8 +174,8 @@ static void losses_agree(const struct outputs *outputs)
 	assert_int_equal(events_lost(outputs->verdict), lost);
 	assert_int_equal(events_lost(outputs->check), lost);
 	assert_int_equal(count_in(outputs->check_json, "watched", "lost"), lost);
-	for (size_t i = 0; i < outputs->outcome->doubt_count; i++)
-		doubted |= outputs->outcome->doubts[i].kind == DOUBT_LOST;
+	for (size_t i = 0; i < outputs->outcome->reason_count; i++)
+		doubted |= outputs->outcome->reasons[i].kind == REASON_LOST;
 	assert_true(!doubted || !complete);
 	assert_true(doubted || complete || outputs->report->session.missing);
 	assert_true(complete || !strstr(outputs->verdict, "Evidence complete"));

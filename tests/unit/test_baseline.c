@@ -210,7 +210,7 @@ static void test_a_run_that_proves_nothing_is_no_baseline(void **state)
 	assert_not_taken(&outcome, "without --warmup");
 	outcome = run();
 	outcome.verdict = CHECK_OVER;
-	outcome.doubts[outcome.doubt_count++] = (struct doubt){DOUBT_LOST, text};
+	outcome.reasons[outcome.reason_count++] = (struct reason){REASON_LOST, text};
 	assert_not_taken(&outcome, "the run proves nothing: events were lost");
 	/* What failed by a baseline must not pass by itself the next time. */
 	outcome = run();
@@ -218,7 +218,7 @@ static void test_a_run_that_proves_nothing_is_no_baseline(void **state)
 	outcome.change_count = 1;
 	assert_not_taken(&outcome, "worse than the baseline");
 	outcome.changes[0].worse = false;
-	outcome.doubts[outcome.doubt_count++] = (struct doubt){DOUBT_BASELINE, text};
+	outcome.reasons[outcome.reason_count++] = (struct reason){REASON_BASELINE, text};
 	/* That the old baseline does not fit is no reason against a new one. */
 	assert_true(baseline__take(&baseline, &outcome, why, sizeof(why)));
 }

@@ -54,8 +54,8 @@ static uint64_t map_copy(char *path)
 
 static void names_outlive_a_file_that_is_cut(void **state)
 {
-	struct opener *opener = opener__new();
-	struct symbols *symbols = symbols__new(opener);
+	struct file_broker *broker = file_broker__new();
+	struct symbols *symbols = symbols__new(broker);
 	char path[] = "/tmp/netstall-cut-XXXXXX", text[256];
 	uint64_t function = map_copy(path) + offset_of("library_body");
 
@@ -69,7 +69,7 @@ static void names_outlive_a_file_that_is_cut(void **state)
 	symbols__name(symbols, getpid(), function + 1, false, SYMBOLS_LINES, text, sizeof(text));
 	assert_true(cut_files__seen());
 	symbols__free(symbols);
-	opener__free(opener);
+	file_broker__free(broker);
 	unlink(path);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Verdicts and their precedence. Windows and baselines: test_gate_window.c; doubts: test_doubts.c.
+/* Verdicts and their precedence. Windows and baselines: test_gate_window.c; why inconclusive:
+ * test_inconclusive.c.
  */
 #include "tests/unit/gate_run.h"
 
@@ -21,7 +22,7 @@ static void test_a_clean_run_is_within(void **state)
 		assert_null(outcome->gates[i].first);
 		assert_null(outcome->gates[i].why);
 	}
-	assert_int_equal(outcome->doubt_count, 0);
+	assert_int_equal(outcome->reason_count, 0);
 	assert_int_equal(outcome->exchanges, 50);
 	assert_int_equal(outcome->connections, 1);
 	assert_true(outcome->seconds == RUN_SECONDS);
@@ -168,7 +169,7 @@ static void test_precedence(void **state)
 	/* What it came to otherwise is told all the same. */
 	assert_int_equal(gate_of(run.outcome, "cork")->state, GATE_OVER);
 	assert_int_equal(gate_of(run.outcome, "rto")->state, GATE_BLIND);
-	assert_int_equal(run.outcome->doubt_count, 1);
+	assert_int_equal(run.outcome->reason_count, 1);
 	run__free(&run);
 }
 
@@ -288,14 +289,14 @@ static void test_without_a_report(void **state)
 	/* Though a trace ran beside it. */
 	assert_verdict(run__judge(&run), CHECK_PROGRAM_FAILED, 4);
 	assert_null(run.outcome->report);
-	assert_int_equal(run.outcome->doubt_count, 0);
+	assert_int_equal(run.outcome->reason_count, 0);
 	assert_int_equal(run.outcome->gates[0].state, GATE_BLIND);
 	run.facts.program.end = PROGRAM_NONE;
 	run.facts.no_target = true;
 	assert_verdict(without_report(&run), CHECK_INCONCLUSIVE, 3);
-	assert_doubt(run.outcome, DOUBT_NO_TARGET,
-		     "the target had gone before netstall could attach: let netstall start it, "
-		     "with `netstall check -- PROGRAM`, or begin earlier");
+	assert_reason(run.outcome, REASON_NO_TARGET,
+		      "the target had gone before netstall could attach: let netstall start it, "
+		      "with `netstall check -- PROGRAM`, or begin earlier");
 	run__free(&run);
 }
 

@@ -27,7 +27,7 @@ struct program {
 	struct address v[ADDRESSES];
 };
 
-static struct opener *opener;
+static struct file_broker *broker;
 static char folder[512]; /* of the programs */
 
 static int begin(void **state)
@@ -42,14 +42,14 @@ static int begin(void **state)
 	*slash = '\0';
 	snprintf(folder, sizeof(folder), "%s/../workload", self);
 	signal(SIGPIPE, SIG_IGN);
-	opener = opener__new();
-	return opener ? 0 : -1;
+	broker = file_broker__new();
+	return broker ? 0 : -1;
 }
 
 static int end(void **state)
 {
 	(void)state;
-	opener__free(opener);
+	file_broker__free(broker);
 	return 0;
 }
 
@@ -151,7 +151,7 @@ static size_t compare(struct symbols *symbols, pid_t pid, const struct program *
 
 static void check(const char *name, enum knows knows, const char *file)
 {
-	struct symbols *symbols = symbols__new(opener);
+	struct symbols *symbols = symbols__new(broker);
 	struct program program;
 
 	start(&program, name, NULL);
@@ -239,7 +239,7 @@ static void another_programs_debug_file_is_not_taken(void **state)
 static void a_file_that_is_gone_still_has_names(void **state)
 {
 	char directory[] = "/tmp/netstall-symbols-XXXXXX", path[128], library[128];
-	struct symbols *symbols = symbols__new(opener);
+	struct symbols *symbols = symbols__new(broker);
 	struct program program;
 
 	(void)state;
@@ -264,7 +264,7 @@ static void a_file_that_is_gone_still_has_names(void **state)
 /* Each address only after the end: what was noted has to do. */
 static void a_process_that_was_noted_may_end(void **state)
 {
-	struct symbols *symbols = symbols__new(opener);
+	struct symbols *symbols = symbols__new(broker);
 	struct symbols_counts counts;
 	struct program program;
 	char text[256];
@@ -286,7 +286,7 @@ static void a_process_that_was_noted_may_end(void **state)
 
 static void a_child_has_what_its_parent_had(void **state)
 {
-	struct symbols *symbols = symbols__new(opener);
+	struct symbols *symbols = symbols__new(broker);
 	struct program program;
 	char text[256];
 	pid_t child = 5000000; /* gone before it was looked at */
@@ -303,7 +303,7 @@ static void a_child_has_what_its_parent_had(void **state)
 
 static void a_stack_is_written_leaf_first(void **state)
 {
-	struct symbols *symbols = symbols__new(opener);
+	struct symbols *symbols = symbols__new(broker);
 	struct program program;
 	uint64_t pcs[4] = {0};
 	char text[256], cut[256];
@@ -333,7 +333,7 @@ static void a_stack_is_written_leaf_first(void **state)
 /* The names in there are the process's own file's, or nobody's. */
 static void names_of_generated_code_are_the_processs_own(void **state)
 {
-	struct symbols *symbols = symbols__new(opener);
+	struct symbols *symbols = symbols__new(broker);
 	struct program program;
 	char path[64], text[256];
 	size_t generated = 0;
@@ -352,18 +352,18 @@ static void names_of_generated_code_are_the_processs_own(void **state)
 		generated++;
 	}
 	assert_int_equal(generated, 2);
-	assert_int_equal(opener__names(opener, program.pid), -EACCES);
+	assert_int_equal(file_broker__names(broker, program.pid), -EACCES);
 	unlink(path);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(opener__names(opener, program.pid), -EACCES);
+	assert_int_equal(file_broker__names(broker, program.pid), -EACCES);
 	unlink(path);
 	assert_int_equal(symlink("/etc/passwd", path), 0);
-	assert_true(opener__names(opener, program.pid) < 0);
+	assert_true(file_broker__names(broker, program.pid) < 0);
 	stop(&program);
 	symbols__free(symbols);
 }
 
-static void without_an_opener_all_is_unknown(void **state)
+static void without_a_file_broker_all_is_unknown(void **state)
 {
 	struct symbols *symbols = symbols__new(NULL);
 	char text[64];
@@ -390,7 +390,7 @@ int main(void)
 		cmocka_unit_test(a_child_has_what_its_parent_had),
 		cmocka_unit_test(a_stack_is_written_leaf_first),
 		cmocka_unit_test(names_of_generated_code_are_the_processs_own),
-		cmocka_unit_test(without_an_opener_all_is_unknown),
+		cmocka_unit_test(without_a_file_broker_all_is_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -5,18 +5,18 @@
 
 #include "tests/unit/own_stack.h"
 
-static struct opener *opener;
+static struct file_broker *broker;
 static struct unwinder *unwinder;
 static struct symbols *symbols;
 
 static int begin(void **state)
 {
 	(void)state;
-	opener = opener__new();
-	unwinder = unwinder__new(opener);
-	symbols = symbols__new(opener);
+	broker = file_broker__new();
+	unwinder = unwinder__new(broker);
+	symbols = symbols__new(broker);
 	outer_request();
-	return opener ? 0 : -1;
+	return broker ? 0 : -1;
 }
 
 static int end(void **state)
@@ -24,7 +24,7 @@ static int end(void **state)
 	(void)state;
 	unwinder__free(unwinder);
 	symbols__free(symbols);
-	opener__free(opener);
+	file_broker__free(broker);
 	return 0;
 }
 
@@ -160,21 +160,21 @@ static void what_cannot_be_had_is_said(void **state)
 }
 
 /* What it opens it opens with rights that its asker has given up. */
-static void the_opener_hands_out_programs_alone(void **state)
+static void the_file_broker_hands_out_programs_alone(void **state)
 {
 	int fd;
 
 	(void)state;
-	assert_int_equal(opener__image(opener, getpid(), "/etc/passwd"), -ENOEXEC);
-	assert_int_equal(opener__image(opener, getpid(), "/etc"), -ENOEXEC);
-	assert_int_equal(opener__image(opener, getpid(), "/dev/null"), -ENOEXEC);
-	assert_int_equal(opener__image(opener, getpid(), "/no/such/file"), -ENOENT);
-	assert_true(opener__image(opener, getpid(), "/proc/self/exe") < 0);
-	assert_true(opener__maps(opener, -1) < 0);
-	fd = opener__program(opener, getpid());
+	assert_int_equal(file_broker__image(broker, getpid(), "/etc/passwd"), -ENOEXEC);
+	assert_int_equal(file_broker__image(broker, getpid(), "/etc"), -ENOEXEC);
+	assert_int_equal(file_broker__image(broker, getpid(), "/dev/null"), -ENOEXEC);
+	assert_int_equal(file_broker__image(broker, getpid(), "/no/such/file"), -ENOENT);
+	assert_true(file_broker__image(broker, getpid(), "/proc/self/exe") < 0);
+	assert_true(file_broker__maps(broker, -1) < 0);
+	fd = file_broker__program(broker, getpid());
 	assert_true(fd >= 0);
 	close(fd);
-	fd = opener__maps(opener, getpid());
+	fd = file_broker__maps(broker, getpid());
 	assert_true(fd >= 0);
 	close(fd);
 }
@@ -188,7 +188,7 @@ int main(void)
 		cmocka_unit_test(damaged_stacks_do_no_harm),
 		cmocka_unit_test(lengths_and_pointers_are_not_trusted),
 		cmocka_unit_test(what_cannot_be_had_is_said),
-		cmocka_unit_test(the_opener_hands_out_programs_alone),
+		cmocka_unit_test(the_file_broker_hands_out_programs_alone),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

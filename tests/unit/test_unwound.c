@@ -69,7 +69,7 @@ KEPT static void ask_for_the_time(void)
 
 #define FOREVER 20000000000ull
 
-static struct opener *opener;
+static struct file_broker *broker;
 static struct resolver *resolver;
 static struct unwinder *unwinder;
 static struct symbols *symbols;
@@ -77,11 +77,11 @@ static struct symbols *symbols;
 static int begin(void **state)
 {
 	(void)state;
-	opener = opener__new();
+	broker = file_broker__new();
 	resolver = resolver__new();
-	unwinder = unwinder__new(opener);
-	symbols = symbols__new(opener);
-	return opener && resolver ? 0 : -1;
+	unwinder = unwinder__new(broker);
+	symbols = symbols__new(broker);
+	return broker && resolver ? 0 : -1;
 }
 
 static int end(void **state)
@@ -90,7 +90,7 @@ static int end(void **state)
 	unwinder__free(unwinder);
 	symbols__free(symbols);
 	resolver__free(resolver); /* first: it has the other's descriptors */
-	opener__free(opener);
+	file_broker__free(broker);
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 /*
  * Keep CAP_BPF alone (tables are still read and iterators run, which Linux before 6.x
  * wants it for). The right to look into other processes stays with a small process of ours,
- * opener.h; that to signal a program of another user, with another: process/keeper.h.
+ * file_broker.h; that to signal a program of another user, with another: process/supervisor.h.
  */
 void privileges__drop(void);
 

@@ -13,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "user/base/helper.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/kernel/privileges.h"
 #include "user/process/as_caller.h"
-#include "user/process/aside.h"
 
 #define NAME_SHOWN     200
 #define SECONDS_TO_ACT 30 /* a disk that takes longer is as good as full */
@@ -167,13 +167,13 @@ static void run_writer(const char *path)
 
 	if (!err)
 		err = resolve(path, target);
-	if (write(ASIDE_SOCKET, &err, sizeof(err)) != sizeof(err) || err)
+	if (write(HELPER_SOCKET, &err, sizeof(err)) != sizeof(err) || err)
 		_exit(0);
-	bytes = read(ASIDE_SOCKET, text, BASELINE_BYTES);
+	bytes = read(HELPER_SOCKET, text, BASELINE_BYTES);
 	if (bytes <= 0) /* not to be saved */
 		_exit(0);
 	err = replace(target, text, (size_t)bytes);
-	_exit(write(ASIDE_SOCKET, &err, sizeof(err)) != sizeof(err));
+	_exit(write(HELPER_SOCKET, &err, sizeof(err)) != sizeof(err));
 }
 
 /* ---- our side of it ---- */
@@ -204,7 +204,7 @@ static int answer(struct baseline_file *file)
 static int start_writer(const char *path, struct baseline_file *file)
 {
 	const struct timeval patience = {.tv_sec = SECONDS_TO_ACT};
-	pid_t pid = aside__fork("netstall-save", SOCK_SEQPACKET, false, &file->socket);
+	pid_t pid = helper__fork("netstall-save", SOCK_SEQPACKET, false, &file->socket);
 
 	if (!pid)
 		run_writer(path);

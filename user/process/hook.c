@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "user/base/helper.h"
 #include "user/kernel/privileges.h"
-#include "user/process/aside.h"
 #include "user/process/exec.h"
 
 struct hook {
@@ -30,7 +30,7 @@ static void tell(enum hook_what what, int value)
 {
 	struct hook_news news = {.what = what, .value = value};
 
-	send(ASIDE_SOCKET, &news, sizeof(news), MSG_NOSIGNAL);
+	send(HELPER_SOCKET, &news, sizeof(news), MSG_NOSIGNAL);
 }
 
 /* ---- is there such a command ---- */
@@ -84,7 +84,7 @@ static void become_command(char **argv, char *variables, size_t size, int failur
 	/* A group of its own, so that it and its children can be ended, and no Ctrl-C reaches it.
 	 */
 	setpgid(0, 0);
-	aside__restore_signals();
+	helper__restore_signals();
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	/* Nothing else, whoever sent it: it may run with more rights than netstall has left. */
 	for (char *at = variables; at < variables + size; at += strlen(at) + 1)
@@ -167,7 +167,7 @@ void hook__run(char **argv)
 	if (err)
 		_exit(1);
 	for (;;) {
-		struct pollfd wait[] = {{.fd = ASIDE_SOCKET, .events = POLLIN},
+		struct pollfd wait[] = {{.fd = HELPER_SOCKET, .events = POLLIN},
 					{.fd = hook.pid ? hook.pidfd : -1, .events = POLLIN}};
 		ssize_t got;
 
@@ -177,7 +177,7 @@ void hook__run(char **argv)
 			reap(&hook, false);
 		if (!wait[0].revents)
 			continue;
-		got = recv(ASIDE_SOCKET, message, sizeof(message) - 1, MSG_DONTWAIT);
+		got = recv(HELPER_SOCKET, message, sizeof(message) - 1, MSG_DONTWAIT);
 		if (got < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
 		if (got <= 0)

@@ -26,7 +26,7 @@ struct hook_news {
 	int32_t value;
 };
 
-/* The whole life of the process; see aside.h. */
+/* The whole life of the process; see helper.h. */
 void hook__run(char **argv) __attribute__((noreturn));
 
 #endif

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "user/base/clock.h"
+#include "user/base/helper.h"
 #include "user/base/log.h"
 #include "user/base/split.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/check/judge/beyond.h"
-#include "user/process/aside.h"
 #include "user/process/hook.h"
 #include "user/render/words/names.h"
 
@@ -122,7 +122,7 @@ int on_stall__open(const struct on_stall_options *options, const struct budgets 
 	on_stall->options = *options;
 	on_stall->argv = words_of(options);
 	beyond__init(&on_stall->beyond, budgets);
-	on_stall->pid = aside__fork("netstall-hook", SOCK_SEQPACKET, true, &on_stall->socket);
+	on_stall->pid = helper__fork("netstall-hook", SOCK_SEQPACKET, true, &on_stall->socket);
 	if (!on_stall->pid)
 		hook__run(on_stall->argv);
 	if (on_stall->pid < 0) {

@@ -15,20 +15,20 @@
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
-#include "user/process/keeper.h"
+#include "user/process/supervisor.h"
 #include "user/process/terminal.h"
 
 #define STATUS_NOT_FOUND 127
 #define STATUS_NOT_RUN   126
-/* How much longer than the keeper may need we wait for its word. */
+/* How much longer than the supervisor may need we wait for its word. */
 #define PATIENCE_MS 2000
 
 struct program {
 	char **argv;
 	bool own_group;
-	pid_t keeper;
+	pid_t supervisor;
 	pid_t pid;
-	int socket;  /* to the keeper, -1 none */
+	int socket;  /* to the supervisor, -1 none */
 	int gate;    /* a byte lets the child go; closed without one it ends */
 	int failure; /* the child's errno comes here when its exec fails */
 	struct terminal terminal;
@@ -69,27 +69,27 @@ static int make_pipes(struct pipes *pipes)
 	return -errno;
 }
 
-static void run_keeper(const struct program *program, struct pipes *pipes)
+static void run_supervisor(const struct program *program, struct pipes *pipes)
 {
-	const struct keeper_options options = {.socket = pipes->socket[1],
-					       .gate = pipes->gate[0],
-					       .failure = pipes->failure[1],
-					       .argv = program->argv,
-					       .own_group = program->own_group};
+	const struct supervisor_options options = {.socket = pipes->socket[1],
+						   .gate = pipes->gate[0],
+						   .failure = pipes->failure[1],
+						   .argv = program->argv,
+						   .own_group = program->own_group};
 
 	close(pipes->gate[1]);
 	close(pipes->failure[0]);
 	close(pipes->socket[0]);
-	keeper__run(&options);
+	supervisor__run(&options);
 }
 
-static int await_keeper(struct program *program)
+static int await_supervisor(struct program *program)
 {
-	struct keeper_message message;
+	struct supervisor_message message;
 
 	if (recv(program->socket, &message, sizeof(message), 0) != sizeof(message))
 		return -ECHILD; /* somebody killed it */
-	if (message.what == KEEPER_UNABLE)
+	if (message.what == SUPERVISOR_UNABLE)
 		return -message.value;
 	program->pid = message.pid;
 	return 0;
@@ -105,10 +105,10 @@ struct program *program__new(char **argv, bool own_group)
 	program->own_group = own_group;
 	program->terminal.fd = -1;
 	if (!err) {
-		program->keeper = fork();
-		if (!program->keeper)
-			run_keeper(program, &pipes);
-		if (program->keeper < 0)
+		program->supervisor = fork();
+		if (!program->supervisor)
+			run_supervisor(program, &pipes);
+		if (program->supervisor < 0)
 			err = -errno;
 	}
 	close_one(&pipes.gate[0]);
@@ -118,7 +118,7 @@ struct program *program__new(char **argv, bool own_group)
 	program->failure = pipes.failure[0];
 	program->socket = pipes.socket[0];
 	if (!err)
-		err = await_keeper(program);
+		err = await_supervisor(program);
 	if (!err) {
 		if (own_group)
 			terminal__open(&program->terminal);
@@ -156,7 +156,7 @@ int program__release(struct program *program)
 {
 	terminal__give(&program->terminal, program->pid);
 	program->released_ns = clock__now();
-	/* Who was killed at the gate has an end as others have: the keeper tells it. */
+	/* Who was killed at the gate has an end as others have: the supervisor tells it. */
 	if (write(program->gate, "g", 1) != 1 && errno != EPIPE)
 		return program->exec_err = -errno;
 	close_one(&program->gate);
@@ -167,9 +167,9 @@ int program__release(struct program *program)
 
 /* ---- while it runs ---- */
 
-static void ask(struct program *program, enum keeper_ask what, int value)
+static void ask(struct program *program, enum supervisor_ask what, int value)
 {
-	const struct keeper_message message = {.what = what, .value = value};
+	const struct supervisor_message message = {.what = what, .value = value};
 
 	if (program->socket >= 0)
 		send(program->socket, &message, sizeof(message), MSG_NOSIGNAL);
@@ -200,22 +200,22 @@ static void on_stopped(struct program *program, int signal_number)
 	if (!wants_terminal || tcgetpgrp(program->terminal.fd) != getpgrp())
 		stop_ourselves();
 	terminal__give(&program->terminal, program->pid);
-	ask(program, KEEPER_SIGNAL, SIGCONT);
+	ask(program, SUPERVISOR_SIGNAL, SIGCONT);
 }
 
-static void take(struct program *program, const struct keeper_message *message)
+static void take(struct program *program, const struct supervisor_message *message)
 {
 	switch (message->what) {
-	case KEEPER_STOPPED:
+	case SUPERVISOR_STOPPED:
 		on_stopped(program, message->value);
 		break;
-	case KEEPER_ENDED:
+	case SUPERVISOR_ENDED:
 		program->ended = true;
 		program->status = message->value;
 		program->ended_ns = message->ts;
 		terminal__take_back(&program->terminal);
 		break;
-	case KEEPER_LEFT:
+	case SUPERVISOR_LEFT:
 		program->counted = true;
 		program->left = message->value;
 		program->left_pid = message->pid;
@@ -223,8 +223,8 @@ static void take(struct program *program, const struct keeper_message *message)
 	}
 }
 
-/* Somebody killed the keeper: nothing is known of the program any more. */
-static void lose_keeper(struct program *program)
+/* Somebody killed the supervisor: nothing is known of the program any more. */
+static void lose_supervisor(struct program *program)
 {
 	char name[TEXT_SAFE(64)];
 
@@ -239,7 +239,7 @@ static void lose_keeper(struct program *program)
 
 bool program__poll(struct program *program)
 {
-	struct keeper_message message;
+	struct supervisor_message message;
 	ssize_t got = -1;
 
 	if (program->exec_err)
@@ -248,7 +248,7 @@ bool program__poll(struct program *program)
 						   MSG_DONTWAIT)) == sizeof(message))
 		take(program, &message);
 	if (!got)
-		lose_keeper(program);
+		lose_supervisor(program);
 	return !program->ended;
 }
 
@@ -259,7 +259,7 @@ void program__signal(struct program *program, int signal_number, bool passed_on)
 		terminal__give(&program->terminal, program->pid);
 	if (passed_on && signal_number != SIGCONT && signal_number != SIGTSTP)
 		program->passed_on = signal_number;
-	ask(program, KEEPER_SIGNAL, signal_number);
+	ask(program, SUPERVISOR_SIGNAL, signal_number);
 	if (signal_number == SIGTSTP)
 		raise(SIGSTOP);
 }
@@ -271,18 +271,18 @@ void program__end(struct program *program, enum program_end why)
 	if (program->ended || program->why != PROGRAM_NONE)
 		return;
 	program->why = why;
-	ask(program, KEEPER_END, SIGTERM);
+	ask(program, SUPERVISOR_END, SIGTERM);
 }
 
 void program__kill(struct program *program)
 {
 	program->passed_on = SIGKILL;
-	ask(program, KEEPER_END, SIGKILL);
+	ask(program, SUPERVISOR_END, SIGKILL);
 }
 
 void program__await(struct program *program)
 {
-	uint64_t until = clock__now() + (KEEPER_GRACE_MS + PATIENCE_MS) * 1000000ull;
+	uint64_t until = clock__now() + (SUPERVISOR_GRACE_MS + PATIENCE_MS) * 1000000ull;
 
 	if (program->exec_err || !program->released)
 		return;
@@ -340,7 +340,7 @@ void program__free(struct program *program)
 	if (program->socket >= 0)
 		shutdown(program->socket, SHUT_RDWR);
 	close_one(&program->socket);
-	if (program->keeper > 0)
-		waitpid(program->keeper, NULL, 0);
+	if (program->supervisor > 0)
+		waitpid(program->supervisor, NULL, 0);
 	free(program);
 }

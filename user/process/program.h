@@ -41,7 +41,7 @@ bool program__poll(struct program *program);
 void program__signal(struct program *program, int signal_number, bool passed_on);
 /*
  * SIGTERM for it and all that it has started, whatever group or session they are in; SIGKILL
- * for whoever still runs KEEPER_GRACE_MS later. why: PROGRAM_TIMED_OUT, PROGRAM_NOT_READY or
+ * for whoever still runs SUPERVISOR_GRACE_MS later. why: PROGRAM_TIMED_OUT, PROGRAM_NOT_READY or
  * PROGRAM_OUTLIVED. Does not wait.
  */
 void program__end(struct program *program, enum program_end why);

@@ -15,12 +15,12 @@
 #include <unistd.h>
 
 #include "user/base/clock.h"
+#include "user/base/helper.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/kernel/privileges.h"
 #include "user/process/as_caller.h"
-#include "user/process/aside.h"
 
 #define FINISH_MS 10000
 
@@ -59,7 +59,7 @@ static void tell(enum step step, int err, const char *name)
 	struct news news = {.err = err, .step = step};
 
 	snprintf(news.name, sizeof(news.name), "%.*s", WRITER_NAME, name);
-	if (send(ASIDE_SOCKET, &news, sizeof(news), MSG_NOSIGNAL) != sizeof(news))
+	if (send(HELPER_SOCKET, &news, sizeof(news), MSG_NOSIGNAL) != sizeof(news))
 		_exit(1);
 }
 
@@ -103,7 +103,7 @@ static bool take(void *out, size_t size)
 	char *at = out;
 
 	while (size > 0) {
-		ssize_t got = recv(ASIDE_SOCKET, at, size, 0);
+		ssize_t got = recv(HELPER_SOCKET, at, size, 0);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -242,7 +242,7 @@ int writer__open(const char *dir, bool (*is_old)(const char *name), struct write
 
 	*out = NULL;
 	writer->dir = dir;
-	writer->pid = aside__fork("netstall-keep", SOCK_STREAM, false, &writer->socket);
+	writer->pid = helper__fork("netstall-keep", SOCK_STREAM, false, &writer->socket);
 	if (!writer->pid)
 		run(dir, is_old);
 	if (writer->pid < 0) {

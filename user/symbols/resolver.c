@@ -36,7 +36,7 @@ struct asked {
 };
 
 struct resolver {
-	struct opener *opener;
+	struct file_broker *broker;
 	struct resolver_shared *shared;
 	pid_t pid;
 	int socket;
@@ -58,14 +58,14 @@ struct resolver *resolver__new(void)
 	int sockets[2] = {-1, -1};
 
 	resolver->end = &resolver->first;
-	resolver->opener = opener__new();
+	resolver->broker = file_broker__new();
 	resolver->shared = mmap(NULL, sizeof(*resolver->shared), PROT_READ | PROT_WRITE,
 				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (resolver->opener && resolver->shared != MAP_FAILED &&
+	if (resolver->broker && resolver->shared != MAP_FAILED &&
 	    !socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
 		resolver->pid = fork();
 		if (!resolver->pid)
-			resolver__run(resolver->shared, resolver->opener, sockets[1]);
+			resolver__run(resolver->shared, resolver->broker, sockets[1]);
 		close(sockets[1]);
 	}
 	resolver->socket = sockets[0];
@@ -335,6 +335,6 @@ void resolver__free(struct resolver *resolver)
 		close(resolver->socket);
 	if (resolver->shared != MAP_FAILED)
 		munmap(resolver->shared, sizeof(*resolver->shared));
-	opener__free(resolver->opener);
+	file_broker__free(resolver->broker);
 	free(resolver);
 }

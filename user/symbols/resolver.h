@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * User addresses to names, and copied stacks to addresses, in a process of its own: it reads files
- * that anybody may have written, with the opener (opener.h) and without any right, on a stack of
- * its own size, with a bound on memory and time (read_budget.h). A file that ends it all the same
- * costs names: it is started anew without that file, and the user is told at the end.
+ * that anybody may have written, with the file broker (file_broker.h) and without any right, on a
+ * stack of its own size, with a bound on memory and time (read_budget.h). A file that ends it all
+ * the same costs names: it is started anew without that file, and the user is told at the end.
  *
  * Questions are answered in their order, when there is time. Nobody waits but resolver__stack(),
  * and who asks more than can wait, as long as answers come. NULL is a resolver too, which knows

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "bpf/offwake_sample.h"
-#include "user/symbols/opener.h"
+#include "user/symbols/file_broker.h"
 #include "user/symbols/read_budget.h"
 #include "user/symbols/resolver.h"
 
@@ -53,6 +53,7 @@ struct resolver_shared {
 };
 
 /* The process that keeps one at work which answers what comes by the socket; never returns. */
-_Noreturn void resolver__run(struct resolver_shared *shared, struct opener *opener, int socket);
+_Noreturn void resolver__run(struct resolver_shared *shared, struct file_broker *broker,
+			     int socket);
 
 #endif

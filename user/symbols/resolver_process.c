@@ -31,7 +31,7 @@
 
 enum {
 	SOCKET = 3, /* in both processes */
-	OPENER = 4,
+	BROKER = 4,
 };
 
 struct worker {
@@ -199,7 +199,7 @@ static void offer_to_oom_killer(void)
 		close(fd);
 }
 
-static _Noreturn void work(struct resolver_shared *shared, struct opener *opener)
+static _Noreturn void work(struct resolver_shared *shared, struct file_broker *broker)
 {
 	struct worker *worker = xcalloc(1, sizeof(*worker));
 	pthread_attr_t attributes;
@@ -214,8 +214,8 @@ static _Noreturn void work(struct resolver_shared *shared, struct opener *opener
 	read_budget__limit(memory() / 2, start_timers);
 	offer_to_oom_killer();
 	worker->shared = shared;
-	worker->symbols = symbols__new(opener);
-	worker->unwinder = unwinder__new(opener);
+	worker->symbols = symbols__new(broker);
+	worker->unwinder = unwinder__new(broker);
 	if (!pthread_attr_init(&attributes) &&
 	    !pthread_attr_setstacksize(&attributes, STACK_BYTES) &&
 	    !pthread_create(&thread, &attributes, serve, worker))
@@ -246,12 +246,12 @@ static void block_signals(void)
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
-static void keep_descriptors(struct opener *opener, int socket)
+static void keep_descriptors(struct file_broker *broker, int socket)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	socket = fcntl(socket, F_DUPFD, OPENER + 1);
-	opener__move(opener, OPENER);
+	socket = fcntl(socket, F_DUPFD, BROKER + 1);
+	file_broker__move(broker, BROKER);
 	if (null < 0 || dup2(socket, SOCKET) < 0)
 		_exit(1);
 	dup2(null, STDIN_FILENO);
@@ -260,10 +260,10 @@ static void keep_descriptors(struct opener *opener, int socket)
 	if (!log__is_verbose())
 		dup2(null, STDERR_FILENO); /* what libraries say of damaged files */
 #endif
-	close_range(OPENER + 1, ~0U, 0);
+	close_range(BROKER + 1, ~0U, 0);
 }
 
-_Noreturn void resolver__run(struct resolver_shared *shared, struct opener *opener, int socket)
+_Noreturn void resolver__run(struct resolver_shared *shared, struct file_broker *broker, int socket)
 {
 	struct reply none;
 	pid_t pid;
@@ -272,12 +272,12 @@ _Noreturn void resolver__run(struct resolver_shared *shared, struct opener *open
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	block_signals();
 	drop_rights();
-	keep_descriptors(opener, socket);
+	keep_descriptors(broker, socket);
 	read_budget__use(&shared->book);
 	for (;;) {
 		pid = fork();
 		if (!pid)
-			work(shared, opener);
+			work(shared, broker);
 		if (pid < 0 || waitpid(pid, &status, 0) != pid)
 			_exit(1);
 		if (WIFEXITED(status) && !WEXITSTATUS(status))

@@ -41,7 +41,7 @@ struct process {
 };
 
 struct symbols {
-	struct opener *opener;
+	struct file_broker *broker;
 	struct image_files *files;
 	struct process *buckets[BUCKETS];
 	size_t process_count, perfmap_count;
@@ -49,13 +49,13 @@ struct symbols {
 	struct symbols_counts counts;
 };
 
-struct symbols *symbols__new(struct opener *opener)
+struct symbols *symbols__new(struct file_broker *broker)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
 
 	cut_files__survive();
-	symbols->opener = opener;
-	symbols->files = image_files__new(opener);
+	symbols->broker = broker;
+	symbols->files = image_files__new(broker);
 	return symbols;
 }
 
@@ -140,7 +140,7 @@ static struct process *add_process(struct symbols *symbols, pid_t pid, struct ma
 
 static void open_perfmap(struct symbols *symbols, struct process *process)
 {
-	int fd = opener__names(symbols->opener, process->pid);
+	int fd = file_broker__names(symbols->broker, process->pid);
 
 	if (fd < 0)
 		return;
@@ -172,7 +172,7 @@ static void look_at_names(struct symbols *symbols, struct process *process, bool
 /* Returns false when there is nothing to be seen; what was known stays. */
 static bool look(struct symbols *symbols, struct process *process)
 {
-	char *text = maps__read(symbols->opener, process->pid);
+	char *text = maps__read(symbols->broker, process->pid);
 
 	process->looked_ns = clock__now();
 	process->gone = !text;

@@ -2,7 +2,7 @@
 /*
  * User addresses as names. What a process has mapped is noted (symbols__note) while it lives,
  * and the files behind it are held open, so that it has names after its end. Where names come
- * from, and in which order, is in docs/symbols.md. Files are opened by the opener's process
+ * from, and in which order, is in docs/symbols.md. Files are opened by the file broker's process
  * alone, through /proc/PID/root; what they say is never trusted.
  *
  * Every table has a bound (symbols.c); what it refused is in symbols__counts().
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "user/symbols/opener.h"
+#include "user/symbols/file_broker.h"
 
 struct symbols;
 
@@ -39,8 +39,8 @@ struct symbols_counts {
 	uint64_t symbols;   /* not kept for want of room */
 };
 
-/* opener stays the caller's and must outlive it; NULL: everything is "[unknown]". Never NULL. */
-struct symbols *symbols__new(struct opener *opener);
+/* broker stays the caller's and must outlive it; NULL: everything is "[unknown]". Never NULL. */
+struct symbols *symbols__new(struct file_broker *broker);
 void symbols__free(struct symbols *symbols);
 
 /*

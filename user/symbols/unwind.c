@@ -121,11 +121,11 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 
 /* ---- */
 
-struct unwinder *unwinder__new(struct opener *opener)
+struct unwinder *unwinder__new(struct file_broker *broker)
 {
 	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
 
-	unwinder->images = images__new(opener);
+	unwinder->images = images__new(broker);
 	return unwinder;
 }
 

@@ -47,8 +47,8 @@ struct unwind_frames {
 	enum unwind_end end;
 };
 
-/* opener stays the caller's and must outlive it. */
-struct unwinder *unwinder__new(struct opener *opener);
+/* broker stays the caller's and must outlive it. */
+struct unwinder *unwinder__new(struct file_broker *broker);
 void unwinder__free(struct unwinder *unwinder);
 
 /*

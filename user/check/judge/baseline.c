@@ -258,11 +258,11 @@ bool baseline__take(struct baseline *baseline, const struct outcome *outcome, ch
 			 "--baseline if that is how it shall be");
 		return false;
 	}
-	for (size_t i = 0; i < outcome->doubt_count; i++) {
+	for (size_t i = 0; i < outcome->reason_count; i++) {
 		/* What it is compared with is another matter than what it is. */
-		if (outcome->doubts[i].kind == DOUBT_BASELINE)
+		if (outcome->reasons[i].kind == REASON_BASELINE)
 			continue;
-		snprintf(why, size, "the run proves nothing: %s", outcome->doubts[i].text);
+		snprintf(why, size, "the run proves nothing: %s", outcome->reasons[i].text);
 		return false;
 	}
 	if (!baseline->exchanges || outcome->traffic_of_warmup) {

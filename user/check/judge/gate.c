@@ -8,7 +8,7 @@
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/check/judge/counts.h"
-#include "user/check/judge/doubts.h"
+#include "user/check/judge/inconclusive.h"
 
 const char *verdict_kind__name(enum verdict_kind kind)
 {
@@ -125,7 +125,7 @@ static void compare(struct outcome *outcome, const struct gate_options *options)
 	baseline__count(&now, outcome);
 	text = why_not_compared(outcome, options->baseline, &now);
 	if (text) {
-		doubt__add(outcome, DOUBT_BASELINE, text, doubt__no_gate, NULL);
+		reason__add(outcome, REASON_BASELINE, text, reason__no_gate, NULL);
 		return;
 	}
 	outcome->change_count =
@@ -180,7 +180,7 @@ static enum verdict_kind verdict_of(const struct outcome *outcome)
 		return CHECK_OVER;
 	if (outcome->unable)
 		return CHECK_UNABLE;
-	return outcome->doubt_count ? CHECK_INCONCLUSIVE : CHECK_WITHIN;
+	return outcome->reason_count ? CHECK_INCONCLUSIVE : CHECK_WITHIN;
 }
 
 static int exit_status_of(enum verdict_kind verdict, enum inconclusive inconclusive)
@@ -260,8 +260,8 @@ static void judge(struct outcome *outcome, const struct gate_options *options,
 	measure(outcome, options, facts, &traffic);
 	judge_gates(outcome, options->budgets, counts);
 	list_others(outcome, options->budgets, counts);
-	doubts__of_run(outcome, options, facts, &traffic);
-	doubts__find(outcome, counts);
+	reasons__of_run(outcome, options, facts, &traffic);
+	reasons__find(outcome, counts);
 	if (options->baseline)
 		compare(outcome, options);
 	free(counts);
@@ -283,13 +283,13 @@ struct outcome *outcome__new(const struct report *report, const struct gate_opti
 		judge(outcome, options, facts);
 	} else {
 		leave_gates_blind(outcome, options->budgets);
-		doubts__of_run(outcome, options, facts, NULL);
+		reasons__of_run(outcome, options, facts, NULL);
 	}
 	if (facts->baseline_problem)
-		doubt__add(outcome, DOUBT_BASELINE, xstrdup(facts->baseline_problem),
-			   doubt__no_gate, NULL);
+		reason__add(outcome, REASON_BASELINE, xstrdup(facts->baseline_problem),
+			    reason__no_gate, NULL);
 	/* Never clean when it saw nothing, whatever the reason. */
-	if (!report && !outcome->unable && !outcome->doubt_count && !has_failed(&outcome->program))
+	if (!report && !outcome->unable && !outcome->reason_count && !has_failed(&outcome->program))
 		outcome->unable = xstrdup("nothing was traced");
 	conclude(outcome, options->inconclusive);
 	return outcome;
@@ -299,8 +299,8 @@ void outcome__free(struct outcome *outcome)
 {
 	if (!outcome)
 		return;
-	for (size_t i = 0; i < outcome->doubt_count; i++)
-		free(outcome->doubts[i].text);
+	for (size_t i = 0; i < outcome->reason_count; i++)
+		free(outcome->reasons[i].text);
 	free(outcome->unable);
 	free(outcome);
 }

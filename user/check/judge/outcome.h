@@ -35,25 +35,26 @@ struct gate {
 };
 
 /* Why the run as a whole proves nothing; --inconclusive says what comes of it. */
-enum doubt_kind {
-	DOUBT_LOST,       /* events were lost that could hide a gated cause */
-	DOUBT_UNSEEN_END, /* a hold whose end was not seen could be a gated cause */
-	DOUBT_NO_TRAFFIC, /* no TCP traffic of the target */
-	DOUBT_EXCHANGES,  /* fewer exchanges than --min-exchanges */
-	DOUBT_BLIND,      /* this attach way cannot observe a gated cause */
-	DOUBT_NO_TARGET,  /* it had gone before the attach */
-	DOUBT_CUT_SHORT, /* a signal ended the window before its time, or it ended in the warm-up */
-	DOUBT_BASELINE,  /* there is none to compare with, or it does not fit */
-	DOUBT_KINDS
+enum reason_kind {
+	REASON_LOST,       /* events were lost that could hide a gated cause */
+	REASON_UNSEEN_END, /* a hold whose end was not seen could be a gated cause */
+	REASON_NO_TRAFFIC, /* no TCP traffic of the target */
+	REASON_EXCHANGES,  /* fewer exchanges than --min-exchanges */
+	REASON_BLIND,      /* this attach way cannot observe a gated cause */
+	REASON_NO_TARGET,  /* it had gone before the attach */
+	REASON_CUT_SHORT,  /* a signal ended the window before its time, or it ended in the warm-up
+			    */
+	REASON_BASELINE,   /* there is none to compare with, or it does not fit */
+	REASON_KINDS
 };
 
-struct doubt {
-	enum doubt_kind kind;
+struct reason {
+	enum reason_kind kind;
 	char *text; /* one sentence, with the remedy */
 };
 
-#define OUTCOME_DOUBTS 24
-#define OUTCOME_FILES  6
+#define OUTCOME_REASONS 24
+#define OUTCOME_FILES   6
 
 /* How `-- PROGRAM` ended. */
 enum program_end {
@@ -120,8 +121,8 @@ struct outcome {
 	/* Causes without a budget that came up, most time first. */
 	size_t other_count;
 	struct gate others[CAUSE_COUNT];
-	size_t doubt_count;
-	struct doubt doubts[OUTCOME_DOUBTS];
+	size_t reason_count;
+	struct reason reasons[OUTCOME_REASONS];
 	struct program_outcome program;
 	const char *baseline;       /* file name, NULL none */
 	double baseline_confidence; /* 0.99 */

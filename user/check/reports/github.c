@@ -96,9 +96,9 @@ void check_github__annotate(FILE *out, const struct outcome *outcome)
 	if (outcome->unable || outcome->verdict == CHECK_UNABLE)
 		command(out, "error", NULL, "netstall could not do its work",
 			outcome->unable ? outcome->unable : "its words on stderr say why");
-	for (size_t i = 0; i < outcome->doubt_count; i++)
+	for (size_t i = 0; i < outcome->reason_count; i++)
 		command(out, outcome->exit_status ? "error" : "warning", NULL,
-			"netstall: not proven", outcome->doubts[i].text);
+			"netstall: not proven", outcome->reasons[i].text);
 }
 
 /* ---- the summary ---- */

@@ -80,15 +80,15 @@ static json_t *others_of(const struct outcome *outcome)
 	return array;
 }
 
-static json_t *doubts_of(const struct outcome *outcome)
+static json_t *reasons_of(const struct outcome *outcome)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < outcome->doubt_count; i++) {
+	for (size_t i = 0; i < outcome->reason_count; i++) {
 		json_t *object = json_object();
 
-		put(object, "kind", json_string(doubt__id(outcome->doubts[i].kind)));
-		put(object, "text", json_value__text(outcome->doubts[i].text));
+		put(object, "kind", json_string(reason__id(outcome->reasons[i].kind)));
+		put(object, "text", json_value__text(outcome->reasons[i].text));
 		json_array_append_new(array, object);
 	}
 	return array;
@@ -195,7 +195,7 @@ void check_json__write(FILE *out, const struct outcome *outcome)
 	json_stream__put(&stream, "watched", watched_of(outcome));
 	json_stream__put(&stream, "gates", gates_of(outcome));
 	json_stream__put(&stream, "others", others_of(outcome));
-	json_stream__put(&stream, "doubts", doubts_of(outcome));
+	json_stream__put(&stream, "doubts", reasons_of(outcome));
 	json_stream__put(&stream, "program", program_of(outcome));
 	json_stream__put(&stream, "baseline", baseline_of(outcome));
 	json_stream__put(&stream, "kept", kept_of(outcome));

@@ -96,11 +96,11 @@ static void add_baseline(struct results *results, const struct outcome *outcome)
 
 	if (!outcome->baseline)
 		return;
-	for (size_t i = 0; i < outcome->doubt_count; i++) {
-		if (outcome->doubts[i].kind != DOUBT_BASELINE)
+	for (size_t i = 0; i < outcome->reason_count; i++) {
+		if (outcome->reasons[i].kind != REASON_BASELINE)
 			continue;
 		add(results, "baseline", RESULT_SKIPPED, "baseline",
-		    xstrdup(outcome->doubts[i].text), NULL);
+		    xstrdup(outcome->reasons[i].text), NULL);
 		return;
 	}
 	for (size_t i = 0; i < outcome->change_count; i++)
@@ -134,7 +134,7 @@ static void add_conclusive(struct results *results, const struct outcome *outcom
 		return;
 	}
 	tell__watched(watched, sizeof(watched), outcome);
-	if (!outcome->doubt_count) {
+	if (!outcome->reason_count) {
 		add(results, "conclusive", outcome->report ? RESULT_PASSED : RESULT_SKIPPED,
 		    outcome->report ? NULL : "inconclusive", xstrdup(watched), NULL);
 		return;
@@ -142,12 +142,12 @@ static void add_conclusive(struct results *results, const struct outcome *outcom
 	if (outcome->verdict == CHECK_INCONCLUSIVE && outcome->exit_status == 1)
 		kind = RESULT_FAILED;
 	out = xmemstream(&text, &size);
-	for (size_t i = 0; i < outcome->doubt_count; i++)
-		fprintf(out, "%s: %s\n", doubt__id(outcome->doubts[i].kind),
-			outcome->doubts[i].text);
+	for (size_t i = 0; i < outcome->reason_count; i++)
+		fprintf(out, "%s: %s\n", reason__id(outcome->reasons[i].kind),
+			outcome->reasons[i].text);
 	fprintf(out, "%s\n", watched);
 	fclose(out);
-	add(results, "conclusive", kind, "inconclusive", xstrdup(outcome->doubts[0].text), text);
+	add(results, "conclusive", kind, "inconclusive", xstrdup(outcome->reasons[0].text), text);
 }
 
 struct results *results__new(const struct outcome *outcome)

@@ -201,8 +201,8 @@ char *tell__verdict(char *dst, size_t size, const struct outcome *outcome)
 		break;
 	case CHECK_INCONCLUSIVE:
 		snprintf(dst, size, "nothing is proven by this run: %s",
-			 outcome->doubt_count ? outcome->doubts[0].text
-					      : "a budget could not be judged");
+			 outcome->reason_count ? outcome->reasons[0].text
+					       : "a budget could not be judged");
 		break;
 	case CHECK_PROGRAM_FAILED:
 		tell__program(dst, size, outcome);
@@ -257,20 +257,20 @@ char *tell__stall(char *dst, size_t size, const struct report *report, const str
 
 /* ---- ids ---- */
 
-const char *doubt__id(enum doubt_kind kind)
+const char *reason__id(enum reason_kind kind)
 {
-	static const char *const ids[DOUBT_KINDS] = {
-		[DOUBT_LOST] = "lost",
-		[DOUBT_UNSEEN_END] = "unseen-end",
-		[DOUBT_NO_TRAFFIC] = "no-traffic",
-		[DOUBT_EXCHANGES] = "exchanges",
-		[DOUBT_BLIND] = "blind",
-		[DOUBT_NO_TARGET] = "no-target",
-		[DOUBT_CUT_SHORT] = "cut-short",
-		[DOUBT_BASELINE] = "baseline",
+	static const char *const ids[REASON_KINDS] = {
+		[REASON_LOST] = "lost",
+		[REASON_UNSEEN_END] = "unseen-end",
+		[REASON_NO_TRAFFIC] = "no-traffic",
+		[REASON_EXCHANGES] = "exchanges",
+		[REASON_BLIND] = "blind",
+		[REASON_NO_TARGET] = "no-target",
+		[REASON_CUT_SHORT] = "cut-short",
+		[REASON_BASELINE] = "baseline",
 	};
 
-	return (unsigned)kind < DOUBT_KINDS && ids[kind] ? ids[kind] : "unknown";
+	return (unsigned)kind < REASON_KINDS && ids[kind] ? ids[kind] : "unknown";
 }
 
 const char *program_end__id(enum program_end end)

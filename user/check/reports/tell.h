@@ -25,7 +25,7 @@ char *tell__watched(char *dst, size_t size, const struct outcome *outcome);
 /* The gate to show first: the first over its budget; NULL none. */
 const struct gate *tell__worst(const struct outcome *outcome);
 /* "lost", "no-traffic": part of the JSON contract */
-const char *doubt__id(enum doubt_kind kind);
+const char *reason__id(enum reason_kind kind);
 /* "exited", "timed-out": part of the JSON contract */
 const char *program_end__id(enum program_end end);
 /* "within", "over", "blind" */

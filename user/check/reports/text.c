@@ -17,12 +17,12 @@
 #include "user/check/reports/tell.h"
 #include "user/render/terminal/grid.h"
 
-#define MOST_LINES   25
-#define PROOF_LINES  7
-#define INDENT       2
-#define OTHERS       4
-#define DOUBTS_SHOWN 4
-#define ADVICE       2
+#define MOST_LINES    25
+#define PROOF_LINES   7
+#define INDENT        2
+#define OTHERS        4
+#define REASONS_SHOWN 4
+#define ADVICE        2
 
 /* What goes when there are too many lines: the greatest first. */
 enum rank {
@@ -174,18 +174,18 @@ static void add_changes(struct page *page, const struct outcome *outcome)
 	}
 }
 
-static void add_doubts(struct page *page, const struct outcome *outcome)
+static void add_reasons(struct page *page, const struct outcome *outcome)
 {
 	/* The verdict's line has the first one, when it is the verdict. */
 	size_t first = outcome->verdict == CHECK_INCONCLUSIVE ? 1 : 0;
 
-	for (size_t i = first; i < outcome->doubt_count && i < DOUBTS_SHOWN; i++)
+	for (size_t i = first; i < outcome->reason_count && i < REASONS_SHOWN; i++)
 		page__add(page, RANK_FAILED, 2 * INDENT, COLOUR_HELD, "%*sNot proven: %s", INDENT,
-			  "", outcome->doubts[i].text);
-	if (outcome->doubt_count > DOUBTS_SHOWN)
+			  "", outcome->reasons[i].text);
+	if (outcome->reason_count > REASONS_SHOWN)
 		page__add(page, RANK_OTHERS, 2 * INDENT, COLOUR_HELD,
 			  "%*sNot proven: %zu more reasons, all of them in the JSON.", INDENT, "",
-			  outcome->doubt_count - DOUBTS_SHOWN);
+			  outcome->reason_count - REASONS_SHOWN);
 }
 
 /* ---- the stall ---- */
@@ -293,7 +293,7 @@ void check_text__write(FILE *out, const struct outcome *outcome, const struct re
 	if (outcome->report)
 		add_gates(page, outcome, style);
 	add_changes(page, outcome);
-	add_doubts(page, outcome);
+	add_reasons(page, outcome);
 	add_stall(page, outcome, style);
 	if (outcome->program.end != PROGRAM_NONE && outcome->verdict != CHECK_PROGRAM_FAILED)
 		page__add(page, RANK_WATCHED, 2 * INDENT, COLOUR_PLAIN, "%*s%s", INDENT, "",

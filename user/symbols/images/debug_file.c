@@ -96,10 +96,10 @@ static bool is_it(int fd, const struct wanted *wanted)
 	       !memcmp(has.build_id, wanted->build_id, has.build_id_len);
 }
 
-static int try_path(struct opener *opener, pid_t root, const char *path,
+static int try_path(struct file_broker *broker, pid_t root, const char *path,
 		    const struct wanted *wanted)
 {
-	int fd = opener__file(opener, root, path);
+	int fd = file_broker__file(broker, root, path);
 
 	if (fd < 0)
 		return fd;
@@ -109,7 +109,7 @@ static int try_path(struct opener *opener, pid_t root, const char *path,
 	return -ENOENT;
 }
 
-static int try_build_id(struct opener *opener, pid_t root, const struct wanted *wanted)
+static int try_build_id(struct file_broker *broker, pid_t root, const struct wanted *wanted)
 {
 	char path[64 + 2 * BUILD_ID_MOST];
 	size_t used =
@@ -120,10 +120,10 @@ static int try_build_id(struct opener *opener, pid_t root, const struct wanted *
 	for (size_t i = 1; i < wanted->build_id_len; i++)
 		used += snprintf(path + used, sizeof(path) - used, "%02x", wanted->build_id[i]);
 	snprintf(path + used, sizeof(path) - used, ".debug");
-	return try_path(opener, root, path, wanted);
+	return try_path(broker, root, path, wanted);
 }
 
-static int try_link(struct opener *opener, pid_t root, const char *path,
+static int try_link(struct file_broker *broker, pid_t root, const char *path,
 		    const struct wanted *wanted)
 {
 	static const char *const forms[] = {"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s"};
@@ -137,14 +137,14 @@ static int try_link(struct opener *opener, pid_t root, const char *path,
 
 		snprintf(candidate, sizeof(candidate), forms[i], (int)(end - path), path,
 			 wanted->link);
-		fd = strcmp(candidate, path) ? try_path(opener, root, candidate, wanted) : -ENOENT;
+		fd = strcmp(candidate, path) ? try_path(broker, root, candidate, wanted) : -ENOENT;
 		if (fd >= 0)
 			return fd;
 	}
 	return -ENOENT;
 }
 
-int debug_file__open(struct opener *opener, pid_t pid, const char *path, int fd)
+int debug_file__open(struct file_broker *broker, pid_t pid, const char *path, int fd)
 {
 	const pid_t roots[] = {pid, 0};
 	struct wanted wanted;
@@ -152,9 +152,9 @@ int debug_file__open(struct opener *opener, pid_t pid, const char *path, int fd)
 
 	read_wanted(fd, &wanted);
 	for (int i = 0; i < 2 && wanted.needed && found < 0; i++) {
-		found = try_build_id(opener, roots[i], &wanted);
+		found = try_build_id(broker, roots[i], &wanted);
 		if (found < 0)
-			found = try_link(opener, roots[i], path, &wanted);
+			found = try_link(broker, roots[i], path, &wanted);
 	}
 	return found < 0 ? -ENOENT : found;
 }

@@ -5,14 +5,14 @@
 
 #include <sys/types.h>
 
-#include "user/symbols/opener.h"
+#include "user/symbols/file_broker.h"
 
 /*
  * Of the file at fd, which PID sees by the name path: by its build-id, then by its
  * .gnu_debuglink, in PID's root, then in ours. One whose build-id or checksum is another is
  * not taken. The descriptor is the caller's; -ENOENT: there is none, or none is needed.
  */
-int debug_file__open(struct opener *opener, pid_t pid, const char *path, int fd);
+int debug_file__open(struct file_broker *broker, pid_t pid, const char *path, int fd);
 
 /* The code that the kernel maps into every process; size: of the mapping that is asked for.
  * The caller's; -ENOENT: it is not like ours. */

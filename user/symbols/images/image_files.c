@@ -32,7 +32,7 @@ struct image_file {
 };
 
 struct image_files {
-	struct opener *opener;
+	struct file_broker *broker;
 	struct name_cache *cache;
 	struct image_file *v[IMAGE_FILES];
 	size_t count;
@@ -43,11 +43,11 @@ struct image_files {
 	uint64_t closed, refused;
 };
 
-struct image_files *image_files__new(struct opener *opener)
+struct image_files *image_files__new(struct file_broker *broker)
 {
 	struct image_files *files = xcalloc(1, sizeof(*files));
 
-	files->opener = opener;
+	files->broker = broker;
 	files->cache = name_cache__new();
 	return files;
 }
@@ -150,13 +150,13 @@ static bool is_behind(int fd, const struct maps_line *line)
 
 /* By its name; when another file has it by now, by the mapping. Some file systems number their
  * files otherwise in maps: then the name has to do. */
-static int open_mapped(struct opener *opener, pid_t pid, const struct maps_line *line)
+static int open_mapped(struct file_broker *broker, pid_t pid, const struct maps_line *line)
 {
-	int by_name = opener__image(opener, pid, line->path), mapped;
+	int by_name = file_broker__image(broker, pid, line->path), mapped;
 
 	if (is_behind(by_name, line))
 		return by_name;
-	mapped = opener__mapped(opener, pid, line->start, line->end);
+	mapped = file_broker__mapped(broker, pid, line->start, line->end);
 	if (mapped < 0)
 		return by_name;
 	if (by_name >= 0)
@@ -182,9 +182,9 @@ static void open_file(struct image_files *files, struct image_file *file, pid_t 
 	if (!line->inode) {
 		file->fd = debug_file__vdso(line->end - line->start);
 	} else {
-		file->fd = open_mapped(files->opener, pid, line);
+		file->fd = open_mapped(files->broker, pid, line);
 		if (file->fd >= 0)
-			file->debug_fd = debug_file__open(files->opener, pid, line->path, file->fd);
+			file->debug_fd = debug_file__open(files->broker, pid, line->path, file->fd);
 	}
 	if (file->fd < 0)
 		file->fd = -1;
@@ -230,9 +230,9 @@ struct image_file *image_files__get(struct image_files *files, pid_t pid,
 static int open_shared(void *context, const char *path)
 {
 	const struct image_file *file = context;
-	int fd = opener__file(file->files->opener, file->pid, path);
+	int fd = file_broker__file(file->files->broker, file->pid, path);
 
-	return fd < 0 ? opener__file(file->files->opener, 0, path) : fd;
+	return fd < 0 ? file_broker__file(file->files->broker, 0, path) : fd;
 }
 
 static void read_names(struct image_files *files, struct image_file *file)

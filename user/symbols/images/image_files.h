@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "user/symbols/file_broker.h"
 #include "user/symbols/images/maps.h"
-#include "user/symbols/opener.h"
 #include "user/symbols/symbols.h"
 
 #define IMAGE_FILES      2048       /* known */
@@ -23,7 +23,7 @@
 struct image_files;
 struct image_file;
 
-struct image_files *image_files__new(struct opener *opener);
+struct image_files *image_files__new(struct file_broker *broker);
 void image_files__free(struct image_files *files);
 
 /* The file behind a line of PID's maps, for image_file__put(); NULL: no room, or no file. */

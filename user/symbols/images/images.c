@@ -30,17 +30,17 @@ struct process {
 };
 
 struct images {
-	struct opener *opener;
+	struct file_broker *broker;
 	uint64_t uses;
 	Elf *machine; /* a file of this machine; NULL: none is at hand */
 	struct process processes[IMAGES_PROCESSES];
 };
 
-struct images *images__new(struct opener *opener)
+struct images *images__new(struct file_broker *broker)
 {
 	struct images *images = xcalloc(1, sizeof(*images));
 
-	images->opener = opener;
+	images->broker = broker;
 	return images;
 }
 
@@ -102,7 +102,7 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 	}
 	if (!process || name[0] != '/')
 		return -1;
-	fd = opener__image(process->images->opener, process->pid, name);
+	fd = file_broker__image(process->images->broker, process->pid, name);
 	if (fd < 0)
 		return -1;
 	if (!may_read(process, fd, name)) {
@@ -160,7 +160,7 @@ static void report_vdso(Dwfl *dwfl, const char *text)
 static bool report_maps(struct process *process)
 {
 	/* The whole text, so that a process that ends meanwhile is not taken for an empty one. */
-	char *text = maps__read(process->images->opener, process->pid);
+	char *text = maps__read(process->images->broker, process->pid);
 	FILE *file = text ? fmemopen(text, strlen(text), "r") : NULL;
 	int err = -1;
 
@@ -181,7 +181,7 @@ static bool report_maps(struct process *process)
 static bool is_of_this_machine(struct process *process)
 {
 	Elf64_Ehdr header;
-	int fd = opener__program(process->images->opener, process->pid);
+	int fd = file_broker__program(process->images->broker, process->pid);
 	ssize_t len;
 
 	if (fd < 0)

@@ -12,14 +12,14 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "user/symbols/opener.h"
+#include "user/symbols/file_broker.h"
 
 #define IMAGES_PROCESSES 32
 
 struct images;
 
-/* opener stays the caller's and must outlive it; NULL: nothing will be known. */
-struct images *images__new(struct opener *opener);
+/* broker stays the caller's and must outlive it; NULL: nothing will be known. */
+struct images *images__new(struct file_broker *broker);
 void images__free(struct images *images);
 
 /*

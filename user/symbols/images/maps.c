@@ -9,9 +9,9 @@
 
 #include "user/base/xalloc.h"
 
-char *maps__read(struct opener *opener, pid_t pid)
+char *maps__read(struct file_broker *broker, pid_t pid)
 {
-	int fd = opener__maps(opener, pid);
+	int fd = file_broker__maps(broker, pid);
 	size_t used = 0, room = 1 << 16;
 	char *text;
 	ssize_t got;

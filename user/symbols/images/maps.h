@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "user/symbols/opener.h"
+#include "user/symbols/file_broker.h"
 
 #define MAPS_SIZE (8u << 20) /* bytes of the file that are read: 80,000 mappings */
 
@@ -23,7 +23,7 @@ struct maps_line {
 };
 
 /* The whole text, NUL-terminated, the caller's; NULL: the process is gone, or may not be seen. */
-char *maps__read(struct opener *opener, pid_t pid);
+char *maps__read(struct file_broker *broker, pid_t pid);
 /* The line at *at, which goes on to the next; the text is changed. False: there is none. */
 bool maps__next(char **at, struct maps_line *line);
 

@@ -23,10 +23,10 @@ static void test_an_unseen_end_of_nagle_may_be_a_delayed_ack(void **state)
 	run__init(&run);
 	inexact(&run, CAUSE_NAGLE);
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_doubt(run.outcome, DOUBT_UNSEEN_END,
-		     "1 nagle stall may have been nagle-delack (the first 1.20 s after the start; "
-		     "not seen: the transmit that ended it: its end is an upper bound): run it "
-		     "again (`netstall doctor` tells what this kernel hides)");
+	assert_reason(run.outcome, REASON_UNSEEN_END,
+		      "1 nagle stall may have been nagle-delack (the first 1.20 s after the start; "
+		      "not seen: the transmit that ended it: its end is an upper bound): run it "
+		      "again (`netstall doctor` tells what this kernel hides)");
 	assert_int_equal(gate_of(run.outcome, "nagle-delack")->state, GATE_BLIND);
 	assert_int_equal(gate_of(run.outcome, "cork")->state, GATE_WITHIN);
 	/* When it would not be too many, it is no matter. */
@@ -37,7 +37,7 @@ static void test_an_unseen_end_of_nagle_may_be_a_delayed_ack(void **state)
 	/* And none when the gate is over without it. */
 	run__stall(&run, CAUSE_NAGLE_DELACK, 4000, 40);
 	assert_verdict(run__judge(&run), CHECK_OVER, 1);
-	assert_int_equal(run.outcome->doubt_count, 0);
+	assert_int_equal(run.outcome->reason_count, 0);
 	run__free(&run);
 }
 
@@ -77,7 +77,7 @@ static void test_an_unseen_end_proves_nothing(void **state)
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
 	assert_int_equal(gate_of(run.outcome, "cork")->state, GATE_BLIND);
 	assert_int_equal(gate_of(run.outcome, "cork")->count, 1);
-	assert_non_null(strstr(run.outcome->doubts[0].text, "nobody saw it end"));
+	assert_non_null(strstr(run.outcome->reasons[0].text, "nobody saw it end"));
 	/* It still lasted when the window closed: a stall by then. */
 	stall->open = true;
 	assert_verdict(run__judge(&run), CHECK_OVER, 1);
@@ -119,10 +119,10 @@ static void test_an_open_hold_wants_a_longer_check(void **state)
 	stall->open = true;
 	stall->missing = "its end: the window closed first";
 	run__judge(&run);
-	assert_doubt(run.outcome, DOUBT_UNSEEN_END,
-		     "1 nagle stall may have been nagle-delack (the first 1.20 s after the start; "
-		     "not seen: its end: the window closed first): let it run on after its last "
-		     "request, or check for longer (-d)");
+	assert_reason(run.outcome, REASON_UNSEEN_END,
+		      "1 nagle stall may have been nagle-delack (the first 1.20 s after the start; "
+		      "not seen: its end: the window closed first): let it run on after its last "
+		      "request, or check for longer (-d)");
 	run__free(&run);
 }
 
@@ -137,7 +137,7 @@ static void test_an_unknown_stall_may_be_any_gated_cause(void **state)
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(run.outcome->gates[i].state, GATE_BLIND);
-	assert_int_equal(run.outcome->doubt_count, 1);
+	assert_int_equal(run.outcome->reason_count, 1);
 	/* Without a connection anywhere in it, it was not the network. */
 	stall->conn = 0;
 	assert_verdict(run__judge(&run), CHECK_WITHIN, 0);
@@ -168,9 +168,10 @@ static void test_a_warmup_and_more_stalls_than_are_kept(void **state)
 	run__count(&run, CAUSE_CORK, 3, 90 * MS);
 	run.report.stalls_not_kept = 3;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_doubt(run.outcome, DOUBT_UNSEEN_END,
-		     "3 cork stalls may have begun in the warm-up, for only the first are kept one "
-		     "by one: make the warm-up shorter, with --warmup");
+	assert_reason(
+		run.outcome, REASON_UNSEEN_END,
+		"3 cork stalls may have begun in the warm-up, for only the first are kept one "
+		"by one: make the warm-up shorter, with --warmup");
 	assert_int_equal(gate_of(run.outcome, "cork")->count, 3);
 	run__stall(&run, CAUSE_CORK, 3000, 40);
 	assert_verdict(run__judge(&run), CHECK_OVER, 1);
@@ -195,7 +196,7 @@ static void assert_golden(const char *name, enum verdict_kind verdict, const cha
 	if (outcome->verdict != verdict || gate_of(outcome, gate)->state != gate_state)
 		fail_msg("%s: '%s', gate %s is %d, %s", name, verdict_kind__name(outcome->verdict),
 			 gate, gate_of(outcome, gate)->state,
-			 outcome->doubt_count ? outcome->doubts[0].text : "no doubt");
+			 outcome->reason_count ? outcome->reasons[0].text : "no reason");
 	outcome__free(outcome);
 	pipeline__free(pipeline);
 	feed__free(&feed);

@@ -4,7 +4,7 @@
 
 /* ---- events that were lost ---- */
 
-static void test_every_loss_but_three_is_a_doubt(void **state)
+static void test_every_loss_but_three_makes_it_inconclusive(void **state)
 {
 	struct run run;
 
@@ -16,7 +16,7 @@ static void test_every_loss_but_three_is_a_doubt(void **state)
 		run__init(&run);
 		run.report.lost[kind] = 1;
 		run__judge(&run);
-		assert_int_equal(run.outcome->doubt_count, !harmless);
+		assert_int_equal(run.outcome->reason_count, !harmless);
 		assert_verdict(run.outcome, harmless ? CHECK_WITHIN : CHECK_INCONCLUSIVE,
 			       harmless ? 0 : 3);
 		for (size_t i = 0; i < 4; i++)
@@ -34,10 +34,10 @@ static void test_a_loss_says_what_to_do(void **state)
 	run__init(&run);
 	run.report.lost[NS_LOST_RINGBUF] = 4711;
 	run__judge(&run);
-	assert_doubt(run.outcome, DOUBT_LOST,
-		     "4,711 records lost (ring buffer full), and with that perhaps a stall: give "
-		     "it more room with -C ringbuf.bytes=33554432, or check fewer processes");
-	assert_ptr_equal(gate_of(run.outcome, "rto")->why, run.outcome->doubts[0].text);
+	assert_reason(run.outcome, REASON_LOST,
+		      "4,711 records lost (ring buffer full), and with that perhaps a stall: give "
+		      "it more room with -C ringbuf.bytes=33554432, or check fewer processes");
+	assert_ptr_equal(gate_of(run.outcome, "rto")->why, run.outcome->reasons[0].text);
 	run__free(&run);
 }
 
@@ -72,10 +72,10 @@ static void test_a_gate_that_cannot_be_observed(void **state)
 	run__init(&run);
 	blind_to(&run, NS_FACT_RETRANS);
 	assert_verdict(run.outcome, CHECK_INCONCLUSIVE, 3);
-	assert_doubt(run.outcome, DOUBT_BLIND,
-		     "rto, syn-retransmit cannot be judged here: netstall does not see segments "
-		     "sent again (kprobe on kernel 5.10.1); try another kernel or -C attach=, or "
-		     "do not judge it, with --budget rto=none,syn-retransmit=none");
+	assert_reason(run.outcome, REASON_BLIND,
+		      "rto, syn-retransmit cannot be judged here: netstall does not see segments "
+		      "sent again (kprobe on kernel 5.10.1); try another kernel or -C attach=, or "
+		      "do not judge it, with --budget rto=none,syn-retransmit=none");
 	assert_int_equal(gate_of(run.outcome, "rto")->state, GATE_BLIND);
 	assert_int_equal(gate_of(run.outcome, "syn-retransmit")->state, GATE_BLIND);
 	assert_int_equal(gate_of(run.outcome, "nagle-delack")->state, GATE_WITHIN);
@@ -112,7 +112,7 @@ static void test_which_gate_needs_what(void **state)
 				strncat(blind, budget__name(&run.outcome->gates[gate].budget), 1);
 		}
 		assert_string_equal(blind, rows[i].blind);
-		assert_int_equal(run.outcome->doubt_count, *rows[i].blind != '\0');
+		assert_int_equal(run.outcome->reason_count, *rows[i].blind != '\0');
 	}
 	run__budget(&run, "none");
 	run__budget(&run, "lock=0,total=5%");
@@ -122,7 +122,8 @@ static void test_which_gate_needs_what(void **state)
 	blind_to(&run, NS_FACT_NAMES);
 	assert_int_equal(gate_of(run.outcome, "lock")->state, GATE_BLIND);
 	assert_int_equal(gate_of(run.outcome, "total")->state, GATE_WITHIN);
-	assert_non_null(strstr(run.outcome->doubts[0].text, "; run it with CAP_SYSLOG, or do not"));
+	assert_non_null(
+		strstr(run.outcome->reasons[0].text, "; run it with CAP_SYSLOG, or do not"));
 	blind_to(&run, NS_FACT_RETRANS);
 	assert_verdict(run.outcome, CHECK_WITHIN, 0);
 	run__free(&run);
@@ -155,7 +156,7 @@ static void test_every_gate_blind_at_once_has_room(void **state)
 	run.report.conn_count = 0;
 	run__judge(&run);
 	assert_verdict(run.outcome, CHECK_OVER, 1); /* nagle-delack proves itself */
-	assert_true(run.outcome->doubt_count <= OUTCOME_DOUBTS);
+	assert_true(run.outcome->reason_count <= OUTCOME_REASONS);
 	assert_int_equal(run.outcome->gate_count, CAUSE_COUNT - 2 + 1);
 	for (size_t i = 0; i < run.outcome->gate_count; i++) {
 		const struct gate *gate = &run.outcome->gates[i];
@@ -175,15 +176,16 @@ static void test_no_connection(void **state)
 	run__init(&run);
 	run.report.conn_count = 0;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_doubt(run.outcome, DOUBT_NO_TRAFFIC,
-		     "the target had no TCP connection in 10.0 s: check a program that uses the "
-		     "network while it is checked, or allow this with --allow-no-traffic");
+	assert_reason(run.outcome, REASON_NO_TRAFFIC,
+		      "the target had no TCP connection in 10.0 s: check a program that uses the "
+		      "network while it is checked, or allow this with --allow-no-traffic");
 	assert_int_equal(run.outcome->connections, 0);
 	run.report.children = 4;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_doubt(run.outcome, DOUBT_NO_TRAFFIC,
-		     "the target had no TCP connection in 10.0 s, and 4 of its children had: check "
-		     "these too, with --children");
+	assert_reason(
+		run.outcome, REASON_NO_TRAFFIC,
+		"the target had no TCP connection in 10.0 s, and 4 of its children had: check "
+		"these too, with --children");
 	run.report.children = 0;
 	run.options.allow_no_traffic = true;
 	assert_verdict(run__judge(&run), CHECK_WITHIN, 0);
@@ -202,9 +204,10 @@ static void test_attempts_that_nobody_answered(void **state)
 	/* What somebody else's connection carries is no matter. */
 	run__conn(&run, NS_ROLE_CHAIN, 500, 500, 5);
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_doubt(run.outcome, DOUBT_NO_TRAFFIC,
-		     "no byte went over the target's 2 TCP connections in 10.0 s (not answered, or "
-		     "idle): check it while it works, or allow this with --allow-no-traffic");
+	assert_reason(
+		run.outcome, REASON_NO_TRAFFIC,
+		"no byte went over the target's 2 TCP connections in 10.0 s (not answered, or "
+		"idle): check it while it works, or allow this with --allow-no-traffic");
 	run__stall(&run, CAUSE_SYN_RETRANSMIT, 100, 1000);
 	assert_verdict(run__judge(&run), CHECK_OVER, 1);
 	run__free(&run);
@@ -222,7 +225,7 @@ static void test_an_idle_connection_is_no_traffic(void **state)
 	run__conn(&run, NS_ROLE_TARGET, 0, 1, 0);
 	run__conn(&run, NS_ROLE_TARGET, 0, 1, 0);
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_int_equal(run.outcome->doubts[0].kind, DOUBT_NO_TRAFFIC);
+	assert_int_equal(run.outcome->reasons[0].kind, REASON_NO_TRAFFIC);
 	assert_int_equal(run.outcome->connections, 0);
 	run__conn(&run, NS_ROLE_TARGET, 0, 2, 0);
 	assert_verdict(run__judge(&run), CHECK_WITHIN, 0);
@@ -245,10 +248,10 @@ static void test_a_sender_without_answers(void **state)
 	run.conns[0].totals.bytes_out = 12000000;
 	run.conns[0].totals.bytes_in = 0;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_doubt(run.outcome, DOUBT_EXCHANGES,
-		     "12.0 MB were sent and 0 B received, and no request was followed by an "
-		     "answer, so no exchange could show a stall: check it while it asks and "
-		     "answers, or allow this with --min-exchanges=0");
+	assert_reason(run.outcome, REASON_EXCHANGES,
+		      "12.0 MB were sent and 0 B received, and no request was followed by an "
+		      "answer, so no exchange could show a stall: check it while it asks and "
+		      "answers, or allow this with --min-exchanges=0");
 	/* It is traffic, whatever else is allowed. */
 	run.options.allow_no_traffic = true;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
@@ -268,9 +271,10 @@ static void test_too_few_exchanges(void **state)
 	run__init(&run);
 	run.options.min_exchanges = 51;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_doubt(run.outcome, DOUBT_EXCHANGES,
-		     "50 exchanges (a request and its answer) were seen, --min-exchanges wants 51: "
-		     "check for longer, or give a lower number");
+	assert_reason(
+		run.outcome, REASON_EXCHANGES,
+		"50 exchanges (a request and its answer) were seen, --min-exchanges wants 51: "
+		"check for longer, or give a lower number");
 	run.options.min_exchanges = 50;
 	assert_verdict(run__judge(&run), CHECK_WITHIN, 0);
 	/* Those of the warm-up are not judged, and do not count. */
@@ -278,7 +282,7 @@ static void test_too_few_exchanges(void **state)
 	run.facts.has_before = true;
 	run.facts.before.exchanges = 49;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_non_null(strstr(run.outcome->doubts[0].text,
+	assert_non_null(strstr(run.outcome->reasons[0].text,
 			       "1 exchange (a request and its answer) "
 			       "was seen"));
 	run__free(&run);
@@ -293,9 +297,9 @@ static void test_cut_short(void **state)
 	run.facts.cut_short = true;
 	run.report.end_ts = START + 1200 * MS;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_doubt(run.outcome, DOUBT_CUT_SHORT,
-		     "a signal ended the check after 1.20 s, before its time: let it run to its "
-		     "end, or ask for less with -d");
+	assert_reason(run.outcome, REASON_CUT_SHORT,
+		      "a signal ended the check after 1.20 s, before its time: let it run to its "
+		      "end, or ask for less with -d");
 	assert_int_equal(gate_of(run.outcome, "cork")->state, GATE_BLIND);
 	run__stall(&run, CAUSE_CORK, 100, 40);
 	assert_verdict(run__judge(&run), CHECK_OVER, 1);
@@ -305,7 +309,7 @@ static void test_cut_short(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_loss_but_three_is_a_doubt),
+		cmocka_unit_test(test_every_loss_but_three_makes_it_inconclusive),
 		cmocka_unit_test(test_a_loss_says_what_to_do),
 		cmocka_unit_test(test_a_loss_does_not_excuse_a_proven_stall),
 		cmocka_unit_test(test_a_gate_that_cannot_be_observed),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What was lost, what is not visible, and what a stall may really have been. */
-#include "user/check/judge/doubts.h"
+#include "user/check/judge/inconclusive.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,26 +17,26 @@ static bool every_gate(const struct gate *gate, const void *context)
 	return true;
 }
 
-bool doubt__no_gate(const struct gate *gate, const void *context)
+bool reason__no_gate(const struct gate *gate, const void *context)
 {
 	(void)gate;
 	(void)context;
 	return false;
 }
 
-void doubt__add(struct outcome *outcome, enum doubt_kind kind, char *text, doubt_gates *gates,
-		const void *context)
+void reason__add(struct outcome *outcome, enum reason_kind kind, char *text, reason_gates *gates,
+		 const void *context)
 {
-	struct doubt *doubt;
+	struct reason *reason;
 
-	if (outcome->doubt_count == OUTCOME_DOUBTS) {
+	if (outcome->reason_count == OUTCOME_REASONS) {
 		/* The run is inconclusive already; the last sentence stands for this one too. */
 		free(text);
-		text = outcome->doubts[OUTCOME_DOUBTS - 1].text;
+		text = outcome->reasons[OUTCOME_REASONS - 1].text;
 	} else {
-		doubt = &outcome->doubts[outcome->doubt_count++];
-		doubt->kind = kind;
-		doubt->text = text;
+		reason = &outcome->reasons[outcome->reason_count++];
+		reason->kind = kind;
+		reason->text = text;
 	}
 	for (size_t i = 0; i < outcome->gate_count; i++) {
 		struct gate *gate = &outcome->gates[i];
@@ -56,7 +55,7 @@ static const char *plural(uint64_t count)
 
 /* ---- what was lost ---- */
 
-/* A gate is only spared when it is over its budget anyway. */
+/* Every gate but those that are over their budget anyway. */
 static void find_losses(struct outcome *outcome)
 {
 	const uint64_t *lost = outcome->report->lost;
@@ -67,12 +66,12 @@ static void find_losses(struct outcome *outcome)
 
 		if (!loss || !loss->remedy || !lost[kind])
 			continue;
-		doubt__add(outcome, DOUBT_LOST,
-			   xasprintf("%s %s lost (%s), and with that perhaps a stall: %s",
-				     text__count(count, sizeof(count), lost[kind]),
-				     lost[kind] == 1 ? loss->one : loss->many, loss->why,
-				     loss->remedy),
-			   every_gate, NULL);
+		reason__add(outcome, REASON_LOST,
+			    xasprintf("%s %s lost (%s), and with that perhaps a stall: %s",
+				      text__count(count, sizeof(count), lost[kind]),
+				      lost[kind] == 1 ? loss->one : loss->many, loss->why,
+				      loss->remedy),
+			    every_gate, NULL);
 	}
 }
 
@@ -154,14 +153,15 @@ static void find_blindness(struct outcome *outcome)
 		    !name_blind_gates(outcome, fact, names, sizeof(names), without,
 				      sizeof(without)))
 			continue;
-		doubt__add(outcome, DOUBT_BLIND,
-			   xasprintf("%s cannot be judged here: netstall does not see %s (%.16s on "
-				     "kernel %.64s); %s, or do not judge it, with --budget %s",
-				     names, fact__words(fact), session->way, session->kernel,
-				     fact == NS_FACT_NAMES ? "run it with CAP_SYSLOG"
-							   : "try another kernel or -C attach=",
-				     without),
-			   needs_fact, &fact);
+		reason__add(
+			outcome, REASON_BLIND,
+			xasprintf("%s cannot be judged here: netstall does not see %s (%.16s on "
+				  "kernel %.64s); %s, or do not judge it, with --budget %s",
+				  names, fact__words(fact), session->way, session->kernel,
+				  fact == NS_FACT_NAMES ? "run it with CAP_SYSLOG"
+							: "try another kernel or -C attach=",
+				  without),
+			needs_fact, &fact);
 	}
 }
 
@@ -280,15 +280,118 @@ static void find_unsure(struct outcome *outcome, const struct counts *counts)
 			for (size_t i = 0; i < outcome->gate_count; i++)
 				open |= is_open_question(&outcome->gates[i], &question);
 			if (open)
-				doubt__add(outcome, DOUBT_UNSEEN_END, ask(outcome, &question),
-					   is_open_question, &question);
+				reason__add(outcome, REASON_UNSEEN_END, ask(outcome, &question),
+					    is_open_question, &question);
 		}
 	}
 }
 
-void doubts__find(struct outcome *outcome, const struct counts *counts)
+void reasons__find(struct outcome *outcome, const struct counts *counts)
 {
 	find_blindness(outcome);
 	find_losses(outcome);
 	find_unsure(outcome, counts);
+}
+
+/* ---- the run as a whole: was there anything to judge, and did it last long enough? ---- */
+
+static char *duration(char *out, size_t size, double seconds)
+{
+	return text__duration(out, size, (uint64_t)(seconds * 1e9));
+}
+
+static char *no_traffic(const struct outcome *outcome, const struct traffic *traffic)
+{
+	char lasted[TEXT_DURATION], count[TEXT_COUNT];
+	size_t connections = traffic->connections + traffic->attempts;
+
+	duration(lasted, sizeof(lasted), outcome->seconds);
+	if (!connections && outcome->report && outcome->report->children)
+		return xasprintf(
+			"the target had no TCP connection in %s, and %s of its children had: "
+			"check these too, with --children",
+			lasted, text__count(count, sizeof(count), outcome->report->children));
+	if (!connections)
+		return xasprintf(
+			"the target had no TCP connection in %s: check a program that uses "
+			"the network while it is checked, or allow this with "
+			"--allow-no-traffic",
+			lasted);
+	return xasprintf(
+		"no byte went over the target's %s TCP connection%s in %s (not answered, or "
+		"idle): check it while it works, or allow this with --allow-no-traffic",
+		text__count(count, sizeof(count), connections), connections == 1 ? "" : "s",
+		lasted);
+}
+
+static char *few_exchanges(const struct outcome *outcome, const struct traffic *traffic)
+{
+	char seen[TEXT_COUNT], wanted[TEXT_COUNT], out[TEXT_BYTES], in[TEXT_BYTES];
+
+	if (!traffic->exchanges)
+		return xasprintf(
+			"%s were sent and %s received, and no request was followed by an "
+			"answer, so no exchange could show a stall: check it while it asks "
+			"and answers, or allow this with --min-exchanges=0",
+			text__bytes(out, sizeof(out), traffic->bytes_out),
+			text__bytes(in, sizeof(in), traffic->bytes_in));
+	return xasprintf(
+		"%s exchange%s (a request and its answer) %s seen, --min-exchanges wants "
+		"%s: check for longer, or give a lower number",
+		text__count(seen, sizeof(seen), traffic->exchanges),
+		traffic->exchanges == 1 ? "" : "s", traffic->exchanges == 1 ? "was" : "were",
+		text__count(wanted, sizeof(wanted), outcome->min_exchanges));
+}
+
+/* What came in may be nothing but the ends of connections. */
+static bool is_nothing(const struct traffic *traffic)
+{
+	return !traffic->bytes_out && !traffic->exchanges &&
+	       traffic->bytes_in <= TRAFFIC_FIN * (traffic->connections + traffic->attempts);
+}
+
+static void judge_traffic(struct outcome *outcome, const struct gate_options *options,
+			  const struct traffic *traffic)
+{
+	bool nothing = is_nothing(traffic);
+
+	if (nothing && options->allow_no_traffic)
+		return;
+	if (nothing)
+		reason__add(outcome, REASON_NO_TRAFFIC, no_traffic(outcome, traffic), NULL, NULL);
+	else if (traffic->exchanges < options->min_exchanges)
+		reason__add(outcome, REASON_EXCHANGES, few_exchanges(outcome, traffic), NULL, NULL);
+}
+
+void reasons__of_run(struct outcome *outcome, const struct gate_options *options,
+		     const struct gate_facts *facts, const struct traffic *traffic)
+{
+	char lasted[TEXT_DURATION];
+
+	if (facts->no_target)
+		reason__add(
+			outcome, REASON_NO_TARGET,
+			xstrdup("the target had gone before netstall could attach: let netstall "
+				"start it, with `netstall check -- PROGRAM`, or begin earlier"),
+			NULL, NULL);
+	if (facts->cut_short)
+		reason__add(
+			outcome, REASON_CUT_SHORT,
+			xasprintf("a signal ended the check after %s, before its time: let it run "
+				  "to its end, or ask for less with -d",
+				  duration(lasted, sizeof(lasted), outcome->seconds)),
+			NULL, NULL);
+	/* Whatever else is allowed: nothing of it was looked at. */
+	if (outcome->warmup_seconds > 0 && !(outcome->seconds > 0))
+		reason__add(
+			outcome, REASON_CUT_SHORT,
+			xasprintf("it ended after %s, before that which was to be judged began: %s",
+				  duration(lasted, sizeof(lasted), outcome->warmup_seconds),
+				  facts->program.wait_port
+					  ? "see that it listens at its --wait-port, and for "
+					    "how long"
+					  : "check for longer, or make the --warmup shorter"),
+			NULL, NULL);
+	else if (traffic)
+		judge_traffic(outcome, options, traffic);
 }

@@ -9,32 +9,34 @@
  *
  * Only program.c talks to it, in messages of one struct over a SOCK_SEQPACKET pair.
  */
-#ifndef NETSTALL_PROCESS_KEEPER_H
-#define NETSTALL_PROCESS_KEEPER_H
+#ifndef NETSTALL_PROCESS_SUPERVISOR_H
+#define NETSTALL_PROCESS_SUPERVISOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /* How long whoever is asked to end by SIGTERM gets for it, before SIGKILL. */
-#define KEEPER_GRACE_MS 5000
+#define SUPERVISOR_GRACE_MS 5000
 /* How long processes of a program that has ended may take to end too, before they are counted. */
-#define KEEPER_ORPHANS_MS 200
+#define SUPERVISOR_ORPHANS_MS 200
 
-enum keeper_ask {
-	KEEPER_SIGNAL, /* value: to the program's process group */
-	KEEPER_END, /* value: SIGTERM (SIGKILL follows after the grace) or SIGKILL, to all of it */
+enum supervisor_ask {
+	SUPERVISOR_SIGNAL, /* value: to the program's process group */
+	SUPERVISOR_END, /* value: SIGTERM (SIGKILL follows after the grace) or SIGKILL, to all of it
+			 */
 };
 
-enum keeper_news {
-	KEEPER_READY,   /* pid: the program's, which waits at its gate */
-	KEEPER_UNABLE,  /* value: an errno; it ends */
-	KEEPER_STOPPED, /* value: by which signal */
-	KEEPER_ENDED,   /* value: its wait status; ts */
-	KEEPER_LEFT,    /* after KEEPER_ENDED. value: processes of it that still run; pid: of one */
+enum supervisor_news {
+	SUPERVISOR_READY,   /* pid: the program's, which waits at its gate */
+	SUPERVISOR_UNABLE,  /* value: an errno; it ends */
+	SUPERVISOR_STOPPED, /* value: by which signal */
+	SUPERVISOR_ENDED,   /* value: its wait status; ts */
+	SUPERVISOR_LEFT, /* after SUPERVISOR_ENDED. value: processes of it that still run; pid: of
+			    one */
 };
 
-struct keeper_message {
+struct supervisor_message {
 	uint32_t what;
 	int32_t value;
 	int32_t pid;
@@ -42,7 +44,7 @@ struct keeper_message {
 	uint64_t ts; /* CLOCK_MONOTONIC, ns */
 };
 
-struct keeper_options {
+struct supervisor_options {
 	int socket;
 	int gate; /* the program's end of the pipe that lets it go */
 	int failure;
@@ -51,6 +53,6 @@ struct keeper_options {
 };
 
 /* The whole life of the process; the caller has just forked it. */
-void keeper__run(const struct keeper_options *options) __attribute__((noreturn));
+void supervisor__run(const struct supervisor_options *options) __attribute__((noreturn));
 
 #endif

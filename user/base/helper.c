@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/process/aside.h"
+#include "user/base/helper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@ static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 
 #define IGNORED (sizeof(ignored) / sizeof(ignored[0]))
 
-void aside__restore_signals(void)
+void helper__restore_signals(void)
 {
 	for (size_t i = 0; i < IGNORED; i++)
 		signal(ignored[i], SIG_DFL);
@@ -31,11 +31,11 @@ static void settle_down(const char *name, int end, bool keeps_stderr)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_NAME, name);
-	if (end != ASIDE_SOCKET && dup2(end, ASIDE_SOCKET) < 0)
+	if (end != HELPER_SOCKET && dup2(end, HELPER_SOCKET) < 0)
 		_exit(1);
-	fcntl(ASIDE_SOCKET, F_SETFD, FD_CLOEXEC);
+	fcntl(HELPER_SOCKET, F_SETFD, FD_CLOEXEC);
 	/* Whoever waits for the end of a pipe of ours is not to wait for this process. */
-	close_range(ASIDE_SOCKET + 1, ~0U, 0);
+	close_range(HELPER_SOCKET + 1, ~0U, 0);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0)
 		_exit(1);
@@ -46,7 +46,7 @@ static void settle_down(const char *name, int end, bool keeps_stderr)
 	close(null);
 }
 
-pid_t aside__fork(const char *name, int type, bool keeps_stderr, int *socket)
+pid_t helper__fork(const char *name, int type, bool keeps_stderr, int *socket)
 {
 	int ends[2];
 	pid_t pid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/symbols/opener.h"
+#include "user/symbols/file_broker.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
 
-struct opener {
+struct file_broker {
 	int socket;
 	pid_t pid;
 	uint64_t questions;
@@ -241,9 +241,9 @@ static void run(int socket)
 	_exit(0);
 }
 
-struct opener *opener__new(void)
+struct file_broker *file_broker__new(void)
 {
-	struct opener *opener;
+	struct file_broker *broker;
 	int sockets[2];
 	pid_t pid;
 
@@ -260,84 +260,84 @@ struct opener *opener__new(void)
 		close(sockets[0]);
 		return NULL;
 	}
-	opener = xcalloc(1, sizeof(*opener));
-	opener->socket = sockets[0];
-	opener->pid = pid;
-	return opener;
+	broker = xcalloc(1, sizeof(*broker));
+	broker->socket = sockets[0];
+	broker->pid = pid;
+	return broker;
 }
 
-void opener__free(struct opener *opener)
+void file_broker__free(struct file_broker *broker)
 {
-	if (!opener)
+	if (!broker)
 		return;
-	close(opener->socket);
-	waitpid(opener->pid, NULL, 0);
-	free(opener);
+	close(broker->socket);
+	waitpid(broker->pid, NULL, 0);
+	free(broker);
 }
 
-void opener__move(struct opener *opener, int fd)
+void file_broker__move(struct file_broker *broker, int fd)
 {
-	opener->socket = dup2(opener->socket, fd);
+	broker->socket = dup2(broker->socket, fd);
 }
 
-static int ask(struct opener *opener, struct request *request)
+static int ask(struct file_broker *broker, struct request *request)
 {
 	uint64_t number = 0;
 	int fd;
 
-	if (!opener)
+	if (!broker)
 		return -ENOSYS;
 	/* Of several processes that share it, one after the other, each goes on from another. */
-	if (!opener->questions)
-		opener->questions = (uint64_t)getpid() << 32;
-	request->number = ++opener->questions;
-	if (send(opener->socket, request, sizeof(*request), MSG_NOSIGNAL) < 0)
+	if (!broker->questions)
+		broker->questions = (uint64_t)getpid() << 32;
+	request->number = ++broker->questions;
+	if (send(broker->socket, request, sizeof(*request), MSG_NOSIGNAL) < 0)
 		return -EPIPE;
-	while ((fd = descriptor__receive(opener->socket, &number)) != -EPIPE &&
+	while ((fd = descriptor__receive(broker->socket, &number)) != -EPIPE &&
 	       number != request->number)
 		if (fd >= 0)
 			close(fd);
 	return fd;
 }
 
-static int ask_for(struct opener *opener, enum what what, pid_t pid, const char *path)
+static int ask_for(struct file_broker *broker, enum what what, pid_t pid, const char *path)
 {
 	struct request request = {.what = what, .pid = pid};
 
 	if (strlen(path) >= sizeof(request.path))
 		return -ENAMETOOLONG;
 	strcpy(request.path, path);
-	return ask(opener, &request);
+	return ask(broker, &request);
 }
 
-int opener__maps(struct opener *opener, pid_t pid)
+int file_broker__maps(struct file_broker *broker, pid_t pid)
 {
-	return ask_for(opener, WHAT_MAPS, pid, "");
+	return ask_for(broker, WHAT_MAPS, pid, "");
 }
 
-int opener__image(struct opener *opener, pid_t pid, const char *path)
+int file_broker__image(struct file_broker *broker, pid_t pid, const char *path)
 {
-	return ask_for(opener, WHAT_IMAGE, pid, path);
+	return ask_for(broker, WHAT_IMAGE, pid, path);
 }
 
-int opener__program(struct opener *opener, pid_t pid)
+int file_broker__program(struct file_broker *broker, pid_t pid)
 {
-	return ask_for(opener, WHAT_PROGRAM, pid, "");
+	return ask_for(broker, WHAT_PROGRAM, pid, "");
 }
 
-int opener__mapped(struct opener *opener, pid_t pid, uint64_t start, uint64_t end)
+int file_broker__mapped(struct file_broker *broker, pid_t pid, uint64_t start, uint64_t end)
 {
 	struct request request = {.what = WHAT_MAPPED, .pid = pid, .start = start, .end = end};
 
-	return ask(opener, &request);
+	return ask(broker, &request);
 }
 
-int opener__file(struct opener *opener, pid_t pid, const char *path)
+int file_broker__file(struct file_broker *broker, pid_t pid, const char *path)
 {
-	return ask_for(opener, WHAT_FILE, pid, path);
+	return ask_for(broker, WHAT_FILE, pid, path);
 }
 
-int opener__names(struct opener *opener, pid_t pid)
+int file_broker__names(struct file_broker *broker, pid_t pid)
 {
-	return ask_for(opener, WHAT_NAMES, pid, "");
+	return ask_for(broker, WHAT_NAMES, pid, "");
 }

@@ -6,34 +6,34 @@
  * written, keep no right to open them. It hands out regular ELF files, maps, and the names that
  * a process itself wrote down for its generated code, nothing else.
  */
-#ifndef NETSTALL_SYMBOLS_OPENER_H
-#define NETSTALL_SYMBOLS_OPENER_H
+#ifndef NETSTALL_SYMBOLS_FILE_BROKER_H
+#define NETSTALL_SYMBOLS_FILE_BROKER_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-struct opener;
+struct file_broker;
 
 /* Started while we have the right; NULL: there is none. It ends with us. */
-struct opener *opener__new(void);
-void opener__free(struct opener *opener);
+struct file_broker *file_broker__new(void);
+void file_broker__free(struct file_broker *broker);
 /* In a child: the descriptor of its socket becomes this one. */
-void opener__move(struct opener *opener, int fd);
+void file_broker__move(struct file_broker *broker, int fd);
 
 /* The descriptor of /proc/PID/maps, the caller's; -errno. */
-int opener__maps(struct opener *opener, pid_t pid);
+int file_broker__maps(struct file_broker *broker, pid_t pid);
 /* Of the file that PID sees by this name, or its program itself when that is its name. */
-int opener__image(struct opener *opener, pid_t pid, const char *path);
+int file_broker__image(struct file_broker *broker, pid_t pid, const char *path);
 /* Of the program that PID runs. */
-int opener__program(struct opener *opener, pid_t pid);
+int file_broker__program(struct file_broker *broker, pid_t pid);
 /* Of the file that PID has mapped from start to end, also when its name is gone. */
-int opener__mapped(struct opener *opener, pid_t pid, uint64_t start, uint64_t end);
+int file_broker__mapped(struct file_broker *broker, pid_t pid, uint64_t start, uint64_t end);
 /* Of any ELF file, in PID's root; 0: in our own. */
-int opener__file(struct opener *opener, pid_t pid, const char *path);
+int file_broker__file(struct file_broker *broker, pid_t pid, const char *path);
 /*
  * Of /tmp/perf-N.map in PID's root, N its number in its own pid namespace: a regular file
  * that belongs to the user that PID acts as. Its size is not bounded.
  */
-int opener__names(struct opener *opener, pid_t pid);
+int file_broker__names(struct file_broker *broker, pid_t pid);
 
 #endif

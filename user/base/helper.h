@@ -4,13 +4,15 @@
  * rights that netstall has before the attach, and holds nothing up. It lives until its socket is
  * closed.
  */
-#ifndef NETSTALL_PROCESS_ASIDE_H
-#define NETSTALL_PROCESS_ASIDE_H
+#ifndef NETSTALL_BASE_HELPER_H
+#define NETSTALL_BASE_HELPER_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define ASIDE_SOCKET 3 /* in the process itself; it has no other descriptor but the first three */
+#define HELPER_SOCKET                                                                              \
+	3 /* in the process itself; it has no other descriptor but the first three                 \
+	   */
 
 /*
  * Fork. In the process itself: 0, with signals as by default but SIGINT, SIGTERM, SIGHUP, SIGQUIT
@@ -18,8 +20,8 @@
  * keeps_stderr, stderr are /dev/null. Else its pid, and *socket (close-on-exec) of this type; or
  * -errno.
  */
-pid_t aside__fork(const char *name, int type, bool keeps_stderr, int *socket);
+pid_t helper__fork(const char *name, int type, bool keeps_stderr, int *socket);
 /* In a child of it that is to become a program: no signal is ignored any more. */
-void aside__restore_signals(void);
+void helper__restore_signals(void);
 
 #endif

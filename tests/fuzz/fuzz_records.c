@@ -37,10 +37,13 @@ static void on_stall(void *context, const struct report *so_far, const struct st
 static void render_all(const struct report *report)
 {
 	const struct render_style style = {.width = 80};
+	struct verdict verdict;
 
 	render__summary(nowhere, report, &style);
-	render__verdict(nowhere, report, &style);
-	render__json(nowhere, report, 0);
+	verdict__write(&verdict, report);
+	render__verdict(nowhere, &verdict, &style);
+	render__json(nowhere, report, &verdict, 0);
+	verdict__clear(&verdict);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -68,6 +68,7 @@ static int pass(const char *name, const struct pipeline_sink *sink, enum ending 
 	FILE *trace = fopen(name, "r");
 	struct pipeline *pipeline;
 	const struct report *report;
+	struct verdict verdict;
 	int status;
 
 	if (!trace) {
@@ -83,9 +84,11 @@ static int pass(const char *name, const struct pipeline_sink *sink, enum ending 
 		printf("\n== summary\n");
 		render__summary(stdout, report, &style);
 		printf("\n== verdict\n");
-		render__verdict(stdout, report, &style);
+		verdict__write(&verdict, report);
+		render__verdict(stdout, &verdict, &style);
 		printf("\n== json\n");
-		render__json(stdout, report, 1);
+		render__json(stdout, report, &verdict, 1);
+		verdict__clear(&verdict);
 	}
 	pipeline__free(pipeline);
 	fclose(trace);

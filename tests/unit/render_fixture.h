@@ -46,6 +46,7 @@ struct fixture {
 	struct report_thread threads[2];
 	struct report_conn conns[2];
 	struct stall stall;
+	struct verdict verdict;
 	union event steps[STEPS];
 	char *out;
 	size_t size;
@@ -157,8 +158,15 @@ static inline int setup(void **state)
 	f->report.stall_count = 1;
 	f->report.cause_count = 1;
 	f->report.causes[0] = (struct report_cause){
-		CAUSE_NAGLE_DELACK, 122, 4941 * MS, 40500000, 41200000, 41400000, 0.988};
-	f->report.verdict = (struct verdict){
+		.cause = CAUSE_NAGLE_DELACK,
+		.count = 122,
+		.total_ns = 4941 * MS,
+		.p50_ns = 40500000,
+		.p99_ns = 41200000,
+		.max_ns = 41400000,
+		.share = 0.988,
+	};
+	f->verdict = (struct verdict){
 		.cause = CAUSE_NAGLE_DELACK,
 		.found = true,
 		.title = "Nagle's algorithm against a delayed ACK.",
@@ -204,6 +212,15 @@ static inline const char *text_of(struct fixture *f,
 		render(out, &f->report, style);
 	else
 		render__stall(out, &f->report, &f->stall, style);
+	fclose(out);
+	return f->out;
+}
+
+static inline const char *verdict_text_of(struct fixture *f, const struct render_style *style)
+{
+	FILE *out = open_output(f);
+
+	render__verdict(out, &f->verdict, style);
 	fclose(out);
 	return f->out;
 }

@@ -77,13 +77,16 @@ static void run_outputs(const char *path, outputs_test *test)
 	struct gate_facts facts = {.target = "client"};
 	struct outputs outputs = {.name = path, .report = report};
 	struct outcome *outcome;
+	struct verdict verdict;
 
 	budgets__default(&budgets);
 	outputs.outcome = outcome = outcome__new(report, &options, &facts);
-	outputs.json = parsed(PRINTED(out, render__json(out, report, 1)));
+	verdict__write(&verdict, report);
+	outputs.json = parsed(PRINTED(out, render__json(out, report, &verdict, 1)));
 	outputs.check_json = parsed(PRINTED(out, check_json__write(out, outcome)));
 	outputs.summary = PRINTED(out, render__summary(out, report, &plain));
-	outputs.verdict = PRINTED(out, render__verdict(out, report, &plain));
+	outputs.verdict = PRINTED(out, render__verdict(out, &verdict, &plain));
+	verdict__clear(&verdict);
 	outputs.check = PRINTED(out, check_text__write(out, outcome, &plain));
 	test(&outputs);
 	free(outputs.summary);
@@ -269,6 +272,7 @@ static void test_impossible_times(void **state)
 		"5 process tgid=10 role=target comm=client\n"
 		"5 conn conn=1 tgid=10 role=target local=127.0.0.1:1 "
 		"remote=127.0.0.1:2 fd=7 opener=self\n");
+	struct verdict verdict;
 	json_t *json;
 
 	(void)state;
@@ -288,7 +292,9 @@ static void test_impossible_times(void **state)
 	assert_int_equal(report->thread_count, 2);
 	for (size_t i = 0; i < 2; i++)
 		assert_true(report->threads[i].blocked_ns <= 94 * 1000000ull);
-	json = parsed(PRINTED(file, render__json(file, report, 1)));
+	verdict__write(&verdict, report);
+	json = parsed(PRINTED(file, render__json(file, report, &verdict, 1)));
+	verdict__clear(&verdict);
 	assert_true(expect_within(json, 95) > 10);
 	json_decref(json);
 	fclose(out);

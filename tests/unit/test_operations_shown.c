@@ -74,22 +74,24 @@ static void test_silence_counts_operations(void **state)
 {
 	char text[2048];
 	struct pipeline *pipeline;
-	const struct report *report;
+	struct verdict verdict;
 
 	(void)state;
 	snprintf(text, sizeof(text), TARGETS CONN "%s", 20,
 		 "9 uring-totals tgid=42 opcode=RECV completed=20000\n10 end\n");
 	pipeline = pipeline_of(text);
-	report = pipeline__finish(pipeline);
-	assert_in(report->verdict.text,
+	verdict__write(&verdict, pipeline__finish(pipeline));
+	assert_in(verdict.text,
 		  "1 connection, 20 exchanges, 20,000 io_uring operations, 0 threads");
+	verdict__clear(&verdict);
 	pipeline__free(pipeline);
 	/* Lost ones are no evidence. */
 	strcat(text, "10 lost kind=9 count=1\n");
 	pipeline = pipeline_of(text);
-	report = pipeline__finish(pipeline);
-	assert_in(report->verdict.title, "no evidence");
-	assert_in(report->verdict.text, "1 event lost (1 io_uring ring)");
+	verdict__write(&verdict, pipeline__finish(pipeline));
+	assert_in(verdict.title, "no evidence");
+	assert_in(verdict.text, "1 event lost (1 io_uring ring)");
+	verdict__clear(&verdict);
 	pipeline__free(pipeline);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "tests/unit/sink.h"
+#include "user/explain/verdict.h"
 
 /* ---- order ---- */
 
@@ -58,6 +59,21 @@ static void assert_same_stall(const struct stall *a, const struct stall *b)
 		assert_memory_equal(&a->steps[i], &b->steps[i], sizeof(a->steps[i]));
 }
 
+static void assert_same_verdict(const struct report *report, const struct report *other)
+{
+	struct verdict a, b;
+
+	verdict__write(&a, report);
+	verdict__write(&b, other);
+	assert_string_equal(a.title, b.title);
+	assert_string_equal(a.text, b.text);
+	assert_int_equal(a.advice_count, b.advice_count);
+	for (size_t i = 0; i < a.advice_count; i++)
+		assert_string_equal(a.advice[i], b.advice[i]);
+	verdict__clear(&a);
+	verdict__clear(&b);
+}
+
 static void assert_same_report(const struct report *a, const struct report *b)
 {
 	assert_int_equal(a->stall_count, b->stall_count);
@@ -67,11 +83,7 @@ static void assert_same_report(const struct report *a, const struct report *b)
 	assert_int_equal(a->thread_count, b->thread_count);
 	assert_int_equal(a->process_count, b->process_count);
 	assert_int_equal(a->end_ts - a->start_ts, b->end_ts - b->start_ts);
-	assert_string_equal(a->verdict.title, b->verdict.title);
-	assert_string_equal(a->verdict.text, b->verdict.text);
-	assert_int_equal(a->verdict.advice_count, b->verdict.advice_count);
-	for (size_t i = 0; i < a->verdict.advice_count; i++)
-		assert_string_equal(a->verdict.advice[i], b->verdict.advice[i]);
+	assert_same_verdict(a, b);
 }
 
 static void assert_order_is_no_matter(struct feed *feed, uint64_t jitter_ns, uint64_t *random)
@@ -254,6 +266,7 @@ static void test_damage_is_counted(void **state)
 {
 	struct pipeline *pipeline = pipeline__new(NULL);
 	struct feed feed = feed__golden("idle-server");
+	struct verdict verdict;
 
 	(void)state;
 	assert_int_equal(pipeline__feed(pipeline, "short", 5), -EBADMSG);
@@ -261,9 +274,11 @@ static void test_damage_is_counted(void **state)
 	pipeline__finish(pipeline);
 	assert_int_equal(pipeline__report(pipeline)->lost[NS_LOST_DAMAGED], 1);
 	assert_false(pipeline__report(pipeline)->complete);
-	assert_false(pipeline__report(pipeline)->verdict.found);
+	verdict__write(&verdict, pipeline__report(pipeline));
+	assert_false(verdict.found);
 	/* Silence is no evidence then, and the verdict says so. */
-	assert_non_null(strstr(pipeline__report(pipeline)->verdict.title, "no evidence"));
+	assert_non_null(strstr(verdict.title, "no evidence"));
+	verdict__clear(&verdict);
 	pipeline__free(pipeline);
 	feed__free(&feed);
 }
@@ -340,11 +355,14 @@ static void test_window(void **state)
 static void test_empty(void **state)
 {
 	struct pipeline *pipeline = pipeline__new(NULL);
+	struct verdict verdict;
 
 	(void)state;
 	pipeline__idle(pipeline, 5);
-	assert_false(pipeline__finish(pipeline)->verdict.found);
-	assert_non_null(pipeline__report(pipeline)->verdict.text);
+	verdict__write(&verdict, pipeline__finish(pipeline));
+	assert_false(verdict.found);
+	assert_non_null(verdict.text);
+	verdict__clear(&verdict);
 	pipeline__free(pipeline);
 	pipeline__free(pipeline__new(NULL));
 	pipeline__free(NULL);

@@ -261,6 +261,7 @@ static void on_stall(void *context, const struct report *report, const struct st
 static void check_lengths(const struct report *report, struct printed *printed)
 {
 	uint64_t window = report->end_ts - report->start_ts;
+	struct verdict verdict;
 
 	for (size_t i = 0; i < report->stall_count; i++)
 		assert_true(report->stalls[i].end_ts - report->stalls[i].start_ts <= window);
@@ -273,7 +274,9 @@ static void check_lengths(const struct report *report, struct printed *printed)
 	}
 	assert_true(report->longest_wait_ns <= window);
 	render__summary(printed->out, report, &style);
-	render__verdict(printed->out, report, &style);
+	verdict__write(&verdict, report);
+	render__verdict(printed->out, &verdict, &style);
+	verdict__clear(&verdict);
 	fclose(printed->out);
 	if (strstr(printed->text, "18,446,7"))
 		fail_msg("%.300s", strstr(printed->text, "18,446,7") - 100);

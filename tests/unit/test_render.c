@@ -123,7 +123,7 @@ static void colour_only_when_asked(void **state)
 	assert_not_in(text_of(*state, NULL, &plain), "\033");
 	assert_in(text_of(*state, NULL, &colour), "\033[");
 	assert_not_in(text_of(*state, render__summary, &plain), "\033");
-	assert_not_in(text_of(*state, render__verdict, &plain), "\033");
+	assert_not_in(verdict_text_of(*state, &plain), "\033");
 }
 
 static void names_cannot_move_the_cursor(void **state)
@@ -194,7 +194,7 @@ static void summary_keeps_the_stalled_connection(void **state)
 static void verdict_wraps(void **state)
 {
 	struct render_style narrow = {.width = 80};
-	const char *text = text_of(*state, render__verdict, &narrow);
+	const char *text = verdict_text_of(*state, &narrow);
 
 	assert_in(text, "Verdict: Nagle's algorithm against a delayed ACK.");
 	assert_in(text, "Do one of:");

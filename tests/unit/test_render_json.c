@@ -10,7 +10,7 @@ static json_t *json_of(struct fixture *f, int indent)
 	json_t *document;
 	FILE *out = open_output(f);
 
-	render__json(out, &f->report, indent);
+	render__json(out, &f->report, &f->verdict, indent);
 	fclose(out);
 	document = json_loads(f->out, JSON_REJECT_DUPLICATES, &error);
 	if (!document)
@@ -43,7 +43,7 @@ static void json_stays_json_when_all_is_unknown(void **state)
 	struct fixture *f = *state;
 	json_t *document;
 
-	memset(&f->report.verdict, 0, sizeof(f->report.verdict));
+	memset(&f->verdict, 0, sizeof(f->verdict));
 	f->stall.conn = 99;
 	f->conns[0].peer = 98;
 	f->conns[1].id = (struct ns_conn){.fd = NS_FD_UNKNOWN};
@@ -59,7 +59,7 @@ static void json_is_safe_to_print(void **state)
 
 	strcpy(f->threads[1].comm, "\033[2J\xff\xc2\x9b");
 	strcpy(f->conns[0].id.comm, "\"}\n");
-	f->report.verdict.text = "not UTF-8: \xff";
+	f->verdict.text = "not UTF-8: \xff";
 	document = json_of(f, 2);
 	assert_not_in(f->out, "\033");
 	assert_not_in(f->out, "\xc2\x9b");
@@ -185,7 +185,7 @@ static void fill_all(struct fixture *f)
 	f->report.waited_ns[CAUSE_IDLE] = 5 * MS;
 	f->report.longest_wait_ns = MS;
 	f->report.longest_wait_cause = CAUSE_NETWORK;
-	f->report.verdict.first_site = stall->first_site;
+	f->verdict.first_site = stall->first_site;
 }
 
 static void chains_and_requests_are_told(void **state)
@@ -240,11 +240,13 @@ static void operations_are_told(void **state)
 /* That report for a real validator: tests/run.sh schema. */
 static int dump(void)
 {
+	struct fixture *f;
 	void *state;
 
 	setup(&state);
-	fill_all(state);
-	render__json(stdout, &((struct fixture *)state)->report, 0);
+	f = state;
+	fill_all(f);
+	render__json(stdout, &f->report, &f->verdict, 0);
 	return teardown(&state);
 }
 

@@ -2,6 +2,7 @@
 /* Call sites of the two small writes: which calls belong to which stall, and their words. */
 #include "tests/unit/outcome.h"
 #include "user/analyze/sites.h"
+#include "user/analyze/tally.h"
 
 #define AT_HEAD "write+0x10;put_head+0x1c;exchange+0x33;main+0x80;[libc.so.6]+0x2724a;_start+0x21"
 #define AT_BODY "write+0x10;put_body+0x2c;exchange+0x43;main+0x80;[libc.so.6]+0x2724a;_start+0x21"
@@ -90,6 +91,7 @@ static void its_own_calls_are_taken(void **state)
 static void a_later_stall_of_the_same_sizes_serves(void **state)
 {
 	struct feed feed = feed__text(SETTING);
+	const struct tally *main;
 	struct outcome outcome;
 
 	(void)state;
@@ -101,9 +103,10 @@ static void a_later_stall_of_the_same_sizes_serves(void **state)
 	assert_int_equal(outcome.report->stall_count, 2);
 	assert_sites(&outcome.report->stalls[0], AT_HEAD, AT_BODY);
 	assert_sites(&outcome.report->stalls[1], AT_HEAD, AT_BODY);
-	assert_non_null(outcome.report->verdict.first_site);
-	assert_string_equal(outcome.report->verdict.first_site, AT_HEAD);
-	assert_string_equal(outcome.report->verdict.second_site, AT_BODY);
+	main = report__leading(outcome.report)->main;
+	assert_non_null(main->first_site);
+	assert_string_equal(main->first_site, AT_HEAD);
+	assert_string_equal(main->second_site, AT_BODY);
 	pipeline__free(outcome.pipeline);
 }
 
@@ -120,7 +123,7 @@ static void other_sizes_and_connections_do_not_serve(void **state)
 	add_call(&feed, 61, 2, 6176, 136, 3, 1);
 	outcome = analyze(feed);
 	assert_sites(outcome.stall, NULL, NULL);
-	assert_null(outcome.report->verdict.first_site);
+	assert_null(report__leading(outcome.report)->main->first_site);
 	pipeline__free(outcome.pipeline);
 }
 

@@ -298,7 +298,7 @@ static void test_recovery(void **state)
 	free_words(&words);
 }
 
-/* The rule of verdict.h. */
+/* The rule of report__leading(). */
 static void test_which_cause_leads(void **state)
 {
 	struct fixture *f = *state;
@@ -309,39 +309,37 @@ static void test_which_cause_leads(void **state)
 	report->causes[1] = (struct report_cause){.cause = CAUSE_TIMER, .total_ns = 800};
 	report->causes[2] = (struct report_cause){.cause = CAUSE_LOCK, .total_ns = 700};
 	report->causes[3] = (struct report_cause){.cause = CAUSE_CORK, .total_ns = 1};
-	assert_int_equal(verdict__choose(report), CAUSE_CORK);
+	assert_int_equal(report__leading(report)->cause, CAUSE_CORK);
 	report->cause_count = 3;
-	assert_int_equal(verdict__choose(report), CAUSE_LOCK);
+	assert_int_equal(report__leading(report)->cause, CAUSE_LOCK);
 	report->cause_count = 2;
-	assert_int_equal(verdict__choose(report), CAUSE_TIMER);
+	assert_int_equal(report__leading(report)->cause, CAUSE_TIMER);
 	report->cause_count = 1;
-	assert_int_equal(verdict__choose(report), CAUSE_UNKNOWN);
+	assert_int_equal(report__leading(report)->cause, CAUSE_UNKNOWN);
 	report->cause_count = 2; /* within a rank the greatest total, which comes first */
 	report->causes[0].cause = CAUSE_PEER_APP;
 	report->causes[1].cause = CAUSE_NAGLE_DELACK;
-	assert_int_equal(verdict__choose(report), CAUSE_PEER_APP);
+	assert_int_equal(report__leading(report)->cause, CAUSE_PEER_APP);
 }
 
 static void test_silence(void **state)
 {
 	struct fixture *f = *state;
-	struct verdict *verdict = &f->report.verdict;
+	struct verdict verdict;
 
-	memset(verdict, 0, sizeof(*verdict));
 	f->report.cause_count = 0;
 	f->conns[0].totals.exchanges = 412008;
 	f->report.longest_wait_ns = 800000;
 	f->report.longest_wait_cause = CAUSE_PEER_APP;
 	f->report.waited_ns[CAUSE_IDLE] = 71;
 	f->report.waited_ns[CAUSE_PEER_APP] = 29;
-	verdict__write_silence(&f->report);
-	assert_string_equal(verdict->title, "Nothing held this program back on the network.");
-	assert_string_equal(verdict->text,
+	verdict__write(&verdict, &f->report);
+	assert_string_equal(verdict.title, "Nothing held this program back on the network.");
+	assert_string_equal(verdict.text,
 			    "Watched 5.00 s: 1 connection, 412,008 exchanges, 1 thread, 0 events "
 			    "lost; the longest wait with work owed was 800 us (peer-app). What it "
 			    "waits for, in waits of 10 ms and more: idle 71.0%, peer-app 29.0%.");
-	free(verdict->title);
-	free(verdict->text);
+	verdict__clear(&verdict);
 }
 
 int main(void)

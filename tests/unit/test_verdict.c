@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What the verdict says, and that it never says more than was seen. */
 #include "tests/unit/feed.h"
+#include "user/explain/verdict.h"
 
-static const struct verdict *verdict_of(struct pipeline **pipeline, const char *name)
+/* Of a golden trace, until verdict__clear(). Its call sites are gone. */
+static struct verdict *verdict_of(struct verdict *verdict, const char *name)
 {
+	struct pipeline *pipeline = pipeline__new(NULL);
 	struct feed feed = feed__golden(name);
 
-	*pipeline = pipeline__new(NULL);
-	feed__run(&feed, *pipeline);
+	feed__run(&feed, pipeline);
 	feed__free(&feed);
-	return &pipeline__finish(*pipeline)->verdict;
+	verdict__write(verdict, pipeline__finish(pipeline));
+	pipeline__free(pipeline);
+	return verdict;
 }
 
 static void assert_says(const char *text, const char *part)
@@ -21,11 +25,11 @@ static void assert_says(const char *text, const char *part)
 /* One line each, nothing that acts on a terminal, and no advice that does not last. */
 static void test_all_are_clean(void **state)
 {
-	struct pipeline *pipeline;
+	struct verdict written;
 
 	(void)state;
 	for (size_t i = 0; i < GOLDEN; i++) {
-		const struct verdict *verdict = verdict_of(&pipeline, golden[i]);
+		const struct verdict *verdict = verdict_of(&written, golden[i]);
 
 		assert_non_null(verdict->title);
 		assert_non_null(verdict->text);
@@ -35,14 +39,14 @@ static void test_all_are_clean(void **state)
 			assert_null(strpbrk(verdict->advice[line], "\n\x1b"));
 			assert_null(strstr(verdict->advice[line], "QUICKACK"));
 		}
-		pipeline__free(pipeline);
+		verdict__clear(&written);
 	}
 }
 
 static void test_nagle_delack(void **state)
 {
-	struct pipeline *pipeline;
-	const struct verdict *verdict = verdict_of(&pipeline, "nagle-delack");
+	struct verdict written;
+	const struct verdict *verdict = verdict_of(&written, "nagle-delack");
 
 	(void)state;
 	assert_true(verdict->found);
@@ -61,28 +65,28 @@ static void test_nagle_delack(void **state)
 		    "TCP_NODELAY on fd 7 in client/4242: saves 40.3 ms each time");
 	assert_string_equal(verdict->evidence,
 			    "Evidence complete: 3 of 3 chains seen whole, 0 events lost.");
-	pipeline__free(pipeline);
-	verdict = verdict_of(&pipeline, "three-pieces");
+	verdict__clear(&written);
+	verdict = verdict_of(&written, "three-pieces");
 	assert_says(verdict->text, "in three pieces, the first of 40 B, the second of 136 B");
 	assert_says(verdict->advice[1], "one more segment for a request");
-	pipeline__free(pipeline);
+	verdict__clear(&written);
 }
 
 static void test_whose_fault(void **state)
 {
-	struct pipeline *pipeline;
-	const struct verdict *verdict = verdict_of(&pipeline, "server-side");
+	struct verdict written;
+	const struct verdict *verdict = verdict_of(&written, "server-side");
 
 	(void)state;
 	assert_says(verdict->text, "The cause lies at the other end: client/4242 writes");
 	assert_says(verdict->text, "This end (srv/4243)");
 	assert_says(verdict->advice[0], "In client,");
-	pipeline__free(pipeline);
+	verdict__clear(&written);
 	/* Whoever traces both ends has no "other end". */
-	verdict = verdict_of(&pipeline, "both-sides");
+	verdict = verdict_of(&written, "both-sides");
 	assert_says(verdict->text, "The receiving end (");
-	pipeline__free(pipeline);
-	verdict = verdict_of(&pipeline, "remote-inferred");
+	verdict__clear(&written);
+	verdict = verdict_of(&written, "remote-inferred");
 	assert_says(verdict->text,
 		    "The other end (10.0.0.2:5432) delays the acknowledgement, by a timer that "
 		    "was out of sight: it came after ");
@@ -90,13 +94,13 @@ static void test_whose_fault(void **state)
 	assert_string_equal(
 		verdict->evidence,
 		"Evidence inferred: 0 of 2 chains seen whole, 2 deduced, 0 events lost.");
-	pipeline__free(pipeline);
+	verdict__clear(&written);
 }
 
 static void test_the_rest_is_counted(void **state)
 {
-	struct pipeline *pipeline;
-	const struct verdict *verdict = verdict_of(&pipeline, "many-connections");
+	struct verdict written;
+	const struct verdict *verdict = verdict_of(&written, "many-connections");
 
 	(void)state;
 	assert_int_equal(verdict->cause, CAUSE_NAGLE_DELACK);
@@ -107,13 +111,13 @@ static void test_the_rest_is_counted(void **state)
 	assert_says(verdict->text, "Besides: 1 cork stall (30.0 ms).");
 	assert_string_equal(verdict->evidence,
 			    "Evidence complete: 4 of 4 chains seen whole, 0 events lost.");
-	pipeline__free(pipeline);
+	verdict__clear(&written);
 }
 
 static void test_nothing(void **state)
 {
-	struct pipeline *pipeline;
-	const struct verdict *verdict = verdict_of(&pipeline, "idle-server");
+	struct verdict written;
+	const struct verdict *verdict = verdict_of(&written, "idle-server");
 
 	(void)state;
 	assert_false(verdict->found);
@@ -122,41 +126,41 @@ static void test_nothing(void **state)
 		    "Watched 1.00 s: 1 connection, 1 write, 2 threads, 0 events lost; no wait "
 		    "with work owed reached 10 ms.");
 	assert_says(verdict->text, "idle 100%");
-	pipeline__free(pipeline);
-	verdict = verdict_of(&pipeline, "harmless-timer");
+	verdict__clear(&written);
+	verdict = verdict_of(&written, "harmless-timer");
 	assert_says(verdict->text, "; the longest wait with work owed was 120 us (peer-app).");
-	pipeline__free(pipeline);
-	verdict = verdict_of(&pipeline, "no-connection");
+	verdict__clear(&written);
+	verdict = verdict_of(&written, "no-connection");
 	assert_says(verdict->title, "no evidence");
 	assert_says(verdict->text, "No TCP connection of this program was seen");
-	pipeline__free(pipeline);
+	verdict__clear(&written);
 }
 
 /* What was asked first is answered also when the program itself was slow. */
 static void test_the_network_is_cleared(void **state)
 {
-	struct pipeline *pipeline;
-	const struct verdict *verdict = verdict_of(&pipeline, "lock");
+	struct verdict written;
+	const struct verdict *verdict = verdict_of(&written, "lock");
 
 	(void)state;
 	assert_int_equal(verdict->cause, CAUSE_LOCK);
 	assert_says(verdict->text, " On the network nothing held it back for 10 ms or longer.");
-	pipeline__free(pipeline);
-	verdict = verdict_of(&pipeline, "rto");
+	verdict__clear(&written);
+	verdict = verdict_of(&written, "rto");
 	assert_null(strstr(verdict->text, "nothing held it back"));
-	pipeline__free(pipeline);
+	verdict__clear(&written);
 }
 
 static void test_losses(void **state)
 {
-	struct pipeline *pipeline;
-	const struct verdict *verdict = verdict_of(&pipeline, "lost-events");
+	struct verdict written;
+	const struct verdict *verdict = verdict_of(&written, "lost-events");
 
 	(void)state;
 	assert_string_equal(verdict->evidence,
 			    "Evidence incomplete: 1 of 1 chains seen whole, 43 events lost (41 "
 			    "records, 2 connections).");
-	pipeline__free(pipeline);
+	verdict__clear(&written);
 }
 
 int main(void)

@@ -113,7 +113,7 @@ static void test_one_incident(void **state)
 			assert_int_equal(rest->start_ts, outcome.stall->end_ts);
 			assert_int_equal(rest->end_ts, TEXT_TRACE_ORIGIN_NS + 150000000);
 			/* Both are the network's: what took longer leads. */
-			assert_int_equal(outcome.report->verdict.cause, CAUSE_PEER_APP);
+			assert_int_equal(report__leading(outcome.report)->cause, CAUSE_PEER_APP);
 		}
 		done(&outcome);
 	}

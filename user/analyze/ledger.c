@@ -43,15 +43,6 @@ struct ledger *ledger__new(const struct model *model)
 	return ledger;
 }
 
-static void free_verdict(struct verdict *verdict)
-{
-	free(verdict->title);
-	free(verdict->text);
-	free(verdict->evidence);
-	for (size_t i = 0; i < verdict->advice_count; i++)
-		free(verdict->advice[i]);
-}
-
 void ledger__free(struct ledger *ledger)
 {
 	struct report *report;
@@ -63,7 +54,6 @@ void ledger__free(struct ledger *ledger)
 		table__free(ledger->accounts[i].tallies, free);
 	stalls__free(ledger->stalls);
 	entries__free(report);
-	free_verdict(&report->verdict);
 	sites__free(ledger->sites);
 	free(ledger);
 }
@@ -264,29 +254,9 @@ static void join_sites(struct ledger *ledger)
 	}
 }
 
-void ledger__close(struct ledger *ledger)
+/* The connection on which a cause took most. */
+static const struct tally *greatest(const struct account *account)
 {
-	struct report *report = &ledger->report;
-	uint64_t window = report->end_ts - report->start_ts;
-
-	stalls__close(ledger->stalls);
-	list_causes(ledger);
-	join_sites(ledger);
-	for (size_t i = 0; i < report->cause_count; i++) {
-		struct report_cause *cause = &report->causes[i];
-		size_t count;
-		uint64_t *durations = stalls__durations(report, cause->cause, &count);
-
-		cause->p50_ns = percentile(durations, count, 50);
-		cause->p99_ns = percentile(durations, count, 99);
-		free(durations);
-		cause->share = window ? (double)cause->total_ns / (double)window : 0;
-	}
-}
-
-const struct tally *ledger__main(const struct ledger *ledger, enum cause cause)
-{
-	const struct account *account = &ledger->accounts[cause];
 	const struct tally *tally, *best = NULL;
 	size_t cursor = 0;
 
@@ -298,14 +268,31 @@ const struct tally *ledger__main(const struct ledger *ledger, enum cause cause)
 	return best;
 }
 
-size_t ledger__conns(const struct ledger *ledger, enum cause cause)
+static void close_cause(const struct ledger *ledger, struct report_cause *cause)
 {
-	return ledger->accounts[cause].conns;
+	const struct report *report = &ledger->report;
+	const struct account *account = &ledger->accounts[cause->cause];
+	uint64_t window = report->end_ts - report->start_ts;
+	size_t count;
+	uint64_t *durations = stalls__durations(report, cause->cause, &count);
+
+	cause->p50_ns = percentile(durations, count, 50);
+	cause->p99_ns = percentile(durations, count, 99);
+	free(durations);
+	cause->share = window ? (double)cause->total_ns / (double)window : 0;
+	cause->whole = account->whole;
+	cause->inferred = account->inferred;
+	cause->conns = account->conns;
+	cause->main = greatest(account);
 }
 
-void ledger__chains(const struct ledger *ledger, enum cause cause, uint64_t *whole,
-		    uint64_t *inferred)
+void ledger__close(struct ledger *ledger)
 {
-	*whole = ledger->accounts[cause].whole;
-	*inferred = ledger->accounts[cause].inferred;
+	struct report *report = &ledger->report;
+
+	stalls__close(ledger->stalls);
+	list_causes(ledger);
+	join_sites(ledger);
+	for (size_t i = 0; i < report->cause_count; i++)
+		close_cause(ledger, &report->causes[i]);
 }

@@ -25,15 +25,7 @@ const struct stall *ledger__enter(struct ledger *ledger, const struct incident *
 void ledger__extend(struct ledger *ledger, uint32_t number, const struct stall *more);
 /* A further wait showed the stall of this number; one that was not kept ignores it. */
 void ledger__join(struct ledger *ledger, uint32_t number, const struct stall_wait *wait);
-/* Percentiles, shares, order; lost is what found no room in the analysis. */
+/* No further stall comes: fill in what causes have at the end only. */
 void ledger__close(struct ledger *ledger);
-
-/* The connection on which this cause took most; NULL: none. */
-const struct tally *ledger__main(const struct ledger *ledger, enum cause cause);
-/* How many connections this cause was seen on. */
-size_t ledger__conns(const struct ledger *ledger, enum cause cause);
-/* Stalls of this cause of which every link was seen, and which were inferred, on all. */
-void ledger__chains(const struct ledger *ledger, enum cause cause, uint64_t *whole,
-		    uint64_t *inferred);
 
 #endif

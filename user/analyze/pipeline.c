@@ -17,8 +17,6 @@
 #include "user/analyze/requests/requests.h"
 #include "user/analyze/waits/waits.h"
 #include "user/base/xalloc.h"
-#include "user/explain/sight.h"
-#include "user/explain/verdict.h"
 
 struct pipeline {
 	struct pipeline_sink sink;
@@ -92,7 +90,7 @@ static void update_report(struct pipeline *pipeline)
 	report->lost[NS_LOST_KEPT] += operations__lost(pipeline->operations);
 	report->longest_wait_ns = waits__longest(pipeline->waits, &report->longest_wait_cause);
 	memcpy(report->waited_ns, waits__by_cause(pipeline->waits), sizeof(report->waited_ns));
-	report->complete = sight__is_complete(report);
+	report->complete = report__is_complete(report);
 }
 
 static const struct stall *tell(struct pipeline *pipeline, const struct incident *incident,
@@ -360,7 +358,6 @@ const struct report *pipeline__finish(struct pipeline *pipeline)
 	requests__write(pipeline->requests, pipeline->report);
 	operations__write(pipeline->operations, pipeline->model, pipeline->report);
 	habits__write(pipeline->report);
-	verdict__write(pipeline->ledger);
 	pipeline->finished = true;
 	return pipeline->report;
 }

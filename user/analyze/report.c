@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "user/analyze/entries.h"
+#include "user/analyze/holds/incident.h"
 #include "user/base/compare.h"
 #include "user/base/xalloc.h"
+#include "user/record/losses.h"
 
 /* ---- sorted arrays of anything whose first field, or first two, are its key ---- */
 
@@ -146,6 +148,32 @@ const struct report_cause *report__cause(const struct report *report, enum cause
 			return &report->causes[i];
 	}
 	return NULL;
+}
+
+const struct report_cause *report__leading(const struct report *report)
+{
+	const struct report_cause *best = NULL;
+
+	/* They come greatest total first. */
+	for (size_t i = 0; i < report->cause_count; i++) {
+		const struct report_cause *cause = &report->causes[i];
+
+		if (!best || cause__info(cause->cause)->rank > cause__info(best->cause)->rank)
+			best = cause;
+	}
+	return best;
+}
+
+bool report__is_complete(const struct report *report)
+{
+	const uint32_t needed = 1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_SCHED;
+
+	return !losses__hiding(report->lost) && !(report->session.missing & needed);
+}
+
+uint64_t report__threshold(const struct report *report)
+{
+	return report->session.head.type ? report->session.threshold_ns : DEFAULT_THRESHOLD_NS;
 }
 
 /* ---- what the model learnt ---- */

@@ -229,14 +229,21 @@ struct stall_brief {
 	uint16_t traits; /* enum stall_trait */
 };
 
+struct tally;
+
 struct report_cause {
 	enum cause cause;
 	uint32_t count;
 	uint64_t total_ns;
-	uint64_t p50_ns; /* filled at the end, like p99_ns and share */
-	uint64_t p99_ns;
 	uint64_t max_ns;
-	double share; /* of the window, 0..1 and above when stalls overlap */
+	/* Filled at the end: */
+	uint64_t p50_ns;
+	uint64_t p99_ns;
+	double share;             /* of the window, 0..1 and above when stalls overlap */
+	uint64_t whole;           /* stalls of which every link was seen */
+	uint64_t inferred;        /* stalls of which a link is deduced */
+	uint64_t conns;           /* connections it was seen on */
+	const struct tally *main; /* the connection on which it took most; NULL: none */
 };
 
 /* Where an exchange's time went: a cause for each part, in time order. */
@@ -266,21 +273,6 @@ struct report_habit {
 };
 
 #define REPORT_HABITS 32
-
-#define VERDICT_ADVICE 6
-
-struct verdict {
-	enum cause cause; /* meaningful when found */
-	bool found;
-	char *title; /* one sentence without a line break */
-	char *text;  /* one paragraph without line breaks; the renderer wraps */
-	size_t advice_count;
-	char *advice[VERDICT_ADVICE]; /* most to be recommended first */
-	const char *first_site;       /* user stacks of the two writes, leaf first, ';' between; */
-	const char *second_site;      /* NULL not taken, or no matter to this cause */
-	char *evidence; /* "Evidence complete: 122 of 122 chains seen whole, 0 events lost."; NULL
-			 * when nothing was found: text says it then */
-};
 
 struct report {
 	struct ns_session session;
@@ -322,7 +314,6 @@ struct report {
 	struct report_requests *requests; /* all together first, then by connection, most first */
 	size_t habit_count;
 	struct report_habit habits[REPORT_HABITS];
-	struct verdict verdict;
 };
 
 /* NULL when the number is not there. */
@@ -335,5 +326,14 @@ const struct report_process *report__process(const struct report *report, uint32
 const char *report__comm(const struct report *report, uint32_t pid, uint32_t tid);
 const struct stall *report__stall(const struct report *report, uint32_t number);
 const struct report_cause *report__cause(const struct report *report, enum cause cause);
+/*
+ * The cause that a verdict is about: the one of the highest rank that occurred
+ * (struct cause_info.rank), within a rank the one that took the most time. NULL: no stall.
+ */
+const struct report_cause *report__leading(const struct report *report);
+/* Nothing that could hide a stall was lost or is not visible. */
+bool report__is_complete(const struct report *report);
+/* Shorter waits were not looked at. */
+uint64_t report__threshold(const struct report *report);
 
 #endif

@@ -175,8 +175,7 @@ static bool verdict_is_right(const struct report *report, const struct workload 
 	/* Stalls by the workload's clock may have other reasons on a busy machine, but not fewer.
 	 */
 	return truth.stalls >= SELF_TEST_EXCHANGES / 2 && found + 1 >= truth.stalls &&
-	       found <= truth.exchanges && report->verdict.found &&
-	       report->verdict.cause == CAUSE_NAGLE_DELACK;
+	       found <= truth.exchanges && cause && report__leading(report) == cause;
 }
 
 static int trace_workload(const struct session_options *session, struct workload *workload)

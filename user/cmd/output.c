@@ -172,11 +172,14 @@ void teller__idle(struct teller *teller, const struct report *so_far, uint64_t n
 void teller__finish(struct teller *teller, const struct report *report)
 {
 	FILE *out = teller->output->file;
+	struct verdict verdict;
 	size_t more;
 
 	live__clear_progress();
+	verdict__write(&verdict, report);
 	if (teller->options->json) {
-		render__json(out, report, 0);
+		render__json(out, report, &verdict, 0);
+		verdict__clear(&verdict);
 		return;
 	}
 	if (teller->uring) {
@@ -188,5 +191,6 @@ void teller__finish(struct teller *teller, const struct report *report)
 	if (teller->stalls_shown && more)
 		fprintf(out, "\n... and %zu more (--show=all prints each)\n", more);
 	render__summary(out, report, &teller->output->style);
-	render__verdict(out, report, &teller->output->style);
+	render__verdict(out, &verdict, &teller->output->style);
+	verdict__clear(&verdict);
 }

@@ -9,6 +9,7 @@
 #define NETSTALL_EXPLAIN_ADVICE_H
 
 #include "user/explain/story.h"
+#include "user/explain/verdict.h"
 
 /* What to do, most to be recommended first. */
 void advice__write(const struct story *story, struct verdict *verdict);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/explain/sight.h"
 
-#include "user/analyze/holds/incident.h"
 #include "user/base/text.h"
 #include "user/explain/story.h"
 #include "user/record/losses.h"
@@ -47,18 +46,6 @@ void sight__add_lost(char **text, const struct report *report)
 	add_invisible(text, report);
 }
 
-bool sight__is_complete(const struct report *report)
-{
-	const uint32_t needed = 1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_SCHED;
-
-	return !losses__hiding(report->lost) && !(report->session.missing & needed);
-}
-
-uint64_t sight__threshold(const struct report *report)
-{
-	return report->session.head.type ? report->session.threshold_ns : DEFAULT_THRESHOLD_NS;
-}
-
 bool sight__has_waits(const struct report *report)
 {
 	for (size_t i = 0; i < CAUSE_COUNT; i++) {
@@ -80,7 +67,7 @@ void sight__add_waits(char **text, const struct report *report)
 	if (!sight__has_waits(report))
 		return;
 	prose__add(text, "What it waits for, in waits of %s and more:",
-		   text__nominal(threshold, sizeof(threshold), sight__threshold(report)));
+		   text__nominal(threshold, sizeof(threshold), report__threshold(report)));
 	for (size_t n = 0; n < CAUSE_COUNT; n++) {
 		size_t most = CAUSE_COUNT;
 

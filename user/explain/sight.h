@@ -5,10 +5,6 @@
 
 #include "user/analyze/report.h"
 
-/* Was nothing lost, and is nothing invisible, that could hide a stall? */
-bool sight__is_complete(const struct report *report);
-/* Waits below it were not looked at. */
-uint64_t sight__threshold(const struct report *report);
 /* ", 43 events lost (41 records, 2 connections), sends not visible on this kernel" */
 void sight__add_lost(char **text, const struct report *report);
 /* Was any wait of at least the threshold seen? */

@@ -96,13 +96,12 @@ static void add_longest(char **text, const struct report *report)
 			   text__duration(longest, sizeof(longest), report->longest_wait_ns));
 	else
 		prose__add(text, "; no wait with work owed reached %s.",
-			   text__nominal(longest, sizeof(longest), sight__threshold(report)));
+			   text__nominal(longest, sizeof(longest), report__threshold(report)));
 }
 
-void verdict__write_silence(struct report *report)
+void verdict__write_silence(struct verdict *verdict, const struct report *report)
 {
 	struct watched watched = count_watched(report);
-	struct verdict *verdict = &report->verdict;
 
 	if (watched.conns && report->complete) {
 		verdict->title = xstrdup("Nothing held this program back on the network.");

@@ -7,7 +7,7 @@
 #ifndef NETSTALL_EXPLAIN_STORY_H
 #define NETSTALL_EXPLAIN_STORY_H
 
-#include "user/analyze/ledger.h"
+#include "user/analyze/tally.h"
 
 #define STORY_NAME 96
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/explain/verdict.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "user/base/text.h"
@@ -10,14 +11,13 @@
 #include "user/explain/tale.h"
 
 /* "Evidence complete: 122 of 122 chains seen whole, 0 events lost." */
-static char *evidence(const struct ledger *ledger, const struct report *report, enum cause cause)
+static char *evidence(const struct report *report, const struct report_cause *cause)
 {
-	uint64_t count = report__cause(report, cause)->count, whole, inferred;
+	uint64_t count = cause->count, whole = cause->whole, inferred = cause->inferred;
 	char seen[TEXT_COUNT], all[TEXT_COUNT], deduced[TEXT_COUNT];
 	const char *word = "incomplete";
 	char *text = NULL;
 
-	ledger__chains(ledger, cause, &whole, &inferred);
 	if (whole == count && report->complete)
 		word = "complete";
 	else if (inferred && whole + inferred == count && report->complete)
@@ -31,33 +31,19 @@ static char *evidence(const struct ledger *ledger, const struct report *report, 
 	return text;
 }
 
-enum cause verdict__choose(const struct report *report)
-{
-	const struct report_cause *best = &report->causes[0];
-
-	/* They come greatest total first. */
-	for (size_t i = 1; i < report->cause_count; i++) {
-		const struct report_cause *cause = &report->causes[i];
-
-		if (cause__info(cause->cause)->rank > cause__info(best->cause)->rank)
-			best = cause;
-	}
-	return best->cause;
-}
-
 /* " The same happened on two more connections, 5 times, 203 ms in all." */
-static void add_elsewhere(const struct story *story, const struct ledger *ledger, char **text)
+static void add_elsewhere(const struct story *story, char **text)
 {
 	const struct report_cause *cause = report__cause(story->report, story->tally->cause);
-	size_t conns = ledger__conns(ledger, story->tally->cause);
 	uint32_t more = cause->count - story->tally->count;
 	char count[TEXT_COUNT], where[TEXT_COUNT], total[TEXT_DURATION];
 
-	if (conns < 2)
+	if (cause->conns < 2)
 		return;
 	prose__add(text, " The same happened on %s more connection%s, %s time%s, %s in all.",
-		   prose__number(where, sizeof(where), conns - 1), conns == 2 ? "" : "s",
-		   text__count(count, sizeof(count), more), more == 1 ? "" : "s",
+		   prose__number(where, sizeof(where), cause->conns - 1),
+		   cause->conns == 2 ? "" : "s", text__count(count, sizeof(count), more),
+		   more == 1 ? "" : "s",
 		   text__duration(total, sizeof(total), cause->total_ns - story->tally->total_ns));
 }
 
@@ -92,25 +78,25 @@ static void add_network(const struct report *report, enum cause leading, char **
 	    report__cause(report, CAUSE_UNKNOWN))
 		return;
 	prose__add(text, " On the network nothing held it back for %s or longer.",
-		   text__nominal(threshold, sizeof(threshold), sight__threshold(report)));
+		   text__nominal(threshold, sizeof(threshold), report__threshold(report)));
 }
 
-void verdict__write(struct ledger *ledger)
+void verdict__write(struct verdict *verdict, const struct report *report)
 {
-	struct report *report = ledger__report(ledger);
-	struct verdict *verdict = &report->verdict;
+	const struct report_cause *leading = report__leading(report);
 	const struct tally *tally;
 	struct story story;
 
-	if (!report->cause_count) {
-		verdict__write_silence(report);
+	*verdict = (struct verdict){0};
+	if (!leading) {
+		verdict__write_silence(verdict, report);
 		return;
 	}
+	tally = leading->main;
 	verdict->found = true;
-	verdict->cause = verdict__choose(report);
-	verdict->title = xasprintf("%s.", cause__info(verdict->cause)->title);
-	verdict->evidence = evidence(ledger, report, verdict->cause);
-	tally = ledger__main(ledger, verdict->cause);
+	verdict->cause = leading->cause;
+	verdict->title = xasprintf("%s.", cause__info(leading->cause)->title);
+	verdict->evidence = evidence(report, leading);
 	if (!tally || !story__make(&story, report, tally)) {
 		verdict->text =
 			xstrdup("It was seen on a connection of which nothing else is "
@@ -120,8 +106,18 @@ void verdict__write(struct ledger *ledger)
 	verdict->first_site = tally->first_site;
 	verdict->second_site = tally->second_site;
 	tale__write(&story, &verdict->text);
-	add_elsewhere(&story, ledger, &verdict->text);
+	add_elsewhere(&story, &verdict->text);
 	add_others(&story, &verdict->text);
-	add_network(report, verdict->cause, &verdict->text);
+	add_network(report, leading->cause, &verdict->text);
 	advice__write(&story, verdict);
+}
+
+void verdict__clear(struct verdict *verdict)
+{
+	free(verdict->title);
+	free(verdict->text);
+	free(verdict->evidence);
+	for (size_t i = 0; i < verdict->advice_count; i++)
+		free(verdict->advice[i]);
+	*verdict = (struct verdict){0};
 }

@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The report in words: what held the program back, how that came about, what to do.
- *
- * Which cause leads, when there are several: the one of the highest rank that occurred
- * (struct cause_info.rank), because what the network did to the program is what netstall is
- * asked for, then what the machine did, then what the program itself wished; within a rank
- * the one that took the most time in all. A wait that was not explained leads only when
- * nothing else occurred. All others are named behind it, with their count and total.
- */
+/* The report in words: what held the program back, how that came about, what to do. */
 #ifndef NETSTALL_EXPLAIN_VERDICT_H
 #define NETSTALL_EXPLAIN_VERDICT_H
 
-#include "user/analyze/ledger.h"
+#include "user/analyze/report.h"
 
-/* Fill in the report's verdict; the ledger is closed. */
-void verdict__write(struct ledger *ledger);
+#define VERDICT_ADVICE 6
 
-/* The cause that leads; the report has at least one. */
-enum cause verdict__choose(const struct report *report);
+struct verdict {
+	enum cause cause; /* the leading one; meaningful when found */
+	bool found;
+	char *title; /* one sentence without a line break */
+	char *text;  /* one paragraph without line breaks; the renderer wraps */
+	size_t advice_count;
+	char *advice[VERDICT_ADVICE]; /* most to be recommended first */
+	const char *first_site;       /* user stacks of the two writes, leaf first, ';' between; */
+	const char *second_site;      /* NULL not taken, or no matter to this cause */
+	char *evidence; /* "Evidence complete: 122 of 122 chains seen whole, 0 events lost."; NULL
+			 * when nothing was found: text says it then */
+};
+
+/* The report is finished, and outlives the verdict. All other causes are named behind the one that
+ * leads, with their count and total. */
+void verdict__write(struct verdict *verdict, const struct report *report);
+void verdict__clear(struct verdict *verdict);
+
 /* Nothing was found: say how much was watched, and so how much that is worth. */
-void verdict__write_silence(struct report *report);
+void verdict__write_silence(struct verdict *verdict, const struct report *report);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "user/analyze/report.h"
+#include "user/explain/verdict.h"
 
 struct render_style {
 	bool colour;
@@ -26,10 +27,11 @@ void render__record(FILE *out, const struct report *report, const union record *
 		    const struct render_style *style);
 /* Tables of threads, connections and causes. */
 void render__summary(FILE *out, const struct report *report, const struct render_style *style);
-void render__verdict(FILE *out, const struct report *report, const struct render_style *style);
+void render__verdict(FILE *out, const struct verdict *verdict, const struct render_style *style);
 
 /* netstall.report/1, pretty (indent > 0) or on one line (0), with a newline behind it. */
-void render__json(FILE *out, const struct report *report, int indent);
+void render__json(FILE *out, const struct report *report, const struct verdict *verdict,
+		  int indent);
 /* netstall.event/1: one record as one JSON line. */
 void render__json_record(FILE *out, const struct report *report, const union record *record);
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "user/base/text.h"
-#include "user/explain/sight.h"
 
 /* ---- the test ---- */
 
@@ -234,7 +233,7 @@ void baseline__count(struct baseline *baseline, const struct outcome *outcome)
 	baseline->exchanges = outcome->exchanges;
 	if (!outcome->report)
 		return;
-	baseline->threshold_ns = sight__threshold(outcome->report);
+	baseline->threshold_ns = report__threshold(outcome->report);
 	count_gates(baseline, outcome->gates, outcome->gate_count);
 	count_gates(baseline, outcome->others, outcome->other_count);
 }

@@ -3,17 +3,19 @@
 
 #include <string.h>
 
+#include "user/analyze/tally.h"
+
 bool place__of(const struct report *report, const struct stall *stall, struct site_place *place)
 {
-	const struct verdict *verdict = &report->verdict;
+	const struct report_cause *leading = report__leading(report);
+	const struct tally *main;
 
 	if (site__place(stall->second_site, stall->first_site, place) ||
 	    site__place(stall->first_site, stall->second_site, place))
 		return true;
-	if (!verdict->found || verdict->cause != stall->cause)
-		return false;
-	return site__place(verdict->second_site, verdict->first_site, place) ||
-	       site__place(verdict->first_site, verdict->second_site, place);
+	main = leading && leading->cause == stall->cause ? leading->main : NULL;
+	return main && (site__place(main->second_site, main->first_site, place) ||
+			site__place(main->first_site, main->second_site, place));
 }
 
 /* Take the last name off dst, which is used bytes long. */

@@ -182,6 +182,7 @@ void check_json__write(FILE *out, const struct outcome *outcome)
 					       [CHECK_INCONCLUSIVE] = "inconclusive",
 					       [CHECK_PROGRAM_FAILED] = "program-failed"};
 	struct json_stream stream;
+	struct verdict verdict;
 	char text[TELL_SIZE];
 
 	json_stream__begin(&stream, out, 1);
@@ -201,7 +202,9 @@ void check_json__write(FILE *out, const struct outcome *outcome)
 	json_stream__put(&stream, "kept", kept_of(outcome));
 	if (outcome->report) {
 		json_stream__object(&stream, "report");
-		json_value__report(&stream, outcome->report);
+		verdict__write(&verdict, outcome->report);
+		json_value__report(&stream, outcome->report, &verdict);
+		verdict__clear(&verdict);
 		json_stream__close(&stream);
 	} else {
 		json_stream__put(&stream, "report", json_null());

@@ -15,6 +15,7 @@
 #include "user/check/reports/page.h"
 #include "user/check/reports/reports.h"
 #include "user/check/reports/tell.h"
+#include "user/explain/verdict.h"
 #include "user/render/terminal/grid.h"
 
 #define MOST_LINES    25
@@ -214,18 +215,21 @@ static void add_proof(struct page *page, const struct outcome *outcome, const st
 static void add_advice(struct page *page, const struct report *report, enum cause cause)
 {
 	const struct explanation *explanation = explain__cause(cause);
-	const struct verdict *verdict = &report->verdict;
+	const struct report_cause *leading = report__leading(report);
+	struct verdict verdict;
 
 	page__add(page, RANK_WHAT, 2 * INDENT, COLOUR_PLAIN, "%*sWhat it means: %s", INDENT, "",
 		  explanation->what);
-	if (!verdict->found || verdict->cause != cause || !verdict->advice_count) {
+	verdict__write(&verdict, report);
+	if (!leading || leading->cause != cause || !verdict.advice_count)
 		page__add(page, RANK_ADVICE, 2 * INDENT, COLOUR_PLAIN, "%*sTo do: %s", INDENT, "",
 			  explanation->remedy);
-		return;
-	}
-	for (size_t i = 0; i < verdict->advice_count && i < ADVICE; i++)
-		page__add(page, i ? RANK_WHAT : RANK_ADVICE, 3 * INDENT, COLOUR_PLAIN, "%*s%s %s",
-			  INDENT, "", i ? "Or:   " : "To do:", verdict->advice[i]);
+	else
+		for (size_t i = 0; i < verdict.advice_count && i < ADVICE; i++)
+			page__add(page, i ? RANK_WHAT : RANK_ADVICE, 3 * INDENT, COLOUR_PLAIN,
+				  "%*s%s %s", INDENT, "",
+				  i ? "Or:   " : "To do:", verdict.advice[i]);
+	verdict__clear(&verdict);
 }
 
 /* What came up more often than in the baseline, without being over a budget. */

@@ -228,7 +228,8 @@ static json_t *verdict_of(const struct verdict *verdict)
 	return object;
 }
 
-void json_value__report(struct json_stream *stream, const struct report *report)
+void json_value__report(struct json_stream *stream, const struct report *report,
+			const struct verdict *verdict)
 {
 	json_stream__put(stream, "schema", json_string(REPORT_SCHEMA));
 	json_stream__put(stream, "tool", json_value__tool(report));
@@ -261,15 +262,15 @@ void json_value__report(struct json_stream *stream, const struct report *report)
 	for (size_t i = 0; i < report->habit_count; i++)
 		json_stream__add(stream, json_value__habit(&report->habits[i]));
 	json_stream__close(stream);
-	json_stream__put(stream, "verdict", verdict_of(&report->verdict));
+	json_stream__put(stream, "verdict", verdict_of(verdict));
 }
 
-void render__json(FILE *out, const struct report *report, int indent)
+void render__json(FILE *out, const struct report *report, const struct verdict *verdict, int indent)
 {
 	struct json_stream stream;
 
 	json_stream__begin(&stream, out, indent);
-	json_value__report(&stream, report);
+	json_value__report(&stream, report, verdict);
 	json_stream__end(&stream);
 }
 

@@ -176,7 +176,7 @@ static void print_waits(FILE *out, const struct report *report, const struct ren
 {
 	char *text = NULL;
 
-	if (report->verdict.found)
+	if (report->cause_count)
 		sight__add_waits(&text, report);
 	if (!text)
 		return;

@@ -47,9 +47,8 @@ static void print_site(FILE *out, const char *which, const char *stack,
 	fputc('\n', out);
 }
 
-void render__verdict(FILE *out, const struct report *report, const struct render_style *style)
+void render__verdict(FILE *out, const struct verdict *verdict, const struct render_style *style)
 {
-	const struct verdict *verdict = &report->verdict;
 	enum colour colour = verdict->found ? COLOUR_CAUSE : COLOUR_GOOD;
 	int column;
 

@@ -6,6 +6,9 @@
  * its own arguments are used, and with fentry each of its refusals is looked at. Elsewhere the
  * state is looked at when something comes by: an acknowledgement (before TCP has processed it, so
  * what is found has been so since the look before), a further send, the writer's going to sleep.
+ *
+ * Only bytes that were written are held. A FIN that TCP keeps back (for pacing, or behind held
+ * bytes) is no hold.
  */
 #ifndef NETSTALL_BPF_TCP_HOLD_BPF_H
 #define NETSTALL_BPF_TCP_HOLD_BPF_H
@@ -368,7 +371,8 @@ __noinline int look_at_held(__u64 key, __u64 now)
 
 /*
  * A thread leaves its CPU to wait, in its own context. What it wrote may be held, and now for
- * another reason than when it wrote; or it waits inside a send, whose end does not come.
+ * another reason than when it wrote; or it waits inside a send, whose end does not come. A kernel
+ * thread that blocks in a send is not seen: it is in no system call.
  */
 static __always_inline void on_writer_sleeps(struct task_struct *task,
 					     struct ns_thread_state *thread, __u32 call, __u64 now)

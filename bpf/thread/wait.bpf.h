@@ -26,8 +26,8 @@ struct waited_for {
 
 /*
  * What the owner did last, before it read so many bytes. Reads are not hooked: the socket's
- * copied_seq moves with them. Of a connection older than the attach, which nobody wrote on
- * since, TCP's own stamps tell.
+ * copied_seq moves with them, so what was read in part counts as read. Of a connection older than
+ * the attach, which nobody wrote on since, TCP's own stamps tell.
  */
 static __always_inline __u32 whose_turn_before(struct ns_conn_state *conn, struct tcp_sock *tp,
 					       __u32 bytes)

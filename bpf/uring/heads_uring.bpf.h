@@ -93,7 +93,8 @@ int BPF_PROG(tp_uring_submit, struct io_kiocb *req)
  * Where programs at tracepoints can be preempted (Linux 7.0 guards these by SRCU alone), the kernel
  * runs one for nobody else on that CPU until it goes on, and counts that as a miss. What the first
  * program was not run for is the spare's, which comes behind it: an SQE, and a completion, move the
- * ring's own count on.
+ * ring's own count on. Other programs that can be preempted (connects, and reads with --all) have
+ * no spare.
  */
 SEC("?tp_btf/io_uring_submit_req")
 int BPF_PROG(tp_uring_submit_spare, struct io_kiocb *req)

@@ -161,6 +161,6 @@ void read_budget__report(const struct read_budget_book *of)
 	else if (of->exceeded)
 		log__note(
 			"names of functions are missing: %s has more to read than netstall "
-			"reads (docs/limits.md)",
+			"reads (docs/symbols.md)",
 			path[0] ? path : "a process");
 }

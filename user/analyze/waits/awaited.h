@@ -45,7 +45,8 @@ const struct ns_uring *awaited__done(const struct model *model, const struct ns_
 /*
  * The completion that this operation could only begin after: of the one before it in its chain
  * (IOSQE_IO_LINK), with IOSQE_IO_DRAIN of the last one before it. NULL: it began when it was
- * submitted, as far as one can tell.
+ * submitted, as far as one can tell: in the quiet volume only long operations are streamed, and a
+ * ring's last ones, so the beginning of a chain may be missing. Then its last one has all the time.
  */
 const struct ns_uring *awaited__before(const struct model *model, const struct ns_uring *done);
 

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "bpf/offwake_sample.h"
+#include "bpf/offcpu_sample.h"
 #include "tests/unit/own_stack.h"
 #include "tests/workload/kept.h"
 #include "user/symbols/unwound.h"
@@ -245,10 +245,10 @@ static void a_process_that_was_noted_may_end(void **state)
 
 /* ---- stacks of places ---- */
 
-#define SAMPLE_MOST (sizeof(struct ns_ow_sample) + NS_OW_STACK_MOST)
+#define SAMPLE_MOST (sizeof(struct ns_offcpu_sample) + NS_OFFCPU_STACK_MOST)
 
 static union {
-	struct ns_ow_sample head;
+	struct ns_offcpu_sample head;
 	unsigned char bytes[SAMPLE_MOST];
 } sample;
 
@@ -261,12 +261,13 @@ static size_t make_sample(uint32_t place)
 	memset(&sample, 0, sizeof(sample));
 	sample.head.place = place;
 	sample.head.tgid = 7;
-	sample.head.base = sp & ~(uint64_t)(NS_OW_STACK_BLOCK - 1);
+	sample.head.base = sp & ~(uint64_t)(NS_OFFCPU_STACK_BLOCK - 1);
 	before = sp - sample.head.base;
 	memcpy(sample.head.regs, call.regs, sizeof(call.regs));
-	at = stack_copied < NS_OW_STACK_MOST - before ? stack_copied : NS_OW_STACK_MOST - before;
+	at = stack_copied < NS_OFFCPU_STACK_MOST - before ? stack_copied
+							  : NS_OFFCPU_STACK_MOST - before;
 	memcpy(sample.head.stack + before, stack_copy, at);
-	for (size_t i = 0; i < (before + at) / NS_OW_STACK_BLOCK; i++)
+	for (size_t i = 0; i < (before + at) / NS_OFFCPU_STACK_BLOCK; i++)
 		sample.head.there[i / 64] |= 1ull << (i & 63);
 	return SAMPLE_MOST;
 }

@@ -38,7 +38,7 @@ enum {
 
 struct wishes {
 	struct options common; /* target, session, seconds, output, json, no_color */
-	struct offwake_options offwake;
+	struct offcpu_options offcpu;
 	bool folded, delimited, by_cause;
 	const char *svg, *pprof;
 };
@@ -49,23 +49,23 @@ static uint64_t microseconds(const char *text, const char *what, const struct ar
 }
 
 /* Whose waits, and which stacks; bcc's letters but for -a, which it has no need of. */
-static bool parse_side(int key, struct offwake_options *offwake)
+static bool parse_side(int key, struct offcpu_options *offcpu)
 {
 	switch (key) {
 	case 'a':
-		offwake->everything = true;
+		offcpu->everything = true;
 		return true;
 	case 'u':
-		offwake->user_threads = true;
+		offcpu->user_threads = true;
 		return true;
 	case 'k':
-		offwake->kernel_threads = true;
+		offcpu->kernel_threads = true;
 		return true;
 	case 'U':
-		offwake->no_kernel_stacks = true;
+		offcpu->no_kernel_stacks = true;
 		return true;
 	case 'K':
-		offwake->no_user_stacks = true;
+		offcpu->no_user_stacks = true;
 		return true;
 	}
 	return false;
@@ -104,37 +104,37 @@ static bool parse_output(int key, char *arg, struct wishes *wishes)
 
 static bool parse_what(int key, char *arg, struct wishes *wishes, const struct argp_state *state)
 {
-	struct offwake_options *offwake = &wishes->offwake;
+	struct offcpu_options *offcpu = &wishes->offcpu;
 
 	switch (key) {
 	case 'm':
-		offwake->least_ns = microseconds(arg, "-m, in microseconds,", state);
+		offcpu->least_ns = microseconds(arg, "-m, in microseconds,", state);
 		return true;
 	case 'M':
-		offwake->most_ns = microseconds(arg, "-M, in microseconds,", state);
+		offcpu->most_ns = microseconds(arg, "-M, in microseconds,", state);
 		return true;
 	case OPT_STATE:
-		offwake->state_given = true;
-		offwake->state = options__number(arg, "--state", 0, 0xffff, state);
+		offcpu->state_given = true;
+		offcpu->state = options__number(arg, "--state", 0, 0xffff, state);
 		return true;
 	case OPT_STORAGE:
-		offwake->stacks =
+		offcpu->stacks =
 			options__number(arg, "--stack-storage-size", 1, MOST_STACKS, state);
 		return true;
 	case OPT_DEPTH:
-		offwake->depth = options__number(arg, "--depth", 1, PROFILE_DEPTH, state);
+		offcpu->depth = options__number(arg, "--depth", 1, PROFILE_DEPTH, state);
 		return true;
 	case OPT_PER_THREAD:
-		offwake->per_thread = true;
+		offcpu->per_thread = true;
 		return true;
 	case OPT_LINES:
-		offwake->lines = true;
+		offcpu->lines = true;
 		return true;
 	case OPT_BY_CAUSE:
 		wishes->by_cause = true;
 		return true;
 	case OPT_UNWIND:
-		if (!unwind_way__parse(arg, &offwake->unwind))
+		if (!unwind_way__parse(arg, &offcpu->unwind))
 			usage_error(state, "--unwind is fp, dwarf or auto, not '%s'", arg);
 		return true;
 	case OPT_THRESHOLD:
@@ -165,14 +165,14 @@ static void check_target(const struct wishes *wishes, const struct argp_state *s
 		usage_error(state,
 			    "-L and -D name connections, a profile has threads: name these "
 			    "with -p, -t, --comm or -c");
-	if (named && wishes->offwake.everything)
+	if (named && wishes->offcpu.everything)
 		usage_error(state, "-a is all of the machine: leave it out, or the target");
-	if (named && wishes->offwake.kernel_threads)
+	if (named && wishes->offcpu.kernel_threads)
 		usage_error(state, "-k is for kernel threads, and a target has none: -a has them");
 	if (wishes->by_cause && !named)
 		usage_error(state,
 			    "--by-cause explains a target: name it with -p, -t, --comm or -c");
-	if (!named && !wishes->offwake.everything)
+	if (!named && !wishes->offcpu.everything)
 		usage_error(state,
 			    "no target: name it with -p, -t, --comm or -c, or a program behind --; "
 			    "-a profiles all of the machine");
@@ -181,17 +181,17 @@ static void check_target(const struct wishes *wishes, const struct argp_state *s
 static void check(const struct wishes *wishes, const struct argp_state *state)
 {
 	const char *knob = options__analysis_knob(&wishes->common.session);
-	const struct offwake_options *offwake = &wishes->offwake;
+	const struct offcpu_options *offcpu = &wishes->offcpu;
 
-	if (offwake->user_threads && offwake->kernel_threads)
+	if (offcpu->user_threads && offcpu->kernel_threads)
 		usage_error(state, "-u and -k exclude each other: name one of them or none");
-	if (offwake->no_user_stacks && offwake->no_kernel_stacks)
+	if (offcpu->no_user_stacks && offcpu->no_kernel_stacks)
 		usage_error(state, "-U and -K exclude each other: name one of them or none");
-	if (offwake->most_ns && offwake->most_ns < offwake->least_ns)
+	if (offcpu->most_ns && offcpu->most_ns < offcpu->least_ns)
 		usage_error(state, "-M must not be less than -m: no wait is both");
 	if (wishes->folded && wishes->common.json)
 		usage_error(state, "-f and --json are two formats of one output: name one of them");
-	if (wishes->by_cause && offwake->state_given && !offwake->state)
+	if (wishes->by_cause && offcpu->state_given && !offcpu->state)
 		usage_error(state,
 			    "--by-cause explains sleeps, --state 0 asks for waits for a CPU");
 	if (knob && !wishes->by_cause)
@@ -223,7 +223,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 	if (key == 'h') /* as bcc's offwaketime has it */
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-	if (parse_side(key, &wishes->offwake) || parse_output(key, arg, wishes) ||
+	if (parse_side(key, &wishes->offcpu) || parse_output(key, arg, wishes) ||
 	    parse_what(key, arg, wishes, state))
 		return 0;
 	return ARGP_ERR_UNKNOWN;
@@ -324,7 +324,7 @@ static void render(const struct wishes *wishes, const struct output *output,
 static int profile_to(struct wishes *wishes, struct output *output, struct profile_files *files)
 {
 	struct profiling profiling = {
-		.offwake = wishes->offwake,
+		.offcpu = wishes->offcpu,
 		.session = wishes->common.session,
 		.target = &wishes->common.target,
 		.seconds = wishes->common.seconds,
@@ -334,9 +334,9 @@ static int profile_to(struct wishes *wishes, struct output *output, struct profi
 	struct profile *profile;
 	int status = EXIT_OK;
 
-	profiling.offwake.threshold_ns = wishes->common.session.threshold_ns;
-	profiling.offwake.stack_bytes = wishes->common.session.stack_bytes;
-	profiling.offwake.btf_path = wishes->common.session.btf_path;
+	profiling.offcpu.threshold_ns = wishes->common.session.threshold_ns;
+	profiling.offcpu.stack_bytes = wishes->common.session.stack_bytes;
+	profiling.offcpu.btf_path = wishes->common.session.btf_path;
 	profile = profiling__run(&profiling);
 	if (!profile)
 		return EXIT_UNABLE;
@@ -370,7 +370,7 @@ static int split_off_program(int argc, char **argv, struct target *target)
 
 int cmd_offwake(int argc, char **argv)
 {
-	struct wishes wishes = {.offwake = {.depth = DEFAULT_DEPTH, .unwind = UNWIND_AUTO}};
+	struct wishes wishes = {.offcpu = {.depth = DEFAULT_DEPTH, .unwind = UNWIND_AUTO}};
 	struct profile_files files;
 	struct output output;
 	int status;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/offwake_sample.h"
+#include "bpf/offcpu_sample.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
@@ -150,8 +150,8 @@ static void parse_knob(char *text, struct session_options *session, struct argp_
 	} else if (!strcmp(text, "uring.max")) {
 		session->max_ops = options__number(value, "uring.max", 1, 1 << 20, state);
 	} else if (!strcmp(text, "stack.bytes")) {
-		session->stack_bytes = options__number(value, "stack.bytes", NS_OW_STACK_LEAST,
-						       NS_OW_STACK_MOST, state);
+		session->stack_bytes = options__number(value, "stack.bytes", NS_OFFCPU_STACK_LEAST,
+						       NS_OFFCPU_STACK_MOST, state);
 	} else {
 		usage_error(state,
 			    "no knob '%s': there are attach, btf, ringbuf.bytes, conns.max, "

@@ -23,18 +23,18 @@ struct run {
 	struct resolver *resolver;
 	struct by_cause *by_cause;
 	struct causes *causes;
-	struct offwake *offwake;
+	struct offcpu *offcpu;
 	uint64_t started_ns;
 	uint64_t progress_ns;
 };
 
 static void announce(const struct run *run)
 {
-	const struct offwake_options *options = &run->profiling->offwake;
-	size_t count = offwake__target_count(run->offwake);
+	const struct offcpu_options *options = &run->profiling->offcpu;
+	size_t count = offcpu__target_count(run->offcpu);
 	char who[128];
 
-	offwake__first_target(run->offwake, who, sizeof(who));
+	offcpu__first_target(run->offcpu, who, sizeof(who));
 	if (options->everything)
 		snprintf(who, sizeof(who), "all %sthreads",
 			 options->user_threads     ? "user "
@@ -56,17 +56,17 @@ static int open_all(struct run *run)
 	int err;
 
 	run->resolver = resolver__new();
-	profiling->offwake.resolver = profiling->session.resolver = run->resolver;
+	profiling->offcpu.resolver = profiling->session.resolver = run->resolver;
 	if (profiling->by_cause) {
 		run->by_cause = by_cause__new(profiling->session.threshold_ns);
-		profiling->offwake.by_cause = run->by_cause;
+		profiling->offcpu.by_cause = run->by_cause;
 		err = causes__open(&profiling->session, profiling->target, program, run->by_cause,
 				   &run->causes);
 		if (err)
 			return err;
 	}
-	err = offwake__open(&profiling->offwake, profiling->target, program, &run->offwake);
-	return err ? err : offwake__attach(run->offwake);
+	err = offcpu__open(&profiling->offcpu, profiling->target, program, &run->offcpu);
+	return err ? err : offcpu__attach(run->offcpu);
 }
 
 static void show_progress(struct run *run, uint64_t now)
@@ -88,7 +88,7 @@ static bool goes_on(struct run *run)
 		return false;
 	if (run->program)
 		return program__poll(run->program);
-	return run->profiling->offwake.everything || !offwake__targets_gone(run->offwake);
+	return run->profiling->offcpu.everything || !offcpu__targets_gone(run->offcpu);
 }
 
 static void loop(struct run *run)
@@ -99,8 +99,8 @@ static void loop(struct run *run)
 	if (run->profiling->seconds)
 		end = now + run->profiling->seconds * 1e9;
 	while (now < end && goes_on(run)) {
-		offwake__poll(run->offwake,
-			      end - now < POLL_MS * 1000000ull ? (end - now) / 1000000 : POLL_MS);
+		offcpu__poll(run->offcpu,
+			     end - now < POLL_MS * 1000000ull ? (end - now) / 1000000 : POLL_MS);
 		if (run->causes)
 			causes__poll(run->causes);
 		now = clock__now();
@@ -130,10 +130,10 @@ static struct profile *watch(struct run *run)
 	if (!let_go(run))
 		return NULL;
 	loop(run);
-	offwake__detach(run->offwake);
+	offcpu__detach(run->offcpu);
 	if (run->causes)
 		causes__finish(run->causes);
-	profile = offwake__finish(run->offwake);
+	profile = offcpu__finish(run->offcpu);
 	if (run->causes)
 		profile->lost[PROFILE_LOST_RECORDS].count += causes__lost(run->causes);
 	return profile;
@@ -151,7 +151,7 @@ struct profile *profiling__run(struct profiling *profiling)
 	}
 	signals__catch(false);
 	profile = watch(&run);
-	offwake__close(run.offwake);
+	offcpu__close(run.offcpu);
 	causes__close(run.causes);
 	by_cause__free(run.by_cause);
 	resolver__free(run.resolver);

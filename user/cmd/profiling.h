@@ -8,11 +8,11 @@
 
 #include <stdio.h>
 
-#include "user/source/offwake.h"
+#include "user/source/offcpu.h"
 #include "user/source/session.h"
 
 struct profiling {
-	struct offwake_options offwake; /* by_cause and resolver are filled in here */
+	struct offcpu_options offcpu;   /* by_cause and resolver are filled in here */
 	struct session_options session; /* of the analysis beside it */
 	const struct target *target;
 	double seconds; /* 0: until a signal or the target's end */

@@ -54,7 +54,7 @@ void resolver__fork(struct resolver *resolver, pid_t parent, pid_t child);
 /* unwinder__call() */
 void resolver__call(struct resolver *resolver, pid_t pid, const struct ns_call_raw *call,
 		    resolver_done *done, void *context, uint64_t tag);
-/* unwinder__frames() of a struct ns_ow_sample of len bytes. */
+/* unwinder__frames() of a struct ns_offcpu_sample of len bytes. */
 void resolver__sample(struct resolver *resolver, pid_t pid, const void *sample, size_t len,
 		      resolver_done *done, void *context, uint64_t tag);
 /* symbols__stack(), with its answer. */

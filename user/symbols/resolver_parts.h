@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "bpf/offwake_sample.h"
+#include "bpf/offcpu_sample.h"
 #include "user/symbols/file_broker.h"
 #include "user/symbols/read_budget.h"
 #include "user/symbols/resolver.h"
@@ -19,7 +19,7 @@ enum resolver_what {
 	RESOLVER_STACK,
 };
 
-#define RESOLVER_DATA (sizeof(struct ns_ow_sample) + NS_OW_STACK_MOST)
+#define RESOLVER_DATA (sizeof(struct ns_offcpu_sample) + NS_OFFCPU_STACK_MOST)
 
 struct question {
 	uint64_t number; /* from 1 on */

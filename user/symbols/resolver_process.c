@@ -79,7 +79,7 @@ static void answer_call(struct worker *worker)
 static void answer_sample(struct worker *worker)
 {
 	const struct question *question = &worker->question.head;
-	const struct ns_ow_sample *sample = (const void *)question->data;
+	const struct ns_offcpu_sample *sample = (const void *)question->data;
 	struct reply *reply = &worker->reply;
 	struct unwind_frames frames;
 	struct unwind_copy copy;

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/offwake_sample.h"
+#include "bpf/offcpu_sample.h"
 #include "bpf/state.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
 
-_Static_assert(UNWIND_BLOCK == NS_OW_STACK_BLOCK, "a bit means the same on both sides");
+_Static_assert(UNWIND_BLOCK == NS_OFFCPU_STACK_BLOCK, "a bit means the same on both sides");
 
 struct place {
 	struct unwound_spot spot;
@@ -99,13 +99,13 @@ static struct place *place_to_ask(struct unwound *unwound, uint32_t number)
 
 void unwound__sample(struct unwound *unwound, pid_t pid, const void *record, size_t len)
 {
-	const struct ns_ow_sample *sample = record;
+	const struct ns_offcpu_sample *sample = record;
 	struct place *place = len < sizeof(*sample) ? NULL : place_to_ask(unwound, sample->place);
 
 	if (!place)
 		return;
-	if (len > sizeof(*sample) + NS_OW_STACK_MOST)
-		len = sizeof(*sample) + NS_OW_STACK_MOST;
+	if (len > sizeof(*sample) + NS_OFFCPU_STACK_MOST)
+		len = sizeof(*sample) + NS_OFFCPU_STACK_MOST;
 	place->asked = true;
 	if (pid)
 		resolver__sample(unwound->resolver, pid, record, len, keep, unwound, sample->place);

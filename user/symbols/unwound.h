@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The user stacks of places that the kernel side copied (struct ns_ow_sample), unwound soon after
- * they come, while their process is there. Addresses are kept, the copied bytes are not.
+ * The user stacks of places that the kernel side copied (struct ns_offcpu_sample), unwound soon
+ * after they come, while their process is there. Addresses are kept, the copied bytes are not.
  */
 #ifndef NETSTALL_SYMBOLS_UNWOUND_H
 #define NETSTALL_SYMBOLS_UNWOUND_H

@@ -8,24 +8,24 @@
  * What leaves the machine is not marked, and no longer if it was: its skb is freed unseen, and
  * soon another packet's.
  */
-#ifndef NETSTALL_BPF_OFFCPU_OFFWAKE_SEGMENT_BPF_H
-#define NETSTALL_BPF_OFFCPU_OFFWAKE_SEGMENT_BPF_H
+#ifndef NETSTALL_BPF_OFFCPU_SEGMENT_BPF_H
+#define NETSTALL_BPF_OFFCPU_SEGMENT_BPF_H
 
 /* include/linux/interrupt.h */
-#define NS_OW_TIMER_SOFTIRQ   1
-#define NS_OW_NET_RX_SOFTIRQ  3
-#define NS_OW_HRTIMER_SOFTIRQ 8
+#define NS_OFFCPU_TIMER_SOFTIRQ   1
+#define NS_OFFCPU_NET_RX_SOFTIRQ  3
+#define NS_OFFCPU_HRTIMER_SOFTIRQ 8
 
-struct ns_ow_cpu segment_cpus[NS_OW_CPUS];
+struct ns_offcpu_cpu segment_cpus[NS_OFFCPU_CPUS];
 
-static __always_inline struct ns_ow_cpu *this_cpu(void)
+static __always_inline struct ns_offcpu_cpu *this_cpu(void)
 {
-	return &segment_cpus[bpf_get_smp_processor_id() & (NS_OW_CPUS - 1)];
+	return &segment_cpus[bpf_get_smp_processor_id() & (NS_OFFCPU_CPUS - 1)];
 }
 
 static __always_inline bool is_timer_softirq(__u32 vec)
 {
-	return vec == NS_OW_TIMER_SOFTIRQ || vec == NS_OW_HRTIMER_SOFTIRQ;
+	return vec == NS_OFFCPU_TIMER_SOFTIRQ || vec == NS_OFFCPU_HRTIMER_SOFTIRQ;
 }
 
 static __always_inline void on_softirq_entry(__u32 vec)
@@ -38,7 +38,7 @@ static __always_inline void on_softirq_exit(__u32 vec)
 {
 	if (is_timer_softirq(vec))
 		this_cpu()->in_timer = 0;
-	else if (vec == NS_OW_NET_RX_SOFTIRQ)
+	else if (vec == NS_OFFCPU_NET_RX_SOFTIRQ)
 		this_cpu()->receiving = 0;
 }
 
@@ -50,14 +50,14 @@ static __noinline __u32 place_of_segment(void *ctx)
 	if (!scratch)
 		return 0;
 	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
-	count = take_kernel_frames(ctx, scratch, NS_OW_AT_SEND);
+	count = take_kernel_frames(ctx, scratch, NS_OFFCPU_AT_SEND);
 	depth = interrupt_depth(scratch, count);
-	scratch->key.kind = NS_OW_SEGMENT;
+	scratch->key.kind = NS_OFFCPU_SEGMENT;
 	scratch->key.kernel = intern_stack(scratch, depth ? depth : count);
 	return intern_place(scratch);
 }
 
-static __always_inline void unmark(struct ns_ow_cpu *cpu, __u64 key)
+static __always_inline void unmark(struct ns_offcpu_cpu *cpu, __u64 key)
 {
 	if (cpu->marked && !bpf_map_delete_elem(&segments, &key))
 		cpu->marked--;
@@ -71,7 +71,7 @@ static __always_inline bool leaves_machine(struct sk_buff *skb)
 
 static __always_inline void on_segment_sent(void *ctx, struct sk_buff *skb)
 {
-	struct ns_ow_cpu *cpu = this_cpu();
+	struct ns_offcpu_cpu *cpu = this_cpu();
 	__u64 key = (__u64)skb;
 	__u32 from = cpu->receiving;
 
@@ -89,7 +89,7 @@ static __always_inline void on_segment_sent(void *ctx, struct sk_buff *skb)
 
 static __always_inline void on_segment_received(struct sk_buff *skb)
 {
-	struct ns_ow_cpu *cpu = this_cpu();
+	struct ns_offcpu_cpu *cpu = this_cpu();
 	__u64 key = (__u64)skb;
 	__u32 *from;
 

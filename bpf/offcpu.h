@@ -7,43 +7,46 @@
  *	place  = who, and where: interned, so that a chain is a few numbers
  *	stack  = the addresses of one stack, by their hash
  */
-#ifndef NETSTALL_BPF_OFFWAKE_H
-#define NETSTALL_BPF_OFFWAKE_H
+#ifndef NETSTALL_BPF_OFFCPU_H
+#define NETSTALL_BPF_OFFCPU_H
 
 #include "bpf/event.h"
 
-#define NS_OW_FRAMES 127    /* PERF_MAX_STACK_DEPTH: what the kernel gives */
-#define NS_OW_DEPTH  8      /* hops of a chain */
-#define NS_OW_TIDS   5      /* of -t */
-#define NS_OW_FLAGS  65536u /* buckets of the filters by number; a power of two */
-#define NS_OW_CPUS   1024u  /* a power of two; CPUs beyond share a slot */
-#define NS_OW_RANGES 2
-#define NS_OW_OWN    8 /* frames of tracers on top of the traced function */
+#define NS_OFFCPU_FRAMES 127    /* PERF_MAX_STACK_DEPTH: what the kernel gives */
+#define NS_OFFCPU_DEPTH  8      /* hops of a chain */
+#define NS_OFFCPU_TIDS   5      /* of -t */
+#define NS_OFFCPU_FLAGS  65536u /* buckets of the filters by number; a power of two */
+#define NS_OFFCPU_CPUS   1024u  /* a power of two; CPUs beyond share a slot */
+#define NS_OFFCPU_RANGES 2
+#define NS_OFFCPU_OWN    8 /* frames of tracers on top of the traced function */
 
 /* In place of a stack's hash. */
-#define NS_OW_NO_STACK   0ull
-#define NS_OW_LOST_STACK 1ull /* the table of stacks had no room */
+#define NS_OFFCPU_NO_STACK   0ull
+#define NS_OFFCPU_LOST_STACK 1ull /* the table of stacks had no room */
 
 /* In place of a place's number. */
-#define NS_OW_NOWHERE    0u
-#define NS_OW_LOST_PLACE 0xffffffffu /* the table of places had no room */
+#define NS_OFFCPU_NOWHERE    0u
+#define NS_OFFCPU_LOST_PLACE 0xffffffffu /* the table of places had no room */
 
-enum ns_ow_kind {
-	NS_OW_SLEEP = 1, /* a thread leaves its CPU */
-	NS_OW_WAKE = 2,  /* a thread wakes another, or a softirq run inside its system call does */
-	NS_OW_IRQ = 3,   /* the same in an interrupt: of nobody, the interrupted frames are cut */
-	NS_OW_SEGMENT = 4, /* a timer's softirq sends a segment, whose arrival wakes: of nobody */
-	NS_OW_SEED = 5, /* a sleep since before the attach: without its user stack, of one thread */
+enum ns_offcpu_kind {
+	NS_OFFCPU_SLEEP = 1, /* a thread leaves its CPU */
+	NS_OFFCPU_WAKE =
+		2, /* a thread wakes another, or a softirq run inside its system call does */
+	NS_OFFCPU_IRQ = 3, /* the same in an interrupt: of nobody, the interrupted frames are cut */
+	NS_OFFCPU_SEGMENT =
+		4, /* a timer's softirq sends a segment, whose arrival wakes: of nobody */
+	NS_OFFCPU_SEED =
+		5, /* a sleep since before the attach: without its user stack, of one thread */
 };
 
 /* Read-only data: the verifier prunes what is switched off. */
-struct ns_ow_config {
+struct ns_offcpu_config {
 	__u64 least_ns;    /* shorter waits do not count, */
 	__u64 most_ns;     /* nor do longer ones; 0: no limit */
 	__u64 tell_ns;     /* waits from here on are told one by one too; 0: none */
 	__u64 unwind_ns;   /* user stacks of waits from here on are copied; 0: none are */
-	__u32 stack_bytes; /* of each, a multiple of NS_OW_STACK_BLOCK */
-	__u32 depth;       /* 1 to NS_OW_DEPTH */
+	__u32 stack_bytes; /* of each, a multiple of NS_OFFCPU_STACK_BLOCK */
+	__u32 depth;       /* 1 to NS_OFFCPU_DEPTH */
 	__u32 everything;  /* all threads of the machine are targets */
 	__u32 per_thread;
 	__u32 user_threads;   /* kernel threads are no targets */
@@ -60,40 +63,40 @@ struct ns_ow_config {
 	char comm[NS_COMM_LEN];
 };
 
-struct ns_ow_place_key {
-	__u64 kernel; /* hashes of its stacks, or NS_OW_*_STACK */
+struct ns_offcpu_place_key {
+	__u64 kernel; /* hashes of its stacks, or NS_OFFCPU_*_STACK */
 	__u64 user;
 	__u64 ip; /* in user mode; 0 without exact_places, and for kernel threads */
 	__u64 sp;
 	__u32 tgid;  /* as the kernel counts; 0 of nobody */
 	__u32 tid;   /* 0 when threads are not told apart */
-	__u32 kind;  /* enum ns_ow_kind */
+	__u32 kind;  /* enum ns_offcpu_kind */
 	__u32 state; /* of a sleep, as ns_wait.state: 0 preempted 1 S 2 D 4 stopped */
 	char comm[NS_COMM_LEN];
 };
 
-struct ns_ow_place {
+struct ns_offcpu_place {
 	__u32 id; /* from 1 */
 	__u32 pad;
 };
 
-struct ns_ow_stack {
-	__u64 frames[NS_OW_FRAMES]; /* leaf first; 0 ends them */
+struct ns_offcpu_stack {
+	__u64 frames[NS_OFFCPU_FRAMES]; /* leaf first; 0 ends them */
 };
 
-struct ns_ow_hop {
+struct ns_offcpu_hop {
 	__u32 wake;  /* place of the waker */
-	__u32 via;   /* place that had sent the segment that woke, else 0; offwake_segment.bpf.h */
+	__u32 via;   /* place that had sent the segment that woke, else 0; segment.bpf.h */
 	__u32 sleep; /* place of the waker's own last wait, else 0 */
 };
 
 /* Only the first depth hops are part of the table's key. */
-struct ns_ow_chain {
+struct ns_offcpu_chain {
 	__u32 sleep;
-	struct ns_ow_hop hops[NS_OW_DEPTH];
+	struct ns_offcpu_hop hops[NS_OFFCPU_DEPTH];
 };
 
-struct ns_ow_sum {
+struct ns_offcpu_sum {
 	__u64 ns;          /* blocked: from switch-out to wake */
 	__u64 runqueue_ns; /* from wake to switch-in */
 	__u64 count;
@@ -102,7 +105,7 @@ struct ns_ow_sum {
 };
 
 /* A thread of a target, or one that woke such a thread. */
-struct ns_ow_thread {
+struct ns_offcpu_thread {
 	__u64 off_ts;   /* left its CPU; 0: on it, or not known */
 	__u64 wake_ts;  /* made runnable; 0: not yet */
 	__u64 woken_ts; /* end of the last whole wait, that of chain; 0: none known */
@@ -110,20 +113,20 @@ struct ns_ow_thread {
 	__u32 tgid;
 	__u32 level; /* 0: a target's; n: woke one of level n - 1 */
 	__u32 state; /* when it left, as the kernel has it; 0: it could have run on */
-	struct ns_ow_chain chain;
+	struct ns_offcpu_chain chain;
 };
 
 /* Records of the ring buffer begin with one of these. */
-enum ns_ow_record {
-	NS_OW_TOLD = 1,
-	NS_OW_PROCESS = 2,
-	NS_OW_SAMPLE = 3, /* of a user stack, to be unwound: offwake_sample.h */
+enum ns_offcpu_record {
+	NS_OFFCPU_TOLD = 1,
+	NS_OFFCPU_PROCESS = 2,
+	NS_OFFCPU_SAMPLE = 3, /* of a user stack, to be unwound: offcpu_sample.h */
 };
 
 /* A wait of tell_ns or more. */
-struct ns_ow_told {
+struct ns_offcpu_told {
 	__u32 type;
-	__u32 sum; /* ns_ow_sum.id */
+	__u32 sum; /* ns_offcpu_sum.id */
 	__u32 tid; /* as the kernel counts */
 	__u32 pad;
 	__u64 off_ts;
@@ -132,7 +135,7 @@ struct ns_ow_told {
 };
 
 /* A process came, became another program, went, or has a place that is new. */
-struct ns_ow_process {
+struct ns_offcpu_process {
 	__u32 type;
 	__u32 tgid;
 	__u32 parent; /* of one that came, else 0 */
@@ -140,7 +143,7 @@ struct ns_ow_process {
 };
 
 /* A thread that sleeps since before the attach: what the iterator tells of it. */
-struct ns_ow_seed {
+struct ns_offcpu_seed {
 	__u32 tgid;
 	__u32 tid;
 	__u32 place; /* whose user stack is not known to the kernel side */
@@ -151,29 +154,29 @@ struct ns_ow_seed {
 };
 
 /* Functions at whose tracepoints stacks are taken. */
-enum ns_ow_hook {
-	NS_OW_AT_SWITCH = 0, /* __schedule() */
-	NS_OW_AT_WAKING = 1, /* try_to_wake_up() */
-	NS_OW_AT_SEND = 2,   /* __dev_queue_xmit() */
-	NS_OW_HOOKS
+enum ns_offcpu_hook {
+	NS_OFFCPU_AT_SWITCH = 0, /* __schedule() */
+	NS_OFFCPU_AT_WAKING = 1, /* try_to_wake_up() */
+	NS_OFFCPU_AT_SEND = 2,   /* __dev_queue_xmit() */
+	NS_OFFCPU_HOOKS
 };
 
-enum ns_ow_lost {
-	NS_OW_LOST_STACKS = 0,
-	NS_OW_LOST_PLACES = 1,
-	NS_OW_LOST_SUMS = 2,
-	NS_OW_LOST_THREADS = 3,
-	NS_OW_LOST_RECORDS = 4,
-	NS_OW_LOST_KINDS
+enum ns_offcpu_lost {
+	NS_OFFCPU_LOST_STACKS = 0,
+	NS_OFFCPU_LOST_PLACES = 1,
+	NS_OFFCPU_LOST_SUMS = 2,
+	NS_OFFCPU_LOST_THREADS = 3,
+	NS_OFFCPU_LOST_RECORDS = 4,
+	NS_OFFCPU_LOST_KINDS
 };
 
-struct ns_ow_loss {
+struct ns_offcpu_loss {
 	__u64 count;
 	__u64 ns; /* of waits whose time is in no sum */
 };
 
-/* What the softirqs of a CPU are about; see offwake_segment.bpf.h. */
-struct ns_ow_cpu {
+/* What the softirqs of a CPU are about; see segment.bpf.h. */
+struct ns_offcpu_cpu {
 	__u32 in_timer;  /* a timer's softirq runs */
 	__u32 marked;    /* segments that are on their way to this CPU's receive softirq */
 	__u32 receiving; /* the place that had sent what is received now, 0 unmarked */
@@ -181,7 +184,7 @@ struct ns_ow_cpu {
 };
 
 /* Addresses of the kernel's code. */
-struct ns_ow_range {
+struct ns_offcpu_range {
 	__u64 begin;
 	__u64 end; /* behind it */
 };

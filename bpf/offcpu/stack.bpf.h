@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Stacks as the kernel gives them: which frames are the tracer's own, which are an interrupt's. */
-#ifndef NETSTALL_BPF_OFFCPU_OFFWAKE_STACK_BPF_H
-#define NETSTALL_BPF_OFFCPU_OFFWAKE_STACK_BPF_H
+#ifndef NETSTALL_BPF_OFFCPU_STACK_BPF_H
+#define NETSTALL_BPF_OFFCPU_STACK_BPF_H
 
 static __always_inline __u32 take_frames(void *ctx, struct scratch *scratch, __u64 flags)
 {
@@ -11,7 +11,7 @@ static __always_inline __u32 take_frames(void *ctx, struct scratch *scratch, __u
 }
 
 /* All bits when the address lies within, by arithmetic: see interrupt_depth(). */
-static __always_inline __u64 within(__u64 address, const struct ns_ow_range *range)
+static __always_inline __u64 within(__u64 address, const struct ns_offcpu_range *range)
 {
 	__u64 from = address - range->begin;
 
@@ -21,12 +21,12 @@ static __always_inline __u64 within(__u64 address, const struct ns_ow_range *ran
 
 /* How many frames stand on top of the hooked function; 0: it is not among the first. */
 static __always_inline __u32 find_hooked(const struct scratch *scratch, __u32 count,
-					 const struct ns_ow_range *function)
+					 const struct ns_offcpu_range *function)
 {
 	__u32 i;
 
 #pragma unroll
-	for (i = 0; i < NS_OW_OWN; i++)
+	for (i = 0; i < NS_OFFCPU_OWN; i++)
 		if (i < count && within(scratch->stack.frames[i], function))
 			return i;
 	return 0;
@@ -38,10 +38,10 @@ static __always_inline __u32 find_hooked(const struct scratch *scratch, __u32 co
  * tracer comes or goes, and what was known of it would be lost.
  */
 static __always_inline __u32 take_kernel_frames(void *ctx, struct scratch *scratch,
-						enum ns_ow_hook hook)
+						enum ns_offcpu_hook hook)
 {
-	const struct ns_ow_range *function = &hooked[hook];
-	__u32 own = own_frames[hook] & (NS_OW_OWN - 1), count = take_frames(ctx, scratch, own);
+	const struct ns_offcpu_range *function = &hooked[hook];
+	__u32 own = own_frames[hook] & (NS_OFFCPU_OWN - 1), count = take_frames(ctx, scratch, own);
 
 	if (!function->end || (count && within(scratch->stack.frames[0], function)))
 		return count;
@@ -62,13 +62,13 @@ static __noinline __u32 interrupt_depth(struct scratch *scratch, __u32 count)
 
 	if (!scratch)
 		return 0;
-	for (i = 0; i < NS_OW_FRAMES; i++) {
+	for (i = 0; i < NS_OFFCPU_FRAMES; i++) {
 		if (i >= count)
 			break;
 		frame = scratch->stack.frames[i];
 		mask = 0;
 #pragma unroll
-		for (j = 0; j < NS_OW_RANGES; j++)
+		for (j = 0; j < NS_OFFCPU_RANGES; j++)
 			mask |= within(frame, &irq_entries[j]);
 		barrier_var(mask);
 		found = (found & ~mask) | ((i + 1) & mask);

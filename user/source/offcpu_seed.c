@@ -10,7 +10,7 @@
 
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
-#include "user/source/offwake_parts.h"
+#include "user/source/offcpu_parts.h"
 
 /* What a frame pointer points to, on x86-64 and arm64 alike. */
 struct frame_record {
@@ -25,13 +25,13 @@ static bool read_memory(pid_t pid, uint64_t address, void *out, size_t size)
 	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
-static void follow_frames(pid_t pid, const struct ns_ow_seed *told, struct offwake_seed *out)
+static void follow_frames(pid_t pid, const struct ns_offcpu_seed *told, struct offcpu_seed *out)
 {
 	struct frame_record record;
 	uint64_t fp = told->fp;
 
 	out->frames[out->count++] = told->ip;
-	while (out->count < NS_OW_FRAMES && fp >= told->sp && fp % sizeof(uint64_t) == 0 &&
+	while (out->count < NS_OFFCPU_FRAMES && fp >= told->sp && fp % sizeof(uint64_t) == 0 &&
 	       read_memory(pid, fp, &record, sizeof(record)) && record.returns_to) {
 		out->frames[out->count++] = record.returns_to;
 		if (record.caller <= fp)
@@ -40,27 +40,27 @@ static void follow_frames(pid_t pid, const struct ns_ow_seed *told, struct offwa
 	}
 }
 
-static void take(struct offwake *offwake, const struct ns_ow_seed *told)
+static void take(struct offcpu *offcpu, const struct ns_offcpu_seed *told)
 {
-	struct offwake_seed *seed;
+	struct offcpu_seed *seed;
 	pid_t pid;
 
 	if (!told->ip)
 		return;
-	offwake__process(offwake, told->tgid, 0);
-	pid = offwake__view(offwake, told->tgid);
-	if (!pid || offwake->options.no_user_stacks || table__get(offwake->seeds, told->place))
+	offcpu__process(offcpu, told->tgid, 0);
+	pid = offcpu__view(offcpu, told->tgid);
+	if (!pid || offcpu->options.no_user_stacks || table__get(offcpu->seeds, told->place))
 		return;
 	seed = xcalloc(1, sizeof(*seed));
 	follow_frames(pid, told, seed);
-	if (!table__put(offwake->seeds, told->place, seed))
+	if (!table__put(offcpu->seeds, told->place, seed))
 		free(seed);
 }
 
-void offwake__seed(struct offwake *offwake)
+void offcpu__seed(struct offcpu *offcpu)
 {
-	struct ns_ow_seed told[64];
-	int fd = offwake__run(offwake->seeder);
+	struct ns_offcpu_seed told[64];
+	int fd = offcpu__run(offcpu->seeder);
 	ssize_t got;
 
 	if (fd < 0) {
@@ -69,6 +69,6 @@ void offwake__seed(struct offwake *offwake)
 	}
 	while ((got = read(fd, told, sizeof(told))) > 0 || (got < 0 && errno == EINTR))
 		for (ssize_t i = 0; i < got / (ssize_t)sizeof(told[0]); i++)
-			take(offwake, &told[i]);
+			take(offcpu, &told[i]);
 	close(fd);
 }

@@ -8,21 +8,21 @@
 #include "user/analyze/waits/wakers.h"
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
-#include "user/source/offwake_parts.h"
+#include "user/source/offcpu_parts.h"
 
 #define LOST_STACK "[lost stack]"
 
 struct maker {
-	struct offwake *offwake;
+	struct offcpu *offcpu;
 	struct profile *profile;
-	struct offwake_texts *texts;
+	struct offcpu_texts *texts;
 };
 
 /* ---- hops ---- */
 
 static const char *kernel_of(const struct maker *maker, const char *kernel)
 {
-	return maker->offwake->options.no_kernel_stacks ? NULL : kernel;
+	return maker->offcpu->options.no_kernel_stacks ? NULL : kernel;
 }
 
 static void lost_hop(struct profile_entry *entry, bool *lost)
@@ -34,9 +34,10 @@ static void lost_hop(struct profile_entry *entry, bool *lost)
 
 /* By what a thread's own stack says; its texts live as long as the profile. */
 static enum waker_kind add_hop(struct maker *maker, struct profile_entry *entry,
-			       const struct offwake_place *place, bool by_timer, bool *received)
+			       const struct offcpu_place *place, bool by_timer, bool *received)
 {
-	const bool nobody = place->key.kind == NS_OW_IRQ || place->key.kind == NS_OW_SEGMENT;
+	const bool nobody =
+		place->key.kind == NS_OFFCPU_IRQ || place->key.kind == NS_OFFCPU_SEGMENT;
 	const struct wake_sight sight = {
 		.kernel = place->kernel, .comm = nobody ? NULL : place->comm, .by_timer = by_timer};
 	struct profile_hop *hop = &entry->hops[entry->hop_count++];
@@ -68,7 +69,7 @@ static enum waker_kind add_hop(struct maker *maker, struct profile_entry *entry,
 /* What the waker had slept in itself. False: the chain ends here. */
 static bool add_waker_sleep(struct maker *maker, struct profile_hop *hop, uint32_t id, bool *lost)
 {
-	const struct offwake_place *sleep = offwake_texts__place(maker->texts, id);
+	const struct offcpu_place *sleep = offcpu_texts__place(maker->texts, id);
 
 	if (!id)
 		return false;
@@ -84,14 +85,14 @@ static bool add_waker_sleep(struct maker *maker, struct profile_hop *hop, uint32
 }
 
 static void add_hops(struct maker *maker, struct profile_entry *entry,
-		     const struct ns_ow_chain *chain, bool *lost)
+		     const struct ns_offcpu_chain *chain, bool *lost)
 {
-	unsigned depth = maker->offwake->options.depth;
+	unsigned depth = maker->offcpu->options.depth;
 
 	for (unsigned i = 0; i < depth && entry->hop_count < PROFILE_HOPS; i++) {
-		const struct ns_ow_hop *from = &chain->hops[i];
-		const struct offwake_place *wake = offwake_texts__place(maker->texts, from->wake);
-		const struct offwake_place *via = offwake_texts__place(maker->texts, from->via);
+		const struct ns_offcpu_hop *from = &chain->hops[i];
+		const struct offcpu_place *wake = offcpu_texts__place(maker->texts, from->wake);
+		const struct offcpu_place *via = offcpu_texts__place(maker->texts, from->via);
 		struct profile_hop *hop = &entry->hops[entry->hop_count];
 		bool received;
 
@@ -118,7 +119,7 @@ static void add_hops(struct maker *maker, struct profile_entry *entry,
 
 static void add_shares(struct maker *maker, struct profile_entry *entry, uint32_t id)
 {
-	const struct by_cause *by_cause = maker->offwake->options.by_cause;
+	const struct by_cause *by_cause = maker->offcpu->options.by_cause;
 	struct cause_share shares[BY_CAUSE_SHARES];
 	uint64_t runqueue = entry->runqueue_ns;
 	size_t count, i;
@@ -134,10 +135,10 @@ static void add_shares(struct maker *maker, struct profile_entry *entry, uint32_
 	}
 }
 
-static void add_sum(struct maker *maker, const struct ns_ow_chain *chain,
-		    const struct ns_ow_sum *sum)
+static void add_sum(struct maker *maker, const struct ns_offcpu_chain *chain,
+		    const struct ns_offcpu_sum *sum)
 {
-	const struct offwake_place *sleep = offwake_texts__place(maker->texts, chain->sleep);
+	const struct offcpu_place *sleep = offcpu_texts__place(maker->texts, chain->sleep);
 	struct profile *profile = maker->profile;
 	struct profile_entry entry = {.count = sum->count, .ns = sum->ns};
 	bool lost = !sleep;
@@ -166,7 +167,7 @@ static void add_sum(struct maker *maker, const struct ns_ow_chain *chain,
 		profile->lost[PROFILE_LOST_STACKS].count += entry.count;
 		profile->lost[PROFILE_LOST_STACKS].ns += entry.ns;
 	}
-	if (maker->offwake->options.by_cause)
+	if (maker->offcpu->options.by_cause)
 		add_shares(maker, &entry, sum->id);
 	else
 		profile__add(profile, &entry);
@@ -174,9 +175,9 @@ static void add_sum(struct maker *maker, const struct ns_ow_chain *chain,
 
 static void add_sums(struct maker *maker)
 {
-	int fd = bpf_map__fd(maker->offwake->skel->maps.sums);
-	struct ns_ow_chain chain, *last = NULL;
-	struct ns_ow_sum sum;
+	int fd = bpf_map__fd(maker->offcpu->skel->maps.sums);
+	struct ns_offcpu_chain chain, *last = NULL;
+	struct ns_offcpu_sum sum;
 
 	memset(&chain, 0, sizeof(chain));
 	while (!bpf_map_get_next_key(fd, last, &chain)) {
@@ -188,7 +189,7 @@ static void add_sums(struct maker *maker)
 
 /* ---- waits that last beyond the window's end ---- */
 
-static bool counts(const struct offwake_options *options, uint32_t state, uint64_t ns)
+static bool counts(const struct offcpu_options *options, uint32_t state, uint64_t ns)
 {
 	if (ns < options->least_ns || (options->most_ns && ns > options->most_ns))
 		return false;
@@ -197,12 +198,12 @@ static bool counts(const struct offwake_options *options, uint32_t state, uint64
 	return options->state ? state & options->state : !state;
 }
 
-static void add_unfinished(struct maker *maker, const struct ns_ow_thread *thread)
+static void add_unfinished(struct maker *maker, const struct ns_offcpu_thread *thread)
 {
-	struct offwake *offwake = maker->offwake;
-	struct ns_ow_chain chain = thread->chain;
-	struct ns_ow_sum sum = {.count = 1};
-	uint64_t end = offwake->end_ts, wake;
+	struct offcpu *offcpu = maker->offcpu;
+	struct ns_offcpu_chain chain = thread->chain;
+	struct ns_offcpu_sum sum = {.count = 1};
+	uint64_t end = offcpu->end_ts, wake;
 
 	if (!thread->off_ts || thread->off_ts >= end)
 		return;
@@ -213,7 +214,7 @@ static void add_unfinished(struct maker *maker, const struct ns_ow_thread *threa
 	sum.runqueue_ns = end - wake;
 	if (!thread->wake_ts)
 		memset(chain.hops, 0, sizeof(chain.hops));
-	if (counts(&offwake->options, thread->state, thread->state ? sum.ns : sum.runqueue_ns))
+	if (counts(&offcpu->options, thread->state, thread->state ? sum.ns : sum.runqueue_ns))
 		add_sum(maker, &chain, &sum);
 	else if (!thread->state)
 		maker->profile->runqueue_ns += sum.runqueue_ns;
@@ -221,8 +222,8 @@ static void add_unfinished(struct maker *maker, const struct ns_ow_thread *threa
 
 static void add_all_unfinished(struct maker *maker)
 {
-	int fd = bpf_map__fd(maker->offwake->skel->maps.threads);
-	struct ns_ow_thread thread;
+	int fd = bpf_map__fd(maker->offcpu->skel->maps.threads);
+	struct ns_offcpu_thread thread;
 	__u32 tid, *last = NULL;
 
 	while (!bpf_map_get_next_key(fd, last, &tid)) {
@@ -234,68 +235,68 @@ static void add_all_unfinished(struct maker *maker)
 
 /* ---- the whole ---- */
 
-static void fill_head(struct offwake *offwake, struct profile *profile)
+static void fill_head(struct offcpu *offcpu, struct profile *profile)
 {
 	struct utsname uts;
 
-	if (offwake->options.everything)
+	if (offcpu->options.everything)
 		snprintf(profile->target, sizeof(profile->target), "all %sthreads",
-			 offwake->options.user_threads     ? "user "
-			 : offwake->options.kernel_threads ? "kernel "
-							   : "");
+			 offcpu->options.user_threads     ? "user "
+			 : offcpu->options.kernel_threads ? "kernel "
+							  : "");
 	else
-		target__describe(offwake->target, profile->target, sizeof(profile->target));
+		target__describe(offcpu->target, profile->target, sizeof(profile->target));
 	if (!uname(&uts)) {
 		snprintf(profile->kernel_release, sizeof(profile->kernel_release), "%.63s",
 			 uts.release);
 		snprintf(profile->arch, sizeof(profile->arch), "%.15s", uts.machine);
 	}
 	profile->wall_offset_ns = clock__wall_offset();
-	profile->start_ts = offwake->start_ts;
-	profile->end_ts = offwake->end_ts;
-	profile->depth = offwake->options.depth;
-	profile->per_thread = offwake->skel->rodata->settings.per_thread;
-	profile->by_cause = offwake->options.by_cause != NULL;
-	profile->least_ns = offwake->options.least_ns;
-	profile->most_ns = offwake->options.most_ns;
-	profile->hidden = kallsyms__hidden(offwake->kallsyms);
+	profile->start_ts = offcpu->start_ts;
+	profile->end_ts = offcpu->end_ts;
+	profile->depth = offcpu->options.depth;
+	profile->per_thread = offcpu->skel->rodata->settings.per_thread;
+	profile->by_cause = offcpu->options.by_cause != NULL;
+	profile->least_ns = offcpu->options.least_ns;
+	profile->most_ns = offcpu->options.most_ns;
+	profile->hidden = kallsyms__hidden(offcpu->kallsyms);
 }
 
 static void fill_losses(const struct maker *maker)
 {
-	const struct offwake *offwake = maker->offwake;
-	const struct ns_ow_loss *kernel = offwake->skel->bss->lost;
+	const struct offcpu *offcpu = maker->offcpu;
+	const struct ns_offcpu_loss *kernel = offcpu->skel->bss->lost;
 	struct profile_loss *lost = maker->profile->lost;
 
-	lost[PROFILE_LOST_KEYS].count = kernel[NS_OW_LOST_SUMS].count;
-	lost[PROFILE_LOST_KEYS].ns = kernel[NS_OW_LOST_SUMS].ns;
+	lost[PROFILE_LOST_KEYS].count = kernel[NS_OFFCPU_LOST_SUMS].count;
+	lost[PROFILE_LOST_KEYS].ns = kernel[NS_OFFCPU_LOST_SUMS].ns;
 	lost[PROFILE_LOST_THREADS].count =
-		kernel[NS_OW_LOST_THREADS].count + offwake->targets_refused;
-	lost[PROFILE_LOST_RECORDS].count = kernel[NS_OW_LOST_RECORDS].count;
-	if (offwake->options.by_cause)
-		lost[PROFILE_LOST_RECORDS].count += by_cause__lost(offwake->options.by_cause);
-	if (!offwake->unwound)
+		kernel[NS_OFFCPU_LOST_THREADS].count + offcpu->targets_refused;
+	lost[PROFILE_LOST_RECORDS].count = kernel[NS_OFFCPU_LOST_RECORDS].count;
+	if (offcpu->options.by_cause)
+		lost[PROFILE_LOST_RECORDS].count += by_cause__lost(offcpu->options.by_cause);
+	if (!offcpu->unwound)
 		return;
 	/* A copy that the ring buffer refused is taken at the next wait there. */
-	lost[PROFILE_LOST_UNWINDS].count = unwound__lost(offwake->unwound);
-	if (offwake->skel->bss->samples_refused)
-		lost[PROFILE_LOST_UNWINDS].count += offwake_texts__not_unwound(maker->texts);
+	lost[PROFILE_LOST_UNWINDS].count = unwound__lost(offcpu->unwound);
+	if (offcpu->skel->bss->samples_refused)
+		lost[PROFILE_LOST_UNWINDS].count += offcpu_texts__not_unwound(maker->texts);
 }
 
-struct profile *offwake__finish(struct offwake *offwake)
+struct profile *offcpu__finish(struct offcpu *offcpu)
 {
-	struct maker maker = {.offwake = offwake, .profile = profile__new()};
+	struct maker maker = {.offcpu = offcpu, .profile = profile__new()};
 
-	offwake__detach(offwake);
-	if (offwake->options.by_cause)
-		by_cause__finish(offwake->options.by_cause);
-	maker.texts = offwake_texts__read(offwake);
-	fill_head(offwake, maker.profile);
+	offcpu__detach(offcpu);
+	if (offcpu->options.by_cause)
+		by_cause__finish(offcpu->options.by_cause);
+	maker.texts = offcpu_texts__read(offcpu);
+	fill_head(offcpu, maker.profile);
 	fill_losses(&maker);
-	maker.profile->runqueue_ns = offwake->skel->bss->preempted_ns;
+	maker.profile->runqueue_ns = offcpu->skel->bss->preempted_ns;
 	add_sums(&maker);
 	add_all_unfinished(&maker);
 	profile__finish(maker.profile);
-	offwake_texts__free(maker.texts);
+	offcpu_texts__free(maker.texts);
 	return maker.profile;
 }

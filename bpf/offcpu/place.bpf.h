@@ -4,8 +4,8 @@
  * stacks do not share a slot as in the kernel's own stack maps, where one evicts the other or
  * is lost.
  */
-#ifndef NETSTALL_BPF_OFFCPU_OFFWAKE_PLACE_BPF_H
-#define NETSTALL_BPF_OFFCPU_OFFWAKE_PLACE_BPF_H
+#ifndef NETSTALL_BPF_OFFCPU_PLACE_BPF_H
+#define NETSTALL_BPF_OFFCPU_PLACE_BPF_H
 
 /* The table's key for the first count frames in scratch. */
 static __noinline __u64 intern_stack(struct scratch *scratch, __u32 count)
@@ -15,25 +15,25 @@ static __noinline __u64 intern_stack(struct scratch *scratch, __u32 count)
 	__u32 i;
 
 	if (!scratch || !count)
-		return NS_OW_NO_STACK;
+		return NS_OFFCPU_NO_STACK;
 	frames = scratch->stack.frames;
-	for (i = 0; i < NS_OW_FRAMES; i++) {
+	for (i = 0; i < NS_OFFCPU_FRAMES; i++) {
 		if (i >= count)
 			break;
 		hash = (hash ^ frames[i]) * 0xff51afd7ed558ccdull;
 		hash ^= hash >> 32;
 	}
-	if (hash <= NS_OW_LOST_STACK)
+	if (hash <= NS_OFFCPU_LOST_STACK)
 		hash += 2;
 	if (bpf_map_lookup_elem(&stacks, &hash))
 		return hash;
-	for (i = 0; i < NS_OW_FRAMES; i++)
+	for (i = 0; i < NS_OFFCPU_FRAMES; i++)
 		if (i >= count)
 			frames[i] = 0;
 	if (bpf_map_update_elem(&stacks, &hash, &scratch->stack, BPF_NOEXIST) &&
 	    !bpf_map_lookup_elem(&stacks, &hash)) {
-		count_loss(NS_OW_LOST_STACKS, 0);
-		return NS_OW_LOST_STACK;
+		count_loss(NS_OFFCPU_LOST_STACKS, 0);
+		return NS_OFFCPU_LOST_STACK;
 	}
 	return hash;
 }
@@ -41,11 +41,11 @@ static __noinline __u64 intern_stack(struct scratch *scratch, __u32 count)
 /* The number of the place that scratch has the key of. */
 static __noinline __u32 intern_place(struct scratch *scratch)
 {
-	struct ns_ow_place fresh = {};
-	struct ns_ow_place *place;
+	struct ns_offcpu_place fresh = {};
+	struct ns_offcpu_place *place;
 
 	if (!scratch)
-		return NS_OW_LOST_PLACE;
+		return NS_OFFCPU_LOST_PLACE;
 	place = bpf_map_lookup_elem(&places, &scratch->key);
 	if (!place) {
 		fresh.id = next_number(places_numbered);
@@ -55,8 +55,8 @@ static __noinline __u32 intern_place(struct scratch *scratch)
 		place = bpf_map_lookup_elem(&places, &scratch->key);
 	}
 	if (!place) {
-		count_loss(NS_OW_LOST_PLACES, 0);
-		return NS_OW_LOST_PLACE;
+		count_loss(NS_OFFCPU_LOST_PLACES, 0);
+		return NS_OFFCPU_LOST_PLACE;
 	}
 	return place->id;
 }
@@ -64,7 +64,7 @@ static __noinline __u32 intern_place(struct scratch *scratch)
 /* Of the thread that runs, its user side included. */
 static __always_inline void fill_thread(void *ctx, struct scratch *scratch, bool kernel_thread)
 {
-	struct ns_ow_place_key *key = &scratch->key;
+	struct ns_offcpu_place_key *key = &scratch->key;
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 count;
 
@@ -85,12 +85,12 @@ static __always_inline __u32 place_of_sleep(void *ctx, struct task_struct *task,
 	struct scratch *scratch = scratch_for(SCRATCH_SCHED);
 
 	if (!scratch)
-		return NS_OW_LOST_PLACE;
+		return NS_OFFCPU_LOST_PLACE;
 	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
-	scratch->key.kind = NS_OW_SLEEP;
+	scratch->key.kind = NS_OFFCPU_SLEEP;
 	scratch->key.state = state;
 	scratch->key.kernel =
-		intern_stack(scratch, take_kernel_frames(ctx, scratch, NS_OW_AT_SWITCH));
+		intern_stack(scratch, take_kernel_frames(ctx, scratch, NS_OFFCPU_AT_SWITCH));
 	fill_thread(ctx, scratch, task->flags & NS_PF_KTHREAD);
 	return intern_place(scratch);
 }
@@ -102,10 +102,10 @@ static __always_inline __u32 place_of_wake(void *ctx, struct scratch *scratch, b
 	__u32 count, depth;
 
 	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
-	count = take_kernel_frames(ctx, scratch, NS_OW_AT_WAKING);
+	count = take_kernel_frames(ctx, scratch, NS_OFFCPU_AT_WAKING);
 	depth = interrupt_depth(scratch, count);
 	*own = !depth && (__u32)bpf_get_current_pid_tgid();
-	scratch->key.kind = *own ? NS_OW_WAKE : NS_OW_IRQ;
+	scratch->key.kind = *own ? NS_OFFCPU_WAKE : NS_OFFCPU_IRQ;
 	scratch->key.kernel = intern_stack(scratch, depth ? depth : count);
 	if (*own)
 		fill_thread(ctx, scratch, BPF_CORE_READ(task, flags) & NS_PF_KTHREAD);

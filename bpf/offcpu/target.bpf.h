@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Which threads are watched: those of targets, and those that woke one of a chain lately. */
-#ifndef NETSTALL_BPF_OFFCPU_OFFWAKE_TARGET_BPF_H
-#define NETSTALL_BPF_OFFCPU_OFFWAKE_TARGET_BPF_H
+#ifndef NETSTALL_BPF_OFFCPU_TARGET_BPF_H
+#define NETSTALL_BPF_OFFCPU_TARGET_BPF_H
 
 static __always_inline bool is_process_of_target(__u32 tgid)
 {
-	return proc_flags[tgid & (NS_OW_FLAGS - 1)] && bpf_map_lookup_elem(&procs, &tgid);
+	return proc_flags[tgid & (NS_OFFCPU_FLAGS - 1)] && bpf_map_lookup_elem(&procs, &tgid);
 }
 
 /* Threads were named, and this is none of them. */
@@ -14,7 +14,7 @@ static __always_inline bool is_other_thread(__u32 tid)
 	if (!only_tids[0])
 		return false;
 #pragma unroll
-	for (int i = 0; i < NS_OW_TIDS; i++) {
+	for (int i = 0; i < NS_OFFCPU_TIDS; i++) {
 		if (only_tids[i] == tid)
 			return false;
 	}
@@ -44,9 +44,9 @@ static __always_inline bool is_target(struct task_struct *task)
 	return is_process_of_target(tgid);
 }
 
-static __noinline struct ns_ow_thread *add_target(struct task_struct *task)
+static __noinline struct ns_offcpu_thread *add_target(struct task_struct *task)
 {
-	struct ns_ow_thread fresh = {}, *thread;
+	struct ns_offcpu_thread fresh = {}, *thread;
 	long refused;
 	__u32 tid;
 
@@ -61,19 +61,19 @@ static __noinline struct ns_ow_thread *add_target(struct task_struct *task)
 	thread = bpf_map_lookup_elem(&threads, &tid);
 	/* Refused, and another CPU has not entered it just now: there is no room. */
 	if (!thread && refused)
-		count_loss(NS_OW_LOST_THREADS, 0);
+		count_loss(NS_OFFCPU_LOST_THREADS, 0);
 	return thread;
 }
 
 /* The cheap "no" comes first: most threads of a machine are neither. */
-static __always_inline struct ns_ow_thread *watched_thread(struct task_struct *task)
+static __always_inline struct ns_offcpu_thread *watched_thread(struct task_struct *task)
 {
-	struct ns_ow_thread *thread;
+	struct ns_offcpu_thread *thread;
 	__u32 tid = task->pid, tgid = task->tgid;
 
 	if (!in_window())
 		return NULL;
-	if (settings.everything || proc_flags[tgid & (NS_OW_FLAGS - 1)]) {
+	if (settings.everything || proc_flags[tgid & (NS_OFFCPU_FLAGS - 1)]) {
 		thread = bpf_map_lookup_elem(&threads, &tid);
 		if (thread)
 			return thread;
@@ -81,17 +81,17 @@ static __always_inline struct ns_ow_thread *watched_thread(struct task_struct *t
 		if (thread)
 			return thread;
 	}
-	if (thread_flags[tid & (NS_OW_FLAGS - 1)])
+	if (thread_flags[tid & (NS_OFFCPU_FLAGS - 1)])
 		return bpf_map_lookup_elem(&followed, &tid);
 	return NULL;
 }
 
 /* The running thread, if it is watched. */
-static __always_inline struct ns_ow_thread *known_thread(__u32 tid)
+static __always_inline struct ns_offcpu_thread *known_thread(__u32 tid)
 {
-	struct ns_ow_thread *thread = bpf_map_lookup_elem(&threads, &tid);
+	struct ns_offcpu_thread *thread = bpf_map_lookup_elem(&threads, &tid);
 
-	if (thread || !thread_flags[tid & (NS_OW_FLAGS - 1)])
+	if (thread || !thread_flags[tid & (NS_OFFCPU_FLAGS - 1)])
 		return thread;
 	return bpf_map_lookup_elem(&followed, &tid);
 }
@@ -99,7 +99,7 @@ static __always_inline struct ns_ow_thread *known_thread(__u32 tid)
 /* It woke one of a chain: what it waits for itself is part of such chains from now on. */
 static __noinline int follow(struct scratch *scratch, __u64 id, __u32 level)
 {
-	struct ns_ow_thread *fresh;
+	struct ns_offcpu_thread *fresh;
 	__u32 tid = id;
 
 	if (!scratch)
@@ -110,7 +110,7 @@ static __noinline int follow(struct scratch *scratch, __u64 id, __u32 level)
 	fresh->level = level;
 	fresh->woke_ts = bpf_ktime_get_ns();
 	if (!bpf_map_update_elem(&followed, &tid, fresh, BPF_NOEXIST))
-		thread_flags[tid & (NS_OW_FLAGS - 1)] = 1;
+		thread_flags[tid & (NS_OFFCPU_FLAGS - 1)] = 1;
 	return 0;
 }
 
@@ -118,13 +118,13 @@ static __noinline int follow(struct scratch *scratch, __u64 id, __u32 level)
 
 static __always_inline void tell_process(__u32 tgid, __u32 parent, __u32 gone)
 {
-	struct ns_ow_process *out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
+	struct ns_offcpu_process *out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
 
 	if (!out) {
-		count_loss(NS_OW_LOST_RECORDS, 0);
+		count_loss(NS_OFFCPU_LOST_RECORDS, 0);
 		return;
 	}
-	out->type = NS_OW_PROCESS;
+	out->type = NS_OFFCPU_PROCESS;
 	out->tgid = tgid;
 	out->parent = parent;
 	out->gone = gone;
@@ -137,10 +137,10 @@ static __always_inline void add_process(__u32 tgid)
 	__u32 one = 1;
 
 	if (bpf_map_update_elem(&procs, &tgid, &one, BPF_ANY)) {
-		count_loss(NS_OW_LOST_THREADS, 0);
+		count_loss(NS_OFFCPU_LOST_THREADS, 0);
 		return;
 	}
-	proc_flags[tgid & (NS_OW_FLAGS - 1)] = 1;
+	proc_flags[tgid & (NS_OFFCPU_FLAGS - 1)] = 1;
 }
 
 static __always_inline void on_fork(struct task_struct *parent, struct task_struct *child)

@@ -3,27 +3,27 @@
  * Sleeps and wakes. At sched_switch current is still the thread that leaves: its stacks are
  * taken there, where its user memory is mapped too, and the waker's at the wake.
  */
-#ifndef NETSTALL_BPF_OFFCPU_OFFWAKE_SCHED_BPF_H
-#define NETSTALL_BPF_OFFCPU_OFFWAKE_SCHED_BPF_H
+#ifndef NETSTALL_BPF_OFFCPU_SLEEP_BPF_H
+#define NETSTALL_BPF_OFFCPU_SLEEP_BPF_H
 
 /* include/linux/sched.h */
-#define NS_OW_ASLEEP      3            /* TASK_INTERRUPTIBLE, TASK_UNINTERRUPTIBLE */
-#define NS_OW_STOPPED     (0xc | 0x40) /* __TASK_STOPPED, __TASK_TRACED, TASK_PARKED */
-#define NS_OW_RTLOCK_WAIT 0x1000
-#define NS_OW_SLEEPS      (NS_OW_ASLEEP | NS_OW_STOPPED | NS_OW_RTLOCK_WAIT)
+#define NS_OFFCPU_ASLEEP      3            /* TASK_INTERRUPTIBLE, TASK_UNINTERRUPTIBLE */
+#define NS_OFFCPU_STOPPED     (0xc | 0x40) /* __TASK_STOPPED, __TASK_TRACED, TASK_PARKED */
+#define NS_OFFCPU_RTLOCK_WAIT 0x1000
+#define NS_OFFCPU_SLEEPS      (NS_OFFCPU_ASLEEP | NS_OFFCPU_STOPPED | NS_OFFCPU_RTLOCK_WAIT)
 
 /* A thread that has woken nobody of a chain for so long is let alone. */
-#define NS_OW_FOLLOW_NS 1000000000ull
+#define NS_OFFCPU_FOLLOW_NS 1000000000ull
 
 /* As ns_wait.state. */
 static __always_inline __u32 told_state(__u32 state)
 {
-	if (state & NS_OW_ASLEEP)
-		return state & NS_OW_ASLEEP;
-	return state & NS_OW_STOPPED ? 4 : state ? 2 : 0;
+	if (state & NS_OFFCPU_ASLEEP)
+		return state & NS_OFFCPU_ASLEEP;
+	return state & NS_OFFCPU_STOPPED ? 4 : state ? 2 : 0;
 }
 
-static __noinline int on_switch_in(struct ns_ow_thread *thread, __u32 tid, __u64 now)
+static __noinline int on_switch_in(struct ns_offcpu_thread *thread, __u32 tid, __u64 now)
 {
 	__u64 off, wake;
 
@@ -56,17 +56,17 @@ static __noinline int on_switch_in(struct ns_ow_thread *thread, __u32 tid, __u64
  * It runs, and its return was not seen (docs/limits.md: some tasks run no BPF program): its wait
  * ended with the wake, or at the latest now.
  */
-static __always_inline void end_wait_unseen(struct ns_ow_thread *thread, __u32 tid, __u64 now)
+static __always_inline void end_wait_unseen(struct ns_offcpu_thread *thread, __u32 tid, __u64 now)
 {
 	if (thread->off_ts && thread->state)
 		on_switch_in(thread, tid, thread->wake_ts ? thread->wake_ts : now);
 }
 
 static __always_inline void on_switch_out(void *ctx, struct task_struct *task,
-					  struct ns_ow_thread *thread, __u64 now, __u32 state)
+					  struct ns_offcpu_thread *thread, __u64 now, __u32 state)
 {
 	end_wait_unseen(thread, task->pid, now);
-	if (thread->level && (!state || ns_passed(thread->woke_ts, now) > NS_OW_FOLLOW_NS)) {
+	if (thread->level && (!state || ns_passed(thread->woke_ts, now) > NS_OFFCPU_FOLLOW_NS)) {
 		if (state)
 			thread->woken_ts = 0;
 		return;
@@ -87,12 +87,12 @@ static __always_inline void on_switch_out(void *ctx, struct task_struct *task,
 static __always_inline void on_switch(void *ctx, struct task_struct *prev, struct task_struct *next,
 				      bool preempted, __u32 state)
 {
-	struct ns_ow_thread *thread = watched_thread(prev);
+	struct ns_offcpu_thread *thread = watched_thread(prev);
 	__u64 now = 0; /* read once: it is the dearest part but for the stacks */
 
 	if (thread) {
 		now = bpf_ktime_get_ns();
-		on_switch_out(ctx, prev, thread, now, preempted ? 0 : state & NS_OW_SLEEPS);
+		on_switch_out(ctx, prev, thread, now, preempted ? 0 : state & NS_OFFCPU_SLEEPS);
 	}
 	thread = watched_thread(next);
 	if (thread)
@@ -100,7 +100,7 @@ static __always_inline void on_switch(void *ctx, struct task_struct *prev, struc
 }
 
 /* A wake that ends a wait, or keeps one from beginning that is on its way. */
-static __always_inline bool ends_wait(struct task_struct *task, struct ns_ow_thread *thread)
+static __always_inline bool ends_wait(struct task_struct *task, struct ns_offcpu_thread *thread)
 {
 	if (thread->wake_ts)
 		return false;
@@ -112,7 +112,7 @@ static __always_inline bool ends_wait(struct task_struct *task, struct ns_ow_thr
 
 static __always_inline void on_waking(void *ctx, struct task_struct *task)
 {
-	struct ns_ow_thread *thread = watched_thread(task);
+	struct ns_offcpu_thread *thread = watched_thread(task);
 	struct scratch *scratch;
 	__u64 now, slept_since;
 	bool own = false;
@@ -138,12 +138,12 @@ static __always_inline void on_waking(void *ctx, struct task_struct *task)
 
 static __always_inline void forget_thread(__u32 tid)
 {
-	struct ns_ow_thread *thread = known_thread(tid);
+	struct ns_offcpu_thread *thread = known_thread(tid);
 
 	if (thread)
 		end_wait_unseen(thread, tid, bpf_ktime_get_ns());
 	bpf_map_delete_elem(&threads, &tid);
-	if (thread_flags[tid & (NS_OW_FLAGS - 1)])
+	if (thread_flags[tid & (NS_OFFCPU_FLAGS - 1)])
 		bpf_map_delete_elem(&followed, &tid);
 }
 

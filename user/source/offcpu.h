@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The live source of an off-CPU profile: bpf/offwake.bpf.c, loaded and attached, and its sums
+ * The live source of an off-CPU profile: bpf/offcpu.bpf.c, loaded and attached, and its sums
  * made into a struct profile at the end.
  *
- *   offwake__open     load the programs, find the targets
- *   offwake__attach   from here on time counts
- *   offwake__poll     take what has come, again and again
- *   offwake__finish   detach, make the profile
- *   offwake__close
+ *   offcpu__open     load the programs, find the targets
+ *   offcpu__attach   from here on time counts
+ *   offcpu__poll     take what has come, again and again
+ *   offcpu__finish   detach, make the profile
+ *   offcpu__close
  *
  * Functions that fail return -errno after they have said why.
  */
-#ifndef NETSTALL_SOURCE_OFFWAKE_H
-#define NETSTALL_SOURCE_OFFWAKE_H
+#ifndef NETSTALL_SOURCE_OFFCPU_H
+#define NETSTALL_SOURCE_OFFCPU_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,9 +24,9 @@
 #include "user/symbols/resolver.h"
 #include "user/symbols/unwound.h"
 
-#define OFFWAKE_STACKS 16384 /* kept by default, user and kernel stacks together */
+#define OFFCPU_STACKS 16384 /* kept by default, user and kernel stacks together */
 
-struct offwake_options {
+struct offcpu_options {
 	unsigned depth;  /* 1 to PROFILE_DEPTH */
 	bool everything; /* all threads of the machine; the target is empty then */
 	bool per_thread;
@@ -37,7 +37,7 @@ struct offwake_options {
 	uint64_t least_ns, most_ns; /* 0 none */
 	bool state_given;
 	unsigned state;  /* as the kernel has it; 0: waits for a CPU alone */
-	unsigned stacks; /* room for so many, 0: OFFWAKE_STACKS */
+	unsigned stacks; /* room for so many, 0: OFFCPU_STACKS */
 	bool lines;      /* of source, where there is debug information */
 	enum unwind_way unwind;
 	unsigned stack_bytes;      /* of a user stack to copy for unwinding, 0: default */
@@ -47,24 +47,24 @@ struct offwake_options {
 	struct resolver *resolver; /* the caller's; NULL: user stacks get no names */
 };
 
-struct offwake;
+struct offcpu;
 
 /* program_pid: the stopped child that becomes the target's program, 0 none. */
-int offwake__open(const struct offwake_options *options, const struct target *target,
-		  pid_t program_pid, struct offwake **out);
-int offwake__attach(struct offwake *offwake);
+int offcpu__open(const struct offcpu_options *options, const struct target *target,
+		 pid_t program_pid, struct offcpu **out);
+int offcpu__attach(struct offcpu *offcpu);
 /* Returns after so long, or earlier when something has come that does not wait. */
-void offwake__poll(struct offwake *offwake, int timeout_ms);
+void offcpu__poll(struct offcpu *offcpu, int timeout_ms);
 /* Every target named by pid has ended. */
-bool offwake__targets_gone(const struct offwake *offwake);
+bool offcpu__targets_gone(const struct offcpu *offcpu);
 /* The end of the window: from here on time does not count. */
-void offwake__detach(struct offwake *offwake);
+void offcpu__detach(struct offcpu *offcpu);
 /* After that, and with by_cause after the pipeline has told all. The caller's, profile__free(). */
-struct profile *offwake__finish(struct offwake *offwake);
-void offwake__close(struct offwake *offwake);
+struct profile *offcpu__finish(struct offcpu *offcpu);
+void offcpu__close(struct offcpu *offcpu);
 
-size_t offwake__target_count(const struct offwake *offwake);
+size_t offcpu__target_count(const struct offcpu *offcpu);
 /* "echo_bench (4242)" of the first target; "" when there is none yet. */
-void offwake__first_target(const struct offwake *offwake, char *out, size_t size);
+void offcpu__first_target(const struct offcpu *offcpu, char *out, size_t size);
 
 #endif

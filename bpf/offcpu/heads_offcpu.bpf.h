@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Heads of the off-CPU profile: BTF tracepoints, and the iterators that run before. */
-#ifndef NETSTALL_BPF_OFFCPU_OFFWAKE_HEADS_BPF_H
-#define NETSTALL_BPF_OFFCPU_OFFWAKE_HEADS_BPF_H
+#ifndef NETSTALL_BPF_OFFCPU_HEADS_OFFCPU_BPF_H
+#define NETSTALL_BPF_OFFCPU_HEADS_OFFCPU_BPF_H
 
 /* From fa2c3254d7cf (5.18) on the state comes as an argument, safe from a wake-up that races. */
 SEC("?tp_btf/sched_switch")
-int BPF_PROG(ow_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
 	on_switch(ctx, prev, next, preempt, prev_state);
@@ -13,14 +13,14 @@ int BPF_PROG(ow_switch, bool preempt, struct task_struct *prev, struct task_stru
 }
 
 SEC("?tp_btf/sched_switch")
-int BPF_PROG(ow_switch_3, bool preempt, struct task_struct *prev, struct task_struct *next)
+int BPF_PROG(offcpu_switch_3, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	on_switch(ctx, prev, next, preempt, task_state(prev));
 	return 0;
 }
 
 SEC("?tp_btf/sched_waking")
-int BPF_PROG(ow_waking, struct task_struct *task)
+int BPF_PROG(offcpu_waking, struct task_struct *task)
 {
 	on_waking(ctx, task);
 	return 0;
@@ -29,28 +29,28 @@ int BPF_PROG(ow_waking, struct task_struct *task)
 /* ---- segments that timers send ---- */
 
 SEC("?tp_btf/softirq_entry")
-int BPF_PROG(ow_softirq_entry, unsigned int vec)
+int BPF_PROG(offcpu_softirq_entry, unsigned int vec)
 {
 	on_softirq_entry(vec);
 	return 0;
 }
 
 SEC("?tp_btf/softirq_exit")
-int BPF_PROG(ow_softirq_exit, unsigned int vec)
+int BPF_PROG(offcpu_softirq_exit, unsigned int vec)
 {
 	on_softirq_exit(vec);
 	return 0;
 }
 
 SEC("?tp_btf/net_dev_queue")
-int BPF_PROG(ow_segment_sent, struct sk_buff *skb)
+int BPF_PROG(offcpu_segment_sent, struct sk_buff *skb)
 {
 	on_segment_sent(ctx, skb);
 	return 0;
 }
 
 SEC("?tp_btf/netif_receive_skb")
-int BPF_PROG(ow_segment_received, struct sk_buff *skb)
+int BPF_PROG(offcpu_segment_received, struct sk_buff *skb)
 {
 	on_segment_received(skb);
 	return 0;
@@ -59,28 +59,28 @@ int BPF_PROG(ow_segment_received, struct sk_buff *skb)
 /* ---- life ---- */
 
 SEC("?tp_btf/sched_process_fork")
-int BPF_PROG(ow_fork, struct task_struct *parent, struct task_struct *child)
+int BPF_PROG(offcpu_fork, struct task_struct *parent, struct task_struct *child)
 {
 	on_fork(parent, child);
 	return 0;
 }
 
 SEC("?tp_btf/sched_process_exec")
-int BPF_PROG(ow_exec, struct task_struct *task)
+int BPF_PROG(offcpu_exec, struct task_struct *task)
 {
 	on_exec(task);
 	return 0;
 }
 
 SEC("?tp_btf/sched_process_exit")
-int BPF_PROG(ow_exit, struct task_struct *task)
+int BPF_PROG(offcpu_exit, struct task_struct *task)
 {
 	on_exit(task);
 	return 0;
 }
 
 SEC("?tp_btf/cgroup_attach_task")
-int BPF_PROG(ow_cgroup_attach, struct cgroup *to, const char *path, struct task_struct *task)
+int BPF_PROG(offcpu_cgroup_attach, struct cgroup *to, const char *path, struct task_struct *task)
 {
 	on_cgroup_attach(to, task);
 	return 0;
@@ -92,12 +92,12 @@ int BPF_PROG(ow_cgroup_attach, struct cgroup *to, const char *path, struct task_
 static __always_inline __u32 place_of_seed(struct task_struct *task, struct scratch *scratch,
 					   __u32 state)
 {
-	struct ns_ow_place_key *key = &scratch->key;
+	struct ns_offcpu_place_key *key = &scratch->key;
 	long bytes;
 
 	__builtin_memset(key, 0, sizeof(*key));
 	bytes = bpf_get_task_stack(task, scratch->stack.frames, sizeof(scratch->stack), 0);
-	key->kind = NS_OW_SEED;
+	key->kind = NS_OFFCPU_SEED;
 	key->state = told_state(state);
 	key->kernel = intern_stack(scratch, bytes > 0 ? bytes / sizeof(__u64) : 0);
 	key->tgid = task->tgid;
@@ -107,11 +107,11 @@ static __always_inline __u32 place_of_seed(struct task_struct *task, struct scra
 }
 
 /* Such a thread passes no switch-out: its time counts from here on. */
-static __always_inline bool seed_thread(struct task_struct *task, struct ns_ow_seed *out)
+static __always_inline bool seed_thread(struct task_struct *task, struct ns_offcpu_seed *out)
 {
-	__u32 state = task_state(task) & NS_OW_SLEEPS, tid = task->pid;
+	__u32 state = task_state(task) & NS_OFFCPU_SLEEPS, tid = task->pid;
 	struct scratch *scratch = scratch_for(SCRATCH_ITER);
-	struct ns_ow_thread *fresh;
+	struct ns_offcpu_thread *fresh;
 
 	if (!scratch || !state || task->flags & NS_PF_EXITING || !is_target(task))
 		return false;
@@ -128,7 +128,7 @@ static __always_inline bool seed_thread(struct task_struct *task, struct ns_ow_s
 		return true;
 	/* One that was switched or woken since the attach is known better already. */
 	if (!bpf_map_lookup_elem(&threads, &tid))
-		count_loss(NS_OW_LOST_THREADS, 0);
+		count_loss(NS_OFFCPU_LOST_THREADS, 0);
 	return false;
 }
 
@@ -136,7 +136,7 @@ SEC("?iter/task")
 int iter_seed(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct ns_ow_seed out = {};
+	struct ns_offcpu_seed out = {};
 	struct pt_regs *regs;
 
 	if (!task || !seed_thread(task, &out))

@@ -7,21 +7,21 @@
 
 #include "user/base/log.h"
 #include "user/kernel/load.h"
-#include "user/source/offwake_parts.h"
+#include "user/source/offcpu_parts.h"
 
-static unsigned stack_bytes(const struct offwake_options *options)
+static unsigned stack_bytes(const struct offcpu_options *options)
 {
-	unsigned bytes = options->stack_bytes ? options->stack_bytes : NS_OW_STACK_DEFAULT;
+	unsigned bytes = options->stack_bytes ? options->stack_bytes : NS_OFFCPU_STACK_DEFAULT;
 
-	return bytes / NS_OW_STACK_BLOCK * NS_OW_STACK_BLOCK;
+	return bytes / NS_OFFCPU_STACK_BLOCK * NS_OFFCPU_STACK_BLOCK;
 }
 
-static void configure(struct offwake *offwake)
+static void configure(struct offcpu *offcpu)
 {
-	const struct offwake_options *options = &offwake->options;
-	const struct target *target = offwake->target;
-	struct offwake_bpf *skel = offwake->skel;
-	struct ns_ow_config *config = (struct ns_ow_config *)&skel->rodata->settings;
+	const struct offcpu_options *options = &offcpu->options;
+	const struct target *target = offcpu->target;
+	struct offcpu_bpf *skel = offcpu->skel;
+	struct ns_offcpu_config *config = (struct ns_offcpu_config *)&skel->rodata->settings;
 
 	config->least_ns = options->least_ns;
 	config->most_ns = options->most_ns;
@@ -41,53 +41,53 @@ static void configure(struct offwake *offwake)
 	config->cpus = libbpf_num_possible_cpus();
 	if (target->comm)
 		snprintf(config->comm, sizeof(config->comm), "%s", target->comm);
-	if (offwake->unwound) {
+	if (offcpu->unwound) {
 		config->unwind_ns = options->threshold_ns;
 		config->stack_bytes = stack_bytes(options);
 		config->exact_places = 1;
 	}
 	bpf_map__set_max_entries(skel->maps.stacks,
-				 options->stacks ? options->stacks : OFFWAKE_STACKS);
+				 options->stacks ? options->stacks : OFFCPU_STACKS);
 	bpf_map__set_key_size(skel->maps.sums,
-			      sizeof(__u32) + options->depth * sizeof(struct ns_ow_hop));
+			      sizeof(__u32) + options->depth * sizeof(struct ns_offcpu_hop));
 }
 
-static bool is_wanted(const struct offwake *offwake, const char *program, bool with_sleepers)
+static bool is_wanted(const struct offcpu *offcpu, const char *program, bool with_sleepers)
 {
-	const struct target *target = offwake->target;
+	const struct target *target = offcpu->target;
 
-	if (!strcmp(program, "ow_switch") || !strcmp(program, "ow_switch_3"))
-		return !strcmp(program, offwake->switch_program);
-	if (!strcmp(program, "ow_fork"))
+	if (!strcmp(program, "offcpu_switch") || !strcmp(program, "offcpu_switch_3"))
+		return !strcmp(program, offcpu->switch_program);
+	if (!strcmp(program, "offcpu_fork"))
 		return target__takes_children(target) || target->comm;
-	if (!strcmp(program, "ow_cgroup_attach"))
+	if (!strcmp(program, "offcpu_cgroup_attach"))
 		return target->cgroup;
 	if (!strcmp(program, "iter_sleepers"))
-		return with_sleepers && offwake->unwound;
+		return with_sleepers && offcpu->unwound;
 	return true;
 }
 
-static int load(struct offwake *offwake, bool with_sleepers)
+static int load(struct offcpu *offcpu, bool with_sleepers)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = offwake->options.btf_path);
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = offcpu->options.btf_path);
 	struct bpf_program *program;
 	int err;
 
-	offwake->skel = offwake_bpf__open_opts(&opts);
-	if (!offwake->skel)
+	offcpu->skel = offcpu_bpf__open_opts(&opts);
+	if (!offcpu->skel)
 		return -errno;
-	configure(offwake);
-	bpf_object__for_each_program(program, offwake->skel->obj)
+	configure(offcpu);
+	bpf_object__for_each_program(program, offcpu->skel->obj)
 	{
 		const char *name = bpf_program__name(program);
 
-		bpf_program__set_autoload(program, is_wanted(offwake, name, with_sleepers));
+		bpf_program__set_autoload(program, is_wanted(offcpu, name, with_sleepers));
 	}
-	err = offwake_bpf__load(offwake->skel);
+	err = offcpu_bpf__load(offcpu->skel);
 	if (!err)
 		return 0;
-	offwake_bpf__destroy(offwake->skel);
-	offwake->skel = NULL;
+	offcpu_bpf__destroy(offcpu->skel);
+	offcpu->skel = NULL;
 	return err;
 }
 
@@ -101,39 +101,39 @@ static int explain(int err)
 	return err;
 }
 
-int offwake__load(struct offwake *offwake)
+int offcpu__load(struct offcpu *offcpu)
 {
 	int err;
 
 	/* Copying the memory of a thread that sleeps came with 5.18. */
-	err = load(offwake, true);
+	err = load(offcpu, true);
 	if (err && err != -EPERM && err != -ENOMEM)
-		err = load(offwake, false);
+		err = load(offcpu, false);
 	return err ? explain(err) : 0;
 }
 
-static struct bpf_link *make_iterator(struct offwake *offwake, const char *name)
+static struct bpf_link *make_iterator(struct offcpu *offcpu, const char *name)
 {
-	struct bpf_program *program = bpf_object__find_program_by_name(offwake->skel->obj, name);
+	struct bpf_program *program = bpf_object__find_program_by_name(offcpu->skel->obj, name);
 
 	if (!program || !bpf_program__autoload(program))
 		return NULL;
 	return bpf_program__attach_iter(program, NULL);
 }
 
-int offwake__make_iterators(struct offwake *offwake)
+int offcpu__make_iterators(struct offcpu *offcpu)
 {
-	offwake->task_list = make_iterator(offwake, "iter_tasks");
-	offwake->seeder = make_iterator(offwake, "iter_seed");
-	offwake->sleepers = make_iterator(offwake, "iter_sleepers");
-	if (offwake->task_list && offwake->seeder)
+	offcpu->task_list = make_iterator(offcpu, "iter_tasks");
+	offcpu->seeder = make_iterator(offcpu, "iter_seed");
+	offcpu->sleepers = make_iterator(offcpu, "iter_sleepers");
+	if (offcpu->task_list && offcpu->seeder)
 		return 0;
 	log__error("BPF iterators do not attach on this kernel (%s): it needs Linux 5.9 or later",
 		   strerror(errno));
 	return -ENOTSUP;
 }
 
-int offwake__run(struct bpf_link *iterator)
+int offcpu__run(struct bpf_link *iterator)
 {
 	int fd = iterator ? bpf_iter_create(bpf_link__fd(iterator)) : -1;
 

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "bpf/offwake.h"
+#include "bpf/offcpu.h"
 
-/* ---- what the kernel gives, as far as bpf/offcpu/offwake_stack.bpf.h asks for it ---- */
+/* ---- what the kernel gives, as far as bpf/offcpu/stack.bpf.h asks for it ---- */
 
 #undef __always_inline
 #define __always_inline  inline __attribute__((always_inline))
@@ -22,14 +22,14 @@
 #define SKIP_MASK        0xffu /* BPF_F_SKIP_FIELD_MASK */
 
 struct scratch {
-	struct ns_ow_stack stack;
+	struct ns_offcpu_stack stack;
 };
 
-static struct ns_ow_range irq_entries[NS_OW_RANGES], hooked[NS_OW_HOOKS];
-static __u32 own_frames[NS_OW_HOOKS];
+static struct ns_offcpu_range irq_entries[NS_OFFCPU_RANGES], hooked[NS_OFFCPU_HOOKS];
+static __u32 own_frames[NS_OFFCPU_HOOKS];
 
 /* The stack at the hook. */
-static __u64 frames[NS_OW_FRAMES];
+static __u64 frames[NS_OFFCPU_FRAMES];
 static size_t frame_count;
 static unsigned stacks_taken;
 
@@ -49,7 +49,7 @@ static long bpf_get_stack(void *ctx, void *out, __u32 size, __u64 flags)
 
 /* Of clang, which makes BPF. */
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
-#include "bpf/offcpu/offwake_stack.bpf.h"
+#include "bpf/offcpu/stack.bpf.h"
 
 /* ---- stacks ---- */
 
@@ -67,8 +67,8 @@ static int setup(void **state)
 	memset(hooked, 0, sizeof(hooked));
 	memset(own_frames, 0, sizeof(own_frames));
 	memset(&scratch, 0, sizeof(scratch));
-	hooked[NS_OW_AT_SWITCH] = (struct ns_ow_range){SCHEDULE, SCHEDULE + 0x800};
-	irq_entries[0] = (struct ns_ow_range){INTERRUPT, INTERRUPT + 0x100};
+	hooked[NS_OFFCPU_AT_SWITCH] = (struct ns_offcpu_range){SCHEDULE, SCHEDULE + 0x800};
+	irq_entries[0] = (struct ns_offcpu_range){INTERRUPT, INTERRUPT + 0x100};
 	stacks_taken = 0;
 	return 0;
 }
@@ -86,7 +86,7 @@ static void sleep_below(size_t own)
 
 static __u32 take(void)
 {
-	return take_kernel_frames(NULL, &scratch, NS_OW_AT_SWITCH);
+	return take_kernel_frames(NULL, &scratch, NS_OFFCPU_AT_SWITCH);
 }
 
 static void expect_the_sleep(void)
@@ -128,11 +128,11 @@ static void test_taken_once(void **state)
 static void test_hooks_do_not_share(void **state)
 {
 	(void)state;
-	hooked[NS_OW_AT_WAKING] = hooked[NS_OW_AT_SWITCH];
+	hooked[NS_OFFCPU_AT_WAKING] = hooked[NS_OFFCPU_AT_SWITCH];
 	sleep_below(3);
 	expect_the_sleep();
 	sleep_below(2);
-	assert_int_equal(take_kernel_frames(NULL, &scratch, NS_OW_AT_WAKING), CALLERS);
+	assert_int_equal(take_kernel_frames(NULL, &scratch, NS_OFFCPU_AT_WAKING), CALLERS);
 	sleep_below(3);
 	stacks_taken = 0;
 	expect_the_sleep();
@@ -149,13 +149,13 @@ static void test_all_of_it_where_the_function_is_not_found(void **state)
 	assert_int_equal(take(), 2 + CALLERS);
 	assert_int_equal(stacks_taken, 1);
 	/* It is another function. */
-	hooked[NS_OW_AT_SWITCH] = (struct ns_ow_range){INTERRUPT, INTERRUPT + 0x100};
+	hooked[NS_OFFCPU_AT_SWITCH] = (struct ns_offcpu_range){INTERRUPT, INTERRUPT + 0x100};
 	assert_int_equal(take(), 2 + CALLERS);
 	assert_true(scratch.stack.frames[0] == TRACER);
 	/* More tracers than are looked for. */
 	setup(NULL);
-	sleep_below(NS_OW_OWN);
-	assert_int_equal(take(), NS_OW_OWN + CALLERS);
+	sleep_below(NS_OFFCPU_OWN);
+	assert_int_equal(take(), NS_OFFCPU_OWN + CALLERS);
 	assert_true(scratch.stack.frames[0] == TRACER);
 }
 

@@ -4,22 +4,23 @@
  * behind the wake itself. Only if that wait ended while the other slept: one that was over
  * before had no part in it, the waker has worked since.
  */
-#ifndef NETSTALL_BPF_OFFCPU_OFFWAKE_CHAIN_BPF_H
-#define NETSTALL_BPF_OFFCPU_OFFWAKE_CHAIN_BPF_H
+#ifndef NETSTALL_BPF_OFFCPU_CHAIN_BPF_H
+#define NETSTALL_BPF_OFFCPU_CHAIN_BPF_H
 
-static __always_inline void clear_hops(struct ns_ow_chain *chain)
+static __always_inline void clear_hops(struct ns_offcpu_chain *chain)
 {
 	__builtin_memset(chain->hops, 0, sizeof(chain->hops));
 }
 
 /* to's first hop is the wake; the waker's own chain follows, as far as the depth goes. */
-static __always_inline void take_over(struct ns_ow_chain *to, const struct ns_ow_chain *from)
+static __always_inline void take_over(struct ns_offcpu_chain *to,
+				      const struct ns_offcpu_chain *from)
 {
 	__u32 i;
 
 	to->hops[0].sleep = from->sleep;
 #pragma unroll
-	for (i = 1; i < NS_OW_DEPTH; i++) {
+	for (i = 1; i < NS_OFFCPU_DEPTH; i++) {
 		if (i >= settings.depth)
 			break;
 		to->hops[i] = from->hops[i - 1];
@@ -28,11 +29,11 @@ static __always_inline void take_over(struct ns_ow_chain *to, const struct ns_ow
 	}
 }
 
-static __always_inline void chain_of_waker(struct scratch *scratch, struct ns_ow_thread *thread,
+static __always_inline void chain_of_waker(struct scratch *scratch, struct ns_offcpu_thread *thread,
 					   __u64 slept_since)
 {
 	__u64 id = bpf_get_current_pid_tgid();
-	struct ns_ow_thread *waker = known_thread(id);
+	struct ns_offcpu_thread *waker = known_thread(id);
 	__u32 level = thread->level + 1;
 
 	if (!waker) {
@@ -47,10 +48,10 @@ static __always_inline void chain_of_waker(struct scratch *scratch, struct ns_ow
 		take_over(&thread->chain, &waker->chain);
 }
 
-static __noinline struct ns_ow_sum *sum_of(struct ns_ow_chain *chain)
+static __noinline struct ns_offcpu_sum *sum_of(struct ns_offcpu_chain *chain)
 {
-	struct ns_ow_sum fresh = {};
-	struct ns_ow_sum *sum;
+	struct ns_offcpu_sum fresh = {};
+	struct ns_offcpu_sum *sum;
 
 	if (!chain)
 		return NULL;
@@ -62,16 +63,16 @@ static __noinline struct ns_ow_sum *sum_of(struct ns_ow_chain *chain)
 	return bpf_map_lookup_elem(&sums, chain);
 }
 
-static __always_inline void tell_wait(struct ns_ow_sum *sum, __u32 tid, __u64 off_ts, __u64 end_ts,
-				      __u64 ns)
+static __always_inline void tell_wait(struct ns_offcpu_sum *sum, __u32 tid, __u64 off_ts,
+				      __u64 end_ts, __u64 ns)
 {
-	struct ns_ow_told *out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
+	struct ns_offcpu_told *out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
 
 	if (!out) {
-		count_loss(NS_OW_LOST_RECORDS, 0);
+		count_loss(NS_OFFCPU_LOST_RECORDS, 0);
 		return;
 	}
-	out->type = NS_OW_TOLD;
+	out->type = NS_OFFCPU_TOLD;
 	out->sum = sum->id;
 	out->tid = tid;
 	out->pad = 0;
@@ -91,11 +92,11 @@ static __always_inline bool counts(__u32 state, __u64 ns)
 	return settings.state ? state & settings.state : !state;
 }
 
-static __always_inline void add_wait(struct ns_ow_thread *thread, __u32 tid, __u64 blocked,
+static __always_inline void add_wait(struct ns_offcpu_thread *thread, __u32 tid, __u64 blocked,
 				     __u64 runnable, __u64 now)
 {
 	__u32 state = thread->state;
-	struct ns_ow_sum *sum;
+	struct ns_offcpu_sum *sum;
 
 	if (!counts(state, state ? blocked : runnable)) {
 		if (!state)
@@ -104,7 +105,7 @@ static __always_inline void add_wait(struct ns_ow_thread *thread, __u32 tid, __u
 	}
 	sum = sum_of(&thread->chain);
 	if (!sum) {
-		count_loss(NS_OW_LOST_SUMS, state ? blocked : runnable);
+		count_loss(NS_OFFCPU_LOST_SUMS, state ? blocked : runnable);
 		return;
 	}
 	__sync_fetch_and_add(&sum->ns, blocked);

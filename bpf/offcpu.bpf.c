@@ -12,24 +12,24 @@
 
 #include "bpf/state.h"
 #include "bpf/times.h"
-#include "bpf/offwake.h"
-#include "bpf/offwake_sample.h"
+#include "bpf/offcpu.h"
+#include "bpf/offcpu_sample.h"
 
 /* In the order of use: each builds on those before it. */
 #include "bpf/lib/compat.bpf.h"
 #include "bpf/lib/calls.bpf.h"
 #include "bpf/lib/common.bpf.h"
-#include "bpf/offcpu/offwake_maps.bpf.h"
-#include "bpf/offcpu/offwake_target.bpf.h"
-#include "bpf/offcpu/offwake_stack.bpf.h"
-#include "bpf/offcpu/offwake_frames.bpf.h"
-#include "bpf/offcpu/offwake_place.bpf.h"
-#include "bpf/offcpu/offwake_sample.bpf.h"
-#include "bpf/offcpu/offwake_segment.bpf.h"
-#include "bpf/offcpu/offwake_chain.bpf.h"
-#include "bpf/offcpu/offwake_sched.bpf.h"
+#include "bpf/offcpu/tables.bpf.h"
+#include "bpf/offcpu/target.bpf.h"
+#include "bpf/offcpu/stack.bpf.h"
+#include "bpf/offcpu/frames.bpf.h"
+#include "bpf/offcpu/place.bpf.h"
+#include "bpf/offcpu/sample.bpf.h"
+#include "bpf/offcpu/segment.bpf.h"
+#include "bpf/offcpu/chain.bpf.h"
+#include "bpf/offcpu/sleep.bpf.h"
 
 #include "bpf/lib/tasks.bpf.h"
-#include "bpf/offcpu/offwake_heads.bpf.h"
+#include "bpf/offcpu/heads_offcpu.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

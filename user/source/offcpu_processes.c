@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The processes of an off-CPU profile: their numbers, and what they have mapped. */
+#include <errno.h>
+#include <string.h>
+
+#include "user/base/clock.h"
+#include "user/base/log.h"
+#include "user/base/xalloc.h"
+#include "user/source/offcpu_parts.h"
+
+/* Mappings of one process are looked at this often at most, the list of tasks likewise. */
+#define NOTE_EVERY_NS  200000000ull
+#define TASKS_EVERY_NS 100000000ull
+
+int offcpu__read_tasks(struct offcpu *offcpu)
+{
+	int fd = offcpu__run(offcpu->task_list);
+
+	if (fd < 0)
+		return fd;
+	offcpu->tasks_read_ns = clock__now();
+	return tasks__read(offcpu->tasks, fd);
+}
+
+pid_t offcpu__view(struct offcpu *offcpu, uint32_t tid)
+{
+	const struct ns_task_entry *entry;
+
+	if (offcpu->same_numbers || !tid)
+		return tid;
+	entry = tasks__by_tid(offcpu->tasks, tid);
+	if (!entry && clock__now() - offcpu->tasks_read_ns >= TASKS_EVERY_NS) {
+		offcpu__read_tasks(offcpu);
+		entry = tasks__by_tid(offcpu->tasks, tid);
+	}
+	return entry ? entry->view_tid : 0;
+}
+
+static void note(struct offcpu *offcpu, struct offcpu_process *process, uint64_t now)
+{
+	process->to_note = false;
+	process->noted_ns = now;
+	if (!process->pid)
+		return;
+	resolver__note(offcpu->options.resolver, process->pid, offcpu->unwound);
+}
+
+void offcpu__process(struct offcpu *offcpu, uint32_t tgid, uint32_t parent)
+{
+	struct offcpu_process *process = tgid ? table__get(offcpu->processes, tgid) : NULL;
+	struct offcpu_process *from = parent ? table__get(offcpu->processes, parent) : NULL;
+	uint64_t now = clock__now();
+
+	if (!tgid)
+		return;
+	if (!process) {
+		process = xcalloc(1, sizeof(*process));
+		process->tgid = tgid;
+		process->pid = offcpu__view(offcpu, tgid);
+		if (!table__put(offcpu->processes, tgid, process)) {
+			free(process);
+			return;
+		}
+	}
+	if (!process->pid)
+		process->pid = offcpu__view(offcpu, tgid);
+	if (from && from->pid && process->pid)
+		resolver__fork(offcpu->options.resolver, from->pid, process->pid);
+	if (now - process->noted_ns >= NOTE_EVERY_NS) {
+		note(offcpu, process, now);
+		return;
+	}
+	process->to_note = offcpu->processes_to_note = true;
+}
+
+void offcpu__note_processes(struct offcpu *offcpu, bool all)
+{
+	uint64_t now = clock__now();
+	struct offcpu_process *process;
+	size_t cursor = 0;
+	bool more = false;
+
+	if (!offcpu->processes_to_note)
+		return;
+	while ((process = table__next(offcpu->processes, &cursor))) {
+		if (!process->to_note)
+			continue;
+		if (all || now - process->noted_ns >= NOTE_EVERY_NS)
+			note(offcpu, process, now);
+		else
+			more = true;
+	}
+	offcpu->processes_to_note = more;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The places of an off-CPU profile, read from the kernel's tables, their stacks made text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/source/offcpu_parts.h"
+
+#define STACK_TEXT RESOLVER_TEXT
+#define LOST_STACK "[lost stack]"
+
+struct offcpu_texts {
+	struct offcpu *offcpu;
+	struct offcpu_place *places; /* sorted by number */
+	size_t count, room;
+	char text[STACK_TEXT];
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const struct offcpu_place *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+struct offcpu_texts *offcpu_texts__read(struct offcpu *offcpu)
+{
+	struct offcpu_texts *texts = xcalloc(1, sizeof(*texts));
+	int fd = bpf_map__fd(offcpu->skel->maps.places);
+	struct ns_offcpu_place_key key, *last = NULL;
+	struct ns_offcpu_place place;
+
+	texts->offcpu = offcpu;
+	while (!bpf_map_get_next_key(fd, last, &key)) {
+		last = &key;
+		if (bpf_map_lookup_elem(fd, &key, &place))
+			continue;
+		if (texts->count == texts->room) {
+			texts->room = texts->room ? 2 * texts->room : 256;
+			texts->places =
+				xreallocarray(texts->places, texts->room, sizeof(*texts->places));
+		}
+		texts->places[texts->count++] = (struct offcpu_place){.key = key, .id = place.id};
+	}
+	if (texts->count)
+		qsort(texts->places, texts->count, sizeof(*texts->places), by_number);
+	return texts;
+}
+
+void offcpu_texts__free(struct offcpu_texts *texts)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		free(texts->places[i].kernel);
+		free(texts->places[i].user);
+	}
+	free(texts->places);
+	free(texts);
+}
+
+static size_t read_stack(const struct offcpu_texts *texts, __u64 hash, struct ns_offcpu_stack *out)
+{
+	size_t count = 0;
+
+	if (hash <= NS_OFFCPU_LOST_STACK ||
+	    bpf_map_lookup_elem(bpf_map__fd(texts->offcpu->skel->maps.stacks), &hash, out))
+		return 0;
+	while (count < NS_OFFCPU_FRAMES && out->frames[count])
+		count++;
+	return count;
+}
+
+static char *kernel_text(struct offcpu_texts *texts, struct offcpu_place *place)
+{
+	struct ns_offcpu_stack stack;
+	size_t count = read_stack(texts, place->key.kernel, &stack);
+
+	if (place->key.kernel == NS_OFFCPU_LOST_STACK) {
+		place->lost = true;
+		return xstrdup(LOST_STACK);
+	}
+	if (!count || !kallsyms__stack(texts->offcpu->kallsyms, stack.frames, count, texts->text,
+				       sizeof(texts->text)))
+		return NULL;
+	return xstrdup(texts->text);
+}
+
+/* Addresses of the user stack, by frame pointers or unwound. */
+static size_t user_frames(struct offcpu_texts *texts, const struct offcpu_place *place,
+			  struct ns_offcpu_stack *stack, const uint64_t **out)
+{
+	struct offcpu *offcpu = texts->offcpu;
+	const struct unwound_spot spot = {place->key.tgid, place->key.ip, place->key.sp};
+	const struct offcpu_seed *seed =
+		place->key.kind == NS_OFFCPU_SEED ? table__get(offcpu->seeds, place->id) : NULL;
+	size_t count = read_stack(texts, place->key.user, stack);
+
+	*out = (const uint64_t *)stack->frames;
+	if (seed) {
+		*out = seed->frames;
+		count = seed->count;
+	}
+	if (offcpu->unwound)
+		return unwound__stack(offcpu->unwound, place->id, &spot, *out, count, out);
+	return count;
+}
+
+static char *user_text(struct offcpu_texts *texts, struct offcpu_place *place)
+{
+	const struct offcpu *offcpu = texts->offcpu;
+	struct ns_offcpu_stack stack;
+	const uint64_t *frames;
+	size_t count;
+
+	if (offcpu->options.no_user_stacks)
+		return NULL;
+	count = user_frames(texts, place, &stack, &frames);
+	if (!count && place->key.user == NS_OFFCPU_LOST_STACK) {
+		place->lost = true;
+		return xstrdup(LOST_STACK);
+	}
+	if (!count || !resolver__stack(offcpu->options.resolver, place->pid, frames, count,
+				       offcpu->options.lines ? SYMBOLS_LINES : 0, texts->text,
+				       sizeof(texts->text)))
+		return NULL;
+	return xstrdup(texts->text);
+}
+
+static void resolve(struct offcpu_texts *texts, struct offcpu_place *place)
+{
+	struct offcpu *offcpu = texts->offcpu;
+	const struct offcpu_process *process = table__get(offcpu->processes, place->key.tgid);
+
+	place->resolved = true;
+	place->pid = process ? process->pid : offcpu__view(offcpu, place->key.tgid);
+	place->tid = place->key.kind == NS_OFFCPU_SEED && !offcpu->skel->rodata->settings.per_thread
+			     ? 0
+			     : offcpu__view(offcpu, place->key.tid);
+	text__safe(place->comm, sizeof(place->comm), place->key.comm, NS_COMM_LEN);
+	place->kernel = kernel_text(texts, place);
+	place->user = user_text(texts, place);
+}
+
+size_t offcpu_texts__not_unwound(const struct offcpu_texts *texts)
+{
+	const struct offcpu *offcpu = texts->offcpu;
+	const __u8 *is_long = offcpu->skel->bss->long_places;
+	size_t marks = sizeof(offcpu->skel->bss->long_places), count = 0;
+
+	for (size_t i = 0; i < texts->count; i++) {
+		const struct offcpu_place *place = &texts->places[i];
+
+		if (place->key.user && is_long[place->id & (marks - 1)] &&
+		    !unwound__has(offcpu->unwound, place->id))
+			count++;
+	}
+	return count;
+}
+
+const struct offcpu_place *offcpu_texts__place(struct offcpu_texts *texts, uint32_t id)
+{
+	struct offcpu_place wanted = {.id = id}, *found = NULL;
+
+	if (texts->count && id != NS_OFFCPU_NOWHERE && id != NS_OFFCPU_LOST_PLACE)
+		found = bsearch(&wanted, texts->places, texts->count, sizeof(wanted), by_number);
+	if (found && !found->resolved)
+		resolve(texts, found);
+	return found;
+}

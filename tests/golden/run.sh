@@ -4,6 +4,11 @@
 # tests/golden/check/NAME.check through every report of a check, against check/NAME.expected.
 #
 #   run.sh [--update] [PROGRAM]
+#   run.sh --rendered DIR [PROGRAM]   only writes all that they render: DIR/golden/NAME.rendered, DIR/check/NAME.rendered
+#
+# What a person reads is compared as it is. Of the JSON a line in the trace says what is: `# json: whole`, or words of
+# fields.jq. Of a check's JSON every field is compared, in lines; of its reports for machines the skeleton, but for those
+# that a line `# whole: REPORT...` names.
 #
 # PROGRAM is the built tests/golden/render_trace.c (or $RENDER_TRACE, or where make puts it); that
 # of the checks stands beside it. --update writes the expected files anew: read the diff.
@@ -11,10 +16,11 @@ set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 update=false
-if [ "${1:-}" = --update ]; then
-	update=true
-	shift
-fi
+rendered=
+case ${1:-} in
+--update) update=true && shift ;;
+--rendered) mkdir -p "$2/golden" "$2/check" && rendered=$(cd "$2" && pwd) && shift 2 ;;
+esac
 program=${1:-${RENDER_TRACE:-$here/../../build/tests/golden/render_trace}}
 if [ ! -x "$program" ]; then
 	echo "run.sh: $program is not there: build it first (make golden), or name it" >&2
@@ -25,6 +31,45 @@ out=$(mktemp -d) || exit 2
 trap 'rm -rf "$out"' EXIT
 failed=0
 count=0
+# The version of netstall is the one thing that may differ.
+version='s/"version": "[^"]*"/"version": "0"/'
+
+# fields WORDS FILE: what these words of fields.jq say of a JSON document.
+fields() {
+	gojq -r --slurpfile trace "$out/report" "$(cat "$here/fields.jq") $1" "$2"
+}
+
+# chosen SECTION WORDS WHOLE: of this section in $out what is compared.
+chosen() {
+	case " $3 $1:$2 " in
+	*" $1 "* | *" json:whole "*) cat "$out/$1" ;;
+	*" json:check "*) fields check "$out/json" ;;
+	*" json: "*) echo "(no line \`# json:\` in its trace)" ;;
+	*" json:"*) fields "brief, $2" "$out/json" ;;
+	*" kept-json:"*) fields kept "$out/kept-json" ;;
+	*" junit:"*) grep -E '^ *<(testsuite|testcase|failure|skipped|error|property) ' "$out/junit" ;;
+	*" tap:"*) grep '^[^ ]' "$out/tap" ;;
+	*" summary:check "*) sed '/^```text$/,/^```$/d' "$out/summary" ;;
+	*) cat "$out/$1" ;;
+	esac
+}
+
+# digest SOURCE WORDS: the sections of $out/raw, each as far as it is compared.
+digest() {
+	whole=$(sed -n 's/^# whole: //p' "$1")
+	rm -f "$out/json"
+	awk -v out="$out" '/^== / { file = out "/" $2; printf "" > file; next } { print > file }' "$out/raw"
+	echo null >"$out/report"
+	trace=$(sed -n 's/^trace //p' "$1")
+	[ -z "$trace" ] || (cd "$here/check" && "$program" "$trace") | sed "1,/^== json\$/d; $version" >"$out/report"
+	between=
+	sed -n 's/^== //p' "$out/raw" | while read -r section; do
+		echo "$between== $section"
+		chosen "$section" "$2" "$whole" | sed '${/^$/d;}'
+		between='
+'
+	done
+}
 
 # compare PROGRAM FILE SUFFIX
 compare() {
@@ -34,10 +79,21 @@ compare() {
 	actual=$out/actual
 	count=$((count + 1))
 
-	# The version of netstall is the one thing that may differ.
-	(cd "$here" && "$1" "${2#"$here"/}") >"$out/raw" 2>"$out/errors"
+	(cd "$here" && "$1" "${2#"$here"/}") >"$out/rendered" 2>"$out/errors"
 	status=$?
-	sed 's/"version": "[^"]*"/"version": "0"/' "$out/raw" >"$actual"
+	sed "$version" "$out/rendered" >"$out/raw"
+	if [ -n "$rendered" ]; then
+		case $name in
+		check/*) cp "$out/raw" "$rendered/$name.rendered" ;;
+		*) cp "$out/raw" "$rendered/golden/$name.rendered" ;;
+		esac
+		return
+	fi
+	case $3 in
+	.trace) words=$(sed -n 's/^# json: //p' "$2") ;;
+	.check) words=check ;;
+	esac
+	digest "$2" "$words" >"$actual" 2>>"$out/errors"
 	if [ "$status" -ne 0 ] || [ -s "$out/errors" ]; then
 		echo "not ok golden/$name: exit status $status"
 		sed 's/^/# /' "$out/errors"

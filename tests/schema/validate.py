@@ -4,10 +4,11 @@
 
     validate.py SCHEMA FILE...
 
-A FILE is a golden .expected, of which the parts behind `== json` and `== kept-json` are taken, or JSON lines as
-`trace --json` prints them: events, and the report as the last line; or a .json, one document. For a reader the
-schema leaves room for new fields; for this test a field that it does not name is an error, but in records, whose
-fields are those of their type. Prints `ok NAME` or `not ok NAME: why` for each. Exit status: 1 if any failed, 2 usage.
+A FILE is a .rendered of `tests/golden/run.sh --rendered`, of which the parts behind `== json` and `== kept-json` are
+taken, or JSON lines as `trace --json` prints them: events, and the report as the last line; or a .json, one document.
+For a reader the schema leaves room for new fields; for this test a field that it does not name is an error, but in
+records, whose fields are those of their type. Prints `ok NAME` or `not ok NAME: why` for each. Exit status: 1 if any
+failed, 2 usage.
 """
 import json
 import os
@@ -35,7 +36,7 @@ def documents(path):
         text = file.read()
     if path.endswith(".json"):
         return [json.loads(text)]
-    if path.endswith(".expected"):
+    if path.endswith(".rendered"):
         parts = re.split(r"^== (.*)\n", "\n" + text, flags=re.MULTILINE)
         named = dict(zip(parts[1::2], parts[2::2]))
         return [json.loads(named[name]) for name in ("kept-json", "json") if name in named]

@@ -5,10 +5,10 @@
 
 #define MS 1000000ull
 
-static struct waited told[64];
+static struct wait_record told[64];
 static size_t told_count;
 
-static void on_wait(void *context, const struct waited *waited)
+static void on_wait(void *context, const struct wait_record *waited)
 {
 	uint64_t sum = 0;
 
@@ -50,7 +50,7 @@ static void a_stall_covers_its_wait(void **state)
 	tell_waits(feed__golden("nagle-delack"));
 	for (size_t i = 0; i < told_count; i++) {
 		assert_int_equal(told[i].tid, 4242);
-		assert_int_equal(waited__main(&told[i]), CAUSE_NAGLE_DELACK);
+		assert_int_equal(wait_record__main_cause(&told[i]), CAUSE_NAGLE_DELACK);
 		all += told[i].end_ts - told[i].off_ts;
 	}
 	assert_int_equal(told_count, 3);
@@ -91,9 +91,10 @@ static void an_incident_that_the_chain_does_not_reach(void **state)
 
 /* ---- the sums ---- */
 
-static struct waited explained(uint32_t tid, uint64_t off_ms, uint64_t end_ms, enum cause cause)
+static struct wait_record explained(uint32_t tid, uint64_t off_ms, uint64_t end_ms,
+				    enum cause cause)
 {
-	struct waited waited = {.tid = tid, .off_ts = off_ms * MS, .end_ts = end_ms * MS};
+	struct wait_record waited = {.tid = tid, .off_ts = off_ms * MS, .end_ts = end_ms * MS};
 
 	waited.ns[cause] = (end_ms - off_ms) * MS - MS;
 	waited.ns[CAUSE_NETWORK] = MS;
@@ -114,7 +115,7 @@ static void profile_wait(struct by_cause *by_cause, uint32_t key, uint32_t tid, 
 static void either_side_may_come_first(void **state)
 {
 	struct cause_share shares[BY_CAUSE_SHARES];
-	struct waited waited;
+	struct wait_record waited;
 
 	(void)state;
 	for (int order = 0; order < 2; order++) {
@@ -155,7 +156,7 @@ static void waits_of_others_are_not_joined(void **state)
 {
 	struct by_cause *by_cause = by_cause__new(10 * MS);
 	struct cause_share shares[BY_CAUSE_SHARES];
-	struct waited waited = explained(7, 100, 140, CAUSE_LOCK);
+	struct wait_record waited = explained(7, 100, 140, CAUSE_LOCK);
 
 	(void)state;
 	by_cause__explain(by_cause, &waited);
@@ -177,7 +178,7 @@ static void waits_of_others_are_not_joined(void **state)
 static void a_wait_may_have_begun_before(void **state)
 {
 	struct cause_share shares[BY_CAUSE_SHARES];
-	struct waited waited = explained(7, 100, 1100, CAUSE_IDLE);
+	struct wait_record waited = explained(7, 100, 1100, CAUSE_IDLE);
 
 	(void)state;
 	waited.ns[CAUSE_IDLE] = 250 * MS;
@@ -218,7 +219,7 @@ static void the_run_queue_is_apart(void **state)
 {
 	struct by_cause *by_cause = by_cause__new(10 * MS);
 	struct cause_share shares[BY_CAUSE_SHARES];
-	struct waited waited = {.tid = 7, .off_ts = 100 * MS, .end_ts = 130 * MS};
+	struct wait_record waited = {.tid = 7, .off_ts = 100 * MS, .end_ts = 130 * MS};
 	struct by_cause_wait wait = {1, 7, 100 * MS, 130 * MS, 10 * MS};
 
 	(void)state;
@@ -232,7 +233,7 @@ static void the_run_queue_is_apart(void **state)
 	assert_int_equal(shares[0].count, 1);
 	/* Unless it was nothing else, which is in a sum when that was asked for (--state 0). */
 	wait = (struct by_cause_wait){2, 7, 200 * MS, 230 * MS, 30 * MS};
-	waited = (struct waited){.tid = 7, .off_ts = 200 * MS, .end_ts = 230 * MS};
+	waited = (struct wait_record){.tid = 7, .off_ts = 200 * MS, .end_ts = 230 * MS};
 	waited.ns[CAUSE_RUNQUEUE] = 30 * MS;
 	by_cause__wait(by_cause, &wait);
 	by_cause__explain(by_cause, &waited);
@@ -253,7 +254,7 @@ static void shares_sum_to_the_sum(void **state)
 
 		for (int i = 0; i < 50; i++) {
 			uint64_t off = random_below(&random, 500);
-			struct waited waited =
+			struct wait_record waited =
 				explained((uint32_t)random_below(&random, 3), off,
 					  off + 2 + random_below(&random, 50),
 					  (enum cause)random_below(&random, CAUSE_NETWORK));

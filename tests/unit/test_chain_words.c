@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "user/analyze/profile/by_cause.h"
-#include "user/analyze/waits/waiting.h"
+#include "user/analyze/waits/wait_kind.h"
 #include "user/render/words/chain_words.h"
 
 #define ENTER ";io_submit_sqes;__do_sys_io_uring_enter;do_syscall_64;entry_SYSCALL_64_after_hwframe"
@@ -107,13 +107,12 @@ static void what_made_it_ready_comes_first(void **state)
 static void own_threads_are_idle(void **state)
 {
 	(void)state;
-	assert_int_equal(waiting__by_stack("schedule_timeout;io_wq_worker"), WAITING_WORK);
-	assert_int_equal(waiting__by_stack("io_sq_thread"), WAITING_WORK);
-	assert_int_equal(waiting__by_stack("io_schedule;filemap_read;io_worker_handle_work;"
-					   "io_wq_worker"),
-			 WAITING_DISK);
-	assert_int_equal(waiting__by_stack("x;io_worker_handle_work;io_wq_worker"),
-			 WAITING_UNKNOWN);
+	assert_int_equal(wait_kind__by_stack("schedule_timeout;io_wq_worker"), WAIT_WORK);
+	assert_int_equal(wait_kind__by_stack("io_sq_thread"), WAIT_WORK);
+	assert_int_equal(wait_kind__by_stack("io_schedule;filemap_read;io_worker_handle_work;"
+					     "io_wq_worker"),
+			 WAIT_DISK);
+	assert_int_equal(wait_kind__by_stack("x;io_worker_handle_work;io_wq_worker"), WAIT_UNKNOWN);
 	assert_int_equal(waker__by_stack_alone("io_timeout_fn;__hrtimer_run_queues"), WAKER_TIMER);
 }
 

@@ -5,26 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/analyze/holds/answer.h"
 #include "user/analyze/holds/flow.h"
-#include "user/analyze/holds/incident.h"
+#include "user/analyze/holds/incident_queue.h"
+#include "user/analyze/holds/intervals.h"
 #include "user/analyze/holds/recovery.h"
-#include "user/analyze/holds/roots.h"
+#include "user/analyze/holds/remote_nagle.h"
 #include "user/analyze/ledger.h"
 #include "user/analyze/order.h"
 #include "user/analyze/requests/habits.h"
 #include "user/analyze/requests/operations.h"
 #include "user/analyze/requests/requests.h"
-#include "user/analyze/waits/waits.h"
+#include "user/analyze/waits/wait_queue.h"
 #include "user/base/xalloc.h"
 
 struct pipeline {
 	struct pipeline_sink sink;
 	struct model *model;
-	struct incidents *incidents;
+	struct incident_queue *incidents;
 	struct recoveries *recoveries;
-	struct roots *roots;
-	struct waits *waits;
+	struct intervals *intervals;
+	struct wait_queue *wait_queue;
 	struct requests *requests;
 	struct operations *operations;
 	struct ledger *ledger;
@@ -44,12 +44,13 @@ struct pipeline *pipeline__new(const struct pipeline_sink *sink)
 	if (sink)
 		pipeline->sink = *sink;
 	pipeline->model = model__new();
-	pipeline->incidents = incidents__new(pipeline->model);
+	pipeline->incidents = incident_queue__new(pipeline->model);
 	pipeline->recoveries = recoveries__new(pipeline->model, pipeline->incidents);
-	pipeline->roots = roots__new();
-	pipeline->waits = waits__new(pipeline->model, pipeline->incidents, pipeline->roots);
+	pipeline->intervals = intervals__new();
+	pipeline->wait_queue =
+		wait_queue__new(pipeline->model, pipeline->incidents, pipeline->intervals);
 	if (pipeline->sink.on_wait)
-		waits__explain_all(pipeline->waits);
+		wait_queue__explain_all(pipeline->wait_queue);
 	pipeline->requests = requests__new(pipeline->model);
 	pipeline->operations = operations__new();
 	pipeline->ledger = ledger__new(pipeline->model);
@@ -67,10 +68,10 @@ void pipeline__free(struct pipeline *pipeline)
 	operations__free(pipeline->operations);
 	requests__free(pipeline->requests);
 	ledger__free(pipeline->ledger);
-	waits__free(pipeline->waits);
-	roots__free(pipeline->roots);
+	wait_queue__free(pipeline->wait_queue);
+	intervals__free(pipeline->intervals);
 	recoveries__free(pipeline->recoveries);
-	incidents__free(pipeline->incidents);
+	incident_queue__free(pipeline->incidents);
 	model__free(pipeline->model);
 	free(pipeline);
 }
@@ -86,10 +87,12 @@ static void update_report(struct pipeline *pipeline)
 	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++)
 		report->lost[kind] = model__lost(pipeline->model, kind);
 	report->lost[NS_LOST_DAMAGED] += pipeline->damaged;
-	report->lost[NS_LOST_KEPT] += incidents__lost(pipeline->incidents);
+	report->lost[NS_LOST_KEPT] += incident_queue__lost(pipeline->incidents);
 	report->lost[NS_LOST_KEPT] += operations__lost(pipeline->operations);
-	report->longest_wait_ns = waits__longest(pipeline->waits, &report->longest_wait_cause);
-	memcpy(report->waited_ns, waits__by_cause(pipeline->waits), sizeof(report->waited_ns));
+	report->longest_wait_ns =
+		wait_queue__longest(pipeline->wait_queue, &report->longest_wait_cause);
+	memcpy(report->waited_ns, wait_queue__by_cause(pipeline->wait_queue),
+	       sizeof(report->waited_ns));
 	report->complete = report__is_complete(report);
 }
 
@@ -135,20 +138,21 @@ static struct stall rest_of(const struct stall *stall, uint64_t ts)
 static bool goes_on(struct pipeline *pipeline, const struct finding *finding)
 {
 	const struct stall *stall = &finding->stall;
-	struct root *root = roots__first(pipeline->roots, stall->conn, stall->start_ts - AT_ONCE_NS,
-					 stall->start_ts);
+	struct interval *interval = intervals__first(pipeline->intervals, stall->conn,
+						     stall->start_ts - AT_ONCE_NS, stall->start_ts);
 	struct stall rest;
 
-	if (!root || !root->stall || root->cause != stall->cause || !flow__reason(stall->reason) ||
-	    root->span.conn != stall->conn || root->span.end_ts >= stall->end_ts)
+	if (!interval || !interval->stall || interval->cause != stall->cause ||
+	    !flow__reason(stall->reason) || interval->span.conn != stall->conn ||
+	    interval->span.end_ts >= stall->end_ts)
 		return false;
-	rest = rest_of(stall,
-		       root->span.end_ts > stall->start_ts ? root->span.end_ts : stall->start_ts);
-	rest.start_ts = root->span.end_ts;
-	if (root->span.end_ts < stall->start_ts)
-		rest.slices[0].ns += stall->start_ts - root->span.end_ts;
-	ledger__extend(pipeline->ledger, root->stall, &rest);
-	root->span.end_ts = stall->end_ts;
+	rest = rest_of(stall, interval->span.end_ts > stall->start_ts ? interval->span.end_ts
+								      : stall->start_ts);
+	rest.start_ts = interval->span.end_ts;
+	if (interval->span.end_ts < stall->start_ts)
+		rest.slices[0].ns += stall->start_ts - interval->span.end_ts;
+	ledger__extend(pipeline->ledger, interval->stall, &rest);
+	interval->span.end_ts = stall->end_ts;
 	return true;
 }
 
@@ -160,10 +164,10 @@ static void settle_hold(struct pipeline *pipeline, struct incident *incident,
 		incident__free(incident);
 	} else if (is_targets(pipeline->model, finding->stall.conn) ||
 		   is_targets(pipeline->model, finding->stall.peer)) {
-		roots__add(pipeline->roots, tell(pipeline, incident, finding));
+		intervals__add(pipeline->intervals, tell(pipeline, incident, finding));
 		incident__free(incident);
 	} else {
-		roots__add_untold(pipeline->roots, finding, incident);
+		intervals__add_unreported(pipeline->intervals, finding, incident);
 	}
 }
 
@@ -173,8 +177,8 @@ static bool explain(const struct pipeline *pipeline, const struct incident *inci
 {
 	if (incident->loss.known)
 		return recovery__explain(pipeline->model, incident, finding);
-	if (incident->answer)
-		return answer__explain(pipeline->model, incident, finding);
+	if (incident->remote_nagle)
+		return remote_nagle__explain(pipeline->model, incident, finding);
 	return !recoveries__cover(pipeline->recoveries, incident) &&
 	       hold__explain(pipeline->model, incident, finding);
 }
@@ -184,7 +188,7 @@ static void explain_incidents(struct pipeline *pipeline, uint64_t now)
 	struct incident *incident;
 	struct finding finding;
 
-	while ((incident = incidents__take(pipeline->incidents, now))) {
+	while ((incident = incident_queue__take(pipeline->incidents, now))) {
 		if (explain(pipeline, incident, &finding))
 			settle_hold(pipeline, incident, &finding);
 		else
@@ -198,17 +202,17 @@ static void settle(struct pipeline *pipeline, uint64_t now)
 	struct judged judged;
 
 	explain_incidents(pipeline, now);
-	while (waits__judge(pipeline->waits, now, &judged)) {
+	while (wait_queue__judge(pipeline->wait_queue, now, &judged)) {
 		if (judged.is_explained)
-			pipeline->sink.on_wait(pipeline->sink.context, &judged.waited);
+			pipeline->sink.on_wait(pipeline->sink.context, &judged.record);
 		if (judged.judgement == JUDGED_EXTENDS)
 			ledger__extend(pipeline->ledger, judged.stall, &judged.finding.stall);
 		if (judged.judgement == JUDGED_JOINED || judged.judgement == JUDGED_EXTENDS)
 			ledger__join(pipeline->ledger, judged.stall, &judged.wait);
 		if (judged.judgement != JUDGED_STALL)
 			continue;
-		waits__told(pipeline->waits, &judged,
-			    tell(pipeline, judged.incident, &judged.finding)->number);
+		wait_queue__reported(pipeline->wait_queue, &judged,
+				     tell(pipeline, judged.incident, &judged.finding)->number);
 		incident__free(judged.incident);
 	}
 }
@@ -279,16 +283,16 @@ static void learn(struct pipeline *pipeline, const union record *record)
 	requests__feed(pipeline->requests, record);
 	operations__feed(pipeline->operations, record);
 	ledger__learn(pipeline->ledger, record);
-	incidents__gather(pipeline->incidents, record);
+	incident_queue__gather(pipeline->incidents, record);
 	recoveries__feed(pipeline->recoveries, record, pipeline->now);
-	answer__feed(pipeline->model, pipeline->incidents, record, pipeline->now);
+	remote_nagle__feed(pipeline->model, pipeline->incidents, record, pipeline->now);
 	if (record->head.type == NS_WAIT)
-		waits__feed(pipeline->waits, &record->wait, pipeline->now);
+		wait_queue__feed(pipeline->wait_queue, &record->wait, pipeline->now);
 	if (record->head.type == NS_RELEASE)
-		incidents__begin(pipeline->incidents, &record->release, pipeline->now);
+		incident_queue__begin(pipeline->incidents, &record->release, pipeline->now);
 	else if (record->head.type == NS_CLOSE)
-		incidents__begin_open(pipeline->incidents, record->head.conn, true, ts,
-				      pipeline->now);
+		incident_queue__begin_open(pipeline->incidents, record->head.conn, true, ts,
+					   pipeline->now);
 	if (record->head.type == NS_END) {
 		pipeline->end_ts = ts;
 		pipeline->report->children = record->end.children;
@@ -337,8 +341,8 @@ static void end_open_holds(struct pipeline *pipeline)
 
 	while ((conn = model__next_conn(pipeline->model, &cursor))) {
 		if (!conn->closed)
-			incidents__begin_open(pipeline->incidents, conn->number, false, end,
-					      pipeline->now);
+			incident_queue__begin_open(pipeline->incidents, conn->number, false, end,
+						   pipeline->now);
 	}
 }
 

@@ -16,7 +16,7 @@
 #define NETSTALL_ANALYZE_PIPELINE_H
 
 #include "user/analyze/report.h"
-#include "user/analyze/waits/waited.h"
+#include "user/analyze/waits/wait_record.h"
 
 struct pipeline;
 
@@ -30,7 +30,7 @@ struct pipeline_sink {
 	void *context;
 	/* What a wait of a target was for, of each of at least the threshold; in no order. It
 	 * costs a second walk of the chain. May be NULL. */
-	void (*on_wait)(void *context, const struct waited *waited);
+	void (*on_wait)(void *context, const struct wait_record *waited);
 };
 
 struct pipeline *pipeline__new(const struct pipeline_sink *sink);

@@ -22,7 +22,7 @@ static void feed(void *context, const void *record, size_t len)
 	pipeline__feed(causes->pipeline, record, len);
 }
 
-static void on_wait(void *context, const struct waited *waited)
+static void on_wait(void *context, const struct wait_record *waited)
 {
 	struct causes *causes = context;
 

@@ -68,7 +68,7 @@ static void add_rule(const struct story *story, char **text)
 	prose__add(text, " until the first is acknowledged.");
 }
 
-/* The other end is out of sight, and the timer was this end's: see answer.h. */
+/* The other end is out of sight, and the timer was this end's: see remote_nagle.h. */
 static void tell_from_receiver(const struct story *story, char **text)
 {
 	const struct stall *stall = story->stall;

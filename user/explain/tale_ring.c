@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "user/analyze/waits/awaited.h"
+#include "user/analyze/waits/uring_wait.h"
 #include "user/base/text.h"
 #include "user/explain/tale_parts.h"
 
@@ -60,7 +60,7 @@ bool tale__clock_of_ring(const struct story *story, char **text)
 	if (!wait->ring || !story__operation(operation, sizeof(operation), wait))
 		return false;
 	text__duration(took, sizeof(took), wait->head.ts - wait->off_ts);
-	if (awaited__act(wait->op_code) == ACT_TIMES)
+	if (uring_wait__act(wait->op_code) == ACT_TIMES)
 		prose__add(text,
 			   "%s waited %s for completions of ring %u, until a %s that was submitted "
 			   "there ran out: nothing else that it waited for completed.",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The walk to the other end of a connection: the way there, its program, the way back. */
-#include "user/analyze/chain/walk.h"
-#include "user/analyze/waits/owed.h"
-#include "user/analyze/waits/waiting.h"
+#include "user/analyze/chain/waker_chain.h"
+#include "user/analyze/waits/pending_reply.h"
+#include "user/analyze/waits/wait_kind.h"
 
 #define UNKNOWN_RTT UINT32_MAX
 
@@ -59,7 +59,7 @@ static uint32_t only_thread(const struct model *model, uint32_t tgid)
 	size_t cursor = 0;
 
 	while ((thread = model__next_thread(model, &cursor))) {
-		if (thread->tgid != tgid || waiting__is_rings(thread->comm))
+		if (thread->tgid != tgid || uring_thread__is(thread->comm))
 			continue;
 		if (tid)
 			return 0;
@@ -89,9 +89,9 @@ static struct answerer find_answerer(const struct walk *walk, const struct ns_wa
 	const struct ns_send *answer;
 
 	if (owner && wait->waker_tgid == owner && wait->waker_tid)
-		return (struct answerer){who_asked(walk, owner, wait->waker_tid,
-						   waiting__is_rings(wait->waker_comm)),
-					 until};
+		return (struct answerer){
+			who_asked(walk, owner, wait->waker_tid, uring_thread__is(wait->waker_comm)),
+			until};
 	answer = answer_of(walk, peer, until);
 	if (answer)
 		return (struct answerer){
@@ -107,14 +107,14 @@ static struct answerer find_answerer(const struct walk *walk, const struct ns_wa
  */
 static bool ends_by_request(const struct walk *walk, const struct ns_wait *wait, uint32_t serves)
 {
-	switch (waiting__of(walk->model, wait)) {
-	case WAITING_RECEIVE:
+	switch (wait_kind__of(walk->model, wait)) {
+	case WAIT_RECEIVE:
 		return !wait->head.conn || wait->head.conn == serves;
-	case WAITING_SLEEP:
-	case WAITING_DISK:
-	case WAITING_CHILD:
-	case WAITING_SEND:
-	case WAITING_CONNECT:
+	case WAIT_SLEEP:
+	case WAIT_DISK:
+	case WAIT_CHILD:
+	case WAIT_SEND:
+	case WAIT_CONNECT:
 		return false;
 	default:
 		return true;
@@ -184,7 +184,7 @@ static void walk_peer(struct walk *walk, const struct ns_wait *wait, uint64_t un
 
 	const struct model_conn *conn = model__conn(walk->model, wait->head.conn);
 	const struct model_conn *peer = model__conn(walk->model, conn->peer);
-	uint64_t asked = owed__asked(walk->model, wait);
+	uint64_t asked = pending_reply__requested_at(walk->model, wait);
 	const struct ns_wait *reading;
 	struct wrapper program;
 	struct answerer by;
@@ -218,5 +218,5 @@ static void walk_peer(struct walk *walk, const struct ns_wait *wait, uint64_t un
 
 void walk__answer(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
-	walk__roots(walk, wait, until, walk_peer, CAUSE_NETWORK);
+	walk__intervals(walk, wait, until, walk_peer, CAUSE_NETWORK);
 }

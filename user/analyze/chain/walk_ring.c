@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The walk from a wait for completions of io_uring to what its operation hung on. */
-#include "user/analyze/chain/walk.h"
-#include "user/analyze/waits/awaited.h"
-#include "user/analyze/waits/owed.h"
-#include "user/analyze/waits/waiting.h"
+#include "user/analyze/chain/waker_chain.h"
+#include "user/analyze/waits/pending_reply.h"
+#include "user/analyze/waits/uring_wait.h"
+#include "user/analyze/waits/wait_kind.h"
 
 #define CHAINED 8 /* operations of one chain that are looked at */
 
@@ -49,7 +49,7 @@ static void walk_submission(struct walk *walk, const struct ns_wait *wait, uint6
 /* A worker thread (io-wq) did it: what that one waited for. */
 static void walk_worker(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
-	bool is_disk = waiting__of(walk->model, wait) == WAITING_DISK;
+	bool is_disk = wait_kind__of(walk->model, wait) == WAIT_DISK;
 	const struct wrapper wrapper = {.cause = is_disk ? CAUSE_DISK : CAUSE_IPC,
 					.idle_stays = !is_disk,
 					.runqueue_stays = true};
@@ -68,11 +68,11 @@ static bool is_by_worker(const struct ns_wait *wait)
  * not wait at all, as a new one, has not waited for room either.
  */
 static bool worker_came_late(const struct walk *walk, const struct ns_wait *wait,
-			     enum waiting operation, uint64_t until)
+			     enum wait_kind operation, uint64_t until)
 {
 	const struct model_thread *thread = model__thread(walk->model, wait->op_by_tid);
 	const struct ns_wait *last = NULL;
-	enum waiting waiting;
+	enum wait_kind kind;
 
 	for (size_t i = 0; thread && i < thread->waits.count; i++) {
 		const struct ns_wait *own = &thread->waits.v[i].wait;
@@ -81,19 +81,19 @@ static bool worker_came_late(const struct walk *walk, const struct ns_wait *wait
 			last = own;
 	}
 	if (!last)
-		return operation == WAITING_SEND;
-	waiting = waiting__of(walk->model, last);
-	return waiting == WAITING_WORK || waiting == WAITING_PREEMPTED;
+		return operation == WAIT_SEND;
+	kind = wait_kind__of(walk->model, last);
+	return kind == WAIT_WORK || kind == WAIT_PREEMPTED;
 }
 
 /* The operation itself, since it began. */
 static void walk_operation(struct walk *walk, const struct ns_wait *wait,
 			   const struct ns_uring *done, uint64_t until)
 {
-	enum waiting waiting = waiting__of(walk->model, wait);
+	enum wait_kind kind = wait_kind__of(walk->model, wait);
 	struct ns_wait seen = *wait;
 
-	seen.waker_tid = awaited__by(wait);
+	seen.waker_tid = uring_wait__done_by(wait);
 	if (seen.waker_tid != wait->waker_tid && model__thread(walk->model, seen.waker_tid))
 		seen.waker_tgid = model__thread(walk->model, seen.waker_tid)->tgid;
 	/* Done as it came to it: whatever the operation needs was there before, but not that
@@ -102,28 +102,28 @@ static void walk_operation(struct walk *walk, const struct ns_wait *wait,
 		walk_polling(walk, wait, until);
 		return;
 	}
-	if (is_by_worker(wait) && waiting__for_socket(waiting) &&
-	    worker_came_late(walk, wait, waiting, until)) {
+	if (is_by_worker(wait) && wait_kind__is_socket(kind) &&
+	    worker_came_late(walk, wait, kind, until)) {
 		walk_coming(walk, wait->op_by_tid, until,
 			    "what kept the ring's worker (it may have been new)");
 		return;
 	}
-	switch (waiting) {
-	case WAITING_DISK:
-	case WAITING_IPC:
+	switch (kind) {
+	case WAIT_DISK:
+	case WAIT_IPC:
 		if (is_by_worker(wait))
 			walk_worker(walk, wait, until);
 		break;
-	case WAITING_SLEEP:
+	case WAIT_SLEEP:
 		/* A server's clock, between requests. */
-		if (!walk->depth && owed__serves(walk->model, wait->head.tgid) &&
-		    !owed__by_process(walk->model, wait))
+		if (!walk->depth && pending_reply__is_server(walk->model, wait->head.tgid) &&
+		    !pending_reply__due_anywhere(walk->model, wait))
 			walk__emit(walk, until, CAUSE_IDLE);
 		break;
-	case WAITING_SEND:
+	case WAIT_SEND:
 		/* Of a zero-copy send the bytes have gone, and are acknowledged last. */
 		if (done && done->cqe_flags & NS_CQE_NOTIF)
-			walk__roots(walk, wait, until, NULL, CAUSE_NETWORK);
+			walk__intervals(walk, wait, until, NULL, CAUSE_NETWORK);
 		break;
 	default:
 		break;
@@ -134,13 +134,13 @@ static void walk_operation(struct walk *walk, const struct ns_wait *wait,
 
 void walk__ring(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
-	const struct ns_uring *done = awaited__done(walk->model, wait);
-	const struct ns_uring *before = done ? awaited__before(walk->model, done) : NULL;
+	const struct ns_uring *done = uring_wait__completion(walk->model, wait);
+	const struct ns_uring *before = done ? uring_wait__before(walk->model, done) : NULL;
 
 	if (wait->op_submit_ts)
 		walk_submission(walk, wait, walk__clip(walk, wait->op_submit_ts, until));
 	if (before && before->head.ts > walk->at && walk->chained < CHAINED) {
-		struct ns_wait first = awaited__as_if(wait, before);
+		struct ns_wait first = uring_wait__as_if(wait, before);
 
 		walk->chained++;
 		walk__ring(walk, &first, walk__clip(walk, before->head.ts, until));

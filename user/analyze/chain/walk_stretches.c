@@ -2,7 +2,7 @@
 /* How a walk's stretches are put together. */
 #include <string.h>
 
-#include "user/analyze/chain/walk.h"
+#include "user/analyze/chain/waker_chain.h"
 
 /*
  * The network's causes pass through every level: that is where a change helps. Of the others
@@ -36,7 +36,7 @@ static void join_shortest(struct stretch *stretches, size_t *count)
 
 void walk__emit(struct walk *walk, uint64_t until, enum cause cause)
 {
-	struct blame *out = walk->out;
+	struct attribution *out = walk->out;
 	struct stretch *last;
 
 	if (until <= walk->at)
@@ -48,7 +48,7 @@ void walk__emit(struct walk *walk, uint64_t until, enum cause cause)
 	if (last && last->cause == cause) {
 		last->end_ts = until;
 	} else {
-		if (out->stretch_count == BLAME_STRETCHES)
+		if (out->stretch_count == ATTRIBUTION_STRETCHES)
 			join_shortest(out->stretches, &out->stretch_count);
 		out->stretches[out->stretch_count++] =
 			(struct stretch){.start_ts = walk->at, .end_ts = until, .cause = cause};
@@ -56,23 +56,23 @@ void walk__emit(struct walk *walk, uint64_t until, enum cause cause)
 	walk->at = until;
 }
 
-void walk__emit_root(struct walk *walk, uint64_t until, struct root *root)
+void walk__emit_interval(struct walk *walk, uint64_t until, struct interval *interval)
 {
-	uint64_t start = walk->at, end = root->span.start_ts;
+	uint64_t start = walk->at, end = interval->span.start_ts;
 
-	for (size_t i = 0; i < root->slice_count; i++) {
-		end += root->slices[i].ns;
-		walk__emit(walk, end < until ? end : until, root->slices[i].cause);
+	for (size_t i = 0; i < interval->slice_count; i++) {
+		end += interval->slices[i].ns;
+		walk__emit(walk, end < until ? end : until, interval->slices[i].cause);
 	}
-	if (root->stall) {
-		walk->out->told_ns += walk->at - start;
-		if (walk->at - start > walk->out->told_longest_ns) {
-			walk->out->told = root;
-			walk->out->told_longest_ns = walk->at - start;
+	if (interval->stall) {
+		walk->out->reported_ns += walk->at - start;
+		if (walk->at - start > walk->out->reported_longest_ns) {
+			walk->out->reported = interval;
+			walk->out->reported_longest_ns = walk->at - start;
 		}
 	}
-	if (walk->at - start > walk->out->root_ns) {
-		walk->out->root = root;
-		walk->out->root_ns = walk->at - start;
+	if (walk->at - start > walk->out->interval_ns) {
+		walk->out->interval = interval;
+		walk->out->interval_ns = walk->at - start;
 	}
 }

@@ -16,7 +16,7 @@ bool flow__reason(uint32_t reason)
 
 bool flow__is(const struct incident *incident)
 {
-	return !incident->open && !incident->loss.known && !incident->answer &&
+	return !incident->open && !incident->loss.known && !incident->remote_nagle &&
 	       flow__reason(incident->release.reason);
 }
 

@@ -7,7 +7,7 @@
 #ifndef NETSTALL_ANALYZE_HOLDS_FLOW_H
 #define NETSTALL_ANALYZE_HOLDS_FLOW_H
 
-#include "user/analyze/holds/evidence.h"
+#include "user/analyze/holds/incident.h"
 
 /* So long a flow is awaited to be held back again: a hold is told only when it ends. */
 #define FLOW_NS (4 * SETTLE_NS)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "user/analyze/holds/parts.h"
-#include "user/analyze/waits/awaited.h"
+#include "user/analyze/waits/uring_wait.h"
 
 /* The send that was held, and the last one before it that was not yet acknowledged. */
 static void find_writes(const struct incident *incident, struct stall *stall)
@@ -89,7 +89,7 @@ static void explain_cause(const struct model *model, const struct incident *inci
 	if (is_nagle(last))
 		stall->ended = judged[parts->count - 1].stall.ended;
 	else
-		ending__explain(incident, last, stall);
+		release__explain(incident, last, stall);
 	if (!stall->missing && stall->cause == CAUSE_UNKNOWN)
 		stall->missing = "why TCP held the bytes";
 }
@@ -187,7 +187,7 @@ bool hold__explain(const struct model *model, const struct incident *incident,
 	stall->exact = !incident->open && !incident->release.inexact;
 	stall->held_bytes = bytes_held(incident, &parts);
 	if (stall->start_ts > incident->end_ts ||
-	    incident->end_ts - stall->start_ts < session__threshold(model))
+	    incident->end_ts - stall->start_ts < model__threshold(model))
 		return false;
 	explain_cause(model, incident, &parts, finding);
 	find_writes(incident, stall);
@@ -198,7 +198,7 @@ bool hold__explain(const struct model *model, const struct incident *incident,
 	receiver = wait__receiver(model, incident, stall->hold.head.tid);
 	if (receiver) {
 		finding->receiver = *receiver;
-		awaited__recall(model, &finding->receiver);
+		uring_wait__fill_in(model, &finding->receiver);
 	}
 	cut_slices(stall, &parts, receiver);
 	wait__find_delayed(model, incident, finding);

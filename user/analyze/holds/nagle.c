@@ -201,7 +201,7 @@ static void judge_pure_ack(const struct model *model, const struct chain *chain,
 /* More was written behind the held bytes, and together they left as a full segment. */
 static bool filled_by_write(const struct incident *incident, const struct ns_hold *hold)
 {
-	const struct ns_segment *transmit = incident->open ? NULL : ending__transmit(incident);
+	const struct ns_segment *transmit = incident->open ? NULL : release__transmit(incident);
 
 	return transmit && hold && hold->mss && transmit->end - transmit->seq >= hold->mss;
 }
@@ -268,7 +268,7 @@ static void judge_without_arrival(const struct model *model, const struct incide
 				  struct chain *chain, struct stall *stall)
 {
 	const struct ns_hold *hold = stall->hold.head.type ? &stall->hold : NULL;
-	const char *option = ending__option(incident, hold);
+	const char *option = release__option(incident, hold);
 
 	if (option)
 		conclude(stall, CAUSE_NAGLE, option, NULL);

@@ -43,10 +43,11 @@ struct incident part__incident(const struct incident *incident, const struct par
  * What ended a hold of this reason, for stall.ended, and what of that was not seen, for
  * stall.missing. Not for Nagle's, which nagle__explain() explains.
  */
-void ending__explain(const struct incident *incident, const struct part *last, struct stall *stall);
+void release__explain(const struct incident *incident, const struct part *last,
+		      struct stall *stall);
 /* The transmit that took the held bytes, NULL when it was not seen. */
-const struct ns_segment *ending__transmit(const struct incident *incident);
+const struct ns_segment *release__transmit(const struct incident *incident);
 /* The option that let the bytes go, as a noun for stall.ended; NULL: none was seen to. */
-const char *ending__option(const struct incident *incident, const struct ns_hold *hold);
+const char *release__option(const struct incident *incident, const struct ns_hold *hold);
 
 #endif

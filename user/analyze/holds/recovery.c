@@ -16,14 +16,14 @@ struct recovery {
 
 struct recoveries {
 	const struct model *model;
-	struct incidents *incidents;
+	struct incident_queue *incidents;
 	size_t count;
 	struct recovery current[RECOVERIES]; /* in the order of their beginning */
 	size_t done_count;                   /* ever; a ring */
 	struct recovery done[RECOVERIES_DONE];
 };
 
-struct recoveries *recoveries__new(const struct model *model, struct incidents *incidents)
+struct recoveries *recoveries__new(const struct model *model, struct incident_queue *incidents)
 {
 	struct recoveries *recoveries = xcalloc(1, sizeof(*recoveries));
 
@@ -115,9 +115,9 @@ static void end(struct recoveries *recoveries, struct recovery *recovery, uint64
 	recovery->end_ts = ts > recovery->start_ts ? ts : recovery->start_ts;
 	*done = *recovery;
 	forget(recoveries, recovery);
-	if (done->end_ts - done->start_ts >= session__threshold(recoveries->model))
-		incidents__begin_recovery(recoveries->incidents, done->conn, done->start_ts,
-					  done->end_ts, &done->loss, now);
+	if (done->end_ts - done->start_ts >= model__threshold(recoveries->model))
+		incident_queue__begin_recovery(recoveries->incidents, done->conn, done->start_ts,
+					       done->end_ts, &done->loss, now);
 }
 
 /* A SYN is sent again with seq == end; its answer acknowledges one number more. */
@@ -262,7 +262,7 @@ static bool covers(const struct recovery *recovery, const struct incident *hold,
 
 bool recoveries__cover(const struct recoveries *recoveries, const struct incident *hold)
 {
-	uint64_t threshold = session__threshold(recoveries->model);
+	uint64_t threshold = model__threshold(recoveries->model);
 	size_t count =
 		recoveries->done_count < RECOVERIES_DONE ? recoveries->done_count : RECOVERIES_DONE;
 

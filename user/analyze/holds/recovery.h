@@ -14,7 +14,7 @@
 
 struct recoveries;
 
-struct recoveries *recoveries__new(const struct model *model, struct incidents *incidents);
+struct recoveries *recoveries__new(const struct model *model, struct incident_queue *incidents);
 void recoveries__free(struct recoveries *recoveries);
 /* The model has seen the record already. A recovery that it ends becomes an incident. */
 void recoveries__feed(struct recoveries *recoveries, const union record *record, uint64_t now);

@@ -311,12 +311,12 @@ bool recovery__explain(const struct model *model, const struct incident *told,
 		finding->receiver = *receiver;
 	cut_slices(stall, incident, &progress, delivery.end_ts);
 	cut_rest(stall, incident, arrived, receiver);
-	if (stall->end_ts - stall->start_ts < session__threshold(model))
+	if (stall->end_ts - stall->start_ts < model__threshold(model))
 		return false;
 	wait__find_delayed(model, incident, finding);
 	/* A fast retransmission costs a round trip; it matters when somebody waited for it. */
 	if (stall->cause == CAUSE_FAST_RETRANSMIT && !stall->tid &&
-	    progress.held_ns < session__threshold(model))
+	    progress.held_ns < model__threshold(model))
 		return false;
 	stall__check(stall);
 	return true;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/analyze/waits/waiting_stack.h"
+#include "user/analyze/waits/kernel_stack.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
 
@@ -15,7 +15,7 @@ struct pending {
 	struct pending *next;
 	uint32_t key; /* 0: it is an explanation */
 	uint64_t ns;  /* with a key: what the sum counts */
-	struct waited waited;
+	struct wait_record waited;
 };
 
 /* The long waits of a key. */
@@ -72,22 +72,24 @@ static struct sum *sum_of(struct by_cause *by_cause, uint32_t key)
 	return NULL;
 }
 
-static uint64_t length_of(const struct waited *waited)
+static uint64_t length_of(const struct wait_record *waited)
 {
 	return waited->end_ts - waited->off_ts;
 }
 
 /* Where most of what the sum counts went: blocked time, but for a wait that was for a CPU alone. */
-static enum cause main_cause(const struct waited *explained)
+static enum cause main_cause(const struct wait_record *explained)
 {
-	struct waited blocked = *explained;
+	struct wait_record blocked = *explained;
 
 	blocked.ns[CAUSE_RUNQUEUE] = 0;
-	return blocked.ns[waited__main(&blocked)] ? waited__main(&blocked) : CAUSE_RUNQUEUE;
+	return blocked.ns[wait_record__main_cause(&blocked)] ? wait_record__main_cause(&blocked)
+							     : CAUSE_RUNQUEUE;
 }
 
 /* The cause's part of what the sum counts, also when the explained wait began earlier. */
-static uint64_t part_of(const struct waited *explained, size_t cause, const struct pending *wait)
+static uint64_t part_of(const struct wait_record *explained, size_t cause,
+			const struct pending *wait)
 {
 	uint64_t length = length_of(explained), counted = length_of(&wait->waited);
 
@@ -101,7 +103,7 @@ static uint64_t part_of(const struct waited *explained, size_t cause, const stru
  * other goes where most of the time went.
  */
 static void account(struct by_cause *by_cause, const struct pending *wait,
-		    const struct waited *explained)
+		    const struct wait_record *explained)
 {
 	enum cause most = explained ? main_cause(explained) : CAUSE_UNKNOWN;
 	struct sum *sum = sum_of(by_cause, wait->key);
@@ -137,7 +139,7 @@ static struct pending **bucket_of(struct by_cause *by_cause, uint32_t tid)
 	return &by_cause->buckets[tid * 2654435761u >> 16 & (BUCKETS - 1)];
 }
 
-static uint64_t overlap_of(const struct waited *a, const struct waited *b)
+static uint64_t overlap_of(const struct wait_record *a, const struct wait_record *b)
 {
 	uint64_t start = a->off_ts > b->off_ts ? a->off_ts : b->off_ts;
 	uint64_t end = a->end_ts < b->end_ts ? a->end_ts : b->end_ts;
@@ -149,13 +151,14 @@ static uint64_t overlap_of(const struct waited *a, const struct waited *b)
  * Of a thread there is one wait at a time: what has most of its time is it. What it is
  * explained by may have begun long before, with a thread that slept when both sides attached.
  */
-static bool explains(const struct waited *explained, const struct waited *wait)
+static bool explains(const struct wait_record *explained, const struct wait_record *wait)
 {
 	return explained->tid == wait->tid && 2 * overlap_of(explained, wait) > length_of(wait);
 }
 
 /* Takes the other side's word on this wait out of the table; NULL: it has not come. */
-static struct pending *take(struct by_cause *by_cause, const struct waited *waited, bool explained)
+static struct pending *take(struct by_cause *by_cause, const struct wait_record *waited,
+			    bool explained)
 {
 	struct pending **at = bucket_of(by_cause, waited->tid);
 
@@ -220,7 +223,7 @@ void by_cause__wait(struct by_cause *by_cause, const struct by_cause_wait *told)
 	free(explained);
 }
 
-void by_cause__explain(struct by_cause *by_cause, const struct waited *waited)
+void by_cause__explain(struct by_cause *by_cause, const struct wait_record *waited)
 {
 	const struct pending explained = {.waited = *waited};
 	struct pending *wait = take(by_cause, waited, false);
@@ -286,6 +289,6 @@ uint64_t by_cause__lost(const struct by_cause *by_cause)
 
 enum cause by_cause__refine(enum cause cause, const char *kernel)
 {
-	return cause == CAUSE_UNKNOWN && waiting__by_stack(kernel) == WAITING_WORK ? CAUSE_IDLE
-										   : cause;
+	return cause == CAUSE_UNKNOWN && wait_kind__by_stack(kernel) == WAIT_WORK ? CAUSE_IDLE
+										  : cause;
 }

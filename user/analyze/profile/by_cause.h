@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "user/analyze/waits/waited.h"
+#include "user/analyze/waits/wait_record.h"
 
 #define BY_CAUSE_PENDING 16384 /* waits that the other side has not told yet; of either side */
 #define BY_CAUSE_SUMS    65536 /* keys that have long waits */
@@ -26,7 +26,7 @@
 /* A wait of the profile, as it happened. */
 struct by_cause_wait {
 	uint32_t key; /* which sum has it; not 0 */
-	uint32_t tid; /* as struct waited has it */
+	uint32_t tid; /* as struct wait_record has it */
 	uint64_t off_ts;
 	uint64_t end_ts; /* back on its CPU */
 	uint64_t ns;     /* what its sum counts of it: blocked, or waiting for a CPU */
@@ -45,7 +45,7 @@ struct by_cause;
 struct by_cause *by_cause__new(uint64_t threshold_ns);
 void by_cause__free(struct by_cause *by_cause);
 void by_cause__wait(struct by_cause *by_cause, const struct by_cause_wait *wait);
-void by_cause__explain(struct by_cause *by_cause, const struct waited *waited);
+void by_cause__explain(struct by_cause *by_cause, const struct wait_record *waited);
 /* What has found nothing to join by now is unknown. */
 void by_cause__finish(struct by_cause *by_cause);
 /*

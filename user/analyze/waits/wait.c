@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Which thread's wait belongs to a hold: the one it ended, and the one it delayed. */
 #include "user/analyze/stall.h"
-#include "user/analyze/waits/awaited.h"
+#include "user/analyze/waits/uring_wait.h"
 #include "user/record/syscalls.h"
 
 static enum syscall_wait kind_of(const struct model *model, const struct ns_wait *wait)
@@ -37,7 +37,7 @@ static uint32_t reader_tid(const struct incident *incident)
 		if (event->head.ts < incident->end_ts)
 			continue;
 		if (event->head.type == NS_RECV ||
-		    (event->head.type == NS_URING && awaited__received(&event->uring)))
+		    (event->head.type == NS_URING && uring_wait__received(&event->uring)))
 			return event->head.tid;
 	}
 	return 0;
@@ -52,7 +52,7 @@ static int receiver_rank(const struct model *model, const struct ns_wait *told,
 {
 	struct ns_wait recalled = *told;
 	const struct ns_wait *wait = &recalled;
-	bool by_ring = awaited__recall(model, &recalled);
+	bool by_ring = uring_wait__fill_in(model, &recalled);
 	bool wrote_here = wait->head.conn == peer->number;
 	uint32_t owner = peer->id.head.tgid;
 	int rank = 0;
@@ -167,7 +167,7 @@ void wait__find_delayed(const struct model *model, const struct incident *incide
 		return;
 	}
 	stall->wait = *delayed;
-	awaited__recall(model, &stall->wait);
+	uring_wait__fill_in(model, &stall->wait);
 	stall->pid = delayed->head.tgid;
 	stall->tid = delayed->head.tid;
 	stall->wait_stack = model__kept_stack(model, delayed->stack_id);

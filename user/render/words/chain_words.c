@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "user/analyze/sites.h"
-#include "user/analyze/waits/waiting.h"
+#include "user/analyze/waits/wait_kind.h"
 #include "user/base/text.h"
 
 #define NAME_MOST 64 /* bytes that are shown of a function's name */
@@ -80,28 +80,28 @@ static const char *waiting_words(const char *kernel)
 		{NULL, NULL},
 	};
 	static const char *const words[] = {
-		[WAITING_STOPPED] = "being let go on",
-		[WAITING_RECEIVE] = "data of a socket",
-		[WAITING_SEND] = "room in a socket's send buffer",
-		[WAITING_CONNECT] = "a connection to be made",
-		[WAITING_ACCEPT] = "a connection to come in",
-		[WAITING_MANY] = "any of several descriptors",
-		[WAITING_URING] = "an io_uring completion",
-		[WAITING_MUTEX] = "a lock of the kernel's",
-		[WAITING_IPC] = "another process",
-		[WAITING_CHILD] = "a child",
-		[WAITING_DISK] = "the disk",
-		[WAITING_SLEEP] = "the time that it asked to sleep",
-		[WAITING_PAUSE] = "a signal",
-		[WAITING_WORK] = "io_uring operations to do",
+		[WAIT_STOPPED] = "being let go on",
+		[WAIT_RECEIVE] = "data of a socket",
+		[WAIT_SEND] = "room in a socket's send buffer",
+		[WAIT_CONNECT] = "a connection to be made",
+		[WAIT_ACCEPT] = "a connection to come in",
+		[WAIT_MANY] = "any of several descriptors",
+		[WAIT_URING] = "an io_uring completion",
+		[WAIT_MUTEX] = "a lock of the kernel's",
+		[WAIT_IPC] = "another process",
+		[WAIT_CHILD] = "a child",
+		[WAIT_DISK] = "the disk",
+		[WAIT_SLEEP] = "the time that it asked to sleep",
+		[WAIT_PAUSE] = "a signal",
+		[WAIT_WORK] = "io_uring operations to do",
 	};
-	enum waiting waiting = waiting__by_stack(kernel);
-	const char *found = waiting == WAITING_IPC ? read_sign(ipc, kernel) : NULL;
+	enum wait_kind kind = wait_kind__by_stack(kernel);
+	const char *found = kind == WAIT_IPC ? read_sign(ipc, kernel) : NULL;
 
 	if (found)
 		return found;
-	if (waiting < sizeof(words) / sizeof(words[0]) && words[waiting])
-		return words[waiting];
+	if (kind < sizeof(words) / sizeof(words[0]) && words[kind])
+		return words[kind];
 	return read_sign(others, kernel);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bpf/times.h"
-#include "user/analyze/waits/waiting.h"
+#include "user/analyze/waits/wait_kind.h"
 #include "user/render/words/names_uring.h"
 #include "user/render/words/words_parts.h"
 

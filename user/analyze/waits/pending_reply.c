@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/analyze/waits/owed.h"
+#include "user/analyze/waits/pending_reply.h"
 
 #include "user/analyze/stall.h"
-#include "user/analyze/waits/awaited.h"
+#include "user/analyze/waits/uring_wait.h"
 #include "user/record/syscalls.h"
 
 /* What a connection's events say that was done on it before a time. */
@@ -34,7 +34,7 @@ static void note_act(struct acts *acts, const union event *event)
 			acts->in_ts = ts;
 		break;
 	case NS_URING:
-		if (awaited__received(&event->uring) && ts > acts->in_ts)
+		if (uring_wait__received(&event->uring) && ts > acts->in_ts)
 			acts->in_ts = ts;
 		break;
 	default:
@@ -79,7 +79,7 @@ static bool waits_for(const struct model *model, const struct ns_wait *wait,
 {
 	if (conn->id.head.tgid && conn->id.head.tgid != wait->head.tgid)
 		return false;
-	if (wait->conn_basis == NS_CONN_FD || awaited__ended(wait))
+	if (wait->conn_basis == NS_CONN_FD || uring_wait__has_operation(wait))
 		return true;
 	switch (syscall__wait(model__session(model)->arch, wait->syscall)) {
 	case SYSCALL_WAIT_FD:
@@ -141,7 +141,7 @@ static bool is_stream(const struct model_conn *conn, const struct ns_wait *wait)
 	return flow.by_others && flow.sends >= STREAM_SENDS && flow.bytes >= STREAM_BYTES_MS * ms;
 }
 
-bool owed__answer(const struct model *model, const struct ns_wait *wait)
+bool pending_reply__awaited(const struct model *model, const struct ns_wait *wait)
 {
 	const struct model_conn *conn = model__conn(model, wait->head.conn);
 	struct acts acts;
@@ -155,14 +155,14 @@ bool owed__answer(const struct model *model, const struct ns_wait *wait)
 	return acts.out_ts && acts.out_ts >= acts.in_ts && !slept_since(model, wait, acts.out_ts);
 }
 
-bool owed__by_itself(const struct model *model, const struct ns_wait *wait)
+bool pending_reply__due_here(const struct model *model, const struct ns_wait *wait)
 {
 	const struct model_conn *conn = model__conn(model, wait->head.conn);
 
 	return conn && conn->id.opener == NS_OPENER_PEER && wait->turn == NS_TURN_READ;
 }
 
-bool owed__serves(const struct model *model, uint32_t tgid)
+bool pending_reply__is_server(const struct model *model, uint32_t tgid)
 {
 	const struct model_conn *conn;
 	size_t cursor = 0;
@@ -174,7 +174,7 @@ bool owed__serves(const struct model *model, uint32_t tgid)
 	return false;
 }
 
-bool owed__by_process(const struct model *model, const struct ns_wait *wait)
+bool pending_reply__due_anywhere(const struct model *model, const struct ns_wait *wait)
 {
 	const struct model_conn *conn;
 	size_t cursor = 0;
@@ -192,11 +192,11 @@ bool owed__by_process(const struct model *model, const struct ns_wait *wait)
 	return false;
 }
 
-uint64_t owed__asked(const struct model *model, const struct ns_wait *wait)
+uint64_t pending_reply__requested_at(const struct model *model, const struct ns_wait *wait)
 {
 	const struct model_conn *conn = model__conn(model, wait->head.conn);
 	/* What it had submitted may be sent while it waits, by a thread of the kernel's. */
-	uint64_t until = awaited__ended(wait) ? wait__woken(wait) : wait->off_ts;
+	uint64_t until = uring_wait__has_operation(wait) ? wait__woken(wait) : wait->off_ts;
 
 	return conn ? acts_before(conn, until).out_ts : 0;
 }

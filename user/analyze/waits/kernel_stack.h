@@ -3,31 +3,31 @@
  * What the functions on a thread's kernel stack tell of its wait, and those on the waker's stack of
  * who ended it. What waiting.h builds on, which knows the system call and the operation too.
  */
-#ifndef NETSTALL_ANALYZE_WAITS_WAITING_STACK_H
-#define NETSTALL_ANALYZE_WAITS_WAITING_STACK_H
+#ifndef NETSTALL_ANALYZE_WAITS_KERNEL_STACK_H
+#define NETSTALL_ANALYZE_WAITS_KERNEL_STACK_H
 
 #include <stdbool.h>
 
 #include "bpf/event.h"
 
-enum waiting {
-	WAITING_UNKNOWN,
-	WAITING_PREEMPTED, /* for nothing: it could have run on */
-	WAITING_STOPPED,   /* by a signal or a tracer */
-	WAITING_RECEIVE,   /* data of one socket */
-	WAITING_SEND,      /* room in one socket's send buffer */
-	WAITING_CONNECT,
-	WAITING_ACCEPT,
-	WAITING_MANY,   /* poll, select, epoll: any of several descriptors */
-	WAITING_URING,  /* io_uring completions */
-	WAITING_MUTEX,  /* a futex that is held, a lock of the kernel's */
-	WAITING_SIGNAL, /* a futex that is to be signalled: condition, semaphore, thread's end */
-	WAITING_IPC,    /* pipe, Unix socket, eventfd, message queue, semaphore */
-	WAITING_CHILD,  /* its end, or its stop */
-	WAITING_DISK,
-	WAITING_SLEEP, /* nanosleep() and the like */
-	WAITING_PAUSE, /* for a signal, with nothing else to do */
-	WAITING_WORK,  /* a worker or submission thread of io_uring's that has nothing to do */
+enum wait_kind {
+	WAIT_UNKNOWN,
+	WAIT_PREEMPTED, /* for nothing: it could have run on */
+	WAIT_STOPPED,   /* by a signal or a tracer */
+	WAIT_RECEIVE,   /* data of one socket */
+	WAIT_SEND,      /* room in one socket's send buffer */
+	WAIT_CONNECT,
+	WAIT_ACCEPT,
+	WAIT_MANY,   /* poll, select, epoll: any of several descriptors */
+	WAIT_URING,  /* io_uring completions */
+	WAIT_MUTEX,  /* a futex that is held, a lock of the kernel's */
+	WAIT_SIGNAL, /* a futex that is to be signalled: condition, semaphore, thread's end */
+	WAIT_IPC,    /* pipe, Unix socket, eventfd, message queue, semaphore */
+	WAIT_CHILD,  /* its end, or its stop */
+	WAIT_DISK,
+	WAIT_SLEEP, /* nanosleep() and the like */
+	WAIT_PAUSE, /* for a signal, with nothing else to do */
+	WAIT_WORK,  /* a worker or submission thread of io_uring's that has nothing to do */
 };
 
 enum waker {
@@ -41,8 +41,8 @@ enum waker {
 };
 
 /* What the kernel functions of a stack tell by themselves, without the system call and its
- * arguments: WAITING_UNKNOWN and WAKER_TASK when they tell nothing; a stack may be NULL. */
-enum waiting waiting__by_stack(const char *stack);
+ * arguments: WAIT_UNKNOWN and WAKER_TASK when they tell nothing; a stack may be NULL. */
+enum wait_kind wait_kind__by_stack(const char *stack);
 enum waker waker__by_stack_alone(const char *stack);
 /* Who ended a wait, by the text of the waker's stack, NULL when there is none. */
 enum waker waker__by_stack(const struct ns_wait *wait, const char *stack);

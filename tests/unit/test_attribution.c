@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Waits explained by their chains: across threads, connections and processes. */
 #include "tests/unit/outcome.h"
-#include "user/analyze/waits/waiting.h"
+#include "user/analyze/waits/wait_kind.h"
 
 /* Kernel stacks, leaf first. */
 #define STACKS                                                                                     \

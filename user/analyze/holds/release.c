@@ -31,7 +31,7 @@ static const struct ending endings[] = {
 			    "the acknowledgement that made room in the send buffer"},
 };
 
-const struct ns_segment *ending__transmit(const struct incident *incident)
+const struct ns_segment *release__transmit(const struct incident *incident)
 {
 	for (size_t i = 0; i < incident->own.count; i++) {
 		const union event *event = &incident->own.v[i];
@@ -43,7 +43,7 @@ const struct ns_segment *ending__transmit(const struct incident *incident)
 	return NULL;
 }
 
-const char *ending__option(const struct incident *incident, const struct ns_hold *hold)
+const char *release__option(const struct incident *incident, const struct ns_hold *hold)
 {
 	uint32_t before = hold ? hold->nonagle : 0, after = incident->release.nonagle;
 
@@ -70,10 +70,10 @@ static bool ack_arrived(const struct incident *incident, uint64_t start_ts)
 static void end_cork(const struct incident *incident, const struct part *part, struct stall *stall)
 {
 	bool msg_more = part->reason == NS_HOLD_MSG_MORE;
-	const struct ns_segment *transmit = ending__transmit(incident);
+	const struct ns_segment *transmit = release__transmit(incident);
 	bool known = incident->release.nonagle_known;
 
-	stall->ended = msg_more ? NULL : ending__option(incident, part->hold);
+	stall->ended = msg_more ? NULL : release__option(incident, part->hold);
 	if (stall->ended)
 		return;
 	if (!transmit)
@@ -88,7 +88,7 @@ static void end_cork(const struct incident *incident, const struct part *part, s
 				     : "clearing TCP_CORK, or the kernel's limit of 200 ms";
 }
 
-void ending__explain(const struct incident *incident, const struct part *last, struct stall *stall)
+void release__explain(const struct incident *incident, const struct part *last, struct stall *stall)
 {
 	const struct ending *ending;
 

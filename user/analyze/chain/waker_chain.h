@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the parts of the chain walk share; for blame.c, walk.c and walk_peer.c alone. */
-#ifndef NETSTALL_ANALYZE_CHAIN_WALK_H
-#define NETSTALL_ANALYZE_CHAIN_WALK_H
+/* What the parts of the chain walk share; for attribution.c, walk.c and walk_peer.c alone. */
+#ifndef NETSTALL_ANALYZE_CHAIN_WAKER_CHAIN_H
+#define NETSTALL_ANALYZE_CHAIN_WAKER_CHAIN_H
 
-#include "user/analyze/chain/blame.h"
+#include "user/analyze/chain/attribution.h"
 
 #define WALK_DEPTH STALL_LINKS
 
@@ -17,8 +17,8 @@ struct wrapper {
 
 struct walk {
 	const struct model *model;
-	const struct roots *roots;
-	struct blame *out;
+	const struct intervals *intervals;
+	struct attribution *out;
 	uint64_t at; /* explained up to here */
 	size_t depth;
 	struct wrapper wrappers[WALK_DEPTH];
@@ -38,7 +38,7 @@ struct walk {
 
 /* The time up to until is this cause's, as the levels above make of it. */
 void walk__emit(struct walk *walk, uint64_t until, enum cause cause);
-void walk__emit_root(struct walk *walk, uint64_t until, struct root *root);
+void walk__emit_interval(struct walk *walk, uint64_t until, struct interval *interval);
 /* Explain the wait from where the walk is up to until, which the wait reaches. */
 void walk__wait(struct walk *walk, const struct ns_wait *wait, uint64_t until);
 /* The waits of a thread up to until, at a level of their own; between them it ran. */
@@ -57,8 +57,8 @@ void walk__transit(struct walk *walk, uint32_t serves, uint64_t until);
 void walk__answer(struct walk *walk, const struct ns_wait *wait, uint64_t until);
 /* Incidents on the connection; the time between them is for the function, or the cause. */
 typedef void walk_gap(struct walk *walk, const struct ns_wait *wait, uint64_t until);
-void walk__roots(struct walk *walk, const struct ns_wait *wait, uint64_t until, walk_gap *gap,
-		 enum cause cause);
+void walk__intervals(struct walk *walk, const struct ns_wait *wait, uint64_t until, walk_gap *gap,
+		     enum cause cause);
 
 static inline uint64_t walk__clip(const struct walk *walk, uint64_t ts, uint64_t until)
 {

@@ -7,12 +7,12 @@
  * waits: a lock whose holder slept is lock, but one whose holder waited for bytes under
  * Nagle's algorithm is nagle-delack, because there the program can be changed.
  */
-#ifndef NETSTALL_ANALYZE_CHAIN_BLAME_H
-#define NETSTALL_ANALYZE_CHAIN_BLAME_H
+#ifndef NETSTALL_ANALYZE_CHAIN_ATTRIBUTION_H
+#define NETSTALL_ANALYZE_CHAIN_ATTRIBUTION_H
 
-#include "user/analyze/holds/roots.h"
+#include "user/analyze/holds/intervals.h"
 
-#define BLAME_STRETCHES 128 /* of one wait; beyond, the shortest joins the one before it */
+#define ATTRIBUTION_STRETCHES 128 /* of one wait; beyond, the shortest joins the one before it */
 
 struct stretch {
 	uint64_t start_ts;
@@ -20,27 +20,28 @@ struct stretch {
 	enum cause cause;
 };
 
-struct blame {
+struct attribution {
 	size_t stretch_count;
-	struct stretch stretches[BLAME_STRETCHES]; /* by time, disjoint, without gaps */
+	struct stretch stretches[ATTRIBUTION_STRETCHES]; /* by time, disjoint, without gaps */
 	uint64_t ns[CAUSE_COUNT]; /* of each cause, stretches that were joined too */
 	size_t link_count;
 	struct stall_link links[STALL_LINKS]; /* the wait itself first, then what it hung on */
-	struct root *root;                    /* the incident that it hung on longest; NULL none */
-	uint64_t root_ns;                     /* for how long */
-	const struct root *told;              /* likewise, of those that a stall tells; NULL none */
-	uint64_t told_longest_ns;             /* that one */
-	uint64_t told_ns;                     /* all of those together */
+	struct interval *interval;            /* the incident that it hung on longest; NULL none */
+	uint64_t interval_ns;                 /* for how long */
+	const struct interval *reported;      /* likewise, of those that a stall tells; NULL none */
+	uint64_t reported_longest_ns;         /* that one */
+	uint64_t reported_ns;                 /* all of those together */
 	enum confidence confidence;
 	const char *inferred; /* static, as in struct stall */
 	const char *missing;
 };
 
 /* Explain the wait of a thread between two times that lie in it. */
-void blame__wait(const struct model *model, const struct roots *roots, const struct ns_wait *wait,
-		 uint64_t from, uint64_t to, struct blame *blame);
-uint64_t blame__of(const struct blame *blame, enum cause cause);
+void attribution__of_wait(const struct model *model, const struct intervals *intervals,
+			  const struct ns_wait *wait, uint64_t from, uint64_t to,
+			  struct attribution *attribution);
+uint64_t attribution__ns(const struct attribution *attribution, enum cause cause);
 /* Which cause took longest, idleness included; of equals the one that came first. */
-enum cause blame__cause(const struct blame *blame);
+enum cause attribution__main_cause(const struct attribution *attribution);
 
 #endif

@@ -3,15 +3,15 @@
  * What one wait was for, all of its time: idleness, a time-out of its own and a stall alike.
  * A stall is an incident, which several waits may show; this is the other way round.
  */
-#ifndef NETSTALL_ANALYZE_WAITS_WAITED_H
-#define NETSTALL_ANALYZE_WAITS_WAITED_H
+#ifndef NETSTALL_ANALYZE_WAITS_WAIT_RECORD_H
+#define NETSTALL_ANALYZE_WAITS_WAIT_RECORD_H
 
 #include <stdint.h>
 
 #include "user/analyze/cause.h"
 
 /* Of a target's thread, of at least the threshold. Numbers as the report has them. */
-struct waited {
+struct wait_record {
 	uint32_t pid;
 	uint32_t tid;
 	uint64_t off_ts;
@@ -20,15 +20,16 @@ struct waited {
 };
 
 /* The one that took longest; of equals the first in the order of their numbers. */
-enum cause waited__main(const struct waited *waited);
+enum cause wait_record__main_cause(const struct wait_record *waited);
 
-struct cover;
+struct overlap;
 struct model;
 struct ns_wait;
-struct roots;
+struct intervals;
 
 /* cover: which parts of it are incidents that are told by themselves. */
-void waited__explain(const struct model *model, const struct roots *roots,
-		     const struct cover *cover, const struct ns_wait *wait, struct waited *out);
+void wait_record__explain(const struct model *model, const struct intervals *intervals,
+			  const struct overlap *overlap, const struct ns_wait *wait,
+			  struct wait_record *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/analyze/holds/answer.h"
+#include "user/analyze/holds/remote_nagle.h"
 
 #include <string.h>
 
@@ -86,8 +86,8 @@ static bool takes_part(const union record *record)
 }
 
 /* Whichever record of the sequel comes last completes it. */
-void answer__feed(const struct model *model, struct incidents *incidents,
-		  const union record *record, uint64_t now)
+void remote_nagle__feed(const struct model *model, struct incident_queue *incidents,
+			const union record *record, uint64_t now)
 {
 	const struct model_conn *conn =
 		takes_part(record) ? model__conn(model, record->head.conn) : NULL;
@@ -100,8 +100,8 @@ void answer__feed(const struct model *model, struct incidents *incidents,
 	if (!end || !find_sequel(&conn->events, end, &sequel))
 		return;
 	start = sequel.arm ? sequel.arm->head.ts : sequel.fire->head.ts;
-	if (end - start >= session__threshold(model))
-		incidents__begin_answer(incidents, conn->number, start, end, now);
+	if (end - start >= model__threshold(model))
+		incident_queue__begin_remote_nagle(incidents, conn->number, start, end, now);
 }
 
 /* A target's wait that lasted while the timer ran, and that the data ended. */
@@ -134,7 +134,8 @@ static bool in_time(const struct model_conn *conn, const struct ns_wait *wait,
 
 	if (!rtt_us || rtt_us == UINT32_MAX)
 		return false;
-	return 4 * took >= 3 * rtt && took <= ANSWER_ROUND_TRIPS * rtt + ANSWER_SLACK_NS;
+	return 4 * took >= 3 * rtt &&
+	       took <= REMOTE_NAGLE_ROUND_TRIPS * rtt + REMOTE_NAGLE_SLACK_NS;
 }
 
 static void describe(const struct model *model, const struct sequel *sequel, struct stall *stall)
@@ -166,8 +167,8 @@ static void cut_slices(struct stall *stall, const struct sequel *sequel, const s
 	stall__slice(stall, CAUSE_RUNQUEUE, wait->head.ts - woken);
 }
 
-bool answer__explain(const struct model *model, const struct incident *incident,
-		     struct finding *finding)
+bool remote_nagle__explain(const struct model *model, const struct incident *incident,
+			   struct finding *finding)
 {
 	const struct model_conn *conn = model__conn(model, incident->conn);
 	struct stall *stall = &finding->stall;
@@ -184,7 +185,7 @@ bool answer__explain(const struct model *model, const struct incident *incident,
 	stall->conn = incident->conn;
 	describe(model, &sequel, stall);
 	cut_slices(stall, &sequel, wait);
-	if (stall->end_ts - stall->start_ts < session__threshold(model))
+	if (stall->end_ts - stall->start_ts < model__threshold(model))
 		return false;
 	finding->receiver = *wait;
 	wait__find_delayed(model, incident, finding);

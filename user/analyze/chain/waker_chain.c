@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The walk from a wait to its waker's own waits. */
-#include "user/analyze/chain/walk.h"
+#include "user/analyze/chain/waker_chain.h"
 
-#include "user/analyze/waits/awaited.h"
-#include "user/analyze/waits/owed.h"
-#include "user/analyze/waits/waiting.h"
+#include "user/analyze/waits/pending_reply.h"
+#include "user/analyze/waits/uring_wait.h"
+#include "user/analyze/waits/wait_kind.h"
 
 /* What a link is by itself, before what it hung on is known. */
-static enum cause cause_of(enum waiting waiting, bool owed)
+static enum cause cause_of(enum wait_kind kind, bool owed)
 {
-	switch (waiting) {
-	case WAITING_PREEMPTED:
+	switch (kind) {
+	case WAIT_PREEMPTED:
 		return CAUSE_RUNQUEUE;
-	case WAITING_RECEIVE:
-	case WAITING_MANY:
+	case WAIT_RECEIVE:
+	case WAIT_MANY:
 		return owed ? CAUSE_PEER_APP : CAUSE_IDLE;
-	case WAITING_SEND:
+	case WAIT_SEND:
 		return CAUSE_SNDBUF;
-	case WAITING_CONNECT:
+	case WAIT_CONNECT:
 		return CAUSE_NETWORK;
-	case WAITING_ACCEPT:
-	case WAITING_PAUSE:
-	case WAITING_WORK:
+	case WAIT_ACCEPT:
+	case WAIT_PAUSE:
+	case WAIT_WORK:
 		return CAUSE_IDLE;
-	case WAITING_URING:
+	case WAIT_URING:
 		return CAUSE_URING;
-	case WAITING_MUTEX:
-	case WAITING_SIGNAL:
+	case WAIT_MUTEX:
+	case WAIT_SIGNAL:
 		return CAUSE_LOCK;
-	case WAITING_IPC:
-	case WAITING_CHILD:
+	case WAIT_IPC:
+	case WAIT_CHILD:
 		return CAUSE_IPC;
-	case WAITING_DISK:
+	case WAIT_DISK:
 		return CAUSE_DISK;
-	case WAITING_SLEEP:
+	case WAIT_SLEEP:
 		return CAUSE_TIMER;
-	case WAITING_STOPPED:
-	case WAITING_UNKNOWN:
+	case WAIT_STOPPED:
+	case WAIT_UNKNOWN:
 		break;
 	}
 	return CAUSE_UNKNOWN;
@@ -48,7 +48,7 @@ static enum cause cause_of(enum waiting waiting, bool owed)
  */
 static bool link_up(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
-	struct blame *out = walk->out;
+	struct attribution *out = walk->out;
 	struct stall_link *link = &out->links[walk->depth];
 
 	if (!walk->linked || walk->depth > out->link_count)
@@ -60,7 +60,8 @@ static bool link_up(struct walk *walk, const struct ns_wait *wait, uint64_t unti
 		.pid = wait->head.tgid,
 		.tid = wait->head.tid,
 		.conn = wait->head.conn,
-		.cause = cause_of(waiting__of(walk->model, wait), owed__answer(walk->model, wait)),
+		.cause = cause_of(wait_kind__of(walk->model, wait),
+				  pending_reply__awaited(walk->model, wait)),
 		.start_ts = walk->at,
 		.end_ts = until,
 		.wait = *wait,
@@ -88,7 +89,7 @@ static void walk_running(struct walk *walk, const struct ns_wait *next, uint64_t
 			 const struct wrapper *wrapper)
 {
 	if (wrapper->serves && next->head.conn == wrapper->serves && until > walk->at &&
-	    until - walk->at < session__threshold(walk->model))
+	    until - walk->at < model__threshold(walk->model))
 		walk->transit(walk, wrapper->serves, until);
 	else
 		walk__emit(walk, until, wrapper->cause);
@@ -158,7 +159,8 @@ static void walk_signal(struct walk *walk, const struct ns_wait *wait, uint64_t 
 {
 	const struct wrapper wrapper = {.cause = CAUSE_LOCK, .idle_stays = true};
 
-	if (waker__of(walk->model, wait) == WAKER_TASK && !owed__by_itself(walk->model, wait) &&
+	if (waker__of(walk->model, wait) == WAKER_TASK &&
+	    !pending_reply__due_here(walk->model, wait) &&
 	    2 * time_waited(walk, wait->waker_tid, until) < until - walk->at)
 		walk__emit(walk, until, CAUSE_IDLE);
 	else
@@ -189,7 +191,7 @@ static void walk_work(struct walk *walk, const struct ns_wait *wait, uint64_t un
 
 static void walk_unresolved(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
-	if (awaited__ended(wait))
+	if (uring_wait__has_operation(wait))
 		walk__missing(walk,
 			      "what the io_uring operation waited for: neither its file nor who "
 			      "woke the thread tells");
@@ -217,24 +219,25 @@ static void walk_child(struct walk *walk, const struct ns_wait *wait, uint64_t u
 	walk_other(walk, wait, until, &wrapper);
 }
 
-void walk__roots(struct walk *walk, const struct ns_wait *wait, uint64_t until, walk_gap *gap,
-		 enum cause cause)
+void walk__intervals(struct walk *walk, const struct ns_wait *wait, uint64_t until, walk_gap *gap,
+		     enum cause cause)
 {
 	while (walk->at < until) {
-		struct root *root = roots__first(walk->roots, wait->head.conn, walk->at, until);
-		uint64_t next = root ? walk__clip(walk, root->span.start_ts, until) : until;
+		struct interval *interval =
+			intervals__first(walk->intervals, wait->head.conn, walk->at, until);
+		uint64_t next = interval ? walk__clip(walk, interval->span.start_ts, until) : until;
 
 		if (gap && next > walk->at)
 			gap(walk, wait, next);
 		else
 			walk__emit(walk, next, cause);
-		if (!root)
+		if (!interval)
 			continue;
-		next = walk__clip(walk, root->span.end_ts, until);
-		if (root->cause == CAUSE_UNKNOWN)
+		next = walk__clip(walk, interval->span.end_ts, until);
+		if (interval->cause == CAUSE_UNKNOWN)
 			walk__missing(walk, "why TCP held the bytes, or sent them again");
-		walk__emit_root(walk, next, root);
-		walk__emit(walk, next, root->cause); /* whatever its slices left */
+		walk__emit_interval(walk, next, interval);
+		walk__emit(walk, next, interval->cause); /* whatever its slices left */
 	}
 }
 
@@ -250,17 +253,17 @@ static void walk_receive(struct walk *walk, const struct ns_wait *wait, uint64_t
 
 	if (serves && wait->head.conn == serves)
 		walk->transit(walk, serves, until);
-	else if (waker == WAKER_ROOM && waiting__of(walk->model, wait) == WAITING_RECEIVE)
+	else if (waker == WAKER_ROOM && wait_kind__of(walk->model, wait) == WAIT_RECEIVE)
 		/* Another thread writes there, and nothing came: not known to be owed at all. */
-		walk__roots(walk, wait, until, NULL, CAUSE_IDLE);
-	else if (owed__answer(walk->model, wait))
+		walk__intervals(walk, wait, until, NULL, CAUSE_IDLE);
+	else if (pending_reply__awaited(walk->model, wait))
 		walk->answer(walk, wait, until);
-	else if (waker == WAKER_TIMER && !owed__serves(walk->model, wait->head.tgid))
+	else if (waker == WAKER_TIMER && !pending_reply__is_server(walk->model, wait->head.tgid))
 		walk__emit(walk, until, CAUSE_TIMER);
-	else if (waker == WAKER_TASK && owed__by_itself(walk->model, wait))
+	else if (waker == WAKER_TASK && pending_reply__due_here(walk->model, wait))
 		walk_other(walk, wait, until, &message);
 	else
-		walk__roots(walk, wait, until, NULL, CAUSE_IDLE);
+		walk__intervals(walk, wait, until, NULL, CAUSE_IDLE);
 }
 
 void walk__slept(struct walk *walk, const struct ns_wait *wait, uint64_t until)
@@ -268,53 +271,53 @@ void walk__slept(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 	const struct wrapper lock = {.cause = CAUSE_LOCK};
 	const struct wrapper message = {.cause = CAUSE_IPC, .idle_stays = true};
 
-	switch (waiting__of(walk->model, wait)) {
-	case WAITING_PREEMPTED:
+	switch (wait_kind__of(walk->model, wait)) {
+	case WAIT_PREEMPTED:
 		walk__emit(walk, until, CAUSE_RUNQUEUE);
 		break;
-	case WAITING_RECEIVE:
-	case WAITING_MANY:
+	case WAIT_RECEIVE:
+	case WAIT_MANY:
 		walk_receive(walk, wait, until);
 		break;
-	case WAITING_SEND:
-		walk__roots(walk, wait, until, NULL, CAUSE_SNDBUF);
+	case WAIT_SEND:
+		walk__intervals(walk, wait, until, NULL, CAUSE_SNDBUF);
 		break;
-	case WAITING_CONNECT:
-		walk__roots(walk, wait, until, NULL, CAUSE_NETWORK);
+	case WAIT_CONNECT:
+		walk__intervals(walk, wait, until, NULL, CAUSE_NETWORK);
 		break;
-	case WAITING_ACCEPT:
-	case WAITING_PAUSE:
+	case WAIT_ACCEPT:
+	case WAIT_PAUSE:
 		walk__emit(walk, until, CAUSE_IDLE);
 		break;
-	case WAITING_URING:
+	case WAIT_URING:
 		walk_unresolved(walk, wait, until);
 		break;
-	case WAITING_WORK:
+	case WAIT_WORK:
 		walk_work(walk, wait, until);
 		break;
-	case WAITING_MUTEX:
+	case WAIT_MUTEX:
 		walk_other(walk, wait, until, &lock);
 		break;
-	case WAITING_SIGNAL:
+	case WAIT_SIGNAL:
 		walk_signal(walk, wait, until);
 		break;
-	case WAITING_IPC:
+	case WAIT_IPC:
 		walk_other(walk, wait, until, &message);
 		break;
-	case WAITING_CHILD:
+	case WAIT_CHILD:
 		walk_child(walk, wait, until);
 		break;
-	case WAITING_DISK:
+	case WAIT_DISK:
 		walk__emit(walk, until, CAUSE_DISK);
 		break;
-	case WAITING_SLEEP:
+	case WAIT_SLEEP:
 		walk__emit(walk, until, CAUSE_TIMER);
 		break;
-	case WAITING_STOPPED:
+	case WAIT_STOPPED:
 		walk__missing(walk, "who stopped it (a signal or a tracer)");
 		walk__emit(walk, until, CAUSE_UNKNOWN);
 		break;
-	case WAITING_UNKNOWN:
+	case WAIT_UNKNOWN:
 		walk__missing(walk,
 			      "what it waited for: neither its system call nor its kernel "
 			      "stack tells");
@@ -325,7 +328,7 @@ void walk__slept(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 
 static void walk_blocked(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
-	if (awaited__ended(wait) && waiting__for_completions(walk->model, wait))
+	if (uring_wait__has_operation(wait) && wait_kind__is_completions(walk->model, wait))
 		walk->ring(walk, wait, until);
 	else
 		walk__slept(walk, wait, until);
@@ -338,7 +341,7 @@ void walk__wait(struct walk *walk, const struct ns_wait *told, uint64_t until)
 	struct ns_wait recalled = *told;
 	const struct ns_wait *wait = &recalled;
 
-	awaited__recall(walk->model, &recalled);
+	uring_wait__fill_in(walk->model, &recalled);
 	walk->linked = link_up(walk, wait, until);
 	walk->visited[walk->visited_count].tid = wait->head.tid;
 	walk->visited[walk->visited_count++].off_ts = wait->off_ts;

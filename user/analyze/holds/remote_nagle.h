@@ -4,8 +4,8 @@
  * acknowledgement: our delayed-ACK timer ran out, its acknowledgement left, and a round trip
  * later came the bytes that a thread here had waited for all the time.
  */
-#ifndef NETSTALL_ANALYZE_HOLDS_ANSWER_H
-#define NETSTALL_ANALYZE_HOLDS_ANSWER_H
+#ifndef NETSTALL_ANALYZE_HOLDS_REMOTE_NAGLE_H
+#define NETSTALL_ANALYZE_HOLDS_REMOTE_NAGLE_H
 
 #include "user/analyze/stall.h"
 
@@ -14,14 +14,14 @@
  * one of the connection, and not much later, because no program has to run for it. A path
  * of some microseconds may take longer for want of a CPU.
  */
-#define ANSWER_ROUND_TRIPS 2
-#define ANSWER_SLACK_NS    1000000ull
+#define REMOTE_NAGLE_ROUND_TRIPS 2
+#define REMOTE_NAGLE_SLACK_NS    1000000ull
 
 /* The model has seen the record already: an incident begins, if data may have been let go. */
-void answer__feed(const struct model *model, struct incidents *incidents,
-		  const union record *record, uint64_t now);
+void remote_nagle__feed(const struct model *model, struct incident_queue *incidents,
+			const union record *record, uint64_t now);
 /* Returns false when nothing was let go, or nobody waited for it. */
-bool answer__explain(const struct model *model, const struct incident *incident,
-		     struct finding *finding);
+bool remote_nagle__explain(const struct model *model, const struct incident *incident,
+			   struct finding *finding);
 
 #endif

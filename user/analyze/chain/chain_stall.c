@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/analyze/chain/chain.h"
+#include "user/analyze/chain/chain_stall.h"
 
 #include <string.h>
 
-#include "user/analyze/waits/waiting.h"
+#include "user/analyze/waits/wait_kind.h"
 
-struct stall_wait chain__shown(const struct ns_wait *wait)
+struct stall_wait stall_wait__of(const struct ns_wait *wait)
 {
 	return (struct stall_wait){.pid = wait->head.tgid,
 				   .tid = wait->head.tid,
@@ -14,25 +14,25 @@ struct stall_wait chain__shown(const struct ns_wait *wait)
 				   .end_ts = wait->head.ts};
 }
 
-static void cut_slices(struct stall *stall, const struct blame *blame)
+static void cut_slices(struct stall *stall, const struct attribution *attribution)
 {
 	stall->slice_count = 0;
-	for (size_t i = 0; i < blame->stretch_count; i++) {
-		const struct stretch *stretch = &blame->stretches[i];
+	for (size_t i = 0; i < attribution->stretch_count; i++) {
+		const struct stretch *stretch = &attribution->stretches[i];
 
 		stall__slice(stall, stretch->cause, stretch->end_ts - stretch->start_ts);
 	}
 }
 
 /* The cause by which the program can be helped: the longest but for idleness in between. */
-static enum cause stall_cause(const struct blame *blame)
+static enum cause stall_cause(const struct attribution *attribution)
 {
 	enum cause best = CAUSE_UNKNOWN;
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < blame->stretch_count; i++) {
-		enum cause cause = blame->stretches[i].cause;
-		uint64_t ns = cause == CAUSE_IDLE ? 0 : blame__of(blame, cause);
+	for (size_t i = 0; i < attribution->stretch_count; i++) {
+		enum cause cause = attribution->stretches[i].cause;
+		uint64_t ns = cause == CAUSE_IDLE ? 0 : attribution__ns(attribution, cause);
 
 		if (ns > most) {
 			best = cause;
@@ -46,67 +46,67 @@ static enum cause stall_cause(const struct blame *blame)
  * The connection that it is about: of the first wait of the chain for data or room of a socket.
  * What a thread happened to write on before it took a lock is not it.
  */
-static uint32_t stall_conn(const struct model *model, const struct blame *blame)
+static uint32_t stall_conn(const struct model *model, const struct attribution *attribution)
 {
-	for (size_t i = 0; i < blame->link_count; i++) {
-		const struct stall_link *link = &blame->links[i];
+	for (size_t i = 0; i < attribution->link_count; i++) {
+		const struct stall_link *link = &attribution->links[i];
 
-		if (waiting__for_socket(waiting__of(model, &link->wait)))
+		if (wait_kind__is_socket(wait_kind__of(model, &link->wait)))
 			return link->conn;
 	}
 	return 0;
 }
 
-void chain__fill(const struct model *model, const struct ns_wait *wait, const struct blame *blame,
-		 struct finding *finding)
+void chain_stall__fill(const struct model *model, const struct ns_wait *wait,
+		       const struct attribution *attribution, struct finding *finding)
 {
 	const struct model_conn *conn;
 	struct stall *stall = &finding->stall;
-	const struct root *root = blame->root;
+	const struct interval *interval = attribution->interval;
 
 	memset(finding, 0, sizeof(*finding));
-	stall->cause = stall_cause(blame);
+	stall->cause = stall_cause(attribution);
 	if (cause__info(stall->cause)->rank == CAUSE_RANK_NETWORK)
-		stall->conn = stall_conn(model, blame);
+		stall->conn = stall_conn(model, attribution);
 	conn = model__conn(model, stall->conn);
 	stall->peer = conn ? conn->peer : 0;
 	stall->exact = true;
-	if (root && root->finding && root->cause == stall->cause)
-		*finding = *root->finding;
+	if (interval && interval->finding && interval->cause == stall->cause)
+		*finding = *interval->finding;
 	if (wait->ended == NS_WAIT_BOUND)
 		stall->exact = false;
-	stall->start_ts = blame->stretches[0].start_ts;
-	stall->end_ts = blame->stretches[blame->stretch_count - 1].end_ts;
+	stall->start_ts = attribution->stretches[0].start_ts;
+	stall->end_ts = attribution->stretches[attribution->stretch_count - 1].end_ts;
 	stall->pid = wait->head.tgid;
 	stall->tid = wait->head.tid;
 	stall->wait = *wait;
 	stall->wait_stack = model__kept_stack(model, wait->stack_id);
 	stall->waker_stack = model__kept_stack(model, wait->waker_stack_id);
-	if (blame->confidence == CONFIDENCE_INFERRED)
+	if (attribution->confidence == CONFIDENCE_INFERRED)
 		stall->confidence = CONFIDENCE_INFERRED;
 	if (!stall->inferred)
-		stall->inferred = blame->inferred;
+		stall->inferred = attribution->inferred;
 	if (!stall->missing)
-		stall->missing = blame->missing;
+		stall->missing = attribution->missing;
 	if (!stall->missing && wait->ended == NS_WAIT_BOUND)
 		stall->missing = "the thread's return to its CPU: its end is an upper bound";
-	stall->link_count = blame->link_count;
-	memcpy(stall->links, blame->links, sizeof(stall->links));
+	stall->link_count = attribution->link_count;
+	memcpy(stall->links, attribution->links, sizeof(stall->links));
 	stall->wait_count = 1;
-	stall->waits[0] = chain__shown(wait);
-	cut_slices(stall, blame);
+	stall->waits[0] = stall_wait__of(wait);
+	cut_slices(stall, attribution);
 	stall__check(stall);
 }
 
 /* The evidence: what is known around the wait, and around the waits that it hung on. */
-struct incident *chain__evidence(const struct model *model, struct root *root,
-				 const struct stall *stall)
+struct incident *chain_stall__evidence(const struct model *model, struct interval *interval,
+				       const struct stall *stall)
 {
 	struct incident *incident;
 
-	if (root && root->incident) {
-		incident = root->incident;
-		root->incident = NULL;
+	if (interval && interval->incident) {
+		incident = interval->incident;
+		interval->incident = NULL;
 	} else {
 		incident = incident__around(model, &stall->wait);
 	}

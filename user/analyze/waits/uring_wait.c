@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/analyze/waits/awaited.h"
+#include "user/analyze/waits/uring_wait.h"
 
 #include <errno.h>
 
@@ -7,27 +7,27 @@
 
 /* IORING_OP_*, those that this machine's headers may not have yet. */
 static const uint8_t acts[] = {
-	[0] = ACT_TELLS,       /* NOP */
+	[0] = ACT_IMMEDIATE,   /* NOP */
 	[1] = ACT_RECEIVES,    /* READV */
 	[2] = ACT_SENDS,       /* WRITEV */
 	[3] = ACT_STORES,      /* FSYNC */
 	[4] = ACT_RECEIVES,    /* READ_FIXED */
 	[5] = ACT_SENDS,       /* WRITE_FIXED */
 	[6] = ACT_POLLS,       /* POLL_ADD */
-	[7] = ACT_TELLS,       /* POLL_REMOVE */
+	[7] = ACT_IMMEDIATE,   /* POLL_REMOVE */
 	[8] = ACT_STORES,      /* SYNC_FILE_RANGE */
 	[9] = ACT_SENDS,       /* SENDMSG */
 	[10] = ACT_RECEIVES,   /* RECVMSG */
 	[11] = ACT_TIMES,      /* TIMEOUT */
-	[12] = ACT_TELLS,      /* TIMEOUT_REMOVE */
+	[12] = ACT_IMMEDIATE,  /* TIMEOUT_REMOVE */
 	[13] = ACT_ACCEPTS,    /* ACCEPT */
-	[14] = ACT_TELLS,      /* ASYNC_CANCEL */
+	[14] = ACT_IMMEDIATE,  /* ASYNC_CANCEL */
 	[15] = ACT_TIMES,      /* LINK_TIMEOUT */
 	[16] = ACT_CONNECTS,   /* CONNECT */
 	[17] = ACT_STORES,     /* FALLOCATE */
 	[18] = ACT_STORES,     /* OPENAT */
-	[19] = ACT_TELLS,      /* CLOSE */
-	[20] = ACT_TELLS,      /* FILES_UPDATE */
+	[19] = ACT_IMMEDIATE,  /* CLOSE */
+	[20] = ACT_IMMEDIATE,  /* FILES_UPDATE */
 	[21] = ACT_STORES,     /* STATX */
 	[22] = ACT_RECEIVES,   /* READ */
 	[23] = ACT_SENDS,      /* WRITE */
@@ -36,50 +36,50 @@ static const uint8_t acts[] = {
 	[26] = ACT_SENDS,      /* SEND */
 	[27] = ACT_RECEIVES,   /* RECV */
 	[28] = ACT_STORES,     /* OPENAT2 */
-	[29] = ACT_TELLS,      /* EPOLL_CTL */
+	[29] = ACT_IMMEDIATE,  /* EPOLL_CTL */
 	[30] = ACT_SENDS,      /* SPLICE: its fd is where the bytes go */
-	[31] = ACT_TELLS,      /* PROVIDE_BUFFERS */
-	[32] = ACT_TELLS,      /* REMOVE_BUFFERS */
+	[31] = ACT_IMMEDIATE,  /* PROVIDE_BUFFERS */
+	[32] = ACT_IMMEDIATE,  /* REMOVE_BUFFERS */
 	[33] = ACT_SENDS,      /* TEE */
-	[34] = ACT_TELLS,      /* SHUTDOWN */
+	[34] = ACT_IMMEDIATE,  /* SHUTDOWN */
 	[35] = ACT_STORES,     /* RENAMEAT */
 	[36] = ACT_STORES,     /* UNLINKAT */
 	[37] = ACT_STORES,     /* MKDIRAT */
 	[38] = ACT_STORES,     /* SYMLINKAT */
 	[39] = ACT_STORES,     /* LINKAT */
-	[40] = ACT_TELLS,      /* MSG_RING */
+	[40] = ACT_IMMEDIATE,  /* MSG_RING */
 	[41] = ACT_STORES,     /* FSETXATTR */
 	[42] = ACT_STORES,     /* SETXATTR */
 	[43] = ACT_STORES,     /* FGETXATTR */
 	[44] = ACT_STORES,     /* GETXATTR */
-	[45] = ACT_TELLS,      /* SOCKET */
+	[45] = ACT_IMMEDIATE,  /* SOCKET */
 	[47] = ACT_SENDS,      /* SEND_ZC */
 	[48] = ACT_SENDS,      /* SENDMSG_ZC */
 	[49] = ACT_RECEIVES,   /* READ_MULTISHOT */
 	[50] = ACT_REAPS,      /* WAITID */
 	[51] = ACT_LOCKS,      /* FUTEX_WAIT */
-	[52] = ACT_TELLS,      /* FUTEX_WAKE */
+	[52] = ACT_IMMEDIATE,  /* FUTEX_WAKE */
 	[53] = ACT_LOCKS,      /* FUTEX_WAITV */
-	[54] = ACT_TELLS,      /* FIXED_FD_INSTALL */
+	[54] = ACT_IMMEDIATE,  /* FIXED_FD_INSTALL */
 	[55] = ACT_STORES,     /* FTRUNCATE */
-	[56] = ACT_TELLS,      /* BIND */
-	[57] = ACT_TELLS,      /* LISTEN */
+	[56] = ACT_IMMEDIATE,  /* BIND */
+	[57] = ACT_IMMEDIATE,  /* LISTEN */
 	[58] = ACT_RECEIVES,   /* RECV_ZC */
 	[59] = ACT_POLLS_MANY, /* EPOLL_WAIT */
 	[60] = ACT_RECEIVES,   /* READV_FIXED */
 	[61] = ACT_SENDS,      /* WRITEV_FIXED */
-	[62] = ACT_TELLS,      /* PIPE */
-	[63] = ACT_TELLS,      /* NOP128 */
+	[62] = ACT_IMMEDIATE,  /* PIPE */
+	[63] = ACT_IMMEDIATE,  /* NOP128 */
 };
 
 #define OP_LINK_TIMEOUT 15
 
-enum act awaited__act(uint32_t opcode)
+enum act uring_wait__act(uint32_t opcode)
 {
 	return opcode < sizeof(acts) / sizeof(acts[0]) ? (enum act)acts[opcode] : ACT_UNKNOWN;
 }
 
-bool awaited__ended(const struct ns_wait *wait)
+bool uring_wait__has_operation(const struct ns_wait *wait)
 {
 	return wait->state && wait->ring && wait->op_known;
 }
@@ -99,13 +99,13 @@ static bool is_of(const struct ns_uring *done, const struct ns_wait *wait)
  * What ended by becoming ready completes after the wake: the first of its completions from there
  * on. What ended it by completing did so before.
  */
-const struct ns_uring *awaited__done(const struct model *model, const struct ns_wait *wait)
+const struct ns_uring *uring_wait__completion(const struct model *model, const struct ns_wait *wait)
 {
 	const struct model_ring *ring = model__ring(model, wait->ring);
 	uint64_t from = wait->op_done_ts ? wait->op_done_ts : wait__woken(wait);
 	const struct ns_uring *last = NULL;
 
-	if (!awaited__ended(wait))
+	if (!uring_wait__has_operation(wait))
 		return NULL;
 	for (size_t i = 0; ring && i < ring->ops.count; i++) {
 		const union event *event = &ring->ops.v[i];
@@ -149,7 +149,7 @@ static const struct ns_uring *ending_completion(const struct model *model,
 	return before;
 }
 
-struct ns_wait awaited__as_if(const struct ns_wait *wait, const struct ns_uring *done)
+struct ns_wait uring_wait__as_if(const struct ns_wait *wait, const struct ns_uring *done)
 {
 	struct ns_wait as_if = *wait;
 
@@ -175,7 +175,7 @@ struct ns_wait awaited__as_if(const struct ns_wait *wait, const struct ns_uring 
 /* What had become ready, and was not done yet, is told whole with its completion. */
 static void complete(const struct model *model, struct ns_wait *wait)
 {
-	const struct ns_uring *done = awaited__done(model, wait);
+	const struct ns_uring *done = uring_wait__completion(model, wait);
 
 	if (!done || wait->op_file != NS_URING_NO_FILE)
 		return;
@@ -189,7 +189,7 @@ static void complete(const struct model *model, struct ns_wait *wait)
 	}
 }
 
-bool awaited__recall(const struct model *model, struct ns_wait *wait)
+bool uring_wait__fill_in(const struct model *model, struct ns_wait *wait)
 {
 	const struct ns_uring *done;
 
@@ -199,7 +199,7 @@ bool awaited__recall(const struct model *model, struct ns_wait *wait)
 	if (!wait->op_known || (!wait->op_submit_ts && wait->op_file == NS_URING_NO_FILE)) {
 		done = ending_completion(model, wait);
 		if (done)
-			*wait = awaited__as_if(wait, done);
+			*wait = uring_wait__as_if(wait, done);
 		else if (!wait->op_known)
 			return false;
 	}
@@ -216,7 +216,7 @@ static bool is_chained(const struct ns_uring *one, const struct ns_uring *next)
 }
 
 /* All operations of a chain are submitted before its first one is done. */
-const struct ns_uring *awaited__before(const struct model *model, const struct ns_uring *done)
+const struct ns_uring *uring_wait__before(const struct model *model, const struct ns_uring *done)
 {
 	const struct model_ring *ring = model__ring(model, done->ring);
 	bool drains = done->flags & NS_SQE_IO_DRAIN;
@@ -237,18 +237,18 @@ const struct ns_uring *awaited__before(const struct model *model, const struct n
 	return before;
 }
 
-bool awaited__timed_out(const struct model *model, const struct ns_uring *done)
+bool uring_wait__timed_out(const struct model *model, const struct ns_uring *done)
 {
 	const struct model_ring *ring = model__ring(model, done->ring);
 
-	if (!awaited__failed(done, ECANCELED))
+	if (!uring_wait__failed(done, ECANCELED))
 		return false;
 	for (size_t i = 0; ring && i < ring->ops.count; i++) {
 		const union event *event = &ring->ops.v[i];
 
 		/* The time-out follows its operation in their chain, and was submitted with it. */
 		if (is_done(event) && event->uring.opcode == OP_LINK_TIMEOUT &&
-		    awaited__failed(&event->uring, ETIME) &&
+		    uring_wait__failed(&event->uring, ETIME) &&
 		    event->uring.submit_ts >= done->submit_ts &&
 		    event->uring.submit_ts <= done->head.ts && is_chained(done, &event->uring))
 			return true;
@@ -256,7 +256,7 @@ bool awaited__timed_out(const struct model *model, const struct ns_uring *done)
 	return false;
 }
 
-uint32_t awaited__by(const struct ns_wait *wait)
+uint32_t uring_wait__done_by(const struct ns_wait *wait)
 {
 	uint32_t by = wait->op_by_tid;
 
@@ -268,8 +268,8 @@ uint32_t awaited__by(const struct ns_wait *wait)
 	return by != wait->head.tid ? by : 0;
 }
 
-bool awaited__received(const struct ns_uring *uring)
+bool uring_wait__received(const struct ns_uring *uring)
 {
 	return uring->head.conn && uring->step == NS_URING_DONE && (int32_t)uring->result > 0 &&
-	       awaited__act(uring->opcode) == ACT_RECEIVES;
+	       uring_wait__act(uring->opcode) == ACT_RECEIVES;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/analyze/waits/waiting_stack.h"
+#include "user/analyze/waits/kernel_stack.h"
 
 #include <string.h>
 
@@ -34,66 +34,66 @@ struct mark {
 };
 
 static const struct mark sleeper_marks[] = {
-	{"io_schedule", WAITING_DISK},
-	{"io_schedule_timeout", WAITING_DISK},
-	{"rq_qos_wait", WAITING_DISK},
-	{"submit_bio_wait", WAITING_DISK},
-	{"folio_wait_bit_common", WAITING_DISK},
-	{"jbd2_log_wait_commit", WAITING_DISK},
-	{"__iomap_dio_rw", WAITING_DISK},
-	{"__blkdev_direct_IO", WAITING_DISK},
-	{"io_cqring_wait", WAITING_URING},
-	{"ep_poll", WAITING_MANY},
-	{"do_epoll_wait", WAITING_MANY},
-	{"do_sys_poll", WAITING_MANY},
-	{"do_select", WAITING_MANY},
-	{"sk_stream_wait_memory", WAITING_SEND},
-	{"sk_wait_data", WAITING_RECEIVE},
-	{"tcp_recvmsg_locked", WAITING_RECEIVE},
-	{"inet_wait_for_connect", WAITING_CONNECT},
-	{"__inet_stream_connect", WAITING_CONNECT},
-	{"inet_csk_wait_for_connect", WAITING_ACCEPT},
-	{"inet_csk_accept", WAITING_ACCEPT},
-	{"pipe_read", WAITING_IPC},
-	{"anon_pipe_read", WAITING_IPC},
-	{"pipe_write", WAITING_IPC},
-	{"anon_pipe_write", WAITING_IPC},
-	{"wait_for_partner", WAITING_IPC},
-	{"unix_stream_data_wait", WAITING_IPC},
-	{"unix_stream_read_generic", WAITING_IPC},
-	{"unix_wait_for_peer", WAITING_IPC},
-	{"unix_accept", WAITING_ACCEPT},
-	{"unix_dgram_recvmsg", WAITING_IPC},
-	{"__skb_wait_for_more_packets", WAITING_IPC},
-	{"sock_alloc_send_pskb", WAITING_IPC},
-	{"eventfd_read", WAITING_IPC},
-	{"signalfd_read", WAITING_PAUSE},
-	{"do_wait", WAITING_CHILD},
-	{"do_msgrcv", WAITING_IPC},
-	{"do_mq_timedreceive", WAITING_IPC},
-	{"do_semtimedop", WAITING_IPC},
-	{"hrtimer_nanosleep", WAITING_SLEEP},
-	{"do_nanosleep", WAITING_SLEEP},
-	{"ptrace_stop", WAITING_STOPPED},
-	{"do_signal_stop", WAITING_STOPPED},
-	{"sigsuspend", WAITING_PAUSE},
-	{"do_sigtimedwait", WAITING_PAUSE},
-	{"__x64_sys_pause", WAITING_PAUSE},
-	{"rwsem_down_read_slowpath", WAITING_MUTEX},
-	{"rwsem_down_write_slowpath", WAITING_MUTEX},
-	{"__mutex_lock", WAITING_MUTEX},
-	{"flock_lock_inode_wait", WAITING_MUTEX},
-	{"fcntl_setlk", WAITING_MUTEX},
-	{"__lock_sock", WAITING_MUTEX},
-	{"pipe_wait_readable", WAITING_IPC}, /* splice, of io_uring's workers above all */
-	{"pipe_wait_writable", WAITING_IPC},
-	{"__do_sys_io_uring_enter", WAITING_URING}, /* 5.10 has io_cqring_wait() in it */
+	{"io_schedule", WAIT_DISK},
+	{"io_schedule_timeout", WAIT_DISK},
+	{"rq_qos_wait", WAIT_DISK},
+	{"submit_bio_wait", WAIT_DISK},
+	{"folio_wait_bit_common", WAIT_DISK},
+	{"jbd2_log_wait_commit", WAIT_DISK},
+	{"__iomap_dio_rw", WAIT_DISK},
+	{"__blkdev_direct_IO", WAIT_DISK},
+	{"io_cqring_wait", WAIT_URING},
+	{"ep_poll", WAIT_MANY},
+	{"do_epoll_wait", WAIT_MANY},
+	{"do_sys_poll", WAIT_MANY},
+	{"do_select", WAIT_MANY},
+	{"sk_stream_wait_memory", WAIT_SEND},
+	{"sk_wait_data", WAIT_RECEIVE},
+	{"tcp_recvmsg_locked", WAIT_RECEIVE},
+	{"inet_wait_for_connect", WAIT_CONNECT},
+	{"__inet_stream_connect", WAIT_CONNECT},
+	{"inet_csk_wait_for_connect", WAIT_ACCEPT},
+	{"inet_csk_accept", WAIT_ACCEPT},
+	{"pipe_read", WAIT_IPC},
+	{"anon_pipe_read", WAIT_IPC},
+	{"pipe_write", WAIT_IPC},
+	{"anon_pipe_write", WAIT_IPC},
+	{"wait_for_partner", WAIT_IPC},
+	{"unix_stream_data_wait", WAIT_IPC},
+	{"unix_stream_read_generic", WAIT_IPC},
+	{"unix_wait_for_peer", WAIT_IPC},
+	{"unix_accept", WAIT_ACCEPT},
+	{"unix_dgram_recvmsg", WAIT_IPC},
+	{"__skb_wait_for_more_packets", WAIT_IPC},
+	{"sock_alloc_send_pskb", WAIT_IPC},
+	{"eventfd_read", WAIT_IPC},
+	{"signalfd_read", WAIT_PAUSE},
+	{"do_wait", WAIT_CHILD},
+	{"do_msgrcv", WAIT_IPC},
+	{"do_mq_timedreceive", WAIT_IPC},
+	{"do_semtimedop", WAIT_IPC},
+	{"hrtimer_nanosleep", WAIT_SLEEP},
+	{"do_nanosleep", WAIT_SLEEP},
+	{"ptrace_stop", WAIT_STOPPED},
+	{"do_signal_stop", WAIT_STOPPED},
+	{"sigsuspend", WAIT_PAUSE},
+	{"do_sigtimedwait", WAIT_PAUSE},
+	{"__x64_sys_pause", WAIT_PAUSE},
+	{"rwsem_down_read_slowpath", WAIT_MUTEX},
+	{"rwsem_down_write_slowpath", WAIT_MUTEX},
+	{"__mutex_lock", WAIT_MUTEX},
+	{"flock_lock_inode_wait", WAIT_MUTEX},
+	{"fcntl_setlk", WAIT_MUTEX},
+	{"__lock_sock", WAIT_MUTEX},
+	{"pipe_wait_readable", WAIT_IPC}, /* splice, of io_uring's workers above all */
+	{"pipe_wait_writable", WAIT_IPC},
+	{"__do_sys_io_uring_enter", WAIT_URING}, /* 5.10 has io_cqring_wait() in it */
 	/* Threads of io_uring at the end of all they had to do; a worker's operation stands above.
 	 */
-	{"io_worker_handle_work", WAITING_UNKNOWN},
-	{"io_wq_worker", WAITING_WORK},
-	{"io_wqe_worker", WAITING_WORK}, /* before ed29b0b4fd83 (6.4) */
-	{"io_sq_thread", WAITING_WORK},
+	{"io_worker_handle_work", WAIT_UNKNOWN},
+	{"io_wq_worker", WAIT_WORK},
+	{"io_wqe_worker", WAIT_WORK}, /* before ed29b0b4fd83 (6.4) */
+	{"io_sq_thread", WAIT_WORK},
 };
 
 /*
@@ -143,9 +143,9 @@ static int marked(const char *stack, const struct mark *marks, size_t count, int
 #define MARKED(stack, marks, otherwise)                                                            \
 	marked(stack, marks, sizeof(marks) / sizeof(marks[0]), otherwise)
 
-enum waiting waiting__by_stack(const char *stack)
+enum wait_kind wait_kind__by_stack(const char *stack)
 {
-	return MARKED(stack, sleeper_marks, WAITING_UNKNOWN);
+	return MARKED(stack, sleeper_marks, WAIT_UNKNOWN);
 }
 
 enum waker waker__by_stack_alone(const char *stack)

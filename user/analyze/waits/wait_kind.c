@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/analyze/waits/waiting.h"
+#include "user/analyze/waits/wait_kind.h"
 
 #include <string.h>
 
-#include "user/analyze/waits/awaited.h"
-#include "user/analyze/waits/waiting_ring.h"
+#include "user/analyze/waits/uring_wait.h"
+#include "user/analyze/waits/wait_kind_ring.h"
 #include "user/record/syscalls.h"
 
 #define TASK_STATE_STOPPED 4
@@ -18,74 +18,74 @@
 
 /* glibc takes a mutex by FUTEX_WAIT, and waits on conditions and semaphores by FUTEX_WAIT_BITSET.
  */
-static enum waiting of_futex(const struct ns_wait *wait)
+static enum wait_kind of_futex(const struct ns_wait *wait)
 {
 	switch (wait->arg1 & FUTEX_OPERATION) {
 	case FUTEX_WAIT:
 	case FUTEX_LOCK_PI:
 	case FUTEX_LOCK_PI2:
-		return WAITING_MUTEX;
+		return WAIT_MUTEX;
 	default:
-		return WAITING_SIGNAL;
+		return WAIT_SIGNAL;
 	}
 }
 
-static enum waiting by_syscall(const struct model *model, const struct ns_wait *wait)
+static enum wait_kind by_syscall(const struct model *model, const struct ns_wait *wait)
 {
 	static const struct {
 		const char *syscall;
-		enum waiting waiting;
+		enum wait_kind kind;
 	} rows[] = {
-		{"connect", WAITING_CONNECT},
-		{"accept", WAITING_ACCEPT},
-		{"accept4", WAITING_ACCEPT},
-		{"io_uring_enter", WAITING_URING},
-		{"nanosleep", WAITING_SLEEP},
-		{"clock_nanosleep", WAITING_SLEEP},
-		{"restart_syscall", WAITING_SLEEP},
-		{"wait4", WAITING_CHILD},
-		{"waitid", WAITING_CHILD},
-		{"msgrcv", WAITING_IPC},
-		{"msgsnd", WAITING_IPC},
-		{"semop", WAITING_IPC},
-		{"semtimedop", WAITING_IPC},
-		{"mq_timedreceive", WAITING_IPC},
-		{"pause", WAITING_PAUSE},
-		{"rt_sigsuspend", WAITING_PAUSE},
-		{"rt_sigtimedwait", WAITING_PAUSE},
-		{"flock", WAITING_MUTEX},
-		{"futex_wait", WAITING_SIGNAL},
-		{"futex_waitv", WAITING_SIGNAL},
-		{"fsync", WAITING_DISK},
-		{"fdatasync", WAITING_DISK},
-		{"sync", WAITING_DISK},
-		{"io_getevents", WAITING_DISK},
-		{"io_pgetevents", WAITING_DISK},
-		{"sendto", WAITING_SEND},
-		{"sendmsg", WAITING_SEND},
-		{"sendmmsg", WAITING_SEND},
-		{"write", WAITING_SEND},
-		{"writev", WAITING_SEND},
-		{"pwritev2", WAITING_SEND},
-		{"sendfile", WAITING_SEND},
+		{"connect", WAIT_CONNECT},
+		{"accept", WAIT_ACCEPT},
+		{"accept4", WAIT_ACCEPT},
+		{"io_uring_enter", WAIT_URING},
+		{"nanosleep", WAIT_SLEEP},
+		{"clock_nanosleep", WAIT_SLEEP},
+		{"restart_syscall", WAIT_SLEEP},
+		{"wait4", WAIT_CHILD},
+		{"waitid", WAIT_CHILD},
+		{"msgrcv", WAIT_IPC},
+		{"msgsnd", WAIT_IPC},
+		{"semop", WAIT_IPC},
+		{"semtimedop", WAIT_IPC},
+		{"mq_timedreceive", WAIT_IPC},
+		{"pause", WAIT_PAUSE},
+		{"rt_sigsuspend", WAIT_PAUSE},
+		{"rt_sigtimedwait", WAIT_PAUSE},
+		{"flock", WAIT_MUTEX},
+		{"futex_wait", WAIT_SIGNAL},
+		{"futex_waitv", WAIT_SIGNAL},
+		{"fsync", WAIT_DISK},
+		{"fdatasync", WAIT_DISK},
+		{"sync", WAIT_DISK},
+		{"io_getevents", WAIT_DISK},
+		{"io_pgetevents", WAIT_DISK},
+		{"sendto", WAIT_SEND},
+		{"sendmsg", WAIT_SEND},
+		{"sendmmsg", WAIT_SEND},
+		{"write", WAIT_SEND},
+		{"writev", WAIT_SEND},
+		{"pwritev2", WAIT_SEND},
+		{"sendfile", WAIT_SEND},
 	};
 	const char *arch = model__session(model)->arch;
 	const char *name = syscall__name(arch, wait->syscall);
 
 	for (size_t i = 0; name && i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (!strcmp(name, rows[i].syscall))
-			return rows[i].waiting;
+			return rows[i].kind;
 	}
 	switch (syscall__wait(arch, wait->syscall)) {
 	case SYSCALL_WAIT_MANY:
-		return WAITING_MANY;
+		return WAIT_MANY;
 	case SYSCALL_WAIT_FD:
-		return WAITING_RECEIVE;
+		return WAIT_RECEIVE;
 	case SYSCALL_WAIT_OTHER:
 		break;
 	}
 	/* Machines whose system calls have no table here: the connection tells what is left. */
-	return !name && wait->head.conn ? WAITING_RECEIVE : WAITING_UNKNOWN;
+	return !name && wait->head.conn ? WAIT_RECEIVE : WAIT_UNKNOWN;
 }
 
 static bool is_syscall(const struct model *model, const struct ns_wait *wait, const char *wanted)
@@ -95,60 +95,60 @@ static bool is_syscall(const struct model *model, const struct ns_wait *wait, co
 	return name && !strcmp(name, wanted);
 }
 
-bool waiting__is_rings(const char comm[NS_COMM_LEN])
+bool uring_thread__is(const char comm[NS_COMM_LEN])
 {
 	return !strncmp(comm, "iou-wrk-", 8) || !strncmp(comm, "iou-sqp-", 8);
 }
 
-static enum waiting of_itself(const struct model *model, const struct ns_wait *wait)
+static enum wait_kind of_itself(const struct model *model, const struct ns_wait *wait)
 {
-	enum waiting found = waiting__by_stack(model__stack(model, wait->stack_id));
+	enum wait_kind found = wait_kind__by_stack(model__stack(model, wait->stack_id));
 
-	if (found != WAITING_UNKNOWN)
+	if (found != WAIT_UNKNOWN)
 		return found;
 	/* Without a stack a thread of io_uring's is not told at work from one that has none. */
-	if (waiting__is_rings(wait->comm))
-		return model__stack(model, wait->stack_id) ? WAITING_UNKNOWN : WAITING_WORK;
+	if (uring_thread__is(wait->comm))
+		return model__stack(model, wait->stack_id) ? WAIT_UNKNOWN : WAIT_WORK;
 	if (is_syscall(model, wait, "futex"))
 		return of_futex(wait);
 	/* The scheduler's own functions, io_schedule() among them, are not on these stacks. */
 	if (waker__by_stack(wait, model__stack(model, wait->waker_stack_id)) == WAKER_DISK)
-		return WAITING_DISK;
+		return WAIT_DISK;
 	return by_syscall(model, wait);
 }
 
 /* The kernel side names the operation where a ring's file or eventfd was slept on as well. */
-static bool is_for_completions(const struct ns_wait *wait, enum waiting found)
+static bool is_for_completions(const struct ns_wait *wait, enum wait_kind found)
 {
 	switch (found) {
-	case WAITING_URING:
+	case WAIT_URING:
 		return true;
-	case WAITING_MANY:
-	case WAITING_IPC:
-	case WAITING_RECEIVE:
-	case WAITING_UNKNOWN:
-		return awaited__ended(wait);
+	case WAIT_MANY:
+	case WAIT_IPC:
+	case WAIT_RECEIVE:
+	case WAIT_UNKNOWN:
+		return uring_wait__has_operation(wait);
 	default:
 		return false;
 	}
 }
 
-bool waiting__for_completions(const struct model *model, const struct ns_wait *wait)
+bool wait_kind__is_completions(const struct model *model, const struct ns_wait *wait)
 {
 	return wait->state && wait->state != TASK_STATE_STOPPED &&
 	       is_for_completions(wait, of_itself(model, wait));
 }
 
-enum waiting waiting__of(const struct model *model, const struct ns_wait *wait)
+enum wait_kind wait_kind__of(const struct model *model, const struct ns_wait *wait)
 {
-	enum waiting found;
+	enum wait_kind found;
 
 	if (!wait->state)
-		return WAITING_PREEMPTED;
+		return WAIT_PREEMPTED;
 	if (wait->state == TASK_STATE_STOPPED)
-		return WAITING_STOPPED;
+		return WAIT_STOPPED;
 	found = of_itself(model, wait);
-	return is_for_completions(wait, found) ? waiting__of_operation(model, wait) : found;
+	return is_for_completions(wait, found) ? wait_kind__of_operation(model, wait) : found;
 }
 
 /* What a thread does for the kernel, task work of an operation or a worker's, is not by itself. */
@@ -157,12 +157,12 @@ static enum waker by_operation(const struct model *model, const struct ns_wait *
 {
 	if (found == WAKER_TIMER || found == WAKER_DISK || found == WAKER_ROOM)
 		return found;
-	switch (waiting__of(model, wait)) {
-	case WAITING_RECEIVE:
-	case WAITING_SEND:
-	case WAITING_CONNECT:
+	switch (wait_kind__of(model, wait)) {
+	case WAIT_RECEIVE:
+	case WAIT_SEND:
+	case WAIT_CONNECT:
 		return WAKER_NETWORK;
-	case WAITING_SLEEP:
+	case WAIT_SLEEP:
 		return WAKER_TIMER;
 	default:
 		return found;
@@ -173,5 +173,5 @@ enum waker waker__of(const struct model *model, const struct ns_wait *wait)
 {
 	enum waker found = waker__by_stack(wait, model__stack(model, wait->waker_stack_id));
 
-	return waiting__for_completions(model, wait) ? by_operation(model, wait, found) : found;
+	return wait_kind__is_completions(model, wait) ? by_operation(model, wait, found) : found;
 }

@@ -7,8 +7,8 @@
  * What an opcode does to its file is of include/uapi/linux/io_uring.h and the kernel's
  * io_issue_defs (io_op_defs before 6.4); numbers never change there.
  */
-#ifndef NETSTALL_ANALYZE_WAITS_AWAITED_H
-#define NETSTALL_ANALYZE_WAITS_AWAITED_H
+#ifndef NETSTALL_ANALYZE_WAITS_URING_WAIT_H
+#define NETSTALL_ANALYZE_WAITS_URING_WAIT_H
 
 #include "user/model/model.h"
 
@@ -22,25 +22,26 @@ enum act {
 	ACT_ACCEPTS,
 	ACT_TIMES,      /* TIMEOUT, LINK_TIMEOUT */
 	ACT_STORES,     /* in a file system, whatever its file is: FSYNC, OPENAT, STATX ... */
-	ACT_TELLS,      /* nothing: NOP, MSG_RING, ASYNC_CANCEL and the like are done when asked */
+	ACT_IMMEDIATE,  /* nothing: NOP, MSG_RING, ASYNC_CANCEL and the like are done when asked */
 	ACT_POLLS_MANY, /* EPOLL_WAIT */
 	ACT_LOCKS,      /* FUTEX_WAIT */
 	ACT_REAPS,      /* WAITID */
 };
 
-enum act awaited__act(uint32_t opcode);
+enum act uring_wait__act(uint32_t opcode);
 
 /* Did a wait sleep for completions, or is one known to have ended it? */
-bool awaited__ended(const struct ns_wait *wait);
+bool uring_wait__has_operation(const struct ns_wait *wait);
 
 /*
  * What the record of a wait on a ring does not say itself of its operation is filled in from the
  * ring's completions. Returns whether the operation is known then.
  */
-bool awaited__recall(const struct model *model, struct ns_wait *wait);
+bool uring_wait__fill_in(const struct model *model, struct ns_wait *wait);
 
 /* The completion of the operation that ended a wait; NULL: not told. */
-const struct ns_uring *awaited__done(const struct model *model, const struct ns_wait *wait);
+const struct ns_uring *uring_wait__completion(const struct model *model,
+					      const struct ns_wait *wait);
 
 /*
  * The completion that this operation could only begin after: of the one before it in its chain
@@ -48,23 +49,23 @@ const struct ns_uring *awaited__done(const struct model *model, const struct ns_
  * submitted, as far as one can tell: in the quiet volume only long operations are streamed, and a
  * ring's last ones, so the beginning of a chain may be missing. Then its last one has all the time.
  */
-const struct ns_uring *awaited__before(const struct model *model, const struct ns_uring *done);
+const struct ns_uring *uring_wait__before(const struct model *model, const struct ns_uring *done);
 
 /* Was it cancelled because its time was up (IORING_OP_LINK_TIMEOUT)? */
-bool awaited__timed_out(const struct model *model, const struct ns_uring *done);
+bool uring_wait__timed_out(const struct model *model, const struct ns_uring *done);
 
 /* The wait as it would read if this operation had ended it. */
-struct ns_wait awaited__as_if(const struct ns_wait *wait, const struct ns_uring *done);
+struct ns_wait uring_wait__as_if(const struct ns_wait *wait, const struct ns_uring *done);
 
 /* The thread that brought the operation about which ended a wait, as far as it was not the
  * waiting one itself; 0: not known. */
-uint32_t awaited__by(const struct ns_wait *wait);
+uint32_t uring_wait__done_by(const struct ns_wait *wait);
 
 /* A completion of an operation that takes bytes in from this connection, and did. */
-bool awaited__received(const struct ns_uring *uring);
+bool uring_wait__received(const struct ns_uring *uring);
 
 /* A result of io_uring that is this error. */
-static inline bool awaited__failed(const struct ns_uring *uring, int error)
+static inline bool uring_wait__failed(const struct ns_uring *uring, int error)
 {
 	return uring->step == NS_URING_DONE && (int32_t)uring->result == -error;
 }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* From a wait that was explained by its chain to a stall. */
+#ifndef NETSTALL_ANALYZE_CHAIN_CHAIN_STALL_H
+#define NETSTALL_ANALYZE_CHAIN_CHAIN_STALL_H
+
+#include "user/analyze/chain/attribution.h"
+
+struct stall_wait stall_wait__of(const struct ns_wait *wait);
+/* The stall of this wait, with what the unreported incident that it hung on knows, if any. */
+void chain_stall__fill(const struct model *model, const struct ns_wait *wait,
+		       const struct attribution *attribution, struct finding *finding);
+/* Its evidence: what is known around the wait, and around the waits that it hung on. Takes
+ * that of the interval, which may be NULL; the caller frees it. */
+struct incident *chain_stall__evidence(const struct model *model, struct interval *interval,
+				       const struct stall *stall);
+
+#endif

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/holds/incident_queue.h"
+
+#include <stdlib.h>
+
+#include "user/analyze/holds/flow.h"
+#include "user/base/xalloc.h"
+
+struct incident_queue {
+	const struct model *model;
+	struct incident *first; /* by the time of their ends */
+	size_t count;
+	uint64_t lost;
+};
+
+struct incident_queue *incident_queue__new(const struct model *model)
+{
+	struct incident_queue *queue = xcalloc(1, sizeof(*queue));
+
+	queue->model = model;
+	return queue;
+}
+
+void incident_queue__free(struct incident_queue *queue)
+{
+	struct incident *next;
+
+	if (!queue)
+		return;
+	for (struct incident *incident = queue->first; incident; incident = next) {
+		next = incident->next;
+		incident__free(incident);
+	}
+	free(queue);
+}
+
+static void keep(struct incident_queue *queue, struct incident *incident, struct events *events,
+		 const union event *event)
+{
+	bool old_goes = events->count && events__first_to_go(events)->head.ts < incident->start_ts;
+
+	if (event->head.ts > incident->end_ts + SETTLE_NS)
+		return;
+	/* What was before the hold may make room; what was during it is missed. */
+	if (!events__add(events, event, incident->end_ts) && !old_goes)
+		queue->lost++;
+}
+
+static void keep_all(struct incident_queue *queue, struct incident *incident, struct events *to,
+		     const struct events *from)
+{
+	for (size_t i = 0; i < from->count; i++)
+		keep(queue, incident, to, &from->v[i]);
+}
+
+/* Only a wait that spans the end can be the receiver's, only a long one the delayed one. */
+static bool wait_matters(const struct incident_queue *queue, const struct incident *incident,
+			 const struct ns_wait *wait)
+{
+	if (wait->off_ts >= incident->end_ts + SETTLE_NS || wait->head.ts <= incident->start_ts)
+		return false;
+	return (wait->off_ts < incident->end_ts && wait->head.ts >= incident->end_ts) ||
+	       wait->head.ts - wait->off_ts >= model__threshold(queue->model);
+}
+
+/* Owners come late at times: a wait is taken also by the connection that it names. */
+static bool wait_is_near(const struct incident_queue *queue, const struct incident *incident,
+			 const struct ns_wait *wait)
+{
+	const struct model_conn *conn = model__conn(queue->model, incident->conn);
+	const struct model_conn *peer = conn ? model__conn(queue->model, conn->peer) : NULL;
+
+	if (wait->head.conn &&
+	    (wait->head.conn == incident->conn || (conn && wait->head.conn == conn->peer)))
+		return true;
+	return (conn && conn->id.head.tgid && conn->id.head.tgid == wait->head.tgid) ||
+	       (peer && peer->id.head.tgid && peer->id.head.tgid == wait->head.tgid);
+}
+
+/* Those which found no room are no loss: they only illustrate. */
+static void keep_operation(struct incident *incident, const union event *event)
+{
+	/* The write that what was held had to wait for is older than the hold. */
+	if (event->head.ts + SETTLE_NS >= incident->start_ts &&
+	    event->head.ts <= incident->end_ts + SETTLE_NS)
+		events__add(&incident->rings, event, incident->end_ts);
+}
+
+void incident__add_ring(struct incident *incident, const struct model *model,
+			const struct ns_wait *wait)
+{
+	const struct model_ring *ring = wait->ring ? model__ring(model, wait->ring) : NULL;
+
+	for (size_t i = 0; ring && i < ring->ops.count; i++)
+		keep_operation(incident, &ring->ops.v[i]);
+}
+
+static void gather_wait(struct incident_queue *queue, struct incident *incident,
+			const union event *event)
+{
+	if (!wait_matters(queue, incident, &event->wait) ||
+	    !wait_is_near(queue, incident, &event->wait))
+		return;
+	keep(queue, incident, &incident->waits, event);
+	incident__add_ring(incident, queue->model, &event->wait);
+}
+
+/* A step of an operation of a ring that one of the threads waited on. */
+static void gather_operation(struct incident *incident, const union event *event)
+{
+	for (size_t i = 0; i < incident->waits.count; i++) {
+		if (incident->waits.v[i].wait.ring != event->uring.ring)
+			continue;
+		keep_operation(incident, event);
+		return;
+	}
+}
+
+static void gather_known_waits(struct incident_queue *queue, struct incident *incident)
+{
+	const struct model_thread *thread;
+	size_t cursor = 0;
+
+	while ((thread = model__next_thread(queue->model, &cursor))) {
+		for (size_t i = 0; i < thread->waits.count; i++)
+			gather_wait(queue, incident, &thread->waits.v[i]);
+	}
+}
+
+/* What came before the incident was known. Again when owner or peer become known. */
+static void gather_known(struct incident_queue *queue, struct incident *incident)
+{
+	const struct model_conn *conn = model__conn(queue->model, incident->conn);
+	const struct model_conn *peer = conn ? model__conn(queue->model, conn->peer) : NULL;
+
+	if (conn)
+		keep_all(queue, incident, &incident->own, &conn->events);
+	if (peer)
+		keep_all(queue, incident, &incident->peers, &peer->events);
+	gather_known_waits(queue, incident);
+}
+
+static struct incident *incident__new(uint32_t conn, uint64_t start_ts, uint64_t end_ts)
+{
+	struct incident *incident = xcalloc(1, sizeof(*incident));
+
+	incident->conn = conn;
+	incident->start_ts = start_ts;
+	incident->end_ts = end_ts;
+	incident->own.bound = INCIDENT_EVENTS;
+	incident->own.reasons_from = start_ts;
+	incident->peers.bound = INCIDENT_EVENTS;
+	incident->waits.bound = INCIDENT_WAITS;
+	incident->rings.bound = INCIDENT_EVENTS;
+	return incident;
+}
+
+static void copy_events(struct events *to, const struct events *from)
+{
+	for (size_t i = 0; i < from->count; i++)
+		events__add(to, &from->v[i], UINT64_MAX);
+}
+
+struct incident *incident__around(const struct model *model, const struct ns_wait *wait)
+{
+	struct incident *incident = incident__new(wait->head.conn, wait->off_ts, wait->head.ts);
+	const struct model_conn *conn = model__conn(model, wait->head.conn);
+	const struct model_conn *peer = conn ? model__conn(model, conn->peer) : NULL;
+	union event event = {.wait = *wait};
+
+	events__add(&incident->waits, &event, UINT64_MAX);
+	if (conn)
+		copy_events(&incident->own, &conn->events);
+	if (peer)
+		copy_events(&incident->peers, &peer->events);
+	incident__add_ring(incident, model, wait);
+	return incident;
+}
+
+static void add(struct incident_queue *queue, struct incident *incident)
+{
+	struct incident **place = &queue->first;
+
+	while (*place &&
+	       ((*place)->end_ts < incident->end_ts ||
+		((*place)->end_ts == incident->end_ts && (*place)->conn < incident->conn)))
+		place = &(*place)->next;
+	incident->next = *place;
+	*place = incident;
+	queue->count++;
+	gather_known(queue, incident);
+}
+
+static uint64_t due(uint64_t end_ts, uint64_t now)
+{
+	return (end_ts > now ? end_ts : now) + SETTLE_NS;
+}
+
+void incident_queue__begin(struct incident_queue *queue, const struct ns_release *release,
+			   uint64_t now)
+{
+	bool knows_threshold = model__session(queue->model)->head.type;
+	struct incident *incident;
+
+	/* With --all every hold comes, and nearly all are short. */
+	if (knows_threshold && release->held_ns < model__threshold(queue->model))
+		return;
+	incident = incident__new(release->head.conn, release->head.ts - release->held_ns,
+				 release->head.ts);
+	incident->release = *release;
+	incident->due_ts = due(incident->end_ts, now) + (flow__is(incident) ? FLOW_NS : 0);
+	add(queue, incident);
+}
+
+void incident_queue__begin_open(struct incident_queue *queue, uint32_t conn, bool closed,
+				uint64_t ts, uint64_t now)
+{
+	const struct model_conn *known = model__conn(queue->model, conn);
+	const struct ns_hold *hold = known ? events__open_hold(&known->events) : NULL;
+	struct incident *incident;
+
+	if (hold)
+		hold = events__hold_began(&known->events, hold);
+	if (!hold || hold->head.ts >= ts)
+		return;
+	incident = incident__new(conn, hold->head.ts, ts);
+	incident->open = true;
+	incident->closed = closed;
+	incident->due_ts = due(ts, now);
+	add(queue, incident);
+}
+
+void incident_queue__begin_recovery(struct incident_queue *queue, uint32_t conn, uint64_t start_ts,
+				    uint64_t end_ts, const struct loss *loss, uint64_t now)
+{
+	struct incident *incident = incident__new(conn, start_ts, end_ts);
+
+	incident->loss = *loss;
+	incident->due_ts = due(end_ts, now);
+	add(queue, incident);
+}
+
+void incident_queue__begin_remote_nagle(struct incident_queue *queue, uint32_t conn,
+					uint64_t start_ts, uint64_t end_ts, uint64_t now)
+{
+	struct incident *incident;
+
+	for (incident = queue->first; incident; incident = incident->next) {
+		if (incident->remote_nagle && incident->conn == conn && incident->end_ts == end_ts)
+			return; /* known already */
+	}
+	incident = incident__new(conn, start_ts, end_ts);
+	incident->remote_nagle = true;
+	incident->due_ts = due(end_ts, now);
+	add(queue, incident);
+}
+
+/* News of a connection or a process: what was not near before may be now. */
+static void gather_again(struct incident_queue *queue, uint32_t conn, uint32_t peer)
+{
+	for (struct incident *incident = queue->first; incident; incident = incident->next) {
+		const struct model_conn *own = model__conn(queue->model, incident->conn);
+
+		if (incident->conn == conn || incident->conn == peer || (own && own->peer == conn))
+			gather_known(queue, incident);
+	}
+}
+
+static void gather_event(struct incident_queue *queue, const union event *event)
+{
+	uint32_t number = event->head.conn;
+
+	for (struct incident *incident = queue->first; incident; incident = incident->next) {
+		const struct model_conn *conn = model__conn(queue->model, incident->conn);
+
+		if (event->head.type == NS_WAIT)
+			gather_wait(queue, incident, event);
+		else if (incident->conn == number)
+			keep(queue, incident, &incident->own, event);
+		else if (conn && conn->peer == number)
+			keep(queue, incident, &incident->peers, event);
+		else if (event->head.type == NS_URING)
+			gather_operation(incident, event);
+	}
+}
+
+void incident_queue__gather(struct incident_queue *queue, const union record *record)
+{
+	union event event;
+
+	if (!queue->first)
+		return;
+	if (record->head.type == NS_PEER) {
+		gather_again(queue, record->head.conn, record->peer.peer);
+	} else if (record->head.type == NS_CONN) {
+		gather_again(queue, record->head.conn, 0);
+	} else if (event__fits(record->head.type)) {
+		event__from_record(&event, record);
+		gather_event(queue, &event);
+	}
+}
+
+static struct incident *unlink_at(struct incident_queue *queue, struct incident **place)
+{
+	struct incident *incident = *place;
+
+	*place = incident->next;
+	incident->next = NULL;
+	queue->count--;
+	return incident;
+}
+
+/* The hold that followed this one as long as all of it was still known; NULL: none did. */
+static struct incident *take_next_of_flow(struct incident_queue *queue,
+					  const struct incident *incident)
+{
+	for (struct incident **place = &queue->first; *place; place = &(*place)->next) {
+		if (flow__goes_on(incident, *place))
+			return unlink_at(queue, place);
+	}
+	return NULL;
+}
+
+struct incident *incident_queue__take(struct incident_queue *queue, uint64_t now)
+{
+	struct incident *incident, *next;
+
+	/* In the order of their ends: one that came late holds up those behind it. */
+	while (queue->first && (queue->first->due_ts <= now || queue->count > INCIDENTS)) {
+		incident = unlink_at(queue, &queue->first);
+		next = flow__is(incident) ? take_next_of_flow(queue, incident) : NULL;
+		if (!next)
+			return incident;
+		flow__absorb(incident, next);
+		add(queue, incident);
+	}
+	return NULL;
+}
+
+bool incident_queue__pending(const struct incident_queue *queue, uint32_t conn, uint64_t from,
+			     uint64_t to)
+{
+	for (const struct incident *i = queue->first; i; i = i->next) {
+		const struct model_conn *own = model__conn(queue->model, i->conn);
+
+		if ((i->conn == conn || (own && own->peer == conn)) && i->start_ts < to &&
+		    i->end_ts > from)
+			return true;
+	}
+	return false;
+}
+
+const struct incident *incident_queue__next(const struct incident_queue *queue,
+					    const struct incident *incident)
+{
+	return incident ? incident->next : queue->first;
+}
+
+uint64_t incident_queue__lost(const struct incident_queue *queue)
+{
+	return queue->lost;
+}

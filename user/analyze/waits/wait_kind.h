@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a thread waited for, and who ended that, as one wait by itself tells: by the kernel
+ * functions of its two stacks, for want of these by the system call.
+ */
+#ifndef NETSTALL_ANALYZE_WAITS_WAIT_KIND_H
+#define NETSTALL_ANALYZE_WAITS_WAIT_KIND_H
+
+#include "user/analyze/waits/kernel_stack.h"
+#include "user/model/model.h"
+
+/* A wait for completions of io_uring is what its operation waited for (uring_wait__fill_in()). */
+enum wait_kind wait_kind__of(const struct model *model, const struct ns_wait *wait);
+enum waker waker__of(const struct model *model, const struct ns_wait *wait);
+
+/* Is it a kernel thread of io_uring's: worker (io-wq) or submission thread (SQPOLL)? */
+bool uring_thread__is(const char comm[NS_COMM_LEN]);
+/* By itself, without its operation: in a call or a function that waits for completions? */
+bool wait_kind__is_completions(const struct model *model, const struct ns_wait *wait);
+
+/* For data, room or the connection of a socket, or for any of several. */
+static inline bool wait_kind__is_socket(enum wait_kind kind)
+{
+	return kind == WAIT_RECEIVE || kind == WAIT_SEND || kind == WAIT_CONNECT ||
+	       kind == WAIT_MANY;
+}
+
+/* For what another thread does by itself: unlock, signal, write to a pipe. */
+static inline bool wait_kind__is_thread(enum wait_kind kind)
+{
+	return kind == WAIT_MUTEX || kind == WAIT_SIGNAL || kind == WAIT_IPC || kind == WAIT_CHILD;
+}
+
+#endif

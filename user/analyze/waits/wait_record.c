@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/waits/wait_record.h"
+
+#include <string.h>
+
+#include "user/analyze/chain/attribution.h"
+#include "user/analyze/waits/overlap.h"
+
+enum cause wait_record__main_cause(const struct wait_record *waited)
+{
+	enum cause best = CAUSE_UNKNOWN;
+
+	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+		if (waited->ns[i] > waited->ns[best])
+			best = (enum cause)i;
+	}
+	return best;
+}
+
+static void take_blame(struct wait_record *out, const struct attribution *attribution)
+{
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		out->ns[i] += attribution->ns[i];
+}
+
+/*
+ * A time that an incident covers. The chain leads there mostly, and tells the incident's slices
+ * apart. Where it does not (the wait names no connection), the incident has it all the same.
+ */
+static void take_covered(const struct overlap *overlap, struct wait_record *out,
+			 const struct attribution *attribution, uint64_t length)
+{
+	if (attribution->interval || !overlap->stall)
+		take_blame(out, attribution);
+	else
+		out->ns[overlap->cause] += length;
+}
+
+void wait_record__explain(const struct model *model, const struct intervals *intervals,
+			  const struct overlap *overlap, const struct ns_wait *wait,
+			  struct wait_record *out)
+{
+	uint64_t at = wait->off_ts;
+	struct attribution attribution;
+
+	memset(out, 0, sizeof(*out));
+	out->pid = wait->head.tgid;
+	out->tid = wait->head.tid;
+	out->off_ts = wait->off_ts;
+	out->end_ts = wait->head.ts;
+	for (size_t i = 0; i <= overlap->count; i++) {
+		uint64_t next = i < overlap->count ? overlap->part[i].start : wait->head.ts;
+
+		if (next > at) {
+			attribution__of_wait(model, intervals, wait, at, next, &attribution);
+			take_blame(out, &attribution);
+		}
+		if (i == overlap->count)
+			break;
+		at = overlap->part[i].end;
+		attribution__of_wait(model, intervals, wait, next, at, &attribution);
+		take_covered(overlap, out, &attribution, at - next);
+	}
+}

@@ -103,7 +103,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnetstall.a
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS) -lcmocka -lm
 
 # What unwinds user stacks needs no kernel side.
-UNWIND_OBJS := $(patsubst %.c,$(B)/%.o,$(call sources,symbols)) $(B)/user/source/call_queue.o
+UNWIND_OBJS := $(patsubst %.c,$(B)/%.o,$(call sources,symbols)) $(B)/user/source/call_queue.o $(B)/user/kernel/privileges.o
 UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound test_symbols test_image_names test_cut_files test_resolver)
 $(UNWIND_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
 	$(call say,LINK,$@)

@@ -10,17 +10,22 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define HELPER_SOCKET                                                                              \
-	3 /* in the process itself; it has no other descriptor but the first three                 \
-	   */
+/* In a process that has settled. */
+#define HELPER_SOCKET 3
+#define HELPER_ALSO   4
 
 /*
- * Fork. In the process itself: 0, with signals as by default but SIGINT, SIGTERM, SIGHUP, SIGQUIT
- * and SIGPIPE, which are ignored (a Ctrl-C is ours to deal with); stdin, stdout and, unless
- * keeps_stderr, stderr are /dev/null. Else its pid, and *socket (close-on-exec) of this type; or
- * -errno.
+ * Fork. Each side's end of a socket pair of this type is in *socket, close-on-exec. Returns 0 in
+ * the process itself, else its pid or -errno. It has what we have until it settles.
  */
-pid_t helper__fork(const char *name, int type, bool keeps_stderr, int *socket);
+pid_t helper__fork(int type, int *socket);
+/*
+ * In the process itself: signals are as by default, none is blocked, and SIGINT, SIGTERM, SIGHUP,
+ * SIGQUIT and SIGPIPE are ignored (a Ctrl-C is ours to deal with). socket becomes HELPER_SOCKET,
+ * also HELPER_ALSO (-1: there is none); all other descriptors are closed, and stdin, stdout and,
+ * unless keeps_stderr, stderr are /dev/null.
+ */
+void helper__settle(const char *name, int socket, int also, bool keeps_stderr);
 /* In a child of it that is to become a program: no signal is ignored any more. */
 void helper__restore_signals(void);
 

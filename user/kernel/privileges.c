@@ -16,23 +16,31 @@
 
 #define ID_SHOWN 32
 
-void privileges__drop(void)
+int privileges__keep_only(const int *kept, size_t count)
 {
-	const cap_value_t kept = CAP_BPF;
 	cap_t now = cap_get_proc(), caps = cap_init();
 	cap_flag_value_t have;
+	int err = 0;
 
-	if (!now || !caps)
-		goto out;
-	if (!cap_get_flag(now, kept, CAP_PERMITTED, &have) && have == CAP_SET) {
-		cap_set_flag(caps, CAP_PERMITTED, 1, &kept, CAP_SET);
-		cap_set_flag(caps, CAP_EFFECTIVE, 1, &kept, CAP_SET);
+	for (size_t i = 0; now && caps && i < count; i++) {
+		if (cap_get_flag(now, kept[i], CAP_PERMITTED, &have) || have != CAP_SET)
+			continue;
+		cap_set_flag(caps, CAP_PERMITTED, 1, &kept[i], CAP_SET);
+		cap_set_flag(caps, CAP_EFFECTIVE, 1, &kept[i], CAP_SET);
 	}
-	if (cap_set_proc(caps) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		log__debug("capabilities were not dropped: %s", strerror(errno));
-out:
+	if (!now || !caps || cap_set_proc(caps) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		err = -errno;
 	cap_free(now);
 	cap_free(caps);
+	return err;
+}
+
+void privileges__drop(void)
+{
+	int err = privileges__keep_only((const int[]){CAP_BPF}, 1);
+
+	if (err)
+		log__debug("capabilities were not dropped: %s", strerror(-err));
 }
 
 /* As sudo writes it: digits alone. The greatest is no id. */

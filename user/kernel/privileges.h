@@ -4,6 +4,7 @@
 #define NETSTALL_KERNEL_PRIVILEGES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /*
@@ -12,6 +13,8 @@
  * file_broker.h; that to signal a program of another user, with another: process/supervisor.h.
  */
 void privileges__drop(void);
+/* For these processes: of these capabilities those that we have, for good. Returns 0 or -errno. */
+int privileges__keep_only(const int *kept, size_t count);
 
 /*
  * As root, do SUDO_UID and SUDO_GID name a user, or are both unset or empty? Says so if not:

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "user/base/descriptor.h"
+#include "user/base/helper.h"
 #include "user/kernel/privileges.h"
 
 static bool names_descriptor(const char *path, int *fd)
@@ -87,23 +88,19 @@ static void run(int socket, const char *path, int flags)
 
 static int open_by_process(const char *path, int flags)
 {
-	int sockets[2], result;
 	uint64_t number;
-	pid_t pid;
+	int socket, fd;
+	pid_t pid = helper__fork(SOCK_SEQPACKET, &socket);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
-		return -errno;
-	pid = fork();
+	if (pid < 0)
+		return pid;
+	/* Its signals stay as ours are: a Ctrl-C ends the wait for a FIFO. */
 	if (!pid)
-		run(sockets[1], path, flags);
-	result = pid < 0 ? -errno : 0;
-	close(sockets[1]);
-	if (pid > 0) {
-		result = descriptor__receive(sockets[0], &number);
-		waitpid(pid, NULL, 0);
-	}
-	close(sockets[0]);
-	return result;
+		run(socket, path, flags);
+	fd = descriptor__receive(socket, &number);
+	waitpid(pid, NULL, 0);
+	close(socket);
+	return fd;
 }
 
 int as_caller__open(const char *path, int flags)

@@ -204,10 +204,12 @@ static int answer(struct baseline_file *file)
 static int start_writer(const char *path, struct baseline_file *file)
 {
 	const struct timeval patience = {.tv_sec = SECONDS_TO_ACT};
-	pid_t pid = helper__fork("netstall-save", SOCK_SEQPACKET, false, &file->socket);
+	pid_t pid = helper__fork(SOCK_SEQPACKET, &file->socket);
 
-	if (!pid)
+	if (!pid) {
+		helper__settle("netstall-save", file->socket, -1, false);
 		run_writer(path);
+	}
 	if (pid < 0)
 		return pid;
 	file->writer = pid;

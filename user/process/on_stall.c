@@ -122,9 +122,11 @@ int on_stall__open(const struct on_stall_options *options, const struct budgets 
 	on_stall->options = *options;
 	on_stall->argv = words_of(options);
 	beyond__init(&on_stall->beyond, budgets);
-	on_stall->pid = helper__fork("netstall-hook", SOCK_SEQPACKET, true, &on_stall->socket);
-	if (!on_stall->pid)
+	on_stall->pid = helper__fork(SOCK_SEQPACKET, &on_stall->socket);
+	if (!on_stall->pid) {
+		helper__settle("netstall-hook", on_stall->socket, -1, true);
 		hook__run(on_stall->argv);
+	}
 	if (on_stall->pid < 0) {
 		news.value = on_stall->pid;
 		log__error("cannot start a process: %s", strerror(-news.value));

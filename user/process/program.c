@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "user/base/clock.h"
+#include "user/base/helper.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
@@ -50,7 +51,6 @@ struct program {
 struct pipes {
 	int gate[2];
 	int failure[2];
-	int socket[2];
 };
 
 static void close_one(int *fd)
@@ -63,15 +63,12 @@ static void close_one(int *fd)
 static int make_pipes(struct pipes *pipes)
 {
 	memset(pipes, -1, sizeof(*pipes));
-	if (!pipe2(pipes->gate, O_CLOEXEC) && !pipe2(pipes->failure, O_CLOEXEC) &&
-	    !socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pipes->socket))
-		return 0;
-	return -errno;
+	return pipe2(pipes->gate, O_CLOEXEC) || pipe2(pipes->failure, O_CLOEXEC) ? -errno : 0;
 }
 
 static void run_supervisor(const struct program *program, struct pipes *pipes)
 {
-	const struct supervisor_options options = {.socket = pipes->socket[1],
+	const struct supervisor_options options = {.socket = program->socket,
 						   .gate = pipes->gate[0],
 						   .failure = pipes->failure[1],
 						   .argv = program->argv,
@@ -79,7 +76,6 @@ static void run_supervisor(const struct program *program, struct pipes *pipes)
 
 	close(pipes->gate[1]);
 	close(pipes->failure[0]);
-	close(pipes->socket[0]);
 	supervisor__run(&options);
 }
 
@@ -103,20 +99,18 @@ struct program *program__new(char **argv, bool own_group)
 
 	program->argv = argv;
 	program->own_group = own_group;
-	program->terminal.fd = -1;
+	program->terminal.fd = program->socket = -1;
 	if (!err) {
-		program->supervisor = fork();
+		program->supervisor = helper__fork(SOCK_SEQPACKET, &program->socket);
 		if (!program->supervisor)
 			run_supervisor(program, &pipes);
 		if (program->supervisor < 0)
-			err = -errno;
+			err = program->supervisor;
 	}
 	close_one(&pipes.gate[0]);
 	close_one(&pipes.failure[1]);
-	close_one(&pipes.socket[1]);
 	program->gate = pipes.gate[1];
 	program->failure = pipes.failure[0];
-	program->socket = pipes.socket[0];
 	if (!err)
 		err = await_supervisor(program);
 	if (!err) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "user/base/clock.h"
+#include "user/kernel/privileges.h"
 #include "user/process/exec.h"
 #include "user/process/family.h"
 
@@ -44,9 +45,9 @@ static void tell(const struct supervisor *supervisor, enum supervisor_news what,
 	send(supervisor->options->socket, &message, sizeof(message), MSG_NOSIGNAL);
 }
 
-static void give_up(const struct supervisor *supervisor)
+static void give_up(const struct supervisor *supervisor, int err)
 {
-	tell(supervisor, SUPERVISOR_UNABLE, errno, 0);
+	tell(supervisor, SUPERVISOR_UNABLE, err, 0);
 	_exit(1);
 }
 
@@ -74,22 +75,6 @@ static void run_program(const struct supervisor_options *options)
 
 /* ---- ourselves ---- */
 
-static void keep_little(const struct supervisor *supervisor)
-{
-	const cap_value_t kept[] = {CAP_KILL};
-	cap_t now = cap_get_proc(), caps = cap_init();
-	cap_flag_value_t have;
-
-	if (now && caps && !cap_get_flag(now, kept[0], CAP_PERMITTED, &have) && have == CAP_SET) {
-		cap_set_flag(caps, CAP_PERMITTED, 1, kept, CAP_SET);
-		cap_set_flag(caps, CAP_EFFECTIVE, 1, kept, CAP_SET);
-	}
-	if (!caps || cap_set_proc(caps) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		give_up(supervisor);
-	cap_free(now);
-	cap_free(caps);
-}
-
 /* What a terminal or a CI runner sends to netstall's group is netstall's to pass on. */
 static void set_up_signals(struct supervisor *supervisor)
 {
@@ -106,7 +91,7 @@ static void set_up_signals(struct supervisor *supervisor)
 	sigprocmask(SIG_SETMASK, &child, NULL);
 	supervisor->children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (supervisor->children < 0)
-		give_up(supervisor);
+		give_up(supervisor, errno);
 }
 
 /* ---- its end, and that of its family ---- */
@@ -213,6 +198,7 @@ void supervisor__run(const struct supervisor_options *options)
 {
 	struct supervisor supervisor = {.options = options, .kill_at = NEVER};
 	struct supervisor_message message;
+	int err;
 
 	if (options->own_group)
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -222,12 +208,14 @@ void supervisor__run(const struct supervisor_options *options)
 	close(options->gate);
 	close(options->failure);
 	if (supervisor.program < 0)
-		give_up(&supervisor);
+		give_up(&supervisor, errno);
 	if (options->own_group)
 		setpgid(supervisor.program, supervisor.program); /* whoever comes first */
 	prctl(PR_SET_NAME, "netstall-supervisor");
 	set_up_signals(&supervisor);
-	keep_little(&supervisor);
+	err = privileges__keep_only((const int[]){CAP_KILL}, 1);
+	if (err)
+		give_up(&supervisor, -err);
 	tell(&supervisor, SUPERVISOR_READY, 0, supervisor.program);
 	while (true) {
 		struct pollfd poll_for[] = {{.fd = options->socket, .events = POLLIN},

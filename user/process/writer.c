@@ -242,9 +242,11 @@ int writer__open(const char *dir, bool (*is_old)(const char *name), struct write
 
 	*out = NULL;
 	writer->dir = dir;
-	writer->pid = helper__fork("netstall-keep", SOCK_STREAM, false, &writer->socket);
-	if (!writer->pid)
+	writer->pid = helper__fork(SOCK_STREAM, &writer->socket);
+	if (!writer->pid) {
+		helper__settle("netstall-keep", writer->socket, -1, false);
 		run(dir, is_old);
+	}
 	if (writer->pid < 0) {
 		news.err = writer->pid;
 		log__error("cannot start a process: %s", strerror(-news.err));

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,8 +19,10 @@
 #include <unistd.h>
 
 #include "user/base/descriptor.h"
+#include "user/base/helper.h"
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
+#include "user/kernel/privileges.h"
 
 struct file_broker {
 	int socket;
@@ -47,25 +48,6 @@ struct request {
 };
 
 /* ---- the process ---- */
-
-static void keep_little(void)
-{
-	/* The last, since Linux 5.9, leads to files that are mapped and have no name any more. */
-	const cap_value_t kept[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE};
-	cap_t now = cap_get_proc(), caps = cap_init();
-	cap_flag_value_t have;
-
-	for (int i = 0; now && caps && i < 3; i++) {
-		if (cap_get_flag(now, kept[i], CAP_PERMITTED, &have) || have != CAP_SET)
-			continue;
-		cap_set_flag(caps, CAP_PERMITTED, 1, &kept[i], CAP_SET);
-		cap_set_flag(caps, CAP_EFFECTIVE, 1, &kept[i], CAP_SET);
-	}
-	if (!caps || cap_set_proc(caps) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		_exit(1);
-	cap_free(now);
-	cap_free(caps);
-}
 
 static int open_proc(pid_t pid, const char *name, int flags)
 {
@@ -223,18 +205,22 @@ static int serve(const struct request *request)
 
 static void run(int socket)
 {
+	/* The last, since Linux 5.9, leads to files that are mapped and have no name any more. */
+	const int kept[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE};
 	struct request request;
 	sigset_t all;
 	int fd;
 
+	helper__settle("netstall-files", socket, -1, false);
 	/* It ends when we do, and we may still ask after a Ctrl-C. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	keep_little();
-	while (recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
+	if (privileges__keep_only(kept, 3))
+		_exit(1);
+	while (recv(HELPER_SOCKET, &request, sizeof(request), 0) == sizeof(request)) {
 		request.path[sizeof(request.path) - 1] = '\0';
 		fd = serve(&request);
-		descriptor__send(socket, request.number, fd);
+		descriptor__send(HELPER_SOCKET, request.number, fd);
 		if (fd >= 0)
 			close(fd);
 	}
@@ -244,24 +230,17 @@ static void run(int socket)
 struct file_broker *file_broker__new(void)
 {
 	struct file_broker *broker;
-	int sockets[2];
-	pid_t pid;
+	int socket;
+	pid_t pid = helper__fork(SOCK_SEQPACKET, &socket);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
-		return NULL;
-	pid = fork();
-	if (!pid) {
-		close(sockets[0]);
-		run(sockets[1]);
-	}
-	close(sockets[1]);
+	if (!pid)
+		run(socket);
 	if (pid < 0) {
-		log__debug("no names of user stacks: %s", strerror(errno));
-		close(sockets[0]);
+		log__debug("no names of user stacks: %s", strerror(-pid));
 		return NULL;
 	}
 	broker = xcalloc(1, sizeof(*broker));
-	broker->socket = sockets[0];
+	broker->socket = socket;
 	broker->pid = pid;
 	return broker;
 }
@@ -275,9 +254,9 @@ void file_broker__free(struct file_broker *broker)
 	free(broker);
 }
 
-void file_broker__move(struct file_broker *broker, int fd)
+int *file_broker__socket(struct file_broker *broker)
 {
-	broker->socket = dup2(broker->socket, fd);
+	return &broker->socket;
 }
 
 static int ask(struct file_broker *broker, struct request *request)

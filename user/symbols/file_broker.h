@@ -17,8 +17,8 @@ struct file_broker;
 /* Started while we have the right; NULL: there is none. It ends with us. */
 struct file_broker *file_broker__new(void);
 void file_broker__free(struct file_broker *broker);
-/* In a child: the descriptor of its socket becomes this one. */
-void file_broker__move(struct file_broker *broker, int fd);
+/* For a child that renumbers its descriptors. */
+int *file_broker__socket(struct file_broker *broker);
 
 /* The descriptor of /proc/PID/maps, the caller's; -errno. */
 int file_broker__maps(struct file_broker *broker, pid_t pid);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "user/base/clock.h"
+#include "user/base/helper.h"
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
 #include "user/symbols/resolver_parts.h"
@@ -55,23 +56,20 @@ struct resolver {
 struct resolver *resolver__new(void)
 {
 	struct resolver *resolver = xcalloc(1, sizeof(*resolver));
-	int sockets[2] = {-1, -1};
 
 	resolver->end = &resolver->first;
 	resolver->broker = file_broker__new();
 	resolver->shared = mmap(NULL, sizeof(*resolver->shared), PROT_READ | PROT_WRITE,
 				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (resolver->broker && resolver->shared != MAP_FAILED &&
-	    !socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
-		resolver->pid = fork();
+	resolver->socket = -1;
+	if (resolver->broker && resolver->shared != MAP_FAILED) {
+		resolver->pid = helper__fork(SOCK_SEQPACKET, &resolver->socket);
 		if (!resolver->pid)
-			resolver__run(resolver->shared, resolver->broker, sockets[1]);
-		close(sockets[1]);
+			resolver__run(resolver->shared, resolver->broker, resolver->socket);
 	}
-	resolver->socket = sockets[0];
 	if (resolver->pid > 0)
 		return resolver;
-	log__debug("no names of user stacks: %s", strerror(errno));
+	log__debug("no names of user stacks: %s", strerror(-resolver->pid));
 	resolver__free(resolver);
 	return NULL;
 }

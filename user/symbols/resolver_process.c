@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -17,8 +16,10 @@
 #include <unistd.h>
 
 #include "bpf/state.h"
+#include "user/base/helper.h"
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
+#include "user/kernel/privileges.h"
 #include "user/symbols/images/cut_files.h"
 #include "user/symbols/resolver_parts.h"
 
@@ -28,11 +29,6 @@
  * the clock, as a file may be on a disk that does not answer. */
 #define CPU_SECONDS   5
 #define CLOCK_SECONDS 10
-
-enum {
-	SOCKET = 3, /* in both processes */
-	BROKER = 4,
-};
 
 struct worker {
 	struct resolver_shared *shared;
@@ -163,7 +159,7 @@ static void *serve(void *argument)
 	struct worker *worker = argument;
 	ssize_t got;
 
-	while ((got = recv(SOCKET, &worker->question, sizeof(worker->question), 0)) > 0) {
+	while ((got = recv(HELPER_SOCKET, &worker->question, sizeof(worker->question), 0)) > 0) {
 		if (got < (ssize_t)sizeof(struct question) ||
 		    worker->question.head.len != got - sizeof(struct question))
 			_exit(1);
@@ -174,7 +170,7 @@ static void *serve(void *argument)
 		answer(worker);
 		set_timers(0, 0);
 		worker->shared->book.cut = cut_files__seen();
-		if (send(SOCKET, &worker->reply, length_of(worker), MSG_NOSIGNAL) < 0)
+		if (send(HELPER_SOCKET, &worker->reply, length_of(worker), MSG_NOSIGNAL) < 0)
 			break;
 		worker->shared->question = 0;
 	}
@@ -206,7 +202,6 @@ static _Noreturn void work(struct resolver_shared *shared, struct file_broker *b
 	pthread_t thread;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, "netstall-names");
 #ifndef __SANITIZE_ADDRESS__ /* whose shadow is larger than any bound */
 	limit(RLIMIT_AS, memory());
 #endif
@@ -223,15 +218,6 @@ static _Noreturn void work(struct resolver_shared *shared, struct file_broker *b
 	_exit(1);
 }
 
-static void drop_rights(void)
-{
-	cap_t none = cap_init();
-
-	if (!none || cap_set_proc(none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		_exit(1);
-	cap_free(none);
-}
-
 /* It ends with us. A Ctrl-C is ours to deal with: it may still be asked after it. */
 static void block_signals(void)
 {
@@ -239,28 +225,19 @@ static void block_signals(void)
 	sigset_t blocked;
 
 	sigfillset(&blocked);
-	for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++) {
-		signal(open[i], SIG_DFL);
+	for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
 		sigdelset(&blocked, open[i]);
-	}
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
-static void keep_descriptors(struct file_broker *broker, int socket)
+/* With -v also what libraries say of damaged files. */
+static bool says_all(void)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	socket = fcntl(socket, F_DUPFD, BROKER + 1);
-	file_broker__move(broker, BROKER);
-	if (null < 0 || dup2(socket, SOCKET) < 0)
-		_exit(1);
-	dup2(null, STDIN_FILENO);
-	dup2(null, STDOUT_FILENO);
-#ifndef __SANITIZE_ADDRESS__
-	if (!log__is_verbose())
-		dup2(null, STDERR_FILENO); /* what libraries say of damaged files */
+#ifdef __SANITIZE_ADDRESS__
+	return true;
+#else
+	return log__is_verbose();
 #endif
-	close_range(BROKER + 1, ~0U, 0);
 }
 
 _Noreturn void resolver__run(struct resolver_shared *shared, struct file_broker *broker, int socket)
@@ -270,9 +247,11 @@ _Noreturn void resolver__run(struct resolver_shared *shared, struct file_broker 
 	int status;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	helper__settle("netstall-names", socket, *file_broker__socket(broker), says_all());
+	*file_broker__socket(broker) = HELPER_ALSO;
 	block_signals();
-	drop_rights();
-	keep_descriptors(broker, socket);
+	if (privileges__keep_only(NULL, 0))
+		_exit(1);
 	read_budget__use(&shared->book);
 	for (;;) {
 		pid = fork();
@@ -287,6 +266,6 @@ _Noreturn void resolver__run(struct resolver_shared *shared, struct file_broker 
 		if (!read_budget__ended(&shared->book))
 			_exit(1);
 		if (none.number)
-			send(SOCKET, &none, offsetof(struct reply, text), MSG_NOSIGNAL);
+			send(HELPER_SOCKET, &none, offsetof(struct reply, text), MSG_NOSIGNAL);
 	}
 }

@@ -256,7 +256,7 @@ static void test_remote(void **state)
 		assert_int_equal(outcome.report->stall_count, 1);
 		assert_int_equal(outcome.stall->cause, far[i].cause);
 		if (far[i].cause == CAUSE_UNKNOWN)
-			assert_non_null(outcome.stall->missing);
+			assert_true(outcome.stall->missing);
 		else
 			assert_int_equal(outcome.stall->confidence, CONFIDENCE_INFERRED);
 		for (size_t s = 0; s < outcome.stall->slice_count; s++) {

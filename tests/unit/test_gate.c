@@ -39,7 +39,7 @@ static void test_one_stall_too_many_is_over(void **state)
 	(void)state;
 	run__init(&run);
 	first = run__stall(&run, CAUSE_NAGLE_DELACK, 100, 40);
-	first->missing = "something";
+	first->missing = MISSING_PEER_FAR;
 	run__stall(&run, CAUSE_NAGLE_DELACK, 200, 40);
 	run__stall(&run, CAUSE_NAGLE_DELACK, 300, 40);
 	outcome = run__judge(&run);

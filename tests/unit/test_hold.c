@@ -100,10 +100,10 @@ static void assert_cause(const char *text, enum cause cause, enum confidence con
 	assert_string_equal(cause__info(stall->cause)->id, cause__info(cause)->id);
 	assert_int_equal(stall->confidence, confidence);
 	if (!missing)
-		assert_null(stall->missing);
-	else if (!stall->missing || !strstr(stall->missing, missing))
-		fail_msg("'%s' is missing, not '%s'", stall->missing ? stall->missing : "nothing",
-			 missing);
+		assert_false(stall->missing);
+	else if (!stall->missing || !strstr(missing__text(stall->missing), missing))
+		fail_msg("'%s' is missing, not '%s'",
+			 stall->missing ? missing__text(stall->missing) : "nothing", missing);
 	done(&outcome);
 }
 
@@ -225,7 +225,7 @@ static void test_hold_unseen(void **state)
 	assert_int_equal(outcome.stall->held_bytes, 60);
 	assert_int_equal(outcome.stall->reason, NS_HOLD_NAGLE);
 	assert_int_equal(outcome.stall->end_ts - outcome.stall->start_ts, 40000000);
-	assert_string_equal(outcome.stall->missing, "the write that was held");
+	assert_string_equal(missing__text(outcome.stall->missing), "the write that was held");
 	done(&outcome);
 }
 
@@ -276,7 +276,7 @@ static void test_open_at_close(void **state)
 	assert_true(outcome.stall->open);
 	assert_false(outcome.stall->exact);
 	assert_int_equal(outcome.stall->end_ts, TEXT_TRACE_ORIGIN_NS + 60000000);
-	assert_non_null(strstr(outcome.stall->missing, "the connection was closed"));
+	assert_non_null(strstr(missing__text(outcome.stall->missing), "the connection was closed"));
 	done(&outcome);
 	/* Closed, and then the release comes after all. */
 	outcome = analyze(feed__text(HEAD PEER FIRST SECOND FIRE LEFT ARRIVED

@@ -11,7 +11,7 @@ static struct stall *inexact(struct run *run, enum cause cause)
 
 	stall->held_bytes = 100;
 	stall->exact = false;
-	stall->missing = "the transmit that ended it: its end is an upper bound";
+	stall->missing = MISSING_TRANSMIT_LATE;
 	return stall;
 }
 
@@ -52,7 +52,7 @@ static void test_a_prompt_nagle_hold_is_what_it_is(void **state)
 	assert_verdict(run__judge(&run), CHECK_WITHIN, 0);
 	/* On another host: judged by its round trips, all that can be seen was. */
 	stall = run__stall(&run, CAUSE_NAGLE, 200, 40);
-	stall->missing = "the other end, which is not on this host";
+	stall->missing = MISSING_PEER_FAR;
 	stall->peer = 0;
 	stall->ack.head.type = NS_RX;
 	stall->hold.head.type = NS_HOLD;
@@ -117,7 +117,7 @@ static void test_an_open_hold_wants_a_longer_check(void **state)
 	run__init(&run);
 	stall = inexact(&run, CAUSE_NAGLE);
 	stall->open = true;
-	stall->missing = "its end: the window closed first";
+	stall->missing = MISSING_END_WINDOW;
 	run__judge(&run);
 	assert_reason(run.outcome, REASON_UNSEEN_END,
 		      "1 nagle stall may have been nagle-delack (the first 1.20 s after the start; "

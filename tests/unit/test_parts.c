@@ -42,8 +42,8 @@ static void check(const char *text, enum cause cause, const char *slices, const 
 	assert_string_equal(cause__info(stall->cause)->id, cause__info(cause)->id);
 	assert_string_equal(told, slices);
 	assert_int_equal(sum, stall->end_ts - stall->start_ts);
-	assert_has(stall->ended, ended);
-	assert_has(stall->missing, missing);
+	assert_has(release__text(stall->released_by), ended);
+	assert_has(missing__text(stall->missing), missing);
 	done(&outcome);
 }
 

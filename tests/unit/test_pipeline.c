@@ -49,9 +49,9 @@ static void assert_same_stall(const struct stall *a, const struct stall *b)
 	assert_int_equal(a->exact, b->exact);
 	assert_int_equal(a->open, b->open);
 	assert_int_equal(a->joined, b->joined);
-	assert_ptr_equal(a->missing, b->missing);
-	assert_ptr_equal(a->inferred, b->inferred);
-	assert_ptr_equal(a->ended, b->ended);
+	assert_int_equal(a->missing, b->missing);
+	assert_int_equal(a->inferred, b->inferred);
+	assert_int_equal(a->released_by, b->released_by);
 	assert_int_equal(a->slice_count, b->slice_count);
 	assert_memory_equal(a->slices, b->slices, sizeof(a->slices));
 	assert_int_equal(a->step_count, b->step_count);

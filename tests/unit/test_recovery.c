@@ -33,7 +33,7 @@ static void test_timer(void **state)
 	assert_int_equal(outcome.report->stall_count, 1);
 	assert_int_equal(stall->cause, CAUSE_RTO);
 	assert_true(stall->exact);
-	assert_null(stall->missing);
+	assert_false(stall->missing);
 	assert_int_equal(stall->retransmits, 2);
 	assert_int_equal(stall->retrans.kind, NS_RETRANS_RTO);
 	assert_int_equal(stall->start_ts, AT(10000000));
@@ -93,8 +93,9 @@ static void test_begin(void **state)
 		assert_int_equal(outcome.stall->start_ts, AT(1000 * rows[i].start_us));
 		assert_int_equal(!outcome.stall->missing, !rows[i].missing);
 		assert_int_equal(outcome.stall->exact, !rows[i].missing);
-		if (rows[i].missing && !strstr(outcome.stall->missing, rows[i].missing))
-			fail_msg("'%s' is missing", outcome.stall->missing);
+		if (rows[i].missing &&
+		    !strstr(missing__text(outcome.stall->missing), rows[i].missing))
+			fail_msg("'%s' is missing", missing__text(outcome.stall->missing));
 		done(&outcome);
 	}
 }
@@ -108,13 +109,15 @@ static void test_end(void **state)
 	assert_int_equal(outcome.report->stall_count, 1);
 	assert_true(outcome.stall->open);
 	assert_int_equal(outcome.stall->end_ts, AT(300000000));
-	assert_string_equal(outcome.stall->missing, "its end: the window closed first");
+	assert_string_equal(missing__text(outcome.stall->missing),
+			    "its end: the window closed first");
 	done(&outcome);
 	/* The connection does. */
 	outcome = analyze(feed__text(HEAD ASKED PROBE "250 close conn=1\n300 end\n"));
 	assert_int_equal(outcome.report->stall_count, 1);
 	assert_int_equal(outcome.stall->end_ts, AT(250000000));
-	assert_true(strstr(outcome.stall->missing, "closed before one came") != NULL);
+	assert_true(strstr(missing__text(outcome.stall->missing), "closed before one came") !=
+		    NULL);
 	done(&outcome);
 	/* The acknowledgement came unseen; the next send knows. */
 	outcome = analyze(feed__text(HEAD ASKED PROBE "260 send conn=1 tgid=10 tid=10 bytes=10 "
@@ -122,7 +125,8 @@ static void test_end(void **state)
 	assert_int_equal(outcome.report->stall_count, 1);
 	assert_int_equal(outcome.stall->end_ts, AT(210000000));
 	assert_false(outcome.stall->exact);
-	assert_string_equal(outcome.stall->missing, "the acknowledgement that ended it");
+	assert_string_equal(missing__text(outcome.stall->missing),
+			    "the acknowledgement that ended it");
 	done(&outcome);
 	/* An acknowledgement of less does not end it. */
 	outcome = analyze(feed__text(HEAD ASKED PROBE
@@ -253,8 +257,9 @@ static void test_syn(void **state)
 	assert_int_equal(outcome.stall->cause, CAUSE_SYN_RETRANSMIT);
 	assert_int_equal(outcome.stall->start_ts, AT(10000000));
 	assert_int_equal(outcome.stall->retransmits, 2);
-	assert_null(outcome.stall->missing);
-	assert_string_equal(outcome.stall->ended, "the answer to the connection request");
+	assert_false(outcome.stall->missing);
+	assert_string_equal(release__text(outcome.stall->released_by),
+			    "the answer to the connection request");
 	assert_int_equal(outcome.stall->tid, 10);
 	done(&outcome);
 	/* Nobody ever answers. */
@@ -262,7 +267,7 @@ static void test_syn(void **state)
 	assert_int_equal(outcome.report->stall_count, 1);
 	assert_int_equal(outcome.stall->cause, CAUSE_SYN_RETRANSMIT);
 	assert_int_equal(outcome.stall->end_ts, AT(5000000000));
-	assert_null(outcome.stall->missing);
+	assert_false(outcome.stall->missing);
 	done(&outcome);
 }
 

@@ -33,7 +33,7 @@ static void test_whole(void **state)
 	assert_int_equal(outcome.report->stall_count, 1);
 	assert_int_equal(stall->cause, CAUSE_NAGLE_DELACK);
 	assert_int_equal(stall->confidence, CONFIDENCE_INFERRED);
-	assert_non_null(stall->inferred);
+	assert_true(stall->inferred);
 	assert_int_equal(stall->start_ts, AT(10200000));
 	assert_int_equal(stall->end_ts, AT(54500000));
 	assert_int_equal(stall->slice_count, 3);

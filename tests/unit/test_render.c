@@ -101,16 +101,16 @@ static void stall_says_what_is_not_sure(void **state)
 	const char *text;
 
 	f->stall.confidence = CONFIDENCE_INFERRED;
-	f->stall.inferred = "the peer is on another host";
-	f->stall.missing = "the timer of the peer";
+	f->stall.inferred = INFERRED_FROM_LATE_ACK;
+	f->stall.missing = MISSING_PEER_FAR;
 	f->stall.open = true;
 	f->stall.exact = false;
 	text = text_of(f, NULL, &plain);
-	assert_in(text, "inferred: the peer is on another host");
-	assert_in(text, "not seen: the timer of the peer");
+	assert_in(text, "inferred: the acknowledgement carried no data");
+	assert_in(text, "not seen: the other end, which is not on this host");
 	assert_in(text, "40.6 ms so far");
 	f->stall.open = false;
-	f->stall.missing = NULL;
+	f->stall.missing = MISSING_NOTHING;
 	text = text_of(f, NULL, &plain);
 	assert_in(text, "at most 40.6 ms");
 	assert_in(text, "inexact: ");

@@ -227,7 +227,7 @@ static void judge_row(const struct row *row)
 			fail_msg("%s: the last link is %u", row->what,
 				 stall->links[stall->link_count - 1].tid);
 		if (row->missing)
-			assert_string_equal(stall->missing, row->missing);
+			assert_string_equal(missing__text(stall->missing), row->missing);
 		assert_true(stall->cause != CAUSE_URING || stall->missing);
 	}
 	done(&outcome);

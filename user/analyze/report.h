@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "user/analyze/cause.h"
+#include "user/analyze/stall_facts.h"
 #include "user/model/events.h"
 
 struct report_process {
@@ -167,11 +168,11 @@ struct stall {
 	uint32_t tid;
 	size_t slice_count;
 	struct slice slices[STALL_SLICES];
-	const char *missing;  /* what was not seen, a noun; NULL when all was; static */
-	const char *inferred; /* CONFIDENCE_INFERRED: from what, a clause; static */
-	const char *ended;    /* what let the held bytes go, a noun; NULL not seen; static */
-	bool exact;           /* false: an end of it was not seen itself */
-	bool open;            /* it still lasted when the window, or the connection, closed */
+	enum stall_missing missing;
+	enum stall_inferred inferred; /* with CONFIDENCE_INFERRED */
+	enum stall_release released_by;
+	bool exact; /* false: an end of it was not seen itself */
+	bool open;  /* it still lasted when the window, or the connection, closed */
 
 	uint32_t reason;       /* NS_HOLD_* of what was held */
 	uint32_t held_bytes;   /* 0: nothing was held, the stall is a wait */

@@ -44,15 +44,14 @@ void stall__check(const struct stall *stall)
 	(void)sum; /* with NDEBUG */
 }
 
-const char *stall__unseen_end(const struct model *model, uint32_t conn)
+enum stall_missing stall__unseen_end(const struct model *model, uint32_t conn)
 {
 	const struct model_conn *known = model__conn(model, conn);
 
 	if (model__lost(model, NS_LOST_CONNS))
-		return "the other end: if it is on this host, the table of connections had no room "
-		       "for it (-C conns.max=N)";
+		return MISSING_PEER_NO_ROOM;
 	if (known && known->id.family &&
 	    !memcmp(known->id.laddr, known->id.raddr, sizeof(known->id.laddr)))
-		return "the other end, which is on this host and could not be watched";
-	return "the other end, which is not on this host";
+		return MISSING_PEER_HERE;
+	return MISSING_PEER_FAR;
 }

@@ -21,7 +21,7 @@ void stall__slice(struct stall *stall, enum cause cause, uint64_t ns);
 /* Asserts what every stall promises: slices that sum exactly to its time. */
 void stall__check(const struct stall *stall);
 /* For stall.missing, of a connection whose other end is not in sight: that end, and why. */
-const char *stall__unseen_end(const struct model *model, uint32_t conn);
+enum stall_missing stall__unseen_end(const struct model *model, uint32_t conn);
 
 /* Explain a hold. Returns false when it is no stall after all. */
 bool hold__explain(const struct model *model, const struct incident *incident,

@@ -2,6 +2,7 @@
 #include "user/explain/tale.h"
 
 #include "user/base/text.h"
+#include "user/explain/clauses.h"
 #include "user/explain/tale_parts.h"
 
 static tale_fn *const tales[CAUSE_COUNT] = {
@@ -131,17 +132,17 @@ static void add_ended(const struct story *story, char **text)
 {
 	const struct stall *stall = story->stall;
 
-	if (!stall->held_bytes || !stall->ended || stall->reason == NS_HOLD_NAGLE)
+	if (!stall->held_bytes || !stall->released_by || stall->reason == NS_HOLD_NAGLE)
 		return;
-	prose__add(text, " What let them go here: %s.", stall->ended);
+	prose__add(text, " What let them go here: %s.", release__text(stall->released_by));
 }
 
 static void add_missing(const struct story *story, char **text)
 {
 	if (story->stall->missing)
-		prose__add(text, " What was not seen is %s.", story->stall->missing);
+		prose__add(text, " What was not seen is %s.", missing__text(story->stall->missing));
 	if (story->stall->confidence == CONFIDENCE_INFERRED && story->stall->inferred)
-		prose__add(text, " This is deduced: %s.", story->stall->inferred);
+		prose__add(text, " This is deduced: %s.", inferred__text(story->stall->inferred));
 }
 
 void tale__write(const struct story *story, char **text)

@@ -32,8 +32,8 @@ struct attribution {
 	uint64_t reported_longest_ns;         /* that one */
 	uint64_t reported_ns;                 /* all of those together */
 	enum confidence confidence;
-	const char *inferred; /* static, as in struct stall */
-	const char *missing;
+	enum stall_inferred inferred; /* as in struct stall */
+	enum stall_missing missing;
 };
 
 /* Explain the wait of a thread between two times that lie in it. */

@@ -89,7 +89,7 @@ void chain_stall__fill(const struct model *model, const struct ns_wait *wait,
 	if (!stall->missing)
 		stall->missing = attribution->missing;
 	if (!stall->missing && wait->ended == NS_WAIT_BOUND)
-		stall->missing = "the thread's return to its CPU: its end is an upper bound";
+		stall->missing = MISSING_RETURN_TO_CPU;
 	stall->link_count = attribution->link_count;
 	memcpy(stall->links, attribution->links, sizeof(stall->links));
 	stall->wait_count = 1;

@@ -131,9 +131,7 @@ static void walk_other(struct walk *walk, const struct ns_wait *wait, uint64_t u
 	case WAKER_TASK:
 		if (wait->waker_tgid != wait->head.tgid &&
 		    !model__thread(walk->model, wait->waker_tid))
-			walk__missing(walk,
-				      "what the process that woke it did meanwhile: it is "
-				      "watched only from this first wait on");
+			walk__missing(walk, MISSING_THE_WAKERS_WAIT);
 		walk__thread(walk, wait->waker_tid, until, wrapper);
 		break;
 	case WAKER_TIMER:
@@ -141,7 +139,7 @@ static void walk_other(struct walk *walk, const struct ns_wait *wait, uint64_t u
 		walk__emit(walk, until, CAUSE_TIMER);
 		break;
 	case WAKER_UNSEEN:
-		walk__missing(walk, "who woke it");
+		walk__missing(walk, MISSING_WAKER);
 		walk__emit(walk, until, wrapper->cause);
 		break;
 	default:
@@ -192,15 +190,11 @@ static void walk_work(struct walk *walk, const struct ns_wait *wait, uint64_t un
 static void walk_unresolved(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
 	if (uring_wait__has_operation(wait))
-		walk__missing(walk,
-			      "what the io_uring operation waited for: neither its file nor who "
-			      "woke the thread tells");
+		walk__missing(walk, MISSING_WHAT_RING_WAITED_FOR);
 	else if (!model__sees(walk->model, NS_FACT_URING_COURSE))
-		walk__missing(walk,
-			      "the io_uring operation that it waited for, which this way of "
-			      "attaching does not show");
+		walk__missing(walk, MISSING_OPERATION_HIDDEN);
 	else
-		walk__missing(walk, "the io_uring operation that it waited for");
+		walk__missing(walk, MISSING_OPERATION);
 	walk__emit(walk, until, CAUSE_URING);
 }
 
@@ -235,7 +229,7 @@ void walk__intervals(struct walk *walk, const struct ns_wait *wait, uint64_t unt
 			continue;
 		next = walk__clip(walk, interval->span.end_ts, until);
 		if (interval->cause == CAUSE_UNKNOWN)
-			walk__missing(walk, "why TCP held the bytes, or sent them again");
+			walk__missing(walk, MISSING_TCP_REASON);
 		walk__emit_interval(walk, next, interval);
 		walk__emit(walk, next, interval->cause); /* whatever its slices left */
 	}
@@ -314,13 +308,11 @@ void walk__slept(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 		walk__emit(walk, until, CAUSE_TIMER);
 		break;
 	case WAIT_STOPPED:
-		walk__missing(walk, "who stopped it (a signal or a tracer)");
+		walk__missing(walk, MISSING_STOPPER);
 		walk__emit(walk, until, CAUSE_UNKNOWN);
 		break;
 	case WAIT_UNKNOWN:
-		walk__missing(walk,
-			      "what it waited for: neither its system call nor its kernel "
-			      "stack tells");
+		walk__missing(walk, MISSING_WHAT_IT_WAITED_FOR);
 		walk__emit(walk, until, CAUSE_UNKNOWN);
 		break;
 	}

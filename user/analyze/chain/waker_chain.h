@@ -66,13 +66,13 @@ static inline uint64_t walk__clip(const struct walk *walk, uint64_t ts, uint64_t
 }
 
 /* The first to say what is missing, or from what it is inferred, is nearest to the target. */
-static inline void walk__missing(struct walk *walk, const char *what)
+static inline void walk__missing(struct walk *walk, enum stall_missing what)
 {
 	if (!walk->out->missing)
 		walk->out->missing = what;
 }
 
-static inline void walk__infer(struct walk *walk, const char *from)
+static inline void walk__infer(struct walk *walk, enum stall_inferred from)
 {
 	walk->out->confidence = CONFIDENCE_INFERRED;
 	if (!walk->out->inferred)

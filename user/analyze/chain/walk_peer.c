@@ -18,15 +18,11 @@ static void walk_remote(struct walk *walk, const struct ns_wait *wait, uint64_t 
 	uint64_t way = 1000ull * rtt_us, length = until - walk->at;
 
 	if (!rtt_us || rtt_us == UNKNOWN_RTT) {
-		walk__missing(walk,
-			      "the connection's round-trip time, and so how much of this the "
-			      "way took");
+		walk__missing(walk, MISSING_ROUND_TRIP);
 		walk__emit(walk, until, CAUSE_UNKNOWN);
 		return;
 	}
-	walk__infer(walk,
-		    "the other end is not watched: what goes beyond the least round trip of "
-		    "this connection is put down to its program");
+	walk__infer(walk, INFERRED_FROM_BEYOND_ROUND_TRIP);
 	if (way > length)
 		way = length;
 	walk__emit(walk, walk->at + way / 2, CAUSE_NETWORK);
@@ -202,13 +198,9 @@ static void walk_peer(struct walk *walk, const struct ns_wait *wait, uint64_t un
 		walk__emit(walk, walk__clip(walk, reading->head.ts, by.ts), CAUSE_RUNQUEUE);
 	}
 	if (!by.tid)
-		walk__missing(walk,
-			      "which thread of the other end answered, and what it did "
-			      "meanwhile");
+		walk__missing(walk, MISSING_ANSWERING_THREAD);
 	else if (!was_watched(walk, by.tid, by.ts))
-		walk__missing(walk,
-			      "what the other end's thread did meanwhile: no wait of it came yet, "
-			      "so it was busy, or is watched only from now on");
+		walk__missing(walk, MISSING_PEER_THREAD);
 	if (by.tid)
 		walk__thread(walk, by.tid, by.ts, &program);
 	else

@@ -15,7 +15,8 @@ static bool by_submission_thread(const struct walk *walk, const struct ns_wait *
 }
 
 /* A thread of the ring's should come by itself, and does the operation as soon as it does. */
-static void walk_coming(struct walk *walk, uint32_t tid, uint64_t until, const char *what_kept_it)
+static void walk_coming(struct walk *walk, uint32_t tid, uint64_t until,
+			enum stall_missing what_kept_it)
 {
 	const struct wrapper coming = {.cause = CAUSE_URING, .runqueue_stays = true};
 	uint64_t begin = walk->at, before = walk->out->ns[CAUSE_URING];
@@ -27,7 +28,7 @@ static void walk_coming(struct walk *walk, uint32_t tid, uint64_t until, const c
 
 static void walk_polling(struct walk *walk, const struct ns_wait *wait, uint64_t until)
 {
-	walk_coming(walk, wait->op_tid, until, "what kept the ring's submission thread (SQPOLL)");
+	walk_coming(walk, wait->op_tid, until, MISSING_SQPOLL_WAIT);
 }
 
 /*
@@ -104,8 +105,7 @@ static void walk_operation(struct walk *walk, const struct ns_wait *wait,
 	}
 	if (is_by_worker(wait) && wait_kind__is_socket(kind) &&
 	    worker_came_late(walk, wait, kind, until)) {
-		walk_coming(walk, wait->op_by_tid, until,
-			    "what kept the ring's worker (it may have been new)");
+		walk_coming(walk, wait->op_by_tid, until, MISSING_RING_WORKER_WAIT);
 		return;
 	}
 	switch (kind) {

@@ -58,7 +58,7 @@ static void take_nagle(struct finding *finding, const struct finding *judged)
 	stall->confidence = judged->stall.confidence;
 	stall->inferred = judged->stall.inferred;
 	stall->missing = judged->stall.missing;
-	stall->ended = judged->stall.ended;
+	stall->released_by = judged->stall.released_by;
 	stall->ack = judged->stall.ack;
 	stall->arm = judged->stall.arm;
 	stall->fire = judged->stall.fire;
@@ -87,11 +87,11 @@ static void explain_cause(const struct model *model, const struct incident *inci
 	if (main_part == last && is_nagle(last))
 		return;
 	if (is_nagle(last))
-		stall->ended = judged[parts->count - 1].stall.ended;
+		stall->released_by = judged[parts->count - 1].stall.released_by;
 	else
 		release__explain(incident, last, stall);
 	if (!stall->missing && stall->cause == CAUSE_UNKNOWN)
-		stall->missing = "why TCP held the bytes";
+		stall->missing = MISSING_HOLD_REASON;
 }
 
 /* Until the release each part is its cause's; what the receiver took to run is not. */
@@ -192,9 +192,9 @@ bool hold__explain(const struct model *model, const struct incident *incident,
 	explain_cause(model, incident, &parts, finding);
 	find_writes(incident, stall);
 	if (!stall->hold.head.type && !stall->missing)
-		stall->missing = "the write that was held";
+		stall->missing = MISSING_HELD_WRITE;
 	if (!stall->open && !stall->exact && !stall->missing)
-		stall->missing = "the transmit that ended it: its end is an upper bound";
+		stall->missing = MISSING_TRANSMIT_LATE;
 	receiver = wait__receiver(model, incident, stall->hold.head.tid);
 	if (receiver) {
 		finding->receiver = *receiver;

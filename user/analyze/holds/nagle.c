@@ -27,14 +27,6 @@
  */
 #define TIMER_SLACK_NS 10000000ull
 
-/* For stall.ended. */
-static const char by_timer[] =
-	"an acknowledgement without data that the other end's delayed-ACK timer sent";
-static const char by_late_ack[] = "an acknowledgement without data, long after a round trip";
-static const char by_data[] = "an acknowledgement that data from the other end carried";
-static const char by_prompt_ack[] = "an acknowledgement that no timer had delayed";
-static const char by_some_ack[] = "an acknowledgement without data";
-
 static bool is_pure_ack(const struct ns_segment *segment)
 {
 	return segment->seq == segment->end && !(segment->flags & (TCP_FIN | TCP_SYN | TCP_RST));
@@ -132,40 +124,38 @@ static void find_timer(const struct incident *incident, struct chain *chain)
 	}
 }
 
-static void conclude(struct stall *stall, enum cause cause, const char *ended, const char *missing)
+static void conclude(struct stall *stall, enum cause cause, enum stall_release by,
+		     enum stall_missing missing)
 {
 	stall->cause = cause;
-	stall->ended = ended;
+	stall->released_by = by;
 	stall->missing = missing;
 }
 
-static void infer(struct stall *stall, const char *ended, const char *from, const char *missing)
+static void infer(struct stall *stall, enum stall_release by, enum stall_inferred from,
+		  enum stall_missing missing)
 {
-	conclude(stall, CAUSE_NAGLE_DELACK, ended, missing);
+	conclude(stall, CAUSE_NAGLE_DELACK, by, missing);
 	stall->confidence = CONFIDENCE_INFERRED;
 	stall->inferred = from;
 }
 
 /* The other end's timer could not be watched: only the time that the ACK took is left. */
-static void judge_by_round_trip(const struct chain *chain, struct stall *stall, const char *unseen)
+static void judge_by_round_trip(const struct chain *chain, struct stall *stall,
+				enum stall_missing unseen)
 {
 	uint64_t took = chain->arrived->head.ts - stall->start_ts;
 	uint32_t min_rtt_us = stall->hold.head.type ? stall->hold.min_rtt_us : 0;
 
 	if (!min_rtt_us || min_rtt_us == UINT32_MAX) {
-		conclude(stall, CAUSE_NAGLE, by_some_ack,
-			 "the connection's round-trip time, and so whether the other end delayed "
-			 "its acknowledgement");
+		conclude(stall, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, MISSING_ROUND_TRIP_OF_ACK);
 		return;
 	}
 	if (took <= PROMPT_ROUND_TRIPS * 1000ull * min_rtt_us) {
-		conclude(stall, CAUSE_NAGLE, by_some_ack, unseen);
+		conclude(stall, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, unseen);
 		return;
 	}
-	infer(stall, by_late_ack,
-	      "the acknowledgement carried no data and took more than four times the least "
-	      "round trip of this connection",
-	      unseen);
+	infer(stall, RELEASED_BY_LATE_ACK, INFERRED_FROM_LATE_ACK, unseen);
 }
 
 /* Both ends are watched, and an acknowledgement without data arrived. */
@@ -173,28 +163,20 @@ static void judge_pure_ack(const struct model *model, const struct chain *chain,
 			   struct stall *stall)
 {
 	if (chain->left) {
-		conclude(stall, CAUSE_NAGLE_DELACK, by_timer, NULL);
+		conclude(stall, CAUSE_NAGLE_DELACK, RELEASED_BY_DELAYED_ACK, MISSING_NOTHING);
 	} else if (chain->fire && !chain->peer_acked && !chain->peer_sent_data) {
-		infer(stall, by_timer,
-		      "the other end's delayed-ACK timer ran out, then an acknowledgement without "
-		      "data arrived",
-		      "the acknowledgement as it left the other end");
+		infer(stall, RELEASED_BY_DELAYED_ACK, INFERRED_FROM_TIMER_THEN_ACK,
+		      MISSING_ACK_DEPARTURE);
 	} else if (chain->fire) {
-		conclude(stall, CAUSE_NAGLE, by_some_ack,
-			 "what made the other end acknowledge: its timer ran out, but sent another "
-			 "acknowledgement than the one that released the bytes");
+		conclude(stall, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, MISSING_ACK_REASON);
 	} else if (!model__sees(model, NS_FACT_DELACK_FIRE)) {
-		judge_by_round_trip(chain, stall,
-				    "the other end's delayed-ACK timer: this kernel does not show "
-				    "it to netstall");
+		judge_by_round_trip(chain, stall, MISSING_DELACK_HIDDEN);
 	} else if (!chain->peer_acked) {
-		judge_by_round_trip(chain, stall,
-				    "what the other end did while the bytes were held");
+		judge_by_round_trip(chain, stall, MISSING_PEER_MEANWHILE);
 	} else if (!model__is_whole(model)) {
-		conclude(stall, CAUSE_NAGLE, by_some_ack,
-			 "whether the other end's delayed-ACK timer ran out: events were lost");
+		conclude(stall, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, MISSING_DELACK_LOST);
 	} else {
-		conclude(stall, CAUSE_NAGLE, by_prompt_ack, NULL);
+		conclude(stall, CAUSE_NAGLE, RELEASED_BY_PROMPT_ACK, MISSING_NOTHING);
 	}
 }
 
@@ -258,9 +240,7 @@ static bool infer_from_arming(const struct incident *incident, struct chain *cha
 	    !was_due_at_end(incident, &stall->hold, arm))
 		return false;
 	chain->arm = arm;
-	infer(stall, by_timer,
-	      "the other end's delayed-ACK timer was to run out when the bytes left",
-	      "the acknowledgement and the transmit that ended it: its end is an upper bound");
+	infer(stall, RELEASED_BY_DELAYED_ACK, INFERRED_FROM_TIMER_DUE, MISSING_ACK_AND_TRANSMIT);
 	return true;
 }
 
@@ -268,30 +248,24 @@ static void judge_without_arrival(const struct model *model, const struct incide
 				  struct chain *chain, struct stall *stall)
 {
 	const struct ns_hold *hold = stall->hold.head.type ? &stall->hold : NULL;
-	const char *option = release__option(incident, hold);
+	enum stall_release option = release__option(incident, hold);
 
 	if (option)
-		conclude(stall, CAUSE_NAGLE, option, NULL);
+		conclude(stall, CAUSE_NAGLE, option, MISSING_NOTHING);
 	else if (filled_by_write(incident, hold))
-		conclude(stall, CAUSE_NAGLE, "a later write that filled the segment", NULL);
+		conclude(stall, CAUSE_NAGLE, RELEASED_BY_FULL_SEGMENT, MISSING_NOTHING);
 	else if (incident->open)
-		conclude(stall, CAUSE_NAGLE, NULL,
-			 incident->closed
-				 ? "an acknowledgement: the connection was closed before one came"
-				 : "its end: the window closed first");
+		conclude(stall, CAUSE_NAGLE, RELEASE_UNSEEN,
+			 incident->closed ? MISSING_ACK_BEFORE_CLOSE : MISSING_END_WINDOW);
 	else if (chain->left && !chain->peer_sent_data)
-		infer(stall, by_timer,
-		      "the other end's delayed-ACK timer sent an acknowledgement of the bytes "
-		      "before them",
-		      "the arrival of that acknowledgement");
+		infer(stall, RELEASED_BY_DELAYED_ACK, INFERRED_FROM_TIMER_ACKED_BEFORE,
+		      MISSING_ACK_ARRIVAL);
 	else if (infer_from_arming(incident, chain, stall))
 		return;
 	else if (!model__sees(model, NS_FACT_RECEIVE))
-		conclude(stall, CAUSE_NAGLE, NULL,
-			 "the segment that released the bytes: this kernel does not show arrivals "
-			 "to netstall");
+		conclude(stall, CAUSE_NAGLE, RELEASE_UNSEEN, MISSING_RELEASER_HIDDEN);
 	else
-		conclude(stall, CAUSE_NAGLE, NULL, "the segment that released the bytes");
+		conclude(stall, CAUSE_NAGLE, RELEASE_UNSEEN, MISSING_RELEASER);
 }
 
 void nagle__explain(const struct model *model, const struct incident *incident,
@@ -309,7 +283,7 @@ void nagle__explain(const struct model *model, const struct incident *incident,
 	if (!chain.arrived)
 		judge_without_arrival(model, incident, &chain, stall);
 	else if (!is_pure_ack(chain.arrived))
-		conclude(stall, CAUSE_NAGLE, by_data, NULL);
+		conclude(stall, CAUSE_NAGLE, RELEASED_BY_DATA, MISSING_NOTHING);
 	else if (stall->peer)
 		judge_pure_ack(model, &chain, stall);
 	else

@@ -188,15 +188,15 @@ static void cut_rest(struct stall *stall, const struct incident *incident, uint6
 static void say_what_is_missing(struct stall *stall, const struct loss *loss)
 {
 	if (loss->open)
-		stall->missing = "its end: the window closed first";
+		stall->missing = MISSING_END_WINDOW;
 	else if (loss->closed && !loss->is_syn)
-		stall->missing = "an acknowledgement: the connection was closed before one came";
+		stall->missing = MISSING_ACK_BEFORE_CLOSE;
 	else if (!loss->first_sent_seen)
-		stall->missing = "when the lost bytes were sent first";
+		stall->missing = MISSING_FIRST_TRANSMIT;
 	else if (!loss->acked && !loss->closed)
-		stall->missing = "the acknowledgement that ended it";
+		stall->missing = MISSING_LAST_ACK;
 	else if (stall->cause == CAUSE_UNKNOWN)
-		stall->missing = "what made TCP send the bytes again";
+		stall->missing = MISSING_RETRANSMIT_REASON;
 }
 
 static void describe(const struct incident *incident, const struct progress *progress,
@@ -212,11 +212,11 @@ static void describe(const struct incident *incident, const struct progress *pro
 	stall->exact = loss->first_sent_seen && loss->acked;
 	if (loss->closed && loss->is_syn) {
 		/* Nobody ever answered, and the program, or the kernel, gave up. */
-		stall->ended = "giving up";
+		stall->released_by = RELEASED_BY_GIVING_UP;
 		stall->exact = loss->first_sent_seen;
 	} else if (loss->acked) {
-		stall->ended = loss->is_syn ? "the answer to the connection request"
-					    : "the acknowledgement of what was sent again";
+		stall->released_by =
+			loss->is_syn ? RELEASED_BY_SYN_ANSWER : RELEASED_BY_RETRANSMIT_ACK;
 	}
 	say_what_is_missing(stall, loss);
 	if (!progress->hold)

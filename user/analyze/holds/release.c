@@ -7,29 +7,24 @@
 
 /* What ends a hold of a reason: an acknowledgement that arrives, or something unseen. */
 struct ending {
-	const char *by_ack;  /* when one arrived while it lasted; NULL: that does not end it */
-	const char *without; /* ended without one; NULL: then it was not seen */
-	const char *missing; /* what was not seen then */
+	enum stall_release
+		by_ack; /* when one arrived while it lasted; UNSEEN: it does not end it */
+	enum stall_release without; /* ended without one; UNSEEN: then it was not seen */
+	enum stall_missing missing; /* what was not seen then */
 };
 
+/* clang-format off */
 static const struct ending endings[] = {
-	[NS_HOLD_RWND] = {"an acknowledgement that moved the receiver's window on", NULL,
-			  "the acknowledgement that moved the window on (without one, only TCP's "
-			  "probe of the window sends)"},
-	[NS_HOLD_ZERO_WINDOW] = {"an acknowledgement that opened the receiver's window", NULL,
-				 "the acknowledgement that opened the window (without one, only "
-				 "TCP's probe of the window sends)"},
-	[NS_HOLD_CWND] = {"an acknowledgement, which made room in the congestion window", NULL,
-			  "the acknowledgement that made room in the congestion window (without "
-			  "one, only a loss probe sends)"},
-	[NS_HOLD_PACING] = {NULL, "the pacing timer", NULL},
-	[NS_HOLD_TSQ] = {NULL, "the device, done with earlier segments", NULL},
-	[NS_HOLD_AUTOCORK] = {NULL, "the device, done with earlier segments", NULL},
-	[NS_HOLD_TSO_DEFER] = {"an acknowledgement", NULL,
-			       "what ended the deferral: neither an acknowledgement nor a write"},
-	[NS_HOLD_SNDBUF] = {"an acknowledgement, which made room in the send buffer", NULL,
-			    "the acknowledgement that made room in the send buffer"},
+	[NS_HOLD_RWND] = {.by_ack = RELEASED_BY_RWND_ACK, .missing = MISSING_RWND_ACK},
+	[NS_HOLD_ZERO_WINDOW] = {.by_ack = RELEASED_BY_WINDOW_OPENING, .missing = MISSING_WINDOW_OPENING},
+	[NS_HOLD_CWND] = {.by_ack = RELEASED_BY_CWND_ACK, .missing = MISSING_CWND_ACK},
+	[NS_HOLD_PACING] = {.without = RELEASED_BY_PACING_TIMER},
+	[NS_HOLD_TSQ] = {.without = RELEASED_BY_DEVICE},
+	[NS_HOLD_AUTOCORK] = {.without = RELEASED_BY_DEVICE},
+	[NS_HOLD_TSO_DEFER] = {.by_ack = RELEASED_BY_ACK, .missing = MISSING_DEFERRAL_END},
+	[NS_HOLD_SNDBUF] = {.by_ack = RELEASED_BY_SNDBUF_ACK, .missing = MISSING_SNDBUF_ACK},
 };
+/* clang-format on */
 
 const struct ns_segment *release__transmit(const struct incident *incident)
 {
@@ -43,17 +38,17 @@ const struct ns_segment *release__transmit(const struct incident *incident)
 	return NULL;
 }
 
-const char *release__option(const struct incident *incident, const struct ns_hold *hold)
+enum stall_release release__option(const struct incident *incident, const struct ns_hold *hold)
 {
 	uint32_t before = hold ? hold->nonagle : 0, after = incident->release.nonagle;
 
 	if (incident->open || !hold || !incident->release.nonagle_known)
-		return NULL;
+		return RELEASE_UNSEEN;
 	if (after & NONAGLE_NODELAY && !(before & NONAGLE_NODELAY))
-		return "setting TCP_NODELAY";
+		return RELEASED_BY_NODELAY;
 	if (before & NONAGLE_CORK && !(after & NONAGLE_CORK))
-		return "clearing TCP_CORK";
-	return NULL;
+		return RELEASED_BY_UNCORK;
+	return RELEASE_UNSEEN;
 }
 
 static bool ack_arrived(const struct incident *incident, uint64_t start_ts)
@@ -73,19 +68,17 @@ static void end_cork(const struct incident *incident, const struct part *part, s
 	const struct ns_segment *transmit = release__transmit(incident);
 	bool known = incident->release.nonagle_known;
 
-	stall->ended = msg_more ? NULL : release__option(incident, part->hold);
-	if (stall->ended)
+	stall->released_by = msg_more ? RELEASE_UNSEEN : release__option(incident, part->hold);
+	if (stall->released_by)
 		return;
 	if (!transmit)
-		stall->missing = "the transmit that ended it";
+		stall->missing = MISSING_TRANSMIT;
 	else if (seq_after(transmit->end, incident->release.end))
-		stall->ended = msg_more ? "a later write, without MSG_MORE or filling the segment"
-					: "a later write that filled the segment";
+		stall->released_by = msg_more ? RELEASED_BY_LATER_WRITE : RELEASED_BY_FULL_SEGMENT;
 	else if (msg_more)
-		stall->ended = "a push, or the kernel's limit of 200 ms";
+		stall->released_by = RELEASED_BY_PUSH;
 	else
-		stall->ended = known ? "the kernel's limit of 200 ms"
-				     : "clearing TCP_CORK, or the kernel's limit of 200 ms";
+		stall->released_by = known ? RELEASED_BY_CORK_LIMIT : RELEASED_BY_UNCORK_OR_LIMIT;
 }
 
 void release__explain(const struct incident *incident, const struct part *last, struct stall *stall)
@@ -93,8 +86,7 @@ void release__explain(const struct incident *incident, const struct part *last, 
 	const struct ending *ending;
 
 	if (incident->open) {
-		stall->missing = incident->closed ? "its end: the connection was closed first"
-						  : "its end: the window closed first";
+		stall->missing = incident->closed ? MISSING_END_CLOSE : MISSING_END_WINDOW;
 		return;
 	}
 	if (last->reason == NS_HOLD_CORK || last->reason == NS_HOLD_MSG_MORE) {
@@ -105,9 +97,9 @@ void release__explain(const struct incident *incident, const struct part *last, 
 		return;
 	ending = &endings[last->reason];
 	if (ending->by_ack && ack_arrived(incident, last->start_ts))
-		stall->ended = ending->by_ack;
+		stall->released_by = ending->by_ack;
 	else if (ending->without)
-		stall->ended = ending->without;
+		stall->released_by = ending->without;
 	else
 		stall->missing = ending->missing;
 }

@@ -142,11 +142,9 @@ static void describe(const struct model *model, const struct sequel *sequel, str
 {
 	stall->cause = CAUSE_NAGLE_DELACK;
 	stall->confidence = CONFIDENCE_INFERRED;
-	stall->inferred =
-		"this end's delayed-ACK timer ran out, and the bytes that came next arrived one "
-		"round trip after the acknowledgement that it sent";
+	stall->inferred = INFERRED_FROM_OWN_TIMER;
 	stall->missing = stall__unseen_end(model, stall->conn);
-	stall->ended = "the acknowledgement that this end's delayed-ACK timer sent";
+	stall->released_by = RELEASED_BY_OWN_DELAYED_ACK;
 	stall->exact = true;
 	stall->fire = *sequel->fire;
 	if (sequel->arm)

@@ -6,6 +6,7 @@
 
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
+#include "user/explain/clauses.h"
 #include "user/record/facts.h"
 #include "user/record/losses.h"
 #include "user/render/words/names.h"
@@ -230,7 +231,8 @@ static char *about_first(const struct report *report, const struct stall *first)
 	text__duration(at, sizeof(at), since);
 	if (!first->missing)
 		return xasprintf(" (the first %s after the start)", at);
-	return xasprintf(" (the first %s after the start; not seen: %s)", at, first->missing);
+	return xasprintf(" (the first %s after the start; not seen: %s)", at,
+			 missing__text(first->missing));
 }
 
 static const char *remedy_of(const struct question *question)

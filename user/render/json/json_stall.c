@@ -2,6 +2,7 @@
 /* A stall as JSON: its slices, its chain, its evidence, its stacks. */
 #include <string.h>
 
+#include "user/explain/clauses.h"
 #include "user/render/json/json_values.h"
 
 json_t *json_value__slices(const struct slice *slices, size_t count)
@@ -111,9 +112,9 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 	    stall->held_bytes || stall->hold.head.type
 		    ? json_string(hold_reason__name(stall->reason))
 		    : json_null());
-	put(object, "released_by", json_value__text(stall->ended));
-	put(object, "inferred", json_value__text(stall->inferred));
-	put(object, "missing", json_value__text(stall->missing));
+	put(object, "released_by", json_value__text(release__text(stall->released_by)));
+	put(object, "inferred", json_value__text(inferred__text(stall->inferred)));
+	put(object, "missing", json_value__text(missing__text(stall->missing)));
 	put(object, "slices", json_value__slices(stall->slices, stall->slice_count));
 	set_chain(object, report, stall);
 	put(object, "retransmits", json_value__count(stall->retransmits));

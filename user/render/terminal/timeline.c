@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "user/explain/clauses.h"
 #include "user/render/terminal/grid.h"
 #include "user/render/terminal/timeline.h"
 #include "user/render/terminal/wrap.h"
@@ -64,8 +65,9 @@ static void print_clause(FILE *out, const struct render_style *style, const char
 static void print_clauses(FILE *out, const struct stall *stall, const struct render_style *style)
 {
 	print_clause(out, style, "inferred",
-		     stall->confidence == CONFIDENCE_INFERRED ? stall->inferred : NULL);
-	print_clause(out, style, "not seen", stall->missing);
+		     stall->confidence == CONFIDENCE_INFERRED ? inferred__text(stall->inferred)
+							      : NULL);
+	print_clause(out, style, "not seen", missing__text(stall->missing));
 	if (!stall->exact && !stall->missing)
 		print_clause(out, style, "inexact", "one of its ends was not seen itself");
 }

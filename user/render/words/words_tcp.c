@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "user/explain/clauses.h"
 #include "user/render/words/words_parts.h"
 
 #define FLAG_FIN 1u
@@ -152,7 +153,7 @@ static const char *ended_by(const struct scene *scene, const struct ns_release *
 
 	return stall && stall->conn == release->head.conn && !stall->ack.head.type &&
 			       !stall->retrans.head.type
-		       ? stall->ended
+		       ? release__text(stall->released_by)
 		       : NULL;
 }
 

@@ -48,7 +48,7 @@ PURE_OBJS := $(PURE_SRCS:%.c=$(B)/%.o)
 TOOL_OBJS := $(TOOL_SRCS:%.c=$(B)/%.o)
 SKELS := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 
-UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
+UNIT_TESTS := $(patsubst %.c,$(B)/%,$(shell find tests/unit -name 'test_*.c'))
 WORKLOAD := $(B)/tests/workload/exchange
 SITES := $(addprefix $(B)/tests/workload/,callsites callsites-stripped callsites_library.so callsites-lines callsites-apart)
 REFUSE := $(B)/tests/workload/refuse.so
@@ -104,21 +104,21 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnetstall.a
 
 # What unwinds user stacks needs no kernel side.
 UNWIND_OBJS := $(patsubst %.c,$(B)/%.o,$(call sources,symbols)) $(B)/user/source/call_queue.o $(B)/user/kernel/privileges.o
-UNWIND_TESTS := $(addprefix $(B)/tests/unit/,test_unwind test_unwound test_symbols test_image_names test_cut_files test_resolver)
-$(UNWIND_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
+SYMBOL_TESTS := $(filter $(B)/tests/unit/symbols/%,$(UNIT_TESTS))
+$(SYMBOL_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka
 
-$(addprefix $(B)/tests/unit/,test_symbols test_image_names test_cut_files test_resolver): | $(NAMES) $(SITES) $(B)/tests/workload/bulk
+$(SYMBOL_TESTS): | $(NAMES) $(SITES) $(B)/tests/workload/bulk
 
 # What opens files as the caller.
 REPORT_OBJS := $(patsubst %,$(B)/user/%.o,process/report_file process/as_caller kernel/privileges)
-$(B)/tests/unit/test_report_file: $(B)/%: $(B)/%.o $(REPORT_OBJS) $(B)/libnetstall.a
+$(B)/tests/unit/process/test_report_file: $(B)/%: $(B)/%.o $(REPORT_OBJS) $(B)/libnetstall.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka
 
 # Of the demo's workload, the parts that are pure.
-$(B)/tests/unit/test_workload: $(B)/user/demo/script.o $(B)/user/demo/summary.o
+$(B)/tests/unit/demo/test_workload: $(B)/user/demo/script.o $(B)/user/demo/summary.o
 
 $(RENDER_TRACE) $(RENDER_CHECK): $(B)/%: $(B)/%.o $(B)/libnetstall.a
 	$(call say,LINK,$@)

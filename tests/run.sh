@@ -25,7 +25,7 @@ run_count() {
 # Every unit test of every program, by cmocka's TAP output.
 run_unit() {
     local program line
-    for program in $(printf '%s\n' tests/unit/test_*.c | sed "s|^|$B/|; s|\.c$||"); do
+    for program in $(find tests/unit -name 'test_*.c' | sort | sed "s|^|$B/|; s|\.c$||"); do
         name=${program##*/test_}
         CMOCKA_MESSAGE_OUTPUT=TAP "$program" 2>&1 | while IFS= read -r line; do
             case $line in
@@ -75,12 +75,12 @@ run_schema() {
         echo "skip schema: python3-jsonschema is not installed, see scripts/deps.sh"
         return
     fi
-    rm -rf "$made" && mkdir -p "$made" && "$B/tests/unit/test_render_json" --dump >"$made/every-field"
+    rm -rf "$made" && mkdir -p "$made" && "$B/tests/unit/render/test_render_json" --dump >"$made/every-field"
     tests/golden/run.sh --rendered "$made" "$B/tests/golden/render_trace"
     /usr/bin/python3 tests/schema/validate.py docs/report-schema.json "$made/every-field" "$made"/golden/*.rendered || status=1
     local name
-    for name in $("$B/tests/unit/test_profile" --list); do
-        "$B/tests/unit/test_profile" --dump json "$name" >"$made/profile-$name.json"
+    for name in $("$B/tests/unit/render/test_profile" --list); do
+        "$B/tests/unit/render/test_profile" --dump json "$name" >"$made/profile-$name.json"
     done
     /usr/bin/python3 tests/schema/validate.py docs/profile-schema.json "$made"/profile-*.json || status=1
     /usr/bin/python3 tests/schema/validate.py docs/check-schema.json "$made"/check/*.rendered | sed 's|schema/|schema/check-|' || status=1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # shellcheck shell=bash
 #
-# Names and lines in what a user reads. Where names come from is tested one by one in tests/unit/test_symbols.c. The truth is the
+# Names and lines in what a user reads. Where names come from is tested one by one in tests/unit/symbols/test_symbols.c. The truth is the
 # source of tests/workload/callsites.c.
 
 SYMBOLS_DIR=${EXCHANGE%/*}

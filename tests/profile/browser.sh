@@ -3,13 +3,13 @@
 #
 # Flame graphs in a headless Chromium: loads each as the file that it is, and lets tests/profile/browser.js use it.
 #
-#   browser.sh     $BUILD: where the tests were built; the profiles are those of tests/unit/profile_fixture.h
+#   browser.sh     $BUILD: where the tests were built; the profiles are those of tests/unit/render/profile_fixture.h
 #
 # Lines `ok NAME`, `not ok NAME: why`, `skip NAME: why`. Exit status 1 if any failed.
 set -u
 cd "$(dirname "$0")/../.."
 
-program=$(realpath "${BUILD:-build}/tests/unit/test_profile")
+program=$(realpath "${BUILD:-build}/tests/unit/render/test_profile")
 browser=$(command -v chromium || command -v chromium-browser) || {
     echo "skip profile/browser: chromium is not installed, see scripts/deps.sh"
     exit 0

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# What `netstall offwake` writes, read by those it is written for: profiles of tests/unit/profile_fixture.h.
+# What `netstall offwake` writes, read by those it is written for: profiles of tests/unit/render/profile_fixture.h.
 #
 #   run.sh     $BUILD: where the tests were built
 #
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 
 build=${BUILD:-build}
 made=$build/tests/profile
-program=$build/tests/unit/test_profile
+program=$build/tests/unit/render/test_profile
 failed=0
 mkdir -p "$made"
 

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Habits: each is told when it is out of the ordinary, and not when one fact of it is missing. */
+#include "tests/unit/analyze/outcome.h"
+
+#define FORWARDER                                                                                  \
+	"0 session threshold=10 arch=x86_64\n"                                                     \
+	"0 process tgid=10 role=target comm=forwarder\n"                                           \
+	"0 conn conn=1 tgid=10 role=target local=127.0.0.1:1 remote=127.0.0.1:2 fd=7 opener=self\n"
+#define END_1S "1000 end\n"
+
+static const struct report_habit *find(const struct outcome *outcome, const char *id)
+{
+	for (size_t i = 0; i < outcome->report->habit_count; i++) {
+		if (!strcmp(outcome->report->habits[i].id, id))
+			return &outcome->report->habits[i];
+	}
+	return NULL;
+}
+
+static void assert_told(const char *lines, const char *id, const char *words)
+{
+	struct outcome outcome = analyze(feed__text(lines));
+	const struct report_habit *habit = find(&outcome, id);
+
+	if (!habit)
+		fail_msg("%s is not told of: %s", id, lines);
+	if (!strstr(habit->text, words))
+		fail_msg("'%s' does not say '%s'", habit->text, words);
+	done(&outcome);
+}
+
+static void assert_silent(const char *lines)
+{
+	struct outcome outcome = analyze(feed__text(lines));
+
+	if (outcome.report->habit_count)
+		fail_msg("%s is told of: %s", outcome.report->habits[0].id, lines);
+	done(&outcome);
+}
+
+#define THREAD FORWARDER "1000 thread-totals tgid=10 tid=11 comm=worker "
+#define CONN   FORWARDER "1000 conn-totals conn=1 mss=32768 "
+
+static void test_small_writes(void **state)
+{
+	(void)state;
+	assert_told(CONN "writes=1000 bytes_out=88000 small_writes=1000 close_writes=500\n" END_1S,
+		    "small-writes",
+		    "forwarder/10 on fd 7 (127.0.0.1:1 -> 127.0.0.1:2): 1,000 writes of 88 B");
+	/* One write for each request; large pieces; few of them. */
+	assert_silent(CONN
+		      "writes=1000 bytes_out=88000 small_writes=1000 close_writes=10\n" END_1S);
+	assert_silent(CONN
+		      "writes=1000 bytes_out=8000000 small_writes=1000 close_writes=500\n" END_1S);
+	assert_silent(CONN "writes=20 bytes_out=880 small_writes=20 close_writes=10\n" END_1S);
+}
+
+static void test_empty_wakes(void **state)
+{
+	(void)state;
+	assert_told(THREAD "wakes=1000 empty_wakes=700 voluntary=1000 on_cpu=8\n" END_1S,
+		    "empty-wakes", "1000 wakes a second, and after 70.0%");
+	/* Few are empty; it computes; it is seldom woken at all. */
+	assert_silent(THREAD "wakes=1000 empty_wakes=300 voluntary=1000 on_cpu=8\n" END_1S);
+	assert_silent(THREAD "wakes=1000 empty_wakes=700 voluntary=1000 on_cpu=500\n" END_1S);
+	assert_silent(THREAD "wakes=60 empty_wakes=60 voluntary=60 on_cpu=1\n" END_1S);
+}
+
+static void test_switches(void **state)
+{
+	(void)state;
+	assert_told(THREAD "voluntary=100 involuntary=400 on_cpu=900\n" END_1S, "preempted",
+		    "worker/11: taken off its CPU 400 times a second");
+	assert_silent(THREAD "voluntary=500 involuntary=400 on_cpu=400\n" END_1S);
+	assert_told(THREAD "voluntary=400 migrations=300 on_cpu=900\n" END_1S, "migrations",
+		    "300 times a second");
+	assert_silent(THREAD "voluntary=400 migrations=100 on_cpu=900\n" END_1S);
+	assert_told(THREAD
+		    "voluntary=5000 on_cpu=900\n"
+		    "1000 conn-totals conn=1 exchanges=1000 bytes_out=1000\n" END_1S,
+		    "switches-per-exchange", "5.0 context switches an exchange");
+	assert_silent(THREAD
+		      "voluntary=1000 on_cpu=900\n"
+		      "1000 conn-totals conn=1 exchanges=1000 bytes_out=1000\n" END_1S);
+}
+
+/* 100 MiB in a second, with few wakes or many, busy or not. */
+#define BULK "1000 conn-totals conn=1 writes=800 bytes_out=52428800 bytes_in=52428800\n" END_1S
+
+static void test_bulk(void **state)
+{
+	(void)state;
+	assert_told(THREAD "voluntary=500 on_cpu=900\n" BULK, "copy-bound",
+		    "copy-bound: 100 MiB/s with 5.0 switches a MiB");
+	assert_told(THREAD "voluntary=400 on_cpu=300 runqueue=300\n" BULK, "copy-bound", "60.0%");
+	assert_told(THREAD "voluntary=20000 on_cpu=400\n" BULK, "wake-bound",
+		    "only 5,242 B for each time that it was woken (200 switches a MiB)");
+	/* Hardly busy: something else sets the pace. */
+	assert_silent(THREAD "voluntary=500 on_cpu=100\n" BULK);
+	assert_silent(THREAD "voluntary=20000 on_cpu=100\n" BULK);
+	/* The same bytes in a hundred thousand answers are no bulk. */
+	assert_silent(THREAD
+		      "voluntary=20000 on_cpu=400\n"
+		      "1000 conn-totals conn=1 exchanges=100000 bytes_out=104857600\n" END_1S);
+}
+
+/* A peer's habits are not the target's. */
+static void test_targets_only(void **state)
+{
+	(void)state;
+	assert_silent(
+		"0 session threshold=10 arch=x86_64\n"
+		"0 process tgid=20 role=peer comm=srv\n"
+		"0 conn conn=1 tgid=20 role=peer local=127.0.0.1:1 remote=127.0.0.1:2\n"
+		"1000 thread-totals tgid=20 tid=20 voluntary=100 involuntary=400 on_cpu=900\n"
+		"1000 conn-totals conn=1 writes=1000 bytes_out=88000 small_writes=1000 "
+		"close_writes=500\n" END_1S);
+}
+
+static void test_bounded(void **state)
+{
+	struct feed feed = feed__text(
+		"0 session threshold=10 arch=x86_64\n"
+		"0 process tgid=10 role=target comm=c\n");
+	struct outcome outcome;
+	char line[256];
+
+	(void)state;
+	for (unsigned tid = 11; tid < 60; tid++) {
+		snprintf(line, sizeof(line),
+			 "1000 thread-totals tgid=10 tid=%u voluntary=100 involuntary=400 "
+			 "migrations=500 on_cpu=900",
+			 tid);
+		feed__add_line(&feed, line);
+	}
+	feed__add_line(&feed, "1000 end");
+	outcome = analyze(feed);
+	/* Four of each kind speak for the others. */
+	assert_int_equal(outcome.report->habit_count, 8);
+	done(&outcome);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_small_writes), cmocka_unit_test(test_empty_wakes),
+		cmocka_unit_test(test_switches),     cmocka_unit_test(test_bulk),
+		cmocka_unit_test(test_targets_only), cmocka_unit_test(test_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The request view: one exchange in slices, and which one stands for a quantile. */
+#include "tests/unit/analyze/outcome.h"
+#include "user/analyze/requests/requests.h"
+
+#define SERVED "exchange conn=2 tgid=20 tid=20 side=served "
+#define ASKED  "exchange conn=1 tgid=10 tid=10 side=asked "
+
+/* "self 1, nagle-delack 40": ms, in order; each view's slices have to sum to its total. */
+static void assert_slices(const struct request_view *view, const char *wanted)
+{
+	char text[512] = "";
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < view->slice_count; i++) {
+		assert_true(view->slices[i].ns > 0);
+		sum += view->slices[i].ns;
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s %g", i ? ", " : "",
+			 cause__info(view->slices[i].cause)->id, (double)view->slices[i].ns / 1e6);
+	}
+	assert_int_equal(sum, view->total_ns);
+	assert_string_equal(text, wanted);
+}
+
+static const struct request_view *median(const struct outcome *outcome)
+{
+	assert_true(outcome->report->requests_count > 0);
+	return &outcome->report->requests[0].median;
+}
+
+static void assert_median(const char *lines, const char *wanted, enum confidence confidence)
+{
+	struct outcome outcome = analyze(feed__text(lines));
+
+	assert_slices(median(&outcome), wanted);
+	assert_int_equal(median(&outcome)->confidence, confidence);
+	done(&outcome);
+}
+
+static void test_prompt(void **state)
+{
+	(void)state;
+	assert_median(HEAD PEER "7 " SERVED
+				"begin=2 ready=3 off=0.5 weight=1\n"
+				"10 " ASKED "begin=1 ready=1 off=1.5 wake=8 weight=1\n",
+		      "network 1, runqueue 1, peer-app 4, network 1, runqueue 2",
+		      CONFIDENCE_OBSERVED);
+}
+
+/* 40 B, then 136 B that Nagle's algorithm holds until the other end's timer has fired. */
+static void test_held(void **state)
+{
+	(void)state;
+	assert_median(HEAD PEER "43 " SERVED
+				"begin=42 ready=42.5 off=1.5 weight=1\n"
+				"45 " ASKED
+				"begin=1 ready=2 off=2.5 wake=44 held=39 hold_reason=nagle "
+				"delack=40.9 writes=2 weight=1\n",
+		      "self 1, nagle-delack 39, network 1, runqueue 0.5, peer-app 0.5, network 1, "
+		      "runqueue 1",
+		      CONFIDENCE_OBSERVED);
+	/* Without a timer it is Nagle's algorithm alone, whatever it lasted. */
+	assert_median(HEAD PEER "43 " SERVED
+				"begin=42 ready=42.5 off=1.5 weight=1\n"
+				"45 " ASKED
+				"begin=1 ready=2 off=2.5 wake=44 held=39 hold_reason=nagle "
+				"writes=2 weight=1\n",
+		      "self 1, nagle 39, network 1, runqueue 0.5, peer-app 0.5, network 1, "
+		      "runqueue 1",
+		      CONFIDENCE_OBSERVED);
+}
+
+/* A timer that fires during an exchange in which nothing was held has nothing to do with it. */
+static void test_harmless_timer(void **state)
+{
+	(void)state;
+	assert_median(HEAD PEER "41 " SERVED
+				"begin=1 ready=1 off=0.5 weight=1\n"
+				"41 " ASKED "begin=1 ready=1 off=1 wake=41 delack=40 weight=1\n",
+		      "peer-app 40", CONFIDENCE_OBSERVED);
+}
+
+/* A cork holds from the first write on: nothing is left for the pause between the writes. */
+static void test_cork(void **state)
+{
+	(void)state;
+	assert_median(HEAD PEER "32 " SERVED
+				"begin=31.5 ready=31.5 off=0.5 weight=1\n"
+				"33 " ASKED
+				"begin=1 ready=31 off=31.1 wake=33 held=30 hold_reason=cork "
+				"writes=2 weight=1\n",
+		      "cork 30, network 0.5, peer-app 0.5, network 1", CONFIDENCE_OBSERVED);
+}
+
+/* The thread that answers was busy when the request came: its last sleep was over. */
+static void test_busy_peer(void **state)
+{
+	(void)state;
+	assert_median(HEAD PEER "9 " SERVED
+				"begin=0.2 ready=0.5 off=0.1 weight=1\n"
+				"10 " ASKED "begin=1 ready=1 off=1.5 wake=10 weight=1\n",
+		      "peer-app 8, network 1", CONFIDENCE_OBSERVED);
+}
+
+static void test_awake(void **state)
+{
+	(void)state;
+	assert_median(HEAD PEER "4 " SERVED
+				"begin=2 ready=2 off=0.5 weight=1\n"
+				"10 " ASKED "begin=1 ready=1 weight=1\n",
+		      "network 1, peer-app 2, self 6", CONFIDENCE_OBSERVED);
+}
+
+/* Another host: the least round trip is the network's, the rest the other program's. */
+static void test_far(void **state)
+{
+	(void)state;
+	assert_median(HEAD "41 " ASKED "begin=1 ready=1 off=1 wake=40 min_rtt_us=4000 weight=1\n",
+		      "network 2, peer-app 35, network 2, runqueue 1", CONFIDENCE_INFERRED);
+	assert_median(HEAD "41 " ASKED "begin=1 ready=1 off=1 wake=40 weight=1\n",
+		      "unknown 39, runqueue 1", CONFIDENCE_INFERRED);
+	/* When the answer left was seen, but not what its thread had done before. */
+	assert_median(HEAD PEER "30 " SERVED
+				"weight=1\n"
+				"41 " ASKED
+				"begin=1 ready=1 off=1 wake=40 min_rtt_us=4000 weight=1\n",
+		      "network 2, peer-app 27, network 10, runqueue 1", CONFIDENCE_INFERRED);
+}
+
+/* Stalls of the time know more: a hold by Nagle with the timer on another host. */
+static void test_stall_names_it(void **state)
+{
+	struct outcome outcome = analyze(feed__text(
+		HEAD PEER FIRST SECOND FIRE LEFT ARRIVED GONE
+		"50.2 " SERVED
+		"begin=50.1 ready=50.1 off=9.9 weight=1\n"
+		"51 " ASKED
+		"begin=9.8 ready=10 off=10.1 wake=51 held=40 hold_reason=nagle weight=1\n"));
+
+	(void)state;
+	assert_int_equal(outcome.stall->cause, CAUSE_NAGLE_DELACK);
+	assert_slices(median(&outcome),
+		      "self 0.2, nagle-delack 40, network 0.1, peer-app 0.1, network 0.8");
+	done(&outcome);
+}
+
+/* The two sides come in any order, and one that belongs to another exchange is not taken. */
+static void test_joined(void **state)
+{
+	(void)state;
+	assert_median(HEAD PEER "10 " ASKED
+				"begin=1 ready=1 off=1.5 wake=8 weight=1\n"
+				"7 " SERVED "begin=2 ready=3 off=0.5 weight=1\n",
+		      "network 1, runqueue 1, peer-app 4, network 1, runqueue 2",
+		      CONFIDENCE_OBSERVED);
+	assert_median(HEAD PEER "0.9 " SERVED
+				"begin=0.2 ready=0.3 off=0.1 weight=1\n"
+				"10 " ASKED
+				"begin=1 ready=1 off=1.5 wake=8 weight=1\n"
+				"12 " SERVED "begin=11 ready=11 off=10 weight=1\n",
+		      "unknown 7, runqueue 2", CONFIDENCE_INFERRED);
+}
+
+static void add_asked(struct feed *feed, double begin, double ms, unsigned weight, unsigned conn)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line),
+		 "%.6f exchange conn=%u tgid=10 tid=10 side=asked begin=%.6f ready=%.6f off=%.6f "
+		 "wake=%.6f weight=%u",
+		 begin + ms, conn, begin, begin, begin, begin + ms, weight);
+	feed__add_line(feed, line);
+}
+
+/* 99 quick ones for each of few records, and all the slow ones: the ranks go by weight. */
+static void test_weights(void **state)
+{
+	struct feed feed = feed__text(HEAD);
+	struct outcome outcome;
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		add_asked(&feed, 100 * i, 1 + 0.1 * i, 99, 1);
+	for (int i = 0; i < 10; i++)
+		add_asked(&feed, 100 * i + 50, 20 + i, 1, 1);
+	outcome = analyze(feed);
+	/* 1000 in all: rank 500 is in the sixth quick record, rank 990 in the last of them. */
+	assert_int_equal(median(&outcome)->total_ns, 1500000);
+	assert_int_equal(outcome.report->requests[0].p99.total_ns, 1900000);
+	assert_int_equal(outcome.report->requests[0].sampled, 20);
+	done(&outcome);
+}
+
+static void test_slow_ones_make_the_p99(void **state)
+{
+	struct feed feed = feed__text(HEAD);
+	struct outcome outcome;
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		add_asked(&feed, 100 * i, 1, 98, 1);
+	for (int i = 0; i < 20; i++)
+		add_asked(&feed, 100 * i + 50, 20 + i, 1, 1);
+	outcome = analyze(feed);
+	/* Rank 990 of 1000: the tenth of the twenty slow ones. */
+	assert_int_equal(outcome.report->requests[0].p99.total_ns, 29000000);
+	done(&outcome);
+}
+
+/* Next to the rank the exchange that was seen whole is taken, further away it is not. */
+static void test_whole_one_is_taken(void **state)
+{
+	struct feed feed = feed__text(HEAD PEER);
+	struct outcome outcome;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		add_asked(&feed, 100 * i, 1 + 0.01 * i, 1, 1);
+	/* Of the 53rd and of the 80th by duration. */
+	feed__add_line(&feed, "5201.2 " SERVED "begin=5201 ready=5201 off=5190 weight=1");
+	feed__add_line(&feed, "7901.2 " SERVED "begin=7901 ready=7901 off=7890 weight=1");
+	outcome = analyze(feed);
+	assert_int_equal(median(&outcome)->total_ns, 1520000);
+	assert_int_equal(median(&outcome)->confidence, CONFIDENCE_OBSERVED);
+	assert_int_equal(outcome.report->requests[0].p99.confidence, CONFIDENCE_INFERRED);
+	done(&outcome);
+}
+
+static void test_connections(void **state)
+{
+	struct feed feed = feed__text(
+		HEAD
+		"0 conn conn=3 tgid=10 role=target local=127.0.0.1:3 remote=127.0.0.1:2 opener=self\n"
+		"0 conn conn=5 tgid=10 role=target local=127.0.0.1:9 remote=127.0.0.1:8 opener=peer\n");
+	struct outcome outcome;
+
+	(void)state;
+	add_asked(&feed, 1, 2, 5, 1);
+	add_asked(&feed, 1, 4, 5, 3);
+	add_asked(&feed, 9, 4, 5, 3);
+	feed__add_line(&feed, "90 conn-totals conn=1 writes=10 exchanges=10");
+	feed__add_line(&feed, "90 conn-totals conn=3 writes=70 exchanges=70");
+	feed__add_line(&feed, "90 conn-totals conn=5 writes=70 exchanges=1000");
+	outcome = analyze(feed);
+	assert_int_equal(outcome.report->requests_count, 3);
+	assert_int_equal(outcome.report->requests[0].conn, 0);
+	/* Not those of the connection on which the target answers. */
+	assert_int_equal(outcome.report->requests[0].count, 80);
+	assert_int_equal(outcome.report->requests[1].conn, 3);
+	assert_int_equal(outcome.report->requests[1].count, 70);
+	assert_int_equal(outcome.report->requests[1].median.total_ns, 4000000);
+	assert_int_equal(outcome.report->requests[2].conn, 1);
+	assert_int_equal(outcome.report->requests[2].median.total_ns, 2000000);
+	done(&outcome);
+}
+
+/* More than there is room for: half of them stand for all. */
+static void test_bound(void **state)
+{
+	struct pipeline *pipeline = pipeline__new(NULL);
+	struct feed feed = feed__text(HEAD);
+	const struct report *report;
+	union record record;
+
+	(void)state;
+	feed__run(&feed, pipeline);
+	feed__free(&feed);
+	feed = (struct feed){0};
+	add_asked(&feed, 1, 2, 1, 1);
+	record = feed.v[0];
+	feed__free(&feed);
+	for (unsigned i = 0; i < 3 * REQUEST_SAMPLES; i++) {
+		record.head.ts++;
+		record.exchange.wake_ts++;
+		pipeline__feed(pipeline, &record, record.head.len);
+	}
+	report = pipeline__finish(pipeline);
+	assert_int_equal(report->requests[0].sampled, 3 * REQUEST_SAMPLES);
+	/* Durations grow by 1 ns from 2 ms on: the median is in the middle of all. */
+	assert_in_range(report->requests[0].median.total_ns, 2000000 + 3 * REQUEST_SAMPLES * 0.48,
+			2000000 + 3 * REQUEST_SAMPLES * 0.52);
+	pipeline__free(pipeline);
+}
+
+/* Any times at all: slices are in order, none is empty, and they sum to the whole. */
+static void test_random_exchanges(void **state)
+{
+	uint64_t random = 77;
+
+	(void)state;
+	for (int i = 0; i < 200000; i++) {
+		struct exchange exchange = {0};
+		struct exchange_facts facts = {CAUSE_NAGLE, CAUSE_NETWORK, 0};
+		struct request_view view;
+		uint64_t sum = 0;
+
+		exchange.asked.begin_ts = 1000;
+		exchange.asked.head.ts = 1000 + random_below(&random, 50);
+		exchange.asked.ready_ts = 990 + random_below(&random, 70);
+		exchange.asked.off_ts = random_below(&random, 2) * 1005;
+		exchange.asked.wake_ts =
+			random_below(&random, 4) ? 990 + random_below(&random, 70) : 0;
+		exchange.asked.held_ns = random_below(&random, 3) * random_below(&random, 60);
+		facts.min_rtt_us = (uint32_t)random_below(&random, 2);
+		if (random_below(&random, 3)) {
+			exchange.served.head.type = NS_EXCHANGE;
+			exchange.served.head.ts = 990 + random_below(&random, 70);
+			exchange.served.begin_ts = 980 + random_below(&random, 80);
+			exchange.served.ready_ts = 980 + random_below(&random, 80);
+		}
+		exchange__cut(&exchange, &facts, &view);
+		for (size_t slice = 0; slice < view.slice_count; slice++) {
+			assert_true(view.slices[slice].ns > 0);
+			sum += view.slices[slice].ns;
+		}
+		assert_int_equal(sum, exchange.asked.head.ts - 1000);
+		assert_int_equal(view.total_ns, sum);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_prompt),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_harmless_timer),
+		cmocka_unit_test(test_cork),
+		cmocka_unit_test(test_busy_peer),
+		cmocka_unit_test(test_awake),
+		cmocka_unit_test(test_far),
+		cmocka_unit_test(test_stall_names_it),
+		cmocka_unit_test(test_joined),
+		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_slow_ones_make_the_p99),
+		cmocka_unit_test(test_whole_one_is_taken),
+		cmocka_unit_test(test_connections),
+		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_random_exchanges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Call sites of the two small writes: which calls belong to which stall, and their words. */
+#include "tests/unit/analyze/outcome.h"
+#include "user/analyze/sites.h"
+#include "user/analyze/tally.h"
+
+#define AT_HEAD "write+0x10;put_head+0x1c;exchange+0x33;main+0x80;[libc.so.6]+0x2724a;_start+0x21"
+#define AT_BODY "write+0x10;put_body+0x2c;exchange+0x43;main+0x80;[libc.so.6]+0x2724a;_start+0x21"
+
+/* A connection whose client is the target. */
+#define SETTING                                                                                    \
+	"0 session way=fentry kernel=6.12 arch=x86_64 target=t threshold=10\n"                     \
+	"0 process tgid=10 role=target comm=client\n"                                              \
+	"0 conn conn=1 tgid=10 role=target local=127.0.0.1:4000 remote=127.0.0.1:80 fd=5 "         \
+	"origin=existed opener=self comm=client\n"                                                 \
+	"0 stack id=1 text=" AT_HEAD                                                               \
+	"\n"                                                                                       \
+	"0 stack id=2 text=" AT_BODY                                                               \
+	"\n"                                                                                       \
+	"0 stack id=3 text=other+0x1;main+0x80\n"
+
+/* A request in two pieces at AT ms, from sequence number SEQ: held until AT + 40. */
+static void add_request(struct feed *feed, double at, unsigned seq, unsigned first, unsigned second,
+			const char *reason)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line),
+		 "%.3f send conn=1 tgid=10 tid=10 bytes=%u fd=5 write_seq=%u snd_nxt=%u snd_una=%u",
+		 at, first, seq + first, seq + first, seq);
+	feed__add_line(feed, line);
+	snprintf(line, sizeof(line),
+		 "%.3f send conn=1 tgid=10 tid=10 bytes=%u fd=5 write_seq=%u snd_nxt=%u snd_una=%u",
+		 at + 0.1, second, seq + first + second, seq + first, seq);
+	feed__add_line(feed, line);
+	snprintf(line, sizeof(line),
+		 "%.3f hold conn=1 tgid=10 tid=10 reason=%s seq=%u end=%u unacked=%u mss=1448 "
+		 "packets_out=1 cwnd=10 snd_wnd=65536 srtt_us=90 min_rtt_us=41 fd=5",
+		 at + 0.1, reason, seq + first, seq + first + second, first);
+	feed__add_line(feed, line);
+	snprintf(line, sizeof(line), "%.3f release conn=1 held=40 seq=%u end=%u reason=%s",
+		 at + 40.1, seq + first, seq + first + second, reason);
+	feed__add_line(feed, line);
+}
+
+static void add_call(struct feed *feed, double at, unsigned conn, unsigned write_seq,
+		     unsigned bytes, unsigned stack, unsigned held)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line),
+		 "%.3f call conn=%u tgid=10 tid=10 write_seq=%u bytes=%u stack_id=%u held=%u", at,
+		 conn, write_seq, bytes, stack, held);
+	feed__add_line(feed, line);
+}
+
+static void assert_sites(const struct stall *stall, const char *first, const char *second)
+{
+	assert_non_null(stall);
+	if (first) {
+		assert_non_null(stall->first_site);
+		assert_string_equal(stall->first_site, first);
+	} else {
+		assert_null(stall->first_site);
+	}
+	if (second) {
+		assert_non_null(stall->second_site);
+		assert_string_equal(stall->second_site, second);
+	} else {
+		assert_null(stall->second_site);
+	}
+}
+
+static void its_own_calls_are_taken(void **state)
+{
+	struct feed feed = feed__text(SETTING);
+	struct outcome outcome;
+
+	(void)state;
+	add_request(&feed, 1, 1000, 40, 136, "nagle");
+	add_call(&feed, 1, 1, 1040, 40, 1, 0);
+	add_call(&feed, 1.1, 1, 1176, 136, 2, 1);
+	/* Later ones of the same sizes are not preferred to them. */
+	add_call(&feed, 60, 1, 5040, 40, 3, 0);
+	add_call(&feed, 60.1, 1, 5176, 136, 3, 1);
+	outcome = analyze(feed);
+	assert_sites(outcome.stall, AT_HEAD, AT_BODY);
+	pipeline__free(outcome.pipeline);
+}
+
+static void a_later_stall_of_the_same_sizes_serves(void **state)
+{
+	struct feed feed = feed__text(SETTING);
+	const struct tally *main;
+	struct outcome outcome;
+
+	(void)state;
+	add_request(&feed, 1, 1000, 40, 136, "nagle");
+	add_call(&feed, 1.1, 1, 1176, 136, 2, 1);
+	add_request(&feed, 101, 2000, 40, 136, "nagle");
+	add_call(&feed, 101, 1, 2040, 40, 1, 0);
+	outcome = analyze(feed);
+	assert_int_equal(outcome.report->stall_count, 2);
+	assert_sites(&outcome.report->stalls[0], AT_HEAD, AT_BODY);
+	assert_sites(&outcome.report->stalls[1], AT_HEAD, AT_BODY);
+	main = report__leading(outcome.report)->main;
+	assert_non_null(main->first_site);
+	assert_string_equal(main->first_site, AT_HEAD);
+	assert_string_equal(main->second_site, AT_BODY);
+	pipeline__free(outcome.pipeline);
+}
+
+static void other_sizes_and_connections_do_not_serve(void **state)
+{
+	struct feed feed = feed__text(SETTING);
+	struct outcome outcome;
+
+	(void)state;
+	add_request(&feed, 1, 1000, 40, 136, "nagle");
+	add_call(&feed, 60, 1, 5041, 41, 3, 0);
+	add_call(&feed, 60, 1, 5176, 135, 3, 1);
+	add_call(&feed, 61, 2, 6040, 40, 3, 0);
+	add_call(&feed, 61, 2, 6176, 136, 3, 1);
+	outcome = analyze(feed);
+	assert_sites(outcome.stall, NULL, NULL);
+	assert_null(report__leading(outcome.report)->main->first_site);
+	pipeline__free(outcome.pipeline);
+}
+
+/* Both writes of 40 bytes: which was held tells them apart. */
+static void writes_of_one_size_are_told_apart(void **state)
+{
+	struct feed feed = feed__text(SETTING);
+	struct outcome outcome;
+
+	(void)state;
+	add_request(&feed, 1, 1000, 40, 40, "nagle");
+	add_call(&feed, 60, 1, 5040, 40, 1, 0);
+	add_call(&feed, 61, 1, 6080, 40, 2, 1);
+	outcome = analyze(feed);
+	assert_sites(outcome.stall, AT_HEAD, AT_BODY);
+	pipeline__free(outcome.pipeline);
+}
+
+static void a_cork_has_no_first_write(void **state)
+{
+	struct feed feed = feed__text(SETTING);
+	struct outcome outcome;
+
+	(void)state;
+	add_request(&feed, 1, 1000, 40, 136, "cork");
+	add_call(&feed, 1, 1, 1040, 40, 1, 0);
+	add_call(&feed, 1.1, 1, 1176, 136, 2, 1);
+	outcome = analyze(feed);
+	assert_sites(outcome.stall, NULL, AT_BODY);
+	pipeline__free(outcome.pipeline);
+}
+
+static void a_window_is_not_where_it_was_written(void **state)
+{
+	struct feed feed = feed__text(SETTING);
+	struct outcome outcome;
+
+	(void)state;
+	add_request(&feed, 1, 1000, 40, 136, "rwnd");
+	add_call(&feed, 60, 1, 5040, 40, 1, 0);
+	add_call(&feed, 60.1, 1, 5176, 136, 2, 1);
+	outcome = analyze(feed);
+	assert_sites(outcome.stall, NULL, NULL);
+	pipeline__free(outcome.pipeline);
+}
+
+static void the_oldest_call_makes_room(void **state)
+{
+	struct feed feed = feed__text(SETTING);
+	struct outcome outcome;
+
+	(void)state;
+	add_request(&feed, 1, 1000, 40, 136, "nagle");
+	add_call(&feed, 1.1, 1, 1176, 136, 2, 1);
+	for (unsigned i = 0; i < SITES_CALLS; i++)
+		add_call(&feed, 2 + i, 1, 5000 + i, 7, 3, 0);
+	outcome = analyze(feed);
+	assert_sites(outcome.stall, NULL, NULL);
+	pipeline__free(outcome.pipeline);
+}
+
+static void described(const char *frames, const char *wanted)
+{
+	char text[SITE_TEXT];
+
+	assert_string_equal(site__describe(text, sizeof(text), frames), wanted);
+}
+
+static void a_site_begins_and_ends_in_the_program(void **state)
+{
+	(void)state;
+	described(AT_HEAD, "put_head+0x1c <- exchange+0x33 <- main+0x80");
+	described("__send+0x5;[libc.so.6]+0x8eae2;_IO_do_write+0x9;fflush+0x7;say+0x4;main+0x1",
+		  "fflush+0x7 <- say+0x4 <- main+0x1");
+	described("a+0x1;b+0x2;c+0x3;d+0x4;e+0x5;f+0x6",
+		  "a+0x1 <- b+0x2 <- c+0x3 <- d+0x4 <- e+0x5 <- ...");
+	described("a+0x1;b+0x2;c+0x3;d+0x4;e+0x5;start_thread+0x6;__clone3+0x7",
+		  "a+0x1 <- b+0x2 <- c+0x3 <- d+0x4 <- e+0x5");
+}
+
+static void a_stripped_program_keeps_addresses(void **state)
+{
+	(void)state;
+	described("write+0x10;[server]+0x1234;[server]+0x2345;[libc.so.6]+0x2724a",
+		  "[server]+0x1234 <- [server]+0x2345");
+	described("write+0x10;[libfoo.so.1]+0x99;main+0x3", "[libfoo.so.1]+0x99 <- main+0x3");
+}
+
+static void what_is_odd_stays_readable(void **state)
+{
+	char text[16];
+
+	(void)state;
+	described("", "");
+	described("[the process was gone]", "[the process was gone]");
+	described("write+0x10", "write+0x10");
+	described("_start+0x1", "_start+0x1");
+	described("a\033[2Jb+0x1", "a\\x1b[2Jb+0x1");
+	described("+0x1;;+", "+0x1 <- +");
+	site__describe(text, sizeof(text), "a_function_with_a_long_name+0x1;b+0x1");
+	assert_string_equal(text, "a_function_with");
+}
+
+static void placed(const char *frames, const char *file, unsigned line)
+{
+	struct site_place place = {0};
+
+	assert_int_equal(site__place(frames, NULL, &place), file != NULL);
+	if (file) {
+		assert_string_equal(place.file, file);
+		assert_int_equal(place.line, line);
+	}
+}
+
+static void the_place_is_the_programs_own_line(void **state)
+{
+	(void)state;
+	placed("__send+0x5 (../sysdeps/unix/send.c:28);put+0x1c (src/client.c:88);main+0x80 (a.c:9)",
+	       "src/client.c", 88);
+	placed("write+0x5;[libssl.so.3]+0x99;put+0x1c (/src/c++/client.cc:88)",
+	       "/src/c++/client.cc", 88);
+	placed("std::f(int (*)(char))+0x1c (a (copy)/x+0x2.cc:7)", "a (copy)/x+0x2.cc", 7);
+	placed("inlined (lib/x.h:3);put+0x1c (b.c:1)", "lib/x.h", 3);
+	placed("put+0x1c;main+0x80;__libc_start_main+0x1 (csu/libc-start.c:3)", NULL, 0);
+	placed("put+0x1c (client.c:0);main+0x80 (client.c)", NULL, 0);
+	placed("(:1);(:);) (;f (g:)", NULL, 0);
+	placed("", NULL, 0);
+	placed(NULL, NULL, 0);
+	described(
+		"__send+0x5 (../send.c:28);put+0x1c (src/client.c:88);__libc_start_main+0x1 (c:3)",
+		"put (client.c:88)");
+	described("net::send (/src/a/b.cc:9);put+0x1c (c.cc:88);main+0x1",
+		  "net::send (b.cc:9) <- put (c.cc:88) <- main+0x1");
+	described(
+		"__GI___libc_write (../sysdeps/write.c:26);write+0x5 (../sysdeps/write.c:24);"
+		"put+0x1;start_thread+0x305 (nptl/pthread_create.c:442)",
+		"put+0x1");
+}
+
+/* A helper that does both writes is not what is to be changed. */
+static void the_place_is_where_the_two_writes_part(void **state)
+{
+	static const char *const first =
+		"write+0x10 (w.c:26);flow (flow.c:41);head+0x4 (rpc.c:88);main+0x1 (m.c:2)";
+	static const char *const second =
+		"write+0x10 (w.c:26);flow (flow.c:41);body+0x4 (rpc.c:91);main+0x1 (m.c:2)";
+	static const char *const bare =
+		"write+0x10 (w.c:26);flow (flow.c:41);other+0x1;start_thread+0x1";
+	struct site_place place;
+
+	(void)state;
+	assert_true(site__place(first, second, &place));
+	assert_string_equal(place.file, "rpc.c");
+	assert_int_equal(place.line, 88);
+	assert_true(site__place(second, first, &place));
+	assert_int_equal(place.line, 91);
+	assert_true(site__place(first, first, &place)); /* they never part */
+	assert_int_equal(place.line, 41);
+	assert_true(site__place(bare, first, &place)); /* nothing is known of where they do */
+	assert_int_equal(place.line, 41);
+	assert_false(site__place(NULL, first, &place));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(its_own_calls_are_taken),
+		cmocka_unit_test(a_later_stall_of_the_same_sizes_serves),
+		cmocka_unit_test(other_sizes_and_connections_do_not_serve),
+		cmocka_unit_test(writes_of_one_size_are_told_apart),
+		cmocka_unit_test(a_cork_has_no_first_write),
+		cmocka_unit_test(a_window_is_not_where_it_was_written),
+		cmocka_unit_test(the_oldest_call_makes_room),
+		cmocka_unit_test(a_site_begins_and_ends_in_the_program),
+		cmocka_unit_test(a_stripped_program_keeps_addresses),
+		cmocka_unit_test(what_is_odd_stays_readable),
+		cmocka_unit_test(the_place_is_the_programs_own_line),
+		cmocka_unit_test(the_place_is_where_the_two_writes_part),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

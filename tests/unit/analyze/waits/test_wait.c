@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Which waits belong to a hold, and which are stalls of their own. */
+#include "tests/unit/analyze/outcome.h"
+
+static uint64_t slice_of(const struct stall *stall, enum cause cause)
+{
+	for (size_t i = 0; i < stall->slice_count; i++) {
+		if (stall->slices[i].cause == cause)
+			return stall->slices[i].ns;
+	}
+	return 0;
+}
+
+static void test_receiver(void **state)
+{
+	static const char base[] = HEAD PEER FIRST SECOND FIRE LEFT ARRIVED GONE;
+	static const struct {
+		const char *waits;
+		uint64_t network_us, runqueue_us;
+	} rows[] = {
+		/* read on the peer's descriptor */
+		{"50.5 wait tgid=20 tid=20 off=11 wake=50.3 state=1 syscall=0 arg0=8\n", 300, 200},
+		/* no wake seen: all of it is the way */
+		{"50.5 wait tgid=20 tid=20 off=11 state=1 syscall=0 arg0=8\n", 500, 0},
+		/* another descriptor, a lock, a sleep, another process, a preempted thread */
+		{"50.5 wait tgid=20 tid=20 off=11 wake=50.3 state=1 syscall=0 arg0=9\n", 0, 0},
+		{"50.5 wait tgid=20 tid=20 off=11 wake=50.3 state=1 syscall=202 arg0=8\n", 0, 0},
+		{"50.5 wait tgid=20 tid=20 off=11 wake=50.3 state=1 syscall=230 arg0=8\n", 0, 0},
+		{"50.5 wait tgid=30 tid=30 off=11 wake=50.3 state=1 syscall=0 arg0=8\n", 0, 0},
+		{"50.5 wait tgid=20 tid=20 off=11 wake=50.3 state=0 arg0=8\n", 0, 0},
+		/* woken before, begun after, far behind */
+		{"50.5 wait tgid=20 tid=20 off=11 wake=49.9 state=1 syscall=0 arg0=8\n", 0, 0},
+		{"50.5 wait tgid=20 tid=20 off=50.1 wake=50.3 state=1 syscall=0 arg0=8\n", 0, 0},
+		{"150 wait tgid=20 tid=20 off=11 wake=149 state=1 syscall=0 arg0=8\n", 0, 0},
+		/* of two pollers the first */
+		{"50.9 wait tgid=20 tid=22 off=11 wake=50.7 state=1 syscall=232 arg0=4\n"
+		 "50.5 wait tgid=20 tid=21 off=11 wake=50.4 state=1 syscall=232 arg0=5\n",
+		 400, 100},
+		/* but the one on the very descriptor is better, */
+		{"50.9 wait tgid=20 tid=22 off=11 wake=50.7 state=1 syscall=45 arg0=8\n"
+		 "50.5 wait tgid=20 tid=21 off=11 wake=50.4 state=1 syscall=232 arg0=5\n",
+		 700, 200},
+		/* and the one that then read is the best */
+		{"50.9 wait tgid=20 tid=22 off=11 wake=50.7 state=1 syscall=232 arg0=4\n"
+		 "50.5 wait tgid=20 tid=21 off=11 wake=50.4 state=1 syscall=45 arg0=8\n"
+		 "51 recv conn=2 tgid=20 tid=22 bytes=60\n",
+		 700, 200},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[4096];
+		struct outcome outcome;
+
+		snprintf(text, sizeof(text), "%s%s", base, rows[i].waits);
+		outcome = analyze(feed__text(text));
+		assert_int_equal(outcome.report->stall_count, 1);
+		assert_int_equal(slice_of(outcome.stall, CAUSE_NAGLE_DELACK), 40000000);
+		assert_int_equal(slice_of(outcome.stall, CAUSE_NETWORK) / 1000, rows[i].network_us);
+		assert_int_equal(slice_of(outcome.stall, CAUSE_RUNQUEUE) / 1000,
+				 rows[i].runqueue_us);
+		done(&outcome);
+	}
+}
+
+/* The client's own wait is the same incident, and no second stall. */
+static void test_one_incident(void **state)
+{
+	static const char base[] = HEAD PEER FIRST SECOND FIRE LEFT ARRIVED GONE;
+	static const struct {
+		const char *waits;
+		size_t stalls;
+		uint32_t tid;
+	} rows[] = {
+		{"50.6 wait conn=1 tgid=10 tid=10 off=10.1 wake=50.5 state=1 syscall=0 arg0=7\n", 1,
+		 10},
+		/* It waits through the hold and as long again. */
+		{"89.9 wait conn=1 tgid=10 tid=10 off=10.1 wake=89.8 state=1 syscall=0 arg0=7\n", 1,
+		 10},
+		/* Long after the hold ended it still waits: that part is another matter, and
+		 * the stall was told before this wait was known. */
+		{"150 wait conn=1 tgid=10 tid=10 off=10.1 wake=149.8 state=1 syscall=0 arg0=7\n", 2,
+		 0},
+		/* The wait is on another connection of the thread that wrote. */
+		{"50.6 wait conn=3 tgid=10 tid=10 off=10.1 wake=50.5 state=1 syscall=232 arg0=4\n",
+		 1, 10},
+		/* A thread that has nothing to do with it. */
+		{"50.6 wait tgid=10 tid=11 off=10.1 wake=50.5 state=1 syscall=232 arg0=4\n", 1, 0},
+		/* The peer's wait does for want of a target's. */
+		{"50.6 wait tgid=20 tid=20 off=10.1 wake=50.5 state=1 syscall=0 arg0=8\n", 1, 20},
+		/* The target's goes before it. */
+		{"50.6 wait tgid=20 tid=20 off=10.1 wake=50.5 state=1 syscall=0 arg0=8\n"
+		 "50.8 wait conn=1 tgid=10 tid=10 off=10.1 wake=50.7 state=1 syscall=0 arg0=7\n",
+		 1, 10},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[4096];
+		struct outcome outcome;
+
+		snprintf(text, sizeof(text),
+			 "0 conn conn=3 tgid=10 role=target local=127.0.0.1:5 remote=127.0.0.1:6 "
+			 "opener=self\n9 send conn=3 tgid=10 tid=10 bytes=1 write_seq=1\n%s%s",
+			 base, rows[i].waits);
+		outcome = analyze(feed__text(text));
+		assert_int_equal(outcome.report->stall_count, rows[i].stalls);
+		assert_int_equal(outcome.stall->tid, rows[i].tid);
+		if (rows[i].stalls == 2) {
+			const struct stall *rest = &outcome.report->stalls[1];
+
+			assert_int_equal(rest->cause, CAUSE_PEER_APP);
+			assert_int_equal(rest->start_ts, outcome.stall->end_ts);
+			assert_int_equal(rest->end_ts, TEXT_TRACE_ORIGIN_NS + 150000000);
+			/* Both are the network's: what took longer leads. */
+			assert_int_equal(report__leading(outcome.report)->cause, CAUSE_PEER_APP);
+		}
+		done(&outcome);
+	}
+}
+
+/*
+ * The parent of the program that stalls, a target as well, waits for its end: its wait hangs on
+ * three stalls, each of less than half of it, and they are told already.
+ */
+static void test_whoever_waits_for_the_end(void **state)
+{
+	struct feed stalls = feed__golden("nagle-delack"), feed = {0};
+	struct outcome outcome;
+	size_t i = 0;
+
+	(void)state;
+	feed__add_line(&feed, "0 process tgid=4000 role=target comm=sh");
+	for (; stalls.v[i].head.ts < TEXT_TRACE_ORIGIN_NS + 200000000; i++)
+		feed.v[feed.count++] = stalls.v[i];
+	feed__add_line(&feed, "127.3 stack id=9 text=do_wait;kernel_wait4;do_syscall_64");
+	feed__add_line(&feed,
+		       "127.4 wait tgid=4000 tid=4000 off=1 wake=127.3 state=1 syscall=61 "
+		       "stack_id=9 waker_tgid=4242 waker_tid=4242 comm=sh waker_comm=client");
+	for (; i < stalls.count; i++)
+		feed.v[feed.count++] = stalls.v[i];
+	feed__free(&stalls);
+	outcome = analyze(feed);
+	assert_int_equal(outcome.report->stall_count, 3);
+	assert_int_equal(report__cause(outcome.report, CAUSE_NAGLE_DELACK)->count, 3);
+	done(&outcome);
+}
+
+/* ---- waits that no hold explains ---- */
+
+#define ASKED "5 send conn=1 tgid=10 tid=10 bytes=9 write_seq=9 snd_nxt=9\n"
+
+static void test_owed(void **state)
+{
+	static const struct {
+		const char *lines;
+		enum cause cause; /* CAUSE_IDLE: no stall */
+	} rows[] = {
+		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7\n",
+		 CAUSE_PEER_APP},
+		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=232 arg0=3\n",
+		 CAUSE_PEER_APP},
+		/* nothing asked; answered before; data came before */
+		{"50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7\n",
+		 CAUSE_IDLE},
+		{ASKED "5.5 recv conn=1 tgid=10 tid=10 bytes=9\n"
+		       "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7\n",
+		 CAUSE_IDLE},
+		{ASKED "5.5 delack-arm conn=1 pending=3\n"
+		       "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=232\n",
+		 CAUSE_IDLE},
+		/* the kernel side knows better whose turn it was */
+		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7 "
+		       "turn=read\n",
+		 CAUSE_IDLE},
+		{"50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7 "
+		 "turn=wrote\n",
+		 CAUSE_PEER_APP},
+		/* an acknowledgement is no answer */
+		{ASKED "5.5 rx conn=1 seq=1 end=1 ack=9\n"
+		       "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=7\n",
+		 CAUSE_PEER_APP},
+		/* another descriptor, another program, too short */
+		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=0 arg0=0\n",
+		 CAUSE_IDLE},
+		{ASKED "50 wait conn=2 tgid=20 tid=20 off=6 wake=49 state=1 syscall=0 arg0=8\n",
+		 CAUSE_IDLE},
+		{ASKED "15 wait conn=1 tgid=10 tid=10 off=6 wake=14 state=1 syscall=0 arg0=7\n",
+		 CAUSE_IDLE},
+		/* what it asked does not make it a wait for the answer */
+		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=202 arg0=7\n",
+		 CAUSE_LOCK},
+		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=230 arg0=7\n",
+		 CAUSE_TIMER},
+		{ASKED "50 wait conn=1 tgid=10 tid=10 off=6 wake=6 state=0 syscall=0 arg0=7\n",
+		 CAUSE_RUNQUEUE},
+		/* the write came after it fell asleep: another thread's */
+		{"50 wait conn=1 tgid=10 tid=10 off=4 wake=49 state=1 syscall=0 arg0=7\n" ASKED,
+		 CAUSE_IDLE},
+		/* still held when the wait ended, by this end or by the other */
+		{ASKED "5 hold conn=1 tid=10 reason=cork seq=4 end=9\n"
+		       "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=232\n"
+		       "51 tx conn=1 seq=4 end=9\n"
+		       "51 release conn=1 held=46 seq=4 end=9 reason=cork\n",
+		 CAUSE_CORK},
+		{ASKED "7 hold conn=2 tid=20 reason=cork seq=4 end=9\n"
+		       "50 wait conn=1 tgid=10 tid=10 off=6 wake=49 state=1 syscall=232\n"
+		       "51 tx conn=2 seq=4 end=9\n"
+		       "51 release conn=2 held=44 seq=4 end=9 reason=cork\n",
+		 CAUSE_CORK},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[4096];
+		struct outcome outcome;
+
+		snprintf(text, sizeof(text), "%s%s", HEAD PEER, rows[i].lines);
+		outcome = analyze(feed__text(text));
+		if (outcome.report->stall_count != (rows[i].cause != CAUSE_IDLE) ||
+		    (outcome.stall && outcome.stall->cause != rows[i].cause))
+			fail_msg("row %zu: %zu stalls of %s", i, outcome.report->stall_count,
+				 outcome.stall ? cause__info(outcome.stall->cause)->id : "-");
+		done(&outcome);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_receiver),
+		cmocka_unit_test(test_one_incident),
+		cmocka_unit_test(test_whoever_waits_for_the_end),
+		cmocka_unit_test(test_owed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

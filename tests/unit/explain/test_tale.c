@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Tales and advice, cause by cause, on stories made by hand. */
+#include "tests/unit/render/render_fixture.h"
+#include "user/explain/advice.h"
+#include "user/explain/tale.h"
+#include "user/explain/verdict.h"
+
+/* What was written of one story. */
+struct words {
+	char *tale;
+	struct verdict verdict;
+};
+
+static struct stall waiting_stall(enum cause cause)
+{
+	union record wait;
+
+	parse("60.000 wait conn=1 tgid=4242 tid=4242 off=10.000 wake=59.900 state=1 syscall=0 arg0=7"
+	      " waker_tgid=4243 waker_tid=4243 comm=client waker_comm=server srtt_us=300"
+	      " min_rtt_us=200",
+	      &wait);
+	return (struct stall){
+		.number = 1,
+		.cause = cause,
+		.start_ts = ORIGIN + 10 * MS,
+		.end_ts = ORIGIN + 60 * MS,
+		.conn = 1,
+		.peer = 2,
+		.pid = 4242,
+		.tid = 4242,
+		.slice_count = 1,
+		.slices = {{cause, 50 * MS}},
+		.exact = true,
+		.wait = wait.wait,
+	};
+}
+
+#define CLIENT_WAITS                                                                               \
+	"60.000 wait conn=1 tgid=4242 tid=4242 off=10.000 wake=59.900 state=1 syscall=0 arg0=7"
+#define SERVER_SLEEPS "58.000 wait tgid=4243 tid=4243 off=18.000 wake=57.900 state=1 syscall=35"
+#define SERVER_LOCKED "58.000 wait tgid=4243 tid=4243 off=18.000 wake=57.900 state=1 syscall=202"
+#define WORKER_FSYNC  "57.000 wait tgid=4243 tid=4250 off=18.000 wake=56.900 state=2 syscall=74"
+
+static struct words write_tally(struct fixture *f, const struct tally *tally)
+{
+	struct words words = {0};
+	struct story story;
+
+	assert_true(story__make(&story, &f->report, tally));
+	tale__write(&story, &words.tale);
+	advice__write(&story, &words.verdict);
+	return words;
+}
+
+static struct words write_words(struct fixture *f, const struct stall *stall, uint32_t count)
+{
+	uint64_t took = stall->end_ts - stall->start_ts;
+	struct tally tally = {.cause = stall->cause,
+			      .conn = stall->conn,
+			      .count = count,
+			      .total_ns = count * took,
+			      .held_ns = count * took,
+			      .example = *stall};
+
+	return write_tally(f, &tally);
+}
+
+static void free_words(struct words *words)
+{
+	free(words->tale);
+	for (size_t i = 0; i < words->verdict.advice_count; i++)
+		free(words->verdict.advice[i]);
+}
+
+/* Every cause has its words, with and without a connection, a hold and a chain. */
+static void test_every_cause(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned cause = 0; cause < CAUSE_COUNT; cause++) {
+		for (unsigned with = 0; with < 8; with++) {
+			struct stall stall = waiting_stall((enum cause)cause);
+			struct words words;
+
+			if (with & 1)
+				stall.conn = stall.peer = 0;
+			if (with & 2)
+				stall.hold = f->stall.hold;
+			stall.held_bytes = with & 2 ? 136 : 0;
+			if (with & 4) {
+				add_link(&stall, CAUSE_PEER_APP, CLIENT_WAITS);
+				add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
+			}
+			words = write_words(f, &stall, 2);
+			assert_in(words.tale, " This happened 2 times");
+			assert_null(strstr(words.tale, "  "));
+			assert_null(strstr(words.tale, ".."));
+			assert_null(strstr(words.tale, "(null)"));
+			for (size_t i = 0; i < words.verdict.advice_count; i++) {
+				assert_null(strstr(words.verdict.advice[i], "QUICKACK"));
+				assert_null(strstr(words.verdict.advice[i], "(null)"));
+			}
+			free_words(&words);
+		}
+	}
+}
+
+/* Of a slow peer: which process, and what it did. And nothing about TCP's options. */
+static void test_peer_app(void **state)
+{
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_PEER_APP);
+	struct words words;
+
+	add_link(&stall, CAUSE_PEER_APP, CLIENT_WAITS);
+	add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale,
+		  "client/4242 wrote on fd 7 (127.0.0.1:37640 -> 127.0.0.1:7000) and "
+		  "then waited in read on fd 7 for server/4243 to answer");
+	/* The fixture's connection did hold bytes back. */
+	assert_in(words.tale, " TCP sent nothing again on this connection.");
+	assert_not_in(words.tale, "held nothing");
+	assert_in(words.tale,
+		  " server/4243 slept 39.9 ms in nanosleep, as long as it had asked for.");
+	assert_in(words.verdict.advice[0], "In server/4243, do not sleep in nanosleep");
+	for (size_t i = 0; i < words.verdict.advice_count; i++)
+		assert_not_in(words.verdict.advice[i], "NODELAY");
+	free_words(&words);
+
+	f->conns[0].totals.holds[NS_HOLD_NAGLE] = 0;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale, " TCP held nothing back and sent nothing again on this connection.");
+	free_words(&words);
+
+	/* What this way of attaching cannot see is not ruled out. */
+	f->report.session.missing = 1u << NS_FACT_SEND;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale, " TCP sent nothing again on this connection.");
+	assert_not_in(words.tale, "held nothing");
+	free_words(&words);
+}
+
+static void test_chain_of_three(void **state)
+{
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_PEER_APP);
+	struct words words;
+
+	add_link(&stall, CAUSE_PEER_APP, CLIENT_WAITS);
+	add_link(&stall, CAUSE_LOCK, SERVER_LOCKED);
+	add_link(&stall, CAUSE_DISK, WORKER_FSYNC);
+	words = write_words(f, &stall, 3);
+	assert_in(words.tale,
+		  " server/4243 waited 39.9 ms in futex for server/4250, which waited "
+		  "38.9 ms in fsync for block I/O.");
+	assert_in(words.verdict.advice[0], "block I/O of server/4250 in fsync");
+	free_words(&words);
+}
+
+/* How many of the stalls ended in what the example's chain ended in. */
+static void test_roots_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_PEER_APP);
+	struct tally tally;
+	struct words words;
+
+	add_link(&stall, CAUSE_PEER_APP, CLIENT_WAITS);
+	add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
+	tally = (struct tally){
+		.cause = CAUSE_PEER_APP, .conn = 1, .count = 91, .total_ns = 91, .example = stall};
+	tally.roots[0] = (struct tally_root){CAUSE_LOCK, 4243, 35, 3};
+	tally.roots[1] = (struct tally_root){CAUSE_TIMER, 4243, 35, 88};
+	words = write_tally(f, &tally);
+	assert_in(words.tale, "as long as it had asked for. So it was in 88 of the 91 stalls.");
+	free_words(&words);
+}
+
+/* A wait without a connection names its thread, and who woke it when that is watched. */
+static void test_lock(void **state)
+{
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_LOCK);
+	struct words words;
+
+	stall.conn = 0;
+	stall.wait.syscall = 202;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale, "client/4242 waited in futex until server/4243 woke it: for a lock");
+	assert_in(words.verdict.advice[0], "Look at what server/4243 does before it wakes");
+	free_words(&words);
+	stall.wait.waker_tgid = 99; /* a bystander is not named */
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale, "client/4242 waited in futex: for a lock");
+	free_words(&words);
+}
+
+static void test_another_process(void **state)
+{
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_IPC);
+	struct words words;
+
+	stall.conn = 0;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale, "for a pipe, a Unix socket, an eventfd or the like, not for the");
+	free_words(&words);
+	stall.wait.syscall = 61;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale,
+		  "client/4242 waited in wait4 until server/4243 woke it: for a child's end");
+	free_words(&words);
+}
+
+/* A time-out is told with the time that the program gave it, where the call shows that. */
+static void test_timer(void **state)
+{
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_TIMER);
+	struct words words;
+
+	stall.conn = 0;
+	stall.wait.syscall = 232; /* epoll_wait */
+	stall.wait.arg2 = 40;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale, "client/4242 waited in epoll_wait until the time-out of 40 ms that");
+	free_words(&words);
+	stall.wait.arg2 = UINT32_MAX; /* without end: something else let it go */
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale, "in epoll_wait until the time-out that it had set itself");
+	free_words(&words);
+	stall.wait.syscall = 35;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale, "client/4242 slept in nanosleep, as long as it had asked for.");
+	free_words(&words);
+}
+
+static void test_windows(void **state)
+{
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_CWND);
+	struct words words;
+
+	stall.hold = f->stall.hold;
+	stall.hold.packets_out = 10;
+	stall.hold.in_flight = 9;
+	stall.hold.cwnd = 10;
+	stall.hold.unacked = 14480;
+	stall.hold.snd_wnd = 20000;
+	stall.held_bytes = 4096;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale,
+		  "TCP held 4,096 B back: the congestion window was full, with 9 "
+		  "packets in flight of the 10 that it allows");
+	assert_not_in(words.tale, "Loss");
+	free_words(&words);
+
+	stall.cause = CAUSE_RWND;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale,
+		  "the window that server/4243 offers was full, with 14,480 B in "
+		  "flight of the 20,000 B that it allows");
+	assert_in(words.verdict.advice[0], "SO_RCVBUF");
+	free_words(&words);
+
+	/* The reader is the limit: no larger buffer is advised. */
+	add_link(&stall, CAUSE_RWND, CLIENT_WAITS);
+	add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
+	words = write_words(f, &stall, 1);
+	assert_in(words.verdict.advice[0], "Let server/4243 read sooner");
+	assert_not_in(words.verdict.advice[0], "SO_RCVBUF");
+	free_words(&words);
+}
+
+static void test_recovery(void **state)
+{
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_RTO);
+	union record retrans;
+	struct words words;
+
+	parse("214.000 retrans conn=1 kind=rto seq=1001 end=2449 rto_us=204000 retries=1 srtt_us=500"
+	      " sent=10.000",
+	      &retrans);
+	stall.retrans = retrans.retrans;
+	stall.retransmits = 1;
+	words = write_words(f, &stall, 1);
+	assert_in(words.tale,
+		  "1,448 B (sequence 1001 to 2449) that client/4242 had sent 204 ms "
+		  "before on fd 7");
+	assert_in(words.tale, "retransmission timer of 204 ms (a round trip takes 500 us)");
+	assert_in(words.tale, "Where it was lost is not visible from here");
+	free_words(&words);
+	stall.cause = CAUSE_SYN_RETRANSMIT;
+	words = write_words(f, &stall, 1);
+	assert_in(words.verdict.advice[0], "listen queue");
+	free_words(&words);
+}
+
+/* The rule of report__leading(). */
+static void test_which_cause_leads(void **state)
+{
+	struct fixture *f = *state;
+	struct report *report = &f->report;
+
+	report->cause_count = 4;
+	report->causes[0] = (struct report_cause){.cause = CAUSE_UNKNOWN, .total_ns = 900};
+	report->causes[1] = (struct report_cause){.cause = CAUSE_TIMER, .total_ns = 800};
+	report->causes[2] = (struct report_cause){.cause = CAUSE_LOCK, .total_ns = 700};
+	report->causes[3] = (struct report_cause){.cause = CAUSE_CORK, .total_ns = 1};
+	assert_int_equal(report__leading(report)->cause, CAUSE_CORK);
+	report->cause_count = 3;
+	assert_int_equal(report__leading(report)->cause, CAUSE_LOCK);
+	report->cause_count = 2;
+	assert_int_equal(report__leading(report)->cause, CAUSE_TIMER);
+	report->cause_count = 1;
+	assert_int_equal(report__leading(report)->cause, CAUSE_UNKNOWN);
+	report->cause_count = 2; /* within a rank the greatest total, which comes first */
+	report->causes[0].cause = CAUSE_PEER_APP;
+	report->causes[1].cause = CAUSE_NAGLE_DELACK;
+	assert_int_equal(report__leading(report)->cause, CAUSE_PEER_APP);
+}
+
+static void test_silence(void **state)
+{
+	struct fixture *f = *state;
+	struct verdict verdict;
+
+	f->report.cause_count = 0;
+	f->conns[0].totals.exchanges = 412008;
+	f->report.longest_wait_ns = 800000;
+	f->report.longest_wait_cause = CAUSE_PEER_APP;
+	f->report.waited_ns[CAUSE_IDLE] = 71;
+	f->report.waited_ns[CAUSE_PEER_APP] = 29;
+	verdict__write(&verdict, &f->report);
+	assert_string_equal(verdict.title, "Nothing held this program back on the network.");
+	assert_string_equal(verdict.text,
+			    "Watched 5.00 s: 1 connection, 412,008 exchanges, 1 thread, 0 events "
+			    "lost; the longest wait with work owed was 800 us (peer-app). What it "
+			    "waits for, in waits of 10 ms and more: idle 71.0%, peer-app 29.0%.");
+	verdict__clear(&verdict);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_every_cause),       TEST(test_peer_app),
+		TEST(test_chain_of_three),    TEST(test_lock),
+		TEST(test_another_process),   TEST(test_roots_are_counted),
+		TEST(test_windows),           TEST(test_timer),
+		TEST(test_recovery),          TEST(test_silence),
+		TEST(test_which_cause_leads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

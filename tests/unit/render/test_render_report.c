@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Wake chains in the time line; exchanges, habits and new columns in the summary. */
+#include "tests/unit/render/render_fixture.h"
+
+/* Lines that do not wrap. */
+static const struct render_style wide = {.width = 240};
+
+static void a_chain_is_told_backwards(void **state)
+{
+	struct fixture *f = *state;
+	const char *text;
+
+	add_link(&f->stall, CAUSE_PEER_APP,
+		 "60 wait conn=1 tgid=4242 tid=4242 off=10 wake=59 state=1 syscall=0 arg0=7");
+	assert_not_in(text_of(f, NULL, &wide), "chain:"); /* one link is no chain */
+	add_link(&f->stall, CAUSE_TIMER,
+		 "58 wait tgid=4243 tid=4243 off=18 wake=57 state=1 syscall=35");
+	add_link(&f->stall, CAUSE_RUNQUEUE, "57 wait tgid=4243 tid=4250 off=18 state=0 syscall=0");
+	text = text_of(f, NULL, &wide);
+	assert_in(text,
+		  "chain: client/4242 in read fd 7, 50.0 ms <- server/4243 in nanosleep, "
+		  "40.0 ms <-");
+	assert_in(text, "server/4250 without a CPU, 39.0 ms");
+}
+
+static void other_waits_of_the_incident_are_named(void **state)
+{
+	struct fixture *f = *state;
+	const char *text;
+
+	f->stall.wait = f->steps[STEPS - 1].wait;
+	f->stall.wait_count = STALL_WAITS + 3;
+	f->stall.waits[0] = (struct stall_wait){.pid = 4243,
+						.tid = 4243,
+						.off_ts = f->stall.wait.off_ts,
+						.end_ts = f->stall.wait.head.ts};
+	for (size_t i = 1; i < STALL_WAITS; i++)
+		f->stall.waits[i] = (struct stall_wait){
+			.pid = 4242, .tid = 4242, .off_ts = ORIGIN, .end_ts = ORIGIN + 41 * MS};
+	text = text_of(f, NULL, &wide);
+	assert_in(text, "also seen as a wait of 41.0 ms of client/4242\n");
+	assert_not_in(text, "of server/4243\n"); /* the wait that the stall is told by */
+	assert_in(text, "and of 3 more\n");
+}
+
+static void a_sum_names_each_cause_once(void **state)
+{
+	struct fixture *f = *state;
+
+	f->stall.slice_count = 3;
+	f->stall.slices[0] = (struct slice){CAUSE_NETWORK, 50000};
+	f->stall.slices[1] = (struct slice){CAUSE_PEER_APP, 40511000};
+	f->stall.slices[2] = (struct slice){CAUSE_NETWORK, 50000};
+	assert_in(text_of(f, NULL, &wide), "= 100 us network + 40.5 ms peer-app, in 3 parts\n");
+}
+
+static void the_waker_is_told_by_its_stack(void **state)
+{
+	struct fixture *f = *state;
+
+	f->stall.wait = f->steps[STEPS - 1].wait;
+	f->stall.waker_stack = "try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues";
+	assert_in(text_of(f, NULL, &wide), "waited 31 us for a CPU; woken by a timer\n");
+	f->stall.waker_stack = "try_to_wake_up;sock_def_readable;tcp_data_queue;tcp_v4_rcv";
+	assert_in(text_of(f, NULL, &wide), "; woken by a segment\n"); /* on an idle CPU */
+	f->stall.waker_stack = "try_to_wake_up;blk_update_request";
+	assert_in(text_of(f, NULL, &wide), "; woken by the end of block I/O\n");
+	f->stall.waker_stack = NULL;
+	assert_not_in(text_of(f, NULL, &wide), "; woken");
+}
+
+/* The median and the p99 exchange side by side, by cause, with their sums. */
+static void requests_are_taken_apart(void **state)
+{
+	struct report_requests requests[3] = {
+		{.count = 412008, .sampled = 4120}, {.conn = 1, .count = 412000}, {.conn = 2}};
+	struct fixture *f = *state;
+	const char *text;
+
+	requests[0].median = (struct request_view){
+		.total_ns = 44 * MS,
+		.slice_count = 4,
+		.slices = {{CAUSE_NETWORK, MS},
+			   {CAUSE_NAGLE_DELACK, 40 * MS},
+			   {CAUSE_PEER_APP, 2 * MS},
+			   {CAUSE_NETWORK, MS}},
+	};
+	requests[0].p99 = (struct request_view){
+		.total_ns = 50 * MS,
+		.slice_count = 2,
+		.slices = {{CAUSE_NAGLE_DELACK, 40 * MS}, {CAUSE_RUNQUEUE, 10 * MS}},
+	};
+	requests[1].median = requests[2].median = requests[0].median;
+	f->report.requests = requests;
+	f->report.requests_count = 2;
+	text = text_of(f, render__summary, &plain);
+	assert_in(
+		text,
+		"WHERE A REQUEST'S TIME GOES   MEDIAN  SHARE                          P99  SHARE\n");
+	assert_in(
+		text,
+		"network                      2.00 ms   4.5%  #                         -      -\n");
+	assert_in(
+		text,
+		"nagle-delack                 40.0 ms  90.9%  ##################  40.0 ms  80.0%\n");
+	assert_in(
+		text,
+		"runqueue                           -      -                      10.0 ms  20.0%\n");
+	assert_in(text,
+		  "all of it                    44.0 ms                             50.0 ms\n");
+	assert_in(text, "of 412,008 requests, 4,120 of them taken apart");
+	assert_not_in(text, "REQUESTS ON"); /* one connection's would say the same again */
+	f->report.requests_count = 3;
+	text = text_of(f, render__summary, &plain);
+	assert_in(text, "127.0.0.1:37640 -> 127.0.0.1:7000  412,000  44.0 ms");
+	assert_in(text, "nagle-delack 90.9%");
+}
+
+static void no_exchange_no_table(void **state)
+{
+	struct report_requests none = {0};
+	struct fixture *f = *state;
+
+	assert_not_in(text_of(f, render__summary, &plain), "REQUEST");
+	f->report.requests = &none;
+	f->report.requests_count = 1;
+	assert_not_in(text_of(f, render__summary, &plain), "REQUEST");
+}
+
+static void habits_have_their_sentences(void **state)
+{
+	struct fixture *f = *state;
+	struct report_habit *habits = f->report.habits;
+	const char *text;
+
+	assert_not_in(text_of(f, render__summary, &wide), "HABITS");
+	habits[0] = (struct report_habit){.id = "empty-wakes",
+					  .pid = 4242,
+					  .tid = 4242,
+					  .text = (char *)"client/4242: wakes for nothing."};
+	habits[1] = (struct report_habit){
+		.id = "small-writes", .pid = 4242, .conn = 1, .text = (char *)"writes in bits."};
+	habits[2] = (struct report_habit){
+		.id = "copy-bound", .pid = 4243, .text = (char *)"copies all day."};
+	f->report.habit_count = 3;
+	text = text_of(f, render__summary, &wide);
+	assert_in(text, "  HABITS\n  client/4242: wakes for nothing.\n  writes in bits.\n");
+	assert_in(text, "  copies all day.\n");
+	/* Sixty connections that do the same are not sixty sentences. */
+	for (size_t i = 3; i < 12; i++)
+		habits[i] = habits[1];
+	f->report.habit_count = 12;
+	text = text_of(f, render__summary, &wide);
+	assert_in(text, "writes in bits. So it is with 7 more.\n");
+}
+
+/* Columns appear with what they are for. */
+static void columns_that_are_seldom_needed(void **state)
+{
+	struct fixture *f = *state;
+	const char *text = text_of(f, render__summary, &plain);
+
+	assert_not_in(text, "EMPTY WAKES");
+	assert_not_in(text, "MIGRATED");
+	assert_not_in(text, "PER WRITE");
+	f->threads[1].wakes = 500;
+	f->threads[1].empty_wakes = 12;
+	f->threads[1].migrations = 3;
+	f->conns[0].totals.bytes_out = 2460;
+	f->conns[0].totals.small_writes = 246;
+	f->conns[0].totals.close_writes = 120;
+	text = text_of(f, render__summary, &plain);
+	assert_in(text, "MIGRATED  WAKES/S  EMPTY WAKES\n");
+	assert_in(text, "3      100           12\n");
+	assert_in(text, "PER WRITE");
+	assert_in(text, " 10 B ");
+}
+
+static void what_the_target_waited_for(void **state)
+{
+	struct fixture *f = *state;
+
+	f->report.waited_ns[CAUSE_NAGLE_DELACK] = 97;
+	f->report.waited_ns[CAUSE_IDLE] = 3;
+	assert_in(
+		text_of(f, render__summary, &plain),
+		"What it waits for, in waits of 10 ms and more: nagle-delack 97.0%, idle 3.0%.\n");
+	/* Else the verdict has that sentence. */
+	f->report.cause_count = 0;
+	assert_not_in(text_of(f, render__summary, &plain), "What it waits for");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_chain_is_told_backwards),   TEST(other_waits_of_the_incident_are_named),
+		TEST(a_sum_names_each_cause_once), TEST(the_waker_is_told_by_its_stack),
+		TEST(requests_are_taken_apart),    TEST(no_exchange_no_table),
+		TEST(habits_have_their_sentences), TEST(columns_that_are_seldom_needed),
+		TEST(what_the_target_waited_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Names from a process of its own, which files may end; and records that wait for them. */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/unit/feed.h"
+#include "tests/workload/kept.h"
+#include "user/source/call_queue.h"
+#include "user/symbols/resolver.h"
+
+#define LIBRARY "callsites_library.so"
+
+static char folder[512]; /* of the programs */
+
+static int find_folder(void **state)
+{
+	char self[400] = {0};
+
+	(void)state;
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return -1;
+	/* build/tests/unit/symbols/test_resolver -> build/tests/workload */
+	*strrchr(self, '/') = '\0';
+	snprintf(folder, sizeof(folder), "%s/../../workload", self);
+	return 0;
+}
+
+/* ---- the process ---- */
+
+KEPT static void known_function(void)
+{
+}
+
+/* A library with more lines than can be read, which this process has mapped as code. */
+static uint64_t map_bulk(char *path)
+{
+	char command[1600];
+	int fd = mkstemp(path);
+	off_t size;
+	void *at;
+
+	snprintf(command, sizeof(command),
+		 "cp '%s/" LIBRARY "' '%s' && '%s/bulk' lines '%s' 200000000", folder, path, folder,
+		 path);
+	assert_int_equal(system(command), 0);
+	close(fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	size = lseek(fd, 0, SEEK_END);
+	at = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(at, MAP_FAILED);
+	close(fd);
+	return (uint64_t)at;
+}
+
+static const char *name_at(struct resolver *resolver, uint64_t pc)
+{
+	static char text[256];
+
+	assert_int_equal(resolver__stack(resolver, getpid(), &pc, 1, SYMBOLS_LINES | SYMBOLS_SHORT,
+					 text, sizeof(text)),
+			 1);
+	text[strcspn(text, " ")] = '\0';
+	return text;
+}
+
+/* Reading it ends the process: for its time, or for its memory. */
+static void a_file_that_ends_the_reader_costs_its_own_names(void **state)
+{
+	struct resolver *resolver = resolver__new();
+	char path[] = "/tmp/netstall-bulk-XXXXXX", nameless[64];
+	uint64_t bulk = map_bulk(path) + 0x1100, known = (uint64_t)known_function;
+
+	(void)state;
+	assert_non_null(resolver);
+	known_function();
+	assert_string_equal(name_at(resolver, known), "known_function");
+	assert_string_equal(name_at(resolver, bulk), "[unread]");
+	assert_string_equal(name_at(resolver, known), "known_function");
+	snprintf(nameless, sizeof(nameless), "[%s]", strrchr(path, '/') + 1);
+	assert_string_equal(name_at(resolver, bulk), nameless); /* it is not tried again */
+	assert_true(resolver__poll(resolver, 0));
+	resolver__free(resolver);
+	unlink(path);
+}
+
+static void nobody_knows_nothing(void **state)
+{
+	(void)state;
+	resolver__note(NULL, getpid(), true);
+	assert_string_equal(name_at(NULL, 1), "[unread]");
+	assert_true(resolver__poll(NULL, 0));
+	resolver__free(NULL);
+}
+
+/* ---- records that wait ---- */
+
+static char seen[4096]; /* what came out: the numbers of records, and the texts of calls */
+
+static void take(void *context, const void *record, size_t len, const char *text)
+{
+	const struct ns_head *head = record;
+	size_t used = strlen(seen);
+
+	(void)context;
+	(void)len;
+	snprintf(seen + used, sizeof(seen) - used, "%d%s%s ", (int)head->ts, text ? "=" : "",
+		 text ? text : "");
+}
+
+static void add(struct call_queue *queue, uint64_t number)
+{
+	const struct ns_head head = {.ts = number, .len = sizeof(head)};
+
+	call_queue__record(queue, &head, sizeof(head));
+}
+
+static uint64_t add_call(struct call_queue *queue, uint64_t number)
+{
+	const struct ns_call call = {.head = {.ts = number, .len = sizeof(call)}};
+
+	return call_queue__call(queue, &call);
+}
+
+static void expect_seen(const char *wanted)
+{
+	assert_string_equal(seen, wanted);
+	seen[0] = '\0';
+}
+
+static void what_is_behind_a_call_waits_with_it(void **state)
+{
+	struct call_queue *queue = call_queue__new(take, NULL);
+	uint64_t second, fourth;
+
+	(void)state;
+	add(queue, 1);
+	expect_seen("1 ");
+	second = add_call(queue, 2);
+	add(queue, 3);
+	fourth = add_call(queue, 4);
+	add(queue, 5);
+	expect_seen("");
+	call_queue__answer(queue, fourth, "d", false);
+	expect_seen("");
+	call_queue__answer(queue, second, "b", false);
+	expect_seen("2=b 3 4=d 5 ");
+	assert_true(call_queue__empty(queue));
+	add_call(queue, 6);
+	add(queue, 7);
+	call_queue__flush(queue);
+	expect_seen("6=[its programs and libraries could not be read] 7 ");
+	call_queue__answer(queue, fourth + 1, "late", false);
+	add(queue, 8);
+	expect_seen("8 ");
+	call_queue__free(queue);
+}
+
+/* A reader that does not come to an end must not cost memory without end. */
+static void too_much_behind_a_call_goes_on(void **state)
+{
+	struct call_queue *queue = call_queue__new(take, NULL);
+	static unsigned char big[1 << 16];
+	struct ns_head *head = (void *)big;
+
+	(void)state;
+	add_call(queue, 1);
+	for (int i = 0; i < (int)(CALL_QUEUE_BYTES / sizeof(big)) - 1; i++)
+		call_queue__record(queue, big, sizeof(big));
+	expect_seen("");
+	head->ts = 2;
+	call_queue__record(queue, big, sizeof(big));
+	assert_true(call_queue__empty(queue));
+	assert_int_equal(strncmp(seen, "1=[its", 6), 0);
+	assert_string_equal(seen + strlen(seen) - 2, "2 ");
+	call_queue__free(queue);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_that_ends_the_reader_costs_its_own_names),
+		cmocka_unit_test(nobody_knows_nothing),
+		cmocka_unit_test(what_is_behind_a_call_waits_with_it),
+		cmocka_unit_test(too_much_behind_a_call_goes_on),
+	};
+
+	return cmocka_run_group_tests(tests, find_folder, NULL);
+}

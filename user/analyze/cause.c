@@ -1,49 +1,58 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/cause.h"
 
-#include <stddef.h>
-
 #include "bpf/event.h"
 
-#define UNEXPLAINED CAUSE_RANK_UNEXPLAINED
-#define OWN_WISH    CAUSE_RANK_OWN_WISH
-#define MACHINE     CAUSE_RANK_MACHINE
-#define NETWORK     CAUSE_RANK_NETWORK
+#define FACT(name) (1u << NS_FACT_##name)
 
-/* clang-format off */
+/* Bytes that were written and not sent, whoever wrote them. */
+#define HOLDS (FACT(SEND) | FACT(TRANSMIT) | FACT(SENDPAGE))
+
+/* What a thread slept in, and who woke it. */
+#define WAITS (FACT(SCHED) | FACT(NAMES))
+
+#define LOSS_REMEDY                                                                                \
+	"Look for loss on the path: ip -s link and nstat at both ends, full queues, a rate limit."
+
 static const struct cause_info causes[CAUSE_COUNT] = {
-	[CAUSE_UNKNOWN] = {"unknown", "A wait that was not explained", UNEXPLAINED},
-	[CAUSE_NAGLE_DELACK] = {"nagle-delack", "Nagle's algorithm against a delayed ACK", NETWORK},
-	[CAUSE_NAGLE] = {"nagle", "Nagle's algorithm", NETWORK},
-	[CAUSE_CORK] = {"cork", "Corked output: TCP_CORK or MSG_MORE", NETWORK},
-	[CAUSE_NETWORK] = {"network", "The way over the network", NETWORK},
-	[CAUSE_RUNQUEUE] = {"runqueue", "Waiting for a CPU", MACHINE},
-	[CAUSE_CWND] = {"cwnd", "The congestion window", NETWORK},
-	[CAUSE_RWND] = {"rwnd", "The receiver's window", NETWORK},
-	[CAUSE_ZERO_WINDOW] = {"zero-window", "A receiver that does not read: its window is closed", NETWORK},
-	[CAUSE_PACING] = {"pacing", "Pacing: a limit on the socket's rate", NETWORK},
-	[CAUSE_TSQ] = {"tsq", "TCP small queues: the device is behind", NETWORK},
-	[CAUSE_TSO_DEFER] = {"tso-defer", "TSO deferral: TCP waits to fill a burst", NETWORK},
-	[CAUSE_AUTOCORK] = {"autocork", "Automatic corking", NETWORK},
-	[CAUSE_SNDBUF] = {"sndbuf", "A full send buffer", NETWORK},
-	[CAUSE_RTO] = {"rto", "Lost segments, sent again when the retransmission timer ran out", NETWORK},
-	[CAUSE_TLP] = {"tlp", "Lost segments, sent again by a tail loss probe", NETWORK},
-	[CAUSE_FAST_RETRANSMIT] = {"fast-retransmit", "Lost segments, sent again when acknowledgements told of the loss", NETWORK},
-	[CAUSE_SYN_RETRANSMIT] = {"syn-retransmit", "A connection request that was not answered", NETWORK},
-	[CAUSE_PEER_APP] = {"peer-app", "The program at the other end took its time", NETWORK},
-	[CAUSE_IDLE] = {"idle", "Nobody owed it anything", OWN_WISH},
-	[CAUSE_LOCK] = {"lock", "A lock, or a signal between threads", MACHINE},
-	[CAUSE_IPC] = {"ipc", "Another process or thread on this host, through a pipe or the like", MACHINE},
-	[CAUSE_DISK] = {"disk", "Block I/O", MACHINE},
-	[CAUSE_TIMER] = {"timer", "A sleep, or a time-out that ran out", OWN_WISH},
-	[CAUSE_URING] = {"uring", "An io_uring operation", MACHINE},
-	[CAUSE_SELF] = {"self", "The program itself", OWN_WISH},
+#define CAUSE(name, string, ...) [CAUSE_##name] = {.id = (string), __VA_ARGS__},
+#include "user/analyze/cause.def"
+#undef CAUSE
 };
-/* clang-format on */
+
+static const struct {
+	const char *name;
+	enum cause_rank rank;
+} groups[CAUSE_GROUPS] = {
+	[CAUSE_GROUP_UNKNOWN] = {"unknown", CAUSE_RANK_UNEXPLAINED},
+	[CAUSE_GROUP_WRITES] = {"your writes", CAUSE_RANK_NETWORK},
+	[CAUSE_GROUP_TCP] = {"TCP", CAUSE_RANK_NETWORK},
+	[CAUSE_GROUP_LOSS] = {"loss", CAUSE_RANK_NETWORK},
+	[CAUSE_GROUP_PEER] = {"network and peer", CAUSE_RANK_NETWORK},
+	[CAUSE_GROUP_MACHINE] = {"this machine", CAUSE_RANK_MACHINE},
+	[CAUSE_GROUP_PROGRAM] = {"the program", CAUSE_RANK_OWN_WISH},
+};
 
 const struct cause_info *cause__info(enum cause cause)
 {
 	return &causes[(unsigned)cause < CAUSE_COUNT ? cause : CAUSE_UNKNOWN];
+}
+
+enum cause_rank cause__rank(enum cause cause)
+{
+	return groups[cause__info(cause)->group].rank;
+}
+
+const char *cause_group__name(enum cause_group group)
+{
+	return groups[(unsigned)group < CAUSE_GROUPS ? group : CAUSE_GROUP_UNKNOWN].name;
+}
+
+bool cause__is_of_tcp(enum cause cause)
+{
+	enum cause_group group = cause__info(cause)->group;
+
+	return group == CAUSE_GROUP_WRITES || group == CAUSE_GROUP_TCP || group == CAUSE_GROUP_LOSS;
 }
 
 enum cause cause__of_hold(uint32_t reason)

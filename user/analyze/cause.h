@@ -1,38 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The causes of stalls: stable ids, and the words for them. */
+/* The causes of stalls: one row each, in cause.def. */
 #ifndef NETSTALL_ANALYZE_CAUSE_H
 #define NETSTALL_ANALYZE_CAUSE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum cause {
-	CAUSE_UNKNOWN,
-	CAUSE_NAGLE_DELACK,
-	CAUSE_NAGLE,
-	CAUSE_CORK,
-	CAUSE_NETWORK,
-	CAUSE_RUNQUEUE,
-	CAUSE_CWND,
-	CAUSE_RWND,
-	CAUSE_ZERO_WINDOW,
-	CAUSE_PACING,
-	CAUSE_TSQ,
-	CAUSE_TSO_DEFER,
-	CAUSE_AUTOCORK,
-	CAUSE_SNDBUF,
-	CAUSE_RTO,
-	CAUSE_TLP,
-	CAUSE_FAST_RETRANSMIT,
-	CAUSE_SYN_RETRANSMIT,
-	CAUSE_PEER_APP,
-	CAUSE_IDLE, /* never of a stall */
-	CAUSE_LOCK,
-	CAUSE_IPC,
-	CAUSE_DISK,
-	CAUSE_TIMER,
-	CAUSE_URING,
-	CAUSE_SELF, /* of requests alone: what the program did between its own calls */
+#define CAUSE(name, ...) CAUSE_##name,
+#include "user/analyze/cause.def"
+#undef CAUSE
 	CAUSE_COUNT
+};
+
+/* Whom a cause is up to. */
+enum cause_group {
+	CAUSE_GROUP_UNKNOWN,
+	CAUSE_GROUP_WRITES,
+	CAUSE_GROUP_TCP,
+	CAUSE_GROUP_LOSS,
+	CAUSE_GROUP_PEER,
+	CAUSE_GROUP_MACHINE,
+	CAUSE_GROUP_PROGRAM,
+	CAUSE_GROUPS
 };
 
 /*
@@ -54,10 +44,27 @@ enum confidence {
 struct cause_info {
 	const char *id;    /* "nagle-delack": part of the JSON contract */
 	const char *title; /* "Nagle's algorithm against a delayed ACK" */
-	enum cause_rank rank;
+	enum cause_group group;
+	/* For a reader who has never heard of it, each one or two sentences: */
+	const char *meaning;
+	const char *remedy;
+	const char *known_by; /* how netstall decides on it */
+	uint32_t needs; /* bits 1 << enum ns_fact: without one it may not be found, or not be named
+			   so */
+	bool is_gated;  /* `check` allows none of it by default */
+	bool never_of_stall;
+	bool shows_stacks; /* a time line shows the kernel stacks, which say more than its lines */
 };
 
 const struct cause_info *cause__info(enum cause cause);
+enum cause_rank cause__rank(enum cause cause);
+/* "your writes" */
+const char *cause_group__name(enum cause_group group);
+/*
+ * What TCP itself does: a hold or a loss comes with the bytes that are written, not with the time
+ * that somebody takes. A busy machine makes more of the others in the same work.
+ */
+bool cause__is_of_tcp(enum cause cause);
 /* The cause of a hold as long as nothing more is known of it: CAUSE_NAGLE, CAUSE_CORK, ... */
 enum cause cause__of_hold(uint32_t reason);
 const char *confidence__name(enum confidence confidence);

@@ -158,7 +158,7 @@ const struct report_cause *report__leading(const struct report *report)
 	for (size_t i = 0; i < report->cause_count; i++) {
 		const struct report_cause *cause = &report->causes[i];
 
-		if (!best || cause__info(cause->cause)->rank > cause__info(best->cause)->rank)
+		if (!best || cause__rank(cause->cause) > cause__rank(best->cause))
 			best = cause;
 	}
 	return best;

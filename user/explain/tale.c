@@ -72,7 +72,7 @@ static bool is_other_cause(const struct story *story, const struct slice *slice)
 	const struct stall *stall = story->stall;
 
 	return slice->cause != stall->cause && slice->cause != CAUSE_NETWORK &&
-	       cause__info(slice->cause)->rank == CAUSE_RANK_NETWORK &&
+	       cause__rank(slice->cause) == CAUSE_RANK_NETWORK &&
 	       10 * slice->ns >= stall->end_ts - stall->start_ts;
 }
 

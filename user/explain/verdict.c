@@ -74,7 +74,7 @@ static void add_network(const struct report *report, enum cause leading, char **
 {
 	char threshold[TEXT_DURATION];
 
-	if (!report->complete || cause__info(leading)->rank == CAUSE_RANK_NETWORK ||
+	if (!report->complete || cause__rank(leading) == CAUSE_RANK_NETWORK ||
 	    report__cause(report, CAUSE_UNKNOWN))
 		return;
 	prose__add(text, " On the network nothing held it back for %s or longer.",

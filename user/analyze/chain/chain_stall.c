@@ -66,7 +66,7 @@ void chain_stall__fill(const struct model *model, const struct ns_wait *wait,
 
 	memset(finding, 0, sizeof(*finding));
 	stall->cause = stall_cause(attribution);
-	if (cause__info(stall->cause)->rank == CAUSE_RANK_NETWORK)
+	if (cause__rank(stall->cause) == CAUSE_RANK_NETWORK)
 		stall->conn = stall_conn(model, attribution);
 	conn = model__conn(model, stall->conn);
 	stall->peer = conn ? conn->peer : 0;

@@ -10,7 +10,7 @@
  */
 static enum cause seen_from_above(const struct wrapper *wrapper, enum cause cause)
 {
-	if (cause__info(cause)->rank == CAUSE_RANK_NETWORK)
+	if (cause__rank(cause) == CAUSE_RANK_NETWORK)
 		return cause;
 	if (cause == CAUSE_IDLE && wrapper->idle_stays)
 		return cause;

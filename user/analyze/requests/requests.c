@@ -122,12 +122,6 @@ static uint64_t overlap(uint64_t start, uint64_t end, const struct ns_exchange *
 	return end > start ? end - start : 0;
 }
 
-static bool is_recovery(enum cause cause)
-{
-	return cause == CAUSE_RTO || cause == CAUSE_TLP || cause == CAUSE_FAST_RETRANSMIT ||
-	       cause == CAUSE_SYN_RETRANSMIT;
-}
-
 /* The stalls of the same time know more of the cause than the exchange itself does. */
 static void ask_stalls(const struct report *report, const struct ns_exchange *asked, uint32_t peer,
 		       struct exchange_facts *facts)
@@ -142,7 +136,7 @@ static void ask_stalls(const struct report *report, const struct ns_exchange *as
 
 		if (!common || (brief.conn != asked->head.conn && brief.conn != peer))
 			continue;
-		if (is_recovery(brief.cause))
+		if (cause__info(brief.cause)->group == CAUSE_GROUP_LOSS)
 			facts->network = brief.cause;
 		else if (brief.traits & STALL_HELD && brief.conn == asked->head.conn &&
 			 common > held) {

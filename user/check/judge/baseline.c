@@ -70,24 +70,12 @@ double baseline__p(uint64_t n0, uint64_t e0, uint64_t n1, uint64_t e1)
 
 /* ---- the comparison ---- */
 
-/*
- * What TCP itself does: a hold or a loss comes with the bytes that are written, not with the time
- * that somebody takes. All other causes are waits that took as long as the threshold, of which a
- * busy machine has more in the same work.
- */
-static const enum cause of_tcp[] = {
-	CAUSE_NAGLE_DELACK, CAUSE_NAGLE,           CAUSE_CORK,           CAUSE_CWND,
-	CAUSE_RWND,         CAUSE_ZERO_WINDOW,     CAUSE_PACING,         CAUSE_TSQ,
-	CAUSE_TSO_DEFER,    CAUSE_AUTOCORK,        CAUSE_SNDBUF,         CAUSE_RTO,
-	CAUSE_TLP,          CAUSE_FAST_RETRANSMIT, CAUSE_SYN_RETRANSMIT,
-};
-
 uint32_t baseline__judged(const struct outcome *outcome)
 {
 	uint32_t judged = 0;
 
-	for (size_t i = 0; i < sizeof(of_tcp) / sizeof(of_tcp[0]); i++)
-		judged |= 1u << of_tcp[i];
+	for (unsigned cause = 0; cause < CAUSE_COUNT; cause++)
+		judged |= (uint32_t)cause__is_of_tcp((enum cause)cause) << cause;
 	for (size_t i = 0; i < outcome->gate_count; i++) {
 		if (!outcome->gates[i].budget.total)
 			judged |= 1u << outcome->gates[i].budget.cause;

@@ -110,21 +110,13 @@ static void enter(struct budgets *budgets, const struct budget *budget)
 
 void budgets__default(struct budgets *budgets)
 {
-	static const enum cause gated[] = {CAUSE_NAGLE_DELACK, CAUSE_CORK, CAUSE_RTO,
-					   CAUSE_SYN_RETRANSMIT};
-
 	memset(budgets, 0, sizeof(*budgets));
-	for (size_t i = 0; i < sizeof(gated) / sizeof(gated[0]); i++) {
-		struct budget budget = {.cause = gated[i], .kind = BUDGET_COUNT};
+	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+		struct budget budget = {.cause = (enum cause)cause, .kind = BUDGET_COUNT};
 
-		enter(budgets, &budget);
+		if (cause__info(budget.cause)->is_gated)
+			enter(budgets, &budget);
 	}
-}
-
-/* Whether stalls are ever told of this cause. */
-static bool can_be_gated(enum cause cause)
-{
-	return cause != CAUSE_IDLE && cause != CAUSE_SELF;
 }
 
 static bool refuse_unknown(struct parser *parser, const char *name)
@@ -133,9 +125,10 @@ static bool refuse_unknown(struct parser *parser, const char *name)
 	size_t used = 0;
 
 	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
-		if (can_be_gated((enum cause)cause))
-			used += snprintf(known + used, sizeof(known) - used, "%s, ",
-					 cause__info((enum cause)cause)->id);
+		const struct cause_info *info = cause__info((enum cause)cause);
+
+		if (!info->never_of_stall)
+			used += snprintf(known + used, sizeof(known) - used, "%s, ", info->id);
 	}
 	return refuse(parser, "there is no cause '%s'; there are %sand total", name, known);
 }
@@ -157,7 +150,7 @@ static bool find_place(struct parser *parser, const char *name, size_t length, s
 	}
 	if (*place == CAUSE_COUNT)
 		return refuse_unknown(parser, shown);
-	if (!can_be_gated((enum cause)(*place)))
+	if (cause__info((enum cause) * place)->never_of_stall)
 		return refuse(parser,
 			      "%s is never the cause of a stall, so there is nothing to allow",
 			      shown);

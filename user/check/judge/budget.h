@@ -33,7 +33,7 @@ struct budgets {
 	struct budget v[CAUSE_COUNT + 1];
 };
 
-/* nagle-delack=0, cork=0, rto=0, syn-retransmit=0 */
+/* 0 stalls of each cause whose row says is_gated. */
 void budgets__default(struct budgets *budgets);
 /*
  * "nagle-delack=0,rto=2,lock=100ms,total=5%,cork=none": what is named replaces what was

@@ -25,7 +25,7 @@ bool unsure__could_be(enum unsure unsure, enum cause found, enum cause wanted)
 	case UNSURE_ELSEWISE:
 		/* Without a connection it was not the network: waits on those are told by the call.
 		 */
-		return wanted != CAUSE_UNKNOWN && cause__info(wanted)->rank != CAUSE_RANK_NETWORK;
+		return wanted != CAUSE_UNKNOWN && cause__rank(wanted) != CAUSE_RANK_NETWORK;
 	case UNSURE_END:
 	case UNSURE_WARMUP:
 		return wanted == found;

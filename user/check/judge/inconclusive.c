@@ -80,41 +80,6 @@ static void find_losses(struct outcome *outcome)
 
 #define FACT(name) (1u << NS_FACT_##name)
 
-/* Bytes that were written and not sent, whoever wrote them. */
-#define HOLDS (FACT(SEND) | FACT(TRANSMIT) | FACT(SENDPAGE))
-
-/* What a thread slept in, and who woke it. */
-#define WAITS (FACT(SCHED) | FACT(NAMES))
-
-/* Without one of these facts a stall of the cause may not be found, or not be told as that. */
-static const uint32_t needs[CAUSE_COUNT] = {
-	[CAUSE_UNKNOWN] = WAITS,
-	[CAUSE_NAGLE_DELACK] = HOLDS | FACT(RECEIVE) | FACT(DELACK_FIRE),
-	[CAUSE_NAGLE] = HOLDS | FACT(RECEIVE),
-	[CAUSE_CORK] = HOLDS,
-	[CAUSE_NETWORK] = WAITS,
-	[CAUSE_RUNQUEUE] = FACT(SCHED),
-	[CAUSE_CWND] = HOLDS,
-	[CAUSE_RWND] = HOLDS,
-	[CAUSE_ZERO_WINDOW] = HOLDS,
-	[CAUSE_PACING] = HOLDS,
-	[CAUSE_TSQ] = HOLDS,
-	[CAUSE_TSO_DEFER] = HOLDS,
-	[CAUSE_AUTOCORK] = HOLDS,
-	[CAUSE_SNDBUF] = HOLDS,
-	[CAUSE_RTO] = FACT(RETRANS),
-	[CAUSE_TLP] = FACT(RETRANS),
-	[CAUSE_FAST_RETRANSMIT] = FACT(RETRANS),
-	/* A connection request comes before the first send. */
-	[CAUSE_SYN_RETRANSMIT] = FACT(RETRANS) | FACT(LIFE),
-	[CAUSE_PEER_APP] = WAITS,
-	[CAUSE_LOCK] = WAITS,
-	[CAUSE_IPC] = WAITS,
-	[CAUSE_DISK] = WAITS,
-	[CAUSE_TIMER] = WAITS,
-	[CAUSE_URING] = WAITS,
-};
-
 /* Stalls are found by these; without the others they have another name, and still count. */
 #define NEEDED_FOR_TOTAL (FACT(SEND) | FACT(TRANSMIT) | FACT(SCHED))
 
@@ -122,7 +87,9 @@ static bool needs_fact(const struct gate *gate, const void *context)
 {
 	uint32_t fact = *(const uint32_t *)context;
 
-	return (gate->budget.total ? NEEDED_FOR_TOTAL : needs[gate->budget.cause]) >> fact & 1;
+	return (gate->budget.total ? NEEDED_FOR_TOTAL : cause__info(gate->budget.cause)->needs) >>
+		       fact &
+	       1;
 }
 
 /* "rto, syn-retransmit" and "rto=none,syn-retransmit=none"; false: no gate needs it. */

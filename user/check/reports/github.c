@@ -11,7 +11,6 @@
 #include "user/check/judge/baseline.h"
 #include "user/check/judge/place.h"
 #include "user/check/reports/escape.h"
-#include "user/check/reports/explain.h"
 #include "user/check/reports/reports.h"
 #include "user/check/reports/results.h"
 #include "user/check/reports/tell.h"
@@ -45,7 +44,7 @@ static void command(FILE *out, const char *level, const struct site_place *place
 static char *describe(const struct outcome *outcome, const struct gate *gate)
 {
 	const struct render_style style = {.width = 120};
-	const struct explanation *explanation = explain__cause(gate->first->cause);
+	const struct cause_info *info = cause__info(gate->first->cause);
 	char *text, line[TELL_SIZE];
 	size_t size;
 	FILE *out = xmemstream(&text, &size);
@@ -57,7 +56,7 @@ static char *describe(const struct outcome *outcome, const struct gate *gate)
 	for (unsigned i = 0; i < SITE_LINES; i++)
 		if (site__line(line, sizeof(line), gate->first, i))
 			fprintf(out, "%s\n", line);
-	fprintf(out, "%s\n%s", explanation->what, explanation->remedy);
+	fprintf(out, "%s\n%s", info->meaning, info->remedy);
 	fclose(out);
 	return text;
 }

@@ -6,7 +6,6 @@
 
 #include "user/base/xalloc.h"
 #include "user/check/judge/baseline.h"
-#include "user/check/reports/explain.h"
 #include "user/check/reports/tell.h"
 #include "user/render/render.h"
 
@@ -24,17 +23,17 @@ static void add(struct results *results, const char *name, enum result_kind kind
 static char *evidence_of(const struct outcome *outcome, const struct gate *gate)
 {
 	const struct render_style style = {.width = BODY_WIDTH};
-	const struct explanation *explanation;
+	const struct cause_info *info;
 	char *text;
 	size_t size;
 	FILE *out;
 
 	if (!gate->first || !outcome->report)
 		return NULL;
-	explanation = explain__cause(gate->first->cause);
+	info = cause__info(gate->first->cause);
 	out = xmemstream(&text, &size);
 	render__stall(out, outcome->report, gate->first, &style);
-	fprintf(out, "\n%s\n%s\n", explanation->what, explanation->remedy);
+	fprintf(out, "\n%s\n%s\n", info->meaning, info->remedy);
 	fclose(out);
 	return text;
 }

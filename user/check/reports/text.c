@@ -11,7 +11,6 @@
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/check/judge/baseline.h"
-#include "user/check/reports/explain.h"
 #include "user/check/reports/page.h"
 #include "user/check/reports/reports.h"
 #include "user/check/reports/tell.h"
@@ -214,16 +213,16 @@ static void add_proof(struct page *page, const struct outcome *outcome, const st
 
 static void add_advice(struct page *page, const struct report *report, enum cause cause)
 {
-	const struct explanation *explanation = explain__cause(cause);
+	const struct cause_info *info = cause__info(cause);
 	const struct report_cause *leading = report__leading(report);
 	struct verdict verdict;
 
 	page__add(page, RANK_WHAT, 2 * INDENT, COLOUR_PLAIN, "%*sWhat it means: %s", INDENT, "",
-		  explanation->what);
+		  info->meaning);
 	verdict__write(&verdict, report);
 	if (!leading || leading->cause != cause || !verdict.advice_count)
 		page__add(page, RANK_ADVICE, 2 * INDENT, COLOUR_PLAIN, "%*sTo do: %s", INDENT, "",
-			  explanation->remedy);
+			  info->remedy);
 	else
 		for (size_t i = 0; i < verdict.advice_count && i < ADVICE; i++)
 			page__add(page, i ? RANK_WHAT : RANK_ADVICE, 3 * INDENT, COLOUR_PLAIN,

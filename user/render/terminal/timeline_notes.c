@@ -150,33 +150,18 @@ static void add_sites(struct grid *grid, const struct stall *stall)
 			grid__note(grid, COLOUR_DIM, 1, line);
 }
 
-/* Where the kernel stacks tell more than the lines: for what is not TCP's own doing. */
-static bool shows_stacks(enum cause cause)
-{
-	switch (cause) {
-	case CAUSE_UNKNOWN:
-	case CAUSE_LOCK:
-	case CAUSE_IPC:
-	case CAUSE_DISK:
-	case CAUSE_URING:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void add_stacks(struct grid *grid, const struct report *report, const struct stall *stall)
 {
 	char lead[NAME_SIZE + 16], name[NAME_SIZE];
 
-	if (shows_stacks(stall->cause)) {
+	if (cause__info(stall->cause)->shows_stacks) {
 		add_stack(grid, "it slept in", stall->wait_stack);
 		add_stack(grid, "woken from", stall->waker_stack);
 	}
 	for (size_t i = 1; i < stall->link_count; i++) {
 		const struct stall_link *link = &stall->links[i];
 
-		if (!shows_stacks(link->cause))
+		if (!cause__info(link->cause)->shows_stacks)
 			continue;
 		snprintf(lead, sizeof(lead), "%s slept in",
 			 name__thread(name, sizeof(name), report, link->pid, link->tid));

@@ -13,9 +13,9 @@
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
+#include "user/record/record.h"
 
-#define PID_LIMIT            4194304 /* PID_MAX_LIMIT, include/linux/threads.h */
-#define DEFAULT_THRESHOLD_NS 10000000ull
+#define PID_LIMIT 4194304 /* PID_MAX_LIMIT, include/linux/threads.h */
 
 enum {
 	OPT_COMM = 0x100,

@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* How the model learns, record by record. */
+#include "user/model/model.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/table.h"
 #include "user/base/xalloc.h"
-#include "user/model/model_parts.h"
+#include "user/model/stacks.h"
+#include "user/record/losses.h"
+
+struct model {
+	struct table *conns;
+	struct table *threads;
+	struct table *processes;
+	struct stacks *stacks;
+	struct table *rings;
+	struct ns_session session;
+	uint64_t lost[NS_LOST_KINDS]; /* as records say */
+	uint64_t *lost_here; /* likewise by kind: what found no room, or is gone when it is asked
+				for */
+	uint32_t closed[MODEL_CLOSED];
+	size_t closed_next;
+};
 
 struct model *model__new(void)
 {
@@ -105,22 +122,22 @@ static struct model_ring *ring_entry(struct model *model, uint32_t number)
 	return ring;
 }
 
-/* A later word goes over an earlier one, but not knowing goes over nothing. */
-static void take(uint32_t *known, uint32_t told, uint32_t absent, bool later)
+/* A later value replaces an earlier one; an absent one replaces nothing. */
+static void take(uint32_t *known, uint32_t value, uint32_t absent, bool later)
 {
-	if (told != absent && (later || *known == absent))
-		*known = told;
+	if (value != absent && (later || *known == absent))
+		*known = value;
 }
 
-static void take_comm(char *known, const char *told, bool later)
+static void take_comm(char *known, const char *comm, bool later)
 {
-	if (*told && (later || !*known))
-		memcpy(known, told, NS_COMM_LEN);
+	if (*comm && (later || !*known))
+		memcpy(known, comm, NS_COMM_LEN);
 }
 
-static void learn_conn(struct model *model, const struct ns_conn *told)
+static void learn_conn(struct model *model, const struct ns_conn *record)
 {
-	struct model_conn *conn = conn_entry(model, told->head.conn);
+	struct model_conn *conn = conn_entry(model, record->head.conn);
 	struct ns_conn *id;
 	bool later;
 
@@ -128,29 +145,29 @@ static void learn_conn(struct model *model, const struct ns_conn *told)
 		return;
 	id = &conn->id;
 	if (!id->head.type) {
-		*id = *told;
+		*id = *record;
 		return;
 	}
-	later = told->head.ts >= id->head.ts;
-	take(&id->head.tgid, told->head.tgid, 0, later);
-	take(&id->fd, told->fd, NS_FD_UNKNOWN, later);
-	take(&id->origin, told->origin, 0, later);
-	take(&id->opener, told->opener, 0, later);
-	take_comm(id->comm, told->comm, later);
-	take(&id->role, told->role, 0, later);
+	later = record->head.ts >= id->head.ts;
+	take(&id->head.tgid, record->head.tgid, 0, later);
+	take(&id->fd, record->fd, NS_FD_UNKNOWN, later);
+	take(&id->origin, record->origin, 0, later);
+	take(&id->opener, record->opener, 0, later);
+	take_comm(id->comm, record->comm, later);
+	take(&id->role, record->role, 0, later);
 	if (later)
-		id->head.ts = told->head.ts;
+		id->head.ts = record->head.ts;
 }
 
-static void learn_peer(struct model *model, const struct ns_peer *told)
+static void learn_peer(struct model *model, const struct ns_peer *record)
 {
-	struct model_conn *one = conn_entry(model, told->head.conn);
-	struct model_conn *other = conn_entry(model, told->peer);
+	struct model_conn *one = conn_entry(model, record->head.conn);
+	struct model_conn *other = conn_entry(model, record->peer);
 
 	if (one)
-		one->peer = told->peer;
+		one->peer = record->peer;
 	if (other)
-		other->peer = told->head.conn;
+		other->peer = record->head.conn;
 }
 
 /* The number of the connection that was closed so many before the next one, 0 none. */
@@ -189,7 +206,7 @@ static void learn_event(struct model *model, const union record *record)
 	event__from_record(&event, record);
 	if (event.head.type == NS_HOLD)
 		events__keep_reasons(&conn->events, &event.hold);
-	/* What it returns is of no matter here: old ones making room are no loss. */
+	/* The return value is unused: old events that make room are no loss. */
 	events__add(&conn->events, &event, UINT64_MAX);
 }
 
@@ -208,40 +225,40 @@ static void learn_wait(struct model *model, const union record *record)
 	events__add(&thread->waits, &event, UINT64_MAX);
 }
 
-static void learn_thread_totals(struct model *model, const struct ns_thread_totals *told)
+static void learn_thread_totals(struct model *model, const struct ns_thread_totals *record)
 {
-	struct model_thread *thread = thread_entry(model, told->head.tid, told->head.tgid);
+	struct model_thread *thread = thread_entry(model, record->head.tid, record->head.tgid);
 
 	if (!thread)
 		return;
-	take_comm(thread->comm, told->comm, told->head.ts >= thread->comm_ts);
-	if (!thread->totals.head.type || told->head.ts >= thread->totals.head.ts)
-		thread->totals = *told;
+	take_comm(thread->comm, record->comm, record->head.ts >= thread->comm_ts);
+	if (!thread->totals.head.type || record->head.ts >= thread->totals.head.ts)
+		thread->totals = *record;
 }
 
-static void learn_conn_totals(struct model *model, const struct ns_conn_totals *told)
+static void learn_conn_totals(struct model *model, const struct ns_conn_totals *record)
 {
-	struct model_conn *conn = conn_entry(model, told->head.conn);
+	struct model_conn *conn = conn_entry(model, record->head.conn);
 
-	if (conn && (!conn->totals.head.type || told->head.ts >= conn->totals.head.ts))
-		conn->totals = *told;
+	if (conn && (!conn->totals.head.type || record->head.ts >= conn->totals.head.ts))
+		conn->totals = *record;
 }
 
-static void learn_process(struct model *model, const struct ns_process *told)
+static void learn_process(struct model *model, const struct ns_process *record)
 {
 	struct model_process *process =
-		entry(model, model->processes, told->head.tgid, sizeof(*process));
+		entry(model, model->processes, record->head.tgid, sizeof(*process));
 	bool later;
 
 	if (!process)
 		return;
-	later = told->head.ts >= process->comm_ts;
-	process->pid = told->head.tgid;
-	process->role |= told->role;
-	take(&process->ns_pid, told->ns_pid, 0, later);
-	take_comm(process->comm, told->comm, later);
+	later = record->head.ts >= process->comm_ts;
+	process->pid = record->head.tgid;
+	process->role |= record->role;
+	take(&process->ns_pid, record->ns_pid, 0, later);
+	take_comm(process->comm, record->comm, later);
 	if (later)
-		process->comm_ts = told->head.ts;
+		process->comm_ts = record->head.ts;
 }
 
 static void learn_exit(struct model *model, uint32_t pid)
@@ -252,12 +269,12 @@ static void learn_exit(struct model *model, uint32_t pid)
 		process->exited = true;
 }
 
-static void learn_ring(struct model *model, const struct ns_ring *told)
+static void learn_ring(struct model *model, const struct ns_ring *record)
 {
-	struct model_ring *ring = ring_entry(model, told->ring);
+	struct model_ring *ring = ring_entry(model, record->ring);
 
-	if (ring && (!ring->id.head.type || told->head.ts >= ring->id.head.ts))
-		ring->id = *told;
+	if (ring && (!ring->id.head.type || record->head.ts >= ring->id.head.ts))
+		ring->id = *record;
 }
 
 static void learn_operation(struct model *model, const union record *record)
@@ -322,4 +339,95 @@ void model__feed(struct model *model, const union record *record)
 			learn_event(model, record);
 		break;
 	}
+}
+
+/* ---- what is known ---- */
+
+const struct model_conn *model__conn(const struct model *model, uint32_t number)
+{
+	return table__get(model->conns, number);
+}
+
+const struct model_conn *model__peer(const struct model *model, const struct model_conn *conn)
+{
+	return conn ? model__conn(model, conn->peer) : NULL;
+}
+
+const struct model_conn *model__next_conn(const struct model *model, size_t *cursor)
+{
+	return table__next(model->conns, cursor);
+}
+
+const struct model_thread *model__thread(const struct model *model, uint32_t tid)
+{
+	return table__get(model->threads, tid);
+}
+
+const struct model_thread *model__next_thread(const struct model *model, size_t *cursor)
+{
+	return table__next(model->threads, cursor);
+}
+
+const struct model_process *model__process(const struct model *model, uint32_t pid)
+{
+	return table__get(model->processes, pid);
+}
+
+const struct model_ring *model__ring(const struct model *model, uint32_t number)
+{
+	return table__get(model->rings, number);
+}
+
+const struct model_ring *model__next_ring(const struct model *model, size_t *cursor)
+{
+	return table__next(model->rings, cursor);
+}
+
+const char *model__stack(const struct model *model, uint32_t id)
+{
+	return stacks__text(model->stacks, id, &model->lost_here[NS_LOST_STACKS]);
+}
+
+const char *model__kept_stack(const struct model *model, uint32_t id)
+{
+	return stacks__keep(model->stacks, id, &model->lost_here[NS_LOST_STACKS]);
+}
+
+const char *model__kept_site(const struct model *model, uint32_t id)
+{
+	return stacks__keep(model->stacks, id, &model->lost_here[NS_LOST_SITES]);
+}
+
+const struct ns_session *model__session(const struct model *model)
+{
+	return &model->session;
+}
+
+uint64_t model__threshold(const struct model *model)
+{
+	const struct ns_session *session = &model->session;
+
+	return session->head.type ? session->threshold_ns : DEFAULT_THRESHOLD_NS;
+}
+
+bool model__sees(const struct model *model, enum ns_fact fact)
+{
+	return !(model->session.missing >> fact & 1);
+}
+
+uint64_t model__lost(const struct model *model, uint32_t kind)
+{
+	return model->lost[kind] + model->lost_here[kind];
+}
+
+bool model__is_whole(const struct model *model)
+{
+	return !losses__hiding(model->lost) && !losses__hiding(model->lost_here);
+}
+
+bool model__is_target(const struct model *model, uint32_t pid)
+{
+	const struct model_process *process = model__process(model, pid);
+
+	return process && process->role & NS_ROLE_TARGET;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * What is known of processes, threads, connections and stacks, and what happened to
- * each lately. Every table has a bound; what finds no room is counted, never silent.
+ * each lately. Every table has a bound; what finds no room is counted.
  */
 #ifndef NETSTALL_MODEL_MODEL_H
 #define NETSTALL_MODEL_MODEL_H
@@ -62,6 +62,8 @@ void model__feed(struct model *model, const union record *record);
 
 /* NULL when it is not there. */
 const struct model_conn *model__conn(const struct model *model, uint32_t number);
+/* The other end of a connection, which may be NULL. */
+const struct model_conn *model__peer(const struct model *model, const struct model_conn *conn);
 const struct model_conn *model__next_conn(const struct model *model, size_t *cursor);
 const struct model_thread *model__thread(const struct model *model, uint32_t tid);
 const struct model_thread *model__next_thread(const struct model *model, size_t *cursor);
@@ -79,9 +81,11 @@ const char *model__kept_site(const struct model *model, uint32_t id);
 
 /* head.type 0 before it came. */
 const struct ns_session *model__session(const struct model *model);
+/* From how long on a wait is a stall, ns. */
+uint64_t model__threshold(const struct model *model);
 /* Does the way of attaching give this fact (enum ns_fact)? */
 bool model__sees(const struct model *model, enum ns_fact fact);
-/* By enum ns_lost_kind: what records told, and what found no room here. */
+/* By enum ns_lost_kind: what records say, and what found no room here. */
 uint64_t model__lost(const struct model *model, uint32_t kind);
 /* So far nothing was lost that could hide a stall or its cause. */
 bool model__is_whole(const struct model *model);

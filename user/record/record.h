@@ -13,6 +13,9 @@
 #include "bpf/event.h"
 #include "user/record/uring_ops.h"
 
+/* A wait of at least so long is a stall, unless the session says otherwise. */
+#define DEFAULT_THRESHOLD_NS 10000000ull
+
 union record {
 	struct ns_head head;
 	struct ns_session session;

@@ -3,13 +3,6 @@
 
 #include <stdlib.h>
 
-uint64_t model__threshold(const struct model *model)
-{
-	const struct ns_session *session = model__session(model);
-
-	return session->head.type ? session->threshold_ns : DEFAULT_THRESHOLD_NS;
-}
-
 void incident__free(struct incident *incident)
 {
 	events__clear(&incident->own);

@@ -7,8 +7,6 @@
 
 /* Long after anything that the kernel could still say of it, short for who looks on. */
 #define SETTLE_NS 50000000ull
-/* Before a session told it. */
-#define DEFAULT_THRESHOLD_NS 10000000ull
 
 #define INCIDENT_EVENTS 256 /* of one end */
 #define INCIDENT_WAITS  256
@@ -43,7 +41,5 @@ struct incident {
 };
 
 void incident__free(struct incident *incident);
-/* Of the stalls that are told, ns. */
-uint64_t model__threshold(const struct model *model);
 
 #endif

@@ -68,7 +68,7 @@ static bool wait_is_near(const struct incident_queue *queue, const struct incide
 			 const struct ns_wait *wait)
 {
 	const struct model_conn *conn = model__conn(queue->model, incident->conn);
-	const struct model_conn *peer = conn ? model__conn(queue->model, conn->peer) : NULL;
+	const struct model_conn *peer = model__peer(queue->model, conn);
 
 	if (wait->head.conn &&
 	    (wait->head.conn == incident->conn || (conn && wait->head.conn == conn->peer)))
@@ -131,7 +131,7 @@ static void gather_known_waits(struct incident_queue *queue, struct incident *in
 static void gather_known(struct incident_queue *queue, struct incident *incident)
 {
 	const struct model_conn *conn = model__conn(queue->model, incident->conn);
-	const struct model_conn *peer = conn ? model__conn(queue->model, conn->peer) : NULL;
+	const struct model_conn *peer = model__peer(queue->model, conn);
 
 	if (conn)
 		keep_all(queue, incident, &incident->own, &conn->events);
@@ -165,7 +165,7 @@ struct incident *incident__around(const struct model *model, const struct ns_wai
 {
 	struct incident *incident = incident__new(wait->head.conn, wait->off_ts, wait->head.ts);
 	const struct model_conn *conn = model__conn(model, wait->head.conn);
-	const struct model_conn *peer = conn ? model__conn(model, conn->peer) : NULL;
+	const struct model_conn *peer = model__peer(model, conn);
 	union event event = {.wait = *wait};
 
 	events__add(&incident->waits, &event, UINT64_MAX);

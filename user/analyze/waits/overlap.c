@@ -93,7 +93,7 @@ void overlap__find(struct overlap *overlap, const struct model *model,
 	add_intervals(overlap, intervals);
 	add_incidents(overlap, incidents);
 	add_open_hold(overlap, conn);
-	add_open_hold(overlap, conn ? model__conn(model, conn->peer) : NULL);
+	add_open_hold(overlap, model__peer(model, conn));
 }
 
 uint64_t overlap__total(const struct overlap *overlap)

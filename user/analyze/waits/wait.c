@@ -84,7 +84,7 @@ const struct ns_wait *wait__receiver(const struct model *model, const struct inc
 				     uint32_t writer_tid)
 {
 	const struct model_conn *conn = model__conn(model, incident->conn);
-	const struct model_conn *peer = conn ? model__conn(model, conn->peer) : NULL;
+	const struct model_conn *peer = model__peer(model, conn);
 	const struct ns_wait *best = NULL;
 	uint32_t reader = reader_tid(incident);
 	int best_rank = 0;

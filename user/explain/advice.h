@@ -8,10 +8,10 @@
 #ifndef NETSTALL_EXPLAIN_ADVICE_H
 #define NETSTALL_EXPLAIN_ADVICE_H
 
-#include "user/explain/story.h"
+#include "user/explain/context.h"
 #include "user/explain/verdict.h"
 
 /* What to do, most to be recommended first. */
-void advice__write(const struct story *story, struct verdict *verdict);
+void advice__write(const struct context *context, struct verdict *verdict);
 
 #endif

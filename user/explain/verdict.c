@@ -4,11 +4,126 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/conns.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/explain/advice.h"
-#include "user/explain/sight.h"
-#include "user/explain/tale.h"
+#include "user/explain/context.h"
+#include "user/explain/coverage.h"
+#include "user/explain/explanation.h"
+#include "user/record/losses.h"
+
+/* ---- nothing was found: how much that says ---- */
+
+struct watched {
+	uint64_t conns;
+	uint64_t writes;
+	uint64_t exchanges; /* 0: not counted */
+	uint64_t operations;
+	uint64_t threads;
+};
+
+static struct watched count_watched(const struct report *report)
+{
+	const struct conn_sums sums = conn_sums__of(report);
+	struct watched watched = {
+		.conns = sums.targets, .writes = sums.writes, .exchanges = sums.exchanges};
+
+	for (size_t i = 0; i < report->uring_count; i++)
+		watched.operations += report->uring[i].completed;
+	for (size_t i = 0; i < report->thread_count; i++)
+		watched.threads += !!(report->threads[i].role & NS_ROLE_TARGET);
+	return watched;
+}
+
+/* "64 connections", "1 thread" */
+static void add_counted(char **text, uint64_t number, const char *what)
+{
+	char count[TEXT_COUNT];
+
+	builder__add(text, "%s %s%s", text__count(count, sizeof(count), number), what,
+		     number == 1 ? "" : "s");
+}
+
+static void add_watched(char **text, const struct report *report, const struct watched *watched)
+{
+	char window[TEXT_DURATION];
+
+	builder__add(text, "Watched %s: ",
+		     text__duration(window, sizeof(window), report->end_ts - report->start_ts));
+	add_counted(text, watched->conns, "connection");
+	builder__add(text, ", ");
+	if (watched->exchanges)
+		add_counted(text, watched->exchanges, "exchange");
+	else
+		add_counted(text, watched->writes, "write");
+	builder__add(text, ", ");
+	if (watched->operations) {
+		add_counted(text, watched->operations, "io_uring operation");
+		builder__add(text, ", ");
+	}
+	add_counted(text, watched->threads, "thread");
+	coverage__add_lost(text, report);
+}
+
+static void add_why_no_evidence(char **text, const struct report *report,
+				const struct watched *watched)
+{
+	char count[TEXT_COUNT];
+
+	if (!watched->conns && report->children)
+		builder__add(text,
+			     "This program had no TCP connection, and %s of its children had: "
+			     "--children traces these too. ",
+			     text__count(count, sizeof(count), report->children));
+	else if (!watched->conns)
+		builder__add(
+			text,
+			"No TCP connection of this program was seen, so nothing can be said of "
+			"it. ");
+	else if (losses__hiding(report->lost))
+		builder__add(text, "Events were lost, and a stall may have been among them. ");
+	else
+		builder__add(text,
+			     "Not everything was in sight, and a stall may have been where it was "
+			     "not. ");
+}
+
+static void add_longest(char **text, const struct report *report)
+{
+	char longest[TEXT_DURATION];
+
+	if (report->longest_wait_ns && report->longest_wait_cause != CAUSE_UNKNOWN)
+		builder__add(text, "; the longest wait with work owed was %s (%s).",
+			     text__duration(longest, sizeof(longest), report->longest_wait_ns),
+			     cause__info(report->longest_wait_cause)->id);
+	else if (report->longest_wait_ns)
+		builder__add(text, "; the longest wait with work owed was %s.",
+			     text__duration(longest, sizeof(longest), report->longest_wait_ns));
+	else
+		builder__add(text, "; no wait with work owed reached %s.",
+			     text__nominal(longest, sizeof(longest), report__threshold(report)));
+}
+
+static void write_nothing_found(struct verdict *verdict, const struct report *report)
+{
+	struct watched watched = count_watched(report);
+
+	if (watched.conns && report->complete) {
+		verdict->title = xstrdup("Nothing held this program back on the network.");
+	} else {
+		verdict->title = xstrdup("Nothing was found, but that is no evidence here.");
+		add_why_no_evidence(&verdict->text, report, &watched);
+	}
+	add_watched(&verdict->text, report, &watched);
+	add_longest(&verdict->text, report);
+	if (coverage__has_waits(report)) {
+		builder__add(&verdict->text, " ");
+		coverage__add_waits(&verdict->text, report);
+	}
+}
+
+/* ---- a cause leads ---- */
 
 /* "Evidence complete: 122 of 122 chains seen whole, 0 events lost." */
 static char *evidence(const struct report *report, const struct report_cause *cause)
@@ -22,51 +137,53 @@ static char *evidence(const struct report *report, const struct report_cause *ca
 		word = "complete";
 	else if (inferred && whole + inferred == count && report->complete)
 		word = "inferred";
-	prose__add(&text, "Evidence %s: %s of %s chains seen whole", word,
-		   text__count(seen, sizeof(seen), whole), text__count(all, sizeof(all), count));
+	builder__add(&text, "Evidence %s: %s of %s chains seen whole", word,
+		     text__count(seen, sizeof(seen), whole), text__count(all, sizeof(all), count));
 	if (inferred)
-		prose__add(&text, ", %s deduced", text__count(deduced, sizeof(deduced), inferred));
-	sight__add_lost(&text, report);
-	prose__add(&text, ".");
+		builder__add(&text, ", %s deduced",
+			     text__count(deduced, sizeof(deduced), inferred));
+	coverage__add_lost(&text, report);
+	builder__add(&text, ".");
 	return text;
 }
 
 /* " The same happened on two more connections, 5 times, 203 ms in all." */
-static void add_elsewhere(const struct story *story, char **text)
+static void add_elsewhere(const struct context *context, char **text)
 {
-	const struct report_cause *cause = report__cause(story->report, story->tally->cause);
-	uint32_t more = cause->count - story->tally->count;
+	const struct report_cause *cause = report__cause(context->report, context->tally->cause);
+	uint32_t more = cause->count - context->tally->count;
 	char count[TEXT_COUNT], where[TEXT_COUNT], total[TEXT_DURATION];
 
 	if (cause->conns < 2)
 		return;
-	prose__add(text, " The same happened on %s more connection%s, %s time%s, %s in all.",
-		   prose__number(where, sizeof(where), cause->conns - 1),
-		   cause->conns == 2 ? "" : "s", text__count(count, sizeof(count), more),
-		   more == 1 ? "" : "s",
-		   text__duration(total, sizeof(total), cause->total_ns - story->tally->total_ns));
+	builder__add(
+		text, " The same happened on %s more connection%s, %s time%s, %s in all.",
+		builder__number(where, sizeof(where), cause->conns - 1),
+		cause->conns == 2 ? "" : "s", text__count(count, sizeof(count), more),
+		more == 1 ? "" : "s",
+		text__duration(total, sizeof(total), cause->total_ns - context->tally->total_ns));
 }
 
 /* " Besides: 1 cork stall (30.0 ms), 12 lock stalls (480 ms)." */
-static void add_others(const struct story *story, char **text)
+static void add_others(const struct context *context, char **text)
 {
-	const struct report *report = story->report;
+	const struct report *report = context->report;
 	char count[TEXT_COUNT], total[TEXT_DURATION];
 	bool begun = false;
 
 	for (size_t i = 0; i < report->cause_count; i++) {
 		const struct report_cause *cause = &report->causes[i];
 
-		if (cause->cause == story->tally->cause)
+		if (cause->cause == context->tally->cause)
 			continue;
-		prose__add(text, "%s %s %s stall%s (%s)", begun ? "," : " Besides:",
-			   text__count(count, sizeof(count), cause->count),
-			   cause__info(cause->cause)->id, cause->count == 1 ? "" : "s",
-			   text__duration(total, sizeof(total), cause->total_ns));
+		builder__add(text, "%s %s %s stall%s (%s)", begun ? "," : " Besides:",
+			     text__count(count, sizeof(count), cause->count),
+			     cause__info(cause->cause)->id, cause->count == 1 ? "" : "s",
+			     text__duration(total, sizeof(total), cause->total_ns));
 		begun = true;
 	}
 	if (begun)
-		prose__add(text, ".");
+		builder__add(text, ".");
 }
 
 /* What was asked first, when all that was found is the machine's or the program's own doing. */
@@ -77,19 +194,19 @@ static void add_network(const struct report *report, enum cause leading, char **
 	if (!report->complete || cause__rank(leading) == CAUSE_RANK_NETWORK ||
 	    report__cause(report, CAUSE_UNKNOWN))
 		return;
-	prose__add(text, " On the network nothing held it back for %s or longer.",
-		   text__nominal(threshold, sizeof(threshold), report__threshold(report)));
+	builder__add(text, " On the network nothing held it back for %s or longer.",
+		     text__nominal(threshold, sizeof(threshold), report__threshold(report)));
 }
 
 void verdict__write(struct verdict *verdict, const struct report *report)
 {
 	const struct report_cause *leading = report__leading(report);
 	const struct tally *tally;
-	struct story story;
+	struct context context;
 
 	*verdict = (struct verdict){0};
 	if (!leading) {
-		verdict__write_silence(verdict, report);
+		write_nothing_found(verdict, report);
 		return;
 	}
 	tally = leading->main;
@@ -97,7 +214,7 @@ void verdict__write(struct verdict *verdict, const struct report *report)
 	verdict->cause = leading->cause;
 	verdict->title = xasprintf("%s.", cause__info(leading->cause)->title);
 	verdict->evidence = evidence(report, leading);
-	if (!tally || !story__make(&story, report, tally)) {
+	if (!tally || !context__make(&context, report, tally)) {
 		verdict->text =
 			xstrdup("It was seen on a connection of which nothing else is "
 				"known: its description was lost.");
@@ -105,11 +222,11 @@ void verdict__write(struct verdict *verdict, const struct report *report)
 	}
 	verdict->first_site = tally->first_site;
 	verdict->second_site = tally->second_site;
-	tale__write(&story, &verdict->text);
-	add_elsewhere(&story, &verdict->text);
-	add_others(&story, &verdict->text);
+	explanation__write(&context, &verdict->text);
+	add_elsewhere(&context, &verdict->text);
+	add_others(&context, &verdict->text);
 	add_network(report, leading->cause, &verdict->text);
-	advice__write(&story, verdict);
+	advice__write(&context, verdict);
 }
 
 void verdict__clear(struct verdict *verdict)

@@ -25,7 +25,4 @@ struct verdict {
 void verdict__write(struct verdict *verdict, const struct report *report);
 void verdict__clear(struct verdict *verdict);
 
-/* Nothing was found: say how much was watched, and so how much that is worth. */
-void verdict__write_silence(struct verdict *verdict, const struct report *report);
-
 #endif

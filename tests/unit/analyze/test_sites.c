@@ -3,6 +3,7 @@
 #include "tests/unit/analyze/outcome.h"
 #include "user/analyze/sites.h"
 #include "user/analyze/tally.h"
+#include "user/explain/call_site.h"
 
 #define AT_HEAD "write+0x10;put_head+0x1c;exchange+0x33;main+0x80;[libc.so.6]+0x2724a;_start+0x21"
 #define AT_BODY "write+0x10;put_body+0x2c;exchange+0x43;main+0x80;[libc.so.6]+0x2724a;_start+0x21"

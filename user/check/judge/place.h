@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "user/analyze/sites.h"
+#include "user/explain/call_site.h"
 
 /*
  * The line of the write that was held, else of the one before it. Returns false when debug

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/analyze/sites.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/check/judge/baseline.h"
 #include "user/check/reports/page.h"
 #include "user/check/reports/reports.h"
 #include "user/check/reports/tell.h"
+#include "user/explain/call_site.h"
 #include "user/explain/verdict.h"
 #include "user/render/terminal/grid.h"
 

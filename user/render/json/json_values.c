@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/analyze/sites.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
+#include "user/explain/call_site.h"
 
 /* Digits that a double keeps: 11 days of ms with six decimals. */
 #define REAL_DIGITS 15

@@ -15,7 +15,7 @@
 #include "user/analyze/requests/operations.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
-#include "user/explain/story.h"
+#include "user/explain/builder.h"
 #include "user/render/terminal/grid.h"
 #include "user/render/terminal/wrap.h"
 #include "user/render/words/names.h"
@@ -105,9 +105,9 @@ static void begin(char **text, const struct report_uring *uring)
 	char name[NAME_OPERATION];
 
 	if (*text)
-		prose__add(text, "; ");
+		builder__add(text, "; ");
 	else
-		prose__add(text, "%s: ", name__operation(name, sizeof(name), uring->opcode));
+		builder__add(text, "%s: ", name__operation(name, sizeof(name), uring->opcode));
 }
 
 /* "3 ECANCELED, 1 ECONNRESET, 4 of other errors"; a time-out that ran out is in the list. */
@@ -118,17 +118,17 @@ static void add_errors(char **text, const struct report_uring *uring)
 		char count[TEXT_COUNT], name[TEXT_ERROR];
 
 		if (i)
-			prose__add(text, ", ");
+			builder__add(text, ", ");
 		else
 			begin(text, uring);
 		text__count(count, sizeof(count), error->count);
 		if (!error->error)
-			prose__add(text, "%s of other errors", count);
+			builder__add(text, "%s of other errors", count);
 		else
-			prose__add(text, "%s %s%s", count,
-				   text__error(name, sizeof(name), error->error),
-				   operation__ran_out(uring->opcode, error->error) ? " (ran out)"
-										   : "");
+			builder__add(text, "%s %s%s", count,
+				     text__error(name, sizeof(name), error->error),
+				     operation__ran_out(uring->opcode, error->error) ? " (ran out)"
+										     : "");
 	}
 }
 
@@ -140,8 +140,8 @@ static void add_remark(char **text, const struct report_uring *uring, uint64_t c
 	if (!count)
 		return;
 	begin(text, uring);
-	prose__add(text, "%s %s", text__count(number, sizeof(number), count),
-		   count == 1 ? one : many);
+	builder__add(text, "%s %s", text__count(number, sizeof(number), count),
+		     count == 1 ? one : many);
 }
 
 static void print_remarks(FILE *out, const struct report *report, const struct report_uring *uring,
@@ -171,25 +171,25 @@ static char *describe_ring(const struct report *report, const struct ns_ring *ri
 {
 	char owner[NAME_SIZE], thread[NAME_SIZE], *text = NULL;
 
-	prose__add(&text, "ring %u: ", ring->ring);
+	builder__add(&text, "ring %u: ", ring->ring);
 	if (ring->fd != NS_FD_UNKNOWN)
-		prose__add(&text, "fd %u in ", ring->fd);
-	prose__add(&text, "%s", name__process(owner, sizeof(owner), report, ring->head.tgid));
+		builder__add(&text, "fd %u in ", ring->fd);
+	builder__add(&text, "%s", name__process(owner, sizeof(owner), report, ring->head.tgid));
 	if (ring->sq_entries)
-		prose__add(&text, ", %u + %u entries", ring->sq_entries, ring->cq_entries);
+		builder__add(&text, ", %u + %u entries", ring->sq_entries, ring->cq_entries);
 	if (ring->sq_tid)
-		prose__add(&text, ", SQPOLL by %s",
-			   name__thread(thread, sizeof(thread), report, ring->head.tgid,
-					ring->sq_tid));
+		builder__add(&text, ", SQPOLL by %s",
+			     name__thread(thread, sizeof(thread), report, ring->head.tgid,
+					  ring->sq_tid));
 	else if (ring->flags & SETUP_SQPOLL)
-		prose__add(&text, ", SQPOLL");
+		builder__add(&text, ", SQPOLL");
 	if (ring->flags & SETUP_IOPOLL)
-		prose__add(&text, ", IOPOLL");
+		builder__add(&text, ", IOPOLL");
 	if (ring->flags & SETUP_DEFER_TASKRUN)
-		prose__add(&text, ", DEFER_TASKRUN");
+		builder__add(&text, ", DEFER_TASKRUN");
 	if (ring->files)
-		prose__add(&text, ", %u registered file%s", ring->files,
-			   ring->files == 1 ? "" : "s");
+		builder__add(&text, ", %u registered file%s", ring->files,
+			     ring->files == 1 ? "" : "s");
 	return text;
 }
 
@@ -239,17 +239,17 @@ static void print_overflow(FILE *out, const struct report *report, const struct 
 	if (!waited && !dropped)
 		return;
 	if (waited)
-		prose__add(&text,
-			   "%s completion%s found the completion queue full, and had to wait",
-			   text__count(number, sizeof(number), waited), waited == 1 ? "" : "s");
+		builder__add(&text,
+			     "%s completion%s found the completion queue full, and had to wait",
+			     text__count(number, sizeof(number), waited), waited == 1 ? "" : "s");
 	if (dropped)
-		prose__add(&text, "%s%s %s lost for want of memory", text ? "; " : "",
-			   text__count(number, sizeof(number), dropped),
-			   waited ? (dropped == 1 ? "was" : "were")
-				  : (dropped == 1 ? "completion was" : "completions were"));
-	prose__add(&text,
-		   ". Ask for a larger completion queue (IORING_SETUP_CQSIZE with "
-		   "cq_entries), or take completions out sooner.");
+		builder__add(&text, "%s%s %s lost for want of memory", text ? "; " : "",
+			     text__count(number, sizeof(number), dropped),
+			     waited ? (dropped == 1 ? "was" : "were")
+				    : (dropped == 1 ? "completion was" : "completions were"));
+	builder__add(&text,
+		     ". Ask for a larger completion queue (IORING_SETUP_CQSIZE with "
+		     "cq_entries), or take completions out sooner.");
 	print_line(out, text, dropped ? COLOUR_CAUSE : COLOUR_PLAIN, style);
 }
 

@@ -6,7 +6,7 @@
 
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
-#include "user/explain/sight.h"
+#include "user/explain/coverage.h"
 #include "user/record/facts.h"
 #include "user/record/losses.h"
 #include "user/render/terminal/connections.h"
@@ -177,7 +177,7 @@ static void print_waits(FILE *out, const struct report *report, const struct ren
 	char *text = NULL;
 
 	if (report->cause_count)
-		sight__add_waits(&text, report);
+		coverage__add_waits(&text, report);
 	if (!text)
 		return;
 	fprintf(out, "%*s", INDENT, "");

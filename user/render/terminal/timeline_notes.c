@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <stdio.h>
 
-#include "user/analyze/sites.h"
 #include "user/base/text.h"
+#include "user/explain/call_site.h"
 #include "user/render/terminal/timeline.h"
 #include "user/render/words/names.h"
 

@@ -2,7 +2,7 @@
 /* The verdict: prose, wrapped. */
 #include <stdio.h>
 
-#include "user/analyze/sites.h"
+#include "user/explain/call_site.h"
 #include "user/render/render.h"
 #include "user/render/terminal/colour.h"
 #include "user/render/terminal/wrap.h"

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "user/analyze/sites.h"
 #include "user/analyze/waits/wait_kind.h"
 #include "user/base/text.h"
+#include "user/explain/call_site.h"
 
 #define NAME_MOST 64 /* bytes that are shown of a function's name */
 

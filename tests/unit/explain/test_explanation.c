@@ -2,10 +2,10 @@
 /* Tales and advice, cause by cause, on stories made by hand. */
 #include "tests/unit/render/render_fixture.h"
 #include "user/explain/advice.h"
-#include "user/explain/tale.h"
+#include "user/explain/explanation.h"
 #include "user/explain/verdict.h"
 
-/* What was written of one story. */
+/* What was written of one context. */
 struct words {
 	char *tale;
 	struct verdict verdict;
@@ -44,11 +44,11 @@ static struct stall waiting_stall(enum cause cause)
 static struct words write_tally(struct fixture *f, const struct tally *tally)
 {
 	struct words words = {0};
-	struct story story;
+	struct context context;
 
-	assert_true(story__make(&story, &f->report, tally));
-	tale__write(&story, &words.tale);
-	advice__write(&story, &words.verdict);
+	assert_true(context__make(&context, &f->report, tally));
+	explanation__write(&context, &words.tale);
+	advice__write(&context, &words.verdict);
 	return words;
 }
 

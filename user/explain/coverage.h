@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* How much of the program was in sight: what a verdict may build on. */
-#ifndef NETSTALL_EXPLAIN_SIGHT_H
-#define NETSTALL_EXPLAIN_SIGHT_H
+#ifndef NETSTALL_EXPLAIN_COVERAGE_H
+#define NETSTALL_EXPLAIN_COVERAGE_H
 
 #include "user/analyze/report.h"
 
 /* ", 43 events lost (41 records, 2 connections), sends not visible on this kernel" */
-void sight__add_lost(char **text, const struct report *report);
+void coverage__add_lost(char **text, const struct report *report);
 /* Was any wait of at least the threshold seen? */
-bool sight__has_waits(const struct report *report);
+bool coverage__has_waits(const struct report *report);
 /* "What it waits for, in waits of 10 ms and more: idle 71%, peer-app 29%."; else nothing. */
-void sight__add_waits(char **text, const struct report *report);
+void coverage__add_waits(char **text, const struct report *report);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* A call site in words: the frames of a user stack, the C library's left out. */
+#include "user/explain/call_site.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/analyze/sites.h"
 #include "user/base/text.h"
 
 /* Frames of the program that a person is shown; the JSON has them all. */

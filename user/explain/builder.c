@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Small parts of sentences. */
+#include "user/explain/builder.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
-#include "user/explain/story.h"
 
-void prose__add(char **text, const char *format, ...)
+void builder__add(char **text, const char *format, ...)
 {
 	char *more, *joined;
 	va_list args;
@@ -26,7 +26,7 @@ void prose__add(char **text, const char *format, ...)
 	*text = joined;
 }
 
-char *prose__bytes(char *dst, size_t size, const struct range *range)
+char *builder__bytes(char *dst, size_t size, const struct range *range)
 {
 	char least[TEXT_BYTES], most[TEXT_BYTES];
 
@@ -39,7 +39,7 @@ char *prose__bytes(char *dst, size_t size, const struct range *range)
 	return dst;
 }
 
-char *prose__number(char *dst, size_t size, uint64_t number)
+char *builder__number(char *dst, size_t size, uint64_t number)
 {
 	static const char *const words[] = {"no",  "one",   "two",   "three", "four", "five",
 					    "six", "seven", "eight", "nine",  "ten"};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/explain/sight.h"
+#include "user/explain/coverage.h"
 
 #include "user/base/text.h"
-#include "user/explain/story.h"
+#include "user/explain/context.h"
 #include "user/record/losses.h"
 
 static void add_invisible(char **text, const struct report *report)
@@ -18,35 +18,35 @@ static void add_invisible(char **text, const struct report *report)
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
 		if (report->session.missing >> facts[i].fact & 1)
-			prose__add(text, ", %s not visible on this kernel", facts[i].what);
+			builder__add(text, ", %s not visible on this kernel", facts[i].what);
 	}
 }
 
-void sight__add_lost(char **text, const struct report *report)
+void coverage__add_lost(char **text, const struct report *report)
 {
 	uint64_t events = losses__events(report->lost);
 	char count[TEXT_COUNT];
 	bool any = false;
 
-	prose__add(text, ", %s event%s lost", text__count(count, sizeof(count), events),
-		   events == 1 ? "" : "s");
+	builder__add(text, ", %s event%s lost", text__count(count, sizeof(count), events),
+		     events == 1 ? "" : "s");
 	for (uint32_t kind = 0; events && kind < NS_LOST_KINDS; kind++) {
 		const struct loss_kind *loss = loss_kind(kind);
 		uint64_t lost = report->lost[kind];
 
 		if (!loss || loss->no_event || !lost)
 			continue;
-		prose__add(text, "%s%s %s", any ? ", " : " (",
-			   text__count(count, sizeof(count), lost),
-			   lost == 1 ? loss->one : loss->many);
+		builder__add(text, "%s%s %s", any ? ", " : " (",
+			     text__count(count, sizeof(count), lost),
+			     lost == 1 ? loss->one : loss->many);
 		any = true;
 	}
 	if (any)
-		prose__add(text, ")");
+		builder__add(text, ")");
 	add_invisible(text, report);
 }
 
-bool sight__has_waits(const struct report *report)
+bool coverage__has_waits(const struct report *report)
 {
 	for (size_t i = 0; i < CAUSE_COUNT; i++) {
 		if (report->waited_ns[i])
@@ -56,7 +56,7 @@ bool sight__has_waits(const struct report *report)
 }
 
 /* "What it waits for, in waits of 10 ms and more: idle 71%, peer-app 29%." */
-void sight__add_waits(char **text, const struct report *report)
+void coverage__add_waits(char **text, const struct report *report)
 {
 	char threshold[TEXT_DURATION], share[TEXT_PERCENT];
 	bool told[CAUSE_COUNT] = {false};
@@ -64,10 +64,10 @@ void sight__add_waits(char **text, const struct report *report)
 
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		whole += report->waited_ns[i];
-	if (!sight__has_waits(report))
+	if (!coverage__has_waits(report))
 		return;
-	prose__add(text, "What it waits for, in waits of %s and more:",
-		   text__nominal(threshold, sizeof(threshold), report__threshold(report)));
+	builder__add(text, "What it waits for, in waits of %s and more:",
+		     text__nominal(threshold, sizeof(threshold), report__threshold(report)));
 	for (size_t n = 0; n < CAUSE_COUNT; n++) {
 		size_t most = CAUSE_COUNT;
 
@@ -79,9 +79,9 @@ void sight__add_waits(char **text, const struct report *report)
 		if (most == CAUSE_COUNT)
 			break;
 		told[most] = true;
-		prose__add(text, "%s %s %s", n ? "," : "", cause__info((enum cause)most)->id,
-			   text__percent(share, sizeof(share),
-					 (double)report->waited_ns[most] / (double)whole));
+		builder__add(text, "%s %s %s", n ? "," : "", cause__info((enum cause)most)->id,
+			     text__percent(share, sizeof(share),
+					   (double)report->waited_ns[most] / (double)whole));
 	}
-	prose__add(text, ".");
+	builder__add(text, ".");
 }

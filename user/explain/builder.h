@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Sentences on the heap, put together from their parts. */
+#ifndef NETSTALL_EXPLAIN_BUILDER_H
+#define NETSTALL_EXPLAIN_BUILDER_H
+
+#include "user/analyze/tally.h"
+
+/* Append to a text on the heap; *text may be NULL at first. */
+void builder__add(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "40 B", "40 B to 120 B" */
+char *builder__bytes(char *dst, size_t size, const struct range *range);
+/* "two" to "ten", then digits */
+char *builder__number(char *dst, size_t size, uint64_t number);
+
+#endif

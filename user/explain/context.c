@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Who is who in a verdict. */
+#include "user/explain/context.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/record/syscalls.h"
+#include "user/record/uring_ops.h"
+
+#define SAFE_COMM TEXT_SAFE(NS_COMM_LEN)
+
+/* "" when nobody told it. */
+static void comm_of(char *dst, size_t size, const struct report *report,
+		    const struct report_conn *conn)
+{
+	const struct report_process *process = report__process(report, conn->id.head.tgid);
+	const char *comm = process && process->comm[0] ? process->comm : conn->id.comm;
+
+	/* A process that was gone before anybody looked has told its name by its waits. */
+	for (size_t i = 0; i < report->thread_count && !comm[0]; i++)
+		if (conn->id.head.tgid && report->threads[i].tid == conn->id.head.tgid)
+			comm = report->threads[i].comm;
+	text__safe(dst, size, comm, NS_COMM_LEN);
+}
+
+static void name_end(char *dst, size_t size, const struct report *report,
+		     const struct report_conn *conn)
+{
+	char comm[SAFE_COMM];
+
+	comm_of(comm, sizeof(comm), report, conn);
+	if (!conn->id.head.tgid)
+		text__address(dst, size, conn->id.family, conn->id.laddr, conn->id.lport);
+	else if (*comm)
+		snprintf(dst, size, "%s/%u", comm, conn->id.head.tgid);
+	else
+		snprintf(dst, size, "pid %u", conn->id.head.tgid);
+}
+
+static void name_program(char *dst, size_t size, const struct report *report,
+			 const struct report_conn *conn, const char *otherwise)
+{
+	char comm[SAFE_COMM];
+
+	comm_of(comm, sizeof(comm), report, conn);
+	snprintf(dst, size, "%s", *comm ? comm : otherwise);
+}
+
+char *context__thread(char *dst, size_t size, const struct report *report, uint32_t pid,
+		      uint32_t tid)
+{
+	const struct report_process *process = report__process(report, pid);
+	const char *comm = NULL;
+	char safe[SAFE_COMM];
+
+	for (size_t i = 0; i < report->thread_count && !comm; i++) {
+		if (report->threads[i].tid == tid && report->threads[i].comm[0])
+			comm = report->threads[i].comm;
+	}
+	if (!comm && process && process->comm[0])
+		comm = process->comm;
+	if (!tid && !pid)
+		snprintf(dst, size, "a thread that was not seen");
+	else if (comm)
+		snprintf(dst, size, "%s/%u", text__safe(safe, sizeof(safe), comm, NS_COMM_LEN),
+			 tid ? tid : pid);
+	else
+		snprintf(dst, size, "%s %u", tid ? "thread" : "pid", tid ? tid : pid);
+	return dst;
+}
+
+char *context__operation(char *dst, size_t size, const struct ns_wait *wait)
+{
+	bool is_fixed = wait->op_flags & NS_SQE_FIXED_FILE;
+	char name[URING_OP_TEXT];
+
+	if (!wait->head.type || !wait->op_known)
+		return NULL;
+	uring_op__text(name, sizeof(name), wait->op_code);
+	if (wait->op_fd == NS_FD_UNKNOWN || wait->op_file == NS_URING_NO_FILE)
+		snprintf(dst, size, "%s", name);
+	else
+		snprintf(dst, size, "%s on %s %u", name, is_fixed ? "registered file" : "fd",
+			 wait->op_fd);
+	return dst;
+}
+
+char *context__call(char *dst, size_t size, const struct report *report, const struct ns_wait *wait)
+{
+	const char *arch = report->session.arch;
+	const char *name = syscall__name(arch, wait->syscall);
+	char operation[48];
+
+	if (!wait->head.type || !name)
+		return NULL;
+	if (context__operation(operation, sizeof(operation), wait))
+		snprintf(dst, size, "%s (%s)", name, operation);
+	else if (syscall__wait(arch, wait->syscall) == SYSCALL_WAIT_FD)
+		snprintf(dst, size, "%s on fd %u", name, wait->arg0);
+	else
+		snprintf(dst, size, "%s", name);
+	return dst;
+}
+
+static void name_fd(struct context *context)
+{
+	uint32_t fd = context->stall->hold.head.type ? context->stall->hold.fd : NS_FD_UNKNOWN;
+
+	if (fd == NS_FD_UNKNOWN)
+		fd = context->conn->id.fd;
+	if (fd == NS_FD_UNKNOWN)
+		snprintf(context->fd, sizeof(context->fd), "its socket");
+	else
+		snprintf(context->fd, sizeof(context->fd), "fd %u", fd);
+}
+
+static void name_message(struct context *context)
+{
+	uint32_t opener = context->conn->id.opener;
+
+	context->message = "message";
+	context->a_message = "a message";
+	if (opener == NS_OPENER_SELF) {
+		context->message = "request";
+		context->a_message = "a request";
+	} else if (opener == NS_OPENER_PEER) {
+		context->message = "answer";
+		context->a_message = "an answer";
+	}
+}
+
+static void name_other(struct context *context)
+{
+	const struct ns_conn *id = &context->conn->id;
+
+	text__address(context->other, sizeof(context->other), id->family, id->raddr, id->rport);
+	snprintf(context->other_program, sizeof(context->other_program), "%s", context->other);
+	if (!context->peer)
+		return;
+	name_end(context->other, sizeof(context->other), context->report, context->peer);
+	/* A process that talks to itself: only the addresses tell its ends apart. */
+	if (!strcmp(context->other, context->sender))
+		text__address(context->other, sizeof(context->other), id->family, id->raddr,
+			      id->rport);
+	name_program(context->other_program, sizeof(context->other_program), context->report,
+		     context->peer, context->other);
+}
+
+/* By its connection, or by the process that has it: a target may have others as well. */
+static bool is_target(const struct report *report, const struct report_conn *conn)
+{
+	const struct report_process *process = report__process(report, conn->id.head.tgid);
+
+	return (conn->id.role | (process ? process->role : 0)) & NS_ROLE_TARGET;
+}
+
+static void name_ends(struct context *context)
+{
+	bool both;
+
+	name_end(context->sender, sizeof(context->sender), context->report, context->conn);
+	name_program(context->program, sizeof(context->program), context->report, context->conn,
+		     context->sender);
+	name_other(context);
+	name_fd(context);
+	name_message(context);
+	context->sender_is_target = is_target(context->report, context->conn);
+	both = context->sender_is_target && context->peer &&
+	       is_target(context->report, context->peer);
+	context->other_end = both                        ? "The receiving end"
+			     : context->sender_is_target ? "The other end"
+							 : "This end";
+}
+
+/* A wait that no connection has a part in: its thread is all there is to name. */
+static void name_thread_alone(struct context *context)
+{
+	const struct stall *stall = context->stall;
+	const struct report_process *process = report__process(context->report, stall->pid);
+
+	snprintf(context->sender, sizeof(context->sender), "%s", context->waiter);
+	snprintf(context->program, sizeof(context->program), "%s", context->waiter);
+	if (process && process->comm[0])
+		text__safe(context->program, sizeof(context->program), process->comm, NS_COMM_LEN);
+	snprintf(context->fd, sizeof(context->fd), "its socket");
+	snprintf(context->other, sizeof(context->other), "the other end");
+	snprintf(context->other_program, sizeof(context->other_program), "the other end");
+	context->message = "message";
+	context->a_message = "a message";
+	context->other_end = "The other end";
+	context->sender_is_target = process && process->role & NS_ROLE_TARGET;
+}
+
+bool context__make(struct context *context, const struct report *report, const struct tally *tally)
+{
+	const struct stall *stall = &tally->example;
+
+	*context = (struct context){.report = report, .tally = tally, .stall = stall};
+	if (stall->link_count)
+		context->root = &stall->links[stall->link_count - 1];
+	if (tally->conn)
+		context->conn = report__conn(report, tally->conn);
+	if (tally->conn && (!context->conn || !context->conn->id.head.type))
+		return false;
+	if (context->conn && context->conn->peer)
+		context->peer = report__conn(report, context->conn->peer);
+	context->by_ring = stall->first.via != NS_VIA_CALL || stall->second.via != NS_VIA_CALL;
+	context__thread(context->waiter, sizeof(context->waiter), report, stall->pid, stall->tid);
+	if (context->conn)
+		name_ends(context);
+	else
+		name_thread_alone(context);
+	return true;
+}
+
+uint64_t context__held(const struct context *context)
+{
+	return context->tally->count ? context->tally->held_ns / context->tally->count : 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the sentences of a verdict are made of: the stalls of its cause where they took most,
+ * and the names of who takes part. Nothing here but the report is looked at, so that words
+ * can be tested on a report made by hand.
+ */
+#ifndef NETSTALL_EXPLAIN_CONTEXT_H
+#define NETSTALL_EXPLAIN_CONTEXT_H
+
+#include "user/analyze/tally.h"
+#include "user/explain/builder.h"
+
+#define CONTEXT_NAME 96
+
+struct context {
+	const struct report *report;
+	const struct tally *tally;
+	const struct stall *stall; /* the tally's example */
+	const struct report_conn
+		*conn; /* the end that held, or waited; NULL: not of a connection */
+	const struct report_conn *peer; /* its other end; NULL: not watched */
+	const struct stall_link
+		*root;              /* the last link that was seen of its chain; NULL: no chain */
+	char sender[CONTEXT_NAME];  /* "client/4242", of the end that held, or waited */
+	char other[CONTEXT_NAME];   /* "srv/4243", "10.0.0.2:7000" when it is not watched */
+	char waiter[CONTEXT_NAME];  /* "worker/77", the thread it delayed; else the sender */
+	char fd[16];                /* "fd 7", "its socket" */
+	char program[CONTEXT_NAME]; /* "client": where the code is that sends */
+	char other_program[CONTEXT_NAME]; /* "srv": the other end's; its address when not watched */
+	const char *message;   /* "request", "answer": what is sent, as far as one can say */
+	const char *a_message; /* "a request", "an answer" */
+	const char *other_end; /* "The other end", "This end", "The receiving end" */
+	bool sender_is_target;
+	bool by_ring; /* what was held had been sent through an io_uring ring */
+};
+
+/* Returns false when nothing is known of its connection but the number. */
+bool context__make(struct context *context, const struct report *report, const struct tally *tally);
+
+/* The part of one stall that its cause took, on average. */
+uint64_t context__held(const struct context *context);
+/* "worker/77", "pid 77", "a thread not seen" */
+char *context__thread(char *dst, size_t size, const struct report *report, uint32_t pid,
+		      uint32_t tid);
+/* "RECV on fd 7", "READ on registered file 3", "TIMEOUT": of the operation that ended the wait;
+ * NULL when that is not known. */
+char *context__operation(char *dst, size_t size, const struct ns_wait *wait);
+/* "nanosleep", "read on fd 5", "io_uring_enter (RECV on fd 7)"; NULL when no call is known that
+ * this wait was in. */
+char *context__call(char *dst, size_t size, const struct report *report,
+		    const struct ns_wait *wait);
+
+#endif

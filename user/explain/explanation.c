@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/explain/explanation.h"
+
+#include "user/base/text.h"
+#include "user/explain/clauses.h"
+#include "user/explain/explain_parts.h"
+
+static explain_fn *const explanations[CAUSE_COUNT] = {
+	[CAUSE_UNKNOWN] = explain__unknown,
+	[CAUSE_NAGLE_DELACK] = explain__delack,
+	[CAUSE_NAGLE] = explain__nagle,
+	[CAUSE_CORK] = explain__cork,
+	[CAUSE_NETWORK] = explain__network,
+	[CAUSE_RUNQUEUE] = explain__runqueue,
+	[CAUSE_CWND] = explain__cwnd,
+	[CAUSE_RWND] = explain__rwnd,
+	[CAUSE_ZERO_WINDOW] = explain__zero_window,
+	[CAUSE_PACING] = explain__pacing,
+	[CAUSE_TSQ] = explain__tsq,
+	[CAUSE_TSO_DEFER] = explain__tso_defer,
+	[CAUSE_AUTOCORK] = explain__autocork,
+	[CAUSE_SNDBUF] = explain__sndbuf,
+	[CAUSE_RTO] = explain__rto,
+	[CAUSE_TLP] = explain__tlp,
+	[CAUSE_FAST_RETRANSMIT] = explain__fast_retransmit,
+	[CAUSE_SYN_RETRANSMIT] = explain__syn_retransmit,
+	[CAUSE_PEER_APP] = explain__peer_app,
+	[CAUSE_IDLE] = explain__unknown, /* never of a stall */
+	[CAUSE_LOCK] = explain__lock,
+	[CAUSE_IPC] = explain__ipc,
+	[CAUSE_DISK] = explain__disk,
+	[CAUSE_TIMER] = explain__timer,
+	[CAUSE_URING] = explain__uring,
+	[CAUSE_SELF] = explain__unknown, /* likewise */
+};
+
+void explain__connection(const struct context *context, char **text)
+{
+	char local[TEXT_ADDRESS], remote[TEXT_ADDRESS];
+	const struct ns_conn *id;
+
+	if (!context->conn)
+		return;
+	id = &context->conn->id;
+	builder__add(text, " (%s -> %s)",
+		     text__address(local, sizeof(local), id->family, id->laddr, id->lport),
+		     text__address(remote, sizeof(remote), id->family, id->raddr, id->rport));
+}
+
+void explain__whose(const struct context *context, char **text)
+{
+	if (!context->sender_is_target)
+		builder__add(text, "The cause lies at the other end: ");
+}
+
+/* " in 122 exchanges", " in 246 writes"; nothing when neither was counted. */
+static void add_occasions(const struct context *context, char **text)
+{
+	const struct ns_conn_totals *totals = context->conn ? &context->conn->totals : NULL;
+	bool by_exchange = totals && totals->exchanges >= context->tally->count;
+	uint32_t number = !totals ? 0 : by_exchange ? totals->exchanges : totals->writes;
+	char count[TEXT_COUNT];
+
+	if (number)
+		builder__add(text, " in %s %s%s", text__count(count, sizeof(count), number),
+			     by_exchange ? "exchange" : "write", number == 1 ? "" : "s");
+}
+
+/* What else is to be changed, in a stall that one cause began and another one went on with. */
+static bool is_other_cause(const struct context *context, const struct slice *slice)
+{
+	const struct stall *stall = context->stall;
+
+	return slice->cause != stall->cause && slice->cause != CAUSE_NETWORK &&
+	       cause__rank(slice->cause) == CAUSE_RANK_NETWORK &&
+	       10 * slice->ns >= stall->end_ts - stall->start_ts;
+}
+
+/* " Of one stall's 40.2 ms, 12.0 ms were cork." */
+static void add_other_causes(const struct context *context, char **text)
+{
+	const struct stall *stall = context->stall;
+	char whole[TEXT_DURATION], part[TEXT_DURATION];
+	bool begun = false;
+
+	text__duration(whole, sizeof(whole), stall->end_ts - stall->start_ts);
+	for (size_t i = 0; i < stall->slice_count; i++) {
+		const struct slice *slice = &stall->slices[i];
+
+		if (!is_other_cause(context, slice))
+			continue;
+		if (begun)
+			builder__add(text, ", ");
+		else
+			builder__add(text, " Of one stall's %s, ", whole);
+		builder__add(text, "%s were %s", text__duration(part, sizeof(part), slice->ns),
+			     cause__info(slice->cause)->id);
+		begun = true;
+	}
+	if (begun)
+		builder__add(text, ".");
+}
+
+/* "This happened 122 times in 122 exchanges, 40.5 ms each, 4.94 s in all: 98.8% of the time." */
+static void add_frequency(const struct context *context, char **text)
+{
+	const struct tally *tally = context->tally;
+	uint64_t window = context->report->end_ts - context->report->start_ts;
+	char count[TEXT_COUNT], each[TEXT_DURATION], all[TEXT_DURATION], share[TEXT_PERCENT];
+
+	if (tally->count == 1)
+		builder__add(text, " This happened once");
+	else
+		builder__add(text, " This happened %s times",
+			     text__count(count, sizeof(count), tally->count));
+	add_occasions(context, text);
+	text__duration(all, sizeof(all), tally->total_ns);
+	if (tally->count == 1)
+		builder__add(text, " and took %s", all);
+	else
+		builder__add(text, ", %s each, %s in all",
+			     text__duration(each, sizeof(each), tally->total_ns / tally->count),
+			     all);
+	if (window)
+		builder__add(text, ": %s of the time watched",
+			     text__percent(share, sizeof(share),
+					   (double)tally->total_ns / (double)window));
+	builder__add(text, ".");
+}
+
+/* Nagle's tale says by itself what ended it. */
+static void add_ended(const struct context *context, char **text)
+{
+	const struct stall *stall = context->stall;
+
+	if (!stall->held_bytes || !stall->released_by || stall->reason == NS_HOLD_NAGLE)
+		return;
+	builder__add(text, " What let them go here: %s.", release__text(stall->released_by));
+}
+
+static void add_missing(const struct context *context, char **text)
+{
+	if (context->stall->missing)
+		builder__add(text, " What was not seen is %s.",
+			     missing__text(context->stall->missing));
+	if (context->stall->confidence == CONFIDENCE_INFERRED && context->stall->inferred)
+		builder__add(text, " This is deduced: %s.",
+			     inferred__text(context->stall->inferred));
+}
+
+void explanation__write(const struct context *context, char **text)
+{
+	explanations[context->tally->cause](context, text);
+	add_ended(context, text);
+	add_other_causes(context, text);
+	add_missing(context, text);
+	add_frequency(context, text);
+}

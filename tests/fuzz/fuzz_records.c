@@ -37,11 +37,12 @@ static void on_stall(void *context, const struct report *so_far, const struct st
 static void render_all(const struct report *report)
 {
 	const struct render_style style = {.width = 80};
+	const struct render_style verbose = {.width = 80, .verbose = true};
 	struct verdict verdict;
 
-	render__summary(nowhere, report, &style);
 	verdict__write(&verdict, report);
-	render__verdict(nowhere, &verdict, &style);
+	render__report(nowhere, report, &verdict, &style, true);
+	render__report(nowhere, report, &verdict, &verbose, true);
 	render__json(nowhere, report, &verdict, 0);
 	verdict__clear(&verdict);
 }

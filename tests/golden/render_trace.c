@@ -68,6 +68,7 @@ static int pass(const char *name, const struct pipeline_sink *sink, enum ending 
 	FILE *trace = fopen(name, "r");
 	struct pipeline *pipeline;
 	const struct report *report;
+	const struct verdict none = {.title = (char *)""};
 	struct verdict verdict;
 	int status;
 
@@ -81,11 +82,13 @@ static int pass(const char *name, const struct pipeline_sink *sink, enum ending 
 	if (ending == LIST)
 		uring_list__finish(sink->context, report);
 	if (ending == ALL && status == 0) {
-		printf("\n== summary\n");
-		render__summary(stdout, report, &style);
-		printf("\n== verdict\n");
 		verdict__write(&verdict, report);
-		render__verdict(stdout, &verdict, &style);
+		printf("\n== summary\n");
+		render__report(stdout, report, &verdict, &style, true);
+		style.verbose = true;
+		printf("\n== tables\n");
+		render__report(stdout, report, &none, &style, false);
+		style.verbose = false;
 		printf("\n== json\n");
 		render__json(stdout, report, &verdict, 1);
 		verdict__clear(&verdict);

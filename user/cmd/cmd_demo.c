@@ -41,6 +41,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		demo->options.json = true;
 		return 0;
 	case 'v':
+		demo->options.verbose = true;
 		log__set_verbose(true);
 		return 0;
 	case ARGP_KEY_ARG:
@@ -58,7 +59,8 @@ static const struct argp_option table[] = {
 	{"list", OPT_LIST, 0, 0, "Name the workloads", 0},
 	{"json", OPT_JSON, 0, 0, "JSON Lines, the report as the last line", 0},
 	{"no-color", OPT_NO_COLOR, 0, 0, "No colours on a terminal", 0},
-	{"verbose", 'v', 0, 0, "Say what is done and what the kernel answers", 0},
+	{"verbose", 'v', 0, 0,
+	 "The whole report; also say what is done and what the kernel answers", 0},
 	{0},
 };
 

@@ -33,7 +33,7 @@ void options__init(struct options *options)
 	memset(options, 0, sizeof(*options));
 	options->session.way = WAY_AUTO;
 	options->session.threshold_ns = DEFAULT_THRESHOLD_NS;
-	options->show = 1;
+	options->show = SHOW_IN_REPORT;
 }
 
 void usage_error(const struct argp_state *state, const char *format, ...)
@@ -285,6 +285,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->json = true;
 		return 0;
 	case 'v':
+		options->verbose = true;
 		log__set_verbose(true);
 		return 0;
 	case OPT_NO_COLOR:
@@ -348,12 +349,15 @@ static const struct argp_option table[] = {
 	{"events", OPT_EVENTS, "uring", 0,
 	 "Print the operations of io_uring as they complete, one line each, and no other event", 2},
 	{"show", OPT_SHOW, "N", 0,
-	 "Time lines to print for each cause on each connection: a number or 'all' (default 1)", 2},
+	 "Print time lines as stalls end, so many for each cause on each connection: a number or "
+	 "'all' (default: one in the report at the end)",
+	 2},
 	{0, 0, 0, 0, "Output:", 3},
 	{"output", 'o', "FILE", 0, "Write there (created for you alone), not to stdout", 3},
 	{"json", OPT_JSON, 0, 0, "JSON Lines: events, and the report as the last line", 3},
 	{"no-color", OPT_NO_COLOR, 0, 0, "No colours on a terminal (also: NO_COLOR set)", 3},
-	{"verbose", 'v', 0, 0, "Say what is done and what the kernel answers", 3},
+	{"verbose", 'v', 0, 0,
+	 "The whole report; also say what is done and what the kernel answers", 3},
 	{0},
 };
 

@@ -4,6 +4,7 @@
 #define NETSTALL_CMD_OPTIONS_H
 
 #include <argp.h>
+#include <limits.h>
 #include <stdbool.h>
 
 #include "user/kernel/target.h"
@@ -25,8 +26,11 @@ struct options {
 	bool all;
 	bool events_uring; /* --events=uring: the list of io_uring's operations */
 	bool no_color;
+	bool verbose;
 	unsigned show; /* time lines for each cause and connection; UINT_MAX: all */
 };
+
+#define SHOW_IN_REPORT (UINT_MAX - 1) /* none on the way */
 
 void options__init(struct options *options);
 

@@ -33,6 +33,7 @@ int output__open(struct output *output, const struct options *options)
 	memset(output, 0, sizeof(*output));
 	output->file = stdout;
 	output->path = options->output;
+	output->style.verbose = options->verbose;
 	if (!output->path) {
 		output__style(&output->style, stdout, options->no_color);
 		return 0;
@@ -127,11 +128,17 @@ static void show(struct teller *teller, const struct report *so_far, const struc
 	teller->stalls_shown++;
 }
 
+/* Time lines are printed as their stalls end; else they are a part of the report. */
+static bool is_streaming(const struct teller *teller)
+{
+	return teller->options->show != SHOW_IN_REPORT;
+}
+
 static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
 {
 	struct teller *teller = context;
 
-	if (!teller->options->json && !teller->uring)
+	if (!teller->options->json && !teller->uring && is_streaming(teller))
 		show(teller, so_far, stall);
 }
 
@@ -184,13 +191,12 @@ void teller__finish(struct teller *teller, const struct report *report)
 	}
 	if (teller->uring) {
 		uring_list__finish(teller->uring, report);
-		for (size_t i = 0; i < report->stall_count; i++)
+		for (size_t i = 0; i < report->stall_count && is_streaming(teller); i++)
 			show(teller, report, &report->stalls[i]);
 	}
 	more = report->stall_count + report->stalls_not_kept - teller->stalls_shown;
 	if (teller->stalls_shown && more)
 		fprintf(out, "\n... and %zu more (--show=all prints each)\n", more);
-	render__summary(out, report, &teller->output->style);
-	render__verdict(out, &verdict, &teller->output->style);
+	render__report(out, report, &verdict, &teller->output->style, !is_streaming(teller));
 	verdict__clear(&verdict);
 }

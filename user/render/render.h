@@ -10,12 +10,16 @@
 
 struct render_style {
 	bool colour;
+	bool verbose;   /* all rows and columns; else what fits on a screen */
 	unsigned width; /* columns to wrap prose at; 0: 120 */
 };
 
-/* The time line of one stall; figures only ("3 more ...") when it has no steps. */
+/* The time line of one stall, whole; its figures alone when it has no steps. */
 void render__stall(FILE *out, const struct report *report, const struct stall *stall,
 		   const struct render_style *style);
+/* A short time line: at most so many lines, those that prove the cause, and the sum. */
+void render__example(FILE *out, const struct report *report, const struct stall *stall,
+		     const struct render_style *style, size_t most);
 /*
  * Of the time line at most so many lines, those that prove its cause, without head and notes;
  * returns how many were left out.
@@ -25,9 +29,14 @@ size_t render__stall_proof(FILE *out, const struct report *report, const struct 
 /* One line for one record: --all. */
 void render__record(FILE *out, const struct report *report, const union record *record,
 		    const struct render_style *style);
-/* Tables of threads, connections and causes. */
-void render__summary(FILE *out, const struct report *report, const struct render_style *style);
 void render__verdict(FILE *out, const struct verdict *verdict, const struct render_style *style);
+/*
+ * A finished trace: the verdict, the causes, time lines, the tables. At most REPORT_LINES
+ * lines when there is a single cause, tables that do not fit are named instead; verbose: all.
+ */
+#define REPORT_LINES 35
+void render__report(FILE *out, const struct report *report, const struct verdict *verdict,
+		    const struct render_style *style, bool time_lines);
 
 /* netstall.report/1, pretty (indent > 0) or on one line (0), with a newline behind it. */
 void render__json(FILE *out, const struct report *report, const struct verdict *verdict,

@@ -242,6 +242,7 @@ struct printed {
 };
 
 static const struct render_style style = {.width = 120};
+static const struct render_style verbose = {.width = 120, .verbose = true};
 
 static void on_record(void *context, const struct report *report, const union record *record)
 {
@@ -273,9 +274,9 @@ static void check_lengths(const struct report *report, struct printed *printed)
 		assert_true(report->threads[i].runqueue_ns <= window);
 	}
 	assert_true(report->longest_wait_ns <= window);
-	render__summary(printed->out, report, &style);
 	verdict__write(&verdict, report);
-	render__verdict(printed->out, &verdict, &style);
+	render__report(printed->out, report, &verdict, &style, true);
+	render__report(printed->out, report, &verdict, &verbose, true);
 	verdict__clear(&verdict);
 	fclose(printed->out);
 	if (strstr(printed->text, "18,446,7"))

@@ -54,6 +54,17 @@ struct fixture {
 
 static const struct render_style plain = {.colour = false, .width = 120};
 
+/* All tables; no verdict that counts, and no time lines. */
+static inline void render__tables(FILE *out, const struct report *report,
+				  const struct render_style *style)
+{
+	const struct verdict verdict = {.title = (char *)""};
+	struct render_style verbose = *style;
+
+	verbose.verbose = true;
+	render__report(out, report, &verdict, &verbose, false);
+}
+
 static inline void parse(const char *line, union record *record)
 {
 	char error[200] = "";

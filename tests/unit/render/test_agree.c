@@ -15,6 +15,7 @@
 #include "user/render/render.h"
 
 static const struct render_style plain = {.width = 120};
+static const struct render_style verbose = {.width = 120, .verbose = true};
 
 /* ---- every golden trace ---- */
 
@@ -23,7 +24,7 @@ struct outputs {
 	const char *name;
 	const struct report *report;
 	json_t *json, *check_json;
-	char *summary, *verdict, *check;
+	char *shortened, *whole, *check;
 	const struct outcome *outcome;
 };
 
@@ -84,13 +85,13 @@ static void run_outputs(const char *path, outputs_test *test)
 	verdict__write(&verdict, report);
 	outputs.json = parsed(PRINTED(out, render__json(out, report, &verdict, 1)));
 	outputs.check_json = parsed(PRINTED(out, check_json__write(out, outcome)));
-	outputs.summary = PRINTED(out, render__summary(out, report, &plain));
-	outputs.verdict = PRINTED(out, render__verdict(out, &verdict, &plain));
+	outputs.shortened = PRINTED(out, render__report(out, report, &verdict, &plain, true));
+	outputs.whole = PRINTED(out, render__report(out, report, &verdict, &verbose, true));
 	verdict__clear(&verdict);
 	outputs.check = PRINTED(out, check_text__write(out, outcome, &plain));
 	test(&outputs);
-	free(outputs.summary);
-	free(outputs.verdict);
+	free(outputs.shortened);
+	free(outputs.whole);
 	free(outputs.check);
 	json_decref(outputs.json);
 	json_decref(outputs.check_json);
@@ -173,15 +174,17 @@ static void losses_agree(const struct outputs *outputs)
 
 	print_message("%s\n", outputs->name);
 	assert_int_equal(lost, losses__events(outputs->report->lost));
-	assert_int_equal(sum_of_lines(outputs->summary), lost);
-	assert_int_equal(events_lost(outputs->verdict), lost);
+	assert_int_equal(sum_of_lines(outputs->whole), lost);
+	assert_int_equal(sum_of_lines(outputs->shortened), lost);
+	assert_int_equal(events_lost(outputs->whole), lost);
+	assert_int_equal(events_lost(outputs->shortened), lost);
 	assert_int_equal(events_lost(outputs->check), lost);
 	assert_int_equal(count_in(outputs->check_json, "watched", "lost"), lost);
 	for (size_t i = 0; i < outputs->outcome->reason_count; i++)
 		doubted |= outputs->outcome->reasons[i].kind == REASON_LOST;
 	assert_true(!doubted || !complete);
 	assert_true(doubted || complete || outputs->report->session.missing);
-	assert_true(complete || !strstr(outputs->verdict, "Evidence complete"));
+	assert_true(complete || !strstr(outputs->whole, "Evidence complete"));
 }
 
 static void test_losses_agree(void **state)
@@ -233,9 +236,27 @@ static void lengths_are_within(const struct outputs *outputs)
 
 	print_message("%s\n", outputs->name);
 	expect_within(outputs->json, (double)(report->end_ts - report->start_ts) / 1e6);
-	assert_null(strstr(outputs->summary, "18,446,744"));
-	assert_null(strstr(outputs->verdict, "18,446,744"));
+	assert_null(strstr(outputs->shortened, "18,446,744"));
+	assert_null(strstr(outputs->whole, "18,446,744"));
 	assert_null(strstr(outputs->check, "18,446,744"));
+}
+
+/* "netstall: tracing ..." and an empty line stand above the report of a terminal. */
+static void fits_on_a_screen(const struct outputs *outputs)
+{
+	size_t lines = 0;
+
+	print_message("%s\n", outputs->name);
+	for (const char *at = outputs->shortened; (at = strchr(at, '\n')); at++)
+		lines++;
+	if (outputs->report->cause_count <= 1)
+		assert_in_range(lines, 1, REPORT_LINES + 1);
+}
+
+static void test_a_report_fits_on_a_screen(void **state)
+{
+	(void)state;
+	every_trace(fits_on_a_screen);
 }
 
 static void test_lengths_are_within_the_window(void **state)
@@ -358,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_losses_agree),
 		cmocka_unit_test(test_lengths_are_within_the_window),
+		cmocka_unit_test(test_a_report_fits_on_a_screen),
 		cmocka_unit_test(test_impossible_times),
 		cmocka_unit_test(test_ids_are_those_of_the_schema),
 	};

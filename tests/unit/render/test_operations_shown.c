@@ -6,14 +6,15 @@
 #include "user/render/render.h"
 #include "user/render/terminal/wrap.h"
 
-static char *summary_of(const struct report *report, unsigned width)
+static char *tables_of(const struct report *report, unsigned width)
 {
-	const struct render_style style = {.width = width};
+	const struct render_style style = {.width = width, .verbose = true};
+	const struct verdict verdict = {.title = (char *)""};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	render__summary(out, report, &style);
+	render__report(out, report, &verdict, &style, false);
 	fclose(out);
 	return text;
 }
@@ -36,7 +37,7 @@ static void test_table_fits(void **state)
 
 		feed__run(&feed, pipeline);
 		feed__free(&feed);
-		text = summary_of(pipeline__finish(pipeline), 120);
+		text = tables_of(pipeline__finish(pipeline), 120);
 		assert_in(text, "OPERATION");
 		assert_null(strchr(text, '\x1b'));
 		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
@@ -51,7 +52,7 @@ static void test_nothing_of_nothing(void **state)
 {
 	struct pipeline *pipeline = pipeline_of(
 		TARGETS "9 uring-totals tgid=50 opcode=RECV completed=70\n9 ring tgid=50 ring=1\n");
-	char *text = summary_of(pipeline__finish(pipeline), 120);
+	char *text = tables_of(pipeline__finish(pipeline), 120);
 
 	(void)state;
 	assert_null(strstr(text, "OPERATION"));
@@ -59,7 +60,7 @@ static void test_nothing_of_nothing(void **state)
 	free(text);
 	pipeline__free(pipeline);
 	pipeline = pipeline_of(TARGETS "9 ring tgid=42 ring=7 sq_entries=8 cq_entries=16\n");
-	text = summary_of(pipeline__finish(pipeline), 120);
+	text = tables_of(pipeline__finish(pipeline), 120);
 	assert_null(strstr(text, "OPERATION"));
 	assert_in(text, "  ring 7: client/42, 8 + 16 entries\n");
 	free(text);

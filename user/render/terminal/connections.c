@@ -10,6 +10,7 @@
 #include "user/render/words/names.h"
 
 #define ROWS_MOST   20
+#define ROWS_SHORT  4 /* of a short report */
 #define INDENT      2
 #define BITS_LEAST  20 /* writes, before their sizes say anything */
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -153,23 +154,18 @@ void connections__print(FILE *out, const struct report *report, const struct ren
 	};
 	struct ranked *ranked;
 	struct grid *grid;
-	char others[TEXT_COUNT];
-	size_t count, rows, more;
+	size_t most = style->verbose ? ROWS_MOST : ROWS_SHORT, count, rows;
 
 	if (report->conn_count == 0)
 		return;
 	ranked = xcalloc(report->conn_count, sizeof(*ranked));
 	count = rank(report, ranked);
-	rows = count < ROWS_MOST ? count : ROWS_MOST;
+	rows = count < most ? count : most;
 	grid = grid__new(columns, COUNT_OF(columns));
 	for (size_t i = 0; i < rows; i++)
 		add_conn(grid, report, ranked[i].conn);
+	grid__rest(grid, count - rows + report->past.conns, "connection");
 	grid__print(grid, out, style, INDENT);
 	grid__free(grid);
-	more = count - rows + report->past.conns;
-	if (more)
-		fprintf(out, "%*s%sand %s more connection%s%s\n", INDENT, "",
-			colour__on(style, COLOUR_DIM), text__count(others, sizeof(others), more),
-			more > 1 ? "s" : "", colour__off(style, COLOUR_DIM));
 	free(ranked);
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/render/terminal/wrap.h"
 
@@ -80,6 +81,17 @@ void grid__note(struct grid *grid, enum colour colour, size_t column, const char
 	row->note = true;
 	row->used = column < grid->column_count ? column : 0;
 	row->cells[0] = xstrdup(text);
+}
+
+void grid__rest(struct grid *grid, uint64_t rest, const char *what)
+{
+	char line[96], count[TEXT_COUNT];
+
+	if (rest == 0)
+		return;
+	snprintf(line, sizeof(line), "and %s more %s%s", text__count(count, sizeof(count), rest),
+		 what, rest > 1 ? "s" : "");
+	grid__note(grid, COLOUR_DIM, 0, line);
 }
 
 static bool has_titles(const struct grid *grid)

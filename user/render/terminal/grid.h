@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "user/render/terminal/colour.h"
@@ -37,6 +38,8 @@ void grid__row(struct grid *grid, enum colour colour);
 void grid__cell(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A line of prose below the last row, from the left edge of this column on. */
 void grid__note(struct grid *grid, enum colour colour, size_t column, const char *text);
+/* "and 44 more connections": rows that were left out; none, no line. */
+void grid__rest(struct grid *grid, uint64_t rest, const char *what);
 void grid__print(const struct grid *grid, FILE *out, const struct render_style *style,
 		 unsigned indent);
 void grid__free(struct grid *grid);

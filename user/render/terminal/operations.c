@@ -21,6 +21,7 @@
 #include "user/render/words/names.h"
 
 #define ROWS_MOST   20
+#define ROWS_SHORT  4 /* of a short report */
 #define RINGS_MOST  4 /* more are counted, not listed */
 #define INDENT      2
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -71,17 +72,12 @@ static void print_table(FILE *out, const struct report *report, const struct ren
 		{"WORKER", true},     {"LATER", true}, {"", false},
 	};
 	struct grid *grid = grid__new(columns, COUNT_OF(columns));
-	size_t rows = report->uring_count < ROWS_MOST ? report->uring_count : ROWS_MOST;
+	size_t most = style->verbose ? ROWS_MOST : ROWS_SHORT;
+	size_t rows = report->uring_count < most ? report->uring_count : most;
 
 	for (size_t i = 0; i < rows; i++)
 		add_row(grid, &report->uring[i]);
-	if (report->uring_count > rows) {
-		char rest[64];
-
-		snprintf(rest, sizeof(rest), "and %zu more operation%s", report->uring_count - rows,
-			 report->uring_count - rows > 1 ? "s" : "");
-		grid__note(grid, COLOUR_DIM, 0, rest);
-	}
+	grid__rest(grid, report->uring_count - rows, "operation");
 	grid__print(grid, out, style, INDENT);
 	grid__free(grid);
 }
@@ -91,9 +87,7 @@ static void print_line(FILE *out, char *text, enum colour colour, const struct r
 {
 	if (!text)
 		return;
-	fprintf(out, "%*s%s", INDENT, "", colour__on(style, colour));
-	wrap__print(out, text, INDENT, 2 * INDENT, colour__width(style));
-	fprintf(out, "%s\n", colour__off(style, colour));
+	wrap__paragraph(out, text, INDENT, colour, style);
 	free(text);
 }
 
@@ -260,5 +254,6 @@ void operations__print(FILE *out, const struct report *report, const struct rend
 	for (size_t i = 0; i < report->uring_count; i++)
 		print_remarks(out, report, &report->uring[i], style);
 	print_overflow(out, report, style);
-	print_rings(out, report, style);
+	if (style->verbose)
+		print_rings(out, report, style);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "user/base/xalloc.h"
-#include "user/render/terminal/timeline.h"
+#include "user/render/terminal/timeline_lines.h"
 #include "user/render/terminal/uring_steps.h"
 
 /* A write and its segment are one act when they lie this close together. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The verdict: prose, wrapped. */
 #include <stdio.h>
+#include <string.h>
 
 #include "user/explain/call_site.h"
 #include "user/render/render.h"
@@ -32,6 +33,24 @@ static void print_advice(FILE *out, const struct verdict *verdict, const struct 
 	}
 }
 
+/* Keep the innermost frames that fit. */
+static void cut_frames(char *frames, size_t size, unsigned columns)
+{
+	static const char more[] = " <- ...";
+	size_t fits = 0;
+
+	if (wrap__columns(frames) <= columns)
+		return;
+	for (const char *at = frames; (at = strstr(at, " <- ")); at++) {
+		size_t bytes = (size_t)(at - frames);
+
+		if (!fits || bytes + strlen(more) <= columns)
+			fits = bytes;
+	}
+	if (fits)
+		snprintf(frames + fits, size - fits, "%s", more);
+}
+
 /* "    first write:   flow_write <- send_finish <- main" */
 static void print_site(FILE *out, const char *which, const char *stack,
 		       const struct render_style *style)
@@ -43,6 +62,8 @@ static void print_site(FILE *out, const char *which, const char *stack,
 		return;
 	column = fprintf(out, "%*s%-14s", 2 * INDENT, "", which);
 	site__describe(frames, sizeof(frames), stack);
+	if (!style->verbose)
+		cut_frames(frames, sizeof(frames), colour__width(style) - (unsigned)column);
 	wrap__print(out, frames, (unsigned)column, (unsigned)column, colour__width(style));
 	fputc('\n', out);
 }
@@ -63,6 +84,4 @@ void render__verdict(FILE *out, const struct verdict *verdict, const struct rend
 	print_site(out, verdict->cause == CAUSE_CORK ? "held write:" : "second write:",
 		   verdict->second_site, style);
 	print_advice(out, verdict, style);
-	if (verdict->evidence && verdict->evidence[0])
-		paragraph(out, verdict->evidence, style);
 }

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define STEP 2 /* of further lines to the right */
+
 static unsigned columns_of(const char *text, size_t bytes)
 {
 	unsigned columns = 0;
@@ -64,4 +66,12 @@ void wrap__print(FILE *out, const char *text, unsigned column, unsigned indent, 
 		fresh = fresh && bytes == 0;
 		text += blanks + bytes;
 	}
+}
+
+void wrap__paragraph(FILE *out, const char *text, unsigned indent, enum colour colour,
+		     const struct render_style *style)
+{
+	fprintf(out, "%*s%s", (int)indent, "", colour__on(style, colour));
+	wrap__print(out, text, indent, indent + STEP, colour__width(style));
+	fprintf(out, "%s\n", colour__off(style, colour));
 }

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "user/render/terminal/colour.h"
+
 /* Columns that a text takes on a terminal: UTF-8 characters. */
 unsigned wrap__columns(const char *text);
 
@@ -14,5 +16,8 @@ unsigned wrap__columns(const char *text);
  * stays whole: an address that can be copied is worth more than a straight edge.
  */
 void wrap__print(FILE *out, const char *text, unsigned column, unsigned indent, unsigned width);
+/* A whole paragraph from indent to the edge, further lines one step further right. */
+void wrap__paragraph(FILE *out, const char *text, unsigned indent, enum colour colour,
+		     const struct render_style *style);
 
 #endif

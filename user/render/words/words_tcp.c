@@ -104,46 +104,27 @@ void words__delack_arm(const struct scene *scene, const union record *record, st
 	(void)scene;
 	snprintf(words->what, sizeof(words->what), "delayed ACK armed");
 	if (arm->delay_us > 0)
-		snprintf(words->note, sizeof(words->note), "will wait %s for data to ride on",
+		snprintf(words->note, sizeof(words->note), "waits %s for data to carry it",
 			 text__nominal(delay, sizeof(delay), arm->delay_us * 1000ull));
 	else
-		snprintf(words->note, sizeof(words->note), "waits for data to ride on");
-}
-
-/* When the timer of this end was last armed before ts; 0 not seen. */
-static uint64_t armed_at(const struct scene *scene, uint32_t conn, uint64_t ts)
-{
-	const struct stall *stall = scene->stall;
-	uint64_t armed = 0;
-
-	for (size_t i = 0; stall && i < stall->step_count; i++) {
-		const struct ns_head *head = &stall->steps[i].head;
-
-		if (head->type == NS_DELACK_ARM && head->conn == conn && head->ts <= ts &&
-		    head->ts > armed)
-			armed = head->ts;
-	}
-	return armed;
+		snprintf(words->note, sizeof(words->note), "waits for data to carry it");
 }
 
 void words__delack_fire(const struct scene *scene, const union record *record, struct words *words)
 {
 	const struct ns_delack *fire = &record->delack;
-	uint64_t armed = armed_at(scene, fire->head.conn, fire->head.ts);
-	char since[TEXT_DURATION] = "", comm[TEXT_SAFE(NS_COMM_LEN)], where[96] = "";
+	char comm[TEXT_SAFE(NS_COMM_LEN)], where[96] = "its timer expired";
 
+	(void)scene;
 	words->colour = COLOUR_FIRED;
 	snprintf(words->what, sizeof(words->what), "delayed ACK FIRED");
 	if (fire->comm[0] && strncmp(fire->comm, "swapper/", 8) == 0)
-		snprintf(where, sizeof(where), ", in softirq on an idle CPU");
+		snprintf(where, sizeof(where), "on an idle CPU");
 	else if (fire->comm[0])
-		snprintf(where, sizeof(where), ", in softirq over %s",
+		snprintf(where, sizeof(where), "in softirq, interrupting %s",
 			 text__safe(comm, sizeof(comm), fire->comm, NS_COMM_LEN));
-	if (armed)
-		text__duration(since, sizeof(since), fire->head.ts - armed);
-	snprintf(words->note, sizeof(words->note), "%s%s%s%s",
-		 armed ? "no data to ride on in " : "its timer ran out", since, where,
-		 fire->owned ? "; the socket is in use, so the ACK waits for that" : "");
+	snprintf(words->note, sizeof(words->note), "%s%s", where,
+		 fire->owned ? "; the socket is in use: its user sends the ACK" : "");
 }
 
 /* Where no acknowledgement is shown as what ended it, the analysis says what did. */

@@ -88,12 +88,12 @@ static void describe_waker(const struct scene *scene, const struct ns_wait *wait
 		describe_current(scene->report, wait, "woken by", dst, size);
 		break;
 	case WAKER_UNSEEN:
-		describe_current(scene->report, wait, "woken while this ran:", dst, size);
+		describe_current(scene->report, wait, "woken while this thread ran:", dst, size);
 		break;
 	}
 }
 
-/* "blocked 40.6 ms, waited 31 us for a CPU" */
+/* "waited 31 us for a CPU": how long it slept, its two lines show */
 static void describe_off_time(const struct ns_wait *wait, char *dst, size_t size)
 {
 	char blocked[TEXT_DURATION], runnable[TEXT_DURATION];
@@ -112,9 +112,8 @@ static void describe_off_time(const struct ns_wait *wait, char *dst, size_t size
 		snprintf(dst, size, "off the CPU for %s, its wake was not seen",
 			 text__duration(blocked, sizeof(blocked), off));
 	} else {
-		text__duration(blocked, sizeof(blocked), ns_passed(wait->off_ts, wait->wake_ts));
 		text__duration(runnable, sizeof(runnable), ns_passed(wait->wake_ts, wait->head.ts));
-		snprintf(dst, size, "blocked %s, waited %s for a CPU", blocked, runnable);
+		snprintf(dst, size, "waited %s for a CPU", runnable);
 	}
 }
 
@@ -176,9 +175,17 @@ void words__wake(const struct scene *scene, const struct ns_wait *wait, struct w
 /* Both in one line, for a stream of records. */
 void words__wait(const struct scene *scene, const union record *record, struct words *words)
 {
-	words__wake(scene, &record->wait, words);
-	if (record->wait.state == 0)
+	const struct ns_wait *wait = &record->wait;
+	char blocked[TEXT_DURATION], note[sizeof(words->note)];
+
+	words__wake(scene, wait, words);
+	if (wait->state == 0)
 		snprintf(words->what, sizeof(words->what), "had lost the CPU");
 	else
-		describe_place(scene, &record->wait, "slept", words);
+		describe_place(scene, wait, "slept", words);
+	if (wait->state == 0 || wait->ended || !wait->wake_ts)
+		return;
+	memcpy(note, words->note, sizeof(note));
+	text__duration(blocked, sizeof(blocked), ns_passed(wait->off_ts, wait->wake_ts));
+	snprintf(words->note, sizeof(words->note), "blocked %s, %s", blocked, note);
 }

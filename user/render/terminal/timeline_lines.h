@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The parts of a time line: its lines, and what stands below them; inside render/ only. */
-#ifndef NETSTALL_RENDER_TERMINAL_TIMELINE_H
-#define NETSTALL_RENDER_TERMINAL_TIMELINE_H
+/* The lines of a time line; inside render/ only. */
+#ifndef NETSTALL_RENDER_TERMINAL_TIMELINE_LINES_H
+#define NETSTALL_RENDER_TERMINAL_TIMELINE_LINES_H
 
 #include "user/analyze/report.h"
 #include "user/render/terminal/grid.h"
@@ -17,11 +17,5 @@ struct lines *lines__new(const struct report *report, const struct stall *stall)
 void lines__free(struct lines *lines);
 /* Keep at most so many, those that prove the stall's cause first; returns how many went. */
 size_t lines__keep_proof(struct lines *lines, const struct stall *stall, size_t most);
-
-/* "40.6 ms", "40.6 ms so far", "at most 40.6 ms" */
-char *timeline__length(const struct stall *stall, char *dst, size_t size);
-
-/* The sum, the wake chain, other waits that show it, call sites, stacks. */
-void timeline__add_notes(struct grid *grid, const struct report *report, const struct stall *stall);
 
 #endif

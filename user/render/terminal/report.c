@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* A finished trace: verdict, causes, time lines, tables; in this order. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/explain/coverage.h"
+#include "user/record/facts.h"
+#include "user/record/losses.h"
+#include "user/render/terminal/connections.h"
+#include "user/render/terminal/grid.h"
+#include "user/render/terminal/operations.h"
+#include "user/render/terminal/requests.h"
+#include "user/render/terminal/threads.h"
+#include "user/render/terminal/wrap.h"
+#include "user/render/words/names.h"
+
+#define INDENT        2
+#define HABITS_ALIKE  3 /* printed of one kind */
+#define EXAMPLE_LINES 9
+#define COUNT_OF(a)   (sizeof(a) / sizeof((a)[0]))
+
+/* ---- causes ---- */
+
+static void print_causes(FILE *out, const struct report *report, const struct render_style *style)
+{
+	static const struct grid_column columns[] = {
+		{"CAUSE", false}, {"STALLS", true}, {"TOTAL", true}, {"MEDIAN", true},
+		{"P99", true},    {"MAX", true},    {"SHARE", true}, {"", false},
+	};
+	struct grid *grid;
+
+	/* Of a single one the verdict has the figures. */
+	if (report->cause_count < (style->verbose ? 1 : 2))
+		return;
+	fputc('\n', out);
+	grid = grid__new(columns, COUNT_OF(columns));
+	for (size_t i = 0; i < report->cause_count; i++) {
+		const struct report_cause *cause = &report->causes[i];
+		char count[TEXT_COUNT], total[TEXT_DURATION], p50[TEXT_DURATION];
+		char p99[TEXT_DURATION], max[TEXT_DURATION], share[TEXT_PERCENT];
+
+		grid__row(grid, COLOUR_PLAIN);
+		grid__cell(grid, "%s", cause__info(cause->cause)->id);
+		grid__cell(grid, "%s", text__count(count, sizeof(count), cause->count));
+		grid__cell(grid, "%s", text__duration(total, sizeof(total), cause->total_ns));
+		grid__cell(grid, "%s", text__duration(p50, sizeof(p50), cause->p50_ns));
+		grid__cell(grid, "%s", text__duration(p99, sizeof(p99), cause->p99_ns));
+		grid__cell(grid, "%s", text__duration(max, sizeof(max), cause->max_ns));
+		grid__cell(grid, "%s", text__percent(share, sizeof(share), cause->share));
+	}
+	grid__print(grid, out, style, INDENT);
+	grid__free(grid);
+}
+
+/* ---- time lines ---- */
+
+static uint64_t distance(const struct stall *stall, uint64_t ns)
+{
+	uint64_t length = stall->end_ts - stall->start_ts;
+
+	return length > ns ? length - ns : ns - length;
+}
+
+/* Seen whole, and as long as the verdict says that each of them is. */
+static bool is_better(const struct stall *stall, const struct stall *than, uint64_t median_ns)
+{
+	bool whole = !stall->missing && stall->exact && !stall->open;
+	bool than_whole = !than->missing && than->exact && !than->open;
+
+	if (whole != than_whole)
+		return whole;
+	return distance(stall, median_ns) < distance(than, median_ns);
+}
+
+/* Of this cause on this connection; 0: on any. NULL: none has its events. */
+static const struct stall *example_of(const struct report *report, enum cause cause, uint32_t conn)
+{
+	const struct report_cause *figures = report__cause(report, cause);
+	uint64_t median_ns = figures ? figures->p50_ns : 0;
+	const struct stall *best = NULL;
+
+	for (size_t i = 0; i < report->stall_count; i++) {
+		const struct stall *stall = &report->stalls[i];
+
+		if (stall->cause != cause || (conn && stall->conn != conn) || !stall->step_count)
+			continue;
+		if (!best || is_better(stall, best, median_ns))
+			best = stall;
+	}
+	return best;
+}
+
+static void print_example(FILE *out, const struct report *report, enum cause cause,
+			  const struct render_style *style)
+{
+	const struct stall *stall = example_of(report, cause, 0);
+	const struct report_cause *figures = report__cause(report, cause);
+	char count[TEXT_COUNT], title[96];
+
+	if (!stall)
+		return;
+	if (figures && figures->count > 1)
+		snprintf(title, sizeof(title), "One of the %s, event by event",
+			 text__count(count, sizeof(count), figures->count));
+	else
+		snprintf(title, sizeof(title), "Event by event");
+	fprintf(out, "\n%s%s%s (stall %u):\n", colour__on(style, COLOUR_STRONG), title,
+		colour__off(style, COLOUR_STRONG), stall->number);
+	render__example(out, report, stall, style, EXAMPLE_LINES);
+}
+
+static bool is_first_of_its_kind(const struct report *report, size_t at)
+{
+	const struct stall *stall = &report->stalls[at];
+
+	for (size_t i = 0; i < at; i++)
+		if (report->stalls[i].cause == stall->cause &&
+		    report->stalls[i].conn == stall->conn)
+			return false;
+	return true;
+}
+
+/* One of each cause on each connection. */
+static void print_time_lines(FILE *out, const struct report *report,
+			     const struct render_style *style)
+{
+	for (size_t i = 0; i < report->stall_count; i++) {
+		const struct stall *stall = NULL;
+
+		if (is_first_of_its_kind(report, i))
+			stall = example_of(report, report->stalls[i].cause, report->stalls[i].conn);
+		if (stall)
+			render__stall(out, report, stall, style);
+	}
+}
+
+/* ---- tables ---- */
+
+/* When nothing was found, the verdict has this sentence. */
+static void print_waits(FILE *out, const struct report *report, const struct render_style *style)
+{
+	char *text = NULL;
+
+	if (report->cause_count)
+		coverage__add_waits(&text, report);
+	if (text)
+		wrap__paragraph(out, text, INDENT, COLOUR_PLAIN, style);
+	free(text);
+}
+
+static void print_habit(FILE *out, const struct report_habit *habit, size_t alike,
+			const struct render_style *style)
+{
+	char more[48] = "", *line;
+
+	if (alike)
+		snprintf(more, sizeof(more), " %zu more do the same.", alike);
+	line = xasprintf("%s%s", habit->text ? habit->text : habit->id, more);
+	wrap__paragraph(out, line, INDENT, COLOUR_PLAIN, style);
+	free(line);
+}
+
+/* Of many connections or threads with the same habit, the first HABITS_ALIKE. */
+static void print_habits(FILE *out, const struct report *report, const struct render_style *style)
+{
+	if (report->habit_count == 0)
+		return;
+	fprintf(out, "%*s%sHABITS%s\n", INDENT, "", colour__on(style, COLOUR_STRONG),
+		colour__off(style, COLOUR_STRONG));
+	for (size_t i = 0; i < report->habit_count; i++) {
+		size_t before = 0, behind = 0;
+
+		for (size_t j = 0; j < report->habit_count; j++) {
+			bool alike = strcmp(report->habits[j].id, report->habits[i].id) == 0;
+
+			before += alike && j < i;
+			behind += alike && j > i;
+		}
+		if (before < HABITS_ALIKE)
+			print_habit(out, &report->habits[i],
+				    before + 1 == HABITS_ALIKE ? behind : 0, style);
+	}
+}
+
+/* Loss never passes silently: a line for each kind. */
+static void print_losses(FILE *out, const struct report *report, const struct render_style *style)
+{
+	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
+		const struct loss_kind *loss = loss_kind(kind);
+		char what[160];
+
+		if (report->lost[kind] > 0)
+			fprintf(out, "%*s%s%s%s  %s\n", INDENT, "", colour__on(style, COLOUR_CAUSE),
+				loss && loss->no_event ? "SKIPPED" : "LOST",
+				colour__off(style, COLOUR_CAUSE),
+				name__lost(what, sizeof(what), kind, report->lost[kind]));
+	}
+}
+
+static void print_missing(FILE *out, const struct report *report, const struct render_style *style)
+{
+	char text[1024] = "Not visible on this kernel: ";
+	size_t used = strlen(text);
+	bool any = false;
+
+	for (uint32_t fact = 0; fact < NS_FACT_COUNT && used < sizeof(text); fact++) {
+		if (!(report->session.missing & 1u << fact))
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", any ? "; " : "",
+					 fact__words(fact));
+		any = true;
+	}
+	if (any)
+		wrap__paragraph(out, text, INDENT, COLOUR_DIM, style);
+}
+
+/* ---- the whole ---- */
+
+struct section {
+	const char *name;
+	void (*print)(FILE *out, const struct report *report, const struct render_style *style);
+};
+
+/* Those that do not fit are left out of a short report, the first ones fit first. */
+static const struct section sections[] = {
+	{"requests", requests__print}, {"io_uring operations", operations__print},
+	{"threads", threads__print},   {"connections", connections__print},
+	{"habits", print_habits},
+};
+
+static size_t count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		lines++;
+	return lines;
+}
+
+/* Prints the tables for which there is room; returns the names of the others, NULL: none. */
+static char *print_sections(FILE *out, const struct report *report,
+			    const struct render_style *style, size_t room)
+{
+	char *left_out = NULL;
+
+	for (size_t i = 0; i < COUNT_OF(sections); i++) {
+		char *text = NULL;
+		size_t size, lines;
+		FILE *section = xmemstream(&text, &size);
+
+		if (!section)
+			return left_out;
+		sections[i].print(section, report, style);
+		fclose(section);
+		lines = count_lines(text);
+		if (lines <= room) {
+			fputs(text, out);
+			room -= lines;
+		} else {
+			char *names = xasprintf("%s%s%s", left_out ? left_out : "",
+						left_out ? ", " : "", sections[i].name);
+
+			free(left_out);
+			left_out = names;
+		}
+		free(text);
+	}
+	return left_out;
+}
+
+/* "4.05 s watched, 1,404 events by tracepoint. Evidence complete: 91 of 91 chains ..." */
+static void print_window(FILE *out, const struct report *report, const struct verdict *verdict,
+			 const struct render_style *style)
+{
+	char window[TEXT_DURATION], events[TEXT_COUNT], way[TEXT_SAFE(16)], *line;
+	const char *evidence = verdict->evidence;
+
+	text__safe(way, sizeof(way), report->session.way, sizeof(report->session.way));
+	line = xasprintf("%s watched, %s events%s%s.%s%s",
+			 text__duration(window, sizeof(window), report->end_ts - report->start_ts),
+			 text__count(events, sizeof(events), report->events), way[0] ? " by " : "",
+			 way, evidence ? " " : "", evidence ? evidence : "");
+	wrap__paragraph(out, line, INDENT, COLOUR_PLAIN, style);
+	free(line);
+}
+
+static void print_whole(FILE *out, const struct report *report, const struct verdict *verdict,
+			const struct render_style *style, bool time_lines)
+{
+	render__verdict(out, verdict, style);
+	print_causes(out, report, style);
+	if (time_lines)
+		print_time_lines(out, report, style);
+	fputc('\n', out);
+	free(print_sections(out, report, style, SIZE_MAX));
+	print_waits(out, report, style);
+	print_missing(out, report, style);
+	print_losses(out, report, style);
+	print_window(out, report, verdict, style);
+}
+
+/* What is printed of every report: the part above the tables, and the part below. */
+static char *top_of(const struct report *report, const struct verdict *verdict,
+		    const struct render_style *style, bool time_lines)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = xmemstream(&text, &size);
+
+	render__verdict(out, verdict, style);
+	print_causes(out, report, style);
+	if (time_lines && verdict->found)
+		print_example(out, report, verdict->cause, style);
+	fputc('\n', out);
+	fclose(out);
+	return text;
+}
+
+static char *foot_of(const struct report *report, const struct verdict *verdict,
+		     const struct render_style *style)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = xmemstream(&text, &size);
+
+	print_losses(out, report, style);
+	print_window(out, report, verdict, style);
+	fclose(out);
+	return text;
+}
+
+static void print_short(FILE *out, const struct report *report, const struct verdict *verdict,
+			const struct render_style *style, bool time_lines)
+{
+	char *top = top_of(report, verdict, style, time_lines),
+	     *foot = foot_of(report, verdict, style), *left_out;
+	size_t used = count_lines(top) + count_lines(foot) + 1;
+
+	fputs(top, out);
+	left_out =
+		print_sections(out, report, style, used < REPORT_LINES ? REPORT_LINES - used : 0);
+	fputs(foot, out);
+	if (left_out)
+		fprintf(out, "%*s%s-v prints more: %s%s\n", INDENT, "",
+			colour__on(style, COLOUR_DIM), left_out, colour__off(style, COLOUR_DIM));
+	free(left_out);
+	free(foot);
+	free(top);
+}
+
+void render__report(FILE *out, const struct report *report, const struct verdict *verdict,
+		    const struct render_style *style, bool time_lines)
+{
+	if (style->verbose)
+		print_whole(out, report, verdict, style, time_lines);
+	else
+		print_short(out, report, verdict, style, time_lines);
+}

@@ -54,7 +54,7 @@ int check_files__open(struct check_files *files, const struct check_options *opt
 {
 	memset(files, 0, sizeof(*files));
 	files->text = check_options__stdout_taken(options) ? stderr : stdout;
-	output__style(&files->style, files->text, options->no_color);
+	output__style(&files->style, files->text, options->common.no_color);
 	if (!open_reports(files, options) || !open_summary(files, options))
 		goto failed;
 	if (options->save_baseline && open_baseline(files, options->save_baseline))

@@ -7,17 +7,14 @@
 #include <stdint.h>
 
 #include "user/check/judge/gate.h"
-#include "user/kernel/target.h"
+#include "user/cmd/options.h"
 #include "user/process/on_stall.h"
-#include "user/source/session.h"
 
 enum check_report { CHECK_REPORT_JSON, CHECK_REPORT_JUNIT, CHECK_REPORT_TAP, CHECK_REPORTS };
 
 struct check_options {
-	struct target target;
-	struct session_options session;
+	struct options common; /* seconds: of the judged window; 0: until the end of the target */
 	struct budgets budgets;
-	double seconds;  /* of the judged window; 0: until the end of the target */
 	bool until_exit; /* a program's end is awaited after -d, and normal after a signal */
 	double timeout;  /* of the program, in seconds; 0 none */
 	double warmup;   /* seconds that are not judged */
@@ -33,7 +30,6 @@ struct check_options {
 	const char *keep;
 	unsigned keep_max;
 	struct on_stall_options on_stall; /* command NULL: none */
-	bool no_color;
 };
 
 /* Wrong usage ends the process with status 64 and one sentence. */

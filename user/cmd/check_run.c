@@ -65,8 +65,8 @@ struct check_run *check_run__new(const struct check_options *options)
 	struct check_run *run = xcalloc(1, sizeof(*run));
 
 	run->options = options;
-	if (options->target.program) {
-		run->program = program__new(options->target.program, true);
+	if (options->common.target.program) {
+		run->program = program__new(options->common.target.program, true);
 		if (!run->program)
 			note_failure(run);
 	}
@@ -133,7 +133,7 @@ static bool take_signals(struct check_run *run, uint64_t now)
 			pass_on(run, signal_number, now);
 			continue;
 		}
-		run->cut_short = run->options->seconds > 0;
+		run->cut_short = run->options->common.seconds > 0;
 		return false;
 	}
 	if (run->kill_at && now >= run->kill_at) {
@@ -160,7 +160,7 @@ static bool look_after_program(struct check_run *run, uint64_t now)
 static bool goes_on(void *context, struct live *live, uint64_t now)
 {
 	struct check_run *run = context;
-	double seconds = run->options->seconds;
+	double seconds = run->options->common.seconds;
 
 	recorder__poll(run->recorder, live__report(live), now);
 	on_stall__poll(run->on_stall);
@@ -203,8 +203,8 @@ static void on_stall(void *context, const struct report *so_far, const struct st
 static void trace(struct check_run *run)
 {
 	const struct check_options *options = run->options;
-	const struct live_options live = {.session = options->session,
-					  .target = &options->target,
+	const struct live_options live = {.session = options->common.session,
+					  .target = &options->common.target,
 					  .program = run->program ? program__pid(run->program) : 0,
 					  .progress = isatty(STDERR_FILENO) && !run->program,
 					  .silent = run->program && !log__is_verbose(),
@@ -275,7 +275,7 @@ void check_run__go(struct check_run *run)
 
 static void describe_target(const struct check_run *run, char *out, size_t size)
 {
-	const struct target *target = &run->options->target;
+	const struct target *target = &run->options->common.target;
 
 	if (target->program)
 		text__safe(out, size, target->program[0], strlen(target->program[0]));

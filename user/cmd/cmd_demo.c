@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* netstall demo: the main job on a built-in workload. */
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,57 +20,26 @@ struct demo {
 	bool list;
 };
 
-enum { OPT_LIST = 0x200, OPT_NO_COLOR, OPT_JSON };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void take_workload(char *word, void *options, const struct argp_state *state)
 {
-	struct demo *demo = state->input;
+	struct demo *demo = options;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &demo->options.session;
-		return 0;
-	case OPT_LIST:
-		demo->list = true;
-		return 0;
-	case OPT_NO_COLOR:
-		demo->options.no_color = true;
-		return 0;
-	case OPT_JSON:
-		demo->options.json = true;
-		return 0;
-	case 'v':
-		demo->options.verbose = true;
-		log__set_verbose(true);
-		return 0;
-	case ARGP_KEY_ARG:
-		demo->script = workload__find(arg);
-		if (!demo->script)
-			usage_error(state, "no workload '%s': `netstall demo --list` names them",
-				    arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	demo->script = workload__find(word);
+	if (!demo->script)
+		usage_error(state, "no workload '%s': `netstall demo --list` names them", word);
 }
 
-static const struct argp_option table[] = {
-	{"list", OPT_LIST, 0, 0, "Name the workloads", 0},
-	{"json", OPT_JSON, 0, 0, "JSON Lines, the report as the last line", 0},
-	{"no-color", OPT_NO_COLOR, 0, 0, "No colours on a terminal", 0},
-	{"verbose", 'v', 0, 0,
-	 "The whole report; also say what is done and what the kernel answers", 0},
+static const struct option_row rows[] = {
+	{0, "list", NULL, "Name the workloads", option__flag, INTO(struct demo, list)},
 	{0},
 };
 
-static const struct argp_child children[] = {{&knobs_argp, 0, NULL, 0}, {0}};
-
-static const struct argp argp = {
-	.options = table,
-	.parser = parse,
-	.args_doc = "[WORKLOAD]",
-	.doc = "Trace a built-in client and server for a few seconds and explain why they are slow.",
-	.children = children,
+static const struct command_options command = {
+	.command = COMMAND_DEMO,
+	.usage = "[WORKLOAD]",
+	.help = "Trace a built-in client and server for a few seconds and explain why they are slow.",
+	.rows = rows,
+	.word = take_workload,
 };
 
 static void list_workloads(void)
@@ -147,7 +115,7 @@ int cmd_demo(int argc, char **argv)
 
 	options__init(&demo.options);
 	demo.script = workload__script(WORKLOAD_SPLIT);
-	argp_parse(&argp, argc, argv, 0, NULL, &demo);
+	options__parse(&command, argc, argv, &demo);
 	if (demo.list) {
 		list_workloads();
 		return EXIT_OK;

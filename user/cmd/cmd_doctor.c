@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* netstall doctor: what this machine allows, what is missing, and the remedy. */
-#include <argp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -18,48 +17,28 @@
 #define SELF_TEST_EXCHANGES 40
 
 struct doctor {
-	struct session_options session;
+	struct options common;
 	bool self_test;
 };
 
-enum { OPT_SELF_TEST = 0x200 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void refuse_word(char *word, void *options, const struct argp_state *state)
 {
-	struct doctor *doctor = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &doctor->session;
-		return 0;
-	case OPT_SELF_TEST:
-		doctor->self_test = true;
-		return 0;
-	case 'v':
-		log__set_verbose(true);
-		return 0;
-	case ARGP_KEY_ARG:
-		usage_error(state, "doctor takes no argument, not '%s'", arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	(void)options;
+	usage_error(state, "doctor takes no argument, not '%s'", word);
 }
 
-static const struct argp_option table[] = {
-	{"self-test", OPT_SELF_TEST, 0, 0, "Make a known stall and require its exact verdict", 0},
-	{"verbose", 'v', 0, 0, "Show the kernel's own words", 0},
+static const struct option_row rows[] = {
+	{0, "self-test", NULL, "Make a known stall and require its exact verdict", option__flag,
+	 INTO(struct doctor, self_test)},
 	{0},
 };
 
-static const struct argp_child children[] = {{&knobs_argp, 0, NULL, 0}, {0}};
-
-static const struct argp argp = {
-	.options = table,
-	.parser = parse,
-	.doc = "Say what this machine allows, which facts are lost, and what to do about it.\v"
-	       "Exit status: 0 tracing is possible, 2 it is not, 64 wrong usage.",
-	.children = children,
+static const struct command_options command = {
+	.command = COMMAND_DOCTOR,
+	.help = "Say what this machine allows, which facts are lost, and what to do about it.\v"
+		"Exit status: 0 tracing is possible, 2 it is not, 64 wrong usage.",
+	.rows = rows,
+	.word = refuse_word,
 };
 
 static void line(const char *what, const char *state, const char *more)
@@ -223,15 +202,13 @@ int cmd_doctor(int argc, char **argv)
 {
 	struct plan_request request = {0};
 	struct doctor doctor = {0};
-	struct options defaults;
 	struct caps caps;
 	struct plan plan;
 
-	options__init(&defaults);
-	doctor.session = defaults.session;
-	argp_parse(&argp, argc, argv, 0, NULL, &doctor);
-	caps__free_btf(caps__probe(&caps, doctor.session.btf_path));
-	request.way = doctor.session.way;
+	options__init(&doctor.common);
+	options__parse(&command, argc, argv, &doctor);
+	caps__free_btf(caps__probe(&caps, doctor.common.session.btf_path));
+	request.way = doctor.common.session.way;
 	plan__make(&caps, &request, &plan);
 	print_kernel(&caps);
 	if (!caps__refusal(&caps))
@@ -242,5 +219,5 @@ int cmd_doctor(int argc, char **argv)
 	}
 	printf("\nTracing is possible, by way of %s.\n", way__name(plan.way));
 	fflush(stdout);
-	return doctor.self_test ? self_test(&doctor.session) : EXIT_OK;
+	return doctor.self_test ? self_test(&doctor.common.session) : EXIT_OK;
 }

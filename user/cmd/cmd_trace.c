@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* netstall trace: watch a target, explain each stall, sum up. */
-#include <argp.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,23 +11,71 @@
 #include "user/cmd/output.h"
 #include "user/process/program.h"
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void parse_show(const struct option_row *row, char *arg, void *to,
+		       const struct argp_state *state)
 {
-	(void)arg;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = state->input;
-	return 0;
+	if (!strcmp(arg, "all"))
+		*(unsigned *)to = UINT_MAX;
+	else
+		option__number(row, arg, to, state);
 }
 
-static const struct argp_child children[] = {{&options_argp, 0, NULL, 0}, {0}};
+static void parse_all(const struct option_row *row, char *arg, void *to,
+		      const struct argp_state *state)
+{
+	struct options *options = to;
 
-static const struct argp argp = {
-	.parser = parse,
-	.args_doc = "[-- PROGRAM ARG...]",
-	.doc = "Say why a program waits on the network: a time line of its stalls, a summary, a verdict.\v"
-	       "Exit status: 0 done, 2 could not trace, 64 wrong usage.",
-	.children = children,
+	(void)row;
+	(void)arg;
+	(void)state;
+	options->all = options->session.verbose = true;
+}
+
+static void parse_events(const struct option_row *row, char *arg, void *to,
+			 const struct argp_state *state)
+{
+	struct options *options = to;
+
+	(void)row;
+	if (strcmp(arg, "uring"))
+		usage_error(state, "--events is uring, the operations of io_uring, not '%s'", arg);
+	options->events_uring = options->session.uring_events = true;
+}
+
+static const struct option_row rows[] = {
+	{.help = "What and how long:"},
+	{'d', "duration", "SECS", "Stop after that time (default: at Ctrl-C or the target's end)",
+	 option__positive, INTO(struct options, seconds), .high = 1e6,
+	 .what = "the duration in seconds"},
+	{0, "threshold", "MS", "The shortest stall (default 10)", option__threshold,
+	 INTO(struct options, session.threshold_ns)},
+	{0, "all", NULL, "Print every event, not only what surrounds a stall", .parse = parse_all},
+	{0, "events", "uring",
+	 "Print the operations of io_uring as they complete, one line each, and no other event",
+	 .parse = parse_events},
+	{0, "show", "N",
+	 "Print time lines as stalls end, so many for each cause on each connection: a number or 'all' (default: one in the report at the end)",
+	 parse_show, INTO(struct options, show), 0, 1000000, "--show"},
+	{.help = "Output:"},
+	{0},
+};
+
+static void check(void *options, const struct argp_state *state)
+{
+	const struct options *trace = options;
+
+	if (trace->all && trace->events_uring)
+		usage_error(state, "--all prints what --events does: leave one of them out");
+}
+
+static const struct command_options command = {
+	.command = COMMAND_TRACE,
+	.usage = "[-- PROGRAM ARG...]",
+	.help = "Say why a program waits on the network: a time line of its stalls, a summary, a verdict.\v"
+		"Exit status: 0 done, 2 could not trace, 64 wrong usage.",
+	.rows = rows,
+	.takes_target = true,
+	.check = check,
 };
 
 struct run {
@@ -99,7 +147,7 @@ int cmd_trace(int argc, char **argv)
 	int status;
 
 	options__init(&options);
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
+	options__parse(&command, argc, argv, &options);
 	if (output__open(&output, &options))
 		return EXIT_UNABLE;
 	status = trace(&options, &output);

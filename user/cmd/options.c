@@ -2,7 +2,6 @@
 #include "user/cmd/options.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,17 +15,8 @@
 #include "user/record/record.h"
 
 #define PID_LIMIT 4194304 /* PID_MAX_LIMIT, include/linux/threads.h */
-
-enum {
-	OPT_COMM = 0x100,
-	OPT_CHILDREN,
-	OPT_THRESHOLD,
-	OPT_JSON,
-	OPT_NO_COLOR,
-	OPT_ALL,
-	OPT_SHOW,
-	OPT_EVENTS
-};
+#define FIRST_KEY 0x100   /* of options without a letter, from here on */
+#define MOST_ROWS 64
 
 void options__init(struct options *options)
 {
@@ -51,6 +41,8 @@ void usage_error(const struct argp_state *state, const char *format, ...)
 		text__safe_line(line, size, raw), state->name);
 	exit(EXIT_USAGE);
 }
+
+/* ---- values ---- */
 
 long options__number(const char *text, const char *what, long low, long high,
 		     const struct argp_state *state)
@@ -78,22 +70,75 @@ double options__positive(const char *text, const char *what, double high,
 	return value;
 }
 
-uint64_t options__threshold(const char *text, const struct argp_state *state)
+/* "-o", "--keep" */
+static const char *name_of(const struct option_row *row, char *out, size_t size)
 {
-	return ceil(options__positive(text, "the threshold in milliseconds", 3.6e6, state) * 1e6);
+	if (row->letter)
+		snprintf(out, size, "-%c", row->letter);
+	else
+		snprintf(out, size, "--%s", row->name);
+	return out;
 }
 
-void options__named(const char *name, const char *option, const struct argp_state *state)
+void option__flag(const struct option_row *row, char *arg, void *to, const struct argp_state *state)
 {
-	if (name && !*name)
-		usage_error(state, "%s is followed by a name, not by an empty one", option);
+	(void)row;
+	(void)arg;
+	(void)state;
+	*(bool *)to = true;
 }
 
-static void parse_pids(char *list, struct target *target, struct argp_state *state)
+/* An empty one is most often an empty variable. */
+void option__name(const struct option_row *row, char *arg, void *to, const struct argp_state *state)
 {
-	char *word, *rest = list;
+	char name[32];
 
-	while ((word = strsep(&rest, ","))) {
+	if (!*arg)
+		usage_error(state, "%s is followed by a name, not by an empty one",
+			    name_of(row, name, sizeof(name)));
+	*(const char **)to = arg;
+}
+
+void option__number(const struct option_row *row, char *arg, void *to,
+		    const struct argp_state *state)
+{
+	char name[32];
+	long value;
+
+	value = options__number(arg, row->what ? row->what : name_of(row, name, sizeof(name)),
+				row->low, row->high, state);
+	if (row->size == sizeof(uint16_t))
+		*(uint16_t *)to = value;
+	else if (row->size == sizeof(uint32_t))
+		*(uint32_t *)to = value;
+	else
+		*(uint64_t *)to = value;
+}
+
+void option__positive(const struct option_row *row, char *arg, void *to,
+		      const struct argp_state *state)
+{
+	*(double *)to = options__positive(arg, row->what, row->high, state);
+}
+
+void option__threshold(const struct option_row *row, char *arg, void *to,
+		       const struct argp_state *state)
+{
+	(void)row;
+	*(uint64_t *)to =
+		ceil(options__positive(arg, "the threshold in milliseconds", 3.6e6, state) * 1e6);
+}
+
+/* ---- targets ---- */
+
+static void parse_pids(const struct option_row *row, char *arg, void *to,
+		       const struct argp_state *state)
+{
+	struct target *target = to;
+	char *word;
+
+	(void)row;
+	while ((word = strsep(&arg, ","))) {
 		if (target->pid_count == TARGET_PIDS)
 			usage_error(state, "-p takes at most %d pids; -c or --comm take any number",
 				    TARGET_PIDS);
@@ -102,12 +147,15 @@ static void parse_pids(char *list, struct target *target, struct argp_state *sta
 	}
 }
 
-static void parse_tids(char *list, struct target *target, struct argp_state *state)
+static void parse_tids(const struct option_row *row, char *arg, void *to,
+		       const struct argp_state *state)
 {
-	char *word, *rest = list;
+	struct target *target = to;
+	char *word;
 
+	(void)row;
 	target->tid_count = 0;
-	while ((word = strsep(&rest, ","))) {
+	while ((word = strsep(&arg, ","))) {
 		if (target->tid_count == TARGET_TIDS)
 			usage_error(state, "-t takes at most %d tids", TARGET_TIDS);
 		target->tids[target->tid_count++] =
@@ -116,84 +164,14 @@ static void parse_tids(char *list, struct target *target, struct argp_state *sta
 	target->tid = target->tids[0];
 }
 
-static unsigned ring_bytes(const char *text, struct argp_state *state)
+static void check_target(const struct target *target, unsigned command,
+			 const struct argp_state *state)
 {
-	long bytes = options__number(text, "ringbuf.bytes", 4096, 1 << 30, state);
-
-	if (bytes & (bytes - 1))
-		usage_error(state, "ringbuf.bytes must be a power of two, not '%s'", text);
-	return bytes;
-}
-
-static void parse_knob(char *text, struct session_options *session, struct argp_state *state)
-{
-	char *value = strchr(text, '=');
-
-	if (!value)
-		usage_error(state, "-C takes KEY=VALUE, not '%s'", text);
-	*value++ = '\0';
-	if (!strcmp(text, "attach")) {
-		session->way = way__find(value);
-		if (session->way == WAY_COUNT && strcmp(value, "auto"))
-			usage_error(state, "attach is auto, fentry, kprobe or tracepoint, not '%s'",
-				    value);
-	} else if (!strcmp(text, "btf")) {
-		if (!*value)
-			usage_error(state, "btf takes a file: -C btf=FILE");
-		session->btf_path = value;
-	} else if (!strcmp(text, "ringbuf.bytes")) {
-		session->ringbuf_bytes = ring_bytes(value, state);
-	} else if (!strcmp(text, "conns.max")) {
-		session->max_conns = options__number(value, "conns.max", 1, 1 << 20, state);
-	} else if (!strcmp(text, "threads.max")) {
-		session->max_threads = options__number(value, "threads.max", 1, 1 << 20, state);
-	} else if (!strcmp(text, "uring.max")) {
-		session->max_ops = options__number(value, "uring.max", 1, 1 << 20, state);
-	} else if (!strcmp(text, "stack.bytes")) {
-		session->stack_bytes = options__number(value, "stack.bytes", NS_OFFCPU_STACK_LEAST,
-						       NS_OFFCPU_STACK_MOST, state);
-	} else {
-		usage_error(state,
-			    "no knob '%s': there are attach, btf, ringbuf.bytes, conns.max, "
-			    "threads.max, uring.max and stack.bytes",
-			    text);
-	}
-}
-
-static error_t parse_offwake_knobs(int key, char *arg, struct argp_state *state)
-{
-	if (key != 'C')
-		return ARGP_ERR_UNKNOWN;
-	parse_knob(arg, state->input, state);
-	return 0;
-}
-
-static error_t parse_knobs(int key, char *arg, struct argp_state *state)
-{
-	const struct session_options *session = state->input;
-
-	if (key == ARGP_KEY_END && session->stack_bytes)
-		usage_error(state, "-C stack.bytes is for offwake: leave it out here");
-	return parse_offwake_knobs(key, arg, state);
-}
-
-const char *options__analysis_knob(const struct session_options *session)
-{
-	if (session->way != WAY_AUTO)
-		return "attach";
-	if (session->ringbuf_bytes)
-		return "ringbuf.bytes";
-	if (session->max_conns)
-		return "conns.max";
-	if (session->max_threads)
-		return "threads.max";
-	return session->max_ops ? "uring.max" : NULL;
-}
-
-static void check_target(const struct target *target, struct argp_state *state)
-{
-	options__named(target->program ? target->program[0] : NULL, "--", state);
-	options__named(target->cgroup, "-c", state);
+	/* offwake has -a beside them, and says so itself. */
+	if (target__is_empty(target) && command == COMMAND_OFFWAKE)
+		return;
+	if (target->program && !*target->program[0])
+		usage_error(state, "-- is followed by a name, not by an empty one");
 	if (target__is_empty(target))
 		usage_error(
 			state,
@@ -204,164 +182,279 @@ static void check_target(const struct target *target, struct argp_state *state)
 			    "-- PROGRAM is a target of its own: leave out -p, -t, --comm and -c");
 	if (target->tid && (target->pid_count || target->comm || target->cgroup))
 		usage_error(state, "-t names threads: leave out -p, --comm and -c");
+	if (target->tid_count > 1 && command != COMMAND_OFFWAKE)
+		usage_error(state, "-t takes one thread here; offwake takes several");
 }
 
-static error_t parse_target(int key, char *arg, struct argp_state *state)
-{
-	struct target *target = state->input;
+static const struct option_row target_rows[] = {
+	{.help = "Target:"},
+	{'p', "pid", "PID[,PID]", "Processes, by pid", parse_pids, INTO(struct options, target)},
+	{'t', "tid", "TID", "One thread (offwake: up to 5, TID,TID)", parse_tids,
+	 INTO(struct options, target)},
+	{0, "comm", "NAME", "Processes of that name, also ones that start later", option__name,
+	 INTO(struct options, target.comm)},
+	{'c', "cgroup", "PATH", "Processes of a cgroup (version 2) and those below it",
+	 option__name, INTO(struct options, target.cgroup)},
+	{'L', "lport", "PORT", "Only connections with that local port", option__number,
+	 INTO(struct options, target.lport), 1, 65535, "a local port"},
+	{'D', "rport", "PORT", "Only connections with that remote port", option__number,
+	 INTO(struct options, target.rport), 1, 65535, "a remote port"},
+	{0, "children", NULL, "Also processes that the targets have started, and will",
+	 option__flag, INTO(struct options, target.children)},
+	{0},
+};
 
-	switch (key) {
-	case 'p':
-		parse_pids(arg, target, state);
-		return 0;
-	case 't':
-		parse_tids(arg, target, state);
-		return 0;
-	case OPT_COMM:
-		if (!*arg)
-			usage_error(state, "--comm takes the name of a process");
-		target->comm = arg;
-		return 0;
-	case 'c':
-		target->cgroup = arg;
-		return 0;
-	case 'L':
-		target->lport = options__number(arg, "a local port", 1, 65535, state);
-		return 0;
-	case 'D':
-		target->rport = options__number(arg, "a remote port", 1, 65535, state);
-		return 0;
-	case OPT_CHILDREN:
-		target->children = true;
-		return 0;
-	case ARGP_KEY_ARGS:
-		target->program = state->argv + state->next;
-		return 0;
-	case ARGP_KEY_END:
-		check_target(target, state);
-		if (target->tid_count > 1)
-			usage_error(state, "-t takes one thread here; offwake takes several");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+/* ---- rare knobs ---- */
+
+static void parse_way(const struct option_row *row, char *arg, void *to,
+		      const struct argp_state *state)
+{
+	enum way way = way__find(arg);
+
+	(void)row;
+	if (way == WAY_COUNT && strcmp(arg, "auto"))
+		usage_error(state, "attach is auto, fentry, kprobe or tracepoint, not '%s'", arg);
+	*(enum way *)to = way;
+}
+
+static void parse_btf(const struct option_row *row, char *arg, void *to,
+		      const struct argp_state *state)
+{
+	(void)row;
+	if (!*arg)
+		usage_error(state, "btf takes a file: -C btf=FILE");
+	*(const char **)to = arg;
+}
+
+static void parse_ring(const struct option_row *row, char *arg, void *to,
+		       const struct argp_state *state)
+{
+	option__number(row, arg, to, state);
+	if (*(unsigned *)to & (*(unsigned *)to - 1))
+		usage_error(state, "ringbuf.bytes must be a power of two, not '%s'", arg);
+}
+
+#define MOST_TABLE (1 << 20)
+
+static const struct option_row knobs[] = {
+	{0, "attach", "auto|fentry|kprobe|tracepoint", NULL, parse_way,
+	 INTO(struct options, session.way), .about = "by-cause"},
+	{0, "btf", "FILE", NULL, parse_btf, INTO(struct options, session.btf_path)},
+	{0, "ringbuf.bytes", "N", NULL, parse_ring, INTO(struct options, session.ringbuf_bytes),
+	 4096, 1 << 30, "ringbuf.bytes", .about = "by-cause"},
+	{0, "conns.max", "N", NULL, option__number, INTO(struct options, session.max_conns), 1,
+	 MOST_TABLE, "conns.max", .about = "by-cause"},
+	{0, "threads.max", "N", NULL, option__number, INTO(struct options, session.max_threads), 1,
+	 MOST_TABLE, "threads.max", .about = "by-cause"},
+	{0, "uring.max", "N", NULL, option__number, INTO(struct options, session.max_ops), 1,
+	 MOST_TABLE, "uring.max", .about = "by-cause"},
+	{0, "stack.bytes", "N", NULL, option__number, INTO(struct options, session.stack_bytes),
+	 NS_OFFCPU_STACK_LEAST, NS_OFFCPU_STACK_MOST, "stack.bytes", .commands = COMMAND_OFFWAKE},
+};
+
+#define KNOBS (sizeof(knobs) / sizeof(knobs[0]))
+
+/* ---- the command line ---- */
+
+struct parser {
+	const struct command_options *command;
+	void *options;
+	const struct option_row *rows[MOST_ROWS];
+	bool given[MOST_ROWS];
+	size_t count;
+	const struct option_row *abouts[MOST_ROWS]; /* that were given, of those that have one */
+	size_t about_count;
+};
+
+static void note_about(struct parser *parser, const struct option_row *row)
+{
+	if (row->about && parser->about_count < MOST_ROWS)
+		parser->abouts[parser->about_count++] = row;
+}
+
+static void take_value(struct parser *parser, const struct option_row *row, char *arg,
+		       const struct argp_state *state)
+{
+	row->parse(row, arg, (char *)parser->options + row->at, state);
+}
+
+static void parse_knob(struct parser *parser, char *text, const struct argp_state *state)
+{
+	char *value = strchr(text, '='), names[128] = "";
+
+	if (!value)
+		usage_error(state, "-C takes KEY=VALUE, not '%s'", text);
+	*value++ = '\0';
+	for (size_t i = 0; i < KNOBS; i++) {
+		size_t used = strlen(names);
+
+		snprintf(names + used, sizeof(names) - used, "%s%s",
+			 !i              ? ""
+			 : i + 1 < KNOBS ? ", "
+					 : " and ",
+			 knobs[i].name);
+		if (strcmp(knobs[i].name, text) != 0)
+			continue;
+		if (knobs[i].commands && !(knobs[i].commands & parser->command->command))
+			usage_error(state, "-C %s is for offwake: leave it out here", text);
+		take_value(parser, &knobs[i], value, state);
+		if (strcmp(value, "auto") != 0)
+			note_about(parser, &knobs[i]);
+		return;
+	}
+	usage_error(state, "no knob '%s': there are %s", text, names);
+}
+
+static void parse_verbose(const struct option_row *row, char *arg, void *to,
+			  const struct argp_state *state)
+{
+	option__flag(row, arg, to, state);
+	log__set_verbose(true);
+}
+
+static const struct option_row common_rows[] = {
+	{0, "json", NULL, "JSON Lines: events, and the report as the last line", option__flag,
+	 INTO(struct options, json), .commands = COMMAND_TRACE | COMMAND_DEMO},
+	{'o', "output", "FILE", "Write there (created for you alone), not to stdout", option__name,
+	 INTO(struct options, output), .commands = COMMAND_TRACE | COMMAND_OFFWAKE},
+	{0, "no-color", NULL, "No colours on a terminal (also: NO_COLOR set)", option__flag,
+	 INTO(struct options, no_color), .commands = ~COMMAND_DOCTOR},
+	{'v', "verbose", NULL,
+	 "The whole report; also say what is done and what the kernel answers", parse_verbose,
+	 INTO(struct options, verbose), .commands = COMMAND_TRACE | COMMAND_DEMO},
+	{'v', "verbose", NULL, "Say what is done and what the kernel answers", parse_verbose,
+	 INTO(struct options, verbose), .commands = ~(COMMAND_TRACE | COMMAND_DEMO)},
+	{0},
+};
+
+static void add_rows(struct parser *parser, const struct option_row *rows)
+{
+	for (; rows->parse || rows->help; rows++)
+		if ((!rows->commands || rows->commands & parser->command->command) &&
+		    parser->count < MOST_ROWS)
+			parser->rows[parser->count++] = rows;
+}
+
+static int key_of(const struct parser *parser, size_t i)
+{
+	return parser->rows[i]->letter ? parser->rows[i]->letter : FIRST_KEY + (int)i;
+}
+
+static void check_abouts(const struct parser *parser, const struct argp_state *state)
+{
+	for (size_t i = 0; i < parser->about_count; i++) {
+		const struct option_row *row = parser->abouts[i];
+		bool knob = row >= knobs && row < knobs + KNOBS;
+
+		for (size_t j = 0; j < parser->count; j++) {
+			const struct option_row *other = parser->rows[j];
+
+			if (parser->given[j] || !other->name || strcmp(other->name, row->about))
+				continue;
+			if (knob)
+				usage_error(state,
+					    "-C %s is about the analysis, which runs with --%s "
+					    "alone: add that, or leave it out",
+					    row->name, other->name);
+			usage_error(state, "--%s is about --%s %s: add that, or leave it out",
+				    row->name, other->name, other->argument);
+		}
 	}
 }
 
-static error_t parse_target_or_none(int key, char *arg, struct argp_state *state)
+static error_t parse_option(struct parser *parser, int key, char *arg,
+			    const struct argp_state *state)
 {
-	if (key != ARGP_KEY_END)
-		return parse_target(key, arg, state);
-	if (!target__is_empty(state->input))
-		check_target(state->input, state);
-	return 0;
-}
+	for (size_t i = 0; i < parser->count; i++) {
+		const struct option_row *row = parser->rows[i];
 
-static void parse_events(const char *kind, struct options *options, const struct argp_state *state)
-{
-	if (strcmp(kind, "uring"))
-		usage_error(state, "--events is uring, the operations of io_uring, not '%s'", kind);
-	options->events_uring = options->session.uring_events = true;
+		if (!row->parse || key != key_of(parser, i))
+			continue;
+		take_value(parser, row, arg, state);
+		parser->given[i] = true;
+		note_about(parser, row);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct options *options = state->input;
+	struct parser *parser = state->input;
+	const struct command_options *command = parser->command;
+	struct options *options = parser->options;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->target;
-		state->child_inputs[1] = &options->session;
+	case 'C':
+		parse_knob(parser, arg, state);
 		return 0;
-	case 'd':
-		options->seconds = options__positive(arg, "the duration in seconds", 1e6, state);
+	case ARGP_KEY_ARG:
+		if (!command->word)
+			return ARGP_ERR_UNKNOWN;
+		command->word(arg, options, state);
 		return 0;
-	case OPT_THRESHOLD:
-		options->session.threshold_ns = options__threshold(arg, state);
-		return 0;
-	case 'o':
-		options->output = arg;
-		return 0;
-	case OPT_JSON:
-		options->json = true;
-		return 0;
-	case 'v':
-		options->verbose = true;
-		log__set_verbose(true);
-		return 0;
-	case OPT_NO_COLOR:
-		options->no_color = true;
-		return 0;
-	case OPT_ALL:
-		options->all = options->session.verbose = true;
-		return 0;
-	case OPT_EVENTS:
-		parse_events(arg, options, state);
+	case ARGP_KEY_ARGS:
+		options->target.program = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_END:
-		options__named(options->output, "-o", state);
-		if (options->all && options->events_uring)
-			usage_error(state,
-				    "--all prints what --events does: leave one of them out");
-		return 0;
-	case OPT_SHOW:
-		options->show = !strcmp(arg, "all")
-					? UINT_MAX
-					: options__number(arg, "--show", 0, 1000000, state);
+		if (command->takes_target)
+			check_target(&options->target, command->command, state);
+		check_abouts(parser, state);
+		if (command->check)
+			command->check(options, state);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_option(parser, key, arg, state);
 	}
 }
 
-static const struct argp_option target_table[] = {
-	{0, 0, 0, 0, "Target:", 1},
-	{"pid", 'p', "PID[,PID]", 0, "Processes, by pid", 1},
-	{"tid", 't', "TID", 0, "One thread (offwake: up to 5, TID,TID)", 1},
-	{"comm", OPT_COMM, "NAME", 0, "Processes of that name, also ones that start later", 1},
-	{"cgroup", 'c', "PATH", 0, "Processes of a cgroup (version 2) and those below it", 1},
-	{"lport", 'L', "PORT", 0, "Only connections with that local port", 1},
-	{"rport", 'D', "PORT", 0, "Only connections with that remote port", 1},
-	{"children", OPT_CHILDREN, 0, 0, "Also processes that the targets have started, and will",
-	 1},
-	{0},
-};
+/* "attach=auto|fentry, ..., stack.bytes=N (offwake)" */
+static char *knobs_help(void)
+{
+	char *text = xstrdup("Rare knobs: ");
 
-const struct argp targets_argp = {.options = target_table, .parser = parse_target};
-const struct argp any_targets_argp = {.options = target_table, .parser = parse_target_or_none};
+	for (size_t i = 0; i < KNOBS; i++) {
+		char *longer = xasprintf("%s%s%s=%s%s", text, i ? ", " : "", knobs[i].name,
+					 knobs[i].argument,
+					 knobs[i].commands == COMMAND_OFFWAKE ? " (offwake)" : "");
 
-static const struct argp_option knob_table[] = {
-	{0, 'C', "KEY=VALUE", 0,
-	 "Rare knobs: attach=auto|fentry|kprobe|tracepoint, btf=FILE, ringbuf.bytes=N, conns.max=N, "
-	 "threads.max=N, uring.max=N, stack.bytes=N (offwake)",
-	 3},
-	{0},
-};
+		free(text);
+		text = longer;
+	}
+	return text;
+}
 
-const struct argp knobs_argp = {.options = knob_table, .parser = parse_knobs};
-const struct argp offwake_knobs_argp = {.options = knob_table, .parser = parse_offwake_knobs};
+/* Its last one but the empty one is -C. */
+static void list_options(const struct parser *parser, struct argp_option *list, char *about_knobs)
+{
+	int group = 0;
 
-static const struct argp_option table[] = {
-	{0, 0, 0, 0, "What and how long:", 2},
-	{"duration", 'd', "SECS", 0,
-	 "Stop after that time (default: at Ctrl-C or the target's end)", 2},
-	{"threshold", OPT_THRESHOLD, "MS", 0, "The shortest stall (default 10)", 2},
-	{"all", OPT_ALL, 0, 0, "Print every event, not only what surrounds a stall", 2},
-	{"events", OPT_EVENTS, "uring", 0,
-	 "Print the operations of io_uring as they complete, one line each, and no other event", 2},
-	{"show", OPT_SHOW, "N", 0,
-	 "Print time lines as stalls end, so many for each cause on each connection: a number or "
-	 "'all' (default: one in the report at the end)",
-	 2},
-	{0, 0, 0, 0, "Output:", 3},
-	{"output", 'o', "FILE", 0, "Write there (created for you alone), not to stdout", 3},
-	{"json", OPT_JSON, 0, 0, "JSON Lines: events, and the report as the last line", 3},
-	{"no-color", OPT_NO_COLOR, 0, 0, "No colours on a terminal (also: NO_COLOR set)", 3},
-	{"verbose", 'v', 0, 0,
-	 "The whole report; also say what is done and what the kernel answers", 3},
-	{0},
-};
+	for (size_t i = 0; i < parser->count; i++) {
+		const struct option_row *row = parser->rows[i];
 
-static const struct argp_child children[] = {
-	{&targets_argp, 0, NULL, 1}, {&knobs_argp, 0, NULL, 0}, {0}};
+		list[i] =
+			row->parse
+				? (struct argp_option){row->name,     key_of(parser, i),
+						       row->argument, row->help ? 0 : OPTION_HIDDEN,
+						       row->help,     group}
+				: (struct argp_option){.doc = row->help, .group = ++group};
+	}
+	list[parser->count] = (struct argp_option){NULL, 'C', "KEY=VALUE", 0, about_knobs, group};
+}
 
-const struct argp options_argp = {.options = table, .parser = parse, .children = children};
+void options__parse(const struct command_options *command, int argc, char **argv, void *options)
+{
+	struct parser parser = {.command = command, .options = options};
+	struct argp_option list[MOST_ROWS + 2] = {0};
+	char *about_knobs = knobs_help();
+	const struct argp argp = {
+		.options = list, .parser = parse, .args_doc = command->usage, .doc = command->help};
+
+	if (command->takes_target)
+		add_rows(&parser, target_rows);
+	add_rows(&parser, command->rows);
+	add_rows(&parser, common_rows);
+	list_options(&parser, list, about_knobs);
+	argp_parse(&argp, argc, argv, command->word ? 0 : ARGP_IN_ORDER, NULL, &parser);
+	free(about_knobs);
+}

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The options that the commands share: targets, time, output, rare knobs. */
+/*
+ * Options: one row for each, of which help and parsing are made. Those that commands share
+ * (targets, output, rare knobs) are rows of options.c; a command has its own beside them.
+ */
 #ifndef NETSTALL_CMD_OPTIONS_H
 #define NETSTALL_CMD_OPTIONS_H
 
 #include <argp.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "user/kernel/target.h"
 #include "user/source/session.h"
@@ -17,20 +21,73 @@ enum {
 	EXIT_USAGE = 64,
 };
 
+/* What commands share. The options of each begin with it. */
 struct options {
 	struct target target;
 	struct session_options session;
 	double seconds; /* 0: until Ctrl-C or the target's end */
 	const char *output;
 	bool json;
-	bool all;
-	bool events_uring; /* --events=uring: the list of io_uring's operations */
 	bool no_color;
 	bool verbose;
-	unsigned show; /* time lines for each cause and connection; UINT_MAX: all */
+	/* Of trace. */
+	bool all;
+	bool events_uring; /* --events=uring: the list of io_uring's operations */
+	unsigned show;     /* time lines for each cause and connection; UINT_MAX: all */
 };
 
 #define SHOW_IN_REPORT (UINT_MAX - 1) /* none on the way */
+
+enum {
+	COMMAND_TRACE = 1,
+	COMMAND_CHECK = 2,
+	COMMAND_OFFWAKE = 4,
+	COMMAND_DOCTOR = 8,
+	COMMAND_DEMO = 16,
+};
+
+struct option_row;
+
+/* Stores arg (NULL: the option takes none) at to, or ends with a sentence. */
+typedef void option_parser(const struct option_row *row, char *arg, void *to,
+			   const struct argp_state *state);
+
+struct option_row {
+	int letter;           /* 0 none */
+	const char *name;     /* NULL none */
+	const char *argument; /* as help has it; NULL: it takes none */
+	const char *help;     /* NULL: it is not listed */
+	option_parser *parse; /* NULL: a heading, help its words */
+	size_t at, size;      /* INTO(), where it is stored */
+	double low, high;     /* of a number */
+	const char *what;     /* a number's name in a complaint; NULL: "--name" */
+	const char *about;    /* the option that it needs beside it, where there is that one */
+	unsigned commands;    /* that have it; 0: all who have the table */
+};
+
+#define INTO(type, field) .at = offsetof(type, field), .size = sizeof(((type *)0)->field)
+
+option_parser option__flag;      /* bool */
+option_parser option__name;      /* const char *, not empty */
+option_parser option__number;    /* any unsigned: a whole number from low to high */
+option_parser option__positive;  /* double: more than 0, at most high */
+option_parser option__threshold; /* uint64_t: milliseconds as ns, at least 1 */
+
+struct command_options {
+	unsigned command;
+	const char *usage; /* behind the options */
+	const char *help;
+	const struct option_row *rows; /* its own, up to an empty one */
+	bool takes_target;
+	/* A word that is no option; NULL: what follows the options is the target's program. */
+	void (*word)(char *word, void *options, const struct argp_state *state);
+	/* What only the whole command line shows; NULL: nothing. */
+	void (*check)(void *options, const struct argp_state *state);
+};
+
+/* options: a struct that begins with a struct options, with its defaults. Wrong usage ends the
+ * process with EXIT_USAGE and one sentence. */
+void options__parse(const struct command_options *command, int argc, char **argv, void *options);
 
 void options__init(struct options *options);
 
@@ -44,26 +101,5 @@ long options__number(const char *text, const char *what, long low, long high,
 /* More than 0 and at most high; likewise. */
 double options__positive(const char *text, const char *what, double high,
 			 const struct argp_state *state);
-
-/* The threshold in milliseconds as ns, at least 1; likewise. */
-uint64_t options__threshold(const char *text, const struct argp_state *state);
-/* A name that was given (not NULL) is one, or the end: an empty variable, most often. */
-void options__named(const char *name, const char *option, const struct argp_state *state);
-
-/* Who is meant, -p and the like and -- PROGRAM; input: struct target. */
-extern const struct argp targets_argp;
-/* The same for a command that takes the whole machine when nobody is named. */
-extern const struct argp any_targets_argp;
-/*
- * A child parser for argp: its input is a struct options. What it refuses ends the
- * process with status 64 and one sentence.
- */
-extern const struct argp options_argp;
-/* -C alone, for commands without a target; input: struct session_options. */
-extern const struct argp knobs_argp;
-/* With stack.bytes, which the others refuse. */
-extern const struct argp offwake_knobs_argp;
-/* A knob of the analysis that was set, which a profile alone has no use for; NULL: none. */
-const char *options__analysis_knob(const struct session_options *session);
 
 #endif

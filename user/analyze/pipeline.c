@@ -64,7 +64,6 @@ void pipeline__free(struct pipeline *pipeline)
 	if (!pipeline)
 		return;
 	order__free(pipeline->order);
-	habits__clear(pipeline->report);
 	operations__free(pipeline->operations);
 	requests__free(pipeline->requests);
 	ledger__free(pipeline->ledger);

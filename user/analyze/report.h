@@ -265,12 +265,29 @@ struct report_requests {
 };
 
 /* Something about how the program uses its connections or CPUs that is out of the ordinary. */
+enum habit {
+	HABIT_COPY_BOUND,
+	HABIT_WAKE_BOUND,
+	HABIT_SWITCHES,
+	HABIT_SMALL_WRITES,
+	HABIT_EMPTY_WAKES,
+	HABIT_PREEMPTED,
+	HABIT_MIGRATIONS,
+	HABIT_KINDS
+};
+
 struct report_habit {
-	const char *id; /* "small-writes", "empty-wakes": stable; static */
+	enum habit habit;
 	uint32_t pid;
 	uint32_t tid;  /* 0: of a connection, or the process */
 	uint32_t conn; /* 0: of a thread */
-	char *text;    /* a sentence */
+	/* As far as they belong to it: */
+	uint64_t count;     /* writes */
+	uint64_t bytes;     /* of a write on average, or for each wake */
+	double per_s;       /* wakes, preemptions or migrations; MiB of a bulk transfer */
+	double share;       /* of the wakes, switches or writes; of a CPU for a bulk transfer */
+	double close_share; /* of the writes: they follow another at once */
+	double switches;    /* for each exchange, or each MiB */
 };
 
 #define REPORT_HABITS 32

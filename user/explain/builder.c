@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/explain/builder.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
@@ -24,6 +26,32 @@ void builder__add(char **text, const char *format, ...)
 	free(more);
 	free(*text);
 	*text = joined;
+}
+
+static const struct placeholder *find(const struct placeholder *placeholders, const char *name,
+				      size_t len)
+{
+	while (placeholders->name &&
+	       (strncmp(placeholders->name, name, len) || placeholders->name[len]))
+		placeholders++;
+	assert(placeholders->name);
+	return placeholders;
+}
+
+void builder__expand(char **text, const char *template, const struct placeholder *placeholders,
+		     const void *subject)
+{
+	while (*template) {
+		size_t len = strcspn(template, "{");
+
+		builder__add(text, "%.*s", (int)len, template);
+		template += len;
+		if (!*template)
+			return;
+		len = strcspn(++template, "}");
+		find(placeholders, template, len)->add(text, subject);
+		template += len + 1;
+	}
 }
 
 char *builder__bytes(char *dst, size_t size, const struct range *range)

@@ -179,7 +179,7 @@ static void fill_all(struct fixture *f)
 	f->report.requests = requests;
 	f->report.requests_count = 2;
 	f->report.habits[0] = (struct report_habit){
-		.id = "small-writes", .pid = 4242, .conn = 1, .text = (char *)"It writes little."};
+		.habit = HABIT_SMALL_WRITES, .pid = 4242, .conn = 1, .count = 182, .bytes = 87};
 	f->report.habit_count = 1;
 	fill_uring(&f->report);
 	f->report.waited_ns[CAUSE_IDLE] = 5 * MS;
@@ -207,7 +207,8 @@ static void chains_and_requests_are_told(void **state)
 	assert_in(f->out, "\"opener\": \"self\"");
 	assert_in(f->out, "\"by_cause_ms\": {\"idle\": 5.0}");
 	assert_in(f->out, "\"sites\": {\"first_write\": [\"send_first\", \"main\"]");
-	assert_in(f->out, "It writes little.");
+	assert_in(f->out,
+		  "client/4242 on fd 7 (127.0.0.1:37640 -> 127.0.0.1:7000): 182 writes of 87 B");
 	json_decref(document);
 }
 

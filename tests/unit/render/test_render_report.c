@@ -134,24 +134,20 @@ static void habits_have_their_sentences(void **state)
 	const char *text;
 
 	assert_not_in(text_of(f, render__tables, &wide), "HABITS");
-	habits[0] = (struct report_habit){.id = "empty-wakes",
-					  .pid = 4242,
-					  .tid = 4242,
-					  .text = (char *)"client/4242: wakes for nothing."};
-	habits[1] = (struct report_habit){
-		.id = "small-writes", .pid = 4242, .conn = 1, .text = (char *)"writes in bits."};
-	habits[2] = (struct report_habit){
-		.id = "copy-bound", .pid = 4243, .text = (char *)"copies all day."};
+	habits[0] = (struct report_habit){
+		.habit = HABIT_EMPTY_WAKES, .pid = 4242, .tid = 4242, .per_s = 412, .share = 0.75};
+	habits[1] = (struct report_habit){.habit = HABIT_SWITCHES, .pid = 4242, .switches = 4.5};
+	habits[2] = (struct report_habit){.habit = HABIT_COPY_BOUND, .pid = 4243, .share = 0.9};
 	f->report.habit_count = 3;
 	text = text_of(f, render__tables, &wide);
-	assert_in(text, "  HABITS\n  client/4242: wakes for nothing.\n  writes in bits.\n");
-	assert_in(text, "  copies all day.\n");
+	assert_in(text, "  HABITS\n  client/4242: 412 wakes a second, and after 75.0% of them");
+	assert_in(text, "\n  server/4243: copy-bound: ");
 	/* Sixty connections that do the same are not sixty sentences. */
 	for (size_t i = 3; i < 12; i++)
 		habits[i] = habits[1];
 	f->report.habit_count = 12;
 	text = text_of(f, render__tables, &wide);
-	assert_in(text, "writes in bits. 7 more do the same.\n");
+	assert_in(text, "more than it takes. 7 more do the same.\n");
 }
 
 /* Columns appear with what they are for. */

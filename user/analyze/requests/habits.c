@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/requests/habits.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "user/base/text.h"
-#include "user/base/xalloc.h"
-
 /* Fewer than this say nothing about a habit. */
 #define ENOUGH 100
 
@@ -61,18 +55,14 @@ static bool writes_small(const struct subject *subject)
 	       share(use->close_writes, use->writes) >= CLOSE_SHARE;
 }
 
-static char *say_small_writes(const struct subject *subject)
+static void measure_writes(const struct subject *subject, struct report_habit *habit)
 {
 	const struct ns_conn_totals *use = subject->use;
-	char writes[TEXT_COUNT], mean[TEXT_BYTES], small[TEXT_PERCENT], close[TEXT_PERCENT];
 
-	return xasprintf(
-		"%s writes of %s on average: %s are under a quarter of the mss, and %s follow the one before within "
-		"1 ms with nothing read in between; gather them in one buffer or one writev().",
-		text__count(writes, sizeof(writes), use->writes),
-		text__bytes(mean, sizeof(mean), use->bytes_out / use->writes),
-		text__percent(small, sizeof(small), share(use->small_writes, use->writes)),
-		text__percent(close, sizeof(close), share(use->close_writes, use->writes)));
+	habit->count = use->writes;
+	habit->bytes = use->bytes_out / use->writes;
+	habit->share = share(use->small_writes, use->writes);
+	habit->close_share = share(use->close_writes, use->writes);
 }
 
 /* ---- threads ---- */
@@ -92,14 +82,10 @@ static bool wakes_for_nothing(const struct subject *subject)
 	       subject->on_cpu_ns / subject->wakes < EMPTY_MOST_CPU_NS;
 }
 
-static char *say_empty_wakes(const struct subject *subject)
+static void measure_wakes(const struct subject *subject, struct report_habit *habit)
 {
-	char empty[TEXT_PERCENT];
-
-	return xasprintf(
-		"%.0f wakes a second, and after %s of them it slept again without having read or written anything.",
-		(double)subject->wakes / subject->seconds,
-		text__percent(empty, sizeof(empty), share(subject->empty_wakes, subject->wakes)));
+	habit->per_s = (double)subject->wakes / subject->seconds;
+	habit->share = share(subject->empty_wakes, subject->wakes);
 }
 
 /* More often sent off the CPU than going by itself: it has work, and others want the CPU too. */
@@ -108,15 +94,10 @@ static bool is_preempted(const struct subject *subject)
 	return is_often(subject, subject->involuntary) && subject->involuntary > subject->voluntary;
 }
 
-static char *say_preempted(const struct subject *subject)
+static void measure_preemption(const struct subject *subject, struct report_habit *habit)
 {
-	char part[TEXT_PERCENT];
-
-	return xasprintf(
-		"taken off its CPU %.0f times a second though it had work (%s of its switches): more threads than CPUs "
-		"want to run.",
-		(double)subject->involuntary / subject->seconds,
-		text__percent(part, sizeof(part), share(subject->involuntary, subject->switches)));
+	habit->per_s = (double)subject->involuntary / subject->seconds;
+	habit->share = share(subject->involuntary, subject->switches);
 }
 
 /* Every second switch: what it finds in the caches is mostly another thread's. */
@@ -126,15 +107,10 @@ static bool migrates(const struct subject *subject)
 	       share(subject->migrations, subject->switches) >= 0.5;
 }
 
-static char *say_migrations(const struct subject *subject)
+static void measure_migrations(const struct subject *subject, struct report_habit *habit)
 {
-	char part[TEXT_PERCENT];
-
-	return xasprintf(
-		"moves to another CPU %.0f times a second, at %s of its switches: its caches are cold each time; "
-		"pinning it would keep them.",
-		(double)subject->migrations / subject->seconds,
-		text__percent(part, sizeof(part), share(subject->migrations, subject->switches)));
+	habit->per_s = (double)subject->migrations / subject->seconds;
+	habit->share = share(subject->migrations, subject->switches);
 }
 
 /* ---- processes ---- */
@@ -151,11 +127,9 @@ static bool switches_much(const struct subject *subject)
 	       share(subject->switches, subject->exchanges) >= SWITCHES_MOST;
 }
 
-static char *say_switches(const struct subject *subject)
+static void measure_switches(const struct subject *subject, struct report_habit *habit)
 {
-	return xasprintf(
-		"%.1f context switches an exchange: its threads hand the work around more than it takes.",
-		share(subject->switches, subject->exchanges));
+	habit->switches = share(subject->switches, subject->exchanges);
 }
 
 #define MIB 1048576.0
@@ -202,107 +176,63 @@ static bool is_copy_bound(const struct subject *subject)
 	       busy_share(subject) >= COPY_BUSY;
 }
 
-static double mib_per_s(const struct subject *subject)
+static void measure_bulk(const struct subject *subject, struct report_habit *habit)
 {
-	return (double)subject->bytes / MIB / subject->seconds;
-}
-
-static char *say_wake_bound(const struct subject *subject)
-{
-	char each[TEXT_BYTES];
-
-	return xasprintf(
-		"wake-bound: %.0f MiB/s, but only %s for each time that it was woken (%.0f switches a MiB): waking costs "
-		"more than copying; let more gather first (larger reads, SO_RCVLOWAT).",
-		mib_per_s(subject),
-		text__bytes(each, sizeof(each), subject->bytes / subject->voluntary),
-		(double)subject->switches / ((double)subject->bytes / MIB));
-}
-
-static char *say_copy_bound(const struct subject *subject)
-{
-	char busy[TEXT_PERCENT];
-
-	return xasprintf(
-		"copy-bound: %.0f MiB/s with %.1f switches a MiB, busy for %s of a CPU: the bytes themselves are "
-		"the work; splice(), larger buffers or more threads would move more.",
-		mib_per_s(subject), (double)subject->switches / ((double)subject->bytes / MIB),
-		text__percent(busy, sizeof(busy), busy_share(subject)));
+	habit->per_s = (double)subject->bytes / MIB / subject->seconds;
+	habit->switches = (double)subject->switches / ((double)subject->bytes / MIB);
+	habit->bytes = subject->voluntary ? subject->bytes / subject->voluntary : 0;
+	habit->share = busy_share(subject);
 }
 
 /* ---- the table ---- */
 
 enum scope { OF_CONN, OF_THREAD, OF_PROCESS };
 
-static const struct habit {
+static const struct {
 	const char *id;
 	enum scope scope;
 	bool (*test)(const struct subject *subject);
-	char *(*say)(const struct subject *subject);
-} habits[] = {
-	{"copy-bound", OF_PROCESS, is_copy_bound, say_copy_bound},
-	{"wake-bound", OF_PROCESS, is_wake_bound, say_wake_bound},
-	{"switches-per-exchange", OF_PROCESS, switches_much, say_switches},
-	{"small-writes", OF_CONN, writes_small, say_small_writes},
-	{"empty-wakes", OF_THREAD, wakes_for_nothing, say_empty_wakes},
-	{"preempted", OF_THREAD, is_preempted, say_preempted},
-	{"migrations", OF_THREAD, migrates, say_migrations},
+	void (*measure)(const struct subject *subject, struct report_habit *habit);
+} habits[HABIT_KINDS] = {
+	[HABIT_COPY_BOUND] = {"copy-bound", OF_PROCESS, is_copy_bound, measure_bulk},
+	[HABIT_WAKE_BOUND] = {"wake-bound", OF_PROCESS, is_wake_bound, measure_bulk},
+	[HABIT_SWITCHES] = {"switches-per-exchange", OF_PROCESS, switches_much, measure_switches},
+	[HABIT_SMALL_WRITES] = {"small-writes", OF_CONN, writes_small, measure_writes},
+	[HABIT_EMPTY_WAKES] = {"empty-wakes", OF_THREAD, wakes_for_nothing, measure_wakes},
+	[HABIT_PREEMPTED] = {"preempted", OF_THREAD, is_preempted, measure_preemption},
+	[HABIT_MIGRATIONS] = {"migrations", OF_THREAD, migrates, measure_migrations},
 };
+
+const char *habit__id(enum habit habit)
+{
+	return habits[habit].id;
+}
 
 /* Of one kind of habit so many, so that 64 connections alike do not crowd out the rest. */
 #define OF_A_KIND 4
 
 struct writer {
 	struct report *report;
-	unsigned told[sizeof(habits) / sizeof(habits[0])];
+	unsigned reported[HABIT_KINDS];
 };
-
-/* "forwarder/812", "client/812 on fd 7 (127.0.0.1:7 -> 127.0.0.1:8)" */
-static char *name_subject(const struct report *report, const struct subject *subject)
-{
-	const struct report_conn *conn = report__conn(report, subject->conn);
-	uint32_t tid = subject->tid ? subject->tid : subject->pid;
-	const char *called = report__comm(report, subject->pid, tid);
-	char comm[TEXT_SAFE(NS_COMM_LEN)], local[TEXT_ADDRESS], remote[TEXT_ADDRESS], fd[24] = "";
-
-	text__safe(comm, sizeof(comm), called ? called : "?", NS_COMM_LEN);
-	if (!conn)
-		return xasprintf("%s/%u", comm, tid);
-	if (conn->id.fd != NS_FD_UNKNOWN)
-		snprintf(fd, sizeof(fd), " on fd %u", conn->id.fd);
-	return xasprintf("%s/%u%s (%s -> %s)", comm, subject->pid, fd,
-			 text__address(local, sizeof(local), conn->id.family, conn->id.laddr,
-				       conn->id.lport),
-			 text__address(remote, sizeof(remote), conn->id.family, conn->id.raddr,
-				       conn->id.rport));
-}
-
-static char *sentence(const struct report *report, const struct habit *habit,
-		      const struct subject *subject)
-{
-	char *who = name_subject(report, subject), *said = habit->say(subject);
-	char *text = xasprintf("%s: %s", who, said);
-
-	free(who);
-	free(said);
-	return text;
-}
 
 static void test_all(struct writer *writer, enum scope scope, const struct subject *subject)
 {
 	struct report *report = writer->report;
 
-	for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++) {
+	for (size_t i = 0; i < HABIT_KINDS; i++) {
+		struct report_habit *habit = &report->habits[report->habit_count];
+
 		if (habits[i].scope != scope || report->habit_count == REPORT_HABITS ||
-		    writer->told[i] == OF_A_KIND || !habits[i].test(subject))
+		    writer->reported[i] == OF_A_KIND || !habits[i].test(subject))
 			continue;
-		writer->told[i]++;
-		report->habits[report->habit_count++] =
-			(struct report_habit){.id = habits[i].id,
-					      .pid = subject->pid,
-					      .tid = subject->tid,
-					      .conn = subject->conn,
-					      .text = sentence(report, &habits[i], subject)};
+		*habit = (struct report_habit){.habit = (enum habit)i,
+					       .pid = subject->pid,
+					       .tid = subject->tid,
+					       .conn = subject->conn};
+		habits[i].measure(subject, habit);
+		writer->reported[i]++;
+		report->habit_count++;
 	}
 }
 
@@ -379,11 +309,4 @@ void habits__write(struct report *report)
 		if (report->threads[i].role & NS_ROLE_TARGET)
 			test_thread(&writer, &report->threads[i], seconds);
 	}
-}
-
-void habits__clear(struct report *report)
-{
-	for (size_t i = 0; i < report->habit_count; i++)
-		free(report->habits[i].text);
-	report->habit_count = 0;
 }

@@ -260,7 +260,7 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 	json_stream__close(stream);
 	json_stream__array(stream, "habits");
 	for (size_t i = 0; i < report->habit_count; i++)
-		json_stream__add(stream, json_value__habit(&report->habits[i]));
+		json_stream__add(stream, json_value__habit(report, &report->habits[i]));
 	json_stream__close(stream);
 	json_stream__put(stream, "verdict", verdict_of(verdict));
 }

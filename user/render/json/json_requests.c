@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Exchanges taken apart, what the target waited for, and habits, as JSON. */
+#include <stdlib.h>
+
+#include "user/analyze/requests/habits.h"
+#include "user/explain/habits.h"
 #include "user/render/json/json_values.h"
 
 static json_t *view_of(const struct request_view *view)
@@ -24,15 +28,17 @@ json_t *json_value__requests(const struct report_requests *requests)
 	return object;
 }
 
-json_t *json_value__habit(const struct report_habit *habit)
+json_t *json_value__habit(const struct report *report, const struct report_habit *habit)
 {
 	json_t *object = json_object();
+	char *text = habit__sentence(report, habit);
 
-	put(object, "id", json_string(habit->id));
+	put(object, "id", json_string(habit__id(habit->habit)));
 	put(object, "pid", json_value__number_or_null(habit->pid, 0));
 	put(object, "tid", json_value__number_or_null(habit->tid, 0));
 	put(object, "connection", json_value__number_or_null(habit->conn, 0));
-	put(object, "text", json_value__text(habit->text));
+	put(object, "text", json_value__text(text));
+	free(text);
 	return object;
 }
 

@@ -6,7 +6,9 @@
 
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
+#include "user/explain/builder.h"
 #include "user/explain/coverage.h"
+#include "user/explain/habits.h"
 #include "user/record/facts.h"
 #include "user/record/losses.h"
 #include "user/render/terminal/connections.h"
@@ -151,15 +153,16 @@ static void print_waits(FILE *out, const struct report *report, const struct ren
 	free(text);
 }
 
-static void print_habit(FILE *out, const struct report_habit *habit, size_t alike,
-			const struct render_style *style)
+static void print_habit(FILE *out, const struct report *report, const struct report_habit *habit,
+			size_t alike, const struct render_style *style)
 {
-	char more[48] = "", *line;
+	char *line = habit__sentence(report, habit);
 
 	if (alike)
-		snprintf(more, sizeof(more), " %zu more do the same.", alike);
-	line = xasprintf("%s%s", habit->text ? habit->text : habit->id, more);
-	wrap__paragraph(out, line, INDENT, COLOUR_PLAIN, style);
+		builder__add(&line, " %zu more do the same.", alike);
+	fprintf(out, "%*s", INDENT, "");
+	wrap__print(out, line, INDENT, 2 * INDENT, colour__width(style));
+	fputc('\n', out);
 	free(line);
 }
 
@@ -174,13 +177,13 @@ static void print_habits(FILE *out, const struct report *report, const struct re
 		size_t before = 0, behind = 0;
 
 		for (size_t j = 0; j < report->habit_count; j++) {
-			bool alike = strcmp(report->habits[j].id, report->habits[i].id) == 0;
+			bool alike = report->habits[j].habit == report->habits[i].habit;
 
 			before += alike && j < i;
 			behind += alike && j > i;
 		}
 		if (before < HABITS_ALIKE)
-			print_habit(out, &report->habits[i],
+			print_habit(out, report, &report->habits[i],
 				    before + 1 == HABITS_ALIKE ? behind : 0, style);
 	}
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Habits: each is told when it is out of the ordinary, and not when one fact of it is missing. */
 #include "tests/unit/analyze/outcome.h"
+#include "user/analyze/requests/habits.h"
+#include "user/explain/habits.h"
 
 #define FORWARDER                                                                                  \
 	"0 session threshold=10 arch=x86_64\n"                                                     \
@@ -11,7 +13,7 @@
 static const struct report_habit *find(const struct outcome *outcome, const char *id)
 {
 	for (size_t i = 0; i < outcome->report->habit_count; i++) {
-		if (!strcmp(outcome->report->habits[i].id, id))
+		if (!strcmp(habit__id(outcome->report->habits[i].habit), id))
 			return &outcome->report->habits[i];
 	}
 	return NULL;
@@ -21,11 +23,14 @@ static void assert_told(const char *lines, const char *id, const char *words)
 {
 	struct outcome outcome = analyze(feed__text(lines));
 	const struct report_habit *habit = find(&outcome, id);
+	char *text;
 
 	if (!habit)
 		fail_msg("%s is not told of: %s", id, lines);
-	if (!strstr(habit->text, words))
-		fail_msg("'%s' does not say '%s'", habit->text, words);
+	text = habit__sentence(outcome.report, habit);
+	if (!strstr(text, words))
+		fail_msg("'%s' does not say '%s'", text, words);
+	free(text);
 	done(&outcome);
 }
 
@@ -34,7 +39,7 @@ static void assert_silent(const char *lines)
 	struct outcome outcome = analyze(feed__text(lines));
 
 	if (outcome.report->habit_count)
-		fail_msg("%s is told of: %s", outcome.report->habits[0].id, lines);
+		fail_msg("%s is told of: %s", habit__id(outcome.report->habits[0].habit), lines);
 	done(&outcome);
 }
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/explain/habits.h"
+
+#include "user/base/text.h"
+#include "user/explain/builder.h"
+
+/* clang-format off */
+static const char *const templates[HABIT_KINDS] = {
+	[HABIT_COPY_BOUND] =
+		"copy-bound: {per_s} MiB/s with {switches} switches a MiB, busy for {share} of a CPU: the bytes themselves "
+		"are the work; splice(), larger buffers or more threads would move more.",
+	[HABIT_WAKE_BOUND] =
+		"wake-bound: {per_s} MiB/s, but only {bytes} for each time that it was woken ({whole_switches} switches a "
+		"MiB): waking costs more than copying; let more gather first (larger reads, SO_RCVLOWAT).",
+	[HABIT_SWITCHES] =
+		"{switches} context switches an exchange: its threads hand the work around more than it takes.",
+	[HABIT_SMALL_WRITES] =
+		"{count} writes of {bytes} on average: {share} are under a quarter of the mss, and {close_share} follow the "
+		"one before within 1 ms with nothing read in between; gather them in one buffer or one writev().",
+	[HABIT_EMPTY_WAKES] =
+		"{per_s} wakes a second, and after {share} of them it slept again without having read or written anything.",
+	[HABIT_PREEMPTED] =
+		"taken off its CPU {per_s} times a second though it had work ({share} of its switches): more threads than "
+		"CPUs want to run.",
+	[HABIT_MIGRATIONS] =
+		"moves to another CPU {per_s} times a second, at {share} of its switches: its caches are cold each time; "
+		"pinning it would keep them.",
+};
+/* clang-format on */
+
+static void add_count(char **text, const void *subject)
+{
+	char count[TEXT_COUNT];
+
+	builder__add(
+		text, "%s",
+		text__count(count, sizeof(count), ((const struct report_habit *)subject)->count));
+}
+
+static void add_bytes(char **text, const void *subject)
+{
+	char bytes[TEXT_BYTES];
+
+	builder__add(
+		text, "%s",
+		text__bytes(bytes, sizeof(bytes), ((const struct report_habit *)subject)->bytes));
+}
+
+static void add_per_s(char **text, const void *subject)
+{
+	builder__add(text, "%.0f", ((const struct report_habit *)subject)->per_s);
+}
+
+static void add_percent(char **text, double share)
+{
+	char percent[TEXT_PERCENT];
+
+	builder__add(text, "%s", text__percent(percent, sizeof(percent), share));
+}
+
+static void add_share(char **text, const void *subject)
+{
+	add_percent(text, ((const struct report_habit *)subject)->share);
+}
+
+static void add_close_share(char **text, const void *subject)
+{
+	add_percent(text, ((const struct report_habit *)subject)->close_share);
+}
+
+static void add_switches(char **text, const void *subject)
+{
+	builder__add(text, "%.1f", ((const struct report_habit *)subject)->switches);
+}
+
+static void add_whole_switches(char **text, const void *subject)
+{
+	builder__add(text, "%.0f", ((const struct report_habit *)subject)->switches);
+}
+
+static const struct placeholder placeholders[] = {
+	{"count", add_count},
+	{"bytes", add_bytes},
+	{"per_s", add_per_s},
+	{"share", add_share},
+	{"close_share", add_close_share},
+	{"switches", add_switches},
+	{"whole_switches", add_whole_switches},
+	{NULL, NULL},
+};
+
+/* "forwarder/812", "client/812 on fd 7 (127.0.0.1:7 -> 127.0.0.1:8)" */
+static void add_who(char **text, const struct report *report, const struct report_habit *habit)
+{
+	const struct report_conn *conn = report__conn(report, habit->conn);
+	uint32_t tid = habit->tid ? habit->tid : habit->pid;
+	const char *called = report__comm(report, habit->pid, tid);
+	char comm[TEXT_SAFE(NS_COMM_LEN)], local[TEXT_ADDRESS], remote[TEXT_ADDRESS];
+
+	text__safe(comm, sizeof(comm), called ? called : "?", NS_COMM_LEN);
+	builder__add(text, "%s/%u", comm, conn ? habit->pid : tid);
+	if (!conn)
+		return;
+	if (conn->id.fd != NS_FD_UNKNOWN)
+		builder__add(text, " on fd %u", conn->id.fd);
+	builder__add(text, " (%s -> %s)",
+		     text__address(local, sizeof(local), conn->id.family, conn->id.laddr,
+				   conn->id.lport),
+		     text__address(remote, sizeof(remote), conn->id.family, conn->id.raddr,
+				   conn->id.rport));
+}
+
+char *habit__sentence(const struct report *report, const struct report_habit *habit)
+{
+	char *text = NULL;
+
+	add_who(&text, report, habit);
+	builder__add(&text, ": ");
+	builder__expand(&text, templates[habit->habit], placeholders, habit);
+	return text;
+}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "user/analyze/holds/flow.h"
+#include "user/analyze/holds/hold.h"
 #include "user/analyze/holds/incident_queue.h"
 #include "user/analyze/holds/intervals.h"
 #include "user/analyze/holds/recovery.h"

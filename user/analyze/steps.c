@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "user/analyze/stall.h"
+#include "user/analyze/waits/wait.h"
 #include "user/base/xalloc.h"
 #include "user/record/uring_ops.h"
 

@@ -67,6 +67,12 @@ const struct model_conn *model__peer(const struct model *model, const struct mod
 const struct model_conn *model__next_conn(const struct model *model, size_t *cursor);
 const struct model_thread *model__thread(const struct model *model, uint32_t tid);
 const struct model_thread *model__next_thread(const struct model *model, size_t *cursor);
+/* The recent waits of a thread by number, in the order of their times; NULL behind the last, and
+ * for thread NULL. */
+static inline const struct ns_wait *model_thread__wait(const struct model_thread *thread, size_t i)
+{
+	return thread && i < thread->waits.count ? &thread->waits.v[i].wait : NULL;
+}
 const struct model_process *model__process(const struct model *model, uint32_t pid);
 const struct model_ring *model__ring(const struct model *model, uint32_t number);
 const struct model_ring *model__next_ring(const struct model *model, size_t *cursor);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A wait, explained by walking its chain backwards: what was it for, who ended it, what had
- * that one waited for itself, ... across connections, threads and processes of this host.
- *
- * The time of the wait is cut into stretches, each with its cause as it is for the thread that
- * waits: a lock whose holder slept is lock, but one whose holder waited for bytes under
- * Nagle's algorithm is nagle-delack, because there the program can be changed.
+ * What the time of one wait went to: stretches, each with its cause as it is for the thread that
+ * waits, their sums, and the chain of waits behind them.
  */
 #ifndef NETSTALL_ANALYZE_CHAIN_ATTRIBUTION_H
 #define NETSTALL_ANALYZE_CHAIN_ATTRIBUTION_H
@@ -20,27 +16,34 @@ struct stretch {
 	enum cause cause;
 };
 
+/* The waker chain owns and writes it. */
 struct attribution {
-	size_t stretch_count;
-	struct stretch stretches[ATTRIBUTION_STRETCHES]; /* by time, disjoint, without gaps */
-	uint64_t ns[CAUSE_COUNT]; /* of each cause, stretches that were joined too */
-	size_t link_count;
-	struct stall_link links[STALL_LINKS]; /* the wait itself first, then what it hung on */
-	struct interval *interval;            /* the incident that it hung on longest; NULL none */
-	uint64_t interval_ns;                 /* for how long */
-	const struct interval *reported;      /* likewise, of those that a stall tells; NULL none */
-	uint64_t reported_longest_ns;         /* that one */
-	uint64_t reported_ns;                 /* all of those together */
+	uint64_t ns[CAUSE_COUNT];        /* of each cause, stretches that were joined too */
+	struct interval *interval;       /* the incident that took most of it; NULL none */
+	uint64_t interval_ns;            /* how much */
+	const struct interval *reported; /* likewise, of those that a stall reports; NULL none */
+	uint64_t reported_longest_ns;    /* that one */
+	uint64_t reported_ns;            /* all of those together */
 	enum confidence confidence;
 	enum stall_inferred inferred; /* as in struct stall */
 	enum stall_missing missing;
+	size_t stretch_count;
+	struct stretch stretches[ATTRIBUTION_STRETCHES]; /* by time, disjoint, without gaps */
+	size_t link_count;
+	struct stall_link links[STALL_LINKS]; /* the wait itself first, then its wakers' waits;
+						 without the texts of their stacks */
 };
 
-/* Explain the wait of a thread between two times that lie in it. */
-void attribution__of_wait(const struct model *model, const struct intervals *intervals,
-			  const struct ns_wait *wait, uint64_t from, uint64_t to,
-			  struct attribution *attribution);
-uint64_t attribution__ns(const struct attribution *attribution, enum cause cause);
+void attribution__clear(struct attribution *attribution);
+/* The time from start_ts, where the last stretch ended, to end_ts had this cause. */
+void attribution__add(struct attribution *attribution, uint64_t start_ts, uint64_t end_ts,
+		      enum cause cause);
+/* So much of the time belongs to this incident. */
+void attribution__add_interval(struct attribution *attribution, struct interval *interval,
+			       uint64_t ns);
+/* Of several, what is missing and from what a cause is inferred is that nearest to the target. */
+void attribution__missing(struct attribution *attribution, enum stall_missing what);
+void attribution__infer(struct attribution *attribution, enum stall_inferred from);
 /* Which cause took longest, idleness included; of equals the one that came first. */
 enum cause attribution__main_cause(const struct attribution *attribution);
 

@@ -32,7 +32,7 @@ static enum cause stall_cause(const struct attribution *attribution)
 
 	for (size_t i = 0; i < attribution->stretch_count; i++) {
 		enum cause cause = attribution->stretches[i].cause;
-		uint64_t ns = cause == CAUSE_IDLE ? 0 : attribution__ns(attribution, cause);
+		uint64_t ns = cause == CAUSE_IDLE ? 0 : attribution->ns[cause];
 
 		if (ns > most) {
 			best = cause;
@@ -51,10 +51,23 @@ static uint32_t stall_conn(const struct model *model, const struct attribution *
 	for (size_t i = 0; i < attribution->link_count; i++) {
 		const struct stall_link *link = &attribution->links[i];
 
-		if (wait_kind__is_socket(wait_kind__of(model, &link->wait)))
+		if (wait_kind__is_socket(wait_view__of(model, &link->wait).kind))
 			return link->conn;
 	}
 	return 0;
+}
+
+static void take_links(const struct model *model, struct stall *stall,
+		       const struct attribution *attribution)
+{
+	stall->link_count = attribution->link_count;
+	for (size_t i = 0; i < stall->link_count; i++) {
+		struct stall_link *link = &stall->links[i];
+
+		*link = attribution->links[i];
+		link->wait_stack = model__kept_stack(model, link->wait.stack_id);
+		link->waker_stack = model__kept_stack(model, link->wait.waker_stack_id);
+	}
 }
 
 void chain_stall__fill(const struct model *model, const struct ns_wait *wait,
@@ -90,15 +103,13 @@ void chain_stall__fill(const struct model *model, const struct ns_wait *wait,
 		stall->missing = attribution->missing;
 	if (!stall->missing && wait->ended == NS_WAIT_BOUND)
 		stall->missing = MISSING_RETURN_TO_CPU;
-	stall->link_count = attribution->link_count;
-	memcpy(stall->links, attribution->links, sizeof(stall->links));
+	take_links(model, stall, attribution);
 	stall->wait_count = 1;
 	stall->waits[0] = stall_wait__of(wait);
 	cut_slices(stall, attribution);
 	stall__check(stall);
 }
 
-/* The evidence: what is known around the wait, and around the waits that it hung on. */
 struct incident *chain_stall__evidence(const struct model *model, struct interval *interval,
 				       const struct stall *stall)
 {

@@ -6,10 +6,10 @@
 #include "user/analyze/chain/attribution.h"
 
 struct stall_wait stall_wait__of(const struct ns_wait *wait);
-/* The stall of this wait, with what the unreported incident that it hung on knows, if any. */
+/* The stall of this wait, with what is known of the unreported incident behind it, if any. */
 void chain_stall__fill(const struct model *model, const struct ns_wait *wait,
 		       const struct attribution *attribution, struct finding *finding);
-/* Its evidence: what is known around the wait, and around the waits that it hung on. Takes
+/* Its evidence: what is known around the wait, and around the links of its chain. Takes
  * that of the interval, which may be NULL; the caller frees it. */
 struct incident *chain_stall__evidence(const struct model *model, struct interval *interval,
 				       const struct stall *stall);

@@ -1,20 +1,602 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The walk from a wait to its waker's own waits. */
+/*
+ * One recursion: a wait leads to what ended it (explain_wait), that to a thread (explain_thread),
+ * and that to its own waits. What is between them, by the kind of the wait, stands in the order in
+ * which it is passed.
+ */
 #include "user/analyze/chain/waker_chain.h"
 
+#include <stdlib.h>
+
+#include "user/analyze/chain/answerer.h"
 #include "user/analyze/waits/pending_reply.h"
 #include "user/analyze/waits/uring_wait.h"
+#include "user/analyze/waits/wait.h"
 #include "user/analyze/waits/wait_kind.h"
+#include "user/base/xalloc.h"
 
-/* What a link is by itself, before what it hung on is known. */
-static enum cause cause_of(enum wait_kind kind, bool owed)
+#define CHAIN_DEPTH STALL_LINKS
+#define LINKED_OPS  8 /* linked operations of a ring that are looked at */
+#define UNKNOWN_RTT UINT32_MAX
+
+/* What a level of the chain makes of the causes below it. */
+struct level {
+	enum cause cause; /* of what is not the network's */
+	bool idle_stays;  /* idle below is idle above: nobody was held up */
+	bool runqueue_stays;
+	uint32_t serves; /* the thread is to answer on this connection, 0 none */
+};
+
+static const struct level level_lock = {.cause = CAUSE_LOCK};
+static const struct level level_signal = {.cause = CAUSE_LOCK, .idle_stays = true};
+static const struct level level_message = {.cause = CAUSE_IPC, .idle_stays = true};
+static const struct level level_ring = {.cause = CAUSE_URING, .runqueue_stays = true};
+
+struct waker_chain {
+	const struct model *model;
+	const struct intervals *intervals;
+	uint64_t at; /* explained up to here */
+	size_t depth;
+	struct level levels[CHAIN_DEPTH];
+	struct {
+		uint32_t tid;
+		uint64_t off_ts;
+	} visited[CHAIN_DEPTH];
+	size_t visited_count;
+	bool linked;         /* the links of this branch are kept */
+	unsigned linked_ops; /* on the way here */
+	struct attribution out;
+};
+
+static void explain_wait(struct waker_chain *chain, const struct ns_wait *wait, uint64_t until);
+
+/* ---- time ---- */
+
+static uint64_t clip(const struct waker_chain *chain, uint64_t ts, uint64_t until)
 {
-	switch (kind) {
+	return ts < chain->at ? chain->at : ts > until ? until : ts;
+}
+
+/*
+ * The network's causes pass through every level: that is where a change helps. Of the others
+ * each level makes its own: whatever a lock's holder did, for who waits it is the lock.
+ */
+static enum cause seen_from_above(const struct level *level, enum cause cause)
+{
+	if (cause__rank(cause) == CAUSE_RANK_NETWORK)
+		return cause;
+	if (cause == CAUSE_IDLE && level->idle_stays)
+		return cause;
+	if (cause == CAUSE_RUNQUEUE && level->runqueue_stays)
+		return cause;
+	return level->cause;
+}
+
+/* The time up to until is this cause's, as the levels above make of it. */
+static void spend(struct waker_chain *chain, uint64_t until, enum cause cause)
+{
+	if (until <= chain->at)
+		return;
+	for (size_t depth = chain->depth; depth-- > 0;)
+		cause = seen_from_above(&chain->levels[depth], cause);
+	attribution__add(&chain->out, chain->at, until, cause);
+	chain->at = until;
+}
+
+static void missing(struct waker_chain *chain, enum stall_missing what)
+{
+	attribution__missing(&chain->out, what);
+}
+
+/* An incident on the connection, from where it begins. */
+static void spend_interval(struct waker_chain *chain, struct interval *interval, uint64_t until)
+{
+	uint64_t start = chain->at, end = interval->span.start_ts;
+
+	if (interval->cause == CAUSE_UNKNOWN)
+		missing(chain, MISSING_TCP_REASON);
+	until = clip(chain, interval->span.end_ts, until);
+	for (size_t i = 0; i < interval->slice_count; i++) {
+		end += interval->slices[i].ns;
+		spend(chain, end < until ? end : until, interval->slices[i].cause);
+	}
+	attribution__add_interval(&chain->out, interval, chain->at - start);
+	spend(chain, until, interval->cause); /* whatever its slices left */
+}
+
+/* The next incident on the connection, NULL: none; *start: where it begins, or until. */
+static struct interval *next_interval(const struct waker_chain *chain, uint32_t conn,
+				      uint64_t until, uint64_t *start)
+{
+	struct interval *interval = intervals__first(chain->intervals, conn, chain->at, until);
+
+	*start = interval ? clip(chain, interval->span.start_ts, until) : until;
+	return interval;
+}
+
+/* Incidents on the connection; the time between them has this cause. */
+static void spend_on_conn(struct waker_chain *chain, uint32_t conn, uint64_t until,
+			  enum cause cause)
+{
+	while (chain->at < until) {
+		uint64_t start;
+		struct interval *interval = next_interval(chain, conn, until, &start);
+
+		spend(chain, start, cause);
+		if (interval)
+			spend_interval(chain, interval, until);
+	}
+}
+
+/*
+ * The other end waits on the very connection that it is to answer on: a part of the request
+ * has yet to come. Either TCP holds it back here, for shorter than makes a stall of its own,
+ * or it is under way.
+ */
+static void spend_on_request(struct waker_chain *chain, uint32_t serves, uint64_t until)
+{
+	const struct model_conn *conn =
+		model__peer(chain->model, model__conn(chain->model, serves));
+
+	for (size_t i = 0; conn && i < conn->events.count; i++) {
+		const union event *event = &conn->events.v[i];
+
+		if (event->head.type != NS_RELEASE || event->head.ts <= chain->at)
+			continue;
+		if (event->head.ts - event->release.held_ns >= until)
+			break;
+		spend(chain, clip(chain, event->head.ts - event->release.held_ns, until),
+		      CAUSE_NETWORK);
+		spend(chain, clip(chain, event->head.ts, until),
+		      cause__of_hold(event->release.reason));
+	}
+	spend(chain, until, CAUSE_NETWORK);
+}
+
+/* ---- the waits of another thread ---- */
+
+static bool is_visited(const struct waker_chain *chain, const struct ns_wait *wait)
+{
+	for (size_t i = 0; i < chain->visited_count; i++) {
+		if (chain->visited[i].tid == wait->head.tid &&
+		    chain->visited[i].off_ts == wait->off_ts)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Between two waits the thread ran. While it takes in a long request that means that it slept
+ * for each segment, too shortly to be recorded.
+ */
+static void spend_running(struct waker_chain *chain, const struct ns_wait *next, uint64_t until,
+			  const struct level *level)
+{
+	if (level->serves && next->head.conn == level->serves && until > chain->at &&
+	    until - chain->at < model__threshold(chain->model))
+		spend_on_request(chain, level->serves, until);
+	else
+		spend(chain, until, level->cause);
+}
+
+/* The waits of a thread up to until, at a level of their own; between them it ran. */
+static void explain_thread(struct waker_chain *chain, uint32_t tid, uint64_t until,
+			   const struct level *level)
+{
+	const struct model_thread *thread = model__thread(chain->model, tid);
+	const struct ns_wait *wait;
+
+	chain->levels[chain->depth++] = *level;
+	for (size_t i = 0; chain->depth < CHAIN_DEPTH && (wait = model_thread__wait(thread, i));
+	     i++) {
+		if (wait->head.ts <= chain->at || wait->off_ts >= until || is_visited(chain, wait))
+			continue;
+		spend_running(chain, wait, clip(chain, wait->off_ts, until), level);
+		explain_wait(chain, wait, clip(chain, wait->head.ts, until));
+	}
+	spend(chain, until, level->cause);
+	chain->depth--;
+}
+
+/* Did the thread itself wait for less than half of the time up to until? */
+static bool was_busy(const struct waker_chain *chain, uint32_t tid, uint64_t until)
+{
+	const struct model_thread *thread = model__thread(chain->model, tid);
+	const struct ns_wait *wait;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++)
+		ns += wait__overlap(wait, chain->at, until);
+	return 2 * ns < until - chain->at;
+}
+
+/* Another thread was to end it: by unlocking, signalling, writing to a pipe. */
+static void explain_waker(struct waker_chain *chain, const struct wait_view *view, uint64_t until,
+			  const struct level *level)
+{
+	const struct ns_wait *wait = view->wait;
+
+	switch (view->waker) {
+	case WAKER_TASK:
+		if (wait->waker_tgid != wait->head.tgid &&
+		    !model__thread(chain->model, wait->waker_tid))
+			missing(chain, MISSING_THE_WAKERS_WAIT);
+		explain_thread(chain, wait->waker_tid, until, level);
+		break;
+	case WAKER_TIMER:
+		/* Nobody came within the time that it had given itself. */
+		spend(chain, until, CAUSE_TIMER);
+		break;
+	case WAKER_UNSEEN:
+		missing(chain, MISSING_WAKER);
+		spend(chain, until, level->cause);
+		break;
+	default:
+		spend(chain, until, level->cause);
+		break;
+	}
+}
+
+/*
+ * A condition or a semaphore holds a thread up when somebody who should signal it is late,
+ * and keeps a worker without work asleep as well. It is the latter when whoever signals
+ * was not waiting itself: work came when it came.
+ */
+static void explain_signal(struct waker_chain *chain, const struct wait_view *view, uint64_t until)
+{
+	if (view->waker == WAKER_TASK && !pending_reply__due_here(chain->model, view->wait) &&
+	    was_busy(chain, view->wait->waker_tid, until))
+		spend(chain, until, CAUSE_IDLE);
+	else
+		explain_waker(chain, view, until, &level_signal);
+}
+
+/*
+ * A kernel thread of io_uring's that had nothing to do: nobody was held up. For who waits for it
+ * the thread that gave it something to do is the one that was to come.
+ */
+static void explain_work(struct waker_chain *chain, const struct wait_view *view, uint64_t until)
+{
+	if (chain->depth)
+		explain_waker(chain, view, until, &level_message);
+	else
+		spend(chain, until, CAUSE_IDLE);
+}
+
+/*
+ * A parent waits as long as its child lives: that the child lives is no stall, and what a child
+ * that is a target waits for is reported of itself. Where the parent was to answer, it was late.
+ */
+static void explain_child(struct waker_chain *chain, const struct wait_view *view, uint64_t until)
+{
+	const struct ns_wait *wait = view->wait;
+	struct level level = level_message;
+
+	if (!chain->depth && view->waker == WAKER_TASK && wait->waker_tgid != wait->head.tgid &&
+	    model__is_target(chain->model, wait->waker_tgid))
+		level.cause = CAUSE_IDLE;
+	explain_waker(chain, view, until, &level);
+}
+
+/* ---- the other end of a connection ---- */
+
+/*
+ * The other end is on another host. The least round trip of this connection is what the path
+ * takes when nothing is wrong; what is left is the program's, or that of a path that had a
+ * bad moment, which this end can't tell apart.
+ */
+static void spend_on_remote(struct waker_chain *chain, const struct model_conn *conn,
+			    const struct ns_wait *wait, uint64_t until)
+{
+	uint32_t rtt_us = wait->min_rtt_us ? wait->min_rtt_us : conn->totals.min_rtt_us;
+	uint64_t way = 1000ull * rtt_us, length = until - chain->at;
+
+	if (!rtt_us || rtt_us == UNKNOWN_RTT) {
+		missing(chain, MISSING_ROUND_TRIP);
+		spend(chain, until, CAUSE_UNKNOWN);
+		return;
+	}
+	attribution__infer(&chain->out, INFERRED_FROM_BEYOND_ROUND_TRIP);
+	if (way > length)
+		way = length;
+	spend(chain, chain->at + way / 2, CAUSE_NETWORK);
+	spend(chain, until - (way - way / 2), CAUSE_PEER_APP);
+	spend(chain, until, CAUSE_NETWORK);
+}
+
+/* Nothing of either end is held: the request went out, was worked on, and answered. */
+static void explain_peer(struct waker_chain *chain, const struct ns_wait *wait, uint64_t until)
+{
+	const struct model_conn *conn = model__conn(chain->model, wait->head.conn);
+	const struct model_conn *peer = model__peer(chain->model, conn);
+	uint64_t requested = pending_reply__requested_at(chain->model, wait);
+	const struct ns_wait *reading;
+	struct answerer by;
+
+	if (!peer || !peer->id.head.type) {
+		spend_on_remote(chain, conn, wait, until);
+		return;
+	}
+	by = answerer__find(chain->model, wait, peer, chain->at, until);
+	reading = answerer__reading(chain->model, &by, peer->number,
+				    requested ? requested : chain->at, chain->at);
+	if (reading) {
+		spend(chain, clip(chain, wait__woken(reading), by.ts), CAUSE_NETWORK);
+		spend(chain, clip(chain, reading->head.ts, by.ts), CAUSE_RUNQUEUE);
+	}
+	if (!by.tid) {
+		missing(chain, MISSING_ANSWERING_THREAD);
+		spend(chain, by.ts, CAUSE_PEER_APP);
+	} else {
+		if (!answerer__was_watched(chain->model, &by))
+			missing(chain, MISSING_PEER_THREAD);
+		explain_thread(chain, by.tid, by.ts,
+			       &(struct level){.cause = CAUSE_PEER_APP,
+					       .runqueue_stays = true,
+					       .serves = peer->number});
+	}
+	spend(chain, until, CAUSE_NETWORK);
+}
+
+/* Bytes were to come from the other end: incidents on the connection, and between them the peer. */
+static void explain_reply(struct waker_chain *chain, const struct ns_wait *wait, uint64_t until)
+{
+	while (chain->at < until) {
+		uint64_t start;
+		struct interval *interval = next_interval(chain, wait->head.conn, until, &start);
+
+		if (start > chain->at)
+			explain_peer(chain, wait, start);
+		if (interval)
+			spend_interval(chain, interval, until);
+	}
+}
+
+/*
+ * Data of one socket, or an event of one of several. Without a pending reply it is the idle
+ * wait of a server, a time-out that the program set itself, or another thread's message.
+ */
+static void explain_receive(struct waker_chain *chain, const struct wait_view *view, uint64_t until)
+{
+	const struct model *model = chain->model;
+	const struct ns_wait *wait = view->wait;
+	uint32_t serves = chain->depth ? chain->levels[chain->depth - 1].serves : 0;
+
+	if (serves && wait->head.conn == serves)
+		spend_on_request(chain, serves, until);
+	else if (view->waker == WAKER_ROOM && view->kind == WAIT_RECEIVE)
+		/* Another thread writes there, and nothing came: perhaps no reply is pending. */
+		spend_on_conn(chain, wait->head.conn, until, CAUSE_IDLE);
+	else if (pending_reply__awaited(model, wait))
+		explain_reply(chain, wait, until);
+	else if (view->waker == WAKER_TIMER && !pending_reply__is_server(model, wait->head.tgid))
+		spend(chain, until, CAUSE_TIMER);
+	else if (view->waker == WAKER_TASK && pending_reply__due_here(model, wait))
+		explain_waker(chain, view, until, &level_message);
+	else
+		spend_on_conn(chain, wait->head.conn, until, CAUSE_IDLE);
+}
+
+/* ---- one wait ---- */
+
+static enum stall_missing missing_of_ring(const struct waker_chain *chain,
+					  const struct ns_wait *wait)
+{
+	if (uring_wait__has_operation(wait))
+		return MISSING_WHAT_RING_WAITED_FOR;
+	return model__sees(chain->model, NS_FACT_URING_COURSE) ? MISSING_OPERATION
+							       : MISSING_OPERATION_HIDDEN;
+}
+
+/* What the wait was for, up to until, without what came before its operation. */
+static void explain_sleep(struct waker_chain *chain, const struct wait_view *view, uint64_t until)
+{
+	uint32_t conn = view->wait->head.conn;
+
+	switch (view->kind) {
+	case WAIT_PREEMPTED:
+		spend(chain, until, CAUSE_RUNQUEUE);
+		break;
+	case WAIT_RECEIVE:
+	case WAIT_MANY:
+		explain_receive(chain, view, until);
+		break;
+	case WAIT_SEND:
+		spend_on_conn(chain, conn, until, CAUSE_SNDBUF);
+		break;
+	case WAIT_CONNECT:
+		spend_on_conn(chain, conn, until, CAUSE_NETWORK);
+		break;
+	case WAIT_ACCEPT:
+	case WAIT_PAUSE:
+		spend(chain, until, CAUSE_IDLE);
+		break;
+	case WAIT_URING:
+		missing(chain, missing_of_ring(chain, view->wait));
+		spend(chain, until, CAUSE_URING);
+		break;
+	case WAIT_WORK:
+		explain_work(chain, view, until);
+		break;
+	case WAIT_MUTEX:
+		explain_waker(chain, view, until, &level_lock);
+		break;
+	case WAIT_SIGNAL:
+		explain_signal(chain, view, until);
+		break;
+	case WAIT_IPC:
+		explain_waker(chain, view, until, &level_message);
+		break;
+	case WAIT_CHILD:
+		explain_child(chain, view, until);
+		break;
+	case WAIT_DISK:
+		spend(chain, until, CAUSE_DISK);
+		break;
+	case WAIT_SLEEP:
+		spend(chain, until, CAUSE_TIMER);
+		break;
+	case WAIT_STOPPED:
+		missing(chain, MISSING_STOPPER);
+		spend(chain, until, CAUSE_UNKNOWN);
+		break;
+	case WAIT_UNKNOWN:
+		missing(chain, MISSING_WHAT_IT_WAITED_FOR);
+		spend(chain, until, CAUSE_UNKNOWN);
+		break;
+	}
+}
+
+/* ---- completions of io_uring ---- */
+
+static bool by_submission_thread(const struct waker_chain *chain, const struct ns_wait *wait)
+{
+	const struct model_ring *ring = model__ring(chain->model, wait->ring);
+
+	return ring && wait->op_tid && ring->id.sq_tid == wait->op_tid;
+}
+
+/* A thread of the ring's should come by itself, and does the operation as soon as it does. */
+static void explain_ring_thread(struct waker_chain *chain, uint32_t tid, uint64_t until,
+				enum stall_missing what_kept_it)
+{
+	uint64_t begin = chain->at, before = chain->out.ns[CAUSE_URING];
+
+	explain_thread(chain, tid, until, &level_ring);
+	if (2 * (chain->out.ns[CAUSE_URING] - before) > until - begin)
+		missing(chain, what_kept_it);
+}
+
+/*
+ * Until it was submitted the operation did not exist: who waits for completions of a ring waits
+ * for the thread that submits there.
+ */
+static void explain_submission(struct waker_chain *chain, const struct ns_wait *wait,
+			       uint64_t until)
+{
+	if (until <= chain->at || !wait->op_tid || wait->op_tid == wait->head.tid)
+		return;
+	if (by_submission_thread(chain, wait))
+		explain_ring_thread(chain, wait->op_tid, until, MISSING_SQPOLL_WAIT);
+	else if (was_busy(chain, wait->op_tid, until))
+		spend(chain, until, CAUSE_IDLE);
+	else
+		explain_thread(chain, wait->op_tid, until, &level_signal);
+}
+
+static bool is_by_worker(const struct ns_wait *wait)
+{
+	return wait->op_how == NS_URING_WORKER && wait->op_by_tid &&
+	       wait->op_by_tid != wait->head.tid && wait->op_by_tid != wait->op_tid;
+}
+
+/*
+ * The worker waited last for work, or for a CPU: for nothing that the operation needs. One that did
+ * not wait at all, as a new one, has not waited for room either.
+ */
+static bool worker_came_late(const struct waker_chain *chain, const struct wait_view *view,
+			     uint64_t until)
+{
+	const struct model_thread *thread = model__thread(chain->model, view->wait->op_by_tid);
+	const struct ns_wait *wait, *last = NULL;
+	enum wait_kind kind;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->head.ts > chain->at && wait->head.ts <= until)
+			last = wait;
+	}
+	if (!last)
+		return view->kind == WAIT_SEND;
+	kind = wait_view__of(chain->model, last).kind;
+	return kind == WAIT_WORK || kind == WAIT_PREEMPTED;
+}
+
+/* The wait with who brought the operation about as its waker. */
+static struct ns_wait by_operation(const struct waker_chain *chain, const struct ns_wait *wait)
+{
+	uint32_t tid = uring_wait__done_by(wait);
+	const struct model_thread *thread = model__thread(chain->model, tid);
+	struct ns_wait seen = *wait;
+
+	seen.waker_tid = tid;
+	if (tid != wait->waker_tid && thread)
+		seen.waker_tgid = thread->tgid;
+	return seen;
+}
+
+/* The operation itself, since it began. */
+static void explain_operation(struct waker_chain *chain, const struct wait_view *view,
+			      const struct ns_uring *done, uint64_t until)
+{
+	const struct ns_wait *wait = view->wait, seen = by_operation(chain, wait);
+	struct wait_view seen_view;
+
+	/* Done as it came to it: whatever the operation needs was there before, but not that
+	 * thread. */
+	if (wait->op_how == NS_URING_INLINE && by_submission_thread(chain, wait)) {
+		explain_ring_thread(chain, wait->op_tid, until, MISSING_SQPOLL_WAIT);
+		return;
+	}
+	if (is_by_worker(wait) && wait_kind__is_socket(view->kind) &&
+	    worker_came_late(chain, view, until)) {
+		explain_ring_thread(chain, wait->op_by_tid, until, MISSING_RING_WORKER_WAIT);
+		return;
+	}
+	/* A worker thread (io-wq) did it: what that one waited for. */
+	if (is_by_worker(wait) && view->kind == WAIT_DISK)
+		explain_thread(chain, wait->op_by_tid, until,
+			       &(struct level){.cause = CAUSE_DISK, .runqueue_stays = true});
+	else if (is_by_worker(wait) && view->kind == WAIT_IPC)
+		explain_thread(chain, wait->op_by_tid, until,
+			       &(struct level){.cause = CAUSE_IPC,
+					       .idle_stays = true,
+					       .runqueue_stays = true});
+	/* A server's clock, between requests. */
+	else if (view->kind == WAIT_SLEEP && !chain->depth &&
+		 pending_reply__is_server(chain->model, wait->head.tgid) &&
+		 !pending_reply__due_anywhere(chain->model, wait))
+		spend(chain, until, CAUSE_IDLE);
+	/* Of a zero-copy send the bytes have gone, and are acknowledged last. */
+	else if (view->kind == WAIT_SEND && done && done->cqe_flags & NS_CQE_NOTIF)
+		spend_on_conn(chain, wait->head.conn, until, CAUSE_NETWORK);
+	if (chain->at >= until)
+		return;
+	seen_view = wait_view__of(chain->model, &seen);
+	explain_sleep(chain, &seen_view, until);
+}
+
+/* First its submission, then the operation that it is linked to, then the operation itself. */
+static void explain_completion(struct waker_chain *chain, const struct wait_view *view,
+			       uint64_t until)
+{
+	const struct ns_wait *wait = view->wait;
+	const struct ns_uring *done = uring_wait__completion(chain->model, wait);
+	const struct ns_uring *before = done ? uring_wait__before(chain->model, done) : NULL;
+
+	if (wait->op_submit_ts)
+		explain_submission(chain, wait, clip(chain, wait->op_submit_ts, until));
+	if (before && before->head.ts > chain->at && chain->linked_ops < LINKED_OPS) {
+		struct ns_wait first = uring_wait__as_if(wait, before);
+		struct wait_view first_view = wait_view__of(chain->model, &first);
+
+		chain->linked_ops++;
+		explain_completion(chain, &first_view, clip(chain, before->head.ts, until));
+		chain->linked_ops--;
+	}
+	explain_operation(chain, view, done, until);
+}
+
+/* ---- the way in ---- */
+
+/* What a link is by itself, before what it waited for is known. */
+static enum cause cause_of(const struct model *model, const struct wait_view *view)
+{
+	switch (view->kind) {
 	case WAIT_PREEMPTED:
 		return CAUSE_RUNQUEUE;
 	case WAIT_RECEIVE:
 	case WAIT_MANY:
-		return owed ? CAUSE_PEER_APP : CAUSE_IDLE;
+		return pending_reply__awaited(model, view->wait) ? CAUSE_PEER_APP : CAUSE_IDLE;
 	case WAIT_SEND:
 		return CAUSE_SNDBUF;
 	case WAIT_CONNECT:
@@ -43,303 +625,76 @@ static enum cause cause_of(enum wait_kind kind, bool owed)
 }
 
 /*
- * One link a level: of several waits there, the one that took longest, with what hung below
+ * One link a level: of several waits there, the one that took longest, with what is below
  * it. Returns whether this wait is it.
  */
-static bool link_up(struct walk *walk, const struct ns_wait *wait, uint64_t until)
+static bool link_up(struct waker_chain *chain, const struct wait_view *view, uint64_t until)
 {
-	struct attribution *out = walk->out;
-	struct stall_link *link = &out->links[walk->depth];
+	const struct ns_wait *wait = view->wait;
+	struct attribution *out = &chain->out;
+	struct stall_link *link = &out->links[chain->depth];
 
-	if (!walk->linked || walk->depth > out->link_count)
+	if (!chain->linked || chain->depth > out->link_count)
 		return false;
-	if (walk->depth < out->link_count && link->end_ts - link->start_ts >= until - walk->at)
+	if (chain->depth < out->link_count && link->end_ts - link->start_ts >= until - chain->at)
 		return false;
-	out->link_count = walk->depth + 1;
+	out->link_count = chain->depth + 1;
 	*link = (struct stall_link){
 		.pid = wait->head.tgid,
 		.tid = wait->head.tid,
 		.conn = wait->head.conn,
-		.cause = cause_of(wait_kind__of(walk->model, wait),
-				  pending_reply__awaited(walk->model, wait)),
-		.start_ts = walk->at,
+		.cause = cause_of(chain->model, view),
+		.start_ts = chain->at,
 		.end_ts = until,
 		.wait = *wait,
-		.wait_stack = model__kept_stack(walk->model, wait->stack_id),
-		.waker_stack = model__kept_stack(walk->model, wait->waker_stack_id),
 	};
 	return true;
 }
 
-static bool is_visited(const struct walk *walk, const struct ns_wait *wait)
+/* Explain the wait from where the chain is up to until, which the wait reaches. */
+static void explain_wait(struct waker_chain *chain, const struct ns_wait *recorded, uint64_t until)
 {
-	for (size_t i = 0; i < walk->visited_count; i++) {
-		if (walk->visited[i].tid == wait->head.tid &&
-		    walk->visited[i].off_ts == wait->off_ts)
-			return true;
-	}
-	return false;
+	bool was_linked = chain->linked;
+	uint64_t woken = wait__woken(recorded);
+	struct ns_wait wait = *recorded;
+	struct wait_view view;
+
+	uring_wait__fill_in(chain->model, &wait);
+	view = wait_view__of(chain->model, &wait);
+	chain->linked = link_up(chain, &view, until);
+	chain->visited[chain->visited_count].tid = wait.head.tid;
+	chain->visited[chain->visited_count++].off_ts = wait.off_ts;
+	if (wait.state && view.is_completion && uring_wait__has_operation(&wait))
+		explain_completion(chain, &view, clip(chain, woken, until));
+	else if (wait.state)
+		explain_sleep(chain, &view, clip(chain, woken, until));
+	chain->visited_count--;
+	chain->linked = was_linked;
+	spend(chain, until, CAUSE_RUNQUEUE);
 }
 
-/*
- * Between two waits the thread ran. While it takes in a long request that means that it slept
- * for each segment, too shortly to be told of.
- */
-static void walk_running(struct walk *walk, const struct ns_wait *next, uint64_t until,
-			 const struct wrapper *wrapper)
+const struct attribution *waker_chain__explain(struct waker_chain *chain,
+					       const struct ns_wait *wait, uint64_t from,
+					       uint64_t to)
 {
-	if (wrapper->serves && next->head.conn == wrapper->serves && until > walk->at &&
-	    until - walk->at < model__threshold(walk->model))
-		walk->transit(walk, wrapper->serves, until);
-	else
-		walk__emit(walk, until, wrapper->cause);
+	attribution__clear(&chain->out);
+	chain->at = from;
+	chain->linked = true;
+	explain_wait(chain, wait, to);
+	spend(chain, to, CAUSE_UNKNOWN);
+	return &chain->out;
 }
 
-void walk__thread(struct walk *walk, uint32_t tid, uint64_t until, const struct wrapper *wrapper)
+struct waker_chain *waker_chain__new(const struct model *model, const struct intervals *intervals)
 {
-	const struct model_thread *thread = model__thread(walk->model, tid);
+	struct waker_chain *chain = xcalloc(1, sizeof(*chain));
 
-	walk->wrappers[walk->depth++] = *wrapper;
-	for (size_t i = 0; thread && walk->depth < WALK_DEPTH && i < thread->waits.count; i++) {
-		const struct ns_wait *wait = &thread->waits.v[i].wait;
-
-		if (wait->head.ts <= walk->at || wait->off_ts >= until || is_visited(walk, wait))
-			continue;
-		walk_running(walk, wait, walk__clip(walk, wait->off_ts, until), wrapper);
-		walk__wait(walk, wait, walk__clip(walk, wait->head.ts, until));
-	}
-	walk__emit(walk, until, wrapper->cause);
-	walk->depth--;
+	chain->model = model;
+	chain->intervals = intervals;
+	return chain;
 }
 
-/* How much of the time up to until the thread is known to have waited itself. */
-static uint64_t time_waited(const struct walk *walk, uint32_t tid, uint64_t until)
+void waker_chain__free(struct waker_chain *chain)
 {
-	const struct model_thread *thread = model__thread(walk->model, tid);
-	uint64_t ns = 0;
-
-	for (size_t i = 0; thread && i < thread->waits.count; i++)
-		ns += wait__overlap(&thread->waits.v[i].wait, walk->at, until);
-	return ns;
-}
-
-/* Another thread was to end it: by unlocking, signalling, writing to a pipe. */
-static void walk_other(struct walk *walk, const struct ns_wait *wait, uint64_t until,
-		       const struct wrapper *wrapper)
-{
-	switch (waker__of(walk->model, wait)) {
-	case WAKER_TASK:
-		if (wait->waker_tgid != wait->head.tgid &&
-		    !model__thread(walk->model, wait->waker_tid))
-			walk__missing(walk, MISSING_THE_WAKERS_WAIT);
-		walk__thread(walk, wait->waker_tid, until, wrapper);
-		break;
-	case WAKER_TIMER:
-		/* Nobody came within the time that it had given itself. */
-		walk__emit(walk, until, CAUSE_TIMER);
-		break;
-	case WAKER_UNSEEN:
-		walk__missing(walk, MISSING_WAKER);
-		walk__emit(walk, until, wrapper->cause);
-		break;
-	default:
-		walk__emit(walk, until, wrapper->cause);
-		break;
-	}
-}
-
-/*
- * A condition or a semaphore holds a thread up when somebody who should signal it is late,
- * and keeps a worker without work asleep as well. It is the latter when whoever signals
- * was not waiting itself: work came when it came.
- */
-static void walk_signal(struct walk *walk, const struct ns_wait *wait, uint64_t until)
-{
-	const struct wrapper wrapper = {.cause = CAUSE_LOCK, .idle_stays = true};
-
-	if (waker__of(walk->model, wait) == WAKER_TASK &&
-	    !pending_reply__due_here(walk->model, wait) &&
-	    2 * time_waited(walk, wait->waker_tid, until) < until - walk->at)
-		walk__emit(walk, until, CAUSE_IDLE);
-	else
-		walk_other(walk, wait, until, &wrapper);
-}
-
-void walk__signaller(struct walk *walk, uint32_t tid, uint64_t until, const struct wrapper *wrapper)
-{
-	if (2 * time_waited(walk, tid, until) < until - walk->at)
-		walk__emit(walk, until, CAUSE_IDLE);
-	else
-		walk__thread(walk, tid, until, wrapper);
-}
-
-/*
- * A kernel thread of io_uring's that had nothing to do: nobody was held up. For who hangs on it
- * the thread that gave it something to do is the one that was to come.
- */
-static void walk_work(struct walk *walk, const struct ns_wait *wait, uint64_t until)
-{
-	const struct wrapper message = {.cause = CAUSE_IPC, .idle_stays = true};
-
-	if (walk->depth)
-		walk_other(walk, wait, until, &message);
-	else
-		walk__emit(walk, until, CAUSE_IDLE);
-}
-
-static void walk_unresolved(struct walk *walk, const struct ns_wait *wait, uint64_t until)
-{
-	if (uring_wait__has_operation(wait))
-		walk__missing(walk, MISSING_WHAT_RING_WAITED_FOR);
-	else if (!model__sees(walk->model, NS_FACT_URING_COURSE))
-		walk__missing(walk, MISSING_OPERATION_HIDDEN);
-	else
-		walk__missing(walk, MISSING_OPERATION);
-	walk__emit(walk, until, CAUSE_URING);
-}
-
-/*
- * A parent waits as long as its child lives: that the child lives is no stall, and what a child
- * that is a target waits for is told of itself. Where the parent was to answer, it was late.
- */
-static void walk_child(struct walk *walk, const struct ns_wait *wait, uint64_t until)
-{
-	bool is_told = !walk->depth && waker__of(walk->model, wait) == WAKER_TASK &&
-		       wait->waker_tgid != wait->head.tgid &&
-		       model__is_target(walk->model, wait->waker_tgid);
-	const struct wrapper wrapper = {.cause = is_told ? CAUSE_IDLE : CAUSE_IPC,
-					.idle_stays = true};
-
-	walk_other(walk, wait, until, &wrapper);
-}
-
-void walk__intervals(struct walk *walk, const struct ns_wait *wait, uint64_t until, walk_gap *gap,
-		     enum cause cause)
-{
-	while (walk->at < until) {
-		struct interval *interval =
-			intervals__first(walk->intervals, wait->head.conn, walk->at, until);
-		uint64_t next = interval ? walk__clip(walk, interval->span.start_ts, until) : until;
-
-		if (gap && next > walk->at)
-			gap(walk, wait, next);
-		else
-			walk__emit(walk, next, cause);
-		if (!interval)
-			continue;
-		next = walk__clip(walk, interval->span.end_ts, until);
-		if (interval->cause == CAUSE_UNKNOWN)
-			walk__missing(walk, MISSING_TCP_REASON);
-		walk__emit_interval(walk, next, interval);
-		walk__emit(walk, next, interval->cause); /* whatever its slices left */
-	}
-}
-
-/*
- * Data of one socket, or an event of one of several. Without an answer owed it is the idle
- * wait of a server, a time-out that the program set itself, or another thread's message.
- */
-static void walk_receive(struct walk *walk, const struct ns_wait *wait, uint64_t until)
-{
-	const struct wrapper message = {.cause = CAUSE_IPC, .idle_stays = true};
-	uint32_t serves = walk->depth ? walk->wrappers[walk->depth - 1].serves : 0;
-	enum waker waker = waker__of(walk->model, wait);
-
-	if (serves && wait->head.conn == serves)
-		walk->transit(walk, serves, until);
-	else if (waker == WAKER_ROOM && wait_kind__of(walk->model, wait) == WAIT_RECEIVE)
-		/* Another thread writes there, and nothing came: not known to be owed at all. */
-		walk__intervals(walk, wait, until, NULL, CAUSE_IDLE);
-	else if (pending_reply__awaited(walk->model, wait))
-		walk->answer(walk, wait, until);
-	else if (waker == WAKER_TIMER && !pending_reply__is_server(walk->model, wait->head.tgid))
-		walk__emit(walk, until, CAUSE_TIMER);
-	else if (waker == WAKER_TASK && pending_reply__due_here(walk->model, wait))
-		walk_other(walk, wait, until, &message);
-	else
-		walk__intervals(walk, wait, until, NULL, CAUSE_IDLE);
-}
-
-void walk__slept(struct walk *walk, const struct ns_wait *wait, uint64_t until)
-{
-	const struct wrapper lock = {.cause = CAUSE_LOCK};
-	const struct wrapper message = {.cause = CAUSE_IPC, .idle_stays = true};
-
-	switch (wait_kind__of(walk->model, wait)) {
-	case WAIT_PREEMPTED:
-		walk__emit(walk, until, CAUSE_RUNQUEUE);
-		break;
-	case WAIT_RECEIVE:
-	case WAIT_MANY:
-		walk_receive(walk, wait, until);
-		break;
-	case WAIT_SEND:
-		walk__intervals(walk, wait, until, NULL, CAUSE_SNDBUF);
-		break;
-	case WAIT_CONNECT:
-		walk__intervals(walk, wait, until, NULL, CAUSE_NETWORK);
-		break;
-	case WAIT_ACCEPT:
-	case WAIT_PAUSE:
-		walk__emit(walk, until, CAUSE_IDLE);
-		break;
-	case WAIT_URING:
-		walk_unresolved(walk, wait, until);
-		break;
-	case WAIT_WORK:
-		walk_work(walk, wait, until);
-		break;
-	case WAIT_MUTEX:
-		walk_other(walk, wait, until, &lock);
-		break;
-	case WAIT_SIGNAL:
-		walk_signal(walk, wait, until);
-		break;
-	case WAIT_IPC:
-		walk_other(walk, wait, until, &message);
-		break;
-	case WAIT_CHILD:
-		walk_child(walk, wait, until);
-		break;
-	case WAIT_DISK:
-		walk__emit(walk, until, CAUSE_DISK);
-		break;
-	case WAIT_SLEEP:
-		walk__emit(walk, until, CAUSE_TIMER);
-		break;
-	case WAIT_STOPPED:
-		walk__missing(walk, MISSING_STOPPER);
-		walk__emit(walk, until, CAUSE_UNKNOWN);
-		break;
-	case WAIT_UNKNOWN:
-		walk__missing(walk, MISSING_WHAT_IT_WAITED_FOR);
-		walk__emit(walk, until, CAUSE_UNKNOWN);
-		break;
-	}
-}
-
-static void walk_blocked(struct walk *walk, const struct ns_wait *wait, uint64_t until)
-{
-	if (uring_wait__has_operation(wait) && wait_kind__is_completions(walk->model, wait))
-		walk->ring(walk, wait, until);
-	else
-		walk__slept(walk, wait, until);
-}
-
-void walk__wait(struct walk *walk, const struct ns_wait *told, uint64_t until)
-{
-	bool was_linked = walk->linked;
-	uint64_t woken = wait__woken(told);
-	struct ns_wait recalled = *told;
-	const struct ns_wait *wait = &recalled;
-
-	uring_wait__fill_in(walk->model, &recalled);
-	walk->linked = link_up(walk, wait, until);
-	walk->visited[walk->visited_count].tid = wait->head.tid;
-	walk->visited[walk->visited_count++].off_ts = wait->off_ts;
-	if (wait->state)
-		walk_blocked(walk, wait, walk__clip(walk, woken, until));
-	walk->visited_count--;
-	walk->linked = was_linked;
-	walk__emit(walk, until, CAUSE_RUNQUEUE);
+	free(chain);
 }

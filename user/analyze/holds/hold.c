@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* From a hold and the events around it to a stall: who held what, why, and whom it delayed. */
+#include "user/analyze/holds/hold.h"
+
 #include <string.h>
 
+#include "user/analyze/holds/nagle.h"
 #include "user/analyze/holds/parts.h"
+#include "user/analyze/holds/receiver.h"
 #include "user/analyze/waits/uring_wait.h"
+#include "user/analyze/waits/wait.h"
 
 /* The send that was held, and the last one before it that was not yet acknowledged. */
 static void find_writes(const struct incident *incident, struct stall *stall)
@@ -195,13 +199,13 @@ bool hold__explain(const struct model *model, const struct incident *incident,
 		stall->missing = MISSING_HELD_WRITE;
 	if (!stall->open && !stall->exact && !stall->missing)
 		stall->missing = MISSING_TRANSMIT_LATE;
-	receiver = wait__receiver(model, incident, stall->hold.head.tid);
+	receiver = receiver__find(model, incident, stall->hold.head.tid);
 	if (receiver) {
 		finding->receiver = *receiver;
 		uring_wait__fill_in(model, &finding->receiver);
 	}
 	cut_slices(stall, &parts, receiver);
-	wait__find_delayed(model, incident, finding);
+	receiver__find_delayed(model, incident, finding);
 	stall__check(stall);
 	return true;
 }

@@ -8,6 +8,7 @@
 #define NETSTALL_ANALYZE_HOLDS_INTERVALS_H
 
 #include "user/analyze/stall.h"
+#include "user/analyze/waits/wait.h"
 
 #define INTERVALS            4096 /* remembered; the oldest is forgotten */
 #define INTERVALS_UNREPORTED 256  /* of these with their evidence, not told; the oldest loses it */

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "bpf/times.h"
+#include "user/analyze/holds/receiver.h"
+#include "user/analyze/waits/wait.h"
 #include "user/analyze/holds/recovery.h"
 
 /* The kind that a recovery with several is named for is the dearest of them. */
@@ -306,14 +308,14 @@ bool recovery__explain(const struct model *model, const struct incident *told,
 	delivery.end_ts =
 		arrived && arrived < progress.last->head.ts ? arrived : progress.last->head.ts;
 	delivery.open = stall->open;
-	receiver = wait__receiver(model, &delivery, stall->hold.head.tid);
+	receiver = receiver__find(model, &delivery, stall->hold.head.tid);
 	if (receiver)
 		finding->receiver = *receiver;
 	cut_slices(stall, incident, &progress, delivery.end_ts);
 	cut_rest(stall, incident, arrived, receiver);
 	if (stall->end_ts - stall->start_ts < model__threshold(model))
 		return false;
-	wait__find_delayed(model, incident, finding);
+	receiver__find_delayed(model, incident, finding);
 	/* A fast retransmission costs a round trip; it matters when somebody waited for it. */
 	if (stall->cause == CAUSE_FAST_RETRANSMIT && !stall->tid &&
 	    progress.held_ns < model__threshold(model))

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "user/analyze/holds/receiver.h"
+#include "user/analyze/waits/wait.h"
+
 #define TCP_FIN             1
 #define TCP_SYN             2
 #define TCP_RST             4
@@ -186,7 +189,7 @@ bool remote_nagle__explain(const struct model *model, const struct incident *inc
 	if (stall->end_ts - stall->start_ts < model__threshold(model))
 		return false;
 	finding->receiver = *wait;
-	wait__find_delayed(model, incident, finding);
+	receiver__find_delayed(model, incident, finding);
 	stall__check(stall);
 	return true;
 }

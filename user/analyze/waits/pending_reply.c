@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/waits/pending_reply.h"
 
-#include "user/analyze/stall.h"
 #include "user/analyze/waits/uring_wait.h"
+#include "user/analyze/waits/wait.h"
 #include "user/record/syscalls.h"
 
 /* What a connection's events say that was done on it before a time. */

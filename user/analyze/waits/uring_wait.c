@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "user/analyze/stall.h"
+#include "user/analyze/waits/wait.h"
 
 /* IORING_OP_*, those that this machine's headers may not have yet. */
 static const uint8_t acts[] = {

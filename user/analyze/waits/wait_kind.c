@@ -99,21 +99,21 @@ bool uring_thread__is(const char comm[NS_COMM_LEN])
 	return !strncmp(comm, "iou-wrk-", 8) || !strncmp(comm, "iou-sqp-", 8);
 }
 
-static enum wait_kind of_itself(const struct model *model, const struct ns_wait *wait)
+static enum wait_kind by_itself(const struct model *model, const struct ns_wait *wait,
+				enum waker waker)
 {
-	enum wait_kind found = wait_kind__by_stack(model__stack(model, wait->stack_id));
+	const char *stack = model__stack(model, wait->stack_id);
+	enum wait_kind found = wait_kind__by_stack(stack);
 
 	if (found != WAIT_UNKNOWN)
 		return found;
 	/* Without a stack, an io_uring thread at work looks like one that has none. */
 	if (uring_thread__is(wait->comm))
-		return model__stack(model, wait->stack_id) ? WAIT_UNKNOWN : WAIT_WORK;
+		return stack ? WAIT_UNKNOWN : WAIT_WORK;
 	if (is_syscall(model, wait, "futex"))
 		return of_futex(wait);
 	/* The scheduler's own functions, io_schedule() among them, are not on these stacks. */
-	if (waker__by_stack(wait, model__stack(model, wait->waker_stack_id)) == WAKER_DISK)
-		return WAIT_DISK;
-	return by_syscall(model, wait);
+	return waker == WAKER_DISK ? WAIT_DISK : by_syscall(model, wait);
 }
 
 /* The kernel side names the operation where a ring's file or eventfd was slept on as well. */
@@ -130,12 +130,6 @@ static bool is_for_completions(const struct ns_wait *wait, enum wait_kind found)
 	default:
 		return false;
 	}
-}
-
-bool wait_kind__is_completions(const struct model *model, const struct ns_wait *wait)
-{
-	return wait->state && wait->state != TASK_STATE_STOPPED &&
-	       is_for_completions(wait, of_itself(model, wait));
 }
 
 /* ---- io_uring ---- */
@@ -200,14 +194,14 @@ static enum wait_kind by_opcode(const struct ns_wait *wait, enum waker waker)
  * For completions: what its operation waited for. A timer ended it where it was no operation but
  * the time-out of the call, where one ran out that was linked to the operation, or a timerfd.
  */
-static enum wait_kind of_operation(const struct model *model, const struct ns_wait *wait)
+static enum wait_kind of_operation(const struct model *model, const struct ns_wait *wait,
+				   enum waker waker)
 {
-	const char *stack = model__stack(model, wait->waker_stack_id);
 	const struct ns_uring *done = uring_wait__completion(model, wait);
-	enum waker waker = waker__by_stack(wait, stack);
 	enum wait_kind found = WAIT_URING;
 
-	if (waker == WAKER_TIMER || stack__has(stack, "timerfd_tmrproc") ||
+	if (waker == WAKER_TIMER ||
+	    stack__has(model__stack(model, wait->waker_stack_id), "timerfd_tmrproc") ||
 	    (done && uring_wait__timed_out(model, done)))
 		return WAIT_SLEEP;
 	if (uring_wait__has_operation(wait))
@@ -215,25 +209,12 @@ static enum wait_kind of_operation(const struct model *model, const struct ns_wa
 	return found == WAIT_URING && waker == WAKER_DISK ? WAIT_DISK : found;
 }
 
-enum wait_kind wait_kind__of(const struct model *model, const struct ns_wait *wait)
-{
-	enum wait_kind found;
-
-	if (!wait->state)
-		return WAIT_PREEMPTED;
-	if (wait->state == TASK_STATE_STOPPED)
-		return WAIT_STOPPED;
-	found = of_itself(model, wait);
-	return is_for_completions(wait, found) ? of_operation(model, wait) : found;
-}
-
 /* What a thread does for the kernel, task work of an operation or a worker's, is not by itself. */
-static enum waker by_operation(const struct model *model, const struct ns_wait *wait,
-			       enum waker found)
+static enum waker by_operation(enum wait_kind kind, enum waker waker)
 {
-	if (found == WAKER_TIMER || found == WAKER_DISK || found == WAKER_ROOM)
-		return found;
-	switch (wait_kind__of(model, wait)) {
+	if (waker == WAKER_TIMER || waker == WAKER_DISK || waker == WAKER_ROOM)
+		return waker;
+	switch (kind) {
 	case WAIT_RECEIVE:
 	case WAIT_SEND:
 	case WAIT_CONNECT:
@@ -241,13 +222,28 @@ static enum waker by_operation(const struct model *model, const struct ns_wait *
 	case WAIT_SLEEP:
 		return WAKER_TIMER;
 	default:
-		return found;
+		return waker;
 	}
 }
 
-enum waker waker__of(const struct model *model, const struct ns_wait *wait)
+struct wait_view wait_view__of(const struct model *model, const struct ns_wait *wait)
 {
-	enum waker found = waker__by_stack(wait, model__stack(model, wait->waker_stack_id));
+	enum waker waker = waker__by_stack(wait, model__stack(model, wait->waker_stack_id));
+	struct wait_view view = {.wait = wait, .waker = waker};
 
-	return wait_kind__is_completions(model, wait) ? by_operation(model, wait, found) : found;
+	if (!wait->state) {
+		view.kind = WAIT_PREEMPTED;
+		return view;
+	}
+	if (wait->state == TASK_STATE_STOPPED) {
+		view.kind = WAIT_STOPPED;
+		return view;
+	}
+	view.kind = by_itself(model, wait, waker);
+	view.is_completion = is_for_completions(wait, view.kind);
+	if (view.is_completion) {
+		view.kind = of_operation(model, wait, waker);
+		view.waker = by_operation(view.kind, waker);
+	}
+	return view;
 }

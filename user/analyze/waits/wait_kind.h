@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a thread waited for, and who ended that, as one wait by itself tells: by the kernel
+ * What a thread waited for, and who ended that, by the record of the wait alone: by the kernel
  * functions of its two stacks, for want of these by the system call.
  */
 #ifndef NETSTALL_ANALYZE_WAITS_WAIT_KIND_H
@@ -9,14 +9,18 @@
 #include "user/analyze/waits/kernel_stack.h"
 #include "user/model/model.h"
 
-/* A wait for completions of io_uring is what its operation waited for (uring_wait__fill_in()). */
-enum wait_kind wait_kind__of(const struct model *model, const struct ns_wait *wait);
-enum waker waker__of(const struct model *model, const struct ns_wait *wait);
+struct wait_view {
+	const struct ns_wait *wait;
+	enum wait_kind kind; /* of completions of io_uring: what the operation waited for */
+	enum waker waker;
+	bool is_completion; /* it was in a call or a function that waits for such completions */
+};
+
+/* After uring_wait__fill_in(), for completions of io_uring. It points to the wait. */
+struct wait_view wait_view__of(const struct model *model, const struct ns_wait *wait);
 
 /* Is it a kernel thread of io_uring's: worker (io-wq) or submission thread (SQPOLL)? */
 bool uring_thread__is(const char comm[NS_COMM_LEN]);
-/* By itself, without its operation: in a call or a function that waits for completions? */
-bool wait_kind__is_completions(const struct model *model, const struct ns_wait *wait);
 
 /* For data, room or the connection of a socket, or for any of several. */
 static inline bool wait_kind__is_socket(enum wait_kind kind)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "user/analyze/chain/chain_stall.h"
+#include "user/analyze/chain/waker_chain.h"
 #include "user/analyze/waits/overlap.h"
 #include "user/analyze/waits/pending_reply.h"
 #include "user/analyze/waits/uring_wait.h"
@@ -29,6 +30,7 @@ struct wait_queue {
 	const struct model *model;
 	const struct incident_queue *incidents;
 	struct intervals *intervals;
+	struct waker_chain *chain;
 	struct pending *pending;
 	size_t count;
 	size_t size;
@@ -49,6 +51,7 @@ struct wait_queue *wait_queue__new(const struct model *model,
 	queue->model = model;
 	queue->incidents = incidents;
 	queue->intervals = intervals;
+	queue->chain = waker_chain__new(model, intervals);
 	return queue;
 }
 
@@ -56,6 +59,7 @@ void wait_queue__free(struct wait_queue *queue)
 {
 	if (!queue)
 		return;
+	waker_chain__free(queue->chain);
 	free(queue->pending);
 	free(queue);
 }
@@ -80,15 +84,14 @@ const uint64_t *wait_queue__by_cause(const struct wait_queue *queue)
 static void note_short(struct wait_queue *queue, const struct ns_wait *wait)
 {
 	uint64_t length = wait->head.ts - wait->off_ts;
-	struct attribution attribution;
+	const struct attribution *attribution;
 
 	if (length <= queue->longest || !model__is_target(queue->model, wait->head.tgid) ||
 	    !pending_reply__awaited(queue->model, wait))
 		return;
-	attribution__of_wait(queue->model, queue->intervals, wait, wait->off_ts, wait->head.ts,
-			     &attribution);
+	attribution = waker_chain__explain(queue->chain, wait, wait->off_ts, wait->head.ts);
 	queue->longest = length;
-	queue->longest_cause = attribution__main_cause(&attribution);
+	queue->longest_cause = attribution__main_cause(attribution);
 }
 
 /*
@@ -98,15 +101,15 @@ static void note_short(struct wait_queue *queue, const struct ns_wait *wait)
  */
 static uint64_t patience(const struct model *model, const struct ns_wait *wait)
 {
-	enum wait_kind kind = wait_kind__of(model, wait);
+	struct wait_view view = wait_view__of(model, wait);
 
 	/* A time-out that ran out is a sleep by another name. */
-	if (wait_kind__is_socket(kind) &&
-	    (waker__of(model, wait) != WAKER_TIMER || pending_reply__awaited(model, wait)))
+	if (wait_kind__is_socket(view.kind) &&
+	    (view.waker != WAKER_TIMER || pending_reply__awaited(model, wait)))
 		return 0;
 	if (uring_thread__is(wait->comm))
 		return 3 * SETTLE_NS; /* it sleeps for those who wait on the ring */
-	return wait_kind__is_thread(kind) ? SETTLE_NS : 2 * SETTLE_NS;
+	return wait_kind__is_thread(view.kind) ? SETTLE_NS : 2 * SETTLE_NS;
 }
 
 void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint64_t now)
@@ -204,7 +207,7 @@ static uint32_t reported_by_intervals(const struct attribution *attribution, uin
 		return 0;
 	if (2 * attribution->reported_ns >= length ||
 	    (attribution->reported->cause == cause &&
-	     2 * attribution->reported_ns >= attribution__ns(attribution, cause)))
+	     2 * attribution->reported_ns >= attribution->ns[cause]))
 		return attribution->reported->stall;
 	return 0;
 }
@@ -214,24 +217,23 @@ static void judge_chain(struct wait_queue *queue, const struct ns_wait *wait, ui
 			uint64_t length, const struct overlap *overlap, struct judged *judged)
 {
 	uint32_t same = link_of(queue, wait);
-	struct attribution attribution;
+	const struct attribution *attribution;
 
-	attribution__of_wait(queue->model, queue->intervals, wait, start, start + length,
-			     &attribution);
+	attribution = waker_chain__explain(queue->chain, wait, start, start + length);
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
-		queue->by_cause[i] += attribution.ns[i];
-	if (length - attribution__ns(&attribution, CAUSE_IDLE) < model__threshold(queue->model))
+		queue->by_cause[i] += attribution->ns[i];
+	if (length - attribution->ns[CAUSE_IDLE] < model__threshold(queue->model))
 		return;
 	if (!same)
-		same = reported_by_intervals(&attribution, length);
+		same = reported_by_intervals(attribution, length);
 	/* What was held has to travel all the same: that is the rest of one incident. */
-	if (!same && attribution__main_cause(&attribution) == CAUSE_NETWORK)
+	if (!same && attribution__main_cause(attribution) == CAUSE_NETWORK)
 		same = overlap->stall;
 	if (same) {
 		join(judged, wait, same);
 		return;
 	}
-	chain_stall__fill(queue->model, wait, &attribution, &judged->finding);
+	chain_stall__fill(queue->model, wait, attribution, &judged->finding);
 	same = reported_before(queue, &judged->finding.stall);
 	if (same) {
 		join(judged, wait, same);
@@ -246,9 +248,9 @@ static void judge_chain(struct wait_queue *queue, const struct ns_wait *wait, ui
 		return;
 	}
 	judged->judgement = JUDGED_STALL;
-	if (attribution.interval && attribution.interval->finding &&
-	    attribution.interval->cause == judged->finding.stall.cause)
-		judged->interval = attribution.interval;
+	if (attribution->interval && attribution->interval->finding &&
+	    attribution->interval->cause == judged->finding.stall.cause)
+		judged->interval = attribution->interval;
 	judged->incident =
 		chain_stall__evidence(queue->model, judged->interval, &judged->finding.stall);
 }
@@ -268,8 +270,7 @@ static void judge(struct wait_queue *queue, const struct ns_wait *wait, struct j
 	overlap__find(&overlap, queue->model, queue->intervals, queue->incidents, wait);
 	queue->by_cause[overlap.cause] += overlap__total(&overlap);
 	if (queue->explains_all) {
-		wait_record__explain(queue->model, queue->intervals, &overlap, wait,
-				     &judged->record);
+		wait_record__explain(queue->chain, &overlap, wait, &judged->record);
 		judged->is_explained = true;
 	}
 	gap = overlap__gap(&overlap, &start);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "user/analyze/chain/attribution.h"
+#include "user/analyze/chain/waker_chain.h"
 #include "user/analyze/waits/overlap.h"
 
 enum cause wait_record__main_cause(const struct wait_record *waited)
@@ -17,7 +17,7 @@ enum cause wait_record__main_cause(const struct wait_record *waited)
 	return best;
 }
 
-static void take_blame(struct wait_record *out, const struct attribution *attribution)
+static void take(struct wait_record *out, const struct attribution *attribution)
 {
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		out->ns[i] += attribution->ns[i];
@@ -31,17 +31,16 @@ static void take_covered(const struct overlap *overlap, struct wait_record *out,
 			 const struct attribution *attribution, uint64_t length)
 {
 	if (attribution->interval || !overlap->stall)
-		take_blame(out, attribution);
+		take(out, attribution);
 	else
 		out->ns[overlap->cause] += length;
 }
 
-void wait_record__explain(const struct model *model, const struct intervals *intervals,
-			  const struct overlap *overlap, const struct ns_wait *wait,
-			  struct wait_record *out)
+void wait_record__explain(struct waker_chain *chain, const struct overlap *overlap,
+			  const struct ns_wait *wait, struct wait_record *out)
 {
 	uint64_t at = wait->off_ts;
-	struct attribution attribution;
+	const struct attribution *attribution;
 
 	memset(out, 0, sizeof(*out));
 	out->pid = wait->head.tgid;
@@ -52,13 +51,13 @@ void wait_record__explain(const struct model *model, const struct intervals *int
 		uint64_t next = i < overlap->count ? overlap->part[i].start : wait->head.ts;
 
 		if (next > at) {
-			attribution__of_wait(model, intervals, wait, at, next, &attribution);
-			take_blame(out, &attribution);
+			attribution = waker_chain__explain(chain, wait, at, next);
+			take(out, attribution);
 		}
 		if (i == overlap->count)
 			break;
 		at = overlap->part[i].end;
-		attribution__of_wait(model, intervals, wait, next, at, &attribution);
-		take_covered(overlap, out, &attribution, at - next);
+		attribution = waker_chain__explain(chain, wait, next, at);
+		take_covered(overlap, out, attribution, at - next);
 	}
 }

@@ -23,13 +23,11 @@ struct wait_record {
 enum cause wait_record__main_cause(const struct wait_record *waited);
 
 struct overlap;
-struct model;
 struct ns_wait;
-struct intervals;
+struct waker_chain;
 
 /* cover: which parts of it are incidents that are told by themselves. */
-void wait_record__explain(const struct model *model, const struct intervals *intervals,
-			  const struct overlap *overlap, const struct ns_wait *wait,
-			  struct wait_record *out);
+void wait_record__explain(struct waker_chain *chain, const struct overlap *overlap,
+			  const struct ns_wait *wait, struct wait_record *out);
 
 #endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/chain/answerer.h"
+
+#include "user/analyze/waits/wait.h"
+#include "user/analyze/waits/wait_kind.h"
+
+/* What the other end wrote last between two times; NULL: not seen. */
+static const struct ns_send *last_send(const struct model_conn *peer, uint64_t from, uint64_t until)
+{
+	const struct ns_send *send = NULL;
+
+	for (size_t i = 0; i < peer->events.count; i++) {
+		const union event *event = &peer->events.v[i];
+
+		if (event->head.type == NS_SEND && event->head.ts > from && event->head.ts <= until)
+			send = &event->send;
+	}
+	return send;
+}
+
+/* The only thread of a process that is known to have waited, 0 when there are several. The
+ * kernel's own for its rings do not count. */
+static uint32_t only_thread(const struct model *model, uint32_t tgid)
+{
+	const struct model_thread *thread;
+	uint32_t tid = 0;
+	size_t cursor = 0;
+
+	while ((thread = model__next_thread(model, &cursor))) {
+		if (thread->tgid != tgid || uring_thread__is(thread->comm))
+			continue;
+		if (tid)
+			return 0;
+		tid = thread->tid;
+	}
+	return tid;
+}
+
+/* What a ring's submission thread or worker sent, a thread of the program had asked for. */
+static uint32_t who_asked(const struct model *model, uint32_t owner, uint32_t tid, bool by_kernel)
+{
+	uint32_t asked = by_kernel ? only_thread(model, owner) : 0;
+
+	return asked ? asked : tid;
+}
+
+struct answerer answerer__find(const struct model *model, const struct ns_wait *wait,
+			       const struct model_conn *peer, uint64_t from, uint64_t until)
+{
+	uint32_t owner = peer->id.head.tgid;
+	const struct ns_send *send;
+
+	if (owner && wait->waker_tgid == owner && wait->waker_tid)
+		return (struct answerer){who_asked(model, owner, wait->waker_tid,
+						   uring_thread__is(wait->waker_comm)),
+					 until};
+	send = last_send(peer, from, until);
+	if (send)
+		return (struct answerer){
+			who_asked(model, owner, send->head.tid, send->via == NS_VIA_WORKER),
+			send->head.ts};
+	return (struct answerer){only_thread(model, owner), until};
+}
+
+/*
+ * Can a request on the connection end it? A thread that sleeps by itself, or waits for another
+ * connection, may have the request already: the send is recorded when the call is over, and that
+ * may be after the other end has read.
+ */
+static bool ends_by_request(const struct model *model, const struct ns_wait *wait, uint32_t conn)
+{
+	switch (wait_view__of(model, wait).kind) {
+	case WAIT_RECEIVE:
+		return !wait->head.conn || wait->head.conn == conn;
+	case WAIT_SLEEP:
+	case WAIT_DISK:
+	case WAIT_CHILD:
+	case WAIT_SEND:
+	case WAIT_CONNECT:
+		return false;
+	default:
+		return true;
+	}
+}
+
+const struct ns_wait *answerer__reading(const struct model *model, const struct answerer *answerer,
+					uint32_t conn, uint64_t requested_ts, uint64_t from)
+{
+	const struct model_thread *thread = model__thread(model, answerer->tid);
+	const struct ns_wait *wait;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->head.ts > from && wait->off_ts < answerer->ts &&
+		    wait->off_ts <= requested_ts && wait__woken(wait) >= requested_ts &&
+		    ends_by_request(model, wait, conn))
+			return wait;
+	}
+	return NULL;
+}
+
+bool answerer__was_watched(const struct model *model, const struct answerer *answerer)
+{
+	const struct model_thread *thread = model__thread(model, answerer->tid);
+	const struct ns_wait *wait;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->off_ts < answerer->ts)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* One wait by its record: when it was woken, and which time and connection it is about. */
+#ifndef NETSTALL_ANALYZE_WAITS_WAIT_H
+#define NETSTALL_ANALYZE_WAITS_WAIT_H
+
+#include "user/model/model.h"
+#include "user/record/syscalls.h"
+
+/* A time in which a hold delayed its connection. */
+struct span {
+	uint64_t start_ts;
+	uint64_t end_ts;
+	uint32_t conn;
+	uint32_t peer;
+	uint32_t writer_tid;
+};
+
+/* What its system call waits for. */
+enum syscall_wait wait__syscall(const struct model *model, const struct ns_wait *wait);
+/* A wait in a call on this connection's own descriptor; conn may be NULL. */
+bool wait__is_on(const struct model *model, const struct ns_wait *wait,
+		 const struct model_conn *conn);
+/* May this wait have been for the bytes that were held there? */
+bool wait__concerns(const struct model *model, const struct ns_wait *wait, const struct span *span);
+uint64_t wait__overlap(const struct ns_wait *wait, uint64_t start_ts, uint64_t end_ts);
+/* When the thread was made runnable: within the wait, its end when no wake was seen. */
+uint64_t wait__woken(const struct ns_wait *wait);
+
+#endif

@@ -212,6 +212,11 @@ test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(RENDER_CHECK) $(WORKLOAD) $(W
 unit golden live: test-programs
 	$(Q)tests/run.sh $@
 
+# What documents and schemas say of causes, facts and losses, from their rows.
+.PHONY: docs
+docs: $(B)/tests/unit/analyze/test_cause
+	$(Q)$< --dump >$(B)/rows.json && scripts/docs.py $(B)/rows.json
+
 # How often the right cause is named, of scenarios that know it; root. tests/scenarios/README.md
 .PHONY: score
 score: test-programs
@@ -276,6 +281,7 @@ help:
 	@echo 'sudo make test     install what is missing, build, run all tests'
 	@echo 'make               build build/netstall'
 	@echo 'make check         the tests that need no root'
+	@echo 'make docs          what documents list of causes, facts and losses, from their rows'
 	@echo 'make unit golden live   one part of the tests (live needs root)'
 	@echo 'make vmtest KERNEL=6.1  the live tests on other kernels, in a VM; on all without KERNEL=, with'
 	@echo '                        NETSTALL_VM_MORE=1 also what CI has no time for'

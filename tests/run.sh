@@ -3,7 +3,7 @@
 #
 # Runs tests and counts them.
 #
-#   run.sh PART...    pure: count, unit, golden, schema, profile, boundary
+#   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary
 #                     all: pure, fuzz, clang, browser, live, recipes, score, vm
 #                     or single parts
 #
@@ -55,6 +55,11 @@ same_as_plain() {
     else
         echo "not ok golden/same as the plain build: $(head -n 1 "$made/said")"
     fi
+}
+
+# What documents and schemas list comes from the rows of the program's own tables.
+run_docs() {
+    "$B/tests/unit/analyze/test_cause" --dump >"$B/rows.json" && scripts/docs.py "$B/rows.json" --check
 }
 
 # The pure library needs neither libbpf nor the kernel.
@@ -201,8 +206,8 @@ run_again() {
 parts=()
 for part in "$@"; do
     case $part in
-    pure) parts+=(count unit golden schema profile boundary) ;;
-    all) parts+=(count unit golden schema profile boundary fuzz clang browser live recipes score vm) ;;
+    pure) parts+=(count unit golden docs schema profile boundary) ;;
+    all) parts+=(count unit golden docs schema profile boundary fuzz clang browser live recipes score vm) ;;
     *) parts+=("$part") ;;
     esac
 done

@@ -180,10 +180,9 @@ end_profile() {
 }
 profile() { gojq -r "$1" "$SCRATCH/profile"; } # of --json
 
-# The causes that TCP itself makes. A slow or busy machine adds waits of other causes, of runqueue, peer-app or lock, and
+# The causes that TCP itself makes, by their groups. A slow or busy machine adds waits of other causes, of runqueue, peer-app or lock, and
 # they are true; one of these it does not add.
-TCP_CAUSES='["nagle-delack", "nagle", "cork", "cwnd", "rwnd", "zero-window", "pacing", "tsq", "tso-defer", "autocork", "sndbuf",
-    "rto", "tlp", "fast-retransmit", "syn-retransmit"]'
+TCP_CAUSES="[$(sed -nE 's/^\| \[`([a-z-]+)`\].* \| (your writes|TCP|loss) \| .*/"\1"/p' docs/causes.md | paste -sd,)]"
 on_slow_machine() { [ "$SLOW_MACHINE" = none ] && echo false || echo true; }
 
 # Prints a jq definition: does a stall say that TCP made it? Bytes lie in a queue of a slow machine's for so long now and then

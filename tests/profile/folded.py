@@ -11,13 +11,15 @@ Lines of `frame;frame;... COUNT`, as flamegraph.pl's own expression takes them a
 Prints the sum. Exit status: 0 well formed, 1 not (says why, and which line), 64 usage.
 """
 import argparse
+import json
+import os
 import re
 import sys
 
 # flamegraph.pl: the stack, a blank, the count; a second count would be a differential profile's.
 LINE = re.compile(r"^(.*)\s+?(\d+(?:\.\d*)?)$")
-CAUSES = set("""unknown nagle-delack nagle cork network runqueue cwnd rwnd zero-window pacing tsq tso-defer autocork sndbuf
-    rto tlp fast-retransmit syn-retransmit peer-app idle lock ipc disk timer uring self not-explained""".split())
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/profile-schema.json"), encoding="utf-8") as schema:
+    CAUSES = set(json.load(schema)["$defs"]["cause"]["enum"])
 FAULTS_MOST = 10
 
 

@@ -22,15 +22,31 @@ static const struct cause_info causes[CAUSE_COUNT] = {
 
 static const struct {
 	const char *name;
+	const char *meaning; /* "it waited because ..." */
 	enum cause_rank rank;
 } groups[CAUSE_GROUPS] = {
-	[CAUSE_GROUP_UNKNOWN] = {"unknown", CAUSE_RANK_UNEXPLAINED},
-	[CAUSE_GROUP_WRITES] = {"your writes", CAUSE_RANK_NETWORK},
-	[CAUSE_GROUP_TCP] = {"TCP", CAUSE_RANK_NETWORK},
-	[CAUSE_GROUP_LOSS] = {"loss", CAUSE_RANK_NETWORK},
-	[CAUSE_GROUP_PEER] = {"network and peer", CAUSE_RANK_NETWORK},
-	[CAUSE_GROUP_MACHINE] = {"this machine", CAUSE_RANK_MACHINE},
-	[CAUSE_GROUP_PROGRAM] = {"the program", CAUSE_RANK_OWN_WISH},
+	[CAUSE_GROUP_UNKNOWN] = {"unknown", "not enough was seen; the report says what",
+				 CAUSE_RANK_UNEXPLAINED},
+	[CAUSE_GROUP_WRITES] =
+		{"your writes",
+		 "TCP held small writes back until an acknowledgement or a timer, or "
+		 "until the program let them go",
+		 CAUSE_RANK_NETWORK},
+	[CAUSE_GROUP_TCP] = {"TCP", "a window or a buffer was full, or TCP itself sent later",
+			     CAUSE_RANK_NETWORK},
+	[CAUSE_GROUP_LOSS] = {"loss", "segments were lost and sent again", CAUSE_RANK_NETWORK},
+	[CAUSE_GROUP_PEER] =
+		{"network and peer",
+		 "the bytes were on their way, or the program at the other end took its time",
+		 CAUSE_RANK_NETWORK},
+	[CAUSE_GROUP_MACHINE] =
+		{"this machine",
+		 "it had no CPU, or waited for another thread or process, a disk or "
+		 "an io_uring operation",
+		 CAUSE_RANK_MACHINE},
+	[CAUSE_GROUP_PROGRAM] = {"the program",
+				 "it had asked to sleep, or its own time-out ran out",
+				 CAUSE_RANK_OWN_WISH},
 };
 
 const struct cause_info *cause__info(enum cause cause)
@@ -45,7 +61,12 @@ enum cause_rank cause__rank(enum cause cause)
 
 const char *cause_group__name(enum cause_group group)
 {
-	return groups[(unsigned)group < CAUSE_GROUPS ? group : CAUSE_GROUP_UNKNOWN].name;
+	return groups[group].name;
+}
+
+const char *cause_group__meaning(enum cause_group group)
+{
+	return groups[group].meaning;
 }
 
 bool cause__is_of_tcp(enum cause cause)

@@ -60,6 +60,8 @@ const struct cause_info *cause__info(enum cause cause);
 enum cause_rank cause__rank(enum cause cause);
 /* "your writes" */
 const char *cause_group__name(enum cause_group group);
+/* "segments were lost and sent again": it waited because of that */
+const char *cause_group__meaning(enum cause_group group);
 /*
  * What TCP itself does: a hold or a loss comes with the bytes that are written, not with the time
  * that somebody takes. A busy machine makes more of the others in the same work.

@@ -88,7 +88,7 @@ static void print_losses(const struct plan *plan, const char *indent)
 
 	for (fact = 0; fact < NS_FACT_COUNT; fact++)
 		if (plan->missing & 1u << fact)
-			printf("%s%-14s %s\n", indent, fact__id(fact), fact__loss(fact));
+			printf("%s%-14s %s\n", indent, fact__row(fact)->id, fact__row(fact)->loss);
 }
 
 static void print_way(const struct caps *caps, enum way way, enum way chosen)

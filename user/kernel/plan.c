@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "user/record/facts.h"
+
 #define FENTRY     (1u << WAY_FENTRY)
 #define KPROBE     (1u << WAY_KPROBE)
 #define TRACEPOINT (1u << WAY_TRACEPOINT)
@@ -139,11 +141,6 @@ const size_t plan_variant_count = sizeof(plan_variants) / sizeof(plan_variants[0
 
 _Static_assert(sizeof(plan_variants) / sizeof(plan_variants[0]) <= 64, "variants fit their bits");
 
-/* Without these no stall can be told. The others are optional: they cost what they tell. */
-#define ESSENTIAL                                                                                  \
-	(1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_RECEIVE |                     \
-	 1u << NS_FACT_DELACK_FIRE | 1u << NS_FACT_SCHED)
-
 static const char *const ways[WAY_COUNT] = {
 	[WAY_FENTRY] = "fentry",
 	[WAY_KPROBE] = "kprobe",
@@ -200,7 +197,7 @@ enum when {
 	FOR_URING,
 };
 
-/* All programs but those of the facts, see ESSENTIAL, and the spares, which are optional. */
+/* All programs but those of the facts, and the spares, which are optional. */
 static const struct {
 	const char *program;
 	enum when when;
@@ -313,11 +310,14 @@ static void make_way(const struct caps *caps, const struct plan_request *request
 
 	memset(plan, 0, sizeof(*plan));
 	plan->way = way;
+	plan->possible = true;
 	for (fact = 0; fact < NS_FACT_COUNT; fact++) {
 		const struct variant *variant = choose_variant(caps, way, fact);
 
-		if (!variant && !not_needed(caps, fact))
+		if (!variant && !not_needed(caps, fact)) {
 			plan->missing |= 1u << fact;
+			plan->possible &= !fact__row(fact)->is_essential;
+		}
 		if (!variant || (variant->verbose_only && !request->verbose))
 			continue;
 		plan->variants |= 1ull << (variant - plan_variants);
@@ -325,7 +325,6 @@ static void make_way(const struct caps *caps, const struct plan_request *request
 			add_program(plan, variant->hooks[i].program);
 	}
 	add_common(request, plan);
-	plan->possible = !(plan->missing & ESSENTIAL);
 }
 
 static bool way_attaches(const struct caps *caps, enum way way)

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/record/facts.h"
 
-static const struct {
-	const char *id;
-	const char *words;
-	const char *loss;
-} facts[NS_FACT_COUNT] = {
+static const struct fact facts[NS_FACT_COUNT] = {
 	[NS_FACT_SEND] = {"send", "the application's writes",
-			  "what a send left unsent: no hold can be seen"},
+			  "what a send left unsent: no hold can be seen", .is_essential = true,
+			  .finds_stalls = true},
 	[NS_FACT_DECISION] = {"decision",
 			      "TCP's own decision to hold (judged from its state instead)",
 			      "the mss and nonagle that tcp_write_xmit() decided by; rebuilt from "
 			      "the socket after the send"},
-	[NS_FACT_TRANSMIT] = {"transmit", "segments sent", "when held bytes left"},
-	[NS_FACT_RECEIVE] = {"receive", "segments received", "which ACK released held bytes"},
+	[NS_FACT_TRANSMIT] = {"transmit", "segments sent", "when held bytes left",
+			      .is_essential = true, .finds_stalls = true},
+	[NS_FACT_RECEIVE] = {"receive", "segments received", "which ACK released held bytes",
+			     .is_essential = true},
 	[NS_FACT_DELACK_ARM] = {"delack-arm", "when a delayed ACK is armed",
 				"when a delayed ACK was armed"},
 	[NS_FACT_DELACK_FIRE] = {"delack-fire", "when a delayed ACK fires",
-				 "when a delayed-ACK timer ran out"},
+				 "when a delayed-ACK timer ran out", .is_essential = true},
 	[NS_FACT_SCHED] = {"sched", "threads' sleeps and wakes",
-			   "who slept, how long, and who woke it"},
+			   "who slept, how long, and who woke it", .is_essential = true,
+			   .finds_stalls = true},
 	[NS_FACT_LIFE] = {"life", "connections that open and close",
 			  "connections opened after the attach, until their first send"},
 	[NS_FACT_READ] = {"read", "the application's reads",
@@ -41,17 +41,10 @@ static const struct {
 				  "for them"},
 };
 
-const char *fact__id(uint32_t fact)
+const struct fact *fact__row(uint32_t fact)
 {
-	return fact < NS_FACT_COUNT ? facts[fact].id : "unknown";
-}
+	static const struct fact newer = {
+		.id = "unknown", .words = "a fact of a newer version", .loss = "unknown"};
 
-const char *fact__words(uint32_t fact)
-{
-	return fact < NS_FACT_COUNT ? facts[fact].words : "a fact of a newer version";
-}
-
-const char *fact__loss(uint32_t fact)
-{
-	return fact < NS_FACT_COUNT ? facts[fact].loss : "unknown";
+	return fact < NS_FACT_COUNT ? &facts[fact] : &newer;
 }

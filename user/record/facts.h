@@ -3,15 +3,21 @@
 #ifndef NETSTALL_RECORD_FACTS_H
 #define NETSTALL_RECORD_FACTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bpf/event.h"
 
-/* "delack-arm": one word in every output, a contract; "unknown" for a fact of a newer version. */
-const char *fact__id(uint32_t fact);
-/* What is not seen without it: "when a delayed ACK is armed" */
-const char *fact__words(uint32_t fact);
-/* The same at more length, for doctor. */
-const char *fact__loss(uint32_t fact);
+struct fact {
+	const char *id;    /* "delack-arm": one word in every output, a contract */
+	const char *words; /* what is not seen without it: "when a delayed ACK is armed" */
+	const char *loss;  /* the same at more length, for doctor */
+	bool is_essential; /* a way to attach that does not give it is not used */
+	bool finds_stalls; /* without it a stall may not be found at all */
+};
+
+/* Which variants give it: plan_variants. Which causes need it: their rows. Of a fact of a newer
+ * version: a row that says so. */
+const struct fact *fact__row(uint32_t fact);
 
 #endif

@@ -370,7 +370,7 @@ static void test_ids_are_those_of_the_schema(void **state)
 	names = at_path(schema, facts);
 	assert_int_equal(json_array_size(names), NS_FACT_COUNT);
 	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++)
-		assert_true(has(names, fact__id(fact)));
+		assert_true(has(names, fact__row(fact)->id));
 	json_decref(schema);
 }
 

@@ -78,18 +78,14 @@ static void find_losses(struct outcome *outcome)
 
 /* ---- what this way to attach does not show ---- */
 
-#define FACT(name) (1u << NS_FACT_##name)
-
-/* Stalls are found by these; without the others they have another name, and still count. */
-#define NEEDED_FOR_TOTAL (FACT(SEND) | FACT(TRANSMIT) | FACT(SCHED))
-
 static bool needs_fact(const struct gate *gate, const void *context)
 {
 	uint32_t fact = *(const uint32_t *)context;
 
-	return (gate->budget.total ? NEEDED_FOR_TOTAL : cause__info(gate->budget.cause)->needs) >>
-		       fact &
-	       1;
+	/* A stall that has another name counts in the total too. */
+	if (gate->budget.total)
+		return fact__row(fact)->finds_stalls;
+	return cause__info(gate->budget.cause)->needs >> fact & 1;
 }
 
 /* "rto, syn-retransmit" and "rto=none,syn-retransmit=none"; false: no gate needs it. */
@@ -125,7 +121,7 @@ static void find_blindness(struct outcome *outcome)
 			outcome, REASON_BLIND,
 			xasprintf("%s cannot be judged here: netstall does not see %s (%.16s on "
 				  "kernel %.64s); %s, or do not judge it, with --budget %s",
-				  names, fact__words(fact), session->way, session->kernel,
+				  names, fact__row(fact)->words, session->way, session->kernel,
 				  fact == NS_FACT_NAMES ? "run it with CAP_SYSLOG"
 							: "try another kernel or -C attach=",
 				  without),

@@ -83,7 +83,7 @@ static json_t *completeness_of(const struct report *report)
 	}
 	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++)
 		if (report->session.missing & 1u << fact)
-			json_array_append_new(missing, json_string(fact__id(fact)));
+			json_array_append_new(missing, json_string(fact__row(fact)->id));
 	put(object, "events", json_value__count(report->events));
 	put(object, "lost", json_value__count(losses__events(report->lost)));
 	put(object, "lost_by_kind", by_kind);

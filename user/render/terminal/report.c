@@ -213,7 +213,7 @@ static void print_missing(FILE *out, const struct report *report, const struct r
 		if (!(report->session.missing & 1u << fact))
 			continue;
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", any ? "; " : "",
-					 fact__words(fact));
+					 fact__row(fact)->words);
 		any = true;
 	}
 	if (any)

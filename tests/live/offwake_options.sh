@@ -78,7 +78,7 @@ case_offwake_terminal() {
     command -v script >/dev/null || skip "no script(1)"
     script -qec "$NETSTALL offwake --no-color -- sleep 0.2" /dev/null >"$SCRATCH/list" || fail "$(tail -n 2 "$SCRATCH/list")"
     has_line 'sleep/[0-9]* .*1 wait' "$SCRATCH/list" || fail "it says $(tail -n 8 "$SCRATCH/list")"
-    has_line 'waits for  *the time that it asked to sleep' "$SCRATCH/list" || fail "it says $(tail -n 8 "$SCRATCH/list")"
+    has_line 'waits for  *the end of the sleep it asked for' "$SCRATCH/list" || fail "it says $(tail -n 8 "$SCRATCH/list")"
     "$NETSTALL" offwake -f 0.5 -- sleep 60 >"$SCRATCH/folded" 2>"$SCRATCH/err" &
     wait_for 60 gone $! || fail "the duration did not end it"
     tests/profile/folded.py "$SCRATCH/folded" >/dev/null || fail "no folded stacks: $(cat "$SCRATCH/err")"

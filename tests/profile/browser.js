@@ -68,7 +68,7 @@
 			expect("strange elements", document.querySelectorAll("b, image, a, use, link, img, iframe").length, 0));
 		if (!groups.length)
 			return check("empty", () => expect("the total", whole, 0) +
-				(svg.textContent.includes("No wait ended while it was watched.") ? "" : "it does not say so"));
+				(svg.textContent.includes("No wait ended in this time.") ? "" : "it does not say so"));
 		check("opens-at-the-root", opensAtTheRoot);
 		check("the-whole-is-the-total", () => expect("the root", nsOf(groups[0]), whole) + near("its width", number(groups[0], "width"), total()));
 		check("widths-are-time", () => groups.filter((group) => shown(group) &&
@@ -208,7 +208,7 @@
 			.filter((name) => !find(name)).join()),
 		deep: () => check("losses-are-told", () => expect("the lines", document.querySelectorAll("text.warn").length, 5)),
 		wide: () => check("the-narrow-are-left-out-and-told", () => {
-			const said = byId("pruned").textContent.match(/^Too narrow to be drawn: ([\d,]+) frames, ([\d.]+)% of the time in all$/);
+			const said = byId("pruned").textContent.match(/^Too narrow to draw: ([\d,]+) frames, ([\d.]+)% of the time in all$/);
 			const ends = groups.filter((group) => nameOf(group).startsWith("job_")).reduce((sum, group) => sum + nsOf(group), 0);
 			return (groups.length <= 8000 ? "" : `${groups.length} frames; `) + near("the rest, in tenths of a percent",
 				1000 * (whole - ends) / whole, 10 * Number(said[2])) + expect("many are left out", Number(said[1].replace(",", "")) > 10000, true);

@@ -54,7 +54,7 @@ static void waits_of_io_uring(void **state)
 	assert_slept(
 		"some_driver_wait;io_issue_sqe;io_wq_submit_work;io_worker_handle_work;"
 		"io_wq_worker;ret_from_fork",
-		"what its io_uring operation does");
+		"the work of its io_uring operation");
 }
 
 static void wakes_by_io_uring(void **state)
@@ -63,10 +63,10 @@ static void wakes_by_io_uring(void **state)
 	assert_woke(WAKER_IS_IRQ,
 		    "try_to_wake_up;task_work_add;__io_req_task_work_add;io_timeout_fn;"
 		    "__hrtimer_run_queues;hrtimer_interrupt",
-		    "an io_uring timeout ran out");
+		    "an io_uring timeout expired");
 	assert_woke(WAKER_IS_IRQ,
 		    "try_to_wake_up;io_cqring_timer_wakeup;__hrtimer_run_queues;hrtimer_interrupt",
-		    "the time limit of its wait ran out");
+		    "the time limit of its wait expired");
 	assert_woke(WAKER_IS_THREAD,
 		    WAKE
 		    "io_cq_unlock_post;io_issue_sqe;io_wq_submit_work;io_worker_handle_work;"

@@ -5,7 +5,7 @@
 /* Lines that do not wrap. */
 static const struct render_style wide = {.width = 240};
 
-static void a_chain_is_told_backwards(void **state)
+static void a_chain_goes_backwards(void **state)
 {
 	struct fixture *f = *state;
 	const char *text;
@@ -38,9 +38,9 @@ static void other_waits_of_the_incident_are_named(void **state)
 		f->stall.waits[i] = (struct stall_wait){
 			.pid = 4242, .tid = 4242, .off_ts = ORIGIN, .end_ts = ORIGIN + 41 * MS};
 	text = text_of(f, NULL, &wide);
-	assert_in(text, "also seen as a wait of 41.0 ms of client/4242\n");
-	assert_not_in(text, "of server/4243\n"); /* the wait that the stall is told by */
-	assert_in(text, "and of 3 more\n");
+	assert_in(text, "also delayed: client/4242, 41.0 ms\n");
+	assert_not_in(text, "also delayed: server/4243"); /* the wait that the stall is about */
+	assert_in(text, "and 3 more\n");
 }
 
 static void a_sum_names_each_cause_once(void **state)
@@ -54,7 +54,7 @@ static void a_sum_names_each_cause_once(void **state)
 	assert_in(text_of(f, NULL, &wide), "= 100 us network + 40.5 ms peer-app, in 3 parts\n");
 }
 
-static void the_waker_is_told_by_its_stack(void **state)
+static void the_stack_names_the_waker(void **state)
 {
 	struct fixture *f = *state;
 
@@ -189,8 +189,8 @@ static void what_the_target_waited_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_chain_is_told_backwards),   TEST(other_waits_of_the_incident_are_named),
-		TEST(a_sum_names_each_cause_once), TEST(the_waker_is_told_by_its_stack),
+		TEST(a_chain_goes_backwards),      TEST(other_waits_of_the_incident_are_named),
+		TEST(a_sum_names_each_cause_once), TEST(the_stack_names_the_waker),
 		TEST(requests_are_analysed),       TEST(no_exchange_no_table),
 		TEST(habits_have_their_sentences), TEST(columns_that_are_seldom_needed),
 		TEST(what_the_target_waited_for),

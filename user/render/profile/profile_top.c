@@ -13,7 +13,7 @@
 
 #define THREADS_MOST  12
 #define CHAINS_MOST   10
-#define SHARE_LEAST   200 /* a chain with less than one part in so many is not told */
+#define SHARE_LEAST   200 /* a chain with less than one part in so many is not shown */
 #define KERNEL_FRAMES 5
 #define INDENT        2
 #define LABEL_COLUMN  6  /* "waits for", "woken by" */
@@ -183,8 +183,8 @@ static void print_hop(FILE *out, const struct render_style *style, const struct 
 
 	if (hop->kind == WAKER_IS_UNKNOWN) {
 		print_line(out, style, COLOUR_PLAIN, label,
-			   hop->name ? "somebody whose stack had no room"
-				     : "somebody who was not seen");
+			   hop->name ? "an unknown waker: no room for its stack"
+				     : "an unknown waker");
 		return;
 	}
 	chain__woke_by(words, sizeof(words), hop);
@@ -236,7 +236,7 @@ static void print_chain(FILE *out, const struct profile *profile, const struct r
 }
 
 /* The first, and what takes a part of the time that is worth a look. */
-static bool is_told(const struct profile *profile, size_t i)
+static bool is_shown(const struct profile *profile, size_t i)
 {
 	return i == 0 ||
 	       (i < CHAINS_MOST && profile->entries[i].ns >= whole_time(profile) / SHARE_LEAST);
@@ -244,15 +244,15 @@ static bool is_told(const struct profile *profile, size_t i)
 
 static void print_chains(FILE *out, const struct profile *profile, const struct render_style *style)
 {
-	size_t told = 0;
+	size_t shown = 0;
 	uint64_t rest = 0;
 
 	fputc('\n', out);
-	while (told < profile->entry_count && is_told(profile, told))
-		print_chain(out, profile, style, told++);
-	for (size_t i = told; i < profile->entry_count; i++)
+	while (shown < profile->entry_count && is_shown(profile, shown))
+		print_chain(out, profile, style, shown++);
+	for (size_t i = shown; i < profile->entry_count; i++)
 		rest += profile->entries[i].ns;
-	print_rest(out, style, profile->entry_count - told, "chain", rest, whole_time(profile));
+	print_rest(out, style, profile->entry_count - shown, "chain", rest, whole_time(profile));
 }
 
 static void print_losses(FILE *out, const struct profile *profile, const struct render_style *style)
@@ -282,8 +282,7 @@ static void print_blind_spots(FILE *out, const struct profile *profile,
 	if (profile->unknown_frames) {
 		snprintf(
 			text, sizeof(text),
-			"%s of the user frames have no name (%s): a program without frame pointers "
-			"is unwound in waits from --threshold on, but not with --unwind=fp.",
+			"%s of the user frames have no name (%s). Without frame pointers a program is unwound only in waits of --threshold and longer, and never with --unwind=fp.",
 			share_of(share, sizeof(share), profile->unknown_frames, profile->frames),
 			PROFILE_UNKNOWN_FRAME);
 		print_prose(out, style, text);
@@ -312,7 +311,7 @@ void render__profile_top(FILE *out, const struct profile *profile, const struct 
 		print_threads(out, profile, style);
 		print_chains(out, profile, style);
 	} else {
-		fprintf(out, "%*sNo wait ended while it was watched.\n", INDENT, "");
+		fprintf(out, "%*sNo wait ended in this time.\n", INDENT, "");
 	}
 	print_losses(out, profile, style);
 	print_blind_spots(out, profile, style);

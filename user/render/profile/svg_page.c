@@ -89,7 +89,7 @@ static void print_pruned(FILE *out, const struct svg_page *page, unsigned line)
 	char count[TEXT_COUNT];
 
 	begin_note(out, "id=\"pruned\" class=\"soft\"", line);
-	fprintf(out, "Too narrow to be drawn: %s frames, ",
+	fprintf(out, "Too narrow to draw: %s frames, ",
 		text__count(count, sizeof(count), page->pruned));
 	svg_page__share(out, page->pruned_ns, page->profile->total_ns);
 	fputs(" of the time in all</text>\n", out);
@@ -239,7 +239,7 @@ void svg_page__end(FILE *out, const struct svg_page *page)
 {
 	fputs("</g>\n", out);
 	if (page->levels == 0)
-		fprintf(out, "<text x=\"%d\" y=\"%u\">No wait ended while it was watched.</text>\n",
+		fprintf(out, "<text x=\"%d\" y=\"%u\">No wait ended in this time.</text>\n",
 			SVG_PAD, svg_page__bar_height(page) + 12);
 	print_bar(out, page);
 	fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", netstall_flamegraph_js);

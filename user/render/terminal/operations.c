@@ -5,7 +5,7 @@
  *   RECV       1,200       3  40.5 ms  41.2 ms  44.0 ms      12  1,188       -      -
  *   TIMEOUT       12       0   100 ms   100 ms   100 ms       -      -       -     12
  *   RECV: 3 ECANCELED; 1 still in flight
- *   TIMEOUT: 12 ETIME (ran out)
+ *   TIMEOUT: 12 ETIME (expired)
  *   ring 1: fd 5 in client/4242, 64 + 128 entries, SQPOLL by iou-sqp-4242/4243, 2 registered files
  */
 #include "user/render/terminal/operations.h"
@@ -121,7 +121,7 @@ static void add_errors(char **text, const struct report_uring *uring)
 		else
 			builder__add(text, "%s %s%s", count,
 				     text__error(name, sizeof(name), error->error),
-				     operation__ran_out(uring->opcode, error->error) ? " (ran out)"
+				     operation__ran_out(uring->opcode, error->error) ? " (expired)"
 										     : "");
 	}
 }
@@ -151,11 +151,11 @@ static void print_remarks(FILE *out, const struct report *report, const struct r
 	add_remark(&text, uring, uring->notified, "notification that its buffer is free again",
 		   "notifications that their buffers are free again");
 	if (report->lost[NS_LOST_OPS])
-		add_remark(&text, uring, unseen, "whose submission was not seen",
-			   "whose submissions were not seen");
+		add_remark(&text, uring, unseen, "with an unseen submission",
+			   "with unseen submissions");
 	else
-		add_remark(&text, uring, unseen, "begun before the attach, not timed",
-			   "begun before the attach, not timed");
+		add_remark(&text, uring, unseen, "submitted before the attach, no time",
+			   "submitted before the attach, no time");
 	print_line(out, text, COLOUR_DIM, style);
 }
 
@@ -233,17 +233,16 @@ static void print_overflow(FILE *out, const struct report *report, const struct 
 	if (!waited && !dropped)
 		return;
 	if (waited)
-		builder__add(&text,
-			     "%s completion%s found the completion queue full, and had to wait",
+		builder__add(&text, "%s completion%s waited because the completion queue was full",
 			     text__count(number, sizeof(number), waited), waited == 1 ? "" : "s");
 	if (dropped)
-		builder__add(&text, "%s%s %s lost for want of memory", text ? "; " : "",
+		builder__add(&text, "%s%s %s lost: no memory", text ? "; " : "",
 			     text__count(number, sizeof(number), dropped),
 			     waited ? (dropped == 1 ? "was" : "were")
 				    : (dropped == 1 ? "completion was" : "completions were"));
 	builder__add(&text,
 		     ". Ask for a larger completion queue (IORING_SETUP_CQSIZE with "
-		     "cq_entries), or take completions out sooner.");
+		     "cq_entries), or reap completions sooner.");
 	print_line(out, text, dropped ? COLOUR_CAUSE : COLOUR_PLAIN, style);
 }
 

@@ -33,7 +33,7 @@ static const char *role_mark(const struct report_thread *thread)
 		return "";
 	if (thread->role & NS_ROLE_PEER)
 		return " (peer)";
-	return thread->role & NS_ROLE_CHAIN ? " (woke one of these)" : "";
+	return thread->role & NS_ROLE_CHAIN ? " (waker)" : "";
 }
 
 /* Targets first, then the busiest. */

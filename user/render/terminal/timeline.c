@@ -127,14 +127,14 @@ static void add_waits(struct grid *grid, const struct report *report, const stru
 		const struct stall_wait *wait = &stall->waits[i];
 
 		if (wait->tid == stall->tid && wait->off_ts == stall->wait.off_ts)
-			continue; /* the wait that the stall is told by */
-		snprintf(line, sizeof(line), "also seen as a wait of %s of %s",
-			 text__duration(took, sizeof(took), wait->end_ts - wait->off_ts),
-			 name__thread(name, sizeof(name), report, wait->pid, wait->tid));
+			continue; /* the wait that the stall is about */
+		snprintf(line, sizeof(line), "also delayed: %s, %s",
+			 name__thread(name, sizeof(name), report, wait->pid, wait->tid),
+			 text__duration(took, sizeof(took), wait->end_ts - wait->off_ts));
 		grid__note(grid, COLOUR_PLAIN, 1, line);
 	}
 	if (stall->wait_count > kept) {
-		snprintf(line, sizeof(line), "and of %u more", stall->wait_count - kept);
+		snprintf(line, sizeof(line), "and %u more", stall->wait_count - kept);
 		grid__note(grid, COLOUR_PLAIN, 1, line);
 	}
 }
@@ -165,7 +165,7 @@ static void add_stacks(struct grid *grid, const struct report *report, const str
 	char lead[NAME_SIZE + 16], name[NAME_SIZE];
 
 	if (cause__info(stall->cause)->shows_stacks) {
-		add_stack(grid, "it slept in", stall->wait_stack);
+		add_stack(grid, "slept in", stall->wait_stack);
 		add_stack(grid, "woken from", stall->waker_stack);
 	}
 	for (size_t i = 1; i < stall->link_count; i++) {
@@ -249,7 +249,7 @@ static void print_clauses(FILE *out, const struct stall *stall, const struct ren
 							      : NULL);
 	print_clause(out, style, "not seen", missing__text(stall->missing));
 	if (!stall->exact && !stall->missing)
-		print_clause(out, style, "inexact", "one of its ends was not seen itself");
+		print_clause(out, style, "inexact", "its start or its end was not seen");
 }
 
 /* ---- whole ---- */

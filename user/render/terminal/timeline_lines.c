@@ -50,8 +50,8 @@ static bool is_transmit_of(const union event *tx, const union event *act)
 	return act->head.type == NS_RELEASE && tx->segment.seq == act->release.seq;
 }
 
-/* Does the line of one of these tell of this transmit already? */
-static bool is_told(const struct stall *stall, const union event *tx)
+/* Is this transmit in the line of one of these already? */
+static bool is_in_a_line(const struct stall *stall, const union event *tx)
 {
 	for (size_t i = 0; i < stall->step_count; i++)
 		if (is_transmit_of(tx, &stall->steps[i]))
@@ -108,8 +108,7 @@ static void add_send(const struct scene *scene, const union event *send, struct 
 	describe(scene, send, words);
 	words->ts = left_at(scene->stall, send);
 	if (takes_held_along(scene->stall, send))
-		snprintf(words->note, sizeof(words->note),
-			 "sent at once, and what was held with it");
+		snprintf(words->note, sizeof(words->note), "sent at once, with the held bytes");
 }
 
 /* What was asked, and what came of it. */
@@ -119,14 +118,14 @@ static size_t describe_operation(const struct scene *scene, const union event *s
 	const struct ns_uring *op = &step->uring;
 	size_t count = 0;
 
-	if (uring_steps__is_told(scene->stall, op))
+	if (uring_steps__is_shown(scene->stall, op))
 		return 0;
 	if (op->step == NS_URING_DONE && op->submit_ts && op->how != NS_URING_INLINE &&
 	    op->shot <= 1)
 		words__uring_submitted(scene, op, &words[count++]);
 	describe(scene, step, &words[count]);
 	if (!uring_steps__ended_a_wait(scene->stall, op))
-		words[count].aside[0] = '\0'; /* its number would tell nothing here */
+		words[count].aside[0] = '\0'; /* its number is of no use here */
 	return count + 1;
 }
 
@@ -145,7 +144,7 @@ static size_t describe_step(const struct scene *scene, const union event *step, 
 			return 0;
 		break;
 	case NS_TX:
-		if (is_told(stall, step))
+		if (is_in_a_line(stall, step))
 			return 0;
 		break;
 	case NS_RECV:

@@ -42,7 +42,7 @@ static bool is_like(const struct ns_uring *a, const struct ns_uring *b)
 	return a->ring == b->ring && a->user_data == b->user_data;
 }
 
-/* A program may give all of them the same user_data: their submissions tell them apart. */
+/* A program may give all of them the same user_data: they differ in their submissions. */
 static struct flying_op **bucket_of(struct flying *flying, const struct ns_uring *op)
 {
 	uint64_t hash = (op->user_data ^ (uint64_t)op->ring << 48) * 0x9e3779b97f4a7c15ull;

@@ -11,7 +11,7 @@
 
 struct flying_op {
 	struct flying_op *next;
-	struct ns_uring op; /* as its last step before the end told it */
+	struct ns_uring op; /* as of its last step before the end */
 	uint32_t completions;
 };
 

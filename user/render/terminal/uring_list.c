@@ -177,7 +177,7 @@ static struct line *pending(struct uring_list *list, size_t i)
 	return &list->pending[(list->first + i) % URING_LIST_PENDING];
 }
 
-/* What nothing more will be told of, or not soon; the lines keep their order. */
+/* Lines that nothing more will come to, or not soon; they keep their order. */
 static void flush(struct uring_list *list, const struct report *report, uint64_t until)
 {
 	while (list->count) {
@@ -300,10 +300,10 @@ void uring_list__finish(struct uring_list *list, const struct report *report)
 		print_flying(list, report, &left[i]);
 	free(left);
 	if (count && report->lost[NS_LOST_RINGBUF])
-		fputs("Records were lost: what is in flight here may have been completed.\n",
+		fputs("Records were lost: some operations listed as in flight may have completed.\n",
 		      list->out);
 	if (flying__refused(list->flying))
-		fprintf(list->out, "and %s more, which were not followed to their end\n",
+		fprintf(list->out, "and %s more, not followed\n",
 			text__count(refused, sizeof(refused), flying__refused(list->flying)));
 	if (!list->began)
 		fputs("No operation of io_uring was seen.\n", list->out);

@@ -57,7 +57,7 @@ static bool is_send(const struct stall *stall, const struct ns_uring *op)
 	return false;
 }
 
-bool uring_steps__is_told(const struct stall *stall, const struct ns_uring *step)
+bool uring_steps__is_shown(const struct stall *stall, const struct ns_uring *step)
 {
 	if (step->step == NS_URING_DONE)
 		return step->how == NS_URING_INLINE && !step->overflow && is_send(stall, step);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A ring's operations among the steps of a stall: one act is told once. Inside render/ only. */
+/* A ring's operations among the steps of a stall: each act is shown once. Inside render/ only. */
 #ifndef NETSTALL_RENDER_TERMINAL_URING_STEPS_H
 #define NETSTALL_RENDER_TERMINAL_URING_STEPS_H
 
 #include "user/analyze/report.h"
 #include "user/render/words/words.h"
 
-/* The line of another step tells of this step of an operation. */
-bool uring_steps__is_told(const struct stall *stall, const struct ns_uring *step);
+/* This step of an operation is in the line of another step. */
+bool uring_steps__is_shown(const struct stall *stall, const struct ns_uring *step);
 /* The bytes that were read there are the result of an operation among the steps. */
 bool uring_steps__does_receive(const struct stall *stall, const struct ns_recv *recv);
 /* A send through a ring gets the name of its operation, if that is among the steps. */

@@ -76,22 +76,22 @@ static const char *waiting_words(const char *kernel)
 		{"do_futex", "a futex"},
 		{"worker_thread", "work to do"},
 		{"kthread_worker_fn", "work to do"},
-		{"io_wq_submit_work", "what its io_uring operation does"},
+		{"io_wq_submit_work", "the work of its io_uring operation"},
 		{NULL, NULL},
 	};
 	static const char *const words[] = {
-		[WAIT_STOPPED] = "being let go on",
+		[WAIT_STOPPED] = "SIGCONT",
 		[WAIT_RECEIVE] = "data of a socket",
 		[WAIT_SEND] = "room in a socket's send buffer",
-		[WAIT_CONNECT] = "a connection to be made",
-		[WAIT_ACCEPT] = "a connection to come in",
+		[WAIT_CONNECT] = "a connection to be established",
+		[WAIT_ACCEPT] = "an incoming connection",
 		[WAIT_MANY] = "any of several descriptors",
 		[WAIT_URING] = "an io_uring completion",
-		[WAIT_MUTEX] = "a lock of the kernel's",
+		[WAIT_MUTEX] = "a kernel lock",
 		[WAIT_IPC] = "another process",
 		[WAIT_CHILD] = "a child",
 		[WAIT_DISK] = "the disk",
-		[WAIT_SLEEP] = "the time that it asked to sleep",
+		[WAIT_SLEEP] = "the end of the sleep it asked for",
 		[WAIT_PAUSE] = "a signal",
 		[WAIT_WORK] = "io_uring operations to do",
 	};
@@ -108,7 +108,7 @@ static const char *waiting_words(const char *kernel)
 char *chain__slept_in(char *dst, size_t size, uint32_t state, const char *kernel)
 {
 	if (!state) {
-		snprintf(dst, size, "a CPU: it was ready to run on");
+		snprintf(dst, size, "a CPU, ready to run");
 		return dst;
 	}
 	join(dst, size, kernel, waiting_words(kernel));
@@ -121,14 +121,14 @@ static const char *waker_words(const struct profile_hop *hop)
 {
 	/* On loopback a timer's stack goes on into the receiver: the timers first. */
 	static const struct sign timers[] = {
-		{"tcp_delack_timer", "TCP's delayed-ACK timer ran out"},
-		{"tcp_delack_timer_handler", "TCP's delayed-ACK timer ran out"},
-		{"tcp_write_timer", "TCP's retransmission timer ran out"},
-		{"tcp_write_timer_handler", "TCP's retransmission timer ran out"},
-		{"io_timeout_fn", "an io_uring timeout ran out"},
-		{"io_cqring_timer_wakeup", "the time limit of its wait ran out"},
-		{"io_cqring_min_timer_wakeup", "the time limit of its wait ran out"},
-		{"io_link_timeout_fn", "the time limit of an io_uring operation ran out"},
+		{"tcp_delack_timer", "TCP's delayed-ACK timer expired"},
+		{"tcp_delack_timer_handler", "TCP's delayed-ACK timer expired"},
+		{"tcp_write_timer", "TCP's retransmission timer expired"},
+		{"tcp_write_timer_handler", "TCP's retransmission timer expired"},
+		{"io_timeout_fn", "an io_uring timeout expired"},
+		{"io_cqring_timer_wakeup", "the time limit of its wait expired"},
+		{"io_cqring_min_timer_wakeup", "the time limit of its wait expired"},
+		{"io_link_timeout_fn", "the time limit of an io_uring operation expired"},
 		{NULL, NULL},
 	};
 	static const struct sign others[] = {
@@ -141,8 +141,8 @@ static const char *waker_words(const struct profile_hop *hop)
 		{"anon_pipe_read", "read from a pipe"},
 		{"unix_stream_sendmsg", "wrote to a Unix socket"},
 		{"eventfd_write", "wrote to an eventfd"},
-		{"mutex_unlock", "gave up a lock of the kernel's"},
-		{"rwsem_wake", "gave up a lock of the kernel's"},
+		{"mutex_unlock", "released a kernel lock"},
+		{"rwsem_wake", "released a kernel lock"},
 		{"do_exit", "ended"},
 		{"complete_signal", "sent a signal"},
 		{"io_poll_wake", "made ready what an io_uring operation waits for"},
@@ -152,8 +152,8 @@ static const char *waker_words(const struct profile_hop *hop)
 		{"io_wq_enqueue", "gave an io_uring operation to a worker"},
 		{"io_msg_ring", "sent a message to the ring"},
 		{"io_wq_submit_work", "completed an io_uring operation as a worker"},
-		{"io_wq_worker", "is done with its work for io_uring"},
-		{"io_wqe_worker", "is done with its work for io_uring"},
+		{"io_wq_worker", "finished its io_uring work"},
+		{"io_wqe_worker", "finished its io_uring work"},
 		{"io_sq_thread", "completed an io_uring operation as the submission thread"},
 		{"io_submit_sqes", "submitted an io_uring operation that was done at once"},
 		{"tctx_task_work", "completed an io_uring operation"},
@@ -166,8 +166,8 @@ static const char *waker_words(const struct profile_hop *hop)
 	static const char *const words[] = {
 		[WAKER_NETWORK] = "a segment arrived",
 		[WAKER_ROOM] = "an ACK made room",
-		[WAKER_TIMER] = "a timer ran out",
-		[WAKER_DISK] = "block I/O was done",
+		[WAKER_TIMER] = "a timer expired",
+		[WAKER_DISK] = "block I/O completed",
 	};
 	enum waker waker = waker__by_stack_alone(hop->kernel);
 	const char *found = read_sign(timers, hop->kernel);
@@ -194,7 +194,7 @@ char *chain__callers(char *dst, size_t size, const char *user)
 	return dst;
 }
 
-/* How every thread leaves the CPU, and how every system call begins: they tell nothing. */
+/* Every sleep and every system call goes through these: they say nothing. */
 static bool is_everywhere(const char *frame, size_t bytes)
 {
 	static const char *const names[] = {

@@ -9,7 +9,7 @@
 
 /* "data of a socket, in read()"; the innermost functions when nothing better is known. */
 char *chain__slept_in(char *dst, size_t size, uint32_t state, const char *kernel);
-/* "sent a segment, in write()"; "TCP's delayed-ACK timer ran out"; "" when nothing is known. */
+/* "sent a segment, in write()"; "TCP's delayed-ACK timer expired"; "" when nothing is known. */
 char *chain__woke_by(char *dst, size_t size, const struct profile_hop *hop);
 /* The program's own functions, leaf first: "receive <- step <- main"; "" when there are none. */
 char *chain__callers(char *dst, size_t size, const char *user);

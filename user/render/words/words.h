@@ -20,7 +20,7 @@
 struct words {
 	uint64_t ts;
 	uint32_t type;           /* of the record: causal order at the same time */
-	const union event *step; /* what a line of a stall tells of; else NULL */
+	const union event *step; /* that a line of a stall shows; else NULL */
 	enum colour colour;
 	char actor[NAME_SIZE + 8];
 	char what[NAME_SIZE + 32];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Writes, and why TCP did not send them, in words. */
+/* Writes, their call sites, and why TCP did not send them, in words. */
 #include <stdio.h>
 
 #include "user/render/words/words_parts.h"
@@ -29,7 +29,7 @@ void words__send(const struct scene *scene, const union record *record, struct w
 		 send->via == NS_VIA_CALL ? "write" : "uring send", fd);
 	text__bytes(words->amount, sizeof(words->amount), send->bytes);
 	if (unsent > 0)
-		snprintf(words->note, sizeof(words->note), "%s wait to be sent%s",
+		snprintf(words->note, sizeof(words->note), "%s not sent yet%s",
 			 text__bytes(bytes, sizeof(bytes), unsent), more);
 	else if (before > 0)
 		snprintf(words->note, sizeof(words->note),
@@ -56,7 +56,7 @@ static void by_nothing_known(const struct ns_hold *hold, const struct hold_text 
 {
 	(void)hold;
 	(void)text;
-	snprintf(dst, size, "HELD, and why was not seen");
+	snprintf(dst, size, "HELD, reason not seen");
 }
 
 static void by_nagle(const struct ns_hold *hold, const struct hold_text *text, char *dst,
@@ -78,8 +78,7 @@ static void by_msg_more(const struct ns_hold *hold, const struct hold_text *text
 			size_t size)
 {
 	(void)hold;
-	snprintf(dst, size, "HELD by MSG_MORE: %s < mss %s, more was promised", text->held,
-		 text->mss);
+	snprintf(dst, size, "HELD by MSG_MORE: %s < mss %s, more announced", text->held, text->mss);
 }
 
 static void by_rwnd(const struct ns_hold *hold, const struct hold_text *text, char *dst,
@@ -95,7 +94,7 @@ static void by_zero_window(const struct ns_hold *hold, const struct hold_text *t
 {
 	(void)hold;
 	(void)text;
-	snprintf(dst, size, "HELD by the peer's window, which is closed: it does not read");
+	snprintf(dst, size, "HELD by the peer's window, which is closed: the peer does not read");
 }
 
 /* Packets that count against the window; older kernels' records have those sent alone. */
@@ -132,10 +131,10 @@ static void by_device(const struct ns_hold *hold, const char *name, char *dst, s
 	char bytes[TEXT_BYTES];
 
 	if (hold->wmem_alloc)
-		snprintf(dst, size, "HELD by %s: %s lie in the device", name,
+		snprintf(dst, size, "HELD by %s: %s are in the device", name,
 			 text__bytes(bytes, sizeof(bytes), hold->wmem_alloc));
 	else
-		snprintf(dst, size, "HELD by %s: earlier bytes lie in the device", name);
+		snprintf(dst, size, "HELD by %s: earlier bytes are in the device", name);
 }
 
 static void by_tsq(const struct ns_hold *hold, const struct hold_text *text, char *dst, size_t size)
@@ -252,4 +251,13 @@ void words__hold(const struct scene *scene, const union record *record, struct w
 		words->amount[0] = '\0';
 	}
 	describe_state(hold, &text, words->aside, sizeof(words->aside));
+}
+
+void words__call(const struct scene *scene, const union record *record, struct words *words)
+{
+	(void)scene;
+	snprintf(words->what, sizeof(words->what), "called");
+	text__bytes(words->amount, sizeof(words->amount), record->call.bytes);
+	snprintf(words->note, sizeof(words->note), "call site of its write: stack %u%s",
+		 record->call.stack_id, record->call.truncated ? ", cut off" : "");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Segments and the delayed-ACK timer in words. */
+/* Segments, retransmissions and the delayed-ACK timer in words. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -155,4 +156,53 @@ void words__release(const struct scene *scene, const union record *record, struc
 	else
 		snprintf(words->note, sizeof(words->note), "released after %s%s%s", held,
 			 ended ? " by " : "", ended ? ended : "");
+}
+
+/* Append to the aside, with a comma when something stands there. */
+static void __attribute__((format(printf, 2, 3)))
+add_aside(struct words *words, const char *format, ...)
+{
+	size_t used = strlen(words->aside);
+	va_list args;
+
+	if (used > 0 && used + 3 < sizeof(words->aside)) {
+		memcpy(words->aside + used, ", ", 3);
+		used += 2;
+	}
+	va_start(args, format);
+	vsnprintf(words->aside + used, sizeof(words->aside) - used, format, args);
+	va_end(args);
+}
+
+void words__retrans(const struct scene *scene, const union record *record, struct words *words)
+{
+	static const char *const kinds[NS_RETRANS_KINDS] = {
+		[NS_RETRANS_UNKNOWN] = "reason not seen",
+		[NS_RETRANS_RTO] = "the retransmission timer expired",
+		[NS_RETRANS_TLP] = "a tail loss probe",
+		[NS_RETRANS_FAST] = "acknowledgements reported the loss",
+		[NS_RETRANS_SYN] = "nobody answered the connection request",
+	};
+	const struct ns_retrans *retrans = &record->retrans;
+	char rto[TEXT_DURATION], ago[TEXT_DURATION];
+
+	(void)scene;
+	words->colour = COLOUR_FIRED;
+	snprintf(words->what, sizeof(words->what), "%s AGAIN",
+		 retrans->kind == NS_RETRANS_SYN ? "SYN" : "sent");
+	if (retrans->end != retrans->seq)
+		text__bytes(words->amount, sizeof(words->amount), retrans->end - retrans->seq);
+	snprintf(words->note, sizeof(words->note), "RETRANSMISSION: %s", kinds[retrans->kind]);
+	text__duration(rto, sizeof(rto), retrans->rto_us * 1000ull);
+	text__duration(ago, sizeof(ago), record->head.ts - retrans->sent_ts);
+	if (retrans->end != retrans->seq)
+		add_aside(words, "sequence %u to %u", retrans->seq, retrans->end);
+	if (retrans->sent_ts)
+		add_aside(words, "sent %s before", ago);
+	if (retrans->rto_us)
+		add_aside(words, "timer of %s", rto);
+	if (retrans->retries > 1)
+		add_aside(words, "retry %u", retrans->retries);
+	if (retrans->arrived)
+		add_aside(words, "the segment had arrived, its acknowledgement was lost");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Reads, sleeps and wakes in words. */
+/* Reads, exchanges, sleeps and wakes in words. */
 #include <stdio.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ static void describe_current(const struct report *report, const struct ns_wait *
 }
 
 /*
- * Who woke it. In softirq the current thread is a victim and no waker: the stack tells, where
+ * Who woke it. In softirq the current thread is a victim and no waker: the stack says who, where
  * one was taken. Without it an interrupt on an idle CPU goes without saying, a thread of a
  * watched process is the likely waker, any other a bystander.
  */
@@ -88,7 +88,7 @@ static void describe_waker(const struct scene *scene, const struct ns_wait *wait
 		describe_current(scene->report, wait, "woken by", dst, size);
 		break;
 	case WAKER_UNSEEN:
-		describe_current(scene->report, wait, "woken while this thread ran:", dst, size);
+		describe_current(scene->report, wait, "woken while running:", dst, size);
 		break;
 	}
 }
@@ -188,4 +188,18 @@ void words__wait(const struct scene *scene, const union record *record, struct w
 	memcpy(note, words->note, sizeof(note));
 	text__duration(blocked, sizeof(blocked), ns_passed(wait->off_ts, wait->wake_ts));
 	snprintf(words->note, sizeof(words->note), "blocked %s, %s", blocked, note);
+}
+
+void words__exchange(const struct scene *scene, const union record *record, struct words *words)
+{
+	const struct ns_exchange *exchange = &record->exchange;
+	char took[TEXT_DURATION];
+
+	(void)scene;
+	snprintf(words->what, sizeof(words->what), "%s",
+		 exchange->side == NS_EXCHANGE_SERVED ? "served" : "has its answer");
+	text__bytes(words->amount, sizeof(words->amount), exchange->bytes_out);
+	snprintf(words->note, sizeof(words->note), "%s %s",
+		 exchange->side == NS_EXCHANGE_SERVED ? "after" : "an exchange of",
+		 text__duration(took, sizeof(took), exchange->head.ts - exchange->begin_ts));
 }

@@ -15,7 +15,7 @@
 	"Look for loss on the path: ip -s link and nstat at both ends, full queues, a rate limit."
 
 static const struct cause_info causes[CAUSE_COUNT] = {
-#define CAUSE(name, string, ...) [CAUSE_##name] = {.id = (string), __VA_ARGS__},
+#define CAUSE(name, string, explanation, ...) [CAUSE_##name] = {.id = (string), __VA_ARGS__},
 #include "user/analyze/cause.def"
 #undef CAUSE
 };

@@ -8,6 +8,7 @@
 #include "user/analyze/holds/incident.h"
 #include "user/base/compare.h"
 #include "user/base/xalloc.h"
+#include "user/record/facts.h"
 #include "user/record/losses.h"
 
 /* ---- sorted arrays of anything whose first field, or first two, are its key ---- */
@@ -166,9 +167,11 @@ const struct report_cause *report__leading(const struct report *report)
 
 bool report__is_complete(const struct report *report)
 {
-	const uint32_t needed = 1u << NS_FACT_SEND | 1u << NS_FACT_TRANSMIT | 1u << NS_FACT_SCHED;
-
-	return !losses__hiding(report->lost) && !(report->session.missing & needed);
+	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++) {
+		if (report->session.missing >> fact & 1 && fact__row(fact)->finds_stalls)
+			return false;
+	}
+	return !losses__hiding(report->lost);
 }
 
 uint64_t report__threshold(const struct report *report)

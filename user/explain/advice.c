@@ -547,6 +547,7 @@ static void advise__unknown(const struct context *context, struct verdict *verdi
 
 typedef void advise_fn(const struct context *context, struct verdict *verdict);
 
+/* Without an entry: what the cause's row says. */
 static advise_fn *const advisers[CAUSE_COUNT] = {
 	[CAUSE_UNKNOWN] = advise__unknown,
 	[CAUSE_NAGLE_DELACK] = advise__nagle,
@@ -578,5 +579,10 @@ static advise_fn *const advisers[CAUSE_COUNT] = {
 
 void advice__write(const struct context *context, struct verdict *verdict)
 {
-	advisers[context->tally->cause](context, verdict);
+	enum cause cause = context->tally->cause;
+
+	if (advisers[cause])
+		advisers[cause](context, verdict);
+	else
+		advice__give(verdict, "%s", cause__info(cause)->remedy);
 }

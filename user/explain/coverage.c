@@ -3,22 +3,15 @@
 
 #include "user/base/text.h"
 #include "user/explain/context.h"
+#include "user/record/facts.h"
 #include "user/record/losses.h"
 
 static void add_invisible(char **text, const struct report *report)
 {
-	static const struct {
-		enum ns_fact fact;
-		const char *what;
-	} facts[] = {
-		{NS_FACT_SEND, "sends"},
-		{NS_FACT_TRANSMIT, "transmits"},
-		{NS_FACT_SCHED, "waits of threads"},
-	};
-
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-		if (report->session.missing >> facts[i].fact & 1)
-			builder__add(text, ", %s not visible on this kernel", facts[i].what);
+	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++) {
+		if (report->session.missing >> fact & 1 && fact__row(fact)->finds_stalls)
+			builder__add(text, ", %s not visible on this kernel",
+				     fact__row(fact)->words);
 	}
 }
 

@@ -5,7 +5,7 @@
 
 #include "user/analyze/report.h"
 
-/* ", 43 events lost (41 records, 2 connections), sends not visible on this kernel" */
+/* ", 43 events lost (41 records, 2 connections), segments sent not visible on this kernel" */
 void coverage__add_lost(char **text, const struct report *report);
 /* Was any wait of at least the threshold seen? */
 bool coverage__has_waits(const struct report *report);

@@ -11,33 +11,9 @@
 
 typedef void explain_fn(const struct context *context, char **text);
 
-explain_fn explain__delack;
-explain_fn explain__nagle;
-
-explain_fn explain__cork;
-explain_fn explain__cwnd;
-explain_fn explain__rwnd;
-explain_fn explain__zero_window;
-explain_fn explain__pacing;
-explain_fn explain__tsq;
-explain_fn explain__tso_defer;
-explain_fn explain__autocork;
-explain_fn explain__sndbuf;
-
-explain_fn explain__rto;
-explain_fn explain__tlp;
-explain_fn explain__fast_retransmit;
-explain_fn explain__syn_retransmit;
-
-explain_fn explain__network;
-explain_fn explain__peer_app;
-explain_fn explain__runqueue;
-explain_fn explain__lock;
-explain_fn explain__ipc;
-explain_fn explain__disk;
-explain_fn explain__timer;
-explain_fn explain__uring;
-explain_fn explain__unknown;
+#define CAUSE(name, id, explanation, ...) explain_fn explain__##explanation;
+#include "user/analyze/cause.def"
+#undef CAUSE
 
 /* " (127.0.0.1:37640 -> 127.0.0.1:7000)"; nothing without a connection */
 void explain__connection(const struct context *context, char **text);

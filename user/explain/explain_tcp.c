@@ -279,7 +279,7 @@ static void tell_from_receiver(const struct context *context, char **text)
 		     "came one round trip later.");
 }
 
-void explain__delack(const struct context *context, char **text)
+void explain__nagle_delack(const struct context *context, char **text)
 {
 	const struct stall *stall = context->stall;
 	char delay[TEXT_DURATION], took[TEXT_DURATION], rtt[TEXT_DURATION];

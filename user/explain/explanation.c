@@ -6,32 +6,9 @@
 #include "user/explain/explain_parts.h"
 
 static explain_fn *const explanations[CAUSE_COUNT] = {
-	[CAUSE_UNKNOWN] = explain__unknown,
-	[CAUSE_NAGLE_DELACK] = explain__delack,
-	[CAUSE_NAGLE] = explain__nagle,
-	[CAUSE_CORK] = explain__cork,
-	[CAUSE_NETWORK] = explain__network,
-	[CAUSE_RUNQUEUE] = explain__runqueue,
-	[CAUSE_CWND] = explain__cwnd,
-	[CAUSE_RWND] = explain__rwnd,
-	[CAUSE_ZERO_WINDOW] = explain__zero_window,
-	[CAUSE_PACING] = explain__pacing,
-	[CAUSE_TSQ] = explain__tsq,
-	[CAUSE_TSO_DEFER] = explain__tso_defer,
-	[CAUSE_AUTOCORK] = explain__autocork,
-	[CAUSE_SNDBUF] = explain__sndbuf,
-	[CAUSE_RTO] = explain__rto,
-	[CAUSE_TLP] = explain__tlp,
-	[CAUSE_FAST_RETRANSMIT] = explain__fast_retransmit,
-	[CAUSE_SYN_RETRANSMIT] = explain__syn_retransmit,
-	[CAUSE_PEER_APP] = explain__peer_app,
-	[CAUSE_IDLE] = explain__unknown, /* never of a stall */
-	[CAUSE_LOCK] = explain__lock,
-	[CAUSE_IPC] = explain__ipc,
-	[CAUSE_DISK] = explain__disk,
-	[CAUSE_TIMER] = explain__timer,
-	[CAUSE_URING] = explain__uring,
-	[CAUSE_SELF] = explain__unknown, /* likewise */
+#define CAUSE(name, id, explanation, ...) [CAUSE_##name] = explain__##explanation,
+#include "user/analyze/cause.def"
+#undef CAUSE
 };
 
 void explain__connection(const struct context *context, char **text)

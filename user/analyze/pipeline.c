@@ -9,7 +9,7 @@
 #include "user/analyze/holds/hold.h"
 #include "user/analyze/holds/incident_queue.h"
 #include "user/analyze/holds/intervals.h"
-#include "user/analyze/holds/recovery.h"
+#include "user/analyze/holds/recoveries.h"
 #include "user/analyze/holds/remote_nagle.h"
 #include "user/analyze/ledger.h"
 #include "user/analyze/order.h"

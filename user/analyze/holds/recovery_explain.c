@@ -8,8 +8,8 @@
 
 #include "bpf/times.h"
 #include "user/analyze/holds/receiver.h"
+#include "user/analyze/holds/recoveries.h"
 #include "user/analyze/waits/wait.h"
-#include "user/analyze/holds/recovery.h"
 
 /* The kind that a recovery with several is named for is the dearest of them. */
 static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/analyze/holds/recovery.h"
+#include "user/analyze/holds/recoveries.h"
 
 #include <stdlib.h>
 

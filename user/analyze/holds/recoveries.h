@@ -4,8 +4,8 @@
  * One recovery is one incident, whatever was sent again meanwhile and whatever was held back
  * behind it: a hold during a recovery is no stall of its own.
  */
-#ifndef NETSTALL_ANALYZE_HOLDS_RECOVERY_H
-#define NETSTALL_ANALYZE_HOLDS_RECOVERY_H
+#ifndef NETSTALL_ANALYZE_HOLDS_RECOVERIES_H
+#define NETSTALL_ANALYZE_HOLDS_RECOVERIES_H
 
 #include "user/analyze/stall.h"
 

@@ -10,6 +10,7 @@
 #include "user/analyze/holds/incident_queue.h"
 #include "user/analyze/holds/intervals.h"
 #include "user/analyze/holds/recoveries.h"
+#include "user/analyze/holds/recovery.h"
 #include "user/analyze/holds/remote_nagle.h"
 #include "user/analyze/ledger.h"
 #include "user/analyze/order.h"
@@ -175,9 +176,9 @@ static void settle_hold(struct pipeline *pipeline, struct incident *incident,
 static bool explain(const struct pipeline *pipeline, const struct incident *incident,
 		    struct finding *finding)
 {
-	if (incident->loss.known)
+	if (incident->kind == INCIDENT_RECOVERY)
 		return recovery__explain(pipeline->model, incident, finding);
-	if (incident->remote_nagle)
+	if (incident->kind == INCIDENT_REMOTE_NAGLE)
 		return remote_nagle__explain(pipeline->model, incident, finding);
 	return !recoveries__cover(pipeline->recoveries, incident) &&
 	       hold__explain(pipeline->model, incident, finding);

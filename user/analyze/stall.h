@@ -3,7 +3,7 @@
 #ifndef NETSTALL_ANALYZE_STALL_H
 #define NETSTALL_ANALYZE_STALL_H
 
-#include "user/analyze/holds/incident_queue.h"
+#include "user/analyze/holds/incident.h"
 #include "user/analyze/report.h"
 
 /* An incident as it was explained. */

@@ -76,7 +76,7 @@ static void grow(struct events *events)
 	events->size = size;
 }
 
-/* What tells why bytes were held, and until when. */
+/* Why bytes were held, and until when. */
 static bool stays(const struct events *events, const union event *event)
 {
 	return events->reasons_from && event->head.ts >= events->reasons_from &&
@@ -156,6 +156,12 @@ bool events__add(struct events *events, const union event *event, uint64_t preci
 	events->v[place] = *event;
 	events->count++;
 	return true;
+}
+
+void events__add_all(struct events *events, const struct events *from)
+{
+	for (size_t i = 0; i < from->count; i++)
+		events__add(events, &from->v[i], UINT64_MAX);
 }
 
 void events__clear(struct events *events)

@@ -30,6 +30,28 @@ struct events {
 	union event *v;        /* by time; at the same time by type, which is causal order */
 };
 
+/* An acknowledgement alone: no data, no change of the connection's state. */
+static inline bool segment__is_pure_ack(const struct ns_segment *segment)
+{
+	enum { FIN = 1, SYN = 2, RST = 4 };
+
+	return segment->seq == segment->end && !(segment->flags & (FIN | SYN | RST));
+}
+
+/* Data that arrived. */
+static inline bool event__is_data_in(const union event *event)
+{
+	return event->head.type == NS_RX && event->segment.seq != event->segment.end;
+}
+
+/* A delayed-ACK timer that ran out with an acknowledgement to send. */
+static inline bool event__is_delack_due(const union event *event)
+{
+	enum { ACK_TIMER = 2 }; /* ICSK_ACK_TIMER in icsk_ack.pending */
+
+	return event->head.type == NS_DELACK_FIRE && event->delack.pending & ACK_TIMER;
+}
+
 /* True for the types that a union event can be. */
 bool event__fits(uint32_t type);
 void event__from_record(union event *out, const union record *record);
@@ -43,6 +65,8 @@ void event__to_record(union record *out, const union event *event);
  * the shortest reason there goes, but not the first.
  */
 bool events__add(struct events *events, const union event *event, uint64_t precious_ts);
+/* All of from, of which none is precious. */
+void events__add_all(struct events *events, const struct events *from);
 /* The event that would go then. The list is not empty. */
 const union event *events__first_to_go(const struct events *events);
 void events__clear(struct events *events);

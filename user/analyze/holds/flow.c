@@ -16,7 +16,7 @@ bool flow__reason(uint32_t reason)
 
 bool flow__is(const struct incident *incident)
 {
-	return !incident->open && !incident->loss.known && !incident->remote_nagle &&
+	return incident->kind == INCIDENT_HOLD && !incident->open &&
 	       flow__reason(incident->release.reason);
 }
 
@@ -27,7 +27,7 @@ static bool is_answer(const union event *event, bool own)
 	case NS_SEND:
 		return !own;
 	case NS_RX:
-		return own && event->segment.seq != event->segment.end;
+		return own && event__is_data_in(event);
 	case NS_RECV:
 	case NS_DELACK_ARM:
 		return own;
@@ -55,16 +55,6 @@ bool flow__goes_on(const struct incident *one, const struct incident *next)
 
 void flow__absorb(struct incident *incident, struct incident *next)
 {
-	const struct {
-		struct events *to;
-		const struct events *from;
-	} lists[] = {
-		{&incident->own, &next->own},
-		{&incident->peers, &next->peers},
-		{&incident->waits, &next->waits},
-		{&incident->rings, &next->rings},
-	};
-
 	if (next->end_ts > incident->end_ts) {
 		incident->end_ts = next->end_ts;
 		incident->release = next->release;
@@ -74,9 +64,9 @@ void flow__absorb(struct incident *incident, struct incident *next)
 	if (next->due_ts > incident->due_ts)
 		incident->due_ts = next->due_ts;
 	incident->release.held_ns = incident->end_ts - incident->start_ts;
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-		for (size_t j = 0; j < lists[i].from->count; j++)
-			events__add(lists[i].to, &lists[i].from->v[j], UINT64_MAX);
-	}
+	events__add_all(&incident->own, &next->own);
+	events__add_all(&incident->peers, &next->peers);
+	events__add_all(&incident->waits, &next->waits);
+	events__add_all(&incident->rings, &next->rings);
 	incident__free(next);
 }

@@ -9,7 +9,7 @@
 
 #include "user/analyze/holds/incident.h"
 
-/* So long a flow is awaited to be held back again: a hold is told only when it ends. */
+/* So long it may take until a flow is held back again: a hold is recorded only when it ends. */
 #define FLOW_NS (4 * SETTLE_NS)
 
 /* Is this hold of the kind that goes on? */

@@ -6,6 +6,7 @@
 #include "user/analyze/holds/nagle.h"
 #include "user/analyze/holds/parts.h"
 #include "user/analyze/holds/receiver.h"
+#include "user/analyze/holds/release.h"
 #include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wait.h"
 

@@ -13,7 +13,6 @@
 
 /* A recovery as far as it is known when it ends. */
 struct loss {
-	bool known; /* the incident is a recovery, and no hold */
 	bool is_syn;
 	bool first_sent_seen; /* the start is when the bytes went out, not deduced */
 	bool acked;           /* its end is the acknowledgement's arrival */
@@ -23,11 +22,18 @@ struct loss {
 	uint32_t end;
 };
 
+enum incident_kind {
+	INCIDENT_HOLD,
+	INCIDENT_RECOVERY,
+	INCIDENT_REMOTE_NAGLE, /* data came that a delayed ACK of this end may have let go */
+	INCIDENT_WAIT,         /* what is known around a wait, for its time line */
+};
+
 struct incident {
 	struct incident *next;
+	enum incident_kind kind;
 	uint32_t conn;
-	struct loss loss;
-	bool remote_nagle;         /* data came that a delayed ACK of this end may have let go */
+	struct loss loss;          /* of a recovery */
 	bool open;                 /* nothing released it: the window or the connection closed */
 	bool closed;               /* open: it was the connection */
 	struct ns_release release; /* not when open */
@@ -40,6 +46,15 @@ struct incident {
 	struct events rings; /* of operations of the rings that these threads waited on */
 };
 
+struct incident *incident__new(enum incident_kind kind, uint32_t conn, uint64_t start_ts,
+			       uint64_t end_ts);
 void incident__free(struct incident *incident);
+/* What is known of both ends around a wait. */
+struct incident *incident__around(const struct model *model, const struct ns_wait *wait);
+/* And what is known of the ring that a wait was on, if it was on one. */
+void incident__add_ring(struct incident *incident, const struct model *model,
+			const struct ns_wait *wait);
+/* A step of an operation, if it is near. It only illustrates: one without room is no loss. */
+void incident__keep_operation(struct incident *incident, const union event *event);
 
 #endif

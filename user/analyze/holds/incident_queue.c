@@ -77,24 +77,6 @@ static bool wait_is_near(const struct incident_queue *queue, const struct incide
 	       (peer && peer->id.head.tgid && peer->id.head.tgid == wait->head.tgid);
 }
 
-/* Those which found no room are no loss: they only illustrate. */
-static void keep_operation(struct incident *incident, const union event *event)
-{
-	/* The write that what was held had to wait for is older than the hold. */
-	if (event->head.ts + SETTLE_NS >= incident->start_ts &&
-	    event->head.ts <= incident->end_ts + SETTLE_NS)
-		events__add(&incident->rings, event, incident->end_ts);
-}
-
-void incident__add_ring(struct incident *incident, const struct model *model,
-			const struct ns_wait *wait)
-{
-	const struct model_ring *ring = wait->ring ? model__ring(model, wait->ring) : NULL;
-
-	for (size_t i = 0; ring && i < ring->ops.count; i++)
-		keep_operation(incident, &ring->ops.v[i]);
-}
-
 static void gather_wait(struct incident_queue *queue, struct incident *incident,
 			const union event *event)
 {
@@ -111,7 +93,7 @@ static void gather_operation(struct incident *incident, const union event *event
 	for (size_t i = 0; i < incident->waits.count; i++) {
 		if (incident->waits.v[i].wait.ring != event->uring.ring)
 			continue;
-		keep_operation(incident, event);
+		incident__keep_operation(incident, event);
 		return;
 	}
 }
@@ -138,43 +120,6 @@ static void gather_known(struct incident_queue *queue, struct incident *incident
 	if (peer)
 		keep_all(queue, incident, &incident->peers, &peer->events);
 	gather_known_waits(queue, incident);
-}
-
-static struct incident *incident__new(uint32_t conn, uint64_t start_ts, uint64_t end_ts)
-{
-	struct incident *incident = xcalloc(1, sizeof(*incident));
-
-	incident->conn = conn;
-	incident->start_ts = start_ts;
-	incident->end_ts = end_ts;
-	incident->own.bound = INCIDENT_EVENTS;
-	incident->own.reasons_from = start_ts;
-	incident->peers.bound = INCIDENT_EVENTS;
-	incident->waits.bound = INCIDENT_WAITS;
-	incident->rings.bound = INCIDENT_EVENTS;
-	return incident;
-}
-
-static void copy_events(struct events *to, const struct events *from)
-{
-	for (size_t i = 0; i < from->count; i++)
-		events__add(to, &from->v[i], UINT64_MAX);
-}
-
-struct incident *incident__around(const struct model *model, const struct ns_wait *wait)
-{
-	struct incident *incident = incident__new(wait->head.conn, wait->off_ts, wait->head.ts);
-	const struct model_conn *conn = model__conn(model, wait->head.conn);
-	const struct model_conn *peer = model__peer(model, conn);
-	union event event = {.wait = *wait};
-
-	events__add(&incident->waits, &event, UINT64_MAX);
-	if (conn)
-		copy_events(&incident->own, &conn->events);
-	if (peer)
-		copy_events(&incident->peers, &peer->events);
-	incident__add_ring(incident, model, wait);
-	return incident;
 }
 
 static void add(struct incident_queue *queue, struct incident *incident)
@@ -205,8 +150,8 @@ void incident_queue__begin(struct incident_queue *queue, const struct ns_release
 	/* With --all every hold comes, and nearly all are short. */
 	if (knows_threshold && release->held_ns < model__threshold(queue->model))
 		return;
-	incident = incident__new(release->head.conn, release->head.ts - release->held_ns,
-				 release->head.ts);
+	incident = incident__new(INCIDENT_HOLD, release->head.conn,
+				 release->head.ts - release->held_ns, release->head.ts);
 	incident->release = *release;
 	incident->due_ts = due(incident->end_ts, now) + (flow__is(incident) ? FLOW_NS : 0);
 	add(queue, incident);
@@ -223,7 +168,7 @@ void incident_queue__begin_open(struct incident_queue *queue, uint32_t conn, boo
 		hold = events__hold_began(&known->events, hold);
 	if (!hold || hold->head.ts >= ts)
 		return;
-	incident = incident__new(conn, hold->head.ts, ts);
+	incident = incident__new(INCIDENT_HOLD, conn, hold->head.ts, ts);
 	incident->open = true;
 	incident->closed = closed;
 	incident->due_ts = due(ts, now);
@@ -233,7 +178,7 @@ void incident_queue__begin_open(struct incident_queue *queue, uint32_t conn, boo
 void incident_queue__begin_recovery(struct incident_queue *queue, uint32_t conn, uint64_t start_ts,
 				    uint64_t end_ts, const struct loss *loss, uint64_t now)
 {
-	struct incident *incident = incident__new(conn, start_ts, end_ts);
+	struct incident *incident = incident__new(INCIDENT_RECOVERY, conn, start_ts, end_ts);
 
 	incident->loss = *loss;
 	incident->due_ts = due(end_ts, now);
@@ -246,11 +191,11 @@ void incident_queue__begin_remote_nagle(struct incident_queue *queue, uint32_t c
 	struct incident *incident;
 
 	for (incident = queue->first; incident; incident = incident->next) {
-		if (incident->remote_nagle && incident->conn == conn && incident->end_ts == end_ts)
+		if (incident->kind == INCIDENT_REMOTE_NAGLE && incident->conn == conn &&
+		    incident->end_ts == end_ts)
 			return; /* known already */
 	}
-	incident = incident__new(conn, start_ts, end_ts);
-	incident->remote_nagle = true;
+	incident = incident__new(INCIDENT_REMOTE_NAGLE, conn, start_ts, end_ts);
 	incident->due_ts = due(end_ts, now);
 	add(queue, incident);
 }

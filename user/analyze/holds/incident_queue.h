@@ -20,7 +20,7 @@ void incident_queue__begin(struct incident_queue *queue, const struct ns_release
 /* The connection (closed) or the window ended at ts, and bytes may still be held. */
 void incident_queue__begin_open(struct incident_queue *queue, uint32_t conn, bool closed,
 				uint64_t ts, uint64_t now);
-/* Lost bytes were acknowledged at end_ts, or that was awaited until then. */
+/* Lost bytes were acknowledged at end_ts, or not until then. */
 void incident_queue__begin_recovery(struct incident_queue *queue, uint32_t conn, uint64_t start_ts,
 				    uint64_t end_ts, const struct loss *loss, uint64_t now);
 /* Data came at end_ts that an acknowledgement of this end, due since start_ts, may have let go. */
@@ -38,11 +38,5 @@ const struct incident *incident_queue__next(const struct incident_queue *queue,
 					    const struct incident *incident);
 /* Events of incidents that found no room. */
 uint64_t incident_queue__lost(const struct incident_queue *queue);
-
-/* No hold: what is known of both ends around a wait, for its time line. */
-struct incident *incident__around(const struct model *model, const struct ns_wait *wait);
-/* And what is known of the ring that a wait was on, if it was on one. */
-void incident__add_ring(struct incident *incident, const struct model *model,
-			const struct ns_wait *wait);
 
 #endif

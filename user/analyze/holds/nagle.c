@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/holds/nagle.h"
 
-#include "user/analyze/holds/parts.h"
-
-#define TCP_FIN             1
-#define TCP_SYN             2
-#define TCP_RST             4
-#define DELACK_TIMER_IS_DUE 2 /* ICSK_ACK_TIMER in icsk_ack.pending */
+#include "user/analyze/holds/release.h"
 
 /*
  * A prompt ACK takes one round trip, and the small segment that it acknowledges left even
@@ -21,11 +16,6 @@
  * side (10 ms with CONFIG_HZ=100), and what softirqs come late.
  */
 #define TIMER_SLACK_NS 10000000ull
-
-static bool is_pure_ack(const struct ns_segment *segment)
-{
-	return segment->seq == segment->end && !(segment->flags & (TCP_FIN | TCP_SYN | TCP_RST));
-}
 
 /* What the seen chain consists of; NULL where a link is missing. */
 struct chain {
@@ -68,7 +58,7 @@ static const struct ns_segment *next_ack(const struct events *events, size_t pla
 
 		if (event->head.type == NS_TX)
 			*data_first = true;
-		if (event->head.type == NS_ACK && is_pure_ack(&event->segment))
+		if (event->head.type == NS_ACK && segment__is_pure_ack(&event->segment))
 			return &event->segment;
 	}
 	return NULL;
@@ -101,8 +91,7 @@ static void find_timer(const struct incident *incident, struct chain *chain)
 			continue;
 		if (event->head.type == NS_ACK)
 			chain->peer_acked = true;
-		if (event->head.type != NS_DELACK_FIRE ||
-		    !(event->delack.pending & DELACK_TIMER_IS_DUE))
+		if (!event__is_delack_due(event))
 			continue;
 		left = next_ack(events, i, limit, &data_first);
 		if (chain->left && !is_the_one(chain, left))
@@ -277,7 +266,7 @@ void nagle__explain(const struct model *model, const struct incident *incident,
 		find_timer(incident, &chain);
 	if (!chain.arrived)
 		judge_without_arrival(model, incident, &chain, stall);
-	else if (!is_pure_ack(chain.arrived))
+	else if (!segment__is_pure_ack(chain.arrived))
 		conclude(stall, CAUSE_NAGLE, RELEASED_BY_DATA, MISSING_NOTHING);
 	else if (stall->peer)
 		judge_pure_ack(model, &chain, stall);

@@ -39,15 +39,4 @@ const struct part *parts__main(const struct parts *parts);
 struct incident part__incident(const struct incident *incident, const struct parts *parts,
 			       const struct part *part);
 
-/*
- * What ended a hold of this reason, for stall.released_by, and what of that was not seen, for
- * stall.missing. Not for Nagle's, which nagle__explain() explains.
- */
-void release__explain(const struct incident *incident, const struct part *last,
-		      struct stall *stall);
-/* The transmit that took the held bytes, NULL when it was not seen. */
-const struct ns_segment *release__transmit(const struct incident *incident);
-/* The option that let the bytes go, for stall.released_by; UNSEEN: none was seen to. */
-enum stall_release release__option(const struct incident *incident, const struct ns_hold *hold);
-
 #endif

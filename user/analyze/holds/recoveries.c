@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "user/analyze/holds/recovery.h"
 #include "user/base/xalloc.h"
 
 /* One that goes on, or that is over. */
@@ -35,59 +36,6 @@ struct recoveries *recoveries__new(const struct model *model, struct incident_qu
 void recoveries__free(struct recoveries *recoveries)
 {
 	free(recoveries);
-}
-
-static bool in_range(uint32_t seq, uint32_t from, uint32_t to)
-{
-	return !seq_after(from, seq) && seq_after(to, seq);
-}
-
-/* The transmit of these bytes, or the send that wrote them and left nothing behind. */
-static bool shows_sending(const union event *event, uint32_t seq)
-{
-	const struct ns_send *send = &event->send;
-
-	if (event->head.type == NS_TX)
-		return in_range(seq, event->segment.seq, event->segment.end);
-	return event->head.type == NS_SEND && seq_after(send->snd_nxt, seq) &&
-	       in_range(seq, send->write_seq - send->bytes, send->write_seq);
-}
-
-/*
- * When did the lost bytes go out for the first time? The kernel's own stamp is the best
- * witness, then what was seen of the connection, then the timer, which ran since.
- */
-static uint64_t first_sent(const struct model *model, const struct ns_retrans *retrans, bool *known)
-{
-	const struct model_conn *conn = model__conn(model, retrans->head.conn);
-	uint64_t ts = retrans->head.ts, timer = retrans->rto_us * 1000ull;
-
-	*known = true;
-	if (retrans->sent_ts && retrans->sent_ts <= ts)
-		return retrans->sent_ts;
-	for (size_t i = 0; conn && i < conn->events.count; i++) {
-		const union event *event = &conn->events.v[i];
-
-		if (event->head.ts <= ts && shows_sending(event, retrans->seq))
-			return event->head.ts;
-	}
-	*known = false;
-	if (retrans->retries && retrans->kind != NS_RETRANS_TLP && timer < ts)
-		return ts - timer;
-	return ts;
-}
-
-/* What went out before the window counts from its beginning. */
-uint64_t recovery__first_sent(const struct model *model, const struct ns_retrans *retrans,
-			      bool *known)
-{
-	uint64_t begin = model__session(model)->head.ts;
-	uint64_t ts = first_sent(model, retrans, known);
-
-	if (ts >= begin)
-		return ts;
-	*known = false;
-	return begin;
 }
 
 static struct recovery *find(struct recoveries *recoveries, uint32_t conn)
@@ -189,8 +137,7 @@ static void begin(struct recoveries *recoveries, const struct ns_retrans *retran
 	*recovery = (struct recovery){.conn = retrans->head.conn,
 				      .end_ts = UINT64_MAX,
 				      .last_ts = retrans->head.ts,
-				      .loss = {.known = true,
-					       .is_syn = retrans->kind == NS_RETRANS_SYN,
+				      .loss = {.is_syn = retrans->kind == NS_RETRANS_SYN,
 					       .seq = retrans->seq,
 					       .end = retrans->end}};
 	recovery->start_ts =

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Loss recovery: from the first time that lost bytes are sent again to their acknowledgement.
+ * Loss recoveries: from the first time that lost bytes are sent again to their acknowledgement.
  * One recovery is one incident, whatever was sent again meanwhile and whatever was held back
  * behind it: a hold during a recovery is no stall of its own.
  */
 #ifndef NETSTALL_ANALYZE_HOLDS_RECOVERIES_H
 #define NETSTALL_ANALYZE_HOLDS_RECOVERIES_H
 
-#include "user/analyze/stall.h"
+#include "user/analyze/holds/incident_queue.h"
 
 #define RECOVERIES      1024 /* that go on; the oldest is forgotten when there are more */
 #define RECOVERIES_DONE 1024 /* remembered, for holds that end later */
@@ -20,14 +20,7 @@ void recoveries__free(struct recoveries *recoveries);
 void recoveries__feed(struct recoveries *recoveries, const union record *record, uint64_t now);
 /* The window closed at ts: so do those that go on. */
 void recoveries__close(struct recoveries *recoveries, uint64_t ts, uint64_t now);
-/* Is this hold part of a recovery that is told for itself? */
+/* Is this hold part of a recovery that is reported for itself? */
 bool recoveries__cover(const struct recoveries *recoveries, const struct incident *hold);
-
-/* When the bytes that were sent again went out before; *known: that was seen, and not deduced. */
-uint64_t recovery__first_sent(const struct model *model, const struct ns_retrans *retrans,
-			      bool *known);
-/* Explain a recovery. Returns false when it is no stall after all. */
-bool recovery__explain(const struct model *model, const struct incident *incident,
-		       struct finding *finding);
 
 #endif

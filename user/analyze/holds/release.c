@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What let held bytes go, by what was seen of it. */
-#include "user/analyze/holds/parts.h"
+#include "user/analyze/holds/release.h"
 
 #define NONAGLE_NODELAY 1
 #define NONAGLE_CORK    2
 
 /* What ends a hold of a reason: an acknowledgement that arrives, or something unseen. */
-struct ending {
+struct release_rule {
 	enum stall_release
 		by_ack; /* when one arrived while it lasted; UNSEEN: it does not end it */
 	enum stall_release without; /* ended without one; UNSEEN: then it was not seen */
@@ -14,7 +13,7 @@ struct ending {
 };
 
 /* clang-format off */
-static const struct ending endings[] = {
+static const struct release_rule rules[] = {
 	[NS_HOLD_RWND] = {.by_ack = RELEASED_BY_RWND_ACK, .missing = MISSING_RWND_ACK},
 	[NS_HOLD_ZERO_WINDOW] = {.by_ack = RELEASED_BY_WINDOW_OPENING, .missing = MISSING_WINDOW_OPENING},
 	[NS_HOLD_CWND] = {.by_ack = RELEASED_BY_CWND_ACK, .missing = MISSING_CWND_ACK},
@@ -62,7 +61,8 @@ static bool ack_arrived(const struct incident *incident, uint64_t start_ts)
 	return false;
 }
 
-static void end_cork(const struct incident *incident, const struct part *part, struct stall *stall)
+static void explain_cork(const struct incident *incident, const struct part *part,
+			 struct stall *stall)
 {
 	bool msg_more = part->reason == NS_HOLD_MSG_MORE;
 	const struct ns_segment *transmit = release__transmit(incident);
@@ -83,23 +83,23 @@ static void end_cork(const struct incident *incident, const struct part *part, s
 
 void release__explain(const struct incident *incident, const struct part *last, struct stall *stall)
 {
-	const struct ending *ending;
+	const struct release_rule *rule;
 
 	if (incident->open) {
 		stall->missing = incident->closed ? MISSING_END_CLOSE : MISSING_END_WINDOW;
 		return;
 	}
 	if (last->reason == NS_HOLD_CORK || last->reason == NS_HOLD_MSG_MORE) {
-		end_cork(incident, last, stall);
+		explain_cork(incident, last, stall);
 		return;
 	}
-	if (last->reason >= sizeof(endings) / sizeof(endings[0]))
+	if (last->reason >= sizeof(rules) / sizeof(rules[0]))
 		return;
-	ending = &endings[last->reason];
-	if (ending->by_ack && ack_arrived(incident, last->start_ts))
-		stall->released_by = ending->by_ack;
-	else if (ending->without)
-		stall->released_by = ending->without;
+	rule = &rules[last->reason];
+	if (rule->by_ack && ack_arrived(incident, last->start_ts))
+		stall->released_by = rule->by_ack;
+	else if (rule->without)
+		stall->released_by = rule->without;
 	else
-		stall->missing = ending->missing;
+		stall->missing = rule->missing;
 }

@@ -6,11 +6,6 @@
 #include "user/analyze/holds/receiver.h"
 #include "user/analyze/waits/wait.h"
 
-#define TCP_FIN             1
-#define TCP_SYN             2
-#define TCP_RST             4
-#define DELACK_TIMER_IS_DUE 2 /* ICSK_ACK_TIMER in icsk_ack.pending */
-
 /* What came one after the other on this end of the connection. */
 struct sequel {
 	const struct ns_delack *arm;
@@ -19,15 +14,9 @@ struct sequel {
 	const struct ns_segment *arrived; /* the first data behind that */
 };
 
-static bool is_data(const union event *event)
-{
-	return event->head.type == NS_RX && event->segment.seq != event->segment.end;
-}
-
 static bool is_pure_ack(const union event *event)
 {
-	return event->head.type == NS_ACK && event->segment.seq == event->segment.end &&
-	       !(event->segment.flags & (TCP_FIN | TCP_SYN | TCP_RST));
+	return event->head.type == NS_ACK && segment__is_pure_ack(&event->segment);
 }
 
 /*
@@ -44,13 +33,12 @@ static bool find_sequel(const struct events *events, uint64_t arrived_ts, struct
 			memset(sequel, 0, sizeof(*sequel));
 		if (event->head.type == NS_DELACK_ARM && !sequel->fire) {
 			sequel->arm = &event->delack;
-		} else if (event->head.type == NS_DELACK_FIRE &&
-			   event->delack.pending & DELACK_TIMER_IS_DUE) {
+		} else if (event__is_delack_due(event)) {
 			sequel->fire = &event->delack;
 			sequel->ack = NULL;
 		} else if (is_pure_ack(event) && sequel->fire && !sequel->ack) {
 			sequel->ack = &event->segment;
-		} else if (is_data(event)) {
+		} else if (event__is_data_in(event)) {
 			sequel->arrived = &event->segment;
 		} else if (event->head.type == NS_SEND || event->head.type == NS_TX) {
 			memset(sequel, 0, sizeof(*sequel));
@@ -69,7 +57,7 @@ static bool is_candidate(const struct model_conn *conn)
 static uint64_t next_data(const struct events *events, uint64_t ts)
 {
 	for (size_t i = 0; i < events->count; i++) {
-		if (events->v[i].head.ts >= ts && is_data(&events->v[i]))
+		if (events->v[i].head.ts >= ts && event__is_data_in(&events->v[i]))
 			return events->v[i].head.ts;
 	}
 	return 0;

@@ -7,6 +7,7 @@
 #ifndef NETSTALL_ANALYZE_HOLDS_REMOTE_NAGLE_H
 #define NETSTALL_ANALYZE_HOLDS_REMOTE_NAGLE_H
 
+#include "user/analyze/holds/incident_queue.h"
 #include "user/analyze/stall.h"
 
 /*

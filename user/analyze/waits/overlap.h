@@ -3,6 +3,7 @@
 #ifndef NETSTALL_ANALYZE_WAITS_OVERLAP_H
 #define NETSTALL_ANALYZE_WAITS_OVERLAP_H
 
+#include "user/analyze/holds/incident_queue.h"
 #include "user/analyze/holds/intervals.h"
 
 #define OVERLAP_PARTS 64 /* parts; what finds no room is not accounted for */

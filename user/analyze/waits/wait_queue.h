@@ -8,6 +8,7 @@
 #define NETSTALL_ANALYZE_WAITS_WAIT_QUEUE_H
 
 #include "user/analyze/chain/attribution.h"
+#include "user/analyze/holds/incident_queue.h"
 #include "user/analyze/waits/wait_record.h"
 
 #define WAIT_QUEUE_PENDING                                                                         \

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * A recovery as a stall: until each retransmission its time is that of what sent it (a
- * timer, a probe, acknowledgements), then the network's, until the thread that the bytes
- * were for runs.
- */
+#include "user/analyze/holds/recovery.h"
+
 #include <string.h>
 
 #include "bpf/times.h"
 #include "user/analyze/holds/receiver.h"
-#include "user/analyze/holds/recoveries.h"
 #include "user/analyze/waits/wait.h"
 
 /* The kind that a recovery with several is named for is the dearest of them. */
@@ -187,7 +183,7 @@ static void cut_rest(struct stall *stall, const struct incident *incident, uint6
 	stall->end_ts = receiver->head.ts;
 }
 
-static void say_what_is_missing(struct stall *stall, const struct loss *loss)
+static void find_missing(struct stall *stall, const struct loss *loss)
 {
 	if (loss->open)
 		stall->missing = MISSING_END_WINDOW;
@@ -220,7 +216,7 @@ static void describe(const struct incident *incident, const struct progress *pro
 		stall->released_by =
 			loss->is_syn ? RELEASED_BY_SYN_ANSWER : RELEASED_BY_RETRANSMIT_ACK;
 	}
-	say_what_is_missing(stall, loss);
+	find_missing(stall, loss);
 	if (!progress->hold)
 		return;
 	stall->hold = *progress->hold;
@@ -228,8 +224,61 @@ static void describe(const struct incident *incident, const struct progress *pro
 	stall->held_bytes = progress->hold->end - progress->hold->seq;
 }
 
+static bool in_range(uint32_t seq, uint32_t from, uint32_t to)
+{
+	return !seq_after(from, seq) && seq_after(to, seq);
+}
+
+/* The transmit of these bytes, or the send that wrote them and left nothing behind. */
+static bool shows_sending(const union event *event, uint32_t seq)
+{
+	const struct ns_send *send = &event->send;
+
+	if (event->head.type == NS_TX)
+		return in_range(seq, event->segment.seq, event->segment.end);
+	return event->head.type == NS_SEND && seq_after(send->snd_nxt, seq) &&
+	       in_range(seq, send->write_seq - send->bytes, send->write_seq);
+}
+
 /*
- * Records come late: when a repetition was told before what it repeats, the start is that of
+ * When did the lost bytes go out for the first time? The kernel's own stamp is the best
+ * witness, then what was seen of the connection, then the timer, which ran since.
+ */
+static uint64_t first_sent(const struct model *model, const struct ns_retrans *retrans, bool *known)
+{
+	const struct model_conn *conn = model__conn(model, retrans->head.conn);
+	uint64_t ts = retrans->head.ts, timer = retrans->rto_us * 1000ull;
+
+	*known = true;
+	if (retrans->sent_ts && retrans->sent_ts <= ts)
+		return retrans->sent_ts;
+	for (size_t i = 0; conn && i < conn->events.count; i++) {
+		const union event *event = &conn->events.v[i];
+
+		if (event->head.ts <= ts && shows_sending(event, retrans->seq))
+			return event->head.ts;
+	}
+	*known = false;
+	if (retrans->retries && retrans->kind != NS_RETRANS_TLP && timer < ts)
+		return ts - timer;
+	return ts;
+}
+
+/* What went out before the window counts from its beginning. */
+uint64_t recovery__first_sent(const struct model *model, const struct ns_retrans *retrans,
+			      bool *known)
+{
+	uint64_t begin = model__session(model)->head.ts;
+	uint64_t ts = first_sent(model, retrans, known);
+
+	if (ts >= begin)
+		return ts;
+	*known = false;
+	return begin;
+}
+
+/*
+ * Records come late: when a repetition is recorded before what it repeats, the start is that of
  * an earlier retransmission. Back to the first transmission.
  */
 static void find_start(const struct model *model, struct incident *incident)
@@ -254,7 +303,7 @@ static void find_start(const struct model *model, struct incident *incident)
 	} while (moved);
 }
 
-/* And the end is the first acknowledgement, whatever was told before it. */
+/* And the end is the first acknowledgement, whatever was recorded before it. */
 static void find_end(struct incident *incident)
 {
 	struct loss *loss = &incident->loss;
@@ -278,10 +327,10 @@ static void find_end(struct incident *incident)
 	}
 }
 
-bool recovery__explain(const struct model *model, const struct incident *told,
+bool recovery__explain(const struct model *model, const struct incident *recorded,
 		       struct finding *finding)
 {
-	struct incident whole = *told, *incident = &whole;
+	struct incident whole = *recorded, *incident = &whole;
 	const struct model_conn *conn = model__conn(model, incident->conn);
 	struct stall *stall = &finding->stall;
 	struct progress progress = {0};

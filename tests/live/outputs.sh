@@ -119,3 +119,37 @@ case_outputs_gate_without_a_reader() {
     expect_is "the verdict" "$(report .verdict)" within
     run 0 "$unread; $NETSTALL check ${ATTACH[*]} --min-exchanges 1 --json - -- $silent nodelay >&8"
 }
+
+# Memory runs out on the way: what was seen by then is reported, and the status says that it is not all.
+# memory_runs_out COMMAND...: under way, it is refused memory once, and ends by itself.
+memory_runs_out() {
+    local pid
+    rm -f "$SCRATCH/err"
+    REFUSE_MEMORY=$SCRATCH/refuse LD_PRELOAD=$PWD/$WORKLOADS/refuse.so "$NETSTALL" "$@" >"$SCRATCH/out" 2>"$SCRATCH/err" &
+    pid=$!
+    CLEANUP+=("kill $pid 2>/dev/null")
+    await_line 'Ctrl-C to stop' "$SCRATCH/err" "$pid" || fail "$1 does not begin: $(tail -n 1 "$SCRATCH/err")"
+    pause 2
+    touch "$SCRATCH/refuse.$pid"
+    wait_for 30 gone "$pid" || fail "$1 goes on without memory: $(tail -n 1 "$SCRATCH/err")"
+    wait "$pid"
+    STATUS=$?
+    grep -qE '^netstall: memory ran out.*: what was seen by then is ' "$SCRATCH/err" || fail "$1 said: $(tail -n 2 "$SCRATCH/err")"
+}
+case_outputs_without_memory() {
+    ! ldd "$NETSTALL" | grep -q libasan || skip "nothing can be preloaded before the sanitizer"
+    start_exchange -- --mode split --gap-us 0 --seconds 100
+    CLEANUP+=("kill $CLIENT $SERVER")
+    open_gate
+    memory_runs_out trace "${ATTACH[@]}" -p "$CLIENT" --json -o "$SCRATCH/lines"
+    expect_is "the status of trace" $STATUS 2
+    tail -n 1 "$SCRATCH/lines" >"$SCRATCH/report"
+    expect_is "the cause" "$(report .verdict.cause)" nagle-delack
+    memory_runs_out check "${ATTACH[@]}" -p "$CLIENT" --budget nagle-delack=none --json "$SCRATCH/report"
+    expect_is "the status of check" $STATUS 2
+    grep -q '^memory ran out' <<<"$(report .unable)" || fail "check's report says: $(report .unable)"
+    expect "the stalls in check's report" "$(report '.report.stalls | length')" '>=' 1
+    memory_runs_out offwake -p "$CLIENT" -f
+    expect_is "the status of offwake" $STATUS 2
+    grep -q ';--;' "$SCRATCH/out" || fail "offwake shows: $(head -n 3 "$SCRATCH/out")"
+}

@@ -6,17 +6,20 @@
  *	LD_PRELOAD=refuse.so REFUSE=tp_exit,tp_retrans [REFUSE_ERRNO=12] netstall ...
  *
  * REFUSE: the programs' names, as the kernel has them (15 bytes). REFUSE_ERRNO: EINVAL if not
- * given. REFUSE_SIGNALFD=1: nor does it have signalfd(2).
+ * given. REFUSE_SIGNALFD=1: nor does it have signalfd(2). REFUSE_MEMORY=FILE: once FILE.PID is
+ * there, the process of that pid gets no memory from its next calloc(), once.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 typedef long system_call(long number, ...);
 
@@ -81,4 +84,20 @@ int signalfd(int fd, const sigset_t *mask, int flags)
 		return (int)real()(SYS_signalfd4, fd, mask, 8, flags);
 	errno = ENOSYS;
 	return -1;
+}
+
+void *__libc_calloc(size_t count, size_t size);
+
+void *calloc(size_t count, size_t size)
+{
+	const char *name = getenv("REFUSE_MEMORY");
+	char path[256];
+
+	if (!name)
+		return __libc_calloc(count, size);
+	snprintf(path, sizeof(path), "%s.%d", name, (int)getpid());
+	if (unlink(path))
+		return __libc_calloc(count, size);
+	errno = ENOMEM;
+	return NULL;
 }

@@ -6,6 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void *reserve;
+static bool is_short;
+
+void xalloc__reserve(size_t bytes)
+{
+	reserve = malloc(bytes);
+}
+
+bool xalloc__is_short(void)
+{
+	return is_short;
+}
+
+/* True: it was still there, so that another try may succeed. */
+static bool use_reserve(void)
+{
+	if (!reserve)
+		return false;
+	free(reserve);
+	reserve = NULL;
+	return is_short = true;
+}
+
 /* Exit status 2: netstall could not do its work. */
 static _Noreturn void die(size_t count, size_t size)
 {
@@ -15,8 +38,11 @@ static _Noreturn void die(size_t count, size_t size)
 
 void *xcalloc(size_t count, size_t size)
 {
-	void *memory = calloc(count ? count : 1, size ? size : 1);
+	void *memory;
 
+	do
+		memory = calloc(count ? count : 1, size ? size : 1);
+	while (!memory && use_reserve());
 	if (!memory)
 		die(count, size);
 	return memory;
@@ -28,7 +54,9 @@ void *xreallocarray(void *old, size_t count, size_t size)
 
 	if (size && count > SIZE_MAX / size)
 		die(count, size);
-	memory = realloc(old, count && size ? count * size : 1);
+	do
+		memory = realloc(old, count && size ? count * size : 1);
+	while (!memory && use_reserve());
 	if (!memory)
 		die(count, size);
 	return memory;
@@ -77,8 +105,11 @@ char *xasprintf(const char *format, ...)
 
 FILE *xmemstream(char **text, size_t *size)
 {
-	FILE *stream = open_memstream(text, size);
+	FILE *stream;
 
+	do
+		stream = open_memstream(text, size);
+	while (!stream && use_reserve());
 	if (!stream)
 		die(1, BUFSIZ);
 	return stream;

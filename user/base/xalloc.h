@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Memory that is there: every allocation of netstall comes through here, and the
- * one that fails ends the program with a sentence (see xalloc.c).
+ * Memory that is there: every allocation of netstall comes through here. The first one that fails
+ * gets back what was kept for that, so that a command can write what it has and end: whoever loops
+ * asks xalloc__is_short(). The next one that fails ends the program with a sentence and status 2.
  */
 #ifndef NETSTALL_BASE_XALLOC_H
 #define NETSTALL_BASE_XALLOC_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+/* Keep so many bytes for the first allocation that fails; without, that one ends the program. */
+void xalloc__reserve(size_t bytes);
+/* An allocation has failed, and what was kept is in use. */
+bool xalloc__is_short(void);
 
 /* Zeroed. */
 void *xcalloc(size_t count, size_t size);

@@ -218,11 +218,11 @@ static void trace(struct check_run *run)
 					  .context = run};
 	int err;
 
-	signals__catch(run->program);
+	signals__catch(run->program ? SIGNALS_PASS_ON : SIGNALS_TAKE);
 	err = live__run(&live, &run->live);
 	if (err == -ESRCH && !run->program)
 		run->no_target = true;
-	else if (err)
+	else if (err || xalloc__is_short())
 		note_failure(run);
 }
 

@@ -54,7 +54,8 @@ static const struct option_row rows[] = {
 	 "Print the operations of io_uring as they complete, one line each, and no other event",
 	 .parse = parse_events},
 	{0, "show", "N",
-	 "Print time lines as stalls end, so many for each cause on each connection: a number or 'all' (default: one in the report at the end)",
+	 "Print time lines as stalls end, so many for each cause on each connection: a number or "
+	 "'all' (default: one in the report at the end)",
 	 parse_show, INTO(struct options, show), 0, 1000000, "--show"},
 	{.help = "Output:"},
 	{0},

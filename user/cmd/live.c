@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "user/base/xalloc.h"
 #include "user/kernel/privileges.h"
 #include "user/process/report_file.h"
+#include "user/process/signals.h"
 
 /* The kernel wakes nobody: the reader comes by the clock. */
 #define QUIET_POLL_MS     50
@@ -33,29 +33,7 @@ struct live {
 	char target[128];
 };
 
-static volatile sig_atomic_t stop_signal;
 static bool progress_shown;
-
-static void on_signal(int signal_number)
-{
-	stop_signal = signal_number;
-	/* A second one ends us at once. */
-	signal(signal_number, SIG_DFL);
-}
-
-/* For good: a Ctrl-C that comes when the target has just ended must not take the report. */
-static void catch_signals(void)
-{
-	/* Neither is it to break a write of the report. */
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, &before);
-	if (before.sa_handler == SIG_IGN)
-		sigaction(SIGHUP, &before, NULL); /* nohup */
-	signal(SIGPIPE, SIG_IGN);                 /* output__watch_stdout() */
-}
 
 void live__clear_progress(void)
 {
@@ -141,11 +119,17 @@ static void pause_for(const struct live *live, uint64_t ns)
 	ppoll(&news, live->options->wake_fd > 0, &time, NULL);
 }
 
+/* Somebody asks for the end, or there is no memory to go on with. */
+static bool is_to_end(const struct live_options *options)
+{
+	return xalloc__is_short() || (!options->own_signals && signals__end_was_asked());
+}
+
 static bool goes_on(struct live *live, uint64_t now)
 {
 	const struct live_options *options = live->options;
 
-	if (stop_signal || (options->tick && !options->tick(options->context, live, now)))
+	if (is_to_end(options) || (options->tick && !options->tick(options->context, live, now)))
 		return false;
 	if (options->output && report_file__is_lost(options->output))
 		return false;
@@ -201,9 +185,8 @@ int live__run(const struct live_options *options, struct live **out)
 	*out = NULL;
 	live->options = options;
 	live->pipeline = pipeline__new(&sink);
-	stop_signal = 0;
 	if (!options->own_signals)
-		catch_signals();
+		signals__catch(SIGNALS_END);
 	session_options.resolver = live->resolver = resolver__new();
 	err = session__open(&session_options, options->target, options->program, feed, live,
 			    &live->session);
@@ -220,6 +203,11 @@ int live__run(const struct live_options *options, struct live **out)
 	if (options->started)
 		options->started(options->context);
 	loop(live);
+	if (xalloc__is_short())
+		log__error(
+			"memory ran out after %.1f s: what was seen by then is reported; allow "
+			"netstall more, or watch less",
+			(clock__now() - live->started_ns) / 1e9);
 	session__finish(live->session);
 	pipeline__finish(live->pipeline);
 	session__close(live->session);

@@ -26,6 +26,9 @@ static const struct {
 	{"demo", "show a stall of a built-in workload, live", cmd_demo},
 };
 
+/* To write a report with when memory runs out: several times what a ring buffer's records take. */
+#define RESERVE_BYTES (32u << 20)
+
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static void print_help(FILE *out)
@@ -61,7 +64,9 @@ static void fill_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	size_t i;
+	int status;
 
+	xalloc__reserve(RESERVE_BYTES);
 	fill_standard_descriptors();
 	exec__ease_limits();
 	output__watch_stdout();
@@ -85,7 +90,8 @@ int main(int argc, char **argv)
 			return EXIT_UNABLE;
 		/* What argp calls the program in its own messages. */
 		argv[1] = xasprintf("netstall %s", commands[i].name);
-		return commands[i].run(argc - 1, argv + 1);
+		status = commands[i].run(argc - 1, argv + 1);
+		return status == EXIT_OK && xalloc__is_short() ? EXIT_UNABLE : status;
 	}
 	log__error("no command '%s': `netstall --help` lists them", argv[1]);
 	return EXIT_USAGE;

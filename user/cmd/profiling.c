@@ -8,6 +8,7 @@
 
 #include "user/base/clock.h"
 #include "user/base/log.h"
+#include "user/base/xalloc.h"
 #include "user/cmd/causes.h"
 #include "user/kernel/privileges.h"
 #include "user/process/program.h"
@@ -80,9 +81,7 @@ static void show_progress(struct run *run, uint64_t now)
 
 static bool goes_on(struct run *run)
 {
-	int signal_number = signals__take();
-
-	if (signal_number && signals__ends(signal_number))
+	if (signals__end_was_asked() || xalloc__is_short())
 		return false;
 	if (run->profiling->output && report_file__is_lost(run->profiling->output))
 		return false;
@@ -130,6 +129,10 @@ static struct profile *watch(struct run *run)
 	if (!let_go(run))
 		return NULL;
 	loop(run);
+	if (xalloc__is_short())
+		log__error(
+			"memory ran out: what was seen by then is shown; allow netstall more, or "
+			"watch less");
 	offcpu__detach(run->offcpu);
 	if (run->causes)
 		causes__finish(run->causes);
@@ -149,7 +152,7 @@ struct profile *profiling__run(struct profiling *profiling)
 		if (!run.program)
 			return NULL;
 	}
-	signals__catch(false);
+	signals__catch(SIGNALS_TAKE);
 	profile = watch(&run);
 	offcpu__close(run.offcpu);
 	causes__close(run.causes);

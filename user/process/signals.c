@@ -16,10 +16,11 @@ static void note(int signal_number)
 	came[signal_number] = 1;
 }
 
-static void catch (int signal_number)
+static void catch (int signal_number, bool once)
 {
 	/* Who waits does so by the clock; and no write of a report is to fail for a signal. */
-	const struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
+	const struct sigaction action = {.sa_handler = note,
+					 .sa_flags = SA_RESTART | (once ? SA_RESETHAND : 0)};
 	struct sigaction before;
 
 	sigaction(signal_number, &action, &before);
@@ -27,15 +28,15 @@ static void catch (int signal_number)
 		sigaction(signal_number, &before, NULL);
 }
 
-void signals__catch(bool to_pass_on)
+void signals__catch(enum signals_use use)
 {
 	size_t i;
 
 	for (i = 0; i < COUNT(ends); i++)
-		if (to_pass_on || ends[i] != SIGQUIT)
-			catch (ends[i]);
-	for (i = 0; to_pass_on && i < COUNT(others); i++)
-		catch (others[i]);
+		if (use == SIGNALS_PASS_ON || ends[i] != SIGQUIT)
+			catch (ends[i], use == SIGNALS_END);
+	for (i = 0; use == SIGNALS_PASS_ON && i < COUNT(others); i++)
+		catch (others[i], false);
 	/*
 	 * Whoever reads our output may go: the files are still to be written, and the status
 	 * counts.
@@ -63,4 +64,11 @@ bool signals__ends(int signal_number)
 		if (ends[i] == signal_number)
 			return true;
 	return false;
+}
+
+bool signals__end_was_asked(void)
+{
+	int number = signals__take();
+
+	return number && signals__ends(number);
 }

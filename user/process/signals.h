@@ -8,13 +8,21 @@
 
 #include <stdbool.h>
 
+enum signals_use {
+	SIGNALS_END,     /* SIGINT, SIGTERM and SIGHUP; a second one ends netstall at once */
+	SIGNALS_TAKE,    /* the same, however many come: reports are to be written */
+	SIGNALS_PASS_ON, /* also SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT */
+};
+
 /*
- * SIGINT, SIGTERM and SIGHUP; to be passed on also SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT.
- * SIGHUP stays ignored under nohup. For the rest of netstall's life.
+ * For the rest of netstall's life: a Ctrl-C that comes when the target has just ended must not
+ * take the report. SIGHUP stays ignored under nohup, SIGPIPE is ignored.
  */
-void signals__catch(bool to_pass_on);
+void signals__catch(enum signals_use use);
 /* The next that came, 0 none. */
 int signals__take(void);
+/* One of those that came wants the end; takes it. */
+bool signals__end_was_asked(void);
 /* SIGINT, SIGTERM, SIGHUP, SIGQUIT: whoever sends it wants the end. */
 bool signals__ends(int signal_number);
 

@@ -3,60 +3,11 @@
 #ifndef NETSTALL_TESTS_FEED_H
 #define NETSTALL_TESTS_FEED_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <glob.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/test.h"
 #include "user/analyze/pipeline.h"
 #include "user/record/text.h"
-
-/* Every hand-written trace that has a connection. */
-static const char *const golden[] __attribute__((unused)) = {
-	"nagle-delack",
-	"server-side",
-	"nagle-data",
-	"nagle-prompt",
-	"cork",
-	"msg-more",
-	"remote-inferred",
-	"remote-far",
-	"peer-app",
-	"idle-server",
-	"harmless-timer",
-	"open-hold",
-	"inexact",
-	"owned-timer",
-	"ipv6",
-	"both-sides",
-	"hostile-comm",
-	"many-connections",
-	"lost-events",
-	"three-pieces",
-	"rwnd",
-	"lock",
-	"hold-change",
-	"rto",
-	"requests",
-	"cork-then-nagle",
-	"zero-window",
-	"pacing",
-	"sndbuf",
-	"rto-after-probe",
-	"tlp",
-	"fast-retransmit",
-	"syn-retransmit",
-	"receiver-inferred",
-	"uring-cause-nagle",
-	"uring-cause-worker",
-};
-
-#define GOLDEN (sizeof(golden) / sizeof(golden[0]))
 
 #define FEED_MOST 512
 
@@ -116,6 +67,26 @@ static inline struct feed feed__golden(const char *name)
 	return feed;
 }
 
+/* The names of all golden traces, for feed__golden(). */
+static inline const char *const *golden_names(size_t *count)
+{
+	static char names[128][64];
+	static const char *list[128];
+	glob_t found;
+
+	assert_int_equal(glob("tests/golden/*.trace", 0, NULL, &found), 0);
+	assert_true(found.gl_pathc < 128);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		const char *name = strrchr(found.gl_pathv[i], '/') + 1;
+
+		snprintf(names[i], sizeof(names[i]), "%.*s", (int)strcspn(name, "."), name);
+		list[i] = names[i];
+	}
+	*count = found.gl_pathc;
+	globfree(&found);
+	return list;
+}
+
 static inline void feed__free(struct feed *feed)
 {
 	free(feed->v);
@@ -129,18 +100,14 @@ static inline void feed__run(const struct feed *feed, struct pipeline *pipeline)
 		assert_int_equal(pipeline__feed(pipeline, &feed->v[i], feed->v[i].head.len), 0);
 }
 
-static inline uint64_t random_next(uint64_t *state)
+/* A new pipeline that was fed with it, and the feed's end. */
+static inline struct pipeline *feed__pipeline(struct feed feed)
 {
-	/* xorshift64*: the same on every machine. */
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 2685821657736338717ull;
-}
+	struct pipeline *pipeline = pipeline__new(NULL);
 
-static inline uint64_t random_below(uint64_t *state, uint64_t bound)
-{
-	return (random_next(state) >> 11) % bound;
+	feed__run(&feed, pipeline);
+	feed__free(&feed);
+	return pipeline;
 }
 
 #endif

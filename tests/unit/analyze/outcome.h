@@ -16,12 +16,10 @@ struct outcome {
 
 static inline struct outcome analyze(struct feed feed)
 {
-	struct outcome outcome = {.pipeline = pipeline__new(NULL)};
+	struct outcome outcome = {.pipeline = feed__pipeline(feed)};
 
-	feed__run(&feed, outcome.pipeline);
 	outcome.report = pipeline__finish(outcome.pipeline);
 	outcome.stall = outcome.report->stall_count ? &outcome.report->stalls[0] : NULL;
-	feed__free(&feed);
 	return outcome;
 }
 

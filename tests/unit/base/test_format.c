@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* user/base: words for values, the table, memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <arpa/inet.h>
-#include <cmocka.h>
 
+#include "tests/unit/test.h"
 #include "user/base/table.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * bpf/lib/history.bpf.h as a program of user space: what it asks of the kernel, and what it tells.
- * One socket is watched. Included by the tests of it, after cmocka.h.
+ * One socket is watched.
  */
 #ifndef NETSTALL_TESTS_HISTORY_KERNEL_H
 #define NETSTALL_TESTS_HISTORY_KERNEL_H
 
 #include <pthread.h>
-#include <string.h>
 
 #include "bpf/state.h"
+#include "tests/unit/test.h"
 
 /* ---- what the kernel gives, as far as bpf/lib/history.bpf.h asks for it ---- */
 

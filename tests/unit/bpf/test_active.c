@@ -4,15 +4,7 @@
  * begin and end the same holds: each is begun once, ended once, and as many are counted as there
  * are.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/unit/bpf/history_kernel.h"
 

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Why a hold began and how its reason changed is told, whatever else the socket's history lost. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/unit/bpf/history_kernel.h"
 
 /* The hold's record is looked at by its turn alone. */

@@ -3,15 +3,8 @@
  * The kernel side's view of a stack, as it is compiled for the kernel: the tracers' own frames are
  * no part of it, however many they are.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bpf/offcpu.h"
+#include "tests/unit/test.h"
 
 /* ---- what the kernel gives, as far as bpf/offcpu/stack.bpf.h asks for it ---- */
 

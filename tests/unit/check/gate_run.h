@@ -3,16 +3,7 @@
 #ifndef NETSTALL_TESTS_GATE_RUN_H
 #define NETSTALL_TESTS_GATE_RUN_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/test.h"
 #include "user/check/judge/gate.h"
 
 #define MS          1000000ull

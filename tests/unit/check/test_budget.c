@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/test.h"
 #include "user/check/judge/budget.h"
 
 #define DEFAULTS "nagle-delack=0 cork=0 rto=0 syn-retransmit=0"

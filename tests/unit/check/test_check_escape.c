@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What goes into the formats of others: names as hostile as a process can make them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/test.h"
 #include "user/base/xalloc.h"
 #include "user/check/judge/place.h"
 #include "user/check/reports/escape.h"

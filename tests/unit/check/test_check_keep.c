@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Which stalls the flight recorder keeps, and what of the seconds around; command lines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/test.h"
 #include "user/base/split.h"
 #include "user/check/judge/around.h"
 #include "user/check/judge/beyond.h"

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Whether rates differ: the test itself, and the comparison of two baselines by it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/test.h"
 #include "user/check/judge/baseline.h"
 
 /* ---- the test ---- */

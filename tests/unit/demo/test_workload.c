@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The workload's table of modes, and the figures it makes of its samples. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/unit/test.h"
 #include "user/demo/workload.h"
 
 static int setup(void **state)

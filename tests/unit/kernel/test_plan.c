@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The plan for each set of capabilities. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/test.h"
 #include "user/kernel/plan.h"
 
 #define ALL_VARIANTS (~0ull)

@@ -360,6 +360,60 @@ static void test_closed_are_forgotten(void **state)
 	model__free(model);
 }
 
+/* ---- rings ---- */
+
+static void test_rings(void **state)
+{
+	struct model *model = model__new();
+	const struct model_ring *ring;
+	char line[128];
+
+	(void)state;
+	assert_null(model__ring(model, 1));
+	/* Operations before the ring's own record, late ones, and one twice. */
+	learn(model, "9 uring tgid=10 ring=1 step=done opcode=NOP user_data=3");
+	learn(model, "7 uring tgid=10 ring=1 step=done opcode=NOP user_data=1 conn=5");
+	learn(model, "8 uring tgid=10 ring=1 step=done opcode=NOP user_data=2");
+	learn(model, "8 uring tgid=10 ring=1 step=done opcode=NOP user_data=2");
+	ring = model__ring(model, 1);
+	assert_non_null(ring);
+	assert_int_equal(ring->id.head.type, 0);
+	assert_int_equal(ring->ops.count, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(ring->ops.v[i].uring.user_data, i + 1);
+	assert_int_equal(model__conn(model, 5)->events.count, 1);
+	/* The later word on the ring holds. */
+	learn(model, "20 ring tgid=10 ring=1 fd=4 overflowed=7");
+	learn(model, "10 ring tgid=10 ring=1 fd=4 overflowed=1");
+	assert_int_equal(ring->id.overflowed, 7);
+	/* The bound: the latest stay. */
+	for (unsigned i = 0; i < 2 * MODEL_RING_OPS; i++) {
+		snprintf(line, sizeof(line),
+			 "%u uring tgid=10 ring=1 step=done opcode=NOP user_data=%u", 100 + i, i);
+		learn(model, line);
+	}
+	assert_int_equal(ring->ops.count, MODEL_RING_OPS);
+	assert_int_equal(ring->ops.v[0].uring.user_data, MODEL_RING_OPS);
+	assert_int_equal(model__lost(model, NS_LOST_KEPT), 0);
+	model__free(model);
+}
+
+static void test_rings_are_bounded(void **state)
+{
+	struct model *model = model__new();
+	char line[128];
+
+	(void)state;
+	for (unsigned i = 1; i <= MODEL_RINGS + 1; i++) {
+		snprintf(line, sizeof(line), "1 ring tgid=10 ring=%u fd=4", i);
+		learn(model, line);
+	}
+	assert_non_null(model__ring(model, MODEL_RINGS));
+	assert_null(model__ring(model, MODEL_RINGS + 1));
+	assert_int_equal(model__lost(model, NS_LOST_KEPT), 1);
+	model__free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +430,8 @@ int main(void)
 		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_closed_are_forgotten),
+		cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_rings_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

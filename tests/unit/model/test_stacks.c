@@ -25,12 +25,8 @@ struct program {
 
 static struct program program_new(void)
 {
-	struct program program = {.pipeline = pipeline__new(NULL), .ids = stack_ids__new()};
-	struct feed feed = feed__text(HEAD);
-
-	feed__run(&feed, program.pipeline);
-	feed__free(&feed);
-	return program;
+	return (struct program){.pipeline = feed__pipeline(feed__text(HEAD)),
+				.ids = stack_ids__new()};
 }
 
 static void program_free(struct program *program)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/test.h"
 #include "user/base/xalloc.h"
 #include "user/render/profile/profile.h"
 

@@ -3,16 +3,7 @@
 #ifndef NETSTALL_TESTS_RENDER_FIXTURE_H
 #define NETSTALL_TESTS_RENDER_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/test.h"
 #include "user/base/xalloc.h"
 #include "user/record/text.h"
 #include "user/render/render.h"
@@ -234,18 +225,6 @@ static inline const char *verdict_text_of(struct fixture *f, const struct render
 	render__verdict(out, &f->verdict, style);
 	fclose(out);
 	return f->out;
-}
-
-static inline void assert_in(const char *text, const char *wanted)
-{
-	if (!strstr(text, wanted))
-		fail_msg("\"%s\" is not in:\n%s", wanted, text);
-}
-
-static inline void assert_not_in(const char *text, const char *unwanted)
-{
-	if (strstr(text, unwanted))
-		fail_msg("\"%s\" is in:\n%s", unwanted, text);
 }
 
 /* A further link of the stall's chain: the wait of this line. */

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What chains say in words of io_uring's waits and wakes, by stacks as kernels give them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/test.h"
 #include "user/analyze/profile/by_cause.h"
 #include "user/analyze/waits/wait_kind.h"
 #include "user/render/words/chain_words.h"

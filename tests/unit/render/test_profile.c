@@ -3,13 +3,6 @@
  * The builder of profiles, and what shows them. `--list` names the fixtures, `--dump FORMAT NAME`
  * prints one, for tests/profile/ and tests/schema/.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/unit/render/profile_fixture.h"
 #include "user/render/profile/frames.h"
 
@@ -31,18 +24,6 @@ static char *text_of(struct profile *profile, void (*render)(FILE *, const struc
 	fclose(out);
 	profile__free(profile);
 	return text;
-}
-
-static void assert_in(const char *text, const char *wanted)
-{
-	if (!strstr(text, wanted))
-		fail_msg("\"%s\" is not in:\n%s", wanted, text);
-}
-
-static void assert_not_in(const char *text, const char *unwanted)
-{
-	if (strstr(text, unwanted))
-		fail_msg("\"%s\" is in:\n%s", unwanted, text);
 }
 
 static void assert_folded(struct profile *profile, const char *wanted)

@@ -2,20 +2,12 @@
 /* A library that is overwritten in place while its names are read costs names, not the tracer. */
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/symbols/workloads.h"
 #include "user/symbols/images/cut_files.h"
 #include "user/symbols/symbols.h"
 
@@ -96,11 +88,9 @@ int main(void)
 		cmocka_unit_test(names_outlive_a_file_that_is_cut),
 		cmocka_unit_test(another_bus_error_ends_us),
 	};
-	char self[400] = {0};
 
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+	if (find_folder(NULL))
 		return 1;
-	*strrchr(self, '/') = '\0';
-	snprintf(original, sizeof(original), "%s/../../workload/" LIBRARY, self);
+	snprintf(original, sizeof(original), "%s/" LIBRARY, folder);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,25 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tests/unit/feed.h"
+#include "tests/unit/symbols/workloads.h"
 #include "user/symbols/demangle.h"
 #include "user/symbols/images/image_lines.h"
 #include "user/symbols/read_budget.h"
-
-static char folder[512]; /* of the programs */
-
-static int find_folder(void **state)
-{
-	char self[400] = {0};
-
-	(void)state;
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		return -1;
-	/* build/tests/unit/symbols/test_image_names -> build/tests/workload */
-	*strrchr(self, '/') = '\0';
-	snprintf(folder, sizeof(folder), "%s/../../workload", self);
-	return 0;
-}
 
 static void assert_demangled(const char *name, const char *wanted)
 {

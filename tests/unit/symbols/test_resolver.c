@@ -4,27 +4,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tests/unit/feed.h"
+#include "tests/unit/symbols/workloads.h"
 #include "tests/workload/kept.h"
 #include "user/source/call_queue.h"
 #include "user/symbols/resolver.h"
 
 #define LIBRARY "callsites_library.so"
-
-static char folder[512]; /* of the programs */
-
-static int find_folder(void **state)
-{
-	char self[400] = {0};
-
-	(void)state;
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		return -1;
-	/* build/tests/unit/symbols/test_resolver -> build/tests/workload */
-	*strrchr(self, '/') = '\0';
-	snprintf(folder, sizeof(folder), "%s/../../workload", self);
-	return 0;
-}
 
 /* ---- the process ---- */
 

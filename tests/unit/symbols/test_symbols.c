@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/feed.h"
+#include "tests/unit/symbols/workloads.h"
 #include "user/symbols/symbols.h"
 
 #define ADDRESSES 32
@@ -28,19 +28,11 @@ struct program {
 };
 
 static struct file_broker *broker;
-static char folder[512]; /* of the programs */
 
 static int begin(void **state)
 {
-	char self[400] = {0}, *slash;
-
-	(void)state;
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+	if (find_folder(state))
 		return -1;
-	/* build/tests/unit/symbols/test_symbols -> build/tests/workload */
-	slash = strrchr(self, '/');
-	*slash = '\0';
-	snprintf(folder, sizeof(folder), "%s/../../workload", self);
 	signal(SIGPIPE, SIG_IGN);
 	broker = file_broker__new();
 	return broker ? 0 : -1;

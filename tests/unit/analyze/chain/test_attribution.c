@@ -1,45 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Waits explained by their chains: across threads, connections and processes. */
-#include "tests/unit/analyze/outcome.h"
+#include "tests/unit/analyze/chain/wait_rows.h"
 #include "user/analyze/waits/wait_kind.h"
 
-/* Kernel stacks, leaf first. */
-#define STACKS                                                                                     \
-	"0 stack id=1 text=schedule_timeout;wait_woken;sk_wait_data;tcp_recvmsg_locked\n"          \
-	"0 stack id=2 text=try_to_wake_up;sock_def_readable;tcp_data_queue;tcp_v4_rcv\n"           \
-	"0 stack id=3 text=do_nanosleep;hrtimer_nanosleep;common_nsleep\n"                         \
-	"0 stack id=4 text=try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues\n"                   \
-	"0 stack id=5 text=futex_wait_queue;futex_wait;do_futex;__x64_sys_futex\n"                 \
-	"0 stack id=6 text=try_to_wake_up;wake_up_q;futex_wake;do_futex;__x64_sys_futex\n"         \
-	"0 stack id=7 text=schedule;pipe_read;vfs_read;ksys_read\n"                                \
-	"0 stack id=8 text=try_to_wake_up;__wake_up_sync_key;pipe_write;vfs_write\n"               \
-	"0 stack id=9 text=schedule_hrtimeout_range;ep_poll;do_epoll_wait\n"                       \
-	"0 stack id=10 text=io_schedule;folio_wait_bit_common;filemap_read\n"                      \
-	"0 stack id=11 text=try_to_wake_up;folio_wake_bit;blk_update_request\n"                    \
-	"0 stack id=12 text=schedule;io_cqring_wait;__do_sys_io_uring_enter\n"
-
-#define BASE HEAD PEER STACKS
-
-/* Waits by what they are: the client's thread 10 on its answer, others beside it. */
-#define ASKED "5 send conn=1 tgid=10 tid=10 bytes=9 write_seq=9 snd_nxt=9\n"
-#define ANSWERED_BY(tid)                                                                           \
-	"50 wait conn=1 tgid=10 tid=10 off=6 wake=49.9 state=1 syscall=0 arg0=7 turn=wrote "       \
-	"stack_id=1 waker_stack_id=2 waker_tgid=20 waker_tid=" #tid "\n"
-#define READS(tid)                                                                                 \
-	"5.2 wait conn=2 tgid=20 tid=" #tid                                                        \
-	" off=1 wake=5.1 state=1 syscall=0 arg0=8 stack_id=1 waker_stack_id=2\n"
-#define SLEEPS(tgid, tid)                                                                          \
-	"45 wait tgid=" #tgid " tid=" #tid                                                         \
-	" off=8 wake=44.9 state=1 syscall=230 stack_id=3 waker_stack_id=4\n"
 /* A send is told when its call is over: here the server has read by then, and is at its work. */
 #define READ_BEFORE_TOLD                                                                           \
 	"4.9 wait conn=2 tgid=20 tid=20 off=1 wake=4.8 state=1 syscall=0 arg0=8 stack_id=1 "       \
 	"waker_stack_id=2\n"
-#define LOCKED(tid, by)                                                                            \
-	"46 wait tgid=10 tid=" #tid                                                                \
-	" off=7 wake=45.9 state=1 syscall=202 arg1=128 stack_id=5 "                                \
-	"waker_stack_id=6 waker_tgid=10 waker_tid=" #by "\n"
-
 #define CHILD "0 process tgid=30 role=target comm=child\n"
 #define WAITS_FOR_CHILD(tgid)                                                                      \
 	"46 wait tgid=10 tid=10 off=5 wake=45.9 state=1 syscall=61 waker_tgid=" tgid               \
@@ -52,132 +19,107 @@
 	STREAMED("14")                                                                             \
 	STREAMED("19") STREAMED("24") STREAMED("29") STREAMED("34") STREAMED("39") STREAMED("44")
 
-struct row {
-	const char *what;
-	const char *lines;
-	size_t stalls;
-	enum cause cause; /* of the first */
-	size_t links;
-	uint32_t last_tid; /* of its last link */
-};
-
 static const struct row rows[] = {
-	{"a server that sleeps", ASKED READS(20) SLEEPS(20, 20) ANSWERED_BY(20), 1, CAUSE_PEER_APP,
-	 2, 20},
+	{"a server that sleeps", ASKED READS(20) SLEEPS(20, 20) ANSWERED_BY(20), CAUSE_PEER_APP, 2,
+	 20, MISSING_NOTHING},
 	{"a server that slept already when the send was told",
 	 READ_BEFORE_TOLD ASKED "45 wait tgid=20 tid=20 off=4.95 wake=44.9 state=1 syscall=230 "
 				"stack_id=3 waker_stack_id=4\n" ANSWERED_BY(20),
-	 1, CAUSE_PEER_APP, 2, 20},
+	 CAUSE_PEER_APP, 2, 20, MISSING_NOTHING},
 	{"a server that waited for another connection when the send was told",
 	 READ_BEFORE_TOLD ASKED "45 wait conn=3 tgid=20 tid=20 off=4.95 wake=44.9 state=1 "
 				"syscall=0 arg0=9 stack_id=1 waker_stack_id=2\n" ANSWERED_BY(20),
-	 1, CAUSE_PEER_APP, 2, 20},
-	{"a server that computes", ASKED READS(20) ANSWERED_BY(20), 1, CAUSE_PEER_APP, 1, 10},
-	{"a lock whose holder sleeps", SLEEPS(10, 11) LOCKED(12, 11), 1, CAUSE_LOCK, 2, 11},
-	{"a lock whose holder computes", LOCKED(12, 11), 1, CAUSE_LOCK, 1, 12},
+	 CAUSE_PEER_APP, 2, 20, MISSING_NOTHING},
+	{"a server that computes", ASKED READS(20) ANSWERED_BY(20), CAUSE_PEER_APP, 1, 10,
+	 MISSING_NOTHING},
+	{"a lock whose holder sleeps", SLEEPS(10, 11) LOCKED(12, 11), CAUSE_LOCK, 2, 11,
+	 MISSING_NOTHING},
+	{"a lock whose holder computes", LOCKED(12, 11), CAUSE_LOCK, 1, 12, MISSING_NOTHING},
 	{"a lock whose holder waits for the server",
 	 ASKED READS(20) SLEEPS(20, 20) ANSWERED_BY(
 		 20) "51 wait tgid=10 tid=12 off=7 wake=50.9 state=1 syscall=202 arg1=128 stack_id=5 "
 		     "waker_stack_id=6 waker_tgid=10 waker_tid=10\n",
-	 1, CAUSE_PEER_APP, 2, 20},
-	{"two waiters of one lock", SLEEPS(10, 11) LOCKED(12, 11) LOCKED(13, 11), 1, CAUSE_LOCK, 2,
-	 11},
+	 CAUSE_PEER_APP, 2, 20, MISSING_NOTHING},
+	{"two waiters of one lock", SLEEPS(10, 11) LOCKED(12, 11) LOCKED(13, 11), CAUSE_LOCK, 2, 11,
+	 MISSING_NOTHING},
 	{"a condition that the server's answer signals",
 	 ASKED READS(20) SLEEPS(20, 20) ANSWERED_BY(
 		 20) "51 wait tgid=10 tid=12 off=7 wake=50.9 state=1 syscall=202 arg1=137 stack_id=5 "
 		     "waker_stack_id=6 waker_tgid=10 waker_tid=10\n",
-	 1, CAUSE_PEER_APP, 2, 20},
+	 CAUSE_PEER_APP, 2, 20, MISSING_NOTHING},
 	{"a worker without work",
 	 "50 wait tgid=10 tid=12 off=6 wake=49 state=1 syscall=202 arg1=137 stack_id=5 "
 	 "waker_stack_id=6 waker_tgid=10 waker_tid=10\n",
-	 0, CAUSE_UNKNOWN, 0, 0},
+	 CAUSE_IDLE, 0, 0, MISSING_NOTHING},
 	{"a pipe whose writer sleeps",
 	 SLEEPS(10,
 		11) "46 wait tgid=10 tid=12 off=7 wake=45.9 state=1 syscall=0 arg0=5 stack_id=7 "
 		    "waker_stack_id=8 waker_tgid=10 waker_tid=11\n",
-	 1, CAUSE_IPC, 2, 11},
+	 CAUSE_IPC, 2, 11, MISSING_NOTHING},
 	{"a pipe whose writer is idle itself",
 	 "45 wait conn=5 tgid=10 tid=11 off=5 wake=44.9 state=1 syscall=232 stack_id=9 "
 	 "waker_stack_id=2\n"
 	 "46 wait tgid=10 tid=12 off=6 wake=45.9 state=1 syscall=0 arg0=5 stack_id=7 "
 	 "waker_stack_id=8 waker_tgid=10 waker_tid=11\n",
-	 0, CAUSE_UNKNOWN, 0, 0},
-	{"a child that computes", CHILD WAITS_FOR_CHILD("30"), 0, CAUSE_UNKNOWN, 0, 0},
-	{"a child that sleeps", CHILD SLEEPS(30, 30) WAITS_FOR_CHILD("30"), 1, CAUSE_TIMER, 1, 30},
-	{"a child that is not followed", WAITS_FOR_CHILD("30"), 1, CAUSE_IPC, 1, 10},
-	{"a sleep", SLEEPS(10, 10), 1, CAUSE_TIMER, 1, 10},
+	 CAUSE_IDLE, 0, 0, MISSING_NOTHING},
+	{"a child that computes", CHILD WAITS_FOR_CHILD("30"), CAUSE_IDLE, 0, 0, MISSING_NOTHING},
+	{"a child that sleeps", CHILD SLEEPS(30, 30) WAITS_FOR_CHILD("30"), CAUSE_TIMER, 1, 30,
+	 MISSING_NOTHING},
+	{"a child that is not followed", WAITS_FOR_CHILD("30"), CAUSE_IPC, 1, 10, MISSING_NOTHING},
+	{"a sleep", SLEEPS(10, 10), CAUSE_TIMER, 1, 10, MISSING_NOTHING},
 	{"a poll that timed out",
 	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=232 stack_id=9 "
 	 "waker_stack_id=4\n",
-	 1, CAUSE_TIMER, 1, 10},
+	 CAUSE_TIMER, 1, 10, MISSING_NOTHING},
 	{"a poll that timed out while an answer was owed",
 	 ASKED "45 wait conn=1 tgid=10 tid=10 off=5.1 wake=44.9 state=1 syscall=232 stack_id=9 "
 	       "waker_stack_id=4 turn=wrote\n",
-	 1, CAUSE_PEER_APP, 1, 10},
+	 CAUSE_PEER_APP, 1, 10, MISSING_NOTHING},
 	{"a read from disk",
 	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=2 syscall=0 arg0=5 stack_id=10 "
 	 "waker_stack_id=11\n",
-	 1, CAUSE_DISK, 1, 10},
+	 CAUSE_DISK, 1, 10, MISSING_NOTHING},
 	{"io_uring, nothing else known",
 	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=426 stack_id=12 "
 	 "waker_stack_id=2\n",
-	 1, CAUSE_URING, 1, 10},
-	{"preempted", "45 wait tgid=10 tid=10 off=5 wake=5 state=0\n", 1, CAUSE_RUNQUEUE, 1, 10},
+	 CAUSE_URING, 1, 10, MISSING_NOTHING},
+	{"preempted", "45 wait tgid=10 tid=10 off=5 wake=5 state=0\n", CAUSE_RUNQUEUE, 1, 10,
+	 MISSING_NOTHING},
 	{"woken, and not run",
 	 ASKED READS(20) "50 wait conn=1 tgid=10 tid=10 off=6 wake=9 state=1 syscall=0 arg0=7 "
 			 "turn=wrote stack_id=1 waker_stack_id=2 waker_tgid=20 waker_tid=20\n",
-	 1, CAUSE_RUNQUEUE, 1, 10},
-	{"stopped", "45 wait tgid=10 tid=10 off=5 wake=44.9 state=4\n", 1, CAUSE_UNKNOWN, 1, 10},
+	 CAUSE_RUNQUEUE, 1, 10, MISSING_NOTHING},
+	{"stopped", "45 wait tgid=10 tid=10 off=5 wake=44.9 state=4\n", CAUSE_UNKNOWN, 1, 10,
+	 MISSING_NOTHING},
 	{"accept()",
-	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=288 arg0=3 waker_stack_id=2\n", 0,
-	 CAUSE_UNKNOWN, 0, 0},
+	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=288 arg0=3 waker_stack_id=2\n",
+	 CAUSE_IDLE, 0, 0, MISSING_NOTHING},
 	{"a server whose poll times out between requests",
 	 "0 conn conn=5 tgid=10 role=target local=127.0.0.1:9 remote=127.0.0.1:8 opener=peer\n"
 	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=232 stack_id=9 "
 	 "waker_stack_id=4\n",
-	 0, CAUSE_UNKNOWN, 0, 0},
+	 CAUSE_IDLE, 0, 0, MISSING_NOTHING},
 	{"a reader beside a thread that streams",
 	 STREAM "50 wait conn=1 tgid=10 tid=12 off=4 wake=49.9 state=1 syscall=0 arg0=7 turn=wrote "
 		"stack_id=1 waker_stack_id=2\n",
-	 0, CAUSE_UNKNOWN, 0, 0},
+	 CAUSE_IDLE, 0, 0, MISSING_NOTHING},
 	{"the same, but it writes itself",
 	 STREAM "50 wait conn=1 tgid=10 tid=11 off=4 wake=49.9 state=1 syscall=0 arg0=7 turn=wrote "
 		"stack_id=1 waker_stack_id=2\n",
-	 1, CAUSE_PEER_APP, 1, 11},
+	 CAUSE_PEER_APP, 1, 11, MISSING_NOTHING},
 	{"threads that wake one another: a cycle",
 	 "46 wait tgid=10 tid=11 off=5 wake=45.9 state=1 syscall=202 arg1=128 stack_id=5 "
 	 "waker_stack_id=6 waker_tgid=10 waker_tid=12\n"
 	 "46.5 wait tgid=10 tid=12 off=5 wake=46.4 state=1 syscall=202 arg1=128 stack_id=5 "
 	 "waker_stack_id=6 waker_tgid=10 waker_tid=11\n",
-	 1, CAUSE_LOCK, 2, 12},
+	 CAUSE_LOCK, 2, 12, MISSING_NOTHING},
 };
 
 static void test_chains(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct row *row = &rows[i];
-		struct outcome outcome;
-		char text[8192];
-
-		snprintf(text, sizeof(text), "%s%s", BASE, row->lines);
-		outcome = analyze(feed__text(text));
-		if (outcome.report->stall_count != row->stalls)
-			fail_msg("%s: %zu stalls, the first of %s", row->what,
-				 outcome.report->stall_count,
-				 outcome.stall ? cause__info(outcome.stall->cause)->id : "-");
-		if (outcome.stall) {
-			const struct stall *stall = outcome.stall;
-
-			if (stall->cause != row->cause)
-				fail_msg("%s: %s", row->what, cause__info(stall->cause)->id);
-			if (stall->link_count != row->links)
-				fail_msg("%s: %zu links", row->what, stall->link_count);
-			assert_int_equal(stall->links[stall->link_count - 1].tid, row->last_tid);
-			assert_true(stall->cause != CAUSE_UNKNOWN || stall->missing);
-		}
-		done(&outcome);
-	}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		row__judge(&rows[i]);
 }
 
 /* ---- a proxy: the hold is on a connection that no target has ---- */
@@ -239,7 +181,7 @@ static void test_remote(void **state)
 		{"min_rtt_us=100", CAUSE_PEER_APP, 100},
 		{"min_rtt_us=38000", CAUSE_NETWORK, 38000},
 		{"min_rtt_us=90000", CAUSE_NETWORK, 43900},
-		{"", CAUSE_UNKNOWN, 0},
+		{"", CAUSE_UNKNOWN, MISSING_NOTHING},
 	};
 
 	(void)state;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Operations of rings as evidence: in the model, among a stall's steps, for the receiver of a hold.
+/* Operations of rings as evidence: among a stall's steps, for the receiver of a hold.
  */
-#include "tests/unit/analyze/ring_lines.h"
-#include "user/model/model.h"
+#include "tests/unit/analyze/chain/wait_rows.h"
 
 /* ---- what a time line has of them ---- */
 
@@ -20,13 +19,13 @@ static size_t steps_of(const struct stall *stall, uint64_t user_data)
 	"50.2 uring tgid=10 tid=10 conn=1 ring=1 step=done opcode=RECV user_data=3 file=tcp fd=7 " \
 	"result=96 submit=5.1 how=poll\n"
 #define ENDED_BY_RECV                                                                              \
-	ON_RING("conn=1 turn=wrote waker_stack_id=2 " BY(20, 20),                                  \
+	ON_RING("conn=1 turn=wrote waker_stack_id=13 " BY(20, 20),                                 \
 		"op_code=RECV op_user_data=3 op_fd=7 op_file=tcp op_submit=5.1 op_tid=10 op_how=poll")
 
 static void test_steps(void **state)
 {
 	struct outcome outcome = analyze(feed__text(
-		BASE ASKED READS SLEEPS(20, 20)
+		BASE RING_ASKED RING_READS SLEEPS(20, 20)
 		/* another operation of the ring, a shot of its before, one behind the end */
 		"30 uring tgid=10 tid=10 ring=1 step=done opcode=READ user_data=9 file=pipe "
 		"submit=29\n"
@@ -53,7 +52,7 @@ static void test_steps_stay(void **state)
 
 	(void)state;
 	used = (size_t)snprintf(text, sizeof(text), "%s%s", BASE,
-				ASKED READS SLEEPS(20, 20) ENDED_BY_RECV DONE_LATE);
+				RING_ASKED RING_READS SLEEPS(20, 20) ENDED_BY_RECV DONE_LATE);
 	for (unsigned i = 0; i < 60; i++)
 		used += (size_t)snprintf(
 			text + used, sizeof(text) - used,
@@ -137,76 +136,13 @@ static void test_receiver(void **state)
 	}
 }
 
-/* ---- the model ---- */
-
-static void learn(struct model *model, const char *line)
-{
-	union record record;
-	char error[256];
-
-	if (text__parse(line, &record, error, sizeof(error)) != 1)
-		fail_msg("%s: %s", line, error);
-	model__feed(model, &record);
-}
-
-static void test_rings(void **state)
-{
-	struct model *model = model__new();
-	const struct model_ring *ring;
-	char line[128];
-
-	(void)state;
-	assert_null(model__ring(model, 1));
-	/* Operations before the ring's own record, late ones, and one twice. */
-	learn(model, "9 uring tgid=10 ring=1 step=done opcode=NOP user_data=3");
-	learn(model, "7 uring tgid=10 ring=1 step=done opcode=NOP user_data=1 conn=5");
-	learn(model, "8 uring tgid=10 ring=1 step=done opcode=NOP user_data=2");
-	learn(model, "8 uring tgid=10 ring=1 step=done opcode=NOP user_data=2");
-	ring = model__ring(model, 1);
-	assert_non_null(ring);
-	assert_int_equal(ring->id.head.type, 0);
-	assert_int_equal(ring->ops.count, 3);
-	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(ring->ops.v[i].uring.user_data, i + 1);
-	assert_int_equal(model__conn(model, 5)->events.count, 1);
-	/* The later word on the ring holds. */
-	learn(model, "20 ring tgid=10 ring=1 fd=4 overflowed=7");
-	learn(model, "10 ring tgid=10 ring=1 fd=4 overflowed=1");
-	assert_int_equal(ring->id.overflowed, 7);
-	/* The bound: the latest stay. */
-	for (unsigned i = 0; i < 2 * MODEL_RING_OPS; i++) {
-		snprintf(line, sizeof(line),
-			 "%u uring tgid=10 ring=1 step=done opcode=NOP user_data=%u", 100 + i, i);
-		learn(model, line);
-	}
-	assert_int_equal(ring->ops.count, MODEL_RING_OPS);
-	assert_int_equal(ring->ops.v[0].uring.user_data, MODEL_RING_OPS);
-	assert_int_equal(model__lost(model, NS_LOST_KEPT), 0);
-	model__free(model);
-}
-
-static void test_rings_are_bounded(void **state)
-{
-	struct model *model = model__new();
-	char line[128];
-
-	(void)state;
-	for (unsigned i = 1; i <= MODEL_RINGS + 1; i++) {
-		snprintf(line, sizeof(line), "1 ring tgid=10 ring=%u fd=4", i);
-		learn(model, line);
-	}
-	assert_non_null(model__ring(model, MODEL_RINGS));
-	assert_null(model__ring(model, MODEL_RINGS + 1));
-	assert_int_equal(model__lost(model, NS_LOST_KEPT), 1);
-	model__free(model);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_steps),         cmocka_unit_test(test_steps_stay),
-		cmocka_unit_test(test_chained_steps), cmocka_unit_test(test_receiver),
-		cmocka_unit_test(test_rings),         cmocka_unit_test(test_rings_are_bounded),
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_steps_stay),
+		cmocka_unit_test(test_chained_steps),
+		cmocka_unit_test(test_receiver),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,12 +13,7 @@
 
 static struct pipeline *pipeline_of(const char *text)
 {
-	struct pipeline *pipeline = pipeline__new(NULL);
-	struct feed feed = feed__text(text);
-
-	feed__run(&feed, pipeline);
-	feed__free(&feed);
-	return pipeline;
+	return feed__pipeline(feed__text(text));
 }
 
 #endif

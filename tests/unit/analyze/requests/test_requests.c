@@ -257,15 +257,12 @@ static void test_connections(void **state)
 /* More than there is room for: half of them stand for all. */
 static void test_bound(void **state)
 {
-	struct pipeline *pipeline = pipeline__new(NULL);
-	struct feed feed = feed__text(HEAD);
+	struct pipeline *pipeline = feed__pipeline(feed__text(HEAD));
 	const struct report *report;
 	union record record;
 
 	(void)state;
-	feed__run(&feed, pipeline);
-	feed__free(&feed);
-	feed = (struct feed){0};
+	struct feed feed = {0};
 	add_asked(&feed, 1, 2, 1, 1);
 	record = feed.v[0];
 	feed__free(&feed);

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Who woke a thread, by stacks as kernels have shown them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/test.h"
 #include "user/analyze/waits/wakers.h"
 
 #define WAKE    "try_to_wake_up;__wake_up_sync_key;sock_def_readable"

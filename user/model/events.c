@@ -164,6 +164,17 @@ void events__add_all(struct events *events, const struct events *from)
 		events__add(events, &from->v[i], UINT64_MAX);
 }
 
+const union event *events__next(const struct events *events, uint32_t type, size_t *i)
+{
+	while (*i < events->count) {
+		const union event *event = &events->v[(*i)++];
+
+		if (event->head.type == type)
+			return event;
+	}
+	return NULL;
+}
+
 void events__clear(struct events *events)
 {
 	free(events->v);

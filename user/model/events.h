@@ -67,6 +67,8 @@ void event__to_record(union record *out, const union event *event);
 bool events__add(struct events *events, const union event *event, uint64_t precious_ts);
 /* All of from, of which none is precious. */
 void events__add_all(struct events *events, const struct events *from);
+/* The next event of a type from *i on, which is behind it then; NULL: none. */
+const union event *events__next(const struct events *events, uint32_t type, size_t *i);
 /* The event that would go then. The list is not empty. */
 const union event *events__first_to_go(const struct events *events);
 void events__clear(struct events *events);

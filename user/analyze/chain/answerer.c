@@ -8,11 +8,10 @@
 static const struct ns_send *last_send(const struct model_conn *peer, uint64_t from, uint64_t until)
 {
 	const struct ns_send *send = NULL;
+	const union event *event;
 
-	for (size_t i = 0; i < peer->events.count; i++) {
-		const union event *event = &peer->events.v[i];
-
-		if (event->head.type == NS_SEND && event->head.ts > from && event->head.ts <= until)
+	for (size_t i = 0; (event = events__next(&peer->events, NS_SEND, &i));) {
+		if (event->head.ts > from && event->head.ts <= until)
 			send = &event->send;
 	}
 	return send;

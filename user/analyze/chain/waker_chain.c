@@ -137,11 +137,10 @@ static void spend_on_request(struct waker_chain *chain, uint32_t serves, uint64_
 {
 	const struct model_conn *conn =
 		model__peer(chain->model, model__conn(chain->model, serves));
+	const union event *event;
 
-	for (size_t i = 0; conn && i < conn->events.count; i++) {
-		const union event *event = &conn->events.v[i];
-
-		if (event->head.type != NS_RELEASE || event->head.ts <= chain->at)
+	for (size_t i = 0; conn && (event = events__next(&conn->events, NS_RELEASE, &i));) {
+		if (event->head.ts <= chain->at)
 			continue;
 		if (event->head.ts - event->release.held_ns >= until)
 			break;
@@ -283,7 +282,7 @@ static void explain_child(struct waker_chain *chain, const struct wait_view *vie
 /*
  * The other end is on another host. The least round trip of this connection is what the path
  * takes when nothing is wrong; what is left is the program's, or that of a path that had a
- * bad moment, which this end can't tell apart.
+ * bad moment, which looks the same from this end.
  */
 static void spend_on_remote(struct waker_chain *chain, const struct model_conn *conn,
 			    const struct ns_wait *wait, uint64_t until)

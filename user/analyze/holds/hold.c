@@ -15,14 +15,13 @@ static void find_writes(const struct incident *incident, struct stall *stall)
 {
 	const struct ns_hold *hold = &stall->hold;
 	uint32_t snd_una = hold->seq - hold->unacked;
+	const union event *event;
 
 	if (!hold->head.type)
 		return;
-	for (size_t i = 0; i < incident->own.count; i++) {
-		const union event *event = &incident->own.v[i];
-
-		if (event->head.type != NS_SEND || event->head.ts > incident->end_ts)
-			continue;
+	for (size_t i = 0; (event = events__next(&incident->own, NS_SEND, &i));) {
+		if (event->head.ts > incident->end_ts)
+			break;
 		if (event->head.ts <= hold->head.ts && event->send.write_seq == hold->end)
 			stall->second = event->send;
 		else if (event->head.ts > hold->head.ts)
@@ -131,7 +130,7 @@ static uint32_t bytes_held(const struct incident *incident, const struct parts *
  * Held bytes delay who waits for them. A program that all the while had not even read what was
  * there when the hold began had no use for more: the end of each write in a bulk transfer waits
  * for an acknowledgement like that. Where the reader itself is the reason, a closed window or
- * a full buffer, it is told all the same.
+ * a full buffer, it is a stall all the same.
  */
 static bool nobody_wanted(const struct incident *incident, const struct parts *parts)
 {

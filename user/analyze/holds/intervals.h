@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Incidents on connections that have been explained: what a wait hangs on. One on a target's
- * own connection is told as a stall at once. One on another connection, in the middle of a
- * chain, waits here unreported until a target's wait turns out to hang on it; most never do.
+ * Intervals of connections that an explained incident covers: a wait there needs no other cause.
+ * One on a target's own connection is reported as a stall at once. One on another connection, in
+ * the middle of a chain, stays here unreported until it explains a target's wait; most never do.
  */
 #ifndef NETSTALL_ANALYZE_HOLDS_INTERVALS_H
 #define NETSTALL_ANALYZE_HOLDS_INTERVALS_H
@@ -10,16 +10,18 @@
 #include "user/analyze/stall.h"
 #include "user/analyze/waits/wait.h"
 
-#define INTERVALS            4096 /* remembered; the oldest is forgotten */
-#define INTERVALS_UNREPORTED 256  /* of these with their evidence, not told; the oldest loses it */
+#define INTERVALS 4096 /* remembered; the oldest is forgotten */
+#define INTERVALS_UNREPORTED                                                                       \
+	256 /* of these with their evidence, unreported; the oldest loses it                       \
+	     */
 
 struct interval {
 	struct span span;
 	enum cause cause;
-	uint32_t stall; /* number of the stall that told it, 0 not told */
+	uint32_t stall; /* number of the stall that reports it, 0 unreported */
 	size_t slice_count;
 	struct slice slices[STALL_SLICES];
-	/* Not told: for the stall that may come of it. */
+	/* Unreported: for the stall that may come of it. */
 	struct incident *incident;
 	struct finding *finding;
 };
@@ -28,7 +30,7 @@ struct intervals;
 
 struct intervals *intervals__new(void);
 void intervals__free(struct intervals *intervals);
-/* The stall of this number told it. */
+/* The stall of this number reports it. */
 void intervals__add(struct intervals *intervals, const struct stall *stall);
 /* Nobody's stall yet; takes the incident over. */
 void intervals__add_unreported(struct intervals *intervals, const struct finding *finding,

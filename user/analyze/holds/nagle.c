@@ -37,11 +37,10 @@ static bool is_behind_release(const struct incident *incident, const struct ns_s
 
 static void find_arrival(const struct incident *incident, struct chain *chain)
 {
-	for (size_t i = 0; i < incident->own.count; i++) {
-		const union event *event = &incident->own.v[i];
+	const union event *event;
 
-		if (event->head.type == NS_RX && event->head.ts >= incident->start_ts &&
-		    event->head.ts <= incident->end_ts &&
+	for (size_t i = 0; (event = events__next(&incident->own, NS_RX, &i));) {
+		if (event->head.ts >= incident->start_ts && event->head.ts <= incident->end_ts &&
 		    seq_after(event->segment.ack, chain->snd_una) &&
 		    !is_behind_release(incident, &event->segment))
 			chain->arrived = &event->segment;
@@ -73,6 +72,19 @@ static bool is_the_one(const struct chain *chain, const struct ns_segment *left)
 	return seq_after(left->ack, chain->snd_una);
 }
 
+/* The delayed-ACK timer as it was last armed by then, NULL not seen. */
+static const struct ns_delack *last_arming(const struct events *events, uint64_t until)
+{
+	const struct ns_delack *arm = NULL;
+	const union event *event;
+
+	for (size_t i = 0; (event = events__next(events, NS_DELACK_ARM, &i));) {
+		if (event->head.ts <= until)
+			arm = &event->delack;
+	}
+	return arm;
+}
+
 /*
  * The timer that sent the acknowledgement: the last one whose next pure ACK it was. When
  * none fits, the last that ran out at all.
@@ -100,12 +112,8 @@ static void find_timer(const struct incident *incident, struct chain *chain)
 		chain->left = is_the_one(chain, left) ? left : NULL;
 		chain->peer_sent_data = data_first;
 	}
-	for (size_t i = 0; chain->fire && i < events->count; i++) {
-		const union event *event = &events->v[i];
-
-		if (event->head.type == NS_DELACK_ARM && event->head.ts <= chain->fire->head.ts)
-			chain->arm = &event->delack;
-	}
+	if (chain->fire)
+		chain->arm = last_arming(events, chain->fire->head.ts);
 }
 
 static void conclude(struct stall *stall, enum cause cause, enum stall_release by,
@@ -175,29 +183,14 @@ static bool filled_by_write(const struct incident *incident, const struct ns_hol
 /* Did the other end write something before the held bytes went, which may have carried the ACK? */
 static bool peer_wrote(const struct incident *incident)
 {
-	for (size_t i = 0; i < incident->peers.count; i++) {
-		const union event *event = &incident->peers.v[i];
+	const union event *event;
 
-		if (event->head.type == NS_TX && event->head.ts > incident->start_ts &&
-		    event->head.ts < incident->end_ts &&
+	for (size_t i = 0; (event = events__next(&incident->peers, NS_TX, &i));) {
+		if (event->head.ts > incident->start_ts && event->head.ts < incident->end_ts &&
 		    !is_behind_release(incident, &event->segment))
 			return true;
 	}
 	return false;
-}
-
-/* The other end's delayed-ACK timer as it was last armed before the end, NULL not seen. */
-static const struct ns_delack *last_arming(const struct incident *incident)
-{
-	const struct ns_delack *arm = NULL;
-
-	for (size_t i = 0; i < incident->peers.count; i++) {
-		const union event *event = &incident->peers.v[i];
-
-		if (event->head.type == NS_DELACK_ARM && event->head.ts < incident->end_ts)
-			arm = &event->delack;
-	}
-	return arm;
 }
 
 /* Was the other end's timer to run out when the hold ended? */
@@ -218,7 +211,7 @@ static bool was_due_at_end(const struct incident *incident, const struct ns_hold
 static bool infer_from_arming(const struct incident *incident, struct chain *chain,
 			      struct stall *stall)
 {
-	const struct ns_delack *arm = last_arming(incident);
+	const struct ns_delack *arm = last_arming(&incident->peers, incident->end_ts - 1);
 
 	if (!incident->release.inexact || chain->fire || peer_wrote(incident) ||
 	    !was_due_at_end(incident, &stall->hold, arm))

@@ -105,7 +105,7 @@ static bool is_done(const struct recoveries *recoveries, const struct ns_retrans
 	return false;
 }
 
-/* Records come late: its end may have been told before its beginning. */
+/* Records come late: its end may be recorded before its beginning. */
 static void find_end(struct recoveries *recoveries, struct recovery *recovery, uint64_t now)
 {
 	const struct model_conn *conn = model__conn(recoveries->model, recovery->conn);
@@ -146,7 +146,7 @@ static void begin(struct recoveries *recoveries, const struct ns_retrans *retran
 }
 
 /*
- * What acknowledgements told of does not prolong a recovery: on a path that loses all the
+ * What acknowledgements reported lost does not prolong a recovery: on a path that loses all the
  * time it would have no end, while bytes arrive one round trip after the other.
  */
 static void sent_again(struct recoveries *recoveries, const struct ns_retrans *retrans,

@@ -42,13 +42,12 @@ static bool carries(const struct ns_segment *segment, const struct loss *loss)
  */
 static uint64_t arrival(const struct incident *incident)
 {
+	const union event *event;
 	uint64_t ts = 0;
 
-	for (size_t i = 0; i < incident->peers.count; i++) {
-		const union event *event = &incident->peers.v[i];
-
-		if (event->head.type == NS_RX && event->head.ts > incident->start_ts &&
-		    event->head.ts <= incident->end_ts && carries(&event->segment, &incident->loss))
+	for (size_t i = 0; (event = events__next(&incident->peers, NS_RX, &i));) {
+		if (event->head.ts > incident->start_ts && event->head.ts <= incident->end_ts &&
+		    carries(&event->segment, &incident->loss))
 			ts = event->head.ts;
 	}
 	return ts;
@@ -79,7 +78,7 @@ static void follow_retrans(const struct ns_retrans *retrans, const struct loss *
 
 /*
  * A tail loss probe takes new bytes when there are any, even such as Nagle's algorithm holds:
- * these leave although nothing arrived that would let them, and what arrives then tells of
+ * these leave although nothing arrived that would let them, and what arrives then shows
  * the loss.
  */
 static void follow(const struct incident *incident, struct stall *stall, struct progress *progress)
@@ -149,15 +148,15 @@ static enum cause cause_of(const struct stall *stall, const struct ns_retrans *r
 static void cut_slices(struct stall *stall, const struct incident *incident,
 		       const struct progress *progress, uint64_t delivered)
 {
+	const union event *event;
+
 	stall->end_ts = stall->start_ts;
 	if (progress->probe_ts && progress->probe_ts < delivered)
 		add_slice(stall, CAUSE_TLP, progress->probe_ts);
-	for (size_t i = 0; i < incident->own.count; i++) {
-		const union event *event = &incident->own.v[i];
+	for (size_t i = 0; (event = events__next(&incident->own, NS_RETRANS, &i));) {
 		uint64_t ts = event->head.ts;
 
-		if (event->head.type == NS_RETRANS && ts >= incident->start_ts &&
-		    ts <= incident->end_ts)
+		if (ts >= incident->start_ts && ts <= incident->end_ts)
 			add_slice(stall, cause_of(stall, &event->retrans),
 				  ts < delivered ? ts : delivered);
 	}
@@ -283,16 +282,16 @@ uint64_t recovery__first_sent(const struct model *model, const struct ns_retrans
  */
 static void find_start(const struct model *model, struct incident *incident)
 {
+	const union event *event;
 	bool moved;
 
 	do {
 		moved = false;
-		for (size_t i = 0; i < incident->own.count; i++) {
-			const union event *event = &incident->own.v[i];
+		for (size_t i = 0; (event = events__next(&incident->own, NS_RETRANS, &i));) {
 			uint64_t sent;
 
-			if (event->head.type != NS_RETRANS || event->head.ts > incident->start_ts ||
-			    event->retrans.arrived || event->retrans.seq != incident->loss.seq)
+			if (event->head.ts > incident->start_ts || event->retrans.arrived ||
+			    event->retrans.seq != incident->loss.seq)
 				continue;
 			sent = recovery__first_sent(model, &event->retrans,
 						    &incident->loss.first_sent_seen);

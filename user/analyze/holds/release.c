@@ -27,10 +27,10 @@ static const struct release_rule rules[] = {
 
 const struct ns_segment *release__transmit(const struct incident *incident)
 {
-	for (size_t i = 0; i < incident->own.count; i++) {
-		const union event *event = &incident->own.v[i];
+	const union event *event;
 
-		if (event->head.type == NS_TX && event->head.ts == incident->end_ts &&
+	for (size_t i = 0; (event = events__next(&incident->own, NS_TX, &i));) {
+		if (event->head.ts == incident->end_ts &&
 		    seq_after(event->segment.end, incident->release.seq))
 			return &event->segment;
 	}
@@ -52,10 +52,10 @@ enum stall_release release__option(const struct incident *incident, const struct
 
 static bool ack_arrived(const struct incident *incident, uint64_t start_ts)
 {
-	for (size_t i = 0; i < incident->own.count; i++) {
-		const struct ns_head *head = &incident->own.v[i].head;
+	const union event *event;
 
-		if (head->type == NS_RX && head->ts > start_ts && head->ts <= incident->end_ts)
+	for (size_t i = 0; (event = events__next(&incident->own, NS_RX, &i));) {
+		if (event->head.ts > start_ts && event->head.ts <= incident->end_ts)
 			return true;
 	}
 	return false;

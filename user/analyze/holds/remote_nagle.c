@@ -165,7 +165,7 @@ bool remote_nagle__explain(const struct model *model, const struct incident *inc
 	struct sequel sequel;
 
 	memset(finding, 0, sizeof(*finding));
-	/* With the other end in sight its hold tells more. */
+	/* With the other end in sight, its hold is the better evidence. */
 	if (!is_candidate(conn) || !find_sequel(&incident->own, incident->end_ts, &sequel))
 		return false;
 	wait = find_wait(model, incident, &sequel);

@@ -159,6 +159,6 @@ enum waker waker__by_stack(const struct ns_wait *wait, const char *stack)
 		return WAKER_UNSEEN;
 	if (stack)
 		return MARKED(stack, waker_marks, wait->waker_tid ? WAKER_TASK : WAKER_INTERRUPT);
-	/* Without a stack only a thread of the other process can be told from a bystander. */
+	/* Without a stack only a thread is known to be no bystander. */
 	return wait->waker_tid ? WAKER_TASK : WAKER_UNSEEN;
 }

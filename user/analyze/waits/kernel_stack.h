@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the functions on a thread's kernel stack tell of its wait, and those on the waker's stack of
- * who ended it. What waiting.h builds on, which knows the system call and the operation too.
+ * What a thread waited for, by the functions on its kernel stack, and who ended that, by those on
+ * the waker's stack. wait_kind.h builds on it, with the system call and the operation too.
  */
 #ifndef NETSTALL_ANALYZE_WAITS_KERNEL_STACK_H
 #define NETSTALL_ANALYZE_WAITS_KERNEL_STACK_H
@@ -40,8 +40,8 @@ enum waker {
 	WAKER_INTERRUPT, /* another interrupt or softirq */
 };
 
-/* What the kernel functions of a stack tell by themselves, without the system call and its
- * arguments: WAIT_UNKNOWN and WAKER_TASK when they tell nothing; a stack may be NULL. */
+/* By the kernel functions of a stack alone, without the system call and its arguments:
+ * WAIT_UNKNOWN and WAKER_TASK when they say nothing; a stack may be NULL. */
 enum wait_kind wait_kind__by_stack(const char *stack);
 enum waker waker__by_stack_alone(const char *stack);
 /* Who ended a wait, by the text of the waker's stack, NULL when there is none. */

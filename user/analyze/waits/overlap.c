@@ -65,7 +65,7 @@ static void add_intervals(struct overlap *overlap, const struct intervals *inter
 	}
 }
 
-/* Not yet explained, but long enough to be told. */
+/* Not yet explained, but long enough for a stall. */
 static void add_incidents(struct overlap *overlap, const struct incident_queue *incidents)
 {
 	const struct incident *incident = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Which parts of a wait are accounted for already, by incidents that are told by themselves. */
+/* Which parts of a wait are explained already, by incidents that are reported by themselves. */
 #ifndef NETSTALL_ANALYZE_WAITS_OVERLAP_H
 #define NETSTALL_ANALYZE_WAITS_OVERLAP_H
 
@@ -15,7 +15,7 @@ struct overlap {
 	struct {
 		uint64_t start, end;
 	} part[OVERLAP_PARTS]; /* disjoint, by time */
-	uint32_t stall;        /* the stall that covers most of it, 0 none that is told */
+	uint32_t stall;        /* the stall that covers most of it, 0 none that is reported */
 	enum cause cause;      /* of that one */
 	uint64_t stall_ns;
 	uint64_t stall_end; /* when that one ended */

@@ -13,7 +13,7 @@ struct acts {
 
 /*
  * Reads are not always hooked: data that arrived, and a delayed ACK that was armed because
- * data arrived, tell of an answer as well.
+ * data arrived, show an answer as well.
  */
 static void note_act(struct acts *acts, const union event *event)
 {
@@ -59,12 +59,11 @@ static bool slept_since(const struct model *model, const struct ns_wait *wait, u
 {
 	const struct model_thread *thread = model__thread(model, wait->head.tid);
 	const struct ns_session *session = model__session(model);
+	const struct ns_wait *earlier;
 
-	if (session->verbose || !thread)
+	if (session->verbose)
 		return false;
-	for (size_t i = 0; i < thread->waits.count; i++) {
-		const struct ns_wait *earlier = &thread->waits.v[i].wait;
-
+	for (size_t i = 0; (earlier = model_thread__wait(thread, i)); i++) {
 		if (earlier->off_ts >= out_ts && earlier->head.ts <= wait->off_ts &&
 		    earlier->head.conn == wait->head.conn &&
 		    syscall__waits_for_network(session->arch, earlier->syscall))
@@ -92,18 +91,18 @@ static bool waits_for(const struct model *model, const struct ns_wait *wait,
 	return false;
 }
 
-/* Of the last sends on a connection, as far as they are known. */
-struct flow {
-	unsigned sends; /* since data came in */
+/* The last sends on a connection, as far as they are known. */
+struct sends {
+	unsigned count; /* since data came in */
 	uint64_t bytes;
 	uint64_t first_ts;
 	uint64_t last_ts;
 	bool by_others; /* none of them by this thread */
 };
 
-static struct flow flow_before(const struct model_conn *conn, const struct ns_wait *wait)
+static struct sends sends_before(const struct model_conn *conn, const struct ns_wait *wait)
 {
-	struct flow flow = {.by_others = true};
+	struct sends sends = {.by_others = true};
 
 	for (size_t i = 0; i < conn->events.count; i++) {
 		const union event *event = &conn->events.v[i];
@@ -114,16 +113,16 @@ static struct flow flow_before(const struct model_conn *conn, const struct ns_wa
 		note_act(&acts, event);
 		/* What comes while it waits ends the wait: it is no answer to these yet. */
 		if (acts.in_ts && acts.in_ts < wait->off_ts)
-			flow = (struct flow){.by_others = true};
+			sends = (struct sends){.by_others = true};
 		if (!acts.out_ts)
 			continue;
-		if (!flow.sends++)
-			flow.first_ts = event->head.ts;
-		flow.last_ts = event->head.ts;
-		flow.bytes += event->send.bytes;
-		flow.by_others &= event->head.tid != wait->head.tid;
+		if (!sends.count++)
+			sends.first_ts = event->head.ts;
+		sends.last_ts = event->head.ts;
+		sends.bytes += event->send.bytes;
+		sends.by_others &= event->head.tid != wait->head.tid;
 	}
-	return flow;
+	return sends;
 }
 
 /*
@@ -135,10 +134,11 @@ static struct flow flow_before(const struct model_conn *conn, const struct ns_wa
 
 static bool is_stream(const struct model_conn *conn, const struct ns_wait *wait)
 {
-	struct flow flow = flow_before(conn, wait);
-	uint64_t ms = (flow.last_ts - flow.first_ts) / 1000000;
+	struct sends sends = sends_before(conn, wait);
+	uint64_t ms = (sends.last_ts - sends.first_ts) / 1000000;
 
-	return flow.by_others && flow.sends >= STREAM_SENDS && flow.bytes >= STREAM_BYTES_MS * ms;
+	return sends.by_others && sends.count >= STREAM_SENDS &&
+	       sends.bytes >= STREAM_BYTES_MS * ms;
 }
 
 bool pending_reply__awaited(const struct model *model, const struct ns_wait *wait)

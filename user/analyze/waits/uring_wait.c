@@ -84,9 +84,16 @@ bool uring_wait__has_operation(const struct ns_wait *wait)
 	return wait->state && wait->ring && wait->op_known;
 }
 
-static bool is_done(const union event *event)
+/* The next completion of a ring from *i on, which is behind it then; NULL: none. */
+static const struct ns_uring *next_done(const struct model_ring *ring, size_t *i)
 {
-	return event->head.type == NS_URING && event->uring.step == NS_URING_DONE;
+	const union event *event;
+
+	while (ring && (event = events__next(&ring->ops, NS_URING, i))) {
+		if (event->uring.step == NS_URING_DONE)
+			return &event->uring;
+	}
+	return NULL;
 }
 
 static bool is_of(const struct ns_uring *done, const struct ns_wait *wait)
@@ -103,17 +110,15 @@ const struct ns_uring *uring_wait__completion(const struct model *model, const s
 {
 	const struct model_ring *ring = model__ring(model, wait->ring);
 	uint64_t from = wait->op_done_ts ? wait->op_done_ts : wait__woken(wait);
-	const struct ns_uring *last = NULL;
+	const struct ns_uring *done, *last = NULL;
 
 	if (!uring_wait__has_operation(wait))
 		return NULL;
-	for (size_t i = 0; ring && i < ring->ops.count; i++) {
-		const union event *event = &ring->ops.v[i];
-
-		if (!is_done(event) || !is_of(&event->uring, wait) || event->head.ts < wait->off_ts)
+	for (size_t i = 0; (done = next_done(ring, &i));) {
+		if (!is_of(done, wait) || done->head.ts < wait->off_ts)
 			continue;
-		last = &event->uring;
-		if (event->head.ts >= from)
+		last = done;
+		if (done->head.ts >= from)
 			break;
 	}
 	return last;
@@ -131,20 +136,17 @@ static const struct ns_uring *ending_completion(const struct model *model,
 {
 	const struct model_ring *ring = model__ring(model, wait->ring);
 	uint64_t woken = wait__woken(wait);
-	const struct ns_uring *before = NULL;
+	const struct ns_uring *done, *before = NULL;
 
-	for (size_t i = 0; ring && i < ring->ops.count; i++) {
-		const union event *event = &ring->ops.v[i];
-
-		if (!is_done(event) || event->head.ts <= wait->off_ts ||
-		    (wait->op_known && !is_of(&event->uring, wait)))
+	for (size_t i = 0; (done = next_done(ring, &i));) {
+		if (done->head.ts <= wait->off_ts || (wait->op_known && !is_of(done, wait)))
 			continue;
-		if (event->head.ts <= woken)
-			before = &event->uring;
-		else if (before || event->head.ts > wait->head.ts + SOON_NS)
+		if (done->head.ts <= woken)
+			before = done;
+		else if (before || done->head.ts > wait->head.ts + SOON_NS)
 			break;
-		else if (event->uring.by_tid == wait->head.tid)
-			return &event->uring;
+		else if (done->by_tid == wait->head.tid)
+			return done;
 	}
 	return before;
 }
@@ -172,7 +174,7 @@ struct ns_wait uring_wait__as_if(const struct ns_wait *wait, const struct ns_uri
 	return as_if;
 }
 
-/* What had become ready, and was not done yet, is told whole with its completion. */
+/* The completion completes the record of what had become ready and was not done yet. */
 static void complete(const struct model *model, struct ns_wait *wait)
 {
 	const struct ns_uring *done = uring_wait__completion(model, wait);
@@ -220,19 +222,14 @@ const struct ns_uring *uring_wait__before(const struct model *model, const struc
 {
 	const struct model_ring *ring = model__ring(model, done->ring);
 	bool drains = done->flags & NS_SQE_IO_DRAIN;
-	const struct ns_uring *before = NULL;
+	const struct ns_uring *earlier, *before = NULL;
 
 	if ((!done->linked && !drains) || !done->submit_ts)
 		return NULL;
-	for (size_t i = 0; ring && i < ring->ops.count; i++) {
-		const union event *event = &ring->ops.v[i];
-
-		if (&event->uring == done)
-			break;
-		if (is_done(event) && event->head.ts >= done->submit_ts &&
-		    event->head.ts < done->head.ts && event->uring.submit_ts <= done->submit_ts &&
-		    (drains || is_chained(&event->uring, done)))
-			before = &event->uring;
+	for (size_t i = 0; (earlier = next_done(ring, &i)) && earlier != done;) {
+		if (earlier->head.ts >= done->submit_ts && earlier->head.ts < done->head.ts &&
+		    earlier->submit_ts <= done->submit_ts && (drains || is_chained(earlier, done)))
+			before = earlier;
 	}
 	return before;
 }
@@ -240,17 +237,15 @@ const struct ns_uring *uring_wait__before(const struct model *model, const struc
 bool uring_wait__timed_out(const struct model *model, const struct ns_uring *done)
 {
 	const struct model_ring *ring = model__ring(model, done->ring);
+	const struct ns_uring *timeout;
 
 	if (!uring_wait__failed(done, ECANCELED))
 		return false;
-	for (size_t i = 0; ring && i < ring->ops.count; i++) {
-		const union event *event = &ring->ops.v[i];
-
+	for (size_t i = 0; (timeout = next_done(ring, &i));) {
 		/* The time-out follows its operation in their chain, and was submitted with it. */
-		if (is_done(event) && event->uring.opcode == OP_LINK_TIMEOUT &&
-		    uring_wait__failed(&event->uring, ETIME) &&
-		    event->uring.submit_ts >= done->submit_ts &&
-		    event->uring.submit_ts <= done->head.ts && is_chained(done, &event->uring))
+		if (timeout->opcode == OP_LINK_TIMEOUT && uring_wait__failed(timeout, ETIME) &&
+		    timeout->submit_ts >= done->submit_ts && timeout->submit_ts <= done->head.ts &&
+		    is_chained(done, timeout))
 			return true;
 	}
 	return false;

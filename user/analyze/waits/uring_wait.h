@@ -2,7 +2,7 @@
 /*
  * The io_uring operation that a wait on a ring was for: the one that ended it, by becoming ready
  * or by its completion. The kernel side names it in the wait's own record; where it does not, the
- * ring's completions around the wake tell.
+ * ring's completions around the wake show it.
  *
  * What an opcode does to its file is of include/uapi/linux/io_uring.h and the kernel's
  * io_issue_defs (io_op_defs before 6.4); numbers never change there.
@@ -39,14 +39,14 @@ bool uring_wait__has_operation(const struct ns_wait *wait);
  */
 bool uring_wait__fill_in(const struct model *model, struct ns_wait *wait);
 
-/* The completion of the operation that ended a wait; NULL: not told. */
+/* The completion of the operation that ended a wait; NULL: not seen. */
 const struct ns_uring *uring_wait__completion(const struct model *model,
 					      const struct ns_wait *wait);
 
 /*
  * The completion that this operation could only begin after: of the one before it in its chain
  * (IOSQE_IO_LINK), with IOSQE_IO_DRAIN of the last one before it. NULL: it began when it was
- * submitted, as far as one can tell: in the quiet volume only long operations are streamed, and a
+ * submitted, as far as is known: in the quiet volume only long operations are streamed, and a
  * ring's last ones, so the beginning of a chain may be missing. Then its last one has all the time.
  */
 const struct ns_uring *uring_wait__before(const struct model *model, const struct ns_uring *done);

@@ -83,7 +83,7 @@ static enum wait_kind by_syscall(const struct model *model, const struct ns_wait
 	case SYSCALL_WAIT_OTHER:
 		break;
 	}
-	/* Machines whose system calls have no table here: the connection tells what is left. */
+	/* Machines whose system calls have no table here: the connection is what is left. */
 	return !name && wait->head.conn ? WAIT_RECEIVE : WAIT_UNKNOWN;
 }
 

@@ -17,13 +17,13 @@ struct pending {
 	uint64_t due_ts;
 };
 
-/* A link of the chain of a stall that was told. */
+/* A link of the chain of a reported stall. */
 struct reported {
 	uint32_t stall;
 	enum cause cause;
 	uint32_t tid;
 	uint64_t off_ts;
-	bool last; /* what it all hung on */
+	bool last; /* where the chain ends */
 };
 
 struct wait_queue {
@@ -80,7 +80,7 @@ const uint64_t *wait_queue__by_cause(const struct wait_queue *queue)
 	return queue->by_cause;
 }
 
-/* Too short for a stall; the longest of these is told all the same. */
+/* Too short for a stall; the longest of these is reported as such. */
 static void note_short(struct wait_queue *queue, const struct ns_wait *wait)
 {
 	uint64_t length = wait->head.ts - wait->off_ts;
@@ -95,9 +95,9 @@ static void note_short(struct wait_queue *queue, const struct ns_wait *wait)
 }
 
 /*
- * A sleep may be what somebody else waits for, who wakes up only after it: the lock's waiter
- * tells of it, and the client of a server that sleeps. So those who wait for others are
- * judged before those who do not, and for a socket before for a lock.
+ * A sleep may be what somebody else waits for, who wakes up only after it: a lock's waiter, the
+ * client of a server that sleeps. That one's stall shows the sleep. So those who wait for others
+ * are judged before those who do not, and for a socket before for a lock.
  */
 static uint64_t patience(const struct model *model, const struct ns_wait *wait)
 {
@@ -131,10 +131,10 @@ void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint
 		.due_ts = (end > now ? end : now) + SETTLE_NS + patience(queue->model, wait)};
 }
 
-/* ---- the same incident as one that is told ---- */
+/* ---- the same incident as a reported one ---- */
 
 /*
- * Two waits that hang on the same thing are one stall when they are of one cause: the lock
+ * Two waits whose chains end in the same wait are one stall when they are of one cause: the lock
  * that others wait for while its holder sleeps is not that sleep.
  */
 static uint32_t reported_before(const struct wait_queue *queue, const struct stall *stall)
@@ -196,8 +196,8 @@ static void join(struct judged *judged, const struct ns_wait *wait, uint32_t sta
 }
 
 /*
- * Hung on what stalls tell already, mainly: one incident, or one after another, as whoever waits
- * for the end of a program does that is a target too. 0: it did not.
+ * The stall that explains most of it already, 0 none: one incident, or several in turn, as for
+ * whoever waits for the end of a program that is a target too.
  */
 static uint32_t reported_by_intervals(const struct attribution *attribution, uint64_t length)
 {
@@ -239,7 +239,7 @@ static void judge_chain(struct wait_queue *queue, const struct ns_wait *wait, ui
 		join(judged, wait, same);
 		return;
 	}
-	/* It went on as it had begun, in holds too short to be told by themselves. */
+	/* It went on as it had begun, in holds too short for stalls of their own. */
 	same = overlap__stall_until(overlap, start);
 	if (same && judged->finding.stall.cause == overlap->cause &&
 	    intervals__extend(queue->intervals, same, overlap->cause, start + length)) {
@@ -304,7 +304,7 @@ bool wait_queue__judge(struct wait_queue *queue, uint64_t now, struct judged *ju
 	    (queue->pending[next].due_ts > now && queue->count <= WAIT_QUEUE_PENDING))
 		return false;
 	wait = queue->pending[next].wait;
-	/* What it may hang on is to be told first. */
+	/* What may explain it comes first. */
 	if (now != UINT64_MAX && queue->count <= WAIT_QUEUE_PENDING && wait.head.conn &&
 	    incident_queue__pending(queue->incidents, wait.head.conn, wait.off_ts, wait.head.ts)) {
 		queue->pending[next].due_ts = now + SETTLE_NS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Every wait of a target's thread of at least the threshold gets a cause: it belongs to an
- * incident that is told already, or it is explained by its chain and becomes a stall of its
- * own, or nobody owed the thread anything and it was idle.
+ * incident that is reported already, or it is explained by its chain and becomes a stall of its
+ * own, or it had nothing to wait for and was idle.
  */
 #ifndef NETSTALL_ANALYZE_WAITS_WAIT_QUEUE_H
 #define NETSTALL_ANALYZE_WAITS_WAIT_QUEUE_H
@@ -19,7 +19,7 @@
 enum judgement {
 	JUDGED_NOTHING, /* idle, or no stall by another reason */
 	JUDGED_STALL,   /* a stall of its own */
-	JUDGED_JOINED,  /* it shows a stall that is told */
+	JUDGED_JOINED,  /* it shows a reported stall */
 	JUDGED_EXTENDS, /* and is the continuation of it: finding has the slices */
 };
 
@@ -41,7 +41,7 @@ struct wait_queue *wait_queue__new(const struct model *model,
 				   const struct incident_queue *incidents,
 				   struct intervals *intervals);
 void wait_queue__free(struct wait_queue *queue);
-/* Tell of every wait what it was for, also of those that are no stall. */
+/* Fill in judged.record of every wait, also of those that are no stall. */
 void wait_queue__explain_all(struct wait_queue *queue);
 /* The model has seen the record already. */
 void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint64_t now);
@@ -50,7 +50,7 @@ void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint
 bool wait_queue__judge(struct wait_queue *queue, uint64_t now, struct judged *judged);
 /* The stall that was judged has got its number. */
 void wait_queue__reported(struct wait_queue *queue, const struct judged *judged, uint32_t number);
-/* The longest wait with an answer owed that is no stall. */
+/* The longest wait for a reply that is no stall. */
 uint64_t wait_queue__longest(const struct wait_queue *queue, enum cause *cause);
 /* What the targets' waits of at least the threshold were for, in ns, by cause. */
 const uint64_t *wait_queue__by_cause(const struct wait_queue *queue);

@@ -24,8 +24,8 @@ static void take(struct wait_record *out, const struct attribution *attribution)
 }
 
 /*
- * A time that an incident covers. The chain leads there mostly, and tells the incident's slices
- * apart. Where it does not (the wait names no connection), the incident has it all the same.
+ * A time that an incident covers. The chain leads there mostly, and has the incident's
+ * slices. Where it does not (the wait names no connection), the incident has it all the same.
  */
 static void take_covered(const struct overlap *overlap, struct wait_record *out,
 			 const struct attribution *attribution, uint64_t length)

@@ -26,7 +26,7 @@ struct overlap;
 struct ns_wait;
 struct waker_chain;
 
-/* cover: which parts of it are incidents that are told by themselves. */
+/* overlap: which parts of it are incidents that are reported by themselves. */
 void wait_record__explain(struct waker_chain *chain, const struct overlap *overlap,
 			  const struct ns_wait *wait, struct wait_record *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Who woke a thread, as the kernel stack of the wake tells: the thread that ran there, or a
+ * Who woke a thread, by the kernel stack of the wake: the thread that ran there, or a
  * softirq or interrupt, which has nothing to do with whatever it interrupted.
  */
 #ifndef NETSTALL_ANALYZE_WAITS_WAKERS_H

@@ -214,8 +214,8 @@ unit golden live: test-programs
 
 # What documents and schemas say of causes, facts and losses, from their rows.
 .PHONY: docs
-docs: $(B)/tests/unit/analyze/test_cause
-	$(Q)$< --dump >$(B)/rows.json && scripts/docs.py $(B)/rows.json
+docs: $(B)/tests/unit/analyze/test_cause $(SCENE)
+	$(Q)scripts/docs.py $(B)
 
 # How often the right cause is named, of scenarios that know it; root. tests/scenarios/README.md
 .PHONY: score

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """What documents and schemas say of causes, facts and losses, from their rows.
 
-    docs.py ROWS [--check]
+    docs.py BUILD [--check]
 
-ROWS is what `build/tests/unit/analyze/test_cause --dump` prints. In docs/causes.md the heading and the first paragraphs of
+The rows are what BUILD/tests/unit/analyze/test_cause --dump prints. In docs/causes.md the heading and the first paragraphs of
 each cause come from its row, what follows stays: a time line of a real run. Prints `ok NAME` or `not ok NAME: why` for each
 document. With --check nothing is written, and a document that would change is a fault. Exit status: 1 if any is at fault.
 """
 import json
 import os
 import re
+import subprocess
 import sys
 import textwrap
 
@@ -18,7 +19,9 @@ WIDTH = 128
 CAUSES_HEAD = "| cause | group | what it is |"
 GROUPS_HEAD = "| cause | it waited because |"
 FACTS_HEAD = "| fact | what it shows | given by | causes that need it |"
-WITHOUT_RUN = {"unknown", "uring"}  # what comes when evidence is missing: no scenario makes it
+# What comes when evidence is missing, or by chance.
+WITHOUT_SCENARIO = {"unknown", "uring", "tso-defer"}
+WITHOUT_RUN = {"unknown", "uring"}
 LAST_PARAGRAPH = "**What helps.** "
 
 
@@ -132,14 +135,29 @@ DOCUMENTS = {
 }
 
 
+def without_scenario(rows, scenes):
+    """Every cause has a scenario that makes it, and a scenario makes what there is."""
+    known = [cause["id"] for cause in rows["causes"]]
+    stalls = [cause["id"] for cause in rows["causes"] if not cause["never_of_stall"]]
+    missing = [name for name in stalls if name not in scenes and name not in WITHOUT_SCENARIO]
+    strange = [name for name in scenes if name not in [*known, "none"]]
+    return (f"no scenario makes {code(missing)}" if missing else "") + (f"there is no cause {code(strange)}" if strange else "")
+
+
+def output_of(build, program, option):
+    return subprocess.run([os.path.join(build, program), option], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
 def main():
     if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
         return 64
-    with open(sys.argv[1], encoding="utf-8") as file:
-        rows = json.load(file)
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    failed = 0
+    rows = json.loads(output_of(sys.argv[1], "tests/unit/analyze/test_cause", "--dump"))
+    scenes = [line.split()[1] for line in output_of(sys.argv[1], "tests/scenarios/scene", "--list").splitlines()]
+    fault = without_scenario(rows, scenes)
+    failed = bool(fault)
+    print(f"not ok docs/scenarios: {fault}" if fault else "ok docs/scenarios")
     for path, make in DOCUMENTS.items():
         with open(path, encoding="utf-8") as file:
             old = file.read()

@@ -220,12 +220,12 @@ static void server_with_lock(struct stage *stage)
 
 /* clang-format off */
 const struct scene chain_scenes[] = {
-	{"proxy", stage__listen_behind, {client_of_proxy, proxy, server_behind}, 1, 16, &slow_backend},
-	{"proxy-splits", stage__listen_behind, {client_of_proxy, proxy, server_behind}, 1, 14, &split_to_backend},
-	{"eventfd-of-exchange", NULL, {client_by_eventfd, server_for_pair}, 1, 14, &split_by_thread},
-	{"pipe-of-exchange", NULL, {client_by_pipe, server_for_pair}, 1, 14, &split_by_thread},
-	{"lock-of-exchange", NULL, {client_by_lock, server_for_pair}, 1, 14, &split_by_thread},
-	{"server-waits-for-lock", NULL, {client_of_proxy, server_with_lock}, 1, 14, &slow_backend},
+	{"proxy", stage__listen_behind, {client_of_proxy, proxy, server_behind}, 1, 16, &slow_backend, .makes = {"peer-app", 12, 0.80}, .quick = true},
+	{"proxy-splits", stage__listen_behind, {client_of_proxy, proxy, server_behind}, 1, 14, &split_to_backend, .makes = {"nagle-delack", 10, 0.80}},
+	{"eventfd-of-exchange", NULL, {client_by_eventfd, server_for_pair}, 1, 14, &split_by_thread, .makes = {"nagle-delack", 10, 0.80}},
+	{"pipe-of-exchange", NULL, {client_by_pipe, server_for_pair}, 1, 14, &split_by_thread, .makes = {"nagle-delack", 10, 0.80}},
+	{"lock-of-exchange", NULL, {client_by_lock, server_for_pair}, 1, 14, &split_by_thread, .makes = {"nagle-delack", 10, 0.80}, .quick = true},
+	{"server-waits-for-lock", NULL, {client_of_proxy, server_with_lock}, 1, 14, &slow_backend, .makes = {"peer-app", 10, 0.80}},
 	{0},
 };
 /* clang-format on */

@@ -213,14 +213,14 @@ static void setup_path_30ms(struct stage *stage)
 
 /* clang-format off */
 const struct scene loss_scenes[] = {
-	{"rto", setup_no_probes, {ENDS, ON_PATH}, 1, 32, &by_timer},
-	{"rto-twice", setup_no_probes, {ENDS, ON_PATH}, 1, 16, &by_timer_twice},
-	{"rto-of-reply", setup_no_probes, {ENDS, ON_PATH}, 1, 24, &reply_by_timer},
-	{"tlp", setup_path, {ENDS, ON_PATH}, 1, 24, &by_probe},
-	{"tlp-far", setup_path_20ms, {ENDS, ON_PATH}, 1, 12, &tail_far},
-	{"fast-retransmit", setup_path_30ms, {ENDS, ON_PATH}, 2, 12, &in_the_middle},
-	{"syn-lost", setup_path, {client_syn_lost, server_accepts, ON_PATH}, 1, 6, NULL},
-	{"full-listen-queue", setup_queue_full, {client_queue_full, server_queue_full}, 1, 3, NULL},
+	{"rto", setup_no_probes, {ENDS, ON_PATH}, 1, 32, &by_timer, .makes = {"rto", 6, 0.80}, .quick = true},
+	{"rto-twice", setup_no_probes, {ENDS, ON_PATH}, 1, 16, &by_timer_twice, .makes = {"rto", 3, 0.80}},
+	{"rto-of-reply", setup_no_probes, {ENDS, ON_PATH}, 1, 24, &reply_by_timer, .makes = {"rto", 4, 0.80}},
+	{"tlp", setup_path, {ENDS, ON_PATH}, 1, 24, &by_probe, .makes = {"tlp", 4, 0.80}, .quick = true},
+	{"tlp-far", setup_path_20ms, {ENDS, ON_PATH}, 1, 12, &tail_far, .makes = {"tlp", 4, 0.50}},
+	{"fast-retransmit", setup_path_30ms, {ENDS, ON_PATH}, 2, 12, &in_the_middle, .makes = {"fast-retransmit", 8, 0.25}, .quick = true},
+	{"syn-lost", setup_path, {client_syn_lost, server_accepts, ON_PATH}, 1, 6, NULL, .makes = {"syn-retransmit", 2, 0.80}},
+	{"full-listen-queue", setup_queue_full, {client_queue_full, server_queue_full}, 1, 3, NULL, .makes = {"syn-retransmit", 2, 0.80}, .quick = true},
 	{0},
 };
 /* clang-format on */

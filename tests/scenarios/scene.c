@@ -8,7 +8,9 @@
  *	...
  *	done scene=split exchanges=16 stalls=15 total_ms=660.1 begin_ns=1004... end_ns=1004...
  *
- * Waits for a line on stdin after "ready"; --list names the scenes, -n sets the repetitions.
+ * Waits for a line on stdin after "ready"; -n sets the repetitions. --list prints a line for each
+ *scene: its name, the cause that it makes (or none), how many stalls of that at least, which share
+ *of its time these take at least, `quick` or `full`, `any` or `alone`, and options (struct scene).
  * Exit status: 0 done, 1 it failed, 64 usage, 77 this machine does not have what it needs.
  */
 #include <arpa/inet.h>
@@ -46,7 +48,11 @@ static void list(void)
 {
 	for (size_t g = 0; g < GROUPS; g++)
 		for (const struct scene *scene = groups[g]; scene->name; scene++)
-			puts(scene->name);
+			printf("%s %s %u %.2f %s %s %s\n", scene->name,
+			       scene->makes.cause ? scene->makes.cause : "none", scene->makes.count,
+			       scene->makes.share, scene->quick ? "quick" : "full",
+			       scene->alone ? "alone" : "any",
+			       scene->options ? scene->options : "");
 	exit(EXIT_SUCCESS);
 }
 

@@ -75,6 +75,14 @@ struct scene {
 	uint32_t targets;   /* bit for each role that is to be traced */
 	uint32_t count;     /* repetitions */
 	const void *script; /* what a generic role works by */
+	struct {
+		const char *cause; /* NULL: it has no stall */
+		uint32_t count;    /* so many of them at least, by its own truth */
+		double share;      /* of its own time, likewise */
+	} makes;
+	bool quick;          /* also on emulated machines */
+	bool alone;          /* under a netstall of its own: it takes a CPU, or has options */
+	const char *options; /* of netstall trace */
 };
 
 extern const struct scene hold_scenes[], window_scenes[], loss_scenes[], wait_scenes[],

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# Plays the scenarios of the table under `netstall trace` and compares what it names with what they know.
+# Plays the scenarios under `netstall trace` and compares what it names with what they know.
 #
 #   score.sh [--attach WAY] [--label LABEL] [--quick] [--only PATTERN] [--keep DIR] [--record]
 #
@@ -257,10 +257,9 @@ compare() {
 failed=0 BATCH=()
 declare -A CAUSE COUNT SHARE
 
-play_table() {
-    local name cause count share needs when company options waiting
-    while read -r -u 3 name cause count share needs when company options; do
-        case $name in '#'* | '') continue ;; esac
+play_all() {
+    local name cause count share when company options waiting
+    while read -r -u 3 name cause count share when company options; do
         [ -z "$QUICK" ] || [ "$when" = quick ] || continue
         # shellcheck disable=SC2053
         [ -z "$ONLY" ] || [[ $name == $ONLY ]] || continue
@@ -273,7 +272,7 @@ play_table() {
             BATCH+=("$name")
             [ ${#BATCH[@]} -lt "$AT_ONCE" ] || run_batch ''
         fi
-    done 3<$here/table
+    done 3< <("$SCENE" --list)
     run_batch ''
 }
 
@@ -283,7 +282,7 @@ count_pairs() {
     awk -v form=matrix -f $here/matrix.awk "$WORK/pairs" | sed 's/^/# /'
 }
 
-play_table
+play_all
 count_pairs
 if [ -n "$RECORD" ]; then
     record

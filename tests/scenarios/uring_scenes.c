@@ -107,13 +107,13 @@ static void late_ring_server(struct stage *stage)
 
 /* clang-format off */
 const struct scene uring_scenes[] = {
-	{"uring-split", NULL, {client, play_server}, 1, 16, &split},
-	{"uring-late-server", NULL, {client, play_server}, 1, 16, &late_server},
-	{"uring-late-ring-server", NULL, {client, late_ring_server}, 1, 16, &late_server},
-	{"uring-timeout", NULL, {client_with_timeout, play_server}, 1, 16, &single},
-	{"uring-time-limit", NULL, {client_with_time_limit, play_server}, 1, 16, &single},
-	{"uring-disk", NULL, {client_with_disk, play_server}, 1, 12, &single},
-	{"uring-server", NULL, {play_client, server}, 2, 16, &paused},
+	{"uring-split", NULL, {client, play_server}, 1, 16, &split, .makes = {"nagle-delack", 12, 0.80}, .quick = true},
+	{"uring-late-server", NULL, {client, play_server}, 1, 16, &late_server, .makes = {"peer-app", 12, 0.80}, .quick = true},
+	{"uring-late-ring-server", NULL, {client, late_ring_server}, 1, 16, &late_server, .makes = {"peer-app", 12, 0.80}},
+	{"uring-timeout", NULL, {client_with_timeout, play_server}, 1, 16, &single, .makes = {"timer", 12, 0.80}},
+	{"uring-time-limit", NULL, {client_with_time_limit, play_server}, 1, 16, &single, .makes = {"timer", 12, 0.80}, .quick = true},
+	{"uring-disk", NULL, {client_with_disk, play_server}, 1, 12, &single, .makes = {"disk", 8, 0.50}, .alone = true},
+	{"uring-server", NULL, {play_client, server}, 2, 16, &paused, .quick = true},
 	{0},
 };
 /* clang-format on */

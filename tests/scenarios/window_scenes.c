@@ -135,14 +135,14 @@ static void setup_slower_device(struct stage *stage)
 
 /* clang-format off */
 const struct scene window_scenes[] = {
-	{"far-server", setup_path_20ms, {ENDS, ON_PATH}, 1, 1, &prompt},
-	{"slow-start", setup_path_20ms, {ENDS, ON_PATH}, 1, 8, &slow_start},
-	{"small-window", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_window},
-	{"shut-window", setup_path, {ENDS, ON_PATH}, 1, 12, &shut_window},
-	{"small-buffer", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_buffer},
-	{"paced", NULL, {ENDS}, 1, 1, &paced},
-	{"slow-device", setup_slow_device, {ENDS, ON_PATH}, 1, 6, &slow_device},
-	{"slow-device-tail", setup_slower_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail},
+	{"far-server", setup_path_20ms, {ENDS, ON_PATH}, 1, 1, &prompt, .makes = {"network", 15, 0.80}, .quick = true},
+	{"slow-start", setup_path_20ms, {ENDS, ON_PATH}, 1, 8, &slow_start, .makes = {"cwnd", 6, 0.50}, .quick = true},
+	{"small-window", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_window, .makes = {"rwnd", 3, 0.80}, .quick = true},
+	{"shut-window", setup_path, {ENDS, ON_PATH}, 1, 12, &shut_window, .makes = {"zero-window", 9, 0.80}},
+	{"small-buffer", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_buffer, .makes = {"sndbuf", 3, 0.50}},
+	{"paced", NULL, {ENDS}, 1, 1, &paced, .makes = {"pacing", 4, 0.60}, .quick = true},
+	{"slow-device", setup_slow_device, {ENDS, ON_PATH}, 1, 6, &slow_device, .makes = {"tsq", 3, 0.80}},
+	{"slow-device-tail", setup_slower_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail, .makes = {"autocork", 8, 0.80}},
 	{0},
 };
 /* clang-format on */

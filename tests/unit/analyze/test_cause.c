@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The rows of causes and facts are whole, and other tables have something for each. With --dump the
+ * The rows of causes and facts are whole. With --dump the
  * rows as JSON: scripts/docs.py makes of it what documents and schemas say of them.
  */
 #include <jansson.h>
@@ -72,38 +72,6 @@ static void test_rows_of_facts_are_whole(void **state)
 		assert_false(row->finds_stalls && !row->is_essential);
 	}
 	assert_string_equal(fact__row(NS_FACT_COUNT)->id, "unknown");
-}
-
-/* Every cause has a scenario that makes it, but for those that come by chance or by what netstall
- * does not know. */
-static void test_every_cause_has_a_scenario(void **state)
-{
-	static const enum cause without[] = {CAUSE_UNKNOWN, CAUSE_TSO_DEFER, CAUSE_URING};
-	FILE *file = fopen("tests/scenarios/table", "r");
-	bool made[CAUSE_COUNT] = {false};
-	char line[512], cause[64];
-
-	(void)state;
-	assert_non_null(file);
-	while (fgets(line, sizeof(line), file)) {
-		bool known = *line == '#';
-
-		if (known || sscanf(line, "%*s %63s", cause) != 1)
-			continue;
-		for (unsigned i = 0; i < CAUSE_COUNT; i++) {
-			if (!strcmp(cause, id_of(i)))
-				known = made[i] = true;
-		}
-		if (!known && strcmp(cause, "none"))
-			fail_msg("tests/scenarios/table: there is no cause %s", cause);
-	}
-	fclose(file);
-	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
-		made[without[i]] = true;
-	for (unsigned i = 0; i < CAUSE_COUNT; i++) {
-		if (!made[i] && !cause__info((enum cause)i)->never_of_stall)
-			fail_msg("tests/scenarios/table: no scenario is of %s", id_of(i));
-	}
 }
 
 /* ---- the rows as JSON ---- */
@@ -195,7 +163,6 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_of_causes_are_whole),
 		cmocka_unit_test(test_rows_of_facts_are_whole),
-		cmocka_unit_test(test_every_cause_has_a_scenario),
 	};
 
 	if (argc == 2 && !strcmp(argv[1], "--dump"))

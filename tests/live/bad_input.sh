@@ -63,8 +63,8 @@ case_pid_of_another_namespace() {
 # Some kernels keep some processes from BPF's iterators.
 case_hidden_pid() {
     "$NETSTALL" trace "${ATTACH[@]}" -p 1 -d 0.1 >"$SCRATCH/out" 2>&1 && skip "pid 1 is not hidden here"
-    refuse 2 "process 1 is there, but the kernel hides it" trace -p 1
-    refuse 2 "thread 1 is there, but the kernel hides it" trace -t 1
+    refuse 2 "the kernel hides process 1" trace -p 1
+    refuse 2 "the kernel hides thread 1" trace -t 1
 }
 
 # For the other end the table of connections has no room: it may well be on this host.
@@ -83,15 +83,15 @@ case_bad_options() {
     refuse 64 "the duration in seconds must be more than 0" trace -p $$ -d 0
     refuse 64 "the duration in seconds" trace -p $$ -d x
     refuse 64 "at most 1000000, not" trace -p $$ -d 1e7
-    refuse 64 "a target has none: -a has them" offwake -k -p $$ 1
+    refuse 64 "a target has none: use -a" offwake -k -p $$ 1
     refuse 64 "a local port must be a whole number from 1 to 65535" trace -L 65536
     refuse 64 "a remote port" trace -D 0
     refuse 64 "name a target" trace
-    refuse 64 "no knob" trace -p $$ -C no.such=1
+    refuse 64 "-C knows no" trace -p $$ -C no.such=1
     refuse 64 "attach is auto" trace -p $$ -C attach=magic
     refuse 64 "stack.bytes is for offwake" trace -p $$ -C stack.bytes=32768
-    refuse 64 "attach is about the analysis, .* --by-cause" offwake -p $$ -C attach=fentry 1
-    refuse 64 "uring.max is about the analysis" offwake -p $$ -C uring.max=100 1
+    refuse 64 "-C attach needs --by-cause" offwake -p $$ -C attach=fentry 1
+    refuse 64 "-C uring.max needs --by-cause" offwake -p $$ -C uring.max=100 1
     refuse 64 "no command" no-such-command
     refuse 64 "--events is uring, .* not 'tcp'" trace -p $$ --events tcp
     refuse 64 "--events is uring, .* not ''" trace -p $$ --events=
@@ -189,7 +189,7 @@ case_cgroup_of_version_1() {
 case_small_files_only() {
     prlimit --fsize=0 "$NETSTALL" trace -p $$ -d 0.1 --json -o "$SCRATCH/file" 2>&1 | cat >"$SCRATCH/out"
     expect_is "the status" "${PIPESTATUS[0]}" 2
-    grep -q "not all could be written to $SCRATCH/file: File too large" "$SCRATCH/out" || fail "$(cat "$SCRATCH/out")"
+    grep -q "not everything could be written to $SCRATCH/file: File too large" "$SCRATCH/out" || fail "$(cat "$SCRATCH/out")"
     prlimit --fsize=0 "$NETSTALL" trace -- sh -c "echo x >$SCRATCH/file; echo went on" 2>&1 | cat >"$SCRATCH/out"
     if grep -q 'went on' "$SCRATCH/out"; then fail "the program does not get SIGXFSZ: $(cat "$SCRATCH/out")"; fi
 }
@@ -209,16 +209,16 @@ case_user_namespace() {
 case_empty_names() {
     local command
     for command in trace check offwake; do
-        refuse 64 "-- is followed by a name, not by an empty one" $command -- ''
-        refuse 64 "-c is followed by a name" $command -c ''
+        refuse 64 "-- needs a name that is not empty" $command -- ''
+        refuse 64 "-c needs a name that is not empty" $command -c ''
     done
-    refuse 64 "-o is followed by a name" trace -p $$ -o ''
-    refuse 64 "-o is followed by a name" offwake -p $$ -o ''
-    refuse 64 "--svg is followed by a name" offwake -p $$ --svg=
-    refuse 64 "--pprof is followed by a name" offwake -p $$ --pprof=
-    refuse 64 "--keep is followed by a name" check -p $$ --keep=
-    refuse 64 "--baseline is followed by a name" check -p $$ --baseline=
-    refuse 64 "--save-baseline is followed by a name" check -p $$ --save-baseline=
+    refuse 64 "-o needs a name that is not empty" trace -p $$ -o ''
+    refuse 64 "-o needs a name that is not empty" offwake -p $$ -o ''
+    refuse 64 "--svg needs a name that is not empty" offwake -p $$ --svg=
+    refuse 64 "--pprof needs a name that is not empty" offwake -p $$ --pprof=
+    refuse 64 "--keep needs a name that is not empty" check -p $$ --keep=
+    refuse 64 "--baseline needs a name that is not empty" check -p $$ --baseline=
+    refuse 64 "--save-baseline needs a name that is not empty" check -p $$ --save-baseline=
     "$NETSTALL" trace -- "$SCRATCH" 2>"$SCRATCH/err"
     grep -q "cannot run $SCRATCH: Is a directory" "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
 }
@@ -240,7 +240,7 @@ refuse_full() {
     start_exchange -- --mode split -n 3
     "$NETSTALL" trace "${ATTACH[@]}" -p "$CLIENT" -d 1 -o /dev/full >"$SCRATCH/out" 2>"$SCRATCH/err"
     expect_is "the status with a full disk" $? 2
-    grep -q "not all could be written to /dev/full: No space left" "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+    grep -q "not everything could be written to /dev/full: No space left" "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
     open_gate
     end_exchange
 }

@@ -131,7 +131,7 @@ case_check_unable() {
     [ ! -e "$SCRATCH/ran" ] || fail "the program ran though its report could not be written"
     checked_as 2 --tap /dev/full -- "${GOOD_LOAD[@]}"
     verdict_is within # it was written before
-    says 'not all could be written to /dev/full: No space left'
+    says 'not everything could be written to /dev/full: No space left'
     checked_as 1 --tap /dev/full -- "${BAD_LOAD[@]}"
     timeout 60 setpriv --bounding-set -bpf,-perfmon,-sys_admin --inh-caps -bpf,-perfmon,-sys_admin "$NETSTALL" check \
         "${ATTACH[@]}" --json "$SCRATCH/report" -- touch "$SCRATCH/ran" >"$SCRATCH/text" 2>"$SCRATCH/check.err"
@@ -187,7 +187,7 @@ case_check_children() {
     checked_as 1 -- sh -c 'setsid "$@" & wait' sh "${BAD_LOAD[@]}"
     checked_as 0 -- sh -c '"$@"; setsid sleep 31.4 >/dev/null 2>&1 & setsid sleep 31.4 >/dev/null 2>&1 & exit 0' sh "${GOOD_LOAD[@]}"
     expect_is "orphans" "$(report .program.orphans)" 2
-    says '2 processes of it still ran'
+    says '2 child processes still running'
     expect_is "sleepers that were left alone" "$(sleeper 31.4 | wc -l)" 2
     # shellcheck disable=SC2046
     kill $(sleeper 31.4)

@@ -71,5 +71,5 @@ client = socket.create_connection(listener.getsockname())
 server.join()
 client.recv(1)
 client.close()'
-    has_line 'no byte went over' "$SCRATCH/words" || fail "it says: $(head -n 1 "$SCRATCH/words")"
+    has_line 'no data was sent on' "$SCRATCH/words" || fail "it says: $(head -n 1 "$SCRATCH/words")"
 }

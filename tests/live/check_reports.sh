@@ -92,7 +92,7 @@ case_check_reports_trouble() {
     check --budget nagle-delack=1 --keep "$SCRATCH/full/kept" --json "$SCRATCH/check.json" --on-stall 'sleep 100'
     expect_is "the exit status" $STATUS 1
     grep -q 'could not keep .*No space left on device' "$SCRATCH/err" || fail "a full disk is not said: $(head -c 300 "$SCRATCH/err")"
-    grep -q 'sleep 100 had not ended' "$SCRATCH/err" || fail "a command that hangs is not said: $(head -c 300 "$SCRATCH/err")"
+    grep -q 'sleep 100 was still running' "$SCRATCH/err" || fail "a command that hangs is not said: $(head -c 300 "$SCRATCH/err")"
     expect_is "the verdict" "$(gojq -r '"\(.verdict) \(.unable != null)"' "$SCRATCH/check.json")" "over true"
     gojq -e . "$SCRATCH/full/kept/"*.json >/dev/null 2>&1 || ! ls "$SCRATCH/full/kept/"*.json >/dev/null 2>&1 ||
         fail "a file was left there that is not whole"

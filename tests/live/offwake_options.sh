@@ -102,8 +102,8 @@ case_offwake_bad_options() {
     refused_offwake 64 'exclude each other' -U -K
     refused_offwake 64 'no target: .*-a' 1
     refused_offwake 64 'no target: .*-a' -k 1
-    refused_offwake 64 '-a is all of the machine' -a -p $$ 1
-    refused_offwake 64 '-a is all of the machine' --all 1 -- true
+    refused_offwake 64 '-a and a target exclude each other' -a -p $$ 1
+    refused_offwake 64 '-a and a target exclude each other' --all 1 -- true
     refused_offwake 64 '-M must not be less' -p $$ -m 20 -M 10
     refused_offwake 64 'whole number' -p $$ -m 1ms
     refused_offwake 64 'whole number' -p $$ --stack-storage-size 0
@@ -133,6 +133,6 @@ case_offwake_full_disk() {
     local TRUTH_STALLS=0 TRUTH_EXCHANGES=0
     "$NETSTALL" offwake --svg /dev/full --pprof /dev/full -f -- sleep 0.2 >"$SCRATCH/folded" 2>"$SCRATCH/err"
     expect_is "the status" $? 2
-    expect "the files told of" "$(grep -c 'not all could be written to /dev/full: No space' "$SCRATCH/err")" '==' 2
+    expect "the files told of" "$(grep -c 'not everything could be written to /dev/full: No space' "$SCRATCH/err")" '==' 2
     tests/profile/folded.py "$SCRATCH/folded" >/dev/null || fail "the folded stacks are not whole"
 }

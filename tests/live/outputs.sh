@@ -81,9 +81,9 @@ case_outputs_lost() {
     for command in --help --version 'trace --help' 'demo --list' doctor 'doctor --self-test' demo \
         'trace -- sleep 0.1' 'trace --json -- sleep 0.1' 'offwake -- sleep 0.1' 'check --allow-no-traffic -- sleep 0.1' 'check --allow-no-traffic --json - -- sleep 0.1'; do
         run 2 "$NETSTALL $command >/dev/full"
-        said 1 "not all could be written to stdout: No space left on device; free some space or name another file"
+        said 1 "not everything could be written to stdout: No space left on device; free some space or name another file"
         run 2 "$NETSTALL $command >&-"
-        said 1 "nothing could be written to stdout, which is closed: "
+        said 1 "cannot write to stdout, it is closed: "
     done
     run 64 "$NETSTALL trace >&-" # nothing was to be written there
 }
@@ -96,12 +96,12 @@ case_outputs_without_a_reader() {
     run 141 "$NETSTALL trace -p $! | true"
     for command in "trace -p $!" "trace --json -p $!" "trace --events=uring -p $!" "offwake -p $!" demo doctor --help; do
         run 141 "$unread; $NETSTALL $command >&8"
-        said 0 "not all"
+        said 0 "not everything"
         run 141 "trap '' PIPE; $unread; $NETSTALL $command >&8"
-        said 0 "not all"
+        said 0 "not everything"
     done
     run 2 "true <$SCRATCH/fifo & $NETSTALL trace -p $! -o $SCRATCH/fifo"
-    said 1 "not all could be written to $SCRATCH/fifo: Broken pipe"
+    said 1 "not everything could be written to $SCRATCH/fifo: Broken pipe"
     # Another file is wanted still, until the end of the time.
     run 141 "$unread; $NETSTALL offwake -p $! --svg $SCRATCH/svg 1 >&8"
     grep -q '</svg>' "$SCRATCH/svg" || fail "the SVG is not whole"

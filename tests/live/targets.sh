@@ -17,7 +17,7 @@ case_children_hold_the_connections() {
     start_exchange -- --mode split -n 5
     start_trace -p "$EXCHANGE_PID" -d 0.2
     end_trace
-    grep -q '2 of its children have: --children' "$SCRATCH/trace.err" || fail "no hint: $(cat "$SCRATCH/trace.err")"
+    grep -q '2 of its children have: add --children' "$SCRATCH/trace.err" || fail "no hint: $(cat "$SCRATCH/trace.err")"
     expect_is "stalls of the parent alone" "$(stall_count)" 0
     report .verdict.text | grep -q '2 of its children had: --children' || fail "no hint at the end: $(report .verdict.text)"
     rm "$SCRATCH/trace.err" # nor is what the first one said read

@@ -109,7 +109,7 @@ static void save_baseline(struct check_files *files, const struct check_options 
 	int err;
 
 	if (!baseline__take(&now, outcome, why, sizeof(why))) {
-		log__note("no baseline was saved: %s", why);
+		log__note("no baseline is saved: %s", why);
 		return;
 	}
 	/* So that a committed file changes only when the program did. */
@@ -122,13 +122,13 @@ static void save_baseline(struct check_files *files, const struct check_options 
 	err = baseline_file__save(files->baseline, &now);
 	if (err) {
 		log__error(
-			"not all could be written to %s: %s; free some space or name another "
+			"not everything could be written to %s: %s; free some space or name another "
 			"file",
 			name, strerror(-err));
 		outcome__set_unable(outcome, log__last_error());
 		return;
 	}
-	log__note("this run is the baseline %s now", name);
+	log__note("this run is saved as the baseline %s", name);
 }
 
 /* For the text, which says where the others are. */

@@ -28,14 +28,14 @@ static void refuse_word(char *word, void *options, const struct argp_state *stat
 }
 
 static const struct option_row rows[] = {
-	{0, "self-test", NULL, "Make a known stall and require its exact verdict", option__flag,
+	{0, "self-test", NULL, "Make a known stall and check the verdict", option__flag,
 	 INTO(struct doctor, self_test)},
 	{0},
 };
 
 static const struct command_options command = {
 	.command = COMMAND_DOCTOR,
-	.help = "Say what this machine allows, which facts are lost, and what to do about it.\v"
+	.help = "Show what netstall can do on this machine, what it cannot see, and what to do about it.\v"
 		"Exit status: 0 tracing is possible, 2 it is not, 64 wrong usage.",
 	.rows = rows,
 	.word = refuse_word,
@@ -102,10 +102,10 @@ static void print_way(const struct caps *caps, enum way way, enum way chosen)
 		return;
 	}
 	printf("  %-12s yes  %s%s\n", way__name(way), plan.missing ? "" : "sees everything",
-	       way == chosen ? (plan.missing ? "will be used" : "; will be used") : "");
+	       way == chosen ? (plan.missing ? "used" : "; used") : "");
 	if (!plan.missing)
 		return;
-	printf("               cannot see here:\n");
+	printf("               not visible:\n");
 	print_losses(&plan, "                 ");
 }
 
@@ -125,11 +125,11 @@ static void print_remedy(const struct plan *plan)
 	printf("\nTracing is not possible: %s.\n", plan->why_not);
 	caps__lacking(lacking, sizeof(lacking));
 	if (*lacking)
-		printf("Without root, these capabilities do:\n"
+		printf("Without root, netstall needs these capabilities:\n"
 		       "  sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep $(command -v netstall)\n"
-		       "cap_bpf and cap_perfmon let it trace, cap_sys_ptrace name call sites, and cap_syslog "
-		       "tell ipc, lock,\ndisk and timer apart; before Linux 5.11 it needs cap_sys_resource, "
-		       "or ulimit -l unlimited, too.\n");
+		       "cap_bpf and cap_perfmon are for tracing, cap_sys_ptrace for call sites, cap_syslog to "
+		       "distinguish\nipc, lock, disk and timer. Before Linux 5.11 netstall also needs "
+		       "cap_sys_resource, or ulimit -l unlimited.\n");
 }
 
 /* ---- --self-test ---- */
@@ -147,9 +147,9 @@ static bool verdict_is_right(const struct report *report, const struct workload 
 
 	if (workload__summarize(workload__result(workload), &truth))
 		return false;
-	printf("\nSelf-test: %llu exchanges with Nagle against a delayed ACK, %llu stalled; found %u, "
-	       "of other causes %zu.\n",
-	       (unsigned long long)truth.exchanges, (unsigned long long)truth.stalls, found,
+	printf("\nSelf-test: %llu of %llu exchanges stalled by nagle-delack; netstall found %u, and "
+	       "%zu other causes.\n",
+	       (unsigned long long)truth.stalls, (unsigned long long)truth.exchanges, found,
 	       report->cause_count - (cause ? 1 : 0));
 	/* Stalls by the workload's clock may have other reasons on a busy machine, but not fewer.
 	 */
@@ -174,8 +174,8 @@ static int trace_workload(const struct session_options *session, struct workload
 	workload__stop(workload);
 	workload__wait(workload);
 	right = verdict_is_right(live__report(done), workload);
-	printf("%s\n", right ? "Self-test passed: the verdict is exact."
-			     : "Self-test FAILED: the verdict is not what was built in.");
+	printf("%s\n", right ? "Self-test passed: the verdict is right."
+			     : "Self-test FAILED: the verdict is wrong.");
 	live__free(done);
 	return right ? EXIT_OK : EXIT_UNABLE;
 }
@@ -217,7 +217,7 @@ int cmd_doctor(int argc, char **argv)
 		print_remedy(&plan);
 		return EXIT_UNABLE;
 	}
-	printf("\nTracing is possible, by way of %s.\n", way__name(plan.way));
+	printf("\nTracing is possible: netstall uses %s.\n", way__name(plan.way));
 	fflush(stdout);
 	return doctor.self_test ? self_test(&doctor.common.session) : EXIT_OK;
 }

@@ -66,11 +66,10 @@ static void take_duration(char *word, void *options, const struct argp_state *st
 	struct wishes *wishes = options;
 
 	if (wishes->common.seconds)
-		usage_error(state,
-			    "one duration is enough: '%s' is another; a program comes behind --",
+		usage_error(state, "give one duration: '%s' is a second one; a program follows --",
 			    word);
 	wishes->common.seconds = options__positive(
-		word, "the duration in seconds (a program comes behind --)", 1e8, state);
+		word, "the duration in seconds (a program follows --)", 1e8, state);
 }
 
 /* The whole machine is nobody's default: it costs all of its threads, and shows them all. */
@@ -80,20 +79,20 @@ static void check_target(const struct wishes *wishes, const struct argp_state *s
 	bool named = !target__is_empty(target);
 
 	if (target->lport || target->rport)
-		usage_error(state,
-			    "-L and -D name connections, a profile has threads: name these "
-			    "with -p, -t, --comm or -c");
+		usage_error(
+			state,
+			"-L and -D select connections, and a profile is of threads: select threads with -p, -t, --comm or -c");
 	if (named && wishes->offcpu.everything)
-		usage_error(state, "-a is all of the machine: leave it out, or the target");
+		usage_error(state, "-a and a target exclude each other: leave one of them out");
 	if (named && wishes->offcpu.kernel_threads)
-		usage_error(state, "-k is for kernel threads, and a target has none: -a has them");
+		usage_error(state, "-k selects kernel threads, and a target has none: use -a");
 	if (wishes->by_cause && !named)
 		usage_error(state,
 			    "--by-cause explains a target: name it with -p, -t, --comm or -c");
 	if (!named && !wishes->offcpu.everything)
-		usage_error(state,
-			    "no target: name it with -p, -t, --comm or -c, or a program behind --; "
-			    "-a profiles all of the machine");
+		usage_error(
+			state,
+			"no target: name one with -p, -t, --comm, -c or -- PROGRAM; -a profiles the whole machine");
 }
 
 static void check(void *options, const struct argp_state *state)
@@ -106,9 +105,9 @@ static void check(void *options, const struct argp_state *state)
 	if (offcpu->no_user_stacks && offcpu->no_kernel_stacks)
 		usage_error(state, "-U and -K exclude each other: name one of them or none");
 	if (offcpu->most_ns && offcpu->most_ns < offcpu->least_ns)
-		usage_error(state, "-M must not be less than -m: no wait is both");
+		usage_error(state, "-M must not be less than -m");
 	if (wishes->folded && wishes->common.json)
-		usage_error(state, "-f and --json are two formats of one output: name one of them");
+		usage_error(state, "-f and --json exclude each other: name one of them");
 	if (wishes->by_cause && offcpu->state_given && !offcpu->state)
 		usage_error(state,
 			    "--by-cause explains sleeps, --state 0 asks for waits for a CPU");
@@ -120,30 +119,30 @@ static void check(void *options, const struct argp_state *state)
 /* bcc's letters but for -a, which it has no need of. */
 static const struct option_row rows[] = {
 	{.help = "Which threads and waits:"},
-	{'a', "all", NULL, "All threads of the machine, in place of a target", option__flag,
+	{'a', "all", NULL, "All threads of the machine; without a target", option__flag,
 	 OFFCPU(everything)},
 	{'u', "user-threads-only", NULL, "No kernel threads", option__flag, OFFCPU(user_threads)},
-	{'k', "kernel-threads-only", NULL, "Kernel threads alone", option__flag,
+	{'k', "kernel-threads-only", NULL, "Only kernel threads", option__flag,
 	 OFFCPU(kernel_threads)},
-	{'m', "min-block-time", "US", "Waits of at least so many microseconds", parse_microseconds,
-	 OFFCPU(least_ns), .what = "-m, in microseconds,"},
-	{'M', "max-block-time", "US", "Waits of at most so many microseconds", parse_microseconds,
-	 OFFCPU(most_ns), .what = "-M, in microseconds,"},
+	{'m', "min-block-time", "US", "Only waits of at least this many microseconds",
+	 parse_microseconds, OFFCPU(least_ns), .what = "-m, in microseconds,"},
+	{'M', "max-block-time", "US", "Only waits of at most this many microseconds",
+	 parse_microseconds, OFFCPU(most_ns), .what = "-M, in microseconds,"},
 	{0, "state", "MASK",
 	 "Waits in these task states (1 interruptible, 2 uninterruptible; 0: for a CPU alone)",
 	 parse_state, INTO(struct wishes, offcpu)},
-	{0, "by-cause", NULL, "What the waits were for, as `trace` finds it, as the first frame",
+	{0, "by-cause", NULL, "Put the cause of each wait, as `trace` finds it, in the first frame",
 	 option__flag, INTO(struct wishes, by_cause)},
-	{0, "threshold", "MS", "The shortest wait that is explained and unwound (default 10)",
+	{0, "threshold", "MS", "Explain and unwind waits from this length on (default 10)",
 	 option__threshold, INTO(struct options, session.threshold_ns)},
 	{.help = "Chains and stacks:"},
 	{0, "depth", "N", "Wakes in a chain: 1 the waker, 2 also its own waker, to 8 (default 2)",
 	 option__number, OFFCPU(depth), 1, PROFILE_DEPTH},
-	{0, "per-thread", NULL, "Tell the threads of a process apart", option__flag,
+	{0, "per-thread", NULL, "One entry for each thread of a process", option__flag,
 	 OFFCPU(per_thread)},
 	{'U', "user-stacks-only", NULL, "No kernel stacks", option__flag, OFFCPU(no_kernel_stacks)},
 	{'K', "kernel-stacks-only", NULL, "No user stacks", option__flag, OFFCPU(no_user_stacks)},
-	{0, "lines", NULL, "File and line of user frames, where there is debug information",
+	{0, "lines", NULL, "Show file and line of user frames, if there is debug information",
 	 option__flag, OFFCPU(lines)},
 	{0, "unwind", "WAY",
 	 "User stacks by frame pointers (fp), call frame information (dwarf), or the one that "
@@ -155,11 +154,12 @@ static const struct option_row rows[] = {
 	{'f', "folded", NULL,
 	 "Folded stacks for flamegraph.pl (the default when stdout is no terminal)", option__flag,
 	 INTO(struct wishes, folded)},
-	{'d', "delimited", NULL, "A '-' between user and kernel stacks", option__flag,
+	{'d', "delimited", NULL, "Put a '-' between user and kernel stacks", option__flag,
 	 INTO(struct wishes, delimited)},
-	{0, "svg", "FILE", "Also a flame graph, to be opened in a browser", option__name,
+	{0, "svg", "FILE", "Also write a flame graph, for a browser", option__name,
 	 INTO(struct wishes, svg)},
-	{0, "pprof", "FILE", "Also a profile for pprof", option__name, INTO(struct wishes, pprof)},
+	{0, "pprof", "FILE", "Also write a profile for pprof", option__name,
+	 INTO(struct wishes, pprof)},
 	{0, "json", NULL, "JSON", option__flag, INTO(struct options, json)},
 	{'h', .parse = help},
 	{0},
@@ -207,8 +207,7 @@ static void render(const struct wishes *wishes, const struct output *output,
 		tell_losses(profile);
 		if (!profile->entry_count)
 			log__note(
-				"no wait was seen: the target did not sleep, had ended before "
-				"the attach, or its waits are none that were asked for");
+				"no wait was seen: the target did not sleep, it ended before the attach, or the options exclude its waits");
 	} else {
 		render__profile_top(output->file, profile, &output->style);
 	}
@@ -251,7 +250,7 @@ static int split_off_program(int argc, char **argv, struct target *target)
 		if (strcmp(argv[i], "--") != 0)
 			continue;
 		if (i == argc - 1) {
-			fprintf(stderr, "%s: -- is followed by the program to run\n", argv[0]);
+			fprintf(stderr, "%s: -- needs a program to run\n", argv[0]);
 			exit(EXIT_USAGE);
 		}
 		argv[i] = NULL;

@@ -44,18 +44,16 @@ static void parse_events(const struct option_row *row, char *arg, void *to,
 
 static const struct option_row rows[] = {
 	{.help = "What and how long:"},
-	{'d', "duration", "SECS", "Stop after that time (default: at Ctrl-C or the target's end)",
-	 option__positive, INTO(struct options, seconds), .high = 1e6,
-	 .what = "the duration in seconds"},
+	{'d', "duration", "SECS",
+	 "Stop after this time (default: at Ctrl-C or when the target ends)", option__positive,
+	 INTO(struct options, seconds), .high = 1e6, .what = "the duration in seconds"},
 	{0, "threshold", "MS", "The shortest stall (default 10)", option__threshold,
 	 INTO(struct options, session.threshold_ns)},
-	{0, "all", NULL, "Print every event, not only what surrounds a stall", .parse = parse_all},
-	{0, "events", "uring",
-	 "Print the operations of io_uring as they complete, one line each, and no other event",
+	{0, "all", NULL, "Print every event", .parse = parse_all},
+	{0, "events", "uring", "Print only io_uring operations, one line each, as they complete",
 	 .parse = parse_events},
 	{0, "show", "N",
-	 "Print time lines as stalls end, so many for each cause on each connection: a number or "
-	 "'all' (default: one in the report at the end)",
+	 "Print up to N time lines for each cause on each connection as stalls end; N is a number or 'all' (default: one time line, in the report)",
 	 parse_show, INTO(struct options, show), 0, 1000000, "--show"},
 	{.help = "Output:"},
 	{0},
@@ -66,13 +64,13 @@ static void check(void *options, const struct argp_state *state)
 	const struct options *trace = options;
 
 	if (trace->all && trace->events_uring)
-		usage_error(state, "--all prints what --events does: leave one of them out");
+		usage_error(state, "--all includes --events: leave one of them out");
 }
 
 static const struct command_options command = {
 	.command = COMMAND_TRACE,
 	.usage = "[-- PROGRAM ARG...]",
-	.help = "Say why a program waits on the network: a time line of its stalls, a summary, a verdict.\v"
+	.help = "Find why a program waits on the network: the verdict, the time line that proves it, tables.\v"
 		"Exit status: 0 done, 2 could not trace, 64 wrong usage.",
 	.rows = rows,
 	.takes_target = true,

@@ -91,22 +91,23 @@ static void announce(struct live *live)
 {
 	const struct report *report = pipeline__report(live->pipeline);
 	char *who = live->target;
+	size_t conns = 0;
 
+	/* The other end of a connection on this host is not another one. */
+	for (size_t i = 0; i < report->conn_count; i++)
+		conns += report__stands_for_itself(report, &report->conns[i]);
 	session__first_target(live->session, who, sizeof(live->target));
 	if (live->options->silent)
 		return;
 	if (session__target_count(live->session) > 1)
 		snprintf(who + strlen(who), sizeof(live->target) - strlen(who), " and %zu more",
 			 session__target_count(live->session) - 1);
-	log__note(
-		"tracing %s, %zu connection%s (the other ends on this host included); kernel %s, %s; "
-		"Ctrl-C to stop",
-		*who ? who : report->session.target, report->conn_count, plural(report->conn_count),
-		report->session.kernel, way__name(session__way(live->session)));
+	log__note("tracing %s: %zu connection%s; Linux %s, %s; Ctrl-C to stop",
+		  *who ? who : report->session.target, conns, plural(conns), report->session.kernel,
+		  way__name(session__way(live->session)));
 	if (!report->conn_count && session__children(live->session))
 		log__note(
-			"it has no TCP connection, and %u of its children have: --children traces "
-			"these too",
+			"the target has no TCP connection, and %u of its children have: add --children to trace them",
 			session__children(live->session));
 }
 

@@ -18,12 +18,12 @@ static const struct {
 	const char *help;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{"trace", "say why a program waits on the network", cmd_trace},
-	{"check", "fail when stalls exceed their budgets: a gate for CI", cmd_check},
+	{"trace", "find why a program waits on the network", cmd_trace},
+	{"check", "fail when stalls exceed their budgets, for CI", cmd_check},
 	{"offwake", "profile where threads sleep and who wakes them, for flame graphs",
 	 cmd_offwake},
-	{"doctor", "say what this machine allows and what is missing", cmd_doctor},
-	{"demo", "show a stall of a built-in workload, live", cmd_demo},
+	{"doctor", "show what netstall can do on this machine", cmd_doctor},
+	{"demo", "trace a built-in client and server that stall", cmd_demo},
 };
 
 /* To write a report with when memory runs out: several times what a ring buffer's records take. */
@@ -35,7 +35,7 @@ static void print_help(FILE *out)
 {
 	size_t i;
 
-	fputs("netstall tells why a running program waits on the network, and which line to change.\n\n"
+	fputs("netstall finds why a running program waits on the network, and which line to change.\n\n"
 	      "Usage: netstall COMMAND [OPTIONS] [-- PROGRAM ARG...]\n\n",
 	      out);
 	for (i = 0; i < COMMANDS; i++)

@@ -37,8 +37,8 @@ void usage_error(const struct argp_state *state, const char *format, ...)
 	va_end(args);
 	size = TEXT_SAFE(strlen(raw));
 	line = xcalloc(1, size);
-	fprintf(stderr, "%s: %s (`%s --help` tells more)\n", state->name,
-		text__safe_line(line, size, raw), state->name);
+	fprintf(stderr, "%s: %s (see `%s --help`)\n", state->name, text__safe_line(line, size, raw),
+		state->name);
 	exit(EXIT_USAGE);
 }
 
@@ -94,7 +94,7 @@ void option__name(const struct option_row *row, char *arg, void *to, const struc
 	char name[32];
 
 	if (!*arg)
-		usage_error(state, "%s is followed by a name, not by an empty one",
+		usage_error(state, "%s needs a name that is not empty",
 			    name_of(row, name, sizeof(name)));
 	*(const char **)to = arg;
 }
@@ -171,17 +171,16 @@ static void check_target(const struct target *target, unsigned command,
 	if (target__is_empty(target) && command == COMMAND_OFFWAKE)
 		return;
 	if (target->program && !*target->program[0])
-		usage_error(state, "-- is followed by a name, not by an empty one");
+		usage_error(state, "-- needs a name that is not empty");
 	if (target__is_empty(target))
 		usage_error(
 			state,
 			"name a target: -p PID, -t TID, --comm NAME, -c CGROUP, -L PORT, -D PORT, "
 			"or -- PROGRAM");
 	if (target->program && (target->pid_count || target->tid || target->comm || target->cgroup))
-		usage_error(state,
-			    "-- PROGRAM is a target of its own: leave out -p, -t, --comm and -c");
+		usage_error(state, "-- PROGRAM is the target: leave out -p, -t, --comm and -c");
 	if (target->tid && (target->pid_count || target->comm || target->cgroup))
-		usage_error(state, "-t names threads: leave out -p, --comm and -c");
+		usage_error(state, "-t excludes -p, --comm and -c: leave them out");
 	if (target->tid_count > 1 && command != COMMAND_OFFWAKE)
 		usage_error(state, "-t takes one thread here; offwake takes several");
 }
@@ -191,16 +190,16 @@ static const struct option_row target_rows[] = {
 	{'p', "pid", "PID[,PID]", "Processes, by pid", parse_pids, INTO(struct options, target)},
 	{'t', "tid", "TID", "One thread (offwake: up to 5, TID,TID)", parse_tids,
 	 INTO(struct options, target)},
-	{0, "comm", "NAME", "Processes of that name, also ones that start later", option__name,
+	{0, "comm", "NAME", "Processes with this name, also those that start later", option__name,
 	 INTO(struct options, target.comm)},
-	{'c', "cgroup", "PATH", "Processes of a cgroup (version 2) and those below it",
-	 option__name, INTO(struct options, target.cgroup)},
-	{'L', "lport", "PORT", "Only connections with that local port", option__number,
+	{'c', "cgroup", "PATH", "Processes in this cgroup (version 2) and below", option__name,
+	 INTO(struct options, target.cgroup)},
+	{'L', "lport", "PORT", "Only connections with this local port", option__number,
 	 INTO(struct options, target.lport), 1, 65535, "a local port"},
-	{'D', "rport", "PORT", "Only connections with that remote port", option__number,
+	{'D', "rport", "PORT", "Only connections with this remote port", option__number,
 	 INTO(struct options, target.rport), 1, 65535, "a remote port"},
-	{0, "children", NULL, "Also processes that the targets have started, and will",
-	 option__flag, INTO(struct options, target.children)},
+	{0, "children", NULL, "Also the targets' children, present and future", option__flag,
+	 INTO(struct options, target.children)},
 	{0},
 };
 
@@ -302,7 +301,7 @@ static void parse_knob(struct parser *parser, char *text, const struct argp_stat
 			note_about(parser, &knobs[i]);
 		return;
 	}
-	usage_error(state, "no knob '%s': there are %s", text, names);
+	usage_error(state, "-C knows no '%s': it knows %s", text, names);
 }
 
 static void parse_verbose(const struct option_row *row, char *arg, void *to,
@@ -313,16 +312,15 @@ static void parse_verbose(const struct option_row *row, char *arg, void *to,
 }
 
 static const struct option_row common_rows[] = {
-	{0, "json", NULL, "JSON Lines: events, and the report as the last line", option__flag,
+	{0, "json", NULL, "JSON Lines: events, then the report as the last line", option__flag,
 	 INTO(struct options, json), .commands = COMMAND_TRACE | COMMAND_DEMO},
-	{'o', "output", "FILE", "Write there (created for you alone), not to stdout", option__name,
-	 INTO(struct options, output), .commands = COMMAND_TRACE | COMMAND_OFFWAKE},
+	{'o', "output", "FILE", "Write to this file (readable by you alone) instead of stdout",
+	 option__name, INTO(struct options, output), .commands = COMMAND_TRACE | COMMAND_OFFWAKE},
 	{0, "no-color", NULL, "No colours on a terminal (also: NO_COLOR set)", option__flag,
 	 INTO(struct options, no_color), .commands = ~COMMAND_DOCTOR},
-	{'v', "verbose", NULL,
-	 "The whole report; also say what is done and what the kernel answers", parse_verbose,
-	 INTO(struct options, verbose), .commands = COMMAND_TRACE | COMMAND_DEMO},
-	{'v', "verbose", NULL, "Say what is done and what the kernel answers", parse_verbose,
+	{'v', "verbose", NULL, "The whole report; also log each step and the kernel's messages",
+	 parse_verbose, INTO(struct options, verbose), .commands = COMMAND_TRACE | COMMAND_DEMO},
+	{'v', "verbose", NULL, "Log each step and the kernel's messages", parse_verbose,
 	 INTO(struct options, verbose), .commands = ~(COMMAND_TRACE | COMMAND_DEMO)},
 	{0},
 };
@@ -352,12 +350,10 @@ static void check_abouts(const struct parser *parser, const struct argp_state *s
 			if (parser->given[j] || !other->name || strcmp(other->name, row->about))
 				continue;
 			if (knob)
-				usage_error(state,
-					    "-C %s is about the analysis, which runs with --%s "
-					    "alone: add that, or leave it out",
+				usage_error(state, "-C %s needs --%s: add it, or leave out -C",
 					    row->name, other->name);
-			usage_error(state, "--%s is about --%s %s: add that, or leave it out",
-				    row->name, other->name, other->argument);
+			usage_error(state, "--%s needs --%s %s: add it, or leave out --%s",
+				    row->name, other->name, other->argument, row->name);
 		}
 	}
 }
@@ -411,7 +407,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* "attach=auto|fentry, ..., stack.bytes=N (offwake)" */
 static char *knobs_help(void)
 {
-	char *text = xstrdup("Rare knobs: ");
+	char *text = xstrdup("Rarely needed: ");
 
 	for (size_t i = 0; i < KNOBS; i++) {
 		char *longer = xasprintf("%s%s%s=%s%s", text, i ? ", " : "", knobs[i].name,

@@ -27,7 +27,7 @@ bool load__explain(int err, const char *smaller)
 	if (err == -EPERM)
 		log__error(
 			"the kernel refused the BPF programs (%s): run it with sudo, or look into the "
-			"security policy (-v shows the kernel's words)",
+			"security policy (-v shows the kernel's messages)",
 			strerror(-err));
 	else if (err == -ENOMEM)
 		log__error("the kernel has no memory for the tables: make them smaller with %s",

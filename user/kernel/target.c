@@ -104,8 +104,7 @@ static int explain_absence(const char *what, const char *number, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	if (!kill(pid, 0) || errno == EPERM) {
 		log__error(
-			"%s %d is there, but the kernel hides it from BPF programs (a security "
-			"policy protects it): it cannot be traced",
+			"the kernel hides %s %d from BPF programs (by a security policy): it cannot be traced",
 			what, pid);
 		return -EACCES;
 	}
@@ -155,10 +154,7 @@ static int add_pid(const struct tasks *tasks, pid_t pid, struct target_set *set)
 		return -EINVAL;
 	}
 	if (has_ended(tasks, entry)) {
-		log__error(
-			"process %d has ended, and is there for its parent to ask how (a zombie): "
-			"nothing is left to trace",
-			pid);
+		log__error("process %d has ended (it is a zombie): there is nothing to trace", pid);
 		return -ESRCH;
 	}
 	add_process(set, entry);
@@ -196,7 +192,7 @@ static void add_comm(const struct tasks *tasks, const char *comm, struct target_
 			add_process(set, entry);
 	}
 	if (set->count == before)
-		log__note("no user program is called %s yet: waiting for one to start", comm);
+		log__note("no program is named %s yet: waiting for one to start", comm);
 }
 
 static void add_cgroup_processes(const char *path, const struct tasks *tasks,

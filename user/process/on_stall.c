@@ -79,13 +79,15 @@ static void say_failure(struct on_stall *on_stall, const struct hook_news *news)
 	if (news->what == HOOK_NOT_RUN)
 		log__note("--on-stall: cannot run %s: %s", name, strerror(-news->value));
 	else if (news->what == HOOK_KILLED)
-		log__note("--on-stall: %s had not ended %d s after the check, and was ended", name,
-			  HOOK_GRACE_MS / 1000);
+		log__note(
+			"--on-stall: %s was still running %d s after the check and was terminated",
+			name, HOOK_GRACE_MS / 1000);
 	else if (WIFSIGNALED(status))
-		log__note("--on-stall: %s was ended by signal %d; further failures are not told",
-			  name, WTERMSIG(status));
+		log__note(
+			"--on-stall: %s was killed by signal %d; further failures are not reported",
+			name, WTERMSIG(status));
 	else if (WEXITSTATUS(status))
-		log__note("--on-stall: %s ended with status %d; further failures are not told",
+		log__note("--on-stall: %s ended with status %d; further failures are not reported",
 			  name, WEXITSTATUS(status));
 	else
 		return;

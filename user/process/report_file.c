@@ -64,11 +64,11 @@ static void say(const char *path, int err)
 	text__safe(name, sizeof(name), path, NAME_SHOWN);
 	if (err == -EBADF)
 		log__error(
-			"nothing could be written to %s, which is closed: leave it open, or "
+			"cannot write to %s, it is closed: leave it open, or "
 			"send it to /dev/null",
 			name);
 	else
-		log__error("not all could be written to %s: %s; %sname another file", name,
+		log__error("not everything could be written to %s: %s; %sname another file", name,
 			   words(err),
 			   err == -ENOSPC || err == -EDQUOT || !err ? "free some space or " : "");
 }

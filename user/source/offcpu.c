@@ -112,7 +112,7 @@ static int check_kernel(struct offcpu *offcpu)
 	caps__free_btf(btf);
 	if (!refusal)
 		return 0;
-	log__error("%s (`netstall doctor` tells more)", refusal);
+	log__error("%s (see `netstall doctor`)", refusal);
 	return -ENOTSUP;
 }
 
@@ -223,8 +223,7 @@ static int attach_hooks(struct offcpu *offcpu)
 		link = bpf_program__attach(program);
 		if (!link) {
 			log__error(
-				"the program %s does not attach: %s (`netstall doctor` tells "
-				"what this kernel can do)",
+				"the program %s does not attach: %s (`netstall doctor` shows what this kernel can do)",
 				name, strerror(errno));
 			return -errno;
 		}

@@ -95,8 +95,7 @@ static int explain(int err)
 {
 	if (!load__explain(err, "--stack-storage-size=N"))
 		log__error(
-			"the kernel did not take the programs of the profile: %s (-v shows its "
-			"words; `netstall doctor` tells what this kernel can do)",
+			"the kernel did not take the programs of the profile: %s (-v shows its messages; `netstall doctor` shows what this kernel can do)",
 			strerror(-err));
 	return err;
 }

@@ -103,7 +103,7 @@ static int make_plan(struct session *session)
 	plan__make(&session->caps, &request, &session->plan);
 	if (session->plan.possible)
 		return 0;
-	log__error("%s (`netstall doctor` tells more)", session->plan.why_not);
+	log__error("%s (see `netstall doctor`)", session->plan.why_not);
 	return -ENOTSUP;
 }
 
@@ -259,8 +259,7 @@ static int explain_attach(const char *program, int err)
 		log__error("%s", caps__refused_with(-err));
 	else
 		log__error(
-			"%s does not attach (%s), and nobody can tell %s without it: `netstall "
-			"doctor` tells what this kernel can do",
+			"%s does not attach (%s), and nobody can tell %s without it: `netstall doctor` shows what this kernel can do",
 			program, strerror(-err), plan__needs(program));
 	return err;
 }

@@ -91,8 +91,7 @@ static int explain_load(const struct session *session, int err)
 {
 	if (!load__explain(err, "-C conns.max=N and -C ringbuf.bytes=N"))
 		log__error(
-			"the kernel did not take the %s programs: %s (-v shows its words, "
-			"-C attach=WAY tries another way)",
+			"the kernel did not take the %s programs: %s (-v shows its messages; -C attach=WAY tries another way)",
 			way__name(session->plan.way), strerror(-err));
 	return err;
 }

@@ -49,7 +49,7 @@ static void test_a_warmup_longer_than_the_run(void **state)
 	run.options.min_exchanges = 0;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
 	assert_reason(run.outcome, REASON_CUT_SHORT,
-		      "it ended after 10.0 s, before that which was to be judged began: check for "
+		      "it ended after 10.0 s, before the check began: check for "
 		      "longer, or make the --warmup shorter");
 	run__free(&run);
 }

@@ -35,7 +35,7 @@ static void test_a_loss_says_what_to_do(void **state)
 	run.report.lost[NS_LOST_RINGBUF] = 4711;
 	run__judge(&run);
 	assert_reason(run.outcome, REASON_LOST,
-		      "4,711 records lost (ring buffer full), and with that perhaps a stall: give "
+		      "4,711 records lost (ring buffer full), and perhaps a stall with them: give "
 		      "it more room with -C ringbuf.bytes=33554432, or check fewer processes");
 	assert_ptr_equal(gate_of(run.outcome, "rto")->why, run.outcome->reasons[0].text);
 	run__free(&run);
@@ -184,8 +184,7 @@ static void test_no_connection(void **state)
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
 	assert_reason(
 		run.outcome, REASON_NO_TRAFFIC,
-		"the target had no TCP connection in 10.0 s, and 4 of its children had: check "
-		"these too, with --children");
+		"the target had no TCP connection in 10.0 s, but 4 of its children had: check them too with --children");
 	run.report.children = 0;
 	run.options.allow_no_traffic = true;
 	assert_verdict(run__judge(&run), CHECK_WITHIN, 0);
@@ -206,7 +205,7 @@ static void test_attempts_that_nobody_answered(void **state)
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
 	assert_reason(
 		run.outcome, REASON_NO_TRAFFIC,
-		"no byte went over the target's 2 TCP connections in 10.0 s (not answered, or "
+		"no data was sent on the target's 2 TCP connections in 10.0 s (not answered, or "
 		"idle): check it while it works, or allow this with --allow-no-traffic");
 	run__stall(&run, CAUSE_SYN_RETRANSMIT, 100, 1000);
 	assert_verdict(run__judge(&run), CHECK_OVER, 1);
@@ -248,10 +247,9 @@ static void test_a_sender_without_answers(void **state)
 	run.conns[0].totals.bytes_out = 12000000;
 	run.conns[0].totals.bytes_in = 0;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_reason(run.outcome, REASON_EXCHANGES,
-		      "12.0 MB were sent and 0 B received, and no request was followed by an "
-		      "answer, so no exchange could show a stall: check it while it asks and "
-		      "answers, or allow this with --min-exchanges=0");
+	assert_reason(
+		run.outcome, REASON_EXCHANGES,
+		"12.0 MB were sent and 0 B received, but no request had an answer, so no exchange could stall: check the program while it works, or allow this with --min-exchanges=0");
 	/* It is traffic, whatever else is allowed. */
 	run.options.allow_no_traffic = true;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);

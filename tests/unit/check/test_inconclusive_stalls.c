@@ -26,7 +26,7 @@ static void test_an_unseen_end_of_nagle_may_be_a_delayed_ack(void **state)
 	assert_reason(run.outcome, REASON_UNSEEN_END,
 		      "1 nagle stall may have been nagle-delack (the first 1.20 s after the start; "
 		      "not seen: the transmit that ended it: its end is an upper bound): run it "
-		      "again (`netstall doctor` tells what this kernel hides)");
+		      "again (`netstall doctor` shows what this kernel hides)");
 	assert_int_equal(gate_of(run.outcome, "nagle-delack")->state, GATE_BLIND);
 	assert_int_equal(gate_of(run.outcome, "cork")->state, GATE_WITHIN);
 	/* When it would not be too many, it is no matter. */
@@ -77,7 +77,7 @@ static void test_an_unseen_end_proves_nothing(void **state)
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
 	assert_int_equal(gate_of(run.outcome, "cork")->state, GATE_BLIND);
 	assert_int_equal(gate_of(run.outcome, "cork")->count, 1);
-	assert_non_null(strstr(run.outcome->reasons[0].text, "nobody saw it end"));
+	assert_non_null(strstr(run.outcome->reasons[0].text, "its end was not seen"));
 	/* It still lasted when the window closed: a stall by then. */
 	stall->open = true;
 	assert_verdict(run__judge(&run), CHECK_OVER, 1);
@@ -170,8 +170,7 @@ static void test_a_warmup_and_more_stalls_than_are_kept(void **state)
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
 	assert_reason(
 		run.outcome, REASON_UNSEEN_END,
-		"3 cork stalls may have begun in the warm-up, for only the first are kept one "
-		"by one: make the warm-up shorter, with --warmup");
+		"3 cork stalls may have begun in the warm-up: only the first ones are listed: make the warm-up shorter, with --warmup");
 	assert_int_equal(gate_of(run.outcome, "cork")->count, 3);
 	run__stall(&run, CAUSE_CORK, 3000, 40);
 	assert_verdict(run__judge(&run), CHECK_OVER, 1);

@@ -253,7 +253,7 @@ static void a_pipe_without_a_reader_is_lost(void **state)
 	assert_true(report_file__is_lost(file));
 	fputs("text", file);
 	assert_int_equal(report_file__close(file, "the fifo", 0), -EPIPE);
-	said("not all could be written to the fifo: Broken pipe");
+	said("not everything could be written to the fifo: Broken pipe");
 }
 
 static void a_full_disk_is_said_whenever_it_was(void **state)
@@ -269,7 +269,7 @@ static void a_full_disk_is_said_whenever_it_was(void **state)
 	fflush(file);
 	assert_true(report_file__is_lost(file));
 	assert_int_equal(report_file__flush(file, "a/b"), -ENOSPC);
-	said("not all could be written to a/b: No space left on device; free some space");
+	said("not everything could be written to a/b: No space left on device; free some space");
 	/* Once. */
 	assert_int_equal(report_file__close(file, "c", 0), 0);
 	said("to a/b");
@@ -286,7 +286,7 @@ static void what_is_closed_is_said(void **state)
 	close(closed);
 	fputs("text", file);
 	assert_int_equal(report_file__close(file, "stdout", 0), -EBADF);
-	said("stdout, which is closed");
+	said("cannot write to stdout, it is closed");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

@@ -253,12 +253,11 @@ bool baseline__take(struct baseline *baseline, const struct outcome *outcome, ch
 		return false;
 	}
 	if (!baseline->exchanges || outcome->traffic_of_warmup) {
-		snprintf(why, size, "%s",
-			 baseline->exchanges
-				 ? "the exchanges of the warm-up were not told apart from those "
-				   "after it: save a baseline without --warmup"
-				 : "no exchange was seen, and a baseline is stalls for each "
-				   "exchange: check something that asks and answers");
+		snprintf(
+			why, size, "%s",
+			baseline->exchanges
+				? "exchanges of the warm-up could not be separated: save a baseline without --warmup"
+				: "no exchange was seen, and a baseline is a rate per exchange: check a program that sends requests");
 		return false;
 	}
 	return true;

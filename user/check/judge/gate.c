@@ -98,12 +98,10 @@ static char *why_not_compared(const struct outcome *outcome, const struct baseli
 
 	if (!now->exchanges)
 		return xstrdup(
-			"without an exchange there is no rate to compare with the "
-			"baseline's: check for longer, or something that asks and answers");
+			"without an exchange there is no rate to compare with the baseline's: check for longer, or check a program that sends requests");
 	if (outcome->traffic_of_warmup)
 		return xstrdup(
-			"the exchanges of the warm-up were not told apart from those after "
-			"it, so there is no rate to compare with the baseline's: check "
+			"exchanges of the warm-up could not be separated, so there is no rate to compare with the baseline's: check "
 			"without --warmup");
 	if (then->threshold_ns != now->threshold_ns)
 		return xasprintf(

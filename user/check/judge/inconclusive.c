@@ -68,7 +68,7 @@ static void find_losses(struct outcome *outcome)
 		if (!loss || !loss->remedy || !lost[kind])
 			continue;
 		reason__add(outcome, REASON_LOST,
-			    xasprintf("%s %s lost (%s), and with that perhaps a stall: %s",
+			    xasprintf("%s %s lost (%s), and perhaps a stall with them: %s",
 				      text__count(count, sizeof(count), lost[kind]),
 				      lost[kind] == 1 ? loss->one : loss->many, loss->why,
 				      loss->remedy),
@@ -207,19 +207,18 @@ static const char *remedy_of(const struct question *question)
 	if (first && first->open)
 		return "let it run on after its last request, or check for longer (-d)";
 	if (question->found == CAUSE_UNKNOWN)
-		return "`netstall trace --show=all` of it tells more";
-	return "run it again (`netstall doctor` tells what this kernel hides)";
+		return "`netstall trace --show=all` shows each of them";
+	return "run it again (`netstall doctor` shows what this kernel hides)";
 }
 
 static char *ask(const struct outcome *outcome, const struct question *question)
 {
 	static const char *const words[UNSURE_KINDS] = {
-		[UNSURE_END] = "may have been shorter than a stall, for nobody saw it end",
+		[UNSURE_END] = "may have been shorter than a stall: its end was not seen",
 		[UNSURE_NAGLE] = "may have been nagle-delack",
 		[UNSURE_UNKNOWN] = "may have been of any cause",
 		[UNSURE_ELSEWISE] = "may have been of any cause but the network's",
-		[UNSURE_WARMUP] = ("may have begun in the warm-up, for only the first are kept one "
-				   "by one"),
+		[UNSURE_WARMUP] = ("may have begun in the warm-up: only the first ones are listed"),
 	};
 	const struct unsure_stalls *stalls = asked(question);
 	char *first = about_first(outcome->report, stalls->first), *text;
@@ -273,8 +272,7 @@ static char *no_traffic(const struct outcome *outcome, const struct traffic *tra
 	duration(lasted, sizeof(lasted), outcome->seconds);
 	if (!connections && outcome->report && outcome->report->children)
 		return xasprintf(
-			"the target had no TCP connection in %s, and %s of its children had: "
-			"check these too, with --children",
+			"the target had no TCP connection in %s, but %s of its children had: check them too with --children",
 			lasted, text__count(count, sizeof(count), outcome->report->children));
 	if (!connections)
 		return xasprintf(
@@ -283,8 +281,7 @@ static char *no_traffic(const struct outcome *outcome, const struct traffic *tra
 			"--allow-no-traffic",
 			lasted);
 	return xasprintf(
-		"no byte went over the target's %s TCP connection%s in %s (not answered, or "
-		"idle): check it while it works, or allow this with --allow-no-traffic",
+		"no data was sent on the target's %s TCP connection%s in %s (not answered, or idle): check it while it works, or allow this with --allow-no-traffic",
 		text__count(count, sizeof(count), connections), connections == 1 ? "" : "s",
 		lasted);
 }
@@ -295,9 +292,7 @@ static char *few_exchanges(const struct outcome *outcome, const struct traffic *
 
 	if (!traffic->exchanges)
 		return xasprintf(
-			"%s were sent and %s received, and no request was followed by an "
-			"answer, so no exchange could show a stall: check it while it asks "
-			"and answers, or allow this with --min-exchanges=0",
+			"%s were sent and %s received, but no request had an answer, so no exchange could stall: check the program while it works, or allow this with --min-exchanges=0",
 			text__bytes(out, sizeof(out), traffic->bytes_out),
 			text__bytes(in, sizeof(in), traffic->bytes_in));
 	return xasprintf(
@@ -336,8 +331,7 @@ void reasons__of_run(struct outcome *outcome, const struct gate_options *options
 	if (facts->no_target)
 		reason__add(
 			outcome, REASON_NO_TARGET,
-			xstrdup("the target had gone before netstall could attach: let netstall "
-				"start it, with `netstall check -- PROGRAM`, or begin earlier"),
+			xstrdup("the target ended before netstall could attach: let netstall start it with `netstall check -- PROGRAM`, or start earlier"),
 			NULL, NULL);
 	if (facts->cut_short)
 		reason__add(
@@ -348,15 +342,14 @@ void reasons__of_run(struct outcome *outcome, const struct gate_options *options
 			NULL, NULL);
 	/* Whatever else is allowed: nothing of it was looked at. */
 	if (outcome->warmup_seconds > 0 && !(outcome->seconds > 0))
-		reason__add(
-			outcome, REASON_CUT_SHORT,
-			xasprintf("it ended after %s, before that which was to be judged began: %s",
-				  duration(lasted, sizeof(lasted), outcome->warmup_seconds),
-				  facts->program.wait_port
-					  ? "see that it listens at its --wait-port, and for "
-					    "how long"
-					  : "check for longer, or make the --warmup shorter"),
-			NULL, NULL);
+		reason__add(outcome, REASON_CUT_SHORT,
+			    xasprintf("it ended after %s, before the check began: %s",
+				      duration(lasted, sizeof(lasted), outcome->warmup_seconds),
+				      facts->program.wait_port
+					      ? "see that it listens at its --wait-port, and for "
+						"how long"
+					      : "check for longer, or make the --warmup shorter"),
+			    NULL, NULL);
 	else if (traffic)
 		judge_traffic(outcome, options, traffic);
 }

@@ -94,7 +94,7 @@ void check_github__annotate(FILE *out, const struct outcome *outcome)
 			tell__program(text, sizeof(text), outcome));
 	if (outcome->unable || outcome->verdict == CHECK_UNABLE)
 		command(out, "error", NULL, "netstall could not do its work",
-			outcome->unable ? outcome->unable : "its words on stderr say why");
+			outcome->unable ? outcome->unable : "see stderr");
 	for (size_t i = 0; i < outcome->reason_count; i++)
 		command(out, outcome->exit_status ? "error" : "warning", NULL,
 			"netstall: not proven", outcome->reasons[i].text);

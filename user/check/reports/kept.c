@@ -19,12 +19,12 @@ void kept__text(FILE *out, const struct report *report, const struct stall *stal
 		fputc('\n', out);
 	render__stall(out, report, stall, &style);
 	if (!stall->step_count)
-		fputs("  (Its time line is not drawn: netstall draws the first ones of a cause on a "
+		fputs("  (No time line: netstall draws the first ones of a cause on a "
 		      "connection.)\n",
 		      out);
 	fputs("\nWhat was seen from 2 s before it to 1 s after, by the trace's clock:\n", out);
 	if (seconds->begins_late)
-		fputs("  (Earlier events than these made room for later ones.)\n", out);
+		fputs("  (Earlier events were dropped to keep later ones.)\n", out);
 	if (seconds->left_out)
 		fprintf(out, "  (%zu more events are left out, of other connections first.)\n",
 			seconds->left_out);

@@ -86,31 +86,31 @@ static void tell_end(char *dst, size_t size, const struct program_outcome *progr
 		snprintf(dst, size, "ended with status %d", program->status);
 		break;
 	case PROGRAM_SIGNALLED:
-		snprintf(dst, size, "was ended by %s%s%s",
+		snprintf(dst, size, "was killed by %s%s%s",
 			 name_signal(signal, sizeof(signal), program->signal),
-			 program->core ? ", and left a core" : "",
+			 program->core ? ", with a core dump" : "",
 			 program->passed_on ? ", passed on by netstall," : "");
 		break;
 	case PROGRAM_NOT_FOUND:
-		snprintf(dst, size,
-			 "is not there, or the interpreter of its first line is not (status 127): "
-			 "see its name and path");
+		snprintf(
+			dst, size,
+			"was not found, or the interpreter in its first line was not (status 127): check its name and path");
 		break;
 	case PROGRAM_NOT_RUN:
 		snprintf(dst, size, "could not be run (status 126): %s", strerror(program->err));
 		break;
 	case PROGRAM_TIMED_OUT:
-		snprintf(dst, size, "had not ended in %s (--timeout), and was ended",
+		snprintf(dst, size, "was still running after %s (--timeout) and was terminated",
 			 text__nominal(secs, sizeof(secs), limit));
 		break;
 	case PROGRAM_NOT_READY:
 		limit = (uint64_t)(program->wait_secs * 1e9);
 		snprintf(dst, size,
-			 "did not listen on port %u within %s (--wait-port), and was ended",
+			 "did not listen on port %u within %s (--wait-port) and was terminated",
 			 program->wait_port, text__nominal(secs, sizeof(secs), limit));
 		break;
 	case PROGRAM_OUTLIVED:
-		snprintf(dst, size, "still ran when the time to watch was over, and was ended");
+		snprintf(dst, size, "was still running at the end of the check and was terminated");
 		break;
 	}
 }
@@ -133,7 +133,7 @@ char *tell__program(char *dst, size_t size, const struct outcome *outcome)
 		snprintf(after, sizeof(after), " after %s",
 			 text__duration(ran, sizeof(ran), program->ran_ns));
 	if (program->orphans)
-		snprintf(left, sizeof(left), "; %u process%s of it still ran then (pid %d%s)",
+		snprintf(left, sizeof(left), "; %u child process%s still running (pid %d%s)",
 			 program->orphans, program->orphans == 1 ? "" : "es",
 			 (int)program->orphan_pid, program->orphans == 1 ? "" : " and more");
 	snprintf(dst, size, "%s %s%s%s", name_program(name, sizeof(name), outcome), end, after,
@@ -173,8 +173,8 @@ static void tell_over(char *dst, size_t size, const struct outcome *outcome)
 	for (size_t i = 0; i < outcome->gate_count; i++)
 		over += outcome->gates[i].state == GATE_OVER;
 	if (!worst && change) {
-		snprintf(dst, size, "%s comes up more often than in the baseline%s",
-			 change_name(change), worse > 1 ? ", and more causes do" : "");
+		snprintf(dst, size, "%s is more frequent than in the baseline%s",
+			 change_name(change), worse > 1 ? ", and so are other causes" : "");
 		return;
 	}
 	if (over > 1)
@@ -188,19 +188,19 @@ char *tell__verdict(char *dst, size_t size, const struct outcome *outcome)
 	switch (outcome->verdict) {
 	case CHECK_WITHIN:
 		if (outcome->gate_count)
-			snprintf(dst, size, "no cause of stalls is over its budget");
+			snprintf(dst, size, "no cause is over its budget");
 		else
-			snprintf(dst, size, "no cause of stalls has a budget, none was judged");
+			snprintf(dst, size, "no cause has a budget, so nothing was checked");
 		break;
 	case CHECK_OVER:
 		tell_over(dst, size, outcome);
 		break;
 	case CHECK_UNABLE:
 		snprintf(dst, size, "netstall could not do its work: %s",
-			 outcome->unable ? outcome->unable : "what it wrote to stderr says why");
+			 outcome->unable ? outcome->unable : "see stderr");
 		break;
 	case CHECK_INCONCLUSIVE:
-		snprintf(dst, size, "nothing is proven by this run: %s",
+		snprintf(dst, size, "this run proves nothing: %s",
 			 outcome->reason_count ? outcome->reasons[0].text
 					       : "a budget could not be judged");
 		break;
@@ -222,7 +222,7 @@ char *tell__watched(char *dst, size_t size, const struct outcome *outcome)
 		return dst;
 	}
 	if (outcome->warmup_seconds > 0)
-		snprintf(warmup, sizeof(warmup), " behind %s of warm-up",
+		snprintf(warmup, sizeof(warmup), " after %s of warm-up",
 			 text__duration(head, sizeof(head),
 					(uint64_t)(outcome->warmup_seconds * 1e9)));
 	snprintf(dst, size, "%s watched%s, %s, %s, %s lost",

@@ -207,7 +207,7 @@ static void add_proof(struct page *page, const struct outcome *outcome, const st
 				  "", line);
 	if (left_out && !outcome->kept && !outcome->file_count)
 		page__add(page, RANK_OTHERS, 2 * INDENT, COLOUR_DIM,
-			  "%*s(%zu more lines of it: --keep DIR, or --junit FILE)", 2 * INDENT, "",
+			  "%*s(%zu more lines: --keep DIR or --junit FILE)", 2 * INDENT, "",
 			  left_out);
 }
 

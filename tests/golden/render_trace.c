@@ -68,7 +68,7 @@ static int pass(const char *name, const struct pipeline_sink *sink, enum ending 
 	FILE *trace = fopen(name, "r");
 	struct pipeline *pipeline;
 	const struct report *report;
-	const struct verdict none = {.title = (char *)""};
+	const struct verdict none = {.headline = (char *)""};
 	struct verdict verdict;
 	int status;
 

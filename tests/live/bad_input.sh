@@ -321,7 +321,7 @@ case_doctor() {
 case_demo() {
     timeout 90 "$NETSTALL" demo "${ATTACH[@]}" >"$SCRATCH/out" 2>"$SCRATCH/err" || fail "status $?: $(cat "$SCRATCH/err")"
     grep -q 'HELD by Nagle' "$SCRATCH/out" || fail "no time line"
-    grep -q '^Verdict: Nagle' "$SCRATCH/out" || fail "no verdict"
+    grep -q '^nagle-delack: ' "$SCRATCH/out" || fail "no verdict"
     grep -q '^split' <("$NETSTALL" demo --list) || fail "no list"
 }
 

@@ -111,7 +111,7 @@ case_uring_list() {
     expect_is "WRITE of 40 B" "$(grep -c "ms  uring/${CLIENTS[list]} .* WRITE fd [0-9]* .* 40 B  *40  " <<<"$list")" "$FEW"
     expect_is "WRITE of 136 B" "$(grep -c ' WRITE fd [0-9]* .* 136 B  *136  ' <<<"$list")" "$FEW"
     expect_is "RECV" "$(grep -c ' RECV fd [0-9]* .* 64 B  *64  ' <<<"$list")" "$FEW"
-    expect_is "verdicts" "$(grep -c '^Verdict: Nagle' "$SCRATCH/list.out")" 1
+    expect_is "verdicts" "$(grep -c '^nagle-delack: ' "$SCRATCH/list.out")" 1
     grep -q 'uring RECV fd' "$SCRATCH/list.out" || fail "no operation in the time lines"
 }
 

@@ -1,195 +1,74 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/explain/advice.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "user/base/text.h"
 #include "user/base/xalloc.h"
+#include "user/explain/template.h"
 
-/* One more line, behind those that are there; none when there are VERDICT_ADVICE. */
-static void __attribute__((format(printf, 2, 3)))
-advice__give(struct verdict *verdict, const char *format, ...)
+/* ---- conditions ---- */
+
+static bool is_ring_sender(const struct context *context)
 {
-	va_list args;
-
-	if (verdict->advice_count == VERDICT_ADVICE)
-		return;
-	va_start(args, format);
-	verdict->advice[verdict->advice_count++] = xvasprintf(format, args);
-	va_end(args);
+	return context->by_ring && !context__is_receiver(context);
 }
 
-/* "saves 40.5 ms each time, 4.94 s over the 122 times seen here"; to be freed */
-static char *advice__saving(const struct context *context)
+static bool is_caller(const struct context *context)
 {
-	char each[TEXT_DURATION], all[TEXT_DURATION], count[TEXT_COUNT];
-
-	text__duration(each, sizeof(each), context__held(context));
-	text__duration(all, sizeof(all), context->tally->held_ns);
-	if (context->tally->count == 1)
-		return xasprintf("saves %s", each);
-	return xasprintf("saves %s each time, %s over the %s times seen here", each, all,
-			 text__count(count, sizeof(count), context->tally->count));
+	return !context->by_ring && !context__is_receiver(context);
 }
 
-/* ---- Nagle's algorithm ---- */
-
-/* " (2.0 for each exchange)": as counted on this connection; "" when exchanges were not */
-static char *segments_now(const struct context *context, char *dst, size_t size)
+static bool has_two(const struct context *context)
 {
-	const struct ns_conn_totals *totals = context->conn ? &context->conn->totals : NULL;
-
-	dst[0] = '\0';
-	if (totals && totals->exchanges && totals->data_segs_out)
-		snprintf(dst, size, " (%.1f for each exchange)",
-			 (double)totals->data_segs_out / totals->exchanges);
-	return dst;
+	return context__pieces(context) == 2;
 }
 
-/* Each piece is an operation of its own there. */
-static void advise_one_operation(const struct context *context, struct verdict *verdict,
-				 uint64_t pieces, const char *saves)
+static bool sends_two(const struct context *context)
 {
-	char number[TEXT_COUNT];
-
-	builder__number(number, sizeof(number), pieces);
-	advice__give(verdict,
-		     "In %s, submit %s pieces as one operation (one buffer, or one "
-		     "IORING_OP_SENDMSG with an iovec for each): %s, and one segment fewer.",
-		     context->program, pieces == 2 ? "both" : number, saves);
-	advice__give(verdict,
-		     "Or set MSG_MORE in sqe->msg_flags of %s, and link them (IOSQE_IO_LINK) so "
-		     "that they stay in order: the same saving.",
-		     pieces == 2 ? "the first SEND" : "all SENDs but the last");
+	return is_ring_sender(context) && has_two(context);
 }
 
-static void advise_coalescing(const struct context *context, struct verdict *verdict,
-			      uint64_t pieces, const char *saves)
+static bool sends_more(const struct context *context)
 {
-	char number[TEXT_COUNT];
-
-	if (pieces == 2)
-		advice__give(verdict,
-			     "In %s, write both pieces at once (one buffer, writev(), or "
-			     "MSG_MORE on the first): %s, and one segment fewer.",
-			     context->program, saves);
-	else
-		advice__give(verdict,
-			     "In %s, write all %s pieces at once (one buffer, writev(), or "
-			     "MSG_MORE on all but the last): %s, and one segment fewer.",
-			     context->program, builder__number(number, sizeof(number), pieces),
-			     saves);
+	return is_ring_sender(context) && !has_two(context);
 }
 
-static void advise_nodelay(const struct context *context, struct verdict *verdict, uint64_t pieces,
-			   const char *saves)
+static bool writes_two(const struct context *context)
 {
-	const char *once = context->by_ring ? " (setsockopt(), once, no ring needed)" : "";
-	char now[48], more[TEXT_COUNT];
-
-	segments_now(context, now, sizeof(now));
-	/* With TCP_NODELAY each write is a segment; held ones left together in one. */
-	if (pieces == 2)
-		advice__give(verdict,
-			     "Set TCP_NODELAY on %s in %s%s: %s, with as many segments as now%s.",
-			     context->fd, context->sender, once, saves, now);
-	else
-		advice__give(verdict,
-			     "Set TCP_NODELAY on %s in %s%s: %s, at the price of up to %s more "
-			     "segment%s for %s than now%s.",
-			     context->fd, context->sender, once, saves,
-			     builder__number(more, sizeof(more), pieces - 2),
-			     pieces == 3 ? "" : "s", context->a_message, now);
+	return is_caller(context) && has_two(context);
 }
 
-/* The program to be changed is at the other end, of which nothing else is known. */
-static void advise_other_end(const struct context *context, struct verdict *verdict,
-			     const char *saves)
+static bool writes_more(const struct context *context)
 {
-	advice__give(verdict,
-		     "In the program at %s, write all pieces of a message at once (one buffer, "
-		     "writev(), or MSG_MORE on all but the last): %s.",
-		     context->other, saves);
-	advice__give(verdict, "Or set TCP_NODELAY there: %s, with a segment for each piece.",
-		     saves);
+	return is_caller(context) && !has_two(context);
 }
 
-static void advise_cork(const struct context *context, struct verdict *verdict)
+static bool is_msg_more_call(const struct context *context)
 {
-	advice__give(verdict,
-		     "Where the pieces come from code that cannot be joined: set TCP_CORK on %s "
-		     "before the first and clear it after the last: the same saving, one segment "
-		     "fewer, two system calls more.",
-		     context->fd);
+	return context__is_msg_more(context) && !context->by_ring;
 }
 
-static void advise__nagle(const struct context *context, struct verdict *verdict)
+static bool is_msg_more_ring(const struct context *context)
 {
-	uint64_t pieces = 2 + context->tally->joined.most;
-	char *saves = advice__saving(context);
-
-	if (context->stall->fire.head.type &&
-	    context->stall->fire.head.conn == context->stall->conn) {
-		advise_other_end(context, verdict, saves);
-		free(saves);
-		return;
-	}
-	if (context->by_ring)
-		advise_one_operation(context, verdict, pieces, saves);
-	else
-		advise_coalescing(context, verdict, pieces, saves);
-	advise_nodelay(context, verdict, pieces, saves);
-	if (!context->by_ring)
-		advise_cork(context, verdict);
-	free(saves);
+	return context__is_msg_more(context) && context->by_ring;
 }
 
-/* ---- other holds ---- */
-
-static void advise__cork(const struct context *context, struct verdict *verdict)
+static bool is_corked(const struct context *context)
 {
-	char *saves = advice__saving(context);
-
-	if (context->stall->reason == NS_HOLD_MSG_MORE)
-		advice__give(verdict,
-			     "In %s, leave MSG_MORE out of %s of %s on %s: %s, with as many "
-			     "segments as now.",
-			     context->program,
-			     context->by_ring ? "sqe->msg_flags of the last SEND"
-					      : "the last write",
-			     context->a_message, context->fd, saves);
-	else
-		advice__give(verdict,
-			     "In %s, clear TCP_CORK on %s right after the last write of %s: %s, "
-			     "with as many segments as now.",
-			     context->program, context->fd, context->a_message, saves);
-	advice__give(verdict,
-		     "Write the whole %s with one %s and hold nothing back: the same saving, with "
-		     "as many segments as now.",
-		     context->message, context->by_ring ? "IORING_OP_SENDMSG" : "writev()");
-	free(saves);
+	return !context__is_msg_more(context);
 }
 
-static void advise__cwnd(const struct context *context, struct verdict *verdict)
+static bool is_by_ring(const struct context *context)
 {
-	char *saves = advice__saving(context);
+	return context->by_ring;
+}
 
-	if (context->conn && context->conn->totals.retrans)
-		advice__give(verdict,
-			     "Find the loss on the way to %s first: it is what keeps the window "
-			     "small (%s at most).",
-			     context->other, saves);
-	advice__give(verdict,
-		     "Keep one connection to %s open and in use rather than new ones: its window "
-		     "has grown already. A pause makes it small again unless "
-		     "net.ipv4.tcp_slow_start_after_idle is 0. At most this %s.",
-		     context->other_program, saves);
-	advice__give(verdict,
-		     "Send less, or let the route begin with a larger window (ip route change ... "
-		     "initcwnd N), if the path can bear that.");
-	free(saves);
+static bool is_by_call(const struct context *context)
+{
+	return !context->by_ring;
+}
+
+static bool lost_segments(const struct context *context)
+{
+	return context->conn && context->conn->totals.retrans;
 }
 
 /* Did somebody at the other end sleep instead of reading, as far as the chain shows? */
@@ -205,384 +84,279 @@ static bool reader_was_away(const struct context *context)
 	return false;
 }
 
-static void advise_reading(const struct context *context, struct verdict *verdict,
-			   const char *saves)
+static bool reader_was_not_away(const struct context *context)
 {
-	advice__give(verdict,
-		     "Let %s read sooner: in a thread of its own, or before it does other work: "
-		     "at most this %s.",
-		     context->other, saves);
+	return !reader_was_away(context);
 }
 
-static void advise__rwnd(const struct context *context, struct verdict *verdict)
+static bool ends_in(const struct context *context, enum cause cause)
 {
-	char *saves = advice__saving(context);
-
-	if (reader_was_away(context)) {
-		advise_reading(context, verdict, saves);
-	} else {
-		advice__give(verdict,
-			     "Give the receiver (%s) a larger window: set no SO_RCVBUF there, so "
-			     "that the kernel adapts it, or a larger one; or raise the third "
-			     "number of net.ipv4.tcp_rmem: at most this %s.",
-			     context->other, saves);
-		advice__give(verdict,
-			     "If the program there reads too slowly, no buffer helps for long: "
-			     "see with netstall at that end what it waits for.");
-	}
-	free(saves);
+	return context__has_root(context) && context->root->cause == cause;
 }
 
-static void advise__zero_window(const struct context *context, struct verdict *verdict)
+static bool root_sleeps(const struct context *context)
 {
-	char *saves = advice__saving(context);
-
-	advise_reading(context, verdict, saves);
-	if (!reader_was_away(context))
-		advice__give(verdict,
-			     "See with netstall at that end what %s does instead of reading.",
-			     context->other);
-	free(saves);
+	return ends_in(context, CAUSE_TIMER);
 }
 
-static void advise__pacing(const struct context *context, struct verdict *verdict)
+static bool root_is_locked(const struct context *context)
 {
-	char *saves = advice__saving(context);
-
-	advice__give(verdict,
-		     "In %s, raise or drop SO_MAX_PACING_RATE on %s, if it is set there: %s.",
-		     context->program, context->fd, saves);
-	advice__give(verdict,
-		     "If the congestion control paces by itself (bbr does), the rate is what it "
-		     "measured of the path: ss -ti shows it as pacing_rate.");
-	free(saves);
+	return ends_in(context, CAUSE_LOCK);
 }
 
-static void advise__tsq(const struct context *context, struct verdict *verdict)
+static bool root_does_io(const struct context *context)
 {
-	char *saves = advice__saving(context);
-
-	advice__give(verdict,
-		     "Look why the device is behind: its queue (tc -s qdisc), a rate limit there, "
-		     "a virtual device whose host is busy: at most this %s.",
-		     saves);
-	free(saves);
+	return ends_in(context, CAUSE_DISK);
 }
 
-static void advise__tso_defer(const struct context *context, struct verdict *verdict)
+static bool root_has_no_cpu(const struct context *context)
 {
-	char *saves = advice__saving(context);
-
-	advice__give(verdict,
-		     "Write the end of %s together with what goes before it, so that TCP sees "
-		     "that nothing follows: at most this %s.",
-		     context->a_message, saves);
-	free(saves);
+	return ends_in(context, CAUSE_RUNQUEUE);
 }
 
-static void advise__autocork(const struct context *context, struct verdict *verdict)
+/* The chain shows nothing to act on. */
+static bool is_open_ended(const struct context *context)
 {
-	char *saves = advice__saving(context);
-
-	advice__give(verdict, "In %s, write each %s at once (one buffer, or writev()): %s.",
-		     context->program, context->message, saves);
-	advice__give(verdict,
-		     "Or turn automatic corking off for the whole machine "
-		     "(net.ipv4.tcp_autocorking=0): the same saving, more segments.");
-	free(saves);
+	return !root_sleeps(context) && !root_is_locked(context) && !root_does_io(context) &&
+	       !root_has_no_cpu(context);
 }
 
-static void advise__sndbuf(const struct context *context, struct verdict *verdict)
+static bool look_at_waker(const struct context *context)
 {
-	char *saves = advice__saving(context);
-
-	advice__give(verdict,
-		     "In %s, set no SO_SNDBUF on %s, so that the kernel adapts it, or a larger "
-		     "one; or raise the third number of net.ipv4.tcp_wmem. That helps as long as "
-		     "%s reads as fast as is written: at most this %s.",
-		     context->program, context->fd, context->other, saves);
-	advice__give(verdict,
-		     "Write without blocking (O_NONBLOCK and poll), so that a slow receiver does "
-		     "not stop this thread: the same saving for what else it has to do.");
-	free(saves);
+	return is_open_ended(context) && context__has_waker(context);
 }
 
-/* ---- loss ---- */
-
-static void advise__loss(const struct context *context, struct verdict *verdict)
+static bool look_for_waker(const struct context *context)
 {
-	char *saves = advice__saving(context);
-
-	advice__give(verdict,
-		     "Find where segments between here and %s are dropped: counters of the "
-		     "devices (ip -s link, ethtool -S), of queues (tc -s qdisc) and of the kernel "
-		     "(nstat) at both ends, firewalls on the way: without the loss this %s.",
-		     context->other, saves);
-	if (context->tally->cause == CAUSE_RTO)
-		advice__give(verdict,
-			     "If the round trip is far below 200 ms and loss cannot be avoided, a "
-			     "shorter least time-out on the route (ip route change ... rto_min "
-			     "20ms) shortens each such wait. It does not mend the loss.");
-	free(saves);
+	return is_open_ended(context) && !context__has_waker(context);
 }
 
-static void advise__syn_retransmit(const struct context *context, struct verdict *verdict)
-{
-	char *saves = advice__saving(context);
-
-	advice__give(verdict,
-		     "At %s, look whether the listen queue overflows (nstat -az TcpExtListenDrops "
-		     "TcpExtListenOverflows; ss -ltn shows queue and limit): accept() sooner, or "
-		     "a larger backlog in listen() and net.core.somaxconn: this %s.",
-		     context->other, saves);
-	advice__give(verdict,
-		     "If these counters stand still, look for a firewall or for loss on the way.");
-	advice__give(verdict,
-		     "Keep connections open and use them again: each new one can meet this.");
-	free(saves);
-}
-
-/* ---- waits that TCP has no part in: whom to look at. What a program does with its own time is not
- * for netstall to mend; it names the thread and the call. ---- */
-
-static void advise_at_the_other_end(const struct context *context, struct verdict *verdict)
-{
-	if (context->peer && context->peer->id.head.tgid)
-		advice__give(verdict,
-			     "Trace the other end while this happens: netstall trace -p %u",
-			     context->peer->id.head.tgid);
-	else
-		advice__give(verdict, "Run netstall at the other end (%s) while this happens.",
-			     context->other);
-}
-
-/* When the thread at the root must not dawdle. */
-static const char *while_what(const struct context *context)
+/* Nothing else can be said that would not be a guess. */
+static bool look_at_the_other_end(const struct context *context)
 {
 	switch (context->tally->cause) {
-	case CAUSE_LOCK:
-		return "while another thread waits for its lock or signal";
-	case CAUSE_IPC:
-		return "while another thread waits for what it is to write";
+	case CAUSE_PEER_APP:
+		return is_open_ended(context);
+	case CAUSE_URING:
+		return context->conn;
 	default:
-		return "between the request and its answer";
+		return context->conn && !context->stall->held_bytes;
 	}
 }
 
-/* For the last thing that the chain shows. Returns false when it shows none to act on. */
-static bool advise_root(const struct context *context, struct verdict *verdict, const char *saves)
+static bool is_other_end_here(const struct context *context)
 {
-	const struct stall_link *root = context->stall->link_count > 1 ? context->root : NULL;
-	char name[CONTEXT_NAME], call[64];
-	const char *where;
-
-	if (!root || !root->tid || !root->wait.head.type)
-		return false;
-	context__thread(name, sizeof(name), context->report, root->pid, root->tid);
-	where = context__call(call, sizeof(call), context->report, &root->wait);
-	switch (root->cause) {
-	case CAUSE_TIMER:
-		advice__give(verdict,
-			     "In %s, do not sleep%s%s %s; wait for the event itself: at most "
-			     "this %s.",
-			     name, where ? " in " : "", where ? where : "", while_what(context),
-			     saves);
-		return true;
-	case CAUSE_LOCK:
-		advice__give(
-			verdict,
-			"Shorten what is done under the lock that %s waits for, or take it for "
-			"less: at most this %s.",
-			name, saves);
-		return true;
-	case CAUSE_DISK:
-		advice__give(verdict,
-			     "Take the block I/O of %s%s%s out of what others wait for (cache, "
-			     "another thread, a faster disk): at most this %s.",
-			     name, where ? " in " : "", where ? where : "", saves);
-		return true;
-	case CAUSE_RUNQUEUE:
-		advice__give(verdict,
-			     "Give %s a CPU sooner: see the quota of its cgroup (cpu.max, "
-			     "cpu.stat), priorities, and the load of its CPUs: at most this %s.",
-			     name, saves);
-		return true;
-	default:
-		return false;
-	}
+	return context->peer && context->peer->id.head.tgid;
 }
 
-static void advise__peer_app(const struct context *context, struct verdict *verdict)
+static bool look_here(const struct context *context)
 {
-	char *saves = advice__saving(context);
-
-	if (!advise_root(context, verdict, saves))
-		advise_at_the_other_end(context, verdict);
-	advice__give(verdict,
-		     "If %s cannot answer sooner: send further requests meanwhile (pipelining, or "
-		     "more connections) rather than wait for each in turn.",
-		     context->other_program);
-	free(saves);
+	return look_at_the_other_end(context) && is_other_end_here(context);
 }
 
-static void advise__network(const struct context *context, struct verdict *verdict)
+static bool look_there(const struct context *context)
 {
-	advice__give(verdict,
-		     "Fewer round trips: ask for more at once, send requests without waiting for "
-		     "each answer, keep connections open. Nothing in this host makes the way to "
-		     "%s shorter.",
-		     context->other);
+	return look_at_the_other_end(context) && !is_other_end_here(context);
 }
 
-static void advise__runqueue(const struct context *context, struct verdict *verdict)
+static bool has_wait(const struct context *context)
 {
-	char *saves = advice__saving(context);
-
-	advice__give(verdict,
-		     "Look for a shortage of CPU: a quota of its cgroup (cpu.max; nr_throttled in "
-		     "cpu.stat), more runnable threads than CPUs (vmstat, column r), an affinity "
-		     "that puts several on one CPU: at most this %s.",
-		     saves);
-	advice__give(verdict,
-		     "If %s matters more than what else runs here: a higher weight (cpu.weight, "
-		     "nice), or CPUs of its own.",
-		     context->program);
-	free(saves);
+	return context->stall->wait.head.type;
 }
 
-static void advise__lock(const struct context *context, struct verdict *verdict)
+static bool waits_on_ring(const struct context *context)
 {
-	const struct ns_wait *wait = &context->stall->wait;
-	char *saves = advice__saving(context);
-	char name[CONTEXT_NAME];
-
-	if (advise_root(context, verdict, saves))
-		;
-	else if (wait->head.type && report__process(context->report, wait->waker_tgid))
-		advice__give(verdict,
-			     "Look at what %s does before it wakes %s: a lock that is held for "
-			     "too long, or work that it waits to be handed: at most this %s.",
-			     context__thread(name, sizeof(name), context->report, wait->waker_tgid,
-					     wait->waker_tid),
-			     context->waiter, saves);
-	else
-		advice__give(verdict,
-			     "Look for the lock that %s waits for, and for who holds it: at most "
-			     "this %s.",
-			     context->waiter, saves);
-	free(saves);
+	return has_wait(context) && context->stall->wait.ring;
 }
 
-static void advise__ipc(const struct context *context, struct verdict *verdict)
-{
-	const struct ns_wait *wait = &context->stall->wait;
-	char *saves = advice__saving(context);
-	char name[CONTEXT_NAME];
+/*
+ * ---- the table: of each cause what is to be recommended first comes first ----
+ *
+ * For a cause without a row it is what the row of the cause says.
+ */
 
-	if (advise_root(context, verdict, saves))
-		;
-	else if (wait->head.type && report__process(context->report, wait->waker_tgid))
-		advice__give(verdict,
-			     "Look at what %s does before it writes or signals to %s: at most "
-			     "this %s.",
-			     context__thread(name, sizeof(name), context->report, wait->waker_tgid,
-					     wait->waker_tid),
-			     context->waiter, saves);
-	else
-		advice__give(verdict, "Look at who writes to what %s waits for: at most this %s.",
-			     context->waiter, saves);
-	free(saves);
-}
+#define NAGLES FOR(NAGLE_DELACK) | FOR(NAGLE)
+#define LOSSES FOR(RTO) | FOR(TLP) | FOR(FAST_RETRANSMIT)
+#define ROOTED FOR(PEER_APP) | FOR(LOCK) | FOR(IPC)
 
-static void advise__disk(const struct context *context, struct verdict *verdict)
-{
-	bool is_rings = context->stall->wait.head.type && context->stall->wait.ring;
-	char *saves = advice__saving(context);
+/* clang-format off */
+static const struct template advice[] = {
+	{NAGLES, context__is_receiver,
+	 "In the program at {other}, write all pieces of a message at once (one buffer, writev(), or MSG_MORE on all but "
+	 "the last): {saves}."},
+	{NAGLES, context__is_receiver,
+	 "Or set TCP_NODELAY there: {saves}, with a segment for each piece."},
+	{NAGLES, sends_two,
+	 "In {program}, submit both pieces as one operation (one buffer, or one IORING_OP_SENDMSG with an iovec for "
+	 "each): {saves}, and one segment fewer."},
+	{NAGLES, sends_two,
+	 "Or set MSG_MORE in sqe->msg_flags of the first SEND, and link them (IOSQE_IO_LINK) so that they stay in order: "
+	 "the same saving."},
+	{NAGLES, sends_more,
+	 "In {program}, submit {pieces} pieces as one operation (one buffer, or one IORING_OP_SENDMSG with an iovec for "
+	 "each): {saves}, and one segment fewer."},
+	{NAGLES, sends_more,
+	 "Or set MSG_MORE in sqe->msg_flags of all SENDs but the last, and link them (IOSQE_IO_LINK) so that they stay "
+	 "in order: the same saving."},
+	{NAGLES, writes_two,
+	 "In {program}, write both pieces at once (one buffer, writev(), or MSG_MORE on the first): {saves}, and one "
+	 "segment fewer."},
+	{NAGLES, writes_more,
+	 "In {program}, write all {pieces} pieces at once (one buffer, writev(), or MSG_MORE on all but the last): "
+	 "{saves}, and one segment fewer."},
+	/* With TCP_NODELAY each write is a segment; held ones left together in one. */
+	{NAGLES, writes_two,
+	 "Set TCP_NODELAY on {fd} in {sender}: {saves}, with as many segments as now{segments_now}."},
+	{NAGLES, sends_two,
+	 "Set TCP_NODELAY on {fd} in {sender} (setsockopt(), once, no ring needed): {saves}, with as many segments as "
+	 "now{segments_now}."},
+	{NAGLES, writes_more,
+	 "Set TCP_NODELAY on {fd} in {sender}: {saves}, at the price of up to {more_segments} for {a_message} than "
+	 "now{segments_now}."},
+	{NAGLES, sends_more,
+	 "Set TCP_NODELAY on {fd} in {sender} (setsockopt(), once, no ring needed): {saves}, at the price of up to "
+	 "{more_segments} for {a_message} than now{segments_now}."},
+	{NAGLES, is_caller,
+	 "Where the pieces come from code that cannot be joined: set TCP_CORK on {fd} before the first and clear it after "
+	 "the last: the same saving, one segment fewer, two system calls more."},
 
-	if (is_rings)
-		advice__give(verdict,
-			     "%s submits its block I/O to a ring and then waits for it all the "
-			     "same: submit it earlier, or go on with other completions meanwhile: "
-			     "at most this %s.",
-			     context->waiter, saves);
-	advice__give(verdict,
-		     "Take block I/O off the way of %s: a thread of its own for it, a cache, "
-		     "fewer fsync(), a faster disk: at most this %s.",
-		     context->waiter, saves);
-	free(saves);
-}
+	{FOR(CORK), is_msg_more_ring,
+	 "In {program}, leave MSG_MORE out of sqe->msg_flags of the last SEND of {a_message} on {fd}: {saves}, with as "
+	 "many segments as now."},
+	{FOR(CORK), is_msg_more_call,
+	 "In {program}, leave MSG_MORE out of the last write of {a_message} on {fd}: {saves}, with as many segments as "
+	 "now."},
+	{FOR(CORK), is_corked,
+	 "In {program}, clear TCP_CORK on {fd} right after the last write of {a_message}: {saves}, with as many segments "
+	 "as now."},
+	{FOR(CORK), is_by_call,
+	 "Write the whole {message} with one writev() and hold nothing back: the same saving, with as many segments as "
+	 "now."},
+	{FOR(CORK), is_by_ring,
+	 "Write the whole {message} with one IORING_OP_SENDMSG and hold nothing back: the same saving, with as many "
+	 "segments as now."},
 
-static void advise__timer(const struct context *context, struct verdict *verdict)
-{
-	char *saves = advice__saving(context);
+	{FOR(CWND), lost_segments,
+	 "Find the loss on the way to {other} first: it is what keeps the window small ({saves} at most)."},
+	{FOR(CWND), NULL,
+	 "Keep one connection to {other_program} open and in use rather than new ones: its window has grown already. A "
+	 "pause makes it small again unless net.ipv4.tcp_slow_start_after_idle is 0. At most this {saves}."},
+	{FOR(CWND), NULL,
+	 "Send less, or let the route begin with a larger window (ip route change ... initcwnd N), if the path can bear "
+	 "that."},
 
-	advice__give(verdict,
-		     "If %s need not wait that long: shorten the time that it asks for, or let "
-		     "what it waits for wake it: at most this %s.",
-		     context->waiter, saves);
-	free(saves);
-}
+	{FOR(RWND), reader_was_not_away,
+	 "Give the receiver ({other}) a larger window: set no SO_RCVBUF there, so that the kernel adapts it, or a larger "
+	 "one; or raise the third number of net.ipv4.tcp_rmem: at most this {saves}."},
+	{FOR(RWND), reader_was_not_away,
+	 "If the program there reads too slowly, no buffer helps for long: see with netstall at that end what it waits "
+	 "for."},
+	{FOR(RWND), reader_was_away,
+	 "Let {other} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
+	{FOR(ZERO_WINDOW), NULL,
+	 "Let {other} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
+	{FOR(ZERO_WINDOW), reader_was_not_away,
+	 "See with netstall at that end what {other} does instead of reading."},
 
-static void advise__uring(const struct context *context, struct verdict *verdict)
-{
-	const struct ns_wait *wait = &context->stall->wait;
+	{FOR(PACING), NULL,
+	 "In {program}, raise or drop SO_MAX_PACING_RATE on {fd}, if it is set there: {saves}."},
+	{FOR(PACING), NULL,
+	 "If the congestion control paces by itself (bbr does), the rate is what it measured of the path: ss -ti shows it "
+	 "as pacing_rate."},
+	{FOR(TSQ), NULL,
+	 "Look why the device is behind: its queue (tc -s qdisc), a rate limit there, a virtual device whose host is "
+	 "busy: at most this {saves}."},
+	{FOR(TSO_DEFER), NULL,
+	 "Write the end of {a_message} together with what goes before it, so that TCP sees that nothing follows: at most "
+	 "this {saves}."},
+	{FOR(AUTOCORK), NULL,
+	 "In {program}, write each {message} at once (one buffer, or writev()): {saves}."},
+	{FOR(AUTOCORK), NULL,
+	 "Or turn automatic corking off for the whole machine (net.ipv4.tcp_autocorking=0): the same saving, more "
+	 "segments."},
+	{FOR(SNDBUF), NULL,
+	 "In {program}, set no SO_SNDBUF on {fd}, so that the kernel adapts it, or a larger one; or raise the third "
+	 "number of net.ipv4.tcp_wmem. That helps as long as {other} reads as fast as is written: at most this {saves}."},
+	{FOR(SNDBUF), NULL,
+	 "Write without blocking (O_NONBLOCK and poll), so that a slow receiver does not stop this thread: the same "
+	 "saving for what else it has to do."},
 
-	if (wait->head.type)
-		advice__give(verdict,
-			     "See the operations of its rings one by one while this happens: "
-			     "netstall trace --events=uring -p %u",
-			     wait->head.tgid);
-	if (context->conn)
-		advise_at_the_other_end(context, verdict);
-}
+	{LOSSES, NULL,
+	 "Find where segments between here and {other} are dropped: counters of the devices (ip -s link, ethtool -S), of "
+	 "queues (tc -s qdisc) and of the kernel (nstat) at both ends, firewalls on the way: without the loss this "
+	 "{saves}."},
+	{FOR(RTO), NULL,
+	 "If the round trip is far below 200 ms and loss cannot be avoided, a shorter least time-out on the route (ip "
+	 "route change ... rto_min 20ms) shortens each such wait. It does not mend the loss."},
+	{FOR(SYN_RETRANSMIT), NULL,
+	 "At {other}, look whether the listen queue overflows (nstat -az TcpExtListenDrops TcpExtListenOverflows; ss -ltn "
+	 "shows queue and limit): accept() sooner, or a larger backlog in listen() and net.core.somaxconn: this {saves}."},
+	{FOR(SYN_RETRANSMIT), NULL,
+	 "If these counters stand still, look for a firewall or for loss on the way."},
+	{FOR(SYN_RETRANSMIT), NULL,
+	 "Keep connections open and use them again: each new one can meet this."},
 
-static void advise__unknown(const struct context *context, struct verdict *verdict)
-{
-	if (context->stall->held_bytes || !context->conn)
-		return; /* nothing that would not be a guess */
-	advise_at_the_other_end(context, verdict);
-}
-
-/* ---- the table ---- */
-
-typedef void advise_fn(const struct context *context, struct verdict *verdict);
-
-/* Without an entry: what the cause's row says. */
-static advise_fn *const advisers[CAUSE_COUNT] = {
-	[CAUSE_UNKNOWN] = advise__unknown,
-	[CAUSE_NAGLE_DELACK] = advise__nagle,
-	[CAUSE_NAGLE] = advise__nagle,
-	[CAUSE_CORK] = advise__cork,
-	[CAUSE_NETWORK] = advise__network,
-	[CAUSE_RUNQUEUE] = advise__runqueue,
-	[CAUSE_CWND] = advise__cwnd,
-	[CAUSE_RWND] = advise__rwnd,
-	[CAUSE_ZERO_WINDOW] = advise__zero_window,
-	[CAUSE_PACING] = advise__pacing,
-	[CAUSE_TSQ] = advise__tsq,
-	[CAUSE_TSO_DEFER] = advise__tso_defer,
-	[CAUSE_AUTOCORK] = advise__autocork,
-	[CAUSE_SNDBUF] = advise__sndbuf,
-	[CAUSE_RTO] = advise__loss,
-	[CAUSE_TLP] = advise__loss,
-	[CAUSE_FAST_RETRANSMIT] = advise__loss,
-	[CAUSE_SYN_RETRANSMIT] = advise__syn_retransmit,
-	[CAUSE_PEER_APP] = advise__peer_app,
-	[CAUSE_IDLE] = advise__unknown, /* never of a stall */
-	[CAUSE_LOCK] = advise__lock,
-	[CAUSE_IPC] = advise__ipc,
-	[CAUSE_DISK] = advise__disk,
-	[CAUSE_TIMER] = advise__timer,
-	[CAUSE_URING] = advise__uring,
-	[CAUSE_SELF] = advise__unknown, /* likewise */
+	/* What a program does with its own time is not for netstall to mend; it names the thread and the call. */
+	{ROOTED, root_sleeps,
+	 "In {root}, do not sleep{root_call} {while_what}; wait for the event itself: at most this {saves}."},
+	{ROOTED, root_is_locked,
+	 "Shorten what is done under the lock that {root} waits for, or take it for less: at most this {saves}."},
+	{ROOTED, root_does_io,
+	 "Take the block I/O of {root}{root_call} out of what others wait for (cache, another thread, a faster disk): at "
+	 "most this {saves}."},
+	{ROOTED, root_has_no_cpu,
+	 "Give {root} a CPU sooner: see the quota of its cgroup (cpu.max, cpu.stat), priorities, and the load of its "
+	 "CPUs: at most this {saves}."},
+	{FOR(URING), has_wait,
+	 "See the operations of its rings one by one while this happens: netstall trace --events=uring -p {wait_pid}"},
+	{FOR(PEER_APP) | FOR(URING) | FOR(UNKNOWN), look_here,
+	 "Trace the other end while this happens: netstall trace -p {peer_pid}"},
+	{FOR(PEER_APP) | FOR(URING) | FOR(UNKNOWN), look_there,
+	 "Run netstall at the other end ({other}) while this happens."},
+	{FOR(PEER_APP), NULL,
+	 "If {other_program} cannot answer sooner: send further requests meanwhile (pipelining, or more connections) "
+	 "rather than wait for each in turn."},
+	{FOR(LOCK), look_at_waker,
+	 "Look at what {waker} does before it wakes {waiter}: a lock that is held for too long, or work that it waits to "
+	 "be handed: at most this {saves}."},
+	{FOR(LOCK), look_for_waker,
+	 "Look for the lock that {waiter} waits for, and for who holds it: at most this {saves}."},
+	{FOR(IPC), look_at_waker,
+	 "Look at what {waker} does before it writes or signals to {waiter}: at most this {saves}."},
+	{FOR(IPC), look_for_waker,
+	 "Look at who writes to what {waiter} waits for: at most this {saves}."},
+	{FOR(NETWORK), NULL,
+	 "Fewer round trips: ask for more at once, send requests without waiting for each answer, keep connections open. "
+	 "Nothing in this host makes the way to {other} shorter."},
+	{FOR(RUNQUEUE), NULL,
+	 "Look for a shortage of CPU: a quota of its cgroup (cpu.max; nr_throttled in cpu.stat), more runnable threads "
+	 "than CPUs (vmstat, column r), an affinity that puts several on one CPU: at most this {saves}."},
+	{FOR(RUNQUEUE), NULL,
+	 "If {program} matters more than what else runs here: a higher weight (cpu.weight, nice), or CPUs of its own."},
+	{FOR(DISK), waits_on_ring,
+	 "{waiter} submits its block I/O to a ring and then waits for it all the same: submit it earlier, or go on with "
+	 "other completions meanwhile: at most this {saves}."},
+	{FOR(DISK), NULL,
+	 "Take block I/O off the way of {waiter}: a thread of its own for it, a cache, fewer fsync(), a faster disk: at "
+	 "most this {saves}."},
+	{FOR(TIMER), NULL,
+	 "If {waiter} need not wait that long: shorten the time that it asks for, or let what it waits for wake it: at "
+	 "most this {saves}."},
 };
+/* clang-format on */
 
 void advice__write(const struct context *context, struct verdict *verdict)
 {
 	enum cause cause = context->tally->cause;
+	bool is_listed = false;
 
-	if (advisers[cause])
-		advisers[cause](context, verdict);
-	else
-		advice__give(verdict, "%s", cause__info(cause)->remedy);
+	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++) {
+		is_listed |= advice[i].causes >> cause & 1;
+		if (template__applies(&advice[i], context) &&
+		    verdict->advice_count < VERDICT_ADVICE)
+			template__add(&verdict->advice[verdict->advice_count++], &advice[i],
+				      context);
+	}
+	if (!is_listed && !cause__info(cause)->never_of_stall)
+		verdict->advice[verdict->advice_count++] = xstrdup(cause__info(cause)->remedy);
 }

@@ -215,7 +215,47 @@ bool context__make(struct context *context, const struct report *report, const s
 	return true;
 }
 
+uint64_t context__each(const struct context *context)
+{
+	const struct report_cause *cause = report__cause(context->report, context->tally->cause);
+
+	if (cause && cause->p50_ns)
+		return cause->p50_ns;
+	return context->tally->count ? context->tally->total_ns / context->tally->count : 0;
+}
+
+const char *cause__each_word(const struct report_cause *cause)
+{
+	uint64_t sum = cause->p50_ns * cause->count, total = cause->total_ns;
+	uint64_t off = sum > total ? sum - total : total - sum;
+
+	return !cause->p50_ns || 20 * off <= total ? " each" : " at the median";
+}
+
 uint64_t context__held(const struct context *context)
 {
-	return context->tally->count ? context->tally->held_ns / context->tally->count : 0;
+	const struct tally *tally = context->tally;
+	double share = tally->total_ns ? (double)tally->held_ns / (double)tally->total_ns : 0;
+
+	return (uint64_t)(share * (double)context__each(context) + 0.5);
+}
+
+uint64_t context__queued_ns(const struct ns_wait *wait)
+{
+	if (!wait->head.type)
+		return 0;
+	if (!wait->state)
+		return wait->head.ts - wait->off_ts;
+	return wait->wake_ts && wait->wake_ts < wait->head.ts ? wait->head.ts - wait->wake_ts : 0;
+}
+
+const struct ns_wait *context__longest_queued(const struct stall *stall)
+{
+	const struct ns_wait *longest = &stall->wait;
+
+	for (size_t i = 0; i < stall->link_count; i++) {
+		if (context__queued_ns(&stall->links[i].wait) > context__queued_ns(longest))
+			longest = &stall->links[i].wait;
+	}
+	return longest;
 }

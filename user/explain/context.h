@@ -37,8 +37,17 @@ struct context {
 /* Returns false when nothing is known of its connection but the number. */
 bool context__make(struct context *context, const struct report *report, const struct tally *tally);
 
-/* The part of one stall that its cause took, on average. */
+/* How long one stall of this cause is: the median, as the headline has it. */
+uint64_t context__each(const struct context *context);
+/* " each", or where the median is not the mean as well " at the median" */
+const char *cause__each_word(const struct report_cause *cause);
+/* How much of that the cause took. */
 uint64_t context__held(const struct context *context);
+/* Of the threads of the chain, the delayed one among them, the one that waited longest for a CPU.
+ */
+const struct ns_wait *context__longest_queued(const struct stall *stall);
+/* How long a thread was ready to run in this wait, and did not. */
+uint64_t context__queued_ns(const struct ns_wait *wait);
 /* "worker/77", "pid 77", "a thread not seen" */
 char *context__thread(char *dst, size_t size, const struct report *report, uint32_t pid,
 		      uint32_t tid);

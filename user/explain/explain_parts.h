@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The explanations of the single causes, and the sentences that several share. Each tale says how
+ * The explanations of the single causes, and the sentences that several share. Each says how
  * it came about, of this very case, with the numbers that decided; what was not seen and
- * how often it happened is added behind it by tale.c.
+ * how often it happened is added behind it by explanation.c.
  */
 #ifndef NETSTALL_EXPLAIN_EXPLAIN_PARTS_H
 #define NETSTALL_EXPLAIN_EXPLAIN_PARTS_H

@@ -6,6 +6,7 @@
 #include "user/analyze/waits/uring_wait.h"
 #include "user/base/text.h"
 #include "user/explain/explain_parts.h"
+#include "user/explain/template.h"
 #include "user/record/syscalls.h"
 
 /* ---- the waker chain: whom the delayed thread waited for, and what that one did ---- */
@@ -308,41 +309,18 @@ void explain__network(const struct context *context, char **text)
 	add_round_trip(context, text);
 }
 
-/* How long a thread was ready to run in this wait, and did not. */
-static uint64_t queued_ns(const struct ns_wait *wait)
-{
-	if (!wait->head.type)
-		return 0;
-	if (!wait->state)
-		return wait->head.ts - wait->off_ts;
-	return wait->wake_ts && wait->wake_ts < wait->head.ts ? wait->head.ts - wait->wake_ts : 0;
-}
-
-/* Of the threads of the chain, the delayed one among them, the one that waited longest for a CPU.
- */
-static const struct ns_wait *longest_queued(const struct stall *stall)
-{
-	const struct ns_wait *longest = &stall->wait;
-
-	for (size_t i = 0; i < stall->link_count; i++) {
-		if (queued_ns(&stall->links[i].wait) > queued_ns(longest))
-			longest = &stall->links[i].wait;
-	}
-	return longest;
-}
-
 void explain__runqueue(const struct context *context, char **text)
 {
-	const struct ns_wait *wait = longest_queued(context->stall);
+	const struct ns_wait *wait = context__longest_queued(context->stall);
 	char waited[TEXT_DURATION], name[CONTEXT_NAME];
 
 	builder__add(text, "%s was ready to run and waited for a CPU",
 		     wait->head.type ? context__thread(name, sizeof(name), context->report,
 						       wait->head.tgid, wait->head.tid)
 				     : context->waiter);
-	if (queued_ns(wait))
+	if (context__queued_ns(wait))
 		builder__add(text, ": %s passed until it ran",
-			     text__duration(waited, sizeof(waited), queued_ns(wait)));
+			     text__duration(waited, sizeof(waited), context__queued_ns(wait)));
 	builder__add(text, ". Which threads had the CPUs meanwhile was not recorded.");
 	if (wait->head.tid != context->stall->wait.head.tid && context->stall->wait.head.type)
 		builder__add(text, " %s waited for it.", context->waiter);
@@ -358,20 +336,12 @@ void explain__lock(const struct context *context, char **text)
 	explain__chain(context, text);
 }
 
-static bool is_for_a_child(const struct context *context)
-{
-	const char *name =
-		syscall__name(context->report->session.arch, context->stall->wait.syscall);
-
-	return name && (!strcmp(name, "wait4") || !strcmp(name, "waitid"));
-}
-
 void explain__ipc(const struct context *context, char **text)
 {
 	add_waiter(context, text);
 	add_waker(context, text);
 	builder__add(text,
-		     is_for_a_child(context)
+		     context__is_for_a_child(context)
 			     ? ": for a child's end, not for the network."
 			     : ": for a pipe, a Unix socket, an eventfd or the like, not for the "
 			       "network.");
@@ -411,8 +381,7 @@ void explain__timer(const struct context *context, char **text)
 
 	if (explain__clock_of_ring(context, text))
 		explain__operation(context, text);
-	else if (where &&
-		 syscall__wait(context->report->session.arch, wait->syscall) != SYSCALL_WAIT_OTHER)
+	else if (context__is_time_out(context))
 		builder__add(text,
 			     "%s waited in %s until the time-out%s that it had set itself ran out: "
 			     "nothing that it waited for came.",

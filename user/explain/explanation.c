@@ -79,9 +79,10 @@ static void add_other_causes(const struct context *context, char **text)
 }
 
 /* "This happened 122 times in 122 exchanges, 40.5 ms each, 4.94 s in all: 98.8% of the time." */
-static void add_frequency(const struct context *context, char **text)
+void explanation__add_frequency(const struct context *context, char **text)
 {
 	const struct tally *tally = context->tally;
+	const struct report_cause *cause = report__cause(context->report, tally->cause);
 	uint64_t window = context->report->end_ts - context->report->start_ts;
 	char count[TEXT_COUNT], each[TEXT_DURATION], all[TEXT_DURATION], share[TEXT_PERCENT];
 
@@ -95,9 +96,9 @@ static void add_frequency(const struct context *context, char **text)
 	if (tally->count == 1)
 		builder__add(text, " and took %s", all);
 	else
-		builder__add(text, ", %s each, %s in all",
-			     text__duration(each, sizeof(each), tally->total_ns / tally->count),
-			     all);
+		builder__add(text, ", %s%s, %s in all",
+			     text__duration(each, sizeof(each), context__each(context)),
+			     cause ? cause__each_word(cause) : " each", all);
 	if (window)
 		builder__add(text, ": %s of the time watched",
 			     text__percent(share, sizeof(share),
@@ -131,5 +132,4 @@ void explanation__write(const struct context *context, char **text)
 	add_ended(context, text);
 	add_other_causes(context, text);
 	add_missing(context, text);
-	add_frequency(context, text);
 }

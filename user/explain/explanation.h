@@ -6,5 +6,7 @@
 #include "user/explain/context.h"
 
 void explanation__write(const struct context *context, char **text);
+/* " This happened 122 times in 122 exchanges, 40.5 ms each, ...": what a headline says */
+void explanation__add_frequency(const struct context *context, char **text);
 
 #endif

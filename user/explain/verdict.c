@@ -11,6 +11,7 @@
 #include "user/explain/context.h"
 #include "user/explain/coverage.h"
 #include "user/explain/explanation.h"
+#include "user/explain/headline.h"
 #include "user/record/losses.h"
 
 /* ---- nothing was found: how much that says ---- */
@@ -198,6 +199,20 @@ static void add_network(const struct report *report, enum cause leading, char **
 		     text__nominal(threshold, sizeof(threshold), report__threshold(report)));
 }
 
+static void write_texts(struct verdict *verdict, const struct context *context)
+{
+	char *besides = NULL;
+
+	add_others(context, &besides);
+	add_network(context->report, context->tally->cause, &besides);
+	explanation__write(context, &verdict->text);
+	builder__add(&verdict->brief, "%s%s", verdict->text, besides ? besides : "");
+	explanation__add_frequency(context, &verdict->text);
+	add_elsewhere(context, &verdict->text);
+	builder__add(&verdict->text, "%s", besides ? besides : "");
+	free(besides);
+}
+
 void verdict__write(struct verdict *verdict, const struct report *report)
 {
 	const struct report_cause *leading = report__leading(report);
@@ -207,6 +222,8 @@ void verdict__write(struct verdict *verdict, const struct report *report)
 	*verdict = (struct verdict){0};
 	if (!leading) {
 		write_nothing_found(verdict, report);
+		verdict->headline = xstrdup(verdict->title);
+		verdict->brief = xstrdup(verdict->text);
 		return;
 	}
 	tally = leading->main;
@@ -215,24 +232,26 @@ void verdict__write(struct verdict *verdict, const struct report *report)
 	verdict->title = xasprintf("%s.", cause__info(leading->cause)->title);
 	verdict->evidence = evidence(report, leading);
 	if (!tally || !context__make(&context, report, tally)) {
+		verdict->headline = headline__write(report, leading, NULL);
 		verdict->text =
 			xstrdup("It was seen on a connection of which nothing else is "
 				"known: its description was lost.");
+		verdict->brief = xstrdup(verdict->text);
 		return;
 	}
+	verdict->headline = headline__write(report, leading, &context);
 	verdict->first_site = tally->first_site;
 	verdict->second_site = tally->second_site;
-	explanation__write(&context, &verdict->text);
-	add_elsewhere(&context, &verdict->text);
-	add_others(&context, &verdict->text);
-	add_network(report, leading->cause, &verdict->text);
+	write_texts(verdict, &context);
 	advice__write(&context, verdict);
 }
 
 void verdict__clear(struct verdict *verdict)
 {
+	free(verdict->headline);
 	free(verdict->title);
 	free(verdict->text);
+	free(verdict->brief);
 	free(verdict->evidence);
 	for (size_t i = 0; i < verdict->advice_count; i++)
 		free(verdict->advice[i]);

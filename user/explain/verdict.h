@@ -10,8 +10,11 @@
 struct verdict {
 	enum cause cause; /* the leading one; meaningful when found */
 	bool found;
-	char *title; /* one sentence without a line break */
-	char *text;  /* one paragraph without line breaks; the renderer wraps */
+	/* Each without line breaks; the renderer wraps. */
+	char *headline; /* cause, cost, and whose doing it is; when nothing was found the title */
+	char *title;    /* a sentence: the cause by name */
+	char *text;     /* a paragraph: how it came about, how often, what else */
+	char *brief;    /* the same without what the headline says */
 	size_t advice_count;
 	char *advice[VERDICT_ADVICE]; /* most to be recommended first */
 	const char *first_site;       /* user stacks of the two writes, leaf first, ';' between; */

@@ -3,10 +3,12 @@
 #include "tests/unit/render/render_fixture.h"
 #include "user/explain/advice.h"
 #include "user/explain/explanation.h"
+#include "user/explain/headline.h"
 #include "user/explain/verdict.h"
 
 /* What was written of one context. */
 struct words {
+	char *headline;
 	char *tale;
 	struct verdict verdict;
 };
@@ -45,9 +47,16 @@ static struct words write_tally(struct fixture *f, const struct tally *tally)
 {
 	struct words words = {0};
 	struct context context;
+	struct report_cause cause = {.cause = tally->cause,
+				     .count = tally->count,
+				     .total_ns = tally->total_ns,
+				     .p50_ns = tally->total_ns / tally->count,
+				     .share = 0.5};
 
 	assert_true(context__make(&context, &f->report, tally));
+	words.headline = headline__write(&f->report, &cause, &context);
 	explanation__write(&context, &words.tale);
+	explanation__add_frequency(&context, &words.tale);
 	advice__write(&context, &words.verdict);
 	return words;
 }
@@ -67,6 +76,7 @@ static struct words write_words(struct fixture *f, const struct stall *stall, ui
 
 static void free_words(struct words *words)
 {
+	free(words->headline);
 	free(words->tale);
 	for (size_t i = 0; i < words->verdict.advice_count; i++)
 		free(words->verdict.advice[i]);
@@ -93,6 +103,13 @@ static void test_every_cause(void **state)
 			}
 			words = write_words(f, &stall, 2);
 			assert_in(words.tale, " This happened 2 times");
+			assert_true(!strncmp(words.headline, cause__info(cause)->id,
+					     strlen(cause__info(cause)->id)));
+			assert_in(words.headline, ": 2 waits of 50.0 ms each (50.0% of 5.00 s)");
+			assert_null(strpbrk(words.headline, "\n{}"));
+			assert_null(strstr(words.headline, "  "));
+			assert_true(cause__info(cause)->never_of_stall ||
+				    strstr(words.headline, "): "));
 			assert_null(strstr(words.tale, "  "));
 			assert_null(strstr(words.tale, ".."));
 			assert_null(strstr(words.tale, "(null)"));

@@ -44,7 +44,12 @@ static void test_nagle_delack(void **state)
 	(void)state;
 	assert_true(verdict->found);
 	assert_int_equal(verdict->cause, CAUSE_NAGLE_DELACK);
+	assert_string_equal(verdict->headline,
+			    "nagle-delack: 3 waits of 40.4 ms each (60.6% of 200 ms): client/4242 "
+			    "writes each request in two pieces");
 	assert_string_equal(verdict->title, "Nagle's algorithm against a delayed ACK.");
+	/* The headline has these figures. */
+	assert_null(strstr(verdict->brief, "This happened"));
 	assert_says(verdict->text,
 		    "client/4242 writes each request in two pieces, 40 B and 136 B, "
 		    "231 us apart, on fd 7 (127.0.0.1:37640 -> 127.0.0.1:7000).");
@@ -55,7 +60,7 @@ static void test_nagle_delack(void **state)
 	assert_int_equal(verdict->advice_count, 3);
 	assert_says(verdict->advice[0], "one segment fewer");
 	assert_says(verdict->advice[1],
-		    "TCP_NODELAY on fd 7 in client/4242: saves 40.3 ms each time");
+		    "TCP_NODELAY on fd 7 in client/4242: saves 40.4 ms each time");
 	assert_string_equal(verdict->evidence,
 			    "Evidence complete: 3 of 3 chains seen whole, 0 events lost.");
 	verdict__clear(&written);
@@ -114,6 +119,7 @@ static void test_nothing(void **state)
 
 	(void)state;
 	assert_false(verdict->found);
+	assert_string_equal(verdict->headline, verdict->title);
 	assert_string_equal(verdict->title, "Nothing held this program back on the network.");
 	assert_says(verdict->text,
 		    "Watched 1.00 s: 1 connection, 1 write, 2 threads, 0 events lost; no wait "
@@ -137,10 +143,16 @@ static void test_the_network_is_cleared(void **state)
 
 	(void)state;
 	assert_int_equal(verdict->cause, CAUSE_LOCK);
+	assert_string_equal(
+		verdict->headline,
+		"lock: 2 waits of 20.2 ms at the median (25.2% of 200 ms): worker/4251 waits in "
+		"futex for holder/4250; holder/4250 sleeps in clock_nanosleep");
 	assert_says(verdict->text, " On the network nothing held it back for 10 ms or longer.");
 	verdict__clear(&written);
 	verdict = verdict_of(&written, "rto");
 	assert_null(strstr(verdict->text, "nothing held it back"));
+	assert_says(verdict->headline,
+		    "rto: 1 of 1 request waits 612 ms (76.6% of 800 ms): 10.0.0.2:7000 does");
 	verdict__clear(&written);
 }
 

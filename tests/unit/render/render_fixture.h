@@ -49,7 +49,7 @@ static const struct render_style plain = {.colour = false, .width = 120};
 static inline void render__tables(FILE *out, const struct report *report,
 				  const struct render_style *style)
 {
-	const struct verdict verdict = {.title = (char *)""};
+	const struct verdict verdict = {.headline = (char *)""};
 	struct render_style verbose = *style;
 
 	verbose.verbose = true;
@@ -171,6 +171,9 @@ static inline int setup(void **state)
 	f->verdict = (struct verdict){
 		.cause = CAUSE_NAGLE_DELACK,
 		.found = true,
+		.headline =
+			"nagle-delack: 122 waits of 40.5 ms each (98.8% of 5.00 s): client/4242 "
+			"writes each request in two pieces",
 		.title = "Nagle's algorithm against a delayed ACK.",
 		.text = "client/4242 writes each request in two pieces, 40 B and 136 B, 0.2 ms "
 			"apart, on fd 7. TCP sends the first and holds the second until the first "

@@ -9,7 +9,7 @@
 static char *tables_of(const struct report *report, unsigned width)
 {
 	const struct render_style style = {.width = width, .verbose = true};
-	const struct verdict verdict = {.title = (char *)""};
+	const struct verdict verdict = {.headline = (char *)""};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);

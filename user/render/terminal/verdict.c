@@ -71,15 +71,13 @@ static void print_site(FILE *out, const char *which, const char *stack,
 void render__verdict(FILE *out, const struct verdict *verdict, const struct render_style *style)
 {
 	enum colour colour = verdict->found ? COLOUR_CAUSE : COLOUR_GOOD;
-	int column;
 
 	fputc('\n', out);
-	column = fprintf(out, "%s", verdict->found ? "Verdict: " : "");
 	fputs(colour__on(style, colour), out);
-	wrap__print(out, verdict->title, (unsigned)column, INDENT, colour__width(style));
+	wrap__print(out, verdict->headline, 0, INDENT, colour__width(style));
 	fprintf(out, "%s\n", colour__off(style, colour));
-	if (verdict->text && verdict->text[0])
-		paragraph(out, verdict->text, style);
+	if (verdict->brief && verdict->brief[0])
+		paragraph(out, verdict->brief, style);
 	print_site(out, "first write:", verdict->first_site, style);
 	print_site(out, verdict->cause == CAUSE_CORK ? "held write:" : "second write:",
 		   verdict->second_site, style);

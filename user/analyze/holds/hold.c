@@ -33,53 +33,51 @@ static void find_writes(const struct incident *incident, struct stall *stall)
 	}
 }
 
-/* Whether the ACK that ended a part by Nagle's algorithm was a delayed one decides its cause. */
-static void judge_nagle(const struct model *model, const struct incident *incident,
-			const struct parts *parts, struct part *part, const struct finding *whole,
-			struct finding *judged)
-{
-	struct incident alone = part__incident(incident, parts, part);
-
-	*judged = *whole;
-	memset(&judged->stall.hold, 0, sizeof(judged->stall.hold));
-	judged->stall.start_ts = part->start_ts;
-	if (part->hold)
-		judged->stall.hold = *part->hold;
-	nagle__explain(model, &alone, judged);
-	part->cause = judged->stall.cause;
-}
-
 static bool is_nagle(const struct part *part)
 {
 	return part->reason == NS_HOLD_NAGLE;
 }
 
-/* What the judgement of the part by Nagle's algorithm found becomes the stall's. */
-static void take_nagle(struct finding *finding, const struct finding *judged)
+/* Whether the ACK that ended a part by Nagle's algorithm was a delayed one decides its cause. */
+static struct nagle judge_nagle(const struct model *model, const struct incident *incident,
+				const struct parts *parts, struct part *part)
+{
+	struct incident alone = part__incident(incident, parts, part);
+	struct nagle nagle = nagle__explain(model, &alone, part->hold);
+
+	part->cause = nagle.cause;
+	return nagle;
+}
+
+static void take_nagle(struct finding *finding, const struct nagle *nagle)
 {
 	struct stall *stall = &finding->stall;
 
-	stall->confidence = judged->stall.confidence;
-	stall->inferred = judged->stall.inferred;
-	stall->missing = judged->stall.missing;
-	stall->released_by = judged->stall.released_by;
-	stall->ack = judged->stall.ack;
-	stall->arm = judged->stall.arm;
-	stall->fire = judged->stall.fire;
-	finding->peer_ack = judged->peer_ack;
+	stall->confidence = nagle->confidence;
+	stall->inferred = nagle->inferred;
+	stall->missing = nagle->missing;
+	stall->released_by = nagle->released_by;
+	if (nagle->ack)
+		stall->ack = *nagle->ack;
+	if (nagle->arm)
+		stall->arm = *nagle->arm;
+	if (nagle->fire)
+		stall->fire = *nagle->fire;
+	if (nagle->peer_ack)
+		finding->peer_ack = *nagle->peer_ack;
 }
 
 static void explain_cause(const struct model *model, const struct incident *incident,
 			  struct parts *parts, struct finding *finding)
 {
 	struct part *last = &parts->v[parts->count - 1];
-	struct finding judged[PARTS];
+	struct nagle judged[PARTS];
 	struct stall *stall = &finding->stall;
 	const struct part *main_part;
 
 	for (size_t i = 0; i < parts->count; i++) {
 		if (is_nagle(&parts->v[i]))
-			judge_nagle(model, incident, parts, &parts->v[i], finding, &judged[i]);
+			judged[i] = judge_nagle(model, incident, parts, &parts->v[i]);
 	}
 	main_part = parts__main(parts);
 	stall->cause = main_part->cause;
@@ -91,7 +89,7 @@ static void explain_cause(const struct model *model, const struct incident *inci
 	if (main_part == last && is_nagle(last))
 		return;
 	if (is_nagle(last))
-		stall->released_by = judged[parts->count - 1].stall.released_by;
+		stall->released_by = judged[parts->count - 1].released_by;
 	else
 		release__explain(incident, last, stall);
 	if (!stall->missing && stall->cause == CAUSE_UNKNOWN)

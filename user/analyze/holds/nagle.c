@@ -19,7 +19,9 @@
 
 /* What the seen chain consists of; NULL where a link is missing. */
 struct chain {
-	uint32_t snd_una; /* when the hold began */
+	const struct ns_hold *hold;
+	uint64_t start_ts; /* of the hold */
+	uint32_t snd_una;  /* when the hold began */
 	const struct ns_segment
 		*arrived; /* at the holder: moved snd_una, last before the release */
 	const struct ns_delack *arm;
@@ -116,59 +118,58 @@ static void find_timer(const struct incident *incident, struct chain *chain)
 		chain->arm = last_arming(events, chain->fire->head.ts);
 }
 
-static void conclude(struct stall *stall, enum cause cause, enum stall_release by,
+static void conclude(struct nagle *out, enum cause cause, enum stall_release by,
 		     enum stall_missing missing)
 {
-	stall->cause = cause;
-	stall->released_by = by;
-	stall->missing = missing;
+	out->cause = cause;
+	out->released_by = by;
+	out->missing = missing;
 }
 
-static void infer(struct stall *stall, enum stall_release by, enum stall_inferred from,
+static void infer(struct nagle *out, enum stall_release by, enum stall_inferred from,
 		  enum stall_missing missing)
 {
-	conclude(stall, CAUSE_NAGLE_DELACK, by, missing);
-	stall->confidence = CONFIDENCE_INFERRED;
-	stall->inferred = from;
+	conclude(out, CAUSE_NAGLE_DELACK, by, missing);
+	out->confidence = CONFIDENCE_INFERRED;
+	out->inferred = from;
 }
 
 /* The other end's timer could not be watched: only the time that the ACK took is left. */
-static void judge_by_round_trip(const struct chain *chain, struct stall *stall,
+static void judge_by_round_trip(const struct chain *chain, struct nagle *out,
 				enum stall_missing unseen)
 {
-	uint64_t took = chain->arrived->head.ts - stall->start_ts;
-	uint32_t min_rtt_us = stall->hold.head.type ? stall->hold.min_rtt_us : 0;
+	uint64_t took = chain->arrived->head.ts - chain->start_ts;
+	uint32_t min_rtt_us = chain->hold ? chain->hold->min_rtt_us : 0;
 
 	if (!min_rtt_us || min_rtt_us == UINT32_MAX) {
-		conclude(stall, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, MISSING_ROUND_TRIP_OF_ACK);
+		conclude(out, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, MISSING_ROUND_TRIP_OF_ACK);
 		return;
 	}
 	if (took <= PROMPT_ROUND_TRIPS * 1000ull * min_rtt_us) {
-		conclude(stall, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, unseen);
+		conclude(out, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, unseen);
 		return;
 	}
-	infer(stall, RELEASED_BY_LATE_ACK, INFERRED_FROM_LATE_ACK, unseen);
+	infer(out, RELEASED_BY_LATE_ACK, INFERRED_FROM_LATE_ACK, unseen);
 }
 
 /* Both ends are watched, and an acknowledgement without data arrived. */
-static void judge_pure_ack(const struct model *model, const struct chain *chain,
-			   struct stall *stall)
+static void judge_pure_ack(const struct model *model, const struct chain *chain, struct nagle *out)
 {
 	if (chain->left) {
-		conclude(stall, CAUSE_NAGLE_DELACK, RELEASED_BY_DELAYED_ACK, MISSING_NOTHING);
+		conclude(out, CAUSE_NAGLE_DELACK, RELEASED_BY_DELAYED_ACK, MISSING_NOTHING);
 	} else if (chain->fire && !chain->peer_acked && !chain->peer_sent_data) {
-		infer(stall, RELEASED_BY_DELAYED_ACK, INFERRED_FROM_TIMER_THEN_ACK,
+		infer(out, RELEASED_BY_DELAYED_ACK, INFERRED_FROM_TIMER_THEN_ACK,
 		      MISSING_ACK_DEPARTURE);
 	} else if (chain->fire) {
-		conclude(stall, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, MISSING_ACK_REASON);
+		conclude(out, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, MISSING_ACK_REASON);
 	} else if (!model__sees(model, NS_FACT_DELACK_FIRE)) {
-		judge_by_round_trip(chain, stall, MISSING_DELACK_HIDDEN);
+		judge_by_round_trip(chain, out, MISSING_DELACK_HIDDEN);
 	} else if (!chain->peer_acked) {
-		judge_by_round_trip(chain, stall, MISSING_PEER_MEANWHILE);
+		judge_by_round_trip(chain, out, MISSING_PEER_MEANWHILE);
 	} else if (!model__is_whole(model)) {
-		conclude(stall, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, MISSING_DELACK_LOST);
+		conclude(out, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, MISSING_DELACK_LOST);
 	} else {
-		conclude(stall, CAUSE_NAGLE, RELEASED_BY_PROMPT_ACK, MISSING_NOTHING);
+		conclude(out, CAUSE_NAGLE, RELEASED_BY_PROMPT_ACK, MISSING_NOTHING);
 	}
 }
 
@@ -199,7 +200,7 @@ static bool was_due_at_end(const struct incident *incident, const struct ns_hold
 {
 	uint64_t due = 0;
 
-	if (hold->ack_due_us)
+	if (hold && hold->ack_due_us)
 		due = hold->head.ts + hold->ack_due_us * 1000ull;
 	else if (arm)
 		due = arm->head.ts + arm->delay_us * 1000ull;
@@ -209,70 +210,67 @@ static bool was_due_at_end(const struct incident *incident, const struct ns_hold
 
 /* Held bytes left in a softirq run that nobody saw (docs/limits.md): timer, ACK and transmit. */
 static bool infer_from_arming(const struct incident *incident, struct chain *chain,
-			      struct stall *stall)
+			      struct nagle *out)
 {
 	const struct ns_delack *arm = last_arming(&incident->peers, incident->end_ts - 1);
 
 	if (!incident->release.inexact || chain->fire || peer_wrote(incident) ||
-	    !was_due_at_end(incident, &stall->hold, arm))
+	    !was_due_at_end(incident, chain->hold, arm))
 		return false;
 	chain->arm = arm;
-	infer(stall, RELEASED_BY_DELAYED_ACK, INFERRED_FROM_TIMER_DUE, MISSING_ACK_AND_TRANSMIT);
+	infer(out, RELEASED_BY_DELAYED_ACK, INFERRED_FROM_TIMER_DUE, MISSING_ACK_AND_TRANSMIT);
 	return true;
 }
 
 static void judge_without_arrival(const struct model *model, const struct incident *incident,
-				  struct chain *chain, struct stall *stall)
+				  struct chain *chain, struct nagle *out)
 {
-	const struct ns_hold *hold = stall->hold.head.type ? &stall->hold : NULL;
-	enum stall_release option = release__option(incident, hold);
+	enum stall_release option = release__option(incident, chain->hold);
 
 	if (option)
-		conclude(stall, CAUSE_NAGLE, option, MISSING_NOTHING);
-	else if (filled_by_write(incident, hold))
-		conclude(stall, CAUSE_NAGLE, RELEASED_BY_FULL_SEGMENT, MISSING_NOTHING);
+		conclude(out, CAUSE_NAGLE, option, MISSING_NOTHING);
+	else if (filled_by_write(incident, chain->hold))
+		conclude(out, CAUSE_NAGLE, RELEASED_BY_FULL_SEGMENT, MISSING_NOTHING);
 	else if (incident->open)
-		conclude(stall, CAUSE_NAGLE, RELEASE_UNSEEN,
+		conclude(out, CAUSE_NAGLE, RELEASE_UNSEEN,
 			 incident->closed ? MISSING_ACK_BEFORE_CLOSE : MISSING_END_WINDOW);
 	else if (chain->left && !chain->peer_sent_data)
-		infer(stall, RELEASED_BY_DELAYED_ACK, INFERRED_FROM_TIMER_ACKED_BEFORE,
+		infer(out, RELEASED_BY_DELAYED_ACK, INFERRED_FROM_TIMER_ACKED_BEFORE,
 		      MISSING_ACK_ARRIVAL);
-	else if (infer_from_arming(incident, chain, stall))
+	else if (infer_from_arming(incident, chain, out))
 		return;
 	else if (!model__sees(model, NS_FACT_RECEIVE))
-		conclude(stall, CAUSE_NAGLE, RELEASE_UNSEEN, MISSING_RELEASER_HIDDEN);
+		conclude(out, CAUSE_NAGLE, RELEASE_UNSEEN, MISSING_RELEASER_HIDDEN);
 	else
-		conclude(stall, CAUSE_NAGLE, RELEASE_UNSEEN, MISSING_RELEASER);
+		conclude(out, CAUSE_NAGLE, RELEASE_UNSEEN, MISSING_RELEASER);
 }
 
-void nagle__explain(const struct model *model, const struct incident *incident,
-		    struct finding *finding)
+struct nagle nagle__explain(const struct model *model, const struct incident *incident,
+			    const struct ns_hold *hold)
 {
-	struct stall *stall = &finding->stall;
-	struct chain chain = {0};
+	const struct model_conn *conn = model__conn(model, incident->conn);
+	bool has_peer = conn && conn->peer;
+	struct chain chain = {.hold = hold, .start_ts = incident->start_ts};
+	struct nagle out = {0};
 
 	/* Without the hold's own record: all that was in flight is acknowledged at the end. */
-	chain.snd_una = stall->hold.head.type ? stall->hold.seq - stall->hold.unacked
-					      : incident->release.seq - 1;
+	chain.snd_una = hold ? hold->seq - hold->unacked : incident->release.seq - 1;
 	find_arrival(incident, &chain);
-	if (stall->peer)
+	if (has_peer)
 		find_timer(incident, &chain);
 	if (!chain.arrived)
-		judge_without_arrival(model, incident, &chain, stall);
+		judge_without_arrival(model, incident, &chain, &out);
 	else if (!segment__is_pure_ack(chain.arrived))
-		conclude(stall, CAUSE_NAGLE, RELEASED_BY_DATA, MISSING_NOTHING);
-	else if (stall->peer)
-		judge_pure_ack(model, &chain, stall);
+		conclude(&out, CAUSE_NAGLE, RELEASED_BY_DATA, MISSING_NOTHING);
+	else if (has_peer)
+		judge_pure_ack(model, &chain, &out);
 	else
-		judge_by_round_trip(&chain, stall, stall__unseen_end(model, incident->conn));
-	if (chain.arrived)
-		stall->ack = *chain.arrived;
-	if (stall->cause != CAUSE_NAGLE_DELACK)
-		return;
-	if (chain.arm)
-		stall->arm = *chain.arm;
-	if (chain.fire)
-		stall->fire = *chain.fire;
-	if (chain.left)
-		finding->peer_ack = *chain.left;
+		judge_by_round_trip(&chain, &out, stall__unseen_end(model, incident->conn));
+	out.ack = chain.arrived;
+	if (out.cause == CAUSE_NAGLE_DELACK) {
+		out.arm = chain.arm;
+		out.fire = chain.fire;
+		out.peer_ack = chain.left;
+	}
+	return out;
 }

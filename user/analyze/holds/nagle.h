@@ -9,8 +9,21 @@
 
 #include "user/analyze/stall.h"
 
-/* The cause, its confidence, the ACK, the timer and what is missing. */
-void nagle__explain(const struct model *model, const struct incident *incident,
-		    struct finding *finding);
+/* Why a hold by Nagle's algorithm lasted. It points into the incident's events. */
+struct nagle {
+	enum cause cause;
+	enum confidence confidence;
+	enum stall_inferred inferred; /* as in struct stall */
+	enum stall_missing missing;
+	enum stall_release released_by;
+	const struct ns_segment *ack; /* as it reached the holder; NULL not seen */
+	const struct ns_delack *arm;  /* of the other end's timer, if it delayed the ACK */
+	const struct ns_delack *fire;
+	const struct ns_segment *peer_ack; /* as it left the other end */
+};
+
+/* hold: NULL when its record was not seen. */
+struct nagle nagle__explain(const struct model *model, const struct incident *incident,
+			    const struct ns_hold *hold);
 
 #endif

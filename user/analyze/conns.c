@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "user/analyze/entries.h"
+#include "user/analyze/report_update.h"
 #include "user/base/compare.h"
 #include "user/base/xalloc.h"
 #include "user/model/model.h"
@@ -173,7 +173,7 @@ static size_t list_closed(const struct report *report, const bool *named, struct
 /* What is known of a process's use of the network must not go with its connections. */
 static void leave_out(struct report *report, const struct report_conn *conn)
 {
-	struct report_process *process = entries__process(report, conn->id.head.tgid);
+	struct report_process *process = report__find_process(report, conn->id.head.tgid);
 
 	add(&report->past, report, conn);
 	if (!process)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "user/analyze/conns.h"
-#include "user/analyze/entries.h"
+#include "user/analyze/report_update.h"
 #include "user/analyze/sites.h"
 #include "user/analyze/stalls.h"
 #include "user/base/table.h"
@@ -53,7 +53,7 @@ void ledger__free(struct ledger *ledger)
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		table__free(ledger->accounts[i].tallies, free);
 	stalls__free(ledger->stalls);
-	entries__free(report);
+	report__free_entries(report);
 	sites__free(ledger->sites);
 	free(ledger);
 }
@@ -65,7 +65,7 @@ struct report *ledger__report(struct ledger *ledger)
 
 void ledger__learn(struct ledger *ledger, const union record *record)
 {
-	entries__learn(&ledger->report, ledger->model, record);
+	report__update(&ledger->report, ledger->model, record);
 	conns__keep_within(&ledger->report);
 	if (record->head.type == NS_CALL)
 		sites__learn(ledger->sites, &record->call);
@@ -76,7 +76,7 @@ void ledger__learn(struct ledger *ledger, const union record *record)
 /* A connection that comes back is not counted anew, as far as the report knows it. */
 static bool is_new(struct ledger *ledger, const struct stall *stall)
 {
-	struct report_conn *conn = entries__conn(&ledger->report, stall->conn);
+	struct report_conn *conn = report__find_conn(&ledger->report, stall->conn);
 	bool known = conn && conn->stalled_by & 1ull << stall->cause;
 
 	if (conn)
@@ -126,7 +126,7 @@ static void count_stall(struct account *account, const struct stall *stall)
 
 static void add_to_conn(struct ledger *ledger, uint32_t number, uint64_t ns)
 {
-	struct report_conn *conn = entries__conn(&ledger->report, number);
+	struct report_conn *conn = report__find_conn(&ledger->report, number);
 
 	if (conn)
 		conn->stalled_ns += ns;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/analyze/entries.h"
 #include "user/analyze/holds/incident.h"
+#include "user/analyze/report_update.h"
 #include "user/base/compare.h"
 #include "user/base/xalloc.h"
 #include "user/record/facts.h"
@@ -101,14 +101,14 @@ static struct array processes_of(const struct report *report)
 			      compare_process};
 }
 
-struct report_conn *entries__conn(struct report *report, uint32_t number)
+struct report_conn *report__find_conn(struct report *report, uint32_t number)
 {
 	struct array conns = conns_of(report);
 
 	return find(&conns, &number);
 }
 
-struct report_process *entries__process(struct report *report, uint32_t pid)
+struct report_process *report__find_process(struct report *report, uint32_t pid)
 {
 	struct array processes = processes_of(report);
 
@@ -269,7 +269,7 @@ static void learn_ring(struct report *report, const struct model_ring *ring)
 	entry->id = ring->id;
 }
 
-void entries__learn(struct report *report, const struct model *model, const union record *record)
+void report__update(struct report *report, const struct model *model, const union record *record)
 {
 	const struct ns_head *head = &record->head;
 
@@ -302,7 +302,7 @@ void entries__learn(struct report *report, const struct model *model, const unio
 	}
 }
 
-void entries__free(struct report *report)
+void report__free_entries(struct report *report)
 {
 	free(report->conns);
 	free(report->processes);

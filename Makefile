@@ -293,4 +293,5 @@ help:
 	@echo 'make format        clang-format all sources'
 	@echo 'V=1 shows commands, SAN=1 builds with ASan and UBSan below build/san'
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+# Not of a BPF object that is gone: it would ask for its source.
+-include $(SKELS:.skel.h=.bpf.d) $(shell find $(B) -name '*.d' ! -name '*.bpf.d' 2>/dev/null)

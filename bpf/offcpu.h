@@ -14,9 +14,7 @@
 
 #define NS_OFFCPU_FRAMES 127    /* PERF_MAX_STACK_DEPTH: what the kernel gives */
 #define NS_OFFCPU_DEPTH  8      /* hops of a chain */
-#define NS_OFFCPU_TIDS   5      /* of -t */
-#define NS_OFFCPU_FLAGS  65536u /* buckets of the filters by number; a power of two */
-#define NS_OFFCPU_CPUS   1024u  /* a power of two; CPUs beyond share a slot */
+#define NS_OFFCPU_FLAGS  65536u /* buckets of followed threads by number; a power of two */
 #define NS_OFFCPU_RANGES 2
 #define NS_OFFCPU_OWN    8 /* frames of tracers on top of the traced function */
 
@@ -41,13 +39,14 @@ enum ns_offcpu_kind {
 
 /* Read-only data: the verifier prunes what is switched off. */
 struct ns_offcpu_config {
+	__u32 on;          /* the profile is taken; else nothing below matters */
+	__u32 everything;  /* all threads of the machine are targets */
 	__u64 least_ns;    /* shorter waits do not count, */
 	__u64 most_ns;     /* nor do longer ones; 0: no limit */
 	__u64 tell_ns;     /* waits from here on are told one by one too; 0: none */
 	__u64 unwind_ns;   /* user stacks of waits from here on are copied; 0: none are */
 	__u32 stack_bytes; /* of each, a multiple of NS_OFFCPU_STACK_BLOCK */
 	__u32 depth;       /* 1 to NS_OFFCPU_DEPTH */
-	__u32 everything;  /* all threads of the machine are targets */
 	__u32 per_thread;
 	__u32 user_threads;   /* kernel threads are no targets */
 	__u32 kernel_threads; /* threads of programs are none */
@@ -55,12 +54,7 @@ struct ns_offcpu_config {
 	__u32 exact_places; /* where the thread stands in user mode is part of a place */
 	__u32 state_given;
 	__u32 state; /* as the kernel has it: 0 runnable; else waits of any of these states */
-	__u32 follow_children;
-	__u32 by_comm;
-	__u32 by_cgroup;
-	__u32 cpus; /* possible ones */
 	__u32 pad;
-	char comm[NS_COMM_LEN];
 };
 
 struct ns_offcpu_place_key {
@@ -104,24 +98,28 @@ struct ns_offcpu_sum {
 	__u32 pad;
 };
 
-/* A thread of a target, or one that woke such a thread. */
+/*
+ * The profile's part of a thread: of a target's, or of one that woke such a thread. off_ts is the
+ * same instant as in the thread's NS_WAIT: with the thread it names one wait in both views.
+ */
 struct ns_offcpu_thread {
 	__u64 off_ts;   /* left its CPU; 0: on it, or not known */
 	__u64 wake_ts;  /* made runnable; 0: not yet */
 	__u64 woken_ts; /* end of the last whole wait, that of chain; 0: none known */
 	__u64 woke_ts;  /* it woke somebody of a chain last */
-	__u32 tgid;
-	__u32 level; /* 0: a target's; n: woke one of level n - 1 */
-	__u32 state; /* when it left, as the kernel has it; 0: it could have run on */
+	__u32 level;    /* 0: a target's; n: woke one of level n - 1 */
+	__u32 state;    /* when it left, as the kernel has it; 0: it could have run on */
 	struct ns_offcpu_chain chain;
 };
 
-/* Records of the ring buffer begin with one of these. */
+/* Records that end in user space, beside those of the wire contract. */
 enum ns_offcpu_record {
-	NS_OFFCPU_TOLD = 1,
-	NS_OFFCPU_PROCESS = 2,
-	NS_OFFCPU_SAMPLE = 3, /* of a user stack, to be unwound: offcpu_sample.h */
+	NS_OFFCPU_TOLD = 0x100,
+	NS_OFFCPU_PROCESS = 0x101,
+	NS_OFFCPU_SAMPLE = 0x102, /* of a user stack, to be unwound: offcpu_sample.h */
 };
+
+_Static_assert((int)NS_OFFCPU_TOLD > (int)NS_TYPE_MAX, "records are told apart");
 
 /* A wait of tell_ns or more. */
 struct ns_offcpu_told {
@@ -130,16 +128,15 @@ struct ns_offcpu_told {
 	__u32 tid; /* as the kernel counts */
 	__u32 pad;
 	__u64 off_ts;
-	__u64 end_ts; /* back on its CPU */
-	__u64 ns;     /* what the sum counts of it */
+	__u64 ns; /* what the sum counts of it */
 };
 
-/* A process came, became another program, went, or has a place that is new. */
+/* A process came, became another program, or has a place that is new. */
 struct ns_offcpu_process {
 	__u32 type;
 	__u32 tgid;
 	__u32 parent; /* of one that came, else 0 */
-	__u32 gone;
+	__u32 pad;
 };
 
 /* A thread that sleeps since before the attach: what the iterator tells of it. */
@@ -161,18 +158,10 @@ enum ns_offcpu_hook {
 	NS_OFFCPU_HOOKS
 };
 
-enum ns_offcpu_lost {
-	NS_OFFCPU_LOST_STACKS = 0,
-	NS_OFFCPU_LOST_PLACES = 1,
-	NS_OFFCPU_LOST_SUMS = 2,
-	NS_OFFCPU_LOST_THREADS = 3,
-	NS_OFFCPU_LOST_RECORDS = 4,
-	NS_OFFCPU_LOST_KINDS
-};
-
+/* Waits whose chain had no room: their time is in no sum. */
 struct ns_offcpu_loss {
 	__u64 count;
-	__u64 ns; /* of waits whose time is in no sum */
+	__u64 ns;
 };
 
 /* What the softirqs of a CPU are about; see segment.bpf.h. */

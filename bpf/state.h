@@ -7,6 +7,7 @@
 #define NETSTALL_BPF_STATE_H
 
 #include "bpf/event.h"
+#include "bpf/offcpu.h"
 
 #define NS_HISTORY        16      /* records kept of a socket; a power of two */
 #define NS_HOLD_LAST      4       /* a hold's last records, kept beside its first; likewise */
@@ -16,10 +17,13 @@
 #define NS_WINDOW_OPEN    (~0ull) /* of window_end, see common.bpf.h */
 #define NS_EXCHANGES_TOLD 512     /* at most, between two looks of user space */
 #define NS_CPUS           1024u   /* a power of two; CPUs beyond share a slot */
+#define NS_TIDS           5       /* of -t */
 
 /* Read-only data: the verifier prunes what is switched off. */
 struct ns_config {
 	__u64 threshold_ns;
+	__u32 trace;           /* 0: the off-CPU profile alone, struct ns_offcpu_config */
+	__u32 stopped;         /* the target is a program that waits for its release */
 	__u32 verbose;         /* stream every record */
 	__u32 any_process;     /* ports alone choose: no process filter */
 	__u32 follow_children; /* a target's children are targets */
@@ -248,10 +252,14 @@ enum ns_waker_known {
 /*
  * A watched thread, by its tid. By the CPU that switches it out or in, under its run queue's lock;
  * wake_ts, waker_* and has_waker by the one that wakes it, which the kernel lets be one at a time;
- * conn, held, named_*, wrote and asked by the thread itself, in its calls.
+ * conn, held, named_*, wrote and asked by the thread itself, in its calls. offcpu as all else, its
+ * wake_ts, woke_ts, level and hops by who wakes. The table has what is behind offcpu only where
+ * something is traced.
  */
 struct ns_thread_state {
 	__u32 tgid;
+	__u32 profiled; /* offcpu is in use */
+	struct ns_offcpu_thread offcpu;
 	__u32 off;     /* 0 on the CPU, 1 off it */
 	__u64 since;   /* of the last change; 0 not known */
 	__u64 wake_ts; /* made runnable; 0: not yet, and while on the CPU */
@@ -295,6 +303,9 @@ struct ns_thread_state {
 	char waker_comm[NS_COMM_LEN];
 	__u64 waker_stack[NS_STACK_MAX];
 };
+
+/* What of it is there where nothing is traced. */
+#define NS_THREAD_UNTRACED __builtin_offsetof(struct ns_thread_state, off)
 
 /*
  * A watched process: a byte for each role, which is stored as 1 and never taken back, by any CPU

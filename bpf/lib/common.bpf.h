@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What both objects, netstall.bpf.c and offcpu.bpf.c, are made with. */
+/* What all programs are made with: tables, and when they note anything. */
 #ifndef NETSTALL_BPF_LIB_COMMON_BPF_H
 #define NETSTALL_BPF_LIB_COMMON_BPF_H
 

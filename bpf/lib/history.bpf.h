@@ -175,12 +175,21 @@ static __always_inline void keep_look(struct ns_conn_state *conn, const struct n
 }
 
 /*
+ * For global functions, which are verified by themselves, called or not: the off-CPU profile alone
+ * has no such table.
+ */
+static __always_inline struct ns_conn_state *conn_traced(__u64 key)
+{
+	return settings.trace ? bpf_map_lookup_elem(&conns, &key) : NULL;
+}
+
+/*
  * What the history has lost meanwhile of the hold that goes on: why it began, and how the reason
  * changed. Whatever is being written is younger than that. Global, as history_tell() is.
  */
 __noinline int hold_tell(__u64 key)
 {
-	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	struct ns_conn_state *conn = conn_traced(key);
 	__u32 first, turn, i;
 	struct ns_slot *kept;
 
@@ -205,7 +214,7 @@ __noinline int hold_tell(__u64 key)
  */
 __noinline int history_tell(__u64 key, __u32 turn, __u32 last)
 {
-	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	struct ns_conn_state *conn = conn_traced(key);
 	struct ns_slot *slot;
 
 	if (!conn)
@@ -218,7 +227,7 @@ __noinline int history_tell(__u64 key, __u32 turn, __u32 last)
 /* All that was not told. Global as well. */
 __noinline int history_flush_of(__u64 key)
 {
-	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	struct ns_conn_state *conn = conn_traced(key);
 	__u32 end, count, first, i;
 
 	if (!conn)

@@ -24,7 +24,13 @@ struct {
 NS_TABLE(conns, BPF_MAP_TYPE_HASH, __u64, struct ns_conn_state, 4096);
 NS_TABLE(tuples, BPF_MAP_TYPE_HASH, struct tuple, __u64, 4096);
 NS_TABLE(active, BPF_MAP_TYPE_HASH, struct ns_active_key, __u8, NS_ACTIVES * 4096);
-NS_TABLE(threads, BPF_MAP_TYPE_HASH, __u32, struct ns_thread_state, 8192);
+/* Its values are shorter where nothing is traced: the loader sets that. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct ns_thread_state));
+} threads SEC(".maps");
 NS_TABLE(procs, BPF_MAP_TYPE_HASH, __u32, struct ns_proc_state, 8192);
 NS_TABLE(cgroups, BPF_MAP_TYPE_HASH, __u64, __u32, 1024);
 /* Who listens on a port, and who called connect() on a socket: the owners of ends to come. */
@@ -48,6 +54,7 @@ NS_TABLE(ring_eventfds, BPF_MAP_TYPE_LRU_HASH, __u64, __u64, NS_RINGS);
 NS_TABLE(sleeps_of, BPF_MAP_TYPE_LRU_HASH, __u32, struct ns_sleeps, 2048);
 
 const volatile struct ns_config settings = {};
+const volatile struct ns_offcpu_config offcpu = {};
 
 /*
  * Shared by all CPUs, and by user space where that is said. (+): written by atomic additions alone,
@@ -56,7 +63,7 @@ const volatile struct ns_config settings = {};
  */
 __u64 lost[NS_LOST_KINDS];     /* (+), by user space too */
 __u64 delack_function;         /* address of tcp_delack_timer(), 0 until a socket was seen */
-__u32 conns_numbered[NS_CPUS]; /* (+) and next_number(): each CPU has its own */
+__u32 conns_numbered[NS_CPUS]; /* (+) and cpu_number() */
 /* (+) and recoveries: while 0, transmits and receives are not looked at, see active.bpf.h; */
 __s32 active_holds;
 __u64 answers_until; /* but for a few round trips after a delayed ACK that may have freed data, */
@@ -65,10 +72,11 @@ __u32 unsure_owners; /* (+) sockets adopted without being sure whose they are, e
 /* (+) watched ones of the role NS_ROLE_CHAIN: CPUs that look at it at a time may exceed the bound
  */
 __s32 chain_conns;
-__u32 closing;       /* the window closes: what is held may still be released, no more begins.
-		      * User space alone writes it, only_tid, scan_mode and scan_from, and resets what an
-		      * iterator run counts */
-__u32 only_tid;      /* 0: all threads of the targets */
+__u32 closing;            /* the window closes: what is held may still be released, no more begins.
+			   * User space alone writes it, only_tids, self_tgid, scan_mode and scan_from, and
+			   * resets what an	    iterator run counts */
+__u32 only_tids[NS_TIDS]; /* the first 0: all threads of the targets */
+__u32 self_tgid;          /* netstall's own process: neither it nor its children are targets */
 __u32 children_seen; /* of targets, no targets themselves, with connections: an iterator run counts
 		      */
 __u32 child_seen;    /* the last of them */
@@ -111,50 +119,6 @@ static __always_inline bool chain_has_room(void)
 		return true;
 	count_lost(NS_LOST_CONNS);
 	return false;
-}
-
-static __always_inline struct ns_proc_hint *proc_hint(__u32 tgid)
-{
-	return &proc_hints[tgid & (NS_PROC_HINTS - 1)];
-}
-
-static __always_inline __u32 proc_role(__u32 tgid)
-{
-	struct ns_proc_state *proc;
-
-	if (!proc_hint(tgid)->watched)
-		return 0;
-	proc = bpf_map_lookup_elem(&procs, &tgid);
-	return proc ? ns_proc_role(proc) : 0;
-}
-
-/* A process is under watch from now on; a target stays one. */
-static __always_inline void add_proc(__u32 tgid, __u32 role)
-{
-	struct ns_proc_state *known = bpf_map_lookup_elem(&procs, &tgid);
-	struct ns_proc_state fresh = {};
-
-	ns_proc_add(&fresh, role);
-	if (known) {
-		ns_proc_add(known, role);
-	} else if (bpf_map_update_elem(&procs, &tgid, &fresh, BPF_NOEXIST)) {
-		/* Unless another CPU has just entered it, there is no room. */
-		known = bpf_map_lookup_elem(&procs, &tgid);
-		if (!known) {
-			count_lost(NS_LOST_PROCESSES);
-			return;
-		}
-		ns_proc_add(known, role);
-	}
-	if (role & (NS_ROLE_TARGET | NS_ROLE_CHAIN) || settings.verbose)
-		proc_hint(tgid)->threads = 1;
-	proc_hint(tgid)->watched = 1;
-}
-
-static __always_inline void watch_threads(__u32 tgid)
-{
-	if (tgid)
-		proc_hint(tgid)->threads = 1;
 }
 
 static __always_inline __u32 jiffies_to_us(__u64 jiffies)

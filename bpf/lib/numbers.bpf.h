@@ -23,4 +23,12 @@ static __always_inline __u32 next_number(__u32 *counter)
 	return number;
 }
 
+/* From 1 on: each CPU counts on its own, and takes every so manieth number. */
+static __always_inline __u32 cpu_number(__u32 *counters)
+{
+	__u32 cpu = bpf_get_smp_processor_id() & (NS_CPUS - 1);
+
+	return next_number(&counters[cpu]) * settings.cpus + cpu + 1;
+}
+
 #endif

@@ -21,10 +21,10 @@ static __always_inline void take_over(struct ns_offcpu_chain *to,
 	to->hops[0].sleep = from->sleep;
 #pragma unroll
 	for (i = 1; i < NS_OFFCPU_DEPTH; i++) {
-		if (i >= settings.depth)
+		if (i >= offcpu.depth)
 			break;
 		to->hops[i] = from->hops[i - 1];
-		if (i == settings.depth - 1)
+		if (i == offcpu.depth - 1)
 			to->hops[i].sleep = 0;
 	}
 }
@@ -32,12 +32,12 @@ static __always_inline void take_over(struct ns_offcpu_chain *to,
 static __always_inline void chain_of_waker(struct scratch *scratch, struct ns_offcpu_thread *thread,
 					   __u64 slept_since)
 {
-	__u64 id = bpf_get_current_pid_tgid();
+	__u32 id = bpf_get_current_pid_tgid();
 	struct ns_offcpu_thread *waker = known_thread(id);
 	__u32 level = thread->level + 1;
 
 	if (!waker) {
-		if (level < settings.depth)
+		if (level < offcpu.depth)
 			follow(scratch, id, level);
 		return;
 	}
@@ -58,18 +58,17 @@ static __noinline struct ns_offcpu_sum *sum_of(struct ns_offcpu_chain *chain)
 	sum = bpf_map_lookup_elem(&sums, chain);
 	if (sum)
 		return sum;
-	fresh.id = next_number(sums_numbered);
+	fresh.id = cpu_number(sums_numbered);
 	bpf_map_update_elem(&sums, chain, &fresh, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&sums, chain);
 }
 
-static __always_inline void tell_wait(struct ns_offcpu_sum *sum, __u32 tid, __u64 off_ts,
-				      __u64 end_ts, __u64 ns)
+static __always_inline void tell_wait(struct ns_offcpu_sum *sum, __u32 tid, __u64 off_ts, __u64 ns)
 {
 	struct ns_offcpu_told *out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
 
 	if (!out) {
-		count_loss(NS_OFFCPU_LOST_RECORDS, 0);
+		count_lost(NS_LOST_RINGBUF);
 		return;
 	}
 	out->type = NS_OFFCPU_TOLD;
@@ -77,19 +76,18 @@ static __always_inline void tell_wait(struct ns_offcpu_sum *sum, __u32 tid, __u6
 	out->tid = tid;
 	out->pad = 0;
 	out->off_ts = off_ts;
-	out->end_ts = end_ts;
 	out->ns = ns;
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 }
 
 /* A wait that was asked for: by its length and its state. */
-static __always_inline bool counts(__u32 state, __u64 ns)
+static __always_inline bool is_counted(__u32 state, __u64 ns)
 {
-	if (ns < settings.least_ns || (settings.most_ns && ns > settings.most_ns))
+	if (ns < offcpu.least_ns || (offcpu.most_ns && ns > offcpu.most_ns))
 		return false;
-	if (!settings.state_given)
+	if (!offcpu.state_given)
 		return state;
-	return settings.state ? state & settings.state : !state;
+	return offcpu.state ? state & offcpu.state : !state;
 }
 
 static __always_inline void add_wait(struct ns_offcpu_thread *thread, __u32 tid, __u64 blocked,
@@ -98,21 +96,22 @@ static __always_inline void add_wait(struct ns_offcpu_thread *thread, __u32 tid,
 	__u32 state = thread->state;
 	struct ns_offcpu_sum *sum;
 
-	if (!counts(state, state ? blocked : runnable)) {
+	if (!is_counted(state, state ? blocked : runnable)) {
 		if (!state)
 			__sync_fetch_and_add(&preempted_ns, runnable);
 		return;
 	}
 	sum = sum_of(&thread->chain);
 	if (!sum) {
-		count_loss(NS_OFFCPU_LOST_SUMS, state ? blocked : runnable);
+		__sync_fetch_and_add(&lost_sums.count, 1);
+		__sync_fetch_and_add(&lost_sums.ns, state ? blocked : runnable);
 		return;
 	}
 	__sync_fetch_and_add(&sum->ns, blocked);
 	__sync_fetch_and_add(&sum->runqueue_ns, runnable);
 	__sync_fetch_and_add(&sum->count, 1);
-	if (settings.tell_ns && ns_passed(thread->off_ts, now) >= settings.tell_ns)
-		tell_wait(sum, tid, thread->off_ts, now, state ? blocked : runnable);
+	if (offcpu.tell_ns && ns_passed(thread->off_ts, now) >= offcpu.tell_ns)
+		tell_wait(sum, tid, thread->off_ts, state ? blocked : runnable);
 }
 
 #endif

@@ -7,9 +7,13 @@
 #ifndef NETSTALL_BPF_OFFCPU_PLACE_BPF_H
 #define NETSTALL_BPF_OFFCPU_PLACE_BPF_H
 
-/* The table's key for the first count frames in scratch. */
-static __noinline __u64 intern_stack(struct scratch *scratch, __u32 count)
+/*
+ * The table's key for the first count frames in that scratch. Global, as all that loops over
+ * frames: verified once, not for each of the many ways to come here.
+ */
+__noinline __u64 intern_stack(__u32 use, __u32 count)
 {
+	struct scratch *scratch = offcpu.on ? scratch_for(use) : NULL;
 	__u64 hash = 0x9e3779b97f4a7c15ull;
 	__u64 *frames;
 	__u32 i;
@@ -27,14 +31,11 @@ static __noinline __u64 intern_stack(struct scratch *scratch, __u32 count)
 		hash += 2;
 	if (bpf_map_lookup_elem(&stacks, &hash))
 		return hash;
-	for (i = 0; i < NS_OFFCPU_FRAMES; i++)
-		if (i >= count)
-			frames[i] = 0;
+	if (count < NS_OFFCPU_FRAMES)
+		frames[count] = 0;
 	if (bpf_map_update_elem(&stacks, &hash, &scratch->stack, BPF_NOEXIST) &&
-	    !bpf_map_lookup_elem(&stacks, &hash)) {
-		count_loss(NS_OFFCPU_LOST_STACKS, 0);
+	    !bpf_map_lookup_elem(&stacks, &hash))
 		return NS_OFFCPU_LOST_STACK;
-	}
 	return hash;
 }
 
@@ -48,17 +49,13 @@ static __noinline __u32 intern_place(struct scratch *scratch)
 		return NS_OFFCPU_LOST_PLACE;
 	place = bpf_map_lookup_elem(&places, &scratch->key);
 	if (!place) {
-		fresh.id = next_number(places_numbered);
+		fresh.id = cpu_number(places_numbered);
 		if (!bpf_map_update_elem(&places, &scratch->key, &fresh, BPF_NOEXIST) &&
 		    scratch->key.user)
-			tell_process(scratch->key.tgid, 0, 0);
+			tell_process(scratch->key.tgid, 0);
 		place = bpf_map_lookup_elem(&places, &scratch->key);
 	}
-	if (!place) {
-		count_loss(NS_OFFCPU_LOST_PLACES, 0);
-		return NS_OFFCPU_LOST_PLACE;
-	}
-	return place->id;
+	return place ? place->id : NS_OFFCPU_LOST_PLACE;
 }
 
 /* Of the thread that runs, its user side included. */
@@ -69,13 +66,13 @@ static __always_inline void fill_thread(void *ctx, struct scratch *scratch, bool
 	__u32 count;
 
 	key->tgid = id >> 32;
-	key->tid = settings.per_thread ? id : 0;
+	key->tid = offcpu.per_thread ? id : 0;
 	bpf_get_current_comm(key->comm, sizeof(key->comm));
-	if (kernel_thread || !settings.user_stacks)
+	if (kernel_thread || !offcpu.user_stacks)
 		return;
 	count = take_frames(ctx, scratch, BPF_F_USER_STACK);
-	key->user = intern_stack(scratch, credible_frames(&scratch->stack, count));
-	if (settings.exact_places)
+	key->user = intern_stack(SCRATCH_SCHED, credible_frames(&scratch->stack, count));
+	if (offcpu.exact_places)
 		read_position(current_regs(), &key->ip, &key->sp);
 }
 
@@ -90,7 +87,7 @@ static __always_inline __u32 place_of_sleep(void *ctx, struct task_struct *task,
 	scratch->key.kind = NS_OFFCPU_SLEEP;
 	scratch->key.state = state;
 	scratch->key.kernel =
-		intern_stack(scratch, take_kernel_frames(ctx, scratch, NS_OFFCPU_AT_SWITCH));
+		intern_stack(SCRATCH_SCHED, take_kernel_frames(ctx, scratch, NS_OFFCPU_AT_SWITCH));
 	fill_thread(ctx, scratch, task->flags & NS_PF_KTHREAD);
 	return intern_place(scratch);
 }
@@ -103,10 +100,10 @@ static __always_inline __u32 place_of_wake(void *ctx, struct scratch *scratch, b
 
 	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
 	count = take_kernel_frames(ctx, scratch, NS_OFFCPU_AT_WAKING);
-	depth = interrupt_depth(scratch, count);
+	depth = interrupt_depth(SCRATCH_SCHED, count);
 	*own = !depth && (__u32)bpf_get_current_pid_tgid();
 	scratch->key.kind = *own ? NS_OFFCPU_WAKE : NS_OFFCPU_IRQ;
-	scratch->key.kernel = intern_stack(scratch, depth ? depth : count);
+	scratch->key.kernel = intern_stack(SCRATCH_SCHED, depth ? depth : count);
 	if (*own)
 		fill_thread(ctx, scratch, BPF_CORE_READ(task, flags) & NS_PF_KTHREAD);
 	return intern_place(scratch);

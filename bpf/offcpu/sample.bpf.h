@@ -26,7 +26,7 @@ __u32 samples_refused;                 /* the ring buffer had no room */
 /* Pruned where nothing is to be unwound. */
 static __always_inline bool is_long(__u64 ns)
 {
-	return settings.unwind_ns && ns >= settings.unwind_ns;
+	return offcpu.unwind_ns && ns >= offcpu.unwind_ns;
 }
 
 static __always_inline void note_long(__u32 place)
@@ -40,12 +40,12 @@ static __always_inline bool wants_sample(__u32 place)
 	       sampled_places[place & (NS_OFFCPU_MARKS - 1)] != place;
 }
 
-static __always_inline struct ns_offcpu_sample *begin_sample(struct pt_regs *regs, __u32 place,
-							     __u32 tgid)
+static __always_inline struct ns_offcpu_sample *begin_copy(struct pt_regs *regs, __u32 place,
+							   __u32 tgid)
 {
 	struct ns_offcpu_sample *out;
 
-	out = bpf_ringbuf_reserve(&samples, sizeof(*out) + settings.stack_bytes, 0);
+	out = bpf_ringbuf_reserve(&samples, sizeof(*out) + offcpu.stack_bytes, 0);
 	if (!out) {
 		__sync_fetch_and_add(&samples_refused, 1);
 		return NULL;
@@ -61,39 +61,39 @@ static __always_inline struct ns_offcpu_sample *begin_sample(struct pt_regs *reg
 	return out;
 }
 
-static __always_inline void end_sample(struct ns_offcpu_sample *out, __u32 place)
+static __always_inline void end_copy(struct ns_offcpu_sample *out, __u32 place)
 {
 	sampled_places[place & (NS_OFFCPU_MARKS - 1)] = place;
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 }
 
 /* The running thread is at this place. */
-static __noinline int take_sample(__u32 place)
+__noinline int take_sample(__u32 place)
 {
 	struct ns_offcpu_sample *out;
 	__u32 i;
 
-	if (!wants_sample(place))
+	if (!offcpu.unwind_ns || !wants_sample(place))
 		return 0;
-	out = begin_sample(current_regs(), place, bpf_get_current_pid_tgid() >> 32);
+	out = begin_copy(current_regs(), place, bpf_get_current_pid_tgid() >> 32);
 	if (!out)
 		return 0;
 	for (i = 0; i < NS_OFFCPU_STACK_BLOCKS; i++) {
-		if (i >= settings.stack_bytes / NS_OFFCPU_STACK_BLOCK)
+		if (i >= offcpu.stack_bytes / NS_OFFCPU_STACK_BLOCK)
 			break;
 		if (!bpf_probe_read_user(out->stack + i * NS_OFFCPU_STACK_BLOCK,
 					 NS_OFFCPU_STACK_BLOCK,
 					 (void *)out->base + i * NS_OFFCPU_STACK_BLOCK))
 			out->there[i / 64] |= 1ull << (i & 63);
 	}
-	end_sample(out, place);
+	end_copy(out, place);
 	return 0;
 }
 
 /* A thread goes to sleep there. */
 static __always_inline void sample_sleep(__u32 place, bool kernel_thread)
 {
-	if (settings.unwind_ns && !kernel_thread && long_places[place & (NS_OFFCPU_MARKS - 1)])
+	if (offcpu.unwind_ns && !kernel_thread && long_places[place & (NS_OFFCPU_MARKS - 1)])
 		take_sample(place);
 }
 
@@ -111,13 +111,6 @@ static __always_inline bool sleeps_since(const struct ns_offcpu_thread *thread, 
 	return thread->off_ts == off_ts && thread->state && !thread->wake_ts;
 }
 
-static __always_inline struct ns_offcpu_thread *thread_of(__u32 tid)
-{
-	struct ns_offcpu_thread *thread = bpf_map_lookup_elem(&threads, &tid);
-
-	return thread ? thread : bpf_map_lookup_elem(&followed, &tid);
-}
-
 /* Run by the reader a few times a second. */
 SEC("?iter.s/task")
 int iter_sleepers(struct bpf_iter__task *ctx)
@@ -130,7 +123,7 @@ int iter_sleepers(struct bpf_iter__task *ctx)
 
 	if (!task || task->flags & (NS_PF_KTHREAD | NS_PF_EXITING))
 		return 0;
-	thread = thread_of(task->pid);
+	thread = known_thread(task->pid);
 	if (!thread)
 		return 0;
 	off_ts = thread->off_ts;
@@ -138,13 +131,13 @@ int iter_sleepers(struct bpf_iter__task *ctx)
 	if (!off_ts || !sleeps_since(thread, off_ts) || !wants_sample(place))
 		return 0;
 	if (!long_places[place & (NS_OFFCPU_MARKS - 1)] &&
-	    bpf_ktime_get_ns() - off_ts < settings.unwind_ns)
+	    bpf_ktime_get_ns() - off_ts < offcpu.unwind_ns)
 		return 0;
-	out = begin_sample(task_regs(task), place, task->tgid);
+	out = begin_copy(task_regs(task), place, task->tgid);
 	if (!out)
 		return 0;
 	for (i = 0; i < NS_OFFCPU_STACK_BLOCKS; i++) {
-		if (i >= settings.stack_bytes / NS_OFFCPU_STACK_BLOCK)
+		if (i >= offcpu.stack_bytes / NS_OFFCPU_STACK_BLOCK)
 			break;
 		if (!bpf_copy_from_user_task(
 			    out->stack + i * NS_OFFCPU_STACK_BLOCK, NS_OFFCPU_STACK_BLOCK,
@@ -153,7 +146,7 @@ int iter_sleepers(struct bpf_iter__task *ctx)
 	}
 	/* What it slept in until then is what was copied. */
 	if (sleeps_since(thread, off_ts) && thread->chain.sleep == place)
-		end_sample(out, place);
+		end_copy(out, place);
 	else
 		bpf_ringbuf_discard(out, BPF_RB_NO_WAKEUP);
 	return 0;

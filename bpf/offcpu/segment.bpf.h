@@ -16,11 +16,11 @@
 #define NS_OFFCPU_NET_RX_SOFTIRQ  3
 #define NS_OFFCPU_HRTIMER_SOFTIRQ 8
 
-struct ns_offcpu_cpu segment_cpus[NS_OFFCPU_CPUS];
+struct ns_offcpu_cpu segment_cpus[NS_CPUS];
 
 static __always_inline struct ns_offcpu_cpu *this_cpu(void)
 {
-	return &segment_cpus[bpf_get_smp_processor_id() & (NS_OFFCPU_CPUS - 1)];
+	return &segment_cpus[bpf_get_smp_processor_id() & (NS_CPUS - 1)];
 }
 
 static __always_inline bool is_timer_softirq(__u32 vec)
@@ -51,9 +51,9 @@ static __noinline __u32 place_of_segment(void *ctx)
 		return 0;
 	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
 	count = take_kernel_frames(ctx, scratch, NS_OFFCPU_AT_SEND);
-	depth = interrupt_depth(scratch, count);
+	depth = interrupt_depth(SCRATCH_SEGMENT, count);
 	scratch->key.kind = NS_OFFCPU_SEGMENT;
-	scratch->key.kernel = intern_stack(scratch, depth ? depth : count);
+	scratch->key.kernel = intern_stack(SCRATCH_SEGMENT, depth ? depth : count);
 	return intern_place(scratch);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sleeps and wakes. At sched_switch current is still the thread that leaves: its stacks are
- * taken there, where its user memory is mapped too, and the waker's at the wake.
+ * Sleeps and wakes of the profile: thread/sched.bpf.h calls these. At sched_switch current is still
+ * the thread that leaves: its stacks are taken there, where its user memory is mapped too, and the
+ * waker's at the wake.
  */
 #ifndef NETSTALL_BPF_OFFCPU_SLEEP_BPF_H
 #define NETSTALL_BPF_OFFCPU_SLEEP_BPF_H
@@ -23,7 +24,7 @@ static __always_inline __u32 told_state(__u32 state)
 	return state & NS_OFFCPU_STOPPED ? 4 : state ? 2 : 0;
 }
 
-static __noinline int on_switch_in(struct ns_offcpu_thread *thread, __u32 tid, __u64 now)
+static __noinline int end_sleep(struct ns_offcpu_thread *thread, __u32 tid, __u64 now)
 {
 	__u64 off, wake;
 
@@ -56,16 +57,19 @@ static __noinline int on_switch_in(struct ns_offcpu_thread *thread, __u32 tid, _
  * It runs, and its return was not seen (docs/limits.md: some tasks run no BPF program): its wait
  * ended with the wake, or at the latest now.
  */
-static __always_inline void end_wait_unseen(struct ns_offcpu_thread *thread, __u32 tid, __u64 now)
+static __always_inline void end_sleep_unseen(struct ns_offcpu_thread *thread, __u32 tid, __u64 now)
 {
 	if (thread->off_ts && thread->state)
-		on_switch_in(thread, tid, thread->wake_ts ? thread->wake_ts : now);
+		end_sleep(thread, tid, thread->wake_ts ? thread->wake_ts : now);
 }
 
-static __always_inline void on_switch_out(void *ctx, struct task_struct *task,
-					  struct ns_offcpu_thread *thread, __u64 now, __u32 state)
+/* Inline, as that of a wake: each function of ours is a frame more that a stack is taken through.
+ */
+static __always_inline void begin_sleep(void *ctx, struct task_struct *task,
+					struct ns_offcpu_thread *thread, __u64 now, __u32 state)
 {
-	end_wait_unseen(thread, task->pid, now);
+	state &= NS_OFFCPU_SLEEPS;
+	end_sleep_unseen(thread, task->pid, now);
 	if (thread->level && (!state || ns_passed(thread->woke_ts, now) > NS_OFFCPU_FOLLOW_NS)) {
 		if (state)
 			thread->woken_ts = 0;
@@ -76,7 +80,7 @@ static __always_inline void on_switch_out(void *ctx, struct task_struct *task,
 	barrier();
 	thread->off_ts = now;
 	/* Its last whole wait stays what it was. */
-	if (!state && !(settings.state_given && !settings.state))
+	if (!state && !(offcpu.state_given && !offcpu.state))
 		return;
 	if (!thread->wake_ts)
 		clear_hops(&thread->chain);
@@ -84,23 +88,8 @@ static __always_inline void on_switch_out(void *ctx, struct task_struct *task,
 	sample_sleep(thread->chain.sleep, task->flags & NS_PF_KTHREAD);
 }
 
-static __always_inline void on_switch(void *ctx, struct task_struct *prev, struct task_struct *next,
-				      bool preempted, __u32 state)
-{
-	struct ns_offcpu_thread *thread = watched_thread(prev);
-	__u64 now = 0; /* read once: it is the dearest part but for the stacks */
-
-	if (thread) {
-		now = bpf_ktime_get_ns();
-		on_switch_out(ctx, prev, thread, now, preempted ? 0 : state & NS_OFFCPU_SLEEPS);
-	}
-	thread = watched_thread(next);
-	if (thread)
-		on_switch_in(thread, next->pid, now ? now : bpf_ktime_get_ns());
-}
-
 /* A wake that ends a wait, or keeps one from beginning that is on its way. */
-static __always_inline bool ends_wait(struct task_struct *task, struct ns_offcpu_thread *thread)
+static __always_inline bool ends_sleep(struct task_struct *task, struct ns_offcpu_thread *thread)
 {
 	if (thread->wake_ts)
 		return false;
@@ -110,19 +99,14 @@ static __always_inline bool ends_wait(struct task_struct *task, struct ns_offcpu
 	return !thread->level && leaves_cpu(task);
 }
 
-static __always_inline void on_waking(void *ctx, struct task_struct *task)
+static __always_inline void note_sleep_wake(void *ctx, struct ns_offcpu_thread *thread, __u64 now)
 {
-	struct ns_offcpu_thread *thread = watched_thread(task);
-	struct scratch *scratch;
-	__u64 now, slept_since;
+	struct scratch *scratch = scratch_for(SCRATCH_SCHED);
+	__u64 slept_since;
 	bool own = false;
 
-	if (!thread || !ends_wait(task, thread))
-		return;
-	scratch = scratch_for(SCRATCH_SCHED);
 	if (!scratch)
 		return;
-	now = bpf_ktime_get_ns();
 	slept_since = thread->off_ts ? thread->off_ts : now;
 	thread->wake_ts = now;
 	clear_hops(&thread->chain);
@@ -132,31 +116,71 @@ static __always_inline void on_waking(void *ctx, struct task_struct *task)
 		return;
 	if (scratch->key.user) /* no thread of the kernel */
 		sample_wake(thread->chain.hops[0].wake, ns_passed(slept_since, now));
-	if (settings.depth > 1)
+	if (offcpu.depth > 1)
 		chain_of_waker(scratch, thread, slept_since);
 }
 
-static __always_inline void forget_thread(__u32 tid)
+/* It exits, running. */
+static __always_inline void forget_sleeper(__u32 tid, __u64 now)
 {
 	struct ns_offcpu_thread *thread = known_thread(tid);
 
 	if (thread)
-		end_wait_unseen(thread, tid, bpf_ktime_get_ns());
-	bpf_map_delete_elem(&threads, &tid);
+		end_sleep_unseen(thread, tid, now);
 	if (thread_flags[tid & (NS_OFFCPU_FLAGS - 1)])
 		bpf_map_delete_elem(&followed, &tid);
 }
 
-static __always_inline void on_exit(struct task_struct *task)
-{
-	__u32 tid = BPF_CORE_READ(task, pid), tgid = BPF_CORE_READ(task, tgid);
+/* ---- threads that sleep since before we came ---- */
 
-	if (in_window())
-		forget_thread(tid);
-	if (BPF_CORE_READ(task, signal, live.counter) > 0 || !is_process_of_target(tgid))
-		return;
-	tell_process(tgid, 0, 1);
-	bpf_map_delete_elem(&procs, &tgid);
+/* Its kernel stack is there to be read, its user stack only by user space, from its registers. */
+static __always_inline __u32 place_of_seed(struct task_struct *task, struct scratch *scratch,
+					   __u32 state)
+{
+	struct ns_offcpu_place_key *key = &scratch->key;
+	long bytes;
+
+	__builtin_memset(key, 0, sizeof(*key));
+	bytes = bpf_get_task_stack(task, scratch->stack.frames, sizeof(scratch->stack), 0);
+	key->kind = NS_OFFCPU_SEED;
+	key->state = told_state(state);
+	key->kernel = intern_stack(SCRATCH_ITER, bytes > 0 ? bytes / sizeof(__u64) : 0);
+	key->tgid = task->tgid;
+	key->tid = task->pid;
+	BPF_CORE_READ_STR_INTO(&key->comm, task, comm);
+	return intern_place(scratch);
+}
+
+/* Such a thread passes no switch-out: its time counts from here on. False: it does not sleep. */
+static __always_inline bool seed_sleeper(struct task_struct *task, struct scratch *scratch,
+					 __u32 state, __u64 now)
+{
+	struct ns_offcpu_thread *fresh = &scratch->thread.offcpu;
+
+	state &= NS_OFFCPU_SLEEPS;
+	if (!state)
+		return false;
+	fresh->off_ts = now;
+	fresh->state = state;
+	fresh->chain.sleep = place_of_seed(task, scratch, state);
+	if (offcpu.unwind_ns)
+		note_long(fresh->chain.sleep); /* it may wake up any moment */
+	return true;
+}
+
+/* What user space needs to find its user stack. */
+static __always_inline void tell_seed(struct bpf_iter__task *ctx, struct task_struct *task,
+				      __u32 place)
+{
+	struct ns_offcpu_seed out = {.tgid = task->tgid, .tid = task->pid, .place = place};
+	struct pt_regs *regs;
+
+	if (!(task->flags & NS_PF_KTHREAD)) {
+		regs = task_regs(task);
+		read_position(regs, &out.ip, &out.sp);
+		out.fp = frame_pointer(regs);
+	}
+	bpf_seq_write(ctx->meta->seq, &out, sizeof(out));
 }
 
 #endif

@@ -55,8 +55,9 @@ static __always_inline __u32 take_kernel_frames(void *ctx, struct scratch *scrat
  * How many frames belong to interrupts, the outermost entry included; 0: none was entered.
  * Without branches in the loop, which the verifier would all follow.
  */
-static __noinline __u32 interrupt_depth(struct scratch *scratch, __u32 count)
+__noinline __u32 interrupt_depth(__u32 use, __u32 count)
 {
+	struct scratch *scratch = offcpu.on ? scratch_for(use) : NULL;
 	__u64 found = 0, mask, frame;
 	__u32 i, j;
 

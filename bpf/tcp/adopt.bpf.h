@@ -12,14 +12,6 @@ struct adoption {
 	__u32 owner_sure;
 };
 
-/* Each CPU counts on its own: atomics that return a value came only with 5.12. */
-static __always_inline __u32 next_conn_number(void)
-{
-	__u32 cpu = bpf_get_smp_processor_id() & (NS_CPUS - 1);
-
-	return next_number(&conns_numbered[cpu]) * settings.cpus + cpu + 1;
-}
-
 static __noinline struct ns_conn_state *adopt(struct sock *sk, const struct adoption *as)
 {
 	struct ns_conn_state *conn;
@@ -39,7 +31,7 @@ static __noinline struct ns_conn_state *adopt(struct sock *sk, const struct adop
 	if (!delack_function)
 		delack_function = (__u64)BPF_CORE_READ((struct inet_connection_sock *)sk,
 						       icsk_delack_timer.function);
-	conn->id = next_conn_number();
+	conn->id = cpu_number(conns_numbered);
 	conn->key = key;
 	conn->role = as->role;
 	if (as->role == NS_ROLE_CHAIN)

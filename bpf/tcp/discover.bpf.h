@@ -112,17 +112,4 @@ static __always_inline void count_child(struct task_struct *task, struct sock *s
 	}
 }
 
-/* A thread of a target that sleeps since before we came never passes a switch-out: start it here.
- */
-static __always_inline void seed_thread(struct task_struct *task)
-{
-	struct ns_thread_state *thread = watched_thread(task);
-
-	if (!thread || thread->since)
-		return;
-	thread->since = bpf_ktime_get_ns();
-	thread->state = sleep_state(task_state(task));
-	thread->off = thread->state != 0;
-}
-
 #endif

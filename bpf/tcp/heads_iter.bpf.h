@@ -9,7 +9,7 @@ int iter_seed(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	if (task)
-		seed_thread(task);
+		seed_thread(ctx, task);
 	return 0;
 }
 

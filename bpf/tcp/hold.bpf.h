@@ -343,7 +343,7 @@ static __always_inline void on_arrival_while_held(struct sock *sk, struct ns_con
  */
 __noinline int on_blocked_send(__u64 key, __u64 now)
 {
-	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	struct ns_conn_state *conn = conn_traced(key);
 	struct sock *sk = (struct sock *)key;
 	struct send_view view;
 
@@ -360,7 +360,7 @@ __noinline int on_blocked_send(__u64 key, __u64 now)
 /* The reason of what a thread's writes left behind, at the moment it goes to sleep. */
 __noinline int look_at_held(__u64 key, __u64 now)
 {
-	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	struct ns_conn_state *conn = conn_traced(key);
 
 	if (!conn || !is_held(conn))
 		return 0;

@@ -136,6 +136,14 @@ static __always_inline void on_set_state(struct sock *sk, int from, int to)
 		on_accepted(sk);
 }
 
+/* A process is a target from now on. */
+static __always_inline void join_targets(__u32 tgid, __u32 parent)
+{
+	add_proc(tgid, NS_ROLE_TARGET);
+	if (offcpu.on)
+		tell_process(tgid, parent);
+}
+
 /* A child has its parent's name until it says otherwise. */
 static __always_inline void on_fork(struct task_struct *parent, struct task_struct *child)
 {
@@ -145,13 +153,17 @@ static __always_inline void on_fork(struct task_struct *parent, struct task_stru
 		return;
 	if ((settings.by_comm && has_comm(child, settings.comm)) ||
 	    (settings.follow_children && proc_role(from) & NS_ROLE_TARGET))
-		add_proc(to, NS_ROLE_TARGET);
+		join_targets(to, from);
 }
 
 static __always_inline void on_exec(struct task_struct *task)
 {
+	__u32 tgid = BPF_CORE_READ(task, tgid);
+
 	if (settings.by_comm && has_comm(task, settings.comm))
-		add_proc(BPF_CORE_READ(task, tgid), NS_ROLE_TARGET);
+		join_targets(tgid, 0);
+	else if (offcpu.on && proc_role(tgid) & NS_ROLE_TARGET)
+		tell_process(tgid, 0); /* it has mapped something else */
 }
 
 static __always_inline void on_cgroup_attach(struct cgroup *to, struct task_struct *task)
@@ -159,7 +171,7 @@ static __always_inline void on_cgroup_attach(struct cgroup *to, struct task_stru
 	__u64 id = BPF_CORE_READ(to, kn, id);
 
 	if (settings.by_cgroup && bpf_map_lookup_elem(&cgroups, &id))
-		add_proc(BPF_CORE_READ(task, tgid), NS_ROLE_TARGET);
+		join_targets(BPF_CORE_READ(task, tgid), 0);
 }
 
 /* Not inline: the frame of who calls it has no room for a record besides (MAX_BPF_STACK). */
@@ -199,7 +211,18 @@ static __noinline int tell_role(struct task_struct *task, __u32 role, __u64 now)
 	return 0;
 }
 
-/* The thread that exits is on its CPU: a wait of it that still goes on has ended unseen. */
+/* It exits running: a wait of it that still goes on has ended unseen. */
+static __always_inline void end_thread(struct task_struct *task, struct ns_thread_state *thread,
+				       __u32 tid, __u64 now)
+{
+	if (thread->off && thread->state)
+		end_wait_unseen(task, thread, now);
+	if (thread->since && !thread->off)
+		thread->on_cpu_ns += ns_passed(thread->since, now);
+	BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
+	tell_thread(thread, tid, now);
+}
+
 static __always_inline void on_exit(struct task_struct *task)
 {
 	__u32 tid = BPF_CORE_READ(task, pid), tgid = BPF_CORE_READ(task, tgid);
@@ -208,24 +231,24 @@ static __always_inline void on_exit(struct task_struct *task)
 	__u32 role;
 	__u64 now;
 
-	if (!proc_hint(tgid)->watched)
+	if (!offcpu.on && !proc_hint(tgid)->watched)
 		return;
 	now = bpf_ktime_get_ns();
 	/* Behind the window it is told with those that live. */
-	thread = in_window() ? bpf_map_lookup_elem(&threads, &tid) : NULL;
-	if (thread) {
-		if (thread->off && thread->state)
-			end_wait_unseen(task, thread, now);
-		if (thread->since && !thread->off)
-			thread->on_cpu_ns += ns_passed(thread->since, now);
-		BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
-		tell_thread(thread, tid, now);
-		bpf_map_delete_elem(&threads, &tid);
+	if (in_window()) {
+		if (offcpu.on)
+			forget_sleeper(tid, now);
+		thread = bpf_map_lookup_elem(&threads, &tid);
+		if (thread && settings.trace)
+			end_thread(task, thread, tid, now);
+		if (thread)
+			bpf_map_delete_elem(&threads, &tid);
 	}
 	role = proc_role(tgid);
 	if (BPF_CORE_READ(task, signal, live.counter) > 0 || !role)
 		return;
-	tell_role(task, role, now);
+	if (settings.trace)
+		tell_role(task, role, now);
 	fill_head(&out, NS_EXIT, sizeof(out), now, 0);
 	stream_vital(&out, sizeof(out));
 	bpf_map_delete_elem(&procs, &tgid);

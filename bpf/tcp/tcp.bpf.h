@@ -48,7 +48,7 @@ static __always_inline void on_send_end(struct sock *sk, const struct send_view 
 	struct ns_send *out;
 	bool held = seq_after(view->write_seq, view->snd_nxt);
 
-	if (bytes <= 0 || (only_tid && (__u32)id != only_tid))
+	if (bytes <= 0 || is_other_thread(id))
 		return;
 	if (!settings.any_process && !proc_hint(id >> 32)->watched)
 		return;

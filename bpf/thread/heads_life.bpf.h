@@ -10,14 +10,14 @@ SEC("?tp_btf/sched_switch")
 int BPF_PROG(tp_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	on_switch(prev, next, preempt, prev_state);
+	on_switch(ctx, prev, next, preempt, prev_state);
 	return 0;
 }
 
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(tp_switch_3, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	on_switch(prev, next, preempt, task_state(prev));
+	on_switch(ctx, prev, next, preempt, task_state(prev));
 	return 0;
 }
 

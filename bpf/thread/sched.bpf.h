@@ -20,36 +20,6 @@ static __always_inline __u32 sleep_state(__u32 state)
 	return state & NS_TASK_STOPPED ? 4 : state & NS_TASK_ASLEEP;
 }
 
-static __always_inline struct ns_thread_state *watched_thread(struct task_struct *task)
-{
-	__u32 tid = task->pid, tgid = task->tgid, role;
-	struct ns_thread_state *thread;
-	long refused;
-
-	if (!proc_hint(tgid)->threads || !in_window())
-		return NULL;
-	thread = bpf_map_lookup_elem(&threads, &tid);
-	if (thread)
-		return thread;
-	/* Its totals are told: its last switch must not begin them anew. */
-	if (task->flags & NS_PF_EXITING)
-		return NULL;
-	role = proc_role(tgid);
-	if (!role || (only_tid && tid != only_tid && role & NS_ROLE_TARGET))
-		return NULL;
-	refused = bpf_map_update_elem(&threads, &tid, &zero_thread, BPF_NOEXIST);
-	thread = bpf_map_lookup_elem(&threads, &tid);
-	if (!thread) {
-		/* Refused, and another CPU has not entered it just now: there is no room. */
-		if (refused)
-			count_lost(NS_LOST_THREADS);
-		return NULL;
-	}
-	thread->tgid = tgid;
-	BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
-	return thread;
-}
-
 /*
  * The scheduler's own clock, which it has just read for this switch: plain loads, where
  * bpf_ktime_get_ns() takes 60 ns. From another zero than CLOCK_MONOTONIC and not as exact;
@@ -228,39 +198,49 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_thr
 	thread->off = 0;
 }
 
-static __always_inline void on_switch(struct task_struct *prev, struct task_struct *next,
+/*
+ * One body for both views: what is not asked for is removed when it is loaded. The clock is read
+ * once, it is the dearest part; so a wait begins and ends at the same instants in both. What the
+ * profile has of a thread is looked up behind the other view's part: the verifier goes through that
+ * once for all that is known by then.
+ */
+static __always_inline void on_switch(void *ctx, struct task_struct *prev, struct task_struct *next,
 				      bool preempted, __u32 state)
 {
 	struct ns_thread_state *thread = watched_thread(prev);
-	__u64 now = 0; /* read once: it is the dearest part */
+	struct ns_offcpu_thread *sleeper;
+	__u64 now = thread ? bpf_ktime_get_ns() : 0;
 
-	if (samples_open > 0)
+	if (settings.trace && samples_open > 0)
 		note_answerers_switch(prev, next, preempted || !sleep_state(state));
-	if (thread) {
-		now = bpf_ktime_get_ns();
+	if (settings.trace && thread) {
 		on_switch_out(prev, thread, now, preempted, state);
 		if (thread->state)
 			on_sleep(prev, thread, now);
 	}
+	sleeper = profiled_thread(prev, thread);
+	if (sleeper) {
+		now = now ? now : bpf_ktime_get_ns();
+		begin_sleep(ctx, prev, sleeper, now, preempted ? 0 : state);
+	}
+
 	thread = watched_thread(next);
-	if (thread)
+	if (offcpu.on && thread && !now)
+		now = bpf_ktime_get_ns();
+	if (settings.trace && thread)
 		on_switch_in(next, thread, now ? now : time_of_return(next, thread));
+	sleeper = profiled_thread(next, thread);
+	if (sleeper)
+		end_sleep(sleeper, next->pid, now ? now : bpf_ktime_get_ns());
 }
 
 /* current is whatever runs where the wake-up happens: the stack tells on whose behalf. */
-static __always_inline void on_waking(void *ctx, struct task_struct *task)
+static __always_inline void note_wake(void *ctx, struct task_struct *task,
+				      struct ns_thread_state *thread, __u64 now)
 {
-	struct ns_thread_state *thread = watched_thread(task);
-	__u64 now, id;
+	__u64 id = bpf_get_current_pid_tgid();
 
-	if (samples_open > 0)
-		note_answerers_wake(task);
-	/* One that is on its CPU has only prepared to sleep, and will not. */
-	if (!thread || thread->wake_ts || (!thread->off && !leaves_cpu(task)))
-		return;
-	now = bpf_ktime_get_ns();
 	thread->wake_ts = now;
-	id = bpf_get_current_pid_tgid();
 	thread->waker_tgid = id >> 32;
 	thread->waker_tid = id;
 	thread->has_waker = NS_WAKER_IDS;
@@ -272,6 +252,73 @@ static __always_inline void on_waking(void *ctx, struct task_struct *task)
 	bpf_get_stack(ctx, thread->waker_stack, sizeof(thread->waker_stack), 0);
 	if (rings_watched > 0)
 		note_ring_wake(task, thread, now);
+}
+
+/* One that is on its CPU has only prepared to sleep, and will not. */
+static __always_inline bool ends_wait(struct task_struct *task,
+				      const struct ns_thread_state *thread)
+{
+	return !thread->wake_ts && (thread->off || leaves_cpu(task));
+}
+
+static __always_inline void on_waking(void *ctx, struct task_struct *task)
+{
+	struct ns_thread_state *thread = watched_thread(task);
+	struct ns_offcpu_thread *sleeper = profiled_thread(task, thread);
+	bool traced = settings.trace && thread && ends_wait(task, thread);
+	bool profiled = sleeper && ends_sleep(task, sleeper);
+	__u64 now;
+
+	if (settings.trace && samples_open > 0)
+		note_answerers_wake(task);
+	if (!traced && !profiled)
+		return;
+	now = bpf_ktime_get_ns();
+	if (traced)
+		note_wake(ctx, task, thread, now);
+	if (profiled)
+		note_sleep_wake(ctx, sleeper, now);
+}
+
+/*
+ * A thread of a target that sleeps since before we came never passes a switch-out: it starts here.
+ * As a whole, for it may be switched or woken meanwhile; one that was already is known better.
+ */
+static __always_inline void seed_thread(struct bpf_iter__task *ctx, struct task_struct *task)
+{
+	struct scratch *scratch = scratch_for(SCRATCH_ITER);
+	__u32 state = task_state(task), tid = task->pid;
+	bool traced = is_traced(task) && !settings.stopped, profiled = is_profiled(task);
+	struct ns_thread_state *fresh;
+	bool sleeps = false;
+	__u64 now;
+
+	if (!scratch || (!traced && !profiled) || task->flags & NS_PF_EXITING || !in_window() ||
+	    bpf_map_lookup_elem(&threads, &tid))
+		return;
+	now = bpf_ktime_get_ns();
+	fresh = &scratch->thread;
+	__builtin_memset(fresh, 0, sizeof(*fresh));
+	fresh->tgid = task->tgid;
+	BPF_CORE_READ_STR_INTO(&fresh->comm, task, comm);
+	/* A program that waits for its release has not begun: that is no wait of its. */
+	if (traced) {
+		fresh->since = now;
+		fresh->state = sleep_state(state);
+		fresh->off = fresh->state != 0;
+	}
+	if (offcpu.on && profiled) {
+		fresh->profiled = 1;
+		sleeps = seed_sleeper(task, scratch, state, now);
+	}
+	if (!sleeps && !settings.trace)
+		return;
+	if (!bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST)) {
+		if (sleeps)
+			tell_seed(ctx, task, fresh->offcpu.chain.sleep);
+	} else if (!bpf_map_lookup_elem(&threads, &tid)) {
+		count_lost(NS_LOST_THREADS);
+	}
 }
 
 #endif

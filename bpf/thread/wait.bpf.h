@@ -182,7 +182,7 @@ __noinline int adopt_waited(__u64 key, __u32 tgid, __u32 fd)
 	struct sock *sk = (struct sock *)key;
 	struct listener_key listener = {};
 
-	if (!sk || !is_tcp_stream(sk))
+	if (!settings.trace || !sk || !is_tcp_stream(sk))
 		return 0;
 	if (BPF_CORE_READ(sk, __sk_common.skc_state) != NS_TCP_ESTABLISHED)
 		return 0;

@@ -64,7 +64,6 @@ static __always_inline struct ns_ring_state *enter_ring(__u64 key)
 static __noinline struct ns_ring_state *adopt_ring(struct io_ring_ctx *ctx, __u32 tgid, __u32 fd,
 						   __u32 origin)
 {
-	__u32 cpu = bpf_get_smp_processor_id() & (NS_CPUS - 1);
 	struct ns_ring_state *ring;
 
 	if (!ctx)
@@ -73,7 +72,7 @@ static __noinline struct ns_ring_state *adopt_ring(struct io_ring_ctx *ctx, __u3
 	if (!ring)
 		return NULL;
 	ring->ctx = (__u64)ctx;
-	ring->id = next_number(&rings_numbered[cpu]) * settings.cpus + cpu + 1;
+	ring->id = cpu_number(rings_numbered);
 	ring->tgid = tgid;
 	ring->fd = fd;
 	ring->origin = origin;
@@ -132,10 +131,16 @@ static __always_inline void on_ring_created(struct io_ring_ctx *ctx, int fd)
 		drop_ring(watched_ring(ctx));
 }
 
+/* As conn_traced(). */
+static __always_inline struct ns_ring_state *ring_traced(__u64 key)
+{
+	return settings.trace ? bpf_map_lookup_elem(&rings, &key) : NULL;
+}
+
 /* One completion. key: the struct io_ring_ctx. Global, as history_tell() is, see there. */
 __noinline int tell_completion(__u64 key, __u32 turn, __u32 last)
 {
-	struct ns_ring_state *ring = bpf_map_lookup_elem(&rings, &key);
+	struct ns_ring_state *ring = ring_traced(key);
 	struct ns_uring_slot *slot;
 
 	if (!ring)
@@ -151,7 +156,7 @@ __noinline int tell_completion(__u64 key, __u32 turn, __u32 last)
  */
 __noinline int flush_ring_of(__u64 key)
 {
-	struct ns_ring_state *ring = bpf_map_lookup_elem(&rings, &key);
+	struct ns_ring_state *ring = ring_traced(key);
 	__u32 end, count, first, i;
 
 	if (!ring)

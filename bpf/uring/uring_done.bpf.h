@@ -317,7 +317,7 @@ static __noinline int on_done(struct ns_ring_state *ring, const struct completio
 			end_op(state, ring, what);
 		return 0;
 	}
-	if (!state && only_tid && proc_role(ring->tgid) & NS_ROLE_TARGET)
+	if (!state && only_tids[0] && proc_role(ring->tgid) & NS_ROLE_TARGET)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (state) {

@@ -151,7 +151,7 @@ __noinline __u64 ring_in_file(__u64 file)
 {
 	__u64 key = file ? (__u64)BPF_CORE_READ((struct file *)file, private_data) : 0, *ring;
 
-	if (!key)
+	if (!settings.trace || !key)
 		return 0;
 	if (bpf_map_lookup_elem(&rings, &key))
 		return key;

@@ -172,7 +172,7 @@ static __always_inline void count_submitted(__u32 tgid, __u32 opcode)
 /* -t names one thread: what its process's other threads submit is none of its. */
 static __always_inline bool is_ignored(const struct ns_ring_state *ring, __u32 tid)
 {
-	return only_tid && tid != only_tid && proc_role(ring->tgid) & NS_ROLE_TARGET;
+	return is_other_thread(tid) && proc_role(ring->tgid) & NS_ROLE_TARGET;
 }
 
 /* The entry of an operation that begins: there is one already when the request was in use
@@ -289,7 +289,7 @@ static __always_inline struct ns_op_state *op_on_its_way(const struct ns_ring_st
 
 	if (is_op(state, ring->id, what->user_data))
 		return state->under_way == NS_OP_UNDER_WAY ? state : NULL;
-	if (only_tid)
+	if (only_tids[0])
 		return NULL;
 	state = enter_op(&key);
 	if (!state)

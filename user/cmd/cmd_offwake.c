@@ -226,9 +226,6 @@ static int profile_to(struct wishes *wishes, struct output *output, struct profi
 	struct profile *profile;
 	int status = EXIT_OK;
 
-	profiling.offcpu.threshold_ns = wishes->common.session.threshold_ns;
-	profiling.offcpu.stack_bytes = wishes->common.session.stack_bytes;
-	profiling.offcpu.btf_path = wishes->common.session.btf_path;
 	profile = profiling__run(&profiling);
 	if (!profile)
 		return EXIT_UNABLE;

@@ -27,6 +27,7 @@ struct live {
 	struct session *session;
 	struct pipeline *pipeline;
 	struct resolver *resolver;
+	struct profile *profile; /* NULL: nothing was profiled, or it is taken */
 	uint64_t started_ns;
 	uint64_t progress_ns;
 	size_t stalls;
@@ -52,9 +53,11 @@ static void show_progress(struct live *live, uint64_t now)
 	if (!live->options->progress || now - live->progress_ns < PROGRESS_EVERY_NS)
 		return;
 	live->progress_ns = now;
-	fprintf(stderr, "\r\033[K%.1f s  %s events  %s stalls", (now - live->started_ns) / 1e9,
-		text__count(events, sizeof(events), report->events),
-		text__count(stalls, sizeof(stalls), live->stalls));
+	fprintf(stderr, "\r\033[K%.1f s", (now - live->started_ns) / 1e9);
+	if (!live->options->session.offcpu)
+		fprintf(stderr, "  %s events  %s stalls",
+			text__count(events, sizeof(events), report->events),
+			text__count(stalls, sizeof(stalls), live->stalls));
 	fflush(stderr);
 	progress_shown = true;
 }
@@ -82,9 +85,35 @@ static void on_stall(void *context, const struct report *so_far, const struct st
 		live->options->sink.on_stall(live->options->sink.context, so_far, stall);
 }
 
+static void on_wait(void *context, const struct wait_record *waited)
+{
+	struct live *live = context;
+
+	live->options->sink.on_wait(live->options->sink.context, waited);
+}
+
 static const char *plural(size_t count)
 {
 	return count == 1 ? "" : "s";
+}
+
+static void announce_profile(const struct live *live)
+{
+	const struct offcpu_options *options = live->options->session.offcpu;
+	bool several = options->everything || session__target_count(live->session) > 1;
+	char who[sizeof(live->target)];
+
+	if (options->everything)
+		snprintf(who, sizeof(who), "all %sthreads",
+			 options->user_threads     ? "user "
+			 : options->kernel_threads ? "kernel "
+						   : "");
+	else if (*live->target)
+		snprintf(who, sizeof(who), "%s", live->target);
+	else
+		target__describe(live->options->target, who, sizeof(who));
+	log__note("profiling where %s sleep%s and who wakes it, %u wake%s deep; Ctrl-C to stop",
+		  who, several ? "" : "s", options->depth, options->depth == 1 ? "" : "s");
 }
 
 static void announce(struct live *live)
@@ -102,6 +131,10 @@ static void announce(struct live *live)
 	if (session__target_count(live->session) > 1)
 		snprintf(who + strlen(who), sizeof(live->target) - strlen(who), " and %zu more",
 			 session__target_count(live->session) - 1);
+	if (live->options->session.offcpu) {
+		announce_profile(live);
+		return;
+	}
 	log__note("tracing %s: %zu connection%s; Linux %s, %s; Ctrl-C to stop",
 		  *who ? who : report->session.target, conns, plural(conns), report->session.kernel,
 		  way__name(session__way(live->session)));
@@ -115,9 +148,11 @@ static void announce(struct live *live)
 static void pause_for(const struct live *live, uint64_t ns)
 {
 	const struct timespec time = {ns / 1000000000, ns % 1000000000};
-	struct pollfd news = {.fd = live->options->wake_fd, .events = POLLIN};
+	struct pollfd news[] = {
+		{.fd = live->options->wake_fd > 0 ? live->options->wake_fd : -1, .events = POLLIN},
+		{.fd = session__news_fd(live->session), .events = POLLIN}};
 
-	ppoll(&news, live->options->wake_fd > 0, &time, NULL);
+	ppoll(news, 2, &time, NULL);
 }
 
 /* Somebody asks for the end, or there is no memory to go on with. */
@@ -180,6 +215,7 @@ int live__run(const struct live_options *options, struct live **out)
 	struct session_options session_options = options->session;
 	const struct pipeline_sink sink = {.on_record = options->sink.on_record ? on_record : NULL,
 					   .on_stall = on_stall,
+					   .on_wait = options->sink.on_wait ? on_wait : NULL,
 					   .context = live};
 	int err;
 
@@ -211,6 +247,7 @@ int live__run(const struct live_options *options, struct live **out)
 			(clock__now() - live->started_ns) / 1e9);
 	session__finish(live->session);
 	pipeline__finish(live->pipeline);
+	live->profile = session__profile(live->session);
 	session__close(live->session);
 	live->session = NULL;
 	*out = live;
@@ -222,6 +259,14 @@ const struct report *live__report(const struct live *live)
 	return pipeline__report(live->pipeline);
 }
 
+struct profile *live__take_profile(struct live *live)
+{
+	struct profile *profile = live->profile;
+
+	live->profile = NULL;
+	return profile;
+}
+
 void live__free(struct live *live)
 {
 	if (!live)
@@ -229,5 +274,6 @@ void live__free(struct live *live)
 	session__close(live->session);
 	resolver__free(live->resolver);
 	pipeline__free(live->pipeline);
+	profile__free(live->profile);
 	free(live);
 }

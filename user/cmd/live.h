@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A live run: session -> pipeline -> report, with what a person at a terminal expects
+ * A live run: session -> pipeline -> report, or profile, with what a person at a terminal expects
  * (a progress line, Ctrl-C that ends with the summary).
  */
 #ifndef NETSTALL_CMD_LIVE_H
@@ -38,6 +38,8 @@ struct live_options {
 int live__run(const struct live_options *options, struct live **out);
 const struct report *live__report(const struct live *live);
 void live__free(struct live *live);
+/* What was profiled beside, or alone; the caller's, profile__free(). NULL: nothing was. */
+struct profile *live__take_profile(struct live *live);
 /* "echo_bench (4242)", of the first target; "" when there was none yet. */
 const char *live__target(const struct live *live);
 

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A run of the off-CPU profile: attach, let go of what is not needed, watch until the end of the
- * time, of the target, or Ctrl-C; and with by_cause the analysis of `trace` beside it.
+ * A run of the off-CPU profile, until the end of the time, of the target, or Ctrl-C; and with
+ * by_cause the analysis of `trace` beside it.
  */
 #ifndef NETSTALL_CMD_PROFILING_H
 #define NETSTALL_CMD_PROFILING_H
 
 #include <stdio.h>
 
-#include "user/source/offcpu.h"
 #include "user/source/session.h"
 
 struct profiling {
-	struct offcpu_options offcpu;   /* by_cause and resolver are filled in here */
-	struct session_options session; /* of the analysis beside it */
+	struct offcpu_options offcpu; /* by_cause is filled in here */
+	struct session_options session;
 	const struct target *target;
 	double seconds; /* 0: until a signal or the target's end */
 	bool by_cause;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,9 @@
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 
-#include "user/kernel/load.h"
+#include "user/base/log.h"
 
 static const struct {
 	cap_value_t value;
@@ -104,8 +106,8 @@ unsigned caps__hz(void)
 	return (1000000000 + tick.tv_nsec / 2) / tick.tv_nsec;
 }
 
-/* Behind its void *. */
-int caps__tracepoint_arguments(const struct btf *btf, const char *name)
+/* Arguments of a BTF tracepoint behind its void *, -1 when it does not exist. */
+static int tracepoint_arguments(const struct btf *btf, const char *name)
 {
 	char type_name[128];
 	const struct btf_type *type;
@@ -135,7 +137,7 @@ static int function_arguments(const struct btf *btf, const char *name)
 
 static bool hook_exists(const struct btf *btf, const struct hook *hook)
 {
-	int arguments = hook->kind == HOOK_TRACEPOINT ? caps__tracepoint_arguments(btf, hook->name)
+	int arguments = hook->kind == HOOK_TRACEPOINT ? tracepoint_arguments(btf, hook->name)
 						      : function_arguments(btf, hook->name);
 
 	if (arguments < 0 || arguments < hook->arguments)
@@ -209,8 +211,7 @@ static bool kprobe_attaches(const char *function, bool *paranoid)
 	return true;
 }
 
-/* Programs, links and maps of two sessions (offwake --by-cause), and files to be read beside them.
- */
+/* Programs, links and maps of a session, and files to be read beside them. */
 #define MOST_FILES 512
 
 /* Can so many more be open at once? 0, or the errno of the one that could not. */
@@ -274,13 +275,21 @@ static void check_btf_file(struct caps *caps, const char *path, const struct btf
 			 path, wrong);
 }
 
+/* Its own and the verifier's words, of many lines, are for -v alone. */
+static int libbpf_says(enum libbpf_print_level level, const char *format, va_list args)
+{
+	if (level == LIBBPF_DEBUG || !log__is_verbose())
+		return 0;
+	return vfprintf(stderr, format, args);
+}
+
 struct btf *caps__probe(struct caps *caps, const char *btf_path)
 {
 	bool admin = have_cap(CAP_SYS_ADMIN);
 	struct btf *btf;
 
 	memset(caps, 0, sizeof(*caps));
-	load__quietly();
+	libbpf_set_print(libbpf_says);
 	caps->refused = try_files();
 	btf = btf__load_vmlinux_btf();
 	if (!btf || libbpf_get_error(btf))
@@ -295,7 +304,9 @@ struct btf *caps__probe(struct caps *caps, const char *btf_path)
 	/* Its data for each CPU: from 7.0 on what runs at tracepoints is guarded by that alone. */
 	caps->preempted =
 		btf__find_by_name_kind(btf, "tracepoint_srcu_srcu_data", BTF_KIND_VAR) > 0;
-	caps->uring = caps__tracepoint_arguments(btf, "io_uring_create") >= 0;
+	/* With it came iterators that may sleep: dd2ea6e1bbe8 and before (5.18). */
+	caps->copies = btf__find_by_name_kind(btf, "bpf_copy_from_user_task", BTF_KIND_FUNC) > 0;
+	caps->uring = tracepoint_arguments(btf, "io_uring_create") >= 0;
 	if (!caps->may_load || caps->refused)
 		return btf;
 	caps->refused =

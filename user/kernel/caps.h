@@ -13,8 +13,6 @@ struct btf;
  */
 struct btf *caps__probe(struct caps *caps, const char *btf_path);
 void caps__free_btf(struct btf *btf);
-/* Arguments of a BTF tracepoint, -1 when it does not exist. */
-int caps__tracepoint_arguments(const struct btf *btf, const char *name);
 
 /* "none", "integrity", "confidentiality", "not built in": for people. */
 const char *caps__lockdown(void);

@@ -191,8 +191,11 @@ static bool gives(const struct plan *plan, enum ns_fact fact)
 /* When a program is wanted that is in no variant of a fact. */
 enum when {
 	ALWAYS,
+	FOR_TRACE,
+	FOR_PROFILE,
+	FOR_UNWINDING,
 	FOR_CHILDREN,
-	FOR_COMM,
+	FOR_NAMES,
 	FOR_CGROUP,
 	FOR_URING,
 };
@@ -205,12 +208,17 @@ static const struct {
 } common[] = {
 	{"iter_tasks", ALWAYS, "which tasks there are"},
 	{"iter_seed", ALWAYS, "who sleeps already"},
-	{"iter_files", ALWAYS, "which connections are open already"},
-	{"iter_conns", ALWAYS, "what a connection did in all"},
+	{"iter_files", FOR_TRACE, "which connections are open already"},
+	{"iter_conns", FOR_TRACE, "what a connection did in all"},
 	{"tp_exit", ALWAYS, "when threads and processes end"},
 	{"tp_fork", FOR_CHILDREN, "who is a child of the target"},
-	{"tp_exec", FOR_COMM, "who takes the target's name later"},
+	{"tp_exec", FOR_NAMES, "which program a process becomes later"},
 	{"tp_cgroup_attach", FOR_CGROUP, "who joins the cgroup later"},
+	{"tp_softirq_entry", FOR_PROFILE, "which segments a timer sends"},
+	{"tp_softirq_exit", FOR_PROFILE, "which segments a timer sends"},
+	{"tp_segment_sent", FOR_PROFILE, "which segments a timer sends"},
+	{"tp_segment_received", FOR_PROFILE, "whom a segment wakes"},
+	{"iter_sleepers", FOR_UNWINDING, NULL},
 	{"iter_rings", FOR_URING, NULL},
 	{"iter_ops", FOR_URING, NULL},
 	{"iter_ring_files", FOR_URING, NULL},
@@ -218,13 +226,20 @@ static const struct {
 
 #define COMMON (sizeof(common) / sizeof(common[0]))
 
-static bool is_wanted(const struct plan_request *request, const struct plan *plan, enum when when)
+static bool is_wanted(const struct caps *caps, const struct plan_request *request,
+		      const struct plan *plan, enum when when)
 {
 	switch (when) {
 	case FOR_CHILDREN:
 		return request->by_children || request->by_comm;
-	case FOR_COMM:
-		return request->by_comm;
+	case FOR_TRACE:
+		return !request->untraced;
+	case FOR_PROFILE:
+		return request->profile;
+	case FOR_UNWINDING:
+		return request->unwind && caps->copies;
+	case FOR_NAMES:
+		return request->by_comm || request->profile;
 	case FOR_CGROUP:
 		return request->by_cgroup;
 	case FOR_URING:
@@ -234,10 +249,11 @@ static bool is_wanted(const struct plan_request *request, const struct plan *pla
 	}
 }
 
-static void add_common(const struct plan_request *request, struct plan *plan)
+static void add_common(const struct caps *caps, const struct plan_request *request,
+		       struct plan *plan)
 {
 	for (size_t i = 0; i < COMMON; i++)
-		if (is_wanted(request, plan, common[i].when))
+		if (is_wanted(caps, request, plan, common[i].when))
 			add_program(plan, common[i].program);
 }
 
@@ -314,6 +330,9 @@ static void make_way(const struct caps *caps, const struct plan_request *request
 	for (fact = 0; fact < NS_FACT_COUNT; fact++) {
 		const struct variant *variant = choose_variant(caps, way, fact);
 
+		/* The profile alone takes no other. */
+		if (request->untraced && fact != NS_FACT_SCHED)
+			continue;
 		if (!variant && !not_needed(caps, fact)) {
 			plan->missing |= 1u << fact;
 			plan->possible &= !fact__row(fact)->is_essential;
@@ -324,7 +343,7 @@ static void make_way(const struct caps *caps, const struct plan_request *request
 		for (i = 0; i < VARIANT_HOOKS && variant->hooks[i].program; i++)
 			add_program(plan, variant->hooks[i].program);
 	}
-	add_common(request, plan);
+	add_common(caps, request, plan);
 }
 
 static bool way_attaches(const struct caps *caps, enum way way)

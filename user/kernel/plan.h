@@ -63,6 +63,7 @@ struct caps {
 	bool perf_paranoid; /* kprobes are refused to us by kernel.perf_event_paranoid alone */
 	bool kernel_names;  /* /proc/kallsyms shows addresses */
 	bool preempted;     /* programs at tracepoints can be, so each needs a spare */
+	bool copies;        /* iterators can read the memory of tasks */
 	bool uring;         /* the kernel has io_uring, whatever its tracepoints are like */
 	uint64_t variants;  /* bit i: all hooks of plan_variants[i] exist */
 	char bad_btf[384];  /* why the file named with -C btf is not to be used, "": it is */
@@ -83,6 +84,9 @@ struct plan {
 struct plan_request {
 	enum way way; /* WAY_AUTO: the best that is possible */
 	bool verbose;
+	bool untraced; /* the off-CPU profile alone */
+	bool profile;  /* also that */
+	bool unwind;   /* its stacks are unwound */
 	bool by_comm;
 	bool by_cgroup;
 	bool by_children; /* a target's are targets */

@@ -176,7 +176,6 @@ static int add_tid(const struct tasks *tasks, pid_t tid, size_t i, struct target
 		return -EINVAL;
 	}
 	set->only_tids[i] = entry->tid;
-	set->only_tid = set->only_tids[0];
 	add_process(set, entry);
 	return 0;
 }

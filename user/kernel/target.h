@@ -33,8 +33,7 @@ struct target {
 struct target_set {
 	size_t count;
 	struct ns_task_entry *processes; /* owned */
-	uint32_t only_tid;               /* 0 none; the first of only_tids */
-	uint32_t only_tids[TARGET_TIDS];
+	uint32_t only_tids[TARGET_TIDS]; /* the first 0: all threads */
 	size_t cgroup_count;
 	uint64_t cgroups[TARGET_CGROUPS];
 };

@@ -8,7 +8,6 @@
 #include "bpf/state.h"
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
-#include "user/kernel/kallsyms.h"
 #include "user/source/call_queue.h"
 #include "user/source/stack_ids.h"
 #include "user/symbols/images/images.h"
@@ -26,7 +25,6 @@ struct told_process {
 struct enrich {
 	struct enrich_ways ways;
 	struct tasks *tasks;
-	struct kallsyms *kallsyms;
 	struct call_queue *queue;
 	bool same_numbers; /* ours are the kernel's */
 	uint64_t refreshed_ns;
@@ -43,9 +41,6 @@ struct enrich *enrich__new(const struct enrich_ways *ways)
 
 	enrich->ways = *ways;
 	enrich->tasks = tasks__new();
-	enrich->kallsyms = kallsyms__new();
-	/* Now, not at the first stall: a chain is followed while it happens. */
-	kallsyms__load(enrich->kallsyms);
 	enrich->queue = call_queue__new(hand_on, enrich);
 	enrich->same_numbers = tasks__in_first_namespace();
 	enrich->stack_ids = stack_ids__new();
@@ -58,7 +53,6 @@ void enrich__free(struct enrich *enrich)
 	if (!enrich)
 		return;
 	tasks__free(enrich->tasks);
-	kallsyms__free(enrich->kallsyms);
 	resolver__forget(enrich->ways.resolver, enrich);
 	call_queue__free(enrich->queue);
 	stack_ids__free(enrich->stack_ids);
@@ -90,6 +84,16 @@ static const struct ns_task_entry *find_task(struct enrich *enrich, uint32_t tid
 		return entry;
 	enrich__refresh(enrich);
 	return tasks__by_tid(enrich->tasks, tid);
+}
+
+pid_t enrich__view(struct enrich *enrich, uint32_t tid)
+{
+	const struct ns_task_entry *entry;
+
+	if (enrich->same_numbers || !tid)
+		return tid;
+	entry = find_task(enrich, tid);
+	return entry ? entry->view_tid : 0;
 }
 
 /* NULL: it was not told. */
@@ -238,7 +242,7 @@ static struct stack_id kernel_stack(struct enrich *enrich, const __u64 *addresse
 	stack = stack_ids__find(enrich->stack_ids, hash_stack(addresses));
 	if (stack->is_new) {
 		out.id = stack->id;
-		kallsyms__stack(enrich->kallsyms, addresses, NS_STACK_MAX, out.text,
+		kallsyms__stack(enrich->ways.kallsyms, addresses, NS_STACK_MAX, out.text,
 				sizeof(out.text));
 		stack->in_interrupt = in_interrupt(out.text);
 		send(enrich, &out, sizeof(out));

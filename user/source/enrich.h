@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "user/kernel/kallsyms.h"
 #include "user/kernel/tasks.h"
 #include "user/symbols/resolver.h"
 
@@ -34,6 +35,7 @@ struct enrich_ways {
 	enrich_role *role;
 	enrich_waker *waker;
 	void *context;             /* of the last three */
+	struct kallsyms *kallsyms; /* the caller's */
 	struct resolver *resolver; /* for user stacks; the caller's; NULL: they get no names */
 };
 
@@ -42,6 +44,8 @@ void enrich__free(struct enrich *enrich);
 /* Reads the tasks anew. -errno when the iterator fails. */
 int enrich__refresh(struct enrich *enrich);
 const struct tasks *enrich__tasks(const struct enrich *enrich);
+/* A thread or process as netstall's own pid namespace counts, 0 not in it. */
+pid_t enrich__view(struct enrich *enrich, uint32_t tid);
 /* One record of the ring buffer, len bytes; damaged ones go on as they are. */
 void enrich__record(struct enrich *enrich, const void *record, size_t len);
 /* Records go on whose names have come; waits so long for those that have not. False: some still

@@ -1,40 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The processes of an off-CPU profile: their numbers, and what they have mapped. */
-#include <errno.h>
-#include <string.h>
+/* The processes of an off-CPU profile, and what they have mapped. */
+#include <stdlib.h>
 
 #include "user/base/clock.h"
-#include "user/base/log.h"
 #include "user/base/xalloc.h"
 #include "user/source/offcpu_parts.h"
 
-/* Mappings of one process are looked at this often at most, the list of tasks likewise. */
-#define NOTE_EVERY_NS  200000000ull
-#define TASKS_EVERY_NS 100000000ull
-
-int offcpu__read_tasks(struct offcpu *offcpu)
-{
-	int fd = offcpu__run(offcpu->task_list);
-
-	if (fd < 0)
-		return fd;
-	offcpu->tasks_read_ns = clock__now();
-	return tasks__read(offcpu->tasks, fd);
-}
-
-pid_t offcpu__view(struct offcpu *offcpu, uint32_t tid)
-{
-	const struct ns_task_entry *entry;
-
-	if (offcpu->same_numbers || !tid)
-		return tid;
-	entry = tasks__by_tid(offcpu->tasks, tid);
-	if (!entry && clock__now() - offcpu->tasks_read_ns >= TASKS_EVERY_NS) {
-		offcpu__read_tasks(offcpu);
-		entry = tasks__by_tid(offcpu->tasks, tid);
-	}
-	return entry ? entry->view_tid : 0;
-}
+/* Mappings of one process are looked at this often at most. */
+#define NOTE_EVERY_NS 200000000ull
 
 static void note(struct offcpu *offcpu, struct offcpu_process *process, uint64_t now)
 {
@@ -42,7 +15,7 @@ static void note(struct offcpu *offcpu, struct offcpu_process *process, uint64_t
 	process->noted_ns = now;
 	if (!process->pid)
 		return;
-	resolver__note(offcpu->options.resolver, process->pid, offcpu->unwound);
+	resolver__note(offcpu->session->options.resolver, process->pid, offcpu->unwound);
 }
 
 void offcpu__process(struct offcpu *offcpu, uint32_t tgid, uint32_t parent)
@@ -56,16 +29,16 @@ void offcpu__process(struct offcpu *offcpu, uint32_t tgid, uint32_t parent)
 	if (!process) {
 		process = xcalloc(1, sizeof(*process));
 		process->tgid = tgid;
-		process->pid = offcpu__view(offcpu, tgid);
+		process->pid = enrich__view(offcpu->session->enrich, tgid);
 		if (!table__put(offcpu->processes, tgid, process)) {
 			free(process);
 			return;
 		}
 	}
 	if (!process->pid)
-		process->pid = offcpu__view(offcpu, tgid);
+		process->pid = enrich__view(offcpu->session->enrich, tgid);
 	if (from && from->pid && process->pid)
-		resolver__fork(offcpu->options.resolver, from->pid, process->pid);
+		resolver__fork(offcpu->session->options.resolver, from->pid, process->pid);
 	if (now - process->noted_ns >= NOTE_EVERY_NS) {
 		note(offcpu, process, now);
 		return;

@@ -175,7 +175,7 @@ static void add_sum(struct maker *maker, const struct ns_offcpu_chain *chain,
 
 static void add_sums(struct maker *maker)
 {
-	int fd = bpf_map__fd(maker->offcpu->skel->maps.sums);
+	int fd = bpf_map__fd(maker->offcpu->session->skel->maps.sums);
 	struct ns_offcpu_chain chain, *last = NULL;
 	struct ns_offcpu_sum sum;
 
@@ -203,7 +203,7 @@ static void add_unfinished(struct maker *maker, const struct ns_offcpu_thread *t
 	struct offcpu *offcpu = maker->offcpu;
 	struct ns_offcpu_chain chain = thread->chain;
 	struct ns_offcpu_sum sum = {.count = 1};
-	uint64_t end = offcpu->end_ts, wake;
+	uint64_t end = offcpu->session->end_ts, wake;
 
 	if (!thread->off_ts || thread->off_ts >= end)
 		return;
@@ -222,14 +222,14 @@ static void add_unfinished(struct maker *maker, const struct ns_offcpu_thread *t
 
 static void add_all_unfinished(struct maker *maker)
 {
-	int fd = bpf_map__fd(maker->offcpu->skel->maps.threads);
-	struct ns_offcpu_thread thread;
+	int fd = bpf_map__fd(maker->offcpu->session->skel->maps.threads);
+	struct ns_thread_state thread;
 	__u32 tid, *last = NULL;
 
 	while (!bpf_map_get_next_key(fd, last, &tid)) {
 		last = &tid;
-		if (!bpf_map_lookup_elem(fd, &tid, &thread))
-			add_unfinished(maker, &thread);
+		if (!bpf_map_lookup_elem(fd, &tid, &thread) && thread.profiled)
+			add_unfinished(maker, &thread.offcpu);
 	}
 }
 
@@ -245,7 +245,7 @@ static void fill_head(struct offcpu *offcpu, struct profile *profile)
 			 : offcpu->options.kernel_threads ? "kernel "
 							  : "");
 	else
-		target__describe(offcpu->target, profile->target, sizeof(profile->target));
+		target__describe(offcpu->session->target, profile->target, sizeof(profile->target));
 	if (!uname(&uts)) {
 		snprintf(profile->kernel_release, sizeof(profile->kernel_release), "%.63s",
 			 uts.release);
@@ -253,47 +253,47 @@ static void fill_head(struct offcpu *offcpu, struct profile *profile)
 	}
 	profile->wall_offset_ns = clock__wall_offset();
 	profile->start_ts = offcpu->start_ts;
-	profile->end_ts = offcpu->end_ts;
+	profile->end_ts = offcpu->session->end_ts;
 	profile->depth = offcpu->options.depth;
-	profile->per_thread = offcpu->skel->rodata->settings.per_thread;
+	profile->per_thread = offcpu->session->skel->rodata->offcpu.per_thread;
 	profile->by_cause = offcpu->options.by_cause != NULL;
 	profile->least_ns = offcpu->options.least_ns;
 	profile->most_ns = offcpu->options.most_ns;
-	profile->hidden = kallsyms__hidden(offcpu->kallsyms);
+	profile->hidden = kallsyms__hidden(offcpu->session->kallsyms);
 }
 
 static void fill_losses(const struct maker *maker)
 {
 	const struct offcpu *offcpu = maker->offcpu;
-	const struct ns_offcpu_loss *kernel = offcpu->skel->bss->lost;
+	const struct netstall_bpf__bss *kernel = offcpu->session->skel->bss;
 	struct profile_loss *lost = maker->profile->lost;
 
-	lost[PROFILE_LOST_KEYS].count = kernel[NS_OFFCPU_LOST_SUMS].count;
-	lost[PROFILE_LOST_KEYS].ns = kernel[NS_OFFCPU_LOST_SUMS].ns;
+	lost[PROFILE_LOST_KEYS] =
+		(struct profile_loss){kernel->lost_sums.count, kernel->lost_sums.ns};
 	lost[PROFILE_LOST_THREADS].count =
-		kernel[NS_OFFCPU_LOST_THREADS].count + offcpu->targets_refused;
-	lost[PROFILE_LOST_RECORDS].count = kernel[NS_OFFCPU_LOST_RECORDS].count;
-	if (offcpu->options.by_cause)
-		lost[PROFILE_LOST_RECORDS].count += by_cause__lost(offcpu->options.by_cause);
+		kernel->lost[NS_LOST_THREADS] + kernel->lost[NS_LOST_PROCESSES];
+	/* With causes the report counts what the ring buffer lost: it hides these too. */
+	lost[PROFILE_LOST_RECORDS].count = offcpu->options.by_cause
+						   ? by_cause__lost(offcpu->options.by_cause)
+						   : kernel->lost[NS_LOST_RINGBUF];
 	if (!offcpu->unwound)
 		return;
 	/* A copy that the ring buffer refused is taken at the next wait there. */
 	lost[PROFILE_LOST_UNWINDS].count = unwound__lost(offcpu->unwound);
-	if (offcpu->skel->bss->samples_refused)
+	if (kernel->samples_refused)
 		lost[PROFILE_LOST_UNWINDS].count += offcpu_texts__not_unwound(maker->texts);
 }
 
-struct profile *offcpu__finish(struct offcpu *offcpu)
+struct profile *offcpu__profile(struct offcpu *offcpu)
 {
 	struct maker maker = {.offcpu = offcpu, .profile = profile__new()};
 
-	offcpu__detach(offcpu);
 	if (offcpu->options.by_cause)
 		by_cause__finish(offcpu->options.by_cause);
 	maker.texts = offcpu_texts__read(offcpu);
 	fill_head(offcpu, maker.profile);
 	fill_losses(&maker);
-	maker.profile->runqueue_ns = offcpu->skel->bss->preempted_ns;
+	maker.profile->runqueue_ns = offcpu->session->skel->bss->preempted_ns;
 	add_sums(&maker);
 	add_all_unfinished(&maker);
 	profile__finish(maker.profile);

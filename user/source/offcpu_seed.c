@@ -3,12 +3,9 @@
  * Threads that sleep since before the attach. The kernel side can read their kernel stacks but
  * not their memory, so their frame pointers are followed from here, while we have the right to.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
-#include "user/base/log.h"
 #include "user/base/xalloc.h"
 #include "user/source/offcpu_parts.h"
 
@@ -40,7 +37,7 @@ static void follow_frames(pid_t pid, const struct ns_offcpu_seed *told, struct o
 	}
 }
 
-static void take(struct offcpu *offcpu, const struct ns_offcpu_seed *told)
+void offcpu__seed(struct offcpu *offcpu, const struct ns_offcpu_seed *told)
 {
 	struct offcpu_seed *seed;
 	pid_t pid;
@@ -48,27 +45,11 @@ static void take(struct offcpu *offcpu, const struct ns_offcpu_seed *told)
 	if (!told->ip)
 		return;
 	offcpu__process(offcpu, told->tgid, 0);
-	pid = offcpu__view(offcpu, told->tgid);
+	pid = enrich__view(offcpu->session->enrich, told->tgid);
 	if (!pid || offcpu->options.no_user_stacks || table__get(offcpu->seeds, told->place))
 		return;
 	seed = xcalloc(1, sizeof(*seed));
 	follow_frames(pid, told, seed);
 	if (!table__put(offcpu->seeds, told->place, seed))
 		free(seed);
-}
-
-void offcpu__seed(struct offcpu *offcpu)
-{
-	struct ns_offcpu_seed told[64];
-	int fd = offcpu__run(offcpu->seeder);
-	ssize_t got;
-
-	if (fd < 0) {
-		log__debug("the iterator over sleeping threads did not run");
-		return;
-	}
-	while ((got = read(fd, told, sizeof(told))) > 0 || (got < 0 && errno == EINTR))
-		for (ssize_t i = 0; i < got / (ssize_t)sizeof(told[0]); i++)
-			take(offcpu, &told[i]);
-	close(fd);
 }

@@ -27,7 +27,7 @@ static int by_number(const void *a, const void *b)
 struct offcpu_texts *offcpu_texts__read(struct offcpu *offcpu)
 {
 	struct offcpu_texts *texts = xcalloc(1, sizeof(*texts));
-	int fd = bpf_map__fd(offcpu->skel->maps.places);
+	int fd = bpf_map__fd(offcpu->session->skel->maps.places);
 	struct ns_offcpu_place_key key, *last = NULL;
 	struct ns_offcpu_place place;
 
@@ -63,7 +63,7 @@ static size_t read_stack(const struct offcpu_texts *texts, __u64 hash, struct ns
 	size_t count = 0;
 
 	if (hash <= NS_OFFCPU_LOST_STACK ||
-	    bpf_map_lookup_elem(bpf_map__fd(texts->offcpu->skel->maps.stacks), &hash, out))
+	    bpf_map_lookup_elem(bpf_map__fd(texts->offcpu->session->skel->maps.stacks), &hash, out))
 		return 0;
 	while (count < NS_OFFCPU_FRAMES && out->frames[count])
 		count++;
@@ -79,8 +79,8 @@ static char *kernel_text(struct offcpu_texts *texts, struct offcpu_place *place)
 		place->lost = true;
 		return xstrdup(LOST_STACK);
 	}
-	if (!count || !kallsyms__stack(texts->offcpu->kallsyms, stack.frames, count, texts->text,
-				       sizeof(texts->text)))
+	if (!count || !kallsyms__stack(texts->offcpu->session->kallsyms, stack.frames, count,
+				       texts->text, sizeof(texts->text)))
 		return NULL;
 	return xstrdup(texts->text);
 }
@@ -119,7 +119,7 @@ static char *user_text(struct offcpu_texts *texts, struct offcpu_place *place)
 		place->lost = true;
 		return xstrdup(LOST_STACK);
 	}
-	if (!count || !resolver__stack(offcpu->options.resolver, place->pid, frames, count,
+	if (!count || !resolver__stack(offcpu->session->options.resolver, place->pid, frames, count,
 				       offcpu->options.lines ? SYMBOLS_LINES : 0, texts->text,
 				       sizeof(texts->text)))
 		return NULL;
@@ -132,10 +132,12 @@ static void resolve(struct offcpu_texts *texts, struct offcpu_place *place)
 	const struct offcpu_process *process = table__get(offcpu->processes, place->key.tgid);
 
 	place->resolved = true;
-	place->pid = process ? process->pid : offcpu__view(offcpu, place->key.tgid);
-	place->tid = place->key.kind == NS_OFFCPU_SEED && !offcpu->skel->rodata->settings.per_thread
+	place->pid =
+		process ? process->pid : enrich__view(offcpu->session->enrich, place->key.tgid);
+	place->tid = place->key.kind == NS_OFFCPU_SEED &&
+				     !offcpu->session->skel->rodata->offcpu.per_thread
 			     ? 0
-			     : offcpu__view(offcpu, place->key.tid);
+			     : enrich__view(offcpu->session->enrich, place->key.tid);
 	text__safe(place->comm, sizeof(place->comm), place->key.comm, NS_COMM_LEN);
 	place->kernel = kernel_text(texts, place);
 	place->user = user_text(texts, place);
@@ -144,8 +146,8 @@ static void resolve(struct offcpu_texts *texts, struct offcpu_place *place)
 size_t offcpu_texts__not_unwound(const struct offcpu_texts *texts)
 {
 	const struct offcpu *offcpu = texts->offcpu;
-	const __u8 *is_long = offcpu->skel->bss->long_places;
-	size_t marks = sizeof(offcpu->skel->bss->long_places), count = 0;
+	const __u8 *is_long = offcpu->session->skel->bss->long_places;
+	size_t marks = sizeof(offcpu->session->skel->bss->long_places), count = 0;
 
 	for (size_t i = 0; i < texts->count; i++) {
 		const struct offcpu_place *place = &texts->places[i];

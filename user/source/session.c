@@ -37,8 +37,19 @@ static void watch_process(struct session *session, uint32_t tgid)
 {
 	struct ns_proc_state proc = {.target = 1};
 
-	bpf_map_update_elem(bpf_map__fd(session->skel->maps.procs), &tgid, &proc, BPF_ANY);
+	if (bpf_map_update_elem(bpf_map__fd(session->skel->maps.procs), &tgid, &proc, BPF_ANY)) {
+		session->skel->bss->lost[NS_LOST_PROCESSES]++;
+		return;
+	}
 	session->skel->bss->proc_hints[tgid & (NS_PROC_HINTS - 1)] = (struct ns_proc_hint){1, 1};
+}
+
+/* netstall's number as the kernel counts: which of the tasks we are. */
+static uint32_t own_number(const struct session *session)
+{
+	const struct ns_task_entry *self = tasks__by_view(enrich__tasks(session->enrich), getpid());
+
+	return self ? self->tgid : (uint32_t)getpid();
 }
 
 static int find_targets(struct session *session)
@@ -56,7 +67,10 @@ static int find_targets(struct session *session)
 	err = target__resolve(&target, enrich__tasks(session->enrich), &session->set);
 	if (err)
 		return err;
-	session->skel->bss->only_tid = session->set.only_tid;
+	_Static_assert(TARGET_TIDS == NS_TIDS, "both sides have room for as many");
+	memcpy(session->skel->bss->only_tids, session->set.only_tids,
+	       sizeof(session->set.only_tids));
+	session->skel->bss->self_tgid = own_number(session);
 	for (i = 0; i < session->set.count; i++)
 		watch_process(session, session->set.processes[i].tgid);
 	for (i = 0; i < session->set.cgroup_count; i++) {
@@ -82,23 +96,29 @@ static int on_ring_record(void *context, void *data, size_t size)
 	struct session *session = context;
 	const struct ns_head *head = data;
 
+	if (session->offcpu && offcpu__record(session->offcpu, data, size))
+		return 0;
 	/* A slot of a history comes whole, whatever the length of its record. */
 	if (size >= sizeof(*head) && head->len >= sizeof(*head) && head->len < size)
 		size = head->len;
 	if (size >= sizeof(*head) && head->type == NS_EXIT)
 		note_exit(session, head->tgid);
-	enrich__record(session->enrich, data, size);
+	if (!session->options.untraced)
+		enrich__record(session->enrich, data, size);
 	return 0;
 }
 
 static int make_plan(struct session *session)
 {
-	const struct plan_request request = {.way = session->options.way,
-					     .verbose = session->options.verbose,
-					     .by_comm = session->target->comm,
-					     .by_cgroup = session->target->cgroup,
-					     .by_children =
-						     target__takes_children(session->target)};
+	const struct plan_request request = {
+		.way = session->options.way,
+		.verbose = session->options.verbose,
+		.untraced = session->options.untraced,
+		.profile = session->offcpu,
+		.unwind = session->offcpu && offcpu__unwinds(session->offcpu),
+		.by_comm = session->target->comm,
+		.by_cgroup = session->target->cgroup,
+		.by_children = target__takes_children(session->target)};
 
 	plan__make(&session->caps, &request, &session->plan);
 	if (session->plan.possible)
@@ -110,13 +130,9 @@ static int make_plan(struct session *session)
 /* All that comes before the attach. */
 static int prepare(struct session *session)
 {
-	const struct enrich_ways ways = {session->sink,
-					 session->context,
-					 open_tasks,
-					 session__role_of,
-					 session__join_chain,
-					 session,
-					 session->options.resolver};
+	const struct enrich_ways ways = {session->sink,     session->context,         open_tasks,
+					 session__role_of,  session__join_chain,      session,
+					 session->kallsyms, session->options.resolver};
 	int err = make_plan(session);
 
 	if (err)
@@ -128,7 +144,10 @@ static int prepare(struct session *session)
 	if (err)
 		return err;
 	session->enrich = enrich__new(&ways);
-	return find_targets(session);
+	err = find_targets(session);
+	if (!err && session->offcpu)
+		offcpu__prepare(session->offcpu);
+	return err;
 }
 
 static void detach(struct session *session)
@@ -145,10 +164,12 @@ static void tear_down(struct session *session)
 	bpf_link__destroy(session->files);
 	bpf_link__destroy(session->seed);
 	bpf_link__destroy(session->conns);
+	bpf_link__destroy(session->sleepers);
 	bpf_link__destroy(session->rings);
 	bpf_link__destroy(session->ops);
 	bpf_link__destroy(session->ring_files);
 	session->tasks = session->files = session->seed = session->conns = NULL;
+	session->sleepers = NULL;
 	session->rings = session->ops = session->ring_files = NULL;
 	ring_buffer__free(session->ring);
 	session->ring = NULL;
@@ -171,6 +192,11 @@ int session__open(const struct session_options *options, const struct target *ta
 	session->sink = sink;
 	session->context = context;
 	caps__free_btf(caps__probe(&session->caps, options->btf_path));
+	session->kallsyms = kallsyms__new();
+	/* Now, not at the first stall: a chain is followed while it happens. */
+	kallsyms__load(session->kallsyms);
+	if (options->offcpu)
+		session->offcpu = offcpu__new(session);
 	err = prepare(session);
 	if (err)
 		session__close(session);
@@ -233,12 +259,12 @@ static uint64_t close_window(struct session *session)
 	return end;
 }
 
-static void tell_session(struct session *session)
+static void tell_session(struct session *session, uint64_t begin)
 {
 	struct ns_session out = {.head = {.type = NS_SESSION, .len = sizeof(out)}};
 	struct utsname uts;
 
-	out.head.ts = open_window(session);
+	out.head.ts = begin;
 	out.wall_offset_ns = (uint64_t)clock__wall_offset();
 	out.threshold_ns = session->options.threshold_ns;
 	out.verbose = session->options.verbose;
@@ -292,15 +318,31 @@ static int map_rings(struct session *session)
 	int vital = bpf_map__fd(session->skel->maps.vital_records);
 
 	session->ring = ring_buffer__new(records, on_ring_record, session, NULL);
-	if (session->ring && !ring_buffer__add(session->ring, vital, on_ring_record, session))
+	if (session->ring && !ring_buffer__add(session->ring, vital, on_ring_record, session) &&
+	    (!session->offcpu ||
+	     !ring_buffer__add(session->ring, bpf_map__fd(session->skel->maps.samples),
+			       offcpu__sample, session->offcpu)))
 		return 0;
 	log__error("cannot map the ring buffer: %s", strerror(errno));
 	return -errno;
 }
 
+/* What there is already: sockets, registered files, and what these lead to. */
+static void look_around(struct session *session)
+{
+	for (size_t i = 0; i < session->set.count; i++)
+		enrich__process(session->enrich, session->set.processes[i].tgid);
+	session__scan_sockets(session, NS_SCAN_TARGETS);
+	session__scan_registered(session, NS_SCAN_TARGETS);
+	session__scan_sockets(session, NS_SCAN_PEERS);
+	session__scan_sockets(session, NS_SCAN_PEERS); /* and what these have opened */
+	session__scan_registered(session, NS_SCAN_PEERS);
+	session->unsure_seen = session->skel->bss->unsure_owners;
+}
+
 int session__attach(struct session *session)
 {
-	size_t i;
+	uint64_t begin;
 	int err = attach_or_replan(session);
 
 	if (err)
@@ -308,40 +350,57 @@ int session__attach(struct session *session)
 	err = map_rings(session);
 	if (err)
 		return err;
-	tell_session(session);
-	for (i = 0; i < session->set.count; i++)
-		enrich__process(session->enrich, session->set.processes[i].tgid);
-	/* A program that waits for its release has not begun: that is no wait of its. */
-	if (!session->program_pid)
-		session__seed_threads(session);
-	session__scan_sockets(session, NS_SCAN_TARGETS);
-	session__scan_registered(session, NS_SCAN_TARGETS);
-	session__scan_sockets(session, NS_SCAN_PEERS);
-	session__scan_sockets(session, NS_SCAN_PEERS); /* and what these have opened */
-	session__scan_registered(session, NS_SCAN_PEERS);
-	session->unsure_seen = session->skel->bss->unsure_owners;
+	begin = open_window(session);
+	if (!session->options.untraced)
+		tell_session(session, begin);
+	if (session->offcpu)
+		offcpu__begin(session->offcpu, begin);
+	session__seed_threads(session);
+	if (!session->options.untraced)
+		look_around(session);
 	resolver__poll(session->options.resolver, NAMES_ATTACH_NS);
 	session->last_scan_ns = clock__now();
 	session->sampled_ns = session->last_scan_ns;
+	if (session->offcpu)
+		offcpu__poll(session->offcpu);
 	return 0;
 }
 
 /* ---- run ---- */
 
+int session__news_fd(const struct session *session)
+{
+	return session->offcpu ? ring_buffer__epoll_fd(session->ring) : -1;
+}
+
+/* Who has the other ends of what has come. */
+static void look_for_owners(struct session *session)
+{
+	uint32_t unsure = session->skel->bss->unsure_owners;
+
+	if (unsure == session->unsure_seen ||
+	    clock__now() - session->last_scan_ns < RESCAN_EVERY_NS)
+		return;
+	session->unsure_seen = unsure;
+	session__scan_sockets(session, NS_SCAN_PEERS);
+	session->last_scan_ns = clock__now();
+}
+
 bool session__poll(struct session *session)
 {
 	uint64_t now = clock__now();
-	uint32_t unsure = session->skel->bss->unsure_owners;
 
-	if (unsure != session->unsure_seen && now - session->last_scan_ns >= RESCAN_EVERY_NS) {
-		session->unsure_seen = unsure;
-		session__scan_sockets(session, NS_SCAN_PEERS);
-		session->last_scan_ns = clock__now();
+	if (!session->options.untraced) {
+		look_for_owners(session);
+		session__tell_refused(session);
 	}
-	session__tell_refused(session);
 	ring_buffer__consume(session->ring);
-	session__pace_samples(session, now);
-	session__sweep_uring(session, now);
+	if (!session->options.untraced) {
+		session__pace_samples(session, now);
+		session__sweep_uring(session, now);
+	}
+	if (session->offcpu)
+		offcpu__poll(session->offcpu);
 	return enrich__settle(session->enrich, NAMES_NS);
 }
 
@@ -352,7 +411,7 @@ bool session__targets_gone(const struct session *session)
 
 	if (target->comm || target->cgroup || !session->set.count || target->children)
 		return false;
-	if (session->targets_exited == session->set.count)
+	if (session->targets_exited >= session->set.count)
 		return true; /* also when nobody has waited for them yet */
 	for (i = 0; i < session->set.count; i++)
 		if (!kill(session->set.processes[i].view_tgid, 0) || errno != ESRCH)
@@ -373,27 +432,50 @@ static void await_releases(struct session *session)
 		usleep(LINGER_STEP_MS * 1000);
 }
 
-void session__finish(struct session *session)
+/* First of all: what a program that was under way then still noted is later than this. */
+static void tell_end(struct session *session)
 {
 	struct ns_end out = {.head = {.type = NS_END, .len = sizeof(out)}};
+
+	out.children = session->children;
+	out.head.ts = session->end_ts;
+	session->sink(session->context, &out, sizeof(out));
+	session__tell_conns(session);
+}
+
+void session__finish(struct session *session)
+{
+	bool traced = !session->options.untraced;
 
 	if (session->finished)
 		return;
 	session->finished = true;
-	await_releases(session);
-	session__scan_sockets(session, NS_SCAN_PEERS); /* owners of what came last */
-	out.children = session->children;
-	out.head.ts = close_window(session);
-	/* First of all: what a program that was under way then still noted is later than this. */
-	session->sink(session->context, &out, sizeof(out));
-	session__tell_conns(session);
+	if (traced) {
+		await_releases(session);
+		session__scan_sockets(session, NS_SCAN_PEERS); /* owners of what came last */
+	}
+	if (session->offcpu)
+		session__copy_sleepers(session);
+	session->end_ts = close_window(session);
+	if (traced)
+		tell_end(session);
 	ring_buffer__consume(session->ring);
+	if (session->offcpu)
+		offcpu__end(session->offcpu);
+	resolver__poll(session->options.resolver, session->offcpu ? NAMES_END_NS : 0);
 	if (!enrich__settle(session->enrich, NAMES_END_NS))
 		enrich__flush(session->enrich);
-	session__tell_threads(session, out.head.ts);
-	session__tell_uring(session, out.head.ts);
-	session__tell_lost(session, out.head.ts);
+	if (traced) {
+		session__tell_threads(session, session->end_ts);
+		session__tell_uring(session, session->end_ts);
+		session__tell_lost(session, session->end_ts);
+	}
 	detach(session);
+}
+
+struct profile *session__profile(struct session *session)
+{
+	return session->offcpu ? offcpu__profile(session->offcpu) : NULL;
 }
 
 void session__close(struct session *session)
@@ -401,6 +483,8 @@ void session__close(struct session *session)
 	if (!session)
 		return;
 	tear_down(session);
+	offcpu__free(session->offcpu);
+	kallsyms__free(session->kallsyms);
 	free(session);
 }
 

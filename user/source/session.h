@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A live source of records: the BPF programs, loaded by a plan and attached to this
- * kernel, and what only user space can add (processes, names of stacks, totals).
+ * The BPF programs, loaded by a plan and attached to this kernel: a live source of records, with
+ * what only user space can add (processes, names of stacks, totals), and of an off-CPU profile.
+ * Either may be left out; then what it needs is not loaded.
  *
  *   session__open     load the programs, find the targets
  *   session__attach   from here on events are seen
  *   session__poll     hand over what has come, again and again
  *   session__finish   detach, hand over the totals
+ *   session__profile  what was profiled
  *   session__close
  *
  * Functions that fail return -errno after they have said why.
@@ -20,6 +22,7 @@
 
 #include "user/kernel/plan.h"
 #include "user/kernel/target.h"
+#include "user/source/offcpu.h"
 #include "user/symbols/resolver.h"
 
 struct session_options {
@@ -34,6 +37,8 @@ struct session_options {
 	unsigned max_ops;          /* of io_uring under way at a time */
 	unsigned stack_bytes;      /* of a user stack that is copied for the profile, 0: default */
 	struct resolver *resolver; /* for user stacks; the caller's; NULL: they get no names */
+	const struct offcpu_options *offcpu; /* of the profile; NULL: there is none */
+	bool untraced; /* the profile alone: the sink gets nothing, its events cost nothing */
 };
 
 typedef void session_sink(void *context, const void *record, size_t len);
@@ -44,6 +49,8 @@ struct session;
 int session__open(const struct session_options *options, const struct target *target,
 		  pid_t program_pid, session_sink *sink, void *context, struct session **out);
 int session__attach(struct session *session);
+/* Becomes readable when something has come that does not wait for the next look; -1: none does. */
+int session__news_fd(const struct session *session);
 /* False: some of what has come still waits for its names, and all that is behind it. */
 bool session__poll(struct session *session);
 /*
@@ -56,6 +63,11 @@ void session__tell_totals(struct session *session);
 /* Every target named by pid has ended. */
 bool session__targets_gone(const struct session *session);
 void session__finish(struct session *session);
+/*
+ * After session__finish(), and with causes once the pipeline has told all. The caller's,
+ * profile__free(). NULL without options.offcpu.
+ */
+struct profile *session__profile(struct session *session);
 void session__close(struct session *session);
 
 enum way session__way(const struct session *session);

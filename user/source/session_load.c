@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "user/base/log.h"
-#include "user/kernel/load.h"
 #include "user/source/session_parts.h"
 
 #define QUIET_RINGBUF   (4u << 20)
 #define VERBOSE_RINGBUF (32u << 20)
 #define LEAST_RINGBUF   4096u
 #define VITAL_SHARE     4 /* of the ring buffer, beside it */
+#define PROFILE_THREADS 16384
 
 static void configure(struct session *session)
 {
@@ -20,6 +20,8 @@ static void configure(struct session *session)
 	struct ns_config *config = (struct ns_config *)&skel->rodata->settings;
 	unsigned ring = session->options.ringbuf_bytes;
 
+	config->trace = !session->options.untraced;
+	config->stopped = session->program_pid != 0;
 	config->threshold_ns = session->options.threshold_ns;
 	config->verbose = session->options.verbose;
 	config->uring_events = session->options.uring_events || session->options.verbose;
@@ -51,6 +53,34 @@ static void configure(struct session *session)
 		bpf_map__set_max_entries(skel->maps.ops, session->options.max_ops);
 	if (session->options.max_threads)
 		bpf_map__set_max_entries(skel->maps.threads, session->options.max_threads);
+	else if (session->offcpu)
+		bpf_map__set_max_entries(skel->maps.threads, PROFILE_THREADS);
+	if (session->offcpu)
+		offcpu__configure(session->offcpu);
+}
+
+/* Of the tables that one view alone has none is made for the other. */
+static void choose_tables(struct session *session)
+{
+	struct netstall_bpf *skel = session->skel;
+	struct bpf_map *const of_trace[] = {
+		skel->maps.conns,        skel->maps.tuples,       skel->maps.active,
+		skel->maps.listeners,    skel->maps.connectors,   skel->maps.sending,
+		skel->maps.receiving,    skel->maps.rings,        skel->maps.ops,
+		skel->maps.uring_counts, skel->maps.uring_errors, skel->maps.ring_eventfds,
+		skel->maps.sleeps_of,
+	};
+	struct bpf_map *const of_profile[] = {
+		skel->maps.stacks,   skel->maps.places,   skel->maps.sums,
+		skel->maps.followed, skel->maps.segments, skel->maps.samples,
+	};
+
+	for (size_t i = 0; i < sizeof(of_trace) / sizeof(of_trace[0]); i++)
+		bpf_map__set_autocreate(of_trace[i], !session->options.untraced);
+	for (size_t i = 0; i < sizeof(of_profile) / sizeof(of_profile[0]); i++)
+		bpf_map__set_autocreate(of_profile[i], session->offcpu);
+	if (session->options.untraced)
+		bpf_map__set_value_size(skel->maps.threads, NS_THREAD_UNTRACED);
 }
 
 /* A spare is loaded beside the program that it is for. */
@@ -75,6 +105,7 @@ static int load(struct session *session)
 	if (!session->skel)
 		return -errno;
 	configure(session);
+	choose_tables(session);
 	bpf_object__for_each_program(program, session->skel->obj)
 	{
 		bpf_program__set_autoload(program, is_wanted(session, bpf_program__name(program)));
@@ -89,10 +120,23 @@ static int load(struct session *session)
 
 static int explain_load(const struct session *session, int err)
 {
-	if (!load__explain(err, "-C conns.max=N and -C ringbuf.bytes=N"))
+	bool traced = !session->options.untraced;
+
+	if (err == -EPERM)
 		log__error(
-			"the kernel did not take the %s programs: %s (-v shows its messages; -C attach=WAY tries another way)",
-			way__name(session->plan.way), strerror(-err));
+			"the kernel refused the BPF programs (%s): run it with sudo, or look into the "
+			"security policy (-v shows the kernel's messages)",
+			strerror(-err));
+	else if (err == -ENOMEM)
+		log__error("the kernel has no memory for the tables: make them smaller with %s",
+			   session->offcpu ? "--stack-storage-size=N"
+					   : "-C conns.max=N and -C ringbuf.bytes=N");
+	else
+		log__error(
+			"the kernel did not take the %s programs: %s (-v shows its messages; %s)",
+			traced ? way__name(session->plan.way) : "profile's", strerror(-err),
+			traced ? "-C attach=WAY tries another way"
+			       : "`netstall doctor` shows what this kernel can do");
 	return err;
 }
 

@@ -10,6 +10,7 @@
 #include "bpf/uring_state.h"
 #include "netstall.skel.h"
 #include "user/kernel/caps.h"
+#include "user/kernel/kallsyms.h"
 #include "user/source/enrich.h"
 #include "user/source/session.h"
 
@@ -30,15 +31,17 @@ struct session {
 	void *context;
 	struct target_set set;
 	size_t targets_exited;
+	struct kallsyms *kallsyms;
+	struct offcpu *offcpu; /* NULL: nothing is profiled */
 	struct caps caps;
 	struct plan plan;
 	struct netstall_bpf *skel;
 	struct ring_buffer *ring;
 	struct bpf_link *hooks[PLAN_PROGRAMS];
 	size_t hook_count;
-	struct bpf_link *tasks, *files, *seed, *conns; /* iterators */
-	struct bpf_link *rings, *ops, *ring_files;     /* likewise; NULL without io_uring */
-	uint64_t swept_ns;                             /* when these were looked at last */
+	struct bpf_link *tasks, *files, *seed, *conns, *sleepers; /* iterators */
+	struct bpf_link *rings, *ops, *ring_files; /* likewise; NULL without io_uring */
+	uint64_t swept_ns;                         /* when these were looked at last */
 	uint64_t ops_lost_seen;
 	struct enrich *enrich;
 	struct chain_process chain[CHAIN_PROCESSES];
@@ -51,6 +54,7 @@ struct session {
 	uint32_t children; /* of targets, that have connections and are no targets: the most seen */
 	bool refused_told; /* that a connection found no room */
 	bool finished;
+	uint64_t end_ts;
 };
 
 /* session_load.c: by the session's plan and options. -errno after it has said why. */
@@ -69,6 +73,8 @@ int session__open_tasks(struct session *session);
 int session__open_ops(struct session *session);
 /* What io_uring's rings have now, and whether they are still there. */
 void session__look_at_rings(struct session *session);
+/* The user stacks of threads that sleep, for the profile. */
+void session__copy_sleepers(struct session *session);
 /* Threads that sleep since before the attach are taken in. */
 void session__seed_threads(struct session *session);
 void session__scan_sockets(struct session *session, enum ns_scan mode);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "user/base/log.h"
-#include "user/source/session_parts.h"
+#include "user/source/offcpu_parts.h"
 
 #define REGISTERED_MOST 32768 /* files of a ring: IORING_MAX_FIXED_FILES, io_uring/rsrc.c */
 
@@ -25,6 +25,7 @@ int session__make_iterators(struct session *session)
 	session->tasks = make_iterator(session, "iter_tasks", 0);
 	session->seed = make_iterator(session, "iter_seed", 0);
 	session->files = make_iterator(session, "iter_files", 0);
+	session->sleepers = make_iterator(session, "iter_sleepers", 0);
 	session->conns =
 		make_iterator(session, "iter_conns", bpf_map__fd(session->skel->maps.conns));
 	session->rings =
@@ -32,7 +33,8 @@ int session__make_iterators(struct session *session)
 	session->ops = make_iterator(session, "iter_ops", bpf_map__fd(session->skel->maps.ops));
 	session->ring_files =
 		make_iterator(session, "iter_ring_files", bpf_map__fd(session->skel->maps.rings));
-	if (session->tasks && session->seed && session->files && session->conns)
+	if (session->tasks && session->seed &&
+	    (session->options.untraced || (session->files && session->conns)))
 		return 0;
 	log__error("BPF iterators do not attach on this kernel (%s): it needs Linux 5.9 or later",
 		   strerror(errno));
@@ -104,9 +106,27 @@ void session__look_at_rings(struct session *session)
 	run_iterator(session->rings);
 }
 
+void session__copy_sleepers(struct session *session)
+{
+	if (session->sleepers)
+		run_iterator(session->sleepers);
+}
+
+/* The profile alone is told of what was found. */
 void session__seed_threads(struct session *session)
 {
-	run_iterator(session->seed);
+	struct ns_offcpu_seed told[64];
+	int fd = open_iterator(session->seed);
+	ssize_t got;
+
+	if (fd < 0) {
+		log__debug("the iterator over sleeping threads did not run: %s", strerror(-fd));
+		return;
+	}
+	while ((got = read(fd, told, sizeof(told))) > 0 || (got < 0 && errno == EINTR))
+		for (ssize_t i = 0; i < got / (ssize_t)sizeof(told[0]); i++)
+			offcpu__seed(session->offcpu, &told[i]);
+	close(fd);
 }
 
 void session__tell_conns(struct session *session)

@@ -22,7 +22,7 @@
 #define BYTES            sizeof(((struct ns_slot *)0)->words)
 #define TOLD_MOST        64
 
-static struct ns_config settings;
+static struct ns_config settings = {.trace = 1};
 static int records, vital_records, conns, active;
 static int32_t active_holds;
 static __thread uint32_t this_cpu;

@@ -20,6 +20,14 @@ struct scratch {
 
 static struct ns_offcpu_range irq_entries[NS_OFFCPU_RANGES], hooked[NS_OFFCPU_HOOKS];
 static __u32 own_frames[NS_OFFCPU_HOOKS];
+static const struct ns_offcpu_config offcpu = {.on = 1};
+static struct scratch only;
+
+static struct scratch *scratch_for(__u32 use)
+{
+	(void)use;
+	return &only;
+}
 
 /* The stack at the hook. */
 static __u64 frames[NS_OFFCPU_FRAMES];
@@ -42,6 +50,7 @@ static long bpf_get_stack(void *ctx, void *out, __u32 size, __u64 flags)
 
 /* Of clang, which makes BPF. */
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #include "bpf/offcpu/stack.bpf.h"
 
 /* ---- stacks ---- */
@@ -52,14 +61,12 @@ static long bpf_get_stack(void *ctx, void *out, __u32 size, __u64 flags)
 #define TRACER    (KERNEL + 0x40000000)
 #define CALLERS   6
 
-static struct scratch scratch;
-
 static int setup(void **state)
 {
 	(void)state;
 	memset(hooked, 0, sizeof(hooked));
 	memset(own_frames, 0, sizeof(own_frames));
-	memset(&scratch, 0, sizeof(scratch));
+	memset(&only, 0, sizeof(only));
 	hooked[NS_OFFCPU_AT_SWITCH] = (struct ns_offcpu_range){SCHEDULE, SCHEDULE + 0x800};
 	irq_entries[0] = (struct ns_offcpu_range){INTERRUPT, INTERRUPT + 0x100};
 	stacks_taken = 0;
@@ -79,14 +86,14 @@ static void sleep_below(size_t own)
 
 static __u32 take(void)
 {
-	return take_kernel_frames(NULL, &scratch, NS_OFFCPU_AT_SWITCH);
+	return take_kernel_frames(NULL, &only, NS_OFFCPU_AT_SWITCH);
 }
 
 static void expect_the_sleep(void)
 {
 	assert_int_equal(take(), CALLERS);
-	assert_true(scratch.stack.frames[0] == SCHEDULE + 0x618);
-	assert_true(scratch.stack.frames[CALLERS - 1] == KERNEL + 0x2000 * (CALLERS - 1) + 0x23);
+	assert_true(only.stack.frames[0] == SCHEDULE + 0x618);
+	assert_true(only.stack.frames[CALLERS - 1] == KERNEL + 0x2000 * (CALLERS - 1) + 0x23);
 }
 
 static void test_tracers_come_and_go(void **state)
@@ -125,7 +132,7 @@ static void test_hooks_do_not_share(void **state)
 	sleep_below(3);
 	expect_the_sleep();
 	sleep_below(2);
-	assert_int_equal(take_kernel_frames(NULL, &scratch, NS_OFFCPU_AT_WAKING), CALLERS);
+	assert_int_equal(take_kernel_frames(NULL, &only, NS_OFFCPU_AT_WAKING), CALLERS);
 	sleep_below(3);
 	stacks_taken = 0;
 	expect_the_sleep();
@@ -144,12 +151,12 @@ static void test_all_of_it_where_the_function_is_not_found(void **state)
 	/* It is another function. */
 	hooked[NS_OFFCPU_AT_SWITCH] = (struct ns_offcpu_range){INTERRUPT, INTERRUPT + 0x100};
 	assert_int_equal(take(), 2 + CALLERS);
-	assert_true(scratch.stack.frames[0] == TRACER);
+	assert_true(only.stack.frames[0] == TRACER);
 	/* More tracers than are looked for. */
 	setup(NULL);
 	sleep_below(NS_OFFCPU_OWN);
 	assert_int_equal(take(), NS_OFFCPU_OWN + CALLERS);
-	assert_true(scratch.stack.frames[0] == TRACER);
+	assert_true(only.stack.frames[0] == TRACER);
 }
 
 /* What an earlier stack has left behind the end of this one is no frame. */
@@ -165,21 +172,21 @@ static void test_short_stacks(void **state)
 	sleep_below(0);
 	frame_count = 1;
 	assert_int_equal(take(), 1);
-	assert_true(scratch.stack.frames[0] == SCHEDULE + 0x618);
+	assert_true(only.stack.frames[0] == SCHEDULE + 0x618);
 }
 
 static void test_interrupts(void **state)
 {
 	(void)state;
 	sleep_below(2);
-	assert_int_equal(interrupt_depth(&scratch, take()), 0);
+	assert_int_equal(interrupt_depth(0, take()), 0);
 	frames[4] = INTERRUPT;
-	assert_int_equal(interrupt_depth(&scratch, take()), 3);
+	assert_int_equal(interrupt_depth(0, take()), 3);
 	/* The outermost. */
 	frames[6] = INTERRUPT + 0xff;
-	assert_int_equal(interrupt_depth(&scratch, take()), 5);
+	assert_int_equal(interrupt_depth(0, take()), 5);
 	frames[7] = INTERRUPT + 0x100;
-	assert_int_equal(interrupt_depth(&scratch, take()), 5);
+	assert_int_equal(interrupt_depth(0, take()), 5);
 }
 
 int main(void)

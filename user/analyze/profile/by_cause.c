@@ -10,7 +10,7 @@
 
 #define BUCKETS 1024 /* a power of two */
 
-/* A wait that one side has told, in a list of its thread's bucket, the latest first. */
+/* A wait that one side has told, in a list of its bucket, the latest first. */
 struct pending {
 	struct pending *next;
 	uint32_t key; /* 0: it is an explanation */
@@ -25,7 +25,6 @@ struct sum {
 };
 
 struct by_cause {
-	uint64_t threshold_ns;
 	struct pending *buckets[BUCKETS];
 	size_t pending;
 	size_t sweep; /* the bucket that gives room next */
@@ -33,11 +32,10 @@ struct by_cause {
 	uint64_t lost;
 };
 
-struct by_cause *by_cause__new(uint64_t threshold_ns)
+struct by_cause *by_cause__new(void)
 {
 	struct by_cause *by_cause = xcalloc(1, sizeof(*by_cause));
 
-	by_cause->threshold_ns = threshold_ns;
 	by_cause->sums = table__new(BY_CAUSE_SUMS);
 	return by_cause;
 }
@@ -72,11 +70,6 @@ static struct sum *sum_of(struct by_cause *by_cause, uint32_t key)
 	return NULL;
 }
 
-static uint64_t length_of(const struct wait_record *waited)
-{
-	return waited->end_ts - waited->off_ts;
-}
-
 /* Where most of what the sum counts went: blocked time, but for a wait that was for a CPU alone. */
 static enum cause main_cause(const struct wait_record *explained)
 {
@@ -87,20 +80,9 @@ static enum cause main_cause(const struct wait_record *explained)
 							     : CAUSE_RUNQUEUE;
 }
 
-/* The cause's part of what the sum counts, also when the explained wait began earlier. */
-static uint64_t part_of(const struct wait_record *explained, size_t cause,
-			const struct pending *wait)
-{
-	uint64_t length = length_of(explained), counted = length_of(&wait->waited);
-
-	if (length <= counted + counted / 64)
-		return explained->ns[cause];
-	return (double)explained->ns[cause] * (double)counted / (double)length;
-}
-
 /*
- * The two sides read their clocks some microseconds apart; what the one has more than the
- * other goes where most of the time went.
+ * The sum counts what the two sides both saw; where it does not match to the nanosecond, what one
+ * has more goes where most of the time went.
  */
 static void account(struct by_cause *by_cause, const struct pending *wait,
 		    const struct wait_record *explained)
@@ -113,60 +95,40 @@ static void account(struct by_cause *by_cause, const struct pending *wait,
 		return;
 	sum->count[most]++;
 	for (size_t i = 0; explained && i < CAUSE_COUNT; i++) {
-		uint64_t ns;
+		uint64_t ns = explained->ns[i] < left ? explained->ns[i] : left;
 
 		if (i == most || i == CAUSE_RUNQUEUE)
 			continue;
-		ns = part_of(explained, i, wait);
-		if (ns > left)
-			ns = left;
 		sum->ns[i] += ns;
 		left -= ns;
 	}
 	sum->ns[most] += left;
 }
 
-/* Just above the threshold the other side may have taken it for just below. */
 static void give_up(struct by_cause *by_cause, const struct pending *pending)
 {
-	if (pending->key &&
-	    length_of(&pending->waited) > by_cause->threshold_ns + by_cause->threshold_ns / 64)
+	if (pending->key)
 		account(by_cause, pending, NULL);
 }
 
-static struct pending **bucket_of(struct by_cause *by_cause, uint32_t tid)
+static struct pending **bucket_of(struct by_cause *by_cause, const struct wait_record *waited)
 {
-	return &by_cause->buckets[tid * 2654435761u >> 16 & (BUCKETS - 1)];
-}
+	uint64_t hash = (waited->off_ts ^ waited->tid) * 0x9e3779b97f4a7c15ull;
 
-static uint64_t overlap_of(const struct wait_record *a, const struct wait_record *b)
-{
-	uint64_t start = a->off_ts > b->off_ts ? a->off_ts : b->off_ts;
-	uint64_t end = a->end_ts < b->end_ts ? a->end_ts : b->end_ts;
-
-	return end > start ? end - start : 0;
-}
-
-/*
- * Of a thread there is one wait at a time: what has most of its time is it. What it is
- * explained by may have begun long before, with a thread that slept when both sides attached.
- */
-static bool explains(const struct wait_record *explained, const struct wait_record *wait)
-{
-	return explained->tid == wait->tid && 2 * overlap_of(explained, wait) > length_of(wait);
+	return &by_cause->buckets[hash >> 48 & (BUCKETS - 1)];
 }
 
 /* Takes the other side's word on this wait out of the table; NULL: it has not come. */
 static struct pending *take(struct by_cause *by_cause, const struct wait_record *waited,
 			    bool explained)
 {
-	struct pending **at = bucket_of(by_cause, waited->tid);
+	struct pending **at = bucket_of(by_cause, waited);
 
 	for (; *at; at = &(*at)->next) {
 		struct pending *found = *at;
 
-		if (!found->key != explained || !(explained ? explains(&found->waited, waited)
-							    : explains(waited, &found->waited)))
+		if (!found->key != explained || found->waited.tid != waited->tid ||
+		    found->waited.off_ts != waited->off_ts)
 			continue;
 		*at = found->next;
 		by_cause->pending--;
@@ -196,7 +158,7 @@ static void make_room(struct by_cause *by_cause)
 
 static void keep(struct by_cause *by_cause, const struct pending *pending)
 {
-	struct pending **bucket = bucket_of(by_cause, pending->waited.tid), *entry;
+	struct pending **bucket = bucket_of(by_cause, &pending->waited), *entry;
 
 	make_room(by_cause);
 	entry = xmemdup(pending, sizeof(*pending));
@@ -207,13 +169,12 @@ static void keep(struct by_cause *by_cause, const struct pending *pending)
 
 void by_cause__wait(struct by_cause *by_cause, const struct by_cause_wait *told)
 {
-	const struct pending wait = {
-		.key = told->key,
-		.ns = told->ns,
-		.waited = {.tid = told->tid, .off_ts = told->off_ts, .end_ts = told->end_ts}};
+	const struct pending wait = {.key = told->key,
+				     .ns = told->ns,
+				     .waited = {.tid = told->tid, .off_ts = told->off_ts}};
 	struct pending *explained;
 
-	if (!told->key || told->end_ts < told->off_ts + by_cause->threshold_ns)
+	if (!told->key)
 		return;
 	explained = take(by_cause, &wait.waited, true);
 	if (explained)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The off-CPU profile by cause: the kernel's sums know the stacks of a wait, the pipeline knows
- * what it was for. Both have seen the same switches, so a wait of the one is that wait of the
- * other which has its thread and its time. Long ones are told one by one by either side, in any
+ * what it was for. Both are told of it by one program, so the thread and the instant at which it
+ * began name the same wait on both sides. Long ones are told one by one by either side, in any
  * order, and joined here; what was shorter than the threshold has no cause.
  *
  *	by_cause__wait     from the kernel's sums: a long wait, and the key of its sum
@@ -23,13 +23,12 @@
 #define BY_CAUSE_SUMS    65536 /* keys that have long waits */
 #define BY_CAUSE_SHARES  (CAUSE_COUNT + 1)
 
-/* A wait of the profile, as it happened. */
+/* A wait of the profile. */
 struct by_cause_wait {
 	uint32_t key; /* which sum has it; not 0 */
 	uint32_t tid; /* as struct wait_record has it */
 	uint64_t off_ts;
-	uint64_t end_ts; /* back on its CPU */
-	uint64_t ns;     /* what its sum counts of it: blocked, or waiting for a CPU */
+	uint64_t ns; /* what its sum counts of it: blocked, or waiting for a CPU */
 };
 
 /* A part of a sum. */
@@ -41,8 +40,7 @@ struct cause_share {
 
 struct by_cause;
 
-/* threshold_ns: of the pipeline; shorter waits are not asked for. */
-struct by_cause *by_cause__new(uint64_t threshold_ns);
+struct by_cause *by_cause__new(void);
 void by_cause__free(struct by_cause *by_cause);
 void by_cause__wait(struct by_cause *by_cause, const struct by_cause_wait *wait);
 void by_cause__explain(struct by_cause *by_cause, const struct wait_record *waited);

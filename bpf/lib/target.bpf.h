@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Which processes and threads are watched, and as what. */
+#ifndef NETSTALL_BPF_LIB_TARGET_BPF_H
+#define NETSTALL_BPF_LIB_TARGET_BPF_H
+
+static __always_inline struct ns_proc_hint *proc_hint(__u32 tgid)
+{
+	return &proc_hints[tgid & (NS_PROC_HINTS - 1)];
+}
+
+static __always_inline __u32 proc_role(__u32 tgid)
+{
+	struct ns_proc_state *proc;
+
+	if (!proc_hint(tgid)->watched)
+		return 0;
+	proc = bpf_map_lookup_elem(&procs, &tgid);
+	return proc ? ns_proc_role(proc) : 0;
+}
+
+/* A process is under watch from now on; a target stays one. */
+static __always_inline void add_proc(__u32 tgid, __u32 role)
+{
+	struct ns_proc_state *known = bpf_map_lookup_elem(&procs, &tgid);
+	struct ns_proc_state fresh = {};
+
+	ns_proc_add(&fresh, role);
+	if (known) {
+		ns_proc_add(known, role);
+	} else if (bpf_map_update_elem(&procs, &tgid, &fresh, BPF_NOEXIST)) {
+		/* Unless another CPU has just entered it, there is no room. */
+		known = bpf_map_lookup_elem(&procs, &tgid);
+		if (!known) {
+			count_lost(NS_LOST_PROCESSES);
+			return;
+		}
+		ns_proc_add(known, role);
+	}
+	if (role & (NS_ROLE_TARGET | NS_ROLE_CHAIN) || settings.verbose)
+		proc_hint(tgid)->threads = 1;
+	proc_hint(tgid)->watched = 1;
+}
+
+static __always_inline void watch_threads(__u32 tgid)
+{
+	if (tgid)
+		proc_hint(tgid)->threads = 1;
+}
+
+/* Threads were named, and this is none of them. */
+static __always_inline bool is_other_thread(__u32 tid)
+{
+	if (!only_tids[0])
+		return false;
+#pragma unroll
+	for (int i = 0; i < NS_TIDS; i++) {
+		if (only_tids[i] == tid)
+			return false;
+	}
+	return true;
+}
+
+/* Netstall itself, and the process of its that opens files. */
+static __always_inline bool is_own(struct task_struct *task)
+{
+	__u32 tgid = task->tgid, parent = BPF_CORE_READ(task, real_parent, tgid);
+
+	return tgid == self_tgid || parent == self_tgid;
+}
+
+/* Its waits are recorded, for the explanation of stalls. */
+static __always_inline bool is_traced(struct task_struct *task)
+{
+	__u32 role = settings.trace ? proc_role(task->tgid) : 0;
+
+	return role && !(role & NS_ROLE_TARGET && is_other_thread(task->pid));
+}
+
+/* Its waits are those of the off-CPU profile. */
+static __always_inline bool is_profiled(struct task_struct *task)
+{
+	if (!offcpu.on || is_other_thread(task->pid))
+		return false;
+	if (offcpu.user_threads && task->flags & NS_PF_KTHREAD)
+		return false;
+	if (offcpu.kernel_threads && !(task->flags & NS_PF_KTHREAD))
+		return false;
+	if (offcpu.everything)
+		return task->pid && !is_own(task);
+	return proc_role(task->tgid) & NS_ROLE_TARGET;
+}
+
+static __noinline struct ns_thread_state *add_thread(struct task_struct *task)
+{
+	struct ns_thread_state *thread;
+	bool profiled;
+	long refused;
+	__u32 tid;
+
+	/* Its totals are told: its last switch must not begin them anew. */
+	if (!task || task->flags & NS_PF_EXITING)
+		return NULL;
+	tid = task->pid;
+	profiled = is_profiled(task);
+	if (!profiled && !is_traced(task))
+		return NULL;
+	refused = bpf_map_update_elem(&threads, &tid, &zero_thread, BPF_NOEXIST);
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (!thread) {
+		/* Refused, and another CPU has not entered it just now: there is no room. */
+		if (refused)
+			count_lost(NS_LOST_THREADS);
+		return NULL;
+	}
+	thread->tgid = task->tgid;
+	thread->profiled = profiled;
+	if (settings.trace)
+		BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
+	return thread;
+}
+
+/* The cheap "no" comes first: most threads of a machine are none. */
+static __always_inline struct ns_thread_state *watched_thread(struct task_struct *task)
+{
+	__u32 tid = task->pid, tgid = task->tgid;
+	struct ns_thread_state *thread;
+
+	if (!(offcpu.everything || proc_hint(tgid)->threads) || !in_window())
+		return NULL;
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	return thread ? thread : add_thread(task);
+}
+
+#endif

@@ -86,12 +86,16 @@ def causes_md(text, rows):
 
 
 def groups(text, rows):
-    """The table of README.md: a line for each group of causes, unknown last."""
+    """README.md: a line for each group of causes, unknown last; and the default gates of check."""
     def ids(group):
         return [cause["id"] for cause in rows["causes"] if cause["group"] == group and not cause["never_of_stall"]]
 
     names = sorted(rows["groups"], key=lambda group: group == "unknown")
-    return replace_table(text, GROUPS_HEAD, ([code(ids(group)), rows["groups"][group]] for group in names)), None
+    text = replace_table(text, GROUPS_HEAD, ([code(ids(group)), rows["groups"][group]] for group in names))
+    listed = re.search(r"by default at a single ((?:`[a-z-]+`(?:,|or|\s)*)+)", text)
+    gated = [cause["id"] for cause in rows["causes"] if cause["gated"]]
+    agrees = listed and re.findall("`([^`]*)`", listed[1]) == gated
+    return text, None if agrees else f"it does not say that check fails by default at a single {code(gated)}"
 
 
 def enums(text, rows):

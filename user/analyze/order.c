@@ -53,10 +53,7 @@ void order__push(struct order *order, const union record *record)
 {
 	size_t i = order->count;
 
-	if (order->count == order->size) {
-		order->size = order->size ? 2 * order->size : 64;
-		order->heap = xreallocarray(order->heap, order->size, sizeof(*order->heap));
-	}
+	order->heap = xgrow(order->heap, order->count, &order->size, sizeof(*order->heap));
 	order->heap[i].ts = record->head.ts;
 	order->heap[i].arrival = order->arrivals++;
 	order->heap[i].bytes = xmemdup(record, record__size(record->head.type));

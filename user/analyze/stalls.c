@@ -138,11 +138,8 @@ static void add_brief(struct stalls *stalls, const struct stall *stall)
 
 	if (report->brief_count == REPORT_BRIEFS)
 		return;
-	if (report->brief_count == stalls->brief_size) {
-		stalls->brief_size = stalls->brief_size ? 2 * stalls->brief_size : 256;
-		report->briefs =
-			xreallocarray(report->briefs, stalls->brief_size, sizeof(*report->briefs));
-	}
+	report->briefs = xgrow(report->briefs, report->brief_count, &stalls->brief_size,
+			       sizeof(*report->briefs));
 	report->briefs[report->brief_count++] = stall__brief(stall);
 }
 

@@ -11,7 +11,7 @@ void log__error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log__note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* With -v only. */
 void log__debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The last error that was said, for a report that has to tell it too; "" none. */
+/* The last error that was said, for a report that has it too; "" none. */
 const char *log__last_error(void);
 void log__set_verbose(bool verbose);
 bool log__is_verbose(void);

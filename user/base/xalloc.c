@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FIRST_ROOM 16
+
 static void *reserve;
 static bool is_short;
 
@@ -60,6 +62,14 @@ void *xreallocarray(void *old, size_t count, size_t size)
 	if (!memory)
 		die(count, size);
 	return memory;
+}
+
+void *xgrow(void *old, size_t count, size_t *room, size_t size)
+{
+	if (count < *room)
+		return old;
+	*room = *room ? 2 * *room : FIRST_ROOM;
+	return xreallocarray(old, *room, size);
 }
 
 void *xmemdup(const void *src, size_t size)

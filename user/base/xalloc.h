@@ -21,6 +21,8 @@ bool xalloc__is_short(void);
 void *xcalloc(size_t count, size_t size);
 /* New bytes are not zeroed. */
 void *xreallocarray(void *old, size_t count, size_t size);
+/* Of an array with room for *room elements of that size: room for one more than count. */
+void *xgrow(void *old, size_t count, size_t *room, size_t size);
 void *xmemdup(const void *src, size_t size);
 char *xstrdup(const char *src);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));

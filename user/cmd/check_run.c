@@ -285,7 +285,7 @@ static void describe_target(const struct check_run *run, char *out, size_t size)
 		target__describe(target, out, size);
 }
 
-static void tell_program(const struct check_run *run, struct program_outcome *out)
+static void describe_program(const struct check_run *run, struct program_outcome *out)
 {
 	const struct check_options *options = run->options;
 
@@ -320,7 +320,7 @@ struct outcome *check_run__judge(struct check_run *run, const struct baseline *b
 
 	describe_target(run, target, sizeof(target));
 	if (run->program)
-		tell_program(run, &facts.program);
+		describe_program(run, &facts.program);
 	outcome = outcome__new(run->live ? live__report(run->live) : NULL, &gate, &facts);
 	outcome->kept = options->keep;
 	outcome->kept_count = run->kept;

@@ -78,7 +78,7 @@ static int run(struct demo *demo, struct workload *workload)
 				    .started = open_gate,
 				    .context = workload};
 	struct output output;
-	struct teller teller;
+	struct printer printer;
 	struct live *done;
 
 	if (output__open(&output, &demo->options))
@@ -87,20 +87,20 @@ static int run(struct demo *demo, struct workload *workload)
 		fprintf(output.file, "The workload `%s`: %s\n", demo->script->name,
 			demo->script->description);
 	fflush(output.file);
-	teller__init(&teller, &output, &demo->options);
+	printer__init(&printer, &output, &demo->options);
 	live.output = output.file;
-	live.sink = teller__sink(&teller);
+	live.sink = printer__sink(&printer);
 	if (live__run(&live, &done)) {
-		teller__free(&teller);
+		printer__free(&printer);
 		return EXIT_UNABLE;
 	}
 	workload__stop(workload);
 	workload__wait(workload);
-	teller__finish(&teller, live__report(done));
+	printer__finish(&printer, live__report(done));
 	if (!demo->options.json)
 		compare(output.file, demo->script, workload);
 	live__free(done);
-	teller__free(&teller);
+	printer__free(&printer);
 	return output__close(&output) ? EXIT_UNABLE : EXIT_OK;
 }
 

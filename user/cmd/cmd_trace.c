@@ -79,7 +79,7 @@ static const struct command_options command = {
 
 struct run {
 	struct program *program;
-	struct teller *teller;
+	struct printer *printer;
 	const char *name;
 	int err;
 };
@@ -99,7 +99,7 @@ static bool goes_on(void *context, struct live *live, uint64_t now_ns)
 {
 	struct run *run = context;
 
-	teller__idle(run->teller, live__report(live), now_ns);
+	printer__idle(run->printer, live__report(live), now_ns);
 	return !run->program || program__poll(run->program);
 }
 
@@ -114,7 +114,7 @@ static int trace(const struct options *options, struct output *output)
 				    .started = release_program,
 				    .tick = goes_on};
 	struct run run = {0};
-	struct teller teller;
+	struct printer printer;
 	struct live *done;
 	int err;
 
@@ -127,14 +127,14 @@ static int trace(const struct options *options, struct output *output)
 		live.wake_fd = program__fd(run.program);
 	}
 	live.context = &run;
-	run.teller = &teller;
-	teller__init(&teller, output, options);
-	live.sink = teller__sink(&teller);
+	run.printer = &printer;
+	printer__init(&printer, output, options);
+	live.sink = printer__sink(&printer);
 	err = live__run(&live, &done);
 	if (!err && !run.err)
-		teller__finish(&teller, live__report(done));
+		printer__finish(&printer, live__report(done));
 	live__free(done);
-	teller__free(&teller);
+	printer__free(&printer);
 	program__free(run.program);
 	return err || run.err ? EXIT_UNABLE : EXIT_OK;
 }

@@ -75,128 +75,128 @@ void output__watch_stdout(void)
 	atexit(close_stdout);
 }
 
-void teller__init(struct teller *teller, struct output *output, const struct options *options)
+void printer__init(struct printer *printer, struct output *output, const struct options *options)
 {
-	memset(teller, 0, sizeof(*teller));
-	teller->output = output;
-	teller->options = options;
+	memset(printer, 0, sizeof(*printer));
+	printer->output = output;
+	printer->options = options;
 	if (options->events_uring && !options->json)
-		teller->uring = uring_list__new(output->file, &output->style);
+		printer->uring = uring_list__new(output->file, &output->style);
 }
 
-void teller__free(struct teller *teller)
+void printer__free(struct printer *printer)
 {
-	uring_list__free(teller->uring);
-	teller->uring = NULL;
+	uring_list__free(printer->uring);
+	printer->uring = NULL;
 }
 
 /* Is this one of the first --show stalls of its cause on its connection, or the first of them
  * that was seen whole? */
-static bool to_be_shown(struct teller *teller, const struct stall *stall)
+static bool to_be_shown(struct printer *printer, const struct stall *stall)
 {
 	size_t i;
 
-	for (i = 0; i < teller->seen_count; i++) {
-		struct seen *seen = &teller->seen[i];
+	for (i = 0; i < printer->seen_count; i++) {
+		struct seen *seen = &printer->seen[i];
 
 		if (seen->cause != stall->cause || seen->conn != stall->conn)
 			continue;
 		/* The first ones may lack what is watched only from then on. */
-		if (seen->shown++ >= teller->options->show &&
-		    (seen->whole || stall->missing || !teller->options->show))
+		if (seen->shown++ >= printer->options->show &&
+		    (seen->whole || stall->missing || !printer->options->show))
 			return false;
 		seen->whole |= !stall->missing;
 		return true;
 	}
-	if (teller->seen_count == sizeof(teller->seen) / sizeof(teller->seen[0]))
+	if (printer->seen_count == sizeof(printer->seen) / sizeof(printer->seen[0]))
 		return false;
-	teller->seen[i].cause = stall->cause;
-	teller->seen[i].conn = stall->conn;
-	teller->seen[i].shown = 1;
-	teller->seen[teller->seen_count].whole = !stall->missing;
-	teller->seen_count++;
-	return teller->options->show > 0;
+	printer->seen[i].cause = stall->cause;
+	printer->seen[i].conn = stall->conn;
+	printer->seen[i].shown = 1;
+	printer->seen[printer->seen_count].whole = !stall->missing;
+	printer->seen_count++;
+	return printer->options->show > 0;
 }
 
-static void show(struct teller *teller, const struct report *so_far, const struct stall *stall)
+static void show(struct printer *printer, const struct report *so_far, const struct stall *stall)
 {
-	if (!to_be_shown(teller, stall))
+	if (!to_be_shown(printer, stall))
 		return;
 	live__clear_progress();
-	render__stall(teller->output->file, so_far, stall, &teller->output->style);
-	fflush(teller->output->file);
-	teller->stalls_shown++;
+	render__stall(printer->output->file, so_far, stall, &printer->output->style);
+	fflush(printer->output->file);
+	printer->stalls_shown++;
 }
 
 /* Time lines are printed as their stalls end; else they are a part of the report. */
-static bool is_streaming(const struct teller *teller)
+static bool is_streaming(const struct printer *printer)
 {
-	return teller->options->show != SHOW_IN_REPORT;
+	return printer->options->show != SHOW_IN_REPORT;
 }
 
 static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
 {
-	struct teller *teller = context;
+	struct printer *printer = context;
 
-	if (!teller->options->json && !teller->uring && is_streaming(teller))
-		show(teller, so_far, stall);
+	if (!printer->options->json && !printer->uring && is_streaming(printer))
+		show(printer, so_far, stall);
 }
 
 static void on_record(void *context, const struct report *so_far, const union record *record)
 {
-	struct teller *teller = context;
+	struct printer *printer = context;
 
-	if (teller->uring) {
+	if (printer->uring) {
 		live__clear_progress();
-		uring_list__record(teller->uring, so_far, record);
+		uring_list__record(printer->uring, so_far, record);
 		return;
 	}
-	if (teller->options->json) {
-		if (!teller->options->events_uring || uring_list__is_of_it(record->head.type))
-			render__json_record(teller->output->file, so_far, record);
+	if (printer->options->json) {
+		if (!printer->options->events_uring || uring_list__is_of_it(record->head.type))
+			render__json_record(printer->output->file, so_far, record);
 		return;
 	}
 	live__clear_progress();
-	render__record(teller->output->file, so_far, record, &teller->output->style);
+	render__record(printer->output->file, so_far, record, &printer->output->style);
 }
 
-struct pipeline_sink teller__sink(struct teller *teller)
+struct pipeline_sink printer__sink(struct printer *printer)
 {
-	bool records = teller->options->json || teller->options->all || teller->uring;
+	bool records = printer->options->json || printer->options->all || printer->uring;
 
 	return (struct pipeline_sink){
-		.on_record = records ? on_record : NULL, .on_stall = on_stall, .context = teller};
+		.on_record = records ? on_record : NULL, .on_stall = on_stall, .context = printer};
 }
 
-void teller__idle(struct teller *teller, const struct report *so_far, uint64_t now_ns)
+void printer__idle(struct printer *printer, const struct report *so_far, uint64_t now_ns)
 {
-	if (!teller->uring)
+	if (!printer->uring)
 		return;
-	uring_list__idle(teller->uring, so_far, now_ns);
-	fflush(teller->output->file);
+	uring_list__idle(printer->uring, so_far, now_ns);
+	fflush(printer->output->file);
 }
 
-void teller__finish(struct teller *teller, const struct report *report)
+void printer__finish(struct printer *printer, const struct report *report)
 {
-	FILE *out = teller->output->file;
+	FILE *out = printer->output->file;
 	struct verdict verdict;
 	size_t more;
 
 	live__clear_progress();
 	verdict__write(&verdict, report);
-	if (teller->options->json) {
+	if (printer->options->json) {
 		render__json(out, report, &verdict, 0);
 		verdict__clear(&verdict);
 		return;
 	}
-	if (teller->uring) {
-		uring_list__finish(teller->uring, report);
-		for (size_t i = 0; i < report->stall_count && is_streaming(teller); i++)
-			show(teller, report, &report->stalls[i]);
+	if (printer->uring) {
+		uring_list__finish(printer->uring, report);
+		for (size_t i = 0; i < report->stall_count && is_streaming(printer); i++)
+			show(printer, report, &report->stalls[i]);
 	}
-	more = report->stall_count + report->stalls_not_kept - teller->stalls_shown;
-	if (teller->stalls_shown && more)
+	more = report->stall_count + report->stalls_not_kept - printer->stalls_shown;
+	if (printer->stalls_shown && more)
 		fprintf(out, "\n... and %zu more (--show=all prints each)\n", more);
-	render__report(out, report, &verdict, &teller->output->style, !is_streaming(teller));
+	render__report(out, report, &verdict, &printer->output->style, !is_streaming(printer));
 	verdict__clear(&verdict);
 }

@@ -30,11 +30,11 @@ int output__close(struct output *output);
 void output__watch_stdout(void);
 
 /*
- * How a traced run is told as it goes: time lines of stalls, or JSON Lines, or with
+ * How a traced run is shown as it goes: time lines of stalls, or JSON Lines, or with
  * --all every record, or with --events=uring the list of io_uring's operations (time lines
  * of stalls stand behind it then). context of the sink: this.
  */
-struct teller {
+struct printer {
 	struct output *output;
 	const struct options *options;
 	size_t stalls_shown;
@@ -48,12 +48,12 @@ struct teller {
 	struct uring_list *uring; /* --events=uring; NULL else */
 };
 
-void teller__init(struct teller *teller, struct output *output, const struct options *options);
-struct pipeline_sink teller__sink(struct teller *teller);
-/* From time to time, for what is told only when nothing more comes to it. */
-void teller__idle(struct teller *teller, const struct report *so_far, uint64_t now_ns);
-void teller__free(struct teller *teller);
+void printer__init(struct printer *printer, struct output *output, const struct options *options);
+struct pipeline_sink printer__sink(struct printer *printer);
+/* From time to time, for what is shown only when nothing more comes to it. */
+void printer__idle(struct printer *printer, const struct report *so_far, uint64_t now_ns);
+void printer__free(struct printer *printer);
 /* The end: summary and verdict, or the report as JSON. */
-void teller__finish(struct teller *teller, const struct report *report);
+void printer__finish(struct printer *printer, const struct report *report);
 
 #endif

@@ -75,7 +75,7 @@ static int run_file(const char *path, char **argv)
 	return -errno;
 }
 
-/* A file that is there and may not be run is told rather than that others are missing. */
+/* A file that is there and may not be run is reported rather than that others are missing. */
 static int run_from_path(char **argv)
 {
 	const char *rest = getenv("PATH");

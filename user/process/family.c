@@ -53,10 +53,7 @@ static struct process *list_processes(size_t *count)
 
 		if (parent <= 0)
 			continue;
-		if (*count == room) {
-			room = room ? 2 * room : 256;
-			list = xreallocarray(list, room, sizeof(*list));
-		}
+		list = xgrow(list, *count, &room, sizeof(*list));
 		list[(*count)++] = (struct process){pid, parent};
 	}
 	if (dir)

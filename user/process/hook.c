@@ -26,7 +26,7 @@ struct hook {
 	int failure; /* the child's -errno comes here when its exec fails */
 };
 
-static void tell(enum hook_what what, int value)
+static void report(enum hook_what what, int value)
 {
 	struct hook_news news = {.what = what, .value = value};
 
@@ -101,7 +101,7 @@ static void begin(struct hook *hook, char *variables, size_t size)
 	int failure[2];
 
 	if (pipe2(failure, O_CLOEXEC | O_NONBLOCK)) {
-		tell(HOOK_NOT_RUN, -errno);
+		report(HOOK_NOT_RUN, -errno);
 		return;
 	}
 	hook->pid = fork();
@@ -112,7 +112,7 @@ static void begin(struct hook *hook, char *variables, size_t size)
 	hook->failure = failure[0];
 	if (hook->pid > 0)
 		return;
-	tell(HOOK_NOT_RUN, -errno);
+	report(HOOK_NOT_RUN, -errno);
 	close(hook->failure);
 	hook->pid = 0;
 }
@@ -123,9 +123,9 @@ static void reap(struct hook *hook, bool killed)
 
 	waitpid(hook->pid, &status, 0);
 	if (read(hook->failure, &err, sizeof(err)) == sizeof(err))
-		tell(HOOK_NOT_RUN, err);
+		report(HOOK_NOT_RUN, err);
 	else
-		tell(killed ? HOOK_KILLED : HOOK_ENDED, status);
+		report(killed ? HOOK_KILLED : HOOK_ENDED, status);
 	close(hook->failure);
 	if (hook->pidfd >= 0)
 		close(hook->pidfd);
@@ -163,7 +163,7 @@ void hook__run(char **argv)
 	char message[HOOK_MESSAGE + 1];
 	int err = find(argv[0]);
 
-	tell(HOOK_READY, err);
+	report(HOOK_READY, err);
 	if (err)
 		_exit(1);
 	for (;;) {

@@ -32,8 +32,8 @@ struct on_stall {
 	int socket;
 	pid_t pid;
 	bool running;
-	bool gone;        /* the process */
-	bool told;        /* of a command that failed */
+	bool gone; /* the process */
+	bool failure_shown;
 	uint64_t last_ns; /* when the last one began; 0 none did */
 	size_t begun;
 	size_t skipped;
@@ -73,7 +73,7 @@ static void say_failure(struct on_stall *on_stall, const struct hook_news *news)
 	char name[TEXT_SAFE(64)];
 	int status = news->value;
 
-	if (on_stall->told)
+	if (on_stall->failure_shown)
 		return;
 	text__safe(name, sizeof(name), on_stall->options.command, 64);
 	if (news->what == HOOK_NOT_RUN)
@@ -91,7 +91,7 @@ static void say_failure(struct on_stall *on_stall, const struct hook_news *news)
 			  name, WEXITSTATUS(status));
 	else
 		return;
-	on_stall->told = true;
+	on_stall->failure_shown = true;
 }
 
 void on_stall__poll(struct on_stall *on_stall)

@@ -150,7 +150,7 @@ int program__release(struct program *program)
 {
 	terminal__give(&program->terminal, program->pid);
 	program->released_ns = clock__now();
-	/* Who was killed at the gate has an end as others have: the supervisor tells it. */
+	/* Who was killed at the gate has an end as others have: the supervisor reports it. */
 	if (write(program->gate, "g", 1) != 1 && errno != EPIPE)
 		return program->exec_err = -errno;
 	close_one(&program->gate);
@@ -291,7 +291,7 @@ void program__await(struct program *program)
 	}
 }
 
-static void tell_status(const struct program *program, struct program_outcome *out)
+static void set_status(const struct program *program, struct program_outcome *out)
 {
 	out->signal = WIFSIGNALED(program->status) ? WTERMSIG(program->status) : 0;
 	out->core = out->signal && WCOREDUMP(program->status);
@@ -315,7 +315,7 @@ void program__outcome(const struct program *program, struct program_outcome *out
 	if (!program->released)
 		return;
 	if (program->ended)
-		tell_status(program, out);
+		set_status(program, out);
 	if (program->why != PROGRAM_NONE)
 		out->end = program->why;
 	else

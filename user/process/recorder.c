@@ -16,7 +16,7 @@
 
 /* A stall that waits for the second behind it. The report may not list it until then. */
 struct waiting {
-	struct stall stall; /* as it was told, with steps of its own */
+	struct stall stall; /* as it was reported, with steps of its own */
 	const struct budget *budget;
 };
 

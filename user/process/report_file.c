@@ -51,7 +51,7 @@ static bool reader_has_gone(FILE *file)
 	return poll(&ends, 1, 0) > 0 && ends.revents & (POLLERR | POLLHUP);
 }
 
-/* 0: a write has failed before, stdio does not tell why. */
+/* 0: a write has failed before, stdio does not say why. */
 static const char *words(int err)
 {
 	return err ? strerror(-err) : "a write failed";

@@ -36,8 +36,8 @@ static uint64_t now_ms(void)
 	return clock__now() / 1000000;
 }
 
-static void tell(const struct supervisor *supervisor, enum supervisor_news what, int value,
-		 pid_t pid)
+static void report(const struct supervisor *supervisor, enum supervisor_news what, int value,
+		   pid_t pid)
 {
 	struct supervisor_message message = {
 		.what = what, .value = value, .pid = pid, .ts = clock__now()};
@@ -47,7 +47,7 @@ static void tell(const struct supervisor *supervisor, enum supervisor_news what,
 
 static void give_up(const struct supervisor *supervisor, int err)
 {
-	tell(supervisor, SUPERVISOR_UNABLE, err, 0);
+	report(supervisor, SUPERVISOR_UNABLE, err, 0);
 	_exit(1);
 }
 
@@ -123,11 +123,11 @@ static void count_left(struct supervisor *supervisor)
 	pid_t family[FAMILY_MOST];
 	size_t count = family__find(getpid(), family);
 
-	tell(supervisor, SUPERVISOR_LEFT, count, count ? family[0] : 0);
+	report(supervisor, SUPERVISOR_LEFT, count, count ? family[0] : 0);
 	supervisor->told_left = true;
 }
 
-/* Of the program its end is told; those that came to us by their parents' end just go. */
+/* The end of the program is reported; those that came to us by their parents' end just go. */
 static void reap(struct supervisor *supervisor)
 {
 	struct signalfd_siginfo info;
@@ -140,12 +140,12 @@ static void reap(struct supervisor *supervisor)
 		if (pid != supervisor->program)
 			continue;
 		if (WIFSTOPPED(status)) {
-			tell(supervisor, SUPERVISOR_STOPPED, WSTOPSIG(status), pid);
+			report(supervisor, SUPERVISOR_STOPPED, WSTOPSIG(status), pid);
 			continue;
 		}
 		supervisor->ended = true;
 		supervisor->count_at = now_ms() + SUPERVISOR_ORPHANS_MS;
-		tell(supervisor, SUPERVISOR_ENDED, status, pid);
+		report(supervisor, SUPERVISOR_ENDED, status, pid);
 	}
 	if (!supervisor->ended || pid >= 0 || errno != ECHILD)
 		return;
@@ -216,7 +216,7 @@ void supervisor__run(const struct supervisor_options *options)
 	err = privileges__keep_only((const int[]){CAP_KILL}, 1);
 	if (err)
 		give_up(&supervisor, -err);
-	tell(&supervisor, SUPERVISOR_READY, 0, supervisor.program);
+	report(&supervisor, SUPERVISOR_READY, 0, supervisor.program);
 	while (true) {
 		struct pollfd poll_for[] = {{.fd = options->socket, .events = POLLIN},
 					    {.fd = supervisor.children, .events = POLLIN}};

@@ -54,7 +54,7 @@ struct writer {
 
 /* ---- the process ---- */
 
-static void tell(enum step step, int err, const char *name)
+static void report_step(enum step step, int err, const char *name)
 {
 	struct news news = {.err = err, .step = step};
 
@@ -65,7 +65,7 @@ static void tell(enum step step, int err, const char *name)
 
 static void refuse(enum step step, int err, const char *name)
 {
-	tell(step, err, name);
+	report_step(step, err, name);
 	_exit(1);
 }
 
@@ -155,14 +155,15 @@ static void run(const char *dir, bool (*is_old)(const char *name))
 	struct header header;
 	int fd = open_directory(dir, is_old);
 
-	tell(STEP_OPEN, 0, "");
+	report_step(STEP_OPEN, 0, "");
 	while (take(&header, sizeof(header))) {
 		char *text = xcalloc(1, header.size + 1);
 
 		header.name[sizeof(header.name) - 1] = '\0';
 		if (!take(text, header.size))
 			break;
-		tell(STEP_WRITE, write_file(fd, header.name, text, header.size), header.name);
+		report_step(STEP_WRITE, write_file(fd, header.name, text, header.size),
+			    header.name);
 		free(text);
 	}
 	_exit(0);

@@ -52,11 +52,8 @@ static void add(struct perfmap *perfmap, uint64_t start, uint64_t size, const ch
 
 	if (perfmap->count == PERFMAP_ENTRIES)
 		return;
-	if (perfmap->count == perfmap->room) {
-		perfmap->room = perfmap->room ? perfmap->room * 2 : 1024;
-		perfmap->entries =
-			xreallocarray(perfmap->entries, perfmap->room, sizeof(struct entry));
-	}
+	perfmap->entries =
+		xgrow(perfmap->entries, perfmap->count, &perfmap->room, sizeof(struct entry));
 	if (perfmap->names_used + len > perfmap->names_room) {
 		perfmap->names_room = (perfmap->names_used + len) * 2;
 		perfmap->names = xreallocarray(perfmap->names, perfmap->names_room, 1);

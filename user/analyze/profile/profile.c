@@ -33,11 +33,8 @@ void profile__add(struct profile *profile, const struct profile_entry *entry)
 {
 	struct profile_entry *own;
 
-	if (profile->entry_count == profile->entry_room) {
-		profile->entry_room = profile->entry_room ? 2 * profile->entry_room : 64;
-		profile->entries = xreallocarray(profile->entries, profile->entry_room,
-						 sizeof(*profile->entries));
-	}
+	profile->entries = xgrow(profile->entries, profile->entry_count, &profile->entry_room,
+				 sizeof(*profile->entries));
 	own = &profile->entries[profile->entry_count++];
 	*own = *entry;
 	if (own->hop_count > PROFILE_HOPS)

@@ -65,11 +65,8 @@ static void take_asked(struct requests *requests, const struct ns_exchange *aske
 
 	if (requests->count == REQUEST_SAMPLES)
 		thin_out(requests);
-	if (requests->count == requests->size) {
-		requests->size = requests->size ? 2 * requests->size : 64;
-		requests->exchanges = xreallocarray(requests->exchanges, requests->size,
-						    sizeof(*requests->exchanges));
-	}
+	requests->exchanges = xgrow(requests->exchanges, requests->count, &requests->size,
+				    sizeof(*requests->exchanges));
 	exchange = &requests->exchanges[requests->count++];
 	memset(exchange, 0, sizeof(*exchange));
 	exchange->asked = *asked;
@@ -287,10 +284,7 @@ static struct group *group_by_conn(const struct requests *requests, const struct
 		uint32_t conn = requests->exchanges[i].asked.head.conn;
 
 		if (!group || group->conn != conn) {
-			if (*count == room) {
-				room = room ? 2 * room : 16;
-				groups = xreallocarray(groups, room, sizeof(*groups));
-			}
+			groups = xgrow(groups, *count, &room, sizeof(*groups));
 			group = &groups[(*count)++];
 			*group = (struct group){.conn = conn, .first = i};
 		}

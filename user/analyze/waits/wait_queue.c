@@ -121,11 +121,7 @@ void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint
 		note_short(queue, wait);
 		return;
 	}
-	if (queue->count == queue->size) {
-		queue->size = queue->size ? 2 * queue->size : 16;
-		queue->pending =
-			xreallocarray(queue->pending, queue->size, sizeof(*queue->pending));
-	}
+	queue->pending = xgrow(queue->pending, queue->count, &queue->size, sizeof(*queue->pending));
 	queue->pending[queue->count++] = (struct pending){
 		.wait = *wait,
 		.due_ts = (end > now ? end : now) + SETTLE_NS + patience(queue->model, wait)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Rates of stalls, then and now: the test, and what it is told by. */
+/* Rates of stalls, then and now: the test, and its words. */
 #include "user/check/judge/baseline.h"
 
 #include <math.h>

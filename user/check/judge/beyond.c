@@ -11,21 +11,6 @@ void beyond__init(struct beyond *beyond, const struct budgets *budgets)
 	beyond->budgets = budgets;
 }
 
-static bool is_over(const struct beyond *beyond, const struct budget *budget, uint64_t elapsed_ns)
-{
-	unsigned at = budget->total ? CAUSE_COUNT : budget->cause;
-
-	switch (budget->kind) {
-	case BUDGET_COUNT:
-		return beyond->by[at].count > budget->count;
-	case BUDGET_TIME:
-		return beyond->by[at].ns > budget->ns;
-	case BUDGET_SHARE:
-		break;
-	}
-	return (double)beyond->by[at].ns > budget->share * (double)elapsed_ns;
-}
-
 const struct budget *beyond__stall(struct beyond *beyond, const struct report *so_far,
 				   const struct stall *stall)
 {
@@ -41,9 +26,11 @@ const struct budget *beyond__stall(struct beyond *beyond, const struct report *s
 	/* The total's is the last of them. */
 	for (size_t i = 0; i < beyond->budgets->count; i++) {
 		const struct budget *budget = &beyond->budgets->v[i];
+		unsigned at = budget->total ? CAUSE_COUNT : budget->cause;
 
 		if ((budget->total || budget->cause == stall->cause) &&
-		    is_over(beyond, budget, elapsed))
+		    budget__is_exceeded(budget, beyond->by[at].count, beyond->by[at].ns,
+					elapsed / 1e9))
 			return budget;
 	}
 	return NULL;

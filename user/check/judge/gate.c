@@ -5,10 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/conns.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/check/judge/counts.h"
 #include "user/check/judge/inconclusive.h"
+
+/* What went over the target's connections. */
+struct traffic traffic__of(const struct report *report)
+{
+	return conn_sums__of(report).traffic;
+}
 
 const char *verdict_kind__name(enum verdict_kind kind)
 {
@@ -237,7 +244,7 @@ static void measure(struct outcome *outcome, const struct gate_options *options,
 	outcome->traffic_of_warmup = outcome->warmup_seconds > 0 && !facts->has_before;
 }
 
-/* Nothing was traced: every gate is blind, for a reason that the verdict tells. */
+/* Nothing was traced: every gate is blind, for a reason that the verdict gives. */
 static void leave_gates_blind(struct outcome *outcome, const struct budgets *budgets)
 {
 	for (size_t i = 0; i < budgets->count; i++) {

@@ -9,7 +9,7 @@
 
 /*
  * The line of the write that was held, else of the one before it. Returns false when debug
- * information does not tell.
+ * information has no line.
  */
 bool place__of(const struct report *report, const struct stall *stall, struct site_place *place);
 /*

@@ -10,10 +10,10 @@
 #include "user/base/xalloc.h"
 #include "user/check/judge/baseline.h"
 #include "user/check/judge/place.h"
+#include "user/check/reports/clauses.h"
 #include "user/check/reports/escape.h"
 #include "user/check/reports/reports.h"
 #include "user/check/reports/results.h"
-#include "user/check/reports/tell.h"
 
 #define PROOF_LINES 12
 
@@ -45,13 +45,13 @@ static char *describe(const struct outcome *outcome, const struct gate *gate)
 {
 	const struct render_style style = {.width = 120};
 	const struct cause_info *info = cause__info(gate->first->cause);
-	char *text, line[TELL_SIZE];
+	char *text, line[CLAUSE_SIZE];
 	size_t size;
 	FILE *out = xmemstream(&text, &size);
 
-	fprintf(out, "%s\n", tell__gate(line, sizeof(line), gate));
+	fprintf(out, "%s\n", clause__gate(line, sizeof(line), gate));
 	fprintf(out, "The first: %s\n",
-		tell__stall(line, sizeof(line), outcome->report, gate->first));
+		clause__stall(line, sizeof(line), outcome->report, gate->first));
 	render__stall_proof(out, outcome->report, gate->first, &style, PROOF_LINES, 0);
 	for (unsigned i = 0; i < SITE_LINES; i++)
 		if (site__line(line, sizeof(line), gate->first, i))
@@ -65,11 +65,11 @@ static void annotate_gate(FILE *out, const struct outcome *outcome, const struct
 {
 	const char *name = budget__name(&gate->budget);
 	struct site_place place;
-	char title[96], text[TELL_SIZE], *whole;
+	char title[96], text[CLAUSE_SIZE], *whole;
 
 	snprintf(title, sizeof(title), "netstall: %s over its budget", name);
 	if (!gate->first || !outcome->report) {
-		command(out, "error", NULL, title, tell__gate(text, sizeof(text), gate));
+		command(out, "error", NULL, title, clause__gate(text, sizeof(text), gate));
 		return;
 	}
 	whole = describe(outcome, gate);
@@ -80,7 +80,7 @@ static void annotate_gate(FILE *out, const struct outcome *outcome, const struct
 
 void check_github__annotate(FILE *out, const struct outcome *outcome)
 {
-	char text[TELL_SIZE];
+	char text[CLAUSE_SIZE];
 
 	for (size_t i = 0; i < outcome->gate_count; i++)
 		if (outcome->gates[i].state == GATE_OVER)
@@ -91,7 +91,7 @@ void check_github__annotate(FILE *out, const struct outcome *outcome)
 				change__text(&outcome->changes[i], text, sizeof(text)));
 	if (outcome->verdict == CHECK_PROGRAM_FAILED)
 		command(out, "error", NULL, "netstall: the checked program failed",
-			tell__program(text, sizeof(text), outcome));
+			clause__program(text, sizeof(text), outcome));
 	if (outcome->unable || outcome->verdict == CHECK_UNABLE)
 		command(out, "error", NULL, "netstall could not do its work",
 			outcome->unable ? outcome->unable : "see stderr");
@@ -144,17 +144,17 @@ void check_github__summary(FILE *out, const struct outcome *outcome)
 					    [CHECK_INCONCLUSIVE] = "inconclusive",
 					    [CHECK_PROGRAM_FAILED] = "failed"};
 	struct results *results = results__new(outcome);
-	char text[TELL_SIZE];
+	char text[CLAUSE_SIZE];
 
 	fprintf(out, "### netstall check %s\n\n", marks[outcome->verdict]);
-	escape__markdown(out, tell__verdict(text, sizeof(text), outcome));
+	escape__markdown(out, clause__verdict(text, sizeof(text), outcome));
 	fprintf(out, " (exit status %d)\n\n", outcome->exit_status);
 	write_table(out, results);
 	write_evidence(out, results);
 	fputs("\n", out);
 	escape__markdown(out, outcome->target);
 	fputs(outcome->target[0] ? ": " : "", out);
-	escape__markdown(out, tell__watched(text, sizeof(text), outcome));
+	escape__markdown(out, clause__watched(text, sizeof(text), outcome));
 	fputs("\n\n", out);
 	results__free(results);
 }

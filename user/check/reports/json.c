@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* netstall.check/1; docs/check-schema.json describes it. */
 #include "user/base/text.h"
+#include "user/check/reports/clauses.h"
 #include "user/check/reports/reports.h"
-#include "user/check/reports/tell.h"
 #include "user/record/losses.h"
 #include "user/render/json/json_values.h"
 
@@ -98,7 +98,7 @@ static json_t *program_of(const struct outcome *outcome)
 {
 	const struct program_outcome *program = &outcome->program;
 	json_t *object;
-	char text[TELL_SIZE];
+	char text[CLAUSE_SIZE];
 
 	if (program->end == PROGRAM_NONE)
 		return json_null();
@@ -112,7 +112,7 @@ static json_t *program_of(const struct outcome *outcome)
 	put(object, "ran_ms", json_value__ms(program->ran_ns));
 	put(object, "orphans", json_value__count(program->orphans));
 	put(object, "failed", json_boolean(outcome->verdict == CHECK_PROGRAM_FAILED));
-	put(object, "text", json_value__text(tell__program(text, sizeof(text), outcome)));
+	put(object, "text", json_value__text(clause__program(text, sizeof(text), outcome)));
 	return object;
 }
 
@@ -183,14 +183,14 @@ void check_json__write(FILE *out, const struct outcome *outcome)
 					       [CHECK_PROGRAM_FAILED] = "program-failed"};
 	struct json_stream stream;
 	struct verdict verdict;
-	char text[TELL_SIZE];
+	char text[CLAUSE_SIZE];
 
 	json_stream__begin(&stream, out, 1);
 	json_stream__put(&stream, "schema", json_string(CHECK_SCHEMA));
 	json_stream__put(&stream, "verdict", json_string(verdicts[outcome->verdict]));
 	json_stream__put(&stream, "exit_status", json_integer(outcome->exit_status));
 	json_stream__put(&stream, "text",
-			 json_value__text(tell__verdict(text, sizeof(text), outcome)));
+			 json_value__text(clause__verdict(text, sizeof(text), outcome)));
 	json_stream__put(&stream, "target", json_value__text(outcome->target));
 	json_stream__put(&stream, "unable", json_value__text(outcome->unable));
 	json_stream__put(&stream, "watched", watched_of(outcome));

@@ -10,10 +10,10 @@
 
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
+#include "user/check/reports/clauses.h"
 #include "user/check/reports/escape.h"
 #include "user/check/reports/reports.h"
 #include "user/check/reports/results.h"
-#include "user/check/reports/tell.h"
 
 static void attribute(FILE *out, const char *name, const char *value)
 {
@@ -51,14 +51,14 @@ static void property(FILE *out, const char *name, const char *value)
 
 static void write_properties(FILE *out, const struct outcome *outcome)
 {
-	char number[32], text[TELL_SIZE];
+	char number[32], text[CLAUSE_SIZE];
 
 	snprintf(number, sizeof(number), "%d", outcome->exit_status);
 	fputs("    <properties>\n", out);
 	property(out, "verdict", verdict_kind__name(outcome->verdict));
 	property(out, "exit-status", number);
 	property(out, "target", outcome->target);
-	property(out, "watched", tell__watched(text, sizeof(text), outcome));
+	property(out, "watched", clause__watched(text, sizeof(text), outcome));
 	if (outcome->report) {
 		property(out, "kernel", outcome->report->session.kernel);
 		property(out, "backend", outcome->report->session.way);

@@ -41,10 +41,7 @@ static size_t count_lines(const char *text)
 /* Takes the text. */
 static void append(struct page *page, unsigned rank, char *text)
 {
-	if (page->count == page->room) {
-		page->room = page->room ? 2 * page->room : 32;
-		page->v = xreallocarray(page->v, page->room, sizeof(*page->v));
-	}
+	page->v = xgrow(page->v, page->count, &page->room, sizeof(*page->v));
 	page->v[page->count++] = (struct paragraph){rank, count_lines(text), text};
 }
 

@@ -6,7 +6,7 @@
 
 #include "user/base/xalloc.h"
 #include "user/check/judge/baseline.h"
-#include "user/check/reports/tell.h"
+#include "user/check/reports/clauses.h"
 #include "user/render/render.h"
 
 #define BODY_WIDTH 120
@@ -42,9 +42,9 @@ static void add_gate(struct results *results, const struct outcome *outcome,
 		     const struct gate *gate)
 {
 	const char *name = budget__name(&gate->budget), *unable = outcome->unable;
-	char text[TELL_SIZE];
+	char text[CLAUSE_SIZE];
 
-	tell__gate(text, sizeof(text), gate);
+	clause__gate(text, sizeof(text), gate);
 	if (gate->state == GATE_OVER)
 		add(results, name, RESULT_FAILED, "over-budget", xstrdup(text),
 		    evidence_of(outcome, gate));
@@ -63,11 +63,11 @@ static void add_gate(struct results *results, const struct outcome *outcome,
 
 static void add_program(struct results *results, const struct outcome *outcome)
 {
-	char text[TELL_SIZE];
+	char text[CLAUSE_SIZE];
 
 	if (outcome->program.end == PROGRAM_NONE)
 		return;
-	tell__program(text, sizeof(text), outcome);
+	clause__program(text, sizeof(text), outcome);
 	if (outcome->verdict == CHECK_PROGRAM_FAILED)
 		add(results, "program", RESULT_FAILED, "program-failed", xstrdup(text), NULL);
 	else
@@ -122,7 +122,7 @@ static void add_baseline(struct results *results, const struct outcome *outcome)
 static void add_conclusive(struct results *results, const struct outcome *outcome)
 {
 	enum result_kind kind = RESULT_SKIPPED;
-	char *text, watched[TELL_SIZE];
+	char *text, watched[CLAUSE_SIZE];
 	size_t size;
 	FILE *out;
 
@@ -132,7 +132,7 @@ static void add_conclusive(struct results *results, const struct outcome *outcom
 		    NULL);
 		return;
 	}
-	tell__watched(watched, sizeof(watched), outcome);
+	clause__watched(watched, sizeof(watched), outcome);
 	if (!outcome->reason_count) {
 		add(results, "conclusive", outcome->report ? RESULT_PASSED : RESULT_SKIPPED,
 		    outcome->report ? NULL : "inconclusive", xstrdup(watched), NULL);

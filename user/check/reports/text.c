@@ -10,9 +10,9 @@
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/check/judge/baseline.h"
+#include "user/check/reports/clauses.h"
 #include "user/check/reports/page.h"
 #include "user/check/reports/reports.h"
-#include "user/check/reports/tell.h"
 #include "user/explain/call_site.h"
 #include "user/explain/verdict.h"
 #include "user/render/terminal/grid.h"
@@ -50,11 +50,11 @@ static const struct {
 
 static void add_verdict(struct page *page, const struct outcome *outcome)
 {
-	char verdict[TELL_SIZE];
+	char verdict[CLAUSE_SIZE];
 
 	page__add(page, RANK_VERDICT, 2 * INDENT, verdicts[outcome->verdict].colour,
 		  "%s (exit status %d)  %s", verdicts[outcome->verdict].word, outcome->exit_status,
-		  tell__verdict(verdict, sizeof(verdict), outcome));
+		  clause__verdict(verdict, sizeof(verdict), outcome));
 }
 
 /* ---- each budget ---- */
@@ -67,7 +67,7 @@ static void add_row(struct grid *grid, const struct gate *gate, const char *stat
 	grid__row(grid, colour);
 	grid__cell(grid, "%s", state);
 	grid__cell(grid, "%s", budget__name(&gate->budget));
-	grid__cell(grid, "%s", tell__measure(measure, sizeof(measure), gate));
+	grid__cell(grid, "%s", clause__measure(measure, sizeof(measure), gate));
 	grid__cell(grid, "budget %s", budget__limit(&gate->budget, limit, sizeof(limit)));
 }
 
@@ -250,15 +250,15 @@ static const struct gate *worse_than_before(const struct outcome *outcome)
 static void add_stall(struct page *page, const struct outcome *outcome,
 		      const struct render_style *style)
 {
-	const struct gate *worst = tell__worst(outcome);
+	const struct gate *worst = clause__worst(outcome);
 	const struct gate *gate = worst ? worst : worse_than_before(outcome);
-	char head[TELL_SIZE];
+	char head[CLAUSE_SIZE];
 
 	if (!gate || !gate->first || !outcome->report)
 		return;
 	page__add(page, RANK_STALL, 2 * INDENT, COLOUR_STRONG, "%*sThe first, %s: %s", INDENT, "",
 		  cause__info(gate->first->cause)->id,
-		  tell__stall(head, sizeof(head), outcome->report, gate->first));
+		  clause__stall(head, sizeof(head), outcome->report, gate->first));
 	add_proof(page, outcome, gate->first, style);
 	add_advice(page, outcome->report, gate->first->cause);
 }
@@ -290,7 +290,7 @@ static void add_places(struct page *page, const struct outcome *outcome)
 void check_text__write(FILE *out, const struct outcome *outcome, const struct render_style *style)
 {
 	struct page *page = page__new(style);
-	char text[TELL_SIZE];
+	char text[CLAUSE_SIZE];
 
 	add_verdict(page, outcome);
 	if (outcome->report)
@@ -300,13 +300,13 @@ void check_text__write(FILE *out, const struct outcome *outcome, const struct re
 	add_stall(page, outcome, style);
 	if (outcome->program.end != PROGRAM_NONE && outcome->verdict != CHECK_PROGRAM_FAILED)
 		page__add(page, RANK_WATCHED, 2 * INDENT, COLOUR_PLAIN, "%*s%s", INDENT, "",
-			  tell__program(text, sizeof(text), outcome));
+			  clause__program(text, sizeof(text), outcome));
 	if (outcome->verdict != CHECK_UNABLE && outcome->unable)
 		page__add(page, RANK_FAILED, 2 * INDENT, COLOUR_CAUSE, "%*sAlso: %s", INDENT, "",
 			  outcome->unable);
 	page__add(page, RANK_WATCHED, 2 * INDENT, COLOUR_PLAIN, "%*s%s%s%s", INDENT, "",
 		  outcome->target, outcome->target[0] ? ": " : "",
-		  tell__watched(text, sizeof(text), outcome));
+		  clause__watched(text, sizeof(text), outcome));
 	add_places(page, outcome);
 	page__end(page, out, MOST_LINES);
 }

@@ -67,7 +67,7 @@ static void set_field(json_t *object, const struct report *report, const union r
 	put(object, key, field_value(report, record, field));
 }
 
-static bool is_told(const union record *record, const struct field *field)
+static bool is_shown(const union record *record, const struct field *field)
 {
 	switch (record->head.type) {
 	case NS_CONN_TOTALS: /* of the counters by reason only those that count something */
@@ -127,7 +127,7 @@ void json_value__record(json_t *object, const struct report *report, const union
 		set_field(object, report, record, field);
 	for (const struct field *field = type ? type->fields : NULL; field && field->name;
 	     field++) {
-		if (is_told(record, field))
+		if (is_shown(record, field))
 			set_field(object, report, record, field);
 	}
 	set_uring(object, record);

@@ -84,7 +84,7 @@ static void delimit(const struct walk *walk, const struct profile *profile, cons
 		walk->sink(walk->context, FRAME_DELIMITER, walk->hop, "-");
 }
 
-/* Threads that are told apart are called by their number too: many have one name. */
+/* Threads that are kept apart are called by their number too: many have one name. */
 static void emit_thread(const struct walk *walk, enum frame_kind kind, const char *comm,
 			const struct profile *profile, uint32_t tid)
 {

@@ -45,10 +45,7 @@ struct grid *grid__new(const struct grid_column *columns, size_t count)
 
 static struct row *add_row(struct grid *grid, enum colour colour)
 {
-	if (grid->row_count == grid->room) {
-		grid->room = grid->room ? 2 * grid->room : 16;
-		grid->rows = xreallocarray(grid->rows, grid->room, sizeof(*grid->rows));
-	}
+	grid->rows = xgrow(grid->rows, grid->row_count, &grid->room, sizeof(*grid->rows));
 	struct row *row = &grid->rows[grid->row_count++];
 
 	*row = (struct row){.colour = colour};

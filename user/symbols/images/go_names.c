@@ -110,7 +110,7 @@ size_t go_names__read(Elf *elf, go_names_take *take, void *context)
 	GElf_Shdr header, text = {0};
 	Elf_Scn *section = find_section(elf, tables, &header);
 	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
-	size_t told = 0;
+	size_t named = 0;
 
 	if (!data || !data->d_buf)
 		return 0;
@@ -126,7 +126,7 @@ size_t go_names__read(Elf *elf, go_names_take *take, void *context)
 		if (!name || !*name || end <= start)
 			continue;
 		take(context, start, end, name);
-		told++;
+		named++;
 	}
-	return told;
+	return named;
 }

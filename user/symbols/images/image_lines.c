@@ -45,10 +45,7 @@ static void add_range(struct ranges *ranges, uint64_t low, uint64_t high, Dwarf_
 	/* What the linker threw away begins at 0, or at -1. */
 	if (!low || low >= high || ranges->count == MOST_RANGES)
 		return;
-	if (ranges->count == ranges->room) {
-		ranges->room = ranges->room ? ranges->room * 2 : 64;
-		ranges->v = xreallocarray(ranges->v, ranges->room, sizeof(*ranges->v));
-	}
+	ranges->v = xgrow(ranges->v, ranges->count, &ranges->room, sizeof(*ranges->v));
 	ranges->v[ranges->count++] = (struct range){low, high, die};
 }
 
@@ -205,7 +202,7 @@ static size_t find_inlined(Dwarf_Die *function, uint64_t address, Dwarf_Die out[
 	return count;
 }
 
-/* ---- what is told of them ---- */
+/* ---- what is asked of them ---- */
 
 static const char *name_of(Dwarf_Die *die)
 {

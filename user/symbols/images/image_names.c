@@ -221,10 +221,7 @@ static void add(struct heap *heap, uint64_t start, uint64_t end, const char *nam
 		heap->names->refused++;
 		return;
 	}
-	if (heap->count == heap->room) {
-		heap->room = heap->room ? heap->room * 2 : 256;
-		heap->v = xreallocarray(heap->v, heap->room, sizeof(*heap->v));
-	}
+	heap->v = xgrow(heap->v, heap->count, &heap->room, sizeof(*heap->v));
 	heap->v[heap->count++] = (struct raw){{start, end < start ? start : end, name}, worth};
 }
 

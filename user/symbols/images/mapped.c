@@ -74,10 +74,7 @@ static struct look read_look(struct image_files *files, pid_t pid, char *text)
 
 		if (!line.executable)
 			continue;
-		if (look.count == room) {
-			room = room ? room * 2 : 16;
-			look.v = xreallocarray(look.v, room, sizeof(*look.v));
-		}
+		look.v = xgrow(look.v, look.count, &room, sizeof(*look.v));
 		mapping = &look.v[look.count++];
 		*mapping = (struct mapping){.start = line.start,
 					    .end = line.end,

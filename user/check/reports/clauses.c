@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/check/reports/tell.h"
+#include "user/check/reports/clauses.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static char *counted(char *dst, size_t size, uint64_t count, const char *what)
 	return dst;
 }
 
-char *tell__measure(char *dst, size_t size, const struct gate *gate)
+char *clause__measure(char *dst, size_t size, const struct gate *gate)
 {
 	char stalls[48], total[TEXT_DURATION], share[TEXT_PERCENT];
 
@@ -40,16 +40,16 @@ char *tell__measure(char *dst, size_t size, const struct gate *gate)
 	return dst;
 }
 
-char *tell__gate(char *dst, size_t size, const struct gate *gate)
+char *clause__gate(char *dst, size_t size, const struct gate *gate)
 {
 	char measure[128], limit[48];
 
-	snprintf(dst, size, "%s, budget %s", tell__measure(measure, sizeof(measure), gate),
+	snprintf(dst, size, "%s, budget %s", clause__measure(measure, sizeof(measure), gate),
 		 budget__limit(&gate->budget, limit, sizeof(limit)));
 	return dst;
 }
 
-const struct gate *tell__worst(const struct outcome *outcome)
+const struct gate *clause__worst(const struct outcome *outcome)
 {
 	for (size_t i = 0; i < outcome->gate_count; i++)
 		if (outcome->gates[i].state == GATE_OVER)
@@ -73,7 +73,7 @@ static char *name_signal(char *dst, size_t size, int number)
 	return dst;
 }
 
-static void tell_end(char *dst, size_t size, const struct program_outcome *program)
+static void write_end(char *dst, size_t size, const struct program_outcome *program)
 {
 	char signal[48], secs[TEXT_DURATION];
 	uint64_t limit = (uint64_t)(program->timeout_secs * 1e9);
@@ -120,7 +120,7 @@ static bool it_ran(const struct program_outcome *program)
 	return program->end == PROGRAM_EXITED || program->end == PROGRAM_SIGNALLED;
 }
 
-char *tell__program(char *dst, size_t size, const struct outcome *outcome)
+char *clause__program(char *dst, size_t size, const struct outcome *outcome)
 {
 	const struct program_outcome *program = &outcome->program;
 	char name[SAFE_NAME], end[200], after[48] = "", ran[TEXT_DURATION], left[96] = "";
@@ -128,7 +128,7 @@ char *tell__program(char *dst, size_t size, const struct outcome *outcome)
 	dst[0] = '\0';
 	if (program->end == PROGRAM_NONE)
 		return dst;
-	tell_end(end, sizeof(end), program);
+	write_end(end, sizeof(end), program);
 	if (it_ran(program) && program->ran_ns)
 		snprintf(after, sizeof(after), " after %s",
 			 text__duration(ran, sizeof(ran), program->ran_ns));
@@ -162,9 +162,9 @@ static const char *change_name(const struct change *change)
 	return change->total ? "total" : cause__info(change->cause)->id;
 }
 
-static void tell_over(char *dst, size_t size, const struct outcome *outcome)
+static void write_over(char *dst, size_t size, const struct outcome *outcome)
 {
-	const struct gate *worst = tell__worst(outcome);
+	const struct gate *worst = clause__worst(outcome);
 	const struct change *change;
 	size_t over = 0, worse;
 	char text[200], more[64] = "";
@@ -180,10 +180,10 @@ static void tell_over(char *dst, size_t size, const struct outcome *outcome)
 	if (over > 1)
 		snprintf(more, sizeof(more), " (%zu more over theirs)", over - 1);
 	snprintf(dst, size, "%s over its budget: %s%s", worst ? budget__name(&worst->budget) : "?",
-		 worst ? tell__gate(text, sizeof(text), worst) : "?", more);
+		 worst ? clause__gate(text, sizeof(text), worst) : "?", more);
 }
 
-char *tell__verdict(char *dst, size_t size, const struct outcome *outcome)
+char *clause__verdict(char *dst, size_t size, const struct outcome *outcome)
 {
 	switch (outcome->verdict) {
 	case CHECK_WITHIN:
@@ -193,7 +193,7 @@ char *tell__verdict(char *dst, size_t size, const struct outcome *outcome)
 			snprintf(dst, size, "no cause has a budget, so nothing was checked");
 		break;
 	case CHECK_OVER:
-		tell_over(dst, size, outcome);
+		write_over(dst, size, outcome);
 		break;
 	case CHECK_UNABLE:
 		snprintf(dst, size, "netstall could not do its work: %s",
@@ -205,7 +205,7 @@ char *tell__verdict(char *dst, size_t size, const struct outcome *outcome)
 					       : "a budget could not be judged");
 		break;
 	case CHECK_PROGRAM_FAILED:
-		tell__program(dst, size, outcome);
+		clause__program(dst, size, outcome);
 		break;
 	}
 	return dst;
@@ -213,7 +213,7 @@ char *tell__verdict(char *dst, size_t size, const struct outcome *outcome)
 
 /* ---- what was watched ---- */
 
-char *tell__watched(char *dst, size_t size, const struct outcome *outcome)
+char *clause__watched(char *dst, size_t size, const struct outcome *outcome)
 {
 	char time[TEXT_DURATION], warmup[64] = "", conns[48], exchanges[48], lost[48], head[48];
 
@@ -233,7 +233,7 @@ char *tell__watched(char *dst, size_t size, const struct outcome *outcome)
 	return dst;
 }
 
-char *tell__stall(char *dst, size_t size, const struct report *report, const struct stall *stall)
+char *clause__stall(char *dst, size_t size, const struct report *report, const struct stall *stall)
 {
 	const struct report_conn *conn = report__conn(report, stall->conn);
 	char took[TEXT_DURATION], at[40], who[NAME_SIZE], addresses[2 * TEXT_ADDRESS + 8], fd[24];

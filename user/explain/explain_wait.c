@@ -78,7 +78,7 @@ static void add_deed(const struct context *context, const struct stall_link *lin
 					     link->wait.waker_tgid, link->wait.waker_tid));
 }
 
-/* " So it was in 88 of the 91 stalls.", where that chain is not the only one seen */
+/* " The same in 88 of the 91 stalls.", where that chain is not the only one seen */
 static void add_alike(const struct context *context, char **text)
 {
 	const struct stall_link *last = context->root;
@@ -91,10 +91,10 @@ static void add_alike(const struct context *context, char **text)
 		    root->syscall != last->wait.syscall)
 			continue;
 		if (root->count == context->tally->count) {
-			builder__add(text, " So it was each time.");
+			builder__add(text, " The same each time.");
 			return;
 		}
-		builder__add(text, " So it was in %s of the %s stalls.",
+		builder__add(text, " The same in %s of the %s stalls.",
 			     text__count(count, sizeof(count), root->count),
 			     text__count(all, sizeof(all), context->tally->count));
 		return;

@@ -113,7 +113,7 @@ static void add_ended(const struct context *context, char **text)
 
 	if (!stall->held_bytes || !stall->released_by || stall->reason == NS_HOLD_NAGLE)
 		return;
-	builder__add(text, " What let them go here: %s.", release__text(stall->released_by));
+	builder__add(text, " The bytes were released by %s.", release__text(stall->released_by));
 }
 
 static void add_missing(const struct context *context, char **text)

@@ -159,7 +159,10 @@ static void add_root_call(char **text, const void *of)
 	add_call_of(text, of, &((const struct context *)of)->root->wait);
 }
 
-/* "; srv/4243 sleeps in nanosleep"; nothing when what the chain ends in is not known */
+/*
+ * What the chain ends in, behind whom the sentence names last: "; srv/4243 sleeps in nanosleep",
+ * or of the same thread ", which sleeps in nanosleep", or ": it sleeps ..." of the other end.
+ */
 static void add_because(char **text, const void *of)
 {
 	static const char *const deeds[CAUSE_COUNT] = {
@@ -171,11 +174,21 @@ static void add_because(char **text, const void *of)
 		[CAUSE_URING] = "waits for io_uring",
 	};
 	const struct context *context = of;
+	char name[CONTEXT_NAME];
+	size_t len, used;
 
 	if (!context__has_root(context) || !deeds[context->root->cause])
 		return;
-	builder__add(text, "; ");
-	add_root(text, of);
+	context__thread(name, sizeof(name), context->report, context->root->pid,
+			context->root->tid);
+	len = strlen(name);
+	used = *text ? strlen(*text) : 0;
+	if (used >= len && !strcmp(*text + used - len, name))
+		builder__add(text, ", which");
+	else if (!strcmp(name, context->other))
+		builder__add(text, ": it");
+	else
+		builder__add(text, "; %s", name);
 	builder__add(text, " %s", deeds[context->root->cause]);
 	add_root_call(text, of);
 }

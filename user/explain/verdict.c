@@ -95,14 +95,14 @@ static void add_longest(char **text, const struct report *report)
 	char longest[TEXT_DURATION];
 
 	if (report->longest_wait_ns && report->longest_wait_cause != CAUSE_UNKNOWN)
-		builder__add(text, "; the longest wait with work owed was %s (%s).",
+		builder__add(text, "; longest wait for a reply: %s (%s).",
 			     text__duration(longest, sizeof(longest), report->longest_wait_ns),
 			     cause__info(report->longest_wait_cause)->id);
 	else if (report->longest_wait_ns)
-		builder__add(text, "; the longest wait with work owed was %s.",
+		builder__add(text, "; longest wait for a reply: %s.",
 			     text__duration(longest, sizeof(longest), report->longest_wait_ns));
 	else
-		builder__add(text, "; no wait with work owed reached %s.",
+		builder__add(text, "; no wait for a reply reached %s.",
 			     text__nominal(longest, sizeof(longest), report__threshold(report)));
 }
 

@@ -190,7 +190,7 @@ static void test_roots_are_counted(void **state)
 	tally.roots[0] = (struct tally_root){CAUSE_LOCK, 4243, 35, 3};
 	tally.roots[1] = (struct tally_root){CAUSE_TIMER, 4243, 35, 88};
 	words = write_tally(f, &tally);
-	assert_in(words.tale, "as long as it had asked for. So it was in 88 of the 91 stalls.");
+	assert_in(words.tale, "as long as it had asked for. The same in 88 of the 91 stalls.");
 	free_words(&words);
 }
 
@@ -354,7 +354,7 @@ static void test_silence(void **state)
 	assert_string_equal(verdict.title, "Nothing held this program back on the network.");
 	assert_string_equal(verdict.text,
 			    "Watched 5.00 s: 1 connection, 412,008 exchanges, 1 thread, 0 events "
-			    "lost; the longest wait with work owed was 800 us (peer-app). What it "
+			    "lost; longest wait for a reply: 800 us (peer-app). What it "
 			    "waits for, in waits of 10 ms and more: idle 71.0%, peer-app 29.0%.");
 	verdict__clear(&verdict);
 }

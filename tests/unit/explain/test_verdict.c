@@ -122,12 +122,12 @@ static void test_nothing(void **state)
 	assert_string_equal(verdict->headline, verdict->title);
 	assert_string_equal(verdict->title, "Nothing held this program back on the network.");
 	assert_says(verdict->text,
-		    "Watched 1.00 s: 1 connection, 1 write, 2 threads, 0 events lost; no wait "
-		    "with work owed reached 10 ms.");
+		    "Watched 1.00 s: 1 connection, 1 write, 2 threads, 0 events lost; no wait for "
+		    "a reply reached 10 ms.");
 	assert_says(verdict->text, "idle 100%");
 	verdict__clear(&written);
 	verdict = verdict_of(&written, "harmless-timer");
-	assert_says(verdict->text, "; the longest wait with work owed was 120 us (peer-app).");
+	assert_says(verdict->text, "; longest wait for a reply: 120 us (peer-app).");
 	verdict__clear(&written);
 	verdict = verdict_of(&written, "no-connection");
 	assert_says(verdict->title, "no evidence");
@@ -146,7 +146,7 @@ static void test_the_network_is_cleared(void **state)
 	assert_string_equal(
 		verdict->headline,
 		"lock: 2 waits of 20.2 ms at the median (25.2% of 200 ms): worker/4251 waits in "
-		"futex for holder/4250; holder/4250 sleeps in clock_nanosleep");
+		"futex for holder/4250, which sleeps in clock_nanosleep");
 	assert_says(verdict->text, " On the network nothing held it back for 10 ms or longer.");
 	verdict__clear(&written);
 	verdict = verdict_of(&written, "rto");

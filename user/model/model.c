@@ -378,11 +378,6 @@ const struct model_ring *model__ring(const struct model *model, uint32_t number)
 	return table__get(model->rings, number);
 }
 
-const struct model_ring *model__next_ring(const struct model *model, size_t *cursor)
-{
-	return table__next(model->rings, cursor);
-}
-
 const char *model__stack(const struct model *model, uint32_t id)
 {
 	return stacks__text(model->stacks, id, &model->lost_here[NS_LOST_STACKS]);

@@ -20,6 +20,8 @@
 #define MODEL_RINGS         4096
 #define MODEL_RING_OPS      128 /* recent steps of operations kept of a ring */
 
+/* Only model__feed() writes what follows. */
+
 struct model_conn {
 	uint32_t number;
 	uint32_t peer; /* number of the other end, 0 not known */
@@ -75,7 +77,6 @@ static inline const struct ns_wait *model_thread__wait(const struct model_thread
 }
 const struct model_process *model__process(const struct model *model, uint32_t pid);
 const struct model_ring *model__ring(const struct model *model, uint32_t number);
-const struct model_ring *model__next_ring(const struct model *model, size_t *cursor);
 /*
  * Text, leaf first; NULL for 0 and what did not come, and for what is gone or finds no room: that
  * is counted. The first lives until the next record, the others as long as the model: the stack of

@@ -29,6 +29,7 @@ enum incident_kind {
 	INCIDENT_WAIT,         /* what is known around a wait, for its time line */
 };
 
+/* The incident queue writes it until it is taken; whoever explains it changes a copy. */
 struct incident {
 	struct incident *next;
 	enum incident_kind kind;

@@ -15,6 +15,7 @@
 	256 /* of these with their evidence, unreported; the oldest loses it                       \
 	     */
 
+/* Written when it is added, but for the end of a flow that goes on, and stall. */
 struct interval {
 	struct span span;
 	enum cause cause;

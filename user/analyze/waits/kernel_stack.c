@@ -3,22 +3,16 @@
 
 #include <string.h>
 
-static bool is_name(const char *frame, size_t bytes, const char *function, size_t length)
-{
-	return bytes >= length && !memcmp(frame, function, length) &&
-	       (bytes == length || frame[length] == '.' || frame[length] == '+');
-}
-
 bool stack__has(const char *stack, const char *function)
 {
 	size_t length = strlen(function);
 
 	while (stack && *stack) {
-		size_t bytes = strcspn(stack, ";");
-
-		if (is_name(stack, bytes, function, length))
+		/* The end of the frame, of the stack, or of the name before a suffix. */
+		if (!strncmp(stack, function, length) && strchr(";.+", stack[length]))
 			return true;
-		stack += bytes + (stack[bytes] == ';');
+		stack += strcspn(stack, ";");
+		stack += *stack == ';';
 	}
 	return false;
 }

@@ -129,27 +129,35 @@ void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint
 
 /* ---- the same incident as a reported one ---- */
 
+/* The stall with this wait in its chain, 0 none; at the end of its chain, if it is of a cause. */
+static uint32_t stall_of(const struct wait_queue *queue, uint32_t tid, uint64_t off_ts,
+			 const enum cause *ends)
+{
+	size_t count =
+		queue->reported_count < WAIT_QUEUE_LINKS ? queue->reported_count : WAIT_QUEUE_LINKS;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct reported *reported = &queue->reported[i];
+
+		if (reported->tid == tid && reported->off_ts == off_ts &&
+		    (!ends || (reported->last && reported->cause == *ends)))
+			return reported->stall;
+	}
+	return 0;
+}
+
 /*
  * Two waits whose chains end in the same wait are one stall when they are of one cause: the lock
  * that others wait for while its holder sleeps is not that sleep.
  */
 static uint32_t reported_before(const struct wait_queue *queue, const struct stall *stall)
 {
-	size_t count =
-		queue->reported_count < WAIT_QUEUE_LINKS ? queue->reported_count : WAIT_QUEUE_LINKS;
 	const struct stall_link *last;
 
 	if (!stall->link_count)
 		return 0;
 	last = &stall->links[stall->link_count - 1];
-	for (size_t i = 0; i < count; i++) {
-		const struct reported *reported = &queue->reported[i];
-
-		if (reported->last && reported->cause == stall->cause &&
-		    reported->tid == last->tid && reported->off_ts == last->wait.off_ts)
-			return reported->stall;
-	}
-	return 0;
+	return stall_of(queue, last->tid, last->wait.off_ts, &stall->cause);
 }
 
 void wait_queue__reported(struct wait_queue *queue, const struct judged *judged, uint32_t number)
@@ -166,20 +174,6 @@ void wait_queue__reported(struct wait_queue *queue, const struct judged *judged,
 			.off_ts = stall->links[i].wait.off_ts,
 			.last = i + 1 == stall->link_count,
 		};
-}
-
-/* The stall that has this very wait in its chain, 0 none. */
-static uint32_t link_of(const struct wait_queue *queue, const struct ns_wait *wait)
-{
-	size_t count =
-		queue->reported_count < WAIT_QUEUE_LINKS ? queue->reported_count : WAIT_QUEUE_LINKS;
-
-	for (size_t i = 0; i < count; i++) {
-		if (queue->reported[i].tid == wait->head.tid &&
-		    queue->reported[i].off_ts == wait->off_ts)
-			return queue->reported[i].stall;
-	}
-	return 0;
 }
 
 /* ---- judging ---- */
@@ -212,7 +206,7 @@ static uint32_t reported_by_intervals(const struct attribution *attribution, uin
 static void judge_chain(struct wait_queue *queue, const struct ns_wait *wait, uint64_t start,
 			uint64_t length, const struct overlap *overlap, struct judged *judged)
 {
-	uint32_t same = link_of(queue, wait);
+	uint32_t same = stall_of(queue, wait->head.tid, wait->off_ts, NULL);
 	const struct attribution *attribution;
 
 	attribution = waker_chain__explain(queue->chain, wait, start, start + length);

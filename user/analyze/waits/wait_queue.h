@@ -23,6 +23,7 @@ enum judgement {
 	JUDGED_EXTENDS, /* and is the continuation of it: finding has the slices */
 };
 
+/* wait_queue__judge() writes all of it. */
 struct judged {
 	enum judgement judgement;
 	uint32_t stall;            /* joined, extends: its number */

@@ -156,9 +156,9 @@ case_refused_programs() {
     ! ldd "$NETSTALL" | grep -q libasan || skip "nothing can be preloaded before the sanitizer"
     needs_and_says tp_exit "tp_exit does not attach (Invalid argument).*when threads and processes end" trace "${ATTACH[@]}" -p $$ -d 0.1
     needs_and_says tp_fork "who is a child" trace "${ATTACH[@]}" -p $$ --children -d 0.1
-    needs_and_says tp_exec "takes the target's name" trace "${ATTACH[@]}" --comm nobody -d 0.1
+    needs_and_says tp_exec "which program a process becomes" trace "${ATTACH[@]}" --comm nobody -d 0.1
     needs_and_says tp_waking,tp_switch,tp_switch_3 "netstall doctor" trace "${ATTACH[@]}" -p $$ -d 0.1
-    needs_and_says ow_exit "ow_exit does not attach" offwake -p $$ 0.1
+    needs_and_says tp_exit "tp_exit does not attach" offwake -p $$ 0.1
     REFUSE_ERRNO=12 needs_and_says tp_exit "no memory for BPF programs" trace "${ATTACH[@]}" -p $$ -d 0.1
     REFUSE_ERRNO=12 needs_and_says tp_retrans_3 "no memory for BPF programs" trace "${ATTACH[@]}" -p $$ -d 0.1
     refused tp_fork,tp_exec trace "${ATTACH[@]}" -p $$ -d 0.1 --json # not needed for a pid

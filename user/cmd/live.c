@@ -31,6 +31,7 @@ struct live {
 	uint64_t started_ns;
 	uint64_t progress_ns;
 	size_t stalls;
+	enum cause last_stall; /* its cause */
 	char target[128];
 };
 
@@ -55,9 +56,11 @@ static void show_progress(struct live *live, uint64_t now)
 	live->progress_ns = now;
 	fprintf(stderr, "\r\033[K%.1f s", (now - live->started_ns) / 1e9);
 	if (!live->options->session.offcpu)
-		fprintf(stderr, "  %s events  %s stalls",
+		fprintf(stderr, "  %s events  %s stalls%s%s",
 			text__count(events, sizeof(events), report->events),
-			text__count(stalls, sizeof(stalls), live->stalls));
+			text__count(stalls, sizeof(stalls), live->stalls),
+			live->stalls ? ", latest: " : "",
+			live->stalls ? cause__info(live->last_stall)->id : "");
 	fflush(stderr);
 	progress_shown = true;
 }
@@ -81,6 +84,7 @@ static void on_stall(void *context, const struct report *so_far, const struct st
 	struct live *live = context;
 
 	live->stalls++;
+	live->last_stall = stall->cause;
 	if (live->options->sink.on_stall)
 		live->options->sink.on_stall(live->options->sink.context, so_far, stall);
 }

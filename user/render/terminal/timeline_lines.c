@@ -243,8 +243,9 @@ static enum weight weigh(const struct stall *stall, const struct words *words)
 		return WEIGHT_PROVES;
 	case NS_ACK:
 		return stall->fire.head.type ? WEIGHT_PROVES : WEIGHT_HELPS;
-	case NS_DELACK_ARM:
-		return WEIGHT_HELPS;
+	case NS_DELACK_ARM: /* again, for what came later */
+		return stall->fire.head.type && step->head.ts > stall->fire.head.ts ? WEIGHT_AROUND
+										    : WEIGHT_HELPS;
 	case NS_URING:
 		if (!uring_steps__ended_a_wait(stall, &step->uring))
 			return WEIGHT_AROUND;

@@ -40,7 +40,7 @@ static const char *waker_stack_of(const struct scene *scene, const struct ns_wai
 
 /* "" on an idle CPU, "; woken by X" of a watched process, else what is said of a bystander. */
 static void describe_current(const struct report *report, const struct ns_wait *wait,
-			     const char *bystander, char *dst, size_t size)
+			     const char *before, const char *after, char *dst, size_t size)
 {
 	char name[TEXT_SAFE(NS_COMM_LEN)];
 
@@ -50,7 +50,7 @@ static void describe_current(const struct report *report, const struct ns_wait *
 	else if (wait->waker_tgid && report__process(report, wait->waker_tgid))
 		snprintf(dst, size, "; woken by %s/%u", name, wait->waker_tid);
 	else
-		snprintf(dst, size, "; %s %s/%u", bystander, name, wait->waker_tid);
+		snprintf(dst, size, "; %s %s/%u%s", before, name, wait->waker_tid, after);
 }
 
 /*
@@ -79,16 +79,16 @@ static void describe_waker(const struct scene *scene, const struct ns_wait *wait
 	case WAKER_ROOM:
 	case WAKER_NETWORK:
 		/* On loopback a segment arrives within its sender's own call. */
-		describe_current(scene->report, wait, "woken by a segment, in softirq over", dst,
-				 size);
+		describe_current(scene->report, wait, "woken by a segment in softirq, interrupting",
+				 "", dst, size);
 		if (!dst[0])
 			snprintf(dst, size, "; woken by a segment");
 		break;
 	case WAKER_TASK:
-		describe_current(scene->report, wait, "woken by", dst, size);
+		describe_current(scene->report, wait, "woken by", "", dst, size);
 		break;
 	case WAKER_UNSEEN:
-		describe_current(scene->report, wait, "woken while running:", dst, size);
+		describe_current(scene->report, wait, "woken while", " ran", dst, size);
 		break;
 	}
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "user/analyze/report_update.h"
-#include "user/base/compare.h"
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 #include "user/model/model.h"
 

@@ -6,7 +6,7 @@
 
 #include "user/analyze/holds/incident.h"
 #include "user/analyze/report_update.h"
-#include "user/base/compare.h"
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 #include "user/record/facts.h"
 #include "user/record/losses.h"

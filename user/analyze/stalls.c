@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "user/analyze/tally.h"
-#include "user/base/compare.h"
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 
 /* So many come before the list is cut again. */

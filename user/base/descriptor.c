@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 union control {
 	struct cmsghdr header;
@@ -53,4 +54,19 @@ int descriptor__receive(int socket, uint64_t *number)
 		return -EMFILE;
 	memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
 	return fd;
+}
+
+int descriptor__write(int fd, const char *bytes, size_t count)
+{
+	while (count) {
+		ssize_t written = write(fd, bytes, count);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		bytes += written;
+		count -= (size_t)written;
+	}
+	return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 
 #define TRACER_FRAMES      8     /* at most so many of a stack's frames are the tracer's own */
@@ -107,18 +108,10 @@ void kallsyms__load(struct kallsyms *kallsyms)
 
 static const char *find_name(struct kallsyms *kallsyms, uint64_t address)
 {
-	size_t low = 0, high;
+	size_t low;
 
 	kallsyms__load(kallsyms);
-	high = kallsyms->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (kallsyms->symbols[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = count_up_to(kallsyms->symbols, kallsyms->count, sizeof(*kallsyms->symbols), address);
 	if (!low)
 		return kallsyms->count ? "[unknown]" : "[hidden]";
 	return kallsyms->names + kallsyms->symbols[low - 1].name;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "user/base/descriptor.h"
 #include "user/base/helper.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
@@ -119,21 +120,6 @@ static int resolve(const char *path, char *out)
 	return err;
 }
 
-static int write_whole(int fd, const char *text, size_t bytes)
-{
-	while (bytes) {
-		ssize_t written = write(fd, text, bytes);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		text += written;
-		bytes -= (size_t)written;
-	}
-	return fsync(fd) ? -errno : 0;
-}
-
 static int replace(const char *path, const char *text, size_t bytes)
 {
 	char *fresh = xasprintf("%s.new-%d", path, (int)getpid());
@@ -146,7 +132,9 @@ static int replace(const char *path, const char *text, size_t bytes)
 		free(fresh);
 		return err;
 	}
-	err = write_whole(fd, text, bytes);
+	err = descriptor__write(fd, text, bytes);
+	if (!err && fsync(fd))
+		err = -errno;
 	if (!err && !stat(path, &old) && fchmod(fd, old.st_mode & 0777))
 		err = -errno;
 	if (close(fd) && !err)

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/process/signals.h"
 
+#include "user/base/array.h"
 #include <signal.h>
-#include <stddef.h>
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static const int others[] = {SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static volatile sig_atomic_t came[NSIG];
 
@@ -32,10 +30,10 @@ void signals__catch(enum signals_use use)
 {
 	size_t i;
 
-	for (i = 0; i < COUNT(ends); i++)
+	for (i = 0; i < COUNT_OF(ends); i++)
 		if (use == SIGNALS_PASS_ON || ends[i] != SIGQUIT)
 			catch (ends[i], use == SIGNALS_END);
-	for (i = 0; use == SIGNALS_PASS_ON && i < COUNT(others); i++)
+	for (i = 0; use == SIGNALS_PASS_ON && i < COUNT_OF(others); i++)
 		catch (others[i], false);
 	/*
 	 * Whoever reads our output may go: the files are still to be written, and the status
@@ -60,7 +58,7 @@ bool signals__ends(int signal_number)
 {
 	size_t i;
 
-	for (i = 0; i < COUNT(ends); i++)
+	for (i = 0; i < COUNT_OF(ends); i++)
 		if (ends[i] == signal_number)
 			return true;
 	return false;

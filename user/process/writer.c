@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "user/base/clock.h"
+#include "user/base/descriptor.h"
 #include "user/base/helper.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
@@ -115,21 +116,6 @@ static bool take(void *out, size_t size)
 	return true;
 }
 
-static int write_all(int fd, const char *text, size_t size)
-{
-	while (size > 0) {
-		ssize_t put = write(fd, text, size);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -errno;
-		text += put;
-		size -= (size_t)put;
-	}
-	return 0;
-}
-
 static int write_file(int dir, const char *name, const char *text, size_t size)
 {
 	int fd, err;
@@ -141,7 +127,7 @@ static int write_file(int dir, const char *name, const char *text, size_t size)
 
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, text, size);
+	err = descriptor__write(fd, text, size);
 	/* Some file systems tell of a full disk only now. */
 	if (close(fd) && !err)
 		err = -errno;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 #include "user/symbols/read_budget.h"
 
@@ -124,16 +125,8 @@ void perfmap__refresh(struct perfmap *perfmap)
 const char *perfmap__find(const struct perfmap *perfmap, uint64_t pc, uint64_t *offset)
 {
 	const struct entry *found = NULL;
-	size_t low = 0, high = perfmap->count;
+	size_t low = count_up_to(perfmap->entries, perfmap->count, sizeof(*perfmap->entries), pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (perfmap->entries[middle].start <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (size_t i = 0; i < OVERLAP && i < low; i++) {
 		const struct entry *entry = &perfmap->entries[low - 1 - i];
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/render/profile/svg_colour.h"
 
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+#include "user/base/array.h"
 
 /* By hop: blue for who was blocked, aqua for the waker as in flamegraph.pl's chain colours, and
  * warmer with each waker before it. */

@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/render/terminal/grid.h"
 #include "user/render/words/names.h"
 
-#define ROWS_MOST   20
-#define ROWS_SHORT  4 /* of a short report */
-#define INDENT      2
-#define BITS_LEAST  20 /* writes, before their sizes say anything */
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define ROWS_MOST  20
+#define ROWS_SHORT 4 /* of a short report */
+#define INDENT     2
+#define BITS_LEAST 20 /* writes, before their sizes say anything */
 
 /* A connection and what it is ranked by: those that stalled must not be cut. */
 struct ranked {

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "user/analyze/requests/operations.h"
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/explain/builder.h"
@@ -20,11 +21,10 @@
 #include "user/render/terminal/wrap.h"
 #include "user/render/words/names.h"
 
-#define ROWS_MOST   20
-#define ROWS_SHORT  4 /* of a short report */
-#define RINGS_MOST  4 /* more are counted, not listed */
-#define INDENT      2
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define ROWS_MOST  20
+#define ROWS_SHORT 4 /* of a short report */
+#define RINGS_MOST 4 /* more are counted, not listed */
+#define INDENT     2
 
 /* IORING_SETUP_* of include/uapi/linux/io_uring.h. */
 #define SETUP_IOPOLL        (1u << 0)

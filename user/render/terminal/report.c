@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/explain/builder.h"
@@ -22,7 +23,6 @@
 #define INDENT        2
 #define HABITS_ALIKE  3 /* printed of one kind */
 #define EXAMPLE_LINES 9
-#define COUNT_OF(a)   (sizeof(a) / sizeof((a)[0]))
 
 /* ---- causes ---- */
 

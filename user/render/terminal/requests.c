@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/render/terminal/colour.h"
 #include "user/render/terminal/grid.h"
@@ -21,7 +22,6 @@
 #define ROWS_MOST   20 /* connections */
 #define ROWS_SHORT  3  /* of a short report */
 #define PARTS_SHORT 3
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 static uint64_t part_of(const struct request_view *view, enum cause cause)
 {

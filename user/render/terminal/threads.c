@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/render/terminal/grid.h"
@@ -15,7 +16,6 @@
 #define FIGURES        8
 #define FIGURES_SHORT  3
 #define FIGURES_ALWAYS 5
-#define COUNT_OF(a)    (sizeof(a) / sizeof((a)[0]))
 
 static char *share_of(char *dst, size_t size, uint64_t part, uint64_t whole)
 {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 #include "user/symbols/read_budget.h"
 
@@ -74,16 +75,8 @@ static void sort_ranges(struct ranges *ranges)
 
 static const struct range *find_range(const struct ranges *ranges, uint64_t address)
 {
-	size_t low = 0, high = ranges->count;
+	size_t low = count_up_to(ranges->v, ranges->count, sizeof(*ranges->v), address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->v[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && address < ranges->v[low - 1].high ? &ranges->v[low - 1] : NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 #include "user/symbols/images/go_names.h"
 #include "user/symbols/own_machine.h"
@@ -270,16 +271,8 @@ static void read_symbols(struct image_names *names)
 
 const char *image_names__find(const struct image_names *names, uint64_t address, uint64_t *offset)
 {
-	size_t low = 0, high = names->count;
+	size_t low = count_up_to(names->symbols, names->count, sizeof(*names->symbols), address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (names->symbols[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || address >= names->symbols[low - 1].end)
 		return NULL;
 	*offset = address - names->symbols[low - 1].start;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 
 struct look {
@@ -126,16 +127,8 @@ void mapped__look(struct mapped *mapped, struct image_files *files, pid_t pid, c
 
 static const struct mapping *find_in(const struct look *look, uint64_t pc)
 {
-	size_t low = 0, high = look->count;
+	size_t low = count_up_to(look->v, look->count, sizeof(*look->v), pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (look->v[middle].start <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && pc < look->v[low - 1].end ? &look->v[low - 1] : NULL;
 }
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Arrays: their length, their order, and a place in a sorted one. */
+#ifndef NETSTALL_BASE_ARRAY_H
+#define NETSTALL_BASE_ARRAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* For qsort() and bsearch(). */
+static inline int compare_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Of elements of that size, sorted by the uint64_t that each begins with: how many have at most
+ * this one. */
+static inline size_t count_up_to(const void *v, size_t count, size_t size, uint64_t most)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (*(const uint64_t *)((const char *)v + middle * size) <= most)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+#endif

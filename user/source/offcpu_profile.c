@@ -38,12 +38,12 @@ static enum waker_kind add_hop(struct maker *maker, struct profile_entry *entry,
 {
 	const bool nobody =
 		place->key.kind == NS_OFFCPU_IRQ || place->key.kind == NS_OFFCPU_SEGMENT;
-	const struct wake_sight sight = {
+	const struct wake_context context = {
 		.kernel = place->kernel, .comm = nobody ? NULL : place->comm, .by_timer = by_timer};
 	struct profile_hop *hop = &entry->hops[entry->hop_count++];
 	struct wake_judged judged;
 
-	wake__judge(&sight, &judged);
+	wake__judge(&context, &judged);
 	*received = judged.received;
 	memset(hop, 0, sizeof(*hop));
 	hop->kind = judged.kind;

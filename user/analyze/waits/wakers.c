@@ -188,30 +188,30 @@ static void name_after_thread(const char *comm, struct wake_judged *out)
 }
 
 /* A softirq inside a thread's own call is its doing when it received what the thread had sent. */
-static bool is_own_softirq(const struct traits *traits, const struct wake_sight *sight,
+static bool is_own_softirq(const struct traits *traits, const struct wake_context *context,
 			   const struct wake_judged *judged)
 {
-	return judged->received && traits->backlog && !sight->by_timer;
+	return judged->received && traits->backlog && !context->by_timer;
 }
 
-void wake__judge(const struct wake_sight *sight, struct wake_judged *out)
+void wake__judge(const struct wake_context *context, struct wake_judged *out)
 {
-	bool nobody = !sight->comm || !*sight->comm || runs_interrupts(sight->comm);
+	bool nobody = !context->comm || !*context->comm || runs_interrupts(context->comm);
 	struct traits traits;
 
 	memset(out, 0, sizeof(*out));
-	look_at(sight->kernel, &traits, out);
-	out->kernel_length = sight->kernel ? strlen(sight->kernel) : 0;
+	look_at(context->kernel, &traits, out);
+	out->kernel_length = context->kernel ? strlen(context->kernel) : 0;
 	out->received = !strcmp(out->name, "softirq:net_rx");
 	if (!nobody && !traits.interrupted &&
-	    (!traits.softirq || is_own_softirq(&traits, sight, out))) {
+	    (!traits.softirq || is_own_softirq(&traits, context, out))) {
 		out->kind = WAKER_IS_THREAD;
 		out->name[0] = '\0';
 		return;
 	}
 	out->kind = traits.softirq ? WAKER_IS_SOFTIRQ : WAKER_IS_IRQ;
-	if (!traits.softirq && sight->comm && *sight->comm)
-		name_after_thread(sight->comm, out);
+	if (!traits.softirq && context->comm && *context->comm)
+		name_after_thread(context->comm, out);
 	if (!out->name[0])
 		snprintf(out->name, sizeof(out->name), "irq:other");
 	/* How a softirq came to run there is as much chance as what it interrupted. */

@@ -10,7 +10,7 @@
 
 #define WAKER_NAME 64
 
-struct wake_sight {
+struct wake_context {
 	const char *kernel; /* stack at the wake: text, leaf first, ';' between; NULL none */
 	const char *comm;   /* of the thread that ran there, NULL when it is known to be nobody's */
 	bool by_timer;      /* what was received then had been sent by a timer's softirq */
@@ -28,6 +28,6 @@ struct wake_judged {
  * what it had just sent over loopback or veth. Not when that softirq ran a timer, polled a
  * device, or received what a timer had sent: that the thread's call ran it was chance.
  */
-void wake__judge(const struct wake_sight *sight, struct wake_judged *out);
+void wake__judge(const struct wake_context *context, struct wake_judged *out);
 
 #endif

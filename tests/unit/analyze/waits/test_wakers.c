@@ -10,10 +10,10 @@
 
 static struct wake_judged judge(const char *kernel, const char *comm, bool by_timer)
 {
-	const struct wake_sight sight = {kernel, comm, by_timer};
+	const struct wake_context context = {kernel, comm, by_timer};
 	struct wake_judged judged;
 
-	wake__judge(&sight, &judged);
+	wake__judge(&context, &judged);
 	return judged;
 }
 

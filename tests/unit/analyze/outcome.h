@@ -5,7 +5,6 @@
 
 #include "tests/unit/feed.h"
 #include "user/analyze/cause.h"
-#include "user/explain/clauses.h"
 
 /* The first stall of a trace, and the whole report. */
 struct outcome {

@@ -123,13 +123,12 @@ static inline void assert_verdict(const struct outcome *outcome, enum verdict_ki
 	assert_int_equal(outcome->exit_status, status);
 }
 
-/* Exactly this one reason. */
-static inline void assert_reason(const struct outcome *outcome, enum reason_kind kind,
-				 const char *text)
-{
-	assert_int_equal(outcome->reason_count, 1);
-	assert_int_equal(outcome->reasons[0].kind, kind);
-	assert_string_equal(outcome->reasons[0].text, text);
-}
+/* This one reason alone; it says these facts. */
+#define assert_reason(outcome, of_kind, ...)                                                       \
+	do {                                                                                       \
+		assert_int_equal((outcome)->reason_count, 1);                                      \
+		assert_int_equal((outcome)->reasons[0].kind, of_kind);                             \
+		assert_says((outcome)->reasons[0].text, __VA_ARGS__);                              \
+	} while (0)
 
 #endif

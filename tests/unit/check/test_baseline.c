@@ -59,68 +59,64 @@ static void test_text_is_stable_under_save_and_load(void **state)
 	assert_survives(&baseline);
 }
 
-static void assert_refused(const char *text, size_t bytes, const char *expected)
+static void refused(const char *text, size_t bytes, const char *const *facts)
 {
 	struct baseline baseline = example;
 	char why[256] = "";
 
 	assert_false(baseline__parse(&baseline, text, bytes, why, sizeof(why)));
-	if (!strstr(why, expected))
-		fail_msg("'%s' is not in '%s'", expected, why);
+	says__check(why, true, facts);
 	assert_memory_equal(&baseline, &example, sizeof(example));
 }
 
-#define REFUSED(text, expected) assert_refused(text, strlen(text), expected)
-#define REST                    "\"schema\":\"netstall.baseline/1\",\"threshold_ns\":1}"
+#define assert_refused(text, bytes, ...)                                                           \
+	refused(text, bytes, (const char *const[]){__VA_ARGS__, NULL})
+#define REFUSED(text, ...) assert_refused(text, strlen(text), __VA_ARGS__)
+#define REST               "\"schema\":\"netstall.baseline/1\",\"threshold_ns\":1}"
 
 static void test_damaged_files_are_refused(void **state)
 {
 	(void)state;
-	REFUSED("", "it is damaged, at line 1");
-	REFUSED("{", "it is damaged, at line 1");
-	REFUSED("\x80", "it is damaged");
-	REFUSED("[]", "it is no JSON object");
-	REFUSED("7", "it is damaged");
-	REFUSED("{}", "it has no schema");
-	REFUSED("{\"schema\":1}", "it has no schema");
-	assert_refused(example_text, sizeof(example_text), "it is damaged"); /* its NUL too */
+	REFUSED("", "damaged", "line 1");
+	REFUSED("{", "damaged", "line 1");
+	REFUSED("\x80", "damaged");
+	REFUSED("[]", "no JSON object");
+	REFUSED("7", "damaged");
+	REFUSED("{}", "no schema");
+	REFUSED("{\"schema\":1}", "no schema");
+	assert_refused(example_text, sizeof(example_text), "damaged"); /* its NUL too */
 	for (size_t bytes = 0; bytes < strlen(example_text) - 2; bytes++)
-		assert_refused(example_text, bytes, "it is damaged");
+		assert_refused(example_text, bytes, "damaged");
 }
 
 static void test_other_schemas_are_refused(void **state)
 {
 	(void)state;
 	REFUSED("{\"schema\":\"netstall.baseline/2\",\"exchanges\":1}",
-		"its schema is 'netstall.baseline/2', not netstall.baseline/1; save it anew with "
-		"--save-baseline");
-	REFUSED("{\"schema\":\"\\u001b[2J\"}", "its schema is '\\x1b[2J'");
-	REFUSED("{\"causes\":{},\"exchanges\":1,\"exchange\":2," REST, "it has a 'exchange'");
+		"'netstall.baseline/2', not netstall.baseline/1");
+	REFUSED("{\"schema\":\"\\u001b[2J\"}", "'\\x1b[2J'");
+	REFUSED("{\"causes\":{},\"exchanges\":1,\"exchange\":2," REST, "'exchange'");
 }
 
 static void test_wrong_numbers_are_refused(void **state)
 {
 	(void)state;
-	REFUSED("{\"causes\":{},\"exchanges\":0," REST,
-		"its number of exchanges is 0, which cannot be");
-	REFUSED("{\"causes\":{},\"exchanges\":-1," REST, "is -1, which cannot be");
+	REFUSED("{\"causes\":{},\"exchanges\":0," REST, "exchanges is 0");
+	REFUSED("{\"causes\":{},\"exchanges\":-1," REST, "-1");
 	REFUSED("{\"causes\":{},\"exchanges\":9007199254740993," REST, "cannot be");
-	REFUSED("{\"causes\":{},\"exchanges\":99999999999999999999," REST, "it is damaged");
-	REFUSED("{\"causes\":{},\"exchanges\":1.0," REST,
-		"its number of exchanges is no whole number");
+	REFUSED("{\"causes\":{},\"exchanges\":99999999999999999999," REST, "damaged");
+	REFUSED("{\"causes\":{},\"exchanges\":1.0," REST, "exchanges is no whole number");
 	REFUSED("{\"causes\":{},\"exchanges\":\"1\"," REST, "is no whole number");
-	REFUSED("{\"causes\":{}," REST, "it has no number of exchanges");
+	REFUSED("{\"causes\":{}," REST, "no number of exchanges");
 	REFUSED("{\"causes\":{},\"exchanges\":1,\"schema\":\"netstall.baseline/1\"}",
-		"it has no threshold_ns");
-	REFUSED("{\"causes\":[],\"exchanges\":1," REST, "it has no object of causes");
-	REFUSED("{\"exchanges\":1," REST, "it has no object of causes");
-	REFUSED("{\"causes\":{\"cork\":-1},\"exchanges\":1," REST,
-		"its number of cork stalls is -1, which cannot be");
+		"no threshold_ns");
+	REFUSED("{\"causes\":[],\"exchanges\":1," REST, "no object of causes");
+	REFUSED("{\"exchanges\":1," REST, "no object of causes");
+	REFUSED("{\"causes\":{\"cork\":-1},\"exchanges\":1," REST, "cork stalls is -1");
 	REFUSED("{\"causes\":{\"cork\":4294967296},\"exchanges\":1," REST, "cannot be");
 	REFUSED("{\"causes\":{\"cork\":null},\"exchanges\":1," REST, "is no whole number");
-	REFUSED("{\"causes\":{\"cork\":1,\"cork\":2},\"exchanges\":1," REST, "it is damaged");
-	REFUSED("{\"causes\":{\"nagel\":1},\"exchanges\":1," REST,
-		"it counts a cause that this netstall does not know, 'nagel'");
+	REFUSED("{\"causes\":{\"cork\":1,\"cork\":2},\"exchanges\":1," REST, "damaged");
+	REFUSED("{\"causes\":{\"nagel\":1},\"exchanges\":1," REST, "cause", "'nagel'");
 }
 
 static void test_a_large_file_is_refused(void **state)
@@ -131,7 +127,7 @@ static void test_a_large_file_is_refused(void **state)
 	(void)state;
 	memset(text, ' ', bytes);
 	memcpy(text, example_text, strlen(example_text));
-	assert_refused(text, bytes, "it is larger than the 65536 bytes");
+	assert_refused(text, bytes, "65536 bytes");
 	free(text);
 }
 
@@ -174,8 +170,7 @@ static void assert_not_taken(const struct outcome *outcome, const char *expected
 	char why[512] = "";
 
 	assert_false(baseline__take(&baseline, outcome, why, sizeof(why)));
-	if (!strstr(why, expected))
-		fail_msg("'%s' is not in '%s'", expected, why);
+	assert_says(why, expected);
 }
 
 static void test_a_run_that_proves_nothing_is_no_baseline(void **state)
@@ -202,7 +197,7 @@ static void test_a_run_that_proves_nothing_is_no_baseline(void **state)
 	outcome = run();
 	outcome.verdict = CHECK_OVER;
 	outcome.reasons[outcome.reason_count++] = (struct reason){REASON_LOST, text};
-	assert_not_taken(&outcome, "the run proves nothing: events were lost");
+	assert_not_taken(&outcome, "events were lost");
 	/* What failed by a baseline must not pass by itself the next time. */
 	outcome = run();
 	outcome.changes[0] = (struct change){.cause = CAUSE_LOCK, .worse = true};

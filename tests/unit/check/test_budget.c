@@ -38,16 +38,18 @@ static void assert_parsed(const char *text, const char *expected)
 	assert_string_equal(all_of(&budgets), expected);
 }
 
-static void assert_refused(const char *text, const char *expected)
+static void refused(const char *text, const char *const *facts)
 {
 	struct budgets budgets = defaults();
 	char why[1024] = "";
 
 	assert_false(budgets__parse(&budgets, text, why, sizeof(why)));
-	assert_string_equal(why, expected);
+	says__check(why, true, facts);
 	/* Nothing of a text that is refused counts, what stood before the fault neither. */
 	assert_string_equal(all_of(&budgets), DEFAULTS);
 }
+
+#define assert_refused(text, ...) refused(text, (const char *const[]){__VA_ARGS__, NULL})
 
 static void test_defaults(void **state)
 {
@@ -130,68 +132,59 @@ static void test_units(void **state)
 		      "nagle-delack=0 cork=0 rto=0 ms syn-retransmit=0");
 }
 
-/* "there is no cause 'nagel'; there are unknown, nagle-delack, ... and total" */
+/* It names the wrong one, and all that there are. */
 static void assert_no_cause(const char *budgets, const char *name)
 {
-	char why[768];
-	int used = snprintf(why, sizeof(why), "there is no cause '%s'; there are ", name);
-
+	assert_refused(budgets, name, "total");
 	for (unsigned cause = 0; cause < CAUSE_COUNT; cause++) {
 		if (cause != CAUSE_IDLE && cause != CAUSE_SELF)
-			used += snprintf(why + used, sizeof(why) - used, "%s, ",
-					 cause__info((enum cause)cause)->id);
+			assert_refused(budgets, cause__info((enum cause)cause)->id);
 	}
-	snprintf(why + used, sizeof(why) - used, "and total");
-	assert_refused(budgets, why);
 }
 
 static void test_refusals_of_causes(void **state)
 {
 	(void)state;
 	assert_no_cause("nagel=0", "nagel");
-	assert_refused("rto=1,idle=0",
-		       "idle is never the cause of a stall, so there is nothing to allow");
-	assert_refused("self=none",
-		       "self is never the cause of a stall, so there is nothing to allow");
+	assert_refused("rto=1,idle=0", "idle", "never the cause of a stall");
+	assert_refused("self=none", "self", "never the cause of a stall");
 	assert_refused("rto=1,cork=2,rto=1", "rto is given twice");
 	assert_refused("rto=none,rto=1", "rto is given twice");
 	assert_refused("total=1,total=2", "total is given twice");
-	assert_refused("cork", "cork has no limit; cork=0 allows none");
-	assert_refused("cork=1,", "a cause is missing before a comma or at the end");
-	assert_refused("", "a cause is missing before a comma or at the end");
-	assert_refused(",cork=1", "a cause is missing before a comma or at the end");
-	assert_refused("=1", "a cause is missing before '='");
+	assert_refused("cork", "cork has no limit", "cork=0");
+	assert_refused("cork=1,", "cause is missing", "comma");
+	assert_refused("", "cause is missing", "comma");
+	assert_refused(",cork=1", "cause is missing", "comma");
+	assert_refused("=1", "cause is missing", "'='");
 	assert_no_cause("default,rto=1", "default");
 }
-
-#define IS_NO_LIMIT(shown)                                                                         \
-	"a limit is a number of stalls (2), a time (100ms), a share of the time (5%) or none, "    \
-	"not '" shown "'"
 
 static void test_refusals_of_limits(void **state)
 {
 	(void)state;
-	assert_refused("rto=-1", "a budget cannot be negative, as '-1' is");
-	assert_refused("rto=", IS_NO_LIMIT(""));
-	assert_refused("rto=many", IS_NO_LIMIT("many"));
-	assert_refused("rto=+1", IS_NO_LIMIT("+1"));
-	assert_refused("rto= 1", IS_NO_LIMIT(" 1"));
-	assert_refused("rto=inf", IS_NO_LIMIT("inf"));
-	assert_refused("rto=nan%", IS_NO_LIMIT("nan%"));
-	assert_refused("rto=\x1b[2J", IS_NO_LIMIT("\\x1b[2J"));
-	assert_refused("rto=1min", "the unit of '1min' is none of us, ms, s and %");
-	assert_refused("rto=1e3", "the unit of '1e3' is none of us, ms, s and %");
-	assert_refused("rto=0x10", "the unit of '0x10' is none of us, ms, s and %");
-	assert_refused("rto=5 ms", "the unit of '5 ms' is none of us, ms, s and %");
-	assert_refused("rto=1.s", "the unit of '1.s' is none of us, ms, s and %");
-	assert_refused("rto=2.5", "stalls are counted in whole numbers, not '2.5'");
-	assert_refused("rto=18446744073709551616",
-		       "'18446744073709551616' is too large for a budget");
-	assert_refused("rto=1000000000000001", "'1000000000000001' is too large for a budget");
-	assert_refused("rto=10000000000s", "'10000000000s' is too large for a budget");
-	assert_refused("total=1000001%", "'1000001%' is too large for a budget");
+	assert_refused("rto=-1", "negative", "'-1'");
+	assert_refused("rto=", "number of stalls", "time", "share of the time", "none", "''");
+	assert_refused("rto=many", "number of stalls", "time", "share of the time", "none",
+		       "'many'");
+	assert_refused("rto=+1", "number of stalls", "time", "share of the time", "none", "'+1'");
+	assert_refused("rto= 1", "number of stalls", "time", "share of the time", "none", "' 1'");
+	assert_refused("rto=inf", "number of stalls", "time", "share of the time", "none", "'inf'");
+	assert_refused("rto=nan%", "number of stalls", "time", "share of the time", "none",
+		       "'nan%'");
+	assert_refused("rto=\x1b[2J", "number of stalls", "time", "share of the time", "none",
+		       "'\\x1b[2J'");
+	assert_refused("rto=1min", "unit", "'1min'", "us, ms, s");
+	assert_refused("rto=1e3", "unit", "'1e3'", "us, ms, s");
+	assert_refused("rto=0x10", "unit", "'0x10'", "us, ms, s");
+	assert_refused("rto=5 ms", "unit", "'5 ms'", "us, ms, s");
+	assert_refused("rto=1.s", "unit", "'1.s'", "us, ms, s");
+	assert_refused("rto=2.5", "whole numbers", "'2.5'");
+	assert_refused("rto=18446744073709551616", "'18446744073709551616'", "too large");
+	assert_refused("rto=1000000000000001", "'1000000000000001'", "too large");
+	assert_refused("rto=10000000000s", "'10000000000s'", "too large");
+	assert_refused("total=1000001%", "'1000001%'", "too large");
 	assert_refused("rto=99999999999999999999999999999999999999999999999999ms",
-		       "'9999999999999999999999999999999999999999' is too large for a budget");
+		       "'9999999999999999999999999999999999999999'", "too large");
 }
 
 static void test_a_long_text_is_refused_not_cut(void **state)

@@ -48,9 +48,7 @@ static void test_a_warmup_longer_than_the_run(void **state)
 	run.options.allow_no_traffic = true;
 	run.options.min_exchanges = 0;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_reason(run.outcome, REASON_CUT_SHORT,
-		      "it ended after 10.0 s, before the check began: check for "
-		      "longer, or make the --warmup shorter");
+	assert_reason(run.outcome, REASON_CUT_SHORT, "10.0 s", "--warmup");
 	run__free(&run);
 }
 
@@ -167,23 +165,21 @@ static void test_a_baseline_that_does_not_fit(void **state)
 	run__init(&run);
 	run.options.baseline = &then;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_reason(run.outcome, REASON_BASELINE,
-		      "the baseline counts stalls of 5 ms and more, this check those of 10 ms: "
-		      "give the same --threshold, or save a new baseline");
+	assert_reason(run.outcome, REASON_BASELINE, "5 ms", "10 ms", "--threshold", "new baseline");
 	/* The budgets are another matter. */
 	assert_int_equal(gate_of(run.outcome, "cork")->state, GATE_WITHIN);
 	then.threshold_ns = 10 * MS;
 	run.options.judged_from = START + 1000 * MS;
 	run__judge(&run);
 	assert_int_equal(run.outcome->reasons[0].kind, REASON_BASELINE);
-	assert_non_null(strstr(run.outcome->reasons[0].text, "without --warmup"));
+	assert_says(run.outcome->reasons[0].text, "without --warmup");
 	assert_true(run.outcome->traffic_of_warmup);
 	run.options.judged_from = 0;
 	run.conns[0].totals.exchanges = 0;
 	run.options.min_exchanges = 0;
 	run__judge(&run);
 	assert_int_equal(run.outcome->reason_count, 1);
-	assert_non_null(strstr(run.outcome->reasons[0].text, "without an exchange"));
+	assert_says(run.outcome->reasons[0].text, "without an exchange");
 	run.options.baseline = NULL;
 	run.facts.baseline_problem = "there is no ci.json: make it with --save-baseline ci.json";
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);

@@ -34,9 +34,8 @@ static void test_a_loss_says_what_to_do(void **state)
 	run__init(&run);
 	run.report.lost[NS_LOST_RINGBUF] = 4711;
 	run__judge(&run);
-	assert_reason(run.outcome, REASON_LOST,
-		      "4,711 records lost (ring buffer full), and perhaps a stall with them: give "
-		      "it more room with -C ringbuf.bytes=33554432, or check fewer processes");
+	assert_reason(run.outcome, REASON_LOST, "4,711 records", "ring buffer full",
+		      "-C ringbuf.bytes=33554432");
 	assert_ptr_equal(gate_of(run.outcome, "rto")->why, run.outcome->reasons[0].text);
 	run__free(&run);
 }
@@ -72,10 +71,9 @@ static void test_a_gate_that_cannot_be_observed(void **state)
 	run__init(&run);
 	blind_to(&run, NS_FACT_RETRANS);
 	assert_verdict(run.outcome, CHECK_INCONCLUSIVE, 3);
-	assert_reason(run.outcome, REASON_BLIND,
-		      "rto, syn-retransmit cannot be judged here: netstall does not see segments "
-		      "sent again (kprobe on kernel 5.10.1); try another kernel or -C attach=, or "
-		      "do not judge it, with --budget rto=none,syn-retransmit=none");
+	assert_reason(run.outcome, REASON_BLIND, "rto, syn-retransmit", "segments sent again",
+		      "kprobe on kernel 5.10.1",
+		      "-C attach=", "--budget rto=none,syn-retransmit=none");
 	assert_int_equal(gate_of(run.outcome, "rto")->state, GATE_BLIND);
 	assert_int_equal(gate_of(run.outcome, "syn-retransmit")->state, GATE_BLIND);
 	assert_int_equal(gate_of(run.outcome, "nagle-delack")->state, GATE_WITHIN);
@@ -122,8 +120,7 @@ static void test_which_gate_needs_what(void **state)
 	blind_to(&run, NS_FACT_NAMES);
 	assert_int_equal(gate_of(run.outcome, "lock")->state, GATE_BLIND);
 	assert_int_equal(gate_of(run.outcome, "total")->state, GATE_WITHIN);
-	assert_non_null(
-		strstr(run.outcome->reasons[0].text, "; run it with CAP_SYSLOG, or do not"));
+	assert_says(run.outcome->reasons[0].text, "CAP_SYSLOG");
 	blind_to(&run, NS_FACT_RETRANS);
 	assert_verdict(run.outcome, CHECK_WITHIN, 0);
 	run__free(&run);
@@ -176,15 +173,12 @@ static void test_no_connection(void **state)
 	run__init(&run);
 	run.report.conn_count = 0;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_reason(run.outcome, REASON_NO_TRAFFIC,
-		      "the target had no TCP connection in 10.0 s: check a program that uses the "
-		      "network while it is checked, or allow this with --allow-no-traffic");
+	assert_reason(run.outcome, REASON_NO_TRAFFIC, "no TCP connection", "10.0 s",
+		      "--allow-no-traffic");
 	assert_int_equal(run.outcome->connections, 0);
 	run.report.children = 4;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_reason(
-		run.outcome, REASON_NO_TRAFFIC,
-		"the target had no TCP connection in 10.0 s, but 4 of its children had: check them too with --children");
+	assert_reason(run.outcome, REASON_NO_TRAFFIC, "10.0 s", "4 of its children", "--children");
 	run.report.children = 0;
 	run.options.allow_no_traffic = true;
 	assert_verdict(run__judge(&run), CHECK_WITHIN, 0);
@@ -203,10 +197,8 @@ static void test_attempts_that_nobody_answered(void **state)
 	/* What somebody else's connection carries is no matter. */
 	run__conn(&run, NS_ROLE_CHAIN, 500, 500, 5);
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_reason(
-		run.outcome, REASON_NO_TRAFFIC,
-		"no data was sent on the target's 2 TCP connections in 10.0 s (not answered, or "
-		"idle): check it while it works, or allow this with --allow-no-traffic");
+	assert_reason(run.outcome, REASON_NO_TRAFFIC, "2 TCP connections", "10.0 s", "no data",
+		      "--allow-no-traffic");
 	run__stall(&run, CAUSE_SYN_RETRANSMIT, 100, 1000);
 	assert_verdict(run__judge(&run), CHECK_OVER, 1);
 	run__free(&run);
@@ -247,9 +239,7 @@ static void test_a_sender_without_answers(void **state)
 	run.conns[0].totals.bytes_out = 12000000;
 	run.conns[0].totals.bytes_in = 0;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_reason(
-		run.outcome, REASON_EXCHANGES,
-		"12.0 MB were sent and 0 B received, but no request had an answer, so no exchange could stall: check the program while it works, or allow this with --min-exchanges=0");
+	assert_reason(run.outcome, REASON_EXCHANGES, "12.0 MB", "0 B", "--min-exchanges=0");
 	/* It is traffic, whatever else is allowed. */
 	run.options.allow_no_traffic = true;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
@@ -269,10 +259,7 @@ static void test_too_few_exchanges(void **state)
 	run__init(&run);
 	run.options.min_exchanges = 51;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_reason(
-		run.outcome, REASON_EXCHANGES,
-		"50 exchanges (a request and its answer) were seen, --min-exchanges wants 51: "
-		"check for longer, or give a lower number");
+	assert_reason(run.outcome, REASON_EXCHANGES, "50 exchanges", "51", "--min-exchanges");
 	run.options.min_exchanges = 50;
 	assert_verdict(run__judge(&run), CHECK_WITHIN, 0);
 	/* Those of the warm-up are not judged, and do not count. */
@@ -280,9 +267,7 @@ static void test_too_few_exchanges(void **state)
 	run.facts.has_before = true;
 	run.facts.before.exchanges = 49;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_non_null(strstr(run.outcome->reasons[0].text,
-			       "1 exchange (a request and its answer) "
-			       "was seen"));
+	assert_says(run.outcome->reasons[0].text, "1 exchange");
 	run__free(&run);
 }
 
@@ -295,9 +280,7 @@ static void test_cut_short(void **state)
 	run.facts.cut_short = true;
 	run.report.end_ts = START + 1200 * MS;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_reason(run.outcome, REASON_CUT_SHORT,
-		      "a signal ended the check after 1.20 s, before its time: let it run to its "
-		      "end, or ask for less with -d");
+	assert_reason(run.outcome, REASON_CUT_SHORT, "signal", "1.20 s", "-d");
 	assert_int_equal(gate_of(run.outcome, "cork")->state, GATE_BLIND);
 	run__stall(&run, CAUSE_CORK, 100, 40);
 	assert_verdict(run__judge(&run), CHECK_OVER, 1);

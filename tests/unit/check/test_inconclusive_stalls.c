@@ -23,10 +23,8 @@ static void test_an_unseen_end_of_nagle_may_be_a_delayed_ack(void **state)
 	run__init(&run);
 	inexact(&run, CAUSE_NAGLE);
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_reason(run.outcome, REASON_UNSEEN_END,
-		      "1 nagle stall may have been nagle-delack (the first 1.20 s after the start; "
-		      "not seen: the transmit that ended it: its end is an upper bound): run it "
-		      "again (`netstall doctor` shows what this kernel hides)");
+	assert_reason(run.outcome, REASON_UNSEEN_END, "1 nagle stall", "nagle-delack", "1.20 s",
+		      "the transmit that ended it", "netstall doctor");
 	assert_int_equal(gate_of(run.outcome, "nagle-delack")->state, GATE_BLIND);
 	assert_int_equal(gate_of(run.outcome, "cork")->state, GATE_WITHIN);
 	/* When it would not be too many, it is no matter. */
@@ -77,7 +75,7 @@ static void test_an_unseen_end_proves_nothing(void **state)
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
 	assert_int_equal(gate_of(run.outcome, "cork")->state, GATE_BLIND);
 	assert_int_equal(gate_of(run.outcome, "cork")->count, 1);
-	assert_non_null(strstr(run.outcome->reasons[0].text, "its end was not seen"));
+	assert_says(run.outcome->reasons[0].text, "its end was not seen");
 	/* It still lasted when the window closed: a stall by then. */
 	stall->open = true;
 	assert_verdict(run__judge(&run), CHECK_OVER, 1);
@@ -119,10 +117,8 @@ static void test_an_open_hold_wants_a_longer_check(void **state)
 	stall->open = true;
 	stall->missing = MISSING_END_WINDOW;
 	run__judge(&run);
-	assert_reason(run.outcome, REASON_UNSEEN_END,
-		      "1 nagle stall may have been nagle-delack (the first 1.20 s after the start; "
-		      "not seen: its end: the window closed first): let it run on after its last "
-		      "request, or check for longer (-d)");
+	assert_reason(run.outcome, REASON_UNSEEN_END, "1 nagle stall", "nagle-delack", "1.20 s",
+		      "the window closed first", "-d");
 	run__free(&run);
 }
 
@@ -168,9 +164,7 @@ static void test_a_warmup_and_more_stalls_than_are_kept(void **state)
 	run__count(&run, CAUSE_CORK, 3, 90 * MS);
 	run.report.stalls_not_kept = 3;
 	assert_verdict(run__judge(&run), CHECK_INCONCLUSIVE, 3);
-	assert_reason(
-		run.outcome, REASON_UNSEEN_END,
-		"3 cork stalls may have begun in the warm-up: only the first ones are listed: make the warm-up shorter, with --warmup");
+	assert_reason(run.outcome, REASON_UNSEEN_END, "3 cork stalls", "--warmup");
 	assert_int_equal(gate_of(run.outcome, "cork")->count, 3);
 	run__stall(&run, CAUSE_CORK, 3000, 40);
 	assert_verdict(run__judge(&run), CHECK_OVER, 1);

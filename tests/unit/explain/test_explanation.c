@@ -102,10 +102,10 @@ static void test_every_cause(void **state)
 				add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
 			}
 			words = write_words(f, &stall, 2);
-			assert_in(words.tale, " This happened 2 times");
+			assert_says(words.tale, "2 times");
 			assert_true(!strncmp(words.headline, cause__info(cause)->id,
 					     strlen(cause__info(cause)->id)));
-			assert_in(words.headline, ": 2 waits of 50.0 ms each (50.0% of 5.00 s)");
+			assert_says(words.headline, "2", "50.0 ms", "50.0%", "5.00 s");
 			assert_null(strpbrk(words.headline, "\n{}"));
 			assert_null(strstr(words.headline, "  "));
 			assert_true(cause__info(cause)->never_of_stall ||
@@ -132,29 +132,26 @@ static void test_peer_app(void **state)
 	add_link(&stall, CAUSE_PEER_APP, CLIENT_WAITS);
 	add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
 	words = write_words(f, &stall, 1);
-	assert_in(words.tale,
-		  "client/4242 wrote on fd 7 (127.0.0.1:37640 -> 127.0.0.1:7000) and "
-		  "then waited in read on fd 7 for server/4243 to answer");
+	assert_says(words.tale, "client/4242", "fd 7", "127.0.0.1:37640 -> 127.0.0.1:7000", "read",
+		    "server/4243", "slept 39.9 ms in nanosleep");
 	/* The fixture's connection did hold bytes back. */
-	assert_in(words.tale, " TCP sent nothing again on this connection.");
-	assert_not_in(words.tale, "held nothing");
-	assert_in(words.tale,
-		  " server/4243 slept 39.9 ms in nanosleep, as long as it had asked for.");
-	assert_in(words.verdict.advice[0], "In server/4243, do not sleep in nanosleep");
+	assert_says(words.tale, "sent nothing again");
+	assert_silent_on(words.tale, "held nothing");
+	assert_says(words.verdict.advice[0], "server/4243", "nanosleep");
 	for (size_t i = 0; i < words.verdict.advice_count; i++)
-		assert_not_in(words.verdict.advice[i], "NODELAY");
+		assert_silent_on(words.verdict.advice[i], "TCP_NODELAY");
 	free_words(&words);
 
 	f->conns[0].totals.holds[NS_HOLD_NAGLE] = 0;
 	words = write_words(f, &stall, 1);
-	assert_in(words.tale, " TCP held nothing back and sent nothing again on this connection.");
+	assert_says(words.tale, "held nothing back", "sent nothing again");
 	free_words(&words);
 
 	/* What this way of attaching cannot see is not ruled out. */
 	f->report.session.missing = 1u << NS_FACT_SEND;
 	words = write_words(f, &stall, 1);
-	assert_in(words.tale, " TCP sent nothing again on this connection.");
-	assert_not_in(words.tale, "held nothing");
+	assert_says(words.tale, "sent nothing again");
+	assert_silent_on(words.tale, "held nothing");
 	free_words(&words);
 }
 
@@ -168,10 +165,9 @@ static void test_chain_of_three(void **state)
 	add_link(&stall, CAUSE_LOCK, SERVER_LOCKED);
 	add_link(&stall, CAUSE_DISK, WORKER_FSYNC);
 	words = write_words(f, &stall, 3);
-	assert_in(words.tale,
-		  " server/4243 waited 39.9 ms in futex for server/4250, which waited "
-		  "38.9 ms in fsync for block I/O.");
-	assert_in(words.verdict.advice[0], "block I/O of server/4250 in fsync");
+	assert_says(words.tale, "server/4243 waited 39.9 ms in futex for server/4250",
+		    "38.9 ms in fsync", "block I/O");
+	assert_says(words.verdict.advice[0], "block I/O", "server/4250", "fsync");
 	free_words(&words);
 }
 
@@ -190,7 +186,7 @@ static void test_roots_are_counted(void **state)
 	tally.roots[0] = (struct tally_root){CAUSE_LOCK, 4243, 35, 3};
 	tally.roots[1] = (struct tally_root){CAUSE_TIMER, 4243, 35, 88};
 	words = write_tally(f, &tally);
-	assert_in(words.tale, "as long as it had asked for. The same in 88 of the 91 stalls.");
+	assert_says(words.tale, "nanosleep", "88 of the 91 stalls");
 	free_words(&words);
 }
 
@@ -204,12 +200,13 @@ static void test_lock(void **state)
 	stall.conn = 0;
 	stall.wait.syscall = 202;
 	words = write_words(f, &stall, 1);
-	assert_in(words.tale, "client/4242 waited in futex until server/4243 woke it: for a lock");
-	assert_in(words.verdict.advice[0], "Look at what server/4243 does before it wakes");
+	assert_says(words.tale, "client/4242 waited in futex", "server/4243", "lock");
+	assert_says(words.verdict.advice[0], "server/4243");
 	free_words(&words);
 	stall.wait.waker_tgid = 99; /* a bystander is not named */
 	words = write_words(f, &stall, 1);
-	assert_in(words.tale, "client/4242 waited in futex: for a lock");
+	assert_says(words.tale, "client/4242 waited in futex", "lock");
+	assert_silent_on(words.tale, "4243", "99");
 	free_words(&words);
 }
 
@@ -221,12 +218,12 @@ static void test_another_process(void **state)
 
 	stall.conn = 0;
 	words = write_words(f, &stall, 1);
-	assert_in(words.tale, "for a pipe, a Unix socket, an eventfd or the like, not for the");
+	assert_says(words.tale, "pipe", "Unix socket", "eventfd");
 	free_words(&words);
 	stall.wait.syscall = 61;
 	words = write_words(f, &stall, 1);
-	assert_in(words.tale,
-		  "client/4242 waited in wait4 until server/4243 woke it: for a child's end");
+	assert_says(words.tale, "client/4242 waited in wait4", "server/4243", "child");
+	assert_silent_on(words.tale, "pipe");
 	free_words(&words);
 }
 
@@ -241,15 +238,16 @@ static void test_timer(void **state)
 	stall.wait.syscall = 232; /* epoll_wait */
 	stall.wait.arg2 = 40;
 	words = write_words(f, &stall, 1);
-	assert_in(words.tale, "client/4242 waited in epoll_wait until the time-out of 40 ms that");
+	assert_says(words.tale, "client/4242 waited in epoll_wait", "time-out of 40 ms");
 	free_words(&words);
 	stall.wait.arg2 = UINT32_MAX; /* without end: something else let it go */
 	words = write_words(f, &stall, 1);
-	assert_in(words.tale, "in epoll_wait until the time-out that it had set itself");
+	assert_says(words.tale, "epoll_wait", "time-out");
+	assert_silent_on(words.tale, "time-out of");
 	free_words(&words);
 	stall.wait.syscall = 35;
 	words = write_words(f, &stall, 1);
-	assert_in(words.tale, "client/4242 slept in nanosleep, as long as it had asked for.");
+	assert_says(words.tale, "client/4242 slept in nanosleep");
 	free_words(&words);
 }
 
@@ -267,26 +265,22 @@ static void test_windows(void **state)
 	stall.hold.snd_wnd = 20000;
 	stall.held_bytes = 4096;
 	words = write_words(f, &stall, 1);
-	assert_in(words.tale,
-		  "TCP held 4,096 B back: the congestion window was full, with 9 "
-		  "packets in flight of the 10 that it allows");
-	assert_not_in(words.tale, "Loss");
+	assert_says(words.tale, "4,096 B", "congestion window", "9 packets in flight", "10");
+	assert_silent_on(words.tale, "Loss");
 	free_words(&words);
 
 	stall.cause = CAUSE_RWND;
 	words = write_words(f, &stall, 1);
-	assert_in(words.tale,
-		  "the window that server/4243 offers was full, with 14,480 B in "
-		  "flight of the 20,000 B that it allows");
-	assert_in(words.verdict.advice[0], "SO_RCVBUF");
+	assert_says(words.tale, "window", "server/4243", "14,480 B in flight", "20,000 B");
+	assert_says(words.verdict.advice[0], "SO_RCVBUF");
 	free_words(&words);
 
 	/* The reader is the limit: no larger buffer is advised. */
 	add_link(&stall, CAUSE_RWND, CLIENT_WAITS);
 	add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
 	words = write_words(f, &stall, 1);
-	assert_in(words.verdict.advice[0], "Let server/4243 read sooner");
-	assert_not_in(words.verdict.advice[0], "SO_RCVBUF");
+	assert_says(words.verdict.advice[0], "server/4243 read sooner");
+	assert_silent_on(words.verdict.advice[0], "SO_RCVBUF");
 	free_words(&words);
 }
 
@@ -303,15 +297,13 @@ static void test_recovery(void **state)
 	stall.retrans = retrans.retrans;
 	stall.retransmits = 1;
 	words = write_words(f, &stall, 1);
-	assert_in(words.tale,
-		  "1,448 B (sequence 1001 to 2449) that client/4242 had sent 204 ms "
-		  "before on fd 7");
-	assert_in(words.tale, "retransmission timer of 204 ms (a round trip takes 500 us)");
-	assert_in(words.tale, "Where it was lost is not visible from here");
+	assert_says(words.tale, "1,448 B", "sequence 1001 to 2449", "client/4242", "fd 7",
+		    "sent 204 ms before", "retransmission timer of 204 ms", "500 us",
+		    "not visible");
 	free_words(&words);
 	stall.cause = CAUSE_SYN_RETRANSMIT;
 	words = write_words(f, &stall, 1);
-	assert_in(words.verdict.advice[0], "listen queue");
+	assert_says(words.verdict.advice[0], "listen queue");
 	free_words(&words);
 }
 
@@ -352,10 +344,8 @@ static void test_silence(void **state)
 	f->report.waited_ns[CAUSE_PEER_APP] = 29;
 	verdict__write(&verdict, &f->report);
 	assert_string_equal(verdict.title, "Nothing held this program back on the network.");
-	assert_string_equal(verdict.text,
-			    "Watched 5.00 s: 1 connection, 412,008 exchanges, 1 thread, 0 events "
-			    "lost; longest wait for a reply: 800 us (peer-app). What it "
-			    "waits for, in waits of 10 ms and more: idle 71.0%, peer-app 29.0%.");
+	assert_says(verdict.text, "5.00 s", "1 connection", "412,008 exchanges", "1 thread",
+		    "0 events lost", "800 us", "10 ms", "idle 71.0%", "peer-app 29.0%");
 	verdict__clear(&verdict);
 }
 

@@ -50,23 +50,19 @@ static void test_nagle_delack(void **state)
 	assert_string_equal(verdict->title, "Nagle's algorithm against a delayed ACK.");
 	/* The headline has these figures. */
 	assert_null(strstr(verdict->brief, "This happened"));
-	assert_says(verdict->text,
-		    "client/4242 writes each request in two pieces, 40 B and 136 B, "
-		    "231 us apart, on fd 7 (127.0.0.1:37640 -> 127.0.0.1:7000).");
-	assert_says(verdict->text,
-		    "(srv/4243) has nothing to send yet, so its kernel delays the "
-		    "acknowledgement by 40 ms");
-	assert_says(verdict->text, "3 times in 6 writes, 40.4 ms each, 121 ms in all: 60.6%");
+	assert_says(verdict->text, "client/4242", "in two pieces, 40 B and 136 B", "231 us apart",
+		    "fd 7 (127.0.0.1:37640 -> 127.0.0.1:7000)", "srv/4243",
+		    "acknowledgement by 40 ms", "3 times in 6 writes", "40.4 ms each", "121 ms",
+		    "60.6%");
 	assert_int_equal(verdict->advice_count, 3);
 	assert_says(verdict->advice[0], "one segment fewer");
-	assert_says(verdict->advice[1],
-		    "TCP_NODELAY on fd 7 in client/4242: saves 40.4 ms each time");
+	assert_says(verdict->advice[1], "TCP_NODELAY", "fd 7", "client/4242", "40.4 ms each time");
 	assert_string_equal(verdict->evidence,
 			    "Evidence complete: 3 of 3 chains seen whole, 0 events lost.");
 	verdict__clear(&written);
 	verdict = verdict_of(&written, "three-pieces");
-	assert_says(verdict->text, "in three pieces, the first of 40 B, the second of 136 B");
-	assert_says(verdict->advice[1], "one more segment for a request");
+	assert_says(verdict->text, "three pieces", "40 B", "136 B");
+	assert_says(verdict->advice[1], "one more segment");
 	verdict__clear(&written);
 }
 
@@ -76,22 +72,19 @@ static void test_whose_fault(void **state)
 	const struct verdict *verdict = verdict_of(&written, "server-side");
 
 	(void)state;
-	assert_says(verdict->text, "The cause lies at the other end: client/4242 writes");
-	assert_says(verdict->text, "This end (srv/4243)");
-	assert_says(verdict->advice[0], "In client,");
+	assert_says(verdict->text, "at the other end: client/4242", "This end (srv/4243)");
+	assert_says(verdict->advice[0], "client");
+	assert_silent_on(verdict->advice[0], "srv");
 	verdict__clear(&written);
 	/* Whoever traces both ends has no "other end". */
 	verdict = verdict_of(&written, "both-sides");
-	assert_says(verdict->text, "The receiving end (");
+	assert_says(verdict->text, "receiving end");
+	assert_silent_on(verdict->text, "other end", "This end");
 	verdict__clear(&written);
 	verdict = verdict_of(&written, "remote-inferred");
-	assert_says(verdict->text,
-		    "The other end (10.0.0.2:5432) delays the acknowledgement, by a timer that "
-		    "was out of sight: it came after ");
-	assert_says(verdict->text, "This is deduced: the acknowledgement carried no data");
-	assert_string_equal(
-		verdict->evidence,
-		"Evidence inferred: 0 of 2 chains seen whole, 2 deduced, 0 events lost.");
+	assert_says(verdict->text, "other end (10.0.0.2:5432)", "out of sight", "deduced",
+		    "carried no data");
+	assert_says(verdict->evidence, "inferred", "0 of 2 chains", "2 deduced", "0 events lost");
 	verdict__clear(&written);
 }
 
@@ -102,13 +95,9 @@ static void test_the_rest_is_counted(void **state)
 
 	(void)state;
 	assert_int_equal(verdict->cause, CAUSE_NAGLE_DELACK);
-	assert_says(verdict->text, "on fd 7 (127.0.0.1:37640");
-	assert_says(verdict->text, "This happened 2 times in 4 writes");
-	assert_says(verdict->text,
-		    "The same happened on two more connections, 2 times, 80.8 ms in all.");
-	assert_says(verdict->text, "Besides: 1 cork stall (30.0 ms).");
-	assert_string_equal(verdict->evidence,
-			    "Evidence complete: 4 of 4 chains seen whole, 0 events lost.");
+	assert_says(verdict->text, "fd 7 (127.0.0.1:37640", "2 times in 4 writes",
+		    "two more connections, 2 times, 80.8 ms", "1 cork stall (30.0 ms)");
+	assert_says(verdict->evidence, "complete", "4 of 4 chains", "0 events lost");
 	verdict__clear(&written);
 }
 
@@ -121,17 +110,15 @@ static void test_nothing(void **state)
 	assert_false(verdict->found);
 	assert_string_equal(verdict->headline, verdict->title);
 	assert_string_equal(verdict->title, "Nothing held this program back on the network.");
-	assert_says(verdict->text,
-		    "Watched 1.00 s: 1 connection, 1 write, 2 threads, 0 events lost; no wait for "
-		    "a reply reached 10 ms.");
-	assert_says(verdict->text, "idle 100%");
+	assert_says(verdict->text, "1.00 s", "1 connection", "1 write", "2 threads",
+		    "0 events lost", "10 ms", "idle 100%");
 	verdict__clear(&written);
 	verdict = verdict_of(&written, "harmless-timer");
-	assert_says(verdict->text, "; longest wait for a reply: 120 us (peer-app).");
+	assert_says(verdict->text, "120 us", "peer-app");
 	verdict__clear(&written);
 	verdict = verdict_of(&written, "no-connection");
 	assert_says(verdict->title, "no evidence");
-	assert_says(verdict->text, "No TCP connection of this program was seen");
+	assert_says(verdict->text, "No TCP connection");
 	verdict__clear(&written);
 }
 
@@ -143,16 +130,14 @@ static void test_the_network_is_cleared(void **state)
 
 	(void)state;
 	assert_int_equal(verdict->cause, CAUSE_LOCK);
-	assert_string_equal(
-		verdict->headline,
-		"lock: 2 waits of 20.2 ms at the median (25.2% of 200 ms): worker/4251 waits in "
-		"futex for holder/4250, which sleeps in clock_nanosleep");
-	assert_says(verdict->text, " On the network nothing held it back for 10 ms or longer.");
+	assert_says(verdict->headline, "lock", "2 waits", "20.2 ms", "25.2% of 200 ms",
+		    "worker/4251", "futex", "holder/4250", "clock_nanosleep");
+	assert_says(verdict->text, "network nothing held it back", "10 ms");
 	verdict__clear(&written);
 	verdict = verdict_of(&written, "rto");
-	assert_null(strstr(verdict->text, "nothing held it back"));
-	assert_says(verdict->headline,
-		    "rto: 1 of 1 request waits 612 ms (76.6% of 800 ms): 10.0.0.2:7000 does");
+	assert_silent_on(verdict->text, "nothing held it back");
+	assert_says(verdict->headline, "rto", "1 of 1 request", "612 ms", "76.6% of 800 ms",
+		    "10.0.0.2:7000");
 	verdict__clear(&written);
 }
 
@@ -162,9 +147,8 @@ static void test_losses(void **state)
 	const struct verdict *verdict = verdict_of(&written, "lost-events");
 
 	(void)state;
-	assert_string_equal(verdict->evidence,
-			    "Evidence incomplete: 1 of 1 chains seen whole, 43 events lost (41 "
-			    "records, 2 connections).");
+	assert_says(verdict->evidence, "incomplete", "1 of 1 chains", "43 events lost",
+		    "41 records", "2 connections");
 	verdict__clear(&written);
 }
 

@@ -17,10 +17,9 @@ static void a_chain_goes_backwards(void **state)
 		 "58 wait tgid=4243 tid=4243 off=18 wake=57 state=1 syscall=35");
 	add_link(&f->stall, CAUSE_RUNQUEUE, "57 wait tgid=4243 tid=4250 off=18 state=0 syscall=0");
 	text = text_of(f, NULL, &wide);
-	assert_in(text,
-		  "chain: client/4242 in read fd 7, 50.0 ms <- server/4243 in nanosleep, "
-		  "40.0 ms <-");
-	assert_in(text, "server/4250 without a CPU, 39.0 ms");
+	assert_says(text,
+		    "chain: client/4242 in read fd 7, 50.0 ms <- server/4243 in nanosleep, 40.0 ms",
+		    "<- server/4250", "without a CPU", "39.0 ms");
 }
 
 static void other_waits_of_the_incident_are_named(void **state)
@@ -38,9 +37,8 @@ static void other_waits_of_the_incident_are_named(void **state)
 		f->stall.waits[i] = (struct stall_wait){
 			.pid = 4242, .tid = 4242, .off_ts = ORIGIN, .end_ts = ORIGIN + 41 * MS};
 	text = text_of(f, NULL, &wide);
-	assert_in(text, "also delayed: client/4242, 41.0 ms\n");
-	assert_not_in(text, "also delayed: server/4243"); /* the wait that the stall is about */
-	assert_in(text, "and 3 more\n");
+	assert_says(text, "also delayed: client/4242, 41.0 ms", "3 more");
+	assert_silent_on(text, "also delayed: server/4243"); /* the wait that the stall is about */
 }
 
 static void a_sum_names_each_cause_once(void **state)
@@ -51,7 +49,7 @@ static void a_sum_names_each_cause_once(void **state)
 	f->stall.slices[0] = (struct slice){CAUSE_NETWORK, 50000};
 	f->stall.slices[1] = (struct slice){CAUSE_PEER_APP, 40511000};
 	f->stall.slices[2] = (struct slice){CAUSE_NETWORK, 50000};
-	assert_in(text_of(f, NULL, &wide), "= 100 us network + 40.5 ms peer-app, in 3 parts\n");
+	assert_says(text_of(f, NULL, &wide), "= 100 us network + 40.5 ms peer-app", "3 parts");
 }
 
 static void the_stack_names_the_waker(void **state)
@@ -60,13 +58,13 @@ static void the_stack_names_the_waker(void **state)
 
 	f->stall.wait = f->steps[STEPS - 1].wait;
 	f->stall.waker_stack = "try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues";
-	assert_in(text_of(f, NULL, &wide), "waited 31 us for a CPU; woken by a timer\n");
+	assert_says(text_of(f, NULL, &wide), "31 us for a CPU", "woken by a timer");
 	f->stall.waker_stack = "try_to_wake_up;sock_def_readable;tcp_data_queue;tcp_v4_rcv";
-	assert_in(text_of(f, NULL, &wide), "; woken by a segment\n"); /* on an idle CPU */
+	assert_says(text_of(f, NULL, &wide), "woken by a segment"); /* on an idle CPU */
 	f->stall.waker_stack = "try_to_wake_up;blk_update_request";
-	assert_in(text_of(f, NULL, &wide), "; woken by the end of block I/O\n");
+	assert_says(text_of(f, NULL, &wide), "woken by", "block I/O");
 	f->stall.waker_stack = NULL;
-	assert_not_in(text_of(f, NULL, &wide), "; woken");
+	assert_silent_on(text_of(f, NULL, &wide), "woken");
 }
 
 /* The median and the p99 exchange side by side, by cause, with their sums. */
@@ -108,12 +106,12 @@ static void requests_are_analysed(void **state)
 		"runqueue                           -      -                      10.0 ms  20.0%\n");
 	assert_in(text,
 		  "all                          44.0 ms                             50.0 ms\n");
-	assert_in(text, "412,008 requests, 4,120 of them analysed");
+	assert_says(text, "412,008 requests", "4,120");
 	assert_not_in(text, "REQUESTS ON"); /* one connection's would say the same again */
 	f->report.requests_count = 3;
 	text = text_of(f, render__tables, &plain);
-	assert_in(text, "127.0.0.1:37640 -> 127.0.0.1:7000  412,000  44.0 ms");
-	assert_in(text, "nagle-delack 90.9%");
+	assert_says(text, "127.0.0.1:37640 -> 127.0.0.1:7000 412,000 44.0 ms",
+		    "nagle-delack 90.9%");
 }
 
 static void no_exchange_no_table(void **state)
@@ -140,14 +138,14 @@ static void habits_have_their_sentences(void **state)
 	habits[2] = (struct report_habit){.habit = HABIT_COPY_BOUND, .pid = 4243, .share = 0.9};
 	f->report.habit_count = 3;
 	text = text_of(f, render__tables, &wide);
-	assert_in(text, "  HABITS\n  client/4242: 412 wakes a second, and after 75.0% of them");
-	assert_in(text, "\n  server/4243: copy-bound: ");
+	assert_says(text, "HABITS client/4242: 412 wakes a second", "75.0%",
+		    "server/4243: copy-bound");
 	/* Sixty connections that do the same are not sixty sentences. */
 	for (size_t i = 3; i < 12; i++)
 		habits[i] = habits[1];
 	f->report.habit_count = 12;
 	text = text_of(f, render__tables, &wide);
-	assert_in(text, "more than it takes. 7 more do the same.\n");
+	assert_says(text, "7 more");
 }
 
 /* Columns appear with what they are for. */
@@ -178,9 +176,8 @@ static void what_the_target_waited_for(void **state)
 
 	f->report.waited_ns[CAUSE_NAGLE_DELACK] = 97;
 	f->report.waited_ns[CAUSE_IDLE] = 3;
-	assert_in(
-		text_of(f, render__tables, &plain),
-		"What it waits for, in waits of 10 ms and more: nagle-delack 97.0%, idle 3.0%.\n");
+	assert_says(text_of(f, render__tables, &plain), "What it waits for", "10 ms",
+		    "nagle-delack 97.0%", "idle 3.0%");
 	/* Else the verdict has that sentence. */
 	f->report.cause_count = 0;
 	assert_not_in(text_of(f, render__tables, &plain), "What it waits for");

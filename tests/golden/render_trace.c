@@ -10,12 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/analyze/pipeline.h"
-#include "user/record/text.h"
+#include "tests/golden/trace.h"
 #include "user/render/render.h"
 #include "user/render/terminal/uring_list.h"
-
-#define LINE_MOST 4096
 
 static struct render_style style;
 static size_t operations;
@@ -38,50 +35,22 @@ static void on_stall(void *context, const struct report *report, const struct st
 	render__stall(stdout, report, stall, &style);
 }
 
-/* Returns 0, or 1 when a line cannot be read; says which. */
-static int feed(struct pipeline *pipeline, FILE *trace, const char *name)
-{
-	char line[LINE_MOST], error[256];
-	union record record;
-
-	for (unsigned number = 1; fgets(line, sizeof(line), trace); number++) {
-		int read = text__parse(line, &record, error, sizeof(error));
-
-		if (read == 1)
-			read = pipeline__feed(pipeline, &record, record.head.len);
-		else if (read == 0)
-			continue;
-		else
-			fprintf(stderr, "%s:%u: %s\n", name, number, error);
-		if (read < 0)
-			return 1;
-	}
-	return 0;
-}
-
 /* What is printed of the report in the end. */
 enum ending { NOTHING, LIST, ALL };
 
 /* One pass over the trace with this sink. */
 static int pass(const char *name, const struct pipeline_sink *sink, enum ending ending)
 {
-	FILE *trace = fopen(name, "r");
-	struct pipeline *pipeline;
+	struct pipeline *pipeline = pipeline__new(sink);
 	const struct report *report;
 	const struct verdict none = {.headline = (char *)""};
 	struct verdict verdict;
-	int status;
+	bool read = trace__feed(pipeline, name);
 
-	if (!trace) {
-		perror(name);
-		return 1;
-	}
-	pipeline = pipeline__new(sink);
-	status = feed(pipeline, trace, name);
 	report = pipeline__finish(pipeline);
 	if (ending == LIST)
 		uring_list__finish(sink->context, report);
-	if (ending == ALL && status == 0) {
+	if (ending == ALL && read) {
 		verdict__write(&verdict, report);
 		printf("\n== summary\n");
 		render__report(stdout, report, &verdict, &style, true);
@@ -94,8 +63,7 @@ static int pass(const char *name, const struct pipeline_sink *sink, enum ending 
 		verdict__clear(&verdict);
 	}
 	pipeline__free(pipeline);
-	fclose(trace);
-	return status;
+	return !read;
 }
 
 /* Only of a trace that has operations. */

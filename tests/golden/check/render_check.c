@@ -13,13 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/analyze/pipeline.h"
+#include "tests/golden/trace.h"
 #include "user/base/xalloc.h"
 #include "user/check/judge/beyond.h"
 #include "user/check/judge/gate.h"
 #include "user/check/reports/kept.h"
 #include "user/check/reports/reports.h"
-#include "user/record/text.h"
 
 #define LINE_MOST 4096
 
@@ -237,28 +236,6 @@ static void on_record(void *context, const struct report *report, const union re
 	around__add(around, record);
 }
 
-static bool feed(struct pipeline *pipeline, const char *path)
-{
-	char line[LINE_MOST], error[256];
-	FILE *trace = fopen(path, "r");
-	union record record;
-	int read = 0;
-
-	if (!trace) {
-		perror(path);
-		return false;
-	}
-	while (read >= 0 && fgets(line, sizeof(line), trace)) {
-		read = text__parse(line, &record, error, sizeof(error));
-		if (read < 0)
-			fprintf(stderr, "%s: %s\n", path, error);
-		if (read == 1)
-			pipeline__feed(pipeline, &record, record.head.len);
-	}
-	fclose(trace);
-	return read >= 0;
-}
-
 static const struct report *analyze(const struct description *d, struct pipeline **pipeline)
 {
 	static const struct pipeline_sink sink = {.on_record = on_record};
@@ -267,7 +244,7 @@ static const struct report *analyze(const struct description *d, struct pipeline
 	if (!d->trace[0])
 		return NULL;
 	*pipeline = pipeline__new(&sink);
-	if (!feed(*pipeline, d->trace)) {
+	if (!trace__feed(*pipeline, d->trace)) {
 		is_bad = true;
 		return NULL;
 	}

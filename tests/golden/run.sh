@@ -82,6 +82,7 @@ compare() {
 	(cd "$here" && "$1" "${2#"$here"/}") >"$out/rendered" 2>"$out/errors"
 	status=$?
 	sed "$version" "$out/rendered" >"$out/raw"
+	[ "$3" = .check ] || sed '1,/^== json$/d' "$out/raw" >>"$out/all-json"
 	if [ -n "$rendered" ]; then
 		case $name in
 		check/*) cp "$out/raw" "$rendered/$name.rendered" ;;
@@ -130,6 +131,20 @@ export GITHUB_WORKSPACE
 for check in "$here"/check/*.check; do
 	[ ! -e "$check" ] || compare "${program%/*}/check/render_check" "$check" .check
 done
+
+# Every field that a report can have is compared in one of the traces.
+every_field() {
+	gojq -r '.. | objects | keys[]' "$out/all-json" | sort -u >"$out/fields"
+	grep -oh '"[^"]*":' "$here"/*.expected | tr -d '":' | sort -u >"$out/compared"
+	missed=$(comm -23 "$out/fields" "$out/compared" | tr '\n' ' ')
+	if [ -z "$missed" ]; then
+		echo "ok golden/every field"
+	else
+		echo "not ok golden/every field: in no .expected: $missed"
+		failed=1
+	fi
+}
+[ -n "$rendered" ] || every_field
 
 if [ "$count" -eq 0 ]; then
 	echo "not ok golden: no traces in $here"

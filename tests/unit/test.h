@@ -15,6 +15,28 @@
 
 #include <cmocka.h>
 
+/* What write prints, allocated; out is the file that it prints to. */
+#define PRINTED(out, write)                                                                        \
+	({                                                                                         \
+		char *text_ = NULL;                                                                \
+		size_t size_ = 0;                                                                  \
+		FILE *out = open_memstream(&text_, &size_);                                        \
+		write;                                                                             \
+		fclose(out);                                                                       \
+		text_;                                                                             \
+	})
+
+static inline unsigned occurrences(const char *text, const char *what)
+{
+	const char *end = text + strlen(text);
+	unsigned found = 0;
+
+	/* The sanitizer's strstr() measures all that is left each time. */
+	for (; (text = memmem(text, (size_t)(end - text), what, strlen(what))); text++)
+		found++;
+	return found;
+}
+
 /* To the byte: for layouts and formats. */
 static inline void assert_in(const char *text, const char *wanted)
 {

@@ -141,13 +141,10 @@ static void test_long_words(void **state)
 /* Print, read back, compare. */
 static void assert_same_again(const union record *record)
 {
-	char *line = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&line, &size);
+	char *line = PRINTED(out, text__print(out, record, TEXT_TRACE_ORIGIN_NS));
+	size_t size = strlen(line);
 	union record again;
 
-	text__print(out, record, TEXT_TRACE_ORIGIN_NS);
-	fclose(out);
 	assert_int_equal(line[size - 1], '\n');
 	assert_null(memchr(line, '\n', size - 1));
 	again = parse(line);

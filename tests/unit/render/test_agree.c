@@ -29,17 +29,6 @@ struct outputs {
 
 typedef void outputs_test(const struct outputs *outputs);
 
-/* What write prints, allocated. */
-#define PRINTED(out, write)                                                                        \
-	({                                                                                         \
-		char *text_ = NULL;                                                                \
-		size_t size_ = 0;                                                                  \
-		FILE *out = open_memstream(&text_, &size_);                                        \
-		write;                                                                             \
-		fclose(out);                                                                       \
-		text_;                                                                             \
-	})
-
 static json_t *parsed(char *text)
 {
 	json_error_t error;

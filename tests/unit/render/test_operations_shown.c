@@ -10,13 +10,8 @@ static char *tables_of(const struct report *report, unsigned width)
 {
 	const struct render_style style = {.width = width, .verbose = true};
 	const struct verdict verdict = {.headline = (char *)""};
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
 
-	render__report(out, report, &verdict, &style, false);
-	fclose(out);
-	return text;
+	return PRINTED(out, render__report(out, report, &verdict, &style, false));
 }
 
 static void test_table_fits(void **state)

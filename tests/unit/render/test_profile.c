@@ -16,12 +16,8 @@ static void print_top(FILE *out, const struct profile *profile)
 /* What a renderer writes; the profile is freed. */
 static char *text_of(struct profile *profile, void (*render)(FILE *, const struct profile *))
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	char *text = PRINTED(out, render(out, profile));
 
-	render(out, profile);
-	fclose(out);
 	profile__free(profile);
 	return text;
 }

@@ -63,14 +63,9 @@ static void stall_tells_the_chain_in_order(void **state)
 static void stall_tells_each_act_once(void **state)
 {
 	const char *text = text_of(*state, NULL, &plain);
-	unsigned held = 0, sent = 0;
 
-	for (const char *at = text; (at = strstr(at, "HELD")); at++)
-		held++;
-	for (const char *at = text; (at = strstr(at, "sent -> server")); at++)
-		sent++;
-	assert_int_equal(held, 1);
-	assert_int_equal(sent, 1);
+	assert_int_equal(occurrences(text, "HELD"), 1);
+	assert_int_equal(occurrences(text, "sent -> server"), 1);
 }
 
 static void stall_fits_its_columns(void **state)
@@ -201,13 +196,9 @@ static void verdict_wraps(void **state)
 
 static void numbers_keep_their_units(void **state)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	char *text = PRINTED(out, wrap__print(out, "it took 202 ms: long", 0, 2, 11));
 
 	(void)state;
-	wrap__print(out, "it took 202 ms: long", 0, 2, 11);
-	fclose(out);
 	assert_string_equal(text, "it took\n  202 ms:\n  long");
 	free(text);
 }
@@ -240,17 +231,14 @@ static void grid_leaves_out_empty_columns(void **state)
 {
 	static const struct grid_column columns[] = {{"A", false}, {"B", true}, {"C", false}};
 	struct grid *grid = grid__new(columns, 3);
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	char *text;
 
 	(void)state;
 	grid__row(grid, COLOUR_PLAIN);
 	grid__cell(grid, "one");
 	grid__cell(grid, "%s", "");
 	grid__cell(grid, "three");
-	grid__print(grid, out, &plain, 0);
-	fclose(out);
+	text = PRINTED(out, grid__print(grid, out, &plain, 0));
 	assert_string_equal(text, "A    C\none  three\n");
 	grid__free(grid);
 	free(text);

@@ -41,17 +41,6 @@ static const char *end(struct listed *listed)
 	return listed->f->out;
 }
 
-static unsigned count(const char *text, const char *what)
-{
-	const char *end = text + strlen(text);
-	unsigned found = 0;
-
-	/* The sanitizer's strstr() measures all that is left each time. */
-	for (; (text = memmem(text, (size_t)(end - text), what, strlen(what))); text++)
-		found++;
-	return found;
-}
-
 #define OP   "uring ring=1 tgid=4242 tid=4242 "
 #define RECV "opcode=RECV fd=7 len=4096 user_data=0x2 submit=1.000 "
 
@@ -110,7 +99,7 @@ static void a_wake_belongs_to_its_completion(void **state)
 	text = end(&listed);
 	assert_not_in(text, "33 us");
 	assert_not_in(text, "34 us");
-	assert_int_equal(count(text, "RECV"), 3);
+	assert_int_equal(occurrences(text, "RECV"), 3);
 }
 
 static void a_line_waits_for_its_wake_but_not_for_ever(void **state)
@@ -134,7 +123,7 @@ static void many_lines_that_nobody_woke_for(void **state)
 
 	for (unsigned i = 0; i < 3 * URING_LIST_PENDING; i++)
 		feed(&listed, "42 " OP "step=done how=poll shot=1 result=1 " RECV);
-	assert_int_equal(count(end(&listed), "RECV"), 3 * URING_LIST_PENDING);
+	assert_int_equal(occurrences(end(&listed), "RECV"), 3 * URING_LIST_PENDING);
 }
 
 static void what_is_not_done_is_in_flight(void **state)
@@ -174,7 +163,7 @@ static void what_is_not_done_is_in_flight(void **state)
 		      " cqe_flags=0x8 how=later shot=2");
 	listed.f->report.end_ts = ORIGIN + 101 * MS;
 	text = end(&listed);
-	assert_int_equal(count(text, "in flight"), 3);
+	assert_int_equal(occurrences(text, "in flight"), 3);
 	assert_in(text,
 		  "ACCEPT fd 3                  in flight   100 ms              1  0xa        "
 		  "poll armed, 1 completion so far\n");
@@ -198,7 +187,7 @@ static void the_oldest_ends_when_none_fits(void **state)
 	feed(&listed, "7 " OP "step=done opcode=READ fd=6 user_data=0xc submit=5 result=1");
 	text = end(&listed);
 	assert_not_in(text, "in flight");
-	assert_int_equal(count(text, "READ fd"), 2);
+	assert_int_equal(occurrences(text, "READ fd"), 2);
 }
 
 static void the_table_has_a_bound(void **state)
@@ -214,7 +203,7 @@ static void the_table_has_a_bound(void **state)
 	}
 	listed.f->report.lost[NS_LOST_RINGBUF] = 1;
 	text = end(&listed);
-	assert_int_equal(count(text, "in flight"), URING_LIST_FLYING + 1);
+	assert_int_equal(occurrences(text, "in flight"), URING_LIST_FLYING + 1);
 	assert_in(text, "and 1,234 more");
 	assert_in(text,
 		  "Records were lost: some operations listed as in flight may have completed.");

@@ -82,15 +82,6 @@ static void a_timeout_that_ran_out_is_no_failure(void **state)
 	assert_false(failed("1 uring ring=1 step=armed opcode=RECV result=-62"));
 }
 
-static unsigned count(const char *text, const char *what)
-{
-	unsigned found = 0;
-
-	for (; (text = strstr(text, what)); text++)
-		found++;
-	return found;
-}
-
 /* Of a wait on a ring the lines that must stay: the wait, and the operation that ended it. */
 static void what_ended_a_wait_proves_it(void **state)
 {
@@ -125,13 +116,13 @@ static void what_ended_a_wait_proves_it(void **state)
 	render__stall(out, &f->report, stall, &wide);
 	fclose(out);
 	/* One act, one line: a send has the name of its operation, a receive is its operation. */
-	assert_int_equal(count(f->out, "uring SENDMSG fd 7"), 1);
+	assert_int_equal(occurrences(f->out, "uring SENDMSG fd 7"), 1);
 	assert_not_in(f->out, "uring send");
 	assert_not_in(f->out, "read");
-	assert_int_equal(count(f->out, "uring SEND fd 7"), 1);
+	assert_int_equal(occurrences(f->out, "uring SEND fd 7"), 1);
 	assert_in(f->out, "sleeps in io_uring_enter, ring 1");
 	assert_in(f->out, "ended by uring RECV fd 7");
-	assert_int_equal(count(f->out, "uring RECV fd 7  "), 2);
+	assert_int_equal(occurrences(f->out, "uring RECV fd 7  "), 2);
 	assert_in(f->out, "(40.5 ms, poll armed)");
 	assert_in(f->out, "ring 1, user_data 0x3");
 	assert_not_in(f->out, "user_data 0x4");

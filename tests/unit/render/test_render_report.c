@@ -170,6 +170,64 @@ static void columns_that_are_seldom_needed(void **state)
 	assert_in(text, " 10 B ");
 }
 
+static const char *short_report_of(struct fixture *f, bool time_lines)
+{
+	FILE *out = open_output(f);
+
+	render__report(out, &f->report, &f->verdict, &plain, time_lines);
+	fclose(out);
+	return f->out;
+}
+
+static void assert_before(const char *text, const char *first, const char *second)
+{
+	assert_in(text, first);
+	assert_in(text, second);
+	assert_true(strstr(text, first) < strstr(text, second));
+}
+
+/* Verdict, causes, time line, tables, evidence; blind spots are for -v. */
+static void the_verdict_comes_first(void **state)
+{
+	struct fixture *f = *state;
+	const char *text;
+
+	f->report.session.missing = 1u << NS_FACT_DECISION;
+	f->report.causes[1] = (struct report_cause){.cause = CAUSE_LOCK, .count = 2};
+	f->report.cause_count = 2;
+	text = short_report_of(f, true);
+	assert_before(text, f->verdict.headline, "  CAUSE ");
+	assert_before(text, "  CAUSE ", "One of the 122, event by event (stall 1):");
+	assert_before(text, "event by event", "HELD by Nagle");
+	assert_before(text, "HELD by Nagle", "  THREAD ");
+	assert_before(text, "  THREAD ", "5.00 s watched, 1,234 events by tracepoint.");
+	assert_before(text, "5.00 s watched", "122 of 122");
+	assert_not_in(text, "Not visible");
+	assert_in(text_of(f, render__tables, &plain), "Not visible on this kernel: TCP's own");
+	/* Of a single cause the verdict has the figures. */
+	f->report.cause_count = 1;
+	text = short_report_of(f, false);
+	assert_not_in(text, "CAUSE ");
+	assert_not_in(text, "event by event");
+}
+
+/* What does not fit is named. */
+static void what_does_not_fit_is_named(void **state)
+{
+	static char prose[3000];
+	struct fixture *f = *state;
+	const char *text;
+
+	assert_not_in(short_report_of(f, true), "-v prints more");
+	for (size_t i = 0; i + 5 < sizeof(prose); i += 5)
+		memcpy(&prose[i], "word ", 5);
+	f->verdict.brief = prose;
+	text = short_report_of(f, true);
+	assert_in(text, "-v prints more: threads, connections\n");
+	assert_not_in(text, "THREAD");
+	assert_in(text, "5.00 s watched");
+}
+
 static void what_the_target_waited_for(void **state)
 {
 	struct fixture *f = *state;
@@ -190,7 +248,8 @@ int main(void)
 		TEST(a_sum_names_each_cause_once), TEST(the_stack_names_the_waker),
 		TEST(requests_are_analysed),       TEST(no_exchange_no_table),
 		TEST(habits_have_their_sentences), TEST(columns_that_are_seldom_needed),
-		TEST(what_the_target_waited_for),
+		TEST(what_the_target_waited_for),  TEST(the_verdict_comes_first),
+		TEST(what_does_not_fit_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

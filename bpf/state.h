@@ -110,9 +110,105 @@ enum ns_phase {
 };
 
 /*
+ * A hold. Who looks at it has the socket's lock, or not: the end of a send by tracepoints, the
+ * writer that goes to sleep, the iterators. So a hold is begun by the CPU whose entry in `active`
+ * is the first, ended by the CPU that deletes it (active.bpf.h), and told by these alone; all other
+ * words are stored whole, by whoever looks, and the last one counts.
+ */
+struct ns_conn_hold {
+	__u32 number; /* of the last one, 0 none: written by who begins it, at last */
+	__u32 ended;  /* of the last one that is over: by whoever sees it */
+	__u64 ts;     /* when it began: by who begins it, as all but what says else */
+	__u32 there;  /* what had come in at the other end when it began: its rcv_nxt */
+	__u32 there_known;
+	__u64 part_ts; /* when a part of it left last, else ts: by the transmit */
+	__u64 look_ts; /* when its reason was looked at last: by who looks */
+	__u32 seq;     /* by the transmit too */
+	__u32 end;     /* by a further send too */
+	__u32 reason;  /* by who looks */
+	__u32 pending; /* since part_ts, and why was not seen yet: by transmit and look */
+	__u32 more;    /* the send said MSG_MORE, and TCP has not tried again since: by both */
+	__u32 kept; /* records of it that went into looks and have not left yet: by who looks, who
+		     * tells and who ends it. One too many or too few costs a look, which its own
+		     * mark says */
+	__u32 tgid; /* who wrote: by a send */
+	__u32 tid;
+	__u32 fd;   /* with which */
+	__u32 told; /* its record has left, so its release has to follow: by who begins it and who
+		     * tells */
+	/* tcp_write_xmit()'s last refusal; under the socket's lock. */
+	__u32 xmit_end; /* write_seq then */
+	__u32 xmit_mss;
+	__u32 xmit_nonagle;
+	__u32 pad;
+	/* As it was looked at last: by who looks, one at a time (begin_look()). */
+	struct ns_slot look;
+	/* Its last records, and at the end the first, as they are in the history, which may lose
+	 * them. By whoever looks: each has a mark (history.bpf.h). */
+	struct ns_slot looks[NS_HOLD_LAST + 1];
+};
+
+/* Loss recovery, from the first retransmission to the acknowledgement. */
+struct ns_conn_recovery {
+	__u64 ts;         /* since when, as far as known; 0: none goes on */
+	__u64 retrans_ts; /* of the last segment sent again */
+	__u32 retrans_seq;
+	__u32 end;       /* acknowledged up to here it is over */
+	__u32 timer_seq; /* for which bytes the timer ran out last, */
+	__u32 timer_kind;
+	__u32 timer_retries;  /* and how often */
+	__u32 timer_loss;     /* a retransmission timer has run out, */
+	__u32 timer_high_seq; /* and left this in high_seq */
+	__u32 by[NS_RETRANS_KINDS];
+};
+
+/* Where in the program it is written on: sites.bpf.h. */
+struct ns_conn_sites {
+	__u32 wanted;  /* it was held: sends that may be the first writes are sampled */
+	__u32 unacked; /* bytes that were unacknowledged then */
+	__u32 held;    /* call sites taken */
+	__u32 first;
+	__u32 other;
+	/* Bytes of a write whose call site is to be taken when the next one like it is submitted to
+	 * a ring: it went out in no call of the program's. 0: none. */
+	__u32 submit_first;
+	__u32 submit_held;
+};
+
+/* A turn: what this end writes until it reads again. See exchange.bpf.h. All by who sends. */
+struct ns_conn_turn {
+	__u64 ts;          /* end of its first write, 0 none yet */
+	__u64 wrote_ts;    /* end of the last write */
+	__u64 held_ns;     /* in which bytes of it were held */
+	__u64 released_ts; /* the last release of a hold */
+	__u64 fired_ts;    /* the delayed-ACK timer fired, with an ACK due */
+	__u32 writes;
+	__u32 bytes;
+	__u32 tid;       /* who wrote first in it */
+	__u32 exchanges; /* turns ever, */
+	__u32 mss;
+	__u32 small_writes;
+	__u32 close_writes;
+	__u32 sample_next; /* the next turn is taken for a sample, of this weight; 0: it is not */
+	__u32 sampling;    /* this turn is */
+	/* The process that is watched while that lasts: by the CPU that enters it in `active`, and
+	 * by the one that ends it. */
+	__u32 answerer;
+};
+
+/* Records that wait to be told: history.bpf.h. */
+struct ns_conn_history {
+	/* Slots ever written, and of these already streamed: by whoever writes or tells. Two that
+	 * take the same slot find that out by its mark. */
+	__u32 next;
+	__u32 flushed;
+	struct ns_slot slots[NS_HISTORY];
+};
+
+/*
  * A watched socket, by the address of its struct sock. Its hooks have the socket's lock, or come at
- * its beginning or end, but for those that are named below: what is not commented on is theirs.
- * Counts that others add to as well (writes, holds, delack_*) may miss one of two at a time.
+ * its beginning or end, but for those that are named: what is not commented on is theirs. Counts
+ * that others add to as well (writes, holds, delack_*) may miss one of two at a time.
  */
 struct ns_conn_state {
 	__u32 id;
@@ -125,41 +221,8 @@ struct ns_conn_state {
 	__u32 owner_sure; /* seen to use it, not only deduced */
 	__u32 origin;
 	__u32 opener;
-	__u32 lport; /* of its entry in tuples: at its close the socket has it no more */
-	__u32 pad;
-
-	/*
-	 * A hold. Who looks at it has the socket's lock, or not: the end of a send by tracepoints,
-	 * the writer that goes to sleep, the iterators. So a hold is begun by the CPU whose entry
-	 * in `active` is the first, ended by the CPU that deletes it (active.bpf.h), and told by
-	 * these alone; all other words are stored whole, by whoever looks, and the last one counts.
-	 */
-	__u32 hold_number; /* of the last one, 0 none: written by who begins it, at last */
-	__u32 hold_ended;  /* of the last one that is over: by whoever sees it */
-	__u64 hold_ts;     /* when it began: by who begins it, as all but what says else */
-	__u32 hold_there;  /* what had come in at the other end when it began: its rcv_nxt */
-	__u32 hold_there_known;
-	__u64 hold_part_ts; /* when a part of it left last, else hold_ts: by the transmit */
-	__u64 hold_look_ts; /* when its reason was looked at last: by who looks */
-	__u32 hold_seq;     /* by the transmit too */
-	__u32 hold_end;     /* by a further send too */
-	__u32 hold_reason;  /* by who looks */
-	__u32 hold_pending; /* since hold_part_ts, and why was not seen yet: by transmit and look */
-	__u32 hold_more;    /* the send said MSG_MORE, and TCP has not tried again since: by both */
-	__u32 hold_kept;    /* records of it that went into hold_looks and have not left yet: by who
-			     * looks, who tells and who ends it. One too many or too few costs a
-			     * look, which its own mark says */
-	__u32 hold_tgid;    /* who wrote: by a send */
-	__u32 hold_tid;
-	__u32 hold_fd; /* with which */
-	__u32 hold_pad;
-
-	__u32 xmit_end; /* write_seq at tcp_write_xmit's last refusal; under the socket's lock */
-	__u32 xmit_mss;
-	__u32 xmit_nonagle;
+	__u32 lport;           /* of its entry in tuples: at its close the socket has it no more */
 	__u32 threads_watched; /* those of both ends' owners */
-	__u32 hold_told;       /* the hold's record has left, so its release has to follow: by who
-				* begins it and who tells */
 
 	__u32 writes;
 	__u32 reads;
@@ -174,63 +237,17 @@ struct ns_conn_state {
 	__u64 base_bytes_out;
 	__u64 base_bytes_in;
 	__u64 first_ts;
-
-	/* Loss recovery, from the first retransmission to the acknowledgement. */
-	__u64 recover_ts; /* since when, as far as known; 0: none goes on */
-	__u64 retrans_ts; /* of the last segment sent again */
-	__u32 retrans_seq;
-	__u32 recover_end; /* acknowledged up to here it is over */
-	__u32 timer_seq;   /* for which bytes the timer ran out last, */
-	__u32 timer_kind;
-	__u32 timer_retries;  /* and how often */
-	__u32 timer_loss;     /* a retransmission timer has run out, */
-	__u32 timer_high_seq; /* and left this in high_seq */
-	__u32 retrans_by[NS_RETRANS_KINDS];
 	__u64 delack_arm_ts;
-	__u64 delack_until; /* data that comes until then may have waited for a delayed ACK */
-
-	__u32 sites_wanted;  /* it was held: sends that may be the first writes are sampled */
-	__u32 sites_unacked; /* bytes that were unacknowledged then */
-	__u32 sites_held;    /* call sites taken */
-	__u32 sites_first;
-	__u32 sites_other;
-	/* Bytes of a write whose call site is to be taken when the next one like it is submitted to
-	 * a ring: it went out in no call of the program's. 0: none. */
-	__u32 submit_first;
-	__u32 submit_held;
+	__u64 delack_until;  /* data that comes until then may have waited for a delayed ACK */
 	__u32 told_seq;      /* write_seq at the end of the last send that was told */
 	__u32 told_transmit; /* number of the last transmit, see on_transmit() */
 	__s32 sends_begun;   /* and not ended, as far as told: kprobe way only */
 
-	/* A turn: what this end writes until it reads again. See exchange.bpf.h. */
-	__u64 turn_ts;      /* end of its first write, 0 none yet; all by who sends */
-	__u64 wrote_ts;     /* end of the last write */
-	__u64 turn_held_ns; /* in which bytes of it were held */
-	__u64 released_ts;  /* the last release of a hold */
-	__u64 fired_ts;     /* the delayed-ACK timer fired, with an ACK due */
-	__u32 turn_writes;
-	__u32 turn_bytes;
-	__u32 turn_tid; /* who wrote first in it */
-	__u32 exchanges;
-	__u32 mss;
-	__u32 small_writes;
-	__u32 close_writes;
-	__u32 sample_next; /* the next turn is taken for a sample, of this weight; 0: it is not */
-	__u32 sampling;    /* this turn is */
-	/* The process that is watched while that lasts: by the CPU that enters it in `active`, and
-	 * by the one that ends it. */
-	__u32 answerer;
-	/* The hold as it was looked at last: by who looks, one at a time (begin_look()). */
-	struct ns_slot hold_look;
-	/* The hold's last records, and at the end the first, as they are in the history, which may
-	 * lose them. By whoever looks: each has a mark (history.bpf.h). */
-	struct ns_slot hold_looks[NS_HOLD_LAST + 1];
-
-	/* Slots ever written, and of these already streamed: by whoever writes or tells. Two that
-	 * take the same slot find that out by its mark: history.bpf.h. */
-	__u32 history_next;
-	__u32 history_flushed;
-	struct ns_slot history[NS_HISTORY];
+	struct ns_conn_sites sites;
+	struct ns_conn_recovery recovery;
+	struct ns_conn_turn turn;
+	struct ns_conn_hold hold;
+	struct ns_conn_history history;
 };
 
 #define NS_POLLED 4 /* descriptors kept of a poll() */

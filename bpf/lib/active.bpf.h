@@ -48,7 +48,7 @@ static __always_inline bool end_active(const struct ns_active_key *key)
 
 static __always_inline bool is_held(const struct ns_conn_state *conn)
 {
-	return conn->hold_number != conn->hold_ended;
+	return conn->hold.number != conn->hold.ended;
 }
 
 static __always_inline struct ns_active_key hold_key(const struct ns_conn_state *conn, __u32 number)
@@ -59,7 +59,7 @@ static __always_inline struct ns_active_key hold_key(const struct ns_conn_state 
 /* Is that number's time over? */
 static __always_inline bool has_ended(const struct ns_conn_state *conn, __u32 number)
 {
-	return (__s32)(number - conn->hold_ended) <= 0;
+	return (__s32)(number - conn->hold.ended) <= 0;
 }
 
 /* The number of a hold that begins now, 0: another CPU has just begun one. */
@@ -71,7 +71,7 @@ static __noinline __u32 number_hold(const struct ns_conn_state *conn)
 
 	if (!conn)
 		return 0;
-	number = conn->hold_number + 1;
+	number = conn->hold.number + 1;
 	barrier();
 	number += !number; /* 0 is none */
 	key = hold_key(conn, number);
@@ -95,14 +95,14 @@ static __noinline bool end_hold(struct ns_conn_state *conn, __u32 number)
 	key = hold_key(conn, number);
 	/* Whoever comes here knows it, so it does not matter who writes. */
 	if (!has_ended(conn, number))
-		conn->hold_ended = number;
+		conn->hold.ended = number;
 	return end_active(&key);
 }
 
 /* ---- looks ---- */
 
 /*
- * One look at a socket's hold at a time: what is found lies in conn->hold_look until it is told.
+ * One look at a socket's hold at a time: what is found lies in conn->hold.look until it is told.
  * False: another CPU looks just now, and finds the same.
  */
 static __noinline bool begin_look(const struct ns_conn_state *conn)
@@ -140,9 +140,9 @@ static __always_inline void end_recovery(struct ns_conn_state *conn)
 {
 	struct ns_active_key key = {.sk = conn->key, .what = NS_ACTIVE_RECOVERY};
 
-	if (!conn->recover_ts)
+	if (!conn->recovery.ts)
 		return;
-	conn->recover_ts = 0;
+	conn->recovery.ts = 0;
 	end_active(&key);
 }
 

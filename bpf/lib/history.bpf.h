@@ -140,8 +140,8 @@ static __always_inline void tell_own(struct ns_mark *mark, void *record, __u32 s
 static __always_inline void *history_slot(struct ns_conn_state *conn, __u32 type, __u32 len,
 					  __u64 ts)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), turn = ++conn->history_next;
-	struct ns_slot *slot = &conn->history[turn & (NS_HISTORY - 1)];
+	__u32 cpu = bpf_get_smp_processor_id(), turn = ++conn->history.next;
+	struct ns_slot *slot = &conn->history.slots[turn & (NS_HISTORY - 1)];
 
 	mark__begin(&slot->mark, turn, cpu);
 	fill_head_on(cpu, (struct ns_head *)slot, type, len, ts, conn->id);
@@ -158,16 +158,16 @@ static __always_inline void history_commit(struct ns_conn_state *conn, void *rec
 		return;
 	tell_own(&slot->mark, slot, len);
 	if (settings.verbose)
-		conn->history_flushed = conn->history_next;
+		conn->history.flushed = conn->history.next;
 }
 
 /* A copy of what is in a slot of the history, under the same turn. */
 static __always_inline void keep_look(struct ns_conn_state *conn, const struct ns_slot *slot,
 				      __u32 cpu)
 {
-	__u32 before = conn->hold_kept++;
+	__u32 before = conn->hold.kept++;
 	__u32 at = before ? before & (NS_HOLD_LAST - 1) : NS_HOLD_LAST;
-	struct ns_slot *kept = &conn->hold_looks[at];
+	struct ns_slot *kept = &conn->hold.looks[at];
 
 	mark__begin(&kept->mark, slot->mark.turn, cpu);
 	__builtin_memcpy(kept->words, slot->words, sizeof(kept->words));
@@ -195,15 +195,15 @@ __noinline int hold_tell(__u64 key)
 
 	if (!conn)
 		return 0;
-	first = conn->hold_looks[NS_HOLD_LAST].mark.turn;
+	first = conn->hold.looks[NS_HOLD_LAST].mark.turn;
 	for (i = 0; i <= NS_HOLD_LAST; i++) {
-		kept = &conn->hold_looks[i];
+		kept = &conn->hold.looks[i];
 		turn = kept->mark.turn;
 		/* Before the first: of an earlier hold. */
-		if ((__s32)(turn - first) >= 0 && conn->history_next - turn >= NS_HISTORY)
+		if ((__s32)(turn - first) >= 0 && conn->history.next - turn >= NS_HISTORY)
 			tell_marked(&kept->mark, turn, kept->words, sizeof(kept->words), false);
 	}
-	conn->hold_kept = 0;
+	conn->hold.kept = 0;
 	return 0;
 }
 
@@ -219,7 +219,7 @@ __noinline int history_tell(__u64 key, __u32 turn, __u32 last)
 
 	if (!conn)
 		return 0;
-	slot = &conn->history[turn & (NS_HISTORY - 1)];
+	slot = &conn->history.slots[turn & (NS_HISTORY - 1)];
 	tell_marked(&slot->mark, turn, slot->words, sizeof(slot->words), last);
 	return 0;
 }
@@ -232,10 +232,10 @@ __noinline int history_flush_of(__u64 key)
 
 	if (!conn)
 		return 0;
-	if (conn->hold_kept)
+	if (conn->hold.kept)
 		hold_tell(key);
-	end = conn->history_next;
-	count = end - conn->history_flushed;
+	end = conn->history.next;
+	count = end - conn->history.flushed;
 	if (count > NS_HISTORY)
 		count = NS_HISTORY;
 	first = end - count + 1;
@@ -246,8 +246,8 @@ __noinline int history_flush_of(__u64 key)
 		if (at < count)
 			history_tell(key, first + at, i >= NS_HISTORY);
 	}
-	conn->history_flushed = end;
-	conn->hold_told = is_held(conn);
+	conn->history.flushed = end;
+	conn->hold.told = is_held(conn);
 	return 0;
 }
 

@@ -63,7 +63,7 @@ static __always_inline void on_delack_fired(struct sock *sk)
 		return;
 	conn->delack_fired++;
 	now = bpf_ktime_get_ns();
-	conn->fired_ts = now;
+	conn->turn.fired_ts = now;
 	out = history_slot(conn, NS_DELACK_FIRE, sizeof(*out), now);
 	out->delay_us = 0;
 	out->pending = pending;

@@ -27,14 +27,14 @@ static __noinline int tell_totals(struct sock *sk, struct ns_conn_state *conn)
 	for (i = 0; i < NS_HOLD_REASONS; i++)
 		out.holds[i] = conn->holds[i];
 	for (i = 0; i < NS_RETRANS_KINDS; i++)
-		out.retrans_by[i] = conn->retrans_by[i];
+		out.retrans_by[i] = conn->recovery.by[i];
 	out.mss = BPF_CORE_READ(tp, mss_cache);
 	out.srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
 	out.min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 	out.first_ts = conn->first_ts;
-	out.exchanges = conn->exchanges + answer_was_read(conn, BPF_CORE_READ(tp, copied_seq));
-	out.small_writes = conn->small_writes;
-	out.close_writes = conn->close_writes;
+	out.exchanges = conn->turn.exchanges + answer_was_read(conn, BPF_CORE_READ(tp, copied_seq));
+	out.small_writes = conn->turn.small_writes;
+	out.close_writes = conn->turn.close_writes;
 	stream_vital(&out, sizeof(out));
 	return 0;
 }
@@ -42,8 +42,8 @@ static __noinline int tell_totals(struct sock *sk, struct ns_conn_state *conn)
 /* Does a hold or a recovery go on that makes a stall by now? */
 static __always_inline bool stalls(const struct ns_conn_state *conn, __u64 now)
 {
-	return (is_held(conn) && ns_passed(conn->hold_ts, now) >= settings.threshold_ns) ||
-	       (conn->recover_ts && ns_passed(conn->recover_ts, now) >= settings.threshold_ns);
+	return (is_held(conn) && ns_passed(conn->hold.ts, now) >= settings.threshold_ns) ||
+	       (conn->recovery.ts && ns_passed(conn->recovery.ts, now) >= settings.threshold_ns);
 }
 
 /* The socket goes away. A hold that lasted is told as it is, without a release. */
@@ -60,12 +60,12 @@ static __always_inline void drop_conn(struct sock *sk)
 	if (stalls(conn, bpf_ktime_get_ns()))
 		flush_both(conn);
 	if (is_held(conn))
-		end_hold(conn, conn->hold_number);
+		end_hold(conn, conn->hold.number);
 	end_recovery(conn);
 	forget_samples(conn);
 	if (conn->sends_begun > 0) /* nobody told their ends */
 		__sync_fetch_and_add(&lost[NS_LOST_RUNS], conn->sends_begun);
-	if (conn->phase == NS_PHASE_OPEN || conn->retrans_by[NS_RETRANS_SYN])
+	if (conn->phase == NS_PHASE_OPEN || conn->recovery.by[NS_RETRANS_SYN])
 		tell_totals(sk, conn);
 	fill_head(&out, NS_CLOSE, sizeof(out), bpf_ktime_get_ns(), conn->id);
 	stream_vital(&out, sizeof(out));

@@ -48,7 +48,7 @@ int iter_conns(struct bpf_iter__bpf_map_elem *ctx)
 		return 0;
 	key = *element;
 	conn = bpf_map_lookup_elem(&conns, &key);
-	if (!conn || (conn->phase != NS_PHASE_OPEN && !conn->retrans_by[NS_RETRANS_SYN]))
+	if (!conn || (conn->phase != NS_PHASE_OPEN && !conn->recovery.by[NS_RETRANS_SYN]))
 		return 0;
 	look_at_hold((struct sock *)key, conn, now, true);
 	if (stalls(conn, now))

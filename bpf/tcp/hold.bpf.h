@@ -20,9 +20,9 @@ static __always_inline void note_arrived(struct ns_conn_state *conn)
 {
 	struct tcp_sock *tp = (void *)conn->peer;
 
-	conn->hold_there_known = tp && bpf_map_lookup_elem(&conns, &conn->peer);
-	if (conn->hold_there_known)
-		conn->hold_there = BPF_CORE_READ(tp, rcv_nxt);
+	conn->hold.there_known = tp && bpf_map_lookup_elem(&conns, &conn->peer);
+	if (conn->hold.there_known)
+		conn->hold.there = BPF_CORE_READ(tp, rcv_nxt);
 }
 
 /*
@@ -37,10 +37,10 @@ static __always_inline void note_reader(struct ns_conn_state *conn, struct ns_re
 
 	out->unread = 0;
 	out->unread_known =
-		conn->hold_there_known && sk && bpf_map_lookup_elem(&conns, &conn->peer);
+		conn->hold.there_known && sk && bpf_map_lookup_elem(&conns, &conn->peer);
 	if (!out->unread_known)
 		return;
-	unread = conn->hold_there - BPF_CORE_READ(tp, copied_seq);
+	unread = conn->hold.there - BPF_CORE_READ(tp, copied_seq);
 	if (unread > 0 && unread >= BPF_CORE_READ(sk, sk_rcvlowat))
 		out->unread = unread;
 }
@@ -48,35 +48,35 @@ static __always_inline void note_reader(struct ns_conn_state *conn, struct ns_re
 static __always_inline void note_release(struct sock *sk, struct ns_conn_state *conn, __u64 now,
 					 bool inexact)
 {
-	__u32 number = conn->hold_number, seq, end;
+	__u32 number = conn->hold.number, seq, end;
 	struct ns_release *out;
 	__u64 since;
 
 	/* Another CPU may end it just now, and begin another: then what is read is not used. */
 	barrier();
-	since = conn->hold_ts;
-	seq = conn->hold_seq;
-	end = conn->hold_end;
+	since = conn->hold.ts;
+	seq = conn->hold.seq;
+	end = conn->hold.end;
 	if (!is_held(conn) || since > now || !end_hold(conn, number))
 		return;
 	out = history_slot(conn, NS_RELEASE, sizeof(*out), now);
 	out->held_ns = now - since;
 	out->seq = seq;
 	out->end = end;
-	out->reason = conn->hold_reason;
+	out->reason = conn->hold.reason;
 	out->inexact = inexact;
 	out->nonagle = BPF_CORE_READ_BITFIELD_PROBED((struct tcp_sock *)sk, nonagle);
 	out->nonagle_known = 1;
 	note_reader(conn, out);
 	history_commit(conn, out, sizeof(*out));
-	conn->turn_held_ns += now - since;
-	conn->released_ts = now;
+	conn->turn.held_ns += now - since;
+	conn->turn.released_ts = now;
 	if (inexact)
 		count_lost(NS_LOST_RELEASES);
-	if (now - since >= settings.threshold_ns || conn->hold_told)
+	if (now - since >= settings.threshold_ns || conn->hold.told)
 		flush_both(conn);
 	else
-		conn->hold_kept = 0;
+		conn->hold.kept = 0;
 }
 
 static __always_inline void count_hold(struct ns_conn_state *conn, __u32 reason)
@@ -91,11 +91,11 @@ static __always_inline void tell_hold(struct ns_conn_state *conn, const struct n
 	struct ns_hold *out;
 
 	out = history_slot(conn, NS_HOLD, sizeof(*out), ts);
-	out->head.tgid = conn->hold_tgid;
-	out->head.tid = conn->hold_tid;
+	out->head.tgid = conn->hold.tgid;
+	out->head.tid = conn->hold.tid;
 	__builtin_memcpy(&out->reason, &look->reason, sizeof(*out) - sizeof(out->head));
-	conn->hold_reason = out->reason;
-	conn->hold_pending = 0;
+	conn->hold.reason = out->reason;
+	conn->hold.pending = 0;
 	if (!settings.verbose)
 		keep_look(conn, (struct ns_slot *)out, out->head.cpu);
 	history_commit(conn, out, sizeof(*out));
@@ -108,17 +108,17 @@ static __always_inline bool open_hold(struct ns_conn_state *conn, __u32 seq, __u
 
 	if (!number)
 		return false;
-	conn->hold_seq = seq;
-	conn->hold_end = end;
-	conn->hold_ts = now;
-	conn->hold_part_ts = now;
-	conn->hold_look_ts = now;
-	conn->hold_told = settings.verbose;
-	conn->hold_kept = 0;
-	conn->hold_pending = 0;
+	conn->hold.seq = seq;
+	conn->hold.end = end;
+	conn->hold.ts = now;
+	conn->hold.part_ts = now;
+	conn->hold.look_ts = now;
+	conn->hold.told = settings.verbose;
+	conn->hold.kept = 0;
+	conn->hold.pending = 0;
 	note_arrived(conn);
 	barrier();
-	conn->hold_number = number; /* from here on it is one */
+	conn->hold.number = number; /* from here on it is one */
 	return true;
 }
 
@@ -129,7 +129,7 @@ static __always_inline void open_unseen(struct sock *sk, struct ns_conn_state *c
 	struct tcp_sock *tp = (void *)sk;
 
 	if (open_hold(conn, BPF_CORE_READ(tp, snd_nxt), BPF_CORE_READ(tp, write_seq), now))
-		conn->hold_pending = 1;
+		conn->hold.pending = 1;
 }
 
 /* In the context of the send call. blocked: the writer goes to sleep in it. */
@@ -148,16 +148,16 @@ static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn, __
 	read_sending(sk, &fd, &msg_flags);
 	if (conn->fd == NS_FD_UNKNOWN)
 		conn->fd = fd;
-	conn->hold_fd = fd == NS_FD_UNKNOWN ? conn->fd : fd;
-	conn->hold_more = (msg_flags & NS_MSG_MORE) != 0;
-	conn->hold_tgid = id >> 32;
-	conn->hold_tid = id;
+	conn->hold.fd = fd == NS_FD_UNKNOWN ? conn->fd : fd;
+	conn->hold.more = (msg_flags & NS_MSG_MORE) != 0;
+	conn->hold.tgid = id >> 32;
+	conn->hold.tid = id;
 	if (!begin_look(conn)) {
 		open_unseen(sk, conn, now);
 		return 0;
 	}
-	look = (struct ns_hold *)&conn->hold_look;
-	look->fd = conn->hold_fd;
+	look = (struct ns_hold *)&conn->hold.look;
+	look->fd = conn->hold.fd;
 	look->begun = begun;
 	weigh_hold(sk, conn, look, now);
 	if (blocked && !look->reason)
@@ -172,7 +172,7 @@ static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn, __
 	 * From here on transmits are looked at. One that came between the reading of
 	 * snd_nxt and now went unseen, so look once more: the hold was a short one.
 	 */
-	if (begins && seq_after(BPF_CORE_READ(tp, snd_nxt), conn->hold_seq))
+	if (begins && seq_after(BPF_CORE_READ(tp, snd_nxt), conn->hold.seq))
 		note_release(sk, conn, bpf_ktime_get_ns(), false);
 	return 0;
 }
@@ -185,13 +185,13 @@ static __noinline int find_hold(struct sock *sk, struct ns_conn_state *conn)
 
 	if (!sk || !conn || is_held(conn) || closing || !begin_look(conn))
 		return 0;
-	look = (struct ns_hold *)&conn->hold_look;
+	look = (struct ns_hold *)&conn->hold.look;
 	look->fd = conn->fd;
 	look->begun = NS_BEGUN_LATER;
-	conn->hold_fd = look->fd;
-	conn->hold_more = 0;
-	conn->hold_tgid = conn->tgid;
-	conn->hold_tid = 0;
+	conn->hold.fd = look->fd;
+	conn->hold.more = 0;
+	conn->hold.tgid = conn->tgid;
+	conn->hold.tid = 0;
 	weigh_hold(sk, conn, look, now);
 	if (seq_after(look->end, look->seq)) {
 		watch_both_ends(conn);
@@ -207,7 +207,7 @@ static __noinline int find_hold(struct sock *sk, struct ns_conn_state *conn)
 /* A rest that was left behind a moment ago, and of which nothing was told yet. */
 static __always_inline bool is_fresh_rest(const struct ns_conn_state *conn)
 {
-	return conn->hold_pending && conn->hold_part_ts == conn->hold_ts;
+	return conn->hold.pending && conn->hold.part_ts == conn->hold.ts;
 }
 
 /*
@@ -217,7 +217,7 @@ static __always_inline bool is_fresh_rest(const struct ns_conn_state *conn)
 static __always_inline void end_unseen(struct sock *sk, struct ns_conn_state *conn, __u64 now)
 {
 	if (is_fresh_rest(conn))
-		end_hold(conn, conn->hold_number);
+		end_hold(conn, conn->hold.number);
 	else
 		note_release(sk, conn, now, true);
 }
@@ -226,25 +226,25 @@ static __always_inline void end_unseen(struct sock *sk, struct ns_conn_state *co
 static __always_inline void weigh_again(struct sock *sk, struct ns_conn_state *conn, __u64 since,
 					__u32 last)
 {
-	struct ns_hold *look = (struct ns_hold *)&conn->hold_look;
-	bool more_parts = conn->hold_part_ts != conn->hold_ts;
+	struct ns_hold *look = (struct ns_hold *)&conn->hold.look;
+	bool more_parts = conn->hold.part_ts != conn->hold.ts;
 	__u32 reason;
 
-	look->fd = conn->hold_fd;
-	look->begun = conn->hold_pending ? NS_BEGUN_LATER : NS_BEGUN_CHANGED;
+	look->fd = conn->hold.fd;
+	look->begun = conn->hold.pending ? NS_BEGUN_LATER : NS_BEGUN_CHANGED;
 	weigh_hold(sk, conn, look, since);
-	conn->hold_more = 0;
+	conn->hold.more = 0;
 	reason = look->reason;
-	if (conn->hold_reason == NS_HOLD_AUTOCORK && reason == NS_HOLD_TSQ)
+	if (conn->hold.reason == NS_HOLD_AUTOCORK && reason == NS_HOLD_TSQ)
 		reason = NS_HOLD_AUTOCORK; /* the same device */
 	if (!reason && more_parts)
-		reason = conn->hold_reason;
-	if (conn->hold_pending ? !reason && !last : !reason || reason == conn->hold_reason)
+		reason = conn->hold.reason;
+	if (conn->hold.pending ? !reason && !last : !reason || reason == conn->hold.reason)
 		return;
 	look->reason = reason;
-	if (reason != conn->hold_reason)
+	if (reason != conn->hold.reason)
 		count_hold(conn, reason);
-	tell_hold(conn, look, look->begun == NS_BEGUN_LATER ? conn->hold_part_ts : since);
+	tell_hold(conn, look, look->begun == NS_BEGUN_LATER ? conn->hold.part_ts : since);
 }
 
 /*
@@ -258,7 +258,7 @@ static __noinline int look_at_hold(struct sock *sk, struct ns_conn_state *conn, 
 
 	if (!sk || !conn || !is_held(conn))
 		return 0;
-	if (seq_after(BPF_CORE_READ(tp, snd_nxt), conn->hold_seq)) {
+	if (seq_after(BPF_CORE_READ(tp, snd_nxt), conn->hold.seq)) {
 		end_unseen(sk, conn, window_time());
 		return 0;
 	}
@@ -277,12 +277,12 @@ static __always_inline bool hold_goes_on(struct sock *sk, struct ns_conn_state *
 
 	if (!is_held(conn))
 		return false;
-	if (!seq_after(view->snd_nxt, conn->hold_seq)) {
-		conn->hold_end = view->write_seq;
+	if (!seq_after(view->snd_nxt, conn->hold.seq)) {
+		conn->hold.end = view->write_seq;
 		read_sending(sk, &fd, &msg_flags);
-		conn->hold_more = (msg_flags & NS_MSG_MORE) != 0;
+		conn->hold.more = (msg_flags & NS_MSG_MORE) != 0;
 		look_at_hold(sk, conn, now, false);
-		conn->hold_look_ts = now;
+		conn->hold.look_ts = now;
 		return true;
 	}
 	end_unseen(sk, conn, now);
@@ -297,41 +297,41 @@ static __always_inline bool hold_goes_on(struct sock *sk, struct ns_conn_state *
 static __always_inline void on_part_left(struct sock *sk, struct ns_conn_state *conn, __u32 seq,
 					 __u32 end, __u64 now)
 {
-	bool rest = seq_after(conn->hold_end, end), inexact = seq_after(seq, conn->hold_seq);
-	bool lasted = ns_passed(conn->hold_part_ts, now) >= settings.threshold_ns;
-	__u32 hold_end = conn->hold_end;
+	bool rest = seq_after(conn->hold.end, end), inexact = seq_after(seq, conn->hold.seq);
+	bool lasted = ns_passed(conn->hold.part_ts, now) >= settings.threshold_ns;
+	__u32 hold_end = conn->hold.end;
 
-	if (conn->hold_pending && lasted)
+	if (conn->hold.pending && lasted)
 		look_at_hold(sk, conn, now, true);
 	if (!is_held(conn))
 		return;
 	if (rest && lasted && !inexact) {
-		conn->hold_seq = end;
-		conn->hold_part_ts = now + 1; /* behind the transmit, in the order of times */
-		conn->hold_look_ts = now + 1;
-		conn->hold_pending = 1;
+		conn->hold.seq = end;
+		conn->hold.part_ts = now + 1; /* behind the transmit, in the order of times */
+		conn->hold.look_ts = now + 1;
+		conn->hold.pending = 1;
 		return;
 	}
 	if (is_fresh_rest(conn))
-		end_hold(conn, conn->hold_number);
+		end_hold(conn, conn->hold.number);
 	else
 		note_release(sk, conn, now, inexact);
 	if (!rest || closing)
 		return;
 	if (open_hold(conn, end, hold_end, now + 1))
-		conn->hold_pending = 1;
+		conn->hold.pending = 1;
 }
 
 /* A segment arrived, not yet processed. */
 static __always_inline void on_arrival_while_held(struct sock *sk, struct ns_conn_state *conn,
 						  __u64 now)
 {
-	__u32 waiting = conn->history_next - conn->history_flushed;
+	__u32 waiting = conn->history.next - conn->history.flushed;
 
-	look_at_hold(sk, conn, conn->hold_look_ts, false);
-	conn->hold_look_ts = now;
+	look_at_hold(sk, conn, conn->hold.look_ts, false);
+	conn->hold.look_ts = now;
 	if (is_held(conn) && waiting >= NS_LOOKS_KEPT &&
-	    ns_passed(conn->hold_ts, now) >= settings.threshold_ns)
+	    ns_passed(conn->hold.ts, now) >= settings.threshold_ns)
 		history_flush(conn);
 }
 
@@ -365,7 +365,7 @@ __noinline int look_at_held(__u64 key, __u64 now)
 	if (!conn || !is_held(conn))
 		return 0;
 	look_at_hold((struct sock *)key, conn, now, false);
-	conn->hold_look_ts = now;
+	conn->hold.look_ts = now;
 	return 0;
 }
 

@@ -178,12 +178,12 @@ static __noinline int weigh_hold(struct sock *sk, struct ns_conn_state *conn, st
 	read_pacing(sk, out, now);
 	out->basis = NS_BASIS_STATE;
 	nonagle = out->nonagle;
-	msg_more = conn->hold_more;
-	if (conn->xmit_mss && conn->xmit_end == out->end) {
+	msg_more = conn->hold.more;
+	if (conn->hold.xmit_mss && conn->hold.xmit_end == out->end) {
 		/* tcp_push() turns MSG_MORE into TCP_NAGLE_CORK for this one call. */
 		out->basis = NS_BASIS_XMIT;
-		out->mss = conn->xmit_mss;
-		nonagle = conn->xmit_nonagle;
+		out->mss = conn->hold.xmit_mss;
+		nonagle = conn->hold.xmit_nonagle;
 		msg_more = nonagle & NS_NAGLE_CORK && !(out->nonagle & NS_NAGLE_CORK);
 	} else if (msg_more && !(nonagle & NS_NAGLE_CORK)) {
 		nonagle = NS_NAGLE_CORK;

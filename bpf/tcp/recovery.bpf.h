@@ -40,12 +40,13 @@ static __always_inline __u32 retrans_kind(struct sock *sk, struct ns_conn_state 
 		return pending == NS_ICSK_TIME_LOSS_PROBE ? NS_RETRANS_TLP : NS_RETRANS_UNKNOWN;
 	high_seq = BPF_CORE_READ(tp, high_seq);
 	if (!pending) {
-		conn->timer_loss = 1;
-		conn->timer_high_seq = high_seq;
+		conn->recovery.timer_loss = 1;
+		conn->recovery.timer_high_seq = high_seq;
 		return NS_RETRANS_RTO;
 	}
-	return conn->timer_loss && conn->timer_high_seq == high_seq ? NS_RETRANS_RTO
-								    : NS_RETRANS_UNKNOWN;
+	return conn->recovery.timer_loss && conn->recovery.timer_high_seq == high_seq
+		       ? NS_RETRANS_RTO
+		       : NS_RETRANS_UNKNOWN;
 }
 
 static __always_inline bool sent_by_timer(struct sock *sk, __u32 kind)
@@ -68,13 +69,14 @@ static __always_inline __u32 timer_retries(struct sock *sk, struct ns_conn_state
 	struct inet_connection_sock *icsk = (void *)sk;
 	__u32 counted = BPF_CORE_READ(icsk, icsk_retransmits);
 
-	if (conn->timer_seq != seq || conn->timer_kind != kind)
-		conn->timer_retries = 0;
-	conn->timer_seq = seq;
-	conn->timer_kind = kind;
-	conn->timer_retries++;
-	return kind != NS_RETRANS_TLP && counted > conn->timer_retries ? counted
-								       : conn->timer_retries;
+	if (conn->recovery.timer_seq != seq || conn->recovery.timer_kind != kind)
+		conn->recovery.timer_retries = 0;
+	conn->recovery.timer_seq = seq;
+	conn->recovery.timer_kind = kind;
+	conn->recovery.timer_retries++;
+	return kind != NS_RETRANS_TLP && counted > conn->recovery.timer_retries
+		       ? counted
+		       : conn->recovery.timer_retries;
 }
 
 /*
@@ -88,8 +90,8 @@ static __always_inline __u64 sent_before(struct sock *sk, struct ns_conn_state *
 	struct tcp_sock *tp = (void *)sk;
 	__u64 first_us;
 
-	if (conn->recover_ts && conn->retrans_seq == seq)
-		return conn->retrans_ts;
+	if (conn->recovery.ts && conn->recovery.retrans_seq == seq)
+		return conn->recovery.retrans_ts;
 	if (kind == NS_RETRANS_SYN)
 		return conn->first_ts;
 	first_us = BPF_CORE_READ(tp, first_tx_mstamp);
@@ -104,8 +106,8 @@ static __always_inline void begin_recovery(struct ns_conn_state *conn, const str
 {
 	__u64 before = by_timer ? out->rto_us : 2 * out->srtt_us;
 
-	conn->recover_ts = out->sent_ts ? out->sent_ts : ns_passed(before * 1000, out->head.ts);
-	conn->recover_end = out->end;
+	conn->recovery.ts = out->sent_ts ? out->sent_ts : ns_passed(before * 1000, out->head.ts);
+	conn->recovery.end = out->end;
 	count_recovery(conn);
 	if (by_timer)
 		watch_both_ends(conn);
@@ -151,17 +153,17 @@ static __noinline int note_retransmit(struct sock *sk, struct ns_conn_state *con
 	out->sent_ts = sent_before(sk, conn, seq, out->kind);
 	out->arrived = out->kind != NS_RETRANS_SYN && has_arrived(conn, end);
 	out->pad = 0;
-	conn->retrans_seq = seq;
-	conn->retrans_ts = out->head.ts;
+	conn->recovery.retrans_seq = seq;
+	conn->recovery.retrans_ts = out->head.ts;
 	kind = out->kind;
 	barrier_var(kind); /* else the verifier sees another register checked */
 	if (kind < NS_RETRANS_KINDS)
-		conn->retrans_by[kind]++;
-	first = !conn->recover_ts;
+		conn->recovery.by[kind]++;
+	first = !conn->recovery.ts;
 	if (first)
 		begin_recovery(conn, out, by_timer);
-	else if (seq_after(out->end, conn->recover_end))
-		conn->recover_end = out->end;
+	else if (seq_after(out->end, conn->recovery.end))
+		conn->recovery.end = out->end;
 	history_commit(conn, out, sizeof(*out));
 	/* Rare, and what shows the loss would be pushed out of the history before it is over. */
 	if (first || by_timer)
@@ -203,7 +205,7 @@ static __always_inline void on_retransmit(struct sock *sk, __u32 seq, __u32 end)
 	if (!conn)
 		return;
 	/* A connection that does not stand yet has its addresses by now: say which it is. */
-	if (conn->phase == NS_PHASE_OPENING && !conn->retrans_by[NS_RETRANS_SYN])
+	if (conn->phase == NS_PHASE_OPENING && !conn->recovery.by[NS_RETRANS_SYN])
 		tell_conn(sk, conn);
 	note_retransmit(sk, conn, seq, end);
 }
@@ -211,9 +213,9 @@ static __always_inline void on_retransmit(struct sock *sk, __u32 seq, __u32 end)
 /* An acknowledgement arrived, and is in the history. */
 static __always_inline void recovery_acked(struct ns_conn_state *conn, __u32 ack, __u64 now)
 {
-	if (!conn->recover_ts || seq_after(conn->recover_end, ack))
+	if (!conn->recovery.ts || seq_after(conn->recovery.end, ack))
 		return;
-	if (ns_passed(conn->recover_ts, now) >= settings.threshold_ns)
+	if (ns_passed(conn->recovery.ts, now) >= settings.threshold_ns)
 		flush_both(conn);
 	end_recovery(conn);
 }
@@ -225,7 +227,7 @@ static __noinline int recovery_connected(struct sock *sk, struct ns_conn_state *
 	struct ns_segment *out;
 	__u64 now;
 
-	if (!sk || !conn || !conn->recover_ts)
+	if (!sk || !conn || !conn->recovery.ts)
 		return 0;
 	now = bpf_ktime_get_ns();
 	out = history_slot(conn, NS_RX, sizeof(*out), now);

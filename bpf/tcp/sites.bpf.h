@@ -113,19 +113,19 @@ static __always_inline bool reason_has_site(__u32 reason)
 static __always_inline void on_held_call(struct sock *sk, struct ns_conn_state *conn,
 					 const struct send_view *view, __u32 bytes, __u64 now)
 {
-	if (!reason_has_site(conn->hold_reason))
+	if (!reason_has_site(conn->hold.reason))
 		return;
-	if (conn->hold_reason == NS_HOLD_NAGLE) {
-		conn->sites_wanted = conn->sites_first < NS_SITES_FIRST;
-		conn->sites_unacked = view->snd_nxt - view->snd_una;
+	if (conn->hold.reason == NS_HOLD_NAGLE) {
+		conn->sites.wanted = conn->sites.first < NS_SITES_FIRST;
+		conn->sites.unacked = view->snd_nxt - view->snd_una;
 	}
-	if (conn->sites_held >= NS_SITES_HELD)
+	if (conn->sites.held >= NS_SITES_HELD)
 		return;
 	if (!has_site(sk)) {
-		conn->submit_held = bytes;
+		conn->sites.submit_held = bytes;
 		sites_by_submission = 1;
 	} else if (tell_site(conn, view->write_seq, bytes, now, 1)) {
-		conn->sites_held++;
+		conn->sites.held++;
 	}
 }
 
@@ -138,24 +138,24 @@ static __always_inline void on_free_call(struct sock *sk, struct ns_conn_state *
 					 const struct send_view *view, __u32 bytes, __u64 now)
 {
 	__u32 unacked = view->write_seq - view->snd_una;
-	bool alike = unacked == conn->sites_unacked;
+	bool alike = unacked == conn->sites.unacked;
 
 	if (!unacked || view->write_seq != view->snd_nxt)
 		return;
-	if (!alike && conn->sites_other == NS_SITES_OTHER)
+	if (!alike && conn->sites.other == NS_SITES_OTHER)
 		return;
 	if (!has_site(sk)) {
 		if (alike)
-			conn->submit_first = bytes;
+			conn->sites.submit_first = bytes;
 		return;
 	}
 	if (!tell_site(conn, view->write_seq, bytes, now, 0))
 		return;
 	if (alike)
-		conn->sites_first++;
+		conn->sites.first++;
 	else
-		conn->sites_other++;
-	conn->sites_wanted = conn->sites_first < NS_SITES_FIRST;
+		conn->sites.other++;
+	conn->sites.wanted = conn->sites.first < NS_SITES_FIRST;
 }
 
 /* ---- of what a worker sends, or the program's thread later on ---- */
@@ -186,17 +186,17 @@ static __noinline int site_of_submission(const struct ns_uring *op, __u64 ring)
 	struct ns_conn_state *conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
 	__u32 bytes;
 
-	if (!conn || conn->submit_first == conn->submit_held)
+	if (!conn || conn->sites.submit_first == conn->sites.submit_held)
 		return 0;
 	bytes = op->len;
-	if (bytes && bytes == conn->submit_held) {
+	if (bytes && bytes == conn->sites.submit_held) {
 		if (tell_site(conn, 0, bytes, op->submit_ts, 1))
-			conn->sites_held++;
-		conn->submit_held = 0;
-	} else if (bytes && bytes == conn->submit_first) {
+			conn->sites.held++;
+		conn->sites.submit_held = 0;
+	} else if (bytes && bytes == conn->sites.submit_first) {
 		if (tell_site(conn, 0, bytes, op->submit_ts, 0))
-			conn->sites_first++;
-		conn->submit_first = 0;
+			conn->sites.first++;
+		conn->sites.submit_first = 0;
 	}
 	return 0;
 }
@@ -205,9 +205,9 @@ static __noinline int site_of_submission(const struct ns_uring *op, __u64 ring)
 static __always_inline void sample_sites(struct sock *sk, struct ns_conn_state *conn,
 					 const struct send_view *view, __u32 bytes, __u64 now)
 {
-	if (is_held(conn) && conn->hold_ts == now && now)
+	if (is_held(conn) && conn->hold.ts == now && now)
 		on_held_call(sk, conn, view, bytes, now);
-	else if (conn->sites_wanted && !is_held(conn))
+	else if (conn->sites.wanted && !is_held(conn))
 		on_free_call(sk, conn, view, bytes, now);
 }
 

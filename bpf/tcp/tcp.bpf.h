@@ -98,14 +98,14 @@ static __always_inline void on_xmit_refused(struct sock *sk, __u32 write_seq, __
 
 	if (!conn)
 		return;
-	conn->xmit_end = write_seq;
-	conn->xmit_mss = mss;
-	conn->xmit_nonagle = nonagle;
+	conn->hold.xmit_end = write_seq;
+	conn->hold.xmit_mss = mss;
+	conn->hold.xmit_nonagle = nonagle;
 	if (!decided || !is_held(conn))
 		return;
 	now = bpf_ktime_get_ns();
 	look_at_hold(sk, conn, now, false);
-	conn->hold_look_ts = now;
+	conn->hold.look_ts = now;
 }
 
 /* Transmits and receives matter only while something is held or recovered. */
@@ -158,7 +158,7 @@ static __always_inline void on_transmit(__u64 key, const struct segment *segment
 	note_segment(conn, data ? NS_TX : NS_ACK, now, segment);
 	if (!data)
 		return;
-	if (!is_held(conn) || !seq_after(segment->end, conn->hold_seq))
+	if (!is_held(conn) || !seq_after(segment->end, conn->hold.seq))
 		return; /* nothing held, or older data again */
 	on_part_left((struct sock *)key, conn, segment->seq, segment->end, now);
 }

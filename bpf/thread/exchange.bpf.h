@@ -35,7 +35,7 @@ static __always_inline bool asks(const struct ns_conn_state *conn)
 /* The last request is not followed by another, its answer may have been read all the same. */
 static __always_inline bool answer_was_read(const struct ns_conn_state *conn, __u32 copied_seq)
 {
-	return conn->turn_ts && conn->opener != NS_OPENER_PEER && copied_seq != conn->copied_seq;
+	return conn->turn.ts && conn->opener != NS_OPENER_PEER && copied_seq != conn->copied_seq;
 }
 
 /* ---- the threads of the other end, while a sample is open ---- */
@@ -55,20 +55,20 @@ static __noinline int settle_answerer(struct ns_conn_state *conn)
 	if (!conn)
 		return 0;
 	key.sk = conn->key;
-	wanted = conn->sample_next || conn->sampling;
-	if (wanted && !conn->answerer) {
+	wanted = conn->turn.sample_next || conn->turn.sampling;
+	if (wanted && !conn->turn.answerer) {
 		peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
 		if (!peer || !peer->tgid)
 			return 0;
 		key.number = peer->tgid;
 		if (!enter_active(&key))
 			return 0;
-		conn->answerer = key.number;
+		conn->turn.answerer = key.number;
 		__sync_fetch_and_add(answering_in(key.number), 1);
 		__sync_fetch_and_add(&samples_open, 1);
-	} else if (!wanted && conn->answerer) {
-		key.number = conn->answerer;
-		conn->answerer = 0;
+	} else if (!wanted && conn->turn.answerer) {
+		key.number = conn->turn.answerer;
+		conn->turn.answerer = 0;
 		if (!leave_active(&key))
 			return 0;
 		__sync_fetch_and_add(answering_in(key.number), -1);
@@ -79,8 +79,8 @@ static __noinline int settle_answerer(struct ns_conn_state *conn)
 
 static __always_inline void forget_samples(struct ns_conn_state *conn)
 {
-	conn->sample_next = 0;
-	conn->sampling = 0;
+	conn->turn.sample_next = 0;
+	conn->turn.sampling = 0;
 	settle_answerer(conn);
 }
 
@@ -169,17 +169,18 @@ static __noinline int tell_served(struct ns_conn_state *conn, __u32 weight)
 	if (!conn || !conn->peer)
 		return 0;
 	peer = bpf_map_lookup_elem(&conns, &conn->peer);
-	if (!peer || peer->turn_ts <= conn->turn_ts)
+	if (!peer || peer->turn.ts <= conn->turn.ts)
 		return 0;
-	fill_head(&out.head, NS_EXCHANGE, sizeof(out), peer->turn_ts, peer->id);
+	fill_head(&out.head, NS_EXCHANGE, sizeof(out), peer->turn.ts, peer->id);
 	out.head.tgid = peer->tgid;
-	out.head.tid = peer->turn_tid;
+	out.head.tid = peer->turn.tid;
 	out.side = NS_EXCHANGE_SERVED;
-	out.writes = peer->turn_writes;
-	out.bytes_out = peer->turn_bytes;
+	out.writes = peer->turn.writes;
+	out.bytes_out = peer->turn.bytes;
 	out.weight = weight;
-	asked_ts = conn->wrote_ts > conn->released_ts ? conn->wrote_ts : conn->released_ts;
-	if (conn->answerer)
+	asked_ts = conn->turn.wrote_ts > conn->turn.released_ts ? conn->turn.wrote_ts
+								: conn->turn.released_ts;
+	if (conn->turn.answerer)
 		served_after(&out, asked_ts);
 	stream(&out, sizeof(out));
 	return 0;
@@ -201,14 +202,14 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 	struct ns_exchange out = {};
 	struct tcp_sock *tp;
 
-	if (!conn || !answer || !conn->turn_ts || conn->turn_ts > answer->ts)
+	if (!conn || !answer || !conn->turn.ts || conn->turn.ts > answer->ts)
 		return 0;
 	/*
 	 * A reader that gets no CPU adjusts nothing meanwhile: the rest of its time goes without,
 	 * but for what takes as long as a stall.
 	 */
 	if (exchanges_told >= NS_EXCHANGES_TOLD &&
-	    answer->ts - conn->turn_ts < settings.threshold_ns)
+	    answer->ts - conn->turn.ts < settings.threshold_ns)
 		return 0;
 	__sync_fetch_and_add(&exchanges_told, 1);
 	tp = (void *)answer->key;
@@ -217,21 +218,21 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 	out.head.tgid = answer->tgid;
 	out.head.tid = answer->tid;
 	out.side = NS_EXCHANGE_ASKED;
-	out.writes = conn->turn_writes;
-	out.bytes_out = conn->turn_bytes;
-	out.begin_ts = conn->turn_ts;
-	out.ready_ts = conn->wrote_ts;
+	out.writes = conn->turn.writes;
+	out.bytes_out = conn->turn.bytes;
+	out.begin_ts = conn->turn.ts;
+	out.ready_ts = conn->turn.wrote_ts;
 	out.off_ts = answer->off_ts;
 	out.wake_ts = answer->wake_ts;
-	out.held_ns = conn->turn_held_ns;
-	if (is_held(conn) && conn->hold_ts < answer->ts)
-		out.held_ns += answer->ts - conn->hold_ts;
-	out.hold_reason = out.held_ns ? conn->hold_reason : 0;
+	out.held_ns = conn->turn.held_ns;
+	if (is_held(conn) && conn->hold.ts < answer->ts)
+		out.held_ns += answer->ts - conn->hold.ts;
+	out.hold_reason = out.held_ns ? conn->hold.reason : 0;
 	out.weight = answer->weight;
 	out.min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
-	if (peer && peer->fired_ts > conn->turn_ts && peer->fired_ts <= answer->ts)
-		out.delack_ts = peer->fired_ts;
+	if (peer && peer->turn.fired_ts > conn->turn.ts && peer->turn.fired_ts <= answer->ts)
+		out.delack_ts = peer->turn.fired_ts;
 	stream(&out, sizeof(out));
 	return 0;
 }
@@ -264,13 +265,13 @@ static __noinline int note_answers(struct ns_thread_state *thread, __u32 tid, __
 	sampled = thread->asked;
 	if (sampled) {
 		conn = bpf_map_lookup_elem(&conns, &sampled);
-		if (!conn || !conn->sampling) {
+		if (!conn || !conn->turn.sampling) {
 			thread->asked = 0;
 		} else if (is_answered(sampled, conn)) {
 			answer.key = sampled;
-			answer.weight = slow && sampled == thread->conn ? 1 : conn->sampling;
+			answer.weight = slow && sampled == thread->conn ? 1 : conn->turn.sampling;
 			tell_exchange(conn, &answer);
-			conn->sampling = 0;
+			conn->turn.sampling = 0;
 			settle_answerer(conn);
 			thread->asked = 0;
 		}
@@ -279,7 +280,7 @@ static __noinline int note_answers(struct ns_thread_state *thread, __u32 tid, __
 		return 0;
 	answer.key = thread->conn;
 	conn = bpf_map_lookup_elem(&conns, &answer.key);
-	if (!conn || conn->sampling || !asks(conn) || !is_answered(answer.key, conn))
+	if (!conn || conn->turn.sampling || !asks(conn) || !is_answered(answer.key, conn))
 		return 0;
 	__sync_fetch_and_add(&slow_noted, 1);
 	answer.weight = 1;
@@ -305,12 +306,12 @@ static __always_inline void look_for_answers(struct ns_thread_state *thread, __u
  */
 static __always_inline void end_unslept(__u64 key, struct ns_conn_state *conn, __u64 id, __u64 now)
 {
-	struct answer answer = {.key = key, .ts = now, .weight = conn->sampling};
+	struct answer answer = {.key = key, .ts = now, .weight = conn->turn.sampling};
 
 	answer.tgid = id >> 32;
 	answer.tid = id;
 	tell_exchange(conn, &answer);
-	conn->sampling = 0;
+	conn->turn.sampling = 0;
 }
 
 /* Of a thread that does not sleep, a sample has ended though its thread still names it. */
@@ -322,7 +323,7 @@ static __always_inline bool has_another_open(const struct ns_thread_state *threa
 	if (!asked || asked == key)
 		return false;
 	conn = bpf_map_lookup_elem(&conns, &asked);
-	return conn && conn->sampling;
+	return conn && conn->turn.sampling;
 }
 
 /* The request that was chosen one turn ago begins, unless its thread has another one open. */
@@ -333,8 +334,8 @@ static __always_inline void begin_sample(__u64 key, struct ns_conn_state *conn, 
 	if (!thread || has_another_open(thread, key))
 		return;
 	thread->asked = key;
-	conn->sampling = conn->sample_next;
-	conn->sample_next = 0;
+	conn->turn.sampling = conn->turn.sample_next;
+	conn->turn.sample_next = 0;
 }
 
 static __noinline int advance_samples(__u64 key, struct ns_conn_state *conn, __u64 id, __u64 now,
@@ -342,12 +343,12 @@ static __noinline int advance_samples(__u64 key, struct ns_conn_state *conn, __u
 {
 	if (!conn)
 		return 0;
-	if (conn->sampling)
+	if (conn->turn.sampling)
 		end_unslept(key, conn, id, now);
-	if (conn->sample_next)
+	if (conn->turn.sample_next)
 		begin_sample(key, conn, id);
 	if (choose)
-		conn->sample_next = sample_every;
+		conn->turn.sample_next = sample_every;
 	settle_answerer(conn);
 	return 0;
 }
@@ -371,31 +372,31 @@ static __always_inline void begin_turn(__u64 key, struct ns_conn_state *conn, __
 {
 	bool choose = asks(conn) && choose_next();
 
-	if (choose || conn->sampling || conn->sample_next)
+	if (choose || conn->turn.sampling || conn->turn.sample_next)
 		advance_samples(key, conn, id, now, choose);
-	conn->turn_ts = now;
-	conn->turn_tid = id;
-	conn->turn_writes = 0;
-	conn->turn_bytes = 0;
-	conn->turn_held_ns = 0;
+	conn->turn.ts = now;
+	conn->turn.tid = id;
+	conn->turn.writes = 0;
+	conn->turn.bytes = 0;
+	conn->turn.held_ns = 0;
 }
 
 /* A send has ended: now is the time that TCP itself read when it transmitted, or the clock's. */
 static __always_inline void count_write(__u64 key, struct ns_conn_state *conn, __u32 copied_seq,
 					__u32 bytes, __u64 now, __u64 id)
 {
-	if (conn->copied_seq != copied_seq || !conn->turn_ts) {
-		conn->exchanges += conn->copied_seq != copied_seq;
+	if (conn->copied_seq != copied_seq || !conn->turn.ts) {
+		conn->turn.exchanges += conn->copied_seq != copied_seq;
 		begin_turn(key, conn, id, now);
 		conn->copied_seq = copied_seq;
-	} else if (ns_passed(conn->wrote_ts, now) < NS_CLOSE_NS) {
-		conn->close_writes++;
+	} else if (ns_passed(conn->turn.wrote_ts, now) < NS_CLOSE_NS) {
+		conn->turn.close_writes++;
 	}
-	if (bytes < conn->mss / NS_SMALL_PART)
-		conn->small_writes++;
-	conn->turn_writes++;
-	conn->turn_bytes += bytes;
-	conn->wrote_ts = now;
+	if (bytes < conn->turn.mss / NS_SMALL_PART)
+		conn->turn.small_writes++;
+	conn->turn.writes++;
+	conn->turn.bytes += bytes;
+	conn->turn.wrote_ts = now;
 }
 
 #endif

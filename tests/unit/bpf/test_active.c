@@ -15,7 +15,7 @@ static bool begin_hold(struct ns_conn_state *conn)
 	if (!number)
 		return false;
 	barrier();
-	conn->hold_number = number;
+	conn->hold.number = number;
 	return true;
 }
 
@@ -30,7 +30,7 @@ static void test_who_comes_late_ends_nothing(void **state)
 	assert_true(begin_hold(&watched));
 	assert_true(is_held(&watched));
 	assert_int_equal(active_holds, 1);
-	number = watched.hold_number;
+	number = watched.hold.number;
 	assert_true(end_hold(&watched, number));
 	assert_false(end_hold(&watched, number));
 	assert_false(is_held(&watched));
@@ -40,7 +40,7 @@ static void test_who_comes_late_ends_nothing(void **state)
 	assert_false(end_hold(&watched, number));
 	assert_true(is_held(&watched));
 	assert_int_equal(active_holds, 1);
-	assert_true(end_hold(&watched, watched.hold_number));
+	assert_true(end_hold(&watched, watched.hold.number));
 	assert_int_equal(active_holds, 0);
 	assert_int_equal(active_count, 0);
 }
@@ -55,7 +55,7 @@ static void test_two_begin(void **state)
 	/* The other one has not seen it yet. */
 	assert_int_equal(number_hold(&watched), 0);
 	assert_int_equal(active_holds, 1);
-	watched.hold_number = number;
+	watched.hold.number = number;
 	assert_true(end_hold(&watched, number));
 	assert_int_equal(active_holds, 0);
 	assert_int_equal(lost[NS_LOST_CONNS], 0);
@@ -64,9 +64,9 @@ static void test_two_begin(void **state)
 static void test_numbers_wrap(void **state)
 {
 	(void)state;
-	watched.hold_number = watched.hold_ended = UINT32_MAX;
+	watched.hold.number = watched.hold.ended = UINT32_MAX;
 	assert_true(begin_hold(&watched));
-	assert_int_equal(watched.hold_number, 1);
+	assert_int_equal(watched.hold.number, 1);
 	assert_true(is_held(&watched));
 	assert_true(end_hold(&watched, 1));
 	assert_false(is_held(&watched));
@@ -77,13 +77,13 @@ static void test_a_recovery_is_counted_as_it_began(void **state)
 {
 	(void)state;
 	watched.phase = NS_PHASE_OPENING;
-	watched.recover_ts = 1;
+	watched.recovery.ts = 1;
 	count_recovery(&watched);
 	assert_int_equal(active_holds, 0);
 	watched.phase = NS_PHASE_OPEN;
 	end_recovery(&watched);
 	assert_int_equal(active_holds, 0);
-	watched.recover_ts = 1;
+	watched.recovery.ts = 1;
 	count_recovery(&watched);
 	assert_int_equal(active_holds, 1);
 	end_recovery(&watched);
@@ -141,7 +141,7 @@ static void add(uint32_t *count, bool one)
 
 static __attribute__((noinline)) void end_it(void)
 {
-	uint32_t number = watched.hold_number;
+	uint32_t number = watched.hold.number;
 
 	barrier();
 	if (is_held(&watched))
@@ -177,7 +177,7 @@ static void start(void **state, bool held)
 	ended = begun = 0;
 	if (held)
 		begin_it();
-	number_seen = watched.hold_number;
+	number_seen = watched.hold.number;
 }
 
 static void test_each_hold_ends_once(void **state)
@@ -237,7 +237,7 @@ static void test_the_next_one_is_counted(void **state)
 			break;
 		assert_as_many_as_there_are();
 		assert_int_equal(is_held(&watched), active_count);
-		assert_true(ended == 1 || watched.hold_number != number_seen);
+		assert_true(ended == 1 || watched.hold.number != number_seen);
 	} while (++at);
 	assert_true(at > 10);
 }
@@ -280,7 +280,7 @@ static uint32_t looks, mixed;
 /* What one look finds is its own until it is told. */
 static void look(uint64_t figure)
 {
-	volatile __u64 *words = watched.hold_look.words;
+	volatile __u64 *words = watched.hold.look.words;
 	bool whole = true;
 
 	if (!begin_look(&watched))

@@ -66,10 +66,10 @@ static void test_one_not_begun_is_told_by_its_writer(void **state)
 	struct ns_segment *out;
 
 	(void)state;
-	watched.history_next++;
+	watched.history.next++;
 	history_flush(&watched);
 	assert_int_equal(told_count, 0);
-	watched.history_next--;
+	watched.history.next--;
 	out = history_slot(&watched, NS_TX, sizeof(*out), 7);
 	fill(out, 7);
 	history_commit(&watched, out, sizeof(*out));
@@ -86,7 +86,7 @@ static void write_at_once(uint32_t first, bool wanted)
 	out[0] = history_slot(&watched, NS_TX, sizeof(*out[0]), 1);
 	if (wanted)
 		history_flush(&watched);
-	watched.history_next--;
+	watched.history.next--;
 	this_cpu = 1;
 	out[1] = history_slot(&watched, NS_RX, sizeof(*out[1]), 2);
 	fill(out[0], 1);

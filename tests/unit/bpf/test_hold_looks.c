@@ -25,7 +25,7 @@ static uint32_t times_told_of(uint32_t number)
 static void test_looks_outlast_the_history(void **state)
 {
 	(void)state;
-	watched.hold_number = 1;
+	watched.hold.number = 1;
 	write_look(100);
 	write_look(101);
 	for (uint32_t i = 0; i < 3 * NS_HISTORY; i++)
@@ -46,7 +46,7 @@ static void test_looks_outlast_the_history(void **state)
 static void test_looks_in_the_history_are_told_once(void **state)
 {
 	(void)state;
-	watched.hold_number = 1;
+	watched.hold.number = 1;
 	for (uint32_t i = 0; i < NS_HISTORY; i++)
 		write_look(i);
 	history_flush(&watched);
@@ -59,7 +59,7 @@ static void test_looks_in_the_history_are_told_once(void **state)
 static void test_the_first_look_and_the_last(void **state)
 {
 	(void)state;
-	watched.hold_number = 1;
+	watched.hold.number = 1;
 	for (uint32_t i = 0; i < 12; i++)
 		write_look(100 + i);
 	for (uint32_t i = 0; i < NS_HISTORY; i++)
@@ -75,10 +75,10 @@ static void test_the_first_look_and_the_last(void **state)
 static void test_looks_of_an_earlier_hold(void **state)
 {
 	(void)state;
-	watched.hold_number = 1;
+	watched.hold.number = 1;
 	for (uint32_t i = 0; i < 5; i++)
 		write_look(100 + i);
-	watched.hold_kept = 0; /* as note_release() and open_hold() have it */
+	watched.hold.kept = 0; /* as note_release() and open_hold() have it */
 	write_look(200);
 	for (uint32_t i = 0; i < NS_HISTORY; i++)
 		write_record(i);

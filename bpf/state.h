@@ -266,18 +266,60 @@ enum ns_waker_known {
 	NS_WAKER_STACK = 2, /* and its name */
 };
 
+/* Who woke a thread: by the one that does, which the kernel lets be one at a time. */
+struct ns_thread_waker {
+	__u32 known; /* enum ns_waker_known */
+	__u32 tgid;
+	__u32 tid;
+	__u32 pad;
+	char comm[NS_COMM_LEN];
+	__u64 stack[NS_STACK_MAX];
+};
+
+/* Of its sleep, when it waits on an io_uring ring, as its wake-up found it. */
+struct ns_thread_ring {
+	__u64 key;          /* struct io_ring_ctx, 0 none */
+	__u64 sk;           /* struct sock of op, 0 none */
+	struct ns_uring op; /* the operation that ended it; head.len 0: not known */
+	__u32 read;         /* bytes that this has read already, though not completed */
+	__u32 pad;
+};
+
+/* What it does between its sleeps for a descriptor: habits.bpf.h. */
+struct ns_thread_habits {
+	__u64 moved;       /* bytes that it had read and written when it slept for a descriptor */
+	__u64 seen_sk;     /* struct sock that it may have read from since */
+	__u32 seen_copied; /* that one's copied_seq; without one the sum of all it polls */
+	__u32 seen;        /* enum ns_seen */
+	__u32 suspect;     /* it has slept again without a sign of work: look closer from now on */
+	__u32 call;        /* the system call of its last sleep for a descriptor */
+	__u32 migrations;
+	__u32 wakes;
+	__u32 empty_wakes;
+	__u32 polled[NS_POLLED]; /* descriptors of its last poll(), each + 1; 0 none */
+	__u32 pad;
+};
+
+/* The system call of its last sleep, by number, and that one's arguments. */
+struct ns_thread_sleep {
+	__u32 call;
+	__u32 arg0;
+	__u32 arg1;
+	__u32 pad;
+};
+
 /*
  * A watched thread, by its tid. By the CPU that switches it out or in, under its run queue's lock;
- * wake_ts, waker_* and has_waker by the one that wakes it, which the kernel lets be one at a time;
- * conn, held, named_*, wrote and asked by the thread itself, in its calls. offcpu as all else, its
- * wake_ts, woke_ts, level and hops by who wakes. The table has what is behind offcpu only where
- * something is traced.
+ * wake_ts and waker by the one that wakes it; conn, held, named_*, wrote and asked by the thread
+ * itself, in its calls. offcpu as all else, its wake_ts, woke_ts, level and hops by who wakes. The
+ * table has what is behind offcpu only where something is traced.
  */
 struct ns_thread_state {
 	__u32 tgid;
 	__u32 profiled; /* offcpu is in use */
 	struct ns_offcpu_thread offcpu;
 	__u32 off;     /* 0 on the CPU, 1 off it */
+	__u32 state;   /* when it left */
 	__u64 since;   /* of the last change; 0 not known */
 	__u64 wake_ts; /* made runnable; 0: not yet, and while on the CPU */
 	__u64 on_cpu_ns;
@@ -285,40 +327,20 @@ struct ns_thread_state {
 	__u64 runqueue_ns;
 	__u32 voluntary;
 	__u32 involuntary;
-	__u32 state; /* when it left */
-	__u32 waker_tgid;
-	__u32 waker_tid;
-	__u32 has_waker;   /* enum ns_waker_known */
-	__u64 conn;        /* struct sock that it wrote on since its last sleep, 0 none */
-	__u64 held;        /* struct sock that it wrote on last while something was held */
-	__u64 named_sk;    /* struct sock that it wrote on or connected last, ever */
-	__u32 named_conn;  /* its number */
-	__u64 left_clock;  /* the scheduler's clock when it left, 0 not known */
-	__u64 moved;       /* bytes that it had read and written when it slept for a descriptor */
-	__u64 seen_sk;     /* struct sock that it may have read from since */
-	__u32 seen_copied; /* that one's copied_seq; without one the sum of all it polls */
-	__u32 seen;        /* enum ns_seen */
-	__u32 wrote;       /* on a watched socket, since it slept for a descriptor */
-	__u32 suspect;     /* it has slept again without a sign of work: look closer from now on */
-	__u32 call;        /* the system call of its last sleep for a descriptor */
-	__u32 cpu;         /* that it left */
-	__u32 migrations;
-	__u32 wakes;
-	__u32 empty_wakes;
-	__u32 polled[NS_POLLED]; /* descriptors of its last poll(), each + 1; 0 none */
-	__u64 asked; /* struct sock on which its sampled request waits for an answer, 0 none */
-	/* Of its sleep, when it waits on an io_uring ring, as its wake-up found it: */
-	__u64 ring;              /* struct io_ring_ctx, 0 none */
-	__u64 ring_sk;           /* struct sock of ring_op, 0 none */
-	struct ns_uring ring_op; /* the operation that ended it; head.len 0: not known */
-	__u32 ring_read;         /* bytes that this has read already, though not completed */
-	/* The system call of its last sleep, by number, and that one's arguments. */
-	__u32 slept_in;
-	__u32 slept_arg0;
-	__u32 slept_arg1;
+	__u64 conn;       /* struct sock that it wrote on since its last sleep, 0 none */
+	__u64 held;       /* struct sock that it wrote on last while something was held */
+	__u64 named_sk;   /* struct sock that it wrote on or connected last, ever */
+	__u32 named_conn; /* its number */
+	__u32 wrote;      /* on a watched socket, since it slept for a descriptor */
+	__u64 left_clock; /* the scheduler's clock when it left, 0 not known */
+	__u64 asked;      /* struct sock on which its sampled request waits for an answer, 0 none */
+	__u32 cpu;        /* that it left */
+	__u32 pad;
 	char comm[NS_COMM_LEN];
-	char waker_comm[NS_COMM_LEN];
-	__u64 waker_stack[NS_STACK_MAX];
+	struct ns_thread_sleep slept;
+	struct ns_thread_habits habits;
+	struct ns_thread_ring ring;
+	struct ns_thread_waker waker;
 };
 
 /* What of it is there where nothing is traced. */

@@ -189,9 +189,9 @@ static __noinline int tell_thread(struct ns_thread_state *thread, __u32 tid, __u
 	out.runqueue_ns = thread->runqueue_ns;
 	out.voluntary = thread->voluntary;
 	out.involuntary = thread->involuntary;
-	out.migrations = thread->migrations;
-	out.wakes = thread->wakes;
-	out.empty_wakes = thread->empty_wakes;
+	out.migrations = thread->habits.migrations;
+	out.wakes = thread->habits.wakes;
+	out.empty_wakes = thread->habits.empty_wakes;
 	__builtin_memcpy(out.comm, thread->comm, NS_COMM_LEN);
 	stream_vital(&out, sizeof(out));
 	return 0;

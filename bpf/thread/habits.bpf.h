@@ -42,22 +42,22 @@ static __always_inline void see_file(struct task_struct *task, struct ns_thread_
 {
 	struct sock *sk;
 
-	thread->seen_sk = 0;
-	thread->seen = NS_SEEN_UNKNOWN;
+	thread->habits.seen_sk = 0;
+	thread->habits.seen = NS_SEEN_UNKNOWN;
 	if (!is_socket(file)) {
 		/* What is taken out of a ring is counted nowhere. */
 		if (rings_watched > 0 && ring_of_file(file))
 			return;
 		if (bpf_core_field_exists(task->ioac.rchar))
-			thread->seen = NS_SEEN_NONE; /* its reads are in that accounting */
+			thread->habits.seen = NS_SEEN_NONE; /* its reads are in that accounting */
 		return;
 	}
 	sk = sock_of(file);
 	if (!sk || !is_tcp_stream(sk) || BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_LISTEN)
 		return;
-	thread->seen_sk = (__u64)sk;
-	thread->seen_copied = BPF_CORE_READ((struct tcp_sock *)sk, copied_seq);
-	thread->seen = NS_SEEN_SOCKET;
+	thread->habits.seen_sk = (__u64)sk;
+	thread->habits.seen_copied = BPF_CORE_READ((struct tcp_sock *)sk, copied_seq);
+	thread->habits.seen = NS_SEEN_SOCKET;
 }
 
 /* Of poll() the sum of all its sockets' copied_seq: it moves when any of them is read from. */
@@ -69,12 +69,13 @@ static __noinline int see_polled(struct task_struct *task, struct ns_thread_stat
 
 	if (!thread)
 		return 0;
-	thread->seen = NS_SEEN_UNKNOWN;
-	if (!thread->polled[0])
+	thread->habits.seen = NS_SEEN_UNKNOWN;
+	if (!thread->habits.polled[0])
 		return 0;
 #pragma unroll /* 5.10 refuses a loop that is entered in its middle */
 	for (i = 0; i < NS_POLLED; i++) {
-		file = thread->polled[i] ? task_file(task, thread->polled[i] - 1) : NULL;
+		file = thread->habits.polled[i] ? task_file(task, thread->habits.polled[i] - 1)
+						: NULL;
 		if (!file || !is_socket(file))
 			continue;
 		sk = sock_of(file);
@@ -82,8 +83,8 @@ static __noinline int see_polled(struct task_struct *task, struct ns_thread_stat
 			return 0;
 		sum += BPF_CORE_READ((struct tcp_sock *)sk, copied_seq);
 	}
-	thread->seen_copied = sum;
-	thread->seen = NS_SEEN_POLLED;
+	thread->habits.seen_copied = sum;
+	thread->habits.seen = NS_SEEN_POLLED;
 	return 0;
 }
 
@@ -91,16 +92,16 @@ static __noinline int see_polled(struct task_struct *task, struct ns_thread_stat
 static __always_inline bool nothing_received(struct task_struct *task,
 					     struct ns_thread_state *thread)
 {
-	struct tcp_sock *tp = (void *)thread->seen_sk;
-	__u32 sum = thread->seen_copied;
+	struct tcp_sock *tp = (void *)thread->habits.seen_sk;
+	__u32 sum = thread->habits.seen_copied;
 
-	if (thread->seen == NS_SEEN_POLLED) {
+	if (thread->habits.seen == NS_SEEN_POLLED) {
 		see_polled(task, thread);
-		return thread->seen == NS_SEEN_POLLED && thread->seen_copied == sum;
+		return thread->habits.seen == NS_SEEN_POLLED && thread->habits.seen_copied == sum;
 	}
-	if (thread->seen != NS_SEEN_SOCKET)
-		return thread->seen == NS_SEEN_NONE;
-	return BPF_CORE_READ(tp, copied_seq) == thread->seen_copied;
+	if (thread->habits.seen != NS_SEEN_SOCKET)
+		return thread->habits.seen == NS_SEEN_NONE;
+	return BPF_CORE_READ(tp, copied_seq) == thread->habits.seen_copied;
 }
 
 /* The descriptors that poll() names. In the thread's own context, or its memory is not mapped. */
@@ -112,10 +113,10 @@ static __always_inline void note_polled(struct ns_thread_state *thread,
 
 #pragma unroll /* 5.10 refuses a loop that is entered in its middle */
 	for (i = 0; i < NS_POLLED; i++) {
-		thread->polled[i] = 0;
+		thread->habits.polled[i] = 0;
 		if (args->arg1 <= NS_POLLED && i < args->arg1 &&
 		    !bpf_probe_read_user(&entry, sizeof(entry), &entries[i]))
-			thread->polled[i] = entry.fd + 1;
+			thread->habits.polled[i] = entry.fd + 1;
 	}
 }
 
@@ -138,22 +139,23 @@ static __noinline int note_input_sleep(struct task_struct *task, struct ns_threa
 	if (!thread)
 		return 0;
 	moved = bytes_moved(task);
-	if (thread->call && moved == thread->moved && !thread->wrote) {
-		if (thread->suspect && !submits_to_rings(task) && nothing_received(task, thread))
-			thread->empty_wakes++;
-		thread->suspect = 1;
+	if (thread->habits.call && moved == thread->habits.moved && !thread->wrote) {
+		if (thread->habits.suspect && !submits_to_rings(task) &&
+		    nothing_received(task, thread))
+			thread->habits.empty_wakes++;
+		thread->habits.suspect = 1;
 	}
 	if (call_kind(call) == NS_CALL_ON_POLL) {
 		regs = task_regs(task);
 		read_syscall(regs, &args);
 		note_polled(thread, &args, (void *)first_argument(regs));
 	}
-	thread->moved = moved;
+	thread->habits.moved = moved;
 	thread->wrote = 0;
-	thread->call = call + 1;
-	if (!thread->suspect)
+	thread->habits.call = call + 1;
+	if (!thread->habits.suspect)
 		return 0;
-	thread->seen = NS_SEEN_UNKNOWN;
+	thread->habits.seen = NS_SEEN_UNKNOWN;
 	if (call_kind(call) == NS_CALL_ON_FD)
 		see_file(task, thread, task_file(task, first_argument(task_regs(task))));
 	else if (call_kind(call) == NS_CALL_ON_POLL)
@@ -172,7 +174,7 @@ static __noinline int note_ready(struct task_struct *task, struct ns_thread_stat
 	if (ready)
 		see_file(task, thread, ready);
 	else
-		thread->seen = NS_SEEN_NONE;
+		thread->habits.seen = NS_SEEN_NONE;
 	return 0;
 }
 
@@ -180,11 +182,12 @@ static __always_inline void count_return(struct task_struct *task, struct ns_thr
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 
-	thread->migrations += cpu != thread->cpu;
+	thread->habits.migrations += cpu != thread->cpu;
 	if (!thread->state)
 		return;
-	thread->wakes++;
-	if (thread->suspect && thread->call && call_kind(thread->call - 1) == NS_CALL_ON_EPOLL)
+	thread->habits.wakes++;
+	if (thread->habits.suspect && thread->habits.call &&
+	    call_kind(thread->habits.call - 1) == NS_CALL_ON_EPOLL)
 		note_ready(task, thread);
 }
 

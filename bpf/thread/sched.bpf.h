@@ -52,7 +52,7 @@ static __always_inline __u64 time_of_return(struct task_struct *task,
 static __always_inline void forget_wake(struct ns_thread_state *thread)
 {
 	thread->wake_ts = 0;
-	thread->has_waker = NS_WAKER_NONE;
+	thread->waker.known = NS_WAKER_NONE;
 }
 
 /*
@@ -62,8 +62,8 @@ static __always_inline void forget_wake(struct ns_thread_state *thread)
 static __always_inline void find_slept_on(struct task_struct *task, struct ns_thread_state *thread,
 					  struct waited_for *what)
 {
-	bool on_fd = call_kind(thread->slept_in) == NS_CALL_ON_FD;
-	struct file *file = on_fd ? task_file(task, thread->slept_arg0) : NULL;
+	bool on_fd = call_kind(thread->slept.call) == NS_CALL_ON_FD;
+	struct file *file = on_fd ? task_file(task, thread->slept.arg0) : NULL;
 	__u64 key = file ? (__u64)file_socket(file) : 0;
 	struct ns_conn_state *conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
 
@@ -92,9 +92,9 @@ static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread
 
 	if (!task || !thread)
 		return 0;
-	args.number = thread->slept_in;
-	args.arg0 = thread->slept_arg0;
-	args.arg1 = thread->slept_arg1;
+	args.number = thread->slept.call;
+	args.arg0 = thread->slept.arg0;
+	args.arg1 = thread->slept.arg1;
 	end = thread->wake_ts;
 	if (end <= thread->since || end > now) { /* of none, or of the wait to come */
 		end = now > thread->since ? now : thread->since;
@@ -106,7 +106,7 @@ static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread
 			find_slept_on(task, thread, &what);
 		note_wait(task, thread, &args, &what, end);
 	}
-	thread->ring = 0;
+	thread->ring.key = 0;
 	forget_wake(thread);
 	thread->since = end;
 	thread->off = 0;
@@ -157,12 +157,12 @@ static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_
 	/* A worker has a copy of the registers that its creator had. */
 	__u32 call = is_io_worker(task) ? NS_SYSCALL_NONE : task_call(task);
 
-	thread->slept_in = call;
-	task_arguments(task, &thread->slept_arg0, &thread->slept_arg1);
+	thread->slept.call = call;
+	task_arguments(task, &thread->slept.arg0, &thread->slept.arg1);
 	if (waits_to_read(call))
 		note_input_sleep(task, thread, call);
 	else if (call == NS_SYS_IO_URING_ENTER) /* its completions may be all the work it does */
-		thread->call = 0;
+		thread->habits.call = 0;
 	on_writer_sleeps(task, thread, call, now);
 }
 
@@ -241,15 +241,15 @@ static __always_inline void note_wake(void *ctx, struct task_struct *task,
 	__u64 id = bpf_get_current_pid_tgid();
 
 	thread->wake_ts = now;
-	thread->waker_tgid = id >> 32;
-	thread->waker_tid = id;
-	thread->has_waker = NS_WAKER_IDS;
+	thread->waker.tgid = id >> 32;
+	thread->waker.tid = id;
+	thread->waker.known = NS_WAKER_IDS;
 	if (!thread->off || !worth_a_record(ns_passed(thread->since, now)))
 		return;
-	thread->has_waker = NS_WAKER_STACK;
-	bpf_get_current_comm(thread->waker_comm, sizeof(thread->waker_comm));
-	__builtin_memset(thread->waker_stack, 0, sizeof(thread->waker_stack));
-	bpf_get_stack(ctx, thread->waker_stack, sizeof(thread->waker_stack), 0);
+	thread->waker.known = NS_WAKER_STACK;
+	bpf_get_current_comm(thread->waker.comm, sizeof(thread->waker.comm));
+	__builtin_memset(thread->waker.stack, 0, sizeof(thread->waker.stack));
+	bpf_get_stack(ctx, thread->waker.stack, sizeof(thread->waker.stack), 0);
 	if (rings_watched > 0)
 		note_ring_wake(task, thread, now);
 }

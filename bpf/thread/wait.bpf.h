@@ -109,14 +109,14 @@ static __always_inline void note_op(const struct waited_for *what, struct ns_wai
 static __always_inline void note_waker(const struct ns_thread_state *thread,
 				       struct ns_wait_raw *out)
 {
-	if (thread->has_waker == NS_WAKER_NONE)
+	if (thread->waker.known == NS_WAKER_NONE)
 		return;
-	out->wait.waker_tgid = thread->waker_tgid;
-	out->wait.waker_tid = thread->waker_tid;
-	if (thread->has_waker != NS_WAKER_STACK)
+	out->wait.waker_tgid = thread->waker.tgid;
+	out->wait.waker_tid = thread->waker.tid;
+	if (thread->waker.known != NS_WAKER_STACK)
 		return;
-	__builtin_memcpy(out->wait.waker_comm, thread->waker_comm, NS_COMM_LEN);
-	__builtin_memcpy(out->waker_stack, thread->waker_stack, sizeof(out->waker_stack));
+	__builtin_memcpy(out->wait.waker_comm, thread->waker.comm, NS_COMM_LEN);
+	__builtin_memcpy(out->waker_stack, thread->waker.stack, sizeof(out->waker_stack));
 }
 
 static __noinline int note_wait(struct task_struct *task, struct ns_thread_state *thread,
@@ -223,8 +223,8 @@ static __noinline bool op_names_socket(struct task_struct *task, struct ns_threa
 
 	if (!task || !thread)
 		return false;
-	op = &thread->ring_op;
-	return (__u64)socket_of_sqe(task, thread->ring, op->fd, op->flags) == thread->ring_sk;
+	op = &thread->ring.op;
+	return (__u64)socket_of_sqe(task, thread->ring.key, op->fd, op->flags) == thread->ring.sk;
 }
 
 /* Of poll() the one watched connection that it names. */
@@ -238,7 +238,8 @@ static __always_inline void find_polled(struct task_struct *task, struct ns_thre
 
 #pragma unroll /* 5.10 refuses a loop that is entered in its middle */
 	for (i = 0; i < NS_POLLED; i++) {
-		file = thread->polled[i] ? task_file(task, thread->polled[i] - 1) : NULL;
+		file = thread->habits.polled[i] ? task_file(task, thread->habits.polled[i] - 1)
+						: NULL;
 		key = file ? (__u64)file_socket(file) : 0;
 		conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
 		if (!conn)
@@ -293,9 +294,9 @@ static __always_inline bool find_worked_on(struct task_struct *task, struct ns_t
 
 	if (!note_worker_op(task, thread))
 		return !(thread->state & 1);
-	what->op = &thread->ring_op;
-	what->sk = (struct sock *)thread->ring_sk;
-	key = thread->ring_sk;
+	what->op = &thread->ring.op;
+	what->sk = (struct sock *)thread->ring.sk;
+	key = thread->ring.sk;
 	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
 	what->basis = NS_CONN_FD;
 	return true;
@@ -315,18 +316,18 @@ static __always_inline __u32 fd_of_op(const struct ns_uring *op)
 static __always_inline bool find_ring(struct task_struct *task, struct ns_thread_state *thread,
 				      struct waited_for *what)
 {
-	__u64 key = thread->ring;
+	__u64 key = thread->ring.key;
 	struct ns_ring_state *ring;
 
 	ring = key ? bpf_map_lookup_elem(&rings, &key) : NULL;
 	if (!ring)
 		return false;
 	what->ring = ring->id;
-	if (thread->ring_op.head.len) {
-		what->op = &thread->ring_op;
-		what->op_read = thread->ring_read;
-		what->sk = (struct sock *)thread->ring_sk;
-		key = thread->ring_sk;
+	if (thread->ring.op.head.len) {
+		what->op = &thread->ring.op;
+		what->op_read = thread->ring.read;
+		what->sk = (struct sock *)thread->ring.sk;
+		key = thread->ring.sk;
 		what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
 		if (key && !what->conn && op_names_socket(task, thread))
 			what->conn = conn_adopted(key, thread, fd_of_op(what->op));
@@ -338,7 +339,7 @@ static __always_inline bool find_ring(struct task_struct *task, struct ns_thread
 /* What led to a stall on this ring, and what completes next: that may be told by its end alone. */
 static __always_inline void tell_ring_history(struct ns_thread_state *thread)
 {
-	__u64 key = thread->ring;
+	__u64 key = thread->ring.key;
 	struct ns_ring_state *ring = key ? bpf_map_lookup_elem(&rings, &key) : NULL;
 
 	if (!ring)
@@ -361,7 +362,7 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 	} else {
 		read_syscall(task_regs(task), &args);
 		/* It was woken so soon that nothing was noted. */
-		if (rings_watched > 0 && thread->has_waker != NS_WAKER_STACK)
+		if (rings_watched > 0 && thread->waker.known != NS_WAKER_STACK)
 			note_ring_wake(task, thread, thread->wake_ts);
 		if (!find_ring(task, thread, &what) || !what.op)
 			find_waited_for(task, thread, &args, &what);
@@ -375,7 +376,7 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 			tell_ring_history(thread);
 	}
 	note_wait(task, thread, &args, &what, now);
-	thread->ring = 0;
+	thread->ring.key = 0;
 	return 0;
 }
 

@@ -33,7 +33,8 @@ static __noinline __u64 ring_of_call(struct task_struct *task, struct ns_thread_
 	}
 #pragma unroll /* 5.10 refuses a loop that is entered in its middle */
 	for (i = 0; i < NS_POLLED; i++) {
-		file = thread->polled[i] ? task_file(task, thread->polled[i] - 1) : NULL;
+		file = thread->habits.polled[i] ? task_file(task, thread->habits.polled[i] - 1)
+						: NULL;
 		ring = ring_of_file(file);
 		if (ring)
 			return ring;
@@ -73,17 +74,17 @@ static __noinline int note_op_file(struct ns_thread_state *thread, struct file *
 	struct file_view view = {};
 	struct sock *sk;
 
-	if (!thread || !file || thread->ring_op.file)
+	if (!thread || !file || thread->ring.op.file)
 		return 0;
 	view_file(file, &view);
-	thread->ring_op.file = file_kind(&view);
-	if (thread->ring_op.file != NS_URING_SOCKET)
+	thread->ring.op.file = file_kind(&view);
+	if (thread->ring.op.file != NS_URING_SOCKET)
 		return 0;
 	sk = file_socket(file);
 	if (!sk || !is_tcp_stream(sk))
 		return 0;
-	thread->ring_op.file = NS_URING_TCP;
-	thread->ring_sk = (__u64)sk;
+	thread->ring.op.file = NS_URING_TCP;
+	thread->ring.sk = (__u64)sk;
 	return 0;
 }
 
@@ -93,30 +94,30 @@ static __always_inline void note_request(struct ns_thread_state *thread,
 {
 	__u64 ring = (__u64)BPF_CORE_READ(request, ctx);
 	struct ns_op_state *state = op_of(ring, op_key(request));
-	struct ns_uring *op = &thread->ring_op;
+	struct ns_uring *op = &thread->ring.op;
 
 	if (state && state->under_way) {
 		__builtin_memcpy(op, &state->op, sizeof(*op));
-		thread->ring_sk = state->sk;
+		thread->ring.sk = state->sk;
 	} else {
 		__builtin_memset(op, 0, sizeof(*op));
 		op->opcode = BPF_CORE_READ(request, opcode);
 		op->user_data = request_user_data((struct io_kiocb *)request);
 		op->flags = BPF_CORE_READ(request, flags) & NS_SQE_FLAGS;
 		op->fd = NS_FD_UNKNOWN;
-		thread->ring_sk = 0;
+		thread->ring.sk = 0;
 	}
 	note_op_file(thread, BPF_CORE_READ(request, file));
 	op->head.len = sizeof(*op);
 	op->step = op->queued_ts ? NS_URING_QUEUED : NS_URING_ARMED;
 	op->how = op->queued_ts ? NS_URING_WORKER : op->armed_ts ? NS_URING_POLLED : NS_URING_LATER;
 	op->by_tid = bpf_get_current_pid_tgid();
-	thread->ring_read = 0;
+	thread->ring.read = 0;
 	/* What a worker did is done, but for telling of it. */
 	if (op->queued_ts && reads(op->opcode)) {
 		__s32 result = request_result(request);
 
-		thread->ring_read = result > 0 ? result : 0;
+		thread->ring.read = result > 0 ? result : 0;
 	}
 }
 
@@ -124,16 +125,16 @@ static __always_inline void note_request(struct ns_thread_state *thread,
 static __always_inline void note_completion(struct task_struct *task,
 					    struct ns_thread_state *thread, __u64 until)
 {
-	__u64 key = thread->ring;
+	__u64 key = thread->ring.key;
 	struct ns_ring_state *ring = key ? bpf_map_lookup_elem(&rings, &key) : NULL;
 
 	if (!ring || ring->last.step != NS_URING_DONE || ring->last_ts < thread->since ||
 	    ring->last_ts > until)
 		return;
-	__builtin_memcpy(&thread->ring_op, &ring->last, sizeof(thread->ring_op));
-	thread->ring_op.head.len = sizeof(thread->ring_op);
-	thread->ring_sk = ring->last_sk;
-	thread->ring_read = 0;
+	__builtin_memcpy(&thread->ring.op, &ring->last, sizeof(thread->ring.op));
+	thread->ring.op.head.len = sizeof(thread->ring.op);
+	thread->ring.sk = ring->last_sk;
+	thread->ring.read = 0;
 	/* One that another thread did at once is not looked at closer when it is done. */
 	if (ring->last.fd != NS_FD_UNKNOWN)
 		note_op_file(thread, file_of_sqe(task, key, ring->last.fd, ring->last.flags));
@@ -159,26 +160,26 @@ static __noinline int note_ring_wake(struct task_struct *task, struct ns_thread_
 
 	if (!thread)
 		return 0;
-	thread->ring = 0;
-	thread->ring_op.head.len = 0;
+	thread->ring.key = 0;
+	thread->ring.op.head.len = 0;
 	/* Who waits for completions can be interrupted; a worker waits for its operation's file. */
 	if (thread->state != NS_TASK_INTERRUPTIBLE || is_io_worker(task))
 		return 0;
 	read_syscall(task_regs(task), &args);
-	thread->ring = ring_of_call(task, thread, &args);
+	thread->ring.key = ring_of_call(task, thread, &args);
 	request = task_work_of(task);
-	if (request && !thread->ring)
-		thread->ring = ring_among(&args, request);
-	if (!thread->ring)
+	if (request && !thread->ring.key)
+		thread->ring.key = ring_among(&args, request);
+	if (!thread->ring.key)
 		return 0;
 	if (!request) {
-		request = ring_work_of(thread->ring);
-		if (request && !has_enough(thread->ring, &args, queued_with(request)))
+		request = ring_work_of(thread->ring.key);
+		if (request && !has_enough(thread->ring.key, &args, queued_with(request)))
 			return 0;
 	}
 	if (request)
 		note_request(thread, request);
-	else if (has_enough(thread->ring, &args, 0))
+	else if (has_enough(thread->ring.key, &args, 0))
 		note_completion(task, thread, until);
 	return 0;
 }

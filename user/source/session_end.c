@@ -29,9 +29,9 @@ static void tell_thread(struct session *session, uint32_t tid, const struct ns_t
 	}
 	out.voluntary = thread->voluntary;
 	out.involuntary = thread->involuntary;
-	out.migrations = thread->migrations;
-	out.wakes = thread->wakes;
-	out.empty_wakes = thread->empty_wakes;
+	out.migrations = thread->habits.migrations;
+	out.wakes = thread->habits.wakes;
+	out.empty_wakes = thread->habits.empty_wakes;
 	memcpy(out.comm, thread->comm, sizeof(out.comm));
 	enrich__record(session->enrich, &out, sizeof(out));
 }

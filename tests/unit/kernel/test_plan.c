@@ -317,6 +317,53 @@ static void comm_and_cgroup_bring_their_hooks(void **state)
 	assert_true(plan__has_program(&plan, "tp_cgroup_attach"));
 }
 
+static void plan_of_profile_is_possible(const struct caps *caps)
+{
+	const struct plan_request request = {
+		.way = WAY_AUTO, .untraced = true, .profile = true, .unwind = true};
+	struct plan plan;
+
+	plan__make(caps, &request, &plan);
+	assert_true(plan.possible);
+	assert_true(plan__has_program(&plan, "tp_switch"));
+	assert_false(plan__has_program(&plan, "iter_sleepers"));
+}
+
+/* What the profile alone does not need is not loaded, and beside a trace it has all of its own. */
+static void the_profile_is_a_mode(void **state)
+{
+	static const char *const of_trace[] = {"fexit_send",      "fentry_receive", "tp_set_state",
+					       "tp_uring_submit", "iter_files",     "iter_conns"};
+	static const char *const of_both[] = {"tp_switch", "tp_waking", "tp_exit", "iter_tasks",
+					      "iter_seed"};
+	static const char *const of_profile[] = {"tp_exec", "tp_segment_sent", "tp_softirq_entry",
+						 "tp_segment_received", "iter_sleepers"};
+	struct caps caps = everything;
+
+	(void)state;
+	caps.copies = true;
+	for (int mode = 0; mode < 3; mode++) {
+		const struct plan_request request = {.way = WAY_AUTO,
+						     .untraced = mode == 1,
+						     .profile = mode > 0,
+						     .unwind = mode > 0};
+		struct plan plan;
+
+		plan__make(&caps, &request, &plan);
+		assert_true(plan.possible);
+		for (size_t i = 0; i < sizeof(of_trace) / sizeof(of_trace[0]); i++)
+			assert_int_equal(plan__has_program(&plan, of_trace[i]), mode != 1);
+		for (size_t i = 0; i < sizeof(of_both) / sizeof(of_both[0]); i++)
+			assert_true(plan__has_program(&plan, of_both[i]));
+		for (size_t i = 0; i < sizeof(of_profile) / sizeof(of_profile[0]); i++)
+			assert_int_equal(plan__has_program(&plan, of_profile[i]), mode > 0);
+	}
+	/* Neither trampolines, kprobes nor what a trace cannot do without: it needs sched alone. */
+	caps.trampolines = caps.kprobes = caps.copies = false;
+	caps.variants = without(caps.variants, "sock_send_length");
+	plan_of_profile_is_possible(&caps);
+}
+
 static void children_bring_their_hook(void **state)
 {
 	struct plan_request request = {.way = WAY_AUTO, .by_children = true};
@@ -496,6 +543,7 @@ int main(void)
 		cmocka_unit_test(capabilities_of_a_user_namespace_are_none),
 		cmocka_unit_test(bad_btf_file_is_named),
 		cmocka_unit_test(ways_have_names),
+		cmocka_unit_test(the_profile_is_a_mode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,11 +222,11 @@ case_offwake_bad_input() {
     refuse 64 'exclude each other' -u -k
     refuse 64 'must not be less than -m' -m 10 -M 5
     refuse 64 'whole number from 1 to 8' --depth 9 5
-    refuse 64 'another' 5 6
-    refuse 64 'behind --' ./program
+    refuse 64 'is a second one' 5 6
+    refuse 64 'follows --' ./program
     refuse 64 'needs a program to run' 5 --
     refuse 64 'fp, dwarf or auto' --unwind lbr
-    refuse 64 'one output' -f --json -p 1
+    refuse 64 'exclude each other' -f --json -p 1
     refuse 2 'no process has pid 4194303' -p 4194303 1
     refuse 2 'cannot write to /nowhere/svg' --svg /nowhere/svg -p $$ 1
 }

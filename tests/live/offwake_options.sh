@@ -111,7 +111,7 @@ case_offwake_bad_options() {
     refused_offwake 64 'whole number from 1 to 8' -p $$ --depth 9
     refused_offwake 64 'duration' -p $$ 0
     refused_offwake 64 'at most 5 tids' -t 1,2,3,4,5,6
-    refused_offwake 64 'two formats' -p $$ -f --json
+    refused_offwake 64 'exclude each other' -p $$ -f --json
     refused_offwake 2 'cannot write to /nowhere/x: No such file' -p $$ --svg /nowhere/x 1
     "$NETSTALL" offwake -h >"$SCRATCH/help" || fail "-h is no help"
     has_line '^ *-M, --max-block-time=US' "$SCRATCH/help" || fail "-h does not say what -M is"

@@ -65,6 +65,9 @@ static const struct template headlines[] = {
 	{FOR(URING), NULL, "{waiter} waits for the io_uring operation{operation}"},
 	{FOR(UNKNOWN), is_held, "TCP holds what {sender} writes, and why was not seen"},
 	{FOR(UNKNOWN), NULL, "{waiter} waits{call}, and for what was not seen"},
+	/* A cause without a line of its own. */
+	{UINT64_MAX, context__has_waker, "{waiter} waits{call} for {waker}{because}"},
+	{UINT64_MAX, NULL, "{waiter} waits{call}{because}"},
 };
 /* clang-format on */
 

@@ -9,9 +9,14 @@
 
 #define FIRST_SLOTS 64
 
+struct slot {
+	char *text;    /* NULL: free */
+	size_t number; /* from 1 on, in the order in which they came */
+};
+
 /* Open addressing, linear probing, at most half full. */
 struct texts {
-	char **slots;
+	struct slot *slots;
 	size_t size; /* a power of two */
 	size_t count;
 	size_t bytes; /* of all texts, each with its NUL */
@@ -31,7 +36,7 @@ void texts__free(struct texts *texts)
 	if (!texts)
 		return;
 	for (size_t i = 0; i < texts->size; i++)
-		free(texts->slots[i]);
+		free(texts->slots[i].text);
 	free(texts->slots);
 	free(texts);
 }
@@ -46,25 +51,25 @@ static size_t hash(const char *text)
 	return (size_t)(value ^ value >> 32);
 }
 
-static char **find(const struct texts *texts, const char *text)
+static struct slot *find(const struct texts *texts, const char *text)
 {
 	size_t i = hash(text) & (texts->size - 1);
 
-	while (texts->slots[i] && strcmp(texts->slots[i], text) != 0)
+	while (texts->slots[i].text && strcmp(texts->slots[i].text, text) != 0)
 		i = (i + 1) & (texts->size - 1);
 	return &texts->slots[i];
 }
 
 static void grow(struct texts *texts)
 {
-	char **old = texts->slots;
+	struct slot *old = texts->slots;
 	size_t old_size = texts->size;
 
 	texts->size *= 2;
 	texts->slots = xcalloc(texts->size, sizeof(*texts->slots));
 	for (size_t i = 0; i < old_size; i++) {
-		if (old[i])
-			*find(texts, old[i]) = old[i];
+		if (old[i].text)
+			*find(texts, old[i].text) = old[i];
 	}
 	free(old);
 }
@@ -76,14 +81,14 @@ const char *texts__keep(struct texts *texts, const char *text)
 
 const char *texts__keep_within(struct texts *texts, const char *text, size_t most)
 {
+	struct slot *slot;
 	size_t bytes;
-	char **slot;
 
 	if (!text)
 		return NULL;
 	slot = find(texts, text);
-	if (*slot)
-		return *slot;
+	if (slot->text)
+		return slot->text;
 	bytes = strlen(text) + 1;
 	if (bytes > most - texts->bytes)
 		return NULL;
@@ -91,8 +96,13 @@ const char *texts__keep_within(struct texts *texts, const char *text, size_t mos
 		grow(texts);
 		slot = find(texts, text);
 	}
-	texts->count++;
 	texts->bytes += bytes;
-	*slot = xstrdup(text);
-	return *slot;
+	slot->number = ++texts->count;
+	slot->text = xstrdup(text);
+	return slot->text;
+}
+
+size_t texts__number(const struct texts *texts, const char *text)
+{
+	return find(texts, text)->number;
 }

@@ -14,5 +14,7 @@ void texts__free(struct texts *texts);
 const char *texts__keep(struct texts *texts, const char *text);
 /* NULL as well for a text that is new and would make the set longer than most bytes. */
 const char *texts__keep_within(struct texts *texts, const char *text, size_t most);
+/* From 1 on, in the order in which they came; 0: it is not there. */
+size_t texts__number(const struct texts *texts, const char *text);
 
 #endif

@@ -47,12 +47,11 @@ enum location_field { LOCATION_ID = 1, LOCATION_MAPPING_ID, LOCATION_ADDRESS, LO
 enum line_field { LINE_FUNCTION_ID = 1, LINE_LINE };
 enum function_field { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_FILENAME = 4 };
 
-/* Numbers of texts from 1 on, in the order in which they came. */
+/* Texts, each once, in the order in which they came. */
 struct numbers {
 	struct texts *texts;
 	const char **order;
 	size_t count, room;
-	size_t *slots; /* of numbers; 0: free. Twice as many as room */
 };
 
 struct pprof {
@@ -64,48 +63,29 @@ struct pprof {
 	const char *comm;
 };
 
-static size_t *slot_of(const struct numbers *numbers, const char *own)
-{
-	size_t mask = 2 * numbers->room - 1;
-	size_t i = (size_t)(((uint64_t)(uintptr_t)own * 0x9e3779b97f4a7c15) >> 20) & mask;
-
-	while (numbers->slots[i] && numbers->order[numbers->slots[i] - 1] != own)
-		i = (i + 1) & mask;
-	return &numbers->slots[i];
-}
-
-/* The number of a text; *fresh: it is a new one. */
+/* The number of a text, from 1 on; *fresh: it is a new one. */
 static size_t number_of(struct numbers *numbers, const char *text, bool *fresh)
 {
 	const char *own;
-	size_t *slot;
+	size_t number;
 
 	if (!numbers->texts)
 		numbers->texts = texts__new();
 	own = texts__keep(numbers->texts, text);
-	if (numbers->count == numbers->room) {
-		numbers->room = numbers->room ? 2 * numbers->room : 64;
-		numbers->order =
-			xreallocarray(numbers->order, numbers->room, sizeof(*numbers->order));
-		free(numbers->slots);
-		numbers->slots = xcalloc(2 * numbers->room, sizeof(*numbers->slots));
-		for (size_t i = 0; i < numbers->count; i++)
-			*slot_of(numbers, numbers->order[i]) = i + 1;
-	}
-	slot = slot_of(numbers, own);
-	*fresh = *slot == 0;
+	number = texts__number(numbers->texts, own);
+	*fresh = number > numbers->count;
 	if (*fresh) {
+		numbers->order = xgrow(numbers->order, numbers->count, &numbers->room,
+				       sizeof(*numbers->order));
 		numbers->order[numbers->count++] = own;
-		*slot = numbers->count;
 	}
-	return *slot;
+	return number;
 }
 
 static void free_numbers(struct numbers *numbers)
 {
 	texts__free(numbers->texts);
 	free(numbers->order);
-	free(numbers->slots);
 }
 
 /* An index of the string table, whose entry 0 is "". */

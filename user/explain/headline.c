@@ -22,11 +22,6 @@ static bool is_held(const struct context *context)
 	return context->stall->held_bytes;
 }
 
-static bool sets_a_time_out(const struct context *context)
-{
-	return context__is_time_out(context);
-}
-
 /* ---- the table: the first row that applies ---- */
 
 #define NAGLES FOR(NAGLE_DELACK) | FOR(NAGLE)
@@ -60,7 +55,7 @@ static const struct template headlines[] = {
 	{FOR(IPC), context__has_waker, "{waiter} waits{call} for {waker}{because}"},
 	{FOR(IPC), NULL, "{waiter} waits{call} for another process or thread{because}"},
 	{FOR(DISK), NULL, "{waiter} waits{call} for block I/O"},
-	{FOR(TIMER), sets_a_time_out, "a time-out of {waiter} runs out{call}"},
+	{FOR(TIMER), context__is_time_out, "a time-out of {waiter} runs out{call}"},
 	{FOR(TIMER), NULL, "{waiter} sleeps{call}"},
 	{FOR(URING), NULL, "{waiter} waits for the io_uring operation{operation}"},
 	{FOR(UNKNOWN), is_held, "TCP holds what {sender} writes, and why was not seen"},

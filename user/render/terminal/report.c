@@ -160,9 +160,7 @@ static void print_habit(FILE *out, const struct report *report, const struct rep
 
 	if (alike)
 		builder__add(&line, " %zu more do the same.", alike);
-	fprintf(out, "%*s", INDENT, "");
-	wrap__print(out, line, INDENT, 2 * INDENT, colour__width(style));
-	fputc('\n', out);
+	wrap__paragraph(out, line, INDENT, COLOUR_PLAIN, style);
 	free(line);
 }
 

@@ -214,7 +214,7 @@ static bool is_send(const struct incident *incident, const struct ns_uring *op,
 		    const struct window *window)
 {
 	return op->step == NS_URING_DONE && op->submit_ts && op->how == NS_URING_INLINE &&
-	       uring_op__moves(op->opcode) == OP_MOVES_OUT &&
+	       uring_op__act(op->opcode) == ACT_SENDS &&
 	       (has_send_of(&incident->own, op, window) ||
 		has_send_of(&incident->peers, op, window));
 }

@@ -178,7 +178,7 @@ bool explain__clock_of_ring(const struct context *context, char **text)
 	if (!wait->ring || !context__operation(operation, sizeof(operation), wait))
 		return false;
 	text__duration(took, sizeof(took), wait->head.ts - wait->off_ts);
-	if (uring_wait__act(wait->op_code) == ACT_TIMES)
+	if (uring_op__act(wait->op_code) == ACT_TIMES)
 		builder__add(
 			text,
 			"%s waited %s for completions of ring %u, until a %s that was submitted "

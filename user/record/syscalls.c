@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/record/syscalls.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -10,77 +11,77 @@ struct syscall_row {
 	const char *name;
 	uint32_t x86_64; /* arch/x86/entry/syscalls/syscall_64.tbl */
 	uint32_t arm64;  /* include/uapi/asm-generic/unistd.h */
-	enum syscall_wait wait;
+	enum wait_kind kind;
 };
 
 /* clang-format off */
 static const struct syscall_row rows[] = {
-	{"read",             0,    63,   SYSCALL_WAIT_FD},
-	{"write",            1,    64,   SYSCALL_WAIT_FD},
-	{"readv",            19,   65,   SYSCALL_WAIT_FD},
-	{"writev",           20,   66,   SYSCALL_WAIT_FD},
-	{"preadv2",          327,  286,  SYSCALL_WAIT_FD},
-	{"pwritev2",         328,  287,  SYSCALL_WAIT_FD},
-	{"sendfile",         40,   71,   SYSCALL_WAIT_FD},
-	{"splice",           275,  76,   SYSCALL_WAIT_FD},
-	{"connect",          42,   203,  SYSCALL_WAIT_FD},
-	{"sendto",           44,   206,  SYSCALL_WAIT_FD},
-	{"recvfrom",         45,   207,  SYSCALL_WAIT_FD},
-	{"sendmsg",          46,   211,  SYSCALL_WAIT_FD},
-	{"recvmsg",          47,   212,  SYSCALL_WAIT_FD},
-	{"recvmmsg",         299,  243,  SYSCALL_WAIT_FD},
-	{"sendmmsg",         307,  269,  SYSCALL_WAIT_FD},
-	{"poll",             7,    NONE, SYSCALL_WAIT_MANY},
-	{"select",           23,   NONE, SYSCALL_WAIT_MANY},
-	{"epoll_wait",       232,  NONE, SYSCALL_WAIT_MANY},
-	{"pselect6",         270,  72,   SYSCALL_WAIT_MANY},
-	{"ppoll",            271,  73,   SYSCALL_WAIT_MANY},
-	{"epoll_pwait",      281,  22,   SYSCALL_WAIT_MANY},
-	{"epoll_pwait2",     441,  441,  SYSCALL_WAIT_MANY},
-	{"io_uring_enter",   426,  426,  SYSCALL_WAIT_MANY},
-	{"accept",           43,   202,  SYSCALL_WAIT_OTHER},
-	{"accept4",          288,  242,  SYSCALL_WAIT_OTHER},
-	{"open",             2,    NONE, SYSCALL_WAIT_OTHER},
-	{"close",            3,    57,   SYSCALL_WAIT_OTHER},
-	{"openat",           257,  56,   SYSCALL_WAIT_OTHER},
-	{"ioctl",            16,   29,   SYSCALL_WAIT_OTHER},
-	{"pread64",          17,   67,   SYSCALL_WAIT_OTHER},
-	{"pwrite64",         18,   68,   SYSCALL_WAIT_OTHER},
-	{"preadv",           295,  69,   SYSCALL_WAIT_OTHER},
-	{"pwritev",          296,  70,   SYSCALL_WAIT_OTHER},
-	{"sched_yield",      24,   124,  SYSCALL_WAIT_OTHER},
-	{"msync",            26,   227,  SYSCALL_WAIT_OTHER},
-	{"pause",            34,   NONE, SYSCALL_WAIT_OTHER},
-	{"nanosleep",        35,   101,  SYSCALL_WAIT_OTHER},
-	{"clock_nanosleep",  230,  115,  SYSCALL_WAIT_OTHER},
-	{"restart_syscall",  219,  128,  SYSCALL_WAIT_OTHER},
-	{"setsockopt",       54,   208,  SYSCALL_WAIT_OTHER},
-	{"shutdown",         48,   210,  SYSCALL_WAIT_OTHER},
-	{"exit",             60,   93,   SYSCALL_WAIT_OTHER},
-	{"wait4",            61,   260,  SYSCALL_WAIT_OTHER},
-	{"semop",            65,   193,  SYSCALL_WAIT_OTHER},
-	{"semtimedop",       220,  192,  SYSCALL_WAIT_OTHER},
-	{"msgsnd",           69,   189,  SYSCALL_WAIT_OTHER},
-	{"msgrcv",           70,   188,  SYSCALL_WAIT_OTHER},
-	{"fcntl",            72,   25,   SYSCALL_WAIT_OTHER},
-	{"flock",            73,   32,   SYSCALL_WAIT_OTHER},
-	{"fsync",            74,   82,   SYSCALL_WAIT_OTHER},
-	{"fdatasync",        75,   83,   SYSCALL_WAIT_OTHER},
-	{"rt_sigtimedwait",  128,  137,  SYSCALL_WAIT_OTHER},
-	{"rt_sigsuspend",    130,  133,  SYSCALL_WAIT_OTHER},
-	{"sync",             162,  81,   SYSCALL_WAIT_OTHER},
-	{"futex",            202,  98,   SYSCALL_WAIT_OTHER},
-	{"io_getevents",     208,  4,    SYSCALL_WAIT_OTHER},
-	{"exit_group",       231,  94,   SYSCALL_WAIT_OTHER},
-	{"mq_timedreceive",  243,  183,  SYSCALL_WAIT_OTHER},
-	{"waitid",           247,  95,   SYSCALL_WAIT_OTHER},
-	{"tee",              276,  77,   SYSCALL_WAIT_OTHER},
-	{"fallocate",        285,  47,   SYSCALL_WAIT_OTHER},
-	{"getrandom",        318,  278,  SYSCALL_WAIT_OTHER},
-	{"copy_file_range",  326,  285,  SYSCALL_WAIT_OTHER},
-	{"io_pgetevents",    333,  292,  SYSCALL_WAIT_OTHER},
-	{"futex_waitv",      449,  449,  SYSCALL_WAIT_OTHER},
-	{"futex_wait",       455,  455,  SYSCALL_WAIT_OTHER},
+	{"read",             0,    63,   WAIT_RECEIVE},
+	{"write",            1,    64,   WAIT_SEND},
+	{"readv",            19,   65,   WAIT_RECEIVE},
+	{"writev",           20,   66,   WAIT_SEND},
+	{"preadv2",          327,  286,  WAIT_RECEIVE},
+	{"pwritev2",         328,  287,  WAIT_SEND},
+	{"sendfile",         40,   71,   WAIT_SEND},
+	{"splice",           275,  76,   WAIT_RECEIVE},
+	{"connect",          42,   203,  WAIT_CONNECT},
+	{"sendto",           44,   206,  WAIT_SEND},
+	{"recvfrom",         45,   207,  WAIT_RECEIVE},
+	{"sendmsg",          46,   211,  WAIT_SEND},
+	{"recvmsg",          47,   212,  WAIT_RECEIVE},
+	{"recvmmsg",         299,  243,  WAIT_RECEIVE},
+	{"sendmmsg",         307,  269,  WAIT_SEND},
+	{"poll",             7,    NONE, WAIT_MANY},
+	{"select",           23,   NONE, WAIT_MANY},
+	{"epoll_wait",       232,  NONE, WAIT_MANY},
+	{"pselect6",         270,  72,   WAIT_MANY},
+	{"ppoll",            271,  73,   WAIT_MANY},
+	{"epoll_pwait",      281,  22,   WAIT_MANY},
+	{"epoll_pwait2",     441,  441,  WAIT_MANY},
+	{"io_uring_enter",   426,  426,  WAIT_URING},
+	{"accept",           43,   202,  WAIT_ACCEPT},
+	{"accept4",          288,  242,  WAIT_ACCEPT},
+	{"open",             2,    NONE, WAIT_UNKNOWN},
+	{"close",            3,    57,   WAIT_UNKNOWN},
+	{"openat",           257,  56,   WAIT_UNKNOWN},
+	{"ioctl",            16,   29,   WAIT_UNKNOWN},
+	{"pread64",          17,   67,   WAIT_UNKNOWN},
+	{"pwrite64",         18,   68,   WAIT_UNKNOWN},
+	{"preadv",           295,  69,   WAIT_UNKNOWN},
+	{"pwritev",          296,  70,   WAIT_UNKNOWN},
+	{"sched_yield",      24,   124,  WAIT_UNKNOWN},
+	{"msync",            26,   227,  WAIT_UNKNOWN},
+	{"pause",            34,   NONE, WAIT_PAUSE},
+	{"nanosleep",        35,   101,  WAIT_SLEEP},
+	{"clock_nanosleep",  230,  115,  WAIT_SLEEP},
+	{"restart_syscall",  219,  128,  WAIT_SLEEP},
+	{"setsockopt",       54,   208,  WAIT_UNKNOWN},
+	{"shutdown",         48,   210,  WAIT_UNKNOWN},
+	{"exit",             60,   93,   WAIT_UNKNOWN},
+	{"wait4",            61,   260,  WAIT_CHILD},
+	{"semop",            65,   193,  WAIT_IPC},
+	{"semtimedop",       220,  192,  WAIT_IPC},
+	{"msgsnd",           69,   189,  WAIT_IPC},
+	{"msgrcv",           70,   188,  WAIT_IPC},
+	{"fcntl",            72,   25,   WAIT_UNKNOWN},
+	{"flock",            73,   32,   WAIT_MUTEX},
+	{"fsync",            74,   82,   WAIT_DISK},
+	{"fdatasync",        75,   83,   WAIT_DISK},
+	{"rt_sigtimedwait",  128,  137,  WAIT_PAUSE},
+	{"rt_sigsuspend",    130,  133,  WAIT_PAUSE},
+	{"sync",             162,  81,   WAIT_DISK},
+	{"futex",            202,  98,   WAIT_UNKNOWN},
+	{"io_getevents",     208,  4,    WAIT_DISK},
+	{"exit_group",       231,  94,   WAIT_UNKNOWN},
+	{"mq_timedreceive",  243,  183,  WAIT_IPC},
+	{"waitid",           247,  95,   WAIT_CHILD},
+	{"tee",              276,  77,   WAIT_UNKNOWN},
+	{"fallocate",        285,  47,   WAIT_UNKNOWN},
+	{"getrandom",        318,  278,  WAIT_UNKNOWN},
+	{"copy_file_range",  326,  285,  WAIT_UNKNOWN},
+	{"io_pgetevents",    333,  292,  WAIT_DISK},
+	{"futex_waitv",      449,  449,  WAIT_SIGNAL},
+	{"futex_wait",       455,  455,  WAIT_SIGNAL},
 };
 /* clang-format on */
 
@@ -105,14 +106,24 @@ const char *syscall__name(const char *arch, uint32_t number)
 	return row ? row->name : NULL;
 }
 
-enum syscall_wait syscall__wait(const char *arch, uint32_t number)
+enum wait_kind syscall__wait_kind(const char *arch, uint32_t number)
 {
 	const struct syscall_row *row = find(arch, number);
 
-	return row ? row->wait : SYSCALL_WAIT_OTHER;
+	return row ? row->kind : WAIT_UNKNOWN;
 }
 
-bool syscall__waits_for_network(const char *arch, uint32_t number)
+enum syscall_wait syscall__wait(const char *arch, uint32_t number)
 {
-	return syscall__wait(arch, number) != SYSCALL_WAIT_OTHER;
+	switch (syscall__wait_kind(arch, number)) {
+	case WAIT_RECEIVE:
+	case WAIT_SEND:
+	case WAIT_CONNECT:
+		return SYSCALL_WAIT_FD;
+	case WAIT_MANY:
+	case WAIT_URING:
+		return SYSCALL_WAIT_MANY;
+	default:
+		return SYSCALL_WAIT_OTHER;
+	}
 }

@@ -1,11 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Names of the system calls in which a thread can sleep, by machine. */
+/* The system calls in which a thread can sleep, by machine: their names, and what for. */
 #ifndef NETSTALL_RECORD_SYSCALLS_H
 #define NETSTALL_RECORD_SYSCALLS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
+/* What a thread waited for. */
+enum wait_kind {
+	WAIT_UNKNOWN,
+	WAIT_PREEMPTED, /* for nothing: it could have run on */
+	WAIT_STOPPED,   /* by a signal or a tracer */
+	WAIT_RECEIVE,   /* data of one socket */
+	WAIT_SEND,      /* room in one socket's send buffer */
+	WAIT_CONNECT,
+	WAIT_ACCEPT,
+	WAIT_MANY,   /* poll, select, epoll: any of several descriptors */
+	WAIT_URING,  /* io_uring completions */
+	WAIT_MUTEX,  /* a futex that is held, a lock of the kernel's */
+	WAIT_SIGNAL, /* a futex that is to be signalled: condition, semaphore, thread's end */
+	WAIT_IPC,    /* pipe, Unix socket, eventfd, message queue, semaphore */
+	WAIT_CHILD,  /* its end, or its stop */
+	WAIT_DISK,
+	WAIT_SLEEP, /* nanosleep() and the like */
+	WAIT_PAUSE, /* for a signal, with nothing else to do */
+	WAIT_WORK,  /* a worker or submission thread of io_uring's that has nothing to do */
+};
+
+/* Which descriptors it concerns. */
 enum syscall_wait {
 	SYSCALL_WAIT_OTHER, /* sleeps, locks, files, other processes, accept() */
 	SYSCALL_WAIT_FD, /* for the file descriptor in its first argument, which may be a socket */
@@ -14,7 +35,8 @@ enum syscall_wait {
 
 /* arch as uname -m says it; NULL when the machine or the number is not in the table. */
 const char *syscall__name(const char *arch, uint32_t number);
+/* WAIT_UNKNOWN as well for those that may wait for this or that. */
+enum wait_kind syscall__wait_kind(const char *arch, uint32_t number);
 enum syscall_wait syscall__wait(const char *arch, uint32_t number);
-bool syscall__waits_for_network(const char *arch, uint32_t number);
 
 #endif

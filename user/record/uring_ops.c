@@ -2,82 +2,83 @@
 #include "user/record/uring_ops.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "bpf/event.h"
 
 /* IORING_OP_* of include/uapi/linux/io_uring.h, by number. */
 static const struct {
 	const char *name;
+	enum op_act act;
 	enum op_gives gives;
-	enum op_moves moves;
 	bool asks_bytes;
+	bool no_file; /* sqe->fd is a domain, a count, or flags */
 } ops[] = {
-	{"NOP", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"READV", OP_GIVES_BYTES, OP_MOVES_IN, false},
-	{"WRITEV", OP_GIVES_BYTES, OP_MOVES_OUT, false},
-	{"FSYNC", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"READ_FIXED", OP_GIVES_BYTES, OP_MOVES_IN, true},
-	{"WRITE_FIXED", OP_GIVES_BYTES, OP_MOVES_OUT, true},
-	{"POLL_ADD", OP_GIVES_EVENTS, OP_MOVES_NOTHING, false},
-	{"POLL_REMOVE", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"SYNC_FILE_RANGE", OP_GIVES_NUMBER, OP_MOVES_NOTHING, true},
-	{"SENDMSG", OP_GIVES_BYTES, OP_MOVES_OUT, false},
-	{"RECVMSG", OP_GIVES_BYTES, OP_MOVES_IN, false},
-	{"TIMEOUT", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"TIMEOUT_REMOVE", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"ACCEPT", OP_GIVES_FD, OP_MOVES_NOTHING, false},
-	{"ASYNC_CANCEL", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"LINK_TIMEOUT", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"CONNECT", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"FALLOCATE", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"OPENAT", OP_GIVES_FD, OP_MOVES_NOTHING, false},
-	{"CLOSE", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"FILES_UPDATE", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"STATX", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"READ", OP_GIVES_BYTES, OP_MOVES_IN, true},
-	{"WRITE", OP_GIVES_BYTES, OP_MOVES_OUT, true},
-	{"FADVISE", OP_GIVES_NUMBER, OP_MOVES_NOTHING, true},
-	{"MADVISE", OP_GIVES_NUMBER, OP_MOVES_NOTHING, true},
-	{"SEND", OP_GIVES_BYTES, OP_MOVES_OUT, true},
-	{"RECV", OP_GIVES_BYTES, OP_MOVES_IN, true},
-	{"OPENAT2", OP_GIVES_FD, OP_MOVES_NOTHING, false},
-	{"EPOLL_CTL", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"SPLICE", OP_GIVES_BYTES, OP_MOVES_NOTHING, true},
-	{"PROVIDE_BUFFERS", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"REMOVE_BUFFERS", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"TEE", OP_GIVES_BYTES, OP_MOVES_NOTHING, true},
-	{"SHUTDOWN", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"RENAMEAT", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"UNLINKAT", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"MKDIRAT", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"SYMLINKAT", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"LINKAT", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"MSG_RING", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"FSETXATTR", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"SETXATTR", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"FGETXATTR", OP_GIVES_BYTES, OP_MOVES_NOTHING, false},
-	{"GETXATTR", OP_GIVES_BYTES, OP_MOVES_NOTHING, false},
-	{"SOCKET", OP_GIVES_FD, OP_MOVES_NOTHING, false},
-	{"URING_CMD", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"SEND_ZC", OP_GIVES_BYTES, OP_MOVES_OUT, true},
-	{"SENDMSG_ZC", OP_GIVES_BYTES, OP_MOVES_OUT, false},
-	{"READ_MULTISHOT", OP_GIVES_BYTES, OP_MOVES_IN, false},
-	{"WAITID", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"FUTEX_WAIT", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"FUTEX_WAKE", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"FUTEX_WAITV", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"FIXED_FD_INSTALL", OP_GIVES_FD, OP_MOVES_NOTHING, false},
-	{"FTRUNCATE", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"BIND", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"LISTEN", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"RECV_ZC", OP_GIVES_BYTES, OP_MOVES_IN, true},
-	{"EPOLL_WAIT", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"READV_FIXED", OP_GIVES_BYTES, OP_MOVES_IN, false},
-	{"WRITEV_FIXED", OP_GIVES_BYTES, OP_MOVES_OUT, false},
-	{"PIPE", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"NOP128", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
-	{"URING_CMD128", OP_GIVES_NUMBER, OP_MOVES_NOTHING, false},
+	{"NOP", .act = ACT_IMMEDIATE},
+	{"READV", .act = ACT_RECEIVES, .gives = OP_GIVES_BYTES},
+	{"WRITEV", .act = ACT_SENDS, .gives = OP_GIVES_BYTES},
+	{"FSYNC", .act = ACT_STORES},
+	{"READ_FIXED", .act = ACT_RECEIVES, .gives = OP_GIVES_BYTES, .asks_bytes = true},
+	{"WRITE_FIXED", .act = ACT_SENDS, .gives = OP_GIVES_BYTES, .asks_bytes = true},
+	{"POLL_ADD", .act = ACT_POLLS, .gives = OP_GIVES_EVENTS},
+	{"POLL_REMOVE", .act = ACT_IMMEDIATE},
+	{"SYNC_FILE_RANGE", .act = ACT_STORES, .asks_bytes = true},
+	{"SENDMSG", .act = ACT_SENDS, .gives = OP_GIVES_BYTES},
+	{"RECVMSG", .act = ACT_RECEIVES, .gives = OP_GIVES_BYTES},
+	{"TIMEOUT", .act = ACT_TIMES},
+	{"TIMEOUT_REMOVE", .act = ACT_IMMEDIATE},
+	{"ACCEPT", .act = ACT_ACCEPTS, .gives = OP_GIVES_FD},
+	{"ASYNC_CANCEL", .act = ACT_IMMEDIATE},
+	{"LINK_TIMEOUT", .act = ACT_TIMES},
+	{"CONNECT", .act = ACT_CONNECTS},
+	{"FALLOCATE", .act = ACT_STORES},
+	{"OPENAT", .act = ACT_STORES, .gives = OP_GIVES_FD},
+	{"CLOSE", .act = ACT_IMMEDIATE},
+	{"FILES_UPDATE", .act = ACT_IMMEDIATE},
+	{"STATX", .act = ACT_STORES},
+	{"READ", .act = ACT_RECEIVES, .gives = OP_GIVES_BYTES, .asks_bytes = true},
+	{"WRITE", .act = ACT_SENDS, .gives = OP_GIVES_BYTES, .asks_bytes = true},
+	{"FADVISE", .act = ACT_STORES, .asks_bytes = true},
+	{"MADVISE", .act = ACT_STORES, .asks_bytes = true},
+	{"SEND", .act = ACT_SENDS, .gives = OP_GIVES_BYTES, .asks_bytes = true},
+	{"RECV", .act = ACT_RECEIVES, .gives = OP_GIVES_BYTES, .asks_bytes = true},
+	{"OPENAT2", .act = ACT_STORES, .gives = OP_GIVES_FD},
+	{"EPOLL_CTL", .act = ACT_IMMEDIATE},
+	{"SPLICE", .act = ACT_PASSES_ON, .gives = OP_GIVES_BYTES,
+	 .asks_bytes = true}, /* its fd is where the bytes go */
+	{"PROVIDE_BUFFERS", .act = ACT_IMMEDIATE, .no_file = true},
+	{"REMOVE_BUFFERS", .act = ACT_IMMEDIATE, .no_file = true},
+	{"TEE", .act = ACT_PASSES_ON, .gives = OP_GIVES_BYTES, .asks_bytes = true},
+	{"SHUTDOWN", .act = ACT_IMMEDIATE},
+	{"RENAMEAT", .act = ACT_STORES},
+	{"UNLINKAT", .act = ACT_STORES},
+	{"MKDIRAT", .act = ACT_STORES},
+	{"SYMLINKAT", .act = ACT_STORES},
+	{"LINKAT", .act = ACT_STORES},
+	{"MSG_RING", .act = ACT_IMMEDIATE},
+	{"FSETXATTR", .act = ACT_STORES},
+	{"SETXATTR", .act = ACT_STORES},
+	{"FGETXATTR", .act = ACT_STORES, .gives = OP_GIVES_BYTES},
+	{"GETXATTR", .act = ACT_STORES, .gives = OP_GIVES_BYTES},
+	{"SOCKET", .act = ACT_IMMEDIATE, .gives = OP_GIVES_FD, .no_file = true},
+	{"URING_CMD", .act = ACT_UNKNOWN},
+	{"SEND_ZC", .act = ACT_SENDS, .gives = OP_GIVES_BYTES, .asks_bytes = true},
+	{"SENDMSG_ZC", .act = ACT_SENDS, .gives = OP_GIVES_BYTES},
+	{"READ_MULTISHOT", .act = ACT_RECEIVES, .gives = OP_GIVES_BYTES},
+	{"WAITID", .act = ACT_REAPS, .no_file = true},
+	{"FUTEX_WAIT", .act = ACT_LOCKS, .no_file = true},
+	{"FUTEX_WAKE", .act = ACT_IMMEDIATE, .no_file = true},
+	{"FUTEX_WAITV", .act = ACT_LOCKS, .no_file = true},
+	{"FIXED_FD_INSTALL", .act = ACT_IMMEDIATE, .gives = OP_GIVES_FD},
+	{"FTRUNCATE", .act = ACT_STORES},
+	{"BIND", .act = ACT_IMMEDIATE},
+	{"LISTEN", .act = ACT_IMMEDIATE},
+	{"RECV_ZC", .act = ACT_RECEIVES, .gives = OP_GIVES_BYTES, .asks_bytes = true},
+	{"EPOLL_WAIT", .act = ACT_POLLS_MANY},
+	{"READV_FIXED", .act = ACT_RECEIVES, .gives = OP_GIVES_BYTES},
+	{"WRITEV_FIXED", .act = ACT_SENDS, .gives = OP_GIVES_BYTES},
+	{"PIPE", .act = ACT_IMMEDIATE, .no_file = true},
+	{"NOP128", .act = ACT_IMMEDIATE},
+	{"URING_CMD128", .act = ACT_UNKNOWN},
 };
 
 #define OPS (sizeof(ops) / sizeof(ops[0]))
@@ -103,9 +104,9 @@ enum op_gives uring_op__gives(uint32_t opcode)
 	return opcode < OPS ? ops[opcode].gives : OP_GIVES_NUMBER;
 }
 
-enum op_moves uring_op__moves(uint32_t opcode)
+enum op_act uring_op__act(uint32_t opcode)
 {
-	return opcode < OPS ? ops[opcode].moves : OP_MOVES_NOTHING;
+	return opcode < OPS ? ops[opcode].act : ACT_UNKNOWN;
 }
 
 bool uring_op__asks_bytes(uint32_t opcode)
@@ -113,23 +114,7 @@ bool uring_op__asks_bytes(uint32_t opcode)
 	return opcode < OPS && ops[opcode].asks_bytes;
 }
 
-/* Of these sqe->fd is a domain, a count, or flags. */
 bool uring_op__has_file(uint32_t opcode)
 {
-	static const char *const without[] = {
-		"SOCKET",     "PROVIDE_BUFFERS", "REMOVE_BUFFERS", "WAITID",
-		"FUTEX_WAIT", "FUTEX_WAKE",      "FUTEX_WAITV",    "PIPE"};
-	const char *name = uring_op__name(opcode);
-
-	for (size_t i = 0; name && i < sizeof(without) / sizeof(without[0]); i++)
-		if (!strcmp(name, without[i]))
-			return false;
-	return true;
-}
-
-bool uring_op__ends_by_time(uint32_t opcode)
-{
-	const char *name = uring_op__name(opcode);
-
-	return name && (!strcmp(name, "TIMEOUT") || !strcmp(name, "LINK_TIMEOUT"));
+	return opcode >= OPS || !ops[opcode].no_file;
 }

@@ -231,11 +231,11 @@ static void test_syscalls(void **state)
 	assert_null(syscall__name("x86_64", UINT32_MAX));
 	assert_null(syscall__name("riscv64", 63));
 	assert_null(syscall__name("x86_64", 1000000));
-	assert_true(syscall__waits_for_network("x86_64", 45));
-	assert_true(syscall__waits_for_network("x86_64", 426));
-	assert_false(syscall__waits_for_network("x86_64", 202));
-	assert_false(syscall__waits_for_network("x86_64", 35));
-	assert_false(syscall__waits_for_network("x86_64", 43));
+	assert_int_not_equal(syscall__wait("x86_64", 45), SYSCALL_WAIT_OTHER);
+	assert_int_not_equal(syscall__wait("x86_64", 426), SYSCALL_WAIT_OTHER);
+	assert_int_equal(syscall__wait("x86_64", 202), SYSCALL_WAIT_OTHER);
+	assert_int_equal(syscall__wait("x86_64", 35), SYSCALL_WAIT_OTHER);
+	assert_int_equal(syscall__wait("x86_64", 43), SYSCALL_WAIT_OTHER);
 	assert_int_equal(syscall__wait("x86_64", 0), SYSCALL_WAIT_FD);
 	assert_int_equal(syscall__wait("x86_64", 7), SYSCALL_WAIT_MANY);
 }

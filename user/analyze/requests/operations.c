@@ -214,7 +214,7 @@ static int by_frequency(const void *a, const void *b)
 
 bool operation__ran_out(uint32_t opcode, uint32_t error)
 {
-	return error == ETIME && uring_op__ends_by_time(opcode);
+	return error == ETIME && uring_op__act(opcode) == ACT_TIMES;
 }
 
 /* Errors whose number was not kept in the kernel: its table was full. */

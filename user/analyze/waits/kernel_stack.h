@@ -9,26 +9,7 @@
 #include <stdbool.h>
 
 #include "bpf/event.h"
-
-enum wait_kind {
-	WAIT_UNKNOWN,
-	WAIT_PREEMPTED, /* for nothing: it could have run on */
-	WAIT_STOPPED,   /* by a signal or a tracer */
-	WAIT_RECEIVE,   /* data of one socket */
-	WAIT_SEND,      /* room in one socket's send buffer */
-	WAIT_CONNECT,
-	WAIT_ACCEPT,
-	WAIT_MANY,   /* poll, select, epoll: any of several descriptors */
-	WAIT_URING,  /* io_uring completions */
-	WAIT_MUTEX,  /* a futex that is held, a lock of the kernel's */
-	WAIT_SIGNAL, /* a futex that is to be signalled: condition, semaphore, thread's end */
-	WAIT_IPC,    /* pipe, Unix socket, eventfd, message queue, semaphore */
-	WAIT_CHILD,  /* its end, or its stop */
-	WAIT_DISK,
-	WAIT_SLEEP, /* nanosleep() and the like */
-	WAIT_PAUSE, /* for a signal, with nothing else to do */
-	WAIT_WORK,  /* a worker or submission thread of io_uring's that has nothing to do */
-};
+#include "user/record/syscalls.h"
 
 enum waker {
 	WAKER_UNSEEN,

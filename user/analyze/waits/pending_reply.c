@@ -3,7 +3,6 @@
 
 #include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wait.h"
-#include "user/record/syscalls.h"
 
 /* What a connection's events say that was done on it before a time. */
 struct acts {
@@ -58,15 +57,14 @@ static struct acts acts_before(const struct model_conn *conn, uint64_t ts)
 static bool slept_since(const struct model *model, const struct ns_wait *wait, uint64_t out_ts)
 {
 	const struct model_thread *thread = model__thread(model, wait->head.tid);
-	const struct ns_session *session = model__session(model);
 	const struct ns_wait *earlier;
 
-	if (session->verbose)
+	if (model__session(model)->verbose)
 		return false;
 	for (size_t i = 0; (earlier = model_thread__wait(thread, i)); i++) {
 		if (earlier->off_ts >= out_ts && earlier->head.ts <= wait->off_ts &&
 		    earlier->head.conn == wait->head.conn &&
-		    syscall__waits_for_network(session->arch, earlier->syscall))
+		    wait__syscall(model, earlier) != SYSCALL_WAIT_OTHER)
 			return true;
 	}
 	return false;
@@ -80,7 +78,7 @@ static bool waits_for(const struct model *model, const struct ns_wait *wait,
 		return false;
 	if (wait->conn_basis == NS_CONN_FD || uring_wait__has_operation(wait))
 		return true;
-	switch (syscall__wait(model__session(model)->arch, wait->syscall)) {
+	switch (wait__syscall(model, wait)) {
 	case SYSCALL_WAIT_FD:
 		return conn->id.fd == NS_FD_UNKNOWN || wait->arg0 == conn->id.fd;
 	case SYSCALL_WAIT_MANY:

@@ -5,79 +5,7 @@
 
 #include "user/analyze/waits/wait.h"
 
-/* IORING_OP_*, those that this machine's headers may not have yet. */
-static const uint8_t acts[] = {
-	[0] = ACT_IMMEDIATE,   /* NOP */
-	[1] = ACT_RECEIVES,    /* READV */
-	[2] = ACT_SENDS,       /* WRITEV */
-	[3] = ACT_STORES,      /* FSYNC */
-	[4] = ACT_RECEIVES,    /* READ_FIXED */
-	[5] = ACT_SENDS,       /* WRITE_FIXED */
-	[6] = ACT_POLLS,       /* POLL_ADD */
-	[7] = ACT_IMMEDIATE,   /* POLL_REMOVE */
-	[8] = ACT_STORES,      /* SYNC_FILE_RANGE */
-	[9] = ACT_SENDS,       /* SENDMSG */
-	[10] = ACT_RECEIVES,   /* RECVMSG */
-	[11] = ACT_TIMES,      /* TIMEOUT */
-	[12] = ACT_IMMEDIATE,  /* TIMEOUT_REMOVE */
-	[13] = ACT_ACCEPTS,    /* ACCEPT */
-	[14] = ACT_IMMEDIATE,  /* ASYNC_CANCEL */
-	[15] = ACT_TIMES,      /* LINK_TIMEOUT */
-	[16] = ACT_CONNECTS,   /* CONNECT */
-	[17] = ACT_STORES,     /* FALLOCATE */
-	[18] = ACT_STORES,     /* OPENAT */
-	[19] = ACT_IMMEDIATE,  /* CLOSE */
-	[20] = ACT_IMMEDIATE,  /* FILES_UPDATE */
-	[21] = ACT_STORES,     /* STATX */
-	[22] = ACT_RECEIVES,   /* READ */
-	[23] = ACT_SENDS,      /* WRITE */
-	[24] = ACT_STORES,     /* FADVISE */
-	[25] = ACT_STORES,     /* MADVISE */
-	[26] = ACT_SENDS,      /* SEND */
-	[27] = ACT_RECEIVES,   /* RECV */
-	[28] = ACT_STORES,     /* OPENAT2 */
-	[29] = ACT_IMMEDIATE,  /* EPOLL_CTL */
-	[30] = ACT_SENDS,      /* SPLICE: its fd is where the bytes go */
-	[31] = ACT_IMMEDIATE,  /* PROVIDE_BUFFERS */
-	[32] = ACT_IMMEDIATE,  /* REMOVE_BUFFERS */
-	[33] = ACT_SENDS,      /* TEE */
-	[34] = ACT_IMMEDIATE,  /* SHUTDOWN */
-	[35] = ACT_STORES,     /* RENAMEAT */
-	[36] = ACT_STORES,     /* UNLINKAT */
-	[37] = ACT_STORES,     /* MKDIRAT */
-	[38] = ACT_STORES,     /* SYMLINKAT */
-	[39] = ACT_STORES,     /* LINKAT */
-	[40] = ACT_IMMEDIATE,  /* MSG_RING */
-	[41] = ACT_STORES,     /* FSETXATTR */
-	[42] = ACT_STORES,     /* SETXATTR */
-	[43] = ACT_STORES,     /* FGETXATTR */
-	[44] = ACT_STORES,     /* GETXATTR */
-	[45] = ACT_IMMEDIATE,  /* SOCKET */
-	[47] = ACT_SENDS,      /* SEND_ZC */
-	[48] = ACT_SENDS,      /* SENDMSG_ZC */
-	[49] = ACT_RECEIVES,   /* READ_MULTISHOT */
-	[50] = ACT_REAPS,      /* WAITID */
-	[51] = ACT_LOCKS,      /* FUTEX_WAIT */
-	[52] = ACT_IMMEDIATE,  /* FUTEX_WAKE */
-	[53] = ACT_LOCKS,      /* FUTEX_WAITV */
-	[54] = ACT_IMMEDIATE,  /* FIXED_FD_INSTALL */
-	[55] = ACT_STORES,     /* FTRUNCATE */
-	[56] = ACT_IMMEDIATE,  /* BIND */
-	[57] = ACT_IMMEDIATE,  /* LISTEN */
-	[58] = ACT_RECEIVES,   /* RECV_ZC */
-	[59] = ACT_POLLS_MANY, /* EPOLL_WAIT */
-	[60] = ACT_RECEIVES,   /* READV_FIXED */
-	[61] = ACT_SENDS,      /* WRITEV_FIXED */
-	[62] = ACT_IMMEDIATE,  /* PIPE */
-	[63] = ACT_IMMEDIATE,  /* NOP128 */
-};
-
 #define OP_LINK_TIMEOUT 15
-
-enum act uring_wait__act(uint32_t opcode)
-{
-	return opcode < sizeof(acts) / sizeof(acts[0]) ? (enum act)acts[opcode] : ACT_UNKNOWN;
-}
 
 bool uring_wait__has_operation(const struct ns_wait *wait)
 {
@@ -234,16 +162,21 @@ const struct ns_uring *uring_wait__before(const struct model *model, const struc
 	return before;
 }
 
+static bool failed(const struct ns_uring *uring, int error)
+{
+	return uring->step == NS_URING_DONE && (int32_t)uring->result == -error;
+}
+
 bool uring_wait__timed_out(const struct model *model, const struct ns_uring *done)
 {
 	const struct model_ring *ring = model__ring(model, done->ring);
 	const struct ns_uring *timeout;
 
-	if (!uring_wait__failed(done, ECANCELED))
+	if (!failed(done, ECANCELED))
 		return false;
 	for (size_t i = 0; (timeout = next_done(ring, &i));) {
 		/* The time-out follows its operation in their chain, and was submitted with it. */
-		if (timeout->opcode == OP_LINK_TIMEOUT && uring_wait__failed(timeout, ETIME) &&
+		if (timeout->opcode == OP_LINK_TIMEOUT && failed(timeout, ETIME) &&
 		    timeout->submit_ts >= done->submit_ts && timeout->submit_ts <= done->head.ts &&
 		    is_chained(done, timeout))
 			return true;
@@ -266,5 +199,5 @@ uint32_t uring_wait__done_by(const struct ns_wait *wait)
 bool uring_wait__received(const struct ns_uring *uring)
 {
 	return uring->head.conn && uring->step == NS_URING_DONE && (int32_t)uring->result > 0 &&
-	       uring_wait__act(uring->opcode) == ACT_RECEIVES;
+	       uring_op__act(uring->opcode) == ACT_RECEIVES;
 }

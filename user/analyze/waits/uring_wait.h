@@ -3,32 +3,11 @@
  * The io_uring operation that a wait on a ring was for: the one that ended it, by becoming ready
  * or by its completion. The kernel side names it in the wait's own record; where it does not, the
  * ring's completions around the wake show it.
- *
- * What an opcode does to its file is of include/uapi/linux/io_uring.h and the kernel's
- * io_issue_defs (io_op_defs before 6.4); numbers never change there.
  */
 #ifndef NETSTALL_ANALYZE_WAITS_URING_WAIT_H
 #define NETSTALL_ANALYZE_WAITS_URING_WAIT_H
 
 #include "user/model/model.h"
-
-/* What who waits for an operation waits for, as far as the opcode says. */
-enum act {
-	ACT_UNKNOWN,  /* none of these, or a later kernel's */
-	ACT_RECEIVES, /* from its file */
-	ACT_SENDS,    /* to its file */
-	ACT_POLLS,    /* its file's becoming ready, for whatever */
-	ACT_CONNECTS,
-	ACT_ACCEPTS,
-	ACT_TIMES,      /* TIMEOUT, LINK_TIMEOUT */
-	ACT_STORES,     /* in a file system, whatever its file is: FSYNC, OPENAT, STATX ... */
-	ACT_IMMEDIATE,  /* nothing: NOP, MSG_RING, ASYNC_CANCEL and the like are done when asked */
-	ACT_POLLS_MANY, /* EPOLL_WAIT */
-	ACT_LOCKS,      /* FUTEX_WAIT */
-	ACT_REAPS,      /* WAITID */
-};
-
-enum act uring_wait__act(uint32_t opcode);
 
 /* Did a wait sleep for completions, or is one known to have ended it? */
 bool uring_wait__has_operation(const struct ns_wait *wait);
@@ -63,11 +42,5 @@ uint32_t uring_wait__done_by(const struct ns_wait *wait);
 
 /* A completion of an operation that takes bytes in from this connection, and did. */
 bool uring_wait__received(const struct ns_uring *uring);
-
-/* A result of io_uring that is this error. */
-static inline bool uring_wait__failed(const struct ns_uring *uring, int error)
-{
-	return uring->step == NS_URING_DONE && (int32_t)uring->result == -error;
-}
 
 #endif

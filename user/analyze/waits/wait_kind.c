@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "user/analyze/waits/uring_wait.h"
-#include "user/record/syscalls.h"
 
 #define TASK_STATE_STOPPED 4
 
@@ -31,60 +30,12 @@ static enum wait_kind of_futex(const struct ns_wait *wait)
 
 static enum wait_kind by_syscall(const struct model *model, const struct ns_wait *wait)
 {
-	static const struct {
-		const char *syscall;
-		enum wait_kind kind;
-	} rows[] = {
-		{"connect", WAIT_CONNECT},
-		{"accept", WAIT_ACCEPT},
-		{"accept4", WAIT_ACCEPT},
-		{"io_uring_enter", WAIT_URING},
-		{"nanosleep", WAIT_SLEEP},
-		{"clock_nanosleep", WAIT_SLEEP},
-		{"restart_syscall", WAIT_SLEEP},
-		{"wait4", WAIT_CHILD},
-		{"waitid", WAIT_CHILD},
-		{"msgrcv", WAIT_IPC},
-		{"msgsnd", WAIT_IPC},
-		{"semop", WAIT_IPC},
-		{"semtimedop", WAIT_IPC},
-		{"mq_timedreceive", WAIT_IPC},
-		{"pause", WAIT_PAUSE},
-		{"rt_sigsuspend", WAIT_PAUSE},
-		{"rt_sigtimedwait", WAIT_PAUSE},
-		{"flock", WAIT_MUTEX},
-		{"futex_wait", WAIT_SIGNAL},
-		{"futex_waitv", WAIT_SIGNAL},
-		{"fsync", WAIT_DISK},
-		{"fdatasync", WAIT_DISK},
-		{"sync", WAIT_DISK},
-		{"io_getevents", WAIT_DISK},
-		{"io_pgetevents", WAIT_DISK},
-		{"sendto", WAIT_SEND},
-		{"sendmsg", WAIT_SEND},
-		{"sendmmsg", WAIT_SEND},
-		{"write", WAIT_SEND},
-		{"writev", WAIT_SEND},
-		{"pwritev2", WAIT_SEND},
-		{"sendfile", WAIT_SEND},
-	};
 	const char *arch = model__session(model)->arch;
-	const char *name = syscall__name(arch, wait->syscall);
 
-	for (size_t i = 0; name && i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!strcmp(name, rows[i].syscall))
-			return rows[i].kind;
-	}
-	switch (syscall__wait(arch, wait->syscall)) {
-	case SYSCALL_WAIT_MANY:
-		return WAIT_MANY;
-	case SYSCALL_WAIT_FD:
-		return WAIT_RECEIVE;
-	case SYSCALL_WAIT_OTHER:
-		break;
-	}
 	/* Machines whose system calls have no table here: the connection is what is left. */
-	return !name && wait->head.conn ? WAIT_RECEIVE : WAIT_UNKNOWN;
+	if (!syscall__name(arch, wait->syscall))
+		return wait->head.conn ? WAIT_RECEIVE : WAIT_UNKNOWN;
+	return syscall__wait_kind(arch, wait->syscall);
 }
 
 static bool is_syscall(const struct model *model, const struct ns_wait *wait, const char *wanted)
@@ -161,12 +112,13 @@ static enum wait_kind of_immediate(const struct ns_wait *wait)
 
 static enum wait_kind by_opcode(const struct ns_wait *wait, enum waker waker)
 {
-	switch (uring_wait__act(wait->op_code)) {
+	switch (uring_op__act(wait->op_code)) {
 	case ACT_RECEIVES:
 		return of_file(wait, WAIT_RECEIVE);
 	case ACT_POLLS:
 		return of_file(wait, waker == WAKER_ROOM ? WAIT_SEND : WAIT_RECEIVE);
 	case ACT_SENDS:
+	case ACT_PASSES_ON:
 		return of_file(wait, WAIT_SEND);
 	case ACT_CONNECTS:
 		return wait->op_file == NS_URING_SOCKET ? WAIT_IPC : WAIT_CONNECT;

@@ -20,14 +20,14 @@ static bool is_there(const struct ns_uring *op, const struct ns_head *act)
 
 /* The completion among the steps of the operation that did this on its connection. */
 static const struct ns_uring *operation_of(const struct stall *stall, const struct ns_head *act,
-					   enum op_moves moves)
+					   enum op_act does)
 {
 	for (size_t i = 0; i < stall->step_count; i++) {
 		const struct ns_uring *op = &stall->steps[i].uring;
 
 		if (op->head.type == NS_URING && op->step == NS_URING_DONE && op->submit_ts &&
 		    is_there(op, act) && op->submit_ts <= act->ts && act->ts <= op->head.ts &&
-		    uring_op__moves(op->opcode) == moves)
+		    uring_op__act(op->opcode) == does)
 			return op;
 	}
 	return NULL;
@@ -36,7 +36,7 @@ static const struct ns_uring *operation_of(const struct stall *stall, const stru
 /* The operation that this send was; a thread that is in a call for its ring makes no other. */
 static const struct ns_uring *send_operation(const struct stall *stall, const struct ns_send *send)
 {
-	const struct ns_uring *op = operation_of(stall, &send->head, OP_MOVES_OUT);
+	const struct ns_uring *op = operation_of(stall, &send->head, ACT_SENDS);
 	bool by_call = send->via == NS_VIA_CALL;
 
 	if (op && by_call && (op->how != NS_URING_INLINE || op->head.tid != send->head.tid))
@@ -74,7 +74,7 @@ bool uring_steps__is_shown(const struct stall *stall, const struct ns_uring *ste
 
 bool uring_steps__does_receive(const struct stall *stall, const struct ns_recv *recv)
 {
-	const struct ns_uring *op = operation_of(stall, &recv->head, OP_MOVES_IN);
+	const struct ns_uring *op = operation_of(stall, &recv->head, ACT_RECEIVES);
 
 	return op && op->result == recv->bytes;
 }

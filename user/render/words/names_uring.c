@@ -108,7 +108,7 @@ bool uring__failed(const struct ns_uring *op)
 	int32_t result = (int32_t)op->result;
 
 	return op->step == NS_URING_DONE && result < 0 &&
-	       !(result == -ETIME && uring_op__ends_by_time(op->opcode));
+	       !(result == -ETIME && uring_op__act(op->opcode) == ACT_TIMES);
 }
 
 char *name__uring_asked(char *dst, size_t size, const struct ns_uring *op)

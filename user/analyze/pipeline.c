@@ -240,7 +240,7 @@ static void advance(struct pipeline *pipeline)
 /* Events, and what says of an interval that it is over. The rest tells who is who, and totals. */
 static bool is_of_a_time(uint32_t type)
 {
-	return event__fits(type) || type == NS_CLOSE || type == NS_EXCHANGE || type == NS_REAP;
+	return record__is_event(type) || type == NS_CLOSE || type == NS_EXCHANGE || type == NS_REAP;
 }
 
 static uint64_t began(const union record *record)

@@ -6,27 +6,6 @@
 
 #include "user/base/xalloc.h"
 
-bool event__fits(uint32_t type)
-{
-	switch (type) {
-	case NS_SEND:
-	case NS_HOLD:
-	case NS_TX:
-	case NS_ACK:
-	case NS_RX:
-	case NS_DELACK_ARM:
-	case NS_DELACK_FIRE:
-	case NS_RELEASE:
-	case NS_RECV:
-	case NS_WAIT:
-	case NS_RETRANS:
-	case NS_URING:
-		return true;
-	default:
-		return false;
-	}
-}
-
 void event__from_record(union event *out, const union record *record)
 {
 	memset(out, 0, sizeof(*out)); /* events__add() compares all bytes */

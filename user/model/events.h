@@ -8,7 +8,7 @@
 
 #include "user/record/record.h"
 
-/* The records that happen to a connection or a thread: a tenth of a union record. */
+/* The records of RECORD_EVENT: a tenth of a union record. */
 union event {
 	struct ns_head head;
 	struct ns_send send;
@@ -52,8 +52,6 @@ static inline bool event__is_delack_due(const union event *event)
 	return event->head.type == NS_DELACK_FIRE && event->delack.pending & ACK_TIMER;
 }
 
-/* True for the types that a union event can be. */
-bool event__fits(uint32_t type);
 void event__from_record(union event *out, const union record *record);
 void event__to_record(union record *out, const union event *event);
 

@@ -17,8 +17,7 @@ struct model {
 	struct table *rings;
 	struct ns_session session;
 	uint64_t lost[NS_LOST_KINDS]; /* as records say */
-	uint64_t *lost_here; /* likewise by kind: what found no room, or is gone when it is asked
-				for */
+	uint64_t *lost_here; /* by kind: what found no room, or is gone when it is asked for */
 	uint32_t closed[MODEL_CLOSED];
 	size_t closed_next;
 };
@@ -73,7 +72,7 @@ void model__free(struct model *model)
 	free(model);
 }
 
-/* The entry of the key, made when it is new; NULL when there is no room (counted). */
+/* The entry of the key, which it begins with, made when it is new; NULL: no room (counted). */
 static void *entry(struct model *model, struct table *table, uint32_t key, size_t size)
 {
 	void *value = table__get(table, key);
@@ -81,6 +80,7 @@ static void *entry(struct model *model, struct table *table, uint32_t key, size_
 	if (value)
 		return value;
 	value = xcalloc(1, size);
+	memcpy(value, &key, sizeof(key));
 	if (table__put(table, key, value))
 		return value;
 	free(value);
@@ -90,36 +90,22 @@ static void *entry(struct model *model, struct table *table, uint32_t key, size_
 
 static struct model_conn *conn_entry(struct model *model, uint32_t number)
 {
-	struct model_conn *conn = entry(model, model->conns, number, sizeof(*conn));
-
-	if (conn && !conn->number) {
-		conn->number = number;
-		conn->events.bound = MODEL_CONN_EVENTS;
-	}
-	return conn;
+	return entry(model, model->conns, number, sizeof(struct model_conn));
 }
 
-static struct model_thread *thread_entry(struct model *model, uint32_t tid, uint32_t tgid)
+static struct model_thread *thread_entry(struct model *model, const struct ns_head *head)
 {
-	struct model_thread *thread = entry(model, model->threads, tid, sizeof(*thread));
+	struct model_thread *thread =
+		entry(model, model->threads, head->tid, sizeof(struct model_thread));
 
-	if (thread && !thread->tid) {
-		thread->tid = tid;
-		thread->tgid = tgid;
-		thread->waits.bound = MODEL_THREAD_WAITS;
-	}
+	if (thread && !thread->tgid)
+		thread->tgid = head->tgid;
 	return thread;
 }
 
 static struct model_ring *ring_entry(struct model *model, uint32_t number)
 {
-	struct model_ring *ring = entry(model, model->rings, number, sizeof(*ring));
-
-	if (ring && !ring->number) {
-		ring->number = number;
-		ring->ops.bound = MODEL_RING_OPS;
-	}
-	return ring;
+	return entry(model, model->rings, number, sizeof(struct model_ring));
 }
 
 /* A later value replaces an earlier one; an absent one replaces nothing. */
@@ -196,38 +182,43 @@ static void learn_close(struct model *model, uint32_t number)
 	model->closed_next++;
 }
 
+/* Old events that make room are no loss. */
+static void keep(struct events *events, size_t bound, const union record *record)
+{
+	union event event;
+
+	event__from_record(&event, record);
+	events->bound = bound;
+	events__add(events, &event, UINT64_MAX);
+}
+
 static void learn_event(struct model *model, const union record *record)
 {
 	struct model_conn *conn = conn_entry(model, record->head.conn);
-	union event event;
 
 	if (!conn)
 		return;
-	event__from_record(&event, record);
-	if (event.head.type == NS_HOLD)
-		events__keep_reasons(&conn->events, &event.hold);
-	/* The return value is unused: old events that make room are no loss. */
-	events__add(&conn->events, &event, UINT64_MAX);
+	if (record->head.type == NS_HOLD)
+		events__keep_reasons(&conn->events, &record->hold);
+	keep(&conn->events, MODEL_CONN_EVENTS, record);
 }
 
 static void learn_wait(struct model *model, const union record *record)
 {
 	const struct ns_wait *wait = &record->wait;
-	struct model_thread *thread = thread_entry(model, wait->head.tid, wait->head.tgid);
-	union event event;
+	struct model_thread *thread = thread_entry(model, &wait->head);
 
 	if (!thread)
 		return;
 	take_comm(thread->comm, wait->comm, wait->head.ts >= thread->comm_ts);
 	if (wait->head.ts > thread->comm_ts)
 		thread->comm_ts = wait->head.ts;
-	event__from_record(&event, record);
-	events__add(&thread->waits, &event, UINT64_MAX);
+	keep(&thread->waits, MODEL_THREAD_WAITS, record);
 }
 
 static void learn_thread_totals(struct model *model, const struct ns_thread_totals *record)
 {
-	struct model_thread *thread = thread_entry(model, record->head.tid, record->head.tgid);
+	struct model_thread *thread = thread_entry(model, &record->head);
 
 	if (!thread)
 		return;
@@ -253,7 +244,6 @@ static void learn_process(struct model *model, const struct ns_process *record)
 	if (!process)
 		return;
 	later = record->head.ts >= process->comm_ts;
-	process->pid = record->head.tgid;
 	process->role |= record->role;
 	take(&process->ns_pid, record->ns_pid, 0, later);
 	take_comm(process->comm, record->comm, later);
@@ -280,14 +270,11 @@ static void learn_ring(struct model *model, const struct ns_ring *record)
 static void learn_operation(struct model *model, const union record *record)
 {
 	struct model_ring *ring = ring_entry(model, record->uring.ring);
-	union event event;
 
 	if (record->head.conn)
 		learn_event(model, record);
-	if (!ring)
-		return;
-	event__from_record(&event, record);
-	events__add(&ring->ops, &event, UINT64_MAX);
+	if (ring)
+		keep(&ring->ops, MODEL_RING_OPS, record);
 }
 
 void model__feed(struct model *model, const union record *record)
@@ -335,7 +322,7 @@ void model__feed(struct model *model, const union record *record)
 		learn_operation(model, record);
 		break;
 	default:
-		if (event__fits(record->head.type))
+		if (record__is_event(record->head.type))
 			learn_event(model, record);
 		break;
 	}

@@ -20,7 +20,7 @@
 #define MODEL_RINGS         4096
 #define MODEL_RING_OPS      128 /* recent steps of operations kept of a ring */
 
-/* Only model__feed() writes what follows. */
+/* Only model__feed() writes what follows. Each begins with the number that it is known by. */
 
 struct model_conn {
 	uint32_t number;

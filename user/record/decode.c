@@ -16,6 +16,13 @@ size_t record__size(uint32_t type)
 	return known ? known->size : 0;
 }
 
+bool record__is_event(uint32_t type)
+{
+	const struct record_type *known = record_type__by_number(type);
+
+	return known && known->traits & RECORD_EVENT;
+}
+
 /* Strings come from other programs: cut them where their field ends. */
 static void end_strings(union record *record, const struct record_type *type)
 {
@@ -103,29 +110,6 @@ static const char *exchange_damage(const struct ns_exchange *exchange)
 	return NULL;
 }
 
-/* Types whose head must name a connection. */
-static bool about_a_conn(uint32_t type)
-{
-	switch (type) {
-	case NS_SESSION:
-	case NS_PROCESS:
-	case NS_WAIT:
-	case NS_THREAD_TOTALS:
-	case NS_EXIT:
-	case NS_LOST:
-	case NS_STACK:
-	case NS_END:
-	case NS_RING:
-	case NS_URING:
-	case NS_REAP:
-	case NS_URING_TOTALS:
-	case NS_URING_ERROR:
-		return false;
-	default:
-		return true;
-	}
-}
-
 static const char *uring_damage(const struct ns_uring *uring)
 {
 	if (!uring->ring)
@@ -148,7 +132,9 @@ static const char *uring_damage(const struct ns_uring *uring)
 
 const char *record__damage(const union record *record)
 {
-	if (about_a_conn(record->head.type) && !record->head.conn)
+	const struct record_type *type = record_type__by_number(record->head.type);
+
+	if (type && type->traits & RECORD_ON_CONN && !record->head.conn)
 		return "it names no connection (conn=)";
 	switch (record->head.type) {
 	case NS_PROCESS:

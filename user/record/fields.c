@@ -350,9 +350,11 @@ static const struct field reap_fields[] = {
 #define HOW(index, name) FIELD(FIELD_U64, ns_uring_totals, how[index], name)
 #define BUCKET(index)    FIELD(FIELD_U32, ns_uring_totals, buckets[index], "bucket_" #index)
 
-/* A histogram of many empty buckets: those that are set are written. */
-#define BUCKETS_8(a, b, c, d, e, f, g, h)                                                          \
-	BUCKET(a), BUCKET(b), BUCKET(c), BUCKET(d), BUCKET(e), BUCKET(f), BUCKET(g), BUCKET(h)
+/* A histogram of many empty buckets: those that are set are written. Ten numbers by their tens. */
+#define BUCKETS(tens)                                                                              \
+	BUCKET(tens##0), BUCKET(tens##1), BUCKET(tens##2), BUCKET(tens##3), BUCKET(tens##4),       \
+		BUCKET(tens##5), BUCKET(tens##6), BUCKET(tens##7), BUCKET(tens##8),                \
+		BUCKET(tens##9)
 
 /* clang-format off */
 static const struct field uring_totals_fields[] = {
@@ -370,33 +372,16 @@ static const struct field uring_totals_fields[] = {
 	HOW(NS_URING_LATER, "how_later"),
 	HOW(5, "how_5"),
 	MS(ns_uring_totals, max_ns, "max"),
-	BUCKETS_8(0, 1, 2, 3, 4, 5, 6, 7),
-	BUCKETS_8(8, 9, 10, 11, 12, 13, 14, 15),
-	BUCKETS_8(16, 17, 18, 19, 20, 21, 22, 23),
-	BUCKETS_8(24, 25, 26, 27, 28, 29, 30, 31),
-	BUCKETS_8(32, 33, 34, 35, 36, 37, 38, 39),
-	BUCKETS_8(40, 41, 42, 43, 44, 45, 46, 47),
-	BUCKETS_8(48, 49, 50, 51, 52, 53, 54, 55),
-	BUCKETS_8(56, 57, 58, 59, 60, 61, 62, 63),
-	BUCKETS_8(64, 65, 66, 67, 68, 69, 70, 71),
-	BUCKETS_8(72, 73, 74, 75, 76, 77, 78, 79),
-	BUCKETS_8(80, 81, 82, 83, 84, 85, 86, 87),
-	BUCKETS_8(88, 89, 90, 91, 92, 93, 94, 95),
-	BUCKETS_8(96, 97, 98, 99, 100, 101, 102, 103),
-	BUCKETS_8(104, 105, 106, 107, 108, 109, 110, 111),
-	BUCKETS_8(112, 113, 114, 115, 116, 117, 118, 119),
-	BUCKETS_8(120, 121, 122, 123, 124, 125, 126, 127),
-	BUCKETS_8(128, 129, 130, 131, 132, 133, 134, 135),
-	BUCKETS_8(136, 137, 138, 139, 140, 141, 142, 143),
-	BUCKETS_8(144, 145, 146, 147, 148, 149, 150, 151),
-	BUCKETS_8(152, 153, 154, 155, 156, 157, 158, 159),
-	BUCKETS_8(160, 161, 162, 163, 164, 165, 166, 167),
-	BUCKETS_8(168, 169, 170, 171, 172, 173, 174, 175),
-	BUCKETS_8(176, 177, 178, 179, 180, 181, 182, 183),
-	BUCKETS_8(184, 185, 186, 187, 188, 189, 190, 191),
+	BUCKETS(), BUCKETS(1), BUCKETS(2), BUCKETS(3), BUCKETS(4),
+	BUCKETS(5), BUCKETS(6), BUCKETS(7), BUCKETS(8), BUCKETS(9),
+	BUCKETS(10), BUCKETS(11), BUCKETS(12), BUCKETS(13), BUCKETS(14),
+	BUCKETS(15), BUCKETS(16), BUCKETS(17), BUCKETS(18),
+	BUCKET(190), BUCKET(191),
 	END,
 };
 /* clang-format on */
+
+_Static_assert(NS_URING_BUCKETS == 192, "a field for every bucket");
 
 static const struct field uring_error_fields[] = {
 	OPCODE(ns_uring_error, opcode),
@@ -405,36 +390,41 @@ static const struct field uring_error_fields[] = {
 	END,
 };
 
+#define ROW(type, name, fields, what, traits)                                                      \
+	{                                                                                          \
+		type, name, fields, sizeof(struct what), traits                                    \
+	}
+
 static const struct record_type types[] = {
-	{NS_SESSION, "session", session_fields, sizeof(struct ns_session)},
-	{NS_PROCESS, "process", process_fields, sizeof(struct ns_process)},
-	{NS_CONN, "conn", conn_fields, sizeof(struct ns_conn)},
-	{NS_PEER, "peer", peer_fields, sizeof(struct ns_peer)},
-	{NS_SEND, "send", send_fields, sizeof(struct ns_send)},
-	{NS_HOLD, "hold", hold_fields, sizeof(struct ns_hold)},
-	{NS_TX, "tx", segment_fields, sizeof(struct ns_segment)},
-	{NS_ACK, "ack", segment_fields, sizeof(struct ns_segment)},
-	{NS_RX, "rx", segment_fields, sizeof(struct ns_segment)},
-	{NS_DELACK_ARM, "delack-arm", delack_fields, sizeof(struct ns_delack)},
-	{NS_DELACK_FIRE, "delack-fire", delack_fields, sizeof(struct ns_delack)},
-	{NS_RELEASE, "release", release_fields, sizeof(struct ns_release)},
-	{NS_RECV, "recv", recv_fields, sizeof(struct ns_recv)},
-	{NS_WAIT, "wait", wait_fields, sizeof(struct ns_wait)},
-	{NS_CLOSE, "close", no_fields, sizeof(struct ns_head)},
-	{NS_CONN_TOTALS, "conn-totals", conn_totals_fields, sizeof(struct ns_conn_totals)},
-	{NS_THREAD_TOTALS, "thread-totals", thread_totals_fields, sizeof(struct ns_thread_totals)},
-	{NS_EXIT, "exit", no_fields, sizeof(struct ns_exit)},
-	{NS_LOST, "lost", lost_fields, sizeof(struct ns_lost)},
-	{NS_STACK, "stack", stack_fields, sizeof(struct ns_stack)},
-	{NS_END, "end", end_fields, sizeof(struct ns_end)},
-	{NS_RETRANS, "retrans", retrans_fields, sizeof(struct ns_retrans)},
-	{NS_CALL, "call", call_fields, sizeof(struct ns_call)},
-	{NS_EXCHANGE, "exchange", exchange_fields, sizeof(struct ns_exchange)},
-	{NS_RING, "ring", ring_fields, sizeof(struct ns_ring)},
-	{NS_URING, "uring", uring_fields, sizeof(struct ns_uring)},
-	{NS_REAP, "reap", reap_fields, sizeof(struct ns_reap)},
-	{NS_URING_TOTALS, "uring-totals", uring_totals_fields, sizeof(struct ns_uring_totals)},
-	{NS_URING_ERROR, "uring-error", uring_error_fields, sizeof(struct ns_uring_error)},
+	ROW(NS_SESSION, "session", session_fields, ns_session, 0),
+	ROW(NS_PROCESS, "process", process_fields, ns_process, 0),
+	ROW(NS_CONN, "conn", conn_fields, ns_conn, RECORD_ON_CONN),
+	ROW(NS_PEER, "peer", peer_fields, ns_peer, RECORD_ON_CONN),
+	ROW(NS_SEND, "send", send_fields, ns_send, RECORD_ON_CONN | RECORD_EVENT),
+	ROW(NS_HOLD, "hold", hold_fields, ns_hold, RECORD_ON_CONN | RECORD_EVENT),
+	ROW(NS_TX, "tx", segment_fields, ns_segment, RECORD_ON_CONN | RECORD_EVENT),
+	ROW(NS_ACK, "ack", segment_fields, ns_segment, RECORD_ON_CONN | RECORD_EVENT),
+	ROW(NS_RX, "rx", segment_fields, ns_segment, RECORD_ON_CONN | RECORD_EVENT),
+	ROW(NS_DELACK_ARM, "delack-arm", delack_fields, ns_delack, RECORD_ON_CONN | RECORD_EVENT),
+	ROW(NS_DELACK_FIRE, "delack-fire", delack_fields, ns_delack, RECORD_ON_CONN | RECORD_EVENT),
+	ROW(NS_RELEASE, "release", release_fields, ns_release, RECORD_ON_CONN | RECORD_EVENT),
+	ROW(NS_RECV, "recv", recv_fields, ns_recv, RECORD_ON_CONN | RECORD_EVENT),
+	ROW(NS_WAIT, "wait", wait_fields, ns_wait, RECORD_EVENT),
+	ROW(NS_CLOSE, "close", no_fields, ns_head, RECORD_ON_CONN),
+	ROW(NS_CONN_TOTALS, "conn-totals", conn_totals_fields, ns_conn_totals, RECORD_ON_CONN),
+	ROW(NS_THREAD_TOTALS, "thread-totals", thread_totals_fields, ns_thread_totals, 0),
+	ROW(NS_EXIT, "exit", no_fields, ns_exit, 0),
+	ROW(NS_LOST, "lost", lost_fields, ns_lost, 0),
+	ROW(NS_STACK, "stack", stack_fields, ns_stack, 0),
+	ROW(NS_END, "end", end_fields, ns_end, 0),
+	ROW(NS_RETRANS, "retrans", retrans_fields, ns_retrans, RECORD_ON_CONN | RECORD_EVENT),
+	ROW(NS_CALL, "call", call_fields, ns_call, RECORD_ON_CONN),
+	ROW(NS_EXCHANGE, "exchange", exchange_fields, ns_exchange, RECORD_ON_CONN),
+	ROW(NS_RING, "ring", ring_fields, ns_ring, 0),
+	ROW(NS_URING, "uring", uring_fields, ns_uring, RECORD_EVENT),
+	ROW(NS_REAP, "reap", reap_fields, ns_reap, 0),
+	ROW(NS_URING_TOTALS, "uring-totals", uring_totals_fields, ns_uring_totals, 0),
+	ROW(NS_URING_ERROR, "uring-error", uring_error_fields, ns_uring_error, 0),
 };
 
 _Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");
@@ -468,20 +458,30 @@ static uint32_t u32_at(const union record *record, size_t offset)
 	return value;
 }
 
+static bool is_wide(const struct field *field)
+{
+	return field->kind == FIELD_U64 || field->kind == FIELD_HEX64 || field->kind == FIELD_MS ||
+	       field->kind == FIELD_TIME;
+}
+
 uint64_t field__number(const union record *record, const struct field *field)
 {
 	uint64_t value;
 
-	switch (field->kind) {
-	case FIELD_U64:
-	case FIELD_HEX64:
-	case FIELD_MS:
-	case FIELD_TIME:
-		memcpy(&value, (const char *)record + field->offset, sizeof(value));
-		return value;
-	default:
+	if (!is_wide(field))
 		return u32_at(record, field->offset);
-	}
+	memcpy(&value, (const char *)record + field->offset, sizeof(value));
+	return value;
+}
+
+void field__set_number(union record *record, const struct field *field, uint64_t number)
+{
+	uint32_t small = (uint32_t)number;
+
+	if (is_wide(field))
+		memcpy((char *)record + field->offset, &number, sizeof(number));
+	else
+		memcpy((char *)record + field->offset, &small, sizeof(small));
 }
 
 const char *field__string(const union record *record, const struct field *field)

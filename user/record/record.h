@@ -63,6 +63,7 @@ const char *record__damage(const union record *record);
 
 /* Bytes of a record of this type, 0 for an unknown one. */
 size_t record__size(uint32_t type);
+bool record__is_event(uint32_t type);
 
 /*
  * The fields of a record as a table: the text trace, the event lines of --all
@@ -92,11 +93,17 @@ struct field {
 	const char *const *values; /* FIELD_NAME: NULL-terminated, by number */
 };
 
+enum record_trait {
+	RECORD_ON_CONN = 1, /* its head must name a connection */
+	RECORD_EVENT = 2,   /* something that happens to a connection or a thread: see events.h */
+};
+
 struct record_type {
 	uint32_t type;
 	const char *name;           /* "delack-fire" */
 	const struct field *fields; /* behind the head, ended by a NULL name */
 	size_t size;
+	unsigned traits; /* enum record_trait */
 };
 
 /* The fields of every head: conn, tgid, tid, cpu. Ended by a NULL name. */
@@ -108,6 +115,7 @@ const struct record_type *record_type__by_name(const char *name);
 
 /* Of every kind but FIELD_ADDRESS and FIELD_STRING. */
 uint64_t field__number(const union record *record, const struct field *field);
+void field__set_number(union record *record, const struct field *field, uint64_t number);
 const char *field__string(const union record *record, const struct field *field);
 /* Of FIELD_ADDRESS: what text__address() wants. */
 void field__address(const union record *record, const struct field *field, uint32_t *family,

@@ -20,8 +20,7 @@ struct reader {
 	char word[WORD_MAX]; /* the last one read, unescaped */
 	size_t word_len;
 	size_t equals; /* place of its first bare '=', word_len when it has none */
-	char *error;
-	size_t error_size;
+	char error[256];
 };
 
 static int fail(struct reader *reader, const char *format, ...)
@@ -32,7 +31,7 @@ static int fail(struct reader *reader, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(reader->error, reader->error_size, format, args);
+	vsnprintf(reader->error, sizeof(reader->error), format, args);
 	va_end(args);
 	return -EINVAL;
 }
@@ -234,66 +233,52 @@ static bool parse_address(union record *out, const struct field *field, char *wo
 	return true;
 }
 
-static bool parse_value(union record *out, const struct field *field, char *word)
+static bool parse_field_number(const struct field *field, const char *word, uint64_t *number)
 {
-	uint64_t number = 0;
-	uint32_t small;
 	int64_t ns;
 
 	switch (field->kind) {
-	case FIELD_STRING:
+	case FIELD_MS:
+		if (!parse_ms(word, &ns) || ns < 0)
+			return false;
+		*number = (uint64_t)ns;
+		return true;
+	case FIELD_TIME:
+		return parse_time(word, number);
+	case FIELD_U64:
+	case FIELD_HEX64:
+		return parse_number(word, UINT64_MAX, number);
+	case FIELD_NAME:
+		return parse_name(field, word, number);
+	case FIELD_FD:
+		*number = NS_FD_UNKNOWN;
+		return !strcmp(word, "-") || parse_number(word, UINT32_MAX, number);
+	case FIELD_S32:
+		return parse_signed(word, number);
+	case FIELD_ERRNO:
+		return parse_errno(word, number);
+	case FIELD_OPCODE:
+		return parse_opcode(word, number);
+	default:
+		return parse_number(word, UINT32_MAX, number);
+	}
+}
+
+static bool parse_value(union record *out, const struct field *field, char *word)
+{
+	uint64_t number;
+
+	if (field->kind == FIELD_ADDRESS)
+		return parse_address(out, field, word);
+	if (field->kind == FIELD_STRING) {
 		if (strlen(word) >= field->size)
 			return false;
 		memcpy((char *)out + field->offset, word, strlen(word) + 1);
 		return true;
-	case FIELD_ADDRESS:
-		return parse_address(out, field, word);
-	case FIELD_MS:
-		if (!parse_ms(word, &ns) || ns < 0)
-			return false;
-		memcpy((char *)out + field->offset, &ns, sizeof(ns));
-		return true;
-	case FIELD_TIME:
-		if (!parse_time(word, &number))
-			return false;
-		memcpy((char *)out + field->offset, &number, sizeof(number));
-		return true;
-	case FIELD_U64:
-	case FIELD_HEX64:
-		if (!parse_number(word, UINT64_MAX, &number))
-			return false;
-		memcpy((char *)out + field->offset, &number, sizeof(number));
-		return true;
-	case FIELD_NAME:
-		if (!parse_name(field, word, &number))
-			return false;
-		break;
-	case FIELD_FD:
-		if (!strcmp(word, "-"))
-			number = NS_FD_UNKNOWN;
-		else if (!parse_number(word, UINT32_MAX, &number))
-			return false;
-		break;
-	case FIELD_S32:
-		if (!parse_signed(word, &number))
-			return false;
-		break;
-	case FIELD_ERRNO:
-		if (!parse_errno(word, &number))
-			return false;
-		break;
-	case FIELD_OPCODE:
-		if (!parse_opcode(word, &number))
-			return false;
-		break;
-	case FIELD_U32:
-	case FIELD_HEX32:
-		if (!parse_number(word, UINT32_MAX, &number))
-			return false;
-		break;
 	}
-	small = (uint32_t)number;
-	memcpy((char *)out + field->offset, &small, sizeof(small));
+	if (!parse_field_number(field, word, &number))
+		return false;
+	field__set_number(out, field, number);
 	return true;
 }
 
@@ -326,14 +311,12 @@ static int parse_field(struct reader *reader, const struct record_type *type, un
 
 static void set_absent(union record *out, const struct record_type *type)
 {
-	const uint32_t unknown = NS_FD_UNKNOWN;
-
 	memset(out, 0, sizeof(*out));
 	out->head.type = type->type;
 	out->head.len = (uint32_t)type->size;
 	for (const struct field *field = type->fields; field->name; field++) {
 		if (field->kind == FIELD_FD)
-			memcpy((char *)out + field->offset, &unknown, sizeof(unknown));
+			field__set_number(out, field, NS_FD_UNKNOWN);
 	}
 }
 
@@ -369,18 +352,12 @@ static int parse_record(struct reader *reader, union record *out)
 
 int text__parse(const char *line, union record *out, char *error, size_t error_size)
 {
-	struct reader reader = {.at = line, .error = error, .error_size = error_size};
-	char said[256], safe[TEXT_SAFE(sizeof(said))];
-	int ret;
+	struct reader reader = {.at = line};
+	int ret = parse_record(&reader, out);
 
 	/* What is wrong may quote the line, and a line may hold anything. */
-	reader.error = said;
-	reader.error_size = sizeof(said);
-	ret = parse_record(&reader, out);
-	if (ret < 0 && error_size) {
-		text__safe(safe, sizeof(safe), said, sizeof(said));
-		snprintf(error, error_size, "%s", safe);
-	}
+	if (ret < 0 && error_size)
+		text__safe(error, error_size, reader.error, sizeof(reader.error));
 	return ret;
 }
 
@@ -469,18 +446,12 @@ static void print_field(FILE *out, const union record *record, const struct fiel
 	case FIELD_HEX64:
 		fprintf(out, "0x%llx", (unsigned long long)number);
 		break;
-	case FIELD_NAME:
-		name = field__value_name(field, number);
-		if (name) {
+	default:
+		name = field->values ? field__value_name(field, number) : NULL;
+		if (name)
 			fputs(name, out);
-			break;
-		}
-		fprintf(out, "%llu", (unsigned long long)number);
-		break;
-	case FIELD_U32:
-	case FIELD_U64:
-	case FIELD_FD:
-		fprintf(out, "%llu", (unsigned long long)number);
+		else
+			fprintf(out, "%llu", (unsigned long long)number);
 		break;
 	}
 }

@@ -239,7 +239,7 @@ void incident_queue__gather(struct incident_queue *queue, const union record *re
 		gather_again(queue, record->head.conn, record->peer.peer);
 	} else if (record->head.type == NS_CONN) {
 		gather_again(queue, record->head.conn, 0);
-	} else if (event__fits(record->head.type)) {
+	} else if (record__is_event(record->head.type)) {
 		event__from_record(&event, record);
 		gather_event(queue, &event);
 	}

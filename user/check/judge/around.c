@@ -23,7 +23,7 @@ void around__free(struct around *around)
 
 void around__add(struct around *around, const union record *record)
 {
-	if (!event__fits(record->head.type))
+	if (!record__is_event(record->head.type))
 		return;
 	event__from_record(&around->ring[around->added % AROUND_EVENTS], record);
 	around->added++;

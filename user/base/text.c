@@ -2,6 +2,7 @@
 #include "user/base/text.h"
 
 #include <arpa/inet.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -213,6 +214,12 @@ char *text__count(char *dst, size_t size, uint64_t count)
 	return dst;
 }
 
+char *text__counted(char *dst, size_t size, uint64_t count, const char *what)
+{
+	snprintf(dst, size, "%s %s%s", count_text(count), what, count == 1 ? "" : "s");
+	return dst;
+}
+
 char *text__percent(char *dst, size_t size, double share)
 {
 	double percent = share * 100;
@@ -255,4 +262,18 @@ char *text__address(char *dst, size_t size, uint32_t family, const uint32_t addr
 	else
 		snprintf(dst, size, "?:%u", port);
 	return dst;
+}
+
+void text__add(char *dst, size_t size, const char *separator, const char *format, ...)
+{
+	size_t used = strlen(dst);
+	va_list args;
+
+	if (used)
+		used += (size_t)snprintf(dst + used, size - used, "%s", separator);
+	if (used >= size)
+		return;
+	va_start(args, format);
+	vsnprintf(dst + used, size - used, format, args);
+	va_end(args);
 }

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Room that always suffices. */
 #define TEXT_SAFE(bytes) (4 * (bytes) + 1) /* of text__safe() for so many bytes */
@@ -18,6 +19,7 @@
 #define TEXT_ADDRESS     64
 #define TEXT_PERCENT     16
 #define TEXT_ERROR       24
+#define TEXT_COUNTED     64
 
 /*
  * At most max bytes of src, or up to its NUL, made safe to print: what a process
@@ -46,5 +48,26 @@ char *text__error(char *dst, size_t size, uint32_t error);
 /* Network byte order, IPv4 in addr[0]: "127.0.0.1:7000" "[::1]:7000"; "?:7000" for other families
  */
 char *text__address(char *dst, size_t size, uint32_t family, const uint32_t addr[4], uint32_t port);
+/* "1 stall" "4,211 stalls" */
+char *text__counted(char *dst, size_t size, uint64_t count, const char *what);
+
+/* The same in room of their own, which lasts as long as the block: for arguments of printf(). */
+#define duration_text(ns)         text__duration((char[TEXT_DURATION]){""}, TEXT_DURATION, ns)
+#define bytes_text(bytes)         text__bytes((char[TEXT_BYTES]){""}, TEXT_BYTES, bytes)
+#define count_text(count)         text__count((char[TEXT_COUNT]){""}, TEXT_COUNT, count)
+#define percent_text(share)       text__percent((char[TEXT_PERCENT]){""}, TEXT_PERCENT, share)
+#define part_text(part, whole)    percent_text((whole) ? (double)(part) / (double)(whole) : 0)
+#define error_text(error)         text__error((char[TEXT_ERROR]){""}, TEXT_ERROR, error)
+#define ms_text(ns)               text__ms((char[TEXT_DURATION]){""}, TEXT_DURATION, ns, 3)
+#define counted_text(count, what) text__counted((char[TEXT_COUNTED]){""}, TEXT_COUNTED, count, what)
+#define safe_text(src, max)       text__safe((char[TEXT_SAFE(max)]){""}, TEXT_SAFE(max), src, max)
+
+/* Append to what stands in dst, behind the separator if that is not empty. */
+void text__add(char *dst, size_t size, const char *separator, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Into an array of char, and behind what stands there. */
+#define print_to(array, ...)          snprintf(array, sizeof(array), __VA_ARGS__)
+#define add_to(array, separator, ...) text__add(array, sizeof(array), separator, __VA_ARGS__)
 
 #endif

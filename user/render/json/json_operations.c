@@ -2,7 +2,7 @@
 /* io_uring's rings and operations as JSON. */
 #include "user/base/text.h"
 #include "user/render/json/json_values.h"
-#include "user/render/words/names.h"
+#include "user/render/words/names_uring.h"
 
 static const char *origin_name(uint32_t origin)
 {
@@ -55,11 +55,10 @@ static json_t *time_of(const struct report_uring *uring, uint64_t ns)
 
 static json_t *operation_of(const struct report_uring *uring)
 {
-	char name[NAME_OPERATION];
 	json_t *object = json_object();
 	bool is_open = uring->submitted > uring->finished;
 
-	put(object, "opcode", json_string(name__operation(name, sizeof(name), uring->opcode)));
+	put(object, "opcode", json_string(opcode_text(uring->opcode)));
 	put(object, "count", json_value__count(uring->completed));
 	put(object, "submitted", json_value__count(uring->submitted));
 	put(object, "in_flight",

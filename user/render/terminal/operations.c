@@ -20,6 +20,7 @@
 #include "user/render/terminal/grid.h"
 #include "user/render/terminal/wrap.h"
 #include "user/render/words/names.h"
+#include "user/render/words/names_uring.h"
 
 #define ROWS_MOST  20
 #define ROWS_SHORT 4 /* of a short report */
@@ -48,10 +49,10 @@ static void add_time(struct grid *grid, const struct report_uring *uring, uint64
 
 static void add_row(struct grid *grid, const struct report_uring *uring)
 {
-	char name[NAME_OPERATION], count[TEXT_COUNT], errors[TEXT_COUNT];
+	char count[TEXT_COUNT], errors[TEXT_COUNT];
 
 	grid__row(grid, COLOUR_PLAIN);
-	grid__cell(grid, "%s", name__operation(name, sizeof(name), uring->opcode));
+	grid__cell(grid, "%s", opcode_text(uring->opcode));
 	grid__cell(grid, "%s", text__count(count, sizeof(count), uring->completed));
 	grid__cell(grid, "%s", text__count(errors, sizeof(errors), uring->errors));
 	add_time(grid, uring, uring->p50_ns);
@@ -96,12 +97,10 @@ static void print_line(FILE *out, char *text, enum colour colour, const struct r
 /* "RECV: " before the first of its remarks, "; " between. */
 static void begin(char **text, const struct report_uring *uring)
 {
-	char name[NAME_OPERATION];
-
 	if (*text)
 		builder__add(text, "; ");
 	else
-		builder__add(text, "%s: ", name__operation(name, sizeof(name), uring->opcode));
+		builder__add(text, "%s: ", opcode_text(uring->opcode));
 }
 
 /* "3 ECANCELED, 1 ECONNRESET, 4 of other errors"; a time-out that ran out is in the list. */

@@ -341,7 +341,7 @@ size_t render__stall_proof(FILE *out, const struct report *report, const struct 
 void render__record(FILE *out, const struct report *report, const union record *record,
 		    const struct render_style *style)
 {
-	struct scene scene = {report, NULL};
+	struct scene scene = {.report = report};
 	char ms[40], conn[16] = "", line[400];
 	struct words words;
 	size_t used;

@@ -194,7 +194,7 @@ static void sort_lines(struct lines *lines)
 
 struct lines *lines__new(const struct report *report, const struct stall *stall)
 {
-	struct scene scene = {report, stall};
+	struct scene scene = {.report = report, .stall = stall};
 	struct lines *lines = xcalloc(1, sizeof(*lines));
 
 	lines->words = xcalloc(2 * stall->step_count + 1, sizeof(struct words));

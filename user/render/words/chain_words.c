@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "user/analyze/waits/wait_kind.h"
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/explain/call_site.h"
 
@@ -31,7 +32,7 @@ static size_t syscall_of(const char *kernel, const char **name)
 	static const char *const leads[] = {"__x64_sys_", "__arm64_sys_", "__ia32_sys_", "ksys_",
 					    "__sys_",     "__do_sys_",    "__se_sys_"};
 
-	for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(leads); i++) {
 		for (const char *at = kernel; at && *at; at += strcspn(at, ";"), at += *at == ';') {
 			if (strncmp(at, leads[i], strlen(leads[i])) != 0)
 				continue;
@@ -49,11 +50,11 @@ static char *join(char *dst, size_t size, const char *kernel, const char *words)
 	size_t bytes = syscall_of(kernel, &name);
 	char safe[TEXT_SAFE(NAME_MOST)];
 
-	text__safe(safe, sizeof(safe), name ? name : "", bytes < NAME_MOST ? bytes : NAME_MOST);
+	snprintf(dst, size, "%s", words ? words : "");
 	if (bytes)
-		snprintf(dst, size, "%s%s%s()", words ? words : "", words ? ", in " : "", safe);
-	else
-		snprintf(dst, size, "%s", words ? words : "");
+		text__add(dst, size, ", in ", "%s()",
+			  text__safe(safe, sizeof(safe), name,
+				     bytes < NAME_MOST ? bytes : NAME_MOST));
 	return dst;
 }
 
@@ -100,7 +101,7 @@ static const char *waiting_words(const char *kernel)
 
 	if (found)
 		return found;
-	if (kind < sizeof(words) / sizeof(words[0]) && words[kind])
+	if (kind < COUNT_OF(words) && words[kind])
 		return words[kind];
 	return read_sign(others, kernel);
 }
@@ -176,7 +177,7 @@ static const char *waker_words(const struct profile_hop *hop)
 		return found;
 	if (hop->kind == WAKER_IS_THREAD && waker == WAKER_NETWORK)
 		return "sent a segment";
-	if (waker < sizeof(words) / sizeof(words[0]) && words[waker])
+	if (waker < COUNT_OF(words) && words[waker])
 		return words[waker];
 	return read_sign(others, hop->kernel);
 }
@@ -205,10 +206,10 @@ static bool is_everywhere(const char *frame, size_t bytes)
 		"x64_sys_call",     "el0t_64_sync_handler",
 		"el0_svc",          "do_el0_svc",
 		"el0t_64_sync",     "invoke_syscall",
-		"el0_svc_common",   NULL,
+		"el0_svc_common",
 	};
 
-	for (size_t i = 0; names[i]; i++) {
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		size_t length = strlen(names[i]);
 
 		if (bytes >= length && !strncmp(frame, names[i], length) &&
@@ -220,8 +221,8 @@ static bool is_everywhere(const char *frame, size_t bytes)
 
 char *chain__kernel(char *dst, size_t size, const char *kernel, unsigned most)
 {
-	size_t used = 0, bytes;
 	unsigned shown = 0;
+	size_t bytes;
 
 	*dst = '\0';
 	for (; kernel && *kernel && shown <= most; kernel += bytes + (kernel[bytes] == ';')) {
@@ -230,13 +231,10 @@ char *chain__kernel(char *dst, size_t size, const char *kernel, unsigned most)
 		bytes = strcspn(kernel, ";");
 		if (!bytes || is_everywhere(kernel, bytes))
 			continue;
-		if (shown < most)
+		if (shown++ < most)
 			text__safe(safe, sizeof(safe), kernel,
 				   bytes < NAME_MOST ? bytes : NAME_MOST);
-		if (used < size)
-			used += (size_t)snprintf(dst + used, size - used, "%s%s",
-						 shown ? " <- " : "", safe);
-		shown++;
+		text__add(dst, size, " <- ", "%s", safe);
 	}
 	return dst;
 }
@@ -255,14 +253,10 @@ char *profile__lost(char *dst, size_t size, const struct profile *profile,
 	};
 	const struct profile_loss *lost = &profile->lost[kind];
 	uint64_t whole = profile->total_ns + profile->lost[PROFILE_LOST_KEYS].ns;
-	char count[TEXT_COUNT], time[TEXT_DURATION], share[TEXT_PERCENT];
-	int used = snprintf(dst, size, "%s %s%s %s", text__count(count, sizeof(count), lost->count),
-			    words[kind].one, lost->count == 1 ? "" : "s", words[kind].what);
 
-	if (lost->ns && used >= 0 && (size_t)used < size)
-		snprintf(dst + used, size - (size_t)used, ": %s, %s of the time",
-			 text__duration(time, sizeof(time), lost->ns),
-			 text__percent(share, sizeof(share),
-				       whole ? (double)lost->ns / (double)whole : 0));
+	snprintf(dst, size, "%s %s", counted_text(lost->count, words[kind].one), words[kind].what);
+	if (lost->ns)
+		text__add(dst, size, ": ", "%s, %s of the time", duration_text(lost->ns),
+			  part_text(lost->ns, whole));
 	return dst;
 }

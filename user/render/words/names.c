@@ -4,41 +4,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/record/losses.h"
 #include "user/record/record.h"
 #include "user/record/syscalls.h"
 
-#define SAFE_COMM TEXT_SAFE(NS_COMM_LEN)
+/* "client/4242"; without a comm by its kind of number. */
+static char *name_task(char *dst, size_t size, const char *comm, const char *kind, uint32_t number)
+{
+	if (number == 0)
+		snprintf(dst, size, "?");
+	else if (comm)
+		snprintf(dst, size, "%s/%u", safe_text(comm, NS_COMM_LEN), number);
+	else
+		snprintf(dst, size, "%s %u", kind, number);
+	return dst;
+}
 
 char *name__thread(char *dst, size_t size, const struct report *report, uint32_t pid, uint32_t tid)
 {
-	const char *comm = report__comm(report, pid, tid);
-	char safe[SAFE_COMM];
-
-	if (tid == 0)
-		snprintf(dst, size, "?");
-	else if (comm)
-		snprintf(dst, size, "%s/%u", text__safe(safe, sizeof(safe), comm, NS_COMM_LEN),
-			 tid);
-	else
-		snprintf(dst, size, "tid %u", tid);
-	return dst;
+	return name_task(dst, size, report__comm(report, pid, tid), "tid", tid);
 }
 
 char *name__process(char *dst, size_t size, const struct report *report, uint32_t pid)
 {
-	const char *comm = report__comm(report, pid, pid);
-	char safe[SAFE_COMM];
-
-	if (pid == 0)
-		snprintf(dst, size, "?");
-	else if (comm)
-		snprintf(dst, size, "%s/%u", text__safe(safe, sizeof(safe), comm, NS_COMM_LEN),
-			 pid);
-	else
-		snprintf(dst, size, "pid %u", pid);
-	return dst;
+	return name_task(dst, size, report__comm(report, pid, pid), "pid", pid);
 }
 
 char *name__owner(char *dst, size_t size, const struct report *report,
@@ -64,19 +55,18 @@ char *name__end(char *dst, size_t size, const struct report *report, uint32_t nu
 		conn && conn->peer ? report__conn(report, conn->peer) : NULL;
 	const char *comm = conn ? comm_of_end(report, conn) : NULL;
 	const char *other = peer ? comm_of_end(report, peer) : NULL;
-	char safe[SAFE_COMM];
 
 	if (!comm) {
 		snprintf(dst, size, "c%u", number);
 		return dst;
 	}
-	text__safe(safe, sizeof(safe), comm, NS_COMM_LEN);
+	text__safe(dst, size, comm, NS_COMM_LEN);
 	if (!other || strncmp(comm, other, NS_COMM_LEN) != 0)
-		snprintf(dst, size, "%s", safe);
-	else if (conn->id.head.tgid != peer->id.head.tgid)
-		snprintf(dst, size, "%s/%u", safe, conn->id.head.tgid);
+		return dst;
+	if (conn->id.head.tgid != peer->id.head.tgid)
+		text__add(dst, size, "/", "%u", conn->id.head.tgid);
 	else
-		snprintf(dst, size, "%s:%u", safe, conn->id.lport);
+		text__add(dst, size, ":", "%u", conn->id.lport);
 	return dst;
 }
 
@@ -119,22 +109,15 @@ char *name__syscall(char *dst, size_t size, const struct report *report, const s
 	return dst;
 }
 
-char *name__operation(char *dst, size_t size, uint32_t opcode)
-{
-	return uring_op__text(dst, size, opcode);
-}
-
 char *name__lost(char *dst, size_t size, uint32_t kind, uint64_t count)
 {
 	const struct loss_kind *loss = loss_kind(kind);
-	char number[TEXT_COUNT];
 
-	text__count(number, sizeof(number), count);
 	if (loss)
-		snprintf(dst, size, "%s %s (%s)", number, count == 1 ? loss->one : loss->many,
-			 loss->why);
+		snprintf(dst, size, "%s %s (%s)", count_text(count),
+			 count == 1 ? loss->one : loss->many, loss->why);
 	else
-		snprintf(dst, size, "%s of kind %u", number, kind);
+		snprintf(dst, size, "%s of kind %u", count_text(count), kind);
 	return dst;
 }
 
@@ -151,7 +134,7 @@ static bool is_commonplace(const char *frame, size_t bytes)
 		"el0_svc_common",   "el0_svc_common.constprop.0",
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (strlen(names[i]) == bytes && memcmp(names[i], frame, bytes) == 0)
 			return true;
 	return false;
@@ -160,22 +143,18 @@ static bool is_commonplace(const char *frame, size_t bytes)
 char *name__stack(char *dst, size_t size, const char *frames, unsigned most)
 {
 	unsigned shown = 0;
-	size_t used = 0;
+	size_t bytes;
 
 	dst[0] = '\0';
-	while (*frames != '\0' && used + 1 < size) {
-		size_t bytes = strcspn(frames, ";");
-		bool is_shown = !is_commonplace(frames, bytes);
-		char frame[200];
+	for (; *frames && shown <= most; frames += bytes + (frames[bytes] == ';')) {
+		char frame[200] = "...";
 
-		text__safe(frame, sizeof(frame), frames, bytes);
-		frames += bytes + (frames[bytes] == ';');
-		if (!is_shown)
+		bytes = strcspn(frames, ";");
+		if (is_commonplace(frames, bytes))
 			continue;
-		used += (size_t)snprintf(dst + used, size - used, "%s%s", shown > 0 ? " <- " : "",
-					 shown < most ? frame : "...");
-		if (shown++ == most)
-			break;
+		if (shown++ < most)
+			text__safe(frame, sizeof(frame), frames, bytes);
+		text__add(dst, size, " <- ", "%s", frame);
 	}
 	return dst;
 }

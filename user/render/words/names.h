@@ -7,9 +7,9 @@
 #define NETSTALL_RENDER_WORDS_NAMES_H
 
 #include "user/analyze/report.h"
+#include "user/base/text.h"
 
-#define NAME_SIZE      96
-#define NAME_OPERATION 24
+#define NAME_SIZE 96
 
 /* "client/4242"; "tid 4242" when its comm is not known. */
 char *name__thread(char *dst, size_t size, const struct report *report, uint32_t pid, uint32_t tid);
@@ -37,13 +37,21 @@ char *name__addresses(char *dst, size_t size, const struct ns_conn *conn);
 char *name__syscall(char *dst, size_t size, const struct report *report,
 		    const struct ns_wait *wait);
 
-/* An operation of io_uring: "RECV"; "OP_99" of a later kernel, "unknown" */
-char *name__operation(char *dst, size_t size, uint32_t opcode);
-
 /* What was lost: "1 record (ring buffer full)", "1,234 records (ring buffer full)" */
 char *name__lost(char *dst, size_t size, uint32_t kind, uint64_t count);
 
 /* The leaf frames of a stack: "tcp_recvmsg <- inet_recvmsg <- sock_read_iter <- ..." */
 char *name__stack(char *dst, size_t size, const char *frames, unsigned most);
+
+/* The same in room of their own, which lasts as long as the block: see base/text.h. */
+#define NAMED(function, size, ...)    function((char[size]){""}, size, __VA_ARGS__)
+#define thread_text(report, pid, tid) NAMED(name__thread, NAME_SIZE, report, pid, tid)
+#define process_text(report, pid)     NAMED(name__process, NAME_SIZE, report, pid)
+#define owner_text(report, conn)      NAMED(name__owner, NAME_SIZE, report, conn)
+#define end_text(report, conn)        NAMED(name__end, NAME_SIZE, report, conn)
+#define far_end_text(report, conn)    NAMED(name__far_end, NAME_SIZE, report, conn)
+#define addresses_text(conn)          NAMED(name__addresses, 2 * TEXT_ADDRESS + 4, conn)
+#define syscall_text(report, wait)    NAMED(name__syscall, 64, report, wait)
+#define lost_text(kind, count)        NAMED(name__lost, 160, kind, count)
 
 #endif

@@ -3,43 +3,19 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "user/base/text.h"
+#include "user/base/array.h"
 #include "user/record/uring_ops.h"
 
 #define OP_MSG_RING 40u /* IORING_OP_MSG_RING */
 
-/* Append to dst, behind the separator when something stands there. */
-static void __attribute__((format(printf, 4, 5)))
-add(char *dst, size_t size, const char *separator, const char *format, ...)
-{
-	size_t used = strlen(dst);
-	va_list args;
-
-	if (used)
-		used += (size_t)snprintf(dst + used, size - used, "%s", separator);
-	if (used >= size)
-		return;
-	va_start(args, format);
-	vsnprintf(dst + used, size - used, format, args);
-	va_end(args);
-}
-
 char *name__uring_op(char *dst, size_t size, uint32_t opcode, uint32_t fd, uint32_t flags)
 {
-	char name[URING_OP_TEXT];
-
-	if (opcode == NS_OPCODE_UNKNOWN)
-		snprintf(dst, size, "operation");
-	else
-		snprintf(dst, size, "%s", uring_op__text(name, sizeof(name), opcode));
+	snprintf(dst, size, "%s", opcode == NS_OPCODE_UNKNOWN ? "operation" : opcode_text(opcode));
 	/* A negative one is AT_FDCWD, or none. */
 	if (fd <= INT32_MAX && uring_op__has_file(opcode))
-		add(dst, size, " ", flags & NS_SQE_FIXED_FILE ? "file #%u" : "fd %u", fd);
+		text__add(dst, size, " ", flags & NS_SQE_FIXED_FILE ? "file #%u" : "fd %u", fd);
 	return dst;
 }
 
@@ -52,32 +28,32 @@ static void add_events(char *dst, size_t size, uint32_t events)
 		     {POLLRDHUP, "POLLRDHUP"},   {POLLERR, "POLLERR"},      {POLLHUP, "POLLHUP"},
 		     {POLLRDNORM, "POLLRDNORM"}, {POLLWRNORM, "POLLWRNORM"}};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		if (events & names[i].bit)
-			add(dst, size, "|", "%s", names[i].name);
+			text__add(dst, size, "|", "%s", names[i].name);
 		events &= ~names[i].bit;
 	}
 	if (events || !*dst)
-		add(dst, size, "|", "%#x", events);
+		text__add(dst, size, "|", "%#x", events);
 }
 
 char *name__uring_result(char *dst, size_t size, uint32_t opcode, uint32_t result)
 {
-	char word[TEXT_COUNT > TEXT_ERROR ? TEXT_COUNT : TEXT_ERROR];
 	uint32_t error = (int32_t)result < 0 ? 0 - result : 0;
+	const char *name = error_text(error);
 	enum op_gives gives = uring_op__gives(opcode);
 
 	dst[0] = '\0';
-	if (error && strchr(text__error(word, sizeof(word), error), ' ')) /* it has no name */
+	if (error && strchr(name, ' ')) /* it has no name */
 		snprintf(dst, size, "-%u", error);
 	else if (error)
-		snprintf(dst, size, "-%s", word);
+		snprintf(dst, size, "-%s", name);
 	else if (gives == OP_GIVES_EVENTS && result)
 		add_events(dst, size, result);
 	else if (gives == OP_GIVES_FD && result)
 		snprintf(dst, size, "fd %u", result);
 	else
-		snprintf(dst, size, "%s", text__count(word, sizeof(word), result));
+		text__count(dst, size, result);
 	return dst;
 }
 
@@ -93,13 +69,13 @@ char *name__ring_flags(char *dst, size_t size, uint32_t flags)
 	};
 
 	dst[0] = '\0';
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		if (flags & 1u << i)
-			add(dst, size, ", ", "%s", names[i]);
+			text__add(dst, size, ", ", "%s", names[i]);
 		flags &= ~(1u << i);
 	}
 	if (flags)
-		add(dst, size, ", ", "flags %#x", flags);
+		text__add(dst, size, ", ", "flags %#x", flags);
 	return dst;
 }
 
@@ -115,65 +91,65 @@ char *name__uring_asked(char *dst, size_t size, const struct ns_uring *op)
 {
 	dst[0] = '\0';
 	if (op->linked)
-		add(dst, size, ", ", "linked behind user_data 0x%llx",
-		    (unsigned long long)op->link_head);
+		text__add(dst, size, ", ", "linked behind user_data 0x%llx",
+			  (unsigned long long)op->link_head);
 	if (op->flags & NS_SQE_IO_HARDLINK)
-		add(dst, size, ", ", "the next is hard-linked to it");
+		text__add(dst, size, ", ", "the next is hard-linked to it");
 	else if (op->flags & NS_SQE_IO_LINK)
-		add(dst, size, ", ", "the next is linked to it");
+		text__add(dst, size, ", ", "the next is linked to it");
 	if (op->flags & NS_SQE_IO_DRAIN)
-		add(dst, size, ", ", "drain");
+		text__add(dst, size, ", ", "drain");
 	if (op->flags & NS_SQE_ASYNC)
-		add(dst, size, ", ", "async");
+		text__add(dst, size, ", ", "async");
 	if (op->flags & NS_SQE_BUFFER_SELECT)
-		add(dst, size, ", ", "takes a provided buffer");
+		text__add(dst, size, ", ", "takes a provided buffer");
 	if (op->flags & NS_SQE_CQE_SKIP_SUCCESS)
-		add(dst, size, ", ", "no completion if it succeeds");
+		text__add(dst, size, ", ", "no completion if it succeeds");
 	return dst;
 }
 
 /* Who completed it, where that was another thread than the one that submitted it. */
 static void add_completer(char *dst, size_t size, const struct ns_uring *op)
 {
-	char name[TEXT_SAFE(NS_COMM_LEN)];
+	const char *name = safe_text(op->by_comm, NS_COMM_LEN);
 
 	if (op->by_tid == op->head.tid || !op->by_comm[0] || op->how == NS_URING_INLINE)
 		return;
-	text__safe(name, sizeof(name), op->by_comm, NS_COMM_LEN);
 	if (!op->by_tid)
-		add(dst, size, ", ", "completed on an idle CPU");
+		text__add(dst, size, ", ", "completed on an idle CPU");
 	else if (op->how == NS_URING_WORKER)
-		add(dst, size, ", ", "done by %s/%u", name, op->by_tid);
+		text__add(dst, size, ", ", "done by %s/%u", name, op->by_tid);
 	else
-		add(dst, size, ", ", "completed in %s/%u", name, op->by_tid);
+		text__add(dst, size, ", ", "completed in %s/%u", name, op->by_tid);
 }
 
 char *name__uring_course(char *dst, size_t size, const struct ns_uring *op)
 {
 	dst[0] = '\0';
 	if (!op->submit_ts)
-		add(dst, size, ", ", "%s",
-		    op->opcode == OP_MSG_RING ? "posted from another ring"
-					      : "its submission was not seen");
+		text__add(dst, size, ", ", "%s",
+			  op->opcode == OP_MSG_RING ? "posted from another ring"
+						    : "its submission was not seen");
 	if (op->shot > 1 && !(op->cqe_flags & NS_CQE_NOTIF))
-		add(dst, size, ", ", "completion %u of it", op->shot);
+		text__add(dst, size, ", ", "completion %u of it", op->shot);
 	if (op->how == NS_URING_INLINE)
-		add(dst, size, ", ", "inline");
+		text__add(dst, size, ", ", "inline");
 	if (op->armed_ts || op->how == NS_URING_POLLED)
-		add(dst, size, ", ", "poll armed");
+		text__add(dst, size, ", ", "poll armed");
 	if (op->queued_ts || op->how == NS_URING_WORKER)
-		add(dst, size, ", ", "queued for a worker");
+		text__add(dst, size, ", ", "queued for a worker");
 	if (op->linked)
-		add(dst, size, ", ", "linked behind user_data 0x%llx",
-		    (unsigned long long)op->link_head);
+		text__add(dst, size, ", ", "linked behind user_data 0x%llx",
+			  (unsigned long long)op->link_head);
 	if (op->cqe_flags & NS_CQE_BUFFER)
-		add(dst, size, ", ", "buffer %u", op->cqe_flags >> NS_CQE_BUFFER_SHIFT);
+		text__add(dst, size, ", ", "buffer %u", op->cqe_flags >> NS_CQE_BUFFER_SHIFT);
 	if (op->cqe_flags & NS_CQE_NOTIF)
-		add(dst, size, ", ", "notification: the kernel is done with the buffer");
+		text__add(dst, size, ", ", "notification: the kernel is done with the buffer");
 	else if (op->cqe_flags & NS_CQE_MORE)
-		add(dst, size, ", ", "more to come");
+		text__add(dst, size, ", ", "more to come");
 	if (op->overflow)
-		add(dst, size, ", ", "no room in the completion queue: it waits in the kernel");
+		text__add(dst, size, ", ",
+			  "no room in the completion queue: it waits in the kernel");
 	add_completer(dst, size, op);
 	return dst;
 }

@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include "bpf/event.h"
+#include "user/base/text.h"
+#include "user/record/uring_ops.h"
 
 #define NAME_URING        40
 #define NAME_URING_RESULT 64
@@ -25,5 +27,13 @@ bool uring__failed(const struct ns_uring *op);
 char *name__uring_asked(char *dst, size_t size, const struct ns_uring *op);
 /* How it came to this completion, without its duration: "poll armed, buffer 3" */
 char *name__uring_course(char *dst, size_t size, const struct ns_uring *op);
+
+/* The same in room of their own, which lasts as long as the block: see base/text.h. */
+#define uring_op_text(opcode, fd, flags)                                                           \
+	name__uring_op((char[NAME_URING]){""}, NAME_URING, opcode, fd, flags)
+#define uring_result_text(opcode, result)                                                          \
+	name__uring_result((char[NAME_URING_RESULT]){""}, NAME_URING_RESULT, opcode, result)
+#define ring_flags_text(flags) name__ring_flags((char[256]){""}, 256, flags)
+#define opcode_text(opcode)    uring_op__text((char[URING_OP_TEXT]){""}, URING_OP_TEXT, opcode)
 
 #endif

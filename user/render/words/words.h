@@ -33,6 +33,7 @@ struct words {
 struct scene {
 	const struct report *report;
 	const struct stall *stall;
+	const union record *record; /* the one at hand; words__record() sets it */
 };
 
 /* One record as one line. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The words for each type of record, inside render/ only. A describer gets words
- * with ts and actor filled in by the table of words.c, and adds the rest.
+ * The words for each type of record, inside render/ only. A function gets words with what the
+ * table of words.c has for the type, and adds the rest.
  */
 #ifndef NETSTALL_RENDER_WORDS_WORDS_PARTS_H
 #define NETSTALL_RENDER_WORDS_WORDS_PARTS_H
 
 #include "user/render/words/words.h"
 
-typedef void words_fn(const struct scene *scene, const union record *record, struct words *words);
+typedef void words_fn(const struct scene *scene, struct words *words);
 
 words_fn words__send;
 words_fn words__hold;
@@ -19,14 +19,11 @@ words_fn words__delack_fire;
 words_fn words__recv;
 words_fn words__wait;
 words_fn words__session;
-words_fn words__end;
 words_fn words__process;
 words_fn words__conn;
 words_fn words__peer;
-words_fn words__close;
 words_fn words__conn_totals;
 words_fn words__thread_totals;
-words_fn words__exit;
 words_fn words__lost;
 words_fn words__stack;
 words_fn words__retrans;

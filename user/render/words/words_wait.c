@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Reads, exchanges, sleeps and wakes in words. */
-#include <stdio.h>
 #include <string.h>
 
 #include "bpf/times.h"
@@ -8,18 +7,15 @@
 #include "user/render/words/names_uring.h"
 #include "user/render/words/words_parts.h"
 
-void words__recv(const struct scene *scene, const union record *record, struct words *words)
+void words__recv(const struct scene *scene, struct words *words)
 {
-	const struct ns_recv *recv = &record->recv;
+	const struct ns_recv *recv = &scene->record->recv;
 
-	(void)scene;
-	if (recv->fd == NS_FD_UNKNOWN)
-		snprintf(words->what, sizeof(words->what), "read");
-	else
-		snprintf(words->what, sizeof(words->what), "read fd %u", recv->fd);
+	if (recv->fd != NS_FD_UNKNOWN)
+		add_to(words->what, " ", "fd %u", recv->fd);
 	text__bytes(words->amount, sizeof(words->amount), recv->bytes);
 	if (recv->bytes == 0)
-		snprintf(words->note, sizeof(words->note), "end of the stream");
+		print_to(words->note, "end of the stream");
 }
 
 /* The stack that this wait's wake came from, of those that the stall kept; NULL none. */
@@ -38,19 +34,18 @@ static const char *waker_stack_of(const struct scene *scene, const struct ns_wai
 	return NULL;
 }
 
-/* "" on an idle CPU, "; woken by X" of a watched process, else what is said of a bystander. */
-static void describe_current(const struct report *report, const struct ns_wait *wait,
-			     const char *before, const char *after, char *dst, size_t size)
+/* Nothing on an idle CPU, "woken by X" of a watched process, else what is said of a bystander. */
+static void add_current(const struct report *report, const struct ns_wait *wait, const char *before,
+			const char *after, struct words *words)
 {
-	char name[TEXT_SAFE(NS_COMM_LEN)];
+	const char *name = safe_text(wait->waker_comm, NS_COMM_LEN);
 
-	text__safe(name, sizeof(name), wait->waker_comm, NS_COMM_LEN);
 	if (wait->waker_tid == 0 || strncmp(name, "ksoftirqd/", 10) == 0)
-		dst[0] = '\0';
-	else if (wait->waker_tgid && report__process(report, wait->waker_tgid))
-		snprintf(dst, size, "; woken by %s/%u", name, wait->waker_tid);
+		return;
+	if (wait->waker_tgid && report__process(report, wait->waker_tgid))
+		add_to(words->note, "; ", "woken by %s/%u", name, wait->waker_tid);
 	else
-		snprintf(dst, size, "; %s %s/%u%s", before, name, wait->waker_tid, after);
+		add_to(words->note, "; ", "%s %s/%u%s", before, name, wait->waker_tid, after);
 }
 
 /*
@@ -58,148 +53,123 @@ static void describe_current(const struct report *report, const struct ns_wait *
  * one was taken. Without it an interrupt on an idle CPU goes without saying, a thread of a
  * watched process is the likely waker, any other a bystander.
  */
-static void describe_waker(const struct scene *scene, const struct ns_wait *wait, char *dst,
-			   size_t size)
+static void add_waker(const struct scene *scene, const struct ns_wait *wait, struct words *words)
 {
 	const char *stack = waker_stack_of(scene, wait);
+	size_t used = strlen(words->note);
 
-	dst[0] = '\0';
-	if (wait->wake_ts == 0)
+	if (wait->state == 0 || wait->wake_ts == 0)
 		return;
 	switch (stack ? waker__by_stack(wait, stack) : WAKER_UNSEEN) {
 	case WAKER_TIMER:
-		snprintf(dst, size, "; woken by a timer");
+		add_to(words->note, "; ", "woken by a timer");
 		break;
 	case WAKER_DISK:
-		snprintf(dst, size, "; woken by the end of block I/O");
+		add_to(words->note, "; ", "woken by the end of block I/O");
 		break;
 	case WAKER_INTERRUPT:
-		snprintf(dst, size, "; woken by an interrupt");
+		add_to(words->note, "; ", "woken by an interrupt");
 		break;
 	case WAKER_ROOM:
 	case WAKER_NETWORK:
 		/* On loopback a segment arrives within its sender's own call. */
-		describe_current(scene->report, wait, "woken by a segment in softirq, interrupting",
-				 "", dst, size);
-		if (!dst[0])
-			snprintf(dst, size, "; woken by a segment");
+		add_current(scene->report, wait, "woken by a segment in softirq, interrupting", "",
+			    words);
+		if (!words->note[used])
+			add_to(words->note, "; ", "woken by a segment");
 		break;
 	case WAKER_TASK:
-		describe_current(scene->report, wait, "woken by", "", dst, size);
+		add_current(scene->report, wait, "woken by", "", words);
 		break;
 	case WAKER_UNSEEN:
-		describe_current(scene->report, wait, "woken while", " ran", dst, size);
+		add_current(scene->report, wait, "woken while", " ran", words);
 		break;
 	}
 }
 
 /* "waited 31 us for a CPU": how long it slept, its two lines show */
-static void describe_off_time(const struct ns_wait *wait, char *dst, size_t size)
+static void describe_off_time(const struct ns_wait *wait, struct words *words)
 {
-	char blocked[TEXT_DURATION], runnable[TEXT_DURATION];
-	uint64_t off = wait->head.ts - wait->off_ts;
+	const char *off = duration_text(wait->head.ts - wait->off_ts);
 
-	if (wait->state == 0) {
-		snprintf(dst, size, "waited %s for a CPU",
-			 text__duration(blocked, sizeof(blocked), off));
-	} else if (wait->ended == NS_WAIT_BOUND) {
-		snprintf(dst, size, "off the CPU for at most %s, its return was not seen",
-			 text__duration(blocked, sizeof(blocked), off));
-	} else if (wait->ended == NS_WAIT_WOKEN) {
-		snprintf(dst, size, "blocked %s, its return to the CPU was not seen",
-			 text__duration(blocked, sizeof(blocked), off));
-	} else if (wait->wake_ts == 0) {
-		snprintf(dst, size, "off the CPU for %s, its wake was not seen",
-			 text__duration(blocked, sizeof(blocked), off));
-	} else {
-		text__duration(runnable, sizeof(runnable), ns_passed(wait->wake_ts, wait->head.ts));
-		snprintf(dst, size, "waited %s for a CPU", runnable);
-	}
+	if (wait->state == 0)
+		print_to(words->note, "waited %s for a CPU", off);
+	else if (wait->ended == NS_WAIT_BOUND)
+		print_to(words->note, "off the CPU for at most %s, its return was not seen", off);
+	else if (wait->ended == NS_WAIT_WOKEN)
+		print_to(words->note, "blocked %s, its return to the CPU was not seen", off);
+	else if (wait->wake_ts == 0)
+		print_to(words->note, "off the CPU for %s, its wake was not seen", off);
+	else
+		print_to(words->note, "waited %s for a CPU",
+			 duration_text(ns_passed(wait->wake_ts, wait->head.ts)));
 }
 
 /* "sleeps in read fd 8", with the verb in the tense of the line. */
 static void describe_place(const struct scene *scene, const struct ns_wait *wait, const char *verb,
 			   struct words *words)
 {
-	char call[64], ring[24] = "";
-
+	print_to(words->what, "%s", verb);
+	if (wait->syscall != NS_SYSCALL_NONE)
+		add_to(words->what, " ", "in %s", syscall_text(scene->report, wait));
 	if (wait->ring)
-		snprintf(ring, sizeof(ring), ", ring %u", wait->ring);
-	if (wait->syscall == NS_SYSCALL_NONE)
-		snprintf(words->what, sizeof(words->what), "%s%s", verb, ring);
-	else
-		snprintf(words->what, sizeof(words->what), "%s in %s%s", verb,
-			 name__syscall(call, sizeof(call), scene->report, wait), ring);
+		add_to(words->what, ", ", "ring %u", wait->ring);
+}
+
+static void begin(const struct scene *scene, const struct ns_wait *wait, uint64_t ts,
+		  struct words *words)
+{
+	*words = (struct words){.ts = ts, .type = NS_WAIT};
+	print_to(words->actor, "%s", thread_text(scene->report, wait->head.tgid, wait->head.tid));
 }
 
 void words__sleep(const struct scene *scene, const struct ns_wait *wait, struct words *words)
 {
-	*words = (struct words){.ts = wait->off_ts, .type = NS_WAIT};
-	name__thread(words->actor, sizeof(words->actor), scene->report, wait->head.tgid,
-		     wait->head.tid);
+	begin(scene, wait, wait->off_ts, words);
 	if (wait->state == 0)
-		snprintf(words->what, sizeof(words->what), "loses the CPU");
+		print_to(words->what, "loses the CPU");
 	else
 		describe_place(scene, wait, "sleeps", words);
 	if (wait->state == 2)
-		snprintf(words->note, sizeof(words->note), "uninterruptible");
-}
-
-/* "; ended by uring RECV fd 7": what its ring had for it. */
-static void describe_operation(const struct ns_wait *wait, char *dst, size_t size)
-{
-	char name[NAME_URING];
-
-	dst[0] = '\0';
-	if (wait->op_known)
-		snprintf(dst, size, "; ended by uring %s",
-			 name__uring_op(name, sizeof(name), wait->op_code, wait->op_fd,
-					wait->op_flags));
+		print_to(words->note, "uninterruptible");
 }
 
 void words__wake(const struct scene *scene, const struct ns_wait *wait, struct words *words)
 {
-	char off[96], waker[160], op[NAME_URING + 24];
-
-	*words = (struct words){.ts = wait->head.ts, .type = NS_WAIT};
-	name__thread(words->actor, sizeof(words->actor), scene->report, wait->head.tgid,
-		     wait->head.tid);
-	snprintf(words->what, sizeof(words->what), "runs again");
-	describe_off_time(wait, off, sizeof(off));
-	describe_waker(scene, wait, waker, sizeof(waker));
-	describe_operation(wait, op, sizeof(op));
-	snprintf(words->note, sizeof(words->note), "%s%s%s", off, op,
-		 wait->state == 0 ? "" : waker);
+	begin(scene, wait, wait->head.ts, words);
+	print_to(words->what, "runs again");
+	describe_off_time(wait, words);
+	if (wait->op_known) /* what its ring had for it */
+		add_to(words->note, "; ", "ended by uring %s",
+		       uring_op_text(wait->op_code, wait->op_fd, wait->op_flags));
+	add_waker(scene, wait, words);
 }
 
 /* Both in one line, for a stream of records. */
-void words__wait(const struct scene *scene, const union record *record, struct words *words)
+void words__wait(const struct scene *scene, struct words *words)
 {
-	const struct ns_wait *wait = &record->wait;
-	char blocked[TEXT_DURATION], note[sizeof(words->note)];
+	const struct ns_wait *wait = &scene->record->wait;
+	char note[sizeof(words->note)];
 
 	words__wake(scene, wait, words);
 	if (wait->state == 0)
-		snprintf(words->what, sizeof(words->what), "had lost the CPU");
+		print_to(words->what, "had lost the CPU");
 	else
 		describe_place(scene, wait, "slept", words);
 	if (wait->state == 0 || wait->ended || !wait->wake_ts)
 		return;
 	memcpy(note, words->note, sizeof(note));
-	text__duration(blocked, sizeof(blocked), ns_passed(wait->off_ts, wait->wake_ts));
-	snprintf(words->note, sizeof(words->note), "blocked %s, %s", blocked, note);
+	print_to(words->note, "blocked %s, %s",
+		 duration_text(ns_passed(wait->off_ts, wait->wake_ts)), note);
 }
 
-void words__exchange(const struct scene *scene, const union record *record, struct words *words)
+void words__exchange(const struct scene *scene, struct words *words)
 {
-	const struct ns_exchange *exchange = &record->exchange;
-	char took[TEXT_DURATION];
+	const struct ns_exchange *exchange = &scene->record->exchange;
+	const char *took = duration_text(exchange->head.ts - exchange->begin_ts);
+	bool served = exchange->side == NS_EXCHANGE_SERVED;
 
-	(void)scene;
-	snprintf(words->what, sizeof(words->what), "%s",
-		 exchange->side == NS_EXCHANGE_SERVED ? "served" : "has its answer");
+	print_to(words->what, "%s", served ? "served" : "has its answer");
 	text__bytes(words->amount, sizeof(words->amount), exchange->bytes_out);
-	snprintf(words->note, sizeof(words->note), "%s %s",
-		 exchange->side == NS_EXCHANGE_SERVED ? "after" : "an exchange of",
-		 text__duration(took, sizeof(took), exchange->head.ts - exchange->begin_ts));
+	print_to(words->note, "%s %s", served ? "after" : "an exchange of", took);
 }

@@ -38,8 +38,9 @@ const struct variant plan_variants[] = {
 	 KPROBE,
 	 false,
 	 {FN("kprobe_send", "tcp_sendmsg_locked"), FN("kretprobe_send", "tcp_sendmsg_locked")}},
-	{NS_FACT_SEND, TRACEPOINT, false, {TP("tp_send", "sock_send_length")}},
+	{NS_FACT_SEND, TRACEPOINT, false, {TP("tp_send", "sock_send_length")}}, /* 6.3 */
 
+	/* Before 6.5. */
 	{NS_FACT_SENDPAGE, FENTRY, false, {FN("fexit_sendpage", "tcp_sendpage_locked")}},
 	{NS_FACT_SENDPAGE,
 	 KPROBE,
@@ -70,6 +71,7 @@ const struct variant plan_variants[] = {
 	 {FN("kprobe_delack_fire", "tcp_delack_timer_handler")}},
 	{NS_FACT_DELACK_FIRE, ANY_WAY, false, {TP("tp_delack_fire", "timer_expire_entry")}},
 
+	/* With the state since fa2c3254d7cf (5.18). */
 	{NS_FACT_SCHED,
 	 ANY_WAY,
 	 false,
@@ -84,12 +86,14 @@ const struct variant plan_variants[] = {
 	 false,
 	 {TP("tp_set_state", "inet_sock_set_state"), TP("tp_destroy", "tcp_destroy_sock")}},
 
+	/* With an error since 6.18. */
 	{NS_FACT_RETRANS,
 	 ANY_WAY,
 	 false,
 	 {{"tp_retrans_3", HOOK_TRACEPOINT, "tcp_retransmit_skb", 3, 0}}},
 	{NS_FACT_RETRANS, ANY_WAY, false, {TP("tp_retrans", "tcp_retransmit_skb")}},
 
+	/* 6.3; else the function, of five arguments since ec095263a965 (5.19). */
 	{NS_FACT_READ, ANY_WAY, true, {TP("tp_read", "sock_recv_length")}},
 	{NS_FACT_READ, FENTRY, true, {{"fexit_read_5", HOOK_FUNCTION, "tcp_recvmsg", 0, 5}}},
 	{NS_FACT_READ, FENTRY, true, {{"fexit_read_6", HOOK_FUNCTION, "tcp_recvmsg", 0, 6}}},
@@ -98,6 +102,7 @@ const struct variant plan_variants[] = {
 	 true,
 	 {FN("kprobe_read", "tcp_recvmsg"), FN("kretprobe_read", "tcp_recvmsg")}},
 
+	/* 7.x, 6.12, 6.1, and 5.10, by the kernels that were looked at. */
 	{NS_FACT_URING,
 	 ANY_WAY,
 	 false,

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "bpf/state.h"
+#include "user/analyze/waits/kernel_stack.h"
+#include "user/analyze/waits/wakers.h"
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
 #include "user/source/call_queue.h"
@@ -217,20 +219,6 @@ static uint64_t hash_stack(const __u64 *addresses)
 	return hash ? hash : 1;
 }
 
-/* Or hidden: then nobody can tell. The thread that was interrupted is a victim, no waker. */
-static bool in_interrupt(const char *stack)
-{
-	static const char *const functions[] = {"handle_softirqs",  "__do_softirq", "irq_exit_rcu",
-						"common_interrupt", "sysvec_",      "el1h_64_irq",
-						"gic_handle_irq",   "[hidden]"};
-	size_t i;
-
-	for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		if (strstr(stack, functions[i]))
-			return true;
-	return false;
-}
-
 /* Its names are sent at the first sight of it. */
 static struct stack_id kernel_stack(struct enrich *enrich, const __u64 *addresses, uint64_t ts)
 {
@@ -244,7 +232,9 @@ static struct stack_id kernel_stack(struct enrich *enrich, const __u64 *addresse
 		out.id = stack->id;
 		kallsyms__stack(enrich->ways.kallsyms, addresses, NS_STACK_MAX, out.text,
 				sizeof(out.text));
-		stack->in_interrupt = in_interrupt(out.text);
+		/* Of hidden names nobody can tell. */
+		stack->in_interrupt =
+			stack__in_interrupt(out.text) || stack__has(out.text, "[hidden]");
 		send(enrich, &out, sizeof(out));
 	}
 	return *stack;

@@ -3,13 +3,25 @@
 
 #include <string.h>
 
-bool stack__has(const char *stack, const char *function)
-{
-	size_t length = strlen(function);
+#include "user/record/kernel_functions.h"
 
+bool frame__is(const char *frame, const char *names)
+{
+	size_t length = strcspn(frame, ";.+"), name;
+
+	for (;; names += name + 1) {
+		name = strcspn(names, "|");
+		if (name == length && !memcmp(frame, names, length))
+			return true;
+		if (!names[name])
+			return false;
+	}
+}
+
+bool stack__has(const char *stack, const char *names)
+{
 	while (stack && *stack) {
-		/* The end of the frame, of the stack, or of the name before a suffix. */
-		if (!strncmp(stack, function, length) && strchr(";.+", stack[length]))
+		if (frame__is(stack, names))
 			return true;
 		stack += strcspn(stack, ";");
 		stack += *stack == ';';
@@ -18,12 +30,12 @@ bool stack__has(const char *stack, const char *function)
 }
 
 /*
- * A function that only one kind of wait has on its stack. In the order of the table, because
+ * Functions that only one kind of wait has on its stack. In the order of the table, because
  * some stand above others: a poll() of a Unix socket is a poll(), a page that is read from
  * disk for a receive is disk.
  */
 struct mark {
-	const char *function;
+	const char *functions;
 	int meaning;
 };
 
@@ -48,13 +60,10 @@ static const struct mark sleeper_marks[] = {
 	{"__inet_stream_connect", WAIT_CONNECT},
 	{"inet_csk_wait_for_connect", WAIT_ACCEPT},
 	{"inet_csk_accept", WAIT_ACCEPT},
-	{"pipe_read", WAIT_IPC},
-	{"anon_pipe_read", WAIT_IPC},
-	{"pipe_write", WAIT_IPC},
-	{"anon_pipe_write", WAIT_IPC},
+	{KFN_PIPE_READ, WAIT_IPC},
+	{KFN_PIPE_WRITE, WAIT_IPC},
 	{"wait_for_partner", WAIT_IPC},
-	{"unix_stream_data_wait", WAIT_IPC},
-	{"unix_stream_read_generic", WAIT_IPC},
+	{KFN_UNIX_STREAM_READ, WAIT_IPC},
 	{"unix_wait_for_peer", WAIT_IPC},
 	{"unix_accept", WAIT_ACCEPT},
 	{"unix_dgram_recvmsg", WAIT_IPC},
@@ -85,8 +94,7 @@ static const struct mark sleeper_marks[] = {
 	/* Threads of io_uring at the end of all they had to do; a worker's operation stands above.
 	 */
 	{"io_worker_handle_work", WAIT_UNKNOWN},
-	{"io_wq_worker", WAIT_WORK},
-	{"io_wqe_worker", WAIT_WORK}, /* before ed29b0b4fd83 (6.4) */
+	{KFN_URING_WORKER, WAIT_WORK},
 	{"io_sq_thread", WAIT_WORK},
 };
 
@@ -100,15 +108,13 @@ static const struct mark waker_marks[] = {
 	{"schedule_timeout_wakeup", WAKER_TIMER},
 	{"io_timeout_fn", WAKER_TIMER},
 	{"io_link_timeout_fn", WAKER_TIMER},
-	{"io_cqring_timer_wakeup", WAKER_TIMER},
-	{"io_cqring_min_timer_wakeup", WAKER_TIMER},
+	{KFN_URING_WAIT_LIMIT, WAKER_TIMER},
 	{"blk_mq_complete_request", WAKER_DISK},
 	{"blk_mq_end_request", WAKER_DISK},
 	{"blk_update_request", WAKER_DISK},
 	{"bio_endio", WAKER_DISK},
 	{"iomap_dio_bio_end_io", WAKER_DISK},
-	{"end_page_writeback", WAKER_DISK},
-	{"folio_end_writeback", WAKER_DISK},
+	{KFN_WRITEBACK_END, WAKER_DISK},
 	{"sk_stream_write_space", WAKER_ROOM},
 	{"tcp_v4_rcv", WAKER_NETWORK},
 	{"tcp_v6_rcv", WAKER_NETWORK},
@@ -117,18 +123,16 @@ static const struct mark waker_marks[] = {
 	{"tcp_data_queue", WAKER_NETWORK},
 	{"net_rx_action", WAKER_NETWORK},
 	/* A timer of another kind may have led to what stands above. */
-	{"call_timer_fn", WAKER_TIMER},
-	{"__run_timers", WAKER_TIMER},
-	{"handle_softirqs", WAKER_INTERRUPT},
-	{"__do_softirq", WAKER_INTERRUPT},
-	{"irq_exit_rcu", WAKER_INTERRUPT},
-	{"common_interrupt", WAKER_INTERRUPT},
+	{KFN_TIMER_SOFTIRQ, WAKER_TIMER},
+	{KFN_SOFTIRQ, WAKER_INTERRUPT},
+	{KFN_IRQ_EXIT, WAKER_INTERRUPT},
+	{KFN_INTERRUPT, WAKER_INTERRUPT},
 };
 
 static int marked(const char *stack, const struct mark *marks, size_t count, int otherwise)
 {
 	for (size_t i = 0; stack && i < count; i++) {
-		if (stack__has(stack, marks[i].function))
+		if (stack__has(stack, marks[i].functions))
 			return marks[i].meaning;
 	}
 	return otherwise;

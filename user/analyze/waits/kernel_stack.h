@@ -28,8 +28,10 @@ enum waker waker__by_stack_alone(const char *stack);
 /* Who ended a wait, by the text of the waker's stack, NULL when there is none. */
 enum waker waker__by_stack(const struct ns_wait *wait, const char *stack);
 
-/* Does a stack (text, leaf first) hold a function of this name? A suffix such as ".part.0"
- * counts as the same; stack NULL: no. */
-bool stack__has(const char *stack, const char *function);
+/* Of a stack (text, leaf first): is this frame of one of these functions, "a" or "a|b|c"? A suffix
+ * such as ".part.0" counts as the same. */
+bool frame__is(const char *frame, const char *names);
+/* Does the stack hold such a frame? NULL: no. */
+bool stack__has(const char *stack, const char *names);
 
 #endif

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "user/analyze/waits/kernel_stack.h"
+#include "user/record/kernel_functions.h"
+
 struct frame {
 	const char *text;
 	size_t length; /* without a suffix such as ".isra.0" */
@@ -25,11 +28,6 @@ static bool next_frame(const char *stack, size_t *at, struct frame *frame)
 	return true;
 }
 
-static bool is(const struct frame *frame, const char *function)
-{
-	return frame->length == strlen(function) && !memcmp(frame->text, function, frame->length);
-}
-
 static bool begins(const struct frame *frame, const char *with)
 {
 	size_t length = strlen(with);
@@ -37,66 +35,32 @@ static bool begins(const struct frame *frame, const char *with)
 	return frame->length >= length && !memcmp(frame->text, with, length);
 }
 
-static bool is_any(const struct frame *frame, const char *const *functions)
-{
-	for (; *functions; functions++)
-		if (is(frame, *functions))
-			return true;
-	return false;
-}
-
 static bool is_softirq_entry(const struct frame *frame)
 {
-	static const char *const functions[] = {"handle_softirqs", "__do_softirq",
-						"__softirqentry_text_start", NULL};
-
-	return is_any(frame, functions);
+	return frame__is(frame->text, KFN_SOFTIRQ);
 }
 
 static bool is_interrupt_entry(const struct frame *frame)
 {
-	static const char *const functions[] = {"common_interrupt",
-						"asm_common_interrupt",
-						"irq_exit_rcu",
-						"__irq_exit_rcu",
-						"el1h_64_irq",
-						"el0t_64_irq",
-						"gic_handle_irq",
-						"el1_interrupt",
-						"el0_interrupt",
-						"fred_extint",
-						NULL};
-
 	return begins(frame, "asm_sysvec_") || begins(frame, "sysvec_") ||
-	       begins(frame, "__sysvec_") || is_any(frame, functions);
+	       begins(frame, "__sysvec_") || frame__is(frame->text, KFN_INTERRUPT "|" KFN_IRQ_EXIT);
 }
 
 /* kernel/softirq.c: softirq_to_name, by the action of each. */
 static const char *softirq_name(const struct frame *frame)
 {
 	static const struct {
-		const char *function, *name;
+		const char *functions, *name;
 	} rows[] = {
-		{"net_rx_action", "net_rx"},
-		{"net_tx_action", "net_tx"},
-		/* run_timer_softirq() goes on in tmigr_handle_remote() without being on the stack.
-		 */
-		{"call_timer_fn", "timer"},
-		{"__run_timers", "timer"},
-		{"tmigr_handle_remote", "timer"},
-		{"run_timer_softirq", "timer"},
-		{"hrtimer_run_softirq", "hrtimer"},
-		{"blk_done_softirq", "block"},
-		{"irq_poll_softirq", "irq_poll"},
-		{"tasklet_action", "tasklet"},
-		{"tasklet_hi_action", "hi"},
-		{"run_rebalance_domains", "sched"},
-		{"sched_balance_softirq", "sched"},
-		{"rcu_core_si", "rcu"},
+		{"net_rx_action", "net_rx"},   {"net_tx_action", "net_tx"},
+		{KFN_TIMER_SOFTIRQ, "timer"},  {"hrtimer_run_softirq", "hrtimer"},
+		{"blk_done_softirq", "block"}, {"irq_poll_softirq", "irq_poll"},
+		{"tasklet_action", "tasklet"}, {"tasklet_hi_action", "hi"},
+		{KFN_SCHED_SOFTIRQ, "sched"},  {"rcu_core_si", "rcu"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (is(frame, rows[i].function))
+		if (frame__is(frame->text, rows[i].functions))
 			return rows[i].name;
 	return NULL;
 }
@@ -105,29 +69,26 @@ static const char *softirq_name(const struct frame *frame)
 static void name_interrupt(const struct frame *frame, const struct frame *leafward,
 			   struct wake_judged *out)
 {
-	static const char *const handlers[] = {"__handle_irq_event_percpu",
-					       "handle_irq_event_percpu", "handle_percpu_devid_irq",
-					       NULL};
+	static const char handlers[] =
+		"__handle_irq_event_percpu|handle_irq_event_percpu|handle_percpu_devid_irq";
 	static const struct {
-		const char *function, *name;
+		const char *functions, *name;
 	} rows[] = {
-		{"hrtimer_interrupt", "timer"},
-		{"tick_handle_periodic", "timer"},
-		{"sysvec_apic_timer_interrupt", "timer"},
-		{"asm_sysvec_apic_timer_interrupt", "timer"},
+		{"hrtimer_interrupt|tick_handle_periodic", "timer"},
+		{"sysvec_apic_timer_interrupt|asm_sysvec_apic_timer_interrupt", "timer"},
 		{"sysvec_reschedule_ipi", "reschedule"},
-		{"flush_smp_call_function_queue", "call_function"},
-		{"__flush_smp_call_function_queue", "call_function"},
+		{KFN_SMP_CALLS, "call_function"},
 		{"irq_work_run", "irq_work"},
 	};
 
-	if (is_any(frame, handlers) && leafward->text && !is_any(leafward, handlers)) {
+	if (frame__is(frame->text, handlers) && leafward->text &&
+	    !frame__is(leafward->text, handlers)) {
 		snprintf(out->name, sizeof(out->name), "irq:%.*s", (int)leafward->length,
 			 leafward->text);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!is(frame, rows[i].function))
+		if (!frame__is(frame->text, rows[i].functions))
 			continue;
 		snprintf(out->name, sizeof(out->name), "irq:%s", rows[i].name);
 		return;
@@ -161,7 +122,7 @@ static void look_at(const char *stack, struct traits *traits, struct wake_judged
 		} else if (!out->name[0]) {
 			name_interrupt(&frame, &leafward, out);
 		}
-		if (is(&frame, "process_backlog"))
+		if (frame__is(frame.text, "process_backlog"))
 			traits->backlog = true;
 		if (is_softirq_entry(&frame) && !traits->softirq_end)
 			traits->softirq_end = frame.end;
@@ -219,4 +180,14 @@ void wake__judge(const struct wake_context *context, struct wake_judged *out)
 		out->kernel_length = traits.softirq_end;
 	else if (traits.interrupted)
 		out->kernel_length = traits.interrupt_end;
+}
+
+bool stack__in_interrupt(const char *stack)
+{
+	struct frame frame;
+
+	for (size_t at = 0; next_frame(stack, &at, &frame);)
+		if (is_softirq_entry(&frame) || is_interrupt_entry(&frame))
+			return true;
+	return false;
 }

@@ -8,19 +8,20 @@
 #include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/explain/call_site.h"
+#include "user/record/kernel_functions.h"
 
 #define NAME_MOST 64 /* bytes that are shown of a function's name */
 
 /* The first of these that a stack has, in the order of the table. */
 struct sign {
-	const char *function;
+	const char *functions;
 	const char *words;
 };
 
 static const char *read_sign(const struct sign *signs, const char *stack)
 {
-	for (; signs->function; signs++) {
-		if (stack__has(stack, signs->function))
+	for (; signs->functions; signs++) {
+		if (stack__has(stack, signs->functions))
 			return signs->words;
 	}
 	return NULL;
@@ -61,22 +62,15 @@ static char *join(char *dst, size_t size, const char *kernel, const char *words)
 static const char *waiting_words(const char *kernel)
 {
 	static const struct sign ipc[] = {
-		{"pipe_read", "data in a pipe"},
-		{"anon_pipe_read", "data in a pipe"},
-		{"pipe_wait_readable", "data in a pipe"},
-		{"pipe_write", "room in a pipe"},
-		{"anon_pipe_write", "room in a pipe"},
-		{"pipe_wait_writable", "room in a pipe"},
-		{"unix_stream_data_wait", "data of a Unix socket"},
-		{"unix_stream_read_generic", "data of a Unix socket"},
+		{KFN_PIPE_READ "|pipe_wait_readable", "data in a pipe"},
+		{KFN_PIPE_WRITE "|pipe_wait_writable", "room in a pipe"},
+		{KFN_UNIX_STREAM_READ, "data of a Unix socket"},
 		{"eventfd_read", "an eventfd"},
 		{NULL, NULL},
 	};
 	static const struct sign others[] = {
-		{"futex_wait", "a futex"},
-		{"do_futex", "a futex"},
-		{"worker_thread", "work to do"},
-		{"kthread_worker_fn", "work to do"},
+		{"futex_wait|do_futex", "a futex"},
+		{"worker_thread|kthread_worker_fn", "work to do"},
 		{"io_wq_submit_work", "the work of its io_uring operation"},
 		{NULL, NULL},
 	};
@@ -122,46 +116,34 @@ static const char *waker_words(const struct profile_hop *hop)
 {
 	/* On loopback a timer's stack goes on into the receiver: the timers first. */
 	static const struct sign timers[] = {
-		{"tcp_delack_timer", "TCP's delayed-ACK timer expired"},
-		{"tcp_delack_timer_handler", "TCP's delayed-ACK timer expired"},
-		{"tcp_write_timer", "TCP's retransmission timer expired"},
-		{"tcp_write_timer_handler", "TCP's retransmission timer expired"},
+		{KFN_TCP_DELACK_TIMER, "TCP's delayed-ACK timer expired"},
+		{KFN_TCP_WRITE_TIMER, "TCP's retransmission timer expired"},
 		{"io_timeout_fn", "an io_uring timeout expired"},
-		{"io_cqring_timer_wakeup", "the time limit of its wait expired"},
-		{"io_cqring_min_timer_wakeup", "the time limit of its wait expired"},
+		{KFN_URING_WAIT_LIMIT, "the time limit of its wait expired"},
 		{"io_link_timeout_fn", "the time limit of an io_uring operation expired"},
 		{NULL, NULL},
 	};
 	static const struct sign others[] = {
-		{"futex_wake", "woke a futex"},
-		{"futex_wake_op", "woke a futex"},
-		{"futex_requeue", "woke a futex"},
-		{"pipe_write", "wrote to a pipe"},
-		{"anon_pipe_write", "wrote to a pipe"},
-		{"pipe_read", "read from a pipe"},
-		{"anon_pipe_read", "read from a pipe"},
+		{"futex_wake|futex_wake_op|futex_requeue", "woke a futex"},
+		{KFN_PIPE_WRITE, "wrote to a pipe"},
+		{KFN_PIPE_READ, "read from a pipe"},
 		{"unix_stream_sendmsg", "wrote to a Unix socket"},
 		{"eventfd_write", "wrote to an eventfd"},
-		{"mutex_unlock", "released a kernel lock"},
-		{"rwsem_wake", "released a kernel lock"},
+		{"mutex_unlock|rwsem_wake", "released a kernel lock"},
 		{"do_exit", "ended"},
 		{"complete_signal", "sent a signal"},
 		{"io_poll_wake", "made ready what an io_uring operation waits for"},
 		/* Of io_uring's own stacks the innermost first: work is passed on while some is
 		   done. */
-		{"io_wqe_enqueue", "gave an io_uring operation to a worker"},
-		{"io_wq_enqueue", "gave an io_uring operation to a worker"},
+		{KFN_URING_ENQUEUE, "gave an io_uring operation to a worker"},
 		{"io_msg_ring", "sent a message to the ring"},
 		{"io_wq_submit_work", "completed an io_uring operation as a worker"},
-		{"io_wq_worker", "finished its io_uring work"},
-		{"io_wqe_worker", "finished its io_uring work"},
+		{KFN_URING_WORKER, "finished its io_uring work"},
 		{"io_sq_thread", "completed an io_uring operation as the submission thread"},
 		{"io_submit_sqes", "submitted an io_uring operation that was done at once"},
-		{"tctx_task_work", "completed an io_uring operation"},
-		{"__io_run_local_work", "completed an io_uring operation"},
-		{"__do_sys_io_uring_enter", "submitted io_uring operations"},
-		{"__x64_sys_io_uring_enter", "submitted io_uring operations"},
-		{"__se_sys_io_uring_enter", "submitted io_uring operations"},
+		{"tctx_task_work|__io_run_local_work", "completed an io_uring operation"},
+		{"__do_sys_io_uring_enter|__x64_sys_io_uring_enter|__se_sys_io_uring_enter",
+		 "submitted io_uring operations"},
 		{NULL, NULL},
 	};
 	static const char *const words[] = {
@@ -196,28 +178,11 @@ char *chain__callers(char *dst, size_t size, const char *user)
 }
 
 /* Every sleep and every system call goes through these: they say nothing. */
-static bool is_everywhere(const char *frame, size_t bytes)
-{
-	static const char *const names[] = {
-		"__schedule",       "schedule",
-		"schedule_timeout", "schedule_hrtimeout_range",
-		"wait_woken",       "schedule_hrtimeout_range_clock",
-		"do_syscall_64",    "entry_SYSCALL_64_after_hwframe",
-		"x64_sys_call",     "el0t_64_sync_handler",
-		"el0_svc",          "do_el0_svc",
-		"el0t_64_sync",     "invoke_syscall",
-		"el0_svc_common",
-	};
-
-	for (size_t i = 0; i < COUNT_OF(names); i++) {
-		size_t length = strlen(names[i]);
-
-		if (bytes >= length && !strncmp(frame, names[i], length) &&
-		    (bytes == length || frame[length] == '.' || frame[length] == '+'))
-			return true;
-	}
-	return false;
-}
+#define EVERYWHERE                                                                                 \
+	"__schedule|schedule|schedule_timeout|schedule_hrtimeout_range|"                           \
+	"schedule_hrtimeout_range_clock|wait_woken|do_syscall_64|"                                 \
+	"entry_SYSCALL_64_after_hwframe|x64_sys_call|el0t_64_sync_handler|el0_svc|do_el0_svc|"     \
+	"el0t_64_sync|invoke_syscall|el0_svc_common"
 
 char *chain__kernel(char *dst, size_t size, const char *kernel, unsigned most)
 {
@@ -229,7 +194,7 @@ char *chain__kernel(char *dst, size_t size, const char *kernel, unsigned most)
 		char safe[TEXT_SAFE(NAME_MOST)] = "...";
 
 		bytes = strcspn(kernel, ";");
-		if (!bytes || is_everywhere(kernel, bytes))
+		if (!bytes || frame__is(kernel, EVERYWHERE))
 			continue;
 		if (shown++ < most)
 			text__safe(safe, sizeof(safe), kernel,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Who woke a thread, by stacks as kernels have shown them. */
 #include "tests/unit/test.h"
+#include "user/analyze/waits/kernel_stack.h"
 #include "user/analyze/waits/wakers.h"
 
 #define WAKE    "try_to_wake_up;__wake_up_sync_key;sock_def_readable"
@@ -128,6 +129,21 @@ static void test_nobody(void **state)
 	expect("try_to_wake_up;do_idle", "", WAKER_IS_IRQ, "irq:other", "try_to_wake_up;do_idle");
 }
 
+/* Names that differ by kernel, with the compiler's suffixes; part of a name is none. */
+static void test_names_of_one_function(void **state)
+{
+	(void)state;
+	assert_true(frame__is("anon_pipe_read;vfs_read", "pipe_read|anon_pipe_read"));
+	assert_true(frame__is("pipe_read.isra.0", "anon_pipe_read|pipe_read"));
+	assert_false(frame__is("pipe_reader", "pipe_read|anon_pipe_read"));
+	assert_false(frame__is("pipe", "pipe_read|anon_pipe_read"));
+	assert_true(stack__in_interrupt("try_to_wake_up;__do_softirq;asm_call_sysvec"));
+	assert_true(stack__in_interrupt("try_to_wake_up;sysvec_irq_work;do_idle"));
+	assert_true(stack__in_interrupt("try_to_wake_up;gic_handle_irq"));
+	assert_false(stack__in_interrupt("try_to_wake_up;" CALL));
+	assert_false(stack__in_interrupt(""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +154,7 @@ int main(void)
 		cmocka_unit_test(test_threads_of_interrupts),
 		cmocka_unit_test(test_hard_interrupt),
 		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_names_of_one_function),
 	};
 
 	return cmocka_run_group_tests_name("wakers", tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "user/demo/endpoint.h"
@@ -150,15 +151,30 @@ static bool send_byte(int control)
 	return send(control, "", 1, MSG_NOSIGNAL) == 1;
 }
 
-static bool await_byte(int control)
+static bool await_byte(int control, int flags)
 {
 	char byte;
 	ssize_t n;
 
 	do
-		n = recv(control, &byte, 1, 0);
+		n = recv(control, &byte, 1, flags);
 	while (n < 0 && errno == EINTR);
 	return n == 1;
+}
+
+/* In naps: one sleep until the gate opens would be a wait of the program that is traced. */
+static bool await_gate(int control)
+{
+	const struct timespec nap = {.tv_nsec = 2000000};
+
+	for (;;) {
+		errno = 0;
+		if (await_byte(control, MSG_DONTWAIT))
+			return true;
+		if (errno != EAGAIN) /* the end of the file sets none */
+			return false;
+		nanosleep(&nap, NULL);
+	}
 }
 
 static int be_client(struct workload *w, int control)
@@ -172,7 +188,7 @@ static int be_client(struct workload *w, int control)
 	err = late ? 0 : client__connect(client, w->port);
 	if (err)
 		return err;
-	if (!send_byte(control) || !await_byte(control))
+	if (!send_byte(control) || !await_gate(control))
 		return 0;
 	close(control);
 	err = late ? client__connect(client, w->port) : 0;
@@ -196,7 +212,7 @@ static int start_client(struct workload *w)
 	if (pid < 0)
 		return pid;
 	w->client_pid = pid;
-	if (await_byte(w->control_fd))
+	if (await_byte(w->control_fd, 0))
 		return 0;
 	if (!*workload__error(w))
 		endpoint__fail(w->error, -ECHILD, "%s ended early", w->options.client_name);

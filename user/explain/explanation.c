@@ -119,8 +119,7 @@ static void add_ended(const struct context *context, char **text)
 static void add_missing(const struct context *context, char **text)
 {
 	if (context->stall->missing)
-		builder__add(text, " What was not seen is %s.",
-			     missing__text(context->stall->missing));
+		builder__add(text, " Not seen: %s.", missing__text(context->stall->missing));
 	if (context->stall->confidence == CONFIDENCE_INFERRED && context->stall->inferred)
 		builder__add(text, " This is deduced: %s.",
 			     inferred__text(context->stall->inferred));

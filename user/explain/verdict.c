@@ -113,7 +113,8 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 	if (watched.conns && report->complete) {
 		verdict->title = xstrdup("Nothing held this program back on the network.");
 	} else {
-		verdict->title = xstrdup("Nothing was found, but that is no evidence here.");
+		verdict->title = xstrdup(
+			"Nothing was found, but this run is no evidence that nothing was there.");
 		add_why_no_evidence(&verdict->text, report, &watched);
 	}
 	add_watched(&verdict->text, report, &watched);

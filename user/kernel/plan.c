@@ -408,17 +408,16 @@ static const char *way_refusal(const struct caps *caps, enum way way)
 {
 	if (way_attaches(caps, way) && way == WAY_TRACEPOINT)
 		return "tracepoints alone do not show the end of a send on this kernel (sock_send_length "
-		       "came with Linux 6.3): leave out -C attach";
+		       "came with Linux 6.3)";
 	if (way_attaches(caps, way))
-		return "a function that this way hangs on is not in this kernel: leave out -C attach";
+		return "a function that this way hangs on is not in this kernel";
 	if (way == WAY_FENTRY)
 		return "fentry programs do not attach on this kernel (trampolines are refused, or "
-		       "CONFIG_FUNCTION_TRACER is off): leave out -C attach";
+		       "CONFIG_FUNCTION_TRACER is off)";
 	if (caps->perf_paranoid)
 		return "kernel.perf_event_paranoid is above 2 here, which refuses kprobes to all but "
 		       "CAP_SYS_ADMIN: run it with sudo, or sysctl kernel.perf_event_paranoid=2";
-	return "kprobes do not attach on this kernel (CONFIG_KPROBES is off, or they are refused): leave "
-	       "out -C attach";
+	return "kprobes do not attach on this kernel (CONFIG_KPROBES is off, or they are refused)";
 }
 
 void plan__make(const struct caps *caps, const struct plan_request *request, struct plan *plan)
@@ -435,6 +434,7 @@ void plan__make(const struct caps *caps, const struct plan_request *request, str
 		plan->possible = plan->possible && way_attaches(caps, request->way);
 		if (!plan->possible)
 			plan->why_not = way_refusal(caps, request->way);
+		plan->ask_less = !plan->possible && !caps->perf_paranoid;
 		return;
 	}
 	for (way = 0; way < WAY_COUNT; way++) {

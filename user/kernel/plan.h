@@ -75,6 +75,7 @@ struct plan {
 	bool possible;
 	enum way way;
 	const char *why_not; /* a sentence with its remedy, when not possible; lives as the caps */
+	bool ask_less;       /* the remedy is to leave out -C attach, and not in that sentence */
 	uint64_t variants;   /* chosen ones */
 	uint32_t missing;    /* bits 1 << enum ns_fact */
 	size_t program_count;

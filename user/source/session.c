@@ -123,7 +123,8 @@ static int make_plan(struct session *session)
 	plan__make(&session->caps, &request, &session->plan);
 	if (session->plan.possible)
 		return 0;
-	log__error("%s (see `netstall doctor`)", session->plan.why_not);
+	log__error("%s%s (see `netstall doctor`)", session->plan.why_not,
+		   session->plan.ask_less ? ": leave out -C attach" : "");
 	return -ENOTSUP;
 }
 

@@ -183,10 +183,12 @@ bool baseline__stays(const struct baseline *old, const struct baseline *now, uin
 	return true;
 }
 
-/* "3.1", "0.002", "0" */
+/* "1250", "3.1", "0.002", "0" */
 static char *rate(char *out, size_t size, uint64_t stalls, uint64_t exchanges)
 {
-	snprintf(out, size, "%.3g", 1000.0 * (double)stalls / (double)exchanges);
+	double each = 1000.0 * (double)stalls / (double)exchanges;
+
+	snprintf(out, size, each < 100 ? "%.3g" : "%.0f", each);
 	return out;
 }
 

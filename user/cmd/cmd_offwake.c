@@ -10,21 +10,28 @@
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/cmd/commands.h"
+#include "user/cmd/live.h"
 #include "user/cmd/options.h"
 #include "user/cmd/output.h"
-#include "user/cmd/profile_files.h"
-#include "user/cmd/profiling.h"
+#include "user/process/report_file.h"
+#include "user/record/losses.h"
 #include "user/render/profile/profile.h"
 #include "user/render/words/chain_words.h"
 
 #define DEFAULT_DEPTH 2
 #define MOST_STACKS   (1 << 20)
 
+/* Beside the command's output, readable for its owner alone. */
+struct extra_file {
+	const char *path; /* NULL: not wanted */
+	FILE *file;
+};
+
 struct wishes {
 	struct options common;
 	struct offcpu_options offcpu;
 	bool folded, delimited, by_cause;
-	const char *svg, *pprof;
+	struct extra_file svg, pprof;
 };
 
 static void parse_microseconds(const struct option_row *row, char *arg, void *to,
@@ -157,9 +164,9 @@ static const struct option_row rows[] = {
 	{'d', "delimited", NULL, "Put a '-' between user and kernel stacks", option__flag,
 	 INTO(struct wishes, delimited)},
 	{0, "svg", "FILE", "Also write a flame graph, for a browser", option__name,
-	 INTO(struct wishes, svg)},
+	 INTO(struct wishes, svg.path)},
 	{0, "pprof", "FILE", "Also write a profile for pprof", option__name,
-	 INTO(struct wishes, pprof)},
+	 INTO(struct wishes, pprof.path)},
 	{0, "json", NULL, "JSON", option__flag, INTO(struct options, json)},
 	{'h', .parse = help},
 	{0},
@@ -183,7 +190,7 @@ static const struct command_options command = {
 /* ---- what comes of it ---- */
 
 /* What the folded stacks have no place for. */
-static void tell_losses(const struct profile *profile)
+static void report_losses(const struct profile *profile)
 {
 	char words[CHAIN_WORDS];
 
@@ -204,7 +211,7 @@ static void render(const struct wishes *wishes, const struct output *output,
 		render__profile_json(output->file, profile);
 	} else if (wishes->folded || !terminal) {
 		render__folded(output->file, profile);
-		tell_losses(profile);
+		report_losses(profile);
 		if (!profile->entry_count)
 			log__note(
 				"no wait was seen: the target did not sleep, it ended before the attach, or the options exclude its waits");
@@ -213,28 +220,82 @@ static void render(const struct wishes *wishes, const struct output *output,
 	}
 }
 
-static int profile_to(struct wishes *wishes, struct output *output, struct profile_files *files)
+/* A name that cannot be written to is known before anything is watched. */
+static int open_extra(struct extra_file *extra)
 {
-	struct profiling profiling = {
-		.offcpu = wishes->offcpu,
-		.session = wishes->common.session,
-		.target = &wishes->common.target,
-		.seconds = wishes->common.seconds,
-		.by_cause = wishes->by_cause,
-		.progress = isatty(STDERR_FILENO),
-		.output = files->svg.file || files->pprof.file ? NULL : output->file};
-	struct profile *profile;
-	int status = EXIT_OK;
+	if (extra->path)
+		extra->file = report_file__open(extra->path);
+	return !extra->path || extra->file ? 0 : -EIO;
+}
 
-	profile = profiling__run(&profiling);
+static int write_extras(const struct wishes *wishes, const struct profile *profile)
+{
+	int err = 0, pprof_err = 0;
+
+	if (wishes->svg.file) {
+		render__profile_svg(wishes->svg.file, profile);
+		err = report_file__close(wishes->svg.file, wishes->svg.path, 0);
+	}
+	if (wishes->pprof.file) {
+		pprof_err = render__profile_pprof(wishes->pprof.file, profile);
+		pprof_err = report_file__close(wishes->pprof.file, wishes->pprof.path, pprof_err);
+	}
+	return err ? err : pprof_err;
+}
+
+/* ---- the run ---- */
+
+static void on_wait(void *context, const struct wait_record *wait)
+{
+	by_cause__explain(context, wait);
+}
+
+/* With by_cause the analysis of `trace` runs beside it. NULL after it has said why there is none.
+ */
+static struct profile *run(struct wishes *wishes, const struct output *output)
+{
+	struct live_options live = {.session = wishes->common.session,
+				    .target = &wishes->common.target,
+				    .seconds = wishes->common.seconds,
+				    .progress = isatty(STDERR_FILENO),
+				    /* The run ends when all of it would be lost. */
+				    .output = wishes->svg.file || wishes->pprof.file ? NULL
+										     : output->file,
+				    .signals = SIGNALS_TAKE};
+	struct profile *profile = NULL;
+	struct live *done;
+
+	live.session.offcpu = &wishes->offcpu;
+	live.session.untraced = !wishes->by_cause;
+	if (wishes->by_cause) {
+		wishes->offcpu.by_cause = by_cause__new();
+		live.sink.on_wait = on_wait;
+		live.sink.context = wishes->offcpu.by_cause;
+	}
+	if (!live__run(&live, &done)) {
+		profile = live__take_profile(done);
+		/* With these lost, waits may have no cause. */
+		if (profile && wishes->by_cause)
+			profile->lost[PROFILE_LOST_RECORDS].count +=
+				losses__hiding(live__report(done)->lost);
+		live__free(done);
+	}
+	by_cause__free(wishes->offcpu.by_cause);
+	return profile;
+}
+
+static int profile_to(struct wishes *wishes, const struct output *output)
+{
+	struct profile *profile = run(wishes, output);
+	int err;
+
 	if (!profile)
 		return EXIT_UNABLE;
 	profile->delimited = wishes->delimited;
 	render(wishes, output, profile);
-	if (profile_files__write(files, profile))
-		status = EXIT_UNABLE;
+	err = write_extras(wishes, profile);
 	profile__free(profile);
-	return status;
+	return err ? EXIT_UNABLE : EXIT_OK;
 }
 
 /*
@@ -260,18 +321,15 @@ static int split_off_program(int argc, char **argv, struct target *target)
 int cmd_offwake(int argc, char **argv)
 {
 	struct wishes wishes = {.offcpu = {.depth = DEFAULT_DEPTH, .unwind = UNWIND_AUTO}};
-	struct profile_files files;
 	struct output output;
 	int status;
 
 	options__init(&wishes.common);
 	argc = split_off_program(argc, argv, &wishes.common.target);
 	options__parse(&command, argc, argv, &wishes);
-	if (output__open(&output, &wishes.common) ||
-	    profile_files__open(&files, wishes.svg, wishes.pprof))
+	if (output__open(&output, &wishes.common) || open_extra(&wishes.svg) ||
+	    open_extra(&wishes.pprof))
 		return EXIT_UNABLE;
-	status = profile_to(&wishes, &output, &files);
-	if (output__close(&output) == 0 || status != EXIT_OK)
-		return status;
-	return EXIT_UNABLE;
+	status = profile_to(&wishes, &output);
+	return output__close(&output) ? EXIT_UNABLE : status;
 }

@@ -4,12 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "user/base/log.h"
 #include "user/cmd/commands.h"
 #include "user/cmd/live.h"
 #include "user/cmd/options.h"
 #include "user/cmd/output.h"
-#include "user/process/program.h"
 
 static void parse_show(const struct option_row *row, char *arg, void *to,
 		       const struct argp_state *state)
@@ -77,66 +75,34 @@ static const struct command_options command = {
 	.check = check,
 };
 
-struct run {
-	struct program *program;
-	struct printer *printer;
-	const char *name;
-	int err;
-};
-
-static void release_program(void *context)
+static bool on_tick(void *printer, struct live *live, uint64_t now_ns)
 {
-	struct run *run = context;
-
-	if (!run->program)
-		return;
-	run->err = program__release(run->program);
-	if (run->err)
-		log__error("cannot run %s: %s", run->name, strerror(-run->err));
-}
-
-static bool goes_on(void *context, struct live *live, uint64_t now_ns)
-{
-	struct run *run = context;
-
-	printer__idle(run->printer, live__report(live), now_ns);
-	return !run->program || program__poll(run->program);
+	printer__idle(printer, live__report(live), now_ns);
+	return true;
 }
 
 static int trace(const struct options *options, struct output *output)
 {
+	struct printer printer;
 	struct live_options live = {.session = options->session,
 				    .target = &options->target,
 				    .seconds = options->seconds,
 				    .progress = isatty(STDERR_FILENO) && !options->all &&
 						!options->events_uring,
 				    .output = output->file,
-				    .started = release_program,
-				    .tick = goes_on};
-	struct run run = {0};
-	struct printer printer;
+				    .tick = on_tick,
+				    .context = &printer};
 	struct live *done;
 	int err;
 
-	if (options->target.program) {
-		run.name = options->target.program[0];
-		run.program = program__new(options->target.program, false);
-		if (!run.program)
-			return EXIT_UNABLE;
-		live.program = program__pid(run.program);
-		live.wake_fd = program__fd(run.program);
-	}
-	live.context = &run;
-	run.printer = &printer;
 	printer__init(&printer, output, options);
 	live.sink = printer__sink(&printer);
 	err = live__run(&live, &done);
-	if (!err && !run.err)
+	if (!err)
 		printer__finish(&printer, live__report(done));
 	live__free(done);
 	printer__free(&printer);
-	program__free(run.program);
-	return err || run.err ? EXIT_UNABLE : EXIT_OK;
+	return err ? EXIT_UNABLE : EXIT_OK;
 }
 
 int cmd_trace(int argc, char **argv)

@@ -15,7 +15,6 @@
 #include "user/base/xalloc.h"
 #include "user/kernel/privileges.h"
 #include "user/process/report_file.h"
-#include "user/process/signals.h"
 
 /* The kernel wakes nobody: the reader comes by the clock. */
 #define QUIET_POLL_MS     50
@@ -27,6 +26,8 @@ struct live {
 	struct session *session;
 	struct pipeline *pipeline;
 	struct resolver *resolver;
+	struct program *program; /* of the target; NULL: it has none */
+	struct program *own;     /* the same, when it was started here */
 	struct profile *profile; /* NULL: nothing was profiled, or it is taken */
 	uint64_t started_ns;
 	uint64_t progress_ns;
@@ -153,7 +154,7 @@ static void pause_for(const struct live *live, uint64_t ns)
 {
 	const struct timespec time = {ns / 1000000000, ns % 1000000000};
 	struct pollfd news[] = {
-		{.fd = live->options->wake_fd > 0 ? live->options->wake_fd : -1, .events = POLLIN},
+		{.fd = live->program ? program__fd(live->program) : -1, .events = POLLIN},
 		{.fd = session__news_fd(live->session), .events = POLLIN}};
 
 	ppoll(news, 2, &time, NULL);
@@ -173,7 +174,7 @@ static bool goes_on(struct live *live, uint64_t now)
 		return false;
 	if (options->output && report_file__is_lost(options->output))
 		return false;
-	return options->program || !session__targets_gone(live->session);
+	return live->program ? program__poll(live->program) : !session__targets_gone(live->session);
 }
 
 static void loop(struct live *live)
@@ -213,10 +214,31 @@ const struct report *live__begin_judging(struct live *live, uint64_t now_ns)
 	return pipeline__report(live->pipeline);
 }
 
+/* Up to the attach. */
+static int begin(struct live *live)
+{
+	const struct live_options *options = live->options;
+	struct session_options session = options->session;
+	int err;
+
+	live->program = options->program;
+	if (!live->program && options->target->program) {
+		live->program = live->own = program__new(options->target->program, false);
+		if (!live->program)
+			return -ECHILD;
+	}
+	if (!options->own_signals)
+		signals__catch(options->signals);
+	session.resolver = live->resolver = resolver__new();
+	err = session__open(&session, options->target,
+			    live->program ? program__pid(live->program) : 0, feed, live,
+			    &live->session);
+	return err ? err : session__attach(live->session);
+}
+
 int live__run(const struct live_options *options, struct live **out)
 {
 	struct live *live = xcalloc(1, sizeof(*live));
-	struct session_options session_options = options->session;
 	const struct pipeline_sink sink = {.on_record = options->sink.on_record ? on_record : NULL,
 					   .on_stall = on_stall,
 					   .on_wait = options->sink.on_wait ? on_wait : NULL,
@@ -226,13 +248,7 @@ int live__run(const struct live_options *options, struct live **out)
 	*out = NULL;
 	live->options = options;
 	live->pipeline = pipeline__new(&sink);
-	if (!options->own_signals)
-		signals__catch(SIGNALS_END);
-	session_options.resolver = live->resolver = resolver__new();
-	err = session__open(&session_options, options->target, options->program, feed, live,
-			    &live->session);
-	if (!err)
-		err = session__attach(live->session);
+	err = begin(live);
 	if (err) {
 		live__free(live);
 		return err;
@@ -241,6 +257,10 @@ int live__run(const struct live_options *options, struct live **out)
 	live->started_ns = live->progress_ns = clock__now();
 	session__poll(live->session);
 	announce(live);
+	if (live->program)
+		err = program__release(live->program);
+	if (err && live->own)
+		log__error("cannot run %s: %s", options->target->program[0], strerror(-err));
 	if (options->started)
 		options->started(options->context);
 	loop(live);
@@ -254,6 +274,10 @@ int live__run(const struct live_options *options, struct live **out)
 	live->profile = session__profile(live->session);
 	session__close(live->session);
 	live->session = NULL;
+	if (err && live->own) {
+		live__free(live);
+		return err;
+	}
 	*out = live;
 	return 0;
 }
@@ -279,5 +303,6 @@ void live__free(struct live *live)
 	resolver__free(live->resolver);
 	pipeline__free(live->pipeline);
 	profile__free(live->profile);
+	program__free(live->own);
 	free(live);
 }

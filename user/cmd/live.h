@@ -9,6 +9,8 @@
 #include <stdio.h>
 
 #include "user/analyze/pipeline.h"
+#include "user/process/program.h"
+#include "user/process/signals.h"
 #include "user/source/session.h"
 
 struct live;
@@ -16,25 +18,30 @@ struct live;
 struct live_options {
 	struct session_options session;
 	const struct target *target;
-	pid_t program;  /* a stopped child to trace from its first instruction; 0 none */
+	/*
+	 * Of `-- PROGRAM`, stopped: it is traced from its first instruction, and let go once all
+	 * hooks are attached. The caller's; NULL: the target's is started, if it has one.
+	 */
+	struct program *program;
 	double seconds; /* 0: until a signal or the target's end */
 	bool progress;  /* a progress line on stderr, when that is a terminal */
 	bool silent;    /* nothing on stderr but errors */
 	FILE *output;   /* the window ends when that is lost (process/report_file.h); NULL: never */
 	struct pipeline_sink sink;
-	/* Called once all hooks are attached; may be NULL. */
+	/* Called once all hooks are attached and the program runs; may be NULL. */
 	void (*started)(void *context);
 	/*
 	 * Called after each look at what has come, some 20 times a second; false ends the window.
-	 * May be NULL. wake_fd: readable, it makes for a look at once; 0 none.
+	 * May be NULL.
 	 */
 	bool (*tick)(void *context, struct live *live, uint64_t now_ns);
-	int wake_fd;
-	bool own_signals; /* the caller catches signals, for its tick to see */
-	void *context;    /* of started and tick */
+	enum signals_use signals; /* that end the window, */
+	bool own_signals;         /* unless the caller catches them, for its tick to see */
+	void *context;            /* of started and tick */
 };
 
-/* Run to the end. Returns 0, or -errno after it has said why; then *out is NULL. */
+/* Run to the end. Returns 0, or -errno after it has said why; then *out is NULL. What the caller's
+ * own program came to is the caller's to say. */
 int live__run(const struct live_options *options, struct live **out);
 const struct report *live__report(const struct live *live);
 void live__free(struct live *live);

@@ -50,7 +50,7 @@ struct resolver {
 	bool stuck;          /* none has come when there was no room for more */
 	uint64_t slow_ns;
 	uint64_t refused;
-	struct reply reply; /* the latest */
+	struct resolver_answer reply; /* the latest */
 };
 
 struct resolver *resolver__new(void)
@@ -201,30 +201,22 @@ void resolver__sample(struct resolver *resolver, pid_t pid, const void *sample, 
 
 static void take_reply(struct resolver *resolver, size_t len)
 {
-	struct reply *reply = &resolver->reply;
-	struct resolver_answer answer = {.tgid = reply->tgid,
-					 .ip = reply->ip,
-					 .sp = reply->sp,
-					 .end = reply->end,
-					 .count = reply->count,
-					 .pcs = reply->pcs,
-					 .text = reply->text,
-					 .truncated = reply->truncated};
+	struct resolver_answer *reply = &resolver->reply;
 
-	if (len < offsetof(struct reply, text))
+	if (len < offsetof(struct resolver_answer, text))
 		return;
 	resolver->replied_ns = clock__now();
 	resolver->stuck = false;
 	/* It read what anybody may have written, and is believed no more than that. */
 	((char *)reply)[len < sizeof(*reply) ? len : sizeof(*reply) - 1] = '\0';
-	if (answer.count > UNWIND_FRAMES)
-		answer.count = UNWIND_FRAMES;
+	if (reply->count > UNWIND_FRAMES)
+		reply->count = UNWIND_FRAMES;
 	while (resolver->first && !resolver->first->question &&
 	       resolver->first->number < reply->number)
 		finish_first(resolver, NULL);
 	if (resolver->first && !resolver->first->question &&
 	    resolver->first->number == reply->number)
-		finish_first(resolver, reply->known ? &answer : NULL);
+		finish_first(resolver, reply->known ? reply : NULL);
 }
 
 /* Whatever is there. */

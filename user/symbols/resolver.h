@@ -26,17 +26,20 @@
 
 struct resolver;
 
-/* To a sample, or a call. */
+/* To every question, in their order, as its process sends it. */
 struct resolver_answer {
-	/* Of a sample. */
+	uint64_t number; /* of the question */
+	uint32_t known;  /* 0: what was to be read could not be */
+	uint32_t count;  /* of addresses; of frames in the text */
+	uint64_t ip, sp; /* of a sample, as tgid and end */
 	uint32_t tgid;
-	uint64_t ip, sp;
 	uint32_t end; /* enum unwind_end */
-	uint32_t count;
-	const uint64_t *pcs;
-	/* Of a call. */
-	const char *text;
-	bool truncated;
+	uint32_t truncated;
+	uint32_t pad;
+	union {
+		uint64_t pcs[UNWIND_FRAMES]; /* of a sample */
+		char text[RESOLVER_TEXT];    /* of a call, or a stack */
+	};
 };
 
 /* answer: NULL when there is none, as what was to be read could not be. */

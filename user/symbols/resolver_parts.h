@@ -31,21 +31,6 @@ struct question {
 	unsigned char data[];
 };
 
-/* To every question, in their order. */
-struct reply {
-	uint64_t number;
-	uint32_t known; /* 0: what was to be read could not be */
-	uint32_t count; /* of addresses; of frames in the text */
-	uint64_t ip, sp;
-	uint32_t tgid;
-	uint32_t end, truncated;
-	uint32_t pad;
-	union {
-		uint64_t pcs[UNWIND_FRAMES];
-		char text[RESOLVER_TEXT];
-	};
-};
-
 /* In memory that all of them share. */
 struct resolver_shared {
 	struct read_budget_book book;

@@ -34,7 +34,7 @@ struct worker {
 	struct resolver_shared *shared;
 	struct symbols *symbols;
 	struct unwinder *unwinder;
-	struct reply reply;
+	struct resolver_answer reply;
 	union {
 		struct question head;
 		unsigned char bytes[sizeof(struct question) + RESOLVER_DATA];
@@ -46,23 +46,23 @@ struct worker {
 /* The bytes of a reply that are used. */
 static size_t length_of(const struct worker *worker)
 {
-	const struct reply *reply = &worker->reply;
+	const struct resolver_answer *reply = &worker->reply;
 
 	switch (worker->question.head.what) {
 	case RESOLVER_CALL:
 	case RESOLVER_STACK:
-		return offsetof(struct reply, text) + strlen(reply->text) + 1;
+		return offsetof(struct resolver_answer, text) + strlen(reply->text) + 1;
 	case RESOLVER_SAMPLE:
-		return offsetof(struct reply, pcs) + reply->count * sizeof(reply->pcs[0]);
+		return offsetof(struct resolver_answer, pcs) + reply->count * sizeof(reply->pcs[0]);
 	default:
-		return offsetof(struct reply, text);
+		return offsetof(struct resolver_answer, text);
 	}
 }
 
 static void answer_call(struct worker *worker)
 {
 	const struct question *question = &worker->question.head;
-	struct reply *reply = &worker->reply;
+	struct resolver_answer *reply = &worker->reply;
 
 	if (question->len < sizeof(struct ns_call_raw))
 		return;
@@ -76,7 +76,7 @@ static void answer_sample(struct worker *worker)
 {
 	const struct question *question = &worker->question.head;
 	const struct ns_offcpu_sample *sample = (const void *)question->data;
-	struct reply *reply = &worker->reply;
+	struct resolver_answer *reply = &worker->reply;
 	struct unwind_frames frames;
 	struct unwind_copy copy;
 	const char *why;
@@ -105,7 +105,7 @@ static void answer_sample(struct worker *worker)
 static void answer(struct worker *worker)
 {
 	const struct question *question = &worker->question.head;
-	struct reply *reply = &worker->reply;
+	struct resolver_answer *reply = &worker->reply;
 
 	switch (question->what) {
 	case RESOLVER_NOTE_UNWINDS:
@@ -164,7 +164,7 @@ static void *serve(void *argument)
 		    worker->question.head.len != got - sizeof(struct question))
 			_exit(1);
 		worker->shared->question = worker->question.head.number;
-		memset(&worker->reply, 0, offsetof(struct reply, text) + 1);
+		memset(&worker->reply, 0, offsetof(struct resolver_answer, text) + 1);
 		worker->reply.number = worker->question.head.number;
 		start_timers();
 		answer(worker);
@@ -242,7 +242,7 @@ static bool says_all(void)
 
 _Noreturn void resolver__run(struct resolver_shared *shared, struct file_broker *broker, int socket)
 {
-	struct reply none;
+	struct resolver_answer none;
 	pid_t pid;
 	int status;
 
@@ -261,11 +261,12 @@ _Noreturn void resolver__run(struct resolver_shared *shared, struct file_broker 
 			_exit(1);
 		if (WIFEXITED(status) && !WEXITSTATUS(status))
 			_exit(0);
-		none = (struct reply){.number = shared->question};
+		none = (struct resolver_answer){.number = shared->question};
 		shared->question = 0;
 		if (!read_budget__ended(&shared->book))
 			_exit(1);
 		if (none.number)
-			send(HELPER_SOCKET, &none, offsetof(struct reply, text), MSG_NOSIGNAL);
+			send(HELPER_SOCKET, &none, offsetof(struct resolver_answer, text),
+			     MSG_NOSIGNAL);
 	}
 }

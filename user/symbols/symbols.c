@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "user/base/clock.h"
+#include "user/base/table.h"
 #include "user/base/xalloc.h"
 #include "user/symbols/demangle.h"
 #include "user/symbols/images/cut_files.h"
@@ -16,7 +17,6 @@
 #include "user/symbols/read_budget.h"
 
 #define PROCESSES 4096 /* the one used longest ago is forgotten */
-#define BUCKETS   1024 /* a power of two */
 #define PERFMAPS  64   /* likewise */
 
 /*
@@ -30,7 +30,6 @@
 #define FRAMES_ROOM 4096
 
 struct process {
-	struct process *next; /* in its bucket */
 	pid_t pid;
 	struct mapped *mapped;
 	struct perfmap *perfmap;
@@ -43,8 +42,8 @@ struct process {
 struct symbols {
 	struct file_broker *broker;
 	struct image_files *files;
-	struct process *buckets[BUCKETS];
-	size_t process_count, perfmap_count;
+	struct table *processes; /* by pid */
+	size_t perfmap_count;
 	uint64_t uses;
 	struct symbols_counts counts;
 };
@@ -55,6 +54,7 @@ struct symbols *symbols__new(struct file_broker *broker)
 
 	cut_files__survive();
 	symbols->broker = broker;
+	symbols->processes = table__new(PROCESSES);
 	symbols->files = image_files__new(broker);
 	return symbols;
 }
@@ -70,71 +70,60 @@ static void drop_perfmap(struct symbols *symbols, struct process *process)
 	symbols->perfmap_count--;
 }
 
-static void forget(struct symbols *symbols, struct process **link)
+static void free_process(void *value)
 {
-	struct process *process = *link;
+	struct process *process = value;
 
-	*link = process->next;
-	drop_perfmap(symbols, process);
+	perfmap__free(process->perfmap);
 	mapped__free(process->mapped);
 	free(process);
-	symbols->process_count--;
 }
 
 void symbols__free(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
-	for (size_t i = 0; i < BUCKETS; i++)
-		while (symbols->buckets[i])
-			forget(symbols, &symbols->buckets[i]);
+	table__free(symbols->processes, free_process);
 	image_files__free(symbols->files);
 	free(symbols);
 }
 
-static struct process **bucket_of(struct symbols *symbols, pid_t pid)
-{
-	return &symbols->buckets[(unsigned)pid & (BUCKETS - 1)];
-}
-
 static struct process *find_process(struct symbols *symbols, pid_t pid)
 {
-	struct process *process = *bucket_of(symbols, pid);
+	struct process *process = table__get(symbols->processes, pid);
 
-	while (process && process->pid != pid)
-		process = process->next;
 	if (process)
 		process->used = ++symbols->uses;
 	return process;
 }
 
-/* The link to the process used longest ago; of those with a perfmap alone, when asked so. */
-static struct process **oldest_of(struct symbols *symbols, bool with_perfmap)
+/* The process used longest ago; of those with a perfmap alone, when asked so. */
+static struct process *oldest_of(struct symbols *symbols, bool with_perfmap)
 {
-	struct process **oldest = NULL;
+	struct process *oldest = NULL, *process;
+	size_t cursor = 0;
 
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct process **link = &symbols->buckets[i]; *link; link = &(*link)->next)
-			if ((!with_perfmap || (*link)->perfmap) &&
-			    (!oldest || (*link)->used < (*oldest)->used))
-				oldest = link;
+	while ((process = table__next(symbols->processes, &cursor)))
+		if ((!with_perfmap || process->perfmap) &&
+		    (!oldest || process->used < oldest->used))
+			oldest = process;
 	return oldest;
 }
 
 static struct process *add_process(struct symbols *symbols, pid_t pid, struct mapped *mapped)
 {
-	struct process *process = xcalloc(1, sizeof(*process));
+	struct process *process = xcalloc(1, sizeof(*process)), *oldest;
 
-	if (symbols->process_count == PROCESSES) {
-		forget(symbols, oldest_of(symbols, false));
+	if (table__count(symbols->processes) == PROCESSES) {
+		oldest = oldest_of(symbols, false);
+		drop_perfmap(symbols, oldest);
+		free_process(table__take(symbols->processes, oldest->pid));
 		symbols->counts.processes++;
 	}
 	process->pid = pid;
 	process->mapped = mapped;
 	process->used = ++symbols->uses;
-	process->next = *bucket_of(symbols, pid);
-	*bucket_of(symbols, pid) = process;
-	symbols->process_count++;
+	table__put(symbols->processes, pid, process);
 	return process;
 }
 
@@ -145,7 +134,7 @@ static void open_perfmap(struct symbols *symbols, struct process *process)
 	if (fd < 0)
 		return;
 	if (symbols->perfmap_count == PERFMAPS) {
-		drop_perfmap(symbols, *oldest_of(symbols, true));
+		drop_perfmap(symbols, oldest_of(symbols, true));
 		symbols->counts.processes++;
 	}
 	process->perfmap = perfmap__new(fd);

@@ -125,7 +125,7 @@ struct unwinder *unwinder__new(struct file_broker *broker)
 {
 	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
 
-	unwinder->images = images__new(broker);
+	unwinder->images = images__new(broker, &callbacks, unwinder);
 	return unwinder;
 }
 
@@ -146,7 +146,7 @@ void unwinder__note(struct unwinder *unwinder, pid_t pid)
 {
 	if (!enter(pid))
 		return;
-	images__note(unwinder->images, pid, &callbacks, unwinder);
+	images__note(unwinder->images, pid);
 	read_budget__leave(NULL);
 }
 
@@ -165,9 +165,8 @@ static const char *find_frames(struct unwinder *unwinder, pid_t pid, const struc
 			       struct unwind_frames *out)
 {
 	const char *why;
-	Dwfl *dwfl;
+	Dwfl *dwfl = images__of(unwinder->images, pid, copy->regs[NS_REG_IP], &why);
 
-	dwfl = images__of(unwinder->images, pid, copy->regs[NS_REG_IP], &callbacks, unwinder, &why);
 	if (!dwfl)
 		return why;
 	unwinder->copy = copy;

@@ -13,7 +13,6 @@
 #include "user/symbols/images/debug_file.h"
 #include "user/symbols/images/image_lines.h"
 #include "user/symbols/images/image_names.h"
-#include "user/symbols/name_cache.h"
 #include "user/symbols/read_budget.h"
 
 struct image_file {
@@ -31,9 +30,22 @@ struct image_file {
 	struct image_lines *lines;
 };
 
+#define NAMES_KNOWN (1u << 16) /* a power of two */
+
+struct name_key {
+	uint64_t file;    /* its number, not 0 */
+	uint64_t address; /* offset in it */
+	uint64_t style;
+};
+
+/* What an address was described as last; another one with the same hash takes its place. */
+struct known_name {
+	struct name_key key;
+	char *text;
+};
+
 struct image_files {
 	struct file_broker *broker;
-	struct name_cache *cache;
 	struct image_file *v[IMAGE_FILES];
 	size_t count;
 	size_t open;     /* not yet read */
@@ -41,6 +53,7 @@ struct image_files {
 	uint64_t mapped; /* bytes of these */
 	uint64_t uses, numbers;
 	uint64_t closed, refused;
+	struct known_name names[NAMES_KNOWN];
 };
 
 struct image_files *image_files__new(struct file_broker *broker)
@@ -48,7 +61,6 @@ struct image_files *image_files__new(struct file_broker *broker)
 	struct image_files *files = xcalloc(1, sizeof(*files));
 
 	files->broker = broker;
-	files->cache = name_cache__new();
 	return files;
 }
 
@@ -87,7 +99,8 @@ void image_files__free(struct image_files *files)
 		return;
 	for (size_t i = 0; i < files->count; i++)
 		drop(files->v[i]);
-	name_cache__free(files->cache);
+	for (size_t i = 0; i < NAMES_KNOWN; i++)
+		free(files->names[i].text);
 	free(files);
 }
 
@@ -346,21 +359,28 @@ static bool write_frames(struct image_file *file, uint64_t address, bool returns
 	return named;
 }
 
+static struct known_name *known_name_of(struct image_files *files, const struct name_key *key)
+{
+	uint64_t hash = (key->file * 31 + key->style) * 0x9e3779b97f4a7c15ull ^ key->address;
+
+	return &files->names[(hash * 0x9e3779b97f4a7c15ull) >> 40 & (NAMES_KNOWN - 1)];
+}
+
 void image_file__describe(struct image_files *files, struct image_file *file, uint64_t offset,
 			  bool returns, unsigned style, char *out, size_t size,
 			  struct symbols_counts *counts)
 {
 	const struct name_key key = {
 		.file = file->number, .address = offset, .style = style | (uint64_t)returns << 32};
-	const char *known = name_cache__get(files->cache, &key);
+	struct known_name *known = known_name_of(files, &key);
 	uint64_t address = offset;
 	bool named, entered;
 
 	file->used = ++files->uses;
 	counts->frames++;
-	if (known) {
-		snprintf(out, size, "%s", known);
-		counts->nameless += known[0] == '[';
+	if (!memcmp(&known->key, &key, sizeof(key))) {
+		snprintf(out, size, "%s", known->text);
+		counts->nameless += known->text[0] == '[';
 		return;
 	}
 	entered = enter(file);
@@ -374,7 +394,8 @@ void image_file__describe(struct image_files *files, struct image_file *file, ui
 		named = write_frames(file, address, returns,
 				     entered ? style : style & ~SYMBOLS_LINES, out, size);
 		counts->nameless += !named;
-		name_cache__put(files->cache, &key, out);
+		free(known->text);
+		*known = (struct known_name){key, xstrdup(out)};
 	}
 	if (entered)
 		read_budget__leave(&file->spent_ns);

@@ -31,16 +31,21 @@ struct process {
 
 struct images {
 	struct file_broker *broker;
+	const Dwfl_Thread_Callbacks *callbacks;
+	void *argument; /* of these */
 	uint64_t uses;
 	Elf *machine; /* a file of this machine; NULL: none is at hand */
 	struct process processes[IMAGES_PROCESSES];
 };
 
-struct images *images__new(struct file_broker *broker)
+struct images *images__new(struct file_broker *broker, const Dwfl_Thread_Callbacks *callbacks,
+			   void *argument)
 {
 	struct images *images = xcalloc(1, sizeof(*images));
 
 	images->broker = broker;
+	images->callbacks = callbacks;
+	images->argument = argument;
 	return images;
 }
 
@@ -243,8 +248,7 @@ static bool refresh(struct process *process, const char **why)
 	return false;
 }
 
-Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc,
-		 const Dwfl_Thread_Callbacks *callbacks, void *argument, const char **why)
+Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc, const char **why)
 {
 	struct process *process = place_for(images, pid);
 	bool fresh = process->dwfl && clock__now() - process->read_ns < FRESH_NS &&
@@ -264,8 +268,8 @@ Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc,
 	if (!images->machine)
 		images->machine = own_vdso();
 	if (!process->attached)
-		process->attached =
-			dwfl_attach_state(process->dwfl, images->machine, pid, callbacks, argument);
+		process->attached = dwfl_attach_state(process->dwfl, images->machine, pid,
+						      images->callbacks, images->argument);
 	if (process->attached)
 		return process->dwfl;
 	forget(process);
@@ -295,11 +299,10 @@ static int open_file(Dwfl_Module *module, void **userdata, const char *name, Dwa
 	return DWARF_CB_OK;
 }
 
-void images__note(struct images *images, pid_t pid, const Dwfl_Thread_Callbacks *callbacks,
-		  void *argument)
+void images__note(struct images *images, pid_t pid)
 {
 	const char *why;
-	Dwfl *dwfl = images__of(images, pid, 0, callbacks, argument, &why);
+	Dwfl *dwfl = images__of(images, pid, 0, &why);
 
 	if (dwfl)
 		dwfl_getmodules(dwfl, open_file, NULL, 0);

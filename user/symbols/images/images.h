@@ -18,17 +18,19 @@
 
 struct images;
 
-/* broker stays the caller's and must outlive it; NULL: nothing will be known. */
-struct images *images__new(struct file_broker *broker);
+/*
+ * broker stays the caller's and must outlive it; NULL: nothing will be known. The callbacks, with
+ * argument, read the threads that are unwound.
+ */
+struct images *images__new(struct file_broker *broker, const Dwfl_Thread_Callbacks *callbacks,
+			   void *argument);
 void images__free(struct images *images);
 
 /*
- * What the process has mapped, and state for its frames: callbacks with argument, which must
- * stay the same for the life of images. The result is images', until its next call. NULL:
- * nothing is to be had, and *why says so, a clause.
+ * What the process has mapped, and state for its frames. The result is images', until its next
+ * call. NULL: nothing is to be had, and *why says so, a clause.
  */
-Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc,
-		 const Dwfl_Thread_Callbacks *callbacks, void *argument, const char **why);
+Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc, const char **why);
 
 /*
  * Unwinding came to pc, which may lie in a library that was opened since the last look. True:
@@ -36,11 +38,7 @@ Dwfl *images__of(struct images *images, pid_t pid, Dwarf_Addr pc,
  */
 bool images__look_again(struct images *images, pid_t pid, Dwarf_Addr pc);
 
-/*
- * Look at the process and open its files now, so that it has them after its end. The same
- * callbacks and argument.
- */
-void images__note(struct images *images, pid_t pid, const Dwfl_Thread_Callbacks *callbacks,
-		  void *argument);
+/* Look at the process and open its files now, so that it has them after its end. */
+void images__note(struct images *images, pid_t pid);
 
 #endif

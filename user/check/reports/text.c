@@ -62,25 +62,20 @@ static void add_verdict(struct page *page, const struct outcome *outcome)
 static void add_row(struct grid *grid, const struct gate *gate, const char *state,
 		    enum colour colour)
 {
-	char measure[128], limit[48];
+	char measure[128], limit[48], budget[64];
 
-	grid__row(grid, colour);
-	grid__cell(grid, "%s", state);
-	grid__cell(grid, "%s", budget__name(&gate->budget));
-	grid__cell(grid, "%s", clause__measure(measure, sizeof(measure), gate));
-	grid__cell(grid, "budget %s", budget__limit(&gate->budget, limit, sizeof(limit)));
+	print_to(budget, "budget %s", budget__limit(&gate->budget, limit, sizeof(limit)));
+	grid__row(grid, colour, state, budget__name(&gate->budget),
+		  clause__measure(measure, sizeof(measure), gate), budget);
 }
 
 static void add_other(struct grid *grid, const struct gate *gate)
 {
-	char total[TEXT_DURATION];
+	char stalls[40], total[64];
 
-	grid__row(grid, COLOUR_DIM);
-	grid__cell(grid, "-");
-	grid__cell(grid, "%s", cause__info(gate->budget.cause)->id);
-	grid__cell(grid, "%lu stall%s", (unsigned long)gate->count, gate->count == 1 ? "" : "s");
-	grid__cell(grid, "no budget, %s in all",
-		   text__duration(total, sizeof(total), gate->total_ns));
+	print_to(stalls, "%lu stall%s", (unsigned long)gate->count, gate->count == 1 ? "" : "s");
+	print_to(total, "no budget, %s in all", duration_text(gate->total_ns));
+	grid__row(grid, COLOUR_DIM, "-", cause__info(gate->budget.cause)->id, stalls, total);
 }
 
 static void print_gates(struct grid *grid, const struct outcome *outcome, enum gate_state state)
@@ -148,8 +143,7 @@ static void add_gates(struct page *page, const struct outcome *outcome,
 		print_gates(grid, outcome, GATE_WITHIN);
 	for (size_t i = 0; i < outcome->other_count && i < OTHERS; i++)
 		add_other(grid, &outcome->others[i]);
-	grid__print(grid, out, style, INDENT);
-	grid__free(grid);
+	grid__finish(grid, out, style, INDENT);
 	fclose(out);
 	add_rows(page, text, failed ? failed : outcome->gate_count, failed > 0);
 	if (failed)

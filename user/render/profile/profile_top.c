@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/render/profile/frames.h"
@@ -30,21 +31,13 @@ static uint64_t whole_time(const struct profile *profile)
 	return profile->total_ns + profile->lost[PROFILE_LOST_KEYS].ns;
 }
 
-static char *share_of(char *dst, size_t size, uint64_t part, uint64_t whole)
-{
-	return text__percent(dst, size, whole ? (double)part / (double)whole : 0);
-}
-
 /* "client/4242" */
-static char *thread_name(char *dst, size_t size, const char *comm, uint32_t pid, uint32_t tid)
+#define thread_name(comm, pid, tid) name_thread((char[NAME_ROOM]){""}, NAME_ROOM, comm, pid, tid)
+static char *name_thread(char *dst, size_t size, const char *comm, uint32_t pid, uint32_t tid)
 {
-	char safe[TEXT_SAFE(64)];
-
-	text__safe(safe, sizeof(safe), comm && *comm ? comm : "?", 64);
+	snprintf(dst, size, "%s", safe_text(comm && *comm ? comm : "?", 64));
 	if (tid || pid)
-		snprintf(dst, size, "%s/%u", safe, tid ? tid : pid);
-	else
-		snprintf(dst, size, "%s", safe);
+		text__add(dst, size, "/", "%u", tid ? tid : pid);
 	return dst;
 }
 
@@ -100,29 +93,20 @@ static size_t gather_threads(const struct profile *profile, struct thread **out)
 static void print_rest(FILE *out, const struct render_style *style, size_t rest, const char *what,
 		       uint64_t ns, uint64_t whole)
 {
-	char count[TEXT_COUNT], time[TEXT_DURATION], share[TEXT_PERCENT];
-
 	if (rest > 0 && ns > 0)
 		fprintf(out, "%*s%sand %s more %s%s, %s, %s%s\n", INDENT, "",
-			colour__on(style, COLOUR_DIM), text__count(count, sizeof(count), rest),
-			what, rest > 1 ? "s" : "", text__duration(time, sizeof(time), ns),
-			share_of(share, sizeof(share), ns, whole), colour__off(style, COLOUR_DIM));
+			colour__on(style, COLOUR_DIM), count_text(rest), what, rest > 1 ? "s" : "",
+			duration_text(ns), part_text(ns, whole), colour__off(style, COLOUR_DIM));
 }
 
 static void add_thread(struct grid *grid, const struct thread *thread, uint64_t whole)
 {
-	char name[NAME_ROOM], time[TEXT_DURATION], share[TEXT_PERCENT], waits[TEXT_COUNT];
-	char queue[TEXT_DURATION];
 	const struct profile_entry *entry = thread->entry;
 
-	grid__row(grid, COLOUR_PLAIN);
-	grid__cell(grid, "%s",
-		   thread_name(name, sizeof(name), entry->comm, entry->pid, entry->tid));
-	grid__cell(grid, "%s", text__duration(time, sizeof(time), thread->ns));
-	grid__cell(grid, "%s", share_of(share, sizeof(share), thread->ns, whole));
-	grid__cell(grid, "%s", text__count(waits, sizeof(waits), thread->waits));
-	text__duration(queue, sizeof(queue), thread->runqueue_ns);
-	grid__cell(grid, "%s", thread->runqueue_ns ? queue : "");
+	grid__row(grid, COLOUR_PLAIN, thread_name(entry->comm, entry->pid, entry->tid),
+		  duration_text(thread->ns), part_text(thread->ns, whole),
+		  count_text(thread->waits),
+		  thread->runqueue_ns ? duration_text(thread->runqueue_ns) : "");
 }
 
 static void print_threads(FILE *out, const struct profile *profile,
@@ -132,7 +116,7 @@ static void print_threads(FILE *out, const struct profile *profile,
 		{"THREAD", false}, {"BLOCKED", true},   {"SHARE", true},
 		{"WAITS", true},   {"RUN QUEUE", true}, {"", false},
 	};
-	struct grid *grid = grid__new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct grid *grid = grid__new(columns, COUNT_OF(columns));
 	struct thread *threads;
 	size_t count = gather_threads(profile, &threads);
 	uint64_t rest = 0;
@@ -143,10 +127,9 @@ static void print_threads(FILE *out, const struct profile *profile,
 		else
 			rest += threads[i].ns;
 	}
-	grid__print(grid, out, style, INDENT);
+	grid__finish(grid, out, style, INDENT);
 	if (count > THREADS_MOST)
 		print_rest(out, style, count - THREADS_MOST, "thread", rest, whole_time(profile));
-	grid__free(grid);
 	free(threads);
 }
 
@@ -179,7 +162,7 @@ static void print_hop(FILE *out, const struct render_style *style, const struct 
 		      const char *label)
 {
 	bool is_thread = hop->kind == WAKER_IS_THREAD;
-	char name[NAME_ROOM], words[CHAIN_WORDS], *line;
+	char words[CHAIN_WORDS], *line;
 
 	if (hop->kind == WAKER_IS_UNKNOWN) {
 		print_line(out, style, COLOUR_PLAIN, label,
@@ -188,9 +171,9 @@ static void print_hop(FILE *out, const struct render_style *style, const struct 
 		return;
 	}
 	chain__woke_by(words, sizeof(words), hop);
-	thread_name(name, sizeof(name), hop->name, is_thread ? hop->pid : 0,
-		    is_thread ? hop->tid : 0);
-	line = xasprintf("%s%s%s", name, *words ? ": " : "", words);
+	line = xasprintf("%s%s%s",
+			 thread_name(hop->name, is_thread ? hop->pid : 0, is_thread ? hop->tid : 0),
+			 *words ? ": " : "", words);
 	print_line(out, style, COLOUR_PLAIN, label, line);
 	free(line);
 	if (!*words)
@@ -209,24 +192,19 @@ static void print_chain(FILE *out, const struct profile *profile, const struct r
 			size_t i)
 {
 	const struct profile_entry *entry = &profile->entries[i];
-	char time[TEXT_DURATION], share[TEXT_PERCENT], count[TEXT_COUNT], each[TEXT_DURATION];
-	char name[NAME_ROOM];
 
 	fprintf(out, "%*s%s%2zu  %s  %s%s  %s", INDENT, "", colour__on(style, COLOUR_STRONG), i + 1,
-		text__duration(time, sizeof(time), entry->ns),
-		share_of(share, sizeof(share), entry->ns, whole_time(profile)),
+		duration_text(entry->ns), part_text(entry->ns, whole_time(profile)),
 		colour__off(style, COLOUR_STRONG),
-		thread_name(name, sizeof(name), entry->comm, entry->pid, entry->tid));
+		thread_name(entry->comm, entry->pid, entry->tid));
 	if (profile->by_cause && entry->has_cause)
 		fprintf(out, "  %s%s%s", colour__on(style, COLOUR_CAUSE),
 			frame__cause(entry->cause), colour__off(style, COLOUR_CAUSE));
 	/* By cause, a part of waits that were mostly for something else. */
 	if (entry->count)
-		fprintf(out, "  %s wait%s", text__count(count, sizeof(count), entry->count),
-			entry->count == 1 ? "" : "s");
+		fprintf(out, "  %s", counted_text(entry->count, "wait"));
 	if (entry->count > 1)
-		fprintf(out, " of %s on average",
-			text__duration(each, sizeof(each), entry->ns / entry->count));
+		fprintf(out, " of %s on average", duration_text(entry->ns / entry->count));
 	fputc('\n', out);
 	print_sleep(out, style, entry);
 	for (size_t hop = 0; hop < entry->hop_count && hop < PROFILE_HOPS; hop++)
@@ -267,45 +245,33 @@ static void print_losses(FILE *out, const struct profile *profile, const struct 
 	}
 }
 
-static void print_prose(FILE *out, const struct render_style *style, const char *text)
-{
-	fprintf(out, "%*s", INDENT, "");
-	wrap__print(out, text, INDENT, 2 * INDENT, colour__width(style));
-	fputc('\n', out);
-}
-
 static void print_blind_spots(FILE *out, const struct profile *profile,
 			      const struct render_style *style)
 {
-	char share[TEXT_PERCENT], text[256], safe[TEXT_SAFE(200)];
+	char text[256];
 
 	if (profile->unknown_frames) {
-		snprintf(
-			text, sizeof(text),
+		print_to(
+			text,
 			"%s of the user frames have no name (%s). Without frame pointers a program is unwound only in waits of --threshold and longer, and never with --unwind=fp.",
-			share_of(share, sizeof(share), profile->unknown_frames, profile->frames),
-			PROFILE_UNKNOWN_FRAME);
-		print_prose(out, style, text);
+			part_text(profile->unknown_frames, profile->frames), PROFILE_UNKNOWN_FRAME);
+		wrap__paragraph(out, text, INDENT, COLOUR_PLAIN, style);
 	}
 	if (profile->hidden)
-		print_prose(out, style, text__safe(safe, sizeof(safe), profile->hidden, 200));
+		wrap__paragraph(out, safe_text(profile->hidden, 200), INDENT, COLOUR_PLAIN, style);
 }
 
 void render__profile_top(FILE *out, const struct profile *profile, const struct render_style *style)
 {
-	char window[TEXT_DURATION], time[TEXT_DURATION], waits[TEXT_COUNT];
-	char target[TEXT_SAFE(sizeof(profile->target))];
-
-	text__safe(target, sizeof(target), profile->target, sizeof(profile->target));
-	fprintf(out, "%s%s watched%s, %s: %s %s in %s wait%s", colour__on(style, COLOUR_STRONG),
-		text__duration(window, sizeof(window), profile->end_ts - profile->start_ts),
-		colour__off(style, COLOUR_STRONG), target,
-		text__duration(time, sizeof(time), profile->total_ns),
+	fprintf(out, "%s%s watched%s, %s: %s %s in %s", colour__on(style, COLOUR_STRONG),
+		duration_text(profile->end_ts - profile->start_ts),
+		colour__off(style, COLOUR_STRONG),
+		safe_text(profile->target, sizeof(profile->target)),
+		duration_text(profile->total_ns),
 		profile->entry_count && !profile->entries[0].state ? "without a CPU" : "blocked",
-		text__count(waits, sizeof(waits), profile->waits), profile->waits == 1 ? "" : "s");
+		counted_text(profile->waits, "wait"));
 	if (profile->runqueue_ns)
-		fprintf(out, ", and %s on the run queue",
-			text__duration(time, sizeof(time), profile->runqueue_ns));
+		fprintf(out, ", and %s on the run queue", duration_text(profile->runqueue_ns));
 	fputc('\n', out);
 	if (profile->entry_count) {
 		print_threads(out, profile, style);

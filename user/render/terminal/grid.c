@@ -52,43 +52,31 @@ static struct row *add_row(struct grid *grid, enum colour colour)
 	return row;
 }
 
-void grid__row(struct grid *grid, enum colour colour)
-{
-	add_row(grid, colour);
-}
-
-void grid__cell(struct grid *grid, const char *format, ...)
-{
-	struct row *row = &grid->rows[grid->row_count - 1];
-	char text[512];
-	va_list args;
-
-	if (row->used == grid->column_count)
-		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	row->cells[row->used++] = xstrdup(text);
-}
-
-void grid__note(struct grid *grid, enum colour colour, size_t column, const char *text)
+void grid__add(struct grid *grid, enum colour colour, const char *const *cells)
 {
 	struct row *row = add_row(grid, colour);
 
+	for (; *cells && row->used < grid->column_count; cells++)
+		row->cells[row->used++] = xstrdup(*cells);
+}
+
+void grid__note(struct grid *grid, enum colour colour, size_t column, const char *format, ...)
+{
+	struct row *row = add_row(grid, colour);
+	va_list args;
+
 	row->note = true;
 	row->used = column < grid->column_count ? column : 0;
-	row->cells[0] = xstrdup(text);
+	va_start(args, format);
+	row->cells[0] = xvasprintf(format, args);
+	va_end(args);
 }
 
 void grid__rest(struct grid *grid, uint64_t rest, const char *what)
 {
-	char line[96], count[TEXT_COUNT];
-
-	if (rest == 0)
-		return;
-	snprintf(line, sizeof(line), "and %s more %s%s", text__count(count, sizeof(count), rest),
-		 what, rest > 1 ? "s" : "");
-	grid__note(grid, COLOUR_DIM, 0, line);
+	if (rest > 0)
+		grid__note(grid, COLOUR_DIM, 0, "and %s more %s%s", count_text(rest), what,
+			   rest > 1 ? "s" : "");
 }
 
 static bool has_titles(const struct grid *grid)
@@ -202,8 +190,16 @@ static void print_titles(FILE *out, const struct grid *grid, const struct layout
 	print_row(out, grid, layout, titles, grid->column_count);
 }
 
-void grid__print(const struct grid *grid, FILE *out, const struct render_style *style,
-		 unsigned indent)
+static void free_grid(struct grid *grid)
+{
+	for (size_t r = 0; r < grid->row_count; r++)
+		for (size_t c = 0; c < GRID_COLUMNS; c++)
+			free(grid->rows[r].cells[c]);
+	free(grid->rows);
+	free(grid);
+}
+
+void grid__finish(struct grid *grid, FILE *out, const struct render_style *style, unsigned indent)
 {
 	struct layout layout = lay_out(grid, style, indent);
 
@@ -222,15 +218,5 @@ void grid__print(const struct grid *grid, FILE *out, const struct render_style *
 			print_row(out, grid, &layout, (const char *const *)row->cells, row->used);
 		fprintf(out, "%s\n", colour__off(style, row->colour));
 	}
-}
-
-void grid__free(struct grid *grid)
-{
-	if (!grid)
-		return;
-	for (size_t r = 0; r < grid->row_count; r++)
-		for (size_t c = 0; c < GRID_COLUMNS; c++)
-			free(grid->rows[r].cells[c]);
-	free(grid->rows);
-	free(grid);
+	free_grid(grid);
 }

@@ -8,8 +8,6 @@
  *   TIMEOUT: 12 ETIME (expired)
  *   ring 1: fd 5 in client/4242, 64 + 128 entries, SQPOLL by iou-sqp-4242/4243, 2 registered files
  */
-#include "user/render/terminal/operations.h"
-
 #include <stdlib.h>
 
 #include "user/analyze/requests/operations.h"
@@ -18,51 +16,29 @@
 #include "user/base/xalloc.h"
 #include "user/explain/builder.h"
 #include "user/render/terminal/grid.h"
+#include "user/render/terminal/tables.h"
 #include "user/render/terminal/wrap.h"
 #include "user/render/words/names.h"
 #include "user/render/words/names_uring.h"
 
-#define ROWS_MOST  20
-#define ROWS_SHORT 4 /* of a short report */
 #define RINGS_MOST 4 /* more are counted, not listed */
-#define INDENT     2
 
 /* IORING_SETUP_* of include/uapi/linux/io_uring.h. */
 #define SETUP_IOPOLL        (1u << 0)
 #define SETUP_SQPOLL        (1u << 1)
 #define SETUP_DEFER_TASKRUN (1u << 13)
 
-static void add_count(struct grid *grid, uint64_t count)
-{
-	char text[TEXT_COUNT];
-
-	grid__cell(grid, "%s", count ? text__count(text, sizeof(text), count) : "-");
-}
-
 /* No time is known of an opcode whose submissions all came before the attach. */
-static void add_time(struct grid *grid, const struct report_uring *uring, uint64_t ns)
-{
-	char text[TEXT_DURATION];
-
-	grid__cell(grid, "%s", uring->max_ns ? text__duration(text, sizeof(text), ns) : "-");
-}
+#define TIME(uring, ns) ((uring)->max_ns ? duration_text(ns) : "-")
+#define COUNT(count)    ((count) ? count_text(count) : "-")
 
 static void add_row(struct grid *grid, const struct report_uring *uring)
 {
-	char count[TEXT_COUNT], errors[TEXT_COUNT];
-
-	grid__row(grid, COLOUR_PLAIN);
-	grid__cell(grid, "%s", opcode_text(uring->opcode));
-	grid__cell(grid, "%s", text__count(count, sizeof(count), uring->completed));
-	grid__cell(grid, "%s", text__count(errors, sizeof(errors), uring->errors));
-	add_time(grid, uring, uring->p50_ns);
-	add_time(grid, uring, uring->p99_ns);
-	add_time(grid, uring, uring->max_ns);
-	add_count(grid, uring->how[NS_URING_INLINE]);
-	add_count(grid, uring->how[NS_URING_POLLED]);
-	add_count(grid, uring->how[NS_URING_WORKER]);
-	add_count(grid, uring->how[NS_URING_LATER]);
-	grid__cell(grid, "%s", "");
+	grid__row(grid, COLOUR_PLAIN, opcode_text(uring->opcode), count_text(uring->completed),
+		  count_text(uring->errors), TIME(uring, uring->p50_ns), TIME(uring, uring->p99_ns),
+		  TIME(uring, uring->max_ns), COUNT(uring->how[NS_URING_INLINE]),
+		  COUNT(uring->how[NS_URING_POLLED]), COUNT(uring->how[NS_URING_WORKER]),
+		  COUNT(uring->how[NS_URING_LATER]));
 }
 
 static void print_table(FILE *out, const struct report *report, const struct render_style *style)
@@ -73,14 +49,12 @@ static void print_table(FILE *out, const struct report *report, const struct ren
 		{"WORKER", true},     {"LATER", true}, {"", false},
 	};
 	struct grid *grid = grid__new(columns, COUNT_OF(columns));
-	size_t most = style->verbose ? ROWS_MOST : ROWS_SHORT;
-	size_t rows = report->uring_count < most ? report->uring_count : most;
+	size_t rows = table__rows(style, report->uring_count);
 
 	for (size_t i = 0; i < rows; i++)
 		add_row(grid, &report->uring[i]);
 	grid__rest(grid, report->uring_count - rows, "operation");
-	grid__print(grid, out, style, INDENT);
-	grid__free(grid);
+	grid__finish(grid, out, style, TABLE_INDENT);
 }
 
 /* A line below the table; takes the text. NULL: none. */
@@ -88,7 +62,7 @@ static void print_line(FILE *out, char *text, enum colour colour, const struct r
 {
 	if (!text)
 		return;
-	wrap__paragraph(out, text, INDENT, colour, style);
+	wrap__paragraph(out, text, TABLE_INDENT, colour, style);
 	free(text);
 }
 
@@ -108,33 +82,26 @@ static void add_errors(char **text, const struct report_uring *uring)
 {
 	for (size_t i = 0; i < uring->error_count; i++) {
 		const struct report_uring_error *error = &uring->error[i];
-		char count[TEXT_COUNT], name[TEXT_ERROR];
 
 		if (i)
 			builder__add(text, ", ");
 		else
 			begin(text, uring);
-		text__count(count, sizeof(count), error->count);
-		if (!error->error)
-			builder__add(text, "%s of other errors", count);
-		else
-			builder__add(text, "%s %s%s", count,
-				     text__error(name, sizeof(name), error->error),
-				     operation__ran_out(uring->opcode, error->error) ? " (expired)"
-										     : "");
+		builder__add(text, "%s %s%s", count_text(error->count),
+			     error->error ? error_text(error->error) : "of other errors",
+			     error->error && operation__ran_out(uring->opcode, error->error)
+				     ? " (expired)"
+				     : "");
 	}
 }
 
 static void add_remark(char **text, const struct report_uring *uring, uint64_t count,
 		       const char *one, const char *many)
 {
-	char number[TEXT_COUNT];
-
 	if (!count)
 		return;
 	begin(text, uring);
-	builder__add(text, "%s %s", text__count(number, sizeof(number), count),
-		     count == 1 ? one : many);
+	builder__add(text, "%s %s", count_text(count), count == 1 ? one : many);
 }
 
 static void print_remarks(FILE *out, const struct report *report, const struct report_uring *uring,
@@ -162,18 +129,17 @@ static void print_remarks(FILE *out, const struct report *report, const struct r
 
 static char *describe_ring(const struct report *report, const struct ns_ring *ring)
 {
-	char owner[NAME_SIZE], thread[NAME_SIZE], *text = NULL;
+	char *text = NULL;
 
 	builder__add(&text, "ring %u: ", ring->ring);
 	if (ring->fd != NS_FD_UNKNOWN)
 		builder__add(&text, "fd %u in ", ring->fd);
-	builder__add(&text, "%s", name__process(owner, sizeof(owner), report, ring->head.tgid));
+	builder__add(&text, "%s", process_text(report, ring->head.tgid));
 	if (ring->sq_entries)
 		builder__add(&text, ", %u + %u entries", ring->sq_entries, ring->cq_entries);
 	if (ring->sq_tid)
 		builder__add(&text, ", SQPOLL by %s",
-			     name__thread(thread, sizeof(thread), report, ring->head.tgid,
-					  ring->sq_tid));
+			     thread_text(report, ring->head.tgid, ring->sq_tid));
 	else if (ring->flags & SETUP_SQPOLL)
 		builder__add(&text, ", SQPOLL");
 	if (ring->flags & SETUP_IOPOLL)
@@ -181,8 +147,7 @@ static char *describe_ring(const struct report *report, const struct ns_ring *ri
 	if (ring->flags & SETUP_DEFER_TASKRUN)
 		builder__add(&text, ", DEFER_TASKRUN");
 	if (ring->files)
-		builder__add(&text, ", %u registered file%s", ring->files,
-			     ring->files == 1 ? "" : "s");
+		builder__add(&text, ", %s", counted_text(ring->files, "registered file"));
 	return text;
 }
 
@@ -223,7 +188,7 @@ static void print_rings(FILE *out, const struct report *report, const struct ren
 static void print_overflow(FILE *out, const struct report *report, const struct render_style *style)
 {
 	uint64_t waited = 0, dropped = 0;
-	char number[TEXT_COUNT], *text = NULL;
+	char *text = NULL;
 
 	for (size_t i = 0; i < report->uring_count; i++)
 		waited += report->uring[i].overflowed;
@@ -232,11 +197,11 @@ static void print_overflow(FILE *out, const struct report *report, const struct 
 	if (!waited && !dropped)
 		return;
 	if (waited)
-		builder__add(&text, "%s completion%s waited because the completion queue was full",
-			     text__count(number, sizeof(number), waited), waited == 1 ? "" : "s");
+		builder__add(&text, "%s waited because the completion queue was full",
+			     counted_text(waited, "completion"));
 	if (dropped)
 		builder__add(&text, "%s%s %s lost: no memory", text ? "; " : "",
-			     text__count(number, sizeof(number), dropped),
+			     count_text(dropped),
 			     waited ? (dropped == 1 ? "was" : "were")
 				    : (dropped == 1 ? "completion was" : "completions were"));
 	builder__add(&text,

@@ -12,15 +12,11 @@
 #include "user/explain/habits.h"
 #include "user/record/facts.h"
 #include "user/record/losses.h"
-#include "user/render/terminal/connections.h"
 #include "user/render/terminal/grid.h"
-#include "user/render/terminal/operations.h"
-#include "user/render/terminal/requests.h"
-#include "user/render/terminal/threads.h"
+#include "user/render/terminal/tables.h"
 #include "user/render/terminal/wrap.h"
 #include "user/render/words/names.h"
 
-#define INDENT        2
 #define HABITS_ALIKE  3 /* printed of one kind */
 #define EXAMPLE_LINES 9
 
@@ -41,20 +37,13 @@ static void print_causes(FILE *out, const struct report *report, const struct re
 	grid = grid__new(columns, COUNT_OF(columns));
 	for (size_t i = 0; i < report->cause_count; i++) {
 		const struct report_cause *cause = &report->causes[i];
-		char count[TEXT_COUNT], total[TEXT_DURATION], p50[TEXT_DURATION];
-		char p99[TEXT_DURATION], max[TEXT_DURATION], share[TEXT_PERCENT];
 
-		grid__row(grid, COLOUR_PLAIN);
-		grid__cell(grid, "%s", cause__info(cause->cause)->id);
-		grid__cell(grid, "%s", text__count(count, sizeof(count), cause->count));
-		grid__cell(grid, "%s", text__duration(total, sizeof(total), cause->total_ns));
-		grid__cell(grid, "%s", text__duration(p50, sizeof(p50), cause->p50_ns));
-		grid__cell(grid, "%s", text__duration(p99, sizeof(p99), cause->p99_ns));
-		grid__cell(grid, "%s", text__duration(max, sizeof(max), cause->max_ns));
-		grid__cell(grid, "%s", text__percent(share, sizeof(share), cause->share));
+		grid__row(grid, COLOUR_PLAIN, cause__info(cause->cause)->id,
+			  count_text(cause->count), duration_text(cause->total_ns),
+			  duration_text(cause->p50_ns), duration_text(cause->p99_ns),
+			  duration_text(cause->max_ns), percent_text(cause->share));
 	}
-	grid__print(grid, out, style, INDENT);
-	grid__free(grid);
+	grid__finish(grid, out, style, TABLE_INDENT);
 }
 
 /* ---- time lines ---- */
@@ -100,15 +89,12 @@ static void print_example(FILE *out, const struct report *report, enum cause cau
 {
 	const struct stall *stall = example_of(report, cause, 0);
 	const struct report_cause *figures = report__cause(report, cause);
-	char count[TEXT_COUNT], title[96];
+	char title[96] = "Event by event";
 
 	if (!stall)
 		return;
 	if (figures && figures->count > 1)
-		snprintf(title, sizeof(title), "One of the %s, event by event",
-			 text__count(count, sizeof(count), figures->count));
-	else
-		snprintf(title, sizeof(title), "Event by event");
+		print_to(title, "One of the %s, event by event", count_text(figures->count));
 	fprintf(out, "\n%s%s%s (stall %u):\n", colour__on(style, COLOUR_STRONG), title,
 		colour__off(style, COLOUR_STRONG), stall->number);
 	render__example(out, report, stall, style, EXAMPLE_LINES);
@@ -149,7 +135,7 @@ static void print_waits(FILE *out, const struct report *report, const struct ren
 	if (report->cause_count)
 		coverage__add_waits(&text, report);
 	if (text)
-		wrap__paragraph(out, text, INDENT, COLOUR_PLAIN, style);
+		wrap__paragraph(out, text, TABLE_INDENT, COLOUR_PLAIN, style);
 	free(text);
 }
 
@@ -160,7 +146,7 @@ static void print_habit(FILE *out, const struct report *report, const struct rep
 
 	if (alike)
 		builder__add(&line, " %zu more do the same.", alike);
-	wrap__paragraph(out, line, INDENT, COLOUR_PLAIN, style);
+	wrap__paragraph(out, line, TABLE_INDENT, COLOUR_PLAIN, style);
 	free(line);
 }
 
@@ -169,7 +155,7 @@ static void print_habits(FILE *out, const struct report *report, const struct re
 {
 	if (report->habit_count == 0)
 		return;
-	fprintf(out, "%*s%sHABITS%s\n", INDENT, "", colour__on(style, COLOUR_STRONG),
+	fprintf(out, "%*s%sHABITS%s\n", TABLE_INDENT, "", colour__on(style, COLOUR_STRONG),
 		colour__off(style, COLOUR_STRONG));
 	for (size_t i = 0; i < report->habit_count; i++) {
 		size_t before = 0, behind = 0;
@@ -191,42 +177,36 @@ static void print_losses(FILE *out, const struct report *report, const struct re
 {
 	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
 		const struct loss_kind *loss = loss_kind(kind);
-		char what[160];
 
 		if (report->lost[kind] > 0)
-			fprintf(out, "%*s%s%s%s  %s\n", INDENT, "", colour__on(style, COLOUR_CAUSE),
+			fprintf(out, "%*s%s%s%s  %s\n", TABLE_INDENT, "",
+				colour__on(style, COLOUR_CAUSE),
 				loss && loss->no_event ? "SKIPPED" : "LOST",
 				colour__off(style, COLOUR_CAUSE),
-				name__lost(what, sizeof(what), kind, report->lost[kind]));
+				lost_text(kind, report->lost[kind]));
 	}
 }
 
 static void print_missing(FILE *out, const struct report *report, const struct render_style *style)
 {
-	char text[1024] = "Not visible on this kernel: ";
-	size_t used = strlen(text);
-	bool any = false;
+	char *text = NULL;
 
-	for (uint32_t fact = 0; fact < NS_FACT_COUNT && used < sizeof(text); fact++) {
-		if (!(report->session.missing & 1u << fact))
-			continue;
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", any ? "; " : "",
-					 fact__row(fact)->words);
-		any = true;
-	}
-	if (any)
-		wrap__paragraph(out, text, INDENT, COLOUR_DIM, style);
+	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++)
+		if (report->session.missing & 1u << fact)
+			builder__add(&text, "%s%s", text ? "; " : "Not visible on this kernel: ",
+				     fact__row(fact)->words);
+	if (text)
+		wrap__paragraph(out, text, TABLE_INDENT, COLOUR_DIM, style);
+	free(text);
 }
 
 /* ---- the whole ---- */
 
-struct section {
-	const char *name;
-	void (*print)(FILE *out, const struct report *report, const struct render_style *style);
-};
-
 /* Those that do not fit are left out of a short report, the first ones fit first. */
-static const struct section sections[] = {
+static const struct {
+	const char *name;
+	table_fn *print;
+} sections[] = {
 	{"requests", requests__print}, {"io_uring operations", operations__print},
 	{"threads", threads__print},   {"connections", connections__print},
 	{"habits", print_habits},
@@ -261,11 +241,7 @@ static char *print_sections(FILE *out, const struct report *report,
 			fputs(text, out);
 			room -= lines;
 		} else {
-			char *names = xasprintf("%s%s%s", left_out ? left_out : "",
-						left_out ? ", " : "", sections[i].name);
-
-			free(left_out);
-			left_out = names;
+			builder__add(&left_out, "%s%s", left_out ? ", " : "", sections[i].name);
 		}
 		free(text);
 	}
@@ -276,15 +252,15 @@ static char *print_sections(FILE *out, const struct report *report,
 static void print_window(FILE *out, const struct report *report, const struct verdict *verdict,
 			 const struct render_style *style)
 {
-	char window[TEXT_DURATION], events[TEXT_COUNT], way[TEXT_SAFE(16)], *line;
-	const char *evidence = verdict->evidence;
+	const char *way = safe_text(report->session.way, sizeof(report->session.way));
+	char *line = NULL;
 
-	text__safe(way, sizeof(way), report->session.way, sizeof(report->session.way));
-	line = xasprintf("%s watched, %s events%s%s.%s%s",
-			 text__duration(window, sizeof(window), report->end_ts - report->start_ts),
-			 text__count(events, sizeof(events), report->events), way[0] ? " by " : "",
-			 way, evidence ? " " : "", evidence ? evidence : "");
-	wrap__paragraph(out, line, INDENT, COLOUR_PLAIN, style);
+	builder__add(&line, "%s watched, %s events%s%s.",
+		     duration_text(report->end_ts - report->start_ts), count_text(report->events),
+		     way[0] ? " by " : "", way);
+	if (verdict->evidence)
+		builder__add(&line, " %s", verdict->evidence);
+	wrap__paragraph(out, line, TABLE_INDENT, COLOUR_PLAIN, style);
 	free(line);
 }
 
@@ -345,7 +321,7 @@ static void print_short(FILE *out, const struct report *report, const struct ver
 		print_sections(out, report, style, used < REPORT_LINES ? REPORT_LINES - used : 0);
 	fputs(foot, out);
 	if (left_out)
-		fprintf(out, "%*s%s-v prints more: %s%s\n", INDENT, "",
+		fprintf(out, "%*s%s-v prints more: %s%s\n", TABLE_INDENT, "",
 			colour__on(style, COLOUR_DIM), left_out, colour__off(style, COLOUR_DIM));
 	free(left_out);
 	free(foot);

@@ -7,20 +7,16 @@
  *   all                         44.1 ms                               46.0 ms
  *   122 requests, all analysed
  */
-#include "user/render/terminal/requests.h"
-
 #include <string.h>
 
 #include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/render/terminal/colour.h"
 #include "user/render/terminal/grid.h"
+#include "user/render/terminal/tables.h"
 #include "user/render/words/names.h"
 
-#define INDENT      2
 #define BAR         20 /* columns of the whole time */
-#define ROWS_MOST   20 /* connections */
-#define ROWS_SHORT  3  /* of a short report */
 #define PARTS_SHORT 3
 
 static uint64_t part_of(const struct request_view *view, enum cause cause)
@@ -37,40 +33,20 @@ static double share_of(const struct request_view *view, uint64_t ns)
 	return view->total_ns ? (double)ns / (double)view->total_ns : 0;
 }
 
-/* Two cells; empty ones when the exchange has nothing of this cause. */
-static void add_part(struct grid *grid, const struct request_view *view, uint64_t ns)
-{
-	char time[TEXT_DURATION], share[TEXT_PERCENT];
-
-	if (!ns) {
-		grid__cell(grid, "-");
-		grid__cell(grid, "-");
-		return;
-	}
-	grid__cell(grid, "%s", text__duration(time, sizeof(time), ns));
-	grid__cell(grid, "%s", text__percent(share, sizeof(share), share_of(view, ns)));
-}
-
-static void add_bar(struct grid *grid, double share)
-{
-	char bar[BAR + 1];
-	size_t length = (size_t)(share * BAR + 0.5);
-
-	length = length < BAR ? length : BAR;
-	memset(bar, '#', length);
-	bar[length] = '\0';
-	grid__cell(grid, "%s", bar);
-}
-
+/* "-": the exchange has nothing of this cause. */
 static void add_row(struct grid *grid, const struct report_requests *requests, enum cause cause)
 {
-	uint64_t median = part_of(&requests->median, cause), p99 = part_of(&requests->p99, cause);
+	const struct request_view *median = &requests->median, *p99 = &requests->p99;
+	uint64_t of_median = part_of(median, cause), of_p99 = part_of(p99, cause);
+	size_t length = (size_t)(share_of(median, of_median) * BAR + 0.5);
+	char bar[BAR + 1] = "";
 
-	grid__row(grid, COLOUR_PLAIN);
-	grid__cell(grid, "%s", cause__info(cause)->id);
-	add_part(grid, &requests->median, median);
-	add_bar(grid, share_of(&requests->median, median));
-	add_part(grid, &requests->p99, p99);
+	memset(bar, '#', length < BAR ? length : BAR);
+	grid__row(grid, COLOUR_PLAIN, cause__info(cause)->id,
+		  of_median ? duration_text(of_median) : "-",
+		  of_median ? percent_text(share_of(median, of_median)) : "-", bar,
+		  of_p99 ? duration_text(of_p99) : "-",
+		  of_p99 ? percent_text(share_of(p99, of_p99)) : "-");
 }
 
 /* A row for each cause, in the order in which they come in the median, then in the p99. */
@@ -96,38 +72,26 @@ static void add_deduced(struct grid *grid, const struct report_requests *request
 {
 	bool median = requests->median.confidence == CONFIDENCE_INFERRED;
 	bool p99 = requests->p99.confidence == CONFIDENCE_INFERRED;
-	char line[160];
 
-	if (!median && !p99)
-		return;
-	snprintf(line, sizeof(line),
-		 "%s: the other end was not seen; its part is the time left after the round "
-		 "trip",
-		 median && p99 ? "both"
-		 : median      ? "median"
-			       : "p99");
-	grid__note(grid, COLOUR_DIM, 0, line);
+	if (median || p99)
+		grid__note(grid, COLOUR_DIM, 0,
+			   "%s: the other end was not seen; its part is the time left after the "
+			   "round trip",
+			   median && p99 ? "both"
+			   : median      ? "median"
+					 : "p99");
 }
 
 static void add_total(struct grid *grid, const struct report_requests *requests)
 {
-	char median[TEXT_DURATION], p99[TEXT_DURATION], count[TEXT_COUNT], sampled[TEXT_COUNT];
-	char line[160];
-
-	grid__row(grid, COLOUR_STRONG);
-	grid__cell(grid, "all");
-	grid__cell(grid, "%s", text__duration(median, sizeof(median), requests->median.total_ns));
-	grid__cell(grid, "%s", "");
-	grid__cell(grid, "%s", "");
-	grid__cell(grid, "%s", text__duration(p99, sizeof(p99), requests->p99.total_ns));
-	text__count(count, sizeof(count), requests->count);
-	text__count(sampled, sizeof(sampled), requests->sampled);
+	grid__row(grid, COLOUR_STRONG, "all", duration_text(requests->median.total_ns), "", "",
+		  duration_text(requests->p99.total_ns));
 	if (requests->sampled >= requests->count)
-		snprintf(line, sizeof(line), "%s request%s, all analysed", count,
-			 requests->count == 1 ? "" : "s");
+		grid__note(grid, COLOUR_DIM, 0, "%s, all analysed",
+			   counted_text(requests->count, "request"));
 	else
-		snprintf(line, sizeof(line), "%s requests, %s of them analysed", count, sampled);
-	grid__note(grid, COLOUR_DIM, 0, line);
+		grid__note(grid, COLOUR_DIM, 0, "%s requests, %s of them analysed",
+			   count_text(requests->count), count_text(requests->sampled));
 	add_deduced(grid, requests);
 }
 
@@ -147,19 +111,17 @@ static void print_parts(FILE *out, const struct report_requests *all,
 
 	add_rows(grid, all);
 	add_total(grid, all);
-	grid__print(grid, out, style, INDENT);
-	grid__free(grid);
+	grid__finish(grid, out, style, TABLE_INDENT);
 }
 
 /* ---- short: a row for each connection ---- */
 
 /* The parts that took most: "nagle-delack 91.8%, peer-app 7.3%, network 0.9%" */
-static void add_made_of(struct grid *grid, const struct request_view *view)
+static char *made_of(char *dst, size_t size, const struct request_view *view)
 {
-	char made[256] = "", share[TEXT_PERCENT];
 	bool listed[CAUSE_COUNT] = {false};
-	size_t used = 0;
 
+	dst[0] = '\0';
 	for (size_t n = 0; n < PARTS_SHORT; n++) {
 		enum cause most = CAUSE_COUNT;
 
@@ -173,12 +135,10 @@ static void add_made_of(struct grid *grid, const struct request_view *view)
 		if (most == CAUSE_COUNT)
 			break;
 		listed[most] = true;
-		used += (size_t)snprintf(
-			made + used, sizeof(made) - used, "%s%s %s", n ? ", " : "",
-			cause__info(most)->id,
-			text__percent(share, sizeof(share), share_of(view, part_of(view, most))));
+		text__add(dst, size, ", ", "%s %s", cause__info(most)->id,
+			  percent_text(share_of(view, part_of(view, most))));
 	}
-	grid__cell(grid, "%s", made);
+	return dst;
 }
 
 static void add_requests(struct grid *grid, const struct report *report,
@@ -186,32 +146,29 @@ static void add_requests(struct grid *grid, const struct report *report,
 {
 	const struct report_conn *conn =
 		requests->conn ? report__conn(report, requests->conn) : NULL;
-	char addresses[2 * TEXT_ADDRESS + 4] = "all connections", number[TEXT_COUNT];
-	char median[TEXT_DURATION], p99[TEXT_DURATION];
+	char parts[256];
 
-	if (conn)
-		name__addresses(addresses, sizeof(addresses), &conn->id);
-	grid__row(grid, COLOUR_PLAIN);
-	grid__cell(grid, "%s", addresses);
-	grid__cell(grid, "%s", text__count(number, sizeof(number), requests->count));
-	grid__cell(grid, "%s", text__duration(median, sizeof(median), requests->median.total_ns));
-	grid__cell(grid, "%s", text__duration(p99, sizeof(p99), requests->p99.total_ns));
-	add_made_of(grid, &requests->median);
+	grid__row(grid, COLOUR_PLAIN, conn ? addresses_text(&conn->id) : "all connections",
+		  count_text(requests->count), duration_text(requests->median.total_ns),
+		  duration_text(requests->p99.total_ns),
+		  made_of(parts, sizeof(parts), &requests->median));
 }
 
 /*
  *   REQUESTS ON                          COUNT   MEDIAN      P99  THE MEDIAN IS
  *   127.0.0.1:37640 -> 127.0.0.1:7000      122  44.1 ms  46.0 ms  nagle-delack 91.8%
  */
-static void print_conns(FILE *out, const struct report *report, const struct render_style *style,
-			size_t most)
+static void print_conns(FILE *out, const struct report *report, const struct render_style *style)
 {
 	static const struct grid_column columns[] = {
 		{"REQUESTS ON", false}, {"COUNT", true},          {"MEDIAN", true},
 		{"P99", true},          {"THE MEDIAN IS", false},
 	};
 	const struct report_requests *all = report->requests;
-	size_t count = report->requests_count - 1, rows = count < most ? count : most;
+	/* In a short report the row of all is one of those for which there is room. */
+	size_t count = report->requests_count - 1;
+	size_t rows =
+		style->verbose ? table__rows(style, count) : table__rows(style, count + 1) - 1;
 	struct grid *grid = grid__new(columns, COUNT_OF(columns));
 
 	/* One connection's row is that of all. */
@@ -220,8 +177,7 @@ static void print_conns(FILE *out, const struct report *report, const struct ren
 	for (size_t i = 0; i < rows; i++)
 		add_requests(grid, report, &all[i + 1]);
 	grid__rest(grid, count - rows, "connection");
-	grid__print(grid, out, style, INDENT);
-	grid__free(grid);
+	grid__finish(grid, out, style, TABLE_INDENT);
 }
 
 void requests__print(FILE *out, const struct report *report, const struct render_style *style)
@@ -229,11 +185,11 @@ void requests__print(FILE *out, const struct report *report, const struct render
 	if (report->requests_count == 0 || report->requests->sampled == 0)
 		return;
 	if (!style->verbose) {
-		print_conns(out, report, style, ROWS_SHORT);
+		print_conns(out, report, style);
 		return;
 	}
 	print_parts(out, report->requests, style);
 	/* One connection's would say the same again. */
 	if (report->requests_count > 2)
-		print_conns(out, report, style, ROWS_MOST);
+		print_conns(out, report, style);
 }

@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "user/render/terminal/threads.h"
-
 #include <stdlib.h>
 
 #include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/render/terminal/grid.h"
+#include "user/render/terminal/tables.h"
 #include "user/render/words/names.h"
-
-#define ROWS_MOST  20
-#define ROWS_SHORT 4 /* of a short report */
-#define INDENT     2
-/* Columns of figures, those of a short report, and those that always stand there. */
-#define FIGURES        8
-#define FIGURES_SHORT  3
-#define FIGURES_ALWAYS 5
-
-static char *share_of(char *dst, size_t size, uint64_t part, uint64_t whole)
-{
-	return text__percent(dst, size, whole > 0 ? (double)part / (double)whole : 0);
-}
 
 static bool is_target(const struct report_thread *thread)
 {
@@ -57,63 +43,33 @@ static bool is_measured(const struct report_thread *thread)
 	return thread->on_cpu_ns + thread->blocked_ns + thread->runqueue_ns > 0;
 }
 
-static void add_cells(struct grid *grid, int count, const char *text)
-{
-	for (int i = 0; i < count; i++)
-		grid__cell(grid, "%s", text);
-}
-
-/* Columns that nothing stands in take no room. */
-static void add_switches(struct grid *grid, const struct report_thread *thread, uint64_t window)
-{
-	char voluntary[TEXT_COUNT], involuntary[TEXT_COUNT], rate[TEXT_COUNT], moved[TEXT_COUNT];
-	char empty[TEXT_COUNT];
-	uint64_t wakes =
-		window ? (uint64_t)((double)thread->wakes * 1e9 / (double)window + 0.5) : 0;
-
-	grid__cell(grid, "%s", text__count(voluntary, sizeof(voluntary), thread->voluntary));
-	grid__cell(grid, "%s", text__count(involuntary, sizeof(involuntary), thread->involuntary));
-	text__count(moved, sizeof(moved), thread->migrations);
-	text__count(rate, sizeof(rate), wakes);
-	text__count(empty, sizeof(empty), thread->empty_wakes);
-	grid__cell(grid, "%s", thread->migrations ? moved : "");
-	grid__cell(grid, "%s", thread->wakes ? rate : "");
-	grid__cell(grid, "%s", thread->empty_wakes ? empty : "");
-}
-
-static void add_figures(struct grid *grid, const struct report_thread *thread, uint64_t window,
-			const struct render_style *style)
-{
-	char on[TEXT_PERCENT], blocked[TEXT_PERCENT], queue[TEXT_PERCENT];
-
-	grid__cell(grid, "%s", share_of(on, sizeof(on), thread->on_cpu_ns, window));
-	grid__cell(grid, "%s", share_of(blocked, sizeof(blocked), thread->blocked_ns, window));
-	grid__cell(grid, "%s", share_of(queue, sizeof(queue), thread->runqueue_ns, window));
-	if (style->verbose)
-		add_switches(grid, thread, window);
-	else
-		add_cells(grid, FIGURES - FIGURES_SHORT, "");
-}
-
+/* Columns that nothing stands in take no room: a short report has the first ones. */
 static void add_thread(struct grid *grid, const struct report *report,
 		       const struct report_thread *thread, const struct render_style *style)
 {
-	int dashes = style->verbose ? FIGURES_ALWAYS : FIGURES_SHORT;
 	const struct report_process *process = report__process(report, thread->pid);
-	char name[NAME_SIZE], remark[64] = "";
+	uint64_t window = report->end_ts - report->start_ts;
+	uint64_t wakes =
+		window ? (uint64_t)((double)thread->wakes * 1e9 / (double)window + 0.5) : 0;
+	char name[NAME_SIZE + 16], remark[64] = "";
+	bool more = style->verbose;
 
+	print_to(name, "%s%s", thread_text(report, thread->pid, thread->tid), role_mark(thread));
 	if (process && process->ns_pid)
-		snprintf(remark, sizeof(remark), "pid %u in its namespace", process->ns_pid);
-	grid__row(grid, COLOUR_PLAIN);
-	grid__cell(grid, "%s%s", name__thread(name, sizeof(name), report, thread->pid, thread->tid),
-		   role_mark(thread));
-	if (is_measured(thread)) {
-		add_figures(grid, thread, report->end_ts - report->start_ts, style);
-	} else {
-		add_cells(grid, dashes, "-");
-		add_cells(grid, FIGURES - dashes, "");
-	}
-	grid__cell(grid, "%s", remark);
+		print_to(remark, "pid %u in its namespace", process->ns_pid);
+	if (!is_measured(thread))
+		grid__row(grid, COLOUR_PLAIN, name, "-", "-", "-", more ? "-" : "", more ? "-" : "",
+			  "", "", "", remark);
+	else
+		grid__row(grid, COLOUR_PLAIN, name, part_text(thread->on_cpu_ns, window),
+			  part_text(thread->blocked_ns, window),
+			  part_text(thread->runqueue_ns, window),
+			  more ? count_text(thread->voluntary) : "",
+			  more ? count_text(thread->involuntary) : "",
+			  more && thread->migrations ? count_text(thread->migrations) : "",
+			  more && thread->wakes ? count_text(wakes) : "",
+			  more && thread->empty_wakes ? count_text(thread->empty_wakes) : "",
+			  remark);
 }
 
 void threads__print(FILE *out, const struct report *report, const struct render_style *style)
@@ -123,8 +79,7 @@ void threads__print(FILE *out, const struct report *report, const struct render_
 		{"SLEEPS", true},      {"PREEMPTED", true}, {"MIGRATED", true}, {"WAKES/S", true},
 		{"EMPTY WAKES", true}, {"", false},
 	};
-	size_t most = style->verbose ? ROWS_MOST : ROWS_SHORT;
-	size_t rows = report->thread_count < most ? report->thread_count : most;
+	size_t rows = table__rows(style, report->thread_count);
 	const struct report_thread **order;
 	struct grid *grid;
 
@@ -138,7 +93,6 @@ void threads__print(FILE *out, const struct report *report, const struct render_
 	for (size_t i = 0; i < rows; i++)
 		add_thread(grid, report, order[i], style);
 	grid__rest(grid, report->thread_count - rows, "thread");
-	grid__print(grid, out, style, INDENT);
-	grid__free(grid);
+	grid__finish(grid, out, style, TABLE_INDENT);
 	free(order);
 }

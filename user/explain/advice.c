@@ -1,177 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/explain/advice.h"
 
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 #include "user/explain/template.h"
 
-/* ---- conditions ---- */
-
-static bool is_ring_sender(const struct context *context)
-{
-	return context->by_ring && !context__is_receiver(context);
-}
-
-static bool is_caller(const struct context *context)
-{
-	return !context->by_ring && !context__is_receiver(context);
-}
-
-static bool has_two(const struct context *context)
-{
-	return context__pieces(context) == 2;
-}
-
-static bool sends_two(const struct context *context)
-{
-	return is_ring_sender(context) && has_two(context);
-}
-
-static bool sends_more(const struct context *context)
-{
-	return is_ring_sender(context) && !has_two(context);
-}
-
-static bool writes_two(const struct context *context)
-{
-	return is_caller(context) && has_two(context);
-}
-
-static bool writes_more(const struct context *context)
-{
-	return is_caller(context) && !has_two(context);
-}
-
-static bool is_msg_more_call(const struct context *context)
-{
-	return context__is_msg_more(context) && !context->by_ring;
-}
-
-static bool is_msg_more_ring(const struct context *context)
-{
-	return context__is_msg_more(context) && context->by_ring;
-}
-
-static bool is_corked(const struct context *context)
-{
-	return !context__is_msg_more(context);
-}
-
-static bool is_by_ring(const struct context *context)
-{
-	return context->by_ring;
-}
-
-static bool is_by_call(const struct context *context)
-{
-	return !context->by_ring;
-}
-
-static bool lost_segments(const struct context *context)
-{
-	return context->conn && context->conn->totals.retrans;
-}
-
-/* Did somebody at the other end sleep instead of reading, as far as the chain shows? */
-static bool reader_was_away(const struct context *context)
-{
-	for (size_t i = 1; i < context->stall->link_count; i++) {
-		const struct stall_link *link = &context->stall->links[i];
-
-		if (link->tid && link->wait.head.type && link->cause != CAUSE_PEER_APP &&
-		    link->cause != CAUSE_IDLE)
-			return true;
-	}
-	return false;
-}
-
-static bool reader_was_not_away(const struct context *context)
-{
-	return !reader_was_away(context);
-}
-
-static bool ends_in(const struct context *context, enum cause cause)
-{
-	return context__has_root(context) && context->root->cause == cause;
-}
-
-static bool root_sleeps(const struct context *context)
-{
-	return ends_in(context, CAUSE_TIMER);
-}
-
-static bool root_is_locked(const struct context *context)
-{
-	return ends_in(context, CAUSE_LOCK);
-}
-
-static bool root_does_io(const struct context *context)
-{
-	return ends_in(context, CAUSE_DISK);
-}
-
-static bool root_has_no_cpu(const struct context *context)
-{
-	return ends_in(context, CAUSE_RUNQUEUE);
-}
-
-/* The chain shows nothing to act on. */
-static bool is_open_ended(const struct context *context)
-{
-	return !root_sleeps(context) && !root_is_locked(context) && !root_does_io(context) &&
-	       !root_has_no_cpu(context);
-}
-
-static bool look_at_waker(const struct context *context)
-{
-	return is_open_ended(context) && context__has_waker(context);
-}
-
-static bool look_for_waker(const struct context *context)
-{
-	return is_open_ended(context) && !context__has_waker(context);
-}
-
-/* Nothing else can be said that would not be a guess. */
-static bool look_at_the_other_end(const struct context *context)
-{
-	switch (context->tally->cause) {
-	case CAUSE_PEER_APP:
-		return is_open_ended(context);
-	case CAUSE_URING:
-		return context->conn;
-	default:
-		return context->conn && !context->stall->held_bytes;
-	}
-}
-
-static bool is_other_end_here(const struct context *context)
-{
-	return context->peer && context->peer->id.head.tgid;
-}
-
-static bool look_here(const struct context *context)
-{
-	return look_at_the_other_end(context) && is_other_end_here(context);
-}
-
-static bool look_there(const struct context *context)
-{
-	return look_at_the_other_end(context) && !is_other_end_here(context);
-}
-
-static bool has_wait(const struct context *context)
-{
-	return context->stall->wait.head.type;
-}
-
-static bool waits_on_ring(const struct context *context)
-{
-	return has_wait(context) && context->stall->wait.ring;
-}
-
 /*
- * ---- the table: of each cause what is to be recommended first comes first ----
- *
+ * Of each cause what is to be recommended first comes first.
  * For a cause without a row it is what the row of the cause says.
  */
 
@@ -181,165 +16,171 @@ static bool waits_on_ring(const struct context *context)
 
 /* clang-format off */
 static const struct template advice[] = {
-	{NAGLES, context__is_receiver,
+	{NAGLES, "{?receiver}"
 	 "In the program at {other}, write all pieces of a message at once (one buffer, writev(), or MSG_MORE on all but "
 	 "the last): {saves}."},
-	{NAGLES, context__is_receiver,
+	{NAGLES, "{?receiver}"
 	 "Or set TCP_NODELAY there: {saves}, with a segment for each piece."},
-	{NAGLES, sends_two,
+	{NAGLES, "{?by_ring}{!receiver}{?two}"
 	 "In {program}, submit both pieces as one operation (one buffer, or one IORING_OP_SENDMSG with an iovec for "
 	 "each): {saves}, and one segment fewer."},
-	{NAGLES, sends_two,
+	{NAGLES, "{?by_ring}{!receiver}{?two}"
 	 "Or set MSG_MORE in sqe->msg_flags of the first SEND, and link them (IOSQE_IO_LINK) so that they stay in order: "
 	 "the same saving."},
-	{NAGLES, sends_more,
+	{NAGLES, "{?by_ring}{!receiver}{!two}"
 	 "In {program}, submit {pieces} pieces as one operation (one buffer, or one IORING_OP_SENDMSG with an iovec for "
 	 "each): {saves}, and one segment fewer."},
-	{NAGLES, sends_more,
+	{NAGLES, "{?by_ring}{!receiver}{!two}"
 	 "Or set MSG_MORE in sqe->msg_flags of all SENDs but the last, and link them (IOSQE_IO_LINK) so that they stay "
 	 "in order: the same saving."},
-	{NAGLES, writes_two,
+	{NAGLES, "{!by_ring}{!receiver}{?two}"
 	 "In {program}, write both pieces at once (one buffer, writev(), or MSG_MORE on the first): {saves}, and one "
 	 "segment fewer."},
-	{NAGLES, writes_more,
+	{NAGLES, "{!by_ring}{!receiver}{!two}"
 	 "In {program}, write all {pieces} pieces at once (one buffer, writev(), or MSG_MORE on all but the last): "
 	 "{saves}, and one segment fewer."},
 	/* With TCP_NODELAY each write is a segment; held ones left together in one. */
-	{NAGLES, writes_two,
-	 "Set TCP_NODELAY on {fd} in {sender}: {saves}, with as many segments as now{segments_now}."},
-	{NAGLES, sends_two,
+	{NAGLES, "{!by_ring}{!receiver}{?two}"
+	 "Set TCP_NODELAY on {fd} in {sender}: {saves}, with as many segments as now[ ({segments_now} for each exchange)]."},
+	{NAGLES, "{?by_ring}{!receiver}{?two}"
 	 "Set TCP_NODELAY on {fd} in {sender} (setsockopt(), once, no ring needed): {saves}, with as many segments as "
-	 "now{segments_now}."},
-	{NAGLES, writes_more,
+	 "now[ ({segments_now} for each exchange)]."},
+	{NAGLES, "{!by_ring}{!receiver}{!two}"
 	 "Set TCP_NODELAY on {fd} in {sender}: {saves}, at the price of up to {more_segments} for {a_message} than "
-	 "now{segments_now}."},
-	{NAGLES, sends_more,
+	 "now[ ({segments_now} for each exchange)]."},
+	{NAGLES, "{?by_ring}{!receiver}{!two}"
 	 "Set TCP_NODELAY on {fd} in {sender} (setsockopt(), once, no ring needed): {saves}, at the price of up to "
-	 "{more_segments} for {a_message} than now{segments_now}."},
-	{NAGLES, is_caller,
+	 "{more_segments} for {a_message} than now[ ({segments_now} for each exchange)]."},
+	{NAGLES, "{!by_ring}{!receiver}"
 	 "Where the pieces come from code that cannot be joined: set TCP_CORK on {fd} before the first and clear it after "
 	 "the last: the same saving, one segment fewer, two system calls more."},
 
-	{FOR(CORK), is_msg_more_ring,
+	{FOR(CORK), "{?msg_more}{?by_ring}"
 	 "In {program}, leave MSG_MORE out of sqe->msg_flags of the last SEND of {a_message} on {fd}: {saves}, with as "
 	 "many segments as now."},
-	{FOR(CORK), is_msg_more_call,
+	{FOR(CORK), "{?msg_more}{!by_ring}"
 	 "In {program}, leave MSG_MORE out of the last write of {a_message} on {fd}: {saves}, with as many segments as "
 	 "now."},
-	{FOR(CORK), is_corked,
+	{FOR(CORK), "{!msg_more}"
 	 "In {program}, clear TCP_CORK on {fd} right after the last write of {a_message}: {saves}, with as many segments "
 	 "as now."},
-	{FOR(CORK), is_by_call,
+	{FOR(CORK), "{!by_ring}"
 	 "Write the whole {message} with one writev() and hold nothing back: the same saving, with as many segments as "
 	 "now."},
-	{FOR(CORK), is_by_ring,
+	{FOR(CORK), "{?by_ring}"
 	 "Write the whole {message} with one IORING_OP_SENDMSG and hold nothing back: the same saving, with as many "
 	 "segments as now."},
 
-	{FOR(CWND), lost_segments,
+	{FOR(CWND), "{?conn_resent}"
 	 "Find the loss on the way to {other} first: it is what keeps the window small ({saves} at most)."},
-	{FOR(CWND), NULL,
+	{FOR(CWND),
 	 "Keep one connection to {other_program} open and in use rather than new ones: its window has grown already. A "
 	 "pause makes it small again unless net.ipv4.tcp_slow_start_after_idle is 0. At most this {saves}."},
-	{FOR(CWND), NULL,
+	{FOR(CWND),
 	 "Send less, or let the route begin with a larger window (ip route change ... initcwnd N), if the path can bear "
 	 "that."},
 
-	{FOR(RWND), reader_was_not_away,
+	{FOR(RWND), "{!reader_was_away}"
 	 "Give the receiver ({other}) a larger window: set no SO_RCVBUF there, so that the kernel adapts it, or a larger "
 	 "one; or raise the third number of net.ipv4.tcp_rmem: at most this {saves}."},
-	{FOR(RWND), reader_was_not_away,
+	{FOR(RWND), "{!reader_was_away}"
 	 "If the program there reads too slowly, no buffer helps for long: see with netstall at that end what it waits "
 	 "for."},
-	{FOR(RWND), reader_was_away,
+	{FOR(RWND), "{?reader_was_away}"
 	 "Let {other} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
-	{FOR(ZERO_WINDOW), NULL,
+	{FOR(ZERO_WINDOW),
 	 "Let {other} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
-	{FOR(ZERO_WINDOW), reader_was_not_away,
+	{FOR(ZERO_WINDOW), "{!reader_was_away}"
 	 "See with netstall at that end what {other} does instead of reading."},
 
-	{FOR(PACING), NULL,
+	{FOR(PACING),
 	 "In {program}, raise or drop SO_MAX_PACING_RATE on {fd}, if it is set there: {saves}."},
-	{FOR(PACING), NULL,
+	{FOR(PACING),
 	 "If the congestion control paces by itself (bbr does), the rate is what it measured of the path: ss -ti shows it "
 	 "as pacing_rate."},
-	{FOR(TSQ), NULL,
+	{FOR(TSQ),
 	 "Look why the device is behind: its queue (tc -s qdisc), a rate limit there, a virtual device whose host is "
 	 "busy: at most this {saves}."},
-	{FOR(TSO_DEFER), NULL,
+	{FOR(TSO_DEFER),
 	 "Write the end of {a_message} together with what goes before it, so that TCP sees that nothing follows: at most "
 	 "this {saves}."},
-	{FOR(AUTOCORK), NULL,
+	{FOR(AUTOCORK),
 	 "In {program}, write each {message} at once (one buffer, or writev()): {saves}."},
-	{FOR(AUTOCORK), NULL,
+	{FOR(AUTOCORK),
 	 "Or turn automatic corking off for the whole machine (net.ipv4.tcp_autocorking=0): the same saving, more "
 	 "segments."},
-	{FOR(SNDBUF), NULL,
+	{FOR(SNDBUF),
 	 "In {program}, set no SO_SNDBUF on {fd}, so that the kernel adapts it, or a larger one; or raise the third "
 	 "number of net.ipv4.tcp_wmem. That helps as long as {other} reads as fast as is written: at most this {saves}."},
-	{FOR(SNDBUF), NULL,
+	{FOR(SNDBUF),
 	 "Write without blocking (O_NONBLOCK and poll), so that a slow receiver does not stop this thread: the same "
 	 "saving for what else it has to do."},
 
-	{LOSSES, NULL,
+	{LOSSES,
 	 "Find where segments between here and {other} are dropped: counters of the devices (ip -s link, ethtool -S), of "
 	 "queues (tc -s qdisc) and of the kernel (nstat) at both ends, firewalls on the way: without the loss this "
 	 "{saves}."},
-	{FOR(RTO), NULL,
+	{FOR(RTO),
 	 "If the round trip is far below 200 ms and loss cannot be avoided, a shorter least time-out on the route (ip "
 	 "route change ... rto_min 20ms) shortens each such wait. It does not mend the loss."},
-	{FOR(SYN_RETRANSMIT), NULL,
+	{FOR(SYN_RETRANSMIT),
 	 "At {other}, look whether the listen queue overflows (nstat -az TcpExtListenDrops TcpExtListenOverflows; ss -ltn "
 	 "shows queue and limit): accept() sooner, or a larger backlog in listen() and net.core.somaxconn: this {saves}."},
-	{FOR(SYN_RETRANSMIT), NULL,
+	{FOR(SYN_RETRANSMIT),
 	 "If these counters stand still, look for a firewall or for loss on the way."},
-	{FOR(SYN_RETRANSMIT), NULL,
+	{FOR(SYN_RETRANSMIT),
 	 "Keep connections open and use them again: each new one can meet this."},
 
 	/* What a program does with its own time is not for netstall to mend; it names the thread and the call. */
-	{ROOTED, root_sleeps,
-	 "In {root}, do not sleep{root_call} {while_what}; wait for the event itself: at most this {saves}."},
-	{ROOTED, root_is_locked,
+	{FOR(PEER_APP), "{?root_sleeps}"
+	 "In {root}, do not sleep[ in {root_call}] between the request and its answer; wait for the event itself: at most this "
+	 "{saves}."},
+	{FOR(LOCK), "{?root_sleeps}"
+	 "In {root}, do not sleep[ in {root_call}] while another thread waits for its lock or signal; wait for the event "
+	 "itself: at most this {saves}."},
+	{FOR(IPC), "{?root_sleeps}"
+	 "In {root}, do not sleep[ in {root_call}] while another thread waits for what it is to write; wait for the event "
+	 "itself: at most this {saves}."},
+	{ROOTED, "{?root_is_locked}"
 	 "Shorten what is done under the lock that {root} waits for, or take it for less: at most this {saves}."},
-	{ROOTED, root_does_io,
-	 "Take the block I/O of {root}{root_call} out of what others wait for (cache, another thread, a faster disk): at "
+	{ROOTED, "{?root_does_io}"
+	 "Take the block I/O of {root}[ in {root_call}] out of what others wait for (cache, another thread, a faster disk): at "
 	 "most this {saves}."},
-	{ROOTED, root_has_no_cpu,
+	{ROOTED, "{?root_has_no_cpu}"
 	 "Give {root} a CPU sooner: see the quota of its cgroup (cpu.max, cpu.stat), priorities, and the load of its "
 	 "CPUs: at most this {saves}."},
-	{FOR(URING), has_wait,
+	{FOR(URING),
 	 "See the operations of its rings one by one while this happens: netstall trace --events=uring -p {wait_pid}"},
-	{FOR(PEER_APP) | FOR(URING) | FOR(UNKNOWN), look_here,
-	 "Trace the other end while this happens: netstall trace -p {peer_pid}"},
-	{FOR(PEER_APP) | FOR(URING) | FOR(UNKNOWN), look_there,
-	 "Run netstall at the other end ({other}) while this happens."},
-	{FOR(PEER_APP), NULL,
+	{FOR(PEER_APP), "{?is_open_ended}{look_there}"},
+	{FOR(URING), "{?local}{look_there}"},
+	{FOR(UNKNOWN), "{?local}{!is_held}{look_there}"},
+	{FOR(PEER_APP),
 	 "If {other_program} cannot answer sooner: send further requests meanwhile (pipelining, or more connections) "
 	 "rather than wait for each in turn."},
-	{FOR(LOCK), look_at_waker,
+	{FOR(LOCK), "{?is_open_ended}"
 	 "Look at what {waker} does before it wakes {waiter}: a lock that is held for too long, or work that it waits to "
 	 "be handed: at most this {saves}."},
-	{FOR(LOCK), look_for_waker,
+	{FOR(LOCK), "{?is_open_ended}{!waker}"
 	 "Look for the lock that {waiter} waits for, and for who holds it: at most this {saves}."},
-	{FOR(IPC), look_at_waker,
+	{FOR(IPC), "{?is_open_ended}"
 	 "Look at what {waker} does before it writes or signals to {waiter}: at most this {saves}."},
-	{FOR(IPC), look_for_waker,
+	{FOR(IPC), "{?is_open_ended}{!waker}"
 	 "Look at who writes to what {waiter} waits for: at most this {saves}."},
-	{FOR(NETWORK), NULL,
+	{FOR(NETWORK),
 	 "Fewer round trips: ask for more at once, send requests without waiting for each answer, keep connections open. "
 	 "Nothing in this host makes the way to {other} shorter."},
-	{FOR(RUNQUEUE), NULL,
+	{FOR(RUNQUEUE),
 	 "Look for a shortage of CPU: a quota of its cgroup (cpu.max; nr_throttled in cpu.stat), more runnable threads "
 	 "than CPUs (vmstat, column r), an affinity that puts several on one CPU: at most this {saves}."},
-	{FOR(RUNQUEUE), NULL,
+	{FOR(RUNQUEUE),
 	 "If {program} matters more than what else runs here: a higher weight (cpu.weight, nice), or CPUs of its own."},
-	{FOR(DISK), waits_on_ring,
+	{FOR(DISK), "{?ring}"
 	 "{waiter} submits its block I/O to a ring and then waits for it all the same: submit it earlier, or go on with "
 	 "other completions meanwhile: at most this {saves}."},
-	{FOR(DISK), NULL,
+	{FOR(DISK),
 	 "Take block I/O off the way of {waiter}: a thread of its own for it, a cache, fewer fsync(), a faster disk: at "
 	 "most this {saves}."},
-	{FOR(TIMER), NULL,
+	{FOR(TIMER),
 	 "If {waiter} need not wait that long: shorten the time that it asks for, or let what it waits for wake it: at "
 	 "most this {saves}."},
 };
@@ -350,12 +191,11 @@ void advice__write(const struct context *context, struct verdict *verdict)
 	enum cause cause = context->tally->cause;
 	bool is_listed = false;
 
-	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(advice); i++) {
 		is_listed |= advice[i].causes >> cause & 1;
-		if (template__applies(&advice[i], context) &&
-		    verdict->advice_count < VERDICT_ADVICE)
-			template__add(&verdict->advice[verdict->advice_count++], &advice[i],
-				      context);
+		if (verdict->advice_count < VERDICT_ADVICE)
+			verdict->advice_count += template__add_row(
+				&verdict->advice[verdict->advice_count], &advice[i], context);
 	}
 	if (!is_listed && !cause__info(cause)->never_of_stall)
 		verdict->advice[verdict->advice_count++] = xstrdup(cause__info(cause)->remedy);

@@ -28,30 +28,97 @@ void builder__add(char **text, const char *format, ...)
 	*text = joined;
 }
 
-static const struct placeholder *find(const struct placeholder *placeholders, const char *name,
-				      size_t len)
+static const struct slot *find(const struct slot *slots, const char *name, size_t len)
 {
-	while (placeholders->name &&
-	       (strncmp(placeholders->name, name, len) || placeholders->name[len]))
-		placeholders++;
-	assert(placeholders->name);
-	return placeholders;
+	while (slots->name && (strncmp(slots->name, name, len) || slots->name[len]))
+		slots++;
+	assert(slots->name);
+	return slots;
 }
 
-void builder__expand(char **text, const char *template, const struct placeholder *placeholders,
+static size_t length(const char *text)
+{
+	return text ? strlen(text) : 0;
+}
+
+static void cut(char *text, size_t len)
+{
+	if (text)
+		text[len] = '\0';
+}
+
+static bool fill(char **text, const struct slot *slot, const struct slot *slots,
+		 const void *subject)
+{
+	size_t before = length(*text);
+
+	if (slot->holds)
+		return slot->holds(subject);
+	if (slot->template)
+		return builder__expand(text, slot->template, slots, subject);
+	slot->add(text, subject);
+	return length(*text) > before;
+}
+
+/* name is what stands between braces, and more. */
+static bool expand_slot(char **text, const char *name, const struct slot *slots,
+			const void *subject)
+{
+	bool asks_only = *name == '?' || *name == '!', is_negated = *name == '!', known;
+	size_t before = length(*text);
+
+	name += asks_only;
+	known = fill(text, find(slots, name, strcspn(name, "}")), slots, subject);
+	if (asks_only)
+		cut(*text, before);
+	return known != is_negated;
+}
+
+static bool expand_until(char **text, const char **at, const char *ends, const struct slot *slots,
+			 const void *subject);
+
+/* From behind '[' to behind its ']'. */
+static void expand_choice(char **text, const char **at, const struct slot *slots,
+			  const void *subject)
+{
+	bool found = false, known;
+
+	do {
+		size_t before = length(*text);
+
+		known = expand_until(text, at, "|]", slots, subject);
+		if (found || !known)
+			cut(*text, before);
+		found |= known;
+	} while (*(*at)++ == '|');
+}
+
+/* Stops at one of ends. */
+static bool expand_until(char **text, const char **at, const char *ends, const struct slot *slots,
+			 const void *subject)
+{
+	bool known = true;
+
+	for (;;) {
+		size_t len = strcspn(*at, "{[|]");
+
+		builder__add(text, "%.*s", (int)len, *at);
+		*at += len;
+		if (!**at || strchr(ends, **at))
+			return known;
+		if (*(*at)++ == '[') {
+			expand_choice(text, at, slots, subject);
+		} else {
+			known &= expand_slot(text, *at, slots, subject);
+			*at += strcspn(*at, "}") + 1;
+		}
+	}
+}
+
+bool builder__expand(char **text, const char *template, const struct slot *slots,
 		     const void *subject)
 {
-	while (*template) {
-		size_t len = strcspn(template, "{");
-
-		builder__add(text, "%.*s", (int)len, template);
-		template += len;
-		if (!*template)
-			return;
-		len = strcspn(++template, "}");
-		find(placeholders, template, len)->add(text, subject);
-		template += len + 1;
-	}
+	return expand_until(text, &template, "", slots, subject);
 }
 
 char *builder__bytes(char *dst, size_t size, const struct range *range)

@@ -7,14 +7,25 @@
 
 /* Append to a text on the heap; *text may be NULL at first. */
 void builder__add(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What stands for "{name}" in a template. */
-struct placeholder {
+
+/*
+ * Templates. "{name}" is replaced by what the slot of that name adds; a slot that adds nothing is
+ * not known. "{?name}" and "{!name}" add nothing: they ask whether it is known, or holds. Of
+ * "[this|that|else]" the first part stands of which everything is known; nothing where none is.
+ */
+struct slot {
 	const char *name;
+	/* One of these. */
 	void (*add)(char **text, const void *subject);
+	bool (*holds)(const void *subject);
+	const char *template;
 };
 
-/* Append the template with its placeholders replaced; the list ends with a NULL name. */
-void builder__expand(char **text, const char *template, const struct placeholder *placeholders,
+/*
+ * Append the template; the list of slots ends with a NULL name. Returns false when something that
+ * stands outside of its brackets is not known.
+ */
+bool builder__expand(char **text, const char *template, const struct slot *slots,
 		     const void *subject);
 /* "40 B", "40 B to 120 B" */
 char *builder__bytes(char *dst, size_t size, const struct range *range);

@@ -2,46 +2,136 @@
 #include "user/explain/explanation.h"
 
 #include "user/base/text.h"
-#include "user/explain/clauses.h"
-#include "user/explain/explain_parts.h"
+#include "user/explain/template.h"
 
-static explain_fn *const explanations[CAUSE_COUNT] = {
-#define CAUSE(name, id, explanation, ...) [CAUSE_##name] = explain__##explanation,
+/* ---- the explanations of the causes, by the names of cause.def ---- */
+
+/* clang-format off */
+static const char unknown[] =
+	"[{?is_held}{held}."
+	"|{?local}{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other}.[{chain}]"
+	"|{waited}.[{chain}]]";
+
+/* Where the other end is out of sight, the timer may have been this end's: see remote_nagle.h. */
+static const char nagle_delack[] =
+	"[{?receiver}The cause lies at the other end: {other} seems to write in small pieces{connection}. The first arrives, "
+	"and Nagle's algorithm there holds the rest back until it is acknowledged. {sender} waits for the rest on {fd} and has "
+	"nothing to send yet, so its kernel delays that acknowledgement[ by {delack}]. When the timer had run out and the "
+	"acknowledgement had left, the rest came one round trip later."
+	"|{writes}{nagles_rule} "
+	"[{?is_ack_deduced}{other_end} ({other}) delays the acknowledgement, by a timer that was out of sight[: it came after "
+	"{ack_took}, while a round trip here takes {hold_min_rtt}]."
+	"|{other_end} ({other}) has nothing to send yet, so its kernel delays the acknowledgement[ by {delack}], in the hope of "
+	"sending it along with data; it leaves only when that timer runs out, and until then both ends wait for each other.]]";
+
+static const char nagle[] =
+	"{writes}{nagles_rule}[{!missing} {other_end} ({other}) "
+	"[{?by_data}sends the acknowledgement together with data, when it answers: no timer is in play, the hold lasts as long "
+	"as that answer takes."
+	"|acknowledges without delay: no timer is in play, the hold lasts a round trip.]]";
+
+static const char cork[] =
+	"{whose}{sender} [{?by_ring}submits a send|writes] [[{?by_ring}of ]{second_bytes} ][{?joined}and then more ]on "
+	"{fd}{connection}{through_ring} "
+	"[{?msg_more}with MSG_MORE, which promises more to come. TCP keeps such bytes until a segment is full, until a write "
+	"without MSG_MORE, or for at most 200 ms."
+	"|while the socket is corked (TCP_CORK). TCP keeps such bytes until a segment is full, until the program clears "
+	"TCP_CORK, or for at most 200 ms.]";
+
+static const char network[] =
+	"{waited}[{?local}{connection} for {other}]: the bytes were under way for that time.{ruled_out}{round_trip}";
+
+static const char runqueue[] =
+	"{queued} was ready to run and waited for a CPU[: {queued_time} passed until it ran]. Which threads had the CPUs "
+	"meanwhile was not recorded.[{?is_another_queued} {waiter} waited for it.]";
+
+static const char cwnd[] =
+	"{held}: the congestion window was full[, with {in_flight} packets in flight of the {cwnd} that it allows]. TCP starts "
+	"a connection, and goes on after a pause or a loss, with a small window that grows with every acknowledgement[; a round "
+	"trip takes {hold_rtt} here].[ Loss made it smaller: {conn_resent} of this connection's segments were sent again.]";
+
+static const char rwnd[] =
+	"{held}: the window that {other} offers was full[, with {unacked} in flight of the {snd_wnd} that it allows]. It opens "
+	"again when the program there reads, or when its kernel gives the socket a larger buffer.[{chain}]";
+
+static const char zero_window[] =
+	"{held}: {other} has closed its receive window, because the program there has not read what already "
+	"arrived.[{chain}]";
+
+static const char pacing[] =
+	"{held}: it paces this socket[ to {pacing_rate} a second][, and its timer let the next segment go only after "
+	"{pacing_timer}].";
+
+static const char tsq[] =
+	"{held}: earlier segments of this socket still lie with the network device[ or its queue ({wmem_alloc})], and TCP small "
+	"queues lets only about a millisecond's worth lie there.";
+
+static const char tso_defer[] =
+	"{held} to fill a larger burst (TSO): it expects an acknowledgement soon that lets it send more at once[; {in_flight} "
+	"of {cwnd} packets were in flight].";
+
+static const char autocork[] =
+	"{held} to join it with later writes (automatic corking): an earlier segment of this socket had not left the device "
+	"yet.";
+
+static const char sndbuf[] =
+	"{whose}[{waiter} waited for its {operation} through ring {ring}|{waiter} waited inside a write on {fd}]{connection}"
+	"[{?ring}{?operation}, which waited] for room in the socket's send buffer[, in which {wmem_queued} of {sndbuf} were "
+	"taken]. Room comes as {other} acknowledges, and that takes a round trip and, when its window is full, a program there "
+	"that reads.[{chain}]";
+
+static const char rto[] =
+	"{lost}, nothing that was sent behind it told of the loss, and so TCP waited for its retransmission timer[ of {rto}]"
+	"[ (a round trip takes {lost_rtt})] before it sent it again[, for the {retries}[{?second_time}nd|{?third_time}rd|th] "
+	"time, with the timer doubled each time].{lost_where}";
+
+static const char tlp[] =
+	"{lost}. Nothing sent behind it told of the loss, until a tail loss probe went out: two round trips later, or with a "
+	"single segment under way only when the retransmission timer would have run out[{?was_probed}. It took along bytes that "
+	"were held back, and what came back for these made TCP send the lost ones again].{lost_where}";
+
+static const char fast_retransmit[] =
+	"{lost} while later ones were: those acknowledgements told TCP of the loss, and it sent it again without waiting for a "
+	"timer[, about a round trip later ({lost_rtt})].{lost_where}";
+
+static const char syn_retransmit[] =
+	"{whose}{sender} asked for a connection{connection}, and nobody answered until the timer[ of {rto}] ran out and the "
+	"request (SYN) was sent again[, {retries} times in all]. Whether the SYN was lost on the way, dropped at a full listen "
+	"queue, or filtered is not visible from this end.";
+
+static const char peer_app[] =
+	"{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other} to answer: the program there took that "
+	"time.{ruled_out}[{chain}][{!peer}{round_trip}]";
+
+static const char lock[] =
+	"{waited}[ until {waker} woke it]: for a lock that another thread held, or for a signal between "
+	"threads.{what_ended_it}[{chain}]";
+
+static const char ipc[] =
+	"{waited}[ until {waker} woke it]: "
+	"[{?is_for_a_child}for a child's end, not for the network."
+	"|for a pipe, a Unix socket, an eventfd or the like, not for the network.]{what_ended_it}[{chain}]";
+
+static const char disk[] = "{waited} for block I/O.{what_ended_it}[{chain}]";
+
+static const char timer[] =
+	"[{?operation}{waiter} waited {ring_wait} for completions of ring {ring}, until "
+	"[{?is_timer_operation}a {operation} that was submitted there ran out: nothing else that it waited for completed."
+	"|a timer ended {operation} there before what it waited for came.]{what_ended_it}"
+	"|{?is_time_out}{waited} until the time-out[ of {time_out}] that it had set itself ran out: nothing that it waited for "
+	"came."
+	"|{waiter} slept[ in {call}], as long as it had asked for.][{chain}]";
+
+static const char uring[] = "{waited} for a completion of io_uring[, on ring {ring}].{what_ended_it}[{chain}]";
+/* clang-format on */
+
+static const char *const explanations[CAUSE_COUNT] = {
+#define CAUSE(name, id, explanation, ...) [CAUSE_##name] = explanation,
 #include "user/analyze/cause.def"
 #undef CAUSE
 };
 
-void explain__connection(const struct context *context, char **text)
-{
-	char local[TEXT_ADDRESS], remote[TEXT_ADDRESS];
-	const struct ns_conn *id;
-
-	if (!context->conn)
-		return;
-	id = &context->conn->id;
-	builder__add(text, " (%s -> %s)",
-		     text__address(local, sizeof(local), id->family, id->laddr, id->lport),
-		     text__address(remote, sizeof(remote), id->family, id->raddr, id->rport));
-}
-
-void explain__whose(const struct context *context, char **text)
-{
-	if (!context->sender_is_target)
-		builder__add(text, "The cause lies at the other end: ");
-}
-
-/* " in 122 exchanges", " in 246 writes"; nothing when neither was counted. */
-static void add_occasions(const struct context *context, char **text)
-{
-	const struct ns_conn_totals *totals = context->conn ? &context->conn->totals : NULL;
-	bool by_exchange = totals && totals->exchanges >= context->tally->count;
-	uint32_t number = !totals ? 0 : by_exchange ? totals->exchanges : totals->writes;
-	char count[TEXT_COUNT];
-
-	if (number)
-		builder__add(text, " in %s %s%s", text__count(count, sizeof(count), number),
-			     by_exchange ? "exchange" : "write", number == 1 ? "" : "s");
-}
+/* ---- what every explanation goes on with ---- */
 
 /* What else is to be changed, in a stall that one cause began and another one went on with. */
 static bool is_other_cause(const struct context *context, const struct slice *slice)
@@ -78,57 +168,15 @@ static void add_other_causes(const struct context *context, char **text)
 		builder__add(text, ".");
 }
 
-/* "This happened 122 times in 122 exchanges, 40.5 ms each, 4.94 s in all: 98.8% of the time." */
 void explanation__add_frequency(const struct context *context, char **text)
 {
-	const struct tally *tally = context->tally;
-	const struct report_cause *cause = report__cause(context->report, tally->cause);
-	uint64_t window = context->report->end_ts - context->report->start_ts;
-	char count[TEXT_COUNT], each[TEXT_DURATION], all[TEXT_DURATION], share[TEXT_PERCENT];
-
-	if (tally->count == 1)
-		builder__add(text, " This happened once");
-	else
-		builder__add(text, " This happened %s times",
-			     text__count(count, sizeof(count), tally->count));
-	add_occasions(context, text);
-	text__duration(all, sizeof(all), tally->total_ns);
-	if (tally->count == 1)
-		builder__add(text, " and took %s", all);
-	else
-		builder__add(text, ", %s%s, %s in all",
-			     text__duration(each, sizeof(each), context__each(context)),
-			     cause ? cause__each_word(cause) : " each", all);
-	if (window)
-		builder__add(text, ": %s of the time watched",
-			     text__percent(share, sizeof(share),
-					   (double)tally->total_ns / (double)window));
-	builder__add(text, ".");
-}
-
-/* Nagle's tale says by itself what ended it. */
-static void add_ended(const struct context *context, char **text)
-{
-	const struct stall *stall = context->stall;
-
-	if (!stall->held_bytes || !stall->released_by || stall->reason == NS_HOLD_NAGLE)
-		return;
-	builder__add(text, " The bytes were released by %s.", release__text(stall->released_by));
-}
-
-static void add_missing(const struct context *context, char **text)
-{
-	if (context->stall->missing)
-		builder__add(text, " Not seen: %s.", missing__text(context->stall->missing));
-	if (context->stall->confidence == CONFIDENCE_INFERRED && context->stall->inferred)
-		builder__add(text, " This is deduced: %s.",
-			     inferred__text(context->stall->inferred));
+	template__add(text, "{frequency}", context);
 }
 
 void explanation__write(const struct context *context, char **text)
 {
-	explanations[context->tally->cause](context, text);
-	add_ended(context, text);
+	template__add(text, explanations[context->tally->cause], context);
+	template__add(text, "[ The bytes were released by {release}.]", context);
 	add_other_causes(context, text);
-	add_missing(context, text);
+	template__add(text, "[ Not seen: {missing}.][ This is deduced: {inferred}.]", context);
 }

@@ -28,65 +28,33 @@ static const char *const templates[HABIT_KINDS] = {
 };
 /* clang-format on */
 
-static void add_count(char **text, const void *subject)
-{
-	char count[TEXT_COUNT];
+#define SLOT(name, form, ...)                                                                      \
+	static void add_##name(char **text, const void *subject)                                   \
+	{                                                                                          \
+		const struct report_habit *habit = subject;                                        \
+		char word[64];                                                                     \
+                                                                                                   \
+		(void)word;                                                                        \
+		builder__add(text, form, __VA_ARGS__);                                             \
+	}
 
-	builder__add(
-		text, "%s",
-		text__count(count, sizeof(count), ((const struct report_habit *)subject)->count));
-}
+SLOT(count, "%s", text__count(word, sizeof(word), habit->count))
+SLOT(bytes, "%s", text__bytes(word, sizeof(word), habit->bytes))
+SLOT(per_s, "%.0f", habit->per_s)
+SLOT(share, "%s", text__percent(word, sizeof(word), habit->share))
+SLOT(close_share, "%s", text__percent(word, sizeof(word), habit->close_share))
+SLOT(switches, "%.1f", habit->switches)
+SLOT(whole_switches, "%.0f", habit->switches)
 
-static void add_bytes(char **text, const void *subject)
-{
-	char bytes[TEXT_BYTES];
-
-	builder__add(
-		text, "%s",
-		text__bytes(bytes, sizeof(bytes), ((const struct report_habit *)subject)->bytes));
-}
-
-static void add_per_s(char **text, const void *subject)
-{
-	builder__add(text, "%.0f", ((const struct report_habit *)subject)->per_s);
-}
-
-static void add_percent(char **text, double share)
-{
-	char percent[TEXT_PERCENT];
-
-	builder__add(text, "%s", text__percent(percent, sizeof(percent), share));
-}
-
-static void add_share(char **text, const void *subject)
-{
-	add_percent(text, ((const struct report_habit *)subject)->share);
-}
-
-static void add_close_share(char **text, const void *subject)
-{
-	add_percent(text, ((const struct report_habit *)subject)->close_share);
-}
-
-static void add_switches(char **text, const void *subject)
-{
-	builder__add(text, "%.1f", ((const struct report_habit *)subject)->switches);
-}
-
-static void add_whole_switches(char **text, const void *subject)
-{
-	builder__add(text, "%.0f", ((const struct report_habit *)subject)->switches);
-}
-
-static const struct placeholder placeholders[] = {
-	{"count", add_count},
-	{"bytes", add_bytes},
-	{"per_s", add_per_s},
-	{"share", add_share},
-	{"close_share", add_close_share},
-	{"switches", add_switches},
-	{"whole_switches", add_whole_switches},
-	{NULL, NULL},
+static const struct slot slots[] = {
+	{.name = "count", .add = add_count},
+	{.name = "bytes", .add = add_bytes},
+	{.name = "per_s", .add = add_per_s},
+	{.name = "share", .add = add_share},
+	{.name = "close_share", .add = add_close_share},
+	{.name = "switches", .add = add_switches},
+	{.name = "whole_switches", .add = add_whole_switches},
+	{.name = NULL},
 };
 
 /* "forwarder/812", "client/812 on fd 7 (127.0.0.1:7 -> 127.0.0.1:8)" */
@@ -116,6 +84,6 @@ char *habit__sentence(const struct report *report, const struct report_habit *ha
 
 	add_who(&text, report, habit);
 	builder__add(&text, ": ");
-	builder__expand(&text, templates[habit->habit], placeholders, habit);
+	builder__expand(&text, templates[habit->habit], slots, habit);
 	return text;
 }

@@ -1,122 +1,83 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/explain/template.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "user/base/text.h"
+#include "user/explain/chain.h"
+#include "user/explain/clauses.h"
 #include "user/record/syscalls.h"
+#include "user/record/uring_ops.h"
 
-/* ---- conditions ---- */
+/* ---- figures and names ---- */
 
-bool context__is_receiver(const struct context *context)
+static void add_number(char **text, uint32_t number)
 {
-	const struct stall *stall = context->stall;
-
-	return stall->fire.head.type && stall->fire.head.conn == stall->conn;
+	builder__add(text, "%u", number);
 }
 
-bool context__has_root(const struct context *context)
+static void add_in_words(char **text, uint64_t number)
 {
-	const struct stall_link *root = context->stall->link_count > 1 ? context->root : NULL;
+	char words[TEXT_COUNT];
 
-	return root && root->tid && root->wait.head.type;
+	builder__add(text, "%s", builder__number(words, sizeof(words), number));
 }
 
-bool context__has_waker(const struct context *context)
+static void add_count(char **text, uint64_t number)
 {
-	const struct ns_wait *wait = &context->stall->wait;
+	char count[TEXT_COUNT];
 
-	return wait->head.type && wait->waker_tgid &&
-	       report__process(context->report, wait->waker_tgid);
+	builder__add(text, "%s", text__count(count, sizeof(count), number));
 }
 
-bool context__is_for_a_child(const struct context *context)
+static void add_ratio(char **text, uint64_t of, uint64_t each)
 {
-	const char *name =
-		syscall__name(context->report->session.arch, context->stall->wait.syscall);
-
-	return name && (!strcmp(name, "wait4") || !strcmp(name, "waitid"));
+	builder__add(text, "%.1f", (double)of / (double)each);
 }
 
-bool context__is_time_out(const struct context *context)
+static void add_bytes(char **text, uint64_t bytes)
 {
-	const struct ns_wait *wait = &context->stall->wait;
-	const char *arch = context->report->session.arch;
+	char number[TEXT_BYTES];
 
-	return wait->head.type && syscall__name(arch, wait->syscall) &&
-	       syscall__wait(arch, wait->syscall) != SYSCALL_WAIT_OTHER;
+	builder__add(text, "%s", text__bytes(number, sizeof(number), bytes));
 }
 
-bool context__is_msg_more(const struct context *context)
+static void add_byte_range(char **text, const struct range *range)
 {
-	return context->stall->reason == NS_HOLD_MSG_MORE;
+	char bytes[2 * TEXT_BYTES + 8];
+
+	builder__add(text, "%s", builder__bytes(bytes, sizeof(bytes), range));
 }
 
-uint64_t context__pieces(const struct context *context)
+static void add_time(char **text, uint64_t ns)
 {
-	return 2 + context->tally->joined.most;
+	char time[TEXT_DURATION];
+
+	builder__add(text, "%s", text__duration(time, sizeof(time), ns));
 }
 
-/* ---- placeholders ---- */
-
-#define NAME(field)                                                                                \
-	static void add_##field(char **text, const void *of)                                       \
-	{                                                                                          \
-		builder__add(text, "%s", ((const struct context *)of)->field);                     \
-	}
-
-NAME(sender)
-NAME(program)
-NAME(waiter)
-NAME(other)
-NAME(other_program)
-NAME(fd)
-NAME(message)
-NAME(a_message)
-
-static void add_pieces(char **text, const void *of)
+static void add_us(char **text, uint64_t us)
 {
-	char number[TEXT_COUNT];
-
-	builder__add(text, "%s", builder__number(number, sizeof(number), context__pieces(of)));
+	add_time(text, 1000 * us);
 }
 
-/* "one more segment", "two more segments" */
-static void add_more_segments(char **text, const void *of)
+/* A time that was set: "200 ms" */
+static void add_nominal_us(char **text, uint64_t us)
 {
-	uint64_t more = context__pieces(of) - 2;
-	char number[TEXT_COUNT];
+	char time[TEXT_DURATION];
 
-	builder__add(text, "%s more segment%s", builder__number(number, sizeof(number), more),
-		     more == 1 ? "" : "s");
+	builder__add(text, "%s", text__nominal(time, sizeof(time), 1000 * us));
 }
 
-/* " (2.0 for each exchange)": as counted on this connection; nothing when exchanges were not */
-static void add_segments_now(char **text, const void *of)
+static void add_address(char **text, const struct ns_conn *id, bool is_local)
 {
-	const struct context *context = of;
-	const struct ns_conn_totals *totals = context->conn ? &context->conn->totals : NULL;
+	char address[TEXT_ADDRESS];
 
-	if (totals && totals->exchanges && totals->data_segs_out)
-		builder__add(text, " (%.1f for each exchange)",
-			     (double)totals->data_segs_out / totals->exchanges);
-}
-
-/* "saves 40.5 ms each time"; with less than nearly all "saves 12.0 ms of 40.5 ms each time" */
-static void add_saves(char **text, const void *of)
-{
-	const struct context *context = of;
-	const struct tally *tally = context->tally;
-	char part[TEXT_DURATION], each[TEXT_DURATION];
-	uint64_t saved = context__held(context), whole = context__each(context);
-
-	text__duration(each, sizeof(each), whole);
-	if (20 * saved >= 19 * whole)
-		builder__add(text, "saves %s", each);
-	else
-		builder__add(text, "saves %s of %s", text__duration(part, sizeof(part), saved),
-			     each);
-	builder__add(text, "%s", tally->count == 1 ? "" : " each time");
+	builder__add(text, "%s",
+		     text__address(address, sizeof(address), id->family,
+				   is_local ? id->laddr : id->raddr,
+				   is_local ? id->lport : id->rport));
 }
 
 static void add_thread(char **text, const struct context *context, uint32_t pid, uint32_t tid)
@@ -126,44 +87,177 @@ static void add_thread(char **text, const struct context *context, uint32_t pid,
 	builder__add(text, "%s", context__thread(name, sizeof(name), context->report, pid, tid));
 }
 
-static void add_call_of(char **text, const struct context *context, const struct ns_wait *wait)
+/* "read on fd 7" */
+static void add_call(char **text, const struct context *context, const struct ns_wait *wait)
 {
 	char call[64];
 
 	if (context__call(call, sizeof(call), context->report, wait))
-		builder__add(text, " in %s", call);
+		builder__add(text, "%s", call);
 }
 
-/* " in read on fd 7"; nothing when the call is not known */
-static void add_call(char **text, const void *of)
+/* ---- conditions ---- */
+
+/* The other end, which is out of sight, wrote the pieces: see remote_nagle.h. */
+static bool is_receiver(const struct stall *stall)
 {
-	add_call_of(text, of, &((const struct context *)of)->stall->wait);
+	return stall->fire.head.type && stall->fire.head.conn == stall->conn;
 }
 
-static void add_waker(char **text, const void *of)
+/* Whom the delayed thread waited for is known, and what that one waited for. */
+static bool has_root(const struct context *context)
 {
-	const struct context *context = of;
+	const struct stall_link *root = context->stall->link_count > 1 ? context->root : NULL;
 
-	add_thread(text, context, context->stall->wait.waker_tgid, context->stall->wait.waker_tid);
+	return root && root->tid && root->wait.head.type;
 }
 
-static void add_root(char **text, const void *of)
+static bool ends_in(const struct context *context, enum cause cause)
 {
-	const struct context *context = of;
-
-	add_thread(text, context, context->root->pid, context->root->tid);
+	return has_root(context) && context->root->cause == cause;
 }
 
-static void add_root_call(char **text, const void *of)
+/* The thread that ended the wait is watched. */
+static bool has_waker(const struct context *context)
 {
-	add_call_of(text, of, &((const struct context *)of)->root->wait);
+	const struct ns_wait *wait = &context->stall->wait;
+
+	return wait->head.type && wait->waker_tgid &&
+	       report__process(context->report, wait->waker_tgid);
+}
+
+static const char *name_call(const struct context *context)
+{
+	return syscall__name(context->report->session.arch, context->stall->wait.syscall);
+}
+
+static bool is_for_a_child(const struct context *context)
+{
+	const char *name = name_call(context);
+
+	return name && (!strcmp(name, "wait4") || !strcmp(name, "waitid"));
+}
+
+/* A call ended that gives a time-out, not one that sleeps. */
+static bool is_time_out(const struct context *context)
+{
+	const struct ns_wait *wait = &context->stall->wait;
+
+	return wait->head.type && name_call(context) &&
+	       syscall__wait(context->report->session.arch, wait->syscall) != SYSCALL_WAIT_OTHER;
+}
+
+/* Did somebody at the other end sleep instead of reading, as far as the chain shows? */
+static bool reader_was_away(const struct stall *stall)
+{
+	for (size_t i = 1; i < stall->link_count; i++) {
+		const struct stall_link *link = &stall->links[i];
+
+		if (link->tid && link->wait.head.type && link->cause != CAUSE_PEER_APP &&
+		    link->cause != CAUSE_IDLE)
+			return true;
+	}
+	return false;
+}
+
+static bool is_blind(const struct context *context, enum ns_fact fact)
+{
+	return context->report->session.missing >> fact & 1;
+}
+
+static uint64_t held_ever(const struct report_conn *conn)
+{
+	uint64_t holds = 0;
+
+	for (uint32_t reason = 0; reason < NS_HOLD_REASONS; reason++)
+		holds += conn->totals.holds[reason];
+	return holds;
+}
+
+/*
+ * Ruled out is only what this way of attaching would have shown, at either end, and what did
+ * not happen on this connection in all the time that it was watched.
+ */
+static bool had_no_holds(const struct context *context)
+{
+	return context->conn && !is_blind(context, NS_FACT_SEND) && !held_ever(context->conn) &&
+	       (!context->peer || !held_ever(context->peer));
+}
+
+static bool had_no_losses(const struct context *context)
+{
+	return context->conn && !is_blind(context, NS_FACT_RETRANS) &&
+	       !context->conn->totals.retrans && (!context->peer || !context->peer->totals.retrans);
+}
+
+/* ---- slots of several kinds of words ---- */
+
+/* How many pieces are written for a message, at most. */
+static uint64_t pieces(const struct tally *tally)
+{
+	return 2 + tally->joined.most;
+}
+
+/* "one more segment", "two more segments" */
+static void add_more_segments(char **text, const struct context *context)
+{
+	uint64_t more = pieces(context->tally) - 2;
+
+	add_in_words(text, more);
+	builder__add(text, " more segment%s", more == 1 ? "" : "s");
+}
+
+/* "0.2 ms", "0.2 ms to 3 ms" */
+static void add_gap(char **text, const struct context *context)
+{
+	const struct range *gap = &context->tally->gap_ns;
+
+	if (gap->most <= 2 * gap->least) {
+		add_time(text, (gap->least + gap->most) / 2); /* one figure to the reader */
+		return;
+	}
+	add_time(text, gap->least);
+	builder__add(text, " to ");
+	add_time(text, gap->most);
+}
+
+/* " each", " at the median" */
+static void add_each_word(char **text, const struct context *context)
+{
+	const struct report_cause *cause = report__cause(context->report, context->tally->cause);
+
+	builder__add(text, "%s", cause ? cause__each_word(cause) : " each");
+}
+
+/* "122 exchanges", "246 writes"; nothing when neither was counted. */
+static void add_occasions(char **text, const struct context *context)
+{
+	const struct ns_conn_totals *totals = context->conn ? &context->conn->totals : NULL;
+	bool by_exchange = totals && totals->exchanges >= context->tally->count;
+	uint32_t number = !totals ? 0 : by_exchange ? totals->exchanges : totals->writes;
+	char count[TEXT_COUNT];
+
+	if (number)
+		builder__add(text, "%s %s%s", text__count(count, sizeof(count), number),
+			     by_exchange ? "exchange" : "write", number == 1 ? "" : "s");
+}
+
+static void add_share(char **text, const struct context *context)
+{
+	uint64_t window = context->report->end_ts - context->report->start_ts;
+	char share[TEXT_PERCENT];
+
+	if (window)
+		builder__add(text, "%s",
+			     text__percent(share, sizeof(share),
+					   (double)context->tally->total_ns / (double)window));
 }
 
 /*
  * What the chain ends in, behind whom the sentence names last: "; srv/4243 sleeps in nanosleep",
  * or of the same thread ", which sleeps in nanosleep", or ": it sleeps ..." of the other end.
  */
-static void add_because(char **text, const void *of)
+static void add_because(char **text, const struct context *context)
 {
 	static const char *const deeds[CAUSE_COUNT] = {
 		[CAUSE_RUNQUEUE] = "waits for a CPU",
@@ -173,11 +267,10 @@ static void add_because(char **text, const void *of)
 		[CAUSE_TIMER] = "sleeps",
 		[CAUSE_URING] = "waits for io_uring",
 	};
-	const struct context *context = of;
 	char name[CONTEXT_NAME];
 	size_t len, used;
 
-	if (!context__has_root(context) || !deeds[context->root->cause])
+	if (!has_root(context) || !deeds[context->root->cause])
 		return;
 	context__thread(name, sizeof(name), context->report, context->root->pid,
 			context->root->tid);
@@ -190,27 +283,12 @@ static void add_because(char **text, const void *of)
 	else
 		builder__add(text, "; %s", name);
 	builder__add(text, " %s", deeds[context->root->cause]);
-	add_root_call(text, of);
+	template__add(text, "[ in {root_call}]", context);
 }
 
-/* When the thread at the root must not dawdle. */
-static void add_while_what(char **text, const void *of)
+/* The thread that waited longest for a CPU. */
+static void add_queued(char **text, const struct context *context)
 {
-	switch (((const struct context *)of)->tally->cause) {
-	case CAUSE_LOCK:
-		builder__add(text, "while another thread waits for its lock or signal");
-		break;
-	case CAUSE_IPC:
-		builder__add(text, "while another thread waits for what it is to write");
-		break;
-	default:
-		builder__add(text, "between the request and its answer");
-	}
-}
-
-static void add_queued(char **text, const void *of)
-{
-	const struct context *context = of;
 	const struct ns_wait *wait = context__longest_queued(context->stall);
 
 	if (wait->head.type)
@@ -219,58 +297,100 @@ static void add_queued(char **text, const void *of)
 		builder__add(text, "%s", context->waiter);
 }
 
-static void add_operation(char **text, const void *of)
+/* "40 ms", where the call has its time-out in an argument that is recorded. */
+static void add_time_out(char **text, const struct context *context)
+{
+	const struct ns_wait *wait = &context->stall->wait;
+	const char *name = name_call(context);
+	bool has_one = name && (!strcmp(name, "poll") || !strncmp(name, "epoll_", 6)) &&
+		       strcmp(name, "epoll_pwait2") != 0; /* there it is a pointer */
+
+	if (has_one && wait->arg2 > 0 && wait->arg2 <= INT32_MAX)
+		add_nominal_us(text, 1000ull * wait->arg2);
+}
+
+static void add_operation(char **text, const struct context *context)
 {
 	char operation[48];
 
-	if (context__operation(operation, sizeof(operation),
-			       &((const struct context *)of)->stall->wait))
-		builder__add(text, " %s", operation);
+	if (context__operation(operation, sizeof(operation), &context->stall->wait))
+		builder__add(text, "%s", operation);
 }
 
-static void add_peer_pid(char **text, const void *of)
+static void add_submitter(char **text, const struct context *context)
 {
-	builder__add(text, "%u", ((const struct context *)of)->peer->id.head.tgid);
+	const struct ns_wait *wait = &context->stall->wait;
+
+	if (wait->op_tid && wait->op_tid != wait->head.tid)
+		add_thread(text, context, wait->head.tgid, wait->op_tid);
+	else
+		builder__add(text, "this thread");
 }
 
-static void add_wait_pid(char **text, const void *of)
+/* Until it was completed, or became ready, as far as that was before the thread ran again. */
+static void add_operation_took(char **text, const struct context *context)
 {
-	builder__add(text, "%u", ((const struct context *)of)->stall->wait.head.tgid);
+	const struct ns_wait *wait = &context->stall->wait;
+	uint64_t done_ts = wait->op_done_ts ? wait->op_done_ts : wait->head.ts;
+
+	if (wait->op_submit_ts && wait->op_submit_ts <= done_ts)
+		add_time(text, done_ts - wait->op_submit_ts);
 }
 
-static const struct placeholder placeholders[] = {
-	{"sender", add_sender},
-	{"program", add_program},
-	{"waiter", add_waiter},
-	{"other", add_other},
-	{"other_program", add_other_program},
-	{"fd", add_fd},
-	{"message", add_message},
-	{"a_message", add_a_message},
-	{"pieces", add_pieces},
-	{"more_segments", add_more_segments},
-	{"segments_now", add_segments_now},
-	{"saves", add_saves},
-	{"call", add_call},
-	{"waker", add_waker},
-	{"root", add_root},
-	{"root_call", add_root_call},
-	{"because", add_because},
-	{"while_what", add_while_what},
-	{"queued", add_queued},
-	{"operation", add_operation},
-	{"peer_pid", add_peer_pid},
-	{"wait_pid", add_wait_pid},
-	{NULL, NULL},
+/* ---- the slots, as slots.def has them ---- */
+
+#define SUBJECT                                                                                    \
+	const struct context *context = of;                                                        \
+	const struct stall *stall = context->stall;                                                \
+	const struct tally *tally = context->tally;                                                \
+                                                                                                   \
+	(void)stall, (void)tally
+
+#define SLOT(name, known, add)                                                                     \
+	static void slot_##name(char **text, const void *of)                                       \
+	{                                                                                          \
+		SUBJECT;                                                                           \
+		if (known)                                                                         \
+			add;                                                                       \
+	}
+#define NAME(name) SLOT(name, true, builder__add(text, "%s", context->name))
+#define OWN(name)  SLOT(name, true, add_##name(text, context))
+#define PART(name, text)
+#define ASKED(name, condition)                                                                     \
+	static bool slot_##name(const void *of)                                                    \
+	{                                                                                          \
+		SUBJECT;                                                                           \
+		return condition;                                                                  \
+	}
+#include "user/explain/slots.def"
+#undef SLOT
+#undef NAME
+#undef OWN
+#undef PART
+#undef ASKED
+
+static const struct slot slots[] = {
+#define SLOT(slot, known, call) {.name = #slot, .add = slot_##slot},
+#define NAME(slot)              SLOT(slot, , )
+#define OWN(slot)               SLOT(slot, , )
+#define PART(slot, text)        {.name = #slot, .template = text},
+#define ASKED(slot, condition)  {.name = #slot, .holds = slot_##slot},
+#include "user/explain/slots.def"
+	{.name = NULL},
 };
 
-bool template__applies(const struct template *template, const struct context *context)
+bool template__add(char **text, const char *template, const struct context *context)
 {
-	return template->causes >> context->tally->cause & 1 &&
-	       (!template->applies || template->applies(context));
+	char *added = NULL;
+	bool applies = builder__expand(&added, template, slots, context);
+
+	if (applies)
+		builder__add(text, "%s", added);
+	free(added);
+	return applies;
 }
 
-void template__add(char **text, const struct template *template, const struct context *context)
+bool template__add_row(char **text, const struct template *row, const struct context *context)
 {
-	builder__expand(text, template->text, placeholders, context);
+	return row->causes >> context->tally->cause & 1 && template__add(text, row->text, context);
 }

@@ -122,6 +122,40 @@ static void test_every_cause(void **state)
 	}
 }
 
+/* Exchanges of several connections are said to be those of all, also where some had no stall. */
+static void test_headline_of_connections(void **state)
+{
+	struct fixture *f = *state;
+	const struct stall stall = waiting_stall(CAUSE_LOCK);
+	const struct tally tally = {
+		.cause = CAUSE_LOCK, .conn = 1, .count = 5, .total_ns = 250 * MS, .example = stall};
+	struct report_cause cause = {.cause = CAUSE_LOCK, .count = 9, .total_ns = 450 * MS};
+	struct context context;
+	char *headline;
+
+	assert_true(context__make(&context, &f->report, &tally));
+	f->conns[0].totals.exchanges = 10;
+	f->report.past.traffic = (struct traffic){.connections = 4, .exchanges = 290};
+
+	cause.conns = 1;
+	headline = headline__write(&f->report, &cause, &context);
+	assert_says(headline, "9 of 10 exchanges wait 50.0 ms each: ");
+	free(headline);
+	cause.conns = 2;
+	headline = headline__write(&f->report, &cause, &context);
+	assert_says(headline, "9 of 300 exchanges wait 50.0 ms each on 2 of 5 connections: ");
+	free(headline);
+	cause.conns = 5;
+	headline = headline__write(&f->report, &cause, &context);
+	assert_says(headline, "9 of 300 exchanges wait 50.0 ms each on 5 connections: ");
+	free(headline);
+	cause.count = 301;
+	cause.total_ns = 301 * 50 * MS;
+	headline = headline__write(&f->report, &cause, &context);
+	assert_says(headline, "301 waits of 50.0 ms each on 5 connections: ");
+	free(headline);
+}
+
 /* Of a slow peer: which process, and what it did. And nothing about TCP's options. */
 static void test_peer_app(void **state)
 {
@@ -352,11 +386,17 @@ static void test_silence(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_every_cause),       TEST(test_peer_app),
-		TEST(test_chain_of_three),    TEST(test_lock),
-		TEST(test_another_process),   TEST(test_roots_are_counted),
-		TEST(test_windows),           TEST(test_timer),
-		TEST(test_recovery),          TEST(test_silence),
+		TEST(test_every_cause),
+		TEST(test_headline_of_connections),
+		TEST(test_peer_app),
+		TEST(test_chain_of_three),
+		TEST(test_lock),
+		TEST(test_another_process),
+		TEST(test_roots_are_counted),
+		TEST(test_windows),
+		TEST(test_timer),
+		TEST(test_recovery),
+		TEST(test_silence),
 		TEST(test_which_cause_leads),
 	};
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/explain/chain.h"
+
+#include "user/base/text.h"
+
+/* What a thread did in its link: followed by how long, and in which call. */
+struct deed {
+	const char *did;  /* "waited" */
+	const char *last; /* behind it, when nothing further back was seen */
+};
+
+/* clang-format off */
+static const struct deed deeds[CAUSE_COUNT] = {
+	[CAUSE_UNKNOWN] = {"waited", ", for what was not seen"},
+	[CAUSE_NETWORK] = {"waited", " for the network"},
+	[CAUSE_RUNQUEUE] = {"was ready to run and waited", " for a CPU"},
+	[CAUSE_PEER_APP] = {"waited", " for the other end of a connection of its own"},
+	[CAUSE_IDLE] = {"waited", " for something to do"},
+	[CAUSE_LOCK] = {"waited", " for a lock, or a signal of another thread"},
+	[CAUSE_IPC] = {"waited", " for another process or thread of this host"},
+	[CAUSE_DISK] = {"waited", " for block I/O"},
+	[CAUSE_TIMER] = {"slept", ", as long as it had asked for"},
+	[CAUSE_URING] = {"waited", " for a completion of io_uring"},
+};
+/* clang-format on */
+
+/* A link whose thread was not off the CPU by any wait that was seen. */
+static void add_busy(char **text, const struct stall_link *link)
+{
+	char took[TEXT_DURATION];
+
+	builder__add(text, " took %s, in no wait that was seen",
+		     text__duration(took, sizeof(took), link->end_ts - link->start_ts));
+}
+
+/* Without the time that it was ready to run again, unless that is what it waited for. */
+static uint64_t blocked_ns(const struct stall_link *link)
+{
+	uint64_t end = link->end_ts;
+
+	if (link->cause != CAUSE_RUNQUEUE && link->wait.wake_ts > link->start_ts &&
+	    link->wait.wake_ts < end)
+		end = link->wait.wake_ts;
+	return end - link->start_ts;
+}
+
+static void add_deed(char **text, const struct context *context, const struct stall_link *link,
+		     bool is_last)
+{
+	const struct deed *deed = &deeds[link->cause];
+	char took[TEXT_DURATION], call[64], waker[CONTEXT_NAME];
+
+	if (!link->wait.head.type) {
+		add_busy(text, link);
+		return;
+	}
+	builder__add(text, " %s %s", deed->did ? deed->did : "waited",
+		     text__duration(took, sizeof(took), blocked_ns(link)));
+	if (context__call(call, sizeof(call), context->report, &link->wait))
+		builder__add(text, " in %s", call);
+	if (!is_last)
+		return;
+	builder__add(text, "%s", deed->last ? deed->last : "");
+	if (!deed->did)
+		builder__add(text, ", and that was %s", cause__info(link->cause)->id);
+	else if ((link->cause == CAUSE_LOCK || link->cause == CAUSE_IPC) && link->wait.waker_tgid &&
+		 report__process(context->report, link->wait.waker_tgid))
+		builder__add(text, ", until %s woke it",
+			     context__thread(waker, sizeof(waker), context->report,
+					     link->wait.waker_tgid, link->wait.waker_tid));
+}
+
+/* " The same in 88 of the 91 stalls.", where that chain is not the only one seen */
+static void add_alike(char **text, const struct context *context)
+{
+	const struct stall_link *last = context->root;
+	char count[TEXT_COUNT], all[TEXT_COUNT];
+
+	for (size_t i = 0; i < TALLY_ROOTS && context->tally->count > 1; i++) {
+		const struct tally_root *root = &context->tally->roots[i];
+
+		if (root->count < 2 || root->cause != last->cause || root->tid != last->tid ||
+		    root->syscall != last->wait.syscall)
+			continue;
+		if (root->count == context->tally->count) {
+			builder__add(text, " The same each time.");
+			return;
+		}
+		builder__add(text, " The same in %s of the %s stalls.",
+			     text__count(count, sizeof(count), root->count),
+			     text__count(all, sizeof(all), context->tally->count));
+		return;
+	}
+}
+
+void chain__add(char **text, const struct context *context)
+{
+	const struct stall *stall = context->stall;
+	char name[CONTEXT_NAME];
+	bool begun = false;
+
+	for (size_t i = 1; i < stall->link_count; i++) {
+		const struct stall_link *link = &stall->links[i];
+
+		if (!link->pid && !link->tid)
+			continue; /* the network, of which the cause tells */
+		context__thread(name, sizeof(name), context->report, link->pid, link->tid);
+		builder__add(text, begun ? " for %s, which" : " %s", name);
+		add_deed(text, context, link, i + 1 == stall->link_count);
+		begun = true;
+	}
+	if (!begun)
+		return;
+	builder__add(text, ".");
+	add_alike(text, context);
+}

@@ -118,7 +118,9 @@ $(B)/tests/unit/process/test_report_file: $(B)/%: $(B)/%.o $(REPORT_OBJS) $(B)/l
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka
 
 # Of the demo's workload, the parts that are pure.
-$(B)/tests/unit/demo/test_workload: $(B)/user/demo/script.o $(B)/user/demo/summary.o
+$(B)/tests/unit/demo/test_workload: $(B)/%: $(B)/%.o $(B)/user/demo/script.o $(B)/user/demo/summary.o $(B)/libnetstall.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS) -lcmocka
 
 $(RENDER_TRACE) $(RENDER_CHECK): $(B)/%: $(B)/%.o $(B)/libnetstall.a
 	$(call say,LINK,$@)

@@ -5,19 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/table.h"
 #include "user/base/xalloc.h"
 
-#define FIRST_SLOTS 64
-
-struct slot {
-	char *text;    /* NULL: free */
-	size_t number; /* from 1 on, in the order in which they came */
+struct text {
+	struct text *next; /* of the same hash */
+	size_t number;     /* from 1 on, in the order in which they came */
+	char *bytes;
 };
 
-/* Open addressing, linear probing, at most half full. */
 struct texts {
-	struct slot *slots;
-	size_t size; /* a power of two */
+	struct table *by_hash;
 	size_t count;
 	size_t bytes; /* of all texts, each with its NUL */
 };
@@ -26,52 +24,46 @@ struct texts *texts__new(void)
 {
 	struct texts *texts = xcalloc(1, sizeof(*texts));
 
-	texts->size = FIRST_SLOTS;
-	texts->slots = xcalloc(FIRST_SLOTS, sizeof(*texts->slots));
+	texts->by_hash = table__new(SIZE_MAX);
 	return texts;
+}
+
+static void drop(void *value)
+{
+	struct text *text, *next;
+
+	for (text = value; text; text = next) {
+		next = text->next;
+		free(text->bytes);
+		free(text);
+	}
 }
 
 void texts__free(struct texts *texts)
 {
 	if (!texts)
 		return;
-	for (size_t i = 0; i < texts->size; i++)
-		free(texts->slots[i].text);
-	free(texts->slots);
+	table__free(texts->by_hash, drop);
 	free(texts);
 }
 
 /* FNV-1a */
-static size_t hash(const char *text)
+static uint32_t hash(const char *text)
 {
 	uint64_t value = 0xcbf29ce484222325;
 
 	for (; *text; text++)
 		value = (value ^ (unsigned char)*text) * 0x100000001b3;
-	return (size_t)(value ^ value >> 32);
+	return (uint32_t)(value ^ value >> 32);
 }
 
-static struct slot *find(const struct texts *texts, const char *text)
+static struct text *find(const struct texts *texts, const char *bytes)
 {
-	size_t i = hash(text) & (texts->size - 1);
+	struct text *text = table__get(texts->by_hash, hash(bytes));
 
-	while (texts->slots[i].text && strcmp(texts->slots[i].text, text) != 0)
-		i = (i + 1) & (texts->size - 1);
-	return &texts->slots[i];
-}
-
-static void grow(struct texts *texts)
-{
-	struct slot *old = texts->slots;
-	size_t old_size = texts->size;
-
-	texts->size *= 2;
-	texts->slots = xcalloc(texts->size, sizeof(*texts->slots));
-	for (size_t i = 0; i < old_size; i++) {
-		if (old[i].text)
-			*find(texts, old[i].text) = old[i];
-	}
-	free(old);
+	while (text && strcmp(text->bytes, bytes) != 0)
+		text = text->next;
+	return text;
 }
 
 const char *texts__keep(struct texts *texts, const char *text)
@@ -81,28 +73,29 @@ const char *texts__keep(struct texts *texts, const char *text)
 
 const char *texts__keep_within(struct texts *texts, const char *text, size_t most)
 {
-	struct slot *slot;
+	struct text *kept;
 	size_t bytes;
 
 	if (!text)
 		return NULL;
-	slot = find(texts, text);
-	if (slot->text)
-		return slot->text;
+	kept = find(texts, text);
+	if (kept)
+		return kept->bytes;
 	bytes = strlen(text) + 1;
 	if (bytes > most - texts->bytes)
 		return NULL;
-	if (2 * (texts->count + 1) > texts->size) {
-		grow(texts);
-		slot = find(texts, text);
-	}
+	kept = xcalloc(1, sizeof(*kept));
+	*kept = (struct text){.next = table__take(texts->by_hash, hash(text)),
+			      .number = ++texts->count,
+			      .bytes = xstrdup(text)};
+	table__put(texts->by_hash, hash(text), kept);
 	texts->bytes += bytes;
-	slot->number = ++texts->count;
-	slot->text = xstrdup(text);
-	return slot->text;
+	return kept->bytes;
 }
 
 size_t texts__number(const struct texts *texts, const char *text)
 {
-	return find(texts, text)->number;
+	const struct text *kept = find(texts, text);
+
+	return kept ? kept->number : 0;
 }

@@ -60,7 +60,8 @@ static void compare(FILE *out, const struct workload_script *script, struct work
 {
 	struct workload_summary summary;
 
-	if (workload__summarize(workload__result(workload), &summary) || !summary.exchanges)
+	workload__summarize(workload__result(workload), &summary);
+	if (!summary.exchanges)
 		return;
 	fprintf(out,
 		"\nThe workload itself measured: %llu of %llu exchanges took 10 ms or longer, median %.1f ms. Built-in cause: %s.\n",

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "user/base/clock.h"
+#include "user/base/xalloc.h"
 #include "user/demo/endpoint.h"
 
 /* How long the exchanges under way may still take once a stop was asked for. */
@@ -20,7 +22,7 @@ enum client_step { CLIENT_BEGIN, CLIENT_SEND_REST, CLIENT_FINISH };
 /* The window is what the result is about: everything after the warm-up. */
 struct client {
 	struct endpoint end; /* first: the step function gets a pointer to it */
-	int *first_fd;       /* where to tell others the first connection's descriptor */
+	int *first_fd;       /* where others read the first connection's descriptor */
 	clockid_t server_clock;
 	bool has_server_clock;
 	bool window_open;
@@ -120,12 +122,12 @@ static int begin_exchange(struct client *client, struct connection *c)
 		return 0;
 	}
 	client->begun++;
-	c->start_ns = endpoint__now_ns();
+	c->start_ns = clock__now();
 	err = s->cork ? endpoint__set_tcp_option(c->fd, TCP_CORK, 1) : 0;
 	if (!err)
 		err = endpoint__send(c->fd, s->first_bytes, s->more ? MSG_MORE : 0);
 	if (s->gap_us)
-		c->deadline = endpoint__now_ns() + s->gap_us * 1000ULL;
+		c->deadline = clock__now() + s->gap_us * 1000ULL;
 	c->step = CLIENT_SEND_REST;
 	return err;
 }
@@ -144,7 +146,7 @@ static int send_rest(struct client *client, struct connection *c)
 
 static void finish_exchange(struct client *client, struct connection *c)
 {
-	uint64_t now = endpoint__now_ns();
+	uint64_t now = clock__now();
 
 	client->last_end_ns = now;
 	client->done++;
@@ -175,12 +177,8 @@ static int client__step(struct endpoint *e, struct connection *c)
 
 struct client *client__new(const struct workload_options *options, struct workload_shared *shared)
 {
-	struct client *client = calloc(1, sizeof(*client));
+	struct client *client = xcalloc(1, sizeof(*client));
 
-	if (!client) {
-		endpoint__fail(shared->client_error, -ENOMEM, "no memory for the client");
-		return NULL;
-	}
 	endpoint__init(&client->end, options, &shared->result, shared->client_error);
 	client->end.step = client__step;
 	client->end.has_pauses = client->end.script.gap_us || client->end.script.interval_us;
@@ -193,7 +191,7 @@ int client__connect(struct client *client, uint16_t port)
 	struct endpoint *e = &client->end;
 
 	for (uint32_t i = 0; i < e->options->connections; i++) {
-		int err, fd = endpoint__connect(e->options, port, e->error);
+		int err, fd = endpoint__open(e->options, port, false, e->error);
 
 		if (fd < 0)
 			return fd;
@@ -209,7 +207,7 @@ int client__connect(struct client *client, uint16_t port)
 
 static void begin_measuring(struct client *client, pid_t server_pid)
 {
-	uint64_t now = endpoint__now_ns();
+	uint64_t now = clock__now();
 	uint64_t warmup_ms = client->end.options->warmup_ms;
 
 	client->has_server_clock =

@@ -17,11 +17,6 @@
 #define NS_PER_S  1000000000ULL
 #define NS_PER_MS 1000000ULL
 
-uint64_t endpoint__now_ns(void)
-{
-	return clock__now();
-}
-
 int endpoint__fail(char *error, int err, const char *format, ...)
 {
 	va_list args;
@@ -40,26 +35,7 @@ static const char *host_of(const struct workload_options *o)
 	return o->host ? o->host : o->ipv6 ? "::1" : "127.0.0.1";
 }
 
-static int resolve(const struct workload_options *o, uint16_t port, struct addrinfo **address,
-		   char *error)
-{
-	struct addrinfo hints = {
-		.ai_socktype = SOCK_STREAM,
-		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
-	};
-	char service[8];
-	int status;
-
-	snprintf(service, sizeof(service), "%u", port);
-	status = getaddrinfo(host_of(o), service, &hints, address);
-	if (!status)
-		return 0;
-	snprintf(error, ENDPOINT_ERROR_SIZE, "'%s' is no numeric address: %s", host_of(o),
-		 gai_strerror(status));
-	return -EINVAL;
-}
-
-static uint16_t local_port(int fd)
+uint16_t endpoint__port(int fd)
 {
 	struct sockaddr_storage address;
 	socklen_t size = sizeof(address);
@@ -71,63 +47,39 @@ static uint16_t local_port(int fd)
 	return ntohs(((struct sockaddr_in *)&address)->sin_port);
 }
 
-static int listen_on(const struct addrinfo *address)
+int endpoint__open(const struct workload_options *options, uint16_t port, bool listens, char *error)
 {
-	int err, on = 1, fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const struct addrinfo hints = {
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+	};
+	const char *host = host_of(options);
+	struct addrinfo *to;
+	char service[8];
+	int err = 0, on = 1, fd;
 
+	snprintf(service, sizeof(service), "%u", port);
+	err = getaddrinfo(host, service, &hints, &to);
+	if (err) {
+		snprintf(error, ENDPOINT_ERROR_SIZE, "'%s' is no numeric address: %s", host,
+			 gai_strerror(err));
+		return -EINVAL;
+	}
+	fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return -errno;
-	if (!setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) &&
-	    !bind(fd, address->ai_addr, address->ai_addrlen) &&
-	    !listen(fd, WORKLOAD_MAX_CONNECTIONS))
+		err = -errno;
+	else if (!listens)
+		err = connect(fd, to->ai_addr, to->ai_addrlen) ? -errno : 0;
+	else if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
+		 bind(fd, to->ai_addr, to->ai_addrlen) || listen(fd, WORKLOAD_MAX_CONNECTIONS))
+		err = -errno;
+	freeaddrinfo(to);
+	if (!err)
 		return fd;
-	err = -errno;
-	close(fd);
-	return err;
-}
-
-static int connect_to(const struct addrinfo *address)
-{
-	int err, fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return -errno;
-	if (!connect(fd, address->ai_addr, address->ai_addrlen))
-		return fd;
-	err = -errno;
-	close(fd);
-	return err;
-}
-
-int endpoint__listen(const struct workload_options *options, uint16_t *port, char *error)
-{
-	struct addrinfo *address;
-	int fd = resolve(options, options->port, &address, error);
-
-	if (fd < 0)
-		return fd;
-	fd = listen_on(address);
-	freeaddrinfo(address);
-	if (fd < 0)
-		return endpoint__fail(error, fd, "cannot listen on %s port %u", host_of(options),
-				      options->port);
-	*port = local_port(fd);
-	return fd;
-}
-
-int endpoint__connect(const struct workload_options *options, uint16_t port, char *error)
-{
-	struct addrinfo *address;
-	int fd = resolve(options, port, &address, error);
-
-	if (fd < 0)
-		return fd;
-	fd = connect_to(address);
-	freeaddrinfo(address);
-	if (fd < 0)
-		return endpoint__fail(error, fd, "cannot connect to %s port %u", host_of(options),
-				      port);
-	return fd;
+	if (fd >= 0)
+		close(fd);
+	return endpoint__fail(error, err, "cannot %s %s port %u",
+			      listens ? "listen on" : "connect to", host, port);
 }
 
 int endpoint__set_tcp_option(int fd, int option, int value)
@@ -323,7 +275,7 @@ static int resume(struct endpoint *e, struct connection *c)
 
 static int resume_expired(struct endpoint *e)
 {
-	uint64_t now = endpoint__now_ns();
+	uint64_t now = clock__now();
 	int err = 0;
 
 	for (int i = 0; i < WORKLOAD_MAX_CONNECTIONS && !err && !e->finished; i++) {
@@ -349,7 +301,7 @@ static int timeout_ms(const struct endpoint *e)
 	}
 	if (earliest == ENDPOINT_NEVER)
 		return -1;
-	now = endpoint__now_ns();
+	now = clock__now();
 	return earliest <= now ? 0 : (earliest - now + NS_PER_MS - 1) / NS_PER_MS;
 }
 

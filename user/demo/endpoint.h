@@ -52,8 +52,6 @@ struct endpoint {
 	struct connection connection[WORKLOAD_MAX_CONNECTIONS];
 };
 
-uint64_t endpoint__now_ns(void);
-
 /*
  * Puts a sentence into @error, which has ENDPOINT_ERROR_SIZE bytes, and the meaning of @err, a
  * negative errno, behind it. Returns @err.
@@ -61,9 +59,11 @@ uint64_t endpoint__now_ns(void);
 int endpoint__fail(char *error, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Both return a descriptor, or -errno with a sentence in @error. */
-int endpoint__listen(const struct workload_options *options, uint16_t *port, char *error);
-int endpoint__connect(const struct workload_options *options, uint16_t port, char *error);
+/* A socket that listens, or is connected; or -errno with a sentence in @error. */
+int endpoint__open(const struct workload_options *options, uint16_t port, bool listens,
+		   char *error);
+/* Its local port. */
+uint16_t endpoint__port(int fd);
 
 int endpoint__set_tcp_option(int fd, int option, int value);
 int endpoint__send(int fd, uint32_t size, int flags);

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "user/base/clock.h"
+#include "user/base/xalloc.h"
 #include "user/demo/endpoint.h"
 
 enum server_step {
@@ -16,7 +18,7 @@ enum server_step {
 static void pause_for(struct connection *c, uint32_t us)
 {
 	if (us)
-		c->deadline = endpoint__now_ns() + us * 1000ULL;
+		c->deadline = clock__now() + us * 1000ULL;
 }
 
 static int server__step(struct endpoint *e, struct connection *c)
@@ -68,11 +70,9 @@ static int serve_in_turn(struct endpoint *e)
 int server__run(const struct workload_options *options, int listener,
 		struct workload_shared *shared)
 {
-	struct endpoint *e = malloc(sizeof(*e));
+	struct endpoint *e = xcalloc(1, sizeof(*e));
 	int err;
 
-	if (!e)
-		return endpoint__fail(shared->server_error, -ENOMEM, "no memory for the server");
 	endpoint__init(e, options, &shared->result, shared->server_error);
 	e->step = server__step;
 	e->listener = listener;

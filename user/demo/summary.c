@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What the workload measured, in a few figures. */
-#include <errno.h>
 #include <stdlib.h>
 
+#include "user/base/array.h"
+#include "user/base/xalloc.h"
 #include "user/demo/workload.h"
 
-static int compare_latencies(const void *a, const void *b)
+static int by_latency(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
+	return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* Nearest rank: the smallest latency that at least @percent of all do not exceed. */
@@ -18,7 +17,7 @@ static double percentile_us(const uint64_t *sorted, size_t n, unsigned int perce
 	return sorted[(n * percent + 99) / 100 - 1] / 1e3;
 }
 
-int workload__summarize(const struct workload_result *r, struct workload_summary *summary)
+void workload__summarize(const struct workload_result *r, struct workload_summary *summary)
 {
 	uint64_t exchanges = atomic_load_explicit(&r->exchanges, memory_order_acquire);
 	size_t n = exchanges < WORKLOAD_SAMPLES ? exchanges : WORKLOAD_SAMPLES;
@@ -26,13 +25,11 @@ int workload__summarize(const struct workload_result *r, struct workload_summary
 
 	*summary = (struct workload_summary){0};
 	if (!n)
-		return 0;
-	latencies = malloc(n * sizeof(*latencies));
-	if (!latencies)
-		return -ENOMEM;
+		return;
+	latencies = xcalloc(n, sizeof(*latencies));
 	for (size_t i = 0; i < n; i++)
 		latencies[i] = r->samples[i].latency_ns;
-	qsort(latencies, n, sizeof(*latencies), compare_latencies);
+	qsort(latencies, n, sizeof(*latencies), by_latency);
 	summary->exchanges = exchanges;
 	summary->seconds = r->window_ns / 1e9;
 	summary->max_us = r->max_ns / 1e3;
@@ -41,5 +38,4 @@ int workload__summarize(const struct workload_result *r, struct workload_summary
 	summary->p99_us = percentile_us(latencies, n, 99);
 	summary->cpu_us_per_exchange = (r->client_cpu_ns + r->server_cpu_ns) / 1e3 / exchanges;
 	free(latencies);
-	return 0;
 }

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "user/base/xalloc.h"
 #include "user/demo/endpoint.h"
 #include "user/demo/workload.h"
 
@@ -41,24 +42,19 @@ void workload_options__init(struct workload_options *options, enum workload_mode
 
 struct workload *workload__new(const struct workload_options *options)
 {
-	struct workload *w = calloc(1, sizeof(*w));
-	int err;
+	struct workload *w = xcalloc(1, sizeof(*w));
 
-	if (!w)
-		return NULL;
 	w->options = *options;
 	w->control_fd = -1;
 	/* Only the pages of samples that are really written take up memory. */
 	w->shared = mmap(NULL, sizeof(*w->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (w->shared != MAP_FAILED) {
-		w->shared->client_fd = -1;
-		return w;
+	if (w->shared == MAP_FAILED) {
+		free(w);
+		return NULL;
 	}
-	err = errno;
-	free(w);
-	errno = err;
-	return NULL;
+	w->shared->client_fd = -1;
+	return w;
 }
 
 static int check_options(struct workload *w)
@@ -127,11 +123,12 @@ static pid_t spawn(struct workload *w, const char *name, char *child_error)
 
 static int start_server(struct workload *w)
 {
-	int listener = endpoint__listen(&w->options, &w->port, w->error);
+	int listener = endpoint__open(&w->options, w->options.port, true, w->error);
 	pid_t pid;
 
 	if (listener < 0)
 		return listener;
+	w->port = endpoint__port(listener);
 	pid = spawn(w, w->options.server_name, w->shared->server_error);
 	if (!pid)
 		_exit(server__run(&w->options, listener, w->shared) ? 1 : 0);
@@ -181,11 +178,8 @@ static int be_client(struct workload *w, int control)
 {
 	struct client *client = client__new(&w->options, w->shared);
 	bool late = w->options.connect_after_gate;
-	int err;
+	int err = late ? 0 : client__connect(client, w->port);
 
-	if (!client)
-		return -ENOMEM;
-	err = late ? 0 : client__connect(client, w->port);
 	if (err)
 		return err;
 	if (!send_byte(control) || !await_gate(control))

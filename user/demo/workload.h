@@ -123,7 +123,7 @@ void workload_options__init(struct workload_options *options, enum workload_mode
 
 struct workload;
 
-/* NULL, with errno set, when there is no memory. */
+/* NULL, with errno set, when there is no memory for the result. */
 struct workload *workload__new(const struct workload_options *options);
 
 /*
@@ -163,7 +163,7 @@ const char *workload__error(const struct workload *w);
 
 const struct workload_result *workload__result(const struct workload *w);
 
-/* Returns 0 or -ENOMEM. All zero when there was no exchange. */
-int workload__summarize(const struct workload_result *result, struct workload_summary *summary);
+/* All zero when there was no exchange. */
+void workload__summarize(const struct workload_result *result, struct workload_summary *summary);
 
 #endif

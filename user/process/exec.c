@@ -75,8 +75,7 @@ static int run_file(const char *path, char **argv)
 	return -errno;
 }
 
-/* A file that is there and may not be run is reported rather than that others are missing. */
-static int run_from_path(char **argv)
+int exec__from_path(char **argv, int (*run)(const char *path, char **argv))
 {
 	const char *rest = getenv("PATH");
 	char path[PATH_MAX];
@@ -87,7 +86,7 @@ static int run_from_path(char **argv)
 
 		if ((size_t)snprintf(path, sizeof(path), "%.*s%s%s", len, rest, len ? "/" : "",
 				     argv[0]) < sizeof(path)) {
-			err = run_file(path, argv);
+			err = run(path, argv);
 			if (err != -ENOENT && err != -ENOTDIR && err != -EACCES)
 				return err;
 			if (err == -EACCES && !access(path, F_OK))
@@ -112,7 +111,7 @@ int exec__program(char **argv)
 	if (!*argv[0])
 		return -ENOENT;
 	if (!strchr(argv[0], '/'))
-		return run_from_path(argv);
+		return exec__from_path(argv, run_file);
 	err = run_file(argv[0], argv);
 	return err == -EACCES && !stat(argv[0], &st) && S_ISDIR(st.st_mode) ? -EISDIR : err;
 }

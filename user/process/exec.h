@@ -15,4 +15,10 @@ void exec__ease_limits(void);
  */
 int exec__program(char **argv);
 
+/*
+ * run() of argv[0] in each folder of PATH, until it returns something else than that it is not
+ * there. A file that is there and may not be run is reported rather than that others are missing.
+ */
+int exec__from_path(char **argv, int (*run)(const char *path, char **argv));
+
 #endif

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -35,30 +34,14 @@ static void report(enum hook_what what, int value)
 
 /* ---- is there such a command ---- */
 
-static int look(const char *name)
+static int look(const char *path, char **argv)
 {
-	const char *rest = getenv("PATH");
-	char path[PATH_MAX];
-	int result = -ENOENT;
-
-	if (strchr(name, '/'))
-		return access(name, X_OK) ? -errno : 0;
-	for (rest = rest ? rest : "/usr/local/bin:/usr/bin:/bin"; rest;
-	     rest = *rest ? rest + 1 : NULL) {
-		int len = (int)strcspn(rest, ":");
-
-		snprintf(path, sizeof(path), "%.*s%s%s", len, rest, len ? "/" : "", name);
-		if (!access(path, X_OK))
-			return 0;
-		if (errno == EACCES)
-			result = -EACCES;
-		rest += len;
-	}
-	return result;
+	(void)argv;
+	return access(path, X_OK) ? -errno : 0;
 }
 
 /* As the user that it will run as: in a process that becomes that user. */
-static int find(const char *name)
+static int find(char **argv)
 {
 	pid_t pid = fork();
 	int status;
@@ -68,7 +51,10 @@ static int find(const char *name)
 	if (!pid) {
 		int err = privileges__become_caller();
 
-		_exit(-(err ? err : look(name)));
+		if (!err)
+			err = strchr(argv[0], '/') ? look(argv[0], argv)
+						   : exec__from_path(argv, look);
+		_exit(-err);
 	}
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
 		return -ECHILD;
@@ -161,7 +147,7 @@ void hook__run(char **argv)
 {
 	struct hook hook = {.argv = argv, .pidfd = -1};
 	char message[HOOK_MESSAGE + 1];
-	int err = find(argv[0]);
+	int err = find(argv);
 
 	report(HOOK_READY, err);
 	if (err)

@@ -2,7 +2,7 @@
 /*
  * --on-stall CMD: a command at the moment of a stall of a gated cause, to save a core, a
  * profile or a capture. It runs as the user who called sudo, with stdin from /dev/null and its
- * output on our stderr, and is told by its environment:
+ * output on our stderr, and its environment says:
  *
  *   NETSTALL_CAUSE        nagle-delack
  *   NETSTALL_STALL        its number, from 1

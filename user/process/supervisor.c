@@ -26,7 +26,7 @@ struct supervisor {
 	int children; /* signalfd of SIGCHLD */
 	pid_t program;
 	bool ended;
-	bool told_left;
+	bool left_reported;
 	uint64_t count_at; /* when those it left behind are counted, ms */
 	uint64_t kill_at;  /* when those who were asked to end are made to, ms; NEVER: nobody was */
 };
@@ -124,7 +124,7 @@ static void count_left(struct supervisor *supervisor)
 	size_t count = family__find(getpid(), family);
 
 	report(supervisor, SUPERVISOR_LEFT, count, count ? family[0] : 0);
-	supervisor->told_left = true;
+	supervisor->left_reported = true;
 }
 
 /* The end of the program is reported; those that came to us by their parents' end just go. */
@@ -150,7 +150,7 @@ static void reap(struct supervisor *supervisor)
 	if (!supervisor->ended || pid >= 0 || errno != ECHILD)
 		return;
 	supervisor->kill_at = NEVER; /* nobody is left */
-	if (!supervisor->told_left)
+	if (!supervisor->left_reported)
 		count_left(supervisor);
 }
 
@@ -169,7 +169,7 @@ static void serve(struct supervisor *supervisor, const struct supervisor_message
 static int do_what_is_due(struct supervisor *supervisor)
 {
 	uint64_t now = now_ms();
-	bool counts = supervisor->ended && !supervisor->told_left;
+	bool counts = supervisor->ended && !supervisor->left_reported;
 
 	if (counts && now >= supervisor->count_at && supervisor->kill_at == NEVER)
 		count_left(supervisor);

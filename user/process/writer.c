@@ -128,7 +128,7 @@ static int write_file(int dir, const char *name, const char *text, size_t size)
 	if (fd < 0)
 		return -errno;
 	err = descriptor__write(fd, text, size);
-	/* Some file systems tell of a full disk only now. */
+	/* Some file systems report a full disk only now. */
 	if (close(fd) && !err)
 		err = -errno;
 	if (err)

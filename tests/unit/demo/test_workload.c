@@ -64,7 +64,7 @@ static void no_exchange_gives_zeros(void **state)
 	struct workload_summary s;
 
 	memset(&s, 0xff, sizeof(s));
-	assert_int_equal(workload__summarize(*state, &s), 0);
+	workload__summarize(*state, &s);
 	assert_int_equal(s.exchanges, 0);
 	assert_true(s.median_us == 0 && s.p99_us == 0 && s.max_us == 0);
 	assert_true(s.cpu_us_per_exchange == 0 && s.seconds == 0);
@@ -75,7 +75,7 @@ static void one_exchange_is_every_percentile(void **state)
 	struct workload_summary s;
 
 	add(*state, 17);
-	assert_int_equal(workload__summarize(*state, &s), 0);
+	workload__summarize(*state, &s);
 	assert_int_equal(s.exchanges, 1);
 	assert_true(s.median_us == 17 && s.p99_us == 17 && s.max_us == 17);
 }
@@ -91,7 +91,7 @@ static void percentiles_are_nearest_ranks(void **state)
 	r->client_cpu_ns = 1500000;
 	r->server_cpu_ns = 500000;
 	r->window_ns = 2500000000;
-	assert_int_equal(workload__summarize(r, &s), 0);
+	workload__summarize(r, &s);
 	assert_true(s.median_us == 100 && s.p99_us == 198 && s.max_us == 200);
 	assert_int_equal(s.stalls, 3);
 	assert_true(s.cpu_us_per_exchange == 10 && s.seconds == 2.5);
@@ -104,7 +104,7 @@ static void odd_counts_have_a_middle(void **state)
 	add(*state, 30);
 	add(*state, 10);
 	add(*state, 20);
-	assert_int_equal(workload__summarize(*state, &s), 0);
+	workload__summarize(*state, &s);
 	assert_true(s.median_us == 20 && s.p99_us == 30);
 }
 
@@ -117,7 +117,7 @@ static void a_full_ring_counts_on(void **state)
 		add(r, 5000);
 	for (unsigned int i = 0; i < WORKLOAD_SAMPLES; i++)
 		add(r, 7);
-	assert_int_equal(workload__summarize(r, &s), 0);
+	workload__summarize(r, &s);
 	assert_int_equal(s.exchanges, 2 * WORKLOAD_SAMPLES);
 	assert_true(s.median_us == 7 && s.p99_us == 7); /* the older half has been overwritten */
 	assert_true(s.max_us == 5000);

@@ -375,8 +375,8 @@ const char *caps__refused_with(int err)
 		       "a seccomp filter or a security policy forbids them (of a container, perhaps); "
 		       "run it outside of that";
 	case ENOMEM:
-		return "the kernel has no memory for BPF programs: raise the limit of locked memory "
-		       "(ulimit -l), or that of its cgroup";
+		return "the kernel has no memory for BPF programs and their tables: raise the limit of "
+		       "locked memory (ulimit -l), or that of its cgroup";
 	default:
 		return "the kernel refuses BPF tracepoint programs: it needs CONFIG_BPF_SYSCALL=y and "
 		       "CONFIG_BPF_EVENTS=y, and a security policy that lets them attach";

@@ -122,15 +122,13 @@ static int explain_load(const struct session *session, int err)
 {
 	bool traced = !session->options.untraced;
 
-	if (err == -EPERM)
-		log__error(
-			"the kernel refused the BPF programs (%s): run it with sudo, or look into the "
-			"security policy (-v shows the kernel's messages)",
-			strerror(-err));
-	else if (err == -ENOMEM)
-		log__error("the kernel has no memory for the tables: make them smaller with %s",
+	/* Not of EACCES, which is the verifier's here. */
+	if (err == -ENOMEM)
+		log__error("%s, or make the tables smaller with %s", caps__refused_with(ENOMEM),
 			   session->offcpu ? "--stack-storage-size=N"
 					   : "-C conns.max=N and -C ringbuf.bytes=N");
+	else if (err == -EPERM || err == -EMFILE || err == -ENFILE)
+		log__error("%s (-v shows the kernel's messages)", caps__refused_with(-err));
 	else
 		log__error(
 			"the kernel did not take the %s programs: %s (-v shows its messages; %s)",

@@ -49,11 +49,8 @@ static void add_symbol(struct kallsyms *kallsyms, uint64_t address, const char *
 {
 	size_t length = strlen(name) + 1;
 
-	if (kallsyms->count == kallsyms->room) {
-		kallsyms->room = kallsyms->room ? kallsyms->room * 2 : 1 << 16;
-		kallsyms->symbols = xreallocarray(kallsyms->symbols, kallsyms->room,
-						  sizeof(*kallsyms->symbols));
-	}
+	kallsyms->symbols = xgrow(kallsyms->symbols, kallsyms->count, &kallsyms->room,
+				  sizeof(*kallsyms->symbols));
 	if (kallsyms->names_used + length > kallsyms->names_room) {
 		kallsyms->names_room = (kallsyms->names_used + length) * 2 + (1 << 20);
 		kallsyms->names = xreallocarray(kallsyms->names, kallsyms->names_room, 1);

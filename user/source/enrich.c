@@ -351,7 +351,8 @@ static void enrich_conn(struct enrich *enrich, const struct ns_conn *raw)
 	send(enrich, &out, sizeof(out));
 }
 
-void enrich__record(struct enrich *enrich, const void *record, size_t len)
+/* Any other record: only numbers in it change. */
+static void enrich_plain(struct enrich *enrich, const void *record, size_t len)
 {
 	union {
 		struct ns_head head;
@@ -360,25 +361,8 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len)
 		struct ns_uring uring;
 		struct ns_uring_totals longest;
 	} out;
-	const struct ns_head *head = record;
 
-	if (len >= sizeof(*head) && head->type == NS_WAIT && len >= sizeof(struct ns_wait_raw)) {
-		enrich_wait(enrich, record);
-		return;
-	}
-	if (len >= sizeof(*head) && head->type == NS_CALL && len >= sizeof(struct ns_call_raw)) {
-		enrich_call(enrich, record);
-		return;
-	}
-	if (len >= sizeof(*head) && head->type == NS_CONN && len >= sizeof(struct ns_conn)) {
-		enrich_conn(enrich, record);
-		return;
-	}
-	if (len >= sizeof(*head) && head->type == NS_PROCESS && len >= sizeof(struct ns_process)) {
-		enrich_process(enrich, record);
-		return;
-	}
-	if (len < sizeof(*head) || len > sizeof(out)) {
+	if (len < sizeof(out.head) || len > sizeof(out)) {
 		send(enrich, record, len);
 		return;
 	}
@@ -393,6 +377,23 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len)
 		translate_other(enrich, &out.uring.by_tid);
 	translate(enrich, &out.head.tgid, &out.head.tid);
 	send(enrich, &out, len);
+}
+
+void enrich__record(struct enrich *enrich, const void *record, size_t len)
+{
+	const struct ns_head *head = record;
+	uint32_t type = len >= sizeof(*head) ? head->type : 0;
+
+	if (type == NS_WAIT && len >= sizeof(struct ns_wait_raw))
+		enrich_wait(enrich, record);
+	else if (type == NS_CALL && len >= sizeof(struct ns_call_raw))
+		enrich_call(enrich, record);
+	else if (type == NS_CONN && len >= sizeof(struct ns_conn))
+		enrich_conn(enrich, record);
+	else if (type == NS_PROCESS && len >= sizeof(struct ns_process))
+		enrich_process(enrich, record);
+	else
+		enrich_plain(enrich, record, len);
 }
 
 bool enrich__settle(struct enrich *enrich, uint64_t wait_ns)

@@ -162,7 +162,7 @@ static void copy_sleepers(struct offcpu *offcpu, uint64_t now)
 	if (now - offcpu->copied_ns < COPY_EVERY_NS)
 		return;
 	offcpu->copied_ns = now;
-	session__copy_sleepers(offcpu->session);
+	session__iterate(offcpu->session, ITERATE_SLEEPERS);
 }
 
 void offcpu__begin(struct offcpu *offcpu, uint64_t start_ts)

@@ -36,11 +36,8 @@ struct offcpu_texts *offcpu_texts__read(struct offcpu *offcpu)
 		last = &key;
 		if (bpf_map_lookup_elem(fd, &key, &place))
 			continue;
-		if (texts->count == texts->room) {
-			texts->room = texts->room ? 2 * texts->room : 256;
-			texts->places =
-				xreallocarray(texts->places, texts->room, sizeof(*texts->places));
-		}
+		texts->places =
+			xgrow(texts->places, texts->count, &texts->room, sizeof(*texts->places));
 		texts->places[texts->count++] = (struct offcpu_place){.key = key, .id = place.id};
 	}
 	if (texts->count)

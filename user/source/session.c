@@ -30,7 +30,7 @@
 
 static int open_tasks(void *context)
 {
-	return session__open_tasks(context);
+	return session__open_iterator(context, ITERATE_TASKS);
 }
 
 static void watch_process(struct session *session, uint32_t tgid)
@@ -161,17 +161,10 @@ static void detach(struct session *session)
 static void tear_down(struct session *session)
 {
 	detach(session);
-	bpf_link__destroy(session->tasks);
-	bpf_link__destroy(session->files);
-	bpf_link__destroy(session->seed);
-	bpf_link__destroy(session->conns);
-	bpf_link__destroy(session->sleepers);
-	bpf_link__destroy(session->rings);
-	bpf_link__destroy(session->ops);
-	bpf_link__destroy(session->ring_files);
-	session->tasks = session->files = session->seed = session->conns = NULL;
-	session->sleepers = NULL;
-	session->rings = session->ops = session->ring_files = NULL;
+	for (size_t i = 0; i < ITERATORS; i++) {
+		bpf_link__destroy(session->iterators[i]);
+		session->iterators[i] = NULL;
+	}
 	ring_buffer__free(session->ring);
 	session->ring = NULL;
 	enrich__free(session->enrich);
@@ -441,7 +434,7 @@ static void tell_end(struct session *session)
 	out.children = session->children;
 	out.head.ts = session->end_ts;
 	session->sink(session->context, &out, sizeof(out));
-	session__tell_conns(session);
+	session__iterate(session, ITERATE_CONNS);
 }
 
 void session__finish(struct session *session)
@@ -456,7 +449,7 @@ void session__finish(struct session *session)
 		session__scan_sockets(session, NS_SCAN_PEERS); /* owners of what came last */
 	}
 	if (session->offcpu)
-		session__copy_sleepers(session);
+		session__iterate(session, ITERATE_SLEEPERS);
 	session->end_ts = close_window(session);
 	if (traced)
 		tell_end(session);

@@ -41,11 +41,9 @@ void session__tell_threads(struct session *session, uint64_t now)
 	int fd = bpf_map__fd(session->skel->maps.threads);
 	struct ns_thread_state thread;
 	uint32_t tid, next;
-	bool more = !bpf_map_get_next_key(fd, NULL, &next);
 
-	while (more) {
-		tid = next;
-		more = !bpf_map_get_next_key(fd, &tid, &next);
+	FOR_EACH_KEY(fd, &tid, &next)
+	{
 		if (!bpf_map_lookup_elem(fd, &tid, &thread))
 			tell_thread(session, tid, &thread, now);
 	}
@@ -124,7 +122,7 @@ void session__tell_refused(struct session *session)
 
 void session__tell_totals(struct session *session)
 {
-	session__tell_conns(session);
+	session__iterate(session, ITERATE_CONNS);
 	ring_buffer__consume(session->ring);
 	enrich__settle(session->enrich, 0);
 	session__tell_uring(session, clock__now());

@@ -23,6 +23,24 @@ struct chain_process {
 	uint32_t depth;
 };
 
+enum session_iterator {
+	ITERATE_TASKS,    /* struct ns_task_entry of each */
+	ITERATE_SEED,     /* threads that sleep since before the attach are taken in */
+	ITERATE_FILES,    /* sockets that there are, by session__scan_sockets() */
+	ITERATE_SLEEPERS, /* the user stacks of threads that sleep, for the profile */
+	ITERATE_CONNS,    /* the totals of all connections, into the ring buffer */
+	/* Without io_uring there are none of these. */
+	ITERATE_RINGS,      /* what they have now, and whether they are still there */
+	ITERATE_OPS,        /* keys of operations that no table needs */
+	ITERATE_RING_FILES, /* registered files, by session__scan_registered() */
+	ITERATORS
+};
+
+/* Goes through a table's keys: of key only the one in hand, which the body may delete. */
+#define FOR_EACH_KEY(fd, key, next)                                                                \
+	for (bool more_ = !bpf_map_get_next_key(fd, NULL, next);                                   \
+	     more_ && (*(key) = *(next), more_ = !bpf_map_get_next_key(fd, key, next), true);)
+
 struct session {
 	struct session_options options;
 	const struct target *target;
@@ -39,9 +57,8 @@ struct session {
 	struct ring_buffer *ring;
 	struct bpf_link *hooks[PLAN_PROGRAMS];
 	size_t hook_count;
-	struct bpf_link *tasks, *files, *seed, *conns, *sleepers; /* iterators */
-	struct bpf_link *rings, *ops, *ring_files; /* likewise; NULL without io_uring */
-	uint64_t swept_ns;                         /* when these were looked at last */
+	struct bpf_link *iterators[ITERATORS]; /* NULL: the plan has no such one */
+	uint64_t swept_ns;                     /* when io_uring's were run last */
 	uint64_t ops_lost_seen;
 	struct enrich *enrich;
 	struct chain_process chain[CHAIN_PROCESSES];
@@ -67,21 +84,14 @@ void session__join_chain(void *context, const struct ns_wait *wait,
 
 /* session_scan.c: the iterators. -errno after it has said why. */
 int session__make_iterators(struct session *session);
-/* An open iterator over all tasks, or -errno. */
-int session__open_tasks(struct session *session);
-/* Over the keys of io_uring operations that no table needs, or -errno. */
-int session__open_ops(struct session *session);
-/* What io_uring's rings have now, and whether they are still there. */
-void session__look_at_rings(struct session *session);
-/* The user stacks of threads that sleep, for the profile. */
-void session__copy_sleepers(struct session *session);
-/* Threads that sleep since before the attach are taken in. */
+/* To be read and closed, or -errno; -ENOENT: there is none. */
+int session__open_iterator(const struct session *session, enum session_iterator which);
+/* To its end, for what it does on the way. */
+void session__iterate(const struct session *session, enum session_iterator which);
 void session__seed_threads(struct session *session);
 void session__scan_sockets(struct session *session, enum ns_scan mode);
 /* Sockets that are registered with a watched ring, which may have no descriptor. */
 void session__scan_registered(struct session *session, enum ns_scan mode);
-/* The totals of all connections, into the ring buffer. */
-void session__tell_conns(struct session *session);
 
 /* session_sample.c: how many exchanges are told one by one, kept within bounds. */
 void session__pace_samples(struct session *session, uint64_t now);

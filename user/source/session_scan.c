@@ -9,51 +9,62 @@
 
 #define REGISTERED_MOST 32768 /* files of a ring: IORING_MAX_FIXED_FILES, io_uring/rsrc.c */
 
-static struct bpf_link *make_iterator(struct session *session, const char *name, int map_fd)
+static struct bpf_link *make_iterator(struct session *session, const char *name,
+				      const struct bpf_map *map)
 {
-	union bpf_iter_link_info info = {.map = {.map_fd = map_fd}};
+	union bpf_iter_link_info info = {.map = {.map_fd = map ? bpf_map__fd(map) : 0}};
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
 	struct bpf_program *program = bpf_object__find_program_by_name(session->skel->obj, name);
 
 	if (!program || !bpf_program__autoload(program))
 		return NULL;
-	return bpf_program__attach_iter(program, map_fd ? &opts : NULL);
+	return bpf_program__attach_iter(program, map ? &opts : NULL);
 }
 
 int session__make_iterators(struct session *session)
 {
-	session->tasks = make_iterator(session, "iter_tasks", 0);
-	session->seed = make_iterator(session, "iter_seed", 0);
-	session->files = make_iterator(session, "iter_files", 0);
-	session->sleepers = make_iterator(session, "iter_sleepers", 0);
-	session->conns =
-		make_iterator(session, "iter_conns", bpf_map__fd(session->skel->maps.conns));
-	session->rings =
-		make_iterator(session, "iter_rings", bpf_map__fd(session->skel->maps.rings));
-	session->ops = make_iterator(session, "iter_ops", bpf_map__fd(session->skel->maps.ops));
-	session->ring_files =
-		make_iterator(session, "iter_ring_files", bpf_map__fd(session->skel->maps.rings));
-	if (session->tasks && session->seed &&
-	    (session->options.untraced || (session->files && session->conns)))
+	struct netstall_bpf *skel = session->skel;
+	const struct {
+		const char *program;
+		const struct bpf_map *over;
+	} rows[ITERATORS] = {
+		[ITERATE_TASKS] = {"iter_tasks", NULL},
+		[ITERATE_SEED] = {"iter_seed", NULL},
+		[ITERATE_FILES] = {"iter_files", NULL},
+		[ITERATE_SLEEPERS] = {"iter_sleepers", NULL},
+		[ITERATE_CONNS] = {"iter_conns", skel->maps.conns},
+		[ITERATE_RINGS] = {"iter_rings", skel->maps.rings},
+		[ITERATE_OPS] = {"iter_ops", skel->maps.ops},
+		[ITERATE_RING_FILES] = {"iter_ring_files", skel->maps.rings},
+	};
+	struct bpf_link **made = session->iterators;
+
+	for (size_t i = 0; i < ITERATORS; i++)
+		made[i] = make_iterator(session, rows[i].program, rows[i].over);
+	if (made[ITERATE_TASKS] && made[ITERATE_SEED] &&
+	    (session->options.untraced || (made[ITERATE_FILES] && made[ITERATE_CONNS])))
 		return 0;
 	log__error("BPF iterators do not attach on this kernel (%s): it needs Linux 5.9 or later",
 		   strerror(errno));
 	return -ENOTSUP;
 }
 
-static int open_iterator(struct bpf_link *link)
+int session__open_iterator(const struct session *session, enum session_iterator which)
 {
-	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	const struct bpf_link *link = session->iterators[which];
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -ENOENT;
 
-	return fd < 0 ? -errno : fd;
+	return fd < 0 && link ? -errno : fd;
 }
 
-static void run_iterator(struct bpf_link *link)
+void session__iterate(const struct session *session, enum session_iterator which)
 {
-	int fd = open_iterator(link);
+	int fd = session__open_iterator(session, which);
 	char nothing[256];
 	ssize_t got;
 
+	if (fd == -ENOENT)
+		return;
 	if (fd < 0) {
 		log__debug("an iterator did not run: %s", strerror(-fd));
 		return;
@@ -68,7 +79,7 @@ void session__scan_sockets(struct session *session, enum ns_scan mode)
 {
 	session->skel->bss->scan_mode = mode;
 	session->skel->bss->children_seen = session->skel->bss->child_seen = 0;
-	run_iterator(session->files);
+	session__iterate(session, ITERATE_FILES);
 	if (session->skel->bss->children_seen > session->children)
 		session->children = session->skel->bss->children_seen;
 }
@@ -79,44 +90,23 @@ void session__scan_registered(struct session *session, enum ns_scan mode)
 	struct netstall_bpf__bss *shared = session->skel->bss;
 	uint32_t from;
 
-	if (!session->ring_files || shared->rings_watched <= 0)
+	if (!session->iterators[ITERATE_RING_FILES] || shared->rings_watched <= 0)
 		return;
 	shared->scan_mode = mode;
 	shared->scan_most = 0;
 	for (from = 0; from < REGISTERED_MOST; from += NS_SCAN_FILES) {
 		shared->scan_from = from;
-		run_iterator(session->ring_files);
+		session__iterate(session, ITERATE_RING_FILES);
 		if (shared->scan_most <= from + NS_SCAN_FILES)
 			break;
 	}
-}
-
-int session__open_tasks(struct session *session)
-{
-	return open_iterator(session->tasks);
-}
-
-int session__open_ops(struct session *session)
-{
-	return open_iterator(session->ops);
-}
-
-void session__look_at_rings(struct session *session)
-{
-	run_iterator(session->rings);
-}
-
-void session__copy_sleepers(struct session *session)
-{
-	if (session->sleepers)
-		run_iterator(session->sleepers);
 }
 
 /* The profile alone is told of what was found. */
 void session__seed_threads(struct session *session)
 {
 	struct ns_offcpu_seed told[64];
-	int fd = open_iterator(session->seed);
+	int fd = session__open_iterator(session, ITERATE_SEED);
 	ssize_t got;
 
 	if (fd < 0) {
@@ -129,22 +119,15 @@ void session__seed_threads(struct session *session)
 	close(fd);
 }
 
-void session__tell_conns(struct session *session)
-{
-	run_iterator(session->conns);
-}
-
 /* A listener that several have is of nobody in the table. */
 bool session__listens(const struct session *session, uint16_t port)
 {
 	int fd = bpf_map__fd(session->skel->maps.listeners);
 	struct listener_key key, next;
-	bool more = !bpf_map_get_next_key(fd, NULL, &next);
 	uint32_t tgid;
 
-	while (more) {
-		key = next;
-		more = !bpf_map_get_next_key(fd, &key, &next);
+	FOR_EACH_KEY(fd, &key, &next)
+	{
 		if (key.port != port || bpf_map_lookup_elem(fd, &key, &tgid))
 			continue;
 		if (!tgid || target__is_any_process(session->target) ||

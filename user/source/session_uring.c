@@ -15,11 +15,9 @@ static void tell_counts(struct session *session, uint64_t now)
 	int fd = bpf_map__fd(session->skel->maps.uring_counts);
 	struct ns_uring_totals out;
 	struct ns_uring_key key, next;
-	bool more = !bpf_map_get_next_key(fd, NULL, &next);
 
-	while (more) {
-		key = next;
-		more = !bpf_map_get_next_key(fd, &key, &next);
+	FOR_EACH_KEY(fd, &key, &next)
+	{
 		if (bpf_map_lookup_elem(fd, &key, &out))
 			continue;
 		out.head = (struct ns_head){
@@ -33,14 +31,12 @@ static void tell_errors(struct session *session, uint64_t now)
 {
 	int fd = bpf_map__fd(session->skel->maps.uring_errors);
 	struct ns_uring_error_key key, next;
-	bool more = !bpf_map_get_next_key(fd, NULL, &next);
 
-	while (more) {
+	FOR_EACH_KEY(fd, &key, &next)
+	{
 		struct ns_uring_error out = {
 			.head = {.type = NS_URING_ERROR, .len = sizeof(out), .ts = now}};
 
-		key = next;
-		more = !bpf_map_get_next_key(fd, &key, &next);
 		if (bpf_map_lookup_elem(fd, &key, &out.count))
 			continue;
 		out.head.tgid = key.tgid;
@@ -65,11 +61,10 @@ static bool drop_gone_rings(struct session *session)
 	int fd = bpf_map__fd(session->skel->maps.rings);
 	struct ns_ring_state ring;
 	uint64_t key, next;
-	bool dropped = false, more = !bpf_map_get_next_key(fd, NULL, &next);
+	bool dropped = false;
 
-	while (more) {
-		key = next;
-		more = !bpf_map_get_next_key(fd, &key, &next);
+	FOR_EACH_KEY(fd, &key, &next)
+	{
 		if (bpf_map_lookup_elem(fd, &key, &ring) || ring.gone < GONE_LOOKS ||
 		    bpf_map_delete_elem(fd, &key))
 			continue;
@@ -84,7 +79,8 @@ static bool drop_gone_rings(struct session *session)
 
 static void drop_ops(struct session *session)
 {
-	int fd = session__open_ops(session), ops = bpf_map__fd(session->skel->maps.ops);
+	int fd = session__open_iterator(session, ITERATE_OPS),
+	    ops = bpf_map__fd(session->skel->maps.ops);
 	struct ns_op_key keys[128];
 	ssize_t got, i;
 
@@ -102,11 +98,11 @@ void session__sweep_uring(struct session *session, uint64_t now)
 {
 	bool full;
 
-	if (!session->rings || now - session->swept_ns < SWEEP_EVERY_NS ||
+	if (!session->iterators[ITERATE_RINGS] || now - session->swept_ns < SWEEP_EVERY_NS ||
 	    session->skel->bss->rings_watched <= 0)
 		return;
 	session->swept_ns = now;
-	session__look_at_rings(session);
+	session__iterate(session, ITERATE_RINGS);
 	full = session->skel->bss->lost[NS_LOST_OPS] != session->ops_lost_seen;
 	session->ops_lost_seen = session->skel->bss->lost[NS_LOST_OPS];
 	session->skel->bss->sweep_done = full;
@@ -119,11 +115,9 @@ static void tell_rings(struct session *session, uint64_t now)
 	int fd = bpf_map__fd(session->skel->maps.rings);
 	struct ns_ring_state ring;
 	uint64_t key, next;
-	bool more = !bpf_map_get_next_key(fd, NULL, &next);
 
-	while (more) {
-		key = next;
-		more = !bpf_map_get_next_key(fd, &key, &next);
+	FOR_EACH_KEY(fd, &key, &next)
+	{
 		if (!bpf_map_lookup_elem(fd, &key, &ring))
 			tell_ring(session, &ring, now);
 	}
@@ -131,9 +125,9 @@ static void tell_rings(struct session *session, uint64_t now)
 
 void session__tell_uring(struct session *session, uint64_t now)
 {
-	if (!session->rings)
+	if (!session->iterators[ITERATE_RINGS])
 		return;
-	session__look_at_rings(session);
+	session__iterate(session, ITERATE_RINGS);
 	tell_rings(session, now);
 	tell_counts(session, now);
 	tell_errors(session, now);

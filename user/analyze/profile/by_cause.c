@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "user/analyze/waits/kernel_stack.h"
+#include "user/base/array.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
 
@@ -213,10 +214,9 @@ void by_cause__finish(struct by_cause *by_cause)
 static int most_first(const void *a, const void *b)
 {
 	const struct cause_share *x = a, *y = b;
+	int by = compare_u64(y->ns, x->ns);
 
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return (int)x->cause - (int)y->cause;
+	return by ? by : compare_u64(x->cause, y->cause);
 }
 
 size_t by_cause__shares(const struct by_cause *by_cause, uint32_t key, uint64_t count, uint64_t ns,

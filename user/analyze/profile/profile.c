@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/texts.h"
 #include "user/base/xalloc.h"
 
@@ -53,11 +54,6 @@ void profile__add(struct profile *profile, const struct profile_entry *entry)
 	}
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_texts(const char *a, const char *b)
 {
 	if (a == b)
@@ -71,10 +67,8 @@ static int compare_hops(const struct profile_hop *a, const struct profile_hop *b
 {
 	int order;
 
-	if ((order = compare_numbers(a->kind, b->kind)) ||
-	    (order = compare_texts(a->name, b->name)) ||
-	    (order = compare_numbers(a->pid, b->pid)) ||
-	    (order = compare_numbers(a->tid, b->tid)) ||
+	if ((order = compare_u64(a->kind, b->kind)) || (order = compare_texts(a->name, b->name)) ||
+	    (order = compare_u64(a->pid, b->pid)) || (order = compare_u64(a->tid, b->tid)) ||
 	    (order = compare_texts(a->kernel, b->kernel)) ||
 	    (order = compare_texts(a->user, b->user)) ||
 	    (order = compare_texts(a->wait_kernel, b->wait_kernel)))
@@ -86,15 +80,13 @@ int profile__compare(const struct profile_entry *a, const struct profile_entry *
 {
 	int order;
 
-	if ((order = compare_texts(a->comm, b->comm)) ||
-	    (order = compare_numbers(a->pid, b->pid)) ||
-	    (order = compare_numbers(a->tid, b->tid)) ||
-	    (order = compare_numbers(a->state, b->state)) ||
-	    (order = compare_numbers(a->has_cause, b->has_cause)) ||
-	    (order = a->has_cause ? compare_numbers(a->cause, b->cause) : 0) ||
+	if ((order = compare_texts(a->comm, b->comm)) || (order = compare_u64(a->pid, b->pid)) ||
+	    (order = compare_u64(a->tid, b->tid)) || (order = compare_u64(a->state, b->state)) ||
+	    (order = compare_u64(a->has_cause, b->has_cause)) ||
+	    (order = a->has_cause ? compare_u64(a->cause, b->cause) : 0) ||
 	    (order = compare_texts(a->user, b->user)) ||
 	    (order = compare_texts(a->kernel, b->kernel)) ||
-	    (order = compare_numbers(a->hop_count, b->hop_count)))
+	    (order = compare_u64(a->hop_count, b->hop_count)))
 		return order;
 	for (size_t i = 0; i < a->hop_count && order == 0; i++)
 		order = compare_hops(&a->hops[i], &b->hops[i]);
@@ -109,7 +101,7 @@ static int by_content(const void *a, const void *b)
 static int by_time(const void *a, const void *b)
 {
 	const struct profile_entry *left = a, *right = b;
-	int order = -compare_numbers(left->ns, right->ns);
+	int order = -compare_u64(left->ns, right->ns);
 
 	return order ? order : profile__compare(left, right);
 }

@@ -5,56 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/base/table.h"
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 #include "user/record/uring_ops.h"
 
 #define OPCODES 256 /* an SQE has a byte for it; the decoder refuses others */
 
-/* One opcode of one process, as told last. */
-struct told {
-	struct ns_uring_totals totals; /* head.type 0: only errors came */
-	size_t error_count;
-	struct report_uring_error *errors;
-};
-
-struct process {
-	uint32_t pid;
-	struct told *told[OPCODES];
-};
-
 struct operations {
-	struct table *processes;
-	size_t told;
-	size_t errors;
+	struct ns_uring_totals *totals; /* the last ones of each process and opcode */
+	size_t count, room;
+	struct ns_uring_error *errors; /* likewise of each error there */
+	size_t error_count, error_room;
 	uint64_t lost;
 };
 
 struct operations *operations__new(void)
 {
-	struct operations *operations = xcalloc(1, sizeof(*operations));
-
-	operations->processes = table__new(OPERATIONS);
-	return operations;
-}
-
-static void drop_process(void *value)
-{
-	struct process *process = value;
-
-	for (size_t i = 0; i < OPCODES; i++) {
-		if (process->told[i])
-			free(process->told[i]->errors);
-		free(process->told[i]);
-	}
-	free(process);
+	return xcalloc(1, sizeof(struct operations));
 }
 
 void operations__free(struct operations *operations)
 {
 	if (!operations)
 		return;
-	table__free(operations->processes, drop_process);
+	free(operations->totals);
+	free(operations->errors);
 	free(operations);
 }
 
@@ -63,58 +38,47 @@ uint64_t operations__lost(const struct operations *operations)
 	return operations->lost;
 }
 
-/* NULL, and counted, when there is no room. A process is there by an opcode of it: as many fit. */
-static struct told *told_of(struct operations *operations, uint32_t pid, uint32_t opcode)
-{
-	struct process *process = table__get(operations->processes, pid);
-
-	if (process && process->told[opcode])
-		return process->told[opcode];
-	if (operations->told == OPERATIONS) {
-		operations->lost++;
-		return NULL;
-	}
-	if (!process) {
-		process = xcalloc(1, sizeof(*process));
-		process->pid = pid;
-		table__put(operations->processes, pid, process);
-	}
-	operations->told++;
-	process->told[opcode] = xcalloc(1, sizeof(*process->told[opcode]));
-	return process->told[opcode];
-}
-
 static void learn_totals(struct operations *operations, const struct ns_uring_totals *totals)
 {
-	struct told *told = told_of(operations, totals->head.tgid, totals->opcode);
+	size_t i = 0;
 
-	if (told && totals->head.ts >= told->totals.head.ts)
-		told->totals = *totals;
+	while (i < operations->count && (operations->totals[i].head.tgid != totals->head.tgid ||
+					 operations->totals[i].opcode != totals->opcode))
+		i++;
+	if (i == OPERATIONS) {
+		operations->lost++;
+		return;
+	}
+	if (i == operations->count) {
+		operations->totals = xgrow(operations->totals, operations->count++,
+					   &operations->room, sizeof(*totals));
+		operations->totals[i] = *totals;
+	}
+	if (totals->head.ts >= operations->totals[i].head.ts)
+		operations->totals[i] = *totals;
 }
 
 static void learn_error(struct operations *operations, const struct ns_uring_error *error)
 {
-	struct told *told = told_of(operations, error->head.tgid, error->opcode);
+	const struct ns_uring_error *known = operations->errors;
 	size_t i = 0;
 
-	if (!told)
-		return;
-	while (i < told->error_count && told->errors[i].error != error->error)
+	while (i < operations->error_count &&
+	       (known[i].head.tgid != error->head.tgid || known[i].opcode != error->opcode ||
+		known[i].error != error->error))
 		i++;
-	if (i == told->error_count) {
-		if (operations->errors == OPERATIONS_ERRORS) {
-			operations->lost++;
-			return;
-		}
-		operations->errors++;
-		told->error_count++;
-		told->errors =
-			xreallocarray(told->errors, told->error_count, sizeof(*told->errors));
-		told->errors[i] = (struct report_uring_error){.error = error->error};
+	if (i == OPERATIONS_ERRORS) {
+		operations->lost++;
+		return;
+	}
+	if (i == operations->error_count) {
+		operations->errors = xgrow(operations->errors, operations->error_count++,
+					   &operations->error_room, sizeof(*error));
+		operations->errors[i] = *error;
 	}
 	/* Counts only grow: the greatest is the last, in whatever order they come. */
-	if (error->count > told->errors[i].count)
-		told->errors[i].count = error->count;
+	if (error->count > operations->errors[i].count)
+		operations->errors[i].count = error->count;
 }
 
 void operations__feed(struct operations *operations, const union record *record)
@@ -140,6 +104,7 @@ static void add_totals(struct sum *sum, const struct ns_uring_totals *totals)
 {
 	struct report_uring *out = &sum->out;
 
+	sum->occurred = true;
 	out->submitted += totals->submitted;
 	out->completed += totals->completed;
 	out->finished += totals->finished;
@@ -154,10 +119,11 @@ static void add_totals(struct sum *sum, const struct ns_uring_totals *totals)
 		out->max_ns = totals->max_ns;
 }
 
-static void add_error(struct sum *sum, const struct report_uring_error *error)
+static void add_error(struct sum *sum, const struct ns_uring_error *error)
 {
 	size_t i = 0;
 
+	sum->occurred = true;
 	while (i < sum->error_count && sum->errors[i].error != error->error)
 		i++;
 	if (i == sum->error_count) {
@@ -165,14 +131,6 @@ static void add_error(struct sum *sum, const struct report_uring_error *error)
 		sum->errors[i] = (struct report_uring_error){.error = error->error};
 	}
 	sum->errors[i].count += error->count;
-}
-
-static void add_told(struct sum *sum, const struct told *told)
-{
-	sum->occurred = true;
-	add_totals(sum, &told->totals);
-	for (size_t i = 0; i < told->error_count; i++)
-		add_error(sum, &told->errors[i]);
 }
 
 /* The middle of the bucket that the operation of this rank, from 1, is in. */
@@ -206,10 +164,9 @@ static void set_percentiles(struct sum *sum)
 static int by_frequency(const void *a, const void *b)
 {
 	const struct report_uring_error *left = a, *right = b;
+	int by = compare_u64(right->count, left->count);
 
-	if (left->count != right->count)
-		return left->count > right->count ? -1 : 1;
-	return left->error < right->error ? -1 : left->error > right->error;
+	return by ? by : compare_u64(left->error, right->error);
 }
 
 bool operation__ran_out(uint32_t opcode, uint32_t error)
@@ -250,12 +207,10 @@ static void set_errors(struct sum *sum)
 static int by_completions(const void *a, const void *b)
 {
 	const struct report_uring *left = a, *right = b;
+	int by = compare_u64(right->completed, left->completed);
 
-	if (left->completed != right->completed)
-		return left->completed > right->completed ? -1 : 1;
-	if (left->submitted != right->submitted)
-		return left->submitted > right->submitted ? -1 : 1;
-	return left->opcode < right->opcode ? -1 : 1;
+	by = by ? by : compare_u64(right->submitted, left->submitted);
+	return by ? by : compare_u64(left->opcode, right->opcode);
 }
 
 /* Rings of processes that turned out to be none of the targets'. */
@@ -289,18 +244,20 @@ static void write_opcodes(struct sum *sums, struct report *report)
 void operations__write(const struct operations *operations, const struct model *model,
 		       struct report *report)
 {
-	const struct process *process;
-	struct sum *sums;
-	size_t cursor = 0;
+	struct sum *sums = xcalloc(OPCODES, sizeof(*sums));
 
 	drop_rings_of_others(model, report);
-	sums = xcalloc(OPCODES, sizeof(*sums));
-	while ((process = table__next(operations->processes, &cursor))) {
-		if (!model__is_target(model, process->pid))
-			continue;
-		for (size_t opcode = 0; opcode < OPCODES; opcode++)
-			if (process->told[opcode])
-				add_told(&sums[opcode], process->told[opcode]);
+	for (size_t i = 0; i < operations->count; i++) {
+		const struct ns_uring_totals *totals = &operations->totals[i];
+
+		if (model__is_target(model, totals->head.tgid))
+			add_totals(&sums[totals->opcode], totals);
+	}
+	for (size_t i = 0; i < operations->error_count; i++) {
+		const struct ns_uring_error *error = &operations->errors[i];
+
+		if (model__is_target(model, error->head.tgid))
+			add_error(&sums[error->opcode], error);
 	}
 	write_opcodes(sums, report);
 	free(sums);

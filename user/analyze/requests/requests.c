@@ -6,6 +6,7 @@
 
 #include "user/analyze/conns.h"
 #include "user/analyze/tally.h"
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 
 struct requests {
@@ -163,24 +164,20 @@ static uint64_t duration(const struct exchange *exchange)
 	return exchange->asked.head.ts - exchange->asked.begin_ts;
 }
 
-static int by_conn_and_duration(const void *a, const void *b)
-{
-	const struct exchange *x = a, *y = b;
-
-	if (x->asked.head.conn != y->asked.head.conn)
-		return x->asked.head.conn < y->asked.head.conn ? -1 : 1;
-	if (duration(x) != duration(y))
-		return duration(x) < duration(y) ? -1 : 1;
-	return x->asked.head.ts < y->asked.head.ts ? -1 : x->asked.head.ts > y->asked.head.ts;
-}
-
 static int by_duration(const void *a, const void *b)
 {
 	const struct exchange *x = a, *y = b;
+	int by = compare_u64(duration(x), duration(y));
 
-	if (duration(x) != duration(y))
-		return duration(x) < duration(y) ? -1 : 1;
-	return x->asked.head.ts < y->asked.head.ts ? -1 : x->asked.head.ts > y->asked.head.ts;
+	return by ? by : compare_u64(x->asked.head.ts, y->asked.head.ts);
+}
+
+static int by_conn_and_duration(const void *a, const void *b)
+{
+	const struct exchange *x = a, *y = b;
+	int by = compare_u64(x->asked.head.conn, y->asked.head.conn);
+
+	return by ? by : by_duration(a, b);
 }
 
 static bool is_whole(const struct exchange *exchange)
@@ -267,10 +264,9 @@ struct group {
 static int most_first(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
+	int by = compare_u64(y->count, x->count);
 
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return x->conn < y->conn ? -1 : x->conn > y->conn;
+	return by ? by : compare_u64(x->conn, y->conn);
 }
 
 static struct group *group_by_conn(const struct requests *requests, const struct report *report,

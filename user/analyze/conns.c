@@ -133,7 +133,7 @@ static bool *find_named(const struct report *report)
 		name(report, named, stall->conn);
 		name(report, named, stall->peer);
 		for (size_t k = 0; k < stall->link_count; k++)
-			name(report, named, stall->links[k].conn);
+			name(report, named, stall->links[k].wait.head.conn);
 	}
 	return named;
 }

@@ -125,13 +125,10 @@ struct slice {
  * this thread waited from start_ts to end_ts, and what ended that is the next link's matter.
  */
 struct stall_link {
-	uint32_t pid; /* 0: no thread, the network itself */
-	uint32_t tid;
-	uint32_t conn;    /* what it waited for, 0 no connection of ours */
 	enum cause cause; /* what this link by itself is: peer-app, lock, timer, nagle-delack ... */
 	uint64_t start_ts;
 	uint64_t end_ts;
-	struct ns_wait wait; /* head.type 0: not seen */
+	struct ns_wait wait;
 	const char *wait_stack;
 	const char *waker_stack;
 };

@@ -4,33 +4,33 @@
 #include <assert.h>
 #include <string.h>
 
-static void join_shortest(struct stall *stall)
+static void join_shortest(struct slice *slices, size_t *count)
 {
 	size_t least = 1;
 
-	for (size_t i = 2; i < stall->slice_count; i++) {
-		if (stall->slices[i].ns < stall->slices[least].ns)
+	for (size_t i = 2; i < *count; i++) {
+		if (slices[i].ns < slices[least].ns)
 			least = i;
 	}
-	stall->slices[least - 1].ns += stall->slices[least].ns;
-	stall->slice_count--;
-	memmove(&stall->slices[least], &stall->slices[least + 1],
-		(stall->slice_count - least) * sizeof(stall->slices[0]));
+	slices[least - 1].ns += slices[least].ns;
+	memmove(&slices[least], &slices[least + 1], (--*count - least) * sizeof(slices[0]));
+}
+
+void slices__add(struct slice *slices, size_t *count, size_t bound, enum cause cause, uint64_t ns)
+{
+	if (!ns)
+		return;
+	if (*count == bound && slices[bound - 1].cause != cause)
+		join_shortest(slices, count);
+	if (*count && slices[*count - 1].cause == cause)
+		slices[*count - 1].ns += ns;
+	else
+		slices[(*count)++] = (struct slice){.cause = cause, .ns = ns};
 }
 
 void stall__slice(struct stall *stall, enum cause cause, uint64_t ns)
 {
-	struct slice *last;
-
-	if (!ns)
-		return;
-	if (stall->slice_count == STALL_SLICES && stall->slices[STALL_SLICES - 1].cause != cause)
-		join_shortest(stall);
-	last = stall->slice_count ? &stall->slices[stall->slice_count - 1] : NULL;
-	if (last && last->cause == cause)
-		last->ns += ns;
-	else
-		stall->slices[stall->slice_count++] = (struct slice){.cause = cause, .ns = ns};
+	slices__add(stall->slices, &stall->slice_count, STALL_SLICES, cause, ns);
 }
 
 void stall__check(const struct stall *stall)

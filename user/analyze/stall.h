@@ -15,8 +15,10 @@ struct finding {
 
 /*
  * Put a slice behind the others; none when it is empty, and one with the last of its cause. Of more
- * than STALL_SLICES the shortest joins the one before it.
+ * than bound the shortest joins the one before it.
  */
+void slices__add(struct slice *slices, size_t *count, size_t bound, enum cause cause, uint64_t ns);
+/* Likewise behind those of a stall. */
 void stall__slice(struct stall *stall, enum cause cause, uint64_t ns);
 /* Asserts what every stall promises: slices that sum exactly to its time. */
 void stall__check(const struct stall *stall);

@@ -35,7 +35,7 @@ static bool has_connection(const struct stall *stall)
 	if (stall->conn || stall->held_bytes || stall->retransmits)
 		return true;
 	for (size_t i = 0; i < stall->link_count; i++) {
-		if (stall->links[i].conn)
+		if (stall->links[i].wait.head.conn)
 			return true;
 	}
 	return false;
@@ -112,9 +112,9 @@ static void tally_root(struct tally *tally, const struct stall *stall)
 
 		if (!root->count)
 			*root = (struct tally_root){.cause = last->cause,
-						    .tid = last->tid,
+						    .tid = last->wait.head.tid,
 						    .syscall = last->wait.syscall};
-		if (root->cause == last->cause && root->tid == last->tid &&
+		if (root->cause == last->cause && root->tid == last->wait.head.tid &&
 		    root->syscall == last->wait.syscall) {
 			root->count++;
 			return;

@@ -79,8 +79,8 @@ static void add_alike(char **text, const struct context *context)
 	for (size_t i = 0; i < TALLY_ROOTS && context->tally->count > 1; i++) {
 		const struct tally_root *root = &context->tally->roots[i];
 
-		if (root->count < 2 || root->cause != last->cause || root->tid != last->tid ||
-		    root->syscall != last->wait.syscall)
+		if (root->count < 2 || root->cause != last->cause ||
+		    root->tid != last->wait.head.tid || root->syscall != last->wait.syscall)
 			continue;
 		if (root->count == context->tally->count) {
 			builder__add(text, " The same each time.");
@@ -102,9 +102,8 @@ void chain__add(char **text, const struct context *context)
 	for (size_t i = 1; i < stall->link_count; i++) {
 		const struct stall_link *link = &stall->links[i];
 
-		if (!link->pid && !link->tid)
-			continue; /* the network, of which the cause tells */
-		context__thread(name, sizeof(name), context->report, link->pid, link->tid);
+		context__thread(name, sizeof(name), context->report, link->wait.head.tgid,
+				link->wait.head.tid);
 		builder__add(text, begun ? " for %s, which" : " %s", name);
 		add_deed(text, context, link, i + 1 == stall->link_count);
 		begun = true;

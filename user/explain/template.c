@@ -107,9 +107,7 @@ static bool is_receiver(const struct stall *stall)
 /* Whom the delayed thread waited for is known, and what that one waited for. */
 static bool has_root(const struct context *context)
 {
-	const struct stall_link *root = context->stall->link_count > 1 ? context->root : NULL;
-
-	return root && root->tid && root->wait.head.type;
+	return context->stall->link_count > 1;
 }
 
 static bool ends_in(const struct context *context, enum cause cause)
@@ -153,8 +151,7 @@ static bool reader_was_away(const struct stall *stall)
 	for (size_t i = 1; i < stall->link_count; i++) {
 		const struct stall_link *link = &stall->links[i];
 
-		if (link->tid && link->wait.head.type && link->cause != CAUSE_PEER_APP &&
-		    link->cause != CAUSE_IDLE)
+		if (link->cause != CAUSE_PEER_APP && link->cause != CAUSE_IDLE)
 			return true;
 	}
 	return false;
@@ -272,8 +269,8 @@ static void add_because(char **text, const struct context *context)
 
 	if (!has_root(context) || !deeds[context->root->cause])
 		return;
-	context__thread(name, sizeof(name), context->report, context->root->pid,
-			context->root->tid);
+	context__thread(name, sizeof(name), context->report, context->root->wait.head.tgid,
+			context->root->wait.head.tid);
 	len = strlen(name);
 	used = *text ? strlen(*text) : 0;
 	if (used >= len && !strcmp(*text + used - len, name))

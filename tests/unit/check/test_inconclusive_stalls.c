@@ -142,7 +142,7 @@ static void test_an_unknown_stall_may_be_any_gated_cause(void **state)
 	assert_int_equal(gate_of(run.outcome, "lock")->state, GATE_BLIND);
 	assert_int_equal(gate_of(run.outcome, "rto")->state, GATE_WITHIN);
 	stall->link_count = 2;
-	stall->links[1].conn = 9;
+	stall->links[1].wait.head.conn = 9;
 	run__judge(&run);
 	assert_int_equal(gate_of(run.outcome, "rto")->state, GATE_BLIND);
 	/* Who judges them as such knows what they are. */

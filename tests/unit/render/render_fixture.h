@@ -238,8 +238,6 @@ static inline void add_link(struct stall *stall, enum cause cause, const char *l
 
 	parse(line, &wait);
 	*link = (struct stall_link){
-		.pid = wait.head.tgid,
-		.tid = wait.head.tid,
 		.cause = cause,
 		.start_ts = wait.wait.off_ts,
 		.end_ts = wait.head.ts,

@@ -151,10 +151,7 @@ static void fill_all(struct fixture *f)
 	stall->first_site = "send_first;main";
 	stall->second_site = "send_second;main";
 	stall->link_count = 2;
-	stall->links[0] = (struct stall_link){.pid = 4243,
-					      .tid = 4243,
-					      .conn = 2,
-					      .cause = CAUSE_PEER_APP,
+	stall->links[0] = (struct stall_link){.cause = CAUSE_PEER_APP,
 					      .start_ts = ORIGIN + MS,
 					      .end_ts = ORIGIN + 2 * MS,
 					      .wait = f->steps[STEPS - 1].wait,

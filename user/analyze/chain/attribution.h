@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What the time of one wait went to: stretches, each with its cause as it is for the thread that
+ * What the time of one wait went to: slices, each with its cause as it is for the thread that
  * waits, their sums, and the chain of waits behind them.
  */
 #ifndef NETSTALL_ANALYZE_CHAIN_ATTRIBUTION_H
@@ -8,17 +8,11 @@
 
 #include "user/analyze/holds/intervals.h"
 
-#define ATTRIBUTION_STRETCHES 128 /* of one wait; beyond, the shortest joins the one before it */
-
-struct stretch {
-	uint64_t start_ts;
-	uint64_t end_ts;
-	enum cause cause;
-};
+#define ATTRIBUTION_SLICES 128 /* of one wait */
 
 /* The waker chain owns and writes it. */
 struct attribution {
-	uint64_t ns[CAUSE_COUNT];        /* of each cause, stretches that were joined too */
+	uint64_t ns[CAUSE_COUNT];        /* of each cause, slices that were joined too */
 	struct interval *interval;       /* the incident that took most of it; NULL none */
 	uint64_t interval_ns;            /* how much */
 	const struct interval *reported; /* likewise, of those that a stall reports; NULL none */
@@ -27,17 +21,16 @@ struct attribution {
 	enum confidence confidence;
 	enum stall_inferred inferred; /* as in struct stall */
 	enum stall_missing missing;
-	size_t stretch_count;
-	struct stretch stretches[ATTRIBUTION_STRETCHES]; /* by time, disjoint, without gaps */
+	size_t slice_count;
+	struct slice slices[ATTRIBUTION_SLICES]; /* by time, disjoint, without gaps */
 	size_t link_count;
 	struct stall_link links[STALL_LINKS]; /* the wait itself first, then its wakers' waits;
 						 without the texts of their stacks */
 };
 
 void attribution__clear(struct attribution *attribution);
-/* The time from start_ts, where the last stretch ended, to end_ts had this cause. */
-void attribution__add(struct attribution *attribution, uint64_t start_ts, uint64_t end_ts,
-		      enum cause cause);
+/* So much of the time behind the last slice had this cause. */
+void attribution__add(struct attribution *attribution, enum cause cause, uint64_t ns);
 /* So much of the time belongs to this incident. */
 void attribution__add_interval(struct attribution *attribution, struct interval *interval,
 			       uint64_t ns);

@@ -14,13 +14,14 @@ struct stall_wait stall_wait__of(const struct ns_wait *wait)
 				   .end_ts = wait->head.ts};
 }
 
+/* From its start_ts on. */
 static void cut_slices(struct stall *stall, const struct attribution *attribution)
 {
+	stall->end_ts = stall->start_ts;
 	stall->slice_count = 0;
-	for (size_t i = 0; i < attribution->stretch_count; i++) {
-		const struct stretch *stretch = &attribution->stretches[i];
-
-		stall__slice(stall, stretch->cause, stretch->end_ts - stretch->start_ts);
+	for (size_t i = 0; i < attribution->slice_count; i++) {
+		stall__slice(stall, attribution->slices[i].cause, attribution->slices[i].ns);
+		stall->end_ts += attribution->slices[i].ns;
 	}
 }
 
@@ -30,8 +31,8 @@ static enum cause stall_cause(const struct attribution *attribution)
 	enum cause best = CAUSE_UNKNOWN;
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < attribution->stretch_count; i++) {
-		enum cause cause = attribution->stretches[i].cause;
+	for (size_t i = 0; i < attribution->slice_count; i++) {
+		enum cause cause = attribution->slices[i].cause;
 		uint64_t ns = cause == CAUSE_IDLE ? 0 : attribution->ns[cause];
 
 		if (ns > most) {
@@ -52,7 +53,7 @@ static uint32_t stall_conn(const struct model *model, const struct attribution *
 		const struct stall_link *link = &attribution->links[i];
 
 		if (wait_kind__is_socket(wait_view__of(model, &link->wait).kind))
-			return link->conn;
+			return link->wait.head.conn;
 	}
 	return 0;
 }
@@ -70,7 +71,7 @@ static void take_links(const struct model *model, struct stall *stall,
 	}
 }
 
-void chain_stall__fill(const struct model *model, const struct ns_wait *wait,
+void chain_stall__fill(const struct model *model, const struct ns_wait *wait, uint64_t start_ts,
 		       const struct attribution *attribution, struct finding *finding)
 {
 	const struct model_conn *conn;
@@ -88,8 +89,7 @@ void chain_stall__fill(const struct model *model, const struct ns_wait *wait,
 		*finding = *interval->finding;
 	if (wait->ended == NS_WAIT_BOUND)
 		stall->exact = false;
-	stall->start_ts = attribution->stretches[0].start_ts;
-	stall->end_ts = attribution->stretches[attribution->stretch_count - 1].end_ts;
+	stall->start_ts = start_ts;
 	stall->pid = wait->head.tgid;
 	stall->tid = wait->head.tid;
 	stall->wait = *wait;

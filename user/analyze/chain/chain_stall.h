@@ -6,8 +6,9 @@
 #include "user/analyze/chain/attribution.h"
 
 struct stall_wait stall_wait__of(const struct ns_wait *wait);
-/* The stall of this wait, with what is known of the unreported incident behind it, if any. */
-void chain_stall__fill(const struct model *model, const struct ns_wait *wait,
+/* The stall of this wait, attributed from start_ts on, with what is known of the unreported
+ * incident behind it, if any. */
+void chain_stall__fill(const struct model *model, const struct ns_wait *wait, uint64_t start_ts,
 		       const struct attribution *attribution, struct finding *finding);
 /* Its evidence: what is known around the wait, and around the links of its chain. Takes
  * that of the interval, which may be NULL; the caller frees it. */

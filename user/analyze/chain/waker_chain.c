@@ -79,7 +79,7 @@ static void spend(struct waker_chain *chain, uint64_t until, enum cause cause)
 		return;
 	for (size_t depth = chain->depth; depth-- > 0;)
 		cause = seen_from_above(&chain->levels[depth], cause);
-	attribution__add(&chain->out, chain->at, until, cause);
+	attribution__add(&chain->out, cause, until - chain->at);
 	chain->at = until;
 }
 
@@ -378,41 +378,56 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 
 /* ---- one wait ---- */
 
-static enum stall_missing missing_of_ring(const struct waker_chain *chain,
-					  const struct ns_wait *wait)
+/* What a wait of a kind is by itself, before what ended it is known. */
+static const enum cause causes[] = {
+	[WAIT_UNKNOWN] = CAUSE_UNKNOWN,
+	[WAIT_PREEMPTED] = CAUSE_RUNQUEUE,
+	[WAIT_STOPPED] = CAUSE_UNKNOWN,
+	[WAIT_RECEIVE] = CAUSE_IDLE, /* a pending reply: the peer's */
+	[WAIT_SEND] = CAUSE_SNDBUF,
+	[WAIT_CONNECT] = CAUSE_NETWORK,
+	[WAIT_ACCEPT] = CAUSE_IDLE,
+	[WAIT_MANY] = CAUSE_IDLE, /* likewise */
+	[WAIT_URING] = CAUSE_URING,
+	[WAIT_MUTEX] = CAUSE_LOCK,
+	[WAIT_SIGNAL] = CAUSE_LOCK,
+	[WAIT_IPC] = CAUSE_IPC,
+	[WAIT_CHILD] = CAUSE_IPC,
+	[WAIT_DISK] = CAUSE_DISK,
+	[WAIT_SLEEP] = CAUSE_TIMER,
+	[WAIT_PAUSE] = CAUSE_IDLE,
+	[WAIT_WORK] = CAUSE_IDLE,
+};
+
+static enum stall_missing missing_of(const struct waker_chain *chain, const struct wait_view *view)
 {
-	if (uring_wait__has_operation(wait))
-		return MISSING_WHAT_RING_WAITED_FOR;
-	return model__sees(chain->model, NS_FACT_URING_COURSE) ? MISSING_OPERATION
-							       : MISSING_OPERATION_HIDDEN;
+	switch (view->kind) {
+	case WAIT_STOPPED:
+		return MISSING_STOPPER;
+	case WAIT_UNKNOWN:
+		return MISSING_WHAT_IT_WAITED_FOR;
+	case WAIT_URING:
+		if (uring_wait__has_operation(view->wait))
+			return MISSING_WHAT_RING_WAITED_FOR;
+		return model__sees(chain->model, NS_FACT_URING_COURSE) ? MISSING_OPERATION
+								       : MISSING_OPERATION_HIDDEN;
+	default:
+		return MISSING_NOTHING;
+	}
 }
 
 /* What the wait was for, up to until, without what came before its operation. */
 static void explain_sleep(struct waker_chain *chain, const struct wait_view *view, uint64_t until)
 {
-	uint32_t conn = view->wait->head.conn;
-
+	missing(chain, missing_of(chain, view));
 	switch (view->kind) {
-	case WAIT_PREEMPTED:
-		spend(chain, until, CAUSE_RUNQUEUE);
-		break;
 	case WAIT_RECEIVE:
 	case WAIT_MANY:
 		explain_receive(chain, view, until);
 		break;
 	case WAIT_SEND:
-		spend_on_conn(chain, conn, until, CAUSE_SNDBUF);
-		break;
 	case WAIT_CONNECT:
-		spend_on_conn(chain, conn, until, CAUSE_NETWORK);
-		break;
-	case WAIT_ACCEPT:
-	case WAIT_PAUSE:
-		spend(chain, until, CAUSE_IDLE);
-		break;
-	case WAIT_URING:
-		missing(chain, missing_of_ring(chain, view->wait));
-		spend(chain, until, CAUSE_URING);
+		spend_on_conn(chain, view->wait->head.conn, until, causes[view->kind]);
 		break;
 	case WAIT_WORK:
 		explain_work(chain, view, until);
@@ -429,19 +444,8 @@ static void explain_sleep(struct waker_chain *chain, const struct wait_view *vie
 	case WAIT_CHILD:
 		explain_child(chain, view, until);
 		break;
-	case WAIT_DISK:
-		spend(chain, until, CAUSE_DISK);
-		break;
-	case WAIT_SLEEP:
-		spend(chain, until, CAUSE_TIMER);
-		break;
-	case WAIT_STOPPED:
-		missing(chain, MISSING_STOPPER);
-		spend(chain, until, CAUSE_UNKNOWN);
-		break;
-	case WAIT_UNKNOWN:
-		missing(chain, MISSING_WHAT_IT_WAITED_FOR);
-		spend(chain, until, CAUSE_UNKNOWN);
+	default:
+		spend(chain, until, causes[view->kind]);
 		break;
 	}
 }
@@ -590,37 +594,10 @@ static void explain_completion(struct waker_chain *chain, const struct wait_view
 /* What a link is by itself, before what it waited for is known. */
 static enum cause cause_of(const struct model *model, const struct wait_view *view)
 {
-	switch (view->kind) {
-	case WAIT_PREEMPTED:
-		return CAUSE_RUNQUEUE;
-	case WAIT_RECEIVE:
-	case WAIT_MANY:
-		return pending_reply__awaited(model, view->wait) ? CAUSE_PEER_APP : CAUSE_IDLE;
-	case WAIT_SEND:
-		return CAUSE_SNDBUF;
-	case WAIT_CONNECT:
-		return CAUSE_NETWORK;
-	case WAIT_ACCEPT:
-	case WAIT_PAUSE:
-	case WAIT_WORK:
-		return CAUSE_IDLE;
-	case WAIT_URING:
-		return CAUSE_URING;
-	case WAIT_MUTEX:
-	case WAIT_SIGNAL:
-		return CAUSE_LOCK;
-	case WAIT_IPC:
-	case WAIT_CHILD:
-		return CAUSE_IPC;
-	case WAIT_DISK:
-		return CAUSE_DISK;
-	case WAIT_SLEEP:
-		return CAUSE_TIMER;
-	case WAIT_STOPPED:
-	case WAIT_UNKNOWN:
-		break;
-	}
-	return CAUSE_UNKNOWN;
+	if ((view->kind == WAIT_RECEIVE || view->kind == WAIT_MANY) &&
+	    pending_reply__awaited(model, view->wait))
+		return CAUSE_PEER_APP;
+	return causes[view->kind];
 }
 
 /*
@@ -639,9 +616,6 @@ static bool link_up(struct waker_chain *chain, const struct wait_view *view, uin
 		return false;
 	out->link_count = chain->depth + 1;
 	*link = (struct stall_link){
-		.pid = wait->head.tgid,
-		.tid = wait->head.tid,
-		.conn = wait->head.conn,
 		.cause = cause_of(chain->model, view),
 		.start_ts = chain->at,
 		.end_ts = until,

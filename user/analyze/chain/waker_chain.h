@@ -3,7 +3,7 @@
  * A wait, explained by walking its chain backwards: what was it for, who ended it, what had
  * that one waited for itself, ... across connections, threads and processes of this host.
  *
- * Each stretch of the wait has its cause as it is for the thread that waits: a lock whose holder
+ * Each part of the wait has its cause as it is for the thread that waits: a lock whose holder
  * slept is lock, but one whose holder waited for bytes under Nagle's algorithm is nagle-delack,
  * because there the program can be changed.
  */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "user/analyze/requests/requests.h"
+#include "user/analyze/stall.h"
 
 /* Cuts from the exchange's begin to its end, so that nothing overlaps and nothing is left out. */
 struct cutter {
@@ -14,19 +15,12 @@ struct cutter {
 static void cut(struct cutter *cutter, uint64_t until, enum cause cause)
 {
 	struct request_view *view = cutter->view;
-	struct slice *last = view->slice_count ? &view->slices[view->slice_count - 1] : NULL;
 
 	if (until > cutter->end)
 		until = cutter->end;
 	if (until <= cutter->at)
 		return;
-	if (last && last->cause == cause) {
-		last->ns += until - cutter->at;
-	} else {
-		view->slices[view->slice_count].cause = cause;
-		view->slices[view->slice_count].ns = until - cutter->at;
-		view->slice_count++;
-	}
+	slices__add(view->slices, &view->slice_count, STALL_SLICES, cause, until - cutter->at);
 	cutter->at = until;
 }
 

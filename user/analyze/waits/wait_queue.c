@@ -157,7 +157,7 @@ static uint32_t reported_before(const struct wait_queue *queue, const struct sta
 	if (!stall->link_count)
 		return 0;
 	last = &stall->links[stall->link_count - 1];
-	return stall_of(queue, last->tid, last->wait.off_ts, &stall->cause);
+	return stall_of(queue, last->wait.head.tid, last->wait.off_ts, &stall->cause);
 }
 
 void wait_queue__reported(struct wait_queue *queue, const struct judged *judged, uint32_t number)
@@ -170,7 +170,7 @@ void wait_queue__reported(struct wait_queue *queue, const struct judged *judged,
 		queue->reported[queue->reported_count++ % WAIT_QUEUE_LINKS] = (struct reported){
 			.stall = number,
 			.cause = stall->cause,
-			.tid = stall->links[i].tid,
+			.tid = stall->links[i].wait.head.tid,
 			.off_ts = stall->links[i].wait.off_ts,
 			.last = i + 1 == stall->link_count,
 		};
@@ -223,7 +223,7 @@ static void judge_chain(struct wait_queue *queue, const struct ns_wait *wait, ui
 		join(judged, wait, same);
 		return;
 	}
-	chain_stall__fill(queue->model, wait, attribution, &judged->finding);
+	chain_stall__fill(queue->model, wait, start, attribution, &judged->finding);
 	same = reported_before(queue, &judged->finding.stall);
 	if (same) {
 		join(judged, wait, same);

@@ -38,7 +38,7 @@ static bool is_its(const struct stall *stall, const union event *event)
 	if (head->type != NS_WAIT)
 		return false;
 	for (size_t i = 0; i < stall->link_count; i++)
-		if (stall->links[i].tid == head->tid)
+		if (stall->links[i].wait.head.tid == head->tid)
 			return true;
 	return stall->tid && head->tid == stall->tid;
 }

@@ -39,9 +39,9 @@ static json_t *link_of(const struct report *report, const struct stall_link *lin
 
 	put(stacks, "wait", json_value__stack(link->wait_stack));
 	put(stacks, "waker", json_value__stack(link->waker_stack));
-	put(object, "pid", json_value__number_or_null(link->pid, 0));
-	put(object, "tid", json_value__number_or_null(link->tid, 0));
-	put(object, "connection", json_value__number_or_null(link->conn, 0));
+	put(object, "pid", json_value__number_or_null(link->wait.head.tgid, 0));
+	put(object, "tid", json_value__number_or_null(link->wait.head.tid, 0));
+	put(object, "connection", json_value__number_or_null(link->wait.head.conn, 0));
 	put(object, "cause", json_string(cause__info(link->cause)->id));
 	put(object, "start_ms", json_value__time(report, link->start_ts));
 	put(object, "duration_ms", json_value__ms(link->end_ts - link->start_ts));

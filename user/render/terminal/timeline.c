@@ -71,13 +71,10 @@ static void describe_link(const struct report *report, const struct stall_link *
 {
 	const struct ns_wait *wait = &link->wait;
 
-	if (!link->tid)
-		builder__add(text, "%s", cause__info(link->cause)->id);
-	else
-		builder__add(text, "%s", thread_text(report, link->pid, link->tid));
-	if (link->tid && wait->head.type && wait->state == 0)
+	builder__add(text, "%s", thread_text(report, wait->head.tgid, wait->head.tid));
+	if (wait->state == 0)
 		builder__add(text, " without a CPU");
-	else if (link->tid && wait->head.type && wait->syscall != NS_SYSCALL_NONE)
+	else if (wait->syscall != NS_SYSCALL_NONE)
 		builder__add(text, " in %s", syscall_text(report, wait));
 	builder__add(text, ", %s", duration_text(link->end_ts - link->start_ts));
 }
@@ -144,8 +141,9 @@ static void add_stacks(struct grid *grid, const struct report *report, const str
 		const struct stall_link *link = &stall->links[i];
 
 		if (cause__info(link->cause)->shows_stacks)
-			add_stack(grid, thread_text(report, link->pid, link->tid), " slept in",
-				  link->wait_stack);
+			add_stack(grid,
+				  thread_text(report, link->wait.head.tgid, link->wait.head.tid),
+				  " slept in", link->wait_stack);
 	}
 }
 

@@ -220,7 +220,7 @@ static bool is_of_chain(const struct stall *stall, const union event *wait)
 	if (stall->tid && wait->head.tid == stall->tid)
 		return true;
 	for (size_t i = 0; i < stall->link_count; i++)
-		if (wait->head.tid == stall->links[i].tid)
+		if (wait->head.tid == stall->links[i].wait.head.tid)
 			return true;
 	return false;
 }

@@ -26,7 +26,7 @@ static const char *waker_stack_of(const struct scene *scene, const struct ns_wai
 	for (size_t i = 0; stall && i < stall->link_count; i++) {
 		const struct stall_link *link = &stall->links[i];
 
-		if (link->tid == wait->head.tid && link->wait.off_ts == wait->off_ts)
+		if (link->wait.head.tid == wait->head.tid && link->wait.off_ts == wait->off_ts)
 			return link->waker_stack;
 	}
 	if (stall && stall->wait.head.tid == wait->head.tid && stall->wait.off_ts == wait->off_ts)

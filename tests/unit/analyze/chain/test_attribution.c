@@ -155,7 +155,7 @@ static void test_proxy(void **state)
 	assert_int_equal(stall->conn, 3); /* where the code is that holds */
 	assert_int_equal(stall->pid, 10); /* whom it delayed */
 	assert_int_equal(stall->link_count, 2);
-	assert_int_equal(stall->links[1].tid, 20);
+	assert_int_equal(stall->links[1].wait.head.tid, 20);
 	assert_int_equal(stall->fire.head.type, NS_DELACK_FIRE);
 	done(&outcome);
 	/* Nobody of the target waited for it: no stall of the target's. */

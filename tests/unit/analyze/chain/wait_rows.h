@@ -98,9 +98,9 @@ static inline void row__judge(const struct row *row)
 			fail_msg("%s: %s", row->what, cause__info(stall->cause)->id);
 		if (stall->link_count != row->links)
 			fail_msg("%s: %zu links", row->what, stall->link_count);
-		if (stall->links[stall->link_count - 1].tid != row->last_tid)
+		if (stall->links[stall->link_count - 1].wait.head.tid != row->last_tid)
 			fail_msg("%s: the last link is %u", row->what,
-				 stall->links[stall->link_count - 1].tid);
+				 stall->links[stall->link_count - 1].wait.head.tid);
 		if (row->missing)
 			assert_int_equal(stall->missing, row->missing);
 		assert_true(stall->missing ||

@@ -49,13 +49,13 @@ static int write_demangled(const char *name, char *out, size_t size)
 	return done && target.used;
 }
 
-static void clean(char *name)
+void demangle__clean(char *text)
 {
-	for (; *name; name++) {
-		if (*name == ';')
-			*name = ':';
-		else if ((unsigned char)*name < ' ' || *name == 0x7f)
-			*name = '?';
+	for (; *text; text++) {
+		if (*text == ';')
+			*text = ':';
+		else if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
 	}
 }
 
@@ -68,6 +68,13 @@ char *demangle(const char *name, char *out, size_t size)
 			version = strcspn(name, "@");
 		snprintf(out, size, "%.*s", (int)version, name);
 	}
-	clean(out);
+	demangle__clean(out);
 	return out;
+}
+
+void demangle__at(const char *name, uint64_t offset, char *out, size_t size)
+{
+	size_t used = strlen(demangle(name, out, size < DEMANGLE_NAME ? size : DEMANGLE_NAME));
+
+	snprintf(out + used, size - used, "+0x%llx", (unsigned long long)offset);
 }

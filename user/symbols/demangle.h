@@ -4,6 +4,7 @@
 #define NETSTALL_SYMBOLS_DEMANGLE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define DEMANGLE_NAME 256 /* bytes of a name that are kept, with its NUL */
 
@@ -14,5 +15,9 @@
  * bounded. Returns out.
  */
 char *demangle(const char *name, char *out, size_t size);
+/* With the place in it: "net::send+0x12". */
+void demangle__at(const char *name, uint64_t offset, char *out, size_t size);
+/* The characters that a frame may not have, in place. */
+void demangle__clean(char *text);
 
 #endif

@@ -30,19 +30,10 @@ struct file_broker {
 	uint64_t questions;
 };
 
-enum what {
-	WHAT_MAPS,
-	WHAT_IMAGE,
-	WHAT_PROGRAM,
-	WHAT_MAPPED,
-	WHAT_FILE,
-	WHAT_NAMES,
-};
-
 struct request {
 	uint64_t number; /* that its answer has: who asked before may not have lived to take it */
-	enum what what;
-	pid_t pid; /* WHAT_FILE: 0 is our own root */
+	enum file_broker_what what;
+	pid_t pid; /* FILE_BROKER_FILE: 0 is our own root */
 	uint64_t start, end;
 	char path[PATH_MAX];
 };
@@ -185,19 +176,19 @@ static int open_names(pid_t pid)
 static int serve(const struct request *request)
 {
 	switch (request->what) {
-	case WHAT_MAPS:
+	case FILE_BROKER_MAPS:
 		return open_proc(request->pid, "maps", O_RDONLY);
-	case WHAT_IMAGE:
+	case FILE_BROKER_IMAGE:
 		if (!is_its_program(request->pid, request->path))
 			return only_elf(open_in_root(request->pid, request->path, 0));
 		/* fall through */
-	case WHAT_PROGRAM:
+	case FILE_BROKER_PROGRAM:
 		return only_elf(open_proc(request->pid, "exe", O_RDONLY));
-	case WHAT_MAPPED:
+	case FILE_BROKER_MAPPED:
 		return only_elf(open_mapped(request->pid, request->start, request->end));
-	case WHAT_FILE:
+	case FILE_BROKER_FILE:
 		return only_elf(open_in_root(request->pid, request->path, 0));
-	case WHAT_NAMES:
+	case FILE_BROKER_NAMES:
 		return open_names(request->pid);
 	}
 	return -EINVAL;
@@ -279,44 +270,21 @@ static int ask(struct file_broker *broker, struct request *request)
 	return fd;
 }
 
-static int ask_for(struct file_broker *broker, enum what what, pid_t pid, const char *path)
+int file_broker__open(struct file_broker *broker, enum file_broker_what what, pid_t pid,
+		      const char *path)
 {
 	struct request request = {.what = what, .pid = pid};
 
-	if (strlen(path) >= sizeof(request.path))
+	if (path && strlen(path) >= sizeof(request.path))
 		return -ENAMETOOLONG;
-	strcpy(request.path, path);
+	strcpy(request.path, path ? path : "");
 	return ask(broker, &request);
 }
 
-int file_broker__maps(struct file_broker *broker, pid_t pid)
+int file_broker__open_mapped(struct file_broker *broker, pid_t pid, uint64_t start, uint64_t end)
 {
-	return ask_for(broker, WHAT_MAPS, pid, "");
-}
-
-int file_broker__image(struct file_broker *broker, pid_t pid, const char *path)
-{
-	return ask_for(broker, WHAT_IMAGE, pid, path);
-}
-
-int file_broker__program(struct file_broker *broker, pid_t pid)
-{
-	return ask_for(broker, WHAT_PROGRAM, pid, "");
-}
-
-int file_broker__mapped(struct file_broker *broker, pid_t pid, uint64_t start, uint64_t end)
-{
-	struct request request = {.what = WHAT_MAPPED, .pid = pid, .start = start, .end = end};
+	struct request request = {
+		.what = FILE_BROKER_MAPPED, .pid = pid, .start = start, .end = end};
 
 	return ask(broker, &request);
-}
-
-int file_broker__file(struct file_broker *broker, pid_t pid, const char *path)
-{
-	return ask_for(broker, WHAT_FILE, pid, path);
-}
-
-int file_broker__names(struct file_broker *broker, pid_t pid)
-{
-	return ask_for(broker, WHAT_NAMES, pid, "");
 }

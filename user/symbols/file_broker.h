@@ -20,20 +20,23 @@ void file_broker__free(struct file_broker *broker);
 /* For a child that renumbers its descriptors. */
 int *file_broker__socket(struct file_broker *broker);
 
-/* The descriptor of /proc/PID/maps, the caller's; -errno. */
-int file_broker__maps(struct file_broker *broker, pid_t pid);
-/* Of the file that PID sees by this name, or its program itself when that is its name. */
-int file_broker__image(struct file_broker *broker, pid_t pid, const char *path);
-/* Of the program that PID runs. */
-int file_broker__program(struct file_broker *broker, pid_t pid);
-/* Of the file that PID has mapped from start to end, also when its name is gone. */
-int file_broker__mapped(struct file_broker *broker, pid_t pid, uint64_t start, uint64_t end);
-/* Of any ELF file, in PID's root; 0: in our own. */
-int file_broker__file(struct file_broker *broker, pid_t pid, const char *path);
-/*
- * Of /tmp/perf-N.map in PID's root, N its number in its own pid namespace: a regular file
- * that belongs to the user that PID acts as. Its size is not bounded.
- */
-int file_broker__names(struct file_broker *broker, pid_t pid);
+enum file_broker_what {
+	FILE_BROKER_MAPS,    /* /proc/PID/maps */
+	FILE_BROKER_IMAGE,   /* the file that PID sees by this path; its program if it is that */
+	FILE_BROKER_PROGRAM, /* that PID runs */
+	FILE_BROKER_MAPPED,  /* behind the mapping at start, also when the file's name is gone */
+	FILE_BROKER_FILE,    /* any ELF file, by its path in PID's root; 0: in our own */
+	/*
+	 * /tmp/perf-N.map in PID's root, N its number in its own pid namespace: a regular file
+	 * that belongs to the user that PID acts as. Its size is not bounded.
+	 */
+	FILE_BROKER_NAMES,
+};
+
+/* path: NULL for what has none. Returns a descriptor, the caller's; or -errno. */
+int file_broker__open(struct file_broker *broker, enum file_broker_what what, pid_t pid,
+		      const char *path);
+/* FILE_BROKER_MAPPED */
+int file_broker__open_mapped(struct file_broker *broker, pid_t pid, uint64_t start, uint64_t end);
 
 #endif

@@ -129,7 +129,7 @@ static struct process *add_process(struct symbols *symbols, pid_t pid, struct ma
 
 static void open_perfmap(struct symbols *symbols, struct process *process)
 {
-	int fd = file_broker__names(symbols->broker, process->pid);
+	int fd = file_broker__open(symbols->broker, FILE_BROKER_NAMES, process->pid, NULL);
 
 	if (fd < 0)
 		return;
@@ -211,15 +211,13 @@ static bool write_generated(struct symbols *symbols, const struct process *proce
 {
 	uint64_t offset = 0;
 	const char *name = process->perfmap ? perfmap__find(process->perfmap, at, &offset) : NULL;
-	size_t used;
 
 	if (!name)
 		return false;
-	demangle(name, out, size < DEMANGLE_NAME ? size : DEMANGLE_NAME);
-	used = strlen(out);
 	if (style & SYMBOLS_OFFSETS)
-		snprintf(out + used, size - used, "+0x%llx",
-			 (unsigned long long)(offset + returns));
+		demangle__at(name, offset + returns, out, size);
+	else
+		demangle(name, out, size < DEMANGLE_NAME ? size : DEMANGLE_NAME);
 	symbols->counts.frames++;
 	return true;
 }

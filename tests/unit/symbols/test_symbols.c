@@ -344,13 +344,13 @@ static void names_of_generated_code_are_the_processs_own(void **state)
 		generated++;
 	}
 	assert_int_equal(generated, 2);
-	assert_int_equal(file_broker__names(broker, program.pid), -EACCES);
+	assert_int_equal(file_broker__open(broker, FILE_BROKER_NAMES, program.pid, NULL), -EACCES);
 	unlink(path);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(file_broker__names(broker, program.pid), -EACCES);
+	assert_int_equal(file_broker__open(broker, FILE_BROKER_NAMES, program.pid, NULL), -EACCES);
 	unlink(path);
 	assert_int_equal(symlink("/etc/passwd", path), 0);
-	assert_true(file_broker__names(broker, program.pid) < 0);
+	assert_true(file_broker__open(broker, FILE_BROKER_NAMES, program.pid, NULL) < 0);
 	stop(&program);
 	symbols__free(symbols);
 }

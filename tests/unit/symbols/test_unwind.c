@@ -165,16 +165,19 @@ static void the_file_broker_hands_out_programs_alone(void **state)
 	int fd;
 
 	(void)state;
-	assert_int_equal(file_broker__image(broker, getpid(), "/etc/passwd"), -ENOEXEC);
-	assert_int_equal(file_broker__image(broker, getpid(), "/etc"), -ENOEXEC);
-	assert_int_equal(file_broker__image(broker, getpid(), "/dev/null"), -ENOEXEC);
-	assert_int_equal(file_broker__image(broker, getpid(), "/no/such/file"), -ENOENT);
-	assert_true(file_broker__image(broker, getpid(), "/proc/self/exe") < 0);
-	assert_true(file_broker__maps(broker, -1) < 0);
-	fd = file_broker__program(broker, getpid());
+	assert_int_equal(file_broker__open(broker, FILE_BROKER_IMAGE, getpid(), "/etc/passwd"),
+			 -ENOEXEC);
+	assert_int_equal(file_broker__open(broker, FILE_BROKER_IMAGE, getpid(), "/etc"), -ENOEXEC);
+	assert_int_equal(file_broker__open(broker, FILE_BROKER_IMAGE, getpid(), "/dev/null"),
+			 -ENOEXEC);
+	assert_int_equal(file_broker__open(broker, FILE_BROKER_IMAGE, getpid(), "/no/such/file"),
+			 -ENOENT);
+	assert_true(file_broker__open(broker, FILE_BROKER_IMAGE, getpid(), "/proc/self/exe") < 0);
+	assert_true(file_broker__open(broker, FILE_BROKER_MAPS, -1, NULL) < 0);
+	fd = file_broker__open(broker, FILE_BROKER_PROGRAM, getpid(), NULL);
 	assert_true(fd >= 0);
 	close(fd);
-	fd = file_broker__maps(broker, getpid());
+	fd = file_broker__open(broker, FILE_BROKER_MAPS, getpid(), NULL);
 	assert_true(fd >= 0);
 	close(fd);
 }

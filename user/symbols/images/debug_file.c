@@ -99,7 +99,7 @@ static bool is_it(int fd, const struct wanted *wanted)
 static int try_path(struct file_broker *broker, pid_t root, const char *path,
 		    const struct wanted *wanted)
 {
-	int fd = file_broker__file(broker, root, path);
+	int fd = file_broker__open(broker, FILE_BROKER_FILE, root, path);
 
 	if (fd < 0)
 		return fd;

@@ -165,11 +165,11 @@ static bool is_behind(int fd, const struct maps_line *line)
  * files otherwise in maps: then the name has to do. */
 static int open_mapped(struct file_broker *broker, pid_t pid, const struct maps_line *line)
 {
-	int by_name = file_broker__image(broker, pid, line->path), mapped;
+	int by_name = file_broker__open(broker, FILE_BROKER_IMAGE, pid, line->path), mapped;
 
 	if (is_behind(by_name, line))
 		return by_name;
-	mapped = file_broker__mapped(broker, pid, line->start, line->end);
+	mapped = file_broker__open_mapped(broker, pid, line->start, line->end);
 	if (mapped < 0)
 		return by_name;
 	if (by_name >= 0)
@@ -243,9 +243,9 @@ struct image_file *image_files__get(struct image_files *files, pid_t pid,
 static int open_shared(void *context, const char *path)
 {
 	const struct image_file *file = context;
-	int fd = file_broker__file(file->files->broker, file->pid, path);
+	int fd = file_broker__open(file->files->broker, FILE_BROKER_FILE, file->pid, path);
 
-	return fd < 0 ? file_broker__file(file->files->broker, 0, path) : fd;
+	return fd < 0 ? file_broker__open(file->files->broker, FILE_BROKER_FILE, 0, path) : fd;
 }
 
 static void read_names(struct image_files *files, struct image_file *file)
@@ -279,9 +279,7 @@ static void add_place(char *out, size_t size, const struct image_line *line, uns
 	if (style & SYMBOLS_SHORT && slash)
 		path = slash + 1;
 	snprintf(out + used, size - used, " (%s:%d)", path, line->line);
-	for (char *at = out + used; *at; at++)
-		if (*at == ';' || (unsigned char)*at < ' ')
-			*at = *at == ';' ? ':' : '?';
+	demangle__clean(out + used);
 }
 
 static void write_nameless(const struct image_file *file, uint64_t address, unsigned style,
@@ -305,16 +303,12 @@ static bool write_function(const struct image_file *file, uint64_t address, bool
 {
 	uint64_t offset = 0;
 	const char *name = image_names__find(file->names, address, &offset);
-	size_t used;
 
-	if (!name && !other)
-		return false;
-	demangle(name ? name : other, out, size < DEMANGLE_NAME ? size : DEMANGLE_NAME);
-	used = strlen(out);
 	if (name && style & SYMBOLS_OFFSETS)
-		snprintf(out + used, size - used, "+0x%llx",
-			 (unsigned long long)(offset + returns));
-	return true;
+		demangle__at(name, offset + returns, out, size);
+	else if (name || other)
+		demangle(name ? name : other, out, size < DEMANGLE_NAME ? size : DEMANGLE_NAME);
+	return name || other;
 }
 
 static size_t find_lines(struct image_file *file, uint64_t address, unsigned style,

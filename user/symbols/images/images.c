@@ -107,7 +107,7 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 	}
 	if (!process || name[0] != '/')
 		return -1;
-	fd = file_broker__image(process->images->broker, process->pid, name);
+	fd = file_broker__open(process->images->broker, FILE_BROKER_IMAGE, process->pid, name);
 	if (fd < 0)
 		return -1;
 	if (!may_read(process, fd, name)) {
@@ -186,7 +186,8 @@ static bool report_maps(struct process *process)
 static bool is_of_this_machine(struct process *process)
 {
 	Elf64_Ehdr header;
-	int fd = file_broker__program(process->images->broker, process->pid);
+	int fd =
+		file_broker__open(process->images->broker, FILE_BROKER_PROGRAM, process->pid, NULL);
 	ssize_t len;
 
 	if (fd < 0)

@@ -11,7 +11,7 @@
 
 char *maps__read(struct file_broker *broker, pid_t pid)
 {
-	int fd = file_broker__maps(broker, pid);
+	int fd = file_broker__open(broker, FILE_BROKER_MAPS, pid, NULL);
 	size_t used = 0, room = 1 << 16;
 	char *text;
 	ssize_t got;

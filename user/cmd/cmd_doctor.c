@@ -82,15 +82,6 @@ static void print_kernel(const struct caps *caps)
 				     : "CAP_SYS_PTRACE names those of other users' programs too");
 }
 
-static void print_losses(const struct plan *plan, const char *indent)
-{
-	int fact;
-
-	for (fact = 0; fact < NS_FACT_COUNT; fact++)
-		if (plan->missing & 1u << fact)
-			printf("%s%-14s %s\n", indent, fact__row(fact)->id, fact__row(fact)->loss);
-}
-
 static void print_way(const struct caps *caps, enum way way, enum way chosen)
 {
 	struct plan_request request = {.way = way, .verbose = true};
@@ -103,10 +94,12 @@ static void print_way(const struct caps *caps, enum way way, enum way chosen)
 	}
 	printf("  %-12s yes  %s%s\n", way__name(way), plan.missing ? "" : "sees everything",
 	       way == chosen ? (plan.missing ? "used" : "; used") : "");
-	if (!plan.missing)
-		return;
-	printf("               not visible:\n");
-	print_losses(&plan, "                 ");
+	if (plan.missing)
+		printf("               not visible:\n");
+	for (int fact = 0; fact < NS_FACT_COUNT; fact++)
+		if (plan.missing & 1u << fact)
+			printf("                 %-14s %s\n", fact__row(fact)->id,
+			       fact__row(fact)->loss);
 }
 
 static void print_ways(const struct caps *caps, enum way chosen)

@@ -2,12 +2,15 @@
 #include "user/process/on_stall.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,11 +22,191 @@
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/check/judge/beyond.h"
-#include "user/process/hook.h"
+#include "user/kernel/privileges.h"
+#include "user/process/exec.h"
 #include "user/render/words/names.h"
+
+/*
+ * The process runs the command, one at a time, in messages over a SOCK_SEQPACKET pair: a list of
+ * NAME=VALUE, each with its NUL, begins one; struct hook_news comes back when it has ended.
+ */
+#define HOOK_MESSAGE  4096
+#define HOOK_GRACE_MS 5000 /* for the last one, once the socket is closed */
+#define HOOK_TERM_MS  1000 /* from SIGTERM to SIGKILL */
+
+enum hook_what {
+	HOOK_READY,   /* value: 0, or -errno: no such command */
+	HOOK_ENDED,   /* value: wait status */
+	HOOK_NOT_RUN, /* value: -errno of the exec */
+	HOOK_KILLED,  /* value: wait status; it had not ended in its time */
+};
+
+struct hook_news {
+	uint32_t what;
+	int32_t value;
+};
 
 /* The process gives its last command up before this is over. */
 #define FINISH_MS (HOOK_GRACE_MS + HOOK_TERM_MS + 2000)
+
+struct hook {
+	char **argv;
+	pid_t pid; /* 0: none runs */
+	int pidfd;
+	int failure; /* the child's -errno comes here when its exec fails */
+};
+
+static void report_news(enum hook_what what, int value)
+{
+	struct hook_news news = {.what = what, .value = value};
+
+	send(HELPER_SOCKET, &news, sizeof(news), MSG_NOSIGNAL);
+}
+
+/* ---- the process: is there such a command ---- */
+
+static int look(const char *path, char **argv)
+{
+	(void)argv;
+	return access(path, X_OK) ? -errno : 0;
+}
+
+/* As the user that it will run as: in a process that becomes that user. */
+static int find(char **argv)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		return -errno;
+	if (!pid) {
+		int err = privileges__become_caller();
+
+		if (!err)
+			err = strchr(argv[0], '/') ? look(argv[0], argv)
+						   : exec__from_path(argv, look);
+		_exit(-err);
+	}
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -ECHILD;
+	return -WEXITSTATUS(status);
+}
+
+/* ---- the process: one command ---- */
+
+static void become_command(char **argv, char *variables, size_t size, int failure)
+{
+	int err;
+
+	/* A group of its own, so that it and its children can be ended, and no Ctrl-C reaches it.
+	 */
+	setpgid(0, 0);
+	helper__restore_signals();
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	/* Nothing else, whoever sent it: it may run with more rights than netstall has left. */
+	for (char *at = variables; at < variables + size; at += strlen(at) + 1)
+		if (!strncmp(at, "NETSTALL_", strlen("NETSTALL_")))
+			putenv(at);
+	err = exec__program(argv);
+	if (write(failure, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static void begin(struct hook *hook, char *variables, size_t size)
+{
+	int failure[2];
+
+	if (pipe2(failure, O_CLOEXEC | O_NONBLOCK)) {
+		report_news(HOOK_NOT_RUN, -errno);
+		return;
+	}
+	hook->pid = fork();
+	if (!hook->pid)
+		become_command(hook->argv, variables, size, failure[1]);
+	close(failure[1]);
+	hook->pidfd = hook->pid > 0 ? pidfd_open(hook->pid, 0) : -1;
+	hook->failure = failure[0];
+	if (hook->pid > 0)
+		return;
+	report_news(HOOK_NOT_RUN, -errno);
+	close(hook->failure);
+	hook->pid = 0;
+}
+
+static void reap(struct hook *hook, bool killed)
+{
+	int status = 0, err = 0;
+
+	waitpid(hook->pid, &status, 0);
+	if (read(hook->failure, &err, sizeof(err)) == sizeof(err))
+		report_news(HOOK_NOT_RUN, err);
+	else
+		report_news(killed ? HOOK_KILLED : HOOK_ENDED, status);
+	close(hook->failure);
+	if (hook->pidfd >= 0)
+		close(hook->pidfd);
+	hook->pid = 0;
+}
+
+static bool has_ended(const struct hook *hook, int timeout_ms)
+{
+	struct pollfd wait = {.fd = hook->pidfd, .events = POLLIN};
+
+	/* Without a pidfd (it takes Linux 5.3) there is nothing to wait for. */
+	return hook->pidfd < 0 || poll(&wait, 1, timeout_ms) > 0;
+}
+
+/* Nobody asks any more. */
+static void finish(struct hook *hook)
+{
+	bool killed = false;
+
+	if (!hook->pid)
+		_exit(0);
+	if (!has_ended(hook, HOOK_GRACE_MS)) {
+		killed = true;
+		kill(-hook->pid, SIGTERM);
+		if (!has_ended(hook, HOOK_TERM_MS))
+			kill(-hook->pid, SIGKILL);
+	}
+	reap(hook, killed);
+	_exit(0);
+}
+
+/* Its whole life. */
+static _Noreturn void run(char **argv)
+{
+	struct hook hook = {.argv = argv, .pidfd = -1};
+	char message[HOOK_MESSAGE + 1];
+	int err = find(argv);
+
+	report_news(HOOK_READY, err);
+	if (err)
+		_exit(1);
+	for (;;) {
+		struct pollfd wait[] = {{.fd = HELPER_SOCKET, .events = POLLIN},
+					{.fd = hook.pid ? hook.pidfd : -1, .events = POLLIN}};
+		ssize_t got;
+
+		if (poll(wait, 2, -1) < 0)
+			continue;
+		if (wait[1].revents)
+			reap(&hook, false);
+		if (!wait[0].revents)
+			continue;
+		got = recv(HELPER_SOCKET, message, sizeof(message) - 1, MSG_DONTWAIT);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got <= 0)
+			finish(&hook);
+		message[got] = '\0';
+		if (!hook.pid)
+			begin(&hook, message, (size_t)got);
+	}
+}
+
+/* ---- ours ---- */
 
 struct on_stall {
 	struct on_stall_options options;
@@ -127,7 +310,7 @@ int on_stall__open(const struct on_stall_options *options, const struct budgets 
 	on_stall->pid = helper__fork(SOCK_SEQPACKET, &on_stall->socket);
 	if (!on_stall->pid) {
 		helper__settle("netstall-hook", on_stall->socket, -1, true);
-		hook__run(on_stall->argv);
+		run(on_stall->argv);
 	}
 	if (on_stall->pid < 0) {
 		news.value = on_stall->pid;

@@ -199,15 +199,6 @@ static void say(const struct writer *writer, const struct news *news)
 	}
 }
 
-static void hear(struct writer *writer, const struct news *news)
-{
-	writer->answered++;
-	if (!news->err)
-		writer->written++;
-	else if (!writer->failure.err)
-		writer->failure = *news;
-}
-
 /* Takes what was answered; false: the process is gone. */
 static bool collect(struct writer *writer)
 {
@@ -217,7 +208,11 @@ static bool collect(struct writer *writer)
 	/* Small enough to come whole. */
 	while ((got = recv(writer->socket, &news, sizeof(news), MSG_DONTWAIT)) == sizeof(news)) {
 		news.name[sizeof(news.name) - 1] = '\0';
-		hear(writer, &news);
+		writer->answered++;
+		if (!news.err)
+			writer->written++;
+		else if (!writer->failure.err)
+			writer->failure = news;
 	}
 	return got < 0 && (errno == EAGAIN || errno == EINTR);
 }

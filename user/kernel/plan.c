@@ -183,14 +183,14 @@ static void add_program(struct plan *plan, const char *program)
 		plan->programs[plan->program_count++] = program;
 }
 
-static bool gives(const struct plan *plan, enum ns_fact fact)
+/* The first of these variants that gives the fact in one of the ways, NULL none. */
+static const struct variant *choose_variant(uint64_t variants, unsigned allowed, enum ns_fact fact)
 {
-	size_t i;
-
-	for (i = 0; i < plan_variant_count; i++)
-		if (plan_variants[i].fact == fact && plan->variants & 1ull << i)
-			return true;
-	return false;
+	for (size_t i = 0; i < plan_variant_count; i++)
+		if (plan_variants[i].fact == fact && plan_variants[i].ways & allowed &&
+		    variants & 1ull << i)
+			return &plan_variants[i];
+	return NULL;
 }
 
 /* When a program is wanted that is in no variant of a fact. */
@@ -248,7 +248,7 @@ static bool is_wanted(const struct caps *caps, const struct plan_request *reques
 	case FOR_CGROUP:
 		return request->by_cgroup;
 	case FOR_URING:
-		return gives(plan, NS_FACT_URING);
+		return choose_variant(plan->variants, ANY_WAY, NS_FACT_URING);
 	default:
 		return true;
 	}
@@ -291,37 +291,15 @@ bool plan__strike(struct caps *caps, const char *program)
 	return before;
 }
 
-static const struct variant *choose_variant(const struct caps *caps, enum way way,
-					    enum ns_fact fact)
-{
-	size_t i;
-
-	for (i = 0; i < plan_variant_count; i++) {
-		const struct variant *variant = &plan_variants[i];
-
-		if (variant->fact == fact && variant->ways & 1u << way &&
-		    caps->variants & 1ull << i)
-			return variant;
-	}
-	return NULL;
-}
-
 /* Is there nothing to hook: known otherwise, or not in this kernel because nothing needs it there?
  */
 static bool not_needed(const struct caps *caps, enum ns_fact fact)
 {
-	size_t i;
-
 	if (fact == NS_FACT_NAMES)
 		return caps->kernel_names;
 	if (fact == NS_FACT_URING || fact == NS_FACT_URING_COURSE)
 		return !caps->uring;
-	if (fact != NS_FACT_SENDPAGE)
-		return false;
-	for (i = 0; i < plan_variant_count; i++)
-		if (plan_variants[i].fact == fact && caps->variants & 1ull << i)
-			return false;
-	return true;
+	return fact == NS_FACT_SENDPAGE && !choose_variant(caps->variants, ANY_WAY, fact);
 }
 
 static void make_way(const struct caps *caps, const struct plan_request *request, enum way way,
@@ -333,7 +311,7 @@ static void make_way(const struct caps *caps, const struct plan_request *request
 	plan->way = way;
 	plan->possible = true;
 	for (fact = 0; fact < NS_FACT_COUNT; fact++) {
-		const struct variant *variant = choose_variant(caps, way, fact);
+		const struct variant *variant = choose_variant(caps->variants, 1u << way, fact);
 
 		/* The profile alone takes no other. */
 		if (request->untraced && fact != NS_FACT_SCHED)

@@ -9,6 +9,8 @@
 #include "user/source/offcpu.h"
 #include "user/source/session_parts.h"
 
+#define LOST_STACK "[lost stack]" /* in place of one that had no room */
+
 /* A process that has a place of the profile. */
 struct offcpu_process {
 	uint32_t tgid;     /* as the kernel counts */

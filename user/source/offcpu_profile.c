@@ -10,8 +10,6 @@
 #include "user/base/xalloc.h"
 #include "user/source/offcpu_parts.h"
 
-#define LOST_STACK "[lost stack]"
-
 struct maker {
 	struct offcpu *offcpu;
 	struct profile *profile;

@@ -8,7 +8,6 @@
 #include "user/source/offcpu_parts.h"
 
 #define STACK_TEXT RESOLVER_TEXT
-#define LOST_STACK "[lost stack]"
 
 struct offcpu_texts {
 	struct offcpu *offcpu;

@@ -48,4 +48,22 @@ static __always_inline bool has_comm(struct task_struct *task, const volatile ch
 	return true;
 }
 
+/*
+ * A head that is one call: what it hangs on, its name in the plan, the call, the arguments that the
+ * hook hands over.
+ */
+#define HEAD(attach, name, call, args...) HEAD_AS(BPF_PROG, attach, name, call, ##args)
+
+#define KPROBE_HEAD(attach, name, call, args...) HEAD_AS(BPF_KPROBE, attach, name, call, ##args)
+#define KRETPROBE_HEAD(attach, name, call, args...)                                                \
+	HEAD_AS(BPF_KRETPROBE, attach, name, call, ##args)
+
+#define HEAD_AS(kind, attach, name, call, args...)                                                 \
+	SEC(attach)                                                                                \
+	int kind(name, ##args)                                                                     \
+	{                                                                                          \
+		call;                                                                              \
+		return 0;                                                                          \
+	}
+
 #endif

@@ -3,32 +3,13 @@
 #ifndef NETSTALL_BPF_OFFCPU_HEADS_OFFCPU_BPF_H
 #define NETSTALL_BPF_OFFCPU_HEADS_OFFCPU_BPF_H
 
-SEC("?tp_btf/softirq_entry")
-int BPF_PROG(tp_softirq_entry, unsigned int vec)
-{
-	on_softirq_entry(vec);
-	return 0;
-}
+HEAD("?tp_btf/softirq_entry", tp_softirq_entry, on_softirq_entry(vec), unsigned int vec)
 
-SEC("?tp_btf/softirq_exit")
-int BPF_PROG(tp_softirq_exit, unsigned int vec)
-{
-	on_softirq_exit(vec);
-	return 0;
-}
+HEAD("?tp_btf/softirq_exit", tp_softirq_exit, on_softirq_exit(vec), unsigned int vec)
 
-SEC("?tp_btf/net_dev_queue")
-int BPF_PROG(tp_segment_sent, struct sk_buff *skb)
-{
-	on_segment_sent(ctx, skb);
-	return 0;
-}
+HEAD("?tp_btf/net_dev_queue", tp_segment_sent, on_segment_sent(ctx, skb), struct sk_buff *skb)
 
-SEC("?tp_btf/netif_receive_skb")
-int BPF_PROG(tp_segment_received, struct sk_buff *skb)
-{
-	on_segment_received(skb);
-	return 0;
-}
+HEAD("?tp_btf/netif_receive_skb", tp_segment_received, on_segment_received(skb),
+     struct sk_buff *skb)
 
 #endif

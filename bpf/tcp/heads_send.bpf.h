@@ -68,42 +68,20 @@ static __always_inline void sent(struct sock *sk, int bytes, bool maybe_told)
  * runs first. At the tracepoint it is not locked, so a send can be told twice of threads that write
  * on one socket at the same instant.
  */
-SEC("?tp_btf/sock_send_length")
-int BPF_PROG(tp_send, struct sock *sk, int ret, int flags)
-{
-	sent(sk, ret, false);
-	return 0;
-}
+HEAD("?tp_btf/sock_send_length", tp_send, sent(sk, ret, false), struct sock *sk, int ret, int flags)
 
-SEC("?tp_btf/sock_send_length")
-int BPF_PROG(tp_send_spare, struct sock *sk, int ret, int flags)
-{
-	sent(sk, ret, true);
-	return 0;
-}
+HEAD("?tp_btf/sock_send_length", tp_send_spare, sent(sk, ret, true), struct sock *sk, int ret,
+     int flags)
 
-SEC("?fexit/tcp_sendmsg_locked")
-int BPF_PROG(fexit_send, struct sock *sk, struct msghdr *msg, size_t size, int ret)
-{
-	sent(sk, ret, settings.spares);
-	return 0;
-}
+HEAD("?fexit/tcp_sendmsg_locked", fexit_send, sent(sk, ret, settings.spares), struct sock *sk,
+     struct msghdr *msg, size_t size, int ret)
 
-SEC("?fexit/tcp_sendmsg_locked")
-int BPF_PROG(fexit_send_spare, struct sock *sk, struct msghdr *msg, size_t size, int ret)
-{
-	sent(sk, ret, true);
-	return 0;
-}
+HEAD("?fexit/tcp_sendmsg_locked", fexit_send_spare, sent(sk, ret, true), struct sock *sk,
+     struct msghdr *msg, size_t size, int ret)
 
 /* Linux before 6.5: sendfile and splice. */
-SEC("?fexit/tcp_sendpage_locked")
-int BPF_PROG(fexit_sendpage, struct sock *sk, struct page *page, int offset, size_t size, int flags,
-	     int ret)
-{
-	sent(sk, ret, false);
-	return 0;
-}
+HEAD("?fexit/tcp_sendpage_locked", fexit_sendpage, sent(sk, ret, false), struct sock *sk,
+     struct page *page, int offset, size_t size, int flags, int ret)
 
 /* The call that the thread has begun and whose end is not told yet. False: there is none. */
 static __always_inline bool take_call(void *map, struct ns_begun *out)
@@ -164,19 +142,9 @@ static __always_inline void on_send_begin(struct sock *sk)
 	bpf_map_update_elem(&sending, &tid, &begun, BPF_ANY);
 }
 
-SEC("?kprobe/tcp_sendmsg_locked")
-int BPF_KPROBE(kprobe_send, struct sock *sk)
-{
-	on_send_begin(sk);
-	return 0;
-}
+KPROBE_HEAD("?kprobe/tcp_sendmsg_locked", kprobe_send, on_send_begin(sk), struct sock *sk)
 
-SEC("?kprobe/tcp_sendpage_locked")
-int BPF_KPROBE(kprobe_sendpage, struct sock *sk)
-{
-	on_send_begin(sk);
-	return 0;
-}
+KPROBE_HEAD("?kprobe/tcp_sendpage_locked", kprobe_sendpage, on_send_begin(sk), struct sock *sk)
 
 static __always_inline void send_end_probed(int bytes)
 {
@@ -192,18 +160,8 @@ static __always_inline void send_end_probed(int bytes)
 	on_send_end(sk, &view, bytes);
 }
 
-SEC("?kretprobe/tcp_sendmsg_locked")
-int BPF_KRETPROBE(kretprobe_send, int ret)
-{
-	send_end_probed(ret);
-	return 0;
-}
+KRETPROBE_HEAD("?kretprobe/tcp_sendmsg_locked", kretprobe_send, send_end_probed(ret), int ret)
 
-SEC("?kretprobe/tcp_sendpage_locked")
-int BPF_KRETPROBE(kretprobe_sendpage, int ret)
-{
-	send_end_probed(ret);
-	return 0;
-}
+KRETPROBE_HEAD("?kretprobe/tcp_sendpage_locked", kretprobe_sendpage, send_end_probed(ret), int ret)
 
 #endif

@@ -17,20 +17,12 @@ static __always_inline void decided(struct sock *sk, unsigned int mss_now, int n
 		on_xmit_refused(sk, write_seq, mss_now, nonagle, true);
 }
 
-SEC("?fexit/tcp_write_xmit")
-int BPF_PROG(fexit_decision, struct sock *sk, unsigned int mss_now, int nonagle)
-{
-	decided(sk, mss_now, nonagle);
-	return 0;
-}
+HEAD("?fexit/tcp_write_xmit", fexit_decision, decided(sk, mss_now, nonagle), struct sock *sk,
+     unsigned int mss_now, int nonagle)
 
 /* A second look finds the same. */
-SEC("?fexit/tcp_write_xmit")
-int BPF_PROG(fexit_decision_spare, struct sock *sk, unsigned int mss_now, int nonagle)
-{
-	decided(sk, mss_now, nonagle);
-	return 0;
-}
+HEAD("?fexit/tcp_write_xmit", fexit_decision_spare, decided(sk, mss_now, nonagle), struct sock *sk,
+     unsigned int mss_now, int nonagle)
 
 /* At its entry nothing is decided yet: note the arguments when a refusal is possible. */
 SEC("?kprobe/tcp_write_xmit")
@@ -68,29 +60,14 @@ static __always_inline void transmit_skb(struct sock *sk, struct sk_buff *skb, _
 	on_transmit((__u64)sk, &segment, number);
 }
 
-SEC("?fentry/__tcp_transmit_skb")
-int BPF_PROG(fentry_transmit, struct sock *sk, struct sk_buff *skb, int clone_it, gfp_t gfp,
-	     u32 rcv_nxt)
-{
-	transmit_skb(sk, skb, rcv_nxt);
-	return 0;
-}
+HEAD("?fentry/__tcp_transmit_skb", fentry_transmit, transmit_skb(sk, skb, rcv_nxt), struct sock *sk,
+     struct sk_buff *skb, int clone_it, gfp_t gfp, u32 rcv_nxt)
 
-SEC("?fentry/__tcp_transmit_skb")
-int BPF_PROG(fentry_transmit_spare, struct sock *sk, struct sk_buff *skb, int clone_it, gfp_t gfp,
-	     u32 rcv_nxt)
-{
-	transmit_skb(sk, skb, rcv_nxt);
-	return 0;
-}
+HEAD("?fentry/__tcp_transmit_skb", fentry_transmit_spare, transmit_skb(sk, skb, rcv_nxt),
+     struct sock *sk, struct sk_buff *skb, int clone_it, gfp_t gfp, u32 rcv_nxt)
 
-SEC("?kprobe/__tcp_transmit_skb")
-int BPF_KPROBE(kprobe_transmit, struct sock *sk, struct sk_buff *skb, int clone_it, gfp_t gfp,
-	       u32 rcv_nxt)
-{
-	transmit_skb(sk, skb, rcv_nxt);
-	return 0;
-}
+KPROBE_HEAD("?kprobe/__tcp_transmit_skb", kprobe_transmit, transmit_skb(sk, skb, rcv_nxt),
+	    struct sock *sk, struct sk_buff *skb, int clone_it, gfp_t gfp, u32 rcv_nxt)
 
 /*
  * The header as it is on the wire (RFC 9293, 3.1). Not the kernel's struct tcphdr: CO-RE
@@ -145,12 +122,8 @@ static __always_inline void retransmit_skb(struct sock *sk, struct sk_buff *skb)
 	on_retransmit(sk, cb.seq, cb.end_seq);
 }
 
-SEC("?tp_btf/tcp_retransmit_skb")
-int BPF_PROG(tp_retrans, struct sock *sk, struct sk_buff *skb)
-{
-	retransmit_skb(sk, skb);
-	return 0;
-}
+HEAD("?tp_btf/tcp_retransmit_skb", tp_retrans, retransmit_skb(sk, skb), struct sock *sk,
+     struct sk_buff *skb)
 
 /* Later kernels (6.18) tell it of segments, too, that could not be sent: with an error. */
 SEC("?tp_btf/tcp_retransmit_skb")
@@ -209,21 +182,11 @@ int BPF_PROG(tp_read, struct sock *sk, int ret, int flags)
 }
 
 /* 5.10 has six arguments, from ec095263a965 (5.19) on there are five. */
-SEC("?fexit/tcp_recvmsg")
-int BPF_PROG(fexit_read_6, struct sock *sk, struct msghdr *msg, size_t len, int nonblock, int flags,
-	     int *addr_len, int ret)
-{
-	on_recv_end(sk, ret);
-	return 0;
-}
+HEAD("?fexit/tcp_recvmsg", fexit_read_6, on_recv_end(sk, ret), struct sock *sk, struct msghdr *msg,
+     size_t len, int nonblock, int flags, int *addr_len, int ret)
 
-SEC("?fexit/tcp_recvmsg")
-int BPF_PROG(fexit_read_5, struct sock *sk, struct msghdr *msg, size_t len, int flags,
-	     int *addr_len, int ret)
-{
-	on_recv_end(sk, ret);
-	return 0;
-}
+HEAD("?fexit/tcp_recvmsg", fexit_read_5, on_recv_end(sk, ret), struct sock *sk, struct msghdr *msg,
+     size_t len, int flags, int *addr_len, int ret)
 
 SEC("?kprobe/tcp_recvmsg")
 int BPF_KPROBE(kprobe_read, struct sock *sk)
@@ -268,18 +231,9 @@ int BPF_PROG(tp_delack_fire, struct timer_list *timer)
 	return 0;
 }
 
-SEC("?fentry/tcp_delack_timer_handler")
-int BPF_PROG(fentry_delack_fire, struct sock *sk)
-{
-	on_delack_fired(sk);
-	return 0;
-}
+HEAD("?fentry/tcp_delack_timer_handler", fentry_delack_fire, on_delack_fired(sk), struct sock *sk)
 
-SEC("?kprobe/tcp_delack_timer_handler")
-int BPF_KPROBE(kprobe_delack_fire, struct sock *sk)
-{
-	on_delack_fired(sk);
-	return 0;
-}
+KPROBE_HEAD("?kprobe/tcp_delack_timer_handler", kprobe_delack_fire, on_delack_fired(sk),
+	    struct sock *sk)
 
 #endif

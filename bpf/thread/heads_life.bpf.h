@@ -6,70 +6,29 @@
 /* ---- threads ---- */
 
 /* From fa2c3254d7cf (5.18) on the state comes as an argument, safe from a wake-up that races. */
-SEC("?tp_btf/sched_switch")
-int BPF_PROG(tp_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
-{
-	on_switch(ctx, prev, next, preempt, prev_state);
-	return 0;
-}
+HEAD("?tp_btf/sched_switch", tp_switch, on_switch(ctx, prev, next, preempt, prev_state),
+     bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 
-SEC("?tp_btf/sched_switch")
-int BPF_PROG(tp_switch_3, bool preempt, struct task_struct *prev, struct task_struct *next)
-{
-	on_switch(ctx, prev, next, preempt, task_state(prev));
-	return 0;
-}
+HEAD("?tp_btf/sched_switch", tp_switch_3, on_switch(ctx, prev, next, preempt, task_state(prev)),
+     bool preempt, struct task_struct *prev, struct task_struct *next)
 
-SEC("?tp_btf/sched_waking")
-int BPF_PROG(tp_waking, struct task_struct *task)
-{
-	on_waking(ctx, task);
-	return 0;
-}
+HEAD("?tp_btf/sched_waking", tp_waking, on_waking(ctx, task), struct task_struct *task)
 
 /* ---- life ---- */
 
-SEC("?tp_btf/inet_sock_set_state")
-int BPF_PROG(tp_set_state, struct sock *sk, int from, int to)
-{
-	on_set_state(sk, from, to);
-	return 0;
-}
+HEAD("?tp_btf/inet_sock_set_state", tp_set_state, on_set_state(sk, from, to), struct sock *sk,
+     int from, int to)
 
-SEC("?tp_btf/tcp_destroy_sock")
-int BPF_PROG(tp_destroy, struct sock *sk)
-{
-	drop_conn(sk);
-	return 0;
-}
+HEAD("?tp_btf/tcp_destroy_sock", tp_destroy, drop_conn(sk), struct sock *sk)
 
-SEC("?tp_btf/sched_process_fork")
-int BPF_PROG(tp_fork, struct task_struct *parent, struct task_struct *child)
-{
-	on_fork(parent, child);
-	return 0;
-}
+HEAD("?tp_btf/sched_process_fork", tp_fork, on_fork(parent, child), struct task_struct *parent,
+     struct task_struct *child)
 
-SEC("?tp_btf/sched_process_exec")
-int BPF_PROG(tp_exec, struct task_struct *task)
-{
-	on_exec(task);
-	return 0;
-}
+HEAD("?tp_btf/sched_process_exec", tp_exec, on_exec(task), struct task_struct *task)
 
-SEC("?tp_btf/sched_process_exit")
-int BPF_PROG(tp_exit, struct task_struct *task)
-{
-	on_exit(task);
-	return 0;
-}
+HEAD("?tp_btf/sched_process_exit", tp_exit, on_exit(task), struct task_struct *task)
 
-SEC("?tp_btf/cgroup_attach_task")
-int BPF_PROG(tp_cgroup_attach, struct cgroup *to, const char *path, struct task_struct *task)
-{
-	on_cgroup_attach(to, task);
-	return 0;
-}
+HEAD("?tp_btf/cgroup_attach_task", tp_cgroup_attach, on_cgroup_attach(to, task), struct cgroup *to,
+     const char *path, struct task_struct *task)
 
 #endif

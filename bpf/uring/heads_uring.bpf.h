@@ -6,19 +6,10 @@
 #ifndef NETSTALL_BPF_URING_HEADS_URING_BPF_H
 #define NETSTALL_BPF_URING_HEADS_URING_BPF_H
 
-SEC("?tp_btf/io_uring_create")
-int BPF_PROG(tp_uring_create, int fd, void *ring)
-{
-	on_ring_created(ring, fd);
-	return 0;
-}
+HEAD("?tp_btf/io_uring_create", tp_uring_create, on_ring_created(ring, fd), int fd, void *ring)
 
-SEC("?tp_btf/io_uring_register")
-int BPF_PROG(tp_uring_register, void *ring, unsigned int what)
-{
-	on_ring_register(ring, what);
-	return 0;
-}
+HEAD("?tp_btf/io_uring_register", tp_uring_register, on_ring_register(ring, what), void *ring,
+     unsigned int what)
 
 /* ---- submitted ---- */
 
@@ -82,12 +73,7 @@ static __always_inline void submitted(struct io_kiocb *req)
 	on_submit(ring, &what);
 }
 
-SEC("?tp_btf/io_uring_submit_req")
-int BPF_PROG(tp_uring_submit, struct io_kiocb *req)
-{
-	submitted(req);
-	return 0;
-}
+HEAD("?tp_btf/io_uring_submit_req", tp_uring_submit, submitted(req), struct io_kiocb *req)
 
 /*
  * Where programs at tracepoints can be preempted (Linux 7.0 guards these by SRCU alone), the kernel
@@ -106,12 +92,8 @@ int BPF_PROG(tp_uring_submit_spare, struct io_kiocb *req)
 	return 0;
 }
 
-SEC("?tp_btf/io_uring_submit_sqe")
-int BPF_PROG(tp_uring_submit_2, struct io_kiocb *req, bool nonblock)
-{
-	submitted(req);
-	return 0;
-}
+HEAD("?tp_btf/io_uring_submit_sqe", tp_uring_submit_2, submitted(req), struct io_kiocb *req,
+     bool nonblock)
 
 SEC("?tp_btf/io_uring_submit_sqe")
 int BPF_PROG(tp_uring_submit_7, void *uring, void *req, u8 opcode, u64 user_data, u32 flags)

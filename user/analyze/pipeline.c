@@ -49,10 +49,8 @@ struct pipeline *pipeline__new(const struct pipeline_sink *sink)
 	pipeline->incidents = incident_queue__new(pipeline->model);
 	pipeline->recoveries = recoveries__new(pipeline->model, pipeline->incidents);
 	pipeline->intervals = intervals__new();
-	pipeline->wait_queue =
-		wait_queue__new(pipeline->model, pipeline->incidents, pipeline->intervals);
-	if (pipeline->sink.on_wait)
-		wait_queue__explain_all(pipeline->wait_queue);
+	pipeline->wait_queue = wait_queue__new(pipeline->model, pipeline->incidents,
+					       pipeline->intervals, pipeline->sink.on_wait);
 	pipeline->requests = requests__new(pipeline->model);
 	pipeline->operations = operations__new();
 	pipeline->ledger = ledger__new(pipeline->model);
@@ -180,7 +178,7 @@ static bool explain(const struct pipeline *pipeline, const struct incident *inci
 		return recovery__explain(pipeline->model, incident, finding);
 	if (incident->kind == INCIDENT_REMOTE_NAGLE)
 		return remote_nagle__explain(pipeline->model, incident, finding);
-	return !recoveries__cover(pipeline->recoveries, incident) &&
+	return !recoveries__overlap(pipeline->recoveries, incident) &&
 	       hold__explain(pipeline->model, incident, finding);
 }
 

@@ -14,6 +14,16 @@ static inline uint64_t clock__ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
+/* What two times, each from and to, have in common. */
+static inline uint64_t clock__common(uint64_t from, uint64_t to, uint64_t other_from,
+				     uint64_t other_to)
+{
+	uint64_t begin = from > other_from ? from : other_from;
+	uint64_t end = to < other_to ? to : other_to;
+
+	return end > begin ? end - begin : 0;
+}
+
 static inline uint64_t clock__now(void)
 {
 	return clock__ns(CLOCK_MONOTONIC);

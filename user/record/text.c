@@ -2,6 +2,7 @@
 #include "user/record/text.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -38,18 +39,7 @@ static int fail(struct reader *reader, const char *format, ...)
 
 static bool is_space(char c)
 {
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
+	return c && strchr(" \t\r\n", c);
 }
 
 /* The byte behind a backslash at reader->at; -1 when it is none of \xNN, \\ and \". */
@@ -61,10 +51,10 @@ static int unescape(struct reader *reader)
 		reader->at += 2;
 		return s[1];
 	}
-	if (s[1] != 'x' || hex_digit(s[2]) < 0 || hex_digit(s[3]) < 0)
+	if (s[1] != 'x' || !isxdigit((unsigned char)s[2]) || !isxdigit((unsigned char)s[3]))
 		return -1;
 	reader->at += 4;
-	return hex_digit(s[2]) << 4 | hex_digit(s[3]);
+	return (int)strtol((char[]){s[2], s[3], '\0'}, NULL, 16);
 }
 
 /* Returns 1 with the next word, 0 at the end of the line or a comment. */

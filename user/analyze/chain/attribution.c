@@ -32,19 +32,6 @@ void attribution__add_interval(struct attribution *attribution, struct interval 
 	}
 }
 
-void attribution__missing(struct attribution *attribution, enum stall_missing what)
-{
-	if (!attribution->missing)
-		attribution->missing = what;
-}
-
-void attribution__infer(struct attribution *attribution, enum stall_inferred from)
-{
-	attribution->confidence = CONFIDENCE_INFERRED;
-	if (!attribution->inferred)
-		attribution->inferred = from;
-}
-
 enum cause attribution__main_cause(const struct attribution *attribution)
 {
 	enum cause best = CAUSE_UNKNOWN;

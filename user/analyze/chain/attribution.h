@@ -34,9 +34,6 @@ void attribution__add(struct attribution *attribution, enum cause cause, uint64_
 /* So much of the time belongs to this incident. */
 void attribution__add_interval(struct attribution *attribution, struct interval *interval,
 			       uint64_t ns);
-/* Of several, what is missing and from what a cause is inferred is that nearest to the target. */
-void attribution__missing(struct attribution *attribution, enum stall_missing what);
-void attribution__infer(struct attribution *attribution, enum stall_inferred from);
 /* Which cause took longest, idleness included; of equals the one that came first. */
 enum cause attribution__main_cause(const struct attribution *attribution);
 

@@ -83,9 +83,11 @@ static void spend(struct waker_chain *chain, uint64_t until, enum cause cause)
 	chain->at = until;
 }
 
+/* Of several things that were not seen the one that is nearest to the target. */
 static void missing(struct waker_chain *chain, enum stall_missing what)
 {
-	attribution__missing(&chain->out, what);
+	if (!chain->out.missing)
+		chain->out.missing = what;
 }
 
 /* An incident on the connection, from where it begins. */
@@ -295,7 +297,8 @@ static void spend_on_remote(struct waker_chain *chain, const struct model_conn *
 		spend(chain, until, CAUSE_UNKNOWN);
 		return;
 	}
-	attribution__infer(&chain->out, INFERRED_FROM_BEYOND_ROUND_TRIP);
+	chain->out.confidence = CONFIDENCE_INFERRED;
+	chain->out.inferred = INFERRED_FROM_BEYOND_ROUND_TRIP;
 	if (way > length)
 		way = length;
 	spend(chain, chain->at + way / 2, CAUSE_NETWORK);

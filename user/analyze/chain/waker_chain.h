@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A wait, explained by walking its chain backwards: what was it for, who ended it, what had
+ * A wait, explained by following its chain backwards: what was it for, who ended it, what had
  * that one waited for itself, ... across connections, threads and processes of this host.
  *
  * Each part of the wait has its cause as it is for the thread that waits: a lock whose holder

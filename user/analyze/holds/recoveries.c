@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "user/analyze/holds/recovery.h"
+#include "user/base/clock.h"
 #include "user/base/xalloc.h"
 
 /* One that goes on, or that is over. */
@@ -197,28 +198,28 @@ void recoveries__close(struct recoveries *recoveries, uint64_t ts, uint64_t now)
 }
 
 /* At least half of the hold: what only brushes it was held for a reason of its own. */
-static bool covers(const struct recovery *recovery, const struct incident *hold, uint64_t threshold)
+static bool has(const struct recovery *recovery, const struct incident *hold, uint64_t threshold)
 {
-	uint64_t from = recovery->start_ts > hold->start_ts ? recovery->start_ts : hold->start_ts;
-	uint64_t to = recovery->end_ts < hold->end_ts ? recovery->end_ts : hold->end_ts;
+	uint64_t common =
+		clock__common(recovery->start_ts, recovery->end_ts, hold->start_ts, hold->end_ts);
 
-	return recovery->conn == hold->conn && to > from &&
-	       2 * (to - from) >= hold->end_ts - hold->start_ts &&
+	return recovery->conn == hold->conn && common &&
+	       2 * common >= hold->end_ts - hold->start_ts &&
 	       recovery->end_ts - recovery->start_ts >= threshold;
 }
 
-bool recoveries__cover(const struct recoveries *recoveries, const struct incident *hold)
+bool recoveries__overlap(const struct recoveries *recoveries, const struct incident *hold)
 {
 	uint64_t threshold = model__threshold(recoveries->model);
 	size_t count =
 		recoveries->done_count < RECOVERIES_DONE ? recoveries->done_count : RECOVERIES_DONE;
 
 	for (size_t i = 0; i < recoveries->count; i++) {
-		if (covers(&recoveries->current[i], hold, threshold))
+		if (has(&recoveries->current[i], hold, threshold))
 			return true;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (covers(&recoveries->done[i], hold, threshold))
+		if (has(&recoveries->done[i], hold, threshold))
 			return true;
 	}
 	return false;

@@ -21,6 +21,6 @@ void recoveries__feed(struct recoveries *recoveries, const union record *record,
 /* The window closed at ts: so do those that go on. */
 void recoveries__close(struct recoveries *recoveries, uint64_t ts, uint64_t now);
 /* Is this hold part of a recovery that is reported for itself? */
-bool recoveries__cover(const struct recoveries *recoveries, const struct incident *hold);
+bool recoveries__overlap(const struct recoveries *recoveries, const struct incident *hold);
 
 #endif

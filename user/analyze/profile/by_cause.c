@@ -11,7 +11,7 @@
 
 #define BUCKETS 1024 /* a power of two */
 
-/* A wait that one side has told, in a list of its bucket, the latest first. */
+/* A wait that one side has reported, in a list of its bucket, the latest first. */
 struct pending {
 	struct pending *next;
 	uint32_t key; /* 0: it is an explanation */
@@ -168,20 +168,20 @@ static void keep(struct by_cause *by_cause, const struct pending *pending)
 	by_cause->pending++;
 }
 
-void by_cause__wait(struct by_cause *by_cause, const struct by_cause_wait *told)
+void by_cause__wait(struct by_cause *by_cause, const struct by_cause_wait *wait)
 {
-	const struct pending wait = {.key = told->key,
-				     .ns = told->ns,
-				     .waited = {.tid = told->tid, .off_ts = told->off_ts}};
+	const struct pending pending = {.key = wait->key,
+					.ns = wait->ns,
+					.waited = {.tid = wait->tid, .off_ts = wait->off_ts}};
 	struct pending *explained;
 
-	if (!told->key)
+	if (!wait->key)
 		return;
-	explained = take(by_cause, &wait.waited, true);
+	explained = take(by_cause, &pending.waited, true);
 	if (explained)
-		account(by_cause, &wait, &explained->waited);
+		account(by_cause, &pending, &explained->waited);
 	else
-		keep(by_cause, &wait);
+		keep(by_cause, &pending);
 	free(explained);
 }
 
@@ -225,7 +225,8 @@ size_t by_cause__shares(const struct by_cause *by_cause, uint32_t key, uint64_t 
 	const struct sum *sum = key ? table__get(by_cause->sums, key) : NULL;
 	size_t shares = 0;
 
-	/* The kernel's sum is what counts: a single wait may have been told, and its sum lost. */
+	/* The kernel's sum is what counts: a single wait may have been reported, and its sum lost.
+	 */
 	for (size_t i = 0; sum && i < CAUSE_COUNT; i++) {
 		struct cause_share share = {.cause = (enum cause)i,
 					    .count = sum->count[i] < count ? sum->count[i] : count,

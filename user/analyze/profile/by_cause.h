@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The off-CPU profile by cause: the kernel's sums know the stacks of a wait, the pipeline knows
- * what it was for. Both are told of it by one program, so the thread and the instant at which it
- * began name the same wait on both sides. Long ones are told one by one by either side, in any
+ * what it was for. Both have it from one program, so the thread and the instant at which it
+ * began name the same wait on both sides. Long ones are reported one by one by either side, in any
  * order, and joined here; what was shorter than the threshold has no cause.
  *
  *	by_cause__wait     from the kernel's sums: a long wait, and the key of its sum
@@ -19,9 +19,10 @@
 
 #include "user/analyze/waits/wait_record.h"
 
-#define BY_CAUSE_PENDING 16384 /* waits that the other side has not told yet; of either side */
-#define BY_CAUSE_SUMS    65536 /* keys that have long waits */
-#define BY_CAUSE_SHARES  (CAUSE_COUNT + 1)
+#define BY_CAUSE_PENDING 16384 /* waits that the other side has not reported yet; of either side   \
+				*/
+#define BY_CAUSE_SUMS   65536  /* keys that have long waits */
+#define BY_CAUSE_SHARES (CAUSE_COUNT + 1)
 
 /* A wait of the profile. */
 struct by_cause_wait {
@@ -57,7 +58,7 @@ uint64_t by_cause__lost(const struct by_cause *by_cause);
 
 /*
  * A share's cause where the sleeper's kernel stack (NULL: none) says more than the other side did:
- * waits of io_uring's own threads for work are nobody's, and not told there.
+ * waits of io_uring's own threads for work are nobody's, and not reported there.
  */
 enum cause by_cause__refine(enum cause cause, const char *kernel);
 

@@ -7,6 +7,7 @@
 #include "user/analyze/conns.h"
 #include "user/analyze/tally.h"
 #include "user/base/array.h"
+#include "user/base/clock.h"
 #include "user/base/xalloc.h"
 
 struct requests {
@@ -111,15 +112,6 @@ void requests__feed(struct requests *requests, const union record *record)
 
 /* ---- facts ---- */
 
-static uint64_t overlap(uint64_t start, uint64_t end, const struct ns_exchange *asked)
-{
-	if (start < asked->begin_ts)
-		start = asked->begin_ts;
-	if (end > asked->head.ts)
-		end = asked->head.ts;
-	return end > start ? end - start : 0;
-}
-
 /* The stalls of the same time know more of the cause than the exchange itself does. */
 static void ask_stalls(const struct report *report, const struct ns_exchange *asked, uint32_t peer,
 		       struct exchange_facts *facts)
@@ -130,7 +122,8 @@ static void ask_stalls(const struct report *report, const struct ns_exchange *as
 		struct stall_brief brief = i < report->stall_count
 						   ? stall__brief(&report->stalls[i])
 						   : report->briefs[i - report->stall_count];
-		uint64_t common = overlap(brief.start_ts, brief.start_ts + brief.ns, asked);
+		uint64_t common = clock__common(brief.start_ts, brief.start_ts + brief.ns,
+						asked->begin_ts, asked->head.ts);
 
 		if (!common || (brief.conn != asked->head.conn && brief.conn != peer))
 			continue;
@@ -247,7 +240,7 @@ static uint64_t exchanges_on(const struct report *report, uint32_t number)
 	return conn ? conn->totals.exchanges : 0;
 }
 
-/* More were told than were counted when the connection's totals did not come. */
+/* More were recorded than were counted when the connection's totals did not come. */
 static uint64_t at_least(uint64_t counted, uint64_t sampled)
 {
 	return counted > sampled ? counted : sampled;

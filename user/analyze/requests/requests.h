@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The request view: where the time of the target's requests goes, of the median one and of
- * the one at the 99th percentile, from the sample of exchanges that the kernel told
+ * the one at the 99th percentile, from the sample of exchanges that the kernel recorded
  * (bpf/thread/exchange.bpf.h, which also says why the quantiles are right).
  *
  * What stands for a quantile is one exchange that took place, not a mean: its slices are in

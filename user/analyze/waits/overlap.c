@@ -123,8 +123,3 @@ uint64_t overlap__gap(const struct overlap *overlap, uint64_t *start)
 	}
 	return longest;
 }
-
-uint32_t overlap__stall_until(const struct overlap *overlap, uint64_t ts)
-{
-	return overlap->stall_end == ts ? overlap->stall : 0;
-}

@@ -15,7 +15,7 @@ struct overlap {
 	struct {
 		uint64_t start, end;
 	} part[OVERLAP_PARTS]; /* disjoint, by time */
-	uint32_t stall;        /* the stall that covers most of it, 0 none that is reported */
+	uint32_t stall;        /* the stall that explains most of it, 0 none that is reported */
 	enum cause cause;      /* of that one */
 	uint64_t stall_ns;
 	uint64_t stall_end; /* when that one ended */
@@ -25,9 +25,7 @@ void overlap__find(struct overlap *overlap, const struct model *model,
 		   const struct intervals *intervals, const struct incident_queue *incidents,
 		   const struct ns_wait *wait);
 uint64_t overlap__total(const struct overlap *overlap);
-/* The stall that covers most of the wait, if it ends there where a gap begins; 0: it does not. */
-uint32_t overlap__stall_until(const struct overlap *overlap, uint64_t ts);
-/* The longest part of the wait that is not covered; returns its length. */
+/* The longest part of the wait that is not explained; returns its length. */
 uint64_t overlap__gap(const struct overlap *overlap, uint64_t *start);
 
 #endif

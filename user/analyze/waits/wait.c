@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/waits/wait.h"
 
+#include "user/base/clock.h"
+
 enum syscall_wait wait__syscall(const struct model *model, const struct ns_wait *wait)
 {
 	return syscall__wait(model__session(model)->arch, wait->syscall);
@@ -34,8 +36,5 @@ uint64_t wait__woken(const struct ns_wait *wait)
 
 uint64_t wait__overlap(const struct ns_wait *wait, uint64_t start_ts, uint64_t end_ts)
 {
-	uint64_t from = wait->off_ts > start_ts ? wait->off_ts : start_ts;
-	uint64_t to = wait->head.ts < end_ts ? wait->head.ts : end_ts;
-
-	return to > from ? to - from : 0;
+	return clock__common(wait->off_ts, wait->head.ts, start_ts, end_ts);
 }

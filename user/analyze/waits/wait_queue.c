@@ -44,13 +44,14 @@ struct wait_queue {
 
 struct wait_queue *wait_queue__new(const struct model *model,
 				   const struct incident_queue *incidents,
-				   struct intervals *intervals)
+				   struct intervals *intervals, bool explain_all)
 {
 	struct wait_queue *queue = xcalloc(1, sizeof(*queue));
 
 	queue->model = model;
 	queue->incidents = incidents;
 	queue->intervals = intervals;
+	queue->explains_all = explain_all;
 	queue->chain = waker_chain__new(model, intervals);
 	return queue;
 }
@@ -62,11 +63,6 @@ void wait_queue__free(struct wait_queue *queue)
 	waker_chain__free(queue->chain);
 	free(queue->pending);
 	free(queue);
-}
-
-void wait_queue__explain_all(struct wait_queue *queue)
-{
-	queue->explains_all = true;
 }
 
 uint64_t wait_queue__longest(const struct wait_queue *queue, enum cause *cause)
@@ -230,7 +226,7 @@ static void judge_chain(struct wait_queue *queue, const struct ns_wait *wait, ui
 		return;
 	}
 	/* It went on as it had begun, in holds too short for stalls of their own. */
-	same = overlap__stall_until(overlap, start);
+	same = overlap->stall_end == start ? overlap->stall : 0;
 	if (same && judged->finding.stall.cause == overlap->cause &&
 	    intervals__extend(queue->intervals, same, overlap->cause, start + length)) {
 		join(judged, wait, same);
@@ -264,7 +260,7 @@ static void judge(struct wait_queue *queue, const struct ns_wait *wait, struct j
 		judged->is_explained = true;
 	}
 	gap = overlap__gap(&overlap, &start);
-	/* Covered in substance, by half or more: one incident is one stall. */
+	/* Explained in substance, by half or more: one incident is one stall. */
 	if (2 * overlap__total(&overlap) >= length || gap < model__threshold(queue->model)) {
 		if (overlap.stall)
 			join(judged, wait, overlap.stall);

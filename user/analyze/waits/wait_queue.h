@@ -32,18 +32,17 @@ struct judged {
 	struct incident *incident; /* stall: its evidence; the caller frees it */
 	struct interval
 		*interval; /* stall: the unreported incident that it comes from, NULL none */
-	bool is_explained; /* wait_queue__explain_all() was asked for: record is filled */
+	bool is_explained; /* explain_all was asked for: record is filled */
 	struct wait_record record; /* the wait itself, whatever was judged */
 };
 
 struct wait_queue;
 
+/* With explain_all judged.record is filled in for every wait, also of those that are no stall. */
 struct wait_queue *wait_queue__new(const struct model *model,
 				   const struct incident_queue *incidents,
-				   struct intervals *intervals);
+				   struct intervals *intervals, bool explain_all);
 void wait_queue__free(struct wait_queue *queue);
-/* Fill in judged.record of every wait, also of those that are no stall. */
-void wait_queue__explain_all(struct wait_queue *queue);
 /* The model has seen the record already. */
 void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint64_t now);
 /* Judge the wait that is due first, when it is at now (UINT64_MAX: it is). Returns false

@@ -24,11 +24,11 @@ static void take(struct wait_record *out, const struct attribution *attribution)
 }
 
 /*
- * A time that an incident covers. The chain leads there mostly, and has the incident's
+ * A time that an incident explains. The chain leads there mostly, and has the incident's
  * slices. Where it does not (the wait names no connection), the incident has it all the same.
  */
-static void take_covered(const struct overlap *overlap, struct wait_record *out,
-			 const struct attribution *attribution, uint64_t length)
+static void take_explained(const struct overlap *overlap, struct wait_record *out,
+			   const struct attribution *attribution, uint64_t length)
 {
 	if (attribution->interval || !overlap->stall)
 		take(out, attribution);
@@ -58,6 +58,6 @@ void wait_record__explain(struct waker_chain *chain, const struct overlap *overl
 			break;
 		at = overlap->part[i].end;
 		attribution = waker_chain__explain(chain, wait, next, at);
-		take_covered(overlap, out, attribution, at - next);
+		take_explained(overlap, out, attribution, at - next);
 	}
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "user/analyze/waits/kernel_stack.h"
+#include "user/base/array.h"
 #include "user/record/kernel_functions.h"
 
 struct frame {
@@ -46,54 +47,52 @@ static bool is_interrupt_entry(const struct frame *frame)
 	       begins(frame, "__sysvec_") || frame__is(frame->text, KFN_INTERRUPT "|" KFN_IRQ_EXIT);
 }
 
-/* kernel/softirq.c: softirq_to_name, by the action of each. */
-static const char *softirq_name(const struct frame *frame)
+/* A softirq's name is that of kernel/softirq.c: softirq_to_name, by the action of each. */
+static const char *name_of(const struct frame *frame)
 {
 	static const struct {
 		const char *functions, *name;
 	} rows[] = {
-		{"net_rx_action", "net_rx"},   {"net_tx_action", "net_tx"},
-		{KFN_TIMER_SOFTIRQ, "timer"},  {"hrtimer_run_softirq", "hrtimer"},
-		{"blk_done_softirq", "block"}, {"irq_poll_softirq", "irq_poll"},
-		{"tasklet_action", "tasklet"}, {"tasklet_hi_action", "hi"},
-		{KFN_SCHED_SOFTIRQ, "sched"},  {"rcu_core_si", "rcu"},
+		{"net_rx_action", "softirq:net_rx"},
+		{"net_tx_action", "softirq:net_tx"},
+		{KFN_TIMER_SOFTIRQ, "softirq:timer"},
+		{"hrtimer_run_softirq", "softirq:hrtimer"},
+		{"blk_done_softirq", "softirq:block"},
+		{"irq_poll_softirq", "softirq:irq_poll"},
+		{"tasklet_action", "softirq:tasklet"},
+		{"tasklet_hi_action", "softirq:hi"},
+		{KFN_SCHED_SOFTIRQ, "softirq:sched"},
+		{"rcu_core_si", "softirq:rcu"},
+		{KFN_SOFTIRQ, "softirq:other"},
+		{"hrtimer_interrupt|tick_handle_periodic", "irq:timer"},
+		{"sysvec_apic_timer_interrupt|asm_sysvec_apic_timer_interrupt", "irq:timer"},
+		{"sysvec_reschedule_ipi", "irq:reschedule"},
+		{KFN_SMP_CALLS, "irq:call_function"},
+		{"irq_work_run", "irq:irq_work"},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (frame__is(frame->text, rows[i].functions))
 			return rows[i].name;
+	}
 	return NULL;
 }
 
 /* A hard interrupt's: of the device's handler, or of the vector. */
-static void name_interrupt(const struct frame *frame, const struct frame *leafward,
-			   struct wake_judged *out)
+static void name_waker(const struct frame *frame, const struct frame *leafward,
+		       struct wake_judged *out)
 {
 	static const char handlers[] =
 		"__handle_irq_event_percpu|handle_irq_event_percpu|handle_percpu_devid_irq";
-	static const struct {
-		const char *functions, *name;
-	} rows[] = {
-		{"hrtimer_interrupt|tick_handle_periodic", "timer"},
-		{"sysvec_apic_timer_interrupt|asm_sysvec_apic_timer_interrupt", "timer"},
-		{"sysvec_reschedule_ipi", "reschedule"},
-		{KFN_SMP_CALLS, "call_function"},
-		{"irq_work_run", "irq_work"},
-	};
+	const char *name = name_of(frame);
 
-	if (frame__is(frame->text, handlers) && leafward->text &&
-	    !frame__is(leafward->text, handlers)) {
+	if (name)
+		snprintf(out->name, sizeof(out->name), "%s", name);
+	else if (frame__is(frame->text, handlers) && leafward->text &&
+		 !frame__is(leafward->text, handlers))
 		snprintf(out->name, sizeof(out->name), "irq:%.*s", (int)leafward->length,
 			 leafward->text);
-		return;
-	}
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!frame__is(frame->text, rows[i].functions))
-			continue;
-		snprintf(out->name, sizeof(out->name), "irq:%s", rows[i].name);
-		return;
-	}
-	if (begins(frame, "sysvec_"))
+	else if (begins(frame, "sysvec_"))
 		snprintf(out->name, sizeof(out->name), "irq:%.*s", (int)frame->length - 7,
 			 frame->text + 7);
 }
@@ -110,18 +109,11 @@ struct traits {
 static void look_at(const char *stack, struct traits *traits, struct wake_judged *out)
 {
 	struct frame frame, leafward = {0};
-	const char *softirq;
 
 	memset(traits, 0, sizeof(*traits));
 	for (size_t at = 0; next_frame(stack, &at, &frame); leafward = frame) {
-		softirq = softirq_name(&frame);
-		if (!out->name[0] && (softirq || is_softirq_entry(&frame))) {
-			traits->softirq = true;
-			snprintf(out->name, sizeof(out->name), "softirq:%s",
-				 softirq ? softirq : "other");
-		} else if (!out->name[0]) {
-			name_interrupt(&frame, &leafward, out);
-		}
+		if (!out->name[0])
+			name_waker(&frame, &leafward, out);
 		if (frame__is(frame.text, "process_backlog"))
 			traits->backlog = true;
 		if (is_softirq_entry(&frame) && !traits->softirq_end)
@@ -131,6 +123,7 @@ static void look_at(const char *stack, struct traits *traits, struct wake_judged
 			traits->interrupt_end = frame.end;
 		}
 	}
+	traits->softirq = !strncmp(out->name, "softirq:", 8);
 }
 
 /* Threads of the kernel that run softirqs and interrupt handlers for others. */

@@ -100,17 +100,11 @@ static void explain_cause(const struct model *model, const struct incident *inci
 static void cut_slices(struct stall *stall, const struct parts *parts,
 		       const struct ns_wait *receiver)
 {
-	uint64_t released = parts->v[parts->count - 1].end_ts, woken;
-
-	stall->end_ts = released;
+	stall->end_ts = parts->v[parts->count - 1].end_ts;
 	for (size_t i = 0; i < parts->count; i++)
 		stall__slice(stall, parts->v[i].cause, parts->v[i].end_ts - parts->v[i].start_ts);
-	if (!receiver)
-		return;
-	woken = wait__woken(receiver);
-	stall__slice(stall, CAUSE_NETWORK, woken - released);
-	stall__slice(stall, CAUSE_RUNQUEUE, receiver->head.ts - woken);
-	stall->end_ts = receiver->head.ts;
+	if (receiver)
+		receiver__cut(stall, receiver);
 }
 
 /* All that was held from the first of its bytes on. */

@@ -22,6 +22,12 @@ struct loss {
 	uint32_t end;
 };
 
+/* A SYN is sent again with seq == end; its answer acknowledges one number more. */
+static inline bool loss__is_acked(const struct loss *loss, uint32_t ack)
+{
+	return seq_after(ack, loss->seq) && !seq_after(loss->end, ack);
+}
+
 enum incident_kind {
 	INCIDENT_HOLD,
 	INCIDENT_RECOVERY,

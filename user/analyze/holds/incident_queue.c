@@ -122,7 +122,7 @@ static void gather_known(struct incident_queue *queue, struct incident *incident
 	gather_known_waits(queue, incident);
 }
 
-static void add(struct incident_queue *queue, struct incident *incident)
+static void insert(struct incident_queue *queue, struct incident *incident)
 {
 	struct incident **place = &queue->first;
 
@@ -136,9 +136,12 @@ static void add(struct incident_queue *queue, struct incident *incident)
 	gather_known(queue, incident);
 }
 
-static uint64_t due(uint64_t end_ts, uint64_t now)
+static void add(struct incident_queue *queue, struct incident *incident, uint64_t now)
 {
-	return (end_ts > now ? end_ts : now) + SETTLE_NS;
+	incident->due_ts = (incident->end_ts > now ? incident->end_ts : now) + SETTLE_NS;
+	if (flow__is(incident))
+		incident->due_ts += FLOW_NS;
+	insert(queue, incident);
 }
 
 void incident_queue__begin(struct incident_queue *queue, const struct ns_release *release,
@@ -153,8 +156,7 @@ void incident_queue__begin(struct incident_queue *queue, const struct ns_release
 	incident = incident__new(INCIDENT_HOLD, release->head.conn,
 				 release->head.ts - release->held_ns, release->head.ts);
 	incident->release = *release;
-	incident->due_ts = due(incident->end_ts, now) + (flow__is(incident) ? FLOW_NS : 0);
-	add(queue, incident);
+	add(queue, incident, now);
 }
 
 void incident_queue__begin_open(struct incident_queue *queue, uint32_t conn, bool closed,
@@ -171,8 +173,7 @@ void incident_queue__begin_open(struct incident_queue *queue, uint32_t conn, boo
 	incident = incident__new(INCIDENT_HOLD, conn, hold->head.ts, ts);
 	incident->open = true;
 	incident->closed = closed;
-	incident->due_ts = due(ts, now);
-	add(queue, incident);
+	add(queue, incident, now);
 }
 
 void incident_queue__begin_recovery(struct incident_queue *queue, uint32_t conn, uint64_t start_ts,
@@ -181,8 +182,7 @@ void incident_queue__begin_recovery(struct incident_queue *queue, uint32_t conn,
 	struct incident *incident = incident__new(INCIDENT_RECOVERY, conn, start_ts, end_ts);
 
 	incident->loss = *loss;
-	incident->due_ts = due(end_ts, now);
-	add(queue, incident);
+	add(queue, incident, now);
 }
 
 void incident_queue__begin_remote_nagle(struct incident_queue *queue, uint32_t conn,
@@ -196,8 +196,7 @@ void incident_queue__begin_remote_nagle(struct incident_queue *queue, uint32_t c
 			return; /* known already */
 	}
 	incident = incident__new(INCIDENT_REMOTE_NAGLE, conn, start_ts, end_ts);
-	incident->due_ts = due(end_ts, now);
-	add(queue, incident);
+	add(queue, incident, now);
 }
 
 /* News of a connection or a process: what was not near before may be now. */
@@ -277,7 +276,7 @@ struct incident *incident_queue__take(struct incident_queue *queue, uint64_t now
 		if (!next)
 			return incident;
 		flow__absorb(incident, next);
-		add(queue, incident);
+		insert(queue, incident);
 	}
 	return NULL;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/holds/receiver.h"
 
+#include "bpf/times.h"
 #include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wait.h"
 
@@ -85,6 +86,15 @@ const struct ns_wait *receiver__find(const struct model *model, const struct inc
 		}
 	}
 	return best;
+}
+
+void receiver__cut(struct stall *stall, const struct ns_wait *receiver)
+{
+	uint64_t travelled = ns_passed(stall->end_ts, wait__woken(receiver));
+
+	stall__slice(stall, CAUSE_NETWORK, travelled);
+	stall__slice(stall, CAUSE_RUNQUEUE, receiver->head.ts - stall->end_ts - travelled);
+	stall->end_ts = receiver->head.ts;
 }
 
 static const struct ns_wait *delayed_wait(const struct model *model,

@@ -9,6 +9,8 @@
 /* The wait that the held bytes ended, NULL when it was not seen. */
 const struct ns_wait *receiver__find(const struct model *model, const struct incident *incident,
 				     uint32_t writer_tid);
+/* Slices from the stall's end on: until the receiver was woken, and until it ran. */
+void receiver__cut(struct stall *stall, const struct ns_wait *receiver);
 /*
  * Enter the target's wait that the stall delayed, the receiver's for want of one, with its
  * stacks; for want of both the target among the two ends.

@@ -69,22 +69,16 @@ static void end(struct recoveries *recoveries, struct recovery *recovery, uint64
 					       done->end_ts, &done->loss, now);
 }
 
-/* A SYN is sent again with seq == end; its answer acknowledges one number more. */
-static bool acknowledges(const struct recovery *recovery, uint32_t ack)
-{
-	return seq_after(ack, recovery->loss.seq) && !seq_after(recovery->loss.end, ack);
-}
-
 /* Did this event end it? Then when, else 0. */
 static uint64_t ended_by(struct recovery *recovery, const union event *event)
 {
 	switch (event->head.type) {
 	case NS_RX:
-		recovery->loss.acked = acknowledges(recovery, event->segment.ack);
+		recovery->loss.acked = loss__is_acked(&recovery->loss, event->segment.ack);
 		return recovery->loss.acked ? event->head.ts : 0;
 	case NS_SEND:
 		/* It arrived unseen. What was sent again last must have got through. */
-		return acknowledges(recovery, event->send.snd_una) ? recovery->last_ts : 0;
+		return loss__is_acked(&recovery->loss, event->send.snd_una) ? recovery->last_ts : 0;
 	default:
 		return 0;
 	}

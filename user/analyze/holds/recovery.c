@@ -168,18 +168,12 @@ static void cut_slices(struct stall *stall, const struct incident *incident,
 static void cut_rest(struct stall *stall, const struct incident *incident, uint64_t arrived,
 		     const struct ns_wait *receiver)
 {
-	uint64_t woken;
-
 	if (incident->loss.open || incident->loss.closed)
 		return;
-	if (!receiver) {
+	if (receiver)
+		receiver__cut(stall, receiver);
+	else
 		add_slice(stall, CAUSE_NETWORK, arrived ? arrived : incident->end_ts);
-		return;
-	}
-	woken = wait__woken(receiver);
-	add_slice(stall, CAUSE_NETWORK, woken);
-	stall__slice(stall, CAUSE_RUNQUEUE, receiver->head.ts - stall->end_ts);
-	stall->end_ts = receiver->head.ts;
 }
 
 static void find_missing(struct stall *stall, const struct loss *loss)
@@ -314,9 +308,7 @@ static void find_end(struct incident *incident)
 		if (event->head.ts < incident->start_ts)
 			continue;
 		sent = sent || event->head.type == NS_RETRANS;
-		if (event->head.type != NS_RX || !sent ||
-		    !seq_after(event->segment.ack, loss->seq) ||
-		    seq_after(loss->end, event->segment.ack))
+		if (event->head.type != NS_RX || !sent || !loss__is_acked(loss, event->segment.ack))
 			continue;
 		incident->end_ts = event->head.ts;
 		loss->acked = true;

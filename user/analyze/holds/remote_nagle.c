@@ -144,16 +144,13 @@ static void describe(const struct model *model, const struct sequel *sequel, str
 
 static void cut_slices(struct stall *stall, const struct sequel *sequel, const struct ns_wait *wait)
 {
-	uint64_t acked = sequel->ack->head.ts, woken = wait__woken(wait);
-
 	/* Before the thread waited, nothing delayed it. */
 	stall->start_ts = sequel->arm ? sequel->arm->head.ts : wait->off_ts;
 	if (wait->off_ts > stall->start_ts)
 		stall->start_ts = wait->off_ts;
-	stall->end_ts = wait->head.ts;
-	stall__slice(stall, CAUSE_NAGLE_DELACK, acked - stall->start_ts);
-	stall__slice(stall, CAUSE_NETWORK, woken - acked);
-	stall__slice(stall, CAUSE_RUNQUEUE, wait->head.ts - woken);
+	stall->end_ts = sequel->ack->head.ts;
+	stall__slice(stall, CAUSE_NAGLE_DELACK, stall->end_ts - stall->start_ts);
+	receiver__cut(stall, wait);
 }
 
 bool remote_nagle__explain(const struct model *model, const struct incident *incident,

@@ -254,7 +254,7 @@ static struct incident *unlink_at(struct incident_queue *queue, struct incident 
 	return incident;
 }
 
-/* The hold that followed this one as long as all of it was still known; NULL: none did. */
+/* The hold that followed this one while all of it was still known; NULL: none did. */
 static struct incident *take_next_of_flow(struct incident_queue *queue,
 					  const struct incident *incident)
 {

@@ -36,7 +36,7 @@ enum waker_kind {
 struct profile_hop {
 	enum waker_kind kind;
 	uint32_t pid; /* of WAKER_IS_THREAD; as netstall's pid namespace counts */
-	uint32_t tid; /* 0: threads are not told apart */
+	uint32_t tid; /* 0: threads are not distinguished */
 	/* Thread: its name. Else "softirq:net_rx", "softirq:timer", "irq:nvme0q1". */
 	const char *name;
 	const char *kernel; /* its stack at the wake */
@@ -50,7 +50,7 @@ struct profile_hop {
 /* The off-CPU time of one thread (or process) in one place, ended in one way. */
 struct profile_entry {
 	uint32_t pid;
-	uint32_t tid; /* 0: threads are not told apart */
+	uint32_t tid; /* 0: threads are not distinguished */
 	const char *comm;
 	uint32_t state;     /* task state as ns_wait.state: 1 S 2 D 4 stopped 0 runnable */
 	bool has_cause;     /* --by-cause */

@@ -53,6 +53,7 @@ char *text__counted(char *dst, size_t size, uint64_t count, const char *what);
 
 /* The same in room of their own, which lasts as long as the block: for arguments of printf(). */
 #define duration_text(ns)         text__duration((char[TEXT_DURATION]){""}, TEXT_DURATION, ns)
+#define nominal_text(ns)          text__nominal((char[TEXT_DURATION]){""}, TEXT_DURATION, ns)
 #define bytes_text(bytes)         text__bytes((char[TEXT_BYTES]){""}, TEXT_BYTES, bytes)
 #define count_text(count)         text__count((char[TEXT_COUNT]){""}, TEXT_COUNT, count)
 #define percent_text(share)       text__percent((char[TEXT_PERCENT]){""}, TEXT_PERCENT, share)
@@ -60,7 +61,9 @@ char *text__counted(char *dst, size_t size, uint64_t count, const char *what);
 #define error_text(error)         text__error((char[TEXT_ERROR]){""}, TEXT_ERROR, error)
 #define ms_text(ns)               text__ms((char[TEXT_DURATION]){""}, TEXT_DURATION, ns, 3)
 #define counted_text(count, what) text__counted((char[TEXT_COUNTED]){""}, TEXT_COUNTED, count, what)
-#define safe_text(src, max)       text__safe((char[TEXT_SAFE(max)]){""}, TEXT_SAFE(max), src, max)
+#define address_text(family, addr, port)                                                           \
+	text__address((char[TEXT_ADDRESS]){""}, TEXT_ADDRESS, family, addr, port)
+#define safe_text(src, max) text__safe((char[TEXT_SAFE(max)]){""}, TEXT_SAFE(max), src, max)
 
 /* Append to what stands in dst, behind the separator if that is not empty. */
 void text__add(char *dst, size_t size, const char *separator, const char *format, ...)

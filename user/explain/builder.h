@@ -4,6 +4,7 @@
 #define NETSTALL_EXPLAIN_BUILDER_H
 
 #include "user/analyze/tally.h"
+#include "user/base/text.h"
 
 /* Append to a text on the heap; *text may be NULL at first. */
 void builder__add(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -31,5 +32,6 @@ bool builder__expand(char **text, const char *template, const struct slot *slots
 char *builder__bytes(char *dst, size_t size, const struct range *range);
 /* "two" to "ten", then digits */
 char *builder__number(char *dst, size_t size, uint64_t number);
+#define words_text(number) builder__number((char[TEXT_COUNT]){""}, TEXT_COUNT, number)
 
 #endif

@@ -24,15 +24,6 @@ static const struct deed deeds[CAUSE_COUNT] = {
 };
 /* clang-format on */
 
-/* A link whose thread was not off the CPU by any wait that was seen. */
-static void add_busy(char **text, const struct stall_link *link)
-{
-	char took[TEXT_DURATION];
-
-	builder__add(text, " took %s, in no wait that was seen",
-		     text__duration(took, sizeof(took), link->end_ts - link->start_ts));
-}
-
 /* Without the time that it was ready to run again, unless that is what it waited for. */
 static uint64_t blocked_ns(const struct stall_link *link)
 {
@@ -48,15 +39,17 @@ static void add_deed(char **text, const struct context *context, const struct st
 		     bool is_last)
 {
 	const struct deed *deed = &deeds[link->cause];
-	char took[TEXT_DURATION], call[64], waker[CONTEXT_NAME];
+	const char *call = call_text(context->report, &link->wait);
 
 	if (!link->wait.head.type) {
-		add_busy(text, link);
+		/* Not off the CPU by any wait that was seen. */
+		builder__add(text, " took %s, in no wait that was seen",
+			     duration_text(link->end_ts - link->start_ts));
 		return;
 	}
 	builder__add(text, " %s %s", deed->did ? deed->did : "waited",
-		     text__duration(took, sizeof(took), blocked_ns(link)));
-	if (context__call(call, sizeof(call), context->report, &link->wait))
+		     duration_text(blocked_ns(link)));
+	if (call)
 		builder__add(text, " in %s", call);
 	if (!is_last)
 		return;
@@ -65,16 +58,15 @@ static void add_deed(char **text, const struct context *context, const struct st
 		builder__add(text, ", and that was %s", cause__info(link->cause)->id);
 	else if ((link->cause == CAUSE_LOCK || link->cause == CAUSE_IPC) && link->wait.waker_tgid &&
 		 report__process(context->report, link->wait.waker_tgid))
-		builder__add(text, ", until %s woke it",
-			     context__thread(waker, sizeof(waker), context->report,
-					     link->wait.waker_tgid, link->wait.waker_tid));
+		builder__add(
+			text, ", until %s woke it",
+			thread_text(context->report, link->wait.waker_tgid, link->wait.waker_tid));
 }
 
 /* " The same in 88 of the 91 stalls.", where that chain is not the only one seen */
 static void add_alike(char **text, const struct context *context)
 {
 	const struct stall_link *last = context->root;
-	char count[TEXT_COUNT], all[TEXT_COUNT];
 
 	for (size_t i = 0; i < TALLY_ROOTS && context->tally->count > 1; i++) {
 		const struct tally_root *root = &context->tally->roots[i];
@@ -86,9 +78,8 @@ static void add_alike(char **text, const struct context *context)
 			builder__add(text, " The same each time.");
 			return;
 		}
-		builder__add(text, " The same in %s of the %s stalls.",
-			     text__count(count, sizeof(count), root->count),
-			     text__count(all, sizeof(all), context->tally->count));
+		builder__add(text, " The same in %s of the %s stalls.", count_text(root->count),
+			     count_text(context->tally->count));
 		return;
 	}
 }
@@ -96,15 +87,14 @@ static void add_alike(char **text, const struct context *context)
 void chain__add(char **text, const struct context *context)
 {
 	const struct stall *stall = context->stall;
-	char name[CONTEXT_NAME];
 	bool begun = false;
 
 	for (size_t i = 1; i < stall->link_count; i++) {
 		const struct stall_link *link = &stall->links[i];
 
-		context__thread(name, sizeof(name), context->report, link->wait.head.tgid,
-				link->wait.head.tid);
-		builder__add(text, begun ? " for %s, which" : " %s", name);
+		builder__add(
+			text, begun ? " for %s, which" : " %s",
+			thread_text(context->report, link->wait.head.tgid, link->wait.head.tid));
 		add_deed(text, context, link, i + 1 == stall->link_count);
 		begun = true;
 	}

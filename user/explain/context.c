@@ -239,23 +239,3 @@ uint64_t context__held(const struct context *context)
 
 	return (uint64_t)(share * (double)context__each(context) + 0.5);
 }
-
-uint64_t context__queued_ns(const struct ns_wait *wait)
-{
-	if (!wait->head.type)
-		return 0;
-	if (!wait->state)
-		return wait->head.ts - wait->off_ts;
-	return wait->wake_ts && wait->wake_ts < wait->head.ts ? wait->head.ts - wait->wake_ts : 0;
-}
-
-const struct ns_wait *context__longest_queued(const struct stall *stall)
-{
-	const struct ns_wait *longest = &stall->wait;
-
-	for (size_t i = 0; i < stall->link_count; i++) {
-		if (context__queued_ns(&stall->links[i].wait) > context__queued_ns(longest))
-			longest = &stall->links[i].wait;
-	}
-	return longest;
-}

@@ -43,11 +43,6 @@ uint64_t context__each(const struct context *context);
 const char *cause__each_word(const struct report_cause *cause);
 /* How much of that the cause took. */
 uint64_t context__held(const struct context *context);
-/* Of the threads of the chain, the delayed one among them, the one that waited longest for a CPU.
- */
-const struct ns_wait *context__longest_queued(const struct stall *stall);
-/* How long a thread was ready to run in this wait, and did not. */
-uint64_t context__queued_ns(const struct ns_wait *wait);
 /* "worker/77", "pid 77", "a thread not seen" */
 char *context__thread(char *dst, size_t size, const struct report *report, uint32_t pid,
 		      uint32_t tid);
@@ -58,5 +53,11 @@ char *context__operation(char *dst, size_t size, const struct ns_wait *wait);
  * this wait was in. */
 char *context__call(char *dst, size_t size, const struct report *report,
 		    const struct ns_wait *wait);
+
+/* The same in room of their own, as text.h has it. */
+#define thread_text(report, pid, tid)                                                              \
+	context__thread((char[CONTEXT_NAME]){""}, CONTEXT_NAME, report, pid, tid)
+#define operation_text(wait)    context__operation((char[48]){""}, 48, wait)
+#define call_text(report, wait) context__call((char[64]){""}, 64, report, wait)
 
 #endif

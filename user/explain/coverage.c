@@ -18,19 +18,16 @@ static void add_invisible(char **text, const struct report *report)
 void coverage__add_lost(char **text, const struct report *report)
 {
 	uint64_t events = losses__events(report->lost);
-	char count[TEXT_COUNT];
 	bool any = false;
 
-	builder__add(text, ", %s event%s lost", text__count(count, sizeof(count), events),
-		     events == 1 ? "" : "s");
+	builder__add(text, ", %s lost", counted_text(events, "event"));
 	for (uint32_t kind = 0; events && kind < NS_LOST_KINDS; kind++) {
 		const struct loss_kind *loss = loss_kind(kind);
 		uint64_t lost = report->lost[kind];
 
 		if (!loss || loss->no_event || !lost)
 			continue;
-		builder__add(text, "%s%s %s", any ? ", " : " (",
-			     text__count(count, sizeof(count), lost),
+		builder__add(text, "%s%s %s", any ? ", " : " (", count_text(lost),
 			     lost == 1 ? loss->one : loss->many);
 		any = true;
 	}
@@ -51,7 +48,6 @@ bool coverage__has_waits(const struct report *report)
 /* "What it waits for, in waits of 10 ms and more: idle 71%, peer-app 29%." */
 void coverage__add_waits(char **text, const struct report *report)
 {
-	char threshold[TEXT_DURATION], share[TEXT_PERCENT];
 	bool told[CAUSE_COUNT] = {false};
 	uint64_t whole = 0;
 
@@ -60,7 +56,7 @@ void coverage__add_waits(char **text, const struct report *report)
 	if (!coverage__has_waits(report))
 		return;
 	builder__add(text, "What it waits for, in waits of %s and more:",
-		     text__nominal(threshold, sizeof(threshold), report__threshold(report)));
+		     nominal_text(report__threshold(report)));
 	for (size_t n = 0; n < CAUSE_COUNT; n++) {
 		size_t most = CAUSE_COUNT;
 
@@ -73,8 +69,7 @@ void coverage__add_waits(char **text, const struct report *report)
 			break;
 		told[most] = true;
 		builder__add(text, "%s %s %s", n ? "," : "", cause__info((enum cause)most)->id,
-			     text__percent(share, sizeof(share),
-					   (double)report->waited_ns[most] / (double)whole));
+			     part_text(report->waited_ns[most], whole));
 	}
 	builder__add(text, ".");
 }

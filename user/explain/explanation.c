@@ -147,10 +147,8 @@ static bool is_other_cause(const struct context *context, const struct slice *sl
 static void add_other_causes(const struct context *context, char **text)
 {
 	const struct stall *stall = context->stall;
-	char whole[TEXT_DURATION], part[TEXT_DURATION];
 	bool begun = false;
 
-	text__duration(whole, sizeof(whole), stall->end_ts - stall->start_ts);
 	for (size_t i = 0; i < stall->slice_count; i++) {
 		const struct slice *slice = &stall->slices[i];
 
@@ -159,8 +157,9 @@ static void add_other_causes(const struct context *context, char **text)
 		if (begun)
 			builder__add(text, ", ");
 		else
-			builder__add(text, " Of one stall's %s, ", whole);
-		builder__add(text, "%s were %s", text__duration(part, sizeof(part), slice->ns),
+			builder__add(text, " Of one stall's %s, ",
+				     duration_text(stall->end_ts - stall->start_ts));
+		builder__add(text, "%s were %s", duration_text(slice->ns),
 			     cause__info(slice->cause)->id);
 		begun = true;
 	}

@@ -32,17 +32,15 @@ static const char *const templates[HABIT_KINDS] = {
 	static void add_##name(char **text, const void *subject)                                   \
 	{                                                                                          \
 		const struct report_habit *habit = subject;                                        \
-		char word[64];                                                                     \
                                                                                                    \
-		(void)word;                                                                        \
 		builder__add(text, form, __VA_ARGS__);                                             \
 	}
 
-SLOT(count, "%s", text__count(word, sizeof(word), habit->count))
-SLOT(bytes, "%s", text__bytes(word, sizeof(word), habit->bytes))
+SLOT(count, "%s", count_text(habit->count))
+SLOT(bytes, "%s", bytes_text(habit->bytes))
 SLOT(per_s, "%.0f", habit->per_s)
-SLOT(share, "%s", text__percent(word, sizeof(word), habit->share))
-SLOT(close_share, "%s", text__percent(word, sizeof(word), habit->close_share))
+SLOT(share, "%s", percent_text(habit->share))
+SLOT(close_share, "%s", percent_text(habit->close_share))
 SLOT(switches, "%.1f", habit->switches)
 SLOT(whole_switches, "%.0f", habit->switches)
 
@@ -63,19 +61,16 @@ static void add_who(char **text, const struct report *report, const struct repor
 	const struct report_conn *conn = report__conn(report, habit->conn);
 	uint32_t tid = habit->tid ? habit->tid : habit->pid;
 	const char *called = report__comm(report, habit->pid, tid);
-	char comm[TEXT_SAFE(NS_COMM_LEN)], local[TEXT_ADDRESS], remote[TEXT_ADDRESS];
 
-	text__safe(comm, sizeof(comm), called ? called : "?", NS_COMM_LEN);
-	builder__add(text, "%s/%u", comm, conn ? habit->pid : tid);
+	builder__add(text, "%s/%u", safe_text(called ? called : "?", NS_COMM_LEN),
+		     conn ? habit->pid : tid);
 	if (!conn)
 		return;
 	if (conn->id.fd != NS_FD_UNKNOWN)
 		builder__add(text, " on fd %u", conn->id.fd);
 	builder__add(text, " (%s -> %s)",
-		     text__address(local, sizeof(local), conn->id.family, conn->id.laddr,
-				   conn->id.lport),
-		     text__address(remote, sizeof(remote), conn->id.family, conn->id.raddr,
-				   conn->id.rport));
+		     address_text(conn->id.family, conn->id.laddr, conn->id.lport),
+		     address_text(conn->id.family, conn->id.raddr, conn->id.rport));
 }
 
 char *habit__sentence(const struct report *report, const struct report_habit *habit)

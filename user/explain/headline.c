@@ -75,12 +75,10 @@ static void add_time(char **text, const struct report_cause *cause, const struct
 {
 	bool is_one = cause->count == 1 && context;
 	uint64_t ns = cause->p50_ns ? cause->p50_ns : cause->total_ns / cause->count;
-	char each[TEXT_DURATION];
 
 	builder__add(text, "%s%s%s",
 		     is_one && !context->stall->exact && !context->stall->open ? "at most " : "",
-		     text__duration(each, sizeof(each), ns),
-		     is_one && context->stall->open ? " so far" : "");
+		     duration_text(ns), is_one && context->stall->open ? " so far" : "");
 }
 
 /*
@@ -93,13 +91,11 @@ static void add_occurrence(char **text, const struct report *report,
 	const struct traffic traffic = traffic_of(report, cause, context);
 	/* Else they were not counted, or not so often. */
 	bool by_exchange = traffic.exchanges && traffic.exchanges >= cause->count;
-	char count[TEXT_COUNT], all[TEXT_COUNT];
+	const char *count = count_text(cause->count);
 	bool is_one = cause->count == 1;
 
-	text__count(count, sizeof(count), cause->count);
 	if (by_exchange)
-		builder__add(text, "%s of %s %s wait%s ", count,
-			     text__count(all, sizeof(all), traffic.exchanges),
+		builder__add(text, "%s of %s %s wait%s ", count, count_text(traffic.exchanges),
 			     name_exchanges(cause, context, traffic.exchanges == 1),
 			     is_one ? "s" : "");
 	else
@@ -109,24 +105,23 @@ static void add_occurrence(char **text, const struct report *report,
 		builder__add(text, "%s", cause__each_word(cause));
 	if (cause->conns < 2)
 		return;
-	builder__add(text, " on %s", text__count(count, sizeof(count), cause->conns));
+	builder__add(text, " on %s", count_text(cause->conns));
 	if (by_exchange && traffic.connections > cause->conns)
-		builder__add(text, " of %s", text__count(all, sizeof(all), traffic.connections));
+		builder__add(text, " of %s", count_text(traffic.connections));
 	builder__add(text, " connections");
 }
 
 /* " (97.0% of 4.05 s)"; of stalls that overlap, and are more than all of it, the sum */
 static void add_share(char **text, const struct report *report, const struct report_cause *cause)
 {
-	char share[TEXT_PERCENT], window[TEXT_DURATION], total[TEXT_DURATION];
+	uint64_t window = report->end_ts - report->start_ts;
 
-	text__duration(window, sizeof(window), report->end_ts - report->start_ts);
 	if (cause->share > 1)
-		builder__add(text, " (%s in all, in %s)",
-			     text__duration(total, sizeof(total), cause->total_ns), window);
+		builder__add(text, " (%s in all, in %s)", duration_text(cause->total_ns),
+			     duration_text(window));
 	else if (cause->share > 0)
-		builder__add(text, " (%s of %s)", text__percent(share, sizeof(share), cause->share),
-			     window);
+		builder__add(text, " (%s of %s)", percent_text(cause->share),
+			     duration_text(window));
 }
 
 char *headline__write(const struct report *report, const struct report_cause *cause,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/explain/template.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,90 +12,24 @@
 #include "user/record/syscalls.h"
 #include "user/record/uring_ops.h"
 
-/* ---- figures and names ---- */
+/* ---- figures in room of their own ---- */
 
-static void add_number(char **text, uint32_t number)
+#define us_text(us)          duration_text(1000ull * (us))
+#define range_text(range)    builder__bytes((char[2 *TEXT_BYTES + 8]){""}, 2 * TEXT_BYTES + 8, range)
+#define number_text(n)       written((char[16]){""}, 16, "%u", n)
+#define ratio_text(of, each) written((char[16]){""}, 16, "%.1f", (double)(of) / (double)(each))
+
+static char *written(char *dst, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static char *written(char *dst, size_t size, const char *format, ...)
 {
-	builder__add(text, "%u", number);
-}
+	va_list args;
 
-static void add_in_words(char **text, uint64_t number)
-{
-	char words[TEXT_COUNT];
-
-	builder__add(text, "%s", builder__number(words, sizeof(words), number));
-}
-
-static void add_count(char **text, uint64_t number)
-{
-	char count[TEXT_COUNT];
-
-	builder__add(text, "%s", text__count(count, sizeof(count), number));
-}
-
-static void add_ratio(char **text, uint64_t of, uint64_t each)
-{
-	builder__add(text, "%.1f", (double)of / (double)each);
-}
-
-static void add_bytes(char **text, uint64_t bytes)
-{
-	char number[TEXT_BYTES];
-
-	builder__add(text, "%s", text__bytes(number, sizeof(number), bytes));
-}
-
-static void add_byte_range(char **text, const struct range *range)
-{
-	char bytes[2 * TEXT_BYTES + 8];
-
-	builder__add(text, "%s", builder__bytes(bytes, sizeof(bytes), range));
-}
-
-static void add_time(char **text, uint64_t ns)
-{
-	char time[TEXT_DURATION];
-
-	builder__add(text, "%s", text__duration(time, sizeof(time), ns));
-}
-
-static void add_us(char **text, uint64_t us)
-{
-	add_time(text, 1000 * us);
-}
-
-/* A time that was set: "200 ms" */
-static void add_nominal_us(char **text, uint64_t us)
-{
-	char time[TEXT_DURATION];
-
-	builder__add(text, "%s", text__nominal(time, sizeof(time), 1000 * us));
-}
-
-static void add_address(char **text, const struct ns_conn *id, bool is_local)
-{
-	char address[TEXT_ADDRESS];
-
-	builder__add(text, "%s",
-		     text__address(address, sizeof(address), id->family,
-				   is_local ? id->laddr : id->raddr,
-				   is_local ? id->lport : id->rport));
-}
-
-static void add_thread(char **text, const struct context *context, uint32_t pid, uint32_t tid)
-{
-	char name[CONTEXT_NAME];
-
-	builder__add(text, "%s", context__thread(name, sizeof(name), context->report, pid, tid));
-}
-
-/* "read on fd 7" */
-static void add_call(char **text, const struct context *context, const struct ns_wait *wait)
-{
-	char call[64];
-
-	if (context__call(call, sizeof(call), context->report, wait))
-		builder__add(text, "%s", call);
+	va_start(args, format);
+	vsnprintf(dst, size, format, args);
+	va_end(args);
+	return dst;
 }
 
 /* ---- conditions ---- */
@@ -143,6 +79,22 @@ static bool is_time_out(const struct context *context)
 
 	return wait->head.type && name_call(context) &&
 	       syscall__wait(context->report->session.arch, wait->syscall) != SYSCALL_WAIT_OTHER;
+}
+
+/* In an argument of the call that is recorded. */
+static bool has_time_out(const struct context *context)
+{
+	const struct ns_wait *wait = &context->stall->wait;
+	const char *name = name_call(context);
+
+	return name && (!strcmp(name, "poll") || !strncmp(name, "epoll_", 6)) &&
+	       strcmp(name, "epoll_pwait2") != 0 && /* there it is a pointer */
+	       wait->arg2 > 0 && wait->arg2 <= INT32_MAX;
+}
+
+static bool is_submitted_by_another(const struct ns_wait *wait)
+{
+	return wait->op_tid && wait->op_tid != wait->head.tid;
 }
 
 /* Did somebody at the other end sleep instead of reading, as far as the chain shows? */
@@ -195,59 +147,41 @@ static uint64_t pieces(const struct tally *tally)
 	return 2 + tally->joined.most;
 }
 
-/* "one more segment", "two more segments" */
-static void add_more_segments(char **text, const struct context *context)
-{
-	uint64_t more = pieces(context->tally) - 2;
-
-	add_in_words(text, more);
-	builder__add(text, " more segment%s", more == 1 ? "" : "s");
-}
-
 /* "0.2 ms", "0.2 ms to 3 ms" */
 static void add_gap(char **text, const struct context *context)
 {
 	const struct range *gap = &context->tally->gap_ns;
 
-	if (gap->most <= 2 * gap->least) {
-		add_time(text, (gap->least + gap->most) / 2); /* one figure to the reader */
-		return;
-	}
-	add_time(text, gap->least);
-	builder__add(text, " to ");
-	add_time(text, gap->most);
+	if (gap->most > 2 * gap->least)
+		builder__add(text, "%s to %s", duration_text(gap->least), duration_text(gap->most));
+	else /* one figure to the reader */
+		builder__add(text, "%s", duration_text((gap->least + gap->most) / 2));
 }
 
-/* " each", " at the median" */
-static void add_each_word(char **text, const struct context *context)
+static const char *each_word(const struct context *context)
 {
 	const struct report_cause *cause = report__cause(context->report, context->tally->cause);
 
-	builder__add(text, "%s", cause ? cause__each_word(cause) : " each");
+	return cause ? cause__each_word(cause) : " each";
 }
 
-/* "122 exchanges", "246 writes"; nothing when neither was counted. */
-static void add_occasions(char **text, const struct context *context)
+static bool is_by_exchange(const struct context *context)
+{
+	return context->conn->totals.exchanges >= context->tally->count;
+}
+
+/* How often it could have happened; 0: that was not counted. */
+static uint32_t occasions(const struct context *context)
 {
 	const struct ns_conn_totals *totals = context->conn ? &context->conn->totals : NULL;
-	bool by_exchange = totals && totals->exchanges >= context->tally->count;
-	uint32_t number = !totals ? 0 : by_exchange ? totals->exchanges : totals->writes;
-	char count[TEXT_COUNT];
 
-	if (number)
-		builder__add(text, "%s %s%s", text__count(count, sizeof(count), number),
-			     by_exchange ? "exchange" : "write", number == 1 ? "" : "s");
+	return !totals ? 0 : is_by_exchange(context) ? totals->exchanges : totals->writes;
 }
 
-static void add_share(char **text, const struct context *context)
+/* Until when an operation was completed, or ready, as far as before the thread ran again. */
+static uint64_t done_ts(const struct ns_wait *wait)
 {
-	uint64_t window = context->report->end_ts - context->report->start_ts;
-	char share[TEXT_PERCENT];
-
-	if (window)
-		builder__add(text, "%s",
-			     text__percent(share, sizeof(share),
-					   (double)context->tally->total_ns / (double)window));
+	return wait->op_done_ts ? wait->op_done_ts : wait->head.ts;
 }
 
 /*
@@ -264,13 +198,13 @@ static void add_because(char **text, const struct context *context)
 		[CAUSE_TIMER] = "sleeps",
 		[CAUSE_URING] = "waits for io_uring",
 	};
-	char name[CONTEXT_NAME];
+	const char *name;
 	size_t len, used;
 
 	if (!has_root(context) || !deeds[context->root->cause])
 		return;
-	context__thread(name, sizeof(name), context->report, context->root->wait.head.tgid,
-			context->root->wait.head.tid);
+	name = thread_text(context->report, context->root->wait.head.tgid,
+			   context->root->wait.head.tid);
 	len = strlen(name);
 	used = *text ? strlen(*text) : 0;
 	if (used >= len && !strcmp(*text + used - len, name))
@@ -283,55 +217,27 @@ static void add_because(char **text, const struct context *context)
 	template__add(text, "[ in {root_call}]", context);
 }
 
-/* The thread that waited longest for a CPU. */
-static void add_queued(char **text, const struct context *context)
+/* How long a thread was ready to run in this wait, and did not. */
+static uint64_t queued_ns(const struct ns_wait *wait)
 {
-	const struct ns_wait *wait = context__longest_queued(context->stall);
-
-	if (wait->head.type)
-		add_thread(text, context, wait->head.tgid, wait->head.tid);
-	else
-		builder__add(text, "%s", context->waiter);
+	if (!wait->head.type)
+		return 0;
+	if (!wait->state)
+		return wait->head.ts - wait->off_ts;
+	return wait->wake_ts && wait->wake_ts < wait->head.ts ? wait->head.ts - wait->wake_ts : 0;
 }
 
-/* "40 ms", where the call has its time-out in an argument that is recorded. */
-static void add_time_out(char **text, const struct context *context)
+/* Of the threads of the chain, the delayed one among them, the one that waited longest for a CPU.
+ */
+static const struct ns_wait *longest_queued(const struct stall *stall)
 {
-	const struct ns_wait *wait = &context->stall->wait;
-	const char *name = name_call(context);
-	bool has_one = name && (!strcmp(name, "poll") || !strncmp(name, "epoll_", 6)) &&
-		       strcmp(name, "epoll_pwait2") != 0; /* there it is a pointer */
+	const struct ns_wait *longest = &stall->wait;
 
-	if (has_one && wait->arg2 > 0 && wait->arg2 <= INT32_MAX)
-		add_nominal_us(text, 1000ull * wait->arg2);
-}
-
-static void add_operation(char **text, const struct context *context)
-{
-	char operation[48];
-
-	if (context__operation(operation, sizeof(operation), &context->stall->wait))
-		builder__add(text, "%s", operation);
-}
-
-static void add_submitter(char **text, const struct context *context)
-{
-	const struct ns_wait *wait = &context->stall->wait;
-
-	if (wait->op_tid && wait->op_tid != wait->head.tid)
-		add_thread(text, context, wait->head.tgid, wait->op_tid);
-	else
-		builder__add(text, "this thread");
-}
-
-/* Until it was completed, or became ready, as far as that was before the thread ran again. */
-static void add_operation_took(char **text, const struct context *context)
-{
-	const struct ns_wait *wait = &context->stall->wait;
-	uint64_t done_ts = wait->op_done_ts ? wait->op_done_ts : wait->head.ts;
-
-	if (wait->op_submit_ts && wait->op_submit_ts <= done_ts)
-		add_time(text, done_ts - wait->op_submit_ts);
+	for (size_t i = 0; i < stall->link_count; i++) {
+		if (queued_ns(&stall->links[i].wait) > queued_ns(longest))
+			longest = &stall->links[i].wait;
+	}
+	return longest;
 }
 
 /* ---- the slots, as slots.def has them ---- */
@@ -343,15 +249,21 @@ static void add_operation_took(char **text, const struct context *context)
                                                                                                    \
 	(void)stall, (void)tally
 
-#define SLOT(name, known, add)                                                                     \
+#define OWN(name, function)                                                                        \
+	static void slot_##name(char **text, const void *of)                                       \
+	{                                                                                          \
+		function(text, of);                                                                \
+	}
+#define SLOT(name, known, word)                                                                    \
 	static void slot_##name(char **text, const void *of)                                       \
 	{                                                                                          \
 		SUBJECT;                                                                           \
-		if (known)                                                                         \
-			add;                                                                       \
+		const char *added = (known) ? (word) : NULL;                                       \
+                                                                                                   \
+		if (added)                                                                         \
+			builder__add(text, "%s", added);                                           \
 	}
-#define NAME(name) SLOT(name, true, builder__add(text, "%s", context->name))
-#define OWN(name)  SLOT(name, true, add_##name(text, context))
+#define NAME(name) SLOT(name, true, context->name)
 #define PART(name, text)
 #define ASKED(name, condition)                                                                     \
 	static bool slot_##name(const void *of)                                                    \
@@ -367,9 +279,9 @@ static void add_operation_took(char **text, const struct context *context)
 #undef ASKED
 
 static const struct slot slots[] = {
-#define SLOT(slot, known, call) {.name = #slot, .add = slot_##slot},
+#define SLOT(slot, known, word) {.name = #slot, .add = slot_##slot},
 #define NAME(slot)              SLOT(slot, , )
-#define OWN(slot)               SLOT(slot, , )
+#define OWN(slot, function)     SLOT(slot, , )
 #define PART(slot, text)        {.name = #slot, .template = text},
 #define ASKED(slot, condition)  {.name = #slot, .holds = slot_##slot},
 #include "user/explain/slots.def"

@@ -37,46 +37,27 @@ static struct watched count_watched(const struct report *report)
 	return watched;
 }
 
-/* "64 connections", "1 thread" */
-static void add_counted(char **text, uint64_t number, const char *what)
-{
-	char count[TEXT_COUNT];
-
-	builder__add(text, "%s %s%s", text__count(count, sizeof(count), number), what,
-		     number == 1 ? "" : "s");
-}
-
 static void add_watched(char **text, const struct report *report, const struct watched *watched)
 {
-	char window[TEXT_DURATION];
-
-	builder__add(text, "Watched %s: ",
-		     text__duration(window, sizeof(window), report->end_ts - report->start_ts));
-	add_counted(text, watched->conns, "connection");
-	builder__add(text, ", ");
-	if (watched->exchanges)
-		add_counted(text, watched->exchanges, "exchange");
-	else
-		add_counted(text, watched->writes, "write");
-	builder__add(text, ", ");
-	if (watched->operations) {
-		add_counted(text, watched->operations, "io_uring operation");
-		builder__add(text, ", ");
-	}
-	add_counted(text, watched->threads, "thread");
+	builder__add(text, "Watched %s: %s, ", duration_text(report->end_ts - report->start_ts),
+		     counted_text(watched->conns, "connection"));
+	builder__add(text, "%s, ",
+		     watched->exchanges ? counted_text(watched->exchanges, "exchange")
+					: counted_text(watched->writes, "write"));
+	if (watched->operations)
+		builder__add(text, "%s, ", counted_text(watched->operations, "io_uring operation"));
+	builder__add(text, "%s", counted_text(watched->threads, "thread"));
 	coverage__add_lost(text, report);
 }
 
 static void add_why_no_evidence(char **text, const struct report *report,
 				const struct watched *watched)
 {
-	char count[TEXT_COUNT];
-
 	if (!watched->conns && report->children)
 		builder__add(text,
 			     "This program had no TCP connection, and %s of its children had: "
 			     "--children traces these too. ",
-			     text__count(count, sizeof(count), report->children));
+			     count_text(report->children));
 	else if (!watched->conns)
 		builder__add(
 			text,
@@ -92,18 +73,16 @@ static void add_why_no_evidence(char **text, const struct report *report,
 
 static void add_longest(char **text, const struct report *report)
 {
-	char longest[TEXT_DURATION];
-
 	if (report->longest_wait_ns && report->longest_wait_cause != CAUSE_UNKNOWN)
 		builder__add(text, "; longest wait for a reply: %s (%s).",
-			     text__duration(longest, sizeof(longest), report->longest_wait_ns),
+			     duration_text(report->longest_wait_ns),
 			     cause__info(report->longest_wait_cause)->id);
 	else if (report->longest_wait_ns)
 		builder__add(text, "; longest wait for a reply: %s.",
-			     text__duration(longest, sizeof(longest), report->longest_wait_ns));
+			     duration_text(report->longest_wait_ns));
 	else
 		builder__add(text, "; no wait for a reply reached %s.",
-			     text__nominal(longest, sizeof(longest), report__threshold(report)));
+			     nominal_text(report__threshold(report)));
 }
 
 static void write_nothing_found(struct verdict *verdict, const struct report *report)
@@ -131,7 +110,6 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 static char *evidence(const struct report *report, const struct report_cause *cause)
 {
 	uint64_t count = cause->count, whole = cause->whole, inferred = cause->inferred;
-	char seen[TEXT_COUNT], all[TEXT_COUNT], deduced[TEXT_COUNT];
 	const char *word = "incomplete";
 	char *text = NULL;
 
@@ -139,11 +117,10 @@ static char *evidence(const struct report *report, const struct report_cause *ca
 		word = "complete";
 	else if (inferred && whole + inferred == count && report->complete)
 		word = "inferred";
-	builder__add(&text, "Evidence %s: %s of %s chains seen whole", word,
-		     text__count(seen, sizeof(seen), whole), text__count(all, sizeof(all), count));
+	builder__add(&text, "Evidence %s: %s of %s chains seen whole", word, count_text(whole),
+		     count_text(count));
 	if (inferred)
-		builder__add(&text, ", %s deduced",
-			     text__count(deduced, sizeof(deduced), inferred));
+		builder__add(&text, ", %s deduced", count_text(inferred));
 	coverage__add_lost(&text, report);
 	builder__add(&text, ".");
 	return text;
@@ -154,23 +131,19 @@ static void add_elsewhere(const struct context *context, char **text)
 {
 	const struct report_cause *cause = report__cause(context->report, context->tally->cause);
 	uint32_t more = cause->count - context->tally->count;
-	char count[TEXT_COUNT], where[TEXT_COUNT], total[TEXT_DURATION];
 
 	if (cause->conns < 2)
 		return;
-	builder__add(
-		text, " The same happened on %s more connection%s, %s time%s, %s in all.",
-		builder__number(where, sizeof(where), cause->conns - 1),
-		cause->conns == 2 ? "" : "s", text__count(count, sizeof(count), more),
-		more == 1 ? "" : "s",
-		text__duration(total, sizeof(total), cause->total_ns - context->tally->total_ns));
+	builder__add(text, " The same happened on %s more connection%s, %s, %s in all.",
+		     words_text(cause->conns - 1), cause->conns == 2 ? "" : "s",
+		     counted_text(more, "time"),
+		     duration_text(cause->total_ns - context->tally->total_ns));
 }
 
 /* " Besides: 1 cork stall (30.0 ms), 12 lock stalls (480 ms)." */
 static void add_others(const struct context *context, char **text)
 {
 	const struct report *report = context->report;
-	char count[TEXT_COUNT], total[TEXT_DURATION];
 	bool begun = false;
 
 	for (size_t i = 0; i < report->cause_count; i++) {
@@ -178,10 +151,10 @@ static void add_others(const struct context *context, char **text)
 
 		if (cause->cause == context->tally->cause)
 			continue;
-		builder__add(text, "%s %s %s stall%s (%s)", begun ? "," : " Besides:",
-			     text__count(count, sizeof(count), cause->count),
+		builder__add(text, "%s %s %s stall%s (%s)",
+			     begun ? "," : " Besides:", count_text(cause->count),
 			     cause__info(cause->cause)->id, cause->count == 1 ? "" : "s",
-			     text__duration(total, sizeof(total), cause->total_ns));
+			     duration_text(cause->total_ns));
 		begun = true;
 	}
 	if (begun)
@@ -191,13 +164,11 @@ static void add_others(const struct context *context, char **text)
 /* What was asked first, when all that was found is the machine's or the program's own doing. */
 static void add_network(const struct report *report, enum cause leading, char **text)
 {
-	char threshold[TEXT_DURATION];
-
 	if (!report->complete || cause__rank(leading) == CAUSE_RANK_NETWORK ||
 	    report__cause(report, CAUSE_UNKNOWN))
 		return;
 	builder__add(text, " On the network nothing held it back for %s or longer.",
-		     text__nominal(threshold, sizeof(threshold), report__threshold(report)));
+		     nominal_text(report__threshold(report)));
 }
 
 static void write_texts(struct verdict *verdict, const struct context *context)

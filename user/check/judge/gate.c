@@ -101,8 +101,6 @@ static void list_others(struct outcome *outcome, const struct budgets *budgets,
 static char *why_not_compared(const struct outcome *outcome, const struct baseline *then,
 			      const struct baseline *now)
 {
-	char before[TEXT_DURATION], here[TEXT_DURATION];
-
 	if (!now->exchanges)
 		return xstrdup(
 			"without an exchange there is no rate to compare with the baseline's: check for longer, or check a program that sends requests");
@@ -114,8 +112,7 @@ static char *why_not_compared(const struct outcome *outcome, const struct baseli
 		return xasprintf(
 			"the baseline counts stalls of %s and more, this check those of %s: give "
 			"the same --threshold, or save a new baseline",
-			text__nominal(before, sizeof(before), then->threshold_ns),
-			text__nominal(here, sizeof(here), now->threshold_ns));
+			nominal_text(then->threshold_ns), nominal_text(now->threshold_ns));
 	return NULL;
 }
 

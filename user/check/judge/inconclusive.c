@@ -49,18 +49,12 @@ void reason__add(struct outcome *outcome, enum reason_kind kind, char *text, rea
 	}
 }
 
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 /* ---- what was lost ---- */
 
 /* Every gate but those that are over their budget anyway. */
 static void find_losses(struct outcome *outcome)
 {
 	const uint64_t *lost = outcome->report->lost;
-	char count[TEXT_COUNT];
 
 	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
 		const struct loss_kind *loss = loss_kind(kind);
@@ -69,7 +63,7 @@ static void find_losses(struct outcome *outcome)
 			continue;
 		reason__add(outcome, REASON_LOST,
 			    xasprintf("%s %s lost (%s), and perhaps a stall with them: %s",
-				      text__count(count, sizeof(count), lost[kind]),
+				      count_text(lost[kind]),
 				      lost[kind] == 1 ? loss->one : loss->many, loss->why,
 				      loss->remedy),
 			    every_gate, NULL);
@@ -185,17 +179,14 @@ static bool is_open_question(const struct gate *gate, const void *context)
 /* " (the first 1.20 s after the start; not seen: the segment that released the bytes)" */
 static char *about_first(const struct report *report, const struct stall *first)
 {
-	char at[TEXT_DURATION];
 	uint64_t since;
 
 	if (!first)
 		return xstrdup("");
 	since = first->start_ts > report->start_ts ? first->start_ts - report->start_ts : 0;
-	text__duration(at, sizeof(at), since);
-	if (!first->missing)
-		return xasprintf(" (the first %s after the start)", at);
-	return xasprintf(" (the first %s after the start; not seen: %s)", at,
-			 missing__text(first->missing));
+	return xasprintf(" (the first %s after the start%s%s)", duration_text(since),
+			 first->missing ? "; not seen: " : "",
+			 first->missing ? missing__text(first->missing) : "");
 }
 
 static const char *remedy_of(const struct question *question)
@@ -222,10 +213,9 @@ static char *ask(const struct outcome *outcome, const struct question *question)
 	};
 	const struct unsure_stalls *stalls = asked(question);
 	char *first = about_first(outcome->report, stalls->first), *text;
-	char count[TEXT_COUNT];
 
-	text = xasprintf("%s %s stall%s %s%s: %s", text__count(count, sizeof(count), stalls->count),
-			 cause__info(question->found)->id, plural(stalls->count),
+	text = xasprintf("%s %s stall%s %s%s: %s", count_text(stalls->count),
+			 cause__info(question->found)->id, stalls->count == 1 ? "" : "s",
 			 words[question->unsure], first, remedy_of(question));
 	free(first);
 	return text;
@@ -259,21 +249,15 @@ void reasons__find(struct outcome *outcome, const struct counts *counts)
 
 /* ---- the run as a whole: was there anything to judge, and did it last long enough? ---- */
 
-static char *duration(char *out, size_t size, double seconds)
-{
-	return text__duration(out, size, (uint64_t)(seconds * 1e9));
-}
-
 static char *no_traffic(const struct outcome *outcome, const struct traffic *traffic)
 {
-	char lasted[TEXT_DURATION], count[TEXT_COUNT];
+	const char *lasted = duration_text((uint64_t)(outcome->seconds * 1e9));
 	size_t connections = traffic->connections + traffic->attempts;
 
-	duration(lasted, sizeof(lasted), outcome->seconds);
 	if (!connections && outcome->report && outcome->report->children)
 		return xasprintf(
 			"the target had no TCP connection in %s, but %s of its children had: check them too with --children",
-			lasted, text__count(count, sizeof(count), outcome->report->children));
+			lasted, count_text(outcome->report->children));
 	if (!connections)
 		return xasprintf(
 			"the target had no TCP connection in %s: check a program that uses "
@@ -281,26 +265,21 @@ static char *no_traffic(const struct outcome *outcome, const struct traffic *tra
 			"--allow-no-traffic",
 			lasted);
 	return xasprintf(
-		"no data was sent on the target's %s TCP connection%s in %s (not answered, or idle): check it while it works, or allow this with --allow-no-traffic",
-		text__count(count, sizeof(count), connections), connections == 1 ? "" : "s",
-		lasted);
+		"no data was sent on the target's %s in %s (not answered, or idle): check it while it works, or allow this with --allow-no-traffic",
+		counted_text(connections, "TCP connection"), lasted);
 }
 
 static char *few_exchanges(const struct outcome *outcome, const struct traffic *traffic)
 {
-	char seen[TEXT_COUNT], wanted[TEXT_COUNT], out[TEXT_BYTES], in[TEXT_BYTES];
-
 	if (!traffic->exchanges)
 		return xasprintf(
 			"%s were sent and %s received, but no request had an answer, so no exchange could stall: check the program while it works, or allow this with --min-exchanges=0",
-			text__bytes(out, sizeof(out), traffic->bytes_out),
-			text__bytes(in, sizeof(in), traffic->bytes_in));
+			bytes_text(traffic->bytes_out), bytes_text(traffic->bytes_in));
 	return xasprintf(
-		"%s exchange%s (a request and its answer) %s seen, --min-exchanges wants "
+		"%s (a request and its answer) %s seen, --min-exchanges wants "
 		"%s: check for longer, or give a lower number",
-		text__count(seen, sizeof(seen), traffic->exchanges),
-		traffic->exchanges == 1 ? "" : "s", traffic->exchanges == 1 ? "was" : "were",
-		text__count(wanted, sizeof(wanted), outcome->min_exchanges));
+		counted_text(traffic->exchanges, "exchange"),
+		traffic->exchanges == 1 ? "was" : "were", count_text(outcome->min_exchanges));
 }
 
 /* What came in may be nothing but the ends of connections. */
@@ -326,8 +305,6 @@ static void judge_traffic(struct outcome *outcome, const struct gate_options *op
 void reasons__of_run(struct outcome *outcome, const struct gate_options *options,
 		     const struct gate_facts *facts, const struct traffic *traffic)
 {
-	char lasted[TEXT_DURATION];
-
 	if (facts->no_target)
 		reason__add(
 			outcome, REASON_NO_TARGET,
@@ -338,13 +315,13 @@ void reasons__of_run(struct outcome *outcome, const struct gate_options *options
 			outcome, REASON_CUT_SHORT,
 			xasprintf("a signal ended the check after %s, before its time: let it run "
 				  "to its end, or ask for less with -d",
-				  duration(lasted, sizeof(lasted), outcome->seconds)),
+				  duration_text((uint64_t)(outcome->seconds * 1e9))),
 			NULL, NULL);
 	/* Whatever else is allowed: nothing of it was looked at. */
 	if (outcome->warmup_seconds > 0 && !(outcome->seconds > 0))
 		reason__add(outcome, REASON_CUT_SHORT,
 			    xasprintf("it ended after %s, before the check began: %s",
-				      duration(lasted, sizeof(lasted), outcome->warmup_seconds),
+				      duration_text((uint64_t)(outcome->warmup_seconds * 1e9)),
 				      facts->program.wait_port
 					      ? "see that it listens at its --wait-port, and for "
 						"how long"

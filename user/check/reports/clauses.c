@@ -10,31 +10,14 @@
 
 #define SAFE_NAME 160
 
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
-static char *counted(char *dst, size_t size, uint64_t count, const char *what)
-{
-	char number[TEXT_COUNT];
-
-	snprintf(dst, size, "%s %s%s", text__count(number, sizeof(number), count), what,
-		 plural(count));
-	return dst;
-}
-
 char *clause__measure(char *dst, size_t size, const struct gate *gate)
 {
-	char stalls[48], total[TEXT_DURATION], share[TEXT_PERCENT];
+	const char *stalls = counted_text(gate->count, "stall");
 
-	counted(stalls, sizeof(stalls), gate->count, "stall");
 	if (gate->budget.kind == BUDGET_TIME)
-		snprintf(dst, size, "%s in %s",
-			 text__duration(total, sizeof(total), gate->total_ns), stalls);
+		snprintf(dst, size, "%s in %s", duration_text(gate->total_ns), stalls);
 	else if (gate->budget.kind == BUDGET_SHARE)
-		snprintf(dst, size, "%s of the time in %s",
-			 text__percent(share, sizeof(share), gate->share), stalls);
+		snprintf(dst, size, "%s of the time in %s", percent_text(gate->share), stalls);
 	else
 		snprintf(dst, size, "%s", stalls);
 	return dst;
@@ -75,7 +58,7 @@ static char *name_signal(char *dst, size_t size, int number)
 
 static void write_end(char *dst, size_t size, const struct program_outcome *program)
 {
-	char signal[48], secs[TEXT_DURATION];
+	char signal[48];
 	uint64_t limit = (uint64_t)(program->timeout_secs * 1e9);
 
 	switch (program->end) {
@@ -101,13 +84,13 @@ static void write_end(char *dst, size_t size, const struct program_outcome *prog
 		break;
 	case PROGRAM_TIMED_OUT:
 		snprintf(dst, size, "was still running after %s (--timeout) and was terminated",
-			 text__nominal(secs, sizeof(secs), limit));
+			 nominal_text(limit));
 		break;
 	case PROGRAM_NOT_READY:
 		limit = (uint64_t)(program->wait_secs * 1e9);
 		snprintf(dst, size,
 			 "did not listen on port %u within %s (--wait-port) and was terminated",
-			 program->wait_port, text__nominal(secs, sizeof(secs), limit));
+			 program->wait_port, nominal_text(limit));
 		break;
 	case PROGRAM_OUTLIVED:
 		snprintf(dst, size, "was still running at the end of the check and was terminated");
@@ -123,15 +106,14 @@ static bool it_ran(const struct program_outcome *program)
 char *clause__program(char *dst, size_t size, const struct outcome *outcome)
 {
 	const struct program_outcome *program = &outcome->program;
-	char name[SAFE_NAME], end[200], after[48] = "", ran[TEXT_DURATION], left[96] = "";
+	char name[SAFE_NAME], end[200], after[48] = "", left[96] = "";
 
 	dst[0] = '\0';
 	if (program->end == PROGRAM_NONE)
 		return dst;
 	write_end(end, sizeof(end), program);
 	if (it_ran(program) && program->ran_ns)
-		snprintf(after, sizeof(after), " after %s",
-			 text__duration(ran, sizeof(ran), program->ran_ns));
+		snprintf(after, sizeof(after), " after %s", duration_text(program->ran_ns));
 	if (program->orphans)
 		snprintf(left, sizeof(left), "; %u child process%s still running (pid %d%s)",
 			 program->orphans, program->orphans == 1 ? "" : "es",
@@ -215,7 +197,7 @@ char *clause__verdict(char *dst, size_t size, const struct outcome *outcome)
 
 char *clause__watched(char *dst, size_t size, const struct outcome *outcome)
 {
-	char time[TEXT_DURATION], warmup[64] = "", conns[48], exchanges[48], lost[48], head[48];
+	char warmup[64] = "";
 
 	if (!outcome->report) {
 		snprintf(dst, size, "nothing was watched");
@@ -223,13 +205,12 @@ char *clause__watched(char *dst, size_t size, const struct outcome *outcome)
 	}
 	if (outcome->warmup_seconds > 0)
 		snprintf(warmup, sizeof(warmup), " after %s of warm-up",
-			 text__duration(head, sizeof(head),
-					(uint64_t)(outcome->warmup_seconds * 1e9)));
+			 duration_text((uint64_t)(outcome->warmup_seconds * 1e9)));
 	snprintf(dst, size, "%s watched%s, %s, %s, %s lost",
-		 text__duration(time, sizeof(time), (uint64_t)(outcome->seconds * 1e9)), warmup,
-		 counted(conns, sizeof(conns), outcome->connections, "connection"),
-		 counted(exchanges, sizeof(exchanges), outcome->exchanges, "exchange"),
-		 counted(lost, sizeof(lost), losses__events(outcome->report->lost), "event"));
+		 duration_text((uint64_t)(outcome->seconds * 1e9)), warmup,
+		 counted_text(outcome->connections, "connection"),
+		 counted_text(outcome->exchanges, "exchange"),
+		 counted_text(losses__events(outcome->report->lost), "event"));
 	return dst;
 }
 

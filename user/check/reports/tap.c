@@ -19,12 +19,11 @@ static void scalar(FILE *out, const char *key, const char *value)
 
 static void write_gate(FILE *out, const struct gate *gate)
 {
-	char limit[48], total[40];
+	char limit[48];
 
 	scalar(out, "budget", budget__limit(&gate->budget, limit, sizeof(limit)));
 	fprintf(out, "  stalls: %llu\n", (unsigned long long)gate->count);
-	fprintf(out, "  total_ms: %s\n",
-		text__ms(total, sizeof(total), (int64_t)gate->total_ns, 3));
+	fprintf(out, "  total_ms: %s\n", ms_text((int64_t)gate->total_ns));
 }
 
 static void write_lines(FILE *out, const char *body)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/cause.h"
 
+#include <string.h>
+
 #include "bpf/event.h"
 
 #define FACT(name) (1u << NS_FACT_##name)
@@ -52,6 +54,16 @@ static const struct {
 const struct cause_info *cause__info(enum cause cause)
 {
 	return &causes[(unsigned)cause < CAUSE_COUNT ? cause : CAUSE_UNKNOWN];
+}
+
+enum cause cause__find(const char *id, size_t len)
+{
+	unsigned cause = 0;
+
+	while (cause < CAUSE_COUNT &&
+	       (strlen(causes[cause].id) != len || memcmp(causes[cause].id, id, len)))
+		cause++;
+	return (enum cause)cause;
 }
 
 enum cause_rank cause__rank(enum cause cause)

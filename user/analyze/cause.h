@@ -4,6 +4,7 @@
 #define NETSTALL_ANALYZE_CAUSE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum cause {
@@ -57,6 +58,8 @@ struct cause_info {
 };
 
 const struct cause_info *cause__info(enum cause cause);
+/* Of the cause with this id, len bytes; CAUSE_COUNT: there is none. */
+enum cause cause__find(const char *id, size_t len);
 enum cause_rank cause__rank(enum cause cause);
 /* "your writes" */
 const char *cause_group__name(enum cause_group group);

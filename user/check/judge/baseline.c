@@ -194,16 +194,14 @@ static char *rate(char *out, size_t size, uint64_t stalls, uint64_t exchanges)
 
 char *change__text(const struct change *change, char *out, size_t size)
 {
-	char now[32], then[32], counts[4][TEXT_COUNT];
+	char now[32], then[32];
 
 	snprintf(out, size, "%s: %s for each 1,000 exchanges (%s in %s), %s before (%s in %s)",
 		 change->total ? "total" : cause__info(change->cause)->id,
 		 rate(now, sizeof(now), change->stalls_now, change->exchanges_now),
-		 text__count(counts[0], TEXT_COUNT, change->stalls_now),
-		 text__count(counts[1], TEXT_COUNT, change->exchanges_now),
+		 count_text(change->stalls_now), count_text(change->exchanges_now),
 		 rate(then, sizeof(then), change->stalls_then, change->exchanges_then),
-		 text__count(counts[2], TEXT_COUNT, change->stalls_then),
-		 text__count(counts[3], TEXT_COUNT, change->exchanges_then));
+		 count_text(change->stalls_then), count_text(change->exchanges_then));
 	return out;
 }
 
@@ -231,36 +229,32 @@ void baseline__count(struct baseline *baseline, const struct outcome *outcome)
 bool baseline__take(struct baseline *baseline, const struct outcome *outcome, char *why,
 		    size_t size)
 {
+	const struct refusal refusal = {why, size};
+
 	baseline__count(baseline, outcome);
-	if (outcome->verdict == CHECK_PROGRAM_FAILED) {
-		snprintf(why, size,
-			 "the program failed: a baseline is saved from a run that went well");
-		return false;
-	}
-	if (outcome->unable || !outcome->report) {
-		snprintf(why, size, "netstall could not do its work: there is nothing to save");
-		return false;
-	}
-	if (outcome->change_count && outcome->changes[0].worse) {
-		snprintf(why, size,
-			 "the run is worse than the baseline it was compared with: save it without "
-			 "--baseline if that is how it shall be");
-		return false;
-	}
+	if (outcome->verdict == CHECK_PROGRAM_FAILED)
+		return refuse(&refusal,
+			      "the program failed: a baseline is saved from a run that went well");
+	if (outcome->unable || !outcome->report)
+		return refuse(&refusal, "netstall could not do its work: there is nothing to save");
+	if (outcome->change_count && outcome->changes[0].worse)
+		return refuse(
+			&refusal,
+			"the run is worse than the baseline it was compared with: save it without "
+			"--baseline if that is how it shall be");
 	for (size_t i = 0; i < outcome->reason_count; i++) {
 		/* What it is compared with is another matter than what it is. */
 		if (outcome->reasons[i].kind == REASON_BASELINE)
 			continue;
-		snprintf(why, size, "the run proves nothing: %s", outcome->reasons[i].text);
-		return false;
+		return refuse(&refusal, "the run proves nothing: %s", outcome->reasons[i].text);
 	}
-	if (!baseline->exchanges || outcome->traffic_of_warmup) {
-		snprintf(
-			why, size, "%s",
-			baseline->exchanges
-				? "exchanges of the warm-up could not be separated: save a baseline without --warmup"
-				: "no exchange was seen, and a baseline is a rate per exchange: check a program that sends requests");
-		return false;
-	}
+	if (!baseline->exchanges)
+		return refuse(&refusal,
+			      "no exchange was seen, and a baseline is a rate per exchange: "
+			      "check a program that sends requests");
+	if (outcome->traffic_of_warmup)
+		return refuse(&refusal,
+			      "exchanges of the warm-up could not be separated: save a baseline "
+			      "without --warmup");
 	return true;
 }

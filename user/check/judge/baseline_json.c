@@ -12,8 +12,6 @@
  *	}
  */
 #include <jansson.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,24 +24,6 @@
 #define MOST        ((json_int_t)1 << 53)    /* beyond it a double skips numbers */
 #define MOST_STALLS ((json_int_t)UINT32_MAX) /* struct report_cause counts no more */
 #define SAVE_ANEW   "save it anew with --save-baseline"
-
-struct refusal {
-	char *why;
-	size_t size;
-};
-
-static bool refuse(const struct refusal *refusal, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static bool refuse(const struct refusal *refusal, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(refusal->why, refusal->size, format, args);
-	va_end(args);
-	return false;
-}
 
 /* A count from low to high; what, for people. */
 static bool read_count(const json_t *value, const char *what, json_int_t low, json_int_t high,
@@ -63,15 +43,6 @@ static bool read_count(const json_t *value, const char *what, json_int_t low, js
 	return true;
 }
 
-static int find_cause(const char *name)
-{
-	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
-		if (!strcmp(name, cause__info((enum cause)cause)->id))
-			return cause;
-	}
-	return CAUSE_COUNT;
-}
-
 static bool read_causes(json_t *causes, struct baseline *baseline, const struct refusal *refusal)
 {
 	char shown[TEXT_SAFE(KEY_SHOWN)], what[TEXT_SAFE(KEY_SHOWN) + 32];
@@ -81,7 +52,7 @@ static bool read_causes(json_t *causes, struct baseline *baseline, const struct 
 	if (!json_is_object(causes))
 		return refuse(refusal, "it has no object of causes; " SAVE_ANEW);
 	json_object_foreach (causes, name, value) {
-		int cause = find_cause(name);
+		enum cause cause = cause__find(name, strlen(name));
 
 		text__safe(shown, sizeof(shown), name, KEY_SHOWN);
 		if (cause == CAUSE_COUNT)
@@ -99,21 +70,19 @@ static bool read_causes(json_t *causes, struct baseline *baseline, const struct 
 static bool read_schema(const json_t *document, const struct refusal *refusal)
 {
 	const char *schema = json_string_value(json_object_get(document, "schema"));
-	char shown[TEXT_SAFE(KEY_SHOWN)];
 
 	if (!schema)
 		return refuse(refusal, "it is no baseline of netstall: it has no schema");
 	if (!strcmp(schema, BASELINE_SCHEMA))
 		return true;
-	text__safe(shown, sizeof(shown), schema, KEY_SHOWN);
-	return refuse(refusal, "its schema is '%s', not " BASELINE_SCHEMA "; " SAVE_ANEW, shown);
+	return refuse(refusal, "its schema is '%s', not " BASELINE_SCHEMA "; " SAVE_ANEW,
+		      safe_text(schema, KEY_SHOWN));
 }
 
 /* A key that is not known may be one misspelt. */
 static bool read_keys(json_t *document, const struct refusal *refusal)
 {
 	static const char *const keys[] = {"causes", "exchanges", "schema", "threshold_ns"};
-	char shown[TEXT_SAFE(KEY_SHOWN)];
 	const char *name;
 	json_t *value;
 
@@ -124,9 +93,8 @@ static bool read_keys(json_t *document, const struct refusal *refusal)
 			i++;
 		if (i < sizeof(keys) / sizeof(keys[0]))
 			continue;
-		text__safe(shown, sizeof(shown), name, KEY_SHOWN);
 		return refuse(refusal, "it has a '%s', which is no part of a baseline; " SAVE_ANEW,
-			      shown);
+			      safe_text(name, KEY_SHOWN));
 	}
 	return true;
 }
@@ -148,7 +116,6 @@ bool baseline__parse(struct baseline *baseline, const char *text, size_t bytes, 
 		     size_t size)
 {
 	const struct refusal refusal = {why, size};
-	char words[TEXT_SAFE(JSON_ERROR_TEXT_LENGTH)];
 	struct baseline found = {0};
 	json_error_t error;
 	json_t *document;
@@ -161,7 +128,7 @@ bool baseline__parse(struct baseline *baseline, const char *text, size_t bytes, 
 	document = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
 	if (!document)
 		return refuse(&refusal, "it is damaged, at line %d: %s; " SAVE_ANEW, error.line,
-			      text__safe(words, sizeof(words), error.text, sizeof(error.text)));
+			      safe_text(error.text, sizeof(error.text)));
 	good = read_document(document, &found, &refusal);
 	json_decref(document);
 	if (good)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/check/judge/budget.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "user/base/text.h"
@@ -31,19 +29,6 @@ struct quantity {
 	bool has_point;
 	const char *unit;
 };
-
-static bool refuse(struct parser *parser, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static bool refuse(struct parser *parser, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(parser->why, parser->size, format, args);
-	va_end(args);
-	return false;
-}
 
 static size_t place_of(const struct budget *budget)
 {
@@ -139,15 +124,9 @@ static bool find_place(struct parser *parser, const char *name, size_t length, s
 	char shown[TEXT_SAFE(WORD_SHOWN)];
 
 	text__safe(shown, sizeof(shown), name, length < WORD_SHOWN ? length : WORD_SHOWN);
-	*place = CAUSE_COUNT;
+	*place = cause__find(name, length);
 	if (length == strlen("total") && !memcmp(name, "total", length))
 		return true;
-	for (*place = 0; *place < CAUSE_COUNT; ++*place) {
-		const char *id = cause__info((enum cause)(*place))->id;
-
-		if (strlen(id) == length && !memcmp(name, id, length))
-			break;
-	}
 	if (*place == CAUSE_COUNT)
 		return refuse_unknown(parser, shown);
 	if (cause__info((enum cause) * place)->never_of_stall)

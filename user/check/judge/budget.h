@@ -9,8 +9,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "user/analyze/cause.h"
+
+struct refusal {
+	char *why;
+	size_t size;
+};
+
+/* Write why, a clause for people without a full stop, and be false. */
+#define refuse(to, ...) (snprintf((to)->why, (to)->size, __VA_ARGS__), false)
 
 enum budget_kind {
 	BUDGET_COUNT, /* stalls */

@@ -127,7 +127,7 @@ static void compare(struct outcome *outcome, const struct gate_options *options)
 	baseline__count(&now, outcome);
 	text = why_not_compared(outcome, options->baseline, &now);
 	if (text) {
-		reason__add(outcome, REASON_BASELINE, text, reason__no_gate, NULL);
+		reason__add(outcome, REASON_BASELINE, text, NULL, NULL);
 		return;
 	}
 	outcome->change_count =
@@ -167,11 +167,7 @@ static bool is_over(const struct outcome *outcome)
 		if (outcome->gates[i].state == GATE_OVER)
 			return true;
 	}
-	for (size_t i = 0; i < outcome->change_count; i++) {
-		if (outcome->changes[i].worse)
-			return true;
-	}
-	return false;
+	return outcome->change_count && outcome->changes[0].worse;
 }
 
 static enum verdict_kind verdict_of(const struct outcome *outcome)
@@ -187,13 +183,8 @@ static enum verdict_kind verdict_of(const struct outcome *outcome)
 
 static int exit_status_of(enum verdict_kind verdict, enum inconclusive inconclusive)
 {
-	static const int statuses[] = {
-		[CHECK_WITHIN] = 0,       [CHECK_OVER] = 1,           [CHECK_UNABLE] = 2,
-		[CHECK_INCONCLUSIVE] = 3, [CHECK_PROGRAM_FAILED] = 4,
-	};
-
 	if (verdict != CHECK_INCONCLUSIVE || inconclusive == INCONCLUSIVE_OWN)
-		return statuses[verdict];
+		return (int)verdict;
 	return inconclusive == INCONCLUSIVE_FAIL;
 }
 
@@ -288,8 +279,7 @@ struct outcome *outcome__new(const struct report *report, const struct gate_opti
 		reasons__of_run(outcome, options, facts, NULL);
 	}
 	if (facts->baseline_problem)
-		reason__add(outcome, REASON_BASELINE, xstrdup(facts->baseline_problem),
-			    reason__no_gate, NULL);
+		reason__add(outcome, REASON_BASELINE, xstrdup(facts->baseline_problem), NULL, NULL);
 	/* Never clean when it saw nothing, whatever the reason. */
 	if (!report && !outcome->unable && !outcome->reason_count && !has_failed(&outcome->program))
 		outcome->unable = xstrdup("nothing was traced");

@@ -11,20 +11,6 @@
 #include "user/record/losses.h"
 #include "user/render/words/names.h"
 
-static bool every_gate(const struct gate *gate, const void *context)
-{
-	(void)gate;
-	(void)context;
-	return true;
-}
-
-bool reason__no_gate(const struct gate *gate, const void *context)
-{
-	(void)gate;
-	(void)context;
-	return false;
-}
-
 void reason__add(struct outcome *outcome, enum reason_kind kind, char *text, reason_gates *gates,
 		 const void *context)
 {
@@ -39,10 +25,11 @@ void reason__add(struct outcome *outcome, enum reason_kind kind, char *text, rea
 		reason->kind = kind;
 		reason->text = text;
 	}
-	for (size_t i = 0; i < outcome->gate_count; i++) {
+	/* What a run is compared with is another matter than its budgets. */
+	for (size_t i = 0; i < outcome->gate_count && kind != REASON_BASELINE; i++) {
 		struct gate *gate = &outcome->gates[i];
 
-		if (gate->state != GATE_WITHIN || !(gates ? gates : every_gate)(gate, context))
+		if (gate->state != GATE_WITHIN || (gates && !gates(gate, context)))
 			continue;
 		gate->state = GATE_BLIND;
 		gate->why = text;
@@ -66,7 +53,7 @@ static void find_losses(struct outcome *outcome)
 				      count_text(lost[kind]),
 				      lost[kind] == 1 ? loss->one : loss->many, loss->why,
 				      loss->remedy),
-			    every_gate, NULL);
+			    NULL, NULL);
 	}
 }
 

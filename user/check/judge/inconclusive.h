@@ -9,10 +9,10 @@
 /* Is the gate one that the reason touches? Those over their budget are proven and stay so. */
 typedef bool reason_gates(const struct gate *gate, const void *context);
 
-/* text is taken. gates NULL: it touches the run as a whole, and so every gate. */
+/* text is taken. gates NULL: it touches the run as a whole, and so every gate; one that has to do
+ * with the baseline touches none. */
 void reason__add(struct outcome *outcome, enum reason_kind kind, char *text, reason_gates *gates,
 		 const void *context);
-bool reason__no_gate(const struct gate *gate, const void *context);
 
 /* What was lost, what this way to attach does not show, what stalls may really have been. */
 void reasons__find(struct outcome *outcome, const struct counts *counts);

@@ -95,12 +95,13 @@ struct change {
 	bool better;
 };
 
+/* Their numbers are exit statuses. */
 enum verdict_kind {
-	CHECK_WITHIN,         /* exit status 0 */
-	CHECK_OVER,           /* 1: over budget, or significantly worse than the baseline */
-	CHECK_UNABLE,         /* 2: netstall could not do its work */
-	CHECK_INCONCLUSIVE,   /* 3 */
-	CHECK_PROGRAM_FAILED, /* 4 */
+	CHECK_WITHIN = 0,
+	CHECK_OVER = 1,   /* over budget, or significantly worse than the baseline */
+	CHECK_UNABLE = 2, /* netstall could not do its work */
+	CHECK_INCONCLUSIVE = 3,
+	CHECK_PROGRAM_FAILED = 4,
 };
 
 struct outcome {

@@ -125,20 +125,6 @@ char *clause__program(char *dst, size_t size, const struct outcome *outcome)
 
 /* ---- the verdict ---- */
 
-static const struct change *worst_change(const struct outcome *outcome, size_t *count)
-{
-	const struct change *first = NULL;
-
-	*count = 0;
-	for (size_t i = 0; i < outcome->change_count; i++) {
-		if (!outcome->changes[i].worse)
-			continue;
-		first = first ? first : &outcome->changes[i];
-		++*count;
-	}
-	return first;
-}
-
 static const char *change_name(const struct change *change)
 {
 	return change->total ? "total" : cause__info(change->cause)->id;
@@ -147,16 +133,18 @@ static const char *change_name(const struct change *change)
 static void write_over(char *dst, size_t size, const struct outcome *outcome)
 {
 	const struct gate *worst = clause__worst(outcome);
-	const struct change *change;
-	size_t over = 0, worse;
+	/* Worse ones come first. */
+	const struct change *changes = outcome->changes;
+	size_t over = 0;
 	char text[200], more[64] = "";
 
-	change = worst_change(outcome, &worse);
 	for (size_t i = 0; i < outcome->gate_count; i++)
 		over += outcome->gates[i].state == GATE_OVER;
-	if (!worst && change) {
+	if (!worst && outcome->change_count && changes[0].worse) {
 		snprintf(dst, size, "%s is more frequent than in the baseline%s",
-			 change_name(change), worse > 1 ? ", and so are other causes" : "");
+			 change_name(&changes[0]),
+			 outcome->change_count > 1 && changes[1].worse ? ", and so are other causes"
+								       : "");
 		return;
 	}
 	if (over > 1)
@@ -178,13 +166,10 @@ char *clause__verdict(char *dst, size_t size, const struct outcome *outcome)
 		write_over(dst, size, outcome);
 		break;
 	case CHECK_UNABLE:
-		snprintf(dst, size, "netstall could not do its work: %s",
-			 outcome->unable ? outcome->unable : "see stderr");
+		snprintf(dst, size, "netstall could not do its work: %s", outcome->unable);
 		break;
 	case CHECK_INCONCLUSIVE:
-		snprintf(dst, size, "this run proves nothing: %s",
-			 outcome->reason_count ? outcome->reasons[0].text
-					       : "a budget could not be judged");
+		snprintf(dst, size, "this run proves nothing: %s", outcome->reasons[0].text);
 		break;
 	case CHECK_PROGRAM_FAILED:
 		clause__program(dst, size, outcome);

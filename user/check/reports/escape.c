@@ -119,9 +119,7 @@ void escape__yaml(FILE *out, const char *text)
 void escape__github(FILE *out, const char *text, bool property)
 {
 	for (; *text; text++) {
-		if (*text == '%' || *text == '\r' || *text == '\n')
-			fprintf(out, "%%%02X", (unsigned)*text);
-		else if (property && (*text == ':' || *text == ','))
+		if (strchr(property ? "%\r\n:," : "%\r\n", *text))
 			fprintf(out, "%%%02X", (unsigned)*text);
 		else
 			fputc(*text, out);

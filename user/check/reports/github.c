@@ -27,10 +27,8 @@ static void command(FILE *out, const char *level, const struct site_place *place
 		file = place__relative(path, sizeof(path), place->file, getenv("GITHUB_WORKSPACE"));
 	fprintf(out, "::%s ", level);
 	if (file) {
-		char safe[TEXT_SAFE(sizeof(path))];
-
 		fputs("file=", out);
-		escape__github(out, text__safe(safe, sizeof(safe), file, sizeof(path)), true);
+		escape__github(out, safe_text(file, sizeof(path)), true);
 		fprintf(out, ",line=%u,", place->line);
 	}
 	fputs("title=", out);
@@ -92,9 +90,8 @@ void check_github__annotate(FILE *out, const struct outcome *outcome)
 	if (outcome->verdict == CHECK_PROGRAM_FAILED)
 		command(out, "error", NULL, "netstall: the checked program failed",
 			clause__program(text, sizeof(text), outcome));
-	if (outcome->unable || outcome->verdict == CHECK_UNABLE)
-		command(out, "error", NULL, "netstall could not do its work",
-			outcome->unable ? outcome->unable : "see stderr");
+	if (outcome->unable)
+		command(out, "error", NULL, "netstall could not do its work", outcome->unable);
 	for (size_t i = 0; i < outcome->reason_count; i++)
 		command(out, outcome->exit_status ? "error" : "warning", NULL,
 			"netstall: not proven", outcome->reasons[i].text);

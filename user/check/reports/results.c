@@ -7,6 +7,7 @@
 #include "user/base/xalloc.h"
 #include "user/check/judge/baseline.h"
 #include "user/check/reports/clauses.h"
+#include "user/explain/builder.h"
 #include "user/render/render.h"
 
 #define BODY_WIDTH 120
@@ -41,7 +42,7 @@ static char *evidence_of(const struct outcome *outcome, const struct gate *gate)
 static void add_gate(struct results *results, const struct outcome *outcome,
 		     const struct gate *gate)
 {
-	const char *name = budget__name(&gate->budget), *unable = outcome->unable;
+	const char *name = budget__name(&gate->budget);
 	char text[CLAUSE_SIZE];
 
 	clause__gate(text, sizeof(text), gate);
@@ -49,13 +50,10 @@ static void add_gate(struct results *results, const struct outcome *outcome,
 		add(results, name, RESULT_FAILED, "over-budget", xstrdup(text),
 		    evidence_of(outcome, gate));
 	else if (outcome->verdict == CHECK_UNABLE)
-		add(results, name, RESULT_ERROR, "unable",
-		    xstrdup(unable ? unable : "netstall could not do its work"), NULL);
+		add(results, name, RESULT_ERROR, "unable", xstrdup(outcome->unable), NULL);
 	else if (gate->state == GATE_BLIND)
 		add(results, name, RESULT_SKIPPED, "blind",
-		    xasprintf("%s, as far as seen: %s", text,
-			      gate->why ? gate->why : "not enough was seen"),
-		    NULL);
+		    xasprintf("%s, as far as seen: %s", text, gate->why), NULL);
 	else
 		add(results, name, RESULT_PASSED, NULL, xstrdup(text), NULL);
 	results->v[results->count - 1].gate = gate;
@@ -74,18 +72,16 @@ static void add_program(struct results *results, const struct outcome *outcome)
 		add(results, "program", RESULT_PASSED, NULL, xstrdup(text), NULL);
 }
 
-/* The lines of the causes that changed. */
+/* The lines of the causes that changed; NULL: none did. */
 static char *changes_of(const struct outcome *outcome)
 {
-	char *text, line[256];
-	size_t size;
-	FILE *out = xmemstream(&text, &size);
+	char *text = NULL, line[256];
 
 	for (size_t i = 0; i < outcome->change_count; i++)
 		if (outcome->changes[i].worse || outcome->changes[i].better)
-			fprintf(out, "%s: %s\n", outcome->changes[i].worse ? "worse" : "better",
-				change__text(&outcome->changes[i], line, sizeof(line)));
-	fclose(out);
+			builder__add(&text, "%s: %s\n",
+				     outcome->changes[i].worse ? "worse" : "better",
+				     change__text(&outcome->changes[i], line, sizeof(line)));
 	return text;
 }
 
@@ -122,14 +118,10 @@ static void add_baseline(struct results *results, const struct outcome *outcome)
 static void add_conclusive(struct results *results, const struct outcome *outcome)
 {
 	enum result_kind kind = RESULT_SKIPPED;
-	char *text, watched[CLAUSE_SIZE];
-	size_t size;
-	FILE *out;
+	char *text = NULL, watched[CLAUSE_SIZE];
 
-	if (outcome->unable || outcome->verdict == CHECK_UNABLE) {
-		add(results, "conclusive", RESULT_ERROR, "unable",
-		    xstrdup(outcome->unable ? outcome->unable : "netstall could not do its work"),
-		    NULL);
+	if (outcome->unable) {
+		add(results, "conclusive", RESULT_ERROR, "unable", xstrdup(outcome->unable), NULL);
 		return;
 	}
 	clause__watched(watched, sizeof(watched), outcome);
@@ -140,12 +132,10 @@ static void add_conclusive(struct results *results, const struct outcome *outcom
 	}
 	if (outcome->verdict == CHECK_INCONCLUSIVE && outcome->exit_status == 1)
 		kind = RESULT_FAILED;
-	out = xmemstream(&text, &size);
 	for (size_t i = 0; i < outcome->reason_count; i++)
-		fprintf(out, "%s: %s\n", reason__id(outcome->reasons[i].kind),
-			outcome->reasons[i].text);
-	fprintf(out, "%s\n", watched);
-	fclose(out);
+		builder__add(&text, "%s: %s\n", reason__id(outcome->reasons[i].kind),
+			     outcome->reasons[i].text);
+	builder__add(&text, "%s\n", watched);
 	add(results, "conclusive", kind, "inconclusive", xstrdup(outcome->reasons[0].text), text);
 }
 

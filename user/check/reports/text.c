@@ -13,6 +13,7 @@
 #include "user/check/reports/clauses.h"
 #include "user/check/reports/page.h"
 #include "user/check/reports/reports.h"
+#include "user/explain/builder.h"
 #include "user/explain/call_site.h"
 #include "user/explain/verdict.h"
 #include "user/render/terminal/grid.h"
@@ -110,18 +111,17 @@ static void add_rows(struct page *page, char *text, size_t gates, bool failed)
 static void add_fine_ones(struct page *page, const struct outcome *outcome)
 {
 	char names[512] = "";
-	size_t used = 0, fine = 0;
+	size_t fine = 0;
 
-	for (size_t i = 0; i < outcome->gate_count && used < sizeof(names); i++) {
+	for (size_t i = 0; i < outcome->gate_count; i++) {
 		if (outcome->gates[i].state != GATE_WITHIN)
 			continue;
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-					 fine++ ? ", " : "",
-					 budget__name(&outcome->gates[i].budget));
+		add_to(names, ", ", "%s", budget__name(&outcome->gates[i].budget));
+		fine++;
 	}
 	if (fine)
-		page__add(page, RANK_WATCHED, 4 * INDENT, COLOUR_PLAIN, "%*sok    within %s: %s",
-			  INDENT, "", fine == 1 ? "its budget" : "their budgets", names);
+		page__add(page, RANK_WATCHED, 4 * INDENT, COLOUR_PLAIN, "  ok    within %s: %s",
+			  fine == 1 ? "its budget" : "their budgets", names);
 }
 
 /* One grid, so that the columns of all rows agree; its lines then count one by one. */
@@ -153,7 +153,7 @@ static void add_gates(struct page *page, const struct outcome *outcome,
 
 static void add_changes(struct page *page, const struct outcome *outcome)
 {
-	char text[256], file[TEXT_SAFE(64)];
+	char text[256];
 
 	for (size_t i = 0; i < outcome->change_count; i++) {
 		const struct change *change = &outcome->changes[i];
@@ -161,9 +161,9 @@ static void add_changes(struct page *page, const struct outcome *outcome)
 		if (!change->worse && !change->better)
 			continue;
 		page__add(page, change->worse ? RANK_FAILED : RANK_OTHERS, 3 * INDENT,
-			  change->worse ? COLOUR_CAUSE : COLOUR_GOOD, "%*s%s than in %s: %s",
-			  INDENT, "", change->worse ? "FAIL  more often" : "ok  less often",
-			  text__safe(file, sizeof(file), outcome->baseline, 64),
+			  change->worse ? COLOUR_CAUSE : COLOUR_GOOD, "  %s than in %s: %s",
+			  change->worse ? "FAIL  more often" : "ok  less often",
+			  safe_text(outcome->baseline, 64),
 			  change__text(change, text, sizeof(text)));
 	}
 }
@@ -174,11 +174,11 @@ static void add_reasons(struct page *page, const struct outcome *outcome)
 	size_t first = outcome->verdict == CHECK_INCONCLUSIVE ? 1 : 0;
 
 	for (size_t i = first; i < outcome->reason_count && i < REASONS_SHOWN; i++)
-		page__add(page, RANK_FAILED, 2 * INDENT, COLOUR_HELD, "%*sNot proven: %s", INDENT,
-			  "", outcome->reasons[i].text);
+		page__add(page, RANK_FAILED, 2 * INDENT, COLOUR_HELD, "  Not proven: %s",
+			  outcome->reasons[i].text);
 	if (outcome->reason_count > REASONS_SHOWN)
 		page__add(page, RANK_OTHERS, 2 * INDENT, COLOUR_HELD,
-			  "%*sNot proven: %zu more reasons, all of them in the JSON.", INDENT, "",
+			  "  Not proven: %zu more reasons, all of them in the JSON.",
 			  outcome->reason_count - REASONS_SHOWN);
 }
 
@@ -197,12 +197,10 @@ static void add_proof(struct page *page, const struct outcome *outcome, const st
 	free(text);
 	for (unsigned i = 0; i < SITE_LINES; i++)
 		if (site__line(line, sizeof(line), stall, i))
-			page__add(page, RANK_SITES, 3 * INDENT, COLOUR_STRONG, "%*s%s", 2 * INDENT,
-				  "", line);
+			page__add(page, RANK_SITES, 3 * INDENT, COLOUR_STRONG, "    %s", line);
 	if (left_out && !outcome->kept && !outcome->file_count)
 		page__add(page, RANK_OTHERS, 2 * INDENT, COLOUR_DIM,
-			  "%*s(%zu more lines: --keep DIR or --junit FILE)", 2 * INDENT, "",
-			  left_out);
+			  "    (%zu more lines: --keep DIR or --junit FILE)", left_out);
 }
 
 static void add_advice(struct page *page, const struct report *report, enum cause cause)
@@ -211,17 +209,14 @@ static void add_advice(struct page *page, const struct report *report, enum caus
 	const struct report_cause *leading = report__leading(report);
 	struct verdict verdict;
 
-	page__add(page, RANK_WHAT, 2 * INDENT, COLOUR_PLAIN, "%*sWhat it means: %s", INDENT, "",
-		  info->meaning);
+	page__add(page, RANK_WHAT, 2 * INDENT, COLOUR_PLAIN, "  What it means: %s", info->meaning);
 	verdict__write(&verdict, report);
 	if (!leading || leading->cause != cause || !verdict.advice_count)
-		page__add(page, RANK_ADVICE, 2 * INDENT, COLOUR_PLAIN, "%*sTo do: %s", INDENT, "",
-			  info->remedy);
+		page__add(page, RANK_ADVICE, 2 * INDENT, COLOUR_PLAIN, "  To do: %s", info->remedy);
 	else
 		for (size_t i = 0; i < verdict.advice_count && i < ADVICE; i++)
 			page__add(page, i ? RANK_WHAT : RANK_ADVICE, 3 * INDENT, COLOUR_PLAIN,
-				  "%*s%s %s", INDENT, "",
-				  i ? "Or:   " : "To do:", verdict.advice[i]);
+				  "  %s %s", i ? "Or:   " : "To do:", verdict.advice[i]);
 	verdict__clear(&verdict);
 }
 
@@ -250,7 +245,7 @@ static void add_stall(struct page *page, const struct outcome *outcome,
 
 	if (!gate || !gate->first || !outcome->report)
 		return;
-	page__add(page, RANK_STALL, 2 * INDENT, COLOUR_STRONG, "%*sThe first, %s: %s", INDENT, "",
+	page__add(page, RANK_STALL, 2 * INDENT, COLOUR_STRONG, "  The first, %s: %s",
 		  cause__info(gate->first->cause)->id,
 		  clause__stall(head, sizeof(head), outcome->report, gate->first));
 	add_proof(page, outcome, gate->first, style);
@@ -261,23 +256,18 @@ static void add_stall(struct page *page, const struct outcome *outcome,
 
 static void add_places(struct page *page, const struct outcome *outcome)
 {
-	char path[TEXT_SAFE(200)], *list;
-	size_t size;
-	FILE *out;
+	char *list = NULL;
 
 	if (outcome->kept && outcome->kept_count)
 		page__add(page, RANK_WATCHED, 2 * INDENT, COLOUR_PLAIN,
-			  "%*sKept: %zu stall%s with the seconds around in %s", INDENT, "",
-			  outcome->kept_count, outcome->kept_count == 1 ? "" : "s",
-			  text__safe(path, sizeof(path), outcome->kept, 200));
+			  "  Kept: %zu stall%s with the seconds around in %s", outcome->kept_count,
+			  outcome->kept_count == 1 ? "" : "s", safe_text(outcome->kept, 200));
 	if (!outcome->file_count)
 		return;
-	out = xmemstream(&list, &size);
 	for (size_t i = 0; i < outcome->file_count; i++)
-		fprintf(out, "%s%s %s", i ? ", " : "", outcome->files[i].what,
-			text__safe(path, sizeof(path), outcome->files[i].path, 200));
-	fclose(out);
-	page__add(page, RANK_WATCHED, 2 * INDENT, COLOUR_PLAIN, "%*sReports: %s", INDENT, "", list);
+		builder__add(&list, "%s%s %s", i ? ", " : "", outcome->files[i].what,
+			     safe_text(outcome->files[i].path, 200));
+	page__add(page, RANK_WATCHED, 2 * INDENT, COLOUR_PLAIN, "  Reports: %s", list);
 	free(list);
 }
 
@@ -293,14 +283,13 @@ void check_text__write(FILE *out, const struct outcome *outcome, const struct re
 	add_reasons(page, outcome);
 	add_stall(page, outcome, style);
 	if (outcome->program.end != PROGRAM_NONE && outcome->verdict != CHECK_PROGRAM_FAILED)
-		page__add(page, RANK_WATCHED, 2 * INDENT, COLOUR_PLAIN, "%*s%s", INDENT, "",
+		page__add(page, RANK_WATCHED, 2 * INDENT, COLOUR_PLAIN, "  %s",
 			  clause__program(text, sizeof(text), outcome));
 	if (outcome->verdict != CHECK_UNABLE && outcome->unable)
-		page__add(page, RANK_FAILED, 2 * INDENT, COLOUR_CAUSE, "%*sAlso: %s", INDENT, "",
+		page__add(page, RANK_FAILED, 2 * INDENT, COLOUR_CAUSE, "  Also: %s",
 			  outcome->unable);
-	page__add(page, RANK_WATCHED, 2 * INDENT, COLOUR_PLAIN, "%*s%s%s%s", INDENT, "",
-		  outcome->target, outcome->target[0] ? ": " : "",
-		  clause__watched(text, sizeof(text), outcome));
+	page__add(page, RANK_WATCHED, 2 * INDENT, COLOUR_PLAIN, "  %s%s%s", outcome->target,
+		  outcome->target[0] ? ": " : "", clause__watched(text, sizeof(text), outcome));
 	add_places(page, outcome);
 	page__end(page, out, MOST_LINES);
 }

@@ -343,6 +343,21 @@ struct ns_thread_state {
 	struct ns_thread_waker waker;
 };
 
+/* The thread's totals as they stand in the table; head is the caller's. */
+static inline void ns_thread_fill(struct ns_thread_totals *out,
+				  const struct ns_thread_state *thread)
+{
+	out->on_cpu_ns = thread->on_cpu_ns;
+	out->blocked_ns = thread->blocked_ns;
+	out->runqueue_ns = thread->runqueue_ns;
+	out->voluntary = thread->voluntary;
+	out->involuntary = thread->involuntary;
+	out->migrations = thread->habits.migrations;
+	out->wakes = thread->habits.wakes;
+	out->empty_wakes = thread->habits.empty_wakes;
+	__builtin_memcpy(out->comm, thread->comm, NS_COMM_LEN);
+}
+
 /* What of it is there where nothing is traced. */
 #define NS_THREAD_UNTRACED __builtin_offsetof(struct ns_thread_state, off)
 

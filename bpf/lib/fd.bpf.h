@@ -78,16 +78,9 @@ static __always_inline struct file *epoll_ready(struct file *file)
 	return BPF_CORE_READ(item, ffd.file);
 }
 
-/* How sure the answer of call_socket() is. */
-enum named {
-	NAMED_NOT = 0,  /* the call names no file, or which one matters cannot be told */
-	NAMED_FILE = 1, /* it names one */
-};
-
 struct call_names {
-	struct file *file;
-	__u32 fd; /* of file, NS_FD_UNKNOWN when not known */
-	__u32 named;
+	struct file *file; /* NULL: it names none, or which one matters cannot be told */
+	__u32 fd;          /* of file, NS_FD_UNKNOWN when not known */
 };
 
 static __always_inline void name_file(struct task_struct *task, const struct syscall_args *args,
@@ -95,17 +88,13 @@ static __always_inline void name_file(struct task_struct *task, const struct sys
 {
 	names->file = NULL;
 	names->fd = NS_FD_UNKNOWN;
-	names->named = NAMED_NOT;
 	switch (call_kind(args->number)) {
 	case NS_CALL_ON_FD:
 		names->fd = args->arg0;
 		names->file = task_file(task, args->arg0);
-		names->named = NAMED_FILE;
 		break;
 	case NS_CALL_ON_EPOLL:
 		names->file = epoll_ready(task_file(task, args->arg0));
-		if (names->file)
-			names->named = NAMED_FILE;
 		break;
 	default:
 		break;

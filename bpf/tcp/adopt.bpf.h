@@ -12,6 +12,17 @@ struct adoption {
 	__u32 owner_sure;
 };
 
+/* A target's process opened it. */
+static __always_inline struct adoption by_connect(__u32 tgid)
+{
+	return (struct adoption){.role = NS_ROLE_TARGET,
+				 .tgid = tgid,
+				 .fd = NS_FD_UNKNOWN,
+				 .origin = NS_ORIGIN_CONNECT,
+				 .opener = NS_OPENER_SELF,
+				 .owner_sure = 1};
+}
+
 static __noinline struct ns_conn_state *adopt(struct sock *sk, const struct adoption *as)
 {
 	struct ns_conn_state *conn;

@@ -29,8 +29,7 @@ static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 /* What a peer has opened itself, before we came. */
 static __always_inline void scan_behind(struct sock *sk, __u32 tgid, __u32 fd)
 {
-	struct listener_key key = {.netns = socket_netns(sk),
-				   .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+	struct listener_key key = listener_of(sk);
 	struct adoption as = {
 		.fd = fd, .origin = NS_ORIGIN_EXISTED, .opener = NS_OPENER_SELF, .owner_sure = 1};
 	struct ns_conn_state *conn;
@@ -52,7 +51,7 @@ static __always_inline void scan_behind(struct sock *sk, __u32 tgid, __u32 fd)
  */
 static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 {
-	struct listener_key key = {};
+	struct listener_key key;
 	__u64 address = (__u64)sk;
 	struct ns_conn_state *conn;
 	bool news = false;
@@ -80,8 +79,7 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 		news = true;
 	}
 	if (conn->opener == NS_OPENER_UNKNOWN) {
-		key.netns = socket_netns(sk);
-		key.port = BPF_CORE_READ(sk, __sk_common.skc_num);
+		key = listener_of(sk);
 		conn->opener =
 			bpf_map_lookup_elem(&listeners, &key) ? NS_OPENER_PEER : NS_OPENER_SELF;
 		news = true;

@@ -6,8 +6,7 @@
 /* Who listens there from now on. */
 static __always_inline void on_listen(struct sock *sk, __u32 tgid)
 {
-	struct listener_key key = {.netns = socket_netns(sk),
-				   .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+	struct listener_key key = listener_of(sk);
 
 	bpf_map_update_elem(&listeners, &key, &tgid, BPF_ANY);
 }
@@ -18,8 +17,7 @@ static __always_inline void on_listen(struct sock *sk, __u32 tgid)
  */
 static __always_inline void found_listener(struct sock *sk, __u32 tgid)
 {
-	struct listener_key key = {.netns = socket_netns(sk),
-				   .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+	struct listener_key key = listener_of(sk);
 	__u32 *known = bpf_map_lookup_elem(&listeners, &key), nobody = 0;
 
 	if (known && *known != tgid)
@@ -31,12 +29,7 @@ static __always_inline void found_listener(struct sock *sk, __u32 tgid)
 /* connect() was called, in its caller's context; the local port is not chosen yet. */
 static __always_inline void on_connect(struct sock *sk, __u32 tgid)
 {
-	struct adoption as = {.role = NS_ROLE_TARGET,
-			      .tgid = tgid,
-			      .fd = NS_FD_UNKNOWN,
-			      .origin = NS_ORIGIN_CONNECT,
-			      .opener = NS_OPENER_SELF,
-			      .owner_sure = 1};
+	struct adoption as = by_connect(tgid);
 	struct ns_conn_state *conn;
 	struct ns_last_send *last;
 	__u64 key = (__u64)sk;
@@ -69,26 +62,19 @@ static __always_inline void on_connect(struct sock *sk, __u32 tgid)
 /* connect() succeeded: in softirq, of nobody. */
 static __always_inline void on_connected(struct sock *sk)
 {
-	struct adoption as = {.role = NS_ROLE_TARGET,
-			      .fd = NS_FD_UNKNOWN,
-			      .origin = NS_ORIGIN_CONNECT,
-			      .opener = NS_OPENER_SELF,
-			      .owner_sure = 1};
+	struct adoption as;
 	__u64 key = (__u64)sk;
 	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
 	__u32 *tgid;
 
 	if (conn) {
 		recovery_connected(sk, conn);
-		conn->phase = NS_PHASE_OPEN;
-		read_base(sk, conn);
-		tell_conn(sk, conn);
-		pair_conn(sk, conn);
+		open_conn(sk, conn);
 		return;
 	}
 	tgid = bpf_map_lookup_elem(&connectors, &key);
 	if (tgid && target_wanted(sk, *tgid)) {
-		as.tgid = *tgid;
+		as = by_connect(*tgid);
 		adopt_open(sk, &as);
 		return;
 	}
@@ -103,8 +89,7 @@ static __always_inline void on_accepted(struct sock *sk)
 			      .fd = NS_FD_UNKNOWN,
 			      .origin = NS_ORIGIN_ACCEPT,
 			      .opener = NS_OPENER_PEER};
-	struct listener_key key = {.netns = socket_netns(sk),
-				   .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+	struct listener_key key = listener_of(sk);
 	__u32 *tgid = bpf_map_lookup_elem(&listeners, &key);
 
 	if (tgid ? target_wanted(sk, *tgid) : settings.any_process && ports_wanted(sk)) {
@@ -184,15 +169,7 @@ static __noinline int tell_thread(struct ns_thread_state *thread, __u32 tid, __u
 	fill_head(&out.head, NS_THREAD_TOTALS, sizeof(out), now, 0);
 	out.head.tgid = thread->tgid;
 	out.head.tid = tid;
-	out.on_cpu_ns = thread->on_cpu_ns;
-	out.blocked_ns = thread->blocked_ns;
-	out.runqueue_ns = thread->runqueue_ns;
-	out.voluntary = thread->voluntary;
-	out.involuntary = thread->involuntary;
-	out.migrations = thread->habits.migrations;
-	out.wakes = thread->habits.wakes;
-	out.empty_wakes = thread->habits.empty_wakes;
-	__builtin_memcpy(out.comm, thread->comm, NS_COMM_LEN);
+	ns_thread_fill(&out, thread);
 	stream_vital(&out, sizeof(out));
 	return 0;
 }

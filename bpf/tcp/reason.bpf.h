@@ -10,7 +10,6 @@
 #define NS_TSQ_THROTTLED 1 /* bit 0 of sk_tsq_flags */
 #define NS_NAGLE_CORK    2 /* TCP_NAGLE_CORK, include/net/tcp.h */
 #define NS_NAGLE_PUSH    4 /* TCP_NAGLE_PUSH: this once, neither Nagle nor a cork counts */
-#define NS_CA_RECOVERY   3 /* TCP_CA_Recovery, include/uapi/linux/tcp.h */
 #define NS_TSO_MOST      65536
 
 /* ---- the tests ---- */
@@ -165,8 +164,7 @@ static __noinline int weigh_hold(struct sock *sk, struct ns_conn_state *conn, st
 	out->mss = BPF_CORE_READ(tp, mss_cache);
 	out->nonagle = BPF_CORE_READ_BITFIELD_PROBED(tp, nonagle);
 	out->packets_out = BPF_CORE_READ(tp, packets_out);
-	out->in_flight = out->packets_out - BPF_CORE_READ(tp, sacked_out) -
-			 BPF_CORE_READ(tp, lost_out) + BPF_CORE_READ(tp, retrans_out);
+	out->in_flight = packets_in_flight(tp);
 	out->cwnd = BPF_CORE_READ(tp, snd_cwnd);
 	out->snd_wnd = BPF_CORE_READ(tp, snd_wnd);
 	out->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;

@@ -148,8 +148,7 @@ static __noinline int note_retransmit(struct sock *sk, struct ns_conn_state *con
 	out->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
 	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 	out->cwnd = BPF_CORE_READ(tp, snd_cwnd);
-	out->in_flight = BPF_CORE_READ(tp, packets_out) - BPF_CORE_READ(tp, sacked_out) -
-			 BPF_CORE_READ(tp, lost_out) + BPF_CORE_READ(tp, retrans_out);
+	out->in_flight = packets_in_flight(tp);
 	out->sent_ts = sent_before(sk, conn, seq, out->kind);
 	out->arrived = out->kind != NS_RETRANS_SYN && has_arrived(conn, end);
 	out->pad = 0;
@@ -174,11 +173,7 @@ static __noinline int note_retransmit(struct sock *sk, struct ns_conn_state *con
 /* connect() of a socket that was not watched so far, because its addresses were not known. */
 static __always_inline struct ns_conn_state *adopt_opening(struct sock *sk)
 {
-	struct adoption as = {.role = NS_ROLE_TARGET,
-			      .fd = NS_FD_UNKNOWN,
-			      .origin = NS_ORIGIN_CONNECT,
-			      .opener = NS_OPENER_SELF,
-			      .owner_sure = 1};
+	struct adoption as;
 	__u64 key = (__u64)sk;
 	__u32 *tgid;
 
@@ -187,7 +182,7 @@ static __always_inline struct ns_conn_state *adopt_opening(struct sock *sk)
 	tgid = bpf_map_lookup_elem(&connectors, &key);
 	if (!tgid || !target_wanted(sk, *tgid))
 		return NULL;
-	as.tgid = *tgid;
+	as = by_connect(*tgid);
 	return adopt(sk, &as);
 }
 

@@ -29,6 +29,13 @@ static __always_inline __u32 socket_netns(struct sock *sk)
 	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
 }
 
+/* Who listens on the socket's own port. */
+static __always_inline struct listener_key listener_of(struct sock *sk)
+{
+	return (struct listener_key){.netns = socket_netns(sk),
+				     .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+}
+
 static __always_inline bool is_loopback(__u32 family, const __u32 addr[4])
 {
 	if (family == NS_AF_INET)
@@ -143,6 +150,13 @@ static __always_inline bool same_connection(struct sock *a, struct sock *b)
 	__s32 distance = sent - seen;
 
 	return distance > -(1 << 26) && distance < 1 << 26;
+}
+
+/* tcp_packets_in_flight() */
+static __always_inline __u32 packets_in_flight(struct tcp_sock *tp)
+{
+	return BPF_CORE_READ(tp, packets_out) - BPF_CORE_READ(tp, sacked_out) -
+	       BPF_CORE_READ(tp, lost_out) + BPF_CORE_READ(tp, retrans_out);
 }
 
 static __always_inline void read_base(struct sock *sk, struct ns_conn_state *conn)

@@ -55,11 +55,6 @@ static __always_inline __u32 whose_turn_before(struct ns_conn_state *conn, struc
 	return NS_TURN_UNKNOWN;
 }
 
-static __always_inline __u32 whose_turn(struct ns_conn_state *conn, struct tcp_sock *tp)
-{
-	return whose_turn_before(conn, tp, 0);
-}
-
 /* Whose turn it was while the thread waited: before what ended its wait has read anything. */
 static __always_inline __u32 turn_at_end(const struct waited_for *what, struct tcp_sock *tp)
 {
@@ -180,7 +175,7 @@ __noinline int adopt_waited(__u64 key, __u32 tgid, __u32 fd)
 			      .opener = NS_OPENER_SELF,
 			      .owner_sure = 1};
 	struct sock *sk = (struct sock *)key;
-	struct listener_key listener = {};
+	struct listener_key listener;
 
 	if (!settings.trace || !sk || !is_tcp_stream(sk))
 		return 0;
@@ -197,8 +192,7 @@ __noinline int adopt_waited(__u64 key, __u32 tgid, __u32 fd)
 	/* A target's own that the wanted ports leave out. */
 	if (!settings.any_process && proc_role(tgid) & NS_ROLE_TARGET)
 		return 0;
-	listener.netns = socket_netns(sk);
-	listener.port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	listener = listener_of(sk);
 	if (bpf_map_lookup_elem(&listeners, &listener))
 		return 0;
 	/* Its other end is found by the reader's scan. */

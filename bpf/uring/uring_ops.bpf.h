@@ -107,21 +107,26 @@ static __always_inline void view_trusted_file(struct file *file, struct file_vie
 	view->data = (__u64)file->private_data;
 }
 
-static __always_inline void note_file(struct ns_op_state *state, const struct file_view *view)
+/* What the operation is on. Returns the struct sock if that is TCP, else 0. */
+static __always_inline __u64 note_op_kind(struct ns_uring *op, const struct file_view *view)
 {
 	struct socket *socket = (void *)view->data;
 	struct sock *sk;
 
-	state->op.file = file_kind(view);
-	state->direct = state->op.file == NS_URING_DISK && view->flags & NS_O_DIRECT;
-	state->sk = 0;
-	if (state->op.file != NS_URING_SOCKET)
-		return;
+	op->file = file_kind(view);
+	if (op->file != NS_URING_SOCKET)
+		return 0;
 	sk = BPF_CORE_READ(socket, sk);
 	if (!sk || !is_tcp_stream(sk))
-		return;
-	state->op.file = NS_URING_TCP;
-	state->sk = (__u64)sk;
+		return 0;
+	op->file = NS_URING_TCP;
+	return (__u64)sk;
+}
+
+static __always_inline void note_file(struct ns_op_state *state, const struct file_view *view)
+{
+	state->sk = note_op_kind(&state->op, view);
+	state->direct = state->op.file == NS_URING_DISK && view->flags & NS_O_DIRECT;
 }
 
 /* Its connection, when that is watched. */

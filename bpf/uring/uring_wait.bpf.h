@@ -72,19 +72,14 @@ static __always_inline __u64 op_key(struct io_kiocb___op *request)
 static __noinline int note_op_file(struct ns_thread_state *thread, struct file *file)
 {
 	struct file_view view = {};
-	struct sock *sk;
+	__u64 sk;
 
 	if (!thread || !file || thread->ring.op.file)
 		return 0;
 	view_file(file, &view);
-	thread->ring.op.file = file_kind(&view);
-	if (thread->ring.op.file != NS_URING_SOCKET)
-		return 0;
-	sk = file_socket(file);
-	if (!sk || !is_tcp_stream(sk))
-		return 0;
-	thread->ring.op.file = NS_URING_TCP;
-	thread->ring.sk = (__u64)sk;
+	sk = note_op_kind(&thread->ring.op, &view);
+	if (sk)
+		thread->ring.sk = sk;
 	return 0;
 }
 

@@ -16,9 +16,7 @@ static void tell_thread(struct session *session, uint32_t tid, const struct ns_t
 	out.head.ts = now;
 	out.head.tgid = thread->tgid;
 	out.head.tid = tid;
-	out.on_cpu_ns = thread->on_cpu_ns;
-	out.blocked_ns = thread->blocked_ns;
-	out.runqueue_ns = thread->runqueue_ns;
+	ns_thread_fill(&out, thread);
 	if (thread->wake_ts && thread->wake_ts < now)
 		woken = thread->wake_ts > since ? thread->wake_ts : since;
 	if (!thread->off) {
@@ -27,12 +25,6 @@ static void tell_thread(struct session *session, uint32_t tid, const struct ns_t
 		out.blocked_ns += ns_passed(since, woken);
 		out.runqueue_ns += ns_passed(woken, now);
 	}
-	out.voluntary = thread->voluntary;
-	out.involuntary = thread->involuntary;
-	out.migrations = thread->habits.migrations;
-	out.wakes = thread->habits.wakes;
-	out.empty_wakes = thread->habits.empty_wakes;
-	memcpy(out.comm, thread->comm, sizeof(out.comm));
 	enrich__record(session->enrich, &out, sizeof(out));
 }
 

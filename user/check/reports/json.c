@@ -9,12 +9,6 @@
 #define CHECK_SCHEMA "netstall.check/1"
 #define NAME_MOST    4096
 
-static json_t *share_of(double share)
-{
-	/* Six decimals: a share is no measurement of fifteen digits. */
-	return json_real((double)(int64_t)(share * 1e6 + 0.5) / 1e6);
-}
-
 static json_t *seconds_of(double seconds)
 {
 	return json_value__ms((uint64_t)(seconds * 1e9 + 0.5));
@@ -34,7 +28,7 @@ static json_t *budget_of(const struct budget *budget)
 	else if (budget->kind == BUDGET_TIME)
 		put(object, "ms", json_value__ms(budget->ns));
 	else
-		put(object, "share", share_of(budget->share));
+		put(object, "share", json_value__share(budget->share));
 	return object;
 }
 
@@ -42,56 +36,39 @@ static void set_measure(json_t *object, const struct gate *gate)
 {
 	put(object, "count", json_value__count(gate->count));
 	put(object, "total_ms", json_value__ms(gate->total_ns));
-	put(object, "share", share_of(gate->share));
+	put(object, "share", json_value__share(gate->share));
 	put(object, "first_stall",
 	    gate->first ? json_value__count(gate->first->number) : json_null());
 }
 
-static json_t *gates_of(const struct outcome *outcome)
+static json_t *gate_of(const struct gate *gate)
 {
-	json_t *array = json_array();
+	json_t *object = json_object();
 
-	for (size_t i = 0; i < outcome->gate_count; i++) {
-		const struct gate *gate = &outcome->gates[i];
-		json_t *object = json_object();
-
-		put(object, "name", json_string(budget__name(&gate->budget)));
-		put(object, "budget", budget_of(&gate->budget));
-		put(object, "state", json_string(gate_state__id(gate->state)));
-		set_measure(object, gate);
-		put(object, "why", json_value__text(gate->why));
-		json_array_append_new(array, object);
-	}
-	return array;
+	put(object, "name", json_string(budget__name(&gate->budget)));
+	put(object, "budget", budget_of(&gate->budget));
+	put(object, "state", json_string(gate_state__id(gate->state)));
+	set_measure(object, gate);
+	put(object, "why", json_value__text(gate->why));
+	return object;
 }
 
-static json_t *others_of(const struct outcome *outcome)
+static json_t *other_of(const struct gate *gate)
 {
-	json_t *array = json_array();
+	json_t *object = json_object();
 
-	for (size_t i = 0; i < outcome->other_count; i++) {
-		const struct gate *gate = &outcome->others[i];
-		json_t *object = json_object();
-
-		put(object, "cause", json_string(cause__info(gate->budget.cause)->id));
-		set_measure(object, gate);
-		json_array_append_new(array, object);
-	}
-	return array;
+	put(object, "cause", json_string(cause__info(gate->budget.cause)->id));
+	set_measure(object, gate);
+	return object;
 }
 
-static json_t *reasons_of(const struct outcome *outcome)
+static json_t *reason_of(const struct reason *reason)
 {
-	json_t *array = json_array();
+	json_t *object = json_object();
 
-	for (size_t i = 0; i < outcome->reason_count; i++) {
-		json_t *object = json_object();
-
-		put(object, "kind", json_string(reason__id(outcome->reasons[i].kind)));
-		put(object, "text", json_value__text(outcome->reasons[i].text));
-		json_array_append_new(array, object);
-	}
-	return array;
+	put(object, "kind", json_string(reason__id(reason->kind)));
+	put(object, "text", json_value__text(reason->text));
+	return object;
 }
 
 static json_t *program_of(const struct outcome *outcome)
@@ -133,17 +110,14 @@ static json_t *change_of(const struct change *change)
 
 static json_t *baseline_of(const struct outcome *outcome)
 {
-	json_t *object, *changes;
+	json_t *object;
 
 	if (!outcome->baseline)
 		return json_null();
 	object = json_object();
-	changes = json_array();
-	for (size_t i = 0; i < outcome->change_count; i++)
-		json_array_append_new(changes, change_of(&outcome->changes[i]));
 	put(object, "file", json_value__name(outcome->baseline, NAME_MOST));
-	put(object, "confidence", share_of(outcome->baseline_confidence));
-	put(object, "changes", changes);
+	put(object, "confidence", json_value__share(outcome->baseline_confidence));
+	put_each(object, "changes", i, outcome->change_count, change_of(&outcome->changes[i]));
 	return object;
 }
 
@@ -194,9 +168,11 @@ void check_json__write(FILE *out, const struct outcome *outcome)
 	json_stream__put(&stream, "target", json_value__text(outcome->target));
 	json_stream__put(&stream, "unable", json_value__text(outcome->unable));
 	json_stream__put(&stream, "watched", watched_of(outcome));
-	json_stream__put(&stream, "gates", gates_of(outcome));
-	json_stream__put(&stream, "others", others_of(outcome));
-	json_stream__put(&stream, "doubts", reasons_of(outcome));
+	json_stream__each(&stream, "gates", i, outcome->gate_count, gate_of(&outcome->gates[i]));
+	json_stream__each(&stream, "others", i, outcome->other_count,
+			  other_of(&outcome->others[i]));
+	json_stream__each(&stream, "doubts", i, outcome->reason_count,
+			  reason_of(&outcome->reasons[i]));
 	json_stream__put(&stream, "program", program_of(outcome));
 	json_stream__put(&stream, "baseline", baseline_of(outcome));
 	json_stream__put(&stream, "kept", kept_of(outcome));

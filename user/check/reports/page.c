@@ -58,9 +58,7 @@ void page__add(struct page *page, unsigned rank, unsigned indent, enum colour co
 	va_end(args);
 	first = strspn(text, " ");
 	out = xmemstream(&wrapped, &size);
-	fprintf(out, "%*s%s", (int)first, "", colour__on(page->style, colour));
-	wrap__print(out, text + first, (unsigned)first, indent, colour__width(page->style));
-	fprintf(out, "%s\n", colour__off(page->style, colour));
+	wrap__item(out, "", text + first, (unsigned)first, indent, colour, page->style);
 	fclose(out);
 	append(page, rank, wrapped);
 	free(text);

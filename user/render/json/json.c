@@ -6,10 +6,6 @@
 #include "user/render/render.h"
 #include "user/render/words/names.h"
 
-#ifndef NETSTALL_VERSION
-#define NETSTALL_VERSION "unknown"
-#endif
-
 #define REPORT_SCHEMA "netstall.report/1"
 #define EVENT_SCHEMA  "netstall.event/1"
 
@@ -47,13 +43,11 @@ static json_t *process_of(const struct report_process *process)
 static json_t *target_of(const struct report *report)
 {
 	const struct ns_session *session = &report->session;
-	json_t *target = json_object(), *processes = json_array();
+	json_t *target = json_object();
 
-	for (size_t i = 0; i < report->process_count; i++)
-		json_array_append_new(processes, process_of(&report->processes[i]));
 	put(target, "description", json_value__name(session->target, sizeof(session->target)));
 	put(target, "threshold_ms", json_value__ms(session->threshold_ns));
-	put(target, "processes", processes);
+	put_each(target, "processes", i, report->process_count, process_of(&report->processes[i]));
 	return target;
 }
 
@@ -75,22 +69,23 @@ json_t *json_value__window_of(const struct report *report)
 
 static json_t *completeness_of(const struct report *report)
 {
-	json_t *object = json_object(), *by_kind = json_object(), *missing = json_array();
+	json_t *object = json_object(), *by_kind, *missing;
 
+	put(object, "events", json_value__count(report->events));
+	put(object, "lost", json_value__count(losses__events(report->lost)));
+	by_kind = put_object(object, "lost_by_kind");
 	for (uint32_t kind = 0; kind < NS_LOST_KINDS; kind++) {
 		if (loss_kind(kind) && report->lost[kind])
 			put(by_kind, loss_kind(kind)->id, json_value__count(report->lost[kind]));
 	}
-	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++)
-		if (report->session.missing & 1u << fact)
-			json_array_append_new(missing, json_string(fact__row(fact)->id));
-	put(object, "events", json_value__count(report->events));
-	put(object, "lost", json_value__count(losses__events(report->lost)));
-	put(object, "lost_by_kind", by_kind);
 	put(object, "sockets", json_value__count(report->conn_count + report->past.ends));
 	put(object, "stalls_not_kept", json_value__count(report->stalls_not_kept));
 	if (report->past.ends)
 		put(object, "connections_not_kept", json_value__count(report->past.ends));
+	missing = json_array();
+	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++)
+		if (report->session.missing & 1u << fact)
+			json_array_append_new(missing, json_string(fact__row(fact)->id));
 	put(object, "missing", missing);
 	put(object, "complete", json_boolean(report->complete));
 	return object;
@@ -122,7 +117,7 @@ static const char *opener_name(uint32_t opener)
 	return opener == NS_OPENER_SELF ? "self" : opener == NS_OPENER_PEER ? "peer" : NULL;
 }
 
-static json_t *retransmitted_by(const struct ns_conn_totals *totals)
+static void set_retransmitted(json_t *object, const struct ns_conn_totals *totals)
 {
 	static const char *const kinds[NS_RETRANS_KINDS] = {
 		[NS_RETRANS_UNKNOWN] = "unknown",
@@ -131,37 +126,30 @@ static json_t *retransmitted_by(const struct ns_conn_totals *totals)
 		[NS_RETRANS_FAST] = "fast-retransmit",
 		[NS_RETRANS_SYN] = "syn-retransmit",
 	};
-	json_t *object = json_object();
+	json_t *by_kind;
 
+	put(object, "retransmitted", json_value__count(totals->retrans));
+	by_kind = put_object(object, "retransmitted_by");
 	for (uint32_t kind = 0; kind < NS_RETRANS_KINDS; kind++)
 		if (totals->retrans_by[kind] > 0)
-			put(object, kinds[kind], json_value__count(totals->retrans_by[kind]));
-	return object;
+			put(by_kind, kinds[kind], json_value__count(totals->retrans_by[kind]));
 }
 
-/* What tells of the program's habits, and of the way. */
+/* Signs of the program's habits, and of the path. */
 static void set_habits(json_t *object, const struct ns_conn_totals *totals)
 {
 	put(object, "exchanges", json_value__count(totals->exchanges));
 	put(object, "small_writes", json_value__count(totals->small_writes));
 	put(object, "close_writes", json_value__count(totals->close_writes));
 	put(object, "mss", json_value__number_or_null(totals->mss, 0));
-	put(object, "srtt_ms",
-	    totals->srtt_us ? json_value__ms(1000ull * totals->srtt_us) : json_null());
-	put(object, "min_rtt_ms",
-	    totals->min_rtt_us ? json_value__ms(1000ull * totals->min_rtt_us) : json_null());
+	put(object, "srtt_ms", json_value__ms_or_null(1000ull * totals->srtt_us));
+	put(object, "min_rtt_ms", json_value__ms_or_null(1000ull * totals->min_rtt_us));
 }
 
 static void set_totals(json_t *object, const struct ns_conn_totals *totals)
 {
-	json_t *held = json_object(), *delacks = json_object();
+	json_t *held, *delacks;
 
-	for (uint32_t reason = 0; reason < NS_HOLD_REASONS; reason++)
-		if (totals->holds[reason] > 0)
-			put(held, hold_reason__name(reason),
-			    json_value__count(totals->holds[reason]));
-	put(delacks, "armed", json_value__count(totals->delack_armed));
-	put(delacks, "fired", json_value__count(totals->delack_fired));
 	put(object, "writes", json_value__count(totals->writes));
 	put(object, "reads", json_value__count(totals->reads));
 	put(object, "segments_out", json_value__count(totals->segs_out));
@@ -169,10 +157,15 @@ static void set_totals(json_t *object, const struct ns_conn_totals *totals)
 	put(object, "segments_in", json_value__count(totals->segs_in));
 	put(object, "bytes_out", json_value__count(totals->bytes_out));
 	put(object, "bytes_in", json_value__count(totals->bytes_in));
-	put(object, "retransmitted", json_value__count(totals->retrans));
-	put(object, "retransmitted_by", retransmitted_by(totals));
-	put(object, "held", held);
-	put(object, "delayed_acks", delacks);
+	set_retransmitted(object, totals);
+	held = put_object(object, "held");
+	for (uint32_t reason = 0; reason < NS_HOLD_REASONS; reason++)
+		if (totals->holds[reason] > 0)
+			put(held, hold_reason__name(reason),
+			    json_value__count(totals->holds[reason]));
+	delacks = put_object(object, "delayed_acks");
+	put(delacks, "armed", json_value__count(totals->delack_armed));
+	put(delacks, "fired", json_value__count(totals->delack_fired));
 }
 
 json_t *json_value__conn(const struct report *report, const struct report_conn *conn)
@@ -207,23 +200,20 @@ static json_t *cause_of(const struct report_cause *cause)
 	put(object, "p50_ms", json_value__ms(cause->p50_ns));
 	put(object, "p99_ms", json_value__ms(cause->p99_ns));
 	put(object, "max_ms", json_value__ms(cause->max_ns));
-	/* Six decimals: a share is no measurement of fifteen digits. */
-	put(object, "share", json_real((double)(int64_t)(cause->share * 1e6 + 0.5) / 1e6));
+	put(object, "share", json_value__share(cause->share));
 	return object;
 }
 
 static json_t *verdict_of(const struct verdict *verdict)
 {
-	json_t *object = json_object(), *advice = json_array();
+	json_t *object = json_object();
 
-	for (size_t i = 0; i < verdict->advice_count; i++)
-		json_array_append_new(advice, json_value__text(verdict->advice[i]));
 	put(object, "cause",
 	    verdict->found ? json_string(cause__info(verdict->cause)->id) : json_null());
 	put(object, "title", json_value__text(verdict->title));
 	put(object, "text", json_value__text(verdict->text));
 	put(object, "sites", json_value__sites(verdict->first_site, verdict->second_site));
-	put(object, "advice", advice);
+	put_each(object, "advice", i, verdict->advice_count, json_value__text(verdict->advice[i]));
 	put(object, "evidence", json_value__text(verdict->evidence));
 	return object;
 }
@@ -236,32 +226,19 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 	json_stream__put(stream, "target", target_of(report));
 	json_stream__put(stream, "window", json_value__window_of(report));
 	json_stream__put(stream, "completeness", completeness_of(report));
-	json_stream__array(stream, "threads");
-	for (size_t i = 0; i < report->thread_count; i++)
-		json_stream__add(stream, thread_of(&report->threads[i]));
-	json_stream__close(stream);
-	json_stream__array(stream, "connections");
-	for (size_t i = 0; i < report->conn_count; i++)
-		json_stream__add(stream, json_value__conn(report, &report->conns[i]));
-	json_stream__close(stream);
+	json_stream__each(stream, "threads", i, report->thread_count,
+			  thread_of(&report->threads[i]));
+	json_stream__each(stream, "connections", i, report->conn_count,
+			  json_value__conn(report, &report->conns[i]));
 	json_stream__put(stream, "uring", json_value__operations(report));
-	json_stream__array(stream, "stalls");
-	for (size_t i = 0; i < report->stall_count; i++)
-		json_stream__add(stream, json_value__stall(report, &report->stalls[i]));
-	json_stream__close(stream);
-	json_stream__array(stream, "causes");
-	for (size_t i = 0; i < report->cause_count; i++)
-		json_stream__add(stream, cause_of(&report->causes[i]));
-	json_stream__close(stream);
+	json_stream__each(stream, "stalls", i, report->stall_count,
+			  json_value__stall(report, &report->stalls[i]));
+	json_stream__each(stream, "causes", i, report->cause_count, cause_of(&report->causes[i]));
 	json_stream__put(stream, "waited", json_value__waited(report));
-	json_stream__array(stream, "requests");
-	for (size_t i = 0; i < report->requests_count; i++)
-		json_stream__add(stream, json_value__requests(&report->requests[i]));
-	json_stream__close(stream);
-	json_stream__array(stream, "habits");
-	for (size_t i = 0; i < report->habit_count; i++)
-		json_stream__add(stream, json_value__habit(report, &report->habits[i]));
-	json_stream__close(stream);
+	json_stream__each(stream, "requests", i, report->requests_count,
+			  json_value__requests(&report->requests[i]));
+	json_stream__each(stream, "habits", i, report->habit_count,
+			  json_value__habit(report, &report->habits[i]));
 	json_stream__put(stream, "verdict", verdict_of(verdict));
 }
 

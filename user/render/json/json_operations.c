@@ -19,7 +19,7 @@ static json_t *ring_of(const struct report *report, const struct ns_ring *ring)
 
 	put(object, "id", json_value__count(ring->ring));
 	put(object, "pid", json_value__number_or_null(ring->head.tgid, 0));
-	put(object, "comm", process ? json_value__name(process->comm, NS_COMM_LEN) : json_null());
+	put(object, "comm", json_value__name(process ? process->comm : NULL, NS_COMM_LEN));
 	put(object, "fd", json_value__number_or_null(ring->fd, NS_FD_UNKNOWN));
 	put(object, "origin", json_value__text(origin_name(ring->origin)));
 	put(object, "sq_entries", json_value__count(ring->sq_entries));
@@ -38,11 +38,9 @@ static json_t *errors_of(const struct report_uring *uring)
 
 	for (size_t i = 0; i < uring->error_count; i++) {
 		const struct report_uring_error *error = &uring->error[i];
-		char name[TEXT_ERROR] = "other";
 
-		if (error->error)
-			text__error(name, sizeof(name), error->error);
-		put(object, name, json_value__count(error->count));
+		put(object, error->error ? error_text(error->error) : "other",
+		    json_value__count(error->count));
 	}
 	return object;
 }
@@ -80,13 +78,9 @@ static json_t *operation_of(const struct report_uring *uring)
 
 json_t *json_value__operations(const struct report *report)
 {
-	json_t *object = json_object(), *rings = json_array(), *operations = json_array();
+	json_t *object = json_object();
 
-	for (size_t i = 0; i < report->ring_count; i++)
-		json_array_append_new(rings, ring_of(report, &report->rings[i].id));
-	for (size_t i = 0; i < report->uring_count; i++)
-		json_array_append_new(operations, operation_of(&report->uring[i]));
-	put(object, "rings", rings);
-	put(object, "operations", operations);
+	put_each(object, "rings", i, report->ring_count, ring_of(report, &report->rings[i].id));
+	put_each(object, "operations", i, report->uring_count, operation_of(&report->uring[i]));
 	return object;
 }

@@ -6,13 +6,6 @@
 #include "user/record/syscalls.h"
 #include "user/render/json/json_values.h"
 
-static json_t *errno_of(uint32_t number)
-{
-	char name[TEXT_ERROR];
-
-	return json_string(text__error(name, sizeof(name), number));
-}
-
 static json_t *field_value(const struct report *report, const union record *record,
 			   const struct field *field)
 {
@@ -44,7 +37,7 @@ static json_t *field_value(const struct report *report, const union record *reco
 			 (unsigned long long)field__number(record, field));
 		return json_string(word);
 	case FIELD_ERRNO:
-		return errno_of((uint32_t)field__number(record, field));
+		return json_string(error_text((uint32_t)field__number(record, field)));
 	case FIELD_OPCODE:
 		return json_string(
 			uring_op__text(word, sizeof(word), (uint32_t)field__number(record, field)));
@@ -103,7 +96,7 @@ static void set_uring(json_t *object, const union record *record)
 	switch (record->head.type) {
 	case NS_URING:
 		if (record->uring.step == NS_URING_DONE && (int32_t)record->uring.result < 0)
-			put(object, "error", errno_of(0 - record->uring.result));
+			put(object, "error", json_string(error_text(0 - record->uring.result)));
 		break;
 	case NS_URING_ERROR:
 		put(object, "errno", json_integer(record->uring_error.error));

@@ -44,17 +44,15 @@ json_t *json_value__habit(const struct report *report, const struct report_habit
 
 json_t *json_value__waited(const struct report *report)
 {
-	json_t *object = json_object(), *by_cause = json_object();
-	bool is_seen = report->longest_wait_ns > 0;
+	json_t *object = json_object(), *by_cause = put_object(object, "by_cause_ms");
 
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		if (report->waited_ns[i])
 			put(by_cause, cause__info((enum cause)i)->id,
 			    json_value__ms(report->waited_ns[i]));
-	put(object, "by_cause_ms", by_cause);
-	put(object, "longest_owed_ms",
-	    is_seen ? json_value__ms(report->longest_wait_ns) : json_null());
+	put(object, "longest_owed_ms", json_value__ms_or_null(report->longest_wait_ns));
 	put(object, "longest_owed_cause",
-	    is_seen ? json_string(cause__info(report->longest_wait_cause)->id) : json_null());
+	    report->longest_wait_ns ? json_string(cause__info(report->longest_wait_cause)->id)
+				    : json_null());
 	return object;
 }

@@ -19,6 +19,16 @@ json_t *json_value__slices(const struct slice *slices, size_t count)
 	return array;
 }
 
+static json_t *step_of(const struct report *report, const union event *event)
+{
+	json_t *step = json_object();
+	union record record;
+
+	event__to_record(&record, event);
+	json_value__record(step, report, &record);
+	return step;
+}
+
 /* A record, null when there is none. */
 static json_t *record_or_null(const struct report *report, const struct ns_head *head, size_t size)
 {
@@ -33,12 +43,18 @@ static json_t *record_or_null(const struct report *report, const struct ns_head 
 	return object;
 }
 
+static void set_stacks(json_t *object, const char *wait, const char *waker)
+{
+	json_t *stacks = put_object(object, "stacks");
+
+	put(stacks, "wait", json_value__stack(wait));
+	put(stacks, "waker", json_value__stack(waker));
+}
+
 static json_t *link_of(const struct report *report, const struct stall_link *link)
 {
-	json_t *object = json_object(), *stacks = json_object();
+	json_t *object = json_object();
 
-	put(stacks, "wait", json_value__stack(link->wait_stack));
-	put(stacks, "waker", json_value__stack(link->waker_stack));
 	put(object, "pid", json_value__number_or_null(link->wait.head.tgid, 0));
 	put(object, "tid", json_value__number_or_null(link->wait.head.tid, 0));
 	put(object, "connection", json_value__number_or_null(link->wait.head.conn, 0));
@@ -46,7 +62,7 @@ static json_t *link_of(const struct report *report, const struct stall_link *lin
 	put(object, "start_ms", json_value__time(report, link->start_ts));
 	put(object, "duration_ms", json_value__ms(link->end_ts - link->start_ts));
 	put(object, "wait", record_or_null(report, &link->wait.head, sizeof(link->wait)));
-	put(object, "stacks", stacks);
+	set_stacks(object, link->wait_stack, link->waker_stack);
 	return object;
 }
 
@@ -62,40 +78,10 @@ static json_t *wait_of(const struct report *report, const struct stall_wait *wai
 	return object;
 }
 
-static void set_chain(json_t *object, const struct report *report, const struct stall *stall)
-{
-	json_t *links = json_array(), *waits = json_array();
-
-	for (size_t i = 0; i < stall->link_count; i++)
-		json_array_append_new(links, link_of(report, &stall->links[i]));
-	for (size_t i = 0; i < stall->wait_count && i < STALL_WAITS; i++)
-		json_array_append_new(waits, wait_of(report, &stall->waits[i]));
-	put(object, "links", links);
-	put(object, "waits", waits);
-	put(object, "wait_count", json_value__count(stall->wait_count));
-}
-
-static json_t *evidence_of(const struct report *report, const struct stall *stall)
-{
-	json_t *evidence = json_array();
-
-	for (size_t i = 0; i < stall->step_count; i++) {
-		json_t *step = json_object();
-		union record record;
-
-		event__to_record(&record, &stall->steps[i]);
-		json_value__record(step, report, &record);
-		json_array_append_new(evidence, step);
-	}
-	return evidence;
-}
-
 json_t *json_value__stall(const struct report *report, const struct stall *stall)
 {
-	json_t *object = json_object(), *stacks = json_object();
+	json_t *object = json_object();
 
-	put(stacks, "wait", json_value__stack(stall->wait_stack));
-	put(stacks, "waker", json_value__stack(stall->waker_stack));
 	put(object, "id", json_value__count(stall->number));
 	put(object, "cause", json_string(cause__info(stall->cause)->id));
 	put(object, "confidence", json_string(confidence__name(stall->confidence)));
@@ -116,12 +102,16 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 	put(object, "inferred", json_value__text(inferred__text(stall->inferred)));
 	put(object, "missing", json_value__text(missing__text(stall->missing)));
 	put(object, "slices", json_value__slices(stall->slices, stall->slice_count));
-	set_chain(object, report, stall);
+	put_each(object, "links", i, stall->link_count, link_of(report, &stall->links[i]));
+	put_each(object, "waits", i,
+		 stall->wait_count < STALL_WAITS ? stall->wait_count : STALL_WAITS,
+		 wait_of(report, &stall->waits[i]));
+	put(object, "wait_count", json_value__count(stall->wait_count));
 	put(object, "retransmits", json_value__count(stall->retransmits));
 	put(object, "retransmission",
 	    record_or_null(report, &stall->retrans.head, sizeof(stall->retrans)));
 	put(object, "sites", json_value__sites(stall->first_site, stall->second_site));
-	put(object, "evidence", evidence_of(report, stall));
-	put(object, "stacks", stacks);
+	put_each(object, "evidence", i, stall->step_count, step_of(report, &stall->steps[i]));
+	set_stacks(object, stall->wait_stack, stall->waker_stack);
 	return object;
 }

@@ -39,6 +39,14 @@ void json_stream__close(struct json_stream *stream);
 /* A value in an object, or in an array; takes the reference. */
 void json_stream__put(struct json_stream *stream, const char *key, json_t *value);
 void json_stream__add(struct json_stream *stream, json_t *value);
+/* An array of a value for each i below count, one at a time in memory. */
+#define json_stream__each(stream, key, i, count, value)                                            \
+	do {                                                                                       \
+		json_stream__array(stream, key);                                                   \
+		for (size_t i = 0; i < (count); i++)                                               \
+			json_stream__add(stream, value);                                           \
+		json_stream__close(stream);                                                        \
+	} while (0)
 /* Close the document, and a newline. */
 void json_stream__end(struct json_stream *stream);
 

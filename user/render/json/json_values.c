@@ -26,9 +26,19 @@ json_t *json_value__count(uint64_t count)
 	return json_integer((json_int_t)count);
 }
 
+json_t *json_value__share(double share)
+{
+	return json_real((double)(int64_t)(share * 1e6 + 0.5) / 1e6);
+}
+
 json_t *json_value__ms(uint64_t ns)
 {
 	return json_real((double)ns / 1e6);
+}
+
+json_t *json_value__ms_or_null(uint64_t ns)
+{
+	return ns ? json_value__ms(ns) : json_null();
 }
 
 json_t *json_value__time(const struct report *report, uint64_t ts)
@@ -38,9 +48,9 @@ json_t *json_value__time(const struct report *report, uint64_t ts)
 
 json_t *json_value__name(const char *name, size_t max)
 {
-	size_t len = strnlen(name, max), size = TEXT_SAFE(len);
+	size_t size = TEXT_SAFE(name ? strnlen(name, max) : 0);
 	char *safe = xcalloc(1, size);
-	json_t *value = json_string(text__safe(safe, size, name, len));
+	json_t *value = name ? json_string(text__safe(safe, size, name, max)) : json_null();
 
 	free(safe);
 	return value;
@@ -94,13 +104,13 @@ static json_t *place_of(const char *frames, const char *other)
 
 json_t *json_value__sites(const char *first, const char *second)
 {
-	json_t *sites = json_object(), *places = json_object();
+	json_t *sites = json_object(), *places;
 
-	put(places, "first_write", place_of(first, second));
-	put(places, "second_write", place_of(second, first));
 	put(sites, "first_write", json_value__stack(first));
 	put(sites, "second_write", json_value__stack(second));
-	put(sites, "places", places);
+	places = put_object(sites, "places");
+	put(places, "first_write", place_of(first, second));
+	put(places, "second_write", place_of(second, first));
 	return sites;
 }
 

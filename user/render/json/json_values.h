@@ -17,12 +17,36 @@ static inline void put(json_t *object, const char *key, json_t *value)
 	json_object_set_new(object, key, value);
 }
 
+/* An object in it, to be filled: the reference stays the outer one's. */
+static inline json_t *put_object(json_t *object, const char *key)
+{
+	put(object, key, json_object());
+	return json_object_get(object, key);
+}
+
+/* An array in it, of a value for each i below count. */
+#define put_each(object, key, i, count, value)                                                     \
+	do {                                                                                       \
+		json_t *each_ = json_array();                                                      \
+		for (size_t i = 0; i < (count); i++)                                               \
+			json_array_append_new(each_, value);                                       \
+		put(object, key, each_);                                                           \
+	} while (0)
+
+#ifndef NETSTALL_VERSION
+#define NETSTALL_VERSION "unknown"
+#endif
+
 json_t *json_value__count(uint64_t count);
+/* Six decimals: a share is no measurement of fifteen digits. */
+json_t *json_value__share(double share);
 /* A duration in ns as ms; to the ns, so that slices sum exactly. */
 json_t *json_value__ms(uint64_t ns);
+/* null for 0: not known, or not asked for. */
+json_t *json_value__ms_or_null(uint64_t ns);
 /* A time in ns as ms since the window opened; null for 0, which no clock shows. */
 json_t *json_value__time(const struct report *report, uint64_t ts);
-/* What a process calls itself: see text__safe(). At most max bytes. */
+/* What a process calls itself: see text__safe(). At most max bytes; null for NULL. */
 json_t *json_value__name(const char *name, size_t max);
 /* Our own sentences; null for NULL. */
 json_t *json_value__text(const char *text);

@@ -4,69 +4,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/text.h"
 #include "user/base/texts.h"
 #include "user/base/xalloc.h"
 
-#define FIRST_NODES 256
-
-/* While it grows: nodes are found by their parent and their text, which is one pointer. */
+/* While it grows: a node's number is that of "PARENT;TEXT" among the texts. */
 struct growth {
 	struct flame *flame;
 	size_t room;
-	size_t *slots; /* of nodes; 0: free. Twice as many as there is room for nodes */
-	size_t at;     /* where the chain at hand has come to */
+	size_t at; /* where the chain at hand has come to */
 	const struct profile_entry *entry;
 };
 
-static size_t *find(const struct growth *growth, size_t parent, const char *text)
-{
-	uint64_t key = ((uint64_t)(uintptr_t)text >> 4) * 0x9e3779b97f4a7c15;
-	size_t mask = 2 * growth->room - 1, i;
-
-	/* Few texts have many parents, and few parents many texts: both must reach all bits. */
-	key = (key ^ key >> 29 ^ parent) * 0xbf58476d1ce4e5b9;
-	i = (size_t)(key ^ key >> 32) & mask;
-	while (growth->slots[i]) {
-		const struct flame_node *node = &growth->flame->nodes[growth->slots[i]];
-
-		if (node->parent == parent && node->text == text)
-			break;
-		i = (i + 1) & mask;
-	}
-	return &growth->slots[i];
-}
-
-static void make_room(struct growth *growth)
-{
-	struct flame *flame = growth->flame;
-
-	if (flame->count < growth->room)
-		return;
-	growth->room = growth->room ? 2 * growth->room : FIRST_NODES;
-	flame->nodes = xreallocarray(flame->nodes, growth->room, sizeof(*flame->nodes));
-	free(growth->slots);
-	growth->slots = xcalloc(2 * growth->room, sizeof(*growth->slots));
-	for (size_t i = 1; i < flame->count; i++)
-		*find(growth, flame->nodes[i].parent, flame->nodes[i].text) = i;
-}
-
-static size_t add_node(struct growth *growth, size_t parent, const char *text)
+/* A first child of its parent. */
+static struct flame_node *add_node(struct growth *growth, size_t parent)
 {
 	struct flame *flame = growth->flame;
 	struct flame_node *node;
 
-	make_room(growth);
+	flame->nodes = xgrow(flame->nodes, flame->count, &growth->room, sizeof(*flame->nodes));
 	node = &flame->nodes[flame->count];
-	*node = (struct flame_node){.text = text, .parent = parent};
-	if (text) {
+	*node = (struct flame_node){.parent = parent};
+	if (flame->count > 0) {
 		node->depth = flame->nodes[parent].depth + 1;
 		node->next = flame->nodes[parent].child;
 		flame->nodes[parent].child = flame->count;
-		*find(growth, parent, text) = flame->count;
 	}
-	if (node->depth > flame->depth)
-		flame->depth = node->depth;
-	return flame->count++;
+	flame->count++;
+	return node;
 }
 
 static void count(struct growth *growth)
@@ -80,15 +45,21 @@ static void count(struct growth *growth)
 static void add_frame(void *context, enum frame_kind kind, unsigned hop, const char *text)
 {
 	struct growth *growth = context;
-	const char *own = texts__keep(growth->flame->texts, text);
-	size_t found = *find(growth, growth->at, own);
+	struct flame *flame = growth->flame;
+	size_t parent = growth->at;
+	char key[FRAME_TEXT + 24];
+	const char *own;
 
-	if (!found) {
-		found = add_node(growth, growth->at, own);
-		growth->flame->nodes[found].kind = kind;
-		growth->flame->nodes[found].hop = hop;
+	print_to(key, "%zu;%s", parent, text);
+	own = texts__keep(flame->texts, key);
+	growth->at = texts__number(flame->texts, own);
+	if (growth->at == flame->count) {
+		struct flame_node *node = add_node(growth, parent);
+
+		node->text = strchr(own, ';') + 1;
+		node->kind = kind;
+		node->hop = hop;
 	}
-	growth->at = found;
 	count(growth);
 }
 
@@ -118,7 +89,7 @@ struct flame *flame__new(const struct profile *profile)
 	size_t *list;
 
 	flame->texts = texts__new();
-	add_node(&growth, 0, NULL);
+	add_node(&growth, 0); /* the root */
 	for (size_t i = 0; i < profile->entry_count; i++) {
 		growth.at = 0;
 		growth.entry = &profile->entries[i];
@@ -130,7 +101,6 @@ struct flame *flame__new(const struct profile *profile)
 	for (size_t i = 0; i < flame->count; i++)
 		sort_children(flame, &flame->nodes[i], list);
 	free(list);
-	free(growth.slots);
 	return flame;
 }
 

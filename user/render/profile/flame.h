@@ -23,7 +23,6 @@ struct flame_node {
 struct flame {
 	size_t count;
 	struct flame_node *nodes; /* nodes[0] is the root; a parent stands before its children */
-	unsigned depth;           /* of the deepest */
 	struct texts *texts;
 };
 

@@ -231,7 +231,6 @@ static const char *waker_name(char *dst, const struct profile_hop *hop)
 static void add_labels(struct pprof *pprof, const struct profile_entry *entry)
 {
 	char name[FRAME_TEXT], chain[PROFILE_HOPS * 64] = "";
-	size_t used = 0;
 
 	add_label(pprof, "thread", pprof->comm, 0);
 	if (entry->pid)
@@ -242,9 +241,8 @@ static void add_labels(struct pprof *pprof, const struct profile_entry *entry)
 		add_label(pprof, "cause", frame__cause(entry->cause), 0);
 	if (entry->hop_count)
 		add_label(pprof, "waker", waker_name(name, &entry->hops[0]), 0);
-	for (size_t i = 0; i < entry->hop_count && used < sizeof(chain); i++)
-		used += (size_t)snprintf(chain + used, sizeof(chain) - used, "%s%s",
-					 i ? " <- " : "", waker_name(name, &entry->hops[i]));
+	for (size_t i = 0; i < entry->hop_count; i++)
+		add_to(chain, " <- ", "%s", waker_name(name, &entry->hops[i]));
 	if (entry->hop_count > 1)
 		add_label(pprof, "wakers", chain, 0);
 }
@@ -273,7 +271,7 @@ static void add_sample(struct pprof *pprof, const struct profile_entry *entry)
 static void add_all(struct pprof *pprof)
 {
 	const struct profile *profile = pprof->profile;
-	char target[TEXT_SAFE(sizeof(profile->target))], *comment;
+	char *comment;
 
 	add_value_type(pprof, PROFILE_SAMPLE_TYPE, "events", "count");
 	add_value_type(pprof, PROFILE_SAMPLE_TYPE, "delay", "nanoseconds");
@@ -284,8 +282,8 @@ static void add_all(struct pprof *pprof)
 	protobuf__number(&pprof->out, PROFILE_DURATION_NANOS, profile->end_ts - profile->start_ts);
 	add_value_type(pprof, PROFILE_PERIOD_TYPE, "delay", "nanoseconds");
 	protobuf__number(&pprof->out, PROFILE_PERIOD, 1); /* every wait: nothing is sampled */
-	text__safe(target, sizeof(target), profile->target, sizeof(profile->target));
-	comment = xasprintf("netstall offwake: blocked time of %s", target);
+	comment = xasprintf("netstall offwake: blocked time of %s",
+			    safe_text(profile->target, sizeof(profile->target)));
 	protobuf__number(&pprof->out, PROFILE_COMMENT, string(pprof, comment));
 	free(comment);
 	protobuf__number(&pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE, string(pprof, "delay"));

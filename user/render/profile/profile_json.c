@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The profile as JSON; docs/profile-schema.json describes it. */
-#include <string.h>
-
+#include "user/base/array.h"
 #include "user/render/json/json_values.h"
 #include "user/render/profile/frames.h"
 #include "user/render/profile/profile.h"
 
-#ifndef NETSTALL_VERSION
-#define NETSTALL_VERSION "unknown"
-#endif
-
 #define PROFILE_SCHEMA "netstall.profile/1"
-
-static json_t *name_or_null(const char *name)
-{
-	return name ? json_value__name(name, strlen(name)) : json_null();
-}
 
 static json_t *tool_of(const struct profile *profile)
 {
@@ -28,11 +18,6 @@ static json_t *tool_of(const struct profile *profile)
 	return tool;
 }
 
-static json_t *ms_or_null(uint64_t ns)
-{
-	return ns ? json_value__ms(ns) : json_null();
-}
-
 static json_t *options_of(const struct profile *profile)
 {
 	json_t *options = json_object();
@@ -41,8 +26,8 @@ static json_t *options_of(const struct profile *profile)
 	put(options, "wakers", json_boolean(!profile->no_waker));
 	put(options, "per_thread", json_boolean(profile->per_thread));
 	put(options, "by_cause", json_boolean(profile->by_cause));
-	put(options, "least_ms", ms_or_null(profile->least_ns));
-	put(options, "most_ms", ms_or_null(profile->most_ns));
+	put(options, "least_ms", json_value__ms_or_null(profile->least_ns));
+	put(options, "most_ms", json_value__ms_or_null(profile->most_ns));
 	return options;
 }
 
@@ -57,15 +42,6 @@ static json_t *totals_of(const struct profile *profile)
 	return totals;
 }
 
-static json_t *loss_of(const struct profile_loss *lost)
-{
-	json_t *loss = json_object();
-
-	put(loss, "count", json_value__count(lost->count));
-	put(loss, "ms", ms_or_null(lost->ns));
-	return loss;
-}
-
 static json_t *completeness_of(const struct profile *profile)
 {
 	static const char *const kinds[PROFILE_LOST_KINDS] = {
@@ -73,16 +49,17 @@ static json_t *completeness_of(const struct profile *profile)
 		[PROFILE_LOST_THREADS] = "threads", [PROFILE_LOST_UNWINDS] = "unwinds",
 		[PROFILE_LOST_RECORDS] = "records",
 	};
-	json_t *object = json_object(), *by_kind = json_object();
+	json_t *object = json_object(), *by_kind = put_object(object, "lost"), *loss;
 	bool complete = true;
 
 	for (size_t kind = 0; kind < PROFILE_LOST_KINDS; kind++) {
 		if (!profile->lost[kind].count)
 			continue;
 		complete = false;
-		put(by_kind, kinds[kind], loss_of(&profile->lost[kind]));
+		loss = put_object(by_kind, kinds[kind]);
+		put(loss, "count", json_value__count(profile->lost[kind].count));
+		put(loss, "ms", json_value__ms_or_null(profile->lost[kind].ns));
 	}
-	put(object, "lost", by_kind);
 	put(object, "frames", json_value__count(profile->frames));
 	put(object, "unknown_frames", json_value__count(profile->unknown_frames));
 	put(object, "hidden", json_value__text(profile->hidden));
@@ -100,7 +77,7 @@ static json_t *state_of(uint32_t state)
 		{4, "stopped"},  {8, "traced"},
 	};
 
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(states); i++) {
 		if (states[i].state == state)
 			return json_string(states[i].name);
 	}
@@ -115,30 +92,28 @@ static json_t *waker_of(const struct profile_hop *hop)
 		[WAKER_IS_SOFTIRQ] = "softirq",
 		[WAKER_IS_IRQ] = "irq",
 	};
-	json_t *waker = json_object(), *wait = json_null();
+	json_t *waker = json_object(), *wait;
 
-	if (hop->wait_kernel || hop->wait_user) {
-		wait = json_object();
-		put(wait, "kernel", json_value__stack(hop->wait_kernel));
-		put(wait, "user", json_value__stack(hop->wait_user));
-	}
 	put(waker, "kind", json_string(kinds[hop->kind]));
-	put(waker, "name", name_or_null(hop->name));
+	put(waker, "name", json_value__name(hop->name, SIZE_MAX));
 	put(waker, "pid", json_value__number_or_null(hop->pid, 0));
 	put(waker, "tid", json_value__number_or_null(hop->tid, 0));
 	put(waker, "kernel", json_value__stack(hop->kernel));
 	put(waker, "user", json_value__stack(hop->user));
-	put(waker, "waited", wait);
+	put(waker, "waited", json_null());
+	if (hop->wait_kernel || hop->wait_user) {
+		wait = put_object(waker, "waited");
+		put(wait, "kernel", json_value__stack(hop->wait_kernel));
+		put(wait, "user", json_value__stack(hop->wait_user));
+	}
 	return waker;
 }
 
 static json_t *chain_of(const struct profile_entry *entry)
 {
-	json_t *chain = json_object(), *wakers = json_array();
+	json_t *chain = json_object();
 
-	for (size_t i = 0; i < entry->hop_count && i < PROFILE_HOPS; i++)
-		json_array_append_new(wakers, waker_of(&entry->hops[i]));
-	put(chain, "comm", name_or_null(entry->comm));
+	put(chain, "comm", json_value__name(entry->comm, SIZE_MAX));
 	put(chain, "pid", json_value__number_or_null(entry->pid, 0));
 	put(chain, "tid", json_value__number_or_null(entry->tid, 0));
 	put(chain, "blocked_ms", json_value__ms(entry->ns));
@@ -149,29 +124,27 @@ static json_t *chain_of(const struct profile_entry *entry)
 	    entry->has_cause ? json_string(frame__cause(entry->cause)) : json_null());
 	put(chain, "kernel", json_value__stack(entry->kernel));
 	put(chain, "user", json_value__stack(entry->user));
-	put(chain, "wakers", wakers);
+	put_each(chain, "wakers", i,
+		 entry->hop_count < PROFILE_HOPS ? entry->hop_count : PROFILE_HOPS,
+		 waker_of(&entry->hops[i]));
 	return chain;
 }
 
 void render__profile_json(FILE *out, const struct profile *profile)
 {
-	json_t *document, *target, *chains;
+	json_t *document;
 
 	json_value__begin();
 	document = json_object();
-	target = json_object();
-	chains = json_array();
-	for (size_t i = 0; i < profile->entry_count; i++)
-		json_array_append_new(chains, chain_of(&profile->entries[i]));
-	put(target, "description", json_value__name(profile->target, sizeof(profile->target)));
 	put(document, "schema", json_string(PROFILE_SCHEMA));
 	put(document, "tool", tool_of(profile));
-	put(document, "target", target);
+	put(put_object(document, "target"), "description",
+	    json_value__name(profile->target, sizeof(profile->target)));
 	put(document, "window",
 	    json_value__window(profile->start_ts, profile->end_ts, profile->wall_offset_ns));
 	put(document, "options", options_of(profile));
 	put(document, "totals", totals_of(profile));
 	put(document, "completeness", completeness_of(profile));
-	put(document, "chains", chains);
+	put_each(document, "chains", i, profile->entry_count, chain_of(&profile->entries[i]));
 	json_value__dump(out, document, 2);
 }

@@ -137,12 +137,11 @@ static void print_threads(FILE *out, const struct profile *profile,
 static void print_line(FILE *out, const struct render_style *style, enum colour colour,
 		       const char *label, const char *text)
 {
-	if (!*text)
-		return;
-	fprintf(out, "%*s%-*s%s", LABEL_COLUMN, "", WORDS_COLUMN - LABEL_COLUMN, label,
-		colour__on(style, colour));
-	wrap__print(out, text, WORDS_COLUMN, WORDS_COLUMN, colour__width(style));
-	fprintf(out, "%s\n", colour__off(style, colour));
+	char padded[WORDS_COLUMN - LABEL_COLUMN + 1];
+
+	print_to(padded, "%-*s", WORDS_COLUMN - LABEL_COLUMN, label);
+	if (*text)
+		wrap__item(out, padded, text, LABEL_COLUMN, 0, colour, style);
 }
 
 static void print_sleep(FILE *out, const struct render_style *style,

@@ -116,14 +116,12 @@ static void print_label(FILE *out, const char *text, double width)
 
 static void print_title(FILE *out, const struct flame_node *node, uint64_t whole)
 {
-	char time[TEXT_DURATION], waits[TEXT_COUNT];
 	const char *text = node->text ? node->text : "all";
 
 	svg_page__text(out, text, strlen(text));
-	fprintf(out, "\n%s, ", text__duration(time, sizeof(time), node->ns));
+	fprintf(out, "\n%s, ", duration_text(node->ns));
 	svg_page__share(out, node->ns, whole);
-	fprintf(out, " of all, %s wait%s", text__count(waits, sizeof(waits), node->waits),
-		node->waits == 1 ? "" : "s");
+	fprintf(out, " of all, %s", counted_text(node->waits, "wait"));
 }
 
 static void print_frame(FILE *out, const struct drawing *drawing, size_t at, unsigned top)

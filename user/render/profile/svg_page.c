@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/render/profile/svg_colour.h"
 #include "user/render/words/chain_words.h"
@@ -56,16 +57,13 @@ static void print_safe(FILE *out, const char *text, size_t max)
 {
 	char safe[TEXT_SAFE(256)];
 
-	text__safe(safe, sizeof(safe), text, max < 256 ? max : 256);
-	svg_page__text(out, safe, sizeof(safe));
+	svg_page__text(out, text__safe(safe, sizeof(safe), text, max < 256 ? max : 256),
+		       sizeof(safe));
 }
 
 void svg_page__share(FILE *out, uint64_t part, uint64_t whole)
 {
-	char share[TEXT_PERCENT];
-
-	text__percent(share, sizeof(share), whole ? (double)part / (double)whole : 0);
-	svg_page__text(out, share, sizeof(share));
+	svg_page__text(out, part_text(part, whole), TEXT_PERCENT);
 }
 
 static void begin_note(FILE *out, const char *attributes, unsigned line)
@@ -86,11 +84,8 @@ static void print_loss(FILE *out, const struct profile *profile, size_t kind, un
 
 static void print_pruned(FILE *out, const struct svg_page *page, unsigned line)
 {
-	char count[TEXT_COUNT];
-
 	begin_note(out, "id=\"pruned\" class=\"soft\"", line);
-	fprintf(out, "Too narrow to draw: %s frames, ",
-		text__count(count, sizeof(count), page->pruned));
+	fprintf(out, "Too narrow to draw: %s frames, ", count_text(page->pruned));
 	svg_page__share(out, page->pruned_ns, page->profile->total_ns);
 	fputs(" of the time in all</text>\n", out);
 }
@@ -150,29 +145,29 @@ static void print_legend(FILE *out, unsigned y)
 		unsigned hop;
 		const char *words;
 	} rows[] = {
-		{FRAME_USER, 0, "program, blocked"},       {FRAME_KERNEL, 0, "kernel, blocked"},
-		{FRAME_WAKER_KERNEL, 1, "kernel, waking"}, {FRAME_WAKER_USER, 1, "program, waking"},
-		{FRAME_WAKER_KERNEL, 2, "its waker"},      {FRAME_CAUSE, 0, "cause"},
+		{FRAME_CAUSE, 0, "cause"},
+		{FRAME_USER, 0, "program, blocked"},
+		{FRAME_KERNEL, 0, "kernel, blocked"},
+		{FRAME_WAKER_KERNEL, 1, "kernel, waking"},
+		{FRAME_WAKER_USER, 1, "program, waking"},
+		{FRAME_WAKER_KERNEL, 2, "its waker"},
 		{FRAME_WAKER_KERNEL, 3, "and so on"},
 	};
-	static const unsigned order[] = {5, 0, 1, 2, 3, 4, 6};
 	unsigned x = SVG_PAD;
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		unsigned colour = svg_colour(rows[order[i]].kind, rows[order[i]].hop, "");
-
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		fprintf(out,
 			"<rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" rx=\"2\" "
 			"fill=\"#%06x\"/><text class=\"soft\" x=\"%u\" y=\"%u\">%s</text>\n",
-			x, y - 10, colour, x + 17, y, rows[order[i]].words);
-		x += 17 + (unsigned)(strlen(rows[order[i]].words) * SVG_LETTER) + 18;
+			x, y - 10, svg_colour(rows[i].kind, rows[i].hop, ""), x + 17, y,
+			rows[i].words);
+		x += 17 + (unsigned)(strlen(rows[i].words) * SVG_LETTER) + 18;
 	}
 }
 
 static void print_head(FILE *out, const struct svg_page *page)
 {
 	const struct profile *profile = page->profile;
-	char window[TEXT_DURATION], time[TEXT_DURATION], waits[TEXT_COUNT];
 
 	fprintf(out,
 		"<text id=\"title\" x=\"%d\" y=\"24\">Blocked time, and who ended it</text>\n"
@@ -180,9 +175,8 @@ static void print_head(FILE *out, const struct svg_page *page)
 		SVG_PAD, SVG_PAD);
 	print_safe(out, profile->target, sizeof(profile->target));
 	fprintf(out, " \xc2\xb7 %s watched \xc2\xb7 %s blocked in %s waits \xc2\xb7 Linux ",
-		text__duration(window, sizeof(window), profile->end_ts - profile->start_ts),
-		text__duration(time, sizeof(time), profile->total_ns),
-		text__count(waits, sizeof(waits), profile->waits));
+		duration_text(profile->end_ts - profile->start_ts),
+		duration_text(profile->total_ns), count_text(profile->waits));
 	print_safe(out, profile->kernel_release, sizeof(profile->kernel_release));
 	fputs("</text>\n", out);
 }

@@ -184,25 +184,21 @@ static void print_head(FILE *out, const struct report *report, const struct stal
 	fputc('\n', out);
 }
 
-static void print_clause(FILE *out, const struct render_style *style, const char *name,
+static void print_clause(FILE *out, const struct render_style *style, const char *label,
 			 const char *clause)
 {
-	if (!clause)
-		return;
-	fprintf(out, "%*s%s: ", INDENT, "", name);
-	wrap__print(out, clause, INDENT + wrap__columns(name) + 2, 2 * INDENT,
-		    colour__width(style));
-	fputc('\n', out);
+	if (clause)
+		wrap__item(out, label, clause, INDENT, 2 * INDENT, COLOUR_PLAIN, style);
 }
 
 static void print_clauses(FILE *out, const struct stall *stall, const struct render_style *style)
 {
-	print_clause(out, style, "inferred",
+	print_clause(out, style, "inferred: ",
 		     stall->confidence == CONFIDENCE_INFERRED ? inferred__text(stall->inferred)
 							      : NULL);
-	print_clause(out, style, "not seen", missing__text(stall->missing));
+	print_clause(out, style, "not seen: ", missing__text(stall->missing));
 	if (!stall->exact && !stall->missing)
-		print_clause(out, style, "inexact", "its start or its end was not seen");
+		print_clause(out, style, "inexact: ", "its start or its end was not seen");
 }
 
 /* ---- whole ---- */

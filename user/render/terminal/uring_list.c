@@ -120,56 +120,45 @@ static void begin(struct uring_list *list)
 	print_row(list, COLOUR_STRONG, cells, "HOW");
 }
 
-/* The cells that every operation has: when, who, what, how much. */
-struct cells {
-	char time[40];
-	char thread[NAME_SIZE];
-	char operation[NAME_URING];
-	char asked[TEXT_BYTES];
-	char ring[12];
-	char data[24];
-};
-
-static void describe(const struct report *report, const struct ns_uring *op, uint64_t ts,
-		     struct cells *cells)
+/* The line of an operation as of ts; result, took and woke are what its last step says. */
+static void print_operation(struct uring_list *list, const struct report *report,
+			    const struct ns_uring *op, uint64_t ts, enum colour colour,
+			    const char *result, const char *took, const char *woke,
+			    const char *course)
 {
-	char ms[32];
+	char time[TEXT_DURATION + 3], ring[12], data[24];
+	const char *cells[COLUMNS] = {
+		[TIME] = time,
+		[THREAD] = op->head.tid ? thread_text(report, op->head.tgid, op->head.tid)
+					: process_text(report, op->head.tgid),
+		[OPERATION] = uring_op_text(op->opcode, op->fd, op->flags),
+		[ASKED] = op->len && uring_op__asks_bytes(op->opcode) ? bytes_text(op->len) : "",
+		[RESULT] = result,
+		[TOOK] = took,
+		[WOKE] = woke,
+		[RING] = ring,
+		[DATA] = data,
+	};
 
-	snprintf(cells->time, sizeof(cells->time), "%s ms",
-		 text__ms(ms, sizeof(ms), (int64_t)(ts - report->start_ts), 3));
-	if (op->head.tid)
-		name__thread(cells->thread, sizeof(cells->thread), report, op->head.tgid,
-			     op->head.tid);
-	else
-		name__process(cells->thread, sizeof(cells->thread), report, op->head.tgid);
-	name__uring_op(cells->operation, sizeof(cells->operation), op->opcode, op->fd, op->flags);
-	snprintf(cells->ring, sizeof(cells->ring), "%u", op->ring);
-	snprintf(cells->data, sizeof(cells->data), "0x%llx", (unsigned long long)op->user_data);
-	cells->asked[0] = '\0';
-	if (op->len && uring_op__asks_bytes(op->opcode))
-		text__bytes(cells->asked, sizeof(cells->asked), op->len);
+	print_to(time, "%s ms", ms_text((int64_t)(ts - report->start_ts)));
+	print_to(ring, "%u", op->ring);
+	print_to(data, "0x%llx", (unsigned long long)op->user_data);
+	begin(list);
+	print_row(list, colour, cells, course);
 }
 
 static void print_done(struct uring_list *list, const struct report *report,
 		       const struct line *line)
 {
 	const struct ns_uring *op = &line->op;
-	char result[NAME_URING_RESULT], took[TEXT_DURATION] = "", woke[TEXT_DURATION] = "";
 	char course[256];
-	struct cells cells;
 
-	begin(list);
-	describe(report, op, op->head.ts, &cells);
-	if (op->submit_ts)
-		text__duration(took, sizeof(took), op->head.ts - op->submit_ts);
-	if (line->woke)
-		text__duration(woke, sizeof(woke), line->woke_ns);
-	name__uring_result(result, sizeof(result), op->opcode, op->result);
-	name__uring_course(course, sizeof(course), op);
-	print_row(list, uring__failed(op) || op->overflow ? COLOUR_FIRED : COLOUR_PLAIN,
-		  (const char *[COLUMNS]){cells.time, cells.thread, cells.operation, cells.asked,
-					  result, took, woke, cells.ring, cells.data},
-		  course);
+	print_operation(list, report, op, op->head.ts,
+			uring__failed(op) || op->overflow ? COLOUR_FIRED : COLOUR_PLAIN,
+			uring_result_text(op->opcode, op->result),
+			op->submit_ts ? duration_text(op->head.ts - op->submit_ts) : "",
+			line->woke ? duration_text(line->woke_ns) : "",
+			name__uring_course(course, sizeof(course), op));
 }
 
 static struct line *pending(struct uring_list *list, size_t i)
@@ -266,32 +255,23 @@ static void print_flying(struct uring_list *list, const struct report *report,
 			 const struct flying_op *flying)
 {
 	const struct ns_uring *op = &flying->op;
-	char age[TEXT_DURATION], asked[200], course[320], completions[48];
-	struct cells cells;
+	char course[320];
 
-	begin(list);
-	describe(report, op, op->submit_ts, &cells);
-	text__duration(age, sizeof(age), ns_passed(op->submit_ts, report->end_ts));
-	snprintf(completions, sizeof(completions), "%u completion%s so far", flying->completions,
-		 flying->completions == 1 ? "" : "s");
-	name__uring_asked(asked, sizeof(asked), op);
-	snprintf(course, sizeof(course), "%s",
-		 op->armed_ts || op->step == NS_URING_ARMED     ? "poll armed"
-		 : op->queued_ts || op->step == NS_URING_QUEUED ? "queued for a worker"
-								: asked);
+	if (op->armed_ts || op->step == NS_URING_ARMED)
+		print_to(course, "poll armed");
+	else if (op->queued_ts || op->step == NS_URING_QUEUED)
+		print_to(course, "queued for a worker");
+	else
+		name__uring_asked(course, sizeof(course), op);
 	if (flying->completions)
-		snprintf(course + strlen(course), sizeof(course) - strlen(course), "%s%s",
-			 course[0] ? ", " : "", completions);
-	print_row(list, COLOUR_HELD,
-		  (const char *[COLUMNS]){cells.time, cells.thread, cells.operation, cells.asked,
-					  "in flight", age, "", cells.ring, cells.data},
-		  course);
+		add_to(course, ", ", "%s so far", counted_text(flying->completions, "completion"));
+	print_operation(list, report, op, op->submit_ts, COLOUR_HELD, "in flight",
+			duration_text(ns_passed(op->submit_ts, report->end_ts)), "", course);
 }
 
 void uring_list__finish(struct uring_list *list, const struct report *report)
 {
 	struct flying_op *left;
-	char refused[TEXT_COUNT];
 	size_t count;
 
 	flush(list, report, UINT64_MAX);
@@ -304,7 +284,7 @@ void uring_list__finish(struct uring_list *list, const struct report *report)
 		      list->out);
 	if (flying__refused(list->flying))
 		fprintf(list->out, "and %s more, not followed\n",
-			text__count(refused, sizeof(refused), flying__refused(list->flying)));
+			count_text(flying__refused(list->flying)));
 	if (!list->began)
 		fputs("No operation of io_uring was seen.\n", list->out);
 }

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The verdict: prose, wrapped. */
-#include <stdio.h>
 #include <string.h>
 
+#include "user/base/text.h"
 #include "user/explain/call_site.h"
 #include "user/render/render.h"
 #include "user/render/terminal/colour.h"
 #include "user/render/terminal/wrap.h"
 
-#define INDENT 2
-
-static void paragraph(FILE *out, const char *text, const struct render_style *style)
-{
-	fprintf(out, "%*s", INDENT, "");
-	wrap__print(out, text, INDENT, INDENT, colour__width(style));
-	fputc('\n', out);
-}
+#define INDENT     2
+#define SITE_LABEL 14 /* columns */
 
 static void print_advice(FILE *out, const struct verdict *verdict, const struct render_style *style)
 {
@@ -25,11 +19,10 @@ static void print_advice(FILE *out, const struct verdict *verdict, const struct 
 		verdict->advice_count > 1 ? "Do one of:" : "Do this:",
 		colour__off(style, COLOUR_STRONG));
 	for (size_t i = 0; i < verdict->advice_count; i++) {
-		int number = fprintf(out, "%*s%zu. ", 2 * INDENT, "", i + 1);
+		char number[24];
 
-		wrap__print(out, verdict->advice[i], (unsigned)number, (unsigned)number,
-			    colour__width(style));
-		fputc('\n', out);
+		print_to(number, "%zu. ", i + 1);
+		wrap__item(out, number, verdict->advice[i], 2 * INDENT, 0, COLOUR_PLAIN, style);
 	}
 }
 
@@ -55,17 +48,15 @@ static void cut_frames(char *frames, size_t size, unsigned columns)
 static void print_site(FILE *out, const char *which, const char *stack,
 		       const struct render_style *style)
 {
-	char frames[SITE_TEXT];
-	int column;
+	char frames[SITE_TEXT], label[SITE_LABEL + 1];
 
 	if (!stack || !stack[0])
 		return;
-	column = fprintf(out, "%*s%-14s", 2 * INDENT, "", which);
+	print_to(label, "%-*s", SITE_LABEL, which);
 	site__describe(frames, sizeof(frames), stack);
 	if (!style->verbose)
-		cut_frames(frames, sizeof(frames), colour__width(style) - (unsigned)column);
-	wrap__print(out, frames, (unsigned)column, (unsigned)column, colour__width(style));
-	fputc('\n', out);
+		cut_frames(frames, sizeof(frames), colour__width(style) - 2 * INDENT - SITE_LABEL);
+	wrap__item(out, label, frames, 2 * INDENT, 0, COLOUR_PLAIN, style);
 }
 
 void render__verdict(FILE *out, const struct verdict *verdict, const struct render_style *style)
@@ -73,11 +64,9 @@ void render__verdict(FILE *out, const struct verdict *verdict, const struct rend
 	enum colour colour = verdict->found ? COLOUR_CAUSE : COLOUR_GOOD;
 
 	fputc('\n', out);
-	fputs(colour__on(style, colour), out);
-	wrap__print(out, verdict->headline, 0, INDENT, colour__width(style));
-	fprintf(out, "%s\n", colour__off(style, colour));
+	wrap__item(out, "", verdict->headline, 0, INDENT, colour, style);
 	if (verdict->brief && verdict->brief[0])
-		paragraph(out, verdict->brief, style);
+		wrap__item(out, "", verdict->brief, INDENT, 0, COLOUR_PLAIN, style);
 	print_site(out, "first write:", verdict->first_site, style);
 	print_site(out, verdict->cause == CAUSE_CORK ? "held write:" : "second write:",
 		   verdict->second_site, style);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "user/base/array.h"
+
 #define STEP 2 /* of further lines to the right */
 
 static unsigned columns_of(const char *text, size_t bytes)
@@ -26,7 +28,7 @@ static size_t unit_at(const char *text)
 {
 	static const char *const units[] = {" ns", " us", " ms", " s", " B", " MB", " GB", " TB"};
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(units); i++) {
 		size_t bytes = strlen(units[i]);
 
 		if (strncmp(text, units[i], bytes) == 0 && !isalnum((unsigned char)text[bytes]))
@@ -68,10 +70,18 @@ void wrap__print(FILE *out, const char *text, unsigned column, unsigned indent, 
 	}
 }
 
+void wrap__item(FILE *out, const char *label, const char *text, unsigned indent, unsigned further,
+		enum colour colour, const struct render_style *style)
+{
+	unsigned column = indent + wrap__columns(label);
+
+	fprintf(out, "%*s%s%s", (int)indent, "", label, colour__on(style, colour));
+	wrap__print(out, text, column, further ? further : column, colour__width(style));
+	fprintf(out, "%s\n", colour__off(style, colour));
+}
+
 void wrap__paragraph(FILE *out, const char *text, unsigned indent, enum colour colour,
 		     const struct render_style *style)
 {
-	fprintf(out, "%*s%s", (int)indent, "", colour__on(style, colour));
-	wrap__print(out, text, indent, indent + STEP, colour__width(style));
-	fprintf(out, "%s\n", colour__off(style, colour));
+	wrap__item(out, "", text, indent, indent + STEP, colour, style);
 }

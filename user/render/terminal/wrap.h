@@ -16,6 +16,12 @@ unsigned wrap__columns(const char *text);
  * stays whole: an address that can be copied is worth more than a straight edge.
  */
 void wrap__print(FILE *out, const char *text, unsigned column, unsigned indent, unsigned width);
+/*
+ * A label and a paragraph behind it, whose further lines begin at column further; 0: below its
+ * beginning. The colour is the paragraph's.
+ */
+void wrap__item(FILE *out, const char *label, const char *text, unsigned indent, unsigned further,
+		enum colour colour, const struct render_style *style);
 /* A whole paragraph from indent to the edge, further lines one step further right. */
 void wrap__paragraph(FILE *out, const char *text, unsigned indent, enum colour colour,
 		     const struct render_style *style);

@@ -99,3 +99,8 @@ size_t texts__number(const struct texts *texts, const char *text)
 
 	return kept ? kept->number : 0;
 }
+
+size_t texts__count(const struct texts *texts)
+{
+	return texts->count;
+}

@@ -16,5 +16,6 @@ const char *texts__keep(struct texts *texts, const char *text);
 const char *texts__keep_within(struct texts *texts, const char *text, size_t most);
 /* From 1 on, in the order in which they came; 0: it is not there. */
 size_t texts__number(const struct texts *texts, const char *text);
+size_t texts__count(const struct texts *texts);
 
 #endif

@@ -69,7 +69,7 @@ json_t *json_value__event(const struct report *report, const union record *recor
 json_t *json_value__slices(const struct slice *slices, size_t count);
 json_t *json_value__requests(const struct report_requests *requests);
 json_t *json_value__habit(const struct report *report, const struct report_habit *habit);
-/* What the target's threads waited for, by cause, and the longest of it with work owed. */
+/* What the target's threads waited for, by cause, and the longest wait for a reply. */
 json_t *json_value__waited(const struct report *report);
 /* io_uring: the targets' rings, and what they did by them, by opcode. */
 json_t *json_value__operations(const struct report *report);

@@ -86,21 +86,21 @@
 		byId("buttons").setAttribute("transform", `translate(${total - 1200},0)`);
 		byId("reset").classList.toggle("off", focus === root);
 		frames.forEach(place);
-		tellMatches();
+		showMatches();
 	}
 
 	function stick() {
 		bar.setAttribute("transform", `translate(0,${Math.max(window.scrollY, 0)})`);
 	}
 
-	function tell(frame) {
+	function describe(frame) {
 		const kind = KINDS[frame.kind] && frame !== root ? `  [${frame.hop ? "waker " + frame.hop + ": " : ""}${KINDS[frame.kind]}]` : "";
 		const ofView = focus === root ? "" : `, ${percent(Math.min(frame.width / focus.width, 1))} of the view`;
 		details.classList.remove("soft");
 		details.textContent = frame.name + kind + "  " + frame.about + ofView;
 	}
 
-	function tellNothing() {
+	function describeNothing() {
 		details.classList.add("soft");
 		details.textContent = hint;
 	}
@@ -110,9 +110,9 @@
 			selected.group.classList.remove("s");
 		selected = frame;
 		if (!frame)
-			return tellNothing();
+			return describeNothing();
 		frame.group.classList.add("s");
-		tell(frame);
+		describe(frame);
 		const y = top(frame.depth);
 		if (y < window.scrollY + barHeight || y + FRAME > window.scrollY + window.innerHeight)
 			window.scrollTo(0, y - window.innerHeight / 2);
@@ -124,7 +124,7 @@
 	}
 
 	// The share of the view's time that has a match anywhere in its stack.
-	function tellMatches() {
+	function showMatches() {
 		if (!pattern) {
 			matched.textContent = "";
 			return;
@@ -152,7 +152,7 @@
 			frame.match = pattern !== null && frame !== root && pattern.test(frame.name);
 			frame.group.classList.toggle("m", frame.match);
 		}
-		tellMatches();
+		showMatches();
 	}
 
 	function openSearch() {
@@ -235,7 +235,7 @@
 		if (frame) {
 			select(frame);
 			zoom(frame);
-			tell(frame);
+			describe(frame);
 		} else {
 			press(event.target.closest(".button"));
 		}
@@ -243,11 +243,11 @@
 	svg.addEventListener("mouseover", (event) => {
 		const frame = frameOf(event);
 		if (frame)
-			tell(frame);
+			describe(frame);
 	});
 	svg.addEventListener("mouseout", (event) => {
 		if (frameOf(event))
-			selected ? tell(selected) : tellNothing();
+			selected ? describe(selected) : describeNothing();
 	});
 	field.addEventListener("input", () => search(field.value));
 	window.addEventListener("keydown", onKey);
@@ -260,7 +260,7 @@
 	// The font at hand may be wider than the one that the file was written for.
 	details.textContent = "m".repeat(100);
 	letter = Math.max(details.getComputedTextLength() / 100, 5) || letter;
-	tellNothing();
+	describeNothing();
 	draw();
 	window.scrollTo(0, Number(svg.dataset.height));
 	stick();

@@ -37,32 +37,33 @@ void frame__text(char *dst, const char *text, size_t bytes)
 		memset(dst, '_', strlen(dst));
 }
 
-struct walk {
+struct output {
+	const struct profile *profile;
 	frames_sink *sink;
 	void *context;
 	unsigned hop;
 };
 
-static void emit(const struct walk *walk, enum frame_kind kind, const char *text, size_t bytes)
+static void emit(const struct output *output, enum frame_kind kind, const char *text, size_t bytes)
 {
 	char safe[FRAME_TEXT];
 
 	frame__text(safe, text, bytes);
-	walk->sink(walk->context, kind, walk->hop, safe);
+	output->sink(output->context, kind, output->hop, safe);
 }
 
-static void leaf_to_root(const struct walk *walk, enum frame_kind kind, const char *stack)
+static void leaf_to_root(const struct output *output, enum frame_kind kind, const char *stack)
 {
 	while (stack && *stack) {
 		size_t bytes = strcspn(stack, ";");
 
 		if (bytes)
-			emit(walk, kind, stack, bytes);
+			emit(output, kind, stack, bytes);
 		stack += bytes + (stack[bytes] == ';');
 	}
 }
 
-static void root_to_leaf(const struct walk *walk, enum frame_kind kind, const char *stack)
+static void root_to_leaf(const struct output *output, enum frame_kind kind, const char *stack)
 {
 	const char *end = stack ? stack + strlen(stack) : NULL;
 
@@ -72,29 +73,27 @@ static void root_to_leaf(const struct walk *walk, enum frame_kind kind, const ch
 		while (begin > stack && begin[-1] != ';')
 			begin--;
 		if (end > begin)
-			emit(walk, kind, begin, (size_t)(end - begin));
+			emit(output, kind, begin, (size_t)(end - begin));
 		end = begin > stack ? begin - 1 : stack;
 	}
 }
 
-static void delimit(const struct walk *walk, const struct profile *profile, const char *kernel,
-		    const char *user)
+static void delimit(const struct output *output, const char *kernel, const char *user)
 {
-	if (profile->delimited && kernel && *kernel && user && *user)
-		walk->sink(walk->context, FRAME_DELIMITER, walk->hop, "-");
+	if (output->profile->delimited && kernel && *kernel && user && *user)
+		output->sink(output->context, FRAME_DELIMITER, output->hop, "-");
 }
 
 /* Threads that are kept apart are called by their number too: many have one name. */
-static void emit_thread(const struct walk *walk, enum frame_kind kind, const char *comm,
-			const struct profile *profile, uint32_t tid)
+static void emit_thread(const struct output *output, enum frame_kind kind, const char *comm,
+			uint32_t tid)
 {
 	char name[FRAME_BYTES];
 
-	if (profile->per_thread && tid)
-		snprintf(name, sizeof(name), "%s/%u", comm ? comm : "", tid);
-	else
-		snprintf(name, sizeof(name), "%s", comm ? comm : "");
-	emit(walk, kind, name, sizeof(name));
+	print_to(name, "%s", comm ? comm : "");
+	if (output->profile->per_thread && tid)
+		add_to(name, "", "/%u", tid);
+	emit(output, kind, name, sizeof(name));
 }
 
 const char *frame__cause(enum cause cause)
@@ -102,44 +101,42 @@ const char *frame__cause(enum cause cause)
 	return cause < CAUSE_COUNT ? cause__info(cause)->id : "not-explained";
 }
 
-static void emit_sleeper(const struct walk *walk, const struct profile *profile,
-			 const struct profile_entry *entry)
+static void emit_sleeper(const struct output *output, const struct profile_entry *entry)
 {
-	emit_thread(walk, FRAME_THREAD, entry->comm, profile, entry->tid);
-	if (profile->by_cause && entry->has_cause) {
+	emit_thread(output, FRAME_THREAD, entry->comm, entry->tid);
+	if (output->profile->by_cause && entry->has_cause) {
 		const char *id = frame__cause(entry->cause);
 
-		emit(walk, FRAME_CAUSE, id, strlen(id));
+		emit(output, FRAME_CAUSE, id, strlen(id));
 	}
-	root_to_leaf(walk, FRAME_USER, entry->user);
-	delimit(walk, profile, entry->kernel, entry->user);
-	root_to_leaf(walk, FRAME_KERNEL, entry->kernel);
+	root_to_leaf(output, FRAME_USER, entry->user);
+	delimit(output, entry->kernel, entry->user);
+	root_to_leaf(output, FRAME_KERNEL, entry->kernel);
 }
 
-static void emit_hop(const struct walk *walk, const struct profile *profile,
-		     const struct profile_hop *hop)
+static void emit_hop(const struct output *output, const struct profile_hop *hop)
 {
 	static const char nobody[] = "[unknown waker]";
 
-	walk->sink(walk->context, FRAME_SEPARATOR, walk->hop, "--");
-	leaf_to_root(walk, FRAME_WAKER_KERNEL, hop->kernel);
-	delimit(walk, profile, hop->kernel, hop->user);
-	leaf_to_root(walk, FRAME_WAKER_USER, hop->user);
+	output->sink(output->context, FRAME_SEPARATOR, output->hop, "--");
+	leaf_to_root(output, FRAME_WAKER_KERNEL, hop->kernel);
+	delimit(output, hop->kernel, hop->user);
+	leaf_to_root(output, FRAME_WAKER_USER, hop->user);
 	if (hop->kind == WAKER_IS_UNKNOWN)
-		emit(walk, FRAME_WAKER, nobody, sizeof(nobody));
+		emit(output, FRAME_WAKER, nobody, sizeof(nobody));
 	else
-		emit_thread(walk, FRAME_WAKER, hop->name, profile,
+		emit_thread(output, FRAME_WAKER, hop->name,
 			    hop->kind == WAKER_IS_THREAD ? hop->tid : 0);
 }
 
 void frames__of(const struct profile *profile, const struct profile_entry *entry, frames_sink *sink,
 		void *context)
 {
-	struct walk walk = {.sink = sink, .context = context};
+	struct output output = {.profile = profile, .sink = sink, .context = context};
 
-	emit_sleeper(&walk, profile, entry);
+	emit_sleeper(&output, entry);
 	for (size_t i = 0; i < entry->hop_count && i < PROFILE_HOPS; i++) {
-		walk.hop = (unsigned)i + 1;
-		emit_hop(&walk, profile, &entry->hops[i]);
+		output.hop = (unsigned)i + 1;
+		emit_hop(&output, &entry->hops[i]);
 	}
 }

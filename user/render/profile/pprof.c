@@ -47,53 +47,35 @@ enum location_field { LOCATION_ID = 1, LOCATION_MAPPING_ID, LOCATION_ADDRESS, LO
 enum line_field { LINE_FUNCTION_ID = 1, LINE_LINE };
 enum function_field { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_FILENAME = 4 };
 
-/* Texts, each once, in the order in which they came. */
-struct numbers {
-	struct texts *texts;
-	const char **order;
-	size_t count, room;
-};
-
 struct pprof {
 	const struct profile *profile;
 	struct protobuf out;
-	struct numbers strings, mappings, functions, locations;
+	struct protobuf string_table;
+	struct texts *strings, *mappings, *functions, *locations;
 	/* Of the sample at hand. */
 	struct protobuf sample, ids;
 	const char *comm;
 };
 
 /* The number of a text, from 1 on; *fresh: it is a new one. */
-static size_t number_of(struct numbers *numbers, const char *text, bool *fresh)
+static size_t number_of(struct texts *texts, const char *text, bool *fresh)
 {
-	const char *own;
-	size_t number;
+	size_t before = texts__count(texts);
 
-	if (!numbers->texts)
-		numbers->texts = texts__new();
-	own = texts__keep(numbers->texts, text);
-	number = texts__number(numbers->texts, own);
-	*fresh = number > numbers->count;
-	if (*fresh) {
-		numbers->order = xgrow(numbers->order, numbers->count, &numbers->room,
-				       sizeof(*numbers->order));
-		numbers->order[numbers->count++] = own;
-	}
-	return number;
-}
-
-static void free_numbers(struct numbers *numbers)
-{
-	texts__free(numbers->texts);
-	free(numbers->order);
+	texts__keep(texts, text);
+	*fresh = texts__count(texts) > before;
+	return texts__number(texts, text);
 }
 
 /* An index of the string table, whose entry 0 is "". */
 static size_t string(struct pprof *pprof, const char *text)
 {
 	bool fresh;
+	size_t number = *text ? number_of(pprof->strings, text, &fresh) : 0;
 
-	return *text ? number_of(&pprof->strings, text, &fresh) : 0;
+	if (number && fresh)
+		protobuf__bytes(&pprof->string_table, PROFILE_STRING_TABLE, text, strlen(text));
+	return number;
 }
 
 static void add_value_type(struct pprof *pprof, unsigned field, const char *type, const char *unit)
@@ -112,7 +94,7 @@ static size_t mapping(struct pprof *pprof, enum frame_kind kind)
 	const char *name = kind == FRAME_KERNEL ? "[kernel.kallsyms]" : pprof->comm;
 	struct protobuf message = {0};
 	bool fresh;
-	size_t id = number_of(&pprof->mappings, name, &fresh);
+	size_t id = number_of(pprof->mappings, name, &fresh);
 
 	if (fresh) {
 		protobuf__number(&message, MAPPING_ID, id);
@@ -153,7 +135,7 @@ static size_t function(struct pprof *pprof, const char *name, const char *file)
 	char *key = xasprintf("%s;%s", name, file); /* neither holds a ';' */
 	struct protobuf message = {0};
 	bool fresh;
-	size_t id = number_of(&pprof->functions, key, &fresh);
+	size_t id = number_of(pprof->functions, key, &fresh);
 
 	free(key);
 	if (fresh) {
@@ -176,7 +158,7 @@ static size_t location(struct pprof *pprof, enum frame_kind kind, const char *te
 	uint64_t number;
 	bool fresh;
 
-	id = number_of(&pprof->locations, key, &fresh);
+	id = number_of(pprof->locations, key, &fresh);
 	if (fresh) {
 		split_frame(name, &file, &number);
 		protobuf__number(&line, LINE_FUNCTION_ID, function(pprof, name, file));
@@ -289,9 +271,7 @@ static void add_all(struct pprof *pprof)
 	protobuf__number(&pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE, string(pprof, "delay"));
 	/* Last, as all above add to it; index 0 is the empty one, written all the same. */
 	protobuf__message(&pprof->out, PROFILE_STRING_TABLE, &(struct protobuf){0});
-	for (size_t i = 0; i < pprof->strings.count; i++)
-		protobuf__bytes(&pprof->out, PROFILE_STRING_TABLE, pprof->strings.order[i],
-				strlen(pprof->strings.order[i]));
+	protobuf__append(&pprof->out, pprof->string_table.bytes, pprof->string_table.size);
 }
 
 /* gzip with no time and no name in its head: the same profile gives the same bytes. */
@@ -324,17 +304,24 @@ static int write_gzip(FILE *out, const struct protobuf *message)
 
 int render__profile_pprof(FILE *out, const struct profile *profile)
 {
-	struct pprof pprof = {.profile = profile};
+	struct pprof pprof = {
+		.profile = profile,
+		.strings = texts__new(),
+		.mappings = texts__new(),
+		.functions = texts__new(),
+		.locations = texts__new(),
+	};
 	int err;
 
 	add_all(&pprof);
 	err = write_gzip(out, &pprof.out);
 	protobuf__free(&pprof.out);
+	protobuf__free(&pprof.string_table);
 	protobuf__free(&pprof.sample);
 	protobuf__free(&pprof.ids);
-	free_numbers(&pprof.strings);
-	free_numbers(&pprof.mappings);
-	free_numbers(&pprof.functions);
-	free_numbers(&pprof.locations);
+	texts__free(pprof.strings);
+	texts__free(pprof.mappings);
+	texts__free(pprof.functions);
+	texts__free(pprof.locations);
 	return err;
 }

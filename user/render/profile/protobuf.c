@@ -19,7 +19,7 @@ void protobuf__clear(struct protobuf *buffer)
 	buffer->size = 0;
 }
 
-static void append(struct protobuf *buffer, const void *bytes, size_t size)
+void protobuf__append(struct protobuf *buffer, const void *bytes, size_t size)
 {
 	if (size == 0)
 		return;
@@ -39,7 +39,7 @@ void protobuf__varint(struct protobuf *buffer, uint64_t value)
 	for (; value >= 0x80; value >>= 7)
 		bytes[size++] = (unsigned char)(value | 0x80);
 	bytes[size++] = (unsigned char)value;
-	append(buffer, bytes, size);
+	protobuf__append(buffer, bytes, size);
 }
 
 void protobuf__number(struct protobuf *buffer, unsigned field, uint64_t value)
@@ -50,20 +50,14 @@ void protobuf__number(struct protobuf *buffer, unsigned field, uint64_t value)
 	protobuf__varint(buffer, value);
 }
 
-static void add_length(struct protobuf *buffer, unsigned field, const void *bytes, size_t size)
+void protobuf__bytes(struct protobuf *buffer, unsigned field, const void *bytes, size_t size)
 {
 	protobuf__varint(buffer, field << 3 | WIRE_LENGTH);
 	protobuf__varint(buffer, size);
-	append(buffer, bytes, size);
-}
-
-void protobuf__bytes(struct protobuf *buffer, unsigned field, const void *bytes, size_t size)
-{
-	if (size > 0)
-		add_length(buffer, field, bytes, size);
+	protobuf__append(buffer, bytes, size);
 }
 
 void protobuf__message(struct protobuf *buffer, unsigned field, const struct protobuf *message)
 {
-	add_length(buffer, field, message->bytes, message->size);
+	protobuf__bytes(buffer, field, message->bytes, message->size);
 }

@@ -232,8 +232,6 @@ static char *print_sections(FILE *out, const struct report *report,
 		size_t size, lines;
 		FILE *section = xmemstream(&text, &size);
 
-		if (!section)
-			return left_out;
 		sections[i].print(section, report, style);
 		fclose(section);
 		lines = count_lines(text);
@@ -264,61 +262,46 @@ static void print_window(FILE *out, const struct report *report, const struct ve
 	free(line);
 }
 
-static void print_whole(FILE *out, const struct report *report, const struct verdict *verdict,
-			const struct render_style *style, bool time_lines)
+static void print_top(FILE *out, const struct report *report, const struct verdict *verdict,
+		      const struct render_style *style, bool time_lines)
 {
 	render__verdict(out, verdict, style);
 	print_causes(out, report, style);
-	if (time_lines)
+	if (time_lines && style->verbose)
 		print_time_lines(out, report, style);
-	fputc('\n', out);
-	free(print_sections(out, report, style, SIZE_MAX));
-	print_waits(out, report, style);
-	print_missing(out, report, style);
-	print_losses(out, report, style);
-	print_window(out, report, verdict, style);
-}
-
-/* What is printed of every report: the part above the tables, and the part below. */
-static char *top_of(const struct report *report, const struct verdict *verdict,
-		    const struct render_style *style, bool time_lines)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = xmemstream(&text, &size);
-
-	render__verdict(out, verdict, style);
-	print_causes(out, report, style);
-	if (time_lines && verdict->found)
+	else if (time_lines && verdict->found)
 		print_example(out, report, verdict->cause, style);
 	fputc('\n', out);
-	fclose(out);
-	return text;
 }
 
-static char *foot_of(const struct report *report, const struct verdict *verdict,
-		     const struct render_style *style)
+static void print_foot(FILE *out, const struct report *report, const struct verdict *verdict,
+		       const struct render_style *style)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = xmemstream(&text, &size);
-
+	if (style->verbose) {
+		print_waits(out, report, style);
+		print_missing(out, report, style);
+	}
 	print_losses(out, report, style);
 	print_window(out, report, verdict, style);
-	fclose(out);
-	return text;
 }
 
-static void print_short(FILE *out, const struct report *report, const struct verdict *verdict,
-			const struct render_style *style, bool time_lines)
+void render__report(FILE *out, const struct report *report, const struct verdict *verdict,
+		    const struct render_style *style, bool time_lines)
 {
-	char *top = top_of(report, verdict, style, time_lines),
-	     *foot = foot_of(report, verdict, style), *left_out;
-	size_t used = count_lines(top) + count_lines(foot) + 1;
+	char *top, *foot, *left_out;
+	size_t size, used, room = SIZE_MAX;
+	FILE *part = xmemstream(&top, &size);
 
+	print_top(part, report, verdict, style, time_lines);
+	fclose(part);
+	part = xmemstream(&foot, &size);
+	print_foot(part, report, verdict, style);
+	fclose(part);
+	used = count_lines(top) + count_lines(foot) + 1;
+	if (!style->verbose)
+		room = used < REPORT_LINES ? REPORT_LINES - used : 0;
 	fputs(top, out);
-	left_out =
-		print_sections(out, report, style, used < REPORT_LINES ? REPORT_LINES - used : 0);
+	left_out = print_sections(out, report, style, room);
 	fputs(foot, out);
 	if (left_out)
 		fprintf(out, "%*s%s-v prints more: %s%s\n", TABLE_INDENT, "",
@@ -326,13 +309,4 @@ static void print_short(FILE *out, const struct report *report, const struct ver
 	free(left_out);
 	free(foot);
 	free(top);
-}
-
-void render__report(FILE *out, const struct report *report, const struct verdict *verdict,
-		    const struct render_style *style, bool time_lines)
-{
-	if (style->verbose)
-		print_whole(out, report, verdict, style, time_lines);
-	else
-		print_short(out, report, verdict, style, time_lines);
 }

@@ -108,7 +108,7 @@ static void add_send(const struct scene *scene, const union event *send, struct 
 	describe(scene, send, words);
 	words->ts = left_at(scene->stall, send);
 	if (takes_held_along(scene->stall, send))
-		snprintf(words->note, sizeof(words->note), "sent at once, with the held bytes");
+		print_to(words->note, "sent at once, with the held bytes");
 }
 
 /* What was asked, and what came of it. */

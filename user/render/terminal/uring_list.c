@@ -10,6 +10,7 @@
 #include "user/record/uring_ops.h"
 #include "user/render/terminal/colour.h"
 #include "user/render/terminal/uring_flying.h"
+#include "user/render/terminal/uring_steps.h"
 #include "user/render/terminal/wrap.h"
 #include "user/render/words/names.h"
 #include "user/render/words/names_uring.h"
@@ -84,7 +85,7 @@ bool uring_list__is_of_it(uint32_t type)
 static void print_row(struct uring_list *list, enum colour colour, const char *const cells[COLUMNS],
 		      const char *rest)
 {
-	unsigned owed = 0;
+	unsigned blanks = 0; /* not printed yet */
 
 	fputs(colour__on(&list->style, colour), list->out);
 	for (size_t i = 0; i < COLUMNS; i++) {
@@ -96,15 +97,15 @@ static void print_row(struct uring_list *list, enum colour colour, const char *c
 		pad = list->width[i] - taken;
 		/* Blanks that nothing follows are not printed. */
 		if (columns[i].right || !cells[i][0]) {
-			owed += pad;
+			blanks += pad;
 			pad = 0;
 		}
 		if (cells[i][0])
-			fprintf(list->out, "%*s%s", (int)owed, "", cells[i]);
-		owed = (cells[i][0] ? 0 : owed) + pad + 2;
+			fprintf(list->out, "%*s%s", (int)blanks, "", cells[i]);
+		blanks = (cells[i][0] ? 0 : blanks) + pad + 2;
 	}
 	if (rest[0])
-		fprintf(list->out, "%*s%s", (int)owed, "", rest);
+		fprintf(list->out, "%*s%s", (int)blanks, "", rest);
 	fprintf(list->out, "%s\n", colour__off(&list->style, colour));
 }
 
@@ -181,19 +182,13 @@ static void flush(struct uring_list *list, const struct report *report, uint64_t
 	}
 }
 
-static bool is_same(const struct ns_uring *op, const struct ns_wait *wait)
-{
-	return wait->op_user_data == op->user_data && wait->op_submit_ts == op->submit_ts &&
-	       (!wait->ring || wait->ring == op->ring);
-}
-
 /* Ready first: the thread was woken, ran, and completed the operation itself. */
 static void take_early_wake(struct uring_list *list, struct line *line)
 {
 	for (size_t i = 0; i < EARLY_WAKES; i++) {
 		struct ns_wait *wait = &list->early[i];
 
-		if (!wait->head.type || !is_same(&line->op, wait))
+		if (!uring_steps__ended(&line->op, wait))
 			continue;
 		line->woke = true;
 		line->woke_ns = ns_passed(wait->wake_ts, wait->head.ts);
@@ -214,7 +209,8 @@ static void learn_wake(struct uring_list *list, const struct ns_wait *wait)
 	for (size_t i = list->count; i > 0; i--) {
 		struct line *line = pending(list, i - 1);
 
-		if (line->woke || !is_same(&line->op, wait) || line->op.head.ts > wait->head.ts)
+		if (line->woke || !uring_steps__ended(&line->op, wait) ||
+		    line->op.head.ts > wait->head.ts)
 			continue;
 		line->woke = true;
 		line->woke_ns = wait->head.ts - line->op.head.ts;

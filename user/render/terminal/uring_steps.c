@@ -83,14 +83,12 @@ void uring_steps__name_send(const struct stall *stall, const struct ns_send *sen
 			    struct words *words)
 {
 	const struct ns_uring *op = send_operation(stall, send);
-	char name[NAME_URING];
 
 	if (op)
-		snprintf(words->what, sizeof(words->what), "uring %s",
-			 name__uring_op(name, sizeof(name), op->opcode, op->fd, op->flags));
+		print_to(words->what, "uring %s", uring_op_text(op->opcode, op->fd, op->flags));
 }
 
-static bool ended(const struct ns_uring *op, const struct ns_wait *wait)
+bool uring_steps__ended(const struct ns_uring *op, const struct ns_wait *wait)
 {
 	return wait->head.type && wait->op_known && (!wait->ring || wait->ring == op->ring) &&
 	       wait->op_user_data == op->user_data && wait->op_submit_ts == op->submit_ts;
@@ -99,7 +97,7 @@ static bool ended(const struct ns_uring *op, const struct ns_wait *wait)
 bool uring_steps__ended_a_wait(const struct stall *stall, const struct ns_uring *op)
 {
 	for (size_t i = 0; i < stall->link_count; i++)
-		if (ended(op, &stall->links[i].wait))
+		if (uring_steps__ended(op, &stall->links[i].wait))
 			return true;
-	return ended(op, &stall->wait);
+	return uring_steps__ended(op, &stall->wait);
 }

@@ -13,6 +13,8 @@ bool uring_steps__does_receive(const struct stall *stall, const struct ns_recv *
 /* A send through a ring gets the name of its operation, if that is among the steps. */
 void uring_steps__name_send(const struct stall *stall, const struct ns_send *send,
 			    struct words *words);
+/* This operation ended this wait on its ring. */
+bool uring_steps__ended(const struct ns_uring *op, const struct ns_wait *wait);
 /* It ended the wait that the stall is, or one of its chain. */
 bool uring_steps__ended_a_wait(const struct stall *stall, const struct ns_uring *op);
 

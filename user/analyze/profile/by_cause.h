@@ -19,10 +19,9 @@
 
 #include "user/analyze/waits/wait_record.h"
 
-#define BY_CAUSE_PENDING 16384 /* waits that the other side has not reported yet; of either side   \
-				*/
-#define BY_CAUSE_SUMS   65536  /* keys that have long waits */
-#define BY_CAUSE_SHARES (CAUSE_COUNT + 1)
+#define BY_CAUSE_PENDING 16384 /* waits that one side has reported and the other not */
+#define BY_CAUSE_SUMS    65536 /* keys that have long waits */
+#define BY_CAUSE_SHARES  (CAUSE_COUNT + 1)
 
 /* A wait of the profile. */
 struct by_cause_wait {

@@ -25,8 +25,10 @@ struct program {
 
 static struct program program_new(void)
 {
-	return (struct program){.pipeline = feed__pipeline(feed__text(HEAD)),
-				.ids = stack_ids__new()};
+	return (struct program)
+	{
+		.pipeline = feed__pipeline(feed__text(HEAD)), .ids = stack_ids__new()
+	};
 }
 
 static void program_free(struct program *program)

@@ -91,7 +91,9 @@ static void test_chained_steps(void **state)
 
 /* ---- holds ---- */
 
-#define HELD HEAD PEER FIRST SECOND FIRE LEFT ARRIVED GONE
+#define HELD                                                                                       \
+	HEAD                                                                                       \
+	PEER FIRST SECOND FIRE LEFT ARRIVED GONE
 
 /* The receiver of held bytes waits on a ring: the one whose operation was on that connection. */
 static void test_receiver(void **state)

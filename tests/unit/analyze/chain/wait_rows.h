@@ -35,7 +35,9 @@
 	"0 stack id=25 text=try_to_wake_up;io_poll_wake;sk_stream_write_space;tcp_rcv_established\n"                                                    \
 	"0 stack id=26 text=schedule;pipe_read;io_read;io_issue_sqe;io_wq_submit_work;io_worker_handle_work;io_wq_worker\n"
 
-#define BASE HEAD PEER STACKS "0 ring tgid=10 ring=1 fd=4\n"
+#define BASE                                                                                       \
+	HEAD                                                                                       \
+	PEER STACKS "0 ring tgid=10 ring=1 fd=4\n"
 
 /* The target accepted a connection. */
 #define SERVES                                                                                     \

@@ -78,8 +78,8 @@ static void an_incident_that_the_chain_does_not_reach(void **state)
 {
 	static const char text[] =
 		"0 conn conn=3 tgid=10 role=target local=127.0.0.1:5 remote=127.0.0.1:6 "
-		"opener=self\n9 send conn=3 tgid=10 tid=10 bytes=1 write_seq=1\n" HEAD PEER FIRST
-			SECOND FIRE LEFT ARRIVED GONE
+		"opener=self\n9 send conn=3 tgid=10 tid=10 bytes=1 write_seq=1\n" HEAD
+	PEER FIRST SECOND FIRE LEFT ARRIVED GONE
 		"50.6 wait conn=3 tgid=10 tid=10 off=10.1 wake=50.5 state=1 syscall=232 arg0=4\n";
 
 	(void)state;

@@ -13,7 +13,8 @@ static uint64_t slice_of(const struct stall *stall, enum cause cause)
 
 static void test_receiver(void **state)
 {
-	static const char base[] = HEAD PEER FIRST SECOND FIRE LEFT ARRIVED GONE;
+	static const char base[] = HEAD
+	PEER FIRST SECOND FIRE LEFT ARRIVED GONE;
 	static const struct {
 		const char *waits;
 		uint64_t network_us, runqueue_us;
@@ -66,7 +67,8 @@ static void test_receiver(void **state)
 /* The client's own wait is the same incident, and no second stall. */
 static void test_one_incident(void **state)
 {
-	static const char base[] = HEAD PEER FIRST SECOND FIRE LEFT ARRIVED GONE;
+	static const char base[] = HEAD
+	PEER FIRST SECOND FIRE LEFT ARRIVED GONE;
 	static const struct {
 		const char *waits;
 		size_t stalls;

@@ -57,7 +57,7 @@ struct workload *workload__new(const struct workload_options *options)
 	return w;
 }
 
-static int check_options(struct workload *w)
+static int refuse_bad_options(struct workload *w)
 {
 	const struct workload_options *o = &w->options;
 	size_t size = sizeof(w->error);
@@ -215,7 +215,7 @@ static int start_client(struct workload *w)
 
 int workload__start(struct workload *w)
 {
-	int err = check_options(w);
+	int err = refuse_bad_options(w);
 
 	w->port = w->options.port;
 	if (!err && w->options.role != WORKLOAD_CLIENT_ONLY)

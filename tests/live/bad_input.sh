@@ -47,9 +47,9 @@ case_zombie() {
     local zombie
     zombie=$(cat "$SCRATCH/zombie")
     wait_for "$WAIT_LIMIT" has_line '^State:.*Z' "/proc/$zombie/status" || fail "no zombie"
-    refuse 2 "process $zombie has ended, .*zombie" trace -p "$zombie"
-    refuse 2 "process $zombie has ended, .*zombie" offwake -p "$zombie"
-    refuse 3 "process $zombie has ended, .*zombie" check -p "$zombie"
+    refuse 2 "process $zombie has ended .*zombie" trace -p "$zombie"
+    refuse 2 "process $zombie has ended .*zombie" offwake -p "$zombie"
+    refuse 3 "process $zombie has ended .*zombie" check -p "$zombie"
 }
 
 # With the /proc of another pid namespace before its eyes, netstall is asked for one of the numbers there.

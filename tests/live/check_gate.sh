@@ -53,7 +53,7 @@ case_check_closed_stdout() {
     timeout "$WAIT_LIMIT" "$NETSTALL" check "${ATTACH[@]}" --json "$SCRATCH/check.json" -- "$EXCHANGE" --mode nodelay -n 20 \
         >&- 2>"$SCRATCH/words" || status=$?
     [ $status = 2 ] || fail "status $status: $(tail -n 1 "$SCRATCH/words")"
-    has_line 'stdout, which is closed' "$SCRATCH/words" || fail "it says: $(head -n 1 "$SCRATCH/words")"
+    has_line 'cannot write to stdout, it is closed' "$SCRATCH/words" || fail "it says: $(head -n 1 "$SCRATCH/words")"
     gojq -e .schema "$SCRATCH/check.json" >"$SCRATCH/jq" || fail "something else was written into the JSON report"
 }
 

@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "user/base/xalloc.h"
@@ -148,30 +147,15 @@ static bool send_byte(int control)
 	return send(control, "", 1, MSG_NOSIGNAL) == 1;
 }
 
-static bool await_byte(int control, int flags)
+static bool await_byte(int control)
 {
 	char byte;
 	ssize_t n;
 
 	do
-		n = recv(control, &byte, 1, flags);
+		n = recv(control, &byte, 1, 0);
 	while (n < 0 && errno == EINTR);
 	return n == 1;
-}
-
-/* In naps: one sleep until the gate opens would be a wait of the program that is traced. */
-static bool await_gate(int control)
-{
-	const struct timespec nap = {.tv_nsec = 2000000};
-
-	for (;;) {
-		errno = 0;
-		if (await_byte(control, MSG_DONTWAIT))
-			return true;
-		if (errno != EAGAIN) /* the end of the file sets none */
-			return false;
-		nanosleep(&nap, NULL);
-	}
 }
 
 static int be_client(struct workload *w, int control)
@@ -182,7 +166,7 @@ static int be_client(struct workload *w, int control)
 
 	if (err)
 		return err;
-	if (!send_byte(control) || !await_gate(control))
+	if (!send_byte(control) || !await_byte(control))
 		return 0;
 	close(control);
 	err = late ? client__connect(client, w->port) : 0;
@@ -206,7 +190,7 @@ static int start_client(struct workload *w)
 	if (pid < 0)
 		return pid;
 	w->client_pid = pid;
-	if (await_byte(w->control_fd, 0))
+	if (await_byte(w->control_fd))
 		return 0;
 	if (!*workload__error(w))
 		endpoint__fail(w->error, -ECHILD, "%s ended early", w->options.client_name);

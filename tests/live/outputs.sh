@@ -121,7 +121,7 @@ case_outputs_gate_without_a_reader() {
 }
 
 # Memory runs out on the way: what was seen by then is reported, and the status says that it is not all.
-# memory_runs_out COMMAND...: under way, it is refused memory once, and ends by itself.
+# memory_runs_out COMMAND...: under way, it is refused memory once, and ends by itself. $THEN: what makes it need some.
 memory_runs_out() {
     local pid
     rm -f "$SCRATCH/err"
@@ -131,6 +131,7 @@ memory_runs_out() {
     await_line 'Ctrl-C to stop' "$SCRATCH/err" "$pid" || fail "$1 does not begin: $(tail -n 1 "$SCRATCH/err")"
     pause 2
     touch "$SCRATCH/refuse.$pid"
+    ${THEN:-true}
     wait_for 30 gone "$pid" || fail "$1 goes on without memory: $(tail -n 1 "$SCRATCH/err")"
     wait "$pid"
     STATUS=$?
@@ -149,7 +150,10 @@ case_outputs_without_memory() {
     expect_is "the status of check" $STATUS 2
     grep -q '^memory ran out' <<<"$(report .unable)" || fail "check's report says: $(report .unable)"
     expect "the stalls in check's report" "$(report '.report.stalls | length')" '>=' 1
-    memory_runs_out offwake -p "$CLIENT" -f
+    kill "$CLIENT" "$SERVER"
+    start_exchange -- --mode split --gap-us 0 --seconds 100
+    CLEANUP+=("kill $CLIENT $SERVER")
+    THEN=open_gate memory_runs_out offwake -p "$CLIENT" -f # its first stacks: the same ones again take no memory
     expect_is "the status of offwake" $STATUS 2
     grep -q ';--;' "$SCRATCH/out" || fail "offwake shows: $(head -n 3 "$SCRATCH/out")"
 }

@@ -74,7 +74,7 @@ __u32 unsure_owners; /* (+) sockets adopted without being sure whose they are, e
 __s32 chain_conns;
 __u32 closing;            /* the window closes: what is held may still be released, no more begins.
 			   * User space alone writes it, only_tids, self_tgid, scan_mode and scan_from, and
-			   * resets what an	    iterator run counts */
+			   * resets what an iterator run counts */
 __u32 only_tids[NS_TIDS]; /* the first 0: all threads of the targets */
 __u32 self_tgid;          /* netstall's own process: neither it nor its children are targets */
 __u32 children_seen; /* of targets, no targets themselves, with connections: an iterator run counts

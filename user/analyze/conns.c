@@ -20,15 +20,9 @@ static bool is_target(const struct report_conn *conn)
 	return conn && conn->id.role & NS_ROLE_TARGET;
 }
 
-static const struct report_conn *peer_of(const struct report *report,
-					 const struct report_conn *conn)
-{
-	return conn->peer ? report__conn(report, conn->peer) : NULL;
-}
-
 bool report__stands_for_itself(const struct report *report, const struct report_conn *conn)
 {
-	const struct report_conn *peer = peer_of(report, conn);
+	const struct report_conn *peer = report__peer(report, conn);
 
 	return conn->id.role != NS_ROLE_PEER || !peer || peer->id.role == NS_ROLE_PEER;
 }
@@ -72,7 +66,7 @@ static void add(struct conn_sums *sums, const struct report *report, const struc
 	/* The kernel samples requests of no others. */
 	if (conn->id.opener != NS_OPENER_PEER)
 		sums->asked += conn->totals.exchanges;
-	add_traffic(&sums->traffic, conn, peer_of(report, conn));
+	add_traffic(&sums->traffic, conn, report__peer(report, conn));
 }
 
 struct conn_sums conn_sums__of(const struct report *report)
@@ -148,7 +142,8 @@ static size_t list_closed(const struct report *report, const bool *named, struct
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->conn_count; i++) {
-		const struct report_conn *conn = &report->conns[i], *peer = peer_of(report, conn);
+		const struct report_conn *conn = &report->conns[i],
+					 *peer = report__peer(report, conn);
 		uint32_t number = conn->id.head.conn;
 		struct entry entry = {number,       i, named[i], conn->stalled_ns, traffic_of(conn),
 				      conn->closing};

@@ -122,6 +122,11 @@ const struct report_conn *report__conn(const struct report *report, uint32_t num
 	return find(&conns, &number);
 }
 
+const struct report_conn *report__peer(const struct report *report, const struct report_conn *conn)
+{
+	return conn && conn->peer ? report__conn(report, conn->peer) : NULL;
+}
+
 const struct report_process *report__process(const struct report *report, uint32_t pid)
 {
 	struct array processes = processes_of(report);

@@ -333,6 +333,8 @@ struct report {
 
 /* NULL when the number is not there. */
 const struct report_conn *report__conn(const struct report *report, uint32_t number);
+/* The other end on this host; NULL when there is none, or conn is NULL. */
+const struct report_conn *report__peer(const struct report *report, const struct report_conn *conn);
 /* It is not just the other end of a target's connection, which tells of both. */
 bool report__stands_for_itself(const struct report *report, const struct report_conn *conn);
 const struct report_process *report__process(const struct report *report, uint32_t pid);

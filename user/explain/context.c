@@ -204,8 +204,7 @@ bool context__make(struct context *context, const struct report *report, const s
 		context->conn = report__conn(report, tally->conn);
 	if (tally->conn && (!context->conn || !context->conn->id.head.type))
 		return false;
-	if (context->conn && context->conn->peer)
-		context->peer = report__conn(report, context->conn->peer);
+	context->peer = report__peer(report, context->conn);
 	context->by_ring = stall->first.via != NS_VIA_CALL || stall->second.via != NS_VIA_CALL;
 	context__thread(context->waiter, sizeof(context->waiter), report, stall->pid, stall->tid);
 	if (context->conn)

@@ -170,7 +170,7 @@ static void set_totals(json_t *object, const struct ns_conn_totals *totals)
 
 json_t *json_value__conn(const struct report *report, const struct report_conn *conn)
 {
-	const struct report_conn *peer = conn->peer ? report__conn(report, conn->peer) : NULL;
+	const struct report_conn *peer = report__peer(report, conn);
 	const struct ns_conn *id = &conn->id;
 	json_t *object = json_object();
 

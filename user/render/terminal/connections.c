@@ -18,12 +18,6 @@ struct ranked {
 	uint64_t traffic;
 };
 
-static const struct report_conn *peer_of(const struct report *report,
-					 const struct report_conn *conn)
-{
-	return conn->peer ? report__conn(report, conn->peer) : NULL;
-}
-
 static int compare(const void *a, const void *b)
 {
 	const struct ranked *left = a, *right = b;
@@ -72,7 +66,7 @@ static bool writes_in_bits(const struct ns_conn_totals *totals)
 
 static void add_conn(struct grid *grid, const struct report *report, const struct report_conn *conn)
 {
-	const struct report_conn *peer = peer_of(report, conn);
+	const struct report_conn *peer = report__peer(report, conn);
 	const struct ns_conn_totals *totals = &conn->totals;
 	char fd[16] = "", holds[LIST_TEXT] = "", delacks[LIST_TEXT] = "";
 
@@ -96,7 +90,8 @@ static size_t rank(const struct report *report, struct ranked *ranked)
 	size_t count = 0;
 
 	for (size_t i = 0; i < report->conn_count; i++) {
-		const struct report_conn *conn = &report->conns[i], *peer = peer_of(report, conn);
+		const struct report_conn *conn = &report->conns[i],
+					 *peer = report__peer(report, conn);
 
 		if (!report__stands_for_itself(report, conn))
 			continue;

@@ -154,8 +154,7 @@ static void describe_path(const struct report *report, const struct stall *stall
 			  size_t size)
 {
 	const struct report_conn *conn = report__conn(report, stall->conn);
-	const struct report_conn *peer =
-		conn && conn->peer ? report__conn(report, conn->peer) : NULL;
+	const struct report_conn *peer = report__peer(report, conn);
 	const char *owner = owner_text(report, conn), *other = owner_text(report, peer);
 
 	if (!conn)

@@ -51,8 +51,7 @@ static const char *comm_of_end(const struct report *report, const struct report_
 char *name__end(char *dst, size_t size, const struct report *report, uint32_t number)
 {
 	const struct report_conn *conn = report__conn(report, number);
-	const struct report_conn *peer =
-		conn && conn->peer ? report__conn(report, conn->peer) : NULL;
+	const struct report_conn *peer = report__peer(report, conn);
 	const char *comm = conn ? comm_of_end(report, conn) : NULL;
 	const char *other = peer ? comm_of_end(report, peer) : NULL;
 
@@ -76,7 +75,7 @@ char *name__far_end(char *dst, size_t size, const struct report *report, uint32_
 
 	if (!conn)
 		snprintf(dst, size, "the peer");
-	else if (conn->peer && report__conn(report, conn->peer))
+	else if (report__peer(report, conn))
 		name__end(dst, size, report, conn->peer);
 	else
 		text__address(dst, size, conn->id.family, conn->id.raddr, conn->id.rport);

@@ -197,7 +197,7 @@ char *change__text(const struct change *change, char *out, size_t size)
 	char now[32], then[32];
 
 	snprintf(out, size, "%s: %s for each 1,000 exchanges (%s in %s), %s before (%s in %s)",
-		 change->total ? "total" : cause__info(change->cause)->id,
+		 cause__info(change->cause)->id,
 		 rate(now, sizeof(now), change->stalls_now, change->exchanges_now),
 		 count_text(change->stalls_now), count_text(change->exchanges_now),
 		 rate(then, sizeof(then), change->stalls_then, change->exchanges_then),

@@ -86,7 +86,6 @@ struct program_outcome {
 
 /* A cause's rate against the baseline's. */
 struct change {
-	bool total;
 	enum cause cause;
 	uint64_t stalls_then, exchanges_then;
 	uint64_t stalls_now, exchanges_now;

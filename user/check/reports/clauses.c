@@ -125,11 +125,6 @@ char *clause__program(char *dst, size_t size, const struct outcome *outcome)
 
 /* ---- the verdict ---- */
 
-static const char *change_name(const struct change *change)
-{
-	return change->total ? "total" : cause__info(change->cause)->id;
-}
-
 static void write_over(char *dst, size_t size, const struct outcome *outcome)
 {
 	const struct gate *worst = clause__worst(outcome);
@@ -142,7 +137,7 @@ static void write_over(char *dst, size_t size, const struct outcome *outcome)
 		over += outcome->gates[i].state == GATE_OVER;
 	if (!worst && outcome->change_count && changes[0].worse) {
 		snprintf(dst, size, "%s is more frequent than in the baseline%s",
-			 change_name(&changes[0]),
+			 cause__info(changes[0].cause)->id,
 			 outcome->change_count > 1 && changes[1].worse ? ", and so are other causes"
 								       : "");
 		return;

@@ -97,7 +97,7 @@ static json_t *change_of(const struct change *change)
 {
 	json_t *object = json_object();
 
-	put(object, "name", json_string(change->total ? "total" : cause__info(change->cause)->id));
+	put(object, "name", json_string(cause__info(change->cause)->id));
 	put(object, "stalls_then", json_value__count(change->stalls_then));
 	put(object, "exchanges_then", json_value__count(change->exchanges_then));
 	put(object, "stalls_now", json_value__count(change->stalls_now));

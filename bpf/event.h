@@ -192,8 +192,8 @@ NS_ASSERT_SIZE(ns_lost, 48);
 NS_ASSERT_SIZE(ns_stack, 2048);
 NS_ASSERT_SIZE(ns_end, 40);
 
-#include "bpf/event_conn.h"
 #include "bpf/event_thread.h"
+#include "bpf/event_conn.h"
 #include "bpf/event_uring.h"
 
 #endif

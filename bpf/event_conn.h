@@ -221,9 +221,18 @@ struct ns_call_raw {
 	__u8 stack[NS_CALL_STACK];
 };
 
+/* How the end of a request was seen. */
+enum ns_exchange_end {
+	NS_EXCHANGE_ANSWERED = 0, /* the thread is back on a CPU with an answer: no more is known */
+	NS_EXCHANGE_FOLLOWED = 1, /* the next request was written */
+	NS_EXCHANGE_CLOSED = 2,   /* the connection closed, or this end of it */
+	NS_EXCHANGE_OPEN = 3,     /* the window ended: what is known by then */
+};
+
 /*
- * A request and its answer as a thread of one end saw them. head.ts: asked, back on the CPU
- * with the answer; served, its first write of the answer.
+ * A request and its answer as a thread of one end saw them. head.ts: asked, the last read of the
+ * answer before the next request (ended ANSWERED: back on the CPU with its first bytes); served,
+ * the last write of the answer.
  */
 struct ns_exchange {
 	struct ns_head head;
@@ -239,6 +248,15 @@ struct ns_exchange {
 	__u64 delack_ts; /* asked: the other end's delayed-ACK timer fired during it, 0 not seen */
 	__u32 hold_reason; /* asked: of the last hold in it, enum ns_hold_reason */
 	__u32 min_rtt_us;  /* asked */
+	__u64 answer_ts; /* asked: the first read of the answer. served: its first write; 0 not seen
+			  */
+	__u64 arrived_ts;  /* served: the request was there to be read; 0 not seen */
+	__u32 ended;       /* enum ns_exchange_end */
+	__u32 bytes_in;    /* asked: of the answer. served: of the request */
+	__u32 reads;       /* asked: calls that read of the answer, 0 not counted */
+	__u32 spent_known; /* 0: spent is not counted */
+	/* Of head.tid: asked, from begin_ts to head.ts; served, from ready_ts to head.ts. */
+	struct ns_spent spent;
 };
 
 /* Since the first sight of the connection. */
@@ -280,7 +298,7 @@ NS_ASSERT_SIZE(ns_recv, 40);
 NS_ASSERT_SIZE(ns_retrans, 88);
 NS_ASSERT_SIZE(ns_call, 56);
 NS_ASSERT_SIZE(ns_call_raw, 4288);
-NS_ASSERT_SIZE(ns_exchange, 104);
+NS_ASSERT_SIZE(ns_exchange, 192);
 NS_ASSERT_SIZE(ns_conn_totals, 200);
 NS_ASSERT_OFFSET(ns_conn_totals, holds, 80);
 

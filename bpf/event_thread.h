@@ -8,11 +8,34 @@
 
 #define NS_STACK_MAX 24 /* kernel frames kept of one stack */
 
+/* What a short sleep was for, by its system call and state: see struct ns_spent. */
+enum ns_short {
+	NS_SHORT_TIMER = 0, /* nanosleep() */
+	NS_SHORT_INPUT = 1, /* read, recv, poll, select, epoll */
+	NS_SHORT_LOCK = 2,  /* futex() */
+	NS_SHORT_DISK = 3,  /* uninterruptible */
+	NS_SHORT_URING = 4, /* io_uring_enter() */
+	NS_SHORT_OTHER = 5,
+	NS_SHORTS = 6
+};
+
+/*
+ * What a thread did with a time: on a CPU, ready, and asleep, in us. Waits that are records of
+ * their own (NS_WAIT) are not in it. Sums wrap, differences of two are right for 71 minutes.
+ */
+struct ns_spent {
+	__u32 run_us;
+	__u32 ready_us; /* made runnable, or preempted, and not yet on a CPU */
+	__u32 short_us[NS_SHORTS];
+	__u32 shorts[NS_SHORTS]; /* how many sleeps */
+};
+
 /* How ns_wait.head.conn is known. */
 enum ns_conn_basis {
 	NS_CONN_NONE = 0,
 	NS_CONN_WRITTEN = 1, /* the thread wrote on it since its sleep before */
 	NS_CONN_FD = 2,      /* the system call that it sleeps in names its descriptor */
+	NS_CONN_READY = 3,   /* it became readable, and ended the wait for one of several */
 };
 
 /* What the connection's owner had done on it last when the thread went to sleep. */
@@ -58,12 +81,17 @@ struct ns_wait {
 	__u64 op_done_ts;   /* of the completion that woke the thread; 0: it completes after that */
 	__u32 op_code;      /* IORING_OP_* */
 	__u32 op_fd;
-	__u32 op_flags;  /* NS_SQE_* */
-	__u32 op_file;   /* enum ns_uring_file */
-	__u32 op_how;    /* enum ns_uring_how, as far as it got */
-	__u32 op_tid;    /* who submitted it, 0 not known */
-	__u32 op_by_tid; /* who completed it, or was current when it became ready */
-	__u32 pad;
+	__u32 op_flags;    /* NS_SQE_* */
+	__u32 op_file;     /* enum ns_uring_file */
+	__u32 op_how;      /* enum ns_uring_how, as far as it got */
+	__u32 op_tid;      /* who submitted it, 0 not known */
+	__u32 op_by_tid;   /* who completed it, or was current when it became ready */
+	__u32 spent_known; /* 0: spent is not counted */
+	/*
+	 * Of the thread from its first sight to off_ts. From one of its waits to the next the
+	 * difference is what it did in between.
+	 */
+	struct ns_spent spent;
 };
 
 /* What was seen of the end of a wait (docs/limits.md, softirq runs that nobody sees). */
@@ -102,11 +130,12 @@ struct ns_thread_totals {
 	__u32 pad;
 };
 
-NS_ASSERT_SIZE(ns_wait, 200);
+NS_ASSERT_SIZE(ns_spent, 56);
+NS_ASSERT_SIZE(ns_wait, 256);
 NS_ASSERT_OFFSET(ns_wait, state, 48);
 NS_ASSERT_OFFSET(ns_wait, comm, 80);
 NS_ASSERT_OFFSET(ns_wait, arg2, 112);
-NS_ASSERT_SIZE(ns_wait_raw, 584);
+NS_ASSERT_SIZE(ns_wait_raw, 640);
 NS_ASSERT_SIZE(ns_thread_totals, 96);
 
 #endif

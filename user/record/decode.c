@@ -103,6 +103,8 @@ static const char *wait_damage(const struct ns_wait *wait)
 
 static const char *exchange_damage(const struct ns_exchange *exchange)
 {
+	if (exchange->ended > NS_EXCHANGE_OPEN)
+		return "its end is beyond the table";
 	if (exchange->side != NS_EXCHANGE_ASKED && exchange->side != NS_EXCHANGE_SERVED)
 		return "its side is none";
 	if (exchange->begin_ts > exchange->head.ts)

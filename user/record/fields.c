@@ -35,6 +35,21 @@
 		name, FIELD_ADDRESS, offsetof(struct type, member), offsetof(struct type, port),   \
 			NULL                                                                       \
 	}
+#define NAMED(type, member, name) FIELD(FIELD_U32, type, member, name)
+#define SPENT(type)                                                                                \
+	NAMED(type, spent.run_us, "run_us"), NAMED(type, spent.ready_us, "ready_us"),              \
+		NAMED(type, spent.short_us[NS_SHORT_TIMER], "short_timer_us"),                     \
+		NAMED(type, spent.short_us[NS_SHORT_INPUT], "short_input_us"),                     \
+		NAMED(type, spent.short_us[NS_SHORT_LOCK], "short_lock_us"),                       \
+		NAMED(type, spent.short_us[NS_SHORT_DISK], "short_disk_us"),                       \
+		NAMED(type, spent.short_us[NS_SHORT_URING], "short_uring_us"),                     \
+		NAMED(type, spent.short_us[NS_SHORT_OTHER], "short_other_us"),                     \
+		NAMED(type, spent.shorts[NS_SHORT_TIMER], "shorts_timer"),                         \
+		NAMED(type, spent.shorts[NS_SHORT_INPUT], "shorts_input"),                         \
+		NAMED(type, spent.shorts[NS_SHORT_LOCK], "shorts_lock"),                           \
+		NAMED(type, spent.shorts[NS_SHORT_DISK], "shorts_disk"),                           \
+		NAMED(type, spent.shorts[NS_SHORT_URING], "shorts_uring"),                         \
+		NAMED(type, spent.shorts[NS_SHORT_OTHER], "shorts_other")
 #define END                                                                                        \
 	{                                                                                          \
 		NULL, FIELD_U32, 0, 0, NULL                                                        \
@@ -49,10 +64,11 @@ static const char *const opener_names[] = {"unknown", "self", "peer", NULL};
 static const char *const basis_names[] = {"state", "xmit", NULL};
 static const char *const begun_names[] = {"send", "partly", "changed", "later", NULL};
 static const char *const retrans_names[] = {"unknown", "rto", "tlp", "fast", "syn", NULL};
-static const char *const conn_basis_names[] = {"none", "written", "fd", NULL};
+static const char *const conn_basis_names[] = {"none", "written", "fd", "ready", NULL};
 static const char *const turn_names[] = {"unknown", "wrote", "read", NULL};
 static const char *const wait_end_names[] = {"seen", "woken", "bound", NULL};
 static const char *const side_names[] = {"none", "asked", "served", NULL};
+static const char *const exchange_end_names[] = {"answered", "followed", "closed", "open", NULL};
 static const char *const via_names[] = {"call", "uring", "worker", NULL};
 static const char *const hold_names[] = {"unknown",     "nagle",  "cork",   "msg-more", "rwnd",
 					 "zero-window", "cwnd",   "pacing", "tsq",      "tso-defer",
@@ -193,6 +209,8 @@ static const struct field wait_fields[] = {
 	NAME(ns_wait, op_how, uring_how_names),
 	U32(ns_wait, op_tid),
 	U32(ns_wait, op_by_tid),
+	U32(ns_wait, spent_known),
+	SPENT(ns_wait),
 	END,
 };
 
@@ -230,6 +248,13 @@ static const struct field exchange_fields[] = {
 	TIME(ns_exchange, delack_ts, "delack"),
 	NAME(ns_exchange, hold_reason, hold_names),
 	U32(ns_exchange, min_rtt_us),
+	TIME(ns_exchange, answer_ts, "answer"),
+	TIME(ns_exchange, arrived_ts, "arrived"),
+	NAME(ns_exchange, ended, exchange_end_names),
+	U32(ns_exchange, bytes_in),
+	U32(ns_exchange, reads),
+	U32(ns_exchange, spent_known),
+	SPENT(ns_exchange),
 	END,
 };
 
@@ -535,8 +560,12 @@ bool field__means_something(const union record *record, const struct field *fiel
 		return record->hold.ack_due_us;
 	if (type->type == NS_WAIT && field->offset == offsetof(struct ns_wait, ended))
 		return record->wait.ended != NS_WAIT_SEEN;
+	if (type->type == NS_WAIT && field->offset >= offsetof(struct ns_wait, spent_known))
+		return record->wait.spent_known;
 	if (type->type == NS_WAIT && !record->wait.op_known)
 		return field->offset < offsetof(struct ns_wait, op_known);
+	if (type->type == NS_EXCHANGE && field->offset >= offsetof(struct ns_exchange, spent_known))
+		return record->exchange.spent_known;
 	if (type->type == NS_URING && record->uring.step != NS_URING_DONE)
 		return field->offset < offsetof(struct ns_uring, result);
 	return true;

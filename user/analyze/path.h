@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the time of a request, or of a wait, was made of: a tree of parts, followed backwards from
+ * its end. The parts are disjoint and sum to it.
+ */
+#ifndef NETSTALL_ANALYZE_PATH_H
+#define NETSTALL_ANALYZE_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/event.h"
+#include "user/analyze/cause.h"
+
+enum path_kind {
+	PATH_UNKNOWN, /* nothing to stand on */
+	PATH_RUNS,    /* the thread computes */
+	PATH_READY,   /* it is ready and waits for a CPU */
+	PATH_BLOCKED, /* it waits, for what its parts say; what they do not is its own time */
+	PATH_SHORTS,  /* it waits again and again, for shorter than is recorded one by one */
+	PATH_HELD,    /* TCP holds bytes back, or sends them again */
+	PATH_TRANSIT, /* bytes are on their way */
+	PATH_UNREAD,  /* bytes have arrived, and their reader does not come */
+	PATH_KINDS
+};
+
+/* The first part is the whole; each other one is made of what its parent's time went to. */
+struct path_part {
+	enum path_kind kind;
+	enum cause cause; /* what it is by itself */
+	uint16_t parent;  /* number of the part above, less than its own; of the first 0 */
+	uint32_t pid;     /* the thread; 0: of none */
+	uint32_t tid;
+	uint32_t conn;    /* that it is about, 0 none */
+	uint32_t syscall; /* of a wait, NS_SYSCALL_NONE */
+	uint32_t count;   /* waits, holds; of parts that are alike and were added up */
+	uint64_t ns;      /* its own, without the parts below it */
+	char comm[NS_COMM_LEN];
+};
+
+#define PATH_PARTS 32 /* of one path; further ones are added to their parents */
+
+struct path {
+	size_t count;
+	struct path_part parts[PATH_PARTS];
+};
+
+/* All of a part's time, those below it included. */
+uint64_t path__total(const struct path *path, size_t part);
+/* The part with most time of its own; NULL: of an empty path. */
+const struct path_part *path__largest(const struct path *path);
+/*
+ * Add a part below another one, or its time to one that is alike there: of the same kind, cause,
+ * process name and system call. Returns its number.
+ */
+size_t path__add(struct path *path, const struct path_part *part);
+/* Add all of another path to this one, likewise. */
+void path__merge(struct path *path, const struct path *from);
+
+#endif

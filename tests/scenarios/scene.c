@@ -6,12 +6,14 @@
  *	ready target=812 port=46465 pids=812,811
  *	stall start_ns=1004118... end_ns=1004162... queued_ns=20110 tid=812 cause=nagle-delack
  *	...
+ *	request start_ns=1004118... end_ns=1004162...
+ *	verdict cause=nagle-delack part_ns=643118... queued_ns=82115
  *	done scene=split exchanges=16 stalls=15 total_ms=660.1 begin_ns=1004... end_ns=1004...
  *
  * Waits for a line on stdin after "ready"; -n sets the repetitions. --list prints a line for each
  *scene: its name, the cause that it makes (or none), how many stalls of that at least, which share
- *of its time these take at least, `quick` or `full`, `any` or `alone`, and options (struct scene).
- * Exit status: 0 done, 1 it failed, 64 usage, 77 this machine does not have what it needs.
+ *of its time these take at least, `quick`, `full` or `open`, `any` or `alone`, and options (struct
+ *scene). Exit status: 0 done, 1 it failed, 64 usage, 77 this machine does not have what it needs.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -50,8 +52,11 @@ static void list(void)
 		for (const struct scene *scene = groups[g]; scene->name; scene++)
 			printf("%s %s %u %.2f %s %s %s\n", scene->name,
 			       scene->makes.cause ? scene->makes.cause : "none", scene->makes.count,
-			       scene->makes.share, scene->quick ? "quick" : "full",
-			       scene->alone ? "alone" : "any",
+			       scene->makes.share,
+			       scene->open    ? "open"
+			       : scene->quick ? "quick"
+					      : "full",
+			       scene->alone || scene->verdict.cause ? "alone" : "any",
 			       scene->options ? scene->options : "");
 	exit(EXIT_SUCCESS);
 }
@@ -80,6 +85,12 @@ static void forget_listeners(const struct stage *stage)
 		close(stage->listener_behind);
 }
 
+static void end(struct stage *stage)
+{
+	atomic_store(&stage->end_ns, now_ns());
+	atomic_store(&stage->queued_ns, stage__queued(stage) - atomic_load(&stage->queued_ns));
+}
+
 static void play(struct stage *stage, unsigned int role)
 {
 	static const char *const names[SCENE_ROLES] = {"scene-client", "scene-server",
@@ -96,7 +107,7 @@ static void play(struct stage *stage, unsigned int role)
 	stage__enter(stage);
 	stage->scene->roles[role](stage);
 	if (!role)
-		atomic_store(&stage->end_ns, now_ns());
+		end(stage);
 	_exit(0);
 }
 
@@ -149,6 +160,23 @@ static void print_ready(const struct stage *stage)
 	fflush(stdout);
 }
 
+static void print_verdict(const struct stage *stage)
+{
+	const struct scene *scene = stage->scene;
+
+	if (!scene->verdict.cause)
+		return;
+	for (uint32_t i = 0; i < stage->request_count; i++)
+		printf("request start_ns=%" PRIu64 " end_ns=%" PRIu64 "\n",
+		       stage->requests[i].start_ns, stage->requests[i].end_ns);
+	printf("verdict cause=%s part_ns=%" PRIu64 " queued_ns=%" PRIu64 "\n", scene->verdict.cause,
+	       stage->part_ns, stage->queued_ns);
+	if (scene->verdict.says)
+		printf("says %s\n", scene->verdict.says);
+	if (scene->verdict.never)
+		printf("never %s\n", scene->verdict.never);
+}
+
 static void print_truth(const struct stage *stage)
 {
 	uint64_t total = 0;
@@ -161,6 +189,7 @@ static void print_truth(const struct stage *stage)
 		       p->start_ns, p->end_ns, p->queued_ns, p->tid, p->cause);
 		total += p->end_ns - p->start_ns;
 	}
+	print_verdict(stage);
 	printf("done scene=%s exchanges=%u stalls=%u total_ms=%.1f begin_ns=%" PRIu64
 	       " end_ns=%" PRIu64 " dropped=%u\n",
 	       stage->scene->name, stage->exchanges, stage->stall_count, total / 1e6,

@@ -17,9 +17,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SCENE_ROLES   5
-#define SCENE_THREADS 80
-#define SCENE_STALLS  4096
+#define SCENE_ROLES    5
+#define SCENE_THREADS  80
+#define SCENE_STALLS   4096
+#define SCENE_REQUESTS 4096
 
 #define MS(n) ((n)*1000000ull)
 
@@ -30,6 +31,12 @@ struct pause {
 	uint64_t queued_ns; /* in it, the scene's threads waited for a CPU */
 	uint32_t tid;
 	char cause[20]; /* by construction, or runqueue when that was most of it */
+};
+
+/* A request by the clock of the thread that makes it: from its first write to its last read. */
+struct request {
+	uint64_t start_ns;
+	uint64_t end_ns;
 };
 
 /* What a path between two network namespaces does to segments; dir 0 is from the client. */
@@ -62,8 +69,12 @@ struct stage {
 	_Atomic uint64_t end_ns;
 	_Atomic uint32_t exchanges;
 	_Atomic uint32_t stall_count;
-	_Atomic uint32_t word; /* for the scene: a lock, a flag */
+	_Atomic uint32_t request_count;
+	_Atomic uint64_t part_ns;   /* of the requests' time, what the verdict must be about */
+	_Atomic uint64_t queued_ns; /* from begin to end, the scene's threads waited for a CPU */
+	_Atomic uint32_t word;      /* for the scene: a lock, a flag */
 	struct pause stalls[SCENE_STALLS];
+	struct request requests[SCENE_REQUESTS];
 };
 
 typedef void role_fn(struct stage *stage);
@@ -80,8 +91,18 @@ struct scene {
 		uint32_t count;    /* so many of them at least, by its own truth */
 		double share;      /* of its own time, likewise */
 	} makes;
+	/*
+	 * What the report must lead with, and the share of the requests' time that stage__part()
+	 * counted; the requests must last as long as they did. Such a scene is played alone.
+	 */
+	struct {
+		const char *cause; /* NULL: not judged; "none": nothing held the target back */
+		const char *says;  /* a regular expression: what its sentences must say */
+		const char *never; /* and what they must not */
+	} verdict;
 	bool quick;          /* also on emulated machines */
 	bool alone;          /* under a netstall of its own: it takes a CPU, or has options */
+	bool open;           /* what netstall says of it is still wrong: played only by name */
 	const char *options; /* of netstall trace */
 };
 
@@ -123,6 +144,13 @@ void phases__begin(struct phases *phases, struct stage *stage);
  * "idle", "cpu": slow by nature, and no stall.
  */
 void phases__end(struct phases *phases, const char *cause);
+
+/* A request that began then ends now. */
+void stage__request(struct stage *stage, uint64_t start_ns);
+/* The time since then, of a request, was what the verdict must be about. */
+void stage__part(struct stage *stage, uint64_t start_ns);
+/* What all threads of the scene have waited for a CPU. */
+uint64_t stage__queued(struct stage *stage);
 
 void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 void cannot(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));

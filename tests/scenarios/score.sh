@@ -126,6 +126,28 @@ judge_truth() {
         echo "it made $made stalls of $cause that took $took of its time, wanted ${COUNT[$1]} and ${SHARE[$1]}" >"$file"
 }
 
+# judge_verdict NAME: what the report leads with, and how long its requests took. A machine that is short of CPUs makes
+# verdicts of its own.
+judge_verdict() {
+    local truth=$SCRATCH/$1/truth verdict
+    verdict=$(grep '^verdict' "$truth") || return 0
+    awk '/^request / {
+            split($2, start, "="); split($3, end, "=")
+            printf "%s%.6f", comma, (end[2] - start[2]) / 1e6
+            comma = ","
+        }
+        BEGIN { printf "[" } END { print "]" }' "$truth" >"$SCRATCH/$1/requests"
+    gojq -r --slurpfile requests "$SCRATCH/$1/requests" --arg cause "$(field cause "$verdict")" --argjson part_ns "$(field part_ns "$verdict")" \
+        --argjson queued_ns "$(field queued_ns "$verdict")" --arg says "$(sed -n 's/^says //p' "$truth")" \
+        --arg never "$(sed -n 's/^never //p' "$truth")" -f $here/verdict.jq "$SCRATCH/report" >"$SCRATCH/$1/verdict" || return 1
+    [ -s "$SCRATCH/$1/verdict" ] || return 0
+    if grep -q '^busy' "$SCRATCH/$1/verdict"; then
+        sed -n 's/^busy: //p' "$SCRATCH/$1/verdict" >"$SCRATCH/$1/skip"
+    else
+        sed 's/$/;/' "$SCRATCH/$1/verdict" >"$SCRATCH/$1/fail"
+    fi
+}
+
 compare_scene() { # NAME
     local truth=$SCRATCH/$1/truth done
     done=$(grep '^done' "$truth") || { echo "the scene said nothing at its end" >"$SCRATCH/$1/fail" && return; }
@@ -151,6 +173,7 @@ play() {
     for name in "${BATCH[@]}"; do
         left_out "$name" || judge_truth "$name"
         left_out "$name" || compare_scene "$name"
+        left_out "$name" || judge_verdict "$name" || echo "the report has no verdict to compare" >"$SCRATCH/$name/fail"
     done
 }
 
@@ -261,6 +284,7 @@ play_all() {
     local name cause count share when company options waiting
     while read -r -u 3 name cause count share when company options; do
         [ -z "$QUICK" ] || [ "$when" = quick ] || continue
+        [ -n "$ONLY" ] || [ "$when" != open ] || continue
         # shellcheck disable=SC2053
         [ -z "$ONLY" ] || [[ $name == $ONLY ]] || continue
         CAUSE[$name]=$cause COUNT[$name]=$count SHARE[$name]=$share

@@ -154,6 +154,7 @@ void exchange(struct phases *phases, int fd, const struct script *script)
 	uint32_t requests = script->pipelined ? script->pipelined : 1;
 	const char *cause;
 	bool held = false;
+	uint64_t start_ns = now_ns();
 	size_t rest = requests * sum(script->reply) + script->early_bytes;
 
 	for (uint32_t i = 0; i < requests; i++)
@@ -169,12 +170,14 @@ void exchange(struct phases *phases, int fd, const struct script *script)
 	rest -= script->early_bytes;
 	if (!read_all(fd, 1))
 		die("the server hung up");
-	phases__end(phases, cause);
 	if (rest > 1) {
+		phases__end(phases, cause);
+		cause = script->reply_cause;
 		if (!read_all(fd, rest - 1))
 			die("the server hung up");
-		phases__end(phases, script->reply_cause);
 	}
+	stage__request(phases->stage, start_ns);
+	phases__end(phases, cause);
 	atomic_fetch_add(&phases->stage->exchanges, requests);
 }
 
@@ -223,15 +226,19 @@ static bool take_request(int fd, const struct script *script)
 
 void serve(struct stage *stage, int fd, const struct script *script)
 {
+	uint64_t taken_ns;
+
 	do {
 		/* It is not sticky: the kernel goes back by itself. */
 		if (script->quickack)
 			set_option(fd, IPPROTO_TCP, TCP_QUICKACK, 1);
 		if (!take_request(fd, script))
 			return;
+		taken_ns = now_ns();
 		nap_us(script->serve_us);
 		if (script->spin_us)
 			spin_ms(stage, script->spin_us / 1000);
+		stage__part(stage, taken_ns);
 		write_pieces(fd, script->reply, BY_WRITE, script->reply_gap_us, NULL);
 	} while (true);
 }

@@ -96,7 +96,7 @@ static uint64_t queued_of(uint32_t tid)
 	return size > 0 && sscanf(text, "%llu %llu", &ran, &queued) == 2 ? queued : 0;
 }
 
-static uint64_t queued_of_all(struct stage *stage)
+uint64_t stage__queued(struct stage *stage)
 {
 	uint32_t count = atomic_load(&stage->thread_count);
 	uint64_t sum = 0;
@@ -112,8 +112,24 @@ void phases__begin(struct phases *phases, struct stage *stage)
 	*phases = (struct phases){.stage = stage,
 				  .tid = gettid(),
 				  .own_ns = queued_of(gettid()),
-				  .queued_ns = queued_of_all(stage),
+				  .queued_ns = stage__queued(stage),
 				  .start_ns = now_ns()};
+}
+
+void stage__request(struct stage *stage, uint64_t start_ns)
+{
+	struct request request = {.start_ns = start_ns, .end_ns = now_ns()};
+	uint32_t i = atomic_fetch_add(&stage->request_count, 1);
+
+	if (i >= SCENE_REQUESTS)
+		die("too many requests");
+	stage->requests[i] = request;
+}
+
+void stage__part(struct stage *stage, uint64_t start_ns)
+{
+	if (atomic_load(&stage->begin_ns))
+		atomic_fetch_add(&stage->part_ns, now_ns() - start_ns);
 }
 
 static void keep(struct stage *stage, const struct pause *pause)
@@ -128,8 +144,8 @@ static void keep(struct stage *stage, const struct pause *pause)
 /* What the network does is told before what the machine does, and that before an own wish. */
 static bool is_of_network(const char *cause)
 {
-	static const char *const others[] = {"timer", "lock", "ipc",     "disk",
-					     "idle",  "cpu",  "runqueue"};
+	static const char *const others[] = {"timer", "lock", "ipc",      "disk",
+					     "idle",  "cpu",  "runqueue", "self"};
 
 	for (size_t i = 0; cause && i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strcmp(cause, others[i]))
@@ -158,7 +174,7 @@ void phases__end(struct phases *phases, const char *cause)
 
 	phases->own_ns = queued_of(phases->tid);
 	own = phases->own_ns - own;
-	phases->queued_ns = queued_of_all(phases->stage);
+	phases->queued_ns = stage__queued(phases->stage);
 	phases->start_ns = pause.end_ns;
 	if (pause.end_ns - pause.start_ns < PAUSE_NS)
 		return;
@@ -208,5 +224,6 @@ void stage__wait_at_gate(struct stage *stage)
 	close(stage->gate[1]);
 	if (read(stage->gate[0], &byte, 1) != 1)
 		_exit(0); /* the scene was given up */
+	atomic_store(&stage->queued_ns, stage__queued(stage));
 	atomic_store(&stage->begin_ns, now_ns());
 }

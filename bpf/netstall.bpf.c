@@ -27,6 +27,7 @@
 #include "bpf/lib/emit.bpf.h"
 #include "bpf/lib/active.bpf.h"
 #include "bpf/lib/history.bpf.h"
+#include "bpf/thread/spent.bpf.h"
 #include "bpf/thread/exchange.bpf.h"
 #include "bpf/tcp/socket.bpf.h"
 #include "bpf/tcp/adopt.bpf.h"

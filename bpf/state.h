@@ -305,7 +305,14 @@ struct ns_thread_sleep {
 	__u32 call;
 	__u32 arg0;
 	__u32 arg1;
-	__u32 pad;
+	__u32 kind; /* enum ns_short, should it be short */
+};
+
+/* Its absences that are no records of their own, see spent.bpf.h. */
+struct ns_thread_shorts {
+	__u64 ready_ns;
+	__u64 ns[NS_SHORTS];
+	__u32 count[NS_SHORTS];
 };
 
 /*
@@ -338,6 +345,7 @@ struct ns_thread_state {
 	__u32 pad;
 	char comm[NS_COMM_LEN];
 	struct ns_thread_sleep slept;
+	struct ns_thread_shorts shorts;
 	struct ns_thread_habits habits;
 	struct ns_thread_ring ring;
 	struct ns_thread_waker waker;

@@ -40,6 +40,9 @@ struct syscall_args {
 #define NS_SYS_RECVMMSG    299
 #define NS_SYS_PREADV2     327
 
+#define NS_SYS_NANOSLEEP       35
+#define NS_SYS_CLOCK_NANOSLEEP 230
+
 static __always_inline __u32 syscall_number(struct pt_regs *regs)
 {
 	long number = BPF_CORE_READ(regs, orig_ax);
@@ -142,6 +145,9 @@ static __always_inline void read_call_regs(struct pt_regs *regs, __u64 *out)
 #define NS_SYS_RECVMMSG    243
 #define NS_SYS_PREADV2     286
 
+#define NS_SYS_NANOSLEEP       101
+#define NS_SYS_CLOCK_NANOSLEEP 115
+
 static __always_inline __u32 syscall_number(struct pt_regs *regs)
 {
 	int number = BPF_CORE_READ(regs, syscallno);
@@ -207,7 +213,9 @@ static __always_inline void read_call_regs(struct pt_regs *regs, __u64 *out)
 
 #endif
 
-#define NS_SYS_EPOLL_PWAIT2 441 /* on both */
+/* On every machine. */
+#define NS_SYS_IO_URING_ENTER 426
+#define NS_SYS_EPOLL_PWAIT2   441
 
 /* What a call sleeps for. */
 enum call_kind {
@@ -249,6 +257,20 @@ static __always_inline enum call_kind call_kind(__u32 number)
 		return NS_CALL_ON_SELECT;
 	}
 	return NS_CALL_OTHER;
+}
+
+static __always_inline bool waits_to_read(__u32 call)
+{
+	switch (call) {
+	case NS_SYS_READ:
+	case NS_SYS_READV:
+	case NS_SYS_PREADV2:
+	case NS_SYS_RECVFROM:
+	case NS_SYS_RECVMSG:
+	case NS_SYS_RECVMMSG:
+		return true;
+	}
+	return call_kind(call) >= NS_CALL_ON_EPOLL;
 }
 
 /* The time-out of a call that sleeps, as ns_wait.arg2 has it. */

@@ -22,20 +22,6 @@ static __always_inline __u64 bytes_moved(struct task_struct *task)
 	return task->ioac.rchar + task->ioac.wchar;
 }
 
-static __always_inline bool waits_to_read(__u32 call)
-{
-	switch (call) {
-	case NS_SYS_READ:
-	case NS_SYS_READV:
-	case NS_SYS_PREADV2:
-	case NS_SYS_RECVFROM:
-	case NS_SYS_RECVMSG:
-	case NS_SYS_RECVMMSG:
-		return true;
-	}
-	return call_kind(call) >= NS_CALL_ON_EPOLL;
-}
-
 /* The thread's state after it may have read from this file. */
 static __always_inline void see_file(struct task_struct *task, struct ns_thread_state *thread,
 				     struct file *file)

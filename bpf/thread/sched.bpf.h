@@ -88,7 +88,7 @@ static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread
 {
 	struct waited_for what = {.ended = NS_WAIT_WOKEN};
 	struct syscall_args args = {};
-	__u64 end;
+	__u64 end, asleep;
 
 	if (!task || !thread)
 		return 0;
@@ -100,8 +100,11 @@ static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread
 		end = now > thread->since ? now : thread->since;
 		what.ended = NS_WAIT_BOUND;
 	}
-	thread->blocked_ns += ns_passed(thread->since, end);
-	if (worth_a_record(ns_passed(thread->since, end)) && !is_io_worker(task)) {
+	asleep = ns_passed(thread->since, end);
+	thread->blocked_ns += asleep;
+	if (!worth_a_record(asleep)) {
+		count_short(thread, asleep, 0);
+	} else if (!is_io_worker(task)) {
 		if (!find_ring(task, thread, &what) || !what.op)
 			find_slept_on(task, thread, &what);
 		note_wait(task, thread, &args, &what, end);
@@ -151,14 +154,23 @@ static __always_inline void on_switch_out(struct task_struct *task, struct ns_th
 	}
 }
 
-static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_state *thread,
-				     __u64 now)
+/* The system call that it sleeps in. */
+static __always_inline __u32 note_call(struct task_struct *task, struct ns_thread_state *thread)
 {
 	/* A worker has a copy of the registers that its creator had. */
 	__u32 call = is_io_worker(task) ? NS_SYSCALL_NONE : task_call(task);
 
 	thread->slept.call = call;
+	thread->slept.kind = kind_of_short(call, thread->state);
 	task_arguments(task, &thread->slept.arg0, &thread->slept.arg1);
+	return call;
+}
+
+static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_state *thread,
+				     __u64 now)
+{
+	__u32 call = note_call(task, thread);
+
 	if (waits_to_read(call))
 		note_input_sleep(task, thread, call);
 	else if (call == NS_SYS_IO_URING_ENTER) /* its completions may be all the work it does */
@@ -169,7 +181,7 @@ static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_
 static __always_inline void on_switch_in(struct task_struct *task, struct ns_thread_state *thread,
 					 __u64 now)
 {
-	__u64 wake_ts = thread->wake_ts, since = thread->since;
+	__u64 wake_ts = thread->wake_ts, since = thread->since, asleep, ready;
 
 	if (now < wake_ts)
 		now = wake_ts;
@@ -182,12 +194,16 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_thr
 		thread->wake_ts = wake_ts;
 		if (!wake_ts)
 			wake_ts = now;
-		thread->blocked_ns += ns_passed(since, wake_ts);
-		thread->runqueue_ns += ns_passed(wake_ts, now);
+		asleep = ns_passed(since, wake_ts);
+		ready = ns_passed(wake_ts, now);
+		thread->blocked_ns += asleep;
+		thread->runqueue_ns += ready;
 		/* The list of operations says how soon each was waited for no longer. */
 		if (settings.verbose || worth_a_record(ns_passed(since, now)) ||
 		    (settings.uring_events && rings_watched > 0 && thread->state))
 			end_wait(task, thread, now);
+		else
+			count_short(thread, asleep, ready);
 		look_for_answers(thread, task->pid, now);
 		/* What it wrote before this sleep is not what the next one is about. */
 		if (thread->state)
@@ -306,6 +322,8 @@ static __always_inline void seed_thread(struct bpf_iter__task *ctx, struct task_
 		fresh->since = now;
 		fresh->state = sleep_state(state);
 		fresh->off = fresh->state != 0;
+		if (fresh->off)
+			note_call(task, fresh);
 	}
 	if (offcpu.on && profiled) {
 		fresh->profiled = 1;

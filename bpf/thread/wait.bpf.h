@@ -145,6 +145,8 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 			out->wait.arg2 = call_timeout(args);
 	}
 	out->wait.ended = what->ended;
+	out->wait.spent_known = 1;
+	spent_now(thread, now, &out->wait.spent); /* off since: as it left */
 	note_socket(what, &out->wait);
 	note_op(what, &out->wait);
 	if (thread->wake_ts <= now) { /* else it is of the wait to come */

@@ -86,8 +86,6 @@ struct task_struct___uring {
 
 #define NS_REGISTERED_RINGS 16 /* of a thread: IO_RINGFD_REG_MAX */
 
-#define NS_SYS_IO_URING_ENTER 426 /* on every machine */
-
 static __always_inline bool is_io_worker(struct task_struct *task)
 {
 	return task->flags & NS_PF_IO_WORKER;

@@ -105,6 +105,31 @@ case_wait_joins_the_chain() {
     expect_is "the writer's role" "$(report '[.target.processes[] | select(.pid == '"$WAKER_TID"') | .role] | first')" chain
 }
 
+# What is no wait of its own is in the sums of the next one: between two long sleeps 20 ms of computing and 50 sleeps of 0.5 ms. A
+# short one that takes long is a record by itself; with these the sums leave nothing of the thread's time out.
+case_wait_sums() {
+    trace_waits mixed
+    gojq -s --argjson tid "$CLIENT_TID" '
+        def other: .short_input_us + .short_lock_us + .short_disk_us + .short_uring_us + .short_other_us;
+        [.[] | select(.event == "wait" and .tid == $tid)] | sort_by(.off_ms)
+        | map(select(.t_ms - .off_ms >= 20 and .syscall_name == "clock_nanosleep")) as $long
+        | [range(1; $long | length) as $i | $long[$i - 1] as $from | $long[$i] as $to
+            | [.[] | select(.off_ms > $from.off_ms and .off_ms < $to.off_ms)] as $between
+            | {gap: ($to.off_ms - $from.t_ms), records: ([$between[] | .t_ms - .off_ms] | add // 0),
+               sleeps: ($between | map(select(.syscall_name == "clock_nanosleep")) | length),
+               run: ($to.run_us - $from.run_us), ready: ($to.ready_us - $from.ready_us),
+               timer: ($to.short_timer_us - $from.short_timer_us), other: (($to | other) - ($from | other)),
+               shorts: ($to.shorts_timer - $from.shorts_timer)}]' "$SCRATCH/trace" >"$SCRATCH/sums"
+    sums() { gojq "[.[] | select($1)] | length" "$SCRATCH/sums"; }
+    expect "the rounds" "$(sums true)" '>=' "0.8 * $ROUNDS"
+    expect_is "rounds whose sums are not their time" \
+        "$(sums '((.run + .ready + .timer + .other) / 1000 + .records - .gap | fabs) > 0.02 * .gap')" 0
+    expect_is "rounds without their 50 short sleeps" "$(sums '.shorts + .sleeps != 50')" 0
+    expect_is "short sleeps that are shorter than they asked for" "$(sums '.timer < 500 * .shorts')" 0
+    expect_is "rounds that do not compute for 20 ms" "$(sums '.run < 19900')" 0
+    expect "rounds that compute for far more" "$(sums '.run > 26000')" '<=' "0.2 * $ROUNDS"
+}
+
 # trace_habits MODE: 200 rounds of 2 ms in the quiet volume. Sets WAKES and EMPTY of the client's thread.
 trace_habits() {
     ROUNDS=200

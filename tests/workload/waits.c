@@ -58,6 +58,8 @@ static const struct mode modes[] = {
 	 poll_receive_round},
 	{"push-epoll", "idle", "the same, by epoll_wait() and recv()", push_setup, connect_watched,
 	 epoll_receive_round},
+	{"mixed", "timer", "20 ms of computing, 50 sleeps of 0.5 ms, then its own timer", nothing,
+	 nothing, mixed_round},
 	{"stopped", "unknown", "SIGCONT after SIGSTOP", stopper_setup, nothing, stopped_round},
 };
 #define MODES (sizeof(modes) / sizeof(modes[0]))

@@ -210,6 +210,24 @@ static void futex_round(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/* What it does between two long waits: shares that a clock of its own measures. */
+static void mixed_round(void)
+{
+	static const struct timespec half_ms = {.tv_nsec = 500000};
+	struct timespec cpu;
+	uint64_t until = 0;
+	int i;
+
+	do {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+		if (!until)
+			until = cpu.tv_sec * 1000000000ull + cpu.tv_nsec + 20000000;
+	} while (cpu.tv_sec * 1000000000ull + cpu.tv_nsec < until);
+	for (i = 0; i < 50; i++)
+		nanosleep(&half_ms, NULL);
+	nap();
+}
+
 static void pipe_setup(void)
 {
 	pid_t pid;

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Running sums of what a thread does between its long waits: computing, ready, and the short sleeps
+ * by kind. They cost a few additions at a switch, and no clock.
+ */
+#ifndef NETSTALL_BPF_THREAD_SPENT_BPF_H
+#define NETSTALL_BPF_THREAD_SPENT_BPF_H
+
+/* By the call that it goes to sleep in, and its state (ns_wait.state). */
+static __always_inline enum ns_short kind_of_short(__u32 call, __u32 state)
+{
+	if (state & 2)
+		return NS_SHORT_DISK;
+	if (!(state & 1))
+		return NS_SHORT_OTHER; /* stopped */
+	switch (call) {
+	case NS_SYS_NANOSLEEP:
+	case NS_SYS_CLOCK_NANOSLEEP:
+		return NS_SHORT_TIMER;
+	case NS_SYS_FUTEX:
+		return NS_SHORT_LOCK;
+	case NS_SYS_IO_URING_ENTER:
+		return NS_SHORT_URING;
+	}
+	return waits_to_read(call) ? NS_SHORT_INPUT : NS_SHORT_OTHER;
+}
+
+/* It was off its CPU, asleep (unless preempted) and then ready, and that becomes no record. */
+static __always_inline void count_short(struct ns_thread_state *thread, __u64 asleep, __u64 ready)
+{
+	__u32 kind = thread->slept.kind;
+
+	thread->shorts.ready_ns += ready;
+	if (!thread->state || kind >= NS_SHORTS)
+		return;
+	thread->shorts.ns[kind] += asleep;
+	thread->shorts.count[kind]++;
+}
+
+/*
+ * The sums of a watched thread that is on its CPU, as of now; of one that is off it they are those
+ * of the moment when it left. From one look to the next the difference is what it did in between,
+ * but for its waits that are records of their own.
+ */
+static __always_inline void spent_now(const struct ns_thread_state *thread, __u64 now,
+				      struct ns_spent *out)
+{
+	__u64 run_ns = thread->on_cpu_ns;
+	__u32 i;
+
+	if (thread->since && !thread->off)
+		run_ns += ns_passed(thread->since, now);
+	out->run_us = run_ns / 1000;
+	out->ready_us = thread->shorts.ready_ns / 1000;
+#pragma unroll
+	for (i = 0; i < NS_SHORTS; i++) {
+		out->short_us[i] = thread->shorts.ns[i] / 1000;
+		out->shorts[i] = thread->shorts.count[i];
+	}
+}
+
+#endif

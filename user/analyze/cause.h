@@ -26,9 +26,7 @@ enum cause_group {
 	CAUSE_GROUPS
 };
 
-/*
- * What a verdict goes by before the time lost: what the network did to the program is what it
- * is asked for, what the machine did comes behind that, then what the program wanted itself.
+/* What explains a wait for something else: the network's causes are named through it, others not.
  */
 enum cause_rank {
 	CAUSE_RANK_UNEXPLAINED,
@@ -53,6 +51,7 @@ struct cause_info {
 	uint32_t needs; /* bits 1 << enum ns_fact: without one it may not be found, or not be named
 			   so */
 	bool is_gated;  /* `check` allows none of it by default */
+	bool is_given;  /* neither the program nor this host's settings make it shorter */
 	bool never_of_stall;
 	bool shows_stacks; /* a time line shows the kernel stacks, which say more than its lines */
 };

@@ -8,6 +8,7 @@
 #include "user/analyze/report_update.h"
 #include "user/analyze/sites.h"
 #include "user/analyze/stalls.h"
+#include "user/base/array.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
 
@@ -136,9 +137,10 @@ static int most_first(const void *a, const void *b)
 {
 	const struct report_cause *x = a, *y = b;
 
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	return (int)x->cause - (int)y->cause;
+	int by = compare_u64(y->covered_ns, x->covered_ns);
+
+	by = by ? by : compare_u64(y->total_ns, x->total_ns);
+	return by ? by : (int)x->cause - (int)y->cause;
 }
 
 /* Cheap: there are few causes. Percentiles wait for the end. */
@@ -255,9 +257,9 @@ static void join_sites(struct ledger *ledger)
 }
 
 /* The connection on which a cause took most. */
-static const struct tally *greatest(const struct account *account)
+static struct tally *greatest(const struct account *account)
 {
-	const struct tally *tally, *best = NULL;
+	struct tally *tally, *best = NULL;
 	size_t cursor = 0;
 
 	while ((tally = table__next(account->tallies, &cursor))) {
@@ -273,17 +275,21 @@ static void close_cause(const struct ledger *ledger, struct report_cause *cause)
 	const struct report *report = &ledger->report;
 	const struct account *account = &ledger->accounts[cause->cause];
 	uint64_t window = report->end_ts - report->start_ts;
+	struct tally *main = greatest(account);
 	size_t count;
 	uint64_t *durations = stalls__durations(report, cause->cause, &count);
 
 	cause->p50_ns = percentile(durations, count, 50);
 	cause->p99_ns = percentile(durations, count, 99);
 	free(durations);
-	cause->share = window ? (double)cause->total_ns / (double)window : 0;
+	cause->covered_ns = stalls__covered(report, cause->cause, NULL);
+	cause->share = window ? (double)cause->covered_ns / (double)window : 0;
 	cause->whole = account->whole;
 	cause->inferred = account->inferred;
 	cause->conns = account->conns;
-	cause->main = greatest(account);
+	if (main)
+		main->covered_ns = stalls__covered(report, cause->cause, &main->conn);
+	cause->main = main;
 }
 
 void ledger__close(struct ledger *ledger)
@@ -295,4 +301,5 @@ void ledger__close(struct ledger *ledger)
 	join_sites(ledger);
 	for (size_t i = 0; i < report->cause_count; i++)
 		close_cause(ledger, &report->causes[i]);
+	qsort(report->causes, report->cause_count, sizeof(report->causes[0]), most_first);
 }

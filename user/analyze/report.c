@@ -158,16 +158,18 @@ const struct report_cause *report__cause(const struct report *report, enum cause
 
 const struct report_cause *report__leading(const struct report *report)
 {
-	const struct report_cause *best = NULL;
+	const struct report_cause *most[2] = {NULL, NULL}; /* can be changed, is given */
 
-	/* They come greatest total first. */
 	for (size_t i = 0; i < report->cause_count; i++) {
 		const struct report_cause *cause = &report->causes[i];
+		const struct report_cause **best = &most[cause__info(cause->cause)->is_given];
 
-		if (!best || cause__rank(cause->cause) > cause__rank(best->cause))
-			best = cause;
+		if (!*best || cause->covered_ns > (*best)->covered_ns)
+			*best = cause;
 	}
-	return best;
+	if (most[0] && most[1])
+		return most[2 * most[0]->covered_ns < most[1]->covered_ns];
+	return most[0] ? most[0] : most[1];
 }
 
 bool report__is_complete(const struct report *report)

@@ -237,10 +237,11 @@ struct report_cause {
 	/* Filled at the end: */
 	uint64_t p50_ns;
 	uint64_t p99_ns;
-	double share;             /* of the window, 0..1 and above when stalls overlap */
-	uint64_t whole;           /* stalls of which every link was seen */
-	uint64_t inferred;        /* stalls of which a link is deduced */
-	uint64_t conns;           /* connections it was seen on */
+	uint64_t covered_ns; /* of the window: what several stalls have in common counts once */
+	double share;        /* of the window, 0..1: covered_ns */
+	uint64_t whole;      /* stalls of which every link was seen */
+	uint64_t inferred;   /* stalls of which a link is deduced */
+	uint64_t conns;      /* connections it was seen on */
 	const struct tally *main; /* the connection on which it took most; NULL: none */
 };
 
@@ -318,7 +319,7 @@ struct report {
 	size_t brief_count;     /* of these */
 	struct stall_brief *briefs;
 	uint64_t judged_from; /* the first stalls from then on are listed too; 0 no such time */
-	size_t cause_count;   /* only causes that occurred, greatest total first */
+	size_t cause_count;   /* only causes that occurred; at the end by covered_ns, most first */
 	struct report_cause causes[CAUSE_COUNT];
 	uint64_t longest_wait_ns; /* of a target thread with work owed, no stall; 0: not seen */
 	enum cause longest_wait_cause;
@@ -344,8 +345,9 @@ const char *report__comm(const struct report *report, uint32_t pid, uint32_t tid
 const struct stall *report__stall(const struct report *report, uint32_t number);
 const struct report_cause *report__cause(const struct report *report, enum cause cause);
 /*
- * The cause that a verdict is about: the one of the highest rank that occurred
- * (struct cause_info.rank), within a rank the one that took the most time. NULL: no stall.
+ * The cause that a verdict is about: the one that took most of the window (covered_ns). One that
+ * can be changed goes before one that is given (struct cause_info.is_given) if it took at least
+ * half as much. NULL: no stall.
  */
 const struct report_cause *report__leading(const struct report *report);
 /* Nothing that could hide a stall was lost or is not visible. */

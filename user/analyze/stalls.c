@@ -226,3 +226,53 @@ uint64_t *stalls__durations(const struct report *report, enum cause cause, size_
 	qsort(durations, *count, sizeof(*durations), by_value);
 	return durations;
 }
+
+/* ---- the time that they cover ---- */
+
+struct span {
+	uint64_t start_ts;
+	uint64_t end_ts;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	return compare_u64(((const struct span *)a)->start_ts, ((const struct span *)b)->start_ts);
+}
+
+/* What a stall has of the window; false: nothing. */
+static bool cut_to_window(const struct report *report, const struct stall_brief *brief,
+			  struct span *span)
+{
+	uint64_t end_ts = brief->start_ts + brief->ns;
+
+	span->start_ts = brief->start_ts > report->start_ts ? brief->start_ts : report->start_ts;
+	span->end_ts = end_ts < report->end_ts ? end_ts : report->end_ts;
+	return span->start_ts < span->end_ts;
+}
+
+uint64_t stalls__covered(const struct report *report, enum cause cause, const uint32_t *conn)
+{
+	size_t all = report->stall_count + report->brief_count, count = 0;
+	struct span *spans = xcalloc(all + 1, sizeof(*spans));
+	uint64_t covered = 0, until = 0;
+
+	for (size_t i = 0; i < all; i++) {
+		struct stall_brief brief = i < report->stall_count
+						   ? stall__brief(&report->stalls[i])
+						   : report->briefs[i - report->stall_count];
+
+		if (brief.cause == cause && (!conn || brief.conn == *conn))
+			count += cut_to_window(report, &brief, &spans[count]);
+	}
+	qsort(spans, count, sizeof(*spans), by_start);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t from = spans[i].start_ts > until ? spans[i].start_ts : until;
+
+		if (spans[i].end_ts <= from)
+			continue;
+		covered += spans[i].end_ts - from;
+		until = spans[i].end_ts;
+	}
+	free(spans);
+	return covered;
+}

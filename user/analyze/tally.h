@@ -30,7 +30,9 @@ struct tally {
 	uint32_t told;     /* kept their steps */
 	uint32_t by_data;  /* released by data */
 	uint64_t total_ns;
-	uint64_t held_ns;         /* without what the network and the run queue added */
+	uint64_t
+		covered_ns; /* of the window, at the end: what several have in common counts once */
+	uint64_t held_ns;   /* without what the network and the run queue added */
 	struct range first_bytes; /* most 0: not seen */
 	struct range second_bytes;
 	struct range joined;

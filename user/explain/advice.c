@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/explain/advice.h"
 
+#include <string.h>
+
 #include "user/base/array.h"
 #include "user/base/xalloc.h"
 #include "user/explain/template.h"
@@ -186,16 +188,33 @@ static const struct template advice[] = {
 };
 /* clang-format on */
 
+/* The first advice that names a saving tells what that makes of a request. */
+static void add_saving(const struct context *context, struct verdict *verdict, char **line)
+{
+	struct saving saving = context__saving(context);
+
+	if (verdict->saves_ns || !saving.ns)
+		return;
+	verdict->saves_ns = saving.ns;
+	verdict->saves_of_ns = saving.of_ns;
+	template__add(line, "{would_take}", context);
+}
+
 void advice__write(const struct context *context, struct verdict *verdict)
 {
 	enum cause cause = context->tally->cause;
 	bool is_listed = false;
 
 	for (size_t i = 0; i < COUNT_OF(advice); i++) {
+		char **line = &verdict->advice[verdict->advice_count];
+
 		is_listed |= advice[i].causes >> cause & 1;
-		if (verdict->advice_count < VERDICT_ADVICE)
-			verdict->advice_count += template__add_row(
-				&verdict->advice[verdict->advice_count], &advice[i], context);
+		if (verdict->advice_count == VERDICT_ADVICE ||
+		    !template__add_row(line, &advice[i], context))
+			continue;
+		verdict->advice_count++;
+		if (strstr(advice[i].text, "{saves}"))
+			add_saving(context, verdict, line);
 	}
 	if (!is_listed && !cause__info(cause)->never_of_stall)
 		verdict->advice[verdict->advice_count++] = xstrdup(cause__info(cause)->remedy);

@@ -231,10 +231,55 @@ const char *cause__each_word(const struct report_cause *cause)
 	return !cause->p50_ns || 20 * off <= total ? " each" : " at the median";
 }
 
-uint64_t context__held(const struct context *context)
+static uint64_t held_each(const struct context *context)
 {
 	const struct tally *tally = context->tally;
 	double share = tally->total_ns ? (double)tally->held_ns / (double)tally->total_ns : 0;
 
 	return (uint64_t)(share * (double)context__each(context) + 0.5);
+}
+
+/* The requests that the stalls are in, NULL: they were not followed. */
+static const struct report_requests *requests_of(const struct context *context)
+{
+	const struct report *report = context->report;
+	const struct report_cause *cause = report__cause(report, context->tally->cause);
+	uint32_t conn = cause && cause->conns > 1 ? 0 : context->tally->conn;
+	uint32_t peer = conn && context->peer ? context->peer->id.head.conn : conn;
+
+	for (size_t i = 0; i < report->requests_count; i++) {
+		if (report->requests[i].conn == conn || report->requests[i].conn == peer)
+			return &report->requests[i];
+	}
+	return NULL;
+}
+
+/* What of the chain's last link is to be changed. */
+static uint64_t root_part(const struct context *context)
+{
+	const struct stall_link *root = context->root;
+	enum cause cause = context->tally->cause;
+
+	if (context->stall->link_count < 2 ||
+	    (cause != CAUSE_PEER_APP && cause != CAUSE_LOCK && cause != CAUSE_IPC))
+		return UINT64_MAX;
+	return root->end_ts - root->start_ts;
+}
+
+struct saving context__saving(const struct context *context)
+{
+	const struct report_requests *requests = requests_of(context);
+	struct saving saving = {held_each(context), context__each(context), false};
+	uint64_t part = 0;
+
+	for (size_t i = 0; requests && i < requests->median.slice_count; i++) {
+		if (requests->median.slices[i].cause == context->tally->cause)
+			part += requests->median.slices[i].ns;
+	}
+	/* Else the median request is none of those that were delayed. */
+	if (2 * part >= saving.ns && part)
+		saving = (struct saving){part, requests->median.total_ns, true};
+	if (saving.ns > root_part(context))
+		saving.ns = root_part(context);
+	return saving;
 }

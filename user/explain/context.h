@@ -41,8 +41,14 @@ bool context__make(struct context *context, const struct report *report, const s
 uint64_t context__each(const struct context *context);
 /* " each", or where the median is not the mean as well " at the median" */
 const char *cause__each_word(const struct report_cause *cause);
-/* How much of that the cause took. */
-uint64_t context__held(const struct context *context);
+/* What a stall, or the request that it is in, would be shorter by without its cause. */
+struct saving {
+	uint64_t ns;
+	uint64_t of_ns;
+	bool is_of_request; /* the median one; else of the stall */
+};
+
+struct saving context__saving(const struct context *context);
 /* "worker/77", "pid 77", "a thread not seen" */
 char *context__thread(char *dst, size_t size, const struct report *report, uint32_t pid,
 		      uint32_t tid);

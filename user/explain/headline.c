@@ -111,15 +111,12 @@ static void add_occurrence(char **text, const struct report *report,
 	builder__add(text, " connections");
 }
 
-/* " (97.0% of 4.05 s)"; of stalls that overlap, and are more than all of it, the sum */
+/* " (97.0% of 4.05 s)" */
 static void add_share(char **text, const struct report *report, const struct report_cause *cause)
 {
 	uint64_t window = report->end_ts - report->start_ts;
 
-	if (cause->share > 1)
-		builder__add(text, " (%s in all, in %s)", duration_text(cause->total_ns),
-			     duration_text(window));
-	else if (cause->share > 0)
+	if (cause->share > 0)
 		builder__add(text, " (%s of %s)", percent_text(cause->share),
 			     duration_text(window));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/explain/verdict.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@
 #include "user/explain/explanation.h"
 #include "user/explain/headline.h"
 #include "user/record/losses.h"
+
+#define OTHERS 3 /* causes that are named behind the one that leads */
 
 /* ---- nothing was found: how much that says ---- */
 
@@ -140,33 +143,44 @@ static void add_elsewhere(const struct context *context, char **text)
 		     duration_text(cause->total_ns - context->tally->total_ns));
 }
 
-/* " Besides: 1 cork stall (30.0 ms), 12 lock stalls (480 ms)." */
+/* " 12 lock stalls (480 ms, 12.0%): hold the lock for shorter, ..." */
+static void add_other(const struct report_cause *cause, char **text)
+{
+	const char *remedy = cause__info(cause->cause)->remedy;
+
+	builder__add(text, " %s %s stall%s (%s, %s): %c%s", count_text(cause->count),
+		     cause__info(cause->cause)->id, cause->count == 1 ? "" : "s",
+		     duration_text(cause->total_ns), percent_text(cause->share),
+		     tolower((unsigned char)remedy[0]), remedy + 1);
+}
+
 static void add_others(const struct context *context, char **text)
 {
 	const struct report *report = context->report;
-	bool begun = false;
+	size_t others = 0;
 
 	for (size_t i = 0; i < report->cause_count; i++) {
-		const struct report_cause *cause = &report->causes[i];
-
-		if (cause->cause == context->tally->cause)
+		if (report->causes[i].cause == context->tally->cause)
 			continue;
-		builder__add(text, "%s %s %s stall%s (%s)",
-			     begun ? "," : " Besides:", count_text(cause->count),
-			     cause__info(cause->cause)->id, cause->count == 1 ? "" : "s",
-			     duration_text(cause->total_ns));
-		begun = true;
+		if (!others)
+			builder__add(text, " Besides:");
+		if (others++ < OTHERS)
+			add_other(&report->causes[i], text);
 	}
-	if (begun)
-		builder__add(text, ".");
+	if (others > OTHERS)
+		builder__add(text, " And %s more cause%s.", words_text(others - OTHERS),
+			     others == OTHERS + 1 ? "" : "s");
 }
 
 /* What was asked first, when all that was found is the machine's or the program's own doing. */
-static void add_network(const struct report *report, enum cause leading, char **text)
+static void add_network(const struct report *report, char **text)
 {
-	if (!report->complete || cause__rank(leading) == CAUSE_RANK_NETWORK ||
-	    report__cause(report, CAUSE_UNKNOWN))
+	if (!report->complete || report__cause(report, CAUSE_UNKNOWN))
 		return;
+	for (size_t i = 0; i < report->cause_count; i++) {
+		if (cause__rank(report->causes[i].cause) == CAUSE_RANK_NETWORK)
+			return;
+	}
 	builder__add(text, " On the network nothing held it back for %s or longer.",
 		     nominal_text(report__threshold(report)));
 }
@@ -176,7 +190,7 @@ static void write_texts(struct verdict *verdict, const struct context *context)
 	char *besides = NULL;
 
 	add_others(context, &besides);
-	add_network(context->report, context->tally->cause, &besides);
+	add_network(context->report, &besides);
 	explanation__write(context, &verdict->text);
 	builder__add(&verdict->brief, "%s%s", verdict->text, besides ? besides : "");
 	explanation__add_frequency(context, &verdict->text);

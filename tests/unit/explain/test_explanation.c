@@ -347,22 +347,21 @@ static void test_which_cause_leads(void **state)
 	struct fixture *f = *state;
 	struct report *report = &f->report;
 
-	report->cause_count = 4;
-	report->causes[0] = (struct report_cause){.cause = CAUSE_UNKNOWN, .total_ns = 900};
-	report->causes[1] = (struct report_cause){.cause = CAUSE_TIMER, .total_ns = 800};
-	report->causes[2] = (struct report_cause){.cause = CAUSE_LOCK, .total_ns = 700};
-	report->causes[3] = (struct report_cause){.cause = CAUSE_CORK, .total_ns = 1};
-	assert_int_equal(report__leading(report)->cause, CAUSE_CORK);
-	report->cause_count = 3;
-	assert_int_equal(report__leading(report)->cause, CAUSE_LOCK);
+	/* Time decides, however much it adds up to where stalls overlap. */
 	report->cause_count = 2;
-	assert_int_equal(report__leading(report)->cause, CAUSE_TIMER);
+	report->causes[0] =
+		(struct report_cause){.cause = CAUSE_PEER_APP, .total_ns = 900, .covered_ns = 70};
+	report->causes[1] =
+		(struct report_cause){.cause = CAUSE_RUNQUEUE, .total_ns = 890, .covered_ns = 890};
+	assert_int_equal(report__leading(report)->cause, CAUSE_RUNQUEUE);
+	/* What is given stands behind what took half as much, not behind less. */
+	report->causes[0] = (struct report_cause){.cause = CAUSE_NETWORK, .covered_ns = 900};
+	report->causes[1] = (struct report_cause){.cause = CAUSE_CORK, .covered_ns = 450};
+	assert_int_equal(report__leading(report)->cause, CAUSE_CORK);
+	report->causes[1].covered_ns = 449;
+	assert_int_equal(report__leading(report)->cause, CAUSE_NETWORK);
 	report->cause_count = 1;
-	assert_int_equal(report__leading(report)->cause, CAUSE_UNKNOWN);
-	report->cause_count = 2; /* within a rank the greatest total, which comes first */
-	report->causes[0].cause = CAUSE_PEER_APP;
-	report->causes[1].cause = CAUSE_NAGLE_DELACK;
-	assert_int_equal(report__leading(report)->cause, CAUSE_PEER_APP);
+	assert_int_equal(report__leading(report)->cause, CAUSE_NETWORK);
 }
 
 static void test_silence(void **state)

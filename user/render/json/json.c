@@ -204,12 +204,17 @@ static json_t *cause_of(const struct report_cause *cause)
 	return object;
 }
 
-static json_t *verdict_of(const struct verdict *verdict)
+static json_t *verdict_of(const struct report *report, const struct verdict *verdict)
 {
+	const struct report_cause *cause =
+		verdict->found ? report__cause(report, verdict->cause) : NULL;
 	json_t *object = json_object();
 
 	put(object, "cause",
 	    verdict->found ? json_string(cause__info(verdict->cause)->id) : json_null());
+	put(object, "share", json_value__share(cause ? cause->share : 0));
+	put(object, "saves_ms", json_value__ms(verdict->saves_ns));
+	put(object, "saves_of_ms", json_value__ms(verdict->saves_of_ns));
 	put(object, "title", json_value__text(verdict->title));
 	put(object, "text", json_value__text(verdict->text));
 	put(object, "sites", json_value__sites(verdict->first_site, verdict->second_site));
@@ -239,7 +244,7 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 			  json_value__requests(&report->requests[i]));
 	json_stream__each(stream, "habits", i, report->habit_count,
 			  json_value__habit(report, &report->habits[i]));
-	json_stream__put(stream, "verdict", verdict_of(verdict));
+	json_stream__put(stream, "verdict", verdict_of(report, verdict));
 }
 
 void render__json(FILE *out, const struct report *report, const struct verdict *verdict, int indent)

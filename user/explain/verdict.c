@@ -143,29 +143,35 @@ static void add_elsewhere(const struct context *context, char **text)
 		     duration_text(cause->total_ns - context->tally->total_ns));
 }
 
-/* " 12 lock stalls (480 ms, 12.0%): hold the lock for shorter, ..." */
-static void add_other(const struct report_cause *cause, char **text)
+/* " 12 lock stalls (480 ms, 12.0%): hold the lock for shorter, ..."; what helps is not said of what
+ * is next to nothing. */
+static void add_other(const struct report_cause *cause, const struct report_cause *leading,
+		      char **text)
 {
 	const char *remedy = cause__info(cause->cause)->remedy;
 
-	builder__add(text, " %s %s stall%s (%s, %s): %c%s", count_text(cause->count),
+	builder__add(text, " %s %s stall%s (%s, %s)", count_text(cause->count),
 		     cause__info(cause->cause)->id, cause->count == 1 ? "" : "s",
-		     duration_text(cause->total_ns), percent_text(cause->share),
-		     tolower((unsigned char)remedy[0]), remedy + 1);
+		     duration_text(cause->total_ns), percent_text(cause->share));
+	if (20 * cause->covered_ns >= leading->covered_ns)
+		builder__add(text, ": %c%s", tolower((unsigned char)remedy[0]), remedy + 1);
+	else
+		builder__add(text, ".");
 }
 
 static void add_others(const struct context *context, char **text)
 {
 	const struct report *report = context->report;
+	const struct report_cause *leading = report__cause(report, context->tally->cause);
 	size_t others = 0;
 
 	for (size_t i = 0; i < report->cause_count; i++) {
-		if (report->causes[i].cause == context->tally->cause)
+		if (&report->causes[i] == leading)
 			continue;
 		if (!others)
 			builder__add(text, " Besides:");
 		if (others++ < OTHERS)
-			add_other(&report->causes[i], text);
+			add_other(&report->causes[i], leading, text);
 	}
 	if (others > OTHERS)
 		builder__add(text, " And %s more cause%s.", words_text(others - OTHERS),

@@ -145,6 +145,22 @@ void words__release(const struct scene *scene, struct words *words)
 			 ended ? ended : "");
 }
 
+/* Of bytes that had arrived: whether an acknowledgement had left by then, as far as was seen. */
+static const char *say_acked(const struct scene *scene, const struct ns_retrans *retrans)
+{
+	const struct stall *stall = scene->stall;
+
+	for (size_t i = 0; stall && i < stall->step_count; i++) {
+		const union event *step = &stall->steps[i];
+
+		if ((step->head.type == NS_ACK || step->head.type == NS_TX) &&
+		    step->head.conn != retrans->head.conn && step->head.ts < retrans->head.ts &&
+		    !seq_after(retrans->end, step->segment.ack))
+			return "the segment had arrived, its acknowledgement was lost";
+	}
+	return "the segment had arrived, its acknowledgement had not";
+}
+
 void words__retrans(const struct scene *scene, struct words *words)
 {
 	static const char *const kinds[NS_RETRANS_KINDS] = {
@@ -171,5 +187,5 @@ void words__retrans(const struct scene *scene, struct words *words)
 	if (retrans->retries > 1)
 		add_to(words->aside, ", ", "retry %u", retrans->retries);
 	if (retrans->arrived)
-		add_to(words->aside, ", ", "the segment had arrived, its acknowledgement was lost");
+		add_to(words->aside, ", ", "%s", say_acked(scene, retrans));
 }

@@ -101,6 +101,7 @@ enum ns_wait_end {
 	NS_WAIT_BOUND = 2, /* neither: head.ts is an upper bound, when it next left its CPU */
 };
 
+#define NS_STATE_STOPPED 4 /* ns_wait.state */
 #define NS_SYSCALL_NONE  0xffffffffu
 #define NS_TIMEOUT_NEVER 0xffffffffu /* any negative one means the same */
 

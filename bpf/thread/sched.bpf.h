@@ -11,13 +11,14 @@
 #define NETSTALL_BPF_THREAD_SCHED_BPF_H
 
 /* include/linux/sched.h, without the flags beside them (TASK_FREEZABLE, ...). */
-#define NS_TASK_ASLEEP  3   /* TASK_INTERRUPTIBLE and TASK_UNINTERRUPTIBLE */
-#define NS_TASK_STOPPED 0xc /* __TASK_STOPPED and __TASK_TRACED */
+#define NS_TASK_ASLEEP 3 /* TASK_INTERRUPTIBLE and TASK_UNINTERRUPTIBLE */
+/* __TASK_STOPPED, __TASK_TRACED, and since Linux 6.1 TASK_FROZEN (f5d39b020809) */
+#define NS_TASK_STOPPED 0x800c
 
 /* ns_wait.state of a task state. */
 static __always_inline __u32 sleep_state(__u32 state)
 {
-	return state & NS_TASK_STOPPED ? 4 : state & NS_TASK_ASLEEP;
+	return state & NS_TASK_STOPPED ? NS_STATE_STOPPED : state & NS_TASK_ASLEEP;
 }
 
 /*

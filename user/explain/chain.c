@@ -38,7 +38,9 @@ static uint64_t blocked_ns(const struct stall_link *link)
 static void add_deed(char **text, const struct context *context, const struct stall_link *link,
 		     bool is_last)
 {
-	const struct deed *deed = &deeds[link->cause];
+	static const struct deed stopped = {"was stopped, or frozen, for", ""};
+	const struct deed *deed =
+		link->wait.state == NS_STATE_STOPPED ? &stopped : &deeds[link->cause];
 	const char *call = call_text(context->report, &link->wait);
 
 	if (!link->wait.head.type) {

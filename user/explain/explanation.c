@@ -10,6 +10,7 @@
 static const char unknown[] =
 	"[{?is_held}{held}."
 	"|{?local}{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other}.[{chain}]"
+	"|{?is_stopped}{waiter} was stopped, or frozen, and could not run.[{chain}]"
 	"|{waited}.[{chain}]]";
 
 /* Where the other end is out of sight, the timer may have been this end's: see remote_nagle.h. */
@@ -110,6 +111,7 @@ static const char lock[] =
 static const char ipc[] =
 	"{waited}[ until {waker} woke it]: "
 	"[{?is_for_a_child}for a child's end, not for the network."
+	"|{?is_asleep}a signal, which ended its sleep early."
 	"|for a pipe, a Unix socket, an eventfd or the like, not for the network.]{what_ended_it}[{chain}]";
 
 static const char disk[] = "{waited} for block I/O.{what_ended_it}[{chain}]";

@@ -72,6 +72,13 @@ static bool is_for_a_child(const struct context *context)
 	return name && (!strcmp(name, "wait4") || !strcmp(name, "waitid"));
 }
 
+static bool is_asleep(const struct context *context)
+{
+	const char *name = name_call(context);
+
+	return name && strstr(name, "nanosleep");
+}
+
 /* A call ended that gives a time-out, not one that sleeps. */
 static bool is_time_out(const struct context *context)
 {

@@ -447,6 +447,12 @@ static void explain_sleep(struct waker_chain *chain, const struct wait_view *vie
 	case WAIT_CHILD:
 		explain_child(chain, view, until);
 		break;
+	case WAIT_SLEEP:
+		if (wait_view__is_cut_short(view))
+			explain_waker(chain, view, until, &level_message);
+		else
+			spend(chain, until, causes[view->kind]);
+		break;
 	default:
 		spend(chain, until, causes[view->kind]);
 		break;
@@ -600,7 +606,7 @@ static enum cause cause_of(const struct model *model, const struct wait_view *vi
 	if ((view->kind == WAIT_RECEIVE || view->kind == WAIT_MANY) &&
 	    pending_reply__awaited(model, view->wait))
 		return CAUSE_PEER_APP;
-	return causes[view->kind];
+	return wait_view__is_cut_short(view) ? CAUSE_IPC : causes[view->kind];
 }
 
 /*
@@ -624,6 +630,8 @@ static bool link_up(struct waker_chain *chain, const struct wait_view *view, uin
 		.end_ts = until,
 		.wait = *wait,
 	};
+	if (view->kind == WAIT_STOPPED)
+		link->wait.state = NS_STATE_STOPPED; /* frozen in a sleep, it may look asleep */
 	return true;
 }
 

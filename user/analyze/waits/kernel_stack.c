@@ -96,6 +96,9 @@ static const struct mark sleeper_marks[] = {
 	{"io_worker_handle_work", WAIT_UNKNOWN},
 	{KFN_URING_WORKER, WAIT_WORK},
 	{"io_sq_thread", WAIT_WORK},
+	/* On its way out of the kernel: by the freezer of its cgroup, whose functions are inlined.
+	 */
+	{"get_signal", WAIT_STOPPED},
 };
 
 /*

@@ -5,8 +5,6 @@
 
 #include "user/analyze/waits/uring_wait.h"
 
-#define TASK_STATE_STOPPED 4
-
 /* include/uapi/linux/futex.h: the operation without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME. */
 #define FUTEX_OPERATION   0x7f
 #define FUTEX_WAIT        0
@@ -64,7 +62,11 @@ static enum wait_kind by_itself(const struct model *model, const struct ns_wait 
 	if (is_syscall(model, wait, "futex"))
 		return of_futex(wait);
 	/* The scheduler's own functions, io_schedule() among them, are not on these stacks. */
-	return waker == WAKER_DISK ? WAIT_DISK : by_syscall(model, wait);
+	if (waker == WAKER_DISK)
+		return WAIT_DISK;
+	found = by_syscall(model, wait);
+	/* A write to a file: for room in a socket it would have another stack. */
+	return found == WAIT_SEND && stack && !wait->head.conn ? WAIT_UNKNOWN : found;
 }
 
 /* The kernel side names the operation where a ring's file or eventfd was slept on as well. */
@@ -187,7 +189,10 @@ struct wait_view wait_view__of(const struct model *model, const struct ns_wait *
 		view.kind = WAIT_PREEMPTED;
 		return view;
 	}
-	if (wait->state == TASK_STATE_STOPPED) {
+	/* Frozen in its sleep (cgroup v1), it stays there until it is thawed, whatever it waited
+	 * for. */
+	if (wait->state == NS_STATE_STOPPED ||
+	    stack__has(model__stack(model, wait->waker_stack_id), "__thaw_task")) {
 		view.kind = WAIT_STOPPED;
 		return view;
 	}

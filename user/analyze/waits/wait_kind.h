@@ -19,6 +19,16 @@ struct wait_view {
 /* After uring_wait__fill_in(), for completions of io_uring. It points to the wait. */
 struct wait_view wait_view__of(const struct model *model, const struct ns_wait *wait);
 
+/*
+ * A sleep that another thread ended before its time, by a signal. That takes the waker's stack: a
+ * thread that was merely current when a timer ran out is a bystander.
+ */
+static inline bool wait_view__is_cut_short(const struct wait_view *view)
+{
+	return view->kind == WAIT_SLEEP && view->waker == WAKER_TASK && !view->is_completion &&
+	       view->wait->waker_stack_id;
+}
+
 /* Is it a kernel thread of io_uring's: worker (io-wq) or submission thread (SQPOLL)? */
 bool uring_thread__is(const char comm[NS_COMM_LEN]);
 

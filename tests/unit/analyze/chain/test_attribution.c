@@ -67,6 +67,31 @@ static const struct row rows[] = {
 	 MISSING_NOTHING},
 	{"a child that is not followed", WAITS_FOR_CHILD("30"), CAUSE_IPC, 1, 10, MISSING_NOTHING},
 	{"a sleep", SLEEPS(10, 10), CAUSE_TIMER, 1, 10, MISSING_NOTHING},
+	{"a sleep that a signal of another thread ends",
+	 SLEEPS(10, 11) "45 wait tgid=10 tid=10 off=5 wake=44.95 state=1 syscall=230 stack_id=3 "
+			"waker_stack_id=27 waker_tgid=10 waker_tid=11\n",
+	 CAUSE_IPC, 2, 11, MISSING_NOTHING},
+	{"a sleep whose end another thread merely stood by",
+	 "45 wait tgid=10 tid=10 off=5 wake=44.95 state=1 syscall=230 stack_id=3 waker_tgid=20 "
+	 "waker_tid=20\n",
+	 CAUSE_TIMER, 1, 10, MISSING_NOTHING},
+	{"a server whose sleep a signal ends",
+	 ASKED READS(20) SLEEPS(
+		 10,
+		 11) "46 wait tgid=20 tid=20 off=8 wake=45 state=1 syscall=230 "
+		     "stack_id=3 waker_stack_id=27 waker_tgid=10 waker_tid=11\n" ANSWERED_BY(20),
+	 CAUSE_PEER_APP, 3, 11, MISSING_NOTHING},
+	{"a sleep in which the cgroup was frozen",
+	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=230 stack_id=3 waker_stack_id=29 "
+	 "waker_tgid=20 waker_tid=20\n",
+	 CAUSE_UNKNOWN, 1, 10, MISSING_STOPPER},
+	{"frozen on the way out of a call",
+	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=230 stack_id=28 "
+	 "waker_stack_id=27 waker_tgid=20 waker_tid=20\n",
+	 CAUSE_UNKNOWN, 1, 10, MISSING_STOPPER},
+	{"a write to a file, for the kernel",
+	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=2 syscall=1 arg0=5 stack_id=30\n",
+	 CAUSE_UNKNOWN, 1, 10, MISSING_WHAT_IT_WAITED_FOR},
 	{"a poll that timed out",
 	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=232 stack_id=9 "
 	 "waker_stack_id=4\n",

@@ -33,7 +33,11 @@
 	"0 stack id=23 text=try_to_wake_up;io_poll_wake;eventfd_signal;timerfd_tmrproc\n"                                                               \
 	"0 stack id=24 text=try_to_wake_up;io_msg_ring;io_issue_sqe;io_submit_sqes\n"                                                                   \
 	"0 stack id=25 text=try_to_wake_up;io_poll_wake;sk_stream_write_space;tcp_rcv_established\n"                                                    \
-	"0 stack id=26 text=schedule;pipe_read;io_read;io_issue_sqe;io_wq_submit_work;io_worker_handle_work;io_wq_worker\n"
+	"0 stack id=26 text=schedule;pipe_read;io_read;io_issue_sqe;io_wq_submit_work;io_worker_handle_work;io_wq_worker\n"                             \
+	"0 stack id=27 text=try_to_wake_up;signal_wake_up_state;complete_signal;__send_signal_locked;__x64_sys_kill\n"                                  \
+	"0 stack id=28 text=schedule;get_signal;arch_do_signal_or_restart;exit_to_user_mode_loop\n"                                                     \
+	"0 stack id=29 text=try_to_wake_up;__thaw_task;freezer_apply_state;freezer_write\n"                                                             \
+	"0 stack id=30 text=schedule;synchronize_rcu_normal;kernfs_fop_write_iter;vfs_write;ksys_write\n"
 
 #define BASE                                                                                       \
 	HEAD                                                                                       \

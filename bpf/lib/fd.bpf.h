@@ -78,6 +78,50 @@ static __always_inline struct file *epoll_ready(struct file *file)
 	return BPF_CORE_READ(item, ffd.file);
 }
 
+/* Has it something to read, bytes or their end? */
+static __always_inline bool has_unread(struct sock *sk)
+{
+	struct tcp_sock *tp = (void *)sk;
+
+	return BPF_CORE_READ(tp, rcv_nxt) != BPF_CORE_READ(tp, copied_seq);
+}
+
+#define NS_READY_LOOKS 4 /* at what an epoll set has ready */
+
+/*
+ * The struct sock whose data, end or opening ended the wait for an epoll set. A thread that goes to
+ * sleep has emptied the list, but another one that waits on the same set puts back what it has
+ * taken: a connection without anything to read is passed over for one that has. 0: none, or what
+ * is no connection came first.
+ */
+__noinline __u64 epoll_ready_sock(__u64 file)
+{
+	struct eventpoll *poll = BPF_CORE_READ((struct file *)file, private_data);
+	void *head = (void *)poll + bpf_core_field_offset(struct eventpoll, rdllist);
+	void *next = BPF_CORE_READ(poll, rdllist.next);
+	struct epitem *item;
+	struct sock *sk;
+	__u64 first = 0;
+	__u32 i;
+
+#pragma unroll /* 5.10 refuses a loop that is entered in its middle */
+	for (i = 0; i < NS_READY_LOOKS; i++) {
+		if (!poll || !next || next == head)
+			break;
+		item = next - bpf_core_field_offset(struct epitem, rdllink);
+		sk = file_socket(BPF_CORE_READ(item, ffd.file));
+		if (!sk || !is_tcp_stream(sk) ||
+		    BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_LISTEN)
+			break;
+		if (has_unread(sk))
+			return (__u64)sk;
+		if (!first)
+			first = (__u64)sk;
+		next = BPF_CORE_READ(item, rdllink.next);
+	}
+	return first;
+}
+
 struct call_names {
 	struct file *file; /* NULL: it names none, or which one matters cannot be told */
 	__u32 fd;          /* of file, NS_FD_UNKNOWN when not known */

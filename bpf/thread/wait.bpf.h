@@ -71,7 +71,7 @@ static __always_inline void note_socket(const struct waited_for *what, struct ns
 
 	if (!what->conn) {
 		out->head.conn = what->gone;
-		out->conn_basis = what->gone ? NS_CONN_FD : NS_CONN_NONE;
+		out->conn_basis = what->gone ? what->basis : NS_CONN_NONE;
 		return;
 	}
 	out->head.conn = what->conn->id;
@@ -223,11 +223,11 @@ static __noinline bool op_names_socket(struct task_struct *task, struct ns_threa
 	return (__u64)socket_of_sqe(task, thread->ring.key, op->fd, op->flags) == thread->ring.sk;
 }
 
-/* Of poll() the one watched connection that it names. */
+/* Of poll() the one watched connection that it names; of several the first that can be read now. */
 static __always_inline void find_polled(struct task_struct *task, struct ns_thread_state *thread,
 					struct waited_for *what)
 {
-	struct ns_conn_state *conn, *only = NULL;
+	struct ns_conn_state *conn, *only = NULL, *ready = NULL;
 	struct file *file;
 	__u32 found = 0, i;
 	__u64 key;
@@ -242,39 +242,55 @@ static __always_inline void find_polled(struct task_struct *task, struct ns_thre
 			continue;
 		found++;
 		only = conn;
-		what->sk = (struct sock *)key;
+		if (!ready && has_unread((struct sock *)key))
+			ready = conn;
 	}
-	if (found != 1)
-		return;
-	what->conn = only;
-	what->basis = NS_CONN_FD;
+	what->conn = found == 1 ? only : ready;
+	what->sk = what->conn ? (struct sock *)what->conn->key : NULL;
+	what->basis = found == 1 ? NS_CONN_FD : NS_CONN_READY;
 }
 
-/* The call's own socket; else the one that the thread wrote on, unless the call is on another file.
+/* The call's own socket. */
+static __always_inline void find_named(struct ns_thread_state *thread, __u64 key, __u32 fd,
+				       struct waited_for *what)
+{
+	what->sk = (struct sock *)key;
+	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+	if (key && !what->conn)
+		what->conn = conn_adopted(key, thread, fd);
+	if (key && !what->conn && key == thread->named_sk)
+		what->gone = thread->named_conn;
+}
+
+/*
+ * The call's own socket, or the one of several that ended it; else the one that the thread wrote
+ * on, unless the call is on another file.
  */
 static __always_inline void find_waited_for(struct task_struct *task,
 					    struct ns_thread_state *thread,
 					    const struct syscall_args *args,
 					    struct waited_for *what)
 {
-	struct call_names names = {};
-	__u64 key;
+	enum call_kind kind = thread->state ? call_kind(args->number) : NS_CALL_OTHER;
+	struct file *file = NULL;
+	__u32 fd = NS_FD_UNKNOWN;
+	__u64 key = 0;
 
-	if (thread->state)
-		name_file(task, args, &names);
-	if (names.file) {
-		what->sk = file_socket(names.file);
-		key = (__u64)what->sk;
-		what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
-		if (key && !what->conn)
-			what->conn = conn_adopted(key, thread, names.fd);
-		if (key && !what->conn && key == thread->named_sk)
-			what->gone = thread->named_conn;
+	if (kind == NS_CALL_ON_FD || kind == NS_CALL_ON_EPOLL)
+		file = task_file(task, args->arg0);
+	if (file && kind == NS_CALL_ON_FD) {
+		fd = args->arg0;
+		key = (__u64)file_socket(file);
 		what->basis = NS_CONN_FD;
+	} else if (file) {
+		key = epoll_ready_sock((__u64)file);
+		what->basis = NS_CONN_READY;
 	}
-	if (thread->state && call_kind(args->number) == NS_CALL_ON_POLL)
+	if (key)
+		find_named(thread, key, fd, what);
+	if (kind == NS_CALL_ON_POLL)
 		find_polled(task, thread, what);
-	if (what->conn || (thread->state && call_kind(args->number) == NS_CALL_ON_FD))
+	if (what->conn || kind == NS_CALL_ON_FD || what->gone)
 		return;
 	key = thread->conn;
 	what->sk = (struct sock *)key;

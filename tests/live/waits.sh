@@ -70,7 +70,13 @@ case_wait_poll_timeout() {
 case_wait_epoll() {
     trace_waits epoll --all
     expect_waits "for the connection that became ready, not the one written on last" \
-        '.conn == $conn and .conn_basis == "fd" and .syscall_name == "epoll_wait" and .waker_tid == $waker'
+        '.conn == $conn and .conn_basis == "ready" and .turn == "wrote" and .syscall_name == "epoll_wait" and .waker_tid == $waker'
+}
+
+case_wait_poll_many() {
+    trace_waits poll-many --all
+    expect_waits "for the connection that became ready in poll, not the one written on last" \
+        '.conn == $conn and .conn_basis == "ready" and .turn == "wrote" and .syscall_name == "poll" and .waker_tid == $waker'
 }
 
 case_wait_idle() {

@@ -48,6 +48,7 @@ static const struct mode modes[] = {
 	{"epoll", "peer-app",
 	 "one of four connections in epoll_wait(), not the one written on last", many_setup,
 	 connect_many, epoll_round},
+	{"poll-many", "peer-app", "the same in poll()", many_setup, connect_many, poll_many_round},
 	{"proxy", "peer-app", "a proxy, whose backend sleeps", proxy_setup, connect_one, ask_round},
 	{"idle", "idle", "the next request", idle_setup, accept_one, answer_round},
 	{"empty", "idle", "an event that it does not read: every wake is an empty one", event_setup,

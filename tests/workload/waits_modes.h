@@ -309,26 +309,48 @@ static void connect_many(void)
 	shared->fd = links[0];
 }
 
-/* All but the first answer at once; it was written on first, so the last write tells nothing. */
-static void epoll_round(void)
+/* So many answers, waited for in epoll_wait() or in poll(). */
+static void take_answers(int answers, bool by_poll)
 {
 	struct epoll_event events[CONNECTIONS];
-	int i, count, answers = 0;
+	struct pollfd set[CONNECTIONS];
+	int i, count;
+
+	for (i = 0; i < CONNECTIONS; i++)
+		set[i] = (struct pollfd){.fd = links[i], .events = POLLIN};
+	while (answers > 0) {
+		count = by_poll ? poll(set, CONNECTIONS, -1)
+				: epoll_wait(here[0], events, CONNECTIONS, -1);
+		answers -= count;
+		for (i = 0; i < count && !by_poll; i++)
+			take(events[i].data.fd);
+		for (i = 0; i < CONNECTIONS && by_poll; i++)
+			if (set[i].revents)
+				take(set[i].fd);
+	}
+}
+
+/* All but the first answer at once; it was written on first, so the last write tells nothing. */
+static void many_round(bool by_poll)
+{
+	int i;
 
 	for (i = 1; i < CONNECTIONS; i++)
 		give(links[i]);
-	for (; answers < CONNECTIONS - 1; answers += count) {
-		count = epoll_wait(here[0], events, CONNECTIONS, -1);
-		for (i = 0; i < count; i++)
-			take(events[i].data.fd);
-	}
+	take_answers(CONNECTIONS - 1, by_poll);
 	give(links[0]);
 	give(links[1]);
-	for (answers = 0; answers < 2; answers += count) {
-		count = epoll_wait(here[0], events, CONNECTIONS, -1);
-		for (i = 0; i < count; i++)
-			take(events[i].data.fd);
-	}
+	take_answers(2, by_poll);
+}
+
+static void epoll_round(void)
+{
+	many_round(false);
+}
+
+static void poll_many_round(void)
+{
+	many_round(true);
 }
 
 static void proxy_setup(void)

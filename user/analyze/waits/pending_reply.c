@@ -76,7 +76,8 @@ static bool waits_for(const struct model *model, const struct ns_wait *wait,
 {
 	if (conn->id.head.tgid && conn->id.head.tgid != wait->head.tgid)
 		return false;
-	if (wait->conn_basis == NS_CONN_FD || uring_wait__has_operation(wait))
+	if (wait->conn_basis == NS_CONN_FD || wait->conn_basis == NS_CONN_READY ||
+	    uring_wait__has_operation(wait))
 		return true;
 	switch (wait__syscall(model, wait)) {
 	case SYSCALL_WAIT_FD:

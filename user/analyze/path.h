@@ -39,7 +39,7 @@ struct path_part {
 	char comm[NS_COMM_LEN];
 };
 
-#define PATH_PARTS 32 /* of one path; further ones are added to their parents */
+#define PATH_PARTS 24 /* of one path; further ones are added to their parents */
 
 struct path {
 	size_t count;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "user/analyze/cause.h"
+#include "user/analyze/path.h"
 #include "user/analyze/stall_facts.h"
 #include "user/model/events.h"
 
@@ -165,6 +166,7 @@ struct stall {
 	uint32_t tid;
 	size_t slice_count;
 	struct slice slices[STALL_SLICES];
+	struct path path; /* whose time it was; count 0: of a hold, which its slices say all of */
 	enum stall_missing missing;
 	enum stall_inferred inferred; /* with CONFIDENCE_INFERRED */
 	enum stall_release released_by;

@@ -20,6 +20,8 @@ struct model {
 	uint64_t *lost_here; /* by kind: what found no room, or is gone when it is asked for */
 	uint32_t closed[MODEL_CLOSED];
 	size_t closed_next;
+	struct ns_exchange exchanges[MODEL_EXCHANGES];
+	size_t exchange_count; /* ever */
 };
 
 struct model *model__new(void)
@@ -277,6 +279,20 @@ static void learn_operation(struct model *model, const union record *record)
 		keep(&ring->ops, MODEL_RING_OPS, record);
 }
 
+/* Those whose end was not seen say nothing of what came behind the first bytes of the answer. */
+static void learn_exchange(struct model *model, const struct ns_exchange *exchange)
+{
+	struct model_process *process = table__get(model->processes, exchange->head.tgid);
+
+	if (exchange->ended == NS_EXCHANGE_ANSWERED)
+		return;
+	if (process)
+		process->has_requests = true;
+	if (exchange->head.ts - exchange->begin_ts < model__threshold(model) / 8)
+		return;
+	model->exchanges[model->exchange_count++ % MODEL_EXCHANGES] = *exchange;
+}
+
 void model__feed(struct model *model, const union record *record)
 {
 	switch (record->head.type) {
@@ -294,6 +310,9 @@ void model__feed(struct model *model, const union record *record)
 		break;
 	case NS_WAIT:
 		learn_wait(model, record);
+		break;
+	case NS_EXCHANGE:
+		learn_exchange(model, &record->exchange);
 		break;
 	case NS_CLOSE:
 		learn_close(model, record->head.conn);
@@ -363,6 +382,29 @@ const struct model_process *model__process(const struct model *model, uint32_t p
 const struct model_ring *model__ring(const struct model *model, uint32_t number)
 {
 	return table__get(model->rings, number);
+}
+
+const struct ns_exchange *model__next_exchange(const struct model *model, size_t *cursor)
+{
+	size_t count = model->exchange_count;
+
+	if (*cursor >= count || *cursor >= MODEL_EXCHANGES)
+		return NULL;
+	return &model->exchanges[(count - ++*cursor) % MODEL_EXCHANGES];
+}
+
+const struct ns_exchange *model__served_side(const struct model *model,
+					     const struct ns_exchange *asked)
+{
+	const struct model_conn *conn = model__conn(model, asked->head.conn);
+	const struct ns_exchange *served;
+
+	for (size_t i = 0; conn && conn->peer && (served = model__next_exchange(model, &i));) {
+		if (served->side == NS_EXCHANGE_SERVED && served->head.conn == conn->peer &&
+		    served->head.ts > asked->begin_ts && served->head.ts <= asked->head.ts)
+			return served;
+	}
+	return NULL;
 }
 
 const char *model__stack(const struct model *model, uint32_t id)

@@ -18,6 +18,7 @@
 #define MODEL_CLOSED        1024        /* closed connections that stay known */
 #define MODEL_CLOSED_RECENT 256         /* and of these keep their recent records */
 #define MODEL_RINGS         4096
+#define MODEL_EXCHANGES     512 /* recent ones */
 #define MODEL_RING_OPS      128 /* recent steps of operations kept of a ring */
 
 /* Only model__feed() writes what follows. Each begins with the number that it is known by. */
@@ -45,6 +46,7 @@ struct model_process {
 	uint32_t ns_pid;
 	uint32_t role; /* 0: only its exit came so far */
 	bool exited;
+	bool has_requests; /* it made or served one whose end was seen */
 	uint64_t comm_ts;
 	char comm[NS_COMM_LEN];
 };
@@ -86,6 +88,14 @@ const char *model__stack(const struct model *model, uint32_t id);
 const char *model__kept_stack(const struct model *model, uint32_t id);
 const char *model__kept_site(const struct model *model, uint32_t id);
 
+/*
+ * The recent exchanges of at least an eighth of the threshold whose end was seen, last come first;
+ * start with *cursor 0, NULL ends it.
+ */
+const struct ns_exchange *model__next_exchange(const struct model *model, size_t *cursor);
+/* The served side of an asked one, NULL: not seen. */
+const struct ns_exchange *model__served_side(const struct model *model,
+					     const struct ns_exchange *asked);
 /* head.type 0 before it came. */
 const struct ns_session *model__session(const struct model *model);
 /* From how long on a wait is a stall, ns. */

@@ -7,6 +7,7 @@ void attribution__clear(struct attribution *attribution)
 {
 	attribution->slice_count = 0;
 	attribution->link_count = 0;
+	attribution->path.count = 0;
 	memset(attribution, 0, offsetof(struct attribution, slices));
 }
 

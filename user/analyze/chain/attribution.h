@@ -7,6 +7,7 @@
 #define NETSTALL_ANALYZE_CHAIN_ATTRIBUTION_H
 
 #include "user/analyze/holds/intervals.h"
+#include "user/analyze/path.h"
 
 #define ATTRIBUTION_SLICES 128 /* of one wait */
 
@@ -23,6 +24,7 @@ struct attribution {
 	enum stall_missing missing;
 	size_t slice_count;
 	struct slice slices[ATTRIBUTION_SLICES]; /* by time, disjoint, without gaps */
+	struct path path;                        /* the same time, by whose it was */
 	size_t link_count;
 	struct stall_link links[STALL_LINKS]; /* the wait itself first, then its wakers' waits;
 						 without the texts of their stacks */

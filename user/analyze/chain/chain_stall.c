@@ -104,6 +104,7 @@ void chain_stall__fill(const struct model *model, const struct ns_wait *wait, ui
 	if (!stall->missing && wait->ended == NS_WAIT_BOUND)
 		stall->missing = MISSING_RETURN_TO_CPU;
 	take_links(model, stall, attribution);
+	stall->path = attribution->path;
 	stall->wait_count = 1;
 	stall->waits[0] = stall_wait__of(wait);
 	cut_slices(stall, attribution);

@@ -7,6 +7,7 @@
 #include "user/analyze/chain/waker_chain.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "user/analyze/chain/answerer.h"
 #include "user/analyze/waits/pending_reply.h"
@@ -24,13 +25,21 @@ struct level {
 	enum cause cause; /* of what is not the network's */
 	bool idle_stays;  /* idle below is idle above: nobody was held up */
 	bool runqueue_stays;
-	uint32_t serves; /* the thread is to answer on this connection, 0 none */
+	uint32_t serves;  /* the thread is to answer on this connection, 0 none */
+	uint64_t sent_ts; /* when all of the request was written; 0 not known */
 };
 
 static const struct level level_lock = {.cause = CAUSE_LOCK};
 static const struct level level_signal = {.cause = CAUSE_LOCK, .idle_stays = true};
 static const struct level level_message = {.cause = CAUSE_IPC, .idle_stays = true};
 static const struct level level_ring = {.cause = CAUSE_URING, .runqueue_stays = true};
+
+/* A thread. */
+struct who {
+	uint32_t pid;
+	uint32_t tid;
+	const char *comm;
+};
 
 struct waker_chain {
 	const struct model *model;
@@ -44,7 +53,16 @@ struct waker_chain {
 	} visited[CHAIN_DEPTH];
 	size_t visited_count;
 	bool linked;         /* the links of this branch are kept */
+	bool is_due;         /* the root's thread is at a request that it has to answer */
+	bool is_asking;      /* it is still writing its request: nobody owes it anything */
 	unsigned linked_ops; /* on the way here */
+	struct who who;      /* the thread whose time it is */
+	struct {
+		struct path_part part; /* a wait that the chain is in */
+		bool is_made;          /* it is in out.path, under this number: */
+		size_t number;
+	} open[CHAIN_DEPTH + 1];
+	size_t open_count;
 	struct attribution out;
 };
 
@@ -72,15 +90,100 @@ static enum cause seen_from_above(const struct level *level, enum cause cause)
 	return level->cause;
 }
 
-/* The time up to until is this cause's, as the levels above make of it. */
-static void spend(struct waker_chain *chain, uint64_t until, enum cause cause)
+/* ---- whose time it was ---- */
+
+static struct path_part part_of(const struct waker_chain *chain, enum path_kind kind,
+				enum cause cause)
+{
+	struct path_part part = {.kind = kind,
+				 .cause = cause,
+				 .pid = chain->who.pid,
+				 .tid = chain->who.tid,
+				 .syscall = NS_SYSCALL_NONE,
+				 .count = 1};
+
+	if (chain->who.comm)
+		memcpy(part.comm, chain->who.comm, sizeof(part.comm));
+	return part;
+}
+
+/* The waits that the chain is in become parts when there is something to say of them. */
+static size_t innermost_part(struct waker_chain *chain)
+{
+	size_t parent = 0;
+
+	for (size_t i = 0; i < chain->open_count; i++) {
+		if (!chain->open[i].is_made) {
+			chain->open[i].part.parent = (uint16_t)parent;
+			chain->open[i].number = path__add(&chain->out.path, &chain->open[i].part);
+			chain->open[i].is_made = true;
+		}
+		parent = chain->open[i].number;
+	}
+	return parent;
+}
+
+static void open_part(struct waker_chain *chain, const struct path_part *part)
+{
+	chain->open[chain->open_count].part = *part;
+	chain->open[chain->open_count++].is_made = false;
+}
+
+static void spend_part(struct waker_chain *chain, uint64_t ns, enum path_kind kind,
+		       enum cause cause, uint32_t count)
+{
+	size_t parent = innermost_part(chain);
+	struct path_part part = part_of(chain, kind, cause);
+
+	if (kind == PATH_BLOCKED) {
+		chain->out.path.parts[parent].ns += ns;
+		return;
+	}
+	if (kind == PATH_HELD || kind == PATH_TRANSIT) {
+		part.pid = part.tid = 0;
+		part.comm[0] = '\0';
+	}
+	part.parent = (uint16_t)parent;
+	part.ns = ns;
+	part.count = count;
+	path__add(&chain->out.path, &part);
+}
+
+/* What a cause is a part of, if nothing else is known: of the wait that the chain is in. */
+static enum path_kind kind_of(enum cause cause)
+{
+	if (cause == CAUSE_SELF)
+		return PATH_RUNS;
+	if (cause == CAUSE_RUNQUEUE)
+		return PATH_READY;
+	if (cause == CAUSE_NETWORK)
+		return PATH_TRANSIT;
+	if (cause__info(cause)->group == CAUSE_GROUP_WRITES ||
+	    cause__info(cause)->group == CAUSE_GROUP_TCP ||
+	    cause__info(cause)->group == CAUSE_GROUP_LOSS)
+		return PATH_HELD;
+	return PATH_BLOCKED;
+}
+
+/*
+ * The time up to until is this cause's, as the levels above make of it. Of count times, which are
+ * too short to be known one by one.
+ */
+static void spend_as(struct waker_chain *chain, uint64_t until, enum path_kind kind,
+		     enum cause cause, uint32_t count)
 {
 	if (until <= chain->at)
 		return;
+	spend_part(chain, until - chain->at, kind, cause, count);
 	for (size_t depth = chain->depth; depth-- > 0;)
 		cause = seen_from_above(&chain->levels[depth], cause);
 	attribution__add(&chain->out, cause, until - chain->at);
 	chain->at = until;
+}
+
+static void spend(struct waker_chain *chain, uint64_t until, enum cause cause)
+{
+	spend_as(chain, until, kind_of(cause), cause, 1);
 }
 
 /* Of several things that were not seen the one that is nearest to the target. */
@@ -166,35 +269,124 @@ static bool is_visited(const struct waker_chain *chain, const struct ns_wait *wa
 	return false;
 }
 
-/*
- * Between two waits the thread ran. While it takes in a long request that means that it slept
- * for each segment, too shortly to be recorded.
- */
-static void spend_running(struct waker_chain *chain, const struct ns_wait *next, uint64_t until,
-			  const struct level *level)
+/* ---- what a thread did between two waits ---- */
+
+static const enum cause cause_of_short[NS_SHORTS] = {
+	[NS_SHORT_TIMER] = CAUSE_TIMER, [NS_SHORT_INPUT] = CAUSE_IPC,
+	[NS_SHORT_LOCK] = CAUSE_LOCK,   [NS_SHORT_DISK] = CAUSE_DISK,
+	[NS_SHORT_URING] = CAUSE_URING, [NS_SHORT_OTHER] = CAUSE_UNKNOWN,
+};
+
+/* Its waits next to a time: the last that ended by its end, the first behind that; NULL unknown. */
+struct between {
+	const struct ns_wait *before;
+	const struct ns_wait *after;
+};
+
+/* What the thread did from one to the other; false: it was not counted. */
+static bool spent_between(const struct between *between, struct ns_spent *out)
 {
-	if (level->serves && next->head.conn == level->serves && until > chain->at &&
-	    until - chain->at < model__threshold(chain->model))
-		spend_on_request(chain, level->serves, until);
-	else
-		spend(chain, until, level->cause);
+	const struct ns_wait *a = between->before, *b = between->after;
+
+	if (!a || !b || !a->spent_known || !b->spent_known)
+		return false;
+	out->run_us = b->spent.run_us - a->spent.run_us;
+	out->ready_us = b->spent.ready_us - a->spent.ready_us;
+	for (size_t i = 0; i < NS_SHORTS; i++) {
+		out->short_us[i] = b->spent.short_us[i] - a->spent.short_us[i];
+		out->shorts[i] = b->spent.shorts[i] - a->spent.shorts[i];
+	}
+	return true;
 }
 
-/* The waits of a thread up to until, at a level of their own; between them it ran. */
+/*
+ * The time up to until, in which a thread had no wait of its own record: that many us of spent are
+ * of whole_ns, of which this time may be a part. In which order is not known. Of time that spent
+ * does not account for nothing is known but that the thread was not seen to wait.
+ */
+static void spend_spent(struct waker_chain *chain, uint64_t until, const struct ns_spent *spent,
+			uint64_t whole_ns)
+{
+	uint64_t length = until - chain->at;
+	double part = whole_ns ? (double)length / (double)whole_ns * 1000 : 0;
+
+	for (size_t i = 0; i < NS_SHORTS; i++)
+		spend_as(chain,
+			 clip(chain, chain->at + (uint64_t)(spent->short_us[i] * part), until),
+			 PATH_SHORTS, cause_of_short[i], spent->shorts[i]);
+	spend(chain, clip(chain, chain->at + (uint64_t)(spent->ready_us * part), until),
+	      CAUSE_RUNQUEUE);
+	spend(chain, until, CAUSE_SELF);
+}
+
+/*
+ * Between two waits the thread ran, or slept too shortly for records. While it takes in a long
+ * request that means that it slept for each segment.
+ */
+static void spend_running(struct waker_chain *chain, const struct between *between, uint64_t until,
+			  const struct level *level)
+{
+	const struct ns_wait *next = between->after;
+	struct ns_spent spent;
+
+	if (until <= chain->at)
+		return;
+	if (level->serves && next && next->head.conn == level->serves &&
+	    until - chain->at < model__threshold(chain->model) &&
+	    (!level->sent_ts || chain->at < level->sent_ts)) {
+		spend_on_request(chain, level->serves, until);
+		return;
+	}
+	if (spent_between(between, &spent))
+		spend_spent(chain, until, &spent, next->off_ts - between->before->head.ts);
+	else if (between->before || between->after)
+		spend(chain, until, CAUSE_SELF);
+	else
+		spend_as(chain, until, PATH_UNKNOWN, CAUSE_UNKNOWN, 1);
+}
+
+static struct who who_is(const struct model *model, uint32_t tid)
+{
+	const struct model_thread *thread = model__thread(model, tid);
+
+	return (struct who){
+		.tid = tid, .pid = thread ? thread->tgid : 0, .comm = thread ? thread->comm : NULL};
+}
+
+/* What a thread did up to until: its waits, and between them it ran. */
+static void explain_times(struct waker_chain *chain, uint32_t tid, uint64_t until,
+			  const struct level *level)
+{
+	const struct model_thread *thread = model__thread(chain->model, tid);
+	struct between between = {0};
+	struct who before = chain->who;
+	const struct ns_wait *wait;
+
+	chain->who = who_is(chain->model, tid);
+	for (size_t i = 0; chain->depth < CHAIN_DEPTH && (wait = model_thread__wait(thread, i));
+	     i++) {
+		if (wait->head.ts <= chain->at || is_visited(chain, wait)) {
+			between.before = wait;
+			continue;
+		}
+		between.after = wait;
+		if (wait->off_ts >= until)
+			break;
+		spend_running(chain, &between, clip(chain, wait->off_ts, until), level);
+		explain_wait(chain, wait, clip(chain, wait->head.ts, until));
+		between.before = wait;
+		between.after = NULL;
+	}
+	spend_running(chain, &between, until, level);
+	chain->who = before;
+}
+
+/* Likewise at a level of its own, of another thread. */
 static void explain_thread(struct waker_chain *chain, uint32_t tid, uint64_t until,
 			   const struct level *level)
 {
-	const struct model_thread *thread = model__thread(chain->model, tid);
-	const struct ns_wait *wait;
-
 	chain->levels[chain->depth++] = *level;
-	for (size_t i = 0; chain->depth < CHAIN_DEPTH && (wait = model_thread__wait(thread, i));
-	     i++) {
-		if (wait->head.ts <= chain->at || wait->off_ts >= until || is_visited(chain, wait))
-			continue;
-		spend_running(chain, wait, clip(chain, wait->off_ts, until), level);
-		explain_wait(chain, wait, clip(chain, wait->head.ts, until));
-	}
+	explain_times(chain, tid, until, level);
 	spend(chain, until, level->cause);
 	chain->depth--;
 }
@@ -641,10 +833,19 @@ static void explain_wait(struct waker_chain *chain, const struct ns_wait *record
 	bool was_linked = chain->linked;
 	uint64_t woken = wait__woken(recorded);
 	struct ns_wait wait = *recorded;
+	struct who before = chain->who;
+	struct path_part part;
 	struct wait_view view;
 
 	uring_wait__fill_in(chain->model, &wait);
 	view = wait_view__of(chain->model, &wait);
+	chain->who = (struct who){wait.head.tgid, wait.head.tid, wait.comm};
+	if (wait.state) {
+		part = part_of(chain, PATH_BLOCKED, cause_of(chain->model, &view));
+		part.conn = wait.head.conn;
+		part.syscall = wait.syscall;
+		open_part(chain, &part);
+	}
 	chain->linked = link_up(chain, &view, until);
 	chain->visited[chain->visited_count].tid = wait.head.tid;
 	chain->visited[chain->visited_count++].off_ts = wait.off_ts;
@@ -654,16 +855,29 @@ static void explain_wait(struct waker_chain *chain, const struct ns_wait *record
 		explain_sleep(chain, &view, clip(chain, woken, until));
 	chain->visited_count--;
 	chain->linked = was_linked;
+	chain->open_count -= wait.state != 0;
 	spend(chain, until, CAUSE_RUNQUEUE);
+	chain->who = before;
+}
+
+static void begin(struct waker_chain *chain, uint32_t tid, uint64_t from)
+{
+	struct path_part whole;
+
+	attribution__clear(&chain->out);
+	chain->at = from;
+	chain->linked = true;
+	chain->open_count = 0;
+	chain->who = who_is(chain->model, tid);
+	whole = part_of(chain, PATH_BLOCKED, CAUSE_UNKNOWN);
+	chain->out.path.parts[chain->out.path.count++] = whole;
 }
 
 const struct attribution *waker_chain__explain(struct waker_chain *chain,
 					       const struct ns_wait *wait, uint64_t from,
 					       uint64_t to)
 {
-	attribution__clear(&chain->out);
-	chain->at = from;
-	chain->linked = true;
+	begin(chain, wait->head.tid, from);
 	explain_wait(chain, wait, to);
 	spend(chain, to, CAUSE_UNKNOWN);
 	return &chain->out;

@@ -83,6 +83,8 @@ run_schema() {
     rm -rf "$made" && mkdir -p "$made" && "$B/tests/unit/render/test_render_json" --dump >"$made/every-field"
     tests/golden/run.sh --rendered "$made" "$B/tests/golden/render_trace"
     /usr/bin/python3 tests/schema/validate.py docs/report-schema.json "$made/every-field" "$made"/golden/*.rendered || status=1
+    sed '1,/^== json$/d' "$made/golden/nagle-delack.rendered" >"$made/nagle-delack.json"
+    find_contradictions "$made"
     local name
     for name in $("$B/tests/unit/render/test_profile" --list); do
         "$B/tests/unit/render/test_profile" --dump json "$name" >"$made/profile-$name.json"
@@ -92,6 +94,43 @@ run_schema() {
     validate_junit "$made"
     validate_tap "$made"
     return $status
+}
+
+# Each contradiction that agree.py is there for, put into a report that has none.
+find_contradictions() {
+    local planted
+    while read -r planted; do
+        gojq "$planted" "$1/nagle-delack.json" >"$1/planted.json"
+        /usr/bin/python3 tests/schema/agree.py "$1/planted.json" >"$1/found" 2>"$1/errors"
+        if [ -s "$1/found" ] && [ ! -s "$1/errors" ]; then
+            echo "ok schema/agree finds $planted"
+        else
+            echo "not ok schema/agree: it does not find $planted $(tail -n 1 "$1/errors")"
+        fi
+    done <<'END'
+.causes[0].share *= 2
+.causes[0].count += 1
+.causes[0].total_ms += 1
+.causes[0].p99_ms += 1
+.causes += [.causes[0] | .cause = "runqueue"]
+.causes = []
+.verdict.cause = "cork"
+.verdict.share /= 2
+.verdict.saves_ms += 1
+.verdict.saves_of_ms = 1
+.verdict.headline |= sub("3 waits"; "4 waits")
+.verdict.headline |= sub("40[.]4 ms"; "43.4 ms")
+.verdict.headline |= sub("60[.]6%"; "66.6%")
+.verdict.text |= sub("3 times"; "4 times")
+.verdict.text |= sub("121 ms"; "141 ms")
+.verdict.advice[0] |= sub("saves 40[.]3"; "saves 43.3")
+.verdict.advice[0] += " 101% of it"
+.stalls[0].slices[0].ms += 0.001
+.stalls[0].links[0] |= (.duration_ms = 1000)
+.threads[0].blocked_ms = 1000
+.window.duration_ms = 20
+.waited.longest_owed_ms = 1000
+END
 }
 
 # The TAP of each golden check by Perl's reader: what it cannot read, or what does not add up, is a parse error.

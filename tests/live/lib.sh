@@ -112,8 +112,14 @@ end_trace() {
     judge_machine
     tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
     [ "$(report .schema)" = netstall.report/1 ] || fail "the last line is no report"
+    expect_is "contradictions in the report" "$(contradictions)" ""
     # Records can get lost on a machine that is short of time; that one contradicts itself is a fault of ours.
     expect_is "damaged records" "$(report '.completeness.lost_by_kind.damaged // 0')" 0
+}
+
+# What the report says of one thing in two ways; a machine without Python is not asked.
+contradictions() {
+    ! command -v python3 >/dev/null || python3 "$(dirname "${BASH_SOURCE[0]}")/../schema/agree.py" "$SCRATCH/report" 2>&1 | sed "s|^$SCRATCH/||" | head -n 3 | tr '\n' ' '
 }
 
 # Several workloads under one trace, each in a folder of its own, $SCRATCH/NAME: what they are called by, the client's and the

@@ -17,6 +17,8 @@ import sys
 
 import jsonschema
 
+import agree
+
 
 def close(schema):
     """Forbid what the schema does not name, wherever it names anything."""
@@ -44,16 +46,8 @@ def documents(path):
 
 
 def sums(document):
-    """What a schema cannot say: slices sum to their whole, to the ns."""
-    def check(where, slices, whole):
-        if slices and round(sum(part["ms"] for part in slices) * 1e6) != round(whole * 1e6):
-            yield f"{where}: its slices do not sum to {whole} ms"
-
-    for stall in document.get("stalls", []):
-        yield from check(f"stall {stall['id']}", stall["slices"], stall["duration_ms"])
-    for requests in document.get("requests", []):
-        for view in ("median", "p99"):
-            yield from check(f"{view} request", requests[view]["slices"], requests[view]["total_ms"])
+    """What a schema cannot say: reports agree with themselves, and chains of a profile sum to its totals."""
+    yield from agree.contradictions(document)
     chains = document.get("chains", [])
     for field in ("blocked_ms", "waits") if chains else ():
         if round(sum(chain[field] for chain in chains) * 1e6) != round(document["totals"][field] * 1e6):

@@ -56,7 +56,7 @@ static void test_nagle_delack(void **state)
 		    "60.6%");
 	assert_int_equal(verdict->advice_count, 3);
 	assert_says(verdict->advice[0], "one segment fewer");
-	assert_says(verdict->advice[1], "TCP_NODELAY", "fd 7", "client/4242", "40.4 ms each time");
+	assert_says(verdict->advice[1], "TCP_NODELAY", "fd 7", "client/4242", "40.3 ms each time");
 	assert_string_equal(verdict->evidence,
 			    "Evidence complete: 3 of 3 chains seen whole, 0 events lost.");
 	verdict__clear(&written);

@@ -158,6 +158,7 @@ static inline int setup(void **state)
 	fill_stall(f);
 	f->report.stalls = &f->stall;
 	f->report.stall_count = 1;
+	f->report.stalls_not_kept = 121;
 	f->report.cause_count = 1;
 	f->report.causes[0] = (struct report_cause){
 		.cause = CAUSE_NAGLE_DELACK,
@@ -174,6 +175,8 @@ static inline int setup(void **state)
 		.headline =
 			"nagle-delack: 122 waits of 40.5 ms each (98.8% of 5.00 s): client/4242 "
 			"writes each request in two pieces",
+		.saves_ns = 40471000,
+		.saves_of_ns = 40611000,
 		.title = "Nagle's algorithm against a delayed ACK.",
 		.text = "client/4242 writes each request in two pieces, 40 B and 136 B, 0.2 ms "
 			"apart, on fd 7. TCP sends the first and holds the second until the first "

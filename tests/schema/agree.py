@@ -1,0 +1,255 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What a report says twice, it says alike: the words of its verdict by its tables, its tables by each other.
+
+    agree.py FILE...
+
+A FILE is JSON lines as `trace --json` prints them, of which the last is the report, or one document. Prints a line for each
+contradiction, with the FILE in front; exit status 1 if there was one, 2 usage. validate.py asks for the same of every report
+that it reads.
+"""
+import json
+import re
+import sys
+
+# cause.def: .is_given
+GIVEN = {"unknown", "network", "cwnd", "tsq"}
+# The least that two clocks, or two ends of a window, may differ by.
+SLACK_MS = 0.001
+UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
+TIME = r"([\d,.]+) (ns|us|ms|s)\b"
+NUMBERS = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+
+
+def number(text):
+    return NUMBERS.index(text) if text in NUMBERS else float(text.replace(",", ""))
+
+
+def shows(text, unit, ms):
+    """Is this how ms is printed, to three digits?"""
+    return abs(number(text) * UNITS[unit] - ms) <= 0.0051 * ms + 1e-6
+
+
+def covered(spans):
+    """The time in at least one of them."""
+    total, until = 0.0, 0.0
+    for start, end in sorted(spans):
+        total += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return total
+
+
+def sums(document):
+    """Slices sum to their whole, to the ns."""
+    def check(where, slices, whole):
+        if slices and round(sum(part["ms"] for part in slices) * 1e6) != round(whole * 1e6):
+            yield f"{where}: its slices do not sum to {whole} ms"
+
+    for stall in document.get("stalls", []):
+        yield from check(f"stall {stall['id']}", stall["slices"], stall["duration_ms"])
+    for requests in document.get("requests", []):
+        for view in ("median", "p99"):
+            yield from check(f"{view} request", requests[view]["slices"], requests[view]["total_ms"])
+
+
+def percentile(durations, hundredths):
+    """Nearest rank."""
+    return sorted(durations)[max((len(durations) * hundredths + 99) // 100, 1) - 1]
+
+
+def causes(report):
+    """The causes against the stalls, as far as all of these are listed."""
+    window = report["window"]["duration_ms"]
+    whole = not report["completeness"]["stalls_not_kept"]
+    listed = {}
+    for stall in report["stalls"]:
+        listed.setdefault(stall["cause"], []).append(stall)
+    for row in report["causes"]:
+        name, stalls = row["cause"], listed.pop(row["cause"], [])
+        took = [stall["duration_ms"] for stall in stalls]
+        if not 0 <= row["share"] <= 1:
+            yield f"{name}: a share of {row['share']}"
+        if not row["p50_ms"] <= row["p99_ms"] <= row["max_ms"] <= row["total_ms"] + SLACK_MS:
+            yield f"{name}: median, p99, max and total are not in order"
+        if row["share"] * window > row["total_ms"] + 1e-5 * window:
+            yield f"{name}: its share is more than its total"
+        if not whole:
+            if len(stalls) > row["count"]:
+                yield f"{name}: {len(stalls)} stalls are listed, {row['count']} counted"
+            continue
+        if len(stalls) != row["count"]:
+            yield f"{name}: {len(stalls)} stalls are listed, {row['count']} counted"
+            continue
+        for key, value in (("total_ms", sum(took)), ("max_ms", max(took)), ("p50_ms", percentile(took, 50)),
+                           ("p99_ms", percentile(took, 99))):
+            if abs(value - row[key]) > SLACK_MS:
+                yield f"{name}: {key} is {row[key]}, of its stalls {value:.6f}"
+        spans = [(max(stall["start_ms"], 0), min(stall["start_ms"] + stall["duration_ms"], window)) for stall in stalls
+                 if stall["start_ms"] is not None]
+        if window and abs(covered(spans) / window - row["share"]) > 1e-5:
+            yield f"{name}: its share is {row['share']}, its stalls cover {covered(spans) / window:.6f} of the window"
+    for name in listed:
+        yield f"{name}: it has stalls, and is not among the causes"
+
+
+def durations(report):
+    """None is longer than the window, and no thread has had more time than that."""
+    window = report["window"]["duration_ms"]
+    for stall in report["stalls"]:
+        for what in [stall] + stall["links"] + stall["waits"]:
+            if what["duration_ms"] > window + SLACK_MS:
+                yield f"stall {stall['id']}: {what['duration_ms']} ms in a window of {window} ms"
+    for requests in report["requests"]:
+        for view in ("median", "p99"):
+            if requests[view]["total_ms"] > window + SLACK_MS:
+                yield f"{view} request: {requests[view]['total_ms']} ms in a window of {window} ms"
+        if requests["median"]["total_ms"] > requests["p99"]["total_ms"] + SLACK_MS:
+            yield "a median request longer than the 99th percentile"
+    targets = 0
+    for thread in report["threads"]:
+        targets += thread["role"] == "target"
+        had = thread["on_cpu_ms"] + thread["blocked_ms"] + thread["runqueue_ms"]
+        if had > window * 1.001 + SLACK_MS:
+            yield f"thread {thread['tid']}: {had:.6f} ms in a window of {window} ms"
+    if (report["waited"]["longest_owed_ms"] or 0) > window + SLACK_MS:
+        yield f"a wait for a reply of {report['waited']['longest_owed_ms']} ms in a window of {window} ms"
+
+
+def leading(report):
+    """By share; a given cause only when it took more than twice as much."""
+    def most(rows):
+        return max(rows, key=lambda row: row["share"], default=None)
+
+    free = most([row for row in report["causes"] if row["cause"] not in GIVEN])
+    given = most([row for row in report["causes"] if row["cause"] in GIVEN])
+    if free and given:
+        # The shares are rounded.
+        near = abs(2 * free["share"] - given["share"]) <= 2e-6
+        return {free["cause"], given["cause"]} if near else {(given if 2 * free["share"] < given["share"] else free)["cause"]}
+    best = free or given
+    return {row["cause"] for row in report["causes"] if abs(row["share"] - best["share"]) <= 1e-6} if best else {None}
+
+
+def headline(report, row):
+    """ "nagle-delack: 91 of 92 requests wait 43.9 ms each (99.1% of 4.04 s): ..." """
+    said = report["verdict"]["headline"]
+    window = report["window"]["duration_ms"]
+    found = re.match(rf"([a-z-]+): (?:([\d,]+) of ([\d,]+) \w+ waits? |([\d,]+) waits? of )(?:at most )?{TIME}", said)
+    if not found:
+        yield f"the headline has no figures: {said}"
+        return
+    name, count, of, waits = found.groups()[:4]
+    if name != row["cause"]:
+        yield f"the headline is of {name}, the verdict of {row['cause']}"
+    if number(count or waits) != row["count"]:
+        yield f"the headline counts {count or waits} stalls, the cause {row['count']}"
+    if of and number(of) < number(count):
+        yield f"the headline has {count} of {of}"
+    if row["p50_ms"] and not shows(*found.groups()[4:6], row["p50_ms"]):
+        yield f"the headline says {' '.join(found.groups()[4:6])}, the cause {row['p50_ms']} ms"
+    share = re.search(rf" \((<?)([\d.]+)% of {TIME}\)", said)
+    if share:
+        below, percent, *of_time = share.groups()
+        if not (below or abs(number(percent) / 100 - row["share"]) <= 0.00051 + 0.006 * row["share"]):
+            yield f"the headline says {percent}%, the cause {row['share']}"
+        if not shows(*of_time, window):
+            yield f"the headline says a window of {' '.join(of_time)}, it was {window} ms"
+    elif row["share"] > 0:
+        yield f"the headline has no share: {said}"
+
+
+def frequency(report, row):
+    """ "This happened 91 times in 92 exchanges, 43.9 ms each, 4.00 s in all: 99.1% of the time watched." """
+    text = report["verdict"]["text"]
+    found = re.search(rf"This happened (?:once|([\d,]+) times)(?: in ([\d,]+) \w+)?(?: and took {TIME}|, {TIME}[a-z ]*, {TIME} in all)", text)
+    if not found:
+        return
+    count = number(found[1] or "1")
+    more = re.search(rf"on ([\w,]+) more connections?, ([\d,]+) times?, {TIME} in all", text)
+    also = number(more[2]) if more else 0
+    if count + also != row["count"]:
+        yield f"the text counts {count + also:.0f} stalls, the cause {row['count']}"
+    if found[2] and number(found[2]) < count:
+        yield f"the text has {count:.0f} in {found[2]}"
+    in_all = number(found[3] or found[7]) * UNITS[found[4] or found[8]]
+    also_ms = number(more[3]) * UNITS[more[4]] if more else 0
+    if abs(in_all + also_ms - row["total_ms"]) > 0.0051 * (in_all + also_ms) + 1e-6:
+        yield f"the text has {in_all + also_ms} ms in all, the cause {row['total_ms']}"
+
+
+def besides(report):
+    """ "Besides: 12 lock stalls (480 ms, 12.0%)": counts and totals of other causes. """
+    rows = {row["cause"]: row for row in report["causes"]}
+    for count, name, total, unit in re.findall(rf"([\d,]+) ([a-z-]+) stalls? \({TIME},", report["verdict"]["text"]):
+        row = rows.get(name)
+        if not row or number(count) != row["count"] or not shows(total, unit, row["total_ms"]):
+            yield f"the text has {count} {name} stalls of {total} {unit}, the causes {row}"
+
+
+def saving(report, row):
+    """At most what the cause has in a stall, or in a request; and what the advice says."""
+    verdict = report["verdict"]
+    saves, whole = verdict["saves_ms"], verdict["saves_of_ms"]
+    parts = [sum(part["ms"] for part in view["slices"] if part["cause"] == row["cause"])
+             for view in [requests["median"] for requests in report["requests"]] + report["stalls"]]
+    if saves > whole:
+        yield f"it saves {saves} ms of {whole} ms"
+    if saves > max(parts, default=0) + SLACK_MS:
+        yield f"it saves {saves} ms, and {row['cause']} never took more than {max(parts, default=0):.6f} ms"
+    for advice in verdict["advice"]:
+        for value, unit in re.findall(rf"saves {TIME}", advice):
+            if not shows(value, unit, saves):
+                yield f"an advice saves {value} {unit}, the verdict {saves} ms"
+        takes = re.search(rf"Requests of {TIME} would take {TIME}", advice)
+        if takes and not (shows(*takes.groups()[:2], whole) and shows(*takes.groups()[2:], whole - saves)):
+            yield f"{takes[0]}: the verdict has {saves} of {whole} ms"
+
+
+def verdict(report):
+    said = report["verdict"]
+    rows = {row["cause"]: row for row in report["causes"]}
+    if said["cause"] not in leading(report):
+        yield f"the verdict is {said['cause']}, most time took {leading(report)}"
+    for text in [said["headline"], said["text"], *said["advice"]]:
+        for percent in re.findall(r"(?<![\d.])([\d.]+)%", text or ""):
+            if float(percent) > 100:
+                yield f"{percent}%: {text[:120]}"
+    row = rows.get(said["cause"])
+    if not row:
+        return
+    if said["share"] != row["share"]:
+        yield f"the verdict has a share of {said['share']}, its cause {row['share']}"
+    for check in (headline, frequency, saving):
+        yield from check(report, row)
+    yield from besides(report)
+
+
+def contradictions(document):
+    """Of any document: a report is looked at as a whole, a piece of one for its sums."""
+    yield from sums(document)
+    if document.get("schema") != "netstall.report/1":
+        return
+    for check in (causes, durations, verdict):
+        yield from check(document)
+
+
+def main():
+    if len(sys.argv) < 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    failed = 0
+    for path in sys.argv[1:]:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        try:
+            report = json.loads(text)
+        except ValueError:
+            report = json.loads(text.rstrip().rpartition("\n")[2])
+        for fault in contradictions(report):
+            print(f"{path}: {fault}")
+            failed = 1
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -31,8 +31,8 @@
 
 #define EXIT_USAGE 64
 
-static const struct scene *const groups[] = {hold_scenes, window_scenes, loss_scenes,
-					     wait_scenes, chain_scenes,  uring_scenes};
+static const struct scene *const groups[] = {hold_scenes,  window_scenes, loss_scenes, wait_scenes,
+					     chain_scenes, uring_scenes,  path_scenes};
 
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
 
@@ -95,17 +95,20 @@ static void play(struct stage *stage, unsigned int role)
 {
 	static const char *const names[SCENE_ROLES] = {"scene-client", "scene-server",
 						       "scene-third", "scene-fourth", "scene-path"};
+	const struct scene *scene = stage->scene;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, stage->scene->roles[role] == play_path ? "scene-path" : names[role]);
+	prctl(PR_SET_NAME, scene->roles[role] == play_path ? "scene-path" : names[role]);
 	/* The gate of the others: nobody but the parent may hold it open. */
 	if (role)
 		close(stage->gate[1]);
-	if (!role || stage->scene->roles[role] == play_path)
+	if (!role || scene->roles[role] == play_path)
 		forget_listeners(stage);
-	stage__is_target(stage->scene->targets & 1u << role);
+	stage__is_target(scene->targets & 1u << role);
+	if (scene->verdict.cause && strcmp(scene->verdict.cause, "runqueue"))
+		go_ahead();
 	stage__enter(stage);
-	stage->scene->roles[role](stage);
+	scene->roles[role](stage);
 	if (!role)
 		end(stage);
 	_exit(0);

@@ -92,8 +92,9 @@ struct scene {
 		double share;      /* of its own time, likewise */
 	} makes;
 	/*
-	 * What the report must lead with, and the share of the requests' time that stage__part()
-	 * counted; the requests must last as long as they did. Such a scene is played alone.
+	 * What the report must lead with, and the share of the requests' time that part__end()
+	 * counted; the requests must last as long as they did. Such a scene is played alone, and
+	 * unless it is about CPUs it goes ahead of other programs.
 	 */
 	struct {
 		const char *cause; /* NULL: not judged; "none": nothing held the target back */
@@ -107,14 +108,19 @@ struct scene {
 };
 
 extern const struct scene hold_scenes[], window_scenes[], loss_scenes[], wait_scenes[],
-	chain_scenes[], uring_scenes[];
+	chain_scenes[], uring_scenes[], path_scenes[];
 
 /* ---- truth.c ---- */
 
 uint64_t now_ns(void);
 void sleep_until(uint64_t ns);
 void sleep_ms(uint32_t ms);
-/* Computes; a target's waits for a CPU in it are stalls. */
+/*
+ * The calling thread, and those that it starts, go ahead of other programs of this machine if that
+ * is allowed: else these would be the cause. Returns whether they did not before.
+ */
+bool go_ahead(void);
+/* Computes, ahead of others; a target's waits for a CPU in it are stalls. */
 void spin_ms(struct stage *stage, uint32_t ms);
 
 /* The time of one thread, cut into phases without gaps. */
@@ -147,8 +153,16 @@ void phases__end(struct phases *phases, const char *cause);
 
 /* A request that began then ends now. */
 void stage__request(struct stage *stage, uint64_t start_ns);
-/* The time since then, of a request, was what the verdict must be about. */
-void stage__part(struct stage *stage, uint64_t start_ns);
+
+/* Time of a request that the verdict must be about; not what the thread waited for a CPU in it. */
+struct part {
+	uint64_t start_ns;
+	uint64_t queued_ns;
+};
+
+struct part part__begin(void);
+void part__end(struct stage *stage, const struct part *part);
+
 /* What all threads of the scene have waited for a CPU. */
 uint64_t stage__queued(struct stage *stage);
 
@@ -194,6 +208,9 @@ void uring__open(void);
 int uring__read(int fd, void *buffer, size_t size);
 /* Sends the pieces (0 ends them), one after the other, and receives the answer. */
 void uring__exchange(int fd, const uint32_t *pieces, size_t answer);
+/* False at the end of the stream. */
+bool uring__receive(int fd, size_t bytes);
+bool uring__send(int fd, size_t bytes);
 /* Takes a request, sleeps by the ring, and answers; false at the end of the stream. */
 bool uring__serve(int fd, size_t request, size_t answer, uint32_t late_ms);
 /* By a TIMEOUT. */

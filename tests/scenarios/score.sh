@@ -142,7 +142,7 @@ judge_verdict() {
         --arg never "$(sed -n 's/^never //p' "$truth")" -f $here/verdict.jq "$SCRATCH/report" >"$SCRATCH/$1/verdict" || return 1
     [ -s "$SCRATCH/$1/verdict" ] || return 0
     if grep -q '^busy' "$SCRATCH/$1/verdict"; then
-        sed -n 's/^busy: //p' "$SCRATCH/$1/verdict" >"$SCRATCH/$1/skip"
+        sed 's/^busy: //; s/$/;/' "$SCRATCH/$1/verdict" >"$SCRATCH/$1/skip"
     else
         sed 's/$/;/' "$SCRATCH/$1/verdict" >"$SCRATCH/$1/fail"
     fi

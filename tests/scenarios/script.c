@@ -226,7 +226,7 @@ static bool take_request(int fd, const struct script *script)
 
 void serve(struct stage *stage, int fd, const struct script *script)
 {
-	uint64_t taken_ns;
+	struct part part;
 
 	do {
 		/* It is not sticky: the kernel goes back by itself. */
@@ -234,11 +234,11 @@ void serve(struct stage *stage, int fd, const struct script *script)
 			set_option(fd, IPPROTO_TCP, TCP_QUICKACK, 1);
 		if (!take_request(fd, script))
 			return;
-		taken_ns = now_ns();
+		part = part__begin();
 		nap_us(script->serve_us);
 		if (script->spin_us)
 			spin_ms(stage, script->spin_us / 1000);
-		stage__part(stage, taken_ns);
+		part__end(stage, &part);
 		write_pieces(fd, script->reply, BY_WRITE, script->reply_gap_us, NULL);
 	} while (true);
 }

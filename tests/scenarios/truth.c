@@ -126,10 +126,17 @@ void stage__request(struct stage *stage, uint64_t start_ns)
 	stage->requests[i] = request;
 }
 
-void stage__part(struct stage *stage, uint64_t start_ns)
+struct part part__begin(void)
 {
-	if (atomic_load(&stage->begin_ns))
-		atomic_fetch_add(&stage->part_ns, now_ns() - start_ns);
+	return (struct part){.queued_ns = queued_of(gettid()), .start_ns = now_ns()};
+}
+
+void part__end(struct stage *stage, const struct part *part)
+{
+	uint64_t ns = now_ns() - part->start_ns, queued = queued_of(gettid()) - part->queued_ns;
+
+	if (atomic_load(&stage->begin_ns) && ns > queued)
+		atomic_fetch_add(&stage->part_ns, ns - queued);
 }
 
 static void keep(struct stage *stage, const struct pause *pause)
@@ -200,13 +207,19 @@ static void keep_gap(struct stage *stage, uint64_t start_ns, uint64_t end_ns, ui
 		keep(stage, &gap);
 }
 
-/* Ahead of other programs of this machine, if that is allowed: else these would be the cause. */
+bool go_ahead(void)
+{
+	struct sched_param first = {.sched_priority = 1};
+
+	return sched_getscheduler(0) == SCHED_OTHER && !sched_setscheduler(0, SCHED_FIFO, &first);
+}
+
 void spin_ms(struct stage *stage, uint32_t ms)
 {
-	struct sched_param first = {.sched_priority = 1}, none = {0};
+	struct sched_param none = {0};
 	uint64_t queued_ns, last, end, now;
+	bool went_ahead = go_ahead();
 
-	sched_setscheduler(0, SCHED_FIFO, &first);
 	queued_ns = queued_of(gettid());
 	last = now_ns();
 	for (end = last + MS(ms); last < end; last = now) {
@@ -214,7 +227,8 @@ void spin_ms(struct stage *stage, uint32_t ms)
 		if (now - last >= PAUSE_NS)
 			keep_gap(stage, last, now, &queued_ns);
 	}
-	sched_setscheduler(0, SCHED_OTHER, &none);
+	if (went_ahead)
+		sched_setscheduler(0, SCHED_OTHER, &none);
 }
 
 void stage__wait_at_gate(struct stage *stage)

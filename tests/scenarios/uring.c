@@ -121,35 +121,39 @@ void uring__exchange(int fd, const uint32_t *pieces, size_t answer)
 		if (take() != (int)pieces[count])
 			die("a send through the ring failed");
 	}
-	for (size_t got = 0; got < answer;) {
-		int result;
-
-		queue_message(IORING_OP_RECV, fd, answer - got, 0);
-		enter(1);
-		result = take();
-		if (result <= 0)
-			die("the server hung up");
-		got += (size_t)result;
-	}
+	if (!uring__receive(fd, answer))
+		die("the server hung up");
 }
 
-bool uring__serve(int fd, size_t request, size_t answer, uint32_t late_ms)
+bool uring__receive(int fd, size_t bytes)
 {
-	for (size_t got = 0; got < request;) {
+	for (size_t got = 0; got < bytes;) {
 		int result;
 
-		queue_message(IORING_OP_RECV, fd, request - got, 0);
+		queue_message(IORING_OP_RECV, fd, bytes - got, 0);
 		enter(1);
 		result = take();
 		if (result <= 0)
 			return false;
 		got += (size_t)result;
 	}
+	return true;
+}
+
+bool uring__send(int fd, size_t bytes)
+{
+	queue_message(IORING_OP_SEND, fd, bytes, 0);
+	enter(1);
+	return take() == (int)bytes;
+}
+
+bool uring__serve(int fd, size_t request, size_t answer, uint32_t late_ms)
+{
+	if (!uring__receive(fd, request))
+		return false;
 	if (late_ms)
 		uring__sleep(late_ms);
-	queue_message(IORING_OP_SEND, fd, answer, 0);
-	enter(1);
-	return take() == (int)answer;
+	return uring__send(fd, answer);
 }
 
 static struct __kernel_timespec time_of(uint32_t ms)

@@ -3,7 +3,7 @@
 # Input: the report. $cause: what it must lead with; $part_ns: what that took of the requests' time; $requests[0]: the time of
 # each, ms, by the clock of the one who made it; $queued_ns: the scene's threads waited for a CPU; $says, $never: regular
 # expressions for the sentences.
-# "busy: ..." first, when the machine itself took more than a tenth of the requests' time.
+# Before a fault "busy: ..." when the machine itself took more than a tenth of the requests' time.
 
 def ms: . * 100 | round / 100;
 def percent: . * 100 | round;
@@ -18,11 +18,9 @@ $requests[0] as $requests
 # The report's shares are of the time it watched, which is longer than the scene.
 | ((first(.causes[] | select(.cause == $cause) | .share) // 0) * .window.duration_ms) as $took
 | ($part_ns / 1e6) as $part
-| if $cause != "runqueue" and $queued_ns / 1e6 > 0.1 * $time and $time > 0 then
-    "busy: its threads waited for a CPU in \($queued_ns / 1e6 / $time | percent)% of its requests' time"
-  else empty end,
+| [
   if ($verdict.cause // "none") != $cause then
-    "the verdict is \($verdict.cause // "none") (\($verdict.title // "no stall")), not \($cause)"
+    "the verdict is \($verdict.cause // "none") (\($verdict.title // "no stall")), not \($cause); requests of \($requests | rank(50) // 0 | ms) ms"
   else
     if $part > 0 and $time > 0 and ($took - $part | fabs) > 0.1 * $time then
       "\($cause) is \($took / $time | percent)% of the requests' time, not \($part / $time | percent)%"
@@ -45,3 +43,8 @@ $requests[0] as $requests
         "p99 request \($seen.p99.total_ms | ms) ms, not \($p99 | ms) ms"
       else empty end
   end
+]
+| if length > 0 and $cause != "runqueue" and $queued_ns / 1e6 > 0.1 * $time and $time > 0 then
+    ["busy: its threads waited for a CPU in \($queued_ns / 1e6 / $time | percent)% of its requests' time"] + .
+  else . end
+| .[]

@@ -4,7 +4,7 @@
 # Runs tests and counts them.
 #
 #   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary
-#                     all: pure, fuzz, clang, browser, live, recipes, score, vm
+#                     all: pure, fuzz, clang, browser, live, recipes, programs, score, vm
 #                     or single parts
 #
 # Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is `N passed, N failed, N skipped`. Exit
@@ -225,6 +225,10 @@ run_recipes() {
     NETSTALL=$B/netstall KEEP=$KEPT tests/recipes/run.sh ${1:+--only "$1"}
 }
 
+run_programs() {
+    NETSTALL=$B/netstall MADE=$PWD/$B/tests/programs tests/programs/run.sh ${KEPT:+--keep "$KEPT/programs"} ${1:+--only "$1"}
+}
+
 run_vm() {
     NETSTALL_VM_OUT=$KEPT tests/vm/run.sh "$@"
 }
@@ -238,6 +242,7 @@ run_again() {
         clang/live/*) run_clang_live "${name##*/}" ;;
         live/*) run_live "${name##*/}" ;;
         recipes/*) run_recipes "${name##*/}" ;;
+        programs/*) run_programs "${name##*/}" ;;
         score/*) run_score "${name##*/}" ;;
         vm-*) vm+=("${name#vm-}") ;;
         esac
@@ -249,7 +254,7 @@ parts=()
 for part in "$@"; do
     case $part in
     pure) parts+=(count unit golden docs schema profile boundary) ;;
-    all) parts+=(count unit golden docs schema profile boundary fuzz clang browser live recipes score vm) ;;
+    all) parts+=(count unit golden docs schema profile boundary fuzz clang browser live recipes programs score vm) ;;
     *) parts+=("$part") ;;
     esac
 done

@@ -26,8 +26,8 @@ def number(text):
 
 
 def shows(text, unit, ms):
-    """Is this how ms is printed, to three digits?"""
-    return abs(number(text) * UNITS[unit] - ms) <= 0.0051 * ms + 1e-6
+    """Is this how ms is printed, to three digits, or in whole us?"""
+    return abs(number(text) * UNITS[unit] - ms) <= max(0.0051 * ms + 1e-6, 0.000501 if unit == "us" else 0)
 
 
 def covered(spans):

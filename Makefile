@@ -53,7 +53,7 @@ WORKLOAD := $(B)/tests/workload/exchange
 SITES := $(addprefix $(B)/tests/workload/,callsites callsites-stripped callsites_library.so callsites-lines callsites-apart)
 REFUSE := $(B)/tests/workload/refuse.so
 # Workloads of one file each.
-WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire pingpong waits losses forwarder httpd handover connections orphans bulk)
+WORKLOADS := $(addprefix $(B)/tests/workload/,holds wire pingpong waits losses forwarder httpd handover connections orphans bulk requests)
 # One program, with and without frame pointers, and without the machine's libraries.
 NOFP := $(addprefix $(B)/tests/workload/,nofp nofp-fp nofp-static)
 URING := $(B)/tests/workload/uring

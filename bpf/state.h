@@ -35,6 +35,8 @@ struct ns_config {
 	__u32 cpus;         /* possible ones */
 	__u32 uring_events; /* stream every step of io_uring's operations */
 	__u32 spares;       /* programs can be preempted, so some have a spare */
+	__u32 reads;        /* the program's reads are seen: a request ends with its last one */
+	__u32 pad;
 	char comm[NS_COMM_LEN];
 };
 
@@ -175,6 +177,22 @@ struct ns_conn_sites {
 	__u32 submit_held;
 };
 
+/* What was read since the last write: by who reads, begun anew by who sends. */
+struct ns_conn_reads {
+	__u64 first_ts;   /* 0: none */
+	__u64 last_ts;    /* 0: of none was the time taken */
+	__u64 arrived_ts; /* by then TCP had it */
+	__u64 woke_ts;    /* its reader was made runnable by it, */
+	__u64 on_ts;      /* and got a CPU; both when it read, if it was awake */
+	__u32 count;
+	__u32 bytes; /* up to the last one of which the time was taken */
+	__u32 tgid;  /* who read last then */
+	__u32 tid;
+	__u32 read_at;     /* jiffies then, their low half */
+	__u32 spent_known; /* the sums of tid: as of last_ts, of an end that answers as of on_ts */
+	struct ns_spent spent;
+};
+
 /* A turn: what this end writes until it reads again. See exchange.bpf.h. All by who sends. */
 struct ns_conn_turn {
 	__u64 ts;          /* end of its first write, 0 none yet */
@@ -191,6 +209,21 @@ struct ns_conn_turn {
 	__u32 close_writes;
 	__u32 sample_next; /* the next turn is taken for a sample, of this weight; 0: it is not */
 	__u32 sampling;    /* this turn is */
+	/* By the thread that comes back to a CPU: its first sleep for the answer, if that was long
+	 * or the turn is a sample. */
+	__u64 off_ts;
+	__u64 wake_ts;
+	__u64 on_ts;
+	__u32 slow;      /* it was long: the request is told whether it is a sample or not */
+	__u32 began_at;  /* jiffies at the first write, their low half */
+	__u32 is_told;   /* nothing is left to tell of it */
+	__u32 times_all; /* the time of each read is taken: the other end's request is a sample */
+	/* Sums of a thread: of an end that asks, as the turn began; else of its last write. */
+	__u64 spent_ts; /* 0: not known */
+	__u32 spent_tid;
+	struct ns_spent spent;
+	struct ns_conn_reads reads;
+	struct ns_conn_reads request; /* what it answers: the reads of the turn before */
 	/* The process that is watched while that lasts: by the CPU that enters it in `active`, and
 	 * by the one that ends it. */
 	__u32 answerer;
@@ -341,6 +374,8 @@ struct ns_thread_state {
 	__u32 wrote;      /* on a watched socket, since it slept for a descriptor */
 	__u64 left_clock; /* the scheduler's clock when it left, 0 not known */
 	__u64 asked;      /* struct sock on which its sampled request waits for an answer, 0 none */
+	__u64 came_ts;    /* to its CPU, last: not changed while it is off it; */
+	__u64 woke_ts;    /* made runnable before that */
 	__u32 cpu;        /* that it left */
 	__u32 pad;
 	char comm[NS_COMM_LEN];

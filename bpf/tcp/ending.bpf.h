@@ -46,6 +46,19 @@ static __always_inline bool stalls(const struct ns_conn_state *conn, __u64 now)
 	       (conn->recovery.ts && ns_passed(conn->recovery.ts, now) >= settings.threshold_ns);
 }
 
+/* Both ends have said that they send no more, and the program has an answer yet to read. */
+static __always_inline bool keeps_answer(struct sock *sk)
+{
+	__u64 key = (__u64)sk;
+	struct ns_conn_state *conn = settings.reads ? bpf_map_lookup_elem(&conns, &key) : NULL;
+	struct tcp_sock *tp = (void *)sk;
+
+	if (!conn || !asks(conn) || !conn->turn.ts)
+		return false;
+	/* The other end's FIN counts as well. */
+	return BPF_CORE_READ(tp, rcv_nxt) - BPF_CORE_READ(tp, copied_seq) > 1;
+}
+
 /* The socket goes away. A hold that lasted is told as it is, without a release. */
 static __always_inline void drop_conn(struct sock *sk)
 {
@@ -62,6 +75,10 @@ static __always_inline void drop_conn(struct sock *sk)
 	if (is_held(conn))
 		end_hold(conn, conn->hold.number);
 	end_recovery(conn);
+	end_request(conn, NS_EXCHANGE_CLOSED, window_time());
+	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	if (peer)
+		end_answered(peer);
 	forget_samples(conn);
 	if (conn->sends_begun > 0) /* nobody told their ends */
 		__sync_fetch_and_add(&lost[NS_LOST_RUNS], conn->sends_begun);

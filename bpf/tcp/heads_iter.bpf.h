@@ -53,6 +53,7 @@ int iter_conns(struct bpf_iter__bpf_map_elem *ctx)
 	look_at_hold((struct sock *)key, conn, now, true);
 	if (stalls(conn, now))
 		flush_both(conn);
+	end_request(conn, NS_EXCHANGE_OPEN, now);
 	tell_totals((struct sock *)key, conn);
 	return 0;
 }

@@ -171,21 +171,48 @@ int BPF_PROG(tp_receive, struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-/* ---- the application's reads: --all only ---- */
+/* ---- the application's reads ---- */
+
+static __always_inline void received(struct sock *sk, int bytes)
+{
+	struct recv_view view;
+	struct tcp_sock *tp;
+
+	if (bytes <= 0)
+		return;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return;
+	view.copied_seq = tp->copied_seq;
+	view.sent_at = tp->lsndtime;
+	view.arrived_ts = tp->tcp_clock_cache;
+	on_recv_end(sk, &view, bytes);
+}
+
+static __always_inline void received_probed(struct sock *sk, int bytes)
+{
+	struct tcp_sock *tp = (void *)sk;
+	struct recv_view view;
+
+	view.copied_seq = BPF_CORE_READ(tp, copied_seq);
+	view.sent_at = BPF_CORE_READ(tp, lsndtime);
+	view.arrived_ts = BPF_CORE_READ(tp, tcp_clock_cache);
+	on_recv_end(sk, &view, bytes);
+}
 
 SEC("?tp_btf/sock_recv_length")
 int BPF_PROG(tp_read, struct sock *sk, int ret, int flags)
 {
 	if (!(flags & 2)) /* MSG_PEEK */
-		on_recv_end(sk, ret);
+		received(sk, ret);
 	return 0;
 }
 
 /* 5.10 has six arguments, from ec095263a965 (5.19) on there are five. */
-HEAD("?fexit/tcp_recvmsg", fexit_read_6, on_recv_end(sk, ret), struct sock *sk, struct msghdr *msg,
+HEAD("?fexit/tcp_recvmsg", fexit_read_6, received(sk, ret), struct sock *sk, struct msghdr *msg,
      size_t len, int nonblock, int flags, int *addr_len, int ret)
 
-HEAD("?fexit/tcp_recvmsg", fexit_read_5, on_recv_end(sk, ret), struct sock *sk, struct msghdr *msg,
+HEAD("?fexit/tcp_recvmsg", fexit_read_5, received(sk, ret), struct sock *sk, struct msghdr *msg,
      size_t len, int flags, int *addr_len, int ret)
 
 SEC("?kprobe/tcp_recvmsg")
@@ -208,7 +235,7 @@ int BPF_KRETPROBE(kretprobe_read, int ret)
 	struct ns_begun read;
 
 	if (take_call(&receiving, &read))
-		on_recv_end((struct sock *)read.sk, ret);
+		received_probed((struct sock *)read.sk, ret);
 	return 0;
 }
 

@@ -107,18 +107,20 @@ static __always_inline void on_set_state(struct sock *sk, int from, int to)
 
 	if (!is_tcp(sk))
 		return;
-	if (to == NS_TCP_CLOSE)
-		drop_conn(sk);
-	else if (!in_window())
+	if (to == NS_TCP_CLOSE) {
+		if (!keeps_answer(sk)) /* else it is dropped when it is destroyed */
+			drop_conn(sk);
+	} else if (!in_window()) {
 		return; /* what is there when it begins is looked for then */
-	else if (to == NS_TCP_LISTEN)
+	} else if (to == NS_TCP_LISTEN) {
 		on_listen(sk, tgid);
-	else if (to == NS_TCP_SYN_SENT)
+	} else if (to == NS_TCP_SYN_SENT) {
 		on_connect(sk, tgid);
-	else if (to == NS_TCP_ESTABLISHED && from == NS_TCP_SYN_SENT)
+	} else if (to == NS_TCP_ESTABLISHED && from == NS_TCP_SYN_SENT) {
 		on_connected(sk);
-	else if (to == NS_TCP_ESTABLISHED && from == NS_TCP_SYN_RECV)
+	} else if (to == NS_TCP_ESTABLISHED && from == NS_TCP_SYN_RECV) {
 		on_accepted(sk);
+	}
 }
 
 /* A process is a target from now on. */

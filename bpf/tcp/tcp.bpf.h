@@ -22,10 +22,15 @@ static __noinline struct ns_conn_state *adopt_by_use(struct sock *sk, __u32 tgid
 {
 	struct adoption as = {
 		.role = NS_ROLE_TARGET, .tgid = tgid, .origin = NS_ORIGIN_USE, .owner_sure = 1};
+	struct listener_key listener;
 	__u32 flags;
 
 	if (!sk || !target_wanted(sk, tgid) || !is_tcp(sk))
 		return NULL;
+	/* Accepted from a listener that several processes have, and so none by name. */
+	listener = listener_of(sk);
+	if (bpf_map_lookup_elem(&listeners, &listener))
+		as.opener = NS_OPENER_PEER;
 	read_sending(sk, &as.fd, &flags);
 	return adopt_open(sk, &as);
 }
@@ -183,13 +188,17 @@ static __always_inline void on_receive(struct sock *sk, const struct segment *se
 		answer_came(conn, now);
 }
 
-static __always_inline void on_recv_end(struct sock *sk, int bytes)
+static __always_inline void on_recv_end(struct sock *sk, const struct recv_view *view, int bytes)
 {
-	__u64 key = (__u64)sk;
+	__u64 key = (__u64)sk, id = bpf_get_current_pid_tgid();
 	struct ns_conn_state *conn;
 	struct ns_recv *out;
 
-	if (bytes <= 0 || !segments_matter())
+	if (bytes <= 0)
+		return;
+	if (read_matters(view, id >> 32))
+		note_read(key, view, id);
+	if (!settings.verbose || !segments_matter())
 		return;
 	conn = bpf_map_lookup_elem(&conns, &key);
 	if (!conn)

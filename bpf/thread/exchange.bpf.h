@@ -4,12 +4,19 @@
  * of the end that called connect() is a request, that of the other end the answer. Turns are
  * counted where a send ends; nothing else is done for most of them.
  *
+ * A request ends with the last read before this end writes again, closes the connection, or the
+ * window is over: only then is it known which read that was, so only then it is told. The clock is
+ * read at the end of a read if the request is told anyway, or if jiffies have moved on since it
+ * began: one that is over sooner is not long. Where reads are not seen (settings.reads) a request
+ * ends when the thread that asked is back on a CPU with bytes to read.
+ *
  * How exchanges are sampled, so that 70,000 a second cost no more than 200:
  *
  *  - One request in sample_every, at random distances with that mean, is chosen, before it
  *    begins and so regardless of how it goes: one that stands for sample_every others.
- *  - An exchange whose answer was slept for at least slow_exchange_ns is always told, and
- *    stands for itself alone, whether it was chosen or not.
+ *  - An exchange whose answer was slept for at least slow_exchange_ns, or that took as long as a
+ *    stall, is always told, and stands for itself alone, whether it was chosen or not.
+ *  - So it is with a target that serves, where nobody who asks it is watched.
  *
  * So each exchange counts once on average (Horvitz and Thompson's estimator: the weight is one
  * over the chance of being told), the quick ones as well as the slow: quantiles by weight are
@@ -30,6 +37,12 @@
 static __always_inline bool asks(const struct ns_conn_state *conn)
 {
 	return conn->role & NS_ROLE_TARGET && conn->opener != NS_OPENER_PEER;
+}
+
+/* Its answers are told, unless the end that asks is, with them. */
+static __always_inline bool serves(const struct ns_conn_state *conn)
+{
+	return conn->role & NS_ROLE_TARGET && conn->opener == NS_OPENER_PEER;
 }
 
 /* The last request is not followed by another, its answer may have been read all the same. */
@@ -56,8 +69,12 @@ static __noinline int settle_answerer(struct ns_conn_state *conn)
 		return 0;
 	key.sk = conn->key;
 	wanted = conn->turn.sample_next || conn->turn.sampling;
-	if (wanted && !conn->turn.answerer) {
-		peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	if (wanted == !!conn->turn.answerer || !asks(conn))
+		return 0;
+	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	if (peer)
+		peer->turn.times_all = wanted;
+	if (wanted) {
 		if (!peer || !peer->tgid)
 			return 0;
 		key.number = peer->tgid;
@@ -66,7 +83,7 @@ static __noinline int settle_answerer(struct ns_conn_state *conn)
 		conn->turn.answerer = key.number;
 		__sync_fetch_and_add(answering_in(key.number), 1);
 		__sync_fetch_and_add(&samples_open, 1);
-	} else if (!wanted && conn->turn.answerer) {
+	} else {
 		key.number = conn->turn.answerer;
 		conn->turn.answerer = 0;
 		if (!leave_active(&key))
@@ -143,15 +160,15 @@ static __always_inline void note_answerers_wake(struct task_struct *task)
  */
 static __always_inline void served_after(struct ns_exchange *out, __u64 asked_ts)
 {
-	struct ns_sleeps *sleeps = bpf_map_lookup_elem(&sleeps_of, &out->head.tid);
-	__u32 i;
+	__u32 tid = out->head.tid, i;
+	struct ns_sleeps *sleeps = bpf_map_lookup_elem(&sleeps_of, &tid);
 
 	if (!sleeps)
 		return;
 	for (i = 0; i < NS_SLEEPS; i++) {
 		__u64 off_ts = sleeps->v[i].off_ts, on_ts = sleeps->v[i].on_ts;
 
-		if (!on_ts || on_ts > out->head.ts || off_ts > asked_ts || off_ts < out->off_ts)
+		if (!on_ts || on_ts > out->answer_ts || off_ts > asked_ts || off_ts < out->off_ts)
 			continue;
 		out->off_ts = off_ts;
 		out->begin_ts = sleeps->v[i].wake_ts ? sleeps->v[i].wake_ts : on_ts;
@@ -159,81 +176,381 @@ static __always_inline void served_after(struct ns_exchange *out, __u64 asked_ts
 	}
 }
 
+/* What a thread did from one look at its sums to a later one. */
+static __always_inline void fill_spent(struct ns_exchange *out, const struct ns_spent *from,
+				       const struct ns_spent *to)
+{
+	__u32 i;
+
+	out->spent_known = 1;
+	out->spent.run_us = to->run_us - from->run_us;
+	out->spent.ready_us = to->ready_us - from->ready_us;
+#pragma unroll
+	for (i = 0; i < NS_SHORTS; i++) {
+		out->spent.short_us[i] = to->short_us[i] - from->short_us[i];
+		out->spent.shorts[i] = to->shorts[i] - from->shorts[i];
+	}
+}
+
+/* Not on the stack of who calls, which has no room for it. NULL: it is lost. */
+static __always_inline struct ns_exchange *new_exchange(__u32 side, __u64 ts, __u32 conn)
+{
+	struct ns_exchange *out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
+
+	if (!out) {
+		count_lost(NS_LOST_RINGBUF);
+		return NULL;
+	}
+	__builtin_memset(out, 0, sizeof(*out));
+	fill_head(&out->head, NS_EXCHANGE, sizeof(*out), ts, conn);
+	out->side = side;
+	return out;
+}
+
+/* What was read of a request, by the end that answers it. */
+static __always_inline void fill_request(struct ns_exchange *out,
+					 const struct ns_conn_reads *request)
+{
+	out->arrived_ts = request->arrived_ts;
+	out->begin_ts = request->woke_ts;
+	out->ready_ts = request->on_ts;
+	out->bytes_in = request->bytes;
+	out->reads = request->count;
+}
+
+/* The answer of a connection's turn, so far. */
+static __always_inline void fill_served(struct ns_exchange *out, const struct ns_conn_state *conn,
+					__u32 ended)
+{
+	out->head.tgid = conn->tgid;
+	out->head.tid = conn->turn.tid;
+	out->answer_ts = conn->turn.ts;
+	out->writes = conn->turn.writes;
+	out->bytes_out = conn->turn.bytes;
+	out->ended = ended;
+	if (!conn->turn.request.last_ts || conn->turn.request.on_ts > conn->turn.ts)
+		return;
+	fill_request(out, &conn->turn.request);
+	if (conn->turn.request.spent_known && conn->turn.spent_tid == conn->turn.request.tid &&
+	    conn->turn.spent_ts == conn->turn.wrote_ts)
+		fill_spent(out, &conn->turn.request.spent, &conn->turn.spent);
+}
+
 /* What the other end did for this exchange: it wrote, after this end had. */
-static __noinline int tell_served(struct ns_conn_state *conn, __u32 weight)
+static __noinline int tell_served(struct ns_conn_state *conn, __u32 weight, __u32 ended)
 {
 	struct ns_conn_state *peer;
-	struct ns_exchange out = {};
+	struct ns_exchange *out;
 	__u64 asked_ts;
 
 	if (!conn || !conn->peer)
 		return 0;
 	peer = bpf_map_lookup_elem(&conns, &conn->peer);
-	if (!peer || peer->turn.ts <= conn->turn.ts)
+	if (!peer || peer->turn.ts <= conn->turn.ts || peer->turn.is_told)
 		return 0;
-	fill_head(&out.head, NS_EXCHANGE, sizeof(out), peer->turn.ts, peer->id);
-	out.head.tgid = peer->tgid;
-	out.head.tid = peer->turn.tid;
-	out.side = NS_EXCHANGE_SERVED;
-	out.writes = peer->turn.writes;
-	out.bytes_out = peer->turn.bytes;
-	out.weight = weight;
+	out = new_exchange(NS_EXCHANGE_SERVED, peer->turn.wrote_ts, peer->id);
+	if (!out)
+		return 0;
+	peer->turn.is_told = 1;
+	fill_served(out, peer, ended);
+	out->weight = weight;
 	asked_ts = conn->turn.wrote_ts > conn->turn.released_ts ? conn->turn.wrote_ts
 								: conn->turn.released_ts;
 	if (conn->turn.answerer)
-		served_after(&out, asked_ts);
-	stream(&out, sizeof(out));
+		served_after(out, asked_ts);
+	if (out->arrived_ts > out->begin_ts) /* TCP looked at its clock again since */
+		out->arrived_ts = out->begin_ts;
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
+/* How a request ended, as far as it is known: the answer to it, or that it has none. */
 struct answer {
 	__u64 key; /* of the connection's socket */
 	__u64 ts;
-	__u64 off_ts; /* 0: the thread did not sleep for it */
+	__u64 first_ts; /* the first read, 0 none seen */
+	__u64 off_ts;   /* 0: the thread did not sleep for it */
 	__u64 wake_ts;
 	__u32 tgid;
 	__u32 tid;
 	__u32 weight;
+	__u32 ended; /* enum ns_exchange_end */
+	__u32 reads;
+	__u32 bytes;
 };
+
+/*
+ * A reader that gets no CPU adjusts nothing meanwhile: the rest of its time goes without, but for
+ * what takes as long as a stall.
+ */
+static __always_inline bool has_room(__u64 length)
+{
+	if (exchanges_told >= NS_EXCHANGES_TOLD && length < settings.threshold_ns)
+		return false;
+	__sync_fetch_and_add(&exchanges_told, 1);
+	return true;
+}
 
 static __noinline int tell_exchange(struct ns_conn_state *conn, const struct answer *answer)
 {
 	struct ns_conn_state *peer;
-	struct ns_exchange out = {};
+	struct ns_exchange *out;
 	struct tcp_sock *tp;
 
 	if (!conn || !answer || !conn->turn.ts || conn->turn.ts > answer->ts)
 		return 0;
-	/*
-	 * A reader that gets no CPU adjusts nothing meanwhile: the rest of its time goes without,
-	 * but for what takes as long as a stall.
-	 */
-	if (exchanges_told >= NS_EXCHANGES_TOLD &&
-	    answer->ts - conn->turn.ts < settings.threshold_ns)
+	if (!has_room(answer->ts - conn->turn.ts))
 		return 0;
-	__sync_fetch_and_add(&exchanges_told, 1);
 	tp = (void *)answer->key;
-	tell_served(conn, answer->weight);
-	fill_head(&out.head, NS_EXCHANGE, sizeof(out), answer->ts, conn->id);
-	out.head.tgid = answer->tgid;
-	out.head.tid = answer->tid;
-	out.side = NS_EXCHANGE_ASKED;
-	out.writes = conn->turn.writes;
-	out.bytes_out = conn->turn.bytes;
-	out.begin_ts = conn->turn.ts;
-	out.ready_ts = conn->turn.wrote_ts;
-	out.off_ts = answer->off_ts;
-	out.wake_ts = answer->wake_ts;
-	out.held_ns = conn->turn.held_ns;
+	tell_served(conn, answer->weight, answer->ended);
+	out = new_exchange(NS_EXCHANGE_ASKED, answer->ts, conn->id);
+	if (!out)
+		return 0;
+	out->head.tgid = answer->tgid;
+	out->head.tid = answer->tid;
+	out->writes = conn->turn.writes;
+	out->bytes_out = conn->turn.bytes;
+	out->begin_ts = conn->turn.ts;
+	out->ready_ts = conn->turn.wrote_ts;
+	out->off_ts = answer->off_ts;
+	out->wake_ts = answer->wake_ts;
+	out->answer_ts = answer->first_ts;
+	out->ended = answer->ended;
+	out->reads = answer->reads;
+	out->bytes_in = answer->bytes;
+	if (conn->turn.reads.spent_known && conn->turn.spent_ts == conn->turn.ts &&
+	    conn->turn.spent_tid == conn->turn.reads.tid)
+		fill_spent(out, &conn->turn.spent, &conn->turn.reads.spent);
+	out->held_ns = conn->turn.held_ns;
 	if (is_held(conn) && conn->hold.ts < answer->ts)
-		out.held_ns += answer->ts - conn->hold.ts;
-	out.hold_reason = out.held_ns ? conn->hold.reason : 0;
-	out.weight = answer->weight;
-	out.min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
+		out->held_ns += answer->ts - conn->hold.ts;
+	out->hold_reason = out->held_ns ? conn->hold.reason : 0;
+	out->weight = answer->weight;
+	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
 	if (peer && peer->turn.fired_ts > conn->turn.ts && peer->turn.fired_ts <= answer->ts)
-		out.delack_ts = peer->turn.fired_ts;
-	stream(&out, sizeof(out));
+		out->delack_ts = peer->turn.fired_ts;
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* ---- the end of a request, where reads are seen ---- */
+
+/* It has taken as long as a stall, by what was read until now. */
+static __always_inline bool takes_long(const struct ns_conn_turn *turn)
+{
+	return ns_passed(turn->ts, turn->reads.last_ts) >= settings.threshold_ns;
+}
+
+/* Since the request was there, as far as that was seen. */
+static __always_inline __u64 time_served(const struct ns_conn_turn *turn)
+{
+	return turn->request.last_ts ? ns_passed(turn->request.arrived_ts, turn->wrote_ts) : 0;
+}
+
+static __always_inline bool is_slow(const struct ns_conn_state *conn)
+{
+	if (serves(conn))
+		return time_served(&conn->turn) >= slow_exchange_ns;
+	return conn->turn.slow || takes_long(&conn->turn);
+}
+
+/* Of an end that asks: is there anything to tell of its turn? */
+static __always_inline bool find_answer(const struct ns_conn_state *conn, struct answer *answer,
+					__u32 ended, __u64 now)
+{
+	const struct ns_conn_turn *turn = &conn->turn;
+	struct tcp_sock *tp = (void *)conn->key;
+
+	answer->ended = ended;
+	answer->tgid = conn->tgid;
+	answer->tid = turn->tid;
+	answer->off_ts = turn->off_ts;
+	answer->wake_ts = turn->wake_ts;
+	answer->weight = is_slow(conn) ? 1 : turn->sampling;
+	if (turn->reads.last_ts) {
+		answer->ts = turn->reads.last_ts;
+		answer->first_ts = turn->reads.first_ts;
+		answer->tgid = turn->reads.tgid;
+		answer->tid = turn->reads.tid;
+		answer->reads = turn->reads.count;
+		answer->bytes = turn->reads.bytes;
+	} else if (ended == NS_EXCHANGE_FOLLOWED || turn->reads.count ||
+		   BPF_CORE_READ(tp, copied_seq) != conn->copied_seq) {
+		/* It was read where that is not seen, by splice() for instance. */
+		answer->ended = NS_EXCHANGE_ANSWERED;
+		answer->ts = turn->on_ts ? turn->on_ts : now;
+	} else {
+		answer->ts = now;
+		if (ns_passed(turn->ts, now) >= settings.threshold_ns)
+			answer->weight = 1;
+	}
+	return answer->weight;
+}
+
+static __noinline int end_asked(struct ns_conn_state *conn, __u32 ended, __u64 now)
+{
+	struct answer answer = {};
+
+	if (!conn || !find_answer(conn, &answer, ended, now))
+		return 0;
+	answer.key = conn->key;
+	tell_exchange(conn, &answer);
+	return 0;
+}
+
+/* A request that was read and is not answered. */
+static __noinline int tell_unanswered(struct ns_conn_state *conn, __u32 ended, __u64 now)
+{
+	struct ns_exchange *out;
+
+	if (!conn)
+		return 0;
+	out = new_exchange(NS_EXCHANGE_SERVED, now, conn->id);
+	if (!out)
+		return 0;
+	out->head.tgid = conn->turn.reads.tgid;
+	out->head.tid = conn->turn.reads.tid;
+	out->ended = ended;
+	out->weight = 1;
+	fill_request(out, &conn->turn.reads);
+	conn->turn.reads.last_ts = 0;
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static __noinline int end_served(struct ns_conn_state *conn, __u32 ended, __u64 now)
+{
+	struct ns_conn_state *peer;
+	struct ns_exchange *out;
+	bool is_slow;
+
+	if (!conn)
+		return 0;
+	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	if (peer && asks(peer))
+		return 0;
+	if (ended != NS_EXCHANGE_FOLLOWED && conn->turn.reads.last_ts &&
+	    ns_passed(conn->turn.reads.arrived_ts, now) >= settings.threshold_ns)
+		tell_unanswered(conn, ended, now);
+	is_slow = time_served(&conn->turn) >= slow_exchange_ns;
+	if (conn->turn.is_told || !conn->turn.request.last_ts || (!is_slow && !conn->turn.sampling))
+		return 0;
+	if (is_slow)
+		__sync_fetch_and_add(&slow_noted, 1);
+	if (!has_room(time_served(&conn->turn)))
+		return 0;
+	out = new_exchange(NS_EXCHANGE_SERVED, conn->turn.wrote_ts, conn->id);
+	if (!out)
+		return 0;
+	conn->turn.is_told = 1;
+	fill_served(out, conn, ended);
+	out->weight = is_slow ? 1 : conn->turn.sampling;
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* The turn is over, or the connection, or the window. */
+static __always_inline void end_request(struct ns_conn_state *conn, __u32 ended, __u64 now)
+{
+	if (!settings.reads)
+		return;
+	if (serves(conn)) {
+		end_served(conn, ended, now);
+	} else if (asks(conn)) {
+		if (conn->turn.ts && !conn->turn.is_told)
+			end_asked(conn, ended, now);
+		conn->turn.is_told = 1;
+	}
+}
+
+/* The end that answers goes away, and with it what is known of its part. */
+static __noinline int end_answered(struct ns_conn_state *asker)
+{
+	if (!asker || !settings.reads || !asks(asker) || !asker->turn.ts)
+		return 0;
+	if (asker->turn.sampling || asker->turn.slow ||
+	    ns_passed(asker->turn.ts, bpf_ktime_get_ns()) >= settings.threshold_ns)
+		tell_served(asker, 1, NS_EXCHANGE_CLOSED);
+	return 0;
+}
+
+/* ---- reads ---- */
+
+/* A socket at the end of a read. */
+struct recv_view {
+	__u32 copied_seq;
+	__u32 sent_at;    /* jiffies at its last transmit of data, their low half */
+	__u64 arrived_ts; /* TCP's own clock at the last segment */
+};
+
+/* Can this read matter to a request that is told? Known before any table is looked at. */
+static __always_inline bool read_matters(const struct recv_view *view, __u32 tgid)
+{
+	const struct ns_proc_hint *hint = proc_hint(tgid);
+
+	if (!settings.reads || !in_window())
+		return false;
+	if (settings.any_process || hint->threads)
+		return true;
+	return hint->watched && (samples_open > 0 || (__u32)bpf_jiffies64() != view->sent_at);
+}
+
+static __always_inline bool is_timed(const struct ns_conn_state *conn)
+{
+	return conn->turn.sampling || conn->turn.slow || conn->turn.times_all || serves(conn) ||
+	       (__u32)bpf_jiffies64() != conn->turn.began_at;
+}
+
+/*
+ * Of an end that answers: the reader slept until the last piece was there, or was busy and came to
+ * it later. Of both, what it has done by then.
+ */
+static __always_inline void note_who_reads(struct ns_conn_state *conn, __u64 now)
+{
+	struct ns_conn_reads *reads = &conn->turn.reads;
+	struct ns_thread_state *thread = bpf_map_lookup_elem(&threads, &reads->tid);
+
+	reads->woke_ts = now;
+	reads->on_ts = now;
+	reads->spent_known = 0;
+	if (!thread || thread->off)
+		return;
+	if (!asks(conn) && thread->came_ts > reads->arrived_ts && thread->came_ts <= now) {
+		reads->on_ts = thread->came_ts;
+		reads->woke_ts = thread->woke_ts;
+		if (reads->woke_ts < reads->arrived_ts || reads->woke_ts > reads->on_ts)
+			reads->woke_ts = reads->arrived_ts;
+	}
+	reads->spent_known = 1;
+	spent_now(thread, asks(conn) ? now : reads->on_ts, &reads->spent);
+}
+
+static __noinline int note_read(__u64 key, const struct recv_view *view, __u64 id)
+{
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	struct ns_conn_reads *reads;
+	__u64 now;
+
+	if (!view || !conn || view->copied_seq == conn->copied_seq)
+		return 0;
+	reads = &conn->turn.reads;
+	reads->count++;
+	if (!is_timed(conn)) {
+		if (!reads->first_ts)
+			reads->first_ts = view->arrived_ts;
+		return 0;
+	}
+	now = bpf_ktime_get_ns();
+	if (!reads->first_ts)
+		reads->first_ts = now;
+	reads->last_ts = now;
+	reads->arrived_ts = view->arrived_ts < now ? view->arrived_ts : now;
+	reads->bytes = view->copied_seq - conn->copied_seq;
+	reads->tgid = id >> 32;
+	reads->tid = id;
+	reads->read_at = bpf_jiffies64();
+	note_who_reads(conn, now);
 	return 0;
 }
 
@@ -249,6 +566,31 @@ static __always_inline bool is_answered(__u64 key, const struct ns_conn_state *c
 	__u32 rcv_nxt = BPF_CORE_READ(tp, rcv_nxt);
 
 	return rcv_nxt != conn->copied_seq && rcv_nxt != BPF_CORE_READ(tp, copied_seq);
+}
+
+/* The thread's sums as the turn began: until a time at which it was still on its CPU. */
+static __always_inline void note_begin(struct ns_conn_state *conn,
+				       const struct ns_thread_state *thread, __u32 tid,
+				       __u64 begin_ts, __u64 now)
+{
+	if (!settings.reads)
+		return;
+	conn->turn.spent_ts = begin_ts;
+	conn->turn.spent_tid = tid;
+	spent_now(thread, now, &conn->turn.spent);
+	conn->turn.spent.run_us -= ns_passed(begin_ts, now) / 1000;
+}
+
+/* The first sleep for the answer. Where reads are not seen it ends the exchange as well. */
+static __always_inline void note_answer(struct ns_conn_state *conn, const struct answer *answer)
+{
+	if (!settings.reads) {
+		tell_exchange(conn, answer);
+	} else if (!conn->turn.on_ts) {
+		conn->turn.off_ts = answer->off_ts;
+		conn->turn.wake_ts = answer->wake_ts;
+		conn->turn.on_ts = answer->ts;
+	}
 }
 
 static __noinline int note_answers(struct ns_thread_state *thread, __u32 tid, __u64 now, bool slow)
@@ -270,9 +612,12 @@ static __noinline int note_answers(struct ns_thread_state *thread, __u32 tid, __
 		} else if (is_answered(sampled, conn)) {
 			answer.key = sampled;
 			answer.weight = slow && sampled == thread->conn ? 1 : conn->turn.sampling;
-			tell_exchange(conn, &answer);
-			conn->turn.sampling = 0;
-			settle_answerer(conn);
+			note_answer(conn, &answer);
+			conn->turn.slow = slow && sampled == thread->conn;
+			if (!settings.reads) {
+				conn->turn.sampling = 0;
+				settle_answerer(conn);
+			}
 			thread->asked = 0;
 		}
 	}
@@ -284,7 +629,11 @@ static __noinline int note_answers(struct ns_thread_state *thread, __u32 tid, __
 		return 0;
 	__sync_fetch_and_add(&slow_noted, 1);
 	answer.weight = 1;
-	tell_exchange(conn, &answer);
+	note_answer(conn, &answer);
+	conn->turn.slow = 1;
+	/* It is off its CPU as yet, and its sums are those of when it left. */
+	if (conn->turn.tid == tid && thread->came_ts < conn->turn.ts)
+		note_begin(conn, thread, tid, conn->turn.ts, thread->since);
 	return 0;
 }
 
@@ -311,7 +660,6 @@ static __always_inline void end_unslept(__u64 key, struct ns_conn_state *conn, _
 	answer.tgid = id >> 32;
 	answer.tid = id;
 	tell_exchange(conn, &answer);
-	conn->turn.sampling = 0;
 }
 
 /* Of a thread that does not sleep, a sample has ended though its thread still names it. */
@@ -327,13 +675,17 @@ static __always_inline bool has_another_open(const struct ns_thread_state *threa
 }
 
 /* The request that was chosen one turn ago begins, unless its thread has another one open. */
-static __always_inline void begin_sample(__u64 key, struct ns_conn_state *conn, __u32 tid)
+static __always_inline void begin_sample(__u64 key, struct ns_conn_state *conn, __u32 tid,
+					 __u64 now)
 {
 	struct ns_thread_state *thread = bpf_map_lookup_elem(&threads, &tid);
 
-	if (!thread || has_another_open(thread, key))
+	if (!thread || (asks(conn) && has_another_open(thread, key)))
 		return;
-	thread->asked = key;
+	if (asks(conn)) {
+		thread->asked = key;
+		note_begin(conn, thread, tid, now, now);
+	}
 	conn->turn.sampling = conn->turn.sample_next;
 	conn->turn.sample_next = 0;
 }
@@ -343,10 +695,13 @@ static __noinline int advance_samples(__u64 key, struct ns_conn_state *conn, __u
 {
 	if (!conn)
 		return 0;
-	if (conn->turn.sampling)
+	if (settings.reads)
+		end_request(conn, NS_EXCHANGE_FOLLOWED, now);
+	else if (conn->turn.sampling)
 		end_unslept(key, conn, id, now);
+	conn->turn.sampling = 0;
 	if (conn->turn.sample_next)
-		begin_sample(key, conn, id);
+		begin_sample(key, conn, id, now);
 	if (choose)
 		conn->turn.sample_next = sample_every;
 	settle_answerer(conn);
@@ -368,17 +723,60 @@ static __always_inline bool choose_next(void)
 	return true;
 }
 
+/* What was read until now is what this end answers. */
+static __always_inline void begin_reads(struct ns_conn_state *conn)
+{
+	struct ns_conn_turn *turn = &conn->turn;
+
+	if (asks(conn) || !turn->reads.last_ts)
+		turn->request.last_ts = 0;
+	else
+		turn->request = turn->reads;
+	turn->reads.first_ts = 0;
+	turn->reads.last_ts = 0;
+	turn->reads.count = 0;
+	turn->began_at = bpf_jiffies64();
+	turn->off_ts = 0;
+	turn->wake_ts = 0;
+	turn->on_ts = 0;
+	turn->slow = 0;
+	turn->is_told = 0;
+}
+
 static __always_inline void begin_turn(__u64 key, struct ns_conn_state *conn, __u64 id, __u64 now)
 {
-	bool choose = asks(conn) && choose_next();
+	bool choose = (asks(conn) || (settings.reads && serves(conn))) && choose_next();
 
-	if (choose || conn->turn.sampling || conn->turn.sample_next)
+	if (choose || conn->turn.sampling || conn->turn.sample_next ||
+	    (settings.reads && is_slow(conn)))
 		advance_samples(key, conn, id, now, choose);
+	if (settings.reads)
+		begin_reads(conn);
 	conn->turn.ts = now;
 	conn->turn.tid = id;
 	conn->turn.writes = 0;
 	conn->turn.bytes = 0;
 	conn->turn.held_ns = 0;
+}
+
+/* What the thread that answers has done by the end of a write, if that is worth a look. */
+static __noinline int note_answering(struct ns_conn_state *conn, __u32 tid, __u64 now)
+{
+	struct ns_thread_state *thread = bpf_map_lookup_elem(&threads, &tid);
+
+	if (!conn || !thread || thread->off)
+		return 0;
+	conn->turn.spent_ts = now;
+	conn->turn.spent_tid = tid;
+	spent_now(thread, now, &conn->turn.spent);
+	return 0;
+}
+
+static __always_inline bool answers_slowly(const struct ns_conn_turn *turn)
+{
+	return turn->request.last_ts && turn->request.spent_known &&
+	       (turn->sampling || turn->times_all ||
+		(__u32)bpf_jiffies64() != turn->request.read_at);
 }
 
 /* A send has ended: now is the time that TCP itself read when it transmitted, or the clock's. */
@@ -397,6 +795,8 @@ static __always_inline void count_write(__u64 key, struct ns_conn_state *conn, _
 	conn->turn.writes++;
 	conn->turn.bytes += bytes;
 	conn->turn.wrote_ts = now;
+	if (settings.reads && answers_slowly(&conn->turn))
+		note_answering(conn, id, now);
 }
 
 #endif

@@ -199,19 +199,21 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_thr
 		ready = ns_passed(wake_ts, now);
 		thread->blocked_ns += asleep;
 		thread->runqueue_ns += ready;
+		thread->woke_ts = wake_ts;
+		look_for_answers(thread, task->pid, now); /* before this sleep is in its sums */
 		/* The list of operations says how soon each was waited for no longer. */
 		if (settings.verbose || worth_a_record(ns_passed(since, now)) ||
 		    (settings.uring_events && rings_watched > 0 && thread->state))
 			end_wait(task, thread, now);
 		else
 			count_short(thread, asleep, ready);
-		look_for_answers(thread, task->pid, now);
 		/* What it wrote before this sleep is not what the next one is about. */
 		if (thread->state)
 			thread->conn = 0;
 	}
 	forget_wake(thread);
 	thread->since = now;
+	thread->came_ts = now;
 	thread->off = 0;
 }
 

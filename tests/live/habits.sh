@@ -96,6 +96,59 @@ case_requests_cork() {
     expect_main_slice median cork 0.7
 }
 
+# whole_requests MODE: requests that end with the last byte of their answer, by a client with a clock of its own. Not what it does
+# before it asks again.
+whole_requests() {
+    local EXCHANGE=build/tests/workload/requests ours
+    trace_exchange --mode "$1" -n "$FEW"
+    expect_views
+    ours=$(report '.requests[0] | select(.role == "makes").median.total_ms * 1000')
+    expect "$1: the median, us (the workload's own: $TRUTH_MEDIAN_US)" "$ours" '<=' "1.05 * $TRUTH_MEDIAN_US"
+    expect "$1: the median, us (the workload's own: $TRUTH_MEDIAN_US)" "$ours" '>=' "0.95 * $TRUTH_MEDIAN_US"
+    expect "$1: requests taken apart" "$(report '.requests[0].sampled')" '>=' "0.9 * $FEW"
+    expect_is "$1: ends that were not seen" "$(gojq -s '[.[] | select(.event == "exchange" and .side == "asked")
+        | select(.ended == "answered")] | length' "$SCRATCH/trace")" 0
+}
+case_requests_body_comes_later() { whole_requests body; }
+case_requests_one_read_waits_for_all() { whole_requests waitall; }
+case_requests_pipelined() { whole_requests pipelined; }
+case_requests_half_closed() { whole_requests half-close; }
+case_requests_think_time_is_none() { whole_requests think; }
+
+# The server alone: what it serves, from the arrival of a request to the last byte of the answer.
+case_requests_served() {
+    local EXCHANGE=build/tests/workload/requests ours
+    start_exchange -- --mode busy -n "$FEW"
+    start_trace -p "$SERVER"
+    open_gate
+    end_exchange
+    end_trace
+    expect_views
+    ours=$(report '.requests[0] | select(.role == "serves").median.total_ms * 1000')
+    expect "the median, us (the workload's own: $TRUTH_MEDIAN_US)" "$ours" '<=' "1.05 * $TRUTH_MEDIAN_US"
+    expect "the median, us (the workload's own: $TRUTH_MEDIAN_US)" "$ours" '>=' "0.95 * $TRUTH_MEDIAN_US"
+    expect_is "requests that it makes" "$(report '[.requests[] | select(.role == "makes")] | length')" 0
+    # Half of it computing, half asleep. A wait that is a record of its own is not in what the thread spent.
+    gojq -r 'select(.event == "exchange" and .side == "served" and .spent_known == 1) | .run_us' "$SCRATCH/trace" | sort -n >"$SCRATCH/run"
+    expect "answers of which it is known what the thread did" "$(wc -l <"$SCRATCH/run")" '>=' "0.5 * $FEW"
+    expect "computing of the median one, us" "$(sed -n "$(($(wc -l <"$SCRATCH/run") / 2 + 1))p" "$SCRATCH/run")" '>=' 15000
+    expect "computing of the median one, us" "$(sed -n "$(($(wc -l <"$SCRATCH/run") / 2 + 1))p" "$SCRATCH/run")" '<=' 25000
+}
+
+# Both ends: each request once, and with both its sides.
+case_requests_of_both_ends() {
+    local EXCHANGE=build/tests/workload/requests
+    start_exchange -- --mode body -n "$FEW"
+    start_trace -p "$CLIENT,$SERVER"
+    open_gate
+    end_exchange
+    end_trace
+    expect_views
+    expect_is "roles" "$(report '[.requests[].role] | unique | join(" ")')" makes
+    expect "requests taken apart" "$(report '.requests[0].sampled')" '<=' "$FEW"
+    expect_is "what is known of the other end" "$(report '.requests[0].median.confidence')" observed
+}
+
 # One thread for the answers of many connections: it sleeps in epoll_wait() for some, the others are there when it comes by. All
 # have their turn in the sample.
 case_requests_many_connections() {

@@ -255,8 +255,15 @@ struct request_view {
 	struct slice slices[STALL_SLICES];
 };
 
-/* The requests that a target sent on one connection, or all it sent, by their sample. */
+enum request_role {
+	REQUEST_MADE, /* by a target */
+	REQUEST_SERVED,
+	REQUEST_ROLES
+};
+
+/* The requests that a target made, or served, on one connection, or all, by their sample. */
 struct report_requests {
+	enum request_role role;
 	uint32_t conn;    /* 0: of all connections together */
 	uint64_t count;   /* exchanges in the window */
 	uint64_t sampled; /* of these, taken apart */
@@ -329,7 +336,9 @@ struct report {
 	 * idle among them. */
 	uint64_t waited_ns[CAUSE_COUNT];
 	size_t requests_count;
-	struct report_requests *requests; /* all together first, then by connection, most first */
+	/* Those made, then those served; of each all together first, then by connection, most first
+	 */
+	struct report_requests *requests;
 	size_t habit_count;
 	struct report_habit habits[REPORT_HABITS];
 };

@@ -94,9 +94,10 @@ const struct variant plan_variants[] = {
 	{NS_FACT_RETRANS, ANY_WAY, false, {TP("tp_retrans", "tcp_retransmit_skb")}},
 
 	/* 6.3; else the function, of five arguments since ec095263a965 (5.19). */
-	{NS_FACT_READ, ANY_WAY, true, {TP("tp_read", "sock_recv_length")}},
-	{NS_FACT_READ, FENTRY, true, {{"fexit_read_5", HOOK_FUNCTION, "tcp_recvmsg", 0, 5}}},
-	{NS_FACT_READ, FENTRY, true, {{"fexit_read_6", HOOK_FUNCTION, "tcp_recvmsg", 0, 6}}},
+	{NS_FACT_READ, ANY_WAY, false, {TP("tp_read", "sock_recv_length")}},
+	{NS_FACT_READ, FENTRY, false, {{"fexit_read_5", HOOK_FUNCTION, "tcp_recvmsg", 0, 5}}},
+	{NS_FACT_READ, FENTRY, false, {{"fexit_read_6", HOOK_FUNCTION, "tcp_recvmsg", 0, 6}}},
+	/* Two probes for each read: too dear but with --all. */
 	{NS_FACT_READ,
 	 KPROBE,
 	 true,
@@ -191,6 +192,11 @@ static const struct variant *choose_variant(uint64_t variants, unsigned allowed,
 		    variants & 1ull << i)
 			return &plan_variants[i];
 	return NULL;
+}
+
+bool plan__gives(const struct plan *plan, enum ns_fact fact)
+{
+	return choose_variant(plan->variants, ANY_WAY, fact);
 }
 
 /* When a program is wanted that is in no variant of a fact. */

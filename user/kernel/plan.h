@@ -111,5 +111,7 @@ const char *way__name(enum way way);
 enum way way__find(const char *name);
 /* The programs of every plan, whatever the way: threads, life cycle, iterators. */
 bool plan__has_program(const struct plan *plan, const char *program);
+/* Does it see the fact, in this volume? */
+bool plan__gives(const struct plan *plan, enum ns_fact fact);
 
 #endif

@@ -37,7 +37,8 @@ static const struct fact facts[NS_FACT_COUNT] = {
 			  .loss = "connections opened after the attach, until their first send"},
 	[NS_FACT_READ] = {.id = "read",
 			  .words = "the application's reads",
-			  .loss = "the application's receive calls (with --all)"},
+			  .loss = "the last read of a reply, where a request ends: its first "
+				  "bytes stand for it"},
 	[NS_FACT_SENDPAGE] = {.id = "sendpage",
 			      .words = "sendfile and splice",
 			      .loss = "sendfile() and splice() before Linux 6.5"},

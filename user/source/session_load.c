@@ -35,6 +35,7 @@ static void configure(struct session *session)
 	skel->bss->slow_exchange_ns = session->options.threshold_ns;
 	config->cpus = libbpf_num_possible_cpus();
 	config->spares = session->caps.preempted;
+	config->reads = plan__gives(&session->plan, NS_FACT_READ);
 	if (target->comm)
 		snprintf(config->comm, sizeof(config->comm), "%s", target->comm);
 	if (!ring)

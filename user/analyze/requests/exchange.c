@@ -29,10 +29,23 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+uint64_t exchange__first_write(const struct ns_exchange *served)
+{
+	return served->answer_ts ? served->answer_ts : served->head.ts;
+}
+
+/* Back with the first of the answer. */
+static uint64_t first_read(const struct ns_exchange *asked)
+{
+	return asked->answer_ts ? asked->answer_ts : asked->head.ts;
+}
+
 static bool answered_before(const struct exchange *exchange)
 {
-	return exchange->served.head.type && exchange->served.head.ts > exchange->asked.begin_ts &&
-	       exchange->served.head.ts <= exchange->asked.head.ts;
+	uint64_t written = exchange__first_write(&exchange->served);
+
+	return exchange->served.head.type && written > exchange->asked.begin_ts &&
+	       written <= exchange->asked.head.ts;
 }
 
 /*
@@ -43,10 +56,10 @@ static bool answered_before(const struct exchange *exchange)
 static uint64_t hold_end(const struct exchange *exchange)
 {
 	const struct ns_exchange *asked = &exchange->asked;
-	uint64_t most = asked->wake_ts ? asked->wake_ts : asked->head.ts;
+	uint64_t most = asked->wake_ts ? asked->wake_ts : first_read(asked);
 
 	if (answered_before(exchange)) {
-		most = exchange->served.head.ts;
+		most = exchange__first_write(&exchange->served);
 		/* Woken by all of the request; if earlier, by a part, or by something else. */
 		if (exchange->served.begin_ts >= asked->begin_ts + asked->held_ns)
 			most = exchange->served.begin_ts;
@@ -64,7 +77,7 @@ static void cut_served(struct cutter *cutter, const struct exchange *exchange,
 
 	cut(cutter, served->begin_ts, facts->network);
 	cut(cutter, served->ready_ts, CAUSE_RUNQUEUE);
-	cut(cutter, served->head.ts, CAUSE_PEER_APP);
+	cut(cutter, exchange__first_write(served), CAUSE_PEER_APP);
 }
 
 /*
@@ -102,13 +115,25 @@ static void cut_way(struct cutter *cutter, const struct exchange *exchange,
 	} else {
 		cutter->view->confidence = CONFIDENCE_INFERRED;
 		if (answered_before(exchange))
-			cut_far(cutter, exchange->served.head.ts, facts, true);
+			cut_far(cutter, exchange__first_write(&exchange->served), facts, true);
 		else
-			cut_far(cutter, slept ? asked->wake_ts : asked->head.ts, facts, false);
+			cut_far(cutter, slept ? asked->wake_ts : first_read(asked), facts, false);
 	}
 	if (slept) {
 		cut(cutter, asked->wake_ts, CAUSE_NETWORK);
-		cut(cutter, asked->head.ts, CAUSE_RUNQUEUE);
+		cut(cutter, first_read(asked), CAUSE_RUNQUEUE);
+	}
+}
+
+/* From the first of the answer to its end: until that was written it is the other program's. */
+static void cut_rest(struct cutter *cutter, const struct exchange *exchange)
+{
+	cut(cutter, first_read(&exchange->asked), CAUSE_SELF);
+	if (answered_before(exchange)) {
+		cut(cutter, exchange->served.head.ts, CAUSE_PEER_APP);
+	} else if (cutter->at < cutter->end) {
+		cutter->view->confidence = CONFIDENCE_INFERRED;
+		cut(cutter, cutter->end, CAUSE_PEER_APP);
 	}
 }
 
@@ -128,6 +153,34 @@ void exchange__cut(const struct exchange *exchange, const struct exchange_facts 
 		cut(&cutter, released, facts->held);
 	cut(&cutter, asked->ready_ts, CAUSE_SELF);
 	cut_way(&cutter, exchange, facts);
+	cut_rest(&cutter, exchange);
 	/* Awake all the time: it looked for the answer when it was done with other things. */
 	cut(&cutter, asked->head.ts, CAUSE_SELF);
+}
+
+uint64_t exchange__arrival(const struct ns_exchange *served)
+{
+	return served->arrived_ts && served->arrived_ts < served->begin_ts ? served->arrived_ts
+									   : served->begin_ts;
+}
+
+/*
+ * Of an answer alone: the request lay there until its thread was woken, that waited for a CPU, then
+ * it worked. wait: the stall that it was in for longest meanwhile, NULL none.
+ */
+void exchange__cut_served(const struct ns_exchange *served, const struct stall *wait,
+			  struct request_view *view)
+{
+	struct cutter cutter = {view, exchange__arrival(served), served->head.ts};
+
+	memset(view, 0, sizeof(*view));
+	view->total_ns = cutter.end - cutter.at;
+	view->confidence = CONFIDENCE_OBSERVED;
+	cut(&cutter, served->begin_ts, CAUSE_SELF);
+	cut(&cutter, served->ready_ts, CAUSE_RUNQUEUE);
+	if (wait) {
+		cut(&cutter, wait->start_ts, CAUSE_SELF);
+		cut(&cutter, wait->end_ts, wait->cause);
+	}
+	cut(&cutter, cutter.end, CAUSE_SELF);
 }

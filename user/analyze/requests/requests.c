@@ -10,12 +10,17 @@
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
 
-struct requests {
-	const struct model *model;
+/* Those of one role. */
+struct sample {
 	struct exchange *exchanges; /* as they came */
 	size_t count;
 	size_t size;
 	uint64_t taken; /* in all, also those that were thinned out */
+};
+
+struct requests {
+	const struct model *model;
+	struct sample samples[REQUEST_ROLES];
 	struct ns_exchange pending[REQUEST_PENDING];
 	size_t pending_next;
 	struct report_requests *views;
@@ -33,7 +38,8 @@ void requests__free(struct requests *requests)
 {
 	if (!requests)
 		return;
-	free(requests->exchanges);
+	for (size_t i = 0; i < REQUEST_ROLES; i++)
+		free(requests->samples[i].exchanges);
 	free(requests->views);
 	free(requests);
 }
@@ -44,35 +50,59 @@ static bool belong_together(const struct model *model, const struct ns_exchange 
 			    const struct ns_exchange *served)
 {
 	const struct model_conn *conn = model__conn(model, asked->head.conn);
+	uint64_t written = exchange__first_write(served);
 
-	return conn && conn->peer == served->head.conn && served->head.ts > asked->begin_ts &&
-	       served->head.ts <= asked->head.ts;
+	return conn && conn->peer == served->head.conn && written > asked->begin_ts &&
+	       written <= asked->head.ts;
+}
+
+static bool has_end(const struct ns_conn *conn, bool accepted)
+{
+	return conn->role & NS_ROLE_TARGET && (conn->opener == NS_OPENER_PEER) == accepted;
+}
+
+/* A target serves it, and the end that asks is none of a target's, which would be told of it. */
+static bool stands_alone(const struct model *model, const struct ns_exchange *served)
+{
+	const struct model_conn *conn = model__conn(model, served->head.conn);
+	const struct model_conn *peer = conn && conn->peer ? model__conn(model, conn->peer) : NULL;
+
+	return conn && served->arrived_ts && has_end(&conn->id, true) &&
+	       !(peer && has_end(&peer->id, false));
 }
 
 /* Every second one goes: which, has nothing to do with how it went. */
-static void thin_out(struct requests *requests)
+static void thin_out(struct sample *sample)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < requests->count; i += 2) {
-		requests->exchanges[kept] = requests->exchanges[i];
-		requests->exchanges[kept++].asked.weight *= 2;
+	for (size_t i = 0; i < sample->count; i += 2) {
+		sample->exchanges[kept] = sample->exchanges[i];
+		sample->exchanges[kept].asked.weight *= 2;
+		sample->exchanges[kept++].served.weight *= 2;
 	}
-	requests->count = kept;
+	sample->count = kept;
+}
+
+static struct exchange *add_exchange(struct sample *sample)
+{
+	struct exchange *exchange;
+
+	if (sample->count == REQUEST_SAMPLES)
+		thin_out(sample);
+	sample->exchanges =
+		xgrow(sample->exchanges, sample->count, &sample->size, sizeof(*sample->exchanges));
+	exchange = &sample->exchanges[sample->count++];
+	memset(exchange, 0, sizeof(*exchange));
+	sample->taken++;
+	return exchange;
 }
 
 static void take_asked(struct requests *requests, const struct ns_exchange *asked)
 {
-	struct exchange *exchange;
+	struct exchange *exchange = add_exchange(&requests->samples[REQUEST_MADE]);
 
-	if (requests->count == REQUEST_SAMPLES)
-		thin_out(requests);
-	requests->exchanges = xgrow(requests->exchanges, requests->count, &requests->size,
-				    sizeof(*requests->exchanges));
-	exchange = &requests->exchanges[requests->count++];
-	memset(exchange, 0, sizeof(*exchange));
 	exchange->asked = *asked;
-	requests->taken++;
 	for (size_t i = 0; i < REQUEST_PENDING; i++) {
 		struct ns_exchange *served = &requests->pending[i];
 
@@ -86,10 +116,15 @@ static void take_asked(struct requests *requests, const struct ns_exchange *aske
 
 static void take_served(struct requests *requests, const struct ns_exchange *served)
 {
-	size_t from = requests->count > REQUEST_PENDING ? requests->count - REQUEST_PENDING : 0;
+	struct sample *sample = &requests->samples[REQUEST_MADE];
+	size_t from = sample->count > REQUEST_PENDING ? sample->count - REQUEST_PENDING : 0;
 
-	for (size_t i = requests->count; i > from; i--) {
-		struct exchange *exchange = &requests->exchanges[i - 1];
+	if (stands_alone(requests->model, served)) {
+		add_exchange(&requests->samples[REQUEST_SERVED])->served = *served;
+		return;
+	}
+	for (size_t i = sample->count; i > from; i--) {
+		struct exchange *exchange = &sample->exchanges[i - 1];
 
 		if (exchange->served.head.type ||
 		    !belong_together(requests->model, &exchange->asked, served))
@@ -150,11 +185,43 @@ static struct exchange_facts facts_of(const struct report *report, const struct 
 	return facts;
 }
 
+/* The stall that the answering thread was in for longest meanwhile; NULL: none of those listed. */
+static const struct stall *longest_wait(const struct report *report,
+					const struct ns_exchange *served)
+{
+	const struct stall *longest = NULL;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < report->stall_count; i++) {
+		const struct stall *stall = &report->stalls[i];
+		uint64_t common = clock__common(stall->start_ts, stall->end_ts, served->ready_ts,
+						served->head.ts);
+
+		if (stall->tid != served->head.tid || common <= most)
+			continue;
+		longest = stall;
+		most = common;
+	}
+	return longest;
+}
+
 /* ---- quantiles ---- */
+
+/* The side that says how long it took. */
+static const struct ns_exchange *side_of(const struct exchange *exchange)
+{
+	return exchange->asked.head.type ? &exchange->asked : &exchange->served;
+}
+
+static uint64_t begin_of(const struct exchange *exchange)
+{
+	return exchange->asked.head.type ? exchange->asked.begin_ts
+					 : exchange__arrival(&exchange->served);
+}
 
 static uint64_t duration(const struct exchange *exchange)
 {
-	return exchange->asked.head.ts - exchange->asked.begin_ts;
+	return side_of(exchange)->head.ts - begin_of(exchange);
 }
 
 static int by_duration(const void *a, const void *b)
@@ -162,15 +229,42 @@ static int by_duration(const void *a, const void *b)
 	const struct exchange *x = a, *y = b;
 	int by = compare_u64(duration(x), duration(y));
 
-	return by ? by : compare_u64(x->asked.head.ts, y->asked.head.ts);
+	return by ? by : compare_u64(side_of(x)->head.ts, side_of(y)->head.ts);
 }
 
 static int by_conn_and_duration(const void *a, const void *b)
 {
 	const struct exchange *x = a, *y = b;
-	int by = compare_u64(x->asked.head.conn, y->asked.head.conn);
+	int by = compare_u64(side_of(x)->head.conn, side_of(y)->head.conn);
 
 	return by ? by : by_duration(a, b);
+}
+
+/*
+ * Did it come to its end? Not what has no answer; nor what the window or the connection cut off:
+ * then the pause since is longer than all that was before.
+ */
+static bool is_over(const struct exchange *exchange, uint64_t end_ts)
+{
+	const struct ns_exchange *side = side_of(exchange);
+
+	if (side->ended == NS_EXCHANGE_ANSWERED)
+		return true;
+	if (!side->answer_ts)
+		return false;
+	return side->ended != NS_EXCHANGE_OPEN || end_ts < side->head.ts ||
+	       end_ts - side->head.ts >= duration(exchange);
+}
+
+static void drop_unfinished(struct sample *sample, uint64_t end_ts)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < sample->count; i++)
+		if (is_over(&sample->exchanges[i], end_ts))
+			sample->exchanges[kept++] = sample->exchanges[i];
+	sample->taken -= sample->count - kept;
+	sample->count = kept;
 }
 
 static bool is_whole(const struct exchange *exchange)
@@ -195,11 +289,11 @@ static const struct exchange *at_rank(const struct exchange *sorted, size_t coun
 	const struct exchange *best = NULL, *exact = NULL;
 
 	for (size_t i = 0; i < count; i++)
-		all += sorted[i].asked.weight;
+		all += side_of(&sorted[i])->weight;
 	rank = (all * hundredths + 99) / 100;
 	room = all * (hundredths > 50 ? 100 - hundredths : hundredths) / 1000;
 	for (size_t i = 0; i < count; i++) {
-		seen += sorted[i].asked.weight;
+		seen += side_of(&sorted[i])->weight;
 		if (!exact && seen >= rank)
 			exact = &sorted[i];
 		if (is_whole(&sorted[i]) && distance(seen, rank) <= room &&
@@ -219,6 +313,11 @@ static void view_rank(const struct report *report, const struct exchange *sorted
 
 	if (!exchange)
 		return;
+	if (!exchange->asked.head.type) {
+		exchange__cut_served(&exchange->served, longest_wait(report, &exchange->served),
+				     view);
+		return;
+	}
 	facts = facts_of(report, &exchange->asked);
 	exchange__cut(exchange, &facts, view);
 }
@@ -262,15 +361,15 @@ static int most_first(const void *a, const void *b)
 	return by ? by : compare_u64(x->conn, y->conn);
 }
 
-static struct group *group_by_conn(const struct requests *requests, const struct report *report,
+static struct group *group_by_conn(const struct sample *sample, const struct report *report,
 				   size_t *count)
 {
 	struct group *groups = NULL, *group = NULL;
 	size_t room = 0;
 
 	*count = 0;
-	for (size_t i = 0; i < requests->count; i++) {
-		uint32_t conn = requests->exchanges[i].asked.head.conn;
+	for (size_t i = 0; i < sample->count; i++) {
+		uint32_t conn = side_of(&sample->exchanges[i])->head.conn;
 
 		if (!group || group->conn != conn) {
 			groups = xgrow(groups, *count, &room, sizeof(*groups));
@@ -285,31 +384,53 @@ static struct group *group_by_conn(const struct requests *requests, const struct
 	return groups;
 }
 
-void requests__write(struct requests *requests, struct report *report)
+static uint64_t counted(const struct report *report, enum request_role role)
 {
-	struct report_requests *views;
+	struct conn_sums sums = conn_sums__of(report);
+
+	return role == REQUEST_MADE ? sums.asked : sums.exchanges - sums.asked;
+}
+
+/* Returns how many views it has filled. */
+static size_t write_role(struct sample *sample, const struct report *report, enum request_role role,
+			 struct report_requests *views)
+{
 	struct group *groups;
 	size_t conns;
 
-	if (!requests->count)
-		return;
-	qsort(requests->exchanges, requests->count, sizeof(*requests->exchanges),
-	      by_conn_and_duration);
-	groups = group_by_conn(requests, report, &conns);
+	if (!sample->count)
+		return 0;
+	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges), by_conn_and_duration);
+	groups = group_by_conn(sample, report, &conns);
 	conns = conns < REQUEST_CONNS ? conns : REQUEST_CONNS;
-	views = xcalloc(1 + conns, sizeof(*views));
 	for (size_t i = 0; i < conns; i++) {
 		views[1 + i].conn = groups[i].conn;
 		views[1 + i].count = groups[i].count;
-		view_all(report, &requests->exchanges[groups[i].first], groups[i].sampled,
+		view_all(report, &sample->exchanges[groups[i].first], groups[i].sampled,
 			 &views[1 + i]);
 	}
 	free(groups);
-	qsort(requests->exchanges, requests->count, sizeof(*requests->exchanges), by_duration);
-	view_all(report, requests->exchanges, requests->count, views);
-	views->count = at_least(conn_sums__of(report).asked, requests->taken);
-	views->sampled = requests->taken;
+	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges), by_duration);
+	view_all(report, sample->exchanges, sample->count, views);
+	views->count = at_least(counted(report, role), sample->taken);
+	views->sampled = sample->taken;
+	for (size_t i = 0; i <= conns; i++)
+		views[i].role = role;
+	return 1 + conns;
+}
+
+void requests__write(struct requests *requests, struct report *report)
+{
+	struct report_requests *views =
+		xcalloc(REQUEST_ROLES * (1 + REQUEST_CONNS), sizeof(*views));
+	size_t count = 0;
+
+	for (size_t i = 0; i < REQUEST_ROLES; i++) {
+		drop_unfinished(&requests->samples[i], report->end_ts);
+		count += write_role(&requests->samples[i], report, (enum request_role)i,
+				    &views[count]);
+	}
 	requests->views = views;
 	report->requests = views;
-	report->requests_count = 1 + conns;
+	report->requests_count = count;
 }

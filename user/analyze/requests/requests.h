@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The request view: where the time of the target's requests goes, of the median one and of
- * the one at the 99th percentile, from the sample of exchanges that the kernel recorded
- * (bpf/thread/exchange.bpf.h, which also says why the quantiles are right).
+ * The request view: where the time of the requests goes that the target makes, and of those that it
+ * serves where nobody who asks is watched, of the median one and of the one at the 99th percentile,
+ * from the sample of exchanges that the kernel recorded (bpf/thread/exchange.bpf.h, which also says
+ * why the quantiles are right).
  *
  * What stands for a quantile is one exchange that took place, not a mean: its slices are in
  * order and sum to its time, and no mixture of two kinds of requests is shown as a third kind
@@ -19,7 +20,10 @@
 #define REQUEST_PENDING 256   /* served sides that wait for the asked one */
 #define REQUEST_CONNS   32    /* connections listed, most exchanges first */
 
-/* An exchange: both its sides, the served one when it was seen (else head.type 0). */
+/*
+ * An exchange: both its sides, the served one when it was seen; of one that the target serves that
+ * one alone (else head.type 0).
+ */
 struct exchange {
 	struct ns_exchange asked;
 	struct ns_exchange served;
@@ -35,6 +39,14 @@ struct exchange_facts {
 /* Cut an exchange into slices: disjoint, in time order, summing exactly to it. */
 void exchange__cut(const struct exchange *exchange, const struct exchange_facts *facts,
 		   struct request_view *view);
+/* The same of a served side that stands alone. wait: what its thread waited for meanwhile, or NULL.
+ */
+void exchange__cut_served(const struct ns_exchange *served, const struct stall *wait,
+			  struct request_view *view);
+/* When the answer began. */
+uint64_t exchange__first_write(const struct ns_exchange *served);
+/* When the request was there to be served. */
+uint64_t exchange__arrival(const struct ns_exchange *served);
 
 struct requests;
 

@@ -20,6 +20,7 @@ json_t *json_value__requests(const struct report_requests *requests)
 {
 	json_t *object = json_object();
 
+	put(object, "role", json_string(requests->role == REQUEST_MADE ? "makes" : "serves"));
 	put(object, "connection", json_value__number_or_null(requests->conn, 0));
 	put(object, "count", json_value__count(requests->count));
 	put(object, "sampled", json_value__count(requests->sampled));

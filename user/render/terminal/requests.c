@@ -98,8 +98,10 @@ static void add_total(struct grid *grid, const struct report_requests *requests)
 static void print_parts(FILE *out, const struct report_requests *all,
 			const struct render_style *style)
 {
-	static const struct grid_column columns[] = {
-		{"WHERE A REQUEST'S TIME GOES", false},
+	const struct grid_column columns[] = {
+		{all->role == REQUEST_MADE ? "WHERE A REQUEST'S TIME GOES"
+					   : "WHERE A SERVED REQUEST'S TIME GOES",
+		 false},
 		{"MEDIAN", true},
 		{"SHARE", true},
 		{"", false},
@@ -155,18 +157,20 @@ static void add_requests(struct grid *grid, const struct report *report,
 }
 
 /*
- *   REQUESTS ON                          COUNT   MEDIAN      P99  THE MEDIAN IS
+ *   REQUESTS IT MAKES                    COUNT   MEDIAN      P99  THE MEDIAN IS
  *   127.0.0.1:37640 -> 127.0.0.1:7000      122  44.1 ms  46.0 ms  nagle-delack 91.8%
  */
-static void print_conns(FILE *out, const struct report *report, const struct render_style *style)
+static void print_conns(FILE *out, const struct report *report, const struct report_requests *all,
+			size_t count, const struct render_style *style)
 {
-	static const struct grid_column columns[] = {
-		{"REQUESTS ON", false}, {"COUNT", true},          {"MEDIAN", true},
-		{"P99", true},          {"THE MEDIAN IS", false},
+	const struct grid_column columns[] = {
+		{all->role == REQUEST_MADE ? "REQUESTS IT MAKES" : "REQUESTS IT SERVES", false},
+		{"COUNT", true},
+		{"MEDIAN", true},
+		{"P99", true},
+		{"THE MEDIAN IS", false},
 	};
-	const struct report_requests *all = report->requests;
 	/* In a short report the row of all is one of those for which there is room. */
-	size_t count = report->requests_count - 1;
 	size_t rows =
 		style->verbose ? table__rows(style, count) : table__rows(style, count + 1) - 1;
 	struct grid *grid = grid__new(columns, COUNT_OF(columns));
@@ -180,16 +184,29 @@ static void print_conns(FILE *out, const struct report *report, const struct ren
 	grid__finish(grid, out, style, TABLE_INDENT);
 }
 
+/* Those of one role: all together, then conns connections. */
+static void print_role(FILE *out, const struct report *report, const struct report_requests *all,
+		       size_t conns, const struct render_style *style)
+{
+	if (!all->sampled)
+		return;
+	if (style->verbose)
+		print_parts(out, all, style);
+	/* With all parts one connection's would say the same again. */
+	if (!style->verbose || conns > 1)
+		print_conns(out, report, all, conns, style);
+}
+
 void requests__print(FILE *out, const struct report *report, const struct render_style *style)
 {
-	if (report->requests_count == 0 || report->requests->sampled == 0)
-		return;
-	if (!style->verbose) {
-		print_conns(out, report, style);
-		return;
-	}
-	print_parts(out, report->requests, style);
-	/* One connection's would say the same again. */
-	if (report->requests_count > 2)
-		print_conns(out, report, style);
+	const struct report_requests *all = report->requests;
+	size_t made = 0, served;
+
+	while (made < report->requests_count && all[made].role == REQUEST_MADE)
+		made++;
+	served = report->requests_count - made;
+	if (made)
+		print_role(out, report, all, made - 1, style);
+	if (served)
+		print_role(out, report, &all[made], served - 1, style);
 }

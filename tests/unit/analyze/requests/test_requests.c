@@ -254,6 +254,74 @@ static void test_connections(void **state)
 	done(&outcome);
 }
 
+/* The answer's first byte at 5, its last at 65: of the other end's doing, but for the way. */
+static void test_whole_answer(void **state)
+{
+	(void)state;
+	assert_median(HEAD PEER "64 " SERVED
+				"begin=2 ready=3 off=0.5 answer=4 arrived=2 weight=1\n"
+				"65 " ASKED
+				"begin=1 ready=1 off=1.5 wake=4 answer=5 reads=2 ended=followed "
+				"weight=1\n",
+		      "network 1, runqueue 1, peer-app 1, runqueue 1, peer-app 59, self 1",
+		      CONFIDENCE_OBSERVED);
+	assert_median(HEAD "65 " ASKED
+			   "begin=1 ready=1 off=1.5 wake=4 answer=5 reads=2 "
+			   "ended=followed min_rtt_us=1000 weight=1\n",
+		      "network 0.5, peer-app 2, network 0.5, runqueue 1, peer-app 60",
+		      CONFIDENCE_INFERRED);
+}
+
+/* What has no end in the window is no request of that length. */
+static void test_unfinished(void **state)
+{
+	struct outcome outcome = analyze(feed__text(
+		HEAD "10 " ASKED "begin=1 ready=1 answer=8 ended=followed weight=1\n"
+		     /* A pause of 60 after it: it is over. */
+		     "40 " ASKED "begin=15 ready=15 answer=30 ended=open weight=1\n"
+		     /* It streams to the end. */
+		     "99 " ASKED "begin=1 ready=1 answer=2 reads=90 ended=open weight=1\n"
+		     "100 " ASKED "begin=50 ready=50 ended=open weight=1\n"
+		     "70 " ASKED "begin=50 ready=50 ended=closed weight=1\n"
+		     "100 end\n"));
+
+	(void)state;
+	assert_int_equal(outcome.report->requests[0].sampled, 2);
+	assert_int_equal(outcome.report->requests[0].p99.total_ns, 25000000);
+	done(&outcome);
+}
+
+#define SERVER                                                                                     \
+	"0 session threshold=10 arch=x86_64\n"                                                     \
+	"0 process tgid=20 role=target comm=srv\n"                                                 \
+	"0 conn conn=2 tgid=20 role=target local=127.0.0.1:2 remote=127.0.0.1:1 opener=peer\n"
+
+/* Nobody who asks is a target: the requests that it serves, from their arrival on. */
+static void test_served(void **state)
+{
+	static const char one[] =
+		"50 " SERVED "begin=12 ready=15 answer=40 arrived=10 ended=followed weight=1\n";
+	struct feed feed = feed__text(SERVER);
+	struct outcome outcome;
+
+	(void)state;
+	feed__add_line(&feed, one);
+	outcome = analyze(feed);
+	assert_int_equal(outcome.report->requests_count, 2);
+	assert_int_equal(outcome.report->requests[0].role, REQUEST_SERVED);
+	assert_int_equal(outcome.report->requests[1].conn, 2);
+	assert_slices(median(&outcome), "self 2, runqueue 3, self 35");
+	done(&outcome);
+	/* The end that asks is of a target's too, and tells of it. */
+	feed = feed__text(SERVER
+			  "0 conn conn=1 tgid=20 role=target local=127.0.0.1:1 "
+			  "remote=127.0.0.1:2 opener=self\n" PEER);
+	feed__add_line(&feed, one);
+	outcome = analyze(feed);
+	assert_int_equal(outcome.report->requests_count, 0);
+	done(&outcome);
+}
+
 /* More than there is room for: half of them stand for all. */
 static void test_bound(void **state)
 {
@@ -294,6 +362,10 @@ static void test_random_exchanges(void **state)
 		exchange.asked.begin_ts = 1000;
 		exchange.asked.head.ts = 1000 + random_below(&random, 50);
 		exchange.asked.ready_ts = 990 + random_below(&random, 70);
+		exchange.asked.answer_ts =
+			random_below(&random, 2) ? 990 + random_below(&random, 70) : 0;
+		exchange.served.answer_ts =
+			random_below(&random, 2) ? 990 + random_below(&random, 70) : 0;
 		exchange.asked.off_ts = random_below(&random, 2) * 1005;
 		exchange.asked.wake_ts =
 			random_below(&random, 4) ? 990 + random_below(&random, 70) : 0;
@@ -331,6 +403,9 @@ int main(void)
 		cmocka_unit_test(test_slow_ones_make_the_p99),
 		cmocka_unit_test(test_whole_one_is_taken),
 		cmocka_unit_test(test_connections),
+		cmocka_unit_test(test_whole_answer),
+		cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_served),
 		cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_random_exchanges),
 	};

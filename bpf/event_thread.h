@@ -92,6 +92,11 @@ struct ns_wait {
 	 * difference is what it did in between.
 	 */
 	struct ns_spent spent;
+	/*
+	 * It slept when the window began, since about then: a tick of the scheduler's clock later
+	 * than it did. 0: not known, or it fell asleep in the window. off_ts is in the window.
+	 */
+	__u64 began_ts;
 };
 
 /* What was seen of the end of a wait (docs/limits.md, softirq runs that nobody sees). */
@@ -132,11 +137,11 @@ struct ns_thread_totals {
 };
 
 NS_ASSERT_SIZE(ns_spent, 56);
-NS_ASSERT_SIZE(ns_wait, 256);
+NS_ASSERT_SIZE(ns_wait, 264);
 NS_ASSERT_OFFSET(ns_wait, state, 48);
 NS_ASSERT_OFFSET(ns_wait, comm, 80);
 NS_ASSERT_OFFSET(ns_wait, arg2, 112);
-NS_ASSERT_SIZE(ns_wait_raw, 640);
+NS_ASSERT_SIZE(ns_wait_raw, 648);
 NS_ASSERT_SIZE(ns_thread_totals, 96);
 
 #endif

@@ -260,6 +260,7 @@ struct ns_conn_state {
 	__u32 writes;
 	__u32 reads;
 	__u32 copied_seq; /* the socket's at the last write, or at first sight */
+	__u32 turn_found; /* enum ns_turn: whose turn it was at first sight */
 	__u32 delack_armed;
 	__u32 delack_fired;
 	__u32 holds[NS_HOLD_REASONS];
@@ -373,6 +374,7 @@ struct ns_thread_state {
 	__u32 named_conn; /* its number */
 	__u32 wrote;      /* on a watched socket, since it slept for a descriptor */
 	__u64 left_clock; /* the scheduler's clock when it left, 0 not known */
+	__u64 began;      /* of its first sleep, where that is older than our sight of it; else 0 */
 	__u64 asked;      /* struct sock on which its sampled request waits for an answer, 0 none */
 	__u64 came_ts;    /* to its CPU, last: not changed while it is off it; */
 	__u64 woke_ts;    /* made runnable before that */

@@ -77,6 +77,7 @@ struct task_struct;
 
 struct sched_entity {
 	unsigned char sched_delayed;
+	u64 exec_start;
 	struct cfs_rq *cfs_rq;
 };
 
@@ -109,6 +110,7 @@ struct cfs_rq {
 
 struct rq {
 	u64 clock;
+	u64 clock_task;
 };
 
 struct files_struct {
@@ -195,6 +197,7 @@ struct net {
 	struct {
 		u8 sysctl_tcp_autocorking;
 		u8 sysctl_tcp_tso_win_divisor;
+		u8 sysctl_tcp_pingpong_thresh;
 	} ipv4;
 };
 
@@ -264,6 +267,7 @@ struct inet_connection_sock {
 	__u8 icsk_ca_state : 5;
 	struct {
 		__u8 pending;
+		__u8 pingpong;
 		__u32 ato : 8;
 		__u32 lrcvtime;
 	} icsk_ack;

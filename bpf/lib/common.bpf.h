@@ -18,6 +18,7 @@
  * User space alone writes it.
  */
 __u64 window_end;
+__u64 window_begin; /* user space alone writes it, before that one */
 
 static __always_inline bool in_window(void)
 {

@@ -4,6 +4,22 @@
 #ifndef NETSTALL_BPF_TCP_DISCOVER_BPF_H
 #define NETSTALL_BPF_TCP_DISCOVER_BPF_H
 
+/* A connect() that is under way: since before the window, or it had been seen. */
+static __always_inline void scan_opening(struct sock *sk, struct adoption *as)
+{
+	struct ns_conn_state *conn;
+
+	as->opener = NS_OPENER_SELF;
+	conn = adopt(sk, as);
+	if (!conn)
+		return;
+	conn->first_ts = window_begin;
+	/* It came to stand just now: nobody but this knew the socket then. */
+	if (BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_ESTABLISHED &&
+	    conn->phase == NS_PHASE_OPENING)
+		open_conn(sk, conn);
+}
+
 /* The first scan: every listener of the machine, every open socket of a target. */
 static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 {
@@ -19,11 +35,14 @@ static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 		found_listener(sk, tgid);
 		return;
 	}
-	if (state != NS_TCP_ESTABLISHED || !target_wanted(sk, tgid))
+	if ((state != NS_TCP_ESTABLISHED && state != NS_TCP_SYN_SENT) || !target_wanted(sk, tgid))
 		return;
 	if (bpf_map_lookup_elem(&conns, &address))
 		return;
-	find_hold(sk, adopt_open(sk, &as));
+	if (state == NS_TCP_SYN_SENT)
+		scan_opening(sk, &as);
+	else
+		find_hold(sk, adopt_open(sk, &as));
 }
 
 /* What a peer has opened itself, before we came. */
@@ -43,6 +62,24 @@ static __always_inline void scan_behind(struct sock *sk, __u32 tgid, __u32 fd)
 		return;
 	open_conn(sk, conn);
 	find_hold(sk, conn);
+}
+
+/*
+ * A request that was there when we came and is not answered since so long that its wait is a stall:
+ * who is to answer is watched from now on, not only when the answer has come.
+ */
+static __always_inline void watch_unanswered(struct sock *sk, struct ns_conn_state *conn)
+{
+	struct tcp_sock *tp = (void *)sk;
+
+	if (conn->threads_watched || conn->opener != NS_OPENER_SELF || conn->writes ||
+	    conn->turn_found != NS_TURN_WROTE || conn->phase != NS_PHASE_OPEN ||
+	    BPF_CORE_READ(tp, copied_seq) != conn->copied_seq ||
+	    !bpf_core_field_exists(tp->lsndtime))
+		return;
+	if (1000ull * jiffies_to_us((__u32)bpf_jiffies64() - BPF_CORE_READ(tp, lsndtime)) >=
+	    settings.threshold_ns)
+		watch_both_ends(conn);
 }
 
 /*
@@ -86,6 +123,7 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 	}
 	if (news && conn->phase == NS_PHASE_OPEN)
 		tell_conn(sk, conn);
+	watch_unanswered(sk, conn);
 }
 
 #define CHILD_DEPTH 4 /* a worker's distance from who was named, at most */

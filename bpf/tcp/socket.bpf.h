@@ -159,6 +159,52 @@ static __always_inline __u32 packets_in_flight(struct tcp_sock *tp)
 	       BPF_CORE_READ(tp, lost_out) + BPF_CORE_READ(tp, retrans_out);
 }
 
+/* From so many answers on that carried an ACK, data is taken to take turns. */
+static __always_inline __u32 pingpong_from(struct sock *sk)
+{
+	struct net *net = BPF_CORE_READ(sk, __sk_common.skc_net.net);
+
+	if (bpf_core_field_exists(net->ipv4.sysctl_tcp_pingpong_thresh))
+		return BPF_CORE_READ(net, ipv4.sysctl_tcp_pingpong_thresh);
+	return 3; /* 1 from 6.0 on */
+}
+
+/*
+ * What its owner did last on a connection that was there before we came. Within one jiffy TCP's
+ * stamps do not tell; but where data takes turns, TCP delays the ACK of what came last, and unless
+ * the owner's answer carries it the ACK's timer ends that mode.
+ */
+static __noinline __u32 turn_at_sight(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = (void *)sk;
+	struct tcp_sock *tp = (void *)sk;
+	__s32 sent_after;
+
+	if (!sk || !BPF_CORE_READ(tp, bytes_sent))
+		return sk && BPF_CORE_READ(tp, bytes_received) &&
+				       BPF_CORE_READ(tp, rcv_nxt) == BPF_CORE_READ(tp, copied_seq)
+			       ? NS_TURN_READ
+			       : NS_TURN_UNKNOWN;
+	/* What is there to be read has overwritten the stamp of what came before. */
+	if (BPF_CORE_READ(tp, rcv_nxt) != BPF_CORE_READ(tp, copied_seq))
+		return NS_TURN_UNKNOWN;
+	if (!BPF_CORE_READ(tp, bytes_received) ||
+	    BPF_CORE_READ(tp, snd_una) != BPF_CORE_READ(tp, write_seq))
+		return NS_TURN_WROTE;
+	if (!bpf_core_field_exists(icsk->icsk_ack.lrcvtime) || !bpf_core_field_exists(tp->lsndtime))
+		return NS_TURN_UNKNOWN;
+	sent_after = BPF_CORE_READ(tp, lsndtime) - BPF_CORE_READ(icsk, icsk_ack.lrcvtime);
+	if (sent_after)
+		return sent_after > 0 ? NS_TURN_WROTE : NS_TURN_READ;
+	if (!bpf_core_field_exists(icsk->icsk_ack.pingpong))
+		return NS_TURN_UNKNOWN;
+	if (BPF_CORE_READ(icsk, icsk_ack.pending))
+		return NS_TURN_READ;
+	return BPF_CORE_READ_BITFIELD_PROBED(icsk, icsk_ack.pingpong) >= pingpong_from(sk)
+		       ? NS_TURN_WROTE
+		       : NS_TURN_UNKNOWN;
+}
+
 static __always_inline void read_base(struct sock *sk, struct ns_conn_state *conn)
 {
 	struct tcp_sock *tp = (void *)sk;
@@ -170,6 +216,7 @@ static __always_inline void read_base(struct sock *sk, struct ns_conn_state *con
 	conn->base_bytes_out = BPF_CORE_READ(tp, bytes_sent);
 	conn->base_bytes_in = BPF_CORE_READ(tp, bytes_received);
 	conn->copied_seq = BPF_CORE_READ(tp, copied_seq);
+	conn->turn_found = turn_at_sight(sk);
 	conn->turn.mss = BPF_CORE_READ(tp, mss_cache);
 	conn->first_ts = bpf_ktime_get_ns();
 }

@@ -54,6 +54,7 @@ static __always_inline void forget_wake(struct ns_thread_state *thread)
 {
 	thread->wake_ts = 0;
 	thread->waker.known = NS_WAKER_NONE;
+	thread->began = 0;
 }
 
 /*
@@ -300,21 +301,85 @@ static __always_inline void on_waking(void *ctx, struct task_struct *task)
 }
 
 /*
- * A thread of a target that sleeps since before we came never passes a switch-out: it starts here.
- * As a whole, for it may be switched or woken meanwhile; one that was already is known better.
+ * When it fell asleep: the scheduler noted its own clock then. That clock's now is of this CPU's
+ * last tick, so it may come out later than it was, never earlier; and the time in interrupts that
+ * the one clock counts and the other does not is taken off as it is by now. 0: not known.
+ */
+static __always_inline __u64 sleep_began(struct task_struct *task, __u64 now)
+{
+	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
+	struct cfs_rq *queue = NULL;
+	__u64 left, clock;
+	struct rq *rq;
+
+	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(queue->rq))
+		return 0;
+	left = BPF_CORE_READ(task, se.exec_start);
+	if (!left)
+		return 0;
+	rq = BPF_CORE_READ(task, se.cfs_rq, rq);
+	left += BPF_CORE_READ(rq, clock) - BPF_CORE_READ(rq, clock_task);
+	clock = BPF_CORE_READ(self, se.cfs_rq, rq, clock);
+	return ns_passed(ns_passed(left, clock), now);
+}
+
+/* The window's part of the sleep is all that counts. */
+static __always_inline void note_began(struct task_struct *task, struct ns_thread_state *thread,
+				       __u64 now)
+{
+	__u64 began = sleep_began(task, now);
+
+	if (!began)
+		return;
+	thread->since = began;
+	if (began >= window_begin)
+		return;
+	thread->since = window_begin;
+	thread->began = began;
+}
+
+/* It is in a connect() that was under way when we came: the socket may be gone at its end. */
+static __always_inline void name_opening(struct task_struct *task, struct ns_thread_state *thread)
+{
+	struct ns_conn_state *conn;
+	__u64 key;
+
+	if (!thread->off || thread->slept.call != NS_SYS_CONNECT || thread->named_sk)
+		return;
+	key = (__u64)task_file(task, thread->slept.arg0);
+	key = key ? sock_in_file(key) : 0;
+	conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+	if (!conn)
+		return;
+	thread->named_conn = conn->id;
+	thread->named_sk = key;
+}
+
+/*
+ * A watched thread that sleeps since before we came never passes a switch-out: it starts here, and
+ * its sleep with the window, or when it fell asleep in that unseen. As a whole, for it may be
+ * switched or woken meanwhile; one that was already is known better.
  */
 static __always_inline void seed_thread(struct bpf_iter__task *ctx, struct task_struct *task)
 {
 	struct scratch *scratch = scratch_for(SCRATCH_ITER);
 	__u32 state = task_state(task), tid = task->pid;
 	bool traced = is_traced(task) && !settings.stopped, profiled = is_profiled(task);
-	struct ns_thread_state *fresh;
+	struct ns_thread_state *fresh, *known;
 	bool sleeps = false;
 	__u64 now;
 
-	if (!scratch || (!traced && !profiled) || task->flags & NS_PF_EXITING || !in_window() ||
-	    bpf_map_lookup_elem(&threads, &tid))
+	if (!scratch || (!traced && !profiled) || task->flags & NS_PF_EXITING || !in_window())
 		return;
+	/* Of a peer, unless it owes an answer: it is watched when that is wanted. */
+	if (!profiled && !proc_hint(task->tgid)->threads)
+		return;
+	known = bpf_map_lookup_elem(&threads, &tid);
+	if (known) {
+		if (traced)
+			name_opening(task, known);
+		return;
+	}
 	now = bpf_ktime_get_ns();
 	fresh = &scratch->thread;
 	__builtin_memset(fresh, 0, sizeof(*fresh));
@@ -325,8 +390,10 @@ static __always_inline void seed_thread(struct bpf_iter__task *ctx, struct task_
 		fresh->since = now;
 		fresh->state = sleep_state(state);
 		fresh->off = fresh->state != 0;
-		if (fresh->off)
+		if (fresh->off) {
 			note_call(task, fresh);
+			note_began(task, fresh, now);
+		}
 	}
 	if (offcpu.on && profiled) {
 		fresh->profiled = 1;

@@ -26,33 +26,16 @@ struct waited_for {
 
 /*
  * What the owner did last, before it read so many bytes. Reads are not hooked: the socket's
- * copied_seq moves with them, so what was read in part counts as read. Of a connection older than
- * the attach, which nobody wrote on since, TCP's own stamps tell.
+ * copied_seq moves with them, so what was read in part counts as read.
  */
 static __always_inline __u32 whose_turn_before(struct ns_conn_state *conn, struct tcp_sock *tp,
 					       __u32 bytes)
 {
-	struct inet_connection_sock *icsk = (void *)tp;
-	__u32 copied = BPF_CORE_READ(tp, copied_seq) - bytes;
-	__s32 sent_after;
-
 	if (conn->phase != NS_PHASE_OPEN)
 		return NS_TURN_UNKNOWN;
-	if (copied != conn->copied_seq)
+	if (BPF_CORE_READ(tp, copied_seq) - bytes != conn->copied_seq)
 		return NS_TURN_READ;
-	if (conn->writes)
-		return NS_TURN_WROTE;
-	/* What has arrived by now, and ended the wait, has overwritten the stamp of what came
-	 * before. */
-	if (conn->origin != NS_ORIGIN_EXISTED || BPF_CORE_READ(tp, rcv_nxt) != copied ||
-	    !bpf_core_field_exists(icsk->icsk_ack.lrcvtime) || !bpf_core_field_exists(tp->lsndtime))
-		return NS_TURN_UNKNOWN;
-	sent_after = BPF_CORE_READ(tp, lsndtime) - BPF_CORE_READ(icsk, icsk_ack.lrcvtime);
-	if (sent_after > 0 && BPF_CORE_READ(tp, bytes_sent))
-		return NS_TURN_WROTE;
-	if (sent_after < 0 && BPF_CORE_READ(tp, bytes_received))
-		return NS_TURN_READ;
-	return NS_TURN_UNKNOWN;
+	return conn->writes ? NS_TURN_WROTE : conn->turn_found;
 }
 
 /* Whose turn it was while the thread waited: before what ended its wait has read anything. */
@@ -145,6 +128,7 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 			out->wait.arg2 = call_timeout(args);
 	}
 	out->wait.ended = what->ended;
+	out->wait.began_ts = thread->began;
 	out->wait.spent_known = 1;
 	spent_now(thread, now, &out->wait.spent); /* off since: as it left */
 	note_socket(what, &out->wait);

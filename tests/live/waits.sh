@@ -136,6 +136,35 @@ case_wait_sums() {
     expect "rounds that compute for far more" "$(sums '.run > 26000')" '<=' "0.2 * $ROUNDS"
 }
 
+# trace_early MODE: a wait that is under way at the attach. Sets EARLY, a jq filter: that wait; EARLY_CONN, its connection.
+trace_early() {
+    ROUNDS=1
+    rm -f "$SCRATCH/exchange" "$SCRATCH/trace.err"
+    trace_waits "$1" "${@:2}"
+    EARLY='select(.event == "wait" and .tid == '"$CLIENT_TID"' and .off_ms == 0 and .began_ms < 0)'
+    EARLY_CONN=$(gojq -s "[.[] | select(.event == \"conn\" and .tgid == $CLIENT and .fd == $CLIENT_FD and .origin == \"existed\") | .conn] | last" "$SCRATCH/trace")
+}
+early() { gojq -s "[.[] | $EARLY | select($1)] | length" "$SCRATCH/trace"; }
+
+# A request that was written before we came: who owes the answer is known, and watched from then on.
+case_wait_since_before() {
+    trace_early asked
+    expect_is "waits for the answer since before the window" "$(early ".conn == $EARLY_CONN and .turn == \"wrote\" and .began_ms < -40")" 1
+    expect_is "the stall's cause" "$(report "[.stalls[] | select(.tid == $CLIENT_TID) | .cause] | join(\" \")")" peer-app
+    expect_is "waits of the server since before the window" \
+        "$(gojq -s "[.[] | select(.event == \"wait\" and .tid == $WAKER_TID and .off_ms == 0 and .began_ms < 0)] | length" "$SCRATCH/trace")" 1
+}
+
+# A connect() under way is about its connection, whether that comes to stand or not.
+case_wait_connecting() {
+    local mode
+    for mode in connecting refused; do
+        trace_early "$mode"
+        expect_is "$mode: waits in connect for the connection" "$(early ".conn == $EARLY_CONN and .syscall_name == \"connect\"")" 1
+        expect_is "$mode: the stall's cause" "$(report "[.stalls[] | select(.tid == $CLIENT_TID) | .cause] | join(\" \")")" syn-retransmit
+    done
+}
+
 # trace_habits MODE: 200 rounds of 2 ms in the quiet volume. Sets WAKES and EMPTY of the client's thread.
 trace_habits() {
     ROUNDS=200

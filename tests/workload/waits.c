@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/workload/waits_attach.h"
 #include "tests/workload/waits_habits.h"
 #include "tests/workload/waits_modes.h"
 
@@ -61,6 +62,12 @@ static const struct mode modes[] = {
 	 epoll_receive_round},
 	{"mixed", "timer", "20 ms of computing, 50 sleeps of 0.5 ms, then its own timer", nothing,
 	 nothing, mixed_round},
+	{"asked", "peer-app", "an answer that was owed before the gate opened; one round",
+	 late_server_setup, ask_early, end_waiting},
+	{"connecting", "syn-retransmit", "a connect() that was under way before; one round",
+	 full_setup, connect_early, accept_round},
+	{"refused", "syn-retransmit", "the same, and it fails", full_setup, connect_early,
+	 refuse_round},
 	{"stopped", "unknown", "SIGCONT after SIGSTOP", stopper_setup, nothing, stopped_round},
 };
 #define MODES (sizeof(modes) / sizeof(modes[0]))

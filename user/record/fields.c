@@ -211,6 +211,7 @@ static const struct field wait_fields[] = {
 	U32(ns_wait, op_by_tid),
 	U32(ns_wait, spent_known),
 	SPENT(ns_wait),
+	TIME(ns_wait, began_ts, "began"),
 	END,
 };
 
@@ -560,6 +561,8 @@ bool field__means_something(const union record *record, const struct field *fiel
 		return record->hold.ack_due_us;
 	if (type->type == NS_WAIT && field->offset == offsetof(struct ns_wait, ended))
 		return record->wait.ended != NS_WAIT_SEEN;
+	if (type->type == NS_WAIT && field->offset == offsetof(struct ns_wait, began_ts))
+		return record->wait.began_ts;
 	if (type->type == NS_WAIT && field->offset >= offsetof(struct ns_wait, spent_known))
 		return record->wait.spent_known;
 	if (type->type == NS_WAIT && !record->wait.op_known)

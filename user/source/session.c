@@ -238,6 +238,7 @@ static uint64_t open_window(struct session *session)
 {
 	uint64_t begin = clock__now();
 
+	session->skel->bss->window_begin = begin;
 	set_window(session, NS_WINDOW_OPEN);
 	return begin;
 }
@@ -350,8 +351,10 @@ int session__attach(struct session *session)
 	if (session->offcpu)
 		offcpu__begin(session->offcpu, begin);
 	session__seed_threads(session);
-	if (!session->options.untraced)
+	if (!session->options.untraced) {
 		look_around(session);
+		session__seed_threads(session); /* of peers that owe an answer */
+	}
 	resolver__poll(session->options.resolver, NAMES_ATTACH_NS);
 	session->last_scan_ns = clock__now();
 	session->sampled_ns = session->last_scan_ns;

@@ -123,6 +123,14 @@ static void begin(const struct scene *scene, const struct ns_wait *wait, uint64_
 	print_to(words->actor, "%s", thread_text(scene->report, wait->head.tgid, wait->head.tid));
 }
 
+/* One that we found asleep. */
+static void add_begin(const struct ns_wait *wait, struct words *words)
+{
+	if (wait->began_ts)
+		add_to(words->note, "; ", "since %s before the window",
+		       duration_text(ns_passed(wait->began_ts, wait->off_ts)));
+}
+
 void words__sleep(const struct scene *scene, const struct ns_wait *wait, struct words *words)
 {
 	begin(scene, wait, wait->off_ts, words);
@@ -132,6 +140,7 @@ void words__sleep(const struct scene *scene, const struct ns_wait *wait, struct 
 		describe_place(scene, wait, "sleeps", words);
 	if (wait->state == 2)
 		print_to(words->note, "uninterruptible");
+	add_begin(wait, words);
 }
 
 void words__wake(const struct scene *scene, const struct ns_wait *wait, struct words *words)
@@ -156,6 +165,7 @@ void words__wait(const struct scene *scene, struct words *words)
 		print_to(words->what, "had lost the CPU");
 	else
 		describe_place(scene, wait, "slept", words);
+	add_begin(wait, words);
 	if (wait->state == 0 || wait->ended || !wait->wake_ts)
 		return;
 	memcpy(note, words->note, sizeof(note));

@@ -75,6 +75,11 @@ static int next_ready(int epoll, int ms)
 
 /* ---- clients: one request after the other ---- */
 
+static bool client_is_target(const struct stage *stage)
+{
+	return stage->scene->targets & 1;
+}
+
 static void ask_by(struct stage *stage, void (*ask)(int fd), int fd)
 {
 	struct phases phases;
@@ -85,11 +90,13 @@ static void ask_by(struct stage *stage, void (*ask)(int fd), int fd)
 		struct part part = part__begin();
 
 		ask(fd);
+		atomic_fetch_add(&stage->exchanges, 1);
+		if (!client_is_target(stage))
+			continue;
 		stage__request(stage, part.start_ns);
 		if (deed_of(stage)->is_whole)
 			part__end(stage, &part);
 		phases__end(&phases, deed_of(stage)->cause);
-		atomic_fetch_add(&stage->exchanges, 1);
 	}
 }
 
@@ -128,6 +135,42 @@ static void ask_uring(int fd)
 	uring__exchange(fd, request, ANSWER);
 }
 
+static struct stage *computing;
+
+/* The answer lies there meanwhile. */
+static void ask_and_compute(int fd)
+{
+	write_all(fd, REQUEST);
+	spin_ms(computing, 30);
+	take(fd, ANSWER);
+}
+
+static void client_that_computes(struct stage *stage)
+{
+	computing = stage;
+	ask_by(stage, ask_and_compute, connect_to(stage));
+}
+
+/* What it computes between its requests is no part of them. */
+static void client_that_computes_between(struct stage *stage)
+{
+	struct phases phases;
+	int fd = connect_to(stage);
+
+	stage__wait_at_gate(stage);
+	phases__begin(&phases, stage);
+	for (uint32_t i = 0; i < stage->count; i++) {
+		uint64_t start_ns = now_ns();
+
+		ask_blocking(fd);
+		stage__request(stage, start_ns);
+		phases__end(&phases, NULL);
+		spin_ms(stage, 30);
+		phases__end(&phases, "cpu");
+		atomic_fetch_add(&stage->exchanges, 1);
+	}
+}
+
 static void client_by_uring(struct stage *stage)
 {
 	int fd = connect_to(stage);
@@ -147,13 +190,30 @@ static void work(struct stage *stage)
 		part__end(stage, &part);
 }
 
+/*
+ * Takes what a request asks for and answers it. Where the server is the target, requests are those
+ * that it serves, by its own clock.
+ */
+static void answer(struct stage *stage, int fd)
+{
+	struct phases phases;
+
+	if (!client_is_target(stage))
+		phases__begin(&phases, stage);
+	work(stage);
+	write_all(fd, ANSWER);
+	if (client_is_target(stage))
+		return;
+	stage__request(stage, phases.start_ns);
+	phases__end(&phases, deed_of(stage)->cause);
+}
+
 static void server(struct stage *stage)
 {
 	int fd = accept_one(stage);
 
 	while (read_all(fd, REQUEST)) {
-		work(stage);
-		write_all(fd, ANSWER);
+		answer(stage, fd);
 	}
 }
 
@@ -162,8 +222,7 @@ static void server_by_epoll(struct stage *stage)
 	int fd = accept_one(stage), epoll = new_epoll(fd);
 
 	while (next_ready(epoll, -1) >= 0 && read_all(fd, REQUEST)) {
-		work(stage);
-		write_all(fd, ANSWER);
+		answer(stage, fd);
 	}
 }
 
@@ -179,6 +238,11 @@ static void server_by_uring(struct stage *stage)
 }
 
 /* ---- a tiny wait between long computing ---- */
+
+static void answer_at_once(struct stage *stage)
+{
+	(void)stage;
+}
 
 static void compute(struct stage *stage)
 {
@@ -763,8 +827,7 @@ static void server_of_row(struct stage *stage)
 
 	while (read_all(fd, REQUEST)) {
 		begin_transaction(stage);
-		work(stage);
-		write_all(fd, ANSWER);
+		answer(stage, fd);
 	}
 }
 
@@ -904,7 +967,19 @@ static const struct deed row_by_eventfd = {.work = wait_for_row_by_eventfd, .cau
 static const struct deed looks = {.work = look_for_result, .cause = "peer-app"};
 static const struct deed looks_late = {.work = nap_shortly, .cause = "timer", .is_whole = true};
 
+static const struct deed computes_itself = {
+	.work = answer_at_once, .cause = "self", .is_whole = true};
+static const struct deed at_once = {.work = answer_at_once};
+static const struct deed serves_computing = {.work = compute, .cause = "self"};
+static const struct deed serves_naps_between = {.work = compute_and_nap, .cause = "self"};
+static const struct deed serves_sleeping = {.work = nap, .cause = "timer"};
+static const struct deed serves_looking = {.work = look_for_result, .cause = "timer"};
+static const struct deed serves_spawning = {.work = run_subprocess, .cause = "ipc"};
+static const struct deed serves_row_by_futex = {.work = wait_for_row_by_futex, .cause = "lock"};
+static const struct deed serves_row_by_eventfd = {.work = wait_for_row_by_eventfd, .cause = "ipc"};
+
 #define PEER .makes = {"peer-app", 8, 0.60}
+#define SELF .makes = {"self", 8, 0.60}
 
 /* clang-format off */
 const struct scene path_scenes[] = {
@@ -936,6 +1011,15 @@ const struct scene path_scenes[] = {
 	{"polls-5ms", NULL, {client_by_poll, server_by_epoll}, 1, 8, &sleeps_long, PEER, .verdict = {"peer-app"}, .open = true},
 	{"looks-late", NULL, {client_in_long_steps, server}, 1, 12, &looks_late, .makes = {"timer", 8, 0.60}, .verdict = {"timer"}, .open = true},
 	{"server-polls-1ms", NULL, {client, server_in_steps}, 1, 8, &looks, PEER, .verdict = {"peer-app"}},
+	{"computes-itself", NULL, {client_that_computes, server}, 1, 12, &computes_itself, SELF, .verdict = {"self", "comput"}, .open = true},
+	{"computes-between", NULL, {client_that_computes_between, server}, 1, 12, &at_once, .verdict = {"none"}, .open = true},
+	{"serves-computing", NULL, {client, server_by_epoll}, 2, 12, &serves_computing, SELF, .verdict = {"self", "comput"}, .open = true},
+	{"serves-computing-naps", NULL, {client, server}, 2, 12, &serves_naps_between, SELF, .verdict = {"self", "comput"}, .open = true},
+	{"serves-sleeping", NULL, {client, server_by_epoll}, 2, 12, &serves_sleeping, .makes = {"timer", 8, 0.60}, .verdict = {"timer"}, .open = true},
+	{"serves-polling", NULL, {client, server_in_steps}, 2, 8, &serves_looking, .makes = {"timer", 6, 0.60}, .verdict = {"timer"}, .open = true},
+	{"serves-subprocess", NULL, {client, server}, 2, 12, &serves_spawning, .makes = {"ipc", 8, 0.60}, .verdict = {"ipc"}, .open = true},
+	{"serves-row-lock", setup_row, {client, server_of_row, backend_of_other, thinking_client}, 2, 12, &serves_row_by_futex, .makes = {"lock", 8, 0.60}, .verdict = {"lock"}, .open = true},
+	{"serves-row-lock-eventfd", setup_row, {client, server_of_row, backend_of_other, thinking_client}, 2, 12, &serves_row_by_eventfd, .makes = {"ipc", 8, 0.60}, .verdict = {"ipc"}, .open = true},
 	{0},
 };
 /* clang-format on */

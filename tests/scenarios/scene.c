@@ -7,7 +7,7 @@
  *	stall start_ns=1004118... end_ns=1004162... queued_ns=20110 tid=812 cause=nagle-delack
  *	...
  *	request start_ns=1004118... end_ns=1004162...
- *	verdict cause=nagle-delack part_ns=643118... queued_ns=82115
+ *	verdict cause=nagle-delack role=makes part_ns=643118... queued_ns=82115
  *	done scene=split exchanges=16 stalls=15 total_ms=660.1 begin_ns=1004... end_ns=1004...
  *
  * Waits for a line on stdin after "ready"; -n sets the repetitions. --list prints a line for each
@@ -172,8 +172,9 @@ static void print_verdict(const struct stage *stage)
 	for (uint32_t i = 0; i < stage->request_count; i++)
 		printf("request start_ns=%" PRIu64 " end_ns=%" PRIu64 "\n",
 		       stage->requests[i].start_ns, stage->requests[i].end_ns);
-	printf("verdict cause=%s part_ns=%" PRIu64 " queued_ns=%" PRIu64 "\n", scene->verdict.cause,
-	       stage->part_ns, stage->queued_ns);
+	printf("verdict cause=%s role=%s part_ns=%" PRIu64 " queued_ns=%" PRIu64 "\n",
+	       scene->verdict.cause, scene->targets & 1 ? "makes" : "serves", stage->part_ns,
+	       stage->queued_ns);
 	if (scene->verdict.says)
 		printf("says %s\n", scene->verdict.says);
 	if (scene->verdict.never)

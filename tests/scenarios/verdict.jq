@@ -2,7 +2,7 @@
 #
 # Input: the report. $cause: what it must lead with; $part_ns: what that took of the requests' time; $requests[0]: the time of
 # each, ms, by the clock of the one who made it; $queued_ns: the scene's threads waited for a CPU; $says, $never: regular
-# expressions for the sentences.
+# expressions for the sentences; $role: whether its requests are such as the target "makes" or "serves".
 # Before a fault "busy: ..." when the machine itself took more than a tenth of the requests' time.
 
 def ms: . * 100 | round / 100;
@@ -14,7 +14,7 @@ $requests[0] as $requests
 | ($requests | add // 0) as $time
 | .verdict as $verdict
 | ([$verdict | .title, .text, (.advice // [])[]] | map(select(.)) | join("\n")) as $sentences
-| (first(.requests[] | select(.connection == null)) // null) as $seen
+| (first(.requests[] | select(.connection == null and (.role // "makes") == $role)) // null) as $seen
 # The report's shares are of the time it watched, which is longer than the scene.
 | ((first(.causes[] | select(.cause == $cause) | .share) // 0) * .window.duration_ms) as $took
 | ($part_ns / 1e6) as $part

@@ -179,6 +179,8 @@ static void print_verdict(const struct stage *stage)
 		printf("says %s\n", scene->verdict.says);
 	if (scene->verdict.never)
 		printf("never %s\n", scene->verdict.never);
+	if (scene->verdict.part)
+		printf("part %s\n", scene->verdict.part);
 }
 
 static void print_truth(const struct stage *stage)

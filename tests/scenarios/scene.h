@@ -100,6 +100,7 @@ struct scene {
 		const char *cause; /* NULL: not judged; "none": nothing held the target back */
 		const char *says;  /* a regular expression: what its sentences must say */
 		const char *never; /* and what they must not */
+		const char *part;  /* kind and cause of the part with most time: "computes self" */
 	} verdict;
 	bool quick;          /* also on emulated machines */
 	bool alone;          /* under a netstall of its own: it takes a CPU, or has options */

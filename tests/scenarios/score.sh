@@ -139,7 +139,8 @@ judge_verdict() {
         BEGIN { printf "[" } END { print "]" }' "$truth" >"$SCRATCH/$1/requests"
     gojq -r --slurpfile requests "$SCRATCH/$1/requests" --arg cause "$(field cause "$verdict")" --argjson part_ns "$(field part_ns "$verdict")" \
         --argjson queued_ns "$(field queued_ns "$verdict")" --arg says "$(sed -n 's/^says //p' "$truth")" \
-        --arg role "$(field role "$verdict")" --arg never "$(sed -n 's/^never //p' "$truth")" -f $here/verdict.jq "$SCRATCH/report" >"$SCRATCH/$1/verdict" || return 1
+        --arg role "$(field role "$verdict")" --arg never "$(sed -n 's/^never //p' "$truth")" \
+        --arg part "$(sed -n 's/^part //p' "$truth")" -f $here/verdict.jq "$SCRATCH/report" >"$SCRATCH/$1/verdict" || return 1
     [ -s "$SCRATCH/$1/verdict" ] || return 0
     if grep -q '^busy' "$SCRATCH/$1/verdict"; then
         sed 's/^busy: //; s/$/;/' "$SCRATCH/$1/verdict" >"$SCRATCH/$1/skip"

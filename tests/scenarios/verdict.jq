@@ -2,7 +2,7 @@
 #
 # Input: the report. $cause: what it must lead with; $part_ns: what that took of the requests' time; $requests[0]: the time of
 # each, ms, by the clock of the one who made it; $queued_ns: the scene's threads waited for a CPU; $says, $never: regular
-# expressions for the sentences; $role: whether its requests are such as the target "makes" or "serves".
+# expressions for the sentences; $part: kind and cause of the part with most time, likewise; $role: whether its requests are such as the target "makes" or "serves".
 # Before a fault "busy: ..." when the machine itself took more than a tenth of the requests' time.
 
 def ms: . * 100 | round / 100;
@@ -17,14 +17,18 @@ $requests[0] as $requests
 | (first(.requests[] | select(.connection == null and (.role // "makes") == $role)) // null) as $seen
 # The report's shares are of the time it watched, which is longer than the scene.
 | ((first(.causes[] | select(.cause == $cause) | .share) // 0) * .window.duration_ms) as $took
-| ($part_ns / 1e6) as $part
+| ($part_ns / 1e6) as $made
 | [
   if ($verdict.cause // "none") != $cause then
     "the verdict is \($verdict.cause // "none") (\($verdict.title // "no stall")), not \($cause); requests of \($requests | rank(50) // 0 | ms) ms"
   else
-    if $part > 0 and $time > 0 and ($took - $part | fabs) > 0.1 * $time then
-      "\($cause) is \($took / $time | percent)% of the requests' time, not \($part / $time | percent)%"
+    if $made > 0 and $time > 0 and ($took - $made | fabs) > 0.1 * $time then
+      "\($cause) is \($took / $time | percent)% of the requests' time, not \($made / $time | percent)%"
     else empty end,
+    ($verdict.parts // [] | max_by(.own_ms) // {} | "\(.kind) \(.cause)") as $largest
+    | if $part != "" and ($largest | test($part) | not) then
+        "its largest part is \($largest), not \($part)"
+      else empty end,
     if $says != "" and ($sentences | test($says) | not) then
       "nothing says \"\($says)\": \($sentences | gsub("\n"; " "))"
     else empty end,

@@ -108,6 +108,11 @@ static void own_threads_are_idle(void **state)
 			 WAIT_DISK);
 	assert_int_equal(wait_kind__by_stack("x;io_worker_handle_work;io_wq_worker"), WAIT_UNKNOWN);
 	assert_int_equal(waker__by_stack_alone("io_timeout_fn;__hrtimer_run_queues"), WAKER_TIMER);
+	assert_int_equal(
+		waker__by_stack_alone("ep_poll_callback;timerfd_tmrproc;hrtimer_interrupt"),
+		WAKER_TIMER);
+	assert_int_equal(waker__by_stack_alone("__wake_up;hrtimer_interrupt;kfree"),
+			 WAKER_INTERRUPT);
 }
 
 static void their_waits_for_work_have_a_cause(void **state)

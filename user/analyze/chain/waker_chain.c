@@ -132,9 +132,14 @@ static void open_part(struct waker_chain *chain, const struct path_part *part)
 static void spend_part(struct waker_chain *chain, uint64_t ns, enum path_kind kind,
 		       enum cause cause, uint32_t count)
 {
-	size_t parent = innermost_part(chain);
 	struct path_part part = part_of(chain, kind, cause);
+	size_t parent;
 
+	/* What ended a wait may say more of it than its call. */
+	if (kind == PATH_BLOCKED && chain->open_count &&
+	    !chain->open[chain->open_count - 1].is_made)
+		chain->open[chain->open_count - 1].part.cause = cause;
+	parent = innermost_part(chain);
 	if (kind == PATH_BLOCKED) {
 		chain->out.path.parts[parent].ns += ns;
 		return;

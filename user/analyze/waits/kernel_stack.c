@@ -109,6 +109,7 @@ static const struct mark waker_marks[] = {
 	{"hrtimer_wakeup", WAKER_TIMER},
 	{"process_timeout", WAKER_TIMER},
 	{"schedule_timeout_wakeup", WAKER_TIMER},
+	{"timerfd_tmrproc", WAKER_TIMER},
 	{"io_timeout_fn", WAKER_TIMER},
 	{"io_link_timeout_fn", WAKER_TIMER},
 	{KFN_URING_WAIT_LIMIT, WAKER_TIMER},
@@ -129,6 +130,7 @@ static const struct mark waker_marks[] = {
 	{KFN_TIMER_SOFTIRQ, WAKER_TIMER},
 	{KFN_SOFTIRQ, WAKER_INTERRUPT},
 	{KFN_IRQ_EXIT, WAKER_INTERRUPT},
+	{"hrtimer_interrupt", WAKER_INTERRUPT},
 	{KFN_INTERRUPT, WAKER_INTERRUPT},
 };
 

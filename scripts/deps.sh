@@ -15,7 +15,8 @@ declare -A packages=(
              libiberty-dev libc6-dev pkg-config make gcc"
     # gojq is jq that starts in a sixth of the time, 0.07 s for 0.4 in an emulated machine; docs/recipes has jq
     [test]="libcmocka-dev liburing-dev binutils xz-utils iperf3 iproute2 jq gojq util-linux procps kmod python3
-            python3-jsonschema python3-yaml systemd wrk libxml2-utils perl bpftrace chromium golang-go nodejs g++"
+            python3-jsonschema python3-yaml systemd wrk libxml2-utils perl bpftrace chromium golang-go nodejs g++
+            redis-server postgresql nginx-light haproxy gunicorn socat dovecot-imapd curl openjdk-17-jdk-headless"
     # virtiofsd is a part of qemu-system-common
     [vm]="qemu-system-x86 qemu-system-common busybox-static cpio kmod xz-utils zstd util-linux"
     [bench]="bpftrace strace"

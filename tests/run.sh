@@ -4,7 +4,7 @@
 # Runs tests and counts them.
 #
 #   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary
-#                     all: pure, fuzz, clang, browser, live, recipes, score, vm
+#                     all: pure, fuzz, clang, browser, live, recipes, programs, score, vm
 #                     or single parts
 #
 # Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is `N passed, N failed, N skipped`. Exit
@@ -83,7 +83,6 @@ run_schema() {
     rm -rf "$made" && mkdir -p "$made" && "$B/tests/unit/render/test_render_json" --dump >"$made/every-field"
     tests/golden/run.sh --rendered "$made" "$B/tests/golden/render_trace"
     /usr/bin/python3 tests/schema/validate.py docs/report-schema.json "$made/every-field" "$made"/golden/*.rendered || status=1
-    sed '1,/^== json$/d' "$made/golden/nagle-delack.rendered" >"$made/nagle-delack.json"
     find_contradictions "$made"
     local name
     for name in $("$B/tests/unit/render/test_profile" --list); do
@@ -96,11 +95,11 @@ run_schema() {
     return $status
 }
 
-# Each contradiction that agree.py is there for, put into a report that has none.
+# Each contradiction that agree.py is there for, put into a golden trace's report, which has none.
 find_contradictions() {
-    local planted
-    while read -r planted; do
-        gojq "$planted" "$1/nagle-delack.json" >"$1/planted.json"
+    local golden planted
+    while read -r golden planted; do
+        sed '1,/^== json$/d' "$1/golden/$golden.rendered" | gojq "$planted" >"$1/planted.json"
         /usr/bin/python3 tests/schema/agree.py "$1/planted.json" >"$1/found" 2>"$1/errors"
         if [ -s "$1/found" ] && [ ! -s "$1/errors" ]; then
             echo "ok schema/agree finds $planted"
@@ -108,28 +107,32 @@ find_contradictions() {
             echo "not ok schema/agree: it does not find $planted $(tail -n 1 "$1/errors")"
         fi
     done <<'END'
-.causes[0].share *= 2
-.causes[0].count += 1
-.causes[0].total_ms += 1
-.causes[0].p99_ms += 1
-.causes += [.causes[0] | .cause = "runqueue"]
-.causes = []
-.verdict.cause = "cork"
-.verdict.share /= 2
-.verdict.saves_ms += 1
-.verdict.saves_of_ms = 1
-.verdict.headline |= sub("3 waits"; "4 waits")
-.verdict.headline |= sub("40[.]4 ms"; "43.4 ms")
-.verdict.headline |= sub("60[.]6%"; "66.6%")
-.verdict.text |= sub("3 times"; "4 times")
-.verdict.text |= sub("121 ms"; "141 ms")
-.verdict.advice[0] |= sub("saves 40[.]3"; "saves 43.3")
-.verdict.advice[0] += " 101% of it"
-.stalls[0].slices[0].ms += 0.001
-.stalls[0].links[0] |= (.duration_ms = 1000)
-.threads[0].blocked_ms = 1000
-.window.duration_ms = 20
-.waited.longest_owed_ms = 1000
+nagle-delack .causes[0].share *= 2
+nagle-delack .causes[0].count += 1
+nagle-delack .causes[0].total_ms += 1
+nagle-delack .causes[0].p99_ms += 1
+nagle-delack .causes += [.causes[0] | .cause = "runqueue"]
+nagle-delack .causes = []
+nagle-delack .verdict.cause = "cork"
+nagle-delack .verdict.share /= 2
+nagle-delack .verdict.saves_ms += 1
+nagle-delack .verdict.saves_of_ms = 1
+nagle-delack .verdict.headline |= sub("3 waits"; "4 waits")
+nagle-delack .verdict.headline |= sub("40[.]4 ms"; "43.4 ms")
+nagle-delack .verdict.headline |= sub("60[.]6%"; "66.6%")
+nagle-delack .verdict.text |= sub("3 times"; "4 times")
+nagle-delack .verdict.text |= sub("121 ms"; "141 ms")
+nagle-delack .verdict.advice[0] |= sub("saves 40[.]3"; "saves 43.3")
+nagle-delack .verdict.advice[0] += " 101% of it"
+nagle-delack .stalls[0].slices[0].ms += 0.001
+nagle-delack .stalls[0].links[0] |= (.duration_ms = 1000)
+nagle-delack .threads[0].blocked_ms = 1000
+nagle-delack .window.duration_ms = 20
+nagle-delack .waited.longest_owed_ms = 1000
+peer-app .stalls[0].parts[4].own_ms += 1
+peer-app .stalls[0].parts[].total_ms *= 2
+peer-app .stalls[0].parts[1].parent = 4
+peer-app .verdict.parts[0].own_ms += 1
 END
 }
 
@@ -222,6 +225,10 @@ run_recipes() {
     NETSTALL=$B/netstall KEEP=$KEPT tests/recipes/run.sh ${1:+--only "$1"}
 }
 
+run_programs() {
+    NETSTALL=$B/netstall MADE=$PWD/$B/tests/programs tests/programs/run.sh ${KEPT:+--keep "$KEPT/programs"} ${1:+--only "$1"}
+}
+
 run_vm() {
     NETSTALL_VM_OUT=$KEPT tests/vm/run.sh "$@"
 }
@@ -235,6 +242,7 @@ run_again() {
         clang/live/*) run_clang_live "${name##*/}" ;;
         live/*) run_live "${name##*/}" ;;
         recipes/*) run_recipes "${name##*/}" ;;
+        programs/*) run_programs "${name##*/}" ;;
         score/*) run_score "${name##*/}" ;;
         vm-*) vm+=("${name#vm-}") ;;
         esac
@@ -246,7 +254,7 @@ parts=()
 for part in "$@"; do
     case $part in
     pure) parts+=(count unit golden docs schema profile boundary) ;;
-    all) parts+=(count unit golden docs schema profile boundary fuzz clang browser live recipes score vm) ;;
+    all) parts+=(count unit golden docs schema profile boundary fuzz clang browser live recipes programs score vm) ;;
     *) parts+=("$part") ;;
     esac
 done

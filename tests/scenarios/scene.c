@@ -10,10 +10,12 @@
  *	verdict cause=nagle-delack role=makes part_ns=643118... queued_ns=82115
  *	done scene=split exchanges=16 stalls=15 total_ms=660.1 begin_ns=1004... end_ns=1004...
  *
- * Waits for a line on stdin after "ready"; -n sets the repetitions. --list prints a line for each
- *scene: its name, the cause that it makes (or none), how many stalls of that at least, which share
- *of its time these take at least, `quick`, `full` or `open`, `any` or `alone`, and options (struct
- *scene). Exit status: 0 done, 1 it failed, 64 usage, 77 this machine does not have what it needs.
+ * Waits for a line on stdin after "ready"; -n sets the repetitions, -f plays the scene with what
+ *the verdict advises done. --list prints a line for each scene: its name, the cause that it makes
+ *(or none), how many stalls of that at least, which share of its time these take at least, `quick`,
+ * `full` or `open`, `any` or `alone`, whether following advice `helps`, is in `vain` or is not
+ * played (`-`), and options (struct scene). Exit status: 0 done, 1 it failed, 64 usage, 77 this
+ * machine does not have what it needs.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -31,8 +33,9 @@
 
 #define EXIT_USAGE 64
 
-static const struct scene *const groups[] = {hold_scenes,  window_scenes, loss_scenes, wait_scenes,
-					     chain_scenes, uring_scenes,  path_scenes};
+static const struct scene *const groups[] = {
+	hold_scenes,  window_scenes, loss_scenes,    wait_scenes,   chain_scenes,
+	uring_scenes, pool_scenes,   timeout_scenes, advice_scenes, path_scenes};
 
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
 
@@ -50,15 +53,30 @@ static void list(void)
 {
 	for (size_t g = 0; g < GROUPS; g++)
 		for (const struct scene *scene = groups[g]; scene->name; scene++)
-			printf("%s %s %u %.2f %s %s %s\n", scene->name,
+			printf("%s %s %u %.2f %s %s %s %s\n", scene->name,
 			       scene->makes.cause ? scene->makes.cause : "none", scene->makes.count,
 			       scene->makes.share,
 			       scene->open    ? "open"
 			       : scene->quick ? "quick"
 					      : "full",
 			       scene->alone || scene->verdict.cause ? "alone" : "any",
+			       scene->in_vain    ? "vain"
+			       : scene->followed ? "helps"
+						 : "-",
 			       scene->options ? scene->options : "");
 	exit(EXIT_SUCCESS);
+}
+
+/* The same, with what the verdict advises done. */
+static const struct scene *followed(const struct scene *scene)
+{
+	static struct scene other;
+
+	if (!scene->followed)
+		return NULL;
+	other = *scene;
+	other.script = scene->followed;
+	return &other;
 }
 
 static struct stage *new_stage(const struct scene *scene)
@@ -230,21 +248,30 @@ static int run(struct stage *stage)
 
 int main(int argc, char **argv)
 {
+	const struct scene *scene;
 	struct stage *stage;
 	int option;
 	uint32_t count = 0;
+	bool follow = false;
 
 	if (argc == 2 && !strcmp(argv[1], "--list"))
 		list();
-	while ((option = getopt(argc, argv, "n:")) != -1)
-		if (option != 'n' || !(count = strtoul(optarg, NULL, 10)))
+	while ((option = getopt(argc, argv, "fn:")) != -1) {
+		follow |= option == 'f';
+		if (option != 'f' && (option != 'n' || !(count = strtoul(optarg, NULL, 10))))
 			return EXIT_USAGE;
+	}
 	if (optind + 1 != argc) {
-		fputs("Usage: scene [-n COUNT] NAME | --list\n", stderr);
+		fputs("Usage: scene [-f] [-n COUNT] NAME | --list\n", stderr);
 		return EXIT_USAGE;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	stage = new_stage(find(argv[optind]));
+	scene = find(argv[optind]);
+	if (follow && !(scene = followed(scene))) {
+		fprintf(stderr, "scene: '%s' has nothing to follow\n", argv[optind]);
+		return EXIT_USAGE;
+	}
+	stage = new_stage(scene);
 	if (count)
 		stage->count = count;
 	return run(stage);

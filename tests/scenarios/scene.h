@@ -102,6 +102,12 @@ struct scene {
 		const char *never; /* and what they must not */
 		const char *part;  /* kind and cause of the part with most time: "computes self" */
 	} verdict;
+	/*
+	 * The script of the same scene where what the verdict advises has been done (scene -f), or,
+	 * in vain, what it must not advise: then the requests take as long as before.
+	 */
+	const void *followed;
+	bool in_vain;
 	bool quick;          /* also on emulated machines */
 	bool alone;          /* under a netstall of its own: it takes a CPU, or has options */
 	bool open;           /* what netstall says of it is still wrong: played only by name */
@@ -109,7 +115,8 @@ struct scene {
 };
 
 extern const struct scene hold_scenes[], window_scenes[], loss_scenes[], wait_scenes[],
-	chain_scenes[], uring_scenes[], path_scenes[];
+	chain_scenes[], uring_scenes[], pool_scenes[], timeout_scenes[], advice_scenes[],
+	path_scenes[];
 
 /* ---- truth.c ---- */
 
@@ -255,6 +262,8 @@ struct script {
 };
 
 role_fn play_client, play_server;
+/* Whether the verdict must be about the server's own time. */
+bool is_about_server(const struct stage *stage);
 /* One, counted; its phases are ended by the script's causes. */
 void exchange(struct phases *phases, int fd, const struct script *script);
 /* Serves until the other end hangs up. */

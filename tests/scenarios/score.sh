@@ -53,6 +53,7 @@ modprobe -q tun 2>/dev/null
 WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 : >"$WORK/pairs"
+: >"$WORK/savings"
 
 # Scenes are played several at once, each in a folder of its own, $SCRATCH/NAME; what cannot be played leaves the reason in
 # its file "skip" or "fail", and the others go on.
@@ -149,6 +150,40 @@ judge_verdict() {
     fi
 }
 
+# request_ms TRUTH: the median request, ms; where some of them had a stall, of those.
+request_ms() {
+    awk '
+        { for (i = 2; i <= NF; i++) { split($i, part, "="); value[part[1]] = part[2] } }
+        /^stall / { stalls++; from[stalls] = value["start_ns"]; to[stalls] = value["end_ns"] }
+        /^request / { requests++; start[requests] = value["start_ns"]; end[requests] = value["end_ns"] }
+        END {
+            for (r = 1; r <= requests; r++)
+                for (s = 1; s <= stalls; s++)
+                    if (from[s] < end[r] && to[s] > start[r]) { stalled[r] = 1; any = 1 }
+            for (r = 1; r <= requests; r++)
+                if (!any || stalled[r]) printf "%.3f\n", (end[r] - start[r]) / 1e6
+        }' "$1" | sort -n | awk '{ ms[NR] = $1 } END { print NR ? ms[int((NR + 1) / 2)] : "" }'
+}
+
+# judge_advice NAME: what is saved when the advice is followed, beside what the verdict says. An advice in vain saves nothing.
+judge_advice() {
+    local before after stated fault=''
+    [ "${FOLLOWS[$1]}" != - ] || return 0
+    echo go | timeout "$SCENE_LIMIT" "$SCENE" -f "$1" >"$SCRATCH/$1/followed" 2>"$SCRATCH/$1/err" ||
+        { echo "with its advice followed: $(tail -n 1 "$SCRATCH/$1/err")" >"$SCRATCH/$1/fail" && return; }
+    before=$(request_ms "$SCRATCH/$1/truth") after=$(request_ms "$SCRATCH/$1/followed")
+    stated=$(gojq -r '.verdict.saves_ms // "none"' "$SCRATCH/report")
+    fault=$(awk -v before="$before" -v after="$after" -v stated="$stated" -v vain="$([ "${FOLLOWS[$1]}" = vain ] && echo 1)" 'BEGIN {
+        saved = before - after
+        if (vain && saved > 0.2 * before) printf "what is advised in vain saves %.1f of %.1f ms", saved, before
+        if (!vain && stated == "none") print "it does not say what is saved"
+        if (!vain && stated != "none" && (stated - saved > 0.2 * saved + 1 || saved - stated > 0.2 * saved + 1))
+            printf "%.1f ms are to be saved, following saves %.1f of %.1f ms", stated, saved, before
+    }')
+    echo "$1 ${FOLLOWS[$1]} $before $after $stated" >"$SCRATCH/$1/saving"
+    [ -z "$fault" ] || echo "$fault;" >>"$SCRATCH/$1/fail"
+}
+
 compare_scene() { # NAME
     local truth=$SCRATCH/$1/truth done
     done=$(grep '^done' "$truth") || { echo "the scene said nothing at its end" >"$SCRATCH/$1/fail" && return; }
@@ -175,6 +210,7 @@ play() {
         left_out "$name" || judge_truth "$name"
         left_out "$name" || compare_scene "$name"
         left_out "$name" || judge_verdict "$name" || echo "the report has no verdict to compare" >"$SCRATCH/$name/fail"
+        left_out "$name" || judge_advice "$name"
     done
 }
 
@@ -197,6 +233,7 @@ judge_scene() { # NAME
         right=$(awk '$1 == $2' "$SCRATCH/$1/pairs" | wc -l)
         wrong=$(awk '$1 != $2 && $1 != "unclear" { n[$1 " as " $2]++ } END { for (k in n) printf "%d %s, ", n[k], k }' "$SCRATCH/$1/pairs")
         sed "s/^/$1 /" "$SCRATCH/$1/pairs" >>"$WORK/pairs"
+        [ ! -e "$SCRATCH/$1/saving" ] || cat "$SCRATCH/$1/saving" >>"$WORK/savings"
         echo "ok $LABEL/$1: $right right${wrong:+; wrong: ${wrong%, }}"
     fi
     [ -z "$KEEP" ] || [ -z "$wrong" ] || { rm -rf "${KEEP:?}/$1"; mkdir -p "$KEEP" && cp -r "$SCRATCH/$1" "$KEEP/$1"; cp "$SCRATCH/report" "$KEEP/$1"; }
@@ -279,16 +316,16 @@ compare() {
 }
 
 failed=0 BATCH=()
-declare -A CAUSE COUNT SHARE
+declare -A CAUSE COUNT SHARE FOLLOWS
 
 play_all() {
-    local name cause count share when company options waiting
-    while read -r -u 3 name cause count share when company options; do
+    local name cause count share when company follows options waiting
+    while read -r -u 3 name cause count share when company follows options; do
         [ -z "$QUICK" ] || [ "$when" = quick ] || continue
         [ -n "$ONLY" ] || [ "$when" != open ] || continue
         # shellcheck disable=SC2053
         [ -z "$ONLY" ] || [[ $name == $ONLY ]] || continue
-        CAUSE[$name]=$cause COUNT[$name]=$count SHARE[$name]=$share
+        CAUSE[$name]=$cause COUNT[$name]=$count SHARE[$name]=$share FOLLOWS[$name]=$follows
         if [ "$company" = alone ]; then
             waiting=("${BATCH[@]}") BATCH=("$name")
             run_batch "$options"
@@ -307,8 +344,16 @@ count_pairs() {
     awk -v form=matrix -f $here/matrix.awk "$WORK/pairs" | sed 's/^/# /'
 }
 
+# What following advice saved, beside what was said of it.
+print_savings() {
+    [ ! -s "$WORK/savings" ] || awk '
+        BEGIN { printf "# %-28s %10s %10s %10s %10s\n", "advice followed", "before", "after", "measured", "stated" }
+        { printf "# %-28s %10.1f %10.1f %10.1f %10s\n", $1, $3, $4, $3 - $4, $2 == "vain" ? "in vain" : $5 }' "$WORK/savings"
+}
+
 play_all
 count_pairs
+print_savings
 if [ -n "$RECORD" ]; then
     record
 elif [ -z "$ONLY" ]; then

@@ -149,12 +149,26 @@ static bool send_request(int fd, const struct script *script, struct phases *pha
 	return held;
 }
 
+/* What the verdict must be about is the server's own time, or what the client waited for. */
+static bool is_about(const struct stage *stage, const char *cause)
+{
+	const char *about = stage->scene->verdict.cause;
+
+	return about && cause && !strcmp(about, cause);
+}
+
+bool is_about_server(const struct stage *stage)
+{
+	return is_about(stage, "peer-app") || is_about(stage, "self");
+}
+
 void exchange(struct phases *phases, int fd, const struct script *script)
 {
 	uint32_t requests = script->pipelined ? script->pipelined : 1;
 	const char *cause;
 	bool held = false;
 	uint64_t start_ns = now_ns();
+	struct part part = part__begin();
 	size_t rest = requests * sum(script->reply) + script->early_bytes;
 
 	for (uint32_t i = 0; i < requests; i++)
@@ -170,6 +184,8 @@ void exchange(struct phases *phases, int fd, const struct script *script)
 	rest -= script->early_bytes;
 	if (!read_all(fd, 1))
 		die("the server hung up");
+	if (is_about(phases->stage, cause) && !is_about_server(phases->stage))
+		part__end(phases->stage, &part);
 	if (rest > 1) {
 		phases__end(phases, cause);
 		cause = script->reply_cause;
@@ -238,7 +254,8 @@ void serve(struct stage *stage, int fd, const struct script *script)
 		nap_us(script->serve_us);
 		if (script->spin_us)
 			spin_ms(stage, script->spin_us / 1000);
-		part__end(stage, &part);
+		if (is_about_server(stage))
+			part__end(stage, &part);
 		write_pieces(fd, script->reply, BY_WRITE, script->reply_gap_us, NULL);
 	} while (true);
 }

@@ -262,16 +262,54 @@ static void client_on_cpu_0(struct stage *stage)
 	play_client(stage);
 }
 
-/* Starts the hog, and answers while it runs. */
-static void server_with_hog(struct stage *stage)
+/* Of so many exchanges one meets a late server in place of the hog. */
+#define LATE_EVERY 8
+#define LATE_MS    20
+
+static void client_of_both(struct stage *stage)
+{
+	struct script late = *(const struct script *)stage->scene->script;
+	struct phases phases;
+	int fd = connect_to(stage);
+
+	to_cpu(0);
+	late.cause = "peer-app";
+	stage__wait_at_gate(stage);
+	phases__begin(&phases, stage);
+	for (uint32_t i = 0; i < stage->count; i++)
+		exchange(&phases, fd,
+			 i % LATE_EVERY == LATE_EVERY - 1 ? &late : stage->scene->script);
+}
+
+static void server_of_both(struct stage *stage)
 {
 	int fd = accept_one(stage);
 
 	to_cpu(1);
+	for (uint32_t i = 0; read_all(fd, 176); i++) {
+		if (i % LATE_EVERY == LATE_EVERY - 1) {
+			sleep_ms(LATE_MS);
+		} else {
+			if (write(stage->duct[0][1], "", 1) != 1)
+				return;
+			while (!atomic_load(&stage->word))
+				;
+		}
+		write_all(fd, 96);
+	}
+}
+
+/* Starts the hog, if the script is for that, and answers while it runs. */
+static void server_with_hog(struct stage *stage)
+{
+	const struct script *script = stage->scene->script;
+	int fd = accept_one(stage);
+
+	to_cpu(1);
 	while (read_all(fd, 176)) {
-		if (write(stage->duct[0][1], "", 1) != 1)
+		if (script->cause && write(stage->duct[0][1], "", 1) != 1)
 			return;
-		while (!atomic_load(&stage->word))
+		while (script->cause && !atomic_load(&stage->word))
 			;
 		write_all(fd, 96);
 	}
@@ -322,7 +360,8 @@ const struct scene wait_scenes[] = {
 	{"epoll-timeout", NULL, {client_epoll, play_server}, 1, 16, &single, .makes = {"timer", 12, 0.80}},
 	{"receive-timeout", NULL, {client_recv_timeout, play_server}, 1, 16, &single, .makes = {"timer", 12, 0.80}},
 	{"disk", NULL, {client_disk, play_server}, 1, 12, &single, .makes = {"disk", 8, 0.50}, .alone = true},
-	{"cpu-hog", setup_hog, {client_on_cpu_0, server_with_hog, hog}, 1, 16, &against_hog, .makes = {"runqueue", 12, 0.80}, .quick = true, .alone = true},
+	{"cpu-hog", setup_hog, {client_on_cpu_0, server_with_hog, hog}, 1, 16, &against_hog, .makes = {"runqueue", 12, 0.80}, .verdict = {"runqueue"}, .followed = &single, .quick = true, .alone = true},
+	{"cpu-hog-and-late-server", setup_hog, {client_of_both, server_of_both, hog}, 1, 24, &against_hog, .makes = {"runqueue", 16, 0.70}, .verdict = {"runqueue"}, .alone = true},
 	{0},
 };
 /* clang-format on */

@@ -17,6 +17,9 @@ struct transfer {
 	uint32_t piece;        /* of each write but the last, 0: all in one */
 	uint32_t last;         /* bytes of a small last write */
 	uint32_t server_sleep; /* ms before the server reads */
+	uint32_t read_piece;   /* it reads so much at a time, 0: all at once ... */
+	uint32_t read_gap;     /* ... and between them sleeps, ms */
+	bool reader_computes;  /* ... or computes */
 	int rcvbuf;
 	int sndbuf;
 	uint32_t pacing_rate; /* bytes per second */
@@ -38,11 +41,27 @@ static const struct transfer paced = {
 	.bytes = 100000, .pacing_rate = 2000000, .count = 12, .nodelay = true, .cause = "pacing"};
 static const struct transfer slow_device = {.bytes = 24000, .sndbuf = 1 << 20, .count = 1, .cause = "tsq"};
 static const struct transfer slow_device_tail = {.bytes = 1448, .last = 200, .nodelay = true, .count = 6, .cause = "autocork"};
+
+/* What the same transfers would be with larger windows and buffers, and no limit. */
+static const struct transfer large_window = {.bytes = 60000, .sndbuf = 1 << 20, .count = 1};
+static const struct transfer prompt_reader = {.bytes = 100000, .rcvbuf = 8192, .sndbuf = 1 << 20, .count = 1};
+static const struct transfer large_buffer = {.bytes = 20000, .piece = 1000, .nodelay = true, .count = 3};
+static const struct transfer unpaced = {.bytes = 100000, .count = 12, .nodelay = true};
+
+/* A reader that takes its time with what it reads: nothing but that counts. */
+#define SLOWLY .bytes = 300000, .read_piece = 30000, .count = 2
+static const struct transfer slow_reader = {SLOWLY, .rcvbuf = 8192, .read_gap = 15, .sndbuf = 1 << 20, .cause = "rwnd"};
+static const struct transfer slow_reader_large_window = {SLOWLY, .rcvbuf = 4 << 20, .read_gap = 15, .sndbuf = 1 << 20};
+static const struct transfer computing_reader = {SLOWLY, .rcvbuf = 8192, .read_gap = 15, .reader_computes = true, .sndbuf = 1 << 20, .cause = "rwnd"};
+static const struct transfer computing_reader_large_window = {SLOWLY, .rcvbuf = 4 << 20, .read_gap = 15, .reader_computes = true, .sndbuf = 1 << 20};
+static const struct transfer writes_to_slow_reader = {SLOWLY, .rcvbuf = 65536, .read_gap = 15, .sndbuf = 16384, .cause = "rwnd", .write_cause = "sndbuf"};
+static const struct transfer writes_to_slow_reader_large_buffer = {SLOWLY, .rcvbuf = 65536, .read_gap = 15, .sndbuf = 1 << 20};
 /* clang-format on */
 
 static void transfer(struct phases *phases, int fd, const struct transfer *t)
 {
 	uint32_t piece = t->piece ? t->piece : t->bytes;
+	uint64_t start_ns = now_ns();
 
 	for (uint32_t done = 0; done < t->bytes; done += piece)
 		write_all(fd, piece);
@@ -52,6 +71,7 @@ static void transfer(struct phases *phases, int fd, const struct transfer *t)
 		write_all(fd, t->last);
 	if (!read_all(fd, 1))
 		die("the server hung up");
+	stage__request(phases->stage, start_ns);
 	phases__end(phases, t->cause);
 	atomic_fetch_add(&phases->stage->exchanges, 1);
 }
@@ -77,6 +97,24 @@ static void client_transfer(struct stage *stage)
 	}
 }
 
+/* A reader that takes its time: no buffer makes it faster. */
+static bool read_request(struct stage *stage, int fd, const struct transfer *t)
+{
+	uint32_t left = t->bytes + t->last, piece = t->read_piece ? t->read_piece : left;
+
+	for (; left; left -= piece) {
+		if (piece > left)
+			piece = left;
+		if (!read_all(fd, piece))
+			return false;
+		if (t->read_gap && t->reader_computes)
+			spin_ms(stage, t->read_gap);
+		else if (t->read_gap)
+			sleep_ms(t->read_gap);
+	}
+	return true;
+}
+
 static void server_transfer(struct stage *stage)
 {
 	const struct transfer *t = stage->scene->script;
@@ -90,7 +128,7 @@ static void server_transfer(struct stage *stage)
 		while (recv(fd, &byte, 1, MSG_PEEK) == 1) {
 			if (t->server_sleep)
 				sleep_ms(t->server_sleep);
-			if (!read_all(fd, t->bytes + t->last))
+			if (!read_request(stage, fd, t))
 				break;
 			write_all(fd, 1);
 		}
@@ -132,17 +170,21 @@ static void setup_slower_device(struct stage *stage)
 
 #define ENDS    client_transfer, server_transfer
 #define ON_PATH [4] = play_path
+#define LARGER  "SO_RCVBUF|SO_SNDBUF|tcp_[rw]mem|larger window|O_NONBLOCK"
 
 /* clang-format off */
 const struct scene window_scenes[] = {
 	{"far-server", setup_path_20ms, {ENDS, ON_PATH}, 1, 1, &prompt, .makes = {"network", 15, 0.80}, .quick = true},
 	{"slow-start", setup_path_20ms, {ENDS, ON_PATH}, 1, 8, &slow_start, .makes = {"cwnd", 6, 0.50}, .quick = true},
-	{"small-window", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_window, .makes = {"rwnd", 3, 0.80}, .quick = true},
-	{"shut-window", setup_path, {ENDS, ON_PATH}, 1, 12, &shut_window, .makes = {"zero-window", 9, 0.80}},
-	{"small-buffer", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_buffer, .makes = {"sndbuf", 3, 0.50}},
-	{"paced", NULL, {ENDS}, 1, 1, &paced, .makes = {"pacing", 4, 0.60}, .quick = true},
+	{"small-window", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_window, .makes = {"rwnd", 3, 0.80}, .verdict = {"rwnd"}, .followed = &large_window, .quick = true},
+	{"shut-window", setup_path, {ENDS, ON_PATH}, 1, 12, &shut_window, .makes = {"zero-window", 9, 0.80}, .verdict = {"zero-window"}, .followed = &prompt_reader},
+	{"small-buffer", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_buffer, .makes = {"sndbuf", 3, 0.50}, .verdict = {"sndbuf"}, .followed = &large_buffer},
+	{"paced", NULL, {ENDS}, 1, 1, &paced, .makes = {"pacing", 4, 0.60}, .verdict = {"pacing"}, .followed = &unpaced, .quick = true},
 	{"slow-device", setup_slow_device, {ENDS, ON_PATH}, 1, 6, &slow_device, .makes = {"tsq", 3, 0.80}},
 	{"slow-device-tail", setup_slower_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail, .makes = {"autocork", 8, 0.80}},
+	{"slow-reader", setup_path, {ENDS, ON_PATH}, 1, 3, &slow_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &slow_reader_large_window, .in_vain = true, .open = true},
+	{"computing-reader", NULL, {ENDS}, 1, 3, &computing_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &computing_reader_large_window, .in_vain = true, .open = true},
+	{"writes-to-slow-reader", NULL, {ENDS}, 1, 3, &writes_to_slow_reader, .makes = {"sndbuf", 3, 0.30}, .verdict = {"rwnd", .never = LARGER}, .followed = &writes_to_slow_reader_large_buffer, .in_vain = true, .open = true},
 	{0},
 };
 /* clang-format on */

@@ -26,8 +26,8 @@ def number(text):
 
 
 def shows(text, unit, ms):
-    """Is this how ms is printed, to three digits?"""
-    return abs(number(text) * UNITS[unit] - ms) <= 0.0051 * ms + 1e-6
+    """Is this how ms is printed, to three digits, or in whole us?"""
+    return abs(number(text) * UNITS[unit] - ms) <= max(0.0051 * ms + 1e-6, 0.000501 if unit == "us" else 0)
 
 
 def covered(spans):
@@ -39,6 +39,16 @@ def covered(spans):
     return total
 
 
+def tree(where, parts):
+    """Every part is its own time and the parts below it, to the ns."""
+    for place, part in enumerate(parts):
+        if place and not (part["parent"] is not None and part["parent"] < place):
+            yield f"{where}: part {place} stands before its parent"
+        below = sum(other["total_ms"] for other in parts if other["parent"] == place)
+        if round((part["own_ms"] + below) * 1e6) != round(part["total_ms"] * 1e6):
+            yield f"{where}: part {place} does not sum to {part['total_ms']} ms"
+
+
 def sums(document):
     """Slices sum to their whole, to the ns."""
     def check(where, slices, whole):
@@ -47,6 +57,9 @@ def sums(document):
 
     for stall in document.get("stalls", []):
         yield from check(f"stall {stall['id']}", stall["slices"], stall["duration_ms"])
+        yield from tree(f"stall {stall['id']}", stall["parts"])
+        if stall["parts"] and round(stall["parts"][0]["total_ms"] * 1e6) != round(stall["duration_ms"] * 1e6):
+            yield f"stall {stall['id']}: its parts are of {stall['parts'][0]['total_ms']} ms, it took {stall['duration_ms']} ms"
     for requests in document.get("requests", []):
         for view in ("median", "p99"):
             yield from check(f"{view} request", requests[view]["slices"], requests[view]["total_ms"])
@@ -217,6 +230,9 @@ def verdict(report):
     row = rows.get(said["cause"])
     if not row:
         return
+    yield from tree("verdict", said["parts"])
+    if said["parts"] and said["parts"][0]["total_ms"] > row["total_ms"] + SLACK_MS:
+        yield f"the verdict's parts are of {said['parts'][0]['total_ms']} ms, all stalls of {row['total_ms']} ms"
     if said["share"] != row["share"]:
         yield f"the verdict has a share of {said['share']}, its cause {row['share']}"
     for check in (headline, frequency, saving):

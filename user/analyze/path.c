@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+const char *path_kind__name(enum path_kind kind)
+{
+	static const char *const names[PATH_KINDS] = {
+		[PATH_UNKNOWN] = "unknown", [PATH_RUNS] = "computes", [PATH_READY] = "ready",
+		[PATH_BLOCKED] = "blocked", [PATH_SHORTS] = "shorts", [PATH_HELD] = "held",
+		[PATH_TRANSIT] = "transit", [PATH_UNREAD] = "unread",
+	};
+
+	return names[kind];
+}
+
 uint64_t path__total(const struct path *path, size_t part)
 {
 	uint64_t ns[PATH_PARTS];

@@ -46,6 +46,8 @@ struct path {
 	struct path_part parts[PATH_PARTS];
 };
 
+/* "computes", "ready", "blocked" ... */
+const char *path_kind__name(enum path_kind kind);
 /* All of a part's time, those below it included. */
 uint64_t path__total(const struct path *path, size_t part);
 /* The part with most time of its own; NULL: of an empty path. */

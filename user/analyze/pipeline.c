@@ -287,6 +287,8 @@ static void learn(struct pipeline *pipeline, const union record *record)
 	remote_nagle__feed(pipeline->model, pipeline->incidents, record, pipeline->now);
 	if (record->head.type == NS_WAIT)
 		wait_queue__feed(pipeline->wait_queue, &record->wait, pipeline->now);
+	if (record->head.type == NS_EXCHANGE)
+		wait_queue__feed_request(pipeline->wait_queue, &record->exchange, pipeline->now);
 	if (record->head.type == NS_RELEASE)
 		incident_queue__begin(pipeline->incidents, &record->release, pipeline->now);
 	else if (record->head.type == NS_CLOSE)

@@ -146,6 +146,7 @@ void tally__add(struct tally *tally, const struct stall *stall)
 	tally->by_data += stall->ack.head.type && stall->ack.seq != stall->ack.end;
 	tally->total_ns += stall->end_ts - stall->start_ts;
 	tally->held_ns += held_part(stall);
+	path__merge(&tally->path, &stall->path);
 	tally__take_sites(tally, stall);
 	tally_root(tally, stall);
 	tally_writes(tally, stall);

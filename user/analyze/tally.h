@@ -38,6 +38,7 @@ struct tally {
 	struct range joined;
 	struct range gap_ns;                  /* from the first write to the held one */
 	struct tally_root roots[TALLY_ROOTS]; /* count 0: none */
+	struct path path;                     /* of all of them together; count 0: of holds */
 	const char *first_site;               /* of the first stall that has them; NULL none */
 	const char *second_site;
 	struct stall example; /* a whole one if there is one, of the longest chain; no steps */

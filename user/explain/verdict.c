@@ -232,6 +232,7 @@ void verdict__write(struct verdict *verdict, const struct report *report)
 		return;
 	}
 	verdict->headline = headline__write(report, leading, &context);
+	verdict->path = &tally->path;
 	verdict->first_site = tally->first_site;
 	verdict->second_site = tally->second_site;
 	write_texts(verdict, &context);

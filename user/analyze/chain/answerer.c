@@ -82,8 +82,26 @@ static bool ends_by_request(const struct model *model, const struct ns_wait *wai
 	}
 }
 
+/*
+ * Did the request end it? On this host its segments arrive within the send, so the sender wakes the
+ * reader, and a wake much later was somebody else's, for something else.
+ */
+#define ARRIVES_NS 1000000
+
+static bool is_woken_by(const struct model *model, const struct ns_wait *wait, uint32_t asker_tid,
+			uint64_t requested_ts)
+{
+	struct wait_view view = wait_view__of(model, wait);
+
+	if (wait->waker_tid == asker_tid || wait__woken(wait) - requested_ts < ARRIVES_NS)
+		return true;
+	return view.waker == WAKER_UNSEEN || view.waker == WAKER_INTERRUPT ||
+	       (view.waker == WAKER_NETWORK && !model__thread(model, wait->waker_tid));
+}
+
 const struct ns_wait *answerer__reading(const struct model *model, const struct answerer *answerer,
-					uint32_t conn, uint64_t requested_ts, uint64_t from)
+					uint32_t conn, uint32_t asker_tid, uint64_t requested_ts,
+					uint64_t from)
 {
 	const struct model_thread *thread = model__thread(model, answerer->tid);
 	const struct ns_wait *wait;
@@ -91,7 +109,8 @@ const struct ns_wait *answerer__reading(const struct model *model, const struct 
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
 		if (wait->head.ts > from && wait->off_ts < answerer->ts &&
 		    wait->off_ts <= requested_ts && wait__woken(wait) >= requested_ts &&
-		    ends_by_request(model, wait, conn))
+		    ends_by_request(model, wait, conn) &&
+		    is_woken_by(model, wait, asker_tid, requested_ts))
 			return wait;
 	}
 	return NULL;

@@ -11,6 +11,7 @@
 
 #include "user/analyze/chain/answerer.h"
 #include "user/analyze/waits/pending_reply.h"
+#include "user/analyze/waits/request.h"
 #include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wait.h"
 #include "user/analyze/waits/wait_kind.h"
@@ -53,6 +54,7 @@ struct waker_chain {
 	} visited[CHAIN_DEPTH];
 	size_t visited_count;
 	bool linked;         /* the links of this branch are kept */
+	bool is_unread;      /* meanwhile bytes lie there, and nobody reads them */
 	bool is_due;         /* the root's thread is at a request that it has to answer */
 	bool is_asking;      /* it is still writing its request: nobody owes it anything */
 	unsigned linked_ops; /* on the way here */
@@ -144,6 +146,8 @@ static void spend_part(struct waker_chain *chain, uint64_t ns, enum path_kind ki
 		chain->out.path.parts[parent].ns += ns;
 		return;
 	}
+	if (kind == PATH_RUNS && chain->is_unread)
+		part.kind = PATH_UNREAD;
 	if (kind == PATH_HELD || kind == PATH_TRANSIT) {
 		part.pid = part.tid = 0;
 		part.comm[0] = '\0';
@@ -435,6 +439,12 @@ static void explain_waker(struct waker_chain *chain, const struct wait_view *vie
 	}
 }
 
+/* Is the thread whose wait it is at a request that it has to answer? */
+static bool is_owed(const struct waker_chain *chain)
+{
+	return chain->depth ? chain->levels[chain->depth - 1].serves != 0 : chain->is_due;
+}
+
 /*
  * A condition or a semaphore holds a thread up when somebody who should signal it is late,
  * and keeps a worker without work asleep as well. It is the latter when whoever signals
@@ -442,7 +452,8 @@ static void explain_waker(struct waker_chain *chain, const struct wait_view *vie
  */
 static void explain_signal(struct waker_chain *chain, const struct wait_view *view, uint64_t until)
 {
-	if (view->waker == WAKER_TASK && !pending_reply__due_here(chain->model, view->wait) &&
+	if (view->waker == WAKER_TASK && !is_owed(chain) &&
+	    !pending_reply__due_here(chain->model, view->wait) &&
 	    was_busy(chain, view->wait->waker_tid, until))
 		spend(chain, until, CAUSE_IDLE);
 	else
@@ -503,12 +514,41 @@ static void spend_on_remote(struct waker_chain *chain, const struct model_conn *
 	spend(chain, until, CAUSE_NETWORK);
 }
 
+/*
+ * The other end as its own record of the request has it: the way there, the bytes that lay unread
+ * while the thread did something else, the wait for a CPU, the work.
+ */
+static void explain_served(struct waker_chain *chain, const struct ns_exchange *asked,
+			   const struct ns_exchange *served, uint64_t until)
+{
+	struct level level = {.cause = CAUSE_PEER_APP,
+			      .runqueue_stays = true,
+			      .serves = served->head.conn,
+			      .sent_ts = asked->ready_ts};
+	uint64_t arrived = served->arrived_ts ? served->arrived_ts : served->begin_ts;
+
+	if (until > served->head.ts)
+		until = served->head.ts;
+	if (arrived && arrived > chain->at)
+		spend(chain, clip(chain, arrived, until), CAUSE_NETWORK);
+	if (served->begin_ts > chain->at) {
+		chain->is_unread = true;
+		explain_thread(chain, served->head.tid, clip(chain, served->begin_ts, until),
+			       &level);
+		chain->is_unread = false;
+	}
+	if (served->off_ts)
+		spend(chain, clip(chain, served->ready_ts, until), CAUSE_RUNQUEUE);
+	explain_thread(chain, served->head.tid, until, &level);
+}
+
 /* Nothing of either end is held: the request went out, was worked on, and answered. */
 static void explain_peer(struct waker_chain *chain, const struct ns_wait *wait, uint64_t until)
 {
 	const struct model_conn *conn = model__conn(chain->model, wait->head.conn);
 	const struct model_conn *peer = model__peer(chain->model, conn);
 	uint64_t requested = pending_reply__requested_at(chain->model, wait);
+	const struct ns_exchange *asked, *served;
 	const struct ns_wait *reading;
 	struct answerer by;
 
@@ -516,8 +556,15 @@ static void explain_peer(struct waker_chain *chain, const struct ns_wait *wait, 
 		spend_on_remote(chain, conn, wait, until);
 		return;
 	}
+	asked = request__awaited(chain->model, wait, conn->number);
+	served = asked ? model__served_side(chain->model, asked) : NULL;
+	if (served && served->ready_ts) {
+		explain_served(chain, asked, served, until);
+		spend(chain, until, CAUSE_NETWORK);
+		return;
+	}
 	by = answerer__find(chain->model, wait, peer, chain->at, until);
-	reading = answerer__reading(chain->model, &by, peer->number,
+	reading = answerer__reading(chain->model, &by, peer->number, wait->head.tid,
 				    requested ? requested : chain->at, chain->at);
 	if (reading) {
 		spend(chain, clip(chain, wait__woken(reading), by.ts), CAUSE_NETWORK);
@@ -532,7 +579,8 @@ static void explain_peer(struct waker_chain *chain, const struct ns_wait *wait, 
 		explain_thread(chain, by.tid, by.ts,
 			       &(struct level){.cause = CAUSE_PEER_APP,
 					       .runqueue_stays = true,
-					       .serves = peer->number});
+					       .serves = peer->number,
+					       .sent_ts = requested});
 	}
 	spend(chain, until, CAUSE_NETWORK);
 }
@@ -559,21 +607,34 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 {
 	const struct model *model = chain->model;
 	const struct ns_wait *wait = view->wait;
-	uint32_t serves = chain->depth ? chain->levels[chain->depth - 1].serves : 0;
+	const struct level *level = chain->depth ? &chain->levels[chain->depth - 1] : NULL;
+	uint32_t serves = level ? level->serves : 0;
+	bool is_due = is_owed(chain);
+	const struct ns_exchange *asked;
 
-	if (serves && wait->head.conn == serves)
+	if (serves && wait->head.conn == serves &&
+	    (!level->sent_ts || wait->off_ts < level->sent_ts)) {
 		spend_on_request(chain, serves, until);
-	else if (view->waker == WAKER_ROOM && view->kind == WAIT_RECEIVE)
+	} else if (view->waker == WAKER_ROOM && view->kind == WAIT_RECEIVE) {
 		/* Another thread writes there, and nothing came: perhaps no reply is pending. */
 		spend_on_conn(chain, wait->head.conn, until, CAUSE_IDLE);
-	else if (pending_reply__awaited(model, wait))
+	} else if (!level && chain->is_asking && view->waker == WAKER_TIMER) {
+		spend(chain, until, CAUSE_TIMER); /* its own time-out let it go on */
+	} else if (pending_reply__awaited(model, wait)) {
 		explain_reply(chain, wait, until);
-	else if (view->waker == WAKER_TIMER && !pending_reply__is_server(model, wait->head.tgid))
+	} else if ((asked = request__awaited(model, wait, 0)) && asked->head.conn != serves) {
+		struct ns_wait seen = *wait; /* what came of it says what it was for */
+
+		seen.head.conn = asked->head.conn;
+		explain_reply(chain, &seen, until);
+	} else if (view->waker == WAKER_TIMER &&
+		   (is_due || !pending_reply__is_server(model, wait->head.tgid))) {
 		spend(chain, until, CAUSE_TIMER);
-	else if (view->waker == WAKER_TASK && pending_reply__due_here(model, wait))
+	} else if (view->waker == WAKER_TASK && (is_due || pending_reply__due_here(model, wait))) {
 		explain_waker(chain, view, until, &level_message);
-	else
+	} else {
 		spend_on_conn(chain, wait->head.conn, until, CAUSE_IDLE);
+	}
 }
 
 /* ---- one wait ---- */
@@ -873,6 +934,7 @@ static void begin(struct waker_chain *chain, uint32_t tid, uint64_t from)
 	chain->at = from;
 	chain->linked = true;
 	chain->open_count = 0;
+	chain->is_due = chain->is_asking = false;
 	chain->who = who_is(chain->model, tid);
 	whole = part_of(chain, PATH_BLOCKED, CAUSE_UNKNOWN);
 	chain->out.path.parts[chain->out.path.count++] = whole;
@@ -883,8 +945,49 @@ const struct attribution *waker_chain__explain(struct waker_chain *chain,
 					       uint64_t to)
 {
 	begin(chain, wait->head.tid, from);
+	chain->is_due = request__is_being_served(chain->model, wait);
+	chain->is_asking = request__is_being_written(chain->model, wait);
 	explain_wait(chain, wait, to);
 	spend(chain, to, CAUSE_UNKNOWN);
+	return &chain->out;
+}
+
+const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
+						     const struct reply *reply, uint64_t from,
+						     uint64_t to)
+{
+	struct wait_view view = wait_view__of(chain->model, &reply->wait);
+	struct ns_wait wait = reply->wait;
+	struct path_part part;
+
+	begin(chain, wait.head.tid, from);
+	/* The whole of it, as one wait. */
+	wait.off_ts = reply->from;
+	wait.wake_ts = reply->arrived;
+	wait.head.ts = reply->to;
+	wait.head.conn = reply->asked->head.conn;
+	part = part_of(chain, PATH_BLOCKED, CAUSE_PEER_APP);
+	part.conn = wait.head.conn;
+	part.syscall = wait.syscall;
+	open_part(chain, &part);
+	link_up(chain, &view, to);
+	chain->out.links[0].cause = CAUSE_PEER_APP;
+	chain->visited[0].tid = wait.head.tid;
+	chain->visited[0].off_ts = reply->wait.off_ts;
+	chain->visited_count = 1;
+	explain_reply(chain, &wait, clip(chain, reply->arrived, to));
+	chain->visited_count = 0;
+	chain->open_count = 0;
+	spend(chain, to, CAUSE_RUNQUEUE);
+	return &chain->out;
+}
+
+const struct attribution *waker_chain__explain_times(struct waker_chain *chain, uint32_t tid,
+						     uint64_t from, uint64_t to)
+{
+	begin(chain, tid, from);
+	chain->is_due = true;
+	explain_times(chain, tid, to, &(struct level){.cause = CAUSE_SELF});
 	return &chain->out;
 }
 

@@ -11,6 +11,7 @@
 #define NETSTALL_ANALYZE_CHAIN_WAKER_CHAIN_H
 
 #include "user/analyze/chain/attribution.h"
+#include "user/analyze/waits/request.h"
 
 struct waker_chain;
 
@@ -20,5 +21,12 @@ void waker_chain__free(struct waker_chain *chain);
 const struct attribution *waker_chain__explain(struct waker_chain *chain,
 					       const struct ns_wait *wait, uint64_t from,
 					       uint64_t to);
+/* Likewise the wait for a whole answer, from the last byte of the request on. */
+const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
+						     const struct reply *reply, uint64_t from,
+						     uint64_t to);
+/* What a thread did between two times at which it was at a request. */
+const struct attribution *waker_chain__explain_times(struct waker_chain *chain, uint32_t tid,
+						     uint64_t from, uint64_t to);
 
 #endif

@@ -56,7 +56,8 @@ struct incident *incident__around(const struct model *model, const struct ns_wai
 	const struct model_conn *peer = model__peer(model, conn);
 	union event event = {.wait = *wait};
 
-	events__add(&incident->waits, &event, UINT64_MAX);
+	if (wait->head.type)
+		events__add(&incident->waits, &event, UINT64_MAX);
 	if (conn)
 		events__add_all(&incident->own, &conn->events);
 	if (peer)

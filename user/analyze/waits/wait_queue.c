@@ -8,12 +8,23 @@
 #include "user/analyze/chain/waker_chain.h"
 #include "user/analyze/waits/overlap.h"
 #include "user/analyze/waits/pending_reply.h"
+#include "user/analyze/waits/request.h"
 #include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wait_kind.h"
 #include "user/base/xalloc.h"
 
+enum pending_kind {
+	PENDING_WAIT,
+	PENDING_AGAIN,   /* a wait that was judged already: it lies in a request */
+	PENDING_REQUEST, /* exchange: the wait for its answer, and what else lies in it */
+	PENDING_TIMES,   /* wait: a time between two waits of its thread, in a request */
+};
+
 struct pending {
+	enum pending_kind kind;
 	struct ns_wait wait;
+	struct ns_exchange
+		exchange; /* the request that it lies in, head.type 0: a wait by itself */
 	uint64_t due_ts;
 };
 
@@ -108,6 +119,12 @@ static uint64_t patience(const struct model *model, const struct ns_wait *wait)
 	return wait_kind__is_thread(view.kind) ? SETTLE_NS : 2 * SETTLE_NS;
 }
 
+static void push(struct wait_queue *queue, const struct pending *pending)
+{
+	queue->pending = xgrow(queue->pending, queue->count, &queue->size, sizeof(*queue->pending));
+	queue->pending[queue->count++] = *pending;
+}
+
 void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint64_t now)
 {
 	uint64_t length = wait->head.ts - wait->off_ts, end = wait->head.ts;
@@ -117,10 +134,24 @@ void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint
 		note_short(queue, wait);
 		return;
 	}
-	queue->pending = xgrow(queue->pending, queue->count, &queue->size, sizeof(*queue->pending));
-	queue->pending[queue->count++] = (struct pending){
-		.wait = *wait,
-		.due_ts = (end > now ? end : now) + SETTLE_NS + patience(queue->model, wait)};
+	push(queue, &(struct pending){.kind = PENDING_WAIT,
+				      .wait = *wait,
+				      .due_ts = (end > now ? end : now) + SETTLE_NS +
+						patience(queue->model, wait)});
+}
+
+void wait_queue__feed_request(struct wait_queue *queue, const struct ns_exchange *exchange,
+			      uint64_t now)
+{
+	uint64_t begin = exchange->begin_ts, end = exchange->head.ts;
+
+	if (exchange->ended == NS_EXCHANGE_ANSWERED ||
+	    end - begin < model__threshold(queue->model) ||
+	    !model__is_target(queue->model, exchange->head.tgid))
+		return;
+	push(queue, &(struct pending){.kind = PENDING_REQUEST,
+				      .exchange = *exchange,
+				      .due_ts = (end > now ? end : now) + SETTLE_NS});
 }
 
 /* ---- the same incident as a reported one ---- */
@@ -198,16 +229,32 @@ static uint32_t reported_by_intervals(const struct attribution *attribution, uin
 	return 0;
 }
 
-/* The chain decides. */
-static void judge_chain(struct wait_queue *queue, const struct ns_wait *wait, uint64_t start,
-			uint64_t length, const struct overlap *overlap, struct judged *judged)
+/*
+ * A thread that waits for another one, of a process that has requests, and in none of them: a
+ * pool's spare thread, a background job. What it waits for is the network's all the same.
+ */
+static bool is_background(const struct wait_queue *queue, const struct pending *pending,
+			  const struct attribution *attribution)
 {
-	uint32_t same = stall_of(queue, wait->head.tid, wait->off_ts, NULL);
-	const struct attribution *attribution;
+	const struct model_process *process = model__process(queue->model, pending->wait.head.tgid);
+	enum cause cause = attribution__main_cause(attribution);
 
-	attribution = waker_chain__explain(queue->chain, wait, start, start + length);
-	for (size_t i = 0; i < CAUSE_COUNT; i++)
-		queue->by_cause[i] += attribution->ns[i];
+	return pending->kind == PENDING_WAIT && process && process->has_requests &&
+	       (cause == CAUSE_LOCK || cause == CAUSE_IPC) &&
+	       wait_kind__is_thread(wait_view__of(queue->model, &pending->wait).kind) &&
+	       !request__is_being_served(queue->model, &pending->wait) &&
+	       !request__is_being_written(queue->model, &pending->wait);
+}
+
+/* What was explained, from start on, becomes a stall or shows one. */
+static void judge_explained(struct wait_queue *queue, const struct pending *pending, uint64_t start,
+			    uint64_t length, const struct overlap *overlap,
+			    const struct attribution *attribution, struct judged *judged)
+{
+	const struct ns_wait *wait = &pending->wait;
+	uint32_t same = stall_of(queue, wait->head.tid, wait->off_ts, NULL);
+	struct stall *stall = &judged->finding.stall;
+
 	if (length - attribution->ns[CAUSE_IDLE] < model__threshold(queue->model))
 		return;
 	if (!same)
@@ -220,14 +267,23 @@ static void judge_chain(struct wait_queue *queue, const struct ns_wait *wait, ui
 		return;
 	}
 	chain_stall__fill(queue->model, wait, start, attribution, &judged->finding);
-	same = reported_before(queue, &judged->finding.stall);
+	if (!stall->conn && pending->exchange.head.type) {
+		const struct model_conn *conn =
+			model__conn(queue->model, pending->exchange.head.conn);
+
+		stall->conn = pending->exchange.head.conn;
+		stall->peer = conn ? conn->peer : 0;
+	}
+	same = reported_before(queue, stall);
 	if (same) {
 		join(judged, wait, same);
 		return;
 	}
+	if (is_background(queue, pending, attribution))
+		return;
 	/* It went on as it had begun, in holds too short for stalls of their own. */
 	same = overlap->stall_end == start ? overlap->stall : 0;
-	if (same && judged->finding.stall.cause == overlap->cause &&
+	if (same && stall->cause == overlap->cause &&
 	    intervals__extend(queue->intervals, same, overlap->cause, start + length)) {
 		join(judged, wait, same);
 		judged->judgement = JUDGED_EXTENDS;
@@ -235,51 +291,215 @@ static void judge_chain(struct wait_queue *queue, const struct ns_wait *wait, ui
 	}
 	judged->judgement = JUDGED_STALL;
 	if (attribution->interval && attribution->interval->finding &&
-	    attribution->interval->cause == judged->finding.stall.cause)
+	    attribution->interval->cause == stall->cause)
 		judged->interval = attribution->interval;
-	judged->incident =
-		chain_stall__evidence(queue->model, judged->interval, &judged->finding.stall);
+	judged->incident = chain_stall__evidence(queue->model, judged->interval, stall);
 }
 
-static void judge(struct wait_queue *queue, const struct ns_wait *wait, struct judged *judged)
+/*
+ * The longest part of it that no incident explains which is reported by itself. False: there is
+ * none of the threshold, or it is explained in substance, by half or more: one incident is one
+ * stall.
+ */
+static bool find_unexplained(const struct wait_queue *queue, const struct ns_wait *wait,
+			     struct overlap *overlap, uint64_t *start, uint64_t *length)
 {
-	uint64_t start, gap, length = wait->head.ts - wait->off_ts;
-	struct overlap overlap;
+	overlap__find(overlap, queue->model, queue->intervals, queue->incidents, wait);
+	*length = overlap__gap(overlap, start);
+	return 2 * overlap__total(overlap) < wait->head.ts - wait->off_ts &&
+	       *length >= model__threshold(queue->model);
+}
 
-	judged->judgement = JUDGED_NOTHING;
-	judged->interval = NULL;
-	judged->incident = NULL;
-	judged->is_explained = false;
-	if (!length || !model__is_target(queue->model, wait->head.tgid) ||
-	    length < model__threshold(queue->model))
+static void judge_wait(struct wait_queue *queue, const struct pending *pending,
+		       struct judged *judged)
+{
+	const struct ns_wait *wait = &pending->wait;
+	const struct attribution *attribution;
+	const struct ns_exchange *asked;
+	uint64_t start, gap;
+	struct overlap overlap;
+	bool is_open;
+
+	if (wait->head.ts - wait->off_ts < model__threshold(queue->model) ||
+	    !model__is_target(queue->model, wait->head.tgid))
 		return;
-	overlap__find(&overlap, queue->model, queue->intervals, queue->incidents, wait);
-	queue->by_cause[overlap.cause] += overlap__total(&overlap);
-	if (queue->explains_all) {
-		wait_record__explain(queue->chain, &overlap, wait, &judged->record);
-		judged->is_explained = true;
+	is_open = find_unexplained(queue, wait, &overlap, &start, &gap);
+	if (pending->kind == PENDING_WAIT) {
+		queue->by_cause[overlap.cause] += overlap__total(&overlap);
+		if (queue->explains_all) {
+			wait_record__explain(queue->chain, &overlap, wait, &judged->record);
+			judged->is_explained = true;
+		}
 	}
-	gap = overlap__gap(&overlap, &start);
-	/* Explained in substance, by half or more: one incident is one stall. */
-	if (2 * overlap__total(&overlap) >= length || gap < model__threshold(queue->model)) {
+	if (!is_open) {
 		if (overlap.stall)
 			join(judged, wait, overlap.stall);
 		return;
 	}
-	judge_chain(queue, wait, start, gap, &overlap, judged);
+	attribution = waker_chain__explain(queue->chain, wait, start, start + gap);
+	if (is_background(queue, pending, attribution)) {
+		queue->by_cause[CAUSE_IDLE] += gap;
+	} else if (pending->kind == PENDING_WAIT) {
+		for (size_t i = 0; i < CAUSE_COUNT; i++)
+			queue->by_cause[i] += attribution->ns[i];
+	}
+	/* The request is judged as a whole. */
+	asked = request__awaited(queue->model, wait, 0);
+	if (asked && asked->head.ts - asked->ready_ts >= model__threshold(queue->model)) {
+		uint32_t same = stall_of(queue, wait->head.tid, wait->off_ts, NULL);
+
+		if (same)
+			join(judged, wait, same);
+		return;
+	}
+	judge_explained(queue, pending, start, gap, &overlap, attribution, judged);
+}
+
+/* ---- requests ---- */
+
+static bool is_pending(const struct wait_queue *queue, const struct ns_wait *wait)
+{
+	for (size_t i = 0; i < queue->count; i++) {
+		if (queue->pending[i].wait.head.tid == wait->head.tid &&
+		    queue->pending[i].wait.off_ts == wait->off_ts &&
+		    queue->pending[i].kind != PENDING_TIMES)
+			return true;
+	}
+	return false;
+}
+
+static void push_part(struct wait_queue *queue, enum pending_kind kind,
+		      const struct ns_exchange *exchange, const struct ns_wait *wait)
+{
+	if (wait->head.ts < wait->off_ts + model__threshold(queue->model))
+		return;
+	if (kind == PENDING_AGAIN &&
+	    (is_pending(queue, wait) || stall_of(queue, wait->head.tid, wait->off_ts, NULL)))
+		return;
+	push(queue, &(struct pending){.kind = kind, .wait = *wait, .exchange = *exchange});
+}
+
+/* What a thread did in a time of its request: its waits, and what lies between them. */
+static void push_times(struct wait_queue *queue, const struct ns_exchange *exchange, uint64_t from,
+		       uint64_t to)
+{
+	const struct model_thread *thread = model__thread(queue->model, exchange->head.tid);
+	struct ns_wait between = {.head = exchange->head, .syscall = NS_SYSCALL_NONE};
+	const struct ns_wait *wait;
+	size_t count = 0;
+
+	between.head.type = 0;
+	between.off_ts = from;
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->head.ts <= from || wait->off_ts >= to)
+			continue;
+		between.head.ts = wait->off_ts;
+		push_part(queue, PENDING_TIMES, exchange, &between);
+		between.off_ts = wait->head.ts;
+		if (wait->off_ts >= from && wait->head.ts <= to)
+			push_part(queue, PENDING_AGAIN, exchange, wait);
+		count++;
+	}
+	between.head.ts = to;
+	/* Of a thread that nobody watched nothing is known. */
+	if (count || (thread && thread->waits.count))
+		push_part(queue, PENDING_TIMES, exchange, &between);
+}
+
+static void judge_times(struct wait_queue *queue, const struct pending *pending,
+			struct judged *judged)
+{
+	const struct ns_wait *wait = &pending->wait;
+	const struct attribution *attribution;
+	struct overlap overlap = {0};
+
+	attribution = waker_chain__explain_times(queue->chain, wait->head.tid, wait->off_ts,
+						 wait->head.ts);
+	judge_explained(queue, pending, wait->off_ts, wait->head.ts - wait->off_ts, &overlap,
+			attribution, judged);
+}
+
+static void judge_request(struct wait_queue *queue, const struct pending *pending,
+			  struct judged *judged)
+{
+	const struct ns_exchange *exchange = &pending->exchange;
+	struct pending answer = *pending;
+	struct overlap overlap;
+	struct reply reply;
+	uint64_t start, gap;
+
+	if (exchange->side == NS_EXCHANGE_SERVED) {
+		if (exchange->ready_ts)
+			push_times(queue, exchange, exchange->ready_ts, exchange->head.ts);
+		return;
+	}
+	reply__find(queue->model, exchange, &reply);
+	push_times(queue, exchange, exchange->begin_ts, exchange->ready_ts);
+	push_times(queue, exchange, reply.to, exchange->head.ts);
+	if (reply.to < reply.from + model__threshold(queue->model))
+		return;
+	answer.wait = reply.wait;
+	answer.wait.head.conn = exchange->head.conn;
+	answer.wait.off_ts = reply.from;
+	answer.wait.head.ts = reply.to;
+	if (!find_unexplained(queue, &answer.wait, &overlap, &start, &gap)) {
+		if (overlap.stall && reply.wait.head.type)
+			join(judged, &reply.wait, overlap.stall);
+		return;
+	}
+	answer.wait = reply.wait;
+	judge_explained(queue, &answer, start, gap, &overlap,
+			waker_chain__explain_reply(queue->chain, &reply, start, start + gap),
+			judged);
+}
+
+static void judge(struct wait_queue *queue, const struct pending *pending, struct judged *judged)
+{
+	judged->judgement = JUDGED_NOTHING;
+	judged->interval = NULL;
+	judged->incident = NULL;
+	judged->is_explained = false;
+	switch (pending->kind) {
+	case PENDING_WAIT:
+	case PENDING_AGAIN:
+		judge_wait(queue, pending, judged);
+		break;
+	case PENDING_REQUEST:
+		judge_request(queue, pending, judged);
+		break;
+	case PENDING_TIMES:
+		judge_times(queue, pending, judged);
+		break;
+	}
 }
 
 static bool due_before(const struct pending *a, const struct pending *b)
 {
 	if (a->due_ts != b->due_ts)
 		return a->due_ts < b->due_ts;
+	if (a->kind != b->kind && (a->kind == PENDING_REQUEST || b->kind == PENDING_REQUEST))
+		return a->kind == PENDING_REQUEST;
 	return a->wait.head.ts != b->wait.head.ts ? a->wait.head.ts < b->wait.head.ts
 						  : a->wait.head.tid < b->wait.head.tid;
 }
 
+/* Is there an incident under way on the connection that it is about? */
+static bool incidents_pend(const struct wait_queue *queue, const struct pending *pending)
+{
+	uint64_t from = pending->wait.off_ts, to = pending->wait.head.ts;
+	uint32_t conn = pending->wait.head.conn;
+
+	if (pending->kind == PENDING_REQUEST) {
+		conn = pending->exchange.head.conn;
+		from = pending->exchange.begin_ts;
+		to = pending->exchange.head.ts;
+	}
+	return conn && incident_queue__pending(queue->incidents, conn, from, to);
+}
+
 bool wait_queue__judge(struct wait_queue *queue, uint64_t now, struct judged *judged)
 {
-	struct ns_wait wait;
+	struct pending first;
 	size_t next = 0;
 
 	for (size_t i = 1; i < queue->count; i++) {
@@ -289,17 +509,17 @@ bool wait_queue__judge(struct wait_queue *queue, uint64_t now, struct judged *ju
 	if (!queue->count ||
 	    (queue->pending[next].due_ts > now && queue->count <= WAIT_QUEUE_PENDING))
 		return false;
-	wait = queue->pending[next].wait;
+	first = queue->pending[next];
 	/* What may explain it comes first. */
-	if (now != UINT64_MAX && queue->count <= WAIT_QUEUE_PENDING && wait.head.conn &&
-	    incident_queue__pending(queue->incidents, wait.head.conn, wait.off_ts, wait.head.ts)) {
+	if (now != UINT64_MAX && queue->count <= WAIT_QUEUE_PENDING &&
+	    first.kind != PENDING_TIMES && incidents_pend(queue, &first)) {
 		queue->pending[next].due_ts = now + SETTLE_NS;
 		judged->judgement = JUDGED_NOTHING;
 		judged->is_explained = false;
 		return true;
 	}
 	queue->pending[next] = queue->pending[--queue->count];
-	uring_wait__fill_in(queue->model, &wait);
-	judge(queue, &wait, judged);
+	uring_wait__fill_in(queue->model, &first.wait);
+	judge(queue, &first, judged);
 	return true;
 }

@@ -45,6 +45,9 @@ struct wait_queue *wait_queue__new(const struct model *model,
 void wait_queue__free(struct wait_queue *queue);
 /* The model has seen the record already. */
 void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint64_t now);
+/* A request of a target: what the threads waited for in it is judged by what came of it. */
+void wait_queue__feed_request(struct wait_queue *queue, const struct ns_exchange *exchange,
+			      uint64_t now);
 /* Judge the wait that is due first, when it is at now (UINT64_MAX: it is). Returns false
  * when none is. */
 bool wait_queue__judge(struct wait_queue *queue, uint64_t now, struct judged *judged);

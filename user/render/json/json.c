@@ -215,6 +215,7 @@ static json_t *verdict_of(const struct report *report, const struct verdict *ver
 	put(object, "share", json_value__share(cause ? cause->share : 0));
 	put(object, "saves_ms", json_value__ms(verdict->saves_ns));
 	put(object, "saves_of_ms", json_value__ms(verdict->saves_of_ns));
+	put(object, "parts", json_value__parts(report, verdict->path));
 	put(object, "headline", json_value__text(verdict->headline));
 	put(object, "title", json_value__text(verdict->title));
 	put(object, "text", json_value__text(verdict->text));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "user/explain/clauses.h"
+#include "user/record/syscalls.h"
 #include "user/render/json/json_values.h"
 
 json_t *json_value__slices(const struct slice *slices, size_t count)
@@ -16,6 +17,35 @@ json_t *json_value__slices(const struct slice *slices, size_t count)
 		put(slice, "ms", json_value__ms(slices[i].ns));
 		json_array_append_new(array, slice);
 	}
+	return array;
+}
+
+static json_t *part_of(const struct report *report, const struct path *path, size_t number)
+{
+	const struct path_part *part = &path->parts[number];
+	json_t *object = json_object();
+
+	put(object, "parent", number ? json_value__count(part->parent) : json_null());
+	put(object, "kind", json_string(path_kind__name(part->kind)));
+	put(object, "cause", json_string(cause__info(part->cause)->id));
+	put(object, "pid", json_value__number_or_null(part->pid, 0));
+	put(object, "tid", json_value__number_or_null(part->tid, 0));
+	put(object, "comm", json_value__name(part->comm[0] ? part->comm : NULL, NS_COMM_LEN));
+	put(object, "connection", json_value__number_or_null(part->conn, 0));
+	put(object, "syscall",
+	    json_value__text(syscall__name(report->session.arch, part->syscall)));
+	put(object, "count", json_value__count(part->count));
+	put(object, "own_ms", json_value__ms(part->ns));
+	put(object, "total_ms", json_value__ms(path__total(path, number)));
+	return object;
+}
+
+json_t *json_value__parts(const struct report *report, const struct path *path)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; path && i < path->count; i++)
+		json_array_append_new(array, part_of(report, path, i));
 	return array;
 }
 
@@ -102,6 +132,7 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 	put(object, "inferred", json_value__text(inferred__text(stall->inferred)));
 	put(object, "missing", json_value__text(missing__text(stall->missing)));
 	put(object, "slices", json_value__slices(stall->slices, stall->slice_count));
+	put(object, "parts", json_value__parts(report, &stall->path));
 	put_each(object, "links", i, stall->link_count, link_of(report, &stall->links[i]));
 	put_each(object, "waits", i,
 		 stall->wait_count < STALL_WAITS ? stall->wait_count : STALL_WAITS,

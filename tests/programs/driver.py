@@ -1,0 +1,827 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""
+Real programs under requests whose time is known: driver.py CASE FOLDER, or driver.py --list.
+
+Starts the programs of the case, prints `ready client=PID server=PID [children=1]`, waits for a line on stdin, makes
+the requests by its own clock, and prints a JSON line: how long they took, and the truth of each view (what is traced).
+"""
+import json
+import os
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CASES = {}
+
+
+class Missing(Exception):
+    """A program that is not installed."""
+
+
+class Play:
+    """The programs of one case, and the requests that were made."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.started = []
+        self.requests = []  # begin, end
+        self.truth = {}
+        self.traced = []
+        self.delay_ms = 0  # what these had waited for a CPU at the gate
+
+    def start(self, *command, **options):
+        if not shutil.which(command[0]):
+            raise Missing(command[0])
+        log = open(os.path.join(self.folder, os.path.basename(command[0]) + ".log"), "ab")
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **options)
+        self.started.append(process.pid)
+        return process.pid
+
+    def fork(self, name, function, *arguments):
+        """A process of this program, by a name of its own."""
+        pid = os.fork()
+        if pid:
+            self.started.append(pid)
+            return pid
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        call_me(name)
+        try:
+            function(*arguments)
+        except (OSError, EOFError):
+            pass
+        finally:
+            os._exit(0)
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def gate(self, server, client=None, children=False):
+        """Returns when the requests are to begin."""
+        call_me("asker")
+        self.traced = [client or os.getpid(), *self.started]
+        for pid in self.traced:
+            for one in family(pid):
+                go_first(one)
+        print(f"ready client={self.traced[0]} server={server}{' children=1' if children else ''}", flush=True)
+        os.set_blocking(0, False)
+        while not sys.stdin.readline():  # no wait that netstall would name
+            time.sleep(0.002)
+        self.delay_ms = delay_ms(self.traced)
+
+    def request(self, function, *arguments):
+        begin = time.monotonic()
+        said = function(*arguments)
+        self.requests.append((begin, time.monotonic()))
+        return said
+
+    def expect(self, views, cause, words="", part=1.0, besides=""):
+        """What is true of these views: cause (several: it can be seen either way), what the verdict has to name, the part of the
+        requests' time that it takes, causes that may stand beside it."""
+        for view in views.split():
+            self.truth[view] = {"cause": cause.split("|"), "words": words, "part": part, "besides": besides.split()}
+
+    def tell(self):
+        took = sorted(1000 * (end - begin) for begin, end in self.requests)
+        busy = last = 0
+        for begin, end in sorted(self.requests):
+            busy += max(0, end - max(begin, last))
+            last = max(last, end)
+        requests = {"count": len(took), "busy_ms": round(1000 * busy, 3),
+                    "machine_ms": round(max(0, delay_ms(self.traced) - self.delay_ms), 3)}
+        if took:
+            requests["median_ms"] = round(statistics.median(took), 3)
+            requests["p99_ms"] = round(took[min(len(took) - 1, int(0.99 * len(took)))], 3)
+        print(json.dumps({"requests": requests, "truth": self.truth}), flush=True)
+
+    def end(self):
+        """What was started, and what that started."""
+        for pid in self.started:
+            for one in reversed(family(pid)):
+                try:
+                    os.kill(one, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+
+
+def family(pid):
+    pids = [pid]
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children") as file:
+                for child in file.read().split():
+                    pids += family(int(child))
+    except OSError:
+        pass
+    return pids
+
+
+def delay_ms(pids):
+    """How long the threads of these processes, and of what they started, were ready to run and had no CPU."""
+    delay = 0
+    for pid in {one for pid in pids for one in family(pid)}:
+        try:
+            for task in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{task}/schedstat") as file:
+                    delay += int(file.read().split()[1])
+        except OSError:
+            pass
+    return delay / 1e6
+
+
+def go_first(pid):
+    """What else runs on this machine is no part of the truth."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, pid, -15)
+        with open(f"/proc/{pid}/autogroup", "w") as file:
+            file.write("-15")
+    except OSError:
+        pass
+
+
+def call_me(name):
+    with open("/proc/self/comm", "w") as file:
+        file.write(name)
+
+
+def case(function, views="client server both"):
+    CASES[function.__name__] = (function, views.split())
+    return function
+
+
+def case_of(views):
+    return lambda function: case(function, views)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def connect(port, limit=20):
+    until = time.monotonic() + limit
+    while True:
+        try:
+            connection = socket.create_connection(("127.0.0.1", port))
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return connection
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+
+
+def listen():
+    server = socket.socket()
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    server.bind(("127.0.0.1", 0))
+    server.listen(64)
+    return server, server.getsockname()[1]
+
+
+def read_exactly(connection, size):
+    got = b""
+    while len(got) < size:
+        piece = connection.recv(size - len(got))
+        if not piece:
+            raise EOFError
+        got += piece
+    return got
+
+
+def read_until(connection, end):
+    got = b""
+    while end not in got:
+        piece = connection.recv(65536)
+        if not piece:
+            raise EOFError
+        got += piece
+    return got
+
+
+# ---- HTTP ----
+
+def get(connection, path):
+    connection.sendall(b"GET %s HTTP/1.1\r\nHost: here\r\n\r\n" % path.encode())
+    said = read_until(connection, b"\r\n\r\n")
+    head, _, body = said.partition(b"\r\n\r\n")
+    for line in head.split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            while len(body) < int(value):
+                body += connection.recv(65536)
+            break
+    else:
+        while not body.endswith(b"0\r\n\r\n"):  # chunked
+            body += connection.recv(65536)
+    if b" 200 " not in head.split(b"\r\n")[0]:
+        raise OSError(head)
+
+
+def get_once(port, path):
+    with connect(port) as connection:
+        get(connection, path)
+
+
+def ask_often(play, port, path, count):
+    connection = connect(port)
+    get(connection, path)
+    yield connection
+    for _ in range(count):
+        play.request(get, connection, path)
+
+
+def get_http2(connection, stream):
+    """GET / on a stream: the header by numbers of HPACK's static table. Returns when the stream has ended."""
+    header = b"\x82\x86\x84\x41\x04here"
+    connection.sendall(len(header).to_bytes(3, "big") + b"\x01\x05" + stream.to_bytes(4, "big") + header)
+    while True:
+        head = read_exactly(connection, 9)
+        read_exactly(connection, int.from_bytes(head[:3], "big"))
+        if int.from_bytes(head[5:], "big") == stream and head[3] in (0, 1) and head[4] & 1:
+            return
+
+
+def slow_upstream(server, seconds):
+    """Serves each connection by a thread that sleeps."""
+    def serve(connection):
+        try:
+            while True:
+                read_until(connection, b"\r\n\r\n")
+                time.sleep(seconds)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ndone\n")
+        except (OSError, EOFError):
+            connection.close()
+    while True:
+        threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
+
+
+# ---- Redis ----
+
+def redis(connection, *words):
+    connection.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words))
+    said = read_until(connection, b"\r\n")
+    if said[:1] == b"*":  # of two bulk strings
+        while said.count(b"\r\n") < 5:
+            said += connection.recv(65536)
+    if said[:1] == b"-":
+        raise OSError(said)
+    return said
+
+
+def start_redis(play):
+    port = free_port()
+    pid = play.start("redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+                     "--dir", play.folder)
+    return pid, port
+
+
+@case
+def redis_pop(play):
+    """A worker's blocking pop, which gets a push after 80 ms."""
+    server, port = start_redis(play)
+    connection = connect(port)
+    pushes, told = os.pipe()
+
+    def push():
+        own = connect(port)
+        while os.read(pushes, 1):
+            time.sleep(0.080)
+            redis(own, b"LPUSH", b"queue", b"job")
+    pusher = play.fork("pusher", push)
+    play.gate(server)
+    for _ in range(15):
+        os.write(told, b"x")
+        play.request(redis, connection, b"BLPOP", b"queue", b"0")
+    play.expect("client server both", "peer-app|timer", "pusher")
+    return pusher
+
+
+@case
+def redis_script(play):
+    """A Lua script that computes for about 20 ms."""
+    server, port = start_redis(play)
+    connection = connect(port)
+
+    def script(rounds):
+        redis(connection, b"EVAL", b"local s = 0 for i = 1, %d do s = s + i %% 7 end return s" % rounds, b"0")
+    begin = time.monotonic()
+    script(1000000)
+    rounds = int(1000000 * 0.020 / (time.monotonic() - begin))
+    play.gate(server)
+    for _ in range(30):
+        play.request(script, rounds)
+    play.expect("client", "peer-app", "redis.*comput")
+    play.expect("server", "self", "redis.*comput")
+    play.expect("both", "self|peer-app", "redis.*comput")
+
+
+# ---- PostgreSQL ----
+
+class Postgres:
+    """The protocol's simple queries."""
+
+    def __init__(self, port):
+        self.connection = connect(port)
+        start = b"\0\3\0\0user\0postgres\0database\0postgres\0\0"
+        self.connection.sendall((len(start) + 4).to_bytes(4, "big") + start)
+        self.pid = None
+        self.await_message(b"Z")
+
+    def await_message(self, wanted):
+        while True:
+            head = read_exactly(self.connection, 5)
+            body = read_exactly(self.connection, int.from_bytes(head[1:], "big") - 4)
+            if head[:1] == b"E":
+                raise OSError(body)
+            if head[:1] == b"K":
+                self.pid = int.from_bytes(body[:4], "big")
+            if head[:1] == wanted:
+                return
+
+    def query(self, text):
+        text = text.encode() + b"\0"
+        self.connection.sendall(b"Q" + (len(text) + 4).to_bytes(4, "big") + text)
+        self.await_message(b"Z")
+
+
+def start_postgres(play):
+    programs = sorted(os.listdir("/usr/lib/postgresql")) if os.path.isdir("/usr/lib/postgresql") else []
+    if not programs:
+        raise Missing("postgresql")
+    programs = f"/usr/lib/postgresql/{programs[-1]}/bin"
+    data, port = os.path.join(play.folder, "data"), free_port()
+    user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+    os.chmod(play.folder, 0o755)
+    made = os.environ.get("PGDATA_MADE")  # of an earlier case
+    if made and os.path.isdir(made):
+        subprocess.run(["cp", "-a", made, data], check=True)
+    else:
+        os.mkdir(data)
+        shutil.chown(data, "postgres", "postgres")
+        subprocess.run(user + [programs + "/initdb", "-N", "-A", "trust", "-D", data, "-U", "postgres", "--no-instructions"],
+                       check=True, stdout=subprocess.DEVNULL, cwd="/")
+        if made:
+            subprocess.run(["cp", "-a", data, made], check=True)
+    server = play.start(*user, programs + "/postgres", "-D", data, "-p", str(port), "-c", "listen_addresses=127.0.0.1",
+                        "-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "jit=off", "-c", "autovacuum=off", cwd="/")
+    until = time.monotonic() + 20
+    while True:
+        try:
+            return server, port, Postgres(port)
+        except (OSError, EOFError):
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
+
+
+@case
+def postgres_sleep(play):
+    """A query that sleeps for 30 ms."""
+    server, _, base = start_postgres(play)
+    play.gate(server, children=True)
+    for _ in range(20):
+        play.request(base.query, "select pg_sleep(0.03)")
+    play.expect("client", "peer-app", "postgres.*sle")
+    play.expect("server", "timer", "postgres")
+    play.expect("both", "timer|peer-app", "postgres.*sle")
+
+
+@case
+def postgres_slow_query(play):
+    """A query that computes for about 25 ms."""
+    server, _, base = start_postgres(play)
+
+    def query(rows):
+        base.query(f"select sum(i % 7) from generate_series(1, {rows}) as i")
+    query(50000)
+    begin = time.monotonic()
+    query(50000)
+    rows = int(50000 * 0.025 / (time.monotonic() - begin))
+    play.gate(server, children=True)
+    for _ in range(20):
+        play.request(query, rows)
+    play.expect("client", "peer-app", "postgres.*comput")
+    play.expect("server", "self", "postgres.*comput")
+    play.expect("both", "self|peer-app", "postgres.*comput")
+
+
+@case
+def postgres_row_lock(play):
+    """A row that another backend locks for 60 ms, in which it sleeps."""
+    server, port, base = start_postgres(play)
+    base.query("create table t (i int); insert into t values (1)")
+    locks, told = os.pipe()
+    has_it, says = os.pipe()
+
+    def hold():
+        own = Postgres(port)
+        while os.read(locks, 1):
+            own.query("begin; update t set i = i + 1")
+            os.write(says, b"x")
+            own.query("select pg_sleep(0.06); commit")
+    play.fork("holder", hold)
+    play.gate(server, children=True)
+    for _ in range(15):
+        os.write(told, b"x")
+        os.read(has_it, 1)
+        play.request(base.query, "update t set i = i - 1")
+    play.expect("client", "peer-app|lock", "postgres")
+    play.expect("server both", "lock|timer", "postgres", besides="timer peer-app lock")
+
+
+@case
+def postgres_listen(play):
+    """LISTEN: nothing is asked, and what comes comes when it comes."""
+    server, port, base = start_postgres(play)
+    base.query("listen news")
+
+    def notify():
+        own = Postgres(port)
+        for _ in range(20):
+            time.sleep(0.050)
+            own.query("notify news")
+    play.gate(server, children=True)
+    play.fork("notifier", notify)
+    for _ in range(20):
+        base.await_message(b"A")
+    play.expect("client server both", "none")
+
+
+@case
+def postgres_backends(play):
+    """Three connections, of which one asks for something slow."""
+    server, port, base = start_postgres(play)
+    others = [Postgres(port) for _ in range(3)]
+    play.gate(server, children=True)
+    for _ in range(20):
+        for other in others:
+            play.request(other.query, "select 1")
+        play.request(base.query, "select pg_sleep(0.03)")
+    play.expect("client", "peer-app", "postgres.*sle")
+    play.expect("server", "timer", "postgres")
+    play.expect("both", "timer|peer-app", "postgres.*sle")
+
+
+# ---- proxies ----
+
+@case
+def nginx_upstream(play):
+    """A proxy before a server that sleeps for 30 ms."""
+    server, behind = listen()
+    play.fork("upstream", slow_upstream, server, 0.030)
+    port = free_port()
+    pid = play.start("/usr/sbin/nginx", "-p", play.folder, "-c", play.write("nginx.conf", f"""
+        daemon off; master_process off; pid nginx.pid; error_log stderr;
+        events {{ }}
+        http {{
+            access_log off; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fcgi;
+            uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+            upstream behind {{ server 127.0.0.1:{behind}; keepalive 4; }}
+            server {{
+                listen 127.0.0.1:{port};
+                location / {{ proxy_pass http://behind; proxy_http_version 1.1; proxy_set_header Connection ""; }}
+            }}
+        }}"""))
+    connection = connect(port)
+    get(connection, "/")
+    play.gate(pid)
+    for _ in range(20):
+        play.request(get, connection, "/")
+    play.expect("client server both", "peer-app", "upstream.*sle")
+    play.truth["both"]["requests"] = "of both"
+
+
+@case
+def haproxy_queue(play):
+    """Three clients, and a server behind that gets one request at a time, of 20 ms."""
+    server, behind = listen()
+    play.fork("upstream", slow_upstream, server, 0.020)
+    port = free_port()
+    pid = play.start("/usr/sbin/haproxy", "-db", "-f", play.write("haproxy.cfg", f"""
+global
+    nbthread 1
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 30s
+    timeout server 30s
+    timeout queue 30s
+frontend front
+    bind 127.0.0.1:{port}
+    default_backend behind
+backend behind
+    http-reuse always
+    server one 127.0.0.1:{behind} maxconn 1
+"""))
+    connections = [connect(port) for _ in range(3)]
+    for connection in connections:
+        get(connection, "/")
+    play.gate(pid)
+
+    def ask(connection):
+        for _ in range(20):
+            play.request(get, connection, "/")
+    threads = [threading.Thread(target=ask, args=(connection,)) for connection in connections]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    play.expect("client server both", "peer-app", "upstream.*sle")
+    play.truth["both"]["requests"] = "of both"
+
+
+# ---- servers of HTTP ----
+
+def start_gunicorn(play):
+    port = free_port()
+    pid = play.start("gunicorn", "-w", "2", "-b", f"127.0.0.1:{port}", "--chdir", HERE, "wsgi")
+    get_once(port, "/sleep")
+    return pid, port
+
+
+@case
+def gunicorn_sleep(play):
+    """A pre-forking server whose handler sleeps for 30 ms."""
+    pid, port = start_gunicorn(play)
+    play.gate(pid, children=True)
+    for _ in range(20):
+        play.request(get_once, port, "/sleep")
+    play.expect("client", "peer-app", "gunicorn.*sle")
+    play.expect("server", "timer", "gunicorn")
+    play.expect("both", "timer|peer-app", "gunicorn.*sle")
+
+
+@case
+def gunicorn_compute(play):
+    """The same, and it computes for 20 ms."""
+    pid, port = start_gunicorn(play)
+    play.gate(pid, children=True)
+    for _ in range(30):
+        play.request(get_once, port, "/compute")
+    play.expect("client", "peer-app", "gunicorn.*comput")
+    play.expect("server", "self", "gunicorn.*comput")
+    play.expect("both", "self|peer-app", "gunicorn.*comput")
+
+
+def play_http(play, pid, port, path, count, what, by_itself):
+    """what: the words for what the server does, by_itself: the cause when it is the target."""
+    connection = connect(port)
+    for _ in range(3):
+        get(connection, path)
+    play.gate(pid)
+    for _ in range(count):
+        play.request(get, connection, path)
+    play.expect("client", "peer-app", what)
+    play.expect("server", by_itself, what)
+    play.expect("both", by_itself + "|peer-app", what)
+
+
+def start_node(play, version):
+    port = free_port()
+    return play.start("node", HERE + "/server.js", version, str(port)), port
+
+
+@case
+def node_compute(play):
+    """HTTP/1 of Node; the handler computes for 20 ms."""
+    play_http(play, *start_node(play, "1"), "/compute", 40, "node.*comput", "self")
+
+
+@case
+def node_timer(play):
+    """HTTP/1 of Node, which answers by a timer of 30 ms."""
+    play_http(play, *start_node(play, "1"), "/timer", 30, "node", "timer")
+
+
+@case
+def node_http2(play):
+    """HTTP/2 of Node; the handler computes for 20 ms."""
+    pid, port = start_node(play, "2")
+    connection = connect(port)
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0" + b"\0\0\0\4\1\0\0\0\0")
+    get_http2(connection, 1)
+    play.gate(pid)
+    for stream in range(3, 83, 2):
+        play.request(get_http2, connection, stream)
+    play.expect("client", "peer-app", "node.*comput")
+    play.expect("server", "self", "node.*comput")
+    play.expect("both", "self|peer-app", "node.*comput")
+
+
+def start_java(play):
+    port = free_port()
+    if not os.path.exists(os.path.join(os.environ["MADE"], "Server.class")):
+        raise Missing("java")
+    return play.start("java", "-XX:+UseSerialGC", "-Xms128m", "-Xmx128m", "-cp", os.environ["MADE"], "Server", str(port)), port
+
+
+@case
+def java_sleep(play):
+    """Java's HttpServer; the handler sleeps for 30 ms."""
+    play_http(play, *start_java(play), "/sleep", 30, "java|Thread", "timer")
+
+
+@case
+def java_gc(play):
+    """The same; the heap is collected meanwhile, while all other threads stand still."""
+    play_http(play, *start_java(play), "/gc", 25, "comput", "self")
+
+
+@case
+def java_two_writes(play):
+    """The same, without a sleep: it writes the header, then the body."""
+    play_http(play, *start_java(play), "/body", 30, "two|2 pieces", "nagle-delack")
+    play.expect("client server both", "nagle-delack", "java|HTTP|Thread|pool")
+
+
+def start_go(play):
+    port = free_port()
+    server = os.path.join(os.environ["MADE"], "goserver")
+    if not os.path.exists(server):
+        raise Missing("go")
+    return play.start(server, str(port)), port
+
+
+@case
+def go_sleep(play):
+    """Go's net/http; the handler sleeps for 30 ms."""
+    play_http(play, *start_go(play), "/", 30, "goserver", "timer")
+
+
+@case
+def go_new_connections(play):
+    """The same, with a connection for each request."""
+    pid, port = start_go(play)
+    get_once(port, "/")
+    play.gate(pid)
+    for _ in range(20):
+        play.request(get_once, port, "/")
+    play.expect("client", "peer-app", "goserver")
+    play.expect("server", "timer", "goserver")
+    play.expect("both", "timer|peer-app", "goserver")
+
+
+@case
+def socat_fork(play):
+    """A process for each connection, which starts a shell and sleep."""
+    port = free_port()
+    pid = play.start("socat", f"TCP-LISTEN:{port},bind=127.0.0.1,reuseaddr,fork", "SYSTEM:read line; sleep 0.04; echo done")
+
+    def ask():
+        with connect(port) as connection:
+            connection.sendall(b"go\n")
+            read_until(connection, b"done")
+    ask()
+    play.gate(pid, children=True)
+    for _ in range(15):
+        play.request(ask)
+    play.expect("client", "peer-app", "socat|sh|sleep", part=0.9)
+    play.expect("server both", "ipc|timer|peer-app", "socat|sh|sleep", part=0.9, besides="ipc timer peer-app")
+
+
+@case
+def dovecot_login(play):
+    """IMAP: a wrong password is answered after a second, by another process than the one that holds the connection."""
+    port = free_port()
+    conf = play.write("dovecot.conf", f"""
+base_dir = {play.folder}/run
+log_path = {play.folder}/dovecot.log
+protocols = imap
+ssl = no
+disable_plaintext_auth = no
+auth_failure_delay = 1 secs
+default_internal_user = nobody
+default_login_user = nobody
+default_internal_group = nogroup
+service imap-login {{
+  chroot =
+  inet_listener imap {{
+    address = 127.0.0.1
+    port = {port}
+  }}
+  inet_listener imaps {{
+    port = 0
+  }}
+}}
+passdb {{
+  driver = passwd-file
+  args = {play.write("passwd", "user:{PLAIN}right::::::")}
+}}
+userdb {{
+  driver = static
+  args = uid=nobody gid=nogroup home={play.folder}
+}}
+""")
+    os.chmod(play.folder, 0o755)
+    pid = play.start("/usr/sbin/dovecot", "-F", "-c", conf)
+
+    def login(connection, number):
+        connection.sendall(b"a%d login user wrong\r\n" % number)
+        read_until(connection, b"a%d NO" % number)
+    connection = connect(port)
+    read_until(connection, b"\r\n")
+    play.gate(pid, children=True)
+    play.request(login, connection, 1)
+    play.expect("client", "peer-app", "imap-login|auth")
+    play.expect("server both", "timer|peer-app|ipc", "auth", besides="timer ipc peer-app")
+
+
+# ---- curl ----
+
+def gated_curl(play, *arguments):
+    """A process that becomes curl when the file `start` is there."""
+    if not shutil.which("curl"):
+        raise Missing("curl")
+    start = os.path.join(play.folder, "start")
+
+    def run():
+        while not os.path.exists(start):
+            time.sleep(0.002)
+        with open(os.path.join(play.folder, "curl.log"), "ab") as log:
+            os.dup2(log.fileno(), 1)
+            os.dup2(log.fileno(), 2)
+            os.execvp("curl", ["curl", "-s", *arguments])
+    return play.fork("curl", run)
+
+
+def run_curl(play, pid):
+    begin = time.monotonic()
+    play.write("start", "")
+    if os.waitpid(pid, 0)[1]:
+        raise OSError("curl failed")
+    play.requests.append((begin, time.monotonic()))
+
+
+@case_of("client")
+def curl_continue(play):
+    """Expect: 100-continue, which the server never answers: curl's own time-out of a second."""
+    server, port = listen()
+
+    def serve():
+        connection = server.accept()[0]
+        read_until(connection, b"\r\n\r\n")
+        read_exactly(connection, 5000)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        connection.recv(1)
+    reader = play.fork("reader", serve)
+    curl = gated_curl(play, "-H", "Expect: 100-continue", "-d", "x" * 5000, f"http://127.0.0.1:{port}/")
+    play.gate(reader, client=curl)
+    run_curl(play, curl)
+    play.expect("client", "timer", "curl.*time-out", part=0.97)
+
+
+@case_of("client both")
+def curl_upload(play):
+    """An upload to a server that reads 400 kB every 20 ms."""
+    server, port = listen()
+    size = 24000000
+
+    def serve():
+        connection = server.accept()[0]
+        left = size - len(read_until(connection, b"\r\n\r\n").partition(b"\r\n\r\n")[2])
+        while left > 0:
+            time.sleep(0.020)
+            left -= len(connection.recv(min(left, 400000), socket.MSG_WAITALL))
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        connection.recv(1)
+    reader = play.fork("reader", serve)
+    path = play.write("body", "x" * size)
+    curl = gated_curl(play, "-H", "Expect:", "-T", path, f"http://127.0.0.1:{port}/")
+    play.gate(reader, client=curl)
+    run_curl(play, curl)
+    play.expect("client", "zero-window|rwnd|sndbuf|peer-app", "reader", besides="zero-window rwnd sndbuf peer-app")
+    play.expect("both", "zero-window|rwnd|sndbuf|peer-app|timer", "reader", besides="zero-window rwnd sndbuf peer-app timer")
+
+
+def main():
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(f"{name}.{view}" for name, (_, views) in CASES.items() for view in views))
+        return 0
+    play = Play(sys.argv[2])
+    os.setsid()
+    go_first(os.getpid())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        CASES[sys.argv[1]][0](play)
+        play.tell()
+    except Missing as missing:
+        print(f"{missing} is not installed", file=sys.stderr)
+        return 77
+    finally:
+        play.end()
+    return 0
+
+
+sys.exit(main())

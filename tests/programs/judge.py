@@ -1,0 +1,78 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""
+Compares a report with what the driver knows: judge.py VIEW REPORT, the driver's last word on stdin. Prints what is wrong, a line
+each; nothing: it is right.
+"""
+import json
+import re
+import sys
+
+SHARE = 0.10  # of the requests' time
+MEDIAN, MEDIAN_MS = 0.05, 0.5
+P99, P99_MS = 0.10, 1.0
+WAITS_OF_NOBODY = ("lock", "idle", "ipc")  # what a pool's spare threads show
+
+
+def judge_verdict(truth, report, machine):
+    verdict = report["verdict"]
+    cause = verdict["cause"] or "none"
+    said = " ".join(filter(None, [verdict["title"], verdict["text"], *verdict["advice"]]))
+    if cause == "runqueue" and (machine > 2 * SHARE or "none" in truth["cause"]):
+        return  # of the machine, and true
+    if cause not in truth["cause"]:
+        yield f"the verdict is {cause}, wanted {' or '.join(truth['cause'])}: {said[:300]}"
+    elif not re.search(truth["words"], said):
+        yield f"the verdict does not name {truth['words']}: {said[:300]}"
+
+
+def judge_shares(truth, report, busy_ms, machine):
+    window_ms = report["window"]["duration_ms"]
+    verdict = report["verdict"]["cause"]
+    for row in report["causes"]:
+        cause, part = row["cause"], row["share"] * window_ms / busy_ms
+        if row["share"] > 1:
+            yield f"{cause} has {row['share']:.0%} of the window"
+        if cause == verdict and cause in truth["cause"]:
+            if not truth["part"] - SHARE - machine <= part <= truth["part"] + SHARE:
+                yield f"{cause} takes {part:.0%} of the requests' time, truth {truth['part']:.0%}"
+        elif cause in truth["cause"] + truth["besides"] or (cause == "runqueue" and part <= machine + SHARE):
+            continue
+        elif part > SHARE or cause in WAITS_OF_NOBODY:
+            yield f"{row['count']} stalls of {cause}, {part:.0%} of the requests' time, that were none"
+
+
+def judge_requests(view, report, requests):
+    rows = [row for row in report["requests"] if row["connection"] is None]
+    role = "serves" if view == "server" else "makes"
+    rows = [row for row in rows if row.get("role", role) == role]
+    if not rows:
+        yield "no requests"
+        return
+    row = rows[0]
+    if not 0.9 * requests["count"] - 1 <= row["count"] <= 1.1 * requests["count"] + 1:
+        yield f"{row['count']} requests, truth {requests['count']}"
+    for what, share, least in ("median", MEDIAN, MEDIAN_MS), ("p99", P99, P99_MS):
+        took, true = row[what]["total_ms"], requests[what + "_ms"]
+        if abs(took - true) > share * true + least:
+            yield f"{what} of requests {took:.1f} ms, truth {true:.1f} ms"
+
+
+def main():
+    view, path = sys.argv[1:]
+    done = json.load(sys.stdin)
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+    truth, requests = done["truth"][view], done["requests"]
+    busy_ms = requests["busy_ms"] or report["window"]["duration_ms"]
+    # What the machine took of the requests' time at most.
+    machine = requests["machine_ms"] / busy_ms
+    wrong = [*judge_verdict(truth, report, machine), *judge_shares(truth, report, busy_ms, machine)]
+    if requests["count"] and "requests" not in truth:
+        wrong += judge_requests(view, report, requests)
+    if wrong and machine > SHARE:
+        wrong.append(f"its threads waited for a CPU for {machine:.0%} of the time")
+    print("\n".join(wrong), end="")
+
+
+main()

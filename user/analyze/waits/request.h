@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Where a wait lies in a request whose end was seen: what it was for is known then from what came
+ * of it, however it looked when it began.
+ */
+#ifndef NETSTALL_ANALYZE_WAITS_REQUEST_H
+#define NETSTALL_ANALYZE_WAITS_REQUEST_H
+
+#include "user/model/model.h"
+
+/*
+ * The request, made by the thread's process, that this wait was in after it had been written and
+ * before all of its answer was there; NULL: none is known. conn 0: on any connection.
+ */
+const struct ns_exchange *request__awaited(const struct model *model, const struct ns_wait *wait,
+					   uint32_t conn);
+/* Was the thread still writing a request of its own, in parts? */
+bool request__is_being_written(const struct model *model, const struct ns_wait *wait);
+/* Was the thread at a request that it answered after this wait? */
+bool request__is_being_served(const struct model *model, const struct ns_wait *wait);
+
+/* The wait for the answer to a request. */
+struct reply {
+	const struct ns_exchange *asked;
+	const struct ns_exchange *served; /* NULL: the other end was not seen */
+	uint64_t from;                    /* all of the request was written */
+	uint64_t arrived;                 /* all of the answer was there */
+	uint64_t to;                      /* the thread ran again, with it */
+	struct ns_wait wait; /* its longest wait meanwhile; head.type 0: none was recorded */
+};
+
+void reply__find(const struct model *model, const struct ns_exchange *asked, struct reply *reply);
+
+#endif

@@ -86,14 +86,12 @@ static bool ends_by_request(const struct model *model, const struct ns_wait *wai
  * Did the request end it? On this host its segments arrive within the send, so the sender wakes the
  * reader, and a wake much later was somebody else's, for something else.
  */
-#define ARRIVES_NS 1000000
-
 static bool is_woken_by(const struct model *model, const struct ns_wait *wait, uint32_t asker_tid,
 			uint64_t requested_ts)
 {
 	struct wait_view view = wait_view__of(model, wait);
 
-	if (wait->waker_tid == asker_tid || wait__woken(wait) - requested_ts < ARRIVES_NS)
+	if (wait->waker_tid == asker_tid || wait__woken(wait) - requested_ts < ANSWERER_ARRIVES_NS)
 		return true;
 	return view.waker == WAKER_UNSEEN || view.waker == WAKER_INTERRUPT ||
 	       (view.waker == WAKER_NETWORK && !model__thread(model, wait->waker_tid));

@@ -328,6 +328,19 @@ static void spend_spent(struct waker_chain *chain, uint64_t until, const struct 
 	spend(chain, until, CAUSE_SELF);
 }
 
+/* What is counted of a thread before its first wait: does it reach back to ts? */
+static bool was_watched_since(const struct ns_wait *first, uint64_t ts)
+{
+	uint64_t us = 0;
+
+	if (!first || !first->spent_known)
+		return false;
+	us = (uint64_t)first->spent.run_us + first->spent.ready_us;
+	for (size_t i = 0; i < NS_SHORTS; i++)
+		us += first->spent.short_us[i];
+	return first->off_ts < ts || 1000 * us >= first->off_ts - ts;
+}
+
 /*
  * Between two waits the thread ran, or slept too shortly for records. While it takes in a long
  * request that means that it slept for each segment.
@@ -348,7 +361,7 @@ static void spend_running(struct waker_chain *chain, const struct between *betwe
 	}
 	if (spent_between(between, &spent))
 		spend_spent(chain, until, &spent, next->off_ts - between->before->head.ts);
-	else if (between->before || between->after)
+	else if (between->before || was_watched_since(next, chain->at))
 		spend(chain, until, CAUSE_SELF);
 	else
 		spend_as(chain, until, PATH_UNKNOWN, CAUSE_UNKNOWN, 1);
@@ -525,12 +538,20 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 			      .runqueue_stays = true,
 			      .serves = served->head.conn,
 			      .sent_ts = asked->ready_ts};
+	const struct answerer by = {served->head.tid, served->head.ts};
+	const struct ns_wait *reading = answerer__reading(
+		chain->model, &by, served->head.conn, asked->head.tid, asked->ready_ts, chain->at);
 	uint64_t arrived = served->arrived_ts ? served->arrived_ts : served->begin_ts;
 
 	if (until > served->head.ts)
 		until = served->head.ts;
-	if (arrived && arrived > chain->at)
-		spend(chain, clip(chain, arrived, until), CAUSE_NETWORK);
+	if (reading)
+		arrived = wait__woken(reading);
+	else if (arrived > chain->at + ANSWERER_ARRIVES_NS)
+		arrived = chain->at;
+	spend(chain, clip(chain, arrived, until), CAUSE_NETWORK);
+	if (reading)
+		spend(chain, clip(chain, reading->head.ts, until), CAUSE_RUNQUEUE);
 	if (served->begin_ts > chain->at) {
 		chain->is_unread = true;
 		explain_thread(chain, served->head.tid, clip(chain, served->begin_ts, until),

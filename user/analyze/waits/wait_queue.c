@@ -229,19 +229,30 @@ static uint32_t reported_by_intervals(const struct attribution *attribution, uin
 	return 0;
 }
 
+/* Do the targets make or serve requests whose end can be seen? */
+static bool have_requests(const struct wait_queue *queue)
+{
+	const struct ns_exchange *exchange;
+
+	for (size_t i = 0; (exchange = model__next_exchange(queue->model, &i));) {
+		if (model__is_target(queue->model, exchange->head.tgid))
+			return true;
+	}
+	return false;
+}
+
 /*
- * A thread that waits for another one, of a process that has requests, and in none of them: a
- * pool's spare thread, a background job. What it waits for is the network's all the same.
+ * A wait in none of the requests that the targets make or serve: a pool's spare thread, a clock, a
+ * pause between two requests. What the network does is of interest all the same.
  */
 static bool is_background(const struct wait_queue *queue, const struct pending *pending,
 			  const struct attribution *attribution)
 {
-	const struct model_process *process = model__process(queue->model, pending->wait.head.tgid);
 	enum cause cause = attribution__main_cause(attribution);
 
-	return pending->kind == PENDING_WAIT && process && process->has_requests &&
-	       (cause == CAUSE_LOCK || cause == CAUSE_IPC) &&
-	       wait_kind__is_thread(wait_view__of(queue->model, &pending->wait).kind) &&
+	return pending->kind == PENDING_WAIT && cause__rank(cause) != CAUSE_RANK_NETWORK &&
+	       cause != CAUSE_PEER_APP && have_requests(queue) &&
+	       !request__awaited(queue->model, &pending->wait, 0) &&
 	       !request__is_being_served(queue->model, &pending->wait) &&
 	       !request__is_being_written(queue->model, &pending->wait);
 }

@@ -208,8 +208,9 @@ void ledger__extend(struct ledger *ledger, uint32_t number, const struct stall *
 	if (stall->end_ts - stall->start_ts > account->max_ns)
 		account->max_ns = stall->end_ts - stall->start_ts;
 	add_to_conn(ledger, stall->conn, longer);
+	stall_reader__add(&stall->reader, &more->reader);
 	if (tally)
-		tally->total_ns += longer;
+		tally__extend(tally, more);
 	list_causes(ledger);
 }
 
@@ -270,6 +271,41 @@ static struct tally *greatest(const struct account *account)
 	return best;
 }
 
+static bool waits_for_reader(enum cause cause)
+{
+	return cause == CAUSE_RWND || cause == CAUSE_ZERO_WINDOW || cause == CAUSE_SNDBUF;
+}
+
+/*
+ * A reader that only computes has no wait to be known by. What it was off the CPU in all the time
+ * watched is the most that it can have been in the holds.
+ */
+static void close_reader(const struct report *report, struct tally *tally)
+{
+	const struct report_conn *peer = report__peer(report, report__conn(report, tally->conn));
+	const struct report_thread *only = NULL;
+	uint64_t off_ns;
+
+	if (tally->reader.seen || !waits_for_reader(tally->cause) || !peer)
+		return;
+	for (size_t i = 0; i < report->thread_count; i++) {
+		if (report->threads[i].pid != peer->id.head.tgid)
+			continue;
+		if (only)
+			return;
+		only = &report->threads[i];
+	}
+	off_ns = only ? only->blocked_ns + only->runqueue_ns : 0;
+	if (!only || only->on_cpu_ns + off_ns < tally->total_ns || 2 * off_ns > tally->total_ns)
+		return;
+	tally->reader = (struct stall_reader){.seen = true,
+					      .pid = only->pid,
+					      .tid = only->tid,
+					      .ran_ns = tally->total_ns - off_ns,
+					      .away_ns = off_ns,
+					      .away = CAUSE_UNKNOWN};
+}
+
 static void close_cause(const struct ledger *ledger, struct report_cause *cause)
 {
 	const struct report *report = &ledger->report;
@@ -289,6 +325,8 @@ static void close_cause(const struct ledger *ledger, struct report_cause *cause)
 	cause->conns = account->conns;
 	if (main)
 		main->covered_ns = stalls__covered(report, cause->cause, &main->conn);
+	if (main)
+		close_reader(report, main);
 	cause->main = main;
 }
 

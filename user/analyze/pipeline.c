@@ -117,10 +117,13 @@ static bool is_targets(const struct model *model, uint32_t number)
 /* What was held took so short to be held again that nobody can have acted in between. */
 #define AT_ONCE_NS 10000
 
-/* The rest of stall from ts on, as slices alone. */
+/* The rest of stall from ts on, as slices and what its reader did. */
 static struct stall rest_of(const struct stall *stall, uint64_t ts)
 {
-	struct stall rest = {.start_ts = ts, .end_ts = stall->end_ts};
+	struct stall rest = {.cause = stall->cause,
+			     .start_ts = ts,
+			     .end_ts = stall->end_ts,
+			     .reader = stall->reader};
 	uint64_t end = stall->start_ts;
 
 	for (size_t i = 0; i < stall->slice_count; i++) {

@@ -148,6 +148,20 @@ struct stall_wait {
 #define STALL_WAITS 8
 
 /*
+ * What the thread that was to read did while bytes were held for it. Only as long as it waited for
+ * data, with none left to read, did it lack what was held.
+ */
+struct stall_reader {
+	bool seen; /* else nothing is known */
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t waited_ns; /* for data */
+	uint64_t ran_ns;    /* on a CPU */
+	uint64_t away_ns;   /* in other waits */
+	enum cause away;    /* of most of these; idle: for something else to do */
+};
+
+/*
  * One incident. Slices are in time order, disjoint, and sum to end_ts - start_ts.
  * Steps are the events around it in time order: the writes before, the hold, the
  * timer, the ACK, the release, the wakes; all that a time line shows.
@@ -189,7 +203,8 @@ struct stall {
 	 * wait_stack; NULL not taken. They may come from a later stall of this connection. */
 	const char *first_site;
 	const char *second_site;
-	size_t link_count; /* 0: the hold explains it, no chain had to be walked */
+	struct stall_reader reader; /* of a closed or full window, of a full send buffer */
+	size_t link_count;          /* 0: the hold explains it, no chain had to be walked */
 	struct stall_link links[STALL_LINKS];
 	uint32_t wait_count; /* waits that showed this incident; the first STALL_WAITS are kept */
 	struct stall_wait waits[STALL_WAITS];

@@ -131,6 +131,22 @@ static bool is_better_example(const struct tally *tally, const struct stall *sta
 	       stall->link_count > tally->example.link_count;
 }
 
+void stall_reader__add(struct stall_reader *sum, const struct stall_reader *reader)
+{
+	if (!reader->seen)
+		return;
+	/* The name and deed are those of one with most of it. */
+	if (!sum->seen || 2 * reader->away_ns > sum->away_ns) {
+		sum->pid = reader->pid;
+		sum->tid = reader->tid;
+		sum->away = reader->away;
+	}
+	sum->seen = true;
+	sum->waited_ns += reader->waited_ns;
+	sum->ran_ns += reader->ran_ns;
+	sum->away_ns += reader->away_ns;
+}
+
 void tally__add(struct tally *tally, const struct stall *stall)
 {
 	if (is_better_example(tally, stall)) {
@@ -149,5 +165,13 @@ void tally__add(struct tally *tally, const struct stall *stall)
 	path__merge(&tally->path, &stall->path);
 	tally__take_sites(tally, stall);
 	tally_root(tally, stall);
+	stall_reader__add(&tally->reader, &stall->reader);
 	tally_writes(tally, stall);
+}
+
+void tally__extend(struct tally *tally, const struct stall *more)
+{
+	tally->total_ns += more->end_ts - more->start_ts;
+	tally->held_ns += held_part(more);
+	stall_reader__add(&tally->reader, &more->reader);
 }

@@ -39,6 +39,7 @@ struct tally {
 	struct range gap_ns;                  /* from the first write to the held one */
 	struct tally_root roots[TALLY_ROOTS]; /* count 0: none */
 	struct path path;                     /* of all of them together; count 0: of holds */
+	struct stall_reader reader;           /* its times of all stalls */
 	const char *first_site;               /* of the first stall that has them; NULL none */
 	const char *second_site;
 	struct stall example; /* a whole one if there is one, of the longest chain; no steps */
@@ -50,6 +51,10 @@ bool stall__is_whole(const struct stall *stall);
 unsigned stall__traits(const struct stall *stall);
 struct stall_brief stall__brief(const struct stall *stall);
 void tally__add(struct tally *tally, const struct stall *stall);
+/* A stall that it has already went on for so long. */
+void tally__extend(struct tally *tally, const struct stall *more);
+/* Its times come to those of the sum. */
+void stall_reader__add(struct stall_reader *sum, const struct stall_reader *reader);
 /* The stall, or the tally's own example, got call sites only now. */
 void tally__take_sites(struct tally *tally, const struct stall *stall);
 

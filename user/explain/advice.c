@@ -12,9 +12,10 @@
  * For a cause without a row it is what the row of the cause says.
  */
 
-#define NAGLES FOR(NAGLE_DELACK) | FOR(NAGLE)
-#define LOSSES FOR(RTO) | FOR(TLP) | FOR(FAST_RETRANSMIT)
-#define ROOTED FOR(PEER_APP) | FOR(LOCK) | FOR(IPC)
+#define NAGLES  FOR(NAGLE_DELACK) | FOR(NAGLE)
+#define LOSSES  FOR(RTO) | FOR(TLP) | FOR(FAST_RETRANSMIT)
+#define READERS FOR(RWND) | FOR(ZERO_WINDOW) | FOR(SNDBUF)
+#define ROOTED  FOR(PEER_APP) | FOR(LOCK) | FOR(IPC)
 
 /* clang-format off */
 static const struct template advice[] = {
@@ -82,18 +83,30 @@ static const struct template advice[] = {
 	 "Send less, or let the route begin with a larger window (ip route change ... initcwnd N), if the path can bear "
 	 "that."},
 
-	{FOR(RWND), "{!reader_was_away}"
+	/* A larger window or buffer is filled as fast, and then it is as before. */
+	{READERS, "{?reader_does}"
+	 "Let {reader} read sooner, in a thread of its own, or before it does other work: at most this {saves}. No window and "
+	 "no buffer does: it would be filled, and then it is as before."},
+	{READERS, "{?reader_computes}"
+	 "Let {reader} compute less between two reads: perf record -p {reader_pid} shows where. No window and no buffer makes "
+	 "it faster; one that holds a whole {message} only lets {sender} go on before the reader is done."},
+	{FOR(RWND) | FOR(ZERO_WINDOW), "{?reader_waits}"
 	 "Give the receiver ({other}) a larger window: set no SO_RCVBUF there, so that the kernel adapts it, or a larger "
-	 "one; or raise the third number of net.ipv4.tcp_rmem: at most this {saves}."},
-	{FOR(RWND), "{!reader_was_away}"
-	 "If the program there reads too slowly, no buffer helps for long: see with netstall at that end what it waits "
-	 "for."},
-	{FOR(RWND), "{?reader_was_away}"
-	 "Let {other} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
-	{FOR(ZERO_WINDOW),
-	 "Let {other} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
-	{FOR(ZERO_WINDOW), "{!reader_was_away}"
-	 "See with netstall at that end what {other} does instead of reading."},
+	 "one; or raise the third number of net.ipv4.tcp_rmem: {saves}."},
+	{FOR(SNDBUF), "{?reader_waits}"
+	 "In {program}, set no SO_SNDBUF on {fd}, so that the kernel adapts it, or a larger one; or raise the third "
+	 "number of net.ipv4.tcp_wmem: {saves}."},
+	{FOR(RWND), "{!reader}"
+	 "See what the program at {other} does meanwhile (netstall at that end). If it waits for data, give it a larger "
+	 "window: set no SO_RCVBUF there, or a larger one. If it does not, no buffer helps: let it read sooner."},
+	{FOR(ZERO_WINDOW), "{!reader}"
+	 "See what the program at {other} does instead of reading (netstall at that end), and let it read sooner: no window "
+	 "and no buffer helps."},
+	{FOR(SNDBUF), "{!reader}"
+	 "See what the program at {other} does meanwhile (netstall at that end). If it waits for data, set no SO_SNDBUF on "
+	 "{fd} in {program}, or a larger one. If it does not, no buffer helps: let it read sooner."},
+	{FOR(SNDBUF), "{!reader}"
+	 "Write without blocking (O_NONBLOCK and poll), where {program} has other work to do meanwhile."},
 
 	{FOR(PACING),
 	 "In {program}, raise or drop SO_MAX_PACING_RATE on {fd}, if it is set there: {saves}."},
@@ -111,12 +124,6 @@ static const struct template advice[] = {
 	{FOR(AUTOCORK),
 	 "Or turn automatic corking off for the whole machine (net.ipv4.tcp_autocorking=0): the same saving, more "
 	 "segments."},
-	{FOR(SNDBUF),
-	 "In {program}, set no SO_SNDBUF on {fd}, so that the kernel adapts it, or a larger one; or raise the third "
-	 "number of net.ipv4.tcp_wmem. That helps as long as {other} reads as fast as is written: at most this {saves}."},
-	{FOR(SNDBUF),
-	 "Write without blocking (O_NONBLOCK and poll), so that a slow receiver does not stop this thread: the same "
-	 "saving for what else it has to do."},
 
 	{LOSSES,
 	 "Find where segments between here and {other} are dropped: counters of the devices (ip -s link, ethtool -S), of "

@@ -266,6 +266,43 @@ static uint64_t root_part(const struct context *context)
 	return root->end_ts - root->start_ts;
 }
 
+enum reader_deed context__reader(const struct context *context)
+{
+	const struct stall_reader *reader = &context->tally->reader;
+
+	if (!reader->seen)
+		return READER_UNSEEN;
+	if (reader->waited_ns >= reader->ran_ns && reader->waited_ns >= reader->away_ns)
+		return READER_WAITS;
+	if (reader->ran_ns >= reader->away_ns)
+		return READER_COMPUTES;
+	return reader->away == CAUSE_TIMER ? READER_SLEEPS : READER_IS_AWAY;
+}
+
+/*
+ * No window and no buffer helps while their reader does other things: a larger one saves what the
+ * reader waited for data, and reading sooner what it did instead. What it computes goes on to take
+ * its time.
+ */
+static double reader_share(const struct context *context)
+{
+	const struct stall_reader *reader = &context->tally->reader;
+	double all = (double)(reader->waited_ns + reader->ran_ns + reader->away_ns);
+
+	switch (context__reader(context)) {
+	case READER_WAITS:
+		return (double)reader->waited_ns / all;
+	case READER_COMPUTES:
+		return 0;
+	case READER_SLEEPS:
+	case READER_IS_AWAY:
+		return (double)reader->away_ns / all;
+	case READER_UNSEEN:
+		break;
+	}
+	return 1;
+}
+
 struct saving context__saving(const struct context *context)
 {
 	const struct report_requests *requests = requests_of(context);
@@ -281,5 +318,6 @@ struct saving context__saving(const struct context *context)
 		saving = (struct saving){part, requests->median.total_ns, true};
 	if (saving.ns > root_part(context))
 		saving.ns = root_part(context);
+	saving.ns = (uint64_t)(reader_share(context) * (double)saving.ns);
 	return saving;
 }

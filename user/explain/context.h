@@ -49,6 +49,16 @@ struct saving {
 };
 
 struct saving context__saving(const struct context *context);
+/* What the reader of held bytes did for most of the time. */
+enum reader_deed {
+	READER_UNSEEN,
+	READER_WAITS,    /* for data: it lacks what is held */
+	READER_COMPUTES, /* it reads more slowly than is written */
+	READER_SLEEPS,   /* by its own timer */
+	READER_IS_AWAY,  /* in another wait */
+};
+enum reader_deed context__reader(const struct context *context);
+
 /* "worker/77", "pid 77", "a thread not seen" */
 char *context__thread(char *dst, size_t size, const struct report *report, uint32_t pid,
 		      uint32_t tid);

@@ -53,11 +53,11 @@ static const char cwnd[] =
 
 static const char rwnd[] =
 	"{held}: the window that {other} offers was full[, with {unacked} in flight of the {snd_wnd} that it allows]. It opens "
-	"again when the program there reads, or when its kernel gives the socket a larger buffer.[{chain}]";
+	"again when the program there reads, or when its kernel gives the socket a larger buffer.{meanwhile}[{chain}]";
 
 static const char zero_window[] =
 	"{held}: {other} has closed its receive window, because the program there has not read what already "
-	"arrived.[{chain}]";
+	"arrived.{meanwhile}[{chain}]";
 
 static const char pacing[] =
 	"{held}: it paces this socket[ to {pacing_rate} a second][, and its timer let the next segment go only after "
@@ -79,7 +79,7 @@ static const char sndbuf[] =
 	"{whose}[{waiter} waited for its {operation} through ring {ring}|{waiter} waited inside a write on {fd}]{connection}"
 	"[{?ring}{?operation}, which waited] for room in the socket's send buffer[, in which {wmem_queued} of {sndbuf} were "
 	"taken]. Room comes as {other} acknowledges, and that takes a round trip and, when its window is full, a program there "
-	"that reads.[{chain}]";
+	"that reads.{meanwhile}[{chain}]";
 
 static const char rto[] =
 	"{lost}, nothing that was sent behind it told of the loss, and so TCP waited for its retransmission timer[ of {rto}]"

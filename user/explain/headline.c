@@ -8,7 +8,8 @@
 
 /* ---- the table: the first row that applies ---- */
 
-#define NAGLES FOR(NAGLE_DELACK) | FOR(NAGLE)
+#define NAGLES  FOR(NAGLE_DELACK) | FOR(NAGLE)
+#define READERS FOR(RWND) | FOR(ZERO_WINDOW) | FOR(SNDBUF)
 
 /* clang-format off */
 static const struct template headlines[] = {
@@ -19,6 +20,7 @@ static const struct template headlines[] = {
 	{FOR(CORK), "{?msg_more}{sender} writes with MSG_MORE, and TCP waits for more"},
 	{FOR(CORK), "{sender} writes while {fd} is corked (TCP_CORK)"},
 	{FOR(CWND), "the congestion window from {sender} to {other} is full"},
+	{READERS, "{?reader_computes}{reader} reads more slowly than {sender} writes: it computes"},
 	{FOR(RWND), "the receive window of {other} is full[{because}]"},
 	{FOR(ZERO_WINDOW), "{other} does not read, and its window is closed[{because}]"},
 	{FOR(PACING), "TCP paces what {sender} writes"},

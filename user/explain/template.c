@@ -104,16 +104,35 @@ static bool is_submitted_by_another(const struct ns_wait *wait)
 	return wait->op_tid && wait->op_tid != wait->head.tid;
 }
 
-/* Did somebody at the other end sleep instead of reading, as far as the chain shows? */
-static bool reader_was_away(const struct stall *stall)
+static uint64_t reader_all(const struct tally *tally)
 {
-	for (size_t i = 1; i < stall->link_count; i++) {
-		const struct stall_link *link = &stall->links[i];
+	return tally->reader.waited_ns + tally->reader.ran_ns + tally->reader.away_ns;
+}
 
-		if (link->cause != CAUSE_PEER_APP && link->cause != CAUSE_IDLE)
-			return true;
-	}
-	return false;
+static uint64_t reader_most(const struct tally *tally)
+{
+	const struct stall_reader *reader = &tally->reader;
+	uint64_t most = reader->waited_ns;
+
+	most = reader->ran_ns > most ? reader->ran_ns : most;
+	return reader->away_ns > most ? reader->away_ns : most;
+}
+
+static const char *reader_deed(enum cause away)
+{
+	static const char *const deeds[CAUSE_COUNT] = {
+		[CAUSE_TIMER] = "slept by its own timer",
+		[CAUSE_DISK] = "waited for block I/O",
+		[CAUSE_LOCK] = "waited for a lock, or a signal of another thread",
+		[CAUSE_IPC] = "waited for another process or thread",
+		[CAUSE_PEER_APP] = "waited for data of another connection",
+		[CAUSE_SNDBUF] = "waited for room to write on another connection",
+		[CAUSE_RUNQUEUE] = "waited for a CPU",
+		[CAUSE_IDLE] = "waited for something else to do",
+		[CAUSE_URING] = "waited for io_uring",
+	};
+
+	return deeds[away] ? deeds[away] : "waited, for what was not seen";
 }
 
 static bool is_blind(const struct context *context, enum ns_fact fact)

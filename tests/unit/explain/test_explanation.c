@@ -69,6 +69,7 @@ static struct words write_words(struct fixture *f, const struct stall *stall, ui
 			      .count = count,
 			      .total_ns = count * took,
 			      .held_ns = count * took,
+			      .reader = stall->reader,
 			      .example = *stall};
 
 	return write_tally(f, &tally);
@@ -310,11 +311,31 @@ static void test_windows(void **state)
 	free_words(&words);
 
 	/* The reader is the limit: no larger buffer is advised. */
-	add_link(&stall, CAUSE_RWND, CLIENT_WAITS);
-	add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
+	stall.reader = (struct stall_reader){.seen = true,
+					     .pid = 4243,
+					     .tid = 4243,
+					     .waited_ns = 1000000,
+					     .away_ns = 39000000,
+					     .away = CAUSE_TIMER};
 	words = write_words(f, &stall, 1);
+	assert_says(words.tale, "server/4243 did not read", "97.5%", "slept");
 	assert_says(words.verdict.advice[0], "server/4243 read sooner");
 	assert_silent_on(words.verdict.advice[0], "SO_RCVBUF");
+	free_words(&words);
+
+	stall.reader.ran_ns = 40000000;
+	words = write_words(f, &stall, 1);
+	assert_says(words.tale, "server/4243 computed", "50.0%");
+	assert_says(words.verdict.advice[0], "perf record -p 4243");
+	assert_silent_on(words.verdict.advice[0], "SO_RCVBUF", "saves");
+	assert_true(words.verdict.saves_ns == 0);
+	free_words(&words);
+
+	/* It lacks what is held. */
+	stall.reader.waited_ns = 90000000;
+	words = write_words(f, &stall, 1);
+	assert_says(words.verdict.advice[0], "SO_RCVBUF", "saves");
+	assert_true(words.verdict.saves_ns > 0);
 	free_words(&words);
 }
 

@@ -5,6 +5,7 @@
 
 #include "user/analyze/holds/nagle.h"
 #include "user/analyze/holds/parts.h"
+#include "user/analyze/holds/reader.h"
 #include "user/analyze/holds/receiver.h"
 #include "user/analyze/holds/release.h"
 #include "user/analyze/waits/uring_wait.h"
@@ -160,6 +161,11 @@ static bool target_shut_the_window(const struct model *model, const struct model
 	       (reason == NS_HOLD_RWND || reason == NS_HOLD_ZERO_WINDOW);
 }
 
+static bool waits_for_reader(enum cause cause)
+{
+	return cause == CAUSE_RWND || cause == CAUSE_ZERO_WINDOW || cause == CAUSE_SNDBUF;
+}
+
 bool hold__explain(const struct model *model, const struct incident *incident,
 		   struct finding *finding)
 {
@@ -196,6 +202,8 @@ bool hold__explain(const struct model *model, const struct incident *incident,
 		finding->receiver = *receiver;
 		uring_wait__fill_in(model, &finding->receiver);
 	}
+	if (waits_for_reader(stall->cause))
+		stall->reader = reader__find(model, incident);
 	cut_slices(stall, &parts, receiver);
 	receiver__find_delayed(model, incident, finding);
 	stall__check(stall);

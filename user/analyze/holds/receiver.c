@@ -2,23 +2,9 @@
 #include "user/analyze/holds/receiver.h"
 
 #include "bpf/times.h"
+#include "user/analyze/holds/reader.h"
 #include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wait.h"
-
-/* The thread that first read from the peer's end after the release, 0 not seen. */
-static uint32_t reader_tid(const struct incident *incident)
-{
-	for (size_t i = 0; i < incident->peers.count; i++) {
-		const union event *event = &incident->peers.v[i];
-
-		if (event->head.ts < incident->end_ts)
-			continue;
-		if (event->head.type == NS_RECV ||
-		    (event->head.type == NS_URING && uring_wait__received(&event->uring)))
-			return event->head.tid;
-	}
-	return 0;
-}
 
 /*
  * How likely is this the wait for the held bytes? 0: it is not. A call on the very
@@ -63,7 +49,7 @@ const struct ns_wait *receiver__find(const struct model *model, const struct inc
 	const struct model_conn *conn = model__conn(model, incident->conn);
 	const struct model_conn *peer = model__peer(model, conn);
 	const struct ns_wait *best = NULL;
-	uint32_t reader = reader_tid(incident);
+	uint32_t reader = reader__tid(incident);
 	int best_rank = 0;
 
 	if (!peer || incident->open)

@@ -108,6 +108,23 @@ static json_t *wait_of(const struct report *report, const struct stall_wait *wai
 	return object;
 }
 
+static json_t *reader_of(const struct stall_reader *reader)
+{
+	json_t *object;
+
+	if (!reader->seen)
+		return json_null();
+	object = json_object();
+	put(object, "pid", json_value__count(reader->pid));
+	put(object, "tid", json_value__count(reader->tid));
+	put(object, "waited_ms", json_value__ms(reader->waited_ns));
+	put(object, "computed_ms", json_value__ms(reader->ran_ns));
+	put(object, "away_ms", json_value__ms(reader->away_ns));
+	put(object, "away",
+	    reader->away_ns ? json_string(cause__info(reader->away)->id) : json_null());
+	return object;
+}
+
 json_t *json_value__stall(const struct report *report, const struct stall *stall)
 {
 	json_t *object = json_object();
@@ -133,6 +150,7 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 	put(object, "missing", json_value__text(missing__text(stall->missing)));
 	put(object, "slices", json_value__slices(stall->slices, stall->slice_count));
 	put(object, "parts", json_value__parts(report, &stall->path));
+	put(object, "reader", reader_of(&stall->reader));
 	put_each(object, "links", i, stall->link_count, link_of(report, &stall->links[i]));
 	put_each(object, "waits", i,
 		 stall->wait_count < STALL_WAITS ? stall->wait_count : STALL_WAITS,

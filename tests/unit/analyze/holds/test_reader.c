@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Holds that delay nobody, because the program at the other end had enough to read. */
-#include "tests/unit/analyze/outcome.h"
+#include "tests/unit/analyze/chain/wait_rows.h"
 
 #define RELEASED(reason, more)                                                                     \
 	"50 tx conn=1 seq=140 end=200 ack=500\n"                                                   \
@@ -51,9 +51,88 @@ static void test_target_reads(void **state)
 	assert_stalls(SERVER_HEAD PEER FIRST HELD("nagle") RELEASED("nagle", ""), 1);
 }
 
+/* ---- what the reader did while bytes were held for it ---- */
+
+#define WINDOW                                                                                     \
+	HEAD                                                                                       \
+	PEER STACKS HELD("zero-window")
+#define OPENED RELEASED("zero-window", "unread=0 unread_known=1")
+/* The server's thread 20, and how it is known to be the one that reads. */
+#define READ(at) at " recv conn=2 tgid=20 tid=20 bytes=40 fd=8\n"
+#define WAITS(off, on, conn, stack)                                                                \
+	on " wait conn=" conn " tgid=20 tid=20 off=" off " wake=" on                               \
+	   " state=1 syscall=0 arg0=8 conn_basis=fd stack_id=" stack " waker_stack_id=2 "
+#undef SLEEPS
+#define SLEEPS(off, on)                                                                            \
+	on " wait tgid=20 tid=20 off=" off " wake=" on                                             \
+	   " state=1 syscall=230 stack_id=3 waker_stack_id=4 "
+#define SPENT(run, input) "spent_known=1 run_us=" run " short_input_us=" input " shorts_input=9\n"
+
+static const struct reader_row {
+	const char *what;
+	const char *lines;
+	bool seen;
+	unsigned waited_ms, ran_ms, away_ms;
+	enum cause away; /* unless away_ms is 0 */
+} reader_rows[] = {
+	{"waits for data", WINDOW WAITS("5", "49", "2", "1") "\n" OPENED READ("50.1"), true, 39, 1,
+	 0, 0},
+	{"sleeps", WINDOW SLEEPS("8", "45") "\n" OPENED READ("50.1"), true, 0, 5, 35, CAUSE_TIMER},
+	{"sleeps, and is the only thread", WINDOW SLEEPS("8", "50") "\n" OPENED, true, 0, 0, 40,
+	 CAUSE_TIMER},
+	{"computes", WINDOW WAITS("5", "10", "2", "1") "\n" OPENED READ("50.1"), true, 0, 40, 0, 0},
+	{"serves another connection", WINDOW WAITS("5", "48", "3", "1") "\n" OPENED READ("50.1"),
+	 true, 0, 2, 38, CAUSE_PEER_APP},
+	{"waits for something else, with bytes left unread",
+	 WINDOW WAITS("5", "48", "2", "9") "\n" RELEASED("zero-window", "unread=7 unread_known=1")
+		 READ("50.1"),
+	 true, 0, 2, 38, CAUSE_IDLE},
+	{"reads in steps: mostly short waits for data",
+	 WINDOW SLEEPS("1", "5") SPENT("100", "0") SLEEPS("55", "60") SPENT("5100", "45000")
+		 OPENED READ("50.1"),
+	 true, 36, 4, 0, 0},
+	{"reads in steps: mostly computing",
+	 WINDOW SLEEPS("1", "5") SPENT("100", "0") SLEEPS("55", "60") SPENT("45100", "5000")
+		 OPENED READ("50.1"),
+	 true, 4, 36, 0, 0},
+	{"computes, as far back as it is known",
+	 WINDOW SLEEPS("45", "46") SPENT("20000", "0") OPENED READ("50.1"), true, 0, 24, 1,
+	 CAUSE_TIMER},
+	{"was not watched", WINDOW OPENED READ("50.1"), false, 0, 0, 0, 0},
+};
+
+static unsigned whole_ms(uint64_t ns)
+{
+	return (unsigned)((ns + 500000) / 1000000);
+}
+
+static void test_reader(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(reader_rows) / sizeof(reader_rows[0]); i++) {
+		const struct reader_row *row = &reader_rows[i];
+		struct outcome outcome = analyze(feed__text(row->lines));
+		const struct stall_reader *reader;
+
+		if (!outcome.stall)
+			fail_msg("%s: no stall", row->what);
+		reader = &outcome.stall->reader;
+		if (reader->seen != row->seen || whole_ms(reader->waited_ns) != row->waited_ms ||
+		    whole_ms(reader->ran_ns) != row->ran_ms ||
+		    whole_ms(reader->away_ns) != row->away_ms ||
+		    (row->away_ms && reader->away != row->away))
+			fail_msg("%s: %d, waited %u, ran %u, away %u for %s", row->what,
+				 reader->seen, whole_ms(reader->waited_ns),
+				 whole_ms(reader->ran_ns), whole_ms(reader->away_ns),
+				 cause__info(reader->away)->id);
+		done(&outcome);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reader),
 		cmocka_unit_test(test_behind),
 		cmocka_unit_test(test_target_reads),
 	};

@@ -3,11 +3,10 @@
  * A TCP forwarder on loopback: a thread for each direction of each connection, which reads and
  * writes, until SIGTERM.
  *
- *	$ forwarder PORT [BUFFER_BYTES]		(of what it forwards to; 131072)
- *	ready pid=812 port=46465
- *	done bytes=104857600 reads=1600 sleeps=1580 busy_ms=412
+ *	$ forwarder PORT [BUFFER_BYTES [COMPUTE_US]]	(of what it forwards to; 131072; at each
+ *read) ready pid=812 port=46465 done bytes=104857600 reads=1600 sleeps=1580 busy_ms=412 ran_ms=390
  *
- * Busy is a thread on a CPU, and while it waits for one.
+ * Busy is a thread on a CPU (it ran), and while it waits for one.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -20,6 +19,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 struct direction {
@@ -28,18 +28,21 @@ struct direction {
 };
 
 static size_t buffer_bytes = 131072;
-static _Atomic uint64_t bytes, reads, sleeps, busy_ns;
+static uint64_t compute_ns;
+static _Atomic uint64_t bytes, reads, sleeps, busy_ns, ran_in_all_ns;
 
 /* The calling thread's, at its end. */
 static void account(void)
 {
-	uint64_t on_cpu_ns = 0, queued_ns = 0;
+	uint64_t ran_ns = 0, queued_ns = 0;
 	FILE *file = fopen("/proc/thread-self/schedstat", "r");
 	struct rusage usage;
 
 	if (file) {
-		if (fscanf(file, "%" SCNu64 " %" SCNu64, &on_cpu_ns, &queued_ns) == 2)
-			busy_ns += on_cpu_ns + queued_ns;
+		if (fscanf(file, "%" SCNu64 " %" SCNu64, &ran_ns, &queued_ns) == 2) {
+			busy_ns += ran_ns + queued_ns;
+			ran_in_all_ns += ran_ns;
+		}
 		fclose(file);
 	}
 	getrusage(RUSAGE_THREAD, &usage);
@@ -67,6 +70,22 @@ static int write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
+static uint64_t on_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+static void compute(void)
+{
+	uint64_t until = on_cpu_ns() + compute_ns;
+
+	while (compute_ns && on_cpu_ns() < until)
+		;
+}
+
 static void *forward(void *argument)
 {
 	struct direction *direction = argument;
@@ -76,6 +95,7 @@ static void *forward(void *argument)
 	while (buffer && (n = read(direction->from, buffer, buffer_bytes)) > 0) {
 		bytes += n;
 		reads++;
+		compute();
 		if (write_all(direction->to, buffer, n))
 			break;
 	}
@@ -121,10 +141,11 @@ static void on_term(int signal_number)
 
 	(void)signal_number;
 	account();
-	len = snprintf(
-		text, sizeof(text),
-		"done bytes=%" PRIu64 " reads=%" PRIu64 " sleeps=%" PRIu64 " busy_ms=%" PRIu64 "\n",
-		(uint64_t)bytes, (uint64_t)reads, (uint64_t)sleeps, (uint64_t)busy_ns / 1000000);
+	len = snprintf(text, sizeof(text),
+		       "done bytes=%" PRIu64 " reads=%" PRIu64 " sleeps=%" PRIu64
+		       " busy_ms=%" PRIu64 " ran_ms=%" PRIu64 "\n",
+		       (uint64_t)bytes, (uint64_t)reads, (uint64_t)sleeps,
+		       (uint64_t)busy_ns / 1000000, (uint64_t)ran_in_all_ns / 1000000);
 	_exit(write(STDOUT_FILENO, text, len) == len ? 0 : 1);
 }
 
@@ -134,12 +155,14 @@ int main(int argc, char **argv)
 	socklen_t len = sizeof(address);
 	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), fd;
 
-	if (argc < 2 || argc > 3) {
-		fprintf(stderr, "usage: forwarder PORT [BUFFER_BYTES]\n");
+	if (argc < 2 || argc > 4) {
+		fprintf(stderr, "usage: forwarder PORT [BUFFER_BYTES [COMPUTE_US]]\n");
 		return 64;
 	}
-	if (argc == 3)
+	if (argc > 2)
 		buffer_bytes = strtoul(argv[2], NULL, 10);
+	if (argc > 3)
+		compute_ns = 1000 * strtoull(argv[3], NULL, 10);
 	signal(SIGTERM, on_term);
 	signal(SIGPIPE, SIG_IGN);
 	if (listener < 0 || bind(listener, (struct sockaddr *)&address, len) ||

@@ -3,6 +3,7 @@
 #ifndef TESTS_WORKLOAD_WAITS_HABITS_H
 #define TESTS_WORKLOAD_WAITS_HABITS_H
 
+#include <netinet/tcp.h>
 #include <sys/eventfd.h>
 
 #include "tests/workload/waits_modes.h"
@@ -88,6 +89,74 @@ static void receive(void)
 
 	if (recv(links[0], message, sizeof(message), MSG_WAITALL) != sizeof(message))
 		die("recv");
+}
+
+/* ---- requests in two small pieces, to a server that acknowledges each at once ---- */
+
+static void prompt_server_setup(void)
+{
+	int on = 1;
+	pid_t pid;
+
+	listener = listen_here(&shared->port);
+	pid = child("waits-prompt");
+	if (!pid) {
+		int fd = accept(listener, NULL, NULL);
+		char message[MESSAGE];
+
+		while (setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on)) == 0 &&
+		       recv(fd, message, 2, MSG_WAITALL) == 2)
+			give(fd);
+		_exit(0);
+	}
+	shared->waker_pid = shared->waker_tid = pid;
+}
+
+static void connect_nodelay(void)
+{
+	int on = 1;
+
+	connect_one();
+	if (setsockopt(links[0], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)))
+		die("TCP_NODELAY");
+}
+
+static void split_round(void)
+{
+	if (write(links[0], "a", 1) != 1 || write(links[0], "b", 1) != 1)
+		die("write");
+	receive();
+}
+
+/* ---- a thread that wakes another one, which is done at once ---- */
+
+static void *take_note(void *unused)
+{
+	char byte;
+
+	while (read(here[0], &byte, 1) == 1)
+		;
+	return unused;
+}
+
+static void waker_begin(void)
+{
+	pthread_t thread;
+
+	if (pipe(here) || pthread_create(&thread, NULL, take_note, NULL))
+		die("pthread_create");
+}
+
+static void waker_round(void)
+{
+	for (int i = 0; i < 100; i++) {
+		uint64_t until = now_ns() + 20000;
+
+		if (write(here[1], "w", 1) != 1)
+			die("write");
+		while (now_ns() < until)
+			;
+	}
 }
 
 static void receive_round(void)

@@ -288,13 +288,12 @@ struct report_requests {
 
 /* Something about how the program uses its connections or CPUs that is out of the ordinary. */
 enum habit {
-	HABIT_COPY_BOUND,
 	HABIT_WAKE_BOUND,
 	HABIT_SWITCHES,
+	HABIT_LATENT,
 	HABIT_SMALL_WRITES,
 	HABIT_EMPTY_WAKES,
 	HABIT_PREEMPTED,
-	HABIT_MIGRATIONS,
 	HABIT_KINDS
 };
 
@@ -304,12 +303,14 @@ struct report_habit {
 	uint32_t tid;  /* 0: of a connection, or the process */
 	uint32_t conn; /* 0: of a thread */
 	/* As far as they belong to it: */
-	uint64_t count;     /* writes */
+	uint64_t count;     /* writes; held ones; threads */
 	uint64_t bytes;     /* of a write on average, or for each wake */
-	double per_s;       /* wakes, preemptions or migrations; MiB of a bulk transfer */
-	double share;       /* of the wakes, switches or writes; of a CPU for a bulk transfer */
+	double per_s;       /* wakes or preemptions; MiB of a bulk transfer */
+	double share;       /* of the wakes or writes; of the requests; of the time it has work */
 	double close_share; /* of the writes: they follow another at once */
 	double switches;    /* for each exchange, or each MiB */
+	bool is_local;      /* the other end is on this host, and */
+	bool by_acks;       /* it acknowledges without data; else its answers do */
 };
 
 #define REPORT_HABITS 32

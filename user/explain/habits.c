@@ -6,25 +6,27 @@
 
 /* clang-format off */
 static const char *const templates[HABIT_KINDS] = {
-	[HABIT_COPY_BOUND] =
-		"copy-bound: {per_s} MiB/s with {switches} switches a MiB, busy for {share} of a CPU: the bytes themselves "
-		"are the work; splice(), larger buffers or more threads would move more.",
 	[HABIT_WAKE_BOUND] =
 		"wake-bound: {per_s} MiB/s, but only {bytes} for each time that it was woken ({whole_switches} switches a "
 		"MiB): waking costs more than copying; let more gather first (larger reads, SO_RCVLOWAT).",
 	[HABIT_SWITCHES] =
-		"{switches} context switches an exchange: its threads hand the work around more than it takes.",
+		"{switches} context switches an exchange, by {count} threads: a request that one of them served from end to end "
+		"would take one.",
+	[HABIT_LATENT] =
+		"latent: Nagle's algorithm holds a piece back in {share} of the exchanges ({count} times, writes of {bytes} on "
+		"average), each time shortly. That it is not for longer is the other end's doing, "
+		"[{?by_acks}which acknowledges the piece before at once|{?is_local}whose answers carry the acknowledgement"
+		"|which acknowledges the piece before, or answers, at once]; "
+		"wherever it delays an acknowledgement instead, an exchange takes 40 ms more: write each message at once, or set "
+		"TCP_NODELAY.",
 	[HABIT_SMALL_WRITES] =
 		"{count} writes of {bytes} on average: {share} are under a quarter of the mss, and {close_share} follow the "
 		"one before within 1 ms with nothing read in between; gather them in one buffer or one writev().",
 	[HABIT_EMPTY_WAKES] =
 		"{per_s} wakes a second, and after {share} of them it slept again without having read or written anything.",
 	[HABIT_PREEMPTED] =
-		"taken off its CPU {per_s} times a second though it had work ({share} of its switches): more threads than "
-		"CPUs want to run.",
-	[HABIT_MIGRATIONS] =
-		"moves to another CPU {per_s} times a second, at {share} of its switches: its caches are cold each time; "
-		"pinning it would keep them.",
+		"taken off its CPU {per_s} times a second though it had work, and without one for {share} of the time that it had "
+		"some: more threads than CPUs want to run.",
 };
 /* clang-format on */
 
@@ -44,7 +46,19 @@ SLOT(close_share, "%s", percent_text(habit->close_share))
 SLOT(switches, "%.1f", habit->switches)
 SLOT(whole_switches, "%.0f", habit->switches)
 
+static bool is_by_acks(const void *subject)
+{
+	return ((const struct report_habit *)subject)->by_acks;
+}
+
+static bool is_local(const void *subject)
+{
+	return ((const struct report_habit *)subject)->is_local;
+}
+
 static const struct slot slots[] = {
+	{.name = "by_acks", .holds = is_by_acks},
+	{.name = "is_local", .holds = is_local},
 	{.name = "count", .add = add_count},
 	{.name = "bytes", .add = add_bytes},
 	{.name = "per_s", .add = add_per_s},

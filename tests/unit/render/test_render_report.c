@@ -135,11 +135,11 @@ static void habits_have_their_sentences(void **state)
 	habits[0] = (struct report_habit){
 		.habit = HABIT_EMPTY_WAKES, .pid = 4242, .tid = 4242, .per_s = 412, .share = 0.75};
 	habits[1] = (struct report_habit){.habit = HABIT_SWITCHES, .pid = 4242, .switches = 4.5};
-	habits[2] = (struct report_habit){.habit = HABIT_COPY_BOUND, .pid = 4243, .share = 0.9};
+	habits[2] = (struct report_habit){.habit = HABIT_WAKE_BOUND, .pid = 4243, .share = 0.9};
 	f->report.habit_count = 3;
 	text = text_of(f, render__tables, &wide);
 	assert_says(text, "HABITS client/4242: 412 wakes a second", "75.0%",
-		    "server/4243: copy-bound");
+		    "server/4243: wake-bound");
 	/* Sixty connections that do the same are not sixty sentences. */
 	for (size_t i = 3; i < 12; i++)
 		habits[i] = habits[1];

@@ -7,22 +7,25 @@
 /* What a test looks at: a connection, a thread, or a process with all of both. */
 struct subject {
 	uint32_t pid;
-	uint32_t tid;                     /* 0: a connection or a process */
-	uint32_t conn;                    /* 0: a thread or a process */
-	double seconds;                   /* of the window */
-	const struct ns_conn_totals *use; /* of a connection */
+	uint32_t tid;   /* 0: a connection or a process */
+	uint32_t conn;  /* 0: a thread or a process */
+	double seconds; /* of the window */
+	/* Of a connection; of its other end, NULL: out of sight. */
+	const struct ns_conn_totals *use;
+	const struct ns_conn_totals *peers;
+	bool stalls_by_nagle;
 	/* Of a thread, or all threads of a process. */
 	uint64_t switches;
 	uint64_t voluntary;
 	uint64_t involuntary;
-	uint64_t migrations;
 	uint64_t wakes;
 	uint64_t empty_wakes;
 	uint64_t on_cpu_ns;
-	uint64_t busy_ns; /* on a CPU or waiting for one; of all threads together */
-	/* Of a process: all its connections. */
+	uint64_t runqueue_ns;
+	/* Of a process: all its connections, and its threads that switch for each exchange. */
 	uint64_t bytes;
 	uint64_t exchanges;
+	uint64_t switching;
 };
 
 static double share(uint64_t part, uint64_t whole)
@@ -46,11 +49,40 @@ static bool is_often(const struct subject *subject, uint64_t count)
 /* On average a message of three writes or fewer has one that joins another. */
 #define CLOSE_SHARE (1.0 / 3)
 
+/*
+ * Small pieces of requests that Nagle's algorithm holds, and no time comes of it: so far an
+ * acknowledgement, or an answer, has let each go at once. One for each second request or so is no
+ * chance, nor one in a stream, which has no requests.
+ */
+#define LATENT_ENOUGH 50
+
+static bool is_latent(const struct subject *subject)
+{
+	const struct ns_conn_totals *use = subject->use;
+	uint32_t held = use->holds[NS_HOLD_NAGLE];
+
+	return held >= LATENT_ENOUGH && 2 * held >= use->exchanges &&
+	       use->exchanges >= LATENT_ENOUGH && held <= 2 * use->exchanges &&
+	       2 * use->close_writes >= held && !subject->stalls_by_nagle;
+}
+
+static void measure_latent(const struct subject *subject, struct report_habit *habit)
+{
+	const struct ns_conn_totals *use = subject->use, *peers = subject->peers;
+
+	habit->count = use->holds[NS_HOLD_NAGLE];
+	habit->bytes = use->bytes_out / use->writes;
+	habit->share = share(habit->count, use->exchanges);
+	habit->is_local = peers;
+	habit->by_acks = peers && peers->segs_out >= peers->data_segs_out + habit->count / 2;
+}
+
 static bool writes_small(const struct subject *subject)
 {
 	const struct ns_conn_totals *use = subject->use;
 
-	return use->writes >= ENOUGH && use->bytes_out / use->writes < ETHERNET_MSS &&
+	return !is_latent(subject) && use->writes >= ENOUGH &&
+	       use->bytes_out / use->writes < ETHERNET_MSS &&
 	       share(use->small_writes, use->writes) >= 0.5 &&
 	       share(use->close_writes, use->writes) >= CLOSE_SHARE;
 }
@@ -88,47 +120,53 @@ static void measure_wakes(const struct subject *subject, struct report_habit *ha
 	habit->share = share(subject->empty_wakes, subject->wakes);
 }
 
-/* More often sent off the CPU than going by itself: it has work, and others want the CPU too. */
+/*
+ * More often sent off the CPU than going by itself, and then away for long: it has work, and others
+ * compute meanwhile. A thread that wakes another one which answers at once loses the CPU as often,
+ * but for microseconds. With more threads each is preempted more seldom, and away for longer.
+ */
+#define PREEMPTED_ENOUGH  20
+#define PREEMPTED_SHARE   0.2
+#define PREEMPTED_AWAY_NS 500000
+
+static uint64_t wanted_cpu_ns(const struct subject *subject)
+{
+	return subject->on_cpu_ns + subject->runqueue_ns;
+}
+
 static bool is_preempted(const struct subject *subject)
 {
-	return is_often(subject, subject->involuntary) && subject->involuntary > subject->voluntary;
+	return subject->involuntary >= PREEMPTED_ENOUGH &&
+	       (double)subject->involuntary >= PREEMPTED_ENOUGH * subject->seconds &&
+	       subject->involuntary > subject->voluntary &&
+	       subject->runqueue_ns / subject->involuntary >= PREEMPTED_AWAY_NS &&
+	       share(subject->runqueue_ns, wanted_cpu_ns(subject)) >= PREEMPTED_SHARE;
 }
 
 static void measure_preemption(const struct subject *subject, struct report_habit *habit)
 {
 	habit->per_s = (double)subject->involuntary / subject->seconds;
-	habit->share = share(subject->involuntary, subject->switches);
-}
-
-/* Every second switch: what it finds in the caches is mostly another thread's. */
-static bool migrates(const struct subject *subject)
-{
-	return is_often(subject, subject->migrations) &&
-	       share(subject->migrations, subject->switches) >= 0.5;
-}
-
-static void measure_migrations(const struct subject *subject, struct report_habit *habit)
-{
-	habit->per_s = (double)subject->migrations / subject->seconds;
-	habit->share = share(subject->migrations, subject->switches);
+	habit->share = share(subject->runqueue_ns, wanted_cpu_ns(subject));
 }
 
 /* ---- processes ---- */
 
 /*
  * A blocking client sleeps once an exchange, an epoll server at most once, and handing the work
- * over to another thread and back costs two more: from 4 on, threads wake each other for less.
+ * over to another thread and back costs two more. One thread alone that sleeps more often waits
+ * in steps, or for a disk: that has other names.
  */
 #define SWITCHES_MOST 4.0
 
 static bool switches_much(const struct subject *subject)
 {
-	return subject->exchanges >= ENOUGH &&
+	return subject->exchanges >= ENOUGH && subject->switching > 1 &&
 	       share(subject->switches, subject->exchanges) >= SWITCHES_MOST;
 }
 
 static void measure_switches(const struct subject *subject, struct report_habit *habit)
 {
+	habit->count = subject->switching;
 	habit->switches = share(subject->switches, subject->exchanges);
 }
 
@@ -141,11 +179,9 @@ static void measure_switches(const struct subject *subject, struct report_habit 
  * kernel (7 GB/s): who gets less for a wake spends more on waking than on copying.
  */
 #define BYTES_PER_WAKE 32768
-/*
- * Of one CPU: half of it, waiting for one included, is what limits a transfer whose other ends
- * share the machine. Who is bound by wakes is asleep between them, so a fifth has to do.
- */
-#define COPY_BUSY 0.5
+/* And nothing else: what is longer on the CPU for each wake computes. */
+#define WAKE_MOST_CPU_NS 20000
+/* Who is bound by wakes is asleep between them, so a fifth of a CPU has to do. */
 #define WAKE_BUSY 0.2
 
 static bool moves_bulk(const struct subject *subject)
@@ -156,24 +192,21 @@ static bool moves_bulk(const struct subject *subject)
 
 static bool gets_little_for_a_wake(const struct subject *subject)
 {
-	return subject->voluntary >= ENOUGH && subject->bytes / subject->voluntary < BYTES_PER_WAKE;
+	return subject->voluntary >= ENOUGH &&
+	       subject->bytes / subject->voluntary < BYTES_PER_WAKE &&
+	       subject->on_cpu_ns / subject->voluntary < WAKE_MOST_CPU_NS;
 }
 
+/* Of one CPU, waiting for one included; of all threads together. */
 static double busy_share(const struct subject *subject)
 {
-	return (double)subject->busy_ns / 1e9 / subject->seconds;
+	return (double)wanted_cpu_ns(subject) / 1e9 / subject->seconds;
 }
 
 static bool is_wake_bound(const struct subject *subject)
 {
 	return moves_bulk(subject) && gets_little_for_a_wake(subject) &&
 	       busy_share(subject) >= WAKE_BUSY;
-}
-
-static bool is_copy_bound(const struct subject *subject)
-{
-	return moves_bulk(subject) && !gets_little_for_a_wake(subject) &&
-	       busy_share(subject) >= COPY_BUSY;
 }
 
 static void measure_bulk(const struct subject *subject, struct report_habit *habit)
@@ -194,13 +227,12 @@ static const struct {
 	bool (*test)(const struct subject *subject);
 	void (*measure)(const struct subject *subject, struct report_habit *habit);
 } habits[HABIT_KINDS] = {
-	[HABIT_COPY_BOUND] = {"copy-bound", OF_PROCESS, is_copy_bound, measure_bulk},
 	[HABIT_WAKE_BOUND] = {"wake-bound", OF_PROCESS, is_wake_bound, measure_bulk},
 	[HABIT_SWITCHES] = {"switches-per-exchange", OF_PROCESS, switches_much, measure_switches},
+	[HABIT_LATENT] = {"latent", OF_CONN, is_latent, measure_latent},
 	[HABIT_SMALL_WRITES] = {"small-writes", OF_CONN, writes_small, measure_writes},
 	[HABIT_EMPTY_WAKES] = {"empty-wakes", OF_THREAD, wakes_for_nothing, measure_wakes},
 	[HABIT_PREEMPTED] = {"preempted", OF_THREAD, is_preempted, measure_preemption},
-	[HABIT_MIGRATIONS] = {"migrations", OF_THREAD, migrates, measure_migrations},
 };
 
 const char *habit__id(enum habit habit)
@@ -241,11 +273,10 @@ static void add_thread(struct subject *subject, const struct report_thread *thre
 	subject->voluntary += thread->voluntary;
 	subject->involuntary += thread->involuntary;
 	subject->switches += (uint64_t)thread->voluntary + thread->involuntary;
-	subject->migrations += thread->migrations;
 	subject->wakes += thread->wakes;
 	subject->empty_wakes += thread->empty_wakes;
 	subject->on_cpu_ns += thread->on_cpu_ns;
-	subject->busy_ns += thread->on_cpu_ns + thread->runqueue_ns;
+	subject->runqueue_ns += thread->runqueue_ns;
 }
 
 static void test_process(struct writer *writer, const struct report_process *process,
@@ -257,10 +288,6 @@ static void test_process(struct writer *writer, const struct report_process *pro
 				  .exchanges = process->past_exchanges};
 	const struct report *report = writer->report;
 
-	for (size_t i = 0; i < report->thread_count; i++) {
-		if (report->threads[i].pid == process->pid)
-			add_thread(&subject, &report->threads[i]);
-	}
 	for (size_t i = 0; i < report->conn_count; i++) {
 		const struct report_conn *conn = &report->conns[i];
 
@@ -268,6 +295,14 @@ static void test_process(struct writer *writer, const struct report_process *pro
 			continue;
 		subject.bytes += conn->totals.bytes_out + conn->totals.bytes_in;
 		subject.exchanges += conn->totals.exchanges;
+	}
+	for (size_t i = 0; i < report->thread_count; i++) {
+		const struct report_thread *thread = &report->threads[i];
+
+		if (thread->pid != process->pid)
+			continue;
+		add_thread(&subject, thread);
+		subject.switching += thread->voluntary >= subject.exchanges;
 	}
 	test_all(writer, OF_PROCESS, &subject);
 }
@@ -282,10 +317,14 @@ static void test_thread(struct writer *writer, const struct report_thread *threa
 
 static void test_conn(struct writer *writer, const struct report_conn *conn, double seconds)
 {
+	const struct report_conn *peer = report__peer(writer->report, conn);
+	const uint64_t nagles = 1ull << CAUSE_NAGLE | 1ull << CAUSE_NAGLE_DELACK;
 	const struct subject subject = {.pid = conn->id.head.tgid,
 					.conn = conn->id.head.conn,
 					.seconds = seconds,
-					.use = &conn->totals};
+					.use = &conn->totals,
+					.peers = peer ? &peer->totals : NULL,
+					.stalls_by_nagle = conn->stalled_by & nagles};
 
 	test_all(writer, OF_CONN, &subject);
 }

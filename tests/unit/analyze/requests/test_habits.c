@@ -72,21 +72,34 @@ static void test_empty_wakes(void **state)
 	assert_silent(THREAD "wakes=60 empty_wakes=60 voluntary=60 on_cpu=1\n" END_1S);
 }
 
+/* Away from its CPU for 2 ms each time, with others on it. */
+static void test_preempted(void **state)
+{
+	(void)state;
+	assert_told(THREAD "voluntary=10 involuntary=200 on_cpu=550 runqueue=450\n" END_1S,
+		    "preempted", "worker/11", "200 times a second", "45.0%");
+	/* It goes by itself; a thread that it wakes answers at once; seldom; for next to nothing.
+	 */
+	assert_silent(THREAD "voluntary=300 involuntary=200 on_cpu=550 runqueue=450\n" END_1S);
+	assert_silent(THREAD "voluntary=10 involuntary=9000 on_cpu=550 runqueue=450\n" END_1S);
+	assert_silent(THREAD "voluntary=1 involuntary=8 on_cpu=980 runqueue=8\n" END_1S);
+	assert_silent(THREAD "voluntary=10 involuntary=100 on_cpu=900 runqueue=90\n" END_1S);
+}
+
+#define SECOND_THREAD "1000 thread-totals tgid=10 tid=12 comm=worker voluntary=2500 on_cpu=100\n"
+
 static void test_switches(void **state)
 {
 	(void)state;
-	assert_told(THREAD "voluntary=100 involuntary=400 on_cpu=900\n" END_1S, "preempted",
-		    "worker/11", "400 times a second");
-	assert_silent(THREAD "voluntary=500 involuntary=400 on_cpu=400\n" END_1S);
-	assert_told(THREAD "voluntary=400 migrations=300 on_cpu=900\n" END_1S, "migrations",
-		    "300 times a second");
-	assert_silent(THREAD "voluntary=400 migrations=100 on_cpu=900\n" END_1S);
-	assert_told(THREAD
-		    "voluntary=5000 on_cpu=900\n"
-		    "1000 conn-totals conn=1 exchanges=1000 bytes_out=1000\n" END_1S,
-		    "switches-per-exchange", "5.0 context switches");
+	assert_told(THREAD "voluntary=2500 on_cpu=900\n" SECOND_THREAD
+			   "1000 conn-totals conn=1 exchanges=1000 bytes_out=1000\n" END_1S,
+		    "switches-per-exchange", "5.0 context switches", "2 threads");
 	assert_silent(THREAD
 		      "voluntary=1000 on_cpu=900\n"
+		      "1000 conn-totals conn=1 exchanges=1000 bytes_out=1000\n" END_1S);
+	/* One that waits in steps for each answer hands nothing around. */
+	assert_silent(THREAD
+		      "voluntary=9000 on_cpu=900\n"
 		      "1000 conn-totals conn=1 exchanges=1000 bytes_out=1000\n" END_1S);
 }
 
@@ -96,18 +109,66 @@ static void test_switches(void **state)
 static void test_bulk(void **state)
 {
 	(void)state;
-	assert_told(THREAD "voluntary=500 on_cpu=900\n" BULK, "copy-bound", "100 MiB/s",
-		    "5.0 switches a MiB");
-	assert_told(THREAD "voluntary=400 on_cpu=300 runqueue=300\n" BULK, "copy-bound", "60.0%");
-	assert_told(THREAD "voluntary=20000 on_cpu=400\n" BULK, "wake-bound", "5,242 B",
-		    "200 switches a MiB");
-	/* Hardly busy: something else sets the pace. */
-	assert_silent(THREAD "voluntary=500 on_cpu=100\n" BULK);
+	assert_told(THREAD "voluntary=20000 on_cpu=300 runqueue=100\n" BULK, "wake-bound",
+		    "5,242 B", "200 switches a MiB");
+	/* Hardly busy: something else sets the pace. Large pieces; it computes for each. */
 	assert_silent(THREAD "voluntary=20000 on_cpu=100\n" BULK);
+	assert_silent(THREAD "voluntary=500 on_cpu=900\n" BULK);
+	assert_silent(THREAD "voluntary=20000 on_cpu=900\n" BULK);
 	/* The same bytes in a hundred thousand answers are no bulk. */
 	assert_silent(THREAD
-		      "voluntary=20000 on_cpu=400\n"
+		      "voluntary=20000 on_cpu=300\n"
 		      "1000 conn-totals conn=1 exchanges=100000 bytes_out=104857600\n" END_1S);
+}
+
+#define SPLIT                                                                                      \
+	CONN "writes=400 bytes_out=17600 small_writes=400 close_writes=200 exchanges=200 "         \
+	     "holds_nagle=198"
+#define SPLIT_TO(peers)                                                                            \
+	FORWARDER                                                                                  \
+	"0 process tgid=20 role=peer comm=srv\n"                                                   \
+	"0 conn conn=2 tgid=20 role=peer local=127.0.0.1:2 remote=127.0.0.1:1 fd=8 opener=peer\n"  \
+	"0 peer conn=1 peer=2\n"                                                                   \
+	"1000 conn-totals conn=2 " peers                                                           \
+	"\n"                                                                                       \
+	"1000 conn-totals conn=1 mss=32768 writes=400 bytes_out=17600 small_writes=400 "           \
+	"close_writes=200 exchanges=200 holds_nagle=198\n" END_1S
+
+static void test_latent(void **state)
+{
+	(void)state;
+	assert_told(SPLIT "\n" END_1S, "latent", "99.0% of the exchanges", "198 times",
+		    "or answers, at once");
+	assert_told(SPLIT_TO("segs_out=400 data_segs_out=200"), "latent",
+		    "acknowledges the piece before at once");
+	assert_told(SPLIT_TO("segs_out=200 data_segs_out=200"), "latent", "answers carry");
+	/* Not held: TCP_NODELAY, or one piece. Rarely; in a stream; of pieces written apart. */
+	assert_silent(CONN "writes=200 bytes_out=17600 small_writes=200 exchanges=200\n" END_1S);
+	assert_silent(CONN
+		      "writes=220 bytes_out=17600 small_writes=220 close_writes=20 "
+		      "exchanges=200 holds_nagle=20\n" END_1S);
+	assert_silent(CONN
+		      "writes=4000 bytes_out=8000000 small_writes=4000 close_writes=3900 "
+		      "exchanges=2 holds_nagle=1500\n" END_1S);
+	assert_silent(CONN
+		      "writes=400 bytes_out=17600 small_writes=400 close_writes=10 "
+		      "exchanges=200 holds_nagle=198\n" END_1S);
+}
+
+/* What does stall is no longer latent. */
+static void test_stalls(void **state)
+{
+	struct outcome outcome =
+		analyze(feed__text(HEAD PEER FIRST SECOND FIRE LEFT ARRIVED GONE
+				   "1000 conn-totals conn=1 mss=32768 writes=400 bytes_out=17600 "
+				   "small_writes=400 close_writes=200 exchanges=200 "
+				   "holds_nagle=198\n" END_1S));
+
+	(void)state;
+	assert_int_equal(outcome.report->stall_count, 1);
+	assert_null(find(&outcome, "latent"));
+	assert_non_null(find(&outcome, "small-writes"));
+	done(&outcome);
 }
 
 /* A peer's habits are not the target's. */
@@ -118,7 +179,7 @@ static void test_targets_only(void **state)
 		"0 session threshold=10 arch=x86_64\n"
 		"0 process tgid=20 role=peer comm=srv\n"
 		"0 conn conn=1 tgid=20 role=peer local=127.0.0.1:1 remote=127.0.0.1:2\n"
-		"1000 thread-totals tgid=20 tid=20 voluntary=100 involuntary=400 on_cpu=900\n"
+		"1000 thread-totals tgid=20 tid=20 voluntary=10 involuntary=200 on_cpu=550 runqueue=450\n"
 		"1000 conn-totals conn=1 writes=1000 bytes_out=88000 small_writes=1000 "
 		"close_writes=500\n" END_1S);
 }
@@ -134,8 +195,8 @@ static void test_bounded(void **state)
 	(void)state;
 	for (unsigned tid = 11; tid < 60; tid++) {
 		snprintf(line, sizeof(line),
-			 "1000 thread-totals tgid=10 tid=%u voluntary=100 involuntary=400 "
-			 "migrations=500 on_cpu=900",
+			 "1000 thread-totals tgid=10 tid=%u voluntary=10 involuntary=200 "
+			 "wakes=1000 empty_wakes=900 on_cpu=15 runqueue=400",
 			 tid);
 		feed__add_line(&feed, line);
 	}
@@ -150,8 +211,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_small_writes), cmocka_unit_test(test_empty_wakes),
-		cmocka_unit_test(test_switches),     cmocka_unit_test(test_bulk),
-		cmocka_unit_test(test_targets_only), cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_switches),     cmocka_unit_test(test_preempted),
+		cmocka_unit_test(test_latent),       cmocka_unit_test(test_stalls),
+		cmocka_unit_test(test_bulk),         cmocka_unit_test(test_targets_only),
+		cmocka_unit_test(test_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

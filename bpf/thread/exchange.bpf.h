@@ -674,13 +674,16 @@ static __always_inline bool has_another_open(const struct ns_thread_state *threa
 	return conn && conn->turn.sampling;
 }
 
-/* The request that was chosen one turn ago begins, unless its thread has another one open. */
+/*
+ * The request that was chosen one turn ago begins. Where its end is not seen in its reads, but only
+ * in its thread's sleep, the thread can have one of them open.
+ */
 static __always_inline void begin_sample(__u64 key, struct ns_conn_state *conn, __u32 tid,
 					 __u64 now)
 {
 	struct ns_thread_state *thread = bpf_map_lookup_elem(&threads, &tid);
 
-	if (!thread || (asks(conn) && has_another_open(thread, key)))
+	if (!thread || (!settings.reads && asks(conn) && has_another_open(thread, key)))
 		return;
 	if (asks(conn)) {
 		thread->asked = key;

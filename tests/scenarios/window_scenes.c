@@ -46,6 +46,7 @@ static const struct transfer slow_device_tail = {.bytes = 1448, .last = 200, .no
 static const struct transfer large_window = {.bytes = 60000, .sndbuf = 1 << 20, .count = 1};
 static const struct transfer prompt_reader = {.bytes = 100000, .rcvbuf = 8192, .sndbuf = 1 << 20, .count = 1};
 static const struct transfer large_buffer = {.bytes = 20000, .piece = 1000, .nodelay = true, .count = 3};
+static const struct transfer kept_connection = {.bytes = 100000, .count = 6, .sndbuf = 1 << 20};
 static const struct transfer unpaced = {.bytes = 100000, .count = 12, .nodelay = true};
 
 /* With no option set either: the window adapts, and is closed all the same. */
@@ -182,7 +183,7 @@ static void setup_slower_device(struct stage *stage)
 /* clang-format off */
 const struct scene window_scenes[] = {
 	{"far-server", setup_path_20ms, {ENDS, ON_PATH}, 1, 1, &prompt, .makes = {"network", 15, 0.80}, .quick = true},
-	{"slow-start", setup_path_20ms, {ENDS, ON_PATH}, 1, 8, &slow_start, .makes = {"cwnd", 6, 0.50}, .quick = true},
+	{"slow-start", setup_path_20ms, {ENDS, ON_PATH}, 1, 8, &slow_start, .makes = {"cwnd", 6, 0.50}, .verdict = {"cwnd", .says = "Keep one connection"}, .followed = &kept_connection, .quick = true},
 	{"small-window", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_window, .makes = {"rwnd", 3, 0.80}, .verdict = {"rwnd", .says = "SO_RCVBUF"}, .followed = &large_window, .quick = true},
 	{"shut-window", setup_path, {ENDS, ON_PATH}, 1, 12, &shut_window, .makes = {"zero-window", 9, 0.80}, .verdict = {"zero-window", .says = "slept", .never = LARGER}, .followed = &prompt_reader},
 	{"small-buffer", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_buffer, .makes = {"sndbuf", 3, 0.50}, .verdict = {"sndbuf", .says = "SO_SNDBUF"}, .followed = &large_buffer},
@@ -190,8 +191,8 @@ const struct scene window_scenes[] = {
 	{"slow-device", setup_slow_device, {ENDS, ON_PATH}, 1, 6, &slow_device, .makes = {"tsq", 3, 0.80}},
 	{"slow-device-tail", setup_slower_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail, .makes = {"autocork", 8, 0.80}},
 	{"slow-reader", setup_path, {ENDS, ON_PATH}, 1, 3, &slow_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &slow_reader_large_window, .in_vain = true, .open = true},
-	{"computing-reader", NULL, {ENDS}, 1, 3, &computing_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &computing_reader_large_window, .in_vain = true, .open = true},
-	{"writes-to-slow-reader", NULL, {ENDS}, 1, 3, &writes_to_slow_reader, .makes = {"sndbuf", 3, 0.30}, .verdict = {"rwnd", .never = LARGER}, .followed = &writes_to_slow_reader_large_buffer, .in_vain = true, .open = true},
+	{"computing-reader", NULL, {ENDS}, 1, 3, &computing_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &computing_reader_large_window, .in_vain = true},
+	{"writes-to-slow-reader", NULL, {ENDS}, 1, 3, &writes_to_slow_reader, .makes = {"sndbuf", 3, 0.30}, .verdict = {"sndbuf", .says = "slept", .never = LARGER}, .followed = &writes_to_slow_reader_large_buffer, .in_vain = true, .open = true},
 	{"busy-reader", NULL, {ENDS}, 1, 8, &busy_reader, .makes = {"zero-window", 6, 0.80}, .verdict = {"zero-window", .says = "computed", .never = LARGER "|saves"}},
 	{"napping-reader", NULL, {ENDS}, 1, 8, &napping_reader, .makes = {"zero-window", 6, 0.80}, .verdict = {"zero-window", .says = "slept", .never = LARGER}, .followed = &awake_reader},
 	{0},

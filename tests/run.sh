@@ -133,6 +133,7 @@ peer-app .stalls[0].parts[4].own_ms += 1
 peer-app .stalls[0].parts[].total_ms *= 2
 peer-app .stalls[0].parts[1].parent = 4
 peer-app .verdict.parts[0].own_ms += 1
+peer-app .verdict.parts[4] |= (.own_ms -= 40 | .total_ms -= 40) | .verdict.parts[3] |= (.own_ms += 40 | .total_ms += 40)
 END
 }
 

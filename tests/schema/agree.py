@@ -14,6 +14,8 @@ import sys
 
 # cause.def: .is_given
 GIVEN = {"unknown", "network", "cwnd", "tsq"}
+# What others did, or the thread itself: the largest part is all that an advice is about.
+PARTED = {"peer-app", "lock", "ipc", "self"}
 # The least that two clocks, or two ends of a window, may differ by.
 SLACK_MS = 0.001
 UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
@@ -209,6 +211,11 @@ def saving(report, row):
         yield f"it saves {saves} ms of {whole} ms"
     if saves > max(parts, default=0) + SLACK_MS:
         yield f"it saves {saves} ms, and {row['cause']} never took more than {max(parts, default=0):.6f} ms"
+    parts = verdict["parts"]
+    if parts and row["cause"] in PARTED and parts[0]["total_ms"]:
+        most = max(part["own_ms"] for part in parts) / parts[0]["total_ms"] * row["p50_ms"]
+        if saves > most * 1.001 + SLACK_MS:
+            yield f"it saves {saves} ms, and the largest part of {row['p50_ms']} ms is {most:.6f} ms"
     for advice in verdict["advice"]:
         for value, unit in re.findall(rf"saves {TIME}", advice):
             if not shows(value, unit, saves):

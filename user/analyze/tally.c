@@ -122,6 +122,21 @@ static void tally_root(struct tally *tally, const struct stall *stall)
 	}
 }
 
+/* Of a thread that is watched only from this stall on, not all was seen. */
+static void tally_path(struct tally *tally, const struct stall *stall)
+{
+	bool whole = stall__is_whole(stall);
+
+	if (tally->whole && !whole)
+		return;
+	if (!tally->whole && whole) {
+		tally->path.count = 0;
+		tally->followed = 0;
+	}
+	path__merge(&tally->path, &stall->path);
+	tally->followed++;
+}
+
 /* A whole one, and of these one whose chain goes further back: it tells more. */
 static bool is_better_example(const struct tally *tally, const struct stall *stall)
 {
@@ -157,12 +172,12 @@ void tally__add(struct tally *tally, const struct stall *stall)
 	tally->cause = stall->cause;
 	tally->conn = stall->conn;
 	tally->count++;
-	tally->whole += stall__is_whole(stall);
 	tally->inferred += stall->confidence == CONFIDENCE_INFERRED;
 	tally->by_data += stall->ack.head.type && stall->ack.seq != stall->ack.end;
 	tally->total_ns += stall->end_ts - stall->start_ts;
 	tally->held_ns += held_part(stall);
-	path__merge(&tally->path, &stall->path);
+	tally_path(tally, stall);
+	tally->whole += stall__is_whole(stall);
 	tally__take_sites(tally, stall);
 	tally_root(tally, stall);
 	stall_reader__add(&tally->reader, &stall->reader);

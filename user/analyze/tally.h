@@ -38,9 +38,10 @@ struct tally {
 	struct range joined;
 	struct range gap_ns;                  /* from the first write to the held one */
 	struct tally_root roots[TALLY_ROOTS]; /* count 0: none */
-	struct path path;                     /* of all of them together; count 0: of holds */
-	struct stall_reader reader;           /* its times of all stalls */
-	const char *first_site;               /* of the first stall that has them; NULL none */
+	struct path path;  /* of the whole ones together, if there are any; count 0: of holds */
+	uint32_t followed; /* how many stalls that is */
+	struct stall_reader reader; /* its times of all stalls */
+	const char *first_site;     /* of the first stall that has them; NULL none */
 	const char *second_site;
 	struct stall example; /* a whole one if there is one, of the longest chain; no steps */
 };

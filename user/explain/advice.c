@@ -141,22 +141,27 @@ static const struct template advice[] = {
 	 "Keep connections open and use them again: each new one can meet this."},
 
 	/* What a program does with its own time is not for netstall to mend; it names the thread and the call. */
-	{FOR(PEER_APP), "{?root_sleeps}"
-	 "In {root}, do not sleep[ in {root_call}] between the request and its answer; wait for the event itself: at most this "
+	{ROOTED | FOR(SELF), "{?is_computing}"
+	 "Make what {doer} computes meanwhile cheaper; profile it on the CPU (perf record -p {doer_pid}): at most this "
 	 "{saves}."},
-	{FOR(LOCK), "{?root_sleeps}"
-	 "In {root}, do not sleep[ in {root_call}] while another thread waits for its lock or signal; wait for the event "
+	{ROOTED, "{?is_unread}"
+	 "Let {doer} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
+	{FOR(PEER_APP), "{?is_sleeping}"
+	 "In {doer}, do not sleep[ in {doer_call}] between the request and its answer; wait for the event itself: at most this "
+	 "{saves}."},
+	{FOR(LOCK), "{?is_sleeping}"
+	 "In {doer}, do not sleep[ in {doer_call}] while another thread waits for its lock or signal; wait for the event "
 	 "itself: at most this {saves}."},
-	{FOR(IPC), "{?root_sleeps}"
-	 "In {root}, do not sleep[ in {root_call}] while another thread waits for what it is to write; wait for the event "
+	{FOR(IPC), "{?is_sleeping}"
+	 "In {doer}, do not sleep[ in {doer_call}] while another thread waits for what it is to write; wait for the event "
 	 "itself: at most this {saves}."},
-	{ROOTED, "{?root_is_locked}"
-	 "Shorten what is done under the lock that {root} waits for, or take it for less: at most this {saves}."},
-	{ROOTED, "{?root_does_io}"
-	 "Take the block I/O of {root}[ in {root_call}] out of what others wait for (cache, another thread, a faster disk): at "
+	{ROOTED, "{?is_locked}"
+	 "Shorten what is done under the lock that {doer} waits for, or take it for less: at most this {saves}."},
+	{ROOTED, "{?does_io}"
+	 "Take the block I/O of {doer}[ in {doer_call}] out of what others wait for (cache, another thread, a faster disk): at "
 	 "most this {saves}."},
-	{ROOTED, "{?root_has_no_cpu}"
-	 "Give {root} a CPU sooner: see the quota of its cgroup (cpu.max, cpu.stat), priorities, and the load of its "
+	{ROOTED, "{?has_no_cpu}"
+	 "Give {doer} a CPU sooner: see the quota of its cgroup (cpu.max, cpu.stat), priorities, and the load of its "
 	 "CPUs: at most this {saves}."},
 	{FOR(URING),
 	 "See the operations of its rings one by one while this happens: netstall trace --events=uring -p {wait_pid}"},

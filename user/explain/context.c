@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "user/base/text.h"
+#include "user/explain/parts.h"
 #include "user/record/syscalls.h"
 #include "user/record/uring_ops.h"
 
@@ -193,6 +194,14 @@ static void name_thread_alone(struct context *context)
 	context->sender_is_target = process && process->role & NS_ROLE_TARGET;
 }
 
+/* Causes that say that others took the time, or the thread itself: whose, and how, the parts say.
+ */
+static bool is_made_of_parts(enum cause cause)
+{
+	return cause == CAUSE_PEER_APP || cause == CAUSE_LOCK || cause == CAUSE_IPC ||
+	       cause == CAUSE_SELF;
+}
+
 bool context__make(struct context *context, const struct report *report, const struct tally *tally)
 {
 	const struct stall *stall = &tally->example;
@@ -211,6 +220,8 @@ bool context__make(struct context *context, const struct report *report, const s
 		name_ends(context);
 	else
 		name_thread_alone(context);
+	if (is_made_of_parts(tally->cause))
+		context->part = parts__largest(context);
 	return true;
 }
 
@@ -252,18 +263,6 @@ static const struct report_requests *requests_of(const struct context *context)
 			return &report->requests[i];
 	}
 	return NULL;
-}
-
-/* What of the chain's last link is to be changed. */
-static uint64_t root_part(const struct context *context)
-{
-	const struct stall_link *root = context->root;
-	enum cause cause = context->tally->cause;
-
-	if (context->stall->link_count < 2 ||
-	    (cause != CAUSE_PEER_APP && cause != CAUSE_LOCK && cause != CAUSE_IPC))
-		return UINT64_MAX;
-	return root->end_ts - root->start_ts;
 }
 
 enum reader_deed context__reader(const struct context *context)
@@ -316,8 +315,8 @@ struct saving context__saving(const struct context *context)
 	/* Else the median request is none of those that were delayed. */
 	if (2 * part >= saving.ns && part)
 		saving = (struct saving){part, requests->median.total_ns, true};
-	if (saving.ns > root_part(context))
-		saving.ns = root_part(context);
+	if (context->part && saving.ns > parts__each(context, context->part))
+		saving.ns = parts__each(context, context->part);
 	saving.ns = (uint64_t)(reader_share(context) * (double)saving.ns);
 	return saving;
 }

@@ -20,12 +20,15 @@ struct context {
 		*conn; /* the end that held, or waited; NULL: not of a connection */
 	const struct report_conn *peer; /* its other end; NULL: not watched */
 	const struct stall_link
-		*root;              /* the last link that was seen of its chain; NULL: no chain */
-	char sender[CONTEXT_NAME];  /* "client/4242", of the end that held, or waited */
-	char other[CONTEXT_NAME];   /* "srv/4243", "10.0.0.2:7000" when it is not watched */
-	char waiter[CONTEXT_NAME];  /* "worker/77", the thread it delayed; else the sender */
-	char fd[16];                /* "fd 7", "its socket" */
-	char program[CONTEXT_NAME]; /* "client": where the code is that sends */
+		*root; /* the last link that was seen of its chain; NULL: no chain */
+	/* Of a cause that is made of others' time, or its own, the largest part; NULL none that can
+	 * be named. */
+	const struct path_part *part;
+	char sender[CONTEXT_NAME];        /* "client/4242", of the end that held, or waited */
+	char other[CONTEXT_NAME];         /* "srv/4243", "10.0.0.2:7000" when it is not watched */
+	char waiter[CONTEXT_NAME];        /* "worker/77", the thread it delayed; else the sender */
+	char fd[16];                      /* "fd 7", "its socket" */
+	char program[CONTEXT_NAME];       /* "client": where the code is that sends */
 	char other_program[CONTEXT_NAME]; /* "srv": the other end's; its address when not watched */
 	const char *message;   /* "request", "answer": what is sent, as far as one can say */
 	const char *a_message; /* "a request", "an answer" */

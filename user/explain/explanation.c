@@ -102,17 +102,17 @@ static const char syn_retransmit[] =
 
 static const char peer_app[] =
 	"{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other} to answer: the program there took that "
-	"time.{ruled_out}[{chain}][{!peer}{round_trip}]";
+	"time.{ruled_out}[{made_of}][{!peer}{round_trip}]";
 
 static const char lock[] =
 	"{waited}[ until {waker} woke it]: for a lock that another thread held, or for a signal between "
-	"threads.{what_ended_it}[{chain}]";
+	"threads.{what_ended_it}[{made_of}]";
 
 static const char ipc[] =
 	"{waited}[ until {waker} woke it]: "
 	"[{?is_for_a_child}for a child's end, not for the network."
 	"|{?is_asleep}a signal, which ended its sleep early."
-	"|for a pipe, a Unix socket, an eventfd or the like, not for the network.]{what_ended_it}[{chain}]";
+	"|for a pipe, a Unix socket, an eventfd or the like, not for the network.]{what_ended_it}[{made_of}]";
 
 static const char disk[] = "{waited} for block I/O.{what_ended_it}[{chain}]";
 
@@ -125,6 +125,9 @@ static const char timer[] =
 	"|{waiter} slept[ in {call}], as long as it had asked for.][{chain}]";
 
 static const char uring[] = "{waited} for a completion of io_uring[, on ring {ring}].{what_ended_it}[{chain}]";
+
+static const char self[] =
+	"{waiter} itself was busy: in no wait that was seen.[{made_of}]";
 /* clang-format on */
 
 static const char *const explanations[CAUSE_COUNT] = {

@@ -9,6 +9,7 @@
 #include "user/base/text.h"
 #include "user/explain/chain.h"
 #include "user/explain/clauses.h"
+#include "user/explain/parts.h"
 #include "user/record/syscalls.h"
 #include "user/record/uring_ops.h"
 
@@ -46,9 +47,24 @@ static bool has_root(const struct context *context)
 	return context->stall->link_count > 1;
 }
 
-static bool ends_in(const struct context *context, enum cause cause)
+static bool is_mostly(const struct context *context, enum path_kind kind)
 {
-	return has_root(context) && context->root->cause == cause;
+	return context->part && context->part->kind == kind;
+}
+
+/* Waits, long ones or many short ones. */
+static bool mostly_waits(const struct context *context, enum cause cause)
+{
+	return (is_mostly(context, PATH_BLOCKED) || is_mostly(context, PATH_SHORTS)) &&
+	       context->part->cause == cause;
+}
+
+/* Its largest part shows something to act on. */
+static bool has_doer(const struct context *context)
+{
+	return is_mostly(context, PATH_RUNS) || is_mostly(context, PATH_READY) ||
+	       is_mostly(context, PATH_UNREAD) || mostly_waits(context, CAUSE_TIMER) ||
+	       mostly_waits(context, CAUSE_LOCK) || mostly_waits(context, CAUSE_DISK);
 }
 
 /* The thread that ended the wait is watched. */
@@ -211,8 +227,9 @@ static uint64_t done_ts(const struct ns_wait *wait)
 }
 
 /*
- * What the chain ends in, behind whom the sentence names last: "; srv/4243 sleeps in nanosleep",
- * or of the same thread ", which sleeps in nanosleep", or ": it sleeps ..." of the other end.
+ * The largest part, behind whom the sentence names last: "; srv/4243 sleeps 40.1 ms in nanosleep",
+ * or of the same thread ", which sleeps ...", or ": it sleeps ..." of the other end. For held bytes
+ * what the chain ends in.
  */
 static void add_because(char **text, const struct context *context)
 {
@@ -227,10 +244,13 @@ static void add_because(char **text, const struct context *context)
 	const char *name;
 	size_t len, used;
 
-	if (!has_root(context) || !deeds[context->root->cause])
+	if (context->part)
+		name = thread_text(context->report, context->part->pid, context->part->tid);
+	else if (!context->tally->path.count && has_root(context) && deeds[context->root->cause])
+		name = thread_text(context->report, context->root->wait.head.tgid,
+				   context->root->wait.head.tid);
+	else
 		return;
-	name = thread_text(context->report, context->root->wait.head.tgid,
-			   context->root->wait.head.tid);
 	len = strlen(name);
 	used = *text ? strlen(*text) : 0;
 	if (used >= len && !strcmp(*text + used - len, name))
@@ -239,8 +259,22 @@ static void add_because(char **text, const struct context *context)
 		builder__add(text, ": it");
 	else
 		builder__add(text, "; %s", name);
-	builder__add(text, " %s", deeds[context->root->cause]);
-	template__add(text, "[ in {root_call}]", context);
+	builder__add(text, " ");
+	if (context->part) {
+		parts__add_deed(text, context, context->part);
+	} else {
+		builder__add(text, "%s", deeds[context->root->cause]);
+		template__add(text, "[ in {root_call}]", context);
+	}
+}
+
+/* Whose time it was; where that was not seen, the chain as far as it goes. */
+static void add_made_of(char **text, const struct context *context)
+{
+	if (context->part)
+		parts__add(text, context);
+	else
+		chain__add(text, context);
 }
 
 /* How long a thread was ready to run in this wait, and did not. */

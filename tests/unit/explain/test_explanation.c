@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Tales and advice, cause by cause, on stories made by hand. */
 #include "tests/unit/render/render_fixture.h"
+#include "user/base/array.h"
 #include "user/explain/advice.h"
 #include "user/explain/explanation.h"
 #include "user/explain/headline.h"
@@ -40,8 +41,36 @@ static struct stall waiting_stall(enum cause cause)
 #define CLIENT_WAITS                                                                               \
 	"60.000 wait conn=1 tgid=4242 tid=4242 off=10.000 wake=59.900 state=1 syscall=0 arg0=7"
 #define SERVER_SLEEPS "58.000 wait tgid=4243 tid=4243 off=18.000 wake=57.900 state=1 syscall=35"
-#define SERVER_LOCKED "58.000 wait tgid=4243 tid=4243 off=18.000 wake=57.900 state=1 syscall=202"
-#define WORKER_FSYNC  "57.000 wait tgid=4243 tid=4250 off=18.000 wake=56.900 state=2 syscall=74"
+
+/* What the stall's time was made of: below its own wait, which has what the parts leave. */
+static void add_part(struct stall *stall, enum path_kind kind, enum cause cause, uint32_t tid,
+		     uint32_t syscall, uint64_t ns)
+{
+	struct path *path = &stall->path;
+	struct path_part wait = {.kind = PATH_BLOCKED,
+				 .cause = stall->cause,
+				 .pid = stall->pid,
+				 .tid = stall->tid,
+				 .syscall = stall->wait.syscall,
+				 .count = 1,
+				 .ns = stall->end_ts - stall->start_ts};
+	struct path_part part = {.kind = kind,
+				 .cause = cause,
+				 .parent = 1,
+				 .pid = 4243,
+				 .tid = tid,
+				 .syscall = syscall,
+				 .count = 1,
+				 .ns = ns};
+
+	if (!path->count) {
+		path->parts[path->count++] =
+			(struct path_part){.kind = PATH_BLOCKED, .syscall = NS_SYSCALL_NONE};
+		path->parts[path->count++] = wait;
+	}
+	path->parts[1].ns -= ns;
+	path->parts[path->count++] = part;
+}
 
 static struct words write_tally(struct fixture *f, const struct tally *tally)
 {
@@ -70,6 +99,8 @@ static struct words write_words(struct fixture *f, const struct stall *stall, ui
 			      .total_ns = count * took,
 			      .held_ns = count * took,
 			      .reader = stall->reader,
+			      .path = stall->path,
+			      .followed = 1,
 			      .example = *stall};
 
 	return write_tally(f, &tally);
@@ -89,7 +120,7 @@ static void test_every_cause(void **state)
 	struct fixture *f = *state;
 
 	for (unsigned cause = 0; cause < CAUSE_COUNT; cause++) {
-		for (unsigned with = 0; with < 8; with++) {
+		for (unsigned with = 0; with < 16; with++) {
 			struct stall stall = waiting_stall((enum cause)cause);
 			struct words words;
 
@@ -101,6 +132,11 @@ static void test_every_cause(void **state)
 			if (with & 4) {
 				add_link(&stall, CAUSE_PEER_APP, CLIENT_WAITS);
 				add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
+			}
+			if (with & 8) {
+				add_part(&stall, PATH_RUNS, CAUSE_SELF, 4243, NS_SYSCALL_NONE,
+					 30 * MS);
+				add_part(&stall, PATH_BLOCKED, CAUSE_LOCK, 4250, 202, 10 * MS);
 			}
 			words = write_words(f, &stall, 2);
 			assert_says(words.tale, "2 times");
@@ -166,9 +202,10 @@ static void test_peer_app(void **state)
 
 	add_link(&stall, CAUSE_PEER_APP, CLIENT_WAITS);
 	add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
+	add_part(&stall, PATH_BLOCKED, CAUSE_TIMER, 4243, 35, 40 * MS);
 	words = write_words(f, &stall, 1);
 	assert_says(words.tale, "client/4242", "fd 7", "127.0.0.1:37640 -> 127.0.0.1:7000", "read",
-		    "server/4243", "slept 39.9 ms in nanosleep");
+		    "server/4243", "sleeps 40.0 ms in nanosleep");
 	/* The fixture's connection did hold bytes back. */
 	assert_says(words.tale, "sent nothing again");
 	assert_silent_on(words.tale, "held nothing");
@@ -190,23 +227,62 @@ static void test_peer_app(void **state)
 	free_words(&words);
 }
 
-static void test_chain_of_three(void **state)
+/* The largest part is what the words are about, however short the wait that the chain ends in. */
+static void test_largest_part(void **state)
+{
+	static const struct {
+		enum path_kind kind;
+		enum cause cause;
+		const char *does; /* in the headline */
+		const char *advice;
+	} rows[] = {
+		{PATH_RUNS, CAUSE_SELF, "server/4250 computes 40.0 ms", "perf record -p 4243"},
+		{PATH_READY, CAUSE_RUNQUEUE, "server/4250 waits 40.0 ms for a CPU", "a CPU sooner"},
+		{PATH_UNREAD, CAUSE_PEER_APP, "unread for 40.0 ms", "read sooner"},
+		{PATH_BLOCKED, CAUSE_DISK, "waits 40.0 ms for block I/O in fsync", "block I/O"},
+		{PATH_BLOCKED, CAUSE_LOCK, "waits 40.0 ms for a lock", "under the lock"},
+		{PATH_BLOCKED, CAUSE_IDLE, "waits 40.0 ms for something to do",
+		 "Trace server/4250"},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct stall stall = waiting_stall(CAUSE_PEER_APP);
+		struct words words;
+
+		add_link(&stall, CAUSE_PEER_APP, CLIENT_WAITS);
+		add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
+		add_part(&stall, PATH_BLOCKED, CAUSE_TIMER, 4243, 35, 2 * MS);
+		add_part(&stall, rows[i].kind, rows[i].cause, 4250, 74, 40 * MS);
+		words = write_words(f, &stall, 3);
+		assert_says(words.headline, rows[i].does);
+		assert_says(words.tale, rows[i].does);
+		assert_silent_on(words.tale, "sleeps 2.00 ms");
+		assert_says(words.verdict.advice[0], rows[i].advice);
+		if (words.verdict.saves_ns)
+			assert_int_equal(words.verdict.saves_ns, 40 * MS);
+		assert_int_equal(!words.verdict.saves_ns, rows[i].cause == CAUSE_IDLE);
+		free_words(&words);
+	}
+}
+
+/* What took most was not seen: nothing smaller stands for it. */
+static void test_largest_part_unknown(void **state)
 {
 	struct fixture *f = *state;
 	struct stall stall = waiting_stall(CAUSE_PEER_APP);
 	struct words words;
 
 	add_link(&stall, CAUSE_PEER_APP, CLIENT_WAITS);
-	add_link(&stall, CAUSE_LOCK, SERVER_LOCKED);
-	add_link(&stall, CAUSE_DISK, WORKER_FSYNC);
+	add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
+	add_part(&stall, PATH_BLOCKED, CAUSE_TIMER, 4243, 35, 20 * MS);
 	words = write_words(f, &stall, 3);
-	assert_says(words.tale, "server/4243 waited 39.9 ms in futex for server/4250",
-		    "38.9 ms in fsync", "block I/O");
-	assert_says(words.verdict.advice[0], "block I/O", "server/4250", "fsync");
+	assert_silent_on(words.headline, "sleeps");
+	assert_says(words.verdict.advice[0], "Trace the other end");
+	assert_int_equal(words.verdict.saves_ns, 0);
 	free_words(&words);
 }
 
-/* How many of the stalls ended in what the example's chain ended in. */
 static void test_roots_are_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -409,7 +485,8 @@ int main(void)
 		TEST(test_every_cause),
 		TEST(test_headline_of_connections),
 		TEST(test_peer_app),
-		TEST(test_chain_of_three),
+		TEST(test_largest_part),
+		TEST(test_largest_part_unknown),
 		TEST(test_lock),
 		TEST(test_another_process),
 		TEST(test_roots_are_counted),

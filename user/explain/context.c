@@ -220,6 +220,8 @@ bool context__make(struct context *context, const struct report *report, const s
 		name_ends(context);
 	else
 		name_thread_alone(context);
+	context->path = tally->path;
+	parts__fold_unknown(&context->path);
 	if (is_made_of_parts(tally->cause))
 		context->part = parts__largest(context);
 	return true;

@@ -21,7 +21,7 @@ static size_t outermost(const struct path *path, size_t part)
  * itself, which is what `self` is about. */
 static bool counts(const struct context *context, size_t number)
 {
-	const struct path *path = &context->tally->path;
+	const struct path *path = &context->path;
 	const struct path_part *part = &path->parts[number];
 	const struct path_part *wait = &path->parts[outermost(path, number)];
 
@@ -35,7 +35,7 @@ static bool counts(const struct context *context, size_t number)
 /* A thread's deed is known; what its wait was for besides its parts is not. */
 static bool is_known(const struct context *context, size_t number)
 {
-	const struct path_part *part = &context->tally->path.parts[number];
+	const struct path_part *part = &context->path.parts[number];
 
 	if (context->tally->cause != CAUSE_SELF && (!number || !part->parent))
 		return false;
@@ -46,7 +46,7 @@ static bool is_known(const struct context *context, size_t number)
 /* Of those that are not in the set yet. */
 static const struct path_part *next_largest(const struct context *context, uint64_t *taken)
 {
-	const struct path *path = &context->tally->path;
+	const struct path *path = &context->path;
 	size_t best = path->count;
 
 	for (size_t i = 0; i < path->count; i++) {
@@ -61,19 +61,31 @@ static const struct path_part *next_largest(const struct context *context, uint6
 	return &path->parts[best];
 }
 
+void parts__fold_unknown(struct path *path)
+{
+	for (size_t i = path->count; i-- > 1;) {
+		struct path_part *part = &path->parts[i];
+
+		if (part->kind != PATH_UNKNOWN)
+			continue;
+		path->parts[part->parent].ns += part->ns;
+		part->ns = 0;
+	}
+}
+
 const struct path_part *parts__largest(const struct context *context)
 {
 	uint64_t taken = 0;
 	const struct path_part *part = next_largest(context, &taken);
 
-	if (!part || !part->ns || !is_known(context, (size_t)(part - context->tally->path.parts)))
+	if (!part || !part->ns || !is_known(context, (size_t)(part - context->path.parts)))
 		return NULL;
 	return part;
 }
 
 uint64_t parts__each(const struct context *context, const struct path_part *part)
 {
-	uint64_t all = path__total(&context->tally->path, 0);
+	uint64_t all = path__total(&context->path, 0);
 
 	return all ? (uint64_t)((double)part->ns / (double)all * (double)context__each(context) +
 				0.5)
@@ -89,7 +101,7 @@ static const char *const awaited[CAUSE_COUNT] = {
 	[CAUSE_UNKNOWN] = "for what was not seen",
 	[CAUSE_RUNQUEUE] = "for a CPU",
 	[CAUSE_PEER_APP] = "for the other end of a connection of its own",
-	[CAUSE_IDLE] = "for something to do",
+	[CAUSE_IDLE] = "", /* somebody waits for it: it was not idle */
 	[CAUSE_LOCK] = "for a lock, or a signal of another thread",
 	[CAUSE_IPC] = "for another process or thread",
 	[CAUSE_DISK] = "for block I/O",
@@ -113,7 +125,7 @@ static void add_shorts(char **text, const struct context *context, const struct 
 		builder__add(text, " in %s %s of %s", count_text(count),
 			     part->cause == CAUSE_TIMER ? "sleeps" : "waits",
 			     duration_text(part->ns / part->count));
-	if (part->cause != CAUSE_TIMER && awaited[part->cause])
+	if (part->cause != CAUSE_TIMER && awaited[part->cause] && awaited[part->cause][0])
 		builder__add(text, " %s", awaited[part->cause]);
 }
 
@@ -145,10 +157,10 @@ void parts__add_deed(char **text, const struct context *context, const struct pa
 		builder__add(text, "sleeps %s", took);
 	} else {
 		builder__add(text, "waits %s", took);
-		if (awaited[part->cause])
-			builder__add(text, " %s", awaited[part->cause]);
-		else
+		if (!awaited[part->cause])
 			builder__add(text, " (%s)", cause__info(part->cause)->id);
+		else if (awaited[part->cause][0])
+			builder__add(text, " %s", awaited[part->cause]);
 	}
 	if (call)
 		builder__add(text, " in %s", call);
@@ -157,14 +169,14 @@ void parts__add_deed(char **text, const struct context *context, const struct pa
 void parts__add(char **text, const struct context *context)
 {
 	const struct path_part *part = parts__largest(context), *before = NULL;
-	uint64_t taken = 0, all = path__total(&context->tally->path, 0);
+	uint64_t taken = 0, all = path__total(&context->path, 0);
 	size_t said = 0;
 
 	if (!part)
 		return;
 	while (said < PARTS_SAID && (part = next_largest(context, &taken)) &&
 	       PART_MATTER * part->ns >= all) {
-		if (!is_known(context, (size_t)(part - context->tally->path.parts)))
+		if (!is_known(context, (size_t)(part - context->path.parts)))
 			continue;
 		if (!said++)
 			builder__add(text, " Of %s%s", context->tally->count > 1 ? "each " : "the ",

@@ -6,6 +6,8 @@
 
 #include "user/explain/context.h"
 
+/* Of what is not known at least in which wait it was is known: it becomes that wait's own time. */
+void parts__fold_unknown(struct path *path);
 /* The part of the others' time that took most; NULL: what took most was not seen. Of `self` it is
  * the delayed thread's own. */
 const struct path_part *parts__largest(const struct context *context);

@@ -241,8 +241,7 @@ static void test_largest_part(void **state)
 		{PATH_UNREAD, CAUSE_PEER_APP, "unread for 40.0 ms", "read sooner"},
 		{PATH_BLOCKED, CAUSE_DISK, "waits 40.0 ms for block I/O in fsync", "block I/O"},
 		{PATH_BLOCKED, CAUSE_LOCK, "waits 40.0 ms for a lock", "under the lock"},
-		{PATH_BLOCKED, CAUSE_IDLE, "waits 40.0 ms for something to do",
-		 "Trace server/4250"},
+		{PATH_BLOCKED, CAUSE_IDLE, "waits 40.0 ms in fsync", "Trace server/4250"},
 	};
 	struct fixture *f = *state;
 
@@ -280,6 +279,15 @@ static void test_largest_part_unknown(void **state)
 	assert_silent_on(words.headline, "sleeps");
 	assert_says(words.verdict.advice[0], "Trace the other end");
 	assert_int_equal(words.verdict.saves_ns, 0);
+	free_words(&words);
+
+	/* But in which wait of the other end it was. */
+	add_part(&stall, PATH_BLOCKED, CAUSE_LOCK, 4243, 202, 0);
+	add_part(&stall, PATH_UNKNOWN, CAUSE_UNKNOWN, 0, NS_SYSCALL_NONE, 25 * MS);
+	stall.path.parts[4].parent = 3;
+	words = write_words(f, &stall, 3);
+	assert_says(words.headline, "waits 25.0 ms for a lock");
+	assert_int_equal(words.verdict.saves_ns, 25 * MS);
 	free_words(&words);
 }
 

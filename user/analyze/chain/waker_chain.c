@@ -328,17 +328,39 @@ static void spend_spent(struct waker_chain *chain, uint64_t until, const struct 
 	spend(chain, until, CAUSE_SELF);
 }
 
+/* All that is accounted for. */
+static uint64_t spent_ns(const struct ns_spent *spent)
+{
+	uint64_t us = (uint64_t)spent->run_us + spent->ready_us;
+
+	for (size_t i = 0; i < NS_SHORTS; i++)
+		us += spent->short_us[i];
+	return 1000 * us;
+}
+
+/* A request that the thread made or served from this time on, up to until or longer; NULL: none
+ * that was counted. */
+static const struct ns_exchange *counted_at(const struct waker_chain *chain, uint64_t until)
+{
+	const struct ns_exchange *exchange;
+
+	for (size_t i = 0; (exchange = model__next_exchange(chain->model, &i));) {
+		uint64_t from = exchange->side == NS_EXCHANGE_ASKED ? exchange->begin_ts
+								    : exchange->ready_ts;
+
+		if (exchange->head.tid == chain->who.tid && exchange->spent_known && from &&
+		    from <= chain->at && until <= exchange->head.ts)
+			return exchange;
+	}
+	return NULL;
+}
+
 /* What is counted of a thread before its first wait: does it reach back to ts? */
 static bool was_watched_since(const struct ns_wait *first, uint64_t ts)
 {
-	uint64_t us = 0;
-
 	if (!first || !first->spent_known)
 		return false;
-	us = (uint64_t)first->spent.run_us + first->spent.ready_us;
-	for (size_t i = 0; i < NS_SHORTS; i++)
-		us += first->spent.short_us[i];
-	return first->off_ts < ts || 1000 * us >= first->off_ts - ts;
+	return first->off_ts < ts || spent_ns(&first->spent) >= first->off_ts - ts;
 }
 
 /*
@@ -349,6 +371,7 @@ static void spend_running(struct waker_chain *chain, const struct between *betwe
 			  const struct level *level)
 {
 	const struct ns_wait *next = between->after;
+	const struct ns_exchange *counted;
 	struct ns_spent spent;
 
 	if (until <= chain->at)
@@ -359,8 +382,12 @@ static void spend_running(struct waker_chain *chain, const struct between *betwe
 		spend_on_request(chain, level->serves, until);
 		return;
 	}
-	if (spent_between(between, &spent))
+	counted = counted_at(chain, until);
+	if (spent_between(between, &spent) &&
+	    (!counted || spent_ns(&spent) <= spent_ns(&counted->spent)))
 		spend_spent(chain, until, &spent, next->off_ts - between->before->head.ts);
+	else if (counted)
+		spend_spent(chain, until, &counted->spent, spent_ns(&counted->spent));
 	else if (between->before || was_watched_since(next, chain->at))
 		spend(chain, until, CAUSE_SELF);
 	else

@@ -16,6 +16,7 @@
 #define NS_CHAIN_CONNS    256     /* watched at a time because a chain of waits passes there */
 #define NS_WINDOW_OPEN    (~0ull) /* of window_end, see common.bpf.h */
 #define NS_EXCHANGES_TOLD 512     /* at most, between two looks of user space */
+#define NS_WAITS_LASTING  1024    /* told at the end of the window, at most */
 #define NS_CPUS           1024u   /* a power of two; CPUs beyond share a slot */
 #define NS_TIDS           5       /* of -t */
 

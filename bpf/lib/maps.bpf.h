@@ -92,6 +92,7 @@ __s32 answering[NS_PROC_HINTS];
 __u32 sample_every = 16; /* mean distance of samples, in requests: user space keeps it up to date */
 __u64 slow_exchange_ns;  /* answers that were slept for so long are all told; likewise */
 __u64 slow_noted;        /* (+) how many */
+__u32 waits_lasting;     /* an iterator run counts */
 __u32 exchanges_told;    /* (+) since user space looked last, and stored 0 */
 struct ns_conn_state zero_conn;     /* never written: what a new entry starts from */
 struct ns_thread_state zero_thread; /* likewise */

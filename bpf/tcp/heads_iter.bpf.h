@@ -13,6 +13,16 @@ int iter_seed(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+SEC("?iter/task")
+int iter_waits(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		tell_lasting(task, window_time());
+	return 0;
+}
+
 SEC("?iter/task_file")
 int iter_files(struct bpf_iter__task_file *ctx)
 {

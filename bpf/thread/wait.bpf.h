@@ -38,12 +38,18 @@ static __always_inline __u32 whose_turn_before(struct ns_conn_state *conn, struc
 	return conn->writes ? NS_TURN_WROTE : conn->turn_found;
 }
 
+/* The thread has done nothing since: its stack, call and sockets are those of the wait. */
+static __always_inline bool is_as_it_was(const struct waited_for *what)
+{
+	return what->ended == NS_WAIT_SEEN || what->ended == NS_WAIT_LASTS;
+}
+
 /* Whose turn it was while the thread waited: before what ended its wait has read anything. */
 static __always_inline __u32 turn_at_end(const struct waited_for *what, struct tcp_sock *tp)
 {
 	if (what->op && what->op->step == NS_URING_DONE)
 		return what->op->turn;
-	if (what->ended != NS_WAIT_SEEN)
+	if (!is_as_it_was(what))
 		return NS_TURN_UNKNOWN;
 	return whose_turn_before(what->conn, tp, what->op_read);
 }
@@ -124,7 +130,7 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 		out->wait.syscall = args->number;
 		out->wait.arg0 = args->arg0;
 		out->wait.arg1 = args->arg1;
-		if (what->ended == NS_WAIT_SEEN)
+		if (is_as_it_was(what))
 			out->wait.arg2 = call_timeout(args);
 	}
 	out->wait.ended = what->ended;
@@ -140,7 +146,7 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	/* Threads rename themselves: their totals carry the name that they had last. */
 	BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
 	__builtin_memcpy(out->wait.comm, thread->comm, NS_COMM_LEN);
-	if (what->ended == NS_WAIT_SEEN && worth_a_record(ns_passed(thread->since, now)))
+	if (is_as_it_was(what) && worth_a_record(ns_passed(thread->since, now)))
 		bpf_get_task_stack(task, out->stack, sizeof(out->stack), 0);
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return 0;
@@ -240,7 +246,7 @@ static __always_inline void find_named(struct ns_thread_state *thread, __u64 key
 {
 	what->sk = (struct sock *)key;
 	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
-	if (key && !what->conn)
+	if (key && !what->conn && what->ended != NS_WAIT_LASTS)
 		what->conn = conn_adopted(key, thread, fd);
 	if (key && !what->conn && key == thread->named_sk)
 		what->gone = thread->named_conn;
@@ -373,6 +379,38 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 	}
 	note_wait(task, thread, &args, &what, now);
 	thread->ring.key = 0;
+	return 0;
+}
+
+/*
+ * The window ends, and the thread sleeps: what for, as far as that shows. A wait for a ring does
+ * not. Nobody reads meanwhile, so there is a bound.
+ */
+static __noinline int tell_lasting(struct task_struct *task, __u64 now)
+{
+	struct waited_for what = {.ended = NS_WAIT_LASTS};
+	struct syscall_args args = {.number = NS_SYSCALL_NONE};
+	struct ns_thread_state *thread;
+	__u64 length;
+	__u32 tid;
+
+	if (!task || !settings.trace || waits_lasting >= NS_WAITS_LASTING)
+		return 0;
+	tid = task->pid;
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (!thread || !thread->off || !thread->state || thread->wake_ts || is_io_worker(task))
+		return 0;
+	length = ns_passed(thread->since, now);
+	if (!worth_a_record(length))
+		return 0;
+	read_syscall(task_regs(task), &args);
+	if (args.number == NS_SYS_IO_URING_ENTER)
+		return 0;
+	waits_lasting++;
+	find_waited_for(task, thread, &args, &what);
+	if (what.conn && length >= settings.threshold_ns)
+		flush_both(what.conn);
+	note_wait(task, thread, &args, &what, now);
 	return 0;
 }
 

@@ -155,11 +155,32 @@ case_wait_since_before() {
         "$(gojq -s "[.[] | select(.event == \"wait\" and .tid == $WAKER_TID and .off_ms == 0 and .began_ms < 0)] | length" "$SCRATCH/trace")" 1
 }
 
+# The whole window lies within a wait for an answer: that is a stall, and the wait for the gate beside it, which nobody owes, is none.
+case_wait_lasts() {
+    EXCHANGE=$WAITS start_exchange -- --mode asked -n 1
+    local ready
+    ready=$(grep '^ready' "$SCRATCH/exchange")
+    CLIENT_TID=$(field client_tid "$ready")
+    start_trace -p "$CLIENT" -d 0.3
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID"
+    end_trace
+    open_gate
+    end_exchange
+    expect_is "waits that last, of the client's two threads" \
+        "$(gojq -s "[.[] | select(.event == \"wait\" and .ended == \"lasts\" and .tgid == $CLIENT and .off_ms == 0) ] | length" "$SCRATCH/trace")" 2
+    expect_is "the stalls" "$(report '[.stalls[] | "\(.tid) \(.cause)"] | join(", ")')" "$CLIENT_TID peer-app"
+    expect "the stall's time, of the window's" "$(report '.stalls[0].duration_ms / .window.duration_ms')" '>=' 0.95
+}
+
 # A connect() under way is about its connection, whether that comes to stand or not.
 case_wait_connecting() {
-    local mode
+    local mode run
     for mode in connecting refused; do
-        trace_early "$mode"
+        for run in 1 2 3; do
+            trace_early "$mode"
+            has_line '"event": "retrans"' "$SCRATCH/trace" && break
+            echo "# $LABEL: wait_connecting: $mode, run $run: no program saw the SYN sent again (docs/limits.md)"
+        done
         expect_is "$mode: waits in connect for the connection" "$(early ".conn == $EARLY_CONN and .syscall_name == \"connect\"")" 1
         expect_is "$mode: the stall's cause" "$(report "[.stalls[] | select(.tid == $CLIENT_TID) | .cause] | join(\" \")")" syn-retransmit
     done

@@ -220,6 +220,7 @@ static const struct {
 	{"iter_tasks", ALWAYS, "which tasks there are"},
 	{"iter_seed", ALWAYS, "who sleeps already"},
 	{"iter_files", FOR_TRACE, "which connections are open already"},
+	{"iter_waits", FOR_TRACE, "what is waited for at the end"},
 	{"iter_conns", FOR_TRACE, "what a connection did in all"},
 	{"tp_exit", ALWAYS, "when threads and processes end"},
 	{"tp_fork", FOR_CHILDREN, "who is a child of the target"},

@@ -437,6 +437,7 @@ static void tell_end(struct session *session)
 	out.children = session->children;
 	out.head.ts = session->end_ts;
 	session->sink(session->context, &out, sizeof(out));
+	session__iterate(session, ITERATE_WAITS);
 	session__iterate(session, ITERATE_CONNS);
 }
 

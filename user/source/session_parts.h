@@ -28,6 +28,7 @@ enum session_iterator {
 	ITERATE_SEED,     /* threads that sleep since before the attach are taken in */
 	ITERATE_FILES,    /* sockets that there are, by session__scan_sockets() */
 	ITERATE_SLEEPERS, /* the user stacks of threads that sleep, for the profile */
+	ITERATE_WAITS,    /* those that last at the end of the window, into the ring buffer */
 	ITERATE_CONNS,    /* the totals of all connections, into the ring buffer */
 	/* Without io_uring there are none of these. */
 	ITERATE_RINGS,      /* what they have now, and whether they are still there */

@@ -32,6 +32,7 @@ int session__make_iterators(struct session *session)
 		[ITERATE_SEED] = {"iter_seed", NULL},
 		[ITERATE_FILES] = {"iter_files", NULL},
 		[ITERATE_SLEEPERS] = {"iter_sleepers", NULL},
+		[ITERATE_WAITS] = {"iter_waits", NULL},
 		[ITERATE_CONNS] = {"iter_conns", skel->maps.conns},
 		[ITERATE_RINGS] = {"iter_rings", skel->maps.rings},
 		[ITERATE_OPS] = {"iter_ops", skel->maps.ops},

@@ -344,7 +344,8 @@ static void plan_of_profile_is_possible(const struct caps *caps)
 static void the_profile_is_a_mode(void **state)
 {
 	static const char *const of_trace[] = {"fexit_send",      "fentry_receive", "tp_set_state",
-					       "tp_uring_submit", "iter_files",     "iter_conns"};
+					       "tp_uring_submit", "iter_files",     "iter_conns",
+					       "iter_waits"};
 	static const char *const of_both[] = {"tp_switch", "tp_waking", "tp_exit", "iter_tasks",
 					      "iter_seed"};
 	static const char *const of_profile[] = {"tp_exec", "tp_segment_sent", "tp_softirq_entry",

@@ -134,6 +134,9 @@ void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint
 		note_short(queue, wait);
 		return;
 	}
+	/* Nobody has ended it. Unless an answer is owed nobody was to, as far as one knows. */
+	if (wait->ended == NS_WAIT_LASTS && !pending_reply__awaited(queue->model, wait))
+		return;
 	push(queue, &(struct pending){.kind = PENDING_WAIT,
 				      .wait = *wait,
 				      .due_ts = (end > now ? end : now) + SETTLE_NS +

@@ -94,6 +94,8 @@ static void describe_off_time(const struct ns_wait *wait, struct words *words)
 
 	if (wait->state == 0)
 		print_to(words->note, "waited %s for a CPU", off);
+	else if (wait->ended == NS_WAIT_LASTS)
+		print_to(words->note, "after %s, when the window ends", off);
 	else if (wait->ended == NS_WAIT_BOUND)
 		print_to(words->note, "off the CPU for at most %s, its return was not seen", off);
 	else if (wait->ended == NS_WAIT_WOKEN)
@@ -146,7 +148,7 @@ void words__sleep(const struct scene *scene, const struct ns_wait *wait, struct 
 void words__wake(const struct scene *scene, const struct ns_wait *wait, struct words *words)
 {
 	begin(scene, wait, wait->head.ts, words);
-	print_to(words->what, "runs again");
+	print_to(words->what, wait->ended == NS_WAIT_LASTS ? "still sleeps" : "runs again");
 	describe_off_time(wait, words);
 	if (wait->op_known) /* what its ring had for it */
 		add_to(words->note, "; ", "ended by uring %s",

@@ -20,8 +20,13 @@ struct model {
 	uint64_t *lost_here; /* by kind: what found no room, or is gone when it is asked for */
 	uint32_t closed[MODEL_CLOSED];
 	size_t closed_next;
-	struct ns_exchange exchanges[MODEL_EXCHANGES];
-	size_t exchange_count; /* ever */
+	struct pair {
+		struct ns_exchange exchange;
+		struct ns_exchange served; /* of an asked one; head.type 0: not seen */
+	} exchanges[MODEL_EXCHANGES];
+	size_t exchange_count;                   /* ever */
+	struct ns_exchange served[MODEL_SERVED]; /* until the asked side comes */
+	size_t served_count;
 };
 
 struct model *model__new(void)
@@ -279,18 +284,51 @@ static void learn_operation(struct model *model, const union record *record)
 		keep(&ring->ops, MODEL_RING_OPS, record);
 }
 
+static bool belong_together(const struct model *model, const struct ns_exchange *asked,
+			    const struct ns_exchange *served)
+{
+	const struct model_conn *conn = model__conn(model, asked->head.conn);
+
+	return asked->side == NS_EXCHANGE_ASKED && conn && conn->peer &&
+	       conn->peer == served->head.conn && served->head.ts > asked->begin_ts &&
+	       served->head.ts <= asked->head.ts;
+}
+
+/* The other side of quick ones is kept as well: what is slow may be at this end. */
+static void learn_served(struct model *model, const struct ns_exchange *served)
+{
+	model->served[model->served_count++ % MODEL_SERVED] = *served;
+	for (size_t i = 0; i < MODEL_EXCHANGES && i < model->exchange_count; i++) {
+		struct pair *pair = &model->exchanges[i];
+
+		if (!pair->served.head.type && belong_together(model, &pair->exchange, served))
+			pair->served = *served;
+	}
+}
+
+static void find_served(const struct model *model, struct pair *pair)
+{
+	for (size_t i = 0; i < MODEL_SERVED && i < model->served_count; i++) {
+		if (belong_together(model, &pair->exchange, &model->served[i]) &&
+		    model->served[i].head.ts > pair->served.head.ts)
+			pair->served = model->served[i];
+	}
+}
+
 /* Those whose end was not seen say nothing of what came behind the first bytes of the answer. */
 static void learn_exchange(struct model *model, const struct ns_exchange *exchange)
 {
-	struct model_process *process = table__get(model->processes, exchange->head.tgid);
+	struct pair *pair;
 
-	if (exchange->ended == NS_EXCHANGE_ANSWERED)
+	if (exchange->side == NS_EXCHANGE_SERVED)
+		learn_served(model, exchange);
+	if (exchange->ended == NS_EXCHANGE_ANSWERED ||
+	    exchange->head.ts - exchange->begin_ts < model__threshold(model) / 8)
 		return;
-	if (process)
-		process->has_requests = true;
-	if (exchange->head.ts - exchange->begin_ts < model__threshold(model) / 8)
-		return;
-	model->exchanges[model->exchange_count++ % MODEL_EXCHANGES] = *exchange;
+	pair = &model->exchanges[model->exchange_count++ % MODEL_EXCHANGES];
+	*pair = (struct pair){.exchange = *exchange};
+	if (exchange->side == NS_EXCHANGE_ASKED)
+		find_served(model, pair);
 }
 
 void model__feed(struct model *model, const union record *record)
@@ -390,19 +428,19 @@ const struct ns_exchange *model__next_exchange(const struct model *model, size_t
 
 	if (*cursor >= count || *cursor >= MODEL_EXCHANGES)
 		return NULL;
-	return &model->exchanges[(count - ++*cursor) % MODEL_EXCHANGES];
+	return &model->exchanges[(count - ++*cursor) % MODEL_EXCHANGES].exchange;
 }
 
 const struct ns_exchange *model__served_side(const struct model *model,
 					     const struct ns_exchange *asked)
 {
-	const struct model_conn *conn = model__conn(model, asked->head.conn);
-	const struct ns_exchange *served;
+	for (size_t i = 0; i < MODEL_EXCHANGES && i < model->exchange_count; i++) {
+		const struct pair *pair = &model->exchanges[i];
 
-	for (size_t i = 0; conn && conn->peer && (served = model__next_exchange(model, &i));) {
-		if (served->side == NS_EXCHANGE_SERVED && served->head.conn == conn->peer &&
-		    served->head.ts > asked->begin_ts && served->head.ts <= asked->head.ts)
-			return served;
+		if (pair->exchange.side == NS_EXCHANGE_ASKED &&
+		    pair->exchange.head.conn == asked->head.conn &&
+		    pair->exchange.begin_ts == asked->begin_ts)
+			return pair->served.head.type ? &pair->served : NULL;
 	}
 	return NULL;
 }

@@ -19,6 +19,7 @@
 #define MODEL_CLOSED_RECENT 256         /* and of these keep their recent records */
 #define MODEL_RINGS         4096
 #define MODEL_EXCHANGES     512 /* recent ones */
+#define MODEL_SERVED        64  /* of any length */
 #define MODEL_RING_OPS      128 /* recent steps of operations kept of a ring */
 
 /* Only model__feed() writes what follows. Each begins with the number that it is known by. */
@@ -46,7 +47,6 @@ struct model_process {
 	uint32_t ns_pid;
 	uint32_t role; /* 0: only its exit came so far */
 	bool exited;
-	bool has_requests; /* it made or served one whose end was seen */
 	uint64_t comm_ts;
 	char comm[NS_COMM_LEN];
 };

@@ -232,16 +232,24 @@ static uint32_t reported_by_intervals(const struct attribution *attribution, uin
 	return 0;
 }
 
-/* Do the targets make or serve requests whose end can be seen? */
-static bool have_requests(const struct wait_queue *queue)
+/*
+ * Do the targets make or serve requests? Then what a thread does that serves nobody and asks nobody
+ * is of no matter. A thread that asks, of a process that serves nobody, has its own work to do.
+ */
+static bool is_spare(const struct wait_queue *queue, const struct ns_wait *wait)
 {
+	bool have_requests = false, asks = false, serves = false;
 	const struct ns_exchange *exchange;
 
 	for (size_t i = 0; (exchange = model__next_exchange(queue->model, &i));) {
-		if (model__is_target(queue->model, exchange->head.tgid))
-			return true;
+		if (!model__is_target(queue->model, exchange->head.tgid))
+			continue;
+		have_requests = true;
+		asks |= exchange->side == NS_EXCHANGE_ASKED && exchange->head.tid == wait->head.tid;
+		serves |= exchange->side == NS_EXCHANGE_SERVED &&
+			  exchange->head.tgid == wait->head.tgid;
 	}
-	return false;
+	return have_requests && (serves || !asks);
 }
 
 /*
@@ -254,7 +262,7 @@ static bool is_background(const struct wait_queue *queue, const struct pending *
 	enum cause cause = attribution__main_cause(attribution);
 
 	return pending->kind == PENDING_WAIT && cause__rank(cause) != CAUSE_RANK_NETWORK &&
-	       cause != CAUSE_PEER_APP && have_requests(queue) &&
+	       cause != CAUSE_PEER_APP && is_spare(queue, &pending->wait) &&
 	       !request__awaited(queue->model, &pending->wait, 0) &&
 	       !request__is_being_served(queue->model, &pending->wait) &&
 	       !request__is_being_written(queue->model, &pending->wait);

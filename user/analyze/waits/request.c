@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "user/analyze/waits/wait.h"
+#include "user/analyze/waits/wait_kind.h"
 
 /* A thread writes, and is preempted before it goes to sleep. */
 #define AT_ONCE_NS 1000000
@@ -11,6 +12,14 @@
 static bool is_receiving(const struct model *model, const struct ns_wait *wait)
 {
 	return wait->state && wait__syscall(model, wait) != SYSCALL_WAIT_OTHER;
+}
+
+/* Not one that its time-out, or its own clock, ended: by then the bytes may have lain there. */
+static bool is_ended_by_data(const struct model *model, const struct ns_wait *wait)
+{
+	struct wait_view view = wait_view__of(model, wait);
+
+	return view.waker != WAKER_TIMER && (is_receiving(model, wait) || view.is_completion);
 }
 
 const struct ns_exchange *request__awaited(const struct model *model, const struct ns_wait *wait,
@@ -87,8 +96,7 @@ void reply__find(const struct model *model, const struct ns_exchange *asked, str
 
 		if (!common || wait__woken(wait) > asked->head.ts)
 			continue;
-		/* Bytes that are there already are not waited for. */
-		if (sent && wait->off_ts >= sent && !is_receiving(model, wait))
+		if (sent && !is_ended_by_data(model, wait) && wait__woken(wait) >= sent)
 			continue;
 		if (!longest || common > wait__overlap(longest, asked->ready_ts, asked->head.ts))
 			longest = wait;

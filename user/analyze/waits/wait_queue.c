@@ -415,7 +415,8 @@ static void push_times(struct wait_queue *queue, const struct ns_exchange *excha
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
 		if (wait->head.ts <= from || wait->off_ts >= to)
 			continue;
-		between.head.ts = wait->off_ts;
+		/* Of one that began before only a part lies there. */
+		between.head.ts = wait->off_ts < from ? wait->head.ts : wait->off_ts;
 		push_part(queue, PENDING_TIMES, exchange, &between);
 		between.off_ts = wait->head.ts;
 		if (wait->off_ts >= from && wait->head.ts <= to)

@@ -37,7 +37,7 @@ struct ns_config {
 	__u32 uring_events; /* stream every step of io_uring's operations */
 	__u32 spares;       /* programs can be preempted, so some have a spare */
 	__u32 reads;        /* the program's reads are seen: a request ends with its last one */
-	__u32 pad;
+	__u32 long_jiffies; /* they move on by so many, at least, while a stall lasts; never 0 */
 	char comm[NS_COMM_LEN];
 };
 
@@ -228,6 +228,8 @@ struct ns_conn_turn {
 	/* The process that is watched while that lasts: by the CPU that enters it in `active`, and
 	 * by the one that ends it. */
 	__u32 answerer;
+	__u32 ports;     /* of both ends, in one */
+	__u64 answering; /* struct sock of its end, whose reads are all timed meanwhile */
 };
 
 /* Records that wait to be told: history.bpf.h. */
@@ -466,6 +468,8 @@ struct ns_last_send {
 	__u32 opened_tid;
 	__u32 opened_conn;
 };
+
+#define NS_READ_HINTS 1024u /* buckets of the filter of reads; a power of two */
 
 #define NS_SLEEPS 4 /* kept of a thread; a power of two */
 

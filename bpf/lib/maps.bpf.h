@@ -89,6 +89,8 @@ struct ns_turns turns[NS_CPUS];         /* (cpu) */
 __s32 samples_open; /* (+) while 0, only the threads of proc_hints are looked at */
 /* (+) Samples that wait for an answer of a process in the bucket. */
 __s32 answering[NS_PROC_HINTS];
+/* (+) Samples on connections of the bucket, of which the answering end's reads are all timed. */
+__s32 timed_reads[NS_READ_HINTS];
 __u32 sample_every = 16; /* mean distance of samples, in requests: user space keeps it up to date */
 __u64 slow_exchange_ns;  /* answers that were slept for so long are all told; likewise */
 __u64 slow_noted;        /* (+) how many */

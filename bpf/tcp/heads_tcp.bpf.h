@@ -186,6 +186,7 @@ static __always_inline void received(struct sock *sk, int bytes)
 	view.copied_seq = tp->copied_seq;
 	view.sent_at = tp->lsndtime;
 	view.arrived_ts = tp->tcp_clock_cache;
+	view.ports = sk->__sk_common.skc_num ^ bpf_ntohs(sk->__sk_common.skc_dport);
 	on_recv_end(sk, &view, bytes);
 }
 
@@ -197,6 +198,8 @@ static __always_inline void received_probed(struct sock *sk, int bytes)
 	view.copied_seq = BPF_CORE_READ(tp, copied_seq);
 	view.sent_at = BPF_CORE_READ(tp, lsndtime);
 	view.arrived_ts = BPF_CORE_READ(tp, tcp_clock_cache);
+	view.ports = BPF_CORE_READ(sk, __sk_common.skc_num) ^
+		     bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
 	on_recv_end(sk, &view, bytes);
 }
 

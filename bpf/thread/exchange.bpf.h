@@ -7,8 +7,8 @@
  * A request ends with the last read before this end writes again, closes the connection, or the
  * window is over: only then is it known which read that was, so only then it is told. The clock is
  * read at the end of a read if the request is told anyway, or if jiffies have moved on since it
- * began: one that is over sooner is not long. Where reads are not seen (settings.reads) a request
- * ends when the thread that asked is back on a CPU with bytes to read.
+ * began by as many as in a stall: one that is over sooner is not long. Where reads are not seen
+ * (settings.reads) a request ends when the thread that asked is back on a CPU with bytes to read.
  *
  * How exchanges are sampled, so that 70,000 a second cost no more than 200:
  *
@@ -58,22 +58,33 @@ static __always_inline __s32 *answering_in(__u32 tgid)
 	return &answering[tgid & (NS_PROC_HINTS - 1)];
 }
 
+/* Alike for both ends. Not by the struct sock: a program may not compute with its address. */
+static __always_inline __s32 *timed_reads_on(__u32 ports)
+{
+	return &timed_reads[ports & (NS_READ_HINTS - 1)];
+}
+
 /* Begin or end to watch the answerer, as the connection's samples want it. */
 static __noinline int settle_answerer(struct ns_conn_state *conn)
 {
 	struct ns_active_key key = {.what = NS_ACTIVE_SAMPLE};
 	struct ns_conn_state *peer;
+	struct sock *sk;
 	bool wanted;
 
 	if (!conn)
 		return 0;
 	key.sk = conn->key;
+	sk = (struct sock *)conn->key;
 	wanted = conn->turn.sample_next || conn->turn.sampling;
-	if (wanted == !!conn->turn.answerer || !asks(conn))
+	if (wanted == !!conn->turn.answerer || (wanted && !asks(conn)))
 		return 0;
-	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
-	if (peer)
-		peer->turn.times_all = wanted;
+	if (wanted) {
+		conn->turn.answering = conn->peer;
+		conn->turn.ports = BPF_CORE_READ(sk, __sk_common.skc_num) ^
+				   bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	}
+	peer = conn->turn.answering ? bpf_map_lookup_elem(&conns, &conn->turn.answering) : NULL;
 	if (wanted) {
 		if (!peer || !peer->tgid)
 			return 0;
@@ -82,6 +93,7 @@ static __noinline int settle_answerer(struct ns_conn_state *conn)
 			return 0;
 		conn->turn.answerer = key.number;
 		__sync_fetch_and_add(answering_in(key.number), 1);
+		__sync_fetch_and_add(timed_reads_on(conn->turn.ports), 1);
 		__sync_fetch_and_add(&samples_open, 1);
 	} else {
 		key.number = conn->turn.answerer;
@@ -89,8 +101,11 @@ static __noinline int settle_answerer(struct ns_conn_state *conn)
 		if (!leave_active(&key))
 			return 0;
 		__sync_fetch_and_add(answering_in(key.number), -1);
+		__sync_fetch_and_add(timed_reads_on(conn->turn.ports), -1);
 		__sync_fetch_and_add(&samples_open, -1);
 	}
+	if (peer)
+		peer->turn.times_all = wanted;
 	return 0;
 }
 
@@ -482,7 +497,14 @@ struct recv_view {
 	__u32 copied_seq;
 	__u32 sent_at;    /* jiffies at its last transmit of data, their low half */
 	__u64 arrived_ts; /* TCP's own clock at the last segment */
+	__u32 ports;      /* of both ends, in one */
 };
+
+/* Have jiffies moved on by as many as in a stall since then? */
+static __always_inline bool is_long_ago(__u32 jiffies)
+{
+	return (__u32)bpf_jiffies64() - jiffies >= settings.long_jiffies;
+}
 
 /* Can this read matter to a request that is told? Known before any table is looked at. */
 static __always_inline bool read_matters(const struct recv_view *view, __u32 tgid)
@@ -493,13 +515,13 @@ static __always_inline bool read_matters(const struct recv_view *view, __u32 tgi
 		return false;
 	if (settings.any_process || hint->threads)
 		return true;
-	return hint->watched && (samples_open > 0 || (__u32)bpf_jiffies64() != view->sent_at);
+	return hint->watched && (*timed_reads_on(view->ports) > 0 || is_long_ago(view->sent_at));
 }
 
 static __always_inline bool is_timed(const struct ns_conn_state *conn)
 {
 	return conn->turn.sampling || conn->turn.slow || conn->turn.times_all || serves(conn) ||
-	       (__u32)bpf_jiffies64() != conn->turn.began_at;
+	       is_long_ago(conn->turn.began_at);
 }
 
 /*
@@ -778,8 +800,7 @@ static __noinline int note_answering(struct ns_conn_state *conn, __u32 tid, __u6
 static __always_inline bool answers_slowly(const struct ns_conn_turn *turn)
 {
 	return turn->request.last_ts && turn->request.spent_known &&
-	       (turn->sampling || turn->times_all ||
-		(__u32)bpf_jiffies64() != turn->request.read_at);
+	       (turn->sampling || turn->times_all || is_long_ago(turn->request.read_at));
 }
 
 /* A send has ended: now is the time that TCP itself read when it transmitted, or the clock's. */

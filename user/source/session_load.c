@@ -36,6 +36,9 @@ static void configure(struct session *session)
 	config->cpus = libbpf_num_possible_cpus();
 	config->spares = session->caps.preempted;
 	config->reads = plan__gives(&session->plan, NS_FACT_READ);
+	config->long_jiffies = session->options.threshold_ns * config->hz / 1000000000;
+	if (!config->long_jiffies)
+		config->long_jiffies = 1;
 	if (target->comm)
 		snprintf(config->comm, sizeof(config->comm), "%s", target->comm);
 	if (!ring)

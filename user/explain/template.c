@@ -212,12 +212,13 @@ static bool is_by_exchange(const struct context *context)
 	return context->conn->totals.exchanges >= context->tally->count;
 }
 
-/* How often it could have happened; 0: that was not counted. */
+/* How often it could have happened; 0: not counted, or oftener, as waits for a CPU may. */
 static uint32_t occasions(const struct context *context)
 {
 	const struct ns_conn_totals *totals = context->conn ? &context->conn->totals : NULL;
+	uint32_t count = !totals ? 0 : is_by_exchange(context) ? totals->exchanges : totals->writes;
 
-	return !totals ? 0 : is_by_exchange(context) ? totals->exchanges : totals->writes;
+	return count >= context->tally->count ? count : 0;
 }
 
 /* Until when an operation was completed, or ready, as far as before the thread ran again. */

@@ -50,8 +50,11 @@ static const struct script ended_by_option = {.request = {40, 136},
 					      .reply = {96},
 					      .cause = "nagle",
 					      .unheld_cause = "timer"};
-static const struct script prompt_ack = {
-	.request = {40, 136}, .quickack = true, .reply = {96}, .cause = "nagle"};
+static const struct script prompt_ack = {.request = {40, 136},
+					 .quickack = true,
+					 .reply = {96},
+					 .cause = "nagle",
+					 .beside_us = 10000};
 static const struct script more_given_up = {
 	.request = {100}, .way = BY_MORE, .reply = {96}, .cause = "cork"};
 static const struct script corked = {

@@ -257,6 +257,7 @@ struct script {
 	const char *
 		unheld_cause; /* where TCP held nothing: a first exchange is acknowledged at once */
 	const char *cause;    /* of the time until the reply's first byte */
+	uint32_t beside_us;   /* of that, what the cause has no part in: the way back */
 	const char *reply_cause; /* from there to its last */
 	const char *pause_cause;
 };

@@ -150,16 +150,16 @@ judge_verdict() {
     fi
 }
 
-# request_ms TRUTH: the median request, ms; where some of them had a stall, of those.
+# request_ms TRUTH [stalled]: the median request, ms; where some of them had a stall, of those.
 request_ms() {
-    awk '
+    awk -v stalled_only="${2:-}" '
         { for (i = 2; i <= NF; i++) { split($i, part, "="); value[part[1]] = part[2] } }
         /^stall / { stalls++; from[stalls] = value["start_ns"]; to[stalls] = value["end_ns"] }
         /^request / { requests++; start[requests] = value["start_ns"]; end[requests] = value["end_ns"] }
         END {
             for (r = 1; r <= requests; r++)
                 for (s = 1; s <= stalls; s++)
-                    if (from[s] < end[r] && to[s] > start[r]) { stalled[r] = 1; any = 1 }
+                    if (from[s] < end[r] && to[s] > start[r]) { stalled[r] = 1; any = stalled_only }
             for (r = 1; r <= requests; r++)
                 if (!any || stalled[r]) printf "%.3f\n", (end[r] - start[r]) / 1e6
         }' "$1" | sort -n | awk '{ ms[NR] = $1 } END { print NR ? ms[int((NR + 1) / 2)] : "" }'
@@ -171,7 +171,7 @@ judge_advice() {
     [ "${FOLLOWS[$1]}" != - ] || return 0
     echo go | timeout "$SCENE_LIMIT" "$SCENE" -f "$1" >"$SCRATCH/$1/followed" 2>"$SCRATCH/$1/err" ||
         { echo "with its advice followed: $(tail -n 1 "$SCRATCH/$1/err")" >"$SCRATCH/$1/fail" && return; }
-    before=$(request_ms "$SCRATCH/$1/truth") after=$(request_ms "$SCRATCH/$1/followed")
+    before=$(request_ms "$SCRATCH/$1/truth" stalled) after=$(request_ms "$SCRATCH/$1/followed")
     stated=$(gojq -r '.verdict.saves_ms // "none"' "$SCRATCH/report")
     fault=$(awk -v before="$before" -v after="$after" -v stated="$stated" -v vain="$([ "${FOLLOWS[$1]}" = vain ] && echo 1)" 'BEGIN {
         saved = before - after

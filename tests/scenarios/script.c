@@ -168,7 +168,6 @@ void exchange(struct phases *phases, int fd, const struct script *script)
 	const char *cause;
 	bool held = false;
 	uint64_t start_ns = now_ns();
-	struct part part = part__begin();
 	size_t rest = requests * sum(script->reply) + script->early_bytes;
 
 	for (uint32_t i = 0; i < requests; i++)
@@ -184,8 +183,10 @@ void exchange(struct phases *phases, int fd, const struct script *script)
 	rest -= script->early_bytes;
 	if (!read_all(fd, 1))
 		die("the server hung up");
+	/* Also what it waited for a CPU, if it is about that. */
 	if (is_about(phases->stage, cause) && !is_about_server(phases->stage))
-		part__end(phases->stage, &part);
+		atomic_fetch_add(&phases->stage->part_ns,
+				 now_ns() - start_ns - script->beside_us * 1000ull);
 	if (rest > 1) {
 		phases__end(phases, cause);
 		cause = script->reply_cause;

@@ -263,11 +263,11 @@ case_forwarder_small_pieces() {
 # habit_ids FILTER: of those that it lets pass.
 habit_ids() { report "[.habits[] | select($1) | .id] | join(\" \")"; }
 
-# trace_rounds MODE: of the workload whose rounds are short.
+# trace_rounds MODE [MS]: of the workload whose rounds are short.
 trace_rounds() {
     TRUTH_STALLS=0
     rm -f "$SCRATCH/trace.err" # of the mode before
-    EXCHANGE=${WAITS:-build/tests/workload/waits} start_exchange -- --mode "$1" -n 400 --ms 1
+    EXCHANGE=${WAITS:-build/tests/workload/waits} start_exchange -- --mode "$1" -n 400 --ms "${2:-1}"
     start_trace -p "$CLIENT"
     open_gate
     end_exchange
@@ -331,4 +331,22 @@ case_forwarder_that_computes() {
     FORWARDER_OPTIONS=(131072 60)
     forward 1 -l 1K -N -b 60M
     expect_is "bulk transfers" "$(bulk_habits)" ''
+}
+
+# switches_an_exchange: of the client's threads.
+switches_an_exchange() {
+    report "([.threads[] | select(.pid == $CLIENT) | .voluntary + .involuntary] | add) / ([.connections[] | select(.pid == $CLIENT) | .exchanges] | add)"
+}
+
+case_switches_for_handing_over() {
+    trace_rounds handing
+    expect "switches an exchange" "$(switches_an_exchange)" '>=' 4
+    expect_is "the habit" "$(habit_ids '.id == "switches-per-exchange"')" switches-per-exchange
+}
+
+# As many switches of one thread, which waits in steps, are no handing over.
+case_switches_of_one_thread() {
+    trace_rounds steps 6
+    expect "switches an exchange" "$(switches_an_exchange)" '>=' 4
+    expect_is "the habit" "$(habit_ids '.id == "switches-per-exchange"')" ''
 }

@@ -128,6 +128,54 @@ static void split_round(void)
 	receive();
 }
 
+/* ---- requests that two threads hand to and fro before one of them asks ---- */
+
+static void ask_once(void)
+{
+	if (write(links[0], "ab", 2) != 2)
+		die("write");
+	receive();
+}
+
+static void *hand_back(void *unused)
+{
+	for (unsigned turn = 1; !sem_wait(&taken); turn++) {
+		if (turn % 3 == 0)
+			ask_once();
+		sem_post(&next);
+	}
+	return unused;
+}
+
+static void handing_begin(void)
+{
+	pthread_t thread;
+
+	connect_nodelay();
+	if (sem_init(&taken, 0, 0) || sem_init(&next, 0, 0) ||
+	    pthread_create(&thread, NULL, hand_back, NULL))
+		die("pthread_create");
+}
+
+static void handing_round(void)
+{
+	for (int turn = 0; turn < 3; turn++) {
+		sem_post(&taken);
+		sem_wait(&next);
+	}
+}
+
+/* One thread that looks for its answer every millisecond. */
+static void steps_round(void)
+{
+	struct pollfd set = {.fd = links[0], .events = POLLIN};
+
+	give(links[0]);
+	while (poll(&set, 1, 1) == 0)
+		;
+	receive();
+}
+
 /* ---- a thread that wakes another one, which is done at once ---- */
 
 static void *take_note(void *unused)

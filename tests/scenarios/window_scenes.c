@@ -190,7 +190,7 @@ const struct scene window_scenes[] = {
 	{"paced", NULL, {ENDS}, 1, 1, &paced, .makes = {"pacing", 4, 0.60}, .verdict = {"pacing"}, .followed = &unpaced, .quick = true},
 	{"slow-device", setup_slow_device, {ENDS, ON_PATH}, 1, 6, &slow_device, .makes = {"tsq", 3, 0.80}},
 	{"slow-device-tail", setup_slower_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail, .makes = {"autocork", 8, 0.80}},
-	{"slow-reader", setup_path, {ENDS, ON_PATH}, 1, 3, &slow_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &slow_reader_large_window, .in_vain = true, .open = true},
+	{"slow-reader", setup_path, {ENDS, ON_PATH}, 1, 3, &slow_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &slow_reader_large_window, .in_vain = true},
 	{"computing-reader", NULL, {ENDS}, 1, 3, &computing_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &computing_reader_large_window, .in_vain = true},
 	{"writes-to-slow-reader", NULL, {ENDS}, 1, 3, &writes_to_slow_reader, .makes = {"sndbuf", 3, 0.30}, .verdict = {"sndbuf", .says = "slept", .never = LARGER}, .followed = &writes_to_slow_reader_large_buffer, .in_vain = true, .open = true},
 	{"busy-reader", NULL, {ENDS}, 1, 8, &busy_reader, .makes = {"zero-window", 6, 0.80}, .verdict = {"zero-window", .says = "computed", .never = LARGER "|saves"}},

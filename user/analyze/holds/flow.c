@@ -45,12 +45,30 @@ static bool any_answer(const struct events *events, bool own, uint64_t from, uin
 	return false;
 }
 
-bool flow__goes_on(const struct incident *one, const struct incident *next)
+/* Of a long flow the answer itself is gone from the history, but the request was seen whole. */
+static bool was_answered(const struct model *model, uint32_t number, uint64_t from, uint64_t to)
+{
+	const struct model_conn *conn = model__conn(model, number);
+	const struct ns_exchange *exchange;
+
+	for (size_t i = 0; (exchange = model__next_exchange(model, &i));) {
+		if (exchange->side == NS_EXCHANGE_ASKED && exchange->ended != NS_EXCHANGE_OPEN &&
+		    (exchange->head.conn == number ||
+		     (conn && conn->peer && exchange->head.conn == conn->peer)) &&
+		    exchange->head.ts > from && exchange->head.ts <= to)
+			return true;
+	}
+	return false;
+}
+
+bool flow__goes_on(const struct model *model, const struct incident *one,
+		   const struct incident *next)
 {
 	return one->conn == next->conn && flow__is(next) &&
 	       next->start_ts <= one->end_ts + SETTLE_NS &&
 	       !any_answer(&next->own, true, one->start_ts, next->start_ts) &&
-	       !any_answer(&next->peers, false, one->start_ts, next->start_ts);
+	       !any_answer(&next->peers, false, one->start_ts, next->start_ts) &&
+	       !was_answered(model, one->conn, one->start_ts, next->start_ts);
 }
 
 void flow__absorb(struct incident *incident, struct incident *next)

@@ -16,7 +16,8 @@
 bool flow__is(const struct incident *incident);
 /* Does the next hold carry the flow of the first on? What is held after an answer came is
  * another message. */
-bool flow__goes_on(const struct incident *one, const struct incident *next);
+bool flow__goes_on(const struct model *model, const struct incident *one,
+		   const struct incident *next);
 /* Is a hold of this reason of that kind? */
 bool flow__reason(uint32_t reason);
 /* The two become one; next is freed. */

@@ -259,7 +259,7 @@ static struct incident *take_next_of_flow(struct incident_queue *queue,
 					  const struct incident *incident)
 {
 	for (struct incident **place = &queue->first; *place; place = &(*place)->next) {
-		if (flow__goes_on(incident, *place))
+		if (flow__goes_on(queue->model, incident, *place))
 			return unlink_at(queue, place);
 	}
 	return NULL;

@@ -128,14 +128,18 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 
 #define CHILD_DEPTH 4 /* a worker's distance from who was named, at most */
 
-/* A process below a target that is none itself: that it has the connections is worth a hint. */
+/*
+ * A process below a target that is none itself: that it has the connections is worth a hint, or
+ * that it accepts them, for none may be open just now.
+ */
 static __always_inline void count_child(struct task_struct *task, struct sock *sk)
 {
+	__u32 state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	struct task_struct *above = task;
 	__u32 tgid = task->tgid, depth;
 
 	if (settings.follow_children || settings.any_process || tgid == child_seen ||
-	    BPF_CORE_READ(sk, __sk_common.skc_state) != NS_TCP_ESTABLISHED ||
+	    (state != NS_TCP_ESTABLISHED && state != NS_TCP_LISTEN) ||
 	    proc_role(tgid) & NS_ROLE_TARGET || !ports_wanted(sk))
 		return;
 	for (depth = 0; depth < CHILD_DEPTH; depth++) {

@@ -17,15 +17,27 @@ case_children_hold_the_connections() {
     start_exchange -- --mode split -n 5
     start_trace -p "$EXCHANGE_PID" -d 0.2
     end_trace
-    grep -q '2 of its children have: add --children' "$SCRATCH/trace.err" || fail "no hint: $(cat "$SCRATCH/trace.err")"
+    grep -q '2 of its children have or accept some: add --children' "$SCRATCH/trace.err" || fail "no hint: $(cat "$SCRATCH/trace.err")"
     expect_is "stalls of the parent alone" "$(stall_count)" 0
-    report .verdict.text | grep -q '2 of its children had: --children' || fail "no hint at the end: $(report .verdict.text)"
+    report .verdict.text | grep -q '2 of its children had or accept some: --children' || fail "no hint at the end: $(report .verdict.text)"
     rm "$SCRATCH/trace.err" # nor is what the first one said read
     start_trace -p "$EXCHANGE_PID" --children
     open_gate
     end_exchange
     end_trace
     expect "stalls found" "$(count_of nagle-delack)" '>' 0
+}
+
+# Nor are there any just now: a child that listens is enough.
+case_children_accept_the_connections() {
+    start_exchange -- --mode split -n 5 --connect-after-gate
+    start_trace -p "$EXCHANGE_PID" -d 0.2
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID"
+    end_trace
+    expect_is "connections" "$(report '.connections | length')" 0
+    report .verdict.text | grep -q '[12] of its children had or accept some: --children' || fail "no hint: $(report .verdict.text)"
+    open_gate
+    end_exchange
 }
 
 case_by_tid() {

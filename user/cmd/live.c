@@ -145,7 +145,7 @@ static void announce(struct live *live)
 		  way__name(session__way(live->session)));
 	if (!report->conn_count && session__children(live->session))
 		log__note(
-			"the target has no TCP connection, and %u of its children have: add --children to trace them",
+			"the target has no TCP connection, and %u of its children have or accept some: add --children to trace them",
 			session__children(live->session));
 }
 

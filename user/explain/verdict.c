@@ -58,8 +58,8 @@ static void add_why_no_evidence(char **text, const struct report *report,
 {
 	if (!watched->conns && report->children)
 		builder__add(text,
-			     "This program had no TCP connection, and %s of its children had: "
-			     "--children traces these too. ",
+			     "This program had no TCP connection, and %s of its children had or "
+			     "accept some: --children traces these too. ",
 			     count_text(report->children));
 	else if (!watched->conns)
 		builder__add(

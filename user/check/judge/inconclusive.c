@@ -243,7 +243,7 @@ static char *no_traffic(const struct outcome *outcome, const struct traffic *tra
 
 	if (!connections && outcome->report && outcome->report->children)
 		return xasprintf(
-			"the target had no TCP connection in %s, but %s of its children had: check them too with --children",
+			"the target had no TCP connection in %s, but %s of its children had or accept some: check them too with --children",
 			lasted, count_text(outcome->report->children));
 	if (!connections)
 		return xasprintf(

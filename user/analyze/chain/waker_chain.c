@@ -660,8 +660,10 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 	bool is_due = is_owed(chain);
 	const struct ns_exchange *asked;
 
-	if (serves && wait->head.conn == serves &&
-	    (!level->sent_ts || wait->off_ts < level->sent_ts)) {
+	if (serves && wait->head.conn == serves && view->waker == WAKER_TIMER) {
+		spend(chain, until, CAUSE_TIMER); /* the request came, and did not wake it */
+	} else if (serves && wait->head.conn == serves &&
+		   (!level->sent_ts || wait->off_ts < level->sent_ts)) {
 		spend_on_request(chain, serves, until);
 	} else if (view->waker == WAKER_ROOM && view->kind == WAIT_RECEIVE) {
 		/* Another thread writes there, and nothing came: perhaps no reply is pending. */

@@ -347,7 +347,7 @@ static const struct script against_hog = {.request = {176}, .reply = {96}, .caus
 
 /* clang-format off */
 const struct scene wait_scenes[] = {
-	{"late-server", NULL, {ENDS}, 1, 16, &late_server, .makes = {"peer-app", 12, 0.80}, .verdict = {"peer-app", .says = "slept"}, .quick = true},
+	{"late-server", NULL, {ENDS}, 1, 16, &late_server, .makes = {"peer-app", 12, 0.80}, .verdict = {"peer-app", .says = "sleeps"}, .quick = true},
 	{"busy-server", NULL, {ENDS}, 1, 16, &busy_server, .makes = {"peer-app", 12, 0.60}, .alone = true},
 	{"napping-client", NULL, {ENDS}, 1, 16, &napping_client, .makes = {"timer", 12, 0.80}, .quick = true},
 	{"idle-server", NULL, {ENDS}, 2, 16, &idle_server, .quick = true},

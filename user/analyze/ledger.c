@@ -257,6 +257,12 @@ static void join_sites(struct ledger *ledger)
 	}
 }
 
+/* A connection names both ends: what was seen on none tells less. */
+static uint64_t weight(const struct tally *tally)
+{
+	return tally->conn ? tally->total_ns : tally->total_ns / 2;
+}
+
 /* The connection on which a cause took most. */
 static struct tally *greatest(const struct account *account)
 {
@@ -264,8 +270,8 @@ static struct tally *greatest(const struct account *account)
 	size_t cursor = 0;
 
 	while ((tally = table__next(account->tallies, &cursor))) {
-		if (!best || tally->total_ns > best->total_ns ||
-		    (tally->total_ns == best->total_ns && tally->conn < best->conn))
+		if (!best || weight(tally) > weight(best) ||
+		    (weight(tally) == weight(best) && tally->conn < best->conn))
 			best = tally;
 	}
 	return best;

@@ -317,8 +317,10 @@ struct saving context__saving(const struct context *context)
 	/* Else the median request is none of those that were delayed. */
 	if (2 * part >= saving.ns && part)
 		saving = (struct saving){part, requests->median.total_ns, true};
-	if (context->part && saving.ns > parts__each(context, context->part))
-		saving.ns = parts__each(context, context->part);
+	part = context->part ? parts__of(context, context->part, context__each(context))
+			     : saving.ns;
+	if (saving.ns > part)
+		saving.ns = part;
 	saving.ns = (uint64_t)(reader_share(context) * (double)saving.ns);
 	return saving;
 }

@@ -83,13 +83,11 @@ const struct path_part *parts__largest(const struct context *context)
 	return part;
 }
 
-uint64_t parts__each(const struct context *context, const struct path_part *part)
+uint64_t parts__of(const struct context *context, const struct path_part *part, uint64_t whole_ns)
 {
 	uint64_t all = path__total(&context->path, 0);
 
-	return all ? (uint64_t)((double)part->ns / (double)all * (double)context__each(context) +
-				0.5)
-		   : 0;
+	return all ? (uint64_t)((double)part->ns / (double)all * (double)whole_ns + 0.5) : 0;
 }
 
 /* ---- in words ---- */
@@ -109,6 +107,12 @@ static const char *const awaited[CAUSE_COUNT] = {
 	[CAUSE_URING] = "for io_uring",
 };
 
+/* How long a stall of those is that the parts are of: where it is a single one, itself. */
+static uint64_t each(const struct context *context)
+{
+	return context->tally->count == 1 ? context->tally->total_ns : context__each(context);
+}
+
 static bool sleeps(const struct context *context, const struct path_part *part)
 {
 	return part->cause == CAUSE_TIMER &&
@@ -120,7 +124,7 @@ static void add_shorts(char **text, const struct context *context, const struct 
 	uint32_t stalls = context->tally->followed, count = stalls ? part->count / stalls : 0;
 
 	builder__add(text, "%s %s", part->cause == CAUSE_TIMER ? "sleeps" : "waits",
-		     duration_text(parts__each(context, part)));
+		     duration_text(parts__of(context, part, each(context))));
 	if (count > 1)
 		builder__add(text, " in %s %s of %s", count_text(count),
 			     part->cause == CAUSE_TIMER ? "sleeps" : "waits",
@@ -132,7 +136,7 @@ static void add_shorts(char **text, const struct context *context, const struct 
 void parts__add_deed(char **text, const struct context *context, const struct path_part *part)
 {
 	const char *call = syscall__name(context->report->session.arch, part->syscall);
-	const char *took = duration_text(parts__each(context, part));
+	const char *took = duration_text(parts__of(context, part, each(context)));
 
 	switch (part->kind) {
 	case PATH_RUNS:
@@ -180,7 +184,7 @@ void parts__add(char **text, const struct context *context)
 			continue;
 		if (!said++)
 			builder__add(text, " Of %s%s", context->tally->count > 1 ? "each " : "the ",
-				     duration_text(context__each(context)));
+				     duration_text(each(context)));
 		else
 			builder__add(text, ",");
 		if (!before || before->tid != part->tid)

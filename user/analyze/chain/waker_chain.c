@@ -647,6 +647,14 @@ static void explain_reply(struct waker_chain *chain, const struct ns_wait *wait,
 	}
 }
 
+/* On loopback who sends wakes: a thread of another process that is known. */
+static bool is_from_another(const struct model *model, const struct ns_wait *wait)
+{
+	const struct model_thread *sender = model__thread(model, wait->waker_tid);
+
+	return sender && sender->tgid && sender->tgid != wait->head.tgid;
+}
+
 /*
  * Data of one socket, or an event of one of several. Without a pending reply it is the idle
  * wait of a server, a time-out that the program set itself, or another thread's message.
@@ -682,6 +690,11 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 		spend(chain, until, CAUSE_TIMER);
 	} else if (view->waker == WAKER_TASK && (is_due || pending_reply__due_here(model, wait))) {
 		explain_waker(chain, view, until, &level_message);
+	} else if (is_due && is_from_another(model, wait)) {
+		/* It can answer one only when another one has asked: a queue, a lock between
+		 * clients. */
+		explain_thread(chain, wait->waker_tid, until,
+			       &(struct level){.cause = CAUSE_PEER_APP});
 	} else {
 		spend_on_conn(chain, wait->head.conn, until, CAUSE_IDLE);
 	}

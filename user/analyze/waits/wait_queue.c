@@ -254,15 +254,17 @@ static bool is_spare(const struct wait_queue *queue, const struct ns_wait *wait)
 
 /*
  * A wait in none of the requests that the targets make or serve: a pool's spare thread, a clock, a
- * pause between two requests. What the network does is of interest all the same.
+ * pause between two requests. What TCP and the other end do is of interest all the same, but not to
+ * whom they reach through other threads alone.
  */
 static bool is_background(const struct wait_queue *queue, const struct pending *pending,
 			  const struct attribution *attribution)
 {
 	enum cause cause = attribution__main_cause(attribution);
+	bool is_network = cause__rank(cause) == CAUSE_RANK_NETWORK &&
+			  !wait_kind__is_thread(wait_view__of(queue->model, &pending->wait).kind);
 
-	return pending->kind == PENDING_WAIT && cause__rank(cause) != CAUSE_RANK_NETWORK &&
-	       cause != CAUSE_PEER_APP && is_spare(queue, &pending->wait) &&
+	return pending->kind == PENDING_WAIT && !is_network && is_spare(queue, &pending->wait) &&
 	       !request__awaited(queue->model, &pending->wait, 0) &&
 	       !request__is_being_served(queue->model, &pending->wait) &&
 	       !request__is_being_written(queue->model, &pending->wait);

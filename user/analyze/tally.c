@@ -162,9 +162,29 @@ void stall_reader__add(struct stall_reader *sum, const struct stall_reader *read
 	sum->away_ns += reader->away_ns;
 }
 
+/*
+ * Stalls of no connection are those of any thread: the example is of the one that stalled longest.
+ * Whoever has more than half of the time is found with one sum.
+ */
+static bool is_of_longer_thread(struct tally *tally, const struct stall *stall)
+{
+	uint64_t ns = stall->end_ts - stall->start_ts;
+
+	if (stall->tid == tally->example.tid) {
+		tally->lead_ns += ns;
+		return is_better_example(tally, stall);
+	}
+	if (tally->lead_ns >= ns) {
+		tally->lead_ns -= ns;
+		return false;
+	}
+	tally->lead_ns = ns - tally->lead_ns;
+	return true;
+}
+
 void tally__add(struct tally *tally, const struct stall *stall)
 {
-	if (is_better_example(tally, stall)) {
+	if (stall->conn ? is_better_example(tally, stall) : is_of_longer_thread(tally, stall)) {
 		tally->example = *stall;
 		tally->example.steps = NULL;
 		tally->example.step_count = 0;

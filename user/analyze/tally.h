@@ -43,6 +43,7 @@ struct tally {
 	struct stall_reader reader; /* its times of all stalls */
 	const char *first_site;     /* of the first stall that has them; NULL none */
 	const char *second_site;
+	uint64_t lead_ns;     /* of no connection: by how much the example's thread is ahead */
 	struct stall example; /* a whole one if there is one, of the longest chain; no steps */
 };
 

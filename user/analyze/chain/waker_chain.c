@@ -485,6 +485,13 @@ static bool is_owed(const struct waker_chain *chain)
 	return chain->depth ? chain->levels[chain->depth - 1].serves != 0 : chain->is_due;
 }
 
+/* Its call's time-out ended the wait: a server's, between requests, is nobody's affair. */
+static bool is_own_time_out(const struct waker_chain *chain, const struct wait_view *view)
+{
+	return view->waker == WAKER_TIMER &&
+	       (is_owed(chain) || !pending_reply__is_server(chain->model, view->wait->head.tgid));
+}
+
 /*
  * A condition or a semaphore holds a thread up when somebody who should signal it is late,
  * and keeps a worker without work asleep as well. It is the latter when whoever signals
@@ -685,8 +692,7 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 
 		seen.head.conn = asked->head.conn;
 		explain_reply(chain, &seen, until);
-	} else if (view->waker == WAKER_TIMER &&
-		   (is_due || !pending_reply__is_server(model, wait->head.tgid))) {
+	} else if (is_own_time_out(chain, view)) {
 		spend(chain, until, CAUSE_TIMER);
 	} else if (view->waker == WAKER_TASK && (is_due || pending_reply__due_here(model, wait))) {
 		explain_waker(chain, view, until, &level_message);
@@ -922,11 +928,16 @@ static void explain_completion(struct waker_chain *chain, const struct wait_view
 /* ---- the way in ---- */
 
 /* What a link is by itself, before what it waited for is known. */
-static enum cause cause_of(const struct model *model, const struct wait_view *view)
+static enum cause cause_of(const struct waker_chain *chain, const struct wait_view *view)
 {
-	if ((view->kind == WAIT_RECEIVE || view->kind == WAIT_MANY) &&
-	    pending_reply__awaited(model, view->wait))
-		return CAUSE_PEER_APP;
+	const struct model *model = chain->model;
+
+	if (view->kind == WAIT_RECEIVE || view->kind == WAIT_MANY) {
+		if (pending_reply__awaited(model, view->wait))
+			return CAUSE_PEER_APP;
+		if (is_own_time_out(chain, view) && !request__awaited(model, view->wait, 0))
+			return CAUSE_TIMER;
+	}
 	return wait_view__is_cut_short(view) ? CAUSE_IPC : causes[view->kind];
 }
 
@@ -946,7 +957,7 @@ static bool link_up(struct waker_chain *chain, const struct wait_view *view, uin
 		return false;
 	out->link_count = chain->depth + 1;
 	*link = (struct stall_link){
-		.cause = cause_of(chain->model, view),
+		.cause = cause_of(chain, view),
 		.start_ts = chain->at,
 		.end_ts = until,
 		.wait = *wait,
@@ -970,7 +981,7 @@ static void explain_wait(struct waker_chain *chain, const struct ns_wait *record
 	view = wait_view__of(chain->model, &wait);
 	chain->who = (struct who){wait.head.tgid, wait.head.tid, wait.comm};
 	if (wait.state) {
-		part = part_of(chain, PATH_BLOCKED, cause_of(chain->model, &view));
+		part = part_of(chain, PATH_BLOCKED, cause_of(chain, &view));
 		part.conn = wait.head.conn;
 		part.syscall = wait.syscall;
 		open_part(chain, &part);

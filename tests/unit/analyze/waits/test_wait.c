@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Which waits belong to a hold, and which are stalls of their own. */
 #include "tests/unit/analyze/outcome.h"
+#include "user/analyze/path.h"
+#include "user/analyze/tally.h"
 
 static uint64_t slice_of(const struct stall *stall, enum cause cause)
 {
@@ -227,6 +229,84 @@ static void test_owed(void **state)
 	}
 }
 
+/* ---- who ends a wait ---- */
+
+#define LOCKED                                                                                     \
+	"1 stack id=1 text=futex_wait;do_futex;do_syscall_64\n"                                    \
+	"1 stack id=2 text=try_to_wake_up;futex_wake;do_futex;do_syscall_64\n"                     \
+	"1 stack id=3 text=try_to_wake_up;complete_signal;__send_signal_locked;__x64_sys_kill\n"   \
+	"48 wait tgid=20 tid=20 off=4 wake=47.9 state=1 syscall=230 comm=srv\n"
+
+/* Who kills a process ends its threads' waits for locks, and has held none of these. */
+static void test_signal_ends_lock(void **state)
+{
+	static const char wait[] =
+		"50 wait tgid=10 tid=10 off=6 wake=49 state=1 syscall=202 arg1=128 waker_tgid=20 "
+		"waker_tid=20 stack_id=1 waker_stack_id=%d comm=client waker_comm=srv\n";
+	static const struct {
+		int waker_stack;
+		size_t links;
+		enum stall_missing missing;
+	} rows[] = {{2, 2, MISSING_NOTHING}, {3, 1, MISSING_WAKER}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char line[512], text[4096];
+		struct outcome outcome;
+
+		snprintf(line, sizeof(line), wait, rows[i].waker_stack);
+		snprintf(text, sizeof(text), "%s%s%s", HEAD, LOCKED, line);
+		outcome = analyze(feed__text(text));
+		assert_int_equal(outcome.report->stall_count, 1);
+		assert_int_equal(outcome.stall->cause, CAUSE_LOCK);
+		assert_int_equal(outcome.stall->link_count, rows[i].links);
+		assert_int_equal(outcome.stall->missing, rows[i].missing);
+		done(&outcome);
+	}
+}
+
+/* A server that answers by the time-out of its poll() has slept, and was not idle. */
+static void test_time_out_before_the_answer(void **state)
+{
+	static const char text[] = HEAD
+	PEER "1 stack id=4 text=try_to_wake_up;hrtimer_wakeup;hrtimer_interrupt\n"
+	     "5 send conn=1 tgid=10 tid=10 bytes=9 write_seq=9 snd_nxt=9\n"
+	     "5.1 recv conn=2 tgid=20 tid=20 bytes=9 fd=8\n"
+	     "45.1 wait conn=2 tgid=20 tid=20 off=5.2 wake=45 state=1 syscall=232 arg0=3 turn=read "
+	     "waker_stack_id=4 comm=srv\n"
+	     "45.2 send conn=2 tgid=20 tid=20 bytes=5 write_seq=5 snd_nxt=5\n"
+	     "45.4 wait conn=1 tgid=10 tid=10 off=5.1 wake=45.3 state=1 syscall=0 arg0=7 turn=wrote "
+	     "waker_tgid=20 waker_tid=20 comm=client\n";
+	struct outcome outcome = analyze(feed__text(text));
+
+	(void)state;
+	assert_int_equal(outcome.report->stall_count, 1);
+	assert_int_equal(outcome.stall->cause, CAUSE_PEER_APP);
+	assert_int_equal(outcome.stall->link_count, 2);
+	assert_int_equal(outcome.stall->links[1].cause, CAUSE_TIMER);
+	assert_int_equal(path__largest(&outcome.stall->path)->cause, CAUSE_TIMER);
+	done(&outcome);
+}
+
+/* Of the sleeps of several threads the example is of the one that slept longest in all. */
+static void test_example_of_several_threads(void **state)
+{
+	static const char text[] =
+		"0 session threshold=10 arch=x86_64\n"
+		"0 process tgid=10 role=target comm=client\n"
+		"15 wait tgid=10 tid=11 off=1 wake=15 state=1 syscall=230\n"
+		"30 wait tgid=10 tid=12 off=10 wake=30 state=1 syscall=230\n"
+		"60 wait tgid=10 tid=12 off=40 wake=60 state=1 syscall=230\n"
+		"70 wait tgid=10 tid=13 off=59 wake=70 state=1 syscall=230\n";
+	struct outcome outcome = analyze(feed__text(text));
+	const struct report_cause *timer = report__cause(outcome.report, CAUSE_TIMER);
+
+	(void)state;
+	assert_int_equal(timer->count, 4);
+	assert_int_equal(timer->main->example.tid, 12);
+	done(&outcome);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +314,9 @@ int main(void)
 		cmocka_unit_test(test_one_incident),
 		cmocka_unit_test(test_whoever_waits_for_the_end),
 		cmocka_unit_test(test_owed),
+		cmocka_unit_test(test_signal_ends_lock),
+		cmocka_unit_test(test_time_out_before_the_answer),
+		cmocka_unit_test(test_example_of_several_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

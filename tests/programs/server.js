@@ -9,4 +9,6 @@ const handle = (req, res) => {
     while (process.hrtime.bigint() < until) for (let i = 0; i < 1000; i++) sum += i
     answer(res)
 }
-require(version === '2' ? 'http2' : 'http').createServer(handle).listen(port, '127.0.0.1')
+const server = require(version === '2' ? 'http2' : 'http').createServer(handle)
+server.keepAliveTimeout = 60000 // between the first request and the gate
+server.listen(port, '127.0.0.1')

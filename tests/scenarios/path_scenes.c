@@ -965,7 +965,7 @@ static const struct deed forks = {.work = read_subprocess, .cause = "peer-app"};
 static const struct deed row_by_futex = {.work = wait_for_row_by_futex, .cause = "peer-app"};
 static const struct deed row_by_eventfd = {.work = wait_for_row_by_eventfd, .cause = "peer-app"};
 static const struct deed looks = {.work = look_for_result, .cause = "peer-app"};
-static const struct deed looks_late = {.work = nap_shortly, .cause = "timer", .is_whole = true};
+static const struct deed looks_late = {.work = answer_at_once, .cause = "timer", .is_whole = true};
 
 static const struct deed computes_itself = {
 	.work = answer_at_once, .cause = "self", .is_whole = true};
@@ -989,7 +989,7 @@ const struct scene path_scenes[] = {
 	{"computes-naps-uring", NULL, {client_by_uring, server_by_uring}, 1, 12, &naps_by_ring, PEER, .verdict = {"peer-app", "comput", "do not sleep", .part = "computes"}},
 	{"computes-syncs", NULL, {client, server}, 1, 12, &syncs_between, PEER, .verdict = {"peer-app", "comput", "CPU sooner", .part = "computes"}},
 	{"computes-then-syncs", NULL, {client, server_by_epoll}, 1, 12, &syncs_after, PEER, .verdict = {"peer-app", "comput", .part = "computes"}},
-	{"collects", NULL, {client, server_with_collector}, 1, 12, &collects, PEER, .verdict = {"peer-app", "comput", "give .* a CPU", .part = "computes"}, .open = true},
+	{"collects", NULL, {client, server_with_collector}, 1, 12, &collects, PEER, .verdict = {"peer-app", "comput", "give .* a CPU", .part = "computes"}},
 	{"tick", NULL, {client, server}, 1, 12, &ticks, PEER, .verdict = {"peer-app", .part = "timer"}},
 	{"tick-epoll", NULL, {client_by_epoll, server_by_epoll}, 1, 12, &ticks_by_timer, PEER, .verdict = {"peer-app", .part = "timer"}},
 	{"lowat", NULL, {client, server_with_lowat}, 1, 12, &whole, PEER, .verdict = {"peer-app", .part = "timer"}},
@@ -1011,13 +1011,13 @@ const struct scene path_scenes[] = {
 	{"polls-5ms", NULL, {client_by_poll, server_by_epoll}, 1, 8, &sleeps_long, PEER, .verdict = {"peer-app", .part = "blocked timer"}, .open = true},
 	{"looks-late", NULL, {client_in_long_steps, server}, 1, 12, &looks_late, .makes = {"timer", 8, 0.60}, .verdict = {"timer", .part = "timer"}},
 	{"server-polls-1ms", NULL, {client, server_in_steps}, 1, 8, &looks, PEER, .verdict = {"peer-app", .part = "timer"}},
-	{"computes-itself", NULL, {client_that_computes, server}, 1, 12, &computes_itself, SELF, .verdict = {"self", "comput", .part = "computes self"}, .open = true},
+	{"computes-itself", NULL, {client_that_computes, server}, 1, 12, &computes_itself, SELF, .verdict = {"self", "comput", .part = "computes self"}},
 	{"computes-between", NULL, {client_that_computes_between, server}, 1, 12, &at_once, .verdict = {"none"}, .open = true},
 	{"serves-computing", NULL, {client, server_by_epoll}, 2, 12, &serves_computing, SELF, .verdict = {"self", "comput", .part = "computes self"}},
 	{"serves-computing-naps", NULL, {client, server}, 2, 12, &serves_naps_between, SELF, .verdict = {"self", "comput", .part = "computes self"}, .open = true},
 	{"serves-sleeping", NULL, {client, server_by_epoll}, 2, 12, &serves_sleeping, .makes = {"timer", 8, 0.60}, .verdict = {"timer", .part = "blocked timer"}},
 	{"serves-polling", NULL, {client, server_in_steps}, 2, 8, &serves_looking, .makes = {"timer", 6, 0.60}, .verdict = {"timer", .part = "timer"}},
-	{"serves-subprocess", NULL, {client, server}, 2, 12, &serves_spawning, .makes = {"ipc", 8, 0.60}, .verdict = {"ipc"}},
+	{"serves-subprocess", NULL, {client, server}, 2, 12, &serves_spawning, .makes = {"ipc", 8, 0.60}, .verdict = {"ipc"}, .open = true},
 	{"serves-row-lock", setup_row, {client, server_of_row, backend_of_other, thinking_client}, 2, 12, &serves_row_by_futex, .makes = {"lock", 8, 0.60}, .verdict = {"lock"}},
 	{"serves-row-lock-eventfd", setup_row, {client, server_of_row, backend_of_other, thinking_client}, 2, 12, &serves_row_by_eventfd, .makes = {"ipc", 8, 0.60}, .verdict = {"ipc"}, .open = true},
 	{0},

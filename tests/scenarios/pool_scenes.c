@@ -332,10 +332,10 @@ static const struct pooled of_prompt_client_in_steps = {
 
 /* clang-format off */
 const struct scene pool_scenes[] = {
-	{"pool-of-conditions", NULL, {client_and_pool, play_server}, 1, 16, &by_condition, PEER_APP, .open = true},
+	{"pool-of-conditions", NULL, {client_and_pool, play_server}, 1, 16, &by_condition, PEER_APP},
 	{"pool-in-steps", NULL, {client_and_pool, play_server}, 1, 16, &in_steps, PEER_APP},
-	{"pool-of-semaphores", NULL, {client_and_pool, play_server}, 1, 16, &by_semaphore, PEER_APP, .open = true},
-	{"pool-parked", NULL, {client_and_pool, play_server}, 1, 16, &parked, PEER_APP, .open = true},
+	{"pool-of-semaphores", NULL, {client_and_pool, play_server}, 1, 16, &by_semaphore, PEER_APP},
+	{"pool-parked", NULL, {client_and_pool, play_server}, 1, 16, &parked, PEER_APP},
 	{"pool-of-server", NULL, {unconcerned_client, server_and_pool}, 2, 16, &by_condition, .makes = {"timer", 12, 0.80}, .verdict = {"timer", .never = "\\block"}},
 	{"pool-of-server-in-steps", NULL, {unconcerned_client, server_and_pool}, 2, 16, &in_steps, .makes = {"timer", 12, 0.80}, .verdict = {"timer", .never = "\\block"}},
 	{"pool-and-prompt-server", NULL, {client_and_pool, play_server}, 1, 120, &of_prompt_client, .makes = {NULL}},
@@ -343,7 +343,7 @@ const struct scene pool_scenes[] = {
 	{"client-like-go", NULL, {client_like_go, play_server}, 1, 16, &by_condition, PEER_APP_BY_FUTEX},
 	{"client-like-node", NULL, {client_like_node, play_server}, 1, 16, &by_condition, PEER_APP},
 	{"client-with-worker", NULL, {client_with_worker, play_server}, 1, 16, &by_condition, PEER_APP_BY_FUTEX},
-	{"client-of-three-threads", NULL, {client_of_three, play_server}, 1, 16, &by_condition, PEER_APP_BY_FUTEX, .open = true},
+	{"client-of-three-threads", NULL, {client_of_three, play_server}, 1, 16, &by_condition, PEER_APP_BY_FUTEX},
 	{0},
 };
 /* clang-format on */

@@ -38,7 +38,7 @@ static const struct transfer shut_window = {
 static const struct transfer small_buffer = {
 	.bytes = 20000, .piece = 1000, .sndbuf = 4096, .nodelay = true, .count = 3, .cause = "network", .write_cause = "sndbuf"};
 static const struct transfer paced = {
-	.bytes = 100000, .pacing_rate = 2000000, .count = 12, .nodelay = true, .cause = "pacing"};
+	.bytes = 100000, .pacing_rate = 2000000, .count = 30, .nodelay = true, .cause = "pacing"};
 static const struct transfer slow_device = {.bytes = 24000, .sndbuf = 1 << 20, .count = 1, .cause = "tsq"};
 static const struct transfer slow_device_tail = {.bytes = 1448, .last = 200, .nodelay = true, .count = 6, .cause = "autocork"};
 
@@ -47,7 +47,7 @@ static const struct transfer large_window = {.bytes = 60000, .sndbuf = 1 << 20, 
 static const struct transfer prompt_reader = {.bytes = 100000, .rcvbuf = 8192, .sndbuf = 1 << 20, .count = 1};
 static const struct transfer large_buffer = {.bytes = 20000, .piece = 1000, .nodelay = true, .count = 3};
 static const struct transfer kept_connection = {.bytes = 100000, .count = 6, .sndbuf = 1 << 20};
-static const struct transfer unpaced = {.bytes = 100000, .count = 12, .nodelay = true};
+static const struct transfer unpaced = {.bytes = 100000, .count = 30, .nodelay = true};
 
 /* With no option set either: the window adapts, and is closed all the same. */
 #define LONG .bytes = 600000, .read_piece = 20000, .read_gap = 3, .count = 1

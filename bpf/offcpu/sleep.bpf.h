@@ -151,16 +151,16 @@ static __always_inline __u32 place_of_seed(struct task_struct *task, struct scra
 	return intern_place(scratch);
 }
 
-/* Such a thread passes no switch-out: its time counts from here on. False: it does not sleep. */
+/* Such a thread passes no switch-out: its time counts from off_ts on. False: it does not sleep. */
 static __always_inline bool seed_sleeper(struct task_struct *task, struct scratch *scratch,
-					 __u32 state, __u64 now)
+					 __u32 state, __u64 off_ts)
 {
 	struct ns_offcpu_thread *fresh = &scratch->thread.offcpu;
 
 	state &= NS_OFFCPU_SLEEPS;
 	if (!state)
 		return false;
-	fresh->off_ts = now;
+	fresh->off_ts = off_ts;
 	fresh->state = state;
 	fresh->chain.sleep = place_of_seed(task, scratch, state);
 	if (offcpu.unwind_ns)

@@ -397,7 +397,8 @@ static __always_inline void seed_thread(struct bpf_iter__task *ctx, struct task_
 	}
 	if (offcpu.on && profiled) {
 		fresh->profiled = 1;
-		sleeps = seed_sleeper(task, scratch, state, now);
+		/* One begin for both sides: they find a wait's other half by it. */
+		sleeps = seed_sleeper(task, scratch, state, fresh->off ? fresh->since : now);
 	}
 	if (!sleeps && !settings.trace)
 		return;

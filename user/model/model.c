@@ -318,10 +318,18 @@ static void find_served(const struct model *model, struct pair *pair)
 /* Those whose end was not seen say nothing of what came behind the first bytes of the answer. */
 static void learn_exchange(struct model *model, const struct ns_exchange *exchange)
 {
+	struct model_process *process = table__get(model->processes, exchange->head.tgid);
+	struct model_thread *thread = thread_entry(model, &exchange->head);
 	struct pair *pair;
 
 	if (exchange->side == NS_EXCHANGE_SERVED)
 		learn_served(model, exchange);
+	if (process && exchange->side == NS_EXCHANGE_ASKED)
+		process->asks = true;
+	else if (process)
+		process->serves = true;
+	if (thread && exchange->side == NS_EXCHANGE_ASKED)
+		thread->asks = true;
 	if (exchange->ended == NS_EXCHANGE_ANSWERED ||
 	    exchange->head.ts - exchange->begin_ts < model__threshold(model) / 8)
 		return;

@@ -38,6 +38,7 @@ struct model_thread {
 	uint32_t tgid;
 	struct ns_thread_totals totals; /* head.type 0: none came */
 	struct events waits;
+	bool asks; /* it has made a request */
 	uint64_t comm_ts;
 	char comm[NS_COMM_LEN];
 };
@@ -47,6 +48,8 @@ struct model_process {
 	uint32_t ns_pid;
 	uint32_t role; /* 0: only its exit came so far */
 	bool exited;
+	bool asks; /* it has made requests, or served them */
+	bool serves;
 	uint64_t comm_ts;
 	char comm[NS_COMM_LEN];
 };

@@ -54,6 +54,7 @@ struct waker_chain {
 	} visited[CHAIN_DEPTH];
 	size_t visited_count;
 	bool linked;         /* the links of this branch are kept */
+	bool leaves_stalls;  /* waits of the root's thread that are stalls of their own */
 	bool is_unread;      /* meanwhile bytes lie there, and nobody reads them */
 	bool is_due;         /* the root's thread is at a request that it has to answer */
 	bool is_asking;      /* it is still writing its request: nobody owes it anything */
@@ -402,6 +403,14 @@ static struct who who_is(const struct model *model, uint32_t tid)
 		.tid = tid, .pid = thread ? thread->tgid : 0, .comm = thread ? thread->comm : NULL};
 }
 
+/* A wait that is a stall of its own, where that is asked for. */
+static bool is_left_out(const struct waker_chain *chain, const struct ns_wait *wait, uint64_t until)
+{
+	return chain->leaves_stalls && !chain->depth && wait->off_ts >= chain->at &&
+	       wait->head.ts <= until &&
+	       wait->head.ts - wait->off_ts >= model__threshold(chain->model);
+}
+
 /* What a thread did up to until: its waits, and between them it ran. */
 static void explain_times(struct waker_chain *chain, uint32_t tid, uint64_t until,
 			  const struct level *level)
@@ -422,7 +431,10 @@ static void explain_times(struct waker_chain *chain, uint32_t tid, uint64_t unti
 		if (wait->off_ts >= until)
 			break;
 		spend_running(chain, &between, clip(chain, wait->off_ts, until), level);
-		explain_wait(chain, wait, clip(chain, wait->head.ts, until));
+		if (is_left_out(chain, wait, until))
+			chain->at = wait->head.ts;
+		else
+			explain_wait(chain, wait, clip(chain, wait->head.ts, until));
 		between.before = wait;
 		between.after = NULL;
 	}
@@ -1008,7 +1020,7 @@ static void begin(struct waker_chain *chain, uint32_t tid, uint64_t from)
 	chain->at = from;
 	chain->linked = true;
 	chain->open_count = 0;
-	chain->is_due = chain->is_asking = false;
+	chain->is_due = chain->is_asking = chain->leaves_stalls = false;
 	chain->who = who_is(chain->model, tid);
 	whole = part_of(chain, PATH_BLOCKED, CAUSE_UNKNOWN);
 	chain->out.path.parts[chain->out.path.count++] = whole;
@@ -1061,6 +1073,7 @@ const struct attribution *waker_chain__explain_times(struct waker_chain *chain, 
 {
 	begin(chain, tid, from);
 	chain->is_due = true;
+	chain->leaves_stalls = true;
 	explain_times(chain, tid, to, &(struct level){.cause = CAUSE_SELF});
 	return &chain->out;
 }

@@ -25,7 +25,10 @@ const struct attribution *waker_chain__explain(struct waker_chain *chain,
 const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
 						     const struct reply *reply, uint64_t from,
 						     uint64_t to);
-/* What a thread did between two times at which it was at a request. */
+/*
+ * What a thread did between two times at which it was at a request, without its waits of at least
+ * the threshold: the sum of what it says is shorter by these.
+ */
 const struct attribution *waker_chain__explain_times(struct waker_chain *chain, uint32_t tid,
 						     uint64_t from, uint64_t to);
 

@@ -17,7 +17,7 @@ enum pending_kind {
 	PENDING_WAIT,
 	PENDING_AGAIN,   /* a wait that was judged already: it lies in a request */
 	PENDING_REQUEST, /* exchange: the wait for its answer, and what else lies in it */
-	PENDING_TIMES,   /* wait: a time between two waits of its thread, in a request */
+	PENDING_TIMES,   /* wait: a time in which its thread was at a request, without long waits */
 };
 
 struct pending {
@@ -110,9 +110,11 @@ static uint64_t patience(const struct model *model, const struct ns_wait *wait)
 {
 	struct wait_view view = wait_view__of(model, wait);
 
+	/* Its request may have just begun: when that is over, more is known. */
+	if (view.waker == WAKER_TIMER && pending_reply__awaited(model, wait))
+		return 20 * SETTLE_NS;
 	/* A time-out that ran out is a sleep by another name. */
-	if (wait_kind__is_socket(view.kind) &&
-	    (view.waker != WAKER_TIMER || pending_reply__awaited(model, wait)))
+	if (wait_kind__is_socket(view.kind) && view.waker != WAKER_TIMER)
 		return 0;
 	if (uring_thread__is(wait->comm))
 		return 3 * SETTLE_NS; /* it sleeps for those who wait on the ring */
@@ -232,24 +234,54 @@ static uint32_t reported_by_intervals(const struct attribution *attribution, uin
 	return 0;
 }
 
+/* What the targets' connections say, as long as no request was seen: those may be too quick. */
+struct roles {
+	bool has_connections; /* the process */
+	bool targets_serve;
+};
+
+static struct roles roles_of(const struct model *model, uint32_t tgid)
+{
+	const struct model_conn *conn;
+	struct roles roles = {0};
+	size_t cursor = 0;
+
+	while ((conn = model__next_conn(model, &cursor))) {
+		bool serves = conn->id.opener == NS_OPENER_PEER;
+
+		roles.targets_serve |= serves && conn->id.role & NS_ROLE_TARGET;
+		roles.has_connections |= conn->id.head.tgid == tgid;
+	}
+	return roles;
+}
+
+static bool targets_ask(const struct model *model)
+{
+	const struct ns_exchange *exchange;
+
+	for (size_t i = 0; (exchange = model__next_exchange(model, &i));) {
+		if (model__is_target(model, exchange->head.tgid))
+			return true;
+	}
+	return false;
+}
+
 /*
- * Do the targets make or serve requests? Then what a thread does that serves nobody and asks nobody
- * is of no matter. A thread that asks, of a process that serves nobody, has its own work to do.
+ * Where targets make or serve requests, what a thread does that serves nobody and asks nobody is of
+ * no matter. A thread that asks, of a process that serves nobody, has its own work to do.
  */
 static bool is_spare(const struct wait_queue *queue, const struct ns_wait *wait)
 {
-	bool have_requests = false, asks = false, serves = false;
-	const struct ns_exchange *exchange;
+	const struct model_process *process = model__process(queue->model, wait->head.tgid);
+	const struct model_thread *thread = model__thread(queue->model, wait->head.tid);
+	struct roles roles;
 
-	for (size_t i = 0; (exchange = model__next_exchange(queue->model, &i));) {
-		if (!model__is_target(queue->model, exchange->head.tgid))
-			continue;
-		have_requests = true;
-		asks |= exchange->side == NS_EXCHANGE_ASKED && exchange->head.tid == wait->head.tid;
-		serves |= exchange->side == NS_EXCHANGE_SERVED &&
-			  exchange->head.tgid == wait->head.tgid;
-	}
-	return have_requests && (serves || !asks);
+	if (process && (process->asks || process->serves))
+		return process->serves || !thread || !thread->asks;
+	roles = roles_of(queue->model, wait->head.tgid);
+	if (roles.has_connections)
+		return false;
+	return roles.targets_serve || targets_ask(queue->model);
 }
 
 /*
@@ -283,8 +315,10 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 		return;
 	if (!same)
 		same = reported_by_intervals(attribution, length);
-	/* What was held has to travel all the same: that is the rest of one incident. */
-	if (!same && attribution__main_cause(attribution) == CAUSE_NETWORK)
+	/* What was held has to travel all the same: that is the rest of one incident. Of a request
+	 * whose way there is in the incident, the rest is the way back. */
+	if (!same && pending->kind != PENDING_REQUEST &&
+	    attribution__main_cause(attribution) == CAUSE_NETWORK)
 		same = overlap->stall;
 	if (same) {
 		join(judged, wait, same);
@@ -403,32 +437,24 @@ static void push_part(struct wait_queue *queue, enum pending_kind kind,
 	push(queue, &(struct pending){.kind = kind, .wait = *wait, .exchange = *exchange});
 }
 
-/* What a thread did in a time of its request: its waits, and what lies between them. */
+/* What a thread did in a time of its request: its long waits, and all the rest. */
 static void push_times(struct wait_queue *queue, const struct ns_exchange *exchange, uint64_t from,
 		       uint64_t to)
 {
 	const struct model_thread *thread = model__thread(queue->model, exchange->head.tid);
-	struct ns_wait between = {.head = exchange->head, .syscall = NS_SYSCALL_NONE};
+	struct ns_wait times = {.head = exchange->head, .off_ts = from, .syscall = NS_SYSCALL_NONE};
 	const struct ns_wait *wait;
-	size_t count = 0;
 
-	between.head.type = 0;
-	between.off_ts = from;
+	/* Of a thread that nobody watched nothing is known. */
+	if (!thread || !thread->waits.count || to <= from)
+		return;
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
-		if (wait->head.ts <= from || wait->off_ts >= to)
-			continue;
-		/* Of one that began before only a part lies there. */
-		between.head.ts = wait->off_ts < from ? wait->head.ts : wait->off_ts;
-		push_part(queue, PENDING_TIMES, exchange, &between);
-		between.off_ts = wait->head.ts;
 		if (wait->off_ts >= from && wait->head.ts <= to)
 			push_part(queue, PENDING_AGAIN, exchange, wait);
-		count++;
 	}
-	between.head.ts = to;
-	/* Of a thread that nobody watched nothing is known. */
-	if (count || (thread && thread->waits.count))
-		push_part(queue, PENDING_TIMES, exchange, &between);
+	times.head.type = 0;
+	times.head.ts = to;
+	push_part(queue, PENDING_TIMES, exchange, &times);
 }
 
 static void judge_times(struct wait_queue *queue, const struct pending *pending,
@@ -437,11 +463,21 @@ static void judge_times(struct wait_queue *queue, const struct pending *pending,
 	const struct ns_wait *wait = &pending->wait;
 	const struct attribution *attribution;
 	struct overlap overlap = {0};
+	uint64_t length = 0;
 
 	attribution = waker_chain__explain_times(queue->chain, wait->head.tid, wait->off_ts,
 						 wait->head.ts);
-	judge_explained(queue, pending, wait->off_ts, wait->head.ts - wait->off_ts, &overlap,
-			attribution, judged);
+	for (size_t i = 0; i < attribution->slice_count; i++)
+		length += attribution->slices[i].ns;
+	judge_explained(queue, pending, wait->off_ts, length, &overlap, attribution, judged);
+}
+
+/* An incident took the way there, and what is left is at least nearly as long. */
+static bool is_way_back(const struct model *model, const struct ns_wait *wait, uint64_t start,
+			uint64_t gap)
+{
+	return gap >= model__threshold(model) && start + gap == wait->head.ts &&
+	       20 * gap >= 9 * (wait->head.ts - wait->off_ts);
 }
 
 static void judge_request(struct wait_queue *queue, const struct pending *pending,
@@ -467,7 +503,8 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 	answer.wait.head.conn = exchange->head.conn;
 	answer.wait.off_ts = reply.from;
 	answer.wait.head.ts = reply.to;
-	if (!find_unexplained(queue, &answer.wait, &overlap, &start, &gap)) {
+	if (!find_unexplained(queue, &answer.wait, &overlap, &start, &gap) &&
+	    !is_way_back(queue->model, &answer.wait, start, gap)) {
 		if (overlap.stall && reply.wait.head.type)
 			join(judged, &reply.wait, overlap.stall);
 		return;

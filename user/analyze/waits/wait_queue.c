@@ -284,6 +284,14 @@ static bool is_spare(const struct wait_queue *queue, const struct ns_wait *wait)
 	return roles.targets_serve || targets_ask(queue->model);
 }
 
+/* It lasted when the window began: how it came about nobody saw. */
+static bool began_before(const struct wait_queue *queue, const struct ns_wait *wait)
+{
+	const struct model_process *process = model__process(queue->model, wait->head.tgid);
+
+	return process && (process->asks || process->serves) && wait->began_ts;
+}
+
 /*
  * A wait in none of the requests that the targets make or serve: a pool's spare thread, a clock, a
  * pause between two requests. What TCP and the other end do is of interest all the same, but not to
@@ -296,7 +304,8 @@ static bool is_background(const struct wait_queue *queue, const struct pending *
 	bool is_network = cause__rank(cause) == CAUSE_RANK_NETWORK &&
 			  !wait_kind__is_thread(wait_view__of(queue->model, &pending->wait).kind);
 
-	return pending->kind == PENDING_WAIT && !is_network && is_spare(queue, &pending->wait) &&
+	return pending->kind == PENDING_WAIT && !is_network &&
+	       (is_spare(queue, &pending->wait) || began_before(queue, &pending->wait)) &&
 	       !request__awaited(queue->model, &pending->wait, 0) &&
 	       !request__is_being_served(queue->model, &pending->wait) &&
 	       !request__is_being_written(queue->model, &pending->wait);

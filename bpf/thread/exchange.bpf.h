@@ -251,8 +251,13 @@ static __always_inline void fill_served(struct ns_exchange *out, const struct ns
 		fill_spent(out, &conn->turn.request.spent, &conn->turn.spent);
 }
 
-/* What the other end did for this exchange: it wrote, after this end had. */
-static __noinline int tell_served(struct ns_conn_state *conn, __u32 weight, __u32 ended)
+/*
+ * What the other end did for this exchange: it wrote, after this end had and before the exchange
+ * was over. On another CPU it may be about to begin its next answer: of that turn, or of parts of
+ * two, nothing is told.
+ */
+static __noinline int tell_served(struct ns_conn_state *conn, __u32 weight, __u32 ended,
+				  __u64 until)
 {
 	struct ns_conn_state *peer;
 	struct ns_exchange *out;
@@ -261,12 +266,11 @@ static __noinline int tell_served(struct ns_conn_state *conn, __u32 weight, __u3
 	if (!conn || !conn->peer)
 		return 0;
 	peer = bpf_map_lookup_elem(&conns, &conn->peer);
-	if (!peer || peer->turn.ts <= conn->turn.ts || peer->turn.is_told)
+	if (!peer || peer->turn.ts <= conn->turn.ts || peer->turn.ts > until || peer->turn.is_told)
 		return 0;
 	out = new_exchange(NS_EXCHANGE_SERVED, peer->turn.wrote_ts, peer->id);
 	if (!out)
 		return 0;
-	peer->turn.is_told = 1;
 	fill_served(out, peer, ended);
 	out->weight = weight;
 	asked_ts = conn->turn.wrote_ts > conn->turn.released_ts ? conn->turn.wrote_ts
@@ -275,6 +279,11 @@ static __noinline int tell_served(struct ns_conn_state *conn, __u32 weight, __u3
 		served_after(out, asked_ts);
 	if (out->arrived_ts > out->begin_ts) /* TCP looked at its clock again since */
 		out->arrived_ts = out->begin_ts;
+	if (out->answer_ts > until || out->begin_ts > out->head.ts) {
+		bpf_ringbuf_discard(out, BPF_RB_NO_WAKEUP);
+		return 0;
+	}
+	peer->turn.is_told = 1;
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return 0;
 }
@@ -317,7 +326,7 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 	if (!has_room(answer->ts - conn->turn.ts))
 		return 0;
 	tp = (void *)answer->key;
-	tell_served(conn, answer->weight, answer->ended);
+	tell_served(conn, answer->weight, answer->ended, answer->ts);
 	out = new_exchange(NS_EXCHANGE_ASKED, answer->ts, conn->id);
 	if (!out)
 		return 0;
@@ -482,11 +491,14 @@ static __always_inline void end_request(struct ns_conn_state *conn, __u32 ended,
 /* The end that answers goes away, and with it what is known of its part. */
 static __noinline int end_answered(struct ns_conn_state *asker)
 {
+	__u64 now;
+
 	if (!asker || !settings.reads || !asks(asker) || !asker->turn.ts)
 		return 0;
+	now = bpf_ktime_get_ns();
 	if (asker->turn.sampling || asker->turn.slow ||
-	    ns_passed(asker->turn.ts, bpf_ktime_get_ns()) >= settings.threshold_ns)
-		tell_served(asker, 1, NS_EXCHANGE_CLOSED);
+	    ns_passed(asker->turn.ts, now) >= settings.threshold_ns)
+		tell_served(asker, 1, NS_EXCHANGE_CLOSED, now);
 	return 0;
 }
 

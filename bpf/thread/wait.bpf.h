@@ -139,7 +139,8 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	spent_now(thread, now, &out->wait.spent); /* off since: as it left */
 	note_socket(what, &out->wait);
 	note_op(what, &out->wait);
-	if (thread->wake_ts <= now) { /* else it is of the wait to come */
+	/* Else it came before the thread had left its CPU, or is of the wait to come. */
+	if ((!thread->wake_ts || thread->wake_ts >= thread->since) && thread->wake_ts <= now) {
 		out->wait.wake_ts = thread->wake_ts;
 		note_waker(thread, out);
 	}

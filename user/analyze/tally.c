@@ -196,6 +196,8 @@ void tally__add(struct tally *tally, const struct stall *stall)
 	tally->by_data += stall->ack.head.type && stall->ack.seq != stall->ack.end;
 	tally->total_ns += stall->end_ts - stall->start_ts;
 	tally->held_ns += held_part(stall);
+	if (held_part(stall) > tally->held_most_ns)
+		tally->held_most_ns = held_part(stall);
 	tally_path(tally, stall);
 	tally->whole += stall__is_whole(stall);
 	tally__take_sites(tally, stall);
@@ -208,5 +210,6 @@ void tally__extend(struct tally *tally, const struct stall *more)
 {
 	tally->total_ns += more->end_ts - more->start_ts;
 	tally->held_ns += held_part(more);
+	tally->held_most_ns += held_part(more);
 	stall_reader__add(&tally->reader, &more->reader);
 }

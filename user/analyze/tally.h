@@ -33,6 +33,7 @@ struct tally {
 	uint64_t
 		covered_ns; /* of the window, at the end: what several have in common counts once */
 	uint64_t held_ns;   /* without what the network and the run queue added */
+	uint64_t held_most_ns;    /* of one stall */
 	struct range first_bytes; /* most 0: not seen */
 	struct range second_bytes;
 	struct range joined;

@@ -248,8 +248,10 @@ static uint64_t held_each(const struct context *context)
 {
 	const struct tally *tally = context->tally;
 	double share = tally->total_ns ? (double)tally->held_ns / (double)tally->total_ns : 0;
+	uint64_t each = (uint64_t)(share * (double)context__each(context) + 0.5);
 
-	return (uint64_t)(share * (double)context__each(context) + 0.5);
+	/* The mean share of the median stall may be more than was held in any. */
+	return each < tally->held_most_ns ? each : tally->held_most_ns;
 }
 
 /* The requests that the stalls are in, NULL: they were not followed. */

@@ -98,6 +98,7 @@ static struct words write_words(struct fixture *f, const struct stall *stall, ui
 			      .count = count,
 			      .total_ns = count * took,
 			      .held_ns = count * took,
+			      .held_most_ns = took,
 			      .reader = stall->reader,
 			      .path = stall->path,
 			      .followed = 1,

@@ -189,8 +189,10 @@ INSIDE
     expect_is "threads by their number inside" "$(report '[.threads[] | select(.pid == '"$pid"')] | length')" 1
 }
 
+# The first one watches the gate for as long as the second one takes to attach: what costs most leads, so that the workload
+# has to take longer.
 case_two_at_once() {
-    start_exchange -- --mode split -n "$FEW"
+    start_exchange -- --mode split -n "$MANY"
     "$NETSTALL" trace "${ATTACH[@]}" --json -p "$CLIENT" >"$SCRATCH/second" 2>"$SCRATCH/second.err" &
     local second=$!
     wait_for "$WAIT_LIMIT" has_line 'netstall: tracing' "$SCRATCH/second.err" || fail "the first did not attach"

@@ -380,18 +380,18 @@ static const struct tasks sleeps_beside = {.server = {{SLEEPS, 36}}, .beside = {
 
 const struct scene advice_scenes[] = {
 	/* What the advice says helps. */
-	{"peer-sleeps", NULL, {ENDS}, 1, 12, &peer_sleeps, MAKES("peer-app"), .verdict = {"peer-app"}, .followed = &peer_prompt},
+	{"peer-sleeps", NULL, {ENDS}, 1, 12, &peer_sleeps, MAKES("peer-app"), .verdict = {.cause = "peer-app"}, .followed = &peer_prompt},
 	{"peer-computes", NULL, {ENDS}, 1, 12, &peer_computes, MAKES("peer-app"), .verdict = {"peer-app", .never = "do not sleep"}, .followed = &peer_computes_not, .open = true},
-	{"peer-waits-for-lock", NULL, {ENDS}, 1, 12, &peer_locks, MAKES("peer-app"), .verdict = {"peer-app"}, .followed = &peer_locks_not},
-	{"peer-waits-for-pipe", NULL, {ENDS}, 1, 12, &peer_is_sent, MAKES("peer-app"), .verdict = {"peer-app"}, .followed = &peer_is_sent_at_once},
+	{"peer-waits-for-lock", NULL, {ENDS}, 1, 12, &peer_locks, MAKES("peer-app"), .verdict = {.cause = "peer-app"}, .followed = &peer_locks_not},
+	{"peer-waits-for-pipe", NULL, {ENDS}, 1, 12, &peer_is_sent, MAKES("peer-app"), .verdict = {.cause = "peer-app"}, .followed = &peer_is_sent_at_once},
 	{"peer-mostly-sleeps", NULL, {ENDS}, 1, 12, &peer_mostly_sleeps, MAKES("peer-app"), .verdict = {"peer-app", .says = "do not sleep"}, .followed = &peer_computes_a_bit},
-	{"server-sleeps", NULL, {ENDS}, 2, 12, &serves_asleep, MAKES("timer"), .verdict = {"timer"}, .followed = &serves_awake},
-	{"server-waits-in-lock", NULL, {ENDS}, 2, 12, &serves_locked, MAKES("lock"), .verdict = {"lock"}, .followed = &serves_unlocked},
-	{"server-waits-for-pipe", NULL, {ENDS}, 2, 12, &serves_behind_pipe, MAKES("ipc"), .verdict = {"ipc"}, .followed = &serves_alone},
-	{"server-stores", NULL, {ENDS}, 2, 12, &serves_from_disk, .makes = {"disk", 6, 0.50}, .verdict = {"disk"}, .followed = &serves_from_memory},
-	{"client-sleeps", NULL, {ENDS}, 1, 12, &asks_asleep, MAKES("timer"), .verdict = {"timer"}, .followed = &asks_awake},
-	{"client-waits-in-lock", NULL, {ENDS}, 1, 12, &asks_locked, MAKES("lock"), .verdict = {"lock"}, .followed = &asks_unlocked},
-	{"client-waits-for-pipe", NULL, {ENDS}, 1, 12, &asks_behind_pipe, MAKES("ipc"), .verdict = {"ipc"}, .followed = &asks_alone},
+	{"server-sleeps", NULL, {ENDS}, 2, 12, &serves_asleep, MAKES("timer"), .verdict = {.cause = "timer"}, .followed = &serves_awake},
+	{"server-waits-in-lock", NULL, {ENDS}, 2, 12, &serves_locked, MAKES("lock"), .verdict = {.cause = "lock"}, .followed = &serves_unlocked},
+	{"server-waits-for-pipe", NULL, {ENDS}, 2, 12, &serves_behind_pipe, MAKES("ipc"), .verdict = {.cause = "ipc"}, .followed = &serves_alone},
+	{"server-stores", NULL, {ENDS}, 2, 12, &serves_from_disk, .makes = {"disk", 6, 0.50}, .verdict = {.cause = "disk"}, .followed = &serves_from_memory},
+	{"client-sleeps", NULL, {ENDS}, 1, 12, &asks_asleep, MAKES("timer"), .verdict = {.cause = "timer"}, .followed = &asks_awake},
+	{"client-waits-in-lock", NULL, {ENDS}, 1, 12, &asks_locked, MAKES("lock"), .verdict = {.cause = "lock"}, .followed = &asks_unlocked},
+	{"client-waits-for-pipe", NULL, {ENDS}, 1, 12, &asks_behind_pipe, MAKES("ipc"), .verdict = {.cause = "ipc"}, .followed = &asks_alone},
 	/* It would not: nobody waits for that. */
 	{"peer-computes-and-sleeps", NULL, {ENDS}, 1, 12, &peer_does_both, MAKES("peer-app"), .verdict = {"peer-app", .never = "do not sleep"}, .followed = &peer_only_computes, .in_vain = true},
 	{"overlapped-hold", NULL, {play_client, server_of_first_piece}, 1, 12, &overlapped, MAKES("peer-app"), .verdict = {"peer-app", .never = "TCP_NODELAY|writev"}, .followed = &overlapped_nodelay, .in_vain = true, .open = true},
@@ -401,10 +401,10 @@ const struct scene advice_scenes[] = {
 	{"stores-beside", NULL, {ENDS}, 1, 12, &stores_beside, MAKES("peer-app"), .verdict = {"peer-app", .never = "block I/O"}, .followed = &peer_sleeps, .in_vain = true},
 	{"sleeps-beside", NULL, {ENDS}, 1, 12, &sleeps_beside, MAKES("peer-app"), .verdict = {"peer-app", .never = "time that it asks for"}, .followed = &peer_sleeps, .in_vain = true},
 	/* What costs most leads; what can be changed already with half of that. */
-	{"mostly-late-server", NULL, {client_of_mixed, server_of_mixed}, 1, 16, &mostly_late, .makes = {"peer-app", 11, 0.70}, .verdict = {"peer-app"}},
-	{"mostly-splits", NULL, {client_of_mixed, server_of_mixed}, 1, 16, &mostly_split, .makes = {"nagle-delack", 11, 0.70}, .verdict = {"nagle-delack"}},
-	{"far-and-half-split", setup_path_40ms, {client_of_mixed, server_of_mixed, [4] = play_path}, 1, 10, &far_and_half_split, .makes = {"nagle-delack", 4, 0.40}, .verdict = {"nagle-delack"}},
-	{"far-and-rarely-split", setup_path_40ms, {client_of_mixed, server_of_mixed, [4] = play_path}, 1, 12, &far_and_rarely_split, .makes = {"network", 8, 0.50}, .verdict = {"network"}, .open = true},
+	{"mostly-late-server", NULL, {client_of_mixed, server_of_mixed}, 1, 16, &mostly_late, .makes = {"peer-app", 11, 0.70}, .verdict = {.cause = "peer-app"}},
+	{"mostly-splits", NULL, {client_of_mixed, server_of_mixed}, 1, 16, &mostly_split, .makes = {"nagle-delack", 11, 0.70}, .verdict = {.cause = "nagle-delack"}},
+	{"far-and-half-split", setup_path_40ms, {client_of_mixed, server_of_mixed, [4] = play_path}, 1, 10, &far_and_half_split, .makes = {"nagle-delack", 4, 0.40}, .verdict = {.cause = "nagle-delack"}},
+	{"far-and-rarely-split", setup_path_40ms, {client_of_mixed, server_of_mixed, [4] = play_path}, 1, 12, &far_and_rarely_split, .makes = {"network", 8, 0.50}, .verdict = {.cause = "network"}, .open = true},
 	{0},
 };
 /* clang-format on */

@@ -224,10 +224,10 @@ static void server_with_lock(struct stage *stage)
 /* clang-format off */
 const struct scene chain_scenes[] = {
 	{"proxy", stage__listen_behind, {client_of_proxy, proxy, server_behind}, 1, 16, &slow_backend, .makes = {"peer-app", 12, 0.80}, .quick = true},
-	{"proxy-splits", stage__listen_behind, {client_of_proxy, proxy, server_behind}, 1, 14, &split_to_backend, .makes = {"nagle-delack", 10, 0.80}, .verdict = {"nagle-delack"}},
-	{"proxy-seen-by-itself", stage__listen_behind, {client_of_proxy, proxy, server_behind}, 2, 16, &slow_backend, .makes = {"peer-app", 12, 0.80}, .verdict = {"peer-app"}},
-	{"proxy-splits-seen-by-itself", stage__listen_behind, {client_of_proxy, proxy, server_behind}, 2, 14, &split_to_backend, .makes = {"nagle-delack", 10, 0.80}, .verdict = {"nagle-delack"}},
-	{"proxy-of-splitting-backend", stage__listen_behind, {client_of_proxy, proxy, server_behind}, 1, 14, &split_by_backend, .makes = {"nagle-delack", 10, 0.80}, .verdict = {"nagle-delack"}},
+	{"proxy-splits", stage__listen_behind, {client_of_proxy, proxy, server_behind}, 1, 14, &split_to_backend, .makes = {"nagle-delack", 10, 0.80}, .verdict = {.cause = "nagle-delack"}},
+	{"proxy-seen-by-itself", stage__listen_behind, {client_of_proxy, proxy, server_behind}, 2, 16, &slow_backend, .makes = {"peer-app", 12, 0.80}, .verdict = {.cause = "peer-app"}},
+	{"proxy-splits-seen-by-itself", stage__listen_behind, {client_of_proxy, proxy, server_behind}, 2, 14, &split_to_backend, .makes = {"nagle-delack", 10, 0.80}, .verdict = {.cause = "nagle-delack"}},
+	{"proxy-of-splitting-backend", stage__listen_behind, {client_of_proxy, proxy, server_behind}, 1, 14, &split_by_backend, .makes = {"nagle-delack", 10, 0.80}, .verdict = {.cause = "nagle-delack"}},
 	{"eventfd-of-exchange", NULL, {client_by_eventfd, server_for_pair}, 1, 14, &split_by_thread, .makes = {"nagle-delack", 10, 0.80}},
 	{"pipe-of-exchange", NULL, {client_by_pipe, server_for_pair}, 1, 14, &split_by_thread, .makes = {"nagle-delack", 10, 0.80}},
 	{"lock-of-exchange", NULL, {client_by_lock, server_for_pair}, 1, 14, &split_by_thread, .makes = {"nagle-delack", 10, 0.80}, .quick = true},

@@ -230,7 +230,7 @@ static void setup_path(struct stage *stage)
 
 /* clang-format off */
 const struct scene hold_scenes[] = {
-	{"split", NULL, {ENDS}, 1, 16, &split, .makes = {"nagle-delack", 12, 0.80}, .verdict = {"nagle-delack"}, .followed = &by_writev, .quick = true},
+	{"split", NULL, {ENDS}, 1, 16, &split, .makes = {"nagle-delack", 12, 0.80}, .verdict = {.cause = "nagle-delack"}, .followed = &by_writev, .quick = true},
 	{"split-seen-by-server", NULL, {ENDS}, 2, 16, &split, .makes = {"nagle-delack", 12, 0.80}},
 	{"split-seen-by-both", NULL, {ENDS}, 3, 16, &split, .makes = {"nagle-delack", 12, 0.80}},
 	{"split-ipv6", stage__listen_ipv6, {ENDS}, 1, 12, &split, .makes = {"nagle-delack", 9, 0.80}},
@@ -254,9 +254,9 @@ const struct scene hold_scenes[] = {
 	{"short-delack", setup_short_delack, {ENDS}, 1, 20, &split, .makes = {"nagle-delack", 14, 0.80}},
 	{"released-by-data", NULL, {ENDS}, 1, 14, &by_data, .makes = {"nagle", 10, 0.80}, .quick = true},
 	{"released-by-option", NULL, {ENDS}, 1, 14, &ended_by_option, .makes = {"nagle", 10, 0.80}},
-	{"prompt-ack", setup_path_20ms, {ENDS, ON_PATH}, 1, 12, &prompt_ack, .makes = {"nagle", 9, 0.80}, .verdict = {"nagle"}, .followed = &by_writev},
+	{"prompt-ack", setup_path_20ms, {ENDS, ON_PATH}, 1, 12, &prompt_ack, .makes = {"nagle", 9, 0.80}, .verdict = {.cause = "nagle"}, .followed = &by_writev},
 	{"more-given-up", NULL, {ENDS}, 1, 6, &more_given_up, .makes = {"cork", 4, 0.80}},
-	{"cork", NULL, {ENDS}, 1, 16, &corked, .makes = {"cork", 12, 0.80}, .verdict = {"cork"}, .followed = &uncorked_at_once, .quick = true},
+	{"cork", NULL, {ENDS}, 1, 16, &corked, .makes = {"cork", 12, 0.80}, .verdict = {.cause = "cork"}, .followed = &uncorked_at_once, .quick = true},
 	{"nodelay", NULL, {ENDS}, 1, 2000, &nodelay, .alone = true},
 	{"single", NULL, {ENDS}, 1, 2000, &single, .alone = true},
 	{"harmless-delack", NULL, {ENDS}, 1, 50, &harmless, .makes = {"timer", 8, 0.80}},

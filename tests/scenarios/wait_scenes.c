@@ -360,8 +360,8 @@ const struct scene wait_scenes[] = {
 	{"epoll-timeout", NULL, {client_epoll, play_server}, 1, 16, &single, .makes = {"timer", 12, 0.80}},
 	{"receive-timeout", NULL, {client_recv_timeout, play_server}, 1, 16, &single, .makes = {"timer", 12, 0.80}},
 	{"disk", NULL, {client_disk, play_server}, 1, 12, &single, .makes = {"disk", 8, 0.50}, .alone = true},
-	{"cpu-hog", setup_hog, {client_on_cpu_0, server_with_hog, hog}, 1, 16, &against_hog, .makes = {"runqueue", 12, 0.80}, .verdict = {"runqueue"}, .followed = &single, .quick = true, .alone = true},
-	{"cpu-hog-and-late-server", setup_hog, {client_of_both, server_of_both, hog}, 1, 24, &against_hog, .makes = {"runqueue", 16, 0.70}, .verdict = {"runqueue"}, .alone = true},
+	{"cpu-hog", setup_hog, {client_on_cpu_0, server_with_hog, hog}, 1, 16, &against_hog, .makes = {"runqueue", 12, 0.80}, .verdict = {.cause = "runqueue"}, .followed = &single, .quick = true, .alone = true},
+	{"cpu-hog-and-late-server", setup_hog, {client_of_both, server_of_both, hog}, 1, 24, &against_hog, .makes = {"runqueue", 16, 0.70}, .verdict = {.cause = "runqueue"}, .alone = true},
 	{0},
 };
 /* clang-format on */

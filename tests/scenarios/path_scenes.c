@@ -989,7 +989,7 @@ const struct scene path_scenes[] = {
 	{"computes-naps-uring", NULL, {client_by_uring, server_by_uring}, 1, 12, &naps_by_ring, PEER, .verdict = {"peer-app", "comput", "do not sleep", .part = "computes"}},
 	{"computes-syncs", NULL, {client, server}, 1, 12, &syncs_between, PEER, .verdict = {"peer-app", "comput", "CPU sooner", .part = "computes"}},
 	{"computes-then-syncs", NULL, {client, server_by_epoll}, 1, 12, &syncs_after, PEER, .verdict = {"peer-app", "comput", .part = "computes"}},
-	{"collects", NULL, {client, server_with_collector}, 1, 12, &collects, PEER, .verdict = {"peer-app", "comput", "give .* a CPU", .part = "computes"}},
+	{"collects", NULL, {client, server_with_collector}, 1, 12, &collects, PEER, .verdict = {"peer-app", "comput", "give .* a CPU", .part = "computes"}, .open = true},
 	{"tick", NULL, {client, server}, 1, 12, &ticks, PEER, .verdict = {"peer-app", .part = "timer"}},
 	{"tick-epoll", NULL, {client_by_epoll, server_by_epoll}, 1, 12, &ticks_by_timer, PEER, .verdict = {"peer-app", .part = "timer"}},
 	{"lowat", NULL, {client, server_with_lowat}, 1, 12, &whole, PEER, .verdict = {"peer-app", .part = "timer"}},

@@ -13,6 +13,9 @@ static __always_inline void own_by_use(struct sock *sk, struct ns_conn_state *co
 
 	read_sending(sk, &fd, &flags);
 	settle_owner(conn, tgid);
+	/* Its other end was met first: whose this end is was not known then. */
+	if (conn->role == NS_ROLE_PEER && target_wanted(sk, tgid))
+		conn->role = NS_ROLE_TARGET;
 	if (conn->fd == NS_FD_UNKNOWN)
 		conn->fd = fd;
 	tell_conn(sk, conn);
@@ -188,6 +191,29 @@ static __always_inline void on_receive(struct sock *sk, const struct segment *se
 		answer_came(conn, now);
 }
 
+/*
+ * The first that a target does with a connection whose listener several processes have: whose it is
+ * was not known. What has just been read is its request.
+ */
+static __noinline int own_by_read(struct sock *sk, const struct recv_view *view, __u32 tgid,
+				  __u32 bytes)
+{
+	__u64 key = (__u64)sk;
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+
+	if (!sk || !view)
+		return 0;
+	if (conn) {
+		own_by_use(sk, conn, tgid);
+		return 1;
+	}
+	conn = adopt_by_use(sk, tgid);
+	if (!conn)
+		return 0;
+	conn->copied_seq = view->copied_seq - bytes;
+	return 1;
+}
+
 static __always_inline void on_recv_end(struct sock *sk, const struct recv_view *view, int bytes)
 {
 	__u64 key = (__u64)sk, id = bpf_get_current_pid_tgid();
@@ -196,7 +222,8 @@ static __always_inline void on_recv_end(struct sock *sk, const struct recv_view 
 
 	if (bytes <= 0)
 		return;
-	if (read_matters(view, id >> 32))
+	if (read_matters(view, id >> 32) && note_read(key, view, id) &&
+	    own_by_read(sk, view, id >> 32, bytes))
 		note_read(key, view, id);
 	if (!settings.verbose || !segments_matter())
 		return;

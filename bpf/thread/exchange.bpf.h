@@ -560,13 +560,16 @@ static __always_inline void note_who_reads(struct ns_conn_state *conn, __u64 now
 	spent_now(thread, asks(conn) ? now : reads->on_ts, &reads->spent);
 }
 
+/* Returns whether it is not known yet whose connection it is. */
 static __noinline int note_read(__u64 key, const struct recv_view *view, __u64 id)
 {
 	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
 	struct ns_conn_reads *reads;
 	__u64 now;
 
-	if (!view || !conn || view->copied_seq == conn->copied_seq)
+	if (!view || !conn || !conn->owner_sure)
+		return 1;
+	if (view->copied_seq == conn->copied_seq)
 		return 0;
 	reads = &conn->turn.reads;
 	reads->count++;

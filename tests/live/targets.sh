@@ -40,6 +40,50 @@ case_children_accept_the_connections() {
     end_exchange
 }
 
+# Two workers accept from one listener, a connection for each request: whose it is shows when it is first read from.
+case_shared_listener_serves() {
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    start_at_gate python3 -c '
+import os, select, socket, sys, time
+listener = socket.create_server(("127.0.0.1", 0))
+listener.setblocking(False)
+workers = []
+for _ in range(2):
+    worker = os.fork()
+    if worker:
+        workers.append(worker)
+        continue
+    while True:
+        select.select([listener], [], [])
+        try:
+            conn = listener.accept()[0]
+        except BlockingIOError:
+            continue
+        conn.setblocking(True)
+        conn.recv(100)
+        time.sleep(0.02)
+        conn.sendall(b"answer")
+        conn.close()
+print("ready pids=" + ",".join(map(str, workers)), flush=True)
+sys.stdin.readline()
+for _ in range(12):
+    with socket.create_connection(listener.getsockname()) as conn:
+        conn.sendall(b"request")
+        while conn.recv(100):
+            pass
+for worker in workers:
+    os.kill(worker, 15)
+    os.waitpid(worker, 0)
+'
+    start_trace -p "$(field pids "$(cat "$SCRATCH/gated")")"
+    open_gate
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "the server did not end"
+    end_trace
+    expect_is "roles" "$(report '[.requests[].role] | unique | join(" ")')" serves
+    expect_is "requests" "$(report '.requests[0].count')" 12
+    expect_is "timer stalls" "$(count_of timer)" 12
+}
+
 case_by_tid() {
     start_exchange -- --mode split -n "$FEW"
     trace_by -t "$CLIENT"

@@ -257,10 +257,10 @@ static void join_sites(struct ledger *ledger)
 	}
 }
 
-/* A connection names both ends: what was seen on none tells less. */
+/* A connection names both ends: what was seen on none, or of no stall as a whole, tells less. */
 static uint64_t weight(const struct tally *tally)
 {
-	return tally->conn ? tally->total_ns : tally->total_ns / 2;
+	return tally->total_ns >> (!tally->conn + !tally->whole);
 }
 
 /* The connection on which a cause took most. */

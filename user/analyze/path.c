@@ -84,3 +84,81 @@ void path__merge(struct path *path, const struct path *from)
 		at[i] = path__add(path, &part);
 	}
 }
+
+/* ---- which of them are the others' ---- */
+
+/* The wait of the delayed thread that the part is in; 0: it is the whole. */
+static size_t outermost(const struct path *path, size_t part)
+{
+	while (part && path->parts[part].parent)
+		part = path->parts[part].parent;
+	return part;
+}
+
+/* What the cause is to be looked for in: not what TCP and the network did, nor the delayed thread
+ * itself, which is what `self` is about. */
+static bool counts(const struct path *path, enum cause cause, size_t number)
+{
+	const struct path_part *part = &path->parts[number];
+	const struct path_part *wait = &path->parts[outermost(path, number)];
+
+	if (cause == CAUSE_SELF)
+		return part->kind == PATH_RUNS && part->tid == path->parts[0].tid;
+	if (part->kind == PATH_HELD || part->kind == PATH_TRANSIT)
+		return false;
+	return part == wait ? part->kind == PATH_BLOCKED : part->tid != wait->tid;
+}
+
+bool path__is_known(const struct path *path, enum cause cause, const struct path_part *part)
+{
+	if (cause != CAUSE_SELF && (part == path->parts || !part->parent))
+		return false;
+	return part->kind != PATH_UNKNOWN &&
+	       !(part->kind == PATH_BLOCKED && part->cause == CAUSE_UNKNOWN);
+}
+
+_Static_assert(PATH_PARTS <= 64, "the set of those that were taken is 64 bits");
+
+const struct path_part *path__next_largest(const struct path *path, enum cause cause,
+					   uint64_t *taken)
+{
+	size_t best = path->count;
+
+	for (size_t i = 0; i < path->count; i++) {
+		if (*taken >> i & 1 || !counts(path, cause, i))
+			continue;
+		if (best == path->count || path->parts[i].ns > path->parts[best].ns)
+			best = i;
+	}
+	if (best == path->count)
+		return NULL;
+	*taken |= 1ull << best;
+	return &path->parts[best];
+}
+
+const struct path_part *path__main(const struct path *path, enum cause cause)
+{
+	uint64_t taken = 0;
+	const struct path_part *part = path__next_largest(path, cause, &taken);
+
+	return part && part->ns && path__is_known(path, cause, part) ? part : NULL;
+}
+
+void path__fold_unknown(struct path *path)
+{
+	for (size_t i = path->count; i-- > 1;) {
+		struct path_part *part = &path->parts[i];
+
+		if (part->kind != PATH_UNKNOWN)
+			continue;
+		path->parts[part->parent].ns += part->ns;
+		part->ns = 0;
+	}
+}
+
+uint64_t path__share(const struct path *path, const struct path_part *part, uint64_t whole_ns)
+{
+	uint64_t all = path__total(path, 0);
+
+	return all ? (uint64_t)((double)part->ns / (double)all * (double)whole_ns + 0.5) : 0;
+}

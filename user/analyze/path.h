@@ -60,4 +60,19 @@ size_t path__add(struct path *path, const struct path_part *part);
 /* Add all of another path to this one, likewise. */
 void path__merge(struct path *path, const struct path *from);
 
+/*
+ * Of a stall of this cause: the part of the others' time that took most, or of `self` of the
+ * delayed thread's own; NULL: what took most was not seen.
+ */
+const struct path_part *path__main(const struct path *path, enum cause cause);
+/* Of those parts the one with most time that is not in the set yet; NULL: none. */
+const struct path_part *path__next_largest(const struct path *path, enum cause cause,
+					   uint64_t *taken);
+/* A thread's deed is known; what its wait was for besides its parts is not. */
+bool path__is_known(const struct path *path, enum cause cause, const struct path_part *part);
+/* Of what is not known at least in which wait it was is known: it becomes that wait's own time. */
+void path__fold_unknown(struct path *path);
+/* How much the part has of so much of their time. */
+uint64_t path__share(const struct path *path, const struct path_part *part, uint64_t whole_ns);
+
 #endif

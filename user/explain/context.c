@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "user/base/text.h"
-#include "user/explain/parts.h"
 #include "user/record/syscalls.h"
 #include "user/record/uring_ops.h"
 
@@ -221,9 +220,9 @@ bool context__make(struct context *context, const struct report *report, const s
 	else
 		name_thread_alone(context);
 	context->path = tally->path;
-	parts__fold_unknown(&context->path);
+	path__fold_unknown(&context->path);
 	if (is_made_of_parts(tally->cause))
-		context->part = parts__largest(context);
+		context->part = path__main(&context->path, tally->cause);
 	return true;
 }
 
@@ -319,7 +318,7 @@ struct saving context__saving(const struct context *context)
 	/* Else the median request is none of those that were delayed. */
 	if (2 * part >= saving.ns && part)
 		saving = (struct saving){part, requests->median.total_ns, true};
-	part = context->part ? parts__of(context, context->part, context__each(context))
+	part = context->part ? path__share(&context->path, context->part, context__each(context))
 			     : saving.ns;
 	if (saving.ns > part)
 		saving.ns = part;

@@ -24,7 +24,7 @@ struct context {
 	/* Of a cause that is made of others' time, or its own, the largest part; NULL none that can
 	 * be named. */
 	const struct path_part *part;
-	struct path path;                 /* the tally's, see parts__fold_unknown() */
+	struct path path;                 /* the tally's, see path__fold_unknown() */
 	char sender[CONTEXT_NAME];        /* "client/4242", of the end that held, or waited */
 	char other[CONTEXT_NAME];         /* "srv/4243", "10.0.0.2:7000" when it is not watched */
 	char waiter[CONTEXT_NAME];        /* "worker/77", the thread it delayed; else the sender */

@@ -6,13 +6,6 @@
 
 #include "user/explain/context.h"
 
-/* Of what is not known at least in which wait it was is known: it becomes that wait's own time. */
-void parts__fold_unknown(struct path *path);
-/* The part of the others' time that took most; NULL: what took most was not seen. Of `self` it is
- * the delayed thread's own. */
-const struct path_part *parts__largest(const struct context *context);
-/* How much it has of so much of their time. */
-uint64_t parts__of(const struct context *context, const struct path_part *part, uint64_t whole_ns);
 /* " Of the 42.2 ms srv/4243 computed 40.1 ms and slept 2.05 ms in nanosleep."; nothing where only
  * the network is behind it. */
 void parts__add(char **text, const struct context *context);

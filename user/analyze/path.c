@@ -97,7 +97,7 @@ static size_t outermost(const struct path *path, size_t part)
 
 /* What the cause is to be looked for in: not what TCP and the network did, nor the delayed thread
  * itself, which is what `self` is about. */
-static bool counts(const struct path *path, enum cause cause, size_t number)
+static bool is_others(const struct path *path, enum cause cause, size_t number)
 {
 	const struct path_part *part = &path->parts[number];
 	const struct path_part *wait = &path->parts[outermost(path, number)];
@@ -125,7 +125,7 @@ const struct path_part *path__next_largest(const struct path *path, enum cause c
 	size_t best = path->count;
 
 	for (size_t i = 0; i < path->count; i++) {
-		if (*taken >> i & 1 || !counts(path, cause, i))
+		if (*taken >> i & 1 || !is_others(path, cause, i))
 			continue;
 		if (best == path->count || path->parts[i].ns > path->parts[best].ns)
 			best = i;

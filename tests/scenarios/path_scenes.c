@@ -1001,7 +1001,7 @@ const struct scene path_scenes[] = {
 	{"half-close-computes", NULL, {client_by_half_close, server_of_half_closed}, 1, 12, &computes, PEER, .verdict = {"peer-app", "comput", .part = "computes"}, .open = true},
 	{"select-of-eight", NULL, {client_by_select, server_of_eight}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}, .open = true},
 	{"epoll-of-eight", NULL, {client_of_eight_by_epoll, server_of_eight}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
-	{"pipelined-ten", NULL, {client_of_pipeline, server_of_pipeline}, 1, 12, &sleeps_shortly, PEER, .verdict = {"peer-app", .part = "timer"}},
+	{"pipelined-ten", NULL, {client_of_pipeline, server_of_pipeline}, 1, 12, &sleeps_shortly, PEER, .verdict = {"peer-app", .part = "timer"}, .open = true},
 	{"streams", NULL, {client_of_streams, server_of_streams}, 1, 24, &whole, .makes = {"peer-app", 4, 0.50}, .verdict = {.cause = "peer-app"}},
 	{"subprocess", NULL, {client, server}, 1, 12, &spawns, PEER, .verdict = {"peer-app", .part = "blocked timer"}, .open = true},
 	{"subprocess-pipe", NULL, {client_by_epoll, server}, 1, 12, &forks, PEER, .verdict = {"peer-app", "comput", .part = "computes"}, .open = true},

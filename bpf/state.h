@@ -16,7 +16,7 @@
 #define NS_CHAIN_CONNS    256     /* watched at a time because a chain of waits passes there */
 #define NS_WINDOW_OPEN    (~0ull) /* of window_end, see common.bpf.h */
 #define NS_EXCHANGES_TOLD 512     /* at most, between two looks of user space */
-#define NS_WAITS_LASTING  1024    /* told at the end of the window, at most */
+#define NS_WAITS_LASTING  1024    /* reported at the end of the window, at most */
 #define NS_CPUS           1024u   /* a power of two; CPUs beyond share a slot */
 #define NS_TIDS           5       /* of -t */
 
@@ -215,7 +215,7 @@ struct ns_conn_turn {
 	__u64 off_ts;
 	__u64 wake_ts;
 	__u64 on_ts;
-	__u32 slow;      /* it was long: the request is told whether it is a sample or not */
+	__u32 slow;      /* it was long: the request is reported, a sample or not */
 	__u32 began_at;  /* jiffies at the first write, their low half */
 	__u32 is_told;   /* nothing is left to tell of it */
 	__u32 times_all; /* the time of each read is taken: the other end's request is a sample */

@@ -39,7 +39,7 @@ static __always_inline bool asks(const struct ns_conn_state *conn)
 	return conn->role & NS_ROLE_TARGET && conn->opener != NS_OPENER_PEER;
 }
 
-/* Its answers are told, unless the end that asks is, with them. */
+/* Its answers are reported, unless those of the asking end are, which include them. */
 static __always_inline bool serves(const struct ns_conn_state *conn)
 {
 	return conn->role & NS_ROLE_TARGET && conn->opener == NS_OPENER_PEER;
@@ -518,7 +518,7 @@ static __always_inline bool is_long_ago(__u32 jiffies)
 	return (__u32)bpf_jiffies64() - jiffies >= settings.long_jiffies;
 }
 
-/* Can this read matter to a request that is told? Known before any table is looked at. */
+/* Can this read matter to a request that is reported? Decided before any table is read. */
 static __always_inline bool read_matters(const struct recv_view *view, __u32 tgid)
 {
 	const struct ns_proc_hint *hint = proc_hint(tgid);

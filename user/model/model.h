@@ -48,8 +48,8 @@ struct model_process {
 	uint32_t ns_pid;
 	uint32_t role; /* 0: only its exit came so far */
 	bool exited;
-	bool asks; /* it has made requests, or served them */
-	bool serves;
+	bool asks;   /* it has made requests */
+	bool serves; /* it has served requests */
 	uint64_t comm_ts;
 	char comm[NS_COMM_LEN];
 };

@@ -61,7 +61,7 @@ static bool has_end(const struct ns_conn *conn, bool accepted)
 	return conn->role & NS_ROLE_TARGET && (conn->opener == NS_OPENER_PEER) == accepted;
 }
 
-/* A target serves it, and the end that asks is none of a target's, which would be told of it. */
+/* A target serves it, and no target asks it: else the asking end's record includes it. */
 static bool stands_alone(const struct model *model, const struct ns_exchange *served)
 {
 	const struct model_conn *conn = model__conn(model, served->head.conn);

@@ -556,9 +556,11 @@ static void explain_child(struct waker_chain *chain, const struct wait_view *vie
 static void spend_on_remote(struct waker_chain *chain, const struct model_conn *conn,
 			    const struct ns_wait *wait, uint64_t until)
 {
-	uint32_t rtt_us = wait->min_rtt_us ? wait->min_rtt_us : conn->totals.min_rtt_us;
-	uint64_t way = 1000ull * rtt_us, length = until - chain->at;
+	uint64_t way, length = until - chain->at;
+	uint32_t rtt_us = wait->min_rtt_us;
 
+	if (!rtt_us && conn) /* a request may outlive what is known of its connection */
+		rtt_us = conn->totals.min_rtt_us;
 	if (!rtt_us || rtt_us == UNKNOWN_RTT) {
 		missing(chain, MISSING_ROUND_TRIP);
 		spend(chain, until, CAUSE_UNKNOWN);
@@ -566,6 +568,7 @@ static void spend_on_remote(struct waker_chain *chain, const struct model_conn *
 	}
 	chain->out.confidence = CONFIDENCE_INFERRED;
 	chain->out.inferred = INFERRED_FROM_BEYOND_ROUND_TRIP;
+	way = 1000ull * rtt_us;
 	if (way > length)
 		way = length;
 	spend(chain, chain->at + way / 2, CAUSE_NETWORK);

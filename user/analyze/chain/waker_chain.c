@@ -53,10 +53,10 @@ struct waker_chain {
 		uint64_t off_ts;
 	} visited[CHAIN_DEPTH];
 	size_t visited_count;
-	bool linked;         /* the links of this branch are kept */
-	bool leaves_stalls;  /* waits of the root's thread that are stalls of their own */
-	bool is_unread;      /* meanwhile bytes lie there, and nobody reads them */
-	bool is_due;         /* the root's thread is at a request that it has to answer */
+	bool linked;        /* the links of this branch are kept */
+	bool leaves_stalls; /* waits of the root's thread that are stalls of their own */
+	bool is_unread;     /* meanwhile bytes lie there, and nobody reads them */
+	bool is_due; /* a request waits for what this thread does: it has to answer, or others do */
 	bool is_asking;      /* it is still writing its request: nobody owes it anything */
 	unsigned linked_ops; /* on the way here */
 	struct who who;      /* the thread whose time it is */
@@ -442,13 +442,18 @@ static void explain_times(struct waker_chain *chain, uint32_t tid, uint64_t unti
 	chain->who = before;
 }
 
-/* Likewise at a level of its own, of another thread. */
+/* Likewise at a level of its own, of another thread. On a request's path nobody is idle. */
 static void explain_thread(struct waker_chain *chain, uint32_t tid, uint64_t until,
 			   const struct level *level)
 {
-	chain->levels[chain->depth++] = *level;
+	bool was_due = chain->is_due;
+
+	chain->levels[chain->depth] = *level;
+	chain->levels[chain->depth++].idle_stays &= !was_due;
+	chain->is_due |= level->serves != 0;
 	explain_times(chain, tid, until, level);
 	spend(chain, until, level->cause);
+	chain->is_due = was_due;
 	chain->depth--;
 }
 
@@ -491,17 +496,11 @@ static void explain_waker(struct waker_chain *chain, const struct wait_view *vie
 	}
 }
 
-/* Is the thread whose wait it is at a request that it has to answer? */
-static bool is_owed(const struct waker_chain *chain)
-{
-	return chain->depth ? chain->levels[chain->depth - 1].serves != 0 : chain->is_due;
-}
-
 /* Its call's time-out ended the wait: a server's, between requests, is nobody's affair. */
 static bool is_own_time_out(const struct waker_chain *chain, const struct wait_view *view)
 {
 	return view->waker == WAKER_TIMER &&
-	       (is_owed(chain) || !pending_reply__is_server(chain->model, view->wait->head.tgid));
+	       (chain->is_due || !pending_reply__is_server(chain->model, view->wait->head.tgid));
 }
 
 /*
@@ -511,7 +510,7 @@ static bool is_own_time_out(const struct waker_chain *chain, const struct wait_v
  */
 static void explain_signal(struct waker_chain *chain, const struct wait_view *view, uint64_t until)
 {
-	if (view->waker == WAKER_TASK && !is_owed(chain) &&
+	if (view->waker == WAKER_TASK && !chain->is_due &&
 	    !pending_reply__due_here(chain->model, view->wait) &&
 	    was_busy(chain, view->wait->waker_tid, until))
 		spend(chain, until, CAUSE_IDLE);
@@ -687,8 +686,8 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 	const struct ns_wait *wait = view->wait;
 	const struct level *level = chain->depth ? &chain->levels[chain->depth - 1] : NULL;
 	uint32_t serves = level ? level->serves : 0;
-	bool is_due = is_owed(chain);
 	const struct ns_exchange *asked;
+	bool was_due = chain->is_due;
 
 	if (serves && wait->head.conn == serves && view->waker == WAKER_TIMER) {
 		spend(chain, until, CAUSE_TIMER); /* the request came, and did not wake it */
@@ -709,9 +708,11 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 		explain_reply(chain, &seen, until);
 	} else if (is_own_time_out(chain, view)) {
 		spend(chain, until, CAUSE_TIMER);
-	} else if (view->waker == WAKER_TASK && (is_due || pending_reply__due_here(model, wait))) {
+	} else if (view->waker == WAKER_TASK && (was_due || pending_reply__due_here(model, wait))) {
+		chain->is_due = true;
 		explain_waker(chain, view, until, &level_message);
-	} else if (is_due && is_from_another(model, wait)) {
+		chain->is_due = was_due;
+	} else if (was_due && is_from_another(model, wait)) {
 		/* It can answer one only when another one has asked: a queue, a lock between
 		 * clients. */
 		explain_thread(chain, wait->waker_tid, until,

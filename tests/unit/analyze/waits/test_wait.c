@@ -288,6 +288,58 @@ static void test_time_out_before_the_answer(void **state)
 	done(&outcome);
 }
 
+/*
+ * A server's thread at a request waits for the signal of another one, which is no target's stall by
+ * itself: for its own time-out, or for its client, which sleeps.
+ */
+static void test_row_lock(void **state)
+{
+	static const char text[] =
+		"0 session threshold=10 arch=x86_64\n"
+		"0 process tgid=20 role=target comm=backend\n"
+		"0 process tgid=21 role=target comm=backend\n"
+		"0 process tgid=30 role=peer comm=holder\n"
+		"0 conn conn=1 tgid=20 role=target local=10.0.0.1:7 remote=10.0.0.1:40 opener=peer\n"
+		"0 conn conn=2 tgid=21 role=target local=10.0.0.1:7 remote=10.0.0.1:41 opener=peer\n"
+		"0 conn conn=3 tgid=30 role=peer local=10.0.0.1:41 remote=10.0.0.1:7 opener=self\n"
+		"0 peer conn=2 peer=3\n"
+		"1 stack id=1 text=try_to_wake_up;hrtimer_wakeup;hrtimer_interrupt\n"
+		"1 stack id=2 text=try_to_wake_up;ep_poll_callback;__send_signal_locked\n"
+		"1 stack id=3 text=try_to_wake_up;ep_poll_callback;sock_def_readable;tcp_data_queue\n";
+	static const struct {
+		const char *waits; /* the other one's */
+		enum cause cause;
+		size_t links;
+	} rows[] = {
+		{"66 wait tgid=21 tid=21 off=6 wake=65.9 state=1 syscall=232 arg0=3 arg2=60 "
+		 "waker_stack_id=1 comm=backend\n",
+		 CAUSE_IPC, 2},
+		{"65.8 wait tgid=30 tid=30 off=6.2 wake=65.8 state=1 syscall=230 comm=holder\n"
+		 "66 wait conn=2 conn_basis=ready tgid=21 tid=21 off=6 wake=65.9 state=1 syscall=232 "
+		 "arg0=3 turn=wrote waker_tgid=30 waker_tid=30 waker_stack_id=3 comm=backend "
+		 "waker_comm=holder\n",
+		 CAUSE_PEER_APP, 3},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char lines[4096];
+		struct outcome outcome;
+
+		snprintf(lines, sizeof(lines),
+			 "%s%s66.3 wait conn=1 tgid=20 tid=20 off=5 wake=66.2 state=1 syscall=232 "
+			 "arg0=3 turn=read waker_tgid=21 waker_tid=21 waker_stack_id=2 "
+			 "comm=backend waker_comm=backend\n",
+			 text, rows[i].waits);
+		outcome = analyze(feed__text(lines));
+		assert_int_equal(outcome.report->stall_count, 1);
+		assert_int_equal(outcome.stall->cause, rows[i].cause);
+		assert_int_equal(outcome.stall->link_count, rows[i].links);
+		assert_int_equal(outcome.stall->links[rows[i].links - 1].cause, CAUSE_TIMER);
+		done(&outcome);
+	}
+}
+
 /* Of the sleeps of several threads the example is of the one that slept longest in all. */
 static void test_example_of_several_threads(void **state)
 {
@@ -316,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_owed),
 		cmocka_unit_test(test_signal_ends_lock),
 		cmocka_unit_test(test_time_out_before_the_answer),
+		cmocka_unit_test(test_row_lock),
 		cmocka_unit_test(test_example_of_several_threads),
 	};
 

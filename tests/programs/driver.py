@@ -84,11 +84,11 @@ class Play:
         self.requests.append((begin, time.monotonic()))
         return said
 
-    def expect(self, views, cause, words="", part=1.0, besides=""):
+    def expect(self, views, cause, words="", part=1.0, besides="", never=""):
         """What is true of these views: cause (several: it can be seen either way), what the verdict has to name, the part of the
-        requests' time that it takes, causes that may stand beside it."""
+        requests' time that it takes, causes that may stand beside it, what the verdict must not say."""
         for view in views.split():
-            self.truth[view] = {"cause": cause.split("|"), "words": words, "part": part, "besides": besides.split()}
+            self.truth[view] = {"cause": cause.split("|"), "words": words, "part": part, "besides": besides.split(), "never": never}
 
     def has_more_requests(self, views):
         """Than the driver's own, or others: they are not compared."""
@@ -588,17 +588,17 @@ def gunicorn_compute(play):
     play.expect("both", "self|peer-app", "gunicorn.*comput")
 
 
-def play_http(play, pid, port, path, count, what, by_itself):
-    """what: the words for what the server does, by_itself: the cause when it is the target."""
+def play_http(play, pid, port, path, count, what, by_itself, never=""):
+    """what: the words for what the server does, by_itself: the cause when it is the target, never: what is wrong to say."""
     connection = connect(port)
     for _ in range(3):
         get(connection, path)
     play.gate(pid)
     for _ in range(count):
         play.request(get, connection, path)
-    play.expect("client", "peer-app", what)
-    play.expect("server", by_itself, what)
-    play.expect("both", by_itself + "|peer-app", what)
+    play.expect("client", "peer-app", what, never=never)
+    play.expect("server", by_itself, what, never=never)
+    play.expect("both", by_itself + "|peer-app", what, never=never)
 
 
 def start_node(play, version):
@@ -648,8 +648,8 @@ def java_sleep(play):
 
 @case
 def java_gc(play):
-    """The same; the heap is collected meanwhile, while all other threads stand still."""
-    play_http(play, *start_java(play), "/gc", 25, "comput", "self")
+    """The same; the heap is collected meanwhile, by a thread for which all others stand still: a signal between threads."""
+    play_http(play, *start_java(play), "/gc", 25, "VM Thread/[0-9]+ computes", "lock", never="a CPU sooner")
 
 
 @case

@@ -24,6 +24,8 @@ def judge_verdict(truth, report, machine):
         yield f"the verdict is {cause}, wanted {' or '.join(truth['cause'])}: {said[:300]}"
     elif not re.search(truth["words"], said):
         yield f"the verdict does not name {truth['words']}: {said[:300]}"
+    if truth["never"] and re.search(truth["never"], said):
+        yield f"the verdict says {truth['never']}: {said[-300:]}"
 
 
 def judge_shares(truth, report, busy_ms, machine):

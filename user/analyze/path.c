@@ -39,10 +39,40 @@ const struct path_part *path__largest(const struct path *path)
 	return largest;
 }
 
+static size_t skip_number(const char comm[NS_COMM_LEN], size_t at)
+{
+	while (at < NS_COMM_LEN && comm[at] >= '0' && comm[at] <= '9')
+		at++;
+	return at;
+}
+
+/* The threads of a pool have a number each in their names. */
+static bool have_one_name(const struct path_part *a, const struct path_part *b)
+{
+	size_t i = 0, k = 0;
+
+	if (a->pid != b->pid)
+		return !strncmp(a->comm, b->comm, sizeof(a->comm));
+	while (i < NS_COMM_LEN && k < NS_COMM_LEN) {
+		size_t past_a = skip_number(a->comm, i), past_b = skip_number(b->comm, k);
+
+		if (past_a > i && past_b > k) {
+			i = past_a;
+			k = past_b;
+		} else if (a->comm[i] != b->comm[k]) {
+			return false;
+		} else if (!a->comm[i++] || !b->comm[k++]) {
+			return true;
+		}
+	}
+	return i >= NS_COMM_LEN && k >= NS_COMM_LEN;
+}
+
 static bool are_alike(const struct path_part *a, const struct path_part *b)
 {
 	return a->parent == b->parent && a->kind == b->kind && a->cause == b->cause &&
-	       a->syscall == b->syscall && !strncmp(a->comm, b->comm, sizeof(a->comm));
+	       a->syscall == b->syscall && have_one_name(a, b) &&
+	       !strncmp(a->waker_comm, b->waker_comm, sizeof(a->waker_comm));
 }
 
 size_t path__add(struct path *path, const struct path_part *part)

@@ -37,6 +37,8 @@ struct path_part {
 	uint32_t count;   /* waits, holds; of parts that are alike and were added up */
 	uint64_t ns;      /* its own, without the parts below it */
 	char comm[NS_COMM_LEN];
+	uint32_t waker_tid; /* of a wait: who ended it, where nobody watches its process; 0 none */
+	char waker_comm[NS_COMM_LEN];
 };
 
 #define PATH_PARTS 24 /* of one path; further ones are added to their parents */
@@ -54,7 +56,7 @@ uint64_t path__total(const struct path *path, size_t part);
 const struct path_part *path__largest(const struct path *path);
 /*
  * Add a part below another one, or its time to one that is alike there: of the same kind, cause,
- * process name and system call. Returns its number.
+ * name, but for a thread's number in a pool, system call and waker. Returns its number.
  */
 size_t path__add(struct path *path, const struct path_part *part);
 /* Add all of another path to this one, likewise. */

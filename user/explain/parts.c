@@ -4,6 +4,7 @@
 #include "user/base/text.h"
 #include "user/record/syscalls.h"
 
+#define SAFE_COMM   TEXT_SAFE(NS_COMM_LEN)
 #define PARTS_SAID  3  /* of a sentence */
 #define PART_MATTER 20 /* what is less than such a part of the time is left out */
 
@@ -50,6 +51,7 @@ void parts__add_deed(char **text, const struct context *context, const struct pa
 {
 	const char *call = syscall__name(context->report->session.arch, part->syscall);
 	const char *took = duration_text(path__share(&context->path, part, each(context)));
+	char safe[SAFE_COMM];
 
 	switch (part->kind) {
 	case PATH_RUNS:
@@ -81,6 +83,10 @@ void parts__add_deed(char **text, const struct context *context, const struct pa
 	}
 	if (call)
 		builder__add(text, " in %s", call);
+	if (part->waker_tid && part->cause == CAUSE_IDLE)
+		builder__add(text, " for %s/%u",
+			     text__safe(safe, sizeof(safe), part->waker_comm, NS_COMM_LEN),
+			     part->waker_tid);
 }
 
 void parts__add(char **text, const struct context *context)

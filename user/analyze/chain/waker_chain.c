@@ -15,6 +15,7 @@
 #include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wait.h"
 #include "user/analyze/waits/wait_kind.h"
+#include "user/analyze/waits/wakers.h"
 #include "user/base/xalloc.h"
 
 #define CHAIN_DEPTH STALL_LINKS
@@ -419,6 +420,7 @@ static void explain_times(struct waker_chain *chain, uint32_t tid, uint64_t unti
 	struct between between = {0};
 	struct who before = chain->who;
 	const struct ns_wait *wait;
+	struct ns_wait whole;
 
 	chain->who = who_is(chain->model, tid);
 	for (size_t i = 0; chain->depth < CHAIN_DEPTH && (wait = model_thread__wait(thread, i));
@@ -431,11 +433,13 @@ static void explain_times(struct waker_chain *chain, uint32_t tid, uint64_t unti
 		if (wait->off_ts >= until)
 			break;
 		spend_running(chain, &between, clip(chain, wait->off_ts, until), level);
+		if (request__whole_wait(chain->model, wait, &whole))
+			wait = &whole;
 		if (is_left_out(chain, wait, until))
 			chain->at = wait->head.ts;
 		else
 			explain_wait(chain, wait, clip(chain, wait->head.ts, until));
-		between.before = wait;
+		between.before = model_thread__wait(thread, i);
 		between.after = NULL;
 	}
 	spend_running(chain, &between, until, level);
@@ -983,6 +987,27 @@ static bool link_up(struct waker_chain *chain, const struct wait_view *view, uin
 	return true;
 }
 
+/* Who ended it by writing to its connection, as far as nobody watches that one's process. */
+static void name_stranger(const struct waker_chain *chain, const struct wait_view *view,
+			  struct path_part *part)
+{
+	const struct ns_wait *wait = view->wait;
+	const struct wake_context context = {
+		.kernel = model__stack(chain->model, wait->waker_stack_id),
+		.comm = wait->waker_comm,
+	};
+	struct wake_judged judged;
+
+	if (view->waker != WAKER_NETWORK || !wait->waker_tid || !context.kernel ||
+	    model__process(chain->model, wait->waker_tgid))
+		return;
+	wake__judge(&context, &judged);
+	if (judged.kind != WAKER_IS_THREAD)
+		return;
+	part->waker_tid = wait->waker_tid;
+	memcpy(part->waker_comm, wait->waker_comm, sizeof(part->waker_comm));
+}
+
 /* Explain the wait from where the chain is up to until, which the wait reaches. */
 static void explain_wait(struct waker_chain *chain, const struct ns_wait *recorded, uint64_t until)
 {
@@ -1000,6 +1025,7 @@ static void explain_wait(struct waker_chain *chain, const struct ns_wait *record
 		part = part_of(chain, PATH_BLOCKED, cause_of(chain, &view));
 		part.conn = wait.head.conn;
 		part.syscall = wait.syscall;
+		name_stranger(chain, &view, &part);
 		open_part(chain, &part);
 	}
 	chain->linked = link_up(chain, &view, until);

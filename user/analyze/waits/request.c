@@ -9,6 +9,8 @@
 /* A thread writes, and is preempted before it goes to sleep. */
 #define AT_ONCE_NS 1000000
 
+#define WAKER_STEPS 4 /* from thread to thread, backwards */
+
 static bool is_receiving(const struct model *model, const struct ns_wait *wait)
 {
 	return wait->state && wait__syscall(model, wait) != SYSCALL_WAIT_OTHER;
@@ -63,6 +65,94 @@ bool request__is_being_served(const struct model *model, const struct ns_wait *w
 		    served->ready_ts && wait->off_ts >= served->ready_ts &&
 		    wait->head.ts <= served->head.ts)
 			return true;
+	}
+	return false;
+}
+
+/* ---- a wait in several pieces ---- */
+
+/* Of several that it is at, the one that is over first. */
+static const struct ns_exchange *served_at(const struct model *model, const struct ns_wait *wait)
+{
+	const struct ns_exchange *served, *first = NULL;
+
+	for (size_t i = 0; (served = model__next_exchange(model, &i));) {
+		if (served->side == NS_EXCHANGE_SERVED && served->head.tid == wait->head.tid &&
+		    served->ready_ts && wait->off_ts >= served->ready_ts &&
+		    wait->head.ts <= served->head.ts &&
+		    (!first || served->head.ts < first->head.ts))
+			first = served;
+	}
+	return first;
+}
+
+/* Did a wait of this thread's end in that time because the other one went on? */
+static bool is_let_on(const struct model *model, uint32_t tid, uint32_t by, uint64_t from,
+		      uint64_t until, unsigned steps)
+{
+	const struct model_thread *thread = model__thread(model, tid);
+	const struct ns_wait *wait;
+
+	for (size_t i = 0; steps && (wait = model_thread__wait(thread, i)); i++) {
+		uint64_t woken = wait__woken(wait);
+
+		if (wait->waker_tid && woken >= from && woken <= until &&
+		    (wait->waker_tid == by ||
+		     is_let_on(model, wait->waker_tid, by, from, woken, steps - 1)))
+			return true;
+	}
+	return false;
+}
+
+/* Only a known thread can have been at it all the time: not what this one had begun meanwhile. */
+static bool was_at_it_since(const struct model *model, const struct ns_wait *last, uint64_t since)
+{
+	const struct model_thread *thread = model__thread(model, last->waker_tid);
+	const struct ns_exchange *asked = request__awaited(model, last, 0);
+
+	return thread && thread->waits.count && (!asked || asked->begin_ts < since) &&
+	       !is_let_on(model, thread->tid, last->head.tid, since, wait__woken(last),
+			  WAKER_STEPS);
+}
+
+/* It went to sleep in the same call again, and had written nothing. */
+static bool goes_on(const struct ns_wait *wait, const struct ns_wait *next)
+{
+	return next->syscall == wait->syscall && next->conn_basis != NS_CONN_WRITTEN;
+}
+
+bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
+			 struct ns_wait *whole)
+{
+	const struct model_thread *thread = model__thread(model, wait->head.tid);
+	const struct ns_exchange *served = NULL;
+	const struct ns_wait *piece, *first = NULL, *last = NULL;
+	bool is_in = false;
+
+	if (is_receiving(model, wait))
+		served = served_at(model, wait);
+	for (size_t i = 0; served && (piece = model_thread__wait(thread, i)); i++) {
+		bool by_timer;
+
+		if (!piece->state || piece->off_ts < served->ready_ts)
+			continue;
+		if (piece->head.ts > served->head.ts)
+			break;
+		if (!last || !goes_on(last, piece)) {
+			if (is_in)
+				return false;
+			first = piece;
+		}
+		by_timer = wait_view__of(model, piece).waker == WAKER_TIMER;
+		is_in |= piece->off_ts == wait->off_ts;
+		last = by_timer ? piece : NULL;
+		if (by_timer || !is_in)
+			continue;
+		if (first == piece || !was_at_it_since(model, piece, first->head.ts))
+			return false;
+		*whole = *piece;
+		whole->off_ts = first->off_ts;
+		return true;
 	}
 	return false;
 }

@@ -19,6 +19,14 @@ bool request__is_being_written(const struct model *model, const struct ns_wait *
 /* Was the thread at a request that it answered after this wait? */
 bool request__is_being_served(const struct model *model, const struct ns_wait *wait);
 
+/*
+ * A thread that is at a request may look after its own clock now and then, and wait on: what ends
+ * the last of these waits, it had waited for in all of them. False: this one is a wait by itself,
+ * or nobody knows what its end would have come from.
+ */
+bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
+			 struct ns_wait *whole);
+
 /* The wait for the answer to a request. */
 struct reply {
 	const struct ns_exchange *asked;

@@ -377,6 +377,33 @@ static bool find_unexplained(const struct wait_queue *queue, const struct ns_wai
 	       *length >= model__threshold(queue->model);
 }
 
+static bool is_pending(const struct wait_queue *queue, const struct ns_wait *wait)
+{
+	for (size_t i = 0; i < queue->count; i++) {
+		if (queue->pending[i].wait.head.tid == wait->head.tid &&
+		    queue->pending[i].wait.off_ts == wait->off_ts &&
+		    queue->pending[i].kind != PENDING_TIMES)
+			return true;
+	}
+	return false;
+}
+
+static void push_part(struct wait_queue *queue, enum pending_kind kind,
+		      const struct ns_exchange *exchange, const struct ns_wait *wait)
+{
+	if (wait->head.ts < wait->off_ts + model__threshold(queue->model))
+		return;
+	if (kind == PENDING_AGAIN &&
+	    (is_pending(queue, wait) || stall_of(queue, wait->head.tid, wait->off_ts, NULL)))
+		return;
+	push(queue, &(struct pending){.kind = kind, .wait = *wait, .exchange = *exchange});
+}
+
+static bool is_same(const struct ns_wait *a, const struct ns_wait *b)
+{
+	return a->off_ts == b->off_ts && a->head.ts == b->head.ts;
+}
+
 static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		       struct judged *judged)
 {
@@ -385,6 +412,7 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 	const struct ns_exchange *asked;
 	uint64_t start, gap;
 	struct overlap overlap;
+	struct ns_wait whole;
 	bool is_open;
 
 	if (wait->head.ts - wait->off_ts < model__threshold(queue->model) ||
@@ -410,6 +438,10 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		for (size_t i = 0; i < CAUSE_COUNT; i++)
 			queue->by_cause[i] += attribution->ns[i];
 	}
+	if (request__whole_wait(queue->model, wait, &whole) && !is_same(&whole, wait)) {
+		push_part(queue, PENDING_AGAIN, &pending->exchange, &whole);
+		return;
+	}
 	/* The request is judged as a whole. */
 	asked = request__awaited(queue->model, wait, 0);
 	if (asked && asked->head.ts - asked->ready_ts >= model__threshold(queue->model)) {
@@ -423,28 +455,6 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 }
 
 /* ---- requests ---- */
-
-static bool is_pending(const struct wait_queue *queue, const struct ns_wait *wait)
-{
-	for (size_t i = 0; i < queue->count; i++) {
-		if (queue->pending[i].wait.head.tid == wait->head.tid &&
-		    queue->pending[i].wait.off_ts == wait->off_ts &&
-		    queue->pending[i].kind != PENDING_TIMES)
-			return true;
-	}
-	return false;
-}
-
-static void push_part(struct wait_queue *queue, enum pending_kind kind,
-		      const struct ns_exchange *exchange, const struct ns_wait *wait)
-{
-	if (wait->head.ts < wait->off_ts + model__threshold(queue->model))
-		return;
-	if (kind == PENDING_AGAIN &&
-	    (is_pending(queue, wait) || stall_of(queue, wait->head.tid, wait->off_ts, NULL)))
-		return;
-	push(queue, &(struct pending){.kind = kind, .wait = *wait, .exchange = *exchange});
-}
 
 /* What a thread did in a time of its request: its long waits, and all the rest. */
 static void push_times(struct wait_queue *queue, const struct ns_exchange *exchange, uint64_t from,

@@ -35,6 +35,10 @@ static json_t *part_of(const struct report *report, const struct path *path, siz
 	put(object, "syscall",
 	    json_value__text(syscall__name(report->session.arch, part->syscall)));
 	put(object, "count", json_value__count(part->count));
+	if (part->waker_tid) {
+		put(object, "waker_tid", json_value__number_or_null(part->waker_tid, 0));
+		put(object, "waker_comm", json_value__name(part->waker_comm, NS_COMM_LEN));
+	}
 	put(object, "own_ms", json_value__ms(part->ns));
 	put(object, "total_ms", json_value__ms(path__total(path, number)));
 	return object;

@@ -286,6 +286,103 @@ static void test_many_parts(void **state)
 	done(&outcome);
 }
 
+/* ---- a loop that looks after its own clock between ---- */
+
+#define LOOPBACK                                                                                   \
+	"0 stack id=31 text=try_to_wake_up;ep_poll_callback;sock_def_readable;tcp_data_queue;"     \
+	"tcp_v4_rcv;process_backlog;net_rx_action;handle_softirqs;do_softirq;__local_bh_enable_ip\n"
+#define LOOKS(written)                                                                             \
+	"30 wait tgid=20 tid=20 off=6 wake=29.95 state=1 syscall=232 stack_id=9 "                  \
+	"waker_stack_id=4\n"                                                                       \
+	"48 wait tgid=20 tid=20 off=30.1 wake=47.95 state=1 syscall=232 stack_id=9 "               \
+	"waker_stack_id=31 waker_tgid=40 waker_tid=40 waker_comm=pusher " written "\n"
+#define SERVED                                                                                     \
+	"49.9 exchange conn=2 tgid=20 tid=20 side=served writes=1 begin=5.1 ready=5.2 off=1 "      \
+	"arrived=5.05 answer=49.9 bytes_out=9 bytes_in=9 weight=1 ended=followed\n" ANSWERED_BY(   \
+		20) "50.1 exchange conn=1 tgid=10 tid=10 side=asked writes=1 begin=5 ready=5 "     \
+		    "off=6 wake=49.9 answer=50 bytes_out=9 bytes_in=9 reads=1 weight=1 "           \
+		    "min_rtt_us=30 ended=followed\n"
+#define PUSHER       "0 process tgid=40 role=chain comm=pusher\n"
+#define PUSHES(more) more SLEEPS(40, 40)
+/* It does so because another one let it, after the loop's time-out. */
+#define LET_ON(tid, by)                                                                            \
+	"30.2 wait tgid=40 tid=" #tid                                                              \
+	" off=3 wake=30.05 state=1 syscall=202 arg1=128 stack_id=5 "                               \
+	"waker_stack_id=6 waker_tgid=20 waker_tid=" #by "\n"
+
+/* How long the path of the one stall has this thread in this kind of part, of this cause. */
+static uint64_t time_of(const char *lines, uint32_t tid, enum path_kind kind, enum cause cause,
+			const char *waker)
+{
+	struct outcome outcome = analyze(feed__text(lines));
+	uint64_t ns = 0;
+
+	assert_int_equal(outcome.report->stall_count, 1);
+	assert_int_equal(outcome.stall->cause, CAUSE_PEER_APP);
+	for (size_t i = 0; i < outcome.stall->path.count; i++) {
+		const struct path_part *part = &outcome.stall->path.parts[i];
+
+		if (part->tid == tid && part->kind == kind && part->cause == cause &&
+		    !strcmp(part->waker_comm, waker))
+			ns += part->ns;
+	}
+	done(&outcome);
+	return ns / 1000000;
+}
+
+static void test_looks_between(void **state)
+{
+	(void)state;
+	/* All of the loop's time it waited for who slept all the time. */
+	assert_int_equal(time_of(BASE LOOPBACK PUSHER ASKED READS(20) PUSHES("") LOOKS("") SERVED,
+				 40, PATH_BLOCKED, CAUSE_TIMER, ""),
+			 36);
+	/* It had something to do by its clock: its time-out stays its own. */
+	assert_int_equal(time_of(BASE LOOPBACK PUSHER ASKED READS(20) PUSHES("")
+					 LOOKS("conn_basis=written conn=2") SERVED,
+				 20, PATH_BLOCKED, CAUSE_TIMER, ""),
+			 23);
+	assert_int_equal(time_of(BASE LOOPBACK PUSHER ASKED READS(20) LET_ON(40, 20) LOOKS("")
+					 SERVED,
+				 20, PATH_BLOCKED, CAUSE_TIMER, ""),
+			 23);
+	assert_int_equal(time_of(BASE LOOPBACK PUSHER ASKED READS(20) LET_ON(41, 20) LET_ON(40, 41)
+					 LOOKS("") SERVED,
+				 20, PATH_BLOCKED, CAUSE_TIMER, ""),
+			 23);
+	/* Of whom nobody watches only the name is known, and when. */
+	assert_int_equal(time_of(BASE LOOPBACK ASKED READS(20) LOOKS("") SERVED, 20, PATH_BLOCKED,
+				 CAUSE_TIMER, ""),
+			 23);
+	assert_int_equal(time_of(BASE LOOPBACK ASKED READS(20) LOOKS("") SERVED, 20, PATH_BLOCKED,
+				 CAUSE_IDLE, "pusher"),
+			 17);
+}
+
+static size_t add_named(struct path *path, uint32_t pid, const char *comm)
+{
+	struct path_part part = {.kind = PATH_RUNS, .pid = pid, .ns = 1, .count = 1};
+
+	snprintf(part.comm, sizeof(part.comm), "%s", comm);
+	return path__add(path, &part);
+}
+
+static void test_pool_is_one_part(void **state)
+{
+	struct path path = {.count = 1};
+
+	(void)state;
+	assert_int_equal(add_named(&path, 10, "pool-1-thread-1"), 1);
+	assert_int_equal(add_named(&path, 10, "pool-1-thread-4"), 1);
+	assert_int_equal(add_named(&path, 10, "pool-12-thread-"), 2);
+	assert_int_equal(add_named(&path, 10, "worker9"), 3);
+	assert_int_equal(add_named(&path, 10, "worker10"), 3);
+	assert_int_equal(add_named(&path, 10, "worker"), 4);
+	/* Programs of other names, or of one. */
+	assert_int_equal(add_named(&path, 20, "worker10"), 5);
+	assert_int_equal(add_named(&path, 21, "worker10"), 5);
+}
+
 static void test_stack_names(void **state)
 {
 	(void)state;
@@ -301,9 +398,10 @@ static void test_stack_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chains),     cmocka_unit_test(test_proxy),
-		cmocka_unit_test(test_remote),     cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_many_parts), cmocka_unit_test(test_stack_names),
+		cmocka_unit_test(test_chains),           cmocka_unit_test(test_proxy),
+		cmocka_unit_test(test_remote),           cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_many_parts),       cmocka_unit_test(test_looks_between),
+		cmocka_unit_test(test_pool_is_one_part), cmocka_unit_test(test_stack_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -718,9 +718,9 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 		chain->is_due = was_due;
 	} else if (was_due && is_from_another(model, wait)) {
 		/* It can answer one only when another one has asked: a queue, a lock between
-		 * clients. */
+		 * clients. Whoever waits for this thread is not that one's peer. */
 		explain_thread(chain, wait->waker_tid, until,
-			       &(struct level){.cause = CAUSE_PEER_APP});
+			       &(struct level){.cause = level ? CAUSE_IDLE : CAUSE_PEER_APP});
 	} else {
 		spend_on_conn(chain, wait->head.conn, until, CAUSE_IDLE);
 	}

@@ -318,7 +318,7 @@ static void test_row_lock(void **state)
 		 "66 wait conn=2 conn_basis=ready tgid=21 tid=21 off=6 wake=65.9 state=1 syscall=232 "
 		 "arg0=3 turn=wrote waker_tgid=30 waker_tid=30 waker_stack_id=3 comm=backend "
 		 "waker_comm=holder\n",
-		 CAUSE_PEER_APP, 3},
+		 CAUSE_IPC, 3},
 	};
 
 	(void)state;

@@ -34,7 +34,8 @@ class Play:
         self.requests = []  # begin, end
         self.truth = {}
         self.traced = []
-        self.delay_ms = 0  # what these had waited for a CPU at the gate
+        self.ready_ms = 0  # what these had waited for a CPU before they were watched
+        self.delay_ms = 0  # likewise at the gate
 
     def start(self, *command, **options):
         if not shutil.which(command[0]):
@@ -65,17 +66,21 @@ class Play:
             file.write(text)
         return path
 
+    def go_first(self):
+        """What else runs on this machine is no part of the truth."""
+        for pid in [os.getpid(), *self.started]:
+            for one in family(pid):
+                go_first(one)
+
     def gate(self, server, client=None, children=False):
         """Returns when the requests are to begin."""
         call_me("asker")
         self.traced = [client or os.getpid(), *self.started]
-        for pid in self.traced:
-            for one in family(pid):
-                go_first(one)
+        self.go_first()
+        self.ready_ms = delay_ms(self.traced)
         print(f"ready client={self.traced[0]} server={server}{' children=1' if children else ''}", flush=True)
         os.set_blocking(0, False)
-        while not sys.stdin.readline():  # no wait that netstall would name
-            time.sleep(0.002)
+        read_quietly(0)
         self.delay_ms = delay_ms(self.traced)
 
     def request(self, function, *arguments):
@@ -101,8 +106,9 @@ class Play:
         for begin, end in sorted(self.requests):
             busy += max(0, end - max(begin, last))
             last = max(last, end)
-        requests = {"count": len(took), "busy_ms": round(1000 * busy, 3),
-                    "machine_ms": round(max(0, delay_ms(self.traced) - self.delay_ms), 3)}
+        delay = delay_ms(self.traced)
+        requests = {"count": len(took), "busy_ms": round(1000 * busy, 3), "ready_ms": round(max(0, delay - self.ready_ms), 3),
+                    "machine_ms": round(max(0, delay - self.delay_ms), 3)}
         if took:
             requests["median_ms"] = round(statistics.median(took), 3)
             requests["p99_ms"] = round(took[min(len(took) - 1, int(0.99 * len(took)))], 3)
@@ -144,7 +150,6 @@ def delay_ms(pids):
 
 
 def go_first(pid):
-    """What else runs on this machine is no part of the truth."""
     try:
         os.setpriority(os.PRIO_PROCESS, pid, -15)
         with open(f"/proc/{pid}/autogroup", "w") as file:
@@ -292,8 +297,18 @@ def start_redis(play):
     return pid, port
 
 
-def amount_for(seconds, work, base):
+def read_quietly(pipe):
+    """Waits for a byte, and never for as long as netstall would name."""
+    while True:
+        try:
+            return os.read(pipe, 1)
+        except BlockingIOError:
+            time.sleep(0.002)
+
+
+def amount_for(play, seconds, work, base):
     """How much of the work takes that long."""
+    play.go_first()
     fastest = min(timed(work, base) for _ in range(4))
     return int(base * seconds / fastest)
 
@@ -333,7 +348,7 @@ def redis_script(play):
 
     def script(rounds):
         redis(connection, b"EVAL", b"local s = 0 for i = 1, %d do s = s + i %% 7 end return s" % rounds, b"0")
-    rounds = amount_for(0.025, script, 500000)
+    rounds = amount_for(play, 0.025, script, 500000)
     play.gate(server)
     for _ in range(30):
         play.request(script, rounds)
@@ -415,48 +430,70 @@ def postgres_sleep(play):
 
 @case
 def postgres_slow_query(play):
-    """A query that computes for about 30 ms."""
+    """A query that computes for 30 ms."""
     server, _, base = start_postgres(play)
-
-    def query(rows):
-        base.query(f"select sum(i % 7) from generate_series(1, {rows}) as i")
-    rows = amount_for(0.030, query, 50000)
     play.gate(server, children=True)
     for _ in range(20):
-        play.request(query, rows)
+        play.request(base.query, """do $$
+            declare ends timestamptz := clock_timestamp() + interval '30 ms';
+            begin while clock_timestamp() < ends loop end loop; end $$""")
     play.expect("client", "peer-app", "postgres.*comput")
     play.expect("server", "self", "postgres.*comput")
     play.expect("both", "self|peer-app", "postgres.*comput")
 
 
-@case
-def postgres_row_lock(play):
-    """A row that another backend locks for 60 ms, in which it sleeps."""
+def play_row_lock(play, hold):
+    """Asks for a row that another client has locked already, and keeps until hold(its connection) returns."""
     server, port, base = start_postgres(play)
     base.query("create table t (i int); insert into t values (1)")
     locks, told = os.pipe()
     has_it, says = os.pipe()
 
-    def hold():
+    def lock():
         own = Postgres(port)
+        os.write(says, own.pid.to_bytes(4, "big"))
         while os.read(locks, 1):
             own.query("begin; update t set i = i + 1")
             os.write(says, b"x")
-            own.query("select pg_sleep(0.06); commit")
-    play.fork("holder", hold)
+            hold(own)
+    play.fork("holder", lock)
+    pid = int.from_bytes(os.read(has_it, 4), "big")
+    os.set_blocking(has_it, False)
     play.gate(server, children=True)
     for _ in range(15):
         os.write(told, b"x")
-        os.read(has_it, 1)
+        read_quietly(has_it)
         play.request(base.query, "update t set i = i - 1")
-    play.expect("client", "peer-app|lock", "postgres")
-    play.expect("server both", "lock|timer|peer-app", "postgres", besides="timer peer-app lock")
+    return pid
+
+
+@case
+def postgres_row_lock(play):
+    """A row that another backend locks for 60 ms, in which it sleeps."""
+    pid = play_row_lock(play, lambda own: own.query("select pg_sleep(0.06); commit"))
+    by = f"postgres/{pid}.*time-out"
+    play.expect("client", "peer-app", by)
+    play.expect("server", "ipc|timer", by, besides="ipc timer")
+    play.expect("both", "peer-app|ipc|timer", by, besides="peer-app ipc timer")
+    play.has_more_requests("server both")
+
+
+@case
+def postgres_open_transaction(play):
+    """A row that another backend locks for 60 ms, in which its client sleeps before it commits."""
+    def hold(own):
+        time.sleep(0.06)
+        own.query("commit")
+    pid = play_row_lock(play, hold)
+    play.expect("client", "peer-app", f"postgres/{pid} waits .* in epoll_wait")
+    play.expect("server", "ipc", "holder.*sle")
+    play.expect("both", "peer-app|ipc|timer", "holder.*sle", besides="peer-app ipc timer")
     play.has_more_requests("server both")
 
 
 @case
 def postgres_listen(play):
-    """LISTEN: nothing is asked, and what comes comes when it comes."""
+    """LISTEN: nothing is asked, and what comes comes when it comes; between two requests the notifier sleeps."""
     server, port, base = start_postgres(play)
     base.query("listen news")
 
@@ -468,8 +505,10 @@ def postgres_listen(play):
     play.gate(server, children=True)
     play.fork("notifier", notify)
     for _ in range(20):
-        base.await_message(b"A")
-    play.expect("client server both", "none")
+        play.request(base.await_message, b"A")
+    play.expect("client server", "none")
+    play.expect("both", "timer", "notifier.*sle")
+    play.has_more_requests("client server both")
 
 
 @case

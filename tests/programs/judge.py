@@ -28,7 +28,7 @@ def judge_verdict(truth, report, machine):
         yield f"the verdict says {truth['never']}: {said[-300:]}"
 
 
-def judge_shares(truth, report, busy_ms, machine):
+def judge_shares(truth, report, busy_ms, machine, ready):
     window_ms = report["window"]["duration_ms"]
     verdict = report["verdict"]["cause"]
     for row in report["causes"]:
@@ -38,7 +38,7 @@ def judge_shares(truth, report, busy_ms, machine):
         if cause == verdict and cause in truth["cause"]:
             if not truth["part"] - SHARE - machine <= part <= truth["part"] + SHARE:
                 yield f"{cause} takes {part:.0%} of the requests' time, truth {truth['part']:.0%}"
-        elif cause in truth["cause"] + truth["besides"] or (cause == "runqueue" and part <= machine + SHARE):
+        elif cause in truth["cause"] + truth["besides"] or (cause == "runqueue" and part <= ready + SHARE):
             continue
         elif part > SHARE or cause in WAITS_OF_NOBODY:
             yield f"{row['count']} stalls of {cause}, {part:.0%} of the requests' time, that were none"
@@ -70,7 +70,8 @@ def main():
     busy_ms = requests["busy_ms"] or report["window"]["duration_ms"]
     # What the machine took of the requests' time at most.
     machine = requests["machine_ms"] / busy_ms
-    wrong = [*judge_verdict(truth, report, machine), *judge_shares(truth, report, busy_ms, machine)]
+    ready = requests["ready_ms"] / busy_ms  # and of the window's, which begins before they do
+    wrong = [*judge_verdict(truth, report, machine), *judge_shares(truth, report, busy_ms, machine, ready)]
     if requests["count"] and "more_requests" not in truth:
         wrong += judge_requests(view, report, requests, machine)
     if wrong and machine > SHARE:

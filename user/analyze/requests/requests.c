@@ -277,23 +277,74 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
+/* How many exchanges those stand for that were chosen by chance, which weigh more than one. */
+struct shares {
+	uint64_t weight; /* of all of them together */
+	uint64_t stands_for;
+};
+
 /*
- * The exchange at the nearest rank by weight, of count sorted by duration; or the nearest to
- * it whose two sides were seen, within a tenth of what lies beyond the rank: the median may
- * move by 5% of the exchanges, the 99th percentile by 0.1%.
+ * The others were not chosen: they are all there, and stand for themselves alone. So those chosen
+ * stand for the rest of what was counted, however much one of a few may weigh. total: 0, or fewer
+ * than were seen, is not counted.
  */
-static const struct exchange *at_rank(const struct exchange *sorted, size_t count,
+static struct shares shares_of(const struct exchange *exchanges, size_t count, uint64_t total)
+{
+	struct shares shares = {0};
+	uint64_t chosen = 0, others;
+
+	for (size_t i = 0; i < count; i++) {
+		if (side_of(&exchanges[i])->weight == 1)
+			continue;
+		shares.weight += side_of(&exchanges[i])->weight;
+		chosen++;
+	}
+	others = count - chosen;
+	shares.stands_for = total < count ? shares.weight : total - others;
+	return shares;
+}
+
+/* How many exchanges there are up to the n-th of those sorted. */
+struct ranked {
+	uint64_t others;
+	uint64_t weight; /* of those chosen */
+};
+
+static uint64_t rank_behind(struct ranked *ranked, const struct exchange *next,
+			    const struct shares *shares)
+{
+	uint64_t weight = side_of(next)->weight;
+
+	if (weight == 1)
+		ranked->others++;
+	else
+		ranked->weight += weight;
+	if (!shares->weight)
+		return ranked->others;
+	return ranked->others + (uint64_t)((double)ranked->weight * (double)shares->stands_for /
+					   (double)shares->weight);
+}
+
+/*
+ * The exchange at the nearest rank, of count sorted by duration that stand for total; or the
+ * nearest to it whose two sides were seen, within a tenth of what lies beyond the rank: the median
+ * may move by 5% of the exchanges, the 99th percentile by 0.1%.
+ */
+static const struct exchange *at_rank(const struct exchange *sorted, size_t count, uint64_t total,
 				      unsigned hundredths)
 {
-	uint64_t all = 0, seen = 0, rank, room, best_distance = UINT64_MAX;
+	struct shares shares = shares_of(sorted, count, total);
+	uint64_t all = 0, seen, rank, room, best_distance = UINT64_MAX;
 	const struct exchange *best = NULL, *exact = NULL;
+	struct ranked ranked = {0};
 
 	for (size_t i = 0; i < count; i++)
-		all += side_of(&sorted[i])->weight;
+		all = rank_behind(&ranked, &sorted[i], &shares);
 	rank = (all * hundredths + 99) / 100;
 	room = all * (hundredths > 50 ? 100 - hundredths : hundredths) / 1000;
+	ranked = (struct ranked){0};
 	for (size_t i = 0; i < count; i++) {
-		seen += side_of(&sorted[i])->weight;
+		seen = rank_behind(&ranked, &sorted[i], &shares);
 		if (!exact && seen >= rank)
 			exact = &sorted[i];
 		if (is_whole(&sorted[i]) && distance(seen, rank) <= room &&
@@ -306,9 +357,9 @@ static const struct exchange *at_rank(const struct exchange *sorted, size_t coun
 }
 
 static void view_rank(const struct report *report, const struct exchange *sorted, size_t count,
-		      unsigned hundredths, struct request_view *view)
+		      uint64_t total, unsigned hundredths, struct request_view *view)
 {
-	const struct exchange *exchange = at_rank(sorted, count, hundredths);
+	const struct exchange *exchange = at_rank(sorted, count, total, hundredths);
 	struct exchange_facts facts;
 
 	if (!exchange)
@@ -323,11 +374,11 @@ static void view_rank(const struct report *report, const struct exchange *sorted
 }
 
 static void view_all(const struct report *report, const struct exchange *sorted, size_t count,
-		     struct report_requests *out)
+		     uint64_t total, struct report_requests *out)
 {
 	out->sampled = count;
-	view_rank(report, sorted, count, 50, &out->median);
-	view_rank(report, sorted, count, 99, &out->p99);
+	view_rank(report, sorted, count, total, 50, &out->median);
+	view_rank(report, sorted, count, total, 99, &out->p99);
 }
 
 /* ---- the list ---- */
@@ -407,11 +458,11 @@ static size_t write_role(struct sample *sample, const struct report *report, enu
 		views[1 + i].conn = groups[i].conn;
 		views[1 + i].count = groups[i].count;
 		view_all(report, &sample->exchanges[groups[i].first], groups[i].sampled,
-			 &views[1 + i]);
+			 exchanges_on(report, groups[i].conn), &views[1 + i]);
 	}
 	free(groups);
 	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges), by_duration);
-	view_all(report, sample->exchanges, sample->count, views);
+	view_all(report, sample->exchanges, sample->count, counted(report, role), views);
 	views->count = at_least(counted(report, role), sample->taken);
 	views->sampled = sample->taken;
 	for (size_t i = 0; i <= conns; i++)

@@ -207,6 +207,36 @@ static void test_slow_ones_make_the_p99(void **state)
 	done(&outcome);
 }
 
+/* A quick one that was chosen among many at first, and then there were few: it is one of these. */
+static void test_one_of_few(void **state)
+{
+	struct feed feed = feed__text(HEAD);
+	struct outcome outcome;
+
+	(void)state;
+	add_asked(&feed, 1, 1, 16, 1);
+	for (int i = 1; i < 12; i++)
+		add_asked(&feed, 100 * i, 40 + i, 1, 1);
+	feed__add_line(&feed, "1300 conn-totals conn=1 writes=12 exchanges=12");
+	outcome = analyze(feed);
+	assert_int_equal(median(&outcome)->total_ns, 45000000);
+	assert_int_equal(outcome.report->requests[0].p99.total_ns, 51000000);
+	assert_int_equal(outcome.report->requests[1].median.total_ns, 45000000);
+	done(&outcome);
+	/* Of hundreds of quick ones a few were chosen, by whatever chance. */
+	feed = feed__text(HEAD);
+	for (int i = 0; i < 2; i++)
+		add_asked(&feed, 100 * i, 1 + i, 50, 1);
+	for (int i = 0; i < 20; i++)
+		add_asked(&feed, 100 * i + 50, 40 + i, 1, 1);
+	feed__add_line(&feed, "2100 conn-totals conn=1 writes=820 exchanges=820");
+	outcome = analyze(feed);
+	assert_int_equal(median(&outcome)->total_ns, 2000000);
+	/* Rank 812: the twelfth of the slow ones behind 800. */
+	assert_int_equal(outcome.report->requests[0].p99.total_ns, 51000000);
+	done(&outcome);
+}
+
 /* Next to the rank the exchange that was seen whole is taken, further away it is not. */
 static void test_whole_one_is_taken(void **state)
 {
@@ -401,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_joined),
 		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_slow_ones_make_the_p99),
+		cmocka_unit_test(test_one_of_few),
 		cmocka_unit_test(test_whole_one_is_taken),
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_whole_answer),

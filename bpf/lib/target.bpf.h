@@ -47,6 +47,20 @@ static __always_inline void watch_threads(__u32 tgid)
 		proc_hint(tgid)->threads = 1;
 }
 
+/* Something waits on this connection: from now on the threads of both ends are watched. */
+static __always_inline void watch_both_ends(struct ns_conn_state *conn)
+{
+	struct ns_conn_state *peer;
+
+	if (conn->threads_watched)
+		return;
+	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	conn->threads_watched = peer && peer->tgid && peer->owner_sure;
+	watch_threads(conn->tgid);
+	if (peer)
+		watch_threads(peer->tgid);
+}
+
 /* Threads were named, and this is none of them. */
 static __always_inline bool is_other_thread(__u32 tid)
 {

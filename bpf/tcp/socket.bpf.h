@@ -261,18 +261,4 @@ static __always_inline void settle_owner(struct ns_conn_state *conn, __u32 tgid)
 	add_proc(tgid, conn->role);
 }
 
-/* Something waits on this connection: from now on the threads of both ends are watched. */
-static __always_inline void watch_both_ends(struct ns_conn_state *conn)
-{
-	struct ns_conn_state *peer;
-
-	if (conn->threads_watched)
-		return;
-	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
-	conn->threads_watched = peer && peer->tgid && peer->owner_sure;
-	watch_threads(conn->tgid);
-	if (peer)
-		watch_threads(peer->tgid);
-}
-
 #endif

@@ -588,6 +588,9 @@ static __noinline int note_read(__u64 key, const struct recv_view *view, __u64 i
 	reads->tid = id;
 	reads->read_at = bpf_jiffies64();
 	note_who_reads(conn, now);
+	/* However short the waits were that it was made of. */
+	if (asks(conn) && conn->turn.ts && takes_long(&conn->turn))
+		watch_both_ends(conn);
 	return 0;
 }
 

@@ -244,6 +244,7 @@ struct sock {
 	int sk_sndbuf;
 	int sk_rcvlowat;
 	struct sk_buff_head sk_write_queue;
+	u8 sk_shutdown;
 	struct {
 		int owned;
 	} sk_lock;

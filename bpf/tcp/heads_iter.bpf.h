@@ -47,6 +47,15 @@ int iter_files(struct bpf_iter__task_file *ctx)
 	return 0;
 }
 
+#define NS_READS_NO_MORE 1 /* RCV_SHUTDOWN, include/net/sock.h: of either end */
+
+/* Of the last request, as the window ends: who reads no more has all of the answer there is. */
+static __always_inline __u32 how_it_stands(struct sock *sk)
+{
+	return BPF_CORE_READ(sk, sk_shutdown) & NS_READS_NO_MORE ? NS_EXCHANGE_CLOSED
+								 : NS_EXCHANGE_OPEN;
+}
+
 /* The end of the window: totals of what is open, and what led to a hold that still lasts. */
 SEC("?iter/bpf_map_elem")
 int iter_conns(struct bpf_iter__bpf_map_elem *ctx)
@@ -63,7 +72,7 @@ int iter_conns(struct bpf_iter__bpf_map_elem *ctx)
 	look_at_hold((struct sock *)key, conn, now, true);
 	if (stalls(conn, now))
 		flush_both(conn);
-	end_request(conn, NS_EXCHANGE_OPEN, now);
+	end_request(conn, how_it_stands((struct sock *)key), now);
 	tell_totals((struct sock *)key, conn);
 	return 0;
 }

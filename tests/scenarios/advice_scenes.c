@@ -404,7 +404,7 @@ const struct scene advice_scenes[] = {
 	{"mostly-late-server", NULL, {client_of_mixed, server_of_mixed}, 1, 16, &mostly_late, .makes = {"peer-app", 11, 0.70}, .verdict = {.cause = "peer-app"}},
 	{"mostly-splits", NULL, {client_of_mixed, server_of_mixed}, 1, 16, &mostly_split, .makes = {"nagle-delack", 11, 0.70}, .verdict = {.cause = "nagle-delack"}},
 	{"far-and-half-split", setup_path_40ms, {client_of_mixed, server_of_mixed, [4] = play_path}, 1, 10, &far_and_half_split, .makes = {"nagle-delack", 4, 0.40}, .verdict = {.cause = "nagle-delack"}},
-	{"far-and-rarely-split", setup_path_40ms, {client_of_mixed, server_of_mixed, [4] = play_path}, 1, 12, &far_and_rarely_split, .makes = {"network", 8, 0.50}, .verdict = {.cause = "network"}, .open = true},
+	{"far-and-rarely-split", setup_path_40ms, {client_of_mixed, server_of_mixed, [4] = play_path}, 1, 12, &far_and_rarely_split, .makes = {"network", 8, 0.50}, .verdict = {.cause = "network"}},
 	{0},
 };
 /* clang-format on */

@@ -594,13 +594,15 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 	const struct ns_wait *reading = answerer__reading(
 		chain->model, &by, served->head.conn, asked->head.tid, asked->ready_ts, chain->at);
 	uint64_t arrived = served->arrived_ts ? served->arrived_ts : served->begin_ts;
+	/* TCP may have looked at its clock again since it arrived: half of the least round trip. */
+	uint64_t way = asked->min_rtt_us == UNKNOWN_RTT ? 0 : 500ull * asked->min_rtt_us;
 
 	if (until > served->head.ts)
 		until = served->head.ts;
 	if (reading)
 		arrived = wait__woken(reading);
-	else if (arrived > chain->at + ANSWERER_ARRIVES_NS)
-		arrived = chain->at;
+	else if (arrived > chain->at + way + ANSWERER_ARRIVES_NS)
+		arrived = chain->at + way;
 	spend(chain, clip(chain, arrived, until), CAUSE_NETWORK);
 	if (reading)
 		spend(chain, clip(chain, reading->head.ts, until), CAUSE_RUNQUEUE);

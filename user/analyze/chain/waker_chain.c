@@ -473,6 +473,12 @@ static bool was_busy(const struct waker_chain *chain, uint32_t tid, uint64_t unt
 	return 2 * ns < until - chain->at;
 }
 
+/* Neither wake nor return was seen, which is rather a time-out's than another thread's. */
+static bool is_open_ended(const struct ns_wait *wait, const struct level *level)
+{
+	return level->cause == CAUSE_LOCK && wait->ended == NS_WAIT_BOUND;
+}
+
 /* Another thread was to end it: by unlocking, signalling, writing to a pipe. */
 static void explain_waker(struct waker_chain *chain, const struct wait_view *view, uint64_t until,
 			  const struct level *level)
@@ -492,7 +498,7 @@ static void explain_waker(struct waker_chain *chain, const struct wait_view *vie
 		break;
 	case WAKER_UNSEEN:
 		missing(chain, MISSING_WAKER);
-		spend(chain, until, level->cause);
+		spend(chain, until, is_open_ended(wait, level) ? CAUSE_UNKNOWN : level->cause);
 		break;
 	default:
 		spend(chain, until, level->cause);

@@ -1,7 +1,8 @@
 # Pairs the stalls of a scene's truth with those that netstall named.
 #
 # Input: the report. $truth: [{from, to, queued, tid, cause}] in ms, $begin_ns, $until_ns; CLOCK_MONOTONIC.
-# $pids: the processes of the scene, for where it was not $alone under the tracer. $emulated: the machine is slow by itself.
+# $pids: the processes of the scene, for where it was not $alone under the tracer. $makes: the cause that it is there for.
+# $emulated: the machine is slow by itself.
 # Output: lines `EXPECTED NAMED EXPECTED_MS NAMED_MS AT_MS`, where EXPECTED is (none) for what nobody waited for and (again)
 # for a second name of one stall, and NAMED is (missed) for a stall without a name.
 #
@@ -10,7 +11,8 @@
 # A stall and its name are the same when they lie in the same time. Left out are what was named before the scene began and
 # after it ended, and what the truth itself says to be too near to the threshold: of that both yes and no are right. On an
 # emulated machine also a helper's wait until the thread that the truth follows asks it for something: what else that thread
-# does is slow there, and the truth does not tell of it.
+# does is slow there, and the truth does not tell of it. And waits for a CPU where the scene makes none: there the CPUs are taken
+# away in the midst of whatever a thread does, in pieces, and the truth has but one cause for all of a long step.
 
 def overlap($a; $b): ([$a.to, $b.to] | min) - ([$a.from, $b.from] | max);
 def ms: . * 1000 | round / 1000;
@@ -20,6 +22,7 @@ def near: length_of < 12;
 def counted($t; $n): $n.cause == "runqueue" and $t.cause != "runqueue" and $t.queued >= 0.8 * ($n | length_of);
 def waits_for_asker($tids): . as $stall | (.cause | IN("ipc", "lock")) and ([.tid] | inside($tids) | not)
     and any($tids[]; . == $stall.links[0].wait.waker_tid);
+def is_machines: $emulated and $makes != "runqueue" and .cause == "runqueue";
 def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and overlap($t; $n) > 0;
 
 ($begin_ns / 1e6) as $begin | ($until_ns / 1e6) as $until
@@ -29,7 +32,7 @@ def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and over
    | {from: ($zero + .start_ms), cause, id, pid} + {to: ($zero + .start_ms + .duration_ms)}
    | select($alone or (.pid as $pid | any($pids[]; . == $pid)))
    | select(.from >= $begin - 0.5 and .from < $until)] as $named
-| [$truth[] | select(.from >= $begin)] as $truth
+| [$truth[] | select(.from >= $begin) | if is_machines then .cause = "unclear" else . end] as $truth
 | reduce ($truth | sort_by(-length_of))[] as $t (
     {left: $named, pairs: []};
     . as $state
@@ -44,6 +47,7 @@ def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and over
    | select(.n or (.t | near | not))
    | "\(.t.cause) \(.n.cause // "(missed)") \(.t | length_of | ms) \(if .n then (.n | length_of | ms) else 0 end) \(.t.from - $begin | ms)"),
   ($state.left[]
+   | select(is_machines | not)
    | . as $n
    | (if any($truth[]; same(.; $n) and counted(.; $n)) then "runqueue"
       elif any($truth[]; same(.; $n)) then "(again)"

@@ -191,7 +191,7 @@ compare_scene() { # NAME
     done=$(grep '^done' "$truth") || { echo "the scene said nothing at its end" >"$SCRATCH/$1/fail" && return; }
     gojq -r --argjson truth "$(truth_json "$1")" --argjson begin_ns "$(field begin_ns "$done")" \
         --argjson until_ns "$(field end_ns "$done")" --argjson pids "[$(field pids "$(grep '^ready' "$truth")")]" \
-        --argjson alone "$alone" --argjson emulated "$([ -n "$QUICK" ] && echo true || echo false)" -f $here/match.jq "$SCRATCH/report" >"$SCRATCH/$1/pairs" ||
+        --argjson alone "$alone" --arg makes "${CAUSE[$1]}" --argjson emulated "$([ -n "$QUICK" ] && echo true || echo false)" -f $here/match.jq "$SCRATCH/report" >"$SCRATCH/$1/pairs" ||
         echo "the report does not compare" >"$SCRATCH/$1/fail"
 }
 

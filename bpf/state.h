@@ -186,8 +186,8 @@ struct ns_conn_reads {
 	__u64 woke_ts;    /* its reader was made runnable by it, */
 	__u64 on_ts;      /* and got a CPU; both when it read, if it was awake */
 	__u32 count;
-	__u32 bytes; /* up to the last one of which the time was taken */
-	__u32 tgid;  /* who read last then */
+	__u32 bytes;
+	__u32 tgid; /* who read last, of those of which the time was taken */
 	__u32 tid;
 	__u32 read_at;     /* jiffies then, their low half */
 	__u32 spent_known; /* the sums of tid: as of last_ts, of an end that answers as of on_ts */
@@ -263,6 +263,7 @@ struct ns_conn_state {
 	__u32 writes;
 	__u32 reads;
 	__u32 copied_seq; /* the socket's at the last write, or at first sight */
+	__u32 shown_seq;  /* the socket's copied_seq at the last read that was told */
 	__u32 turn_found; /* enum ns_turn: whose turn it was at first sight */
 	__u32 delack_armed;
 	__u32 delack_fired;

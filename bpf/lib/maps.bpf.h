@@ -38,7 +38,6 @@ NS_TABLE(listeners, BPF_MAP_TYPE_LRU_HASH, struct listener_key, __u32, 4096);
 NS_TABLE(connectors, BPF_MAP_TYPE_LRU_HASH, __u64, __u32, 4096);
 /* The socket of the tcp_sendmsg_locked() that a thread is in: kprobe way only. */
 NS_TABLE(sending, BPF_MAP_TYPE_LRU_HASH, __u32, struct ns_begun, 4096);
-NS_TABLE(receiving, BPF_MAP_TYPE_LRU_HASH, __u32, struct ns_begun, 4096);
 
 /* Of io_uring, see uring_state.h. */
 NS_TABLE(rings, BPF_MAP_TYPE_HASH, __u64, struct ns_ring_state, NS_RINGS);

@@ -173,72 +173,25 @@ int BPF_PROG(tp_receive, struct sock *sk, struct sk_buff *skb)
 
 /* ---- the application's reads ---- */
 
-static __always_inline void received(struct sock *sk, int bytes)
+/*
+ * Each piece that is copied to the program, just before TCP looks at its clock for it: until then
+ * that says when the last segment came. Where nobody has locked the socket TCP itself hands the
+ * data on, to kTLS for instance: current is then whoever was interrupted.
+ */
+SEC("?tp_btf/tcp_rcv_space_adjust")
+int BPF_PROG(tp_read, struct sock *sk)
 {
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	struct recv_view view;
-	struct tcp_sock *tp;
 
-	if (bytes <= 0)
-		return;
-	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp)
-		return;
+	if (!tp || !sk->sk_lock.owned)
+		return 0;
 	view.copied_seq = tp->copied_seq;
+	view.bytes_read = tp->bytes_received - (tp->rcv_nxt - tp->copied_seq);
 	view.sent_at = tp->lsndtime;
 	view.arrived_ts = tp->tcp_clock_cache;
 	view.ports = sk->__sk_common.skc_num ^ bpf_ntohs(sk->__sk_common.skc_dport);
-	on_recv_end(sk, &view, bytes);
-}
-
-static __always_inline void received_probed(struct sock *sk, int bytes)
-{
-	struct tcp_sock *tp = (void *)sk;
-	struct recv_view view;
-
-	view.copied_seq = BPF_CORE_READ(tp, copied_seq);
-	view.sent_at = BPF_CORE_READ(tp, lsndtime);
-	view.arrived_ts = BPF_CORE_READ(tp, tcp_clock_cache);
-	view.ports = BPF_CORE_READ(sk, __sk_common.skc_num) ^
-		     bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
-	on_recv_end(sk, &view, bytes);
-}
-
-SEC("?tp_btf/sock_recv_length")
-int BPF_PROG(tp_read, struct sock *sk, int ret, int flags)
-{
-	if (!(flags & 2)) /* MSG_PEEK */
-		received(sk, ret);
-	return 0;
-}
-
-/* 5.10 has six arguments, from ec095263a965 (5.19) on there are five. */
-HEAD("?fexit/tcp_recvmsg", fexit_read_6, received(sk, ret), struct sock *sk, struct msghdr *msg,
-     size_t len, int nonblock, int flags, int *addr_len, int ret)
-
-HEAD("?fexit/tcp_recvmsg", fexit_read_5, received(sk, ret), struct sock *sk, struct msghdr *msg,
-     size_t len, int flags, int *addr_len, int ret)
-
-SEC("?kprobe/tcp_recvmsg")
-int BPF_KPROBE(kprobe_read, struct sock *sk)
-{
-	struct ns_begun begun = {.sk = (__u64)sk}, missed;
-	__u32 tid = bpf_get_current_pid_tgid();
-
-	if (!writer_matters())
-		return 0;
-	if (take_call(&receiving, &missed))
-		count_lost(NS_LOST_RUNS); /* of the return probe, see tell_missed() */
-	bpf_map_update_elem(&receiving, &tid, &begun, BPF_ANY);
-	return 0;
-}
-
-SEC("?kretprobe/tcp_recvmsg")
-int BPF_KRETPROBE(kretprobe_read, int ret)
-{
-	struct ns_begun read;
-
-	if (take_call(&receiving, &read))
-		received_probed((struct sock *)read.sk, ret);
+	on_read(sk, &view);
 	return 0;
 }
 

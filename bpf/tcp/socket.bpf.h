@@ -216,6 +216,7 @@ static __always_inline void read_base(struct sock *sk, struct ns_conn_state *con
 	conn->base_bytes_out = BPF_CORE_READ(tp, bytes_sent);
 	conn->base_bytes_in = BPF_CORE_READ(tp, bytes_received);
 	conn->copied_seq = BPF_CORE_READ(tp, copied_seq);
+	conn->shown_seq = conn->copied_seq;
 	conn->turn_found = turn_at_sight(sk);
 	conn->turn.mss = BPF_CORE_READ(tp, mss_cache);
 	conn->first_ts = bpf_ktime_get_ns();

@@ -195,8 +195,7 @@ static __always_inline void on_receive(struct sock *sk, const struct segment *se
  * The first that a target does with a connection whose listener several processes have: whose it is
  * was not known. What has just been read is its request.
  */
-static __noinline int own_by_read(struct sock *sk, const struct recv_view *view, __u32 tgid,
-				  __u32 bytes)
+static __noinline int own_by_read(struct sock *sk, const struct recv_view *view, __u32 tgid)
 {
 	__u64 key = (__u64)sk;
 	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
@@ -210,31 +209,31 @@ static __noinline int own_by_read(struct sock *sk, const struct recv_view *view,
 	conn = adopt_by_use(sk, tgid);
 	if (!conn)
 		return 0;
-	conn->copied_seq = view->copied_seq - bytes;
+	conn->copied_seq = view->copied_seq - view->bytes_read;
+	conn->shown_seq = conn->copied_seq;
 	return 1;
 }
 
-static __always_inline void on_recv_end(struct sock *sk, const struct recv_view *view, int bytes)
+static __always_inline void on_read(struct sock *sk, const struct recv_view *view)
 {
 	__u64 key = (__u64)sk, id = bpf_get_current_pid_tgid();
 	struct ns_conn_state *conn;
 	struct ns_recv *out;
 
-	if (bytes <= 0)
-		return;
 	if (read_matters(view, id >> 32) && note_read(key, view, id) &&
-	    own_by_read(sk, view, id >> 32, bytes))
+	    own_by_read(sk, view, id >> 32))
 		note_read(key, view, id);
 	if (!settings.verbose || !segments_matter())
 		return;
 	conn = bpf_map_lookup_elem(&conns, &key);
-	if (!conn)
+	if (!conn || view->copied_seq == conn->shown_seq)
 		return;
 	conn->reads++;
 	out = history_slot(conn, NS_RECV, sizeof(*out), bpf_ktime_get_ns());
-	out->bytes = bytes;
+	out->bytes = view->copied_seq - conn->shown_seq;
 	out->fd = conn->fd;
 	history_commit(conn, out, sizeof(*out));
+	conn->shown_seq = view->copied_seq;
 }
 
 #endif

@@ -504,9 +504,10 @@ static __noinline int end_answered(struct ns_conn_state *asker)
 
 /* ---- reads ---- */
 
-/* A socket at the end of a read. */
+/* A socket when bytes of it have been read. */
 struct recv_view {
 	__u32 copied_seq;
+	__u32 bytes_read; /* ever */
 	__u32 sent_at;    /* jiffies at its last transmit of data, their low half */
 	__u64 arrived_ts; /* TCP's own clock at the last segment */
 	__u32 ports;      /* of both ends, in one */
@@ -565,17 +566,21 @@ static __noinline int note_read(__u64 key, const struct recv_view *view, __u64 i
 {
 	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
 	struct ns_conn_reads *reads;
+	__u32 bytes;
 	__u64 now;
 
 	if (!view || !conn || !conn->owner_sure)
 		return 1;
-	if (view->copied_seq == conn->copied_seq)
-		return 0;
 	reads = &conn->turn.reads;
+	bytes = view->copied_seq - conn->copied_seq;
+	if (bytes == reads->bytes) /* it looks at what comes next (MSG_PEEK) */
+		return 0;
+	reads->bytes = bytes;
 	reads->count++;
 	if (!is_timed(conn)) {
-		if (!reads->first_ts)
-			reads->first_ts = view->arrived_ts;
+		if (!reads->first_ts) /* so early in the request that this is near enough */
+			reads->first_ts =
+				view->arrived_ts > conn->turn.ts ? view->arrived_ts : conn->turn.ts;
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
@@ -583,7 +588,6 @@ static __noinline int note_read(__u64 key, const struct recv_view *view, __u64 i
 		reads->first_ts = now;
 	reads->last_ts = now;
 	reads->arrived_ts = view->arrived_ts < now ? view->arrived_ts : now;
-	reads->bytes = view->copied_seq - conn->copied_seq;
 	reads->tgid = id >> 32;
 	reads->tid = id;
 	reads->read_at = bpf_jiffies64();
@@ -778,6 +782,7 @@ static __always_inline void begin_reads(struct ns_conn_state *conn)
 	turn->reads.first_ts = 0;
 	turn->reads.last_ts = 0;
 	turn->reads.count = 0;
+	turn->reads.bytes = 0;
 	turn->began_at = bpf_jiffies64();
 	turn->off_ts = 0;
 	turn->wake_ts = 0;

@@ -81,11 +81,8 @@ case_requests_single() {
     expect_is "habits of one write a request" "$(report '[.habits[] | select(.id == "small-writes")] | length')" 0
 }
 
-# By kprobes reads are not seen, so not when the other end came to the request either.
 expect_other_end() {
-    local wanted=observed
-    [ "$(report .tool.backend)" != kprobe ] || wanted=inferred
-    expect_is "what is known of the other end" "$(report '.requests[0].median.confidence')" "$wanted"
+    expect_is "what is known of the other end" "$(report '.requests[0].median.confidence')" observed
 }
 
 case_requests_late_server() {

@@ -93,15 +93,7 @@ const struct variant plan_variants[] = {
 	 {{"tp_retrans_3", HOOK_TRACEPOINT, "tcp_retransmit_skb", 3, 0}}},
 	{NS_FACT_RETRANS, ANY_WAY, false, {TP("tp_retrans", "tcp_retransmit_skb")}},
 
-	/* 6.3; else the function, of five arguments since ec095263a965 (5.19). */
-	{NS_FACT_READ, ANY_WAY, false, {TP("tp_read", "sock_recv_length")}},
-	{NS_FACT_READ, FENTRY, false, {{"fexit_read_5", HOOK_FUNCTION, "tcp_recvmsg", 0, 5}}},
-	{NS_FACT_READ, FENTRY, false, {{"fexit_read_6", HOOK_FUNCTION, "tcp_recvmsg", 0, 6}}},
-	/* Two probes for each read: too dear but with --all. */
-	{NS_FACT_READ,
-	 KPROBE,
-	 true,
-	 {FN("kprobe_read", "tcp_recvmsg"), FN("kretprobe_read", "tcp_recvmsg")}},
+	{NS_FACT_READ, ANY_WAY, false, {TP("tp_read", "tcp_rcv_space_adjust")}},
 
 	/* 7.x, 6.12, 6.1, and 5.10, by the kernels that were looked at. */
 	{NS_FACT_URING,

@@ -618,8 +618,7 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 			       &level);
 		chain->is_unread = false;
 	}
-	if (served->off_ts)
-		spend(chain, clip(chain, served->ready_ts, until), CAUSE_RUNQUEUE);
+	spend(chain, clip(chain, served->ready_ts, until), CAUSE_RUNQUEUE);
 	explain_thread(chain, served->head.tid, until, &level);
 }
 

@@ -69,12 +69,19 @@ static uint64_t hold_end(const struct exchange *exchange)
 	return least(asked->ready_ts + asked->held_ns, most);
 }
 
-/* Both ends were seen: the request's way, the wait for a CPU there, the work, the way back. */
+/*
+ * Both ends were seen: the request's way, its time unread if the thread there was at something
+ * else, that one's wait for a CPU, the work, the way back.
+ */
 static void cut_served(struct cutter *cutter, const struct exchange *exchange,
 		       const struct exchange_facts *facts)
 {
 	const struct ns_exchange *served = &exchange->served;
 
+	if (served->begin_ts == served->ready_ts) { /* its thread was awake */
+		cut(cutter, exchange__arrival(served), facts->network);
+		cut(cutter, served->begin_ts, CAUSE_PEER_APP);
+	}
 	cut(cutter, served->begin_ts, facts->network);
 	cut(cutter, served->ready_ts, CAUSE_RUNQUEUE);
 	cut(cutter, exchange__first_write(served), CAUSE_PEER_APP);

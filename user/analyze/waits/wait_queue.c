@@ -476,6 +476,23 @@ static void push_times(struct wait_queue *queue, const struct ns_exchange *excha
 	push_part(queue, PENDING_TIMES, exchange, &times);
 }
 
+/* The wait that a request came in is nobody's, but that its thread then got no CPU is its time. */
+static void push_late_start(struct wait_queue *queue, const struct ns_exchange *served)
+{
+	const struct model_thread *thread = model__thread(queue->model, served->head.tid);
+	const struct ns_wait *wait;
+	struct ns_wait ready;
+
+	for (size_t i = 0; thread && (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->off_ts >= served->ready_ts || wait->head.ts < served->ready_ts)
+			continue;
+		ready = *wait;
+		ready.state = 0;
+		ready.off_ts = ready.wake_ts = wait__woken(wait);
+		push_part(queue, PENDING_AGAIN, served, &ready);
+	}
+}
+
 static void judge_times(struct wait_queue *queue, const struct pending *pending,
 			struct judged *judged)
 {
@@ -509,8 +526,10 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 	uint64_t start, gap;
 
 	if (exchange->side == NS_EXCHANGE_SERVED) {
-		if (exchange->ready_ts)
-			push_times(queue, exchange, exchange->ready_ts, exchange->head.ts);
+		if (!exchange->ready_ts)
+			return;
+		push_late_start(queue, exchange);
+		push_times(queue, exchange, exchange->ready_ts, exchange->head.ts);
 		return;
 	}
 	reply__find(queue->model, exchange, &reply);

@@ -47,6 +47,16 @@ static void test_prompt(void **state)
 		      CONFIDENCE_OBSERVED);
 }
 
+/* The server was at another request when it came. */
+static void test_unread(void **state)
+{
+	(void)state;
+	assert_median(HEAD PEER "22 " SERVED
+				"arrived=2 begin=20 ready=20 weight=1\n"
+				"24 " ASKED "begin=1 ready=1 off=1.5 wake=23 weight=1\n",
+		      "network 1, peer-app 20, network 1, runqueue 1", CONFIDENCE_OBSERVED);
+}
+
 /* 40 B, then 136 B that Nagle's algorithm holds until the other end's timer has fired. */
 static void test_held(void **state)
 {
@@ -421,6 +431,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_prompt),
+		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_harmless_timer),
 		cmocka_unit_test(test_cork),

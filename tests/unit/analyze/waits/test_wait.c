@@ -340,6 +340,50 @@ static void test_row_lock(void **state)
 	}
 }
 
+/*
+ * A server that waits for requests is idle; that it gets no CPU when one has come is its request's
+ * time, whether that is known before the wait is judged or long after. Of another thread's request
+ * it is not.
+ */
+static void test_late_for_a_request(void **state)
+{
+	static const char base[] =
+		"0 session threshold=10 arch=x86_64\n"
+		"0 process tgid=10 role=target comm=srv\n"
+		"0 conn conn=5 tgid=10 role=target local=127.0.0.1:9 remote=127.0.0.1:8 fd=9 "
+		"opener=peer\n"
+		"4 exchange conn=5 tgid=10 tid=10 side=served arrived=2.9 begin=3 ready=3.1 "
+		"answer=4 writes=1 weight=1 ended=followed\n"
+		"60 wait conn=5 tgid=10 tid=10 off=5 wake=%d state=1 syscall=0 arg0=9\n"
+		"61 exchange conn=5 tgid=10 tid=%d side=served arrived=39.9 begin=%d ready=%d "
+		"answer=61 writes=1 weight=1 ended=followed\n"
+		"%d end\n";
+	static const struct {
+		int wake, tid, begin, ready, end;
+		enum cause cause; /* CAUSE_IDLE: no stall */
+	} rows[] = {
+		{40, 10, 40, 60, 61, CAUSE_RUNQUEUE},
+		{59, 10, 59, 60, 61, CAUSE_IDLE},
+		{40, 11, 40, 60, 61, CAUSE_IDLE},
+		{40, 10, 61, 61, 900, CAUSE_IDLE}, /* that came when it was back */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[4096];
+		struct outcome outcome;
+
+		snprintf(text, sizeof(text), base, rows[i].wake, rows[i].tid, rows[i].begin,
+			 rows[i].ready, rows[i].end);
+		outcome = analyze(feed__text(text));
+		if (outcome.report->stall_count != (rows[i].cause != CAUSE_IDLE) ||
+		    (outcome.stall && outcome.stall->cause != rows[i].cause))
+			fail_msg("row %zu: %zu stalls of %s", i, outcome.report->stall_count,
+				 outcome.stall ? cause__info(outcome.stall->cause)->id : "-");
+		done(&outcome);
+	}
+}
+
 /* Of the sleeps of several threads the example is of the one that slept longest in all. */
 static void test_example_of_several_threads(void **state)
 {
@@ -369,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_signal_ends_lock),
 		cmocka_unit_test(test_time_out_before_the_answer),
 		cmocka_unit_test(test_row_lock),
+		cmocka_unit_test(test_late_for_a_request),
 		cmocka_unit_test(test_example_of_several_threads),
 	};
 

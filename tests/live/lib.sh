@@ -83,8 +83,11 @@ end_exchange() {
 cpu_pressure_us() { sed -n 's/^some .*total=//p' /proc/pressure/cpu 2>/dev/null | grep . || echo 0; }
 now_us() { echo $(($(date +%s%N) / 1000)); }
 
+# What the host has taken of this machine's CPUs, in all, us: a program's own clocks take that for time in which it was blocked.
+stolen_us() { awk '$1 == "cpu" { print $9 * 10000 }' /proc/stat; }
+
 # What judge_machine judges begins here.
-watch_machine() { TRACE_PRESSURE=$(cpu_pressure_us) TRACE_START=$(now_us); }
+watch_machine() { TRACE_PRESSURE=$(cpu_pressure_us) TRACE_STOLEN=$(stolen_us) TRACE_START=$(now_us); }
 
 # When the CPUs were short for more than a tenth of the time of the trace, some of the workload's exchanges were slow by that
 # alone: then the tolerances of a slow machine hold (run.sh), which let pass waits that nobody held up, but no wrong cause.

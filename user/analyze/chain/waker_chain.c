@@ -473,10 +473,10 @@ static bool was_busy(const struct waker_chain *chain, uint32_t tid, uint64_t unt
 	return 2 * ns < until - chain->at;
 }
 
-/* Neither wake nor return was seen, which is rather a time-out's than another thread's. */
+/* No wake was seen, which is rather a time-out's than another thread's. */
 static bool is_open_ended(const struct ns_wait *wait, const struct level *level)
 {
-	return level->cause == CAUSE_LOCK && wait->ended == NS_WAIT_BOUND;
+	return level->cause == CAUSE_LOCK && !wait->wake_ts;
 }
 
 /* Another thread was to end it: by unlocking, signalling, writing to a pipe. */

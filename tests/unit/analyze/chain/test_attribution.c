@@ -38,6 +38,9 @@ static const struct row rows[] = {
 	{"a lock, or a time-out there, whose end nobody saw",
 	 "46 wait tgid=10 tid=12 off=7 ended=bound state=1 syscall=202 arg1=137 stack_id=5\n",
 	 CAUSE_UNKNOWN, 1, 12, MISSING_WAKER},
+	{"the same, but its return was seen",
+	 "46 wait tgid=10 tid=12 off=7 state=1 syscall=202 arg1=137 stack_id=5\n", CAUSE_UNKNOWN, 1,
+	 12, MISSING_WAKER},
 	{"a lock whose holder waits for the server",
 	 ASKED READS(20) SLEEPS(20, 20) ANSWERED_BY(
 		 20) "51 wait tgid=10 tid=12 off=7 wake=50.9 state=1 syscall=202 arg1=128 stack_id=5 "

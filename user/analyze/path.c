@@ -28,17 +28,6 @@ uint64_t path__total(const struct path *path, size_t part)
 	return ns[part];
 }
 
-const struct path_part *path__largest(const struct path *path)
-{
-	const struct path_part *largest = NULL;
-
-	for (size_t i = 0; i < path->count; i++) {
-		if (!largest || path->parts[i].ns > largest->ns)
-			largest = &path->parts[i];
-	}
-	return largest;
-}
-
 static size_t skip_number(const char comm[NS_COMM_LEN], size_t at)
 {
 	while (at < NS_COMM_LEN && comm[at] >= '0' && comm[at] <= '9')

@@ -52,8 +52,6 @@ struct path {
 const char *path_kind__name(enum path_kind kind);
 /* All of a part's time, those below it included. */
 uint64_t path__total(const struct path *path, size_t part);
-/* The part with most time of its own; NULL: of an empty path. */
-const struct path_part *path__largest(const struct path *path);
 /*
  * Add a part below another one, or its time to one that is alike there: of the same kind, cause,
  * name, but for a thread's number in a pool, system call and waker. Returns its number.

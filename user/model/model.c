@@ -284,14 +284,20 @@ static void learn_operation(struct model *model, const union record *record)
 		keep(&ring->ops, MODEL_RING_OPS, record);
 }
 
-static bool belong_together(const struct model *model, const struct ns_exchange *asked,
-			    const struct ns_exchange *served)
+uint64_t exchange__first_write(const struct ns_exchange *served)
+{
+	return served->answer_ts ? served->answer_ts : served->head.ts;
+}
+
+bool model__are_sides(const struct model *model, const struct ns_exchange *asked,
+		      const struct ns_exchange *served)
 {
 	const struct model_conn *conn = model__conn(model, asked->head.conn);
+	uint64_t written = exchange__first_write(served);
 
 	return asked->side == NS_EXCHANGE_ASKED && conn && conn->peer &&
-	       conn->peer == served->head.conn && served->head.ts > asked->begin_ts &&
-	       served->head.ts <= asked->head.ts;
+	       conn->peer == served->head.conn && written > asked->begin_ts &&
+	       written <= asked->head.ts;
 }
 
 /* The other side of quick ones is kept as well: what is slow may be at this end. */
@@ -301,7 +307,7 @@ static void learn_served(struct model *model, const struct ns_exchange *served)
 	for (size_t i = 0; i < MODEL_EXCHANGES && i < model->exchange_count; i++) {
 		struct pair *pair = &model->exchanges[i];
 
-		if (!pair->served.head.type && belong_together(model, &pair->exchange, served))
+		if (!pair->served.head.type && model__are_sides(model, &pair->exchange, served))
 			pair->served = *served;
 	}
 }
@@ -309,7 +315,7 @@ static void learn_served(struct model *model, const struct ns_exchange *served)
 static void find_served(const struct model *model, struct pair *pair)
 {
 	for (size_t i = 0; i < MODEL_SERVED && i < model->served_count; i++) {
-		if (belong_together(model, &pair->exchange, &model->served[i]) &&
+		if (model__are_sides(model, &pair->exchange, &model->served[i]) &&
 		    model->served[i].head.ts > pair->served.head.ts)
 			pair->served = model->served[i];
 	}

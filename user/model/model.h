@@ -99,6 +99,11 @@ const struct ns_exchange *model__next_exchange(const struct model *model, size_t
 /* The served side of an asked one, NULL: not seen. */
 const struct ns_exchange *model__served_side(const struct model *model,
 					     const struct ns_exchange *asked);
+/* When the first byte of its answer was written. */
+uint64_t exchange__first_write(const struct ns_exchange *served);
+/* Was it answered within the time of the asked one, at the other end of its connection? */
+bool model__are_sides(const struct model *model, const struct ns_exchange *asked,
+		      const struct ns_exchange *served);
 /* head.type 0 before it came. */
 const struct ns_session *model__session(const struct model *model);
 /* From how long on a wait is a stall, ns. */

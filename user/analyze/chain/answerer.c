@@ -91,7 +91,7 @@ static bool is_woken_by(const struct model *model, const struct ns_wait *wait, u
 {
 	struct wait_view view = wait_view__of(model, wait);
 
-	if (wait->waker_tid == asker_tid || wait__woken(wait) - requested_ts < ANSWERER_ARRIVES_NS)
+	if (wait->waker_tid == asker_tid || wait__woken(wait) - requested_ts < WAIT_AT_ONCE_NS)
 		return true;
 	return view.waker == WAKER_UNSEEN || view.waker == WAKER_INTERRUPT ||
 	       (view.waker == WAKER_NETWORK && !model__thread(model, wait->waker_tid));

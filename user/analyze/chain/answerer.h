@@ -5,9 +5,6 @@
 
 #include "user/model/model.h"
 
-/* On this host a segment arrives within its send: so much later another thing woke the reader. */
-#define ANSWERER_ARRIVES_NS 1000000
-
 struct answerer {
 	uint32_t tid; /* 0: not known */
 	uint64_t ts;  /* when its answer left: on loopback the wake comes within the send itself */

@@ -607,7 +607,7 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 		until = served->head.ts;
 	if (reading)
 		arrived = wait__woken(reading);
-	else if (arrived > chain->at + way + ANSWERER_ARRIVES_NS)
+	else if (arrived > chain->at + way + WAIT_AT_ONCE_NS)
 		arrived = chain->at + way;
 	spend(chain, clip(chain, arrived, until), CAUSE_NETWORK);
 	if (reading)
@@ -1064,12 +1064,13 @@ static void begin(struct waker_chain *chain, uint32_t tid, uint64_t from)
 }
 
 const struct attribution *waker_chain__explain(struct waker_chain *chain,
-					       const struct ns_wait *wait, uint64_t from,
+					       const struct ns_wait *wait,
+					       const struct request_place *place, uint64_t from,
 					       uint64_t to)
 {
 	begin(chain, wait->head.tid, from);
-	chain->is_due = request__is_being_served(chain->model, wait);
-	chain->is_asking = request__is_being_written(chain->model, wait);
+	chain->is_due = place->is_served;
+	chain->is_asking = place->is_written;
 	explain_wait(chain, wait, to);
 	spend(chain, to, CAUSE_UNKNOWN);
 	return &chain->out;

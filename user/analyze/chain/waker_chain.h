@@ -17,9 +17,13 @@ struct waker_chain;
 
 struct waker_chain *waker_chain__new(const struct model *model, const struct intervals *intervals);
 void waker_chain__free(struct waker_chain *chain);
-/* Explain the wait of a thread between two times that lie in it. Valid until the next one. */
+/*
+ * Explain the wait of a thread, which lies there in its requests, between two times that lie in
+ * it. Valid until the next one.
+ */
 const struct attribution *waker_chain__explain(struct waker_chain *chain,
-					       const struct ns_wait *wait, uint64_t from,
+					       const struct ns_wait *wait,
+					       const struct request_place *place, uint64_t from,
 					       uint64_t to);
 /* Likewise the wait for a whole answer, from the last byte of the request on. */
 const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,

@@ -29,11 +29,6 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-uint64_t exchange__first_write(const struct ns_exchange *served)
-{
-	return served->answer_ts ? served->answer_ts : served->head.ts;
-}
-
 /* Back with the first of the answer. */
 static uint64_t first_read(const struct ns_exchange *asked)
 {

@@ -46,16 +46,6 @@ void requests__free(struct requests *requests)
 
 /* ---- the two sides of an exchange ---- */
 
-static bool belong_together(const struct model *model, const struct ns_exchange *asked,
-			    const struct ns_exchange *served)
-{
-	const struct model_conn *conn = model__conn(model, asked->head.conn);
-	uint64_t written = exchange__first_write(served);
-
-	return conn && conn->peer == served->head.conn && written > asked->begin_ts &&
-	       written <= asked->head.ts;
-}
-
 static bool has_end(const struct ns_conn *conn, bool accepted)
 {
 	return conn->role & NS_ROLE_TARGET && (conn->opener == NS_OPENER_PEER) == accepted;
@@ -106,7 +96,7 @@ static void take_asked(struct requests *requests, const struct ns_exchange *aske
 	for (size_t i = 0; i < REQUEST_PENDING; i++) {
 		struct ns_exchange *served = &requests->pending[i];
 
-		if (!served->head.type || !belong_together(requests->model, asked, served))
+		if (!served->head.type || !model__are_sides(requests->model, asked, served))
 			continue;
 		exchange->served = *served;
 		served->head.type = 0;
@@ -127,7 +117,7 @@ static void take_served(struct requests *requests, const struct ns_exchange *ser
 		struct exchange *exchange = &sample->exchanges[i - 1];
 
 		if (exchange->served.head.type ||
-		    !belong_together(requests->model, &exchange->asked, served))
+		    !model__are_sides(requests->model, &exchange->asked, served))
 			continue;
 		exchange->served = *served;
 		return;

@@ -43,8 +43,6 @@ void exchange__cut(const struct exchange *exchange, const struct exchange_facts 
  */
 void exchange__cut_served(const struct ns_exchange *served, const struct stall *wait,
 			  struct request_view *view);
-/* When the answer began. */
-uint64_t exchange__first_write(const struct ns_exchange *served);
 /* When the request was there to be served. */
 uint64_t exchange__arrival(const struct ns_exchange *served);
 

@@ -6,9 +6,6 @@
 #include "user/analyze/waits/wait.h"
 #include "user/analyze/waits/wait_kind.h"
 
-/* A thread writes, and is preempted before it goes to sleep. */
-#define AT_ONCE_NS 1000000
-
 #define WAKER_STEPS 4 /* from thread to thread, backwards */
 
 static bool is_receiving(const struct model *model, const struct ns_wait *wait)
@@ -24,49 +21,50 @@ static bool is_ended_by_data(const struct model *model, const struct ns_wait *wa
 	return view.waker != WAKER_TIMER && (is_receiving(model, wait) || view.is_completion);
 }
 
+static bool is_awaited(const struct model *model, const struct ns_wait *wait,
+		       const struct ns_exchange *asked)
+{
+	if (asked->side != NS_EXCHANGE_ASKED || asked->head.tgid != wait->head.tgid)
+		return false;
+	if (asked->head.tid != wait->head.tid && asked->head.conn != wait->head.conn)
+		return false;
+	if (wait->head.ts <= asked->ready_ts || wait__woken(wait) > asked->head.ts)
+		return false;
+	/* One that began long before the request is nobody's but a reader's. */
+	return wait->off_ts + WAIT_AT_ONCE_NS >= asked->ready_ts || is_receiving(model, wait);
+}
+
 const struct ns_exchange *request__awaited(const struct model *model, const struct ns_wait *wait,
 					   uint32_t conn)
 {
 	const struct ns_exchange *asked;
 
 	for (size_t i = 0; (asked = model__next_exchange(model, &i));) {
-		if (asked->side != NS_EXCHANGE_ASKED || asked->head.tgid != wait->head.tgid ||
-		    (conn && asked->head.conn != conn))
-			continue;
-		if (asked->head.tid != wait->head.tid && asked->head.conn != wait->head.conn)
-			continue;
-		if (wait->head.ts <= asked->ready_ts || wait__woken(wait) > asked->head.ts)
-			continue;
-		/* One that began long before the request is nobody's but a reader's. */
-		if (wait->off_ts + AT_ONCE_NS >= asked->ready_ts || is_receiving(model, wait))
+		if ((!conn || asked->head.conn == conn) && is_awaited(model, wait, asked))
 			return asked;
 	}
 	return NULL;
 }
 
-bool request__is_being_written(const struct model *model, const struct ns_wait *wait)
+struct request_place request__place(const struct model *model, const struct ns_wait *wait)
 {
-	const struct ns_exchange *asked;
+	struct request_place place = {0};
+	const struct ns_exchange *exchange;
 
-	for (size_t i = 0; (asked = model__next_exchange(model, &i));) {
-		if (asked->side == NS_EXCHANGE_ASKED && asked->head.tid == wait->head.tid &&
-		    wait->off_ts >= asked->begin_ts && wait->head.ts <= asked->ready_ts)
-			return true;
+	for (size_t i = 0; (exchange = model__next_exchange(model, &i));) {
+		if (!place.awaited && is_awaited(model, wait, exchange))
+			place.awaited = exchange;
+		if (exchange->head.tid != wait->head.tid)
+			continue;
+		if (exchange->side == NS_EXCHANGE_ASKED)
+			place.is_written |= wait->off_ts >= exchange->begin_ts &&
+					    wait->head.ts <= exchange->ready_ts;
+		else
+			place.is_served |= exchange->ready_ts &&
+					   wait->off_ts >= exchange->ready_ts &&
+					   wait->head.ts <= exchange->head.ts;
 	}
-	return false;
-}
-
-bool request__is_being_served(const struct model *model, const struct ns_wait *wait)
-{
-	const struct ns_exchange *served;
-
-	for (size_t i = 0; (served = model__next_exchange(model, &i));) {
-		if (served->side == NS_EXCHANGE_SERVED && served->head.tid == wait->head.tid &&
-		    served->ready_ts && wait->off_ts >= served->ready_ts &&
-		    wait->head.ts <= served->head.ts)
-			return true;
-	}
-	return false;
+	return place;
 }
 
 /* ---- a wait in several pieces ---- */

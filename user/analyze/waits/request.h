@@ -14,10 +14,15 @@
  */
 const struct ns_exchange *request__awaited(const struct model *model, const struct ns_wait *wait,
 					   uint32_t conn);
-/* Was the thread still writing a request of its own, in parts? */
-bool request__is_being_written(const struct model *model, const struct ns_wait *wait);
-/* Was the thread at a request that it answered after this wait? */
-bool request__is_being_served(const struct model *model, const struct ns_wait *wait);
+
+/* In which requests, of those known, a wait lies. */
+struct request_place {
+	const struct ns_exchange *awaited; /* as above, on any connection */
+	bool is_written;                   /* the thread was still writing it, in parts */
+	bool is_served;                    /* the thread answered it after this wait */
+};
+
+struct request_place request__place(const struct model *model, const struct ns_wait *wait);
 
 /*
  * A thread that is at a request may look after its own clock now and then, and wait on: what ends

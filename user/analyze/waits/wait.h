@@ -15,6 +15,12 @@ struct span {
 	uint32_t writer_tid;
 };
 
+/*
+ * On this host a segment arrives within its send, and who sent it goes to sleep for what comes of
+ * it behind that, unless it is preempted: what comes so much later has another reason.
+ */
+#define WAIT_AT_ONCE_NS 1000000
+
 /* What its system call waits for. */
 enum syscall_wait wait__syscall(const struct model *model, const struct ns_wait *wait);
 /* A wait in a call on this connection's own descriptor; conn may be NULL. */

@@ -92,11 +92,13 @@ static void note_short(struct wait_queue *queue, const struct ns_wait *wait)
 {
 	uint64_t length = wait->head.ts - wait->off_ts;
 	const struct attribution *attribution;
+	struct request_place place;
 
 	if (length <= queue->longest || !model__is_target(queue->model, wait->head.tgid) ||
 	    !pending_reply__awaited(queue->model, wait))
 		return;
-	attribution = waker_chain__explain(queue->chain, wait, wait->off_ts, wait->head.ts);
+	place = request__place(queue->model, wait);
+	attribution = waker_chain__explain(queue->chain, wait, &place, wait->off_ts, wait->head.ts);
 	queue->longest = length;
 	queue->longest_cause = attribution__main_cause(attribution);
 }
@@ -297,33 +299,39 @@ static bool began_before(const struct wait_queue *queue, const struct ns_wait *w
  * pause between two requests. What TCP and the other end do is of interest all the same, but not to
  * whom they reach through other threads alone.
  */
-static bool is_background(const struct wait_queue *queue, const struct pending *pending,
-			  const struct attribution *attribution)
+static bool is_background(const struct wait_queue *queue, const struct ns_wait *wait,
+			  const struct request_place *place, const struct attribution *attribution)
 {
 	enum cause cause = attribution__main_cause(attribution);
 	bool is_network = cause__rank(cause) == CAUSE_RANK_NETWORK &&
-			  !wait_kind__is_thread(wait_view__of(queue->model, &pending->wait).kind);
+			  !wait_kind__is_thread(wait_view__of(queue->model, wait).kind);
 
-	return pending->kind == PENDING_WAIT && !is_network &&
-	       (is_spare(queue, &pending->wait) || began_before(queue, &pending->wait)) &&
-	       !request__awaited(queue->model, &pending->wait, 0) &&
-	       !request__is_being_served(queue->model, &pending->wait) &&
-	       !request__is_being_written(queue->model, &pending->wait);
+	return !is_network && !place->awaited && !place->is_served && !place->is_written &&
+	       (is_spare(queue, wait) || began_before(queue, wait));
 }
 
-/* What was explained, from start on, becomes a stall or shows one. */
-static void judge_explained(struct wait_queue *queue, const struct pending *pending, uint64_t start,
-			    uint64_t length, const struct overlap *overlap,
-			    const struct attribution *attribution, struct judged *judged)
+/* The longest part of a wait that no incident explains. */
+struct unexplained {
+	struct overlap overlap;
+	uint64_t start;
+	uint64_t length;
+	bool is_background; /* it can only show a stall, and be none */
+};
+
+/* What was explained becomes a stall or shows one. */
+static void judge_explained(struct wait_queue *queue, const struct pending *pending,
+			    const struct unexplained *rest, const struct attribution *attribution,
+			    struct judged *judged)
 {
+	const struct overlap *overlap = &rest->overlap;
 	const struct ns_wait *wait = &pending->wait;
 	uint32_t same = stall_of(queue, wait->head.tid, wait->off_ts, NULL);
 	struct stall *stall = &judged->finding.stall;
 
-	if (length - attribution->ns[CAUSE_IDLE] < model__threshold(queue->model))
+	if (rest->length - attribution->ns[CAUSE_IDLE] < model__threshold(queue->model))
 		return;
 	if (!same)
-		same = reported_by_intervals(attribution, length);
+		same = reported_by_intervals(attribution, rest->length);
 	/* What was held has to travel all the same: that is the rest of one incident. Of a request
 	 * whose way there is in the incident, the rest is the way back. */
 	if (!same && pending->kind != PENDING_REQUEST &&
@@ -333,7 +341,7 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 		join(judged, wait, same);
 		return;
 	}
-	chain_stall__fill(queue->model, wait, start, attribution, &judged->finding);
+	chain_stall__fill(queue->model, wait, rest->start, attribution, &judged->finding);
 	if (!stall->conn && pending->exchange.head.type) {
 		const struct model_conn *conn =
 			model__conn(queue->model, pending->exchange.head.conn);
@@ -346,12 +354,12 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 		join(judged, wait, same);
 		return;
 	}
-	if (is_background(queue, pending, attribution))
+	if (rest->is_background)
 		return;
 	/* It went on as it had begun, in holds too short for stalls of their own. */
-	same = overlap->stall_end == start ? overlap->stall : 0;
+	same = overlap->stall_end == rest->start ? overlap->stall : 0;
 	if (same && stall->cause == overlap->cause &&
-	    intervals__extend(queue->intervals, same, overlap->cause, start + length)) {
+	    intervals__extend(queue->intervals, same, overlap->cause, rest->start + rest->length)) {
 		join(judged, wait, same);
 		judged->judgement = JUDGED_EXTENDS;
 		return;
@@ -364,17 +372,23 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 }
 
 /*
- * The longest part of it that no incident explains which is reported by itself. False: there is
- * none of the threshold, or it is explained in substance, by half or more: one incident is one
- * stall.
+ * Is it reported by itself? Not if it is shorter than the threshold, or if the wait is explained in
+ * substance, by half or more: one incident is one stall. But where it took a request's way there,
+ * what is left is the answer's, if it is at least nearly as long.
  */
-static bool find_unexplained(const struct wait_queue *queue, const struct ns_wait *wait,
-			     struct overlap *overlap, uint64_t *start, uint64_t *length)
+static bool find_unexplained(const struct wait_queue *queue, enum pending_kind kind,
+			     const struct ns_wait *wait, struct unexplained *rest)
 {
-	overlap__find(overlap, queue->model, queue->intervals, queue->incidents, wait);
-	*length = overlap__gap(overlap, start);
-	return 2 * overlap__total(overlap) < wait->head.ts - wait->off_ts &&
-	       *length >= model__threshold(queue->model);
+	uint64_t length = wait->head.ts - wait->off_ts;
+
+	overlap__find(&rest->overlap, queue->model, queue->intervals, queue->incidents, wait);
+	rest->length = overlap__gap(&rest->overlap, &rest->start);
+	rest->is_background = false;
+	if (rest->length < model__threshold(queue->model))
+		return false;
+	return 2 * overlap__total(&rest->overlap) < length ||
+	       (kind == PENDING_REQUEST && rest->start + rest->length == wait->head.ts &&
+		20 * rest->length >= 9 * length);
 }
 
 static bool is_pending(const struct wait_queue *queue, const struct ns_wait *wait)
@@ -409,31 +423,34 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 {
 	const struct ns_wait *wait = &pending->wait;
 	const struct attribution *attribution;
-	const struct ns_exchange *asked;
-	uint64_t start, gap;
-	struct overlap overlap;
+	struct unexplained rest;
+	struct request_place place;
 	struct ns_wait whole;
 	bool is_open;
 
 	if (wait->head.ts - wait->off_ts < model__threshold(queue->model) ||
 	    !model__is_target(queue->model, wait->head.tgid))
 		return;
-	is_open = find_unexplained(queue, wait, &overlap, &start, &gap);
+	place = request__place(queue->model, wait);
+	is_open = find_unexplained(queue, pending->kind, wait, &rest);
 	if (pending->kind == PENDING_WAIT) {
-		queue->by_cause[overlap.cause] += overlap__total(&overlap);
+		queue->by_cause[rest.overlap.cause] += overlap__total(&rest.overlap);
 		if (queue->explains_all) {
-			wait_record__explain(queue->chain, &overlap, wait, &judged->record);
+			wait_record__explain(queue->chain, &rest.overlap, &place, &judged->record);
 			judged->is_explained = true;
 		}
 	}
 	if (!is_open) {
-		if (overlap.stall)
-			join(judged, wait, overlap.stall);
+		if (rest.overlap.stall)
+			join(judged, wait, rest.overlap.stall);
 		return;
 	}
-	attribution = waker_chain__explain(queue->chain, wait, start, start + gap);
-	if (is_background(queue, pending, attribution)) {
-		queue->by_cause[CAUSE_IDLE] += gap;
+	attribution = waker_chain__explain(queue->chain, wait, &place, rest.start,
+					   rest.start + rest.length);
+	rest.is_background =
+		pending->kind == PENDING_WAIT && is_background(queue, wait, &place, attribution);
+	if (rest.is_background) {
+		queue->by_cause[CAUSE_IDLE] += rest.length;
 	} else if (pending->kind == PENDING_WAIT) {
 		for (size_t i = 0; i < CAUSE_COUNT; i++)
 			queue->by_cause[i] += attribution->ns[i];
@@ -443,15 +460,15 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		return;
 	}
 	/* The request is judged as a whole. */
-	asked = request__awaited(queue->model, wait, 0);
-	if (asked && asked->head.ts - asked->ready_ts >= model__threshold(queue->model)) {
+	if (place.awaited &&
+	    place.awaited->head.ts - place.awaited->ready_ts >= model__threshold(queue->model)) {
 		uint32_t same = stall_of(queue, wait->head.tid, wait->off_ts, NULL);
 
 		if (same)
 			join(judged, wait, same);
 		return;
 	}
-	judge_explained(queue, pending, start, gap, &overlap, attribution, judged);
+	judge_explained(queue, pending, &rest, attribution, judged);
 }
 
 /* ---- requests ---- */
@@ -497,23 +514,14 @@ static void judge_times(struct wait_queue *queue, const struct pending *pending,
 			struct judged *judged)
 {
 	const struct ns_wait *wait = &pending->wait;
+	struct unexplained rest = {.start = wait->off_ts};
 	const struct attribution *attribution;
-	struct overlap overlap = {0};
-	uint64_t length = 0;
 
 	attribution = waker_chain__explain_times(queue->chain, wait->head.tid, wait->off_ts,
 						 wait->head.ts);
 	for (size_t i = 0; i < attribution->slice_count; i++)
-		length += attribution->slices[i].ns;
-	judge_explained(queue, pending, wait->off_ts, length, &overlap, attribution, judged);
-}
-
-/* An incident took the way there, and what is left is at least nearly as long. */
-static bool is_way_back(const struct model *model, const struct ns_wait *wait, uint64_t start,
-			uint64_t gap)
-{
-	return gap >= model__threshold(model) && start + gap == wait->head.ts &&
-	       20 * gap >= 9 * (wait->head.ts - wait->off_ts);
+		rest.length += attribution->slices[i].ns;
+	judge_explained(queue, pending, &rest, attribution, judged);
 }
 
 static void judge_request(struct wait_queue *queue, const struct pending *pending,
@@ -521,9 +529,8 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 {
 	const struct ns_exchange *exchange = &pending->exchange;
 	struct pending answer = *pending;
-	struct overlap overlap;
+	struct unexplained rest;
 	struct reply reply;
-	uint64_t start, gap;
 
 	if (exchange->side == NS_EXCHANGE_SERVED) {
 		if (!exchange->ready_ts)
@@ -541,15 +548,15 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 	answer.wait.head.conn = exchange->head.conn;
 	answer.wait.off_ts = reply.from;
 	answer.wait.head.ts = reply.to;
-	if (!find_unexplained(queue, &answer.wait, &overlap, &start, &gap) &&
-	    !is_way_back(queue->model, &answer.wait, start, gap)) {
-		if (overlap.stall && reply.wait.head.type)
-			join(judged, &reply.wait, overlap.stall);
+	if (!find_unexplained(queue, pending->kind, &answer.wait, &rest)) {
+		if (rest.overlap.stall && reply.wait.head.type)
+			join(judged, &reply.wait, rest.overlap.stall);
 		return;
 	}
 	answer.wait = reply.wait;
-	judge_explained(queue, &answer, start, gap, &overlap,
-			waker_chain__explain_reply(queue->chain, &reply, start, start + gap),
+	judge_explained(queue, &answer, &rest,
+			waker_chain__explain_reply(queue->chain, &reply, rest.start,
+						   rest.start + rest.length),
 			judged);
 }
 

@@ -37,8 +37,9 @@ static void take_explained(const struct overlap *overlap, struct wait_record *ou
 }
 
 void wait_record__explain(struct waker_chain *chain, const struct overlap *overlap,
-			  const struct ns_wait *wait, struct wait_record *out)
+			  const struct request_place *place, struct wait_record *out)
 {
+	const struct ns_wait *wait = overlap->wait;
 	uint64_t at = wait->off_ts;
 	const struct attribution *attribution;
 
@@ -51,13 +52,13 @@ void wait_record__explain(struct waker_chain *chain, const struct overlap *overl
 		uint64_t next = i < overlap->count ? overlap->part[i].start : wait->head.ts;
 
 		if (next > at) {
-			attribution = waker_chain__explain(chain, wait, at, next);
+			attribution = waker_chain__explain(chain, wait, place, at, next);
 			take(out, attribution);
 		}
 		if (i == overlap->count)
 			break;
 		at = overlap->part[i].end;
-		attribution = waker_chain__explain(chain, wait, next, at);
+		attribution = waker_chain__explain(chain, wait, place, next, at);
 		take_explained(overlap, out, attribution, at - next);
 	}
 }

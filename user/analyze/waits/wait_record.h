@@ -23,11 +23,11 @@ struct wait_record {
 enum cause wait_record__main_cause(const struct wait_record *waited);
 
 struct overlap;
-struct ns_wait;
+struct request_place;
 struct waker_chain;
 
-/* overlap: which parts of it are incidents that are reported by themselves. */
+/* overlap: the wait, and which parts of it are incidents that are reported by themselves. */
 void wait_record__explain(struct waker_chain *chain, const struct overlap *overlap,
-			  const struct ns_wait *wait, struct wait_record *out);
+			  const struct request_place *place, struct wait_record *out);
 
 #endif

@@ -284,7 +284,7 @@ static void test_time_out_before_the_answer(void **state)
 	assert_int_equal(outcome.stall->cause, CAUSE_PEER_APP);
 	assert_int_equal(outcome.stall->link_count, 2);
 	assert_int_equal(outcome.stall->links[1].cause, CAUSE_TIMER);
-	assert_int_equal(path__largest(&outcome.stall->path)->cause, CAUSE_TIMER);
+	assert_int_equal(path__main(&outcome.stall->path, CAUSE_PEER_APP)->cause, CAUSE_TIMER);
 	done(&outcome);
 }
 

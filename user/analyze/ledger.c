@@ -218,15 +218,8 @@ void ledger__join(struct ledger *ledger, uint32_t number, const struct stall_wai
 {
 	struct stall *stall = stalls__find(ledger->stalls, number);
 
-	if (!stall)
-		return;
-	for (size_t i = 0; i < stall->wait_count && i < STALL_WAITS; i++) {
-		if (stall->waits[i].tid == wait->tid && stall->waits[i].off_ts == wait->off_ts)
-			return;
-	}
-	if (stall->wait_count < STALL_WAITS)
-		stall->waits[stall->wait_count] = *wait;
-	stall->wait_count++;
+	if (stall)
+		stall__join(stall, wait);
 }
 
 /* ---- the end ---- */

@@ -33,6 +33,17 @@ void stall__slice(struct stall *stall, enum cause cause, uint64_t ns)
 	slices__add(stall->slices, &stall->slice_count, STALL_SLICES, cause, ns);
 }
 
+void stall__join(struct stall *stall, const struct stall_wait *wait)
+{
+	for (size_t i = 0; i < stall->wait_count && i < STALL_WAITS; i++) {
+		if (stall->waits[i].tid == wait->tid && stall->waits[i].off_ts == wait->off_ts)
+			return;
+	}
+	if (stall->wait_count < STALL_WAITS)
+		stall->waits[stall->wait_count] = *wait;
+	stall->wait_count++;
+}
+
 void stall__check(const struct stall *stall)
 {
 	uint64_t sum = 0;

@@ -20,6 +20,8 @@ struct finding {
 void slices__add(struct slice *slices, size_t *count, size_t bound, enum cause cause, uint64_t ns);
 /* Likewise behind those of a stall. */
 void stall__slice(struct stall *stall, enum cause cause, uint64_t ns);
+/* Another wait that showed it, unless it is known. */
+void stall__join(struct stall *stall, const struct stall_wait *wait);
 /* Asserts what every stall promises: slices that sum exactly to its time. */
 void stall__check(const struct stall *stall);
 /* For stall.missing, of a connection whose other end is not in sight: that end, and why. */

@@ -6,12 +6,18 @@
 
 #include "user/analyze/chain/chain_stall.h"
 #include "user/analyze/chain/waker_chain.h"
+#include "user/analyze/waits/background.h"
 #include "user/analyze/waits/overlap.h"
 #include "user/analyze/waits/pending_reply.h"
 #include "user/analyze/waits/request.h"
 #include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wait_kind.h"
 #include "user/base/xalloc.h"
+
+/* A program that has connections makes or serves a request within this time, or none. */
+#define FIRST_REQUEST_NS (100 * SETTLE_NS)
+/* Numbers from here on are no report's. */
+#define PROVISIONAL_NUMBERS 0x80000000u
 
 enum pending_kind {
 	PENDING_WAIT,
@@ -37,6 +43,15 @@ struct reported {
 	bool last; /* where the chain ends */
 };
 
+/* A stall that is background if requests turn out to pass it by. */
+struct provisional {
+	uint32_t number;
+	enum cause cause; /* what most of its wait was for */
+	uint64_t until_ts;
+	struct finding finding;
+	struct incident *incident;
+};
+
 struct wait_queue {
 	const struct model *model;
 	const struct incident_queue *incidents;
@@ -47,6 +62,12 @@ struct wait_queue {
 	size_t size;
 	struct reported reported[WAIT_QUEUE_LINKS];
 	size_t reported_count; /* ever */
+	struct provisional *provisional;
+	size_t provisional_count;
+	size_t provisional_size;
+	uint32_t provisional_numbers; /* ever */
+	bool knows_requests;          /* one of a target was seen */
+	bool knows_more;              /* of them than when the provisional were judged */
 	uint64_t longest;
 	enum cause longest_cause;
 	uint64_t by_cause[CAUSE_COUNT];
@@ -72,6 +93,9 @@ void wait_queue__free(struct wait_queue *queue)
 	if (!queue)
 		return;
 	waker_chain__free(queue->chain);
+	for (size_t i = 0; i < queue->provisional_count; i++)
+		incident__free(queue->provisional[i].incident);
+	free(queue->provisional);
 	free(queue->pending);
 	free(queue);
 }
@@ -147,11 +171,25 @@ void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint
 						patience(queue->model, wait)});
 }
 
+/* Is it the first of the targets, or of a process with stalls that are provisional? */
+static bool tells_more(struct wait_queue *queue, const struct ns_exchange *exchange)
+{
+	bool is_first = !queue->knows_requests;
+
+	if (!model__is_target(queue->model, exchange->head.tgid))
+		return false;
+	queue->knows_requests = true;
+	for (size_t i = 0; i < queue->provisional_count; i++)
+		is_first |= queue->provisional[i].finding.stall.pid == exchange->head.tgid;
+	return is_first;
+}
+
 void wait_queue__feed_request(struct wait_queue *queue, const struct ns_exchange *exchange,
 			      uint64_t now)
 {
 	uint64_t begin = exchange->begin_ts, end = exchange->head.ts;
 
+	queue->knows_more |= tells_more(queue, exchange);
 	if (exchange->ended == NS_EXCHANGE_ANSWERED ||
 	    end - begin < model__threshold(queue->model) ||
 	    !model__is_target(queue->model, exchange->head.tgid))
@@ -194,12 +232,8 @@ static uint32_t reported_before(const struct wait_queue *queue, const struct sta
 	return stall_of(queue, last->wait.head.tid, last->wait.off_ts, &stall->cause);
 }
 
-void wait_queue__reported(struct wait_queue *queue, const struct judged *judged, uint32_t number)
+static void note_links(struct wait_queue *queue, const struct stall *stall, uint32_t number)
 {
-	const struct stall *stall = &judged->finding.stall;
-
-	if (judged->interval)
-		interval__reported(judged->interval, number);
 	for (size_t i = 0; i < stall->link_count; i++)
 		queue->reported[queue->reported_count++ % WAIT_QUEUE_LINKS] = (struct reported){
 			.stall = number,
@@ -210,13 +244,35 @@ void wait_queue__reported(struct wait_queue *queue, const struct judged *judged,
 		};
 }
 
+static void forget_links(struct wait_queue *queue, uint32_t number)
+{
+	for (size_t i = 0; i < WAIT_QUEUE_LINKS; i++) {
+		if (queue->reported[i].stall == number)
+			queue->reported[i] = (struct reported){0};
+	}
+}
+
+void wait_queue__reported(struct wait_queue *queue, const struct judged *judged, uint32_t number)
+{
+	if (judged->interval)
+		interval__reported(judged->interval, number);
+	note_links(queue, &judged->finding.stall, number);
+}
+
 /* ---- judging ---- */
 
-static void join(struct judged *judged, const struct ns_wait *wait, uint32_t stall)
+static void join(struct wait_queue *queue, struct judged *judged, const struct ns_wait *wait,
+		 uint32_t stall)
 {
 	judged->judgement = JUDGED_JOINED;
 	judged->stall = stall;
 	judged->wait = stall_wait__of(wait);
+	for (size_t i = 0; i < queue->provisional_count; i++) {
+		if (queue->provisional[i].number != stall)
+			continue;
+		stall__join(&queue->provisional[i].finding.stall, &judged->wait);
+		judged->judgement = JUDGED_NOTHING;
+	}
 }
 
 /*
@@ -236,87 +292,31 @@ static uint32_t reported_by_intervals(const struct attribution *attribution, uin
 	return 0;
 }
 
-/* What the targets' connections say, as long as no request was seen: those may be too quick. */
-struct roles {
-	bool has_connections; /* the process */
-	bool targets_serve;
-};
-
-static struct roles roles_of(const struct model *model, uint32_t tgid)
-{
-	const struct model_conn *conn;
-	struct roles roles = {0};
-	size_t cursor = 0;
-
-	while ((conn = model__next_conn(model, &cursor))) {
-		bool serves = conn->id.opener == NS_OPENER_PEER;
-
-		roles.targets_serve |= serves && conn->id.role & NS_ROLE_TARGET;
-		roles.has_connections |= conn->id.head.tgid == tgid;
-	}
-	return roles;
-}
-
-static bool targets_ask(const struct model *model)
-{
-	const struct ns_exchange *exchange;
-
-	for (size_t i = 0; (exchange = model__next_exchange(model, &i));) {
-		if (model__is_target(model, exchange->head.tgid))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Where targets make or serve requests, what a thread does that serves nobody and asks nobody is of
- * no matter. A thread that asks, of a process that serves nobody, has its own work to do.
- */
-static bool is_spare(const struct wait_queue *queue, const struct ns_wait *wait)
-{
-	const struct model_process *process = model__process(queue->model, wait->head.tgid);
-	const struct model_thread *thread = model__thread(queue->model, wait->head.tid);
-	struct roles roles;
-
-	if (process && (process->asks || process->serves))
-		return process->serves || !thread || !thread->asks;
-	roles = roles_of(queue->model, wait->head.tgid);
-	if (roles.has_connections)
-		return false;
-	return roles.targets_serve || targets_ask(queue->model);
-}
-
-/* It lasted when the window began: how it came about nobody saw. */
-static bool began_before(const struct wait_queue *queue, const struct ns_wait *wait)
-{
-	const struct model_process *process = model__process(queue->model, wait->head.tgid);
-
-	return process && (process->asks || process->serves) && wait->began_ts;
-}
-
-/*
- * A wait in none of the requests that the targets make or serve: a pool's spare thread, a clock, a
- * pause between two requests. What TCP and the other end do is of interest all the same, but not to
- * whom they reach through other threads alone.
- */
-static bool is_background(const struct wait_queue *queue, const struct ns_wait *wait,
-			  const struct request_place *place, const struct attribution *attribution)
-{
-	enum cause cause = attribution__main_cause(attribution);
-	bool is_network = cause__rank(cause) == CAUSE_RANK_NETWORK &&
-			  !wait_kind__is_thread(wait_view__of(queue->model, wait).kind);
-
-	return !is_network && !place->awaited && !place->is_served && !place->is_written &&
-	       (is_spare(queue, wait) || began_before(queue, wait));
-}
-
 /* The longest part of a wait that no incident explains. */
 struct unexplained {
 	struct overlap overlap;
 	uint64_t start;
 	uint64_t length;
-	bool is_background; /* it can only show a stall, and be none */
+	enum background background; /* it can only show a stall, and be none */
 };
+
+static void set_aside(struct wait_queue *queue, const struct judged *judged, enum cause cause,
+		      uint64_t now)
+{
+	struct provisional *provisional;
+
+	queue->provisional = xgrow(queue->provisional, queue->provisional_count,
+				   &queue->provisional_size, sizeof(*queue->provisional));
+	provisional = &queue->provisional[queue->provisional_count++];
+	*provisional = (struct provisional){
+		.number = PROVISIONAL_NUMBERS + queue->provisional_numbers++,
+		.cause = cause,
+		.until_ts = now + FIRST_REQUEST_NS,
+		.finding = judged->finding,
+		.incident = judged->incident,
+	};
+	note_links(queue, &judged->finding.stall, provisional->number);
+}
 
 /* What was explained becomes a stall or shows one. */
 static void judge_explained(struct wait_queue *queue, const struct pending *pending,
@@ -338,7 +338,7 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 	    attribution__main_cause(attribution) == CAUSE_NETWORK)
 		same = overlap->stall;
 	if (same) {
-		join(judged, wait, same);
+		join(queue, judged, wait, same);
 		return;
 	}
 	chain_stall__fill(queue->model, wait, rest->start, attribution, &judged->finding);
@@ -351,16 +351,16 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 	}
 	same = reported_before(queue, stall);
 	if (same) {
-		join(judged, wait, same);
+		join(queue, judged, wait, same);
 		return;
 	}
-	if (rest->is_background)
+	if (rest->background == BACKGROUND_IS)
 		return;
 	/* It went on as it had begun, in holds too short for stalls of their own. */
 	same = overlap->stall_end == rest->start ? overlap->stall : 0;
 	if (same && stall->cause == overlap->cause &&
 	    intervals__extend(queue->intervals, same, overlap->cause, rest->start + rest->length)) {
-		join(judged, wait, same);
+		join(queue, judged, wait, same);
 		judged->judgement = JUDGED_EXTENDS;
 		return;
 	}
@@ -369,6 +369,11 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 	    attribution->interval->cause == stall->cause)
 		judged->interval = attribution->interval;
 	judged->incident = chain_stall__evidence(queue->model, judged->interval, stall);
+	if (rest->background != BACKGROUND_MAYBE || judged->interval ||
+	    queue->provisional_count == WAIT_QUEUE_PROVISIONAL)
+		return;
+	set_aside(queue, judged, attribution__main_cause(attribution), pending->due_ts);
+	judged->judgement = JUDGED_NOTHING;
 }
 
 /*
@@ -383,7 +388,7 @@ static bool find_unexplained(const struct wait_queue *queue, enum pending_kind k
 
 	overlap__find(&rest->overlap, queue->model, queue->intervals, queue->incidents, wait);
 	rest->length = overlap__gap(&rest->overlap, &rest->start);
-	rest->is_background = false;
+	rest->background = BACKGROUND_NOT;
 	if (rest->length < model__threshold(queue->model))
 		return false;
 	return 2 * overlap__total(&rest->overlap) < length ||
@@ -418,6 +423,14 @@ static bool is_same(const struct ns_wait *a, const struct ns_wait *b)
 	return a->off_ts == b->off_ts && a->head.ts == b->head.ts;
 }
 
+/* The request that it was in is: by all of the wait for its answer. */
+static bool is_judged_as_whole(const struct wait_queue *queue, const struct request_place *place)
+{
+	const struct ns_exchange *asked = place->awaited;
+
+	return asked && asked->head.ts - asked->ready_ts >= model__threshold(queue->model);
+}
+
 static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		       struct judged *judged)
 {
@@ -442,14 +455,15 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 	}
 	if (!is_open) {
 		if (rest.overlap.stall)
-			join(judged, wait, rest.overlap.stall);
+			join(queue, judged, wait, rest.overlap.stall);
 		return;
 	}
 	attribution = waker_chain__explain(queue->chain, wait, &place, rest.start,
 					   rest.start + rest.length);
-	rest.is_background =
-		pending->kind == PENDING_WAIT && is_background(queue, wait, &place, attribution);
-	if (rest.is_background) {
+	if (pending->kind == PENDING_WAIT)
+		rest.background = background__find(queue->model, wait, &place,
+						   attribution__main_cause(attribution));
+	if (rest.background == BACKGROUND_IS) {
 		queue->by_cause[CAUSE_IDLE] += rest.length;
 	} else if (pending->kind == PENDING_WAIT) {
 		for (size_t i = 0; i < CAUSE_COUNT; i++)
@@ -459,13 +473,11 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		push_part(queue, PENDING_AGAIN, &pending->exchange, &whole);
 		return;
 	}
-	/* The request is judged as a whole. */
-	if (place.awaited &&
-	    place.awaited->head.ts - place.awaited->ready_ts >= model__threshold(queue->model)) {
+	if (is_judged_as_whole(queue, &place)) {
 		uint32_t same = stall_of(queue, wait->head.tid, wait->off_ts, NULL);
 
 		if (same)
-			join(judged, wait, same);
+			join(queue, judged, wait, same);
 		return;
 	}
 	judge_explained(queue, pending, &rest, attribution, judged);
@@ -550,7 +562,7 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 	answer.wait.head.ts = reply.to;
 	if (!find_unexplained(queue, pending->kind, &answer.wait, &rest)) {
 		if (rest.overlap.stall && reply.wait.head.type)
-			join(judged, &reply.wait, rest.overlap.stall);
+			join(queue, judged, &reply.wait, rest.overlap.stall);
 		return;
 	}
 	answer.wait = reply.wait;
@@ -604,11 +616,60 @@ static bool incidents_pend(const struct wait_queue *queue, const struct pending 
 	return conn && incident_queue__pending(queue->incidents, conn, from, to);
 }
 
+/* The stall that was provisional is one, or none. False: that is not known yet. */
+static bool settle_provisional(struct wait_queue *queue, const struct provisional *provisional,
+			       uint64_t now, struct judged *judged)
+{
+	const struct stall *stall = &provisional->finding.stall;
+	struct request_place place = request__place(queue->model, &stall->wait);
+	enum background background =
+		background__find(queue->model, &stall->wait, &place, provisional->cause);
+
+	if (background == BACKGROUND_MAYBE && provisional->until_ts > now)
+		return false;
+	forget_links(queue, provisional->number);
+	judged->judgement = JUDGED_STALL;
+	judged->interval = NULL;
+	judged->is_explained = false;
+	judged->finding = provisional->finding;
+	judged->incident = provisional->incident;
+	if (background != BACKGROUND_IS && !is_judged_as_whole(queue, &place))
+		return true;
+	judged->judgement = JUDGED_NOTHING;
+	incident__free(judged->incident);
+	for (size_t i = 0; i < stall->slice_count; i++) {
+		queue->by_cause[stall->slices[i].cause] -= stall->slices[i].ns;
+		queue->by_cause[CAUSE_IDLE] += stall->slices[i].ns;
+	}
+	return true;
+}
+
+/* False: nothing more is known of any. */
+static bool judge_provisional(struct wait_queue *queue, uint64_t now, struct judged *judged)
+{
+	if (!queue->provisional_count ||
+	    (!queue->knows_more && queue->provisional[0].until_ts > now))
+		return false;
+	for (size_t i = 0; i < queue->provisional_count; i++) {
+		struct provisional *provisional = &queue->provisional[i];
+
+		if (!settle_provisional(queue, provisional, now, judged))
+			continue;
+		memmove(provisional, provisional + 1,
+			(--queue->provisional_count - i) * sizeof(*provisional));
+		return true;
+	}
+	queue->knows_more = false;
+	return false;
+}
+
 bool wait_queue__judge(struct wait_queue *queue, uint64_t now, struct judged *judged)
 {
 	struct pending first;
 	size_t next = 0;
 
+	if (judge_provisional(queue, now, judged))
+		return true;
 	for (size_t i = 1; i < queue->count; i++) {
 		if (due_before(&queue->pending[i], &queue->pending[next]))
 			next = i;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/analyze/waits/background.h"
+
+#include "user/analyze/waits/request.h"
+#include "user/analyze/waits/wait_kind.h"
+
+/* What the targets' connections say, as long as no request was seen: those may be too quick. */
+struct roles {
+	bool has_connections; /* the process */
+	bool targets_have;
+	bool targets_serve;
+};
+
+static struct roles roles_of(const struct model *model, uint32_t tgid)
+{
+	const struct model_conn *conn;
+	struct roles roles = {0};
+	size_t cursor = 0;
+
+	while ((conn = model__next_conn(model, &cursor))) {
+		bool is_targets = conn->id.role & NS_ROLE_TARGET;
+
+		roles.targets_have |= is_targets;
+		roles.targets_serve |= is_targets && conn->id.opener == NS_OPENER_PEER;
+		roles.has_connections |= conn->id.head.tgid == tgid;
+	}
+	return roles;
+}
+
+static bool targets_ask(const struct model *model)
+{
+	const struct ns_exchange *exchange;
+
+	for (size_t i = 0; (exchange = model__next_exchange(model, &i));) {
+		if (model__is_target(model, exchange->head.tgid))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Where targets make or serve requests, what a thread does that serves nobody and asks nobody is of
+ * no matter. A thread that asks, of a process that serves nobody, has its own work to do.
+ */
+static enum background of_thread(const struct model *model, const struct ns_wait *wait)
+{
+	const struct model_process *process = model__process(model, wait->head.tgid);
+	const struct model_thread *thread = model__thread(model, wait->head.tid);
+	bool knows_requests = process && (process->asks || process->serves);
+	struct roles roles;
+
+	/* It lasted when the window began: how it came about nobody saw. */
+	if (knows_requests && wait->began_ts)
+		return BACKGROUND_IS;
+	if (knows_requests)
+		return process->serves || !thread || !thread->asks ? BACKGROUND_IS : BACKGROUND_NOT;
+	roles = roles_of(model, wait->head.tgid);
+	if (!roles.has_connections && (roles.targets_serve || targets_ask(model)))
+		return BACKGROUND_IS;
+	return roles.targets_have ? BACKGROUND_MAYBE : BACKGROUND_NOT;
+}
+
+enum background background__find(const struct model *model, const struct ns_wait *wait,
+				 const struct request_place *place, enum cause cause)
+{
+	/* What TCP and the other end do is of interest all the same, but not to whom they reach
+	 * through other threads alone. */
+	if (cause__rank(cause) == CAUSE_RANK_NETWORK &&
+	    !wait_kind__is_thread(wait_view__of(model, wait).kind))
+		return BACKGROUND_NOT;
+	if (place->awaited || place->is_served || place->is_written)
+		return BACKGROUND_NOT;
+	return of_thread(model, wait);
+}

@@ -265,6 +265,59 @@ static void test_signal_ends_lock(void **state)
 	}
 }
 
+/* Of a thread's wait for a lock it turns out later whether its process's requests pass it by. */
+static void test_before_the_first_request(void **state)
+{
+#define LOCKED_OUT                                                                                 \
+	"off=6 wake=49 state=1 syscall=202 arg1=128 waker_tgid=20 waker_tid=20 stack_id=1 "        \
+	"waker_stack_id=2 comm=client waker_comm=srv\n"
+#define QUICK                                                                                      \
+	"side=asked begin=900 ready=900 answer=900.1 writes=1 reads=1 weight=1 ended=followed\n"
+	static const struct {
+		const char *lines;
+		size_t stalls, waits;
+	} rows[] = {
+		/* no request comes; another thread makes one; it makes one itself */
+		{"50 wait tgid=10 tid=11 " LOCKED_OUT, 1, 1},
+		{"50 wait tgid=10 tid=11 " LOCKED_OUT "900.1 exchange conn=1 tgid=10 tid=10 " QUICK,
+		 0, 0},
+		{"50 wait tgid=10 tid=11 " LOCKED_OUT "900.1 exchange conn=1 tgid=10 tid=11 " QUICK,
+		 1, 1},
+		/* several that wait for the same show one stall, */
+		{"50 wait tgid=10 tid=11 " LOCKED_OUT "50.2 wait tgid=10 tid=12 " LOCKED_OUT, 1, 2},
+		{"50 wait tgid=10 tid=11 " LOCKED_OUT "50.2 wait tgid=10 tid=12 " LOCKED_OUT
+		 "900.1 exchange conn=1 tgid=10 tid=11 " QUICK,
+		 1, 2},
+		/* one that is background all the same if none of them asks; later it is known at
+		   once */
+		{"50 wait tgid=10 tid=11 " LOCKED_OUT "50.2 wait tgid=10 tid=12 " LOCKED_OUT
+		 "900.1 exchange conn=1 tgid=10 tid=10 " QUICK
+		 "950 wait tgid=10 tid=11 off=906 wake=949 state=1 syscall=202 arg1=128\n",
+		 0, 0},
+		/* nobody waits for the first request for ever */
+		{"50 wait tgid=10 tid=11 " LOCKED_OUT "6000 send conn=1 tgid=10 tid=10 bytes=9\n"
+		 "6000.1 exchange conn=1 tgid=10 tid=10 side=asked begin=6000 ready=6000 answer=6000.1 writes=1 reads=1 weight=1 ended=followed\n",
+		 1, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[4096];
+		struct outcome outcome;
+
+		snprintf(text, sizeof(text), "%s%s%s", HEAD, LOCKED, rows[i].lines);
+		outcome = analyze(feed__text(text));
+		if (outcome.report->stall_count != rows[i].stalls ||
+		    (outcome.stall && (outcome.stall->cause != CAUSE_LOCK ||
+				       outcome.stall->wait_count != rows[i].waits)))
+			fail_msg("row %zu: %zu stalls, %u waits of the first", i,
+				 outcome.report->stall_count,
+				 outcome.stall ? outcome.stall->wait_count : 0);
+		assert_int_equal(outcome.report->waited_ns[CAUSE_LOCK] > 0, rows[i].stalls > 0);
+		done(&outcome);
+	}
+}
+
 /* A server that answers by the time-out of its poll() has slept, and was not idle. */
 static void test_time_out_before_the_answer(void **state)
 {
@@ -411,6 +464,7 @@ int main(void)
 		cmocka_unit_test(test_whoever_waits_for_the_end),
 		cmocka_unit_test(test_owed),
 		cmocka_unit_test(test_signal_ends_lock),
+		cmocka_unit_test(test_before_the_first_request),
 		cmocka_unit_test(test_time_out_before_the_answer),
 		cmocka_unit_test(test_row_lock),
 		cmocka_unit_test(test_late_for_a_request),

@@ -14,6 +14,7 @@
 #define NS_SLOT_WORDS     16      /* u64 words of the longest record in a history */
 #define NS_PROC_HINTS     65536u  /* buckets of the process filter; a power of two */
 #define NS_CHAIN_CONNS    256     /* watched at a time because a chain of waits passes there */
+#define NS_CHAIN_CHILDREN 1024    /* watched in one run because others may wait for them */
 #define NS_WINDOW_OPEN    (~0ull) /* of window_end, see common.bpf.h */
 #define NS_EXCHANGES_TOLD 512     /* at most, between two looks of user space */
 #define NS_WAITS_LASTING  1024    /* reported at the end of the window, at most */

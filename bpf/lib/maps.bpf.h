@@ -71,6 +71,7 @@ __u32 unsure_owners; /* (+) sockets adopted without being sure whose they are, e
 /* (+) watched ones of the role NS_ROLE_CHAIN: CPUs that look at it at a time may exceed the bound
  */
 __s32 chain_conns;
+__u32 chain_children;     /* (+) ever; CPUs that look at it at a time, likewise */
 __u32 closing;            /* the window closes: what is held may still be released, no more begins.
 			   * User space alone writes it, only_tids, self_tgid, scan_mode and scan_from, and
 			   * resets what an iterator run counts */

@@ -131,16 +131,39 @@ static __always_inline void join_targets(__u32 tgid, __u32 parent)
 		tell_process(tgid, parent);
 }
 
+/*
+ * A child of a process whose waits are recorded: that one may wait for what it does, or for its
+ * end. It is ready from now on.
+ */
+static __always_inline void follow_child(struct task_struct *child, __u32 tgid)
+{
+	struct ns_thread_state *thread;
+
+	if (!settings.trace || !in_window() || chain_children >= NS_CHAIN_CHILDREN)
+		return;
+	__sync_fetch_and_add(&chain_children, 1);
+	add_proc(tgid, NS_ROLE_CHAIN);
+	thread = add_thread(child);
+	if (!thread)
+		return;
+	thread->since = bpf_ktime_get_ns();
+	thread->wake_ts = thread->since;
+	thread->off = 1;
+}
+
 /* A child has its parent's name until it says otherwise. */
 static __always_inline void on_fork(struct task_struct *parent, struct task_struct *child)
 {
-	__u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid);
+	__u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid), role;
 
 	if (from == to)
 		return;
+	role = proc_role(from);
 	if ((settings.by_comm && has_comm(child, settings.comm)) ||
-	    (settings.follow_children && proc_role(from) & NS_ROLE_TARGET))
+	    (settings.follow_children && role & NS_ROLE_TARGET))
 		join_targets(to, from);
+	else if (role && proc_hint(from)->threads)
+		follow_child(child, to);
 }
 
 static __always_inline void on_exec(struct task_struct *task)

@@ -376,7 +376,12 @@ static void children_bring_their_hook(void **state)
 	plan__make(&everything, &request, &plan);
 	assert_true(plan__has_program(&plan, "tp_fork"));
 	assert_false(plan__has_program(&plan, "tp_exec"));
-	plan = plan_of(&everything, WAY_AUTO);
+	/* A traced program may wait for its children, whether they are targets or not. */
+	request = (struct plan_request){.way = WAY_AUTO};
+	plan__make(&everything, &request, &plan);
+	assert_true(plan__has_program(&plan, "tp_fork"));
+	request = (struct plan_request){.way = WAY_AUTO, .untraced = true, .profile = true};
+	plan__make(&everything, &request, &plan);
 	assert_false(plan__has_program(&plan, "tp_fork"));
 	assert_true(plan__has_program(&plan, "tp_exit"));
 }

@@ -43,6 +43,9 @@ struct syscall_args {
 #define NS_SYS_NANOSLEEP       35
 #define NS_SYS_CLOCK_NANOSLEEP 230
 
+#define NS_SYS_CLONE 56
+#define NS_SYS_VFORK 58
+
 static __always_inline __u32 syscall_number(struct pt_regs *regs)
 {
 	long number = BPF_CORE_READ(regs, orig_ax);
@@ -148,6 +151,9 @@ static __always_inline void read_call_regs(struct pt_regs *regs, __u64 *out)
 #define NS_SYS_NANOSLEEP       101
 #define NS_SYS_CLOCK_NANOSLEEP 115
 
+#define NS_SYS_CLONE 220
+#define NS_SYS_VFORK 0xfff3
+
 static __always_inline __u32 syscall_number(struct pt_regs *regs)
 {
 	int number = BPF_CORE_READ(regs, syscallno);
@@ -215,6 +221,7 @@ static __always_inline void read_call_regs(struct pt_regs *regs, __u64 *out)
 
 /* On every machine. */
 #define NS_SYS_IO_URING_ENTER 426
+#define NS_SYS_CLONE3         435
 #define NS_SYS_EPOLL_PWAIT2   441
 
 /* What a call sleeps for. */
@@ -271,6 +278,11 @@ static __always_inline bool waits_to_read(__u32 call)
 		return true;
 	}
 	return call_kind(call) >= NS_CALL_ON_EPOLL;
+}
+
+static __always_inline bool makes_child(__u32 call)
+{
+	return call == NS_SYS_CLONE || call == NS_SYS_VFORK || call == NS_SYS_CLONE3;
 }
 
 /* The time-out of a call that sleeps, as ns_wait.arg2 has it. */

@@ -9,8 +9,8 @@
 /* By the call that it goes to sleep in, and its state (ns_wait.state). */
 static __always_inline enum ns_short kind_of_short(__u32 call, __u32 state)
 {
-	if (state & 2)
-		return NS_SHORT_DISK;
+	if (state & 2) /* a parent is until its child lives by itself */
+		return makes_child(call) ? NS_SHORT_OTHER : NS_SHORT_DISK;
 	if (!(state & 1))
 		return NS_SHORT_OTHER; /* stopped */
 	switch (call) {

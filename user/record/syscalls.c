@@ -58,6 +58,8 @@ static const struct syscall_row rows[] = {
 	{"setsockopt",       54,   208,  WAIT_UNKNOWN},
 	{"shutdown",         48,   210,  WAIT_UNKNOWN},
 	{"exit",             60,   93,   WAIT_UNKNOWN},
+	{"clone",            56,   220,  WAIT_CHILD}, /* with CLONE_VFORK: until the child's exec */
+	{"vfork",            58,   NONE, WAIT_CHILD},
 	{"wait4",            61,   260,  WAIT_CHILD},
 	{"semop",            65,   193,  WAIT_IPC},
 	{"semtimedop",       220,  192,  WAIT_IPC},
@@ -80,6 +82,7 @@ static const struct syscall_row rows[] = {
 	{"getrandom",        318,  278,  WAIT_UNKNOWN},
 	{"copy_file_range",  326,  285,  WAIT_UNKNOWN},
 	{"io_pgetevents",    333,  292,  WAIT_DISK},
+	{"clone3",           435,  435,  WAIT_CHILD},
 	{"futex_waitv",      449,  449,  WAIT_SIGNAL},
 	{"futex_wait",       455,  455,  WAIT_SIGNAL},
 };

@@ -549,8 +549,8 @@ static void explain_child(struct waker_chain *chain, const struct wait_view *vie
 	const struct ns_wait *wait = view->wait;
 	struct level level = level_message;
 
-	if (!chain->depth && view->waker == WAKER_TASK && wait->waker_tgid != wait->head.tgid &&
-	    model__is_target(chain->model, wait->waker_tgid))
+	if (!chain->depth && !chain->is_due && view->waker == WAKER_TASK &&
+	    wait->waker_tgid != wait->head.tgid && model__is_target(chain->model, wait->waker_tgid))
 		level.cause = CAUSE_IDLE;
 	explain_waker(chain, view, until, &level);
 }

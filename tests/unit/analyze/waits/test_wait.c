@@ -150,6 +150,39 @@ static void test_whoever_waits_for_the_end(void **state)
 	done(&outcome);
 }
 
+/* Of its child, which is a target too: that nobody waits for, or an answer does. */
+static void test_child(void **state)
+{
+	static const char text[] =
+		"0 session threshold=10 arch=x86_64\n"
+		"0 process tgid=20 role=target comm=srv\n"
+		"0 process tgid=30 role=target comm=child\n"
+		"0 conn conn=2 tgid=20 role=target local=10.0.0.1:7 remote=10.0.0.1:40 opener=peer\n"
+		"1 stack id=9 text=do_wait;kernel_wait4;do_syscall_64\n"
+		"49 wait tgid=30 tid=30 off=7 wake=48.9 state=1 syscall=230 comm=child\n"
+		"50 wait tgid=20 tid=20 off=6 wake=49.9 state=1 syscall=61 stack_id=9 "
+		"waker_tgid=30 waker_tid=30 comm=srv waker_comm=child\n";
+	static const char served[] =
+		"52 exchange conn=2 tgid=20 tid=20 side=served begin=5 ready=5 arrived=5 answer=52 "
+		"writes=1 weight=1 ended=followed\n";
+
+	(void)state;
+	for (int is_served = 0; is_served <= 1; is_served++) {
+		char lines[4096];
+		struct outcome outcome;
+
+		snprintf(lines, sizeof(lines), "%s%s", text, is_served ? served : "");
+		outcome = analyze(feed__text(lines));
+		assert_int_equal(outcome.report->stall_count, is_served);
+		if (is_served) {
+			assert_int_equal(outcome.stall->cause, CAUSE_IPC);
+			assert_int_equal(outcome.stall->tid, 20);
+			assert_int_equal(outcome.stall->links[1].cause, CAUSE_TIMER);
+		}
+		done(&outcome);
+	}
+}
+
 /* ---- waits that no hold explains ---- */
 
 #define ASKED "5 send conn=1 tgid=10 tid=10 bytes=9 write_seq=9 snd_nxt=9\n"
@@ -462,6 +495,7 @@ int main(void)
 		cmocka_unit_test(test_receiver),
 		cmocka_unit_test(test_one_incident),
 		cmocka_unit_test(test_whoever_waits_for_the_end),
+		cmocka_unit_test(test_child),
 		cmocka_unit_test(test_owed),
 		cmocka_unit_test(test_signal_ends_lock),
 		cmocka_unit_test(test_before_the_first_request),

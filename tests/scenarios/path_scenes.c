@@ -1019,7 +1019,7 @@ const struct scene path_scenes[] = {
 	{"serves-polling", NULL, {client, server_in_steps}, 2, 8, &serves_looking, .makes = {"timer", 6, 0.60}, .verdict = {"timer", .part = "timer"}},
 	{"serves-subprocess", NULL, {client, server}, 2, 12, &serves_spawning, .makes = {"ipc", 8, 0.60}, .verdict = {.cause = "ipc"}},
 	{"serves-row-lock", setup_row, {client, server_of_row, backend_of_other, thinking_client}, 2, 12, &serves_row_by_futex, .makes = {"lock", 8, 0.60}, .verdict = {.cause = "lock"}},
-	{"serves-row-lock-eventfd", setup_row, {client, server_of_row, backend_of_other, thinking_client}, 2, 12, &serves_row_by_eventfd, .makes = {"ipc", 8, 0.60}, .verdict = {.cause = "ipc"}, .open = true},
+	{"serves-row-lock-eventfd", setup_row, {client, server_of_row, backend_of_other, thinking_client}, 2, 12, &serves_row_by_eventfd, .makes = {"ipc", 8, 0.60}, .verdict = {.cause = "ipc"}},
 	{0},
 };
 /* clang-format on */

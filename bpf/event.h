@@ -59,6 +59,7 @@ enum ns_type {
 	NS_REAP = 27,         /* completions were taken out of its queue */
 	NS_URING_TOTALS = 28, /* of an opcode */
 	NS_URING_ERROR = 29,
+	NS_SUMS = 30, /* what a thread has done until it woke another */
 	NS_TYPE_MAX
 };
 

@@ -118,6 +118,17 @@ struct ns_wait_raw {
 	__u64 waker_stack[NS_STACK_MAX];
 };
 
+/*
+ * Of a thread that ends the long sleep of another, as of head.ts: it may have no long sleeps of its
+ * own, whose records would show what it does.
+ */
+struct ns_sums {
+	struct ns_head head;
+	__u64 on_ts; /* on its CPU since then */
+	struct ns_spent spent;
+	char comm[NS_COMM_LEN];
+};
+
 struct ns_thread_totals {
 	struct ns_head head;
 	__u64 on_cpu_ns;
@@ -143,6 +154,7 @@ NS_ASSERT_OFFSET(ns_wait, state, 48);
 NS_ASSERT_OFFSET(ns_wait, comm, 80);
 NS_ASSERT_OFFSET(ns_wait, arg2, 112);
 NS_ASSERT_SIZE(ns_wait_raw, 648);
+NS_ASSERT_SIZE(ns_sums, 112);
 NS_ASSERT_SIZE(ns_thread_totals, 96);
 
 #endif

@@ -270,6 +270,8 @@ static __always_inline void note_wake(void *ctx, struct task_struct *task,
 	bpf_get_current_comm(thread->waker.comm, sizeof(thread->waker.comm));
 	__builtin_memset(thread->waker.stack, 0, sizeof(thread->waker.stack));
 	bpf_get_stack(ctx, thread->waker.stack, sizeof(thread->waker.stack), 0);
+	if (proc_hint(thread->waker.tgid)->threads)
+		tell_sums(now);
 	if (rings_watched > 0)
 		note_ring_wake(task, thread, now);
 }

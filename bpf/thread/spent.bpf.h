@@ -59,4 +59,26 @@ static __always_inline void spent_now(const struct ns_thread_state *thread, __u6
 	}
 }
 
+/* The current thread wakes one that has slept long. */
+static __noinline int tell_sums(__u64 now)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	struct ns_thread_state *thread = bpf_map_lookup_elem(&threads, &tid);
+	struct ns_sums *out;
+
+	if (!thread || thread->off || !thread->since)
+		return 0;
+	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
+	if (!out) {
+		count_lost(NS_LOST_RINGBUF);
+		return 0;
+	}
+	fill_head(&out->head, NS_SUMS, sizeof(*out), now, 0);
+	out->on_ts = thread->since;
+	spent_now(thread, now, &out->spent);
+	bpf_get_current_comm(out->comm, sizeof(out->comm));
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
 #endif

@@ -241,7 +241,8 @@ static void advance(struct pipeline *pipeline)
 /* Events, and what says of an interval that it is over. The rest tells who is who, and totals. */
 static bool is_of_a_time(uint32_t type)
 {
-	return record__is_event(type) || type == NS_CLOSE || type == NS_EXCHANGE || type == NS_REAP;
+	return record__is_event(type) || type == NS_CLOSE || type == NS_EXCHANGE ||
+	       type == NS_REAP || type == NS_SUMS;
 }
 
 static uint64_t began(const union record *record)

@@ -55,6 +55,7 @@ static void drop_thread(void *value)
 	struct model_thread *thread = value;
 
 	events__clear(&thread->waits);
+	events__clear(&thread->sums);
 	free(thread);
 }
 
@@ -210,6 +211,13 @@ static void learn_event(struct model *model, const union record *record)
 	keep(&conn->events, MODEL_CONN_EVENTS, record);
 }
 
+static void learn_comm(struct model_thread *thread, const char *comm, uint64_t ts)
+{
+	take_comm(thread->comm, comm, ts >= thread->comm_ts);
+	if (ts > thread->comm_ts)
+		thread->comm_ts = ts;
+}
+
 static void learn_wait(struct model *model, const union record *record)
 {
 	const struct ns_wait *wait = &record->wait;
@@ -217,10 +225,18 @@ static void learn_wait(struct model *model, const union record *record)
 
 	if (!thread)
 		return;
-	take_comm(thread->comm, wait->comm, wait->head.ts >= thread->comm_ts);
-	if (wait->head.ts > thread->comm_ts)
-		thread->comm_ts = wait->head.ts;
+	learn_comm(thread, wait->comm, wait->head.ts);
 	keep(&thread->waits, MODEL_THREAD_WAITS, record);
+}
+
+static void learn_sums(struct model *model, const union record *record)
+{
+	struct model_thread *thread = thread_entry(model, &record->head);
+
+	if (!thread)
+		return;
+	learn_comm(thread, record->sums.comm, record->head.ts);
+	keep(&thread->sums, MODEL_THREAD_SUMS, record);
 }
 
 static void learn_thread_totals(struct model *model, const struct ns_thread_totals *record)
@@ -362,6 +378,9 @@ void model__feed(struct model *model, const union record *record)
 		break;
 	case NS_WAIT:
 		learn_wait(model, record);
+		break;
+	case NS_SUMS:
+		learn_sums(model, record);
 		break;
 	case NS_EXCHANGE:
 		learn_exchange(model, &record->exchange);

@@ -15,8 +15,9 @@
 #define MODEL_STACK_BYTES   (16u << 20) /* of the texts that reports show */
 #define MODEL_CONN_EVENTS   64          /* recent records kept of a connection */
 #define MODEL_THREAD_WAITS  128         /* recent waits kept of a thread */
-#define MODEL_CLOSED        1024        /* closed connections that stay known */
-#define MODEL_CLOSED_RECENT 256         /* and of these keep their recent records */
+#define MODEL_THREAD_SUMS   64
+#define MODEL_CLOSED        1024 /* closed connections that stay known */
+#define MODEL_CLOSED_RECENT 256  /* and of these keep their recent records */
 #define MODEL_RINGS         4096
 #define MODEL_EXCHANGES     512 /* recent ones */
 #define MODEL_SERVED        64  /* of any length */
@@ -38,7 +39,8 @@ struct model_thread {
 	uint32_t tgid;
 	struct ns_thread_totals totals; /* head.type 0: none came */
 	struct events waits;
-	bool asks; /* it has made a request */
+	struct events sums; /* as it woke others */
+	bool asks;          /* it has made a request */
 	uint64_t comm_ts;
 	char comm[NS_COMM_LEN];
 };

@@ -231,6 +231,9 @@ static const struct field retrans_fields[] = {
 	END,
 };
 
+static const struct field sums_fields[] = {TIME(ns_sums, on_ts, "on"), SPENT(ns_sums),
+					   STRING(ns_sums, comm), END};
+
 static const struct field call_fields[] = {
 	U32(ns_call, write_seq), U32(ns_call, bytes), U32(ns_call, stack_id),
 	U32(ns_call, truncated), U32(ns_call, held),  END,
@@ -451,6 +454,7 @@ static const struct record_type types[] = {
 	ROW(NS_REAP, "reap", reap_fields, ns_reap, 0),
 	ROW(NS_URING_TOTALS, "uring-totals", uring_totals_fields, ns_uring_totals, 0),
 	ROW(NS_URING_ERROR, "uring-error", uring_error_fields, ns_uring_error, 0),
+	ROW(NS_SUMS, "sums", sums_fields, ns_sums, 0),
 };
 
 _Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");

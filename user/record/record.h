@@ -29,6 +29,7 @@ union record {
 	struct ns_release release;
 	struct ns_recv recv;
 	struct ns_wait wait;
+	struct ns_sums sums;
 	struct ns_retrans retrans;
 	struct ns_call call;
 	struct ns_exchange exchange;

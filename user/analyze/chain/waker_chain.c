@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "user/analyze/chain/answerer.h"
+#include "user/analyze/chain/spent.h"
 #include "user/analyze/waits/pending_reply.h"
 #include "user/analyze/waits/request.h"
 #include "user/analyze/waits/uring_wait.h"
@@ -288,81 +289,24 @@ static const enum cause cause_of_short[NS_SHORTS] = {
 	[NS_SHORT_URING] = CAUSE_URING, [NS_SHORT_OTHER] = CAUSE_UNKNOWN,
 };
 
-/* Its waits next to a time: the last that ended by its end, the first behind that; NULL unknown. */
-struct between {
-	const struct ns_wait *before;
-	const struct ns_wait *after;
-};
-
-/* What the thread did from one to the other; false: it was not counted. */
-static bool spent_between(const struct between *between, struct ns_spent *out)
-{
-	const struct ns_wait *a = between->before, *b = between->after;
-
-	if (!a || !b || !a->spent_known || !b->spent_known)
-		return false;
-	out->run_us = b->spent.run_us - a->spent.run_us;
-	out->ready_us = b->spent.ready_us - a->spent.ready_us;
-	for (size_t i = 0; i < NS_SHORTS; i++) {
-		out->short_us[i] = b->spent.short_us[i] - a->spent.short_us[i];
-		out->shorts[i] = b->spent.shorts[i] - a->spent.shorts[i];
-	}
-	return true;
-}
-
 /*
- * The time up to until, in which a thread had no wait of its own record: that many us of spent are
- * of whole_ns, of which this time may be a part. In which order is not known. Of time that spent
- * does not account for nothing is known but that the thread was not seen to wait.
+ * The time up to until, in which a thread had no wait of its own record. In which order it did what
+ * was counted is not known; of what the sums do not account for nothing is known but that the
+ * thread was not seen to wait.
  */
-static void spend_spent(struct waker_chain *chain, uint64_t until, const struct ns_spent *spent,
-			uint64_t whole_ns)
+static void spend_spent(struct waker_chain *chain, uint64_t until, const struct spent *spent)
 {
-	uint64_t length = until - chain->at;
-	double part = whole_ns ? (double)length / (double)whole_ns * 1000 : 0;
+	uint64_t counted = clip(chain, spent->runs_from, until), length = counted - chain->at;
+	double part = spent->whole_ns ? (double)length / (double)spent->whole_ns * 1000 : 0;
 
 	for (size_t i = 0; i < NS_SHORTS; i++)
 		spend_as(chain,
-			 clip(chain, chain->at + (uint64_t)(spent->short_us[i] * part), until),
-			 PATH_SHORTS, cause_of_short[i], spent->shorts[i]);
-	spend(chain, clip(chain, chain->at + (uint64_t)(spent->ready_us * part), until),
+			 clip(chain, chain->at + (uint64_t)(spent->sums.short_us[i] * part),
+			      counted),
+			 PATH_SHORTS, cause_of_short[i], spent->sums.shorts[i]);
+	spend(chain, clip(chain, chain->at + (uint64_t)(spent->sums.ready_us * part), counted),
 	      CAUSE_RUNQUEUE);
 	spend(chain, until, CAUSE_SELF);
-}
-
-/* All that is accounted for. */
-static uint64_t spent_ns(const struct ns_spent *spent)
-{
-	uint64_t us = (uint64_t)spent->run_us + spent->ready_us;
-
-	for (size_t i = 0; i < NS_SHORTS; i++)
-		us += spent->short_us[i];
-	return 1000 * us;
-}
-
-/* A request that the thread made or served from this time on, up to until or longer; NULL: none
- * that was counted. */
-static const struct ns_exchange *counted_at(const struct waker_chain *chain, uint64_t until)
-{
-	const struct ns_exchange *exchange;
-
-	for (size_t i = 0; (exchange = model__next_exchange(chain->model, &i));) {
-		uint64_t from = exchange->side == NS_EXCHANGE_ASKED ? exchange->begin_ts
-								    : exchange->ready_ts;
-
-		if (exchange->head.tid == chain->who.tid && exchange->spent_known && from &&
-		    from <= chain->at && until <= exchange->head.ts)
-			return exchange;
-	}
-	return NULL;
-}
-
-/* What is counted of a thread before its first wait: does it reach back to ts? */
-static bool was_watched_since(const struct ns_wait *first, uint64_t ts)
-{
-	if (!first || !first->spent_known)
-		return false;
-	return first->off_ts < ts || spent_ns(&first->spent) >= first->off_ts - ts;
 }
 
 /*
@@ -373,8 +317,7 @@ static void spend_running(struct waker_chain *chain, const struct between *betwe
 			  const struct level *level)
 {
 	const struct ns_wait *next = between->after;
-	const struct ns_exchange *counted;
-	struct ns_spent spent;
+	struct spent spent;
 
 	if (until <= chain->at)
 		return;
@@ -384,13 +327,9 @@ static void spend_running(struct waker_chain *chain, const struct between *betwe
 		spend_on_request(chain, level->serves, until);
 		return;
 	}
-	counted = counted_at(chain, until);
-	if (spent_between(between, &spent) &&
-	    (!counted || spent_ns(&spent) <= spent_ns(&counted->spent)))
-		spend_spent(chain, until, &spent, next->off_ts - between->before->head.ts);
-	else if (counted)
-		spend_spent(chain, until, &counted->spent, spent_ns(&counted->spent));
-	else if (between->before || was_watched_since(next, chain->at))
+	if (spent__find(chain->model, chain->who.tid, between, chain->at, until, &spent))
+		spend_spent(chain, until, &spent);
+	else if (between->before)
 		spend(chain, until, CAUSE_SELF);
 	else
 		spend_as(chain, until, PATH_UNKNOWN, CAUSE_UNKNOWN, 1);

@@ -41,6 +41,7 @@ static const struct {
 	[NS_REAP] = {PROCESS, "", words__reap},
 	[NS_URING_TOTALS] = {PROCESS, "", words__uring_totals},
 	[NS_URING_ERROR] = {PROCESS, "", words__uring_error},
+	[NS_SUMS] = {THREAD, "ends a sleep", words__sums},
 };
 
 static void name_actor(const struct report *report, const struct ns_head *head, enum whose whose,

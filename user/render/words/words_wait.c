@@ -175,6 +175,14 @@ void words__wait(const struct scene *scene, struct words *words)
 		 duration_text(ns_passed(wait->off_ts, wait->wake_ts)), note);
 }
 
+void words__sums(const struct scene *scene, struct words *words)
+{
+	const struct ns_sums *sums = &scene->record->sums;
+
+	print_to(words->note, "on its CPU for %s",
+		 duration_text(ns_passed(sums->on_ts, sums->head.ts)));
+}
+
 void words__exchange(const struct scene *scene, struct words *words)
 {
 	const struct ns_exchange *exchange = &scene->record->exchange;

@@ -57,8 +57,10 @@ static __always_inline void watch_both_ends(struct ns_conn_state *conn)
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
 	conn->threads_watched = peer && peer->tgid && peer->owner_sure;
 	watch_threads(conn->tgid);
-	if (peer)
-		watch_threads(peer->tgid);
+	if (!peer)
+		return;
+	watch_threads(peer->tgid);
+	peer->threads_watched = conn->threads_watched;
 }
 
 /* Threads were named, and this is none of them. */

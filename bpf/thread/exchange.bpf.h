@@ -171,10 +171,12 @@ static __always_inline void note_answerers_wake(struct task_struct *task)
 /*
  * The sleep that the request ended: the last that the answering thread had begun by the time
  * that the request was out. Those after it are its own affair, a server's timer for instance;
- * and if it ended before, then the thread was busy when the request came.
+ * and if it ended before, then the thread was busy when the request came: until when, its read
+ * says, if that was seen.
  */
 static __always_inline void served_after(struct ns_exchange *out, __u64 asked_ts)
 {
+	__u64 read_ts = out->ready_ts;
 	__u32 tid = out->head.tid, i;
 	struct ns_sleeps *sleeps = bpf_map_lookup_elem(&sleeps_of, &tid);
 
@@ -184,6 +186,8 @@ static __always_inline void served_after(struct ns_exchange *out, __u64 asked_ts
 		__u64 off_ts = sleeps->v[i].off_ts, on_ts = sleeps->v[i].on_ts;
 
 		if (!on_ts || on_ts > out->answer_ts || off_ts > asked_ts || off_ts < out->off_ts)
+			continue;
+		if (read_ts && on_ts < asked_ts && on_ts < out->arrived_ts)
 			continue;
 		out->off_ts = off_ts;
 		out->begin_ts = sleeps->v[i].wake_ts ? sleeps->v[i].wake_ts : on_ts;
@@ -534,7 +538,7 @@ static __always_inline bool read_matters(const struct recv_view *view, __u32 tgi
 static __always_inline bool is_timed(const struct ns_conn_state *conn)
 {
 	return conn->turn.sampling || conn->turn.slow || conn->turn.times_all || serves(conn) ||
-	       is_long_ago(conn->turn.began_at);
+	       (conn->threads_watched && !asks(conn)) || is_long_ago(conn->turn.began_at);
 }
 
 /*

@@ -381,7 +381,7 @@ static const struct tasks sleeps_beside = {.server = {{SLEEPS, 36}}, .beside = {
 const struct scene advice_scenes[] = {
 	/* What the advice says helps. */
 	{"peer-sleeps", NULL, {ENDS}, 1, 12, &peer_sleeps, MAKES("peer-app"), .verdict = {.cause = "peer-app"}, .followed = &peer_prompt},
-	{"peer-computes", NULL, {ENDS}, 1, 12, &peer_computes, MAKES("peer-app"), .verdict = {"peer-app", .never = "do not sleep"}, .followed = &peer_computes_not, .open = true},
+	{"peer-computes", NULL, {ENDS}, 1, 12, &peer_computes, MAKES("peer-app"), .verdict = {"peer-app", .never = "do not sleep"}, .followed = &peer_computes_not},
 	{"peer-waits-for-lock", NULL, {ENDS}, 1, 12, &peer_locks, MAKES("peer-app"), .verdict = {.cause = "peer-app"}, .followed = &peer_locks_not},
 	{"peer-waits-for-pipe", NULL, {ENDS}, 1, 12, &peer_is_sent, MAKES("peer-app"), .verdict = {.cause = "peer-app"}, .followed = &peer_is_sent_at_once},
 	{"peer-mostly-sleeps", NULL, {ENDS}, 1, 12, &peer_mostly_sleeps, MAKES("peer-app"), .verdict = {"peer-app", .says = "do not sleep"}, .followed = &peer_computes_a_bit},

@@ -998,7 +998,7 @@ const struct scene path_scenes[] = {
 	{"late-body", NULL, {client_of_late_body, server_of_late_body}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"late-body-waitall", NULL, {client_by_waitall, server_of_late_body}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"half-close", NULL, {client_by_half_close, server_of_half_closed}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
-	{"half-close-computes", NULL, {client_by_half_close, server_of_half_closed}, 1, 12, &computes, PEER, .verdict = {"peer-app", "comput", .part = "computes"}, .open = true},
+	{"half-close-computes", NULL, {client_by_half_close, server_of_half_closed}, 1, 12, &computes, PEER, .verdict = {"peer-app", "comput", .part = "computes"}},
 	{"select-of-eight", NULL, {client_by_select, server_of_eight}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"epoll-of-eight", NULL, {client_of_eight_by_epoll, server_of_eight}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"pipelined-ten", NULL, {client_of_pipeline, server_of_pipeline}, 1, 12, &sleeps_shortly, PEER, .verdict = {"peer-app", .part = "timer"}},

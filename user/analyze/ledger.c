@@ -305,6 +305,31 @@ static void close_reader(const struct report *report, struct tally *tally)
 					      .away = CAUSE_UNKNOWN};
 }
 
+static bool is_of_same_programs(const struct report *report, const struct tally *one,
+				const struct tally *other)
+{
+	const struct report_conn *a = report__conn(report, one->conn);
+	const struct report_conn *b = report__conn(report, other->conn);
+	const struct report_conn *a_peer = report__peer(report, a),
+				 *b_peer = report__peer(report, b);
+
+	return a_peer && b_peer && a->id.head.tgid == b->id.head.tgid && a_peer->id.head.tgid &&
+	       a_peer->id.head.tgid == b_peer->id.head.tgid;
+}
+
+/* Where each request has a connection of its own, one of them tells little of the others. */
+static void join_paths(const struct report *report, const struct account *account,
+		       struct tally *main)
+{
+	const struct tally *tally;
+	size_t cursor = 0;
+
+	while ((tally = table__next(account->tallies, &cursor))) {
+		if (tally != main && is_of_same_programs(report, main, tally))
+			tally__join_path(main, tally);
+	}
+}
+
 static void close_cause(const struct ledger *ledger, struct report_cause *cause)
 {
 	const struct report *report = &ledger->report;
@@ -322,11 +347,12 @@ static void close_cause(const struct ledger *ledger, struct report_cause *cause)
 	cause->whole = account->whole;
 	cause->inferred = account->inferred;
 	cause->conns = account->conns;
-	if (main)
-		main->covered_ns = stalls__covered(report, cause->cause, &main->conn);
-	if (main)
-		close_reader(report, main);
 	cause->main = main;
+	if (!main)
+		return;
+	main->covered_ns = stalls__covered(report, cause->cause, &main->conn);
+	close_reader(report, main);
+	join_paths(report, account, main);
 }
 
 void ledger__close(struct ledger *ledger)

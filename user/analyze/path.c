@@ -60,7 +60,7 @@ static bool have_one_name(const struct path_part *a, const struct path_part *b)
 static bool are_alike(const struct path_part *a, const struct path_part *b)
 {
 	return a->parent == b->parent && a->kind == b->kind && a->cause == b->cause &&
-	       a->syscall == b->syscall && have_one_name(a, b) &&
+	       a->syscall == b->syscall && ((a->tid && a->tid == b->tid) || have_one_name(a, b)) &&
 	       !strncmp(a->waker_comm, b->waker_comm, sizeof(a->waker_comm));
 }
 
@@ -72,6 +72,8 @@ size_t path__add(struct path *path, const struct path_part *part)
 		other = &path->parts[i];
 		if (!are_alike(other, part))
 			continue;
+		if (!other->comm[0])
+			memcpy(other->comm, part->comm, sizeof(other->comm));
 		other->ns += part->ns;
 		other->count += part->count;
 		return i;

@@ -54,7 +54,8 @@ const char *path_kind__name(enum path_kind kind);
 uint64_t path__total(const struct path *path, size_t part);
 /*
  * Add a part below another one, or its time to one that is alike there: of the same kind, cause,
- * name, but for a thread's number in a pool, system call and waker. Returns its number.
+ * system call and waker, of the same thread or one of its name, but for its number in a pool.
+ * Returns its number.
  */
 size_t path__add(struct path *path, const struct path_part *part);
 /* Add all of another path to this one, likewise. */

@@ -123,18 +123,17 @@ static void tally_root(struct tally *tally, const struct stall *stall)
 }
 
 /* Of a thread that is watched only from this stall on, not all was seen. */
-static void tally_path(struct tally *tally, const struct stall *stall)
+static void add_path(struct tally *tally, const struct path *path, uint32_t stalls, bool whole)
 {
-	bool whole = stall__is_whole(stall);
-
-	if (tally->whole && !whole)
+	if (tally->path_is_whole && !whole)
 		return;
-	if (!tally->whole && whole) {
+	if (!tally->path_is_whole && whole) {
 		tally->path.count = 0;
 		tally->followed = 0;
 	}
-	path__merge(&tally->path, &stall->path);
-	tally->followed++;
+	path__merge(&tally->path, path);
+	tally->path_is_whole = whole;
+	tally->followed += stalls;
 }
 
 /* A whole one, and of these one whose chain goes further back: it tells more. */
@@ -198,12 +197,17 @@ void tally__add(struct tally *tally, const struct stall *stall)
 	tally->held_ns += held_part(stall);
 	if (held_part(stall) > tally->held_most_ns)
 		tally->held_most_ns = held_part(stall);
-	tally_path(tally, stall);
+	add_path(tally, &stall->path, 1, stall__is_whole(stall));
 	tally->whole += stall__is_whole(stall);
 	tally__take_sites(tally, stall);
 	tally_root(tally, stall);
 	stall_reader__add(&tally->reader, &stall->reader);
 	tally_writes(tally, stall);
+}
+
+void tally__join_path(struct tally *tally, const struct tally *other)
+{
+	add_path(tally, &other->path, other->followed, other->path_is_whole);
 }
 
 void tally__extend(struct tally *tally, const struct stall *more)

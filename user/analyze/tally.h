@@ -41,6 +41,7 @@ struct tally {
 	struct tally_root roots[TALLY_ROOTS]; /* count 0: none */
 	struct path path;  /* of the whole ones together, if there are any; count 0: of holds */
 	uint32_t followed; /* how many stalls that is */
+	bool path_is_whole;
 	struct stall_reader reader; /* its times of all stalls */
 	const char *first_site;     /* of the first stall that has them; NULL none */
 	const char *second_site;
@@ -56,6 +57,8 @@ struct stall_brief stall__brief(const struct stall *stall);
 void tally__add(struct tally *tally, const struct stall *stall);
 /* A stall that it has already went on for so long. */
 void tally__extend(struct tally *tally, const struct stall *more);
+/* Whose time the stalls of another connection were counts as well. */
+void tally__join_path(struct tally *tally, const struct tally *other);
 /* Its times come to those of the sum. */
 void stall_reader__add(struct stall_reader *sum, const struct stall_reader *reader);
 /* The stall, or the tally's own example, got call sites only now. */

@@ -23,7 +23,7 @@ $requests[0] as $requests
   if ($verdict.cause // "none") != $cause then
     "the verdict is \($verdict.cause // "none") (\($verdict.title // "no stall")), not \($cause); requests of \($requests | rank(50) // 0 | ms) ms"
   else
-    if ($emulated | not) and $made > 0 and $time > 0 and ($took - $made | fabs) > 0.1 * $time then
+    if ($emulated | not) and $cause != "none" and $made > 0 and $time > 0 and ($took - $made | fabs) > 0.1 * $time then
       "\($cause) is \($took / $time | percent)% of the requests' time, not \($made / $time | percent)%"
     else empty end,
     ($verdict.parts // [] | max_by(.own_ms) // {} | "\(.kind) \(.cause)") as $largest

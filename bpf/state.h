@@ -289,7 +289,8 @@ struct ns_conn_state {
 	struct ns_conn_history history;
 };
 
-#define NS_POLLED 4 /* descriptors kept of a poll() */
+#define NS_POLLED   8 /* descriptors kept of a poll(), and looked at of a select() */
+#define NS_SELECTED 4 /* words kept of what a select() reads: as much room */
 
 /* What is known of a thread's reads from sockets by recv(), which no counter of its own shows. */
 enum ns_seen {
@@ -335,8 +336,11 @@ struct ns_thread_habits {
 	__u32 migrations;
 	__u32 wakes;
 	__u32 empty_wakes;
-	__u32 polled[NS_POLLED]; /* descriptors of its last poll(), each + 1; 0 none */
-	__u32 pad;
+	__u32 polled_more; /* that one had more of them */
+	union {
+		__u32 polled[NS_POLLED];     /* descriptors of its last poll(), each + 1; 0 none */
+		__u64 selected[NS_SELECTED]; /* or of its last select(), as bits */
+	};
 };
 
 /* The system call of its last sleep, by number, and that one's arguments. */

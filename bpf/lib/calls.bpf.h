@@ -69,6 +69,11 @@ static __always_inline __u64 first_argument(struct pt_regs *regs)
 	return BPF_CORE_READ(regs, di);
 }
 
+static __always_inline __u64 second_argument(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, si);
+}
+
 /* The first two arguments of the call that a thread sleeps in; as task_call(). */
 static __always_inline void task_arguments(struct task_struct *task, __u32 *first, __u32 *second)
 {
@@ -169,6 +174,11 @@ static __always_inline __u32 task_call(struct task_struct *task)
 static __always_inline __u64 first_argument(struct pt_regs *regs)
 {
 	return BPF_CORE_READ(regs, orig_x0);
+}
+
+static __always_inline __u64 second_argument(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, user_regs.regs[1]);
 }
 
 /* The first two arguments of the call that a thread sleeps in. */

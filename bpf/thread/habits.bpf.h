@@ -56,7 +56,7 @@ static __noinline int see_polled(struct task_struct *task, struct ns_thread_stat
 	if (!thread)
 		return 0;
 	thread->habits.seen = NS_SEEN_UNKNOWN;
-	if (!thread->habits.polled[0])
+	if (!thread->habits.polled[0] || thread->habits.polled_more)
 		return 0;
 #pragma unroll /* 5.10 refuses a loop that is entered in its middle */
 	for (i = 0; i < NS_POLLED; i++) {
@@ -97,12 +97,31 @@ static __always_inline void note_polled(struct ns_thread_state *thread,
 	struct poll_entry entry;
 	__u32 i;
 
+	thread->habits.polled_more = args->arg1 > NS_POLLED;
 #pragma unroll /* 5.10 refuses a loop that is entered in its middle */
 	for (i = 0; i < NS_POLLED; i++) {
 		thread->habits.polled[i] = 0;
-		if (args->arg1 <= NS_POLLED && i < args->arg1 &&
-		    !bpf_probe_read_user(&entry, sizeof(entry), &entries[i]))
+		if (i < args->arg1 && !bpf_probe_read_user(&entry, sizeof(entry), &entries[i]))
 			thread->habits.polled[i] = entry.fd + 1;
+	}
+}
+
+/* Likewise of select(), all below so many: their bits, to be looked at when it was long. */
+static __always_inline void note_selected(struct ns_thread_state *thread, __u32 descriptors,
+					  __u64 *set)
+{
+	__u64 word;
+	__u32 i;
+
+	thread->habits.polled_more = descriptors > 64 * NS_SELECTED;
+#pragma unroll
+	for (i = 0; i < NS_SELECTED; i++) {
+		word = 0;
+		if (descriptors > 64 * i)
+			bpf_probe_read_user(&word, sizeof(word), &set[i]);
+		if (descriptors < 64 * (i + 1))
+			word &= (1ull << (descriptors & 63)) - 1;
+		thread->habits.selected[i] = word;
 	}
 }
 
@@ -135,6 +154,9 @@ static __noinline int note_input_sleep(struct task_struct *task, struct ns_threa
 		regs = task_regs(task);
 		read_syscall(regs, &args);
 		note_polled(thread, &args, (void *)first_argument(regs));
+	} else if (call_kind(call) == NS_CALL_ON_SELECT) {
+		regs = task_regs(task);
+		note_selected(thread, first_argument(regs), (void *)second_argument(regs));
 	}
 	thread->habits.moved = moved;
 	thread->wrote = 0;

@@ -214,31 +214,74 @@ static __noinline bool op_names_socket(struct task_struct *task, struct ns_threa
 	return (__u64)socket_of_sqe(task, thread->ring.key, op->fd, op->flags) == thread->ring.sk;
 }
 
-/* Of poll() the one watched connection that it names; of several the first that can be read now. */
-static __always_inline void find_polled(struct task_struct *task, struct ns_thread_state *thread,
-					struct waited_for *what)
-{
-	struct ns_conn_state *conn, *only = NULL, *ready = NULL;
-	struct file *file;
-	__u32 found = 0, i;
-	__u64 key;
+#define NS_ONLY_ONE 1ull /* beside the address of the struct sock */
 
+/* How many bits are below the lowest that is set. */
+static __always_inline __u32 lowest_bit(__u64 word)
+{
+	__u64 below = (word & -word) - 1;
+
+	below -= below >> 1 & 0x5555555555555555;
+	below = (below & 0x3333333333333333) + (below >> 2 & 0x3333333333333333);
+	return ((below + (below >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56;
+}
+
+/* The next descriptor of a select(), + 1; 0 none. */
+static __always_inline __u32 next_selected(__u64 *words)
+{
+	__u32 i, bit;
+
+#pragma unroll
+	for (i = 0; i < NS_SELECTED; i++) {
+		if (!words[i])
+			continue;
+		bit = lowest_bit(words[i]);
+		words[i] &= words[i] - 1;
+		return 64 * i + bit + 1;
+	}
+	return 0;
+}
+
+/*
+ * Of the watched connections that a poll() or select() names the first that can be read now, or the
+ * one that there is (NS_ONLY_ONE). Global, and so verified once. 0: none.
+ */
+__noinline __u64 polled_sock(__u64 fdtable, __u32 tid, __u32 selects)
+{
+	struct ns_thread_state *thread =
+		settings.trace ? bpf_map_lookup_elem(&threads, &tid) : NULL;
+	__u64 key, only = 0, ready = 0, words[NS_SELECTED];
+	__u32 found = 0, slot, i;
+
+	if (!thread)
+		return 0;
+	__builtin_memcpy(words, thread->habits.selected, sizeof(words));
 #pragma unroll /* 5.10 refuses a loop that is entered in its middle */
 	for (i = 0; i < NS_POLLED; i++) {
-		file = thread->habits.polled[i] ? task_file(task, thread->habits.polled[i] - 1)
-						: NULL;
-		key = file ? (__u64)file_socket(file) : 0;
-		conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
-		if (!conn)
+		slot = selects ? next_selected(words) : thread->habits.polled[i];
+		key = slot ? file_in_table(fdtable, slot - 1) : 0;
+		key = key ? sock_in_file(key) : 0;
+		if (!key || !conn_traced(key))
 			continue;
 		found++;
-		only = conn;
+		only = key;
 		if (!ready && has_unread((struct sock *)key))
-			ready = conn;
+			ready = key;
 	}
-	what->conn = found == 1 ? only : ready;
-	what->sk = what->conn ? (struct sock *)what->conn->key : NULL;
-	what->basis = found == 1 ? NS_CONN_FD : NS_CONN_READY;
+	if (found == 1 && !thread->habits.polled_more && !(selects && next_selected(words)))
+		return only | NS_ONLY_ONE;
+	return ready;
+}
+
+static __always_inline void find_polled(struct task_struct *task, bool selects,
+					struct waited_for *what)
+{
+	__u64 found = polled_sock((__u64)BPF_CORE_READ(task, files, fdt), task->pid, selects);
+	__u64 key = found & ~NS_ONLY_ONE;
+
+	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+	what->sk = what->conn ? (struct sock *)key : NULL;
+	what->basis = found & NS_ONLY_ONE ? NS_CONN_FD : NS_CONN_READY;
 }
 
 /* The call's own socket. */
@@ -279,8 +322,8 @@ static __always_inline void find_waited_for(struct task_struct *task,
 	}
 	if (key)
 		find_named(thread, key, fd, what);
-	if (kind == NS_CALL_ON_POLL)
-		find_polled(task, thread, what);
+	if (kind == NS_CALL_ON_POLL || kind == NS_CALL_ON_SELECT)
+		find_polled(task, kind == NS_CALL_ON_SELECT, what);
 	if (what->conn || kind == NS_CALL_ON_FD || what->gone)
 		return;
 	key = thread->conn;

@@ -73,6 +73,12 @@ case_wait_epoll() {
         '.conn == $conn and .conn_basis == "ready" and .turn == "wrote" and .syscall_name == "epoll_wait" and .waker_tid == $waker'
 }
 
+case_wait_select_many() {
+    trace_waits select-many --all
+    expect_waits "for the connection that became ready in select, not the one written on last" \
+        '.conn == $conn and .conn_basis == "ready" and .turn == "wrote" and (.syscall_name | test("select")) and .waker_tid == $waker'
+}
+
 case_wait_poll_many() {
     trace_waits poll-many --all
     expect_waits "for the connection that became ready in poll, not the one written on last" \

@@ -16,12 +16,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #define STALL_NS    10000000u
-#define CONNECTIONS 4
+#define CONNECTIONS 6
 #define MESSAGE     64
 
 /* What all processes of a run share. */
@@ -309,48 +310,76 @@ static void connect_many(void)
 	shared->fd = links[0];
 }
 
-/* So many answers, waited for in epoll_wait() or in poll(). */
-static void take_answers(int answers, bool by_poll)
+/* Each takes what is there, of however many connections, and returns of how many. */
+static int take_by_epoll(void)
 {
 	struct epoll_event events[CONNECTIONS];
-	struct pollfd set[CONNECTIONS];
-	int i, count;
+	int count = epoll_wait(here[0], events, CONNECTIONS, -1);
 
-	for (i = 0; i < CONNECTIONS; i++)
+	for (int i = 0; i < count; i++)
+		take(events[i].data.fd);
+	return count;
+}
+
+static int take_by_poll(void)
+{
+	struct pollfd set[CONNECTIONS];
+	int count;
+
+	for (int i = 0; i < CONNECTIONS; i++)
 		set[i] = (struct pollfd){.fd = links[i], .events = POLLIN};
-	while (answers > 0) {
-		count = by_poll ? poll(set, CONNECTIONS, -1)
-				: epoll_wait(here[0], events, CONNECTIONS, -1);
-		answers -= count;
-		for (i = 0; i < count && !by_poll; i++)
-			take(events[i].data.fd);
-		for (i = 0; i < CONNECTIONS && by_poll; i++)
-			if (set[i].revents)
-				take(set[i].fd);
+	count = poll(set, CONNECTIONS, -1);
+	for (int i = 0; i < CONNECTIONS; i++)
+		if (set[i].revents)
+			take(set[i].fd);
+	return count;
+}
+
+static int take_by_select(void)
+{
+	int highest = 0, count;
+	fd_set set;
+
+	FD_ZERO(&set);
+	for (int i = 0; i < CONNECTIONS; i++) {
+		FD_SET(links[i], &set);
+		highest = links[i] > highest ? links[i] : highest;
 	}
+	count = select(highest + 1, &set, NULL, NULL, NULL);
+	for (int i = 0; i < CONNECTIONS; i++)
+		if (FD_ISSET(links[i], &set))
+			take(links[i]);
+	return count;
 }
 
 /* All but the first answer at once; it was written on first, so the last write tells nothing. */
-static void many_round(bool by_poll)
+static void many_round(int (*take_some)(void))
 {
-	int i;
+	int left;
 
-	for (i = 1; i < CONNECTIONS; i++)
+	for (int i = 1; i < CONNECTIONS; i++)
 		give(links[i]);
-	take_answers(CONNECTIONS - 1, by_poll);
+	for (left = CONNECTIONS - 1; left > 0;)
+		left -= take_some();
 	give(links[0]);
 	give(links[1]);
-	take_answers(2, by_poll);
+	for (left = 2; left > 0;)
+		left -= take_some();
 }
 
 static void epoll_round(void)
 {
-	many_round(false);
+	many_round(take_by_epoll);
 }
 
 static void poll_many_round(void)
 {
-	many_round(true);
+	many_round(take_by_poll);
+}
+
+static void select_many_round(void)
+{
+	many_round(take_by_select);
 }
 
 static void proxy_setup(void)

@@ -35,7 +35,7 @@ static void answer_late(void)
 	if (answers++ < 2)
 		return;
 	while (!shared->begun)
-		sleep(3);
+		sleep(8);
 	nap();
 }
 

@@ -197,7 +197,7 @@ struct ns_conn_reads {
 
 /* A turn: what this end writes until it reads again. See exchange.bpf.h. All by who sends. */
 struct ns_conn_turn {
-	__u64 ts;          /* end of its first write, 0 none yet */
+	__u64 ts;          /* its first write has ended, or fallen asleep; 0 none yet */
 	__u64 wrote_ts;    /* end of the last write */
 	__u64 held_ns;     /* in which bytes of it were held */
 	__u64 released_ts; /* the last release of a hold */

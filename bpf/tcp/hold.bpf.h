@@ -357,6 +357,18 @@ __noinline int on_blocked_send(__u64 key, __u64 now)
 	return 0;
 }
 
+/* A thread sleeps in a send: its turn has begun, long before the send ends. Global likewise. */
+__noinline int note_blocked_write(__u64 key, __u64 now)
+{
+	struct ns_conn_state *conn = conn_traced(key);
+	struct tcp_sock *tp = (void *)key;
+
+	if (conn && conn->owner_sure && conn->phase == NS_PHASE_OPEN && !closing)
+		enter_turn(key, conn, BPF_CORE_READ(tp, copied_seq), now,
+			   bpf_get_current_pid_tgid());
+	return 0;
+}
+
 /* The reason of what a thread's writes left behind, at the moment it goes to sleep. */
 __noinline int look_at_held(__u64 key, __u64 now)
 {
@@ -394,8 +406,10 @@ static __always_inline void on_writer_sleeps(struct task_struct *task,
 	} else {
 		return;
 	}
-	if (sk)
-		on_blocked_send((__u64)sk, now);
+	if (!sk)
+		return;
+	note_blocked_write((__u64)sk, now);
+	on_blocked_send((__u64)sk, now);
 }
 
 #endif

@@ -830,17 +830,26 @@ static __always_inline bool answers_slowly(const struct ns_conn_turn *turn)
 	       (turn->sampling || turn->times_all || is_long_ago(turn->request.read_at));
 }
 
+/* This end writes: unless it has written since it last read, that begins a turn. */
+static __always_inline bool enter_turn(__u64 key, struct ns_conn_state *conn, __u32 copied_seq,
+				       __u64 now, __u64 id)
+{
+	if (conn->copied_seq == copied_seq && conn->turn.ts)
+		return false;
+	conn->turn.exchanges += conn->copied_seq != copied_seq;
+	begin_turn(key, conn, id, now);
+	conn->copied_seq = copied_seq;
+	conn->turn.wrote_ts = now;
+	return true;
+}
+
 /* A send has ended: now is the time that TCP itself read when it transmitted, or the clock's. */
 static __always_inline void count_write(__u64 key, struct ns_conn_state *conn, __u32 copied_seq,
 					__u32 bytes, __u64 now, __u64 id)
 {
-	if (conn->copied_seq != copied_seq || !conn->turn.ts) {
-		conn->turn.exchanges += conn->copied_seq != copied_seq;
-		begin_turn(key, conn, id, now);
-		conn->copied_seq = copied_seq;
-	} else if (ns_passed(conn->turn.wrote_ts, now) < NS_CLOSE_NS) {
+	if (!enter_turn(key, conn, copied_seq, now, id) && conn->turn.writes &&
+	    ns_passed(conn->turn.wrote_ts, now) < NS_CLOSE_NS)
 		conn->turn.close_writes++;
-	}
 	if (bytes < conn->turn.mss / NS_SMALL_PART)
 		conn->turn.small_writes++;
 	conn->turn.writes++;

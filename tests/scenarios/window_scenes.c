@@ -62,7 +62,7 @@ static const struct transfer slow_reader = {SLOWLY, .rcvbuf = 8192, .read_gap = 
 static const struct transfer slow_reader_large_window = {SLOWLY, .rcvbuf = 4 << 20, .read_gap = 15, .sndbuf = 1 << 20};
 static const struct transfer computing_reader = {SLOWLY, .rcvbuf = 8192, .read_gap = 15, .reader_computes = true, .sndbuf = 1 << 20, .cause = "rwnd"};
 static const struct transfer computing_reader_large_window = {SLOWLY, .rcvbuf = 4 << 20, .read_gap = 15, .reader_computes = true, .sndbuf = 1 << 20};
-static const struct transfer writes_to_slow_reader = {SLOWLY, .rcvbuf = 65536, .read_gap = 15, .sndbuf = 16384, .cause = "rwnd", .write_cause = "sndbuf"};
+static const struct transfer writes_to_slow_reader = {SLOWLY, .rcvbuf = 65536, .read_gap = 15, .sndbuf = 16384, .cause = "peer-app", .write_cause = "sndbuf"};
 static const struct transfer writes_to_slow_reader_large_buffer = {SLOWLY, .rcvbuf = 65536, .read_gap = 15, .sndbuf = 1 << 20};
 /* clang-format on */
 
@@ -192,7 +192,7 @@ const struct scene window_scenes[] = {
 	{"slow-device-tail", setup_slower_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail, .makes = {"autocork", 8, 0.80}},
 	{"slow-reader", setup_path, {ENDS, ON_PATH}, 1, 3, &slow_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &slow_reader_large_window, .in_vain = true},
 	{"computing-reader", NULL, {ENDS}, 1, 3, &computing_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &computing_reader_large_window, .in_vain = true},
-	{"writes-to-slow-reader", NULL, {ENDS}, 1, 3, &writes_to_slow_reader, .makes = {"sndbuf", 3, 0.30}, .verdict = {"sndbuf", .says = "slept", .never = LARGER}, .followed = &writes_to_slow_reader_large_buffer, .in_vain = true, .open = true},
+	{"writes-to-slow-reader", NULL, {ENDS}, 1, 3, &writes_to_slow_reader, .makes = {"sndbuf", 3, 0.30}, .verdict = {"sndbuf", .says = "slept", .never = LARGER}, .followed = &writes_to_slow_reader_large_buffer, .in_vain = true},
 	{"busy-reader", NULL, {ENDS}, 1, 8, &busy_reader, .makes = {"zero-window", 6, 0.80}, .verdict = {"zero-window", .says = "computed", .never = LARGER "|saves"}},
 	{"napping-reader", NULL, {ENDS}, 1, 8, &napping_reader, .makes = {"zero-window", 6, 0.80}, .verdict = {"zero-window", .says = "slept", .never = LARGER}, .followed = &awake_reader},
 	{0},

@@ -394,8 +394,8 @@ const struct scene advice_scenes[] = {
 	{"client-waits-for-pipe", NULL, {ENDS}, 1, 12, &asks_behind_pipe, MAKES("ipc"), .verdict = {.cause = "ipc"}, .followed = &asks_alone},
 	/* It would not: nobody waits for that. */
 	{"peer-computes-and-sleeps", NULL, {ENDS}, 1, 12, &peer_does_both, MAKES("peer-app"), .verdict = {"peer-app", .never = "do not sleep"}, .followed = &peer_only_computes, .in_vain = true},
-	{"overlapped-hold", NULL, {play_client, server_of_first_piece}, 1, 12, &overlapped, MAKES("peer-app"), .verdict = {"peer-app", .never = "TCP_NODELAY|writev"}, .followed = &overlapped_nodelay, .in_vain = true, .open = true},
-	{"unfinished-message", NULL, {client_of_unfinished, play_server}, 1, 12, &unfinished, MAKES("timer"), .verdict = {"timer", .never = "TCP_CORK"}, .followed = &unfinished_uncorked, .in_vain = true, .open = true},
+	{"overlapped-hold", NULL, {play_client, server_of_first_piece}, 1, 12, &overlapped, MAKES("peer-app"), .verdict = {"peer-app", .never = "TCP_NODELAY|writev"}, .followed = &overlapped_nodelay, .in_vain = true},
+	{"unfinished-message", NULL, {client_of_unfinished, play_server}, 1, 12, &unfinished, MAKES("timer"), .verdict = {"timer", .never = "TCP_CORK"}, .followed = &unfinished_uncorked, .in_vain = true},
 	{"locks-beside", NULL, {ENDS}, 1, 12, &locks_beside, MAKES("peer-app"), .verdict = {"peer-app", .never = "\\block"}, .followed = &peer_sleeps, .in_vain = true},
 	{"sends-beside", NULL, {ENDS}, 1, 12, &sends_beside, MAKES("peer-app"), .verdict = {"peer-app", .never = "\\bpipe\\b"}, .followed = &peer_sleeps, .in_vain = true},
 	{"stores-beside", NULL, {ENDS}, 1, 12, &stores_beside, MAKES("peer-app"), .verdict = {"peer-app", .never = "block I/O"}, .followed = &peer_sleeps, .in_vain = true},

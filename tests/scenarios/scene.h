@@ -240,7 +240,7 @@ struct script {
 	enum piece_way way;       /* of all but the first; writev: of all in one call */
 	uint32_t gap_us;          /* before each but the first */
 	uint32_t pipelined;       /* requests before the first reply is awaited */
-	uint32_t early_us;        /* after the first piece the server waits so long ... */
+	uint32_t early_us;        /* after the first piece the server awaits more for so long ... */
 	uint32_t early_bytes;     /* ... and sends so many */
 	uint32_t serve_us;        /* the server sleeps before it replies */
 	uint32_t spin_us;         /* the server computes before it replies */

@@ -5,6 +5,7 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -236,7 +237,8 @@ static bool take_request(int fd, const struct script *script)
 		return read_all(fd, bytes);
 	if (!read_all(fd, first))
 		return false;
-	nap_us(script->early_us);
+	/* It has something to say when nothing more has come by then. */
+	poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, script->early_us / 1000);
 	write_all(fd, script->early_bytes);
 	return read_all(fd, bytes - first);
 }

@@ -119,6 +119,23 @@ static uint32_t bytes_held(const struct incident *incident, const struct parts *
 	       seq;
 }
 
+/* The reader itself is the reason. */
+static bool is_of_reader(const struct parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		switch (parts->v[i].reason) {
+		case NS_HOLD_UNKNOWN:
+		case NS_HOLD_RWND:
+		case NS_HOLD_ZERO_WINDOW:
+		case NS_HOLD_SNDBUF:
+			return true;
+		default:
+			break;
+		}
+	}
+	return false;
+}
+
 /*
  * Held bytes delay who waits for them. A program that all the while had not even read what was
  * there when the hold began had no use for more: the end of each write in a bulk transfer waits
@@ -129,19 +146,62 @@ static bool nobody_wanted(const struct incident *incident, const struct parts *p
 {
 	const struct ns_release *release = &incident->release;
 
-	if (incident->open || !release->unread_known || !release->unread)
-		return false;
-	for (size_t i = 0; i < parts->count; i++) {
-		switch (parts->v[i].reason) {
-		case NS_HOLD_UNKNOWN:
-		case NS_HOLD_RWND:
-		case NS_HOLD_ZERO_WINDOW:
-		case NS_HOLD_SNDBUF:
-			return false;
-		default:
-			break;
-		}
+	return !incident->open && release->unread_known && release->unread && !is_of_reader(parts);
+}
+
+/* One end writes and the other answers: what is written until then is one message. */
+static bool is_of_requests(const struct model *model, const struct model_conn *conn)
+{
+	const struct ns_exchange *exchange;
+
+	for (size_t i = 0; conn && (exchange = model__next_exchange(model, &i));) {
+		if (exchange->head.conn == conn->number ||
+		    (conn->peer && exchange->head.conn == conn->peer))
+			return true;
 	}
+	return false;
+}
+
+/*
+ * Until its last write a message is held by a cork because its program was still making it: when
+ * was that? Of bytes that nobody answers it is not known where a message ends.
+ */
+static uint64_t complete_from(const struct model *model, const struct incident *incident,
+			      const struct parts *parts, const struct stall *stall)
+{
+	uint32_t reason = parts->v[parts->count - 1].reason;
+	uint64_t start = incident->start_ts, last = start;
+	bool by_write = stall->released_by == RELEASED_BY_LATER_WRITE ||
+			stall->released_by == RELEASED_BY_FULL_SEGMENT;
+
+	if (parts->count > 1 || (reason != NS_HOLD_CORK && reason != NS_HOLD_MSG_MORE) ||
+	    (!by_write && stall->released_by != RELEASED_BY_UNCORK &&
+	     stall->released_by != RELEASED_BY_NODELAY) ||
+	    !is_of_requests(model, model__conn(model, incident->conn)))
+		return start;
+	for (size_t i = 0; i < incident->own.count; i++) {
+		const union event *event = &incident->own.v[i];
+
+		if (event->head.ts <= start || event->head.ts > incident->end_ts)
+			continue;
+		if (event->head.type == NS_RX && event->segment.seq != event->segment.end)
+			return start;
+		if (event->head.type == NS_SEND)
+			last = event->head.ts;
+	}
+	return by_write ? incident->end_ts : last;
+}
+
+/* Before that nothing was lost: cut off if it is as long as a stall. False: nothing is left. */
+static bool cut_before(const struct model *model, struct parts *parts, uint64_t from)
+{
+	uint64_t end = parts->v[parts->count - 1].end_ts;
+
+	if (from < parts->v[0].start_ts + model__threshold(model))
+		return true;
+	if (from + model__threshold(model) > end)
+		return false;
+	parts__begin_at(parts, from);
 	return true;
 }
 
@@ -184,14 +244,19 @@ bool hold__explain(const struct model *model, const struct incident *incident,
 		return false;
 	stall->conn = incident->conn;
 	stall->peer = conn ? conn->peer : 0;
-	stall->start_ts = parts.v[0].start_ts;
+	if (!incident->open && !is_of_reader(&parts) &&
+	    !cut_before(model, &parts, reader__wants_from(model, incident)))
+		return false;
 	stall->open = incident->open;
 	stall->exact = !incident->open && !incident->release.inexact;
 	stall->held_bytes = bytes_held(incident, &parts);
-	if (stall->start_ts > incident->end_ts ||
-	    incident->end_ts - stall->start_ts < model__threshold(model))
+	if (parts.v[0].start_ts > incident->end_ts ||
+	    incident->end_ts - parts.v[0].start_ts < model__threshold(model))
 		return false;
 	explain_cause(model, incident, &parts, finding);
+	if (!cut_before(model, &parts, complete_from(model, incident, &parts, stall)))
+		return false;
+	stall->start_ts = parts.v[0].start_ts;
 	find_writes(incident, stall);
 	if (!stall->hold.head.type && !stall->missing)
 		stall->missing = MISSING_HELD_WRITE;

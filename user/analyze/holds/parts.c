@@ -155,6 +155,17 @@ const struct part *parts__main(const struct parts *parts)
 	return main_part->cause == CAUSE_RWND ? closed_part(parts, main_part) : main_part;
 }
 
+void parts__begin_at(struct parts *parts, uint64_t ts)
+{
+	size_t gone = 0;
+
+	while (gone + 1 < parts->count && parts->v[gone].end_ts <= ts)
+		gone++;
+	parts->count -= gone;
+	memmove(parts->v, &parts->v[gone], parts->count * sizeof(parts->v[0]));
+	parts->v[0].start_ts = ts;
+}
+
 struct incident part__incident(const struct incident *incident, const struct parts *parts,
 			       const struct part *part)
 {

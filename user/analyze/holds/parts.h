@@ -35,6 +35,8 @@ void parts__find(const struct incident *incident, struct parts *parts);
  * did not hold the bytes for long may have been asked first, but is not what to change.
  */
 const struct part *parts__main(const struct parts *parts);
+/* What was before ts goes; ts lies before their end. */
+void parts__begin_at(struct parts *parts, uint64_t ts);
 /* The incident with nothing but this part of its time. It borrows the events. */
 struct incident part__incident(const struct incident *incident, const struct parts *parts,
 			       const struct part *part);

@@ -5,6 +5,8 @@
 #include "user/analyze/waits/wait.h"
 #include "user/analyze/waits/wait_kind.h"
 
+#define AT_ONCE_NS 1000000
+
 /* What the reader's time went to, as it is gone through. */
 struct time_spent {
 	const struct model *model;
@@ -218,6 +220,76 @@ static void add_all(struct time_spent *spent, uint32_t tid)
 	if (before && !spent->incident->open)
 		spend(spent, &spent->ran_ns, spent->incident->end_ts);
 }
+
+/* ---- from when on it wanted them ---- */
+
+/* Not one that data may end: of several descriptors, or of a ring, nobody can tell. */
+static bool is_elsewhere(const struct time_spent *spent, const struct ns_wait *recorded)
+{
+	struct ns_wait wait = *recorded;
+	struct wait_view view;
+
+	if (!wait.state || uring_wait__fill_in(spent->model, &wait))
+		return false;
+	view = wait_view__of(spent->model, &wait);
+	switch (view.kind) {
+	case WAIT_SLEEP:
+	case WAIT_DISK:
+	case WAIT_SEND:
+	case WAIT_MUTEX:
+	case WAIT_SIGNAL:
+	case WAIT_IPC:
+	case WAIT_CHILD:
+		return true;
+	case WAIT_RECEIVE:
+		return wait.head.conn && wait.conn_basis == NS_CONN_FD &&
+		       wait.head.conn != spent->conn->number;
+	default:
+		return false;
+	}
+}
+
+/* Another thread may have ended it, of what it had just read. */
+static bool ends_by_it(const struct time_spent *spent, const struct ns_wait *wait)
+{
+	uint64_t end = spent->incident->end_ts;
+
+	return wait->head.ts >= end && wait->head.ts < end + AT_ONCE_NS;
+}
+
+/* Until when a thread was elsewhere, from the beginning of the hold on. */
+static uint64_t elsewhere_until(const struct time_spent *spent, const struct model_thread *thread)
+{
+	uint64_t start = spent->incident->start_ts;
+	/* It was woken by the first piece at best: no sooner can it have gone. */
+	uint64_t gone = start + model__threshold(spent->model) / 8;
+	const struct ns_wait *wait;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->off_ts <= gone && wait->head.ts > gone && is_elsewhere(spent, wait))
+			return ends_by_it(spent, wait) ? start : wait->head.ts;
+	}
+	return start;
+}
+
+uint64_t reader__wants_from(const struct model *model, const struct incident *incident)
+{
+	struct time_spent spent = {.model = model, .incident = incident};
+	const struct model_thread *thread;
+	uint64_t from = UINT64_MAX, until;
+	size_t cursor = 0;
+
+	spent.conn = model__peer(model, model__conn(model, incident->conn));
+	while (spent.conn && (thread = model__next_thread(model, &cursor))) {
+		if (!thread->tgid || thread->tgid != spent.conn->id.head.tgid)
+			continue;
+		until = elsewhere_until(&spent, thread);
+		from = until < from ? until : from;
+	}
+	return from == UINT64_MAX ? incident->start_ts : from;
+}
+
+/* ---- what it did ---- */
 
 struct stall_reader reader__find(const struct model *model, const struct incident *incident)
 {

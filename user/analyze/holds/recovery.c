@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bpf/times.h"
+#include "user/analyze/holds/reader.h"
 #include "user/analyze/holds/receiver.h"
 #include "user/analyze/waits/wait.h"
 
@@ -318,6 +319,14 @@ static void find_end(struct incident *incident)
 	}
 }
 
+/* Not before the bytes had come after all. */
+static bool nobody_waited(const struct model *model, const struct incident *delivery)
+{
+	uint64_t from = reader__wants_from(model, delivery);
+
+	return from > delivery->start_ts && from >= delivery->end_ts;
+}
+
 bool recovery__explain(const struct model *model, const struct incident *recorded,
 		       struct finding *finding)
 {
@@ -348,6 +357,8 @@ bool recovery__explain(const struct model *model, const struct incident *recorde
 	delivery.end_ts =
 		arrived && arrived < progress.last->head.ts ? arrived : progress.last->head.ts;
 	delivery.open = stall->open;
+	if (!stall->open && nobody_waited(model, &delivery))
+		return false;
 	receiver = receiver__find(model, &delivery, stall->hold.head.tid);
 	if (receiver)
 		finding->receiver = *receiver;

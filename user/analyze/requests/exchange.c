@@ -5,6 +5,9 @@
 #include "user/analyze/requests/requests.h"
 #include "user/analyze/stall.h"
 
+/* No later does a thread come to what it has been waiting for. */
+#define AT_ONCE_NS 1000000
+
 /* Cuts from the exchange's begin to its end, so that nothing overlaps and nothing is left out. */
 struct cutter {
 	struct request_view *view;
@@ -43,6 +46,11 @@ static bool answered_before(const struct exchange *exchange)
 	       written <= exchange->asked.head.ts;
 }
 
+static bool is_corked(const struct ns_exchange *asked)
+{
+	return asked->hold_reason == NS_HOLD_CORK || asked->hold_reason == NS_HOLD_MSG_MORE;
+}
+
 /*
  * When the held bytes left. Only the sum of the held time is known: Nagle's algorithm holds
  * from the last write on, a cork from the first, and in neither case longer than until the
@@ -59,9 +67,18 @@ static uint64_t hold_end(const struct exchange *exchange)
 		if (exchange->served.begin_ts >= asked->begin_ts + asked->held_ns)
 			most = exchange->served.begin_ts;
 	}
-	if (asked->hold_reason == NS_HOLD_CORK || asked->hold_reason == NS_HOLD_MSG_MORE)
+	if (is_corked(asked))
 		return least(asked->begin_ts + asked->held_ns, most);
 	return least(asked->ready_ts + asked->held_ns, most);
+}
+
+/* The other end came to it when it was done with something else. */
+static bool lay_unread(const struct exchange *exchange)
+{
+	const struct ns_exchange *served = &exchange->served;
+
+	return answered_before(exchange) && served->ready_ts && served->arrived_ts &&
+	       served->begin_ts > served->arrived_ts + AT_ONCE_NS;
 }
 
 /*
@@ -73,6 +90,9 @@ static void cut_served(struct cutter *cutter, const struct exchange *exchange,
 {
 	const struct ns_exchange *served = &exchange->served;
 
+	/* What held it up meanwhile cost nothing then. */
+	if (lay_unread(exchange) && exchange->asked.held_ns)
+		cut(cutter, served->begin_ts, CAUSE_PEER_APP);
 	if (served->begin_ts == served->ready_ts) { /* its thread was awake */
 		cut(cutter, exchange__arrival(served), facts->network);
 		cut(cutter, served->begin_ts, CAUSE_PEER_APP);
@@ -150,8 +170,11 @@ void exchange__cut(const struct exchange *exchange, const struct exchange_facts 
 	memset(view, 0, sizeof(*view));
 	view->total_ns = asked->head.ts - asked->begin_ts;
 	view->confidence = CONFIDENCE_OBSERVED;
-	cut(&cutter, begun < asked->ready_ts ? begun : asked->ready_ts, CAUSE_SELF);
-	if (asked->held_ns)
+	/* Corked as long as its end does not exist, it waits for that. */
+	if (is_corked(asked) || begun > asked->ready_ts)
+		begun = asked->ready_ts;
+	cut(&cutter, begun, CAUSE_SELF);
+	if (asked->held_ns && !lay_unread(exchange))
 		cut(&cutter, released, facts->held);
 	cut(&cutter, asked->ready_ts, CAUSE_SELF);
 	cut_way(&cutter, exchange, facts);

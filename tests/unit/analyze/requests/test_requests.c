@@ -91,6 +91,7 @@ static void test_harmless_timer(void **state)
 }
 
 /* A cork holds from the first write on: nothing is left for the pause between the writes. */
+/* Until its last write the request is the program's affair, behind it the cork's. */
 static void test_cork(void **state)
 {
 	(void)state;
@@ -99,7 +100,25 @@ static void test_cork(void **state)
 				"33 " ASKED
 				"begin=1 ready=31 off=31.1 wake=33 held=30 hold_reason=cork "
 				"writes=2 weight=1\n",
-		      "cork 30, network 0.5, peer-app 0.5, network 1", CONFIDENCE_OBSERVED);
+		      "self 30, network 0.5, peer-app 0.5, network 1", CONFIDENCE_OBSERVED);
+	assert_median(HEAD PEER "32 " SERVED
+				"begin=31.5 ready=31.5 off=0.5 weight=1\n"
+				"33 " ASKED
+				"begin=1 ready=3 off=3.1 wake=33 held=30 hold_reason=cork "
+				"writes=2 weight=1\n",
+		      "self 2, cork 28, network 0.5, peer-app 0.5, network 1", CONFIDENCE_OBSERVED);
+}
+
+/* What was held lay unread at last: the other program was at something else all the while. */
+static void test_hold_unawaited(void **state)
+{
+	(void)state;
+	assert_median(HEAD PEER "62 " SERVED
+				"begin=61.5 ready=61.5 arrived=42 off=0.5 weight=1\n"
+				"63 " ASKED
+				"begin=1 ready=2 off=2.5 wake=63 held=39 hold_reason=nagle "
+				"writes=2 weight=1\n",
+		      "self 1, peer-app 60, network 1", CONFIDENCE_OBSERVED);
 }
 
 /* The thread that answers was busy when the request came: its last sleep was over. */
@@ -435,6 +454,7 @@ int main(void)
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_harmless_timer),
 		cmocka_unit_test(test_cork),
+		cmocka_unit_test(test_hold_unawaited),
 		cmocka_unit_test(test_busy_peer),
 		cmocka_unit_test(test_awake),
 		cmocka_unit_test(test_far),

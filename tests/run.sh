@@ -113,6 +113,7 @@ nagle-delack .causes[0].total_ms += 1
 nagle-delack .causes[0].p99_ms += 1
 nagle-delack .causes += [.causes[0] | .cause = "runqueue"]
 nagle-delack .causes = []
+uring-cause-submission .verdict |= (.saves_ms = 1 | .saves_of_ms = 1)
 nagle-delack .verdict.cause = "cork"
 nagle-delack .verdict.share /= 2
 nagle-delack .verdict.saves_ms += 1

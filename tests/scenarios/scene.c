@@ -187,9 +187,6 @@ static void print_verdict(const struct stage *stage)
 
 	if (!scene->verdict.cause)
 		return;
-	for (uint32_t i = 0; i < stage->request_count; i++)
-		printf("request start_ns=%" PRIu64 " end_ns=%" PRIu64 "\n",
-		       stage->requests[i].start_ns, stage->requests[i].end_ns);
 	printf("verdict cause=%s role=%s part_ns=%" PRIu64 " queued_ns=%" PRIu64 "\n",
 	       scene->verdict.cause, scene->targets & 1 ? "makes" : "serves", stage->part_ns,
 	       stage->queued_ns);
@@ -213,6 +210,9 @@ static void print_truth(const struct stage *stage)
 		       p->start_ns, p->end_ns, p->queued_ns, p->tid, p->cause);
 		total += p->end_ns - p->start_ns;
 	}
+	for (uint32_t i = 0; i < stage->request_count; i++)
+		printf("request start_ns=%" PRIu64 " end_ns=%" PRIu64 "\n",
+		       stage->requests[i].start_ns, stage->requests[i].end_ns);
 	print_verdict(stage);
 	printf("done scene=%s exchanges=%u stalls=%u total_ms=%.1f begin_ns=%" PRIu64
 	       " end_ns=%" PRIu64 " dropped=%u\n",

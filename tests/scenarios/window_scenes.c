@@ -24,7 +24,10 @@ struct transfer {
 	int sndbuf;
 	uint32_t pacing_rate; /* bytes per second */
 	uint32_t count;       /* transfers on a connection */
+	uint32_t pause;       /* ms that the client computes between two of them */
 	bool nodelay;
+	bool keeps_window;       /* also in a pause */
+	const char *queue;       /* the queueing discipline of the client's device, NULL: none */
 	const char *cause;       /* of the time until the answer */
 	const char *write_cause; /* of writes that block */
 };
@@ -39,8 +42,14 @@ static const struct transfer small_buffer = {
 	.bytes = 20000, .piece = 1000, .sndbuf = 4096, .nodelay = true, .count = 3, .cause = "network", .write_cause = "sndbuf"};
 static const struct transfer paced = {
 	.bytes = 100000, .pacing_rate = 2000000, .count = 30, .nodelay = true, .cause = "pacing"};
-static const struct transfer slow_device = {.bytes = 24000, .sndbuf = 1 << 20, .count = 1, .cause = "tsq"};
-static const struct transfer slow_device_tail = {.bytes = 1448, .last = 200, .nodelay = true, .count = 6, .cause = "autocork"};
+
+/* A packet of full size takes 6 ms; 24 ms, and so long the small one behind it waits for its completion. */
+#define SLOW        .queue = "tbf rate 2mbit burst 1600 limit 1000000"
+#define SLOWER      .queue = "tbf rate 500kbit burst 1600 limit 1000000"
+#define LONG_ENOUGH .bytes = 24000, .sndbuf = 1 << 20, .count = 1
+#define WITH_A_TAIL .nodelay = true, .count = 6
+static const struct transfer slow_device = {LONG_ENOUGH, SLOW, .cause = "tsq"};
+static const struct transfer slow_device_tail = {WITH_A_TAIL, SLOWER, .bytes = 1448, .last = 200, .cause = "autocork"};
 
 /* What the same transfers would be with larger windows and buffers, and no limit. */
 static const struct transfer large_window = {.bytes = 60000, .sndbuf = 1 << 20, .count = 1};
@@ -48,6 +57,24 @@ static const struct transfer prompt_reader = {.bytes = 100000, .rcvbuf = 8192, .
 static const struct transfer large_buffer = {.bytes = 20000, .piece = 1000, .nodelay = true, .count = 3};
 static const struct transfer kept_connection = {.bytes = 100000, .count = 6, .sndbuf = 1 << 20};
 static const struct transfer unpaced = {.bytes = 100000, .count = 30, .nodelay = true};
+static const struct transfer fast_device = {LONG_ENOUGH};
+static const struct transfer fast_device_tail = {WITH_A_TAIL, .bytes = 1448, .last = 200};
+/* What lies in the device's queue then is no sooner there. */
+static const struct transfer slow_device_at_once = {WITH_A_TAIL, SLOWER, .bytes = 1648};
+
+/* A connection that is kept, and pauses. */
+#define WITH_PAUSES .bytes = 100000, .count = 6, .sndbuf = 1 << 20, .pause = 300
+static const struct transfer pauses = {WITH_PAUSES, .cause = "cwnd"};
+static const struct transfer pauses_keeping_window = {WITH_PAUSES, .keeps_window = true};
+
+/* The same to a program that does something else meanwhile: it would not read sooner. */
+#define LATER(ms) .server_sleep = (ms), .cause = "peer-app"
+static const struct transfer paced_for_later = {.bytes = 100000, .pacing_rate = 2000000, .count = 20, .nodelay = true, LATER(70)};
+static const struct transfer unpaced_for_later = {.bytes = 100000, .count = 20, .nodelay = true, LATER(70)};
+static const struct transfer slow_device_for_later = {LONG_ENOUGH, SLOW, LATER(120)};
+static const struct transfer fast_device_for_later = {LONG_ENOUGH, LATER(120)};
+static const struct transfer tail_for_later = {WITH_A_TAIL, SLOWER, .bytes = 2896, .last = 200, LATER(60)};
+static const struct transfer tail_at_once_for_later = {WITH_A_TAIL, SLOWER, .bytes = 3096, LATER(60)};
 
 /* With no option set either: the window adapts, and is closed all the same. */
 #define LONG .bytes = 600000, .read_piece = 20000, .read_gap = 3, .count = 1
@@ -99,8 +126,13 @@ static void client_transfer(struct stage *stage)
 		set_option(fd, IPPROTO_TCP, TCP_NODELAY, t->nodelay);
 		/* The handshake takes a round trip. */
 		phases__end(&phases, "network");
-		for (uint32_t n = 0; n < t->count; n++)
+		for (uint32_t n = 0; n < t->count; n++) {
+			if (n && t->pause) {
+				spin_ms(stage, t->pause);
+				phases__end(&phases, "cpu");
+			}
 			transfer(&phases, fd, t);
+		}
 		close(fd);
 	}
 }
@@ -146,7 +178,10 @@ static void server_transfer(struct stage *stage)
 
 static void setup_path_20ms(struct stage *stage)
 {
-	stage__path(stage, 20000);
+	const struct transfer *t = stage->scene->script;
+
+	stage__path_with(stage, 20000,
+			 t->keeps_window ? "net/ipv4/tcp_slow_start_after_idle" : NULL, "0");
 }
 
 static void setup_path(struct stage *stage)
@@ -156,24 +191,17 @@ static void setup_path(struct stage *stage)
 
 /* What waits in the device's queue still belongs to the sender. Packets of one segment each: TSO
  * would put off more than the queue does. */
-static void slow_down(struct stage *stage, const char *command)
+static void setup_device(struct stage *stage)
 {
+	const struct transfer *t = stage->scene->script;
+	char command[128];
+
 	stage__path(stage, 0);
+	if (!t->queue)
+		return;
+	snprintf(command, sizeof(command), "tc qdisc replace dev path root %s", t->queue);
 	if (system("ip link set dev path gso_max_segs 1") || system(command))
 		cannot("there is no tbf to slow a device");
-}
-
-/* A packet of full size takes 6 ms. */
-static void setup_slow_device(struct stage *stage)
-{
-	slow_down(stage, "tc qdisc replace dev path root tbf rate 2mbit burst 1600 limit 1000000");
-}
-
-/* 24 ms: so long the small one behind it waits for its completion. */
-static void setup_slower_device(struct stage *stage)
-{
-	slow_down(stage,
-		  "tc qdisc replace dev path root tbf rate 500kbit burst 1600 limit 1000000");
 }
 
 #define ENDS    client_transfer, server_transfer
@@ -182,14 +210,19 @@ static void setup_slower_device(struct stage *stage)
 
 /* clang-format off */
 const struct scene window_scenes[] = {
-	{"far-server", setup_path_20ms, {ENDS, ON_PATH}, 1, 1, &prompt, .makes = {"network", 15, 0.80}, .quick = true},
+	{"far-server", setup_path_20ms, {ENDS, ON_PATH}, 1, 1, &prompt, .makes = {"network", 15, 0.80}, .verdict = {"network", .says = "Fewer round trips", .never = "saves"}, .quick = true},
 	{"slow-start", setup_path_20ms, {ENDS, ON_PATH}, 1, 8, &slow_start, .makes = {"cwnd", 6, 0.50}, .verdict = {"cwnd", .says = "Keep one connection"}, .followed = &kept_connection, .quick = true},
+	{"slow-start-after-idle", setup_path_20ms, {ENDS, ON_PATH}, 1, 1, &pauses, .makes = {"cwnd", 5, 0.10}, .verdict = {"cwnd", .says = "slow_start_after_idle=0", .never = "new ones"}, .followed = &pauses_keeping_window},
 	{"small-window", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_window, .makes = {"rwnd", 3, 0.80}, .verdict = {"rwnd", .says = "SO_RCVBUF"}, .followed = &large_window, .quick = true},
 	{"shut-window", setup_path, {ENDS, ON_PATH}, 1, 12, &shut_window, .makes = {"zero-window", 9, 0.80}, .verdict = {"zero-window", .says = "slept", .never = LARGER}, .followed = &prompt_reader},
 	{"small-buffer", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_buffer, .makes = {"sndbuf", 3, 0.50}, .verdict = {"sndbuf", .says = "SO_SNDBUF"}, .followed = &large_buffer},
 	{"paced", NULL, {ENDS}, 1, 1, &paced, .makes = {"pacing", 4, 0.60}, .verdict = {.cause = "pacing"}, .followed = &unpaced, .quick = true},
-	{"slow-device", setup_slow_device, {ENDS, ON_PATH}, 1, 6, &slow_device, .makes = {"tsq", 3, 0.80}},
-	{"slow-device-tail", setup_slower_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail, .makes = {"autocork", 8, 0.80}},
+	{"paced-for-later", NULL, {ENDS}, 1, 1, &paced_for_later, .makes = {"peer-app", 15, 0.80}, .verdict = {"peer-app", .never = "PACING"}, .followed = &unpaced_for_later, .in_vain = true},
+	{"slow-device", setup_device, {ENDS, ON_PATH}, 1, 6, &slow_device, .makes = {"tsq", 3, 0.80}, .verdict = {"tsq", .says = "device is behind"}, .followed = &fast_device},
+	{"slow-device-for-later", setup_device, {ENDS, ON_PATH}, 1, 6, &slow_device_for_later, .makes = {"peer-app", 4, 0.80}, .verdict = {"peer-app", .never = "device is behind"}, .followed = &fast_device_for_later, .in_vain = true},
+	{"slow-device-tail", setup_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail, .makes = {"autocork", 8, 0.80}, .verdict = {"autocork", .says = "device is behind"}, .followed = &fast_device_tail},
+	{"slow-device-tail-at-once", setup_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail, .makes = {"autocork", 8, 0.80}, .verdict = {"autocork", .never = "writev[^:]*: saves|tcp_autocorking=0[^:]*: the same saving"}, .followed = &slow_device_at_once, .in_vain = true},
+	{"tail-for-later", setup_device, {ENDS, ON_PATH}, 1, 3, &tail_for_later, .makes = {"peer-app", 8, 0.80}, .verdict = {"peer-app", .never = "device is behind|writev"}, .followed = &tail_at_once_for_later, .in_vain = true},
 	{"slow-reader", setup_path, {ENDS, ON_PATH}, 1, 3, &slow_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &slow_reader_large_window, .in_vain = true},
 	{"computing-reader", NULL, {ENDS}, 1, 3, &computing_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &computing_reader_large_window, .in_vain = true},
 	{"writes-to-slow-reader", NULL, {ENDS}, 1, 3, &writes_to_slow_reader, .makes = {"sndbuf", 3, 0.30}, .verdict = {"sndbuf", .says = "slept", .never = LARGER}, .followed = &writes_to_slow_reader_large_buffer, .in_vain = true},

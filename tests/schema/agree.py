@@ -14,6 +14,8 @@ import sys
 
 # cause.def: .is_given
 GIVEN = {"unknown", "network", "cwnd", "tsq"}
+# What can be done then is not known to save anything, or how much.
+UNPROMISED = {"unknown", "network", "uring"}
 # What others did, or the thread itself: the largest part is all that an advice is about.
 PARTED = {"peer-app", "lock", "ipc", "self"}
 # The least that two clocks, or two ends of a window, may differ by.
@@ -207,6 +209,8 @@ def saving(report, row):
     saves, whole = verdict["saves_ms"], verdict["saves_of_ms"]
     parts = [sum(part["ms"] for part in view["slices"] if part["cause"] == row["cause"])
              for view in [requests["median"] for requests in report["requests"]] + report["stalls"]]
+    if row["cause"] in UNPROMISED and (saves or any("saves" in advice for advice in verdict["advice"])):
+        yield f"it saves {saves} ms of what is {row['cause']}: {' '.join(verdict['advice'])}"
     if saves > whole:
         yield f"it saves {saves} ms of {whole} ms"
     if saves > max(parts, default=0) + SLACK_MS:

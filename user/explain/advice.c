@@ -76,7 +76,10 @@ static const struct template advice[] = {
 
 	{FOR(CWND), "{?conn_resent}"
 	 "Find the loss on the way to {other} first: it is what keeps the window small ({saves} at most)."},
-	{FOR(CWND),
+	{FOR(CWND), "{?is_kept}"
+	 "Set net.ipv4.tcp_slow_start_after_idle=0, where the path can bear that: else each pause of the connection makes the "
+	 "window small again. At most this {saves}."},
+	{FOR(CWND), "{!is_kept}"
 	 "Keep one connection to {other_program} open and in use rather than new ones: its window has grown already. A "
 	 "pause makes it small again unless net.ipv4.tcp_slow_start_after_idle is 0. At most this {saves}."},
 	{FOR(CWND),
@@ -113,17 +116,17 @@ static const struct template advice[] = {
 	{FOR(PACING),
 	 "If the congestion control paces by itself (bbr does), the rate is what it measured of the path: ss -ti shows it "
 	 "as pacing_rate."},
-	{FOR(TSQ),
+	/* Had it sent the small segment at once, that would have waited in the device's queue. */
+	{FOR(TSQ) | FOR(AUTOCORK),
 	 "Look why the device is behind: its queue (tc -s qdisc), a rate limit there, a virtual device whose host is "
 	 "busy: at most this {saves}."},
 	{FOR(TSO_DEFER),
 	 "Write the end of {a_message} together with what goes before it, so that TCP sees that nothing follows: at most "
 	 "this {saves}."},
 	{FOR(AUTOCORK),
-	 "In {program}, write each {message} at once (one buffer, or writev()): {saves}."},
-	{FOR(AUTOCORK),
-	 "Or turn automatic corking off for the whole machine (net.ipv4.tcp_autocorking=0): the same saving, more "
-	 "segments."},
+	 "Where the device is not behind and only reports late what it has sent (interrupts that it joins), write each "
+	 "{message} at once in {program} (one buffer, or writev()), or set net.ipv4.tcp_autocorking=0. What must wait in its "
+	 "queue is no sooner there by that."},
 
 	{LOSSES,
 	 "Find where segments between here and {other} are dropped: counters of the devices (ip -s link, ethtool -S), of "
@@ -134,7 +137,8 @@ static const struct template advice[] = {
 	 "route change ... rto_min 20ms) shortens each such wait. It does not mend the loss."},
 	{FOR(SYN_RETRANSMIT),
 	 "At {other}, look whether the listen queue overflows (nstat -az TcpExtListenDrops TcpExtListenOverflows; ss -ltn "
-	 "shows queue and limit): accept() sooner, or a larger backlog in listen() and net.core.somaxconn: this {saves}."},
+	 "shows queue and limit); then accept() sooner, or set a larger backlog in listen() and net.core.somaxconn. Answered "
+	 "at once it {saves}."},
 	{FOR(SYN_RETRANSMIT),
 	 "If these counters stand still, look for a firewall or for loss on the way."},
 	{FOR(SYN_RETRANSMIT),

@@ -41,6 +41,14 @@ static bool is_receiver(const struct stall *stall)
 	return stall->fire.head.type && stall->fire.head.conn == stall->conn;
 }
 
+/* A new connection meets it once: with its first exchange, or none again. */
+static bool is_kept(const struct context *context)
+{
+	uint32_t exchanges = context->conn ? context->conn->totals.exchanges : 0;
+
+	return exchanges > 1 && context->tally->count > 1 && 2 * context->tally->count >= exchanges;
+}
+
 /* Whom the delayed thread waited for is known, and what that one waited for. */
 static bool has_root(const struct context *context)
 {

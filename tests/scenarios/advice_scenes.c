@@ -182,36 +182,33 @@ static void *do_beside(void *arg)
 	return NULL;
 }
 
+static const char *ask(struct phases *phases, int fd)
+{
+	const struct tasks *tasks = tasks_of(phases->stage);
+
+	write_all(fd, tasks->client[0].what ? 40 : REQUEST);
+	if (tasks->client[0].what) {
+		struct part part = part__begin();
+
+		do_all(phases->stage, tasks->client);
+		part__end(phases->stage, &part);
+		write_all(fd, REQUEST - 40);
+	}
+	if (!read_all(fd, ANSWER))
+		die("the server hung up");
+	return tasks->cause;
+}
+
 static void client(struct stage *stage)
 {
 	const struct tasks *tasks = tasks_of(stage);
-	struct phases phases;
 	int fd = connect_to(stage);
 
 	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	prepare(stage, tasks->beside[0].what ? tasks->beside : tasks->client);
 	if (tasks->beside[0].what)
 		start_thread(do_beside, stage);
-	stage__wait_at_gate(stage);
-	phases__begin(&phases, stage);
-	for (uint32_t i = 0; i < stage->count; i++) {
-		uint64_t start_ns = now_ns();
-
-		write_all(fd, tasks->client[0].what ? 40 : REQUEST);
-		if (tasks->client[0].what) {
-			struct part part = part__begin();
-
-			do_all(stage, tasks->client);
-			part__end(stage, &part);
-			write_all(fd, REQUEST - 40);
-		}
-		if (!read_all(fd, ANSWER))
-			die("the server hung up");
-		stage__request(stage, start_ns);
-		if (!tasks->is_servers)
-			phases__end(&phases, tasks->cause);
-		atomic_fetch_add(&stage->exchanges, 1);
-	}
+	ask_by_turns(stage, fd, ask);
 }
 
 static void server(struct stage *stage)
@@ -257,31 +254,26 @@ static void server_of_first_piece(struct stage *stage)
 
 /* ---- a message that is corked as long as its end does not exist ---- */
 
+static const char *ask_unfinished(struct phases *phases, int fd)
+{
+	const struct script *script = phases->stage->scene->script;
+	struct part part = part__begin();
+
+	set_option(fd, IPPROTO_TCP, TCP_NODELAY, script->nodelay);
+	set_option(fd, IPPROTO_TCP, TCP_CORK, script->cork);
+	write_all(fd, 40);
+	sleep_ms(30);
+	part__end(phases->stage, &part);
+	write_all(fd, 136);
+	set_option(fd, IPPROTO_TCP, TCP_CORK, 0);
+	if (!read_all(fd, ANSWER))
+		die("the server hung up");
+	return "timer";
+}
+
 static void client_of_unfinished(struct stage *stage)
 {
-	const struct script *script = stage->scene->script;
-	struct phases phases;
-	int fd = connect_to(stage);
-
-	stage__wait_at_gate(stage);
-	phases__begin(&phases, stage);
-	for (uint32_t i = 0; i < stage->count; i++) {
-		uint64_t start_ns = now_ns();
-		struct part part = part__begin();
-
-		set_option(fd, IPPROTO_TCP, TCP_NODELAY, script->nodelay);
-		set_option(fd, IPPROTO_TCP, TCP_CORK, script->cork);
-		write_all(fd, 40);
-		sleep_ms(30);
-		part__end(stage, &part);
-		write_all(fd, 136);
-		set_option(fd, IPPROTO_TCP, TCP_CORK, 0);
-		if (!read_all(fd, ANSWER))
-			die("the server hung up");
-		stage__request(stage, start_ns);
-		phases__end(&phases, "timer");
-		atomic_fetch_add(&stage->exchanges, 1);
-	}
+	ask_by_turns(stage, connect_to(stage), ask_unfinished);
 }
 
 /* ---- now this, now that: what costs most leads ---- */

@@ -263,6 +263,8 @@ struct script {
 };
 
 role_fn play_client, play_server;
+/* Behind the gate, one request after the other: what ask() returns is the cause of its time. */
+void ask_by_turns(struct stage *stage, int fd, const char *(*ask)(struct phases *phases, int fd));
 /* Whether the verdict must be about the server's own time. */
 bool is_about_server(const struct stage *stage);
 /* One, counted; its phases are ended by the script's causes. */

@@ -229,6 +229,23 @@ void play_client(struct stage *stage)
 	}
 }
 
+void ask_by_turns(struct stage *stage, int fd, const char *(*ask)(struct phases *phases, int fd))
+{
+	struct phases phases;
+
+	stage__wait_at_gate(stage);
+	phases__begin(&phases, stage);
+	for (uint32_t i = 0; i < stage->count; i++) {
+		uint64_t start_ns = now_ns();
+		const char *cause = ask(&phases, fd);
+
+		stage__request(stage, start_ns);
+		if (stage->scene->targets & 1) /* else its waits are no stalls */
+			phases__end(&phases, cause);
+		atomic_fetch_add(&stage->exchanges, 1);
+	}
+}
+
 static bool take_request(int fd, const struct script *script)
 {
 	size_t bytes = sum(script->request), first = script->request[0];

@@ -72,54 +72,44 @@ static const struct patience *patience_of(const struct stage *stage)
 /* ---- a client whose own time-out runs out before it goes on, as with `Expect: 100-continue` ----
  */
 
+static const char *expect(struct phases *phases, int fd)
+{
+	const struct patience *patience = patience_of(phases->stage);
+	struct part part = part__begin();
+
+	write_all(fd, HEADER);
+	if (patience->comes(fd, patience->ms))
+		die("the server talks unasked");
+	part__end(phases->stage, &part);
+	phases__end(phases, "timer");
+	write_all(fd, BODY);
+	if (!read_all(fd, ANSWER))
+		die("the server hung up");
+	return NULL;
+}
+
 static void client_that_expects(struct stage *stage)
 {
-	const struct patience *patience = patience_of(stage);
-	struct phases phases;
-	int fd = connect_to(stage);
-
-	stage__wait_at_gate(stage);
-	phases__begin(&phases, stage);
-	for (uint32_t i = 0; i < stage->count; i++) {
-		uint64_t start_ns = now_ns();
-		struct part part = part__begin();
-
-		write_all(fd, HEADER);
-		if (patience->comes(fd, patience->ms))
-			die("the server talks unasked");
-		part__end(stage, &part);
-		phases__end(&phases, "timer");
-		write_all(fd, BODY);
-		if (!read_all(fd, ANSWER))
-			die("the server hung up");
-		stage__request(stage, start_ns);
-		phases__end(&phases, NULL);
-		atomic_fetch_add(&stage->exchanges, 1);
-	}
+	ask_by_turns(stage, connect_to(stage), expect);
 }
 
 /* ---- a client that looks again and again ---- */
 
+static const char *ask_in_steps(struct phases *phases, int fd)
+{
+	const struct patience *patience = patience_of(phases->stage);
+
+	write_all(fd, patience->script.request[0]);
+	while (!patience->comes(fd, patience->ms))
+		;
+	if (!read_all(fd, ANSWER))
+		die("the server hung up");
+	return patience->script.cause;
+}
+
 static void client_in_steps(struct stage *stage)
 {
-	const struct patience *patience = patience_of(stage);
-	struct phases phases;
-	int fd = connect_to(stage);
-
-	stage__wait_at_gate(stage);
-	phases__begin(&phases, stage);
-	for (uint32_t i = 0; i < stage->count; i++) {
-		uint64_t start_ns = now_ns();
-
-		write_all(fd, patience->script.request[0]);
-		while (!patience->comes(fd, patience->ms))
-			;
-		if (!read_all(fd, ANSWER))
-			die("the server hung up");
-		stage__request(stage, start_ns);
-		phases__end(&phases, patience->script.cause);
-		atomic_fetch_add(&stage->exchanges, 1);
-	}
+	ask_by_turns(stage, connect_to(stage), ask_in_steps);
 }
 
 /* ---- a server whose sleep another process ends ---- */

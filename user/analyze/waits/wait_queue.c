@@ -431,6 +431,14 @@ static bool is_judged_as_whole(const struct wait_queue *queue, const struct requ
 	return asked && asked->head.ts - asked->ready_ts >= model__threshold(queue->model);
 }
 
+/* How long it had nothing to wait for at first. */
+static uint64_t idle_before(const struct attribution *attribution)
+{
+	const struct slice *first = attribution->slices;
+
+	return attribution->slice_count > 1 && first->cause == CAUSE_IDLE ? first->ns : 0;
+}
+
 static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		       struct judged *judged)
 {
@@ -438,6 +446,7 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 	const struct attribution *attribution;
 	struct unexplained rest;
 	struct request_place place;
+	uint64_t idle;
 	struct ns_wait whole;
 	bool is_open;
 
@@ -479,6 +488,13 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		if (same)
 			join(queue, judged, wait, same);
 		return;
+	}
+	idle = idle_before(attribution);
+	if (idle) {
+		rest.start += idle;
+		rest.length -= idle;
+		attribution = waker_chain__explain(queue->chain, wait, &place, rest.start,
+						   rest.start + rest.length);
 	}
 	judge_explained(queue, pending, &rest, attribution, judged);
 }

@@ -470,6 +470,27 @@ static void test_late_for_a_request(void **state)
 	}
 }
 
+/* A server that gets a request after long, and then no CPU: it was late since the request came. */
+static void test_idle_before(void **state)
+{
+	static const char text[] =
+		"0 session threshold=10 arch=x86_64\n"
+		"0 process tgid=20 role=target comm=srv\n"
+		"0 conn conn=1 tgid=20 role=target local=10.0.0.1:7 remote=10.0.0.1:40 opener=peer\n"
+		"1 stack id=3 text=try_to_wake_up;ep_poll_callback;sock_def_readable;tcp_data_queue\n"
+		"825 wait conn=1 conn_basis=ready tgid=20 tid=20 off=5 wake=800 state=1 syscall=232 "
+		"arg0=3 turn=wrote waker_tgid=30 waker_tid=30 waker_stack_id=3 comm=srv\n";
+	struct outcome outcome = analyze(feed__text(text));
+
+	(void)state;
+	assert_int_equal(outcome.report->stall_count, 1);
+	assert_int_equal(outcome.stall->cause, CAUSE_RUNQUEUE);
+	assert_int_equal(slice_of(outcome.stall, CAUSE_RUNQUEUE), 25000000);
+	assert_int_equal(slice_of(outcome.stall, CAUSE_IDLE), 0);
+	assert_int_equal(outcome.stall->end_ts - outcome.stall->start_ts, 25000000);
+	done(&outcome);
+}
+
 /* Of the sleeps of several threads the example is of the one that slept longest in all. */
 static void test_example_of_several_threads(void **state)
 {
@@ -502,6 +523,7 @@ int main(void)
 		cmocka_unit_test(test_time_out_before_the_answer),
 		cmocka_unit_test(test_row_lock),
 		cmocka_unit_test(test_late_for_a_request),
+		cmocka_unit_test(test_idle_before),
 		cmocka_unit_test(test_example_of_several_threads),
 	};
 

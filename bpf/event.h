@@ -147,6 +147,8 @@ struct ns_process {
 	__u32 role;   /* enum ns_role */
 	__u32 ns_pid; /* its pid in its own pid namespace when that differs, else 0 */
 	char comm[NS_COMM_LEN];
+	__u32 master; /* its parent, when that has the same name: it is a worker; 0 none */
+	__u32 pad;
 };
 
 #define NS_FD_UNKNOWN 0xffffffffu
@@ -187,7 +189,7 @@ NS_ASSERT_OFFSET(ns_head, ts, 8);
 NS_ASSERT_OFFSET(ns_head, conn, 16);
 NS_ASSERT_SIZE(ns_session, 216);
 NS_ASSERT_OFFSET(ns_session, way, 56);
-NS_ASSERT_SIZE(ns_process, 56);
+NS_ASSERT_SIZE(ns_process, 64);
 NS_ASSERT_SIZE(ns_exit, 32);
 NS_ASSERT_SIZE(ns_lost, 48);
 NS_ASSERT_SIZE(ns_stack, 2048);

@@ -84,6 +84,74 @@ for worker in workers:
     expect_is "timer stalls" "$(count_of timer)" 12
 }
 
+# A process for each connection, which has ended by the time that somebody reads the advice; and workers, which live. The other end is
+# to be traced by what finds the next one too.
+whom_to_trace() { # HOW ADVICE
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    start_at_gate python3 -c "forks = '$1' == 'fork'"'
+import os, signal, socket, sys, time
+os.setpgid(0, 0)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN if forks else signal.SIG_DFL)
+listener = socket.create_server(("127.0.0.1", 0))
+def serve(conn):
+    conn.recv(100)
+    end = time.thread_time() + 0.02
+    while time.thread_time() < end:
+        pass
+    conn.sendall(b"answer")
+    conn.close()
+def work():
+    while True:
+        conn = listener.accept()[0]
+        if not forks:
+            serve(conn)
+        elif not os.fork():
+            serve(conn)
+            os._exit(0)
+        conn.close()
+def name(name):
+    with open("/proc/self/comm", "w") as file:
+        file.write(name)
+def start_master():
+    pid = os.fork()
+    if pid:
+        return pid
+    name("live-master")
+    for _ in range(0 if forks else 2):
+        if not os.fork():
+            work()
+    work() if forks else signal.pause()
+master = start_master()
+print(f"ready master={master}", flush=True)
+sys.stdin.readline()
+for _ in range(24):
+    with socket.create_connection(listener.getsockname()) as conn:
+        conn.sendall(b"request")
+        while conn.recv(100):
+            pass
+sys.stdin.readline()
+os.killpg(0, signal.SIGTERM)
+'
+    start_trace -p "$GATED" -d 2
+    open_gate
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID" || fail "netstall did not end"
+    end_trace
+    open_gate
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "the server did not end"
+    # A machine that has no CPU for them is what held them up.
+    [ "$(report .verdict.cause)" != runqueue ] || [ "$SLOW_MACHINE" = none ] || return 0
+    expect_is "the verdict" "$(report .verdict.cause)" peer-app
+    report '.verdict.advice[0]' | grep -qE "$2" || fail "an advice names nobody who lives: $(report '.verdict.advice[0]')"
+}
+case_to_trace_a_process_for_each_connection() {
+    whom_to_trace fork '(perf report|netstall trace) --comm live-master|netstall trace -p [0-9]+ --children'
+}
+case_to_trace_workers() {
+    whom_to_trace workers 'perf record -p [0-9]+\)|netstall trace -p [0-9]+ --children'
+    expect_is "whose workers they are" "$(gojq -rs '[.[] | select(.event == "process" and .comm == "live-master").master] | unique | join(" ")' "$SCRATCH/trace")" \
+        "$(field master "$(cat "$SCRATCH/gated")")"
+}
+
 case_by_tid() {
     start_exchange -- --mode split -n "$FEW"
     trace_by -t "$CLIENT"

@@ -222,6 +222,7 @@ static void learn_process(struct report *report, const struct model_process *pro
 	entry->pid = process->pid;
 	entry->ns_pid = process->ns_pid;
 	entry->role = process->role;
+	entry->master = process->master;
 	entry->exited = process->exited;
 	memcpy(entry->comm, process->comm, NS_COMM_LEN);
 	/* Threads may have been known before their process. */

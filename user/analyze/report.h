@@ -21,6 +21,7 @@ struct report_process {
 	uint32_t pid;
 	uint32_t ns_pid; /* in its own pid namespace when that differs, else 0 */
 	uint32_t role;   /* NS_ROLE_* */
+	uint32_t master; /* its parent, whose worker it is, 0 nobody's */
 	bool exited;
 	char comm[NS_COMM_LEN];
 	/* Of its connections that are not listed. */

@@ -91,7 +91,7 @@ static const struct template advice[] = {
 	 "Let {reader} read sooner, in a thread of its own, or before it does other work: at most this {saves}. No window and "
 	 "no buffer does: it would be filled, and then it is as before."},
 	{READERS, "{?reader_computes}"
-	 "Let {reader} compute less between two reads: perf record -p {reader_pid} shows where. No window and no buffer makes "
+	 "Let {reader} compute less between two reads: {reader_profile} shows where. No window and no buffer makes "
 	 "it faster; one that holds a whole {message} only lets {sender} go on before the reader is done."},
 	{FOR(RWND) | FOR(ZERO_WINDOW), "{?reader_waits}"
 	 "Give the receiver ({other}) a larger window: set no SO_RCVBUF there, so that the kernel adapts it, or a larger "
@@ -146,7 +146,7 @@ static const struct template advice[] = {
 
 	/* What a program does with its own time is not for netstall to mend; it names the thread and the call. */
 	{ROOTED | FOR(SELF), "{?is_computing}"
-	 "Make what {doer} computes meanwhile cheaper; profile it on the CPU (perf record -p {doer_pid}): at most this "
+	 "Make what {doer} computes meanwhile cheaper; profile it on the CPU ({doer_profile}): at most this "
 	 "{saves}."},
 	{ROOTED, "{?is_unread}"
 	 "Let {doer} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
@@ -168,7 +168,7 @@ static const struct template advice[] = {
 	 "Give {doer} a CPU sooner: see the quota of its cgroup (cpu.max, cpu.stat), priorities, and the load of its "
 	 "CPUs: at most this {saves}."},
 	{FOR(URING),
-	 "See the operations of its rings one by one while this happens: netstall trace --events=uring -p {wait_pid}"},
+	 "See the operations of its rings one by one while this happens: netstall trace --events=uring {wait_target}"},
 	{FOR(PEER_APP), "{?is_open_ended}{look_there}"},
 	{FOR(URING), "{?local}{look_there}"},
 	{FOR(UNKNOWN), "{?local}{!is_held}{look_there}"},

@@ -71,6 +71,111 @@ char *context__thread(char *dst, size_t size, const struct report *report, uint3
 	return dst;
 }
 
+/* ---- how to trace one ---- */
+
+/* The port at which it meets those at the other end: a server's own, else the other one. */
+static uint32_t meets_at(const struct report_conn *conn)
+{
+	return conn->id.opener == NS_OPENER_PEER ? conn->id.lport : conn->id.rport;
+}
+
+/* Another process of the same name does the same work on another connection. */
+static bool is_one_of_several(const struct report *report, const struct report_process *process)
+{
+	const struct report_conn *own = NULL, *other;
+
+	for (size_t i = 0; i < report->conn_count && !own; i++) {
+		if (report->conns[i].id.head.tgid == process->pid)
+			own = &report->conns[i];
+	}
+	for (size_t i = 0; own && i < report->conn_count; i++) {
+		const struct report_process *others;
+
+		other = &report->conns[i];
+		if (other->id.opener != own->id.opener || meets_at(other) != meets_at(own) ||
+		    other->id.head.tgid == process->pid)
+			continue;
+		others = report__process(report, other->id.head.tgid);
+		if (others && !strncmp(others->comm, process->comm, NS_COMM_LEN))
+			return true;
+	}
+	return false;
+}
+
+/* As a word of a shell; NULL: it has a character that nobody can type. */
+static char *shell_word(char *dst, size_t size, const char *comm)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+		"_-./:@+,%=";
+	char name[NS_COMM_LEN + 1] = "";
+
+	memcpy(name, comm, NS_COMM_LEN);
+	for (const char *c = name; *c; c++) {
+		if (*c < ' ' || *c > '~' || *c == '\'' || *c == '\\')
+			return NULL;
+	}
+	if (!*name)
+		return NULL;
+	snprintf(dst, size, name[strspn(name, plain)] ? "'%s'" : "%s", name);
+	return dst;
+}
+
+char *context__target(char *dst, size_t size, const struct report *report, uint32_t pid)
+{
+	const struct report_process *process = report__process(report, pid), *master;
+	char name[NS_COMM_LEN + 3];
+
+	if (process && (process->exited || is_one_of_several(report, process))) {
+		master = report__process(report, process->master);
+		if (process->master && !(master && master->exited)) {
+			snprintf(dst, size, "-p %u --children", process->master);
+			return dst;
+		}
+		if (shell_word(name, sizeof(name), process->comm)) {
+			snprintf(dst, size, "--comm %s", name);
+			return dst;
+		}
+	}
+	if (process && process->exited)
+		return NULL;
+	snprintf(dst, size, "-p %u", pid);
+	return dst;
+}
+
+uint32_t context__peer_pid(const struct context *context)
+{
+	const struct report *report = context->report;
+	const struct report_conn *conn = context->conn, *peer = context->peer;
+
+	for (size_t i = 0; i < report->conn_count; i++) {
+		const struct report_conn *other = &report->conns[i];
+
+		if (peer && peer->id.head.tgid)
+			break;
+		peer = NULL;
+		if (conn && conn->id.opener != NS_OPENER_PEER &&
+		    other->id.opener == conn->id.opener && meets_at(other) == meets_at(conn) &&
+		    !memcmp(other->id.raddr, conn->id.raddr, sizeof(conn->id.raddr)))
+			peer = report__peer(report, other);
+	}
+	return peer ? peer->id.head.tgid : 0;
+}
+
+char *context__profile(char *dst, size_t size, const struct report *report, uint32_t pid)
+{
+	const struct report_process *process = report__process(report, pid);
+	char name[NS_COMM_LEN + 3];
+
+	if (!process || !process->exited)
+		snprintf(dst, size, "perf record -p %u", pid);
+	else if (shell_word(name, sizeof(name), process->comm))
+		snprintf(dst, size, "perf record -a, and perf report --comm %s", name);
+	else
+		snprintf(dst, size, "perf record -a");
+	return dst;
+}
+
 char *context__operation(char *dst, size_t size, const struct ns_wait *wait)
 {
 	bool is_fixed = wait->op_flags & NS_SQE_FIXED_FILE;

@@ -63,6 +63,17 @@ enum reader_deed {
 };
 enum reader_deed context__reader(const struct context *context);
 
+/*
+ * The options of netstall that trace a process, also when it is another one by then: "-p 4243", of
+ * one of several workers "-p 4200 --children", of one that has ended "--comm srv"; NULL: none does.
+ */
+char *context__target(char *dst, size_t size, const struct report *report, uint32_t pid);
+/* Whose the other end is, or where that was not seen that of another connection to the same
+ * address; 0: nobody's who is known. */
+uint32_t context__peer_pid(const struct context *context);
+/* How its computing is profiled: "perf record -p 4243"; of one that has ended by its name. */
+char *context__profile(char *dst, size_t size, const struct report *report, uint32_t pid);
+
 /* "worker/77", "pid 77", "a thread not seen" */
 char *context__thread(char *dst, size_t size, const struct report *report, uint32_t pid,
 		      uint32_t tid);
@@ -77,6 +88,10 @@ char *context__call(char *dst, size_t size, const struct report *report,
 /* The same in room of their own, as text.h has it. */
 #define thread_text(report, pid, tid)                                                              \
 	context__thread((char[CONTEXT_NAME]){""}, CONTEXT_NAME, report, pid, tid)
+#define target_text(report, pid)                                                                   \
+	context__target((char[CONTEXT_NAME]){""}, CONTEXT_NAME, report, pid)
+#define profile_text(report, pid)                                                                  \
+	context__profile((char[CONTEXT_NAME]){""}, CONTEXT_NAME, report, pid)
 #define operation_text(wait)    context__operation((char[48]){""}, 48, wait)
 #define call_text(report, wait) context__call((char[64]){""}, 64, report, wait)
 

@@ -269,6 +269,7 @@ static void learn_process(struct model *model, const struct ns_process *record)
 	later = record->head.ts >= process->comm_ts;
 	process->role |= record->role;
 	take(&process->ns_pid, record->ns_pid, 0, later);
+	take(&process->master, record->master, 0, later);
 	take_comm(process->comm, record->comm, later);
 	if (later)
 		process->comm_ts = record->head.ts;

@@ -48,7 +48,8 @@ struct model_thread {
 struct model_process {
 	uint32_t pid;
 	uint32_t ns_pid;
-	uint32_t role; /* 0: only its exit came so far */
+	uint32_t role;   /* 0: only its exit came so far */
+	uint32_t master; /* whose worker it is, 0 nobody's */
 	bool exited;
 	bool asks;   /* it has made requests */
 	bool serves; /* it has served requests */

@@ -103,6 +103,7 @@ static const struct field process_fields[] = {
 	NAME(ns_process, role, role_names),
 	U32(ns_process, ns_pid),
 	STRING(ns_process, comm),
+	U32(ns_process, master),
 	END,
 };
 

@@ -164,6 +164,16 @@ static void send_process(struct enrich *enrich, uint32_t tgid, struct ns_process
 	send(enrich, out, sizeof(*out));
 }
 
+/* A process that forks and lets its children do the work has the same name as they. */
+static uint32_t master_of(const struct enrich *enrich, const struct ns_task_entry *entry)
+{
+	const struct ns_task_entry *parent = tasks__by_tid(enrich->tasks, entry->parent);
+
+	if (!parent || strncmp(parent->comm, entry->comm, sizeof(entry->comm)))
+		return 0;
+	return enrich->same_numbers ? parent->tgid : parent->view_tgid;
+}
+
 static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm, uint64_t ts)
 {
 	struct ns_process out = {.head = {.type = NS_PROCESS, .len = sizeof(out), .ts = ts}};
@@ -182,6 +192,7 @@ static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm,
 		memcpy(out.comm, entry->comm, sizeof(out.comm));
 		if (entry->ns_tgid != out.head.tgid)
 			out.ns_pid = entry->ns_tgid;
+		out.master = master_of(enrich, entry);
 	} else if (comm) {
 		memcpy(out.comm, comm, sizeof(out.comm));
 	}

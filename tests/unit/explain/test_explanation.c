@@ -292,6 +292,55 @@ static void test_largest_part_unknown(void **state)
 	free_words(&words);
 }
 
+/* Advice names a process that lives, or what finds those that do its work. */
+static void test_whom_to_trace(void **state)
+{
+	struct fixture *f = *state;
+	struct report_process processes[3] = {f->processes[0], f->processes[1], f->processes[1]};
+	struct report_conn conns[3] = {f->conns[0], f->conns[1], f->conns[1]};
+	struct context context = {.report = &f->report};
+
+	conns[1].id.opener = conns[2].id.opener = NS_OPENER_PEER;
+	processes[2].pid = conns[2].id.head.tgid = 4244;
+	f->report.processes = processes;
+	f->report.conns = conns;
+	assert_string_equal(target_text(&f->report, 4243), "-p 4243");
+	assert_string_equal(profile_text(&f->report, 4243), "perf record -p 4243");
+	/* Of another name, or at another port, it does other work. */
+	f->report.process_count = f->report.conn_count = 3;
+	conns[2].id.lport = 7001;
+	assert_string_equal(target_text(&f->report, 4243), "-p 4243");
+	conns[2].id.lport = 7000;
+	memcpy(processes[2].comm, "other", 6);
+	assert_string_equal(target_text(&f->report, 4243), "-p 4243");
+	memcpy(processes[2].comm, "server", 7);
+	assert_string_equal(target_text(&f->report, 4243), "--comm server");
+	processes[1].master = 4200;
+	assert_string_equal(target_text(&f->report, 4243), "-p 4200 --children");
+	f->report.process_count = f->report.conn_count = 2;
+	assert_string_equal(target_text(&f->report, 4243), "-p 4243");
+	processes[1].exited = true;
+	assert_string_equal(target_text(&f->report, 4243), "-p 4200 --children");
+	processes[1].master = 0;
+	assert_string_equal(target_text(&f->report, 4243), "--comm server");
+	assert_string_equal(profile_text(&f->report, 4243),
+			    "perf record -a, and perf report --comm server");
+	memcpy(processes[1].comm, "Web Content", 12);
+	assert_string_equal(target_text(&f->report, 4243), "--comm 'Web Content'");
+	memcpy(processes[1].comm, "it's", 5);
+	assert_null(target_text(&f->report, 4243));
+	assert_string_equal(profile_text(&f->report, 4243), "perf record -a");
+	/* Whose this connection was nobody saw, but whose another one to there. */
+	f->report.conn_count = 3;
+	conns[2] = conns[0];
+	conns[2].id.head.conn = 3;
+	conns[2].peer = 0;
+	context.conn = &conns[2];
+	assert_int_equal(context__peer_pid(&context), 4243);
+	conns[2].id.rport = 7001;
+	assert_int_equal(context__peer_pid(&context), 0);
+}
+
 static void test_roots_are_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -498,6 +547,7 @@ int main(void)
 		TEST(test_largest_part_unknown),
 		TEST(test_lock),
 		TEST(test_another_process),
+		TEST(test_whom_to_trace),
 		TEST(test_roots_are_counted),
 		TEST(test_windows),
 		TEST(test_timer),

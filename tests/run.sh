@@ -130,6 +130,16 @@ nagle-delack .stalls[0].links[0] |= (.duration_ms = 1000)
 nagle-delack .threads[0].blocked_ms = 1000
 nagle-delack .window.duration_ms = 20
 nagle-delack .waited.longest_owed_ms = 1000
+served .requests[0].endpoint = .requests[1].endpoint
+served .requests[1].sampled += 9
+served .requests[1].sampled = 0
+served .requests[1].several_at_a_time += 1
+served .requests[2].endpoint = .requests[1].endpoint
+served .requests[3].endpoint.port += 1
+served .requests |= (.[0] as $first | .[1:] + [$first])
+served .requests[].role = "makes"
+served .requests[0].median.slices[0].cause = "idle"
+peer-computes .target.processes[1].exited = true
 peer-app .stalls[0].parts[4].own_ms += 1
 peer-app .stalls[0].parts[].total_ms *= 2
 peer-app .stalls[0].parts[1].parent = 4

@@ -133,7 +133,13 @@ case_requests_served() {
     expect "the median, us (the workload's own: $TRUTH_MEDIAN_US)" "$ours" '<=' "1.05 * $TRUTH_MEDIAN_US"
     expect "the median, us (the workload's own: $TRUTH_MEDIAN_US)" "$ours" '>=' "0.95 * $TRUTH_MEDIAN_US"
     expect_is "requests that it makes" "$(report '[.requests[] | select(.role == "makes")] | length')" 0
-    # Half of it computing, half asleep. A wait that is a record of its own is not in what the thread spent.
+    # Half of it computing, half asleep, but for its waits for a CPU.
+    local cause
+    for cause in self timer; do
+        expect "its share of $cause" "$(report "[.requests[0].median.slices[] | select(.cause != \"runqueue\")]
+            | ([.[] | select(.cause == \"$cause\").ms] | add) / ([.[].ms] | add)")" '>=' 0.4
+    done
+    # A wait that is a record of its own is not in what the thread spent.
     gojq -r 'select(.event == "exchange" and .side == "served" and .spent_known == 1) | .run_us' "$SCRATCH/trace" | sort -n >"$SCRATCH/run"
     expect "answers of which it is known what the thread did" "$(wc -l <"$SCRATCH/run")" '>=' "0.5 * $FEW"
     expect "computing of the median one, us" "$(sed -n "$(($(wc -l <"$SCRATCH/run") / 2 + 1))p" "$SCRATCH/run")" '>=' 15000
@@ -165,6 +171,84 @@ case_requests_many_connections() {
     expect "connections taken apart" "$(report '.requests | length - 1')" '>=' "$most"
     expect_is "requests held back" "$(report "[.requests[] | .median.slices[].cause | select(IN($HOLDS))] | length")" 0
 }
+
+# start_pair CODE: a server and a client in Python, in processes of their own. It defines serve(conn) and ask(conn); who asks waits
+# at the gate. Sets CLIENT and SERVER.
+start_pair() {
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    start_at_gate python3 -c "$1"'
+import os, socket, sys, time
+listener = socket.create_server(("127.0.0.1", 0))
+server = os.fork()
+if not server:
+    conn = listener.accept()[0]
+    conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    serve(conn)
+    os._exit(0)
+conn = socket.create_connection(listener.getsockname())
+conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+print(f"ready client={os.getpid()} server={server}", flush=True)
+sys.stdin.readline()
+ask(conn)
+conn.close()
+os.waitpid(server, 0)
+'
+    CLIENT=$(field client "$(cat "$SCRATCH/gated")") SERVER=$(field server "$(cat "$SCRATCH/gated")")
+}
+
+# A window of requests under way, a new one for each answer: the bytes of both ends take no turns. And with a window of one they do.
+several_at_a_time() { # WINDOW CONNECTIONS PID
+    start_pair "window = $1"'
+def serve(conn):
+    while (asked := conn.recv(4096)):
+        for _ in range(len(asked) // 8):
+            time.sleep(0.004)
+            conn.sendall(b"answered")
+def ask(conn):
+    for _ in range(window):
+        conn.sendall(b"question")
+    for _ in range(120):
+        conn.recv(8, socket.MSG_WAITALL)
+        conn.sendall(b"question")
+    conn.recv(8 * window, socket.MSG_WAITALL)
+'
+    start_trace -p "${!3}"
+    open_gate
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "the client did not end"
+    end_trace
+    expect_is "connections with several requests at a time" "$(report '.requests[0].several_at_a_time')" "$2"
+    expect_is "of the row of the connection" "$(report '[.requests[] | select(.connection).several_at_a_time] | add')" "$2"
+}
+case_requests_several_at_a_time() { several_at_a_time 8 1 CLIENT; }
+case_requests_several_at_a_time_served() { several_at_a_time 8 1 SERVER; }
+case_requests_one_at_a_time() { several_at_a_time 1 0 CLIENT; }
+
+# What nobody asked for is no answer that is late: the request is over with the first piece, and nobody is held up.
+subscription() { # PID ROLE
+    start_pair '
+import select
+def serve(conn):
+    conn.recv(9)
+    conn.sendall(b"subscribed")
+    while not select.select([conn], [], [], 0.05)[0]:
+        conn.sendall(b"news")
+def ask(conn):
+    conn.sendall(b"subscribe")
+    while conn.recv(100):
+        pass
+'
+    start_trace -p "${!1}" -d 1.5
+    open_gate
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID" || fail "netstall did not end"
+    end_trace
+    kill "$SERVER"
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "the client did not end"
+    expect_is "stalls beside that of the gate, and the machine's" \
+        "$(report '[.stalls[].cause | select(IN("ipc", "runqueue") | not)] | join(" ")')" ""
+    expect "the longest request, ms" "$(report "[.requests[] | select(.role == \"$2\").p99.total_ms] | max // 0")" '<=' 45
+}
+case_requests_subscription() { subscription CLIENT makes; }
+case_requests_subscription_served() { subscription SERVER serves; }
 
 # start_server PROGRAM...: SERVER_PID and PORT of one that prints them.
 start_server() {

@@ -254,12 +254,60 @@ def verdict(report):
     yield from besides(report)
 
 
+def requests(report):
+    """A row has what its parts have: all, then each endpoint, then connections."""
+    connections = {row["id"]: row for row in report["connections"]}
+    for role in ("makes", "serves"):
+        rows = [row for row in report["requests"] if row["role"] == role]
+        if not rows:
+            continue
+        whole, ends = rows[0], [row for row in rows[1:] if row["connection"] is None]
+        listed = [row for row in rows if row["connection"] is not None]
+        if whole["connection"] is not None or rows[1:] != ends + listed:
+            yield f"requests that it {role}: not all first, then endpoints, then connections"
+        names = [tuple(row["endpoint"].values()) for row in ends if row["endpoint"]]
+        if len(names) != len(ends) or len(set(names)) != len(names) or len(names) and whole["endpoint"]:
+            yield f"requests that it {role}: an endpoint has no row of its own"
+        for row in ends or [whole]:
+            parts = [part for part in listed if part["endpoint"] == row["endpoint"]]
+            for key in ("sampled", "several_at_a_time"):
+                if sum(part[key] for part in parts) > row[key]:
+                    yield f"requests of {row['endpoint']}: their connections have more {key} than they"
+        for key in ("sampled", "several_at_a_time"):
+            if sum(row[key] for row in ends) > whole[key]:
+                yield f"requests that it {role}: endpoints have more {key} than all"
+        for row in listed:
+            connection = connections.get(row["connection"])
+            if not connection or not row["endpoint"]:
+                continue
+            end = row["endpoint"]
+            if role == "makes" and connection["remote"] != end["remote"]:
+                yield f"requests of connection {row['connection']}: it asks {connection['remote']}, not {end['remote']}"
+            if connection["remote" if role == "makes" else "local"].rpartition(":")[2] != str(end["port"]):
+                yield f"requests of connection {row['connection']}: its port is not {end['port']}"
+            if (connection["opener"] == "peer") != (role == "serves"):
+                yield f"requests of connection {row['connection']}: it is opened by {connection['opener']}, and it {role} them"
+        for row in rows:
+            for view in ("median", "p99"):
+                if any(part["cause"] == "idle" for part in row[view]["slices"]):
+                    yield f"requests that it {role}: the {view} one is idle"
+
+
+def whom(report):
+    """An advice names no process that has ended."""
+    gone = {process["pid"] for process in report["target"]["processes"] if process["exited"]}
+    for advice in report["verdict"]["advice"]:
+        for pid in re.findall(r"(?:trace|record)(?: --events=uring)? -p (\d+)", advice):
+            if int(pid) in gone:
+                yield f"an advice names process {pid}, which has ended"
+
+
 def contradictions(document):
     """Of any document: a report is looked at as a whole, a piece of one for its sums."""
     yield from sums(document)
     if document.get("schema") != "netstall.report/1":
         return
-    for check in (causes, durations, verdict):
+    for check in (causes, durations, requests, whom, verdict):
         yield from check(document)
 
 

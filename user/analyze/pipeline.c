@@ -17,6 +17,7 @@
 #include "user/analyze/requests/habits.h"
 #include "user/analyze/requests/operations.h"
 #include "user/analyze/requests/requests.h"
+#include "user/analyze/waits/request.h"
 #include "user/analyze/waits/wait_queue.h"
 #include "user/base/xalloc.h"
 
@@ -205,6 +206,8 @@ static void settle(struct pipeline *pipeline, uint64_t now)
 
 	explain_incidents(pipeline, now);
 	while (wait_queue__judge(pipeline->wait_queue, now, &judged)) {
+		if (judged.served.head.type)
+			requests__take_view(pipeline->requests, &judged.served, &judged.view);
 		if (judged.is_explained)
 			pipeline->sink.on_wait(pipeline->sink.context, &judged.record);
 		if (judged.judgement == JUDGED_EXTENDS)
@@ -276,12 +279,18 @@ static bool is_outside(const struct pipeline *pipeline, const union record *reco
 static void learn(struct pipeline *pipeline, const union record *record)
 {
 	uint64_t ts = record->head.ts;
+	union record first;
 
 	if (!pipeline->report->events || ts < pipeline->first_ts)
 		pipeline->first_ts = ts;
 	if (ts > pipeline->now)
 		pipeline->now = ts;
 	pipeline->report->events++;
+	if (record->head.type == NS_EXCHANGE &&
+	    request__is_subscription(pipeline->model, &record->exchange)) {
+		first.exchange = request__until_first_piece(&record->exchange);
+		record = &first;
+	}
 	model__feed(pipeline->model, record);
 	requests__feed(pipeline->requests, record);
 	operations__feed(pipeline->operations, record);

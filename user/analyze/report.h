@@ -277,12 +277,27 @@ enum request_role {
 	REQUEST_ROLES
 };
 
-/* The requests that a target made, or served, on one connection, or all, by their sample. */
+/* Who asks or serves, and where. port 0: several together, or not known. */
+struct request_end {
+	char comm[NS_COMM_LEN]; /* of the target */
+	uint32_t family;        /* of the address that it asks; 0: it serves, at any of its own */
+	uint32_t addr[4];
+	uint32_t port;
+};
+
+/*
+ * The requests that a target made, or served, by their sample: all, or those of an endpoint, so
+ * that two services do not share a median, or of a connection.
+ */
 struct report_requests {
 	enum request_role role;
-	uint32_t conn;    /* 0: of all connections together */
+	struct request_end end;
+	uint32_t conn;    /* 0: of several connections together */
 	uint64_t count;   /* exchanges in the window */
 	uint64_t sampled; /* of these, taken apart */
+	/* Connections of these on which bytes went both ways at a time: no turns, and no requests
+	 * one by one. */
+	uint64_t several;
 	struct request_view median;
 	struct request_view p99;
 };
@@ -353,8 +368,8 @@ struct report {
 	 * idle among them. */
 	uint64_t waited_ns[CAUSE_COUNT];
 	size_t requests_count;
-	/* Those made, then those served; of each all together first, then by connection, most first
-	 */
+	/* Those made, then those served; of each all together first, where there are several
+	 * endpoints then by endpoint, then by connection, most first. */
 	struct report_requests *requests;
 	size_t habit_count;
 	struct report_habit habits[REPORT_HABITS];

@@ -358,12 +358,10 @@ static uint64_t held_each(const struct context *context)
 	return each < tally->held_most_ns ? each : tally->held_most_ns;
 }
 
-/* The requests that the stalls are in, NULL: they were not followed. */
-static const struct report_requests *requests_of(const struct context *context)
+/* Those of its connection, or of none: the first of all. */
+static const struct report_requests *find_requests(const struct context *context, uint32_t conn)
 {
 	const struct report *report = context->report;
-	const struct report_cause *cause = report__cause(report, context->tally->cause);
-	uint32_t conn = cause && cause->conns > 1 ? 0 : context->tally->conn;
 	uint32_t peer = conn && context->peer ? context->peer->id.head.conn : conn;
 
 	for (size_t i = 0; i < report->requests_count; i++) {
@@ -371,6 +369,30 @@ static const struct report_requests *requests_of(const struct context *context)
 			return &report->requests[i];
 	}
 	return NULL;
+}
+
+/*
+ * The requests that the stalls are in: of the connection, or if they are on several of its
+ * endpoint. NULL: they were not followed, or it asks for several things at a time.
+ */
+static const struct report_requests *requests_of(const struct context *context)
+{
+	const struct report *report = context->report;
+	const struct report_cause *cause = report__cause(report, context->tally->cause);
+	const struct report_requests *own = find_requests(context, context->tally->conn);
+	const struct report_requests *found = own;
+
+	if (cause && cause->conns > 1) {
+		found = find_requests(context, 0);
+		for (size_t i = 0; own && i < report->requests_count; i++) {
+			const struct report_requests *row = &report->requests[i];
+
+			if (!row->conn && row->role == own->role &&
+			    !memcmp(&row->end, &own->end, sizeof(row->end)))
+				found = row;
+		}
+	}
+	return found && !found->several ? found : NULL;
 }
 
 enum reader_deed context__reader(const struct context *context)

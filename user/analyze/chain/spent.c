@@ -90,6 +90,19 @@ static bool find_between(const struct model_thread *thread, const struct between
 	return true;
 }
 
+bool spent__of_request(const struct ns_exchange *exchange, uint32_t tid, uint64_t from, uint64_t to,
+		       struct spent *out)
+{
+	uint64_t begin =
+		exchange->side == NS_EXCHANGE_ASKED ? exchange->begin_ts : exchange->ready_ts;
+
+	if (exchange->head.tid != tid || !exchange->spent_known || !begin || begin > from ||
+	    to > exchange->head.ts)
+		return false;
+	*out = (struct spent){exchange->spent, sum_ns(&exchange->spent), UINT64_MAX};
+	return true;
+}
+
 /* A request that the thread made or served from that time on, up to the other or longer. */
 static bool find_exchange(const struct model *model, uint32_t tid, uint64_t from, uint64_t to,
 			  struct spent *out)
@@ -97,14 +110,8 @@ static bool find_exchange(const struct model *model, uint32_t tid, uint64_t from
 	const struct ns_exchange *exchange;
 
 	for (size_t i = 0; (exchange = model__next_exchange(model, &i));) {
-		uint64_t begin = exchange->side == NS_EXCHANGE_ASKED ? exchange->begin_ts
-								     : exchange->ready_ts;
-
-		if (exchange->head.tid != tid || !exchange->spent_known || !begin || begin > from ||
-		    to > exchange->head.ts)
-			continue;
-		*out = (struct spent){exchange->spent, sum_ns(&exchange->spent), UINT64_MAX};
-		return true;
+		if (spent__of_request(exchange, tid, from, to, out))
+			return true;
 	}
 	return false;
 }

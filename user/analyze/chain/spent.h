@@ -20,5 +20,9 @@ struct spent {
 /* Of the time from one to the other. False: nobody counted. */
 bool spent__find(const struct model *model, uint32_t tid, const struct between *between,
 		 uint64_t from, uint64_t to, struct spent *out);
+/* What the thread did in its request, which has that time in it, also in one that is too short to
+ * be kept. False: it is not at it in that time, or nobody counted. */
+bool spent__of_request(const struct ns_exchange *exchange, uint32_t tid, uint64_t from, uint64_t to,
+		       struct spent *out);
 
 #endif

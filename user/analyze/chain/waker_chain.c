@@ -61,7 +61,8 @@ struct waker_chain {
 	bool is_due; /* a request waits for what this thread does: it has to answer, or others do */
 	bool is_asking;      /* it is still writing its request: nobody owes it anything */
 	unsigned linked_ops; /* on the way here */
-	struct who who;      /* the thread whose time it is */
+	const struct ns_exchange *served; /* the request that is explained as a whole, or NULL */
+	struct who who;                   /* the thread whose time it is */
 	struct {
 		struct path_part part; /* a wait that the chain is in */
 		bool is_made;          /* it is in out.path, under this number: */
@@ -327,7 +328,9 @@ static void spend_running(struct waker_chain *chain, const struct between *betwe
 		spend_on_request(chain, level->serves, until);
 		return;
 	}
-	if (spent__find(chain->model, chain->who.tid, between, chain->at, until, &spent))
+	if (spent__find(chain->model, chain->who.tid, between, chain->at, until, &spent) ||
+	    (chain->served &&
+	     spent__of_request(chain->served, chain->who.tid, chain->at, until, &spent)))
 		spend_spent(chain, until, &spent);
 	else if (between->before)
 		spend(chain, until, CAUSE_SELF);
@@ -997,6 +1000,7 @@ static void begin(struct waker_chain *chain, uint32_t tid, uint64_t from)
 	chain->linked = true;
 	chain->open_count = 0;
 	chain->is_due = chain->is_asking = chain->leaves_stalls = false;
+	chain->served = NULL;
 	chain->who = who_is(chain->model, tid);
 	whole = part_of(chain, PATH_BLOCKED, CAUSE_UNKNOWN);
 	chain->out.path.parts[chain->out.path.count++] = whole;
@@ -1052,6 +1056,46 @@ const struct attribution *waker_chain__explain_times(struct waker_chain *chain, 
 	chain->is_due = true;
 	chain->leaves_stalls = true;
 	explain_times(chain, tid, to, &(struct level){.cause = CAUSE_SELF});
+	return &chain->out;
+}
+
+/* Did the thread sleep until the request was there, or do something else? Its short sleeps have no
+ * records. */
+static bool slept_for(const struct waker_chain *chain, const struct ns_exchange *served)
+{
+	const struct model_thread *thread = model__thread(chain->model, served->head.tid);
+	const struct ns_wait *wait;
+	struct wait_view view;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->head.ts <= chain->at || wait->off_ts > chain->at)
+			continue;
+		view = wait_view__of(chain->model, wait);
+		return view.waker != WAKER_TIMER &&
+		       (wait_kind__is_socket(view.kind) || view.is_completion);
+	}
+	return served->begin_ts < served->ready_ts;
+}
+
+const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
+						      const struct ns_exchange *served)
+{
+	const struct level level = {.cause = CAUSE_SELF};
+	uint32_t tid = served->head.tid;
+
+	begin(chain, tid, request__arrived(served));
+	chain->is_due = true;
+	chain->served = served;
+	if (slept_for(chain, served)) {
+		spend(chain, clip(chain, served->begin_ts, served->head.ts), CAUSE_SELF);
+	} else {
+		chain->is_unread = true;
+		explain_times(chain, tid, clip(chain, served->begin_ts, served->head.ts), &level);
+		chain->is_unread = false;
+	}
+	spend(chain, clip(chain, served->ready_ts, served->head.ts), CAUSE_RUNQUEUE);
+	explain_times(chain, tid, served->head.ts, &level);
+	spend(chain, served->head.ts, CAUSE_UNKNOWN);
 	return &chain->out;
 }
 

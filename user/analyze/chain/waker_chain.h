@@ -35,5 +35,9 @@ const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
  */
 const struct attribution *waker_chain__explain_times(struct waker_chain *chain, uint32_t tid,
 						     uint64_t from, uint64_t to);
+/* Likewise all of a request that a target serves, from its arrival to the last write of the answer.
+ */
+const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
+						      const struct ns_exchange *served);
 
 #endif

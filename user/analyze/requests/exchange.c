@@ -4,6 +4,7 @@
 
 #include "user/analyze/requests/requests.h"
 #include "user/analyze/stall.h"
+#include "user/analyze/waits/request.h"
 
 /* No later does a thread come to what it has been waiting for. */
 #define AT_ONCE_NS 1000000
@@ -94,7 +95,7 @@ static void cut_served(struct cutter *cutter, const struct exchange *exchange,
 	if (lay_unread(exchange) && exchange->asked.held_ns)
 		cut(cutter, served->begin_ts, CAUSE_PEER_APP);
 	if (served->begin_ts == served->ready_ts) { /* its thread was awake */
-		cut(cutter, exchange__arrival(served), facts->network);
+		cut(cutter, request__arrived(served), facts->network);
 		cut(cutter, served->begin_ts, CAUSE_PEER_APP);
 	}
 	cut(cutter, served->begin_ts, facts->network);
@@ -181,31 +182,4 @@ void exchange__cut(const struct exchange *exchange, const struct exchange_facts 
 	cut_rest(&cutter, exchange);
 	/* Awake all the time: it looked for the answer when it was done with other things. */
 	cut(&cutter, asked->head.ts, CAUSE_SELF);
-}
-
-uint64_t exchange__arrival(const struct ns_exchange *served)
-{
-	return served->arrived_ts && served->arrived_ts < served->begin_ts ? served->arrived_ts
-									   : served->begin_ts;
-}
-
-/*
- * Of an answer alone: the request lay there until its thread was woken, that waited for a CPU, then
- * it worked. wait: the stall that it was in for longest meanwhile, NULL none.
- */
-void exchange__cut_served(const struct ns_exchange *served, const struct stall *wait,
-			  struct request_view *view)
-{
-	struct cutter cutter = {view, exchange__arrival(served), served->head.ts};
-
-	memset(view, 0, sizeof(*view));
-	view->total_ns = cutter.end - cutter.at;
-	view->confidence = CONFIDENCE_OBSERVED;
-	cut(&cutter, served->begin_ts, CAUSE_SELF);
-	cut(&cutter, served->ready_ts, CAUSE_RUNQUEUE);
-	if (wait) {
-		cut(&cutter, wait->start_ts, CAUSE_SELF);
-		cut(&cutter, wait->end_ts, wait->cause);
-	}
-	cut(&cutter, cutter.end, CAUSE_SELF);
 }

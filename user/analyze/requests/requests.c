@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "user/analyze/conns.h"
+#include "user/analyze/stall.h"
 #include "user/analyze/tally.h"
+#include "user/analyze/waits/request.h"
 #include "user/base/array.h"
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
@@ -23,14 +25,29 @@ struct requests {
 	struct sample samples[REQUEST_ROLES];
 	struct ns_exchange pending[REQUEST_PENDING];
 	size_t pending_next;
+	struct request_end ends[REQUEST_ENDS]; /* by number; the first one is of none */
+	uint32_t end_count;
 	struct report_requests *views;
 };
+
+/* Which of the two a side is, its place says: there the number of its endpoint stands. */
+static uint32_t *endpoint(struct ns_exchange *side)
+{
+	return &side->side;
+}
+
+static void drop(struct exchange *exchange)
+{
+	if (!exchange->asked.head.type)
+		free(exchange->alone.view);
+}
 
 struct requests *requests__new(const struct model *model)
 {
 	struct requests *requests = xcalloc(1, sizeof(*requests));
 
 	requests->model = model;
+	requests->end_count = 1;
 	return requests;
 }
 
@@ -38,8 +55,13 @@ void requests__free(struct requests *requests)
 {
 	if (!requests)
 		return;
-	for (size_t i = 0; i < REQUEST_ROLES; i++)
-		free(requests->samples[i].exchanges);
+	for (size_t i = 0; i < REQUEST_ROLES; i++) {
+		struct sample *sample = &requests->samples[i];
+
+		for (size_t k = 0; k < sample->count; k++)
+			drop(&sample->exchanges[k]);
+		free(sample->exchanges);
+	}
 	free(requests->views);
 	free(requests);
 }
@@ -66,6 +88,8 @@ static void thin_out(struct sample *sample)
 {
 	size_t kept = 0;
 
+	for (size_t i = 1; i < sample->count; i += 2)
+		drop(&sample->exchanges[i]);
 	for (size_t i = 0; i < sample->count; i += 2) {
 		sample->exchanges[kept] = sample->exchanges[i];
 		sample->exchanges[kept].asked.weight *= 2;
@@ -74,8 +98,61 @@ static void thin_out(struct sample *sample)
 	sample->count = kept;
 }
 
-static struct exchange *add_exchange(struct sample *sample)
+/* ---- endpoints ---- */
+
+static struct request_end end_of(const struct model *model, const struct ns_conn *conn,
+				 enum request_role role)
 {
+	const struct model_process *process = model__process(model, conn->head.tgid);
+	struct request_end end = {.port = conn->lport};
+
+	/* A process may take another name meanwhile. */
+	memcpy(end.comm, conn->comm[0] || !process ? conn->comm : process->comm, NS_COMM_LEN);
+	if (role == REQUEST_SERVED)
+		return end;
+	end.port = conn->rport;
+	end.family = conn->family;
+	memcpy(end.addr, conn->raddr, sizeof(end.addr));
+	return end;
+}
+
+static bool are_alike(const struct request_end *a, const struct request_end *b)
+{
+	return a->port == b->port && a->family == b->family &&
+	       !memcmp(a->addr, b->addr, sizeof(a->addr)) &&
+	       !strncmp(a->comm, b->comm, sizeof(a->comm));
+}
+
+/* Its number, 0: it has none. */
+static uint32_t find_end(const struct requests *requests, const struct request_end *end)
+{
+	for (uint32_t i = 1; i < requests->end_count; i++) {
+		if (are_alike(&requests->ends[i], end))
+			return i;
+	}
+	return 0;
+}
+
+/* 0: nothing is known of it, or there is no room. */
+static uint32_t number_end(struct requests *requests, uint32_t number, enum request_role role)
+{
+	const struct model_conn *conn = model__conn(requests->model, number);
+	struct request_end end;
+	uint32_t found;
+
+	if (!conn || !conn->id.head.type)
+		return 0;
+	end = end_of(requests->model, &conn->id, role);
+	found = find_end(requests, &end);
+	if (found || requests->end_count == REQUEST_ENDS)
+		return found;
+	requests->ends[requests->end_count] = end;
+	return requests->end_count++;
+}
+
+static struct exchange *add_exchange(struct requests *requests, enum request_role role)
+{
+	struct sample *sample = &requests->samples[role];
 	struct exchange *exchange;
 
 	if (sample->count == REQUEST_SAMPLES)
@@ -90,9 +167,10 @@ static struct exchange *add_exchange(struct sample *sample)
 
 static void take_asked(struct requests *requests, const struct ns_exchange *asked)
 {
-	struct exchange *exchange = add_exchange(&requests->samples[REQUEST_MADE]);
+	struct exchange *exchange = add_exchange(requests, REQUEST_MADE);
 
 	exchange->asked = *asked;
+	*endpoint(&exchange->asked) = number_end(requests, asked->head.conn, REQUEST_MADE);
 	for (size_t i = 0; i < REQUEST_PENDING; i++) {
 		struct ns_exchange *served = &requests->pending[i];
 
@@ -110,7 +188,10 @@ static void take_served(struct requests *requests, const struct ns_exchange *ser
 	size_t from = sample->count > REQUEST_PENDING ? sample->count - REQUEST_PENDING : 0;
 
 	if (stands_alone(requests->model, served)) {
-		add_exchange(&requests->samples[REQUEST_SERVED])->served = *served;
+		struct ns_exchange *own = &add_exchange(requests, REQUEST_SERVED)->served;
+
+		*own = *served;
+		*endpoint(own) = number_end(requests, served->head.conn, REQUEST_SERVED);
 		return;
 	}
 	for (size_t i = sample->count; i > from; i--) {
@@ -133,6 +214,27 @@ void requests__feed(struct requests *requests, const union record *record)
 		take_served(requests, &record->exchange);
 	else
 		take_asked(requests, &record->exchange);
+}
+
+/* It came lately: what is judged waits for less than that. */
+#define RECENT 2048
+
+void requests__take_view(struct requests *requests, const struct ns_exchange *served,
+			 const struct request_view *view)
+{
+	struct sample *sample = &requests->samples[REQUEST_SERVED];
+	size_t from = sample->count > RECENT ? sample->count - RECENT : 0;
+
+	for (size_t i = sample->count; i > from; i--) {
+		struct exchange *exchange = &sample->exchanges[i - 1];
+
+		if (exchange->alone.view || exchange->served.head.conn != served->head.conn ||
+		    exchange->served.head.ts != served->head.ts)
+			continue;
+		exchange->alone.view = xcalloc(1, sizeof(*view));
+		*exchange->alone.view = *view;
+		return;
+	}
 }
 
 /* ---- facts ---- */
@@ -175,26 +277,6 @@ static struct exchange_facts facts_of(const struct report *report, const struct 
 	return facts;
 }
 
-/* The stall that the answering thread was in for longest meanwhile; NULL: none of those listed. */
-static const struct stall *longest_wait(const struct report *report,
-					const struct ns_exchange *served)
-{
-	const struct stall *longest = NULL;
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < report->stall_count; i++) {
-		const struct stall *stall = &report->stalls[i];
-		uint64_t common = clock__common(stall->start_ts, stall->end_ts, served->ready_ts,
-						served->head.ts);
-
-		if (stall->tid != served->head.tid || common <= most)
-			continue;
-		longest = stall;
-		most = common;
-	}
-	return longest;
-}
-
 /* ---- quantiles ---- */
 
 /* The side that says how long it took. */
@@ -206,7 +288,7 @@ static const struct ns_exchange *side_of(const struct exchange *exchange)
 static uint64_t begin_of(const struct exchange *exchange)
 {
 	return exchange->asked.head.type ? exchange->asked.begin_ts
-					 : exchange__arrival(&exchange->served);
+					 : request__arrived(&exchange->served);
 }
 
 static uint64_t duration(const struct exchange *exchange)
@@ -222,10 +304,28 @@ static int by_duration(const void *a, const void *b)
 	return by ? by : compare_u64(side_of(x)->head.ts, side_of(y)->head.ts);
 }
 
+typedef uint32_t key_fn(const struct exchange *exchange);
+
+static uint32_t conn_of(const struct exchange *exchange)
+{
+	return side_of(exchange)->head.conn;
+}
+
+static uint32_t endpoint_of(const struct exchange *exchange)
+{
+	return side_of(exchange)->side;
+}
+
 static int by_conn_and_duration(const void *a, const void *b)
 {
-	const struct exchange *x = a, *y = b;
-	int by = compare_u64(side_of(x)->head.conn, side_of(y)->head.conn);
+	int by = compare_u64(conn_of(a), conn_of(b));
+
+	return by ? by : by_duration(a, b);
+}
+
+static int by_endpoint_and_duration(const void *a, const void *b)
+{
+	int by = compare_u64(endpoint_of(a), endpoint_of(b));
 
 	return by ? by : by_duration(a, b);
 }
@@ -250,9 +350,12 @@ static void drop_unfinished(struct sample *sample, uint64_t end_ts)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < sample->count; i++)
+	for (size_t i = 0; i < sample->count; i++) {
 		if (is_over(&sample->exchanges[i], end_ts))
 			sample->exchanges[kept++] = sample->exchanges[i];
+		else
+			drop(&sample->exchanges[i]);
+	}
 	sample->taken -= sample->count - kept;
 	sample->count = kept;
 }
@@ -354,9 +457,14 @@ static void view_rank(const struct report *report, const struct exchange *sorted
 
 	if (!exchange)
 		return;
+	if (!exchange->asked.head.type && exchange->alone.view) {
+		*view = *exchange->alone.view;
+		return;
+	}
 	if (!exchange->asked.head.type) {
-		exchange__cut_served(&exchange->served, longest_wait(report, &exchange->served),
-				     view);
+		*view = (struct request_view){.total_ns = duration(exchange)};
+		slices__add(view->slices, &view->slice_count, STALL_SLICES, CAUSE_UNKNOWN,
+			    view->total_ns);
 		return;
 	}
 	facts = facts_of(report, &exchange->asked);
@@ -371,13 +479,78 @@ static void view_all(const struct report *report, const struct exchange *sorted,
 	view_rank(report, sorted, count, total, 99, &out->p99);
 }
 
+/* ---- several requests at a time ---- */
+
+/* So few turns more at one end may be where it was first seen in the middle of one. */
+#define TURNS_OFF 3
+
+/* Both ends were counted from the same time on: what one has written the other one has read. */
+static bool is_counted_alike(const struct ns_conn_totals *asks, const struct ns_conn_totals *serves)
+{
+	uint64_t read = serves->bytes_in > TRAFFIC_FIN ? serves->bytes_in - TRAFFIC_FIN : 0;
+
+	return asks->exchanges && serves->exchanges && read / 8 <= asks->bytes_out / 7 &&
+	       asks->bytes_out / 8 <= read / 7;
+}
+
+/*
+ * An end that asks for one thing at a time writes after it has read all of the answer, and each
+ * turn of it is one of the other end. If it has clearly more of them, then it wrote while the other
+ * end was still at an answer.
+ */
+static bool asks_several(const struct report *report, const struct report_conn *conn)
+{
+	const struct report_conn *peer = report__peer(report, conn), *asks = conn, *serves = peer;
+
+	if (!peer)
+		return false;
+	if (conn->id.opener == NS_OPENER_PEER) {
+		asks = peer;
+		serves = conn;
+	}
+	return is_counted_alike(&asks->totals, &serves->totals) &&
+	       asks->totals.exchanges >
+		       serves->totals.exchanges + TURNS_OFF + serves->totals.exchanges / 8;
+}
+
 /* ---- the list ---- */
 
-static uint64_t exchanges_on(const struct report *report, uint32_t number)
-{
-	const struct report_conn *conn = report__conn(report, number);
+/* The exchanges with the same key, which stand side by side. */
+struct group {
+	uint32_t key;
+	uint64_t count;   /* in the window */
+	uint64_t counted; /* by connections' totals, 0 not known */
+	size_t first;
+	size_t sampled;
+	uint64_t several; /* connections */
+};
 
-	return conn ? conn->totals.exchanges : 0;
+static int most_first(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+	int by = compare_u64(y->count, x->count);
+
+	return by ? by : compare_u64(x->key, y->key);
+}
+
+static struct group *group_by(const struct sample *sample, key_fn *key, size_t *count)
+{
+	struct group *groups = NULL, *group = NULL;
+	size_t room = 0;
+
+	*count = 0;
+	for (size_t i = 0; i < sample->count; i++) {
+		const struct exchange *exchange = &sample->exchanges[i];
+
+		if (!group || group->key != key(exchange)) {
+			groups = xgrow(groups, *count, &room, sizeof(*groups));
+			group = &groups[(*count)++];
+			*group = (struct group){.key = key(exchange), .first = i};
+		}
+		group->sampled++;
+		group->count += side_of(exchange)->weight;
+	}
+	return groups;
 }
 
 /* More were recorded than were counted when the connection's totals did not come. */
@@ -386,43 +559,45 @@ static uint64_t at_least(uint64_t counted, uint64_t sampled)
 	return counted > sampled ? counted : sampled;
 }
 
-/* The exchanges of a connection, which stand side by side. */
-struct group {
-	uint32_t conn;
-	uint64_t count; /* in the window */
-	size_t first;
-	size_t sampled;
-};
-
-static int most_first(const void *a, const void *b)
+static bool has_role(const struct report_conn *conn, enum request_role role)
 {
-	const struct group *x = a, *y = b;
-	int by = compare_u64(y->count, x->count);
-
-	return by ? by : compare_u64(x->conn, y->conn);
+	return conn->id.role & NS_ROLE_TARGET &&
+	       (conn->id.opener == NS_OPENER_PEER) == (role == REQUEST_SERVED);
 }
 
-static struct group *group_by_conn(const struct sample *sample, const struct report *report,
-				   size_t *count)
+/* What the totals of connections say is better than what the sample stands for. */
+static void count_conns(const struct report *report, struct group *groups, size_t count)
 {
-	struct group *groups = NULL, *group = NULL;
-	size_t room = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct report_conn *conn = report__conn(report, groups[i].key);
 
-	*count = 0;
-	for (size_t i = 0; i < sample->count; i++) {
-		uint32_t conn = side_of(&sample->exchanges[i])->head.conn;
-
-		if (!group || group->conn != conn) {
-			groups = xgrow(groups, *count, &room, sizeof(*groups));
-			group = &groups[(*count)++];
-			*group = (struct group){.conn = conn, .first = i};
-		}
-		group->sampled++;
+		groups[i].counted = conn ? conn->totals.exchanges : 0;
+		groups[i].count = at_least(groups[i].counted, groups[i].sampled);
+		groups[i].several = conn && asks_several(report, conn);
 	}
-	for (size_t i = 0; i < *count; i++)
-		groups[i].count = at_least(exchanges_on(report, groups[i].conn), groups[i].sampled);
-	qsort(groups, *count, sizeof(*groups), most_first);
-	return groups;
+}
+
+/* Unless some of them are not listed. */
+static void count_ends(const struct requests *requests, const struct report *report,
+		       enum request_role role, struct group *groups, size_t count)
+{
+	uint64_t counted[REQUEST_ENDS] = {0}, several[REQUEST_ENDS] = {0};
+
+	for (size_t i = 0; i < report->conn_count; i++) {
+		const struct report_conn *conn = &report->conns[i];
+		struct request_end end = end_of(requests->model, &conn->id, role);
+		uint32_t number = has_role(conn, role) ? find_end(requests, &end) : 0;
+
+		counted[number] += conn->totals.exchanges;
+		several[number] += number && asks_several(report, conn);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!report->past.ends) {
+			groups[i].counted = counted[groups[i].key];
+			groups[i].count = at_least(groups[i].counted, groups[i].sampled);
+		}
+		groups[i].several = several[groups[i].key];
+	}
 }
 
 static uint64_t counted(const struct report *report, enum request_role role)
@@ -432,44 +607,94 @@ static uint64_t counted(const struct report *report, enum request_role role)
 	return role == REQUEST_MADE ? sums.asked : sums.exchanges - sums.asked;
 }
 
-/* Returns how many views it has filled. */
-static size_t write_role(struct sample *sample, const struct report *report, enum request_role role,
-			 struct report_requests *views)
+static void write_group(const struct requests *requests, const struct report *report,
+			const struct sample *sample, const struct group *group,
+			struct report_requests *view)
 {
+	const struct exchange *exchanges = &sample->exchanges[group->first];
+
+	view->end = requests->ends[endpoint_of(exchanges)];
+	view->count = group->count;
+	view->several = group->several;
+	view_all(report, exchanges, group->sampled, group->counted, view);
+}
+
+/* Returns how many of them it has written. */
+static size_t write_conns(const struct requests *requests, const struct report *report,
+			  enum request_role role, struct report_requests *views)
+{
+	const struct sample *sample = &requests->samples[role];
 	struct group *groups;
-	size_t conns;
+	size_t count;
+
+	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges), by_conn_and_duration);
+	groups = group_by(sample, conn_of, &count);
+	count_conns(report, groups, count);
+	qsort(groups, count, sizeof(*groups), most_first);
+	count = count < REQUEST_CONNS ? count : REQUEST_CONNS;
+	for (size_t i = 0; i < count; i++) {
+		views[i].conn = groups[i].key;
+		write_group(requests, report, sample, &groups[i], &views[i]);
+	}
+	free(groups);
+	return count;
+}
+
+/* Likewise. The only endpoint is that of all. */
+static size_t write_ends(const struct requests *requests, const struct report *report,
+			 enum request_role role, struct report_requests *all)
+{
+	const struct sample *sample = &requests->samples[role];
+	size_t count, written = 0;
+	struct group *groups;
+
+	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges),
+	      by_endpoint_and_duration);
+	groups = group_by(sample, endpoint_of, &count);
+	count_ends(requests, report, role, groups, count);
+	qsort(groups, count, sizeof(*groups), most_first);
+	if (count == 1)
+		all->end = requests->ends[groups->key];
+	for (size_t i = 0; count > 1 && i < count; i++) {
+		if (groups[i].key)
+			write_group(requests, report, sample, &groups[i], &all[++written]);
+	}
+	free(groups);
+	return written;
+}
+
+/* Returns how many views it has filled. */
+static size_t write_role(struct requests *requests, const struct report *report,
+			 enum request_role role, struct report_requests *views)
+{
+	struct sample *sample = &requests->samples[role];
+	size_t count;
 
 	if (!sample->count)
 		return 0;
-	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges), by_conn_and_duration);
-	groups = group_by_conn(sample, report, &conns);
-	conns = conns < REQUEST_CONNS ? conns : REQUEST_CONNS;
-	for (size_t i = 0; i < conns; i++) {
-		views[1 + i].conn = groups[i].conn;
-		views[1 + i].count = groups[i].count;
-		view_all(report, &sample->exchanges[groups[i].first], groups[i].sampled,
-			 exchanges_on(report, groups[i].conn), &views[1 + i]);
-	}
-	free(groups);
+	count = 1 + write_ends(requests, report, role, views);
+	count += write_conns(requests, report, role, &views[count]);
 	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges), by_duration);
 	view_all(report, sample->exchanges, sample->count, counted(report, role), views);
 	views->count = at_least(counted(report, role), sample->taken);
 	views->sampled = sample->taken;
-	for (size_t i = 0; i <= conns; i++)
+	for (size_t i = 0; i < report->conn_count; i++)
+		views->several += has_role(&report->conns[i], role) &&
+				  asks_several(report, &report->conns[i]);
+	for (size_t i = 0; i < count; i++)
 		views[i].role = role;
-	return 1 + conns;
+	return count;
 }
 
 void requests__write(struct requests *requests, struct report *report)
 {
 	struct report_requests *views =
-		xcalloc(REQUEST_ROLES * (1 + REQUEST_CONNS), sizeof(*views));
+		xcalloc(REQUEST_ROLES * (1 + REQUEST_ENDS + REQUEST_CONNS), sizeof(*views));
 	size_t count = 0;
 
 	for (size_t i = 0; i < REQUEST_ROLES; i++) {
 		drop_unfinished(&requests->samples[i], report->end_ts);
-		count += write_role(&requests->samples[i], report, (enum request_role)i,
-				    &views[count]);
+		count += write_role(requests, report, (enum request_role)i, &views[count]);
 	}
 	requests->views = views;
 	report->requests = views;

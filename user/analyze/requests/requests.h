@@ -19,13 +19,20 @@
 #define REQUEST_SAMPLES 16384 /* of more every second one goes, and the others stand for two */
 #define REQUEST_PENDING 256   /* served sides that wait for the asked one */
 #define REQUEST_CONNS   32    /* connections listed, most exchanges first */
+#define REQUEST_ENDS    32    /* endpoints likewise */
 
 /*
  * An exchange: both its sides, the served one when it was seen; of one that the target serves that
  * one alone (else head.type 0).
  */
 struct exchange {
-	struct ns_exchange asked;
+	union {
+		struct ns_exchange asked;
+		struct {
+			struct ns_head none;
+			struct request_view *view; /* by its path; NULL not followed */
+		} alone;
+	};
 	struct ns_exchange served;
 };
 
@@ -39,12 +46,6 @@ struct exchange_facts {
 /* Cut an exchange into slices: disjoint, in time order, summing exactly to it. */
 void exchange__cut(const struct exchange *exchange, const struct exchange_facts *facts,
 		   struct request_view *view);
-/* The same of a served side that stands alone. wait: what its thread waited for meanwhile, or NULL.
- */
-void exchange__cut_served(const struct ns_exchange *served, const struct stall *wait,
-			  struct request_view *view);
-/* When the request was there to be served. */
-uint64_t exchange__arrival(const struct ns_exchange *served);
 
 struct requests;
 
@@ -52,6 +53,9 @@ struct requests *requests__new(const struct model *model);
 void requests__free(struct requests *requests);
 /* Takes NS_EXCHANGE, in any order of the two sides; ignores all other records. */
 void requests__feed(struct requests *requests, const union record *record);
+/* What a request that a target served was made of, once that can be said. */
+void requests__take_view(struct requests *requests, const struct ns_exchange *served,
+			 const struct request_view *view);
 /* Fills report->requests, which lives as long as this. Connections and stalls are in the report. */
 void requests__write(struct requests *requests, struct report *report);
 

@@ -155,6 +155,46 @@ bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
 	return false;
 }
 
+uint64_t request__arrived(const struct ns_exchange *served)
+{
+	return served->arrived_ts && served->arrived_ts < served->begin_ts ? served->arrived_ts
+									   : served->begin_ts;
+}
+
+/* ---- subscriptions ---- */
+
+/* In one pause the rest of an answer is made, and perhaps in a second. */
+#define PAUSES 3
+
+bool request__is_subscription(const struct model *model, const struct ns_exchange *exchange)
+{
+	const struct model_thread *thread = model__thread(model, exchange->head.tid);
+	const struct ns_wait *wait;
+	unsigned pauses = 0;
+
+	if (exchange->ended != NS_EXCHANGE_OPEN || !exchange->answer_ts)
+		return false;
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->off_ts < exchange->answer_ts || wait->head.ts > exchange->head.ts)
+			continue;
+		if (exchange->side == NS_EXCHANGE_SERVED)
+			pauses += wait->state != 0;
+		else
+			pauses += wait->head.conn == exchange->head.conn &&
+				  is_ended_by_data(model, wait);
+	}
+	return pauses >= PAUSES;
+}
+
+struct ns_exchange request__until_first_piece(const struct ns_exchange *exchange)
+{
+	struct ns_exchange first = *exchange;
+
+	first.head.ts = exchange->answer_ts;
+	first.spent_known = 0;
+	return first;
+}
+
 /* ---- the wait for the answer ---- */
 
 static struct ns_wait no_wait(const struct ns_exchange *asked)

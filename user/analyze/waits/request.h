@@ -31,6 +31,17 @@ struct request_place request__place(const struct model *model, const struct ns_w
  */
 bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
 			 struct ns_wait *whole);
+/* When a request that is served was there to be read. */
+uint64_t request__arrived(const struct ns_exchange *served);
+
+/*
+ * Of an answer without an end in sight, which comes in pieces with pauses between them: what the
+ * other end asked for, or this one, is a subscription. Its request is over with the first piece,
+ * and of those that follow nobody knows when they are due.
+ */
+bool request__is_subscription(const struct model *model, const struct ns_exchange *exchange);
+/* That request, up to the first piece. */
+struct ns_exchange request__until_first_piece(const struct ns_exchange *exchange);
 
 /* The wait for the answer to a request. */
 struct reply {

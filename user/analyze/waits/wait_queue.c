@@ -6,6 +6,7 @@
 
 #include "user/analyze/chain/chain_stall.h"
 #include "user/analyze/chain/waker_chain.h"
+#include "user/analyze/stall.h"
 #include "user/analyze/waits/background.h"
 #include "user/analyze/waits/overlap.h"
 #include "user/analyze/waits/pending_reply.h"
@@ -184,14 +185,19 @@ static bool tells_more(struct wait_queue *queue, const struct ns_exchange *excha
 	return is_first;
 }
 
+static bool is_long(const struct wait_queue *queue, const struct ns_exchange *exchange)
+{
+	return exchange->head.ts - exchange->begin_ts >= model__threshold(queue->model);
+}
+
 void wait_queue__feed_request(struct wait_queue *queue, const struct ns_exchange *exchange,
 			      uint64_t now)
 {
-	uint64_t begin = exchange->begin_ts, end = exchange->head.ts;
+	uint64_t end = exchange->head.ts;
 
 	queue->knows_more |= tells_more(queue, exchange);
 	if (exchange->ended == NS_EXCHANGE_ANSWERED ||
-	    end - begin < model__threshold(queue->model) ||
+	    (exchange->side == NS_EXCHANGE_ASKED && !is_long(queue, exchange)) ||
 	    !model__is_target(queue->model, exchange->head.tgid))
 		return;
 	push(queue, &(struct pending){.kind = PENDING_REQUEST,
@@ -552,6 +558,25 @@ static void judge_times(struct wait_queue *queue, const struct pending *pending,
 	judge_explained(queue, pending, &rest, attribution, judged);
 }
 
+/* What a request that a target served is made of, also a short one. */
+static void view_served(struct wait_queue *queue, const struct ns_exchange *served,
+			struct judged *judged)
+{
+	const struct attribution *attribution = waker_chain__explain_served(queue->chain, served);
+	struct request_view *view = &judged->view;
+
+	judged->served = *served;
+	*view = (struct request_view){.confidence = attribution->confidence};
+	for (size_t i = 0; i < attribution->slice_count; i++) {
+		enum cause cause = attribution->slices[i].cause;
+
+		/* Somebody waited for it: it was not idle. */
+		slices__add(view->slices, &view->slice_count, STALL_SLICES,
+			    cause == CAUSE_IDLE ? CAUSE_UNKNOWN : cause, attribution->slices[i].ns);
+		view->total_ns += attribution->slices[i].ns;
+	}
+}
+
 static void judge_request(struct wait_queue *queue, const struct pending *pending,
 			  struct judged *judged)
 {
@@ -561,7 +586,8 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 	struct reply reply;
 
 	if (exchange->side == NS_EXCHANGE_SERVED) {
-		if (!exchange->ready_ts)
+		view_served(queue, exchange, judged);
+		if (!exchange->ready_ts || !is_long(queue, exchange))
 			return;
 		push_late_start(queue, exchange);
 		push_times(queue, exchange, exchange->ready_ts, exchange->head.ts);
@@ -684,6 +710,7 @@ bool wait_queue__judge(struct wait_queue *queue, uint64_t now, struct judged *ju
 	struct pending first;
 	size_t next = 0;
 
+	judged->served.head.type = 0;
 	if (judge_provisional(queue, now, judged))
 		return true;
 	for (size_t i = 1; i < queue->count; i++) {

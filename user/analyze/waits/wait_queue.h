@@ -35,6 +35,8 @@ struct judged {
 		*interval; /* stall: the unreported incident that it comes from, NULL none */
 	bool is_explained; /* explain_all was asked for: record is filled */
 	struct wait_record record; /* the wait itself, whatever was judged */
+	struct ns_exchange served; /* a request that a target served; head.type 0: it was none */
+	struct request_view view;  /* what that is made of */
 };
 
 struct wait_queue;

@@ -16,12 +16,28 @@ static json_t *view_of(const struct request_view *view)
 	return object;
 }
 
+static json_t *end_of(const struct request_end *end)
+{
+	json_t *object;
+
+	if (!end->port)
+		return json_null();
+	object = json_object();
+	put(object, "comm", json_value__name(end->comm, NS_COMM_LEN));
+	put(object, "remote",
+	    end->family ? json_value__address(end->family, end->addr, end->port) : json_null());
+	put(object, "port", json_value__count(end->port));
+	return object;
+}
+
 json_t *json_value__requests(const struct report_requests *requests)
 {
 	json_t *object = json_object();
 
 	put(object, "role", json_string(requests->role == REQUEST_MADE ? "makes" : "serves"));
+	put(object, "endpoint", end_of(&requests->end));
 	put(object, "connection", json_value__number_or_null(requests->conn, 0));
+	put(object, "several_at_a_time", json_value__count(requests->several));
 	put(object, "count", json_value__count(requests->count));
 	put(object, "sampled", json_value__count(requests->sampled));
 	put(object, "median", view_of(&requests->median));

@@ -116,7 +116,7 @@ static void print_parts(FILE *out, const struct report_requests *all,
 	grid__finish(grid, out, style, TABLE_INDENT);
 }
 
-/* ---- short: a row for each connection ---- */
+/* ---- short: a row for each endpoint, or each connection ---- */
 
 /* The parts that took most: "nagle-delack 91.8%, peer-app 7.3%, network 0.9%" */
 static char *made_of(char *dst, size_t size, const struct request_view *view)
@@ -143,14 +143,41 @@ static char *made_of(char *dst, size_t size, const struct request_view *view)
 	return dst;
 }
 
-static void add_requests(struct grid *grid, const struct report *report,
-			 const struct report_requests *requests)
+/* "orders -> 10.0.0.2:5432", "nginx :443" */
+static char *name_endpoint(char *dst, size_t size, const struct request_end *end)
+{
+	const char *comm = safe_text(end->comm, NS_COMM_LEN);
+
+	if (end->family)
+		snprintf(dst, size, "%s -> %s", comm,
+			 address_text(end->family, end->addr, end->port));
+	else
+		snprintf(dst, size, "%s :%u", comm, end->port);
+	return dst;
+}
+
+/* Of which of them a row is; the first one of all. */
+static const char *name_row(char *dst, size_t size, const struct report *report,
+			    const struct report_requests *requests, bool is_first)
 {
 	const struct report_conn *conn =
 		requests->conn ? report__conn(report, requests->conn) : NULL;
-	char parts[256];
 
-	grid__row(grid, COLOUR_PLAIN, conn ? addresses_text(&conn->id) : "all connections",
+	if (conn)
+		snprintf(dst, size, "%s", addresses_text(&conn->id));
+	else if (is_first)
+		snprintf(dst, size, "all connections");
+	else
+		name_endpoint(dst, size, &requests->end);
+	return dst;
+}
+
+static void add_requests(struct grid *grid, const struct report *report,
+			 const struct report_requests *requests, bool is_first)
+{
+	char name[2 * TEXT_ADDRESS + TEXT_SAFE(NS_COMM_LEN)], parts[256];
+
+	grid__row(grid, COLOUR_PLAIN, name_row(name, sizeof(name), report, requests, is_first),
 		  count_text(requests->count), duration_text(requests->median.total_ns),
 		  duration_text(requests->p99.total_ns),
 		  made_of(parts, sizeof(parts), &requests->median));
@@ -160,8 +187,9 @@ static void add_requests(struct grid *grid, const struct report *report,
  *   REQUESTS IT MAKES                    COUNT   MEDIAN      P99  THE MEDIAN IS
  *   127.0.0.1:37640 -> 127.0.0.1:7000      122  44.1 ms  46.0 ms  nagle-delack 91.8%
  */
-static void print_conns(FILE *out, const struct report *report, const struct report_requests *all,
-			size_t count, const struct render_style *style)
+static void print_rows(FILE *out, const struct report *report, const struct report_requests *all,
+		       const struct report_requests *rows, size_t count,
+		       const struct render_style *style)
 {
 	const struct grid_column columns[] = {
 		{all->role == REQUEST_MADE ? "REQUESTS IT MAKES" : "REQUESTS IT SERVES", false},
@@ -171,30 +199,42 @@ static void print_conns(FILE *out, const struct report *report, const struct rep
 		{"THE MEDIAN IS", false},
 	};
 	/* In a short report the row of all is one of those for which there is room. */
-	size_t rows =
+	size_t shown =
 		style->verbose ? table__rows(style, count) : table__rows(style, count + 1) - 1;
 	struct grid *grid = grid__new(columns, COUNT_OF(columns));
 
 	/* One connection's row is that of all. */
 	if (count != 1)
-		add_requests(grid, report, all);
-	for (size_t i = 0; i < rows; i++)
-		add_requests(grid, report, &all[i + 1]);
-	grid__rest(grid, count - rows, "connection");
+		add_requests(grid, report, all, true);
+	for (size_t i = 0; i < shown; i++)
+		add_requests(grid, report, &rows[i], false);
+	grid__rest(grid, count - shown, rows->conn ? "connection" : "endpoint");
+	if (all->several && rows == &all[1])
+		grid__note(grid, COLOUR_PLAIN, 0,
+			   "On %s of these connections several requests are under way at a time: "
+			   "there not the requests are explained, but the waits for them.",
+			   count_text(all->several));
 	grid__finish(grid, out, style, TABLE_INDENT);
 }
 
-/* Those of one role: all together, then conns connections. */
+/* Those of one role: all together, endpoints if there are several, then connections. */
 static void print_role(FILE *out, const struct report *report, const struct report_requests *all,
-		       size_t conns, const struct render_style *style)
+		       size_t count, const struct render_style *style)
 {
+	size_t ends = 0;
+
 	if (!all->sampled)
 		return;
+	while (1 + ends < count && !all[1 + ends].conn)
+		ends++;
 	if (style->verbose)
 		print_parts(out, all, style);
+	/* Two services have nothing in common; of one its connections are shown. */
+	if (ends)
+		print_rows(out, report, all, &all[1], ends, style);
 	/* With all parts one connection's would say the same again. */
-	if (!style->verbose || conns > 1)
-		print_conns(out, report, all, conns, style);
+	if (style->verbose ? count > 2 + ends || all->several : !ends)
+		print_rows(out, report, all, &all[1 + ends], count - 1 - ends, style);
 }
 
 void requests__print(FILE *out, const struct report *report, const struct render_style *style)
@@ -206,7 +246,7 @@ void requests__print(FILE *out, const struct report *report, const struct render
 		made++;
 	served = report->requests_count - made;
 	if (made)
-		print_role(out, report, all, made - 1, style);
+		print_role(out, report, all, made, style);
 	if (served)
-		print_role(out, report, &all[made], served - 1, style);
+		print_role(out, report, &all[made], served, style);
 }

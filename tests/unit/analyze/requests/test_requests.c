@@ -355,30 +355,214 @@ static void test_unfinished(void **state)
 	"0 process tgid=20 role=target comm=srv\n"                                                 \
 	"0 conn conn=2 tgid=20 role=target local=127.0.0.1:2 remote=127.0.0.1:1 opener=peer\n"
 
-/* Nobody who asks is a target: the requests that it serves, from their arrival on. */
+/* What a served request's thread did, and did not sleep for. */
+#define SPENT "spent_known=1 run_us=29000 ready_us=1000 short_timer_us=5000 shorts_timer=10 "
+#define ONE   "begin=12 ready=15 answer=40 arrived=10 ended=followed weight=1"
+
+/* Nobody who asks is a target: the requests that it serves, from their arrival on, by their path.
+ */
 static void test_served(void **state)
 {
-	static const char one[] =
-		"50 " SERVED "begin=12 ready=15 answer=40 arrived=10 ended=followed weight=1\n";
 	struct feed feed = feed__text(SERVER);
 	struct outcome outcome;
 
 	(void)state;
-	feed__add_line(&feed, one);
+	feed__add_line(&feed, "50 " SERVED SPENT ONE);
 	outcome = analyze(feed);
 	assert_int_equal(outcome.report->requests_count, 2);
 	assert_int_equal(outcome.report->requests[0].role, REQUEST_SERVED);
 	assert_int_equal(outcome.report->requests[1].conn, 2);
-	assert_slices(median(&outcome), "self 2, runqueue 3, self 35");
+	assert_slices(median(&outcome), "self 2, runqueue 3, timer 5, runqueue 1, self 29");
 	done(&outcome);
 	/* The end that asks is of a target's too, and tells of it. */
 	feed = feed__text(SERVER
 			  "0 conn conn=1 tgid=20 role=target local=127.0.0.1:1 "
 			  "remote=127.0.0.1:2 opener=self\n" PEER);
-	feed__add_line(&feed, one);
+	feed__add_line(&feed, "50 " SERVED ONE);
 	outcome = analyze(feed);
 	assert_int_equal(outcome.report->requests_count, 0);
 	done(&outcome);
+}
+
+static void assert_served(const char *lines, const char *wanted)
+{
+	struct feed feed = feed__text(SERVER);
+	struct outcome outcome;
+
+	for (const char *line = lines; *line; line = strchr(line, '\n') + 1) {
+		char one[512];
+
+		snprintf(one, sizeof(one), "%.*s", (int)strcspn(line, "\n"), line);
+		feed__add_line(&feed, one);
+	}
+	outcome = analyze(feed);
+	assert_slices(median(&outcome), wanted);
+	done(&outcome);
+}
+
+/* Its own waits are in it, several of them, also those that began before it read the request. */
+static void test_served_waits(void **state)
+{
+	(void)state;
+	/* It slept until the request was there, and wakes of it are no wait of the request's. */
+	assert_served(
+		"15 wait conn=2 tgid=20 tid=20 off=1 wake=12 state=1 syscall=0 arg0=8\n"
+		"30 wait tgid=20 tid=20 off=20 wake=29.5 state=1 syscall=35\n"
+		"45 wait tgid=20 tid=20 off=33 wake=45 state=2 syscall=74\n"
+		"50 " SERVED "spent_known=1 run_us=13000 " ONE "\n",
+		"self 2, runqueue 3, self 5, timer 9.5, runqueue 0.5, self 3, disk 12, self 5");
+	/* It looks for requests by a clock of its own. */
+	assert_served(
+		"15 wait tgid=20 tid=20 off=1 wake=14.5 state=1 syscall=35\n"
+		"50 " SERVED
+		"spent_known=1 run_us=35000 begin=14.5 ready=15 answer=40 "
+		"arrived=10 ended=followed weight=1\n",
+		"timer 4.5, runqueue 0.5, self 35");
+	/* What it did in that time nobody saw. */
+	assert_served("50 " SERVED ONE "\n", "self 2, runqueue 3, unknown 35");
+}
+
+/* Two services of one process, and two servers that it asks: rows of their own. */
+static void test_endpoints(void **state)
+{
+	struct feed feed = feed__text(
+		SERVER
+		"0 conn conn=3 tgid=20 role=target local=127.0.0.1:9 remote=127.0.0.1:1 opener=peer\n"
+		"0 conn conn=4 tgid=20 role=target local=127.0.0.1:9 remote=127.0.0.1:3 opener=peer\n"
+		"0 conn conn=5 tgid=20 role=target local=127.0.0.1:8 remote=127.0.0.1:5432 opener=self\n");
+	const struct report_requests *rows;
+	struct outcome outcome;
+
+	(void)state;
+	feed__add_line(&feed, "50 " SERVED ONE);
+	feed__add_line(&feed,
+		       "63 exchange conn=3 tgid=20 tid=20 side=served begin=60 ready=60 "
+		       "answer=63 arrived=60 ended=followed weight=1");
+	feed__add_line(&feed,
+		       "65 exchange conn=4 tgid=20 tid=20 side=served begin=60 ready=60 "
+		       "answer=65 arrived=60 ended=followed weight=1");
+	feed__add_line(&feed,
+		       "71 exchange conn=5 tgid=20 tid=20 side=asked begin=70 ready=70 "
+		       "answer=71 ended=followed weight=1");
+	feed__add_line(&feed, "90 conn-totals conn=2 exchanges=1");
+	feed__add_line(&feed, "90 conn-totals conn=3 exchanges=30");
+	feed__add_line(&feed, "90 conn-totals conn=4 exchanges=40");
+	outcome = analyze(feed);
+	rows = outcome.report->requests;
+	/* That of the only server that it asks is that of all, and the one of its connection. */
+	assert_int_equal(outcome.report->requests_count, 2 + 6);
+	assert_int_equal(rows[0].role, REQUEST_MADE);
+	assert_int_equal(rows[0].end.port, 5432);
+	assert_int_equal(rows[1].conn, 5);
+	assert_int_equal(rows[2].end.port, 0);
+	assert_int_equal(rows[2].count, 71);
+	assert_int_equal(rows[3].end.port, 9);
+	assert_string_equal(rows[3].end.comm, "srv");
+	assert_int_equal(rows[3].end.family, 0);
+	assert_int_equal(rows[3].conn, 0);
+	assert_int_equal(rows[3].count, 70);
+	assert_int_equal(rows[3].median.total_ns, 3000000);
+	assert_int_equal(rows[4].end.port, 2);
+	assert_int_equal(rows[4].count, 1);
+	assert_int_equal(rows[4].median.total_ns, 40000000);
+	assert_int_equal(rows[5].conn, 4);
+	assert_int_equal(rows[5].end.port, 9);
+	done(&outcome);
+}
+
+#define PAUSE(off, ts, tid, conn)                                                                  \
+#ts " wait conn=" #conn " tgid=" #tid " tid=" #tid " off=" #off " wake=" #ts               \
+	    " state=1 syscall=0 arg0=7\n"
+#define PAUSES PAUSE(5, 30, 10, 1) PAUSE(31, 50, 10, 1) PAUSE(51, 70, 10, 1)
+
+/*
+ * Pushes: the request is what was answered at once. What is sent later nobody asked for, and the
+ * wait for it is nobody's fault. With fewer pauses it is the rest of an answer.
+ */
+static void test_subscription(void **state)
+{
+	static const char asked[] =
+		"73 " ASKED "begin=1 ready=1 off=1 wake=3 answer=4 reads=4 weight=1 ended=";
+	static const struct {
+		const char *pauses;
+		const char *ended;
+		uint64_t ms; /* 0: no request */
+	} rows[] = {
+		{PAUSES, "open", 3},
+		{PAUSE(5, 30, 10, 1) PAUSE(31, 70, 10, 1), "open", 0},
+		{PAUSES, "followed", 72},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct outcome outcome;
+		char text[2048];
+
+		snprintf(text, sizeof(text), HEAD PEER "%s%s%s\n75 end\n", rows[i].pauses, asked,
+			 rows[i].ended);
+		outcome = analyze(feed__text(text));
+		assert_int_equal(outcome.report->requests_count, rows[i].ms ? 2 : 0);
+		if (rows[i].ms)
+			assert_int_equal(median(&outcome)->total_ns, rows[i].ms * 1000000);
+		/* Nor does it keep the one that waits. */
+		if (rows[i].ms == 3)
+			assert_null(outcome.stall);
+		else
+			assert_non_null(outcome.stall);
+		done(&outcome);
+	}
+}
+
+/* The end that serves sends what it was asked for, then pushes: it owes nothing in between. */
+static void test_serves_subscription(void **state)
+{
+	struct outcome outcome = analyze(feed__text(SERVER PAUSE(17, 30, 20, 2) PAUSE(31, 50, 20, 2) PAUSE(
+		51, 70,
+		20,
+		2) "72 " SERVED
+		   "begin=12 ready=15 answer=16 arrived=10 ended=open weight=1 writes=4\n75 end\n"));
+
+	(void)state;
+	assert_int_equal(median(&outcome)->total_ns, 6000000);
+	assert_null(outcome.stall);
+	done(&outcome);
+}
+
+/* Of two ends that take turns both have as many. */
+static void test_several_at_a_time(void **state)
+{
+	static const struct {
+		unsigned asks, serves, bytes;
+		bool several;
+	} rows[] = {
+		{40, 40, 4000, false},
+		{40, 38, 4000, false}, /* first seen in the middle of a turn */
+		{40, 20, 4000, true},
+		{20, 40, 4000,
+		 false}, /* many at once, and all answers read before it writes again */
+		{40, 20, 2000, false}, /* the other end was seen later */
+		{40, 0, 4000, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct feed feed = feed__text(HEAD PEER);
+		struct outcome outcome;
+		char line[128];
+
+		add_asked(&feed, 1, 2, 1, 1);
+		snprintf(line, sizeof(line), "90 conn-totals conn=1 bytes_out=4000 exchanges=%u",
+			 rows[i].asks);
+		feed__add_line(&feed, line);
+		snprintf(line, sizeof(line), "90 conn-totals conn=2 bytes_in=%u exchanges=%u",
+			 rows[i].bytes, rows[i].serves);
+		feed__add_line(&feed, line);
+		outcome = analyze(feed);
+		assert_int_equal(outcome.report->requests_count, 2);
+		for (size_t row = 0; row < 2; row++)
+			assert_int_equal(outcome.report->requests[row].several, rows[i].several);
+		done(&outcome);
+	}
 }
 
 /* More than there is room for: half of them stand for all. */
@@ -468,6 +652,11 @@ int main(void)
 		cmocka_unit_test(test_whole_answer),
 		cmocka_unit_test(test_unfinished),
 		cmocka_unit_test(test_served),
+		cmocka_unit_test(test_served_waits),
+		cmocka_unit_test(test_endpoints),
+		cmocka_unit_test(test_subscription),
+		cmocka_unit_test(test_serves_subscription),
+		cmocka_unit_test(test_several_at_a_time),
 		cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_random_exchanges),
 	};

@@ -57,7 +57,7 @@ static enum background of_thread(const struct model *model, const struct ns_wait
 	roles = roles_of(model, wait->head.tgid);
 	if (!roles.has_connections && (roles.targets_serve || targets_ask(model)))
 		return BACKGROUND_IS;
-	return roles.targets_have ? BACKGROUND_MAYBE : BACKGROUND_NOT;
+	return roles.targets_have || wait->began_ts ? BACKGROUND_MAYBE : BACKGROUND_NOT;
 }
 
 enum background background__find(const struct model *model, const struct ns_wait *wait,

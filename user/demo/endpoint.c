@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,7 +110,7 @@ void endpoint__init(struct endpoint *e, const struct workload_options *options,
 	memset(e, 0, sizeof(*e));
 	e->options = options;
 	e->script = *workload__script(options->mode);
-	if (options->gap_us >= 0 && (e->script.rest_bytes || e->script.cork))
+	if (options->gap_us >= 0 && (e->script.rest_bytes || e->script.cork || e->script.more))
 		e->script.gap_us = options->gap_us;
 	if (options->reply_bytes && e->script.reply_bytes)
 		e->script.reply_bytes = options->reply_bytes;
@@ -167,6 +168,24 @@ static void sleep_until(uint64_t deadline)
 		;
 }
 
+/* For poll() and epoll_wait(): rounded up, so that they do not return too early and spin. */
+static int ms_until(uint64_t deadline)
+{
+	uint64_t now = clock__now();
+
+	return deadline <= now ? 0 : (deadline - now + NS_PER_MS - 1) / NS_PER_MS;
+}
+
+static void pause_of(struct connection *c)
+{
+	if (c->until_input)
+		poll(&(struct pollfd){.fd = c->fd, .events = POLLIN}, 1, ms_until(c->deadline));
+	else
+		sleep_until(c->deadline);
+	c->until_input = false;
+	c->deadline = 0;
+}
+
 static int advance(struct endpoint *e, struct connection *c)
 {
 	int err;
@@ -184,8 +203,7 @@ int endpoint__run_one(struct endpoint *e)
 
 	while (!err && !e->finished) {
 		if (c->deadline)
-			sleep_until(c->deadline);
-		c->deadline = 0;
+			pause_of(c);
 		while (!err && c->missing)
 			err = receive_some(c, 0);
 		if (!err)
@@ -246,12 +264,26 @@ static int accept_another(struct endpoint *e)
 	return c ? settle(e, c, begin(e, c)) : err;
 }
 
+static int resume(struct endpoint *e, struct connection *c)
+{
+	int err = 0;
+
+	c->deadline = 0;
+	c->until_input = false;
+	if (c->muted)
+		err = watch(e, EPOLL_CTL_MOD, c->fd, c, EPOLLIN);
+	c->muted = false;
+	return err ? err : settle(e, c, advance(e, c));
+}
+
 static int readable(struct endpoint *e, struct connection *c)
 {
 	int err;
 
 	if (!c)
 		return accept_another(e);
+	if (c->until_input)
+		return resume(e, c);
 	if (!c->missing) { /* it pauses; unmuted, epoll would report the same bytes on and on */
 		c->muted = true;
 		return watch(e, EPOLL_CTL_MOD, c->fd, c, 0);
@@ -260,17 +292,6 @@ static int readable(struct endpoint *e, struct connection *c)
 	if (!err && !c->missing)
 		err = advance(e, c);
 	return settle(e, c, err);
-}
-
-static int resume(struct endpoint *e, struct connection *c)
-{
-	int err = 0;
-
-	c->deadline = 0;
-	if (c->muted)
-		err = watch(e, EPOLL_CTL_MOD, c->fd, c, EPOLLIN);
-	c->muted = false;
-	return err ? err : settle(e, c, advance(e, c));
 }
 
 static int resume_expired(struct endpoint *e)
@@ -287,11 +308,9 @@ static int resume_expired(struct endpoint *e)
 	return err;
 }
 
-/* For epoll_wait: rounded up, so that it does not return too early and spin. */
 static int timeout_ms(const struct endpoint *e)
 {
 	uint64_t earliest = ENDPOINT_NEVER;
-	uint64_t now;
 
 	for (int i = 0; i < WORKLOAD_MAX_CONNECTIONS; i++) {
 		const struct connection *c = &e->connection[i];
@@ -299,10 +318,7 @@ static int timeout_ms(const struct endpoint *e)
 		if (c->fd >= 0 && c->deadline && c->deadline < earliest)
 			earliest = c->deadline;
 	}
-	if (earliest == ENDPOINT_NEVER)
-		return -1;
-	now = clock__now();
-	return earliest <= now ? 0 : (earliest - now + NS_PER_MS - 1) / NS_PER_MS;
+	return earliest == ENDPOINT_NEVER ? -1 : ms_until(earliest);
 }
 
 static int begin_all(struct endpoint *e)

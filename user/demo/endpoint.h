@@ -33,6 +33,7 @@ struct workload_shared {
 struct connection {
 	int fd;            /* -1: free */
 	bool muted;        /* bytes came while it was pausing */
+	bool until_input;  /* bytes end the pause */
 	int step;          /* what to do once nothing is missing and the deadline has passed */
 	uint32_t missing;  /* bytes to read first */
 	uint64_t deadline; /* CLOCK_MONOTONIC, to wait for first; 0: none */

@@ -30,13 +30,13 @@ static const struct workload_script scripts[WORKLOAD_MODES] = {
 	},
 	[WORKLOAD_MORE] = {
 		.mode = WORKLOAD_MORE, .name = "more", .cause = "cork",
-		.description = "two writes, 30 ms apart, the first with MSG_MORE",
-		.first_bytes = 100, .rest_bytes = 76, .reply_bytes = 96,
+		.description = "one write with MSG_MORE, which TCP_NODELAY pushes out 30 ms later",
+		.first_bytes = 100, .reply_bytes = 96,
 		.more = true, .gap_us = 30000,
 	},
 	[WORKLOAD_PIGGYBACK] = {
 		.mode = WORKLOAD_PIGGYBACK, .name = "piggyback", .cause = "nagle",
-		.description = "two writes, the first answered after 20 ms: Nagle without a timer",
+		.description = "two writes, the first answered once no more comes for 20 ms: Nagle without a timer",
 		.first_bytes = 40, .rest_bytes = 136, .reply_bytes = 96,
 		.early_reply_us = 20000, .early_reply_bytes = 40,
 	},

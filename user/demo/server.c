@@ -32,6 +32,7 @@ static int server__step(struct endpoint *e, struct connection *c)
 		return 0;
 	case SERVER_EARLY_PAUSE:
 		pause_for(c, s->early_reply_us);
+		c->until_input = true;
 		c->step = SERVER_EARLY_REPLY;
 		return 0;
 	case SERVER_EARLY_REPLY:

@@ -45,16 +45,16 @@ struct workload_script {
 	const char *cause;    /* the id of the cause that makes it slow; NULL when it is not slow */
 	uint32_t first_bytes; /* the request's first write */
 	uint32_t rest_bytes;  /* the request's second write */
-	uint32_t gap_us;      /* pause between the two writes, or before the cork is pulled */
-	uint32_t early_reply_us;    /* the server answers the first write so much later ... */
-	uint32_t early_reply_bytes; /* ... with so many bytes */
+	uint32_t gap_us;      /* pause between the two writes, or before held bytes are let go */
+	uint32_t early_reply_us;    /* the server awaits more than the first write so long ... */
+	uint32_t early_reply_bytes; /* ... and then sends so many bytes */
 	uint32_t reply_delay_us;    /* the server waits this long before it replies */
 	uint32_t reply_bytes;
 	uint32_t interval_us; /* from the start of a burst's last exchange to the next burst */
 	uint32_t burst;       /* exchanges of a burst; 0: no pauses */
 	bool nodelay;         /* TCP_NODELAY on the client's socket */
 	bool cork;            /* TCP_CORK around the request */
-	bool more;            /* MSG_MORE on the first write */
+	bool more;            /* MSG_MORE on the first write, pushed out by TCP_NODELAY */
 };
 
 enum workload_role { WORKLOAD_BOTH_ENDS, WORKLOAD_CLIENT_ONLY, WORKLOAD_SERVER_ONLY };

@@ -95,6 +95,8 @@ const struct variant plan_variants[] = {
 
 	{NS_FACT_READ, ANY_WAY, false, {TP("tp_read", "tcp_rcv_space_adjust")}},
 
+	{NS_FACT_CHILDREN, ANY_WAY, false, {TP("tp_fork", "sched_process_fork")}},
+
 	/* 7.x, 6.12, 6.1, and 5.10, by the kernels that were looked at. */
 	{NS_FACT_URING,
 	 ANY_WAY,
@@ -215,7 +217,7 @@ static const struct {
 	{"iter_waits", FOR_TRACE, "what is waited for at the end"},
 	{"iter_conns", FOR_TRACE, "what a connection did in all"},
 	{"tp_exit", ALWAYS, "when threads and processes end"},
-	{"tp_fork", FOR_CHILDREN, "who is a child of whom"},
+	{"tp_fork", FOR_CHILDREN, "who is a child of the target"},
 	{"tp_exec", FOR_NAMES, "which program a process becomes later"},
 	{"tp_cgroup_attach", FOR_CGROUP, "who joins the cgroup later"},
 	{"tp_softirq_entry", FOR_PROFILE, "which segments a timer sends"},
@@ -235,7 +237,7 @@ static bool is_wanted(const struct caps *caps, const struct plan_request *reques
 {
 	switch (when) {
 	case FOR_CHILDREN:
-		return !request->untraced || request->by_children || request->by_comm;
+		return request->by_children || request->by_comm;
 	case FOR_TRACE:
 		return !request->untraced;
 	case FOR_PROFILE:

@@ -409,7 +409,7 @@ static void what_is_needed_is_not_struck(void **state)
 
 	(void)state;
 	assert_false(plan__strike(&caps, "tp_exit"));
-	assert_false(plan__strike(&caps, "tp_fork"));
+	assert_false(plan__strike(&caps, "tp_exec"));
 	assert_memory_equal(&caps, &everything, sizeof(caps));
 	assert_string_equal(plan__needs("tp_exit"), "when threads and processes end");
 
@@ -421,6 +421,16 @@ static void what_is_needed_is_not_struck(void **state)
 	plan = plan_of(&caps, WAY_AUTO);
 	assert_true(plan.possible);
 	assert_int_equal(plan.missing, 1u << NS_FACT_RETRANS);
+
+	/* Where children are targets it is more than a fact. */
+	caps = everything;
+	assert_true(plan__strike(&caps, "tp_fork"));
+	plan = plan_of(&caps, WAY_AUTO);
+	assert_int_equal(plan.missing, 1u << NS_FACT_CHILDREN);
+	assert_false(plan__has_program(&plan, "tp_fork"));
+	plan__make(&caps, &(struct plan_request){.way = WAY_AUTO, .by_children = true}, &plan);
+	assert_true(plan__has_program(&plan, "tp_fork"));
+	assert_false(plan__strike(&caps, "tp_fork"));
 }
 
 static void spares_are_optional(void **state)

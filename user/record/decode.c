@@ -251,6 +251,9 @@ bool record__correct(union record *record, uint64_t start_ts)
 		break;
 	case NS_EXCHANGE:
 		is_wrong = correct_length(&record->exchange.held_ns, most);
+		/* It may have lain unread already: as of a wait, what was before does not count. */
+		if (record->exchange.arrived_ts && record->exchange.arrived_ts < start_ts)
+			record->exchange.arrived_ts = start_ts;
 		break;
 	case NS_URING_TOTALS:
 		/* An operation may have begun while the programs attached one by one. */

@@ -106,7 +106,7 @@ static struct request_end end_of(const struct model *model, const struct ns_conn
 	const struct model_process *process = model__process(model, conn->head.tgid);
 	struct request_end end = {.port = conn->lport};
 
-	/* A process may take another name meanwhile. */
+	/* Not every connection's record has a name. */
 	memcpy(end.comm, conn->comm[0] || !process ? conn->comm : process->comm, NS_COMM_LEN);
 	if (role == REQUEST_SERVED)
 		return end;
@@ -133,7 +133,7 @@ static uint32_t find_end(const struct requests *requests, const struct request_e
 	return 0;
 }
 
-/* 0: nothing is known of it, or there is no room. */
+/* 0: nothing is known of it, not even a name, or there is no room. */
 static uint32_t number_end(struct requests *requests, uint32_t number, enum request_role role)
 {
 	const struct model_conn *conn = model__conn(requests->model, number);
@@ -143,6 +143,8 @@ static uint32_t number_end(struct requests *requests, uint32_t number, enum requ
 	if (!conn || !conn->id.head.type)
 		return 0;
 	end = end_of(requests->model, &conn->id, role);
+	if (!end.comm[0])
+		return 0;
 	found = find_end(requests, &end);
 	if (found || requests->end_count == REQUEST_ENDS)
 		return found;
@@ -663,6 +665,21 @@ static size_t write_ends(const struct requests *requests, const struct report *r
 	return written;
 }
 
+/* A connection has one endpoint, though its process may take another name meanwhile: the last one.
+ */
+static void number_again(struct requests *requests, struct sample *sample, enum request_role role)
+{
+	for (size_t i = 0; i < sample->count; i++) {
+		struct exchange *exchange = &sample->exchanges[i];
+		struct ns_exchange *side =
+			exchange->asked.head.type ? &exchange->asked : &exchange->served;
+		uint32_t number = number_end(requests, side->head.conn, role);
+
+		if (number)
+			*endpoint(side) = number;
+	}
+}
+
 /* Returns how many views it has filled. */
 static size_t write_role(struct requests *requests, const struct report *report,
 			 enum request_role role, struct report_requests *views)
@@ -672,6 +689,7 @@ static size_t write_role(struct requests *requests, const struct report *report,
 
 	if (!sample->count)
 		return 0;
+	number_again(requests, sample, role);
 	count = 1 + write_ends(requests, report, role, views);
 	count += write_conns(requests, report, role, &views[count]);
 	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges), by_duration);

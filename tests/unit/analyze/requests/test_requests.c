@@ -470,6 +470,51 @@ static void test_endpoints(void **state)
 	done(&outcome);
 }
 
+/* What nobody knew the name of at first, and what takes another one meanwhile, is one endpoint. */
+static void test_endpoint_named_late(void **state)
+{
+	struct feed feed = feed__text(
+		"0 session threshold=10 arch=x86_64\n"
+		"0 conn conn=2 tgid=20 role=target local=127.0.0.1:2 "
+		"remote=127.0.0.1:1 opener=peer\n");
+	struct outcome outcome;
+
+	(void)state;
+	feed__add_line(&feed, "50 " SERVED ONE);
+	feed__add_line(&feed, "55 process tgid=20 role=target comm=sh");
+	feed__add_line(&feed, "60 " SERVED
+			      "begin=52 ready=52 answer=60 arrived=52 ended=followed weight=1");
+	feed__add_line(&feed, "65 process tgid=20 role=target comm=srv");
+	feed__add_line(&feed, "70 " SERVED
+			      "begin=62 ready=62 answer=70 arrived=62 ended=followed weight=1");
+	outcome = analyze(feed);
+	assert_int_equal(outcome.report->requests_count, 2);
+	assert_int_equal(outcome.report->requests[0].sampled, 3);
+	assert_string_equal(outcome.report->requests[0].end.comm, "srv");
+	assert_int_equal(outcome.report->requests[1].sampled, 3);
+	assert_string_equal(outcome.report->requests[1].end.comm, "srv");
+	done(&outcome);
+}
+
+/* It lay there when the window began: so much of that as is in the window. */
+static void test_arrived_before(void **state)
+{
+	struct feed feed = feed__text(
+		"5 session threshold=10 arch=x86_64\n"
+		"5 process tgid=20 role=target comm=srv\n"
+		"5 conn conn=2 tgid=20 role=target local=127.0.0.1:2 "
+		"remote=127.0.0.1:1 opener=peer\n");
+	struct outcome outcome;
+
+	(void)state;
+	feed__add_line(&feed, "50 " SERVED
+			      "begin=12 ready=15 answer=40 arrived=2 ended=followed weight=1");
+	outcome = analyze(feed);
+	assert_int_equal(median(&outcome)->total_ns, 45000000);
+	assert_int_equal(outcome.report->lost[NS_LOST_DAMAGED], 0);
+	done(&outcome);
+}
+
 #define PAUSE(off, ts, tid, conn)                                                                  \
 #ts " wait conn=" #conn " tgid=" #tid " tid=" #tid " off=" #off " wake=" #ts               \
 	    " state=1 syscall=0 arg0=7\n"
@@ -654,6 +699,8 @@ int main(void)
 		cmocka_unit_test(test_served),
 		cmocka_unit_test(test_served_waits),
 		cmocka_unit_test(test_endpoints),
+		cmocka_unit_test(test_endpoint_named_late),
+		cmocka_unit_test(test_arrived_before),
 		cmocka_unit_test(test_subscription),
 		cmocka_unit_test(test_serves_subscription),
 		cmocka_unit_test(test_several_at_a_time),

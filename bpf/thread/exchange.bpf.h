@@ -541,6 +541,32 @@ static __always_inline bool is_timed(const struct ns_conn_state *conn)
 	       (conn->threads_watched && !asks(conn)) || is_long_ago(conn->turn.began_at);
 }
 
+/* sched.bpf.h */
+static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread_state *thread,
+				      __u64 now);
+
+/*
+ * A thread that reads is on its CPU. If it was not seen to come there (docs/limits.md: some tasks
+ * run no BPF program), perhaps never before, what it does counts from now on.
+ */
+static __noinline int here_unseen(__u64 now)
+{
+	struct ns_thread_state *thread;
+	struct task_struct *task;
+
+	if (!NS_HAS_TASK_PT_REGS)
+		return 0;
+	task = bpf_get_current_task_btf();
+	thread = watched_thread(task);
+	if (!thread)
+		return 0;
+	if (!thread->since)
+		thread->since = now;
+	else if (thread->off && thread->state)
+		end_wait_unseen(task, thread, now);
+	return 0;
+}
+
 /*
  * Of an end that answers: the reader slept until the last piece was there, or was busy and came to
  * it later. Of both, what it has done by then.
@@ -553,6 +579,10 @@ static __always_inline void note_who_reads(struct ns_conn_state *conn, __u64 now
 	reads->woke_ts = now;
 	reads->on_ts = now;
 	reads->spent_known = 0;
+	if (!thread || thread->off) {
+		here_unseen(now);
+		thread = bpf_map_lookup_elem(&threads, &reads->tid);
+	}
 	if (!thread || thread->off)
 		return;
 	if (!asks(conn) && thread->came_ts > reads->arrived_ts && thread->came_ts <= now) {

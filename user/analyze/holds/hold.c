@@ -163,20 +163,21 @@ static bool is_of_requests(const struct model *model, const struct model_conn *c
 }
 
 /*
- * Until its last write a message is held by a cork because its program was still making it: when
- * was that? Of bytes that nobody answers it is not known where a message ends.
+ * Until its last write a message is held because its program was still making it: when was that?
+ * Of bytes that nobody answers it is not known where a message ends.
  */
 static uint64_t complete_from(const struct model *model, const struct incident *incident,
 			      const struct parts *parts, const struct stall *stall)
 {
 	uint32_t reason = parts->v[parts->count - 1].reason;
+	bool is_corked = reason == NS_HOLD_CORK || reason == NS_HOLD_MSG_MORE;
 	uint64_t start = incident->start_ts, last = start;
-	bool by_write = stall->released_by == RELEASED_BY_LATER_WRITE ||
-			stall->released_by == RELEASED_BY_FULL_SEGMENT;
+	bool by_write = is_corked && (stall->released_by == RELEASED_BY_LATER_WRITE ||
+				      stall->released_by == RELEASED_BY_FULL_SEGMENT);
+	bool by_program = by_write || stall->released_by == RELEASED_BY_UNCORK ||
+			  stall->released_by == RELEASED_BY_NODELAY;
 
-	if (parts->count > 1 || (reason != NS_HOLD_CORK && reason != NS_HOLD_MSG_MORE) ||
-	    (!by_write && stall->released_by != RELEASED_BY_UNCORK &&
-	     stall->released_by != RELEASED_BY_NODELAY) ||
+	if (parts->count > 1 || !(reason == NS_HOLD_NAGLE || (is_corked && by_program)) ||
 	    !is_of_requests(model, model__conn(model, incident->conn)))
 		return start;
 	for (size_t i = 0; i < incident->own.count; i++) {

@@ -262,6 +262,43 @@ static void test_threshold(void **state)
 	done(&outcome);
 }
 
+/* What is held while its program still makes the rest of the message is not waited for as yet. */
+static void test_held_meanwhile(void **state)
+{
+	static const char requests[] =
+		"5 exchange conn=1 tgid=10 tid=10 side=asked begin=2 ready=2 answer=5 weight=1 "
+		"ended=followed\n";
+	static const char last[] =
+		"%d send conn=1 tgid=10 tid=10 bytes=60 write_seq=260 "
+		"snd_nxt=140 snd_una=100\n";
+	static const struct {
+		int last;
+		bool is_of_requests;
+		uint64_t us; /* 0: no stall */
+	} rows[] = {
+		{12, true, 40000}, /* so little is left as it is */
+		{30, true, 20000},
+		{45, true, 0},
+		{45, false, 40000}, /* of a flow nobody knows where a message ends */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[4096], more[256];
+		struct outcome outcome;
+
+		snprintf(more, sizeof(more), last, rows[i].last);
+		snprintf(text, sizeof(text), "%s%s%s%s", HEAD PEER,
+			 rows[i].is_of_requests ? requests : "", FIRST SECOND, more);
+		outcome = analyze(feed__text(strcat(text, FIRE LEFT ARRIVED GONE)));
+		if (outcome.report->stall_count != (rows[i].us > 0) ||
+		    (outcome.stall &&
+		     (outcome.stall->end_ts - outcome.stall->start_ts) / 1000 != rows[i].us))
+			fail_msg("row %zu: %zu stalls", i, outcome.report->stall_count);
+		done(&outcome);
+	}
+}
+
 static void test_open_at_close(void **state)
 {
 	struct outcome outcome =
@@ -334,7 +371,7 @@ int main(void)
 		cmocka_unit_test(test_missing_links), cmocka_unit_test(test_release_unseen),
 		cmocka_unit_test(test_hold_unseen),   cmocka_unit_test(test_no_duration_decides),
 		cmocka_unit_test(test_threshold),     cmocka_unit_test(test_open_at_close),
-		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_steps),         cmocka_unit_test(test_held_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -486,7 +486,7 @@ static void giver(struct stage *stage)
 	}
 }
 
-/* ---- answers in pieces, and requests that end without one ---- */
+/* ---- answers in pieces ---- */
 
 #define BODY 4000
 
@@ -529,6 +529,142 @@ static void client_by_waitall(struct stage *stage)
 {
 	ask_by(stage, ask_all_at_once, connect_to(stage));
 }
+
+#define BITS 8
+
+static void server_of_pieces(struct stage *stage)
+{
+	int fd = accept_one(stage), on = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	while (read_all(fd, REQUEST)) {
+		struct part part = part__begin();
+
+		for (int i = 0; i < BITS; i++) {
+			sleep_ms(12);
+			write_all(fd, BODY);
+		}
+		part__end(stage, &part);
+	}
+}
+
+static void ask_for_pieces(int fd)
+{
+	write_all(fd, REQUEST);
+	for (int i = 0; i < BITS; i++)
+		take(fd, BODY);
+}
+
+static void client_of_pieces(struct stage *stage)
+{
+	ask_by(stage, ask_for_pieces, connect_to(stage));
+}
+
+/* ---- an answer that fills all buffers, and a client that does something else meanwhile ---- */
+
+#define LARGE 8000000
+#define BIT   250000
+
+static void server_of_large(struct stage *stage)
+{
+	static const char bytes[LARGE];
+	int fd = accept_one(stage);
+
+	while (read_all(fd, REQUEST)) {
+		for (size_t sent = 0; sent < LARGE;) {
+			ssize_t count = write(fd, bytes + sent, LARGE - sent);
+
+			if (count < 0)
+				die("write: %s", strerror(errno));
+			sent += (size_t)count;
+		}
+	}
+}
+
+static void ask_for_large(int fd, void (*meanwhile)(void))
+{
+	write_all(fd, REQUEST);
+	for (size_t taken = 0; taken < LARGE; taken += BIT) {
+		meanwhile();
+		take(fd, BIT);
+	}
+}
+
+static void sleep_5_ms(void)
+{
+	sleep_ms(5);
+}
+
+static void spin_5_ms(void)
+{
+	spin_ms(computing, 5);
+}
+
+static void ask_and_sleep_meanwhile(int fd)
+{
+	ask_for_large(fd, sleep_5_ms);
+}
+
+static void ask_and_compute_meanwhile(int fd)
+{
+	ask_for_large(fd, spin_5_ms);
+}
+
+static void client_that_sleeps_meanwhile(struct stage *stage)
+{
+	ask_by(stage, ask_and_sleep_meanwhile, connect_to(stage));
+}
+
+static void client_that_computes_meanwhile(struct stage *stage)
+{
+	computing = stage;
+	ask_by(stage, ask_and_compute_meanwhile, connect_to(stage));
+}
+
+/* ---- a connection and a thread for each request ---- */
+
+static void *answer_one(void *arg)
+{
+	struct stage *stage = arg;
+	int fd;
+
+	stage__enter(stage);
+	fd = accept_one(stage);
+	if (read_all(fd, REQUEST))
+		answer(stage, fd);
+	close(fd);
+	return NULL;
+}
+
+static void server_of_new_threads(struct stage *stage)
+{
+	for (;;) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, answer_one, stage))
+			die("no thread");
+		pthread_join(thread, NULL);
+	}
+}
+
+static const struct stage *connecting;
+
+static void ask_once(int unused)
+{
+	int fd = connect_to(connecting);
+
+	(void)unused;
+	ask_blocking(fd);
+	close(fd);
+}
+
+static void client_that_connects(struct stage *stage)
+{
+	connecting = stage;
+	ask_by(stage, ask_once, -1);
+}
+
+/* ---- requests that end without an answer's end ---- */
 
 static const struct stage *half_closing;
 
@@ -967,6 +1103,8 @@ static const struct deed row_by_eventfd = {.work = wait_for_row_by_eventfd, .cau
 static const struct deed looks = {.work = look_for_result, .cause = "peer-app"};
 static const struct deed looks_late = {.work = answer_at_once, .cause = "timer", .is_whole = true};
 
+static const struct deed sleeps_meanwhile = {
+	.work = answer_at_once, .cause = "timer", .is_whole = true};
 static const struct deed computes_itself = {
 	.work = answer_at_once, .cause = "self", .is_whole = true};
 static const struct deed at_once = {.work = answer_at_once};
@@ -997,6 +1135,9 @@ const struct scene path_scenes[] = {
 	{"blocking-pop", stage__listen_behind, {client, broker, giver}, 1, 12, &sleeps, PEER, .verdict = {.cause = "peer-app"}},
 	{"late-body", NULL, {client_of_late_body, server_of_late_body}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"late-body-waitall", NULL, {client_by_waitall, server_of_late_body}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
+	{"answer-in-pieces", NULL, {client_of_pieces, server_of_pieces}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
+	{"sleeps-as-it-reads", NULL, {client_that_sleeps_meanwhile, server_of_large}, 1, 8, &sleeps_meanwhile, .makes = {"timer", 6, 0.60}, .verdict = {"timer", .never = "send buffer", .part = "timer"}},
+	{"computes-as-it-reads", NULL, {client_that_computes_meanwhile, server_of_large}, 1, 8, &computes_itself, .makes = {"self", 6, 0.60}, .verdict = {"self", "comput", "send buffer", .part = "computes self"}},
 	{"half-close", NULL, {client_by_half_close, server_of_half_closed}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"half-close-computes", NULL, {client_by_half_close, server_of_half_closed}, 1, 12, &computes, PEER, .verdict = {"peer-app", "comput", .part = "computes"}},
 	{"select-of-eight", NULL, {client_by_select, server_of_eight}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
@@ -1015,6 +1156,7 @@ const struct scene path_scenes[] = {
 	{"computes-between", NULL, {client_that_computes_between, server}, 1, 12, &at_once, .verdict = {.cause = "none"}},
 	{"serves-computing", NULL, {client, server_by_epoll}, 2, 12, &serves_computing, SELF, .verdict = {"self", "comput", .part = "computes self"}},
 	{"serves-computing-naps", NULL, {client, server}, 2, 12, &serves_naps_between, SELF, .verdict = {"self", "comput", .part = "computes self"}},
+	{"serves-new-threads", NULL, {client_that_connects, server_of_new_threads}, 2, 12, &serves_computing, SELF, .verdict = {"self", "comput", .part = "computes self"}},
 	{"serves-sleeping", NULL, {client, server_by_epoll}, 2, 12, &serves_sleeping, .makes = {"timer", 8, 0.60}, .verdict = {"timer", .part = "blocked timer"}},
 	{"serves-polling", NULL, {client, server_in_steps}, 2, 8, &serves_looking, .makes = {"timer", 6, 0.60}, .verdict = {"timer", .part = "timer"}},
 	{"serves-subprocess", NULL, {client, server}, 2, 12, &serves_spawning, .makes = {"ipc", 8, 0.60}, .verdict = {.cause = "ipc"}},

@@ -208,6 +208,8 @@ static void settle(struct pipeline *pipeline, uint64_t now)
 	while (wait_queue__judge(pipeline->wait_queue, now, &judged)) {
 		if (judged.served.head.type)
 			requests__take_view(pipeline->requests, &judged.served, &judged.view);
+		if (judged.asked.head.type)
+			requests__take_reads(pipeline->requests, &judged.asked, judged.reads_from);
 		if (judged.is_explained)
 			pipeline->sink.on_wait(pipeline->sink.context, &judged.record);
 		if (judged.judgement == JUDGED_EXTENDS)

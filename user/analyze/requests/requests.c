@@ -36,6 +36,12 @@ static uint32_t *endpoint(struct ns_exchange *side)
 	return &side->side;
 }
 
+/* The side that says how long it took. */
+static const struct ns_exchange *side_of(const struct exchange *exchange)
+{
+	return exchange->asked.head.type ? &exchange->asked : &exchange->served;
+}
+
 static void drop(struct exchange *exchange)
 {
 	if (!exchange->asked.head.type)
@@ -221,22 +227,39 @@ void requests__feed(struct requests *requests, const union record *record)
 /* It came lately: what is judged waits for less than that. */
 #define RECENT 2048
 
-void requests__take_view(struct requests *requests, const struct ns_exchange *served,
-			 const struct request_view *view)
+/* NULL: it is gone, or came too long ago. */
+static struct exchange *find_exchange(struct requests *requests, enum request_role role,
+				      const struct ns_exchange *side)
 {
-	struct sample *sample = &requests->samples[REQUEST_SERVED];
+	struct sample *sample = &requests->samples[role];
 	size_t from = sample->count > RECENT ? sample->count - RECENT : 0;
 
 	for (size_t i = sample->count; i > from; i--) {
-		struct exchange *exchange = &sample->exchanges[i - 1];
+		const struct ns_exchange *known = side_of(&sample->exchanges[i - 1]);
 
-		if (exchange->alone.view || exchange->served.head.conn != served->head.conn ||
-		    exchange->served.head.ts != served->head.ts)
-			continue;
-		exchange->alone.view = xcalloc(1, sizeof(*view));
-		*exchange->alone.view = *view;
-		return;
+		if (known->head.conn == side->head.conn && known->head.ts == side->head.ts)
+			return &sample->exchanges[i - 1];
 	}
+	return NULL;
+}
+
+void requests__take_view(struct requests *requests, const struct ns_exchange *served,
+			 const struct request_view *view)
+{
+	struct exchange *exchange = find_exchange(requests, REQUEST_SERVED, served);
+
+	if (!exchange || exchange->alone.view)
+		return;
+	exchange->alone.view = xcalloc(1, sizeof(*view));
+	*exchange->alone.view = *view;
+}
+
+void requests__take_reads(struct requests *requests, const struct ns_exchange *asked, uint64_t ts)
+{
+	struct exchange *exchange = find_exchange(requests, REQUEST_MADE, asked);
+
+	if (exchange && exchange->served.head.type)
+		exchange->served.head.ts = ts;
 }
 
 /* ---- facts ---- */
@@ -280,12 +303,6 @@ static struct exchange_facts facts_of(const struct report *report, const struct 
 }
 
 /* ---- quantiles ---- */
-
-/* The side that says how long it took. */
-static const struct ns_exchange *side_of(const struct exchange *exchange)
-{
-	return exchange->asked.head.type ? &exchange->asked : &exchange->served;
-}
 
 static uint64_t begin_of(const struct exchange *exchange)
 {

@@ -56,6 +56,8 @@ void requests__feed(struct requests *requests, const union record *record);
 /* What a request that a target served was made of, once that can be said. */
 void requests__take_view(struct requests *requests, const struct ns_exchange *served,
 			 const struct request_view *view);
+/* By then the answer to a request of a target's could have been written, had that one read it. */
+void requests__take_reads(struct requests *requests, const struct ns_exchange *asked, uint64_t ts);
 /* Fills report->requests, which lives as long as this. Connections and stalls are in the report. */
 void requests__write(struct requests *requests, struct report *report);
 

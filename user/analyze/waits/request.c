@@ -208,6 +208,53 @@ static struct ns_wait no_wait(const struct ns_exchange *asked)
 	return wait;
 }
 
+/* It could not write because there was no room, and then this end read. */
+static bool is_for_room(const struct model *model, const struct ns_wait *wait,
+			const struct reply *reply)
+{
+	struct wait_view view;
+
+	if (wait->head.conn != reply->served->head.conn ||
+	    wait->waker_tgid != reply->asked->head.tgid || wait->off_ts < reply->from ||
+	    wait->off_ts >= reply->served->head.ts)
+		return false;
+	view = wait_view__of(model, wait);
+	return view.kind == WAIT_SEND || view.waker == WAKER_ROOM;
+}
+
+/* The thread itself sleeps for data of the connection for most of a time. */
+static bool is_waited_for(const struct model *model, const struct ns_exchange *asked, uint64_t from,
+			  uint64_t to)
+{
+	const struct model_thread *thread = model__thread(model, asked->head.tid);
+	const struct ns_wait *wait;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->head.conn == asked->head.conn && is_ended_by_data(model, wait))
+			ns += wait__overlap(wait, from, to);
+	}
+	return 2 * ns > to - from;
+}
+
+/* An answer that fills all buffers goes on when they are read: what the asking end did before that
+ * is its own time. */
+static uint64_t reads_from(const struct model *model, const struct reply *reply)
+{
+	const struct model_thread *thread;
+	const struct ns_wait *wait;
+
+	if (!reply->served)
+		return 0;
+	thread = model__thread(model, reply->served->head.tid);
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (is_for_room(model, wait, reply) &&
+		    !is_waited_for(model, reply->asked, wait->off_ts, wait__woken(wait)))
+			return wait->off_ts;
+	}
+	return 0;
+}
+
 void reply__find(const struct model *model, const struct ns_exchange *asked, struct reply *reply)
 {
 	const struct model_thread *thread = model__thread(model, asked->head.tid);
@@ -219,10 +266,15 @@ void reply__find(const struct model *model, const struct ns_exchange *asked, str
 	reply->served = model__served_side(model, asked);
 	reply->from = asked->ready_ts;
 	sent = reply->served ? reply->served->head.ts : 0;
+	reply->reads_from = reads_from(model, reply);
+	if (reply->reads_from)
+		sent = reply->reads_from;
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
 		uint64_t common = wait__overlap(wait, asked->ready_ts, asked->head.ts);
 
 		if (!common || wait__woken(wait) > asked->head.ts)
+			continue;
+		if (reply->reads_from && wait->off_ts >= reply->reads_from)
 			continue;
 		if (sent && !is_ended_by_data(model, wait) && wait__woken(wait) >= sent)
 			continue;

@@ -48,8 +48,10 @@ struct reply {
 	const struct ns_exchange *asked;
 	const struct ns_exchange *served; /* NULL: the other end was not seen */
 	uint64_t from;                    /* all of the request was written */
-	uint64_t arrived;                 /* all of the answer was there */
+	uint64_t arrived;                 /* all of the answer was there, or could have been */
 	uint64_t to;                      /* the thread ran again, with it */
+	uint64_t reads_from; /* from then on the other end waited for this one to read; 0: it did
+				not */
 	struct ns_wait wait; /* its longest wait meanwhile; head.type 0: none was recorded */
 };
 

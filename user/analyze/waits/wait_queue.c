@@ -44,7 +44,7 @@ struct reported {
 	bool last; /* where the chain ends */
 };
 
-/* A stall that is background if requests turn out to pass it by. */
+/* A stall that is background if requests turn out to pass it by, or a part of one that goes on. */
 struct provisional {
 	uint32_t number;
 	enum cause cause; /* what most of its wait was for */
@@ -304,6 +304,7 @@ struct unexplained {
 	uint64_t start;
 	uint64_t length;
 	enum background background; /* it can only show a stall, and be none */
+	bool may_go_on; /* its request may not be over: that is judged as a whole then */
 };
 
 static void set_aside(struct wait_queue *queue, const struct judged *judged, enum cause cause,
@@ -375,7 +376,7 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 	    attribution->interval->cause == stall->cause)
 		judged->interval = attribution->interval;
 	judged->incident = chain_stall__evidence(queue->model, judged->interval, stall);
-	if (rest->background != BACKGROUND_MAYBE || judged->interval ||
+	if ((rest->background != BACKGROUND_MAYBE && !rest->may_go_on) || judged->interval ||
 	    queue->provisional_count == WAIT_QUEUE_PROVISIONAL)
 		return;
 	set_aside(queue, judged, attribution__main_cause(attribution), pending->due_ts);
@@ -395,6 +396,7 @@ static bool find_unexplained(const struct wait_queue *queue, enum pending_kind k
 	overlap__find(&rest->overlap, queue->model, queue->intervals, queue->incidents, wait);
 	rest->length = overlap__gap(&rest->overlap, &rest->start);
 	rest->background = BACKGROUND_NOT;
+	rest->may_go_on = false;
 	if (rest->length < model__threshold(queue->model))
 		return false;
 	return 2 * overlap__total(&rest->overlap) < length ||
@@ -429,12 +431,24 @@ static bool is_same(const struct ns_wait *a, const struct ns_wait *b)
 	return a->off_ts == b->off_ts && a->head.ts == b->head.ts;
 }
 
-/* The request that it was in is: by all of the wait for its answer. */
-static bool is_judged_as_whole(const struct wait_queue *queue, const struct request_place *place)
+/* The request that it was in is, by all of the wait for its answer, which it was a part of. */
+static bool is_judged_as_whole(const struct wait_queue *queue, const struct request_place *place,
+			       const struct ns_wait *wait)
 {
 	const struct ns_exchange *asked = place->awaited;
+	struct reply reply;
 
-	return asked && asked->head.ts - asked->ready_ts >= model__threshold(queue->model);
+	if (!asked || asked->head.ts - asked->ready_ts < model__threshold(queue->model))
+		return false;
+	reply__find(queue->model, asked, &reply);
+	return wait->off_ts < reply.to;
+}
+
+/* It brought a part of an answer at least. Whether it was all of that the request's end says. */
+static bool may_go_on(const struct wait_queue *queue, const struct ns_wait *wait,
+		      const struct request_place *place)
+{
+	return !place->awaited && pending_reply__awaited(queue->model, wait);
 }
 
 /* How long it had nothing to wait for at first. */
@@ -478,6 +492,7 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 	if (pending->kind == PENDING_WAIT)
 		rest.background = background__find(queue->model, wait, &place,
 						   attribution__main_cause(attribution));
+	rest.may_go_on = pending->kind == PENDING_WAIT && may_go_on(queue, wait, &place);
 	if (rest.background == BACKGROUND_IS) {
 		queue->by_cause[CAUSE_IDLE] += rest.length;
 	} else if (pending->kind == PENDING_WAIT) {
@@ -488,7 +503,7 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		push_part(queue, PENDING_AGAIN, &pending->exchange, &whole);
 		return;
 	}
-	if (is_judged_as_whole(queue, &place)) {
+	if (is_judged_as_whole(queue, &place, wait)) {
 		uint32_t same = stall_of(queue, wait->head.tid, wait->off_ts, NULL);
 
 		if (same)
@@ -515,8 +530,9 @@ static void push_times(struct wait_queue *queue, const struct ns_exchange *excha
 	struct ns_wait times = {.head = exchange->head, .off_ts = from, .syscall = NS_SYSCALL_NONE};
 	const struct ns_wait *wait;
 
-	/* Of a thread that nobody watched nothing is known. */
-	if (!thread || !thread->waits.count || to <= from)
+	/* Of a thread that nobody watched nothing is known. One that never slept long has no waits.
+	 */
+	if (to <= from || (!exchange->spent_known && !(thread && thread->waits.count)))
 		return;
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
 		if (wait->off_ts >= from && wait->head.ts <= to)
@@ -577,6 +593,21 @@ static void view_served(struct wait_queue *queue, const struct ns_exchange *serv
 	}
 }
 
+/* What of a long answer was reported already, bit by bit, is not told again. */
+static uint64_t reported_until(const struct wait_queue *queue, const struct reply *reply)
+{
+	const struct model_thread *thread = model__thread(queue->model, reply->asked->head.tid);
+	const struct ns_wait *wait;
+	uint64_t until = reply->from;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->off_ts >= reply->from && wait->head.ts < reply->to &&
+		    stall_of(queue, wait->head.tid, wait->off_ts, NULL))
+			until = wait->head.ts;
+	}
+	return until;
+}
+
 static void judge_request(struct wait_queue *queue, const struct pending *pending,
 			  struct judged *judged)
 {
@@ -596,6 +627,11 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 	reply__find(queue->model, exchange, &reply);
 	push_times(queue, exchange, exchange->begin_ts, exchange->ready_ts);
 	push_times(queue, exchange, reply.to, exchange->head.ts);
+	if (reply.reads_from) {
+		judged->asked = *exchange;
+		judged->reads_from = reply.reads_from;
+	}
+	reply.from = reported_until(queue, &reply);
 	if (reply.to < reply.from + model__threshold(queue->model))
 		return;
 	answer.wait = reply.wait;
@@ -667,7 +703,8 @@ static bool settle_provisional(struct wait_queue *queue, const struct provisiona
 	enum background background =
 		background__find(queue->model, &stall->wait, &place, provisional->cause);
 
-	if (background == BACKGROUND_MAYBE && provisional->until_ts > now)
+	if ((background == BACKGROUND_MAYBE || may_go_on(queue, &stall->wait, &place)) &&
+	    provisional->until_ts > now)
 		return false;
 	forget_links(queue, provisional->number);
 	judged->judgement = JUDGED_STALL;
@@ -675,7 +712,7 @@ static bool settle_provisional(struct wait_queue *queue, const struct provisiona
 	judged->is_explained = false;
 	judged->finding = provisional->finding;
 	judged->incident = provisional->incident;
-	if (background != BACKGROUND_IS && !is_judged_as_whole(queue, &place))
+	if (background != BACKGROUND_IS && !is_judged_as_whole(queue, &place, &stall->wait))
 		return true;
 	judged->judgement = JUDGED_NOTHING;
 	incident__free(judged->incident);
@@ -710,7 +747,7 @@ bool wait_queue__judge(struct wait_queue *queue, uint64_t now, struct judged *ju
 	struct pending first;
 	size_t next = 0;
 
-	judged->served.head.type = 0;
+	judged->served.head.type = judged->asked.head.type = 0;
 	if (judge_provisional(queue, now, judged))
 		return true;
 	for (size_t i = 1; i < queue->count; i++) {

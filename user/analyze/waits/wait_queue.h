@@ -37,6 +37,8 @@ struct judged {
 	struct wait_record record; /* the wait itself, whatever was judged */
 	struct ns_exchange served; /* a request that a target served; head.type 0: it was none */
 	struct request_view view;  /* what that is made of */
+	struct ns_exchange asked;  /* one that it made, whose answer this end read late; likewise */
+	uint64_t reads_from;       /* since when: as in struct reply */
 };
 
 struct wait_queue;

@@ -373,6 +373,9 @@ static void test_served(void **state)
 	assert_int_equal(outcome.report->requests[0].role, REQUEST_SERVED);
 	assert_int_equal(outcome.report->requests[1].conn, 2);
 	assert_slices(median(&outcome), "self 2, runqueue 3, timer 5, runqueue 1, self 29");
+	/* Its thread, which may have been made for it, never slept long. */
+	assert_int_equal(outcome.report->stall_count, 1);
+	assert_int_equal(outcome.stall->cause, CAUSE_SELF);
 	done(&outcome);
 	/* The end that asks is of a target's too, and tells of it. */
 	feed = feed__text(SERVER

@@ -374,6 +374,81 @@ static void test_time_out_before_the_answer(void **state)
 	done(&outcome);
 }
 
+#define PIECE(off, wake, ts)                                                                       \
+#ts " wait conn=1 conn_basis=fd tgid=10 tid=10 off=" #off " wake=" #wake                   \
+	    " state=1 syscall=0 arg0=7 turn=wrote waker_tgid=20 waker_tid=20 comm=client\n"
+
+/*
+ * An answer in pieces, long after the first of which is known that it was one: a request is one
+ * stall, whichever of its waits took longest.
+ */
+static void test_answer_in_pieces(void **state)
+{
+	static const char base[] = HEAD
+	PEER
+		"5 send conn=1 tgid=10 tid=10 bytes=9 write_seq=9 snd_nxt=9\n" PIECE(5.1, 25, 25.1)
+			PIECE(25.2, 44, 44.1) PIECE(44.2, %d, %d.1) PIECE(%d.2, 300, 300.1)
+		"300 exchange conn=2 tgid=20 tid=20 side=served arrived=5.05 begin=5.1 ready=5.1 "
+		"answer=25 writes=4 weight=1 ended=followed\n"
+		"300.2 exchange conn=1 tgid=10 tid=10 side=asked begin=5 ready=5 answer=25.1 off=5.1 "
+		"wake=25 reads=4 weight=1 ended=followed\n"
+		"8000 end\n";
+	static const int third[] = {60, 290}; /* the last one took longest, or the one before it */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(third) / sizeof(third[0]); i++) {
+		char text[4096];
+		struct outcome outcome;
+
+		snprintf(text, sizeof(text), base, third[i], third[i], third[i]);
+		outcome = analyze(feed__text(text));
+		assert_int_equal(outcome.report->stall_count, 1);
+		assert_int_equal(outcome.stall->end_ts - outcome.stall->start_ts, 295100000);
+		assert_int_equal(outcome.stall->cause, CAUSE_PEER_APP);
+		done(&outcome);
+	}
+}
+
+/* It fills all buffers, and the server waits for room while the client sleeps as it reads. */
+static void test_reads_slowly(void **state)
+{
+	static const char base[] = HEAD
+	PEER "1 stack id=4 text=do_nanosleep;hrtimer_nanosleep\n"
+	     "1 stack id=5 text=try_to_wake_up;hrtimer_wakeup;hrtimer_interrupt\n"
+	     "1 stack id=6 text=schedule_timeout;wait_woken;sk_stream_wait_memory;"
+	     "tcp_sendmsg_locked\n"
+	     "1 stack id=7 text=try_to_wake_up;woken_wake_function;__wake_up_common;"
+	     "sk_stream_write_space;tcp_check_space;tcp_rcv_established\n"
+	     "5 send conn=1 tgid=10 tid=10 bytes=9 write_seq=9 snd_nxt=9\n"
+	     "45 wait tgid=10 tid=10 off=5.5 wake=44.9 state=1 syscall=230 stack_id=4 "
+	     "waker_stack_id=5 comm=client\n"
+	     "45.1 wait conn=2 conn_basis=fd tgid=20 tid=20 off=6 wake=45 state=1 syscall=1 "
+	     "arg0=8 stack_id=6 waker_stack_id=7 waker_tgid=%d waker_tid=%d comm=srv\n"
+	     "85 wait tgid=10 tid=10 off=45.1 wake=84.9 state=1 syscall=230 stack_id=4 "
+	     "waker_stack_id=5 comm=client\n"
+	     "46 exchange conn=2 tgid=20 tid=20 side=served arrived=5.05 begin=5.1 ready=5.1 "
+	     "answer=5.8 writes=1 weight=1 ended=followed\n"
+	     "85.1 exchange conn=1 tgid=10 tid=10 side=asked begin=5 ready=5 answer=45 reads=2 "
+	     "weight=1 ended=followed spent_known=1 run_us=700\n"
+	     "200 end\n";
+	struct outcome outcome;
+	char text[4096];
+
+	(void)state;
+	snprintf(text, sizeof(text), base, 10, 10);
+	outcome = analyze(feed__text(text));
+	assert_int_equal(outcome.report->stall_count, 2); /* its two sleeps */
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(outcome.report->stalls[i].cause, CAUSE_TIMER);
+	done(&outcome);
+	/* Room came by itself, as it seems: the server waited for what nobody knows. */
+	snprintf(text, sizeof(text), base, 30, 30);
+	outcome = analyze(feed__text(text));
+	assert_true(outcome.report->stall_count > 0);
+	assert_int_equal(outcome.stall->cause, CAUSE_SNDBUF);
+	done(&outcome);
+}
+
 /*
  * A server's thread at a request waits for the signal of another one, which is no target's stall by
  * itself: for its own time-out, or for its client, which sleeps.
@@ -521,6 +596,8 @@ int main(void)
 		cmocka_unit_test(test_signal_ends_lock),
 		cmocka_unit_test(test_before_the_first_request),
 		cmocka_unit_test(test_time_out_before_the_answer),
+		cmocka_unit_test(test_answer_in_pieces),
+		cmocka_unit_test(test_reads_slowly),
 		cmocka_unit_test(test_row_lock),
 		cmocka_unit_test(test_late_for_a_request),
 		cmocka_unit_test(test_idle_before),

@@ -384,9 +384,9 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 }
 
 /*
- * Is it reported by itself? Not if it is shorter than the threshold, or if the wait is explained in
- * substance, by half or more: one incident is one stall. But where it took a request's way there,
- * what is left is the answer's, if it is at least nearly as long.
+ * Is it reported by itself? Not if it is shorter than the threshold, or if a wait is explained in
+ * substance, by half or more: one incident is one stall. Of a request, what is left is another one:
+ * the server was at work before its answer was held.
  */
 static bool find_unexplained(const struct wait_queue *queue, enum pending_kind kind,
 			     const struct ns_wait *wait, struct unexplained *rest)
@@ -399,9 +399,7 @@ static bool find_unexplained(const struct wait_queue *queue, enum pending_kind k
 	rest->may_go_on = false;
 	if (rest->length < model__threshold(queue->model))
 		return false;
-	return 2 * overlap__total(&rest->overlap) < length ||
-	       (kind == PENDING_REQUEST && rest->start + rest->length == wait->head.ts &&
-		20 * rest->length >= 9 * length);
+	return kind == PENDING_REQUEST || 2 * overlap__total(&rest->overlap) < length;
 }
 
 static bool is_pending(const struct wait_queue *queue, const struct ns_wait *wait)

@@ -1122,6 +1122,7 @@ static const struct deed serves_row_by_eventfd = {.work = wait_for_row_by_eventf
 /* clang-format off */
 const struct scene path_scenes[] = {
 	{"computes", NULL, {client, server}, 1, 12, &computes, PEER, .verdict = {"peer-app", "comput", "trace the other end", .part = "computes"}},
+	{"computes-seen-by-both", NULL, {client, server}, 3, 12, &computes, PEER, .verdict = {"peer-app", "comput", "trace the other end", .part = "computes"}},
 	{"computes-naps", NULL, {client, server}, 1, 12, &naps_between, PEER, .verdict = {"peer-app", "comput", "do not sleep", .part = "computes"}},
 	{"computes-naps-epoll", NULL, {client_by_epoll, server_by_epoll}, 1, 12, &naps_between, PEER, .verdict = {"peer-app", "comput", "do not sleep", .part = "computes"}},
 	{"computes-naps-uring", NULL, {client_by_uring, server_by_uring}, 1, 12, &naps_by_ring, PEER, .verdict = {"peer-app", "comput", "do not sleep", .part = "computes"}},
@@ -1136,6 +1137,7 @@ const struct scene path_scenes[] = {
 	{"late-body", NULL, {client_of_late_body, server_of_late_body}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"late-body-waitall", NULL, {client_by_waitall, server_of_late_body}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"answer-in-pieces", NULL, {client_of_pieces, server_of_pieces}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
+	{"answer-in-pieces-seen-by-both", NULL, {client_of_pieces, server_of_pieces}, 3, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"sleeps-as-it-reads", NULL, {client_that_sleeps_meanwhile, server_of_large}, 1, 8, &sleeps_meanwhile, .makes = {"timer", 6, 0.60}, .verdict = {"timer", .never = "send buffer", .part = "timer"}},
 	{"computes-as-it-reads", NULL, {client_that_computes_meanwhile, server_of_large}, 1, 8, &computes_itself, .makes = {"self", 6, 0.60}, .verdict = {"self", "comput", "send buffer", .part = "computes self"}},
 	{"half-close", NULL, {client_by_half_close, server_of_half_closed}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},

@@ -1012,7 +1012,7 @@ const struct attribution *waker_chain__explain(struct waker_chain *chain,
 					       uint64_t to)
 {
 	begin(chain, wait->head.tid, from);
-	chain->is_due = place->is_served;
+	chain->is_due = place->served != NULL;
 	chain->is_asking = place->is_written;
 	explain_wait(chain, wait, to);
 	spend(chain, to, CAUSE_UNKNOWN);

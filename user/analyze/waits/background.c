@@ -68,7 +68,7 @@ enum background background__find(const struct model *model, const struct ns_wait
 	if (cause__rank(cause) == CAUSE_RANK_NETWORK &&
 	    !wait_kind__is_thread(wait_view__of(model, wait).kind))
 		return BACKGROUND_NOT;
-	if (place->awaited || place->is_served || place->is_written)
+	if (place->awaited || place->served || place->is_written)
 		return BACKGROUND_NOT;
 	return of_thread(model, wait);
 }

@@ -59,12 +59,24 @@ struct request_place request__place(const struct model *model, const struct ns_w
 		if (exchange->side == NS_EXCHANGE_ASKED)
 			place.is_written |= wait->off_ts >= exchange->begin_ts &&
 					    wait->head.ts <= exchange->ready_ts;
-		else
-			place.is_served |= exchange->ready_ts &&
-					   wait->off_ts >= exchange->ready_ts &&
-					   wait->head.ts <= exchange->head.ts;
+		else if (exchange->ready_ts && wait->off_ts >= exchange->ready_ts &&
+			 wait->head.ts <= exchange->head.ts)
+			place.served = exchange;
 	}
 	return place;
+}
+
+bool request__is_of_target(const struct model *model, const struct ns_exchange *served)
+{
+	const struct ns_exchange *asked;
+
+	for (size_t i = 0; (asked = model__next_exchange(model, &i));) {
+		if (asked->side == NS_EXCHANGE_ASKED && model__is_target(model, asked->head.tgid) &&
+		    model__are_sides(model, asked, served) &&
+		    asked->head.ts - asked->ready_ts >= model__threshold(model))
+			return true;
+	}
+	return false;
 }
 
 /* ---- a wait in several pieces ---- */

@@ -19,10 +19,16 @@ const struct ns_exchange *request__awaited(const struct model *model, const stru
 struct request_place {
 	const struct ns_exchange *awaited; /* as above, on any connection */
 	bool is_written;                   /* the thread was still writing it, in parts */
-	bool is_served;                    /* the thread answered it after this wait */
+	const struct ns_exchange *served;  /* the thread answered it after this wait */
 };
 
 struct request_place request__place(const struct model *model, const struct ns_wait *wait);
+
+/*
+ * A request that a target serves is shown by who asks, if that is a target too and its request is
+ * judged: what the server did is a part of the same stall.
+ */
+bool request__is_of_target(const struct model *model, const struct ns_exchange *served);
 
 /*
  * A thread that is at a request may look after its own clock now and then, and wait on: what ends

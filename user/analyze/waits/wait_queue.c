@@ -501,6 +501,8 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		push_part(queue, PENDING_AGAIN, &pending->exchange, &whole);
 		return;
 	}
+	if (place.served && request__is_of_target(queue->model, place.served))
+		return;
 	if (is_judged_as_whole(queue, &place, wait)) {
 		uint32_t same = stall_of(queue, wait->head.tid, wait->off_ts, NULL);
 
@@ -616,7 +618,8 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 
 	if (exchange->side == NS_EXCHANGE_SERVED) {
 		view_served(queue, exchange, judged);
-		if (!exchange->ready_ts || !is_long(queue, exchange))
+		if (!exchange->ready_ts || !is_long(queue, exchange) ||
+		    request__is_of_target(queue->model, exchange))
 			return;
 		push_late_start(queue, exchange);
 		push_times(queue, exchange, exchange->ready_ts, exchange->head.ts);

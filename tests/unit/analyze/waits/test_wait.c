@@ -409,6 +409,37 @@ static void test_answer_in_pieces(void **state)
 	}
 }
 
+/* Who asks and who answers are targets both: what the one waits for is what the other does. */
+static void test_both_are_targets(void **state)
+{
+	static const char text[] =
+		"0 session threshold=10 arch=x86_64\n"
+		"0 process tgid=10 role=target comm=client\n"
+		"0 process tgid=20 role=target comm=srv\n"
+		"0 conn conn=1 tgid=10 role=target local=127.0.0.1:1 remote=127.0.0.1:2 fd=7 "
+		"opener=self\n"
+		"0 conn conn=2 tgid=20 role=target local=127.0.0.1:2 remote=127.0.0.1:1 fd=8 "
+		"opener=peer\n" PEER
+		"1 stack id=4 text=do_nanosleep;hrtimer_nanosleep\n"
+		"1 stack id=5 text=try_to_wake_up;hrtimer_wakeup;hrtimer_interrupt\n"
+		"25 wait tgid=20 tid=20 off=6 wake=25 state=1 syscall=230 stack_id=4 "
+		"waker_stack_id=5 comm=srv\n"
+		"45 exchange conn=2 tgid=20 tid=20 side=served arrived=5.05 begin=5.1 ready=5.1 "
+		"answer=45 writes=1 weight=1 ended=followed spent_known=1 run_us=20900\n"
+		"45.2 wait conn=1 conn_basis=fd tgid=10 tid=10 off=5.1 wake=45.1 state=1 syscall=0 "
+		"arg0=7 turn=wrote waker_tgid=20 waker_tid=20 comm=client\n"
+		"45.3 exchange conn=1 tgid=10 tid=10 side=asked begin=5 ready=5 answer=45.2 off=5.1 "
+		"wake=45.1 reads=1 weight=1 ended=followed\n"
+		"200 end\n";
+	struct outcome outcome = analyze(feed__text(text));
+
+	(void)state;
+	assert_int_equal(outcome.report->stall_count, 1);
+	assert_int_equal(outcome.stall->cause, CAUSE_PEER_APP);
+	assert_int_equal(outcome.stall->pid, 10);
+	done(&outcome);
+}
+
 /* It fills all buffers, and the server waits for room while the client sleeps as it reads. */
 static void test_reads_slowly(void **state)
 {
@@ -597,6 +628,7 @@ int main(void)
 		cmocka_unit_test(test_before_the_first_request),
 		cmocka_unit_test(test_time_out_before_the_answer),
 		cmocka_unit_test(test_answer_in_pieces),
+		cmocka_unit_test(test_both_are_targets),
 		cmocka_unit_test(test_reads_slowly),
 		cmocka_unit_test(test_row_lock),
 		cmocka_unit_test(test_late_for_a_request),

@@ -139,8 +139,8 @@ static int send_rest(struct client *client, struct connection *c)
 
 	if (!err && s->cork)
 		err = endpoint__set_tcp_option(c->fd, TCP_CORK, 0);
-	for (int on = 1; !err && s->more && on >= 0;
-	     on--) /* what it pushes out needs it no longer */
+	/* It pushes out what is held, and is not needed any longer then. */
+	for (int on = 1; !err && s->more && on >= 0; on--)
 		err = endpoint__set_tcp_option(c->fd, TCP_NODELAY, on);
 	c->missing = s->early_reply_bytes + s->reply_bytes;
 	c->step = CLIENT_FINISH;

@@ -564,6 +564,17 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 	explain_thread(chain, served->head.tid, until, &level);
 }
 
+/* For half of the time at least: a thread that was made for the request need not have slept. */
+static bool was_watched(const struct waker_chain *chain, const struct answerer *by)
+{
+	const struct between any = {0};
+	uint64_t from = by->ts > chain->at ? chain->at + (by->ts - chain->at) / 2 : by->ts;
+	struct spent spent;
+
+	return answerer__was_watched(chain->model, by) ||
+	       spent__find(chain->model, by->tid, &any, from, by->ts, &spent);
+}
+
 /* Nothing of either end is held: the request went out, was worked on, and answered. */
 static void explain_peer(struct waker_chain *chain, const struct ns_wait *wait, uint64_t until)
 {
@@ -596,7 +607,7 @@ static void explain_peer(struct waker_chain *chain, const struct ns_wait *wait, 
 		missing(chain, MISSING_ANSWERING_THREAD);
 		spend(chain, by.ts, CAUSE_PEER_APP);
 	} else {
-		if (!answerer__was_watched(chain->model, &by))
+		if (!was_watched(chain, &by))
 			missing(chain, MISSING_PEER_THREAD);
 		explain_thread(chain, by.tid, by.ts,
 			       &(struct level){.cause = CAUSE_PEER_APP,

@@ -409,6 +409,40 @@ static void test_answer_in_pieces(void **state)
 	}
 }
 
+/* Its server makes a thread for each request, which never sleeps: its sums say what it did. */
+static void test_new_thread_answers(void **state)
+{
+	static const char base[] = HEAD
+	PEER "5 send conn=1 tgid=10 tid=10 bytes=9 write_seq=9 snd_nxt=9\n"
+	     "45 send conn=2 tgid=20 tid=21 bytes=9 write_seq=9 snd_nxt=9\n"
+	     "45.01 sums tgid=20 tid=21 on=%s run_us=%u comm=srv\n"
+	     "45.2 wait conn=1 conn_basis=fd tgid=10 tid=10 off=5.1 wake=45.01 state=1 syscall=0 "
+	     "arg0=7 turn=wrote waker_tgid=20 waker_tid=21 comm=client\n"
+	     "200 end\n";
+	static const struct {
+		const char *on; /* its CPU, since */
+		unsigned run_us;
+		enum stall_missing missing;
+	} rows[] = {
+		{"6", 39010, MISSING_NOTHING},
+		/* It was watched from too late on. */
+		{"40", 5010, MISSING_PEER_THREAD},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[4096];
+		struct outcome outcome;
+
+		snprintf(text, sizeof(text), base, rows[i].on, rows[i].run_us);
+		outcome = analyze(feed__text(text));
+		assert_int_equal(outcome.report->stall_count, 1);
+		assert_int_equal(outcome.stall->cause, CAUSE_PEER_APP);
+		assert_int_equal(outcome.stall->missing, rows[i].missing);
+		done(&outcome);
+	}
+}
+
 /* Who asks and who answers are targets both: what the one waits for is what the other does. */
 static void test_both_are_targets(void **state)
 {
@@ -628,6 +662,7 @@ int main(void)
 		cmocka_unit_test(test_before_the_first_request),
 		cmocka_unit_test(test_time_out_before_the_answer),
 		cmocka_unit_test(test_answer_in_pieces),
+		cmocka_unit_test(test_new_thread_answers),
 		cmocka_unit_test(test_both_are_targets),
 		cmocka_unit_test(test_reads_slowly),
 		cmocka_unit_test(test_row_lock),

@@ -305,6 +305,7 @@ struct unexplained {
 	uint64_t length;
 	enum background background; /* it can only show a stall, and be none */
 	bool may_go_on; /* its request may not be over: that is judged as a whole then */
+	bool is_before; /* the incident that explains most of its request */
 };
 
 static void set_aside(struct wait_queue *queue, const struct judged *judged, enum cause cause,
@@ -341,7 +342,7 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 		same = reported_by_intervals(attribution, rest->length);
 	/* What was held has to travel all the same: that is the rest of one incident. Of a request
 	 * whose way there is in the incident, the rest is the way back. */
-	if (!same && pending->kind != PENDING_REQUEST &&
+	if (!same && (pending->kind != PENDING_REQUEST || rest->is_before) &&
 	    attribution__main_cause(attribution) == CAUSE_NETWORK)
 		same = overlap->stall;
 	if (same) {
@@ -384,9 +385,10 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 }
 
 /*
- * Is it reported by itself? Not if it is shorter than the threshold, or if a wait is explained in
- * substance, by half or more: one incident is one stall. Of a request, what is left is another one:
- * the server was at work before its answer was held.
+ * Is it reported by itself? Not if it is shorter than the threshold, or if the wait is explained in
+ * substance, by half or more: one incident is one stall. But what of a request comes before the
+ * incident is another's: the server was at work before its answer was held. And where the incident
+ * took the way there, what is left is the answer's, if it is at least nearly as long.
  */
 static bool find_unexplained(const struct wait_queue *queue, enum pending_kind kind,
 			     const struct ns_wait *wait, struct unexplained *rest)
@@ -396,10 +398,15 @@ static bool find_unexplained(const struct wait_queue *queue, enum pending_kind k
 	overlap__find(&rest->overlap, queue->model, queue->intervals, queue->incidents, wait);
 	rest->length = overlap__gap(&rest->overlap, &rest->start);
 	rest->background = BACKGROUND_NOT;
-	rest->may_go_on = false;
+	rest->may_go_on = rest->is_before = false;
 	if (rest->length < model__threshold(queue->model))
 		return false;
-	return kind == PENDING_REQUEST || 2 * overlap__total(&rest->overlap) < length;
+	if (2 * overlap__total(&rest->overlap) < length)
+		return true;
+	rest->is_before = kind == PENDING_REQUEST && rest->start == wait->off_ts;
+	return rest->is_before ||
+	       (kind == PENDING_REQUEST && rest->start + rest->length == wait->head.ts &&
+		20 * rest->length >= 9 * length);
 }
 
 static bool is_pending(const struct wait_queue *queue, const struct ns_wait *wait)

@@ -500,9 +500,12 @@ static __noinline int end_answered(struct ns_conn_state *asker)
 	if (!asker || !settings.reads || !asks(asker) || !asker->turn.ts)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (asker->turn.sampling || asker->turn.slow ||
-	    ns_passed(asker->turn.ts, now) >= settings.threshold_ns)
-		tell_served(asker, 1, NS_EXCHANGE_CLOSED, now);
+	/* When the asker's wait ends this end may be gone. */
+	if (ns_passed(asker->turn.ts, now) >= settings.threshold_ns)
+		watch_both_ends(asker);
+	else if (!asker->turn.sampling && !asker->turn.slow)
+		return 0;
+	tell_served(asker, 1, NS_EXCHANGE_CLOSED, now);
 	return 0;
 }
 

@@ -688,6 +688,17 @@ static void client_by_half_close(struct stage *stage)
 	ask_by(stage, ask_by_half_close, -1);
 }
 
+/* All on one CPU: the server closes its end before the client runs. */
+static void listen_on_one_cpu(struct stage *stage)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(sched_getcpu(), &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+	stage__listen(stage, 64);
+}
+
 static void server_of_half_closed(struct stage *stage)
 {
 	for (;;) {
@@ -1141,6 +1152,7 @@ const struct scene path_scenes[] = {
 	{"sleeps-as-it-reads", NULL, {client_that_sleeps_meanwhile, server_of_large}, 1, 8, &sleeps_meanwhile, .makes = {"timer", 6, 0.60}, .verdict = {"timer", .never = "send buffer", .part = "timer"}},
 	{"computes-as-it-reads", NULL, {client_that_computes_meanwhile, server_of_large}, 1, 8, &computes_itself, .makes = {"self", 6, 0.60}, .verdict = {"self", "comput", "send buffer", .part = "computes self"}},
 	{"half-close", NULL, {client_by_half_close, server_of_half_closed}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
+	{"half-close-one-cpu", listen_on_one_cpu, {client_by_half_close, server_of_half_closed}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"half-close-computes", NULL, {client_by_half_close, server_of_half_closed}, 1, 12, &computes, PEER, .verdict = {"peer-app", "comput", .part = "computes"}},
 	{"select-of-eight", NULL, {client_by_select, server_of_eight}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"epoll-of-eight", NULL, {client_of_eight_by_epoll, server_of_eight}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},

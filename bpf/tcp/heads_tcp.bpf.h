@@ -191,7 +191,8 @@ int BPF_PROG(tp_read, struct sock *sk)
 	view.sent_at = tp->lsndtime;
 	view.arrived_ts = tp->tcp_clock_cache;
 	view.ports = sk->__sk_common.skc_num ^ bpf_ntohs(sk->__sk_common.skc_dport);
-	on_read(sk, &view);
+	if (on_read(sk, &view) == READ_READER_UNSEEN)
+		on_reader_unseen((__u64)sk);
 	return 0;
 }
 

@@ -214,26 +214,30 @@ static __noinline int own_by_read(struct sock *sk, const struct recv_view *view,
 	return 1;
 }
 
-static __always_inline void on_read(struct sock *sk, const struct recv_view *view)
+/* Returns enum read_noted. */
+static __always_inline int on_read(struct sock *sk, const struct recv_view *view)
 {
 	__u64 key = (__u64)sk, id = bpf_get_current_pid_tgid();
 	struct ns_conn_state *conn;
 	struct ns_recv *out;
+	int noted = READ_NOTED;
 
-	if (read_matters(view, id >> 32) && note_read(key, view, id) &&
-	    own_by_read(sk, view, id >> 32))
-		note_read(key, view, id);
+	if (read_matters(view, id >> 32))
+		noted = note_read(key, view, id);
+	if (noted == READ_OWNER_UNKNOWN && own_by_read(sk, view, id >> 32))
+		noted = note_read(key, view, id);
 	if (!settings.verbose || !segments_matter())
-		return;
+		return noted;
 	conn = bpf_map_lookup_elem(&conns, &key);
 	if (!conn || view->copied_seq == conn->shown_seq)
-		return;
+		return noted;
 	conn->reads++;
 	out = history_slot(conn, NS_RECV, sizeof(*out), bpf_ktime_get_ns());
 	out->bytes = view->copied_seq - conn->shown_seq;
 	out->fd = conn->fd;
 	history_commit(conn, out, sizeof(*out));
 	conn->shown_seq = view->copied_seq;
+	return noted;
 }
 
 #endif

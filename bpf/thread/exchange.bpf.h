@@ -544,37 +544,11 @@ static __always_inline bool is_timed(const struct ns_conn_state *conn)
 	       (conn->threads_watched && !asks(conn)) || is_long_ago(conn->turn.began_at);
 }
 
-/* sched.bpf.h */
-static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread_state *thread,
-				      __u64 now);
-
-/*
- * A thread that reads is on its CPU. If it was not seen to come there (docs/limits.md: some tasks
- * run no BPF program), perhaps never before, what it does counts from now on.
- */
-static __noinline int here_unseen(__u64 now)
-{
-	struct ns_thread_state *thread;
-	struct task_struct *task;
-
-	if (!NS_HAS_TASK_PT_REGS)
-		return 0;
-	task = bpf_get_current_task_btf();
-	thread = watched_thread(task);
-	if (!thread)
-		return 0;
-	if (!thread->since)
-		thread->since = now;
-	else if (thread->off && thread->state)
-		end_wait_unseen(task, thread, now);
-	return 0;
-}
-
 /*
  * Of an end that answers: the reader slept until the last piece was there, or was busy and came to
- * it later. Of both, what it has done by then.
+ * it later. Of both, what it has done by then. Returns whether that is known.
  */
-static __always_inline void note_who_reads(struct ns_conn_state *conn, __u64 now)
+static __always_inline bool note_who_reads(struct ns_conn_state *conn, __u64 now)
 {
 	struct ns_conn_reads *reads = &conn->turn.reads;
 	struct ns_thread_state *thread = bpf_map_lookup_elem(&threads, &reads->tid);
@@ -582,12 +556,8 @@ static __always_inline void note_who_reads(struct ns_conn_state *conn, __u64 now
 	reads->woke_ts = now;
 	reads->on_ts = now;
 	reads->spent_known = 0;
-	if (!thread || thread->off) {
-		here_unseen(now);
-		thread = bpf_map_lookup_elem(&threads, &reads->tid);
-	}
 	if (!thread || thread->off)
-		return;
+		return false;
 	if (!asks(conn) && thread->came_ts > reads->arrived_ts && thread->came_ts <= now) {
 		reads->on_ts = thread->came_ts;
 		reads->woke_ts = thread->woke_ts;
@@ -596,9 +566,16 @@ static __always_inline void note_who_reads(struct ns_conn_state *conn, __u64 now
 	}
 	reads->spent_known = 1;
 	spent_now(thread, asks(conn) ? now : reads->on_ts, &reads->spent);
+	return true;
 }
 
-/* Returns whether it is not known yet whose connection it is. */
+enum read_noted {
+	READ_NOTED = 0,
+	READ_OWNER_UNKNOWN = 1, /* whose connection it is, is not known yet */
+	READ_READER_UNSEEN = 2, /* its thread was not seen to come to its CPU */
+};
+
+/* Returns enum read_noted. */
 static __noinline int note_read(__u64 key, const struct recv_view *view, __u64 id)
 {
 	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
@@ -607,18 +584,18 @@ static __noinline int note_read(__u64 key, const struct recv_view *view, __u64 i
 	__u64 now;
 
 	if (!view || !conn || !conn->owner_sure)
-		return 1;
+		return READ_OWNER_UNKNOWN;
 	reads = &conn->turn.reads;
 	bytes = view->copied_seq - conn->copied_seq;
 	if (bytes == reads->bytes) /* it looks at what comes next (MSG_PEEK) */
-		return 0;
+		return READ_NOTED;
 	reads->bytes = bytes;
 	reads->count++;
 	if (!is_timed(conn)) {
 		if (!reads->first_ts) /* so early in the request that this is near enough */
 			reads->first_ts =
 				view->arrived_ts > conn->turn.ts ? view->arrived_ts : conn->turn.ts;
-		return 0;
+		return READ_NOTED;
 	}
 	now = bpf_ktime_get_ns();
 	if (!reads->first_ts)
@@ -628,11 +605,10 @@ static __noinline int note_read(__u64 key, const struct recv_view *view, __u64 i
 	reads->tgid = id >> 32;
 	reads->tid = id;
 	reads->read_at = bpf_jiffies64();
-	note_who_reads(conn, now);
 	/* However short the waits were that it was made of. */
 	if (asks(conn) && conn->turn.ts && takes_long(&conn->turn))
 		watch_both_ends(conn);
-	return 0;
+	return note_who_reads(conn, now) ? READ_NOTED : READ_READER_UNSEEN;
 }
 
 /* ---- this end: the thread that asked runs again ---- */

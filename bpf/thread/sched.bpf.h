@@ -118,6 +118,32 @@ static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread
 	return 0;
 }
 
+/*
+ * A thread that reads is on its CPU. If it was not seen to come there (docs/limits.md: some tasks
+ * run no BPF program), perhaps never before, what it does counts from now on.
+ */
+static __noinline int on_reader_unseen(__u64 key)
+{
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	struct ns_thread_state *thread;
+	struct task_struct *task;
+	__u64 now;
+
+	if (!conn || !NS_HAS_TASK_PT_REGS)
+		return 0;
+	task = bpf_get_current_task_btf();
+	thread = watched_thread(task);
+	if (!thread)
+		return 0;
+	now = conn->turn.reads.last_ts;
+	if (!thread->since)
+		thread->since = now;
+	else if (thread->off && thread->state)
+		end_wait_unseen(task, thread, now);
+	note_who_reads(conn, now);
+	return 0;
+}
+
 /* wake_ts and the waker are of the wait to come: on_waking() can be first, on another CPU. */
 static __always_inline void on_switch_out(struct task_struct *task, struct ns_thread_state *thread,
 					  __u64 now, bool preempted, __u32 state)

@@ -154,7 +154,9 @@ static __always_inline void on_switch_out(struct task_struct *task, struct ns_th
 	if (thread->off && thread->state) {
 		end_wait_unseen(task, thread, now);
 	} else if (thread->off) {
-		forget_wake(thread); /* of a preemption: it was back since, unseen */
+		/* Of a preemption: it was back since, unseen, and soon as a rule. */
+		forget_wake(thread);
+		thread->off = 0;
 	}
 	if (thread->since && !thread->off)
 		thread->on_cpu_ns += ns_passed(thread->since, now);

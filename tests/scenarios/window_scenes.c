@@ -77,11 +77,11 @@ static const struct transfer tail_for_later = {WITH_A_TAIL, SLOWER, .bytes = 289
 static const struct transfer tail_at_once_for_later = {WITH_A_TAIL, SLOWER, .bytes = 3096, LATER(60)};
 
 /* With no option set either: the window adapts, and is closed all the same. */
-#define LONG .bytes = 600000, .read_piece = 20000, .read_gap = 3, .count = 1
+#define LONG .bytes = 1200000, .read_piece = 20000, .read_gap = 3, .count = 1
 static const struct transfer busy_reader = {
 	LONG, .server_sleep = 2, .reader_computes = true, .cause = "zero-window"};
 static const struct transfer napping_reader = {LONG, .cause = "zero-window"};
-static const struct transfer awake_reader = {.bytes = 600000, .read_piece = 20000, .count = 1};
+static const struct transfer awake_reader = {.bytes = 1200000, .read_piece = 20000, .count = 1};
 
 /* A reader that takes its time with what it reads: nothing but that counts. */
 #define SLOWLY .bytes = 300000, .read_piece = 30000, .count = 2

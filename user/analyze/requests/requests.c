@@ -37,9 +37,14 @@ static uint32_t *endpoint(struct ns_exchange *side)
 }
 
 /* The side that says how long it took. */
-static const struct ns_exchange *side_of(const struct exchange *exchange)
+static struct ns_exchange *own_side(struct exchange *exchange)
 {
 	return exchange->asked.head.type ? &exchange->asked : &exchange->served;
+}
+
+static const struct ns_exchange *side_of(const struct exchange *exchange)
+{
+	return own_side((struct exchange *)exchange);
 }
 
 static void drop(struct exchange *exchange)
@@ -687,9 +692,7 @@ static size_t write_ends(const struct requests *requests, const struct report *r
 static void number_again(struct requests *requests, struct sample *sample, enum request_role role)
 {
 	for (size_t i = 0; i < sample->count; i++) {
-		struct exchange *exchange = &sample->exchanges[i];
-		struct ns_exchange *side =
-			exchange->asked.head.type ? &exchange->asked : &exchange->served;
+		struct ns_exchange *side = own_side(&sample->exchanges[i]);
 		uint32_t number = number_end(requests, side->head.conn, role);
 
 		if (number)

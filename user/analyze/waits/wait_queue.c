@@ -600,7 +600,7 @@ static void view_served(struct wait_queue *queue, const struct ns_exchange *serv
 	}
 }
 
-/* What of a long answer was reported already, bit by bit, is not told again. */
+/* Of a long answer some waits may be reported already: the rest begins behind the last of these. */
 static uint64_t reported_until(const struct wait_queue *queue, const struct reply *reply)
 {
 	const struct model_thread *thread = model__thread(queue->model, reply->asked->head.tid);

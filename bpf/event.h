@@ -139,6 +139,7 @@ enum ns_fact {
 	NS_FACT_URING = 12, /* io_uring operations: submitted, completed */
 	NS_FACT_URING_COURSE = 13, /* what became of them in between; who waits on a ring */
 	NS_FACT_CHILDREN = 14,     /* processes that watched ones start */
+	NS_FACT_DATAGRAM = 15,     /* UDP: sent and read */
 	NS_FACT_COUNT
 };
 

@@ -45,6 +45,33 @@ enum ns_turn {
 	NS_TURN_READ = 2,  /* so this end has */
 };
 
+#define NS_SOCKET_PATH 60
+
+/* Who has the socket: does it ask there, or answer? */
+enum ns_socket_role {
+	NS_ASKS_UNKNOWN = 0,
+	NS_ASKS = 1,
+	NS_ANSWERS = 2,
+};
+
+/* A socket that is no TCP connection. Ports are in host byte order. */
+struct ns_socket {
+	__u32 family; /* AF_*, 0: none */
+	__u32 type;   /* SOCK_* */
+	__u32 protocol;
+	__u32 lport;
+	__u32 rport; /* of UDP: whom the datagram came from, or was sent to; 0 not known */
+	__u32 raddr[4];
+	__u32 role;        /* enum ns_socket_role */
+	__u32 is_followed; /* what is sent and read there is seen */
+	__u32 tries;       /* datagrams that it sent since it read one last */
+	__u32 drops;       /* datagrams that found no room in its receive buffer meanwhile */
+	__u32 is_ready;    /* at the end something lay there to be read */
+	__u32 peer_tgid;   /* of a Unix socket: who listened there, or made the pair; 0 not known */
+	char path[NS_SOCKET_PATH]; /* of a Unix socket, of either end; '@': abstract */
+	__u64 asked_ts;            /* the first of tries; 0: nothing was sent, or it was answered */
+};
+
 /*
  * head.ts: back on the CPU. head.conn: the connection that it waited for, as conn_basis says. It
  * can have ended by then, which ended the wait: turn and times are unknown then.
@@ -97,6 +124,7 @@ struct ns_wait {
 	 * than it did. 0: not known, or it fell asleep in the window. off_ts is in the window.
 	 */
 	__u64 began_ts;
+	struct ns_socket socket; /* that it waited on, where that is no TCP connection */
 };
 
 /* What was seen of the end of a wait (docs/limits.md, softirq runs that nobody sees). */
@@ -149,11 +177,13 @@ struct ns_thread_totals {
 };
 
 NS_ASSERT_SIZE(ns_spent, 56);
-NS_ASSERT_SIZE(ns_wait, 264);
+NS_ASSERT_SIZE(ns_socket, 128);
+NS_ASSERT_SIZE(ns_wait, 392);
+NS_ASSERT_OFFSET(ns_wait, socket, 264);
 NS_ASSERT_OFFSET(ns_wait, state, 48);
 NS_ASSERT_OFFSET(ns_wait, comm, 80);
 NS_ASSERT_OFFSET(ns_wait, arg2, 112);
-NS_ASSERT_SIZE(ns_wait_raw, 648);
+NS_ASSERT_SIZE(ns_wait_raw, 776);
 NS_ASSERT_SIZE(ns_sums, 112);
 NS_ASSERT_SIZE(ns_thread_totals, 96);
 

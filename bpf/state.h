@@ -475,6 +475,21 @@ struct ns_last_send {
 	__u32 opened_conn;
 };
 
+/*
+ * A socket on which a watched process sends datagrams, by its struct sock. By whoever sends and
+ * reads there: words stored whole, of which any writer's will do.
+ */
+struct ns_datagrams {
+	__u32 port;     /* its own, host byte order */
+	__u32 role;     /* enum ns_socket_role */
+	__u32 tries;    /* sent since something was read there last; the first of these: */
+	__u32 drops;    /* what the socket had dropped when it was sent, */
+	__u64 asked_ts; /* and when; 0: none */
+	__u32 family;   /* of the address that it was sent to, where the socket is not connected */
+	__u32 rport;    /* host byte order; 0: it is */
+	__u32 raddr[4];
+};
+
 #define NS_READ_HINTS 1024u /* buckets of the filter of reads; a power of two */
 
 #define NS_SLEEPS 4 /* kept of a thread; a power of two */

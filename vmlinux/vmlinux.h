@@ -74,6 +74,7 @@ struct sk_buff;
 struct sock;
 struct super_block;
 struct task_struct;
+struct unix_address;
 
 struct sched_entity {
 	unsigned char sched_delayed;
@@ -245,6 +246,9 @@ struct sock {
 	int sk_rcvlowat;
 	struct sk_buff_head sk_write_queue;
 	u8 sk_shutdown;
+	u8 sk_userlocks;
+	struct sk_buff_head sk_receive_queue;
+	struct pid *sk_peer_pid;
 	struct {
 		int owned;
 	} sk_lock;
@@ -320,6 +324,27 @@ struct tcp_sock {
 	u64 delivered_mstamp;
 };
 
+struct udp_sock {
+	struct sk_buff_head reader_queue;
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
+};
+
+struct unix_address {
+	int len;
+	struct {
+		unsigned short sun_family;
+		char sun_path[108];
+	} name[0];
+};
+
+struct msghdr {
+	void *msg_name;
+};
+
 struct device {
 	struct device *parent;
 };
@@ -339,6 +364,7 @@ struct sk_buff {
 	unsigned char *head;
 	unsigned char *data;
 	__u16 transport_header;
+	__u16 network_header;
 };
 
 struct percpu_ref {

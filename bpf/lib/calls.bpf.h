@@ -74,6 +74,11 @@ static __always_inline __u64 second_argument(struct pt_regs *regs)
 	return BPF_CORE_READ(regs, si);
 }
 
+static __always_inline __u64 fifth_argument(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, r8);
+}
+
 /* The first two arguments of the call that a thread sleeps in; as task_call(). */
 static __always_inline void task_arguments(struct task_struct *task, __u32 *first, __u32 *second)
 {
@@ -179,6 +184,11 @@ static __always_inline __u64 first_argument(struct pt_regs *regs)
 static __always_inline __u64 second_argument(struct pt_regs *regs)
 {
 	return BPF_CORE_READ(regs, user_regs.regs[1]);
+}
+
+static __always_inline __u64 fifth_argument(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, user_regs.regs[4]);
 }
 
 /* The first two arguments of the call that a thread sleeps in. */

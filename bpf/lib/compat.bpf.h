@@ -69,6 +69,36 @@ static __always_inline bool hrtimer_waits(struct hrtimer *timer)
 	return BPF_CORE_READ(timer, state) & 1; /* HRTIMER_STATE_ENQUEUED */
 }
 
+/* Split into two counters for UDP by 51132b99f01c (6.18). */
+struct numa_drop_counters___split {
+	struct {
+		int counter;
+	} drops0, drops1;
+} __attribute__((preserve_access_index));
+
+struct sock___drop_counters {
+	struct numa_drop_counters___split *sk_drop_counters;
+} __attribute__((preserve_access_index));
+
+struct sock___drops {
+	struct {
+		int counter;
+	} sk_drops;
+} __attribute__((preserve_access_index));
+
+/* Datagrams that came and found no room in the socket's receive buffer, ever. */
+static __always_inline __u32 datagrams_dropped(struct sock *sk)
+{
+	struct sock___drop_counters *split = (void *)sk;
+	struct sock___drops *whole = (void *)sk;
+
+	if (bpf_core_field_exists(split->sk_drop_counters) &&
+	    BPF_CORE_READ(split, sk_drop_counters))
+		return BPF_CORE_READ(split, sk_drop_counters, drops0.counter) +
+		       BPF_CORE_READ(split, sk_drop_counters, drops1.counter);
+	return BPF_CORE_READ(whole, sk_drops.counter);
+}
+
 /* bpf_task_pt_regs() came with dd6e10fbd9fb ("bpf: Add bpf_task_pt_regs() helper"), 5.15. */
 enum bpf_func_id___pt_regs { BPF_FUNC_task_pt_regs___pt_regs = 0xffff };
 

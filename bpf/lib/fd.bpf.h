@@ -92,7 +92,7 @@ static __always_inline bool has_unread(struct sock *sk)
  * The struct sock whose data, end or opening ended the wait for an epoll set. A thread that goes to
  * sleep has emptied the list, but another one that waits on the same set puts back what it has
  * taken: a connection without anything to read is passed over for one that has. 0: none, or what
- * is no connection came first.
+ * is no socket came first.
  */
 __noinline __u64 epoll_ready_sock(__u64 file)
 {
@@ -110,8 +110,9 @@ __noinline __u64 epoll_ready_sock(__u64 file)
 			break;
 		item = next - bpf_core_field_offset(struct epitem, rdllink);
 		sk = file_socket(BPF_CORE_READ(item, ffd.file));
-		if (!sk || !is_tcp_stream(sk) ||
-		    BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_LISTEN)
+		if (sk && !is_tcp_stream(sk))
+			return (__u64)sk;
+		if (!sk || BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_LISTEN)
 			break;
 		if (has_unread(sk))
 			return (__u64)sk;

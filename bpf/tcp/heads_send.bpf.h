@@ -52,8 +52,11 @@ static __always_inline void sent(struct sock *sk, int bytes, bool maybe_told)
 	if (!writer_matters())
 		return;
 	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp)
+	if (!tp) {
+		if (!maybe_told)
+			datagram_sent_anyhow(sk);
 		return;
+	}
 	conn = maybe_told ? bpf_map_lookup_elem(&conns, &key) : NULL;
 	if (conn && conn->told_seq == tp->write_seq)
 		return;

@@ -17,6 +17,7 @@ struct waited_for {
 	struct ns_conn_state *conn;
 	struct sock *sk;
 	__u32 basis; /* enum ns_conn_basis */
+	__u64 other; /* struct sock that is no TCP connection, 0 none */
 	__u32 gone;  /* number of one that ended before the wait did, which ended by that */
 	__u32 ended; /* enum ns_wait_end: unseen, what it did since is in its traces' place */
 	__u32 ring;  /* number of the ring that it was on, 0 none */
@@ -138,6 +139,8 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	out->wait.spent_known = 1;
 	spent_now(thread, now, &out->wait.spent); /* off since: as it left */
 	note_socket(what, &out->wait);
+	if (!what->conn && what->other && worth_a_record(ns_passed(thread->since, now)))
+		describe_socket(what->other, &out->wait.socket);
 	note_op(what, &out->wait);
 	/* Else it came before the thread had left its CPU, or is of the wait to come. */
 	if ((!thread->wake_ts || thread->wake_ts >= thread->since) && thread->wake_ts <= now) {
@@ -273,6 +276,40 @@ __noinline __u64 polled_sock(__u64 fdtable, __u32 tid, __u32 selects)
 	return ready;
 }
 
+/*
+ * Of the sockets that a poll() or select() names and that are no TCP connections: the first that
+ * can be read, else one that waits for an answer, else the one that there is. Global, and so
+ * verified once. 0: none.
+ */
+__noinline __u64 polled_other(__u64 fdtable, __u32 tid, __u32 selects)
+{
+	struct ns_thread_state *thread =
+		settings.trace ? bpf_map_lookup_elem(&threads, &tid) : NULL;
+	__u64 key, only = 0, asking = 0, words[NS_SELECTED];
+	struct ns_datagrams *known;
+	__u32 found = 0, slot, i;
+
+	if (!thread)
+		return 0;
+	__builtin_memcpy(words, thread->habits.selected, sizeof(words));
+#pragma unroll /* 5.10 refuses a loop that is entered in its middle */
+	for (i = 0; i < NS_POLLED; i++) {
+		slot = selects ? next_selected(words) : thread->habits.polled[i];
+		key = slot ? file_in_table(fdtable, slot - 1) : 0;
+		key = key ? sock_in_file(key) : 0;
+		if (!key || is_tcp_stream((struct sock *)key))
+			continue;
+		if (first_datagram((struct sock *)key))
+			return key;
+		known = bpf_map_lookup_elem(&datagrams, &key);
+		if (known && known->asked_ts)
+			asking = key;
+		only = key;
+		found++;
+	}
+	return asking ? asking : found == 1 ? only : 0;
+}
+
 static __always_inline void find_polled(struct task_struct *task, bool selects,
 					struct waited_for *what)
 {
@@ -282,12 +319,19 @@ static __always_inline void find_polled(struct task_struct *task, bool selects,
 	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
 	what->sk = what->conn ? (struct sock *)key : NULL;
 	what->basis = found & NS_ONLY_ONE ? NS_CONN_FD : NS_CONN_READY;
+	if (!what->conn && is_as_it_was(what))
+		what->other =
+			polled_other((__u64)BPF_CORE_READ(task, files, fdt), task->pid, selects);
 }
 
 /* The call's own socket. */
 static __always_inline void find_named(struct ns_thread_state *thread, __u64 key, __u32 fd,
 				       struct waited_for *what)
 {
+	if (!is_tcp_stream((struct sock *)key)) {
+		what->other = key;
+		return;
+	}
 	what->sk = (struct sock *)key;
 	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
 	if (key && !what->conn && what->ended != NS_WAIT_LASTS)
@@ -324,7 +368,7 @@ static __always_inline void find_waited_for(struct task_struct *task,
 		find_named(thread, key, fd, what);
 	if (kind == NS_CALL_ON_POLL || kind == NS_CALL_ON_SELECT)
 		find_polled(task, kind == NS_CALL_ON_SELECT, what);
-	if (what->conn || kind == NS_CALL_ON_FD || what->gone)
+	if (what->conn || kind == NS_CALL_ON_FD || what->gone || what->other)
 		return;
 	key = thread->conn;
 	what->sk = (struct sock *)key;
@@ -377,6 +421,9 @@ static __always_inline bool find_ring(struct task_struct *task, struct ns_thread
 		what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
 		if (key && !what->conn && op_names_socket(task, thread))
 			what->conn = conn_adopted(key, thread, fd_of_op(what->op));
+		if (what->op->file == NS_URING_SOCKET)
+			what->other = (__u64)socket_of_sqe(task, thread->ring.key, what->op->fd,
+							   what->op->flags);
 		what->basis = NS_CONN_FD;
 	}
 	return true;

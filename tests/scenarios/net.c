@@ -32,8 +32,8 @@ static void use_reno(int fd)
 static void listen_on(struct stage *stage, const struct sockaddr *address, socklen_t length,
 		      int backlog)
 {
-	struct sockaddr_in6 bound = {0};
-	socklen_t bound_length = sizeof(bound);
+	struct sockaddr_in6 bound = {0}, bound_udp = {0};
+	socklen_t bound_length = sizeof(bound), bound_udp_length = sizeof(bound);
 
 	stage->listener = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (stage->listener < 0 || bind(stage->listener, address, length) ||
@@ -41,6 +41,11 @@ static void listen_on(struct stage *stage, const struct sockaddr *address, sockl
 	    getsockname(stage->listener, (struct sockaddr *)&bound, &bound_length))
 		die("cannot listen: %s", strerror(errno));
 	use_reno(stage->listener);
+	stage->datagrams = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (stage->datagrams < 0 || bind(stage->datagrams, address, length) ||
+	    getsockname(stage->datagrams, (struct sockaddr *)&bound_udp, &bound_udp_length))
+		die("no UDP: %s", strerror(errno));
+	stage->datagram_port = ntohs(bound_udp.sin6_port);
 	/* The port stands at the same place in both families. */
 	stage->port = ntohs(bound.sin6_port);
 }

@@ -55,6 +55,8 @@ struct stage {
 	int gate[2];
 	int listener;
 	uint16_t port;
+	int datagrams; /* UDP, bound in the server's namespace */
+	uint16_t datagram_port;
 	int listener_behind; /* of a server behind the server */
 	uint16_t port_behind;
 	uint32_t address; /* that the client connects to, network byte order */
@@ -116,7 +118,7 @@ struct scene {
 
 extern const struct scene hold_scenes[], window_scenes[], loss_scenes[], wait_scenes[],
 	chain_scenes[], uring_scenes[], pool_scenes[], timeout_scenes[], advice_scenes[],
-	path_scenes[];
+	path_scenes[], datagram_scenes[];
 
 /* ---- truth.c ---- */
 

@@ -91,6 +91,8 @@ static void update_report(struct pipeline *pipeline)
 	report->lost[NS_LOST_KEPT] += operations__lost(pipeline->operations);
 	report->longest_wait_ns =
 		wait_queue__longest(pipeline->wait_queue, &report->longest_wait_cause);
+	report->unfollowed_ns =
+		wait_queue__unfollowed(pipeline->wait_queue, &report->unfollowed_kind);
 	memcpy(report->waited_ns, wait_queue__by_cause(pipeline->wait_queue),
 	       sizeof(report->waited_ns));
 	report->complete = report__is_complete(report);

@@ -364,6 +364,8 @@ struct report {
 	struct report_cause causes[CAUSE_COUNT];
 	uint64_t longest_wait_ns; /* of a target thread with work owed, no stall; 0: not seen */
 	enum cause longest_wait_cause;
+	uint64_t unfollowed_ns;      /* in long waits on sockets that netstall does not follow, */
+	const char *unfollowed_kind; /* of which most is of this kind; NULL: none */
 	/* What the target's threads waited for, by cause, in waits of at least the threshold;
 	 * idle among them. */
 	uint64_t waited_ns[CAUSE_COUNT];

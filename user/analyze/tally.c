@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/tally.h"
 
+#include <string.h>
+
+#include "user/analyze/waits/socket_wait.h"
+
+const struct ns_wait *stall__socket_wait(const struct stall *stall)
+{
+	for (size_t i = 0; i < stall->link_count; i++) {
+		if (stall->links[i].cause == stall->cause && stall->links[i].wait.socket.family)
+			return &stall->links[i].wait;
+	}
+	return &stall->wait;
+}
+
 bool stall__is_whole(const struct stall *stall)
 {
 	return stall->exact && !stall->missing && stall->confidence == CONFIDENCE_OBSERVED;
@@ -122,6 +135,66 @@ static void tally_root(struct tally *tally, const struct stall *stall)
 	}
 }
 
+static bool is_server(const struct tally_server *server, const struct ns_socket *socket)
+{
+	return server->family == socket->family && server->port == socket->rport &&
+	       !memcmp(server->addr, socket->raddr, sizeof(server->addr));
+}
+
+static void tally_server(struct tally *tally, const struct stall *stall)
+{
+	const struct ns_socket *socket = &stall__socket_wait(stall)->socket;
+	uint64_t ns = held_part(stall);
+
+	if (!socket__is_udp(socket))
+		return;
+	for (size_t i = 0; i < TALLY_SERVERS; i++) {
+		struct tally_server *server = &tally->servers[i];
+
+		if (!server->family) {
+			server->family = socket->family;
+			server->port = socket->rport;
+			memcpy(server->addr, socket->raddr, sizeof(server->addr));
+		}
+		if (!is_server(server, socket))
+			continue;
+		*(socket->is_ready ? &server->answered : &server->unanswered) += 1;
+		*(socket->is_ready ? &server->answered_ns : &server->unanswered_ns) += ns;
+		return;
+	}
+}
+
+const struct tally_server *tally__server(const struct tally *tally)
+{
+	const struct tally_server *most = NULL;
+
+	for (size_t i = 0; i < TALLY_SERVERS && tally->servers[i].family; i++) {
+		const struct tally_server *server = &tally->servers[i];
+
+		if (!most || server->answered_ns + server->unanswered_ns >
+				     most->answered_ns + most->unanswered_ns)
+			most = server;
+	}
+	return most;
+}
+
+bool tally__is_unanswered(const struct tally *tally)
+{
+	const struct tally_server *server = tally__server(tally);
+
+	return server && server->unanswered_ns > server->answered_ns;
+}
+
+/* It is of those that took most of the time; true too of all that sent no datagram. */
+static bool is_typical(const struct tally *tally, const struct stall *stall)
+{
+	const struct tally_server *server = tally__server(tally);
+	const struct ns_socket *socket = &stall__socket_wait(stall)->socket;
+
+	return !server || !socket__is_udp(socket) ||
+	       (is_server(server, socket) && !socket->is_ready == tally__is_unanswered(tally));
+}
+
 /* Of a thread that is watched only from this stall on, not all was seen. */
 static void add_path(struct tally *tally, const struct path *path, uint32_t stalls, bool whole)
 {
@@ -181,9 +254,17 @@ static bool is_of_longer_thread(struct tally *tally, const struct stall *stall)
 	return true;
 }
 
+static bool is_to_be_example(struct tally *tally, const struct stall *stall)
+{
+	if (is_typical(tally, stall) != is_typical(tally, &tally->example))
+		return is_typical(tally, stall);
+	return stall->conn ? is_better_example(tally, stall) : is_of_longer_thread(tally, stall);
+}
+
 void tally__add(struct tally *tally, const struct stall *stall)
 {
-	if (stall->conn ? is_better_example(tally, stall) : is_of_longer_thread(tally, stall)) {
+	tally_server(tally, stall);
+	if (is_to_be_example(tally, stall)) {
 		tally->example = *stall;
 		tally->example.steps = NULL;
 		tally->example.step_count = 0;

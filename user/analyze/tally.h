@@ -20,6 +20,19 @@ struct tally_root {
 
 #define TALLY_ROOTS 4 /* further ones are not counted */
 
+/* Whom datagrams were sent to, and what came of it. */
+struct tally_server {
+	uint32_t family; /* 0: none */
+	uint32_t addr[4];
+	uint32_t port;
+	uint32_t answered;
+	uint32_t unanswered;
+	uint64_t answered_ns;
+	uint64_t unanswered_ns;
+};
+
+#define TALLY_SERVERS 4 /* likewise */
+
 /* The stalls of one cause on one connection. */
 struct tally {
 	enum cause cause;
@@ -39,6 +52,7 @@ struct tally {
 	struct range joined;
 	struct range gap_ns;                  /* from the first write to the held one */
 	struct tally_root roots[TALLY_ROOTS]; /* count 0: none */
+	struct tally_server servers[TALLY_SERVERS];
 	struct path path;  /* of the whole ones together, if there are any; count 0: of holds */
 	uint32_t followed; /* how many stalls that is */
 	bool path_is_whole;
@@ -49,6 +63,12 @@ struct tally {
 	struct stall example; /* a whole one if there is one, of the longest chain; no steps */
 };
 
+/* Whom most of the time went to; NULL: to nobody by datagrams. */
+const struct tally_server *tally__server(const struct tally *tally);
+/* Of that one most of the time passed without an answer. */
+bool tally__is_unanswered(const struct tally *tally);
+/* Of its chain the wait for an answer on a socket that is no TCP connection, else its own wait. */
+const struct ns_wait *stall__socket_wait(const struct stall *stall);
 /* Every link was seen, and both ends of it exactly. */
 bool stall__is_whole(const struct stall *stall);
 /* A set of enum stall_trait. */

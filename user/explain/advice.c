@@ -15,7 +15,7 @@
 #define NAGLES  FOR(NAGLE_DELACK) | FOR(NAGLE)
 #define LOSSES  FOR(RTO) | FOR(TLP) | FOR(FAST_RETRANSMIT)
 #define READERS FOR(RWND) | FOR(ZERO_WINDOW) | FOR(SNDBUF)
-#define ROOTED  FOR(PEER_APP) | FOR(LOCK) | FOR(IPC)
+#define ROOTED  FOR(PEER_APP) | FOR(LOCK) | FOR(IPC) | FOR(UDP) | FOR(DNS)
 
 /* clang-format off */
 static const struct template advice[] = {
@@ -150,7 +150,7 @@ static const struct template advice[] = {
 	 "{saves}."},
 	{ROOTED, "{?is_unread}"
 	 "Let {doer} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
-	{FOR(PEER_APP), "{?is_sleeping}"
+	{FOR(PEER_APP) | FOR(UDP) | FOR(DNS), "{?is_sleeping}"
 	 "In {doer}, do not sleep[ in {doer_call}] between the request and its answer; wait for the event itself: at most this "
 	 "{saves}."},
 	{FOR(LOCK), "{?is_sleeping}"
@@ -167,6 +167,24 @@ static const struct template advice[] = {
 	{ROOTED, "{?has_no_cpu}"
 	 "Give {doer} a CPU sooner: see the quota of its cgroup (cpu.max, cpu.stat), priorities, and the load of its "
 	 "CPUs: at most this {saves}."},
+	{FOR(DNS), "{?is_unanswered}"
+	 "Take {other} out of /etc/resolv.conf, or mend it: while it stands there, each lookup that comes to it waits. \"options "
+	 "timeout:1 attempts:2\" there makes that shorter: {saves}."},
+	{FOR(DNS),
+	 "Ask the name once and keep the address, or ask ahead, off the way of a request."},
+	{FOR(DNS),
+	 "Let a resolver on this host that caches stand between (systemd-resolved, unbound, dnsmasq; nscd): a name that was asked "
+	 "before is answered at once."},
+	{FOR(UDP), "{?is_unanswered}"
+	 "See whether anybody listens at {other}, and whether what it receives is dropped: there nstat -az UdpNoPorts "
+	 "UdpRcvbufErrors UdpInErrors, on the way firewalls and counters of the devices. {program} waits out its own time-out "
+	 "each time: {saves}."},
+	{FOR(UDP) | FOR(DNS), "{?drops}"
+	 "Give the socket a larger receive buffer (SO_RCVBUF; net.core.rmem_max bounds it), or read sooner: what finds no room is "
+	 "lost."},
+	{FOR(UDP), "{!is_unanswered}{?is_open_ended}"
+	 "Look at what takes that long at {answerer}; send the next datagram without waiting for the answer to this one, where the "
+	 "protocol allows: at most this {saves}."},
 	{FOR(URING),
 	 "See the operations of its rings one by one while this happens: netstall trace --events=uring {wait_target}"},
 	{FOR(PEER_APP), "{?is_open_ended}{look_there}"},

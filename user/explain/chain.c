@@ -20,6 +20,8 @@ static const struct deed deeds[CAUSE_COUNT] = {
 	[CAUSE_IPC] = {"waited", " for another process or thread of this host"},
 	[CAUSE_DISK] = {"waited", " for block I/O"},
 	[CAUSE_TIMER] = {"slept", ", as long as it had asked for"},
+	[CAUSE_UDP] = {"waited", " for the answer to a datagram"},
+	[CAUSE_DNS] = {"waited", " for a name server"},
 	[CAUSE_URING] = {"waited", " for a completion of io_uring"},
 };
 /* clang-format on */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "user/analyze/waits/socket_wait.h"
 #include "user/base/text.h"
 #include "user/record/syscalls.h"
 #include "user/record/uring_ops.h"
@@ -279,6 +280,20 @@ static void name_ends(struct context *context)
 							 : "This end";
 }
 
+/* A name that it was bound to, or an address; what is not known is "the other end" already. */
+static void name_socket(struct context *context, const struct ns_socket *socket)
+{
+	char path[TEXT_SAFE(NS_SOCKET_PATH)];
+
+	if (socket__is_udp(socket) && socket->rport)
+		text__address(context->other, sizeof(context->other), socket->family, socket->raddr,
+			      socket->rport);
+	else if (socket__is_unix(socket) && socket->path[0])
+		snprintf(context->other, sizeof(context->other), "%s",
+			 text__safe(path, sizeof(path), socket->path, NS_SOCKET_PATH));
+	snprintf(context->other_program, sizeof(context->other_program), "%s", context->other);
+}
+
 /* A wait that no connection has a part in: its thread is all there is to name. */
 static void name_thread_alone(struct context *context)
 {
@@ -292,6 +307,7 @@ static void name_thread_alone(struct context *context)
 	snprintf(context->fd, sizeof(context->fd), "its socket");
 	snprintf(context->other, sizeof(context->other), "the other end");
 	snprintf(context->other_program, sizeof(context->other_program), "the other end");
+	name_socket(context, &stall__socket_wait(stall)->socket);
 	context->message = "message";
 	context->a_message = "a message";
 	context->other_end = "The other end";
@@ -303,7 +319,7 @@ static void name_thread_alone(struct context *context)
 static bool is_made_of_parts(enum cause cause)
 {
 	return cause == CAUSE_PEER_APP || cause == CAUSE_LOCK || cause == CAUSE_IPC ||
-	       cause == CAUSE_SELF;
+	       cause == CAUSE_SELF || cause == CAUSE_UDP || cause == CAUSE_DNS;
 }
 
 bool context__make(struct context *context, const struct report *report, const struct tally *tally)
@@ -449,6 +465,10 @@ struct saving context__saving(const struct context *context)
 			     : saving.ns;
 	if (saving.ns > part)
 		saving.ns = part;
+	/* The others of its stalls were answered, late. */
+	if (tally__is_unanswered(context->tally))
+		saving.ns = saving.of_ns = tally__server(context->tally)->unanswered_ns /
+					   tally__server(context->tally)->unanswered;
 	saving.ns = (uint64_t)(reader_share(context) * (double)saving.ns);
 	return saving;
 }

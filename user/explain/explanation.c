@@ -112,6 +112,7 @@ static const char ipc[] =
 	"{waited}[ until {waker} woke it]: "
 	"[{?is_for_a_child}for a child's end, not for the network."
 	"|{?is_asleep}a signal, which ended its sleep early."
+	"|{?on_unix}for what comes through the Unix socket {other}[, at which {listener} listens], not for the network."
 	"|for a pipe, a Unix socket, an eventfd or the like, not for the network.]{what_ended_it}[{made_of}]";
 
 static const char disk[] = "{waited} for block I/O.{what_ended_it}[{chain}]";
@@ -125,6 +126,14 @@ static const char timer[] =
 	"|{waiter} slept[ in {call}], as long as it had asked for.][{chain}]";
 
 static const char uring[] = "{waited} for a completion of io_uring[, on ring {ring}].{what_ended_it}[{chain}]";
+
+static const char udp[] =
+	"{waiter} sent [a datagram|{tries} datagrams] to {answerer} (UDP) and waited[ in {call}] for the answer.[{servers}]{dropped}"
+	"[{made_of}]";
+
+static const char dns[] =
+	"{waiter} waited[ in {call}] for the name service at {answerer}[, to which it had sent {tries} datagrams].[{servers}]{dropped} The name "
+	"that was asked for is payload, and was not looked at.[{made_of}]";
 
 static const char self[] =
 	"{waiter} itself was busy: in no wait that was seen.[{made_of}]";

@@ -19,6 +19,8 @@ static const char *const awaited[CAUSE_COUNT] = {
 	[CAUSE_DISK] = "for block I/O",
 	[CAUSE_TIMER] = "until its time-out ran out",
 	[CAUSE_URING] = "for io_uring",
+	[CAUSE_UDP] = "for the answer to a datagram",
+	[CAUSE_DNS] = "for a name server",
 };
 
 /* How long a stall of those is that the parts are of: where it is a single one, itself. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/waits/socket_wait.h"
 #include "user/base/text.h"
 #include "user/explain/chain.h"
 #include "user/explain/clauses.h"
@@ -154,9 +155,71 @@ static const char *reader_deed(enum cause away)
 		[CAUSE_RUNQUEUE] = "waited for a CPU",
 		[CAUSE_IDLE] = "waited for something else to do",
 		[CAUSE_URING] = "waited for io_uring",
+		[CAUSE_UDP] = "waited for the answer to a datagram",
+		[CAUSE_DNS] = "waited for a name server",
 	};
 
 	return deeds[away] ? deeds[away] : "waited, for what was not seen";
+}
+
+/* ---- sockets that are no TCP connections ---- */
+
+static const struct ns_socket *socket_of(const struct context *context)
+{
+	return &stall__socket_wait(context->stall)->socket;
+}
+
+/* "dnsmasq/812 (127.0.0.1:53)", "10.0.0.2:53" */
+static void add_answerer(char **text, const struct context *context)
+{
+	const struct ns_wait *wait = stall__socket_wait(context->stall);
+
+	if (context->stall->confidence != CONFIDENCE_INFERRED && wait->socket.is_ready &&
+	    wait->waker_tgid && wait->waker_tgid != wait->head.tgid &&
+	    report__process(context->report, wait->waker_tgid))
+		builder__add(text, "%s (%s)",
+			     thread_text(context->report, wait->waker_tgid, wait->waker_tid),
+			     context->other);
+	else
+		builder__add(text, "%s", context->other);
+}
+
+static void add_outcome(char **text, const char *what, uint32_t count, uint64_t ns, bool begun)
+{
+	builder__add(text, "%s %s", begun ? "," : "", what);
+	if (count == 1)
+		builder__add(text, " once, for %s", duration_text(ns));
+	else
+		builder__add(text, " %s times, %s each", count_text(count),
+			     duration_text(ns / count));
+}
+
+static void add_server(char **text, const struct tally_server *server, const char *before)
+{
+	builder__add(text, "%s %s", before,
+		     address_text(server->family, server->addr, server->port));
+	if (server->unanswered)
+		add_outcome(text, "did not answer in time", server->unanswered,
+			    server->unanswered_ns, false);
+	if (server->answered)
+		add_outcome(text, "answered late", server->answered, server->answered_ns,
+			    server->unanswered);
+}
+
+/* " 10.0.0.2:53 did not answer in time 12 times, 5.00 s each; 10.0.0.3:53 ..." */
+static void add_servers(char **text, const struct context *context)
+{
+	const struct tally *tally = context->tally;
+	const struct tally_server *servers = tally->servers, *most = tally__server(tally);
+
+	if (!servers[1].family && !servers[0].unanswered)
+		return;
+	add_server(text, most, "");
+	for (size_t i = 0; i < TALLY_SERVERS && servers[i].family; i++) {
+		if (&servers[i] != most)
+			add_server(text, &servers[i], ";");
+	}
+	builder__add(text, ".");
 }
 
 static bool is_blind(const struct context *context, enum ns_fact fact)

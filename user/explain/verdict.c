@@ -53,10 +53,31 @@ static void add_watched(char **text, const struct report *report, const struct w
 	coverage__add_lost(text, report);
 }
 
+/* A hundredth of the time is enough for a stall to have been there. */
+static bool is_unfollowed(const struct report *report)
+{
+	return report->unfollowed_ns &&
+	       100 * report->unfollowed_ns >= report->end_ts - report->start_ts;
+}
+
+/* " It waited 4.20 s (42.0%) on sockets that netstall does not follow (ICMP)." */
+static void add_unfollowed(char **text, const struct report *report)
+{
+	if (is_unfollowed(report))
+		builder__add(text,
+			     " It waited %s (%s of the time watched) on sockets that netstall "
+			     "does not follow (%s), and what came of that was not seen.",
+			     duration_text(report->unfollowed_ns),
+			     part_text(report->unfollowed_ns, report->end_ts - report->start_ts),
+			     report->unfollowed_kind);
+}
+
 static void add_why_no_evidence(char **text, const struct report *report,
 				const struct watched *watched)
 {
-	if (!watched->conns && report->children)
+	if (is_unfollowed(report))
+		; /* said behind */
+	else if (!watched->conns && report->children)
 		builder__add(text,
 			     "This program had no TCP connection, and %s of its children had or "
 			     "accept some: --children traces these too. ",
@@ -92,7 +113,7 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 {
 	struct watched watched = count_watched(report);
 
-	if (watched.conns && report->complete) {
+	if (watched.conns && report->complete && !is_unfollowed(report)) {
 		verdict->title = xstrdup("Nothing held this program back on the network.");
 	} else {
 		verdict->title = xstrdup(
@@ -101,6 +122,7 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 	}
 	add_watched(&verdict->text, report, &watched);
 	add_longest(&verdict->text, report);
+	add_unfollowed(&verdict->text, report);
 	if (coverage__has_waits(report)) {
 		builder__add(&verdict->text, " ");
 		coverage__add_waits(&verdict->text, report);
@@ -181,7 +203,7 @@ static void add_others(const struct context *context, char **text)
 /* What was asked first, when all that was found is the machine's or the program's own doing. */
 static void add_network(const struct report *report, char **text)
 {
-	if (!report->complete || report__cause(report, CAUSE_UNKNOWN))
+	if (!report->complete || report__cause(report, CAUSE_UNKNOWN) || is_unfollowed(report))
 		return;
 	for (size_t i = 0; i < report->cause_count; i++) {
 		if (cause__rank(report->causes[i].cause) == CAUSE_RANK_NETWORK)
@@ -197,6 +219,7 @@ static void write_texts(struct verdict *verdict, const struct context *context)
 
 	add_others(context, &besides);
 	add_network(context->report, &besides);
+	add_unfollowed(&besides, context->report);
 	explanation__write(context, &verdict->text);
 	builder__add(&verdict->brief, "%s%s", verdict->text, besides ? besides : "");
 	explanation__add_frequency(context, &verdict->text);

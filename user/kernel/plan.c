@@ -95,6 +95,21 @@ const struct variant plan_variants[] = {
 
 	{NS_FACT_READ, ANY_WAY, false, {TP("tp_read", "tcp_rcv_space_adjust")}},
 
+	{NS_FACT_DATAGRAM,
+	 FENTRY,
+	 false,
+	 {FN("fentry_udp_send", "udp_sendmsg"), FN("fentry_udp6_send", "udpv6_sendmsg"),
+	  FN("fentry_udp_read", "skb_consume_udp")}},
+	{NS_FACT_DATAGRAM,
+	 KPROBE,
+	 false,
+	 {FN("kprobe_udp_send", "udp_sendmsg"), FN("kprobe_udp6_send", "udpv6_sendmsg"),
+	  FN("kprobe_udp_read", "skb_consume_udp")}},
+	{NS_FACT_DATAGRAM,
+	 TRACEPOINT,
+	 false,
+	 {TP("tp_send", "sock_send_length"), TP("tp_udp_read", "sock_recv_length")}}, /* 6.3 */
+
 	{NS_FACT_CHILDREN, ANY_WAY, false, {TP("tp_fork", "sched_process_fork")}},
 
 	/* 7.x, 6.12, 6.1, and 5.10, by the kernels that were looked at. */

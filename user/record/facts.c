@@ -59,6 +59,9 @@ static const struct fact facts[NS_FACT_COUNT] = {
 		 .words = "how io_uring operations went on, and who waits for them",
 		 .loss = "io_uring operations that wait or go to a worker, and who waits "
 			 "for them"},
+	[NS_FACT_DATAGRAM] = {.id = "datagram",
+			      .words = "datagrams sent and read (UDP)",
+			      .loss = "which datagrams wait for an answer (UDP, DNS)"},
 	[NS_FACT_CHILDREN] = {.id = "children",
 			      .words = "processes that watched ones start",
 			      .loss = "what a child does that somebody waits for"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The records and their fields as tables: a new record is a row, a new field as well. */
 #include <string.h>
+#include <sys/socket.h>
 
 #include "user/record/losses.h"
 #include "user/record/record.h"
@@ -65,6 +66,7 @@ static const char *const basis_names[] = {"state", "xmit", NULL};
 static const char *const begun_names[] = {"send", "partly", "changed", "later", NULL};
 static const char *const retrans_names[] = {"unknown", "rto", "tlp", "fast", "syn", NULL};
 static const char *const conn_basis_names[] = {"none", "written", "fd", "ready", NULL};
+static const char *const socket_role_names[] = {"unknown", "asks", "answers", NULL};
 static const char *const turn_names[] = {"unknown", "wrote", "read", NULL};
 static const char *const wait_end_names[] = {"seen", "woken", "bound", "lasts", NULL};
 static const char *const side_names[] = {"none", "asked", "served", NULL};
@@ -213,6 +215,19 @@ static const struct field wait_fields[] = {
 	U32(ns_wait, spent_known),
 	SPENT(ns_wait),
 	TIME(ns_wait, began_ts, "began"),
+	NAMED(ns_wait, socket.family, "socket_family"),
+	NAMED(ns_wait, socket.type, "socket_type"),
+	NAMED(ns_wait, socket.protocol, "socket_protocol"),
+	NAMED(ns_wait, socket.lport, "socket_lport"),
+	ADDRESS(ns_wait, "socket_remote", socket.raddr, socket.rport),
+	{"socket_role", FIELD_NAME, offsetof(struct ns_wait, socket.role), 0, socket_role_names},
+	NAMED(ns_wait, socket.is_followed, "socket_followed"),
+	NAMED(ns_wait, socket.tries, "socket_tries"),
+	NAMED(ns_wait, socket.drops, "socket_drops"),
+	NAMED(ns_wait, socket.is_ready, "socket_ready"),
+	NAMED(ns_wait, socket.peer_tgid, "socket_peer"),
+	{"socket_path", FIELD_STRING, offsetof(struct ns_wait, socket.path), NS_SOCKET_PATH, NULL},
+	TIME(ns_wait, socket.asked_ts, "socket_asked"),
 	END,
 };
 
@@ -520,11 +535,16 @@ const char *field__string(const union record *record, const struct field *field)
 	return (const char *)record + field->offset;
 }
 
+/* A connection has addresses, and a wait that of its socket. */
+uint32_t *field__family(union record *record)
+{
+	return record->head.type == NS_WAIT ? &record->wait.socket.family : &record->conn.family;
+}
+
 void field__address(const union record *record, const struct field *field, uint32_t *family,
 		    const uint32_t **addr, uint32_t *port)
 {
-	/* The connection is the only record with addresses. */
-	*family = record->conn.family;
+	*family = *field__family((union record *)record);
 	*addr = (const uint32_t *)(const void *)((const char *)record + field->offset);
 	*port = u32_at(record, field->size);
 }
@@ -568,6 +588,11 @@ bool field__means_something(const union record *record, const struct field *fiel
 		return record->wait.ended != NS_WAIT_SEEN;
 	if (type->type == NS_WAIT && field->offset == offsetof(struct ns_wait, began_ts))
 		return record->wait.began_ts;
+	if (type->type == NS_WAIT && field->kind == FIELD_ADDRESS)
+		return record->wait.socket.family == AF_INET ||
+		       record->wait.socket.family == AF_INET6;
+	if (type->type == NS_WAIT && field->offset >= offsetof(struct ns_wait, socket))
+		return record->wait.socket.family;
 	if (type->type == NS_WAIT && field->offset >= offsetof(struct ns_wait, spent_known))
 		return record->wait.spent_known;
 	if (type->type == NS_WAIT && !record->wait.op_known)

@@ -118,6 +118,8 @@ const struct record_type *record_type__by_name(const char *name);
 uint64_t field__number(const union record *record, const struct field *field);
 void field__set_number(union record *record, const struct field *field, uint64_t number);
 const char *field__string(const union record *record, const struct field *field);
+/* Of a record with a FIELD_ADDRESS: where its AF_* is. */
+uint32_t *field__family(union record *record);
 /* Of FIELD_ADDRESS: what text__address() wants. */
 void field__address(const union record *record, const struct field *field, uint32_t *family,
 		    const uint32_t **addr, uint32_t *port);

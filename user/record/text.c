@@ -214,10 +214,10 @@ static bool parse_address(union record *out, const struct field *field, char *wo
 	}
 	if (inet_pton((int)family, host, addr) != 1)
 		return false;
-	if (out->conn.family && out->conn.family != family)
+	if (*field__family(out) && *field__family(out) != family)
 		return false; /* the two ends must agree */
 	port = (uint32_t)number;
-	out->conn.family = family;
+	*field__family(out) = family;
 	memcpy((char *)out + field->offset, addr, sizeof(addr));
 	memcpy((char *)out + field->size, &port, sizeof(port));
 	return true;

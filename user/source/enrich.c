@@ -7,6 +7,7 @@
 
 #include "bpf/state.h"
 #include "user/analyze/waits/kernel_stack.h"
+#include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/wakers.h"
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
@@ -234,6 +235,7 @@ static uint64_t hash_stack(const __u64 *addresses)
 static struct stack_id kernel_stack(struct enrich *enrich, const __u64 *addresses, uint64_t ts)
 {
 	struct ns_stack out = {.head = {.type = NS_STACK, .len = sizeof(out), .ts = ts}};
+	const struct wake_context context = {.kernel = out.text, .comm = "a thread"};
 	struct stack_id *stack;
 
 	if (!addresses[0])
@@ -246,6 +248,7 @@ static struct stack_id kernel_stack(struct enrich *enrich, const __u64 *addresse
 		/* Of hidden names nobody can tell. */
 		stack->in_interrupt =
 			stack__in_interrupt(out.text) || stack__has(out.text, "[hidden]");
+		stack->by_sender = wake__is_by_sender(&context);
 		send(enrich, &out, sizeof(out));
 	}
 	return *stack;
@@ -288,7 +291,10 @@ static void tell_waker(struct enrich *enrich, const struct ns_wait *wait,
 {
 	const struct ns_task_entry *waker;
 
-	if (!wait->state || !wait->waker_tid || !waker_stack->id || waker_stack->in_interrupt ||
+	bool is_own_doing =
+		socket__is_udp(&wait->socket) ? waker_stack->by_sender : !waker_stack->in_interrupt;
+
+	if (!wait->state || !wait->waker_tid || !waker_stack->id || !is_own_doing ||
 	    find_told(enrich, wait->waker_tgid) ||
 	    enrich->ways.role(enrich->ways.context, wait->waker_tgid))
 		return;
@@ -324,6 +330,7 @@ static void enrich_wait(struct enrich *enrich, const struct ns_wait_raw *raw)
 	translate(enrich, &out.waker_tgid, &out.waker_tid);
 	translate_other(enrich, &out.op_tid);
 	translate_other(enrich, &out.op_by_tid);
+	translate_other(enrich, &out.socket.peer_tgid);
 	send(enrich, &out, sizeof(out));
 }
 

@@ -17,6 +17,7 @@ struct stack_id {
 	uint32_t id;
 	bool is_new; /* its text is still to be sent */
 	bool in_interrupt;
+	bool by_sender; /* by what its thread did or sent: see wakers.h */
 };
 
 struct stack_ids;

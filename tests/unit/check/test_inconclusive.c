@@ -95,6 +95,7 @@ static void test_which_gate_needs_what(void **state)
 		{NS_FACT_SCHED, ""},      {NS_FACT_LIFE, "s"},        {NS_FACT_READ, ""},
 		{NS_FACT_SENDPAGE, "nc"}, {NS_FACT_RETRANS, "rs"},    {NS_FACT_NAMES, ""},
 		{NS_FACT_URING, ""},      {NS_FACT_URING_COURSE, ""}, {NS_FACT_CHILDREN, ""},
+		{NS_FACT_DATAGRAM, ""},
 	};
 	struct run run;
 

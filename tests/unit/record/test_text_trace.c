@@ -168,7 +168,7 @@ static void fill_field(union record *record, const struct field *field, uint64_t
 		memset(at + strlen(at), 0, field->size - strlen(at));
 		break;
 	case FIELD_ADDRESS:
-		record->conn.family = 10;
+		*field__family(record) = 10;
 		for (size_t i = 0; i < 16; i++)
 			at[i] = (char)random_next(random);
 		number &= 0xffff;

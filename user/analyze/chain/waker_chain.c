@@ -13,6 +13,7 @@
 #include "user/analyze/chain/spent.h"
 #include "user/analyze/waits/pending_reply.h"
 #include "user/analyze/waits/request.h"
+#include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wait.h"
 #include "user/analyze/waits/wait_kind.h"
@@ -35,6 +36,7 @@ struct level {
 static const struct level level_lock = {.cause = CAUSE_LOCK};
 static const struct level level_signal = {.cause = CAUSE_LOCK, .idle_stays = true};
 static const struct level level_message = {.cause = CAUSE_IPC, .idle_stays = true};
+static const struct level level_name_service = {.cause = CAUSE_DNS, .idle_stays = true};
 static const struct level level_ring = {.cause = CAUSE_URING, .runqueue_stays = true};
 
 /* A thread. */
@@ -421,6 +423,23 @@ static bool is_open_ended(const struct ns_wait *wait, const struct level *level)
 	return level->cause == CAUSE_LOCK && !wait->wake_ts;
 }
 
+/* For half of the time at least: a thread that was made for the request need not have slept. */
+static bool was_watched(const struct waker_chain *chain, const struct answerer *by)
+{
+	const struct between any = {0};
+	uint64_t from = by->ts > chain->at ? chain->at + (by->ts - chain->at) / 2 : by->ts;
+	struct spent spent;
+
+	return answerer__was_watched(chain->model, by) ||
+	       spent__find(chain->model, by->tid, &any, from, by->ts, &spent);
+}
+
+static const struct level *level_of_message(const struct ns_wait *wait)
+{
+	return socket_wait__cause(wait, CAUSE_IPC) == CAUSE_DNS ? &level_name_service
+								: &level_message;
+}
+
 /* Another thread was to end it: by unlocking, signalling, writing to a pipe. */
 static void explain_waker(struct waker_chain *chain, const struct wait_view *view, uint64_t until,
 			  const struct level *level)
@@ -430,7 +449,7 @@ static void explain_waker(struct waker_chain *chain, const struct wait_view *vie
 	switch (view->waker) {
 	case WAKER_TASK:
 		if (wait->waker_tgid != wait->head.tgid &&
-		    !model__thread(chain->model, wait->waker_tid))
+		    !was_watched(chain, &(struct answerer){wait->waker_tid, until}))
 			missing(chain, MISSING_THE_WAKERS_WAIT);
 		explain_thread(chain, wait->waker_tid, until, level);
 		break;
@@ -523,7 +542,7 @@ static void spend_on_remote(struct waker_chain *chain, const struct model_conn *
 	if (way > length)
 		way = length;
 	spend(chain, chain->at + way / 2, CAUSE_NETWORK);
-	spend(chain, until - (way - way / 2), CAUSE_PEER_APP);
+	spend(chain, until - (way - way / 2), conn__answer_cause(conn));
 	spend(chain, until, CAUSE_NETWORK);
 }
 
@@ -534,10 +553,11 @@ static void spend_on_remote(struct waker_chain *chain, const struct model_conn *
 static void explain_served(struct waker_chain *chain, const struct ns_exchange *asked,
 			   const struct ns_exchange *served, uint64_t until)
 {
-	struct level level = {.cause = CAUSE_PEER_APP,
-			      .runqueue_stays = true,
-			      .serves = served->head.conn,
-			      .sent_ts = asked->ready_ts};
+	struct level level = {
+		.cause = conn__answer_cause(model__conn(chain->model, asked->head.conn)),
+		.runqueue_stays = true,
+		.serves = served->head.conn,
+		.sent_ts = asked->ready_ts};
 	const struct answerer by = {served->head.tid, served->head.ts};
 	const struct ns_wait *reading = answerer__reading(
 		chain->model, &by, served->head.conn, asked->head.tid, asked->ready_ts, chain->at);
@@ -562,17 +582,6 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 	}
 	spend(chain, clip(chain, served->ready_ts, until), CAUSE_RUNQUEUE);
 	explain_thread(chain, served->head.tid, until, &level);
-}
-
-/* For half of the time at least: a thread that was made for the request need not have slept. */
-static bool was_watched(const struct waker_chain *chain, const struct answerer *by)
-{
-	const struct between any = {0};
-	uint64_t from = by->ts > chain->at ? chain->at + (by->ts - chain->at) / 2 : by->ts;
-	struct spent spent;
-
-	return answerer__was_watched(chain->model, by) ||
-	       spent__find(chain->model, by->tid, &any, from, by->ts, &spent);
 }
 
 /* Nothing of either end is held: the request went out, was worked on, and answered. */
@@ -605,12 +614,12 @@ static void explain_peer(struct waker_chain *chain, const struct ns_wait *wait, 
 	}
 	if (!by.tid) {
 		missing(chain, MISSING_ANSWERING_THREAD);
-		spend(chain, by.ts, CAUSE_PEER_APP);
+		spend(chain, by.ts, conn__answer_cause(conn));
 	} else {
 		if (!was_watched(chain, &by))
 			missing(chain, MISSING_PEER_THREAD);
 		explain_thread(chain, by.tid, by.ts,
-			       &(struct level){.cause = CAUSE_PEER_APP,
+			       &(struct level){.cause = conn__answer_cause(conn),
 					       .runqueue_stays = true,
 					       .serves = peer->number,
 					       .sent_ts = requested});
@@ -630,6 +639,30 @@ static void explain_reply(struct waker_chain *chain, const struct ns_wait *wait,
 		if (interval)
 			spend_interval(chain, interval, until);
 	}
+}
+
+/*
+ * An answer was due on a socket that is no TCP connection. Its sender is the thread that woke this
+ * one, where it is on this host; else nothing but the time until it came is known.
+ */
+static void explain_answer(struct waker_chain *chain, const struct wait_view *view, uint64_t until,
+			   enum cause cause)
+{
+	const struct level level = {.cause = cause, .runqueue_stays = true};
+	const struct ns_wait *wait = view->wait;
+	bool was_due = chain->is_due;
+
+	if (wait->socket.asked_ts > chain->at) /* by another thread, or through a ring */
+		spend(chain, clip(chain, wait->socket.asked_ts, until), CAUSE_IDLE);
+	if (view->waker == WAKER_TASK && wait->waker_tid != wait->head.tid) {
+		chain->is_due = true;
+		explain_waker(chain, view, until, &level);
+		chain->is_due = was_due;
+	} else if (view->waker != WAKER_TIMER) {
+		chain->out.confidence = CONFIDENCE_INFERRED;
+		chain->out.inferred = INFERRED_FROM_OWN_END;
+	}
+	spend(chain, until, cause);
 }
 
 /* On loopback who sends wakes: a thread of another process that is known. */
@@ -653,7 +686,11 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 	const struct ns_exchange *asked;
 	bool was_due = chain->is_due;
 
-	if (serves && wait->head.conn == serves && view->waker == WAKER_TIMER) {
+	if (socket_wait__awaits_datagram(wait)) {
+		explain_answer(chain, view, until, socket_wait__cause(wait, CAUSE_UDP));
+	} else if (socket_wait__awaits_message(model, wait) && view->waker == WAKER_TASK) {
+		explain_waker(chain, view, until, level_of_message(wait));
+	} else if (serves && wait->head.conn == serves && view->waker == WAKER_TIMER) {
 		spend(chain, until, CAUSE_TIMER); /* the request came, and did not wake it */
 	} else if (serves && wait->head.conn == serves &&
 		   (!level->sent_ts || wait->off_ts < level->sent_ts)) {
@@ -749,7 +786,10 @@ static void explain_sleep(struct waker_chain *chain, const struct wait_view *vie
 		explain_signal(chain, view, until);
 		break;
 	case WAIT_IPC:
-		explain_waker(chain, view, until, &level_message);
+		if (socket__is_unfollowed(&view->wait->socket))
+			spend(chain, until, CAUSE_IDLE); /* what goes on there is not seen */
+		else
+			explain_waker(chain, view, until, level_of_message(view->wait));
 		break;
 	case WAIT_CHILD:
 		explain_child(chain, view, until);
@@ -913,12 +953,16 @@ static enum cause cause_of(const struct waker_chain *chain, const struct wait_vi
 	const struct model *model = chain->model;
 
 	if (view->kind == WAIT_RECEIVE || view->kind == WAIT_MANY) {
+		if (socket_wait__awaits_datagram(view->wait))
+			return socket_wait__cause(view->wait, CAUSE_UDP);
 		if (pending_reply__awaited(model, view->wait))
-			return CAUSE_PEER_APP;
+			return conn__answer_cause(model__conn(model, view->wait->head.conn));
 		if (is_own_time_out(chain, view) && !request__awaited(model, view->wait, 0))
 			return CAUSE_TIMER;
 	}
-	return wait_view__is_cut_short(view) ? CAUSE_IPC : causes[view->kind];
+	if (wait_view__is_cut_short(view))
+		return CAUSE_IPC;
+	return view->kind == WAIT_IPC ? level_of_message(view->wait)->cause : causes[view->kind];
 }
 
 /*
@@ -1044,12 +1088,13 @@ const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
 	wait.wake_ts = reply->arrived;
 	wait.head.ts = reply->to;
 	wait.head.conn = reply->asked->head.conn;
-	part = part_of(chain, PATH_BLOCKED, CAUSE_PEER_APP);
+	part = part_of(chain, PATH_BLOCKED,
+		       conn__answer_cause(model__conn(chain->model, wait.head.conn)));
 	part.conn = wait.head.conn;
 	part.syscall = wait.syscall;
 	open_part(chain, &part);
 	link_up(chain, &view, to);
-	chain->out.links[0].cause = CAUSE_PEER_APP;
+	chain->out.links[0].cause = part.cause;
 	chain->visited[0].tid = wait.head.tid;
 	chain->visited[0].off_ts = reply->wait.off_ts;
 	chain->visited_count = 1;

@@ -125,6 +125,9 @@ static const struct mark waker_marks[] = {
 	{"tcp_rcv_established", WAKER_NETWORK},
 	{"tcp_rcv_state_process", WAKER_NETWORK},
 	{"tcp_data_queue", WAKER_NETWORK},
+	{"__udp_enqueue_schedule_skb", WAKER_NETWORK},
+	{"__udp4_lib_rcv", WAKER_NETWORK},
+	{"__udp6_lib_rcv", WAKER_NETWORK},
 	{"net_rx_action", WAKER_NETWORK},
 	/* A timer of another kind may have led to what stands above. */
 	{KFN_TIMER_SOFTIRQ, WAKER_TIMER},

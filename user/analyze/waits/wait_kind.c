@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/uring_wait.h"
+#include "user/analyze/waits/wakers.h"
 
 /* include/uapi/linux/futex.h: the operation without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME. */
 #define FUTEX_OPERATION   0x7f
@@ -54,6 +56,9 @@ static enum wait_kind by_itself(const struct model *model, const struct ns_wait 
 	const char *stack = model__stack(model, wait->stack_id);
 	enum wait_kind found = wait_kind__by_stack(stack);
 
+	/* UDP sleeps in the same function as Unix datagrams. */
+	if (found == WAIT_IPC && socket__is_udp(&wait->socket))
+		return WAIT_RECEIVE;
 	if (found != WAIT_UNKNOWN)
 		return found;
 	/* Without a stack, an io_uring thread at work looks like one that has none. */
@@ -96,6 +101,7 @@ static enum wait_kind of_file(const struct ns_wait *wait, enum wait_kind socket)
 	case NS_URING_DISK:
 		return WAIT_DISK;
 	case NS_URING_SOCKET:
+		return socket__is_udp(&wait->socket) ? socket : WAIT_IPC;
 	case NS_URING_PIPE:
 	case NS_URING_OTHER:
 		return WAIT_IPC;
@@ -180,6 +186,17 @@ static enum waker by_operation(enum wait_kind kind, enum waker waker)
 	}
 }
 
+/* On this host a datagram arrives within the call of the thread that sends it. */
+static bool is_woken_by_sender(const struct model *model, const struct ns_wait *wait)
+{
+	const struct wake_context context = {
+		.kernel = model__stack(model, wait->waker_stack_id),
+		.comm = wait->waker_comm,
+	};
+
+	return wait->waker_tid && context.kernel && wake__is_by_sender(&context);
+}
+
 struct wait_view wait_view__of(const struct model *model, const struct ns_wait *wait)
 {
 	enum waker waker = waker__by_stack(wait, model__stack(model, wait->waker_stack_id));
@@ -207,5 +224,8 @@ struct wait_view wait_view__of(const struct model *model, const struct ns_wait *
 		view.kind = of_operation(model, wait, waker);
 		view.waker = by_operation(view.kind, waker);
 	}
+	if (view.waker == WAKER_NETWORK && socket__is_udp(&wait->socket) &&
+	    is_woken_by_sender(model, wait))
+		view.waker = WAKER_TASK;
 	return view;
 }

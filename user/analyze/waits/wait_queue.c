@@ -11,6 +11,7 @@
 #include "user/analyze/waits/overlap.h"
 #include "user/analyze/waits/pending_reply.h"
 #include "user/analyze/waits/request.h"
+#include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wait_kind.h"
 #include "user/base/xalloc.h"
@@ -72,6 +73,9 @@ struct wait_queue {
 	uint64_t longest;
 	enum cause longest_cause;
 	uint64_t by_cause[CAUSE_COUNT];
+	uint64_t unfollowed_ns;
+	uint64_t unfollowed_longest;
+	const char *unfollowed_kind;
 	bool explains_all;
 };
 
@@ -105,6 +109,12 @@ uint64_t wait_queue__longest(const struct wait_queue *queue, enum cause *cause)
 {
 	*cause = queue->longest_cause;
 	return queue->longest;
+}
+
+uint64_t wait_queue__unfollowed(const struct wait_queue *queue, const char **kind)
+{
+	*kind = queue->unfollowed_kind;
+	return queue->unfollowed_ns;
 }
 
 const uint64_t *wait_queue__by_cause(const struct wait_queue *queue)
@@ -148,6 +158,20 @@ static uint64_t patience(const struct model *model, const struct ns_wait *wait)
 	return wait_kind__is_thread(view.kind) ? SETTLE_NS : 2 * SETTLE_NS;
 }
 
+static void note_unfollowed(struct wait_queue *queue, const struct ns_wait *wait)
+{
+	uint64_t length = wait->head.ts - wait->off_ts;
+
+	if (!socket__is_unfollowed(&wait->socket) ||
+	    !model__is_target(queue->model, wait->head.tgid))
+		return;
+	queue->unfollowed_ns += length;
+	if (length <= queue->unfollowed_longest)
+		return;
+	queue->unfollowed_longest = length;
+	queue->unfollowed_kind = socket__kind(&wait->socket);
+}
+
 static void push(struct wait_queue *queue, const struct pending *pending)
 {
 	queue->pending = xgrow(queue->pending, queue->count, &queue->size, sizeof(*queue->pending));
@@ -163,8 +187,10 @@ void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint
 		note_short(queue, wait);
 		return;
 	}
+	note_unfollowed(queue, wait);
 	/* Nobody has ended it. Unless an answer is owed nobody was to, as far as one knows. */
-	if (wait->ended == NS_WAIT_LASTS && !pending_reply__awaited(queue->model, wait))
+	if (wait->ended == NS_WAIT_LASTS && !pending_reply__awaited(queue->model, wait) &&
+	    !socket_wait__awaits_datagram(wait))
 		return;
 	push(queue, &(struct pending){.kind = PENDING_WAIT,
 				      .wait = *wait,

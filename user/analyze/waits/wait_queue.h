@@ -61,6 +61,9 @@ void wait_queue__reported(struct wait_queue *queue, const struct judged *judged,
 /* The longest wait for a reply that is no stall. */
 uint64_t wait_queue__longest(const struct wait_queue *queue, enum cause *cause);
 /* What the targets' waits of at least the threshold were for, in ns, by cause. */
+/* How long the targets waited on sockets that are not followed, in long waits, and the kind of
+ * most. */
+uint64_t wait_queue__unfollowed(const struct wait_queue *queue, const char **kind);
 const uint64_t *wait_queue__by_cause(const struct wait_queue *queue);
 
 #endif

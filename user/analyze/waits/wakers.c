@@ -175,6 +175,16 @@ void wake__judge(const struct wake_context *context, struct wake_judged *out)
 		out->kernel_length = traits.interrupt_end;
 }
 
+bool wake__is_by_sender(const struct wake_context *context)
+{
+	struct wake_judged judged;
+
+	wake__judge(context, &judged);
+	/* Through a TUN or TAP device come the packets of others: of a VPN, of a guest. */
+	return judged.kind == WAKER_IS_THREAD &&
+	       !stack__has(context->kernel, "tun_get_user|tap_get_user");
+}
+
 bool stack__in_interrupt(const char *stack)
 {
 	struct frame frame;

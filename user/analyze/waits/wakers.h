@@ -29,6 +29,9 @@ struct wake_judged {
  * device, or received what a timer had sent: that the thread's call ran it was chance.
  */
 void wake__judge(const struct wake_context *context, struct wake_judged *out);
+/* Likewise where it received what the thread had just sent: not what it brought in from elsewhere.
+ */
+bool wake__is_by_sender(const struct wake_context *context);
 /* An interrupt or softirq runs on this stack (text): what it interrupted is a victim, no waker. */
 bool stack__in_interrupt(const char *stack);
 

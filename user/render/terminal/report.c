@@ -71,7 +71,12 @@ static const struct stall *example_of(const struct report *report, enum cause ca
 {
 	const struct report_cause *figures = report__cause(report, cause);
 	uint64_t median_ns = figures ? figures->p50_ns : 0;
+	const struct tally *main = figures ? figures->main : NULL;
 	const struct stall *best = NULL;
+
+	/* Of several servers the one that the verdict is about. */
+	if (main && tally__is_unanswered(main))
+		median_ns = tally__server(main)->unanswered_ns / tally__server(main)->unanswered;
 
 	for (size_t i = 0; i < report->stall_count; i++) {
 		const struct stall *stall = &report->stalls[i];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bpf/times.h"
+#include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/wait_kind.h"
 #include "user/render/words/names_uring.h"
 #include "user/render/words/words_parts.h"
@@ -107,6 +108,23 @@ static void describe_off_time(const struct ns_wait *wait, struct words *words)
 			 duration_text(ns_passed(wait->wake_ts, wait->head.ts)));
 }
 
+/* "UDP to 10.0.0.2:53", "Unix socket /run/x" */
+static void add_socket(const struct ns_wait *wait, struct words *words)
+{
+	const struct ns_socket *socket = &wait->socket;
+
+	if (socket__is_udp(socket) && socket->rport)
+		add_to(words->what, ", ", "UDP %s %s", socket->role == NS_ASKS ? "to" : "from",
+		       address_text(socket->family, socket->raddr, socket->rport));
+	else if (socket__is_udp(socket))
+		add_to(words->what, ", ", "UDP port %u", socket->lport);
+	else if (socket__is_unix(socket) && socket->path[0])
+		add_to(words->what, ", ", "Unix socket %s",
+		       safe_text(socket->path, NS_SOCKET_PATH));
+	else if (socket__is_unfollowed(socket))
+		add_to(words->what, ", ", "%s", socket__kind(socket));
+}
+
 /* "sleeps in read fd 8", with the verb in the tense of the line. */
 static void describe_place(const struct scene *scene, const struct ns_wait *wait, const char *verb,
 			   struct words *words)
@@ -116,6 +134,7 @@ static void describe_place(const struct scene *scene, const struct ns_wait *wait
 		add_to(words->what, " ", "in %s", syscall_text(scene->report, wait));
 	if (wait->ring)
 		add_to(words->what, ", ", "ring %u", wait->ring);
+	add_socket(wait, words);
 }
 
 static void begin(const struct scene *scene, const struct ns_wait *wait, uint64_t ts,

@@ -59,7 +59,8 @@ enum ns_type {
 	NS_REAP = 27,         /* completions were taken out of its queue */
 	NS_URING_TOTALS = 28, /* of an opcode */
 	NS_URING_ERROR = 29,
-	NS_SUMS = 30, /* what a thread has done until it woke another */
+	NS_SUMS = 30,     /* what a thread has done until it woke another */
+	NS_THROTTLE = 31, /* a thread that was ready had no CPU: its quota was used up */
 	NS_TYPE_MAX
 };
 

@@ -6,7 +6,8 @@
 #ifndef NETSTALL_BPF_EVENT_THREAD_H
 #define NETSTALL_BPF_EVENT_THREAD_H
 
-#define NS_STACK_MAX 24 /* kernel frames kept of one stack */
+#define NS_STACK_MAX  24 /* kernel frames kept of one stack */
+#define NS_CGROUP_LEN 48
 
 /* What a short sleep was for, by its system call and state: see struct ns_spent. */
 enum ns_short {
@@ -157,6 +158,25 @@ struct ns_sums {
 	char comm[NS_COMM_LEN];
 };
 
+/*
+ * Of a thread that is back on its CPU at head.ts, where its wait ends (NS_WAIT): from since_ts on
+ * it was ready to run, and its cgroup's CPU quota was used up, or that of one above. The groups'
+ * names are the last components of the path; "" is the root, or not known.
+ */
+struct ns_throttle {
+	struct ns_head head;
+	__u64 since_ts;
+	__u32 quota_us; /* of CPU time in each period */
+	__u32 period_us;
+	__u32 periods; /* that the group had something to run in, as of now */
+	__u32 throttled_periods;
+	__u32 deeper; /* 1: there are groups above these */
+	__u32 pad;
+	char cgroup[NS_CGROUP_LEN]; /* whose quota it is */
+	char cgroup_above[NS_CGROUP_LEN];
+	char cgroup_top[NS_CGROUP_LEN];
+};
+
 struct ns_thread_totals {
 	struct ns_head head;
 	__u64 on_cpu_ns;
@@ -185,6 +205,7 @@ NS_ASSERT_OFFSET(ns_wait, comm, 80);
 NS_ASSERT_OFFSET(ns_wait, arg2, 112);
 NS_ASSERT_SIZE(ns_wait_raw, 776);
 NS_ASSERT_SIZE(ns_sums, 112);
+NS_ASSERT_SIZE(ns_throttle, 208);
 NS_ASSERT_SIZE(ns_thread_totals, 96);
 
 #endif

@@ -388,7 +388,9 @@ struct ns_thread_state {
 	__u64 came_ts;    /* to its CPU, last: not changed while it is off it; */
 	__u64 woke_ts;    /* made runnable before that */
 	__u32 cpu;        /* that it left */
-	__u32 pad;
+	__u32 throttled;  /* since it is ready its CPU quota is used up; see throttle.bpf.h */
+	__u64 throttled_by; /* struct task_group whose quota that is, 0 not known */
+	__u64 task;         /* its struct task_struct, as a number: for global functions */
 	char comm[NS_COMM_LEN];
 	struct ns_thread_sleep slept;
 	struct ns_thread_shorts shorts;

@@ -49,6 +49,7 @@ enum { BPF_F_USER_STACK = 256 };
 struct bpf_iter_meta;
 struct bpf_map;
 struct cfs_rq;
+struct cgroup;
 struct device;
 struct fdtable;
 struct file;
@@ -68,11 +69,13 @@ struct page;
 struct pid;
 struct pid_namespace;
 struct rq;
+struct sched_entity;
 struct seq_file;
 struct signal_struct;
 struct sk_buff;
 struct sock;
 struct super_block;
+struct task_group;
 struct task_struct;
 struct unix_address;
 
@@ -80,6 +83,7 @@ struct sched_entity {
 	unsigned char sched_delayed;
 	u64 exec_start;
 	struct cfs_rq *cfs_rq;
+	struct sched_entity *parent;
 };
 
 struct task_io_accounting {
@@ -100,18 +104,41 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct files_struct *files;
 	int on_rq;
+	int prio;
 	struct sched_entity se;
+	struct task_group *sched_task_group;
 	struct task_io_accounting ioac;
 	unsigned long nvcsw;
 };
 
 struct cfs_rq {
 	struct rq *rq;
+	struct task_group *tg;
+	int throttled;
+	int throttle_count;
+	u64 throttled_clock_pelt;
 };
 
 struct rq {
 	u64 clock;
 	u64 clock_task;
+	u64 clock_pelt;
+	unsigned long lost_idle_time;
+};
+
+struct cfs_bandwidth {
+	s64 period;
+	u64 quota;
+	int nr_periods;
+	int nr_throttled;
+};
+
+struct task_group {
+	struct task_group *parent;
+	struct cfs_bandwidth cfs_bandwidth;
+	struct {
+		struct cgroup *cgroup;
+	} css;
 };
 
 struct files_struct {
@@ -191,6 +218,8 @@ struct cgroup {
 
 struct kernfs_node {
 	u64 id;
+	char *name;
+	struct kernfs_node *parent;
 };
 
 struct net {

@@ -55,6 +55,7 @@ static __always_inline void forget_wake(struct ns_thread_state *thread)
 	thread->wake_ts = 0;
 	thread->waker.known = NS_WAKER_NONE;
 	thread->began = 0;
+	thread->throttled = 0;
 }
 
 /*
@@ -168,6 +169,7 @@ static __always_inline void on_switch_out(struct task_struct *task, struct ns_th
 	} else {
 		thread->wake_ts = now;
 		thread->involuntary++;
+		note_throttle(task, thread);
 	}
 	thread->cpu = cpu;
 	thread->left_clock = switch_clock(task);
@@ -289,6 +291,8 @@ static __always_inline void note_wake(void *ctx, struct task_struct *task,
 	__u64 id = bpf_get_current_pid_tgid();
 
 	thread->wake_ts = now;
+	if (NS_THROTTLES_QUEUES)
+		note_throttle(task, thread);
 	thread->waker.tgid = id >> 32;
 	thread->waker.tid = id;
 	thread->waker.known = NS_WAKER_IDS;

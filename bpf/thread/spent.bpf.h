@@ -38,6 +38,15 @@ static __always_inline void count_short(struct ns_thread_state *thread, __u64 as
 }
 
 /*
+ * A wait from here on is a record: the parts of a chain may each be far shorter than the
+ * stall that they make up together.
+ */
+static __always_inline bool worth_a_record(__u64 length)
+{
+	return length >= settings.threshold_ns / 8;
+}
+
+/*
  * The sums of a watched thread that is on its CPU, as of now; of one that is off it they are those
  * of the moment when it left. From one look to the next the difference is what it did in between,
  * but for its waits that are records of their own.

@@ -3,15 +3,6 @@
 #ifndef NETSTALL_BPF_THREAD_WAIT_BPF_H
 #define NETSTALL_BPF_THREAD_WAIT_BPF_H
 
-/*
- * A wait from here on is a record: the parts of a chain may each be far shorter than the
- * stall that they make up together.
- */
-static __always_inline bool worth_a_record(__u64 length)
-{
-	return length >= settings.threshold_ns / 8;
-}
-
 /* The connection that a wait was about. */
 struct waited_for {
 	struct ns_conn_state *conn;
@@ -468,6 +459,8 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 		if (what.ring)
 			tell_ring_history(thread);
 	}
+	thread->task = (__u64)task;
+	tell_throttle(task->pid, now);
 	note_wait(task, thread, &args, &what, now);
 	thread->ring.key = 0;
 	return 0;

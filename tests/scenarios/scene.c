@@ -34,8 +34,8 @@
 #define EXIT_USAGE 64
 
 static const struct scene *const groups[] = {
-	hold_scenes, window_scenes,  loss_scenes,   wait_scenes, chain_scenes,   uring_scenes,
-	pool_scenes, timeout_scenes, advice_scenes, path_scenes, datagram_scenes};
+	hold_scenes, window_scenes,  loss_scenes,   wait_scenes, chain_scenes,    uring_scenes,
+	pool_scenes, timeout_scenes, advice_scenes, path_scenes, datagram_scenes, cpu_scenes};
 
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
 
@@ -123,7 +123,8 @@ static void play(struct stage *stage, unsigned int role)
 	if (!role || scene->roles[role] == play_path)
 		forget_listeners(stage);
 	stage__is_target(scene->targets & 1u << role);
-	if (scene->verdict.cause && strcmp(scene->verdict.cause, "runqueue"))
+	if (scene->verdict.cause && strcmp(scene->verdict.cause, "runqueue") &&
+	    !scene->is_about_cpu)
 		go_ahead();
 	stage__enter(stage);
 	scene->roles[role](stage);

@@ -112,13 +112,14 @@ struct scene {
 	bool in_vain;
 	bool quick;          /* also on emulated machines */
 	bool alone;          /* under a netstall of its own: it takes a CPU, or has options */
+	bool is_about_cpu;   /* nobody goes ahead of other programs: that escapes quotas */
 	bool open;           /* what netstall says of it is still wrong: played only by name */
 	const char *options; /* of netstall trace */
 };
 
 extern const struct scene hold_scenes[], window_scenes[], loss_scenes[], wait_scenes[],
 	chain_scenes[], uring_scenes[], pool_scenes[], timeout_scenes[], advice_scenes[],
-	path_scenes[], datagram_scenes[];
+	path_scenes[], datagram_scenes[], cpu_scenes[];
 
 /* ---- truth.c ---- */
 
@@ -132,6 +133,9 @@ void sleep_ms(uint32_t ms);
 bool go_ahead(void);
 /* Computes, ahead of others; a target's waits for a CPU in it are stalls. */
 void spin_ms(struct stage *stage, uint32_t ms);
+/* Computes for so long, not ahead of anybody; where it had no CPU meanwhile that is a stall of this
+ * cause. NULL: of none. */
+void compute_ms(struct stage *stage, uint32_t ms, const char *cause);
 
 /* The time of one thread, cut into phases without gaps. */
 struct phases {
@@ -163,6 +167,9 @@ void phases__end(struct phases *phases, const char *cause);
 
 /* A request that began then ends now. */
 void stage__request(struct stage *stage, uint64_t start_ns);
+
+/* Of the calling thread, from then to now, whatever it waited for a CPU in it. */
+void stage__stall(struct stage *stage, uint64_t start_ns, const char *cause);
 
 /* Time of a request that the verdict must be about; not what the thread waited for a CPU in it. */
 struct part {

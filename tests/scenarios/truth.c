@@ -194,6 +194,24 @@ void phases__end(struct phases *phases, const char *cause)
 	keep(phases->stage, &pause);
 }
 
+void stage__stall(struct stage *stage, uint64_t start_ns, const char *cause)
+{
+	struct pause pause = {.start_ns = start_ns, .end_ns = now_ns(), .tid = gettid()};
+
+	snprintf(pause.cause, sizeof(pause.cause), "%s", cause);
+	if (pause.end_ns - pause.start_ns >= PAUSE_NS)
+		keep(stage, &pause);
+}
+
+/* That the calling thread has used. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
 /* A gap in what a computing thread sees of the clock: it had no CPU, or the machine had none. */
 static void keep_gap(struct stage *stage, uint64_t start_ns, uint64_t end_ns, uint64_t *queued_ns)
 {
@@ -205,6 +223,18 @@ static void keep_gap(struct stage *stage, uint64_t start_ns, uint64_t end_ns, ui
 	gap.queued_ns = *queued_ns - before;
 	if (process_is_target && 5 * gap.queued_ns >= 4 * (end_ns - start_ns))
 		keep(stage, &gap);
+}
+
+void compute_ms(struct stage *stage, uint32_t ms, const char *cause)
+{
+	uint64_t last = now_ns(), used = cpu_ns(), now;
+
+	while (cpu_ns() - used < MS(ms)) {
+		now = now_ns();
+		if (cause && now - last >= PAUSE_NS)
+			stage__stall(stage, last, cause);
+		last = now;
+	}
 }
 
 bool go_ahead(void)

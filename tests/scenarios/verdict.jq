@@ -49,7 +49,7 @@ $requests[0] as $requests
       else empty end
   end
 ]
-| if length > 0 and $cause != "runqueue" and $queued_ns / 1e6 > 0.1 * $time and $time > 0 then
+| if length > 0 and ($cause | IN("runqueue", "throttled") | not) and $queued_ns / 1e6 > 0.1 * $time and $time > 0 then
     ["busy: its threads waited for a CPU in \($queued_ns / 1e6 / $time | percent)% of its requests' time"] + .
   else . end
 | .[]

@@ -198,6 +198,8 @@ struct stall {
 	struct ns_delack fire; /* the timer; head.type 0: none */
 	struct ns_segment ack; /* as it reached the holder; head.type 0: none */
 	struct ns_wait wait;   /* the thread that it delayed; head.type 0: not seen */
+	/* In it, of a thread of the chain, the longest one; head.type 0: none. */
+	struct ns_throttle throttle;
 	struct ns_retrans retrans; /* what recovered the loss; head.type 0: nothing was lost */
 	uint32_t retransmits;      /* segments sent again during the stall */
 	/* Where in their programs the two writes were called: user stacks, text as

@@ -164,7 +164,10 @@ static const struct template advice[] = {
 	{ROOTED, "{?does_io}"
 	 "Take the block I/O of {doer}[ in {doer_call}] out of what others wait for (cache, another thread, a faster disk): at "
 	 "most this {saves}."},
-	{ROOTED, "{?has_no_cpu}"
+	{ROOTED, "{?is_at_quota}"
+	 "Give [cgroup {cgroup}|the cgroup of {doer}] a larger CPU quota[ than {quota} in each {period}] (cpu.max, or "
+	 "cpu.cfs_quota_us), or none: at most this {saves}."},
+	{ROOTED, "{?has_no_cpu}{!is_at_quota}"
 	 "Give {doer} a CPU sooner: see the quota of its cgroup (cpu.max, cpu.stat), priorities, and the load of its "
 	 "CPUs: at most this {saves}."},
 	{FOR(DNS), "{?is_unanswered}"
@@ -205,6 +208,12 @@ static const struct template advice[] = {
 	{FOR(NETWORK),
 	 "Fewer round trips: ask for more at once, send requests without waiting for each answer, keep connections open. "
 	 "Nothing in this host makes the way to {other} shorter."},
+	{FOR(THROTTLED),
+	 "Give [cgroup {cgroup}|its cgroup] a larger CPU quota[ than {quota} in each {period}] (cpu.max, or cpu.cfs_quota_us; a CPU "
+	 "limit of its container), or none: at most this {saves}."},
+	{FOR(THROTTLED),
+	 "Where the quota must stay: fewer threads that run at a time (a pool as large as the quota, not as the machine), or "
+	 "less work in a burst. A shorter period with the same share makes each such wait shorter, not rarer."},
 	{FOR(RUNQUEUE),
 	 "Look for a shortage of CPU: a quota of its cgroup (cpu.max; nr_throttled in cpu.stat), more runnable threads "
 	 "than CPUs (vmstat, column r), an affinity that puts several on one CPU: at most this {saves}."},

@@ -14,6 +14,7 @@ static const struct deed deeds[CAUSE_COUNT] = {
 	[CAUSE_UNKNOWN] = {"waited", ", for what was not seen"},
 	[CAUSE_NETWORK] = {"waited", " for the network"},
 	[CAUSE_RUNQUEUE] = {"was ready to run and waited", " for a CPU"},
+	[CAUSE_THROTTLED] = {"was ready to run and waited", " for its CPU quota"},
 	[CAUSE_PEER_APP] = {"waited", " for the other end of a connection of its own"},
 	[CAUSE_IDLE] = {"waited", " for something to do"},
 	[CAUSE_LOCK] = {"waited", " for a lock, or a signal of another thread"},
@@ -31,8 +32,8 @@ static uint64_t blocked_ns(const struct stall_link *link)
 {
 	uint64_t end = link->end_ts;
 
-	if (link->cause != CAUSE_RUNQUEUE && link->wait.wake_ts > link->start_ts &&
-	    link->wait.wake_ts < end)
+	if (link->cause != CAUSE_RUNQUEUE && link->cause != CAUSE_THROTTLED &&
+	    link->wait.wake_ts > link->start_ts && link->wait.wake_ts < end)
 		end = link->wait.wake_ts;
 	return end - link->start_ts;
 }

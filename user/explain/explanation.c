@@ -46,6 +46,11 @@ static const char runqueue[] =
 	"{queued} was ready to run and waited for a CPU[: {queued_time} passed until it ran]. Which threads had the CPUs "
 	"meanwhile was not recorded.[{?is_another_queued} {waiter} waited for it.]";
 
+static const char throttled[] =
+	"{throttled} was ready to run, but [cgroup {cgroup}|its cgroup] had used up its CPU quota[ of {quota} in each {period}][: "
+	"{throttled_time} passed until it ran again].[ The quota has stopped that cgroup in {throttled_periods} of {periods} "
+	"periods since it exists.][{?is_another_throttled} {waiter} waited for it.]";
+
 static const char cwnd[] =
 	"{held}: the congestion window was full[, with {in_flight} packets in flight of the {cwnd} that it allows]. TCP starts "
 	"a connection, and goes on after a pause or a loss, with a small window that grows with every acknowledgement[; a round "
@@ -102,18 +107,18 @@ static const char syn_retransmit[] =
 
 static const char peer_app[] =
 	"{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other} to answer: the program there took that "
-	"time.{ruled_out}[{made_of}][{!peer}{round_trip}]";
+	"time.{ruled_out}[{made_of}]{at_quota}[{!peer}{round_trip}]";
 
 static const char lock[] =
 	"{waited}[ until {waker} woke it]: for a lock that another thread held, or for a signal between "
-	"threads.{what_ended_it}[{made_of}]";
+	"threads.{what_ended_it}[{made_of}]{at_quota}";
 
 static const char ipc[] =
 	"{waited}[ until {waker} woke it]: "
 	"[{?is_for_a_child}for a child's end, not for the network."
 	"|{?is_asleep}a signal, which ended its sleep early."
 	"|{?on_unix}for what comes through the Unix socket {other}[, at which {listener} listens], not for the network."
-	"|for a pipe, a Unix socket, an eventfd or the like, not for the network.]{what_ended_it}[{made_of}]";
+	"|for a pipe, a Unix socket, an eventfd or the like, not for the network.]{what_ended_it}[{made_of}]{at_quota}";
 
 static const char disk[] = "{waited} for block I/O.{what_ended_it}[{chain}]";
 
@@ -129,11 +134,11 @@ static const char uring[] = "{waited} for a completion of io_uring[, on ring {ri
 
 static const char udp[] =
 	"{waiter} sent [a datagram|{tries} datagrams] to {answerer} (UDP) and waited[ in {call}] for the answer.[{servers}]{dropped}"
-	"[{made_of}]";
+	"[{made_of}]{at_quota}";
 
 static const char dns[] =
 	"{waiter} waited[ in {call}] for the name service at {answerer}[, to which it had sent {tries} datagrams].[{servers}]{dropped} The name "
-	"that was asked for is payload, and was not looked at.[{made_of}]";
+	"that was asked for is payload, and was not looked at.[{made_of}]{at_quota}";
 
 static const char self[] =
 	"{waiter} itself was busy: in no wait that was seen.[{made_of}]";

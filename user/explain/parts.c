@@ -12,6 +12,7 @@
 static const char *const awaited[CAUSE_COUNT] = {
 	[CAUSE_UNKNOWN] = "for what was not seen",
 	[CAUSE_RUNQUEUE] = "for a CPU",
+	[CAUSE_THROTTLED] = "for its CPU quota",
 	[CAUSE_PEER_APP] = "for the other end of a connection of its own",
 	[CAUSE_IDLE] = "", /* somebody waits for it: it was not idle */
 	[CAUSE_LOCK] = "for a lock, or a signal of another thread",
@@ -60,7 +61,8 @@ void parts__add_deed(char **text, const struct context *context, const struct pa
 		builder__add(text, "computes %s", took);
 		return;
 	case PATH_READY:
-		builder__add(text, "waits %s for a CPU", took);
+		builder__add(text, "waits %s for %s", took,
+			     part->cause == CAUSE_THROTTLED ? "its CPU quota" : "a CPU");
 		return;
 	case PATH_SHORTS:
 		add_shorts(text, context, part);

@@ -16,10 +16,11 @@
 
 /* ---- figures in room of their own ---- */
 
-#define us_text(us)          duration_text(1000ull * (us))
-#define range_text(range)    builder__bytes((char[2 *TEXT_BYTES + 8]){""}, 2 * TEXT_BYTES + 8, range)
-#define number_text(n)       written((char[16]){""}, 16, "%u", n)
-#define ratio_text(of, each) written((char[16]){""}, 16, "%.1f", (double)(of) / (double)(each))
+#define us_text(us)           duration_text(1000ull * (us))
+#define range_text(range)     builder__bytes((char[2 *TEXT_BYTES + 8]){""}, 2 * TEXT_BYTES + 8, range)
+#define cgroup_text(throttle) name_cgroup((char[CGROUP_TEXT]){""}, CGROUP_TEXT, throttle)
+#define number_text(n)        written((char[16]){""}, 16, "%u", n)
+#define ratio_text(of, each)  written((char[16]){""}, 16, "%.1f", (double)(of) / (double)(each))
 
 static char *written(char *dst, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -31,6 +32,27 @@ static char *written(char *dst, size_t size, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(dst, size, format, args);
 	va_end(args);
+	return dst;
+}
+
+#define CGROUP_TEXT (3 * TEXT_SAFE(NS_CGROUP_LEN) + 8)
+
+/* "/kubepods/pod1/web", or what of it is known: ".../pod1/web". */
+static char *name_cgroup(char *dst, size_t size, const struct ns_throttle *throttle)
+{
+	const char *const names[] = {throttle->cgroup_top, throttle->cgroup_above,
+				     throttle->cgroup};
+	char safe[TEXT_SAFE(NS_CGROUP_LEN)];
+	size_t used = 0;
+
+	if (throttle->deeper)
+		used = (size_t)snprintf(dst, size, "...");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i][0] && used < size)
+			used += (size_t)snprintf(
+				dst + used, size - used, "/%s",
+				text__safe(safe, sizeof(safe), names[i], NS_CGROUP_LEN));
+	}
 	return dst;
 }
 
@@ -307,6 +329,7 @@ static void add_because(char **text, const struct context *context)
 {
 	static const char *const deeds[CAUSE_COUNT] = {
 		[CAUSE_RUNQUEUE] = "waits for a CPU",
+		[CAUSE_THROTTLED] = "waits for its CPU quota",
 		[CAUSE_LOCK] = "waits for a lock",
 		[CAUSE_IPC] = "waits for another process or thread",
 		[CAUSE_DISK] = "waits for block I/O",
@@ -370,6 +393,12 @@ static const struct ns_wait *longest_queued(const struct stall *stall)
 			longest = &stall->links[i].wait;
 	}
 	return longest;
+}
+
+/* Of the throttled thread of the chain. */
+static bool is_throttled_itself(const struct stall *stall)
+{
+	return stall->throttle.head.tid == stall->tid;
 }
 
 /* ---- the slots, as slots.def has them ---- */

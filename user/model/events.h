@@ -8,7 +8,7 @@
 
 #include "user/record/record.h"
 
-/* The records of RECORD_EVENT, and a thread's sums: a tenth of a union record. */
+/* The records of RECORD_EVENT, a thread's sums and its throttles: a tenth of a union record. */
 union event {
 	struct ns_head head;
 	struct ns_send send;
@@ -19,6 +19,7 @@ union event {
 	struct ns_recv recv;
 	struct ns_wait wait;
 	struct ns_sums sums;
+	struct ns_throttle throttle;
 	struct ns_retrans retrans;
 	struct ns_uring uring;
 };

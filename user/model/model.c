@@ -239,6 +239,14 @@ static void learn_sums(struct model *model, const union record *record)
 	keep(&thread->sums, MODEL_THREAD_SUMS, record);
 }
 
+static void learn_throttle(struct model *model, const union record *record)
+{
+	struct model_thread *thread = thread_entry(model, &record->head);
+
+	if (thread)
+		keep(&thread->sums, MODEL_THREAD_SUMS, record);
+}
+
 static void learn_thread_totals(struct model *model, const struct ns_thread_totals *record)
 {
 	struct model_thread *thread = thread_entry(model, &record->head);
@@ -362,6 +370,18 @@ static void learn_exchange(struct model *model, const struct ns_exchange *exchan
 		find_served(model, pair);
 }
 
+const struct ns_throttle *model_thread__throttle(const struct model_thread *thread, uint64_t from,
+						 uint64_t to)
+{
+	const union event *event;
+
+	for (size_t i = 0; thread && (event = events__next(&thread->sums, NS_THROTTLE, &i));) {
+		if (event->head.ts > from && event->throttle.since_ts < to)
+			return &event->throttle;
+	}
+	return NULL;
+}
+
 void model__feed(struct model *model, const union record *record)
 {
 	switch (record->head.type) {
@@ -382,6 +402,9 @@ void model__feed(struct model *model, const union record *record)
 		break;
 	case NS_SUMS:
 		learn_sums(model, record);
+		break;
+	case NS_THROTTLE:
+		learn_throttle(model, record);
 		break;
 	case NS_EXCHANGE:
 		learn_exchange(model, &record->exchange);

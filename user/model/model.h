@@ -39,7 +39,7 @@ struct model_thread {
 	uint32_t tgid;
 	struct ns_thread_totals totals; /* head.type 0: none came */
 	struct events waits;
-	struct events sums; /* as it woke others */
+	struct events sums; /* as it woke others; and its throttles, NS_THROTTLE */
 	bool asks;          /* it has made a request */
 	uint64_t comm_ts;
 	char comm[NS_COMM_LEN];
@@ -83,6 +83,10 @@ static inline const struct ns_wait *model_thread__wait(const struct model_thread
 {
 	return thread && i < thread->waits.count ? &thread->waits.v[i].wait : NULL;
 }
+/* The first time that a thread was kept from running by its quota, in some part of a time; NULL:
+ * none, and for thread NULL. */
+const struct ns_throttle *model_thread__throttle(const struct model_thread *thread, uint64_t from,
+						 uint64_t to);
 const struct model_process *model__process(const struct model *model, uint32_t pid);
 const struct model_ring *model__ring(const struct model *model, uint32_t number);
 /*

@@ -250,6 +250,19 @@ static const struct field retrans_fields[] = {
 static const struct field sums_fields[] = {TIME(ns_sums, on_ts, "on"), SPENT(ns_sums),
 					   STRING(ns_sums, comm), END};
 
+static const struct field throttle_fields[] = {
+	TIME(ns_throttle, since_ts, "since"),
+	U32(ns_throttle, quota_us),
+	U32(ns_throttle, period_us),
+	U32(ns_throttle, periods),
+	U32(ns_throttle, throttled_periods),
+	STRING(ns_throttle, cgroup),
+	STRING(ns_throttle, cgroup_above),
+	STRING(ns_throttle, cgroup_top),
+	U32(ns_throttle, deeper),
+	END,
+};
+
 static const struct field call_fields[] = {
 	U32(ns_call, write_seq), U32(ns_call, bytes), U32(ns_call, stack_id),
 	U32(ns_call, truncated), U32(ns_call, held),  END,
@@ -471,6 +484,7 @@ static const struct record_type types[] = {
 	ROW(NS_URING_TOTALS, "uring-totals", uring_totals_fields, ns_uring_totals, 0),
 	ROW(NS_URING_ERROR, "uring-error", uring_error_fields, ns_uring_error, 0),
 	ROW(NS_SUMS, "sums", sums_fields, ns_sums, 0),
+	ROW(NS_THROTTLE, "throttle", throttle_fields, ns_throttle, 0),
 };
 
 _Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");

@@ -377,6 +377,7 @@ static void enrich_plain(struct enrich *enrich, const void *record, size_t len)
 		struct ns_thread_totals thread;
 		struct ns_ring ring;
 		struct ns_uring uring;
+		struct ns_throttle throttle;
 		struct ns_uring_totals longest;
 	} out;
 

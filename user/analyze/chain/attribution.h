@@ -13,12 +13,14 @@
 
 /* The waker chain owns and writes it. */
 struct attribution {
-	uint64_t ns[CAUSE_COUNT];        /* of each cause, slices that were joined too */
-	struct interval *interval;       /* the incident that took most of it; NULL none */
-	uint64_t interval_ns;            /* how much */
-	const struct interval *reported; /* likewise, of those that a stall reports; NULL none */
-	uint64_t reported_longest_ns;    /* that one */
-	uint64_t reported_ns;            /* all of those together */
+	uint64_t ns[CAUSE_COUNT];           /* of each cause, slices that were joined too */
+	struct interval *interval;          /* the incident that took most of it; NULL none */
+	uint64_t interval_ns;               /* how much */
+	const struct interval *reported;    /* likewise, of those that a stall reports; NULL none */
+	uint64_t reported_longest_ns;       /* that one */
+	uint64_t reported_ns;               /* all of those together */
+	const struct ns_throttle *throttle; /* the longest in it, of any thread; NULL none */
+	uint64_t throttle_ns;               /* so much of it */
 	enum confidence confidence;
 	enum stall_inferred inferred; /* as in struct stall */
 	enum stall_missing missing;

@@ -103,6 +103,8 @@ void chain_stall__fill(const struct model *model, const struct ns_wait *wait, ui
 		stall->missing = attribution->missing;
 	if (!stall->missing && wait->ended == NS_WAIT_BOUND)
 		stall->missing = MISSING_RETURN_TO_CPU;
+	if (attribution->throttle)
+		stall->throttle = *attribution->throttle;
 	take_links(model, stall, attribution);
 	stall->path = attribution->path;
 	stall->wait_count = 1;

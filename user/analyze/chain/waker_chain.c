@@ -95,6 +95,9 @@ static enum cause seen_from_above(const struct level *level, enum cause cause)
 		return cause;
 	if (cause == CAUSE_RUNQUEUE && level->runqueue_stays)
 		return cause;
+	/* A quota is its owner's: at another end of a connection it is that program's time. */
+	if (cause == CAUSE_THROTTLED && level->runqueue_stays && level->cause != CAUSE_PEER_APP)
+		return cause;
 	return level->cause;
 }
 
@@ -169,7 +172,7 @@ static enum path_kind kind_of(enum cause cause)
 {
 	if (cause == CAUSE_SELF)
 		return PATH_RUNS;
-	if (cause == CAUSE_RUNQUEUE)
+	if (cause == CAUSE_RUNQUEUE || cause == CAUSE_THROTTLED)
 		return PATH_READY;
 	if (cause == CAUSE_NETWORK)
 		return PATH_TRANSIT;
@@ -199,6 +202,25 @@ static void spend_as(struct waker_chain *chain, uint64_t until, enum path_kind k
 static void spend(struct waker_chain *chain, uint64_t until, enum cause cause)
 {
 	spend_as(chain, until, kind_of(cause), cause, 1);
+}
+
+/* The thread is ready to run up to until; what its quota has of that time is told apart. */
+static void spend_ready(struct waker_chain *chain, uint64_t until)
+{
+	const struct model_thread *thread = model__thread(chain->model, chain->who.tid);
+	const struct ns_throttle *throttle;
+	uint64_t from;
+
+	while (chain->at < until && (throttle = model_thread__throttle(thread, chain->at, until))) {
+		spend(chain, clip(chain, throttle->since_ts, until), CAUSE_RUNQUEUE);
+		from = chain->at;
+		spend(chain, clip(chain, throttle->head.ts, until), CAUSE_THROTTLED);
+		if (chain->at - from <= chain->out.throttle_ns)
+			continue;
+		chain->out.throttle = throttle;
+		chain->out.throttle_ns = chain->at - from;
+	}
+	spend(chain, until, CAUSE_RUNQUEUE);
 }
 
 /* Of several things that were not seen the one that is nearest to the target. */
@@ -947,11 +969,23 @@ static void explain_completion(struct waker_chain *chain, const struct wait_view
 
 /* ---- the way in ---- */
 
+/* For most of it. */
+static bool is_throttled(const struct model *model, const struct ns_wait *wait)
+{
+	const struct ns_throttle *throttle = model_thread__throttle(
+		model__thread(model, wait->head.tid), wait->off_ts, wait->head.ts);
+
+	return throttle &&
+	       2 * (throttle->head.ts - throttle->since_ts) >= wait->head.ts - wait->off_ts;
+}
+
 /* What a link is by itself, before what it waited for is known. */
 static enum cause cause_of(const struct waker_chain *chain, const struct wait_view *view)
 {
 	const struct model *model = chain->model;
 
+	if (view->kind == WAIT_PREEMPTED && is_throttled(model, view->wait))
+		return CAUSE_THROTTLED;
 	if (view->kind == WAIT_RECEIVE || view->kind == WAIT_MANY) {
 		if (socket_wait__awaits_datagram(view->wait))
 			return socket_wait__cause(view->wait, CAUSE_UDP);
@@ -1042,7 +1076,7 @@ static void explain_wait(struct waker_chain *chain, const struct ns_wait *record
 	chain->visited_count--;
 	chain->linked = was_linked;
 	chain->open_count -= wait.state != 0;
-	spend(chain, until, CAUSE_RUNQUEUE);
+	spend_ready(chain, until);
 	chain->who = before;
 }
 
@@ -1101,7 +1135,7 @@ const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
 	explain_reply(chain, &wait, clip(chain, reply->arrived, to));
 	chain->visited_count = 0;
 	chain->open_count = 0;
-	spend(chain, to, CAUSE_RUNQUEUE);
+	spend_ready(chain, to);
 	return &chain->out;
 }
 
@@ -1149,7 +1183,7 @@ const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 		explain_times(chain, tid, clip(chain, served->begin_ts, served->head.ts), &level);
 		chain->is_unread = false;
 	}
-	spend(chain, clip(chain, served->ready_ts, served->head.ts), CAUSE_RUNQUEUE);
+	spend_ready(chain, clip(chain, served->ready_ts, served->head.ts));
 	explain_times(chain, tid, served->head.ts, &level);
 	spend(chain, served->head.ts, CAUSE_UNKNOWN);
 	return &chain->out;

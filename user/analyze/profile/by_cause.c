@@ -76,7 +76,7 @@ static enum cause main_cause(const struct wait_record *explained)
 {
 	struct wait_record blocked = *explained;
 
-	blocked.ns[CAUSE_RUNQUEUE] = 0;
+	blocked.ns[CAUSE_RUNQUEUE] = blocked.ns[CAUSE_THROTTLED] = 0;
 	return blocked.ns[wait_record__main_cause(&blocked)] ? wait_record__main_cause(&blocked)
 							     : CAUSE_RUNQUEUE;
 }
@@ -98,7 +98,7 @@ static void account(struct by_cause *by_cause, const struct pending *wait,
 	for (size_t i = 0; explained && i < CAUSE_COUNT; i++) {
 		uint64_t ns = explained->ns[i] < left ? explained->ns[i] : left;
 
-		if (i == most || i == CAUSE_RUNQUEUE)
+		if (i == most || i == CAUSE_RUNQUEUE || i == CAUSE_THROTTLED)
 			continue;
 		sum->ns[i] += ns;
 		left -= ns;

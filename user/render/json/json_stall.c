@@ -163,6 +163,9 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 	put(object, "retransmits", json_value__count(stall->retransmits));
 	put(object, "retransmission",
 	    record_or_null(report, &stall->retrans.head, sizeof(stall->retrans)));
+	if (stall->throttle.head.type)
+		put(object, "throttle",
+		    record_or_null(report, &stall->throttle.head, sizeof(stall->throttle)));
 	put(object, "sites", json_value__sites(stall->first_site, stall->second_site));
 	put_each(object, "evidence", i, stall->step_count, step_of(report, &stall->steps[i]));
 	set_stacks(object, stall->wait_stack, stall->waker_stack);

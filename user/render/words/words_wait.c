@@ -202,6 +202,16 @@ void words__sums(const struct scene *scene, struct words *words)
 		 duration_text(ns_passed(sums->on_ts, sums->head.ts)));
 }
 
+void words__throttle(const struct scene *scene, struct words *words)
+{
+	const struct ns_throttle *throttle = &scene->record->throttle;
+
+	print_to(words->note, "for %s, by its quota of %s in %s",
+		 duration_text(ns_passed(throttle->since_ts, throttle->head.ts)),
+		 nominal_text(1000ull * throttle->quota_us),
+		 nominal_text(1000ull * throttle->period_us));
+}
+
 void words__exchange(const struct scene *scene, struct words *words)
 {
 	const struct ns_exchange *exchange = &scene->record->exchange;

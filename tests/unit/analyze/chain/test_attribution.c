@@ -116,6 +116,19 @@ static const struct row rows[] = {
 	 CAUSE_URING, 1, 10, MISSING_NOTHING},
 	{"preempted", "45 wait tgid=10 tid=10 off=5 wake=5 state=0\n", CAUSE_RUNQUEUE, 1, 10,
 	 MISSING_NOTHING},
+	{"preempted, and its quota used up",
+	 "45 throttle tgid=10 tid=10 since=5 quota_us=20000 period_us=100000 cgroup=web\n"
+	 "45 wait tgid=10 tid=10 off=5 wake=5 state=0\n",
+	 CAUSE_THROTTLED, 1, 10, MISSING_NOTHING},
+	{"preempted, and its quota used up at the end of that",
+	 "45 throttle tgid=10 tid=10 since=40 quota_us=20000 period_us=100000 cgroup=web\n"
+	 "45 wait tgid=10 tid=10 off=5 wake=5 state=0\n",
+	 CAUSE_RUNQUEUE, 1, 10, MISSING_NOTHING},
+	{"another thread's quota, and another time's",
+	 "45 throttle tgid=10 tid=11 since=5 quota_us=20000 period_us=100000 cgroup=web\n"
+	 "4 throttle tgid=10 tid=10 since=3 quota_us=20000 period_us=100000 cgroup=web\n"
+	 "45 wait tgid=10 tid=10 off=5 wake=5 state=0\n",
+	 CAUSE_RUNQUEUE, 1, 10, MISSING_NOTHING},
 	{"woken, and not run",
 	 ASKED READS(20) "50 wait conn=1 tgid=10 tid=10 off=6 wake=9 state=1 syscall=0 arg0=7 "
 			 "turn=wrote stack_id=1 waker_stack_id=2 waker_tgid=20 waker_tid=20\n",

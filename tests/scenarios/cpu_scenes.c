@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Why there was no CPU: a quota that is used up, at either end. */
+/* Why there was no CPU: a quota that is used up, at either end; a stop; memory that must be freed.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdarg.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,7 +72,8 @@ static bool offers(const char *root, const char *controller)
 	return size > 0 && has(text, controller);
 }
 
-static bool find_root(const char *controller)
+/* "freezer" is one of version 1; in version 2 each group has it. */
+static bool find_root(const char *controller, bool is_v2)
 {
 	char root[256], type[32], options[512];
 	FILE *mounts = fopen("/proc/mounts", "re");
@@ -79,8 +82,10 @@ static bool find_root(const char *controller)
 	while (mounts && !found &&
 	       fscanf(mounts, "%*s %255s %31s %511s %*d %*d", root, type, options) == 3) {
 		groups.is_v2 = !strcmp(type, "cgroup2");
-		found = groups.is_v2 ? offers(root, controller)
-				     : !strcmp(type, "cgroup") && has(options, controller);
+		if (groups.is_v2)
+			found = is_v2 || offers(root, controller);
+		else
+			found = !is_v2 && !strcmp(type, "cgroup") && has(options, controller);
 	}
 	if (mounts)
 		fclose(mounts);
@@ -105,27 +110,28 @@ static void remove_groups(void)
 	}
 }
 
-/* So many groups, one in the other, for that controller. */
+/* So many groups, one in the other, for that controller; NULL: any of version 2. */
 static void make_groups(const char *controller, unsigned int depth)
 {
 	char text[32], above[PATH_MAX];
 
-	if (!find_root(controller)) {
+	if (!find_root(controller ? controller : "", !controller)) {
 		snprintf(groups.root, sizeof(groups.root), "/tmp/scene-cgroup-XXXXXX");
 		if (!mkdtemp(groups.root))
 			cannot("no folder: %s", strerror(errno));
 		if (mount("cgroup2", groups.root, "cgroup2", 0, NULL) ||
-		    !offers(groups.root, controller)) {
+		    (controller && !offers(groups.root, controller))) {
 			umount(groups.root);
 			rmdir(groups.root);
-			cannot("no control group here has the controller %s", controller);
+			cannot("no control group here has the controller %s",
+			       controller ? controller : "of version 2");
 		}
 		groups.is_mounted = groups.is_v2 = true;
 	}
 	groups.made_by = getpid();
 	atexit(remove_groups);
-	snprintf(text, sizeof(text), "+%s", controller);
-	if (groups.is_v2 && !put(groups.root, "cgroup.subtree_control", text))
+	snprintf(text, sizeof(text), "+%s", controller ? controller : "");
+	if (controller && groups.is_v2 && !put(groups.root, "cgroup.subtree_control", text))
 		cannot("the controller %s is not to be had", controller);
 	snprintf(above, sizeof(above), "%s", groups.root);
 	for (unsigned int i = 0; i < depth; i++) {
@@ -247,11 +253,152 @@ static void throttled_server(struct stage *stage)
 	}
 }
 
+/* ---- stops ---- */
+
+#define STOP_MS 40
+
+/* Computes, until the other role has stopped it and let it go on; that is in its request. */
+static void stopped_client(struct stage *stage)
+{
+	int fd = connect_to(stage);
+
+	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	if (groups.depth)
+		join_group();
+	stage__wait_at_gate(stage);
+	for (uint32_t i = 0; i < stage->count; i++) {
+		uint64_t start_ns = now_ns(), last, now;
+		bool is_over;
+
+		write_all(fd, REQUEST / 2);
+		if (write(stage->duct[0][1], "", 1) != 1)
+			die("nobody stops it");
+		now = now_ns();
+		do {
+			last = now;
+			is_over = atomic_load(&stage->word) != i;
+			now = now_ns();
+			stage__stall(stage, last, "stopped");
+			if (now - last >= MS(STOP_MS / 2))
+				atomic_fetch_add(&stage->part_ns, now - last);
+		} while (!is_over);
+		write_all(fd, REQUEST / 2);
+		if (!read_all(fd, ANSWER))
+			die("no answer");
+		stage__request(stage, start_ns);
+		atomic_fetch_add(&stage->exchanges, 1);
+		sleep_ms(2);
+	}
+}
+
+static void stop_by_signal(struct stage *stage, bool stops)
+{
+	if (kill(stage->pids[0], stops ? SIGSTOP : SIGCONT))
+		die("it may not send signals: %s", strerror(errno));
+}
+
+static void stop_by_freezer(struct stage *stage, bool stops)
+{
+	const char *file = groups.is_v2 ? "cgroup.freeze" : "freezer.state";
+	const char *text = groups.is_v2 ? (stops ? "1" : "0") : (stops ? "FROZEN" : "THAWED");
+
+	(void)stage;
+	if (!put(groups.path[0], file, text))
+		die("%s: %s", file, strerror(errno));
+}
+
+static void stopper(struct stage *stage)
+{
+	void (*stop)(struct stage *, bool) = groups.depth ? stop_by_freezer : stop_by_signal;
+	char byte;
+
+	while (read(stage->duct[0][0], &byte, 1) == 1) {
+		sleep_ms(1);
+		stop(stage, true);
+		sleep_ms(STOP_MS);
+		stop(stage, false);
+		atomic_fetch_add(&stage->word, 1);
+	}
+}
+
+static void setup_stop(struct stage *stage)
+{
+	stage__listen(stage, 64);
+	if (pipe(stage->duct[0]))
+		die("no pipe: %s", strerror(errno));
+}
+
+static void setup_freezer(struct stage *stage)
+{
+	make_groups("freezer", 1);
+	setup_stop(stage);
+}
+
+static void setup_freezer_2(struct stage *stage)
+{
+	make_groups(NULL, 1);
+	setup_stop(stage);
+}
+
+/* ---- memory ---- */
+
+#define KIB 1024ull
+
+static void setup_memory(struct stage *stage)
+{
+	if (find_root("memory", false) && !groups.is_v2)
+		cannot("memory.high is of control groups of version 2");
+	make_groups("memory", 1);
+	stage__listen(stage, 64);
+}
+
+static char *take(uint64_t bytes)
+{
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		die("no memory: %s", strerror(errno));
+	return memory;
+}
+
+/* It has 16 MiB, which is all that it may have, and takes more in each request. */
+static void braked_client(struct stage *stage)
+{
+	int fd = connect_to(stage);
+
+	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	join_group();
+	memset(take(16 * KIB * KIB), 1, 16 * KIB * KIB);
+	if (!put(groups.path[0], "memory.high", "16M"))
+		die("no memory.high: %s", strerror(errno));
+	stage__wait_at_gate(stage);
+	for (uint32_t i = 0; i < stage->count; i++) {
+		uint64_t start_ns = now_ns(), taken_ns;
+		char *memory;
+
+		write_all(fd, REQUEST / 2);
+		taken_ns = now_ns();
+		memory = take(512 * KIB);
+		stage__stall(stage, taken_ns, "memory");
+		munmap(memory, 512 * KIB);
+		write_all(fd, REQUEST / 2);
+		if (!read_all(fd, ANSWER))
+			die("no answer");
+		stage__request(stage, start_ns);
+		atomic_fetch_add(&stage->exchanges, 1);
+	}
+}
+
 /* clang-format off */
 const struct scene cpu_scenes[] = {
 	{"quota", setup_quota, {throttled_client, prompt_server}, 1, 64, .makes = {"throttled", 10, 0.50}, .verdict = {"throttled", .says = "cgroup /netstall-scene-[0-9]+ had used up its CPU quota of 20 ms in each 100 ms"}, .quick = true, .alone = true, .is_about_cpu = true},
 	{"quota-above", setup_quota_above, {throttled_client, prompt_server}, 1, 64, .makes = {"throttled", 10, 0.50}, .verdict = {"throttled", .says = "cgroup /netstall-scene-[0-9]+ had used up its CPU quota of 20 ms in each 100 ms"}, .alone = true, .is_about_cpu = true},
 	{"quota-at-peer", setup_quota, {asking_client, throttled_server}, 1, 16, .makes = {"peer-app", 10, 0.50}, .verdict = {"peer-app", .says = "waits [0-9.]+ ms for its CPU quota", .part = "ready throttled"}, .quick = true, .alone = true, .is_about_cpu = true},
+	{"stopped", setup_stop, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "stopped by a signal \\(SIGSTOP or the like\\), and could not run until scene-third/", .never = "asked for"}, .quick = true, .alone = true},
+	{"frozen", setup_freezer, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .alone = true},
+	{"frozen-v2", setup_freezer_2, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .quick = true, .alone = true},
+	{"memory-high", setup_memory, {braked_client, prompt_server}, 1, 12, .makes = {"memory", 4, 0.30}, .verdict = {"memory", .says = "more than its memory.high", .never = "asked for"}, .quick = true, .alone = true},
 	{0},
 };
 /* clang-format on */

@@ -41,11 +41,10 @@ static const struct {
 		{"network and peer",
 		 "the bytes were on their way, or the program at the other end took its time",
 		 CAUSE_RANK_NETWORK},
-	[CAUSE_GROUP_MACHINE] =
-		{"this machine",
-		 "it had no CPU, or waited for another thread or process, a disk or "
-		 "an io_uring operation",
-		 CAUSE_RANK_MACHINE},
+	[CAUSE_GROUP_MACHINE] = {"this machine",
+				 "it had no CPU or no memory, was stopped, or waited for another "
+				 "thread or process, a disk or an io_uring operation",
+				 CAUSE_RANK_MACHINE},
 	[CAUSE_GROUP_PROGRAM] = {"the program",
 				 "it had asked to sleep, or its own time-out ran out",
 				 CAUSE_RANK_OWN_WISH},

@@ -225,6 +225,18 @@ static const struct template advice[] = {
 	{FOR(DISK),
 	 "Take block I/O off the way of {waiter}: a thread of its own for it, a cache, fewer fsync(), a faster disk: at "
 	 "most this {saves}."},
+	{FOR(STOPPED), "{?by_freezer}"
+	 "Look for who freezes its cgroup (docker pause, systemctl freeze, a checkpoint)[; {resumer} let it go on]: at most this "
+	 "{saves}."},
+	{FOR(STOPPED), "{?by_debugger}"
+	 "Do not trace {program} with a debugger or strace while it serves[; {resumer} let it go on]: at most this {saves}."},
+	{FOR(STOPPED), "{!by_freezer}{!by_debugger}"
+	 "Look for who stops it: kill -STOP, a shell's job control[; {resumer} let it go on]: at most this {saves}."},
+	{FOR(MEMORY),
+	 "Give {program} more memory: a higher memory.high or memory.max of its cgroup (memory.events there counts high and max), "
+	 "or memory of the machine (vmstat, /proc/pressure/memory): at most this {saves}."},
+	{FOR(MEMORY),
+	 "Or let it use less: smaller caches and buffers, allocated before requests come."},
 	{FOR(TIMER),
 	 "If {waiter} need not wait that long: shorten the time that it asks for, or let what it waits for wake it: at "
 	 "most this {saves}."},

@@ -20,6 +20,7 @@ static const struct deed deeds[CAUSE_COUNT] = {
 	[CAUSE_LOCK] = {"waited", " for a lock, or a signal of another thread"},
 	[CAUSE_IPC] = {"waited", " for another process or thread of this host"},
 	[CAUSE_DISK] = {"waited", " for block I/O"},
+	[CAUSE_MEMORY] = {"waited", " for memory"},
 	[CAUSE_TIMER] = {"slept", ", as long as it had asked for"},
 	[CAUSE_UDP] = {"waited", " for the answer to a datagram"},
 	[CAUSE_DNS] = {"waited", " for a name server"},

@@ -10,7 +10,6 @@
 static const char unknown[] =
 	"[{?is_held}{held}."
 	"|{?local}{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other}.[{chain}]"
-	"|{?is_stopped}{waiter} was stopped, or frozen, and could not run.[{chain}]"
 	"|{waited}.[{chain}]]";
 
 /* Where the other end is out of sight, the timer may have been this end's: see remote_nagle.h. */
@@ -121,6 +120,13 @@ static const char ipc[] =
 	"|for a pipe, a Unix socket, an eventfd or the like, not for the network.]{what_ended_it}[{made_of}]{at_quota}";
 
 static const char disk[] = "{waited} for block I/O.{what_ended_it}[{chain}]";
+
+static const char stopped[] =
+	"{waiter} was [{?by_debugger}stopped by a debugger (ptrace)|{?by_signal}stopped by a signal (SIGSTOP or the like)"
+	"|{?by_freezer}frozen, with its cgroup|stopped, or frozen], and could not run[ until {resumer} let it go on].";
+
+static const char memory[] =
+	"{waiter} waited for memory: it had to free some first, or its cgroup had more than its memory.high.";
 
 static const char timer[] =
 	"[{?operation}{waiter} waited {ring_wait} for completions of ring {ring}, until "

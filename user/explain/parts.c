@@ -18,6 +18,7 @@ static const char *const awaited[CAUSE_COUNT] = {
 	[CAUSE_LOCK] = "for a lock, or a signal of another thread",
 	[CAUSE_IPC] = "for another process or thread",
 	[CAUSE_DISK] = "for block I/O",
+	[CAUSE_MEMORY] = "for memory",
 	[CAUSE_TIMER] = "until its time-out ran out",
 	[CAUSE_URING] = "for io_uring",
 	[CAUSE_UDP] = "for the answer to a datagram",
@@ -74,6 +75,10 @@ void parts__add_deed(char **text, const struct context *context, const struct pa
 		break;
 	default:
 		builder__add(text, "does what was not seen for %s", took);
+		return;
+	}
+	if (part->cause == CAUSE_STOPPED) {
+		builder__add(text, "is stopped, or frozen, for %s", took);
 		return;
 	}
 	if (sleeps(context, part)) {

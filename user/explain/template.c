@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/waits/kernel_stack.h"
 #include "user/analyze/waits/socket_wait.h"
 #include "user/base/text.h"
 #include "user/explain/chain.h"
@@ -19,8 +20,10 @@
 #define us_text(us)           duration_text(1000ull * (us))
 #define range_text(range)     builder__bytes((char[2 *TEXT_BYTES + 8]){""}, 2 * TEXT_BYTES + 8, range)
 #define cgroup_text(throttle) name_cgroup((char[CGROUP_TEXT]){""}, CGROUP_TEXT, throttle)
-#define number_text(n)        written((char[16]){""}, 16, "%u", n)
-#define ratio_text(of, each)  written((char[16]){""}, 16, "%.1f", (double)(of) / (double)(each))
+#define resumer_text(context)                                                                      \
+	name_resumer((char[TEXT_SAFE(NS_COMM_LEN) + 16]){""}, TEXT_SAFE(NS_COMM_LEN) + 16, context)
+#define number_text(n)       written((char[16]){""}, 16, "%u", n)
+#define ratio_text(of, each) written((char[16]){""}, 16, "%.1f", (double)(of) / (double)(each))
 
 static char *written(char *dst, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -170,6 +173,8 @@ static const char *reader_deed(enum cause away)
 	static const char *const deeds[CAUSE_COUNT] = {
 		[CAUSE_TIMER] = "slept by its own timer",
 		[CAUSE_DISK] = "waited for block I/O",
+		[CAUSE_MEMORY] = "waited for memory",
+		[CAUSE_STOPPED] = "was stopped, or frozen",
 		[CAUSE_LOCK] = "waited for a lock, or a signal of another thread",
 		[CAUSE_IPC] = "waited for another process or thread",
 		[CAUSE_PEER_APP] = "waited for data of another connection",
@@ -333,6 +338,8 @@ static void add_because(char **text, const struct context *context)
 		[CAUSE_LOCK] = "waits for a lock",
 		[CAUSE_IPC] = "waits for another process or thread",
 		[CAUSE_DISK] = "waits for block I/O",
+		[CAUSE_MEMORY] = "waits for memory",
+		[CAUSE_STOPPED] = "is stopped, or frozen",
 		[CAUSE_TIMER] = "sleeps",
 		[CAUSE_URING] = "waits for io_uring",
 	};
@@ -393,6 +400,19 @@ static const struct ns_wait *longest_queued(const struct stall *stall)
 			longest = &stall->links[i].wait;
 	}
 	return longest;
+}
+
+/* Who let a stopped thread go on: mostly no process that is watched. */
+static char *name_resumer(char *dst, size_t size, const struct context *context)
+{
+	const struct ns_wait *wait = &context->stall->wait;
+	char safe[TEXT_SAFE(NS_COMM_LEN)];
+
+	if (wait->waker_comm[0])
+		return written(dst, size, "%s/%u",
+			       text__safe(safe, sizeof(safe), wait->waker_comm, NS_COMM_LEN),
+			       wait->waker_tid);
+	return context__thread(dst, size, context->report, wait->waker_tgid, wait->waker_tid);
 }
 
 /* Of the throttled thread of the chain. */

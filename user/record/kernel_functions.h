@@ -34,6 +34,14 @@
 #define KFN_PIPE_WRITE    "pipe_write|anon_pipe_write"
 #define KFN_WRITEBACK_END "end_page_writeback|folio_end_writeback" /* 5.16 */
 
+/* ---- memory ---- */
+
+/* Freeing pages oneself, and the brake of memory.high; the second name of that from 6.17 on. */
+#define KFN_MEMORY                                                                                 \
+	"mem_cgroup_handle_over_high|__mem_cgroup_handle_over_high|try_to_free_pages|"             \
+	"try_to_free_mem_cgroup_pages|do_try_to_free_pages|shrink_node|shrink_lruvec|"             \
+	"reclaim_throttle|throttle_direct_reclaim"
+
 /* ---- io_uring ---- */
 
 #define KFN_URING_WORKER     "io_wq_worker|io_wqe_worker" /* ed29b0b4fd83 (6.4) */

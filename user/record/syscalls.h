@@ -21,9 +21,10 @@ enum wait_kind {
 	WAIT_IPC,    /* pipe, Unix socket, eventfd, message queue, semaphore */
 	WAIT_CHILD,  /* its end, or its stop */
 	WAIT_DISK,
-	WAIT_SLEEP, /* nanosleep() and the like */
-	WAIT_PAUSE, /* for a signal, with nothing else to do */
-	WAIT_WORK,  /* a worker or submission thread of io_uring's that has nothing to do */
+	WAIT_SLEEP,  /* nanosleep() and the like */
+	WAIT_PAUSE,  /* for a signal, with nothing else to do */
+	WAIT_WORK,   /* a worker or submission thread of io_uring's that has nothing to do */
+	WAIT_MEMORY, /* for pages to be freed, or as a brake: its cgroup has too many */
 };
 
 /* Which descriptors it concerns. */

@@ -73,6 +73,8 @@ static bool ends_by_request(const struct model *model, const struct ns_wait *wai
 		return !wait->head.conn || wait->head.conn == conn;
 	case WAIT_SLEEP:
 	case WAIT_DISK:
+	case WAIT_MEMORY:
+	case WAIT_STOPPED:
 	case WAIT_CHILD:
 	case WAIT_SEND:
 	case WAIT_CONNECT:

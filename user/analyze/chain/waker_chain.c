@@ -751,7 +751,7 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 static const enum cause causes[] = {
 	[WAIT_UNKNOWN] = CAUSE_UNKNOWN,
 	[WAIT_PREEMPTED] = CAUSE_RUNQUEUE,
-	[WAIT_STOPPED] = CAUSE_UNKNOWN,
+	[WAIT_STOPPED] = CAUSE_STOPPED,
 	[WAIT_RECEIVE] = CAUSE_IDLE, /* a pending reply: the peer's */
 	[WAIT_SEND] = CAUSE_SNDBUF,
 	[WAIT_CONNECT] = CAUSE_NETWORK,
@@ -766,13 +766,15 @@ static const enum cause causes[] = {
 	[WAIT_SLEEP] = CAUSE_TIMER,
 	[WAIT_PAUSE] = CAUSE_IDLE,
 	[WAIT_WORK] = CAUSE_IDLE,
+	[WAIT_MEMORY] = CAUSE_MEMORY,
 };
 
 static enum stall_missing missing_of(const struct waker_chain *chain, const struct wait_view *view)
 {
 	switch (view->kind) {
 	case WAIT_STOPPED:
-		return MISSING_STOPPER;
+		/* Who let it go on is rather who stopped it than nobody. */
+		return view->waker == WAKER_TASK ? MISSING_NOTHING : MISSING_STOPPER;
 	case WAIT_UNKNOWN:
 		return MISSING_WHAT_IT_WAITED_FOR;
 	case WAIT_URING:

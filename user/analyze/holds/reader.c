@@ -103,6 +103,10 @@ static enum cause away_cause(enum wait_kind kind)
 		return CAUSE_IPC;
 	case WAIT_DISK:
 		return CAUSE_DISK;
+	case WAIT_MEMORY:
+		return CAUSE_MEMORY;
+	case WAIT_STOPPED:
+		return CAUSE_STOPPED;
 	case WAIT_PREEMPTED:
 		return CAUSE_RUNQUEUE;
 	case WAIT_MANY:
@@ -235,6 +239,8 @@ static bool is_elsewhere(const struct time_spent *spent, const struct ns_wait *r
 	switch (view.kind) {
 	case WAIT_SLEEP:
 	case WAIT_DISK:
+	case WAIT_MEMORY:
+	case WAIT_STOPPED:
 	case WAIT_SEND:
 	case WAIT_MUTEX:
 	case WAIT_SIGNAL:

@@ -40,6 +40,7 @@ struct mark {
 };
 
 static const struct mark sleeper_marks[] = {
+	{KFN_MEMORY, WAIT_MEMORY}, /* what it writes to a disk for that is above */
 	{"io_schedule", WAIT_DISK},
 	{"io_schedule_timeout", WAIT_DISK},
 	{"rq_qos_wait", WAIT_DISK},

@@ -86,6 +86,7 @@ static const char *waiting_words(const char *kernel)
 		[WAIT_IPC] = "another process",
 		[WAIT_CHILD] = "a child",
 		[WAIT_DISK] = "the disk",
+		[WAIT_MEMORY] = "memory",
 		[WAIT_SLEEP] = "the end of the sleep it asked for",
 		[WAIT_PAUSE] = "a signal",
 		[WAIT_WORK] = "io_uring operations to do",

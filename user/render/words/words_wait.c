@@ -130,7 +130,8 @@ static void describe_place(const struct scene *scene, const struct ns_wait *wait
 			   struct words *words)
 {
 	print_to(words->what, "%s", verb);
-	if (wait->syscall != NS_SYSCALL_NONE)
+	/* A stop comes between two instructions; the last call was something else. */
+	if (wait->syscall != NS_SYSCALL_NONE && wait->state != NS_STATE_STOPPED)
 		add_to(words->what, " ", "in %s", syscall_text(scene->report, wait));
 	if (wait->ring)
 		add_to(words->what, ", ", "ring %u", wait->ring);
@@ -158,7 +159,8 @@ void words__sleep(const struct scene *scene, const struct ns_wait *wait, struct 
 	if (wait->state == 0)
 		print_to(words->what, "loses the CPU");
 	else
-		describe_place(scene, wait, "sleeps", words);
+		describe_place(scene, wait,
+			       wait->state == NS_STATE_STOPPED ? "is stopped" : "sleeps", words);
 	if (wait->state == 2)
 		print_to(words->note, "uninterruptible");
 	add_begin(wait, words);
@@ -185,7 +187,8 @@ void words__wait(const struct scene *scene, struct words *words)
 	if (wait->state == 0)
 		print_to(words->what, "had lost the CPU");
 	else
-		describe_place(scene, wait, "slept", words);
+		describe_place(scene, wait,
+			       wait->state == NS_STATE_STOPPED ? "was stopped" : "slept", words);
 	add_begin(wait, words);
 	if (wait->state == 0 || wait->ended || !wait->wake_ts)
 		return;

@@ -90,11 +90,11 @@ static const struct row rows[] = {
 	{"a sleep in which the cgroup was frozen",
 	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=230 stack_id=3 waker_stack_id=29 "
 	 "waker_tgid=20 waker_tid=20\n",
-	 CAUSE_UNKNOWN, 1, 10, MISSING_STOPPER},
+	 CAUSE_STOPPED, 1, 10, MISSING_NOTHING},
 	{"frozen on the way out of a call",
 	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=230 stack_id=28 "
 	 "waker_stack_id=27 waker_tgid=20 waker_tid=20\n",
-	 CAUSE_UNKNOWN, 1, 10, MISSING_STOPPER},
+	 CAUSE_STOPPED, 1, 10, MISSING_NOTHING},
 	{"a write to a file, for the kernel",
 	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=2 syscall=1 arg0=5 stack_id=30\n",
 	 CAUSE_UNKNOWN, 1, 10, MISSING_WHAT_IT_WAITED_FOR},
@@ -133,8 +133,17 @@ static const struct row rows[] = {
 	 ASKED READS(20) "50 wait conn=1 tgid=10 tid=10 off=6 wake=9 state=1 syscall=0 arg0=7 "
 			 "turn=wrote stack_id=1 waker_stack_id=2 waker_tgid=20 waker_tid=20\n",
 	 CAUSE_RUNQUEUE, 1, 10, MISSING_NOTHING},
-	{"stopped", "45 wait tgid=10 tid=10 off=5 wake=44.9 state=4\n", CAUSE_UNKNOWN, 1, 10,
-	 MISSING_NOTHING},
+	{"stopped", "45 wait tgid=10 tid=10 off=5 wake=44.9 state=4\n", CAUSE_STOPPED, 1, 10,
+	 MISSING_STOPPER},
+	{"the brake of memory.high",
+	 "0.1 stack id=60 text=schedule_timeout;schedule_timeout_killable;mem_cgroup_handle_over_high;"
+	 "exit_to_user_mode_loop\n"
+	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=2 syscall=9 stack_id=60 waker_stack_id=4\n",
+	 CAUSE_MEMORY, 1, 10, MISSING_NOTHING},
+	{"writing back pages to free them",
+	 "0.1 stack id=60 text=io_schedule;folio_wait_bit_common;shrink_lruvec;try_to_free_pages\n"
+	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=2 syscall=0 arg0=5 stack_id=60\n",
+	 CAUSE_MEMORY, 1, 10, MISSING_NOTHING},
 	{"accept()",
 	 "45 wait tgid=10 tid=10 off=5 wake=44.9 state=1 syscall=288 arg0=3 waker_stack_id=2\n",
 	 CAUSE_IDLE, 0, 0, MISSING_NOTHING},

@@ -218,6 +218,16 @@ static void learn_comm(struct model_thread *thread, const char *comm, uint64_t t
 		thread->comm_ts = ts;
 }
 
+/* A datagram that waits for an answer is a request. */
+static void learn_asking(struct model *model, struct model_thread *thread)
+{
+	struct model_process *process = table__get(model->processes, thread->tgid);
+
+	thread->asks = true;
+	if (process)
+		process->asks = process->asks_datagrams = true;
+}
+
 static void learn_wait(struct model *model, const union record *record)
 {
 	const struct ns_wait *wait = &record->wait;
@@ -227,6 +237,8 @@ static void learn_wait(struct model *model, const union record *record)
 		return;
 	learn_comm(thread, wait->comm, wait->head.ts);
 	keep(&thread->waits, MODEL_THREAD_WAITS, record);
+	if (wait->socket.asked_ts && wait->socket.role == NS_ASKS)
+		learn_asking(model, thread);
 }
 
 static void learn_sums(struct model *model, const union record *record)

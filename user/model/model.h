@@ -52,6 +52,7 @@ struct model_process {
 	uint32_t master; /* whose worker it is, 0 nobody's */
 	bool exited;
 	bool asks;   /* it has made requests */
+	bool asks_datagrams; /* by datagrams, as far as it slept for the answers */
 	bool serves; /* it has served requests */
 	uint64_t comm_ts;
 	char comm[NS_COMM_LEN];

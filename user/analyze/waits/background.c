@@ -57,7 +57,8 @@ static enum background of_thread(const struct model *model, const struct ns_wait
 	roles = roles_of(model, wait->head.tgid);
 	if (!roles.has_connections && (roles.targets_serve || targets_ask(model)))
 		return BACKGROUND_IS;
-	return roles.targets_have || wait->began_ts ? BACKGROUND_MAYBE : BACKGROUND_NOT;
+	/* A first request may be still to come, by TCP or by datagrams. */
+	return BACKGROUND_MAYBE;
 }
 
 enum background background__find(const struct model *model, const struct ns_wait *wait,

@@ -490,6 +490,16 @@ static uint64_t idle_before(const struct attribution *attribution)
 	return attribution->slice_count > 1 && first->cause == CAUSE_IDLE ? first->ns : 0;
 }
 
+/* Another thread of its process waits for that answer on its own socket: its stall shows it. */
+static bool is_shown_there(const struct wait_queue *queue, const struct ns_wait *wait,
+			   enum cause cause)
+{
+	const struct model_process *process = model__process(queue->model, wait->head.tgid);
+
+	return (cause == CAUSE_UDP || cause == CAUSE_DNS) && process && process->asks_datagrams &&
+	       wait_kind__is_thread(wait_view__of(queue->model, wait).kind);
+}
+
 static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		       struct judged *judged)
 {
@@ -523,6 +533,8 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 	if (pending->kind == PENDING_WAIT)
 		rest.background = background__find(queue->model, wait, &place,
 						   attribution__main_cause(attribution));
+	if (is_shown_there(queue, wait, attribution__main_cause(attribution)))
+		rest.background = BACKGROUND_IS;
 	rest.may_go_on = pending->kind == PENDING_WAIT && may_go_on(queue, wait, &place);
 	if (rest.background == BACKGROUND_IS) {
 		queue->by_cause[CAUSE_IDLE] += rest.length;

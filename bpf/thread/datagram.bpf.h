@@ -2,7 +2,8 @@
 /*
  * Sockets that are no TCP connections: which one a wait was on, and whether a datagram that was
  * sent there has been answered. UDP knows no requests: what was sent since something was received
- * last is one, where the socket is of who asks.
+ * last is one, where the socket is of who asks. Of several that are sent at once, as for A and
+ * AAAA, each has its answer; of what is sent again one answer is enough.
  */
 #ifndef NETSTALL_BPF_THREAD_DATAGRAM_BPF_H
 #define NETSTALL_BPF_THREAD_DATAGRAM_BPF_H
@@ -10,9 +11,10 @@
 #define NS_AF_UNIX          1
 #define NS_SOCK_DGRAM       2
 #define NS_IPPROTO_UDP      17
-#define NS_BINDPORT_LOCK    8    /* include/net/sock.h: SOCK_BINDPORT_LOCK */
-#define NS_SERVICE_PORTS    1024 /* below them services listen: inet_prot_sock() */
-#define NS_UNIX_NAME_OFFSET 2    /* sun_path in struct sockaddr_un */
+#define NS_BINDPORT_LOCK    8       /* include/net/sock.h: SOCK_BINDPORT_LOCK */
+#define NS_SERVICE_PORTS    1024    /* below them services listen: inet_prot_sock() */
+#define NS_AT_ONCE_NS       5000000 /* who tries again waits longer than that before */
+#define NS_UNIX_NAME_OFFSET 2       /* sun_path in struct sockaddr_un */
 
 /* Entries go by age: the memory of a socket that is gone may be another's, whose port differs. */
 NS_TABLE(datagrams, BPF_MAP_TYPE_LRU_HASH, __u64, struct ns_datagrams, 4096);
@@ -61,7 +63,7 @@ static __always_inline struct ns_datagrams *datagrams_of(struct sock *sk)
 static __noinline int on_datagram_sent(struct sock *sk, const struct inet_address *to)
 {
 	struct ns_datagrams fresh = {}, *known;
-	__u64 key = (__u64)sk;
+	__u64 key = (__u64)sk, now;
 
 	if (!sk || !to || !is_udp(sk))
 		return 0;
@@ -84,10 +86,13 @@ static __noinline int on_datagram_sent(struct sock *sk, const struct inet_addres
 			__builtin_memcpy(known->raddr, to->v6, sizeof(known->raddr));
 	}
 	known->role = datagram_role(sk, known->rport);
+	now = bpf_ktime_get_ns();
 	if (!known->tries++) {
 		known->drops = datagrams_dropped(sk);
-		known->asked_ts = bpf_ktime_get_ns();
+		known->asked_ts = now;
 	}
+	known->burst = ns_passed(known->sent_ts, now) < NS_AT_ONCE_NS ? known->burst + 1 : 1;
+	known->sent_ts = now;
 	return 0;
 }
 
@@ -97,7 +102,11 @@ static __always_inline void on_datagram_read(struct sock *sk)
 
 	if (!known)
 		return;
-	known->tries = 0;
+	if (known->burst > 1) {
+		known->tries = --known->burst;
+		return;
+	}
+	known->tries = known->burst = 0;
 	known->asked_ts = 0;
 }
 

@@ -6,6 +6,7 @@ Real programs under requests whose time is known: driver.py CASE FOLDER, or driv
 Starts the programs of the case, prints `ready client=PID server=PID [children=1]`, waits for a line on stdin, makes
 the requests by its own clock, and prints a JSON line: how long they took, and the truth of each view (what is traced).
 """
+import ctypes
 import json
 import os
 import shutil
@@ -524,6 +525,106 @@ def postgres_backends(play):
     play.expect("client", "peer-app", "postgres.*(sle|time-out)")
     play.expect("server", "timer", "postgres")
     play.expect("both", "timer|peer-app", "postgres.*(sle|time-out)")
+
+
+# ---- names ----
+
+def own_names(play, late):
+    """Namespaces of our own, in which a name server answers late seconds after each question."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(0x40020000):  # CLONE_NEWNET, CLONE_NEWNS
+        raise Missing("network and mount namespaces")
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+    for path, text in ("/etc/resolv.conf", "nameserver 127.0.0.1\n"), ("/etc/nsswitch.conf", "hosts: dns\n"):
+        subprocess.run(["mount", "--bind", play.write(os.path.basename(path), text), path], check=True)
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.1", 53))
+    return play.fork("names", serve_names, server, late)
+
+
+def serve_names(server, late):
+    while True:
+        question, client = server.recvfrom(512)
+        end = question.index(b"\0", 12) + 5  # RFC 1035, 4.1
+        is_a = question[end - 3] == 1
+        answer = b"\xc0\x0c\0\x01\0\x01\0\0\0\0\0\x04\x0a\0\0\x01" if is_a else b""
+        time.sleep(late)
+        server.sendto(question[:2] + b"\x81\x80\0\x01" + bytes([0, is_a]) + b"\0\0\0\0" + question[12:end] + answer, client)
+
+
+def play_names(play, *command):
+    """A program that resolves what it is told, one name after the other."""
+    server = own_names(play, 0.040)
+    if not shutil.which(command[0]):
+        raise Missing(command[0])
+    client = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    play.started.append(client.pid)
+
+    def resolve(name):
+        client.stdin.write(name.encode() + b".example.org\n")
+        client.stdin.flush()
+        if not client.stdout.readline():
+            raise EOFError(command[0])
+    resolve("warm")
+    play.gate(server, client=client.pid)
+    for i in range(15):
+        play.request(resolve, f"host{i}")
+    play.expect("client", "dns", "127.0.0.1:53.*names/.*sleeps", besides="udp")
+    play.has_more_requests("client")
+
+
+@case_of("client")
+def names_python(play):
+    """getaddrinfo() of the C library, in the thread that waits."""
+    server = own_names(play, 0.040)
+    play.gate(server)
+    for i in range(15):
+        play.request(socket.getaddrinfo, f"host{i}.example.org", 80, socket.AF_INET, socket.SOCK_STREAM)
+    play.expect("client", "dns", "127.0.0.1:53.*names/.*sleeps")
+    play.has_more_requests("client")
+
+
+@case_of("client")
+def names_node(play):
+    """getaddrinfo() in a thread of libuv's pool."""
+    play_names(play, "node", os.path.join(HERE, "resolve.js"))
+
+
+@case_of("client")
+def names_java(play):
+    """InetAddress: getaddrinfo() in the thread that waits."""
+    play_names(play, "java", "-cp", os.environ.get("MADE", HERE), "Resolve")
+
+
+@case_of("client")
+def names_go(play):
+    """Go's own resolver, which waits in epoll."""
+    play_names(play, os.path.join(os.environ.get("MADE", HERE), "goresolve"))
+
+
+# ---- Unix sockets ----
+
+@case_of("client")
+def redis_unix(play):
+    """A script that computes for 30 ms, asked for through a Unix socket."""
+    path = os.path.join(play.folder, "redis.sock")
+    server = play.start("redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no")
+    connection = socket.socket(socket.AF_UNIX)
+    until = time.monotonic() + 10
+    while connection.connect_ex(path) and time.monotonic() < until:
+        time.sleep(0.05)
+    script = b"""local function now() local t = redis.call('TIME') return t[1] * 1000000 + t[2] end
+                 local ends = now() + 30000 while now() < ends do end return 1"""
+
+    def ask():
+        connection.sendall(b"*3\r\n$4\r\nEVAL\r\n$%d\r\n%s\r\n$1\r\n0\r\n" % (len(script), script))
+        connection.recv(100)
+    play.gate(server)
+    for _ in range(20):
+        play.request(ask)
+    play.expect("client", "ipc", "redis.sock.*redis-server.*comput")
+    play.has_more_requests("client")
 
 
 # ---- proxies ----

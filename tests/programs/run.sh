@@ -44,7 +44,8 @@ fi
 # What has to be compiled, where its compiler is installed.
 mkdir -p "$MADE"
 ! command -v go >/dev/null || [ "$MADE/goserver" -nt $here/server.go ] || go build -o "$MADE/goserver" $here/server.go
-! command -v javac >/dev/null || [ "$MADE/Server.class" -nt $here/Server.java ] || javac -d "$MADE" $here/Server.java
+! command -v go >/dev/null || [ "$MADE/goresolve" -nt $here/resolve.go ] || go build -o "$MADE/goresolve" $here/resolve.go
+! command -v javac >/dev/null || [ "$MADE/Resolve.class" -nt $here/Resolve.java ] || javac -d "$MADE" $here/Server.java $here/Resolve.java
 
 # views_of NAME: those that are wanted.
 views_of() {

@@ -223,7 +223,7 @@ static void learn_asking(struct model *model, struct model_thread *thread)
 {
 	struct model_process *process = table__get(model->processes, thread->tgid);
 
-	thread->asks = true;
+	thread->asks_datagrams = true;
 	if (process)
 		process->asks = process->asks_datagrams = true;
 }

@@ -39,8 +39,9 @@ struct model_thread {
 	uint32_t tgid;
 	struct ns_thread_totals totals; /* head.type 0: none came */
 	struct events waits;
-	struct events sums; /* as it woke others; and its throttles, NS_THROTTLE */
-	bool asks;          /* it has made a request */
+	struct events sums;  /* as it woke others; and its throttles, NS_THROTTLE */
+	bool asks;           /* it has made a request */
+	bool asks_datagrams; /* likewise by datagrams */
 	uint64_t comm_ts;
 	char comm[NS_COMM_LEN];
 };
@@ -51,9 +52,9 @@ struct model_process {
 	uint32_t role;   /* 0: only its exit came so far */
 	uint32_t master; /* whose worker it is, 0 nobody's */
 	bool exited;
-	bool asks;   /* it has made requests */
+	bool asks;           /* it has made requests */
 	bool asks_datagrams; /* by datagrams, as far as it slept for the answers */
-	bool serves; /* it has served requests */
+	bool serves;         /* it has served requests */
 	uint64_t comm_ts;
 	char comm[NS_COMM_LEN];
 };

@@ -38,6 +38,14 @@ static bool targets_ask(const struct model *model)
 	return false;
 }
 
+/* A thread of a pool that looks up names waits for the next one by a condition. */
+static bool asks(const struct model *model, const struct model_thread *thread,
+		 const struct ns_wait *wait)
+{
+	return thread && (thread->asks || (thread->asks_datagrams &&
+					   wait_view__of(model, wait).kind != WAIT_SIGNAL));
+}
+
 /*
  * Where targets make or serve requests, what a thread does that serves nobody and asks nobody is of
  * no matter. A thread that asks, of a process that serves nobody, has its own work to do.
@@ -53,7 +61,8 @@ static enum background of_thread(const struct model *model, const struct ns_wait
 	if (knows_requests && wait->began_ts)
 		return BACKGROUND_IS;
 	if (knows_requests)
-		return process->serves || !thread || !thread->asks ? BACKGROUND_IS : BACKGROUND_NOT;
+		return process->serves || !asks(model, thread, wait) ? BACKGROUND_IS
+								     : BACKGROUND_NOT;
 	roles = roles_of(model, wait->head.tgid);
 	if (!roles.has_connections && (roles.targets_serve || targets_ask(model)))
 		return BACKGROUND_IS;

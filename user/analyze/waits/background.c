@@ -38,12 +38,14 @@ static bool targets_ask(const struct model *model)
 	return false;
 }
 
-/* A thread of a pool that looks up names waits for the next one by a condition. */
+/* A thread of a pool that looks up names waits for the next one by a futex; so do those of Go. */
 static bool asks(const struct model *model, const struct model_thread *thread,
 		 const struct ns_wait *wait)
 {
-	return thread && (thread->asks || (thread->asks_datagrams &&
-					   wait_view__of(model, wait).kind != WAIT_SIGNAL));
+	enum wait_kind kind = wait_view__of(model, wait).kind;
+
+	return thread && (thread->asks ||
+			  (thread->asks_datagrams && kind != WAIT_SIGNAL && kind != WAIT_MUTEX));
 }
 
 /*

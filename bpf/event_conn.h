@@ -257,6 +257,15 @@ struct ns_exchange {
 	__u32 spent_known; /* 0: spent is not counted */
 	/* Of head.tid: asked, from begin_ts to head.ts; served, from ready_ts to head.ts. */
 	struct ns_spent spent;
+	/* Of the connection's first one: the listen queue that the accepting end took it from. */
+	__u64 queued_ts; /* the connection stood, and lay there; 0 not seen, or of an earlier one */
+	__u64 accepted_ts; /* by then it was accepted; 0: it had not been */
+	__u32 accept_tid;  /* by whom */
+	__u32 listen_port;
+	__u32 backlog;     /* in the queue as it came, itself included; 0 not known */
+	__u32 backlog_max; /* of listen() */
+	__u32 somaxconn;   /* of its network namespace */
+	__u32 accept_pad;
 };
 
 /* Since the first sight of the connection. */
@@ -298,7 +307,7 @@ NS_ASSERT_SIZE(ns_recv, 40);
 NS_ASSERT_SIZE(ns_retrans, 88);
 NS_ASSERT_SIZE(ns_call, 56);
 NS_ASSERT_SIZE(ns_call_raw, 4288);
-NS_ASSERT_SIZE(ns_exchange, 192);
+NS_ASSERT_SIZE(ns_exchange, 232);
 NS_ASSERT_SIZE(ns_conn_totals, 200);
 NS_ASSERT_OFFSET(ns_conn_totals, holds, 80);
 

@@ -30,6 +30,7 @@
 #include "bpf/lib/history.bpf.h"
 #include "bpf/thread/spent.bpf.h"
 #include "bpf/thread/exchange.bpf.h"
+#include "bpf/tcp/queue.bpf.h"
 #include "bpf/tcp/socket.bpf.h"
 #include "bpf/tcp/adopt.bpf.h"
 #include "bpf/tcp/ending.bpf.h"

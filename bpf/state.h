@@ -282,6 +282,14 @@ struct ns_conn_state {
 	__u32 told_transmit; /* number of the last transmit, see on_transmit() */
 	__s32 sends_begun;   /* and not ended, as far as told: kprobe way only */
 
+	/* Of an end that is accepted: see queue.bpf.h. */
+	__u64 queued_ts;   /* it came into the listen queue, 0 not seen */
+	__u64 accepted_ts; /* it had left it by then */
+	__u32 accept_tid;
+	__u32 backlog;
+	__u32 backlog_max;
+	__u32 somaxconn;
+
 	struct ns_conn_sites sites;
 	struct ns_conn_recovery recovery;
 	struct ns_conn_turn turn;
@@ -529,10 +537,26 @@ struct ns_task_entry {
 	char comm[NS_COMM_LEN];
 };
 
-/* Of the table `listeners`: whose value is a process, 0 when several have the listener. */
+/* Of the table `listeners`. */
 struct listener_key {
 	__u32 netns;
 	__u32 port; /* host byte order */
+};
+
+struct listener {
+	__u64 sk;      /* struct sock, perhaps of the past; of several on the port the last */
+	__u32 tgid;    /* 0 when several have it */
+	__u32 several; /* sockets listen on the port, or did */
+};
+
+#define NS_QUEUED                                                                                  \
+	8 /* connections of a process that wait to be accepted: the last of them are looked at */
+
+/* Of the table `queued`, by process. */
+struct ns_queued {
+	__u64 sk[NS_QUEUED]; /* 0 none */
+	__u32 next;
+	__u32 pad;
 };
 
 #define NS_SCAN_FILES 16 /* registered files of each ring that one iterator run looks at */

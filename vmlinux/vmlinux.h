@@ -74,6 +74,7 @@ struct seq_file;
 struct signal_struct;
 struct sk_buff;
 struct sock;
+struct socket;
 struct super_block;
 struct task_group;
 struct task_struct;
@@ -229,6 +230,9 @@ struct net {
 		u8 sysctl_tcp_tso_win_divisor;
 		u8 sysctl_tcp_pingpong_thresh;
 	} ipv4;
+	struct {
+		int sysctl_somaxconn;
+	} core;
 };
 
 struct sock_common {
@@ -278,6 +282,9 @@ struct sock {
 	u8 sk_userlocks;
 	struct sk_buff_head sk_receive_queue;
 	struct pid *sk_peer_pid;
+	struct socket *sk_socket;
+	u32 sk_ack_backlog;
+	u32 sk_max_ack_backlog;
 	struct {
 		int owned;
 	} sk_lock;

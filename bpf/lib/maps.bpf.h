@@ -34,7 +34,8 @@ struct {
 NS_TABLE(procs, BPF_MAP_TYPE_HASH, __u32, struct ns_proc_state, 8192);
 NS_TABLE(cgroups, BPF_MAP_TYPE_HASH, __u64, __u32, 1024);
 /* Who listens on a port, and who called connect() on a socket: the owners of ends to come. */
-NS_TABLE(listeners, BPF_MAP_TYPE_LRU_HASH, struct listener_key, __u32, 4096);
+NS_TABLE(listeners, BPF_MAP_TYPE_LRU_HASH, struct listener_key, struct listener, 4096);
+NS_TABLE(queued, BPF_MAP_TYPE_HASH, __u32, struct ns_queued, 256);
 NS_TABLE(connectors, BPF_MAP_TYPE_LRU_HASH, __u64, __u32, 4096);
 /* The socket of the tcp_sendmsg_locked() that a thread is in: kprobe way only. */
 NS_TABLE(sending, BPF_MAP_TYPE_LRU_HASH, __u32, struct ns_begun, 4096);
@@ -89,6 +90,8 @@ struct ns_turns turns[NS_CPUS];         /* (cpu) */
 __s32 samples_open; /* (+) while 0, only the threads of proc_hints are looked at */
 /* (+) Samples that wait for an answer of a process in the bucket. */
 __s32 answering[NS_PROC_HINTS];
+__s32 queued_processes;         /* (+) entries of the table queued */
+__u32 queued_in[NS_PROC_HINTS]; /* a process in the bucket is one of them */
 /* (+) Samples on connections of the bucket, of which the answering end's reads are all timed. */
 __s32 timed_reads[NS_READ_HINTS];
 __u32 sample_every = 16; /* mean distance of samples, in requests: user space keeps it up to date */

@@ -108,6 +108,7 @@ static __noinline struct ns_conn_state *adopt_peer(struct sock *sk, __u32 opener
 	struct endpoints ends;
 	struct tuple other_way;
 	__u64 key = (__u64)sk, *found;
+	struct listener *of;
 	__u32 *owner;
 
 	if (!sk)
@@ -124,9 +125,11 @@ static __noinline struct ns_conn_state *adopt_peer(struct sock *sk, __u32 opener
 	} else {
 		listener.netns = ends.netns;
 		listener.port = ends.tuple.lport;
-		owner = bpf_map_lookup_elem(&listeners, &listener);
-		if (owner)
+		of = bpf_map_lookup_elem(&listeners, &listener);
+		if (of) {
 			as.opener = NS_OPENER_PEER;
+			owner = &of->tgid;
+		}
 	}
 	if (owner)
 		as.tgid = *owner;

@@ -7,8 +7,13 @@
 static __always_inline void on_listen(struct sock *sk, __u32 tgid)
 {
 	struct listener_key key = listener_of(sk);
+	struct listener *known = bpf_map_lookup_elem(&listeners, &key);
+	struct listener fresh = {.sk = (__u64)sk, .tgid = tgid};
+	struct sock *other = known ? (struct sock *)known->sk : NULL;
 
-	bpf_map_update_elem(&listeners, &key, &tgid, BPF_ANY);
+	fresh.several = other && other != sk &&
+			BPF_CORE_READ(other, __sk_common.skc_state) == NS_TCP_LISTEN;
+	bpf_map_update_elem(&listeners, &key, &fresh, BPF_ANY);
 }
 
 /*
@@ -18,12 +23,16 @@ static __always_inline void on_listen(struct sock *sk, __u32 tgid)
 static __always_inline void found_listener(struct sock *sk, __u32 tgid)
 {
 	struct listener_key key = listener_of(sk);
-	__u32 *known = bpf_map_lookup_elem(&listeners, &key), nobody = 0;
+	struct listener *known = bpf_map_lookup_elem(&listeners, &key);
+	struct listener fresh = {.sk = (__u64)sk, .tgid = tgid};
 
-	if (known && *known != tgid)
-		bpf_map_update_elem(&listeners, &key, &nobody, BPF_ANY);
-	else if (!known)
-		bpf_map_update_elem(&listeners, &key, &tgid, BPF_ANY);
+	if (!known) {
+		bpf_map_update_elem(&listeners, &key, &fresh, BPF_ANY);
+		return;
+	}
+	known->several |= known->sk != fresh.sk;
+	if (known->tgid != tgid)
+		known->tgid = 0;
 }
 
 /* connect() was called, in its caller's context; the local port is not chosen yet. */
@@ -90,15 +99,17 @@ static __always_inline void on_accepted(struct sock *sk)
 			      .origin = NS_ORIGIN_ACCEPT,
 			      .opener = NS_OPENER_PEER};
 	struct listener_key key = listener_of(sk);
-	__u32 *tgid = bpf_map_lookup_elem(&listeners, &key);
+	struct listener *of = bpf_map_lookup_elem(&listeners, &key);
+	struct ns_conn_state *conn;
 
-	if (tgid ? target_wanted(sk, *tgid) : settings.any_process && ports_wanted(sk)) {
-		if (tgid)
-			as.tgid = *tgid;
-		adopt_open(sk, &as);
-		return;
+	if (of ? target_wanted(sk, of->tgid) : settings.any_process && ports_wanted(sk)) {
+		if (of)
+			as.tgid = of->tgid;
+		conn = adopt_open(sk, &as);
+	} else {
+		conn = adopt_peer(sk, NS_OPENER_PEER);
 	}
-	adopt_peer(sk, NS_OPENER_PEER);
+	begin_queued(conn, of);
 }
 
 static __always_inline void on_set_state(struct sock *sk, int from, int to)

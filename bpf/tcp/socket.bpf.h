@@ -8,13 +8,6 @@
 #define NS_IPPROTO_TCP 6
 #define NS_V4_MAPPED   bpf_htonl(0xffff)
 
-/* include/net/tcp_states.h */
-#define NS_TCP_ESTABLISHED 1
-#define NS_TCP_SYN_SENT    2
-#define NS_TCP_SYN_RECV    3
-#define NS_TCP_CLOSE       7
-#define NS_TCP_LISTEN      10
-
 #define NS_TCP_FLAG_SYN 2
 #define NS_TCP_FLAG_ACK 16
 
@@ -254,6 +247,9 @@ static __noinline int pair_conn(struct sock *sk, struct ns_conn_state *conn)
  */
 static __always_inline void settle_owner(struct ns_conn_state *conn, __u32 tgid)
 {
+	__u64 id = bpf_get_current_pid_tgid();
+
+	note_accepted(conn, id >> 32 == tgid ? (__u32)id : tgid);
 	conn->tgid = tgid;
 	conn->owner_sure = 1;
 	if (conn->role & NS_ROLE_TARGET && !settings.any_process &&

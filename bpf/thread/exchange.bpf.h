@@ -226,6 +226,21 @@ static __always_inline struct ns_exchange *new_exchange(__u32 side, __u64 ts, __
 	return out;
 }
 
+/* The first request of a connection may have lain in the listen queue since. */
+static __always_inline void fill_queued(struct ns_exchange *out, const struct ns_conn_state *conn,
+					__u64 since)
+{
+	if (!conn->queued_ts || (conn->accepted_ts && conn->accepted_ts <= since))
+		return;
+	out->queued_ts = conn->queued_ts;
+	out->accepted_ts = conn->accepted_ts;
+	out->accept_tid = conn->accept_tid;
+	out->listen_port = conn->lport;
+	out->backlog = conn->backlog;
+	out->backlog_max = conn->backlog_max;
+	out->somaxconn = conn->somaxconn;
+}
+
 /* What was read of a request, by the end that answers it. */
 static __always_inline void fill_request(struct ns_exchange *out,
 					 const struct ns_conn_reads *request)
@@ -250,6 +265,7 @@ static __always_inline void fill_served(struct ns_exchange *out, const struct ns
 	if (!conn->turn.request.last_ts || conn->turn.request.on_ts > conn->turn.ts)
 		return;
 	fill_request(out, &conn->turn.request);
+	fill_queued(out, conn, out->arrived_ts);
 	if (conn->turn.request.spent_known && conn->turn.spent_tid == conn->turn.request.tid &&
 	    conn->turn.spent_ts == conn->turn.wrote_ts)
 		fill_spent(out, &conn->turn.request.spent, &conn->turn.spent);
@@ -356,6 +372,8 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 	out->weight = answer->weight;
 	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	if (peer)
+		fill_queued(out, peer, conn->turn.ts);
 	if (peer && peer->turn.fired_ts > conn->turn.ts && peer->turn.fired_ts <= answer->ts)
 		out->delack_ts = peer->turn.fired_ts;
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
@@ -442,6 +460,7 @@ static __noinline int tell_unanswered(struct ns_conn_state *conn, __u32 ended, _
 	out->ended = ended;
 	out->weight = 1;
 	fill_request(out, &conn->turn.reads);
+	fill_queued(out, conn, out->arrived_ts);
 	conn->turn.reads.last_ts = 0;
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return 0;

@@ -263,6 +263,8 @@ static __always_inline void on_switch(void *ctx, struct task_struct *prev, struc
 
 	if (settings.trace && samples_open > 0)
 		note_answerers_switch(prev, next, preempted || !sleep_state(state));
+	if (settings.trace && queued_processes > 0 && *queued_hint(prev->tgid))
+		look_for_accepts(prev->tgid, prev->pid);
 	if (settings.trace && thread) {
 		on_switch_out(prev, thread, now, preempted, state);
 		if (thread->state)

@@ -34,8 +34,9 @@
 #define EXIT_USAGE 64
 
 static const struct scene *const groups[] = {
-	hold_scenes, window_scenes,  loss_scenes,   wait_scenes, chain_scenes,    uring_scenes,
-	pool_scenes, timeout_scenes, advice_scenes, path_scenes, datagram_scenes, cpu_scenes};
+	hold_scenes,     window_scenes, loss_scenes,    wait_scenes,   chain_scenes,
+	uring_scenes,    pool_scenes,   timeout_scenes, advice_scenes, path_scenes,
+	datagram_scenes, cpu_scenes,    accept_scenes};
 
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
 

@@ -119,7 +119,7 @@ struct scene {
 
 extern const struct scene hold_scenes[], window_scenes[], loss_scenes[], wait_scenes[],
 	chain_scenes[], uring_scenes[], pool_scenes[], timeout_scenes[], advice_scenes[],
-	path_scenes[], datagram_scenes[], cpu_scenes[];
+	path_scenes[], datagram_scenes[], cpu_scenes[], accept_scenes[];
 
 /* ---- truth.c ---- */
 

@@ -116,6 +116,14 @@ static size_t outermost(const struct path *path, size_t part)
 	return part;
 }
 
+/* It is what was done while a connection lay in the listen queue: a part of no thread. */
+static bool is_in_queue(const struct path *path, size_t part)
+{
+	while (part && (path->parts[part].cause != CAUSE_ACCEPT_QUEUE || path->parts[part].tid))
+		part = path->parts[part].parent;
+	return part;
+}
+
 /* What the cause is to be looked for in: not what TCP and the network did, nor the delayed thread
  * itself, which is what `self` is about. */
 static bool is_others(const struct path *path, enum cause cause, size_t number)
@@ -125,7 +133,8 @@ static bool is_others(const struct path *path, enum cause cause, size_t number)
 
 	if (cause == CAUSE_SELF)
 		return part->kind == PATH_RUNS && part->tid == path->parts[0].tid;
-	if (part->kind == PATH_HELD || part->kind == PATH_TRANSIT)
+	if (part->kind == PATH_HELD || part->kind == PATH_TRANSIT ||
+	    is_in_queue(path, number) != (cause == CAUSE_ACCEPT_QUEUE))
 		return false;
 	return part == wait ? part->kind == PATH_BLOCKED : part->tid != wait->tid;
 }
@@ -133,6 +142,8 @@ static bool is_others(const struct path *path, enum cause cause, size_t number)
 bool path__is_known(const struct path *path, enum cause cause, const struct path_part *part)
 {
 	if (cause != CAUSE_SELF && (part == path->parts || !part->parent))
+		return false;
+	if (part->cause == CAUSE_ACCEPT_QUEUE) /* by whom is not known */
 		return false;
 	return part->kind != PATH_UNKNOWN &&
 	       !(part->kind == PATH_BLOCKED && part->cause == CAUSE_UNKNOWN);

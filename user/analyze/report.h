@@ -162,6 +162,14 @@ struct stall_reader {
 	enum cause away;    /* of most of these; idle: for something else to do */
 };
 
+/* The listen queue that a connection lay in. */
+struct stall_queue {
+	uint32_t port;    /* 0: it is about none */
+	uint32_t length;  /* as the connection came, itself included; 0 not known */
+	uint32_t backlog; /* of listen() */
+	uint32_t somaxconn;
+};
+
 /*
  * One incident. Slices are in time order, disjoint, and sum to end_ts - start_ts.
  * Steps are the events around it in time order: the writes before, the hold, the
@@ -206,6 +214,7 @@ struct stall {
 	 * wait_stack; NULL not taken. They may come from a later stall of this connection. */
 	const char *first_site;
 	const char *second_site;
+	struct stall_queue queue;   /* of a connection that was not accepted */
 	struct stall_reader reader; /* of a closed or full window, of a full send buffer */
 	size_t link_count;          /* 0: the hold explains it, no chain had to be walked */
 	struct stall_link links[STALL_LINKS];

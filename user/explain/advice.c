@@ -188,6 +188,14 @@ static const struct template advice[] = {
 	{FOR(UDP), "{!is_unanswered}{?is_open_ended}"
 	 "Look at what takes that long at {answerer}; send the next datagram without waiting for the answer to this one, where the "
 	 "protocol allows: at most this {saves}."},
+	{FOR(ACCEPT_QUEUE),
+	 "Let {acceptor} call accept() sooner: in a thread of its own that does nothing else, not between requests: at most "
+	 "this {saves}."},
+	{FOR(ACCEPT_QUEUE),
+	 "Or let more processes or threads accept[ on port {listen_port}], each from a queue of its own (SO_REUSEPORT)."},
+	{FOR(ACCEPT_QUEUE),
+	 "A longer queue (the backlog of listen(), net.core.somaxconn) makes nobody wait for less, and more connections make "
+	 "all wait for more."},
 	{FOR(URING),
 	 "See the operations of its rings one by one while this happens: netstall trace --events=uring {wait_target}"},
 	{FOR(PEER_APP), "{?is_open_ended}{look_there}"},

@@ -57,6 +57,7 @@ static const char *const inferred_texts[INFERRED_KINDS] = {
 	[INFERRED_FROM_OWN_TIMER] = "this end's delayed-ACK timer ran out, and the bytes that came next arrived one round trip after the acknowledgement that it sent",
 	[INFERRED_FROM_OWN_END] = "the answer came from another host, where the way and the program look the same from here",
 	[INFERRED_FROM_BEYOND_ROUND_TRIP] = "the other end is not watched: what goes beyond the least round trip of this connection is put down to its program",
+	[INFERRED_FROM_SOCKET] = "accept() itself is not seen, only that it was over when a thread of the program left its CPU or used the connection",
 };
 
 static const char *const release_texts[RELEASE_KINDS] = {

@@ -319,7 +319,8 @@ static void name_thread_alone(struct context *context)
 static bool is_made_of_parts(enum cause cause)
 {
 	return cause == CAUSE_PEER_APP || cause == CAUSE_LOCK || cause == CAUSE_IPC ||
-	       cause == CAUSE_SELF || cause == CAUSE_UDP || cause == CAUSE_DNS;
+	       cause == CAUSE_SELF || cause == CAUSE_UDP || cause == CAUSE_DNS ||
+	       cause == CAUSE_ACCEPT_QUEUE;
 }
 
 bool context__make(struct context *context, const struct report *report, const struct tally *tally)

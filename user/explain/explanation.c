@@ -146,6 +146,12 @@ static const char dns[] =
 	"{waiter} waited[ in {call}] for the name service at {answerer}[, to which it had sent {tries} datagrams].[{servers}]{dropped} The name "
 	"that was asked for is payload, and was not looked at.[{made_of}]{at_quota}";
 
+static const char accept_queue[] =
+	"[{?is_accepting}A connection to {sender} [on port {listen_port} ]lay in the listen queue"
+	"|{sender} wrote on {fd}{connection}, and the connection lay in the listen queue of {other}[, on port {listen_port}]]: "
+	"the handshake was over and the request there, but the program had not called accept().[ As the connection came, "
+	"{queue_length} lay in the queue; listen() allows {listen_backlog}[, net.core.somaxconn {somaxconn}].][{made_of}]";
+
 static const char self[] =
 	"{waiter} itself was busy: in no wait that was seen.[{made_of}]";
 /* clang-format on */

@@ -279,6 +279,12 @@ static bool had_no_losses(const struct context *context)
 	       !context->conn->totals.retrans && (!context->peer || !context->peer->totals.retrans);
 }
 
+/* The end that the connection is of is the one that accepts it. */
+static bool is_accepting(const struct context *context)
+{
+	return context->conn && context->conn->id.opener == NS_OPENER_PEER;
+}
+
 /* ---- slots of several kinds of words ---- */
 
 /* How many pieces are written for a message, at most. */

@@ -288,6 +288,13 @@ static const struct field exchange_fields[] = {
 	U32(ns_exchange, reads),
 	U32(ns_exchange, spent_known),
 	SPENT(ns_exchange),
+	TIME(ns_exchange, queued_ts, "queued"),
+	TIME(ns_exchange, accepted_ts, "accepted"),
+	U32(ns_exchange, accept_tid),
+	U32(ns_exchange, listen_port),
+	U32(ns_exchange, backlog),
+	U32(ns_exchange, backlog_max),
+	U32(ns_exchange, somaxconn),
 	END,
 };
 

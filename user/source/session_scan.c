@@ -125,14 +125,14 @@ bool session__listens(const struct session *session, uint16_t port)
 {
 	int fd = bpf_map__fd(session->skel->maps.listeners);
 	struct listener_key key, next;
-	uint32_t tgid;
+	struct listener of;
 
 	FOR_EACH_KEY(fd, &key, &next)
 	{
-		if (key.port != port || bpf_map_lookup_elem(fd, &key, &tgid))
+		if (key.port != port || bpf_map_lookup_elem(fd, &key, &of))
 			continue;
-		if (!tgid || target__is_any_process(session->target) ||
-		    session__role_of((void *)session, tgid) & NS_ROLE_TARGET)
+		if (!of.tgid || target__is_any_process(session->target) ||
+		    session__role_of((void *)session, of.tgid) & NS_ROLE_TARGET)
 			return true;
 	}
 	return false;

@@ -69,7 +69,7 @@ struct waker_chain {
 		struct path_part part; /* a wait that the chain is in */
 		bool is_made;          /* it is in out.path, under this number: */
 		size_t number;
-	} open[CHAIN_DEPTH + 1];
+	} open[CHAIN_DEPTH + 2];
 	size_t open_count;
 	struct attribution out;
 };
@@ -89,6 +89,8 @@ static uint64_t clip(const struct waker_chain *chain, uint64_t ts, uint64_t unti
  */
 static enum cause seen_from_above(const struct level *level, enum cause cause)
 {
+	if (level->cause == CAUSE_ACCEPT_QUEUE) /* whatever kept the thread: others could accept */
+		return level->cause;
 	if (cause__rank(cause) == CAUSE_RANK_NETWORK)
 		return cause;
 	if (cause == CAUSE_IDLE && level->idle_stays)
@@ -584,17 +586,21 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 	const struct ns_wait *reading = answerer__reading(
 		chain->model, &by, served->head.conn, asked->head.tid, asked->ready_ts, chain->at);
 	uint64_t arrived = served->arrived_ts ? served->arrived_ts : served->begin_ts;
+	/* It had come by then, unless the client wrote later. */
+	bool was_queued = chain->at == request__accepted(request__queued(chain->model, asked));
 	/* TCP may have looked at its clock again since it arrived: half of the least round trip. */
 	uint64_t way = asked->min_rtt_us == UNKNOWN_RTT ? 0 : 500ull * asked->min_rtt_us;
 
 	if (until > served->head.ts)
 		until = served->head.ts;
-	if (reading)
+	if (was_queued)
+		arrived = chain->at;
+	else if (reading)
 		arrived = wait__woken(reading);
 	else if (arrived > chain->at + way + WAIT_AT_ONCE_NS)
 		arrived = chain->at + way;
 	spend(chain, clip(chain, arrived, until), CAUSE_NETWORK);
-	if (reading)
+	if (reading && !was_queued)
 		spend(chain, clip(chain, reading->head.ts, until), CAUSE_RUNQUEUE);
 	if (served->begin_ts > chain->at) {
 		chain->is_unread = true;
@@ -604,6 +610,33 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 	}
 	spend(chain, clip(chain, served->ready_ts, until), CAUSE_RUNQUEUE);
 	explain_thread(chain, served->head.tid, until, &level);
+}
+
+/*
+ * The connection lay in the listen queue, and its request with it. Meanwhile the thread that was to
+ * accept it did something else.
+ */
+static void explain_queued(struct waker_chain *chain, const struct ns_exchange *exchange,
+			   uint64_t until)
+{
+	const struct level level = {.cause = CAUSE_ACCEPT_QUEUE};
+	struct path_part part = {.kind = PATH_BLOCKED,
+				 .cause = CAUSE_ACCEPT_QUEUE,
+				 .conn = exchange->head.conn,
+				 .syscall = NS_SYSCALL_NONE,
+				 .count = 1};
+	uint64_t accepted = clip(chain, request__accepted(exchange), until);
+
+	if (!exchange->queued_ts || accepted <= chain->at)
+		return;
+	chain->out.confidence = CONFIDENCE_INFERRED;
+	chain->out.inferred = INFERRED_FROM_SOCKET;
+	open_part(chain, &part);
+	if (exchange->accept_tid)
+		explain_thread(chain, exchange->accept_tid, accepted, &level);
+	else
+		spend(chain, accepted, CAUSE_ACCEPT_QUEUE);
+	chain->open_count--;
 }
 
 /* Nothing of either end is held: the request went out, was worked on, and answered. */
@@ -622,6 +655,8 @@ static void explain_peer(struct waker_chain *chain, const struct ns_wait *wait, 
 	}
 	asked = request__awaited(chain->model, wait, conn->number);
 	served = asked ? model__served_side(chain->model, asked) : NULL;
+	if (asked)
+		explain_queued(chain, request__queued(chain->model, asked), until);
 	if (served && served->ready_ts) {
 		explain_served(chain, asked, served, until);
 		spend(chain, until, CAUSE_NETWORK);
@@ -1151,6 +1186,15 @@ const struct attribution *waker_chain__explain_times(struct waker_chain *chain, 
 	return &chain->out;
 }
 
+const struct attribution *waker_chain__explain_queued(struct waker_chain *chain,
+						      const struct ns_exchange *served,
+						      uint64_t from, uint64_t to)
+{
+	begin(chain, 0, from);
+	explain_queued(chain, served, to);
+	return &chain->out;
+}
+
 /* Did the thread sleep until the request was there, or do something else? Its short sleeps have no
  * records. */
 static bool slept_for(const struct waker_chain *chain, const struct ns_exchange *served)
@@ -1178,6 +1222,7 @@ const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 	begin(chain, tid, request__arrived(served));
 	chain->is_due = true;
 	chain->served = served;
+	explain_queued(chain, served, served->head.ts);
 	if (slept_for(chain, served)) {
 		spend(chain, clip(chain, served->begin_ts, served->head.ts), CAUSE_SELF);
 	} else {

@@ -29,6 +29,10 @@ const struct attribution *waker_chain__explain(struct waker_chain *chain,
 const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
 						     const struct reply *reply, uint64_t from,
 						     uint64_t to);
+/* Likewise the time that a request that is served lay in the listen queue with its connection. */
+const struct attribution *waker_chain__explain_queued(struct waker_chain *chain,
+						      const struct ns_exchange *served,
+						      uint64_t from, uint64_t to);
 /*
  * What a thread did between two times at which it was at a request, without its waits of at least
  * the threshold: the sum of what it says is shorter by these.

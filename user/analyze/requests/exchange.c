@@ -126,6 +126,17 @@ static void cut_far(struct cutter *cutter, uint64_t end, const struct exchange_f
 	cut(cutter, end, CAUSE_NETWORK);
 }
 
+/* The request lay in the listen queue with its connection. */
+static void cut_queued(struct cutter *cutter, const struct exchange *exchange)
+{
+	const struct ns_exchange *asked = &exchange->asked, *served = &exchange->served;
+
+	if (asked->queued_ts)
+		cut(cutter, request__accepted(asked), CAUSE_ACCEPT_QUEUE);
+	else if (served->head.type && served->queued_ts)
+		cut(cutter, request__accepted(served), CAUSE_ACCEPT_QUEUE);
+}
+
 /* Until the answer was there, as far as each end was seen. */
 static void cut_way(struct cutter *cutter, const struct exchange *exchange,
 		    const struct exchange_facts *facts)
@@ -133,6 +144,7 @@ static void cut_way(struct cutter *cutter, const struct exchange *exchange,
 	const struct ns_exchange *asked = &exchange->asked;
 	bool slept = asked->off_ts && asked->wake_ts;
 
+	cut_queued(cutter, exchange);
 	if (answered_before(exchange) && exchange->served.ready_ts) {
 		cut_served(cutter, exchange, facts);
 	} else {

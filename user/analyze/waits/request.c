@@ -173,6 +173,23 @@ uint64_t request__arrived(const struct ns_exchange *served)
 									   : served->begin_ts;
 }
 
+const struct ns_exchange *request__queued(const struct model *model,
+					  const struct ns_exchange *exchange)
+{
+	const struct ns_exchange *served = NULL;
+
+	if (exchange->side == NS_EXCHANGE_ASKED && !exchange->queued_ts)
+		served = model__served_side(model, exchange);
+	return served ? served : exchange;
+}
+
+uint64_t request__accepted(const struct ns_exchange *exchange)
+{
+	if (!exchange->queued_ts)
+		return 0;
+	return exchange->accepted_ts ? exchange->accepted_ts : exchange->head.ts;
+}
+
 /* ---- subscriptions ---- */
 
 /* In one pause the rest of an answer is made, and perhaps in a second. */

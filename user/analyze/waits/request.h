@@ -39,6 +39,13 @@ bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
 			 struct ns_wait *whole);
 /* When a request that is served was there to be read. */
 uint64_t request__arrived(const struct ns_exchange *served);
+/* What is known of the listen queue that its connection came from: by itself, or the other end's
+ * record. */
+const struct ns_exchange *request__queued(const struct model *model,
+					  const struct ns_exchange *exchange);
+/* Until when its connection lay in the listen queue, as far as was seen; 0: not since it was made.
+ */
+uint64_t request__accepted(const struct ns_exchange *exchange);
 
 /*
  * Of an answer without an end in sight, which comes in pieces with pauses between them: what the

@@ -25,6 +25,7 @@ enum pending_kind {
 	PENDING_WAIT,
 	PENDING_AGAIN,   /* a wait that was judged already: it lies in a request */
 	PENDING_REQUEST, /* exchange: the wait for its answer, and what else lies in it */
+	PENDING_QUEUED,  /* exchange: it lay in the listen queue in the time of wait */
 	PENDING_TIMES,   /* wait: a time in which its thread was at a request, without long waits */
 };
 
@@ -352,6 +353,14 @@ static void set_aside(struct wait_queue *queue, const struct judged *judged, enu
 	note_links(queue, &judged->finding.stall, provisional->number);
 }
 
+static struct stall_queue queue_of(const struct ns_exchange *exchange)
+{
+	return (struct stall_queue){.port = exchange->listen_port,
+				    .length = exchange->backlog,
+				    .backlog = exchange->backlog_max,
+				    .somaxconn = exchange->somaxconn};
+}
+
 /* What was explained becomes a stall or shows one. */
 static void judge_explained(struct wait_queue *queue, const struct pending *pending,
 			    const struct unexplained *rest, const struct attribution *attribution,
@@ -383,6 +392,8 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 		stall->conn = pending->exchange.head.conn;
 		stall->peer = conn ? conn->peer : 0;
 	}
+	if (stall->cause == CAUSE_ACCEPT_QUEUE)
+		stall->queue = queue_of(request__queued(queue->model, &pending->exchange));
 	same = reported_before(queue, stall);
 	if (same) {
 		join(queue, judged, wait, same);
@@ -440,7 +451,8 @@ static bool is_pending(const struct wait_queue *queue, const struct ns_wait *wai
 	for (size_t i = 0; i < queue->count; i++) {
 		if (queue->pending[i].wait.head.tid == wait->head.tid &&
 		    queue->pending[i].wait.off_ts == wait->off_ts &&
-		    queue->pending[i].kind != PENDING_TIMES)
+		    queue->pending[i].kind != PENDING_TIMES &&
+		    queue->pending[i].kind != PENDING_QUEUED)
 			return true;
 	}
 	return false;
@@ -605,6 +617,33 @@ static void push_late_start(struct wait_queue *queue, const struct ns_exchange *
 	}
 }
 
+/* A request came, and nobody had accepted its connection. */
+static void push_queued(struct wait_queue *queue, const struct ns_exchange *served)
+{
+	uint64_t arrived = request__arrived(served);
+	struct ns_wait wait = {.head = served->head, .state = 1, .syscall = NS_SYSCALL_NONE};
+
+	if (!served->queued_ts)
+		return;
+	wait.head.type = 0;
+	wait.head.tid = served->accept_tid;
+	wait.head.ts = request__accepted(served);
+	wait.off_ts = arrived > served->queued_ts ? arrived : served->queued_ts;
+	push_part(queue, PENDING_QUEUED, served, &wait);
+}
+
+static void judge_queued(struct wait_queue *queue, const struct pending *pending,
+			 struct judged *judged)
+{
+	const struct ns_wait *wait = &pending->wait;
+	struct unexplained rest = {.start = wait->off_ts, .length = wait->head.ts - wait->off_ts};
+
+	judge_explained(queue, pending, &rest,
+			waker_chain__explain_queued(queue->chain, &pending->exchange, wait->off_ts,
+						    wait->head.ts),
+			judged);
+}
+
 static void judge_times(struct wait_queue *queue, const struct pending *pending,
 			struct judged *judged)
 {
@@ -663,6 +702,8 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 
 	if (exchange->side == NS_EXCHANGE_SERVED) {
 		view_served(queue, exchange, judged);
+		if (!request__is_of_target(queue->model, exchange))
+			push_queued(queue, exchange);
 		if (!exchange->ready_ts || !is_long(queue, exchange) ||
 		    request__is_of_target(queue->model, exchange))
 			return;
@@ -709,6 +750,9 @@ static void judge(struct wait_queue *queue, const struct pending *pending, struc
 		break;
 	case PENDING_REQUEST:
 		judge_request(queue, pending, judged);
+		break;
+	case PENDING_QUEUED:
+		judge_queued(queue, pending, judged);
 		break;
 	case PENDING_TIMES:
 		judge_times(queue, pending, judged);
@@ -806,7 +850,8 @@ bool wait_queue__judge(struct wait_queue *queue, uint64_t now, struct judged *ju
 	first = queue->pending[next];
 	/* What may explain it comes first. */
 	if (now != UINT64_MAX && queue->count <= WAIT_QUEUE_PENDING &&
-	    first.kind != PENDING_TIMES && incidents_pend(queue, &first)) {
+	    first.kind != PENDING_TIMES && first.kind != PENDING_QUEUED &&
+	    incidents_pend(queue, &first)) {
 		queue->pending[next].due_ts = now + SETTLE_NS;
 		judged->judgement = JUDGED_NOTHING;
 		judged->is_explained = false;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Servers that come to accept() late: a new connection for each request. */
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/scenarios/scene.h"
+
+#define REQUEST 176
+#define ANSWER  96
+#define AWAY_MS 90
+
+struct door {
+	uint32_t sleep_ms; /* the server, after each connection */
+	uint32_t spin_ms;
+	uint32_t serve_ms;
+	uint32_t backlog;
+	const char *cause; /* of a request's time */
+};
+
+static const struct door *door_of(const struct stage *stage)
+{
+	return stage->scene->script;
+}
+
+static void listen_door(struct stage *stage)
+{
+	stage__listen(stage, (int)door_of(stage)->backlog);
+}
+
+static void client(struct stage *stage)
+{
+	const struct door *door = door_of(stage);
+	struct phases phases;
+
+	stage__wait_at_gate(stage);
+	phases__begin(&phases, stage);
+	for (uint32_t i = 0; i < stage->count; i++) {
+		uint64_t start_ns = now_ns();
+		int fd = connect_to(stage);
+
+		write_all(fd, REQUEST);
+		if (!read_all(fd, ANSWER))
+			die("the server hung up");
+		stage__request(stage, start_ns);
+		if (stage->scene->targets & 1)
+			phases__end(&phases, door->cause);
+		close(fd);
+		atomic_fetch_add(&stage->exchanges, 1);
+	}
+}
+
+/* Away between two connections: the next one comes meanwhile. */
+static void server(struct stage *stage)
+{
+	const struct door *door = door_of(stage);
+	struct phases phases;
+	struct part part;
+
+	phases__begin(&phases, stage);
+	for (uint32_t i = 0;; i++) {
+		int fd = accept_one(stage);
+
+		if (i && !is_about_server(stage))
+			part__end(stage, &part);
+		if (!(stage->scene->targets & 1))
+			phases__end(&phases, i ? door->cause : "idle");
+		if (!read_all(fd, REQUEST))
+			die("no request");
+		if (is_about_server(stage))
+			part = part__begin();
+		if (door->serve_ms)
+			sleep_ms(door->serve_ms);
+		if (is_about_server(stage))
+			part__end(stage, &part);
+		write_all(fd, ANSWER);
+		if (!(stage->scene->targets & 1))
+			phases__end(&phases, "timer");
+		close(fd);
+		part = part__begin();
+		if (door->sleep_ms)
+			sleep_ms(door->sleep_ms);
+		if (door->spin_ms)
+			spin_ms(stage, door->spin_ms);
+	}
+}
+
+static const struct door sleeps = {.sleep_ms = AWAY_MS, .backlog = 64, .cause = "accept-queue"};
+static const struct door sleeps_and_serves = {
+	.sleep_ms = AWAY_MS, .serve_ms = 8, .backlog = 64, .cause = "accept-queue"};
+static const struct door computes = {.spin_ms = AWAY_MS, .backlog = 64, .cause = "accept-queue"};
+static const struct door no_backlog = {.sleep_ms = AWAY_MS, .backlog = 0, .cause = "accept-queue"};
+/* What is accepted at once and read late is no matter of the queue. */
+static const struct door serves_late = {.serve_ms = 60, .backlog = 64, .cause = "peer-app"};
+
+#define ENDS      client, server
+#define NO_ADVICE "more connections\\)|pipelining"
+
+/* clang-format off */
+const struct scene accept_scenes[] = {
+	{"slow-accept", listen_door, {ENDS}, 1, 14, &sleeps, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}, .quick = true},
+	{"slow-accept-and-answer", listen_door, {ENDS}, 1, 14, &sleeps_and_serves, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}},
+	{"slow-accept-seen-by-server", listen_door, {ENDS}, 2, 14, &sleeps, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}, .quick = true},
+	{"slow-accept-seen-by-both", listen_door, {ENDS}, 3, 14, &sleeps, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}},
+	{"computes-before-accept", listen_door, {ENDS}, 1, 14, &computes, .makes = {"accept-queue", 10, 0.60}, .verdict = {"accept-queue", .says = "computes", .never = NO_ADVICE}},
+	{"slow-accept-without-backlog", listen_door, {ENDS}, 1, 14, &no_backlog, .makes = {"accept-queue", 10, 0.80}, .verdict = {.cause = "accept-queue"}},
+	{"accepts-and-reads-late", listen_door, {ENDS}, 1, 14, &serves_late, .makes = {"peer-app", 10, 0.80}, .verdict = {"peer-app", .never = "accept-queue|listen queue"}},
+	{0},
+};
+/* clang-format on */

@@ -192,6 +192,11 @@ struct ns_retrans {
 	__u64 sent_ts;  /* when these bytes had been sent before, 0 unknown */
 	__u32 arrived;  /* 1: the other end, on this host, had them already */
 	__u32 pad;
+	/* Of a SYN that met a full listen queue on this host, as far as that was seen. */
+	__u32 listen_port; /* 0: none */
+	__u32 backlog;     /* connections there */
+	__u32 backlog_max; /* of listen() */
+	__u32 somaxconn;
 };
 
 /*
@@ -304,7 +309,7 @@ NS_ASSERT_SIZE(ns_segment, 64);
 NS_ASSERT_SIZE(ns_delack, 64);
 NS_ASSERT_SIZE(ns_release, 72);
 NS_ASSERT_SIZE(ns_recv, 40);
-NS_ASSERT_SIZE(ns_retrans, 88);
+NS_ASSERT_SIZE(ns_retrans, 104);
 NS_ASSERT_SIZE(ns_call, 56);
 NS_ASSERT_SIZE(ns_call_raw, 4288);
 NS_ASSERT_SIZE(ns_exchange, 232);

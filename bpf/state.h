@@ -282,7 +282,8 @@ struct ns_conn_state {
 	__u32 told_transmit; /* number of the last transmit, see on_transmit() */
 	__s32 sends_begun;   /* and not ended, as far as told: kprobe way only */
 
-	/* Of an end that is accepted: see queue.bpf.h. */
+	/* See queue.bpf.h. Of an end that is accepted; the last three also of one that connects, to
+	 * a queue that was full. */
 	__u64 queued_ts;   /* it came into the listen queue, 0 not seen */
 	__u64 accepted_ts; /* it had left it by then */
 	__u32 accept_tid;

@@ -97,6 +97,34 @@ static __always_inline struct ns_conn_state *adopt_open(struct sock *sk, const s
 	return conn;
 }
 
+/*
+ * A SYN leaves. Who listens is known if it is on this host, at an address of the connection's own:
+ * a queue that is full drops it, and says nothing.
+ */
+static __noinline int look_at_door(struct sock *sk, struct ns_conn_state *conn)
+{
+	struct listener_key key = {};
+	struct endpoints ends;
+	struct tuple *tuple = &ends.tuple;
+	struct listener *of;
+
+	if (!sk || !conn)
+		return 0;
+	read_endpoints(sk, &ends);
+	if (!tuple->netns &&
+	    (tuple->laddr[0] != tuple->raddr[0] || tuple->laddr[1] != tuple->raddr[1] ||
+	     tuple->laddr[2] != tuple->raddr[2] || tuple->laddr[3] != tuple->raddr[3]))
+		return 0;
+	key.netns = ends.netns;
+	key.port = tuple->rport;
+	of = bpf_map_lookup_elem(&listeners, &key);
+	if (of)
+		read_backlog(conn, of, key.port);
+	if (conn->backlog <= conn->backlog_max)
+		conn->backlog = 0;
+	return 0;
+}
+
 /* Is this unknown socket the other end of a watched connection? Then it is watched too. */
 static __noinline struct ns_conn_state *adopt_peer(struct sock *sk, __u32 opener)
 {

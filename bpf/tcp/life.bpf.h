@@ -62,6 +62,7 @@ static __always_inline void on_connect(struct sock *sk, __u32 tgid)
 	if (!conn)
 		return;
 	conn->first_ts = bpf_ktime_get_ns();
+	look_at_door(sk, conn);
 	last = &last_send[bpf_get_smp_processor_id() & (NS_CPUS - 1)];
 	last->opened_sk = key;
 	last->opened_tid = bpf_get_current_pid_tgid();

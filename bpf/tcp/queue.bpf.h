@@ -30,7 +30,8 @@ static __always_inline void note_accepted(struct ns_conn_state *conn, __u32 tid)
 }
 
 /* How full the queue is, where one socket listens on the port. */
-static __noinline int read_backlog(struct ns_conn_state *conn, const struct listener *of)
+static __noinline int read_backlog(struct ns_conn_state *conn, const struct listener *of,
+				   __u32 port)
 {
 	struct sock *sk;
 
@@ -38,7 +39,7 @@ static __noinline int read_backlog(struct ns_conn_state *conn, const struct list
 		return 0;
 	sk = (struct sock *)of->sk;
 	if (BPF_CORE_READ(sk, __sk_common.skc_state) != NS_TCP_LISTEN ||
-	    BPF_CORE_READ(sk, __sk_common.skc_num) != conn->lport)
+	    BPF_CORE_READ(sk, __sk_common.skc_num) != port)
 		return 0; /* it is another one by now */
 	conn->backlog = BPF_CORE_READ(sk, sk_ack_backlog);
 	conn->backlog_max = BPF_CORE_READ(sk, sk_max_ack_backlog);
@@ -57,7 +58,7 @@ static __noinline int begin_queued(struct ns_conn_state *conn, const struct list
 	conn->queued_ts = conn->first_ts;
 	if (!of)
 		return 0;
-	read_backlog(conn, of);
+	read_backlog(conn, of, conn->lport);
 	tgid = of->tgid;
 	if (!tgid)
 		return 0;

@@ -126,6 +126,23 @@ static __always_inline bool has_arrived(const struct ns_conn_state *conn, __u32 
 	return !seq_after(end, BPF_CORE_READ(peer, rcv_nxt));
 }
 
+/* The queue that was full when the SYN left; of a connect() that was under way before, or another
+ * SYN, as it is now. */
+static __always_inline void fill_door(struct ns_retrans *out, struct sock *sk,
+				      struct ns_conn_state *conn)
+{
+	bool is_syn = out->kind == NS_RETRANS_SYN &&
+		      BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_SYN_SENT;
+
+	if (is_syn && !conn->backlog)
+		look_at_door(sk, conn);
+	out->listen_port =
+		is_syn && conn->backlog ? bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport)) : 0;
+	out->backlog = out->listen_port ? conn->backlog : 0;
+	out->backlog_max = out->listen_port ? conn->backlog_max : 0;
+	out->somaxconn = out->listen_port ? conn->somaxconn : 0;
+}
+
 static __noinline int note_retransmit(struct sock *sk, struct ns_conn_state *conn, __u32 seq,
 				      __u32 end)
 {
@@ -152,6 +169,7 @@ static __noinline int note_retransmit(struct sock *sk, struct ns_conn_state *con
 	out->sent_ts = sent_before(sk, conn, seq, out->kind);
 	out->arrived = out->kind != NS_RETRANS_SYN && has_arrived(conn, end);
 	out->pad = 0;
+	fill_door(out, sk, conn);
 	conn->recovery.retrans_seq = seq;
 	conn->recovery.retrans_ts = out->head.ts;
 	kind = out->kind;

@@ -135,11 +135,17 @@ static const struct template advice[] = {
 	{FOR(RTO),
 	 "If the round trip is far below 200 ms and loss cannot be avoided, a shorter least time-out on the route (ip "
 	 "route change ... rto_min 20ms) shortens each such wait. It does not mend the loss."},
-	{FOR(SYN_RETRANSMIT),
+	{FOR(SYN_RETRANSMIT), "{?is_queue_full}"
+	 "Let the program that listens on port {listen_port} call accept() sooner: in a thread of its own, or in more "
+	 "processes. Answered at once it {saves}."},
+	{FOR(SYN_RETRANSMIT), "{?is_queue_full}"
+	 "Where connections come in bursts, set a larger backlog in listen() there (it is {listen_backlog})[, and "
+	 "net.core.somaxconn at least as large (it is {somaxconn})]."},
+	{FOR(SYN_RETRANSMIT), "{!is_queue_full}"
 	 "At {other}, look whether the listen queue overflows (nstat -az TcpExtListenDrops TcpExtListenOverflows; ss -ltn "
 	 "shows queue and limit); then accept() sooner, or set a larger backlog in listen() and net.core.somaxconn. Answered "
 	 "at once it {saves}."},
-	{FOR(SYN_RETRANSMIT),
+	{FOR(SYN_RETRANSMIT), "{!is_queue_full}"
 	 "If these counters stand still, look for a firewall or for loss on the way."},
 	{FOR(SYN_RETRANSMIT),
 	 "Keep connections open and use them again: each new one can meet this."},

@@ -101,8 +101,10 @@ static const char fast_retransmit[] =
 
 static const char syn_retransmit[] =
 	"{whose}{sender} asked for a connection{connection}, and nobody answered until the timer[ of {rto}] ran out and the "
-	"request (SYN) was sent again[, {retries} times in all]. Whether the SYN was lost on the way, dropped at a full listen "
-	"queue, or filtered is not visible from this end.";
+	"request (SYN) was sent again[, {retries} times in all]. [{?is_queue_full}The listen queue on port {listen_port} was full "
+	"when it came, and so the kernel dropped it: {queue_length} connections lay there that the program had not accepted, and "
+	"listen() allows {listen_backlog}[ (net.core.somaxconn is {somaxconn})]."
+	"|Whether the SYN was lost on the way, dropped at a full listen queue, or filtered is not visible from this end.]";
 
 static const char peer_app[] =
 	"{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other} to answer: the program there took that "

@@ -244,6 +244,10 @@ static const struct field retrans_fields[] = {
 	U32(ns_retrans, ca_state),
 	TIME(ns_retrans, sent_ts, "sent"),
 	U32(ns_retrans, arrived),
+	U32(ns_retrans, listen_port),
+	U32(ns_retrans, backlog),
+	U32(ns_retrans, backlog_max),
+	U32(ns_retrans, somaxconn),
 	END,
 };
 

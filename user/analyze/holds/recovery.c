@@ -197,6 +197,10 @@ static void describe(const struct incident *incident, const struct progress *pro
 	const struct loss *loss = &incident->loss;
 
 	stall->retrans = *progress->dearest;
+	stall->queue = (struct stall_queue){.port = stall->retrans.listen_port,
+					    .length = stall->retrans.backlog,
+					    .backlog = stall->retrans.backlog_max,
+					    .somaxconn = stall->retrans.somaxconn};
 	stall->cause = kinds[rank_of(progress->dearest->kind)].cause;
 	if (progress->probe_ts && stall->cause == CAUSE_FAST_RETRANSMIT)
 		stall->cause = CAUSE_TLP;

@@ -129,6 +129,20 @@ static json_t *reader_of(const struct stall_reader *reader)
 	return object;
 }
 
+static json_t *listen_queue_of(const struct stall_queue *queue)
+{
+	json_t *object;
+
+	if (!queue->port)
+		return json_null();
+	object = json_object();
+	put(object, "port", json_value__count(queue->port));
+	put(object, "length", json_value__number_or_null(queue->length, 0));
+	put(object, "backlog", queue->length ? json_value__count(queue->backlog) : json_null());
+	put(object, "somaxconn", json_value__number_or_null(queue->somaxconn, 0));
+	return object;
+}
+
 json_t *json_value__stall(const struct report *report, const struct stall *stall)
 {
 	json_t *object = json_object();
@@ -155,6 +169,7 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 	put(object, "slices", json_value__slices(stall->slices, stall->slice_count));
 	put(object, "parts", json_value__parts(report, &stall->path));
 	put(object, "reader", reader_of(&stall->reader));
+	put(object, "listen_queue", listen_queue_of(&stall->queue));
 	put_each(object, "links", i, stall->link_count, link_of(report, &stall->links[i]));
 	put_each(object, "waits", i,
 		 stall->wait_count < STALL_WAITS ? stall->wait_count : STALL_WAITS,

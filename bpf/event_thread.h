@@ -177,6 +177,45 @@ struct ns_throttle {
 	char cgroup_top[NS_CGROUP_LEN];
 };
 
+#define NS_RUNNERS 3
+#define NS_NICE_0  120 /* static_prio of nice 0 */
+
+struct ns_runner {
+	__u32 tgid;
+	__u32 tid; /* 0: none */
+	__u32 us;
+	__u32 prio; /* the kernel's: below 100 real-time */
+	char comm[NS_COMM_LEN];
+};
+
+/* Of a thread that comes to its CPU at head.ts, for which it was ready from from_ts on. */
+struct ns_ran {
+	struct ns_head head;
+	__u64 from_ts;
+	__u32 allowed; /* CPUs that it may run on */
+	__u32 cpus;    /* that there are */
+	__s32 nice;
+	__u32 policy;    /* SCHED_* */
+	__u32 others_us; /* of those that are not among the three */
+	__u32 pad;
+	struct ns_runner runners[NS_RUNNERS]; /* on that CPU meanwhile, longest first */
+};
+
+#define NS_RUNNERS_RAW 8 /* a power of two */
+
+struct ns_runner_raw {
+	__u32 tgid;
+	__u32 tid;
+	__u32 us;
+	__u32 prio;
+};
+
+/* NS_RAN as the kernel side writes it. */
+struct ns_ran_raw {
+	struct ns_ran ran;
+	struct ns_runner_raw runners[NS_RUNNERS_RAW];
+};
+
 struct ns_thread_totals {
 	struct ns_head head;
 	__u64 on_cpu_ns;
@@ -206,6 +245,7 @@ NS_ASSERT_OFFSET(ns_wait, arg2, 112);
 NS_ASSERT_SIZE(ns_wait_raw, 776);
 NS_ASSERT_SIZE(ns_sums, 112);
 NS_ASSERT_SIZE(ns_throttle, 208);
+NS_ASSERT_SIZE(ns_ran, 160);
 NS_ASSERT_SIZE(ns_thread_totals, 96);
 
 #endif

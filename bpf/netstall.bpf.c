@@ -49,6 +49,7 @@
 #include "bpf/uring/uring_wait.bpf.h"
 #include "bpf/thread/datagram.bpf.h"
 #include "bpf/thread/throttle.bpf.h"
+#include "bpf/thread/ran.bpf.h"
 #include "bpf/thread/wait.bpf.h"
 #include "bpf/offcpu/tables.bpf.h"
 #include "bpf/offcpu/target.bpf.h"

@@ -373,6 +373,13 @@ struct ns_thread_shorts {
  * itself, in its calls. offcpu as all else, its wake_ts, woke_ts, level and hops by who wakes. The
  * table has what is behind offcpu only where something is traced.
  */
+/* A watched thread is ready to run on a CPU and waits: see ran.bpf.h. */
+struct ns_cpu_wait {
+	__u32 tid; /* of the thread that waits there, 0 none */
+	__u32 pad;
+	__u64 from_ts;
+};
+
 struct ns_thread_state {
 	__u32 tgid;
 	__u32 profiled; /* offcpu is in use */

@@ -106,6 +106,9 @@ struct task_struct {
 	struct files_struct *files;
 	int on_rq;
 	int prio;
+	int static_prio;
+	unsigned int policy;
+	int nr_cpus_allowed;
 	struct sched_entity se;
 	struct task_group *sched_task_group;
 	struct task_io_accounting ioac;

@@ -260,7 +260,11 @@ static __always_inline void on_switch(void *ctx, struct task_struct *prev, struc
 	struct ns_thread_state *thread = watched_thread(prev);
 	struct ns_offcpu_thread *sleeper;
 	__u64 now = thread ? bpf_ktime_get_ns() : 0;
+	__u32 cpu = bpf_get_smp_processor_id() & (NS_CPUS - 1);
+	bool waits = false; /* prev, for a CPU */
 
+	if (settings.trace && cpu_waits[cpu].tid && cpu_waits[cpu].tid != (__u32)next->pid)
+		on_run(prev);
 	if (settings.trace && samples_open > 0)
 		note_answerers_switch(prev, next, preempted || !sleep_state(state));
 	if (settings.trace && queued_processes > 0 && *queued_hint(prev->tgid))
@@ -269,6 +273,7 @@ static __always_inline void on_switch(void *ctx, struct task_struct *prev, struc
 		on_switch_out(prev, thread, now, preempted, state);
 		if (thread->state)
 			on_sleep(prev, thread, now);
+		waits = !thread->state && !thread->throttled;
 	}
 	sleeper = profiled_thread(prev, thread);
 	if (sleeper) {
@@ -279,8 +284,19 @@ static __always_inline void on_switch(void *ctx, struct task_struct *prev, struc
 	thread = watched_thread(next);
 	if (offcpu.on && thread && !now)
 		now = bpf_ktime_get_ns();
-	if (settings.trace && thread)
-		on_switch_in(next, thread, now ? now : time_of_return(next, thread));
+	if (settings.trace && thread) {
+		__u64 back = now ? now : time_of_return(next, thread);
+
+		if (cpu_waits[cpu].tid == (__u32)next->pid) {
+			if (worth_a_record(ns_passed(cpu_waits[cpu].from_ts, back)))
+				tell_ran(prev, next, back);
+			cpu_waits[cpu].tid = 0;
+		}
+		end_cpu_wait(thread->cpu, next->pid);
+		on_switch_in(next, thread, back);
+	}
+	if (settings.trace && waits)
+		begin_cpu_wait(cpu, prev->pid, now);
 	sleeper = profiled_thread(next, thread);
 	if (sleeper)
 		end_sleep(sleeper, next->pid, now ? now : bpf_ktime_get_ns());
@@ -298,6 +314,8 @@ static __always_inline void note_wake(void *ctx, struct task_struct *task,
 	thread->waker.tgid = id >> 32;
 	thread->waker.tid = id;
 	thread->waker.known = NS_WAKER_IDS;
+	if (thread->off)
+		begin_cpu_wait(thread->cpu, task->pid, now);
 	if (!thread->off || !worth_a_record(ns_passed(thread->since, now)))
 		return;
 	thread->waker.known = NS_WAKER_STACK;

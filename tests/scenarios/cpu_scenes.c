@@ -6,12 +6,14 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -185,31 +187,34 @@ static void setup_quota_above(struct stage *stage)
 	stage__listen(stage, 64);
 }
 
-/* Computes in the middle of each request, for longer than its quota lets it. */
-static void throttled_client(struct stage *stage)
+/* Computes in the middle of each request, and has no CPU for that, for this cause. */
+static void compute_in_requests(struct stage *stage, const char *cause)
 {
 	int fd = connect_to(stage);
-	uint64_t queued_ns;
 
 	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	join_group();
+	if (groups.depth)
+		join_group();
 	stage__wait_at_gate(stage);
-	queued_ns = stage__queued(stage);
 	for (uint32_t i = 0; i < stage->count; i++) {
 		uint64_t start_ns = now_ns(), computed_ns;
 
 		write_all(fd, REQUEST / 2);
-		stage__stall(stage, start_ns, "throttled");
-		compute_ms(stage, COMPUTE_MS, "throttled");
+		stage__stall(stage, start_ns, cause);
+		compute_ms(stage, COMPUTE_MS, cause);
 		computed_ns = now_ns();
 		write_all(fd, REQUEST / 2);
 		if (!read_all(fd, ANSWER))
 			die("no answer");
-		stage__stall(stage, computed_ns, "throttled");
+		stage__stall(stage, computed_ns, cause);
 		stage__request(stage, start_ns);
 		atomic_fetch_add(&stage->exchanges, 1);
 	}
-	atomic_store(&stage->part_ns, stage__queued(stage) - queued_ns);
+}
+
+static void throttled_client(struct stage *stage)
+{
+	compute_in_requests(stage, "throttled");
 }
 
 static void prompt_server(struct stage *stage)
@@ -245,12 +250,65 @@ static void throttled_server(struct stage *stage)
 
 	join_group();
 	while (read_all(fd, REQUEST)) {
-		uint64_t start_ns = now_ns();
-
 		compute_ms(stage, SERVE_MS, NULL);
-		atomic_fetch_add(&stage->part_ns, now_ns() - start_ns);
 		write_all(fd, ANSWER);
 	}
+}
+
+/* ---- neighbours ---- */
+
+#define NEIGHBOURS 6
+
+static void to_first_cpu(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		cannot("CPU 0: %s", strerror(errno));
+}
+
+static void *compute(void *arg)
+{
+	(void)arg;
+	for (;;)
+		;
+	return NULL;
+}
+
+/*
+ * Between turns of several ms each: of the waits some are too short for stalls, which add up, so
+ * that names are more than stalls. What is said of the neighbours is judged.
+ */
+static void pinned_client(struct stage *stage)
+{
+	to_first_cpu();
+	compute_in_requests(stage, "runqueue");
+	atomic_store(&stage->part_ns, 0);
+}
+
+static void nice_client(struct stage *stage)
+{
+	if (setpriority(PRIO_PROCESS, 0, 19))
+		cannot("no lower priority: %s", strerror(errno));
+	pinned_client(stage);
+}
+
+static void neighbours(struct stage *stage)
+{
+	(void)stage;
+	to_first_cpu();
+	for (int i = 1; i < NEIGHBOURS; i++)
+		start_thread(compute, NULL);
+	compute(NULL);
+}
+
+static void neighbour(struct stage *stage)
+{
+	(void)stage;
+	to_first_cpu();
+	compute(NULL);
 }
 
 /* ---- stops ---- */
@@ -279,8 +337,6 @@ static void stopped_client(struct stage *stage)
 			is_over = atomic_load(&stage->word) != i;
 			now = now_ns();
 			stage__stall(stage, last, "stopped");
-			if (now - last >= MS(STOP_MS / 2))
-				atomic_fetch_add(&stage->part_ns, now - last);
 		} while (!is_over);
 		write_all(fd, REQUEST / 2);
 		if (!read_all(fd, ANSWER))
@@ -395,6 +451,8 @@ const struct scene cpu_scenes[] = {
 	{"quota", setup_quota, {throttled_client, prompt_server}, 1, 64, .makes = {"throttled", 10, 0.50}, .verdict = {"throttled", .says = "cgroup /netstall-scene-[0-9]+ had used up its CPU quota of 20 ms in each 100 ms"}, .quick = true, .alone = true, .is_about_cpu = true},
 	{"quota-above", setup_quota_above, {throttled_client, prompt_server}, 1, 64, .makes = {"throttled", 10, 0.50}, .verdict = {"throttled", .says = "cgroup /netstall-scene-[0-9]+ had used up its CPU quota of 20 ms in each 100 ms"}, .alone = true, .is_about_cpu = true},
 	{"quota-at-peer", setup_quota, {asking_client, throttled_server}, 1, 16, .makes = {"peer-app", 10, 0.50}, .verdict = {"peer-app", .says = "waits [0-9.]+ ms for its CPU quota", .part = "ready throttled"}, .quick = true, .alone = true, .is_about_cpu = true},
+	{"neighbours", NULL, {pinned_client, prompt_server, neighbours}, 1, 40, .makes = {"runqueue", 10, 0.40}, .verdict = {"runqueue", .says = "CPU ran scene-third/.*may run on 1 of [0-9]+ CPUs"}, .alone = true, .open = true},
+	{"nice", NULL, {nice_client, prompt_server, neighbour}, 1, 24, .makes = {"runqueue", 4, 0.40}, .verdict = {"runqueue", .says = "CPU ran scene-third/.*Its priority is low .nice 19."}, .alone = true},
 	{"stopped", setup_stop, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "stopped by a signal \\(SIGSTOP or the like\\), and could not run until scene-third/", .never = "asked for"}, .quick = true, .alone = true},
 	{"frozen", setup_freezer, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .alone = true},
 	{"frozen-v2", setup_freezer_2, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .quick = true, .alone = true},

@@ -168,7 +168,8 @@ void phases__end(struct phases *phases, const char *cause);
 /* A request that began then ends now. */
 void stage__request(struct stage *stage, uint64_t start_ns);
 
-/* Of the calling thread, from then to now, whatever it waited for a CPU in it. */
+/* Of the calling thread, from then to now, whatever it waited for a CPU in it;
+ * the verdict must be about it. */
 void stage__stall(struct stage *stage, uint64_t start_ns, const char *cause);
 
 /* Time of a request that the verdict must be about; not what the thread waited for a CPU in it. */

@@ -201,6 +201,8 @@ void stage__stall(struct stage *stage, uint64_t start_ns, const char *cause)
 	snprintf(pause.cause, sizeof(pause.cause), "%s", cause);
 	if (pause.end_ns - pause.start_ns >= PAUSE_NS)
 		keep(stage, &pause);
+	if (pause.end_ns - pause.start_ns >= STALL_NS)
+		atomic_fetch_add(&stage->part_ns, pause.end_ns - pause.start_ns);
 }
 
 /* That the calling thread has used. */

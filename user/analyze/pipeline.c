@@ -249,7 +249,7 @@ static void advance(struct pipeline *pipeline)
 static bool is_of_a_time(uint32_t type)
 {
 	return record__is_event(type) || type == NS_CLOSE || type == NS_EXCHANGE ||
-	       type == NS_REAP || type == NS_SUMS || type == NS_THROTTLE;
+	       type == NS_REAP || type == NS_SUMS || type == NS_THROTTLE || type == NS_RAN;
 }
 
 static uint64_t began(const union record *record)
@@ -263,6 +263,8 @@ static uint64_t began(const union record *record)
 		return record->release.held_ns < ts ? ts - record->release.held_ns : 0;
 	case NS_THROTTLE:
 		return record->throttle.since_ts;
+	case NS_RAN:
+		return record->ran.from_ts;
 	case NS_EXCHANGE:
 		return record->exchange.begin_ts ? record->exchange.begin_ts : ts;
 	default:

@@ -208,6 +208,8 @@ struct stall {
 	struct ns_wait wait;   /* the thread that it delayed; head.type 0: not seen */
 	/* In it, of a thread of the chain, the longest one; head.type 0: none. */
 	struct ns_throttle throttle;
+	/* Likewise of a wait for a CPU: who ran there. */
+	struct ns_ran ran;
 	struct ns_retrans retrans; /* what recovered the loss; head.type 0: nothing was lost */
 	uint32_t retransmits;      /* segments sent again during the stall */
 	/* Where in their programs the two writes were called: user stacks, text as

@@ -42,8 +42,10 @@ static const char network[] =
 	"{waited}[{?local}{connection} for {other}]: the bytes were under way for that time.{ruled_out}{round_trip}";
 
 static const char runqueue[] =
-	"{queued} was ready to run and waited for a CPU[: {queued_time} passed until it ran]. Which threads had the CPUs "
-	"meanwhile was not recorded.[{?is_another_queued} {waiter} waited for it.]";
+	"{queued} was ready to run and waited for a CPU[: {queued_time} passed until it ran]."
+	"[{?has_ran} That CPU ran {runners} meanwhile.| Which threads had the CPUs meanwhile was not recorded.]"
+	"[ It may run on {allowed} of {cpus} CPUs only.][{?is_background} Its priority is low[ (nice {nice})].]"
+	"[{?is_another_queued} {waiter} waited for it.]";
 
 static const char throttled[] =
 	"{throttled} was ready to run, but [cgroup {cgroup}|its cgroup] had used up its CPU quota[ of {quota} in each {period}][: "

@@ -22,6 +22,8 @@
 #define cgroup_text(throttle) name_cgroup((char[CGROUP_TEXT]){""}, CGROUP_TEXT, throttle)
 #define resumer_text(context)                                                                      \
 	name_resumer((char[TEXT_SAFE(NS_COMM_LEN) + 16]){""}, TEXT_SAFE(NS_COMM_LEN) + 16, context)
+#define runner_text(context)                                                                       \
+	first_runner((char[TEXT_SAFE(NS_COMM_LEN) + 16]){""}, TEXT_SAFE(NS_COMM_LEN) + 16, context)
 #define number_text(n)       written((char[16]){""}, 16, "%u", n)
 #define ratio_text(of, each) written((char[16]){""}, 16, "%.1f", (double)(of) / (double)(each))
 
@@ -419,6 +421,65 @@ static char *name_resumer(char *dst, size_t size, const struct context *context)
 			       text__safe(safe, sizeof(safe), wait->waker_comm, NS_COMM_LEN),
 			       wait->waker_tid);
 	return context__thread(dst, size, context->report, wait->waker_tgid, wait->waker_tid);
+}
+
+/* A wait for a CPU of which it is known who ran there. */
+static bool has_ran(const struct stall *stall)
+{
+	return stall->ran.head.type && stall->ran.runners[0].us;
+}
+
+static bool is_pinned(const struct stall *stall)
+{
+	return stall->ran.head.type && stall->ran.allowed && stall->ran.allowed < stall->ran.cpus;
+}
+
+static bool is_background(const struct stall *stall)
+{
+	enum { BATCH = 3, IDLE = 5 }; /* SCHED_* */
+
+	return stall->ran.head.type &&
+	       (stall->ran.nice > 0 || stall->ran.policy == BATCH || stall->ran.policy == IDLE);
+}
+
+/* " hog/12 (real-time) for 28.0 ms, w/13 of its own process for 2.00 ms and others for 1.00 ms" */
+static void add_runners(char **text, const struct context *context)
+{
+	const struct ns_ran *ran = &context->stall->ran;
+	char safe[TEXT_SAFE(NS_COMM_LEN)];
+
+	for (size_t i = 0; i < NS_RUNNERS && ran->runners[i].us; i++) {
+		const struct ns_runner *runner = &ran->runners[i];
+
+		builder__add(text, "%s", i ? ", " : "");
+		if (runner->comm[0])
+			builder__add(text, "%s/%u",
+				     text__safe(safe, sizeof(safe), runner->comm, NS_COMM_LEN),
+				     runner->tid);
+		else if (runner->tid)
+			builder__add(text, "thread %u", runner->tid);
+		else
+			builder__add(text, "a thread that is not visible here");
+		if (runner->tgid && runner->tgid == ran->head.tgid)
+			builder__add(text, " of its own process");
+		if (runner->prio < 100)
+			builder__add(text, " (real-time)");
+		builder__add(text, " for %s", duration_text(1000ull * runner->us));
+	}
+	if (ran->others_us >= 1000)
+		builder__add(text, ", others for %s", duration_text(1000ull * ran->others_us));
+}
+
+/* The one that ran longest. */
+static const char *first_runner(char *dst, size_t size, const struct context *context)
+{
+	const struct ns_runner *runner = &context->stall->ran.runners[0];
+	char safe[TEXT_SAFE(NS_COMM_LEN)];
+
+	return runner->comm[0] ? written(dst, size, "%s/%u",
+					 text__safe(safe, sizeof(safe), runner->comm, NS_COMM_LEN),
+					 runner->tid)
+			       : "what runs there";
 }
 
 /* Of the throttled thread of the chain. */

@@ -20,6 +20,7 @@ union event {
 	struct ns_wait wait;
 	struct ns_sums sums;
 	struct ns_throttle throttle;
+	struct ns_ran ran;
 	struct ns_retrans retrans;
 	struct ns_uring uring;
 };

@@ -394,6 +394,18 @@ const struct ns_throttle *model_thread__throttle(const struct model_thread *thre
 	return NULL;
 }
 
+const struct ns_ran *model_thread__ran(const struct model_thread *thread, uint64_t from,
+				       uint64_t to)
+{
+	const union event *event;
+
+	for (size_t i = 0; thread && (event = events__next(&thread->sums, NS_RAN, &i));) {
+		if (event->head.ts > from && event->ran.from_ts < to)
+			return &event->ran;
+	}
+	return NULL;
+}
+
 void model__feed(struct model *model, const union record *record)
 {
 	switch (record->head.type) {
@@ -416,6 +428,7 @@ void model__feed(struct model *model, const union record *record)
 		learn_sums(model, record);
 		break;
 	case NS_THROTTLE:
+	case NS_RAN:
 		learn_throttle(model, record);
 		break;
 	case NS_EXCHANGE:

@@ -15,7 +15,7 @@
 #define MODEL_STACK_BYTES   (16u << 20) /* of the texts that reports show */
 #define MODEL_CONN_EVENTS   64          /* recent records kept of a connection */
 #define MODEL_THREAD_WAITS  128         /* recent waits kept of a thread */
-#define MODEL_THREAD_SUMS   64
+#define MODEL_THREAD_SUMS   128
 #define MODEL_CLOSED        1024 /* closed connections that stay known */
 #define MODEL_CLOSED_RECENT 256  /* and of these keep their recent records */
 #define MODEL_RINGS         4096
@@ -39,7 +39,7 @@ struct model_thread {
 	uint32_t tgid;
 	struct ns_thread_totals totals; /* head.type 0: none came */
 	struct events waits;
-	struct events sums;  /* as it woke others; and its throttles, NS_THROTTLE */
+	struct events sums;  /* as it woke others; and its throttles, NS_THROTTLE, NS_RAN */
 	bool asks;           /* it has made a request */
 	bool asks_datagrams; /* likewise by datagrams */
 	uint64_t comm_ts;
@@ -89,6 +89,9 @@ static inline const struct ns_wait *model_thread__wait(const struct model_thread
  * none, and for thread NULL. */
 const struct ns_throttle *model_thread__throttle(const struct model_thread *thread, uint64_t from,
 						 uint64_t to);
+/* Who ran while the thread waited for a CPU in that time; likewise. */
+const struct ns_ran *model_thread__ran(const struct model_thread *thread, uint64_t from,
+				       uint64_t to);
 const struct model_process *model__process(const struct model *model, uint32_t pid);
 const struct model_ring *model__ring(const struct model *model, uint32_t number);
 /*

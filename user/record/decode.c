@@ -156,6 +156,10 @@ const char *record__damage(const union record *record)
 		return release_damage(&record->release);
 	case NS_WAIT:
 		return wait_damage(&record->wait);
+	case NS_RAN:
+		if (record->ran.from_ts > record->head.ts)
+			return "it ended before it began";
+		return record->head.tid ? NULL : "it names no thread (tid=)";
 	case NS_THROTTLE:
 		if (record->throttle.since_ts > record->head.ts)
 			return "it ended before it began";

@@ -267,6 +267,28 @@ static const struct field throttle_fields[] = {
 	END,
 };
 
+#define RUNNER(n)                                                                                  \
+	NAMED(ns_ran, runners[n].tgid, "ran" #n "_tgid"), NAMED(ns_ran, runners[n].tid, "ran" #n), \
+		NAMED(ns_ran, runners[n].us, "ran" #n "_us"),                                      \
+		NAMED(ns_ran, runners[n].prio, "ran" #n "_prio"),                                  \
+	{                                                                                          \
+		"ran" #n "_comm", FIELD_STRING, offsetof(struct ns_ran, runners[n].comm),          \
+			NS_COMM_LEN, NULL                                                          \
+	}
+
+static const struct field ran_fields[] = {
+	TIME(ns_ran, from_ts, "from"),
+	U32(ns_ran, allowed),
+	U32(ns_ran, cpus),
+	S32(ns_ran, nice),
+	U32(ns_ran, policy),
+	U32(ns_ran, others_us),
+	RUNNER(0),
+	RUNNER(1),
+	RUNNER(2),
+	END,
+};
+
 static const struct field call_fields[] = {
 	U32(ns_call, write_seq), U32(ns_call, bytes), U32(ns_call, stack_id),
 	U32(ns_call, truncated), U32(ns_call, held),  END,
@@ -496,6 +518,7 @@ static const struct record_type types[] = {
 	ROW(NS_URING_ERROR, "uring-error", uring_error_fields, ns_uring_error, 0),
 	ROW(NS_SUMS, "sums", sums_fields, ns_sums, 0),
 	ROW(NS_THROTTLE, "throttle", throttle_fields, ns_throttle, 0),
+	ROW(NS_RAN, "ran", ran_fields, ns_ran, 0),
 };
 
 _Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");

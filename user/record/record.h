@@ -31,6 +31,7 @@ union record {
 	struct ns_wait wait;
 	struct ns_sums sums;
 	struct ns_throttle throttle;
+	struct ns_ran ran;
 	struct ns_retrans retrans;
 	struct ns_call call;
 	struct ns_exchange exchange;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bpf/state.h"
 #include "user/analyze/waits/kernel_stack.h"
@@ -334,6 +335,43 @@ static void enrich_wait(struct enrich *enrich, const struct ns_wait_raw *raw)
 	send(enrich, &out, sizeof(out));
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct ns_runner_raw *left = a, *right = b;
+
+	return left->us < right->us ? 1 : left->us > right->us ? -1 : 0;
+}
+
+/* The three that ran longest, with their names as far as they are still there. */
+static void enrich_ran(struct enrich *enrich, const struct ns_ran_raw *raw)
+{
+	struct ns_ran out = raw->ran;
+	struct ns_runner_raw runners[NS_RUNNERS_RAW];
+
+	memcpy(runners, raw->runners, sizeof(runners));
+	qsort(runners, NS_RUNNERS_RAW, sizeof(runners[0]), by_time);
+	for (size_t i = 0; i < NS_RUNNERS_RAW; i++) {
+		const struct ns_task_entry *task;
+
+		if (i >= NS_RUNNERS) {
+			out.others_us += runners[i].us;
+			continue;
+		}
+		out.runners[i] = (struct ns_runner){.tgid = runners[i].tgid,
+						    .tid = runners[i].tid,
+						    .us = runners[i].us,
+						    .prio = runners[i].prio};
+		task = find_task(enrich, runners[i].tid);
+		if (task)
+			memcpy(out.runners[i].comm, task->comm, NS_COMM_LEN);
+		translate(enrich, &out.runners[i].tgid, &out.runners[i].tid);
+	}
+	out.head.len = sizeof(out);
+	out.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	translate(enrich, &out.head.tgid, &out.head.tid);
+	send(enrich, &out, sizeof(out));
+}
+
 static void take_names(void *context, uint64_t tag, const struct resolver_answer *answer)
 {
 	struct enrich *enrich = context;
@@ -405,6 +443,8 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len)
 
 	if (type == NS_WAIT && len >= sizeof(struct ns_wait_raw))
 		enrich_wait(enrich, record);
+	else if (type == NS_RAN && len >= sizeof(struct ns_ran_raw))
+		enrich_ran(enrich, record);
 	else if (type == NS_CALL && len >= sizeof(struct ns_call_raw))
 		enrich_call(enrich, record);
 	else if (type == NS_CONN && len >= sizeof(struct ns_conn))

@@ -21,6 +21,8 @@ struct attribution {
 	uint64_t reported_ns;               /* all of those together */
 	const struct ns_throttle *throttle; /* the longest in it, of any thread; NULL none */
 	uint64_t throttle_ns;               /* so much of it */
+	const struct ns_ran *ran;           /* of the longest wait for a CPU in it; NULL none */
+	uint64_t ran_ns;
 	enum confidence confidence;
 	enum stall_inferred inferred; /* as in struct stall */
 	enum stall_missing missing;

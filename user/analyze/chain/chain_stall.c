@@ -105,6 +105,8 @@ void chain_stall__fill(const struct model *model, const struct ns_wait *wait, ui
 		stall->missing = MISSING_RETURN_TO_CPU;
 	if (attribution->throttle)
 		stall->throttle = *attribution->throttle;
+	if (attribution->ran)
+		stall->ran = *attribution->ran;
 	take_links(model, stall, attribution);
 	stall->path = attribution->path;
 	stall->wait_count = 1;

@@ -206,6 +206,19 @@ static void spend(struct waker_chain *chain, uint64_t until, enum cause cause)
 	spend_as(chain, until, kind_of(cause), cause, 1);
 }
 
+/* It waits for a CPU up to until. */
+static void spend_queued(struct waker_chain *chain, uint64_t until)
+{
+	uint64_t from = chain->at;
+
+	spend(chain, until, CAUSE_RUNQUEUE);
+	if (chain->at - from <= chain->out.ran_ns)
+		return;
+	chain->out.ran =
+		model_thread__ran(model__thread(chain->model, chain->who.tid), from, chain->at);
+	chain->out.ran_ns = chain->at - from;
+}
+
 /* The thread is ready to run up to until; what its quota has of that time is told apart. */
 static void spend_ready(struct waker_chain *chain, uint64_t until)
 {
@@ -214,7 +227,7 @@ static void spend_ready(struct waker_chain *chain, uint64_t until)
 	uint64_t from;
 
 	while (chain->at < until && (throttle = model_thread__throttle(thread, chain->at, until))) {
-		spend(chain, clip(chain, throttle->since_ts, until), CAUSE_RUNQUEUE);
+		spend_queued(chain, clip(chain, throttle->since_ts, until));
 		from = chain->at;
 		spend(chain, clip(chain, throttle->head.ts, until), CAUSE_THROTTLED);
 		if (chain->at - from <= chain->out.throttle_ns)
@@ -222,7 +235,7 @@ static void spend_ready(struct waker_chain *chain, uint64_t until)
 		chain->out.throttle = throttle;
 		chain->out.throttle_ns = chain->at - from;
 	}
-	spend(chain, until, CAUSE_RUNQUEUE);
+	spend_queued(chain, until);
 }
 
 /* Of several things that were not seen the one that is nearest to the target. */

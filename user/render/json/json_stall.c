@@ -181,6 +181,8 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 	if (stall->throttle.head.type)
 		put(object, "throttle",
 		    record_or_null(report, &stall->throttle.head, sizeof(stall->throttle)));
+	if (stall->ran.head.type)
+		put(object, "ran", record_or_null(report, &stall->ran.head, sizeof(stall->ran)));
 	put(object, "sites", json_value__sites(stall->first_site, stall->second_site));
 	put_each(object, "evidence", i, stall->step_count, step_of(report, &stall->steps[i]));
 	set_stacks(object, stall->wait_stack, stall->waker_stack);

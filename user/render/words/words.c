@@ -43,6 +43,7 @@ static const struct {
 	[NS_URING_ERROR] = {PROCESS, "", words__uring_error},
 	[NS_SUMS] = {THREAD, "ends a sleep", words__sums},
 	[NS_THROTTLE] = {THREAD, "was throttled", words__throttle},
+	[NS_RAN] = {THREAD, "waited for", words__ran},
 };
 
 static void name_actor(const struct report *report, const struct ns_head *head, enum whose whose,

@@ -31,6 +31,7 @@ words_fn words__call;
 words_fn words__exchange;
 words_fn words__sums;
 words_fn words__throttle;
+words_fn words__ran;
 words_fn words__ring;
 words_fn words__uring;
 words_fn words__reap;

@@ -215,6 +215,16 @@ void words__throttle(const struct scene *scene, struct words *words)
 		 nominal_text(1000ull * throttle->period_us));
 }
 
+void words__ran(const struct scene *scene, struct words *words)
+{
+	const struct ns_ran *ran = &scene->record->ran;
+
+	for (size_t i = 0; i < NS_RUNNERS && ran->runners[i].tid; i++)
+		add_to(words->note, ", ", "%s/%u ran %s",
+		       safe_text(ran->runners[i].comm, NS_COMM_LEN), ran->runners[i].tid,
+		       duration_text(1000ull * ran->runners[i].us));
+}
+
 void words__exchange(const struct scene *scene, struct words *words)
 {
 	const struct ns_exchange *exchange = &scene->record->exchange;

@@ -60,6 +60,7 @@ static void test_defaults(void **state)
 	assert_true(budgets__gate(&budgets, CAUSE_RTO));
 	assert_false(budgets__gate(&budgets, CAUSE_LOCK));
 	assert_false(budgets__gate(&budgets, CAUSE_UNKNOWN));
+	assert_parsed("throttled=0", DEFAULTS " throttled=0");
 	assert_parsed("default", DEFAULTS);
 }
 

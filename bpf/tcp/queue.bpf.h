@@ -23,10 +23,12 @@ static __always_inline __u32 *queued_hint(__u32 tgid)
 
 static __always_inline void note_accepted(struct ns_conn_state *conn, __u32 tid)
 {
-	if (!conn->queued_ts || conn->accepted_ts)
+	if (!conn->queued_ts)
 		return;
-	conn->accepted_ts = bpf_ktime_get_ns();
-	conn->accept_tid = tid;
+	if (!conn->accepted_ts)
+		conn->accepted_ts = bpf_ktime_get_ns();
+	if (!conn->accept_tid)
+		conn->accept_tid = tid;
 }
 
 /* How full the queue is, where one socket listens on the port. */
@@ -60,8 +62,6 @@ static __noinline int begin_queued(struct ns_conn_state *conn, const struct list
 		return 0;
 	read_backlog(conn, of, conn->lport);
 	tgid = of->tgid;
-	if (!tgid)
-		return 0;
 	if (!bpf_map_update_elem(&queued, &tgid, &fresh, BPF_NOEXIST))
 		__sync_fetch_and_add(&queued_processes, 1);
 	own = bpf_map_lookup_elem(&queued, &tgid);
@@ -85,7 +85,11 @@ static __always_inline bool is_queued(__u64 key, __u32 tid)
 	return false;
 }
 
-/* Of a thread that leaves its CPU: has it, or one of its process, accepted any of them? */
+/*
+ * Of a thread that leaves its CPU: has it, or one of its process, accepted any of them? tgid 0:
+ * those of listeners that several processes have, so that who it was is seen when the connection is
+ * used.
+ */
 static __noinline int look_for_accepts(__u32 tgid, __u32 tid)
 {
 	struct ns_queued *own = bpf_map_lookup_elem(&queued, &tgid);
@@ -106,6 +110,14 @@ static __noinline int look_for_accepts(__u32 tgid, __u32 tid)
 	if (!bpf_map_delete_elem(&queued, &tgid))
 		__sync_fetch_and_add(&queued_processes, -1);
 	return 0;
+}
+
+static __always_inline void look_at_queues(struct task_struct *task)
+{
+	if (*queued_hint(task->tgid))
+		look_for_accepts(task->tgid, task->pid);
+	if (*queued_hint(0))
+		look_for_accepts(0, 0);
 }
 
 #endif

@@ -292,6 +292,7 @@ static __noinline int tell_served(struct ns_conn_state *conn, __u32 weight, __u3
 	if (!out)
 		return 0;
 	fill_served(out, peer, ended);
+	fill_queued(out, peer, conn->turn.ts);
 	out->weight = weight;
 	asked_ts = conn->turn.wrote_ts > conn->turn.released_ts ? conn->turn.wrote_ts
 								: conn->turn.released_ts;

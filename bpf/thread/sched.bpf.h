@@ -267,8 +267,8 @@ static __always_inline void on_switch(void *ctx, struct task_struct *prev, struc
 		on_run(prev);
 	if (settings.trace && samples_open > 0)
 		note_answerers_switch(prev, next, preempted || !sleep_state(state));
-	if (settings.trace && queued_processes > 0 && *queued_hint(prev->tgid))
-		look_for_accepts(prev->tgid, prev->pid);
+	if (settings.trace && queued_processes > 0)
+		look_at_queues(prev);
 	if (settings.trace && thread) {
 		on_switch_out(prev, thread, now, preempted, state);
 		if (thread->state)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Servers that come to accept() late: a new connection for each request. */
 #include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -85,6 +88,21 @@ static void server(struct stage *stage)
 	}
 }
 
+/* Another process has the listener too, as of a server that forks its workers. */
+static void server_of_two(struct stage *stage)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die("no process: %s", strerror(errno));
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	server(stage);
+}
+
 static const struct door sleeps = {.sleep_ms = AWAY_MS, .backlog = 64, .cause = "accept-queue"};
 static const struct door sleeps_and_serves = {
 	.sleep_ms = AWAY_MS, .serve_ms = 8, .backlog = 64, .cause = "accept-queue"};
@@ -104,6 +122,7 @@ const struct scene accept_scenes[] = {
 	{"slow-accept-seen-by-both", listen_door, {ENDS}, 3, 14, &sleeps, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}},
 	{"computes-before-accept", listen_door, {ENDS}, 1, 14, &computes, .makes = {"accept-queue", 10, 0.60}, .verdict = {"accept-queue", .says = "computes", .never = NO_ADVICE}},
 	{"slow-accept-without-backlog", listen_door, {ENDS}, 1, 14, &no_backlog, .makes = {"accept-queue", 10, 0.80}, .verdict = {.cause = "accept-queue"}},
+	{"accepts-and-reads-late-one-of-two", listen_door, {client, server_of_two}, 1, 14, &serves_late, .makes = {"peer-app", 10, 0.80}, .verdict = {"peer-app", .never = "accept-queue|listen queue"}},
 	{"accepts-and-reads-late", listen_door, {ENDS}, 1, 14, &serves_late, .makes = {"peer-app", 10, 0.80}, .verdict = {"peer-app", .never = "accept-queue|listen queue"}},
 	{0},
 };

@@ -57,6 +57,24 @@ static void test_unread(void **state)
 		      "network 1, peer-app 20, network 1, runqueue 1", CONFIDENCE_OBSERVED);
 }
 
+#define QUEUED "queued=1 accepted=18 accept_tid=20 listen_port=7000 backlog=1 backlog_max=5 "
+
+/* It lay in the listen queue: either end's record says so, and one is enough. */
+static void test_queued(void **state)
+{
+	const char *wanted = "accept-queue 17, peer-app 4, network 1, runqueue 1";
+
+	(void)state;
+	assert_median(HEAD PEER "22 " SERVED "arrived=1.5 begin=18 ready=18 weight=1 " QUEUED
+				"\n"
+				"24 " ASKED "begin=1 ready=1 off=1.5 wake=23 weight=1\n",
+		      wanted, CONFIDENCE_OBSERVED);
+	assert_median(HEAD PEER "22 " SERVED
+				"arrived=1.5 begin=18 ready=18 weight=1\n"
+				"24 " ASKED "begin=1 ready=1 off=1.5 wake=23 weight=1 " QUEUED "\n",
+		      wanted, CONFIDENCE_OBSERVED);
+}
+
 /* 40 B, then 136 B that Nagle's algorithm holds until the other end's timer has fired. */
 static void test_held(void **state)
 {
@@ -683,6 +701,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_prompt),
 		cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_queued),
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_harmless_timer),
 		cmocka_unit_test(test_cork),

@@ -463,7 +463,7 @@ static const struct asking by_epoll = {BY_EPOLL, LATE};
 static const struct asking by_select = {BY_SELECT, LATE};
 static const struct asking by_ring = {BY_RING, LATE};
 static const struct asking far = {BY_RECV, .cause = "udp"};
-static const struct asking prompt = {BY_RECV};
+static const struct asking prompt = {.way = BY_RECV};
 static const struct asking with_losses = {BY_POLL, .lost_every = 2, .patience_ms = 60,
 					  .cause = "udp"};
 
@@ -497,13 +497,13 @@ const struct scene datagram_scenes[] = {
 	{"udp-by-ring", NULL, {asker, UDP}, 1, 12, &by_ring, .makes = {"udp", 10, 0.80}},
 	{"udp-far", setup_path_40ms, {asker, UDP, [4] = play_path}, 1, 12, &far, .makes = {"udp", 10, 0.40}},
 	{"udp-lost", NULL, {asker, UDP}, 1, 12, &with_losses, .makes = {"udp", 10, 0.80}, .verdict = {"udp", .says = "did not answer in time"}, .quick = true},
-	{"udp-prompt", NULL, {asker, UDP}, 1, 200, &prompt, .makes = {NULL}},
-	{"udp-server-idle", NULL, {asker, UDP}, 4, 12, &prompt, .makes = {NULL}},
+	{"udp-prompt", NULL, {asker, UDP}, 1, 200, &prompt, .makes = {.cause = NULL}},
+	{"udp-server-idle", NULL, {asker, UDP}, 4, 12, &prompt, .makes = {.cause = NULL}},
 	{"dns-late", setup_names, {looker, DNS}, 1, 12, &late_names, .makes = {"dns", 10, 0.80}, .verdict = {"dns", .says = "127.0.0.1:53"}, .quick = true},
 	{"dns-dead-first", setup_names, {looker, DNS}, 1, 3, &dead_first, .makes = {"dns", 3, 0.80}, .verdict = {"dns", .says = "Take 127.0.0.2:53 out of /etc/resolv.conf"}},
 	{"dns-by-tcp", setup_names, {looker_by_tcp, beside_server, name_server_by_tcp}, 1, 10, &late_by_tcp, .makes = {"dns", 8, 0.80}},
 	{"dns-in-pool", setup_names, {looker_with_pool, DNS}, 1, 12, &late_names, .makes = {"dns", 10, 0.80}, .verdict = {.cause = "dns"}, .quick = true},
-	{"dns-prompt", setup_names, {looker, DNS}, 1, 60, &prompt_names, .makes = {NULL}},
+	{"dns-prompt", setup_names, {looker, DNS}, 1, 60, &prompt_names, .makes = {.cause = NULL}},
 	{"unix-stream", setup_unix, {UNIX}, 1, 12, &stream, .makes = {"ipc", 10, 0.80}, .verdict = {"ipc", .says = "netstall-scene-[0-9]+-server"}},
 	{"unix-stream-by-poll", setup_unix, {UNIX}, 1, 12, &stream_by_poll, .makes = {"ipc", 10, 0.80}, .verdict = {"ipc", .says = "netstall-scene-[0-9]+-server"}},
 	{"unix-datagrams", setup_unix, {UNIX}, 1, 12, &datagrams, .makes = {"ipc", 10, 0.80}, .verdict = {"ipc", .says = "netstall-scene-[0-9]+-server"}},

@@ -199,6 +199,17 @@ struct ns_retrans {
 	__u32 somaxconn;
 };
 
+/* head.ts: when the attempt was over. */
+struct ns_failed {
+	struct ns_head head;
+	__u32 error;  /* errno that connect() returns; 0: the program gave up */
+	__u32 syns;   /* connection requests (SYN) that were sent */
+	__u32 family; /* of whom it wanted to reach */
+	__u32 rport;
+	__u32 raddr[4];
+	__u64 began_ts; /* connect() */
+};
+
 /*
  * head.ts: the end of the send that was called there; of one that was submitted to a ring there, to
  * go out later, the submission.
@@ -313,6 +324,7 @@ NS_ASSERT_SIZE(ns_retrans, 104);
 NS_ASSERT_SIZE(ns_call, 56);
 NS_ASSERT_SIZE(ns_call_raw, 4288);
 NS_ASSERT_SIZE(ns_exchange, 232);
+NS_ASSERT_SIZE(ns_failed, 72);
 NS_ASSERT_SIZE(ns_conn_totals, 200);
 NS_ASSERT_OFFSET(ns_conn_totals, holds, 80);
 

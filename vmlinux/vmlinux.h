@@ -288,6 +288,7 @@ struct sock {
 	struct socket *sk_socket;
 	u32 sk_ack_backlog;
 	u32 sk_max_ack_backlog;
+	int sk_err;
 	struct {
 		int owned;
 	} sk_lock;

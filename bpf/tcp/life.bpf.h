@@ -113,6 +113,31 @@ static __always_inline void on_accepted(struct sock *sk)
 	begin_queued(conn, of);
 }
 
+/* Nobody there took it: refused, without an answer, or given up. */
+static __noinline int tell_failed(struct sock *sk)
+{
+	__u64 key = (__u64)sk;
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	struct ns_failed out = {};
+	struct endpoints ends;
+
+	if (!sk || !conn || conn->phase == NS_PHASE_OPEN || !(conn->role & NS_ROLE_TARGET) ||
+	    !in_window())
+		return 0;
+	read_endpoints(sk, &ends);
+	fill_head(&out.head, NS_FAILED, sizeof(out), bpf_ktime_get_ns(), conn->id);
+	out.head.tgid = conn->tgid;
+	out.head.tid = 0;
+	out.error = BPF_CORE_READ(sk, sk_err);
+	out.syns = 1 + conn->recovery.by[NS_RETRANS_SYN];
+	out.family = ends.family;
+	out.rport = ends.tuple.rport;
+	__builtin_memcpy(out.raddr, ends.tuple.raddr, sizeof(out.raddr));
+	out.began_ts = conn->first_ts;
+	stream_vital(&out, sizeof(out));
+	return 0;
+}
+
 static __always_inline void on_set_state(struct sock *sk, int from, int to)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
@@ -120,6 +145,8 @@ static __always_inline void on_set_state(struct sock *sk, int from, int to)
 	if (!is_tcp(sk))
 		return;
 	if (to == NS_TCP_CLOSE) {
+		if (from == NS_TCP_SYN_SENT)
+			tell_failed(sk);
 		if (!keeps_answer(sk)) /* else it is dropped when it is destroyed */
 			drop_conn(sk);
 	} else if (!in_window()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Servers that come to accept() late: a new connection for each request. */
 #include <errno.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -103,6 +104,38 @@ static void server_of_two(struct stage *stage)
 	server(stage);
 }
 
+/* ---- connects that come to nothing ---- */
+
+static const struct script beside = {.request = {REQUEST}, .reply = {ANSWER}};
+
+/* Beside a healthy connection. A port that is bound, and at which nobody listens. */
+static void client_refused(struct stage *stage)
+{
+	struct sockaddr_in nobody = {.sin_family = AF_INET, .sin_addr.s_addr = stage->address};
+	int bound = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), tcp = connect_to(stage), fd;
+	socklen_t length = sizeof(nobody);
+	struct phases phases;
+
+	if (bound < 0 || bind(bound, (struct sockaddr *)&nobody, length) ||
+	    getsockname(bound, (struct sockaddr *)&nobody, &length))
+		die("no port: %s", strerror(errno));
+	stage__wait_at_gate(stage);
+	phases__begin(&phases, stage);
+	for (uint32_t i = 0; i < stage->count; i++) {
+		exchange(&phases, tcp, &beside);
+		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (!connect(fd, (struct sockaddr *)&nobody, length) || errno != ECONNREFUSED)
+			die("somebody listens there");
+		close(fd);
+	}
+	phases__end(&phases, NULL);
+}
+
+static void server_beside(struct stage *stage)
+{
+	serve(stage, accept_one(stage), &beside);
+}
+
 static const struct door sleeps = {.sleep_ms = AWAY_MS, .backlog = 64, .cause = "accept-queue"};
 static const struct door sleeps_and_serves = {
 	.sleep_ms = AWAY_MS, .serve_ms = 8, .backlog = 64, .cause = "accept-queue"};
@@ -124,6 +157,7 @@ const struct scene accept_scenes[] = {
 	{"slow-accept-without-backlog", listen_door, {ENDS}, 1, 14, &no_backlog, .makes = {"accept-queue", 10, 0.80}, .verdict = {.cause = "accept-queue"}},
 	{"accepts-and-reads-late-one-of-two", listen_door, {client, server_of_two}, 1, 14, &serves_late, .makes = {"peer-app", 10, 0.80}, .verdict = {"peer-app", .never = "accept-queue|listen queue"}},
 	{"accepts-and-reads-late", listen_door, {ENDS}, 1, 14, &serves_late, .makes = {"peer-app", 10, 0.80}, .verdict = {"peer-app", .never = "accept-queue|listen queue"}},
+	{"connect-refused", NULL, {client_refused, server_beside}, 1, 12, NULL, .verdict = {"none", .says = "12 connects to 127.0.0.1:[0-9]+ were refused"}, .quick = true},
 	{0},
 };
 /* clang-format on */

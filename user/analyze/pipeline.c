@@ -249,7 +249,8 @@ static void advance(struct pipeline *pipeline)
 static bool is_of_a_time(uint32_t type)
 {
 	return record__is_event(type) || type == NS_CLOSE || type == NS_EXCHANGE ||
-	       type == NS_REAP || type == NS_SUMS || type == NS_THROTTLE || type == NS_RAN;
+	       type == NS_REAP || type == NS_SUMS || type == NS_THROTTLE || type == NS_RAN ||
+	       type == NS_FAILED;
 }
 
 static uint64_t began(const union record *record)
@@ -265,6 +266,8 @@ static uint64_t began(const union record *record)
 		return record->throttle.since_ts;
 	case NS_RAN:
 		return record->ran.from_ts;
+	case NS_FAILED:
+		return record->failed.began_ts;
 	case NS_EXCHANGE:
 		return record->exchange.begin_ts ? record->exchange.begin_ts : ts;
 	default:

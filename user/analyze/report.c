@@ -277,6 +277,51 @@ static void learn_ring(struct report *report, const struct model_ring *ring)
 	entry->id = ring->id;
 }
 
+/* Most first; else in an order that does not depend on which came first. */
+static bool goes_before(const struct report_failed *a, const struct report_failed *b)
+{
+	int by_address = memcmp(a->addr, b->addr, sizeof(a->addr));
+
+	if (a->count != b->count)
+		return a->count > b->count;
+	if (a->error != b->error)
+		return a->error > b->error;
+	return by_address ? by_address < 0 : a->port < b->port;
+}
+
+static void learn_failed(struct report *report, const struct ns_failed *failed)
+{
+	struct report_failed *entry = report->failed, *end = entry + report->failed_count;
+
+	while (entry < end &&
+	       (entry->error != failed->error || entry->family != failed->family ||
+		entry->port != failed->rport ||
+		memcmp(entry->addr, failed->raddr, sizeof(entry->addr))))
+		entry++;
+	if (entry == report->failed + REPORT_FAILED) {
+		report->failed_more++;
+		return;
+	}
+	if (entry == end) {
+		report->failed_count++;
+		*entry = (struct report_failed){
+			.error = failed->error, .family = failed->family, .port = failed->rport};
+		memcpy(entry->addr, failed->raddr, sizeof(entry->addr));
+	}
+	if (failed->head.ts >= entry->last_ts) {
+		entry->last_ts = failed->head.ts;
+		entry->pid = failed->head.tgid;
+	}
+	entry->count++;
+	entry->total_ns += failed->head.ts - failed->began_ts;
+	for (; entry > report->failed && goes_before(entry, entry - 1); entry--) {
+		struct report_failed other = entry[-1];
+
+		entry[-1] = *entry;
+		*entry = other;
+	}
+}
+
 void report__update(struct report *report, const struct model *model, const union record *record)
 {
 	const struct ns_head *head = &record->head;
@@ -301,6 +346,9 @@ void report__update(struct report *report, const struct model *model, const unio
 	case NS_WAIT:
 	case NS_THREAD_TOTALS:
 		learn_thread(report, model, model__thread(model, head->tid));
+		break;
+	case NS_FAILED:
+		learn_failed(report, &record->failed);
 		break;
 	case NS_RING:
 		learn_ring(report, model__ring(model, record->ring.ring));

@@ -344,6 +344,20 @@ struct report_habit {
 
 #define REPORT_HABITS 32
 
+#define REPORT_FAILED 16
+
+/* Connects to one address that ended in one way. */
+struct report_failed {
+	uint64_t last_ts;
+	uint32_t pid;   /* of that last one */
+	uint32_t error; /* errno; 0: the program gave up */
+	uint32_t family;
+	uint32_t addr[4];
+	uint32_t port;
+	uint64_t count;
+	uint64_t total_ns;
+};
+
 struct report {
 	struct ns_session session;
 	uint64_t start_ts;
@@ -386,6 +400,10 @@ struct report {
 	/* Those made, then those served; of each all together first, where there are several
 	 * endpoints then by endpoint, then by connection, most first. */
 	struct report_requests *requests;
+	size_t failed_count; /* connects of targets that came to nothing, by whom they were to
+				reach; */
+	struct report_failed failed[REPORT_FAILED];
+	uint64_t failed_more; /* and those for which there was no room */
 	size_t habit_count;
 	struct report_habit habits[REPORT_HABITS];
 };

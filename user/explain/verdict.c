@@ -2,6 +2,7 @@
 #include "user/explain/verdict.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,11 +110,55 @@ static void add_longest(char **text, const struct report *report)
 			     nominal_text(report__threshold(report)));
 }
 
+static const char *failure_text(const struct report_failed *failed)
+{
+	switch (failed->error) {
+	case 0:
+		return "given up by the program before there was an answer";
+	case ECONNREFUSED:
+		return "refused: nobody listens there";
+	case ETIMEDOUT:
+		return "not answered: nobody is there, or what is sent is dropped on the way";
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return "not possible: there is no way there";
+	case ECONNRESET:
+		return "reset";
+	default:
+		return "not possible";
+	}
+}
+
+/* "12 connects to 127.0.0.1:5432 were refused: nobody listens there (ECONNREFUSED, 0.1 ms each)" */
+static void add_failure(char **text, const struct report_failed *failed)
+{
+	builder__add(text, "%s to %s %s %s (", counted_text(failed->count, "connect"),
+		     address_text(failed->family, failed->addr, failed->port),
+		     failed->count == 1 ? "was" : "were", failure_text(failed));
+	if (failed->error)
+		builder__add(text, "%s, ", error_text(failed->error));
+	builder__add(text, "%s%s)", duration_text(failed->total_ns / failed->count),
+		     failed->count == 1 ? "" : " each");
+}
+
+/* Those that are not in the title. */
+static void add_failures(char **text, const struct report *report, size_t from)
+{
+	for (size_t i = from; i < report->failed_count && i < from + OTHERS; i++) {
+		builder__add(text, " ");
+		add_failure(text, &report->failed[i]);
+		builder__add(text, ".");
+	}
+}
+
 static void write_nothing_found(struct verdict *verdict, const struct report *report)
 {
 	struct watched watched = count_watched(report);
 
-	if (watched.conns && report->complete && !is_unfollowed(report)) {
+	if (report->failed_count) {
+		add_failure(&verdict->title, &report->failed[0]);
+		builder__add(&verdict->title, ".");
+	} else if (watched.conns && report->complete && !is_unfollowed(report)) {
 		verdict->title = xstrdup("Nothing held this program back on the network.");
 	} else {
 		verdict->title = xstrdup(
@@ -123,6 +168,7 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 	add_watched(&verdict->text, report, &watched);
 	add_longest(&verdict->text, report);
 	add_unfollowed(&verdict->text, report);
+	add_failures(&verdict->text, report, 1);
 	if (coverage__has_waits(report)) {
 		builder__add(&verdict->text, " ");
 		coverage__add_waits(&verdict->text, report);
@@ -220,6 +266,7 @@ static void write_texts(struct verdict *verdict, const struct context *context)
 	add_others(context, &besides);
 	add_network(context->report, &besides);
 	add_unfollowed(&besides, context->report);
+	add_failures(&besides, context->report, 0);
 	explanation__write(context, &verdict->text);
 	builder__add(&verdict->brief, "%s%s", verdict->text, besides ? besides : "");
 	explanation__add_frequency(context, &verdict->text);

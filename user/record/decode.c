@@ -164,6 +164,9 @@ const char *record__damage(const union record *record)
 		if (record->throttle.since_ts > record->head.ts)
 			return "it ended before it began";
 		return record->head.tid ? NULL : "it names no thread (tid=)";
+	case NS_FAILED:
+		return record->failed.began_ts > record->head.ts ? "it ended before it began"
+								 : NULL;
 	case NS_RETRANS:
 		return record->retrans.kind < NS_RETRANS_KINDS ? NULL
 							       : "its kind is beyond the table";

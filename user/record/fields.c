@@ -231,6 +231,14 @@ static const struct field wait_fields[] = {
 	END,
 };
 
+static const struct field failed_fields[] = {
+	ERRNO(ns_failed, error),
+	U32(ns_failed, syns),
+	ADDRESS(ns_failed, "remote", raddr, rport),
+	TIME(ns_failed, began_ts, "began"),
+	END,
+};
+
 static const struct field retrans_fields[] = {
 	NAME(ns_retrans, kind, retrans_names),
 	U32(ns_retrans, seq),
@@ -519,6 +527,7 @@ static const struct record_type types[] = {
 	ROW(NS_SUMS, "sums", sums_fields, ns_sums, 0),
 	ROW(NS_THROTTLE, "throttle", throttle_fields, ns_throttle, 0),
 	ROW(NS_RAN, "ran", ran_fields, ns_ran, 0),
+	ROW(NS_FAILED, "failed", failed_fields, ns_failed, RECORD_ON_CONN),
 };
 
 _Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");
@@ -586,7 +595,14 @@ const char *field__string(const union record *record, const struct field *field)
 /* A connection has addresses, and a wait that of its socket. */
 uint32_t *field__family(union record *record)
 {
-	return record->head.type == NS_WAIT ? &record->wait.socket.family : &record->conn.family;
+	switch (record->head.type) {
+	case NS_WAIT:
+		return &record->wait.socket.family;
+	case NS_FAILED:
+		return &record->failed.family;
+	default:
+		return &record->conn.family;
+	}
 }
 
 void field__address(const union record *record, const struct field *field, uint32_t *family,

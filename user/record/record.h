@@ -33,6 +33,7 @@ union record {
 	struct ns_throttle throttle;
 	struct ns_ran ran;
 	struct ns_retrans retrans;
+	struct ns_failed failed;
 	struct ns_call call;
 	struct ns_exchange exchange;
 	struct ns_conn_totals conn_totals;

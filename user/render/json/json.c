@@ -225,6 +225,18 @@ static json_t *verdict_of(const struct report *report, const struct verdict *ver
 	return object;
 }
 
+static json_t *failed_of(const struct report_failed *failed)
+{
+	json_t *object = json_object();
+
+	put(object, "remote", json_value__address(failed->family, failed->addr, failed->port));
+	put(object, "error", failed->error ? json_string(error_text(failed->error)) : json_null());
+	put(object, "count", json_value__count(failed->count));
+	put(object, "total_ms", json_value__ms(failed->total_ns));
+	put(object, "pid", json_value__number_or_null(failed->pid, 0));
+	return object;
+}
+
 void json_value__report(struct json_stream *stream, const struct report *report,
 			const struct verdict *verdict)
 {
@@ -244,6 +256,8 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 	json_stream__put(stream, "waited", json_value__waited(report));
 	json_stream__each(stream, "requests", i, report->requests_count,
 			  json_value__requests(&report->requests[i]));
+	json_stream__each(stream, "failed_connects", i, report->failed_count,
+			  failed_of(&report->failed[i]));
 	json_stream__each(stream, "habits", i, report->habit_count,
 			  json_value__habit(report, &report->habits[i]));
 	json_stream__put(stream, "verdict", verdict_of(report, verdict));

@@ -43,6 +43,7 @@ static const struct {
 	[NS_URING_ERROR] = {PROCESS, "", words__uring_error},
 	[NS_SUMS] = {THREAD, "ends a sleep", words__sums},
 	[NS_THROTTLE] = {THREAD, "was throttled", words__throttle},
+	[NS_FAILED] = {TCP, "connect FAILED", words__failed},
 	[NS_RAN] = {THREAD, "waited for", words__ran},
 };
 

@@ -161,6 +161,19 @@ static const char *say_acked(const struct scene *scene, const struct ns_retrans 
 	return "the segment had arrived, its acknowledgement had not";
 }
 
+void words__failed(const struct scene *scene, struct words *words)
+{
+	const struct ns_failed *failed = &scene->record->failed;
+
+	words->colour = COLOUR_FIRED;
+	print_to(words->note, "%s after %s%s%s",
+		 failed->error ? error_text(failed->error) : "given up",
+		 duration_text(failed->head.ts - failed->began_ts), failed->syns > 1 ? ", " : "",
+		 failed->syns > 1 ? counted_text(failed->syns, "SYN") : "");
+	add_to(words->aside, ", ", "to %s",
+	       address_text(failed->family, failed->raddr, failed->rport));
+}
+
 void words__retrans(const struct scene *scene, struct words *words)
 {
 	static const char *const kinds[NS_RETRANS_KINDS] = {

@@ -498,15 +498,16 @@ struct ns_last_send {
  * reads there: words stored whole, of which any writer's will do.
  */
 struct ns_datagrams {
-	__u32 port;     /* its own, host byte order */
-	__u32 role;     /* enum ns_socket_role */
-	__u32 tries;    /* sent since something was read there last; the first of these: */
-	__u32 drops;    /* what the socket had dropped when it was sent, */
-	__u64 asked_ts; /* and when; 0: none */
-	__u64 sent_ts;  /* the last of them */
-	__u32 burst;    /* of these, sent at once, and not answered yet */
-	__u32 family;   /* of the address that it was sent to, where the socket is not connected */
-	__u32 rport;    /* host byte order; 0: it is */
+	__u32 port;        /* its own, host byte order */
+	__u32 role;        /* enum ns_socket_role */
+	__u32 tries;       /* sent since something was read there last; the first of these: */
+	__u32 drops;       /* what the socket had dropped when it was sent, */
+	__u64 asked_ts;    /* and when; 0: none */
+	__u64 sent_ts;     /* the last of them */
+	__u32 reads_first; /* it read before it sent anything: it answers */
+	__u32 burst;       /* of these, sent at once, and not answered yet */
+	__u32 family; /* of the address that it was sent to, where the socket is not connected */
+	__u32 rport;  /* host byte order; 0: it is */
 	__u32 raddr[4];
 };
 

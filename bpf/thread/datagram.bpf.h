@@ -11,7 +11,7 @@
 #define NS_AF_UNIX          1
 #define NS_SOCK_DGRAM       2
 #define NS_IPPROTO_UDP      17
-#define NS_BINDPORT_LOCK    8       /* include/net/sock.h: SOCK_BINDPORT_LOCK */
+#define NS_BOUND            12      /* include/net/sock.h: SOCK_BINDADDR_LOCK, SOCK_BINDPORT_LOCK */
 #define NS_SERVICE_PORTS    1024    /* below them services listen: inet_prot_sock() */
 #define NS_AT_ONCE_NS       5000000 /* who tries again waits longer than that before */
 #define NS_UNIX_NAME_OFFSET 2       /* sun_path in struct sockaddr_un */
@@ -37,12 +37,12 @@ static __always_inline bool is_udp(struct sock *sk)
 }
 
 /*
- * Who has the socket asks: the kernel chose its port, it is connected, or it sends to a service
- * from no service's port. Others have bound a port to be asked there.
+ * Who has the socket asks: it bound neither port nor address, it is connected, or it sends to a
+ * service from no service's port. Others are there to be asked; so is who reads first.
  */
 static __always_inline __u32 datagram_role(struct sock *sk, __u32 rport)
 {
-	if (!(BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks) & NS_BINDPORT_LOCK) ||
+	if (!(BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks) & NS_BOUND) ||
 	    BPF_CORE_READ(sk, __sk_common.skc_dport))
 		return NS_ASKS;
 	if (rport && rport < NS_SERVICE_PORTS &&
@@ -75,6 +75,8 @@ static __noinline int on_datagram_sent(struct sock *sk, const struct inet_addres
 		if (!known)
 			return 0;
 	}
+	if (known->reads_first)
+		return 0;
 	known->rport = 0;
 	if (to->family == NS_AF_INET || to->family == NS_AF_INET6) {
 		known->family = to->family;
@@ -96,18 +98,27 @@ static __noinline int on_datagram_sent(struct sock *sk, const struct inet_addres
 	return 0;
 }
 
-static __always_inline void on_datagram_read(struct sock *sk)
+static __noinline int on_datagram_read(struct sock *sk)
 {
-	struct ns_datagrams *known = datagrams_of(sk);
+	struct ns_datagrams *known, fresh = {.role = NS_ANSWERS, .reads_first = 1};
+	__u64 key = (__u64)sk;
 
-	if (!known)
-		return;
+	if (!sk)
+		return 0;
+	known = datagrams_of(sk);
+	if (!known && is_udp(sk) && !BPF_CORE_READ(sk, __sk_common.skc_dport)) {
+		fresh.port = BPF_CORE_READ(sk, __sk_common.skc_num);
+		bpf_map_update_elem(&datagrams, &key, &fresh, BPF_ANY);
+	}
+	if (!known || known->reads_first)
+		return 0;
 	if (known->burst > 1) {
 		known->tries = --known->burst;
-		return;
+		return 0;
 	}
 	known->tries = known->burst = 0;
 	known->asked_ts = 0;
+	return 0;
 }
 
 /* ---- what a wait was on ---- */
@@ -159,7 +170,8 @@ static __always_inline void describe_udp(struct sock *sk, struct ns_socket *out)
 	out->lport = ends.tuple.lport;
 	out->rport = ends.tuple.rport;
 	__builtin_memcpy(out->raddr, ends.tuple.raddr, sizeof(out->raddr));
-	out->role = datagram_role(sk, 0);
+	if (out->rport) /* of others more has to be seen */
+		out->role = datagram_role(sk, 0);
 	answer = out->rport ? NULL : first_datagram(sk);
 	if (known) {
 		out->role = known->role;

@@ -37,6 +37,7 @@ struct asking {
 	enum wait_way way;
 	uint32_t late_ms;     /* the server sleeps before it answers */
 	uint32_t lost_every;  /* of so many datagrams the server loses one; 0: none */
+	uint32_t pause_ms;    /* between two requests: where the target is who answers */
 	uint32_t patience_ms; /* then it asks again; 0: it waits for ever */
 	const char *cause;
 	/* Of a Unix socket: */
@@ -109,6 +110,8 @@ static void ask_all(struct stage *stage, int fd)
 	for (uint32_t i = 0; i < stage->count; i++) {
 		exchange(&phases, tcp, &beside);
 		ask_once(&phases, asking, fd);
+		if (asking->pause_ms)
+			sleep_ms(asking->pause_ms);
 	}
 }
 
@@ -464,6 +467,9 @@ static const struct asking by_select = {BY_SELECT, LATE};
 static const struct asking by_ring = {BY_RING, LATE};
 static const struct asking far = {BY_RECV, .cause = "udp"};
 static const struct asking prompt = {.way = BY_RECV};
+static const struct asking paused = {.way = BY_RECV, .pause_ms = 40};
+static const struct asking paused_stream = {
+	.way = BY_RECV, .pause_ms = 40, .type = SOCK_STREAM};
 static const struct asking with_losses = {BY_POLL, .lost_every = 2, .patience_ms = 60,
 					  .cause = "udp"};
 
@@ -498,7 +504,7 @@ const struct scene datagram_scenes[] = {
 	{"udp-far", setup_path_40ms, {asker, UDP, [4] = play_path}, 1, 12, &far, .makes = {"udp", 10, 0.40}},
 	{"udp-lost", NULL, {asker, UDP}, 1, 12, &with_losses, .makes = {"udp", 10, 0.80}, .verdict = {"udp", .says = "did not answer in time"}, .quick = true},
 	{"udp-prompt", NULL, {asker, UDP}, 1, 200, &prompt, .makes = {.cause = NULL}},
-	{"udp-server-idle", NULL, {asker, UDP}, 4, 12, &prompt, .makes = {.cause = NULL}},
+	{"udp-server-idle", NULL, {asker, UDP}, 4, 12, &paused, .makes = {.cause = NULL}},
 	{"dns-late", setup_names, {looker, DNS}, 1, 12, &late_names, .makes = {"dns", 10, 0.80}, .verdict = {"dns", .says = "127.0.0.1:53"}, .quick = true},
 	{"dns-dead-first", setup_names, {looker, DNS}, 1, 3, &dead_first, .makes = {"dns", 3, 0.80}, .verdict = {"dns", .says = "Take 127.0.0.2:53 out of /etc/resolv.conf"}},
 	{"dns-by-tcp", setup_names, {looker_by_tcp, beside_server, name_server_by_tcp}, 1, 10, &late_by_tcp, .makes = {"dns", 8, 0.80}},
@@ -507,6 +513,7 @@ const struct scene datagram_scenes[] = {
 	{"unix-stream", setup_unix, {UNIX}, 1, 12, &stream, .makes = {"ipc", 10, 0.80}, .verdict = {"ipc", .says = "netstall-scene-[0-9]+-server"}},
 	{"unix-stream-by-poll", setup_unix, {UNIX}, 1, 12, &stream_by_poll, .makes = {"ipc", 10, 0.80}, .verdict = {"ipc", .says = "netstall-scene-[0-9]+-server"}},
 	{"unix-datagrams", setup_unix, {UNIX}, 1, 12, &datagrams, .makes = {"ipc", 10, 0.80}, .verdict = {"ipc", .says = "netstall-scene-[0-9]+-server"}},
+	{"unix-server-idle", setup_unix, {UNIX}, 4, 12, &paused_stream, .makes = {.cause = NULL}},
 	{"unix-packets", setup_unix, {UNIX}, 1, 12, &packets, .makes = {"ipc", 10, 0.80}, .verdict = {"ipc", .says = "@/tmp/netstall-scene-[0-9]+-server"}},
 	{0},
 };

@@ -777,6 +777,8 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 
 		seen.head.conn = asked->head.conn;
 		explain_reply(chain, &seen, until);
+	} else if (!chain->depth && !was_due && socket_wait__is_for_request(wait)) {
+		spend(chain, until, CAUSE_IDLE);
 	} else if (is_own_time_out(chain, view)) {
 		spend(chain, until, CAUSE_TIMER);
 	} else if (view->waker == WAKER_TASK && (was_due || pending_reply__due_here(model, wait))) {
@@ -858,8 +860,9 @@ static void explain_sleep(struct waker_chain *chain, const struct wait_view *vie
 		explain_signal(chain, view, until);
 		break;
 	case WAIT_IPC:
-		if (socket__is_unfollowed(&view->wait->socket))
-			spend(chain, until, CAUSE_IDLE); /* what goes on there is not seen */
+		if (socket__is_unfollowed(&view->wait->socket) ||
+		    (!chain->depth && !chain->is_due && socket_wait__is_for_request(view->wait)))
+			spend(chain, until, CAUSE_IDLE); /* of the first what goes on is not seen */
 		else
 			explain_waker(chain, view, until, level_of_message(view->wait));
 		break;

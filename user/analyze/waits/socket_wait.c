@@ -90,6 +90,13 @@ bool socket_wait__awaits_message(const struct model *model, const struct ns_wait
 	       polls_one(model, wait);
 }
 
+bool socket_wait__is_for_request(const struct ns_wait *wait)
+{
+	const struct ns_socket *socket = &wait->socket;
+
+	return socket->role == NS_ANSWERS && (socket__is_udp(socket) || socket__is_unix(socket));
+}
+
 /* Of the name service cache daemon (glibc's nscd/nscd-client.h), and of systemd-resolved. */
 static bool is_name_service(const struct ns_socket *socket)
 {

@@ -17,6 +17,8 @@ const char *socket__kind(const struct ns_socket *socket);
 bool socket_wait__awaits_datagram(const struct ns_wait *wait);
 /* Its one Unix socket is one that it has connected, so that it waits for who listens there. */
 bool socket_wait__awaits_message(const struct model *model, const struct ns_wait *wait);
+/* For who asks there next: the socket is that of who answers. */
+bool socket_wait__is_for_request(const struct ns_wait *wait);
 /* CAUSE_DNS where a name server is asked, or who asks it for others; else what is said. */
 enum cause socket_wait__cause(const struct ns_wait *wait, enum cause otherwise);
 /* Likewise of a TCP connection, NULL not known: that of its server. */

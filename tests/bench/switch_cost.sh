@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# What `netstall offwake` adds to a context switch of its target: a program that does little but switch, alone and profiled,
+# What `netstall offwake`, or another command, adds to a context switch of its target: a program that does little but switch, alone and profiled,
 # in turns. CPU time of the program, the BPF programs in it included.
 #
-# Settings (environment): RUNS=9 ROUNDS=100000 OPTIONS='' NETSTALL=build/netstall
+# Settings (environment): RUNS=9 ROUNDS=100000 COMMAND='offwake -f' BY='' OPTIONS='' NETSTALL=build/netstall. Of an exchange by
+# UDP, 40 bytes there and back, under trace: COMMAND=trace BY=udp (an exchange has two switches).
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 
-RUNS=${RUNS:-9} ROUNDS=${ROUNDS:-100000} OPTIONS=${OPTIONS:-}
+RUNS=${RUNS:-9} ROUNDS=${ROUNDS:-100000} OPTIONS=${OPTIONS:-} COMMAND=${COMMAND:-offwake -f} BY=${BY:-}
 NETSTALL=${NETSTALL:-build/netstall}
 PINGPONG=${PINGPONG:-build/tests/workload/pingpong}
 
@@ -20,12 +21,13 @@ mkfifo "$scratch/gate"
 # one_run with|without: the program once; ns a switch to the file of that name.
 one_run() {
     local program profiler tries
-    "$PINGPONG" "$ROUNDS" <"$scratch/gate" >>"$scratch/$1" &
+    # shellcheck disable=SC2086 # a word, or none
+    "$PINGPONG" "$ROUNDS" $BY <"$scratch/gate" >>"$scratch/$1" &
     program=$!
     exec 7>"$scratch/gate"
     if [ "$1" = with ]; then
         # shellcheck disable=SC2086 # words
-        "$NETSTALL" offwake -p $program -f $OPTIONS >/dev/null 2>"$scratch/err" &
+        "$NETSTALL" $COMMAND -p $program $OPTIONS >/dev/null 2>"$scratch/err" &
         profiler=$!
         for ((tries = 0; tries < 300; tries++)); do
             grep -q 'Ctrl-C' "$scratch/err" && break
@@ -47,4 +49,4 @@ done
 # Of the pairs, what was added.
 paste "$scratch/without" "$scratch/with" | awk '{ print $2 - $1 }' >"$scratch/added"
 spread() { sort -n "$1" | awk '{ v[NR] = $1 } END { printf "%d ns (%d..%d)", v[int((NR + 1) / 2)], v[1], v[NR] }'; }
-echo "a switch: $(spread "$scratch/without") without, $(spread "$scratch/with") with offwake${OPTIONS:+ $OPTIONS}, added $(spread "$scratch/added"); $RUNS pairs"
+echo "a switch: $(spread "$scratch/without") without, $(spread "$scratch/with") with $COMMAND${OPTIONS:+ $OPTIONS}, added $(spread "$scratch/added"); $RUNS pairs"

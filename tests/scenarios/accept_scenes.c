@@ -149,12 +149,12 @@ static const struct door serves_late = {.serve_ms = 60, .backlog = 64, .cause = 
 
 /* clang-format off */
 const struct scene accept_scenes[] = {
-	{"slow-accept", listen_door, {ENDS}, 1, 14, &sleeps, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}, .quick = true},
+	{"slow-accept", listen_door, {ENDS}, 1, 14, &sleeps, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}},
 	{"slow-accept-and-answer", listen_door, {ENDS}, 1, 14, &sleeps_and_serves, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}},
-	{"slow-accept-seen-by-server", listen_door, {ENDS}, 2, 14, &sleeps, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}, .quick = true},
+	{"slow-accept-seen-by-server", listen_door, {ENDS}, 2, 14, &sleeps, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}},
 	{"slow-accept-seen-by-both", listen_door, {ENDS}, 3, 14, &sleeps, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}},
 	{"computes-before-accept", listen_door, {ENDS}, 1, 14, &computes, .makes = {"accept-queue", 10, 0.60}, .verdict = {"accept-queue", .says = "computes", .never = NO_ADVICE}},
-	{"slow-accept-without-backlog", listen_door, {ENDS}, 1, 14, &no_backlog, .makes = {"accept-queue", 10, 0.80}, .verdict = {.cause = "accept-queue"}},
+	{"slow-accept-without-backlog", listen_door, {ENDS}, 1, 14, &no_backlog, .makes = {"accept-queue", 10, 0.80}, .quick = true},
 	{"accepts-and-reads-late-one-of-two", listen_door, {client, server_of_two}, 1, 14, &serves_late, .makes = {"peer-app", 10, 0.80}, .verdict = {"peer-app", .never = "accept-queue|listen queue"}},
 	{"accepts-and-reads-late", listen_door, {ENDS}, 1, 14, &serves_late, .makes = {"peer-app", 10, 0.80}, .verdict = {"peer-app", .never = "accept-queue|listen queue"}},
 	{"connect-refused", NULL, {client_refused, server_beside}, 1, 12, NULL, .verdict = {"none", .says = "12 connects to 127.0.0.1:[0-9]+ were refused"}},

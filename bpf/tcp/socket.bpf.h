@@ -104,25 +104,34 @@ static __always_inline bool target_wanted(struct sock *sk, __u32 tgid)
 static __noinline int tell_conn(struct sock *sk, struct ns_conn_state *conn)
 {
 	struct endpoints ends;
-	struct ns_conn out = {};
+	struct ns_conn *out;
 
 	if (!conn || !sk)
 		return 0;
+	/* In place: the stack of those who call it has no room for the record (MAX_BPF_STACK). */
+	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
+	if (!out)
+		out = bpf_ringbuf_reserve(&vital_records, sizeof(*out), 0);
+	if (!out) {
+		count_lost(NS_LOST_RINGBUF);
+		return 0;
+	}
+	__builtin_memset(out, 0, sizeof(*out));
 	read_endpoints(sk, &ends);
-	fill_head(&out.head, NS_CONN, sizeof(out), bpf_ktime_get_ns(), conn->id);
-	out.head.tgid = conn->tgid;
-	out.head.tid = 0;
-	out.role = conn->role;
-	out.origin = conn->origin;
-	out.opener = conn->opener;
-	out.family = ends.family;
-	out.lport = ends.tuple.lport;
-	out.rport = ends.tuple.rport;
-	__builtin_memcpy(out.laddr, ends.tuple.laddr, sizeof(out.laddr));
-	__builtin_memcpy(out.raddr, ends.tuple.raddr, sizeof(out.raddr));
-	out.netns = ends.netns;
-	out.fd = conn->fd;
-	stream_vital(&out, sizeof(out));
+	fill_head(&out->head, NS_CONN, sizeof(*out), bpf_ktime_get_ns(), conn->id);
+	out->head.tgid = conn->tgid;
+	out->head.tid = 0;
+	out->role = conn->role;
+	out->origin = conn->origin;
+	out->opener = conn->opener;
+	out->family = ends.family;
+	out->lport = ends.tuple.lport;
+	out->rport = ends.tuple.rport;
+	__builtin_memcpy(out->laddr, ends.tuple.laddr, sizeof(out->laddr));
+	__builtin_memcpy(out->raddr, ends.tuple.raddr, sizeof(out->raddr));
+	out->netns = ends.netns;
+	out->fd = conn->fd;
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 

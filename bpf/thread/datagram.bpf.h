@@ -159,17 +159,28 @@ static __always_inline void read_sender(struct sk_buff *skb, struct ns_socket *o
 	}
 }
 
+/* By hand: read_endpoints() takes more stack than is left below an unseen wait (512 bytes in all).
+ */
+static __always_inline void read_remote(struct sock *sk, struct ns_socket *out)
+{
+	out->lport = BPF_CORE_READ(sk, __sk_common.skc_num);
+	out->rport = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	if (out->family == NS_AF_INET6) {
+		BPF_CORE_READ_INTO(&out->raddr, sk, __sk_common.skc_v6_daddr);
+		if (out->raddr[0] || out->raddr[1] || out->raddr[2] != NS_V4_MAPPED)
+			return;
+		out->family = NS_AF_INET;
+		out->raddr[2] = out->raddr[3] = 0;
+	}
+	out->raddr[0] = BPF_CORE_READ(sk, __sk_common.skc_daddr);
+}
+
 static __always_inline void describe_udp(struct sock *sk, struct ns_socket *out)
 {
 	const struct ns_datagrams *known = datagrams_of(sk);
 	struct sk_buff *answer;
-	struct endpoints ends;
 
-	read_endpoints(sk, &ends);
-	out->family = ends.family;
-	out->lport = ends.tuple.lport;
-	out->rport = ends.tuple.rport;
-	__builtin_memcpy(out->raddr, ends.tuple.raddr, sizeof(out->raddr));
+	read_remote(sk, out);
 	if (out->rport) /* of others more has to be seen */
 		out->role = datagram_role(sk, 0);
 	answer = out->rport ? NULL : first_datagram(sk);

@@ -150,7 +150,8 @@ static __always_inline void name_group(struct task_group *group, struct ns_throt
  */
 __noinline int tell_throttle(__u32 tid, __u64 now)
 {
-	struct ns_thread_state *thread = bpf_map_lookup_elem(&threads, &tid);
+	struct ns_thread_state *thread =
+		settings.trace ? bpf_map_lookup_elem(&threads, &tid) : NULL;
 	struct task_group *group = NULL;
 	struct task_struct *task;
 	struct ns_throttle *out;

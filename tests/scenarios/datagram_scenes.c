@@ -468,8 +468,7 @@ static const struct asking by_ring = {BY_RING, LATE};
 static const struct asking far = {BY_RECV, .cause = "udp"};
 static const struct asking prompt = {.way = BY_RECV};
 static const struct asking paused = {.way = BY_RECV, .pause_ms = 40};
-static const struct asking paused_stream = {
-	.way = BY_RECV, .pause_ms = 40, .type = SOCK_STREAM};
+static const struct asking paused_stream = {.way = BY_RECV, .pause_ms = 40, .type = SOCK_STREAM};
 static const struct asking with_losses = {BY_POLL, .lost_every = 2, .patience_ms = 60,
 					  .cause = "udp"};
 

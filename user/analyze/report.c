@@ -293,10 +293,9 @@ static void learn_failed(struct report *report, const struct ns_failed *failed)
 {
 	struct report_failed *entry = report->failed, *end = entry + report->failed_count;
 
-	while (entry < end &&
-	       (entry->error != failed->error || entry->family != failed->family ||
-		entry->port != failed->rport ||
-		memcmp(entry->addr, failed->raddr, sizeof(entry->addr))))
+	while (entry < end && (entry->error != failed->error || entry->family != failed->family ||
+			       entry->port != failed->rport ||
+			       memcmp(entry->addr, failed->raddr, sizeof(entry->addr))))
 		entry++;
 	if (entry == report->failed + REPORT_FAILED) {
 		report->failed_more++;

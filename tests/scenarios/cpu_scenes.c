@@ -456,7 +456,7 @@ const struct scene cpu_scenes[] = {
 	{"stopped", setup_stop, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "stopped by a signal \\(SIGSTOP or the like\\), and could not run until scene-third/", .never = "asked for"}, .alone = true},
 	{"frozen", setup_freezer, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .alone = true},
 	{"frozen-v2", setup_freezer_2, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .alone = true},
-	{"memory-high", setup_memory, {braked_client, prompt_server}, 1, 12, .makes = {"memory", 4, 0.30}, .verdict = {"memory", .says = "more than its memory.high", .never = "asked for"}, .quick = true, .alone = true},
+	{"memory-high", setup_memory, {braked_client, prompt_server}, 1, 12, .makes = {"memory", 4, 0.30}, .verdict = {"memory", .says = "more than its memory.high", .never = "asked for"}, .alone = true},
 	{0},
 };
 /* clang-format on */

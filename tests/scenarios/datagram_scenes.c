@@ -507,7 +507,7 @@ const struct scene datagram_scenes[] = {
 	{"dns-late", setup_names, {looker, DNS}, 1, 12, &late_names, .makes = {"dns", 10, 0.80}, .verdict = {"dns", .says = "127.0.0.1:53"}},
 	{"dns-dead-first", setup_names, {looker, DNS}, 1, 3, &dead_first, .makes = {"dns", 3, 0.80}, .verdict = {"dns", .says = "Take 127.0.0.2:53 out of /etc/resolv.conf"}},
 	{"dns-by-tcp", setup_names, {looker_by_tcp, beside_server, name_server_by_tcp}, 1, 10, &late_by_tcp, .makes = {"dns", 8, 0.80}},
-	{"dns-in-pool", setup_names, {looker_with_pool, DNS}, 1, 12, &late_names, .makes = {"dns", 10, 0.80}, .quick = true},
+	{"dns-in-pool", setup_names, {looker_with_pool, DNS}, 1, 12, &late_names, .makes = {"dns", 10, 0.80}},
 	{"dns-prompt", setup_names, {looker, DNS}, 1, 60, &prompt_names, .makes = {.cause = NULL}},
 	{"unix-stream", setup_unix, {UNIX}, 1, 12, &stream, .makes = {"ipc", 10, 0.80}, .verdict = {"ipc", .says = "netstall-scene-[0-9]+-server"}},
 	{"unix-stream-by-poll", setup_unix, {UNIX}, 1, 12, &stream_by_poll, .makes = {"ipc", 10, 0.80}, .verdict = {"ipc", .says = "netstall-scene-[0-9]+-server"}},

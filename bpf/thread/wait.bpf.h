@@ -130,8 +130,10 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	out->wait.spent_known = 1;
 	spent_now(thread, now, &out->wait.spent); /* off since: as it left */
 	note_socket(what, &out->wait);
-	if (!what->conn && what->other && worth_a_record(ns_passed(thread->since, now)))
-		describe_socket(what->other, &out->wait.socket);
+	if (!what->conn && what->other && worth_a_record(ns_passed(thread->since, now))) {
+		describe_socket(what->other);
+		out->wait.socket = described[bpf_get_smp_processor_id() & (NS_CPUS - 1)];
+	}
 	note_op(what, &out->wait);
 	/* Else it came before the thread had left its CPU, or is of the wait to come. */
 	if ((!thread->wake_ts || thread->wake_ts >= thread->since) && thread->wake_ts <= now) {

@@ -448,7 +448,7 @@ static void braked_client(struct stage *stage)
 
 /* clang-format off */
 const struct scene cpu_scenes[] = {
-	{"quota", setup_quota, {throttled_client, prompt_server}, 1, 64, .makes = {"throttled", 10, 0.50}, .verdict = {"throttled", .says = "cgroup /netstall-scene-[0-9]+ had used up its CPU quota of 20 ms in each 100 ms"}, .quick = true, .alone = true, .is_about_cpu = true},
+	{"quota", setup_quota, {throttled_client, prompt_server}, 1, 64, .makes = {"throttled", 10, 0.50}, .verdict = {"throttled", .says = "cgroup /netstall-scene-[0-9]+ had used up its CPU quota of 20 ms in each 100 ms"}, .alone = true, .is_about_cpu = true},
 	{"quota-above", setup_quota_above, {throttled_client, prompt_server}, 1, 64, .makes = {"throttled", 10, 0.50}, .verdict = {"throttled", .says = "cgroup /netstall-scene-[0-9]+ had used up its CPU quota of 20 ms in each 100 ms"}, .alone = true, .is_about_cpu = true},
 	{"quota-at-peer", setup_quota, {asking_client, throttled_server}, 1, 16, .makes = {"peer-app", 10, 0.50}, .verdict = {"peer-app", .says = "waits [0-9.]+ ms for its CPU quota", .part = "ready throttled"}, .alone = true, .is_about_cpu = true},
 	{"neighbours", NULL, {pinned_client, prompt_server, neighbours}, 1, 40, .makes = {"runqueue", 10, 0.40}, .verdict = {"runqueue", .says = "CPU ran scene-third/.*may run on 1 of [0-9]+ CPUs"}, .alone = true, .open = true},

@@ -69,15 +69,16 @@ static __always_inline bool hrtimer_waits(struct hrtimer *timer)
 	return BPF_CORE_READ(timer, state) & 1; /* HRTIMER_STATE_ENQUEUED */
 }
 
-/* Split into two counters for UDP by 51132b99f01c (6.18). */
-struct numa_drop_counters___split {
+/*
+ * Split into two counters for UDP by 51132b99f01c (6.18). Looked for as a field of a structure that
+ * each kernel has: for a whole one that is missing libbpf asks the modules, which CAP_BPF may not.
+ */
+struct udp_sock___split {
 	struct {
-		int counter;
-	} drops0, drops1;
-} __attribute__((preserve_access_index));
-
-struct sock___drop_counters {
-	struct numa_drop_counters___split *sk_drop_counters;
+		struct {
+			int counter;
+		} drops0, drops1;
+	} drop_counters;
 } __attribute__((preserve_access_index));
 
 struct sock___drops {
@@ -86,16 +87,15 @@ struct sock___drops {
 	} sk_drops;
 } __attribute__((preserve_access_index));
 
-/* Datagrams that came and found no room in the socket's receive buffer, ever. */
+/* Datagrams that came and found no room in the UDP socket's receive buffer, ever. */
 static __always_inline __u32 datagrams_dropped(struct sock *sk)
 {
-	struct sock___drop_counters *split = (void *)sk;
+	struct udp_sock___split *split = (void *)sk;
 	struct sock___drops *whole = (void *)sk;
 
-	if (bpf_core_field_exists(split->sk_drop_counters) &&
-	    BPF_CORE_READ(split, sk_drop_counters))
-		return BPF_CORE_READ(split, sk_drop_counters, drops0.counter) +
-		       BPF_CORE_READ(split, sk_drop_counters, drops1.counter);
+	if (bpf_core_field_exists(split->drop_counters))
+		return BPF_CORE_READ(split, drop_counters.drops0.counter) +
+		       BPF_CORE_READ(split, drop_counters.drops1.counter);
 	return BPF_CORE_READ(whole, sk_drops.counter);
 }
 

@@ -348,7 +348,7 @@ struct ns_thread_habits {
 	__u32 polled_more; /* that one had more of them */
 	union {
 		__u32 polled[NS_POLLED];     /* descriptors of its last poll(), each + 1; 0 none */
-		__u64 selected[NS_SELECTED]; /* or of its last select(), as bits */
+		__u64 selected[NS_SELECTED]; /* or of its last select(), as bits; taken by a look */
 	};
 };
 

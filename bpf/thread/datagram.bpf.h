@@ -243,18 +243,32 @@ static __always_inline void describe_unix(struct sock *sk, struct ns_socket *out
 	out->peer_tgid = BPF_CORE_READ(upid_at(pid, 0), nr);
 }
 
-struct ns_socket described[NS_CPUS]; /* (cpu) */
-
-/* Into this CPU's place. Global, and so verified once, not for each of the ways that a wait ends.
+/*
+ * Where a look at a thread's sockets is put down: of the switch each CPU has a place; an iterator,
+ * that a switch may interrupt, has its own, for one runs at a time.
  */
-__noinline int describe_socket(__u64 key)
+static __always_inline __u32 place_of_look(bool by_iterator)
 {
-	struct ns_socket *out = &described[bpf_get_smp_processor_id() & (NS_CPUS - 1)];
+	__u32 cpu = bpf_get_smp_processor_id() & (NS_CPUS - 1);
+	__u32 place = by_iterator ? NS_CPUS : cpu;
+
+	barrier_var(place);
+	return place <= NS_CPUS ? place : NS_CPUS;
+}
+
+struct ns_socket described[NS_CPUS + 1]; /* (place_of_look()) */
+
+/* Global, and so verified once, not for each of the ways that a wait ends. */
+__noinline int describe_socket(__u64 key, __u32 place)
+{
+	struct ns_socket *out;
 	struct sock *sk = (struct sock *)key;
 
-	__builtin_memset(out, 0, sizeof(*out));
-	if (!settings.trace || !sk)
+	barrier_var(place); /* else the verifier sees another register checked */
+	if (!settings.trace || !sk || place > NS_CPUS)
 		return 0;
+	out = &described[place];
+	__builtin_memset(out, 0, sizeof(*out));
 	out->family = BPF_CORE_READ(sk, __sk_common.skc_family);
 	out->type = BPF_CORE_READ(sk, sk_type);
 	out->protocol = BPF_CORE_READ_BITFIELD_PROBED(sk, sk_protocol);

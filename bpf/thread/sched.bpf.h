@@ -65,21 +65,18 @@ static __always_inline void forget_wake(struct ns_thread_state *thread)
 static __always_inline void find_slept_on(struct task_struct *task, struct ns_thread_state *thread,
 					  struct waited_for *what)
 {
-	bool on_fd = call_kind(thread->slept.call) == NS_CALL_ON_FD;
-	struct file *file = on_fd ? task_file(task, thread->slept.arg0) : NULL;
-	__u64 key = file ? (__u64)file_socket(file) : 0;
-	struct ns_conn_state *conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+	struct ns_conn_state *conn;
 
-	what->basis = NS_CONN_FD;
-	if (!on_fd) {
-		key = thread->conn;
-		conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+	if (call_kind(thread->slept.call) != NS_CALL_ON_FD) {
+		what->conn = thread->conn;
 		what->basis = NS_CONN_WRITTEN;
-	} else if (conn && conn->first_ts > thread->since) {
 		return;
 	}
-	what->sk = (struct sock *)key;
-	what->conn = conn;
+	what->conn = (__u64)file_socket(task_file(task, thread->slept.arg0));
+	what->basis = NS_CONN_FD;
+	conn = conn_of_wait(what);
+	if (conn && conn->first_ts > thread->since)
+		what->conn = 0;
 }
 
 /*
@@ -89,28 +86,30 @@ static __always_inline void find_slept_on(struct task_struct *task, struct ns_th
 static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread_state *thread,
 				      __u64 now)
 {
-	struct waited_for what = {.ended = NS_WAIT_WOKEN};
-	struct syscall_args args = {};
+	struct waited_for *what;
 	__u64 end, asleep;
+	__u32 place;
 
 	if (!task || !thread)
 		return 0;
-	args.number = thread->slept.call;
-	args.arg0 = thread->slept.arg0;
-	args.arg1 = thread->slept.arg1;
+	what = begin_wait_look(NS_WAIT_WOKEN, &place);
+	what->call.number = thread->slept.call;
+	what->call.arg0 = thread->slept.arg0;
+	what->call.arg1 = thread->slept.arg1;
 	end = thread->wake_ts;
 	if (end <= thread->since || end > now) { /* of none, or of the wait to come */
 		end = now > thread->since ? now : thread->since;
-		what.ended = NS_WAIT_BOUND;
+		what->ended = NS_WAIT_BOUND;
 	}
 	asleep = ns_passed(thread->since, end);
 	thread->blocked_ns += asleep;
 	if (!worth_a_record(asleep)) {
 		count_short(thread, asleep, 0);
 	} else if (!is_io_worker(task)) {
-		if (!find_ring(task, thread, &what) || !what.op)
-			find_slept_on(task, thread, &what);
-		note_wait(task, thread, &args, &what, end);
+		find_ring(thread, (__u64)BPF_CORE_READ(task, files, fdt), what);
+		if (!what->has_op)
+			find_slept_on(task, thread, what);
+		note_wait(task, thread, place, end);
 	}
 	thread->ring.key = 0;
 	forget_wake(thread);

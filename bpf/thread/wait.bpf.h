@@ -3,18 +3,43 @@
 #ifndef NETSTALL_BPF_THREAD_WAIT_BPF_H
 #define NETSTALL_BPF_THREAD_WAIT_BPF_H
 
-/* The connection that a wait was about. */
+/*
+ * What a wait was about. In a table, not on the stack: the verifier knows nothing of what lies in a
+ * table, so it follows what comes next once, not once for each way in which this was found.
+ */
 struct waited_for {
-	struct ns_conn_state *conn;
-	struct sock *sk;
-	__u32 basis; /* enum ns_conn_basis */
-	__u64 other; /* struct sock that is no TCP connection, 0 none */
-	__u32 gone;  /* number of one that ended before the wait did, which ended by that */
-	__u32 ended; /* enum ns_wait_end: unseen, what it did since is in its traces' place */
-	__u32 ring;  /* number of the ring that it was on, 0 none */
-	const struct ns_uring *op; /* that ended it, NULL not known */
-	__u32 op_read;             /* bytes that this has read from the connection already */
+	struct syscall_args call; /* that it slept in */
+	__u64 conn;               /* struct sock of a watched connection, 0 none */
+	__u64 other;              /* struct sock that is no TCP connection, 0 none */
+	__u32 basis;              /* enum ns_conn_basis */
+	__u32 gone;    /* number of one that ended before the wait did, which ended by that */
+	__u32 ended;   /* enum ns_wait_end: unseen, what it did since is in its traces' place */
+	__u32 ring;    /* number of the ring that it was on, 0 none */
+	__u32 has_op;  /* ns_thread_state.ring.op ended it */
+	__u32 op_read; /* bytes that this has read from the connection already */
 };
+
+static struct waited_for waited[NS_CPUS + 1]; /* (place_of_look()) */
+
+/* Where a wait that ended so is looked into. */
+static __always_inline struct waited_for *begin_wait_look(__u32 ended, __u32 *place)
+{
+	struct waited_for *what;
+
+	*place = place_of_look(ended == NS_WAIT_LASTS);
+	what = &waited[*place];
+	__builtin_memset(what, 0, sizeof(*what));
+	what->ended = ended;
+	what->call.number = NS_SYSCALL_NONE;
+	return what;
+}
+
+static __always_inline struct ns_conn_state *conn_of_wait(const struct waited_for *what)
+{
+	__u64 key = what->conn;
+
+	return key ? bpf_map_lookup_elem(&conns, &key) : NULL;
+}
 
 /*
  * What the owner did last, before it read so many bytes. Reads are not hooked: the socket's
@@ -37,37 +62,41 @@ static __always_inline bool is_as_it_was(const struct waited_for *what)
 }
 
 /* Whose turn it was while the thread waited: before what ended its wait has read anything. */
-static __always_inline __u32 turn_at_end(const struct waited_for *what, struct tcp_sock *tp)
+static __always_inline __u32 turn_at_end(const struct ns_thread_state *thread,
+					 const struct waited_for *what, struct ns_conn_state *conn)
 {
-	if (what->op && what->op->step == NS_URING_DONE)
-		return what->op->turn;
+	if (what->has_op && thread->ring.op.step == NS_URING_DONE)
+		return thread->ring.op.turn;
 	if (!is_as_it_was(what))
 		return NS_TURN_UNKNOWN;
-	return whose_turn_before(what->conn, tp, what->op_read);
+	return whose_turn_before(conn, (struct tcp_sock *)what->conn, what->op_read);
 }
 
-static __always_inline void note_socket(const struct waited_for *what, struct ns_wait *out)
+static __always_inline void note_socket(const struct ns_thread_state *thread,
+					const struct waited_for *what, struct ns_wait *out)
 {
-	struct tcp_sock *tp = (void *)what->sk;
+	struct tcp_sock *tp = (struct tcp_sock *)what->conn;
+	struct ns_conn_state *conn = conn_of_wait(what);
 
-	if (!what->conn) {
+	if (!conn) {
 		out->head.conn = what->gone;
 		out->conn_basis = what->gone ? what->basis : NS_CONN_NONE;
 		return;
 	}
-	out->head.conn = what->conn->id;
+	out->head.conn = conn->id;
 	out->conn_basis = what->basis;
-	out->turn = turn_at_end(what, tp);
+	out->turn = turn_at_end(thread, what, conn);
 	out->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
 	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 }
 
-static __always_inline void note_op(const struct waited_for *what, struct ns_wait *out)
+static __always_inline void note_op(const struct ns_thread_state *thread,
+				    const struct waited_for *what, struct ns_wait *out)
 {
-	const struct ns_uring *op = what->op;
+	const struct ns_uring *op = &thread->ring.op;
 
 	out->ring = what->ring;
-	if (!op)
+	if (!what->has_op)
 		return;
 	out->op_known = 1;
 	out->op_code = op->opcode;
@@ -95,14 +124,16 @@ static __always_inline void note_waker(const struct ns_thread_state *thread,
 	__builtin_memcpy(out->waker_stack, thread->waker.stack, sizeof(out->waker_stack));
 }
 
+/* As waited has it in this place. */
 static __noinline int note_wait(struct task_struct *task, struct ns_thread_state *thread,
-				const struct syscall_args *args, const struct waited_for *what,
-				__u64 now)
+				__u32 place, __u64 now)
 {
+	const struct waited_for *what;
 	struct ns_wait_raw *out;
 
-	if (!thread || !args || !what)
+	if (!thread || place > NS_CPUS)
 		return 0;
+	what = &waited[place];
 	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
 	if (!out) {
 		count_lost(NS_LOST_RINGBUF);
@@ -119,22 +150,22 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	out->wait.state = thread->state;
 	out->wait.syscall = NS_SYSCALL_NONE;
 	if (thread->state) {
-		out->wait.syscall = args->number;
-		out->wait.arg0 = args->arg0;
-		out->wait.arg1 = args->arg1;
+		out->wait.syscall = what->call.number;
+		out->wait.arg0 = what->call.arg0;
+		out->wait.arg1 = what->call.arg1;
 		if (is_as_it_was(what))
-			out->wait.arg2 = call_timeout(args);
+			out->wait.arg2 = call_timeout(&what->call);
 	}
 	out->wait.ended = what->ended;
 	out->wait.began_ts = thread->began;
 	out->wait.spent_known = 1;
 	spent_now(thread, now, &out->wait.spent); /* off since: as it left */
-	note_socket(what, &out->wait);
+	note_socket(thread, what, &out->wait);
 	if (!what->conn && what->other && worth_a_record(ns_passed(thread->since, now))) {
-		describe_socket(what->other);
-		out->wait.socket = described[bpf_get_smp_processor_id() & (NS_CPUS - 1)];
+		describe_socket(what->other, place);
+		out->wait.socket = described[place];
 	}
-	note_op(what, &out->wait);
+	note_op(thread, what, &out->wait);
 	/* Else it came before the thread had left its CPU, or is of the wait to come. */
 	if ((!thread->wake_ts || thread->wake_ts >= thread->since) && thread->wake_ts <= now) {
 		out->wait.wake_ts = thread->wake_ts;
@@ -189,29 +220,6 @@ __noinline int adopt_waited(__u64 key, __u32 tgid, __u32 fd)
 	return adopt_open(sk, &as) != NULL;
 }
 
-static __always_inline struct ns_conn_state *conn_adopted(__u64 key,
-							  const struct ns_thread_state *thread,
-							  __u32 fd)
-{
-	return adopt_waited(key, thread->tgid, fd) ? bpf_map_lookup_elem(&conns, &key) : NULL;
-}
-
-/*
- * The socket of the operation that ended a wait may be gone by now, and its memory another's:
- * is it still there under the operation's name for it?
- */
-static __noinline bool op_names_socket(struct task_struct *task, struct ns_thread_state *thread)
-{
-	const struct ns_uring *op;
-
-	if (!task || !thread)
-		return false;
-	op = &thread->ring.op;
-	return (__u64)socket_of_sqe(task, thread->ring.key, op->fd, op->flags) == thread->ring.sk;
-}
-
-#define NS_ONLY_ONE 1ull /* beside the address of the struct sock */
-
 /* How many bits are below the lowest that is set. */
 static __always_inline __u32 lowest_bit(__u64 word)
 {
@@ -222,99 +230,117 @@ static __always_inline __u32 lowest_bit(__u64 word)
 	return ((below + (below >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56;
 }
 
-/* The next descriptor of a select(), + 1; 0 none. */
-static __always_inline __u32 next_selected(__u64 *words)
+/* Takes the lowest descriptor, + 1, of those that select() was given; 0: none is left. */
+static __always_inline __u32 take_selected(struct ns_thread_state *thread)
 {
 	__u32 i, bit;
 
 #pragma unroll
 	for (i = 0; i < NS_SELECTED; i++) {
-		if (!words[i])
+		if (!thread->habits.selected[i])
 			continue;
-		bit = lowest_bit(words[i]);
-		words[i] &= words[i] - 1;
+		bit = lowest_bit(thread->habits.selected[i]);
+		thread->habits.selected[i] &= thread->habits.selected[i] - 1;
 		return 64 * i + bit + 1;
 	}
 	return 0;
 }
 
+/* What the descriptors of a poll() or select() are, as struct sock; each 0 none. */
+struct polled {
+	__u64 conn;        /* a watched connection */
+	__u64 conn_ready;  /* the first that can be read now */
+	__u64 other;       /* no TCP connection */
+	__u64 other_asks;  /* that waits for an answer */
+	__u64 other_ready; /* the first that can be read now */
+	__u32 conns;
+	__u32 others;
+};
+
+static struct polled polled[NS_CPUS + 1]; /* (place_of_look()) */
+
+static __always_inline void see_other_polled(struct sock *sk, struct polled *out)
+{
+	const struct ns_datagrams *known;
+
+	out->others++;
+	out->other = (__u64)sk;
+	if (!out->other_ready && first_datagram(sk))
+		out->other_ready = (__u64)sk;
+	known = datagrams_of(sk);
+	if (known && known->asked_ts)
+		out->other_asks = (__u64)sk;
+}
+
+/*
+ * Adds to polled what the i-th descriptor of a poll() is, or the next of a select() (NS_POLLED).
+ * The verifier knows nothing of what lies in a table: what it has to follow is this once, and not
+ * each way through all of them.
+ */
+__noinline int see_one_polled(__u64 fdtable, __u32 tid, __u32 i, __u32 place)
+{
+	struct ns_thread_state *thread =
+		settings.trace ? bpf_map_lookup_elem(&threads, &tid) : NULL;
+	struct polled *out;
+	__u32 slot;
+	__u64 key;
+
+	barrier_var(place); /* else the verifier sees another register checked */
+	if (!thread || place > NS_CPUS)
+		return 0;
+	out = &polled[place];
+	slot = i < NS_POLLED ? thread->habits.polled[i] : take_selected(thread);
+	key = slot ? file_in_table(fdtable, slot - 1) : 0;
+	key = key ? sock_in_file(key) : 0;
+	if (!key)
+		return 0;
+	if (!is_tcp_stream((struct sock *)key)) {
+		see_other_polled((struct sock *)key, out);
+	} else if (bpf_map_lookup_elem(&conns, &key)) {
+		out->conns++;
+		out->conn = key;
+		if (!out->conn_ready && has_unread((struct sock *)key))
+			out->conn_ready = key;
+	}
+	return 0;
+}
+
+/* All that a poll() or select() names; a select()'s are taken. */
+static __always_inline void look_at_polled(__u64 fdtable, __u32 tid, bool selects, __u32 place)
+{
+	__u32 i;
+
+	__builtin_memset(&polled[place], 0, sizeof(polled[place]));
+#pragma unroll /* 5.10 refuses a loop that is entered in its middle */
+	for (i = 0; i < NS_POLLED; i++)
+		see_one_polled(fdtable, tid, selects ? NS_POLLED : i, place);
+}
+
 /*
  * Of the watched connections that a poll() or select() names the first that can be read now, or the
- * one that there is (NS_ONLY_ONE). Global, and so verified once. 0: none.
+ * one that there is. Where there is none, of other sockets the first that can be read, else one
+ * that waits for an answer, else the one that there is.
  */
-__noinline __u64 polled_sock(__u64 fdtable, __u32 tid, __u32 selects)
+static __always_inline void find_polled(struct ns_thread_state *thread, __u64 fdtable, __u32 tid,
+					__u32 place)
 {
-	struct ns_thread_state *thread =
-		settings.trace ? bpf_map_lookup_elem(&threads, &tid) : NULL;
-	__u64 key, only = 0, ready = 0, words[NS_SELECTED];
-	__u32 found = 0, slot, i;
+	const struct polled *found = &polled[place];
+	struct waited_for *what = &waited[place];
+	bool selects = call_kind(what->call.number) == NS_CALL_ON_SELECT;
 
-	if (!thread)
-		return 0;
-	__builtin_memcpy(words, thread->habits.selected, sizeof(words));
-#pragma unroll /* 5.10 refuses a loop that is entered in its middle */
-	for (i = 0; i < NS_POLLED; i++) {
-		slot = selects ? next_selected(words) : thread->habits.polled[i];
-		key = slot ? file_in_table(fdtable, slot - 1) : 0;
-		key = key ? sock_in_file(key) : 0;
-		if (!key || !conn_traced(key))
-			continue;
-		found++;
-		only = key;
-		if (!ready && has_unread((struct sock *)key))
-			ready = key;
+	look_at_polled(fdtable, tid, selects, place);
+	what->conn = found->conn_ready;
+	what->basis = NS_CONN_READY;
+	if (found->conns == 1 && !thread->habits.polled_more &&
+	    !(selects && take_selected(thread))) {
+		what->conn = found->conn;
+		what->basis = NS_CONN_FD;
 	}
-	if (found == 1 && !thread->habits.polled_more && !(selects && next_selected(words)))
-		return only | NS_ONLY_ONE;
-	return ready;
-}
-
-/*
- * Of the sockets that a poll() or select() names and that are no TCP connections: the first that
- * can be read, else one that waits for an answer, else the one that there is. Global, and so
- * verified once. 0: none.
- */
-__noinline __u64 polled_other(__u64 fdtable, __u32 tid, __u32 selects)
-{
-	struct ns_thread_state *thread =
-		settings.trace ? bpf_map_lookup_elem(&threads, &tid) : NULL;
-	__u64 key, only = 0, asking = 0, words[NS_SELECTED];
-	struct ns_datagrams *known;
-	__u32 found = 0, slot, i;
-
-	if (!thread)
-		return 0;
-	__builtin_memcpy(words, thread->habits.selected, sizeof(words));
-#pragma unroll /* 5.10 refuses a loop that is entered in its middle */
-	for (i = 0; i < NS_POLLED; i++) {
-		slot = selects ? next_selected(words) : thread->habits.polled[i];
-		key = slot ? file_in_table(fdtable, slot - 1) : 0;
-		key = key ? sock_in_file(key) : 0;
-		if (!key || is_tcp_stream((struct sock *)key))
-			continue;
-		if (first_datagram((struct sock *)key))
-			return key;
-		known = bpf_map_lookup_elem(&datagrams, &key);
-		if (known && known->asked_ts)
-			asking = key;
-		only = key;
-		found++;
-	}
-	return asking ? asking : found == 1 ? only : 0;
-}
-
-static __always_inline void find_polled(struct task_struct *task, bool selects,
-					struct waited_for *what)
-{
-	__u64 found = polled_sock((__u64)BPF_CORE_READ(task, files, fdt), task->pid, selects);
-	__u64 key = found & ~NS_ONLY_ONE;
-
-	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
-	what->sk = what->conn ? (struct sock *)key : NULL;
-	what->basis = found & NS_ONLY_ONE ? NS_CONN_FD : NS_CONN_READY;
-	if (!what->conn && is_as_it_was(what))
-		what->other =
-			polled_other((__u64)BPF_CORE_READ(task, files, fdt), task->pid, selects);
+	if (what->conn || !is_as_it_was(what))
+		return;
+	what->other = found->other_ready ? found->other_ready : found->other_asks;
+	if (!what->other && found->others == 1)
+		what->other = found->other;
 }
 
 /* The call's own socket. */
@@ -325,69 +351,11 @@ static __always_inline void find_named(struct ns_thread_state *thread, __u64 key
 		what->other = key;
 		return;
 	}
-	what->sk = (struct sock *)key;
-	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
-	if (key && !what->conn && what->ended != NS_WAIT_LASTS)
-		what->conn = conn_adopted(key, thread, fd);
-	if (key && !what->conn && key == thread->named_sk)
+	if (bpf_map_lookup_elem(&conns, &key) ||
+	    (what->ended != NS_WAIT_LASTS && adopt_waited(key, thread->tgid, fd)))
+		what->conn = key;
+	else if (key == thread->named_sk)
 		what->gone = thread->named_conn;
-}
-
-/*
- * The call's own socket, or the one of several that ended it; else the one that the thread wrote
- * on, unless the call is on another file.
- */
-static __always_inline void find_waited_for(struct task_struct *task,
-					    struct ns_thread_state *thread,
-					    const struct syscall_args *args,
-					    struct waited_for *what)
-{
-	enum call_kind kind = thread->state ? call_kind(args->number) : NS_CALL_OTHER;
-	struct file *file = NULL;
-	__u32 fd = NS_FD_UNKNOWN;
-	__u64 key = 0;
-
-	if (kind == NS_CALL_ON_FD || kind == NS_CALL_ON_EPOLL)
-		file = task_file(task, args->arg0);
-	if (file && kind == NS_CALL_ON_FD) {
-		fd = args->arg0;
-		key = (__u64)file_socket(file);
-		what->basis = NS_CONN_FD;
-	} else if (file) {
-		key = epoll_ready_sock((__u64)file);
-		what->basis = NS_CONN_READY;
-	}
-	if (key)
-		find_named(thread, key, fd, what);
-	if (kind == NS_CALL_ON_POLL || kind == NS_CALL_ON_SELECT)
-		find_polled(task, kind == NS_CALL_ON_SELECT, what);
-	if (what->conn || kind == NS_CALL_ON_FD || what->gone || what->other)
-		return;
-	key = thread->conn;
-	what->sk = (struct sock *)key;
-	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
-	what->basis = NS_CONN_WRITTEN;
-}
-
-/* What a worker waits for is what its operation is on. False: it waits for work. */
-static __always_inline bool find_worked_on(struct task_struct *task, struct ns_thread_state *thread,
-					   struct waited_for *what)
-{
-	__u64 key;
-
-	if (!note_worker_op(task, thread))
-		return !(thread->state & 1);
-	what->op = &thread->ring.op;
-	what->sk = (struct sock *)thread->ring.sk;
-	key = thread->ring.sk;
-	what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
-	what->basis = NS_CONN_FD;
-	return true;
-}
-
-static __always_inline bool came_late(const struct ns_thread_state *thread, __u64 now)
-{
-	return thread->wake_ts && worth_a_record(ns_passed(thread->wake_ts, now));
 }
 
 static __always_inline __u32 fd_of_op(const struct ns_uring *op)
@@ -395,31 +363,98 @@ static __always_inline __u32 fd_of_op(const struct ns_uring *op)
 	return op->flags & NS_SQE_FIXED_FILE ? NS_FD_UNKNOWN : op->fd;
 }
 
-/* The ring that it waited on, as its wake-up found it. False: none. */
-static __always_inline bool find_ring(struct task_struct *task, struct ns_thread_state *thread,
+/* What the operation that ended a wait was on. */
+static __always_inline void find_of_op(struct ns_thread_state *thread, __u64 fdtable,
+				       struct waited_for *what)
+{
+	const struct ns_uring *op = &thread->ring.op;
+	__u64 key = thread->ring.sk, named;
+
+	what->has_op = 1;
+	what->op_read = thread->ring.read;
+	what->basis = NS_CONN_FD;
+	named = sock_of_sqe(fdtable, thread->ring.key, op->fd, op->flags);
+	/* The socket may be gone by now, and its memory another's, unless it has its name still. */
+	if (key && (bpf_map_lookup_elem(&conns, &key) ||
+		    (named == key && adopt_waited(key, thread->tgid, fd_of_op(op)))))
+		what->conn = key;
+	if (op->file == NS_URING_SOCKET)
+		what->other = named;
+}
+
+/* The ring that it waited on, as its wake-up found it. */
+static __always_inline void find_ring(struct ns_thread_state *thread, __u64 fdtable,
 				      struct waited_for *what)
 {
 	__u64 key = thread->ring.key;
-	struct ns_ring_state *ring;
+	struct ns_ring_state *ring = key ? bpf_map_lookup_elem(&rings, &key) : NULL;
 
-	ring = key ? bpf_map_lookup_elem(&rings, &key) : NULL;
 	if (!ring)
-		return false;
+		return;
 	what->ring = ring->id;
-	if (thread->ring.op.head.len) {
-		what->op = &thread->ring.op;
-		what->op_read = thread->ring.read;
-		what->sk = (struct sock *)thread->ring.sk;
-		key = thread->ring.sk;
-		what->conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
-		if (key && !what->conn && op_names_socket(task, thread))
-			what->conn = conn_adopted(key, thread, fd_of_op(what->op));
-		if (what->op->file == NS_URING_SOCKET)
-			what->other = (__u64)socket_of_sqe(task, thread->ring.key, what->op->fd,
-							   what->op->flags);
+	if (thread->ring.op.head.len)
+		find_of_op(thread, fdtable, what);
+}
+
+/*
+ * Puts into waited what the wait was about: of a ring's operation its socket; else the call's own
+ * socket, or the one of several that ended it; else the one that the thread wrote on, unless the
+ * call is on another file. Global: see file_in_table().
+ */
+__noinline int find_waited_for(__u64 fdtable, __u32 tid, __u32 place)
+{
+	struct ns_thread_state *thread =
+		settings.trace ? bpf_map_lookup_elem(&threads, &tid) : NULL;
+	struct waited_for *what;
+	enum call_kind kind;
+	__u32 fd = NS_FD_UNKNOWN;
+	__u64 key = 0, file = 0;
+
+	barrier_var(place);
+	if (!thread || place > NS_CPUS)
+		return 0;
+	what = &waited[place];
+	if (what->ended == NS_WAIT_SEEN)
+		find_ring(thread, fdtable, what);
+	if (what->has_op)
+		return 0;
+	kind = thread->state ? call_kind(what->call.number) : NS_CALL_OTHER;
+	if (kind == NS_CALL_ON_FD || kind == NS_CALL_ON_EPOLL)
+		file = file_in_table(fdtable, what->call.arg0);
+	if (file && kind == NS_CALL_ON_FD) {
+		fd = what->call.arg0;
+		key = sock_in_file(file);
 		what->basis = NS_CONN_FD;
+	} else if (file) {
+		key = epoll_ready_sock(file);
+		what->basis = NS_CONN_READY;
 	}
+	if (key)
+		find_named(thread, key, fd, what);
+	if (kind == NS_CALL_ON_POLL || kind == NS_CALL_ON_SELECT)
+		find_polled(thread, fdtable, tid, place);
+	if (what->conn || kind == NS_CALL_ON_FD || what->gone || what->other)
+		return 0;
+	what->conn = thread->conn;
+	what->basis = NS_CONN_WRITTEN;
+	return 0;
+}
+
+/* What a worker waits for is what its operation is on. False: it waits for work. */
+static __always_inline bool find_worked_on(struct task_struct *task, struct ns_thread_state *thread,
+					   struct waited_for *what)
+{
+	if (!note_worker_op(task, thread))
+		return !(thread->state & 1);
+	what->has_op = 1;
+	what->conn = thread->ring.sk;
+	what->basis = NS_CONN_FD;
 	return true;
+}
+
+static __always_inline bool came_late(const struct ns_thread_state *thread, __u64 now)
+{
+	return thread->wake_ts && worth_a_record(ns_passed(thread->wake_ts, now));
 }
 
 /* What led to a stall on this ring, and what completes next: that may be told by its end alone. */
@@ -434,36 +469,50 @@ static __always_inline void tell_ring_history(struct ns_thread_state *thread)
 	ring->telling = NS_RING_TELLING;
 }
 
+/* What led to a stall in which the thread waited as waited has it. Global: see file_in_table(). */
+__noinline int tell_what_led(__u32 tid, __u32 place)
+{
+	struct ns_thread_state *thread =
+		settings.trace ? bpf_map_lookup_elem(&threads, &tid) : NULL;
+	struct ns_conn_state *conn;
+
+	barrier_var(place);
+	if (!thread || place > NS_CPUS)
+		return 0;
+	conn = conn_of_wait(&waited[place]);
+	if (conn) {
+		flush_both(conn);
+		watch_both_ends(conn);
+	}
+	if (waited[place].ring)
+		tell_ring_history(thread);
+	return 0;
+}
+
 static __noinline int end_wait(struct task_struct *task, struct ns_thread_state *thread, __u64 now)
 {
-	struct waited_for what = {};
-	struct syscall_args args = {.number = NS_SYSCALL_NONE};
+	struct waited_for *what;
+	__u32 place;
 
 	if (!thread)
 		return 0;
+	what = begin_wait_look(NS_WAIT_SEEN, &place);
 	if (is_io_worker(task)) {
 		/* That there was no work is of no matter; that it came late to some, is. */
-		if (!find_worked_on(task, thread, &what) && !came_late(thread, now))
+		if (!find_worked_on(task, thread, what) && !came_late(thread, now))
 			return 0;
 	} else {
-		read_syscall(task_regs(task), &args);
 		/* It was woken so soon that nothing was noted. */
 		if (rings_watched > 0 && thread->waker.known != NS_WAKER_STACK)
 			note_ring_wake(task, thread, thread->wake_ts);
-		if (!find_ring(task, thread, &what) || !what.op)
-			find_waited_for(task, thread, &args, &what);
+		read_syscall(task_regs(task), &what->call);
+		find_waited_for((__u64)BPF_CORE_READ(task, files, fdt), task->pid, place);
 	}
-	if (ns_passed(thread->since, now) >= settings.threshold_ns) {
-		if (what.conn) {
-			flush_both(what.conn);
-			watch_both_ends(what.conn);
-		}
-		if (what.ring)
-			tell_ring_history(thread);
-	}
+	if (ns_passed(thread->since, now) >= settings.threshold_ns)
+		tell_what_led(task->pid, place);
 	thread->task = (__u64)task;
 	tell_throttle(task->pid, now);
-	note_wait(task, thread, &args, &what, now);
+	note_wait(task, thread, place, now);
 	thread->ring.key = 0;
 	return 0;
 }
@@ -474,11 +523,11 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
  */
 static __noinline int tell_lasting(struct task_struct *task, __u64 now)
 {
-	struct waited_for what = {.ended = NS_WAIT_LASTS};
-	struct syscall_args args = {.number = NS_SYSCALL_NONE};
 	struct ns_thread_state *thread;
+	struct ns_conn_state *conn;
+	struct waited_for *what;
+	__u32 tid, place;
 	__u64 length;
-	__u32 tid;
 
 	if (!task || !settings.trace || waits_lasting >= NS_WAITS_LASTING)
 		return 0;
@@ -489,14 +538,16 @@ static __noinline int tell_lasting(struct task_struct *task, __u64 now)
 	length = ns_passed(thread->since, now);
 	if (!worth_a_record(length))
 		return 0;
-	read_syscall(task_regs(task), &args);
-	if (args.number == NS_SYS_IO_URING_ENTER)
+	what = begin_wait_look(NS_WAIT_LASTS, &place);
+	read_syscall(task_regs(task), &what->call);
+	if (what->call.number == NS_SYS_IO_URING_ENTER)
 		return 0;
 	waits_lasting++;
-	find_waited_for(task, thread, &args, &what);
-	if (what.conn && length >= settings.threshold_ns)
-		flush_both(what.conn);
-	note_wait(task, thread, &args, &what, now);
+	find_waited_for((__u64)BPF_CORE_READ(task, files, fdt), tid, place);
+	conn = conn_of_wait(what);
+	if (conn && length >= settings.threshold_ns)
+		flush_both(conn);
+	note_wait(task, thread, place, now);
 	return 0;
 }
 

@@ -97,18 +97,29 @@ static __always_inline struct file *registered_file(__u64 ring, __u32 index)
 }
 
 /* What an SQE's fd means: a descriptor, or a slot of the ring's. */
+static __always_inline __u64 file_in_sqe(__u64 fdtable, __u64 ring, __u32 fd, __u32 flags)
+{
+	return flags & NS_SQE_FIXED_FILE ? (__u64)registered_file(ring, fd)
+					 : file_in_table(fdtable, fd);
+}
+
 static __always_inline struct file *file_of_sqe(struct task_struct *task, __u64 ring, __u32 fd,
 						__u32 flags)
 {
-	return flags & NS_SQE_FIXED_FILE ? registered_file(ring, fd) : task_file(task, fd);
+	return (struct file *)file_in_sqe((__u64)BPF_CORE_READ(task, files, fdt), ring, fd, flags);
+}
+
+static __always_inline __u64 sock_of_sqe(__u64 fdtable, __u64 ring, __u32 fd, __u32 flags)
+{
+	__u64 file = fd == NS_FD_UNKNOWN ? 0 : file_in_sqe(fdtable, ring, fd, flags);
+
+	return file ? sock_in_file(file) : 0;
 }
 
 static __always_inline struct sock *socket_of_sqe(struct task_struct *task, __u64 ring, __u32 fd,
 						  __u32 flags)
 {
-	struct file *file = fd == NS_FD_UNKNOWN ? NULL : file_of_sqe(task, ring, fd, flags);
-
-	return file ? file_socket(file) : NULL;
+	return (struct sock *)sock_of_sqe((__u64)BPF_CORE_READ(task, files, fdt), ring, fd, flags);
 }
 
 /* A ring tells an eventfd of its completions: io_ring_ctx.io_ev_fd, 77bc59b49817 (5.18). */

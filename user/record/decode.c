@@ -37,15 +37,27 @@ static bool is_role(uint32_t role)
 	return role && !(role & ~(uint32_t)(NS_ROLE_TARGET | NS_ROLE_PEER | NS_ROLE_CHAIN));
 }
 
+static const char *address_damage(uint32_t family, uint32_t lport, uint32_t rport)
+{
+	if (family != AF_INET_WIRE && family != AF_INET6_WIRE)
+		return "its address family is neither IPv4 nor IPv6";
+	if (lport > 65535 || rport > 65535)
+		return "a port is beyond 65535";
+	return NULL;
+}
+
 static const char *conn_damage(const struct ns_conn *conn)
 {
 	if (!is_role(conn->role))
 		return "its role is none";
-	if (conn->family != AF_INET_WIRE && conn->family != AF_INET6_WIRE)
-		return "its address family is neither IPv4 nor IPv6";
-	if (conn->lport > 65535 || conn->rport > 65535)
-		return "a port is beyond 65535";
-	return NULL;
+	return address_damage(conn->family, conn->lport, conn->rport);
+}
+
+static const char *failed_damage(const struct ns_failed *failed)
+{
+	if (failed->began_ts > failed->head.ts)
+		return "it ended before it began";
+	return address_damage(failed->family, 0, failed->rport);
 }
 
 static const char *segment_damage(const struct ns_segment *segment)
@@ -165,8 +177,7 @@ const char *record__damage(const union record *record)
 			return "it ended before it began";
 		return record->head.tid ? NULL : "it names no thread (tid=)";
 	case NS_FAILED:
-		return record->failed.began_ts > record->head.ts ? "it ended before it began"
-								 : NULL;
+		return failed_damage(&record->failed);
 	case NS_RETRANS:
 		return record->retrans.kind < NS_RETRANS_KINDS ? NULL
 							       : "its kind is beyond the table";

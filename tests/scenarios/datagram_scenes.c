@@ -194,6 +194,7 @@ struct lookup {
 	const char *resolv_conf;
 	uint32_t late_ms;
 	const char *cause;
+	bool in_turn; /* both kinds of address are asked for */
 };
 
 /* The file that others see under this name is ours from now on; but for this scene nobody does. */
@@ -310,9 +311,9 @@ static void name_server_by_tcp(struct stage *stage)
 	}
 }
 
-static void look_up(uint32_t number)
+static void look_up(uint32_t number, int family)
 {
-	static const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+	const struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM};
 	struct addrinfo *found;
 	char name[32];
 	int error;
@@ -334,7 +335,7 @@ static void looker(struct stage *stage)
 	phases__begin(&phases, stage);
 	for (uint32_t i = 0; i < stage->count; i++) {
 		exchange(&phases, tcp, &beside);
-		look_up(i);
+		look_up(i, lookup->in_turn ? AF_UNSPEC : AF_INET);
 		phases__end(&phases, lookup->cause);
 	}
 }
@@ -360,7 +361,7 @@ static void *pool_thread(void *arg)
 
 	stage__enter(pool->stage);
 	for (uint32_t i = 0; read(pool->wanted[0], &byte, 1) == 1; i++) {
-		look_up(i);
+		look_up(i, AF_INET);
 		if (write(pool->done[1], "", 1) != 1)
 			die("nobody waits");
 	}
@@ -472,12 +473,15 @@ static const struct asking paused_stream = {.way = BY_RECV, .pause_ms = 40, .typ
 static const struct asking with_losses = {BY_POLL, .lost_every = 2, .patience_ms = 60,
 					  .cause = "udp"};
 
-static const struct lookup late_names = {"nameserver " NAME_SERVER "\n", 40, "dns"};
-static const struct lookup dead_first = {
-	"nameserver " DEAD_SERVER "\nnameserver " NAME_SERVER "\noptions timeout:1\n", 0, "dns"};
-static const struct lookup late_by_tcp = {"nameserver " NAME_SERVER "\noptions use-vc\n", 40,
-					  "dns"};
-static const struct lookup prompt_names = {"nameserver " NAME_SERVER "\n", 0, NULL};
+static const struct lookup late_names = {"nameserver " NAME_SERVER "\n", 40, "dns", false};
+static const struct lookup dead_first = {"nameserver " DEAD_SERVER "\nnameserver " NAME_SERVER
+					 "\noptions timeout:1\n",
+					 0, "dns", false};
+static const struct lookup late_by_tcp = {"nameserver " NAME_SERVER "\noptions use-vc\n", 40, "dns",
+					  false};
+static const struct lookup in_turn = {"nameserver " NAME_SERVER "\noptions single-request\n", 40,
+				      "dns", true};
+static const struct lookup prompt_names = {"nameserver " NAME_SERVER "\n", 0, NULL, false};
 
 #define LATE_UNIX .late_ms = 40, .cause = "ipc"
 
@@ -508,6 +512,7 @@ const struct scene datagram_scenes[] = {
 	{"dns-dead-first", setup_names, {looker, DNS}, 1, 3, &dead_first, .makes = {"dns", 3, 0.80}, .verdict = {"dns", .says = "Take 127.0.0.2:53 out of /etc/resolv.conf"}},
 	{"dns-by-tcp", setup_names, {looker_by_tcp, beside_server, name_server_by_tcp}, 1, 10, &late_by_tcp, .makes = {"dns", 8, 0.80}},
 	{"dns-in-pool", setup_names, {looker_with_pool, DNS}, 1, 12, &late_names, .makes = {"dns", 10, 0.80}},
+	{"dns-in-turn", setup_names, {looker, DNS}, 1, 8, &in_turn, .makes = {"dns", 14, 0.80}, .verdict = {"dns", .says = "one after the other"}},
 	{"dns-prompt", setup_names, {looker, DNS}, 1, 60, &prompt_names, .makes = {.cause = NULL}},
 	{"unix-stream", setup_unix, {UNIX}, 1, 12, &stream, .makes = {"ipc", 10, 0.80}, .verdict = {"ipc", .says = "netstall-scene-[0-9]+-server"}},
 	{"unix-stream-by-poll", setup_unix, {UNIX}, 1, 12, &stream_by_poll, .makes = {"ipc", 10, 0.80}, .verdict = {"ipc", .says = "netstall-scene-[0-9]+-server"}},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "user/analyze/waits/socket_wait.h"
+#include "user/analyze/waits/wait.h"
 
 const struct ns_wait *stall__socket_wait(const struct stall *stall)
 {
@@ -141,13 +142,27 @@ static bool is_server(const struct tally_server *server, const struct ns_socket 
 	       !memcmp(server->addr, socket->raddr, sizeof(server->addr));
 }
 
+static void tally_in_turn(struct tally_in_turn *in_turn, const struct ns_wait *wait)
+{
+	const struct ns_socket *socket = &wait->socket;
+
+	if (in_turn->lport == socket->lport && socket->asked_ts >= in_turn->answered_ts &&
+	    socket->asked_ts - in_turn->answered_ts < WAIT_AT_ONCE_NS)
+		in_turn->count++;
+	in_turn->lport = socket->is_ready ? socket->lport : 0;
+	in_turn->answered_ts = wait->head.ts;
+}
+
+/* Of a stall that was for an answer: a wait for a CPU may have been at a socket as well. */
 static void tally_server(struct tally *tally, const struct stall *stall)
 {
-	const struct ns_socket *socket = &stall__socket_wait(stall)->socket;
+	const struct ns_wait *wait = stall__socket_wait(stall);
+	const struct ns_socket *socket = &wait->socket;
 	uint64_t ns = held_part(stall);
 
-	if (!socket__is_udp(socket))
+	if (!socket__is_udp(socket) || (stall->cause != CAUSE_UDP && stall->cause != CAUSE_DNS))
 		return;
+	tally_in_turn(&tally->in_turn, wait);
 	for (size_t i = 0; i < TALLY_SERVERS; i++) {
 		struct tally_server *server = &tally->servers[i];
 

@@ -33,6 +33,13 @@ struct tally_server {
 
 #define TALLY_SERVERS 4 /* likewise */
 
+/* Questions that are asked on a socket as soon as the answer to the one before is there. */
+struct tally_in_turn {
+	uint32_t count;
+	uint32_t lport;       /* of the socket whose answer came last, 0 none, */
+	uint64_t answered_ts; /* and when */
+};
+
 /* The stalls of one cause on one connection. */
 struct tally {
 	enum cause cause;
@@ -53,6 +60,7 @@ struct tally {
 	struct range gap_ns;                  /* from the first write to the held one */
 	struct tally_root roots[TALLY_ROOTS]; /* count 0: none */
 	struct tally_server servers[TALLY_SERVERS];
+	struct tally_in_turn in_turn;
 	struct path path;  /* of the whole ones together, if there are any; count 0: of holds */
 	uint32_t followed; /* how many stalls that is */
 	bool path_is_whole;

@@ -179,6 +179,9 @@ static const struct template advice[] = {
 	{FOR(DNS), "{?is_unanswered}"
 	 "Take {other} out of /etc/resolv.conf, or mend it: while it stands there, each lookup that comes to it waits. \"options "
 	 "timeout:1 attempts:2\" there makes that shorter: {saves}."},
+	{FOR(DNS), "{?in_turn}"
+	 "Ask for both kinds of address at a time, or only for the one that is used (AF_INET, AI_ADDRCONFIG). Where "
+	 "/etc/resolv.conf has \"options single-request\", take that out."},
 	{FOR(DNS),
 	 "Ask the name once and keep the address, or ask ahead, off the way of a request."},
 	{FOR(DNS),

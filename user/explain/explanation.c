@@ -148,7 +148,9 @@ static const char udp[] =
 
 static const char dns[] =
 	"{waiter} waited[ in {call}] for the name service at {answerer}[, to which it had sent {tries} datagrams].[{servers}]{dropped} The name "
-	"that was asked for is payload, and was not looked at.[{made_of}]{at_quota}";
+	"that was asked for is payload, and was not looked at.[ [{?is_one_in_turn}Once|{in_turn} times] {waiter} asked as soon as "
+	"it had the answer to the question before: one after the other, as for a name's two kinds of address (A, AAAA).]"
+	"[{made_of}]{at_quota}";
 
 static const char accept_queue[] =
 	"[{?is_accepting}A connection to {sender} [on port {listen_port} ]lay in the listen queue"

@@ -274,12 +274,11 @@ static __always_inline void fill_served(struct ns_exchange *out, const struct ns
 /*
  * What the other end did for this exchange: it wrote, after this end had and before the exchange
  * was over. On another CPU it may be about to begin its next answer: of that turn, or of parts of
- * two, nothing is told.
+ * two, nothing is told. Global: see file_in_table().
  */
-static __noinline int tell_served(struct ns_conn_state *conn, __u32 weight, __u32 ended,
-				  __u64 until)
+__noinline int tell_served(__u64 key, __u32 weight, __u32 ended, __u64 until)
 {
-	struct ns_conn_state *peer;
+	struct ns_conn_state *conn = conn_traced(key), *peer;
 	struct ns_exchange *out;
 	__u64 asked_ts;
 
@@ -347,7 +346,7 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 	if (!has_room(answer->ts - conn->turn.ts))
 		return 0;
 	tp = (void *)answer->key;
-	tell_served(conn, answer->weight, answer->ended, answer->ts);
+	tell_served(conn->key, answer->weight, answer->ended, answer->ts);
 	out = new_exchange(NS_EXCHANGE_ASKED, answer->ts, conn->id);
 	if (!out)
 		return 0;
@@ -525,7 +524,7 @@ static __noinline int end_answered(struct ns_conn_state *asker)
 		watch_both_ends(asker);
 	else if (!asker->turn.sampling && !asker->turn.slow)
 		return 0;
-	tell_served(asker, 1, NS_EXCHANGE_CLOSED, now);
+	tell_served(asker->key, 1, NS_EXCHANGE_CLOSED, now);
 	return 0;
 }
 

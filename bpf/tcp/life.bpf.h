@@ -80,15 +80,16 @@ static __always_inline void on_connected(struct sock *sk)
 	if (conn) {
 		recovery_connected(sk, conn);
 		open_conn(sk, conn);
+		choose_first(conn);
 		return;
 	}
 	tgid = bpf_map_lookup_elem(&connectors, &key);
 	if (tgid && target_wanted(sk, *tgid)) {
 		as = by_connect(*tgid);
-		adopt_open(sk, &as);
+		choose_first(adopt_open(sk, &as));
 		return;
 	}
-	adopt_peer(sk, NS_OPENER_SELF);
+	choose_first(adopt_peer(sk, NS_OPENER_SELF));
 }
 
 /* A handshake was completed on a listener; accept() comes later, its caller is the listener's
@@ -110,6 +111,7 @@ static __always_inline void on_accepted(struct sock *sk)
 	} else {
 		conn = adopt_peer(sk, NS_OPENER_PEER);
 	}
+	choose_first(conn);
 	begin_queued(conn, of);
 }
 

@@ -24,9 +24,9 @@
  * keeps both limits up to date (user/source/session_sample.c); weights carry those that were
  * in force, so moving them does no harm.
  *
- * A request is chosen one turn ahead, because on loopback the answering thread is woken while
- * the write is still under way: only so can the other end's threads be watched in time. They
- * are watched while a sample of theirs is open, no longer.
+ * A request of an end that asks is chosen one turn ahead, or as its connection opens, because on
+ * loopback the answering thread is woken while the write is still under way: only so can the other
+ * end's threads be watched in time. They are watched while a sample of theirs is open, no longer.
  */
 #ifndef NETSTALL_BPF_THREAD_EXCHANGE_BPF_H
 #define NETSTALL_BPF_THREAD_EXCHANGE_BPF_H
@@ -779,9 +779,12 @@ static __noinline int advance_samples(__u64 key, struct ns_conn_state *conn, __u
 	else if (conn->turn.sampling)
 		end_unslept(key, conn, id, now);
 	conn->turn.sampling = 0;
+	/* Of an end that answers each read is timed: it is this request, perhaps its only one. */
+	if (choose && serves(conn))
+		conn->turn.sample_next = sample_every;
 	if (conn->turn.sample_next)
 		begin_sample(key, conn, id, now);
-	if (choose)
+	if (choose && !serves(conn))
 		conn->turn.sample_next = sample_every;
 	settle_answerer(conn);
 	return 0;
@@ -800,6 +803,26 @@ static __always_inline bool choose_next(void)
 	}
 	own->skip = bpf_get_prandom_u32() % most;
 	return true;
+}
+
+/*
+ * It opens: its first request comes next, which may be the only one. The end that answers may be
+ * known now, whose other end was there before.
+ */
+static __noinline int choose_first(struct ns_conn_state *conn)
+{
+	struct ns_conn_state *peer;
+
+	if (!conn)
+		return 0;
+	if (asks(conn) && choose_next()) {
+		conn->turn.sample_next = sample_every;
+		settle_answerer(conn);
+	}
+	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	if (peer && peer->turn.sample_next)
+		settle_answerer(peer);
+	return 0;
 }
 
 /* What was read until now is what this end answers. */

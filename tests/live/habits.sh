@@ -223,6 +223,35 @@ case_requests_several_at_a_time() { several_at_a_time 8 1 CLIENT; }
 case_requests_several_at_a_time_served() { several_at_a_time 8 1 SERVER; }
 case_requests_one_at_a_time() { several_at_a_time 1 0 CLIENT; }
 
+# A connection for each request, each tenth of which is slow: the quick ones count as well, though none comes behind another.
+short_connections() { # PID
+    start_pair '
+def serve(conn):
+    while (conn := listener.accept()[0]):
+        asked = conn.recv(9)
+        if asked == b"slow":
+            time.sleep(0.03)
+        conn.sendall(b"answer")
+        conn.close()
+        if asked == b"end":
+            return
+def ask(conn):
+    for i in range(301):
+        with socket.create_connection(listener.getsockname()) as one:
+            one.sendall(b"end" if i == 300 else b"slow" if i % 10 == 9 else b"quick")
+            one.recv(9)
+'
+    start_trace -p "${!1}"
+    open_gate
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "the client did not end"
+    end_trace
+    expect "requests taken apart" "$(report '.requests[0].sampled')" '>=' 200
+    expect "the median, ms" "$(report '.requests[0].median.total_ms')" '<=' 15
+    expect "the 99th percentile, ms" "$(report '.requests[0].p99.total_ms')" '>=' 30
+}
+case_requests_of_short_connections() { short_connections CLIENT; }
+case_requests_of_short_connections_served() { short_connections SERVER; }
+
 # What nobody asked for is no answer that is late: the request is over with the first piece, and nobody is held up.
 subscription() { # PID ROLE
     start_pair '

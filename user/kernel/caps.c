@@ -306,6 +306,8 @@ struct btf *caps__probe(struct caps *caps, const char *btf_path)
 		btf__find_by_name_kind(btf, "tracepoint_srcu_srcu_data", BTF_KIND_VAR) > 0;
 	/* With it came iterators that may sleep: dd2ea6e1bbe8 and before (5.18). */
 	caps->copies = btf__find_by_name_kind(btf, "bpf_copy_from_user_task", BTF_KIND_FUNC) > 0;
+	/* fba1a1c6c912 (6.1); before, memory is not to be had in any context. */
+	caps->grows = btf__find_by_name_kind(btf, "bpf_mem_alloc", BTF_KIND_STRUCT) > 0;
 	caps->uring = tracepoint_arguments(btf, "io_uring_create") >= 0;
 	if (!caps->may_load || caps->refused)
 		return btf;

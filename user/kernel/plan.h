@@ -64,6 +64,7 @@ struct caps {
 	bool kernel_names;  /* /proc/kallsyms shows addresses */
 	bool preempted;     /* programs at tracepoints can be, so each needs a spare */
 	bool copies;        /* iterators can read the memory of tasks */
+	bool grows;         /* tables that take their memory as they fill serve for tracing */
 	bool uring;         /* the kernel has io_uring, whatever its tracepoints are like */
 	uint64_t variants;  /* bit i: all hooks of plan_variants[i] exist */
 	char bad_btf[384];  /* why the file named with -C btf is not to be used, "": it is */

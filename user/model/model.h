@@ -8,7 +8,7 @@
 
 #include "user/model/events.h"
 
-#define MODEL_CONNS         65536
+#define MODEL_CONNS         262144
 #define MODEL_THREADS       16384
 #define MODEL_PROCESSES     16384
 #define MODEL_STACKS        8192 /* numbers held; the live source names none that is half as old */

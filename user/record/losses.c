@@ -20,7 +20,7 @@
 	    "give it more room with -C ringbuf.bytes=33554432, or check fewer processes", 0)       \
 	/* Its holds and retransmissions are not seen, nor what the chain behind it waits for. */  \
 	ROW(CONNS, "conns", "connection", "connections", "table full",                             \
-	    "make it larger with -C conns.max=65536", 0)                                           \
+	    "make it larger with -C conns.max=N", 0)                                           \
 	/* Its waits are not, and so not what a far peer's answer was late for. */                 \
 	ROW(THREADS, "threads", "thread", "threads", "table full",                                 \
 	    "make it larger with -C threads.max=65536", 0)                                         \

@@ -12,6 +12,28 @@
 #define LEAST_RINGBUF   4096u
 #define VITAL_SHARE     4 /* of the ring buffer, beside it */
 #define PROFILE_THREADS 16384
+/* Where a table takes its memory as it fills; the kernel's own bound of it costs 16 B each. */
+#define GROWING_CONNS (1u << 17)
+
+/* Both ends of a connection on this host are entries. */
+static void size_conns(struct session *session)
+{
+	struct netstall_bpf *skel = session->skel;
+	struct bpf_map *const tables[] = {skel->maps.conns, skel->maps.tuples, skel->maps.active};
+	bool grows = session->caps.grows;
+	uint32_t most = session->options.max_conns;
+
+	if (!most && grows)
+		most = GROWING_CONNS;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		uint32_t each = tables[i] == skel->maps.active ? NS_ACTIVES : 1;
+
+		if (most)
+			bpf_map__set_max_entries(tables[i], each * most);
+		if (grows)
+			bpf_map__set_map_flags(tables[i], BPF_F_NO_PREALLOC);
+	}
+}
 
 static void configure(struct session *session)
 {
@@ -47,12 +69,7 @@ static void configure(struct session *session)
 	bpf_map__set_max_entries(skel->maps.vital_records, ring / VITAL_SHARE > LEAST_RINGBUF
 								   ? ring / VITAL_SHARE
 								   : LEAST_RINGBUF);
-	if (session->options.max_conns) {
-		bpf_map__set_max_entries(skel->maps.conns, session->options.max_conns);
-		bpf_map__set_max_entries(skel->maps.tuples, session->options.max_conns);
-		bpf_map__set_max_entries(skel->maps.active,
-					 NS_ACTIVES * session->options.max_conns);
-	}
+	size_conns(session);
 	if (session->options.max_ops)
 		bpf_map__set_max_entries(skel->maps.ops, session->options.max_ops);
 	if (session->options.max_threads)

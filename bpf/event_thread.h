@@ -180,6 +180,9 @@ struct ns_throttle {
 #define NS_RUNNERS 3
 #define NS_NICE_0  120 /* static_prio of nice 0 */
 
+#define NS_TAKEN_IRQ   1
+#define NS_TAKEN_STEAL 2
+
 struct ns_runner {
 	__u32 tgid;
 	__u32 tid; /* 0: none */
@@ -195,9 +198,11 @@ struct ns_ran {
 	__u32 allowed; /* CPUs that it may run on */
 	__u32 cpus;    /* that there are */
 	__s32 nice;
-	__u32 policy;    /* SCHED_* */
-	__u32 others_us; /* of those that are not among the three */
-	__u32 pad;
+	__u32 policy;                         /* SCHED_* */
+	__u32 others_us;                      /* of those that are not among the three */
+	__u32 irq_us;                         /* of the CPU's time meanwhile, hard and soft */
+	__u32 steal_us;                       /* likewise: the host ran other guests */
+	__u32 taken_known;                    /* NS_TAKEN_*: which of both this kernel counts */
 	struct ns_runner runners[NS_RUNNERS]; /* on that CPU meanwhile, longest first */
 };
 
@@ -245,7 +250,7 @@ NS_ASSERT_OFFSET(ns_wait, arg2, 112);
 NS_ASSERT_SIZE(ns_wait_raw, 776);
 NS_ASSERT_SIZE(ns_sums, 112);
 NS_ASSERT_SIZE(ns_throttle, 208);
-NS_ASSERT_SIZE(ns_ran, 160);
+NS_ASSERT_SIZE(ns_ran, 168);
 NS_ASSERT_SIZE(ns_thread_totals, 96);
 
 #endif

@@ -367,19 +367,28 @@ struct ns_thread_shorts {
 	__u32 count[NS_SHORTS];
 };
 
+/* What a CPU has done for none of its tasks, ever: as of the clock of its run queue. */
+struct ns_taken {
+	__u64 queue; /* 0: not known */
+	__u64 clock;
+	__u64 irq_ns;
+	__u64 steal_ns;
+};
+
+/* A watched thread is ready to run on a CPU and waits: see ran.bpf.h. */
+struct ns_cpu_wait {
+	__u32 tid; /* of the thread that waits there, 0 none */
+	__u32 pad;
+	__u64 from_ts;
+	struct ns_taken taken; /* when it began */
+};
+
 /*
  * A watched thread, by its tid. By the CPU that switches it out or in, under its run queue's lock;
  * wake_ts and waker by the one that wakes it; conn, held, named_*, wrote and asked by the thread
  * itself, in its calls. offcpu as all else, its wake_ts, woke_ts, level and hops by who wakes. The
  * table has what is behind offcpu only where something is traced.
  */
-/* A watched thread is ready to run on a CPU and waits: see ran.bpf.h. */
-struct ns_cpu_wait {
-	__u32 tid; /* of the thread that waits there, 0 none */
-	__u32 pad;
-	__u64 from_ts;
-};
-
 struct ns_thread_state {
 	__u32 tgid;
 	__u32 profiled; /* offcpu is in use */

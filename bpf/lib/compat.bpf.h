@@ -99,6 +99,44 @@ static __always_inline __u32 datagrams_dropped(struct sock *sk)
 	return BPF_CORE_READ(whole, sk_drops.counter);
 }
 
+/*
+ * The run queue's clock without time in interrupts and stolen time is clock_task. What it leaves
+ * out is in fields of CONFIG_IRQ_TIME_ACCOUNTING and of CONFIG_PARAVIRT_TIME_ACCOUNTING; without
+ * the latter, CONFIG_PARAVIRT counts stolen time at each tick.
+ */
+struct rq___taken {
+	__u64 prev_irq_time;
+	__u64 prev_steal_time_rq;
+	__u64 prev_steal_time;
+} __attribute__((preserve_access_index));
+
+#define NS_COUNTS_IRQ     bpf_core_field_exists(((struct rq___taken *)0)->prev_irq_time)
+#define NS_STEAL_IN_CLOCK bpf_core_field_exists(((struct rq___taken *)0)->prev_steal_time_rq)
+#define NS_STEAL_AT_TICKS bpf_core_field_exists(((struct rq___taken *)0)->prev_steal_time)
+
+/* Plain loads, of the queue that the task is on, or was on last. */
+static __always_inline void note_taken(struct task_struct *task, struct ns_taken *taken)
+{
+	struct cfs_rq *none = NULL;
+	struct rq___taken *more;
+	__u64 irq_ns = 0;
+	struct rq *queue;
+
+	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(none->rq))
+		return;
+	queue = task->se.cfs_rq->rq;
+	more = (void *)queue;
+	if (NS_COUNTS_IRQ)
+		irq_ns = more->prev_irq_time;
+	if (NS_STEAL_IN_CLOCK)
+		taken->steal_ns = queue->clock - queue->clock_task - irq_ns;
+	else if (NS_STEAL_AT_TICKS)
+		taken->steal_ns = more->prev_steal_time;
+	taken->irq_ns = irq_ns;
+	taken->clock = queue->clock;
+	taken->queue = (__u64)queue;
+}
+
 /* bpf_task_pt_regs() came with dd6e10fbd9fb ("bpf: Add bpf_task_pt_regs() helper"), 5.15. */
 enum bpf_func_id___pt_regs { BPF_FUNC_task_pt_regs___pt_regs = 0xffff };
 

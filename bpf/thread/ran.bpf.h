@@ -24,14 +24,15 @@ struct {
 } cpu_runs SEC(".maps");
 
 /* It was preempted, or is woken and will come to the CPU that it left, as a rule. */
-static __always_inline void begin_cpu_wait(__u32 cpu, __u32 tid, __u64 now)
+static __always_inline void begin_cpu_wait(__u32 cpu, struct task_struct *task, __u64 now)
 {
 	struct ns_cpu_wait *wait = &cpu_waits[cpu & (NS_CPUS - 1)];
 
 	if (wait->tid)
 		return;
+	note_taken(task, &wait->taken);
 	wait->from_ts = now;
-	wait->tid = tid;
+	wait->tid = task->pid;
 }
 
 /* It runs, there or elsewhere. */
@@ -87,16 +88,49 @@ static __always_inline void on_run(struct task_struct *task)
 		note_run(task, runs, &cpu_waits[cpu & (NS_CPUS - 1)], bpf_ktime_get_ns());
 }
 
+/*
+ * What the wait lost to interrupts and to other guests. When a thread is woken, the clock of its
+ * run queue can be behind: interrupts from before are then taken off as if they came evenly. Stolen
+ * time is not, as a CPU that has nothing to run loses none.
+ */
+static __always_inline void tell_taken(struct ns_ran *ran, const struct ns_taken *from,
+				       struct task_struct *task)
+{
+	__u64 waited = ns_passed(ran->from_ts, ran->head.ts) / 1000, span, irq, steal;
+	struct ns_taken to = {};
+
+	note_taken(task, &to);
+	if (!to.queue || to.queue != from->queue)
+		return;
+	span = ns_passed(from->clock, to.clock) / 1000;
+	irq = ns_passed(from->irq_ns, to.irq_ns) / 1000;
+	steal = ns_passed(from->steal_ns, to.steal_ns) / 1000;
+	if (span > waited)
+		irq = irq * waited / span;
+	if (irq > waited)
+		irq = waited;
+	if (steal > waited - irq)
+		steal = waited - irq;
+	ran->irq_us = irq;
+	ran->steal_us = steal;
+	if (NS_COUNTS_IRQ)
+		ran->taken_known |= NS_TAKEN_IRQ;
+	if (NS_STEAL_IN_CLOCK || NS_STEAL_AT_TICKS)
+		ran->taken_known |= NS_TAKEN_STEAL;
+}
+
 /* The waiting thread comes to its CPU after prev: a record, in front of that of its wait. */
 static __noinline int tell_ran(struct task_struct *prev, struct task_struct *next, __u64 now)
 {
 	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
 	struct ns_cpu_runs *runs = bpf_map_lookup_elem(&cpu_runs, &zero);
+	const struct ns_cpu_wait *wait;
 	struct ns_ran_raw *out;
 
 	if (!prev || !next || !runs)
 		return 0;
-	note_run(prev, runs, &cpu_waits[cpu & (NS_CPUS - 1)], now);
+	wait = &cpu_waits[cpu & (NS_CPUS - 1)];
+	note_run(prev, runs, wait, now);
 	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
 	if (!out) {
 		count_lost(NS_LOST_RINGBUF);
@@ -114,6 +148,7 @@ static __noinline int tell_ran(struct task_struct *prev, struct task_struct *nex
 	out->ran.nice = next->static_prio - NS_NICE_0;
 	out->ran.policy = next->policy;
 	out->ran.others_us = runs->others_us;
+	tell_taken(&out->ran, &wait->taken, next);
 	__builtin_memcpy(out->runners, runs->runners, sizeof(out->runners));
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return 0;

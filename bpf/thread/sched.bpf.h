@@ -295,7 +295,7 @@ static __always_inline void on_switch(void *ctx, struct task_struct *prev, struc
 		on_switch_in(next, thread, back);
 	}
 	if (settings.trace && waits)
-		begin_cpu_wait(cpu, prev->pid, now);
+		begin_cpu_wait(cpu, prev, now);
 	sleeper = profiled_thread(next, thread);
 	if (sleeper)
 		end_sleep(sleeper, next->pid, now ? now : bpf_ktime_get_ns());
@@ -314,7 +314,7 @@ static __always_inline void note_wake(void *ctx, struct task_struct *task,
 	thread->waker.tid = id;
 	thread->waker.known = NS_WAKER_IDS;
 	if (thread->off)
-		begin_cpu_wait(thread->cpu, task->pid, now);
+		begin_cpu_wait(thread->cpu, task, now);
 	if (!thread->off || !worth_a_record(ns_passed(thread->since, now)))
 		return;
 	thread->waker.known = NS_WAKER_STACK;

@@ -223,6 +223,10 @@ void words__ran(const struct scene *scene, struct words *words)
 		add_to(words->note, ", ", "%s/%u ran %s",
 		       safe_text(ran->runners[i].comm, NS_COMM_LEN), ran->runners[i].tid,
 		       duration_text(1000ull * ran->runners[i].us));
+	if (ran->irq_us)
+		add_to(words->note, ", ", "interrupts %s", duration_text(1000ull * ran->irq_us));
+	if (ran->steal_us)
+		add_to(words->note, ", ", "stolen %s", duration_text(1000ull * ran->steal_us));
 }
 
 void words__exchange(const struct scene *scene, struct words *words)

@@ -27,6 +27,7 @@ def stacks: each_stall("stacks"; .stacks | tojson);
 def sites: each_stall("sites"; .sites.places | tojson);
 def retransmission: each_stall("sent again"; "\(.retransmits) times, \(.retransmission | del(.t_ms, .event, .conn, .tgid, .tid, .cpu) | tojson)");
 def queue: each_stall("queue"; .listen_queue | tojson);
+def ran: .stalls[] | "stall \(.id) ran: \(.ran | tojson)";
 def parts:
     .stalls[] | .id as $id | .parts | to_entries[]
         | "stall \($id) part \(.key) of \(.value.parent): " + (.value | "\(.kind) \(.own_ms | ms) of \(.total_ms), \(.cause), \(.comm) \(thread), \(.syscall), \(.connection | connection), \(.count)");

@@ -231,6 +231,8 @@ static const struct template advice[] = {
 	{FOR(THROTTLED),
 	 "Where the quota must stay: fewer threads that run at a time (a pool as large as the quota, not as the machine), or "
 	 "less work in a burst. A shorter period with the same share makes each such wait shorter, not rarer."},
+	{FOR(RUNQUEUE), "{?is_most_steal}{ask_the_host}"},
+	{FOR(RUNQUEUE), "{?is_most_irq}{move_interrupts}"},
 	{FOR(RUNQUEUE), "{?one_cpu}"
 	 "Let {queued} run on more than that one CPU (taskset, cpuset.cpus), or keep {runner} off it: at most this {saves}."},
 	{FOR(RUNQUEUE), "{?allowed}{!one_cpu}"
@@ -242,6 +244,8 @@ static const struct template advice[] = {
 	 "Take real-time priority from {runner}, or keep it to CPUs of its own: at most this {saves}."},
 	{FOR(RUNQUEUE), "{?is_own}"
 	 "Let fewer threads of {program} run at a time than there are CPUs for it: at most this {saves}."},
+	{FOR(RUNQUEUE), "{?irq_time}{!is_most_irq}{move_interrupts}"},
+	{FOR(RUNQUEUE), "{?steal_time}{!is_most_steal}{ask_the_host}"},
 	{FOR(RUNQUEUE),
 	 "Look for a shortage of CPU: a quota of its cgroup (cpu.max; nr_throttled in cpu.stat), more runnable threads "
 	 "than CPUs (vmstat, column r), an affinity that puts several on one CPU: at most this {saves}."},

@@ -43,9 +43,13 @@ static const char network[] =
 
 static const char runqueue[] =
 	"{queued} was ready to run and waited for a CPU[: {queued_time} passed until it ran]."
-	"[{?has_ran} That CPU ran {runners} meanwhile.| Which threads had the CPUs meanwhile was not recorded.]"
+	"[{?has_ran} That CPU ran {runners} meanwhile."
+	"|{!is_most_irq}{!is_most_steal} Which threads had the CPUs meanwhile was not recorded.]"
 	"[ It may run on {allowed} of {cpus} CPUs only.][{?is_background} Its priority is low[ (nice {nice})].]"
-	"[{?is_another_queued} {waiter} waited for it.]";
+	"[{?is_another_queued} {waiter} waited for it.]"
+	"[ Of that wait {irq_time} went to interrupts (hard and soft) on CPU {ran_cpu}[{?has_ran}, which are in the time of the "
+	"threads that they interrupted].]"
+	"[ Of that wait {steal_time} went to other guests of this host (steal time).]";
 
 static const char throttled[] =
 	"{throttled} was ready to run, but [cgroup {cgroup}|its cgroup] had used up its CPU quota[ of {quota} in each {period}][: "

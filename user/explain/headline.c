@@ -40,6 +40,8 @@ static const struct template headlines[] = {
 	{FOR(DNS), "{?is_unanswered}the name server {other} does not answer {waiter}"},
 	{FOR(DNS), "{waiter} waits for the name service at {answerer}[{because}]"},
 	{FOR(ACCEPT_QUEUE), "[{?once}its connection lies|their connections lie] in the listen queue of {acceptor}[{because}]"},
+	{FOR(RUNQUEUE), "{?is_most_steal}{queued} is ready to run, and the host of this VM gives its CPU to other guests"},
+	{FOR(RUNQUEUE), "{?is_most_irq}{queued} is ready to run, and CPU {ran_cpu} serves interrupts"},
 	{FOR(RUNQUEUE), "{?has_ran}{queued} is ready to run, and {runner} has the CPU"},
 	{FOR(RUNQUEUE), "{queued} is ready to run and has no CPU"},
 	{FOR(THROTTLED), "{throttled} is ready to run, and its CPU quota is used up[: {quota} in each {period}]"},

@@ -470,6 +470,18 @@ static void add_runners(char **text, const struct context *context)
 		builder__add(text, ", others for %s", duration_text(1000ull * ran->others_us));
 }
 
+/* Of the wait for a CPU so much, in us, is a considerable part; or most of it. */
+static bool is_quarter(const struct stall *stall, uint32_t us)
+{
+	return stall->ran.head.type && us &&
+	       4000ull * us >= stall->ran.head.ts - stall->ran.from_ts;
+}
+
+static bool is_most(const struct stall *stall, uint32_t us)
+{
+	return is_quarter(stall, us) && 2000ull * us >= stall->ran.head.ts - stall->ran.from_ts;
+}
+
 /* The one that ran longest. */
 static const char *first_runner(char *dst, size_t size, const struct context *context)
 {

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -311,6 +312,28 @@ static void neighbour(struct stage *stage)
 	compute(NULL);
 }
 
+/*
+ * Floods itself over loopback: its datagrams are received in softirqs, as it sends them, and nobody
+ * reads them.
+ */
+static void flooding_neighbour(struct stage *stage)
+{
+	struct sockaddr_in self = {.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	socklen_t size = sizeof(self);
+	char datagram[64] = "";
+
+	(void)stage;
+	to_first_cpu();
+	if (fd < 0 || bind(fd, (struct sockaddr *)&self, size) ||
+	    getsockname(fd, (struct sockaddr *)&self, &size) ||
+	    connect(fd, (struct sockaddr *)&self, size))
+		die("no socket to flood: %s", strerror(errno));
+	for (;;)
+		send(fd, datagram, sizeof(datagram), 0);
+}
+
 /* ---- stops ---- */
 
 #define STOP_MS 40
@@ -453,6 +476,7 @@ const struct scene cpu_scenes[] = {
 	{"quota-at-peer", setup_quota, {asking_client, throttled_server}, 1, 16, .makes = {"peer-app", 10, 0.50}, .verdict = {"peer-app", .says = "waits [0-9.]+ ms for its CPU quota", .part = "ready throttled"}, .alone = true, .is_about_cpu = true},
 	{"neighbours", NULL, {pinned_client, prompt_server, neighbours}, 1, 40, .makes = {"runqueue", 10, 0.40}, .verdict = {"runqueue", .says = "CPU ran scene-third/.*may run on 1 of [0-9]+ CPUs"}, .alone = true, .open = true},
 	{"nice", NULL, {nice_client, prompt_server, neighbour}, 1, 24, .makes = {"runqueue", 4, 0.40}, .verdict = {"runqueue", .says = "CPU ran scene-third/.*Its priority is low .nice 19."}, .alone = true},
+	{"softirq-storm", NULL, {nice_client, prompt_server, flooding_neighbour}, 1, 24, .makes = {"runqueue", 4, 0.40}, .verdict = {"runqueue", .says = "CPU ran scene-third/"}, .alone = true},
 	{"stopped", setup_stop, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "stopped by a signal \\(SIGSTOP or the like\\), and could not run until scene-third/", .never = "asked for"}, .alone = true},
 	{"frozen", setup_freezer, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .alone = true},
 	{"frozen-v2", setup_freezer_2, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .alone = true},

@@ -476,7 +476,7 @@ const struct scene cpu_scenes[] = {
 	{"quota-at-peer", setup_quota, {asking_client, throttled_server}, 1, 16, .makes = {"peer-app", 10, 0.50}, .verdict = {"peer-app", .says = "waits [0-9.]+ ms for its CPU quota", .part = "ready throttled"}, .alone = true, .is_about_cpu = true},
 	{"neighbours", NULL, {pinned_client, prompt_server, neighbours}, 1, 40, .makes = {"runqueue", 10, 0.40}, .verdict = {"runqueue", .says = "CPU ran scene-third/.*may run on 1 of [0-9]+ CPUs"}, .alone = true, .open = true},
 	{"nice", NULL, {nice_client, prompt_server, neighbour}, 1, 24, .makes = {"runqueue", 4, 0.40}, .verdict = {"runqueue", .says = "CPU ran scene-third/.*Its priority is low .nice 19."}, .alone = true},
-	{"softirq-storm", NULL, {nice_client, prompt_server, flooding_neighbour}, 1, 24, .makes = {"runqueue", 4, 0.40}, .verdict = {"runqueue", .says = "CPU ran scene-third/"}, .alone = true},
+	{"softirq-storm", NULL, {nice_client, prompt_server, flooding_neighbour}, 1, 24, .makes = {"runqueue", 4, 0.40}, .verdict = {"runqueue", .says = "CPU ran .*scene-third/"}, .alone = true},
 	{"stopped", setup_stop, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "stopped by a signal \\(SIGSTOP or the like\\), and could not run until scene-third/", .never = "asked for"}, .alone = true},
 	{"frozen", setup_freezer, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .alone = true},
 	{"frozen-v2", setup_freezer_2, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .alone = true},

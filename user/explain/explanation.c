@@ -152,7 +152,7 @@ static const char udp[] =
 
 static const char dns[] =
 	"{waiter} waited[ in {call}] for the name service at {answerer}[, to which it had sent {tries} datagrams].[{servers}]{dropped} The name "
-	"that was asked for is payload, and was not looked at.[ [{?is_one_in_turn}Once|{in_turn} times] {waiter} asked as soon as "
+	"that was asked for is payload, and was not looked at.[{?in_turn} [{?is_one_in_turn}Once|{in_turn} times] {waiter} asked as soon as "
 	"it had the answer to the question before: one after the other, as for a name's two kinds of address (A, AAAA).]"
 	"[{made_of}]{at_quota}";
 

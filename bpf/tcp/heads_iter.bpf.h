@@ -23,6 +23,14 @@ int iter_waits(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* A byte for the reader, who takes the records of so many before the iterator goes on. */
+static __always_inline void pace(struct bpf_iter_meta *meta)
+{
+	char nothing = 0;
+
+	bpf_seq_write(meta->seq, &nothing, sizeof(nothing));
+}
+
 SEC("?iter/task_file")
 int iter_files(struct bpf_iter__task_file *ctx)
 {
@@ -39,6 +47,7 @@ int iter_files(struct bpf_iter__task_file *ctx)
 	sk = sock_of(file);
 	if (!sk || !is_tcp_stream(sk))
 		return 0;
+	pace(ctx->meta);
 	count_child(task, sk);
 	if (scan_mode == NS_SCAN_TARGETS)
 		scan_target(sk, task->tgid, ctx->fd);
@@ -74,6 +83,7 @@ int iter_conns(struct bpf_iter__bpf_map_elem *ctx)
 		flush_both(conn);
 	end_request(conn, how_it_stands((struct sock *)key), now);
 	tell_totals((struct sock *)key, conn);
+	pace(ctx->meta);
 	return 0;
 }
 

@@ -58,6 +58,7 @@ int session__open_iterator(const struct session *session, enum session_iterator 
 	return fd < 0 && link ? -errno : fd;
 }
 
+/* What has so many connections to tell of would else fill the ring buffer in one call. */
 void session__iterate(const struct session *session, enum session_iterator which)
 {
 	int fd = session__open_iterator(session, which);
@@ -70,9 +71,11 @@ void session__iterate(const struct session *session, enum session_iterator which
 		log__debug("an iterator did not run: %s", strerror(-fd));
 		return;
 	}
-	do
+	do {
 		got = read(fd, nothing, sizeof(nothing));
-	while (got > 0 || (got < 0 && errno == EINTR));
+		if (got > 0)
+			ring_buffer__consume(session->ring);
+	} while (got > 0 || (got < 0 && errno == EINTR));
 	close(fd);
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
@@ -228,6 +229,16 @@ static void learn_asking(struct model *model, struct model_thread *thread)
 		process->asks = process->asks_datagrams = true;
 }
 
+static void learn_messages(struct model *model, const struct ns_wait *wait)
+{
+	struct model_process *process = table__get(model->processes, wait->head.tgid);
+
+	if (!process)
+		return;
+	process->has_messages = true;
+	process->reads_messages |= wait->socket.role == NS_ANSWERS && wait->socket.is_ready;
+}
+
 static void learn_wait(struct model *model, const union record *record)
 {
 	const struct ns_wait *wait = &record->wait;
@@ -239,6 +250,8 @@ static void learn_wait(struct model *model, const union record *record)
 	keep(&thread->waits, MODEL_THREAD_WAITS, record);
 	if (wait->socket.asked_ts && wait->socket.role == NS_ASKS)
 		learn_asking(model, thread);
+	if (wait->socket.family == AF_UNIX && wait->socket.role)
+		learn_messages(model, wait);
 }
 
 static void learn_sums(struct model *model, const union record *record)
@@ -497,6 +510,11 @@ const struct model_thread *model__next_thread(const struct model *model, size_t 
 const struct model_process *model__process(const struct model *model, uint32_t pid)
 {
 	return table__get(model->processes, pid);
+}
+
+const struct model_process *model__next_process(const struct model *model, size_t *cursor)
+{
+	return table__next(model->processes, cursor);
 }
 
 const struct model_ring *model__ring(const struct model *model, uint32_t number)

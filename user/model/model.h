@@ -55,6 +55,8 @@ struct model_process {
 	bool asks;           /* it has made requests */
 	bool asks_datagrams; /* by datagrams, as far as it slept for the answers */
 	bool serves;         /* it has served requests */
+	bool has_messages;   /* it has slept on a Unix socket with a name */
+	bool reads_messages; /* and was sent something there, where it listens */
 	uint64_t comm_ts;
 	char comm[NS_COMM_LEN];
 };
@@ -93,6 +95,7 @@ const struct ns_throttle *model_thread__throttle(const struct model_thread *thre
 const struct ns_ran *model_thread__ran(const struct model_thread *thread, uint64_t from,
 				       uint64_t to);
 const struct model_process *model__process(const struct model *model, uint32_t pid);
+const struct model_process *model__next_process(const struct model *model, size_t *cursor);
 const struct model_ring *model__ring(const struct model *model, uint32_t number);
 /*
  * Text, leaf first; NULL for 0 and what did not come, and for what is gone or finds no room: that

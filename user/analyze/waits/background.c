@@ -4,7 +4,10 @@
 #include "user/analyze/waits/request.h"
 #include "user/analyze/waits/wait_kind.h"
 
-/* What the targets' connections say, as long as no request was seen: those may be too quick. */
+/*
+ * What the targets' connections and Unix sockets say, as long as no request was seen: those may be
+ * too quick, and on a Unix socket none is.
+ */
 struct roles {
 	bool has_connections; /* the process */
 	bool targets_have;
@@ -14,7 +17,8 @@ struct roles {
 static struct roles roles_of(const struct model *model, uint32_t tgid)
 {
 	const struct model_conn *conn;
-	struct roles roles = {0};
+	const struct model_process *process = model__process(model, tgid);
+	struct roles roles = {.has_connections = process && process->has_messages};
 	size_t cursor = 0;
 
 	while ((conn = model__next_conn(model, &cursor))) {
@@ -24,6 +28,9 @@ static struct roles roles_of(const struct model *model, uint32_t tgid)
 		roles.targets_serve |= is_targets && conn->id.opener == NS_OPENER_PEER;
 		roles.has_connections |= conn->id.head.tgid == tgid;
 	}
+	cursor = 0;
+	while ((process = model__next_process(model, &cursor)))
+		roles.targets_serve |= process->reads_messages && process->role & NS_ROLE_TARGET;
 	return roles;
 }
 

@@ -650,6 +650,55 @@ static void test_example_of_several_threads(void **state)
 	done(&outcome);
 }
 
+/* Who sleeps beside a server of a Unix socket serves nobody: it is background, as for TCP. */
+static void test_beside_a_server_of_messages(void **state)
+{
+#define ON_UNIX                                                                                    \
+	"off=1 wake=30 state=1 syscall=232 arg0=4 socket_family=1 socket_type=1 "                  \
+	"socket_path=/run/s comm=srv "
+#define ASLEEP "off=40 wake=60 state=1 syscall=230\n"
+	static const struct {
+		const char *lines;
+		size_t stalls;
+	} rows[] = {
+		/* it was asked; nobody came; it asks itself; nobody has such a socket */
+		{"30 wait tgid=10 tid=10 " ON_UNIX "socket_role=answers socket_ready=1\n"
+		 "60 wait tgid=20 tid=20 " ASLEEP,
+		 0},
+		{"30 wait tgid=10 tid=10 " ON_UNIX "socket_role=answers\n"
+		 "60 wait tgid=20 tid=20 " ASLEEP,
+		 1},
+		{"30 wait tgid=10 tid=10 " ON_UNIX "socket_role=asks socket_ready=1\n"
+		 "60 wait tgid=20 tid=20 " ASLEEP,
+		 1},
+		{"60 wait tgid=20 tid=20 " ASLEEP, 1},
+		/* it was not a target; the server itself sleeps */
+		{"30 wait tgid=30 tid=30 " ON_UNIX "socket_role=answers socket_ready=1\n"
+		 "60 wait tgid=20 tid=20 " ASLEEP,
+		 1},
+		{"30 wait tgid=10 tid=10 " ON_UNIX "socket_role=answers socket_ready=1\n"
+		 "60 wait tgid=10 tid=10 " ASLEEP,
+		 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[1024];
+		struct outcome outcome;
+
+		snprintf(text, sizeof(text),
+			 "0 session threshold=10 arch=x86_64\n"
+			 "0 process tgid=10 role=target comm=srv\n"
+			 "0 process tgid=20 role=target comm=writer\n"
+			 "0 process tgid=30 role=peer comm=other\n%s",
+			 rows[i].lines);
+		outcome = analyze(feed__text(text));
+		if (outcome.report->stall_count != rows[i].stalls)
+			fail_msg("row %zu: %zu stalls", i, outcome.report->stall_count);
+		done(&outcome);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -669,6 +718,7 @@ int main(void)
 		cmocka_unit_test(test_late_for_a_request),
 		cmocka_unit_test(test_idle_before),
 		cmocka_unit_test(test_example_of_several_threads),
+		cmocka_unit_test(test_beside_a_server_of_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -180,11 +180,16 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def connect(port, limit=20):
+def connect(to, limit=20):
+    """to: a port, or the path of a Unix socket."""
     until = time.monotonic() + limit
     while True:
         try:
-            connection = socket.create_connection(("127.0.0.1", port))
+            if isinstance(to, str):
+                connection = socket.socket(socket.AF_UNIX)
+                connection.connect(to)
+                return connection
+            connection = socket.create_connection(("127.0.0.1", to))
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return connection
         except OSError:
@@ -363,8 +368,8 @@ def redis_script(play):
 class Postgres:
     """The protocol's simple queries."""
 
-    def __init__(self, port):
-        self.connection = connect(port)
+    def __init__(self, to):
+        self.connection = connect(to)
         start = b"\0\3\0\0user\0postgres\0database\0postgres\0\0"
         self.connection.sendall((len(start) + 4).to_bytes(4, "big") + start)
         self.pid = None
@@ -387,12 +392,14 @@ class Postgres:
         self.await_message(b"Z")
 
 
-def start_postgres(play):
+def start_postgres(play, unix=False):
+    """unix: by a Unix socket alone. Returns its process, what connect() needs, and a connection."""
     programs = sorted(os.listdir("/usr/lib/postgresql")) if os.path.isdir("/usr/lib/postgresql") else []
     if not programs:
         raise Missing("postgresql")
     programs = f"/usr/lib/postgresql/{programs[-1]}/bin"
     data, port = os.path.join(play.folder, "data"), free_port()
+    to = f"{data}/.s.PGSQL.{port}" if unix else port
     user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
     os.chmod(play.folder, 0o755)
     made = os.environ.get("PGDATA_MADE")  # of an earlier case
@@ -405,16 +412,22 @@ def start_postgres(play):
                        check=True, stdout=subprocess.DEVNULL, cwd="/")
         if made:
             subprocess.run(["cp", "-a", data, made], check=True)
-    server = play.start(*user, programs + "/postgres", "-D", data, "-p", str(port), "-c", "listen_addresses=127.0.0.1",
-                        "-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "jit=off", "-c", "autovacuum=off", cwd="/")
+    server = play.start(*user, programs + "/postgres", "-D", data, "-p", str(port), "-c", "listen_addresses=" + ("" if unix else "127.0.0.1"),
+                        "-c", "unix_socket_directories=" + (data if unix else ""), "-c", "fsync=off", "-c", "jit=off", "-c", "autovacuum=off", cwd="/")
     until = time.monotonic() + 20
     while True:
         try:
-            return server, port, Postgres(port)
+            return server, to, Postgres(to)
         except (OSError, EOFError):
             if time.monotonic() > until:
                 raise
             time.sleep(0.05)
+
+
+SLEEPS = "select pg_sleep(0.03)"
+COMPUTES = """do $$
+    declare ends timestamptz := clock_timestamp() + interval '30 ms';
+    begin while clock_timestamp() < ends loop end loop; end $$"""
 
 
 @case
@@ -423,7 +436,7 @@ def postgres_sleep(play):
     server, _, base = start_postgres(play)
     play.gate(server, children=True)
     for _ in range(20):
-        play.request(base.query, "select pg_sleep(0.03)")
+        play.request(base.query, SLEEPS)
     play.expect("client", "peer-app", "postgres.*(sle|time-out)")
     play.expect("server", "timer", "postgres")
     play.expect("both", "timer|peer-app", "postgres.*(sle|time-out)")
@@ -435,9 +448,7 @@ def postgres_slow_query(play):
     server, _, base = start_postgres(play)
     play.gate(server, children=True)
     for _ in range(20):
-        play.request(base.query, """do $$
-            declare ends timestamptz := clock_timestamp() + interval '30 ms';
-            begin while clock_timestamp() < ends loop end loop; end $$""")
+        play.request(base.query, COMPUTES)
     play.expect("client", "peer-app", "postgres.*comput")
     play.expect("server", "self", "postgres.*comput")
     play.expect("both", "self|peer-app", "postgres.*comput")
@@ -529,18 +540,24 @@ def postgres_backends(play):
 
 # ---- names ----
 
-def own_names(play, late):
-    """Namespaces of our own, in which a name server answers late seconds after each question."""
+def own_names(play, late, address="127.0.0.1", asked="127.0.0.1"):
+    """Namespaces of our own, in which a name server at the address answers late seconds after each question. Programs ask the
+    one at `asked`."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(0x40020000):  # CLONE_NEWNET, CLONE_NEWNS
         raise Missing("network and mount namespaces")
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     subprocess.run(["mount", "--make-rprivate", "/"], check=True)
-    for path, text in ("/etc/resolv.conf", "nameserver 127.0.0.1\n"), ("/etc/nsswitch.conf", "hosts: dns\n"):
-        subprocess.run(["mount", "--bind", play.write(os.path.basename(path), text), path], check=True)
+    for path, text in ("/etc/resolv.conf", f"nameserver {asked}\n"), ("/etc/nsswitch.conf", "hosts: dns\n"):
+        replace(play, path, text)
     server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    server.bind(("127.0.0.1", 53))
+    server.bind((address, 53))
     return play.fork("names", serve_names, server, late)
+
+
+def replace(play, path, text):
+    """What a file says, in the mount namespace of our own."""
+    subprocess.run(["mount", "--bind", play.write(os.path.basename(path), text), path], check=True)
 
 
 def serve_names(server, late):
@@ -603,6 +620,63 @@ def names_go(play):
     play_names(play, os.path.join(os.environ.get("MADE", HERE), "goresolve"))
 
 
+FORWARDER, BEHIND = "127.0.0.53", "127.0.0.2"
+
+
+def play_forwarder(play, server, called):
+    """The name server that is asked asks another one, which answers after 40 ms."""
+    until = time.monotonic() + 10
+    while True:
+        try:
+            socket.getaddrinfo("warm.example.org", 80, socket.AF_INET, socket.SOCK_STREAM)
+            break
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
+    play.gate(server)
+    for i in range(15):
+        play.request(socket.getaddrinfo, f"host{i}.example.org", 80, socket.AF_INET, socket.SOCK_STREAM)
+    play.expect("client", "dns", f"{called}.*{FORWARDER}:53.*names/.*sleeps")
+    play.expect("server", "dns", f"{BEHIND}:53.*names/.*sleeps")
+    play.expect("both", "dns", "names/.*sleeps")
+    play.has_more_requests("client server both")
+
+
+@case
+def dnsmasq_forward(play):
+    """A forwarder that waits in one poll() for its clients and for the name server behind."""
+    own_names(play, 0.040, BEHIND, FORWARDER)
+    pid = play.start("dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=root", "--pid-file=", "--log-facility=-",
+                     "--no-hosts", "--no-resolv", "--bind-interfaces", f"--listen-address={FORWARDER}", f"--server={BEHIND}")
+    play_forwarder(play, pid, "dnsmasq")
+
+
+@case
+def unbound_forward(play):
+    """A forwarder that waits in epoll, and asks by a new socket each time."""
+    if not shutil.which("unbound"):
+        raise Missing("unbound")
+    own_names(play, 0.040, BEHIND, FORWARDER)
+    # AppArmor lets it read its own file only. A question is repeated after 50 ms, unless that is set: a busy machine is slower.
+    replace(play, "/etc/unbound/unbound.conf", f"""
+server:
+    interface: {FORWARDER}
+    do-not-query-localhost: no
+    module-config: iterator
+    infra-cache-min-rtt: 1000
+    do-daemonize: no
+    use-syslog: no
+    username: ""
+    chroot: ""
+    pidfile: ""
+forward-zone:
+    name: "."
+    forward-addr: {BEHIND}
+""")
+    play_forwarder(play, play.start("unbound"), "unbound")
+
+
 # ---- Unix sockets ----
 
 @case_of("client")
@@ -610,10 +684,7 @@ def redis_unix(play):
     """A script that computes for 30 ms, asked for through a Unix socket."""
     path = os.path.join(play.folder, "redis.sock")
     server = play.start("redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no")
-    connection = socket.socket(socket.AF_UNIX)
-    until = time.monotonic() + 10
-    while connection.connect_ex(path) and time.monotonic() < until:
-        time.sleep(0.05)
+    connection = connect(path)
     script = b"""local function now() local t = redis.call('TIME') return t[1] * 1000000 + t[2] end
                  local ends = now() + 30000 while now() < ends do end return 1"""
 
@@ -625,6 +696,30 @@ def redis_unix(play):
         play.request(ask)
     play.expect("client", "ipc", "redis.sock.*redis-server.*comput")
     play.has_more_requests("client")
+
+
+@case
+def postgres_unix_sleep(play):
+    """A query that sleeps for 30 ms, asked for through a Unix socket."""
+    server, _, base = start_postgres(play, unix=True)
+    play.gate(server, children=True)
+    for _ in range(20):
+        play.request(base.query, SLEEPS)
+    play.expect("client", "ipc", "s.PGSQL.*postgres.*(sle|time-out)")
+    play.expect("server", "timer", "postgres")
+    play.expect("both", "timer|ipc", "postgres.*(sle|time-out)")
+    play.has_more_requests("client server both")
+
+
+@case_of("client both")
+def postgres_unix_query(play):
+    """The same, and it computes for 30 ms. The server alone is not judged: without requests computing is no stall."""
+    server, _, base = start_postgres(play, unix=True)
+    play.gate(server, children=True)
+    for _ in range(20):
+        play.request(base.query, COMPUTES)
+    play.expect("client both", "ipc", "s.PGSQL.*postgres.*comput")
+    play.has_more_requests("client both")
 
 
 # ---- proxies ----

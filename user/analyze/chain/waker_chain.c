@@ -514,13 +514,15 @@ static bool is_own_time_out(const struct waker_chain *chain, const struct wait_v
 /*
  * A condition or a semaphore holds a thread up when somebody who should signal it is late,
  * and keeps a worker without work asleep as well. It is the latter when whoever signals
- * was not waiting itself: work came when it came.
+ * was not waiting itself: work came when it came; and when nobody had come until the process was
+ * killed.
  */
 static void explain_signal(struct waker_chain *chain, const struct wait_view *view, uint64_t until)
 {
-	if (view->waker == WAKER_TASK && !chain->is_due &&
-	    !pending_reply__due_here(chain->model, view->wait) &&
-	    was_busy(chain, view->wait->waker_tid, until))
+	bool is_due = chain->is_due || pending_reply__due_here(chain->model, view->wait);
+
+	if (!is_due && (view->is_by_signal || (view->waker == WAKER_TASK &&
+					       was_busy(chain, view->wait->waker_tid, until))))
 		spend(chain, until, CAUSE_IDLE);
 	else
 		explain_waker(chain, view, until, &level_signal);

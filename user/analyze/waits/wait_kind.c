@@ -217,8 +217,10 @@ struct wait_view wait_view__of(const struct model *model, const struct ns_wait *
 	/* Whoever sent a signal, to end its process above all, is not who was to let it go on. */
 	if ((view.kind == WAIT_MUTEX || view.kind == WAIT_SIGNAL) &&
 	    stack__has(model__stack(model, wait->waker_stack_id),
-		       "complete_signal|signal_wake_up_state"))
+		       "complete_signal|signal_wake_up_state")) {
 		view.waker = WAKER_UNSEEN;
+		view.is_by_signal = true;
+	}
 	view.is_completion = is_for_completions(wait, view.kind);
 	if (view.is_completion) {
 		view.kind = of_operation(model, wait, waker);

@@ -14,6 +14,7 @@ struct wait_view {
 	enum wait_kind kind; /* of completions of io_uring: what the operation waited for */
 	enum waker waker;
 	bool is_completion; /* it was in a call or a function that waits for such completions */
+	bool is_by_signal;  /* a signal ended what another thread was to end */
 };
 
 /* After uring_wait__fill_in(), for completions of io_uring. It points to the wait. */

@@ -298,6 +298,30 @@ static void test_signal_ends_lock(void **state)
 	}
 }
 
+/* A worker without work that is killed has waited for nobody. */
+static void test_signal_ends_idle(void **state)
+{
+	static const struct {
+		int waker_stack;
+		size_t stalls;
+	} rows[] = {{2, 1}, {3, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[4096];
+		struct outcome outcome;
+
+		snprintf(text, sizeof(text),
+			 "%s%s50 wait tgid=10 tid=10 off=6 wake=49 state=1 syscall=202 arg1=137 "
+			 "waker_tgid=20 waker_tid=20 stack_id=1 waker_stack_id=%d comm=client "
+			 "waker_comm=srv\n",
+			 HEAD, LOCKED, rows[i].waker_stack);
+		outcome = analyze(feed__text(text));
+		assert_int_equal(outcome.report->stall_count, rows[i].stalls);
+		done(&outcome);
+	}
+}
+
 /* Of a thread's wait for a lock it turns out later whether its process's requests pass it by. */
 static void test_before_the_first_request(void **state)
 {
@@ -708,6 +732,7 @@ int main(void)
 		cmocka_unit_test(test_child),
 		cmocka_unit_test(test_owed),
 		cmocka_unit_test(test_signal_ends_lock),
+		cmocka_unit_test(test_signal_ends_idle),
 		cmocka_unit_test(test_before_the_first_request),
 		cmocka_unit_test(test_time_out_before_the_answer),
 		cmocka_unit_test(test_answer_in_pieces),

@@ -412,8 +412,10 @@ def start_postgres(play, unix=False):
                        check=True, stdout=subprocess.DEVNULL, cwd="/")
         if made:
             subprocess.run(["cp", "-a", data, made], check=True)
-    server = play.start(*user, programs + "/postgres", "-D", data, "-p", str(port), "-c", "listen_addresses=" + ("" if unix else "127.0.0.1"),
-                        "-c", "unix_socket_directories=" + (data if unix else ""), "-c", "fsync=off", "-c", "jit=off", "-c", "autovacuum=off", cwd="/")
+    server = play.start(*user, programs + "/postgres", "-D", data, "-p", str(port),
+                        "-c", f"listen_addresses={'' if unix else '127.0.0.1'}",
+                        "-c", f"unix_socket_directories={data if unix else ''}",
+                        "-c", "fsync=off", "-c", "jit=off", "-c", "autovacuum=off", cwd="/")
     until = time.monotonic() + 20
     while True:
         try:

@@ -73,3 +73,65 @@ client.recv(1)
 client.close()'
     has_line 'no data was sent on' "$SCRATCH/words" || fail "it says: $(head -n 1 "$SCRATCH/words")"
 }
+
+# among_many STATUS WORD: a client with many open connections to a server of this host, of which one in its time has the stalls
+# (WORD bad), or none (good). Both are there before the check, and end within it, all of their connections at once.
+among_many() {
+    local count=9000
+    [ -z "$QUICK" ] || count=1500 # both ends of each fit into the table of old kernels
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    [ "$(ulimit -Hn)" -gt $((count + 1000)) ] || skip "no process may have $count files open"
+    start_at_gate python3 -c '
+import os, random, resource, select, signal, socket, sys
+count, is_bad = int(sys.argv[1]), sys.argv[2] == "bad"
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+server = os.fork()
+if not server:
+    ready, conns, asked = select.epoll(), {}, {}
+    ready.register(listener, select.EPOLLIN)
+    while True:
+        for fd, _ in ready.poll():
+            if fd == listener.fileno():
+                conn = listener.accept()[0]
+                conns[conn.fileno()], asked[conn.fileno()] = conn, 0
+                ready.register(conn, select.EPOLLIN)
+                continue
+            got = len(conns[fd].recv(100))
+            asked[fd] += got
+            if not got:
+                ready.unregister(fd)
+                conns.pop(fd).close()
+            elif asked[fd] == 40:
+                asked[fd] = 0
+                conns[fd].send(b"answer")
+def connect():
+    conn = socket.create_connection(listener.getsockname())
+    conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return conn
+conns = [connect() for _ in range(count)]
+other = conns.pop(count // 2)
+other.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, not is_bad)
+print(f"ready client={os.getpid()} server={server}", flush=True)
+sys.stdin.readline()
+for i in range(4000):
+    conn = other if i % 400 == 200 else random.choice(conns)
+    conn.send(b"a" * 20)
+    conn.send(b"b" * 20)
+    conn.recv(100)
+os.kill(server, signal.SIGKILL)
+' "$count" "$2"
+    start_check -p "$(field client "$(cat "$SCRATCH/gated")")"
+    await_line 'netstall: tracing' "$SCRATCH/check.err" "$CHECK_PID" || fail "it did not attach: $(head -n 1 "$SCRATCH/check.err")"
+    open_gate
+    end_check "$1"
+    says "tracing python3 .*: $count connections"
+    # An emulated machine is slow by itself, and not all of that has a cause.
+    [ -n "$QUICK" ] || expect_is "doubts" "$(doubts)" ''
+}
+case_check_one_bad_among_many() {
+    among_many 1 bad
+    expect "its stalls" "$(report '.gates[] | select(.name == "nagle-delack").count')" '>=' 5
+    expect_is "connections that stall so" "$(report '[.report.stalls[] | select(.cause == "nagle-delack").connection] | unique | map(select(. > 0)) | length')" 1
+}
+case_check_none_bad_among_many() { among_many 0 good; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The programs of a session's plan, set up and loaded. */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +10,10 @@
 
 #define QUIET_RINGBUF   (4u << 20)
 #define VERBOSE_RINGBUF (32u << 20)
+#define MOST_RINGBUF    (64u << 20)
 #define LEAST_RINGBUF   4096u
-#define VITAL_SHARE     4 /* of the ring buffer, beside it */
+#define EACH_CLOSES     1024 /* bytes of records when a connection does, of both its ends */
+#define VITAL_SHARE     4    /* of the ring buffer, beside it */
 #define PROFILE_THREADS 16384
 /* Where a table takes its memory as it fills; the kernel's own bound of it costs 16 B each. */
 #define GROWING_CONNS (1u << 17)
@@ -33,6 +36,36 @@ static void size_conns(struct session *session)
 		if (grows)
 			bpf_map__set_map_flags(tables[i], BPF_F_NO_PREALLOC);
 	}
+}
+
+/* Of a process; 0: not to be seen. */
+static uint32_t files_open(pid_t pid)
+{
+	char path[32];
+	uint32_t count = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	while (dir && readdir(dir))
+		count++;
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+/* As much as the targets' connections tell if all close at once, as when a process ends. */
+static uint32_t ring_bytes(const struct session *session)
+{
+	uint32_t bytes = session->options.uring_events || session->options.verbose ? VERBOSE_RINGBUF
+										   : QUIET_RINGBUF;
+	uint64_t files = 0;
+
+	for (size_t i = 0; i < session->target->pid_count; i++)
+		files += files_open(session->target->pids[i]);
+	while (bytes < MOST_RINGBUF && bytes < files * EACH_CLOSES)
+		bytes *= 2;
+	return bytes;
 }
 
 static void configure(struct session *session)
@@ -64,7 +97,7 @@ static void configure(struct session *session)
 	if (target->comm)
 		snprintf(config->comm, sizeof(config->comm), "%s", target->comm);
 	if (!ring)
-		ring = config->uring_events ? VERBOSE_RINGBUF : QUIET_RINGBUF;
+		ring = ring_bytes(session);
 	bpf_map__set_max_entries(skel->maps.records, ring);
 	bpf_map__set_max_entries(skel->maps.vital_records, ring / VITAL_SHARE > LEAST_RINGBUF
 								   ? ring / VITAL_SHARE

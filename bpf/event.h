@@ -63,6 +63,7 @@ enum ns_type {
 	NS_THROTTLE = 31, /* a thread that was ready had no CPU: its quota was used up */
 	NS_RAN = 32,      /* who ran while a thread waited for a CPU */
 	NS_FAILED = 33,   /* a connect() that came to nothing */
+	NS_LISTENER = 34, /* connection attempts that a listener dropped */
 	NS_TYPE_MAX
 };
 

@@ -210,6 +210,15 @@ struct ns_failed {
 	__u64 began_ts; /* connect() */
 };
 
+/* head.tgid: of those that have the listener, the one that was seen with it first. */
+struct ns_listener {
+	struct ns_head head;
+	__u32 listen_port;
+	__u32 drops;       /* SYNs, last ACKs of handshakes: since the record before */
+	__u32 backlog_max; /* of listen() */
+	__u32 somaxconn;   /* of its network namespace */
+};
+
 /*
  * head.ts: the end of the send that was called there; of one that was submitted to a ring there, to
  * go out later, the submission.
@@ -325,6 +334,7 @@ NS_ASSERT_SIZE(ns_call, 56);
 NS_ASSERT_SIZE(ns_call_raw, 4288);
 NS_ASSERT_SIZE(ns_exchange, 232);
 NS_ASSERT_SIZE(ns_failed, 72);
+NS_ASSERT_SIZE(ns_listener, 48);
 NS_ASSERT_SIZE(ns_conn_totals, 200);
 NS_ASSERT_OFFSET(ns_conn_totals, holds, 80);
 

@@ -567,6 +567,13 @@ struct listener {
 	__u32 several; /* sockets listen on the port, or did */
 };
 
+/* Of the table `listener_drops`, by struct sock. */
+struct ns_listener_drops {
+	__u32 tgid;
+	__u32 port; /* when it closes it may have none any more */
+	__u32 seen; /* count of the socket that is recorded, or of before the window */
+};
+
 #define NS_QUEUED                                                                                  \
 	8 /* connections of a process that wait to be accepted: the last of them are looked at */
 

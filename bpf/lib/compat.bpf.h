@@ -99,6 +99,14 @@ static __always_inline __u32 datagrams_dropped(struct sock *sk)
 	return BPF_CORE_READ(whole, sk_drops.counter);
 }
 
+/* SYNs and last ACKs of handshakes that the listener found no room for, ever: tcp_listendrop(). */
+static __always_inline __u32 attempts_dropped(struct sock *sk)
+{
+	struct sock___drops *whole = (void *)sk;
+
+	return BPF_CORE_READ(whole, sk_drops.counter);
+}
+
 /*
  * The run queue's clock without time in interrupts and stolen time is clock_task. What it leaves
  * out is in fields of CONFIG_IRQ_TIME_ACCOUNTING and of CONFIG_PARAVIRT_TIME_ACCOUNTING; without

@@ -35,6 +35,8 @@ NS_TABLE(procs, BPF_MAP_TYPE_HASH, __u32, struct ns_proc_state, 8192);
 NS_TABLE(cgroups, BPF_MAP_TYPE_HASH, __u64, __u32, 1024);
 /* Who listens on a port, and who called connect() on a socket: the owners of ends to come. */
 NS_TABLE(listeners, BPF_MAP_TYPE_LRU_HASH, struct listener_key, struct listener, 4096);
+/* Of targets alone. */
+NS_TABLE(listener_drops, BPF_MAP_TYPE_HASH, __u64, struct ns_listener_drops, 1024);
 NS_TABLE(queued, BPF_MAP_TYPE_HASH, __u32, struct ns_queued, 256);
 NS_TABLE(connectors, BPF_MAP_TYPE_LRU_HASH, __u64, __u32, 4096);
 /* The socket of the tcp_sendmsg_locked() that a thread is in: kprobe way only. */

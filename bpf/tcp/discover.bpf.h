@@ -93,8 +93,10 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 	struct ns_conn_state *conn;
 	bool news = false;
 
-	if (BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_LISTEN)
+	if (BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_LISTEN) {
+		record_listener_drops(sk);
 		return;
+	}
 	conn = bpf_map_lookup_elem(&conns, &address);
 	if (!conn) {
 		if (BPF_CORE_READ(sk, __sk_common.skc_state) != NS_TCP_ESTABLISHED)

@@ -3,6 +3,56 @@
 #ifndef NETSTALL_BPF_TCP_LIFE_BPF_H
 #define NETSTALL_BPF_TCP_LIFE_BPF_H
 
+/* What it drops from now on is recorded. */
+static __noinline int begin_listener(struct sock *sk, __u32 tgid)
+{
+	struct ns_listener_drops fresh = {.tgid = tgid};
+	__u64 key = (__u64)sk;
+
+	if (!sk || !target_wanted(sk, tgid))
+		return 0;
+	fresh.port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	fresh.seen = attempts_dropped(sk);
+	bpf_map_update_elem(&listener_drops, &key, &fresh, BPF_NOEXIST);
+	return 0;
+}
+
+/*
+ * What it has dropped since it was looked at last: at each look for owners, as the window ends, and
+ * before it is closed.
+ */
+static __noinline int record_listener_drops(struct sock *sk)
+{
+	__u64 key = (__u64)sk;
+	struct ns_listener_drops *known = bpf_map_lookup_elem(&listener_drops, &key);
+	struct ns_listener out = {};
+	__u32 count;
+
+	if (!sk || !known || !in_window())
+		return 0;
+	count = attempts_dropped(sk);
+	out.drops = count - known->seen;
+	if (!out.drops)
+		return 0;
+	known->seen = count;
+	fill_head(&out.head, NS_LISTENER, sizeof(out), bpf_ktime_get_ns(), 0);
+	out.head.tgid = known->tgid;
+	out.head.tid = 0;
+	out.listen_port = known->port;
+	out.backlog_max = BPF_CORE_READ(sk, sk_max_ack_backlog);
+	out.somaxconn = BPF_CORE_READ(sk, __sk_common.skc_net.net, core.sysctl_somaxconn);
+	stream_vital(&out, sizeof(out));
+	return 0;
+}
+
+static __always_inline void end_listener(struct sock *sk)
+{
+	__u64 key = (__u64)sk;
+
+	record_listener_drops(sk);
+	bpf_map_delete_elem(&listener_drops, &key);
+}
+
 /* Who listens there from now on. */
 static __always_inline void on_listen(struct sock *sk, __u32 tgid)
 {
@@ -14,6 +64,7 @@ static __always_inline void on_listen(struct sock *sk, __u32 tgid)
 	fresh.several = other && other != sk &&
 			BPF_CORE_READ(other, __sk_common.skc_state) == NS_TCP_LISTEN;
 	bpf_map_update_elem(&listeners, &key, &fresh, BPF_ANY);
+	begin_listener(sk, tgid);
 }
 
 /*
@@ -26,6 +77,7 @@ static __always_inline void found_listener(struct sock *sk, __u32 tgid)
 	struct listener *known = bpf_map_lookup_elem(&listeners, &key);
 	struct listener fresh = {.sk = (__u64)sk, .tgid = tgid};
 
+	begin_listener(sk, tgid);
 	if (!known) {
 		bpf_map_update_elem(&listeners, &key, &fresh, BPF_ANY);
 		return;
@@ -149,6 +201,8 @@ static __always_inline void on_set_state(struct sock *sk, int from, int to)
 	if (to == NS_TCP_CLOSE) {
 		if (from == NS_TCP_SYN_SENT)
 			tell_failed(sk);
+		else if (from == NS_TCP_LISTEN)
+			end_listener(sk);
 		if (!keeps_answer(sk)) /* else it is dropped when it is destroyed */
 			drop_conn(sk);
 	} else if (!in_window()) {

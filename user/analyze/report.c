@@ -321,6 +321,37 @@ static void learn_failed(struct report *report, const struct ns_failed *failed)
 	}
 }
 
+static void learn_listener(struct report *report, const struct ns_listener *listener)
+{
+	struct report_listener *entry = report->listeners, *end = entry + report->listener_count;
+
+	while (entry < end && entry->port != listener->listen_port)
+		entry++;
+	if (entry == report->listeners + REPORT_LISTENERS)
+		return;
+	if (entry == end) {
+		report->listener_count++;
+		*entry = (struct report_listener){.port = listener->listen_port};
+	}
+	if (listener->head.ts >= entry->last_ts) {
+		entry->last_ts = listener->head.ts;
+		entry->pid = listener->head.tgid;
+		entry->backlog = listener->backlog_max;
+		entry->somaxconn = listener->somaxconn;
+	}
+	entry->drops += listener->drops;
+	/* Most first; else by port, not by which came first. */
+	for (; entry > report->listeners &&
+	       (entry->drops > entry[-1].drops ||
+		(entry->drops == entry[-1].drops && entry->port < entry[-1].port));
+	     entry--) {
+		struct report_listener other = entry[-1];
+
+		entry[-1] = *entry;
+		*entry = other;
+	}
+}
+
 void report__update(struct report *report, const struct model *model, const union record *record)
 {
 	const struct ns_head *head = &record->head;
@@ -348,6 +379,9 @@ void report__update(struct report *report, const struct model *model, const unio
 		break;
 	case NS_FAILED:
 		learn_failed(report, &record->failed);
+		break;
+	case NS_LISTENER:
+		learn_listener(report, &record->listener);
 		break;
 	case NS_RING:
 		learn_ring(report, model__ring(model, record->ring.ring));

@@ -358,6 +358,18 @@ struct report_failed {
 	uint64_t total_ns;
 };
 
+#define REPORT_LISTENERS 16
+
+/* What the listeners of targets on a port dropped. */
+struct report_listener {
+	uint64_t last_ts;
+	uint32_t pid; /* of that last drop */
+	uint32_t port;
+	uint32_t backlog; /* of listen() */
+	uint32_t somaxconn;
+	uint64_t drops; /* SYNs and last ACKs of handshakes */
+};
+
 struct report {
 	struct ns_session session;
 	uint64_t start_ts;
@@ -403,7 +415,9 @@ struct report {
 	size_t failed_count; /* connects of targets that came to nothing, by whom they were to
 				reach; */
 	struct report_failed failed[REPORT_FAILED];
-	uint64_t failed_more; /* and those for which there was no room */
+	uint64_t failed_more;  /* and those for which there was no room */
+	size_t listener_count; /* ports of targets at which connection attempts were dropped */
+	struct report_listener listeners[REPORT_LISTENERS];
 	size_t habit_count;
 	struct report_habit habits[REPORT_HABITS];
 };

@@ -151,12 +151,40 @@ static void add_failures(char **text, const struct report *report, size_t from)
 	}
 }
 
+/*
+ * "3 connection attempts found the listen queue of :7000 full and were dropped (backlog 4,
+ * net.core.somaxconn 4096): accept sooner, or set a larger backlog in listen()"
+ */
+static void add_full_queue(char **text, const struct report_listener *listener)
+{
+	builder__add(text, "%s found the listen queue of :%u full and %s dropped (backlog %u, ",
+		     counted_text(listener->drops, "connection attempt"), listener->port,
+		     listener->drops == 1 ? "was" : "were", listener->backlog);
+	builder__add(text,
+		     "net.core.somaxconn %u): accept sooner, or set a larger backlog in listen()%s",
+		     listener->somaxconn,
+		     listener->backlog >= listener->somaxconn ? " and a larger somaxconn" : "");
+}
+
+/* Those that are not in the title. */
+static void add_full_queues(char **text, const struct report *report, size_t from)
+{
+	for (size_t i = from; i < report->listener_count && i < from + OTHERS; i++) {
+		builder__add(text, " ");
+		add_full_queue(text, &report->listeners[i]);
+		builder__add(text, ".");
+	}
+}
+
 static void write_nothing_found(struct verdict *verdict, const struct report *report)
 {
 	struct watched watched = count_watched(report);
 
 	if (report->failed_count) {
 		add_failure(&verdict->title, &report->failed[0]);
+		builder__add(&verdict->title, ".");
+	} else if (report->listener_count) {
+		add_full_queue(&verdict->title, &report->listeners[0]);
 		builder__add(&verdict->title, ".");
 	} else if (watched.conns && report->complete && !is_unfollowed(report)) {
 		verdict->title = xstrdup("Nothing held this program back on the network.");
@@ -169,6 +197,7 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 	add_longest(&verdict->text, report);
 	add_unfollowed(&verdict->text, report);
 	add_failures(&verdict->text, report, 1);
+	add_full_queues(&verdict->text, report, !report->failed_count);
 	if (coverage__has_waits(report)) {
 		builder__add(&verdict->text, " ");
 		coverage__add_waits(&verdict->text, report);
@@ -267,6 +296,7 @@ static void write_texts(struct verdict *verdict, const struct context *context)
 	add_network(context->report, &besides);
 	add_unfollowed(&besides, context->report);
 	add_failures(&besides, context->report, 0);
+	add_full_queues(&besides, context->report, 0);
 	explanation__write(context, &verdict->text);
 	builder__add(&verdict->brief, "%s%s", verdict->text, besides ? besides : "");
 	explanation__add_frequency(context, &verdict->text);

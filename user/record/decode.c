@@ -178,6 +178,8 @@ const char *record__damage(const union record *record)
 		return record->head.tid ? NULL : "it names no thread (tid=)";
 	case NS_FAILED:
 		return failed_damage(&record->failed);
+	case NS_LISTENER:
+		return record->listener.listen_port > 65535 ? "a port is beyond 65535" : NULL;
 	case NS_RETRANS:
 		return record->retrans.kind < NS_RETRANS_KINDS ? NULL
 							       : "its kind is beyond the table";

@@ -239,6 +239,14 @@ static const struct field failed_fields[] = {
 	END,
 };
 
+static const struct field listener_fields[] = {
+	U32(ns_listener, listen_port),
+	U32(ns_listener, drops),
+	U32(ns_listener, backlog_max),
+	U32(ns_listener, somaxconn),
+	END,
+};
+
 static const struct field retrans_fields[] = {
 	NAME(ns_retrans, kind, retrans_names),
 	U32(ns_retrans, seq),
@@ -531,6 +539,7 @@ static const struct record_type types[] = {
 	ROW(NS_THROTTLE, "throttle", throttle_fields, ns_throttle, 0),
 	ROW(NS_RAN, "ran", ran_fields, ns_ran, 0),
 	ROW(NS_FAILED, "failed", failed_fields, ns_failed, RECORD_ON_CONN),
+	ROW(NS_LISTENER, "listener", listener_fields, ns_listener, 0),
 };
 
 _Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");

@@ -237,6 +237,18 @@ static json_t *failed_of(const struct report_failed *failed)
 	return object;
 }
 
+static json_t *listener_of(const struct report_listener *listener)
+{
+	json_t *object = json_object();
+
+	put(object, "port", json_value__number_or_null(listener->port, 0));
+	put(object, "dropped", json_value__count(listener->drops));
+	put(object, "backlog", json_value__count(listener->backlog));
+	put(object, "somaxconn", json_value__number_or_null(listener->somaxconn, 0));
+	put(object, "pid", json_value__number_or_null(listener->pid, 0));
+	return object;
+}
+
 void json_value__report(struct json_stream *stream, const struct report *report,
 			const struct verdict *verdict)
 {
@@ -258,6 +270,8 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 			  json_value__requests(&report->requests[i]));
 	json_stream__each(stream, "failed_connects", i, report->failed_count,
 			  failed_of(&report->failed[i]));
+	json_stream__each(stream, "full_listen_queues", i, report->listener_count,
+			  listener_of(&report->listeners[i]));
 	json_stream__each(stream, "habits", i, report->habit_count,
 			  json_value__habit(report, &report->habits[i]));
 	json_stream__put(stream, "verdict", verdict_of(report, verdict));

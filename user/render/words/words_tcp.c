@@ -174,6 +174,16 @@ void words__failed(const struct scene *scene, struct words *words)
 	       address_text(failed->family, failed->raddr, failed->rport));
 }
 
+void words__listener(const struct scene *scene, struct words *words)
+{
+	const struct ns_listener *listener = &scene->record->listener;
+
+	words->colour = COLOUR_FIRED;
+	print_to(words->note, "%s to :%u dropped",
+		 counted_text(listener->drops, "connection attempt"), listener->listen_port);
+	add_to(words->aside, ", ", "listen() allows %u", listener->backlog_max);
+}
+
 void words__retrans(const struct scene *scene, struct words *words)
 {
 	static const char *const kinds[NS_RETRANS_KINDS] = {

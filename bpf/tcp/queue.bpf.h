@@ -72,17 +72,19 @@ static __noinline int begin_queued(struct ns_conn_state *conn, const struct list
 	return 0;
 }
 
-/* Returns whether it still waits. */
+/* Returns whether it still waits: for accept(), or, with no tid, for somebody to use it. */
 static __always_inline bool is_queued(__u64 key, __u32 tid)
 {
 	struct ns_conn_state *conn = key ? bpf_map_lookup_elem(&conns, &key) : NULL;
 
-	if (!conn || conn->accepted_ts)
+	if (!conn)
 		return false;
-	if (!BPF_CORE_READ((struct sock *)key, sk_socket))
-		return true;
-	note_accepted(conn, tid);
-	return false;
+	if (!conn->accepted_ts) {
+		if (!BPF_CORE_READ((struct sock *)key, sk_socket))
+			return true;
+		note_accepted(conn, tid);
+	}
+	return !tid && !conn->owner_sure;
 }
 
 /*

@@ -214,6 +214,20 @@ static __noinline int own_by_read(struct sock *sk, const struct recv_view *view,
 	return 1;
 }
 
+/*
+ * Who reads first of a connection that came to a port of several processes has accepted it. It need
+ * not be watched yet.
+ */
+static __noinline int own_queued(struct sock *sk, __u32 tgid)
+{
+	__u64 key = (__u64)sk;
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+
+	if (sk && conn && conn->queued_ts && !conn->owner_sure)
+		own_by_use(sk, conn, tgid);
+	return 0;
+}
+
 /* Returns enum read_noted. */
 static __always_inline int on_read(struct sock *sk, const struct recv_view *view)
 {
@@ -222,6 +236,8 @@ static __always_inline int on_read(struct sock *sk, const struct recv_view *view
 	struct ns_recv *out;
 	int noted = READ_NOTED;
 
+	if (*queued_hint(0))
+		own_queued(sk, id >> 32);
 	if (read_matters(view, id >> 32))
 		noted = note_read(key, view, id);
 	if (noted == READ_OWNER_UNKNOWN && own_by_read(sk, view, id >> 32))

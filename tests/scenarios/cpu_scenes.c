@@ -13,9 +13,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/scenarios/scene.h"
@@ -338,7 +341,23 @@ static void flooding_neighbour(struct stage *stage)
 
 #define STOP_MS 40
 
-/* Computes, until the other role has stopped it and let it go on; that is in its request. */
+/* Computes, until the other role has stopped it and let it go on. */
+static void be_stopped(struct stage *stage, uint32_t times_before)
+{
+	uint64_t last, now;
+	bool is_over;
+
+	if (write(stage->duct[0][1], "", 1) != 1)
+		die("nobody stops it");
+	now = now_ns();
+	do {
+		last = now;
+		is_over = atomic_load(&stage->word) != times_before;
+		now = now_ns();
+		stage__stall(stage, last, "stopped");
+	} while (!is_over);
+}
+
 static void stopped_client(struct stage *stage)
 {
 	int fd = connect_to(stage);
@@ -348,19 +367,10 @@ static void stopped_client(struct stage *stage)
 		join_group();
 	stage__wait_at_gate(stage);
 	for (uint32_t i = 0; i < stage->count; i++) {
-		uint64_t start_ns = now_ns(), last, now;
-		bool is_over;
+		uint64_t start_ns = now_ns();
 
 		write_all(fd, REQUEST / 2);
-		if (write(stage->duct[0][1], "", 1) != 1)
-			die("nobody stops it");
-		now = now_ns();
-		do {
-			last = now;
-			is_over = atomic_load(&stage->word) != i;
-			now = now_ns();
-			stage__stall(stage, last, "stopped");
-		} while (!is_over);
+		be_stopped(stage, i);
 		write_all(fd, REQUEST / 2);
 		if (!read_all(fd, ANSWER))
 			die("no answer");
@@ -396,6 +406,54 @@ static void stopper(struct stage *stage)
 		stop(stage, true);
 		sleep_ms(STOP_MS);
 		stop(stage, false);
+		atomic_fetch_add(&stage->word, 1);
+	}
+}
+
+static void client_of_stopped(struct stage *stage)
+{
+	int fd = connect_to(stage);
+
+	stage__wait_at_gate(stage);
+	for (uint32_t i = 0; i < stage->count; i++) {
+		uint64_t start_ns = now_ns();
+
+		write_all(fd, REQUEST);
+		if (!read_all(fd, ANSWER))
+			die("no answer");
+		stage__request(stage, start_ns);
+		atomic_fetch_add(&stage->exchanges, 1);
+		sleep_ms(2);
+	}
+}
+
+static void stopped_server(struct stage *stage)
+{
+	int fd = accept_one(stage);
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	for (uint32_t i = 0; read_all(fd, REQUEST); i++) {
+		be_stopped(stage, i);
+		write_all(fd, ANSWER);
+	}
+}
+
+/* As one that shows the stacks of a process does: each time it comes, looks, and goes. */
+static void debugger(struct stage *stage)
+{
+	char byte;
+
+	while (read(stage->duct[0][0], &byte, 1) == 1) {
+		pid_t pid = stage->pids[1];
+
+		sleep_ms(1);
+		if (ptrace(PTRACE_SEIZE, pid, NULL, NULL))
+			cannot("it may not trace: %s", strerror(errno));
+		if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) || waitpid(pid, NULL, __WALL) != pid)
+			die("it does not stop: %s", strerror(errno));
+		sleep_ms(STOP_MS);
+		if (ptrace(PTRACE_DETACH, pid, NULL, NULL))
+			die("it does not go on: %s", strerror(errno));
 		atomic_fetch_add(&stage->word, 1);
 	}
 }
@@ -478,6 +536,7 @@ const struct scene cpu_scenes[] = {
 	{"nice", NULL, {nice_client, prompt_server, neighbour}, 1, 24, .makes = {"runqueue", 4, 0.40}, .verdict = {"runqueue", .says = "CPU ran scene-third/.*Its priority is low .nice 19."}, .alone = true},
 	{"softirq-storm", NULL, {nice_client, prompt_server, flooding_neighbour}, 1, 24, .makes = {"runqueue", 4, 0.40}, .verdict = {"runqueue", .says = "CPU ran .*scene-third/"}, .alone = true},
 	{"stopped", setup_stop, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "stopped by a signal \\(SIGSTOP or the like\\), and could not run until scene-third/", .never = "asked for"}, .alone = true},
+	{"stopped-by-debugger", setup_stop, {client_of_stopped, stopped_server, debugger}, 2, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "stopped by a debugger \\(ptrace\\), and could not run until scene-third/", .never = "asked for"}, .alone = true},
 	{"frozen", setup_freezer, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .alone = true},
 	{"frozen-v2", setup_freezer_2, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .alone = true},
 	{"memory-high", setup_memory, {braked_client, prompt_server}, 1, 12, .makes = {"memory", 4, 0.30}, .verdict = {"memory", .says = "more than its memory.high", .never = "asked for"}, .alone = true},

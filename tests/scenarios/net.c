@@ -29,18 +29,30 @@ static void use_reno(int fd)
 		die("reno: %s", strerror(errno));
 }
 
+/* Several may share a port. */
+static int listen_at(const struct sockaddr *address, socklen_t length, int backlog, bool shared)
+{
+	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		die("no socket: %s", strerror(errno));
+	if (shared)
+		set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	if (bind(fd, address, length) || listen(fd, backlog))
+		die("cannot listen: %s", strerror(errno));
+	use_reno(fd);
+	return fd;
+}
+
 static void listen_on(struct stage *stage, const struct sockaddr *address, socklen_t length,
-		      int backlog)
+		      int backlog, bool shared)
 {
 	struct sockaddr_in6 bound = {0}, bound_udp = {0};
 	socklen_t bound_length = sizeof(bound), bound_udp_length = sizeof(bound);
 
-	stage->listener = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (stage->listener < 0 || bind(stage->listener, address, length) ||
-	    listen(stage->listener, backlog) ||
-	    getsockname(stage->listener, (struct sockaddr *)&bound, &bound_length))
-		die("cannot listen: %s", strerror(errno));
-	use_reno(stage->listener);
+	stage->listener = listen_at(address, length, backlog, shared);
+	if (getsockname(stage->listener, (struct sockaddr *)&bound, &bound_length))
+		die("no port: %s", strerror(errno));
 	stage->datagrams = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (stage->datagrams < 0 || bind(stage->datagrams, address, length) ||
 	    getsockname(stage->datagrams, (struct sockaddr *)&bound_udp, &bound_udp_length))
@@ -54,7 +66,17 @@ void stage__listen(struct stage *stage, int backlog)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = stage->address};
 
-	listen_on(stage, (struct sockaddr *)&address, sizeof(address), backlog);
+	listen_on(stage, (struct sockaddr *)&address, sizeof(address), backlog, false);
+}
+
+void stage__listen_twice(struct stage *stage, int backlog)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = stage->address};
+
+	listen_on(stage, (struct sockaddr *)&address, sizeof(address), backlog, true);
+	address.sin_port = htons(stage->port);
+	stage->listener_behind =
+		listen_at((struct sockaddr *)&address, sizeof(address), backlog, true);
 }
 
 void stage__listen_ipv6(struct stage *stage)
@@ -62,7 +84,7 @@ void stage__listen_ipv6(struct stage *stage)
 	struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};
 
 	stage->ipv6 = true;
-	listen_on(stage, (struct sockaddr *)&address, sizeof(address), 64);
+	listen_on(stage, (struct sockaddr *)&address, sizeof(address), 64, false);
 }
 
 static int connect_port(const struct stage *stage, uint16_t port, int sndbuf)

@@ -190,6 +190,8 @@ void cannot(const char *format, ...) __attribute__((format(printf, 1, 2), noretu
 /* ---- net.c ---- */
 
 void stage__listen(struct stage *stage, int backlog);
+/* By two listeners, which share the port (SO_REUSEPORT): the other one is listener_behind. */
+void stage__listen_twice(struct stage *stage, int backlog);
 void stage__listen_ipv6(struct stage *stage);
 int connect_to(const struct stage *stage);
 int connect_with(const struct stage *stage, int sndbuf);

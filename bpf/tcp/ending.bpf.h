@@ -68,6 +68,8 @@ static __always_inline void drop_conn(struct sock *sk)
 	struct endpoints ends;
 	struct ns_head out = {};
 
+	/* Also of who is not watched: the kernel gives the address to another socket. */
+	bpf_map_delete_elem(&connectors, &key);
 	if (!conn)
 		return;
 	if (stalls(conn, bpf_ktime_get_ns()))
@@ -96,7 +98,6 @@ static __always_inline void drop_conn(struct sock *sk)
 	read_endpoints(sk, &ends);
 	ends.tuple.lport = conn->lport;
 	bpf_map_delete_elem(&tuples, &ends.tuple);
-	bpf_map_delete_elem(&connectors, &key);
 	bpf_map_delete_elem(&conns, &key);
 }
 

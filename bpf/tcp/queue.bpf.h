@@ -101,6 +101,8 @@ __noinline int look_for_accepts(__u32 tgid, __u32 tid)
 
 	if (!own)
 		return 0;
+	/* Before: another CPU may enter one meanwhile. */
+	*queued_hint(tgid) = 0;
 	for (i = 0; i < NS_QUEUED; i++) {
 		if (is_queued(own->sk[i], tid))
 			waits = true;
@@ -108,9 +110,8 @@ __noinline int look_for_accepts(__u32 tgid, __u32 tid)
 			own->sk[i] = 0;
 	}
 	if (waits)
-		return 0;
-	*queued_hint(tgid) = 0;
-	if (!bpf_map_delete_elem(&queued, &tgid))
+		*queued_hint(tgid) = 1;
+	else if (tgid && !bpf_map_delete_elem(&queued, &tgid))
 		__sync_fetch_and_add(&queued_processes, -1);
 	return 0;
 }

@@ -298,6 +298,8 @@ struct request_end {
 	uint32_t port;
 };
 
+#define REQUEST_CONNS 32 /* connections listed, most exchanges first */
+
 /*
  * The requests that a target made, or served, by their sample: all, or those of an endpoint, so
  * that two services do not share a median, or of a connection.

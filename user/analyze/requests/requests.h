@@ -18,8 +18,7 @@
 
 #define REQUEST_SAMPLES 16384 /* of more every second one goes, and the others stand for two */
 #define REQUEST_PENDING 256   /* served sides that wait for the asked one */
-#define REQUEST_CONNS   32    /* connections listed, most exchanges first */
-#define REQUEST_ENDS    32    /* endpoints likewise */
+#define REQUEST_ENDS    32    /* endpoints listed, most exchanges first */
 
 /*
  * An exchange: both its sides, the served one when it was seen; of one that the target serves that

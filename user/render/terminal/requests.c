@@ -156,6 +156,16 @@ static char *name_endpoint(char *dst, size_t size, const struct request_end *end
 	return dst;
 }
 
+/*
+ * Single connections say something where they are few. Where there are more than are listed, as
+ * with one for each request, any three tell nothing: there the row of all is that of its endpoint.
+ */
+static bool are_listed(const struct report_requests *all, const struct report_requests *rows,
+		       size_t count, const struct render_style *style)
+{
+	return style->verbose || !rows->conn || count < REQUEST_CONNS || !all->end.port;
+}
+
 /* Of which of them a row is; the first one of all. */
 static const char *name_row(char *dst, size_t size, const struct report *report,
 			    const struct report_requests *requests, bool is_first)
@@ -203,9 +213,12 @@ static void print_rows(FILE *out, const struct report *report, const struct repo
 		style->verbose ? table__rows(style, count) : table__rows(style, count + 1) - 1;
 	struct grid *grid = grid__new(columns, COUNT_OF(columns));
 
-	/* One connection's row is that of all. */
-	if (count != 1)
+	if (!are_listed(all, rows, count, style)) {
+		add_requests(grid, report, all, false);
+		count = shown = 0;
+	} else if (count != 1) { /* one connection's row is that of all */
 		add_requests(grid, report, all, true);
+	}
 	for (size_t i = 0; i < shown; i++)
 		add_requests(grid, report, &rows[i], false);
 	grid__rest(grid, count - shown, rows->conn ? "connection" : "endpoint");

@@ -92,7 +92,7 @@ static __noinline int end_wait_unseen(struct task_struct *task, struct ns_thread
 
 	if (!task || !thread)
 		return 0;
-	what = begin_wait_look(NS_WAIT_WOKEN, &place);
+	what = begin_wait_look(task->pid, NS_WAIT_WOKEN, &place);
 	what->call.number = thread->slept.call;
 	what->call.arg0 = thread->slept.arg0;
 	what->call.arg1 = thread->slept.arg1;

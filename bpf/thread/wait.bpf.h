@@ -11,6 +11,7 @@ struct waited_for {
 	struct syscall_args call; /* that it slept in */
 	__u64 conn;               /* struct sock of a watched connection, 0 none */
 	__u64 other;              /* struct sock that is no TCP connection, 0 none */
+	__u32 tid;                /* whose wait it was */
 	__u32 basis;              /* enum ns_conn_basis */
 	__u32 gone;    /* number of one that ended before the wait did, which ended by that */
 	__u32 ended;   /* enum ns_wait_end: unseen, what it did since is in its traces' place */
@@ -21,14 +22,15 @@ struct waited_for {
 
 static struct waited_for waited[NS_CPUS + 1]; /* (place_of_look()) */
 
-/* Where a wait that ended so is looked into. */
-static __always_inline struct waited_for *begin_wait_look(__u32 ended, __u32 *place)
+/* Where the wait of a thread, which ended so, is looked into. */
+static __always_inline struct waited_for *begin_wait_look(__u32 tid, __u32 ended, __u32 *place)
 {
 	struct waited_for *what;
 
 	*place = place_of_look(ended == NS_WAIT_LASTS);
 	what = &waited[*place];
 	__builtin_memset(what, 0, sizeof(*what));
+	what->tid = tid;
 	what->ended = ended;
 	what->call.number = NS_SYSCALL_NONE;
 	return what;
@@ -176,6 +178,13 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	__builtin_memcpy(out->wait.comm, thread->comm, NS_COMM_LEN);
 	if (is_as_it_was(what) && worth_a_record(ns_passed(thread->since, now)))
 		bpf_get_task_stack(task, out->stack, sizeof(out->stack), 0);
+	barrier();
+	/* Of a reader that was not seen to come back, which is no switch: one came between. */
+	if (what->tid != out->wait.head.tid) {
+		count_lost(NS_LOST_RUNS);
+		bpf_ringbuf_discard(out, BPF_RB_NO_WAKEUP);
+		return 0;
+	}
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return 0;
 }
@@ -496,7 +505,7 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 
 	if (!thread)
 		return 0;
-	what = begin_wait_look(NS_WAIT_SEEN, &place);
+	what = begin_wait_look(task->pid, NS_WAIT_SEEN, &place);
 	if (is_io_worker(task)) {
 		/* That there was no work is of no matter; that it came late to some, is. */
 		if (!find_worked_on(task, thread, what) && !came_late(thread, now))
@@ -538,7 +547,7 @@ static __noinline int tell_lasting(struct task_struct *task, __u64 now)
 	length = ns_passed(thread->since, now);
 	if (!worth_a_record(length))
 		return 0;
-	what = begin_wait_look(NS_WAIT_LASTS, &place);
+	what = begin_wait_look(tid, NS_WAIT_LASTS, &place);
 	read_syscall(task_regs(task), &what->call);
 	if (what->call.number == NS_SYS_IO_URING_ENTER)
 		return 0;

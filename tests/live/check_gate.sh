@@ -77,13 +77,13 @@ client.close()'
 # among_many STATUS WORD: a client with many open connections to a server of this host, of which one in its time has the stalls
 # (WORD bad), or none (good). Both are there before the check, and end within it, all of their connections at once.
 among_many() {
-    local count=9000
-    [ -z "$QUICK" ] || count=1500 # both ends of each fit into the table of old kernels
+    local count=9000 rounds=4000
+    [ -z "$QUICK" ] || count=1500 rounds=1000 # both ends of each fit into the table of old kernels
     command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
     [ "$(ulimit -Hn)" -gt $((count + 1000)) ] || skip "no process may have $count files open"
     start_at_gate python3 -c '
 import os, random, resource, select, signal, socket, sys
-count, is_bad = int(sys.argv[1]), sys.argv[2] == "bad"
+count, rounds, is_bad = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "bad"
 resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
 listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
 server = os.fork()
@@ -114,13 +114,13 @@ other = conns.pop(count // 2)
 other.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, not is_bad)
 print(f"ready client={os.getpid()} server={server}", flush=True)
 sys.stdin.readline()
-for i in range(4000):
-    conn = other if i % 400 == 200 else random.choice(conns)
+for i in range(rounds):
+    conn = other if i % (rounds // 10) == 50 else random.choice(conns)
     conn.send(b"a" * 20)
     conn.send(b"b" * 20)
     conn.recv(100)
 os.kill(server, signal.SIGKILL)
-' "$count" "$2"
+' "$count" "$rounds" "$2"
     start_check -p "$(field client "$(cat "$SCRATCH/gated")")"
     await_line 'netstall: tracing' "$SCRATCH/check.err" "$CHECK_PID" || fail "it did not attach: $(head -n 1 "$SCRATCH/check.err")"
     open_gate

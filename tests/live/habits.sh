@@ -245,7 +245,8 @@ def ask(conn):
     open_gate
     wait_for "$WAIT_LIMIT" gone "$GATED" || fail "the client did not end"
     end_trace
-    expect "requests taken apart" "$(report '.requests[0].sampled')" '>=' 200
+    # The slow ones are 30; of bursts of quick ones a part is taken.
+    expect "requests taken apart" "$(report '.requests[0].sampled')" '>=' 100
     expect "the median, ms" "$(report '.requests[0].median.total_ms')" '<=' 15
     expect "the 99th percentile, ms" "$(report '.requests[0].p99.total_ms')" '>=' 30
 }

@@ -87,24 +87,23 @@ struct sock___drops {
 	} sk_drops;
 } __attribute__((preserve_access_index));
 
+/* Of a listener the SYNs and last ACKs of handshakes that found no room, ever: tcp_listendrop(). */
+static __always_inline __u32 socket_drops(struct sock *sk)
+{
+	struct sock___drops *whole = (void *)sk;
+
+	return BPF_CORE_READ(whole, sk_drops.counter);
+}
+
 /* Datagrams that came and found no room in the UDP socket's receive buffer, ever. */
 static __always_inline __u32 datagrams_dropped(struct sock *sk)
 {
 	struct udp_sock___split *split = (void *)sk;
-	struct sock___drops *whole = (void *)sk;
 
 	if (bpf_core_field_exists(split->drop_counters))
 		return BPF_CORE_READ(split, drop_counters.drops0.counter) +
 		       BPF_CORE_READ(split, drop_counters.drops1.counter);
-	return BPF_CORE_READ(whole, sk_drops.counter);
-}
-
-/* SYNs and last ACKs of handshakes that the listener found no room for, ever: tcp_listendrop(). */
-static __always_inline __u32 attempts_dropped(struct sock *sk)
-{
-	struct sock___drops *whole = (void *)sk;
-
-	return BPF_CORE_READ(whole, sk_drops.counter);
+	return socket_drops(sk);
 }
 
 /*

@@ -12,7 +12,7 @@ static __noinline int begin_listener(struct sock *sk, __u32 tgid)
 	if (!sk || !target_wanted(sk, tgid))
 		return 0;
 	fresh.port = BPF_CORE_READ(sk, __sk_common.skc_num);
-	fresh.seen = attempts_dropped(sk);
+	fresh.seen = socket_drops(sk);
 	bpf_map_update_elem(&listener_drops, &key, &fresh, BPF_NOEXIST);
 	return 0;
 }
@@ -30,7 +30,7 @@ static __noinline int record_listener_drops(struct sock *sk)
 
 	if (!sk || !known || !in_window())
 		return 0;
-	count = attempts_dropped(sk);
+	count = socket_drops(sk);
 	out.drops = count - known->seen;
 	if (!out.drops)
 		return 0;

@@ -88,10 +88,9 @@ static __always_inline bool is_queued(__u64 key, __u32 tid)
 }
 
 /*
- * Of a thread that leaves its CPU: has it, or one of its process, accepted any of them? Global, and
- * so verified once, not for each way to come here. tgid 0:
+ * Of a thread that leaves its CPU: has it, or one of its process, accepted any of them? tgid 0:
  * those of listeners that several processes have, so that who it was is seen when the connection is
- * used.
+ * used. Global: see file_in_table().
  */
 __noinline int look_for_accepts(__u32 tgid, __u32 tid)
 {

@@ -54,15 +54,13 @@ static uint32_t files_open(pid_t pid)
 	return count;
 }
 
-/* As much as the targets' connections tell if all close at once, as when a process ends. */
-static uint32_t ring_bytes(const struct session *session)
+/* At least so many, and what the targets' connections tell if all close as a process ends. */
+static uint32_t ring_bytes(const struct target *target, uint32_t bytes)
 {
-	uint32_t bytes = session->options.uring_events || session->options.verbose ? VERBOSE_RINGBUF
-										   : QUIET_RINGBUF;
 	uint64_t files = 0;
 
-	for (size_t i = 0; i < session->target->pid_count; i++)
-		files += files_open(session->target->pids[i]);
+	for (size_t i = 0; i < target->pid_count; i++)
+		files += files_open(target->pids[i]);
 	while (bytes < MOST_RINGBUF && bytes < files * EACH_CLOSES)
 		bytes *= 2;
 	return bytes;
@@ -97,7 +95,7 @@ static void configure(struct session *session)
 	if (target->comm)
 		snprintf(config->comm, sizeof(config->comm), "%s", target->comm);
 	if (!ring)
-		ring = ring_bytes(session);
+		ring = ring_bytes(target, config->uring_events ? VERBOSE_RINGBUF : QUIET_RINGBUF);
 	bpf_map__set_max_entries(skel->maps.records, ring);
 	bpf_map__set_max_entries(skel->maps.vital_records, ring / VITAL_SHARE > LEAST_RINGBUF
 								   ? ring / VITAL_SHARE

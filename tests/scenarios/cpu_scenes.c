@@ -235,16 +235,8 @@ static void asking_client(struct stage *stage)
 	int fd = connect_to(stage);
 
 	stage__wait_at_gate(stage);
-	for (uint32_t i = 0; i < stage->count; i++) {
-		uint64_t start_ns = now_ns();
-
-		write_all(fd, REQUEST);
-		if (!read_all(fd, ANSWER))
-			die("no answer");
-		stage__request(stage, start_ns);
-		stage__stall(stage, start_ns, "peer-app");
-		atomic_fetch_add(&stage->exchanges, 1);
-	}
+	for (uint32_t i = 0; i < stage->count; i++)
+		stage__stall(stage, stage__ask(stage, fd, REQUEST, ANSWER), "peer-app");
 }
 
 /* All of the client's time is this one's; most of it its quota's. */
@@ -416,13 +408,7 @@ static void client_of_stopped(struct stage *stage)
 
 	stage__wait_at_gate(stage);
 	for (uint32_t i = 0; i < stage->count; i++) {
-		uint64_t start_ns = now_ns();
-
-		write_all(fd, REQUEST);
-		if (!read_all(fd, ANSWER))
-			die("no answer");
-		stage__request(stage, start_ns);
-		atomic_fetch_add(&stage->exchanges, 1);
+		stage__ask(stage, fd, REQUEST, ANSWER);
 		sleep_ms(2);
 	}
 }

@@ -188,6 +188,18 @@ bool read_all(int fd, size_t bytes)
 	return true;
 }
 
+uint64_t stage__ask(struct stage *stage, int fd, size_t request, size_t answer)
+{
+	uint64_t start_ns = now_ns();
+
+	write_all(fd, request);
+	if (!read_all(fd, answer))
+		die("the server hung up");
+	stage__request(stage, start_ns);
+	atomic_fetch_add(&stage->exchanges, 1);
+	return start_ns;
+}
+
 void sysctl(const char *name, const char *value)
 {
 	char path[128];

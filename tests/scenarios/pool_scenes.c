@@ -120,15 +120,8 @@ static void unconcerned_client(struct stage *stage)
 	int fd = connect_to(stage);
 
 	stage__wait_at_gate(stage);
-	for (uint32_t i = 0; i < stage->count; i++) {
-		uint64_t start_ns = now_ns();
-
-		write_all(fd, REQUEST);
-		if (!read_all(fd, ANSWER))
-			die("the server hung up");
-		stage__request(stage, start_ns);
-		atomic_fetch_add(&stage->exchanges, 1);
-	}
+	for (uint32_t i = 0; i < stage->count; i++)
+		stage__ask(stage, fd, REQUEST, ANSWER);
 }
 
 static void server_and_pool(struct stage *stage)

@@ -205,6 +205,8 @@ void write_all(int fd, size_t bytes);
 void send_all(int fd, size_t bytes, int flags);
 /* Returns whether all came; false at the end of the stream. */
 bool read_all(int fd, size_t bytes);
+/* A client's request of one write, and its answer; both are recorded. Returns when it began. */
+uint64_t stage__ask(struct stage *stage, int fd, size_t request, size_t answer);
 void sysctl(const char *name, const char *value);
 /* A counter of TcpExt, of the calling process's network namespace. */
 uint64_t tcp_counter(const char *name);

@@ -3,28 +3,44 @@
 
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/record/kernel_functions.h"
+
+/* Without strcspn(), which is slow for what is so short. */
+static size_t frame_length(const char *frame)
+{
+	const char *end = frame;
+
+	while (*end && *end != ';' && *end != '.' && *end != '+')
+		end++;
+	return (size_t)(end - frame);
+}
+
+static bool is_one_of(const char *frame, size_t length, const char *names)
+{
+	for (;; names++) {
+		if (!strncmp(names, frame, length) && (!names[length] || names[length] == '|'))
+			return true;
+		names = strchr(names, '|');
+		if (!names)
+			return false;
+	}
+}
 
 bool frame__is(const char *frame, const char *names)
 {
-	size_t length = strcspn(frame, ";.+"), name;
-
-	for (;; names += name + 1) {
-		name = strcspn(names, "|");
-		if (name == length && !memcmp(frame, names, length))
-			return true;
-		if (!names[name])
-			return false;
-	}
+	return is_one_of(frame, frame_length(frame), names);
 }
 
 bool stack__has(const char *stack, const char *names)
 {
 	while (stack && *stack) {
-		if (frame__is(stack, names))
+		size_t length = frame_length(stack);
+
+		if (is_one_of(stack, length, names))
 			return true;
-		stack += strcspn(stack, ";");
-		stack += *stack == ';';
+		for (stack += length; *stack && *stack++ != ';';)
+			;
 	}
 	return false;
 }
@@ -138,26 +154,82 @@ static const struct mark waker_marks[] = {
 	{KFN_INTERRUPT, WAKER_INTERRUPT},
 };
 
-static int marked(const char *stack, const struct mark *marks, size_t count, int otherwise)
+/* Every stack that is told is looked at: each of its frames is looked up once, by a hash. */
+#define SLOTS 256 /* more than twice the names of a table */
+
+struct index {
+	const struct mark *marks;
+	size_t count;
+	bool filled;
+	struct {
+		const char *name; /* NULL: free */
+		size_t length;
+		size_t mark; /* the first that has this name */
+	} slots[SLOTS];
+};
+
+static struct index sleeper_index = {.marks = sleeper_marks, .count = COUNT_OF(sleeper_marks)};
+static struct index waker_index = {.marks = waker_marks, .count = COUNT_OF(waker_marks)};
+
+/* Its slot, or the free one that it belongs into. */
+static size_t slot_of(const struct index *index, const char *name, size_t length)
 {
-	for (size_t i = 0; stack && i < count; i++) {
-		if (stack__has(stack, marks[i].functions))
-			return marks[i].meaning;
-	}
-	return otherwise;
+	uint32_t slot = 2166136261u; /* FNV-1a */
+
+	for (size_t i = 0; i < length; i++)
+		slot = (slot ^ (unsigned char)name[i]) * 16777619u;
+	for (slot = (slot ^ slot >> 16) % SLOTS; index->slots[slot].name; slot = (slot + 1) % SLOTS)
+		if (index->slots[slot].length == length &&
+		    !memcmp(index->slots[slot].name, name, length))
+			break;
+	return slot;
 }
 
-#define MARKED(stack, marks, otherwise)                                                            \
-	marked(stack, marks, sizeof(marks) / sizeof(marks[0]), otherwise)
+static void fill(struct index *index)
+{
+	index->filled = true;
+	for (size_t mark = 0; mark < index->count; mark++) {
+		const char *name = index->marks[mark].functions;
+
+		for (size_t length; *name; name += length, name += *name == '|') {
+			size_t slot;
+
+			length = strcspn(name, "|");
+			slot = slot_of(index, name, length);
+			if (index->slots[slot].name)
+				continue;
+			index->slots[slot].name = name;
+			index->slots[slot].length = length;
+			index->slots[slot].mark = mark;
+		}
+	}
+}
+
+static int marked(struct index *index, const char *stack, int otherwise)
+{
+	size_t first = index->count;
+
+	if (!index->filled)
+		fill(index);
+	while (stack && *stack) {
+		size_t length = frame_length(stack), slot = slot_of(index, stack, length);
+
+		if (index->slots[slot].name && index->slots[slot].mark < first)
+			first = index->slots[slot].mark;
+		for (stack += length; *stack && *stack++ != ';';)
+			;
+	}
+	return first < index->count ? index->marks[first].meaning : otherwise;
+}
 
 enum wait_kind wait_kind__by_stack(const char *stack)
 {
-	return MARKED(stack, sleeper_marks, WAIT_UNKNOWN);
+	return marked(&sleeper_index, stack, WAIT_UNKNOWN);
 }
 
 enum waker waker__by_stack_alone(const char *stack)
 {
-	return MARKED(stack, waker_marks, WAKER_TASK);
+	return marked(&waker_index, stack, WAKER_TASK);
 }
 
 enum waker waker__by_stack(const struct ns_wait *wait, const char *stack)
@@ -165,7 +237,7 @@ enum waker waker__by_stack(const struct ns_wait *wait, const char *stack)
 	if (!wait->wake_ts)
 		return WAKER_UNSEEN;
 	if (stack)
-		return MARKED(stack, waker_marks, wait->waker_tid ? WAKER_TASK : WAKER_INTERRUPT);
+		return marked(&waker_index, stack, wait->waker_tid ? WAKER_TASK : WAKER_INTERRUPT);
 	/* Without a stack only a thread is known to be no bystander. */
 	return wait->waker_tid ? WAKER_TASK : WAKER_UNSEEN;
 }

@@ -18,6 +18,11 @@
 #define NS_OFFCPU_RANGES 2
 #define NS_OFFCPU_OWN    8 /* frames of tracers on top of the traced function */
 
+/* Waits below this may be taken for each other; and one slot of time is looked at of so many. */
+#define NS_OFFCPU_SHORT_NS  1000000ull
+#define NS_OFFCPU_SLOT_BITS 20 /* of a clock in ns: about 1 ms */
+#define NS_OFFCPU_EVERY     8  /* log2 of the most slots that one stands for */
+
 /* In place of a stack's hash. */
 #define NS_OFFCPU_NO_STACK   0ull
 #define NS_OFFCPU_LOST_STACK 1ull /* the table of stacks had no room */
@@ -90,11 +95,19 @@ struct ns_offcpu_chain {
 	struct ns_offcpu_hop hops[NS_OFFCPU_DEPTH];
 };
 
+/* Short waits. */
+struct ns_offcpu_short {
+	__u64 ns;
+	__u64 runqueue_ns;
+	__u64 count;
+};
+
 struct ns_offcpu_sum {
 	__u64 ns;          /* blocked: from switch-out to wake */
 	__u64 runqueue_ns; /* from wake to switch-in */
 	__u64 count;
-	__u32 id; /* from 1 */
+	struct ns_offcpu_short sample; /* the same of those that stand for others, by weight */
+	__u32 id;                      /* from 1 */
 	__u32 pad;
 };
 
@@ -109,6 +122,12 @@ struct ns_offcpu_thread {
 	__u64 woke_ts;  /* it woke somebody of a chain last */
 	__u32 level;    /* 0: a target's; n: woke one of level n - 1 */
 	__u32 state;    /* when it left, as the kernel has it; 0: it could have run on */
+	__u32 weight; /* waits that this one stands for; 0: another stands for it if it is short */
+	__u32 quick;  /* its last wait was short */
+	/* Of its last sleep with weight 0: its user stack, as in a place, and a hash of all that
+	 * this came from; 0 not known. */
+	__u64 user;
+	__u64 user_hash;
 	struct ns_offcpu_chain chain;
 };
 
@@ -164,12 +183,18 @@ struct ns_offcpu_loss {
 	__u64 ns;
 };
 
-/* What the softirqs of a CPU are about; see segment.bpf.h. */
+/* What a CPU does: what its softirqs are about (segment.bpf.h), and what of its waits is looked at.
+ */
 struct ns_offcpu_cpu {
 	__u32 in_timer;  /* a timer's softirq runs */
 	__u32 marked;    /* segments that are on their way to this CPU's receive softirq */
 	__u32 receiving; /* the place that had sent what is received now, 0 unmarked */
-	__u32 pad[13];   /* a cache line */
+	__u32 pad;
+	__u64 looked_at; /* waits that were, */
+	__u64 passed;    /* and short ones that were not */
+	/* Of targets, that count: those, and the short ones that stand for them. */
+	struct ns_offcpu_short others, sample;
+	__u64 rest[6]; /* two cache lines */
 };
 
 /* Addresses of the kernel's code. */

@@ -44,7 +44,7 @@ static __always_inline void chain_of_waker(struct scratch *scratch, struct ns_of
 	waker->woke_ts = thread->wake_ts;
 	if (waker->level > level)
 		waker->level = level;
-	if (waker->woken_ts && waker->woken_ts >= slept_since)
+	if (waker->woken_ts && waker->woken_ts >= slept_since && waker->chain.sleep)
 		take_over(&thread->chain, &waker->chain);
 }
 
@@ -90,10 +90,24 @@ static __always_inline bool is_counted(__u32 state, __u64 ns)
 	return offcpu.state ? state & offcpu.state : !state;
 }
 
+static __always_inline void add_short(struct ns_offcpu_sum *sum, __u64 weight, __u64 blocked,
+				      __u64 runnable)
+{
+	struct ns_offcpu_cpu *cpu = this_cpu();
+
+	__sync_fetch_and_add(&sum->sample.ns, weight * blocked);
+	__sync_fetch_and_add(&sum->sample.runqueue_ns, weight * runnable);
+	__sync_fetch_and_add(&sum->sample.count, weight);
+	cpu->sample.ns += blocked;
+	cpu->sample.runqueue_ns += runnable;
+	cpu->sample.count++;
+}
+
 static __always_inline void add_wait(struct ns_offcpu_thread *thread, __u32 tid, __u64 blocked,
 				     __u64 runnable, __u64 now)
 {
 	__u32 state = thread->state;
+	__u64 weight = state && blocked < NS_OFFCPU_SHORT_NS ? thread->weight : 1;
 	struct ns_offcpu_sum *sum;
 
 	if (!is_counted(state, state ? blocked : runnable)) {
@@ -103,8 +117,12 @@ static __always_inline void add_wait(struct ns_offcpu_thread *thread, __u32 tid,
 	}
 	sum = sum_of(&thread->chain);
 	if (!sum) {
-		__sync_fetch_and_add(&lost_sums.count, 1);
-		__sync_fetch_and_add(&lost_sums.ns, state ? blocked : runnable);
+		__sync_fetch_and_add(&lost_sums.count, weight);
+		__sync_fetch_and_add(&lost_sums.ns, weight * (state ? blocked : runnable));
+		return;
+	}
+	if (weight > 1) {
+		add_short(sum, weight, blocked, runnable);
 		return;
 	}
 	__sync_fetch_and_add(&sum->ns, blocked);

@@ -53,17 +53,48 @@ static __always_inline bool returns_here(const __u8 *code)
 
 #endif
 
-/* How many of the running thread's user frames in scratch are worth keeping. */
-static __noinline __u32 credible_frames(struct ns_offcpu_stack *stack, __u32 count)
+/* Does the code show a call before that address? */
+static __always_inline bool is_caller(__u64 address)
 {
 	__u8 code[NS_OFFCPU_CODE_BEFORE + NS_OFFCPU_CODE_AFTER] = {};
 
+	return !bpf_probe_read_user(code, sizeof(code), (void *)address - NS_OFFCPU_CODE_BEFORE) &&
+	       returns_here(code);
+}
+
+/* How many of the running thread's user frames in scratch are worth keeping. */
+static __noinline __u32 credible_frames(struct ns_offcpu_stack *stack, __u32 count)
+{
 	if (!stack || count < 2)
 		return count;
-	if (bpf_probe_read_user(code, sizeof(code),
-				(void *)stack->frames[1] - NS_OFFCPU_CODE_BEFORE))
-		return 1;
-	return returns_here(code) ? count : 1;
+	return is_caller(stack->frames[1]) ? count : 1;
+}
+
+#define NS_OFFCPU_CHAINED 16 /* frames that are followed for a hash */
+
+/*
+ * A hash of all that the frames worth keeping are made from, as the kernel follows the frame
+ * pointers, at a fraction of the time. 0: they are too many.
+ */
+static __noinline __u64 hash_user_frames(struct task_struct *task)
+{
+	struct pt_regs *regs = current_regs();
+	__u64 frame[2] = {}, hash = 0, fp, sp;
+	__u32 i;
+
+	if (!task || task->flags & NS_PF_KTHREAD)
+		return 0;
+	read_position(regs, &hash, &sp);
+	fp = frame_pointer(regs);
+	for (i = 0; i < NS_OFFCPU_CHAINED; i++) {
+		if (bpf_probe_read_user(frame, sizeof(frame), (void *)fp) ||
+		    (!i && !is_caller(frame[1])))
+			return hash;
+		hash = (hash ^ fp ^ frame[1]) * 0xff51afd7ed558ccdull;
+		hash ^= hash >> 32;
+		fp = frame[0];
+	}
+	return 0;
 }
 
 #endif

@@ -8,19 +8,20 @@
 #define NETSTALL_BPF_OFFCPU_PLACE_BPF_H
 
 /*
- * The table's key for the first count frames in that scratch. Global, as all that loops over
- * frames: verified once, not for each of the many ways to come here.
+ * The table's key for count frames in that scratch, from the first one on. Global, as all that
+ * loops over frames: verified once, not for each of the many ways to come here.
  */
-__noinline __u64 intern_stack(__u32 use, __u32 count)
+__noinline __u64 intern_stack(__u32 use, __u32 first, __u32 count)
 {
 	struct scratch *scratch = offcpu.on ? scratch_for(use) : NULL;
-	__u64 hash = 0x9e3779b97f4a7c15ull;
+	__u64 hash = 0x9e3779b97f4a7c15ull, skip = first;
 	__u64 *frames;
 	__u32 i;
 
-	if (!scratch || !count)
+	barrier_var(skip);
+	if (!scratch || !count || skip > NS_OFFCPU_OWN)
 		return NS_OFFCPU_NO_STACK;
-	frames = scratch->stack.frames;
+	frames = scratch->stack.frames + skip; /* some of the key, which is none yet, may follow */
 	for (i = 0; i < NS_OFFCPU_FRAMES; i++) {
 		if (i >= count)
 			break;
@@ -33,7 +34,7 @@ __noinline __u64 intern_stack(__u32 use, __u32 count)
 		return hash;
 	if (count < NS_OFFCPU_FRAMES)
 		frames[count] = 0;
-	if (bpf_map_update_elem(&stacks, &hash, &scratch->stack, BPF_NOEXIST) &&
+	if (bpf_map_update_elem(&stacks, &hash, frames, BPF_NOEXIST) &&
 	    !bpf_map_lookup_elem(&stacks, &hash))
 		return NS_OFFCPU_LOST_STACK;
 	return hash;
@@ -71,7 +72,7 @@ static __always_inline void fill_thread(void *ctx, struct scratch *scratch, bool
 	if (kernel_thread || !offcpu.user_stacks)
 		return;
 	count = take_frames(ctx, scratch, BPF_F_USER_STACK);
-	key->user = intern_stack(SCRATCH_SCHED, credible_frames(&scratch->stack, count));
+	key->user = intern_stack(SCRATCH_SCHED, 0, credible_frames(&scratch->stack, count));
 	if (offcpu.exact_places)
 		read_position(current_regs(), &key->ip, &key->sp);
 }
@@ -80,15 +81,69 @@ static __always_inline void fill_thread(void *ctx, struct scratch *scratch, bool
 static __always_inline __u32 place_of_sleep(void *ctx, struct task_struct *task, __u32 state)
 {
 	struct scratch *scratch = scratch_for(SCRATCH_SCHED);
+	__u32 count, first;
 
 	if (!scratch)
 		return NS_OFFCPU_LOST_PLACE;
 	__builtin_memset(&scratch->key, 0, sizeof(scratch->key));
 	scratch->key.kind = NS_OFFCPU_SLEEP;
 	scratch->key.state = state;
-	scratch->key.kernel =
-		intern_stack(SCRATCH_SCHED, take_kernel_frames(ctx, scratch, NS_OFFCPU_AT_SWITCH));
+	count = take_kernel_frames(ctx, scratch, NS_OFFCPU_AT_SWITCH);
+	first = scheduler_frames(scratch, count);
+	scratch->key.kernel = intern_stack(SCRATCH_SCHED, first, count - first);
 	fill_thread(ctx, scratch, task->flags & NS_PF_KTHREAD);
+	return intern_place(scratch);
+}
+
+/* Of a sleep that is passed over should it be short: what is not to be had later. */
+static __always_inline void keep_user_side(void *ctx, struct task_struct *task,
+					   struct ns_offcpu_thread *thread)
+{
+	struct scratch *scratch = scratch_for(SCRATCH_SCHED);
+	__u64 hash;
+
+	if (!scratch || !offcpu.user_stacks)
+		return;
+	hash = hash_user_frames(task);
+	if (hash && hash == thread->user_hash)
+		return;
+	thread->user_hash = hash;
+	thread->user = NS_OFFCPU_NO_STACK;
+	if (!(task->flags & NS_PF_KTHREAD))
+		thread->user =
+			intern_stack(SCRATCH_SCHED, 0,
+				     credible_frames(&scratch->stack,
+						     take_frames(ctx, scratch, BPF_F_USER_STACK)));
+}
+
+/*
+ * And it was not short: where the thread sleeps, or slept that comes back just now. left: it has
+ * run since, and of its kernel stack nothing is there any more.
+ */
+static __noinline __u32 place_of_sleeper(__u32 use, struct task_struct *task, __u64 user,
+					 __u32 state, bool left)
+{
+	struct scratch *scratch = scratch_for(use);
+	struct ns_offcpu_place_key *key;
+	__u32 count;
+	long bytes;
+
+	if (!scratch || !task)
+		return NS_OFFCPU_LOST_PLACE;
+	key = &scratch->key;
+	__builtin_memset(key, 0, sizeof(*key));
+	bytes = left ? 0
+		     : bpf_get_task_stack(task, scratch->stack.frames, sizeof(scratch->stack), 0);
+	count = bytes > 0 ? bytes / sizeof(__u64) : 0;
+	key->kind = NS_OFFCPU_SLEEP;
+	key->state = state;
+	key->kernel = intern_stack(use, 0, count);
+	key->user = user;
+	if (offcpu.exact_places && !(task->flags & NS_PF_KTHREAD))
+		read_position(task_regs(task), &key->ip, &key->sp);
+	key->tgid = task->tgid;
+	key->tid = offcpu.per_thread ? task->pid : 0;
+	BPF_CORE_READ_STR_INTO(&key->comm, task, comm);
 	return intern_place(scratch);
 }
 
@@ -103,7 +158,7 @@ static __always_inline __u32 place_of_wake(void *ctx, struct scratch *scratch, b
 	depth = interrupt_depth(SCRATCH_SCHED, count);
 	*own = !depth && (__u32)bpf_get_current_pid_tgid();
 	scratch->key.kind = *own ? NS_OFFCPU_WAKE : NS_OFFCPU_IRQ;
-	scratch->key.kernel = intern_stack(SCRATCH_SCHED, depth ? depth : count);
+	scratch->key.kernel = intern_stack(SCRATCH_SCHED, 0, depth ? depth : count);
 	if (*own)
 		fill_thread(ctx, scratch, BPF_CORE_READ(task, flags) & NS_PF_KTHREAD);
 	return intern_place(scratch);

@@ -53,7 +53,7 @@ static __noinline __u32 place_of_segment(void *ctx)
 	count = take_kernel_frames(ctx, scratch, NS_OFFCPU_AT_SEND);
 	depth = interrupt_depth(SCRATCH_SEGMENT, count);
 	scratch->key.kind = NS_OFFCPU_SEGMENT;
-	scratch->key.kernel = intern_stack(SCRATCH_SEGMENT, depth ? depth : count);
+	scratch->key.kernel = intern_stack(SCRATCH_SEGMENT, 0, depth ? depth : count);
 	return intern_place(scratch);
 }
 

@@ -24,11 +24,32 @@ static __always_inline __u32 told_state(__u32 state)
 	return state & NS_OFFCPU_STOPPED ? 4 : state ? 2 : 0;
 }
 
-static __noinline int end_sleep(struct ns_offcpu_thread *thread, __u32 tid, __u64 now)
+/* Who waits long as a rule is always looked at: the others are many. */
+static __always_inline __u32 weight_of(const struct ns_offcpu_thread *thread, __u64 now)
+{
+	return thread->quick ? weight_at(now) : 1;
+}
+
+static __always_inline void pass_over(const struct ns_offcpu_thread *thread, __u64 blocked,
+				      __u64 runnable)
+{
+	struct ns_offcpu_cpu *cpu = this_cpu();
+
+	cpu->passed++;
+	if (thread->level || !is_counted(thread->state, blocked))
+		return;
+	cpu->others.ns += blocked;
+	cpu->others.runqueue_ns += runnable;
+	cpu->others.count++;
+}
+
+/* left: it has run since, unseen. */
+static __noinline int end_sleep(struct task_struct *task, struct ns_offcpu_thread *thread,
+				__u64 now, bool left)
 {
 	__u64 off, wake;
 
-	if (!thread)
+	if (!task || !thread)
 		return 0;
 	off = thread->off_ts;
 	wake = thread->wake_ts;
@@ -43,9 +64,20 @@ static __noinline int end_sleep(struct ns_offcpu_thread *thread, __u32 tid, __u6
 		wake = now;
 	else if (wake < off) /* woken on its way off the CPU */
 		wake = off;
+	thread->quick = wake - off < NS_OFFCPU_SHORT_NS;
+	if (!thread->weight && thread->state && thread->quick) {
+		pass_over(thread, wake - off, now - wake);
+		thread->off_ts = 0;
+		thread->woken_ts = 0;
+		return 0;
+	}
+	if (!thread->weight && thread->state && !thread->chain.sleep)
+		thread->chain.sleep = place_of_sleeper(SCRATCH_SCHED, task, thread->user,
+						       told_state(thread->state), left);
 	if (!thread->level)
-		add_wait(thread, tid, wake - off, now - wake, now);
-	if (is_long(now - off))
+		add_wait(thread, task->pid, wake - off, now - wake, now);
+	/* Of one that was found late, the next sleep there is looked at. */
+	if (thread->weight && is_long(now - off))
 		note_long(thread->chain.sleep);
 	thread->off_ts = 0;
 	if (thread->state)
@@ -57,10 +89,11 @@ static __noinline int end_sleep(struct ns_offcpu_thread *thread, __u32 tid, __u6
  * It runs, and its return was not seen (docs/limits.md: some tasks run no BPF program): its wait
  * ended with the wake, or at the latest now.
  */
-static __always_inline void end_sleep_unseen(struct ns_offcpu_thread *thread, __u32 tid, __u64 now)
+static __always_inline void end_sleep_unseen(struct task_struct *task,
+					     struct ns_offcpu_thread *thread, __u64 now)
 {
 	if (thread->off_ts && thread->state)
-		end_sleep(thread, tid, thread->wake_ts ? thread->wake_ts : now);
+		end_sleep(task, thread, thread->wake_ts ? thread->wake_ts : now, true);
 }
 
 /* Inline, as that of a wake: each function of ours is a frame more that a stack is taken through.
@@ -69,7 +102,7 @@ static __always_inline void begin_sleep(void *ctx, struct task_struct *task,
 					struct ns_offcpu_thread *thread, __u64 now, __u32 state)
 {
 	state &= NS_OFFCPU_SLEEPS;
-	end_sleep_unseen(thread, task->pid, now);
+	end_sleep_unseen(task, thread, now);
 	if (thread->level && (!state || ns_passed(thread->woke_ts, now) > NS_OFFCPU_FOLLOW_NS)) {
 		if (state)
 			thread->woken_ts = 0;
@@ -84,6 +117,13 @@ static __always_inline void begin_sleep(void *ctx, struct task_struct *task,
 		return;
 	if (!thread->wake_ts)
 		clear_hops(&thread->chain);
+	thread->weight = weight_of(thread, now);
+	if (!thread->weight && state) {
+		keep_user_side(ctx, task, thread);
+		thread->chain.sleep = NS_OFFCPU_NOWHERE;
+		return;
+	}
+	this_cpu()->looked_at++;
 	thread->chain.sleep = place_of_sleep(ctx, task, told_state(state));
 	sample_sleep(thread->chain.sleep, task->flags & NS_PF_KTHREAD);
 }
@@ -110,6 +150,9 @@ static __always_inline void note_sleep_wake(void *ctx, struct ns_offcpu_thread *
 	slept_since = thread->off_ts ? thread->off_ts : now;
 	thread->wake_ts = now;
 	clear_hops(&thread->chain);
+	if (!(thread->off_ts ? thread->weight : weight_of(thread, now)) &&
+	    ns_passed(slept_since, now) < NS_OFFCPU_SHORT_NS)
+		return;
 	thread->chain.hops[0].wake = place_of_wake(ctx, scratch, &own);
 	thread->chain.hops[0].via = this_cpu()->receiving;
 	if (!own)
@@ -121,12 +164,12 @@ static __always_inline void note_sleep_wake(void *ctx, struct ns_offcpu_thread *
 }
 
 /* It exits, running. */
-static __always_inline void forget_sleeper(__u32 tid, __u64 now)
+static __always_inline void forget_sleeper(struct task_struct *task, __u32 tid, __u64 now)
 {
 	struct ns_offcpu_thread *thread = known_thread(tid);
 
 	if (thread)
-		end_sleep_unseen(thread, tid, now);
+		end_sleep_unseen(task, thread, now);
 	if (thread_flags[tid & (NS_OFFCPU_FLAGS - 1)])
 		bpf_map_delete_elem(&followed, &tid);
 }
@@ -144,7 +187,7 @@ static __always_inline __u32 place_of_seed(struct task_struct *task, struct scra
 	bytes = bpf_get_task_stack(task, scratch->stack.frames, sizeof(scratch->stack), 0);
 	key->kind = NS_OFFCPU_SEED;
 	key->state = told_state(state);
-	key->kernel = intern_stack(SCRATCH_ITER, bytes > 0 ? bytes / sizeof(__u64) : 0);
+	key->kernel = intern_stack(SCRATCH_ITER, 0, bytes > 0 ? bytes / sizeof(__u64) : 0);
 	key->tgid = task->tgid;
 	key->tid = task->pid;
 	BPF_CORE_READ_STR_INTO(&key->comm, task, comm);
@@ -162,10 +205,25 @@ static __always_inline bool seed_sleeper(struct task_struct *task, struct scratc
 		return false;
 	fresh->off_ts = off_ts;
 	fresh->state = state;
+	fresh->weight = 1;
 	fresh->chain.sleep = place_of_seed(task, scratch, state);
 	if (offcpu.unwind_ns)
 		note_long(fresh->chain.sleep); /* it may wake up any moment */
 	return true;
+}
+
+/* It sleeps long enough to be found at it. */
+static __always_inline void find_sleeper(struct task_struct *task, struct ns_offcpu_thread *thread)
+{
+	__u64 off_ts = thread->off_ts;
+	__u32 place;
+
+	if (!off_ts || thread->weight || !thread->state || thread->wake_ts || thread->chain.sleep)
+		return;
+	place = place_of_sleeper(SCRATCH_ITER, task, thread->user, told_state(thread->state),
+				 false);
+	if (thread->off_ts == off_ts && !thread->wake_ts)
+		thread->chain.sleep = place;
 }
 
 /* What user space needs to find its user stack. */

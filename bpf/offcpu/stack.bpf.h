@@ -52,6 +52,21 @@ static __always_inline __u32 take_kernel_frames(void *ctx, struct scratch *scrat
 }
 
 /*
+ * How many of a sleeper's first frames are the scheduler's: schedule() and what calls it, which all
+ * waits have. bpf_get_task_stack() leaves them out, so the place is the same one either way.
+ */
+static __always_inline __u32 scheduler_frames(const struct scratch *scratch, __u32 count)
+{
+	__u32 found = 0, i;
+
+#pragma unroll
+	for (i = 0; i < NS_OFFCPU_OWN; i++)
+		if (i == found && i + 1 < count && within(scratch->stack.frames[i], &scheduler))
+			found = i + 1;
+	return found;
+}
+
+/*
  * How many frames belong to interrupts, the outermost entry included; 0: none was entered.
  * Without branches in the loop, which the verifier would all follow.
  */

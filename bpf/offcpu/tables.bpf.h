@@ -29,8 +29,10 @@ enum scratch_use { SCRATCH_SCHED = 0, SCRATCH_SEGMENT = 1, SCRATCH_ITER = 2, SCR
 
 NS_TABLE(scratches, BPF_MAP_TYPE_PERCPU_ARRAY, __u32, struct scratch, SCRATCH_USES);
 
-struct ns_offcpu_loss lost_sums;    /* (+) */
-__u64 preempted_ns;                 /* (+) waits of targets for a CPU alone, which are in no sum */
+struct ns_offcpu_loss lost_sums; /* (+) */
+__u32 every_bits;   /* log2 of the slots that one stands for: user space alone writes it */
+__u32 every_seed;   /* before the attach, likewise */
+__u64 preempted_ns; /* (+) waits of targets for a CPU alone, which are in no sum */
 __u8 thread_flags[NS_OFFCPU_FLAGS]; /* 1: a followed thread may be among those of this bucket */
 __u32 places_numbered[NS_CPUS];     /* (+) and cpu_number() */
 __u32 sums_numbered[NS_CPUS];       /* likewise */
@@ -39,7 +41,29 @@ struct ns_offcpu_range irq_entries[NS_OFFCPU_RANGES];
 /* The functions of enum ns_offcpu_hook, nothing for one that is not known. Set before the attach.
  */
 struct ns_offcpu_range hooked[NS_OFFCPU_HOOKS];
+/* The section of the kernel's code that schedule() and its callers are in; likewise. */
+struct ns_offcpu_range scheduler;
 __u32 own_frames[NS_OFFCPU_HOOKS]; /* how many of tracers' stood on top of it last */
+
+/*
+ * Thousands of short waits a second look alike, and a stack of each would cost more than they do:
+ * then all are looked at in one slot of time of so many, which chance chooses, and each stands for
+ * that many. By slots, and not wait by wait, so that a chain is seen whole. The looks make a slot
+ * slower, so there are fewer waits in it: user space makes the sums right by the exact totals of
+ * all short waits, which cost little. Returns the weight of what begins at that time, 0: not looked
+ * at.
+ */
+static __always_inline __u32 weight_at(__u64 now)
+{
+	__u32 bits = every_bits & 31, every = 1u << bits, slot = now >> NS_OFFCPU_SLOT_BITS, chosen;
+
+	if (!bits)
+		return 1;
+	chosen = ((slot >> bits) ^ every_seed) * 0x9e3779b1u;
+	chosen ^= chosen >> 15;
+	chosen *= 0x85ebca6bu;
+	return chosen >> (32 - bits) == (slot & (every - 1)) ? every : 0;
+}
 
 static __always_inline struct scratch *scratch_for(__u32 use)
 {

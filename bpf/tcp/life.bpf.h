@@ -334,7 +334,7 @@ static __always_inline void on_exit(struct task_struct *task)
 	/* Behind the window it is told with those that live. */
 	if (in_window()) {
 		if (offcpu.on)
-			forget_sleeper(tid, now);
+			forget_sleeper(task, tid, now);
 		thread = bpf_map_lookup_elem(&threads, &tid);
 		if (thread && settings.trace)
 			end_thread(task, thread, tid, now);

@@ -298,7 +298,7 @@ static __always_inline void on_switch(void *ctx, struct task_struct *prev, struc
 		begin_cpu_wait(cpu, prev, now);
 	sleeper = profiled_thread(next, thread);
 	if (sleeper)
-		end_sleep(sleeper, next->pid, now ? now : bpf_ktime_get_ns());
+		end_sleep(next, sleeper, now ? now : bpf_ktime_get_ns(), false);
 }
 
 /* current is whatever runs where the wake-up happens: the stack tells on whose behalf. */
@@ -431,6 +431,8 @@ static __always_inline void seed_thread(struct bpf_iter__task *ctx, struct task_
 	if (known) {
 		if (traced)
 			name_opening(task, known);
+		if (offcpu.on && known->profiled)
+			find_sleeper(task, &known->offcpu);
 		return;
 	}
 	now = bpf_ktime_get_ns();

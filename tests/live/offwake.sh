@@ -79,6 +79,38 @@ case_offwake_sums() {
     expect "the sum of the folded us" "$folded" '<=' "1.01 * $traced"
 }
 
+# Thousands of short waits a second: some stand for all. How many there were and how long they took is exact all the same, as `trace`
+# counts it, and so is where they were, where they are all in one place.
+case_offwake_sampled() {
+    local looked waits blocked gate
+    start_exchange -- --mode single --seconds 4
+    start_trace -p "$CLIENT"
+    start_profile -p "$CLIENT" --json
+    open_gate
+    end_exchange
+    end_profile
+    end_trace
+    looked=$(profile .totals.sampled.looked_at) waits=$(profile .totals.sampled.waits)
+    [ "$waits" != null ] || fail "no sample was taken of $(profile .totals.waits) waits"
+    echo "# $LABEL: offwake_sampled: $looked of $waits looked at"
+    expect "the waits that were looked at" "$looked" '<=' "0.5 * $waits"
+    # The wait at the gate apart, of which each saw a part.
+    gate=$(gojq -s "[.[] | select(.event == \"wait\" and .tgid == $CLIENT and .off_ms == 0) | .wake_ms] | add" "$SCRATCH/trace")
+    blocked=$(profile '[.chains[] | select(.kernel | any(. == "unix_stream_recvmsg") | not) | .blocked_ms] | add')
+    expect "the time blocked" "$blocked" '>=' "0.98 * ($(report "[.threads[] | select(.pid == $CLIENT) | .blocked_ms] | add") - $gate)"
+    expect "the time blocked" "$blocked" '<=' "1.02 * ($(report "[.threads[] | select(.pid == $CLIENT) | .blocked_ms] | add") - $gate)"
+    expect "the waits" "$(profile .totals.waits)" '>=' "0.98 * $(report "[.threads[] | select(.pid == $CLIENT) | .voluntary] | add")"
+    expect "the waits" "$(profile .totals.waits)" '<=' "1.02 * $(report "[.threads[] | select(.pid == $CLIENT) | .voluntary] | add")"
+    expect "what of it was for the answers" "$(profile '[.chains[] | select(.kernel | any(. == "tcp_recvmsg")) | .blocked_ms] | add')" \
+        '>=' "0.9 * $blocked"
+    start_exchange -- --mode single --seconds 1
+    start_profile -p "$CLIENT" --json --exact
+    open_gate
+    end_exchange
+    end_profile
+    expect_is "a sample with --exact" "$(profile .totals.sampled)" null
+}
+
 # The same run by an independent program that knows nothing of ours.
 case_offwake_reference() {
     command -v bpftrace >/dev/null || skip "bpftrace is not installed"

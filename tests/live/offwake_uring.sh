@@ -31,9 +31,9 @@ expect_ring() { # expect_ring THREAD WAKER [FUNCTION [NEXT]]: nearly all of it, 
     [ -n "$QUICK" ] || expect "waits of $1 whose wakers were not seen" \
         "$(profile "$RING_UNSEEN [$chains | select(unseen($hops)) | .waits] | add // 0")" '<=' 1
     expect "what $1 was blocked, us" "$(profile "[$chains | .blocked_ms] | add * 1000")" '>=' "$RING_BLOCKED * $TRUTH_US"
-    # Neither the tracer's own frames on top, nor another system call.
+    # Neither the tracer's own frames on top nor the scheduler's, nor another system call.
     expect_is "chains of $1 that do not sleep in io_uring's wait" "$(profile "[$chains | .kernel
-        | select((.[0] | test(\"^(__schedule|schedule|io_cqring_wait|eventfd_read|do_wait_intr_irq)\") | not)
+        | select((.[0] | test(\"^(io_cqring_wait|__do_sys_io_uring_enter|eventfd_read|do_wait_intr_irq)\") | not)
             or (any(test(\"^(io_cqring_wait|__do_sys_io_uring_enter|eventfd_read)\")) | not))] | map(join(\";\")) | join(\" \")")" ''
 }
 

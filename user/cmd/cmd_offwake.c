@@ -142,6 +142,9 @@ static const struct option_row rows[] = {
 	 option__flag, INTO(struct wishes, by_cause)},
 	{0, "threshold", "MS", "Explain and unwind waits from this length on (default 10)",
 	 option__threshold, INTO(struct options, session.threshold_ns)},
+	{0, "exact", NULL,
+	 "Look at every wait, not at a sample of those below 1 ms where there are thousands a second",
+	 option__flag, OFFCPU(exact)},
 	{.help = "Chains and stacks:"},
 	{0, "depth", "N", "Wakes in a chain: 1 the waker, 2 also its own waker, to 8 (default 2)",
 	 option__number, OFFCPU(depth), 1, PROFILE_DEPTH},
@@ -198,6 +201,8 @@ static void report_losses(const struct profile *profile)
 		if (profile->lost[i].count)
 			log__note("lost: %s", profile__lost(words, sizeof(words), profile, i));
 	}
+	if (profile->sample.waits)
+		log__note("%s", profile__sampled(words, sizeof(words), profile));
 	if (profile->hidden)
 		log__note("%s", profile->hidden);
 }

@@ -14,6 +14,9 @@
 #define SEEDS     65536
 /* Stacks of threads that sleep long are copied so often. */
 #define COPY_EVERY_NS 200000000ull
+/* Short waits are looked at up to so many a second: a stack of each costs 2 us, and its waker's. */
+#define LOOKS_PER_S   2000
+#define PACE_EVERY_NS 50000000ull
 
 /* ---- before the window ---- */
 
@@ -111,10 +114,21 @@ static void find_hooked_functions(const struct session *session)
 			session->skel->bss->hooked[i] = (struct ns_offcpu_range){begin, end};
 }
 
+static void find_scheduler(const struct session *session)
+{
+	uint64_t begin, end, ignored;
+
+	if (kallsyms__function(session->kallsyms, "__sched_text_start", &begin, &ignored) &&
+	    kallsyms__function(session->kallsyms, "__sched_text_end", &end, &ignored))
+		session->skel->bss->scheduler = (struct ns_offcpu_range){begin, end};
+}
+
 void offcpu__prepare(struct offcpu *offcpu)
 {
 	find_interrupt_entries(offcpu->session);
 	find_hooked_functions(offcpu->session);
+	find_scheduler(offcpu->session);
+	offcpu->session->skel->bss->every_seed = (uint32_t)clock__now();
 }
 
 /* ---- the window ---- */
@@ -157,11 +171,52 @@ int offcpu__sample(void *context, void *record, size_t size)
 	return 0;
 }
 
+/* A wait that is told by itself is never left to chance; and a place has to be known again. */
+static bool may_sample(const struct offcpu *offcpu)
+{
+	const struct ns_offcpu_config *config =
+		(const struct ns_offcpu_config *)&offcpu->session->skel->rodata->offcpu;
+
+	return !offcpu->options.exact && offcpu->session->skel->bss->scheduler.end &&
+	       (!config->tell_ns || config->tell_ns >= NS_OFFCPU_SHORT_NS) &&
+	       (!config->unwind_ns || config->unwind_ns >= NS_OFFCPU_SHORT_NS);
+}
+
+static void pace(struct offcpu *offcpu, uint64_t now)
+{
+	struct netstall_bpf *skel = offcpu->session->skel;
+	uint64_t passed = now - offcpu->paced_ns, waits = 0;
+	uint32_t bits = 0;
+
+	if (passed < PACE_EVERY_NS || !may_sample(offcpu))
+		return;
+	for (uint32_t cpu = 0; cpu < skel->rodata->settings.cpus && cpu < NS_CPUS; cpu++)
+		waits += skel->bss->segment_cpus[cpu].looked_at +
+			 skel->bss->segment_cpus[cpu].passed;
+	while (bits < NS_OFFCPU_EVERY &&
+	       ((waits - offcpu->paced) * 1000000000 / passed >> bits) > LOOKS_PER_S)
+		bits++;
+	if (!offcpu->paced_ns)
+		bits = 0;
+	skel->bss->every_bits = bits;
+	offcpu->samples |= bits > 0;
+	offcpu->paced_ns = now;
+	offcpu->paced = waits;
+}
+
+/* Some sleep in places that nobody looked at as they began. */
+static void find_sleepers(struct offcpu *offcpu)
+{
+	if (offcpu->samples)
+		session__seed_threads(offcpu->session);
+}
+
 static void copy_sleepers(struct offcpu *offcpu, uint64_t now)
 {
 	if (now - offcpu->copied_ns < COPY_EVERY_NS)
 		return;
 	offcpu->copied_ns = now;
+	find_sleepers(offcpu);
 	session__iterate(offcpu->session, ITERATE_SLEEPERS);
 }
 
@@ -177,7 +232,14 @@ void offcpu__begin(struct offcpu *offcpu, uint64_t start_ts)
 void offcpu__poll(struct offcpu *offcpu)
 {
 	offcpu__note_processes(offcpu, false);
+	pace(offcpu, clock__now());
 	copy_sleepers(offcpu, clock__now());
+}
+
+void offcpu__closing(struct offcpu *offcpu)
+{
+	find_sleepers(offcpu);
+	session__iterate(offcpu->session, ITERATE_SLEEPERS);
 }
 
 void offcpu__end(struct offcpu *offcpu)

@@ -8,7 +8,8 @@
  *   offcpu__prepare    they are; the targets are known
  *   offcpu__begin      the window is open
  *   offcpu__poll       again and again
- *   offcpu__end        it is closed
+ *   offcpu__closing    it is about to be closed
+ *   offcpu__end        it is
  *   offcpu__profile
  *   offcpu__free
  */
@@ -33,6 +34,7 @@ struct offcpu_options {
 	bool kernel_threads; /* these alone */
 	bool no_user_stacks;
 	bool no_kernel_stacks;
+	bool exact;                 /* every wait is looked at, the shortest too */
 	uint64_t least_ns, most_ns; /* 0 none */
 	bool state_given;
 	unsigned state;  /* as the kernel has it; 0: waits for a CPU alone */
@@ -52,6 +54,7 @@ void offcpu__configure(struct offcpu *offcpu);
 void offcpu__prepare(struct offcpu *offcpu);
 void offcpu__begin(struct offcpu *offcpu, uint64_t start_ts);
 void offcpu__poll(struct offcpu *offcpu);
+void offcpu__closing(struct offcpu *offcpu);
 void offcpu__end(struct offcpu *offcpu);
 /* A record of the ring buffer. False: it is none of the profile's. */
 bool offcpu__record(struct offcpu *offcpu, const void *record, size_t size);

@@ -34,6 +34,9 @@ struct offcpu {
 	struct table *seeds; /* struct offcpu_seed by the number of its place */
 	uint64_t start_ts;
 	uint64_t copied_ns; /* when the stacks of sleepers were copied last */
+	uint64_t paced_ns;  /* when it was decided last how many short waits one stands for, */
+	uint64_t paced;     /* and how many there had been; */
+	bool samples;       /* it was more than one, ever */
 };
 
 /* offcpu_processes.c: what they have mapped. */

@@ -14,6 +14,8 @@ struct maker {
 	struct offcpu *offcpu;
 	struct profile *profile;
 	struct offcpu_texts *texts;
+	struct ns_offcpu_short shorts;  /* where some stand for others: all of the targets', */
+	struct ns_offcpu_short sampled; /* and what those come to by their weights */
 };
 
 /* ---- hops ---- */
@@ -171,6 +173,45 @@ static void add_sum(struct maker *maker, const struct ns_offcpu_chain *chain,
 		profile__add(profile, &entry);
 }
 
+static void add_shorts(struct ns_offcpu_short *to, const struct ns_offcpu_short *shorts)
+{
+	to->ns += shorts->ns;
+	to->runqueue_ns += shorts->runqueue_ns;
+	to->count += shorts->count;
+}
+
+static void count_shorts(struct maker *maker)
+{
+	const struct netstall_bpf *skel = maker->offcpu->session->skel;
+	struct profile_sample *sample = &maker->profile->sample;
+	struct ns_offcpu_short looked_at = {0};
+
+	for (uint32_t i = 0; i < skel->rodata->settings.cpus && i < NS_CPUS; i++) {
+		add_shorts(&maker->shorts, &skel->bss->segment_cpus[i].others);
+		add_shorts(&looked_at, &skel->bss->segment_cpus[i].sample);
+	}
+	if (maker->shorts.count)
+		*sample = (struct profile_sample){maker->shorts.count + looked_at.count,
+						  maker->shorts.ns + looked_at.ns, looked_at.count};
+	add_shorts(&maker->shorts, &looked_at);
+}
+
+static uint64_t part_of(uint64_t whole, uint64_t share, uint64_t shares)
+{
+	return shares ? (uint64_t)((double)whole * (double)share / (double)shares + 0.5) : 0;
+}
+
+/* A sum's part of them, by its part of those that were looked at. */
+static void settle_shorts(const struct maker *maker, struct ns_offcpu_sum *sum)
+{
+	const struct ns_offcpu_short *all = &maker->shorts, *sampled = &maker->sampled;
+
+	sum->ns += part_of(all->ns, sum->sample.ns, sampled->ns);
+	sum->runqueue_ns +=
+		part_of(all->runqueue_ns, sum->sample.runqueue_ns, sampled->runqueue_ns);
+	sum->count += part_of(all->count, sum->sample.count, sampled->count);
+}
+
 static void add_sums(struct maker *maker)
 {
 	int fd = bpf_map__fd(maker->offcpu->session->skel->maps.sums);
@@ -181,7 +222,14 @@ static void add_sums(struct maker *maker)
 	while (!bpf_map_get_next_key(fd, last, &chain)) {
 		last = &chain;
 		if (!bpf_map_lookup_elem(fd, &chain, &sum))
-			add_sum(maker, &chain, &sum);
+			add_shorts(&maker->sampled, &sum.sample);
+	}
+	for (last = NULL; !bpf_map_get_next_key(fd, last, &chain);) {
+		last = &chain;
+		if (bpf_map_lookup_elem(fd, &chain, &sum))
+			continue;
+		settle_shorts(maker, &sum);
+		add_sum(maker, &chain, &sum);
 	}
 }
 
@@ -292,6 +340,7 @@ struct profile *offcpu__profile(struct offcpu *offcpu)
 	fill_head(offcpu, maker.profile);
 	fill_losses(&maker);
 	maker.profile->runqueue_ns = offcpu->session->skel->bss->preempted_ns;
+	count_shorts(&maker);
 	add_sums(&maker);
 	add_all_unfinished(&maker);
 	profile__finish(maker.profile);

@@ -19,6 +19,7 @@ struct scratch {
 };
 
 static struct ns_offcpu_range irq_entries[NS_OFFCPU_RANGES], hooked[NS_OFFCPU_HOOKS];
+static struct ns_offcpu_range scheduler;
 static __u32 own_frames[NS_OFFCPU_HOOKS];
 static const struct ns_offcpu_config offcpu = {.on = 1};
 static struct scratch only;
@@ -124,6 +125,21 @@ static void test_taken_once(void **state)
 	assert_int_equal(stacks_taken, 1);
 }
 
+/* Its functions on top are left out, one further down is not, and one frame stays in any case. */
+static void test_scheduler(void **state)
+{
+	(void)state;
+	sleep_below(0);
+	assert_int_equal(scheduler_frames(&only, take()), 0); /* nobody knows where it is */
+	scheduler = (struct ns_offcpu_range){KERNEL + 0x1000, KERNEL + 0x3000};
+	assert_int_equal(scheduler_frames(&only, take()), 2);
+	frames[3] = KERNEL + 0x1800;
+	assert_int_equal(scheduler_frames(&only, take()), 2);
+	frame_count = 2;
+	assert_int_equal(scheduler_frames(&only, take()), 1);
+	memset(&scheduler, 0, sizeof(scheduler));
+}
+
 /* Each hook has its own number of them. */
 static void test_hooks_do_not_share(void **state)
 {
@@ -194,6 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_tracers_come_and_go, setup),
 		cmocka_unit_test_setup(test_taken_once, setup),
+		cmocka_unit_test_setup(test_scheduler, setup),
 		cmocka_unit_test_setup(test_hooks_do_not_share, setup),
 		cmocka_unit_test_setup(test_all_of_it_where_the_function_is_not_found, setup),
 		cmocka_unit_test_setup(test_short_stacks, setup),

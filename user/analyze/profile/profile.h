@@ -80,6 +80,17 @@ struct profile_loss {
 	uint64_t ns; /* of waits concerned, 0 not known */
 };
 
+/*
+ * Where there are thousands of short waits a second, they are looked at in some slots of time that
+ * chance chose, and those stand for all: of the entries, how they share in the time of such waits
+ * is an estimate, and what they have of it together is exact.
+ */
+struct profile_sample {
+	uint64_t waits;     /* 0: every wait was looked at */
+	uint64_t ns;        /* blocked in them */
+	uint64_t looked_at; /* of the waits */
+};
+
 struct texts;
 
 /*
@@ -106,6 +117,7 @@ struct profile {
 	uint64_t runqueue_ns; /* of all entries, and of waits for a CPU alone that are in none */
 	/* Of the entries' own user stacks, weighted by nothing; see PROFILE_UNKNOWN_FRAME. */
 	uint64_t frames, unknown_frames;
+	struct profile_sample sample;
 	struct profile_loss lost[PROFILE_LOST_KINDS];
 	const char *hidden;  /* why kernel names are missing, a sentence with the remedy; NULL */
 	struct texts *texts; /* what the entries point to; the profile's own */

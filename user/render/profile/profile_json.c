@@ -33,12 +33,18 @@ static json_t *options_of(const struct profile *profile)
 
 static json_t *totals_of(const struct profile *profile)
 {
-	json_t *totals = json_object();
+	json_t *totals = json_object(), *sample;
 
 	put(totals, "blocked_ms", json_value__ms(profile->total_ns));
 	put(totals, "runqueue_ms", json_value__ms(profile->runqueue_ns));
 	put(totals, "waits", json_value__count(profile->waits));
 	put(totals, "chains", json_value__count(profile->entry_count));
+	if (profile->sample.waits) {
+		sample = put_object(totals, "sampled");
+		put(sample, "waits", json_value__count(profile->sample.waits));
+		put(sample, "ms", json_value__ms(profile->sample.ns));
+		put(sample, "looked_at", json_value__count(profile->sample.looked_at));
+	}
 	return totals;
 }
 

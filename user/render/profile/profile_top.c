@@ -262,6 +262,8 @@ static void print_blind_spots(FILE *out, const struct profile *profile,
 
 void render__profile_top(FILE *out, const struct profile *profile, const struct render_style *style)
 {
+	char words[CHAIN_WORDS];
+
 	fprintf(out, "%s%s watched%s, %s: %s %s in %s", colour__on(style, COLOUR_STRONG),
 		duration_text(profile->end_ts - profile->start_ts),
 		colour__off(style, COLOUR_STRONG),
@@ -278,6 +280,9 @@ void render__profile_top(FILE *out, const struct profile *profile, const struct 
 	} else {
 		fprintf(out, "%*sNo wait ended in this time.\n", INDENT, "");
 	}
+	if (profile->sample.waits)
+		wrap__paragraph(out, profile__sampled(words, sizeof(words), profile), INDENT,
+				COLOUR_PLAIN, style);
 	print_losses(out, profile, style);
 	print_blind_spots(out, profile, style);
 }

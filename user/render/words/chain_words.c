@@ -205,6 +205,17 @@ char *chain__kernel(char *dst, size_t size, const char *kernel, unsigned most)
 	return dst;
 }
 
+char *profile__sampled(char *dst, size_t size, const struct profile *profile)
+{
+	const struct profile_sample *sample = &profile->sample;
+
+	snprintf(dst, size, "of %s below 1 ms (%s) %s were looked at%s; --exact looks at each",
+		 counted_text(sample->waits, "wait"), duration_text(sample->ns),
+		 sample->looked_at ? count_text(sample->looked_at) : "none",
+		 sample->looked_at ? ", and stand for the others" : "");
+	return dst;
+}
+
 char *profile__lost(char *dst, size_t size, const struct profile *profile,
 		    enum profile_loss_kind kind)
 {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/times.h"
 #include "user/analyze/chain/answerer.h"
 #include "user/analyze/chain/spent.h"
 #include "user/analyze/waits/pending_reply.h"
@@ -332,18 +333,25 @@ static const enum cause cause_of_short[NS_SHORTS] = {
 /*
  * The time up to until, in which a thread had no wait of its own record. In which order it did what
  * was counted is not known; of what the sums do not account for nothing is known but that the
- * thread was not seen to wait.
+ * thread was not seen to wait. Where they are of a longer time, each has its part of this one; but
+ * who waits for input has nothing to do, so that lay in the rest of it as far as it could.
  */
 static void spend_spent(struct waker_chain *chain, uint64_t until, const struct spent *spent)
 {
 	uint64_t counted = clip(chain, spent->runs_from, until), length = counted - chain->at;
-	double part = spent->whole_ns ? (double)length / (double)spent->whole_ns * 1000 : 0;
+	uint64_t input = spent->sums.short_us[NS_SHORT_INPUT] * 1000ull;
+	uint64_t busy = ns_passed(input, spent->whole_ns);
+	/* For input, at the least. */
+	uint64_t here = spent->whole_ns ? ns_passed(busy, length) : 0;
+	double part = busy ? (double)(length - here) / (double)busy * 1000 : 0;
 
-	for (size_t i = 0; i < NS_SHORTS; i++)
-		spend_as(chain,
-			 clip(chain, chain->at + (uint64_t)(spent->sums.short_us[i] * part),
-			      counted),
-			 PATH_SHORTS, cause_of_short[i], spent->sums.shorts[i]);
+	for (size_t i = 0; i < NS_SHORTS; i++) {
+		uint64_t ns =
+			i == NS_SHORT_INPUT ? here : (uint64_t)(spent->sums.short_us[i] * part);
+
+		spend_as(chain, clip(chain, chain->at + ns, counted), PATH_SHORTS,
+			 cause_of_short[i], spent->sums.shorts[i]);
+	}
 	spend(chain, clip(chain, chain->at + (uint64_t)(spent->sums.ready_us * part), counted),
 	      CAUSE_RUNQUEUE);
 	spend(chain, until, CAUSE_SELF);

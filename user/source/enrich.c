@@ -16,7 +16,7 @@
 #include "user/source/stack_ids.h"
 #include "user/symbols/images/images.h"
 
-/* Processes told; what comes beyond is told again. */
+/* The last processes told; one that was told before these is told again. */
 #define MAX_PROCESSES 8192
 
 /* A process by the kernel's number, and by the one that it has, or had, where we are. */
@@ -33,7 +33,7 @@ struct enrich {
 	bool same_numbers; /* ours are the kernel's */
 	uint64_t refreshed_ns;
 	struct told_process *told;
-	size_t told_count;
+	size_t told_count; /* ever */
 	struct stack_ids *stack_ids;
 };
 
@@ -103,9 +103,9 @@ pid_t enrich__view(struct enrich *enrich, uint32_t tid)
 /* NULL: it was not told. */
 static struct told_process *find_told(const struct enrich *enrich, uint32_t tgid)
 {
-	size_t i;
+	size_t i = enrich->told_count < MAX_PROCESSES ? enrich->told_count : MAX_PROCESSES;
 
-	for (i = enrich->told_count; i-- > 0;)
+	while (i-- > 0)
 		if (enrich->told[i].tgid == tgid)
 			return &enrich->told[i];
 	return NULL;
@@ -157,12 +157,11 @@ static void send_process(struct enrich *enrich, uint32_t tgid, struct ns_process
 
 	if (out->role & (NS_ROLE_TARGET | NS_ROLE_PEER))
 		out->role &= ~NS_ROLE_CHAIN;
-	if (!told && enrich->told_count < MAX_PROCESSES) {
-		told = &enrich->told[enrich->told_count++];
+	if (!told) {
+		told = &enrich->told[enrich->told_count++ % MAX_PROCESSES];
 		*told = (struct told_process){.tgid = tgid, .view = out->head.tgid};
 	}
-	if (told)
-		memcpy(told->comm, out->comm, sizeof(told->comm));
+	memcpy(told->comm, out->comm, sizeof(told->comm));
 	send(enrich, out, sizeof(*out));
 }
 

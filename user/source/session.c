@@ -22,6 +22,7 @@
 #define LINGER_STEP_MS 5
 /* How long names of call sites are waited for, as most come at once; then the others go on waiting
  * beside us. At the attach what the targets have mapped is to be opened before they can end. */
+#define TURN_NS         100000000ull /* of reading records, at most */
 #define NAMES_NS        10000000ull
 #define NAMES_ATTACH_NS 1000000000ull
 #define NAMES_END_NS    5000000000ull
@@ -89,15 +90,22 @@ static void note_exit(struct session *session, uint32_t tgid)
 	for (i = 0; i < session->set.count; i++)
 		if (session->set.processes[i].tgid == tgid)
 			session->targets_exited++;
+	session__chain_ended(session, tgid);
 }
 
-static int on_ring_record(void *context, void *data, size_t size)
+/* The clock is looked at now and then. */
+static bool turn_is_over(struct session *session)
 {
-	struct session *session = context;
+	return session->turn_end_ns && !(++session->turn_records % 64) &&
+	       clock__now() >= session->turn_end_ns;
+}
+
+static void take_record(struct session *session, void *data, size_t size)
+{
 	const struct ns_head *head = data;
 
 	if (session->offcpu && offcpu__record(session->offcpu, data, size))
-		return 0;
+		return;
 	/* A slot of a history comes whole, whatever the length of its record. */
 	if (size >= sizeof(*head) && head->len >= sizeof(*head) && head->len < size)
 		size = head->len;
@@ -105,7 +113,27 @@ static int on_ring_record(void *context, void *data, size_t size)
 		note_exit(session, head->tgid);
 	if (!session->options.untraced)
 		enrich__record(session->enrich, data, size);
-	return 0;
+}
+
+static int on_ring_record(void *context, void *data, size_t size)
+{
+	take_record(context, data, size);
+	return turn_is_over(context) ? -EAGAIN : 0;
+}
+
+/*
+ * Who is slower than the kernel side would read for ever, and see neither the end of the window nor
+ * how the samples are to be paced. What it cannot take is lost, and counted.
+ */
+void session__read_records(struct session *session, uint64_t most_ns)
+{
+	uint64_t now = clock__now();
+
+	session->turn_end_ns = now + most_ns;
+	ring_buffer__consume(session->ring);
+	session->turn_end_ns = 0;
+	if (!session->options.untraced)
+		session__pace_samples(session, now);
 }
 
 static int make_plan(struct session *session)
@@ -346,6 +374,7 @@ int session__attach(struct session *session)
 	if (err)
 		return err;
 	begin = open_window(session);
+	session->sampled_ns = begin;
 	if (!session->options.untraced)
 		tell_session(session, begin);
 	if (session->offcpu)
@@ -357,7 +386,6 @@ int session__attach(struct session *session)
 	}
 	resolver__poll(session->options.resolver, NAMES_ATTACH_NS);
 	session->last_scan_ns = clock__now();
-	session->sampled_ns = session->last_scan_ns;
 	if (session->offcpu)
 		offcpu__poll(session->offcpu);
 	return 0;
@@ -391,11 +419,9 @@ bool session__poll(struct session *session)
 		look_for_owners(session);
 		session__tell_refused(session);
 	}
-	ring_buffer__consume(session->ring);
-	if (!session->options.untraced) {
-		session__pace_samples(session, now);
+	session__read_records(session, TURN_NS);
+	if (!session->options.untraced)
 		session__sweep_uring(session, now);
-	}
 	if (session->offcpu)
 		offcpu__poll(session->offcpu);
 	return enrich__settle(session->enrich, NAMES_NS);
@@ -453,7 +479,7 @@ void session__finish(struct session *session)
 		session__scan_sockets(session, NS_SCAN_PEERS); /* owners of what came last */
 	}
 	if (session->offcpu)
-		session__iterate(session, ITERATE_SLEEPERS);
+		offcpu__closing(session->offcpu);
 	session->end_ts = close_window(session);
 	if (traced)
 		tell_end(session);

@@ -21,6 +21,7 @@
 struct chain_process {
 	uint32_t tgid; /* as the kernel counts */
 	uint32_t depth;
+	bool ended; /* its place is for another one, when there is no other room */
 };
 
 enum session_iterator {
@@ -66,6 +67,8 @@ struct session {
 	size_t chain_count;
 	uint32_t unsure_seen;
 	uint64_t last_scan_ns;
+	uint64_t turn_end_ns; /* records are read until then, at most; 0: until there are none */
+	unsigned turn_records;
 	uint64_t sampled_ns; /* when the sample of exchanges was looked after last */
 	uint64_t turns_seen; /* counts of then */
 	uint64_t slow_seen;
@@ -82,13 +85,18 @@ int session__load(struct session *session);
 uint32_t session__role_of(void *context, uint32_t tgid);
 void session__join_chain(void *context, const struct ns_wait *wait,
 			 const struct ns_task_entry *waker);
+/* For every process that ended. */
+void session__chain_ended(struct session *session, uint32_t tgid);
+
+/* session.c: what has come, for so long at most. */
+void session__read_records(struct session *session, uint64_t most_ns);
 
 /* session_scan.c: the iterators. -errno after it has said why. */
 int session__make_iterators(struct session *session);
 /* To be read and closed, or -errno; -ENOENT: there is none. */
 int session__open_iterator(const struct session *session, enum session_iterator which);
 /* To its end, for what it does on the way. */
-void session__iterate(const struct session *session, enum session_iterator which);
+void session__iterate(struct session *session, enum session_iterator which);
 void session__seed_threads(struct session *session);
 void session__scan_sockets(struct session *session, enum ns_scan mode);
 /* Sockets that are registered with a watched ring, which may have no descriptor. */

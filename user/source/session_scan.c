@@ -7,6 +7,9 @@
 #include "user/base/log.h"
 #include "user/source/offcpu_parts.h"
 
+/* Of reading records between two steps of an iterator, at most. */
+#define STEP_NS 10000000ull
+
 #define REGISTERED_MOST 32768 /* files of a ring: IORING_MAX_FIXED_FILES, io_uring/rsrc.c */
 
 static struct bpf_link *make_iterator(struct session *session, const char *name,
@@ -59,7 +62,7 @@ int session__open_iterator(const struct session *session, enum session_iterator 
 }
 
 /* What has so many connections to tell of would else fill the ring buffer in one call. */
-void session__iterate(const struct session *session, enum session_iterator which)
+void session__iterate(struct session *session, enum session_iterator which)
 {
 	int fd = session__open_iterator(session, which);
 	char nothing[256];
@@ -74,7 +77,7 @@ void session__iterate(const struct session *session, enum session_iterator which
 	do {
 		got = read(fd, nothing, sizeof(nothing));
 		if (got > 0)
-			ring_buffer__consume(session->ring);
+			session__read_records(session, STEP_NS);
 	} while (got > 0 || (got < 0 && errno == EINTR));
 	close(fd);
 }

@@ -292,8 +292,11 @@ struct btf *caps__probe(struct caps *caps, const char *btf_path)
 	libbpf_set_print(libbpf_says);
 	caps->refused = try_files();
 	btf = btf__load_vmlinux_btf();
-	if (!btf || libbpf_get_error(btf))
+	if (!btf || libbpf_get_error(btf)) {
+		if (!access("/sys/kernel/btf/vmlinux", R_OK))
+			caps->refused = ESRCH;
 		return NULL;
+	}
 	caps->btf = true;
 	if (btf_path)
 		check_btf_file(caps, btf_path, btf);

@@ -368,6 +368,9 @@ const char *caps__refused_with(int err)
 		return "the kernel refuses BPF programs to this process in spite of its capabilities: "
 		       "a seccomp filter or a security policy forbids them (of a container, perhaps); "
 		       "run it outside of that";
+	case ESRCH: /* libbpf's word for types that it could not read */
+		return "this kernel's type information (BTF) in /sys/kernel/btf/vmlinux cannot be read: it takes more memory "
+		       "than there is (raise the limit, ulimit -v or that of its cgroup), or is damaged";
 	case ENOMEM:
 		return "the kernel has no memory for BPF programs and their tables: raise the limit of "
 		       "locked memory (ulimit -l), or that of its cgroup";
@@ -381,6 +384,8 @@ const char *caps__refusal(const struct caps *caps)
 {
 	if (caps->refused == EMFILE || caps->refused == ENFILE)
 		return caps__refused_with(caps->refused);
+	if (!caps->btf && caps->refused == ESRCH)
+		return caps__refused_with(ESRCH);
 	if (!caps->btf)
 		return "this kernel offers no type information (BTF) in /sys/kernel/btf/vmlinux: it needs "
 		       "CONFIG_DEBUG_INFO_BTF=y, and /sys mounted";

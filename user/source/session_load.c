@@ -181,7 +181,7 @@ static int explain_load(const struct session *session, int err)
 		log__error("%s, or make the tables smaller with %s", caps__refused_with(ENOMEM),
 			   session->offcpu ? "--stack-storage-size=N"
 					   : "-C conns.max=N and -C ringbuf.bytes=N");
-	else if (err == -EPERM || err == -EMFILE || err == -ENFILE)
+	else if (err == -EPERM || err == -EMFILE || err == -ENFILE || err == -ESRCH)
 		log__error("%s (-v shows the kernel's messages)", caps__refused_with(-err));
 	else
 		log__error(

@@ -230,6 +230,12 @@ RUNS ?= 50
 reliability: test-programs
 	$(Q)tests/check/reliability.sh --runs $(RUNS)
 
+# Does it hold out? Half an hour of churn; root. A short one is a live case.
+SOAK_SECONDS ?= 1800
+.PHONY: soak
+soak: test-programs
+	$(Q)SOAK_SECONDS=$(SOAK_SECONDS) tests/soak.sh
+
 KERNEL ?=
 vmtest: test-programs
 	$(Q)tests/vm/run.sh $(KERNEL)
@@ -289,6 +295,7 @@ help:
 	@echo '                        NETSTALL_VM_MORE=1 also what CI has no time for'
 	@echo 'make score         name the causes of labelled scenarios, and compare (root)'
 	@echo 'make reliability   how often check is wrong, of RUNS=50 runs each (root)'
+	@echo 'make soak          trace for SOAK_SECONDS=1800 while all comes and goes, and compare at the end (root)'
 	@echo 'make bench         what tracing costs, against other tools (root)'
 	@echo 'make fuzz          feed every reader of foreign bytes with random ones, each for SECONDS_EACH=60'
 	@echo 'make install       to PREFIX=/usr/local, below DESTDIR; and uninstall'

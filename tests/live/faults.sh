@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# What a machine in use does to netstall: it is stopped, short of memory, beside others, behind a target that never rests. It ends, and
+# what it did not see it says.
+
+# Nothing is left of a minute's churn, and the long trace in it is right: `make soak` for longer.
+case_soak() {
+    local way=()
+    [ ${#ATTACH[@]} = 0 ] || way=("${ATTACH[@]}")
+    SOAK_SECONDS=45 tests/soak.sh "${way[@]}" >"$SCRATCH/soak" 2>&1 || fail "$(grep -v '^ok' "$SCRATCH/soak" | head -n 4 | tr '\n' ' ')"
+    grep '^#' "$SCRATCH/soak" | sed "s/^# /# $LABEL: /"
+}
+
+# complete_or_said WANTED ACTUAL: of both numbers alike, unless the report counts losses and says that it is not complete.
+complete_or_said() {
+    echo "# $LABEL: ${FUNCNAME[1]#case_}: $2 of $1, lost: $(report '.completeness.lost_by_kind | tostring')"
+    [ "$2" = "$1" ] || expect "what was lost, with $2 of $1 seen" "$(lost)" '>' 0
+    [ "$(report '[.completeness.lost_by_kind | to_entries[] | select(.key | IN("runs", "sites", "releases") | not)] | length')" = 0 ] ||
+        expect_is "complete" "$(report .completeness.complete)" false
+}
+
+case_stopped_for_5_s() {
+    start_exchange -- --mode nodelay --gap-us 0 --seconds 8
+    start_trace -p "$CLIENT"
+    open_gate
+    pause 1
+    kill -STOP "$TRACE_PID"
+    pause 5
+    kill -CONT "$TRACE_PID"
+    end_exchange
+    end_trace
+    complete_or_said "$TRUTH_EXCHANGES" "$(report '[.connections[] | select(.role == "target") | .exchanges] | add')"
+}
+
+# A thousand programs, one after the other, a connection each.
+case_thousand_programs() {
+    # shellcheck disable=SC2016
+    "$NETSTALL" check "${ATTACH[@]}" --min-exchanges 1 --json "$SCRATCH/check" -- \
+        bash -c 'for i in {1..1000}; do "$0" short 1 || exit 9; done' "$WORKLOADS/connections" >"$SCRATCH/out" 2>"$SCRATCH/err"
+    STATUS=$?
+    gojq -c '.report' "$SCRATCH/check" >"$SCRATCH/report"
+    complete_or_said 1000 "$(gojq -r .watched.exchanges "$SCRATCH/check")"
+    [ "$(report .completeness.complete)" = true ] || expect_is "the status, without having seen all" "$STATUS" 3
+    [ "$STATUS" = 3 ] || expect_is "the status" "$STATUS" 0
+}
+
+# Tables for 16, of 40 programs at a time with two threads and as many connections each: what was not seen makes a gate inconclusive.
+case_small_tables() {
+    local knob
+    for knob in conns.max=16 threads.max=16 ringbuf.bytes=4096; do
+        # shellcheck disable=SC2016
+        "$NETSTALL" check "${ATTACH[@]}" -C "$knob" --min-exchanges 1 --json "$SCRATCH/check" -- \
+            bash -c 'for i in {1..40}; do "$0" short 500 & done; wait' "$WORKLOADS/connections" >"$SCRATCH/out" 2>"$SCRATCH/err"
+        STATUS=$?
+        gojq -c .report "$SCRATCH/check" >"$SCRATCH/report"
+        expect "what was lost with $knob" "$(lost)" '>' 0
+        expect_is "complete with $knob" "$(report .completeness.complete)" false
+        [ $STATUS = 3 ] || [ $STATUS = 1 ] || fail "the status with $knob is $STATUS: $(tail -n 1 "$SCRATCH/err")"
+        [[ $(gojq -r '[.doubts[].kind] | join(" ")' "$SCRATCH/check") = *lost* ]] || fail "no doubt with $knob"
+    done
+}
+
+# With less memory than it takes to begin it says so and ends; with a little more it may do without names.
+case_memory_limit() {
+    local limit command status worked=0
+    ! ldd "$NETSTALL" | grep -q libasan || skip "the sanitizer takes more addresses than there are"
+    for limit in 8000 20000 40000 50000 60000 70000 80000 100000 140000 300000; do
+        for command in "trace ${ATTACH[*]} -p $$ -d 0.1" "offwake -p $$ 0.1"; do
+            # shellcheck disable=SC2086
+            (ulimit -v $limit && exec timeout -s KILL 60 "$NETSTALL" $command) >"$SCRATCH/out" 2>"$SCRATCH/err"
+            status=$?
+            [ $status = 0 ] && worked=$((worked + 1)) && continue
+            expect_is "the status of $command with $limit KiB" $status 2
+            grep -q '^netstall: .*memory' "$SCRATCH/err" || fail "with $limit KiB: $(cat "$SCRATCH/err")"
+        done
+    done
+    expect "runs with room enough" $worked '>=' 2
+    expect "runs without" "$worked" '<' 20
+}
+
+# Others on the same tracepoints begin and end all the time.
+case_beside_other_tracers() {
+    local other
+    command -v perf >"$SCRATCH/perf" || skip "perf is not installed"
+    start_exchange -- --mode split -n "$MANY"
+    touch "$SCRATCH/others"
+    (while [ -e "$SCRATCH/others" ]; do
+        perf stat -a -e sched:sched_switch,sched:sched_waking,tcp:tcp_probe,timer:timer_start -- sleep 0.2 || break
+    done) >"$SCRATCH/perf" 2>&1 &
+    other=$!
+    trace_by -p "$CLIENT"
+    rm "$SCRATCH/others"
+    wait "$other"
+    grep -q 'sched:sched_switch' "$SCRATCH/perf" || skip "perf counts nothing here: $(tail -n 1 "$SCRATCH/perf")"
+}

@@ -237,7 +237,7 @@ struct ns_thread_totals {
 	 * Not counted where reading cannot be told: recv() on other sockets than TCP.
 	 */
 	__u32 empty_wakes;
-	__u32 pad;
+	__u32 ended; /* it has exited; 0: it lived on */
 };
 
 NS_ASSERT_SIZE(ns_spent, 56);

@@ -290,6 +290,7 @@ static __noinline int tell_thread(struct ns_thread_state *thread, __u32 tid, __u
 	out.head.tgid = thread->tgid;
 	out.head.tid = tid;
 	ns_thread_fill(&out, thread);
+	out.ended = 1;
 	stream_vital(&out, sizeof(out));
 	return 0;
 }

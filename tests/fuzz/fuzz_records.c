@@ -43,7 +43,7 @@ static void render_all(const struct report *report)
 	verdict__write(&verdict, report);
 	render__report(nowhere, report, &verdict, &style, true);
 	render__report(nowhere, report, &verdict, &verbose, true);
-	render__json(nowhere, report, &verdict, 0);
+	render__json(nowhere, report, &verdict, 0, CONNECTIONS_EACH);
 	verdict__clear(&verdict);
 }
 

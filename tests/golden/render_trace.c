@@ -59,7 +59,7 @@ static int pass(const char *name, const struct pipeline_sink *sink, enum ending 
 		render__report(stdout, report, &none, &style, false);
 		style.verbose = false;
 		printf("\n== json\n");
-		render__json(stdout, report, &verdict, 1);
+		render__json(stdout, report, &verdict, 1, CONNECTIONS_FOUND);
 		verdict__clear(&verdict);
 	}
 	pipeline__free(pipeline);

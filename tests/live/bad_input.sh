@@ -95,6 +95,7 @@ case_bad_options() {
     refuse 64 "no command" no-such-command
     refuse 64 "--events is uring, .* not 'tcp'" trace -p $$ --events tcp
     refuse 64 "--events is uring, .* not ''" trace -p $$ --events=
+    refuse 64 "--connections is each or found, not 'all'" trace -p $$ --connections=all
     refuse 64 "leave one of them out" trace -p $$ --all --events=uring
 }
 

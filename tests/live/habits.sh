@@ -249,6 +249,10 @@ def ask(conn):
     expect "requests taken apart" "$(report '.requests[0].sampled')" '>=' 100
     expect "the median, ms" "$(report '.requests[0].median.total_ms')" '<=' 15
     expect "the 99th percentile, ms" "$(report '.requests[0].p99.total_ms')" '>=' 30
+    # One row has them all, and the pair's own, which is idle; of the list the worst are left.
+    expect_is "connections and their requests" "$(report '.requests[0] | "\(.connections) \(.count)"')" "302 301"
+    expect_is "connections listed or counted" "$(report '(.connections | length) + .connections_not_listed')" "$(report .completeness.sockets)"
+    expect_is "connections listed" "$(report '.connections | length <= 200')" true
 }
 case_requests_of_short_connections() { short_connections CLIENT; }
 case_requests_of_short_connections_served() { short_connections SERVER; }

@@ -254,6 +254,13 @@ def verdict(report):
     yield from besides(report)
 
 
+def listed(report):
+    """Every connection is listed or counted."""
+    count = len(report["connections"]) + report["connections_not_listed"]
+    if count != report["completeness"]["sockets"]:
+        yield f"{count} connections are listed or counted, {report['completeness']['sockets']} were watched"
+
+
 def requests(report):
     """A row has what its parts have: all, then each endpoint, then connections."""
     connections = {row["id"]: row for row in report["connections"]}
@@ -270,12 +277,15 @@ def requests(report):
             yield f"requests that it {role}: an endpoint has no row of its own"
         for row in ends or [whole]:
             parts = [part for part in listed if part["endpoint"] == row["endpoint"]]
-            for key in ("sampled", "several_at_a_time"):
+            for key in ("sampled", "connections", "several_at_a_time"):
                 if sum(part[key] for part in parts) > row[key]:
                     yield f"requests of {row['endpoint']}: their connections have more {key} than they"
-        for key in ("sampled", "several_at_a_time"):
+        for key in ("sampled", "connections", "several_at_a_time"):
             if sum(row[key] for row in ends) > whole[key]:
                 yield f"requests that it {role}: endpoints have more {key} than all"
+        for row in rows:
+            if row["several_at_a_time"] > row["connections"] > 0 or row["connection"] is not None and row["connections"] != 1:
+                yield f"requests of {row['endpoint']}: {row['connections']} connections"
         for row in listed:
             connection = connections.get(row["connection"])
             if not connection or not row["endpoint"]:
@@ -307,7 +317,7 @@ def contradictions(document):
     yield from sums(document)
     if document.get("schema") != "netstall.report/1":
         return
-    for check in (causes, durations, requests, whom, verdict):
+    for check in (causes, durations, listed, requests, whom, verdict):
         yield from check(document)
 
 

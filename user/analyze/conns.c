@@ -2,6 +2,7 @@
 #include "user/analyze/conns.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "user/analyze/report_update.h"
 #include "user/base/array.h"
@@ -12,6 +13,33 @@
 #define CLOSED_MORE (REPORT_CLOSED / 4)
 /* Of these, which the model knows still, more may be told. */
 #define CLOSED_LAST MODEL_CLOSED
+
+/* ---- findings ---- */
+
+/* At this end. */
+static bool is_found(const struct report_conn *conn)
+{
+	const struct ns_conn_totals *totals = &conn->totals;
+
+	if (conn->stalled_by || conn->stalled_ns || totals->retrans)
+		return true;
+	for (size_t i = 0; i < NS_HOLD_REASONS; i++) {
+		if (totals->holds[i])
+			return true;
+	}
+	return false;
+}
+
+/*
+ * As struct conn_rank says. A delayed ACK that fired did no harm where the other end is seen, and
+ * held nothing. Elsewhere nobody knows.
+ */
+static unsigned finding(const struct report_conn *conn, const struct report_conn *peer)
+{
+	if (is_found(conn) || (peer && is_found(peer)))
+		return 2;
+	return !peer && conn->totals.delack_fired;
+}
 
 /* ---- sums ---- */
 
@@ -57,15 +85,20 @@ static void add_traffic(struct traffic *traffic, const struct report_conn *conn,
 static void add(struct conn_sums *sums, const struct report *report, const struct report_conn *conn)
 {
 	sums->ends++;
-	sums->conns += report__stands_for_itself(report, conn);
+	if (report__stands_for_itself(report, conn)) {
+		sums->conns++;
+		sums->found += finding(conn, report__peer(report, conn)) > 0;
+	}
 	if (!is_target(conn))
 		return;
 	sums->targets++;
 	sums->writes += conn->totals.writes;
 	sums->exchanges += conn->totals.exchanges;
 	/* The kernel samples requests of no others. */
-	if (conn->id.opener != NS_OPENER_PEER)
+	if (request_role__of(&conn->id) == REQUEST_MADE)
 		sums->asked += conn->totals.exchanges;
+	else
+		sums->accepted++;
 	add_traffic(&sums->traffic, conn, report__peer(report, conn));
 }
 
@@ -78,6 +111,124 @@ struct conn_sums conn_sums__of(const struct report *report)
 	return sums;
 }
 
+/* ---- endpoints ---- */
+
+enum request_role request_role__of(const struct ns_conn *conn)
+{
+	return conn->opener == NS_OPENER_PEER ? REQUEST_SERVED : REQUEST_MADE;
+}
+
+struct request_end request_end__of(const struct ns_conn *conn, const char *comm,
+				   enum request_role role)
+{
+	struct request_end end = {.port = conn->lport};
+
+	/* Not every connection's record has a name. */
+	memcpy(end.comm, conn->comm[0] || !comm ? conn->comm : comm, NS_COMM_LEN);
+	if (role == REQUEST_SERVED)
+		return end;
+	end.port = conn->rport;
+	end.family = conn->family;
+	memcpy(end.addr, conn->raddr, sizeof(end.addr));
+	return end;
+}
+
+bool request_end__is(const struct request_end *a, const struct request_end *b)
+{
+	return a->port == b->port && a->family == b->family &&
+	       !memcmp(a->addr, b->addr, sizeof(a->addr)) &&
+	       !strncmp(a->comm, b->comm, sizeof(a->comm));
+}
+
+static struct request_end end_of(const struct report *report, const struct report_conn *conn)
+{
+	const struct report_process *process = report__process(report, conn->id.head.tgid);
+
+	return request_end__of(&conn->id, process ? process->comm : NULL,
+			       request_role__of(&conn->id));
+}
+
+static void add_past_end(struct report *report, const struct report_conn *conn)
+{
+	struct past_end *past = report->past_ends, *end = past + report->past_end_count;
+	enum request_role role = request_role__of(&conn->id);
+	struct request_end wanted = end_of(report, conn);
+
+	while (past < end && (past->role != role || !request_end__is(&past->end, &wanted)))
+		past++;
+	if (past == report->past_ends + REPORT_PAST_ENDS) {
+		report->past_without_end++;
+		return;
+	}
+	if (past == end) {
+		report->past_end_count++;
+		*past = (struct past_end){.role = role, .end = wanted};
+	}
+	past->connections++;
+	past->exchanges += conn->totals.exchanges;
+}
+
+/* Of its own, or as that of its other end. */
+static bool has_row(const struct report *report, const struct report_conn *conn)
+{
+	struct request_end end;
+
+	if (!is_target(conn))
+		return false;
+	end = end_of(report, conn);
+	for (size_t i = 0; i < report->requests_count; i++) {
+		const struct report_requests *row = &report->requests[i];
+
+		if (!row->conn && row->role == request_role__of(&conn->id) &&
+		    request_end__is(&row->end, &end))
+			return true;
+	}
+	return false;
+}
+
+bool conns__have_row(const struct report *report, const struct report_conn *conn)
+{
+	return has_row(report, conn) || has_row(report, report__peer(report, conn));
+}
+
+/* ---- the worst ---- */
+
+static uint64_t traffic_of(const struct report_conn *conn)
+{
+	return (uint64_t)conn->totals.segs_out + conn->totals.segs_in + conn->totals.writes;
+}
+
+static int worst_first(const void *a, const void *b)
+{
+	const struct conn_rank *x = a, *y = b;
+	int by = compare_u64(y->stalled_ns, x->stalled_ns);
+
+	by = by ? by : compare_u64(y->found, x->found);
+	by = by ? by : compare_u64(y->traffic, x->traffic);
+	return by ? by : compare_u64(x->conn->id.head.conn, y->conn->id.head.conn);
+}
+
+size_t conns__rank(const struct report *report, struct conn_rank *ranks)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->conn_count; i++) {
+		const struct report_conn *conn = &report->conns[i],
+					 *peer = report__peer(report, conn);
+
+		if (!report__stands_for_itself(report, conn))
+			continue;
+		ranks[count++] = (struct conn_rank){
+			.conn = conn,
+			.found = finding(conn, peer),
+			.stalled_ns = conn->stalled_ns + (peer ? peer->stalled_ns : 0),
+			.traffic = traffic_of(conn),
+		};
+	}
+	qsort(ranks, count, sizeof(*ranks), worst_first);
+	return count;
+}
+
 /* ---- the list ---- */
 
 /* Both ends go together, so that each sum has a connection whole. */
@@ -85,6 +236,7 @@ struct entry {
 	uint32_t pair; /* the lower of the two numbers */
 	size_t at;
 	bool stays;
+	unsigned found;
 	uint64_t stalled_ns;
 	uint64_t traffic;
 	uint64_t closing;
@@ -103,6 +255,7 @@ static int by_worth(const void *a, const void *b)
 	int by = compare_u64(y->stays, x->stays);
 
 	by = by ? by : compare_u64(y->stalled_ns, x->stalled_ns);
+	by = by ? by : compare_u64(y->found, x->found);
 	by = by ? by : compare_u64(y->traffic, x->traffic);
 	by = by ? by : compare_u64(x->pair, y->pair);
 	return by ? by : compare_u64(x->at, y->at);
@@ -132,11 +285,6 @@ static bool *find_named(const struct report *report)
 	return named;
 }
 
-static uint64_t traffic_of(const struct report_conn *conn)
-{
-	return (uint64_t)conn->totals.segs_out + conn->totals.segs_in + conn->totals.writes;
-}
-
 static size_t list_closed(const struct report *report, const bool *named, struct entry *entries)
 {
 	size_t count = 0;
@@ -145,8 +293,13 @@ static size_t list_closed(const struct report *report, const bool *named, struct
 		const struct report_conn *conn = &report->conns[i],
 					 *peer = report__peer(report, conn);
 		uint32_t number = conn->id.head.conn;
-		struct entry entry = {number,       i, named[i], conn->stalled_ns, traffic_of(conn),
-				      conn->closing};
+		struct entry entry = {.pair = number,
+				      .at = i,
+				      .stays = named[i],
+				      .found = finding(conn, peer),
+				      .stalled_ns = conn->stalled_ns,
+				      .traffic = traffic_of(conn),
+				      .closing = conn->closing};
 
 		if (!conn->closed || (peer && !peer->closed))
 			continue;
@@ -171,6 +324,8 @@ static void leave_out(struct report *report, const struct report_conn *conn)
 	struct report_process *process = report__find_process(report, conn->id.head.tgid);
 
 	add(&report->past, report, conn);
+	if (is_target(conn))
+		add_past_end(report, conn);
 	if (!process)
 		return;
 	process->past_bytes += conn->totals.bytes_out + conn->totals.bytes_in;

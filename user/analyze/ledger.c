@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "user/analyze/conns.h"
+#include "user/analyze/ended.h"
 #include "user/analyze/report_update.h"
 #include "user/analyze/sites.h"
 #include "user/analyze/stalls.h"
@@ -68,6 +69,7 @@ void ledger__learn(struct ledger *ledger, const union record *record)
 {
 	report__update(&ledger->report, ledger->model, record);
 	conns__keep_within(&ledger->report);
+	ended__keep_within(&ledger->report);
 	if (record->head.type == NS_CALL)
 		sites__learn(ledger->sites, &record->call);
 }

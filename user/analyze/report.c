@@ -224,6 +224,10 @@ static void learn_process(struct report *report, const struct model_process *pro
 	entry->role = process->role;
 	entry->master = process->master;
 	entry->exited = process->exited;
+	if (process->ended && !entry->ended)
+		entry->ended = ++report->processes_ended;
+	else if (!process->ended)
+		entry->ended = 0;
 	memcpy(entry->comm, process->comm, NS_COMM_LEN);
 	/* Threads may have been known before their process. */
 	for (size_t i = 0; i < report->thread_count; i++) {
@@ -260,6 +264,10 @@ static void learn_thread(struct report *report, const struct model *model,
 	entry->migrations = thread->totals.migrations;
 	entry->wakes = thread->totals.wakes;
 	entry->empty_wakes = thread->totals.empty_wakes;
+	if (thread->ended && !entry->ended)
+		entry->ended = ++report->threads_ended;
+	else if (!thread->ended)
+		entry->ended = 0;
 	memcpy(entry->comm, thread->comm, NS_COMM_LEN);
 }
 

@@ -23,6 +23,7 @@ struct report_process {
 	uint32_t role;   /* NS_ROLE_* */
 	uint32_t master; /* its parent, whose worker it is, 0 nobody's */
 	bool exited;
+	uint64_t ended; /* which of all exits was its own, 0 none */
 	char comm[NS_COMM_LEN];
 	/* Of its connections that are not listed. */
 	uint64_t past_bytes;
@@ -41,8 +42,13 @@ struct report_thread {
 	uint32_t migrations;
 	uint32_t wakes;
 	uint32_t empty_wakes;
+	uint64_t ended; /* which of all ends of threads was its own, 0 none */
 	char comm[NS_COMM_LEN];
 };
+
+/* So many ended processes are listed, and as many threads, and all that stalls and connections
+ * name. */
+#define REPORT_ENDED 8192
 
 struct report_conn {
 	struct ns_conn id; /* addresses, owner, fd, role */
@@ -78,11 +84,13 @@ struct traffic {
 struct conn_sums {
 	uint64_t ends;  /* of connections */
 	uint64_t conns; /* a peer's end not counted beside its target's */
+	uint64_t found; /* of these, with a finding at either end (conns.h) */
 	/* Of targets' ends. */
 	uint64_t targets;
 	uint64_t writes;
 	uint64_t exchanges;
-	uint64_t asked; /* exchanges in which the target asks */
+	uint64_t asked;    /* exchanges in which the target asks */
+	uint64_t accepted; /* the other end has opened them: the target serves */
 	struct traffic traffic;
 };
 
@@ -298,6 +306,16 @@ struct request_end {
 	uint32_t port;
 };
 
+#define REPORT_PAST_ENDS 256 /* endpoints of connections that are not listed */
+
+/* What targets' connections that are not listed had in common. */
+struct past_end {
+	enum request_role role;
+	struct request_end end;
+	uint64_t connections;
+	uint64_t exchanges;
+};
+
 #define REQUEST_CONNS 32 /* connections listed, most exchanges first */
 
 /*
@@ -307,9 +325,10 @@ struct request_end {
 struct report_requests {
 	enum request_role role;
 	struct request_end end;
-	uint32_t conn;    /* 0: of several connections together */
-	uint64_t count;   /* exchanges in the window */
-	uint64_t sampled; /* of these, taken apart */
+	uint32_t conn;        /* 0: of several connections together */
+	uint64_t connections; /* of this endpoint, also those without a request; conn: 1 */
+	uint64_t count;       /* exchanges in the window */
+	uint64_t sampled;     /* of these, taken apart */
 	/* Connections of these on which bytes went both ways at a time: no turns, and no requests
 	 * one by one. */
 	uint64_t several;
@@ -383,13 +402,22 @@ struct report {
 
 	size_t process_count;
 	struct report_process *processes;
+	uint64_t processes_ended;
+	uint64_t processes_not_kept; /* of these, not listed */
 	size_t thread_count;
 	struct report_thread *threads;
+	uint64_t threads_ended;
+	uint64_t threads_not_kept;
+	uint64_t cut_at;   /* so many ends: both lists are looked through; 0 not said yet */
 	size_t conn_count; /* listed */
 	struct report_conn *conns;
 	size_t closed_count; /* of these */
 	uint64_t closings;
 	struct conn_sums past; /* connections that are not listed */
+	/* Those of targets, by endpoint, and how many there was no room for. */
+	size_t past_end_count;
+	struct past_end past_ends[REPORT_PAST_ENDS];
+	uint64_t past_without_end;
 	size_t ring_count; /* at the end those of targets, by number; on the way peers' as well */
 	struct report_ring *rings;
 	size_t uring_count; /* opcodes that occurred, most completions first; filled at the end */

@@ -40,6 +40,15 @@ static void parse_events(const struct option_row *row, char *arg, void *to,
 	options->events_uring = options->session.uring_events = true;
 }
 
+static void parse_connections(const struct option_row *row, char *arg, void *to,
+			      const struct argp_state *state)
+{
+	(void)row;
+	if (strcmp(arg, "each") && strcmp(arg, "found"))
+		usage_error(state, "--connections is each or found, not '%s'", arg);
+	*(enum render_connections *)to = strcmp(arg, "each") ? CONNECTIONS_FOUND : CONNECTIONS_EACH;
+}
+
 static const struct option_row rows[] = {
 	{.help = "What and how long:"},
 	{'d', "duration", "SECS",
@@ -54,6 +63,9 @@ static const struct option_row rows[] = {
 	 "Print up to N time lines for each cause on each connection as stalls end; N is a number or 'all' (default: one time line, in the report)",
 	 parse_show, INTO(struct options, show), 0, 1000000, "--show"},
 	{.help = "Output:"},
+	{0, "connections", "each|found",
+	 "Connections with a row of their own: each, or those on which something was found, or all if they are few (found, the default; JSON: the worst 100). Their services have one row each",
+	 parse_connections, INTO(struct options, connections)},
 	{0},
 };
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "user/kernel/target.h"
+#include "user/render/render.h"
 #include "user/source/session.h"
 
 /* Exit statuses: part of the command line's contract. */
@@ -33,7 +34,8 @@ struct options {
 	/* Of trace. */
 	bool all;
 	bool events_uring; /* --events=uring: the list of io_uring's operations */
-	unsigned show;     /* time lines for each cause and connection; UINT_MAX: all */
+	enum render_connections connections;
+	unsigned show; /* time lines for each cause and connection; UINT_MAX: all */
 };
 
 #define SHOW_IN_REPORT (UINT_MAX - 1) /* none on the way */

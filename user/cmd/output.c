@@ -34,6 +34,7 @@ int output__open(struct output *output, const struct options *options)
 	output->file = stdout;
 	output->path = options->output;
 	output->style.verbose = options->verbose;
+	output->style.connections = options->connections;
 	if (!output->path) {
 		output__style(&output->style, stdout, options->no_color);
 		return 0;
@@ -185,7 +186,7 @@ void printer__finish(struct printer *printer, const struct report *report)
 	live__clear_progress();
 	verdict__write(&verdict, report);
 	if (printer->options->json) {
-		render__json(out, report, &verdict, 0);
+		render__json(out, report, &verdict, 0, printer->options->connections);
 		verdict__clear(&verdict);
 		return;
 	}

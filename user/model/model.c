@@ -10,6 +10,12 @@
 #include "user/model/stacks.h"
 #include "user/record/losses.h"
 
+/* The last of those that ended, by the table's key. */
+struct endings {
+	uint32_t keys[MODEL_ENDED];
+	uint64_t count; /* ever */
+};
+
 struct model {
 	struct table *conns;
 	struct table *threads;
@@ -21,6 +27,8 @@ struct model {
 	uint64_t *lost_here; /* by kind: what found no room, or is gone when it is asked for */
 	uint32_t closed[MODEL_CLOSED];
 	size_t closed_next;
+	struct endings threads_ended;
+	struct endings exits;
 	struct pair {
 		struct ns_exchange exchange;
 		struct ns_exchange served; /* of an asked one; head.type 0: not seen */
@@ -109,6 +117,8 @@ static struct model_thread *thread_entry(struct model *model, const struct ns_he
 
 	if (thread && !thread->tgid)
 		thread->tgid = head->tgid;
+	if (thread && thread->ended && head->ts > thread->totals.head.ts)
+		thread->ended = 0; /* another one of that number */
 	return thread;
 }
 
@@ -189,6 +199,42 @@ static void learn_close(struct model *model, uint32_t number)
 		drop_conn(oldest);
 	*place = number;
 	model->closed_next++;
+}
+
+/* Who ended so many before the next one, 0 none. */
+static uint32_t *ended_before(struct endings *endings, size_t ends)
+{
+	return &endings->keys[(endings->count + MODEL_ENDED - ends) % MODEL_ENDED];
+}
+
+/* Ended threads and processes stay known for a while, as closed connections do. */
+static void forget_thread(struct model *model, struct model_thread *thread)
+{
+	struct endings *ended = &model->threads_ended;
+	uint32_t *place = ended_before(ended, MODEL_ENDED);
+	struct model_thread *quiet =
+		table__get(model->threads, *ended_before(ended, MODEL_ENDED_RECENT));
+	struct model_thread *oldest = table__get(model->threads, *place);
+
+	if (quiet && quiet->ended) {
+		events__clear(&quiet->waits);
+		events__clear(&quiet->sums);
+	}
+	*place = thread->tid;
+	thread->ended = ++ended->count;
+	if (oldest && oldest->ended && oldest->ended + MODEL_ENDED <= ended->count)
+		drop_thread(table__take(model->threads, oldest->tid));
+}
+
+static void forget_process(struct model *model, struct model_process *process)
+{
+	uint32_t *place = ended_before(&model->exits, MODEL_ENDED);
+	struct model_process *oldest = table__get(model->processes, *place);
+
+	*place = process->pid;
+	process->ended = ++model->exits.count;
+	if (oldest && oldest->ended && oldest->ended + MODEL_ENDED <= model->exits.count)
+		free(table__take(model->processes, oldest->pid));
 }
 
 /* Old events that make room are no loss. */
@@ -281,6 +327,8 @@ static void learn_thread_totals(struct model *model, const struct ns_thread_tota
 	take_comm(thread->comm, record->comm, record->head.ts >= thread->comm_ts);
 	if (!thread->totals.head.type || record->head.ts >= thread->totals.head.ts)
 		thread->totals = *record;
+	if (record->ended && !thread->ended)
+		forget_thread(model, thread);
 }
 
 static void learn_conn_totals(struct model *model, const struct ns_conn_totals *record)
@@ -306,14 +354,20 @@ static void learn_process(struct model *model, const struct ns_process *record)
 	take_comm(process->comm, record->comm, later);
 	if (later)
 		process->comm_ts = record->head.ts;
+	if (record->head.ts > process->exit_ts)
+		process->ended = 0;
 }
 
-static void learn_exit(struct model *model, uint32_t pid)
+static void learn_exit(struct model *model, const struct ns_head *head)
 {
-	struct model_process *process = table__get(model->processes, pid);
+	struct model_process *process = table__get(model->processes, head->tgid);
 
-	if (process)
-		process->exited = true;
+	if (!process)
+		return;
+	process->exited = true;
+	process->exit_ts = head->ts;
+	if (!process->ended)
+		forget_process(model, process);
 }
 
 static void learn_ring(struct model *model, const struct ns_ring *record)
@@ -457,7 +511,7 @@ void model__feed(struct model *model, const union record *record)
 		learn_thread_totals(model, &record->thread_totals);
 		break;
 	case NS_EXIT:
-		learn_exit(model, record->head.tgid);
+		learn_exit(model, &record->head);
 		break;
 	case NS_LOST:
 		/* Counts only grow: the greatest is the last, in whatever order they come. */

@@ -18,6 +18,8 @@
 #define MODEL_THREAD_SUMS   128
 #define MODEL_CLOSED        1024 /* closed connections that stay known */
 #define MODEL_CLOSED_RECENT 256  /* and of these keep their recent records */
+#define MODEL_ENDED         4096 /* ended threads that stay known, and as many processes */
+#define MODEL_ENDED_RECENT  1024 /* and of the threads keep their recent records */
 #define MODEL_RINGS         4096
 #define MODEL_EXCHANGES     512 /* recent ones */
 #define MODEL_SERVED        64  /* of any length */
@@ -42,6 +44,7 @@ struct model_thread {
 	struct events sums;  /* as it woke others; and its throttles, NS_THROTTLE, NS_RAN */
 	bool asks;           /* it has made a request */
 	bool asks_datagrams; /* likewise by datagrams */
+	uint64_t ended;      /* which of all ends of threads was its own; 0: it lives */
 	uint64_t comm_ts;
 	char comm[NS_COMM_LEN];
 };
@@ -52,6 +55,8 @@ struct model_process {
 	uint32_t role;   /* 0: only its exit came so far */
 	uint32_t master; /* whose worker it is, 0 nobody's */
 	bool exited;
+	uint64_t ended; /* which of all exits was its own; 0: it lives, perhaps again */
+	uint64_t exit_ts;
 	bool asks;           /* it has made requests */
 	bool asks_datagrams; /* by datagrams, as far as it slept for the answers */
 	bool serves;         /* it has served requests */

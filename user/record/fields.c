@@ -398,6 +398,7 @@ static const struct field thread_totals_fields[] = {
 	U32(ns_thread_totals, migrations),
 	U32(ns_thread_totals, wakes),
 	U32(ns_thread_totals, empty_wakes),
+	U32(ns_thread_totals, ended),
 	END,
 };
 

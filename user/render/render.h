@@ -8,9 +8,16 @@
 #include "user/analyze/report.h"
 #include "user/explain/verdict.h"
 
+/* Which connections have a row of their own. */
+enum render_connections {
+	CONNECTIONS_FOUND, /* those with a finding, or all if they are few; JSON: the worst 100 */
+	CONNECTIONS_EACH,
+};
+
 struct render_style {
 	bool colour;
-	bool verbose;   /* all rows and columns; else what fits on a screen */
+	bool verbose; /* all rows and columns; else what fits on a screen */
+	enum render_connections connections;
 	unsigned width; /* columns to wrap prose at; 0: 120 */
 };
 
@@ -39,8 +46,8 @@ void render__report(FILE *out, const struct report *report, const struct verdict
 		    const struct render_style *style, bool time_lines);
 
 /* netstall.report/1, pretty (indent > 0) or on one line (0), with a newline behind it. */
-void render__json(FILE *out, const struct report *report, const struct verdict *verdict,
-		  int indent);
+void render__json(FILE *out, const struct report *report, const struct verdict *verdict, int indent,
+		  enum render_connections connections);
 /* netstall.event/1: one record as one JSON line. */
 void render__json_record(FILE *out, const struct report *report, const union record *record);
 

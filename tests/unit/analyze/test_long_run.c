@@ -52,6 +52,16 @@ static void feed(struct pipeline *pipeline, union record *record, uint32_t type,
 	assert_int_equal(pipeline__feed(pipeline, record, size), 0);
 }
 
+/* Of two servers a tenth of the connections asks the other one. */
+static uint32_t servers = 2;
+
+static uint32_t port_of(uint32_t conn)
+{
+	uint32_t i = (conn - 1) / 2;
+
+	return servers == 2 ? 7000 + !(i % 10) : 7000 + i % servers;
+}
+
 static void open_end(struct pipeline *pipeline, uint64_t ts, uint32_t conn)
 {
 	union record record;
@@ -61,6 +71,8 @@ static void open_end(struct pipeline *pipeline, uint64_t ts, uint32_t conn)
 	record.conn.fd = 7;
 	record.conn.role = conn % 2 ? NS_ROLE_TARGET : NS_ROLE_PEER;
 	record.conn.opener = conn % 2 ? NS_OPENER_SELF : NS_OPENER_PEER;
+	record.conn.rport = port_of(conn);
+	strcpy(record.conn.comm, "srv");
 	feed(pipeline, &record, NS_CONN, sizeof(record.conn), ts, conn);
 }
 
@@ -227,6 +239,25 @@ static void assert_connections(const struct report *report)
 	assert_non_null(report__conn(report, 2 * CONNS));
 }
 
+/* Also of those that are no longer listed. */
+static void assert_services(const struct report *report)
+{
+	const struct report_requests *rows = report->requests;
+
+	assert_int_equal(report->past_end_count, 2);
+	assert_int_equal(report->past_without_end, 0);
+	assert_int_equal(rows[0].count, CONNS);
+	assert_int_equal(rows[0].connections, CONNS);
+	for (size_t i = 1; i <= 2; i++) {
+		uint64_t wanted = rows[i].end.port == 7000 ? CONNS / 10 * 9 : CONNS / 10;
+
+		assert_int_equal(rows[i].connections, wanted);
+		assert_int_equal(rows[i].count, wanted);
+	}
+	assert_int_not_equal(rows[1].end.port, rows[2].end.port);
+	assert_int_equal(rows[3].connections, 1);
+}
+
 struct writing {
 	size_t before;
 	size_t most;
@@ -250,7 +281,7 @@ static void assert_json_in_pieces(const struct report *report, const struct verd
 	struct writing writing = {.before = in_use()};
 	FILE *out = fopencookie(&writing, "w", (cookie_io_functions_t){.write = watch_heap});
 
-	render__json(out, report, verdict, 0);
+	render__json(out, report, verdict, 0, CONNECTIONS_EACH);
 	fclose(out);
 	assert_true(writing.written > 2000000);
 	assert_true(writing.most < RENDERING);
@@ -287,9 +318,32 @@ static void test_many_connections_that_stall(void **state)
 	assert_connections(report);
 	verdict__write(&verdict, report);
 	assert_non_null(strstr(verdict.text, "more connections"));
-	assert_int_equal(report->requests[0].count, CONNS);
+	assert_services(report);
 	assert_json_in_pieces(report, &verdict);
 	verdict__clear(&verdict);
+	pipeline__free(pipeline);
+}
+
+/* Each connection asks another server: the sums of endpoints are bounded, what has no room counts.
+ */
+static void test_many_endpoints(void **state)
+{
+	struct pipeline *pipeline = pipeline__new(&(struct pipeline_sink){0});
+	const struct report *report;
+	uint64_t sum = 0;
+
+	(void)state;
+	servers = CONNS;
+	begin(pipeline);
+	for (uint32_t i = 0; i < 10000; i++)
+		feed_connection(pipeline, i);
+	report = pipeline__finish(pipeline);
+	servers = 2;
+	assert_int_equal(report->past_end_count, REPORT_PAST_ENDS);
+	for (size_t i = 0; i < report->past_end_count; i++)
+		sum += report->past_ends[i].connections;
+	assert_int_equal(sum + report->past_without_end, report->past.targets);
+	assert_int_equal(report->requests[0].connections, 10000);
 	pipeline__free(pipeline);
 }
 
@@ -297,6 +351,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_connections_that_stall),
+		cmocka_unit_test(test_many_endpoints),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -338,6 +338,43 @@ static void test_bounds(void **state)
 	model__free(model);
 }
 
+static void test_ended_are_forgotten(void **state)
+{
+	struct model *model = model__new();
+	unsigned last = MODEL_THREADS + MODEL_PROCESSES;
+	char line[96];
+
+	(void)state;
+	for (unsigned i = 1; i <= last; i++) {
+		snprintf(line, sizeof(line), "1 process tgid=%u role=target", i);
+		learn(model, line);
+		snprintf(line, sizeof(line), "1 wait tgid=%u tid=%u off=0.5 wake=0.9 state=1", i,
+			 i);
+		learn(model, line);
+		snprintf(line, sizeof(line), "2 thread-totals tgid=%u tid=%u ended=1", i, i);
+		learn(model, line);
+		learn(model, line); /* twice does no harm */
+		snprintf(line, sizeof(line), "2 exit tgid=%u", i);
+		learn(model, line);
+		learn(model, line);
+		/* The first one's number is another's, who lives. */
+		if (i > 1)
+			continue;
+		learn(model, "3 process tgid=1 role=target");
+		learn(model, "3 wait tgid=1 tid=1 off=2.5 wake=2.9 state=1");
+	}
+	assert_int_equal(model__thread(model, last - MODEL_ENDED_RECENT)->waits.count, 0);
+	assert_int_equal(model__thread(model, last - MODEL_ENDED_RECENT + 1)->waits.count, 1);
+	assert_null(model__thread(model, last - MODEL_ENDED));
+	assert_non_null(model__thread(model, last - MODEL_ENDED + 1));
+	assert_null(model__process(model, last - MODEL_ENDED));
+	assert_non_null(model__process(model, last - MODEL_ENDED + 1));
+	assert_non_null(model__process(model, 1));
+	assert_int_equal(model__thread(model, 1)->waits.count, 2);
+	assert_int_equal(model__lost(model, NS_LOST_KEPT), 0);
+	model__free(model);
+}
+
 static void test_closed_are_forgotten(void **state)
 {
 	struct model *model = model__new();
@@ -429,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_threads_and_stacks),
 		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_ended_are_forgotten),
 		cmocka_unit_test(test_closed_are_forgotten),
 		cmocka_unit_test(test_rings),
 		cmocka_unit_test(test_rings_are_bounded),

@@ -54,7 +54,8 @@ static void run_outputs(const char *name, outputs_test *test)
 	budgets__default(&budgets);
 	outputs.outcome = outcome = outcome__new(report, &options, &facts);
 	verdict__write(&verdict, report);
-	outputs.json = parsed(PRINTED(out, render__json(out, report, &verdict, 1)));
+	outputs.json =
+		parsed(PRINTED(out, render__json(out, report, &verdict, 1, CONNECTIONS_FOUND)));
 	outputs.check_json = parsed(PRINTED(out, check_json__write(out, outcome)));
 	outputs.shortened = PRINTED(out, render__report(out, report, &verdict, &plain, true));
 	outputs.whole = PRINTED(out, render__report(out, report, &verdict, &verbose, true));
@@ -284,7 +285,7 @@ static void test_impossible_times(void **state)
 	for (size_t i = 0; i < 2; i++)
 		assert_true(report->threads[i].blocked_ns <= 94 * 1000000ull);
 	verdict__write(&verdict, report);
-	json = parsed(PRINTED(file, render__json(file, report, &verdict, 1)));
+	json = parsed(PRINTED(file, render__json(file, report, &verdict, 1, CONNECTIONS_FOUND)));
 	verdict__clear(&verdict);
 	assert_true(expect_within(json, 95) > 10);
 	json_decref(json);

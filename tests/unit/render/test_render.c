@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Text renderers against a report made by hand; whole outputs are in tests/golden. */
 #include "tests/unit/render/render_fixture.h"
+#include "user/analyze/conns.h"
 #include "user/render/terminal/grid.h"
 #include "user/render/terminal/wrap.h"
 
@@ -159,10 +160,13 @@ static void summary_shows_loss(void **state)
 	assert_says(text, "LOST 1,234 records", "ring buffer full", "the application's reads");
 }
 
-/* A row for each of 64 connections would bury the one that stalled. */
+/* A row for each of 64 connections would bury the one that stalled, and any three of them say
+ * nothing. */
 static void summary_keeps_the_stalled_connection(void **state)
 {
+	static const struct render_style each = {.verbose = true, .connections = CONNECTIONS_EACH};
 	static struct report_conn conns[64];
+	struct report_requests requests = {.role = REQUEST_MADE};
 	struct fixture *f = *state;
 	const char *text;
 
@@ -176,10 +180,27 @@ static void summary_keeps_the_stalled_connection(void **state)
 	f->report.conn_count = 64;
 	conns[63].stalled_ns = 40 * MS;
 	f->report.past.conns = 1000;
+	f->report.past.found = 2;
+	requests.end = request_end__of(&conns[0].id, NULL, REQUEST_MADE);
+	f->report.requests = &requests;
+	f->report.requests_count = 1;
 	text = text_of(f, render__tables, &plain);
-	assert_says(text, "1,044 more connections", "127.0.0.1:40063");
-	assert_silent_on(text, "127.0.0.1:40019");
+	assert_says(text, "127.0.0.1:40063", "and 2 more connections",
+		    "nothing found on 1,061 others (--connections=each lists them)");
+	assert_silent_on(text, "127.0.0.1:40000");
+	text = text_of(f, render__tables, &each);
+	assert_says(text, "and 1,000 more connections", "127.0.0.1:40019");
+	assert_silent_on(text, "nothing found");
 	assert_true(strstr(text, "127.0.0.1:40063") < strstr(text, "127.0.0.1:40000"));
+	/* What goes one way has no row among the requests. */
+	f->report.requests_count = 0;
+	text = text_of(f, render__tables, &plain);
+	assert_says(text, "127.0.0.1:40063", "127.0.0.1:40000");
+	f->report.requests_count = 1;
+	conns[63].stalled_ns = 0;
+	f->report.past.found = 0;
+	text = text_of(f, render__tables, &plain);
+	assert_silent_on(text, "CONNECTION ");
 }
 
 static void verdict_wraps(void **state)

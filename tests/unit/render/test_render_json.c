@@ -10,7 +10,7 @@ static json_t *json_of(struct fixture *f, int indent)
 	json_t *document;
 	FILE *out = open_output(f);
 
-	render__json(out, &f->report, &f->verdict, indent);
+	render__json(out, &f->report, &f->verdict, indent, CONNECTIONS_FOUND);
 	fclose(out);
 	document = json_loads(f->out, JSON_REJECT_DUPLICATES, &error);
 	if (!document)
@@ -172,6 +172,7 @@ static void fill_all(struct fixture *f)
 		(struct request_view){.total_ns = 30,
 				      .slice_count = 2,
 				      .slices = {{CAUSE_NAGLE, 20}, {CAUSE_NETWORK, 10}}};
+	requests[0].connections = requests[1].connections = 1;
 	requests[1].conn = 1;
 	f->report.requests = requests;
 	f->report.requests_count = 2;
@@ -179,6 +180,8 @@ static void fill_all(struct fixture *f)
 		.habit = HABIT_SMALL_WRITES, .pid = 4242, .conn = 1, .count = 182, .bytes = 87};
 	f->report.habit_count = 1;
 	fill_uring(&f->report);
+	f->report.past.ends = 300;
+	f->report.past_without_end = 44;
 	f->report.waited_ns[CAUSE_IDLE] = 5 * MS;
 	f->report.longest_wait_ns = MS;
 	f->report.longest_wait_cause = CAUSE_NETWORK;
@@ -235,6 +238,44 @@ static void operations_are_told(void **state)
 	json_decref(document);
 }
 
+/* The worst 100, in the order of their numbers, and a count of the others; or each. */
+static void worst_connections_are_told(void **state)
+{
+	static struct report_conn conns[150];
+	static const size_t listed[] = {[CONNECTIONS_FOUND] = 100, [CONNECTIONS_EACH] = 150};
+	struct fixture *f = *state;
+
+	for (uint32_t i = 0; i < 150; i++) {
+		conns[i].id = f->conns[0].id;
+		conns[i].id.head.conn = i + 1;
+		conns[i].totals.segs_out = 1000 - i;
+	}
+	conns[149].totals.retrans = 1;
+	f->report.conns = conns;
+	f->report.conn_count = 150;
+	f->report.past.ends = 1000;
+	for (int kind = CONNECTIONS_FOUND; kind <= CONNECTIONS_EACH; kind++) {
+		FILE *out = open_output(f);
+		json_t *document, *list;
+		size_t count = listed[kind];
+
+		render__json(out, &f->report, &f->verdict, 0, kind);
+		fclose(out);
+		document = json_loads(f->out, 0, NULL);
+		list = json_object_get(document, "connections");
+		assert_int_equal(json_array_size(list), count);
+		assert_int_equal(
+			json_integer_value(json_object_get(json_array_get(list, 98), "id")), 99);
+		assert_int_equal(
+			json_integer_value(json_object_get(json_array_get(list, count - 1), "id")),
+			150);
+		assert_int_equal(
+			json_integer_value(json_object_get(document, "connections_not_listed")),
+			1150 - count);
+		json_decref(document);
+	}
+}
+
 /* That report for a real validator: tests/run.sh schema. */
 static int dump(void)
 {
@@ -244,7 +285,7 @@ static int dump(void)
 	setup(&state);
 	f = state;
 	fill_all(f);
-	render__json(stdout, &f->report, &f->verdict, 0);
+	render__json(stdout, &f->report, &f->verdict, 0, CONNECTIONS_FOUND);
 	return teardown(&state);
 }
 
@@ -254,13 +295,10 @@ int main(int argc, char **argv)
 		return dump();
 
 	const struct CMUnitTest tests[] = {
-		TEST(json_slices_sum_to_the_stall),
-		TEST(json_stays_json_when_all_is_unknown),
-		TEST(json_is_safe_to_print),
-		TEST(every_type_is_an_event_line),
-		TEST(losses_and_blind_spots_are_told),
-		TEST(chains_and_requests_are_told),
-		TEST(operations_are_told),
+		TEST(json_slices_sum_to_the_stall), TEST(json_stays_json_when_all_is_unknown),
+		TEST(json_is_safe_to_print),        TEST(every_type_is_an_event_line),
+		TEST(worst_connections_are_told),   TEST(losses_and_blind_spots_are_told),
+		TEST(chains_and_requests_are_told), TEST(operations_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,30 +115,15 @@ static struct request_end end_of(const struct model *model, const struct ns_conn
 				 enum request_role role)
 {
 	const struct model_process *process = model__process(model, conn->head.tgid);
-	struct request_end end = {.port = conn->lport};
 
-	/* Not every connection's record has a name. */
-	memcpy(end.comm, conn->comm[0] || !process ? conn->comm : process->comm, NS_COMM_LEN);
-	if (role == REQUEST_SERVED)
-		return end;
-	end.port = conn->rport;
-	end.family = conn->family;
-	memcpy(end.addr, conn->raddr, sizeof(end.addr));
-	return end;
-}
-
-static bool are_alike(const struct request_end *a, const struct request_end *b)
-{
-	return a->port == b->port && a->family == b->family &&
-	       !memcmp(a->addr, b->addr, sizeof(a->addr)) &&
-	       !strncmp(a->comm, b->comm, sizeof(a->comm));
+	return request_end__of(conn, process ? process->comm : NULL, role);
 }
 
 /* Its number, 0: it has none. */
 static uint32_t find_end(const struct requests *requests, const struct request_end *end)
 {
 	for (uint32_t i = 1; i < requests->end_count; i++) {
-		if (are_alike(&requests->ends[i], end))
+		if (request_end__is(&requests->ends[i], end))
 			return i;
 	}
 	return 0;
@@ -546,7 +531,8 @@ struct group {
 	uint64_t counted; /* by connections' totals, 0 not known */
 	size_t first;
 	size_t sampled;
-	uint64_t several; /* connections */
+	uint64_t connections;
+	uint64_t several; /* of these */
 };
 
 static int most_first(const void *a, const void *b)
@@ -577,7 +563,8 @@ static struct group *group_by(const struct sample *sample, key_fn *key, size_t *
 	return groups;
 }
 
-/* More were recorded than were counted when the connection's totals did not come. */
+/* More were recorded than were counted when the connection's totals, or its record, did not come.
+ */
 static uint64_t at_least(uint64_t counted, uint64_t sampled)
 {
 	return counted > sampled ? counted : sampled;
@@ -585,8 +572,7 @@ static uint64_t at_least(uint64_t counted, uint64_t sampled)
 
 static bool has_role(const struct report_conn *conn, enum request_role role)
 {
-	return conn->id.role & NS_ROLE_TARGET &&
-	       (conn->id.opener == NS_OPENER_PEER) == (role == REQUEST_SERVED);
+	return conn->id.role & NS_ROLE_TARGET && request_role__of(&conn->id) == role;
 }
 
 /* What the totals of connections say is better than what the sample stands for. */
@@ -597,38 +583,60 @@ static void count_conns(const struct report *report, struct group *groups, size_
 
 		groups[i].counted = conn ? conn->totals.exchanges : 0;
 		groups[i].count = at_least(groups[i].counted, groups[i].sampled);
+		groups[i].connections = 1;
 		groups[i].several = conn && asks_several(report, conn);
 	}
 }
 
-/* Unless some of them are not listed. */
+/* Of one end: connections, their exchanges, and those with several at a time. */
+struct end_count {
+	uint64_t connections;
+	uint64_t exchanges;
+	uint64_t several;
+};
+
 static void count_ends(const struct requests *requests, const struct report *report,
 		       enum request_role role, struct group *groups, size_t count)
 {
-	uint64_t counted[REQUEST_ENDS] = {0}, several[REQUEST_ENDS] = {0};
+	struct end_count counts[REQUEST_ENDS] = {0};
 
 	for (size_t i = 0; i < report->conn_count; i++) {
 		const struct report_conn *conn = &report->conns[i];
 		struct request_end end = end_of(requests->model, &conn->id, role);
 		uint32_t number = has_role(conn, role) ? find_end(requests, &end) : 0;
 
-		counted[number] += conn->totals.exchanges;
-		several[number] += number && asks_several(report, conn);
+		counts[number].connections++;
+		counts[number].exchanges += conn->totals.exchanges;
+		counts[number].several += number && asks_several(report, conn);
+	}
+	for (size_t i = 0; i < report->past_end_count; i++) {
+		const struct past_end *past = &report->past_ends[i];
+		uint32_t number = past->role == role ? find_end(requests, &past->end) : 0;
+
+		counts[number].connections += past->connections;
+		counts[number].exchanges += past->exchanges;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (!report->past.ends) {
-			groups[i].counted = counted[groups[i].key];
+		const struct end_count *end = &counts[groups[i].key];
+
+		/* Else some may be of connections of which only the sum of all is known. */
+		if (!report->past_without_end) {
+			groups[i].counted = end->exchanges;
 			groups[i].count = at_least(groups[i].counted, groups[i].sampled);
 		}
-		groups[i].several = several[groups[i].key];
+		groups[i].connections = at_least(end->connections, 1);
+		groups[i].several = end->several;
 	}
 }
 
-static uint64_t counted(const struct report *report, enum request_role role)
+static uint64_t counted(const struct conn_sums *sums, enum request_role role)
 {
-	struct conn_sums sums = conn_sums__of(report);
+	return role == REQUEST_MADE ? sums->asked : sums->exchanges - sums->asked;
+}
 
-	return role == REQUEST_MADE ? sums.asked : sums.exchanges - sums.asked;
+static uint64_t connections(const struct conn_sums *sums, enum request_role role)
+{
+	return role == REQUEST_MADE ? sums->targets - sums->accepted : sums->accepted;
 }
 
 static void write_group(const struct requests *requests, const struct report *report,
@@ -639,6 +647,7 @@ static void write_group(const struct requests *requests, const struct report *re
 
 	view->end = requests->ends[endpoint_of(exchanges)];
 	view->count = group->count;
+	view->connections = group->connections;
 	view->several = group->several;
 	view_all(report, exchanges, group->sampled, group->counted, view);
 }
@@ -677,8 +686,10 @@ static size_t write_ends(const struct requests *requests, const struct report *r
 	groups = group_by(sample, endpoint_of, &count);
 	count_ends(requests, report, role, groups, count);
 	qsort(groups, count, sizeof(*groups), most_first);
-	if (count == 1)
+	if (count == 1 && groups->key) {
 		all->end = requests->ends[groups->key];
+		all->connections = groups->connections;
+	}
 	for (size_t i = 0; count > 1 && i < count; i++) {
 		if (groups[i].key)
 			write_group(requests, report, sample, &groups[i], &all[++written]);
@@ -704,17 +715,19 @@ static void number_again(struct requests *requests, struct sample *sample, enum 
 static size_t write_role(struct requests *requests, const struct report *report,
 			 enum request_role role, struct report_requests *views)
 {
+	struct conn_sums sums = conn_sums__of(report);
 	struct sample *sample = &requests->samples[role];
 	size_t count;
 
 	if (!sample->count)
 		return 0;
+	views->connections = at_least(connections(&sums, role), 1);
 	number_again(requests, sample, role);
 	count = 1 + write_ends(requests, report, role, views);
 	count += write_conns(requests, report, role, &views[count]);
 	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges), by_duration);
-	view_all(report, sample->exchanges, sample->count, counted(report, role), views);
-	views->count = at_least(counted(report, role), sample->taken);
+	view_all(report, sample->exchanges, sample->count, counted(&sums, role), views);
+	views->count = at_least(counted(&sums, role), sample->taken);
 	views->sampled = sample->taken;
 	for (size_t i = 0; i < report->conn_count; i++)
 		views->several += has_role(&report->conns[i], role) &&

@@ -179,7 +179,7 @@ void check_json__write(FILE *out, const struct outcome *outcome)
 	if (outcome->report) {
 		json_stream__object(&stream, "report");
 		verdict__write(&verdict, outcome->report);
-		json_value__report(&stream, outcome->report, &verdict);
+		json_value__report(&stream, outcome->report, &verdict, CONNECTIONS_FOUND);
 		verdict__clear(&verdict);
 		json_stream__close(&stream);
 	} else {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The report and single records as JSON; docs/report-schema.json describes both. */
+#include <stdlib.h>
+
+#include "user/analyze/conns.h"
+#include "user/base/xalloc.h"
 #include "user/record/facts.h"
 #include "user/record/losses.h"
 #include "user/render/json/json_values.h"
@@ -8,6 +12,8 @@
 
 #define REPORT_SCHEMA "netstall.report/1"
 #define EVENT_SCHEMA  "netstall.event/1"
+
+#define CONNS_WORST 100 /* listed, with both their ends */
 
 static const char *role_name(uint32_t role)
 {
@@ -82,6 +88,13 @@ static json_t *completeness_of(const struct report *report)
 	put(object, "stalls_not_kept", json_value__count(report->stalls_not_kept));
 	if (report->past.ends)
 		put(object, "connections_not_kept", json_value__count(report->past.ends));
+	if (report->past_without_end)
+		put(object, "connections_without_endpoint",
+		    json_value__count(report->past_without_end));
+	if (report->processes_not_kept)
+		put(object, "processes_not_kept", json_value__count(report->processes_not_kept));
+	if (report->threads_not_kept)
+		put(object, "threads_not_kept", json_value__count(report->threads_not_kept));
 	missing = json_array();
 	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++)
 		if (report->session.missing & 1u << fact)
@@ -190,6 +203,43 @@ json_t *json_value__conn(const struct report *report, const struct report_conn *
 	return object;
 }
 
+/* By their places in the report. */
+static bool *choose_worst(const struct report *report)
+{
+	struct conn_rank *ranks = xcalloc(report->conn_count + 1, sizeof(*ranks));
+	bool *chosen = xcalloc(report->conn_count + 1, sizeof(*chosen));
+	size_t count = conns__rank(report, ranks);
+
+	for (size_t i = 0; i < count && i < CONNS_WORST; i++) {
+		const struct report_conn *peer = report__peer(report, ranks[i].conn);
+
+		chosen[ranks[i].conn - report->conns] = true;
+		if (peer)
+			chosen[peer - report->conns] = true;
+	}
+	free(ranks);
+	return chosen;
+}
+
+static void put_connections(struct json_stream *stream, const struct report *report,
+			    enum render_connections connections)
+{
+	bool *chosen = connections == CONNECTIONS_EACH ? NULL : choose_worst(report);
+	uint64_t listed = 0;
+
+	json_stream__array(stream, "connections");
+	for (size_t i = 0; i < report->conn_count; i++) {
+		if (chosen && !chosen[i])
+			continue;
+		json_stream__add(stream, json_value__conn(report, &report->conns[i]));
+		listed++;
+	}
+	json_stream__close(stream);
+	json_stream__put(stream, "connections_not_listed",
+			 json_value__count(report->conn_count + report->past.ends - listed));
+	free(chosen);
+}
+
 static json_t *cause_of(const struct report_cause *cause)
 {
 	json_t *object = json_object();
@@ -250,7 +300,7 @@ static json_t *listener_of(const struct report_listener *listener)
 }
 
 void json_value__report(struct json_stream *stream, const struct report *report,
-			const struct verdict *verdict)
+			const struct verdict *verdict, enum render_connections connections)
 {
 	json_stream__put(stream, "schema", json_string(REPORT_SCHEMA));
 	json_stream__put(stream, "tool", json_value__tool(report));
@@ -259,8 +309,7 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 	json_stream__put(stream, "completeness", completeness_of(report));
 	json_stream__each(stream, "threads", i, report->thread_count,
 			  thread_of(&report->threads[i]));
-	json_stream__each(stream, "connections", i, report->conn_count,
-			  json_value__conn(report, &report->conns[i]));
+	put_connections(stream, report, connections);
 	json_stream__put(stream, "uring", json_value__operations(report));
 	json_stream__each(stream, "stalls", i, report->stall_count,
 			  json_value__stall(report, &report->stalls[i]));
@@ -277,12 +326,13 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 	json_stream__put(stream, "verdict", verdict_of(report, verdict));
 }
 
-void render__json(FILE *out, const struct report *report, const struct verdict *verdict, int indent)
+void render__json(FILE *out, const struct report *report, const struct verdict *verdict, int indent,
+		  enum render_connections connections)
 {
 	struct json_stream stream;
 
 	json_stream__begin(&stream, out, indent);
-	json_value__report(&stream, report, verdict);
+	json_value__report(&stream, report, verdict, connections);
 	json_stream__end(&stream);
 }
 

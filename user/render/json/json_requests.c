@@ -37,6 +37,7 @@ json_t *json_value__requests(const struct report_requests *requests)
 	put(object, "role", json_string(requests->role == REQUEST_MADE ? "makes" : "serves"));
 	put(object, "endpoint", end_of(&requests->end));
 	put(object, "connection", json_value__number_or_null(requests->conn, 0));
+	put(object, "connections", json_value__count(requests->connections));
 	put(object, "several_at_a_time", json_value__count(requests->several));
 	put(object, "count", json_value__count(requests->count));
 	put(object, "sampled", json_value__count(requests->sampled));

@@ -11,6 +11,7 @@
 #include "user/analyze/report.h"
 #include "user/explain/verdict.h"
 #include "user/render/json/json_stream.h"
+#include "user/render/render.h"
 
 static inline void put(json_t *object, const char *key, json_t *value)
 {
@@ -79,7 +80,7 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 
 /* netstall.report/1, the whole of it, into an object that is open; and parts of it */
 void json_value__report(struct json_stream *stream, const struct report *report,
-			const struct verdict *verdict);
+			const struct verdict *verdict, enum render_connections connections);
 json_t *json_value__tool(const struct report *report);
 json_t *json_value__window_of(const struct report *report);
 json_t *json_value__conn(const struct report *report, const struct report_conn *conn);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <stdlib.h>
 
+#include "user/analyze/conns.h"
 #include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
@@ -10,24 +11,6 @@
 
 #define LIST_TEXT  192
 #define BITS_LEAST 20 /* writes, before their sizes say anything */
-
-/* A connection and what it is ranked by: those that stalled must not be cut. */
-struct ranked {
-	const struct report_conn *conn;
-	uint64_t stalled_ns;
-	uint64_t traffic;
-};
-
-static int compare(const void *a, const void *b)
-{
-	const struct ranked *left = a, *right = b;
-
-	if (left->stalled_ns != right->stalled_ns)
-		return left->stalled_ns > right->stalled_ns ? -1 : 1;
-	if (left->traffic != right->traffic)
-		return left->traffic > right->traffic ? -1 : 1;
-	return left->conn->id.head.conn < right->conn->id.head.conn ? -1 : 1;
-}
 
 /* "122 nagle, 3 cork there": of this end, and of the other one */
 static void add_holds(char list[LIST_TEXT], const struct report_conn *conn, const char *where)
@@ -85,25 +68,29 @@ static void add_conn(struct grid *grid, const struct report *report, const struc
 		  holds, delacks);
 }
 
-static size_t rank(const struct report *report, struct ranked *ranked)
+/* Those to be told of, in their order; returns how many. */
+static size_t choose(const struct report *report, struct conn_rank *ranks, size_t count)
 {
-	size_t count = 0;
+	size_t kept = 0;
 
-	for (size_t i = 0; i < report->conn_count; i++) {
-		const struct report_conn *conn = &report->conns[i],
-					 *peer = report__peer(report, conn);
+	for (size_t i = 0; i < count; i++) {
+		const struct report_conn *conn = ranks[i].conn;
 
-		if (!report__stands_for_itself(report, conn))
-			continue;
-		ranked[count++] = (struct ranked){
-			.conn = conn,
-			.stalled_ns = conn->stalled_ns + (peer ? peer->stalled_ns : 0),
-			.traffic = (uint64_t)conn->totals.segs_out + conn->totals.segs_in +
-				   conn->totals.writes,
-		};
+		/* One-way traffic has no other row. */
+		if (ranks[i].found ||
+		    (conn->id.role & NS_ROLE_TARGET && !conns__have_row(report, conn)))
+			ranks[kept++] = ranks[i];
 	}
-	qsort(ranked, count, sizeof(*ranked), compare);
-	return count;
+	return kept;
+}
+
+static void add_rest(struct grid *grid, uint64_t cut, uint64_t others)
+{
+	grid__rest(grid, cut, "connection");
+	if (others)
+		grid__note(grid, COLOUR_DIM, 0,
+			   "nothing found on %s %s (--connections=each lists them)",
+			   count_text(others), others > 1 ? "others" : "other");
 }
 
 void connections__print(FILE *out, const struct report *report, const struct render_style *style)
@@ -115,19 +102,28 @@ void connections__print(FILE *out, const struct report *report, const struct ren
 		{"IN", true},          {"RESENT", true},
 		{"HELD", false},       {"DELAYED ACKS", false},
 	};
-	struct ranked *ranked;
+	struct conn_rank *ranks;
 	struct grid *grid;
-	size_t count, rows;
+	size_t all, count, rows;
+	uint64_t past = report->past.conns;
 
 	if (report->conn_count == 0)
 		return;
-	ranked = xcalloc(report->conn_count, sizeof(*ranked));
-	count = rank(report, ranked);
-	rows = table__rows(style, count);
+	ranks = xcalloc(report->conn_count, sizeof(*ranks));
+	all = count = conns__rank(report, ranks);
+	if (!table__lists_each(style, all + past)) {
+		count = choose(report, ranks, all);
+		past = report->past.found;
+	}
+	rows = style->connections == CONNECTIONS_EACH ? count : table__rows(style, count);
+	if (!rows) {
+		free(ranks);
+		return;
+	}
 	grid = grid__new(columns, COUNT_OF(columns));
 	for (size_t i = 0; i < rows; i++)
-		add_conn(grid, report, ranked[i].conn);
-	grid__rest(grid, count - rows + report->past.conns, "connection");
+		add_conn(grid, report, ranks[i].conn);
+	add_rest(grid, count - rows + past, all - count + report->past.conns - past);
 	grid__finish(grid, out, style, TABLE_INDENT);
-	free(ranked);
+	free(ranks);
 }

@@ -303,7 +303,7 @@ void render__report(FILE *out, const struct report *report, const struct verdict
 	print_foot(part, report, verdict, style);
 	fclose(part);
 	used = count_lines(top) + count_lines(foot) + 1;
-	if (!style->verbose)
+	if (!style->verbose && style->connections != CONNECTIONS_EACH)
 		room = used < REPORT_LINES ? REPORT_LINES - used : 0;
 	fputs(top, out);
 	left_out = print_sections(out, report, style, room);

@@ -24,4 +24,10 @@ static inline size_t table__rows(const struct render_style *style, size_t count)
 	return count < most ? count : most;
 }
 
+/* Single connections are listed where all have room; any few of many tell nothing. */
+static inline bool table__lists_each(const struct render_style *style, size_t count)
+{
+	return style->connections == CONNECTIONS_EACH || table__rows(style, count) == count;
+}
+
 #endif

@@ -477,11 +477,13 @@ static void test_endpoints(void **state)
 	assert_int_equal(rows[1].conn, 5);
 	assert_int_equal(rows[2].end.port, 0);
 	assert_int_equal(rows[2].count, 71);
+	assert_int_equal(rows[2].connections, 3);
 	assert_int_equal(rows[3].end.port, 9);
 	assert_string_equal(rows[3].end.comm, "srv");
 	assert_int_equal(rows[3].end.family, 0);
 	assert_int_equal(rows[3].conn, 0);
 	assert_int_equal(rows[3].count, 70);
+	assert_int_equal(rows[3].connections, 2);
 	assert_int_equal(rows[3].median.total_ns, 3000000);
 	assert_int_equal(rows[4].end.port, 2);
 	assert_int_equal(rows[4].count, 1);

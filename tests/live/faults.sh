@@ -4,11 +4,11 @@
 # What a machine in use does to netstall: it is stopped, short of memory, beside others, behind a target that never rests. It ends, and
 # what it did not see it says.
 
-# Nothing is left of a minute's churn, and the long trace in it is right: `make soak` for longer.
+# Nothing is left of half a minute's churn, and the long trace in it is right: `make soak` for longer.
 case_soak() {
     local way=()
     [ ${#ATTACH[@]} = 0 ] || way=("${ATTACH[@]}")
-    SOAK_SECONDS=45 tests/soak.sh "${way[@]}" >"$SCRATCH/soak" 2>&1 || fail "$(grep -v '^ok' "$SCRATCH/soak" | head -n 4 | tr '\n' ' ')"
+    SOAK_SECONDS=25 tests/soak.sh "${way[@]}" >"$SCRATCH/soak" 2>&1 || fail "$(grep -v '^ok' "$SCRATCH/soak" | head -n 4 | tr '\n' ' ')"
     grep '^#' "$SCRATCH/soak" | sed "s/^# /# $LABEL: /"
 }
 

@@ -67,7 +67,7 @@ static enum background of_thread(const struct model *model, const struct ns_wait
 	struct roles roles;
 
 	/* It lasted when the window began: how it came about nobody saw. */
-	if (knows_requests && wait->began_ts)
+	if (wait->began_ts && (knows_requests || (process && process->reads_messages)))
 		return BACKGROUND_IS;
 	if (knows_requests)
 		return process->serves || !asks(model, thread, wait) ? BACKGROUND_IS

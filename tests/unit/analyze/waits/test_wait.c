@@ -677,10 +677,12 @@ static void test_example_of_several_threads(void **state)
 /* Who sleeps beside a server of a Unix socket serves nobody: it is background, as for TCP. */
 static void test_beside_a_server_of_messages(void **state)
 {
-#define ON_UNIX                                                                                    \
-	"off=1 wake=30 state=1 syscall=232 arg0=4 socket_family=1 socket_type=1 "                  \
+#define ON_UNIX_SINCE(off)                                                                         \
+	"off=" off                                                                                 \
+	" wake=30 state=1 syscall=232 arg0=4 socket_family=1 socket_type=1 "                       \
 	"socket_path=/run/s comm=srv "
-#define ASLEEP "off=40 wake=60 state=1 syscall=230\n"
+#define ON_UNIX ON_UNIX_SINCE("1")
+#define ASLEEP  "off=40 wake=60 state=1 syscall=230\n"
 	static const struct {
 		const char *lines;
 		size_t stalls;
@@ -702,6 +704,15 @@ static void test_beside_a_server_of_messages(void **state)
 		 1},
 		{"30 wait tgid=10 tid=10 " ON_UNIX "socket_role=answers socket_ready=1\n"
 		 "60 wait tgid=10 tid=10 " ASLEEP,
+		 1},
+		/* the server slept already when the window began: not for a request, perhaps */
+		{"25 wait tgid=10 tid=10 off=1 began=0.5 wake=25 state=1 syscall=230\n"
+		 "30 wait tgid=10 tid=10 " ON_UNIX_SINCE(
+			 "26") "socket_role=answers socket_ready=1\n",
+		 0},
+		{"25 wait tgid=10 tid=10 off=1 wake=25 state=1 syscall=230\n"
+		 "30 wait tgid=10 tid=10 " ON_UNIX_SINCE(
+			 "26") "socket_role=answers socket_ready=1\n",
 		 1},
 	};
 

@@ -306,7 +306,7 @@ static void learn_failed(struct report *report, const struct ns_failed *failed)
 			       memcmp(entry->addr, failed->raddr, sizeof(entry->addr))))
 		entry++;
 	if (entry == report->failed + REPORT_FAILED) {
-		report->failed_more++;
+		report->failed_not_kept++;
 		return;
 	}
 	if (entry == end) {
@@ -335,8 +335,10 @@ static void learn_listener(struct report *report, const struct ns_listener *list
 
 	while (entry < end && entry->port != listener->listen_port)
 		entry++;
-	if (entry == report->listeners + REPORT_LISTENERS)
+	if (entry == report->listeners + REPORT_LISTENERS) {
+		report->drops_not_kept += listener->drops;
 		return;
+	}
 	if (entry == end) {
 		report->listener_count++;
 		*entry = (struct report_listener){.port = listener->listen_port};

@@ -445,9 +445,10 @@ struct report {
 	size_t failed_count; /* connects of targets that came to nothing, by whom they were to
 				reach; */
 	struct report_failed failed[REPORT_FAILED];
-	uint64_t failed_more;  /* and those for which there was no room */
-	size_t listener_count; /* ports of targets at which connection attempts were dropped */
+	uint64_t failed_not_kept; /* and those for which there was no room */
+	size_t listener_count;    /* ports of targets at which connection attempts were dropped, */
 	struct report_listener listeners[REPORT_LISTENERS];
+	uint64_t drops_not_kept; /* and how many were at ports for which there was no room */
 	size_t habit_count;
 	struct report_habit habits[REPORT_HABITS];
 };

@@ -95,6 +95,11 @@ static json_t *completeness_of(const struct report *report)
 		put(object, "processes_not_kept", json_value__count(report->processes_not_kept));
 	if (report->threads_not_kept)
 		put(object, "threads_not_kept", json_value__count(report->threads_not_kept));
+	if (report->failed_not_kept)
+		put(object, "failed_connects_not_kept", json_value__count(report->failed_not_kept));
+	if (report->drops_not_kept)
+		put(object, "listen_queue_drops_not_kept",
+		    json_value__count(report->drops_not_kept));
 	missing = json_array();
 	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++)
 		if (report->session.missing & 1u << fact)

@@ -290,7 +290,10 @@ struct ns_exchange {
 	__u32 backlog;     /* in the queue as it came, itself included; 0 not known */
 	__u32 backlog_max; /* of listen() */
 	__u32 somaxconn;   /* of its network namespace */
-	__u32 accept_pad;
+	/* asked, of the connection's first one, where that followed at once: */
+	__u32 connect_syns; /* sent again */
+	__u64 connect_ts;   /* connect() was called; 0: not seen, or another one */
+	__u64 connected_ts; /* and the other end had answered */
 };
 
 /* Since the first sight of the connection. */
@@ -332,7 +335,7 @@ NS_ASSERT_SIZE(ns_recv, 40);
 NS_ASSERT_SIZE(ns_retrans, 104);
 NS_ASSERT_SIZE(ns_call, 56);
 NS_ASSERT_SIZE(ns_call_raw, 4288);
-NS_ASSERT_SIZE(ns_exchange, 232);
+NS_ASSERT_SIZE(ns_exchange, 248);
 NS_ASSERT_SIZE(ns_failed, 72);
 NS_ASSERT_SIZE(ns_listener, 48);
 NS_ASSERT_SIZE(ns_conn_totals, 200);

@@ -275,7 +275,8 @@ struct ns_conn_state {
 	__u32 base_retrans;
 	__u64 base_bytes_out;
 	__u64 base_bytes_in;
-	__u64 first_ts;
+	__u64 first_ts;   /* first sight, or what came last of connect() and its success */
+	__u64 connect_ts; /* of an end that connected and has no request behind it; 0: not so */
 	__u64 delack_arm_ts;
 	__u64 delack_until;  /* data that comes until then may have waited for a delayed ACK */
 	__u32 told_seq;      /* write_seq at the end of the last send that was told */

@@ -241,6 +241,21 @@ static __always_inline void fill_queued(struct ns_exchange *out, const struct ns
 	out->somaxconn = conn->somaxconn;
 }
 
+/* The first request of a connection begins as that is made. */
+static __always_inline __u64 asked_since(const struct ns_conn_state *conn)
+{
+	return conn->connect_ts ? conn->connect_ts : conn->turn.ts;
+}
+
+static __always_inline void fill_connect(struct ns_exchange *out, const struct ns_conn_state *conn)
+{
+	if (!conn->connect_ts)
+		return;
+	out->connect_ts = conn->connect_ts;
+	out->connected_ts = conn->first_ts;
+	out->connect_syns = conn->recovery.by[NS_RETRANS_SYN];
+}
+
 /* What was read of a request, by the end that answers it. */
 static __always_inline void fill_request(struct ns_exchange *out,
 					 const struct ns_conn_reads *request)
@@ -343,7 +358,7 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 
 	if (!conn || !answer || !conn->turn.ts || conn->turn.ts > answer->ts)
 		return 0;
-	if (!has_room(answer->ts - conn->turn.ts))
+	if (!has_room(answer->ts - asked_since(conn)))
 		return 0;
 	tp = (void *)answer->key;
 	tell_served(conn->key, answer->weight, answer->ended, answer->ts);
@@ -372,6 +387,7 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 	out->weight = answer->weight;
 	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	fill_connect(out, conn);
 	if (peer)
 		fill_queued(out, peer, conn->turn.ts);
 	if (peer && peer->turn.fired_ts > conn->turn.ts && peer->turn.fired_ts <= answer->ts)
@@ -846,6 +862,24 @@ static __always_inline void begin_reads(struct ns_conn_state *conn)
 	turn->is_told = 0;
 }
 
+/*
+ * It has connected, and writes: its connection was made for this request if that follows at once. A
+ * pool's may be made long before.
+ */
+static __noinline int begin_connected(struct ns_conn_state *conn, __u64 now)
+{
+	if (!conn)
+		return 0;
+	if (conn->turn.ts || ns_passed(conn->first_ts, now) >= settings.threshold_ns) {
+		conn->connect_ts = 0;
+	} else if (settings.reads &&
+		   ns_passed(conn->connect_ts, conn->first_ts) >= slow_exchange_ns) {
+		conn->turn.slow = 1;
+		__sync_fetch_and_add(&slow_noted, 1);
+	}
+	return 0;
+}
+
 static __always_inline void begin_turn(__u64 key, struct ns_conn_state *conn, __u64 id, __u64 now)
 {
 	bool choose = (asks(conn) || (settings.reads && serves(conn))) && choose_next();
@@ -855,6 +889,8 @@ static __always_inline void begin_turn(__u64 key, struct ns_conn_state *conn, __
 		advance_samples(key, conn, id, now, choose);
 	if (settings.reads)
 		begin_reads(conn);
+	if (conn->connect_ts)
+		begin_connected(conn, now);
 	conn->turn.ts = now;
 	conn->turn.tid = id;
 	conn->turn.writes = 0;

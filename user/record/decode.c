@@ -121,6 +121,9 @@ static const char *exchange_damage(const struct ns_exchange *exchange)
 		return "its side is none";
 	if (exchange->begin_ts > exchange->head.ts)
 		return "it ended before it began";
+	if (exchange->connect_ts && (exchange->connect_ts > exchange->connected_ts ||
+				     exchange->connected_ts > exchange->begin_ts))
+		return "it began before its connection was made";
 	return NULL;
 }
 

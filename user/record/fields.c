@@ -340,6 +340,9 @@ static const struct field exchange_fields[] = {
 	U32(ns_exchange, backlog),
 	U32(ns_exchange, backlog_max),
 	U32(ns_exchange, somaxconn),
+	TIME(ns_exchange, connect_ts, "connect"),
+	TIME(ns_exchange, connected_ts, "connected"),
+	U32(ns_exchange, connect_syns),
 	END,
 };
 

@@ -126,6 +126,21 @@ static void cut_far(struct cutter *cutter, uint64_t end, const struct exchange_f
 	cut(cutter, end, CAUSE_NETWORK);
 }
 
+uint64_t exchange__begin(const struct ns_exchange *asked)
+{
+	return asked->connect_ts ? asked->connect_ts : asked->begin_ts;
+}
+
+/* From connect() until the other end had answered, and from then to the first write. */
+static void cut_connect(struct cutter *cutter, const struct ns_exchange *asked)
+{
+	if (!asked->connect_ts)
+		return;
+	cut(cutter, asked->connected_ts,
+	    asked->connect_syns ? CAUSE_SYN_RETRANSMIT : CAUSE_NETWORK);
+	cut(cutter, asked->begin_ts, CAUSE_SELF);
+}
+
 /* The request lay in the listen queue with its connection. */
 static void cut_queued(struct cutter *cutter, const struct exchange *exchange)
 {
@@ -176,13 +191,14 @@ void exchange__cut(const struct exchange *exchange, const struct exchange_facts 
 		   struct request_view *view)
 {
 	const struct ns_exchange *asked = &exchange->asked;
-	struct cutter cutter = {view, asked->begin_ts, asked->head.ts};
+	struct cutter cutter = {view, exchange__begin(asked), asked->head.ts};
 	uint64_t released = hold_end(exchange);
 	uint64_t begun = released > asked->held_ns ? released - asked->held_ns : 0;
 
 	memset(view, 0, sizeof(*view));
-	view->total_ns = asked->head.ts - asked->begin_ts;
+	view->total_ns = cutter.end - cutter.at;
 	view->confidence = CONFIDENCE_OBSERVED;
+	cut_connect(&cutter, asked);
 	/* Corked as long as its end does not exist, it waits for that. */
 	if (is_corked(asked) || begun > asked->ready_ts)
 		begun = asked->ready_ts;

@@ -296,7 +296,7 @@ static struct exchange_facts facts_of(const struct report *report, const struct 
 
 static uint64_t begin_of(const struct exchange *exchange)
 {
-	return exchange->asked.head.type ? exchange->asked.begin_ts
+	return exchange->asked.head.type ? exchange__begin(&exchange->asked)
 					 : request__arrived(&exchange->served);
 }
 

@@ -42,6 +42,8 @@ struct exchange_facts {
 	uint32_t min_rtt_us; /* 0 not known */
 };
 
+/* When a request that is made began: with its connection, if that was made for it. */
+uint64_t exchange__begin(const struct ns_exchange *asked);
 /* Cut an exchange into slices: disjoint, in time order, summing exactly to it. */
 void exchange__cut(const struct exchange *exchange, const struct exchange_facts *facts,
 		   struct request_view *view);

@@ -75,6 +75,27 @@ static void test_queued(void **state)
 		      wanted, CONFIDENCE_OBSERVED);
 }
 
+/* The connection was made for it; what else a connection's first request may wait for comes behind.
+ */
+static void test_connected(void **state)
+{
+	(void)state;
+	assert_median(HEAD PEER "22 " SERVED
+				"begin=18 ready=18 weight=1\n"
+				"24 " ASKED
+				"connect=1 connected=11 begin=12 ready=12 off=12.5 "
+				"wake=23 weight=1\n",
+		      "network 10, self 1, network 6, peer-app 4, network 1, runqueue 1",
+		      CONFIDENCE_OBSERVED);
+	assert_median(HEAD PEER "22 " SERVED
+				"begin=18 ready=18 weight=1\n"
+				"24 " ASKED
+				"connect=1 connected=11 connect_syns=1 begin=12 "
+				"ready=12 off=12.5 wake=23 weight=1\n",
+		      "syn-retransmit 10, self 1, network 6, peer-app 4, network 1, runqueue 1",
+		      CONFIDENCE_OBSERVED);
+}
+
 /* 40 B, then 136 B that Nagle's algorithm holds until the other end's timer has fired. */
 static void test_held(void **state)
 {
@@ -704,6 +725,7 @@ int main(void)
 		cmocka_unit_test(test_prompt),
 		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_queued),
+		cmocka_unit_test(test_connected),
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_harmless_timer),
 		cmocka_unit_test(test_cork),

@@ -23,8 +23,6 @@ struct sample {
 struct requests {
 	const struct model *model;
 	struct sample samples[REQUEST_ROLES];
-	struct ns_exchange pending[REQUEST_PENDING];
-	size_t pending_next;
 	struct request_end ends[REQUEST_ENDS]; /* by number; the first one is of none */
 	uint32_t end_count;
 	struct report_requests *views;
@@ -166,24 +164,20 @@ static struct exchange *add_exchange(struct requests *requests, enum request_rol
 static void take_asked(struct requests *requests, const struct ns_exchange *asked)
 {
 	struct exchange *exchange = add_exchange(requests, REQUEST_MADE);
+	const struct model_conn *conn = model__conn(requests->model, asked->head.conn);
+	const struct ns_exchange *served = exchanges__served_for(model__exchanges(requests->model),
+								 asked, conn ? conn->peer : 0);
 
 	exchange->asked = *asked;
 	*endpoint(&exchange->asked) = number_end(requests, asked->head.conn, REQUEST_MADE);
-	for (size_t i = 0; i < REQUEST_PENDING; i++) {
-		struct ns_exchange *served = &requests->pending[i];
-
-		if (!served->head.type || !model__are_sides(requests->model, asked, served))
-			continue;
+	if (served)
 		exchange->served = *served;
-		served->head.type = 0;
-		return;
-	}
 }
 
 static void take_served(struct requests *requests, const struct ns_exchange *served)
 {
 	struct sample *sample = &requests->samples[REQUEST_MADE];
-	size_t from = sample->count > REQUEST_PENDING ? sample->count - REQUEST_PENDING : 0;
+	size_t from = sample->count > REQUEST_RECENT ? sample->count - REQUEST_RECENT : 0;
 
 	if (stands_alone(requests->model, served)) {
 		struct ns_exchange *own = &add_exchange(requests, REQUEST_SERVED)->served;
@@ -201,7 +195,6 @@ static void take_served(struct requests *requests, const struct ns_exchange *ser
 		exchange->served = *served;
 		return;
 	}
-	requests->pending[requests->pending_next++ % REQUEST_PENDING] = *served;
 }
 
 void requests__feed(struct requests *requests, const union record *record)

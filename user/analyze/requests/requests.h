@@ -17,7 +17,7 @@
 #include "user/model/model.h"
 
 #define REQUEST_SAMPLES 16384 /* of more every second one goes, and the others stand for two */
-#define REQUEST_PENDING 256   /* served sides that wait for the asked one */
+#define REQUEST_RECENT  256   /* made ones that may come before their served side */
 #define REQUEST_ENDS    32    /* endpoints listed, most exchanges first */
 
 /*

@@ -11,6 +11,7 @@
 
 #define NS_HISTORY        16      /* records kept of a socket; a power of two */
 #define NS_HOLD_LAST      4       /* a hold's last records, kept beside its first; likewise */
+#define NS_HISTORIES      4096    /* by default */
 #define NS_SLOT_WORDS     16      /* u64 words of the longest record in a history */
 #define NS_PROC_HINTS     65536u  /* buckets of the process filter; a power of two */
 #define NS_CHAIN_CONNS    256     /* watched at a time because a chain of waits passes there */
@@ -38,6 +39,7 @@ struct ns_config {
 	__u32 uring_events; /* stream every step of io_uring's operations */
 	__u32 spares;       /* programs can be preempted, so some have a spare */
 	__u32 reads;        /* the program's reads are seen: a request ends with its last one */
+	__u32 histories;    /* a power of two */
 	__u32 long_jiffies; /* they move on by so many, at least, while a stall lasts; never 0 */
 	char comm[NS_COMM_LEN];
 };
@@ -147,9 +149,6 @@ struct ns_conn_hold {
 	__u32 pad;
 	/* As it was looked at last: by who looks, one at a time (begin_look()). */
 	struct ns_slot look;
-	/* Its last records, and at the end the first, as they are in the history, which may lose
-	 * them. By whoever looks: each has a mark (history.bpf.h). */
-	struct ns_slot looks[NS_HOLD_LAST + 1];
 };
 
 /* Loss recovery, from the first retransmission to the acknowledgement. */
@@ -233,13 +232,20 @@ struct ns_conn_turn {
 	__u64 answering; /* struct sock of its end, whose reads are all timed meanwhile */
 };
 
-/* Records that wait to be told: history.bpf.h. */
-struct ns_conn_history {
+/*
+ * Records that wait to be told, of the connection that wrote here last: history.bpf.h. There are
+ * fewer of them than connections, most of which are idle.
+ */
+struct ns_history {
+	__u64 owner; /* struct sock, 0 none yet: by who takes it */
 	/* Slots ever written, and of these already streamed: by whoever writes or tells. Two that
-	 * take the same slot find that out by its mark. */
+	 * take the same slot find that out by its mark. Of all owners: turns only grow. */
 	__u32 next;
 	__u32 flushed;
 	struct ns_slot slots[NS_HISTORY];
+	/* The hold's last records, and at the end its first, as they are in the slots, which may
+	 * lose them. By whoever looks: each has a mark. */
+	struct ns_slot looks[NS_HOLD_LAST + 1];
 };
 
 /*
@@ -282,6 +288,7 @@ struct ns_conn_state {
 	__u32 told_seq;      /* write_seq at the end of the last send that was told */
 	__u32 told_transmit; /* number of the last transmit, see on_transmit() */
 	__s32 sends_begun;   /* and not ended, as far as told: kprobe way only */
+	__u32 history; /* which of them is its own, from 1, unless another one has it by now */
 
 	/* See queue.bpf.h. Of an end that is accepted; the last three also of one that connects, to
 	 * a queue that was full. */
@@ -296,7 +303,6 @@ struct ns_conn_state {
 	struct ns_conn_recovery recovery;
 	struct ns_conn_turn turn;
 	struct ns_conn_hold hold;
-	struct ns_conn_history history;
 };
 
 #define NS_POLLED   8 /* descriptors kept of a poll(), and looked at of a select() */

@@ -22,6 +22,14 @@ struct {
 	__uint(max_entries, 4 << 20);
 } records SEC(".maps"), vital_records SEC(".maps");
 NS_TABLE(conns, BPF_MAP_TYPE_HASH, __u64, struct ns_conn_state, 4096);
+NS_TABLE(histories, BPF_MAP_TYPE_ARRAY, __u32, struct ns_history, NS_HISTORIES);
+/* Numbers of those that were given back. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, NS_HISTORIES);
+	__uint(key_size, 0);
+	__uint(value_size, sizeof(__u32));
+} free_histories SEC(".maps");
 NS_TABLE(tuples, BPF_MAP_TYPE_HASH, struct tuple, __u64, 4096);
 NS_TABLE(active, BPF_MAP_TYPE_HASH, struct ns_active_key, __u8, NS_ACTIVES * 4096);
 /* Its values are shorter where nothing is traced: the loader sets that. */
@@ -66,6 +74,9 @@ const volatile struct ns_offcpu_config offcpu = {};
 __u64 lost[NS_LOST_KINDS];     /* (+), by user space too */
 __u64 delack_function;         /* address of tcp_delack_timer(), 0 until a socket was seen */
 __u32 conns_numbered[NS_CPUS]; /* (+) and cpu_number() */
+__u32 histories_made;          /* (+) those from here on were nobody's yet; */
+__u32 histories_asked;         /* (+) which are asked for next whether their owners need them */
+struct ns_slot spare_slot;     /* where a record is written that finds no history */
 /* (+) and recoveries: while 0, transmits and receives are not looked at, see active.bpf.h; */
 __s32 active_holds;
 __u64 answers_until; /* but for a few round trips after a delayed ACK that may have freed data, */

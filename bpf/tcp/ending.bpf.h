@@ -98,6 +98,7 @@ static __always_inline void drop_conn(struct sock *sk)
 	read_endpoints(sk, &ends);
 	ends.tuple.lport = conn->lport;
 	bpf_map_delete_elem(&tuples, &ends.tuple);
+	give_history_back(conn);
 	bpf_map_delete_elem(&conns, &key);
 }
 

@@ -233,7 +233,8 @@ static void parse_ring(const struct option_row *row, char *arg, void *to,
 		usage_error(state, "ringbuf.bytes must be a power of two, not '%s'", arg);
 }
 
-#define MOST_TABLE (1 << 20)
+#define MOST_TABLE     (1 << 20)
+#define MOST_HISTORIES (1 << 17)
 
 static const struct option_row knobs[] = {
 	{0, "attach", "auto|fentry|kprobe|tracepoint", NULL, parse_way,
@@ -243,6 +244,8 @@ static const struct option_row knobs[] = {
 	 4096, 1 << 30, "ringbuf.bytes", .about = "by-cause"},
 	{0, "conns.max", "N", NULL, option__number, INTO(struct options, session.max_conns), 1,
 	 MOST_TABLE, "conns.max", .about = "by-cause"},
+	{0, "histories.max", "N", NULL, option__number, INTO(struct options, session.max_histories),
+	 1, MOST_HISTORIES, "histories.max", .about = "by-cause"},
 	{0, "threads.max", "N", NULL, option__number, INTO(struct options, session.max_threads), 1,
 	 MOST_TABLE, "threads.max", .about = "by-cause"},
 	{0, "uring.max", "N", NULL, option__number, INTO(struct options, session.max_ops), 1,

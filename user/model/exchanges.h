@@ -8,9 +8,12 @@
 
 #include "bpf/event.h"
 
-/* As many as are under way, or were a moment ago: thousands, where each of as many threads waits. */
-#define EXCHANGES_KEPT    4096 /* that are long, both sides; a power of two */
-#define EXCHANGES_SERVED  2048 /* served sides of any length, until the asked ones come; likewise */
+/* As many as are under way, or were a moment ago: thousands, where each of as many threads waits.
+ */
+#define EXCHANGES_KEPT 4096 /* that are long, both sides; a power of two */
+#define EXCHANGES_SERVED                                                                           \
+	2048                   /* served sides of any length, until the asked ones come; likewise  \
+				*/
 #define EXCHANGES_BUCKETS 4096 /* likewise */
 
 struct exchanges;

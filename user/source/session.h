@@ -33,6 +33,7 @@ struct session_options {
 	const char *btf_path;   /* NULL: the running kernel's */
 	unsigned ringbuf_bytes; /* a power of two, 0: default */
 	unsigned max_conns;     /* 0: default */
+	unsigned max_histories; /* likewise; rounded up to a power of two */
 	unsigned max_threads;
 	unsigned max_ops;          /* of io_uring under way at a time */
 	unsigned stack_bytes;      /* of a user stack that is copied for the profile, 0: default */

@@ -677,7 +677,9 @@ bool field__means_something(const union record *record, const struct field *fiel
 		return record->wait.spent_known;
 	if (type->type == NS_WAIT && !record->wait.op_known)
 		return field->offset < offsetof(struct ns_wait, op_known);
-	if (type->type == NS_EXCHANGE && field->offset >= offsetof(struct ns_exchange, spent_known))
+	if (type->type == NS_EXCHANGE &&
+	    field->offset >= offsetof(struct ns_exchange, spent_known) &&
+	    field->offset < offsetof(struct ns_exchange, queued_ts))
 		return record->exchange.spent_known;
 	if (type->type == NS_URING && record->uring.step != NS_URING_DONE)
 		return field->offset < offsetof(struct ns_uring, result);

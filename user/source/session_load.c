@@ -136,11 +136,12 @@ static void choose_tables(struct session *session)
 {
 	struct netstall_bpf *skel = session->skel;
 	struct bpf_map *const of_trace[] = {
-		skel->maps.conns,        skel->maps.histories,    skel->maps.tuples,
-		skel->maps.active,       skel->maps.listeners,    skel->maps.connectors,
-		skel->maps.sending,      skel->maps.rings,        skel->maps.ops,
-		skel->maps.uring_counts, skel->maps.uring_errors, skel->maps.ring_eventfds,
-		skel->maps.sleeps_of,    skel->maps.queued,       skel->maps.listener_drops,
+		skel->maps.conns,          skel->maps.histories,    skel->maps.free_histories,
+		skel->maps.tuples,         skel->maps.active,       skel->maps.listeners,
+		skel->maps.listener_drops, skel->maps.queued,       skel->maps.connectors,
+		skel->maps.sending,        skel->maps.rings,        skel->maps.ops,
+		skel->maps.uring_counts,   skel->maps.uring_errors, skel->maps.ring_eventfds,
+		skel->maps.sleeps_of,
 	};
 	struct bpf_map *const of_profile[] = {
 		skel->maps.stacks,   skel->maps.places,   skel->maps.sums,

@@ -31,10 +31,11 @@ name_of() {
     echo "${name%%:*}"
 }
 
-# Counts the lines of a part. Sets cases, bad (those that failed) and ended.
+# Counts the lines of a part. Sets cases, bad (those that failed), ended, and status: the shell may have forgotten that of a process
+# which it reads from, so it comes as the last line.
 count() {
     local line name
-    cases=0 bad=0 ended=''
+    cases=0 bad=0 ended='' status=none
     while IFS= read -r line || [ -n "$line" ]; do
         case $line in
         "ok "*) ok "${line#ok }" ;;
@@ -51,6 +52,8 @@ count() {
             ;;
         "skip "*) skipped=$((skipped + 1)) && echo "$line" ;;
         "end "* | [0-9]*" passed, "*) ended=1 && continue ;;
+        "part-status "*) status=${line#part-status } && continue ;;
+        '') continue ;;
         *) echo "$line" && continue ;;
         esac
         cases=$((cases + 1))
@@ -59,15 +62,16 @@ count() {
 
 # run_parts PART...
 run_parts() {
-    local part begin lines pid status waiting
+    local part begin lines status waiting
     for part; do
-        begin=$SECONDS status=0 waiting=${#again[@]}
-        exec {lines}< <("run_$part")
-        pid=$!
+        begin=$SECONDS waiting=${#again[@]}
+        exec {lines}< <(
+            ("run_$part")
+            printf '\npart-status %s\n' $?
+        )
         count <&"$lines"
         exec {lines}<&-
-        wait "$pid" || status=$?
-        if [ "$status" -gt 1 ] || { [ "$status" = 1 ] && [ "$bad" = 0 ]; }; then
+        if [ "$status" = none ] || [ "$status" -gt 1 ] || { [ "$status" = 1 ] && [ "$bad" = 0 ]; }; then
             not_ok "$part: it ended with status $status"
         elif [ "$cases" = 0 ]; then
             not_ok "$part: no case ran"

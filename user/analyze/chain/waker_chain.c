@@ -330,11 +330,17 @@ static const enum cause cause_of_short[NS_SHORTS] = {
 	[NS_SHORT_URING] = CAUSE_URING, [NS_SHORT_OTHER] = CAUSE_UNKNOWN,
 };
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /*
  * The time up to until, in which a thread had no wait of its own record. In which order it did what
  * was counted is not known; of what the sums do not account for nothing is known but that the
- * thread was not seen to wait. Where they are of a longer time, each has its part of this one; but
- * who waits for input has nothing to do, so that lay in the rest of it as far as it could.
+ * thread was not seen to wait. As much as a wait that has a record is nobody's: that may be lost.
+ * Where they are of a longer time, each has its part of this one; but who waits for input has
+ * nothing to do, so that lay in the rest of it as far as it could.
  */
 static void spend_spent(struct waker_chain *chain, uint64_t until, const struct spent *spent)
 {
@@ -342,8 +348,9 @@ static void spend_spent(struct waker_chain *chain, uint64_t until, const struct 
 	uint64_t input = spent->sums.short_us[NS_SHORT_INPUT] * 1000ull;
 	uint64_t busy = ns_passed(input, spent->whole_ns);
 	/* For input, at the least. */
-	uint64_t here = spent->whole_ns ? ns_passed(busy, length) : 0;
-	double part = busy ? (double)(length - here) / (double)busy * 1000 : 0;
+	uint64_t here = least(ns_passed(busy, length), input);
+	double part = busy ? (double)least(length - here, busy) / (double)busy * 1000 : 0;
+	uint64_t nobodys = ns_passed(spent->whole_ns, length);
 
 	for (size_t i = 0; i < NS_SHORTS; i++) {
 		uint64_t ns =
@@ -354,6 +361,8 @@ static void spend_spent(struct waker_chain *chain, uint64_t until, const struct 
 	}
 	spend(chain, clip(chain, chain->at + (uint64_t)(spent->sums.ready_us * part), counted),
 	      CAUSE_RUNQUEUE);
+	if (nobodys >= model__threshold(chain->model) / 8)
+		spend(chain, clip(chain, chain->at + nobodys, counted), CAUSE_UNKNOWN);
 	spend(chain, until, CAUSE_SELF);
 }
 

@@ -462,6 +462,14 @@ static void test_served_waits(void **state)
 		"timer 4.5, runqueue 0.5, self 35");
 	/* What it did in that time nobody saw. */
 	assert_served("50 " SERVED ONE "\n", "self 2, runqueue 3, unknown 35");
+	/* Its sums are of 3 ms: what is left it has spent in waits whose records were lost. */
+	assert_served("50 " SERVED
+		      "spent_known=1 run_us=1000 short_input_us=2000 shorts_input=4 " ONE "\n",
+		      "self 2, runqueue 3, ipc 2, unknown 32, self 1");
+	/* Less than any wait that has a record. */
+	assert_served("50 " SERVED
+		      "spent_known=1 run_us=32000 short_input_us=2000 shorts_input=4 " ONE "\n",
+		      "self 2, runqueue 3, ipc 2, self 33");
 }
 
 /* Two services of one process, and two servers that it asks: rows of their own. */

@@ -125,15 +125,17 @@ static int on_ring_record(void *context, void *data, size_t size)
  * Who is slower than the kernel side would read for ever, and see neither the end of the window nor
  * how the samples are to be paced. What it cannot take is lost, and counted.
  */
-void session__read_records(struct session *session, uint64_t most_ns)
+bool session__read_records(struct session *session, uint64_t most_ns)
 {
 	uint64_t now = clock__now();
+	int err;
 
 	session->turn_end_ns = now + most_ns;
-	ring_buffer__consume(session->ring);
+	err = ring_buffer__consume(session->ring);
 	session->turn_end_ns = 0;
 	if (!session->options.untraced)
 		session__pace_samples(session, now);
+	return err >= 0;
 }
 
 static int make_plan(struct session *session)
@@ -414,17 +416,18 @@ static void look_for_owners(struct session *session)
 bool session__poll(struct session *session)
 {
 	uint64_t now = clock__now();
+	bool all;
 
 	if (!session->options.untraced) {
 		look_for_owners(session);
 		session__tell_refused(session);
 	}
-	session__read_records(session, TURN_NS);
+	all = session__read_records(session, TURN_NS);
 	if (!session->options.untraced)
 		session__sweep_uring(session, now);
 	if (session->offcpu)
 		offcpu__poll(session->offcpu);
-	return enrich__settle(session->enrich, NAMES_NS);
+	return enrich__settle(session->enrich, NAMES_NS) && all;
 }
 
 bool session__targets_gone(const struct session *session)

@@ -52,7 +52,8 @@ int session__open(const struct session_options *options, const struct target *ta
 int session__attach(struct session *session);
 /* Becomes readable when something has come that does not wait for the next look; -1: none does. */
 int session__news_fd(const struct session *session);
-/* False: some of what has come still waits for its names, and all that is behind it. */
+/* False: some of what has come is not read yet, or waits for its names with all that is behind it.
+ */
 bool session__poll(struct session *session);
 /*
  * A process of the target listens on that TCP port; the port of a listener that several

@@ -88,8 +88,8 @@ void session__join_chain(void *context, const struct ns_wait *wait,
 /* For every process that ended. */
 void session__chain_ended(struct session *session, uint32_t tgid);
 
-/* session.c: what has come, for so long at most. */
-void session__read_records(struct session *session, uint64_t most_ns);
+/* session.c: what has come, for so long at most. False: there is more. */
+bool session__read_records(struct session *session, uint64_t most_ns);
 
 /* session_scan.c: the iterators. -errno after it has said why. */
 int session__make_iterators(struct session *session);

@@ -37,6 +37,7 @@ struct pause {
  * from the connect() that was just before it. */
 struct request {
 	uint64_t start_ns;
+	uint64_t written_ns; /* its first write began */
 	uint64_t end_ns;
 };
 

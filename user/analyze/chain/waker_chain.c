@@ -645,8 +645,8 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 }
 
 /*
- * The connection lay in the listen queue, and its request with it. Meanwhile the thread that was to
- * accept it did something else.
+ * The connection lay in the listen queue, and its request with it, when what ends the handshake had
+ * come there. Meanwhile the thread that was to accept it did something else.
  */
 static void explain_queued(struct waker_chain *chain, const struct ns_exchange *exchange,
 			   uint64_t until)
@@ -661,6 +661,7 @@ static void explain_queued(struct waker_chain *chain, const struct ns_exchange *
 
 	if (!exchange->queued_ts || accepted <= chain->at)
 		return;
+	spend(chain, clip(chain, exchange->queued_ts, accepted), CAUSE_NETWORK);
 	chain->out.confidence = CONFIDENCE_INFERRED;
 	chain->out.inferred = INFERRED_FROM_SOCKET;
 	open_part(chain, &part);

@@ -141,15 +141,18 @@ static void cut_connect(struct cutter *cutter, const struct ns_exchange *asked)
 	cut(cutter, asked->begin_ts, CAUSE_SELF);
 }
 
-/* The request lay in the listen queue with its connection. */
-static void cut_queued(struct cutter *cutter, const struct exchange *exchange)
+/* The request lay in the listen queue with its connection, when that had come there. */
+static void cut_queued(struct cutter *cutter, const struct exchange *exchange,
+		       const struct exchange_facts *facts)
 {
-	const struct ns_exchange *asked = &exchange->asked, *served = &exchange->served;
+	const struct ns_exchange *side = &exchange->asked;
 
-	if (asked->queued_ts)
-		cut(cutter, request__accepted(asked), CAUSE_ACCEPT_QUEUE);
-	else if (served->head.type && served->queued_ts)
-		cut(cutter, request__accepted(served), CAUSE_ACCEPT_QUEUE);
+	if (!side->queued_ts && exchange->served.head.type)
+		side = &exchange->served;
+	if (!side->queued_ts)
+		return;
+	cut(cutter, least(side->queued_ts, request__accepted(side)), facts->network);
+	cut(cutter, request__accepted(side), CAUSE_ACCEPT_QUEUE);
 }
 
 /* Until the answer was there, as far as each end was seen. */
@@ -159,7 +162,7 @@ static void cut_way(struct cutter *cutter, const struct exchange *exchange,
 	const struct ns_exchange *asked = &exchange->asked;
 	bool slept = asked->off_ts && asked->wake_ts;
 
-	cut_queued(cutter, exchange);
+	cut_queued(cutter, exchange, facts);
 	if (answered_before(exchange) && exchange->served.ready_ts) {
 		cut_served(cutter, exchange, facts);
 	} else {

@@ -59,6 +59,8 @@ static void test_unread(void **state)
 
 #define QUEUED "queued=1 accepted=18 accept_tid=20 listen_port=7000 backlog=1 backlog_max=5 "
 
+#define FAR_QUEUED "queued=5 accepted=18 accept_tid=20 listen_port=7000 backlog=1 backlog_max=5 "
+
 /* It lay in the listen queue: either end's record says so, and one is enough. */
 static void test_queued(void **state)
 {
@@ -69,6 +71,11 @@ static void test_queued(void **state)
 				"\n"
 				"24 " ASKED "begin=1 ready=1 off=1.5 wake=23 weight=1\n",
 		      wanted, CONFIDENCE_OBSERVED);
+	assert_median(HEAD PEER "22 " SERVED "arrived=5.5 begin=18 ready=18 weight=1 " FAR_QUEUED
+				"\n"
+				"24 " ASKED "begin=1 ready=1 off=1.5 wake=23 weight=1\n",
+		      "network 4, accept-queue 13, peer-app 4, network 1, runqueue 1",
+		      CONFIDENCE_OBSERVED);
 	assert_median(HEAD PEER "22 " SERVED
 				"arrived=1.5 begin=18 ready=18 weight=1\n"
 				"24 " ASKED "begin=1 ready=1 off=1.5 wake=23 weight=1 " QUEUED "\n",

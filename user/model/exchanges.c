@@ -83,6 +83,8 @@ const struct ns_exchange *exchanges__served_for(const struct exchanges *exchange
 	const struct kept_served *known;
 
 	for (; peer && (known = served_at(exchanges, number)); number = known->before) {
+		if (known->exchange.head.conn == peer && known->exchange.head.ts < asked->begin_ts)
+			break; /* and so all before it on that connection */
 		if (known->exchange.head.conn == peer &&
 		    exchange__is_within(asked, &known->exchange) &&
 		    (!served || known->exchange.head.ts > served->head.ts))

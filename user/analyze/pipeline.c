@@ -253,6 +253,12 @@ static bool is_of_a_time(uint32_t type)
 	       type == NS_FAILED;
 }
 
+/* By user space, before it has read what happened meanwhile. */
+static bool is_told_ahead(uint32_t type)
+{
+	return type == NS_PROCESS || type == NS_LOST;
+}
+
 static uint64_t began(const union record *record)
 {
 	uint64_t ts = record->head.ts;
@@ -294,7 +300,7 @@ static void learn(struct pipeline *pipeline, const union record *record)
 
 	if (!pipeline->report->events || ts < pipeline->first_ts)
 		pipeline->first_ts = ts;
-	if (ts > pipeline->now)
+	if (ts > pipeline->now && !is_told_ahead(record->head.type))
 		pipeline->now = ts;
 	pipeline->report->events++;
 	if (record->head.type == NS_EXCHANGE &&

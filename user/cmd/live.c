@@ -188,8 +188,9 @@ static void loop(struct live *live)
 
 	while (now < end && goes_on(live, now)) {
 		pause_for(live, end - now < pause ? end - now : pause);
-		all = session__poll(live->session);
+		/* What comes while it reads is not older than this. */
 		now = clock__now();
+		all = session__poll(live->session);
 		if (all)
 			pipeline__idle(live->pipeline, now);
 		show_progress(live, now);

@@ -64,6 +64,7 @@ enum ns_type {
 	NS_RAN = 32,      /* who ran while a thread waited for a CPU */
 	NS_FAILED = 33,   /* a connect() that came to nothing */
 	NS_LISTENER = 34, /* connection attempts that a listener dropped */
+	NS_SERVICE = 35,  /* healthy connections of an endpoint, added up */
 	NS_TYPE_MAX
 };
 

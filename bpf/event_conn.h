@@ -220,6 +220,33 @@ struct ns_listener {
 };
 
 /*
+ * Ends of connections that are closed, of which nothing else is told: nothing was found on them,
+ * and there were many. head.tgid: the target, 0 of other ends, and of what has no room in the
+ * table. All since the window began: a later record of the same endpoint has all of an earlier one.
+ */
+struct ns_service {
+	struct ns_head head;
+	__u32 opener; /* enum ns_opener; NS_OPENER_PEER: the target serves, at port */
+	__u32 family; /* of the address that it asks, 0 where it serves */
+	__u32 addr[4];
+	__u32 port;
+	__u32 pad;
+	__u64 ends;
+	/* Of targets' ends. */
+	__u64 targets;
+	__u64 accepted;  /* the other end has opened them */
+	__u64 exchanges; /* of all, */
+	__u64 asked;     /* and in which the target asks */
+	__u64 writes;
+	/* Of these once where both ends are targets. */
+	__u64 used;     /* with bytes in either direction, or an exchange */
+	__u64 attempts; /* without */
+	__u64 used_exchanges;
+	__u64 bytes_out;
+	__u64 bytes_in;
+};
+
+/*
  * head.ts: the end of the send that was called there; of one that was submitted to a ring there, to
  * go out later, the submission.
  */
@@ -338,6 +365,7 @@ NS_ASSERT_SIZE(ns_call_raw, 4288);
 NS_ASSERT_SIZE(ns_exchange, 248);
 NS_ASSERT_SIZE(ns_failed, 72);
 NS_ASSERT_SIZE(ns_listener, 48);
+NS_ASSERT_SIZE(ns_service, 152);
 NS_ASSERT_SIZE(ns_conn_totals, 200);
 NS_ASSERT_OFFSET(ns_conn_totals, holds, 80);
 

@@ -12,6 +12,8 @@
 #define NS_HISTORY        16      /* records kept of a socket; a power of two */
 #define NS_HOLD_LAST      4       /* a hold's last records, kept beside its first; likewise */
 #define NS_HISTORIES      4096    /* by default */
+#define NS_CONNS_TOLD     1024    /* each that opens on a CPU; of later ones those with a finding */
+#define NS_SERVICES       1024    /* endpoints, in which the others are added up */
 #define NS_SLOT_WORDS     16      /* u64 words of the longest record in a history */
 #define NS_PROC_HINTS     65536u  /* buckets of the process filter; a power of two */
 #define NS_CHAIN_CONNS    256     /* watched at a time because a chain of waits passes there */
@@ -40,6 +42,7 @@ struct ns_config {
 	__u32 spares;       /* programs can be preempted, so some have a spare */
 	__u32 reads;        /* the program's reads are seen: a request ends with its last one */
 	__u32 histories;    /* a power of two */
+	__u32 each_conn;    /* each connection is told, however many there are */
 	__u32 long_jiffies; /* they move on by so many, at least, while a stall lasts; never 0 */
 	char comm[NS_COMM_LEN];
 };
@@ -109,6 +112,13 @@ _Static_assert(NS_REG_COUNT <= NS_CALL_REGS, "the registers fit the record");
 #define NS_SITES_FIRST  2
 #define NS_SITES_OTHER  4
 #define NS_SITES_SECOND 128 /* of all connections, in a second */
+
+/* One of many: has user space heard of it? */
+enum ns_untold {
+	NS_TOLD = 0,
+	NS_UNTOLD = 1,
+	NS_UNTOLD_ALONE = 2, /* and its other end is a part of the sums already */
+};
 
 enum ns_phase {
 	NS_PHASE_OPENING = 0, /* connect() was called, no addresses yet */
@@ -254,6 +264,8 @@ struct ns_history {
  * that others add to as well (writes, holds, delack_*) may miss one of two at a time.
  */
 struct ns_conn_state {
+	__u32 untold; /* enum ns_untold */
+	__u32 wanted; /* something of it has left: it is to be told as soon as the stack has room */
 	__u32 id;
 	__u32 role;
 	__u64 key;  /* its own struct sock */
@@ -303,6 +315,15 @@ struct ns_conn_state {
 	struct ns_conn_recovery recovery;
 	struct ns_conn_turn turn;
 	struct ns_conn_hold hold;
+};
+
+/* An endpoint of a target's: ns_service has the same. */
+struct ns_service_key {
+	__u32 tgid;
+	__u32 opener;
+	__u32 family;
+	__u32 port;
+	__u32 addr[4];
 };
 
 #define NS_POLLED   8 /* descriptors kept of a poll(), and looked at of a select() */

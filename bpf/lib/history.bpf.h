@@ -259,6 +259,25 @@ static __always_inline void give_history_back(struct ns_conn_state *conn)
 
 /* ---- writing ---- */
 
+/* Something of it leaves: user space has to know which it is. socket.bpf.h. */
+int know_conn(__u64 key);
+static __always_inline void make_known(const struct ns_conn_state *conn)
+{
+	if (conn->untold)
+		know_conn(conn->key);
+}
+
+/* Where the stack has no room for that (MAX_BPF_STACK), and in the end where it has. */
+static __always_inline void want_known(struct ns_conn_state *conn)
+{
+	conn->wanted = conn->untold;
+}
+static __always_inline void make_wanted_known(struct ns_conn_state *conn)
+{
+	if (conn->wanted)
+		know_conn(conn->key);
+}
+
 /* The next slot of the socket's history, with its head filled. Never NULL. */
 static __always_inline void *history_slot(struct ns_conn_state *conn, __u32 type, __u32 len,
 					  __u64 ts)
@@ -287,6 +306,7 @@ static __always_inline void history_commit(struct ns_conn_state *conn, void *rec
 	/* The head may be another CPU's by now. */
 	if (!mark__end(&slot->mark, bpf_get_smp_processor_id()) && !settings.verbose)
 		return;
+	want_known(conn);
 	tell_own(&slot->mark, slot, len);
 	history = settings.verbose ? history_of(conn) : NULL;
 	if (history)
@@ -363,6 +383,7 @@ __noinline int history_flush_of(__u64 key)
 
 	if (!conn || !history)
 		return 0;
+	make_known(conn);
 	if (conn->hold.kept)
 		hold_tell(key);
 	end = history->next;

@@ -30,6 +30,7 @@ struct {
 	__uint(key_size, 0);
 	__uint(value_size, sizeof(__u32));
 } free_histories SEC(".maps");
+NS_TABLE(services, BPF_MAP_TYPE_HASH, struct ns_service_key, struct ns_service, NS_SERVICES);
 NS_TABLE(tuples, BPF_MAP_TYPE_HASH, struct tuple, __u64, 4096);
 NS_TABLE(active, BPF_MAP_TYPE_HASH, struct ns_active_key, __u8, NS_ACTIVES * 4096);
 /* Its values are shorter where nothing is traced: the loader sets that. */
@@ -112,6 +113,7 @@ __u64 slow_exchange_ns;  /* answers that were slept for so long are all told; li
 __u64 slow_noted;        /* (+) how many */
 __u32 waits_lasting;     /* an iterator run counts */
 __u32 exchanges_told;    /* (+) since user space looked last, and stored 0 */
+struct ns_service zero_service;     /* never written */
 struct ns_conn_state zero_conn;     /* never written: what a new entry starts from */
 struct ns_thread_state zero_thread; /* likewise */
 

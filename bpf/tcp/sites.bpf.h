@@ -70,6 +70,7 @@ static __noinline bool tell_site(struct ns_conn_state *conn, __u32 write_seq, __
 		count_lost(NS_LOST_SITES);
 		return false;
 	}
+	want_known(conn);
 	__builtin_memset(out, 0, __builtin_offsetof(struct ns_call_raw, stack));
 	fill_head(&out->call.head, NS_CALL, sizeof(*out), now, conn->id);
 	out->call.write_seq = write_seq;

@@ -302,6 +302,7 @@ __noinline int tell_served(__u64 key, __u32 weight, __u32 ended, __u64 until)
 	peer = bpf_map_lookup_elem(&conns, &conn->peer);
 	if (!peer || peer->turn.ts <= conn->turn.ts || peer->turn.ts > until || peer->turn.is_told)
 		return 0;
+	want_known(peer);
 	out = new_exchange(NS_EXCHANGE_SERVED, peer->turn.wrote_ts, peer->id);
 	if (!out)
 		return 0;
@@ -362,6 +363,7 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 		return 0;
 	tp = (void *)answer->key;
 	tell_served(conn->key, answer->weight, answer->ended, answer->ts);
+	want_known(conn);
 	out = new_exchange(NS_EXCHANGE_ASKED, answer->ts, conn->id);
 	if (!out)
 		return 0;
@@ -468,6 +470,7 @@ static __noinline int tell_unanswered(struct ns_conn_state *conn, __u32 ended, _
 
 	if (!conn)
 		return 0;
+	want_known(conn);
 	out = new_exchange(NS_EXCHANGE_SERVED, now, conn->id);
 	if (!out)
 		return 0;
@@ -503,6 +506,7 @@ static __noinline int end_served(struct ns_conn_state *conn, __u32 ended, __u64 
 		__sync_fetch_and_add(&slow_noted, 1);
 	if (!has_room(time_served(&conn->turn)))
 		return 0;
+	want_known(conn);
 	out = new_exchange(NS_EXCHANGE_SERVED, conn->turn.wrote_ts, conn->id);
 	if (!out)
 		return 0;
@@ -887,6 +891,7 @@ static __always_inline void begin_turn(__u64 key, struct ns_conn_state *conn, __
 	if (choose || conn->turn.sampling || conn->turn.sample_next ||
 	    (settings.reads && is_slow(conn)))
 		advance_samples(key, conn, id, now, choose);
+	make_wanted_known(conn);
 	if (settings.reads)
 		begin_reads(conn);
 	if (conn->connect_ts)

@@ -74,6 +74,15 @@ static __always_inline __u32 turn_at_end(const struct ns_thread_state *thread,
 	return whose_turn_before(conn, (struct tcp_sock *)what->conn, what->op_read);
 }
 
+/* Here, where the stack has room for it (MAX_BPF_STACK): note_socket() names it. */
+static __always_inline void make_waited_known(const struct waited_for *what)
+{
+	struct ns_conn_state *conn = conn_of_wait(what);
+
+	if (conn)
+		make_known(conn);
+}
+
 static __always_inline void note_socket(const struct ns_thread_state *thread,
 					const struct waited_for *what, struct ns_wait *out)
 {
@@ -517,6 +526,7 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 		read_syscall(task_regs(task), &what->call);
 		find_waited_for((__u64)BPF_CORE_READ(task, files, fdt), task->pid, place);
 	}
+	make_waited_known(what);
 	if (ns_passed(thread->since, now) >= settings.threshold_ns)
 		tell_what_led(task->pid, place);
 	thread->task = (__u64)task;
@@ -553,6 +563,7 @@ static __noinline int tell_lasting(struct task_struct *task, __u64 now)
 		return 0;
 	waits_lasting++;
 	find_waited_for((__u64)BPF_CORE_READ(task, files, fdt), tid, place);
+	make_waited_known(what);
 	conn = conn_of_wait(what);
 	if (conn && length >= settings.threshold_ns)
 		flush_both(conn);

@@ -404,6 +404,7 @@ void report__update(struct report *report, const struct model *model, const unio
 void report__free_entries(struct report *report)
 {
 	free(report->conns);
+	free(report->services);
 	free(report->processes);
 	free(report->threads);
 	free(report->rings);

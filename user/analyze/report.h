@@ -316,6 +316,8 @@ struct past_end {
 	uint64_t exchanges;
 };
 
+#define REPORT_SERVICES 1024 /* as the kernel side has: NS_SERVICES */
+
 #define REQUEST_CONNS 32 /* connections listed, most exchanges first */
 
 /*
@@ -418,6 +420,8 @@ struct report {
 	size_t past_end_count;
 	struct past_end past_ends[REPORT_PAST_ENDS];
 	uint64_t past_without_end;
+	size_t service_count; /* of those that the kernel side added up: as they were told last */
+	struct ns_service *services;
 	size_t ring_count; /* at the end those of targets, by number; on the way peers' as well */
 	struct report_ring *rings;
 	size_t uring_count; /* opcodes that occurred, most completions first; filled at the end */

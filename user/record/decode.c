@@ -183,6 +183,8 @@ const char *record__damage(const union record *record)
 		return failed_damage(&record->failed);
 	case NS_LISTENER:
 		return record->listener.listen_port > 65535 ? "a port is beyond 65535" : NULL;
+	case NS_SERVICE:
+		return address_damage(record->service.family, 0, record->service.port);
 	case NS_RETRANS:
 		return record->retrans.kind < NS_RETRANS_KINDS ? NULL
 							       : "its kind is beyond the table";

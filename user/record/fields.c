@@ -247,6 +247,23 @@ static const struct field listener_fields[] = {
 	END,
 };
 
+static const struct field service_fields[] = {
+	NAME(ns_service, opener, opener_names),
+	ADDRESS(ns_service, "at", addr, port),
+	U64(ns_service, ends),
+	U64(ns_service, targets),
+	U64(ns_service, accepted),
+	U64(ns_service, exchanges),
+	U64(ns_service, asked),
+	U64(ns_service, writes),
+	U64(ns_service, used),
+	U64(ns_service, attempts),
+	U64(ns_service, used_exchanges),
+	U64(ns_service, bytes_out),
+	U64(ns_service, bytes_in),
+	END,
+};
+
 static const struct field retrans_fields[] = {
 	NAME(ns_retrans, kind, retrans_names),
 	U32(ns_retrans, seq),
@@ -544,6 +561,7 @@ static const struct record_type types[] = {
 	ROW(NS_RAN, "ran", ran_fields, ns_ran, 0),
 	ROW(NS_FAILED, "failed", failed_fields, ns_failed, RECORD_ON_CONN),
 	ROW(NS_LISTENER, "listener", listener_fields, ns_listener, 0),
+	ROW(NS_SERVICE, "service", service_fields, ns_service, 0),
 };
 
 _Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");
@@ -616,6 +634,8 @@ uint32_t *field__family(union record *record)
 		return &record->wait.socket.family;
 	case NS_FAILED:
 		return &record->failed.family;
+	case NS_SERVICE:
+		return &record->service.family;
 	default:
 		return &record->conn.family;
 	}

@@ -494,6 +494,7 @@ void session__finish(struct session *session)
 		enrich__flush(session->enrich);
 	if (traced) {
 		session__tell_threads(session, session->end_ts);
+		session__tell_services(session, session->end_ts);
 		session__tell_uring(session, session->end_ts);
 		session__tell_lost(session, session->end_ts);
 	}

@@ -26,9 +26,10 @@
 #include "user/symbols/resolver.h"
 
 struct session_options {
-	enum way way;      /* WAY_AUTO: the best */
-	bool verbose;      /* stream every record */
-	bool uring_events; /* stream every step of io_uring's operations */
+	enum way way;         /* WAY_AUTO: the best */
+	bool verbose;         /* stream every record */
+	bool each_connection; /* is told, however many there are */
+	bool uring_events;    /* stream every step of io_uring's operations */
 	uint64_t threshold_ns;
 	const char *btf_path;   /* NULL: the running kernel's */
 	unsigned ringbuf_bytes; /* a power of two, 0: default */

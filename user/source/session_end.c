@@ -2,6 +2,7 @@
 /* What a session knows only at its end: the totals of threads, and what was lost. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "bpf/times.h"
 #include "user/base/clock.h"
@@ -112,10 +113,31 @@ void session__tell_refused(struct session *session)
 	tell_lost(session, NS_LOST_CONNS, count, clock__now());
 }
 
+void session__tell_services(struct session *session, uint64_t now)
+{
+	int fd = bpf_map__fd(session->skel->maps.services);
+	struct ns_service_key key, next;
+	struct ns_service out;
+
+	FOR_EACH_KEY(fd, &key, &next)
+	{
+		if (bpf_map_lookup_elem(fd, &key, &out))
+			continue;
+		out.head = (struct ns_head){
+			.type = NS_SERVICE, .len = sizeof(out), .ts = now, .tgid = key.tgid};
+		out.opener = key.opener;
+		out.family = key.family ? key.family : AF_INET;
+		memcpy(out.addr, key.addr, sizeof(out.addr));
+		out.port = key.port;
+		enrich__record(session->enrich, &out, sizeof(out));
+	}
+}
+
 void session__tell_totals(struct session *session)
 {
 	session__iterate(session, ITERATE_CONNS);
 	ring_buffer__consume(session->ring);
 	enrich__settle(session->enrich, 0);
+	session__tell_services(session, clock__now());
 	session__tell_uring(session, clock__now());
 }

@@ -94,6 +94,7 @@ static void configure(struct session *session)
 	config->stopped = session->program_pid != 0;
 	config->threshold_ns = session->options.threshold_ns;
 	config->verbose = session->options.verbose;
+	config->each_conn = session->options.each_connection;
 	config->uring_events = session->options.uring_events || session->options.verbose;
 	config->any_process = target__is_any_process(target);
 	config->follow_children = target__takes_children(target);
@@ -141,7 +142,7 @@ static void choose_tables(struct session *session)
 		skel->maps.listener_drops, skel->maps.queued,       skel->maps.connectors,
 		skel->maps.sending,        skel->maps.rings,        skel->maps.ops,
 		skel->maps.uring_counts,   skel->maps.uring_errors, skel->maps.ring_eventfds,
-		skel->maps.sleeps_of,
+		skel->maps.sleeps_of,      skel->maps.services,
 	};
 	struct bpf_map *const of_profile[] = {
 		skel->maps.stacks,   skel->maps.places,   skel->maps.sums,

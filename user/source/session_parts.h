@@ -116,5 +116,7 @@ void session__tell_refused(struct session *session);
 void session__sweep_uring(struct session *session, uint64_t now);
 /* Rings and the counts of their operations as of now, told to the sink. */
 void session__tell_uring(struct session *session, uint64_t now);
+/* session_end.c: what the connections that were not told were in sum. */
+void session__tell_services(struct session *session, uint64_t now);
 
 #endif

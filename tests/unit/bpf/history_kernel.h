@@ -209,6 +209,12 @@ int hold_tell(__u64 key);
 #include "bpf/lib/history.bpf.h"
 #undef __builtin_memcpy
 
+int know_conn(__u64 key)
+{
+	sockets[key - 1].untold = NS_TOLD;
+	return 0;
+}
+
 /* ---- records ---- */
 
 static int setup(void **state)

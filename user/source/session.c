@@ -121,23 +121,6 @@ static int on_ring_record(void *context, void *data, size_t size)
 	return turn_is_over(context) ? -EAGAIN : 0;
 }
 
-/*
- * Who is slower than the kernel side would read for ever, and see neither the end of the window nor
- * how the samples are to be paced. What it cannot take is lost, and counted.
- */
-bool session__read_records(struct session *session, uint64_t most_ns)
-{
-	uint64_t now = clock__now();
-	int err;
-
-	session->turn_end_ns = now + most_ns;
-	err = ring_buffer__consume(session->ring);
-	session->turn_end_ns = 0;
-	if (!session->options.untraced)
-		session__pace_samples(session, now);
-	return err >= 0;
-}
-
 static int make_plan(struct session *session)
 {
 	const struct plan_request request = {

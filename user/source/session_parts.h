@@ -88,13 +88,13 @@ void session__join_chain(void *context, const struct ns_wait *wait,
 /* For every process that ended. */
 void session__chain_ended(struct session *session, uint32_t tgid);
 
-/* session.c: what has come, for so long at most. False: there is more. */
-bool session__read_records(struct session *session, uint64_t most_ns);
-
-/* session_scan.c: the iterators. -errno after it has said why. */
+/* session_scan.c: the iterators, and the records that they and the hooks tell. -errno after it has
+ * said why. */
 int session__make_iterators(struct session *session);
 /* To be read and closed, or -errno; -ENOENT: there is none. */
 int session__open_iterator(const struct session *session, enum session_iterator which);
+/* Reads what has come, for so long at most. False: there is more. */
+bool session__read_records(struct session *session, uint64_t most_ns);
 /* To its end, for what it does on the way. */
 void session__iterate(struct session *session, enum session_iterator which);
 void session__seed_threads(struct session *session);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/source/offcpu_parts.h"
 
@@ -59,6 +60,23 @@ int session__open_iterator(const struct session *session, enum session_iterator 
 	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -ENOENT;
 
 	return fd < 0 && link ? -errno : fd;
+}
+
+/*
+ * Who is slower than the kernel side would read for ever, and see neither the end of the window nor
+ * how the samples are to be paced. What it cannot take is lost, and counted.
+ */
+bool session__read_records(struct session *session, uint64_t most_ns)
+{
+	uint64_t now = clock__now();
+	int err;
+
+	session->turn_end_ns = now + most_ns;
+	err = ring_buffer__consume(session->ring);
+	session->turn_end_ns = 0;
+	if (!session->options.untraced)
+		session__pace_samples(session, now);
+	return err >= 0;
 }
 
 /* What has so many connections to tell of would else fill the ring buffer in one call. */

@@ -136,15 +136,6 @@ static __always_inline void tell_own(struct ns_mark *mark, void *record, __u32 s
 		count_lost(NS_LOST_TORN);
 }
 
-/*
- * For global functions, which are verified by themselves, called or not: the off-CPU profile alone
- * has no such table.
- */
-static __always_inline struct ns_conn_state *conn_traced(__u64 key)
-{
-	return settings.trace ? bpf_map_lookup_elem(&conns, &key) : NULL;
-}
-
 /* ---- whose it is ---- */
 
 #define NS_HISTORY_TRIES 16

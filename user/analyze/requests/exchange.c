@@ -5,6 +5,7 @@
 #include "user/analyze/requests/requests.h"
 #include "user/analyze/stall.h"
 #include "user/analyze/waits/request.h"
+#include "user/base/array.h"
 
 /* No later does a thread come to what it has been waiting for. */
 #define AT_ONCE_NS 1000000
@@ -26,11 +27,6 @@ static void cut(struct cutter *cutter, uint64_t until, enum cause cause)
 		return;
 	slices__add(view->slices, &view->slice_count, STALL_SLICES, cause, until - cutter->at);
 	cutter->at = until;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* Back with the first of the answer. */
@@ -69,8 +65,8 @@ static uint64_t hold_end(const struct exchange *exchange)
 			most = exchange->served.begin_ts;
 	}
 	if (is_corked(asked))
-		return least(asked->begin_ts + asked->held_ns, most);
-	return least(asked->ready_ts + asked->held_ns, most);
+		return min_u64(asked->begin_ts + asked->held_ns, most);
+	return min_u64(asked->ready_ts + asked->held_ns, most);
 }
 
 /* The other end came to it when it was done with something else. */
@@ -151,7 +147,7 @@ static void cut_queued(struct cutter *cutter, const struct exchange *exchange,
 		side = &exchange->served;
 	if (!side->queued_ts)
 		return;
-	cut(cutter, least(side->queued_ts, request__accepted(side)), facts->network);
+	cut(cutter, min_u64(side->queued_ts, request__accepted(side)), facts->network);
 	cut(cutter, request__accepted(side), CAUSE_ACCEPT_QUEUE);
 }
 

@@ -171,6 +171,8 @@ struct ns_lost {
 	__u32 kind; /* enum ns_lost_kind */
 	__u32 pad;
 	__u64 count;
+	__u64 from_ts; /* what the record before did not count was lost from then on; 0: not known
+			*/
 };
 
 struct ns_stack {
@@ -199,7 +201,7 @@ NS_ASSERT_SIZE(ns_session, 216);
 NS_ASSERT_OFFSET(ns_session, way, 56);
 NS_ASSERT_SIZE(ns_process, 64);
 NS_ASSERT_SIZE(ns_exit, 32);
-NS_ASSERT_SIZE(ns_lost, 48);
+NS_ASSERT_SIZE(ns_lost, 56);
 NS_ASSERT_SIZE(ns_stack, 2048);
 NS_ASSERT_SIZE(ns_end, 40);
 

@@ -172,13 +172,24 @@ const struct report_cause *report__leading(const struct report *report)
 	return most[0] ? most[0] : most[1];
 }
 
-bool report__is_complete(const struct report *report)
+static bool sees_stalls(const struct report *report)
 {
 	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++) {
 		if (report->session.missing >> fact & 1 && fact__row(fact)->finds_stalls)
 			return false;
 	}
-	return !losses__hiding(report->lost);
+	return true;
+}
+
+bool report__is_complete(const struct report *report)
+{
+	return sees_stalls(report) && !losses__hiding(report->lost);
+}
+
+bool report__is_nearly_complete(const struct report *report)
+{
+	return !report->complete && sees_stalls(report) &&
+	       100 * report->blind_ns <= report->end_ts - report->start_ts;
 }
 
 uint64_t report__threshold(const struct report *report)

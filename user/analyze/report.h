@@ -400,6 +400,7 @@ struct report {
 	uint64_t events; /* records that came in */
 	uint64_t lost[NS_LOST_KINDS];
 	bool complete;     /* nothing lost that could hide a stall */
+	uint64_t blind_ns; /* of the window, time in which such was lost */
 	uint32_t children; /* processes below a target, not watched, that had connections */
 
 	size_t process_count;
@@ -477,6 +478,8 @@ const struct report_cause *report__cause(const struct report *report, enum cause
 const struct report_cause *report__leading(const struct report *report);
 /* Nothing that could hide a stall was lost or is not visible. */
 bool report__is_complete(const struct report *report);
+/* All facts were in sight, and what was lost is of a hundredth of the window at most. */
+bool report__is_nearly_complete(const struct report *report);
 /* Shorter waits were not looked at. */
 uint64_t report__threshold(const struct report *report);
 

@@ -593,6 +593,11 @@ uint64_t model__lost(const struct model *model, uint32_t kind)
 	return model->lost[kind] + model->lost_here[kind];
 }
 
+uint64_t model__hidden_here(const struct model *model)
+{
+	return losses__hiding(model->lost_here);
+}
+
 bool model__is_whole(const struct model *model)
 {
 	return !losses__hiding(model->lost) && !losses__hiding(model->lost_here);

@@ -127,6 +127,8 @@ uint64_t model__threshold(const struct model *model);
 bool model__sees(const struct model *model, enum ns_fact fact);
 /* By enum ns_lost_kind: what records say, and what found no room here. */
 uint64_t model__lost(const struct model *model, uint32_t kind);
+/* Of what could hide a stall, that for which there was no room here. */
+uint64_t model__hidden_here(const struct model *model);
 /* So far nothing was lost that could hide a stall or its cause. */
 bool model__is_whole(const struct model *model);
 bool model__is_target(const struct model *model, uint32_t pid);

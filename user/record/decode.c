@@ -273,6 +273,11 @@ bool record__correct(union record *record, uint64_t start_ts)
 		is_wrong |= correct_length(&thread->blocked_ns, most);
 		is_wrong |= correct_length(&thread->runqueue_ns, most);
 		break;
+	case NS_LOST:
+		is_wrong = record->lost.from_ts > ts;
+		if (is_wrong)
+			record->lost.from_ts = 0;
+		break;
 	case NS_RETRANS:
 		is_wrong = record->retrans.sent_ts > ts;
 		if (is_wrong)

@@ -425,6 +425,7 @@ static const struct field thread_totals_fields[] = {
 static const struct field lost_fields[] = {
 	NAME(ns_lost, kind, loss_ids),
 	U64(ns_lost, count),
+	TIME(ns_lost, from_ts, "from"),
 	END,
 };
 

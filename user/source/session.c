@@ -403,7 +403,7 @@ bool session__poll(struct session *session)
 
 	if (!session->options.untraced) {
 		look_for_owners(session);
-		session__tell_refused(session);
+		session__look_for_losses(session, now);
 	}
 	all = session__read_records(session, TURN_NS);
 	if (!session->options.untraced)

@@ -8,6 +8,9 @@
 #include "user/base/clock.h"
 #include "user/source/session_parts.h"
 
+/* Between two looks at what was lost, at least. */
+#define LOSSES_NS 100000000ull
+
 static void tell_thread(struct session *session, uint32_t tid, const struct ns_thread_state *thread,
 			uint64_t now)
 {
@@ -42,14 +45,18 @@ void session__tell_threads(struct session *session, uint64_t now)
 	}
 }
 
+/* What has been lost of a kind, if that is more than was told. */
 static void tell_lost(struct session *session, uint32_t kind, uint64_t count, uint64_t now)
 {
 	struct ns_lost out = {.head = {.type = NS_LOST, .len = sizeof(out), .ts = now},
 			      .kind = kind,
-			      .count = count};
+			      .count = count,
+			      .from_ts = session->lost_looked_ns};
 
-	if (count)
-		session->sink(session->context, &out, sizeof(out));
+	if (count <= session->lost_told[kind])
+		return;
+	session->lost_told[kind] = count;
+	session->sink(session->context, &out, sizeof(out));
 }
 
 /* Runs of a program that the kernel left out; where it does not count them, before 5.12, 0. */
@@ -103,14 +110,13 @@ void session__tell_lost(struct session *session, uint64_t now)
 	}
 }
 
-void session__tell_refused(struct session *session)
+void session__look_for_losses(struct session *session, uint64_t now)
 {
-	uint64_t count = session->skel->bss->lost[NS_LOST_CONNS];
-
-	if (!count || session->refused_told)
+	if (ns_passed(session->lost_looked_ns, now) < LOSSES_NS)
 		return;
-	session->refused_told = true;
-	tell_lost(session, NS_LOST_CONNS, count, clock__now());
+	for (uint32_t kind = 1; kind < NS_LOST_KINDS; kind++)
+		tell_lost(session, kind, session->skel->bss->lost[kind], now);
+	session->lost_looked_ns = now;
 }
 
 void session__tell_services(struct session *session, uint64_t now)

@@ -73,7 +73,8 @@ struct session {
 	uint64_t turns_seen; /* counts of then */
 	uint64_t slow_seen;
 	uint32_t children; /* of targets, that have connections and are no targets: the most seen */
-	bool refused_told; /* that a connection found no room */
+	uint64_t lost_told[NS_LOST_KINDS];
+	uint64_t lost_looked_ns; /* when these were looked after */
 	bool finished;
 	uint64_t end_ts;
 };
@@ -107,10 +108,10 @@ void session__pace_samples(struct session *session, uint64_t now);
 
 /* session_end.c: what is only known at the end, told to the sink. */
 void session__tell_threads(struct session *session, uint64_t now);
+/* At the end, the runs too that the kernel left out. */
 void session__tell_lost(struct session *session, uint64_t now);
-/* At once, and not with the rest at the end: who is not watched is taken for one on another host.
- */
-void session__tell_refused(struct session *session);
+/* On the way: within what time, and who is not watched is taken for one on another host. */
+void session__look_for_losses(struct session *session, uint64_t now);
 
 /* session_uring.c: out of the tables with rings that are gone, and their operations. */
 void session__sweep_uring(struct session *session, uint64_t now);

@@ -106,6 +106,8 @@ static json_t *completeness_of(const struct report *report)
 			json_array_append_new(missing, json_string(fact__row(fact)->id));
 	put(object, "missing", missing);
 	put(object, "complete", json_boolean(report->complete));
+	if (!report->complete)
+		put(object, "incomplete_ms", json_value__ms(report->blind_ns));
 	return object;
 }
 

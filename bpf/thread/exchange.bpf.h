@@ -345,7 +345,7 @@ struct answer {
  */
 static __always_inline bool has_room(__u64 length)
 {
-	if (exchanges_told >= NS_EXCHANGES_TOLD && length < settings.threshold_ns)
+	if (exchanges_told >= NS_EXCHANGES_TOLD && length < stall_from())
 		return false;
 	__sync_fetch_and_add(&exchanges_told, 1);
 	return true;
@@ -403,7 +403,7 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 /* It has taken as long as a stall, by what was read until now. */
 static __always_inline bool takes_long(const struct ns_conn_turn *turn)
 {
-	return ns_passed(turn->ts, turn->reads.last_ts) >= settings.threshold_ns;
+	return ns_passed(turn->ts, turn->reads.last_ts) >= stall_from();
 }
 
 /* Since the request was there, as far as that was seen. */
@@ -415,7 +415,7 @@ static __always_inline __u64 time_served(const struct ns_conn_turn *turn)
 static __always_inline bool is_slow(const struct ns_conn_state *conn)
 {
 	if (serves(conn))
-		return time_served(&conn->turn) >= slow_exchange_ns;
+		return time_served(&conn->turn) >= slow_from();
 	return conn->turn.slow || takes_long(&conn->turn);
 }
 
@@ -446,7 +446,7 @@ static __always_inline bool find_answer(const struct ns_conn_state *conn, struct
 		answer->ts = turn->on_ts ? turn->on_ts : now;
 	} else {
 		answer->ts = now;
-		if (ns_passed(turn->ts, now) >= settings.threshold_ns)
+		if (ns_passed(turn->ts, now) >= stall_from())
 			answer->weight = 1;
 	}
 	return answer->weight;
@@ -499,7 +499,7 @@ static __noinline int end_served(struct ns_conn_state *conn, __u32 ended, __u64 
 	if (ended != NS_EXCHANGE_FOLLOWED && conn->turn.reads.last_ts &&
 	    ns_passed(conn->turn.reads.arrived_ts, now) >= settings.threshold_ns)
 		tell_unanswered(conn, ended, now);
-	is_slow = time_served(&conn->turn) >= slow_exchange_ns;
+	is_slow = time_served(&conn->turn) >= slow_from();
 	if (conn->turn.is_told || !conn->turn.request.last_ts || (!is_slow && !conn->turn.sampling))
 		return 0;
 	if (is_slow)
@@ -540,7 +540,7 @@ static __noinline int end_answered(struct ns_conn_state *asker)
 		return 0;
 	now = bpf_ktime_get_ns();
 	/* When the asker's wait ends this end may be gone. */
-	if (ns_passed(asker->turn.ts, now) >= settings.threshold_ns)
+	if (ns_passed(asker->turn.ts, now) >= stall_from())
 		watch_both_ends(asker);
 	else if (!asker->turn.sampling && !asker->turn.slow)
 		return 0;
@@ -736,8 +736,7 @@ static __noinline int note_answers(struct ns_thread_state *thread, __u32 tid, __
 /* Of a thread that is switched in again, before its sleep is forgotten. */
 static __always_inline void look_for_answers(struct ns_thread_state *thread, __u32 tid, __u64 now)
 {
-	bool slow =
-		thread->conn && thread->state && ns_passed(thread->since, now) >= slow_exchange_ns;
+	bool slow = thread->conn && thread->state && ns_passed(thread->since, now) >= slow_from();
 
 	if (thread->asked || slow)
 		note_answers(thread, tid, now, slow);

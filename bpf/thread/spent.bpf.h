@@ -25,11 +25,37 @@ static __always_inline enum ns_short kind_of_short(__u32 call, __u32 state)
 	return waits_to_read(call) ? NS_SHORT_INPUT : NS_SHORT_OTHER;
 }
 
+/*
+ * From here on a wait may matter: the parts of a chain may each be far shorter than the stall that
+ * they make up together.
+ */
+static __always_inline bool may_matter(__u64 length)
+{
+	return length >= settings.threshold_ns / 8;
+}
+
+/*
+ * Where thousands of waits a second are of a stall's length, each second has times in which all of
+ * them are told, and all that belongs to them, and times in which only longer ones are. What is not
+ * told is in the sums.
+ */
+static __always_inline bool is_paced(void)
+{
+	return waits_told >= NS_WAITS_TOLD && !settings.verbose && !offcpu.on;
+}
+
+static __always_inline bool worth_a_record(__u64 length)
+{
+	return may_matter(length) && (!is_paced() || length >= long_wait_ns);
+}
+
 /* It was off its CPU, asleep (unless preempted) and then ready, and that becomes no record. */
 static __always_inline void count_short(struct ns_thread_state *thread, __u64 asleep, __u64 ready)
 {
 	__u32 kind = thread->slept.kind;
 
+	if (may_matter(asleep + ready))
+		count_lost(NS_LOST_WAITS);
 	thread->shorts.ready_ns += ready;
 	if (!thread->state || kind >= NS_SHORTS)
 		return;
@@ -37,13 +63,15 @@ static __always_inline void count_short(struct ns_thread_state *thread, __u64 as
 	thread->shorts.count[kind]++;
 }
 
-/*
- * A wait from here on is a record: the parts of a chain may each be far shorter than the
- * stall that they make up together.
- */
-static __always_inline bool worth_a_record(__u64 length)
+/* From here on each exchange is told. */
+static __always_inline __u64 stall_from(void)
 {
-	return length >= settings.threshold_ns / 8;
+	return is_paced() ? long_wait_ns : settings.threshold_ns;
+}
+
+static __always_inline __u64 slow_from(void)
+{
+	return is_paced() ? long_wait_ns : slow_exchange_ns;
 }
 
 /*

@@ -167,12 +167,14 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 		if (is_as_it_was(what))
 			out->wait.arg2 = call_timeout(&what->call);
 	}
+	if (may_matter(ns_passed(thread->since, now)))
+		__sync_fetch_and_add(&waits_told, 1);
 	out->wait.ended = what->ended;
 	out->wait.began_ts = thread->began;
 	out->wait.spent_known = 1;
 	spent_now(thread, now, &out->wait.spent); /* off since: as it left */
 	note_socket(thread, what, &out->wait);
-	if (!what->conn && what->other && worth_a_record(ns_passed(thread->since, now))) {
+	if (!what->conn && what->other && may_matter(ns_passed(thread->since, now))) {
 		describe_socket(what->other, place);
 		out->wait.socket = described[place];
 	}
@@ -185,7 +187,7 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	/* Threads rename themselves: their totals carry the name that they had last. */
 	BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
 	__builtin_memcpy(out->wait.comm, thread->comm, NS_COMM_LEN);
-	if (is_as_it_was(what) && worth_a_record(ns_passed(thread->since, now)))
+	if (is_as_it_was(what) && may_matter(ns_passed(thread->since, now)))
 		bpf_get_task_stack(task, out->stack, sizeof(out->stack), 0);
 	barrier();
 	/* Of a reader that was not seen to come back, which is no switch: one came between. */
@@ -472,7 +474,7 @@ static __always_inline bool find_worked_on(struct task_struct *task, struct ns_t
 
 static __always_inline bool came_late(const struct ns_thread_state *thread, __u64 now)
 {
-	return thread->wake_ts && worth_a_record(ns_passed(thread->wake_ts, now));
+	return thread->wake_ts && may_matter(ns_passed(thread->wake_ts, now));
 }
 
 /* What led to a stall on this ring, and what completes next: that may be told by its end alone. */
@@ -555,7 +557,7 @@ static __noinline int tell_lasting(struct task_struct *task, __u64 now)
 	if (!thread || !thread->off || !thread->state || thread->wake_ts || is_io_worker(task))
 		return 0;
 	length = ns_passed(thread->since, now);
-	if (!worth_a_record(length))
+	if (!may_matter(length))
 		return 0;
 	what = begin_wait_look(tid, NS_WAIT_LASTS, &place);
 	read_syscall(task_regs(task), &what->call);

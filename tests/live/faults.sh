@@ -60,6 +60,23 @@ case_thousands_of_connections() {
     expect_is "contradictions in the report" "$(contradictions)" ""
 }
 
+# Of thousands of stalls a second a part is looked at; all requests are counted, and what was not looked at is said.
+case_thousands_of_stalls() {
+    local i
+    for ((i = 0; i < 100; i++)); do
+        start_named "p$i" --mode late-server -n 50 --name late-client
+    done
+    start_trace --comm late-client
+    end_named
+    echo "# $LABEL: thousands_of_stalls: $(report '"\(.stalls | length) stalls listed of \([.causes[].count] | add), \(.completeness.lost_by_kind | tostring), \(.completeness.incomplete_ms) of \(.window.duration_ms) ms"')"
+    expect_is "requests" "$(report '[.requests[] | select(.connection == null and .endpoint == null) | .count] | add')" 5000
+    expect_is "causes" "$(report '[.causes[].cause] | join(" ")')" peer-app
+    expect "stalls" "$(report '[.causes[].count] | add')" '>=' 500
+    expect "waits not looked at" "$(report '.completeness.lost_by_kind.waits // 0')" '>' 0
+    expect "time in which these were" "$(report .completeness.incomplete_ms)" '>' 0
+    expect_is "what else was lost" "$(report '[.completeness.lost_by_kind | keys[] | select(IN("waits", "runs") | not)] | join(" ")')" ""
+}
+
 # Tables for 16, of 40 programs at a time with two threads and as many connections each: what was not seen makes a gate inconclusive.
 case_small_tables() {
     local knob

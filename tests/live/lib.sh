@@ -145,8 +145,13 @@ all_clients() { (IFS=, && echo "${CLIENTS[*]}"); }
 
 # trace_named OPTIONS...: the clients of all that were started, from gate to end.
 trace_named() {
-    local name
     start_trace -p "$(all_clients)" "$@"
+    end_named
+}
+
+# When the trace has begun.
+end_named() {
+    local name
     for name in "${!GATES[@]}"; do
         echo go >&"${GATES[$name]}"
     done

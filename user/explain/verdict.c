@@ -225,8 +225,9 @@ static char *evidence(const struct report *report, const struct report_cause *ca
 	else if (inferred && whole + inferred == count && all)
 		word = "inferred";
 	builder__add(&text, "Evidence %s", word);
-	if (all && !report->complete)
-		builder__add(&text, " but for %s of %s", duration_text(report->blind_ns),
+	if (!report->complete && report->blind_ns)
+		builder__add(&text, " %s %s of %s", all ? "but for" : "in",
+			     duration_text(report->blind_ns),
 			     duration_text(report->end_ts - report->start_ts));
 	builder__add(&text, ": %s of %s chains seen whole", count_text(whole), count_text(count));
 	if (inferred)

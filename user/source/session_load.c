@@ -104,6 +104,7 @@ static void configure(struct session *session)
 	config->by_comm = target->comm != NULL;
 	config->hz = caps__hz();
 	skel->bss->slow_exchange_ns = session->options.threshold_ns;
+	skel->bss->long_wait_ns = NS_LONG_TIMES * session->options.threshold_ns;
 	config->cpus = libbpf_num_possible_cpus();
 	config->spares = session->caps.preempted;
 	config->reads = plan__gives(&session->plan, NS_FACT_READ);

@@ -15,7 +15,7 @@
 #include "user/source/session.h"
 
 /* Watched beside targets and peers, at most; and how far from these. */
-#define CHAIN_PROCESSES 64
+#define CHAIN_PROCESSES 1024
 #define CHAIN_DEPTH     8
 
 struct chain_process {
@@ -70,6 +70,7 @@ struct session {
 	uint64_t turn_end_ns; /* records are read until then, at most; 0: until there are none */
 	unsigned turn_records;
 	uint64_t sampled_ns; /* when the sample of exchanges was looked after last */
+	uint64_t waits_paced_ns;
 	uint64_t turns_seen; /* counts of then */
 	uint64_t slow_seen;
 	uint32_t children; /* of targets, that have connections and are no targets: the most seen */

@@ -108,3 +108,40 @@ case_sites_are_few() {
     expect "the call records" "$(grep -c '"event": *"call"' "$SCRATCH/trace")" '<=' 8
     expect "the call records" "$(grep -c '"event": *"call"' "$SCRATCH/trace")" '>=' 3
 }
+
+# split_in LANGUAGE BUILD...: the two lines that are marked in its source are the verdict's, by the function of that name, and its
+# language's own code is folded away.
+split_in() {
+    local source=$PWD/tests/workload/places/split.$1 function=$2 which
+    shift 2
+    GOCACHE=$SCRATCH/go GO111MODULE=off "$@" "$source" -o "$SCRATCH/split" >"$SCRATCH/build" 2>&1 || fail "it did not build: $(tail -n 3 "$SCRATCH/build")"
+    start_at_gate "$SCRATCH/split"
+    start_trace -p "$GATED"
+    echo >&"$GATE"
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "it did not end"
+    end_trace
+    expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
+    for which in first second; do
+        expect_is "the line of the $which write" "$(report ".verdict.sites.places.${which}_write | \"\\(.function) \\(.file | split(\"/\")[-1]):\\(.line)\"")" \
+            "$function ${source##*/}:$(grep -n "// $which" "$source" | cut -d: -f1)"
+        expect "the frames of the $which write that are not its own" \
+            "$(report "[.verdict.sites.classes.${which}_write[] | select(. != \"own\")] | length")" '>=' 1
+    done
+    report '.verdict.advice[0]' | grep -qF "in $function (${source##*/})" || fail "the advice names no function: $(report '.verdict.advice[0]')"
+}
+
+case_places_go() {
+    command -v go >/dev/null || skip "no compiler for Go"
+    split_in go main.request go_build
+}
+go_build() { go build -o "$3" "$1"; }
+
+case_places_cxx() {
+    command -v g++ >/dev/null || skip "no compiler for C++"
+    split_in cc rpc::client::request g++ -g -O2 -fno-inline-functions-called-once -pthread
+}
+
+case_places_rust() {
+    command -v rustc >/dev/null || skip "no compiler for Rust"
+    split_in rs split::request rustc -g -O
+}

@@ -32,6 +32,7 @@ struct session_options {
 	bool uring_events;    /* stream every step of io_uring's operations */
 	uint64_t threshold_ns;
 	const char *btf_path;   /* NULL: the running kernel's */
+	const char *own_code;   /* below this path all is the program's own; own_code.h */
 	unsigned ringbuf_bytes; /* a power of two, 0: default */
 	unsigned max_conns;     /* 0: default */
 	unsigned max_histories; /* likewise; rounded up to a power of two */

@@ -16,6 +16,7 @@
 #include "user/base/helper.h"
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
+#include "user/symbols/images/own_code.h"
 #include "user/symbols/resolver_parts.h"
 
 /* Who waits for an answer has so much time for those that take longer than a second, in all. */
@@ -53,10 +54,11 @@ struct resolver {
 	struct resolver_answer reply; /* the latest */
 };
 
-struct resolver *resolver__new(void)
+struct resolver *resolver__new(const char *own)
 {
 	struct resolver *resolver = xcalloc(1, sizeof(*resolver));
 
+	own_code__add(own);
 	resolver->end = &resolver->first;
 	resolver->broker = file_broker__new();
 	resolver->shared = mmap(NULL, sizeof(*resolver->shared), PROT_READ | PROT_WRITE,

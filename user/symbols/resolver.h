@@ -45,8 +45,11 @@ struct resolver_answer {
 /* answer: NULL when there is none, as what was to be read could not be. */
 typedef void resolver_done(void *context, uint64_t tag, const struct resolver_answer *answer);
 
-/* Started while we have the right to look into other processes; NULL: it cannot be. */
-struct resolver *resolver__new(void);
+/*
+ * Started while we have the right to look into other processes; NULL: it cannot be.
+ * own: own_code__add(); NULL: nothing.
+ */
+struct resolver *resolver__new(const char *own);
 /* Tells the user what was not read. */
 void resolver__free(struct resolver *resolver);
 

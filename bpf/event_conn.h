@@ -261,6 +261,15 @@ struct ns_call {
 	__u32 pad;
 };
 
+#define NS_PYTHON_FRAMES 32
+
+/* A function that CPython runs: its code object, and the instruction: its address, or (before 3.11)
+ * its number. */
+struct ns_python_frame {
+	__u64 code;
+	__u64 instr;
+};
+
 /*
  * NS_CALL as the kernel side writes it; the collector unwinds it and keeps nothing of the
  * stack's bytes but the frames: they are never recorded, nor shown.
@@ -269,7 +278,8 @@ struct ns_call_raw {
 	struct ns_call call;
 	__u64 regs[NS_CALL_REGS]; /* of the thread in user mode, by enum ns_call_reg of state.h */
 	__u32 stack_len;          /* bytes copied from the stack pointer on */
-	__u32 pad;
+	__u32 python_count;
+	struct ns_python_frame python[NS_PYTHON_FRAMES]; /* innermost first */
 	__u8 stack[NS_CALL_STACK];
 };
 
@@ -361,7 +371,7 @@ NS_ASSERT_SIZE(ns_release, 72);
 NS_ASSERT_SIZE(ns_recv, 40);
 NS_ASSERT_SIZE(ns_retrans, 104);
 NS_ASSERT_SIZE(ns_call, 56);
-NS_ASSERT_SIZE(ns_call_raw, 4288);
+NS_ASSERT_SIZE(ns_call_raw, 4800);
 NS_ASSERT_SIZE(ns_exchange, 248);
 NS_ASSERT_SIZE(ns_failed, 72);
 NS_ASSERT_SIZE(ns_listener, 48);

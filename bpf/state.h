@@ -26,6 +26,19 @@
 #define NS_CPUS           1024u /* a power of two; CPUs beyond share a slot */
 #define NS_TIDS           5     /* of -t */
 
+#define NS_PYTHON_NONE 0xffff
+
+/* How CPython's frames are found from a thread: what is where in one process. In bytes. */
+struct ns_python {
+	__u32 tls;   /* from the thread pointer to that to the thread's state */
+	__u16 frame; /* in the state; to the innermost frame, */
+	__u16 inner; /* or to what has it there; NS_PYTHON_NONE */
+	__u16 code;  /* in a frame */
+	__u16 previous;
+	__u16 instr;
+	__u16 lasti; /* 1: that is a number, of 32 bits */
+};
+
 /* Read-only data: the verifier prunes what is switched off. */
 struct ns_config {
 	__u64 threshold_ns;

@@ -82,6 +82,7 @@ static __noinline bool tell_site(struct ns_conn_state *conn, __u32 write_seq, __
 		return true;
 	}
 	out->stack_len = copy_stack(out);
+	out->python_count = copy_python(out);
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return true;
 }

@@ -153,6 +153,8 @@ static const struct {
 	bool begins;
 	enum frame_class class;
 } sources[] = {
+	{"/site-packages/", false, FRAME_LIBRARY},   {"/dist-packages/", false, FRAME_LIBRARY},
+	{"/lib/python3", false, FRAME_RUNTIME},      {"<frozen ", true, FRAME_RUNTIME},
 	{"/usr/include/c++/", true, FRAME_RUNTIME},  {"/usr/include/", true, FRAME_LIBRARY},
 	{"/usr/lib/go", true, FRAME_RUNTIME},        {"/usr/share/go", true, FRAME_RUNTIME},
 	{"/usr/local/go/src/", true, FRAME_RUNTIME}, {"/rustc/", true, FRAME_RUNTIME},

@@ -143,7 +143,7 @@ static void choose_tables(struct session *session)
 		skel->maps.listener_drops, skel->maps.queued,       skel->maps.connectors,
 		skel->maps.sending,        skel->maps.rings,        skel->maps.ops,
 		skel->maps.uring_counts,   skel->maps.uring_errors, skel->maps.ring_eventfds,
-		skel->maps.sleeps_of,      skel->maps.services,
+		skel->maps.sleeps_of,      skel->maps.services,     skel->maps.pythons,
 	};
 	struct bpf_map *const of_profile[] = {
 		skel->maps.stacks,   skel->maps.places,   skel->maps.sums,

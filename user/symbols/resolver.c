@@ -185,6 +185,13 @@ void resolver__fork(struct resolver *resolver, pid_t parent, pid_t child)
 	    NULL, &(struct asked){0});
 }
 
+void resolver__python(struct resolver *resolver, pid_t pid, resolver_done *done, void *context,
+		      uint64_t tag)
+{
+	ask(resolver, &(struct question){.what = RESOLVER_PYTHON, .pid = pid}, NULL,
+	    &(struct asked){.done = done, .context = context, .tag = tag});
+}
+
 void resolver__call(struct resolver *resolver, pid_t pid, const struct ns_call_raw *call,
 		    resolver_done *done, void *context, uint64_t tag)
 {

@@ -13,7 +13,7 @@ static const char *const installed[] = {
 
 /* A path has this in it. */
 static const char *const packages[] = {
-	"/site-packages/", "/dist-packages/", "/node_modules/", "/.cargo/", NULL,
+	"/site-packages/", "/dist-packages/", "/lib-dynload/", "/node_modules/", "/.cargo/", NULL,
 };
 
 /* What a file's name begins with, whoever has built it and wherever it lies. */

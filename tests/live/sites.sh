@@ -109,25 +109,36 @@ case_sites_are_few() {
     expect "the call records" "$(grep -c '"event": *"call"' "$SCRATCH/trace")" '>=' 3
 }
 
-# split_in LANGUAGE BUILD...: the two lines that are marked in its source are the verdict's, by the function of that name, and its
-# language's own code is folded away.
-split_in() {
-    local source=$PWD/tests/workload/places/split.$1 function=$2 which
-    shift 2
-    GOCACHE=$SCRATCH/go GO111MODULE=off "$@" "$source" -o "$SCRATCH/split" >"$SCRATCH/build" 2>&1 || fail "it did not build: $(tail -n 3 "$SCRATCH/build")"
-    start_at_gate "$SCRATCH/split"
+# trace_places PROGRAM ARG...: from its gate to its end.
+trace_places() {
+    start_at_gate "$@"
     start_trace -p "$GATED"
     echo >&"$GATE"
     wait_for "$WAIT_LIMIT" gone "$GATED" || fail "it did not end"
     end_trace
     expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
+}
+
+# expect_places SOURCE FUNCTION [MARK]: the two lines that are marked in its source are the verdict's, by the function of that name, and
+# the language's own code is folded away.
+expect_places() {
+    local which
     for which in first second; do
         expect_is "the line of the $which write" "$(report ".verdict.sites.places.${which}_write | \"\\(.function) \\(.file | split(\"/\")[-1]):\\(.line)\"")" \
-            "$function ${source##*/}:$(grep -n "// $which" "$source" | cut -d: -f1)"
+            "$2 ${1##*/}:$(grep -n "// ${3:+$3 }$which" "$1" | cut -d: -f1)"
         expect "the frames of the $which write that are not its own" \
             "$(report "[.verdict.sites.classes.${which}_write[] | select(. != \"own\")] | length")" '>=' 1
     done
-    report '.verdict.advice[0]' | grep -qF "in $function (${source##*/})" || fail "the advice names no function: $(report '.verdict.advice[0]')"
+    report '.verdict.advice[0]' | grep -qF "in $2 (${1##*/})" || fail "the advice names no function: $(report '.verdict.advice[0]')"
+}
+
+# split_in LANGUAGE FUNCTION BUILD...
+split_in() {
+    local source=$PWD/tests/workload/places/split.$1 function=$2
+    shift 2
+    GOCACHE=$SCRATCH/go GO111MODULE=off "$@" "$source" -o "$SCRATCH/split" >"$SCRATCH/build" 2>&1 || fail "it did not build: $(tail -n 3 "$SCRATCH/build")"
+    trace_places "$SCRATCH/split"
+    expect_places "$source" "$function"
 }
 
 case_places_go() {
@@ -144,4 +155,19 @@ case_places_cxx() {
 case_places_rust() {
     command -v rustc >/dev/null || skip "no compiler for Rust"
     split_in rs split::request rustc -g -O
+}
+
+# With PYTHONS="python3.9 ..." other versions too.
+case_places_python() {
+    local source=$PWD/tests/workload/places/split.py python with=
+    [ "$(uname -m)" = x86_64 ] || skip "on this machine CPython's functions are not read"
+    for python in ${PYTHONS:-/usr/bin/python3}; do
+        command -v "$python" >/dev/null || skip "no $python"
+        with=$("$python" -c 'import sys; print(".".join(map(str, sys.version_info[:2])))')
+        trace_places "$python" "$source"
+        expect_places "$source" request
+        trace_places "$python" "$source" http
+        expect_places "$source" "$([[ $with = 3.9 || $with = 3.10 ]] && echo do_GET || echo Handler.do_GET)" http
+    done
+    echo "# $LABEL: places_python: ${PYTHONS:-$with}"
 }

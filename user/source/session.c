@@ -91,6 +91,7 @@ static void note_exit(struct session *session, uint32_t tgid)
 		if (session->set.processes[i].tgid == tgid)
 			session->targets_exited++;
 	session__chain_ended(session, tgid);
+	bpf_map_delete_elem(bpf_map__fd(session->skel->maps.pythons), &tgid);
 }
 
 /* The clock is looked at now and then. */

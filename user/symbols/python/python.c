@@ -4,34 +4,14 @@
 #include <elf.h>
 #include <errno.h>
 #include <gelf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "user/base/clock.h"
-#include "user/base/log.h"
 #include "user/base/xalloc.h"
-#include "user/symbols/demangle.h"
 #include "user/symbols/images/maps.h"
-#include "user/symbols/python/layout.h"
+#include "user/symbols/python/memory.h"
 #include "user/symbols/read_budget.h"
-
-#define NAME_MOST  512   /* characters of a name, or of a path */
-#define TABLE_MOST 65536 /* bytes of a table of lines */
-#define THREADS    64    /* of an interpreter that are looked at */
-
-/* struct pthread of glibc on x86-64, which the thread pointer points to: its first keys' data. */
-#define TLS_FIRST 0x318
-#define TLS_EACH  16
-#define TLS_KEYS  32
-
-struct python {
-	pid_t pid;
-	int memory; /* /proc/PID/mem, as the process was then */
-	uint64_t used;
-	struct python_layout layout;
-};
 
 struct pythons {
 	struct file_broker *broker;
@@ -62,28 +42,6 @@ void pythons__free(struct pythons *pythons)
 	for (size_t i = 0; i < PYTHONS_MOST; i++)
 		free_python(pythons->v[i]);
 	free(pythons);
-}
-
-/* ---- memory ---- */
-
-static bool read_memory(const struct python *python, uint64_t at, void *out, size_t size)
-{
-	return at < INT64_MAX && pread(python->memory, out, size, (off_t)at) == (ssize_t)size;
-}
-
-/* 0: there is none, or it cannot be read. */
-static uint64_t read_pointer(const struct python *python, uint64_t at)
-{
-	uint64_t pointer = 0;
-
-	return read_memory(python, at, &pointer, sizeof(pointer)) ? pointer : 0;
-}
-
-static uint32_t read_number(const struct python *python, uint64_t at)
-{
-	uint32_t number = 0;
-
-	return read_memory(python, at, &number, sizeof(number)) ? number : 0;
 }
 
 /* ---- where it is ---- */
@@ -161,32 +119,11 @@ static bool next_file(char **text, struct maps_line *line)
 
 /* ---- is it what it is taken for ---- */
 
-/* The thread's state is where each thread is to have it: by the one that is first in the list. */
-static bool find_key(const struct python *python, uint64_t runtime, uint32_t *tls)
-{
-	const struct python_layout *layout = &python->layout;
-	uint64_t interpreter = read_pointer(python, runtime + layout->interpreters);
-	uint64_t state = read_pointer(python, interpreter + layout->threads), self;
-	uint32_t made = read_number(python, runtime + layout->key);
-	uint32_t key = read_number(python, runtime + layout->key + sizeof(made));
-
-	if (!interpreter || !made || key >= TLS_KEYS)
-		return false;
-	*tls = TLS_FIRST + key * TLS_EACH;
-	for (size_t i = 0; i < THREADS && state; i++) {
-		self = read_pointer(python, state + layout->thread_id);
-		if (self && read_pointer(python, self + *tls) == state)
-			return true;
-		state = read_pointer(python, state + layout->next);
-	}
-	return false;
-}
-
 static bool choose_layout(struct python *python, const struct known_symbols *symbols, uint64_t bias,
 			  const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	uint32_t version = symbols->version ? read_number(python, bias + symbols->version) : 0;
+	uint32_t version = symbols->version ? python__number(python, bias + symbols->version) : 0;
 	uint32_t minor = version ? version >> 16 & 0xff : minor_by_name(slash ? slash + 1 : path);
 	const struct python_layout *layout =
 		version && version >> 24 != 3 ? NULL : python_layout__of(minor);
@@ -195,7 +132,7 @@ static bool choose_layout(struct python *python, const struct known_symbols *sym
 	if (!layout)
 		return false;
 	python->layout = *layout;
-	return minor < 13 || (read_memory(python, bias + symbols->runtime, said, sizeof(said)) &&
+	return minor < 13 || (python__read(python, bias + symbols->runtime, said, sizeof(said)) &&
 			      python_layout__read(&python->layout, said));
 }
 
@@ -213,7 +150,7 @@ static bool look_at_file(struct pythons *pythons, struct python *python,
 	close(fd);
 	bias = line->start - symbols.base;
 	return known && choose_layout(python, &symbols, bias, line->path) &&
-	       find_key(python, bias + symbols.runtime, &python->layout.frames.tls);
+	       python__find_key(python, bias + symbols.runtime, &python->layout.frames.tls);
 }
 
 /* A program may be no more than a call of its library. */
@@ -269,139 +206,17 @@ bool pythons__find(struct pythons *pythons, pid_t pid, struct ns_python *out)
 	return known;
 }
 
-/* ---- names ---- */
-
-/* PyASCIIObject, PyCompactUnicodeObject: their length, and in a word of bits of how many bytes
- * their characters are, and that they lie behind the head. */
-#define STRING_LENGTH 16
-#define STRING_STATE  32
-
-/* As UTF-8. False: it is no string of a name's size. */
-static bool read_string(const struct python *python, uint64_t at, char *out, size_t size)
-{
-	unsigned char raw[4 * NAME_MOST];
-	uint64_t length = at ? read_pointer(python, at + STRING_LENGTH) : 0;
-	uint32_t state = at ? read_number(python, at + STRING_STATE) : 0, width = state >> 2 & 7;
-	bool is_compact = state >> 5 & 1, is_ascii = state >> 6 & 1;
-	size_t used = 0;
-
-	if (!length || length > NAME_MOST || !is_compact ||
-	    (width != 1 && width != 2 && width != 4) ||
-	    !read_memory(python, at + (is_ascii ? python->layout.ascii : python->layout.compact),
-			 raw, length * width))
-		return false;
-	for (size_t i = 0; i < length && used + 5 < size; i++) {
-		uint32_t c = 0;
-
-		memcpy(&c, raw + i * width, width);
-		if (!c || c > 0x10ffff)
-			return false;
-		if (c < 0x80) {
-			out[used++] = (char)c;
-		} else {
-			unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-
-			out[used++] = (char)((0xff00 >> (more + 1) & 0xff) | c >> 6 * more);
-			while (more--)
-				out[used++] = (char)(0x80 | (c >> 6 * more & 63));
-		}
-	}
-	out[used] = '\0';
-	return true;
-}
-
-#define BYTES_LENGTH 16
-#define BYTES_DATA   32
-
-static unsigned line_of(const struct python *python, const struct ns_python_frame *frame)
-{
-	const struct python_layout *layout = &python->layout;
-	uint64_t bytes = read_pointer(python, frame->code + layout->linetable), at;
-	uint64_t size = bytes ? read_pointer(python, bytes + BYTES_LENGTH) : 0;
-	uint32_t first = read_number(python, frame->code + layout->line);
-	unsigned char *table;
-	unsigned line = 0;
-
-	if (!size || size > TABLE_MOST)
-		return 0;
-	if (layout->frames.lasti)
-		at = frame->instr * (layout->minor == 10 ? 2 : 1);
-	else
-		at = frame->instr - frame->code - layout->code;
-	table = xcalloc(1, size);
-	if (read_memory(python, bytes + BYTES_DATA, table, size))
-		line = python_layout__line(layout->minor, table, size, first, at);
-	free(table);
-	return line;
-}
-
-/* False: it does not check. */
-static bool name_frame(const struct python *python, const struct ns_python_frame *frame, char *out,
-		       size_t size)
-{
-	char function[4 * NAME_MOST], file[4 * NAME_MOST];
-	unsigned line;
-
-	if (!frame->code ||
-	    !read_string(python, read_pointer(python, frame->code + python->layout.name), function,
-			 sizeof(function)) ||
-	    !read_string(python, read_pointer(python, frame->code + python->layout.filename), file,
-			 sizeof(file)))
-		return false;
-	/* From 3.12 on the list has what no program wrote. */
-	if (!strncmp(function, "<interpreter", strlen("<interpreter")))
-		return false;
-	line = line_of(python, frame);
-	demangle__clean(function);
-	demangle__clean(file);
-	function[DEMANGLE_NAME - 1] = '\0';
-	if (line)
-		snprintf(out, size, "%s (%s:%u)", function, file, line);
-	else
-		snprintf(out, size, "%s", function);
-	return true;
-}
-
-/* Where the interpreter's first frame begins, in text. */
-static char *interpreters(char *stack)
-{
-	for (char *frame = stack; frame; frame = strchr(frame, ';')) {
-		char *end, *module;
-
-		frame += *frame == ';';
-		end = strchrnul(frame, ';');
-		module = memmem(frame, (size_t)(end - frame), " [", 2);
-		if (module &&
-		    (!strncmp(module + 2, "python", 6) || !strncmp(module + 2, "libpython", 9)))
-			return frame;
-	}
-	return stack + strlen(stack);
-}
-
 void pythons__join(struct pythons *pythons, pid_t pid, const struct ns_python_frame *frames,
 		   size_t count, char *stack, size_t size)
 {
-	struct python *python = *place_of(pythons, pid);
-	char frame[8 * NAME_MOST + 32], *from;
-	size_t used;
+	struct python *python = count ? *place_of(pythons, pid) : NULL;
+	struct ns_python found;
 
-	if (!python || python->pid != pid || !count)
+	/* Whoever answered that it is one may have ended. */
+	if (count && (!python || python->pid != pid))
+		python = pythons__find(pythons, pid, &found) ? *place_of(pythons, pid) : NULL;
+	if (!python)
 		return;
 	python->used = ++pythons->uses;
-	from = interpreters(stack);
-	used = (size_t)(from - stack);
-	used -= used && stack[used - 1] == ';';
-	stack[used] = '\0';
-	for (size_t i = 0; i < count; i++) {
-		if (!name_frame(python, &frames[i], frame, sizeof(frame))) {
-			/* From 3.12 on the list has the interpreter's own entries too, which are no
-			 * functions. */
-			if (python->layout.minor >= 12)
-				continue;
-			strcpy(frame, "[python]");
-		}
-		if (used + strlen(frame) + 2 > size)
-			break;
-		used += sprintf(stack + used, "%s%s", used ? ";" : "", frame);
-	}
+	python__join(python, frames, count, stack, size);
 }

@@ -144,8 +144,10 @@ split_in() {
 case_places_go() {
     command -v go >/dev/null || skip "no compiler for Go"
     split_in go main.request go_build
+    split_in go main.request go_build_stripped
 }
 go_build() { go build -o "$3" "$1"; }
+go_build_stripped() { go build -trimpath -ldflags "-s -w" -o "$3" "$1"; }
 
 case_places_cxx() {
     command -v g++ >/dev/null || skip "no compiler for C++"

@@ -339,6 +339,9 @@ static size_t find_lines(struct image_file *file, uint64_t address, unsigned sty
 	if (count)
 		return count;
 	memset(lines, 0, sizeof(*lines));
+	if (style & SYMBOLS_LINES && !file->lines)
+		image_names__go_line(file->names, address, lines->path, sizeof(lines->path),
+				     &lines->line);
 	return 1;
 }
 

@@ -76,6 +76,7 @@ enum ns_active {
 	NS_ACTIVE_RECOVERY = 2,
 	NS_ACTIVE_SAMPLE = 3, /* not counted there, but in samples_open */
 	NS_ACTIVE_LOOK = 4,   /* not counted: at a hold, for a moment */
+	NS_ACTIVE_TELL = 5,   /* likewise: who says what becomes of an untold connection */
 };
 
 #define NS_ACTIVES 4 /* kinds */

@@ -176,6 +176,7 @@ static __always_inline void drop_conn(struct sock *sk)
 	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
 	struct ns_conn_state *peer;
 	struct endpoints ends;
+	bool adds;
 
 	/* Also of who is not watched: the kernel gives the address to another socket. */
 	bpf_map_delete_elem(&connectors, &key);
@@ -198,7 +199,8 @@ static __always_inline void drop_conn(struct sock *sk)
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
 	if (conn->untold && (has_finding(conn) || (peer && has_finding(peer))))
 		make_known(conn);
-	if (conn->untold)
+	adds = conn->untold && begin_telling(conn);
+	if (adds && conn->untold)
 		add_to_service(sk, conn, peer, &ends);
 	else
 		tell_close(sk, conn);
@@ -212,6 +214,8 @@ static __always_inline void drop_conn(struct sock *sk)
 	ends.tuple.lport = conn->lport;
 	bpf_map_delete_elem(&tuples, &ends.tuple);
 	give_history_back(conn);
+	if (adds)
+		end_telling(conn);
 	bpf_map_delete_elem(&conns, &key);
 }
 

@@ -159,14 +159,35 @@ static __noinline int tell_peer(const struct ns_conn_state *one, const struct ns
 	return 0;
 }
 
+/*
+ * It is told, or it is a part of a sum: never both, though another CPU may want to know it while it
+ * goes away. True for the one who may say so; end_telling() is to follow.
+ */
+static __always_inline bool begin_telling(const struct ns_conn_state *conn)
+{
+	struct ns_active_key key = {.sk = conn->key, .what = NS_ACTIVE_TELL};
+
+	return enter_active(&key);
+}
+
+static __always_inline void end_telling(const struct ns_conn_state *conn)
+{
+	struct ns_active_key key = {.sk = conn->key, .what = NS_ACTIVE_TELL};
+
+	leave_active(&key);
+}
+
 static __always_inline void know_end(struct ns_conn_state *conn)
 {
 	/* By itself a peer's end would count as a connection. */
 	if (!conn->untold || (conn->untold == NS_UNTOLD_ALONE && !(conn->role & NS_ROLE_TARGET)))
 		return;
+	if (!begin_telling(conn))
+		return;
 	conn->untold = NS_TOLD;
 	conn->wanted = 0;
 	tell_conn_at((struct sock *)conn->key, conn, conn->first_ts);
+	end_telling(conn);
 }
 
 /* A pair from now on: either both are told, or none. By who has called pair_conn(), whose stack is

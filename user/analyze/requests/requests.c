@@ -666,25 +666,42 @@ static size_t write_conns(const struct requests *requests, const struct report *
 	return count;
 }
 
+/* Of some exchanges their connection was not described in time: they are of the only endpoint,
+ * unless connections of others were without one too. */
+static struct group *only_end(const struct report *report, struct group *groups, size_t count)
+{
+	struct group *only = NULL;
+	size_t ends = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!groups[i].key)
+			continue;
+		only = &groups[i];
+		ends++;
+	}
+	return ends == 1 && (count == 1 || !report->past_without_end) ? only : NULL;
+}
+
 /* Likewise. The only endpoint is that of all. */
 static size_t write_ends(const struct requests *requests, const struct report *report,
 			 enum request_role role, struct report_requests *all)
 {
 	const struct sample *sample = &requests->samples[role];
 	size_t count, written = 0;
-	struct group *groups;
+	struct group *groups, *only;
 
 	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges),
 	      by_endpoint_and_duration);
 	groups = group_by(sample, endpoint_of, &count);
 	count_ends(requests, report, role, groups, count);
 	qsort(groups, count, sizeof(*groups), most_first);
-	if (count == 1 && groups->key) {
-		all->end = requests->ends[groups->key];
-		all->connections = groups->connections;
+	only = only_end(report, groups, count);
+	if (only) {
+		all->end = requests->ends[only->key];
+		all->connections = only->connections;
 	}
 	for (size_t i = 0; count > 1 && i < count; i++) {
-		if (groups[i].key)
+		if (groups[i].key && !only)
 			write_group(requests, report, sample, &groups[i], &all[++written]);
 	}
 	free(groups);

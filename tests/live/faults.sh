@@ -45,19 +45,26 @@ case_thousand_programs() {
     [ "$STATUS" = 3 ] || expect_is "the status" "$STATUS" 0
 }
 
-# Thousands of connections, most of which are but a part of a sum that the kernel side makes: it is exact.
+# Thousands of connections, most of which are but a part of a sum that the kernel side makes: it is exact, but for what the kernel left
+# out runs of. Both ends are the program's own: a request is the one that it makes.
 case_thousands_of_connections() {
+    local made
     "$NETSTALL" check "${ATTACH[@]}" --min-exchanges 1 --json "$SCRATCH/check" -- "$WORKLOADS/connections" short 6000 >"$SCRATCH/out" 2>"$SCRATCH/err"
     STATUS=$?
     gojq -c '.report' "$SCRATCH/check" >"$SCRATCH/report"
     [ -z "$QUICK" ] || [ $STATUS != 1 ] || STATUS=0 # an emulated machine may be as slow as a stall
     expect_is "the status" "$STATUS" 0
-    expect_is "exchanges" "$(gojq -r .watched.exchanges "$SCRATCH/check")" 6000
-    # Both ends are its own: a request is the one that it makes.
-    expect_is "connections and their requests" "$(report '[.requests[] | select(.connection == null) | "\(.role) \(.connections) \(.count)"] | join(", ")')" \
-        "makes 6000 6000"
-    expect_is "ends of connections" "$(report .completeness.sockets)" 12000
-    expect "events" "$(report .completeness.events)" '<' 24000
+    made=$(report '[.requests[] | select(.connection == null and .role == "makes")][0] | "\(.connections) \(.count)"')
+    if [ "$(report '.completeness.lost_by_kind.runs // 0')" = 0 ]; then
+        expect_is "connections and their requests" "$made" "6000 6000"
+        expect_is "exchanges" "$(gojq -r .watched.exchanges "$SCRATCH/check")" 6000
+        expect_is "ends of connections" "$(report .completeness.sockets)" 12000
+    else
+        expect "connections, some runs left out" "${made% *}" '>=' 5900
+        expect "connections, some runs left out" "${made% *}" '<=' 6000
+    fi
+    # Of a slow machine's many are stalls, and told.
+    [ -n "$QUICK" ] || expect "events" "$(report .completeness.events)" '<' 24000
     expect_is "contradictions in the report" "$(contradictions)" ""
 }
 

@@ -101,6 +101,7 @@ judge_machine() {
 # start_trace OPTIONS...: netstall, attached when this returns. Sets TRACE_PID.
 start_trace() {
     watch_machine
+    rm -f "$SCRATCH/trace.err"
     "$NETSTALL" trace "${ATTACH[@]}" --json "$@" >"$SCRATCH/trace" 2>"$SCRATCH/trace.err" &
     TRACE_PID=$!
     await_line 'netstall: tracing' "$SCRATCH/trace.err" "$TRACE_PID" ||

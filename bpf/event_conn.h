@@ -258,7 +258,15 @@ struct ns_call {
 	__u32 truncated; /* 1: it goes deeper than what was copied */
 	__u32 held;      /* 1: bytes of it were held; 0: all was sent and is unacknowledged. Of a
 			  * submission: it has as many bytes as such a one */
-	__u32 pad;
+	__u32 what;      /* enum ns_call_what */
+	__u64 off_ts;    /* of a read: since when the thread had waited for it; else 0 */
+};
+
+enum ns_call_what {
+	NS_CALL_WRITE = 0,  /* one of those of which a later one is held */
+	NS_CALL_READ = 1,   /* by who waited long for it */
+	NS_CALL_ANSWER = 2, /* a write at the other end of one that is waited for long */
+	NS_CALL_WHATS,
 };
 
 #define NS_PYTHON_FRAMES 32
@@ -370,8 +378,8 @@ NS_ASSERT_SIZE(ns_delack, 64);
 NS_ASSERT_SIZE(ns_release, 72);
 NS_ASSERT_SIZE(ns_recv, 40);
 NS_ASSERT_SIZE(ns_retrans, 104);
-NS_ASSERT_SIZE(ns_call, 56);
-NS_ASSERT_SIZE(ns_call_raw, 4800);
+NS_ASSERT_SIZE(ns_call, 64);
+NS_ASSERT_SIZE(ns_call_raw, 4808);
 NS_ASSERT_SIZE(ns_exchange, 248);
 NS_ASSERT_SIZE(ns_failed, 72);
 NS_ASSERT_SIZE(ns_listener, 48);

@@ -124,10 +124,12 @@ enum ns_call_reg {
 _Static_assert(NS_REG_COUNT <= NS_CALL_REGS, "the registers fit the record");
 
 /* Call sites of a connection: so many of each kind, and of first writes that may be others. */
-#define NS_SITES_HELD   2
-#define NS_SITES_FIRST  2
-#define NS_SITES_OTHER  4
-#define NS_SITES_SECOND 128 /* of all connections, in a second */
+#define NS_SITES_HELD    2
+#define NS_SITES_FIRST   2
+#define NS_SITES_OTHER   4
+#define NS_SITES_READS   2
+#define NS_SITES_ANSWERS 2
+#define NS_SITES_SECOND  128 /* of all connections, in a second */
 
 /* One of many: has user space heard of it? */
 enum ns_untold {
@@ -202,6 +204,12 @@ struct ns_conn_sites {
 	 * a ring: it went out in no call of the program's. 0: none. */
 	__u32 submit_first;
 	__u32 submit_held;
+	/* A thread waited long for what it is about to read. */
+	__u32 reader; /* its tid; 0: none */
+	__u32 reads;  /* call sites taken */
+	__u64 reader_off_ts;
+	__u32 answer_wanted; /* the other end has waited long for what this one writes */
+	__u32 answers;       /* call sites taken */
 };
 
 /* What was read since the last write: by who reads, begun anew by who sends. */

@@ -115,6 +115,7 @@ __u64 slow_noted;        /* (+) how many */
 __u32 waits_lasting;     /* an iterator run counts */
 __u32 exchanges_told;    /* (+) since user space looked last, and stored 0 */
 __u32 waits_told;        /* (+) likewise */
+__s32 readers_wanted;    /* (+) connections whose reader's call site is to be taken */
 __u64 long_wait_ns;      /* NS_LONG_TIMES thresholds or more; user space keeps it up to date */
 struct ns_service zero_service;     /* never written */
 struct ns_conn_state zero_conn;     /* never written: what a new entry starts from */

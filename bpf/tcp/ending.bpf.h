@@ -192,6 +192,7 @@ static __always_inline void drop_conn(struct sock *sk)
 	if (peer)
 		end_answered(peer);
 	forget_samples(conn);
+	forget_reader(conn);
 	if (conn->sends_begun > 0) /* nobody told their ends */
 		__sync_fetch_and_add(&lost[NS_LOST_RUNS], conn->sends_begun);
 	make_wanted_known(conn);

@@ -57,9 +57,12 @@ static __always_inline __u32 copy_stack(struct ns_call_raw *out)
 	return NS_CALL_STACK;
 }
 
+/* how: enum ns_call_what, or a write of which bytes are held. */
+#define NS_SITE_HELD 4
+
 /* In the context of the call. False: not taken now, another send may do. */
 static __noinline bool tell_site(struct ns_conn_state *conn, __u32 write_seq, __u32 bytes,
-				 __u64 now, __u32 held)
+				 __u64 now, __u32 how)
 {
 	struct ns_call_raw *out;
 
@@ -75,7 +78,9 @@ static __noinline bool tell_site(struct ns_conn_state *conn, __u32 write_seq, __
 	fill_head(&out->call.head, NS_CALL, sizeof(*out), now, conn->id);
 	out->call.write_seq = write_seq;
 	out->call.bytes = bytes;
-	out->call.held = held;
+	out->call.held = how == NS_SITE_HELD;
+	out->call.what = how & 3;
+	out->call.off_ts = how == NS_CALL_READ ? conn->sites.reader_off_ts : 0;
 	read_call_regs(current_regs(), out->regs);
 	if (!out->regs[NS_REG_IP]) { /* a thread that never was in user mode */
 		bpf_ringbuf_discard(out, BPF_RB_NO_WAKEUP);
@@ -85,6 +90,19 @@ static __noinline bool tell_site(struct ns_conn_state *conn, __u32 write_seq, __
 	out->python_count = copy_python(out);
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return true;
+}
+
+/* A read by who had waited for it. Mostly the wait was in the same call, or in one beside it. */
+static __noinline int tell_reader(__u64 key, __u32 tid)
+{
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+
+	if (!conn || !conn->sites.reader || conn->sites.reader != tid)
+		return 0;
+	if (tell_site(conn, 0, 0, bpf_ktime_get_ns(), NS_CALL_READ))
+		conn->sites.reads++;
+	forget_reader(conn);
+	return 0;
 }
 
 /*
@@ -126,7 +144,7 @@ static __always_inline void on_held_call(struct sock *sk, struct ns_conn_state *
 	if (!has_site(sk)) {
 		conn->sites.submit_held = bytes;
 		sites_by_submission = 1;
-	} else if (tell_site(conn, view->write_seq, bytes, now, 1)) {
+	} else if (tell_site(conn, view->write_seq, bytes, now, NS_SITE_HELD)) {
 		conn->sites.held++;
 	}
 }
@@ -151,7 +169,7 @@ static __always_inline void on_free_call(struct sock *sk, struct ns_conn_state *
 			conn->sites.submit_first = bytes;
 		return;
 	}
-	if (!tell_site(conn, view->write_seq, bytes, now, 0))
+	if (!tell_site(conn, view->write_seq, bytes, now, NS_CALL_WRITE))
 		return;
 	if (alike)
 		conn->sites.first++;
@@ -192,14 +210,25 @@ static __noinline int site_of_submission(const struct ns_uring *op, __u64 ring)
 		return 0;
 	bytes = op->len;
 	if (bytes && bytes == conn->sites.submit_held) {
-		if (tell_site(conn, 0, bytes, op->submit_ts, 1))
+		if (tell_site(conn, 0, bytes, op->submit_ts, NS_SITE_HELD))
 			conn->sites.held++;
 		conn->sites.submit_held = 0;
 	} else if (bytes && bytes == conn->sites.submit_first) {
-		if (tell_site(conn, 0, bytes, op->submit_ts, 0))
+		if (tell_site(conn, 0, bytes, op->submit_ts, NS_CALL_WRITE))
 			conn->sites.first++;
 		conn->sites.submit_first = 0;
 	}
+	return 0;
+}
+
+/* The other end had waited long for one. The next one stands for it. */
+static __noinline int on_answer_call(struct sock *sk, struct ns_conn_state *conn, __u32 bytes)
+{
+	if (!conn || !has_site(sk))
+		return 0;
+	conn->sites.answer_wanted = 0;
+	if (tell_site(conn, 0, bytes, bpf_ktime_get_ns(), NS_CALL_ANSWER))
+		conn->sites.answers++;
 	return 0;
 }
 
@@ -211,6 +240,8 @@ static __always_inline void sample_sites(struct sock *sk, struct ns_conn_state *
 		on_held_call(sk, conn, view, bytes, now);
 	else if (conn->sites.wanted && !is_held(conn))
 		on_free_call(sk, conn, view, bytes, now);
+	if (conn->sites.answer_wanted)
+		on_answer_call(sk, conn, bytes);
 }
 
 #endif

@@ -565,6 +565,15 @@ static __always_inline bool is_long_ago(__u32 jiffies)
 	return (__u32)bpf_jiffies64() - jiffies >= settings.long_jiffies;
 }
 
+/* Its call site was taken, or there will be none. */
+static __always_inline void forget_reader(struct ns_conn_state *conn)
+{
+	if (!conn->sites.reader)
+		return;
+	conn->sites.reader = 0;
+	__sync_fetch_and_add(&readers_wanted, -1);
+}
+
 /* Can this read matter to a request that is reported? Decided before any table is read. */
 static __always_inline bool read_matters(const struct recv_view *view, __u32 tgid)
 {

@@ -489,6 +489,21 @@ static __always_inline void tell_ring_history(struct ns_thread_state *thread)
 	ring->telling = NS_RING_TELLING;
 }
 
+/* Where it reads what it waited for; of who looks at several sockets it is one of them. */
+static __always_inline void want_reader(struct ns_conn_state *conn, __u32 tid, __u64 off_ts)
+{
+	struct ns_conn_state *peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+
+	if (peer && peer->sites.answers < NS_SITES_ANSWERS)
+		peer->sites.answer_wanted = 1;
+	if (conn->sites.reads >= NS_SITES_READS)
+		return;
+	if (!conn->sites.reader)
+		__sync_fetch_and_add(&readers_wanted, 1);
+	conn->sites.reader_off_ts = off_ts;
+	conn->sites.reader = tid;
+}
+
 /* What led to a stall in which the thread waited as waited has it. Global: see file_in_table(). */
 __noinline int tell_what_led(__u32 tid, __u32 place)
 {
@@ -503,6 +518,8 @@ __noinline int tell_what_led(__u32 tid, __u32 place)
 	if (conn) {
 		flush_both(conn);
 		watch_both_ends(conn);
+		if (waits_to_read(waited[place].call.number))
+			want_reader(conn, tid, thread->since);
 	}
 	if (waited[place].ring)
 		tell_ring_history(thread);

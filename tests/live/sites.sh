@@ -116,16 +116,21 @@ trace_places() {
     echo >&"$GATE"
     wait_for "$WAIT_LIMIT" gone "$GATED" || fail "it did not end"
     end_trace
-    expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
+}
+
+# expect_place WHICH SOURCE FUNCTION MARK
+expect_place() {
+    expect_is "the line of the $1" "$(report ".verdict.sites.places.$1 | \"\\(.function) \\(.file | split(\"/\")[-1]):\\(.line)\"")" \
+        "$3 ${2##*/}:$(grep -n "// $4" "$2" | cut -d: -f1)"
 }
 
 # expect_places SOURCE FUNCTION [MARK]: the two lines that are marked in its source are the verdict's, by the function of that name, and
 # the language's own code is folded away.
 expect_places() {
     local which
+    expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
     for which in first second; do
-        expect_is "the line of the $which write" "$(report ".verdict.sites.places.${which}_write | \"\\(.function) \\(.file | split(\"/\")[-1]):\\(.line)\"")" \
-            "$2 ${1##*/}:$(grep -n "// ${3:+$3 }$which" "$1" | cut -d: -f1)"
+        expect_place "${which}_write" "$1" "$2" "${3:+$3 }$which"
         expect "the frames of the $which write that are not its own" \
             "$(report "[.verdict.sites.classes.${which}_write[] | select(. != \"own\")] | length")" '>=' 1
     done
@@ -168,6 +173,10 @@ case_places_python() {
         with=$("$python" -c 'import sys; print(".".join(map(str, sys.version_info[:2])))')
         trace_places "$python" "$source"
         expect_places "$source" request
+        trace_places "$python" "$source" late
+        expect_is "the verdict" "$(report .verdict.cause)" peer-app
+        expect_place read "$source" ask_late "late read"
+        expect_place answer "$source" serve_late "late answer"
         trace_places "$python" "$source" http
         expect_places "$source" "$([[ $with = 3.9 || $with = 3.10 ]] && echo do_GET || echo Handler.do_GET)" http
     done

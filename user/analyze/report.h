@@ -154,6 +154,14 @@ struct stall_wait {
 	uint64_t end_ts;
 };
 
+/* Where in their programs: user stacks, text as wait_stack; NULL not taken. */
+struct call_sites {
+	const char *first_write; /* the two of a hold, */
+	const char *second_write;
+	const char *read;   /* what the thread had waited for, */
+	const char *answer; /* and where the other end wrote that */
+};
+
 #define STALL_WAITS 8
 
 /*
@@ -220,10 +228,8 @@ struct stall {
 	struct ns_ran ran;
 	struct ns_retrans retrans; /* what recovered the loss; head.type 0: nothing was lost */
 	uint32_t retransmits;      /* segments sent again during the stall */
-	/* Where in their programs the two writes were called: user stacks, text as
-	 * wait_stack; NULL not taken. They may come from a later stall of this connection. */
-	const char *first_site;
-	const char *second_site;
+	struct call_sites
+		sites; /* those of the writes may come from a later stall of this connection */
 	struct stall_queue queue;   /* of a connection that was not accepted */
 	struct stall_reader reader; /* of a closed or full window, of a full send buffer */
 	size_t link_count;          /* 0: the hold explains it, no chain had to be walked */

@@ -157,7 +157,7 @@ static const struct template advice[] = {
 	{ROOTED, "{?is_unread}"
 	 "Let {doer} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
 	{FOR(PEER_APP) | FOR(UDP) | FOR(DNS), "{?is_sleeping}"
-	 "In {doer}, do not sleep[ in {doer_call}] between the request and its answer; wait for the event itself: at most this "
+	 "In {doer}, do not sleep[ in {doer_call}] between the request and its answer[, written in {doer_place}]; wait for the event itself: at most this "
 	 "{saves}."},
 	{FOR(LOCK), "{?is_sleeping}"
 	 "In {doer}, do not sleep[ in {doer_call}] while another thread waits for its lock or signal; wait for the event "

@@ -262,6 +262,18 @@ char *site__both(char *dst, size_t size, const char *first, const char *second)
 	return dst;
 }
 
+char *site__function(char *dst, size_t size, const char *frames)
+{
+	struct site site;
+
+	read_site(frames, &site);
+	if (!site.own_count)
+		return NULL;
+	dst[0] = '\0';
+	add_function(dst, size, site.own);
+	return dst;
+}
+
 /* ---- the line ---- */
 
 static bool read_place(const struct frame *frame, struct site_place *place)
@@ -304,7 +316,7 @@ bool site__place(const char *frames, const char *other, struct site_place *place
 
 char *site__line(char *dst, size_t size, const struct stall *stall, unsigned index)
 {
-	const char *site = index ? stall->second_site : stall->first_site;
+	const char *site = index ? stall->sites.second_write : stall->sites.first_write;
 	char text[SITE_TEXT];
 	const char *which = "first write";
 

@@ -12,7 +12,7 @@
  * information "send_head+0x1c <- exchange+0x33": the program's own functions (frame.h), the
  * innermost first, and what it called there. Where none is its own, all but the C library's way
  * into the kernel. Offsets stay there: two writes of one helper differ in its callers' alone.
- * frames: as stall->first_site.
+ * frames: as stall->sites.first_write.
  */
 char *site__describe(char *dst, size_t size, const char *frames);
 
@@ -53,6 +53,9 @@ bool site__place(const char *frames, const char *other, struct site_place *place
 
 /* "handle (server.c)": the own function of site__pair(); NULL: there is none. */
 char *site__both(char *dst, size_t size, const char *first, const char *second);
+
+/* The innermost own function alone, "serve (server.py)"; NULL: there is none. */
+char *site__function(char *dst, size_t size, const char *frames);
 
 #define SITE_LINES 2
 

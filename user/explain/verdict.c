@@ -344,8 +344,7 @@ void verdict__write(struct verdict *verdict, const struct report *report)
 	}
 	verdict->headline = headline__write(report, leading, &context);
 	verdict->path = &tally->path;
-	verdict->first_site = tally->first_site;
-	verdict->second_site = tally->second_site;
+	verdict->sites = tally->sites;
 	write_texts(verdict, &context);
 	advice__write(&context, verdict);
 }

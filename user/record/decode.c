@@ -192,6 +192,8 @@ const char *record__damage(const union record *record)
 		return exchange_damage(&record->exchange);
 	case NS_THREAD_TOTALS:
 		return record->head.tid ? NULL : "it names no thread (tid=)";
+	case NS_CALL:
+		return record->call.what < NS_CALL_WHATS ? NULL : "its kind is beyond the table";
 	case NS_LOST:
 		return record->lost.kind && record->lost.kind < NS_LOST_KINDS
 			       ? NULL
@@ -272,6 +274,11 @@ bool record__correct(union record *record, uint64_t start_ts)
 		is_wrong |= correct_length(&thread->on_cpu_ns, most);
 		is_wrong |= correct_length(&thread->blocked_ns, most);
 		is_wrong |= correct_length(&thread->runqueue_ns, most);
+		break;
+	case NS_CALL:
+		is_wrong = record->call.off_ts > ts;
+		if (is_wrong)
+			record->call.off_ts = ts;
 		break;
 	case NS_LOST:
 		is_wrong = record->lost.from_ts > ts;

@@ -79,6 +79,7 @@ static const char *const hold_names[] = {"unknown",     "nagle",  "cork",   "msg
 static const char *const uring_how_names[] = {"unknown", "inline", "poll", "worker", "later", NULL};
 static const char *const uring_file_names[] = {"none", "tcp",   "socket", "disk",
 					       "pipe", "other", NULL};
+static const char *const call_names[] = {"write", "read", "answer", NULL};
 static const char *const step_names[] = {"none", "submitted", "queued", "armed", "done", NULL};
 
 /* ---- the records ---- */
@@ -326,8 +327,10 @@ static const struct field ran_fields[] = {
 };
 
 static const struct field call_fields[] = {
-	U32(ns_call, write_seq), U32(ns_call, bytes), U32(ns_call, stack_id),
-	U32(ns_call, truncated), U32(ns_call, held),  END,
+	U32(ns_call, write_seq),      U32(ns_call, bytes),
+	U32(ns_call, stack_id),       U32(ns_call, truncated),
+	U32(ns_call, held),           NAME(ns_call, what, call_names),
+	TIME(ns_call, off_ts, "off"), END,
 };
 
 static const struct field exchange_fields[] = {

@@ -59,16 +59,16 @@ static void assert_sites(const struct stall *stall, const char *first, const cha
 {
 	assert_non_null(stall);
 	if (first) {
-		assert_non_null(stall->first_site);
-		assert_string_equal(stall->first_site, first);
+		assert_non_null(stall->sites.first_write);
+		assert_string_equal(stall->sites.first_write, first);
 	} else {
-		assert_null(stall->first_site);
+		assert_null(stall->sites.first_write);
 	}
 	if (second) {
-		assert_non_null(stall->second_site);
-		assert_string_equal(stall->second_site, second);
+		assert_non_null(stall->sites.second_write);
+		assert_string_equal(stall->sites.second_write, second);
 	} else {
-		assert_null(stall->second_site);
+		assert_null(stall->sites.second_write);
 	}
 }
 
@@ -105,9 +105,9 @@ static void a_later_stall_of_the_same_sizes_serves(void **state)
 	assert_sites(&outcome.report->stalls[0], AT_HEAD, AT_BODY);
 	assert_sites(&outcome.report->stalls[1], AT_HEAD, AT_BODY);
 	main = report__leading(outcome.report)->main;
-	assert_non_null(main->first_site);
-	assert_string_equal(main->first_site, AT_HEAD);
-	assert_string_equal(main->second_site, AT_BODY);
+	assert_non_null(main->sites.first_write);
+	assert_string_equal(main->sites.first_write, AT_HEAD);
+	assert_string_equal(main->sites.second_write, AT_BODY);
 	pipeline__free(outcome.pipeline);
 }
 
@@ -124,7 +124,7 @@ static void other_sizes_and_connections_do_not_serve(void **state)
 	add_call(&feed, 61, 2, 6176, 136, 3, 1);
 	outcome = analyze(feed);
 	assert_sites(outcome.stall, NULL, NULL);
-	assert_null(report__leading(outcome.report)->main->first_site);
+	assert_null(report__leading(outcome.report)->main->sites.first_write);
 	pipeline__free(outcome.pipeline);
 }
 

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A request in two writes, by Python's sockets; with an argument as http.server's answer. The lines that write are marked."""
+"""
+A request in two writes, by Python's sockets; with `http` as http.server's answer; with `late` in one, and the server takes its time. The
+lines that matter are marked.
+"""
 import http.server
 import os
 import socket
 import sys
 import threading
+import time
 
 
 def serve(listener):
@@ -18,6 +22,18 @@ def serve(listener):
         while had >= 176:
             conn.sendall(b"done")
             had -= 176
+
+
+def serve_late(listener):
+    conn, _ = listener.accept()
+    while conn.recv(176):
+        time.sleep(0.03)
+        conn.sendall(b"done")  # // late answer
+
+
+def ask_late(conn):
+    conn.sendall(b"h" * 176)
+    return conn.recv(4)  # // late read
 
 
 def request(conn):
@@ -49,16 +65,17 @@ def ask(port):
     os._exit(0)
 
 
-if len(sys.argv) > 1:
+if "http" in sys.argv:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     print("ready", os.getpid(), flush=True)
     sys.stdin.readline()
     threading.Thread(target=ask, args=server.server_address[1:]).start()
     server.serve_forever()
 listener = socket.create_server(("127.0.0.1", 0))
-threading.Thread(target=serve, args=(listener,), daemon=True).start()
+late = "late" in sys.argv
+threading.Thread(target=serve_late if late else serve, args=(listener,), daemon=True).start()
 conn = socket.create_connection(listener.getsockname())
 print("ready", os.getpid(), flush=True)
 sys.stdin.readline()
 for _ in range(30):
-    request(conn)
+    (ask_late if late else request)(conn)

@@ -276,7 +276,7 @@ static json_t *verdict_of(const struct report *report, const struct verdict *ver
 	put(object, "headline", json_value__text(verdict->headline));
 	put(object, "title", json_value__text(verdict->title));
 	put(object, "text", json_value__text(verdict->text));
-	put(object, "sites", json_value__sites(verdict->first_site, verdict->second_site));
+	put(object, "sites", json_value__sites(&verdict->sites));
 	put_each(object, "advice", i, verdict->advice_count, json_value__text(verdict->advice[i]));
 	put(object, "evidence", json_value__text(verdict->evidence));
 	return object;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/explain/call_site.h"
@@ -131,17 +132,25 @@ static json_t *place_of(const char *frames, const char *other)
 	return object;
 }
 
-json_t *json_value__sites(const char *first, const char *second)
+json_t *json_value__sites(const struct call_sites *sites)
 {
-	json_t *sites = json_object(), *classes = json_object(), *places;
+	const struct {
+		const char *key, *frames, *other;
+	} rows[] = {
+		{"first_write", sites->first_write, sites->second_write},
+		{"second_write", sites->second_write, sites->first_write},
+		{"read", sites->read, NULL},
+		{"answer", sites->answer, NULL},
+	};
+	json_t *object = json_object(), *classes = json_object(), *places = json_object();
 
-	put_site(sites, classes, "first_write", first);
-	put_site(sites, classes, "second_write", second);
-	put(sites, "classes", classes);
-	places = put_object(sites, "places");
-	put(places, "first_write", place_of(first, second));
-	put(places, "second_write", place_of(second, first));
-	return sites;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		put_site(object, classes, rows[i].key, rows[i].frames);
+		put(places, rows[i].key, place_of(rows[i].frames, rows[i].other));
+	}
+	put(object, "classes", classes);
+	put(object, "places", places);
+	return object;
 }
 
 size_t json_value__flags(int indent)

@@ -88,13 +88,20 @@ static void print_sites(FILE *out, const struct verdict *verdict, const struct r
 	struct site_pair pair;
 
 	if (style->full_stacks) {
-		print_full(out, "first write:", verdict->first_site, style);
-		print_full(out, second, verdict->second_site, style);
+		print_full(out, "first write:", verdict->sites.first_write, style);
+		print_full(out, second, verdict->sites.second_write, style);
+		print_full(out, "read in:", verdict->sites.read, style);
+		print_full(out, "answered in:", verdict->sites.answer, style);
 		return;
 	}
-	if (!site__pair(verdict->first_site, verdict->second_site, &pair)) {
-		print_site(out, "first write:", verdict->first_site, style);
-		print_site(out, second, verdict->second_site, style);
+	if (!verdict->sites.first_write && !verdict->sites.second_write) {
+		print_site(out, "read in:", verdict->sites.read, style);
+		print_site(out, "answered in:", verdict->sites.answer, style);
+		return;
+	}
+	if (!site__pair(verdict->sites.first_write, verdict->sites.second_write, &pair)) {
+		print_site(out, "first write:", verdict->sites.first_write, style);
+		print_site(out, second, verdict->sites.second_write, style);
 		return;
 	}
 	print_line(out, pair.first[0] ? "both in:" : "both at:", pair.both, sizeof(pair.both),

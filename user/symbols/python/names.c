@@ -120,23 +120,22 @@ static char *interpreters(char *stack)
 void python__join(const struct python *python, const struct ns_python_frame *frames, size_t count,
 		  char *stack, size_t size)
 {
-	char frame[8 * NAME_MOST + 32], *from;
-	size_t used;
+	char frame[8 * NAME_MOST + 32], *from = interpreters(stack);
+	size_t used = (size_t)(from - stack), named = 0;
 
-	from = interpreters(stack);
-	used = (size_t)(from - stack);
 	used -= used && stack[used - 1] == ';';
-	stack[used] = '\0';
 	for (size_t i = 0; i < count; i++) {
-		if (!name_frame(python, &frames[i], frame, sizeof(frame))) {
-			/* From 3.12 on the list has the interpreter's own entries too, which are no
-			 * functions. */
-			if (python->layout.minor >= 12)
-				continue;
+		bool known = name_frame(python, &frames[i], frame, sizeof(frame));
+
+		/* From 3.12 on the list has the interpreter's own entries too, which are no
+		 * functions. And as long as none has a name, the stack stays as it is. */
+		if (!known && (python->layout.minor >= 12 || !named))
+			continue;
+		if (!known)
 			strcpy(frame, "[python]");
-		}
 		if (used + strlen(frame) + 2 > size)
 			break;
 		used += sprintf(stack + used, "%s%s", used ? ";" : "", frame);
+		named += known;
 	}
 }

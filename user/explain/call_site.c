@@ -314,16 +314,46 @@ bool site__place(const char *frames, const char *other, struct site_place *place
 	       first_place(one.frames + one.from, one.to - one.from, place);
 }
 
-char *site__line(char *dst, size_t size, const struct stall *stall, unsigned index)
+/* Those of the two writes. Returns how many lines there are. */
+static unsigned write_lines(const struct stall *stall, char lines[SITE_LINES][SITE_LINE])
 {
-	const char *site = index ? stall->sites.second_write : stall->sites.first_write;
+	const char *second = stall->reason == NS_HOLD_NAGLE ? "second write" : "held write";
+	const struct call_sites *sites = &stall->sites;
+	struct site_pair pair;
 	char text[SITE_TEXT];
-	const char *which = "first write";
+	unsigned count = 0;
 
-	if (!site)
-		return NULL;
-	if (index)
-		which = stall->reason == NS_HOLD_NAGLE ? "second write" : "held write";
-	snprintf(dst, size, "%s: %s", which, site__describe(text, sizeof(text), site));
-	return dst;
+	if (site__pair(sites->first_write, sites->second_write, &pair)) {
+		snprintf(lines[count++], SITE_LINE, "%s: %s", pair.first[0] ? "both in" : "both at",
+			 pair.both);
+		if (!pair.first[0])
+			return count;
+		snprintf(lines[count++], SITE_LINE, "first write: %s", pair.first);
+		snprintf(lines[count++], SITE_LINE, "%s: %s", second, pair.second);
+		return count;
+	}
+	if (sites->first_write)
+		snprintf(lines[count++], SITE_LINE, "first write: %s",
+			 site__describe(text, sizeof(text), sites->first_write));
+	if (sites->second_write)
+		snprintf(lines[count++], SITE_LINE, "%s: %s", second,
+			 site__describe(text, sizeof(text), sites->second_write));
+	return count;
+}
+
+unsigned site__lines(const struct stall *stall, char lines[SITE_LINES][SITE_LINE])
+{
+	const struct call_sites *sites = &stall->sites;
+	unsigned count = write_lines(stall, lines);
+	char text[SITE_TEXT];
+
+	if (count)
+		return count;
+	if (sites->read)
+		snprintf(lines[count++], SITE_LINE, "read in: %s",
+			 site__describe(text, sizeof(text), sites->read));
+	if (sites->answer)
+		snprintf(lines[count++], SITE_LINE, "answered in: %s",
+			 site__describe(text, sizeof(text), sites->answer));
+	return count;
 }

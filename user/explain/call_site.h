@@ -57,9 +57,11 @@ char *site__both(char *dst, size_t size, const char *first, const char *second);
 /* The innermost own function alone, "serve (server.py)"; NULL: there is none. */
 char *site__function(char *dst, size_t size, const char *frames);
 
-#define SITE_LINES 2
+#define SITE_LINES 3
+#define SITE_LINE  (SITE_TEXT + 32)
 
-/* Line number index of a stall: "first write: ..."; NULL: there is none. */
-char *site__line(char *dst, size_t size, const struct stall *stall, unsigned index);
+/* A stall's own: its two writes as one picture, or where it is read and answered. Returns how many.
+ */
+unsigned site__lines(const struct stall *stall, char lines[SITE_LINES][SITE_LINE]);
 
 #endif

@@ -164,6 +164,17 @@ case_places_rust() {
     split_in rs split::request rustc -g -O
 }
 
+case_places_node() {
+    local source=$PWD/tests/workload/places/split.js
+    command -v node >/dev/null || skip "no Node"
+    trace_places node --perf-basic-prof --interpreted-frames-native-stack "$source"
+    rm -f "/tmp/perf-$GATED.map"
+    expect_places "$source" request
+    trace_places node "$source"
+    expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
+    expect_is "own frames without names" "$(report '[.verdict.sites.classes.second_write[] | select(. == "own")] | length')" 0
+}
+
 # With PYTHONS="python3.9 ..." other versions too.
 case_places_python() {
     local source=$PWD/tests/workload/places/split.py python with=

@@ -220,6 +220,17 @@ static void describe_write(char *dst, size_t size, const struct site *site, size
 		add_through(dst, size, site->through);
 }
 
+/* V8 says of a function where it begins. */
+static bool is_script(const struct frame *frame)
+{
+	const char *end = frame->text + frame->len;
+
+	for (const char *at = frame->text + frame->place; at + 3 < end; at++)
+		if (!memcmp(at, "js:", 3) || !memcmp(at, "ts:", 3))
+			return true;
+	return false;
+}
+
 bool site__pair(const char *first, const char *second, struct site_pair *pair)
 {
 	struct site one, other;
@@ -232,6 +243,7 @@ bool site__pair(const char *first, const char *second, struct site_pair *pair)
 	if (!find_parting(&one, &other, &parting))
 		return false;
 	pair->both[0] = pair->first[0] = pair->second[0] = '\0';
+	pair->by_function = is_script(parting.callers);
 	if (parting.at_one_line) {
 		add_frames(pair->both, sizeof(pair->both), one.own, one.own_count, SHOWN_OWN);
 		add_through(pair->both, sizeof(pair->both), one.through);
@@ -272,6 +284,22 @@ char *site__function(char *dst, size_t size, const char *frames)
 	dst[0] = '\0';
 	add_function(dst, size, site.own);
 	return dst;
+}
+
+const char *site__names_hint(const char *frames)
+{
+	struct site site;
+
+	read_site(frames, &site);
+	for (size_t i = 0; !site.own_count && i < site.to; i++) {
+		const struct frame *frame = &site.frames[i];
+
+		if (frame->module_len == 4 && !memcmp(frame->module, "node", 4))
+			return "run it with node --perf-basic-prof --interpreted-frames-native-stack";
+		if (frame->module_len == 9 && !memcmp(frame->module, "libjvm.so", 9))
+			return "run jcmd PID Compiler.perfmap as its user first (Java 17 and later)";
+	}
+	return NULL;
 }
 
 /* ---- the line ---- */
@@ -324,8 +352,8 @@ static unsigned write_lines(const struct stall *stall, char lines[SITE_LINES][SI
 	unsigned count = 0;
 
 	if (site__pair(sites->first_write, sites->second_write, &pair)) {
-		snprintf(lines[count++], SITE_LINE, "%s: %s", pair.first[0] ? "both in" : "both at",
-			 pair.both);
+		snprintf(lines[count++], SITE_LINE, "%s: %s",
+			 pair.first[0] || pair.by_function ? "both in" : "both at", pair.both);
 		if (!pair.first[0])
 			return count;
 		snprintf(lines[count++], SITE_LINE, "first write: %s", pair.first);

@@ -31,6 +31,7 @@ struct site_pair {
 	char both[SITE_TEXT];
 	char first[SITE_TEXT];
 	char second[SITE_TEXT];
+	bool by_function; /* of generated code the line is that of its function */
 };
 
 /* False: one is NULL, or they have no own function in common. */
@@ -56,6 +57,10 @@ char *site__both(char *dst, size_t size, const char *first, const char *second);
 
 /* The innermost own function alone, "serve (server.py)"; NULL: there is none. */
 char *site__function(char *dst, size_t size, const char *frames);
+
+/* How to have the names of generated code, where a stack has no own function for want of them;
+ * NULL. */
+const char *site__names_hint(const char *frames);
 
 #define SITE_LINES 3
 #define SITE_LINE  (SITE_TEXT + 32)

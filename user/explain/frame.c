@@ -153,6 +153,7 @@ static const struct {
 	bool begins;
 	enum frame_class class;
 } sources[] = {
+	{"/node_modules/", false, FRAME_LIBRARY},    {"node:", true, FRAME_RUNTIME},
 	{"/site-packages/", false, FRAME_LIBRARY},   {"/dist-packages/", false, FRAME_LIBRARY},
 	{"/lib/python3", false, FRAME_RUNTIME},      {"<frozen ", true, FRAME_RUNTIME},
 	{"/usr/include/c++/", true, FRAME_RUNTIME},  {"/usr/include/", true, FRAME_LIBRARY},
@@ -225,6 +226,9 @@ static enum frame_class class_of(const struct frame *frame)
 		return FRAME_LIBRARY;
 	if (is_c_librarys(frame) && (frame__is_wrapper(frame) || frame__is_startup(frame)))
 		return FRAME_LIBC;
+	/* Generated, and nobody wrote down its name: that says nothing. */
+	if (begins(frame->text, frame->name_len, "[jit]"))
+		return FRAME_RUNTIME;
 	for (size_t i = 0; i < COUNT_OF(runtime_names); i++)
 		if (begins(frame->text, frame->name_len, runtime_names[i]))
 			return FRAME_RUNTIME;

@@ -313,10 +313,29 @@ static void two_writes_are_one_picture(void **state)
 	paired("write+0x5 [libc.so.6];head+0x4;handle+0x90",
 	       "write+0x5 [libc.so.6];body+0x4;handle+0x95", "handle",
 	       "head+0x4, called at handle+0x90", "body+0x4, called at handle+0x95");
+	/* V8 says of a function where it begins. */
+	assert_true(site__pair(
+		"write+0x5 [libc.so.6];writeGeneric+0x9 (node:net:148);request+0xdc (/srv/n.js:8)",
+		"write+0x5 [libc.so.6];writeGeneric+0x9 (node:net:148);request+0xdc (/srv/n.js:8)",
+		&pair));
+	assert_string_equal(pair.both, "request (n.js:8), through writeGeneric");
+	assert_true(pair.by_function);
 	assert_false(site__pair("a+0x1", "b+0x1", &pair));
 	assert_false(site__pair("a+0x1", NULL, &pair));
 	assert_false(site__pair("write+0x5 [libc.so.6];f+0x1 [python3.11]",
 				"write+0x5 [libc.so.6];f+0x1 [python3.11]", &pair));
+}
+
+static void generated_code_without_names_has_a_hint(void **state)
+{
+	(void)state;
+	assert_string_equal(site__names_hint("write+0x1 [libc.so.6];[jit];Builtins_X+0x1 [node]"),
+			    "run it with node --perf-basic-prof --interpreted-frames-native-stack");
+	assert_non_null(
+		site__names_hint("write+0x1 [libc.so.6];NET_Send+0x1 [libnet.so];[jit];"
+				 "JavaCalls::call+0x4 [libjvm.so]"));
+	assert_null(site__names_hint("write+0x1 [libc.so.6];request+0xdc (/n.js:8);B+0x1 [node]"));
+	assert_null(site__names_hint("write+0x1 [libc.so.6];main+0x1"));
 }
 
 static void others_code_is_folded(void **state)
@@ -378,6 +397,7 @@ int main(void)
 		cmocka_unit_test(the_place_is_the_programs_own_line),
 		cmocka_unit_test(two_writes_are_one_picture),
 		cmocka_unit_test(others_code_is_folded),
+		cmocka_unit_test(generated_code_without_names_has_a_hint),
 		cmocka_unit_test(the_place_is_where_the_two_writes_part),
 	};
 

@@ -81,8 +81,8 @@ static void print_full(FILE *out, const char *which, const char *stack,
 		   style);
 }
 
-/* Where the program makes its two writes. */
-static void print_sites(FILE *out, const struct verdict *verdict, const struct render_style *style)
+/* Where the program makes its two writes, or reads and answers what is waited for. */
+static void print_places(FILE *out, const struct verdict *verdict, const struct render_style *style)
 {
 	const char *second = verdict->cause == CAUSE_CORK ? "held write:" : "second write:";
 	struct site_pair pair;
@@ -104,10 +104,24 @@ static void print_sites(FILE *out, const struct verdict *verdict, const struct r
 		print_site(out, second, verdict->sites.second_write, style);
 		return;
 	}
-	print_line(out, pair.first[0] ? "both in:" : "both at:", pair.both, sizeof(pair.both),
-		   style);
+	print_line(out, pair.first[0] || pair.by_function ? "both in:" : "both at:", pair.both,
+		   sizeof(pair.both), style);
 	print_line(out, "first write:", pair.first, sizeof(pair.first), style);
 	print_line(out, second, pair.second, sizeof(pair.second), style);
+}
+
+static void print_sites(FILE *out, const struct verdict *verdict, const struct render_style *style)
+{
+	const struct call_sites *sites = &verdict->sites;
+	const char *written = sites->second_write ? sites->second_write : sites->read;
+	const char *hint = written ? site__names_hint(written) : NULL;
+	char text[SITE_TEXT];
+
+	print_places(out, verdict, style);
+	if (!hint)
+		return;
+	snprintf(text, sizeof(text), "for its own functions here, %s", hint);
+	print_line(out, "", text, sizeof(text), style);
 }
 
 void render__verdict(FILE *out, const struct verdict *verdict, const struct render_style *style)

@@ -21,10 +21,11 @@
 #define NS_WINDOW_OPEN    (~0ull) /* of window_end, see common.bpf.h */
 #define NS_EXCHANGES_TOLD 512     /* at most, between two looks of user space */
 #define NS_WAITS_LASTING  1024    /* reported at the end of the window, at most */
-#define NS_WAITS_TOLD     1024  /* between two looks of user space; behind them, long ones alone */
-#define NS_LONG_TIMES     8     /* thresholds: long from there on, or from later */
-#define NS_CPUS           1024u /* a power of two; CPUs beyond share a slot */
-#define NS_TIDS           5     /* of -t */
+#define NS_WAITS_TOLD     1024    /* in half a second; behind them those that are stalls */
+#define NS_STALLS_TOLD    1024    /* of these; behind them, long ones alone */
+#define NS_LONG_TIMES     8       /* thresholds: long from there on, or from later */
+#define NS_CPUS           1024u   /* a power of two; CPUs beyond share a slot */
+#define NS_TIDS           5       /* of -t */
 
 #define NS_PYTHON_NONE 0xffff
 

@@ -115,6 +115,7 @@ __u64 slow_noted;        /* (+) how many */
 __u32 waits_lasting;     /* an iterator run counts */
 __u32 exchanges_told;    /* (+) since user space looked last, and stored 0 */
 __u32 waits_told;        /* (+) likewise */
+__u32 stalls_told;       /* (+) of these, as long as a stall */
 __s32 readers_wanted;    /* (+) connections whose reader's call site is to be taken */
 __u64 long_wait_ns;      /* NS_LONG_TIMES thresholds or more; user space keeps it up to date */
 struct ns_service zero_service;     /* never written */

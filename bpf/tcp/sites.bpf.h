@@ -27,7 +27,11 @@ __u64 sites_second;        /* which second the budget is of */
 __u32 sites_taken;         /* of it; CPUs may race for the last ones */
 __u32 sites_by_submission; /* some connection wants such */
 
-static __always_inline bool within_budget(__u64 now)
+/* how: enum ns_call_what, or a write of which bytes are held. */
+#define NS_SITE_HELD 4
+
+/* What is refused of a read or an answer is taken at the next one. */
+static __always_inline bool within_budget(__u64 now, __u32 how)
 {
 	__u64 second = now / 1000000000;
 
@@ -36,7 +40,8 @@ static __always_inline bool within_budget(__u64 now)
 		sites_taken = 0;
 	}
 	if (sites_taken >= NS_SITES_SECOND) {
-		count_lost(NS_LOST_SITES);
+		if (how == NS_CALL_WRITE || how == NS_SITE_HELD)
+			count_lost(NS_LOST_SITES);
 		return false;
 	}
 	sites_taken++;
@@ -57,16 +62,13 @@ static __always_inline __u32 copy_stack(struct ns_call_raw *out)
 	return NS_CALL_STACK;
 }
 
-/* how: enum ns_call_what, or a write of which bytes are held. */
-#define NS_SITE_HELD 4
-
 /* In the context of the call. False: not taken now, another send may do. */
 static __noinline bool tell_site(struct ns_conn_state *conn, __u32 write_seq, __u32 bytes,
 				 __u64 now, __u32 how)
 {
 	struct ns_call_raw *out;
 
-	if (!conn || !within_budget(now))
+	if (!conn || !within_budget(now, how))
 		return false;
 	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
 	if (!out) {

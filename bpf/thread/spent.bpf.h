@@ -35,18 +35,21 @@ static __always_inline bool may_matter(__u64 length)
 }
 
 /*
- * Where thousands of waits a second are of a stall's length, each second has times in which all of
- * them are told, and all that belongs to them, and times in which only longer ones are. What is not
- * told is in the sums.
+ * Of each half second the first waits are told, and all that belongs to them. Behind them those
+ * that are no stalls by themselves are in the sums alone, which say the same with less detail.
+ * Where thousands of stalls a second are found, that goes for the stalls too, but for longer ones:
+ * what is not told then is lost, and said.
  */
-static __always_inline bool is_paced(void)
+static __always_inline bool is_paced(__u32 told, __u32 most)
 {
-	return waits_told >= NS_WAITS_TOLD && !settings.verbose && !offcpu.on;
+	return told >= most && !settings.verbose && !offcpu.on;
 }
 
 static __always_inline bool worth_a_record(__u64 length)
 {
-	return may_matter(length) && (!is_paced() || length >= long_wait_ns);
+	if (length < settings.threshold_ns)
+		return may_matter(length) && !is_paced(waits_told, NS_WAITS_TOLD);
+	return !is_paced(stalls_told, NS_STALLS_TOLD) || length >= long_wait_ns;
 }
 
 /* It was off its CPU, asleep (unless preempted) and then ready, and that becomes no record. */
@@ -54,7 +57,7 @@ static __always_inline void count_short(struct ns_thread_state *thread, __u64 as
 {
 	__u32 kind = thread->slept.kind;
 
-	if (may_matter(asleep + ready))
+	if (asleep + ready >= settings.threshold_ns)
 		count_lost(NS_LOST_WAITS);
 	thread->shorts.ready_ns += ready;
 	if (!thread->state || kind >= NS_SHORTS)
@@ -66,12 +69,12 @@ static __always_inline void count_short(struct ns_thread_state *thread, __u64 as
 /* From here on each exchange is told. */
 static __always_inline __u64 stall_from(void)
 {
-	return is_paced() ? long_wait_ns : settings.threshold_ns;
+	return is_paced(stalls_told, NS_STALLS_TOLD) ? long_wait_ns : settings.threshold_ns;
 }
 
 static __always_inline __u64 slow_from(void)
 {
-	return is_paced() ? long_wait_ns : slow_exchange_ns;
+	return is_paced(stalls_told, NS_STALLS_TOLD) ? long_wait_ns : slow_exchange_ns;
 }
 
 /*

@@ -169,6 +169,8 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	}
 	if (may_matter(ns_passed(thread->since, now)))
 		__sync_fetch_and_add(&waits_told, 1);
+	if (ns_passed(thread->since, now) >= settings.threshold_ns)
+		__sync_fetch_and_add(&stalls_told, 1);
 	out->wait.ended = what->ended;
 	out->wait.began_ts = thread->began;
 	out->wait.spent_known = 1;

@@ -48,11 +48,12 @@ static void pace_waits(struct session *session, uint64_t now)
 
 	if (now - session->waits_paced_ns < WAITS_EVERY_NS)
 		return;
-	if (shared->waits_told > 2 * NS_WAITS_TOLD)
+	if (shared->stalls_told > 2 * NS_STALLS_TOLD)
 		shared->long_wait_ns *= 2;
 	else if (shared->long_wait_ns > least)
 		shared->long_wait_ns /= 2;
 	shared->waits_told = 0;
+	shared->stalls_told = 0;
 	session->waits_paced_ns = now;
 }
 

@@ -494,8 +494,13 @@ static __always_inline void tell_ring_history(struct ns_thread_state *thread)
 /* Where it reads what it waited for; of who looks at several sockets it is one of them. */
 static __always_inline void want_reader(struct ns_conn_state *conn, __u32 tid, __u64 off_ts)
 {
-	struct ns_conn_state *peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	struct ns_conn_state *peer;
 
+	/* A server between requests waits long, and nobody owes it anything. */
+	if (!asks(conn) ||
+	    whose_turn_before(conn, (struct tcp_sock *)conn->key, 0) != NS_TURN_WROTE)
+		return;
+	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
 	if (peer && peer->sites.answers < NS_SITES_ANSWERS)
 		peer->sites.answer_wanted = 1;
 	if (conn->sites.reads >= NS_SITES_READS)

@@ -48,20 +48,22 @@ case_thousand_programs() {
 # Thousands of connections, most of which are but a part of a sum that the kernel side makes: it is exact, but for what the kernel left
 # out runs of. Both ends are the program's own: a request is the one that it makes.
 case_thousands_of_connections() {
-    local made
-    "$NETSTALL" check "${ATTACH[@]}" --min-exchanges 1 --json "$SCRATCH/check" -- "$WORKLOADS/connections" short 6000 >"$SCRATCH/out" 2>"$SCRATCH/err"
+    local made count=6000
+    # So many that most are beyond the first on each CPU, of two: an emulated machine takes its time.
+    [ -z "$QUICK" ] || count=3000
+    "$NETSTALL" check "${ATTACH[@]}" --min-exchanges 1 --json "$SCRATCH/check" -- "$WORKLOADS/connections" short $count >"$SCRATCH/out" 2>"$SCRATCH/err"
     STATUS=$?
     gojq -c '.report' "$SCRATCH/check" >"$SCRATCH/report"
     [ -z "$QUICK" ] || [ $STATUS != 1 ] || STATUS=0 # an emulated machine may be as slow as a stall
     expect_is "the status" "$STATUS" 0
     made=$(report '[.requests[] | select(.connection == null and .role == "makes")][0] | "\(.connections) \(.count)"')
     if [ "$(report '.completeness.lost_by_kind.runs // 0')" = 0 ]; then
-        expect_is "connections and their requests" "$made" "6000 6000"
-        expect_is "exchanges" "$(gojq -r .watched.exchanges "$SCRATCH/check")" 6000
-        expect_is "ends of connections" "$(report .completeness.sockets)" 12000
+        expect_is "connections and their requests" "$made" "$count $count"
+        expect_is "exchanges" "$(gojq -r .watched.exchanges "$SCRATCH/check")" $count
+        expect_is "ends of connections" "$(report .completeness.sockets)" $((2 * count))
     else
-        expect "connections, some runs left out" "${made% *}" '>=' 5900
-        expect "connections, some runs left out" "${made% *}" '<=' 6000
+        expect "connections, some runs left out" "${made% *}" '>=' $((count - 100))
+        expect "connections, some runs left out" "${made% *}" '<=' $count
     fi
     # Of a slow machine's many are stalls, and told.
     [ -n "$QUICK" ] || expect "events" "$(report .completeness.events)" '<' 24000

@@ -40,7 +40,7 @@ static __always_inline __u64 read_user_word(__u64 from)
 	return bpf_probe_read_user(&word, sizeof(word), (const void *)from) ? 0 : word;
 }
 
-/* Global, as history_tell() is: the stack has no room for it where sites are told. */
+/* Not inlined: where sites are told the stack has no room for it (MAX_BPF_STACK). */
 static __noinline __u32 copy_python(struct ns_call_raw *out)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, lasti = 0, i;

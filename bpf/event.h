@@ -64,6 +64,7 @@ enum ns_type {
 	NS_RAN = 32,      /* who ran while a thread waited for a CPU */
 	NS_FAILED = 33,   /* a connect() that came to nothing */
 	NS_LISTENER = 34, /* connection attempts that a listener dropped */
+	NS_SERVICE = 35,  /* healthy connections of an endpoint, added up */
 	NS_TYPE_MAX
 };
 
@@ -110,6 +111,8 @@ enum ns_lost_kind {
 	 */
 	NS_LOST_RUNS = 13,
 	NS_LOST_STACKS = 14, /* user space: stacks of waits that were gone when they were needed */
+	NS_LOST_HISTORIES = 15, /* records not kept: those of other connections were needed */
+	NS_LOST_WAITS = 16,     /* too many to tell each: they are in their threads' sums alone */
 	NS_LOST_KINDS
 };
 
@@ -169,6 +172,8 @@ struct ns_lost {
 	__u32 kind; /* enum ns_lost_kind */
 	__u32 pad;
 	__u64 count;
+	__u64 from_ts; /* what the record before did not count was lost from then on; 0: not known
+			*/
 };
 
 struct ns_stack {
@@ -197,7 +202,7 @@ NS_ASSERT_SIZE(ns_session, 216);
 NS_ASSERT_OFFSET(ns_session, way, 56);
 NS_ASSERT_SIZE(ns_process, 64);
 NS_ASSERT_SIZE(ns_exit, 32);
-NS_ASSERT_SIZE(ns_lost, 48);
+NS_ASSERT_SIZE(ns_lost, 56);
 NS_ASSERT_SIZE(ns_stack, 2048);
 NS_ASSERT_SIZE(ns_end, 40);
 

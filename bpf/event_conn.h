@@ -220,6 +220,33 @@ struct ns_listener {
 };
 
 /*
+ * Ends of connections that are closed, of which nothing else is told: nothing was found on them,
+ * and there were many. head.tgid: the target, 0 of other ends, and of what has no room in the
+ * table. All since the window began: a later record of the same endpoint has all of an earlier one.
+ */
+struct ns_service {
+	struct ns_head head;
+	__u32 opener; /* enum ns_opener; NS_OPENER_PEER: the target serves, at port */
+	__u32 family; /* of the address that it asks, 0 where it serves */
+	__u32 addr[4];
+	__u32 port;
+	__u32 pad;
+	__u64 ends;
+	/* Of targets' ends. */
+	__u64 targets;
+	__u64 accepted;  /* the other end has opened them */
+	__u64 exchanges; /* of all, */
+	__u64 asked;     /* and in which the target asks */
+	__u64 writes;
+	/* Of these once where both ends are targets. */
+	__u64 used;     /* with bytes in either direction, or an exchange */
+	__u64 attempts; /* without */
+	__u64 used_exchanges;
+	__u64 bytes_out;
+	__u64 bytes_in;
+};
+
+/*
  * head.ts: the end of the send that was called there; of one that was submitted to a ring there, to
  * go out later, the submission.
  */
@@ -231,7 +258,24 @@ struct ns_call {
 	__u32 truncated; /* 1: it goes deeper than what was copied */
 	__u32 held;      /* 1: bytes of it were held; 0: all was sent and is unacknowledged. Of a
 			  * submission: it has as many bytes as such a one */
-	__u32 pad;
+	__u32 what;      /* enum ns_call_what */
+	__u64 off_ts;    /* of a read: since when the thread had waited for it; else 0 */
+};
+
+enum ns_call_what {
+	NS_CALL_WRITE = 0,  /* one of those of which a later one is held */
+	NS_CALL_READ = 1,   /* by who waited long for it */
+	NS_CALL_ANSWER = 2, /* a write at the other end of one that is waited for long */
+	NS_CALL_WHATS,
+};
+
+#define NS_PYTHON_FRAMES 32
+
+/* A function that CPython runs: its code object, and the instruction: its address, or (before 3.11)
+ * its number. */
+struct ns_python_frame {
+	__u64 code;
+	__u64 instr;
 };
 
 /*
@@ -242,7 +286,8 @@ struct ns_call_raw {
 	struct ns_call call;
 	__u64 regs[NS_CALL_REGS]; /* of the thread in user mode, by enum ns_call_reg of state.h */
 	__u32 stack_len;          /* bytes copied from the stack pointer on */
-	__u32 pad;
+	__u32 python_count;
+	struct ns_python_frame python[NS_PYTHON_FRAMES]; /* innermost first */
 	__u8 stack[NS_CALL_STACK];
 };
 
@@ -290,7 +335,10 @@ struct ns_exchange {
 	__u32 backlog;     /* in the queue as it came, itself included; 0 not known */
 	__u32 backlog_max; /* of listen() */
 	__u32 somaxconn;   /* of its network namespace */
-	__u32 accept_pad;
+	/* asked, of the connection's first one, where that followed at once: */
+	__u32 connect_syns; /* sent again */
+	__u64 connect_ts;   /* connect() was called; 0: not seen, or another one */
+	__u64 connected_ts; /* and the other end had answered */
 };
 
 /* Since the first sight of the connection. */
@@ -330,11 +378,12 @@ NS_ASSERT_SIZE(ns_delack, 64);
 NS_ASSERT_SIZE(ns_release, 72);
 NS_ASSERT_SIZE(ns_recv, 40);
 NS_ASSERT_SIZE(ns_retrans, 104);
-NS_ASSERT_SIZE(ns_call, 56);
-NS_ASSERT_SIZE(ns_call_raw, 4288);
-NS_ASSERT_SIZE(ns_exchange, 232);
+NS_ASSERT_SIZE(ns_call, 64);
+NS_ASSERT_SIZE(ns_call_raw, 4808);
+NS_ASSERT_SIZE(ns_exchange, 248);
 NS_ASSERT_SIZE(ns_failed, 72);
 NS_ASSERT_SIZE(ns_listener, 48);
+NS_ASSERT_SIZE(ns_service, 152);
 NS_ASSERT_SIZE(ns_conn_totals, 200);
 NS_ASSERT_OFFSET(ns_conn_totals, holds, 80);
 

@@ -39,6 +39,7 @@
 #include "bpf/uring/uring_task.bpf.h"
 #include "bpf/uring/uring.bpf.h"
 #include "bpf/tcp/recovery.bpf.h"
+#include "bpf/lib/python.bpf.h"
 #include "bpf/tcp/sites.bpf.h"
 #include "bpf/tcp/reason.bpf.h"
 #include "bpf/tcp/hold.bpf.h"

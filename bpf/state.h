@@ -11,6 +11,9 @@
 
 #define NS_HISTORY        16      /* records kept of a socket; a power of two */
 #define NS_HOLD_LAST      4       /* a hold's last records, kept beside its first; likewise */
+#define NS_HISTORIES      4096    /* by default */
+#define NS_CONNS_TOLD     1024    /* each that opens on a CPU; of later ones those with a finding */
+#define NS_SERVICES       1024    /* endpoints, in which the others are added up */
 #define NS_SLOT_WORDS     16      /* u64 words of the longest record in a history */
 #define NS_PROC_HINTS     65536u  /* buckets of the process filter; a power of two */
 #define NS_CHAIN_CONNS    256     /* watched at a time because a chain of waits passes there */
@@ -18,8 +21,24 @@
 #define NS_WINDOW_OPEN    (~0ull) /* of window_end, see common.bpf.h */
 #define NS_EXCHANGES_TOLD 512     /* at most, between two looks of user space */
 #define NS_WAITS_LASTING  1024    /* reported at the end of the window, at most */
+#define NS_WAITS_TOLD     1024    /* in half a second; behind them those that are stalls */
+#define NS_STALLS_TOLD    1024    /* of these; behind them, long ones alone */
+#define NS_LONG_TIMES     8       /* thresholds: long from there on, or from later */
 #define NS_CPUS           1024u   /* a power of two; CPUs beyond share a slot */
 #define NS_TIDS           5       /* of -t */
+
+#define NS_PYTHON_NONE 0xffff
+
+/* How CPython's frames are found from a thread: what is where in one process. In bytes. */
+struct ns_python {
+	__u32 tls;   /* from the thread pointer to that to the thread's state */
+	__u16 frame; /* in the state; to the innermost frame, */
+	__u16 inner; /* or to what has it there; NS_PYTHON_NONE */
+	__u16 code;  /* in a frame */
+	__u16 previous;
+	__u16 instr;
+	__u16 lasti; /* 1: that is a number, of 32 bits */
+};
 
 /* Read-only data: the verifier prunes what is switched off. */
 struct ns_config {
@@ -38,6 +57,8 @@ struct ns_config {
 	__u32 uring_events; /* stream every step of io_uring's operations */
 	__u32 spares;       /* programs can be preempted, so some have a spare */
 	__u32 reads;        /* the program's reads are seen: a request ends with its last one */
+	__u32 histories;    /* a power of two */
+	__u32 each_conn;    /* each connection is told, however many there are */
 	__u32 long_jiffies; /* they move on by so many, at least, while a stall lasts; never 0 */
 	char comm[NS_COMM_LEN];
 };
@@ -56,6 +77,7 @@ enum ns_active {
 	NS_ACTIVE_RECOVERY = 2,
 	NS_ACTIVE_SAMPLE = 3, /* not counted there, but in samples_open */
 	NS_ACTIVE_LOOK = 4,   /* not counted: at a hold, for a moment */
+	NS_ACTIVE_TELL = 5,   /* likewise: who says what becomes of an untold connection */
 };
 
 #define NS_ACTIVES 4 /* kinds */
@@ -103,10 +125,19 @@ enum ns_call_reg {
 _Static_assert(NS_REG_COUNT <= NS_CALL_REGS, "the registers fit the record");
 
 /* Call sites of a connection: so many of each kind, and of first writes that may be others. */
-#define NS_SITES_HELD   2
-#define NS_SITES_FIRST  2
-#define NS_SITES_OTHER  4
-#define NS_SITES_SECOND 128 /* of all connections, in a second */
+#define NS_SITES_HELD    2
+#define NS_SITES_FIRST   2
+#define NS_SITES_OTHER   4
+#define NS_SITES_READS   2
+#define NS_SITES_ANSWERS 2
+#define NS_SITES_SECOND  128 /* of all connections, in a second */
+
+/* One of many: has user space heard of it? */
+enum ns_untold {
+	NS_TOLD = 0,
+	NS_UNTOLD = 1,
+	NS_UNTOLD_ALONE = 2, /* and its other end is a part of the sums already */
+};
 
 enum ns_phase {
 	NS_PHASE_OPENING = 0, /* connect() was called, no addresses yet */
@@ -147,9 +178,6 @@ struct ns_conn_hold {
 	__u32 pad;
 	/* As it was looked at last: by who looks, one at a time (begin_look()). */
 	struct ns_slot look;
-	/* Its last records, and at the end the first, as they are in the history, which may lose
-	 * them. By whoever looks: each has a mark (history.bpf.h). */
-	struct ns_slot looks[NS_HOLD_LAST + 1];
 };
 
 /* Loss recovery, from the first retransmission to the acknowledgement. */
@@ -177,6 +205,12 @@ struct ns_conn_sites {
 	 * a ring: it went out in no call of the program's. 0: none. */
 	__u32 submit_first;
 	__u32 submit_held;
+	/* A thread waited long for what it is about to read. */
+	__u32 reader; /* its tid; 0: none */
+	__u32 reads;  /* call sites taken */
+	__u64 reader_off_ts;
+	__u32 answer_wanted; /* the other end has waited long for what this one writes */
+	__u32 answers;       /* call sites taken */
 };
 
 /* What was read since the last write: by who reads, begun anew by who sends. */
@@ -233,13 +267,20 @@ struct ns_conn_turn {
 	__u64 answering; /* struct sock of its end, whose reads are all timed meanwhile */
 };
 
-/* Records that wait to be told: history.bpf.h. */
-struct ns_conn_history {
+/*
+ * Records that wait to be told, of the connection that wrote here last: history.bpf.h. There are
+ * fewer of them than connections, most of which are idle.
+ */
+struct ns_history {
+	__u64 owner; /* struct sock, 0 none yet: by who takes it */
 	/* Slots ever written, and of these already streamed: by whoever writes or tells. Two that
-	 * take the same slot find that out by its mark. */
+	 * take the same slot find that out by its mark. Of all owners: turns only grow. */
 	__u32 next;
 	__u32 flushed;
 	struct ns_slot slots[NS_HISTORY];
+	/* The hold's last records, and at the end its first, as they are in the slots, which may
+	 * lose them. By whoever looks: each has a mark. */
+	struct ns_slot looks[NS_HOLD_LAST + 1];
 };
 
 /*
@@ -248,6 +289,8 @@ struct ns_conn_history {
  * that others add to as well (writes, holds, delack_*) may miss one of two at a time.
  */
 struct ns_conn_state {
+	__u32 untold; /* enum ns_untold */
+	__u32 wanted; /* something of it has left: it is to be told as soon as the stack has room */
 	__u32 id;
 	__u32 role;
 	__u64 key;  /* its own struct sock */
@@ -275,12 +318,14 @@ struct ns_conn_state {
 	__u32 base_retrans;
 	__u64 base_bytes_out;
 	__u64 base_bytes_in;
-	__u64 first_ts;
+	__u64 first_ts;   /* first sight, or what came last of connect() and its success */
+	__u64 connect_ts; /* of an end that connected and has no request behind it; 0: not so */
 	__u64 delack_arm_ts;
 	__u64 delack_until;  /* data that comes until then may have waited for a delayed ACK */
 	__u32 told_seq;      /* write_seq at the end of the last send that was told */
 	__u32 told_transmit; /* number of the last transmit, see on_transmit() */
 	__s32 sends_begun;   /* and not ended, as far as told: kprobe way only */
+	__u32 history; /* which of them is its own, from 1, unless another one has it by now */
 
 	/* See queue.bpf.h. Of an end that is accepted; the last three also of one that connects, to
 	 * a queue that was full. */
@@ -295,7 +340,15 @@ struct ns_conn_state {
 	struct ns_conn_recovery recovery;
 	struct ns_conn_turn turn;
 	struct ns_conn_hold hold;
-	struct ns_conn_history history;
+};
+
+/* An endpoint of a target's: ns_service has the same. */
+struct ns_service_key {
+	__u32 tgid;
+	__u32 opener;
+	__u32 family;
+	__u32 port;
+	__u32 addr[4];
 };
 
 #define NS_POLLED   8 /* descriptors kept of a poll(), and looked at of a select() */

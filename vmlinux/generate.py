@@ -181,8 +181,10 @@ enum {{ false = 0, true = 1 }};
 /* The map types and flags of include/uapi/linux/bpf.h that are used. */
 enum bpf_map_type {{
 	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_QUEUE = 22,
 	BPF_MAP_TYPE_RINGBUF = 27,
 }};
 enum {{ BPF_ANY = 0, BPF_NOEXIST = 1 }};

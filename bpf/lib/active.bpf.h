@@ -10,6 +10,15 @@
 #ifndef NETSTALL_BPF_LIB_ACTIVE_BPF_H
 #define NETSTALL_BPF_LIB_ACTIVE_BPF_H
 
+/*
+ * For global functions, which are verified by themselves, called or not: the off-CPU profile alone
+ * has no such table.
+ */
+static __always_inline struct ns_conn_state *conn_traced(__u64 key)
+{
+	return settings.trace ? bpf_map_lookup_elem(&conns, &key) : NULL;
+}
+
 /* True for one of those who come to it. */
 static __always_inline bool enter_active(const struct ns_active_key *key)
 {

@@ -136,13 +136,153 @@ static __always_inline void tell_own(struct ns_mark *mark, void *record, __u32 s
 		count_lost(NS_LOST_TORN);
 }
 
+/* ---- whose it is ---- */
+
+#define NS_HISTORY_TRIES 16
+/* Within this time a stall may be told in which it has a part: TCP_DELACK_MAX, net/tcp.h. */
+#define NS_HISTORY_YOUNG 200000000
+
+/* NULL: it has none, or another connection has it by now. */
+static __always_inline struct ns_history *history_of(const struct ns_conn_state *conn)
+{
+	__u32 at = conn->history - 1;
+	struct ns_history *history = conn->history ? bpf_map_lookup_elem(&histories, &at) : NULL;
+
+	return history && history->owner == conn->key ? history : NULL;
+}
+
+/* Does its owner need it: the records of a hold or a recovery that goes on, or young ones? */
+static __noinline bool keeps_history(const struct ns_history *history, __u32 number)
+{
+	struct ns_conn_state *conn;
+	const struct ns_head *last;
+	__u64 owner;
+
+	if (!history)
+		return true;
+	owner = history->owner;
+	conn = owner ? bpf_map_lookup_elem(&conns, &owner) : NULL;
+	if (!conn || conn->history != number)
+		return false;
+	last = (const struct ns_head *)&history->slots[history->next & (NS_HISTORY - 1)];
+	return is_held(conn) || conn->recovery.ts ||
+	       ns_passed(last->ts, bpf_ktime_get_ns()) < NS_HISTORY_YOUNG;
+}
+
+/*
+ * Two CPUs that come to the same number both take it; the last one has it, and the other takes
+ * another at its next record.
+ */
+static __always_inline __u32 count_on(__u32 *counter)
+{
+	__u32 number = *counter;
+
+	__sync_fetch_and_add(counter, 1);
+	return number;
+}
+
+/* One that is nobody's. */
+static __always_inline bool find_free_history(__u32 *at)
+{
+	if (!bpf_map_pop_elem(&free_histories, at))
+		return true;
+	if (histories_made >= settings.histories)
+		return false;
+	*at = count_on(&histories_made);
+	return *at < settings.histories;
+}
+
+/* One whose owner does not need it. They are asked in turn. */
+static __always_inline bool find_idle_history(__u32 *at)
+{
+	for (int i = 0; i < NS_HISTORY_TRIES; i++) {
+		*at = count_on(&histories_asked) & (settings.histories - 1);
+		if (!keeps_history(bpf_map_lookup_elem(&histories, at), *at + 1))
+			return true;
+	}
+	return false;
+}
+
+/* Global, as history_tell() is. */
+__noinline int take_history(__u64 key)
+{
+	struct ns_conn_state *conn = conn_traced(key);
+	struct ns_history *history = NULL;
+	__u32 at = 0;
+
+	if (!conn)
+		return 0;
+	if (find_free_history(&at) || find_idle_history(&at))
+		history = bpf_map_lookup_elem(&histories, &at);
+	if (!history) {
+		count_lost(NS_LOST_HISTORIES);
+		return 0;
+	}
+	/* In this order: until it is the owner's, it does not keep it, and needs none of it. */
+	conn->hold.kept = 0;
+	conn->history = at + 1;
+	history->flushed = history->next;
+	history->owner = conn->key;
+	return 0;
+}
+
+/* NULL: all that were asked for are needed. */
+static __always_inline struct ns_history *own_history(struct ns_conn_state *conn)
+{
+	struct ns_history *history = history_of(conn);
+
+	if (history)
+		return history;
+	take_history(conn->key);
+	return history_of(conn);
+}
+
+static __always_inline void give_history_back(struct ns_conn_state *conn)
+{
+	struct ns_history *history = history_of(conn);
+	__u32 at = conn->history - 1;
+
+	if (!history)
+		return;
+	history->owner = 0;
+	bpf_map_push_elem(&free_histories, &at, BPF_ANY);
+}
+
+/* ---- writing ---- */
+
+/* Something of it leaves: user space has to know which it is. socket.bpf.h. */
+int know_conn(__u64 key);
+static __always_inline void make_known(const struct ns_conn_state *conn)
+{
+	if (conn->untold)
+		know_conn(conn->key);
+}
+
+/* Where the stack has no room for that (MAX_BPF_STACK), and in the end where it has. */
+static __always_inline void want_known(struct ns_conn_state *conn)
+{
+	conn->wanted = conn->untold;
+}
+static __always_inline void make_wanted_known(struct ns_conn_state *conn)
+{
+	if (conn->wanted)
+		know_conn(conn->key);
+}
+
 /* The next slot of the socket's history, with its head filled. Never NULL. */
 static __always_inline void *history_slot(struct ns_conn_state *conn, __u32 type, __u32 len,
 					  __u64 ts)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), turn = ++conn->history.next;
-	struct ns_slot *slot = &conn->history.slots[turn & (NS_HISTORY - 1)];
+	struct ns_history *history = own_history(conn);
+	__u32 cpu = bpf_get_smp_processor_id(), turn;
+	struct ns_slot *slot = &spare_slot;
 
+	if (history) {
+		turn = ++history->next;
+		slot = &history->slots[turn & (NS_HISTORY - 1)];
+	} else {
+		turn = slot->mark.turn + 1;
+	}
 	mark__begin(&slot->mark, turn, cpu);
 	fill_head_on(cpu, (struct ns_head *)slot, type, len, ts, conn->id);
 	return slot;
@@ -152,35 +292,34 @@ static __always_inline void *history_slot(struct ns_conn_state *conn, __u32 type
 static __always_inline void history_commit(struct ns_conn_state *conn, void *record, __u32 len)
 {
 	struct ns_slot *slot = record;
+	struct ns_history *history;
 
 	/* The head may be another CPU's by now. */
 	if (!mark__end(&slot->mark, bpf_get_smp_processor_id()) && !settings.verbose)
 		return;
+	want_known(conn);
 	tell_own(&slot->mark, slot, len);
-	if (settings.verbose)
-		conn->history.flushed = conn->history.next;
+	history = settings.verbose ? history_of(conn) : NULL;
+	if (history)
+		history->flushed = history->next;
 }
 
 /* A copy of what is in a slot of the history, under the same turn. */
 static __always_inline void keep_look(struct ns_conn_state *conn, const struct ns_slot *slot,
 				      __u32 cpu)
 {
-	__u32 before = conn->hold.kept++;
-	__u32 at = before ? before & (NS_HOLD_LAST - 1) : NS_HOLD_LAST;
-	struct ns_slot *kept = &conn->hold.looks[at];
+	struct ns_history *history = history_of(conn);
+	struct ns_slot *kept;
+	__u32 before, at;
 
+	if (!history)
+		return;
+	before = conn->hold.kept++;
+	at = before ? before & (NS_HOLD_LAST - 1) : NS_HOLD_LAST;
+	kept = &history->looks[at];
 	mark__begin(&kept->mark, slot->mark.turn, cpu);
 	__builtin_memcpy(kept->words, slot->words, sizeof(kept->words));
 	mark__end(&kept->mark, cpu);
-}
-
-/*
- * For global functions, which are verified by themselves, called or not: the off-CPU profile alone
- * has no such table.
- */
-static __always_inline struct ns_conn_state *conn_traced(__u64 key)
-{
-	return settings.trace ? bpf_map_lookup_elem(&conns, &key) : NULL;
 }
 
 /*
@@ -190,17 +329,18 @@ static __always_inline struct ns_conn_state *conn_traced(__u64 key)
 __noinline int hold_tell(__u64 key)
 {
 	struct ns_conn_state *conn = conn_traced(key);
+	struct ns_history *history = conn ? history_of(conn) : NULL;
 	__u32 first, turn, i;
 	struct ns_slot *kept;
 
-	if (!conn)
+	if (!conn || !history)
 		return 0;
-	first = conn->hold.looks[NS_HOLD_LAST].mark.turn;
+	first = history->looks[NS_HOLD_LAST].mark.turn;
 	for (i = 0; i <= NS_HOLD_LAST; i++) {
-		kept = &conn->hold.looks[i];
+		kept = &history->looks[i];
 		turn = kept->mark.turn;
 		/* Before the first: of an earlier hold. */
-		if ((__s32)(turn - first) >= 0 && conn->history.next - turn >= NS_HISTORY)
+		if ((__s32)(turn - first) >= 0 && history->next - turn >= NS_HISTORY)
 			tell_marked(&kept->mark, turn, kept->words, sizeof(kept->words), false);
 	}
 	conn->hold.kept = 0;
@@ -215,11 +355,12 @@ __noinline int hold_tell(__u64 key)
 __noinline int history_tell(__u64 key, __u32 turn, __u32 last)
 {
 	struct ns_conn_state *conn = conn_traced(key);
+	struct ns_history *history = conn ? history_of(conn) : NULL;
 	struct ns_slot *slot;
 
-	if (!conn)
+	if (!history)
 		return 0;
-	slot = &conn->history.slots[turn & (NS_HISTORY - 1)];
+	slot = &history->slots[turn & (NS_HISTORY - 1)];
 	tell_marked(&slot->mark, turn, slot->words, sizeof(slot->words), last);
 	return 0;
 }
@@ -228,14 +369,16 @@ __noinline int history_tell(__u64 key, __u32 turn, __u32 last)
 __noinline int history_flush_of(__u64 key)
 {
 	struct ns_conn_state *conn = conn_traced(key);
+	struct ns_history *history = conn ? history_of(conn) : NULL;
 	__u32 end, count, first, i;
 
-	if (!conn)
+	if (!conn || !history)
 		return 0;
+	make_known(conn);
 	if (conn->hold.kept)
 		hold_tell(key);
-	end = conn->history.next;
-	count = end - conn->history.flushed;
+	end = history->next;
+	count = end - history->flushed;
 	if (count > NS_HISTORY)
 		count = NS_HISTORY;
 	first = end - count + 1;
@@ -246,7 +389,7 @@ __noinline int history_flush_of(__u64 key)
 		if (at < count)
 			history_tell(key, first + at, i >= NS_HISTORY);
 	}
-	conn->history.flushed = end;
+	history->flushed = end;
 	conn->hold.told = is_held(conn);
 	return 0;
 }

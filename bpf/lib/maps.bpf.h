@@ -22,6 +22,15 @@ struct {
 	__uint(max_entries, 4 << 20);
 } records SEC(".maps"), vital_records SEC(".maps");
 NS_TABLE(conns, BPF_MAP_TYPE_HASH, __u64, struct ns_conn_state, 4096);
+NS_TABLE(histories, BPF_MAP_TYPE_ARRAY, __u32, struct ns_history, NS_HISTORIES);
+/* Numbers of those that were given back. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, NS_HISTORIES);
+	__uint(key_size, 0);
+	__uint(value_size, sizeof(__u32));
+} free_histories SEC(".maps");
+NS_TABLE(services, BPF_MAP_TYPE_HASH, struct ns_service_key, struct ns_service, NS_SERVICES);
 NS_TABLE(tuples, BPF_MAP_TYPE_HASH, struct tuple, __u64, 4096);
 NS_TABLE(active, BPF_MAP_TYPE_HASH, struct ns_active_key, __u8, NS_ACTIVES * 4096);
 /* Its values are shorter where nothing is traced: the loader sets that. */
@@ -32,6 +41,7 @@ struct {
 	__uint(value_size, sizeof(struct ns_thread_state));
 } threads SEC(".maps");
 NS_TABLE(procs, BPF_MAP_TYPE_HASH, __u32, struct ns_proc_state, 8192);
+NS_TABLE(pythons, BPF_MAP_TYPE_HASH, __u32, struct ns_python, 1024);
 NS_TABLE(cgroups, BPF_MAP_TYPE_HASH, __u64, __u32, 1024);
 /* Who listens on a port, and who called connect() on a socket: the owners of ends to come. */
 NS_TABLE(listeners, BPF_MAP_TYPE_LRU_HASH, struct listener_key, struct listener, 4096);
@@ -66,6 +76,9 @@ const volatile struct ns_offcpu_config offcpu = {};
 __u64 lost[NS_LOST_KINDS];     /* (+), by user space too */
 __u64 delack_function;         /* address of tcp_delack_timer(), 0 until a socket was seen */
 __u32 conns_numbered[NS_CPUS]; /* (+) and cpu_number() */
+__u32 histories_made;          /* (+) those from here on were nobody's yet; */
+__u32 histories_asked;         /* (+) which are asked for next whether their owners need them */
+struct ns_slot spare_slot;     /* where a record is written that finds no history */
 /* (+) and recoveries: while 0, transmits and receives are not looked at, see active.bpf.h; */
 __s32 active_holds;
 __u64 answers_until; /* but for a few round trips after a delayed ACK that may have freed data, */
@@ -101,6 +114,11 @@ __u64 slow_exchange_ns;  /* answers that were slept for so long are all told; li
 __u64 slow_noted;        /* (+) how many */
 __u32 waits_lasting;     /* an iterator run counts */
 __u32 exchanges_told;    /* (+) since user space looked last, and stored 0 */
+__u32 waits_told;        /* (+) likewise */
+__u32 stalls_told;       /* (+) of these, as long as a stall */
+__s32 readers_wanted;    /* (+) connections whose reader's call site is to be taken */
+__u64 long_wait_ns;      /* NS_LONG_TIMES thresholds or more; user space keeps it up to date */
+struct ns_service zero_service;     /* never written */
 struct ns_conn_state zero_conn;     /* never written: what a new entry starts from */
 struct ns_thread_state zero_thread; /* likewise */
 

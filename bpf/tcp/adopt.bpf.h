@@ -79,12 +79,24 @@ static __always_inline struct ns_conn_state *adopt_behind(struct sock *sk, __u32
 	return conn;
 }
 
+/*
+ * Where thousands open, most of which live for a moment and are healthy, user space knows those
+ * alone of which something is to be told; the others are sums: add_to_service().
+ */
+static __always_inline bool is_one_of_many(const struct ns_conn_state *conn)
+{
+	return settings.reads && !settings.each_conn && !settings.verbose && in_window() &&
+	       conn->id / settings.cpus > NS_CONNS_TOLD;
+}
+
 static __always_inline void open_conn(struct sock *sk, struct ns_conn_state *conn)
 {
 	conn->phase = NS_PHASE_OPEN;
 	read_base(sk, conn);
+	conn->untold = is_one_of_many(conn) ? NS_UNTOLD : NS_TOLD;
 	tell_conn(sk, conn);
 	pair_conn(sk, conn);
+	tell_pair(conn);
 }
 
 /* Adopt a socket that has its addresses already. */

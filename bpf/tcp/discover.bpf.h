@@ -108,6 +108,7 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 		}
 		conn->origin = NS_ORIGIN_EXISTED;
 		find_hold(sk, conn);
+		make_known(conn);
 	}
 	if (!conn->owner_sure) {
 		settle_owner(conn, tgid);

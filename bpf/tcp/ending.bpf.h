@@ -59,6 +59,116 @@ static __always_inline bool keeps_answer(struct sock *sk)
 	return BPF_CORE_READ(tp, rcv_nxt) - BPF_CORE_READ(tp, copied_seq) > 1;
 }
 
+static __always_inline __u64 later(__u64 a, __u64 b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * As a report's list takes it (is_found(), user/analyze/conns.c); or a wait may name it that will
+ * be told: one that ends with it, and so was as long as nothing happened there.
+ */
+static __noinline bool has_finding(const struct ns_conn_state *conn)
+{
+	struct tcp_sock *tp;
+	__u32 held = 0, i;
+
+	if (!conn)
+		return false;
+	tp = (struct tcp_sock *)conn->key;
+	for (i = 0; i < NS_HOLD_REASONS; i++)
+		held |= conn->holds[i];
+	return held || (conn->delack_fired && !conn->peer && conn->untold != NS_UNTOLD_ALONE) ||
+	       BPF_CORE_READ(tp, total_retrans) != conn->base_retrans ||
+	       ns_passed(
+		       later(later(conn->turn.wrote_ts, conn->turn.reads.last_ts), conn->first_ts),
+		       bpf_ktime_get_ns()) >= settings.threshold_ns / 8;
+}
+
+/* NULL: there are more endpoints than have room, and all that have none are one. */
+static __always_inline struct ns_service *service_of(struct ns_service_key *key)
+{
+	struct ns_service *service = bpf_map_lookup_elem(&services, key);
+
+	if (service)
+		return service;
+	bpf_map_update_elem(&services, key, &zero_service, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&services, key);
+}
+
+static __always_inline void key_of_service(const struct ns_conn_state *conn,
+					   const struct endpoints *ends, struct ns_service_key *key)
+{
+	if (!(conn->role & NS_ROLE_TARGET))
+		return;
+	key->tgid = conn->tgid;
+	key->opener = conn->opener == NS_OPENER_PEER ? NS_OPENER_PEER : NS_OPENER_SELF;
+	key->port = conn->lport;
+	if (key->opener == NS_OPENER_PEER)
+		return;
+	key->port = ends->tuple.rport;
+	key->family = ends->family;
+	__builtin_memcpy(key->addr, ends->tuple.raddr, sizeof(key->addr));
+}
+
+/* peer: its other end, which is not closed yet; NULL: there is none. */
+static __noinline int add_to_service(struct sock *sk, const struct ns_conn_state *conn,
+				     const struct ns_conn_state *peer, const struct endpoints *ends)
+{
+	struct tcp_sock *tp = (void *)sk;
+	struct ns_service_key key = {};
+	struct ns_service *service;
+	__u64 exchanges, out, in;
+
+	if (!sk || !conn || !ends)
+		return 0;
+	key_of_service(conn, ends, &key);
+	service = service_of(&key);
+	if (!service) {
+		__builtin_memset(&key, 0, sizeof(key));
+		service = service_of(&key);
+	}
+	if (!service) {
+		count_lost(NS_LOST_CONNS);
+		return 0;
+	}
+	__sync_fetch_and_add(&service->ends, 1);
+	if (!(conn->role & NS_ROLE_TARGET))
+		return 0;
+	exchanges = conn->turn.exchanges + answer_was_read(conn, BPF_CORE_READ(tp, copied_seq));
+	__sync_fetch_and_add(&service->targets, 1);
+	__sync_fetch_and_add(&service->exchanges, exchanges);
+	__sync_fetch_and_add(&service->writes, conn->writes);
+	if (conn->opener == NS_OPENER_PEER)
+		__sync_fetch_and_add(&service->accepted, 1);
+	else
+		__sync_fetch_and_add(&service->asked, exchanges);
+	/* Both are targets': the last one stands for both. */
+	if (peer && peer->role & NS_ROLE_TARGET)
+		return 0;
+	out = BPF_CORE_READ(tp, bytes_sent) - conn->base_bytes_out;
+	in = BPF_CORE_READ(tp, bytes_received) - conn->base_bytes_in;
+	__sync_fetch_and_add(&service->bytes_out, out);
+	__sync_fetch_and_add(&service->bytes_in, in);
+	__sync_fetch_and_add(&service->used_exchanges, exchanges);
+	/* The other end's FIN counts as one byte. */
+	if (out || in > 1 || exchanges)
+		__sync_fetch_and_add(&service->used, 1);
+	else
+		__sync_fetch_and_add(&service->attempts, 1);
+	return 0;
+}
+
+static __always_inline void tell_close(struct sock *sk, struct ns_conn_state *conn)
+{
+	struct ns_head out = {};
+
+	if (conn->phase == NS_PHASE_OPEN || conn->recovery.by[NS_RETRANS_SYN])
+		tell_totals(sk, conn);
+	fill_head(&out, NS_CLOSE, sizeof(out), bpf_ktime_get_ns(), conn->id);
+	stream_vital(&out, sizeof(out));
+}
+
 /* The socket goes away. A hold that lasted is told as it is, without a release. */
 static __always_inline void drop_conn(struct sock *sk)
 {
@@ -66,7 +176,7 @@ static __always_inline void drop_conn(struct sock *sk)
 	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
 	struct ns_conn_state *peer;
 	struct endpoints ends;
-	struct ns_head out = {};
+	bool adds;
 
 	/* Also of who is not watched: the kernel gives the address to another socket. */
 	bpf_map_delete_elem(&connectors, &key);
@@ -82,22 +192,31 @@ static __always_inline void drop_conn(struct sock *sk)
 	if (peer)
 		end_answered(peer);
 	forget_samples(conn);
+	forget_reader(conn);
 	if (conn->sends_begun > 0) /* nobody told their ends */
 		__sync_fetch_and_add(&lost[NS_LOST_RUNS], conn->sends_begun);
-	if (conn->phase == NS_PHASE_OPEN || conn->recovery.by[NS_RETRANS_SYN])
-		tell_totals(sk, conn);
-	fill_head(&out, NS_CLOSE, sizeof(out), bpf_ktime_get_ns(), conn->id);
-	stream_vital(&out, sizeof(out));
-	if (conn->peer) {
-		peer = bpf_map_lookup_elem(&conns, &conn->peer);
-		if (peer && peer->peer == key)
-			peer->peer = 0;
+	make_wanted_known(conn);
+	read_endpoints(sk, &ends);
+	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	if (conn->untold && (has_finding(conn) || (peer && has_finding(peer))))
+		make_known(conn);
+	adds = conn->untold && begin_telling(conn);
+	if (adds && conn->untold)
+		add_to_service(sk, conn, peer, &ends);
+	else
+		tell_close(sk, conn);
+	if (peer && peer->peer == key) {
+		peer->peer = 0;
+		if (conn->untold && peer->untold)
+			peer->untold = NS_UNTOLD_ALONE;
 	}
 	if (conn->role == NS_ROLE_CHAIN)
 		__sync_fetch_and_add(&chain_conns, -1);
-	read_endpoints(sk, &ends);
 	ends.tuple.lport = conn->lport;
 	bpf_map_delete_elem(&tuples, &ends.tuple);
+	give_history_back(conn);
+	if (adds)
+		end_telling(conn);
 	bpf_map_delete_elem(&conns, &key);
 }
 

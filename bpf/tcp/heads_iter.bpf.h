@@ -82,6 +82,9 @@ int iter_conns(struct bpf_iter__bpf_map_elem *ctx)
 	if (stalls(conn, now))
 		flush_both(conn);
 	end_request(conn, how_it_stands((struct sock *)key), now);
+	make_known(conn);
+	if (conn->untold) /* it goes away, and is a part of a sum */
+		return 0;
 	tell_totals((struct sock *)key, conn);
 	pace(ctx->meta);
 	return 0;

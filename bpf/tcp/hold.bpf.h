@@ -326,7 +326,8 @@ static __always_inline void on_part_left(struct sock *sk, struct ns_conn_state *
 static __always_inline void on_arrival_while_held(struct sock *sk, struct ns_conn_state *conn,
 						  __u64 now)
 {
-	__u32 waiting = conn->history.next - conn->history.flushed;
+	const struct ns_history *history = history_of(conn);
+	__u32 waiting = history ? history->next - history->flushed : 0;
 
 	look_at_hold(sk, conn, conn->hold.look_ts, false);
 	conn->hold.look_ts = now;

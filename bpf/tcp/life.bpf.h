@@ -127,11 +127,14 @@ static __always_inline void on_connected(struct sock *sk)
 	struct adoption as;
 	__u64 key = (__u64)sk;
 	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+	__u64 connect_ts;
 	__u32 *tgid;
 
 	if (conn) {
+		connect_ts = conn->first_ts;
 		recovery_connected(sk, conn);
 		open_conn(sk, conn);
+		conn->connect_ts = connect_ts;
 		choose_first(conn);
 		return;
 	}

@@ -27,7 +27,11 @@ __u64 sites_second;        /* which second the budget is of */
 __u32 sites_taken;         /* of it; CPUs may race for the last ones */
 __u32 sites_by_submission; /* some connection wants such */
 
-static __always_inline bool within_budget(__u64 now)
+/* how: enum ns_call_what, or a write of which bytes are held. */
+#define NS_SITE_HELD 4
+
+/* What is refused of a read or an answer is taken at the next one. */
+static __always_inline bool within_budget(__u64 now, __u32 how)
 {
 	__u64 second = now / 1000000000;
 
@@ -36,7 +40,8 @@ static __always_inline bool within_budget(__u64 now)
 		sites_taken = 0;
 	}
 	if (sites_taken >= NS_SITES_SECOND) {
-		count_lost(NS_LOST_SITES);
+		if (how == NS_CALL_WRITE || how == NS_SITE_HELD)
+			count_lost(NS_LOST_SITES);
 		return false;
 	}
 	sites_taken++;
@@ -59,30 +64,47 @@ static __always_inline __u32 copy_stack(struct ns_call_raw *out)
 
 /* In the context of the call. False: not taken now, another send may do. */
 static __noinline bool tell_site(struct ns_conn_state *conn, __u32 write_seq, __u32 bytes,
-				 __u64 now, __u32 held)
+				 __u64 now, __u32 how)
 {
 	struct ns_call_raw *out;
 
-	if (!conn || !within_budget(now))
+	if (!conn || !within_budget(now, how))
 		return false;
 	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
 	if (!out) {
 		count_lost(NS_LOST_SITES);
 		return false;
 	}
+	want_known(conn);
 	__builtin_memset(out, 0, __builtin_offsetof(struct ns_call_raw, stack));
 	fill_head(&out->call.head, NS_CALL, sizeof(*out), now, conn->id);
 	out->call.write_seq = write_seq;
 	out->call.bytes = bytes;
-	out->call.held = held;
+	out->call.held = how == NS_SITE_HELD;
+	out->call.what = how & 3;
+	out->call.off_ts = how == NS_CALL_READ ? conn->sites.reader_off_ts : 0;
 	read_call_regs(current_regs(), out->regs);
 	if (!out->regs[NS_REG_IP]) { /* a thread that never was in user mode */
 		bpf_ringbuf_discard(out, BPF_RB_NO_WAKEUP);
 		return true;
 	}
 	out->stack_len = copy_stack(out);
+	out->python_count = copy_python(out);
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return true;
+}
+
+/* A read by who had waited for it. Mostly the wait was in the same call, or in one beside it. */
+static __noinline int tell_reader(__u64 key, __u32 tid)
+{
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+
+	if (!conn || !conn->sites.reader || conn->sites.reader != tid)
+		return 0;
+	if (tell_site(conn, 0, 0, bpf_ktime_get_ns(), NS_CALL_READ))
+		conn->sites.reads++;
+	forget_reader(conn);
+	return 0;
 }
 
 /*
@@ -124,7 +146,7 @@ static __always_inline void on_held_call(struct sock *sk, struct ns_conn_state *
 	if (!has_site(sk)) {
 		conn->sites.submit_held = bytes;
 		sites_by_submission = 1;
-	} else if (tell_site(conn, view->write_seq, bytes, now, 1)) {
+	} else if (tell_site(conn, view->write_seq, bytes, now, NS_SITE_HELD)) {
 		conn->sites.held++;
 	}
 }
@@ -149,7 +171,7 @@ static __always_inline void on_free_call(struct sock *sk, struct ns_conn_state *
 			conn->sites.submit_first = bytes;
 		return;
 	}
-	if (!tell_site(conn, view->write_seq, bytes, now, 0))
+	if (!tell_site(conn, view->write_seq, bytes, now, NS_CALL_WRITE))
 		return;
 	if (alike)
 		conn->sites.first++;
@@ -190,14 +212,25 @@ static __noinline int site_of_submission(const struct ns_uring *op, __u64 ring)
 		return 0;
 	bytes = op->len;
 	if (bytes && bytes == conn->sites.submit_held) {
-		if (tell_site(conn, 0, bytes, op->submit_ts, 1))
+		if (tell_site(conn, 0, bytes, op->submit_ts, NS_SITE_HELD))
 			conn->sites.held++;
 		conn->sites.submit_held = 0;
 	} else if (bytes && bytes == conn->sites.submit_first) {
-		if (tell_site(conn, 0, bytes, op->submit_ts, 0))
+		if (tell_site(conn, 0, bytes, op->submit_ts, NS_CALL_WRITE))
 			conn->sites.first++;
 		conn->sites.submit_first = 0;
 	}
+	return 0;
+}
+
+/* The other end had waited long for one. The next one stands for it. */
+static __noinline int on_answer_call(struct sock *sk, struct ns_conn_state *conn, __u32 bytes)
+{
+	if (!conn || !has_site(sk))
+		return 0;
+	conn->sites.answer_wanted = 0;
+	if (tell_site(conn, 0, bytes, bpf_ktime_get_ns(), NS_CALL_ANSWER))
+		conn->sites.answers++;
 	return 0;
 }
 
@@ -209,6 +242,8 @@ static __always_inline void sample_sites(struct sock *sk, struct ns_conn_state *
 		on_held_call(sk, conn, view, bytes, now);
 	else if (conn->sites.wanted && !is_held(conn))
 		on_free_call(sk, conn, view, bytes, now);
+	if (conn->sites.answer_wanted)
+		on_answer_call(sk, conn, bytes);
 }
 
 #endif

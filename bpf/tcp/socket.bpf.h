@@ -101,47 +101,128 @@ static __always_inline bool target_wanted(struct sock *sk, __u32 tgid)
 	return ports_wanted(sk);
 }
 
-static __noinline int tell_conn(struct sock *sk, struct ns_conn_state *conn)
-{
+/* In place: the stack of those who call it has no room for the record, nor for where the addresses
+ * are read (MAX_BPF_STACK). User space reads as far as its head says. */
+struct told_conn {
+	struct ns_conn conn;
 	struct endpoints ends;
+};
+
+static __noinline int tell_conn_at(struct sock *sk, struct ns_conn_state *conn, __u64 ts)
+{
+	struct told_conn *told;
 	struct ns_conn *out;
 
-	if (!conn || !sk)
+	if (!conn || !sk || conn->untold)
 		return 0;
-	/* In place: the stack of those who call it has no room for the record (MAX_BPF_STACK). */
-	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
-	if (!out)
-		out = bpf_ringbuf_reserve(&vital_records, sizeof(*out), 0);
-	if (!out) {
+	told = bpf_ringbuf_reserve(&records, sizeof(*told), 0);
+	if (!told)
+		told = bpf_ringbuf_reserve(&vital_records, sizeof(*told), 0);
+	if (!told) {
 		count_lost(NS_LOST_RINGBUF);
 		return 0;
 	}
+	read_endpoints(sk, &told->ends);
+	out = &told->conn;
 	__builtin_memset(out, 0, sizeof(*out));
-	read_endpoints(sk, &ends);
-	fill_head(&out->head, NS_CONN, sizeof(*out), bpf_ktime_get_ns(), conn->id);
+	fill_head(&out->head, NS_CONN, sizeof(*out), ts, conn->id);
 	out->head.tgid = conn->tgid;
 	out->head.tid = 0;
 	out->role = conn->role;
 	out->origin = conn->origin;
 	out->opener = conn->opener;
-	out->family = ends.family;
-	out->lport = ends.tuple.lport;
-	out->rport = ends.tuple.rport;
-	__builtin_memcpy(out->laddr, ends.tuple.laddr, sizeof(out->laddr));
-	__builtin_memcpy(out->raddr, ends.tuple.raddr, sizeof(out->raddr));
-	out->netns = ends.netns;
+	out->family = told->ends.family;
+	out->lport = conn->lport ? conn->lport : told->ends.tuple.lport;
+	out->rport = told->ends.tuple.rport;
+	__builtin_memcpy(out->laddr, told->ends.tuple.laddr, sizeof(out->laddr));
+	__builtin_memcpy(out->raddr, told->ends.tuple.raddr, sizeof(out->raddr));
+	out->netns = told->ends.netns;
 	out->fd = conn->fd;
-	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(told, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
-static __always_inline void tell_peer(struct ns_conn_state *one, struct ns_conn_state *other)
+static __always_inline void tell_conn(struct sock *sk, struct ns_conn_state *conn)
+{
+	tell_conn_at(sk, conn, bpf_ktime_get_ns());
+}
+
+static __noinline int tell_peer(const struct ns_conn_state *one, const struct ns_conn_state *other)
 {
 	struct ns_peer out = {};
 
+	if (!one || !other || one->untold || other->untold)
+		return 0;
 	fill_head(&out.head, NS_PEER, sizeof(out), bpf_ktime_get_ns(), one->id);
 	out.peer = other->id;
 	stream_vital(&out, sizeof(out));
+	return 0;
+}
+
+/*
+ * It is told, or it is a part of a sum: never both, though another CPU may want to know it while it
+ * goes away. True for the one who may say so; end_telling() is to follow.
+ */
+static __always_inline bool begin_telling(const struct ns_conn_state *conn)
+{
+	struct ns_active_key key = {.sk = conn->key, .what = NS_ACTIVE_TELL};
+
+	return enter_active(&key);
+}
+
+static __always_inline void end_telling(const struct ns_conn_state *conn)
+{
+	struct ns_active_key key = {.sk = conn->key, .what = NS_ACTIVE_TELL};
+
+	leave_active(&key);
+}
+
+static __always_inline void know_end(struct ns_conn_state *conn)
+{
+	/* By itself a peer's end would count as a connection. */
+	if (!conn->untold || (conn->untold == NS_UNTOLD_ALONE && !(conn->role & NS_ROLE_TARGET)))
+		return;
+	if (!begin_telling(conn))
+		return;
+	conn->untold = NS_TOLD;
+	conn->wanted = 0;
+	tell_conn_at((struct sock *)conn->key, conn, conn->first_ts);
+	end_telling(conn);
+}
+
+/* A pair from now on: either both are told, or none. By who has called pair_conn(), whose stack is
+ * full. */
+static __noinline int tell_pair(struct ns_conn_state *conn)
+{
+	struct ns_conn_state *peer;
+
+	if (!conn || !conn->peer)
+		return 0;
+	peer = bpf_map_lookup_elem(&conns, &conn->peer);
+	if (!peer)
+		return 0;
+	if (conn->untold != peer->untold) {
+		know_end(conn);
+		know_end(peer);
+	}
+	tell_peer(conn, peer);
+	return 0;
+}
+
+/* Both ends of it. Global: see file_in_table(). */
+__noinline int know_conn(__u64 key)
+{
+	struct ns_conn_state *conn = conn_traced(key), *peer;
+
+	if (!conn)
+		return 0;
+	know_end(conn);
+	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	if (!peer)
+		return 0;
+	know_end(peer);
+	tell_peer(conn, peer);
+	return 0;
 }
 
 /* The same addresses can be in use twice, in two private networks: the sequence numbers decide. */
@@ -246,7 +327,6 @@ static __noinline int pair_conn(struct sock *sk, struct ns_conn_state *conn)
 		return 0;
 	conn->peer = *found;
 	peer->peer = key;
-	tell_peer(conn, peer);
 	return 0;
 }
 

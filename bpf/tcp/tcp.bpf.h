@@ -242,6 +242,8 @@ static __always_inline int on_read(struct sock *sk, const struct recv_view *view
 		noted = note_read(key, view, id);
 	if (noted == READ_OWNER_UNKNOWN && own_by_read(sk, view, id >> 32))
 		noted = note_read(key, view, id);
+	if (readers_wanted > 0 && proc_hint(id >> 32)->watched)
+		tell_reader(key, id);
 	if (!settings.verbose || !segments_matter())
 		return noted;
 	conn = bpf_map_lookup_elem(&conns, &key);

@@ -241,6 +241,21 @@ static __always_inline void fill_queued(struct ns_exchange *out, const struct ns
 	out->somaxconn = conn->somaxconn;
 }
 
+/* The first request of a connection begins as that is made. */
+static __always_inline __u64 asked_since(const struct ns_conn_state *conn)
+{
+	return conn->connect_ts ? conn->connect_ts : conn->turn.ts;
+}
+
+static __always_inline void fill_connect(struct ns_exchange *out, const struct ns_conn_state *conn)
+{
+	if (!conn->connect_ts)
+		return;
+	out->connect_ts = conn->connect_ts;
+	out->connected_ts = conn->first_ts;
+	out->connect_syns = conn->recovery.by[NS_RETRANS_SYN];
+}
+
 /* What was read of a request, by the end that answers it. */
 static __always_inline void fill_request(struct ns_exchange *out,
 					 const struct ns_conn_reads *request)
@@ -287,6 +302,7 @@ __noinline int tell_served(__u64 key, __u32 weight, __u32 ended, __u64 until)
 	peer = bpf_map_lookup_elem(&conns, &conn->peer);
 	if (!peer || peer->turn.ts <= conn->turn.ts || peer->turn.ts > until || peer->turn.is_told)
 		return 0;
+	want_known(peer);
 	out = new_exchange(NS_EXCHANGE_SERVED, peer->turn.wrote_ts, peer->id);
 	if (!out)
 		return 0;
@@ -329,7 +345,7 @@ struct answer {
  */
 static __always_inline bool has_room(__u64 length)
 {
-	if (exchanges_told >= NS_EXCHANGES_TOLD && length < settings.threshold_ns)
+	if (exchanges_told >= NS_EXCHANGES_TOLD && length < stall_from())
 		return false;
 	__sync_fetch_and_add(&exchanges_told, 1);
 	return true;
@@ -343,10 +359,11 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 
 	if (!conn || !answer || !conn->turn.ts || conn->turn.ts > answer->ts)
 		return 0;
-	if (!has_room(answer->ts - conn->turn.ts))
+	if (!has_room(answer->ts - asked_since(conn)))
 		return 0;
 	tp = (void *)answer->key;
 	tell_served(conn->key, answer->weight, answer->ended, answer->ts);
+	want_known(conn);
 	out = new_exchange(NS_EXCHANGE_ASKED, answer->ts, conn->id);
 	if (!out)
 		return 0;
@@ -372,6 +389,7 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 	out->weight = answer->weight;
 	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	fill_connect(out, conn);
 	if (peer)
 		fill_queued(out, peer, conn->turn.ts);
 	if (peer && peer->turn.fired_ts > conn->turn.ts && peer->turn.fired_ts <= answer->ts)
@@ -385,7 +403,7 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 /* It has taken as long as a stall, by what was read until now. */
 static __always_inline bool takes_long(const struct ns_conn_turn *turn)
 {
-	return ns_passed(turn->ts, turn->reads.last_ts) >= settings.threshold_ns;
+	return ns_passed(turn->ts, turn->reads.last_ts) >= stall_from();
 }
 
 /* Since the request was there, as far as that was seen. */
@@ -397,7 +415,7 @@ static __always_inline __u64 time_served(const struct ns_conn_turn *turn)
 static __always_inline bool is_slow(const struct ns_conn_state *conn)
 {
 	if (serves(conn))
-		return time_served(&conn->turn) >= slow_exchange_ns;
+		return time_served(&conn->turn) >= slow_from();
 	return conn->turn.slow || takes_long(&conn->turn);
 }
 
@@ -428,7 +446,7 @@ static __always_inline bool find_answer(const struct ns_conn_state *conn, struct
 		answer->ts = turn->on_ts ? turn->on_ts : now;
 	} else {
 		answer->ts = now;
-		if (ns_passed(turn->ts, now) >= settings.threshold_ns)
+		if (ns_passed(turn->ts, now) >= stall_from())
 			answer->weight = 1;
 	}
 	return answer->weight;
@@ -452,6 +470,7 @@ static __noinline int tell_unanswered(struct ns_conn_state *conn, __u32 ended, _
 
 	if (!conn)
 		return 0;
+	want_known(conn);
 	out = new_exchange(NS_EXCHANGE_SERVED, now, conn->id);
 	if (!out)
 		return 0;
@@ -480,13 +499,14 @@ static __noinline int end_served(struct ns_conn_state *conn, __u32 ended, __u64 
 	if (ended != NS_EXCHANGE_FOLLOWED && conn->turn.reads.last_ts &&
 	    ns_passed(conn->turn.reads.arrived_ts, now) >= settings.threshold_ns)
 		tell_unanswered(conn, ended, now);
-	is_slow = time_served(&conn->turn) >= slow_exchange_ns;
+	is_slow = time_served(&conn->turn) >= slow_from();
 	if (conn->turn.is_told || !conn->turn.request.last_ts || (!is_slow && !conn->turn.sampling))
 		return 0;
 	if (is_slow)
 		__sync_fetch_and_add(&slow_noted, 1);
 	if (!has_room(time_served(&conn->turn)))
 		return 0;
+	want_known(conn);
 	out = new_exchange(NS_EXCHANGE_SERVED, conn->turn.wrote_ts, conn->id);
 	if (!out)
 		return 0;
@@ -520,7 +540,7 @@ static __noinline int end_answered(struct ns_conn_state *asker)
 		return 0;
 	now = bpf_ktime_get_ns();
 	/* When the asker's wait ends this end may be gone. */
-	if (ns_passed(asker->turn.ts, now) >= settings.threshold_ns)
+	if (ns_passed(asker->turn.ts, now) >= stall_from())
 		watch_both_ends(asker);
 	else if (!asker->turn.sampling && !asker->turn.slow)
 		return 0;
@@ -543,6 +563,15 @@ struct recv_view {
 static __always_inline bool is_long_ago(__u32 jiffies)
 {
 	return (__u32)bpf_jiffies64() - jiffies >= settings.long_jiffies;
+}
+
+/* Its call site was taken, or there will be none. */
+static __always_inline void forget_reader(struct ns_conn_state *conn)
+{
+	if (!conn->sites.reader)
+		return;
+	conn->sites.reader = 0;
+	__sync_fetch_and_add(&readers_wanted, -1);
 }
 
 /* Can this read matter to a request that is reported? Decided before any table is read. */
@@ -716,8 +745,7 @@ static __noinline int note_answers(struct ns_thread_state *thread, __u32 tid, __
 /* Of a thread that is switched in again, before its sleep is forgotten. */
 static __always_inline void look_for_answers(struct ns_thread_state *thread, __u32 tid, __u64 now)
 {
-	bool slow =
-		thread->conn && thread->state && ns_passed(thread->since, now) >= slow_exchange_ns;
+	bool slow = thread->conn && thread->state && ns_passed(thread->since, now) >= slow_from();
 
 	if (thread->asked || slow)
 		note_answers(thread, tid, now, slow);
@@ -846,6 +874,24 @@ static __always_inline void begin_reads(struct ns_conn_state *conn)
 	turn->is_told = 0;
 }
 
+/*
+ * It has connected, and writes: its connection was made for this request if that follows at once. A
+ * pool's may be made long before.
+ */
+static __noinline int begin_connected(struct ns_conn_state *conn, __u64 now)
+{
+	if (!conn)
+		return 0;
+	if (conn->turn.ts || ns_passed(conn->first_ts, now) >= settings.threshold_ns) {
+		conn->connect_ts = 0;
+	} else if (settings.reads &&
+		   ns_passed(conn->connect_ts, conn->first_ts) >= slow_exchange_ns) {
+		conn->turn.slow = 1;
+		__sync_fetch_and_add(&slow_noted, 1);
+	}
+	return 0;
+}
+
 static __always_inline void begin_turn(__u64 key, struct ns_conn_state *conn, __u64 id, __u64 now)
 {
 	bool choose = (asks(conn) || (settings.reads && serves(conn))) && choose_next();
@@ -853,8 +899,11 @@ static __always_inline void begin_turn(__u64 key, struct ns_conn_state *conn, __
 	if (choose || conn->turn.sampling || conn->turn.sample_next ||
 	    (settings.reads && is_slow(conn)))
 		advance_samples(key, conn, id, now, choose);
+	make_wanted_known(conn);
 	if (settings.reads)
 		begin_reads(conn);
+	if (conn->connect_ts)
+		begin_connected(conn, now);
 	conn->turn.ts = now;
 	conn->turn.tid = id;
 	conn->turn.writes = 0;

@@ -25,11 +25,40 @@ static __always_inline enum ns_short kind_of_short(__u32 call, __u32 state)
 	return waits_to_read(call) ? NS_SHORT_INPUT : NS_SHORT_OTHER;
 }
 
+/*
+ * From here on a wait may matter: the parts of a chain may each be far shorter than the stall that
+ * they make up together.
+ */
+static __always_inline bool may_matter(__u64 length)
+{
+	return length >= settings.threshold_ns / 8;
+}
+
+/*
+ * Of each half second the first waits are told, and all that belongs to them. Behind them those
+ * that are no stalls by themselves are in the sums alone, which say the same with less detail.
+ * Where thousands of stalls a second are found, that goes for the stalls too, but for longer ones:
+ * what is not told then is lost, and said.
+ */
+static __always_inline bool is_paced(__u32 told, __u32 most)
+{
+	return told >= most && !settings.verbose && !offcpu.on;
+}
+
+static __always_inline bool worth_a_record(__u64 length)
+{
+	if (length < settings.threshold_ns)
+		return may_matter(length) && !is_paced(waits_told, NS_WAITS_TOLD);
+	return !is_paced(stalls_told, NS_STALLS_TOLD) || length >= long_wait_ns;
+}
+
 /* It was off its CPU, asleep (unless preempted) and then ready, and that becomes no record. */
 static __always_inline void count_short(struct ns_thread_state *thread, __u64 asleep, __u64 ready)
 {
 	__u32 kind = thread->slept.kind;
 
+	if (asleep + ready >= settings.threshold_ns)
+		count_lost(NS_LOST_WAITS);
 	thread->shorts.ready_ns += ready;
 	if (!thread->state || kind >= NS_SHORTS)
 		return;
@@ -37,13 +66,15 @@ static __always_inline void count_short(struct ns_thread_state *thread, __u64 as
 	thread->shorts.count[kind]++;
 }
 
-/*
- * A wait from here on is a record: the parts of a chain may each be far shorter than the
- * stall that they make up together.
- */
-static __always_inline bool worth_a_record(__u64 length)
+/* From here on each exchange is told. */
+static __always_inline __u64 stall_from(void)
 {
-	return length >= settings.threshold_ns / 8;
+	return is_paced(stalls_told, NS_STALLS_TOLD) ? long_wait_ns : settings.threshold_ns;
+}
+
+static __always_inline __u64 slow_from(void)
+{
+	return is_paced(stalls_told, NS_STALLS_TOLD) ? long_wait_ns : slow_exchange_ns;
 }
 
 /*

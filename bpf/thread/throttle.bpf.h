@@ -161,7 +161,7 @@ __noinline int tell_throttle(__u32 tid, __u64 now)
 		return 0;
 	task = (struct task_struct *)thread->task;
 	since = thread->wake_ts;
-	if (!task || !since || !worth_a_record(ns_passed(since, now)))
+	if (!task || !since || !may_matter(ns_passed(since, now)))
 		return 0;
 	group = (struct task_group *)thread->throttled_by;
 	if (!thread->throttled) {

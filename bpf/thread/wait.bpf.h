@@ -74,6 +74,15 @@ static __always_inline __u32 turn_at_end(const struct ns_thread_state *thread,
 	return whose_turn_before(conn, (struct tcp_sock *)what->conn, what->op_read);
 }
 
+/* Here, where the stack has room for it (MAX_BPF_STACK): note_socket() names it. */
+static __always_inline void make_waited_known(const struct waited_for *what)
+{
+	struct ns_conn_state *conn = conn_of_wait(what);
+
+	if (conn)
+		make_known(conn);
+}
+
 static __always_inline void note_socket(const struct ns_thread_state *thread,
 					const struct waited_for *what, struct ns_wait *out)
 {
@@ -158,12 +167,16 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 		if (is_as_it_was(what))
 			out->wait.arg2 = call_timeout(&what->call);
 	}
+	if (may_matter(ns_passed(thread->since, now)))
+		__sync_fetch_and_add(&waits_told, 1);
+	if (ns_passed(thread->since, now) >= settings.threshold_ns)
+		__sync_fetch_and_add(&stalls_told, 1);
 	out->wait.ended = what->ended;
 	out->wait.began_ts = thread->began;
 	out->wait.spent_known = 1;
 	spent_now(thread, now, &out->wait.spent); /* off since: as it left */
 	note_socket(thread, what, &out->wait);
-	if (!what->conn && what->other && worth_a_record(ns_passed(thread->since, now))) {
+	if (!what->conn && what->other && may_matter(ns_passed(thread->since, now))) {
 		describe_socket(what->other, place);
 		out->wait.socket = described[place];
 	}
@@ -176,7 +189,7 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	/* Threads rename themselves: their totals carry the name that they had last. */
 	BPF_CORE_READ_STR_INTO(&thread->comm, task, comm);
 	__builtin_memcpy(out->wait.comm, thread->comm, NS_COMM_LEN);
-	if (is_as_it_was(what) && worth_a_record(ns_passed(thread->since, now)))
+	if (is_as_it_was(what) && may_matter(ns_passed(thread->since, now)))
 		bpf_get_task_stack(task, out->stack, sizeof(out->stack), 0);
 	barrier();
 	/* Of a reader that was not seen to come back, which is no switch: one came between. */
@@ -463,7 +476,7 @@ static __always_inline bool find_worked_on(struct task_struct *task, struct ns_t
 
 static __always_inline bool came_late(const struct ns_thread_state *thread, __u64 now)
 {
-	return thread->wake_ts && worth_a_record(ns_passed(thread->wake_ts, now));
+	return thread->wake_ts && may_matter(ns_passed(thread->wake_ts, now));
 }
 
 /* What led to a stall on this ring, and what completes next: that may be told by its end alone. */
@@ -476,6 +489,26 @@ static __always_inline void tell_ring_history(struct ns_thread_state *thread)
 		return;
 	flush_ring_of(key);
 	ring->telling = NS_RING_TELLING;
+}
+
+/* Where it reads what it waited for; of who looks at several sockets it is one of them. */
+static __always_inline void want_reader(struct ns_conn_state *conn, __u32 tid, __u64 off_ts)
+{
+	struct ns_conn_state *peer;
+
+	/* A server between requests waits long, and nobody owes it anything. */
+	if (!asks(conn) ||
+	    whose_turn_before(conn, (struct tcp_sock *)conn->key, 0) != NS_TURN_WROTE)
+		return;
+	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	if (peer && peer->sites.answers < NS_SITES_ANSWERS)
+		peer->sites.answer_wanted = 1;
+	if (conn->sites.reads >= NS_SITES_READS)
+		return;
+	if (!conn->sites.reader)
+		__sync_fetch_and_add(&readers_wanted, 1);
+	conn->sites.reader_off_ts = off_ts;
+	conn->sites.reader = tid;
 }
 
 /* What led to a stall in which the thread waited as waited has it. Global: see file_in_table(). */
@@ -492,6 +525,8 @@ __noinline int tell_what_led(__u32 tid, __u32 place)
 	if (conn) {
 		flush_both(conn);
 		watch_both_ends(conn);
+		if (waits_to_read(waited[place].call.number))
+			want_reader(conn, tid, thread->since);
 	}
 	if (waited[place].ring)
 		tell_ring_history(thread);
@@ -517,6 +552,7 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 		read_syscall(task_regs(task), &what->call);
 		find_waited_for((__u64)BPF_CORE_READ(task, files, fdt), task->pid, place);
 	}
+	make_waited_known(what);
 	if (ns_passed(thread->since, now) >= settings.threshold_ns)
 		tell_what_led(task->pid, place);
 	thread->task = (__u64)task;
@@ -545,7 +581,7 @@ static __noinline int tell_lasting(struct task_struct *task, __u64 now)
 	if (!thread || !thread->off || !thread->state || thread->wake_ts || is_io_worker(task))
 		return 0;
 	length = ns_passed(thread->since, now);
-	if (!worth_a_record(length))
+	if (!may_matter(length))
 		return 0;
 	what = begin_wait_look(tid, NS_WAIT_LASTS, &place);
 	read_syscall(task_regs(task), &what->call);
@@ -553,6 +589,7 @@ static __noinline int tell_lasting(struct task_struct *task, __u64 now)
 		return 0;
 	waits_lasting++;
 	find_waited_for((__u64)BPF_CORE_READ(task, files, fdt), tid, place);
+	make_waited_known(what);
 	conn = conn_of_wait(what);
 	if (conn && length >= settings.threshold_ns)
 		flush_both(conn);

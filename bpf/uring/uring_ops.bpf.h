@@ -134,6 +134,8 @@ static __always_inline struct ns_conn_state *op_conn(struct ns_uring *op, __u64 
 {
 	struct ns_conn_state *conn = sk ? bpf_map_lookup_elem(&conns, &sk) : NULL;
 
+	if (conn)
+		want_known(conn);
 	op->head.conn = conn ? conn->id : 0;
 	return conn;
 }

@@ -9,6 +9,7 @@
 # (user + system of both ends) per exchange, which wanders less than exchanges per second do.
 #
 # Settings (environment): PAIRS=7 SECONDS_EACH=2 TOOLS="netstall strace bpftrace" CONNECTIONS="1 64"
+# PEERS="tcpdump perf-trace perf-sched offcputime wakeuptime runqslower", which answer a part of the question, with one connection.
 # CPU=0 (of both ends) TOOL_CPU=1 NETSTALL=build/netstall EXCHANGE=build/tests/workload/exchange
 set -u
 
@@ -17,6 +18,7 @@ HERE=tests/bench
 PAIRS=${PAIRS:-7}
 SECONDS_EACH=${SECONDS_EACH:-2}
 TOOLS=${TOOLS-netstall strace bpftrace}
+PEERS=${PEERS-tcpdump perf-trace perf-sched offcputime wakeuptime runqslower}
 CONNECTIONS=${CONNECTIONS:-1 64}
 CPU=${CPU:-0}
 TOOL_CPU=${TOOL_CPU:-$(($(nproc) > 1 ? 1 : 0))}
@@ -71,14 +73,39 @@ start_bpftrace()
 		exec "$@"' sh bpftrace -B line $HERE/summary.bt "$1" >"$scratch/said" 2>&1 &
 }
 
-declare -A attached_line=([netstall]='tracing' [strace]='attached' [bpftrace]='^tracing')
+# Of all that passes on loopback, which is the exchanges' alone.
+start_tcpdump()
+{
+	taskset -c "$TOOL_CPU" tcpdump -i lo -w /dev/null tcp >/dev/null 2>"$scratch/said" &
+}
+
+# What says nothing when it is attached has a second for that. perf and the others find tracepoints as bpftrace does.
+start_quiet()
+{
+	# shellcheck disable=SC2016
+	taskset -c "$TOOL_CPU" unshare --mount sh -c '
+		[ -e /sys/kernel/tracing/events ] || mount -t tracefs tracefs /sys/kernel/tracing
+		exec "$@"' sh "$@" >/dev/null 2>"$scratch/said" &
+	sleep 1
+	echo 'has had its time' >>"$scratch/said"
+}
+
+start_perf-trace() { start_quiet perf trace -p "$1" -o /dev/null; }
+start_perf-sched() { start_quiet perf sched record -o /dev/null -p "$1"; }
+start_offcputime() { start_quiet offcputime -p "$1" $((SECONDS_EACH + 60)); }
+start_wakeuptime() { start_quiet wakeuptime -p "$1" $((SECONDS_EACH + 60)); }
+start_runqslower() { start_quiet runqslower -p "$1" 10000; }
+
+declare -A attached_line=([netstall]='tracing' [strace]='attached' [bpftrace]='^tracing' [tcpdump]='listening on')
 
 # Why a tool cannot be measured; nothing if it can.
 obstacle()
 {
 	case $1 in
 	netstall) [ -x "$NETSTALL" ] || echo "$NETSTALL is not built" ;;
-	strace | bpftrace) [ -n "$(command -v "$1")" ] || echo "$1 is not installed" ;;
+	strace | bpftrace | tcpdump | offcputime | wakeuptime | runqslower)
+		[ -n "$(command -v "$1")" ] || echo "$1 is not installed" ;;
+	perf-*) [ -n "$(command -v perf)" ] || echo "perf is not installed" ;;
 	*) echo "there is no such tool here" ;;
 	esac
 }
@@ -92,11 +119,11 @@ attach()
 	"start_$1" "$2"
 	tool_pid=$!
 	for ((i = 0; i < ATTACH_LIMIT_S * 20; i++)); do
-		grep -q "${attached_line[$1]}" "$scratch/said" && return 0
 		kill -0 "$tool_pid" 2>/dev/null || break
+		grep -q "${attached_line[$1]:-has had its time}" "$scratch/said" && return 0
 		sleep 0.05
 	done
-	echo "bench: $1 did not attach: $(tail -n 1 "$scratch/said")" >&2
+	echo "bench: $1 did not attach: $(grep -v 'has had its time' "$scratch/said" | tail -n 1)" >&2
 	return 1
 }
 
@@ -167,7 +194,7 @@ measure()
 
 # ---- the table ----
 
-row='%-9s %11s  %10s %10s  %6s %-14s  %9s %9s  %8s\n'
+row='%-10s %11s  %10s %10s  %6s %-14s  %9s %9s  %8s\n'
 
 # One line of the table from nine words.
 print_row()
@@ -206,14 +233,23 @@ print_row tool connections 'us without' 'us with' ratio '(min..max)' '/s without
 for connections in $CONNECTIONS; do
 	bench control "$connections"
 done
-for tool in $TOOLS; do
+# rows TOOL CONNECTIONS...
+rows()
+{
+	local tool=$1 why
+
+	shift
 	why=$(obstacle "$tool")
-	if [ -n "$why" ]; then
-		echo "$tool: skipped, $why"
-		continue
-	fi
-	for connections in $CONNECTIONS; do
+	[ -z "$why" ] || { echo "$tool: skipped, $why" && return; }
+	for connections; do
 		bench "$tool" "$connections"
 	done
+}
+for tool in $TOOLS; do
+	# shellcheck disable=SC2086 # several
+	rows "$tool" $CONNECTIONS
+done
+for tool in $PEERS; do
+	rows "$tool" "${CONNECTIONS%% *}"
 done
 [ $failures = 0 ] || exit 1

@@ -16,12 +16,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint64_t at = 0; names && at < size; at += 7) {
 		uint64_t address = at, offset = 0;
 		const char *name;
+		int line;
 
 		if (!image_names__address(names, at, &address))
 			continue;
 		name = image_names__find(names, address, &offset);
 		if (name && offset > address)
 			abort();
+		image_names__go_line(names, address, text, sizeof(text), &line);
 		if (name && strpbrk(demangle(name, text, sizeof(text)), ";\n"))
 			abort();
 	}

@@ -45,6 +45,50 @@ case_thousand_programs() {
     [ "$STATUS" = 3 ] || expect_is "the status" "$STATUS" 0
 }
 
+# Thousands of connections, most of which are but a part of a sum that the kernel side makes: it is exact, but for what the kernel left
+# out runs of. Both ends are the program's own: a request is the one that it makes.
+case_thousands_of_connections() {
+    local made count=6000
+    # So many that most are beyond the first on each CPU, of two: an emulated machine takes its time.
+    [ -z "$QUICK" ] || count=3000
+    "$NETSTALL" check "${ATTACH[@]}" --min-exchanges 1 --json "$SCRATCH/check" -- "$WORKLOADS/connections" short $count >"$SCRATCH/out" 2>"$SCRATCH/err"
+    STATUS=$?
+    gojq -c '.report' "$SCRATCH/check" >"$SCRATCH/report"
+    [ -z "$QUICK" ] || [ $STATUS != 1 ] || STATUS=0 # an emulated machine may be as slow as a stall
+    expect_is "the status" "$STATUS" 0
+    made=$(report '[.requests[] | select(.connection == null and .role == "makes")][0] | "\(.connections) \(.count)"')
+    if [ "$(report '.completeness.lost_by_kind.runs // 0')" = 0 ]; then
+        expect_is "connections and their requests" "$made" "$count $count"
+        expect_is "exchanges" "$(gojq -r .watched.exchanges "$SCRATCH/check")" $count
+        expect_is "ends of connections" "$(report .completeness.sockets)" $((2 * count))
+    else
+        expect "connections, some runs left out" "${made% *}" '>=' $((count - 100))
+        expect "connections, some runs left out" "${made% *}" '<=' $count
+    fi
+    # Of a slow machine's many are stalls, and told.
+    [ -n "$QUICK" ] || expect "events" "$(report .completeness.events)" '<' 24000
+    expect_is "contradictions in the report" "$(contradictions)" ""
+}
+
+# Of thousands of stalls a second a part is looked at; all requests are counted, and what was not looked at is said.
+case_thousands_of_stalls() {
+    local i
+    for ((i = 0; i < 100; i++)); do
+        start_named "p$i" --mode late-server -n 50 --name late-client
+    done
+    start_trace --comm late-client
+    end_named
+    echo "# $LABEL: thousands_of_stalls: $(report '"\(.stalls | length) stalls listed of \([.causes[].count] | add), \(.completeness.lost_by_kind | tostring), \(.completeness.incomplete_ms) of \(.window.duration_ms) ms"')"
+    expect_is "requests" "$(report '[.requests[] | select(.connection == null and .endpoint == null) | .count] | add')" 5000
+    expect_is "the verdict" "$(report .verdict.cause)" peer-app
+    # Two hundred programs may wait for a CPU here and there.
+    expect_is "other causes" "$(report '[.causes[].cause | select(IN("peer-app", "runqueue") | not)] | join(" ")')" ""
+    expect "stalls" "$(report '[.causes[].count] | add')" '>=' 500
+    expect "waits not looked at" "$(report '.completeness.lost_by_kind.waits // 0')" '>' 0
+    expect "time in which these were" "$(report .completeness.incomplete_ms)" '>' 0
+    expect_is "what else was lost" "$(report '[.completeness.lost_by_kind | keys[] | select(IN("waits", "runs") | not)] | join(" ")')" ""
+}
+
 # Tables for 16, of 40 programs at a time with two threads and as many connections each: what was not seen makes a gate inconclusive.
 case_small_tables() {
     local knob

@@ -250,7 +250,12 @@ def ask(conn):
     expect "the median, ms" "$(report '.requests[0].median.total_ms')" '<=' 15
     expect "the 99th percentile, ms" "$(report '.requests[0].p99.total_ms')" '>=' 30
     # One row has them all, and the pair's own, which is idle; of the list the worst are left.
-    expect_is "connections and their requests" "$(report '.requests[0] | "\(.connections) \(.count)"')" "302 301"
+    # A program of ours that the kernel did not run may have told of one.
+    if [ "$(report '.completeness.lost_by_kind.runs // 0')" = 0 ]; then
+        expect_is "connections and their requests" "$(report '.requests[0] | "\(.connections) \(.count)"')" "302 301"
+    else
+        expect "connections that were seen, of 302" "$(report '.requests[0].connections')" '>=' "302 - $(report '.completeness.lost_by_kind.runs')"
+    fi
     expect_is "connections listed or counted" "$(report '(.connections | length) + .connections_not_listed')" "$(report .completeness.sockets)"
     expect_is "connections listed" "$(report '.connections | length <= 200')" true
 }

@@ -101,6 +101,7 @@ judge_machine() {
 # start_trace OPTIONS...: netstall, attached when this returns. Sets TRACE_PID.
 start_trace() {
     watch_machine
+    rm -f "$SCRATCH/trace.err"
     "$NETSTALL" trace "${ATTACH[@]}" --json "$@" >"$SCRATCH/trace" 2>"$SCRATCH/trace.err" &
     TRACE_PID=$!
     await_line 'netstall: tracing' "$SCRATCH/trace.err" "$TRACE_PID" ||
@@ -145,8 +146,13 @@ all_clients() { (IFS=, && echo "${CLIENTS[*]}"); }
 
 # trace_named OPTIONS...: the clients of all that were started, from gate to end.
 trace_named() {
-    local name
     start_trace -p "$(all_clients)" "$@"
+    end_named
+}
+
+# When the trace has begun.
+end_named() {
+    local name
     for name in "${!GATES[@]}"; do
         echo go >&"${GATES[$name]}"
     done

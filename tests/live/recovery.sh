@@ -67,17 +67,22 @@ case_loss_syn() {
         "$(report '[.stalls[] | select(.cause == "syn-retransmit" and (.missing != null or (.exact | not)))] | length')" 0
 }
 
+# start_wire OPTION...: between the addresses 10.211.0.1 and .2 of a network namespace of its own, NETNS.
+start_wire() {
+    NETNS="nsw$$"
+    ip netns add "$NETNS" 2>/dev/null || skip "no network namespaces here"
+    CLEANUP+=("ip netns del $NETNS")
+    ip -n "$NETNS" link set lo up
+    ip netns exec "$NETNS" "$WIRE" "$@" >"$SCRATCH/wire" 2>"$SCRATCH/wire.err" &
+    await_line '^ready' "$SCRATCH/wire" $! || skip "no TUN device here: $(cat "$SCRATCH/wire.err")"
+}
+
 # Nobody answers and the program gives up: told at the end, as long as it took.
 case_loss_syn_given_up() {
-    local name="nsr$$"
-    ip netns add "$name" 2>/dev/null || skip "no network namespaces here"
-    CLEANUP+=("ip netns del $name")
-    ip -n "$name" link set lo up
-    ip netns exec "$name" "$WIRE" --lose syn:1:99 >"$SCRATCH/wire" 2>"$SCRATCH/wire.err" &
-    await_line '^ready' "$SCRATCH/wire" $! || skip "no TUN device here: $(cat "$SCRATCH/wire.err")"
+    start_wire --lose syn:1:99
     printf '#!/bin/bash\n: </dev/tcp/10.211.0.2/9\n' >"$SCRATCH/connecter" && chmod +x "$SCRATCH/connecter"
     start_trace --comm connecter
-    ip netns exec "$name" "$SCRATCH/connecter" >/dev/null 2>&1 &
+    ip netns exec "$NETNS" "$SCRATCH/connecter" >/dev/null 2>&1 &
     local connecter=$!
     sleep 2.5
     kill "$connecter"
@@ -91,20 +96,16 @@ case_loss_syn_given_up() {
 
 # over_wire WIRE-OPTIONS -- EXCHANGE-OPTIONS: client and server, each of which takes the other for another host.
 over_wire() {
-    local name="nsw$$" wire=()
+    local wire=()
     while [ "$1" != -- ]; do
         wire+=("$1")
         shift
     done
     shift
-    ip netns add "$name" 2>/dev/null || skip "no network namespaces here"
-    CLEANUP+=("ip netns del $name")
-    ip -n "$name" link set lo up
-    ip netns exec "$name" "$WIRE" "${wire[@]}" >"$SCRATCH/wire" 2>"$SCRATCH/wire.err" &
-    await_line '^ready' "$SCRATCH/wire" $! || skip "no TUN device here: $(cat "$SCRATCH/wire.err")"
-    ip netns exec "$name" "$EXCHANGE" --server-only --host 10.211.0.1 --port 7707 --gate none >"$SCRATCH/server" 2>&1 &
+    start_wire "${wire[@]}"
+    ip netns exec "$NETNS" "$EXCHANGE" --server-only --host 10.211.0.1 --port 7707 --gate none >"$SCRATCH/server" 2>&1 &
     await_line '^ready' "$SCRATCH/server" $! || fail "no server beyond the wire"
-    start_exchange ip netns exec "$name" -- --client-only --host 10.211.0.2 --port 7707 "$@"
+    start_exchange ip netns exec "$NETNS" -- --client-only --host 10.211.0.2 --port 7707 "$@"
     SERVER=$(field server_pid "$(grep ^ready "$SCRATCH/server")")
 }
 
@@ -118,6 +119,43 @@ case_wire_rto() {
     TRUTH_STALLS=$(grep -c 'copy=1$' "$SCRATCH/wire")
     expect_recovered rto 2
     expect "what the waits for lost requests were put down to besides" "$(count_of peer-app)" '<=' "$OTHERS"
+}
+
+# A connection for each request: what it takes to make one is a part of it, and the last one's first SYN is lost.
+case_wire_connects() {
+    start_wire --delay 15 --lose syn:20:1
+    cat >"$SCRATCH/asks.py" <<'EOF'
+import os, socket, sys, threading
+server = socket.create_server(("10.211.0.1", 7708))
+def serve():
+    while True:
+        with server.accept()[0] as conn:
+            conn.sendall(conn.recv(100))
+threading.Thread(target=serve, daemon=True).start()
+print("ready", os.getpid(), flush=True)
+sys.stdin.readline()
+for i in range(20):
+    with socket.create_connection(("10.211.0.2", 7708)) as conn:
+        conn.sendall(b"what?")
+        conn.recv(100)
+EOF
+    mkfifo "$SCRATCH/gate"
+    ip netns exec "$NETNS" /usr/bin/python3 "$SCRATCH/asks.py" <"$SCRATCH/gate" >"$SCRATCH/asks" 2>&1 &
+    local asks=$!
+    exec {GATE}>"$SCRATCH/gate"
+    await_line '^ready' "$SCRATCH/asks" $asks || fail "no client: $(cat "$SCRATCH/asks")"
+    start_trace -p "$(awk '/^ready/ { print $2 }' "$SCRATCH/asks")"
+    open_gate
+    wait $asks
+    TRUTH_STALLS=20 TRUTH_EXCHANGES=20
+    end_trace
+    local made='.requests[] | select(.role == "makes" and .connection == null)'
+    expect_is "requests" "$(report "[$made][0].count")" 20
+    expect "the median's, ms" "$(report "[$made][0].median.total_ms")" '>=' 58
+    expect "of that to connect, ms" "$(report "[$made][0].median.slices[0].ms")" '>=' 29
+    expect_is "the cause of that" "$(report "[$made][0].median.slices[0].cause")" network
+    expect_is "the lost SYN" "$(report "[$made][0].p99.slices[0].cause")" syn-retransmit
+    expect "waited for, ms" "$(report "[$made][0].p99.slices[0].ms")" '>=' 900
 }
 
 # The sender's side of an unseen peer: the acknowledgement without data that came far too late.

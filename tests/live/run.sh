@@ -43,7 +43,7 @@ CASE_LIMIT=${CASE_LIMIT:-300} # seconds
 QUICK_CASES=" medley split split_new_socket all_counts_every_write many_writers netns pid_namespace
     sites sites_library_opened_later holds_zero_window holds_pacing holds_cork_then_nagle holds_many_writes_later holds_nodelay_midway
     requests_split requests_late_server requests_many_connections requests_of_both_ends requests_of_short_connections http
-    check_reliability check_one_bad_among_many wait_poll_many
+    check_reliability check_one_bad_among_many thousands_of_connections wait_poll_many
     offwake_handover offwake_stall offwake_uring offwake_without_frame_pointers
     offwake_beside_another_tracer "
 

@@ -108,3 +108,88 @@ case_sites_are_few() {
     expect "the call records" "$(grep -c '"event": *"call"' "$SCRATCH/trace")" '<=' 8
     expect "the call records" "$(grep -c '"event": *"call"' "$SCRATCH/trace")" '>=' 3
 }
+
+# trace_places PROGRAM ARG...: from its gate to its end.
+trace_places() {
+    start_at_gate "$@"
+    start_trace -p "$GATED"
+    echo >&"$GATE"
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "it did not end"
+    end_trace
+}
+
+# expect_place WHICH SOURCE FUNCTION MARK
+expect_place() {
+    expect_is "the line of the $1" "$(report ".verdict.sites.places.$1 | \"\\(.function) \\(.file | split(\"/\")[-1]):\\(.line)\"")" \
+        "$3 ${2##*/}:$(grep -n "// $4" "$2" | cut -d: -f1)"
+}
+
+# expect_places SOURCE FUNCTION [MARK]: the two lines that are marked in its source are the verdict's, by the function of that name, and
+# the language's own code is folded away.
+expect_places() {
+    local which
+    expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
+    for which in first second; do
+        expect_place "${which}_write" "$1" "$2" "${3:+$3 }$which"
+        expect "the frames of the $which write that are not its own" \
+            "$(report "[.verdict.sites.classes.${which}_write[] | select(. != \"own\")] | length")" '>=' 1
+    done
+    report '.verdict.advice[0]' | grep -qF "in $2 (${1##*/})" || fail "the advice names no function: $(report '.verdict.advice[0]')"
+}
+
+# split_in LANGUAGE FUNCTION BUILD...
+split_in() {
+    local source=$PWD/tests/workload/places/split.$1 function=$2
+    shift 2
+    GOCACHE=$SCRATCH/go GO111MODULE=off "$@" "$source" -o "$SCRATCH/split" >"$SCRATCH/build" 2>&1 || fail "it did not build: $(tail -n 3 "$SCRATCH/build")"
+    trace_places "$SCRATCH/split"
+    expect_places "$source" "$function"
+}
+
+case_places_go() {
+    command -v go >/dev/null || skip "no compiler for Go"
+    split_in go main.request go_build
+    split_in go main.request go_build_stripped
+}
+go_build() { go build -o "$3" "$1"; }
+go_build_stripped() { go build -trimpath -ldflags "-s -w" -o "$3" "$1"; }
+
+case_places_cxx() {
+    command -v g++ >/dev/null || skip "no compiler for C++"
+    split_in cc rpc::client::request g++ -g -O2 -fno-inline-functions-called-once -pthread
+}
+
+case_places_rust() {
+    command -v rustc >/dev/null || skip "no compiler for Rust"
+    split_in rs split::request rustc -g -O
+}
+
+case_places_node() {
+    local source=$PWD/tests/workload/places/split.js
+    command -v node >/dev/null || skip "no Node"
+    trace_places node --perf-basic-prof --interpreted-frames-native-stack "$source"
+    rm -f "/tmp/perf-$GATED.map"
+    expect_places "$source" request
+    trace_places node "$source"
+    expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
+    expect_is "own frames without names" "$(report '[.verdict.sites.classes.second_write[] | select(. == "own")] | length')" 0
+}
+
+# With PYTHONS="python3.9 ..." other versions too.
+case_places_python() {
+    local source=$PWD/tests/workload/places/split.py python with=
+    [ "$(uname -m)" = x86_64 ] || skip "on this machine CPython's functions are not read"
+    for python in ${PYTHONS:-/usr/bin/python3}; do
+        command -v "$python" >/dev/null || skip "no $python"
+        with=$("$python" -c 'import sys; print(".".join(map(str, sys.version_info[:2])))')
+        trace_places "$python" "$source"
+        expect_places "$source" request
+        trace_places "$python" "$source" late
+        expect_is "the verdict" "$(report .verdict.cause)" peer-app
+        expect_place read "$source" ask_late "late read"
+        expect_place answer "$source" serve_late "late answer"
+        trace_places "$python" "$source" http
+        expect_places "$source" "$([[ $with = 3.9 || $with = 3.10 ]] && echo do_GET || echo Handler.do_GET)" http
+    done
+    echo "# $LABEL: places_python: ${PYTHONS:-$with}"
+}

@@ -87,6 +87,18 @@ void stage__listen_ipv6(struct stage *stage)
 	listen_on(stage, (struct sockaddr *)&address, sizeof(address), 64, false);
 }
 
+/* The thread's last connect() without a request behind it; 0 none. */
+static _Thread_local uint64_t connecting_ns, connected_ns;
+
+uint64_t asked_since(uint64_t start_ns)
+{
+	bool is_for_it =
+		connected_ns && connected_ns <= start_ns && start_ns - connected_ns < 10000000;
+
+	connected_ns = 0;
+	return is_for_it ? connecting_ns : start_ns;
+}
+
 static int connect_port(const struct stage *stage, uint16_t port, int sndbuf)
 {
 	struct sockaddr_in v4 = {
@@ -100,9 +112,11 @@ static int connect_port(const struct stage *stage, uint16_t port, int sndbuf)
 	use_reno(fd);
 	if (sndbuf)
 		set_option(fd, SOL_SOCKET, SO_SNDBUF, sndbuf);
+	connecting_ns = now_ns();
 	if (connect(fd, stage->ipv6 ? (struct sockaddr *)&v6 : (struct sockaddr *)&v4,
 		    stage->ipv6 ? sizeof(v6) : sizeof(v4)))
 		die("cannot connect: %s", strerror(errno));
+	connected_ns = now_ns();
 	return fd;
 }
 

@@ -33,9 +33,11 @@ struct pause {
 	char cause[20]; /* by construction, or runqueue when that was most of it */
 };
 
-/* A request by the clock of the thread that makes it: from its first write to its last read. */
+/* A request by the clock of the thread that makes it: from its first write to its last read, or
+ * from the connect() that was just before it. */
 struct request {
 	uint64_t start_ns;
+	uint64_t written_ns; /* its first write began */
 	uint64_t end_ns;
 };
 
@@ -195,6 +197,9 @@ void stage__listen_twice(struct stage *stage, int backlog);
 void stage__listen_ipv6(struct stage *stage);
 int connect_to(const struct stage *stage);
 int connect_with(const struct stage *stage, int sndbuf);
+/* When a request began that this thread began to write then: as it connected, if that was for it.
+ */
+uint64_t asked_since(uint64_t start_ns);
 int accept_one(const struct stage *stage);
 /* The same for a server behind the server. */
 void stage__listen_behind(struct stage *stage);

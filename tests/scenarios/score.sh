@@ -133,7 +133,7 @@ judge_verdict() {
     local truth=$SCRATCH/$1/truth verdict
     verdict=$(grep '^verdict' "$truth") || return 0
     awk '/^request / {
-            split($2, start, "="); split($3, end, "=")
+            split($2, start, "="); split($4, end, "=")
             printf "%s%.6f", comma, (end[2] - start[2]) / 1e6
             comma = ","
         }
@@ -151,12 +151,13 @@ judge_verdict() {
     fi
 }
 
-# request_ms TRUTH [stalled]: the median request, ms; where some of them had a stall, of those.
+# request_ms TRUTH [stalled]: the median request from its first write on, ms; where some of them had a stall, of those. To connect is
+# another cause's time, and what is saved of it is no part of what is stated for this one.
 request_ms() {
     awk -v stalled_only="${2:-}" '
         { for (i = 2; i <= NF; i++) { split($i, part, "="); value[part[1]] = part[2] } }
         /^stall / { stalls++; from[stalls] = value["start_ns"]; to[stalls] = value["end_ns"] }
-        /^request / { requests++; start[requests] = value["start_ns"]; end[requests] = value["end_ns"] }
+        /^request / { requests++; start[requests] = value["written_ns"]; end[requests] = value["end_ns"] }
         END {
             for (r = 1; r <= requests; r++)
                 for (s = 1; s <= stalls; s++)

@@ -118,7 +118,8 @@ void phases__begin(struct phases *phases, struct stage *stage)
 
 void stage__request(struct stage *stage, uint64_t start_ns)
 {
-	struct request request = {.start_ns = start_ns, .end_ns = now_ns()};
+	struct request request = {
+		.start_ns = asked_since(start_ns), .written_ns = start_ns, .end_ns = now_ns()};
 	uint32_t i = atomic_fetch_add(&stage->request_count, 1);
 
 	if (i >= SCENE_REQUESTS)

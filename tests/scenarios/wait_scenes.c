@@ -281,20 +281,28 @@ static void client_of_both(struct stage *stage)
 			 i % LATE_EVERY == LATE_EVERY - 1 ? &late : stage->scene->script);
 }
 
+/* It counts what it has begun, so that whoever gets no CPU meanwhile does not wait for the next. */
+static bool start_hog(struct stage *stage)
+{
+	uint32_t before = atomic_load(&stage->word);
+
+	if (write(stage->duct[0][1], "", 1) != 1)
+		return false;
+	while (atomic_load(&stage->word) == before)
+		;
+	return true;
+}
+
 static void server_of_both(struct stage *stage)
 {
 	int fd = accept_one(stage);
 
 	to_cpu(1);
 	for (uint32_t i = 0; read_all(fd, 176); i++) {
-		if (i % LATE_EVERY == LATE_EVERY - 1) {
+		if (i % LATE_EVERY == LATE_EVERY - 1)
 			sleep_ms(LATE_MS);
-		} else {
-			if (write(stage->duct[0][1], "", 1) != 1)
-				return;
-			while (!atomic_load(&stage->word))
-				;
-		}
+		else if (!start_hog(stage))
+			return;
 		write_all(fd, 96);
 	}
 }
@@ -307,10 +315,8 @@ static void server_with_hog(struct stage *stage)
 
 	to_cpu(1);
 	while (read_all(fd, 176)) {
-		if (script->cause && write(stage->duct[0][1], "", 1) != 1)
+		if (script->cause && !start_hog(stage))
 			return;
-		while (script->cause && !atomic_load(&stage->word))
-			;
 		write_all(fd, 96);
 	}
 }
@@ -325,10 +331,9 @@ static void hog(struct stage *stage)
 	if (sched_setscheduler(0, SCHED_FIFO, &first))
 		cannot("no real-time priority: %s", strerror(errno));
 	while (read(stage->duct[0][0], &byte, 1) == 1) {
-		atomic_store(&stage->word, 1);
+		atomic_fetch_add(&stage->word, 1);
 		for (end = now_ns() + MS(30); now_ns() < end;)
 			;
-		atomic_store(&stage->word, 0);
 	}
 }
 

@@ -151,7 +151,7 @@ def headline(report, row):
     """ "nagle-delack: 91 of 92 requests wait 43.9 ms each (99.1% of 4.04 s): ..." """
     said = report["verdict"]["headline"]
     window = report["window"]["duration_ms"]
-    found = re.match(rf"([a-z-]+): (?:([\d,]+) of ([\d,]+) \w+ waits? |([\d,]+) waits? of )(?:at most )?{TIME}", said)
+    found = re.match(rf"([a-z-]+): (?:at least )?(?:([\d,]+) of ([\d,]+) \w+ waits? |([\d,]+) waits? of )(?:at most )?{TIME}", said)
     if not found:
         yield f"the headline has no figures: {said}"
         return

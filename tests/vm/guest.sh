@@ -16,6 +16,7 @@ run_part() {
     live) only='!(check*|uring_all_kinds|offwake_uring)' ;;
     uring) only='@(uring_all_kinds|offwake_uring)' ;;
     check) only='check*' ;;
+    machine) only='*' live+=(--cases tests/vm/machine.sh) ;;
     pair) only='*' live+=(--cases tests/vm/remote.sh) ;;
     score) live=(tests/scenarios/score.sh --attach "$2" --label "$label" --quick --keep "$OUT/$label") only=matrix ;;
     unit) tests/vm/systemd.sh --label "$label"; return ;;

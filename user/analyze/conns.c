@@ -148,24 +148,122 @@ static struct request_end end_of(const struct report *report, const struct repor
 			       request_role__of(&conn->id));
 }
 
-static void add_past_end(struct report *report, const struct report_conn *conn)
+static void add_to_end(struct report *report, enum request_role role,
+		       const struct request_end *wanted, uint64_t connections, uint64_t exchanges)
 {
 	struct past_end *past = report->past_ends, *end = past + report->past_end_count;
-	enum request_role role = request_role__of(&conn->id);
-	struct request_end wanted = end_of(report, conn);
 
-	while (past < end && (past->role != role || !request_end__is(&past->end, &wanted)))
+	while (past < end && (past->role != role || !request_end__is(&past->end, wanted)))
 		past++;
 	if (past == report->past_ends + REPORT_PAST_ENDS) {
-		report->past_without_end++;
+		report->past_without_end += connections;
 		return;
 	}
 	if (past == end) {
 		report->past_end_count++;
-		*past = (struct past_end){.role = role, .end = wanted};
+		*past = (struct past_end){.role = role, .end = *wanted};
 	}
-	past->connections++;
-	past->exchanges += conn->totals.exchanges;
+	past->connections += connections;
+	past->exchanges += exchanges;
+}
+
+static void add_past_end(struct report *report, const struct report_conn *conn)
+{
+	struct request_end end = end_of(report, conn);
+
+	add_to_end(report, request_role__of(&conn->id), &end, 1, conn->totals.exchanges);
+}
+
+/* ---- sums that the kernel side made ---- */
+
+static bool is_service(const struct ns_service *a, const struct ns_service *b)
+{
+	return a->head.tgid == b->head.tgid && a->opener == b->opener && a->port == b->port &&
+	       a->family == b->family && !memcmp(a->addr, b->addr, sizeof(a->addr));
+}
+
+/* As it was told last. NULL: it was not, and there is no room. */
+static struct ns_service *find_service(struct report *report, const struct ns_service *service)
+{
+	struct ns_service *known, *end;
+
+	if (!report->services)
+		report->services = xcalloc(REPORT_SERVICES, sizeof(*report->services));
+	end = report->services + report->service_count;
+	for (known = report->services; known < end; known++) {
+		if (is_service(known, service))
+			return known;
+	}
+	if (report->service_count == REPORT_SERVICES)
+		return NULL;
+	report->service_count++;
+	*known = (struct ns_service){.head = service->head,
+				     .opener = service->opener,
+				     .family = service->family,
+				     .port = service->port};
+	memcpy(known->addr, service->addr, sizeof(known->addr));
+	return known;
+}
+
+/* What has come since it was told last. */
+static struct ns_service news_of(struct report *report, const struct ns_service *service)
+{
+	struct ns_service *known = find_service(report, service), news = *service;
+
+	if (!known)
+		return news;
+	news.ends -= known->ends;
+	news.targets -= known->targets;
+	news.accepted -= known->accepted;
+	news.exchanges -= known->exchanges;
+	news.asked -= known->asked;
+	news.writes -= known->writes;
+	news.used -= known->used;
+	news.attempts -= known->attempts;
+	news.used_exchanges -= known->used_exchanges;
+	news.bytes_out -= known->bytes_out;
+	news.bytes_in -= known->bytes_in;
+	*known = *service;
+	return news;
+}
+
+static void add_to_sums(struct conn_sums *sums, const struct ns_service *news)
+{
+	sums->ends += news->ends;
+	sums->conns += news->targets;
+	sums->targets += news->targets;
+	sums->writes += news->writes;
+	sums->exchanges += news->exchanges;
+	sums->asked += news->asked;
+	sums->accepted += news->accepted;
+	sums->traffic.exchanges += news->used_exchanges;
+	sums->traffic.bytes_out += news->bytes_out;
+	sums->traffic.bytes_in += news->bytes_in;
+	sums->traffic.connections += news->used;
+	sums->traffic.attempts += news->attempts;
+}
+
+void conns__add_service(struct report *report, const struct ns_service *service)
+{
+	struct report_process *process = report__find_process(report, service->head.tgid);
+	struct ns_service news = news_of(report, service);
+	struct request_end end = {.port = news.port};
+	bool is_served = news.opener == NS_OPENER_PEER;
+
+	add_to_sums(&report->past, &news);
+	if (!process || !news.opener) {
+		report->past_without_end += news.targets;
+		return;
+	}
+	memcpy(end.comm, process->comm, sizeof(end.comm));
+	if (!is_served) {
+		end.family = news.family;
+		memcpy(end.addr, news.addr, sizeof(end.addr));
+	}
+	add_to_end(report, is_served ? REQUEST_SERVED : REQUEST_MADE, &end, news.targets,
+		   news.exchanges);
+	process->past_bytes += news.bytes_out + news.bytes_in;
+	process->past_exchanges += news.exchanges;
 }
 
 /* Of its own, or as that of its other end. */

@@ -26,6 +26,8 @@ struct conn_rank {
  * ranks has room for report->conn_count; returns how many there are. */
 size_t conns__rank(const struct report *report, struct conn_rank *ranks);
 
+/* Connections of which the kernel side told but the sum. */
+void conns__add_service(struct report *report, const struct ns_service *service);
 /* The list is cut when it has grown too long. */
 void conns__keep_within(struct report *report);
 /* Of all connections, listed or not. */

@@ -68,6 +68,8 @@ struct report *ledger__report(struct ledger *ledger)
 void ledger__learn(struct ledger *ledger, const union record *record)
 {
 	report__update(&ledger->report, ledger->model, record);
+	if (record->head.type == NS_SERVICE)
+		conns__add_service(&ledger->report, &record->service);
 	conns__keep_within(&ledger->report);
 	ended__keep_within(&ledger->report);
 	if (record->head.type == NS_CALL)

@@ -20,6 +20,7 @@
 #include "user/analyze/waits/request.h"
 #include "user/analyze/waits/wait_queue.h"
 #include "user/base/xalloc.h"
+#include "user/record/losses.h"
 
 struct pipeline {
 	struct pipeline_sink sink;
@@ -37,6 +38,12 @@ struct pipeline {
 	uint64_t now; /* the latest time that a record or the source told */
 	uint64_t end_ts;
 	uint64_t damaged;
+	/* What was lost that could hide a stall: in how much time, the last of it, and what of it
+	 * was lost in user space until the last look. */
+	uint64_t blind_ns;
+	uint64_t blind_until;
+	uint64_t hidden_here;
+	uint64_t looked_ns;
 	bool finished;
 };
 
@@ -76,6 +83,37 @@ void pipeline__free(struct pipeline *pipeline)
 	free(pipeline);
 }
 
+static void add_blind(struct pipeline *pipeline, uint64_t from, uint64_t to)
+{
+	uint64_t start = model__session(pipeline->model)->head.ts;
+
+	from = from > pipeline->blind_until ? from : pipeline->blind_until;
+	from = from > start ? from : start;
+	if (to <= from)
+		return;
+	pipeline->blind_ns += to - from;
+	pipeline->blind_until = to;
+}
+
+static void learn_loss(struct pipeline *pipeline, const struct ns_lost *lost)
+{
+	if (loss_kind(lost->kind)->remedy)
+		add_blind(pipeline, lost->from_ts, lost->head.ts);
+}
+
+/* What user space had no room for, or could not read. */
+static void look_for_losses(struct pipeline *pipeline)
+{
+	uint64_t hidden = model__hidden_here(pipeline->model) + pipeline->damaged +
+			  incident_queue__lost(pipeline->incidents) +
+			  operations__lost(pipeline->operations);
+
+	if (hidden > pipeline->hidden_here)
+		add_blind(pipeline, pipeline->looked_ns, pipeline->now);
+	pipeline->hidden_here = hidden;
+	pipeline->looked_ns = pipeline->now;
+}
+
 static void update_report(struct pipeline *pipeline)
 {
 	struct report *report = pipeline->report;
@@ -96,6 +134,7 @@ static void update_report(struct pipeline *pipeline)
 	memcpy(report->waited_ns, wait_queue__by_cause(pipeline->wait_queue),
 	       sizeof(report->waited_ns));
 	report->complete = report__is_complete(report);
+	report->blind_ns = pipeline->blind_ns;
 }
 
 static const struct stall *tell(struct pipeline *pipeline, const struct incident *incident,
@@ -256,7 +295,7 @@ static bool is_of_a_time(uint32_t type)
 /* By user space, before it has read what happened meanwhile. */
 static bool is_told_ahead(uint32_t type)
 {
-	return type == NS_PROCESS || type == NS_LOST;
+	return type == NS_PROCESS || type == NS_LOST || type == NS_END;
 }
 
 static uint64_t began(const union record *record)
@@ -324,6 +363,8 @@ static void learn(struct pipeline *pipeline, const union record *record)
 	else if (record->head.type == NS_CLOSE)
 		incident_queue__begin_open(pipeline->incidents, record->head.conn, true, ts,
 					   pipeline->now);
+	if (record->head.type == NS_LOST)
+		learn_loss(pipeline, &record->lost);
 	if (record->head.type == NS_END) {
 		pipeline->end_ts = ts;
 		pipeline->report->children = record->end.children;
@@ -361,6 +402,7 @@ void pipeline__idle(struct pipeline *pipeline, uint64_t now_ns)
 	if (now_ns > pipeline->now)
 		pipeline->now = now_ns;
 	advance(pipeline);
+	look_for_losses(pipeline);
 }
 
 /* Holds that nothing ended before the window did. */
@@ -381,6 +423,10 @@ const struct report *pipeline__finish(struct pipeline *pipeline)
 {
 	if (pipeline->finished)
 		return pipeline->report;
+	/* Up to the end as ever. */
+	if (pipeline->end_ts > pipeline->now)
+		pipeline->now = pipeline->end_ts;
+	advance(pipeline);
 	emit(pipeline, UINT64_MAX);
 	/* What was released first, so that the bound on incidents is for the rest. */
 	explain_incidents(pipeline, UINT64_MAX);
@@ -388,6 +434,7 @@ const struct report *pipeline__finish(struct pipeline *pipeline)
 			  pipeline->now);
 	end_open_holds(pipeline);
 	settle(pipeline, UINT64_MAX);
+	look_for_losses(pipeline);
 	update_report(pipeline);
 	ledger__close(pipeline->ledger);
 	requests__write(pipeline->requests, pipeline->report);

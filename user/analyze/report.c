@@ -172,13 +172,24 @@ const struct report_cause *report__leading(const struct report *report)
 	return most[0] ? most[0] : most[1];
 }
 
-bool report__is_complete(const struct report *report)
+static bool sees_stalls(const struct report *report)
 {
 	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++) {
 		if (report->session.missing >> fact & 1 && fact__row(fact)->finds_stalls)
 			return false;
 	}
-	return !losses__hiding(report->lost);
+	return true;
+}
+
+bool report__is_complete(const struct report *report)
+{
+	return sees_stalls(report) && !losses__hiding(report->lost);
+}
+
+bool report__is_nearly_complete(const struct report *report)
+{
+	return !report->complete && sees_stalls(report) &&
+	       100 * report->blind_ns <= report->end_ts - report->start_ts;
 }
 
 uint64_t report__threshold(const struct report *report)
@@ -306,7 +317,7 @@ static void learn_failed(struct report *report, const struct ns_failed *failed)
 			       memcmp(entry->addr, failed->raddr, sizeof(entry->addr))))
 		entry++;
 	if (entry == report->failed + REPORT_FAILED) {
-		report->failed_more++;
+		report->failed_not_kept++;
 		return;
 	}
 	if (entry == end) {
@@ -335,8 +346,10 @@ static void learn_listener(struct report *report, const struct ns_listener *list
 
 	while (entry < end && entry->port != listener->listen_port)
 		entry++;
-	if (entry == report->listeners + REPORT_LISTENERS)
+	if (entry == report->listeners + REPORT_LISTENERS) {
+		report->drops_not_kept += listener->drops;
 		return;
+	}
 	if (entry == end) {
 		report->listener_count++;
 		*entry = (struct report_listener){.port = listener->listen_port};
@@ -402,6 +415,7 @@ void report__update(struct report *report, const struct model *model, const unio
 void report__free_entries(struct report *report)
 {
 	free(report->conns);
+	free(report->services);
 	free(report->processes);
 	free(report->threads);
 	free(report->rings);

@@ -154,6 +154,14 @@ struct stall_wait {
 	uint64_t end_ts;
 };
 
+/* Where in their programs: user stacks, text as wait_stack; NULL not taken. */
+struct call_sites {
+	const char *first_write; /* the two of a hold, */
+	const char *second_write;
+	const char *read;   /* what the thread had waited for, */
+	const char *answer; /* and where the other end wrote that */
+};
+
 #define STALL_WAITS 8
 
 /*
@@ -220,10 +228,8 @@ struct stall {
 	struct ns_ran ran;
 	struct ns_retrans retrans; /* what recovered the loss; head.type 0: nothing was lost */
 	uint32_t retransmits;      /* segments sent again during the stall */
-	/* Where in their programs the two writes were called: user stacks, text as
-	 * wait_stack; NULL not taken. They may come from a later stall of this connection. */
-	const char *first_site;
-	const char *second_site;
+	struct call_sites
+		sites; /* those of the writes may come from a later stall of this connection */
 	struct stall_queue queue;   /* of a connection that was not accepted */
 	struct stall_reader reader; /* of a closed or full window, of a full send buffer */
 	size_t link_count;          /* 0: the hold explains it, no chain had to be walked */
@@ -316,6 +322,8 @@ struct past_end {
 	uint64_t exchanges;
 };
 
+#define REPORT_SERVICES 1024 /* as the kernel side has: NS_SERVICES */
+
 #define REQUEST_CONNS 32 /* connections listed, most exchanges first */
 
 /*
@@ -398,6 +406,7 @@ struct report {
 	uint64_t events; /* records that came in */
 	uint64_t lost[NS_LOST_KINDS];
 	bool complete;     /* nothing lost that could hide a stall */
+	uint64_t blind_ns; /* of the window, time in which such was lost */
 	uint32_t children; /* processes below a target, not watched, that had connections */
 
 	size_t process_count;
@@ -418,6 +427,8 @@ struct report {
 	size_t past_end_count;
 	struct past_end past_ends[REPORT_PAST_ENDS];
 	uint64_t past_without_end;
+	size_t service_count; /* of those that the kernel side added up: as they were told last */
+	struct ns_service *services;
 	size_t ring_count; /* at the end those of targets, by number; on the way peers' as well */
 	struct report_ring *rings;
 	size_t uring_count; /* opcodes that occurred, most completions first; filled at the end */
@@ -445,9 +456,10 @@ struct report {
 	size_t failed_count; /* connects of targets that came to nothing, by whom they were to
 				reach; */
 	struct report_failed failed[REPORT_FAILED];
-	uint64_t failed_more;  /* and those for which there was no room */
-	size_t listener_count; /* ports of targets at which connection attempts were dropped */
+	uint64_t failed_not_kept; /* and those for which there was no room */
+	size_t listener_count;    /* ports of targets at which connection attempts were dropped, */
 	struct report_listener listeners[REPORT_LISTENERS];
+	uint64_t drops_not_kept; /* and how many were at ports for which there was no room */
 	size_t habit_count;
 	struct report_habit habits[REPORT_HABITS];
 };
@@ -472,6 +484,8 @@ const struct report_cause *report__cause(const struct report *report, enum cause
 const struct report_cause *report__leading(const struct report *report);
 /* Nothing that could hide a stall was lost or is not visible. */
 bool report__is_complete(const struct report *report);
+/* All facts were in sight, and what was lost is of a hundredth of the window at most. */
+bool report__is_nearly_complete(const struct report *report);
 /* Shorter waits were not looked at. */
 uint64_t report__threshold(const struct report *report);
 

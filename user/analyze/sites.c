@@ -71,6 +71,8 @@ static const struct ns_call *find(const struct calls *calls, const struct wanted
 	for (size_t i = 0; wanted->known && i < kept; i++) {
 		const struct ns_call *call = &calls->v[i];
 
+		if (call->what != NS_CALL_WRITE)
+			continue;
 		if (call->write_seq == wanted->write_seq && call->bytes == wanted->bytes)
 			return call;
 		if (call->bytes == wanted->bytes && call->held == wanted->held &&
@@ -109,6 +111,60 @@ static struct wanted second_of(const struct stall *stall)
 	return wanted;
 }
 
+/* Of that wait, else the latest of its thread there, else of its process. */
+static const struct ns_call *find_read(const struct calls *calls, const struct ns_wait *wait)
+{
+	size_t kept = calls->count < SITES_CALLS ? calls->count : SITES_CALLS;
+	const struct ns_call *like = NULL;
+
+	for (size_t i = 0; i < kept; i++) {
+		const struct ns_call *call = &calls->v[i];
+
+		if (call->what != NS_CALL_READ || call->head.tgid != wait->head.tgid)
+			continue;
+		if (call->off_ts == wait->off_ts && call->head.tid == wait->head.tid)
+			return call;
+		if (!like ||
+		    (call->head.tid == wait->head.tid) > (like->head.tid == wait->head.tid) ||
+		    ((call->head.tid == wait->head.tid) == (like->head.tid == wait->head.tid) &&
+		     call->head.ts >= like->head.ts))
+			like = call;
+	}
+	return like;
+}
+
+/* The latest. */
+static const struct ns_call *find_answer(const struct calls *calls)
+{
+	size_t kept = calls->count < SITES_CALLS ? calls->count : SITES_CALLS;
+	const struct ns_call *last = NULL;
+
+	for (size_t i = 0; i < kept; i++) {
+		const struct ns_call *call = &calls->v[i];
+
+		if (call->what == NS_CALL_ANSWER && (!last || call->head.ts >= last->head.ts))
+			last = call;
+	}
+	return last;
+}
+
+static void join_answer(const struct sites *sites, const struct model *model, struct stall *stall)
+{
+	const struct calls *calls = stall->peer ? table__get(sites->conns, stall->peer) : NULL;
+	const struct ns_call *call = calls ? find_answer(calls) : NULL;
+
+	if (call)
+		stall->sites.answer = model__kept_site(model, call->stack_id);
+}
+
+static void join_read(const struct calls *calls, const struct model *model, struct stall *stall)
+{
+	const struct ns_call *call = find_read(calls, &stall->wait);
+
+	if (call)
+		stall->sites.read = model__kept_site(model, call->stack_id);
+}
+
 void sites__join(const struct sites *sites, const struct model *model, struct stall *stall)
 {
 	const struct calls *calls = stall->conn ? table__get(sites->conns, stall->conn) : NULL;
@@ -116,15 +172,19 @@ void sites__join(const struct sites *sites, const struct model *model, struct st
 	struct wanted first = first_of(stall), second = second_of(stall);
 	const struct ns_call *call;
 
+	if (calls && !stall->sites.read)
+		join_read(calls, model, stall);
+	if (!stall->sites.answer)
+		join_answer(sites, model, stall);
 	if (!calls || !stall->held_bytes)
 		return;
 	if (!nagle && stall->reason != NS_HOLD_CORK && stall->reason != NS_HOLD_MSG_MORE)
 		return;
 	/* A cork holds by itself: what was written before it is of no matter. */
-	call = nagle && !stall->first_site ? find(calls, &first) : NULL;
+	call = nagle && !stall->sites.first_write ? find(calls, &first) : NULL;
 	if (call)
-		stall->first_site = model__kept_site(model, call->stack_id);
-	call = stall->second_site ? NULL : find(calls, &second);
+		stall->sites.first_write = model__kept_site(model, call->stack_id);
+	call = stall->sites.second_write ? NULL : find(calls, &second);
 	if (call)
-		stall->second_site = model__kept_site(model, call->stack_id);
+		stall->sites.second_write = model__kept_site(model, call->stack_id);
 }

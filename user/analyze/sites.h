@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Where in its program each of the two small writes of a hold was called. The kernel side
- * takes call sites for some of a connection's holds only (bpf/tcp/sites.bpf.h): a stall without
- * its own gets those of the connection's latest writes of the same sizes.
+ * Where in its program each of the two small writes of a hold was called, and where a thread read
+ * what it had waited for. The kernel side takes call sites for some of a connection's holds only
+ * (bpf/tcp/sites.bpf.h): a stall without its own gets those of the connection's latest writes of
+ * the same sizes.
  */
 #ifndef NETSTALL_ANALYZE_SITES_H
 #define NETSTALL_ANALYZE_SITES_H

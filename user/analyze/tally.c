@@ -109,8 +109,11 @@ static uint64_t held_part(const struct stall *stall)
 
 void tally__take_sites(struct tally *tally, const struct stall *stall)
 {
-	tally->first_site = tally->first_site ? tally->first_site : stall->first_site;
-	tally->second_site = tally->second_site ? tally->second_site : stall->second_site;
+	const char **had = (const char **)&tally->sites, *const *has =
+								 (const char *const *)&stall->sites;
+
+	for (size_t i = 0; i < sizeof(tally->sites) / sizeof(*had); i++)
+		had[i] = had[i] ? had[i] : has[i];
 }
 
 /* Chains of one link have no root behind the delayed thread itself. */

@@ -65,8 +65,7 @@ struct tally {
 	uint32_t followed; /* how many stalls that is */
 	bool path_is_whole;
 	struct stall_reader reader; /* its times of all stalls */
-	const char *first_site;     /* of the first stall that has them; NULL none */
-	const char *second_site;
+	struct call_sites sites;    /* of the first stall that has them */
 	uint64_t lead_ns;     /* of no connection: by how much the example's thread is ahead */
 	struct stall example; /* a whole one if there is one, of the longest chain; no steps */
 };

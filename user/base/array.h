@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Arrays: their length, their order, and a place in a sorted one. */
+/* Arrays: their length, their order, a place in a sorted one, and the less of two numbers. */
 #ifndef NETSTALL_BASE_ARRAY_H
 #define NETSTALL_BASE_ARRAY_H
 
@@ -12,6 +12,11 @@
 static inline int compare_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
+}
+
+static inline uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 /* Of elements of that size, sorted by the uint64_t that each begins with: how many have at most

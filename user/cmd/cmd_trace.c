@@ -43,10 +43,22 @@ static void parse_events(const struct option_row *row, char *arg, void *to,
 static void parse_connections(const struct option_row *row, char *arg, void *to,
 			      const struct argp_state *state)
 {
+	struct options *options = to;
+
 	(void)row;
 	if (strcmp(arg, "each") && strcmp(arg, "found"))
 		usage_error(state, "--connections is each or found, not '%s'", arg);
-	*(enum render_connections *)to = strcmp(arg, "each") ? CONNECTIONS_FOUND : CONNECTIONS_EACH;
+	options->session.each_connection = !strcmp(arg, "each");
+	options->connections = strcmp(arg, "each") ? CONNECTIONS_FOUND : CONNECTIONS_EACH;
+}
+
+static void parse_stacks(const struct option_row *row, char *arg, void *to,
+			 const struct argp_state *state)
+{
+	(void)row;
+	if (strcmp(arg, "own") && strcmp(arg, "full"))
+		usage_error(state, "--stacks is own or full, not '%s'", arg);
+	((struct options *)to)->full_stacks = !strcmp(arg, "full");
 }
 
 static const struct option_row rows[] = {
@@ -65,7 +77,10 @@ static const struct option_row rows[] = {
 	{.help = "Output:"},
 	{0, "connections", "each|found",
 	 "Connections with a row of their own: each, or those on which something was found, or all if they are few (found, the default; JSON: the worst 100). Their services have one row each",
-	 parse_connections, INTO(struct options, connections)},
+	 .parse = parse_connections},
+	{0, "stacks", "own|full",
+	 "Call sites of the verdict: the program's own functions (own, the default), or all frames too",
+	 .parse = parse_stacks},
 	{0},
 };
 

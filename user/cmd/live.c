@@ -230,7 +230,7 @@ static int begin(struct live *live)
 	}
 	if (!options->own_signals)
 		signals__catch(options->signals);
-	session.resolver = live->resolver = resolver__new();
+	session.resolver = live->resolver = resolver__new(session.own_code);
 	err = session__open(&session, options->target,
 			    live->program ? program__pid(live->program) : 0, feed, live,
 			    &live->session);

@@ -233,7 +233,8 @@ static void parse_ring(const struct option_row *row, char *arg, void *to,
 		usage_error(state, "ringbuf.bytes must be a power of two, not '%s'", arg);
 }
 
-#define MOST_TABLE (1 << 20)
+#define MOST_TABLE     (1 << 20)
+#define MOST_HISTORIES (1 << 17)
 
 static const struct option_row knobs[] = {
 	{0, "attach", "auto|fentry|kprobe|tracepoint", NULL, parse_way,
@@ -243,6 +244,8 @@ static const struct option_row knobs[] = {
 	 4096, 1 << 30, "ringbuf.bytes", .about = "by-cause"},
 	{0, "conns.max", "N", NULL, option__number, INTO(struct options, session.max_conns), 1,
 	 MOST_TABLE, "conns.max", .about = "by-cause"},
+	{0, "histories.max", "N", NULL, option__number, INTO(struct options, session.max_histories),
+	 1, MOST_HISTORIES, "histories.max", .about = "by-cause"},
 	{0, "threads.max", "N", NULL, option__number, INTO(struct options, session.max_threads), 1,
 	 MOST_TABLE, "threads.max", .about = "by-cause"},
 	{0, "uring.max", "N", NULL, option__number, INTO(struct options, session.max_ops), 1,
@@ -316,6 +319,9 @@ static const struct option_row common_rows[] = {
 	 INTO(struct options, json), .commands = COMMAND_TRACE | COMMAND_DEMO},
 	{'o', "output", "FILE", "Write to this file (readable by you alone) instead of stdout",
 	 option__name, INTO(struct options, output), .commands = COMMAND_TRACE | COMMAND_OFFWAKE},
+	{0, "own", "PATH",
+	 "Code below this path is the program's own, in call sites, wherever it lies", option__name,
+	 INTO(struct options, session.own_code), .commands = COMMAND_TRACE | COMMAND_CHECK},
 	{0, "no-color", NULL, "No colours on a terminal (also: NO_COLOR set)", option__flag,
 	 INTO(struct options, no_color), .commands = ~COMMAND_DOCTOR},
 	{'v', "verbose", NULL, "The whole report; also log each step and the kernel's messages",

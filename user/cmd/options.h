@@ -35,7 +35,8 @@ struct options {
 	bool all;
 	bool events_uring; /* --events=uring: the list of io_uring's operations */
 	enum render_connections connections;
-	unsigned show; /* time lines for each cause and connection; UINT_MAX: all */
+	bool full_stacks; /* --stacks=full */
+	unsigned show;    /* time lines for each cause and connection; UINT_MAX: all */
 };
 
 #define SHOW_IN_REPORT (UINT_MAX - 1) /* none on the way */

@@ -35,6 +35,7 @@ int output__open(struct output *output, const struct options *options)
 	output->path = options->output;
 	output->style.verbose = options->verbose;
 	output->style.connections = options->connections;
+	output->style.full_stacks = options->full_stacks;
 	if (!output->path) {
 		output__style(&output->style, stdout, options->no_color);
 		return 0;

@@ -25,22 +25,22 @@ static const struct template advice[] = {
 	{NAGLES, "{?receiver}"
 	 "Or set TCP_NODELAY there: {saves}, with a segment for each piece."},
 	{NAGLES, "{?by_ring}{!receiver}{?two}"
-	 "In {program}, submit both pieces as one operation (one buffer, or one IORING_OP_SENDMSG with an iovec for "
+	 "In {program},[ in {both_in},] submit both pieces as one operation (one buffer, or one IORING_OP_SENDMSG with an iovec for "
 	 "each): {saves}, and one segment fewer."},
 	{NAGLES, "{?by_ring}{!receiver}{?two}"
 	 "Or set MSG_MORE in sqe->msg_flags of the first SEND, and link them (IOSQE_IO_LINK) so that they stay in order: "
 	 "the same saving."},
 	{NAGLES, "{?by_ring}{!receiver}{!two}"
-	 "In {program}, submit {pieces} pieces as one operation (one buffer, or one IORING_OP_SENDMSG with an iovec for "
+	 "In {program},[ in {both_in},] submit {pieces} pieces as one operation (one buffer, or one IORING_OP_SENDMSG with an iovec for "
 	 "each): {saves}, and one segment fewer."},
 	{NAGLES, "{?by_ring}{!receiver}{!two}"
 	 "Or set MSG_MORE in sqe->msg_flags of all SENDs but the last, and link them (IOSQE_IO_LINK) so that they stay "
 	 "in order: the same saving."},
 	{NAGLES, "{!by_ring}{!receiver}{?two}"
-	 "In {program}, write both pieces at once (one buffer, writev(), or MSG_MORE on the first): {saves}, and one "
+	 "In {program},[ in {both_in},] write both pieces at once (one buffer, writev(), or MSG_MORE on the first): {saves}, and one "
 	 "segment fewer."},
 	{NAGLES, "{!by_ring}{!receiver}{!two}"
-	 "In {program}, write all {pieces} pieces at once (one buffer, writev(), or MSG_MORE on all but the last): "
+	 "In {program},[ in {both_in},] write all {pieces} pieces at once (one buffer, writev(), or MSG_MORE on all but the last): "
 	 "{saves}, and one segment fewer."},
 	/* With TCP_NODELAY each write is a segment; held ones left together in one. */
 	{NAGLES, "{!by_ring}{!receiver}{?two}"
@@ -157,7 +157,7 @@ static const struct template advice[] = {
 	{ROOTED, "{?is_unread}"
 	 "Let {doer} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
 	{FOR(PEER_APP) | FOR(UDP) | FOR(DNS), "{?is_sleeping}"
-	 "In {doer}, do not sleep[ in {doer_call}] between the request and its answer; wait for the event itself: at most this "
+	 "In {doer}, do not sleep[ in {doer_call}] between the request and its answer[, written in {doer_place}]; wait for the event itself: at most this "
 	 "{saves}."},
 	{FOR(LOCK), "{?is_sleeping}"
 	 "In {doer}, do not sleep[ in {doer_call}] while another thread waits for its lock or signal; wait for the event "

@@ -1,131 +1,54 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/explain/call_site.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/text.h"
+#include "user/explain/frame.h"
 
-/* Frames of the program that a person is shown; the JSON has them all. */
-#define SHOWN_FRAMES 5
-#define NAME_SHOWN   96 /* bytes of a name */
+/* Frames that a person is shown; the JSON has them all. */
+#define SHOWN_OWN   3
+#define SHOWN_OTHER 5  /* where none is of the program's own code */
+#define NAME_SHOWN  96 /* bytes of a name */
 
-struct frame {
-	const char *text;
-	size_t len; /* of text, with its offset and place */
-	size_t name_len;
-	size_t place; /* where " (path/file.c:123)" begins; len: it has none */
+/* A stack without what no program has of its own: its frames are from to to. */
+struct site {
+	struct frame frames[FRAMES_MOST];
+	size_t from, to;
+	struct frame own[FRAMES_MOST];
+	size_t own_count;
+	const struct frame
+		*through; /* what the innermost own one called; NULL: a system call's wrapper */
 };
 
-/* The offset at the end of text: "+0x1f"; len when there is none. */
-static size_t offset_at(const char *text, size_t len)
+static void read_site(const char *frames, struct site *site)
 {
-	size_t digits = len;
+	size_t count = frames__list(frames, site->frames), i;
 
-	while (digits > 0 && isxdigit((unsigned char)text[digits - 1]))
-		digits--;
-	if (digits < len && digits > 3 && !memcmp(text + digits - 3, "+0x", 3))
-		return digits - 3;
-	return len;
-}
-
-/* The blank before " (path/file.c:123)" at the end of text; len when there is no such place. */
-static size_t place_at(const char *text, size_t len)
-{
-	size_t digits = len - 1, open;
-
-	if (len < 6 || text[len - 1] != ')')
-		return len;
-	while (digits > 0 && isdigit((unsigned char)text[digits - 1]))
-		digits--;
-	if (digits == len - 1 || digits < 2 || text[digits - 1] != ':')
-		return len;
-	/* A path may have parentheses, so that the first one behind the offset counts. */
-	for (open = 1; open + 3 < digits; open++) {
-		if (text[open] == ' ' && text[open + 1] == '(' &&
-		    (offset_at(text, open) < open || !memmem(text + open, len - open, "+0x", 3)))
-			return open;
+	site->from = 0;
+	site->own_count = 0;
+	site->through = NULL;
+	while (site->from < count && site->frames[site->from].class == FRAME_LIBC &&
+	       frame__is_wrapper(&site->frames[site->from]))
+		site->from++;
+	if (site->from == count)
+		site->from = 0;
+	for (site->to = count;
+	     site->to > site->from + 1 && frame__is_startup(&site->frames[site->to - 1]);)
+		site->to--;
+	for (i = site->from; i < site->to; i++) {
+		if (site->frames[i].class != FRAME_OWN)
+			continue;
+		if (!site->own_count && i > site->from)
+			site->through = &site->frames[i - 1];
+		site->own[site->own_count++] = site->frames[i];
 	}
-	return len;
 }
 
-static bool next_frame(const char **at, struct frame *frame)
-{
-	*at += strspn(*at, ";");
-	if (!**at)
-		return false;
-	frame->text = *at;
-	frame->len = strcspn(*at, ";");
-	frame->place = place_at(frame->text, frame->len);
-	frame->name_len = offset_at(frame->text, frame->place);
-	*at += frame->len;
-	return true;
-}
-
-static bool is_named(const struct frame *frame, const char *const names[])
-{
-	const char *name = frame->text;
-	size_t len = frame->name_len;
-
-	/* glibc calls its own functions by names of their own: __GI___libc_write. */
-	for (size_t skip = 1; skip; name += skip, len -= skip)
-		skip = len && *name == '_' ? 1 : len > 3 && !strncmp(name, "GI_", 3) ? 3 : 0;
-	for (; *names; names++)
-		if (strlen(*names) == len && !strncmp(*names, name, len))
-			return true;
-	return false;
-}
-
-/* A frame without a name of its own: "[libc.so.6]+0x2724a". */
-static bool is_in_libc(const struct frame *frame)
-{
-	static const char *const modules[] = {"[libc.so", "[libc-", "[libpthread", "[ld-musl"};
-
-	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
-		if (frame->len > strlen(modules[i]) &&
-		    !strncmp(frame->text, modules[i], strlen(modules[i])))
-			return true;
-	return false;
-}
-
-/* The C library's way into the kernel: every program's sends end there. */
-static bool is_wrapper(const struct frame *frame)
-{
-	static const char *const names[] = {
-		"write",         "writev",
-		"pwritev2",      "send",
-		"sendto",        "sendmsg",
-		"sendmmsg",      "sendfile",
-		"sendfile64",    "splice",
-		"syscall",       "libc_write",
-		"libc_writev",   "libc_send",
-		"libc_sendto",   "libc_sendmsg",
-		"IO_file_write", "IO_new_file_write",
-		"IO_do_write",   "IO_new_do_write",
-		"syscall_cp",    "syscall_cp_c",
-		"stdio_write",   "new_do_write",
-		"libc_sendmmsg", NULL,
-	};
-
-	return is_named(frame, names) || is_in_libc(frame);
-}
-
-/* What stands before every program's own code. */
-static bool is_startup(const struct frame *frame)
-{
-	static const char *const names[] = {"libc_start_main",
-					    "libc_start_main_impl",
-					    "libc_start_call_main",
-					    "start",
-					    "start_thread",
-					    "clone",
-					    "clone3",
-					    NULL};
-
-	return is_named(frame, names) || is_in_libc(frame);
-}
+/* ---- text ---- */
 
 static void add(char *dst, size_t size, const char *text, size_t len)
 {
@@ -136,96 +59,329 @@ static void add(char *dst, size_t size, const char *text, size_t len)
 	snprintf(dst + used, size - used, "%s", safe);
 }
 
+static void add_word(char *dst, size_t size, const char *word)
+{
+	add(dst, size, word, strlen(word));
+}
+
+/* "file.c:123" */
+static void add_line(char *dst, size_t size, const struct frame *frame)
+{
+	const char *path = frame->text + frame->place + 2, *end = frame->text + frame->len - 1;
+	const char *slash = memrchr(path, '/', end - path);
+
+	path = slash ? slash + 1 : path;
+	add(dst, size, path, end - path);
+}
+
 /* "name+0x12", or with a place "name (file.c:123)". */
 static void add_frame(char *dst, size_t size, const struct frame *frame)
 {
-	const char *path = frame->text + frame->place + 2, *end = frame->text + frame->len, *slash;
-
 	if (frame->place == frame->len) {
 		add(dst, size, frame->text, frame->len);
 		return;
 	}
-	slash = memrchr(path, '/', end - path);
-	path = slash ? slash + 1 : path;
 	add(dst, size, frame->text, frame->name_len);
-	add(dst, size, " (", 2);
-	add(dst, size, path, end - path);
+	add_word(dst, size, " (");
+	add_line(dst, size, frame);
+	add_word(dst, size, ")");
+}
+
+/* "name (file.c)": each of its two calls has a line of its own. */
+static void add_function(char *dst, size_t size, const struct frame *frame)
+{
+	char line[NAME_SHOWN] = "";
+
+	add(dst, size, frame->text, frame->name_len);
+	if (frame->place == frame->len)
+		return;
+	add_line(line, sizeof(line), frame);
+	add_word(dst, size, " (");
+	add(dst, size, line, strcspn(line, ":"));
+	add_word(dst, size, ")");
+}
+
+static void add_frames(char *dst, size_t size, const struct frame *frames, size_t count,
+		       size_t most)
+{
+	size_t i;
+
+	for (i = 0; i < count && i < most; i++) {
+		add_word(dst, size, i ? " <- " : "");
+		add_frame(dst, size, &frames[i]);
+	}
+	if (i < count)
+		add_word(dst, size, " <- ...");
+}
+
+static void add_through(char *dst, size_t size, const struct frame *frame)
+{
+	if (!frame)
+		return;
+	add_word(dst, size, ", through ");
+	add(dst, size, frame->text, frame->name_len);
+}
+
+static char *describe(char *dst, size_t size, const char *frames, size_t most)
+{
+	struct site site;
+
+	dst[0] = '\0';
+	read_site(frames, &site);
+	if (site.own_count) {
+		add_frames(dst, size, site.own, site.own_count, most);
+		add_through(dst, size, site.through);
+	} else if (site.to > site.from) {
+		add_frames(dst, size, site.frames + site.from, site.to - site.from, SHOWN_OTHER);
+	}
+	return dst;
 }
 
 char *site__describe(char *dst, size_t size, const char *frames)
 {
-	struct frame list[64], frame;
-	size_t count = 0, from = 0, to, i;
+	return describe(dst, size, frames, SHOWN_OWN);
+}
+
+char *site__callers(char *dst, size_t size, const char *frames)
+{
+	return describe(dst, size, frames, SHOWN_OTHER);
+}
+
+char *site__full(char *dst, size_t size, const char *frames)
+{
+	struct frame list[FRAMES_MOST];
+	size_t count = frames__list(frames, list);
 
 	dst[0] = '\0';
-	while (count < 64 && next_frame(&frames, &frame))
-		list[count++] = frame;
-	while (from < count && is_wrapper(&list[from]))
-		from++;
-	if (from == count)
-		from = 0;
-	for (to = count; to > from + 1 && is_startup(&list[to - 1]);)
-		to--;
-	for (i = from; i < to && i < from + SHOWN_FRAMES; i++) {
-		add(dst, size, " <- ", i > from ? 4 : 0);
+	for (size_t i = 0; i < count; i++) {
+		add_word(dst, size, i ? " <- " : "");
 		add_frame(dst, size, &list[i]);
+		if (list[i].module_len)
+			add(dst, size, list[i].module - 2, list[i].module_len + 3);
 	}
-	if (i < to)
-		add(dst, size, " <- ...", 7);
 	return dst;
 }
 
-static bool first_place(const char *frames, struct site_place *place)
+/* ---- two writes ---- */
+
+/* Where the ways to two writes part: what of own each has in it. */
+struct parting {
+	size_t inner;         /* both have so many innermost: a helper that does both writes */
+	size_t first, second; /* own frames of each up to the function that both are called from */
+	const struct frame *callers; /* from that function on, as the first write's way has them */
+	size_t caller_count;
+	bool at_one_line;
+};
+
+static bool find_parting(const struct site *first, const struct site *second,
+			 struct parting *parting)
 {
-	struct frame frame;
+	size_t a = first->own_count, b = second->own_count, least;
 
-	while (frames && next_frame(&frames, &frame)) {
-		const char *path = frame.text + frame.place + 2, *colon;
-
-		if (is_startup(&frame) && !is_wrapper(&frame))
-			break;
-		if (frame.place == frame.len || is_wrapper(&frame))
-			continue;
-		colon = memrchr(path, ':', frame.len - frame.place - 2);
-		snprintf(place->file, sizeof(place->file), "%.*s", (int)(colon - path), path);
-		snprintf(place->function, sizeof(place->function), "%.*s", (int)frame.name_len,
-			 frame.text);
-		place->line = (unsigned)strtoul(colon + 1, NULL, 10);
-		if ((size_t)(colon - path) < sizeof(place->file) && place->line > 0)
-			return true;
+	while (a && b && frame__is_same(&first->own[a - 1], &second->own[b - 1]))
+		a--, b--;
+	*parting = (struct parting){.at_one_line = !a && !b};
+	/* One function with two calls. */
+	if (a && b && frame__is_same_function(&first->own[a - 1], &second->own[b - 1])) {
+		parting->callers = &first->own[a - 1];
+		parting->caller_count = first->own_count - a + 1;
+		a--, b--;
+	} else {
+		parting->callers = &first->own[a];
+		parting->caller_count = first->own_count - a;
 	}
+	parting->first = a;
+	parting->second = b;
+	least = a < b ? a : b;
+	while (parting->inner < least &&
+	       frame__is_same(&first->own[parting->inner], &second->own[parting->inner]))
+		parting->inner++;
+	return parting->caller_count > 0;
+}
+
+/* "write_header (server.c:40), called at server.c:90"; "at server.c:90" */
+static void describe_write(char *dst, size_t size, const struct site *site, size_t up_to,
+			   const struct parting *parting)
+{
+	const struct frame *from = &site->own[up_to];
+	size_t inner = min_u64(parting->inner, up_to);
+	const char *verb = inner < up_to ? ", called at " : "at ";
+
+	dst[0] = '\0';
+	add_frames(dst, size, site->own + inner, up_to - inner, SHOWN_OWN);
+	add_word(dst, size, verb);
+	if (from->place < from->len)
+		add_line(dst, size, from);
+	else
+		add_frame(dst, size, from);
+	if (inner)
+		add_through(dst, size, &site->own[inner - 1]);
+	else
+		add_through(dst, size, site->through);
+}
+
+/* V8 says of a function where it begins. */
+static bool is_script(const struct frame *frame)
+{
+	const char *end = frame->text + frame->len;
+
+	for (const char *at = frame->text + frame->place; at + 3 < end; at++)
+		if (!memcmp(at, "js:", 3) || !memcmp(at, "ts:", 3))
+			return true;
 	return false;
 }
 
-/* Behind the frames that both have innermost. */
-static const char *where_they_part(const char *frames, const char *other)
+bool site__pair(const char *first, const char *second, struct site_pair *pair)
 {
-	struct frame a, b;
-	const char *at = frames;
+	struct site one, other;
+	struct parting parting;
 
-	while (next_frame(&at, &a) && next_frame(&other, &b) && a.len == b.len &&
-	       !memcmp(a.text, b.text, a.len))
-		frames = at;
-	return frames;
+	if (!first || !second)
+		return false;
+	read_site(first, &one);
+	read_site(second, &other);
+	if (!find_parting(&one, &other, &parting))
+		return false;
+	pair->both[0] = pair->first[0] = pair->second[0] = '\0';
+	pair->by_function = is_script(parting.callers);
+	if (parting.at_one_line) {
+		add_frames(pair->both, sizeof(pair->both), one.own, one.own_count, SHOWN_OWN);
+		add_through(pair->both, sizeof(pair->both), one.through);
+		return true;
+	}
+	add_function(pair->both, sizeof(pair->both), parting.callers);
+	if (parting.caller_count > 1) {
+		add_word(pair->both, sizeof(pair->both), " <- ");
+		add_frames(pair->both, sizeof(pair->both), parting.callers + 1,
+			   parting.caller_count - 1, SHOWN_OWN - 1);
+	}
+	describe_write(pair->first, sizeof(pair->first), &one, parting.first, &parting);
+	describe_write(pair->second, sizeof(pair->second), &other, parting.second, &parting);
+	return true;
+}
+
+char *site__both(char *dst, size_t size, const char *first, const char *second)
+{
+	struct site one, other;
+	struct parting parting;
+
+	read_site(first, &one);
+	read_site(second, &other);
+	if (!find_parting(&one, &other, &parting))
+		return NULL;
+	dst[0] = '\0';
+	add_function(dst, size, parting.callers);
+	return dst;
+}
+
+char *site__function(char *dst, size_t size, const char *frames)
+{
+	struct site site;
+
+	read_site(frames, &site);
+	if (!site.own_count)
+		return NULL;
+	dst[0] = '\0';
+	add_function(dst, size, site.own);
+	return dst;
+}
+
+const char *site__names_hint(const char *frames)
+{
+	struct site site;
+
+	read_site(frames, &site);
+	for (size_t i = 0; !site.own_count && i < site.to; i++) {
+		const struct frame *frame = &site.frames[i];
+
+		if (frame->module_len == 4 && !memcmp(frame->module, "node", 4))
+			return "run it with node --perf-basic-prof --interpreted-frames-native-stack";
+		if (frame->module_len == 9 && !memcmp(frame->module, "libjvm.so", 9))
+			return "run jcmd PID Compiler.perfmap as its user first (Java 17 and later)";
+	}
+	return NULL;
+}
+
+/* ---- the line ---- */
+
+static bool read_place(const struct frame *frame, struct site_place *place)
+{
+	const char *path = frame->text + frame->place + 2, *colon;
+
+	if (frame->place == frame->len)
+		return false;
+	colon = memrchr(path, ':', frame->len - frame->place - 2);
+	snprintf(place->file, sizeof(place->file), "%.*s", (int)(colon - path), path);
+	snprintf(place->function, sizeof(place->function), "%.*s", (int)frame->name_len,
+		 frame->text);
+	place->line = (unsigned)strtoul(colon + 1, NULL, 10);
+	return (size_t)(colon - path) < sizeof(place->file) && place->line > 0;
+}
+
+/* The innermost of count frames that has one. */
+static bool first_place(const struct frame *frames, size_t count, struct site_place *place)
+{
+	for (size_t i = 0; i < count; i++)
+		if (read_place(&frames[i], place))
+			return true;
+	return false;
 }
 
 bool site__place(const char *frames, const char *other, struct site_place *place)
 {
-	if (frames && other && first_place(where_they_part(frames, other), place))
-		return true;
-	return first_place(frames, place);
+	struct site one, two;
+	size_t inner = 0;
+
+	read_site(frames, &one);
+	read_site(other, &two);
+	while (inner < one.own_count && inner < two.own_count &&
+	       frame__is_same(&one.own[inner], &two.own[inner]))
+		inner++;
+	return first_place(one.own + inner, one.own_count - inner, place) ||
+	       first_place(one.own, one.own_count, place) ||
+	       first_place(one.frames + one.from, one.to - one.from, place);
 }
 
-char *site__line(char *dst, size_t size, const struct stall *stall, unsigned index)
+/* Those of the two writes. Returns how many lines there are. */
+static unsigned write_lines(const struct stall *stall, char lines[SITE_LINES][SITE_LINE])
 {
-	const char *site = index ? stall->second_site : stall->first_site;
+	const char *second = stall->reason == NS_HOLD_NAGLE ? "second write" : "held write";
+	const struct call_sites *sites = &stall->sites;
+	struct site_pair pair;
 	char text[SITE_TEXT];
-	const char *which = "first write";
+	unsigned count = 0;
 
-	if (!site)
-		return NULL;
-	if (index)
-		which = stall->reason == NS_HOLD_NAGLE ? "second write" : "held write";
-	snprintf(dst, size, "%s: %s", which, site__describe(text, sizeof(text), site));
-	return dst;
+	if (site__pair(sites->first_write, sites->second_write, &pair)) {
+		snprintf(lines[count++], SITE_LINE, "%s: %s",
+			 pair.first[0] || pair.by_function ? "both in" : "both at", pair.both);
+		if (!pair.first[0])
+			return count;
+		snprintf(lines[count++], SITE_LINE, "first write: %s", pair.first);
+		snprintf(lines[count++], SITE_LINE, "%s: %s", second, pair.second);
+		return count;
+	}
+	if (sites->first_write)
+		snprintf(lines[count++], SITE_LINE, "first write: %s",
+			 site__describe(text, sizeof(text), sites->first_write));
+	if (sites->second_write)
+		snprintf(lines[count++], SITE_LINE, "%s: %s", second,
+			 site__describe(text, sizeof(text), sites->second_write));
+	return count;
+}
+
+unsigned site__lines(const struct stall *stall, char lines[SITE_LINES][SITE_LINE])
+{
+	const struct call_sites *sites = &stall->sites;
+	unsigned count = write_lines(stall, lines);
+	char text[SITE_TEXT];
+
+	if (count)
+		return count;
+	if (sites->read)
+		snprintf(lines[count++], SITE_LINE, "read in: %s",
+			 site__describe(text, sizeof(text), sites->read));
+	if (sites->answer)
+		snprintf(lines[count++], SITE_LINE, "answered in: %s",
+			 site__describe(text, sizeof(text), sites->answer));
+	return count;
 }

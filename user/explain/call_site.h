@@ -8,12 +8,34 @@
 #define SITE_TEXT 768 /* room for site__describe() */
 
 /*
- * "send_head (client.c:71) <- exchange (client.c:103)", or without debug information
- * "send_head+0x1c <- exchange+0x33": from the function of the program that called the C library
- * on. Offsets stay there: two writes of one helper differ in its callers' alone.
- * frames: as stall->first_site.
+ * "send_head (client.c:71) <- exchange (client.c:103), through fflush", or without debug
+ * information "send_head+0x1c <- exchange+0x33": the program's own functions (frame.h), the
+ * innermost first, and what it called there. Where none is its own, all but the C library's way
+ * into the kernel. Offsets stay there: two writes of one helper differ in its callers' alone.
+ * frames: as stall->sites.first_write.
  */
 char *site__describe(char *dst, size_t size, const char *frames);
+
+/* The same of a stack without modules, of the profile: more of it, as less of it is folded. */
+char *site__callers(char *dst, size_t size, const char *frames);
+
+/* All frames, with the module of those that are not the program's own. */
+char *site__full(char *dst, size_t size, const char *frames);
+
+/*
+ * Two writes as one picture. both: the innermost own function that both are called from, and its
+ * callers; first, second: what each goes through from there, and the line in that function.
+ * first and second are empty when it is one line: a loop.
+ */
+struct site_pair {
+	char both[SITE_TEXT];
+	char first[SITE_TEXT];
+	char second[SITE_TEXT];
+	bool by_function; /* of generated code the line is that of its function */
+};
+
+/* False: one is NULL, or they have no own function in common. */
+bool site__pair(const char *first, const char *second, struct site_pair *pair);
 
 /* Where a line of code stands, as its program's debug information says. Not made safe to print. */
 struct site_place {
@@ -23,16 +45,28 @@ struct site_place {
 };
 
 /*
- * The line to change: the innermost frame that is not the C library's and has a place. frames are
- * "symbol+0x12 (path/file.c:123)" where debug information is at hand, else "symbol+0x12". What
- * frames and other (NULL: none), the call of the other write, share innermost is a helper that
- * does both writes, and passed over. Returns false when no frame has a place.
+ * The line to change: the innermost frame that is the program's own and has a place, or, where none
+ * is its own, any that has one. What frames and other (NULL: none), the call of the other write,
+ * share innermost is a helper that does both writes, and passed over. Returns false when no frame
+ * has a place.
  */
 bool site__place(const char *frames, const char *other, struct site_place *place);
 
-#define SITE_LINES 2
+/* "handle (server.c)": the own function of site__pair(); NULL: there is none. */
+char *site__both(char *dst, size_t size, const char *first, const char *second);
 
-/* Line number index of a stall: "first write: ..."; NULL: there is none. */
-char *site__line(char *dst, size_t size, const struct stall *stall, unsigned index);
+/* The innermost own function alone, "serve (server.py)"; NULL: there is none. */
+char *site__function(char *dst, size_t size, const char *frames);
+
+/* How to have the names of generated code, where a stack has no own function for want of them;
+ * NULL. */
+const char *site__names_hint(const char *frames);
+
+#define SITE_LINES 3
+#define SITE_LINE  (SITE_TEXT + 32)
+
+/* A stall's own: its two writes as one picture, or where it is read and answered. Returns how many.
+ */
+unsigned site__lines(const struct stall *stall, char lines[SITE_LINES][SITE_LINE]);
 
 #endif

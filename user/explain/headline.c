@@ -111,6 +111,8 @@ static void add_occurrence(char **text, const struct report *report,
 	const char *count = count_text(cause->count);
 	bool is_one = cause->count == 1;
 
+	if (report->lost[NS_LOST_WAITS])
+		builder__add(text, "at least ");
 	if (by_exchange)
 		builder__add(text, "%s of %s %s wait%s ", count, count_text(traffic.exchanges),
 			     name_exchanges(cause, context, traffic.exchanges == 1),

@@ -9,6 +9,7 @@
 #include "user/analyze/waits/kernel_stack.h"
 #include "user/analyze/waits/socket_wait.h"
 #include "user/base/text.h"
+#include "user/explain/call_site.h"
 #include "user/explain/chain.h"
 #include "user/explain/clauses.h"
 #include "user/explain/parts.h"

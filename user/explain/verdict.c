@@ -188,6 +188,12 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 		builder__add(&verdict->title, ".");
 	} else if (watched.conns && report->complete && !is_unfollowed(report)) {
 		verdict->title = xstrdup("Nothing held this program back on the network.");
+	} else if (watched.conns && report__is_nearly_complete(report) && !is_unfollowed(report)) {
+		builder__add(&verdict->title,
+			     "Nothing held this program back on the network; of %s, %s were not "
+			     "seen whole.",
+			     duration_text(report->end_ts - report->start_ts),
+			     duration_text(report->blind_ns));
 	} else {
 		verdict->title = xstrdup(
 			"Nothing was found, but this run is no evidence that nothing was there.");
@@ -210,15 +216,20 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 static char *evidence(const struct report *report, const struct report_cause *cause)
 {
 	uint64_t count = cause->count, whole = cause->whole, inferred = cause->inferred;
+	bool all = report->complete || report__is_nearly_complete(report);
 	const char *word = "incomplete";
 	char *text = NULL;
 
-	if (whole == count && report->complete)
+	if (whole == count && all)
 		word = "complete";
-	else if (inferred && whole + inferred == count && report->complete)
+	else if (inferred && whole + inferred == count && all)
 		word = "inferred";
-	builder__add(&text, "Evidence %s: %s of %s chains seen whole", word, count_text(whole),
-		     count_text(count));
+	builder__add(&text, "Evidence %s", word);
+	if (!report->complete && report->blind_ns)
+		builder__add(&text, " %s %s of %s", all ? "but for" : "in",
+			     duration_text(report->blind_ns),
+			     duration_text(report->end_ts - report->start_ts));
+	builder__add(&text, ": %s of %s chains seen whole", count_text(whole), count_text(count));
 	if (inferred)
 		builder__add(&text, ", %s deduced", count_text(inferred));
 	coverage__add_lost(&text, report);
@@ -333,8 +344,7 @@ void verdict__write(struct verdict *verdict, const struct report *report)
 	}
 	verdict->headline = headline__write(report, leading, &context);
 	verdict->path = &tally->path;
-	verdict->first_site = tally->first_site;
-	verdict->second_site = tally->second_site;
+	verdict->sites = tally->sites;
 	write_texts(verdict, &context);
 	advice__write(&context, verdict);
 }

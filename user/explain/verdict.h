@@ -22,8 +22,7 @@ struct verdict {
 	uint64_t saves_ns;
 	uint64_t saves_of_ns;
 	const struct path *path; /* of all stalls that the text is of; NULL none */
-	const char *first_site;  /* user stacks of the two writes, leaf first, ';' between; */
-	const char *second_site; /* NULL not taken, or no matter to this cause */
+	struct call_sites sites;
 	char *evidence; /* "Evidence complete: 122 of 122 chains seen whole, 0 events lost."; NULL
 			 * when nothing was found: text says it then */
 };

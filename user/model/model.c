@@ -29,13 +29,7 @@ struct model {
 	size_t closed_next;
 	struct endings threads_ended;
 	struct endings exits;
-	struct pair {
-		struct ns_exchange exchange;
-		struct ns_exchange served; /* of an asked one; head.type 0: not seen */
-	} exchanges[MODEL_EXCHANGES];
-	size_t exchange_count;                   /* ever */
-	struct ns_exchange served[MODEL_SERVED]; /* until the asked side comes */
-	size_t served_count;
+	struct exchanges *exchanges;
 };
 
 struct model *model__new(void)
@@ -47,6 +41,7 @@ struct model *model__new(void)
 	model->processes = table__new(MODEL_PROCESSES);
 	model->stacks = stacks__new();
 	model->rings = table__new(MODEL_RINGS);
+	model->exchanges = exchanges__new();
 	model->lost_here = xcalloc(NS_LOST_KINDS, sizeof(*model->lost_here));
 	return model;
 }
@@ -85,6 +80,7 @@ void model__free(struct model *model)
 	table__free(model->processes, free);
 	stacks__free(model->stacks);
 	table__free(model->rings, drop_ring);
+	exchanges__free(model->exchanges);
 	free(model->lost_here);
 	free(model);
 }
@@ -388,41 +384,13 @@ static void learn_operation(struct model *model, const union record *record)
 		keep(&ring->ops, MODEL_RING_OPS, record);
 }
 
-uint64_t exchange__first_write(const struct ns_exchange *served)
-{
-	return served->answer_ts ? served->answer_ts : served->head.ts;
-}
-
 bool model__are_sides(const struct model *model, const struct ns_exchange *asked,
 		      const struct ns_exchange *served)
 {
 	const struct model_conn *conn = model__conn(model, asked->head.conn);
-	uint64_t written = exchange__first_write(served);
 
-	return asked->side == NS_EXCHANGE_ASKED && conn && conn->peer &&
-	       conn->peer == served->head.conn && written > asked->begin_ts &&
-	       written <= asked->head.ts;
-}
-
-/* The other side of quick ones is kept as well: what is slow may be at this end. */
-static void learn_served(struct model *model, const struct ns_exchange *served)
-{
-	model->served[model->served_count++ % MODEL_SERVED] = *served;
-	for (size_t i = 0; i < MODEL_EXCHANGES && i < model->exchange_count; i++) {
-		struct pair *pair = &model->exchanges[i];
-
-		if (!pair->served.head.type && model__are_sides(model, &pair->exchange, served))
-			pair->served = *served;
-	}
-}
-
-static void find_served(const struct model *model, struct pair *pair)
-{
-	for (size_t i = 0; i < MODEL_SERVED && i < model->served_count; i++) {
-		if (model__are_sides(model, &pair->exchange, &model->served[i]) &&
-		    model->served[i].head.ts > pair->served.head.ts)
-			pair->served = model->served[i];
-	}
+	return conn && conn->peer && conn->peer == served->head.conn &&
+	       exchange__is_within(asked, served);
 }
 
 /* Those whose end was not seen say nothing of what came behind the first bytes of the answer. */
@@ -430,23 +398,24 @@ static void learn_exchange(struct model *model, const struct ns_exchange *exchan
 {
 	struct model_process *process = table__get(model->processes, exchange->head.tgid);
 	struct model_thread *thread = thread_entry(model, &exchange->head);
-	struct pair *pair;
+	const struct model_conn *conn = model__conn(model, exchange->head.conn);
+	uint32_t peer = conn ? conn->peer : 0;
 
+	/* Of quick ones as well: what is slow may be at the other end. */
 	if (exchange->side == NS_EXCHANGE_SERVED)
-		learn_served(model, exchange);
+		exchanges__add_served(model->exchanges, exchange, peer);
 	if (process && exchange->side == NS_EXCHANGE_ASKED)
 		process->asks = true;
 	else if (process)
 		process->serves = true;
+	if (process)
+		process->has_requests = true;
 	if (thread && exchange->side == NS_EXCHANGE_ASKED)
 		thread->asks = true;
 	if (exchange->ended == NS_EXCHANGE_ANSWERED ||
 	    exchange->head.ts - exchange->begin_ts < model__threshold(model) / 8)
 		return;
-	pair = &model->exchanges[model->exchange_count++ % MODEL_EXCHANGES];
-	*pair = (struct pair){.exchange = *exchange};
-	if (exchange->side == NS_EXCHANGE_ASKED)
-		find_served(model, pair);
+	exchanges__add(model->exchanges, exchange, peer);
 }
 
 const struct ns_throttle *model_thread__throttle(const struct model_thread *thread, uint64_t from,
@@ -576,27 +545,15 @@ const struct model_ring *model__ring(const struct model *model, uint32_t number)
 	return table__get(model->rings, number);
 }
 
-const struct ns_exchange *model__next_exchange(const struct model *model, size_t *cursor)
+const struct exchanges *model__exchanges(const struct model *model)
 {
-	size_t count = model->exchange_count;
-
-	if (*cursor >= count || *cursor >= MODEL_EXCHANGES)
-		return NULL;
-	return &model->exchanges[(count - ++*cursor) % MODEL_EXCHANGES].exchange;
+	return model->exchanges;
 }
 
 const struct ns_exchange *model__served_side(const struct model *model,
 					     const struct ns_exchange *asked)
 {
-	for (size_t i = 0; i < MODEL_EXCHANGES && i < model->exchange_count; i++) {
-		const struct pair *pair = &model->exchanges[i];
-
-		if (pair->exchange.side == NS_EXCHANGE_ASKED &&
-		    pair->exchange.head.conn == asked->head.conn &&
-		    pair->exchange.begin_ts == asked->begin_ts)
-			return pair->served.head.type ? &pair->served : NULL;
-	}
-	return NULL;
+	return exchanges__served_side(model->exchanges, asked);
 }
 
 const char *model__stack(const struct model *model, uint32_t id)
@@ -634,6 +591,11 @@ bool model__sees(const struct model *model, enum ns_fact fact)
 uint64_t model__lost(const struct model *model, uint32_t kind)
 {
 	return model->lost[kind] + model->lost_here[kind];
+}
+
+uint64_t model__hidden_here(const struct model *model)
+{
+	return losses__hiding(model->lost_here);
 }
 
 bool model__is_whole(const struct model *model)

@@ -7,6 +7,7 @@
 #define NETSTALL_MODEL_MODEL_H
 
 #include "user/model/events.h"
+#include "user/model/exchanges.h"
 
 #define MODEL_CONNS         262144
 #define MODEL_THREADS       16384
@@ -21,8 +22,6 @@
 #define MODEL_ENDED         4096 /* ended threads that stay known, and as many processes */
 #define MODEL_ENDED_RECENT  1024 /* and of the threads keep their recent records */
 #define MODEL_RINGS         4096
-#define MODEL_EXCHANGES     512 /* recent ones */
-#define MODEL_SERVED        64  /* of any length */
 #define MODEL_RING_OPS      128 /* recent steps of operations kept of a ring */
 
 /* Only model__feed() writes what follows. Each begins with the number that it is known by. */
@@ -60,6 +59,7 @@ struct model_process {
 	bool asks;           /* it has made requests */
 	bool asks_datagrams; /* by datagrams, as far as it slept for the answers */
 	bool serves;         /* it has served requests */
+	bool has_requests;   /* on connections, of either kind */
 	bool has_messages;   /* it has slept on a Unix socket with a name */
 	bool reads_messages; /* and was sent something there, where it listens */
 	uint64_t comm_ts;
@@ -111,16 +111,11 @@ const char *model__stack(const struct model *model, uint32_t id);
 const char *model__kept_stack(const struct model *model, uint32_t id);
 const char *model__kept_site(const struct model *model, uint32_t id);
 
-/*
- * The recent exchanges of at least an eighth of the threshold whose end was seen, last come first;
- * start with *cursor 0, NULL ends it.
- */
-const struct ns_exchange *model__next_exchange(const struct model *model, size_t *cursor);
+/* The recent ones of at least an eighth of the threshold whose end was seen. */
+const struct exchanges *model__exchanges(const struct model *model);
 /* The served side of an asked one, NULL: not seen. */
 const struct ns_exchange *model__served_side(const struct model *model,
 					     const struct ns_exchange *asked);
-/* When the first byte of its answer was written. */
-uint64_t exchange__first_write(const struct ns_exchange *served);
 /* Was it answered within the time of the asked one, at the other end of its connection? */
 bool model__are_sides(const struct model *model, const struct ns_exchange *asked,
 		      const struct ns_exchange *served);
@@ -132,6 +127,8 @@ uint64_t model__threshold(const struct model *model);
 bool model__sees(const struct model *model, enum ns_fact fact);
 /* By enum ns_lost_kind: what records say, and what found no room here. */
 uint64_t model__lost(const struct model *model, uint32_t kind);
+/* Of what could hide a stall, that for which there was no room here. */
+uint64_t model__hidden_here(const struct model *model);
 /* So far nothing was lost that could hide a stall or its cause. */
 bool model__is_whole(const struct model *model);
 bool model__is_target(const struct model *model, uint32_t pid);

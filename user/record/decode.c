@@ -121,6 +121,9 @@ static const char *exchange_damage(const struct ns_exchange *exchange)
 		return "its side is none";
 	if (exchange->begin_ts > exchange->head.ts)
 		return "it ended before it began";
+	if (exchange->connect_ts && (exchange->connect_ts > exchange->connected_ts ||
+				     exchange->connected_ts > exchange->begin_ts))
+		return "it began before its connection was made";
 	return NULL;
 }
 
@@ -180,6 +183,8 @@ const char *record__damage(const union record *record)
 		return failed_damage(&record->failed);
 	case NS_LISTENER:
 		return record->listener.listen_port > 65535 ? "a port is beyond 65535" : NULL;
+	case NS_SERVICE:
+		return address_damage(record->service.family, 0, record->service.port);
 	case NS_RETRANS:
 		return record->retrans.kind < NS_RETRANS_KINDS ? NULL
 							       : "its kind is beyond the table";
@@ -187,6 +192,8 @@ const char *record__damage(const union record *record)
 		return exchange_damage(&record->exchange);
 	case NS_THREAD_TOTALS:
 		return record->head.tid ? NULL : "it names no thread (tid=)";
+	case NS_CALL:
+		return record->call.what < NS_CALL_WHATS ? NULL : "its kind is beyond the table";
 	case NS_LOST:
 		return record->lost.kind && record->lost.kind < NS_LOST_KINDS
 			       ? NULL
@@ -267,6 +274,16 @@ bool record__correct(union record *record, uint64_t start_ts)
 		is_wrong |= correct_length(&thread->on_cpu_ns, most);
 		is_wrong |= correct_length(&thread->blocked_ns, most);
 		is_wrong |= correct_length(&thread->runqueue_ns, most);
+		break;
+	case NS_CALL:
+		is_wrong = record->call.off_ts > ts;
+		if (is_wrong)
+			record->call.off_ts = ts;
+		break;
+	case NS_LOST:
+		is_wrong = record->lost.from_ts > ts;
+		if (is_wrong)
+			record->lost.from_ts = 0;
 		break;
 	case NS_RETRANS:
 		is_wrong = record->retrans.sent_ts > ts;

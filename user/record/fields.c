@@ -79,6 +79,7 @@ static const char *const hold_names[] = {"unknown",     "nagle",  "cork",   "msg
 static const char *const uring_how_names[] = {"unknown", "inline", "poll", "worker", "later", NULL};
 static const char *const uring_file_names[] = {"none", "tcp",   "socket", "disk",
 					       "pipe", "other", NULL};
+static const char *const call_names[] = {"write", "read", "answer", NULL};
 static const char *const step_names[] = {"none", "submitted", "queued", "armed", "done", NULL};
 
 /* ---- the records ---- */
@@ -247,6 +248,23 @@ static const struct field listener_fields[] = {
 	END,
 };
 
+static const struct field service_fields[] = {
+	NAME(ns_service, opener, opener_names),
+	ADDRESS(ns_service, "at", addr, port),
+	U64(ns_service, ends),
+	U64(ns_service, targets),
+	U64(ns_service, accepted),
+	U64(ns_service, exchanges),
+	U64(ns_service, asked),
+	U64(ns_service, writes),
+	U64(ns_service, used),
+	U64(ns_service, attempts),
+	U64(ns_service, used_exchanges),
+	U64(ns_service, bytes_out),
+	U64(ns_service, bytes_in),
+	END,
+};
+
 static const struct field retrans_fields[] = {
 	NAME(ns_retrans, kind, retrans_names),
 	U32(ns_retrans, seq),
@@ -309,8 +327,10 @@ static const struct field ran_fields[] = {
 };
 
 static const struct field call_fields[] = {
-	U32(ns_call, write_seq), U32(ns_call, bytes), U32(ns_call, stack_id),
-	U32(ns_call, truncated), U32(ns_call, held),  END,
+	U32(ns_call, write_seq),      U32(ns_call, bytes),
+	U32(ns_call, stack_id),       U32(ns_call, truncated),
+	U32(ns_call, held),           NAME(ns_call, what, call_names),
+	TIME(ns_call, off_ts, "off"), END,
 };
 
 static const struct field exchange_fields[] = {
@@ -340,6 +360,9 @@ static const struct field exchange_fields[] = {
 	U32(ns_exchange, backlog),
 	U32(ns_exchange, backlog_max),
 	U32(ns_exchange, somaxconn),
+	TIME(ns_exchange, connect_ts, "connect"),
+	TIME(ns_exchange, connected_ts, "connected"),
+	U32(ns_exchange, connect_syns),
 	END,
 };
 
@@ -405,6 +428,7 @@ static const struct field thread_totals_fields[] = {
 static const struct field lost_fields[] = {
 	NAME(ns_lost, kind, loss_ids),
 	U64(ns_lost, count),
+	TIME(ns_lost, from_ts, "from"),
 	END,
 };
 
@@ -541,6 +565,7 @@ static const struct record_type types[] = {
 	ROW(NS_RAN, "ran", ran_fields, ns_ran, 0),
 	ROW(NS_FAILED, "failed", failed_fields, ns_failed, RECORD_ON_CONN),
 	ROW(NS_LISTENER, "listener", listener_fields, ns_listener, 0),
+	ROW(NS_SERVICE, "service", service_fields, ns_service, 0),
 };
 
 _Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");
@@ -613,6 +638,8 @@ uint32_t *field__family(union record *record)
 		return &record->wait.socket.family;
 	case NS_FAILED:
 		return &record->failed.family;
+	case NS_SERVICE:
+		return &record->service.family;
 	default:
 		return &record->conn.family;
 	}
@@ -674,7 +701,9 @@ bool field__means_something(const union record *record, const struct field *fiel
 		return record->wait.spent_known;
 	if (type->type == NS_WAIT && !record->wait.op_known)
 		return field->offset < offsetof(struct ns_wait, op_known);
-	if (type->type == NS_EXCHANGE && field->offset >= offsetof(struct ns_exchange, spent_known))
+	if (type->type == NS_EXCHANGE &&
+	    field->offset >= offsetof(struct ns_exchange, spent_known) &&
+	    field->offset < offsetof(struct ns_exchange, queued_ts))
 		return record->exchange.spent_known;
 	if (type->type == NS_URING && record->uring.step != NS_URING_DONE)
 		return field->offset < offsetof(struct ns_uring, result);

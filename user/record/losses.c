@@ -51,7 +51,14 @@
 	    "left out by the kernel, of any process; an event in them is not seen", NULL, 1)       \
 	/* In user space: what a thread slept in or who woke it, when a wait is to be explained. */ \
 	ROW(STACKS, "stacks", "stack of a wait", "stacks of waits", "no room to keep them",        \
-	    SHORTER, 0)
+	    SHORTER, 0)                                                                            \
+	/* What a stall of its connection, or of the other end's, began with may be missing. */    \
+	ROW(HISTORIES, "histories", "record", "records",                                           \
+	    "no room for those of all connections that were busy at a time",                       \
+	    "make more with -C histories.max=N", 0)                                                \
+	/* Of a second's waits the first are told, and the long ones of the rest. */               \
+	ROW(WAITS, "waits", "wait", "waits", "too many to look at each",                           \
+	    "raise the threshold (-t) above what is usual for this program", 1)
 /* clang-format on */
 
 #define KIND(kind, id, one, many, why, remedy, no_event)                                           \

@@ -35,6 +35,7 @@ union record {
 	struct ns_retrans retrans;
 	struct ns_failed failed;
 	struct ns_listener listener;
+	struct ns_service service;
 	struct ns_call call;
 	struct ns_exchange exchange;
 	struct ns_conn_totals conn_totals;

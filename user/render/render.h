@@ -16,7 +16,8 @@ enum render_connections {
 
 struct render_style {
 	bool colour;
-	bool verbose; /* all rows and columns; else what fits on a screen */
+	bool verbose;     /* all rows and columns; else what fits on a screen */
+	bool full_stacks; /* of call sites */
 	enum render_connections connections;
 	unsigned width; /* columns to wrap prose at; 0: 120 */
 };

@@ -24,7 +24,14 @@ struct told_process {
 	uint32_t tgid;
 	uint32_t view;
 	char comm[NS_COMM_LEN]; /* as it was told */
+	uint32_t python_tries;
+	uint64_t python_due_ns; /* when it is looked for CPython in it next */
 };
+
+/* A program takes its time until it has begun; later on, a call without its frames asks for more.
+ */
+#define PYTHON_TRIES   10
+#define PYTHON_STEP_NS 50000000ull
 
 struct enrich {
 	struct enrich_ways ways;
@@ -34,6 +41,7 @@ struct enrich {
 	uint64_t refreshed_ns;
 	struct told_process *told;
 	size_t told_count; /* ever */
+	uint64_t pythons_due_ns;
 	struct stack_ids *stack_ids;
 };
 
@@ -160,9 +168,57 @@ static void send_process(struct enrich *enrich, uint32_t tgid, struct ns_process
 	if (!told) {
 		told = &enrich->told[enrich->told_count++ % MAX_PROCESSES];
 		*told = (struct told_process){.tgid = tgid, .view = out->head.tgid};
+		if (!(out->role & (NS_ROLE_TARGET | NS_ROLE_PEER)))
+			told->python_tries = PYTHON_TRIES;
+		enrich->pythons_due_ns = 0;
 	}
 	memcpy(told->comm, out->comm, sizeof(told->comm));
 	send(enrich, out, sizeof(*out));
+}
+
+static void take_python(void *context, uint64_t tgid, const struct resolver_answer *answer)
+{
+	struct enrich *enrich = context;
+	struct told_process *told = find_told(enrich, (uint32_t)tgid);
+
+	if (!answer)
+		return;
+	if (told)
+		told->python_tries = PYTHON_TRIES;
+	enrich->ways.python(enrich->ways.context, (uint32_t)tgid, &answer->python);
+}
+
+void enrich__look_for_python(struct enrich *enrich, uint32_t tgid, uint32_t view)
+{
+	if (enrich->ways.python)
+		resolver__python(enrich->ways.resolver, view, take_python, enrich, tgid);
+}
+
+static void look_for_pythons(struct enrich *enrich)
+{
+	size_t count = enrich->told_count < MAX_PROCESSES ? enrich->told_count : MAX_PROCESSES;
+	uint64_t now = clock__now();
+
+	if (!enrich->ways.python || now < enrich->pythons_due_ns)
+		return;
+	enrich->pythons_due_ns = now + PYTHON_STEP_NS;
+	for (size_t i = 0; i < count; i++) {
+		struct told_process *told = &enrich->told[i];
+
+		if (told->python_tries >= PYTHON_TRIES || now < told->python_due_ns)
+			continue;
+		told->python_due_ns = now + (PYTHON_STEP_NS << told->python_tries++);
+		enrich__look_for_python(enrich, told->tgid, told->view);
+	}
+}
+
+/* It has loaded the interpreter, or become another program, since. */
+static void look_again_for_python(struct enrich *enrich, const struct ns_call_raw *call)
+{
+	struct told_process *told = find_told(enrich, call->call.head.tgid);
+
+	if (told && !call->python_count && told->python_tries >= PYTHON_TRIES)
+		told->python_tries = PYTHON_TRIES - 1;
 }
 
 /* A process that forks and lets its children do the work has the same name as they. */
@@ -385,6 +441,7 @@ static void enrich_call(struct enrich *enrich, const struct ns_call_raw *raw)
 
 	out.head.len = sizeof(out);
 	tell_process(enrich, out.head.tgid, NULL, out.head.ts);
+	look_again_for_python(enrich, raw);
 	translate(enrich, &out.head.tgid, &out.head.tid);
 	if (out.head.tgid)
 		resolver__call(enrich->ways.resolver, out.head.tgid, raw, take_names, enrich,
@@ -456,6 +513,7 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len)
 
 bool enrich__settle(struct enrich *enrich, uint64_t wait_ns)
 {
+	look_for_pythons(enrich);
 	resolver__poll(enrich->ways.resolver, call_queue__empty(enrich->queue) ? 0 : wait_ns);
 	return call_queue__empty(enrich->queue);
 }

@@ -27,6 +27,8 @@ typedef uint32_t enrich_role(void *context, uint32_t tgid);
 /* A thread of a process that is not watched ended this wait; both by the kernel's numbers. */
 typedef void enrich_waker(void *context, const struct ns_wait *wait,
 			  const struct ns_task_entry *waker);
+/* A process runs CPython; by the kernel's number. NULL: that is of no interest. */
+typedef void enrich_python(void *context, uint32_t tgid, const struct ns_python *python);
 
 struct enrich_ways {
 	enrich_sink *sink;
@@ -34,7 +36,8 @@ struct enrich_ways {
 	enrich_tasks *open_tasks;
 	enrich_role *role;
 	enrich_waker *waker;
-	void *context;             /* of the last three */
+	enrich_python *python;
+	void *context;             /* of the last four */
 	struct kallsyms *kallsyms; /* the caller's */
 	struct resolver *resolver; /* for user stacks; the caller's; NULL: they get no names */
 };
@@ -53,6 +56,9 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len);
 bool enrich__settle(struct enrich *enrich, uint64_t wait_ns);
 /* All go on, those that still wait without names. */
 void enrich__flush(struct enrich *enrich);
+/* view: its number in netstall's own pid namespace. Else it is looked for when the process is told.
+ */
+void enrich__look_for_python(struct enrich *enrich, uint32_t tgid, uint32_t view);
 /* A process is under watch: tell it now rather than at its first record. */
 void enrich__process(struct enrich *enrich, uint32_t tgid);
 

@@ -91,6 +91,7 @@ static void note_exit(struct session *session, uint32_t tgid)
 		if (session->set.processes[i].tgid == tgid)
 			session->targets_exited++;
 	session__chain_ended(session, tgid);
+	bpf_map_delete_elem(bpf_map__fd(session->skel->maps.pythons), &tgid);
 }
 
 /* The clock is looked at now and then. */
@@ -141,12 +142,27 @@ static int make_plan(struct session *session)
 	return -ENOTSUP;
 }
 
+/* Call sites have its functions too from now on. */
+static void note_python(void *context, uint32_t tgid, const struct ns_python *python)
+{
+	struct session *session = context;
+
+	bpf_map_update_elem(bpf_map__fd(session->skel->maps.pythons), &tgid, python, BPF_ANY);
+	log__debug("process %u runs CPython: its functions are among the call sites", tgid);
+}
+
 /* All that comes before the attach. */
 static int prepare(struct session *session)
 {
-	const struct enrich_ways ways = {session->sink,     session->context,         open_tasks,
-					 session__role_of,  session__join_chain,      session,
-					 session->kallsyms, session->options.resolver};
+	const struct enrich_ways ways = {.sink = session->sink,
+					 .sink_context = session->context,
+					 .open_tasks = open_tasks,
+					 .role = session__role_of,
+					 .waker = session__join_chain,
+					 .python = session->options.untraced ? NULL : note_python,
+					 .context = session,
+					 .kallsyms = session->kallsyms,
+					 .resolver = session->options.resolver};
 	int err = make_plan(session);
 
 	if (err)
@@ -358,6 +374,11 @@ int session__attach(struct session *session)
 	err = map_rings(session);
 	if (err)
 		return err;
+	/* So that the first call site has its functions already. */
+	for (size_t i = 0; i < session->set.count; i++)
+		enrich__look_for_python(session->enrich, session->set.processes[i].tgid,
+					session->set.processes[i].view_tgid);
+	resolver__poll(session->options.resolver, NAMES_ATTACH_NS);
 	begin = open_window(session);
 	session->sampled_ns = begin;
 	if (!session->options.untraced)
@@ -369,6 +390,7 @@ int session__attach(struct session *session)
 		look_around(session);
 		session__seed_threads(session); /* of peers that owe an answer */
 	}
+	enrich__settle(session->enrich, 0);
 	resolver__poll(session->options.resolver, NAMES_ATTACH_NS);
 	session->last_scan_ns = clock__now();
 	if (session->offcpu)
@@ -403,7 +425,7 @@ bool session__poll(struct session *session)
 
 	if (!session->options.untraced) {
 		look_for_owners(session);
-		session__tell_refused(session);
+		session__look_for_losses(session, now);
 	}
 	all = session__read_records(session, TURN_NS);
 	if (!session->options.untraced)
@@ -477,6 +499,7 @@ void session__finish(struct session *session)
 		enrich__flush(session->enrich);
 	if (traced) {
 		session__tell_threads(session, session->end_ts);
+		session__tell_services(session, session->end_ts);
 		session__tell_uring(session, session->end_ts);
 		session__tell_lost(session, session->end_ts);
 	}

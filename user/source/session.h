@@ -26,13 +26,16 @@
 #include "user/symbols/resolver.h"
 
 struct session_options {
-	enum way way;      /* WAY_AUTO: the best */
-	bool verbose;      /* stream every record */
-	bool uring_events; /* stream every step of io_uring's operations */
+	enum way way;         /* WAY_AUTO: the best */
+	bool verbose;         /* stream every record */
+	bool each_connection; /* is told, however many there are */
+	bool uring_events;    /* stream every step of io_uring's operations */
 	uint64_t threshold_ns;
 	const char *btf_path;   /* NULL: the running kernel's */
+	const char *own_code;   /* below this path all is the program's own; own_code.h */
 	unsigned ringbuf_bytes; /* a power of two, 0: default */
 	unsigned max_conns;     /* 0: default */
+	unsigned max_histories; /* likewise; rounded up to a power of two */
 	unsigned max_threads;
 	unsigned max_ops;          /* of io_uring under way at a time */
 	unsigned stack_bytes;      /* of a user stack that is copied for the profile, 0: default */

@@ -2,10 +2,14 @@
 /* What a session knows only at its end: the totals of threads, and what was lost. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "bpf/times.h"
 #include "user/base/clock.h"
 #include "user/source/session_parts.h"
+
+/* Between two looks at what was lost, at least. */
+#define LOSSES_NS 100000000ull
 
 static void tell_thread(struct session *session, uint32_t tid, const struct ns_thread_state *thread,
 			uint64_t now)
@@ -41,14 +45,18 @@ void session__tell_threads(struct session *session, uint64_t now)
 	}
 }
 
+/* What has been lost of a kind, if that is more than was told. */
 static void tell_lost(struct session *session, uint32_t kind, uint64_t count, uint64_t now)
 {
 	struct ns_lost out = {.head = {.type = NS_LOST, .len = sizeof(out), .ts = now},
 			      .kind = kind,
-			      .count = count};
+			      .count = count,
+			      .from_ts = session->lost_looked_ns};
 
-	if (count)
-		session->sink(session->context, &out, sizeof(out));
+	if (count <= session->lost_told[kind])
+		return;
+	session->lost_told[kind] = count;
+	session->sink(session->context, &out, sizeof(out));
 }
 
 /* Runs of a program that the kernel left out; where it does not count them, before 5.12, 0. */
@@ -102,14 +110,33 @@ void session__tell_lost(struct session *session, uint64_t now)
 	}
 }
 
-void session__tell_refused(struct session *session)
+void session__look_for_losses(struct session *session, uint64_t now)
 {
-	uint64_t count = session->skel->bss->lost[NS_LOST_CONNS];
-
-	if (!count || session->refused_told)
+	if (ns_passed(session->lost_looked_ns, now) < LOSSES_NS)
 		return;
-	session->refused_told = true;
-	tell_lost(session, NS_LOST_CONNS, count, clock__now());
+	for (uint32_t kind = 1; kind < NS_LOST_KINDS; kind++)
+		tell_lost(session, kind, session->skel->bss->lost[kind], now);
+	session->lost_looked_ns = now;
+}
+
+void session__tell_services(struct session *session, uint64_t now)
+{
+	int fd = bpf_map__fd(session->skel->maps.services);
+	struct ns_service_key key, next;
+	struct ns_service out;
+
+	FOR_EACH_KEY(fd, &key, &next)
+	{
+		if (bpf_map_lookup_elem(fd, &key, &out))
+			continue;
+		out.head = (struct ns_head){
+			.type = NS_SERVICE, .len = sizeof(out), .ts = now, .tgid = key.tgid};
+		out.opener = key.opener;
+		out.family = key.family ? key.family : AF_INET;
+		memcpy(out.addr, key.addr, sizeof(out.addr));
+		out.port = key.port;
+		enrich__record(session->enrich, &out, sizeof(out));
+	}
 }
 
 void session__tell_totals(struct session *session)
@@ -117,5 +144,6 @@ void session__tell_totals(struct session *session)
 	session__iterate(session, ITERATE_CONNS);
 	ring_buffer__consume(session->ring);
 	enrich__settle(session->enrich, 0);
+	session__tell_services(session, clock__now());
 	session__tell_uring(session, clock__now());
 }

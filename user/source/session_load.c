@@ -15,6 +15,7 @@
 #define EACH_CLOSES     1024 /* bytes of records when a connection does, of both its ends */
 #define VITAL_SHARE     4    /* of the ring buffer, beside it */
 #define PROFILE_THREADS 16384
+#define MOST_HISTORIES  65536u /* of some 3 KB */
 /* Where a table takes its memory as it fills; the kernel's own bound of it costs 16 B each. */
 #define GROWING_CONNS (1u << 17)
 
@@ -54,16 +55,31 @@ static uint32_t files_open(pid_t pid)
 	return count;
 }
 
-/* At least so many, and what the targets' connections tell if all close as a process ends. */
-static uint32_t ring_bytes(const struct target *target, uint32_t bytes)
+static uint64_t files_of(const struct target *target)
 {
 	uint64_t files = 0;
 
 	for (size_t i = 0; i < target->pid_count; i++)
 		files += files_open(target->pids[i]);
+	return files;
+}
+
+/* At least so many, and what the targets' connections tell if all close as a process ends. */
+static uint32_t ring_bytes(uint64_t files, uint32_t bytes)
+{
 	while (bytes < MOST_RINGBUF && bytes < files * EACH_CLOSES)
 		bytes *= 2;
 	return bytes;
+}
+
+/* As many as connections are busy at a time: most are not. */
+static uint32_t histories_for(uint64_t files, uint32_t wanted)
+{
+	uint32_t count = wanted ? 1 : NS_HISTORIES;
+
+	while (count < wanted || (!wanted && count < files && count < MOST_HISTORIES))
+		count *= 2;
+	return count;
 }
 
 static void configure(struct session *session)
@@ -72,11 +88,13 @@ static void configure(struct session *session)
 	struct netstall_bpf *skel = session->skel;
 	struct ns_config *config = (struct ns_config *)&skel->rodata->settings;
 	unsigned ring = session->options.ringbuf_bytes;
+	uint64_t files = files_of(target);
 
 	config->trace = !session->options.untraced;
 	config->stopped = session->program_pid != 0;
 	config->threshold_ns = session->options.threshold_ns;
 	config->verbose = session->options.verbose;
+	config->each_conn = session->options.each_connection;
 	config->uring_events = session->options.uring_events || session->options.verbose;
 	config->any_process = target__is_any_process(target);
 	config->follow_children = target__takes_children(target);
@@ -86,6 +104,7 @@ static void configure(struct session *session)
 	config->by_comm = target->comm != NULL;
 	config->hz = caps__hz();
 	skel->bss->slow_exchange_ns = session->options.threshold_ns;
+	skel->bss->long_wait_ns = NS_LONG_TIMES * session->options.threshold_ns;
 	config->cpus = libbpf_num_possible_cpus();
 	config->spares = session->caps.preempted;
 	config->reads = plan__gives(&session->plan, NS_FACT_READ);
@@ -95,12 +114,15 @@ static void configure(struct session *session)
 	if (target->comm)
 		snprintf(config->comm, sizeof(config->comm), "%s", target->comm);
 	if (!ring)
-		ring = ring_bytes(target, config->uring_events ? VERBOSE_RINGBUF : QUIET_RINGBUF);
+		ring = ring_bytes(files, config->uring_events ? VERBOSE_RINGBUF : QUIET_RINGBUF);
 	bpf_map__set_max_entries(skel->maps.records, ring);
 	bpf_map__set_max_entries(skel->maps.vital_records, ring / VITAL_SHARE > LEAST_RINGBUF
 								   ? ring / VITAL_SHARE
 								   : LEAST_RINGBUF);
 	size_conns(session);
+	config->histories = histories_for(files, session->options.max_histories);
+	bpf_map__set_max_entries(skel->maps.histories, config->histories);
+	bpf_map__set_max_entries(skel->maps.free_histories, config->histories);
 	if (session->options.max_ops)
 		bpf_map__set_max_entries(skel->maps.ops, session->options.max_ops);
 	if (session->options.max_threads)
@@ -116,13 +138,12 @@ static void choose_tables(struct session *session)
 {
 	struct netstall_bpf *skel = session->skel;
 	struct bpf_map *const of_trace[] = {
-		skel->maps.conns,         skel->maps.tuples,
-		skel->maps.active,        skel->maps.listeners,
-		skel->maps.connectors,    skel->maps.sending,
-		skel->maps.rings,         skel->maps.ops,
-		skel->maps.uring_counts,  skel->maps.uring_errors,
-		skel->maps.ring_eventfds, skel->maps.sleeps_of,
-		skel->maps.queued,        skel->maps.listener_drops,
+		skel->maps.conns,          skel->maps.histories,    skel->maps.free_histories,
+		skel->maps.tuples,         skel->maps.active,       skel->maps.listeners,
+		skel->maps.listener_drops, skel->maps.queued,       skel->maps.connectors,
+		skel->maps.sending,        skel->maps.rings,        skel->maps.ops,
+		skel->maps.uring_counts,   skel->maps.uring_errors, skel->maps.ring_eventfds,
+		skel->maps.sleeps_of,      skel->maps.services,     skel->maps.pythons,
 	};
 	struct bpf_map *const of_profile[] = {
 		skel->maps.stacks,   skel->maps.places,   skel->maps.sums,

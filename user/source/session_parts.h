@@ -15,7 +15,7 @@
 #include "user/source/session.h"
 
 /* Watched beside targets and peers, at most; and how far from these. */
-#define CHAIN_PROCESSES 64
+#define CHAIN_PROCESSES 1024
 #define CHAIN_DEPTH     8
 
 struct chain_process {
@@ -70,10 +70,12 @@ struct session {
 	uint64_t turn_end_ns; /* records are read until then, at most; 0: until there are none */
 	unsigned turn_records;
 	uint64_t sampled_ns; /* when the sample of exchanges was looked after last */
+	uint64_t waits_paced_ns;
 	uint64_t turns_seen; /* counts of then */
 	uint64_t slow_seen;
 	uint32_t children; /* of targets, that have connections and are no targets: the most seen */
-	bool refused_told; /* that a connection found no room */
+	uint64_t lost_told[NS_LOST_KINDS];
+	uint64_t lost_looked_ns; /* when these were looked after */
 	bool finished;
 	uint64_t end_ts;
 };
@@ -107,14 +109,16 @@ void session__pace_samples(struct session *session, uint64_t now);
 
 /* session_end.c: what is only known at the end, told to the sink. */
 void session__tell_threads(struct session *session, uint64_t now);
+/* At the end, the runs too that the kernel left out. */
 void session__tell_lost(struct session *session, uint64_t now);
-/* At once, and not with the rest at the end: who is not watched is taken for one on another host.
- */
-void session__tell_refused(struct session *session);
+/* On the way: within what time, and who is not watched is taken for one on another host. */
+void session__look_for_losses(struct session *session, uint64_t now);
 
 /* session_uring.c: out of the tables with rings that are gone, and their operations. */
 void session__sweep_uring(struct session *session, uint64_t now);
 /* Rings and the counts of their operations as of now, told to the sink. */
 void session__tell_uring(struct session *session, uint64_t now);
+/* session_end.c: what the connections that were not told were in sum. */
+void session__tell_services(struct session *session, uint64_t now);
 
 #endif

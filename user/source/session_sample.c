@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Keeps the sample of exchanges (bpf/thread/exchange.bpf.h) within its budget, from what the kernel
- * counted since the last look.
+ * counted since the last look; and the waits that are told (bpf/thread/spent.bpf.h).
  */
 #include "user/source/session_parts.h"
 
@@ -9,6 +9,8 @@
 #define SAMPLES_PER_S 200
 #define SLOW_PER_S    100
 #define LOOK_EVERY_NS 50000000ull
+/* In which each wait is told until there are too many. */
+#define WAITS_EVERY_NS 500000000ull
 /* Below this an exchange is nothing that a person looks for, however rare it is. */
 #define SLOW_LEAST_NS 100000ull
 
@@ -38,10 +40,28 @@ static uint64_t next_limit(uint64_t limit, uint64_t most, uint64_t noted, uint64
 	return limit < most ? limit : most;
 }
 
+/* What is long is told each time: if there are too many of these too, longer ones alone. */
+static void pace_waits(struct session *session, uint64_t now)
+{
+	struct netstall_bpf__bss *shared = session->skel->bss;
+	uint64_t least = NS_LONG_TIMES * session->options.threshold_ns;
+
+	if (now - session->waits_paced_ns < WAITS_EVERY_NS)
+		return;
+	if (shared->stalls_told > 2 * NS_STALLS_TOLD)
+		shared->long_wait_ns *= 2;
+	else if (shared->long_wait_ns > least)
+		shared->long_wait_ns /= 2;
+	shared->waits_told = 0;
+	shared->stalls_told = 0;
+	session->waits_paced_ns = now;
+}
+
 void session__pace_samples(struct session *session, uint64_t now)
 {
 	uint64_t passed = now - session->sampled_ns, begun, noted, every;
 
+	pace_waits(session, now);
 	if (passed < LOOK_EVERY_NS)
 		return;
 	begun = turns_begun(session);

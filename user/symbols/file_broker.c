@@ -190,6 +190,8 @@ static int serve(const struct request *request)
 		return only_elf(open_in_root(request->pid, request->path, 0));
 	case FILE_BROKER_NAMES:
 		return open_names(request->pid);
+	case FILE_BROKER_MEMORY:
+		return open_proc(request->pid, "mem", O_RDONLY);
 	}
 	return -EINVAL;
 }

@@ -3,8 +3,8 @@
  * A small process of ours that keeps the right to look into other processes after we have
  * dropped it: it opens the memory maps of a process and the programs and libraries in them,
  * and passes on the descriptors. It parses nothing; we, who parse files that anybody may have
- * written, keep no right to open them. It hands out regular ELF files, maps, and the names that
- * a process itself wrote down for its generated code, nothing else.
+ * written, keep no right to open them. It hands out regular ELF files, maps, the names that a
+ * process itself wrote down for its generated code, and its memory to be read, nothing else.
  */
 #ifndef NETSTALL_SYMBOLS_FILE_BROKER_H
 #define NETSTALL_SYMBOLS_FILE_BROKER_H
@@ -31,6 +31,7 @@ enum file_broker_what {
 	 * that belongs to the user that PID acts as. Its size is not bounded.
 	 */
 	FILE_BROKER_NAMES,
+	FILE_BROKER_MEMORY, /* of PID, to be read: CPython's names lie there (python.h) */
 };
 
 /* path: NULL for what has none. Returns a descriptor, the caller's; or -errno. */

@@ -16,6 +16,7 @@
 #include "user/base/helper.h"
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
+#include "user/symbols/images/own_code.h"
 #include "user/symbols/resolver_parts.h"
 
 /* Who waits for an answer has so much time for those that take longer than a second, in all. */
@@ -53,10 +54,11 @@ struct resolver {
 	struct resolver_answer reply; /* the latest */
 };
 
-struct resolver *resolver__new(void)
+struct resolver *resolver__new(const char *own)
 {
 	struct resolver *resolver = xcalloc(1, sizeof(*resolver));
 
+	own_code__add(own);
 	resolver->end = &resolver->first;
 	resolver->broker = file_broker__new();
 	resolver->shared = mmap(NULL, sizeof(*resolver->shared), PROT_READ | PROT_WRITE,
@@ -181,6 +183,13 @@ void resolver__fork(struct resolver *resolver, pid_t parent, pid_t child)
 {
 	ask(resolver, &(struct question){.what = RESOLVER_FORK, .pid = parent, .child = child},
 	    NULL, &(struct asked){0});
+}
+
+void resolver__python(struct resolver *resolver, pid_t pid, resolver_done *done, void *context,
+		      uint64_t tag)
+{
+	ask(resolver, &(struct question){.what = RESOLVER_PYTHON, .pid = pid}, NULL,
+	    &(struct asked){.done = done, .context = context, .tag = tag});
 }
 
 void resolver__call(struct resolver *resolver, pid_t pid, const struct ns_call_raw *call,

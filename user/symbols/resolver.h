@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "bpf/event.h"
+#include "bpf/state.h"
 #include "user/symbols/symbols.h"
 #include "user/symbols/unwind.h"
 
@@ -39,14 +40,18 @@ struct resolver_answer {
 	union {
 		uint64_t pcs[UNWIND_FRAMES]; /* of a sample */
 		char text[RESOLVER_TEXT];    /* of a call, or a stack */
+		struct ns_python python;     /* of a process that runs it */
 	};
 };
 
 /* answer: NULL when there is none, as what was to be read could not be. */
 typedef void resolver_done(void *context, uint64_t tag, const struct resolver_answer *answer);
 
-/* Started while we have the right to look into other processes; NULL: it cannot be. */
-struct resolver *resolver__new(void);
+/*
+ * Started while we have the right to look into other processes; NULL: it cannot be.
+ * own: own_code__add(); NULL: nothing.
+ */
+struct resolver *resolver__new(const char *own);
 /* Tells the user what was not read. */
 void resolver__free(struct resolver *resolver);
 
@@ -54,7 +59,10 @@ void resolver__free(struct resolver *resolver);
 void resolver__note(struct resolver *resolver, pid_t pid, bool unwinds);
 /* symbols__fork() */
 void resolver__fork(struct resolver *resolver, pid_t parent, pid_t child);
-/* unwinder__call() */
+/* pythons__find(); NULL: it runs none, as yet. */
+void resolver__python(struct resolver *resolver, pid_t pid, resolver_done *done, void *context,
+		      uint64_t tag);
+/* unwinder__call(), and pythons__join() */
 void resolver__call(struct resolver *resolver, pid_t pid, const struct ns_call_raw *call,
 		    resolver_done *done, void *context, uint64_t tag);
 /* unwinder__frames() of a struct ns_offcpu_sample of len bytes. */

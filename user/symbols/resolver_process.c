@@ -21,6 +21,7 @@
 #include "user/base/xalloc.h"
 #include "user/kernel/privileges.h"
 #include "user/symbols/images/cut_files.h"
+#include "user/symbols/python/python.h"
 #include "user/symbols/resolver_parts.h"
 
 /* libdw keeps much on the stack, and our own may be as small as `ulimit -s` says. */
@@ -34,6 +35,7 @@ struct worker {
 	struct resolver_shared *shared;
 	struct symbols *symbols;
 	struct unwinder *unwinder;
+	struct pythons *pythons;
 	struct resolver_answer reply;
 	union {
 		struct question head;
@@ -52,6 +54,8 @@ static size_t length_of(const struct worker *worker)
 	case RESOLVER_CALL:
 	case RESOLVER_STACK:
 		return offsetof(struct resolver_answer, text) + strlen(reply->text) + 1;
+	case RESOLVER_PYTHON:
+		return offsetof(struct resolver_answer, python) + sizeof(reply->python);
 	case RESOLVER_SAMPLE:
 		return offsetof(struct resolver_answer, pcs) + reply->count * sizeof(reply->pcs[0]);
 	default:
@@ -62,13 +66,16 @@ static size_t length_of(const struct worker *worker)
 static void answer_call(struct worker *worker)
 {
 	const struct question *question = &worker->question.head;
+	const struct ns_call_raw *call = (const void *)question->data;
 	struct resolver_answer *reply = &worker->reply;
 
-	if (question->len < sizeof(struct ns_call_raw))
+	if (question->len < sizeof(*call))
 		return;
-	reply->truncated =
-		unwinder__call(worker->unwinder, worker->symbols, question->pid,
-			       (const void *)question->data, reply->text, NS_STACK_TEXT_MAX);
+	reply->truncated = unwinder__call(worker->unwinder, worker->symbols, question->pid, call,
+					  reply->text, NS_STACK_TEXT_MAX);
+	pythons__join(worker->pythons, question->pid, call->python,
+		      call->python_count < NS_PYTHON_FRAMES ? call->python_count : NS_PYTHON_FRAMES,
+		      reply->text, NS_STACK_TEXT_MAX);
 	reply->known = 1;
 }
 
@@ -116,6 +123,9 @@ static void answer(struct worker *worker)
 		break;
 	case RESOLVER_FORK:
 		symbols__fork(worker->symbols, question->pid, question->child);
+		break;
+	case RESOLVER_PYTHON:
+		reply->known = pythons__find(worker->pythons, question->pid, &reply->python);
 		break;
 	case RESOLVER_CALL:
 		answer_call(worker);
@@ -211,6 +221,7 @@ static _Noreturn void work(struct resolver_shared *shared, struct file_broker *b
 	worker->shared = shared;
 	worker->symbols = symbols__new(broker);
 	worker->unwinder = unwinder__new(broker);
+	worker->pythons = pythons__new(broker);
 	if (!pthread_attr_init(&attributes) &&
 	    !pthread_attr_setstacksize(&attributes, STACK_BYTES) &&
 	    !pthread_create(&thread, &attributes, serve, worker))

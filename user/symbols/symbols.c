@@ -205,16 +205,49 @@ static void write_unknown(struct symbols *symbols, const struct process *process
 	snprintf(out, size, mapping ? "[jit]" : "[unknown]");
 }
 
+/* Of V8's "JS:~request /srv/app.js:8:21" the name, and where its function begins: "/srv/app.js:8".
+ */
+static bool read_script_name(const char *name, char *function, size_t size, char *place,
+			     size_t place_size)
+{
+	static const char *const kinds[] = {"JS:", "LazyCompile:", "Function:", "Eval:", "Script:"};
+	const char *at = NULL, *blank, *column, *line;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !at; i++)
+		if (!strncmp(name, kinds[i], strlen(kinds[i])))
+			at = name + strlen(kinds[i]);
+	if (!at)
+		return false;
+	at += *at && strchr("~^*+", *at) != NULL;
+	column = strrchr(at, ':');
+	line = column ? memrchr(at, ':', (size_t)(column - at)) : NULL;
+	blank = strchr(at, ' ');
+	if (!line || !blank || blank > line ||
+	    strspn(line + 1, "0123456789") != (size_t)(column - line - 1))
+		return false;
+	snprintf(function, size, "%.*s", blank > at ? (int)(blank - at) : 11,
+		 blank > at ? at : "(anonymous)");
+	snprintf(place, place_size, " (%.*s)", (int)(column - blank - 1), blank + 1);
+	demangle__clean(function);
+	demangle__clean(place);
+	return true;
+}
+
 /* at: of the call, when returns. False: nobody wrote down a name for it. */
 static bool write_generated(struct symbols *symbols, const struct process *process, uint64_t at,
 			    bool returns, unsigned style, char *out, size_t size)
 {
 	uint64_t offset = 0;
 	const char *name = process->perfmap ? perfmap__find(process->perfmap, at, &offset) : NULL;
+	char function[DEMANGLE_NAME], place[2 * DEMANGLE_NAME];
 
 	if (!name)
 		return false;
-	if (style & SYMBOLS_OFFSETS)
+	if (style & SYMBOLS_LINES &&
+	    read_script_name(name, function, sizeof(function), place, sizeof(place)))
+		snprintf(out, size, "%s+0x%llx%s", function, (unsigned long long)offset + returns,
+			 place);
+	else if (style & SYMBOLS_OFFSETS)
 		demangle__at(name, offset + returns, out, size);
 	else
 		demangle(name, out, size < DEMANGLE_NAME ? size : DEMANGLE_NAME);

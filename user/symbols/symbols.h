@@ -27,6 +27,8 @@ enum symbols_style {
 	 * their own, without an offset. */
 	SYMBOLS_LINES = 2,
 	SYMBOLS_SHORT = 4, /* of paths of sources the last part alone: "name (file.c:123)" */
+	/* "name [libc.so.6]": the file, where it is not the program's own code, own_code.h. */
+	SYMBOLS_MODULES = 8,
 };
 
 struct symbols_counts {

@@ -209,6 +209,7 @@ bool unwinder__call(struct unwinder *unwinder, struct symbols *symbols, pid_t pi
 		return true;
 	}
 	return symbols__stack(symbols, pid, frames.pcs, frames.count,
-			      SYMBOLS_OFFSETS | SYMBOLS_LINES, out, size) < frames.count ||
+			      SYMBOLS_OFFSETS | SYMBOLS_LINES | SYMBOLS_MODULES, out,
+			      size) < frames.count ||
 	       frames.end == UNWIND_BEYOND;
 }

@@ -85,6 +85,43 @@ static void test_many_conns(void **state)
 	pipeline__free(pipeline);
 }
 
+/* More addresses that nobody answers at, and more full listen queues, than there are rows. */
+static void test_many_doors(void **state)
+{
+	struct pipeline *pipeline = pipeline__new(NULL);
+	const struct report *report;
+	union record record;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2 * (REPORT_FAILED + 3); i++) {
+		memset(&record, 0, sizeof(record));
+		record.head.type = NS_FAILED;
+		record.head.len = sizeof(record.failed);
+		record.head.ts = 1 + i;
+		record.head.conn = 1 + i;
+		record.head.tgid = 991;
+		record.failed.rport = 1 + i / 2;
+		record.failed.family = 2;
+		pipeline__feed(pipeline, &record, record.head.len);
+	}
+	for (uint32_t i = 0; i < REPORT_LISTENERS + 3; i++) {
+		memset(&record, 0, sizeof(record));
+		record.head.type = NS_LISTENER;
+		record.head.len = sizeof(record.listener);
+		record.head.ts = 1000 + i;
+		record.head.tgid = 991;
+		record.listener.listen_port = 1 + i;
+		record.listener.drops = 5;
+		pipeline__feed(pipeline, &record, record.head.len);
+	}
+	report = pipeline__finish(pipeline);
+	assert_int_equal(report->failed_count, REPORT_FAILED);
+	assert_int_equal(report->failed_not_kept, 2 * 3);
+	assert_int_equal(report->listener_count, REPORT_LISTENERS);
+	assert_int_equal(report->drops_not_kept, 5 * 3);
+	pipeline__free(pipeline);
+}
+
 /* With --all nothing may pile up, whatever the clock of the records says. */
 static void test_records_do_not_pile_up(void **state)
 {
@@ -115,6 +152,7 @@ int main(void)
 		cmocka_unit_test(test_many_stalls),
 		cmocka_unit_test(test_many_at_once),
 		cmocka_unit_test(test_many_conns),
+		cmocka_unit_test(test_many_doors),
 		cmocka_unit_test(test_records_do_not_pile_up),
 	};
 

@@ -46,10 +46,77 @@ static void test_worst_first(void **state)
 	assert_int_equal(sums.found, 4);
 }
 
+/* The sums that the kernel side made, told twice: the second time they have grown. */
+static void test_services(void **state)
+{
+	static struct report report;
+	static struct report_process process = {.pid = 7, .comm = "nginx"};
+	struct ns_service served = {.head.tgid = 7,
+				    .opener = NS_OPENER_PEER,
+				    .family = 2,
+				    .port = 80,
+				    .ends = 100,
+				    .targets = 100,
+				    .accepted = 100,
+				    .exchanges = 250,
+				    .writes = 300,
+				    .used = 99,
+				    .attempts = 1,
+				    .used_exchanges = 250,
+				    .bytes_out = 5000,
+				    .bytes_in = 700};
+	struct ns_service asked = {.head.tgid = 7,
+				   .opener = NS_OPENER_SELF,
+				   .family = 2,
+				   .addr = {0x0100007f},
+				   .port = 5432,
+				   .ends = 3,
+				   .targets = 3,
+				   .exchanges = 9,
+				   .asked = 9};
+	struct ns_service others = {.ends = 103};
+	struct ns_service nobodys = {.head.tgid = 8, .opener = NS_OPENER_PEER, .targets = 2};
+	struct conn_sums sums;
+
+	(void)state;
+	report.processes = &process;
+	report.process_count = 1;
+	for (unsigned times = 1; times <= 2; times++) {
+		conns__add_service(&report, &served);
+		conns__add_service(&report, &asked);
+		conns__add_service(&report, &others);
+		conns__add_service(&report, &nobodys);
+		sums = conn_sums__of(&report);
+		assert_int_equal(sums.ends, served.ends + 106);
+		assert_int_equal(sums.conns, served.targets + 5);
+		assert_int_equal(sums.exchanges, served.exchanges + 9);
+		assert_int_equal(sums.asked, 9);
+		assert_int_equal(sums.accepted, served.accepted);
+		assert_int_equal(sums.traffic.connections, served.used);
+		assert_int_equal(sums.traffic.attempts, 1);
+		assert_int_equal(sums.traffic.bytes_out, served.bytes_out);
+		assert_int_equal(report.past_end_count, 2);
+		assert_int_equal(report.past_ends[0].role, REQUEST_SERVED);
+		assert_int_equal(report.past_ends[0].end.port, 80);
+		assert_int_equal(report.past_ends[0].connections, served.targets);
+		assert_int_equal(report.past_ends[0].exchanges, served.exchanges);
+		assert_string_equal(report.past_ends[1].end.comm, "nginx");
+		assert_int_equal(report.past_ends[1].end.addr[0], asked.addr[0]);
+		assert_int_equal(report.past_without_end, 2);
+		assert_int_equal(process.past_exchanges, served.exchanges + 9);
+		served.ends = served.targets = served.accepted = 1100;
+		served.exchanges = served.used_exchanges = 2750;
+		served.used = 1099;
+		served.bytes_out = 55000;
+	}
+	free(report.services);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worst_first),
+		cmocka_unit_test(test_services),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

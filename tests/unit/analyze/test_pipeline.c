@@ -362,6 +362,35 @@ static void test_window(void **state)
 	assert_judged(195 * MS, 250 * MS, 0);
 }
 
+static void feed_rx(struct pipeline *pipeline, uint64_t ts)
+{
+	union record record;
+
+	memset(&record, 0, sizeof(record));
+	record.head =
+		(struct ns_head){.type = NS_RX, .len = record__size(NS_RX), .ts = ts, .conn = 1};
+	assert_int_equal(pipeline__feed(pipeline, &record, record.head.len), 0);
+}
+
+/* A slow machine reads much of what came before the end behind it. */
+static void test_read_after_the_end(void **state)
+{
+	struct seen seen = {0};
+	struct pipeline_sink sink = {.on_record = see_record, .context = &seen};
+	struct pipeline *pipeline = pipeline__new(&sink);
+
+	(void)state;
+	feed_mark(pipeline, NS_SESSION, 100 * MS);
+	feed_mark(pipeline, NS_END, 200 * MS);
+	for (uint64_t at = 110; at < 140; at++) {
+		feed_rx(pipeline, (at + 1) * MS);
+		feed_rx(pipeline, at * MS);
+	}
+	pipeline__finish(pipeline);
+	assert_int_equal(seen.disorder, 0);
+	pipeline__free(pipeline);
+}
+
 static void test_empty(void **state)
 {
 	struct pipeline *pipeline = pipeline__new(NULL);
@@ -381,15 +410,11 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_late_records),
-		cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_records_in_order),
-		cmocka_unit_test(test_random_records),
-		cmocka_unit_test(test_random_bytes),
-		cmocka_unit_test(test_damage_is_counted),
-		cmocka_unit_test(test_idle_tells),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_late_records),       cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_records_in_order),   cmocka_unit_test(test_random_records),
+		cmocka_unit_test(test_random_bytes),       cmocka_unit_test(test_damage_is_counted),
+		cmocka_unit_test(test_idle_tells),         cmocka_unit_test(test_window),
+		cmocka_unit_test(test_read_after_the_end), cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,16 +59,16 @@ static void assert_sites(const struct stall *stall, const char *first, const cha
 {
 	assert_non_null(stall);
 	if (first) {
-		assert_non_null(stall->first_site);
-		assert_string_equal(stall->first_site, first);
+		assert_non_null(stall->sites.first_write);
+		assert_string_equal(stall->sites.first_write, first);
 	} else {
-		assert_null(stall->first_site);
+		assert_null(stall->sites.first_write);
 	}
 	if (second) {
-		assert_non_null(stall->second_site);
-		assert_string_equal(stall->second_site, second);
+		assert_non_null(stall->sites.second_write);
+		assert_string_equal(stall->sites.second_write, second);
 	} else {
-		assert_null(stall->second_site);
+		assert_null(stall->sites.second_write);
 	}
 }
 
@@ -105,9 +105,9 @@ static void a_later_stall_of_the_same_sizes_serves(void **state)
 	assert_sites(&outcome.report->stalls[0], AT_HEAD, AT_BODY);
 	assert_sites(&outcome.report->stalls[1], AT_HEAD, AT_BODY);
 	main = report__leading(outcome.report)->main;
-	assert_non_null(main->first_site);
-	assert_string_equal(main->first_site, AT_HEAD);
-	assert_string_equal(main->second_site, AT_BODY);
+	assert_non_null(main->sites.first_write);
+	assert_string_equal(main->sites.first_write, AT_HEAD);
+	assert_string_equal(main->sites.second_write, AT_BODY);
 	pipeline__free(outcome.pipeline);
 }
 
@@ -124,7 +124,7 @@ static void other_sizes_and_connections_do_not_serve(void **state)
 	add_call(&feed, 61, 2, 6176, 136, 3, 1);
 	outcome = analyze(feed);
 	assert_sites(outcome.stall, NULL, NULL);
-	assert_null(report__leading(outcome.report)->main->first_site);
+	assert_null(report__leading(outcome.report)->main->sites.first_write);
 	pipeline__free(outcome.pipeline);
 }
 
@@ -199,10 +199,9 @@ static void a_site_begins_and_ends_in_the_program(void **state)
 	described(AT_HEAD, "put_head+0x1c <- exchange+0x33 <- main+0x80");
 	described("__send+0x5;[libc.so.6]+0x8eae2;_IO_do_write+0x9;fflush+0x7;say+0x4;main+0x1",
 		  "fflush+0x7 <- say+0x4 <- main+0x1");
-	described("a+0x1;b+0x2;c+0x3;d+0x4;e+0x5;f+0x6",
-		  "a+0x1 <- b+0x2 <- c+0x3 <- d+0x4 <- e+0x5 <- ...");
+	described("a+0x1;b+0x2;c+0x3;d+0x4;e+0x5;f+0x6", "a+0x1 <- b+0x2 <- c+0x3 <- ...");
 	described("a+0x1;b+0x2;c+0x3;d+0x4;e+0x5;start_thread+0x6;__clone3+0x7",
-		  "a+0x1 <- b+0x2 <- c+0x3 <- d+0x4 <- e+0x5");
+		  "a+0x1 <- b+0x2 <- c+0x3 <- ...");
 }
 
 static void a_stripped_program_keeps_addresses(void **state)
@@ -264,15 +263,109 @@ static void the_place_is_the_programs_own_line(void **state)
 		"put+0x1");
 }
 
+static void paired(const char *first, const char *second, const char *both, const char *one,
+		   const char *other)
+{
+	struct site_pair pair;
+
+	assert_true(site__pair(first, second, &pair));
+	assert_string_equal(pair.both, both);
+	assert_string_equal(pair.first, one);
+	assert_string_equal(pair.second, other);
+}
+
+static void two_writes_are_one_picture(void **state)
+{
+	struct site_pair pair;
+
+	(void)state;
+	paired("write+0x5 [libc.so.6];head (s.c:40);handle (s.c:90);main (s.c:9)",
+	       "write+0x5 [libc.so.6];body (s.c:61);handle (s.c:95);main (s.c:9)",
+	       "handle (s.c) <- main (s.c:9)", "head (s.c:40), called at s.c:90",
+	       "body (s.c:61), called at s.c:95");
+	/* One function with two calls. */
+	paired("write+0x5 [libc.so.6];handle (s.c:90);main (s.c:9)",
+	       "write+0x5 [libc.so.6];handle (s.c:95);main (s.c:9)", "handle (s.c) <- main (s.c:9)",
+	       "at s.c:90", "at s.c:95");
+	/* By a helper of its own, and one of them by a function more. */
+	paired("write+0x5 [libc.so.6];put (p.c:4);head (s.c:40);handle (s.c:90)",
+	       "write+0x5 [libc.so.6];put (p.c:4);handle (s.c:95)", "handle (s.c)",
+	       "head (s.c:40), called at s.c:90, through put", "at s.c:95, through put");
+	/* The same line: a loop. */
+	paired("write+0x5 [libc.so.6];put (p.c:4);main (s.c:9)",
+	       "write+0x5 [libc.so.6];put (p.c:4);main (s.c:9)", "put (p.c:4) <- main (s.c:9)", "",
+	       "");
+	/* Go's, with its standard library in the program itself. */
+	paired("internal/runtime/syscall.Syscall6 (a.s:1);syscall.write (z.go:5);"
+	       "net.(*conn).Write (net.go:183);main.send (srv.go:14);main.main (srv.go:30);"
+	       "runtime.main (proc.go:250)",
+	       "internal/runtime/syscall.Syscall6 (a.s:1);syscall.write (z.go:5);"
+	       "net.(*conn).Write (net.go:183);main.send (srv.go:15);main.main (srv.go:30);"
+	       "runtime.main (proc.go:250)",
+	       "main.send (srv.go) <- main.main (srv.go:30)",
+	       "at srv.go:14, through net.(*conn).Write",
+	       "at srv.go:15, through net.(*conn).Write");
+	/* Inlined, so that each call is at an address of its own. */
+	paired("write+0x5 [libc.so.6];put (s.rs:6);main+0x10 (s.rs:25)",
+	       "write+0x5 [libc.so.6];put (s.rs:7);main+0x24 (s.rs:25)",
+	       "put (s.rs) <- main (s.rs:25)", "at s.rs:6", "at s.rs:7");
+	/* Without debug information. */
+	paired("write+0x5 [libc.so.6];head+0x4;handle+0x90",
+	       "write+0x5 [libc.so.6];body+0x4;handle+0x95", "handle",
+	       "head+0x4, called at handle+0x90", "body+0x4, called at handle+0x95");
+	/* V8 says of a function where it begins. */
+	assert_true(site__pair(
+		"write+0x5 [libc.so.6];writeGeneric+0x9 (node:net:148);request+0xdc (/srv/n.js:8)",
+		"write+0x5 [libc.so.6];writeGeneric+0x9 (node:net:148);request+0xdc (/srv/n.js:8)",
+		&pair));
+	assert_string_equal(pair.both, "request (n.js:8), through writeGeneric");
+	assert_true(pair.by_function);
+	assert_false(site__pair("a+0x1", "b+0x1", &pair));
+	assert_false(site__pair("a+0x1", NULL, &pair));
+	assert_false(site__pair("write+0x5 [libc.so.6];f+0x1 [python3.11]",
+				"write+0x5 [libc.so.6];f+0x1 [python3.11]", &pair));
+}
+
+static void generated_code_without_names_has_a_hint(void **state)
+{
+	(void)state;
+	assert_string_equal(site__names_hint("write+0x1 [libc.so.6];[jit];Builtins_X+0x1 [node]"),
+			    "run it with node --perf-basic-prof --interpreted-frames-native-stack");
+	assert_non_null(
+		site__names_hint("write+0x1 [libc.so.6];NET_Send+0x1 [libnet.so];[jit];"
+				 "JavaCalls::call+0x4 [libjvm.so]"));
+	assert_null(site__names_hint("write+0x1 [libc.so.6];request+0xdc (/n.js:8);B+0x1 [node]"));
+	assert_null(site__names_hint("write+0x1 [libc.so.6];main+0x1"));
+}
+
+static void others_code_is_folded(void **state)
+{
+	(void)state;
+	described("write+0x5 [libc.so.6];SSL_write+0x9 [libssl.so.3];say (a.c:4);main (a.c:9)",
+		  "say (a.c:4) <- main (a.c:9), through SSL_write");
+	described("send (a.c:4);main (a.c:9)", "send (a.c:4) <- main (a.c:9)");
+	described(
+		"write+0x5 [libc.so.6];std::ostream::flush+0x4 [libstdc++.so.6];"
+		"std::endl (/usr/include/c++/12/ostream:9);say (a.cc:4)",
+		"say (a.cc:4), through std::endl");
+	described("write+0x5;log.constprop.0+0x4;main+0x9", "log.constprop.0+0x4 <- main+0x9");
+	described("write+0x5 [libc.so.6];sock_send+0x4 [python3.11];call+0x1 [python3.11]",
+		  "sock_send+0x4 <- call+0x1");
+	described(
+		"Syscall6 (/usr/lib/go-1.19/src/x.s:1);github.com/a/b.Do (/go/pkg/mod/b@v1/b.go:7);"
+		"main.f (/src/f.go:2)",
+		"main.f (f.go:2), through github.com/a/b.Do");
+}
+
 /* A helper that does both writes is not what is to be changed. */
 static void the_place_is_where_the_two_writes_part(void **state)
 {
 	static const char *const first =
-		"write+0x10 (w.c:26);flow (flow.c:41);head+0x4 (rpc.c:88);main+0x1 (m.c:2)";
+		"write+0x10 (../sysdeps/write.c:26);flow (flow.c:41);head+0x4 (rpc.c:88);main+0x1 (m.c:2)";
 	static const char *const second =
-		"write+0x10 (w.c:26);flow (flow.c:41);body+0x4 (rpc.c:91);main+0x1 (m.c:2)";
+		"write+0x10 (../sysdeps/write.c:26);flow (flow.c:41);body+0x4 (rpc.c:91);main+0x1 (m.c:2)";
 	static const char *const bare =
-		"write+0x10 (w.c:26);flow (flow.c:41);other+0x1;start_thread+0x1";
+		"write+0x10 (../sysdeps/write.c:26);flow (flow.c:41);other+0x1;start_thread+0x1";
 	struct site_place place;
 
 	(void)state;
@@ -302,6 +395,9 @@ int main(void)
 		cmocka_unit_test(a_stripped_program_keeps_addresses),
 		cmocka_unit_test(what_is_odd_stays_readable),
 		cmocka_unit_test(the_place_is_the_programs_own_line),
+		cmocka_unit_test(two_writes_are_one_picture),
+		cmocka_unit_test(others_code_is_folded),
+		cmocka_unit_test(generated_code_without_names_has_a_hint),
 		cmocka_unit_test(the_place_is_where_the_two_writes_part),
 	};
 

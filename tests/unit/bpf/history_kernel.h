@@ -22,8 +22,9 @@
 #define BYTES            sizeof(((struct ns_slot *)0)->words)
 #define TOLD_MOST        64
 
-static struct ns_config settings = {.trace = 1};
-static int records, vital_records, conns, active;
+#define HISTORIES 8
+static struct ns_config settings = {.trace = 1, .cpus = 2, .histories = HISTORIES};
+static int records, vital_records, conns, histories, free_histories, active;
 static int32_t active_holds;
 static __thread uint32_t this_cpu;
 static uint64_t lost[NS_LOST_KINDS];
@@ -51,17 +52,59 @@ static uint32_t bpf_get_smp_processor_id(void)
 	return this_cpu;
 }
 
-static struct ns_conn_state watched;
+/* Sockets by their addresses, which are numbers from 1 here. */
+#define WATCHED_MOST 64
+static struct ns_conn_state sockets[WATCHED_MOST];
+#define watched sockets[0]
+static struct ns_history all_histories[HISTORIES];
+static uint32_t histories_made, histories_asked;
+static struct ns_slot spare_slot;
+static uint64_t now_ns;
+
+static uint64_t bpf_ktime_get_ns(void)
+{
+	return now_ns;
+}
 
 static void *bpf_map_lookup_elem(void *map, const void *key)
 {
-	(void)map;
-	(void)key;
-	return &watched;
+	uint64_t socket;
+
+	if (map == &histories) {
+		assert_true(*(const uint32_t *)key < HISTORIES);
+		return &all_histories[*(const uint32_t *)key];
+	}
+	assert_ptr_equal(map, &conns);
+	socket = *(const uint64_t *)key;
+	assert_true(socket && socket <= WATCHED_MOST);
+	return sockets[socket - 1].key ? &sockets[socket - 1] : NULL;
+}
+
+static uint32_t free_ones[HISTORIES];
+static size_t free_count;
+
+static long bpf_map_push_elem(void *map, const void *value, uint64_t flags)
+{
+	(void)flags;
+	assert_ptr_equal(map, &free_histories);
+	assert_true(free_count < HISTORIES);
+	free_ones[free_count++] = *(const uint32_t *)value;
+	return 0;
+}
+
+static long bpf_map_pop_elem(void *map, void *value)
+{
+	assert_ptr_equal(map, &free_histories);
+	if (!free_count)
+		return -2;
+	*(uint32_t *)value = free_ones[0];
+	memmove(free_ones, free_ones + 1, --free_count * sizeof(free_ones[0]));
+	return 0;
 }
 
 /* The table `active`: under a lock, as a bucket of the kernel's is. */
 #define ACTIVE_MOST 64
+#define BPF_ANY     0
 #define BPF_NOEXIST 1
 static struct ns_active_key actives[ACTIVE_MOST];
 static size_t active_count;
@@ -154,21 +197,35 @@ static void *copy(void *dst, const void *src, size_t size)
 
 #define __builtin_memcpy copy
 /* Global, and of no header. */
+int take_history(__u64 key);
 int history_tell(__u64 key, __u32 turn, __u32 last);
 int history_flush_of(__u64 key);
 int hold_tell(__u64 key);
+#include "bpf/lib/numbers.bpf.h"
+#include "bpf/times.h"
+/* These need those. */
 #include "bpf/lib/active.bpf.h"
 #include "bpf/lib/emit.bpf.h"
 #include "bpf/lib/history.bpf.h"
-#include "bpf/lib/numbers.bpf.h"
 #undef __builtin_memcpy
+
+int know_conn(__u64 key)
+{
+	sockets[key - 1].untold = NS_TOLD;
+	return 0;
+}
 
 /* ---- records ---- */
 
 static int setup(void **state)
 {
 	(void)state;
-	memset(&watched, 0, sizeof(watched));
+	memset(sockets, 0, sizeof(sockets));
+	watched.key = 1;
+	memset(all_histories, 0, sizeof(all_histories));
+	histories_made = histories_asked = 0;
+	free_count = 0;
+	now_ns = NS_HISTORY_YOUNG;
 	memset(lost, 0, sizeof(lost));
 	active_count = 0;
 	active_holds = 0;

@@ -66,10 +66,10 @@ static void test_one_not_begun_is_told_by_its_writer(void **state)
 	struct ns_segment *out;
 
 	(void)state;
-	watched.history.next++;
+	own_history(&watched)->next++;
 	history_flush(&watched);
 	assert_int_equal(told_count, 0);
-	watched.history.next--;
+	own_history(&watched)->next--;
 	out = history_slot(&watched, NS_TX, sizeof(*out), 7);
 	fill(out, 7);
 	history_commit(&watched, out, sizeof(*out));
@@ -86,7 +86,7 @@ static void write_at_once(uint32_t first, bool wanted)
 	out[0] = history_slot(&watched, NS_TX, sizeof(*out[0]), 1);
 	if (wanted)
 		history_flush(&watched);
-	watched.history.next--;
+	own_history(&watched)->next--;
 	this_cpu = 1;
 	out[1] = history_slot(&watched, NS_RX, sizeof(*out[1]), 2);
 	fill(out[0], 1);
@@ -187,6 +187,105 @@ static void test_all_at_once_with_all(void **state)
 	assert_int_equal(told_count, 1);
 }
 
+/* ---- fewer histories than sockets ---- */
+
+static struct ns_conn_state *socket_of(uint64_t key)
+{
+	struct ns_conn_state *conn = &sockets[key - 1];
+
+	conn->key = key;
+	conn->id = key;
+	return conn;
+}
+
+static void write_on(struct ns_conn_state *conn, uint32_t number)
+{
+	struct ns_segment *out = history_slot(conn, NS_TX, sizeof(*out), now_ns);
+
+	fill(out, number);
+	history_commit(conn, out, sizeof(*out));
+}
+
+/* Each has its own, until more write than there are; whose records are old goes first. */
+static void test_what_is_old_makes_room(void **state)
+{
+	(void)state;
+	for (uint64_t key = 1; key <= HISTORIES / 2; key++)
+		write_on(socket_of(key), key);
+	now_ns += NS_HISTORY_YOUNG;
+	for (uint64_t key = HISTORIES / 2 + 1; key <= HISTORIES; key++)
+		write_on(socket_of(key), key);
+	assert_int_equal(lost[NS_LOST_HISTORIES], 0);
+	for (uint64_t key = 1; key <= HISTORIES; key++)
+		history_flush(socket_of(key));
+	assert_int_equal(told_count, HISTORIES);
+	told_count = 0;
+	/* Of a new owner nothing is told that was another's. */
+	now_ns += NS_HISTORY_YOUNG;
+	for (uint64_t key = HISTORIES + 1; key <= 2 * HISTORIES; key++)
+		write_on(socket_of(key), key);
+	for (uint64_t key = 1; key <= HISTORIES; key++)
+		assert_null(history_of(socket_of(key)));
+	for (uint64_t key = 1; key <= 2 * HISTORIES; key++)
+		history_flush(socket_of(key));
+	assert_int_equal(told_count, HISTORIES);
+	for (size_t i = 0; i < told_count; i++)
+		assert_int_equal(told_segment(i)->head.conn, told_segment(i)->seq);
+	assert_int_equal(lost[NS_LOST_HISTORIES], 0);
+}
+
+/* A hold, a recovery and what is young are not given over: then a record is lost, and counted. */
+static void test_what_is_needed_stays(void **state)
+{
+	struct ns_conn_state *held = socket_of(1), *recovering = socket_of(2);
+	uint64_t key;
+
+	(void)state;
+	for (key = 1; key <= 2; key++)
+		write_on(socket_of(key), key);
+	held->hold.number = 1;
+	recovering->recovery.ts = 1;
+	for (unsigned round = 0; round < 3; round++) {
+		now_ns += NS_HISTORY_YOUNG;
+		for (; key <= 3 + round * HISTORIES; key++)
+			write_on(socket_of(key), key);
+	}
+	assert_non_null(history_of(held));
+	assert_non_null(history_of(recovering));
+	lost[NS_LOST_HISTORIES] = 0;
+	for (; key <= WATCHED_MOST && !lost[NS_LOST_HISTORIES]; key++)
+		write_on(socket_of(key), key);
+	assert_int_equal(lost[NS_LOST_HISTORIES], 1);
+	/* The other's records are whole. */
+	history_flush(held);
+	history_flush(recovering);
+	assert_int_equal(told_count, 2);
+	assert_int_equal(told_segment(0)->seq, 1);
+	assert_int_equal(told_segment(1)->seq, 2);
+	assert_int_equal(lost[NS_LOST_TORN], 0);
+}
+
+/* What is closed needs none, and who has its address since has not its records. */
+static void test_what_is_closed_makes_room(void **state)
+{
+	(void)state;
+	for (uint64_t key = 1; key <= HISTORIES; key++)
+		write_on(socket_of(key), key);
+	for (uint64_t key = 1; key <= HISTORIES; key++) {
+		give_history_back(&sockets[key - 1]);
+		memset(&sockets[key - 1], 0, sizeof(sockets[0]));
+	}
+	for (uint64_t key = 1; key <= HISTORIES; key++)
+		assert_null(history_of(socket_of(key)));
+	for (uint64_t key = 1; key <= HISTORIES; key++)
+		write_on(socket_of(key), 100 + key);
+	assert_int_equal(lost[NS_LOST_HISTORIES], 0);
+	for (uint64_t key = 1; key <= HISTORIES; key++)
+		history_flush(socket_of(key));
+	for (size_t i = 0; i < told_count; i++)
+		assert_true(told_segment(i)->seq > 100);
+}
+
 /* ---- a race ---- */
 
 #define ROUNDS 300000
@@ -282,6 +381,9 @@ int main(void)
 		cmocka_unit_test_setup(test_a_late_one_is_told, setup),
 		cmocka_unit_test_setup(test_an_overwritten_one_is_old, setup),
 		cmocka_unit_test_setup(test_a_mixed_one_is_counted, setup),
+		cmocka_unit_test_setup(test_what_is_old_makes_room, setup),
+		cmocka_unit_test_setup(test_what_is_needed_stays, setup),
+		cmocka_unit_test_setup(test_what_is_closed_makes_room, setup),
 		cmocka_unit_test_setup(test_all_at_once_with_all, setup),
 		cmocka_unit_test_setup(test_a_race, setup),
 	};

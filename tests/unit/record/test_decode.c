@@ -40,6 +40,9 @@ static void make(uint32_t type, union record *record)
 	case NS_FAILED:
 		record->failed.family = 10;
 		break;
+	case NS_SERVICE:
+		record->service.family = 10;
+		break;
 	case NS_EXCHANGE:
 		record->exchange.side = NS_EXCHANGE_ASKED;
 		break;

@@ -148,8 +148,8 @@ static void fill_all(struct fixture *f)
 	parse("20.000 retrans conn=1 kind=rto seq=1001 end=2449 rto_us=204000 retries=1", &retrans);
 	stall->retrans = retrans.retrans;
 	stall->retransmits = 2;
-	stall->first_site = "send_first;main";
-	stall->second_site = "send_second;main";
+	stall->sites.first_write = "send_first;main";
+	stall->sites.second_write = "send_second;main";
 	stall->link_count = 2;
 	stall->links[0] = (struct stall_link){.cause = CAUSE_PEER_APP,
 					      .start_ts = ORIGIN + MS,
@@ -185,7 +185,7 @@ static void fill_all(struct fixture *f)
 	f->report.waited_ns[CAUSE_IDLE] = 5 * MS;
 	f->report.longest_wait_ns = MS;
 	f->report.longest_wait_cause = CAUSE_NETWORK;
-	f->verdict.first_site = stall->first_site;
+	f->verdict.sites.first_write = stall->sites.first_write;
 }
 
 static void chains_and_requests_are_told(void **state)

@@ -52,7 +52,7 @@ static const char *name_at(struct resolver *resolver, uint64_t pc)
 /* Reading it ends the process: for its time, or for its memory. */
 static void a_file_that_ends_the_reader_costs_its_own_names(void **state)
 {
-	struct resolver *resolver = resolver__new();
+	struct resolver *resolver = resolver__new(NULL);
 	char path[] = "/tmp/netstall-bulk-XXXXXX", nameless[64];
 	uint64_t bulk = map_bulk(path) + 0x1100, known = (uint64_t)known_function;
 

@@ -78,7 +78,7 @@ static int begin(void **state)
 {
 	(void)state;
 	broker = file_broker__new();
-	resolver = resolver__new();
+	resolver = resolver__new(NULL);
 	unwinder = unwinder__new(broker);
 	symbols = symbols__new(broker);
 	return broker && resolver ? 0 : -1;

@@ -107,9 +107,11 @@ bool spent__of_request(const struct ns_exchange *exchange, uint32_t tid, uint64_
 static bool find_exchange(const struct model *model, uint32_t tid, uint64_t from, uint64_t to,
 			  struct spent *out)
 {
+	const struct exchanges *exchanges = model__exchanges(model);
+	struct exchange_walk walk = exchanges__of(exchanges, tid, 0);
 	const struct ns_exchange *exchange;
 
-	for (size_t i = 0; (exchange = model__next_exchange(model, &i));) {
+	while ((exchange = exchanges__next(exchanges, &walk))) {
 		if (spent__of_request(exchange, tid, from, to, out))
 			return true;
 	}

@@ -19,6 +19,7 @@
 #include "user/analyze/waits/wait.h"
 #include "user/analyze/waits/wait_kind.h"
 #include "user/analyze/waits/wakers.h"
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 
 #define CHAIN_DEPTH STALL_LINKS
@@ -330,11 +331,6 @@ static const enum cause cause_of_short[NS_SHORTS] = {
 	[NS_SHORT_URING] = CAUSE_URING, [NS_SHORT_OTHER] = CAUSE_UNKNOWN,
 };
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * The time up to until, in which a thread had no wait of its own record. In which order it did what
  * was counted is not known; of what the sums do not account for nothing is known but that the
@@ -348,8 +344,8 @@ static void spend_spent(struct waker_chain *chain, uint64_t until, const struct 
 	uint64_t input = spent->sums.short_us[NS_SHORT_INPUT] * 1000ull;
 	uint64_t busy = ns_passed(input, spent->whole_ns);
 	/* For input, at the least. */
-	uint64_t here = least(ns_passed(busy, length), input);
-	double part = busy ? (double)least(length - here, busy) / (double)busy * 1000 : 0;
+	uint64_t here = min_u64(ns_passed(busy, length), input);
+	double part = busy ? (double)min_u64(length - here, busy) / (double)busy * 1000 : 0;
 	uint64_t nobodys = ns_passed(spent->whole_ns, length);
 
 	for (size_t i = 0; i < NS_SHORTS; i++) {
@@ -645,8 +641,8 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 }
 
 /*
- * The connection lay in the listen queue, and its request with it. Meanwhile the thread that was to
- * accept it did something else.
+ * The connection lay in the listen queue, and its request with it, when what ends the handshake had
+ * come there. Meanwhile the thread that was to accept it did something else.
  */
 static void explain_queued(struct waker_chain *chain, const struct ns_exchange *exchange,
 			   uint64_t until)
@@ -661,6 +657,7 @@ static void explain_queued(struct waker_chain *chain, const struct ns_exchange *
 
 	if (!exchange->queued_ts || accepted <= chain->at)
 		return;
+	spend(chain, clip(chain, exchange->queued_ts, accepted), CAUSE_NETWORK);
 	chain->out.confidence = CONFIDENCE_INFERRED;
 	chain->out.inferred = INFERRED_FROM_SOCKET;
 	open_part(chain, &part);

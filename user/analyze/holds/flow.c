@@ -46,19 +46,25 @@ static bool any_answer(const struct events *events, bool own, uint64_t from, uin
 }
 
 /* Of a long flow the answer itself is gone from the history, but the request was seen whole. */
-static bool was_answered(const struct model *model, uint32_t number, uint64_t from, uint64_t to)
+static bool was_answered(const struct model *model, uint32_t conn, uint64_t from, uint64_t to)
 {
-	const struct model_conn *conn = model__conn(model, number);
+	const struct exchanges *exchanges = model__exchanges(model);
+	struct exchange_walk walk = exchanges__of(exchanges, 0, conn);
 	const struct ns_exchange *exchange;
 
-	for (size_t i = 0; (exchange = model__next_exchange(model, &i));) {
+	while ((exchange = exchanges__next(exchanges, &walk))) {
 		if (exchange->side == NS_EXCHANGE_ASKED && exchange->ended != NS_EXCHANGE_OPEN &&
-		    (exchange->head.conn == number ||
-		     (conn && conn->peer && exchange->head.conn == conn->peer)) &&
 		    exchange->head.ts > from && exchange->head.ts <= to)
 			return true;
 	}
 	return false;
+}
+
+static uint32_t peer_of(const struct model *model, uint32_t number)
+{
+	const struct model_conn *conn = model__conn(model, number);
+
+	return conn ? conn->peer : 0;
 }
 
 bool flow__goes_on(const struct model *model, const struct incident *one,
@@ -68,7 +74,8 @@ bool flow__goes_on(const struct model *model, const struct incident *one,
 	       next->start_ts <= one->end_ts + SETTLE_NS &&
 	       !any_answer(&next->own, true, one->start_ts, next->start_ts) &&
 	       !any_answer(&next->peers, false, one->start_ts, next->start_ts) &&
-	       !was_answered(model, one->conn, one->start_ts, next->start_ts);
+	       !was_answered(model, one->conn, one->start_ts, next->start_ts) &&
+	       !was_answered(model, peer_of(model, one->conn), one->start_ts, next->start_ts);
 }
 
 void flow__absorb(struct incident *incident, struct incident *next)

@@ -152,14 +152,14 @@ static bool nobody_wanted(const struct incident *incident, const struct parts *p
 /* One end writes and the other answers: what is written until then is one message. */
 static bool is_of_requests(const struct model *model, const struct model_conn *conn)
 {
-	const struct ns_exchange *exchange;
+	const struct exchanges *exchanges = model__exchanges(model);
+	struct exchange_walk own, peers;
 
-	for (size_t i = 0; conn && (exchange = model__next_exchange(model, &i));) {
-		if (exchange->head.conn == conn->number ||
-		    (conn->peer && exchange->head.conn == conn->peer))
-			return true;
-	}
-	return false;
+	if (!conn)
+		return false;
+	own = exchanges__of(exchanges, 0, conn->number);
+	peers = exchanges__of(exchanges, 0, conn->peer);
+	return exchanges__next(exchanges, &own) || exchanges__next(exchanges, &peers);
 }
 
 /*

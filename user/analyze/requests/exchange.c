@@ -5,6 +5,7 @@
 #include "user/analyze/requests/requests.h"
 #include "user/analyze/stall.h"
 #include "user/analyze/waits/request.h"
+#include "user/base/array.h"
 
 /* No later does a thread come to what it has been waiting for. */
 #define AT_ONCE_NS 1000000
@@ -26,11 +27,6 @@ static void cut(struct cutter *cutter, uint64_t until, enum cause cause)
 		return;
 	slices__add(view->slices, &view->slice_count, STALL_SLICES, cause, until - cutter->at);
 	cutter->at = until;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* Back with the first of the answer. */
@@ -69,8 +65,8 @@ static uint64_t hold_end(const struct exchange *exchange)
 			most = exchange->served.begin_ts;
 	}
 	if (is_corked(asked))
-		return least(asked->begin_ts + asked->held_ns, most);
-	return least(asked->ready_ts + asked->held_ns, most);
+		return min_u64(asked->begin_ts + asked->held_ns, most);
+	return min_u64(asked->ready_ts + asked->held_ns, most);
 }
 
 /* The other end came to it when it was done with something else. */
@@ -126,15 +122,33 @@ static void cut_far(struct cutter *cutter, uint64_t end, const struct exchange_f
 	cut(cutter, end, CAUSE_NETWORK);
 }
 
-/* The request lay in the listen queue with its connection. */
-static void cut_queued(struct cutter *cutter, const struct exchange *exchange)
+uint64_t exchange__begin(const struct ns_exchange *asked)
 {
-	const struct ns_exchange *asked = &exchange->asked, *served = &exchange->served;
+	return asked->connect_ts ? asked->connect_ts : asked->begin_ts;
+}
 
-	if (asked->queued_ts)
-		cut(cutter, request__accepted(asked), CAUSE_ACCEPT_QUEUE);
-	else if (served->head.type && served->queued_ts)
-		cut(cutter, request__accepted(served), CAUSE_ACCEPT_QUEUE);
+/* From connect() until the other end had answered, and from then to the first write. */
+static void cut_connect(struct cutter *cutter, const struct ns_exchange *asked)
+{
+	if (!asked->connect_ts)
+		return;
+	cut(cutter, asked->connected_ts,
+	    asked->connect_syns ? CAUSE_SYN_RETRANSMIT : CAUSE_NETWORK);
+	cut(cutter, asked->begin_ts, CAUSE_SELF);
+}
+
+/* The request lay in the listen queue with its connection, when that had come there. */
+static void cut_queued(struct cutter *cutter, const struct exchange *exchange,
+		       const struct exchange_facts *facts)
+{
+	const struct ns_exchange *side = &exchange->asked;
+
+	if (!side->queued_ts && exchange->served.head.type)
+		side = &exchange->served;
+	if (!side->queued_ts)
+		return;
+	cut(cutter, min_u64(side->queued_ts, request__accepted(side)), facts->network);
+	cut(cutter, request__accepted(side), CAUSE_ACCEPT_QUEUE);
 }
 
 /* Until the answer was there, as far as each end was seen. */
@@ -144,7 +158,7 @@ static void cut_way(struct cutter *cutter, const struct exchange *exchange,
 	const struct ns_exchange *asked = &exchange->asked;
 	bool slept = asked->off_ts && asked->wake_ts;
 
-	cut_queued(cutter, exchange);
+	cut_queued(cutter, exchange, facts);
 	if (answered_before(exchange) && exchange->served.ready_ts) {
 		cut_served(cutter, exchange, facts);
 	} else {
@@ -176,13 +190,14 @@ void exchange__cut(const struct exchange *exchange, const struct exchange_facts 
 		   struct request_view *view)
 {
 	const struct ns_exchange *asked = &exchange->asked;
-	struct cutter cutter = {view, asked->begin_ts, asked->head.ts};
+	struct cutter cutter = {view, exchange__begin(asked), asked->head.ts};
 	uint64_t released = hold_end(exchange);
 	uint64_t begun = released > asked->held_ns ? released - asked->held_ns : 0;
 
 	memset(view, 0, sizeof(*view));
-	view->total_ns = asked->head.ts - asked->begin_ts;
+	view->total_ns = cutter.end - cutter.at;
 	view->confidence = CONFIDENCE_OBSERVED;
+	cut_connect(&cutter, asked);
 	/* Corked as long as its end does not exist, it waits for that. */
 	if (is_corked(asked) || begun > asked->ready_ts)
 		begun = asked->ready_ts;

@@ -23,8 +23,6 @@ struct sample {
 struct requests {
 	const struct model *model;
 	struct sample samples[REQUEST_ROLES];
-	struct ns_exchange pending[REQUEST_PENDING];
-	size_t pending_next;
 	struct request_end ends[REQUEST_ENDS]; /* by number; the first one is of none */
 	uint32_t end_count;
 	struct report_requests *views;
@@ -166,24 +164,20 @@ static struct exchange *add_exchange(struct requests *requests, enum request_rol
 static void take_asked(struct requests *requests, const struct ns_exchange *asked)
 {
 	struct exchange *exchange = add_exchange(requests, REQUEST_MADE);
+	const struct model_conn *conn = model__conn(requests->model, asked->head.conn);
+	const struct ns_exchange *served = exchanges__served_for(model__exchanges(requests->model),
+								 asked, conn ? conn->peer : 0);
 
 	exchange->asked = *asked;
 	*endpoint(&exchange->asked) = number_end(requests, asked->head.conn, REQUEST_MADE);
-	for (size_t i = 0; i < REQUEST_PENDING; i++) {
-		struct ns_exchange *served = &requests->pending[i];
-
-		if (!served->head.type || !model__are_sides(requests->model, asked, served))
-			continue;
+	if (served)
 		exchange->served = *served;
-		served->head.type = 0;
-		return;
-	}
 }
 
 static void take_served(struct requests *requests, const struct ns_exchange *served)
 {
 	struct sample *sample = &requests->samples[REQUEST_MADE];
-	size_t from = sample->count > REQUEST_PENDING ? sample->count - REQUEST_PENDING : 0;
+	size_t from = sample->count > REQUEST_RECENT ? sample->count - REQUEST_RECENT : 0;
 
 	if (stands_alone(requests->model, served)) {
 		struct ns_exchange *own = &add_exchange(requests, REQUEST_SERVED)->served;
@@ -201,7 +195,6 @@ static void take_served(struct requests *requests, const struct ns_exchange *ser
 		exchange->served = *served;
 		return;
 	}
-	requests->pending[requests->pending_next++ % REQUEST_PENDING] = *served;
 }
 
 void requests__feed(struct requests *requests, const union record *record)
@@ -296,7 +289,7 @@ static struct exchange_facts facts_of(const struct report *report, const struct 
 
 static uint64_t begin_of(const struct exchange *exchange)
 {
-	return exchange->asked.head.type ? exchange->asked.begin_ts
+	return exchange->asked.head.type ? exchange__begin(&exchange->asked)
 					 : request__arrived(&exchange->served);
 }
 
@@ -673,25 +666,42 @@ static size_t write_conns(const struct requests *requests, const struct report *
 	return count;
 }
 
+/* Of some exchanges their connection was not described in time: they are of the only endpoint,
+ * unless connections of others were without one too. */
+static struct group *only_end(const struct report *report, struct group *groups, size_t count)
+{
+	struct group *only = NULL;
+	size_t ends = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!groups[i].key)
+			continue;
+		only = &groups[i];
+		ends++;
+	}
+	return ends == 1 && (count == 1 || !report->past_without_end) ? only : NULL;
+}
+
 /* Likewise. The only endpoint is that of all. */
 static size_t write_ends(const struct requests *requests, const struct report *report,
 			 enum request_role role, struct report_requests *all)
 {
 	const struct sample *sample = &requests->samples[role];
 	size_t count, written = 0;
-	struct group *groups;
+	struct group *groups, *only;
 
 	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges),
 	      by_endpoint_and_duration);
 	groups = group_by(sample, endpoint_of, &count);
 	count_ends(requests, report, role, groups, count);
 	qsort(groups, count, sizeof(*groups), most_first);
-	if (count == 1 && groups->key) {
-		all->end = requests->ends[groups->key];
-		all->connections = groups->connections;
+	only = only_end(report, groups, count);
+	if (only) {
+		all->end = requests->ends[only->key];
+		all->connections = only->connections;
 	}
 	for (size_t i = 0; count > 1 && i < count; i++) {
-		if (groups[i].key)
+		if (groups[i].key && !only)
 			write_group(requests, report, sample, &groups[i], &all[++written]);
 	}
 	free(groups);

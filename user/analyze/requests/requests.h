@@ -17,7 +17,7 @@
 #include "user/model/model.h"
 
 #define REQUEST_SAMPLES 16384 /* of more every second one goes, and the others stand for two */
-#define REQUEST_PENDING 256   /* served sides that wait for the asked one */
+#define REQUEST_RECENT  256   /* made ones that may come before their served side */
 #define REQUEST_ENDS    32    /* endpoints listed, most exchanges first */
 
 /*
@@ -42,6 +42,8 @@ struct exchange_facts {
 	uint32_t min_rtt_us; /* 0 not known */
 };
 
+/* When a request that is made began: with its connection, if that was made for it. */
+uint64_t exchange__begin(const struct ns_exchange *asked);
 /* Cut an exchange into slices: disjoint, in time order, summing exactly to it. */
 void exchange__cut(const struct exchange *exchange, const struct exchange_facts *facts,
 		   struct request_view *view);

@@ -12,6 +12,7 @@ struct roles {
 	bool has_connections; /* the process */
 	bool targets_have;
 	bool targets_serve;
+	bool targets_have_requests;
 };
 
 static struct roles roles_of(const struct model *model, uint32_t tgid)
@@ -29,20 +30,13 @@ static struct roles roles_of(const struct model *model, uint32_t tgid)
 		roles.has_connections |= conn->id.head.tgid == tgid;
 	}
 	cursor = 0;
-	while ((process = model__next_process(model, &cursor)))
-		roles.targets_serve |= process->reads_messages && process->role & NS_ROLE_TARGET;
-	return roles;
-}
-
-static bool targets_ask(const struct model *model)
-{
-	const struct ns_exchange *exchange;
-
-	for (size_t i = 0; (exchange = model__next_exchange(model, &i));) {
-		if (model__is_target(model, exchange->head.tgid))
-			return true;
+	while ((process = model__next_process(model, &cursor))) {
+		if (!(process->role & NS_ROLE_TARGET))
+			continue;
+		roles.targets_serve |= process->reads_messages;
+		roles.targets_have_requests |= process->has_requests;
 	}
-	return false;
+	return roles;
 }
 
 /* A thread of a pool that looks up names waits for the next one by a futex; so do those of Go. */
@@ -73,7 +67,7 @@ static enum background of_thread(const struct model *model, const struct ns_wait
 		return process->serves || !asks(model, thread, wait) ? BACKGROUND_IS
 								     : BACKGROUND_NOT;
 	roles = roles_of(model, wait->head.tgid);
-	if (!roles.has_connections && (roles.targets_serve || targets_ask(model)))
+	if (!roles.has_connections && (roles.targets_serve || roles.targets_have_requests))
 		return BACKGROUND_IS;
 	/* A first request may be still to come, by TCP or by datagrams. */
 	return BACKGROUND_MAYBE;

@@ -37,9 +37,11 @@ static bool is_awaited(const struct model *model, const struct ns_wait *wait,
 const struct ns_exchange *request__awaited(const struct model *model, const struct ns_wait *wait,
 					   uint32_t conn)
 {
+	const struct exchanges *exchanges = model__exchanges(model);
+	struct exchange_walk walk = exchanges__of(exchanges, wait->head.tid, wait->head.conn);
 	const struct ns_exchange *asked;
 
-	for (size_t i = 0; (asked = model__next_exchange(model, &i));) {
+	while ((asked = exchanges__next(exchanges, &walk))) {
 		if ((!conn || asked->head.conn == conn) && is_awaited(model, wait, asked))
 			return asked;
 	}
@@ -48,10 +50,12 @@ const struct ns_exchange *request__awaited(const struct model *model, const stru
 
 struct request_place request__place(const struct model *model, const struct ns_wait *wait)
 {
+	const struct exchanges *exchanges = model__exchanges(model);
+	struct exchange_walk walk = exchanges__of(exchanges, wait->head.tid, wait->head.conn);
 	struct request_place place = {0};
 	const struct ns_exchange *exchange;
 
-	for (size_t i = 0; (exchange = model__next_exchange(model, &i));) {
+	while ((exchange = exchanges__next(exchanges, &walk))) {
 		if (!place.awaited && is_awaited(model, wait, exchange))
 			place.awaited = exchange;
 		if (exchange->head.tid != wait->head.tid)
@@ -68,9 +72,12 @@ struct request_place request__place(const struct model *model, const struct ns_w
 
 bool request__is_of_target(const struct model *model, const struct ns_exchange *served)
 {
+	const struct exchanges *exchanges = model__exchanges(model);
+	const struct model_conn *conn = model__conn(model, served->head.conn);
+	struct exchange_walk walk = exchanges__of(exchanges, 0, conn ? conn->peer : 0);
 	const struct ns_exchange *asked;
 
-	for (size_t i = 0; (asked = model__next_exchange(model, &i));) {
+	while ((asked = exchanges__next(exchanges, &walk))) {
 		if (asked->side == NS_EXCHANGE_ASKED && model__is_target(model, asked->head.tgid) &&
 		    model__are_sides(model, asked, served) &&
 		    asked->head.ts - asked->ready_ts >= model__threshold(model))
@@ -84,12 +91,13 @@ bool request__is_of_target(const struct model *model, const struct ns_exchange *
 /* Of several that it is at, the one that is over first. */
 static const struct ns_exchange *served_at(const struct model *model, const struct ns_wait *wait)
 {
+	const struct exchanges *exchanges = model__exchanges(model);
+	struct exchange_walk walk = exchanges__of(exchanges, wait->head.tid, 0);
 	const struct ns_exchange *served, *first = NULL;
 
-	for (size_t i = 0; (served = model__next_exchange(model, &i));) {
-		if (served->side == NS_EXCHANGE_SERVED && served->head.tid == wait->head.tid &&
-		    served->ready_ts && wait->off_ts >= served->ready_ts &&
-		    wait->head.ts <= served->head.ts &&
+	while ((served = exchanges__next(exchanges, &walk))) {
+		if (served->side == NS_EXCHANGE_SERVED && served->ready_ts &&
+		    wait->off_ts >= served->ready_ts && wait->head.ts <= served->head.ts &&
 		    (!first || served->head.ts < first->head.ts))
 			first = served;
 	}

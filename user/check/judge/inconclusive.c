@@ -48,12 +48,16 @@ static void find_losses(struct outcome *outcome)
 
 		if (!loss || !loss->remedy || !lost[kind])
 			continue;
-		reason__add(outcome, REASON_LOST,
-			    xasprintf("%s %s lost (%s), and perhaps a stall with them: %s",
-				      count_text(lost[kind]),
-				      lost[kind] == 1 ? loss->one : loss->many, loss->why,
-				      loss->remedy),
-			    NULL, NULL);
+		reason__add(
+			outcome, REASON_LOST,
+			xasprintf(
+				"%s %s lost (%s) within %s of %s, and perhaps a stall with "
+				"them: %s",
+				count_text(lost[kind]), lost[kind] == 1 ? loss->one : loss->many,
+				loss->why, duration_text(outcome->report->blind_ns),
+				duration_text(outcome->report->end_ts - outcome->report->start_ts),
+				loss->remedy),
+			NULL, NULL);
 	}
 }
 

@@ -10,12 +10,15 @@ bool place__of(const struct report *report, const struct stall *stall, struct si
 	const struct report_cause *leading = report__leading(report);
 	const struct tally *main;
 
-	if (site__place(stall->second_site, stall->first_site, place) ||
-	    site__place(stall->first_site, stall->second_site, place))
+	if (site__place(stall->sites.second_write, stall->sites.first_write, place) ||
+	    site__place(stall->sites.first_write, stall->sites.second_write, place))
 		return true;
 	main = leading && leading->cause == stall->cause ? leading->main : NULL;
-	return main && (site__place(main->second_site, main->first_site, place) ||
-			site__place(main->first_site, main->second_site, place));
+	if (main && (site__place(main->sites.second_write, main->sites.first_write, place) ||
+		     site__place(main->sites.first_write, main->sites.second_write, place)))
+		return true;
+	return site__place(stall->sites.read, NULL, place) ||
+	       (main && site__place(main->sites.read, NULL, place));
 }
 
 /* Take the last name off dst, which is used bytes long. */

@@ -43,7 +43,8 @@ static char *describe(const struct outcome *outcome, const struct gate *gate)
 {
 	const struct render_style style = {.width = 120};
 	const struct cause_info *info = cause__info(gate->first->cause);
-	char *text, line[CLAUSE_SIZE];
+	char *text, line[CLAUSE_SIZE], lines[SITE_LINES][SITE_LINE];
+	unsigned count = site__lines(gate->first, lines);
 	size_t size;
 	FILE *out = xmemstream(&text, &size);
 
@@ -51,9 +52,8 @@ static char *describe(const struct outcome *outcome, const struct gate *gate)
 	fprintf(out, "The first: %s\n",
 		clause__stall(line, sizeof(line), outcome->report, gate->first));
 	render__stall_proof(out, outcome->report, gate->first, &style, PROOF_LINES, 0);
-	for (unsigned i = 0; i < SITE_LINES; i++)
-		if (site__line(line, sizeof(line), gate->first, i))
-			fprintf(out, "%s\n", line);
+	for (unsigned i = 0; i < count; i++)
+		fprintf(out, "%s\n", lines[i]);
 	fprintf(out, "%s\n%s", info->meaning, info->remedy);
 	fclose(out);
 	return text;

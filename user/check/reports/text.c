@@ -187,7 +187,8 @@ static void add_reasons(struct page *page, const struct outcome *outcome)
 static void add_proof(struct page *page, const struct outcome *outcome, const struct stall *stall,
 		      const struct render_style *style)
 {
-	char *text, line[SITE_TEXT + 32];
+	char *text, lines[SITE_LINES][SITE_LINE];
+	unsigned count = site__lines(stall, lines);
 	size_t size, left_out;
 	FILE *out = xmemstream(&text, &size);
 
@@ -195,9 +196,8 @@ static void add_proof(struct page *page, const struct outcome *outcome, const st
 	fclose(out);
 	page__block(page, RANK_STALL, text);
 	free(text);
-	for (unsigned i = 0; i < SITE_LINES; i++)
-		if (site__line(line, sizeof(line), stall, i))
-			page__add(page, RANK_SITES, 3 * INDENT, COLOUR_STRONG, "    %s", line);
+	for (unsigned i = 0; i < count; i++)
+		page__add(page, RANK_SITES, 3 * INDENT, COLOUR_STRONG, "    %s", lines[i]);
 	if (left_out && !outcome->kept && !outcome->file_count)
 		page__add(page, RANK_OTHERS, 2 * INDENT, COLOUR_DIM,
 			  "    (%zu more lines: --keep DIR or --junit FILE)", left_out);

@@ -95,12 +95,19 @@ static json_t *completeness_of(const struct report *report)
 		put(object, "processes_not_kept", json_value__count(report->processes_not_kept));
 	if (report->threads_not_kept)
 		put(object, "threads_not_kept", json_value__count(report->threads_not_kept));
+	if (report->failed_not_kept)
+		put(object, "failed_connects_not_kept", json_value__count(report->failed_not_kept));
+	if (report->drops_not_kept)
+		put(object, "listen_queue_drops_not_kept",
+		    json_value__count(report->drops_not_kept));
 	missing = json_array();
 	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++)
 		if (report->session.missing & 1u << fact)
 			json_array_append_new(missing, json_string(fact__row(fact)->id));
 	put(object, "missing", missing);
 	put(object, "complete", json_boolean(report->complete));
+	if (!report->complete)
+		put(object, "incomplete_ms", json_value__ms(report->blind_ns));
 	return object;
 }
 
@@ -269,7 +276,7 @@ static json_t *verdict_of(const struct report *report, const struct verdict *ver
 	put(object, "headline", json_value__text(verdict->headline));
 	put(object, "title", json_value__text(verdict->title));
 	put(object, "text", json_value__text(verdict->text));
-	put(object, "sites", json_value__sites(verdict->first_site, verdict->second_site));
+	put(object, "sites", json_value__sites(&verdict->sites));
 	put_each(object, "advice", i, verdict->advice_count, json_value__text(verdict->advice[i]));
 	put(object, "evidence", json_value__text(verdict->evidence));
 	return object;

@@ -183,7 +183,7 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 		    record_or_null(report, &stall->throttle.head, sizeof(stall->throttle)));
 	if (stall->ran.head.type)
 		put(object, "ran", record_or_null(report, &stall->ran.head, sizeof(stall->ran)));
-	put(object, "sites", json_value__sites(stall->first_site, stall->second_site));
+	put(object, "sites", json_value__sites(&stall->sites));
 	put_each(object, "evidence", i, stall->step_count, step_of(report, &stall->steps[i]));
 	set_stacks(object, stall->wait_stack, stall->waker_stack);
 	return object;

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/explain/call_site.h"
+#include "user/explain/frame.h"
 
 /* Digits that a double keeps: 11 days of ms with six decimals. */
 #define REAL_DIGITS 15
@@ -88,6 +90,34 @@ json_t *json_value__stack(const char *frames)
 	return array;
 }
 
+/* The frames of a call site; whose code each is. */
+static json_t *frames_of(const struct frame *list, size_t count)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(array, json_value__name(list[i].text, list[i].len));
+	return array;
+}
+
+static json_t *classes_of(const struct frame *list, size_t count)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(array, json_string(frame_class__id(list[i].class)));
+	return array;
+}
+
+static void put_site(json_t *sites, json_t *classes, const char *key, const char *frames)
+{
+	struct frame list[FRAMES_MOST];
+	size_t count = frames__list(frames, list);
+
+	put(sites, key, frames_of(list, count));
+	put(classes, key, classes_of(list, count));
+}
+
 static json_t *place_of(const char *frames, const char *other)
 {
 	struct site_place place;
@@ -102,16 +132,25 @@ static json_t *place_of(const char *frames, const char *other)
 	return object;
 }
 
-json_t *json_value__sites(const char *first, const char *second)
+json_t *json_value__sites(const struct call_sites *sites)
 {
-	json_t *sites = json_object(), *places;
+	const struct {
+		const char *key, *frames, *other;
+	} rows[] = {
+		{"first_write", sites->first_write, sites->second_write},
+		{"second_write", sites->second_write, sites->first_write},
+		{"read", sites->read, NULL},
+		{"answer", sites->answer, NULL},
+	};
+	json_t *object = json_object(), *classes = json_object(), *places = json_object();
 
-	put(sites, "first_write", json_value__stack(first));
-	put(sites, "second_write", json_value__stack(second));
-	places = put_object(sites, "places");
-	put(places, "first_write", place_of(first, second));
-	put(places, "second_write", place_of(second, first));
-	return sites;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		put_site(object, classes, rows[i].key, rows[i].frames);
+		put(places, rows[i].key, place_of(rows[i].frames, rows[i].other));
+	}
+	put(object, "classes", classes);
+	put(object, "places", places);
+	return object;
 }
 
 size_t json_value__flags(int indent)

@@ -58,8 +58,8 @@ json_t *json_value__window(uint64_t start_ts, uint64_t end_ts, int64_t wall_offs
 json_t *json_value__address(uint32_t family, const uint32_t *addr, uint32_t port);
 /* A stack, leaf first, as an array; NULL gives an empty one. */
 json_t *json_value__stack(const char *frames);
-/* Call sites of a hold's two writes: stacks, and the program's own line in each. NULL: none. */
-json_t *json_value__sites(const char *first, const char *second);
+/* Call sites: stacks, whose code each frame is, and the program's own line in each. */
+json_t *json_value__sites(const struct call_sites *sites);
 
 /* A record as {"t_ms", "event", fields...}, by the tables of record.h, into object. */
 void json_value__record(json_t *object, const struct report *report, const union record *record);

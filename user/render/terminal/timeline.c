@@ -122,14 +122,14 @@ static void add_stack(struct grid *grid, const char *who, const char *verb, cons
 			   name__stack(frames, sizeof(frames), stack, STACK_FRAMES));
 }
 
-/* Where in its program each of the two writes was called. */
+/* Where in their programs. */
 static void add_sites(struct grid *grid, const struct stall *stall)
 {
-	char line[SITE_TEXT + 32];
+	char lines[SITE_LINES][SITE_LINE];
+	unsigned count = site__lines(stall, lines);
 
-	for (unsigned i = 0; i < SITE_LINES; i++)
-		if (site__line(line, sizeof(line), stall, i))
-			grid__note(grid, COLOUR_DIM, 1, "%s", line);
+	for (unsigned i = 0; i < count; i++)
+		grid__note(grid, COLOUR_DIM, 1, "%s", lines[i]);
 }
 
 static void add_stacks(struct grid *grid, const struct report *report, const struct stall *stall)

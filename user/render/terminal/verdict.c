@@ -9,7 +9,8 @@
 #include "user/render/terminal/wrap.h"
 
 #define INDENT     2
-#define SITE_LABEL 14 /* columns */
+#define SITE_LABEL 14   /* columns */
+#define FULL_SITE  4096 /* all of a stack, made safe to print */
 
 static void print_advice(FILE *out, const struct verdict *verdict, const struct render_style *style)
 {
@@ -45,18 +46,82 @@ static void cut_frames(char *frames, size_t size, unsigned columns)
 }
 
 /* "    first write:   flow_write <- send_finish <- main" */
+static void print_line(FILE *out, const char *which, char *text, size_t size,
+		       const struct render_style *style)
+{
+	char label[SITE_LABEL + 1];
+
+	if (!text[0])
+		return;
+	print_to(label, "%-*s", SITE_LABEL, which);
+	if (!style->verbose)
+		cut_frames(text, size, colour__width(style) - 2 * INDENT - SITE_LABEL);
+	wrap__item(out, label, text, 2 * INDENT, 0, COLOUR_PLAIN, style);
+}
+
 static void print_site(FILE *out, const char *which, const char *stack,
 		       const struct render_style *style)
 {
-	char frames[SITE_TEXT], label[SITE_LABEL + 1];
+	char text[SITE_TEXT];
 
-	if (!stack || !stack[0])
+	if (stack)
+		print_line(out, which, site__describe(text, sizeof(text), stack), sizeof(text),
+			   style);
+}
+
+static void print_full(FILE *out, const char *which, const char *stack,
+		       const struct render_style *style)
+{
+	char text[FULL_SITE], label[SITE_LABEL + 1];
+
+	if (!stack)
 		return;
 	print_to(label, "%-*s", SITE_LABEL, which);
-	site__describe(frames, sizeof(frames), stack);
-	if (!style->verbose)
-		cut_frames(frames, sizeof(frames), colour__width(style) - 2 * INDENT - SITE_LABEL);
-	wrap__item(out, label, frames, 2 * INDENT, 0, COLOUR_PLAIN, style);
+	wrap__item(out, label, site__full(text, sizeof(text), stack), 2 * INDENT, 0, COLOUR_PLAIN,
+		   style);
+}
+
+/* Where the program makes its two writes, or reads and answers what is waited for. */
+static void print_places(FILE *out, const struct verdict *verdict, const struct render_style *style)
+{
+	const char *second = verdict->cause == CAUSE_CORK ? "held write:" : "second write:";
+	struct site_pair pair;
+
+	if (style->full_stacks) {
+		print_full(out, "first write:", verdict->sites.first_write, style);
+		print_full(out, second, verdict->sites.second_write, style);
+		print_full(out, "read in:", verdict->sites.read, style);
+		print_full(out, "answered in:", verdict->sites.answer, style);
+		return;
+	}
+	if (!verdict->sites.first_write && !verdict->sites.second_write) {
+		print_site(out, "read in:", verdict->sites.read, style);
+		print_site(out, "answered in:", verdict->sites.answer, style);
+		return;
+	}
+	if (!site__pair(verdict->sites.first_write, verdict->sites.second_write, &pair)) {
+		print_site(out, "first write:", verdict->sites.first_write, style);
+		print_site(out, second, verdict->sites.second_write, style);
+		return;
+	}
+	print_line(out, pair.first[0] || pair.by_function ? "both in:" : "both at:", pair.both,
+		   sizeof(pair.both), style);
+	print_line(out, "first write:", pair.first, sizeof(pair.first), style);
+	print_line(out, second, pair.second, sizeof(pair.second), style);
+}
+
+static void print_sites(FILE *out, const struct verdict *verdict, const struct render_style *style)
+{
+	const struct call_sites *sites = &verdict->sites;
+	const char *written = sites->second_write ? sites->second_write : sites->read;
+	const char *hint = written ? site__names_hint(written) : NULL;
+	char text[SITE_TEXT];
+
+	print_places(out, verdict, style);
+	if (!hint)
+		return;
+	snprintf(text, sizeof(text), "for its own functions here, %s", hint);
+	print_line(out, "", text, sizeof(text), style);
 }
 
 void render__verdict(FILE *out, const struct verdict *verdict, const struct render_style *style)
@@ -67,8 +132,6 @@ void render__verdict(FILE *out, const struct verdict *verdict, const struct rend
 	wrap__item(out, "", verdict->headline, 0, INDENT, colour, style);
 	if (verdict->brief && verdict->brief[0])
 		wrap__item(out, "", verdict->brief, INDENT, 0, COLOUR_PLAIN, style);
-	print_site(out, "first write:", verdict->first_site, style);
-	print_site(out, verdict->cause == CAUSE_CORK ? "held write:" : "second write:",
-		   verdict->second_site, style);
+	print_sites(out, verdict, style);
 	print_advice(out, verdict, style);
 }

@@ -174,7 +174,7 @@ char *chain__callers(char *dst, size_t size, const char *user)
 {
 	*dst = '\0';
 	if (user && *user)
-		site__describe(dst, size, user);
+		site__callers(dst, size, user);
 	return dst;
 }
 

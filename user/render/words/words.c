@@ -46,6 +46,7 @@ static const struct {
 	[NS_FAILED] = {TCP, "connect FAILED", words__failed},
 	[NS_RAN] = {THREAD, "waited for", words__ran},
 	[NS_LISTENER] = {PROCESS, "queue FULL", words__listener},
+	[NS_SERVICE] = {PROCESS, "healthy", words__service},
 };
 
 static void name_actor(const struct report *report, const struct ns_head *head, enum whose whose,

@@ -145,7 +145,9 @@ void words__call(const struct scene *scene, struct words *words)
 {
 	const struct ns_call *call = &scene->record->call;
 
-	text__bytes(words->amount, sizeof(words->amount), call->bytes);
-	print_to(words->note, "call site of its write: stack %u%s", call->stack_id,
+	if (call->what != NS_CALL_READ)
+		text__bytes(words->amount, sizeof(words->amount), call->bytes);
+	print_to(words->note, "call site of its %s: stack %u%s",
+		 call->what == NS_CALL_READ ? "read" : "write", call->stack_id,
 		 call->truncated ? ", cut off" : "");
 }

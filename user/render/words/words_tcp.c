@@ -184,6 +184,19 @@ void words__listener(const struct scene *scene, struct words *words)
 	add_to(words->aside, ", ", "listen() allows %u", listener->backlog_max);
 }
 
+void words__service(const struct scene *scene, struct words *words)
+{
+	const struct ns_service *service = &scene->record->service;
+
+	print_to(words->note, "%s that closed, %s", counted_text(service->ends, "connection"),
+		 counted_text(service->exchanges, "exchange"));
+	if (service->opener == NS_OPENER_PEER)
+		add_to(words->aside, ", ", "served at :%u", service->port);
+	else if (service->opener)
+		add_to(words->aside, ", ", "to %s",
+		       address_text(service->family, service->addr, service->port));
+}
+
 void words__retrans(const struct scene *scene, struct words *words)
 {
 	static const char *const kinds[NS_RETRANS_KINDS] = {

@@ -8,6 +8,7 @@
 #define NETSTALL_SYMBOLS_IMAGES_GO_NAMES_H
 
 #include <gelf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,5 +17,11 @@ typedef void go_names_take(void *context, uint64_t start, uint64_t end, const ch
 
 /* Tells every function, addresses as in the file. Returns how many, 0 for what is no Go program. */
 size_t go_names__read(Elf *elf, go_names_take *take, void *context);
+
+/*
+ * The line at address, and the path of its source (cut at its front to fit): of code that was
+ * inlined there, the innermost. False: it is not known.
+ */
+bool go_names__line(Elf *elf, uint64_t address, char *path, size_t size, int *line);
 
 #endif

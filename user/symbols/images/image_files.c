@@ -13,6 +13,7 @@
 #include "user/symbols/images/debug_file.h"
 #include "user/symbols/images/image_lines.h"
 #include "user/symbols/images/image_names.h"
+#include "user/symbols/images/own_code.h"
 #include "user/symbols/read_budget.h"
 
 struct image_file {
@@ -31,6 +32,7 @@ struct image_file {
 };
 
 #define NAMES_KNOWN (1u << 16) /* a power of two */
+#define MODULE_NAME 64
 
 struct name_key {
 	uint64_t file;    /* its number, not 0 */
@@ -297,6 +299,18 @@ static void write_nameless(const struct image_file *file, uint64_t address, unsi
 		snprintf(out, size, clean[0] == '[' ? "%s" : "[%s]", clean);
 }
 
+static void add_module(char *out, size_t size, const struct image_file *file, unsigned style)
+{
+	const char *slash = strrchr(file->path, '/');
+	char clean[MODULE_NAME];
+	size_t used = strlen(out);
+
+	if (!(style & SYMBOLS_MODULES) || own_code__is(file->path))
+		return;
+	demangle(slash ? slash + 1 : file->path, clean, sizeof(clean));
+	snprintf(out + used, size - used, clean[0] == '[' ? " %s" : " [%s]", clean);
+}
+
 /* What stands in the symbol table; false: nothing does. */
 static bool write_function(const struct image_file *file, uint64_t address, bool returns,
 			   const char *other, unsigned style, char *out, size_t size)
@@ -325,6 +339,9 @@ static size_t find_lines(struct image_file *file, uint64_t address, unsigned sty
 	if (count)
 		return count;
 	memset(lines, 0, sizeof(*lines));
+	if (style & SYMBOLS_LINES && !file->lines)
+		image_names__go_line(file->names, address, lines->path, sizeof(lines->path),
+				     &lines->line);
 	return 1;
 }
 
@@ -334,7 +351,7 @@ static bool write_frames(struct image_file *file, uint64_t address, bool returns
 {
 	struct image_line lines[IMAGE_INLINED + 1];
 	size_t count = find_lines(file, address, style, lines), used = 0, i;
-	char frame[DEMANGLE_NAME + sizeof(lines->path) + 64];
+	char frame[DEMANGLE_NAME + sizeof(lines->path) + MODULE_NAME + 64];
 	bool named = true;
 
 	for (i = 0; i < count && named; i++) {
@@ -346,6 +363,7 @@ static bool write_frames(struct image_file *file, uint64_t address, bool returns
 		if (!named)
 			write_nameless(file, address + returns, style, frame, sizeof(frame));
 		add_place(frame, sizeof(frame), &lines[i], style);
+		add_module(frame, sizeof(frame), file, style);
 		if (used + strlen(frame) + 2 > size)
 			break;
 		used += sprintf(out + used, "%s%s", i ? ";" : "", frame);
@@ -383,6 +401,7 @@ void image_file__describe(struct image_files *files, struct image_file *file, ui
 	out[0] = '\0';
 	if (!file->names || !image_names__address(file->names, offset - returns, &address)) {
 		write_nameless(file, address, style, out, size);
+		add_module(out, size, file, style);
 		counts->nameless++; /* it may be opened again */
 	} else {
 		named = write_frames(file, address, returns,

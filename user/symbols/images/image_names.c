@@ -356,3 +356,12 @@ Dwarf *image_names__dwarf(struct image_names *names, Dwarf_Addr *bias)
 		note_size(names);
 	return dwarf;
 }
+
+bool image_names__go_line(struct image_names *names, uint64_t address, char *path, size_t size,
+			  int *line)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(names->module, &bias);
+
+	return elf && go_names__line(elf, address - bias, path, size, line);
+}

@@ -41,4 +41,8 @@ size_t image_names__refused(const struct image_names *names);
 /* For lines; NULL: no debug information. *bias: an address there plus it is one of ours. */
 Dwarf *image_names__dwarf(struct image_names *names, Dwarf_Addr *bias);
 
+/* go_names__line() of a program that Go made. */
+bool image_names__go_line(struct image_names *names, uint64_t address, char *path, size_t size,
+			  int *line);
+
 #endif

@@ -59,6 +59,8 @@ static void test_unread(void **state)
 
 #define QUEUED "queued=1 accepted=18 accept_tid=20 listen_port=7000 backlog=1 backlog_max=5 "
 
+#define FAR_QUEUED "queued=5 accepted=18 accept_tid=20 listen_port=7000 backlog=1 backlog_max=5 "
+
 /* It lay in the listen queue: either end's record says so, and one is enough. */
 static void test_queued(void **state)
 {
@@ -69,10 +71,36 @@ static void test_queued(void **state)
 				"\n"
 				"24 " ASKED "begin=1 ready=1 off=1.5 wake=23 weight=1\n",
 		      wanted, CONFIDENCE_OBSERVED);
+	assert_median(HEAD PEER "22 " SERVED "arrived=5.5 begin=18 ready=18 weight=1 " FAR_QUEUED
+				"\n"
+				"24 " ASKED "begin=1 ready=1 off=1.5 wake=23 weight=1\n",
+		      "network 4, accept-queue 13, peer-app 4, network 1, runqueue 1",
+		      CONFIDENCE_OBSERVED);
 	assert_median(HEAD PEER "22 " SERVED
 				"arrived=1.5 begin=18 ready=18 weight=1\n"
 				"24 " ASKED "begin=1 ready=1 off=1.5 wake=23 weight=1 " QUEUED "\n",
 		      wanted, CONFIDENCE_OBSERVED);
+}
+
+/* The connection was made for it; what else a connection's first request may wait for comes behind.
+ */
+static void test_connected(void **state)
+{
+	(void)state;
+	assert_median(HEAD PEER "22 " SERVED
+				"begin=18 ready=18 weight=1\n"
+				"24 " ASKED
+				"connect=1 connected=11 begin=12 ready=12 off=12.5 "
+				"wake=23 weight=1\n",
+		      "network 10, self 1, network 6, peer-app 4, network 1, runqueue 1",
+		      CONFIDENCE_OBSERVED);
+	assert_median(HEAD PEER "22 " SERVED
+				"begin=18 ready=18 weight=1\n"
+				"24 " ASKED
+				"connect=1 connected=11 connect_syns=1 begin=12 "
+				"ready=12 off=12.5 wake=23 weight=1\n",
+		      "syn-retransmit 10, self 1, network 6, peer-app 4, network 1, runqueue 1",
+		      CONFIDENCE_OBSERVED);
 }
 
 /* 40 B, then 136 B that Nagle's algorithm holds until the other end's timer has fired. */
@@ -712,6 +740,7 @@ int main(void)
 		cmocka_unit_test(test_prompt),
 		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_queued),
+		cmocka_unit_test(test_connected),
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_harmless_timer),
 		cmocka_unit_test(test_cork),

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""
+A request in two writes, by Python's sockets; with `http` as http.server's answer; with `late` in one, and the server takes its time. The
+lines that matter are marked.
+"""
+import http.server
+import os
+import socket
+import sys
+import threading
+import time
+
+
+def serve(listener):
+    conn, _ = listener.accept()
+    had = 0
+    while True:
+        got = conn.recv(4096)
+        if not got:
+            return
+        had += len(got)
+        while had >= 176:
+            conn.sendall(b"done")
+            had -= 176
+
+
+def serve_late(listener):
+    conn, _ = listener.accept()
+    while conn.recv(176):
+        time.sleep(0.03)
+        conn.sendall(b"done")  # // late answer
+
+
+def ask_late(conn):
+    conn.sendall(b"h" * 176)
+    return conn.recv(4)  # // late read
+
+
+def request(conn):
+    conn.sendall(b"h" * 40)  # // first
+    conn.sendall(b"b" * 136)  # // second
+    conn.recv(4)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "300")
+        self.end_headers()  # // http first
+        self.wfile.write(b"x" * 300)  # // http second
+
+    def log_message(self, *args):
+        pass
+
+
+def ask(port):
+    conn = socket.create_connection(("127.0.0.1", port))
+    for _ in range(80):
+        conn.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        had = b""
+        while had.count(b"x") < 300:
+            had += conn.recv(4096)
+    os._exit(0)
+
+
+if "http" in sys.argv:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    print("ready", os.getpid(), flush=True)
+    sys.stdin.readline()
+    threading.Thread(target=ask, args=server.server_address[1:]).start()
+    server.serve_forever()
+listener = socket.create_server(("127.0.0.1", 0))
+late = "late" in sys.argv
+threading.Thread(target=serve_late if late else serve, args=(listener,), daemon=True).start()
+conn = socket.create_connection(listener.getsockname())
+print("ready", os.getpid(), flush=True)
+sys.stdin.readline()
+for _ in range(30):
+    (ask_late if late else request)(conn)

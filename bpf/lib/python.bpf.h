@@ -2,7 +2,7 @@
 /*
  * Which functions CPython runs in a thread: of each frame the code object and the instruction, from
  * the interpreter's own list. Where that begins, and what its parts lie apart, user space has found
- * in the process (user/symbols/python.c). What is read is checked there.
+ * in the process (user/symbols/python/). What is read is checked there.
  */
 #ifndef NETSTALL_BPF_LIB_PYTHON_BPF_H
 #define NETSTALL_BPF_LIB_PYTHON_BPF_H

@@ -54,6 +54,11 @@ void sites__learn(struct sites *sites, const struct ns_call *call)
 
 /* ---- which call was it ---- */
 
+static size_t kept_of(const struct calls *calls)
+{
+	return calls->count < SITES_CALLS ? calls->count : SITES_CALLS;
+}
+
 /* What is known of the write whose call is sought. */
 struct wanted {
 	bool known;
@@ -66,7 +71,7 @@ struct wanted {
 static const struct ns_call *find(const struct calls *calls, const struct wanted *wanted)
 {
 	const struct ns_call *like = NULL;
-	size_t kept = calls->count < SITES_CALLS ? calls->count : SITES_CALLS;
+	size_t kept = kept_of(calls);
 
 	for (size_t i = 0; wanted->known && i < kept; i++) {
 		const struct ns_call *call = &calls->v[i];
@@ -114,7 +119,7 @@ static struct wanted second_of(const struct stall *stall)
 /* Of that wait, else the latest of its thread there, else of its process. */
 static const struct ns_call *find_read(const struct calls *calls, const struct ns_wait *wait)
 {
-	size_t kept = calls->count < SITES_CALLS ? calls->count : SITES_CALLS;
+	size_t kept = kept_of(calls);
 	const struct ns_call *like = NULL;
 
 	for (size_t i = 0; i < kept; i++) {
@@ -136,7 +141,7 @@ static const struct ns_call *find_read(const struct calls *calls, const struct n
 /* The latest. */
 static const struct ns_call *find_answer(const struct calls *calls)
 {
-	size_t kept = calls->count < SITES_CALLS ? calls->count : SITES_CALLS;
+	size_t kept = kept_of(calls);
 	const struct ns_call *last = NULL;
 
 	for (size_t i = 0; i < kept; i++) {

@@ -107,13 +107,18 @@ static uint64_t held_part(const struct stall *stall)
 	return ns;
 }
 
+static void take_site(const char **had, const char *site)
+{
+	if (!*had)
+		*had = site;
+}
+
 void tally__take_sites(struct tally *tally, const struct stall *stall)
 {
-	const char **had = (const char **)&tally->sites, *const *has =
-								 (const char *const *)&stall->sites;
-
-	for (size_t i = 0; i < sizeof(tally->sites) / sizeof(*had); i++)
-		had[i] = had[i] ? had[i] : has[i];
+	take_site(&tally->sites.first_write, stall->sites.first_write);
+	take_site(&tally->sites.second_write, stall->sites.second_write);
+	take_site(&tally->sites.read, stall->sites.read);
+	take_site(&tally->sites.answer, stall->sites.answer);
 }
 
 /* Chains of one link have no root behind the delayed thread itself. */

@@ -464,7 +464,8 @@ struct ns_thread_state {
 	__u64 began;      /* of its first sleep, where that is older than our sight of it; else 0 */
 	__u64 asked;      /* struct sock on which its sampled request waits for an answer, 0 none */
 	__u64 came_ts;    /* to its CPU, last: not changed while it is off it; */
-	__u64 woke_ts;    /* made runnable before that */
+	__u64 woke_ts;    /* made runnable before that: if it was preempted, when it left */
+	__u64 ran_from;   /* came_ts of the time before that one */
 	__u32 cpu;        /* that it left */
 	__u32 throttled;  /* since it is ready its CPU quota is used up; see throttle.bpf.h */
 	__u64 throttled_by; /* struct task_group whose quota that is, 0 not known */

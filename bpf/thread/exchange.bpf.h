@@ -673,17 +673,24 @@ static __always_inline bool is_answered(__u64 key, const struct ns_conn_state *c
 	return rcv_nxt != conn->copied_seq && rcv_nxt != BPF_CORE_READ(tp, copied_seq);
 }
 
-/* The thread's sums as the turn began: until a time at which it was still on its CPU. */
+/* The sums of a thread that is off its CPU, and was on it since the turn began. */
 static __always_inline void note_begin(struct ns_conn_state *conn,
-				       const struct ns_thread_state *thread, __u32 tid,
-				       __u64 begin_ts, __u64 now)
+				       const struct ns_thread_state *thread, __u32 tid)
 {
 	if (!settings.reads)
 		return;
-	conn->turn.spent_ts = begin_ts;
+	conn->turn.spent_ts = conn->turn.ts;
 	conn->turn.spent_tid = tid;
-	spent_now(thread, now, &conn->turn.spent);
-	conn->turn.spent.run_us -= ns_passed(begin_ts, now) / 1000;
+	spent_now(thread, thread->since, &conn->turn.spent);
+	conn->turn.spent.run_us -= ns_passed(conn->turn.ts, thread->since) / 1000;
+}
+
+/* The sums of the thread that writes, as of then. */
+static __always_inline void note_writer(struct ns_conn_state *conn,
+					const struct ns_thread_state *thread, __u32 tid, __u64 at)
+{
+	conn->turn.spent_ts = spent_at(thread, at, &conn->turn.spent) ? at : 0;
+	conn->turn.spent_tid = tid;
 }
 
 /* The first sleep for the answer. Where reads are not seen it ends the exchange as well. */
@@ -738,7 +745,7 @@ static __noinline int note_answers(struct ns_thread_state *thread, __u32 tid, __
 	conn->turn.slow = 1;
 	/* It is off its CPU as yet, and its sums are those of when it left. */
 	if (conn->turn.tid == tid && thread->came_ts < conn->turn.ts)
-		note_begin(conn, thread, tid, conn->turn.ts, thread->since);
+		note_begin(conn, thread, tid);
 	return 0;
 }
 
@@ -791,7 +798,8 @@ static __always_inline void begin_sample(__u64 key, struct ns_conn_state *conn, 
 		return;
 	if (asks(conn)) {
 		thread->asked = key;
-		note_begin(conn, thread, tid, now, now);
+		if (settings.reads)
+			note_writer(conn, thread, tid, now);
 	}
 	conn->turn.sampling = conn->turn.sample_next;
 	conn->turn.sample_next = 0;
@@ -916,11 +924,8 @@ static __noinline int note_answering(struct ns_conn_state *conn, __u32 tid, __u6
 {
 	struct ns_thread_state *thread = bpf_map_lookup_elem(&threads, &tid);
 
-	if (!conn || !thread || thread->off)
-		return 0;
-	conn->turn.spent_ts = now;
-	conn->turn.spent_tid = tid;
-	spent_now(thread, now, &conn->turn.spent);
+	if (conn && thread)
+		note_writer(conn, thread, tid, now);
 	return 0;
 }
 

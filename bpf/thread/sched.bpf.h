@@ -243,6 +243,7 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_thr
 	}
 	forget_wake(thread);
 	thread->since = now;
+	thread->ran_from = thread->came_ts;
 	thread->came_ts = now;
 	thread->off = 0;
 }

@@ -99,6 +99,29 @@ static __always_inline void spent_now(const struct ns_thread_state *thread, __u6
 	}
 }
 
+/*
+ * The sums of a thread that is on its CPU as of a time in the call that it is in, which may be
+ * before it was preempted there: a kernel with CONFIG_PREEMPT_LAZY does that in a write, between
+ * TCP's look at its clock and our program at the end. Returns whether they are known.
+ */
+static __always_inline bool spent_at(const struct ns_thread_state *thread, __u64 at,
+				     struct ns_spent *out)
+{
+	__u64 away = ns_passed(thread->woke_ts, thread->came_ts);
+
+	if (thread->off)
+		return false;
+	spent_now(thread, at, out);
+	if (at >= thread->came_ts)
+		return true;
+	if (thread->state || at > thread->woke_ts || at < thread->ran_from)
+		return false;
+	out->run_us -= ns_passed(at, thread->woke_ts) / 1000;
+	if (!settings.verbose && !worth_a_record(away))
+		out->ready_us -= away / 1000;
+	return true;
+}
+
 /* The current thread wakes one that has slept long. */
 static __noinline int tell_sums(__u64 now)
 {

@@ -151,9 +151,14 @@ static __always_inline struct ns_history *history_of(const struct ns_conn_state 
 	return history && history->owner == conn->key ? history : NULL;
 }
 
-/* Does its owner need it: the records of a hold or a recovery that goes on, or young ones? */
-static __noinline bool keeps_history(const struct ns_history *history, __u32 number)
+/*
+ * Does its owner need it: the records of a hold or a recovery that goes on, or young ones? Global,
+ * as history_tell() is.
+ */
+__noinline int keeps_history(__u32 at)
 {
+	const struct ns_history *history =
+		settings.trace ? bpf_map_lookup_elem(&histories, &at) : NULL;
 	struct ns_conn_state *conn;
 	const struct ns_head *last;
 	__u64 owner;
@@ -162,7 +167,7 @@ static __noinline bool keeps_history(const struct ns_history *history, __u32 num
 		return true;
 	owner = history->owner;
 	conn = owner ? bpf_map_lookup_elem(&conns, &owner) : NULL;
-	if (!conn || conn->history != number)
+	if (!conn || conn->history != at + 1)
 		return false;
 	last = (const struct ns_head *)&history->slots[history->next & (NS_HISTORY - 1)];
 	return is_held(conn) || conn->recovery.ts ||
@@ -197,7 +202,7 @@ static __always_inline bool find_idle_history(__u32 *at)
 {
 	for (int i = 0; i < NS_HISTORY_TRIES; i++) {
 		*at = count_on(&histories_asked) & (settings.histories - 1);
-		if (!keeps_history(bpf_map_lookup_elem(&histories, at), *at + 1))
+		if (!keeps_history(*at))
 			return true;
 	}
 	return false;
@@ -323,31 +328,6 @@ static __always_inline void keep_look(struct ns_conn_state *conn, const struct n
 }
 
 /*
- * What the history has lost meanwhile of the hold that goes on: why it began, and how the reason
- * changed. Whatever is being written is younger than that. Global, as history_tell() is.
- */
-__noinline int hold_tell(__u64 key)
-{
-	struct ns_conn_state *conn = conn_traced(key);
-	struct ns_history *history = conn ? history_of(conn) : NULL;
-	__u32 first, turn, i;
-	struct ns_slot *kept;
-
-	if (!conn || !history)
-		return 0;
-	first = history->looks[NS_HOLD_LAST].mark.turn;
-	for (i = 0; i <= NS_HOLD_LAST; i++) {
-		kept = &history->looks[i];
-		turn = kept->mark.turn;
-		/* Before the first: of an earlier hold. */
-		if ((__s32)(turn - first) >= 0 && history->next - turn >= NS_HISTORY)
-			tell_marked(&kept->mark, turn, kept->words, sizeof(kept->words), false);
-	}
-	conn->hold.kept = 0;
-	return 0;
-}
-
-/*
  * One record of the socket's. Global, and so verified once in each program, whatever the paths that
  * lead to it: its argument is the struct sock, for the verifier of 5.10 takes no pointer there. It
  * stands outside of the loop, where the verifier would go through it each time round.
@@ -365,30 +345,65 @@ __noinline int history_tell(__u64 key, __u32 turn, __u32 last)
 	return 0;
 }
 
+/* One that is kept of its hold, unless it is in the history too. Global as well. */
+__noinline int look_tell(__u64 key, __u32 at)
+{
+	struct ns_conn_state *conn = conn_traced(key);
+	struct ns_history *history = conn ? history_of(conn) : NULL;
+	struct ns_slot *kept;
+	__u32 turn;
+
+	if (!history || at > NS_HOLD_LAST)
+		return 0;
+	kept = &history->looks[at];
+	turn = kept->mark.turn;
+	/* Before the first: of an earlier hold. */
+	if ((__s32)(turn - history->looks[NS_HOLD_LAST].mark.turn) >= 0 &&
+	    history->next - turn >= NS_HISTORY)
+		tell_marked(&kept->mark, turn, kept->words, sizeof(kept->words), false);
+	return 0;
+}
+
+/*
+ * What the history has lost meanwhile of the hold that goes on: why it began, and how the reason
+ * changed. Whatever is being written is younger than that.
+ */
+static __always_inline void hold_tell(struct ns_conn_state *conn)
+{
+	for (__u32 i = 0; i <= NS_HOLD_LAST; i++)
+		look_tell(conn->key, i);
+	conn->hold.kept = 0;
+}
+
+/* Global as well. */
+__noinline int history_tell_many(__u64 key, __u32 first, __u32 count, __u32 last)
+{
+	for (__u32 i = 0; i < NS_HISTORY; i++)
+		if (i < count)
+			history_tell(key, first + i, last);
+	return 0;
+}
+
 /* All that was not told. Global as well. */
 __noinline int history_flush_of(__u64 key)
 {
 	struct ns_conn_state *conn = conn_traced(key);
 	struct ns_history *history = conn ? history_of(conn) : NULL;
-	__u32 end, count, first, i;
+	__u32 end, count, first;
 
 	if (!conn || !history)
 		return 0;
 	make_known(conn);
 	if (conn->hold.kept)
-		hold_tell(key);
+		hold_tell(conn);
 	end = history->next;
 	count = end - history->flushed;
 	if (count > NS_HISTORY)
 		count = NS_HISTORY;
 	first = end - count + 1;
 	/* Twice: by then another CPU has most often finished what it was writing. */
-	for (i = 0; i < 2 * NS_HISTORY; i++) {
-		__u32 at = i & (NS_HISTORY - 1);
-
-		if (at < count)
-			history_tell(key, first + at, i >= NS_HISTORY);
-	}
+	history_tell_many(key, first, count, false);
+	history_tell_many(key, first, count, true);
 	history->flushed = end;
 	conn->hold.told = is_held(conn);
 	return 0;

@@ -33,11 +33,13 @@ static __always_inline __u64 thread_pointer(void)
 
 #endif
 
+/* 0 where there is nothing to be read: bpf_probe_read_user() sees to that. */
 static __always_inline __u64 read_user_word(__u64 from)
 {
-	__u64 word = 0;
+	__u64 word;
 
-	return bpf_probe_read_user(&word, sizeof(word), (const void *)from) ? 0 : word;
+	bpf_probe_read_user(&word, sizeof(word), (const void *)from);
+	return word;
 }
 
 /* Not inlined: where sites are told the stack has no room for it (MAX_BPF_STACK). */

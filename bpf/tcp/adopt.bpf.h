@@ -89,14 +89,21 @@ static __always_inline bool is_one_of_many(const struct ns_conn_state *conn)
 	       conn->id / settings.cpus > NS_CONNS_TOLD;
 }
 
-static __always_inline void open_conn(struct sock *sk, struct ns_conn_state *conn)
+/* It has its addresses. A global function, as on_blocked_send() is. */
+__noinline int open_conn(__u64 key)
 {
+	struct ns_conn_state *conn = conn_traced(key);
+	struct sock *sk = (struct sock *)key;
+
+	if (!conn)
+		return 0;
 	conn->phase = NS_PHASE_OPEN;
 	read_base(sk, conn);
 	conn->untold = is_one_of_many(conn) ? NS_UNTOLD : NS_TOLD;
 	tell_conn(sk, conn);
 	pair_conn(sk, conn);
 	tell_pair(conn);
+	return 0;
 }
 
 /* Adopt a socket that has its addresses already. */
@@ -105,7 +112,7 @@ static __always_inline struct ns_conn_state *adopt_open(struct sock *sk, const s
 	struct ns_conn_state *conn = adopt(sk, as);
 
 	if (conn)
-		open_conn(sk, conn);
+		open_conn(conn->key);
 	return conn;
 }
 

@@ -17,7 +17,7 @@ static __always_inline void scan_opening(struct sock *sk, struct adoption *as)
 	/* It came to stand just now: nobody but this knew the socket then. */
 	if (BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_ESTABLISHED &&
 	    conn->phase == NS_PHASE_OPENING)
-		open_conn(sk, conn);
+		open_conn(conn->key);
 }
 
 /* The first scan: every listener of the machine, every open socket of a target. */
@@ -60,7 +60,7 @@ static __always_inline void scan_behind(struct sock *sk, __u32 tgid, __u32 fd)
 	conn = adopt_behind(sk, tgid, &as);
 	if (!conn)
 		return;
-	open_conn(sk, conn);
+	open_conn(conn->key);
 	find_hold(sk, conn);
 }
 

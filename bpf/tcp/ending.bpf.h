@@ -3,13 +3,15 @@
 #ifndef NETSTALL_BPF_TCP_ENDING_BPF_H
 #define NETSTALL_BPF_TCP_ENDING_BPF_H
 
-static __noinline int tell_totals(struct sock *sk, struct ns_conn_state *conn)
+/* A global function, as on_blocked_send() is. */
+__noinline int tell_totals(__u64 key)
 {
-	struct tcp_sock *tp = (void *)sk;
+	struct ns_conn_state *conn = conn_traced(key);
+	struct tcp_sock *tp = (void *)key;
 	struct ns_conn_totals out = {};
 	__u32 i;
 
-	if (!conn || !sk)
+	if (!conn)
 		return 0;
 	fill_head(&out.head, NS_CONN_TOTALS, sizeof(out), window_time(), conn->id);
 	out.head.tgid = conn->tgid;
@@ -159,12 +161,12 @@ static __noinline int add_to_service(struct sock *sk, const struct ns_conn_state
 	return 0;
 }
 
-static __always_inline void tell_close(struct sock *sk, struct ns_conn_state *conn)
+static __always_inline void tell_close(const struct ns_conn_state *conn)
 {
 	struct ns_head out = {};
 
 	if (conn->phase == NS_PHASE_OPEN || conn->recovery.by[NS_RETRANS_SYN])
-		tell_totals(sk, conn);
+		tell_totals(conn->key);
 	fill_head(&out, NS_CLOSE, sizeof(out), bpf_ktime_get_ns(), conn->id);
 	stream_vital(&out, sizeof(out));
 }
@@ -204,7 +206,7 @@ static __always_inline void drop_conn(struct sock *sk)
 	if (adds && conn->untold)
 		add_to_service(sk, conn, peer, &ends);
 	else
-		tell_close(sk, conn);
+		tell_close(conn);
 	if (peer && peer->peer == key) {
 		peer->peer = 0;
 		if (conn->untold && peer->untold)

@@ -85,7 +85,7 @@ int iter_conns(struct bpf_iter__bpf_map_elem *ctx)
 	make_known(conn);
 	if (conn->untold) /* it goes away, and is a part of a sum */
 		return 0;
-	tell_totals((struct sock *)key, conn);
+	tell_totals(key);
 	pace(ctx->meta);
 	return 0;
 }

@@ -133,7 +133,7 @@ static __always_inline void on_connected(struct sock *sk)
 	if (conn) {
 		connect_ts = conn->first_ts;
 		recovery_connected(sk, conn);
-		open_conn(sk, conn);
+		open_conn(conn->key);
 		conn->connect_ts = connect_ts;
 		choose_first(conn);
 		return;

@@ -62,18 +62,21 @@ static __always_inline __u32 copy_stack(struct ns_call_raw *out)
 	return NS_CALL_STACK;
 }
 
-/* In the context of the call. False: not taken now, another send may do. */
-static __noinline bool tell_site(struct ns_conn_state *conn, __u32 write_seq, __u32 bytes,
-				 __u64 now, __u32 how)
+/*
+ * In the context of the call. 0: not taken now, another send may do. A global function, as
+ * on_blocked_send() is.
+ */
+__noinline int tell_site(__u64 key, __u32 write_seq, __u32 bytes, __u64 now, __u32 how)
 {
+	struct ns_conn_state *conn = conn_traced(key);
 	struct ns_call_raw *out;
 
 	if (!conn || !within_budget(now, how))
-		return false;
+		return 0;
 	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
 	if (!out) {
 		count_lost(NS_LOST_SITES);
-		return false;
+		return 0;
 	}
 	want_known(conn);
 	__builtin_memset(out, 0, __builtin_offsetof(struct ns_call_raw, stack));
@@ -86,12 +89,12 @@ static __noinline bool tell_site(struct ns_conn_state *conn, __u32 write_seq, __
 	read_call_regs(current_regs(), out->regs);
 	if (!out->regs[NS_REG_IP]) { /* a thread that never was in user mode */
 		bpf_ringbuf_discard(out, BPF_RB_NO_WAKEUP);
-		return true;
+		return 1;
 	}
 	out->stack_len = copy_stack(out);
 	out->python_count = copy_python(out);
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
-	return true;
+	return 1;
 }
 
 /* A read by who had waited for it. Mostly the wait was in the same call, or in one beside it. */
@@ -101,7 +104,7 @@ static __noinline int tell_reader(__u64 key, __u32 tid)
 
 	if (!conn || !conn->sites.reader || conn->sites.reader != tid)
 		return 0;
-	if (tell_site(conn, 0, 0, bpf_ktime_get_ns(), NS_CALL_READ))
+	if (tell_site(conn->key, 0, 0, bpf_ktime_get_ns(), NS_CALL_READ))
 		conn->sites.reads++;
 	forget_reader(conn);
 	return 0;
@@ -146,7 +149,7 @@ static __always_inline void on_held_call(struct sock *sk, struct ns_conn_state *
 	if (!has_site(sk)) {
 		conn->sites.submit_held = bytes;
 		sites_by_submission = 1;
-	} else if (tell_site(conn, view->write_seq, bytes, now, NS_SITE_HELD)) {
+	} else if (tell_site(conn->key, view->write_seq, bytes, now, NS_SITE_HELD)) {
 		conn->sites.held++;
 	}
 }
@@ -171,7 +174,7 @@ static __always_inline void on_free_call(struct sock *sk, struct ns_conn_state *
 			conn->sites.submit_first = bytes;
 		return;
 	}
-	if (!tell_site(conn, view->write_seq, bytes, now, NS_CALL_WRITE))
+	if (!tell_site(conn->key, view->write_seq, bytes, now, NS_CALL_WRITE))
 		return;
 	if (alike)
 		conn->sites.first++;
@@ -212,11 +215,11 @@ static __noinline int site_of_submission(const struct ns_uring *op, __u64 ring)
 		return 0;
 	bytes = op->len;
 	if (bytes && bytes == conn->sites.submit_held) {
-		if (tell_site(conn, 0, bytes, op->submit_ts, NS_SITE_HELD))
+		if (tell_site(conn->key, 0, bytes, op->submit_ts, NS_SITE_HELD))
 			conn->sites.held++;
 		conn->sites.submit_held = 0;
 	} else if (bytes && bytes == conn->sites.submit_first) {
-		if (tell_site(conn, 0, bytes, op->submit_ts, NS_CALL_WRITE))
+		if (tell_site(conn->key, 0, bytes, op->submit_ts, NS_CALL_WRITE))
 			conn->sites.first++;
 		conn->sites.submit_first = 0;
 	}
@@ -229,7 +232,7 @@ static __noinline int on_answer_call(struct sock *sk, struct ns_conn_state *conn
 	if (!conn || !has_site(sk))
 		return 0;
 	conn->sites.answer_wanted = 0;
-	if (tell_site(conn, 0, bytes, bpf_ktime_get_ns(), NS_CALL_ANSWER))
+	if (tell_site(conn->key, 0, bytes, bpf_ktime_get_ns(), NS_CALL_ANSWER))
 		conn->sites.answers++;
 	return 0;
 }

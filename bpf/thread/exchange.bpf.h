@@ -64,10 +64,14 @@ static __always_inline __s32 *timed_reads_on(__u32 ports)
 	return &timed_reads[ports & (NS_READ_HINTS - 1)];
 }
 
-/* Begin or end to watch the answerer, as the connection's samples want it. */
-static __noinline int settle_answerer(struct ns_conn_state *conn)
+/*
+ * Begin or end to watch the answerer, as the connection's samples want it. A global function, as
+ * on_blocked_send() is.
+ */
+__noinline int settle_answerer(__u64 asker)
 {
 	struct ns_active_key key = {.what = NS_ACTIVE_SAMPLE};
+	struct ns_conn_state *conn = conn_traced(asker);
 	struct ns_conn_state *peer;
 	struct sock *sk;
 	bool wanted;
@@ -113,7 +117,7 @@ static __always_inline void forget_samples(struct ns_conn_state *conn)
 {
 	conn->turn.sample_next = 0;
 	conn->turn.sampling = 0;
-	settle_answerer(conn);
+	settle_answerer(conn->key);
 }
 
 static __noinline int note_sleep(__u32 tid, bool preempted)
@@ -728,7 +732,7 @@ static __noinline int note_answers(struct ns_thread_state *thread, __u32 tid, __
 			conn->turn.slow = slow && sampled == thread->conn;
 			if (!settings.reads) {
 				conn->turn.sampling = 0;
-				settle_answerer(conn);
+				settle_answerer(conn->key);
 			}
 			thread->asked = 0;
 		}
@@ -805,9 +809,11 @@ static __always_inline void begin_sample(__u64 key, struct ns_conn_state *conn, 
 	conn->turn.sample_next = 0;
 }
 
-static __noinline int advance_samples(__u64 key, struct ns_conn_state *conn, __u64 id, __u64 now,
-				      bool choose)
+/* A global function, as on_blocked_send() is. */
+__noinline int advance_samples(__u64 key, __u64 id, __u64 now, __u32 choose)
 {
+	struct ns_conn_state *conn = conn_traced(key);
+
 	if (!conn)
 		return 0;
 	if (settings.reads)
@@ -822,7 +828,7 @@ static __noinline int advance_samples(__u64 key, struct ns_conn_state *conn, __u
 		begin_sample(key, conn, id, now);
 	if (choose && !serves(conn))
 		conn->turn.sample_next = sample_every;
-	settle_answerer(conn);
+	settle_answerer(conn->key);
 	return 0;
 }
 
@@ -853,11 +859,11 @@ static __noinline int choose_first(struct ns_conn_state *conn)
 		return 0;
 	if (asks(conn) && choose_next()) {
 		conn->turn.sample_next = sample_every;
-		settle_answerer(conn);
+		settle_answerer(conn->key);
 	}
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
 	if (peer && peer->turn.sample_next)
-		settle_answerer(peer);
+		settle_answerer(peer->key);
 	return 0;
 }
 
@@ -906,7 +912,7 @@ static __always_inline void begin_turn(__u64 key, struct ns_conn_state *conn, __
 
 	if (choose || conn->turn.sampling || conn->turn.sample_next ||
 	    (settings.reads && is_slow(conn)))
-		advance_samples(key, conn, id, now, choose);
+		advance_samples(conn->key, id, now, choose);
 	make_wanted_known(conn);
 	if (settings.reads)
 		begin_reads(conn);

@@ -200,7 +200,9 @@ static void *copy(void *dst, const void *src, size_t size)
 int take_history(__u64 key);
 int history_tell(__u64 key, __u32 turn, __u32 last);
 int history_flush_of(__u64 key);
-int hold_tell(__u64 key);
+int keeps_history(__u32 at);
+int look_tell(__u64 key, __u32 at);
+int history_tell_many(__u64 key, __u32 first, __u32 count, __u32 last);
 #include "bpf/lib/numbers.bpf.h"
 #include "bpf/times.h"
 /* These need those. */

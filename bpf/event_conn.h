@@ -259,13 +259,19 @@ struct ns_call {
 	__u32 held;      /* 1: bytes of it were held; 0: all was sent and is unacknowledged. Of a
 			  * submission: it has as many bytes as such a one */
 	__u32 what;      /* enum ns_call_what */
-	__u64 off_ts;    /* of a read: since when the thread had waited for it; else 0 */
+	__u64 off_ts;    /* since when its thread had waited, of a read; waits from now on, of a
+			  * wait; and the thread that it lets go on had waited; else 0 */
+	__u32 syscall;   /* of a wait and its release: what is slept in; else 0 */
+	__u32 slept;     /* of a release: the tid of who had waited; else 0 */
 };
 
 enum ns_call_what {
 	NS_CALL_WRITE = 0,  /* one of those of which a later one is held */
 	NS_CALL_READ = 1,   /* by who waited long for it */
 	NS_CALL_ANSWER = 2, /* a write at the other end of one that is waited for long */
+	/* On no connection; head.conn is 0. */
+	NS_CALL_WAIT = 3,    /* a sleep like one that was long; it may be a short one */
+	NS_CALL_RELEASE = 4, /* of a lock that was waited for long */
 	NS_CALL_WHATS,
 };
 
@@ -378,8 +384,8 @@ NS_ASSERT_SIZE(ns_delack, 64);
 NS_ASSERT_SIZE(ns_release, 72);
 NS_ASSERT_SIZE(ns_recv, 40);
 NS_ASSERT_SIZE(ns_retrans, 104);
-NS_ASSERT_SIZE(ns_call, 64);
-NS_ASSERT_SIZE(ns_call_raw, 4808);
+NS_ASSERT_SIZE(ns_call, 72);
+NS_ASSERT_SIZE(ns_call_raw, 4816);
 NS_ASSERT_SIZE(ns_exchange, 248);
 NS_ASSERT_SIZE(ns_failed, 72);
 NS_ASSERT_SIZE(ns_listener, 48);

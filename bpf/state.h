@@ -130,7 +130,9 @@ _Static_assert(NS_REG_COUNT <= NS_CALL_REGS, "the registers fit the record");
 #define NS_SITES_OTHER   4
 #define NS_SITES_READS   2
 #define NS_SITES_ANSWERS 2
-#define NS_SITES_SECOND  128 /* of all connections, in a second */
+#define NS_SITES_WAITS   4   /* of a thread */
+#define NS_SITES_SECOND  128 /* of all, in a second */
+#define NS_SITES_IDLE    16  /* from so many on, none of waits: most of these delay nobody */
 
 /* One of many: has user space heard of it? */
 enum ns_untold {
@@ -413,6 +415,19 @@ struct ns_thread_sleep {
 	__u32 kind; /* enum ns_short, should it be short */
 };
 
+/*
+ * Where the thread calls what it waits long in: a wait is known to be long when it is over, and
+ * then its stack cannot be read. So the next sleep in that call, from that place on its stack, is
+ * copied, in case that it becomes a long one too.
+ */
+struct ns_thread_place {
+	__u64 sp; /* of the long one */
+	__u32 call;
+	__u16 wanted;
+	__u8 told;     /* waits */
+	__u8 released; /* and releases of its */
+};
+
 /* Its absences that are no records of their own, see spent.bpf.h. */
 struct ns_thread_shorts {
 	__u64 ready_ns;
@@ -472,6 +487,7 @@ struct ns_thread_state {
 	__u64 task;         /* its struct task_struct, as a number: for global functions */
 	char comm[NS_COMM_LEN];
 	struct ns_thread_sleep slept;
+	struct ns_thread_place place;
 	struct ns_thread_shorts shorts;
 	struct ns_thread_habits habits;
 	struct ns_thread_ring ring;

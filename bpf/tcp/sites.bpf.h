@@ -28,7 +28,7 @@ __u32 sites_taken;         /* of it; CPUs may race for the last ones */
 __u32 sites_by_submission; /* some connection wants such */
 
 /* how: enum ns_call_what, or a write of which bytes are held. */
-#define NS_SITE_HELD 4
+#define NS_SITE_HELD 8
 
 /* What is refused of a read or an answer is taken at the next one. */
 static __always_inline bool within_budget(__u64 now, __u32 how)
@@ -39,6 +39,8 @@ static __always_inline bool within_budget(__u64 now, __u32 how)
 		sites_second = second;
 		sites_taken = 0;
 	}
+	if (how == NS_CALL_WAIT && sites_taken >= NS_SITES_IDLE)
+		return false;
 	if (sites_taken >= NS_SITES_SECOND) {
 		if (how == NS_CALL_WRITE || how == NS_SITE_HELD)
 			count_lost(NS_LOST_SITES);
@@ -62,6 +64,36 @@ static __always_inline __u32 copy_stack(struct ns_call_raw *out)
 	return NS_CALL_STACK;
 }
 
+/* A call of the current thread. NULL: not now. */
+static __always_inline struct ns_call_raw *begin_site(__u64 now, __u32 how, __u32 conn)
+{
+	struct ns_call_raw *out;
+
+	if (!within_budget(now, how))
+		return NULL;
+	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
+	if (!out) {
+		count_lost(NS_LOST_SITES);
+		return NULL;
+	}
+	__builtin_memset(out, 0, __builtin_offsetof(struct ns_call_raw, stack));
+	fill_head(&out->call.head, NS_CALL, sizeof(*out), now, conn);
+	out->call.what = how & (NS_SITE_HELD - 1);
+	return out;
+}
+
+static __always_inline void end_site(struct ns_call_raw *out)
+{
+	read_call_regs(current_regs(), out->regs);
+	if (!out->regs[NS_REG_IP]) { /* a thread that never was in user mode */
+		bpf_ringbuf_discard(out, BPF_RB_NO_WAKEUP);
+		return;
+	}
+	out->stack_len = copy_stack(out);
+	out->python_count = copy_python(out);
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+}
+
 /*
  * In the context of the call. 0: not taken now, another send may do. A global function, as
  * on_blocked_send() is.
@@ -69,31 +101,30 @@ static __always_inline __u32 copy_stack(struct ns_call_raw *out)
 __noinline int tell_site(__u64 key, __u32 write_seq, __u32 bytes, __u64 now, __u32 how)
 {
 	struct ns_conn_state *conn = conn_traced(key);
-	struct ns_call_raw *out;
+	struct ns_call_raw *out = conn ? begin_site(now, how, conn->id) : NULL;
 
-	if (!conn || !within_budget(now, how))
+	if (!out)
 		return 0;
-	out = bpf_ringbuf_reserve(&records, sizeof(*out), 0);
-	if (!out) {
-		count_lost(NS_LOST_SITES);
-		return 0;
-	}
 	want_known(conn);
-	__builtin_memset(out, 0, __builtin_offsetof(struct ns_call_raw, stack));
-	fill_head(&out->call.head, NS_CALL, sizeof(*out), now, conn->id);
 	out->call.write_seq = write_seq;
 	out->call.bytes = bytes;
 	out->call.held = how == NS_SITE_HELD;
-	out->call.what = how & 3;
 	out->call.off_ts = how == NS_CALL_READ ? conn->sites.reader_off_ts : 0;
-	read_call_regs(current_regs(), out->regs);
-	if (!out->regs[NS_REG_IP]) { /* a thread that never was in user mode */
-		bpf_ringbuf_discard(out, BPF_RB_NO_WAKEUP);
-		return 1;
-	}
-	out->stack_len = copy_stack(out);
-	out->python_count = copy_python(out);
-	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	end_site(out);
+	return 1;
+}
+
+/* Likewise of a sleep that begins, and of the release of one that began then: how. */
+__noinline int tell_wait_site(__u64 began, __u32 number, __u32 slept, __u64 now, __u32 how)
+{
+	struct ns_call_raw *out = settings.trace ? begin_site(now, how, 0) : NULL;
+
+	if (!out)
+		return 0;
+	out->call.off_ts = began;
+	out->call.syscall = number;
+	out->call.slept = slept;
+	end_site(out);
 	return 1;
 }
 

@@ -197,11 +197,44 @@ static __always_inline __u32 note_call(struct task_struct *task, struct ns_threa
 	return call;
 }
 
+/* It may be short again. */
+static __always_inline void note_wait_place(struct task_struct *task,
+					    struct ns_thread_state *thread, __u32 call, __u64 now)
+{
+	if (user_sp(task_regs(task)) != thread->place.sp)
+		return;
+	if (!tell_wait_site(now, call, 0, now, NS_CALL_WAIT))
+		return;
+	thread->place.told++;
+	thread->place.wanted = 0;
+}
+
+/* The current thread lets go on one of its process that has waited long for a lock. */
+static __always_inline void note_release_place(struct task_struct *task,
+					       struct ns_thread_state *thread, __u32 tgid,
+					       __u64 now)
+{
+	struct syscall_args args;
+
+	if (thread->slept.kind != NS_SHORT_LOCK || thread->tgid != tgid ||
+	    thread->place.released >= NS_SITES_WAITS ||
+	    ns_passed(thread->since, now) < settings.threshold_ns)
+		return;
+	read_syscall(current_regs(), &args);
+	/* Else an interrupt of whatever runs there: the time that it would wait was up. */
+	if (args.number != NS_SYS_FUTEX)
+		return;
+	if (tell_wait_site(thread->since, thread->slept.call, task->pid, now, NS_CALL_RELEASE))
+		thread->place.released++;
+}
+
 static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_state *thread,
 				     __u64 now)
 {
 	__u32 call = note_call(task, thread);
 
+	if (thread->place.wanted && thread->place.call == call && !is_io_worker(task))
+		note_wait_place(task, thread, call, now);
 	if (waits_to_read(call))
 		note_input_sleep(task, thread, call);
 	else if (call == NS_SYS_IO_URING_ENTER) /* its completions may be all the work it does */
@@ -322,6 +355,7 @@ static __always_inline void note_wake(void *ctx, struct task_struct *task,
 	bpf_get_current_comm(thread->waker.comm, sizeof(thread->waker.comm));
 	__builtin_memset(thread->waker.stack, 0, sizeof(thread->waker.stack));
 	bpf_get_stack(ctx, thread->waker.stack, sizeof(thread->waker.stack), 0);
+	note_release_place(task, thread, thread->waker.tgid, now);
 	if (proc_hint(thread->waker.tgid)->threads)
 		tell_sums(now);
 	if (rings_watched > 0)

@@ -553,8 +553,14 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 		find_waited_for((__u64)BPF_CORE_READ(task, files, fdt), task->pid, place);
 	}
 	make_waited_known(what);
-	if (ns_passed(thread->since, now) >= settings.threshold_ns)
+	if (ns_passed(thread->since, now) >= settings.threshold_ns) {
 		tell_what_led(task->pid, place);
+		if (!what->conn && thread->place.told < NS_SITES_WAITS) {
+			thread->place.sp = user_sp(task_regs(task));
+			thread->place.call = what->call.number;
+			thread->place.wanted = 1;
+		}
+	}
 	thread->task = (__u64)task;
 	tell_throttle(task->pid, now);
 	note_wait(task, thread, place, now);

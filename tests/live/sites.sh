@@ -154,6 +154,18 @@ case_places_go() {
 go_build() { go build -o "$3" "$1"; }
 go_build_stripped() { go build -trimpath -ldflags "-s -w" -o "$3" "$1"; }
 
+# A lock, where it is waited for and let go, and what is done under it.
+case_places_locks() {
+    local source=$PWD/tests/workload/places/locks.c
+    "${CC:-gcc}" -g -O1 -pthread "$source" -o "$SCRATCH/locks" || fail "it did not build"
+    trace_places "$SCRATCH/locks"
+    expect_is "the verdict" "$(report .verdict.cause)" peer-app
+    expect_is "who sleeps" "$(report '.verdict.sites.wait | map(split("+")[0]) | .[] | select(. == "keep_lock")' | cut -d' ' -f1)" keep_lock
+    expect_place lock "$source" take_lock lock
+    expect_place release "$source" keep_lock release
+    report '.verdict.advice[0]' | grep -qF "called in nap (locks.c)" || fail "the advice names no function: $(report '.verdict.advice[0]')"
+}
+
 case_places_cxx() {
     command -v g++ >/dev/null || skip "no compiler for C++"
     split_in cc rpc::client::request g++ -g -O2 -fno-inline-functions-called-once -pthread
@@ -188,6 +200,11 @@ case_places_python() {
         expect_is "the verdict" "$(report .verdict.cause)" peer-app
         expect_place read "$source" ask_late "late read"
         expect_place answer "$source" serve_late "late answer"
+        expect_place wait "$source" serve_late "late wait"
+        trace_places "$python" "$source" lock
+        expect_place wait "$source" keep_lock "lock sleep"
+        expect_place lock "$source" serve_locked "lock wait"
+        expect_place release "$source" keep_lock "lock release"
         trace_places "$python" "$source" http
         expect_places "$source" "$([[ $with = 3.9 || $with = 3.10 ]] && echo do_GET || echo Handler.do_GET)" http
     done

@@ -74,6 +74,8 @@ void ledger__learn(struct ledger *ledger, const union record *record)
 	ended__keep_within(&ledger->report);
 	if (record->head.type == NS_CALL)
 		sites__learn(ledger->sites, &record->call);
+	if (record->head.type == NS_WAIT)
+		sites__learn_wait(ledger->sites, &record->wait);
 }
 
 /* ---- stalls ---- */

@@ -160,6 +160,11 @@ struct call_sites {
 	const char *second_write;
 	const char *read;   /* what the thread had waited for, */
 	const char *answer; /* and where the other end wrote that */
+	const char *wait;   /* of the chain's last wait that is on no connection: where it begins */
+	const char *lock;   /* likewise of its last one for a lock, where that is another one, */
+	const char *release; /* and where another thread lets that go */
+	uint32_t wait_tid;   /* whose wait, */
+	uint32_t wait_link;  /* and of which link of the chain, from 1 on; 0 the stall's own */
 };
 
 #define STALL_WAITS 8

@@ -6,23 +6,31 @@
 
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
+#include "user/record/syscalls.h"
 
 struct calls {
 	size_t count; /* ever */
 	struct ns_call v[SITES_CALLS];
+	struct ns_wait waits[SITES_CALLS]; /* that it was for; head.type 0: on none, or not known */
+};
+
+struct shelf {
+	struct table *calls;
+	uint32_t order[SITES_CONNS]; /* a ring of their numbers */
+	size_t next;
 };
 
 struct sites {
-	struct table *conns;
-	uint32_t order[SITES_CONNS]; /* a ring of their numbers */
-	size_t next;
+	struct shelf conns;
+	struct shelf threads; /* of a release, who had waited */
 };
 
 struct sites *sites__new(void)
 {
 	struct sites *sites = xcalloc(1, sizeof(*sites));
 
-	sites->conns = table__new(SITES_CONNS);
+	sites->conns.calls = table__new(SITES_CONNS);
+	sites->threads.calls = table__new(SITES_CONNS);
 	return sites;
 }
 
@@ -30,34 +38,59 @@ void sites__free(struct sites *sites)
 {
 	if (!sites)
 		return;
-	table__free(sites->conns, free);
+	table__free(sites->conns.calls, free);
+	table__free(sites->threads.calls, free);
 	free(sites);
 }
-
-void sites__learn(struct sites *sites, const struct ns_call *call)
-{
-	struct calls *calls = table__get(sites->conns, call->head.conn);
-
-	if (!call->stack_id)
-		return;
-	if (!calls) {
-		uint32_t *place = &sites->order[sites->next++ % SITES_CONNS];
-
-		if (table__count(sites->conns) == SITES_CONNS)
-			free(table__take(sites->conns, *place));
-		*place = call->head.conn;
-		calls = xcalloc(1, sizeof(*calls));
-		table__put(sites->conns, call->head.conn, calls);
-	}
-	calls->v[calls->count++ % SITES_CALLS] = *call;
-}
-
-/* ---- which call was it ---- */
 
 static size_t kept_of(const struct calls *calls)
 {
 	return calls->count < SITES_CALLS ? calls->count : SITES_CALLS;
 }
+
+static struct calls *entry_of(struct shelf *shelf, uint32_t number)
+{
+	struct calls *calls = table__get(shelf->calls, number);
+	uint32_t *place;
+
+	if (calls)
+		return calls;
+	place = &shelf->order[shelf->next++ % SITES_CONNS];
+	if (table__count(shelf->calls) == SITES_CONNS)
+		free(table__take(shelf->calls, *place));
+	*place = number;
+	calls = xcalloc(1, sizeof(*calls));
+	table__put(shelf->calls, number, calls);
+	return calls;
+}
+
+void sites__learn(struct sites *sites, const struct ns_call *call)
+{
+	struct calls *calls;
+	size_t at;
+
+	if (!call->stack_id)
+		return;
+	if (call->head.conn)
+		calls = entry_of(&sites->conns, call->head.conn);
+	else
+		calls = entry_of(&sites->threads, call->slept ? call->slept : call->head.tid);
+	at = calls->count++ % SITES_CALLS;
+	calls->v[at] = *call;
+	calls->waits[at].head.type = 0;
+}
+
+void sites__learn_wait(struct sites *sites, const struct ns_wait *wait)
+{
+	struct calls *calls =
+		wait->head.conn ? NULL : table__get(sites->threads.calls, wait->head.tid);
+
+	for (size_t i = 0; calls && i < kept_of(calls); i++)
+		if (calls->v[i].off_ts == wait->off_ts)
+			calls->waits[i] = *wait;
+}
+
+/* ---- which call was it ---- */
 
 /* What is known of the write whose call is sought. */
 struct wanted {
@@ -155,7 +188,8 @@ static const struct ns_call *find_answer(const struct calls *calls)
 
 static void join_answer(const struct sites *sites, const struct model *model, struct stall *stall)
 {
-	const struct calls *calls = stall->peer ? table__get(sites->conns, stall->peer) : NULL;
+	const struct calls *calls =
+		stall->peer ? table__get(sites->conns.calls, stall->peer) : NULL;
 	const struct ns_call *call = calls ? find_answer(calls) : NULL;
 
 	if (call)
@@ -170,9 +204,102 @@ static void join_read(const struct calls *calls, const struct model *model, stru
 		stall->sites.read = model__kept_site(model, call->stack_id);
 }
 
+static uint64_t length_of(const struct ns_wait *wait)
+{
+	return wait->head.ts - wait->off_ts;
+}
+
+/* In the same system call, with the same arguments as far as they are known: what is slept for
+ * shows in how long it takes. */
+static bool is_alike(const struct model *model, const struct ns_wait *a, const struct ns_wait *b)
+{
+	const char *name;
+	uint64_t longer, shorter;
+
+	if (a->syscall != b->syscall || a->arg0 != b->arg0 || a->arg2 != b->arg2)
+		return false;
+	name = syscall__name(model__session(model)->arch, a->syscall);
+	if (!name || !strstr(name, "nanosleep"))
+		return true;
+	longer = length_of(a) > length_of(b) ? length_of(a) : length_of(b);
+	shorter = length_of(a) + length_of(b) - longer;
+	return longer - shorter <= longer / 4;
+}
+
+/* A call of that kind for this very wait; else what all say that were for one like it. NULL: there
+ * is none, or they differ. */
+static const char *find_of_wait(const struct calls *calls, const struct model *model,
+				const struct ns_wait *wait, uint32_t what)
+{
+	const char *like = NULL, *text;
+	size_t kept = kept_of(calls);
+
+	for (size_t i = 0; i < kept; i++) {
+		const struct ns_call *call = &calls->v[i];
+		const struct ns_wait *was = &calls->waits[i];
+
+		if (call->what != what)
+			continue;
+		text = model__kept_site(model, call->stack_id);
+		if (call->off_ts == wait->off_ts)
+			return text;
+		if (!text || !was->head.type || !is_alike(model, was, wait))
+			continue;
+		if (like && strcmp(like, text) != 0)
+			return NULL;
+		like = text;
+	}
+	return like;
+}
+
+static void join_wait(const struct sites *sites, const struct model *model,
+		      const struct ns_wait *wait, size_t link, struct call_sites *of)
+{
+	const struct calls *calls;
+	const char *begin;
+
+	if (!wait->head.type || wait->head.conn)
+		return;
+	calls = table__get(sites->threads.calls, wait->head.tid);
+	if (!calls)
+		return;
+	begin = find_of_wait(calls, model, wait, NS_CALL_WAIT);
+	if (begin && !of->wait) {
+		of->wait = begin;
+		of->wait_tid = wait->head.tid;
+		of->wait_link = link;
+	}
+	if (of->release)
+		return;
+	of->release = find_of_wait(calls, model, wait, NS_CALL_RELEASE);
+	if (of->release && of->wait_tid != wait->head.tid)
+		of->lock = begin;
+}
+
+/* An answer on a socket that is no TCP connection: where that is read. */
+static void join_own_wait(const struct sites *sites, const struct model *model, struct stall *stall)
+{
+	const struct calls *calls = table__get(sites->threads.calls, stall->wait.head.tid);
+
+	if (calls && !stall->sites.read && stall->wait.socket.role == NS_ASKS)
+		stall->sites.read = find_of_wait(calls, model, &stall->wait, NS_CALL_WAIT);
+}
+
+/* The deepest ones of which something is known; of one that is alone and reads, that says it. */
+static void join_waits(const struct sites *sites, const struct model *model, struct stall *stall)
+{
+	join_own_wait(sites, model, stall);
+	for (size_t i = stall->link_count; i > 0; i--)
+		join_wait(sites, model, &stall->links[i - 1].wait, i, &stall->sites);
+	join_wait(sites, model, &stall->wait, 0, &stall->sites);
+	if (stall->sites.wait && stall->sites.read && !strcmp(stall->sites.wait, stall->sites.read))
+		stall->sites.wait = NULL;
+}
+
 void sites__join(const struct sites *sites, const struct model *model, struct stall *stall)
 {
-	const struct calls *calls = stall->conn ? table__get(sites->conns, stall->conn) : NULL;
+	const struct calls *calls =
+		stall->conn ? table__get(sites->conns.calls, stall->conn) : NULL;
 	bool nagle = stall->reason == NS_HOLD_NAGLE;
 	struct wanted first = first_of(stall), second = second_of(stall);
 	const struct ns_call *call;
@@ -181,6 +308,7 @@ void sites__join(const struct sites *sites, const struct model *model, struct st
 		join_read(calls, model, stall);
 	if (!stall->sites.answer)
 		join_answer(sites, model, stall);
+	join_waits(sites, model, stall);
 	if (!calls || !stall->held_bytes)
 		return;
 	if (!nagle && stall->reason != NS_HOLD_CORK && stall->reason != NS_HOLD_MSG_MORE)

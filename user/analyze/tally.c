@@ -119,6 +119,15 @@ void tally__take_sites(struct tally *tally, const struct stall *stall)
 	take_site(&tally->sites.second_write, stall->sites.second_write);
 	take_site(&tally->sites.read, stall->sites.read);
 	take_site(&tally->sites.answer, stall->sites.answer);
+	/* The longer the chain, the nearer to what it all waits for. */
+	if (stall->sites.wait &&
+	    (!tally->sites.wait || stall->sites.wait_link > tally->sites.wait_link)) {
+		tally->sites.wait = stall->sites.wait;
+		tally->sites.wait_tid = stall->sites.wait_tid;
+		tally->sites.wait_link = stall->sites.wait_link;
+		tally->sites.lock = stall->sites.lock;
+	}
+	take_site(&tally->sites.release, stall->sites.release);
 }
 
 /* Chains of one link have no root behind the delayed thread itself. */

@@ -157,16 +157,17 @@ static const struct template advice[] = {
 	{ROOTED, "{?is_unread}"
 	 "Let {doer} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
 	{FOR(PEER_APP) | FOR(UDP) | FOR(DNS), "{?is_sleeping}"
-	 "In {doer}, do not sleep[ in {doer_call}] between the request and its answer[, written in {doer_place}]; wait for the event itself: at most this "
+	 "In {doer}, do not sleep[ in {doer_call}][, called in {sleep_place},] between the request and its answer[, written in {doer_place}]; wait for the event itself: at most this "
 	 "{saves}."},
 	{FOR(LOCK), "{?is_sleeping}"
-	 "In {doer}, do not sleep[ in {doer_call}] while another thread waits for its lock or signal; wait for the event "
+	 "In {doer}, do not sleep[ in {doer_call}][, called in {sleep_place},] while another thread waits for its lock or signal; wait for the event "
 	 "itself: at most this {saves}."},
 	{FOR(IPC), "{?is_sleeping}"
-	 "In {doer}, do not sleep[ in {doer_call}] while another thread waits for what it is to write; wait for the event "
+	 "In {doer}, do not sleep[ in {doer_call}][, called in {sleep_place},] while another thread waits for what it is to write; wait for the event "
 	 "itself: at most this {saves}."},
 	{ROOTED, "{?is_locked}"
-	 "Shorten what is done under the lock that {doer} waits for, or take it for less: at most this {saves}."},
+	 "Shorten what is done under the lock that {doer} waits for[, which {release_place} lets go], or take it for less: at most "
+	 "this {saves}."},
 	{ROOTED, "{?does_io}"
 	 "Take the block I/O of {doer}[ in {doer_call}] out of what others wait for (cache, another thread, a faster disk): at "
 	 "most this {saves}."},

@@ -371,17 +371,21 @@ static unsigned write_lines(const struct stall *stall, char lines[SITE_LINES][SI
 
 unsigned site__lines(const struct stall *stall, char lines[SITE_LINES][SITE_LINE])
 {
-	const struct call_sites *sites = &stall->sites;
+	const struct {
+		const char *label, *frames;
+	} rows[] = {
+		{"read in", stall->sites.read},        {"answered in", stall->sites.answer},
+		{"waits in", stall->sites.wait},       {"locks in", stall->sites.lock},
+		{"released in", stall->sites.release},
+	};
 	unsigned count = write_lines(stall, lines);
 	char text[SITE_TEXT];
 
 	if (count)
 		return count;
-	if (sites->read)
-		snprintf(lines[count++], SITE_LINE, "read in: %s",
-			 site__describe(text, sizeof(text), sites->read));
-	if (sites->answer)
-		snprintf(lines[count++], SITE_LINE, "answered in: %s",
-			 site__describe(text, sizeof(text), sites->answer));
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		if (rows[i].frames)
+			snprintf(lines[count++], SITE_LINE, "%s: %s", rows[i].label,
+				 site__describe(text, sizeof(text), rows[i].frames));
 	return count;
 }

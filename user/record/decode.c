@@ -147,6 +147,21 @@ static const char *uring_damage(const struct ns_uring *uring)
 	return NULL;
 }
 
+static const char *call_damage(const struct ns_call *call)
+{
+	switch (call->what) {
+	case NS_CALL_WRITE:
+	case NS_CALL_READ:
+	case NS_CALL_ANSWER:
+		return call->head.conn ? NULL : "it names no connection (conn=)";
+	case NS_CALL_WAIT:
+		return call->head.tid ? NULL : "it names no thread (tid=)";
+	case NS_CALL_RELEASE:
+		return call->slept ? NULL : "it names no thread that had waited (slept=)";
+	}
+	return "its kind is beyond the table";
+}
+
 const char *record__damage(const union record *record)
 {
 	const struct record_type *type = record_type__by_number(record->head.type);
@@ -193,7 +208,7 @@ const char *record__damage(const union record *record)
 	case NS_THREAD_TOTALS:
 		return record->head.tid ? NULL : "it names no thread (tid=)";
 	case NS_CALL:
-		return record->call.what < NS_CALL_WHATS ? NULL : "its kind is beyond the table";
+		return call_damage(&record->call);
 	case NS_LOST:
 		return record->lost.kind && record->lost.kind < NS_LOST_KINDS
 			       ? NULL

@@ -79,7 +79,7 @@ static const char *const hold_names[] = {"unknown",     "nagle",  "cork",   "msg
 static const char *const uring_how_names[] = {"unknown", "inline", "poll", "worker", "later", NULL};
 static const char *const uring_file_names[] = {"none", "tcp",   "socket", "disk",
 					       "pipe", "other", NULL};
-static const char *const call_names[] = {"write", "read", "answer", NULL};
+static const char *const call_names[] = {"write", "read", "answer", "wait", "release", NULL};
 static const char *const step_names[] = {"none", "submitted", "queued", "armed", "done", NULL};
 
 /* ---- the records ---- */
@@ -330,7 +330,8 @@ static const struct field call_fields[] = {
 	U32(ns_call, write_seq),      U32(ns_call, bytes),
 	U32(ns_call, stack_id),       U32(ns_call, truncated),
 	U32(ns_call, held),           NAME(ns_call, what, call_names),
-	TIME(ns_call, off_ts, "off"), END,
+	TIME(ns_call, off_ts, "off"), U32(ns_call, syscall),
+	U32(ns_call, slept),          END,
 };
 
 static const struct field exchange_fields[] = {
@@ -553,7 +554,7 @@ static const struct record_type types[] = {
 	ROW(NS_STACK, "stack", stack_fields, ns_stack, 0),
 	ROW(NS_END, "end", end_fields, ns_end, 0),
 	ROW(NS_RETRANS, "retrans", retrans_fields, ns_retrans, RECORD_ON_CONN | RECORD_EVENT),
-	ROW(NS_CALL, "call", call_fields, ns_call, RECORD_ON_CONN),
+	ROW(NS_CALL, "call", call_fields, ns_call, 0),
 	ROW(NS_EXCHANGE, "exchange", exchange_fields, ns_exchange, RECORD_ON_CONN),
 	ROW(NS_RING, "ring", ring_fields, ns_ring, 0),
 	ROW(NS_URING, "uring", uring_fields, ns_uring, RECORD_EVENT),

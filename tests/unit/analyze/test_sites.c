@@ -157,6 +157,61 @@ static void a_cork_has_no_first_write(void **state)
 	pipeline__free(outcome.pipeline);
 }
 
+/* Its sleep of so many ms from then on, whose call was copied as that stack; 0: it was not. */
+static void add_sleep(struct feed *feed, unsigned at, unsigned ms, unsigned stack)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line),
+		 "%u call tgid=10 tid=11 what=wait off=%u syscall=230 stack_id=%u", at, at, stack);
+	if (stack)
+		feed__add_line(feed, line);
+	snprintf(line, sizeof(line),
+		 "%u wait tgid=10 tid=11 off=%u wake=%u state=1 syscall=230 stack_id=4 comm=client",
+		 at + ms, at, at + ms);
+	feed__add_line(feed, line);
+}
+
+/* Of sleeps in one function, whose lengths tell them apart. */
+static void a_wait_has_the_place_of_those_like_it(void **state)
+{
+	struct feed feed = feed__text(SETTING);
+	struct outcome outcome;
+
+	(void)state;
+	feed__add_line(&feed, "0 stack id=4 text=schedule;do_nanosleep;hrtimer_nanosleep");
+	add_sleep(&feed, 100, 40, 0);
+	add_sleep(&feed, 200, 40, 1);
+	add_sleep(&feed, 300, 15, 3);
+	add_sleep(&feed, 400, 42, 0);
+	outcome = analyze(feed);
+	assert_int_equal(outcome.report->stall_count, 4);
+	assert_string_equal(outcome.report->stalls[0].sites.wait, AT_HEAD);
+	assert_string_equal(outcome.report->stalls[1].sites.wait, AT_HEAD);
+	assert_string_equal(outcome.report->stalls[2].sites.wait, "other+0x1;main+0x80");
+	assert_string_equal(outcome.report->stalls[3].sites.wait, AT_HEAD);
+	pipeline__free(outcome.pipeline);
+}
+
+/* Of two that are alike neither is that of a third. */
+static void a_wait_has_no_place_where_they_differ(void **state)
+{
+	struct feed feed = feed__text(SETTING);
+	struct outcome outcome;
+
+	(void)state;
+	feed__add_line(&feed, "0 stack id=4 text=schedule;do_nanosleep;hrtimer_nanosleep");
+	add_sleep(&feed, 100, 40, 1);
+	add_sleep(&feed, 200, 40, 3);
+	add_sleep(&feed, 300, 40, 0);
+	outcome = analyze(feed);
+	assert_int_equal(outcome.report->stall_count, 3);
+	assert_string_equal(outcome.report->stalls[0].sites.wait, AT_HEAD);
+	assert_string_equal(outcome.report->stalls[1].sites.wait, "other+0x1;main+0x80");
+	assert_null(outcome.report->stalls[2].sites.wait);
+	pipeline__free(outcome.pipeline);
+}
+
 static void a_window_is_not_where_it_was_written(void **state)
 {
 	struct feed feed = feed__text(SETTING);
@@ -389,6 +444,8 @@ int main(void)
 		cmocka_unit_test(other_sizes_and_connections_do_not_serve),
 		cmocka_unit_test(writes_of_one_size_are_told_apart),
 		cmocka_unit_test(a_cork_has_no_first_write),
+		cmocka_unit_test(a_wait_has_the_place_of_those_like_it),
+		cmocka_unit_test(a_wait_has_no_place_where_they_differ),
 		cmocka_unit_test(a_window_is_not_where_it_was_written),
 		cmocka_unit_test(the_oldest_call_makes_room),
 		cmocka_unit_test(a_site_begins_and_ends_in_the_program),

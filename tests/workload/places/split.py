@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """
-A request in two writes, by Python's sockets; with `http` as http.server's answer; with `late` in one, and the server takes its time. The
-lines that matter are marked.
+A request in two writes, by Python's sockets; with `http` as http.server's answer; with `late` in one, and the server takes its time; with
+`lock` it waits for a lock that another thread keeps. The lines that matter are marked.
 """
 import http.server
 import os
@@ -27,8 +27,30 @@ def serve(listener):
 def serve_late(listener):
     conn, _ = listener.accept()
     while conn.recv(176):
-        time.sleep(0.03)
+        time.sleep(0.03)  # // late wait
         conn.sendall(b"done")  # // late answer
+
+
+lock = threading.Lock()
+
+
+def keep_lock():
+    while True:
+        lock.acquire()
+        time.sleep(0.03)  # // lock sleep
+        lock.release()  # // lock release
+        time.sleep(0.01)
+
+
+def serve_locked(listener):
+    conn, _ = listener.accept()
+    threading.Thread(target=keep_lock, daemon=True).start()
+    while conn.recv(176):
+        while not lock.locked():
+            time.sleep(0.001)
+        lock.acquire()  # // lock wait
+        lock.release()
+        conn.sendall(b"done")
 
 
 def ask_late(conn):
@@ -72,8 +94,9 @@ if "http" in sys.argv:
     threading.Thread(target=ask, args=server.server_address[1:]).start()
     server.serve_forever()
 listener = socket.create_server(("127.0.0.1", 0))
-late = "late" in sys.argv
-threading.Thread(target=serve_late if late else serve, args=(listener,), daemon=True).start()
+late = "late" in sys.argv or "lock" in sys.argv
+server = serve_locked if "lock" in sys.argv else serve_late if late else serve
+threading.Thread(target=server, args=(listener,), daemon=True).start()
 conn = socket.create_connection(listener.getsockname())
 print("ready", os.getpid(), flush=True)
 sys.stdin.readline()

@@ -18,7 +18,9 @@ bool place__of(const struct report *report, const struct stall *stall, struct si
 		     site__place(main->sites.first_write, main->sites.second_write, place)))
 		return true;
 	return site__place(stall->sites.read, NULL, place) ||
-	       (main && site__place(main->sites.read, NULL, place));
+	       (main && site__place(main->sites.read, NULL, place)) ||
+	       site__place(stall->sites.wait, NULL, place) ||
+	       (main && site__place(main->sites.wait, NULL, place));
 }
 
 /* Take the last name off dst, which is used bytes long. */

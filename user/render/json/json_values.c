@@ -141,6 +141,9 @@ json_t *json_value__sites(const struct call_sites *sites)
 		{"second_write", sites->second_write, sites->first_write},
 		{"read", sites->read, NULL},
 		{"answer", sites->answer, NULL},
+		{"wait", sites->wait, NULL},
+		{"lock", sites->lock, NULL},
+		{"release", sites->release, NULL},
 	};
 	json_t *object = json_object(), *classes = json_object(), *places = json_object();
 

@@ -92,11 +92,17 @@ static void print_places(FILE *out, const struct verdict *verdict, const struct 
 		print_full(out, second, verdict->sites.second_write, style);
 		print_full(out, "read in:", verdict->sites.read, style);
 		print_full(out, "answered in:", verdict->sites.answer, style);
+		print_full(out, "waits in:", verdict->sites.wait, style);
+		print_full(out, "locks in:", verdict->sites.lock, style);
+		print_full(out, "released in:", verdict->sites.release, style);
 		return;
 	}
 	if (!verdict->sites.first_write && !verdict->sites.second_write) {
 		print_site(out, "read in:", verdict->sites.read, style);
 		print_site(out, "answered in:", verdict->sites.answer, style);
+		print_site(out, "waits in:", verdict->sites.wait, style);
+		print_site(out, "locks in:", verdict->sites.lock, style);
+		print_site(out, "released in:", verdict->sites.release, style);
 		return;
 	}
 	if (!site__pair(verdict->sites.first_write, verdict->sites.second_write, &pair)) {

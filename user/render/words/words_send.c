@@ -145,9 +145,10 @@ void words__call(const struct scene *scene, struct words *words)
 {
 	const struct ns_call *call = &scene->record->call;
 
-	if (call->what != NS_CALL_READ)
+	static const char *const of[] = {"write", "read", "write", "wait", "release of a lock"};
+
+	if (call->bytes)
 		text__bytes(words->amount, sizeof(words->amount), call->bytes);
-	print_to(words->note, "call site of its %s: stack %u%s",
-		 call->what == NS_CALL_READ ? "read" : "write", call->stack_id,
+	print_to(words->note, "call site of its %s: stack %u%s", of[call->what], call->stack_id,
 		 call->truncated ? ", cut off" : "");
 }

@@ -260,7 +260,8 @@ struct ns_call {
 			  * submission: it has as many bytes as such a one */
 	__u32 what;      /* enum ns_call_what */
 	__u64 off_ts;    /* since when its thread had waited, of a read; waits from now on, of a
-			  * wait; and the thread that it lets go on had waited; else 0 */
+			  * wait; the thread that it lets go on had waited; and has not slept, of
+			  * who is busy; else 0 */
 	__u32 syscall;   /* of a wait and its release: what is slept in; else 0 */
 	__u32 slept;     /* of a release: the tid of who had waited; else 0 */
 };
@@ -272,6 +273,7 @@ enum ns_call_what {
 	/* On no connection; head.conn is 0. */
 	NS_CALL_WAIT = 3,    /* a sleep like one that was long; it may be a short one */
 	NS_CALL_RELEASE = 4, /* of a lock that was waited for long */
+	NS_CALL_BUSY = 5,    /* none: what a thread computes that has not slept for long */
 	NS_CALL_WHATS,
 };
 

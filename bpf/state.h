@@ -130,9 +130,10 @@ _Static_assert(NS_REG_COUNT <= NS_CALL_REGS, "the registers fit the record");
 #define NS_SITES_OTHER   4
 #define NS_SITES_READS   2
 #define NS_SITES_ANSWERS 2
-#define NS_SITES_WAITS   4   /* of a thread */
-#define NS_SITES_SECOND  128 /* of all, in a second */
-#define NS_SITES_IDLE    16  /* from so many on, none of waits: most of these delay nobody */
+#define NS_SITES_WAITS   4        /* of a thread */
+#define NS_SITES_SECOND  128      /* of all, in a second */
+#define NS_SITES_BUSY_NS 50000000 /* of a thread that computes, from one to the next */
+#define NS_SITES_IDLE    16       /* from so many on, none of waits: most of these delay nobody */
 
 /* One of many: has user space heard of it? */
 enum ns_untold {
@@ -424,8 +425,10 @@ struct ns_thread_place {
 	__u64 sp; /* of the long one */
 	__u32 call;
 	__u16 wanted;
-	__u8 told;     /* waits */
-	__u8 released; /* and releases of its */
+	__u8 told;      /* waits */
+	__u8 released;  /* and releases of its */
+	__u64 awake_ts; /* when it came to its CPU from its last sleep, */
+	__u64 busy_ts;  /* and when that it computes since then was told last */
 };
 
 /* Its absences that are no records of their own, see spent.bpf.h. */

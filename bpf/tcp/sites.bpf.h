@@ -39,7 +39,7 @@ static __always_inline bool within_budget(__u64 now, __u32 how)
 		sites_second = second;
 		sites_taken = 0;
 	}
-	if (how == NS_CALL_WAIT && sites_taken >= NS_SITES_IDLE)
+	if ((how == NS_CALL_WAIT || how == NS_CALL_BUSY) && sites_taken >= NS_SITES_IDLE)
 		return false;
 	if (sites_taken >= NS_SITES_SECOND) {
 		if (how == NS_CALL_WRITE || how == NS_SITE_HELD)

@@ -14,6 +14,14 @@ HEAD("?tp_btf/sched_switch", tp_switch_3, on_switch(ctx, prev, next, preempt, ta
 
 HEAD("?tp_btf/sched_waking", tp_waking, on_waking(ctx, task), struct task_struct *task)
 
+/* A clock of a CPU, which user space lets tick while something waits long. */
+SEC("?perf_event")
+int pe_busy(void *ctx)
+{
+	note_busy(bpf_get_current_pid_tgid());
+	return 0;
+}
+
 /* ---- life ---- */
 
 HEAD("?tp_btf/inet_sock_set_state", tp_set_state, on_set_state(sk, from, to), struct sock *sk,

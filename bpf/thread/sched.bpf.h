@@ -271,8 +271,10 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_thr
 		else
 			count_short(thread, asleep, ready);
 		/* What it wrote before this sleep is not what the next one is about. */
-		if (thread->state)
+		if (thread->state) {
 			thread->conn = 0;
+			thread->place.awake_ts = now;
+		}
 	}
 	forget_wake(thread);
 	thread->since = now;
@@ -360,6 +362,26 @@ static __always_inline void note_wake(void *ctx, struct task_struct *task,
 		tell_sums(now);
 	if (rings_watched > 0)
 		note_ring_wake(task, thread, now);
+}
+
+/* What the thread that the clock of its CPU interrupts computes, if it has not slept for long. */
+static __always_inline void note_busy(__u64 id)
+{
+	__u32 tid = id;
+	struct ns_thread_state *thread;
+	__u64 now;
+
+	if (!proc_hint(id >> 32)->threads || !in_window())
+		return;
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (!thread || thread->off || !thread->place.awake_ts)
+		return;
+	now = bpf_ktime_get_ns();
+	if (ns_passed(thread->place.awake_ts, now) < settings.threshold_ns / 2 ||
+	    ns_passed(thread->place.busy_ts, now) < NS_SITES_BUSY_NS)
+		return;
+	if (tell_wait_site(thread->place.awake_ts, 0, 0, now, NS_CALL_BUSY))
+		thread->place.busy_ts = now;
 }
 
 /* One that is on its CPU has only prepared to sleep, and will not. */

@@ -205,6 +205,9 @@ case_places_python() {
         expect_place wait "$source" keep_lock "lock sleep"
         expect_place lock "$source" serve_locked "lock wait"
         expect_place release "$source" keep_lock "lock release"
+        trace_places "$python" "$source" burn
+        expect_is "what computes" "$(report '.verdict.sites.busy[0:2] | map(split(" ")[0]) | join(" ")')" "compute serve_computed"
+        report '.verdict.advice[0]' | grep -qF "in compute (split.py)" || fail "the advice names no function: $(report '.verdict.advice[0]')"
         trace_places "$python" "$source" http
         expect_places "$source" "$([[ $with = 3.9 || $with = 3.10 ]] && echo do_GET || echo Handler.do_GET)" http
     done

@@ -163,6 +163,7 @@ struct call_sites {
 	const char *wait;   /* of the chain's last wait that is on no connection: where it begins */
 	const char *lock;   /* likewise of its last one for a lock, where that is another one, */
 	const char *release; /* and where another thread lets that go */
+	const char *busy;    /* where the thread is that computes, which is most of it */
 	uint32_t wait_tid;   /* whose wait, */
 	uint32_t wait_link;  /* and of which link of the chain, from 1 on; 0 the stall's own */
 };

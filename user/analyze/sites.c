@@ -23,6 +23,7 @@ struct shelf {
 struct sites {
 	struct shelf conns;
 	struct shelf threads; /* of a release, who had waited */
+	struct shelf busy;    /* threads too, of what they compute alone */
 };
 
 struct sites *sites__new(void)
@@ -31,6 +32,7 @@ struct sites *sites__new(void)
 
 	sites->conns.calls = table__new(SITES_CONNS);
 	sites->threads.calls = table__new(SITES_CONNS);
+	sites->busy.calls = table__new(SITES_CONNS);
 	return sites;
 }
 
@@ -40,6 +42,7 @@ void sites__free(struct sites *sites)
 		return;
 	table__free(sites->conns.calls, free);
 	table__free(sites->threads.calls, free);
+	table__free(sites->busy.calls, free);
 	free(sites);
 }
 
@@ -73,6 +76,8 @@ void sites__learn(struct sites *sites, const struct ns_call *call)
 		return;
 	if (call->head.conn)
 		calls = entry_of(&sites->conns, call->head.conn);
+	else if (call->what == NS_CALL_BUSY)
+		calls = entry_of(&sites->busy, call->head.tid);
 	else
 		calls = entry_of(&sites->threads, call->slept ? call->slept : call->head.tid);
 	at = calls->count++ % SITES_CALLS;
@@ -296,6 +301,28 @@ static void join_waits(const struct sites *sites, const struct model *model, str
 		stall->sites.wait = NULL;
 }
 
+/* In the stall itself; else the thread's latest. */
+static void join_busy(const struct sites *sites, const struct model *model, struct stall *stall)
+{
+	const struct path_part *part = path__main(&stall->path, stall->cause);
+	const struct calls *calls =
+		part && part->kind == PATH_RUNS ? table__get(sites->busy.calls, part->tid) : NULL;
+	const struct ns_call *best = NULL;
+
+	for (size_t i = 0; calls && i < kept_of(calls); i++) {
+		const struct ns_call *call = &calls->v[i];
+
+		if (!best || call->head.ts > best->head.ts)
+			best = call;
+		if (call->head.ts < stall->start_ts || call->head.ts > stall->end_ts)
+			continue;
+		best = call;
+		break;
+	}
+	if (best)
+		stall->sites.busy = model__kept_site(model, best->stack_id);
+}
+
 void sites__join(const struct sites *sites, const struct model *model, struct stall *stall)
 {
 	const struct calls *calls =
@@ -309,6 +336,8 @@ void sites__join(const struct sites *sites, const struct model *model, struct st
 	if (!stall->sites.answer)
 		join_answer(sites, model, stall);
 	join_waits(sites, model, stall);
+	if (!stall->sites.busy)
+		join_busy(sites, model, stall);
 	if (!calls || !stall->held_bytes)
 		return;
 	if (!nagle && stall->reason != NS_HOLD_CORK && stall->reason != NS_HOLD_MSG_MORE)

@@ -128,6 +128,7 @@ void tally__take_sites(struct tally *tally, const struct stall *stall)
 		tally->sites.lock = stall->sites.lock;
 	}
 	take_site(&tally->sites.release, stall->sites.release);
+	take_site(&tally->sites.busy, stall->sites.busy);
 }
 
 /* Chains of one link have no root behind the delayed thread itself. */

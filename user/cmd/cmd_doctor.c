@@ -75,6 +75,9 @@ static void print_kernel(const struct caps *caps)
 	     caps->kprobes         ? ""
 	     : caps->perf_paranoid ? "kernel.perf_event_paranoid is above 2: only root gets them"
 				   : "CONFIG_KPROBES is off, or the security policy forbids them");
+	line("CPU clocks", caps->clocks ? "attach" : "refused",
+	     caps->clocks ? ""
+			  : "where a thread computes is not seen: perf events are off or refused");
 	line("kernel symbols", caps->kernel_names ? "yes" : "hidden",
 	     caps->kernel_names ? "" : "CAP_SYSLOG shows them");
 	line("call sites", caps__may_look_inside() ? "yes" : "own",

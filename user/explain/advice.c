@@ -152,7 +152,7 @@ static const struct template advice[] = {
 
 	/* What a program does with its own time is not for netstall to mend; it names the thread and the call. */
 	{ROOTED | FOR(SELF), "{?is_computing}"
-	 "Make what {doer} computes meanwhile cheaper; profile it on the CPU ({doer_profile}): at most this "
+	 "Make what {doer} computes meanwhile[, in {busy_place},] cheaper; profile it on the CPU ({doer_profile}): at most this "
 	 "{saves}."},
 	{ROOTED, "{?is_unread}"
 	 "Let {doer} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},

@@ -376,7 +376,7 @@ unsigned site__lines(const struct stall *stall, char lines[SITE_LINES][SITE_LINE
 	} rows[] = {
 		{"read in", stall->sites.read},        {"answered in", stall->sites.answer},
 		{"waits in", stall->sites.wait},       {"locks in", stall->sites.lock},
-		{"released in", stall->sites.release},
+		{"released in", stall->sites.release}, {"computes in", stall->sites.busy},
 	};
 	unsigned count = write_lines(stall, lines);
 	char text[SITE_TEXT];

@@ -62,7 +62,7 @@ char *site__function(char *dst, size_t size, const char *frames);
  * NULL. */
 const char *site__names_hint(const char *frames);
 
-#define SITE_LINES 5
+#define SITE_LINES 6
 #define SITE_LINE  (SITE_TEXT + 32)
 
 /* A stall's own: its two writes as one picture, or where it is read and answered. Returns how many.

@@ -211,6 +211,30 @@ static bool kprobe_attaches(const char *function, bool *paranoid)
 	return true;
 }
 
+int caps__open_clock(int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_freq = CLOCK_HZ,
+		.freq = 1,
+		.exclude_idle = 1,
+		.disabled = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static bool clocks_open(void)
+{
+	int fd = caps__open_clock(0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /* Programs, links and maps of a session, and files to be read beside them. */
 #define MOST_FILES 512
 
@@ -322,6 +346,7 @@ struct btf *caps__probe(struct caps *caps, const char *btf_path)
 		BPF_TRACE_FENTRY,
 		btf__find_by_name_kind(btf, "tcp_delack_timer_handler", BTF_KIND_FUNC));
 	caps->kprobes = kprobe_attaches("tcp_delack_timer_handler", &caps->perf_paranoid);
+	caps->clocks = clocks_open();
 	caps->kernel_names = kernel_names_visible();
 	return btf;
 }

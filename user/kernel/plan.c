@@ -218,6 +218,7 @@ enum when {
 	FOR_NAMES,
 	FOR_CGROUP,
 	FOR_URING,
+	FOR_CLOCKS,
 };
 
 /* All programs but those of the facts, and the spares, which are optional. */
@@ -239,6 +240,7 @@ static const struct {
 	{"tp_softirq_exit", FOR_PROFILE, "which segments a timer sends"},
 	{"tp_segment_sent", FOR_PROFILE, "which segments a timer sends"},
 	{"tp_segment_received", FOR_PROFILE, "whom a segment wakes"},
+	{"pe_busy", FOR_CLOCKS, NULL},
 	{"iter_sleepers", FOR_UNWINDING, NULL},
 	{"iter_rings", FOR_URING, NULL},
 	{"iter_ops", FOR_URING, NULL},
@@ -263,6 +265,8 @@ static bool is_wanted(const struct caps *caps, const struct plan_request *reques
 		return request->by_comm || request->profile;
 	case FOR_CGROUP:
 		return request->by_cgroup;
+	case FOR_CLOCKS:
+		return caps->clocks && !request->untraced;
 	case FOR_URING:
 		return choose_variant(plan->variants, ANY_WAY, NS_FACT_URING);
 	default:

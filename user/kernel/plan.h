@@ -60,6 +60,7 @@ struct caps {
 	int refused;      /* else why not, an errno */
 	bool trampolines; /* fentry programs attach */
 	bool kprobes;
+	bool clocks;        /* perf events that tick on a CPU */
 	bool perf_paranoid; /* kprobes are refused to us by kernel.perf_event_paranoid alone */
 	bool kernel_names;  /* /proc/kallsyms shows addresses */
 	bool preempted;     /* programs at tracepoints can be, so each needs a spare */

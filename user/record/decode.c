@@ -155,6 +155,7 @@ static const char *call_damage(const struct ns_call *call)
 	case NS_CALL_ANSWER:
 		return call->head.conn ? NULL : "it names no connection (conn=)";
 	case NS_CALL_WAIT:
+	case NS_CALL_BUSY:
 		return call->head.tid ? NULL : "it names no thread (tid=)";
 	case NS_CALL_RELEASE:
 		return call->slept ? NULL : "it names no thread that had waited (slept=)";

@@ -79,7 +79,8 @@ static const char *const hold_names[] = {"unknown",     "nagle",  "cork",   "msg
 static const char *const uring_how_names[] = {"unknown", "inline", "poll", "worker", "later", NULL};
 static const char *const uring_file_names[] = {"none", "tcp",   "socket", "disk",
 					       "pipe", "other", NULL};
-static const char *const call_names[] = {"write", "read", "answer", "wait", "release", NULL};
+static const char *const call_names[] = {"write",   "read", "answer", "wait",
+					 "release", "busy", NULL};
 static const char *const step_names[] = {"none", "submitted", "queued", "armed", "done", NULL};
 
 /* ---- the records ---- */

@@ -112,8 +112,12 @@ static void take_record(struct session *session, void *data, size_t size)
 		size = head->len;
 	if (size >= sizeof(*head) && head->type == NS_EXIT)
 		note_exit(session, head->tgid);
-	if (!session->options.untraced)
-		enrich__record(session->enrich, data, size);
+	if (session->options.untraced)
+		return;
+	if ((head->type == NS_WAIT && size >= sizeof(struct ns_wait)) ||
+	    (head->type == NS_EXCHANGE && size >= sizeof(struct ns_exchange)))
+		session__look_for_busy(session, head);
+	enrich__record(session->enrich, data, size);
 }
 
 static int on_ring_record(void *context, void *data, size_t size)
@@ -182,6 +186,7 @@ static int prepare(struct session *session)
 
 static void detach(struct session *session)
 {
+	session__close_clocks(session);
 	while (session->hook_count)
 		bpf_link__destroy(session->hooks[--session->hook_count]);
 }
@@ -246,7 +251,8 @@ static const char *attach_hooks(struct session *session, int *err)
 		struct bpf_link *link;
 
 		if (!bpf_program__autoload(program) ||
-		    !strncmp(bpf_program__name(program), "iter_", 5))
+		    !strncmp(bpf_program__name(program), "iter_", 5) ||
+		    !strncmp(bpf_program__name(program), "pe_", 3))
 			continue;
 		link = bpf_program__attach(program);
 		*err = link ? 0 : -errno;
@@ -371,6 +377,7 @@ int session__attach(struct session *session)
 
 	if (err)
 		return err;
+	session__open_clocks(session);
 	err = map_rings(session);
 	if (err)
 		return err;

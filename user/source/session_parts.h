@@ -43,6 +43,12 @@ enum session_iterator {
 	for (bool more_ = !bpf_map_get_next_key(fd, NULL, next);                                   \
 	     more_ && (*(key) = *(next), more_ = !bpf_map_get_next_key(fd, key, next), true);)
 
+/* Of a CPU. */
+struct session_clock {
+	int fd; /* the link's, which closes it */
+	struct bpf_link *link;
+};
+
 struct session {
 	struct session_options options;
 	const struct target *target;
@@ -60,7 +66,11 @@ struct session {
 	struct bpf_link *hooks[PLAN_PROGRAMS];
 	size_t hook_count;
 	struct bpf_link *iterators[ITERATORS]; /* NULL: the plan has no such one */
-	uint64_t swept_ns;                     /* when io_uring's were run last */
+	struct session_clock *clocks;          /* session_busy.c */
+	size_t clock_count;
+	bool clocks_tick;
+	uint64_t long_seen_ns; /* the last long wait */
+	uint64_t swept_ns;     /* when io_uring's were run last */
 	uint64_t ops_lost_seen;
 	struct enrich *enrich;
 	struct chain_process chain[CHAIN_PROCESSES];
@@ -106,6 +116,13 @@ void session__scan_registered(struct session *session, enum ns_scan mode);
 
 /* session_sample.c: how many exchanges are told one by one, kept within bounds. */
 void session__pace_samples(struct session *session, uint64_t now);
+
+/* session_busy.c: the clocks of the CPUs, which stand still until something waits long. */
+void session__open_clocks(struct session *session);
+void session__close_clocks(struct session *session);
+/* Of a record that has come whole. */
+void session__look_for_busy(struct session *session, const struct ns_head *head);
+void session__pace_clocks(struct session *session, uint64_t now);
 
 /* session_end.c: what is only known at the end, told to the sink. */
 void session__tell_threads(struct session *session, uint64_t now);

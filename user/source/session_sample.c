@@ -62,6 +62,7 @@ void session__pace_samples(struct session *session, uint64_t now)
 	uint64_t passed = now - session->sampled_ns, begun, noted, every;
 
 	pace_waits(session, now);
+	session__pace_clocks(session, now);
 	if (passed < LOOK_EVERY_NS)
 		return;
 	begun = turns_begun(session);

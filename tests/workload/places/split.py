@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """
 A request in two writes, by Python's sockets; with `http` as http.server's answer; with `late` in one, and the server takes its time; with
-`lock` it waits for a lock that another thread keeps. The lines that matter are marked.
+`lock` it waits for a lock that another thread keeps; with `burn` it computes. The lines that matter are marked.
 """
 import http.server
 import os
@@ -53,6 +53,20 @@ def serve_locked(listener):
         conn.sendall(b"done")
 
 
+def compute(until):
+    count = 0
+    while time.monotonic() < until:
+        count += 1
+    return count
+
+
+def serve_computed(listener):
+    conn, _ = listener.accept()
+    while conn.recv(176):
+        compute(time.monotonic() + 0.03)  # // burn caller
+        conn.sendall(b"done")
+
+
 def ask_late(conn):
     conn.sendall(b"h" * 176)
     return conn.recv(4)  # // late read
@@ -94,8 +108,9 @@ if "http" in sys.argv:
     threading.Thread(target=ask, args=server.server_address[1:]).start()
     server.serve_forever()
 listener = socket.create_server(("127.0.0.1", 0))
-late = "late" in sys.argv or "lock" in sys.argv
-server = serve_locked if "lock" in sys.argv else serve_late if late else serve
+servers = {"late": serve_late, "lock": serve_locked, "burn": serve_computed}
+late = sys.argv[-1] in servers
+server = servers.get(sys.argv[-1], serve)
 threading.Thread(target=server, args=(listener,), daemon=True).start()
 conn = socket.create_connection(listener.getsockname())
 print("ready", os.getpid(), flush=True)

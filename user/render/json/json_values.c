@@ -144,6 +144,7 @@ json_t *json_value__sites(const struct call_sites *sites)
 		{"wait", sites->wait, NULL},
 		{"lock", sites->lock, NULL},
 		{"release", sites->release, NULL},
+		{"busy", sites->busy, NULL},
 	};
 	json_t *object = json_object(), *classes = json_object(), *places = json_object();
 

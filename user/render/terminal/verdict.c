@@ -95,6 +95,7 @@ static void print_places(FILE *out, const struct verdict *verdict, const struct 
 		print_full(out, "waits in:", verdict->sites.wait, style);
 		print_full(out, "locks in:", verdict->sites.lock, style);
 		print_full(out, "released in:", verdict->sites.release, style);
+		print_full(out, "computes in:", verdict->sites.busy, style);
 		return;
 	}
 	if (!verdict->sites.first_write && !verdict->sites.second_write) {
@@ -103,6 +104,7 @@ static void print_places(FILE *out, const struct verdict *verdict, const struct 
 		print_site(out, "waits in:", verdict->sites.wait, style);
 		print_site(out, "locks in:", verdict->sites.lock, style);
 		print_site(out, "released in:", verdict->sites.release, style);
+		print_site(out, "computes in:", verdict->sites.busy, style);
 		return;
 	}
 	if (!site__pair(verdict->sites.first_write, verdict->sites.second_write, &pair)) {

@@ -145,7 +145,8 @@ void words__call(const struct scene *scene, struct words *words)
 {
 	const struct ns_call *call = &scene->record->call;
 
-	static const char *const of[] = {"write", "read", "write", "wait", "release of a lock"};
+	static const char *const of[] = {"write",    "read", "write", "wait", "release of a lock",
+					 "computing"};
 
 	if (call->bytes)
 		text__bytes(words->amount, sizeof(words->amount), call->bytes);

@@ -63,7 +63,7 @@ void path__merge(struct path *path, const struct path *from);
 
 /*
  * Of a stall of this cause: the part of the others' time that took most, or of `self` of the
- * delayed thread's own; NULL: what took most was not seen.
+ * delayed thread's own, also where it answers itself; NULL: what took most was not seen.
  */
 const struct path_part *path__main(const struct path *path, enum cause cause);
 /* Of those parts the one with most time that is not in the set yet; NULL: none. */

@@ -301,26 +301,25 @@ static void join_waits(const struct sites *sites, const struct model *model, str
 		stall->sites.wait = NULL;
 }
 
-/* In the stall itself; else the thread's latest. */
+/* In the stall itself; else the thread's latest. What could not be unwound tells nothing. */
 static void join_busy(const struct sites *sites, const struct model *model, struct stall *stall)
 {
 	const struct path_part *part = path__main(&stall->path, stall->cause);
 	const struct calls *calls =
 		part && part->kind == PATH_RUNS ? table__get(sites->busy.calls, part->tid) : NULL;
-	const struct ns_call *best = NULL;
+	uint64_t latest = 0;
 
 	for (size_t i = 0; calls && i < kept_of(calls); i++) {
-		const struct ns_call *call = &calls->v[i];
+		uint64_t ts = calls->v[i].head.ts;
+		const char *text = model__kept_site(model, calls->v[i].stack_id);
 
-		if (!best || call->head.ts > best->head.ts)
-			best = call;
-		if (call->head.ts < stall->start_ts || call->head.ts > stall->end_ts)
+		if (!text || strstr(text, "[unknown]") || ts < latest)
 			continue;
-		best = call;
-		break;
+		stall->sites.busy = text;
+		latest = ts;
+		if (ts >= stall->start_ts && ts <= stall->end_ts)
+			break;
 	}
-	if (best)
-		stall->sites.busy = model__kept_site(model, best->stack_id);
 }
 
 void sites__join(const struct sites *sites, const struct model *model, struct stall *stall)

@@ -226,8 +226,9 @@ static enum frame_class class_of(const struct frame *frame)
 		return FRAME_LIBRARY;
 	if (is_c_librarys(frame) && (frame__is_wrapper(frame) || frame__is_startup(frame)))
 		return FRAME_LIBC;
-	/* Generated, and nobody wrote down its name: that says nothing. */
-	if (begins(frame->text, frame->name_len, "[jit]"))
+	/* Generated, and nobody wrote down its name, or in no file at all: that says nothing. */
+	if (begins(frame->text, frame->name_len, "[jit]") ||
+	    begins(frame->text, frame->name_len, "[unknown]"))
 		return FRAME_RUNTIME;
 	for (size_t i = 0; i < COUNT_OF(runtime_names); i++)
 		if (begins(frame->text, frame->name_len, runtime_names[i]))

@@ -98,24 +98,23 @@ void parts__add_deed(char **text, const struct context *context, const struct pa
 			     part->waker_tid);
 }
 
+/* The main one first, which may be the delayed thread's own. */
 void parts__add(char **text, const struct context *context)
 {
-	const struct path_part *part = path__main(&context->path, context->tally->cause),
-			       *before = NULL;
+	const enum cause cause = context->tally->cause;
+	const struct path_part *main = path__main(&context->path, cause), *part = main, *before;
 	uint64_t taken = 0, all = path__total(&context->path, 0);
 	size_t said = 0;
 
-	if (!part)
+	if (!main)
 		return;
-	while (said < PARTS_SAID &&
-	       (part = path__next_largest(&context->path, context->tally->cause, &taken)) &&
-	       PART_MATTER * part->ns >= all) {
-		if (!path__is_known(&context->path, context->tally->cause, part))
+	builder__add(text, " Of %s%s", context->tally->count > 1 ? "each " : "the ",
+		     duration_text(each(context)));
+	for (before = NULL; part && said < PARTS_SAID && PART_MATTER * part->ns >= all;
+	     part = path__next_largest(&context->path, cause, &taken)) {
+		if ((said && part == main) || !path__is_known(&context->path, cause, part))
 			continue;
-		if (!said++)
-			builder__add(text, " Of %s%s", context->tally->count > 1 ? "each " : "the ",
-				     duration_text(each(context)));
-		else
+		if (said++)
 			builder__add(text, ",");
 		if (!before || before->tid != part->tid)
 			builder__add(text, " %s",

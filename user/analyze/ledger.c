@@ -243,8 +243,15 @@ static void join_sites(struct ledger *ledger)
 {
 	struct report *report = &ledger->report;
 
-	for (size_t i = 0; i < report->stall_count; i++)
-		sites__join(ledger->sites, ledger->model, &report->stalls[i]);
+	for (size_t i = 0; i < report->stall_count; i++) {
+		struct stall *stall = &report->stalls[i];
+		struct tally *tally =
+			table__get(ledger->accounts[stall->cause].tallies, stall->conn);
+
+		sites__join(ledger->sites, ledger->model, stall);
+		if (tally)
+			tally__take_sites(tally, stall);
+	}
 	for (size_t i = 0; i < CAUSE_COUNT; i++) {
 		struct tally *tally;
 		size_t cursor = 0;

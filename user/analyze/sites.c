@@ -301,24 +301,21 @@ static void join_waits(const struct sites *sites, const struct model *model, str
 		stall->sites.wait = NULL;
 }
 
-/* In the stall itself; else the thread's latest. What could not be unwound tells nothing. */
+/* In the stall itself: at another time it may do something else. What could not be unwound tells
+ * nothing. */
 static void join_busy(const struct sites *sites, const struct model *model, struct stall *stall)
 {
 	const struct path_part *part = path__main(&stall->path, stall->cause);
 	const struct calls *calls =
 		part && part->kind == PATH_RUNS ? table__get(sites->busy.calls, part->tid) : NULL;
-	uint64_t latest = 0;
 
-	for (size_t i = 0; calls && i < kept_of(calls); i++) {
-		uint64_t ts = calls->v[i].head.ts;
-		const char *text = model__kept_site(model, calls->v[i].stack_id);
+	for (size_t i = 0; calls && i < kept_of(calls) && !stall->sites.busy; i++) {
+		const struct ns_call *call = &calls->v[i];
+		const char *text = model__kept_site(model, call->stack_id);
 
-		if (!text || strstr(text, "[unknown]") || ts < latest)
-			continue;
-		stall->sites.busy = text;
-		latest = ts;
-		if (ts >= stall->start_ts && ts <= stall->end_ts)
-			break;
+		if (text && !strstr(text, "[unknown]") && call->head.ts >= stall->start_ts &&
+		    call->head.ts <= stall->end_ts)
+			stall->sites.busy = text;
 	}
 }
 

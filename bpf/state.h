@@ -133,7 +133,7 @@ _Static_assert(NS_REG_COUNT <= NS_CALL_REGS, "the registers fit the record");
 #define NS_SITES_WAITS   4        /* of a thread */
 #define NS_SITES_SECOND  128      /* of all, in a second */
 #define NS_SITES_BUSY_NS 50000000 /* of a thread that computes, from one to the next */
-#define NS_SITES_IDLE    16       /* from so many on, none of waits: most of these delay nobody */
+#define NS_SITES_IDLE    16 /* behind so many none of waits and busy threads: most delay nobody */
 
 /* One of many: has user space heard of it? */
 enum ns_untold {

@@ -118,12 +118,12 @@ static __always_inline __u64 frame_pointer(struct pt_regs *regs)
 	return BPF_CORE_READ(regs, bp);
 }
 
-/* By enum ns_call_reg. */
 static __always_inline __u64 user_sp(struct pt_regs *regs)
 {
 	return BPF_CORE_READ(regs, sp);
 }
 
+/* By enum ns_call_reg. */
 static __always_inline void read_call_regs(struct pt_regs *regs, __u64 *out)
 {
 	out[NS_REG_IP] = BPF_CORE_READ(regs, ip);
@@ -228,12 +228,12 @@ static __always_inline __u64 frame_pointer(struct pt_regs *regs)
 	return BPF_CORE_READ(regs, user_regs.regs[29]);
 }
 
-/* By enum ns_call_reg. */
 static __always_inline __u64 user_sp(struct pt_regs *regs)
 {
 	return BPF_CORE_READ(regs, user_regs.sp);
 }
 
+/* By enum ns_call_reg. */
 static __always_inline void read_call_regs(struct pt_regs *regs, __u64 *out)
 {
 	int i;

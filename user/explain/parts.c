@@ -106,7 +106,7 @@ void parts__add(char **text, const struct context *context)
 	uint64_t taken = 0, all = path__total(&context->path, 0);
 	size_t said = 0;
 
-	if (!main)
+	if (!main || PART_MATTER * main->ns < all)
 		return;
 	builder__add(text, " Of %s%s", context->tally->count > 1 ? "each " : "the ",
 		     duration_text(each(context)));

@@ -42,7 +42,7 @@ TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libelf libdw libcap) -liberty $(
 
 # The pure library: no kernel, no libbpf. The tests link it alone, which keeps it so.
 sources = $(sort $(shell find $(addprefix user/,$(1)) -name '*.c'))
-PURE_SRCS := $(call sources,base record model analyze explain render check) user/kernel/plan.c user/source/stack_ids.c
+PURE_SRCS := $(call sources,base record model analyze explain render check) user/kernel/container.c user/kernel/plan.c user/source/stack_ids.c
 TOOL_SRCS := $(filter-out $(PURE_SRCS),$(call sources,kernel symbols source process demo cmd))
 PURE_OBJS := $(PURE_SRCS:%.c=$(B)/%.o)
 TOOL_OBJS := $(TOOL_SRCS:%.c=$(B)/%.o)

@@ -151,6 +151,8 @@ enum ns_fact {
 };
 
 /* head.tgid: the process. */
+#define NS_CONTAINER_LEN 24
+
 struct ns_process {
 	struct ns_head head;
 	__u32 role;   /* enum ns_role */
@@ -158,6 +160,7 @@ struct ns_process {
 	char comm[NS_COMM_LEN];
 	__u32 master; /* its parent, when that has the same name: it is a worker; 0 none */
 	__u32 pad;
+	char container[NS_CONTAINER_LEN]; /* "docker 3f2a9c1d4b5e"; "": in none, or not known */
 };
 
 #define NS_FD_UNKNOWN 0xffffffffu
@@ -200,7 +203,7 @@ NS_ASSERT_OFFSET(ns_head, ts, 8);
 NS_ASSERT_OFFSET(ns_head, conn, 16);
 NS_ASSERT_SIZE(ns_session, 216);
 NS_ASSERT_OFFSET(ns_session, way, 56);
-NS_ASSERT_SIZE(ns_process, 64);
+NS_ASSERT_SIZE(ns_process, 88);
 NS_ASSERT_SIZE(ns_exit, 32);
 NS_ASSERT_SIZE(ns_lost, 56);
 NS_ASSERT_SIZE(ns_stack, 2048);

@@ -198,6 +198,23 @@ case_by_cgroup() {
     trace_by -c "$GROUP"
 }
 
+# As a container's runtime names it, in a mount namespace where version 2 is what there is.
+case_by_container() {
+    local id=feed0123456789abcdef0123456789abcdef0123456789abcdef0123456789ab netstall=$NETSTALL
+    make_cgroup
+    mkdir "$GROUP/docker-$id.scope" || fail "cannot make a cgroup"
+    CLEANUP=("rmdir $GROUP/docker-$id.scope" "${CLEANUP[@]}")
+    printf '#!/bin/sh\nexec unshare -m sh -c "mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec %s \\"\\$@\\"" - "$@"\n' "$netstall" >"$SCRATCH/enter"
+    chmod +x "$SCRATCH/enter"
+    start_exchange -- --mode split -n "$FEW"
+    echo "$CLIENT" >"$GROUP/docker-$id.scope/cgroup.procs" || fail "cannot fill the cgroup"
+    NETSTALL=$SCRATCH/enter trace_by --container feed0123
+    expect_is "the container" "$(report ".target.processes[] | select(.pid == $CLIENT).container")" "docker feed01234567"
+    expect_is "the server's" "$(report ".target.processes[] | select(.pid == $SERVER).container")" null
+    ! "$netstall" trace --container beef0123 -d 1 2>"$SCRATCH/refused" || fail "a container that is not there was traced"
+    grep -q "no cgroup or container beef0123" "$SCRATCH/refused" || fail "it says: $(cat "$SCRATCH/refused")"
+}
+
 # A process that joins the cgroup only while we watch.
 case_by_cgroup_joined_later() {
     make_cgroup

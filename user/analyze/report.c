@@ -234,6 +234,7 @@ static void learn_process(struct report *report, const struct model_process *pro
 	entry->ns_pid = process->ns_pid;
 	entry->role = process->role;
 	entry->master = process->master;
+	memcpy(entry->container, process->container, NS_CONTAINER_LEN);
 	entry->exited = process->exited;
 	if (process->ended && !entry->ended)
 		entry->ended = ++report->processes_ended;

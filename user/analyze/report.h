@@ -19,9 +19,10 @@
 
 struct report_process {
 	uint32_t pid;
-	uint32_t ns_pid; /* in its own pid namespace when that differs, else 0 */
-	uint32_t role;   /* NS_ROLE_* */
-	uint32_t master; /* its parent, whose worker it is, 0 nobody's */
+	uint32_t ns_pid;                  /* in its own pid namespace when that differs, else 0 */
+	uint32_t role;                    /* NS_ROLE_* */
+	uint32_t master;                  /* its parent, whose worker it is, 0 nobody's */
+	char container[NS_CONTAINER_LEN]; /* as ns_process has it */
 	bool exited;
 	uint64_t ended; /* which of all exits was its own, 0 none */
 	char comm[NS_COMM_LEN];

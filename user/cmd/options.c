@@ -194,6 +194,8 @@ static const struct option_row target_rows[] = {
 	 INTO(struct options, target.comm)},
 	{'c', "cgroup", "PATH", "Processes in this cgroup (version 2) and below", option__name,
 	 INTO(struct options, target.cgroup)},
+	{0, "container", "ID", "Processes of this container, by the first digits of its id",
+	 option__name, INTO(struct options, target.cgroup)},
 	{'L', "lport", "PORT", "Only connections with this local port", option__number,
 	 INTO(struct options, target.lport), 1, 65535, "a local port"},
 	{'D', "rport", "PORT", "Only connections with this remote port", option__number,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/kernel/target.h"
+#include "user/kernel/container.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -250,25 +251,37 @@ static bool is_cgroup(const char *path)
 	return !access(test, R_OK) && !statfs(path, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC;
 }
 
-/* A whole path, of a hybrid hierarchy for example, or one below the usual mount point. */
-static bool find_cgroup(const char *name, char *path, size_t size)
+/* A whole path, of a hybrid hierarchy for example, one below the usual mount point, or the id of a
+ * container. */
+static bool find_cgroup(const char *name, char *path, size_t size, enum container_found *found)
 {
 	snprintf(path, size, "%s", name);
 	if (*name == '/' && is_cgroup(path))
 		return true;
 	snprintf(path, size, CGROUP_ROOT "/%s", name + strspn(name, "/"));
-	return is_cgroup(path);
+	if (is_cgroup(path))
+		return true;
+	*found = container__find(is_cgroup(CGROUP_ROOT) ? CGROUP_ROOT : CGROUP_ROOT "/unified",
+				 name, path, size);
+	return *found == CONTAINER_ONE && is_cgroup(path);
 }
 
 static int add_cgroup(const char *name, const struct tasks *tasks, struct target_set *set)
 {
 	char path[PATH_SIZE];
+	enum container_found found = CONTAINER_NONE;
 	size_t before = set->count;
 
-	if (!find_cgroup(name, path, sizeof(path))) {
-		log__error("no cgroup %s: name one of version 2, whole or relative to " CGROUP_ROOT
-			   " (try `systemd-cgls`)",
-			   name);
+	if (!find_cgroup(name, path, sizeof(path), &found)) {
+		if (found == CONTAINER_SEVERAL)
+			log__error(
+				"several containers have an id that begins with %s: give more of it",
+				name);
+		else
+			log__error(
+				"no cgroup or container %s: name a cgroup of version 2, whole or relative to " CGROUP_ROOT
+				" (try `systemd-cgls`), or the id of a container (try `docker ps`, `crictl ps`)",
+				name);
 		return -ENOENT;
 	}
 	walk_cgroup(path, 0, tasks, set);

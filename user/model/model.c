@@ -348,6 +348,8 @@ static void learn_process(struct model *model, const struct ns_process *record)
 	take(&process->ns_pid, record->ns_pid, 0, later);
 	take(&process->master, record->master, 0, later);
 	take_comm(process->comm, record->comm, later);
+	if (record->container[0])
+		memcpy(process->container, record->container, NS_CONTAINER_LEN);
 	if (later)
 		process->comm_ts = record->head.ts;
 	if (record->head.ts > process->exit_ts)

@@ -53,6 +53,7 @@ struct model_process {
 	uint32_t ns_pid;
 	uint32_t role;   /* 0: only its exit came so far */
 	uint32_t master; /* whose worker it is, 0 nobody's */
+	char container[NS_CONTAINER_LEN];
 	bool exited;
 	uint64_t ended; /* which of all exits was its own; 0: it lives, perhaps again */
 	uint64_t exit_ts;

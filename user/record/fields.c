@@ -104,11 +104,9 @@ static const struct field session_fields[] = {
 };
 
 static const struct field process_fields[] = {
-	NAME(ns_process, role, role_names),
-	U32(ns_process, ns_pid),
-	STRING(ns_process, comm),
-	U32(ns_process, master),
-	END,
+	NAME(ns_process, role, role_names), U32(ns_process, ns_pid),
+	STRING(ns_process, comm),           U32(ns_process, master),
+	STRING(ns_process, container),      END,
 };
 
 static const struct field conn_fields[] = {

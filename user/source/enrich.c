@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/source/enrich.h"
+#include "user/kernel/container.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -253,6 +254,7 @@ static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm,
 	} else if (comm) {
 		memcpy(out.comm, comm, sizeof(out.comm));
 	}
+	container__of((pid_t)out.head.tgid, out.container, sizeof(out.container));
 	note_process(enrich, &out);
 	send_process(enrich, tgid, &out);
 }

@@ -42,6 +42,9 @@ static json_t *process_of(const struct report_process *process)
 	put(object, "namespace_pid", json_value__number_or_null(process->ns_pid, 0));
 	put(object, "comm", json_value__name(process->comm, NS_COMM_LEN));
 	put(object, "role", json_string(role_name(process->role)));
+	put(object, "container",
+	    process->container[0] ? json_value__name(process->container, NS_CONTAINER_LEN)
+				  : json_null());
 	put(object, "exited", json_boolean(process->exited));
 	return object;
 }

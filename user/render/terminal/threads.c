@@ -43,6 +43,17 @@ static bool is_measured(const struct report_thread *thread)
 	return thread->on_cpu_ns + thread->blocked_ns + thread->runqueue_ns > 0;
 }
 
+/* In which container, and as what there. */
+static void say_where(char *dst, size_t size, const struct report_process *process)
+{
+	char container[TEXT_SAFE(NS_CONTAINER_LEN)], pid[32] = "";
+
+	text__safe(container, sizeof(container), process->container, NS_CONTAINER_LEN);
+	if (process->ns_pid)
+		print_to(pid, "pid %u in its namespace", process->ns_pid);
+	snprintf(dst, size, "%s%s%s", container, *container && *pid ? ", " : "", pid);
+}
+
 /* Columns that nothing stands in take no room: a short report has the first ones. */
 static void add_thread(struct grid *grid, const struct report *report,
 		       const struct report_thread *thread, const struct render_style *style)
@@ -51,12 +62,12 @@ static void add_thread(struct grid *grid, const struct report *report,
 	uint64_t window = report->end_ts - report->start_ts;
 	uint64_t wakes =
 		window ? (uint64_t)((double)thread->wakes * 1e9 / (double)window + 0.5) : 0;
-	char name[NAME_SIZE + 16], remark[64] = "";
+	char name[NAME_SIZE + 16], remark[TEXT_SAFE(NS_CONTAINER_LEN) + 32] = "";
 	bool more = style->verbose;
 
 	print_to(name, "%s%s", thread_text(report, thread->pid, thread->tid), role_mark(thread));
-	if (process && process->ns_pid)
-		print_to(remark, "pid %u in its namespace", process->ns_pid);
+	if (process)
+		say_where(remark, sizeof(remark), process);
 	if (!is_measured(thread))
 		grid__row(grid, COLOUR_PLAIN, name, "-", "-", "-", more ? "-" : "", more ? "-" : "",
 			  "", "", "", remark);

@@ -94,19 +94,24 @@ case_sites_cork() {
     expect_is "what writes" "$(report '.verdict.sites.second_write | map(split("+")[0]) | .[] | select(. == "endpoint__send")')" endpoint__send
 }
 
-# Nothing is copied before a hold.
+# calls_of WHAT...: the call sites that were copied of these.
+calls_of() { gojq -n --arg whats "$*" '[inputs | select(.event == "call") | select(.what | IN($whats / " " | .[]))] | length' "$SCRATCH/trace"; }
+
+# Nothing is copied before a hold, but where its thread waits: for the gate, four times at most.
 case_sites_none_without_holds() {
     TRACE_OPTIONS=(--all)
     EXCHANGE=$SITES_DIR/callsites trace_callsites -- --nodelay -n "$GOOD"
-    expect_is "the call records" "$(grep -c '"event": *"call"' "$SCRATCH/trace")" 0
+    expect_is "the calls of writes" "$(calls_of write)" 0
+    expect "the calls of waits" "$(calls_of wait)" '<=' "$((4 * $(report '.threads | length')))"
 }
 
-# However many holds: two of each write are copied.
+# However many holds: two of each write are copied, and of each wait.
 case_sites_are_few() {
     TRACE_OPTIONS=(--all)
     EXCHANGE=$SITES_DIR/callsites trace_callsites -- -n 30
-    expect "the call records" "$(grep -c '"event": *"call"' "$SCRATCH/trace")" '<=' 8
-    expect "the call records" "$(grep -c '"event": *"call"' "$SCRATCH/trace")" '>=' 3
+    expect "the calls of writes" "$(calls_of write)" '<=' 8
+    expect "the calls of writes" "$(calls_of write)" '>=' 3
+    expect "the calls of waits" "$(calls_of wait)" '<=' "$((4 * $(report '.threads | length')))"
 }
 
 # trace_places PROGRAM ARG...: from its gate to its end.

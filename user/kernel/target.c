@@ -279,8 +279,8 @@ static int add_cgroup(const char *name, const struct tasks *tasks, struct target
 				name);
 		else
 			log__error(
-				"no cgroup or container %s: name a cgroup of version 2, whole or relative to " CGROUP_ROOT
-				" (try `systemd-cgls`), or the id of a container (try `docker ps`, `crictl ps`)",
+				"no cgroup %s: name one of version 2, whole or relative to " CGROUP_ROOT
+				" (try `systemd-cgls`), or a container by its id (try `docker ps`)",
 				name);
 		return -ENOENT;
 	}

@@ -150,9 +150,9 @@ enum ns_fact {
 	NS_FACT_COUNT
 };
 
-/* head.tgid: the process. */
 #define NS_CONTAINER_LEN 24
 
+/* head.tgid: the process. */
 struct ns_process {
 	struct ns_head head;
 	__u32 role;   /* enum ns_role */

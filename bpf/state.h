@@ -425,10 +425,10 @@ struct ns_thread_place {
 	__u64 sp; /* of the long one */
 	__u32 call;
 	__u16 wanted;
-	__u8 told;      /* waits */
-	__u8 released;  /* and releases of its */
+	__u8 told;      /* waits that were copied, */
+	__u8 released;  /* and releases of its lock */
 	__u64 awake_ts; /* when it came to its CPU from its last sleep, */
-	__u64 busy_ts;  /* and when that it computes since then was told last */
+	__u64 busy_ts;  /* and when a copy of what it computes was last made */
 };
 
 /* Its absences that are no records of their own, see spent.bpf.h. */

@@ -94,8 +94,8 @@ case_sites_cork() {
     expect_is "what writes" "$(report '.verdict.sites.second_write | map(split("+")[0]) | .[] | select(. == "endpoint__send")')" endpoint__send
 }
 
-# calls_of WHAT...: the call sites that were copied of these.
-calls_of() { gojq -n --arg whats "$*" '[inputs | select(.event == "call") | select(.what | IN($whats / " " | .[]))] | length' "$SCRATCH/trace"; }
+# calls_of WHAT: how many call sites were copied of these.
+calls_of() { gojq -n --arg what "$1" '[inputs | select(.event == "call" and .what == $what)] | length' "$SCRATCH/trace"; }
 
 # Nothing is copied before a hold, but where its thread waits: for the gate, four times at most.
 case_sites_none_without_holds() {

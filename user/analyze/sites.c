@@ -8,10 +8,19 @@
 #include "user/base/xalloc.h"
 #include "user/record/syscalls.h"
 
+/* What tells a wait from others in the same system call. */
+struct slept {
+	bool known;
+	uint32_t syscall;
+	uint32_t arg0;
+	uint32_t arg2;
+	uint64_t ns;
+};
+
 struct calls {
 	size_t count; /* ever */
 	struct ns_call v[SITES_CALLS];
-	struct ns_wait waits[SITES_CALLS]; /* that it was for; head.type 0: on none, or not known */
+	struct slept slept[SITES_CALLS]; /* after the call; not known: it is none, or not over */
 };
 
 struct shelf {
@@ -82,7 +91,16 @@ void sites__learn(struct sites *sites, const struct ns_call *call)
 		calls = entry_of(&sites->threads, call->slept ? call->slept : call->head.tid);
 	at = calls->count++ % SITES_CALLS;
 	calls->v[at] = *call;
-	calls->waits[at].head.type = 0;
+	calls->slept[at].known = false;
+}
+
+static struct slept slept_of(const struct ns_wait *wait)
+{
+	return (struct slept){.known = true,
+			      .syscall = wait->syscall,
+			      .arg0 = wait->arg0,
+			      .arg2 = wait->arg2,
+			      .ns = wait->head.ts - wait->off_ts};
 }
 
 void sites__learn_wait(struct sites *sites, const struct ns_wait *wait)
@@ -92,7 +110,7 @@ void sites__learn_wait(struct sites *sites, const struct ns_wait *wait)
 
 	for (size_t i = 0; calls && i < kept_of(calls); i++)
 		if (calls->v[i].off_ts == wait->off_ts)
-			calls->waits[i] = *wait;
+			calls->slept[i] = slept_of(wait);
 }
 
 /* ---- which call was it ---- */
@@ -209,26 +227,16 @@ static void join_read(const struct calls *calls, const struct model *model, stru
 		stall->sites.read = model__kept_site(model, call->stack_id);
 }
 
-static uint64_t length_of(const struct ns_wait *wait)
-{
-	return wait->head.ts - wait->off_ts;
-}
-
 /* In the same system call, with the same arguments as far as they are known: what is slept for
  * shows in how long it takes. */
-static bool is_alike(const struct model *model, const struct ns_wait *a, const struct ns_wait *b)
+static bool is_alike(const struct model *model, const struct slept *a, const struct slept *b)
 {
-	const char *name;
-	uint64_t longer, shorter;
+	const struct slept *longer = a->ns > b->ns ? a : b, *shorter = longer == a ? b : a;
 
-	if (a->syscall != b->syscall || a->arg0 != b->arg0 || a->arg2 != b->arg2)
-		return false;
-	name = syscall__name(model__session(model)->arch, a->syscall);
-	if (!name || !strstr(name, "nanosleep"))
-		return true;
-	longer = length_of(a) > length_of(b) ? length_of(a) : length_of(b);
-	shorter = length_of(a) + length_of(b) - longer;
-	return longer - shorter <= longer / 4;
+	return a->known && b->known && a->syscall == b->syscall && a->arg0 == b->arg0 &&
+	       a->arg2 == b->arg2 &&
+	       (syscall__wait_kind(model__session(model)->arch, a->syscall) != WAIT_SLEEP ||
+		longer->ns - shorter->ns <= longer->ns / 4);
 }
 
 /* A call of that kind for this very wait; else what all say that were for one like it. NULL: there
@@ -236,19 +244,19 @@ static bool is_alike(const struct model *model, const struct ns_wait *a, const s
 static const char *find_of_wait(const struct calls *calls, const struct model *model,
 				const struct ns_wait *wait, uint32_t what)
 {
+	const struct slept slept = slept_of(wait);
 	const char *like = NULL, *text;
 	size_t kept = kept_of(calls);
 
 	for (size_t i = 0; i < kept; i++) {
 		const struct ns_call *call = &calls->v[i];
-		const struct ns_wait *was = &calls->waits[i];
 
 		if (call->what != what)
 			continue;
 		text = model__kept_site(model, call->stack_id);
 		if (call->off_ts == wait->off_ts)
 			return text;
-		if (!text || !was->head.type || !is_alike(model, was, wait))
+		if (!text || !is_alike(model, &calls->slept[i], &slept))
 			continue;
 		if (like && strcmp(like, text) != 0)
 			return NULL;

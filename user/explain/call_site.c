@@ -369,21 +369,27 @@ static unsigned write_lines(const struct stall *stall, char lines[SITE_LINES][SI
 	return count;
 }
 
+void site__rows(const struct call_sites *sites, struct site_row rows[SITE_ROWS])
+{
+	const struct site_row all[SITE_ROWS] = {
+		{"read in", sites->read},        {"answered in", sites->answer},
+		{"waits in", sites->wait},       {"locks in", sites->lock},
+		{"released in", sites->release}, {"computes in", sites->busy},
+	};
+
+	memcpy(rows, all, sizeof(all));
+}
+
 unsigned site__lines(const struct stall *stall, char lines[SITE_LINES][SITE_LINE])
 {
-	const struct {
-		const char *label, *frames;
-	} rows[] = {
-		{"read in", stall->sites.read},        {"answered in", stall->sites.answer},
-		{"waits in", stall->sites.wait},       {"locks in", stall->sites.lock},
-		{"released in", stall->sites.release}, {"computes in", stall->sites.busy},
-	};
+	struct site_row rows[SITE_ROWS];
 	unsigned count = write_lines(stall, lines);
 	char text[SITE_TEXT];
 
 	if (count)
 		return count;
-	for (size_t i = 0; i < COUNT_OF(rows); i++)
+	site__rows(&stall->sites, rows);
+	for (size_t i = 0; i < SITE_ROWS; i++)
 		if (rows[i].frames)
 			snprintf(lines[count++], SITE_LINE, "%s: %s", rows[i].label,
 				 site__describe(text, sizeof(text), rows[i].frames));

@@ -62,7 +62,17 @@ char *site__function(char *dst, size_t size, const char *frames);
  * NULL. */
 const char *site__names_hint(const char *frames);
 
-#define SITE_LINES 6
+/* Where a wait goes on, beside the two writes of a hold: "read in", and its frames, NULL unknown.
+ */
+struct site_row {
+	const char *label, *frames;
+};
+
+#define SITE_ROWS 6
+
+void site__rows(const struct call_sites *sites, struct site_row rows[SITE_ROWS]);
+
+#define SITE_LINES SITE_ROWS
 #define SITE_LINE  (SITE_TEXT + 32)
 
 /* A stall's own: its two writes as one picture, or where it is read and answered. Returns how many.

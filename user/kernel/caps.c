@@ -211,6 +211,8 @@ static bool kprobe_attaches(const char *function, bool *paranoid)
 	return true;
 }
 
+#define CLOCK_HZ 99
+
 int caps__open_clock(int cpu)
 {
 	struct perf_event_attr attr = {

@@ -22,7 +22,6 @@ void caps__lacking(char *out, size_t size);
 bool caps__may_look_inside(void);
 /* Jiffies a second (CONFIG_HZ), 0 when it cannot be told. */
 unsigned caps__hz(void);
-#define CLOCK_HZ 99
 /* A perf event that ticks on a CPU while that is not idle, once it is enabled. A descriptor, or -1
  * and errno. */
 int caps__open_clock(int cpu);

@@ -14,7 +14,7 @@
 
 /* "docker 3f2a9c1d4b5e" of a cgroup's path, or of one of its parents'; false: it is of none. */
 bool container__of_path(const char *path, char *out, size_t size);
-/* The same of a process; false also where it cannot be told. */
+/* The same of a process; false also where its cgroup cannot be read. */
 bool container__of(pid_t pid, char *out, size_t size);
 
 enum container_found {

@@ -157,35 +157,44 @@ static void a_cork_has_no_first_write(void **state)
 	pipeline__free(outcome.pipeline);
 }
 
-/* Its sleep of so many ms from then on, whose call was copied as that stack; 0: it was not. */
-static void add_sleep(struct feed *feed, unsigned at, unsigned ms, unsigned stack)
+struct sleep_of {
+	unsigned ms, stack; /* that its call was copied as; 0: it was not */
+};
+
+/* A thread that sleeps so, each 100 ms. */
+static struct outcome analyze_sleeps(const struct sleep_of *sleeps, unsigned count)
 {
+	struct feed feed = feed__text(SETTING);
+	struct outcome outcome;
 	char line[256];
 
-	snprintf(line, sizeof(line),
-		 "%u call tgid=10 tid=11 what=wait off=%u syscall=230 stack_id=%u", at, at, stack);
-	if (stack)
-		feed__add_line(feed, line);
-	snprintf(line, sizeof(line),
-		 "%u wait tgid=10 tid=11 off=%u wake=%u state=1 syscall=230 stack_id=4 comm=client",
-		 at + ms, at, at + ms);
-	feed__add_line(feed, line);
+	feed__add_line(&feed, "0 stack id=4 text=schedule;do_nanosleep;hrtimer_nanosleep");
+	for (unsigned i = 0; i < count; i++) {
+		unsigned at = 100 * (i + 1), end = at + sleeps[i].ms;
+
+		snprintf(line, sizeof(line),
+			 "%u call tgid=10 tid=11 what=wait off=%u syscall=230 stack_id=%u", at, at,
+			 sleeps[i].stack);
+		if (sleeps[i].stack)
+			feed__add_line(&feed, line);
+		snprintf(line, sizeof(line),
+			 "%u wait tgid=10 tid=11 off=%u wake=%u state=1 syscall=230 stack_id=4 "
+			 "comm=client",
+			 end, at, end);
+		feed__add_line(&feed, line);
+	}
+	outcome = analyze(feed);
+	assert_int_equal(outcome.report->stall_count, count);
+	return outcome;
 }
 
 /* Of sleeps in one function, whose lengths tell them apart. */
 static void a_wait_has_the_place_of_those_like_it(void **state)
 {
-	struct feed feed = feed__text(SETTING);
-	struct outcome outcome;
+	static const struct sleep_of sleeps[] = {{40, 0}, {40, 1}, {15, 3}, {42, 0}};
+	struct outcome outcome = analyze_sleeps(sleeps, 4);
 
 	(void)state;
-	feed__add_line(&feed, "0 stack id=4 text=schedule;do_nanosleep;hrtimer_nanosleep");
-	add_sleep(&feed, 100, 40, 0);
-	add_sleep(&feed, 200, 40, 1);
-	add_sleep(&feed, 300, 15, 3);
-	add_sleep(&feed, 400, 42, 0);
-	outcome = analyze(feed);
-	assert_int_equal(outcome.report->stall_count, 4);
 	assert_string_equal(outcome.report->stalls[0].sites.wait, AT_HEAD);
 	assert_string_equal(outcome.report->stalls[1].sites.wait, AT_HEAD);
 	assert_string_equal(outcome.report->stalls[2].sites.wait, "other+0x1;main+0x80");
@@ -196,16 +205,10 @@ static void a_wait_has_the_place_of_those_like_it(void **state)
 /* Of two that are alike neither is that of a third. */
 static void a_wait_has_no_place_where_they_differ(void **state)
 {
-	struct feed feed = feed__text(SETTING);
-	struct outcome outcome;
+	static const struct sleep_of sleeps[] = {{40, 1}, {40, 3}, {40, 0}};
+	struct outcome outcome = analyze_sleeps(sleeps, 3);
 
 	(void)state;
-	feed__add_line(&feed, "0 stack id=4 text=schedule;do_nanosleep;hrtimer_nanosleep");
-	add_sleep(&feed, 100, 40, 1);
-	add_sleep(&feed, 200, 40, 3);
-	add_sleep(&feed, 300, 40, 0);
-	outcome = analyze(feed);
-	assert_int_equal(outcome.report->stall_count, 3);
 	assert_string_equal(outcome.report->stalls[0].sites.wait, AT_HEAD);
 	assert_string_equal(outcome.report->stalls[1].sites.wait, "other+0x1;main+0x80");
 	assert_null(outcome.report->stalls[2].sites.wait);

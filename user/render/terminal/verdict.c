@@ -53,7 +53,7 @@ static void print_line(FILE *out, const char *which, char *text, size_t size,
 
 	if (!text[0])
 		return;
-	print_to(label, "%-*s", SITE_LABEL, which);
+	print_to(label, "%-*.*s", SITE_LABEL, SITE_LABEL, which);
 	if (!style->verbose)
 		cut_frames(text, size, colour__width(style) - 2 * INDENT - SITE_LABEL);
 	wrap__item(out, label, text, 2 * INDENT, 0, COLOUR_PLAIN, style);
@@ -76,7 +76,7 @@ static void print_full(FILE *out, const char *which, const char *stack,
 
 	if (!stack)
 		return;
-	print_to(label, "%-*s", SITE_LABEL, which);
+	print_to(label, "%-*.*s", SITE_LABEL, SITE_LABEL, which);
 	wrap__item(out, label, site__full(text, sizeof(text), stack), 2 * INDENT, 0, COLOUR_PLAIN,
 		   style);
 }
@@ -85,26 +85,23 @@ static void print_full(FILE *out, const char *which, const char *stack,
 static void print_places(FILE *out, const struct verdict *verdict, const struct render_style *style)
 {
 	const char *second = verdict->cause == CAUSE_CORK ? "held write:" : "second write:";
+	char labels[SITE_ROWS][SITE_LABEL + 1];
+	struct site_row rows[SITE_ROWS];
 	struct site_pair pair;
 
+	site__rows(&verdict->sites, rows);
+	for (size_t i = 0; i < SITE_ROWS; i++)
+		print_to(labels[i], "%s:", rows[i].label);
 	if (style->full_stacks) {
 		print_full(out, "first write:", verdict->sites.first_write, style);
 		print_full(out, second, verdict->sites.second_write, style);
-		print_full(out, "read in:", verdict->sites.read, style);
-		print_full(out, "answered in:", verdict->sites.answer, style);
-		print_full(out, "waits in:", verdict->sites.wait, style);
-		print_full(out, "locks in:", verdict->sites.lock, style);
-		print_full(out, "released in:", verdict->sites.release, style);
-		print_full(out, "computes in:", verdict->sites.busy, style);
+		for (size_t i = 0; i < SITE_ROWS; i++)
+			print_full(out, labels[i], rows[i].frames, style);
 		return;
 	}
 	if (!verdict->sites.first_write && !verdict->sites.second_write) {
-		print_site(out, "read in:", verdict->sites.read, style);
-		print_site(out, "answered in:", verdict->sites.answer, style);
-		print_site(out, "waits in:", verdict->sites.wait, style);
-		print_site(out, "locks in:", verdict->sites.lock, style);
-		print_site(out, "released in:", verdict->sites.release, style);
-		print_site(out, "computes in:", verdict->sites.busy, style);
+		for (size_t i = 0; i < SITE_ROWS; i++)
+			print_site(out, labels[i], rows[i].frames, style);
 		return;
 	}
 	if (!site__pair(verdict->sites.first_write, verdict->sites.second_write, &pair)) {

@@ -54,13 +54,16 @@ static void drop_conn(void *value)
 	free(conn);
 }
 
-static void drop_thread(void *value)
+static void drop_records(struct model_thread *thread)
 {
-	struct model_thread *thread = value;
-
 	events__clear(&thread->waits);
 	events__clear(&thread->sums);
-	free(thread);
+}
+
+static void drop_thread(void *value)
+{
+	drop_records(value);
+	free(value);
 }
 
 static void drop_ring(void *value)
@@ -111,10 +114,18 @@ static struct model_thread *thread_entry(struct model *model, const struct ns_he
 	struct model_thread *thread =
 		entry(model, model->threads, head->tid, sizeof(struct model_thread));
 
-	if (thread && !thread->tgid)
+	if (!thread)
+		return NULL;
+	/* Another one of that number; of the same process it may be a late record. */
+	if (thread->ended && head->ts > thread->totals.head.ts) {
+		thread->ended = 0;
+		if (head->tgid && head->tgid != thread->tgid) {
+			drop_records(thread);
+			*thread = (struct model_thread){.tid = head->tid};
+		}
+	}
+	if (!thread->tgid)
 		thread->tgid = head->tgid;
-	if (thread && thread->ended && head->ts > thread->totals.head.ts)
-		thread->ended = 0; /* another one of that number */
 	return thread;
 }
 
@@ -212,10 +223,8 @@ static void forget_thread(struct model *model, struct model_thread *thread)
 		table__get(model->threads, *ended_before(ended, MODEL_ENDED_RECENT));
 	struct model_thread *oldest = table__get(model->threads, *place);
 
-	if (quiet && quiet->ended) {
-		events__clear(&quiet->waits);
-		events__clear(&quiet->sums);
-	}
+	if (quiet && quiet->ended)
+		drop_records(quiet);
 	*place = thread->tid;
 	thread->ended = ++ended->count;
 	if (oldest && oldest->ended && oldest->ended + MODEL_ENDED <= ended->count)
@@ -343,6 +352,9 @@ static void learn_process(struct model *model, const struct ns_process *record)
 
 	if (!process)
 		return;
+	/* Another one of that number. */
+	if (process->exited && record->head.ts > process->exit_ts)
+		*process = (struct model_process){.pid = process->pid};
 	later = record->head.ts >= process->comm_ts;
 	process->role |= record->role;
 	take(&process->ns_pid, record->ns_pid, 0, later);
@@ -352,8 +364,6 @@ static void learn_process(struct model *model, const struct ns_process *record)
 		memcpy(process->container, record->container, NS_CONTAINER_LEN);
 	if (later)
 		process->comm_ts = record->head.ts;
-	if (record->head.ts > process->exit_ts)
-		process->ended = 0;
 }
 
 static void learn_exit(struct model *model, const struct ns_head *head)

@@ -55,7 +55,7 @@ struct model_process {
 	uint32_t master; /* whose worker it is, 0 nobody's */
 	char container[NS_CONTAINER_LEN];
 	bool exited;
-	uint64_t ended; /* which of all exits was its own; 0: it lives, perhaps again */
+	uint64_t ended; /* which of all exits was its own; 0: it lives */
 	uint64_t exit_ts;
 	bool asks;           /* it has made requests */
 	bool asks_datagrams; /* by datagrams, as far as it slept for the answers */

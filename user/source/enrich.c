@@ -24,6 +24,7 @@
 struct told_process {
 	uint32_t tgid;
 	uint32_t view;
+	bool ended;             /* the next one of that number is another */
 	char comm[NS_COMM_LEN]; /* as it was told */
 	uint32_t python_tries;
 	uint64_t python_due_ns; /* when it is looked for CPython in it next */
@@ -166,7 +167,7 @@ static void send_process(struct enrich *enrich, uint32_t tgid, struct ns_process
 
 	if (out->role & (NS_ROLE_TARGET | NS_ROLE_PEER))
 		out->role &= ~NS_ROLE_CHAIN;
-	if (!told) {
+	if (!told || told->ended) {
 		told = &enrich->told[enrich->told_count++ % MAX_PROCESSES];
 		*told = (struct told_process){.tgid = tgid, .view = out->head.tgid};
 		if (!(out->role & (NS_ROLE_TARGET | NS_ROLE_PEER)))
@@ -235,9 +236,10 @@ static uint32_t master_of(const struct enrich *enrich, const struct ns_task_entr
 static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm, uint64_t ts)
 {
 	struct ns_process out = {.head = {.type = NS_PROCESS, .len = sizeof(out), .ts = ts}};
+	const struct told_process *told = find_told(enrich, tgid);
 	const struct ns_task_entry *entry;
 
-	if (!tgid || find_told(enrich, tgid))
+	if (!tgid || (told && !told->ended))
 		return;
 	out.role = enrich->ways.role(enrich->ways.context, tgid);
 	if (!out.role)
@@ -494,6 +496,15 @@ static void enrich_plain(struct enrich *enrich, const void *record, size_t len)
 	send(enrich, &out, len);
 }
 
+static void enrich_exit(struct enrich *enrich, const struct ns_head *raw)
+{
+	struct told_process *told = find_told(enrich, raw->tgid);
+
+	enrich_plain(enrich, raw, sizeof(*raw));
+	if (told)
+		told->ended = true;
+}
+
 void enrich__record(struct enrich *enrich, const void *record, size_t len)
 {
 	const struct ns_head *head = record;
@@ -509,6 +520,8 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len)
 		enrich_conn(enrich, record);
 	else if (type == NS_PROCESS && len >= sizeof(struct ns_process))
 		enrich_process(enrich, record);
+	else if (type == NS_EXIT)
+		enrich_exit(enrich, head);
 	else
 		enrich_plain(enrich, record, len);
 }

@@ -264,6 +264,19 @@ static void test_processes(void **state)
 	assert_true(model__process(model, 5)->exited);
 	learn(model, "3 exit tgid=6");
 	assert_null(model__process(model, 6));
+	/* Numbers that are used again: what the first was is not said of the second. */
+	learn(model, "3 wait tgid=5 tid=7 off=2.5 wake=2.9 state=1");
+	learn(model, "3 thread-totals tgid=5 tid=7 ended=1");
+	learn(model, "4 wait tgid=5 tid=7 off=2.5 wake=2.9 state=1"); /* late, its own */
+	assert_int_equal(model__thread(model, 7)->waits.count, 2);
+	learn(model, "4 thread-totals tgid=5 tid=7 ended=1");
+	learn(model, "9 process tgid=5 role=peer comm=other");
+	assert_false(model__is_target(model, 5));
+	assert_false(model__process(model, 5)->exited);
+	assert_string_equal(model__process(model, 5)->comm, "other");
+	learn(model, "9 wait tgid=6 tid=7 off=8.5 wake=8.9 state=1");
+	assert_int_equal(model__thread(model, 7)->waits.count, 1);
+	assert_int_equal(model__thread(model, 7)->tgid, 6);
 	model__free(model);
 }
 

@@ -230,7 +230,7 @@ struct ns_service {
 	__u32 family; /* of the address that it asks, 0 where it serves */
 	__u32 addr[4];
 	__u32 port;
-	__u32 pad;
+	__u32 last; /* 1: its process has ended, what comes of that number is another one's */
 	__u64 ends;
 	/* Of targets' ends. */
 	__u64 targets;

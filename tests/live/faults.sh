@@ -70,6 +70,18 @@ case_thousands_of_connections() {
     expect_is "contradictions in the report" "$(contradictions)" ""
 }
 
+# Programs that come and go, each with services of its own: those that have ended make room.
+case_thousands_of_programs() {
+    local i count=1600
+    ln -s "$(realpath "$WORKLOADS/connections")" "$SCRATCH/comes-and-goes"
+    start_trace --comm comes-and-goes
+    for ((i = 0; i < count; i++)); do "$SCRATCH/comes-and-goes" short 4 >>"$SCRATCH/said" || fail "the workload failed"; done
+    end_trace
+    expect_is "exchanges of the workload" "$(grep -c 'exchanges=4$' "$SCRATCH/said")" $count
+    expect_is "what was lost but runs" "$(report '.completeness.lost_by_kind | del(.runs)')" "{}"
+    [ "$(report '.completeness.lost_by_kind.runs // 0')" != 0 ] || expect_is "ends of connections" "$(report .completeness.sockets)" $((8 * count))
+}
+
 # Of thousands of stalls a second a part is looked at; all requests are counted, and what was not looked at is said.
 case_thousands_of_stalls() {
     local i

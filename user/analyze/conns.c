@@ -223,7 +223,10 @@ static struct ns_service news_of(struct report *report, const struct ns_service 
 	news.used_exchanges -= known->used_exchanges;
 	news.bytes_out -= known->bytes_out;
 	news.bytes_in -= known->bytes_in;
-	*known = *service;
+	if (service->last)
+		*known = report->services[--report->service_count];
+	else
+		*known = *service;
 	return news;
 }
 

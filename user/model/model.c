@@ -10,6 +10,9 @@
 #include "user/model/stacks.h"
 #include "user/record/losses.h"
 
+/* So long behind a thread's end its sockets may close. */
+#define LATE_NS 1000000000ull
+
 /* The last of those that ended, by the table's key. */
 struct endings {
 	uint32_t keys[MODEL_ENDED];
@@ -116,13 +119,12 @@ static struct model_thread *thread_entry(struct model *model, const struct ns_he
 
 	if (!thread)
 		return NULL;
-	/* Another one of that number; of the same process it may be a late record. */
-	if (thread->ended && head->ts > thread->totals.head.ts) {
-		thread->ended = 0;
-		if (head->tgid && head->tgid != thread->tgid) {
-			drop_records(thread);
-			*thread = (struct model_thread){.tid = head->tid};
-		}
+	/* Another one of that number: of its own there is little behind its end, and that soon. */
+	if (thread->ended && head->ts > thread->totals.head.ts &&
+	    ((head->tgid && head->tgid != thread->tgid) ||
+	     head->ts - thread->totals.head.ts > LATE_NS)) {
+		drop_records(thread);
+		*thread = (struct model_thread){.tid = head->tid};
 	}
 	if (!thread->tgid)
 		thread->tgid = head->tgid;

@@ -250,6 +250,7 @@ static const struct field listener_fields[] = {
 static const struct field service_fields[] = {
 	NAME(ns_service, opener, opener_names),
 	ADDRESS(ns_service, "at", addr, port),
+	U32(ns_service, last),
 	U64(ns_service, ends),
 	U64(ns_service, targets),
 	U64(ns_service, accepted),

@@ -91,6 +91,7 @@ static void note_exit(struct session *session, uint32_t tgid)
 		if (session->set.processes[i].tgid == tgid)
 			session->targets_exited++;
 	session__chain_ended(session, tgid);
+	session__note_ended(session, tgid, clock__now());
 	bpf_map_delete_elem(bpf_map__fd(session->skel->maps.pythons), &tgid);
 }
 
@@ -388,8 +389,10 @@ int session__attach(struct session *session)
 	resolver__poll(session->options.resolver, NAMES_ATTACH_NS);
 	begin = open_window(session);
 	session->sampled_ns = begin;
-	if (!session->options.untraced)
+	if (!session->options.untraced) {
 		tell_session(session, begin);
+		session__keep_room_for_others(session);
+	}
 	if (session->offcpu)
 		offcpu__begin(session->offcpu, begin);
 	session__seed_threads(session);
@@ -435,8 +438,10 @@ bool session__poll(struct session *session)
 		session__look_for_losses(session, now);
 	}
 	all = session__read_records(session, TURN_NS);
-	if (!session->options.untraced)
+	if (!session->options.untraced) {
 		session__sweep_uring(session, now);
+		session__sweep_services(session, now);
+	}
 	if (session->offcpu)
 		offcpu__poll(session->offcpu);
 	return enrich__settle(session->enrich, NAMES_NS) && all;

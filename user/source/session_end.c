@@ -9,7 +9,8 @@
 #include "user/source/session_parts.h"
 
 /* Between two looks at what was lost, at least. */
-#define LOSSES_NS 100000000ull
+#define LOSSES_NS   100000000ull
+#define SERVICES_NS 200000000ull
 
 static void tell_thread(struct session *session, uint32_t tid, const struct ns_thread_state *thread,
 			uint64_t now)
@@ -119,24 +120,75 @@ void session__look_for_losses(struct session *session, uint64_t now)
 	session->lost_looked_ns = now;
 }
 
+static void tell_service(struct session *session, const struct ns_service_key *key, uint64_t now,
+			 bool last)
+{
+	struct ns_service out;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(session->skel->maps.services), key, &out) || !out.ends)
+		return;
+	out.head = (struct ns_head){
+		.type = NS_SERVICE, .len = sizeof(out), .ts = now, .tgid = key->tgid};
+	out.opener = key->opener;
+	out.family = key->family ? key->family : AF_INET;
+	memcpy(out.addr, key->addr, sizeof(out.addr));
+	out.port = key->port;
+	out.last = last;
+	enrich__record(session->enrich, &out, sizeof(out));
+}
+
 void session__tell_services(struct session *session, uint64_t now)
 {
 	int fd = bpf_map__fd(session->skel->maps.services);
 	struct ns_service_key key, next;
-	struct ns_service out;
 
 	FOR_EACH_KEY(fd, &key, &next)
+	tell_service(session, &key, now, false);
+}
+
+void session__keep_room_for_others(struct session *session)
+{
+	const struct ns_service_key others = {0};
+	const struct ns_service none = {0};
+
+	bpf_map_update_elem(bpf_map__fd(session->skel->maps.services), &others, &none, BPF_NOEXIST);
+}
+
+void session__note_ended(struct session *session, uint32_t tgid, uint64_t ts)
+{
+	if (session->ended_count < ENDED_PROCESSES)
+		session->ended[session->ended_count++] = (struct ended_process){tgid, ts};
+}
+
+static bool has_ended(const struct session *session, uint32_t tgid, uint64_t before_ts)
+{
+	for (size_t i = 0; i < session->ended_count; i++)
+		if (session->ended[i].tgid == tgid && session->ended[i].ts <= before_ts)
+			return true;
+	return false;
+}
+
+/* Its connections close behind its end, as it is seen. */
+void session__sweep_services(struct session *session, uint64_t now)
+{
+	int fd = bpf_map__fd(session->skel->maps.services);
+	uint64_t before_ts = now - SERVICES_NS;
+	struct ns_service_key key, next;
+	size_t left = 0;
+
+	if (!session->ended_count || session->ended[0].ts > before_ts)
+		return;
+	FOR_EACH_KEY(fd, &key, &next)
 	{
-		if (bpf_map_lookup_elem(fd, &key, &out))
+		if (!key.tgid || !has_ended(session, key.tgid, before_ts))
 			continue;
-		out.head = (struct ns_head){
-			.type = NS_SERVICE, .len = sizeof(out), .ts = now, .tgid = key.tgid};
-		out.opener = key.opener;
-		out.family = key.family ? key.family : AF_INET;
-		memcpy(out.addr, key.addr, sizeof(out.addr));
-		out.port = key.port;
-		enrich__record(session->enrich, &out, sizeof(out));
+		tell_service(session, &key, now, true);
+		bpf_map_delete_elem(fd, &key);
 	}
+	for (size_t i = 0; i < session->ended_count; i++)
+		if (session->ended[i].ts > before_ts)
+			session->ended[left++] = session->ended[i];
+	session->ended_count = left;
 }
 
 void session__tell_totals(struct session *session)

@@ -43,6 +43,13 @@ enum session_iterator {
 	for (bool more_ = !bpf_map_get_next_key(fd, NULL, next);                                   \
 	     more_ && (*(key) = *(next), more_ = !bpf_map_get_next_key(fd, key, next), true);)
 
+#define ENDED_PROCESSES 4096 /* within a second or two; the connections of further ones stay */
+
+struct ended_process {
+	uint32_t tgid;
+	uint64_t ts;
+};
+
 /* Of a CPU. */
 struct session_clock {
 	int fd; /* the link's, which closes it */
@@ -73,6 +80,8 @@ struct session {
 	uint64_t swept_ns;     /* when io_uring's were run last */
 	uint64_t ops_lost_seen;
 	struct enrich *enrich;
+	struct ended_process ended[ENDED_PROCESSES]; /* whose connections are to be told */
+	size_t ended_count;
 	struct chain_process chain[CHAIN_PROCESSES];
 	size_t chain_count;
 	uint32_t unsure_seen;
@@ -137,5 +146,10 @@ void session__sweep_uring(struct session *session, uint64_t now);
 void session__tell_uring(struct session *session, uint64_t now);
 /* session_end.c: what the connections that were not told were in sum. */
 void session__tell_services(struct session *session, uint64_t now);
+/* Those of processes that have ended make room for others', which without any are added up as one.
+ */
+void session__sweep_services(struct session *session, uint64_t now);
+void session__note_ended(struct session *session, uint32_t tgid, uint64_t ts);
+void session__keep_room_for_others(struct session *session);
 
 #endif

@@ -109,6 +109,14 @@ static void test_services(void **state)
 		served.used = 1099;
 		served.bytes_out = 55000;
 	}
+	/* Its process ends: who has its number next begins anew. */
+	served.last = 1;
+	conns__add_service(&report, &served);
+	assert_int_equal(report.service_count, 3);
+	served = (struct ns_service){
+		.head.tgid = 7, .opener = NS_OPENER_PEER, .family = 2, .port = 80, .targets = 5};
+	conns__add_service(&report, &served);
+	assert_int_equal(conn_sums__of(&report).conns, 1110);
 	free(report.services);
 }
 

@@ -65,7 +65,8 @@ struct ns_offcpu_config {
 struct ns_offcpu_place_key {
 	__u64 kernel; /* hashes of its stacks, or NS_OFFCPU_*_STACK */
 	__u64 user;
-	__u64 ip; /* in user mode; 0 without exact_places, and for kernel threads */
+	__u64 python; /* ns_offcpu_python.number; 0: CPython runs nothing there */
+	__u64 ip;     /* in user mode; 0 without exact_places, and for kernel threads */
 	__u64 sp;
 	__u32 tgid;  /* as the kernel counts; 0 of nobody */
 	__u32 tid;   /* 0 when threads are not told apart */
@@ -124,9 +125,10 @@ struct ns_offcpu_thread {
 	__u32 state;    /* when it left, as the kernel has it; 0: it could have run on */
 	__u32 weight; /* waits that this one stands for; 0: another stands for it if it is short */
 	__u32 quick;  /* its last wait was short */
-	/* Of its last sleep with weight 0: its user stack, as in a place, and a hash of all that
-	 * this came from; 0 not known. */
+	/* Of its last sleep with weight 0: its user side, as in a place, and a hash of all that
+	 * user came from; 0 not known. */
 	__u64 user;
+	__u64 python;
 	__u64 user_hash;
 	struct ns_offcpu_chain chain;
 };
@@ -136,6 +138,7 @@ enum ns_offcpu_record {
 	NS_OFFCPU_TOLD = 0x100,
 	NS_OFFCPU_PROCESS = 0x101,
 	NS_OFFCPU_SAMPLE = 0x102, /* of a user stack, to be unwound: offcpu_sample.h */
+	NS_OFFCPU_PYTHON = 0x103,
 };
 
 _Static_assert((int)NS_OFFCPU_TOLD > (int)NS_TYPE_MAX, "records are told apart");
@@ -158,6 +161,16 @@ struct ns_offcpu_process {
 	__u32 pad;
 };
 
+/* Functions that CPython runs, once for all places that have them. */
+struct ns_offcpu_python {
+	__u32 type;
+	__u32 tgid;
+	__u32 count;
+	__u32 pad;
+	__u64 number;                                    /* a hash of the frames */
+	struct ns_python_frame frames[NS_PYTHON_FRAMES]; /* innermost first */
+};
+
 /* A thread that sleeps since before the attach: what the iterator tells of it. */
 struct ns_offcpu_seed {
 	__u32 tgid;
@@ -167,6 +180,7 @@ struct ns_offcpu_seed {
 	__u64 ip; /* in user mode */
 	__u64 sp;
 	__u64 fp;
+	__u64 thread; /* its thread pointer */
 };
 
 /* Functions at whose tracepoints stacks are taken. */

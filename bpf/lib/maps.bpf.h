@@ -42,6 +42,7 @@ struct {
 } threads SEC(".maps");
 NS_TABLE(procs, BPF_MAP_TYPE_HASH, __u32, struct ns_proc_state, 8192);
 NS_TABLE(pythons, BPF_MAP_TYPE_HASH, __u32, struct ns_python, 1024);
+__u32 pythons_known; /* 1: there may be some; user space alone writes it */
 NS_TABLE(cgroups, BPF_MAP_TYPE_HASH, __u64, __u32, 1024);
 /* Who listens on a port, and who called connect() on a socket: the owners of ends to come. */
 NS_TABLE(listeners, BPF_MAP_TYPE_LRU_HASH, struct listener_key, struct listener, 4096);

@@ -17,16 +17,16 @@ struct task_struct___python {
 	struct thread_struct___python thread;
 } __attribute__((preserve_access_index));
 
-static __always_inline __u64 thread_pointer(void)
+static __always_inline __u64 thread_pointer(const void *of)
 {
-	struct task_struct___python *task = (void *)bpf_get_current_task();
+	const struct task_struct___python *task = of;
 
 	return BPF_CORE_READ(task, thread.fsbase);
 }
 
 #else
 
-static __always_inline __u64 thread_pointer(void)
+static __always_inline __u64 thread_pointer(const void *of)
 {
 	return 0;
 }
@@ -43,7 +43,7 @@ static __always_inline __u64 read_user_word(__u64 from)
 }
 
 /* Not inlined: where sites are told the stack has no room for it (MAX_BPF_STACK). */
-static __noinline __u32 copy_python(struct ns_call_raw *out)
+static __noinline __u32 copy_python(struct ns_python_frame out[NS_PYTHON_FRAMES])
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, lasti = 0, i;
 	const struct ns_python *python = bpf_map_lookup_elem(&pythons, &tgid);
@@ -51,19 +51,19 @@ static __noinline __u32 copy_python(struct ns_call_raw *out)
 
 	if (!out || !python)
 		return 0;
-	base = thread_pointer();
+	base = thread_pointer((void *)bpf_get_current_task());
 	frame = base ? read_user_word(base + python->tls) : 0; /* the thread's state, as yet */
 	frame = frame ? read_user_word(frame + python->frame) : 0;
 	if (frame && python->inner != NS_PYTHON_NONE)
 		frame = read_user_word(frame + python->inner);
 	for (i = 0; i < NS_PYTHON_FRAMES && frame; i++) {
-		out->python[i].code = read_user_word(frame + python->code);
+		out[i].code = read_user_word(frame + python->code);
 		if (python->lasti) {
 			bpf_probe_read_user(&lasti, sizeof(lasti),
 					    (const void *)(frame + python->instr));
-			out->python[i].instr = lasti;
+			out[i].instr = lasti;
 		} else {
-			out->python[i].instr = read_user_word(frame + python->instr);
+			out[i].instr = read_user_word(frame + python->instr);
 		}
 		frame = read_user_word(frame + python->previous);
 	}

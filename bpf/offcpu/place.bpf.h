@@ -7,6 +7,20 @@
 #ifndef NETSTALL_BPF_OFFCPU_PLACE_BPF_H
 #define NETSTALL_BPF_OFFCPU_PLACE_BPF_H
 
+/* include/linux/sched.h */
+#define NS_OFFCPU_ASLEEP      3            /* TASK_INTERRUPTIBLE, TASK_UNINTERRUPTIBLE */
+#define NS_OFFCPU_STOPPED     (0xc | 0x40) /* __TASK_STOPPED, __TASK_TRACED, TASK_PARKED */
+#define NS_OFFCPU_RTLOCK_WAIT 0x1000
+#define NS_OFFCPU_SLEEPS      (NS_OFFCPU_ASLEEP | NS_OFFCPU_STOPPED | NS_OFFCPU_RTLOCK_WAIT)
+
+/* As ns_wait.state. */
+static __always_inline __u32 told_state(__u32 state)
+{
+	if (state & NS_OFFCPU_ASLEEP)
+		return state & NS_OFFCPU_ASLEEP;
+	return state & NS_OFFCPU_STOPPED ? 4 : state ? 2 : 0;
+}
+
 /*
  * The table's key for count frames in that scratch, from the first one on. Global, as all that
  * loops over frames: verified once, not for each of the many ways to come here.
@@ -38,6 +52,39 @@ __noinline __u64 intern_stack(__u32 use, __u32 first, __u32 count)
 	    !bpf_map_lookup_elem(&stacks, &hash))
 		return NS_OFFCPU_LOST_STACK;
 	return hash;
+}
+
+/* What CPython runs in the running thread, told when it is new; 0: nothing. */
+__noinline __u64 intern_python(__u32 use)
+{
+	struct scratch *scratch = offcpu.on && pythons_known ? scratch_for(use) : NULL;
+	__u64 number = 0x9e3779b97f4a7c15ull;
+	struct ns_offcpu_python *out;
+	__u8 one = 1;
+	__u32 i;
+
+	if (!scratch)
+		return 0;
+	out = &scratch->python;
+	out->count = copy_python(out->frames);
+	if (!out->count)
+		return 0;
+	for (i = 0; i < NS_PYTHON_FRAMES; i++) {
+		if (i >= out->count)
+			break;
+		number = (number ^ out->frames[i].code) * 0xff51afd7ed558ccdull;
+		number = (number ^ number >> 32 ^ out->frames[i].instr) * 0xff51afd7ed558ccdull;
+	}
+	number |= !number;
+	if (bpf_map_lookup_elem(&pythons_told, &number))
+		return number;
+	out->type = NS_OFFCPU_PYTHON;
+	out->tgid = bpf_get_current_pid_tgid() >> 32;
+	out->number = number;
+	/* Without room it is told the next time. */
+	if (!bpf_ringbuf_output(&records, out, sizeof(*out), BPF_RB_NO_WAKEUP))
+		bpf_map_update_elem(&pythons_told, &number, &one, BPF_ANY);
+	return number;
 }
 
 /* The number of the place that scratch has the key of. */
@@ -73,6 +120,7 @@ static __always_inline void fill_thread(void *ctx, struct scratch *scratch, bool
 		return;
 	count = take_frames(ctx, scratch, BPF_F_USER_STACK);
 	key->user = intern_stack(SCRATCH_SCHED, 0, credible_frames(&scratch->stack, count));
+	key->python = intern_python(SCRATCH_SCHED);
 	if (offcpu.exact_places)
 		read_position(current_regs(), &key->ip, &key->sp);
 }
@@ -104,6 +152,8 @@ static __always_inline void keep_user_side(void *ctx, struct task_struct *task,
 
 	if (!scratch || !offcpu.user_stacks)
 		return;
+	if (!(task->flags & NS_PF_KTHREAD))
+		thread->python = intern_python(SCRATCH_SCHED);
 	hash = hash_user_frames(task);
 	if (hash && hash == thread->user_hash)
 		return;
@@ -120,15 +170,15 @@ static __always_inline void keep_user_side(void *ctx, struct task_struct *task,
  * And it was not short: where the thread sleeps, or slept that comes back just now. left: it has
  * run since, and of its kernel stack nothing is there any more.
  */
-static __noinline __u32 place_of_sleeper(__u32 use, struct task_struct *task, __u64 user,
-					 __u32 state, bool left)
+static __noinline __u32 place_of_sleeper(__u32 use, struct task_struct *task,
+					 const struct ns_offcpu_thread *thread, bool left)
 {
 	struct scratch *scratch = scratch_for(use);
 	struct ns_offcpu_place_key *key;
 	__u32 count;
 	long bytes;
 
-	if (!scratch || !task)
+	if (!scratch || !task || !thread)
 		return NS_OFFCPU_LOST_PLACE;
 	key = &scratch->key;
 	__builtin_memset(key, 0, sizeof(*key));
@@ -136,9 +186,10 @@ static __noinline __u32 place_of_sleeper(__u32 use, struct task_struct *task, __
 		     : bpf_get_task_stack(task, scratch->stack.frames, sizeof(scratch->stack), 0);
 	count = bytes > 0 ? bytes / sizeof(__u64) : 0;
 	key->kind = NS_OFFCPU_SLEEP;
-	key->state = state;
+	key->state = told_state(thread->state);
 	key->kernel = intern_stack(use, 0, count);
-	key->user = user;
+	key->user = thread->user;
+	key->python = thread->python;
 	if (offcpu.exact_places && !(task->flags & NS_PF_KTHREAD))
 		read_position(task_regs(task), &key->ip, &key->sp);
 	key->tgid = task->tgid;

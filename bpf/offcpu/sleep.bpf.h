@@ -7,22 +7,8 @@
 #ifndef NETSTALL_BPF_OFFCPU_SLEEP_BPF_H
 #define NETSTALL_BPF_OFFCPU_SLEEP_BPF_H
 
-/* include/linux/sched.h */
-#define NS_OFFCPU_ASLEEP      3            /* TASK_INTERRUPTIBLE, TASK_UNINTERRUPTIBLE */
-#define NS_OFFCPU_STOPPED     (0xc | 0x40) /* __TASK_STOPPED, __TASK_TRACED, TASK_PARKED */
-#define NS_OFFCPU_RTLOCK_WAIT 0x1000
-#define NS_OFFCPU_SLEEPS      (NS_OFFCPU_ASLEEP | NS_OFFCPU_STOPPED | NS_OFFCPU_RTLOCK_WAIT)
-
 /* A thread that has woken nobody of a chain for so long is let alone. */
 #define NS_OFFCPU_FOLLOW_NS 1000000000ull
-
-/* As ns_wait.state. */
-static __always_inline __u32 told_state(__u32 state)
-{
-	if (state & NS_OFFCPU_ASLEEP)
-		return state & NS_OFFCPU_ASLEEP;
-	return state & NS_OFFCPU_STOPPED ? 4 : state ? 2 : 0;
-}
 
 /* Who waits long as a rule is always looked at: the others are many. */
 static __always_inline __u32 weight_of(const struct ns_offcpu_thread *thread, __u64 now)
@@ -72,8 +58,7 @@ static __noinline int end_sleep(struct task_struct *task, struct ns_offcpu_threa
 		return 0;
 	}
 	if (!thread->weight && thread->state && !thread->chain.sleep)
-		thread->chain.sleep = place_of_sleeper(SCRATCH_SCHED, task, thread->user,
-						       told_state(thread->state), left);
+		thread->chain.sleep = place_of_sleeper(SCRATCH_SCHED, task, thread, left);
 	if (!thread->level)
 		add_wait(thread, task->pid, wake - off, now - wake, now);
 	/* Of one that was found late, the next sleep there is looked at. */
@@ -220,8 +205,7 @@ static __always_inline void find_sleeper(struct task_struct *task, struct ns_off
 
 	if (!off_ts || thread->weight || !thread->state || thread->wake_ts || thread->chain.sleep)
 		return;
-	place = place_of_sleeper(SCRATCH_ITER, task, thread->user, told_state(thread->state),
-				 false);
+	place = place_of_sleeper(SCRATCH_ITER, task, thread, false);
 	if (thread->off_ts == off_ts && !thread->wake_ts)
 		thread->chain.sleep = place;
 }
@@ -237,6 +221,7 @@ static __always_inline void tell_seed(struct bpf_iter__task *ctx, struct task_st
 		regs = task_regs(task);
 		read_position(regs, &out.ip, &out.sp);
 		out.fp = frame_pointer(regs);
+		out.thread = thread_pointer(task);
 	}
 	bpf_seq_write(ctx->meta->seq, &out, sizeof(out));
 }

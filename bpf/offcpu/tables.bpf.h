@@ -5,6 +5,8 @@
 
 NS_TABLE(stacks, BPF_MAP_TYPE_HASH, __u64, struct ns_offcpu_stack, 16384);
 NS_TABLE(places, BPF_MAP_TYPE_HASH, struct ns_offcpu_place_key, struct ns_offcpu_place, 65536);
+/* Numbers of what CPython runs that user space was told. */
+NS_TABLE(pythons_told, BPF_MAP_TYPE_HASH, __u64, __u8, 16384);
 /* Threads that woke one of a chain. Which are forgotten have woken nobody for long. */
 NS_TABLE(followed, BPF_MAP_TYPE_LRU_HASH, __u32, struct ns_offcpu_thread, 8192);
 /* Segments on their way, by skb, and the place that sent them. */
@@ -23,6 +25,7 @@ struct scratch {
 	struct ns_offcpu_stack stack;
 	struct ns_offcpu_place_key key;
 	struct ns_thread_state thread;
+	struct ns_offcpu_python python;
 };
 
 enum scratch_use { SCRATCH_SCHED = 0, SCRATCH_SEGMENT = 1, SCRATCH_ITER = 2, SCRATCH_USES };

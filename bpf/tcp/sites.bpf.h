@@ -90,7 +90,7 @@ static __always_inline void end_site(struct ns_call_raw *out)
 		return;
 	}
 	out->stack_len = copy_stack(out);
-	out->python_count = copy_python(out);
+	out->python_count = copy_python(out->python);
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 }
 

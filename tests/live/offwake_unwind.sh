@@ -167,3 +167,20 @@ case_offwake_node() {
     expect "us in the event loop" "$(us_of '^node;.*node::Start;.*;uv_run;uv__io_poll;')" '>=' 400000
     expect "us below the JavaScript functions" "$(us_of '^node;.*node::Start;.*onAnswer.*blockInJavaScript.*AtomicsWait')" '>=' 400000
 }
+
+# CPython's own functions: where threads sleep, who wakes them, and where one has slept since before the attach.
+case_offwake_python() {
+    [ "$(uname -m)" = x86_64 ] || skip "on this machine CPython's functions are not read"
+    local unwind python=/usr/bin/python3 source=$PWD/tests/workload/places/split.py
+    for unwind in fp auto; do
+        profile_of --unwind=$unwind -- "$python" "$source" late
+        expect "asleep in time.sleep(), in us" "$(us_of 'run .threading.py.;serve_late .split.py.;[^-]*nanosleep;')" '>=' 850000
+        expect "asleep for the answer, in us" "$(us_of '<module> .split.py.;ask_late .split.py.;[^-]*recv')" '>=' 850000
+        profile_of --unwind=$unwind -- "$python" "$source" lock
+        expect "asleep for the lock, in us, woken by who keeps it" \
+            "$(us_of 'serve_locked .split.py.;[^-]*futex.*--;try_to_wake_up;.*futex_wake;.*;keep_lock .split.py.;')" '>=' 300000
+        expect "the interpreter's own functions" "$(grep -cE '_PyEval|_PyObject_Vectorcall' "$SCRATCH/profile")" '<=' 3
+    done
+    profile_of --lines -- "$python" "$source" late
+    expect "asleep in a line, in us" "$(us_of "serve_late .$source:$(grep -n "// late wait" "$source" | cut -d: -f1)[)];")" '>=' 850000
+}

@@ -12,6 +12,7 @@
 
 #define PROCESSES 65536
 #define SEEDS     65536
+#define PYTHONS   16384
 /* Stacks of threads that sleep long are copied so often. */
 #define COPY_EVERY_NS 200000000ull
 /* Short waits are looked at up to so many a second: a stack of each costs 2 us, and its waker's. */
@@ -30,6 +31,7 @@ struct offcpu *offcpu__new(struct session *session)
 		offcpu->unwound = unwound__new(offcpu->options.unwind, session->options.resolver);
 	offcpu->processes = table__new(PROCESSES);
 	offcpu->seeds = table__new(SEEDS);
+	offcpu->pythons = table__new(PYTHONS);
 	return offcpu;
 }
 
@@ -37,7 +39,9 @@ void offcpu__free(struct offcpu *offcpu)
 {
 	if (!offcpu)
 		return;
+	resolver__forget(offcpu->session->options.resolver, offcpu);
 	unwound__free(offcpu->unwound);
+	table__free(offcpu->pythons, offcpu_python__drop);
 	table__free(offcpu->processes, free);
 	table__free(offcpu->seeds, free);
 	free(offcpu);
@@ -152,6 +156,8 @@ bool offcpu__record(struct offcpu *offcpu, const void *record, size_t size)
 		tell_cause(offcpu, record);
 	else if (size >= sizeof(*process) && process->type == NS_OFFCPU_PROCESS)
 		offcpu__process(offcpu, process->tgid, process->parent);
+	else if (size >= sizeof(struct ns_offcpu_python) && process->type == NS_OFFCPU_PYTHON)
+		offcpu_python__told(offcpu, record);
 	else
 		return false;
 	return true;
@@ -232,6 +238,7 @@ void offcpu__begin(struct offcpu *offcpu, uint64_t start_ts)
 void offcpu__poll(struct offcpu *offcpu)
 {
 	offcpu__note_processes(offcpu, false);
+	offcpu_python__poll(offcpu, clock__now());
 	pace(offcpu, clock__now());
 	copy_sleepers(offcpu, clock__now());
 }

@@ -17,12 +17,15 @@ struct offcpu_process {
 	pid_t pid;         /* as netstall's own namespace does, 0 not in it */
 	uint64_t noted_ns; /* when its mappings were looked at last */
 	bool to_note;
+	uint32_t python_looks;  /* for CPython in it */
+	uint64_t python_due_ns; /* the next one */
 };
 
 /* A thread that slept before the attach: its user stack, as user space found it. */
 struct offcpu_seed {
 	uint32_t count;
 	uint64_t frames[NS_OFFCPU_FRAMES];
+	uint64_t python; /* as in a place */
 };
 
 struct offcpu {
@@ -31,7 +34,9 @@ struct offcpu {
 	struct unwound *unwound; /* NULL: frame pointers alone */
 	struct table *processes; /* struct offcpu_process by tgid */
 	bool processes_to_note;
-	struct table *seeds; /* struct offcpu_seed by the number of its place */
+	struct table *seeds;   /* struct offcpu_seed by the number of its place */
+	struct table *pythons; /* offcpu_python.c's, by number */
+	uint64_t pythons_due_ns;
 	uint64_t start_ts;
 	uint64_t copied_ns; /* when the stacks of sleepers were copied last */
 	uint64_t paced_ns;  /* when it was decided last how many short waits one stands for, */
@@ -47,6 +52,18 @@ void offcpu__note_processes(struct offcpu *offcpu, bool all);
 
 /* offcpu_seed.c: the iterator's word on a thread that sleeps since before the attach. */
 void offcpu__seed(struct offcpu *offcpu, const struct ns_offcpu_seed *told);
+bool offcpu__read_memory(pid_t pid, uint64_t address, void *out, size_t size);
+
+/* offcpu_python.c: what CPython runs at places. */
+/* It has mapped something else: it is looked for there again. */
+void offcpu_python__noted(struct offcpu *offcpu, struct offcpu_process *process);
+void offcpu_python__poll(struct offcpu *offcpu, uint64_t now);
+void offcpu_python__told(struct offcpu *offcpu, const struct ns_offcpu_python *told);
+/* The number of what a thread runs that sleeps since before the attach, 0: nothing. */
+uint64_t offcpu_python__seed(struct offcpu *offcpu, const struct ns_offcpu_seed *told, pid_t pid);
+/* Leaf first, "send (/srv/app.py:21)"; NULL: it has no names. */
+const char *offcpu_python__text(const struct offcpu *offcpu, uint64_t number);
+void offcpu_python__drop(void *value);
 
 /* offcpu_texts.c: places by their numbers, their stacks as text. */
 struct offcpu_texts;

@@ -16,6 +16,7 @@ static void note(struct offcpu *offcpu, struct offcpu_process *process, uint64_t
 	if (!process->pid)
 		return;
 	resolver__note(offcpu->session->options.resolver, process->pid, offcpu->unwound);
+	offcpu_python__noted(offcpu, process);
 }
 
 void offcpu__process(struct offcpu *offcpu, uint32_t tgid, uint32_t parent)
@@ -34,6 +35,7 @@ void offcpu__process(struct offcpu *offcpu, uint32_t tgid, uint32_t parent)
 			free(process);
 			return;
 		}
+		offcpu->pythons_due_ns = 0;
 	}
 	if (!process->pid)
 		process->pid = enrich__view(offcpu->session->enrich, tgid);

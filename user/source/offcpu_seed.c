@@ -15,7 +15,7 @@ struct frame_record {
 	uint64_t returns_to;
 };
 
-static bool read_memory(pid_t pid, uint64_t address, void *out, size_t size)
+bool offcpu__read_memory(pid_t pid, uint64_t address, void *out, size_t size)
 {
 	struct iovec here = {out, size}, there = {(void *)(uintptr_t)address, size};
 
@@ -29,7 +29,7 @@ static void follow_frames(pid_t pid, const struct ns_offcpu_seed *told, struct o
 
 	out->frames[out->count++] = told->ip;
 	while (out->count < NS_OFFCPU_FRAMES && fp >= told->sp && fp % sizeof(uint64_t) == 0 &&
-	       read_memory(pid, fp, &record, sizeof(record)) && record.returns_to) {
+	       offcpu__read_memory(pid, fp, &record, sizeof(record)) && record.returns_to) {
 		out->frames[out->count++] = record.returns_to;
 		if (record.caller <= fp)
 			break;
@@ -50,6 +50,7 @@ void offcpu__seed(struct offcpu *offcpu, const struct ns_offcpu_seed *told)
 		return;
 	seed = xcalloc(1, sizeof(*seed));
 	follow_frames(pid, told, seed);
+	seed->python = offcpu_python__seed(offcpu, told, pid);
 	if (!table__put(offcpu->seeds, told->place, seed))
 		free(seed);
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The places of an off-CPU profile, read from the kernel's tables, their stacks made text. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/source/offcpu_parts.h"
+#include "user/symbols/python/python.h"
 
 #define STACK_TEXT RESOLVER_TEXT
 
@@ -101,16 +103,93 @@ static size_t user_frames(struct offcpu_texts *texts, const struct offcpu_place 
 	return count;
 }
 
+/* Of "send (/srv/app.py:21)", where lines were not asked for: "send (app.py)". */
+static char *without_lines(const char *functions)
+{
+	char *out = xcalloc(1, strlen(functions) + 2), *to = out;
+
+	for (const char *at = functions, *end; *at; at = end + (*end == ';')) {
+		const char *place, *slash, *colon;
+
+		end = strchrnul(at, ';');
+		place = memmem(at, (size_t)(end - at), " (", 2);
+		slash = place ? memrchr(place, '/', (size_t)(end - place)) : NULL;
+		colon = place ? memrchr(place, ':', (size_t)(end - place)) : NULL;
+		if (!colon || (slash && slash > colon)) {
+			to += sprintf(to, "%.*s;", (int)(end - at), at);
+			continue;
+		}
+		slash = slash ? slash + 1 : place + 2;
+		to += sprintf(to, "%.*s (%.*s);", (int)(place - at), at, (int)(colon - slash),
+			      slash);
+	}
+	if (to > out)
+		to[-1] = '\0';
+	return out;
+}
+
+/* "name [libc.so.6]": "name" */
+static void drop_modules(char *stack)
+{
+	char *to = stack;
+
+	for (const char *at = stack, *end; *at; at = end) {
+		const char *module = NULL;
+
+		end = strchrnul(at, ';');
+		if (end[-1] == ']' && *at != '[')
+			module = memmem(at, (size_t)(end - at), " [", 2);
+		end += *end == ';';
+		memmove(to, at, (size_t)((module ? module : end) - at));
+		to += (module ? module : end) - at;
+		if (module && end[-1] == ';')
+			*to++ = ';';
+	}
+	*to = '\0';
+}
+
+/* NULL: CPython runs nothing there that has names. */
+static const char *functions_of(const struct offcpu *offcpu, const struct offcpu_place *place)
+{
+	const struct offcpu_seed *seed =
+		place->key.kind == NS_OFFCPU_SEED ? table__get(offcpu->seeds, place->id) : NULL;
+
+	return offcpu_python__text(offcpu, seed ? seed->python : place->key.python);
+}
+
+/* The user side of a place where CPython runs functions. */
+static char *python_text(struct offcpu_texts *texts, const struct offcpu_place *place,
+			 const uint64_t *frames, size_t count, const char *functions)
+{
+	const struct offcpu *offcpu = texts->offcpu;
+	bool lines = offcpu->options.lines;
+	char *of_python = lines ? xstrdup(functions) : without_lines(functions);
+
+	texts->text[0] = '\0';
+	if (count)
+		resolver__stack(offcpu->session->options.resolver, place->pid, frames, count,
+				SYMBOLS_MODULES | (lines ? SYMBOLS_LINES : 0), texts->text,
+				sizeof(texts->text));
+	python_text__join(texts->text, sizeof(texts->text), of_python);
+	free(of_python);
+	drop_modules(texts->text);
+	return xstrdup(texts->text);
+}
+
 static char *user_text(struct offcpu_texts *texts, struct offcpu_place *place)
 {
 	const struct offcpu *offcpu = texts->offcpu;
 	struct ns_offcpu_stack stack;
+	const char *functions;
 	const uint64_t *frames;
 	size_t count;
 
 	if (offcpu->options.no_user_stacks)
 		return NULL;
 	count = user_frames(texts, place, &stack, &frames);
+	functions = functions_of(offcpu, place);
+	if (functions)
+		return python_text(texts, place, frames, count, functions);
 	if (!count && place->key.user == NS_OFFCPU_LOST_STACK) {
 		place->lost = true;
 		return xstrdup(LOST_STACK);

@@ -147,13 +147,14 @@ static int make_plan(struct session *session)
 	return -ENOTSUP;
 }
 
-/* Call sites have its functions too from now on. */
+/* Call sites and places have its functions too from now on. */
 static void note_python(void *context, uint32_t tgid, const struct ns_python *python)
 {
 	struct session *session = context;
 
 	bpf_map_update_elem(bpf_map__fd(session->skel->maps.pythons), &tgid, python, BPF_ANY);
-	log__debug("process %u runs CPython: its functions are among the call sites", tgid);
+	session->skel->bss->pythons_known = 1;
+	log__debug("process %u runs CPython: stacks have its functions too", tgid);
 }
 
 /* All that comes before the attach. */
@@ -164,7 +165,7 @@ static int prepare(struct session *session)
 					 .open_tasks = open_tasks,
 					 .role = session__role_of,
 					 .waker = session__join_chain,
-					 .python = session->options.untraced ? NULL : note_python,
+					 .python = note_python,
 					 .context = session,
 					 .kallsyms = session->kallsyms,
 					 .resolver = session->options.resolver};

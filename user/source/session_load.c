@@ -143,11 +143,12 @@ static void choose_tables(struct session *session)
 		skel->maps.listener_drops, skel->maps.queued,       skel->maps.connectors,
 		skel->maps.sending,        skel->maps.rings,        skel->maps.ops,
 		skel->maps.uring_counts,   skel->maps.uring_errors, skel->maps.ring_eventfds,
-		skel->maps.sleeps_of,      skel->maps.services,     skel->maps.pythons,
+		skel->maps.sleeps_of,      skel->maps.services,
 	};
 	struct bpf_map *const of_profile[] = {
-		skel->maps.stacks,   skel->maps.places,   skel->maps.sums,
-		skel->maps.followed, skel->maps.segments, skel->maps.samples,
+		skel->maps.stacks,       skel->maps.places,   skel->maps.sums,
+		skel->maps.followed,     skel->maps.segments, skel->maps.samples,
+		skel->maps.pythons_told,
 	};
 
 	for (size_t i = 0; i < sizeof(of_trace) / sizeof(of_trace[0]); i++)

@@ -199,6 +199,16 @@ void resolver__call(struct resolver *resolver, pid_t pid, const struct ns_call_r
 	    call, &(struct asked){.done = done, .context = context, .tag = tag});
 }
 
+void resolver__python_names(struct resolver *resolver, pid_t pid,
+			    const struct ns_python_frame *frames, size_t count, resolver_done *done,
+			    void *context, uint64_t tag)
+{
+	ask(resolver,
+	    &(struct question){
+		    .what = RESOLVER_PYTHON_NAMES, .pid = pid, .len = count * sizeof(*frames)},
+	    frames, &(struct asked){.done = done, .context = context, .tag = tag});
+}
+
 void resolver__sample(struct resolver *resolver, pid_t pid, const void *sample, size_t len,
 		      resolver_done *done, void *context, uint64_t tag)
 {

@@ -65,6 +65,10 @@ void resolver__python(struct resolver *resolver, pid_t pid, resolver_done *done,
 /* unwinder__call(), and pythons__join() */
 void resolver__call(struct resolver *resolver, pid_t pid, const struct ns_call_raw *call,
 		    resolver_done *done, void *context, uint64_t tag);
+/* The functions alone, pythons__join() to nothing. */
+void resolver__python_names(struct resolver *resolver, pid_t pid,
+			    const struct ns_python_frame *frames, size_t count, resolver_done *done,
+			    void *context, uint64_t tag);
 /* unwinder__frames() of a struct ns_offcpu_sample of len bytes. */
 void resolver__sample(struct resolver *resolver, pid_t pid, const void *sample, size_t len,
 		      resolver_done *done, void *context, uint64_t tag);

@@ -53,6 +53,7 @@ static size_t length_of(const struct worker *worker)
 	switch (worker->question.head.what) {
 	case RESOLVER_CALL:
 	case RESOLVER_STACK:
+	case RESOLVER_PYTHON_NAMES:
 		return offsetof(struct resolver_answer, text) + strlen(reply->text) + 1;
 	case RESOLVER_PYTHON:
 		return offsetof(struct resolver_answer, python) + sizeof(reply->python);
@@ -126,6 +127,12 @@ static void answer(struct worker *worker)
 		break;
 	case RESOLVER_PYTHON:
 		reply->known = pythons__find(worker->pythons, question->pid, &reply->python);
+		break;
+	case RESOLVER_PYTHON_NAMES:
+		pythons__join(worker->pythons, question->pid, (const void *)question->data,
+			      question->len / sizeof(struct ns_python_frame), reply->text,
+			      sizeof(reply->text));
+		reply->known = reply->text[0];
 		break;
 	case RESOLVER_CALL:
 		answer_call(worker);

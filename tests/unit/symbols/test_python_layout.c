@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The tables of lines of one function, as the compiler of each version wrote them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/test.h"
 #include "user/symbols/python/layout.h"
+#include "user/symbols/python/python.h"
 
 /*
  *  1 def f(a,
@@ -116,6 +118,36 @@ static void what_the_interpreter_says_is_checked(void **state)
 	assert_false(python_layout__read(&layout, said));
 }
 
+static void check_join(const char *stack, size_t size, const char *functions, const char *joined)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "%s", stack);
+	memset(text + size, 'x', sizeof(text) - size);
+	python_text__join(text, size, functions);
+	assert_string_equal(text, joined);
+	assert_int_equal(text[size], 'x');
+}
+
+static void functions_stand_for_the_interpreter(void **state)
+{
+	static const char native[] = "read [libc.so.6];sock_recv [python3.11];main [python3.11]";
+	static const char functions[] = "ask (a.py:1);<module> (a.py:9)";
+
+	(void)state;
+	check_join(native, 95, functions, "read [libc.so.6];ask (a.py:1);<module> (a.py:9)");
+	check_join("poll [libpython3.9.so.1.0]", 95, "ask (a.py:1)", "ask (a.py:1)");
+	check_join("", 95, "ask (a.py:1)", "ask (a.py:1)");
+	/* Frame pointers led astray before they came to it. */
+	check_join("read [libc.so.6];[unknown]", 95, "ask", "read [libc.so.6];ask");
+	check_join("[unknown]", 95, "ask", "ask");
+	/* What finds no room ends before a frame. */
+	check_join(native, 58, functions, "read [libc.so.6];ask (a.py:1);<module> (a.py:9)");
+	check_join("a;poll [python3]", 20, functions, "a;ask (a.py:1)");
+	check_join("a;poll [python3]", 17, functions, "a;ask (a.py:1)");
+	check_join("a;poll [python3]", 16, "functions", "a;functions");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +155,7 @@ int main(void)
 		cmocka_unit_test(damage_has_no_line),
 		cmocka_unit_test(versions_are_known),
 		cmocka_unit_test(what_the_interpreter_says_is_checked),
+		cmocka_unit_test(functions_stand_for_the_interpreter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "user/base/xalloc.h"
 #include "user/symbols/demangle.h"
 #include "user/symbols/python/memory.h"
+#include "user/symbols/python/python.h"
 
 #define NAME_MOST  512   /* characters of a name, or of a path */
 #define TABLE_MOST 65536 /* bytes of a table of lines */
@@ -117,13 +118,31 @@ static char *interpreters(char *stack)
 	return stack + strlen(stack);
 }
 
+void python_text__join(char *stack, size_t size, const char *functions)
+{
+	static const char unknown[] = "[unknown]";
+	size_t used = (size_t)(interpreters(stack) - stack), room, most;
+
+	used -= used && stack[used - 1] == ';';
+	if (used >= strlen(unknown) &&
+	    !strncmp(stack + used - strlen(unknown), unknown, strlen(unknown)))
+		used -= strlen(unknown) + (used > strlen(unknown));
+	if (used + 2 > size)
+		return;
+	room = size - used - 1 - (used > 0);
+	for (most = strlen(functions); most > room; most--)
+		while (most && functions[most - 1] != ';')
+			most--;
+	if (most || !used)
+		sprintf(stack + used, "%s%.*s", used ? ";" : "", (int)most, functions);
+}
+
 void python__join(const struct python *python, const struct ns_python_frame *frames, size_t count,
 		  char *stack, size_t size)
 {
-	char frame[8 * NAME_MOST + 32], *from = interpreters(stack);
-	size_t used = (size_t)(from - stack), named = 0;
+	char frame[8 * NAME_MOST + 32], *functions = xcalloc(1, size);
+	size_t used = 0, named = 0;
 
-	used -= used && stack[used - 1] == ';';
 	for (size_t i = 0; i < count; i++) {
 		bool known = name_frame(python, &frames[i], frame, sizeof(frame));
 
@@ -135,7 +154,10 @@ void python__join(const struct python *python, const struct ns_python_frame *fra
 			strcpy(frame, "[python]");
 		if (used + strlen(frame) + 2 > size)
 			break;
-		used += sprintf(stack + used, "%s%s", used ? ";" : "", frame);
+		used += sprintf(functions + used, "%s%s", used ? ";" : "", frame);
 		named += known;
 	}
+	if (named)
+		python_text__join(stack, size, functions);
+	free(functions);
 }

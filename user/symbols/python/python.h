@@ -35,4 +35,9 @@ bool pythons__find(struct pythons *pythons, pid_t pid, struct ns_python *out);
 void pythons__join(struct pythons *pythons, pid_t pid, const struct ns_python_frame *frames,
 		   size_t count, char *stack, size_t size);
 
+/*
+ * The same, by the functions' own text. A last frame that is "[unknown]" says nothing: it goes.
+ */
+void python_text__join(char *stack, size_t size, const char *functions);
+
 #endif

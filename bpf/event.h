@@ -113,6 +113,7 @@ enum ns_lost_kind {
 	NS_LOST_STACKS = 14, /* user space: stacks of waits that were gone when they were needed */
 	NS_LOST_HISTORIES = 15, /* records not kept: those of other connections were needed */
 	NS_LOST_WAITS = 16,     /* too many to tell each: they are in their threads' sums alone */
+	NS_LOST_RECORDING = 17, /* missing in a recording, or of a kind that is not known here */
 	NS_LOST_KINDS
 };
 

@@ -10,6 +10,12 @@ cd "$(dirname "$0")/../.."
 case $1 in
 text) cp tests/golden/*.trace "$2/" ;;
 records) for trace in tests/golden/*.trace; do build/fuzz/tests/fuzz/records_of <"$trace" >"$2/$(basename "$trace" .trace)"; done ;;
+recording)
+    for trace in nagle-delack lock uring-split; do
+        [ ! -e tests/golden/$trace.trace ] || { printf '\1\0' && build/fuzz/tests/fuzz/records_of whole <tests/golden/$trace.trace; } >"$2/$trace"
+    done
+    printf '\1%s\0' '{"netstall-recording":1,"types":[{"type":2,"name":"process","size":72,"fields":[{"name":"comm","kind":10,"offset":40,"size":8}]}]}' >"$2/version"
+    ;;
 maps) cat /proc/self/maps >"$2/maps" && tr '\n' '\0' </proc/self/maps | tail -c 500 | tr '\0' '\n' >"$2/some" ;;
 perfmap) printf '%s\n' '100 20 LazyCompile:*first /src/a.js:1' '110 8 _ZN3net6Client4sendEi' 'fffffffffffffff0 f last' '0 0 none' '12 zz' >"$2/perfmap" ;;
 names | lines | frames)

@@ -102,7 +102,8 @@ judge_machine() {
 start_trace() {
     watch_machine
     rm -f "$SCRATCH/trace.err"
-    "$NETSTALL" trace "${ATTACH[@]}" --json "$@" >"$SCRATCH/trace" 2>"$SCRATCH/trace.err" &
+    SHOWN=$(printf '%s\n' "$@" | grep -E '^--(connections|events)=' | paste -sd' ')
+    "$NETSTALL" trace "${ATTACH[@]}" --json --record "$SCRATCH/recording" "$@" >"$SCRATCH/trace" 2>"$SCRATCH/trace.err" &
     TRACE_PID=$!
     await_line 'netstall: tracing' "$SCRATCH/trace.err" "$TRACE_PID" ||
         fail "netstall did not attach: $(head -c 400 "$SCRATCH/trace.err")"
@@ -114,6 +115,12 @@ end_trace() {
     wait_for "$WAIT_LIMIT" gone "$TRACE_PID" || fail "netstall did not end at Ctrl-C"
     wait "$TRACE_PID" || fail "netstall ended with status $?: $(tail -n 1 "$SCRATCH/trace.err")"
     judge_machine
+    # A recording of the run shows the same.
+    # shellcheck disable=SC2086
+    "$NETSTALL" report --json $SHOWN "$SCRATCH/recording" >"$SCRATCH/replayed" 2>"$SCRATCH/trace.err" || fail "$(cat "$SCRATCH/trace.err")"
+    expect_is "what report says of the recording" "$(cat "$SCRATCH/trace.err")" ""
+    cmp -s "$SCRATCH/trace" "$SCRATCH/replayed" ||
+        fail "the recording shows another run: $(diff "$SCRATCH/trace" "$SCRATCH/replayed" | head -n 4 | cut -c1-300)"
     tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
     [ "$(report .schema)" = netstall.report/1 ] || fail "the last line is no report"
     expect_is "contradictions in the report" "$(contradictions)" ""

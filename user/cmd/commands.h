@@ -4,6 +4,8 @@
 #define NETSTALL_CMD_COMMANDS_H
 
 int cmd_trace(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_offwake(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

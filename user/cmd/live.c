@@ -70,6 +70,8 @@ static void feed(void *context, const void *record, size_t len)
 {
 	struct live *live = context;
 
+	if (live->options->recording)
+		recording__add(live->options->recording, record, len);
 	pipeline__feed(live->pipeline, record, len);
 }
 
@@ -177,6 +179,13 @@ static bool goes_on(struct live *live, uint64_t now)
 	return live->program ? program__poll(live->program) : !session__targets_gone(live->session);
 }
 
+static void idle(struct live *live, uint64_t now)
+{
+	if (live->options->recording)
+		recording__idle(live->options->recording, now);
+	pipeline__idle(live->pipeline, now);
+}
+
 static void loop(struct live *live)
 {
 	bool verbose = live->options->session.verbose || live->options->session.uring_events;
@@ -192,7 +201,7 @@ static void loop(struct live *live)
 		now = clock__now();
 		all = session__poll(live->session);
 		if (all)
-			pipeline__idle(live->pipeline, now);
+			idle(live, now);
 		show_progress(live, now);
 	}
 	live__clear_progress();

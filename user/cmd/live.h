@@ -11,6 +11,7 @@
 #include "user/analyze/pipeline.h"
 #include "user/process/program.h"
 #include "user/process/signals.h"
+#include "user/record/recording.h"
 #include "user/source/session.h"
 
 struct live;
@@ -28,6 +29,7 @@ struct live_options {
 	bool silent;    /* nothing on stderr but errors */
 	FILE *output;   /* the window ends when that is lost (process/report_file.h); NULL: never */
 	struct pipeline_sink sink;
+	struct recording_writer *recording; /* all records, also; NULL: not */
 	/* Called once all hooks are attached and the program runs; may be NULL. */
 	void (*started)(void *context);
 	/*

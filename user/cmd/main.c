@@ -19,6 +19,8 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"trace", "find why a program waits on the network", cmd_trace},
+	{"record", "the same, into a file", cmd_record},
+	{"report", "show such a file, anywhere", cmd_report},
 	{"check", "fail when stalls exceed their budgets, for CI", cmd_check},
 	{"offwake", "profile where threads sleep and who wakes them, for flame graphs",
 	 cmd_offwake},

@@ -318,18 +318,24 @@ static void parse_verbose(const struct option_row *row, char *arg, void *to,
 
 static const struct option_row common_rows[] = {
 	{0, "json", NULL, "JSON Lines: events, then the report as the last line", option__flag,
-	 INTO(struct options, json), .commands = COMMAND_TRACE | COMMAND_DEMO},
+	 INTO(struct options, json), .commands = COMMAND_TRACE | COMMAND_REPORT | COMMAND_DEMO},
 	{'o', "output", "FILE", "Write to this file (readable by you alone) instead of stdout",
-	 option__name, INTO(struct options, output), .commands = COMMAND_TRACE | COMMAND_OFFWAKE},
+	 option__name, INTO(struct options, output),
+	 .commands = COMMAND_TRACE | COMMAND_REPORT | COMMAND_OFFWAKE},
+	{'o', "output", "FILE", "The recording, readable by you alone", option__name,
+	 INTO(struct options, output), .commands = COMMAND_RECORD},
 	{0, "own", "PATH",
 	 "Code below this path is the program's own, in call sites, wherever it lies", option__name,
-	 INTO(struct options, session.own_code), .commands = COMMAND_TRACE | COMMAND_CHECK},
+	 INTO(struct options, session.own_code),
+	 .commands = COMMAND_TRACE | COMMAND_RECORD | COMMAND_CHECK},
 	{0, "no-color", NULL, "No colours on a terminal (also: NO_COLOR set)", option__flag,
 	 INTO(struct options, no_color), .commands = ~COMMAND_DOCTOR},
 	{'v', "verbose", NULL, "The whole report; also log each step and the kernel's messages",
-	 parse_verbose, INTO(struct options, verbose), .commands = COMMAND_TRACE | COMMAND_DEMO},
+	 parse_verbose, INTO(struct options, verbose),
+	 .commands = COMMAND_TRACE | COMMAND_REPORT | COMMAND_DEMO},
 	{'v', "verbose", NULL, "Log each step and the kernel's messages", parse_verbose,
-	 INTO(struct options, verbose), .commands = ~(COMMAND_TRACE | COMMAND_DEMO)},
+	 INTO(struct options, verbose),
+	 .commands = ~(COMMAND_TRACE | COMMAND_REPORT | COMMAND_DEMO)},
 	{0},
 };
 
@@ -390,6 +396,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'C':
+		if (command->command == COMMAND_REPORT)
+			return ARGP_ERR_UNKNOWN;
 		parse_knob(parser, arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
@@ -443,7 +451,9 @@ static void list_options(const struct parser *parser, struct argp_option *list, 
 						       row->help,     group}
 				: (struct argp_option){.doc = row->help, .group = ++group};
 	}
-	list[parser->count] = (struct argp_option){NULL, 'C', "KEY=VALUE", 0, about_knobs, group};
+	if (parser->command->command != COMMAND_REPORT)
+		list[parser->count] =
+			(struct argp_option){NULL, 'C', "KEY=VALUE", 0, about_knobs, group};
 }
 
 void options__parse(const struct command_options *command, int argc, char **argv, void *options)

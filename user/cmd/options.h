@@ -31,7 +31,8 @@ struct options {
 	bool json;
 	bool no_color;
 	bool verbose;
-	/* Of trace. */
+	/* Of trace, record and report. */
+	const char *recording; /* NULL: none */
 	bool all;
 	bool events_uring; /* --events=uring: the list of io_uring's operations */
 	enum render_connections connections;
@@ -47,6 +48,8 @@ enum {
 	COMMAND_OFFWAKE = 4,
 	COMMAND_DOCTOR = 8,
 	COMMAND_DEMO = 16,
+	COMMAND_RECORD = 32,
+	COMMAND_REPORT = 64,
 };
 
 struct option_row;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The file of a recording that a live run writes. */
+#ifndef NETSTALL_CMD_RECORDED_H
+#define NETSTALL_CMD_RECORDED_H
+
+#include <stdio.h>
+
+#include "user/record/recording.h"
+
+struct recorded {
+	const char *path; /* NULL: nothing is recorded */
+	FILE *file;
+	struct recording_writer *writer;
+};
+
+/* Before anything is watched. path: NULL for none. Returns 0 or -errno after it has said why. */
+int recorded__open(struct recorded *recorded, const char *path);
+/* Likewise: not all of it could be written. */
+int recorded__close(struct recorded *recorded);
+
+#endif

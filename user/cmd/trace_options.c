@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/cmd/trace_options.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define WATCH (COMMAND_TRACE | COMMAND_RECORD)
+#define SHOW  (COMMAND_TRACE | COMMAND_REPORT)
+
+static void parse_show(const struct option_row *row, char *arg, void *to,
+		       const struct argp_state *state)
+{
+	if (!strcmp(arg, "all"))
+		*(unsigned *)to = UINT_MAX;
+	else
+		option__number(row, arg, to, state);
+}
+
+static void parse_all(const struct option_row *row, char *arg, void *to,
+		      const struct argp_state *state)
+{
+	struct options *options = to;
+
+	(void)row;
+	(void)arg;
+	(void)state;
+	options->all = options->session.verbose = true;
+}
+
+static void parse_events(const struct option_row *row, char *arg, void *to,
+			 const struct argp_state *state)
+{
+	struct options *options = to;
+
+	(void)row;
+	if (strcmp(arg, "uring"))
+		usage_error(state, "--events is uring, the operations of io_uring, not '%s'", arg);
+	options->events_uring = options->session.uring_events = true;
+}
+
+static void parse_connections(const struct option_row *row, char *arg, void *to,
+			      const struct argp_state *state)
+{
+	struct options *options = to;
+
+	(void)row;
+	if (strcmp(arg, "each") && strcmp(arg, "found"))
+		usage_error(state, "--connections is each or found, not '%s'", arg);
+	options->session.each_connection = !strcmp(arg, "each");
+	options->connections = strcmp(arg, "each") ? CONNECTIONS_FOUND : CONNECTIONS_EACH;
+}
+
+static void parse_stacks(const struct option_row *row, char *arg, void *to,
+			 const struct argp_state *state)
+{
+	(void)row;
+	if (strcmp(arg, "own") && strcmp(arg, "full"))
+		usage_error(state, "--stacks is own or full, not '%s'", arg);
+	((struct options *)to)->full_stacks = !strcmp(arg, "full");
+}
+
+const struct option_row trace_options[] = {
+	{.help = "What and how long:", .commands = WATCH},
+	{'d', "duration", "SECS",
+	 "Stop after this time (default: at Ctrl-C or when the target ends)", option__positive,
+	 INTO(struct options, seconds), .high = 1e6, .what = "the duration in seconds",
+	 .commands = WATCH},
+	{0, "threshold", "MS", "The shortest stall (default 10)", option__threshold,
+	 INTO(struct options, session.threshold_ns), .commands = WATCH},
+	{0, "record", "FILE",
+	 "Also record the run in this file (readable by you alone), for `netstall report`",
+	 option__name, INTO(struct options, recording), .commands = COMMAND_TRACE},
+	{.help = "What is shown:", .commands = COMMAND_REPORT},
+	{0, "all", NULL, "Print every event", .parse = parse_all},
+	{0, "events", "uring", "Print only io_uring operations, one line each, as they complete",
+	 .parse = parse_events, .commands = SHOW},
+	{0, "show", "N",
+	 "Print up to N time lines for each cause on each connection as stalls end; N is a number or 'all' (default: one time line, in the report)",
+	 parse_show, INTO(struct options, show), 0, 1000000, "--show", .commands = SHOW},
+	{.help = "Output:", .commands = SHOW},
+	{0, "connections", "each|found",
+	 "Connections with a row of their own: each, or those on which something was found, or all if they are few (found, the default; JSON: the worst 100). Their services have one row each",
+	 .parse = parse_connections, .commands = SHOW},
+	{0, "stacks", "own|full",
+	 "Call sites of the verdict: the program's own functions (own, the default), or all frames too",
+	 .parse = parse_stacks, .commands = SHOW},
+	{0},
+};
+
+void trace_options__check(void *options, const struct argp_state *state)
+{
+	const struct options *trace = options;
+
+	if (trace->all && trace->events_uring)
+		usage_error(state, "--all includes --events: leave one of them out");
+}

@@ -80,6 +80,7 @@ $(B)/%.o: %.c
 
 # It embeds them (.incbin), which the compiler does not tell make.
 $(B)/user/render/profile/svg_page.o: user/render/profile/flamegraph.js user/render/profile/flamegraph.css
+$(B)/user/render/html/html.o: user/render/html/page.html user/render/html/page.js
 
 # What may include a skeleton.
 $(patsubst %.c,$(B)/%.o,$(call sources,kernel source)): $(SKELS)

@@ -229,7 +229,10 @@ run_clang_live() { B=build/clang live "$1" --label clang/live; }
 run_live() { live "${1:-*}"; }
 
 run_browser() {
-    BUILD=$B tests/profile/browser.sh
+    local status=0
+    BUILD=$B tests/profile/browser.sh || status=1
+    BUILD=$B tests/page/browser.sh || status=1
+    return $status
 }
 
 run_score() {

@@ -3,6 +3,7 @@
  * A text trace through the whole pipeline, and every renderer's output of it:
  *
  *   render_trace [--width COLUMNS] [--colour] FILE.trace
+ *   render_trace --html FILE.trace      the page alone
  *
  * Exit status: 0 fine, 1 the trace is damaged, 64 usage.
  */
@@ -11,11 +12,13 @@
 #include <string.h>
 
 #include "tests/golden/trace.h"
+#include "user/render/html/html.h"
 #include "user/render/render.h"
 #include "user/render/terminal/uring_list.h"
 
 static struct render_style style;
 static size_t operations;
+static bool html;
 
 static void on_record(void *context, const struct report *report, const union record *record)
 {
@@ -36,7 +39,7 @@ static void on_stall(void *context, const struct report *report, const struct st
 }
 
 /* What is printed of the report in the end. */
-enum ending { NOTHING, LIST, ALL };
+enum ending { NOTHING, LIST, ALL, PAGE };
 
 /* One pass over the trace with this sink. */
 static int pass(const char *name, const struct pipeline_sink *sink, enum ending ending)
@@ -50,6 +53,11 @@ static int pass(const char *name, const struct pipeline_sink *sink, enum ending 
 	report = pipeline__finish(pipeline);
 	if (ending == LIST)
 		uring_list__finish(sink->context, report);
+	if (ending == PAGE && read) {
+		verdict__write(&verdict, report);
+		render__html(stdout, report, &verdict);
+		verdict__clear(&verdict);
+	}
 	if (ending == ALL && read) {
 		verdict__write(&verdict, report);
 		printf("\n== summary\n");
@@ -90,6 +98,8 @@ int main(int argc, char **argv)
 			style.colour = true;
 		else if (strcmp(argv[at], "--width") == 0 && at + 1 < argc)
 			style.width = (unsigned)atoi(argv[++at]);
+		else if (strcmp(argv[at], "--html") == 0)
+			html = true;
 		else
 			break;
 	}
@@ -97,6 +107,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: render_trace [--width COLUMNS] [--colour] FILE.trace\n");
 		return 64;
 	}
+	if (html)
+		return pass(argv[at], &(struct pipeline_sink){0}, PAGE);
 	printf("== events\n");
 	if (pass(argv[at], &records, NOTHING))
 		return 1;

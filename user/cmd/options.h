@@ -33,6 +33,7 @@ struct options {
 	bool verbose;
 	/* Of trace, record and report. */
 	const char *recording; /* NULL: none */
+	const char *html;
 	bool all;
 	bool events_uring; /* --events=uring: the list of io_uring's operations */
 	enum render_connections connections;

@@ -10,6 +10,7 @@
 
 #include "user/cmd/live.h"
 #include "user/process/report_file.h"
+#include "user/render/html/html.h"
 
 static unsigned terminal_width(int fd)
 {
@@ -36,6 +37,9 @@ int output__open(struct output *output, const struct options *options)
 	output->style.verbose = options->verbose;
 	output->style.connections = options->connections;
 	output->style.full_stacks = options->full_stacks;
+	output->html_path = options->html;
+	if (options->html && !(output->html = report_file__open(options->html)))
+		return -EIO;
 	if (!output->path) {
 		output__style(&output->style, stdout, options->no_color);
 		return 0;
@@ -46,7 +50,10 @@ int output__open(struct output *output, const struct options *options)
 
 int output__close(struct output *output)
 {
-	return output->path ? report_file__close(output->file, output->path, 0) : 0;
+	int html = output->html ? report_file__close(output->html, output->html_path, 0) : 0;
+	int err = output->path ? report_file__close(output->file, output->path, 0) : 0;
+
+	return err ? err : html;
 }
 
 /* As a write to a pipe that nobody reads ends other programs; sooner, it would leave files and
@@ -186,6 +193,8 @@ void printer__finish(struct printer *printer, const struct report *report)
 
 	live__clear_progress();
 	verdict__write(&verdict, report);
+	if (printer->output->html)
+		render__html(printer->output->html, report, &verdict);
 	if (printer->options->json) {
 		render__json(out, report, &verdict, 0, printer->options->connections);
 		verdict__clear(&verdict);

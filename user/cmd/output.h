@@ -13,6 +13,8 @@
 struct output {
 	FILE *file;
 	const char *path; /* NULL: stdout */
+	FILE *html;       /* NULL: no page is asked for */
+	const char *html_path;
 	struct render_style style;
 };
 

@@ -81,6 +81,8 @@ const struct option_row trace_options[] = {
 	{0, "connections", "each|found",
 	 "Connections with a row of their own: each, or those on which something was found, or all if they are few (found, the default; JSON: the worst 100). Their services have one row each",
 	 .parse = parse_connections, .commands = SHOW},
+	{0, "html", "FILE", "Also write a page to look at: the verdict, a picture of each stall",
+	 option__name, INTO(struct options, html), .commands = SHOW},
 	{0, "stacks", "own|full",
 	 "Call sites of the verdict: the program's own functions (own, the default), or all frames too",
 	 .parse = parse_stacks, .commands = SHOW},

@@ -114,7 +114,7 @@ static json_t *completeness_of(const struct report *report)
 	return object;
 }
 
-static json_t *thread_of(const struct report_thread *thread)
+json_t *json_value__thread(const struct report_thread *thread)
 {
 	json_t *object = json_object();
 
@@ -250,7 +250,7 @@ static void put_connections(struct json_stream *stream, const struct report *rep
 	free(chosen);
 }
 
-static json_t *cause_of(const struct report_cause *cause)
+json_t *json_value__cause(const struct report_cause *cause)
 {
 	json_t *object = json_object();
 
@@ -264,7 +264,7 @@ static json_t *cause_of(const struct report_cause *cause)
 	return object;
 }
 
-static json_t *verdict_of(const struct report *report, const struct verdict *verdict)
+json_t *json_value__verdict(const struct report *report, const struct verdict *verdict)
 {
 	const struct report_cause *cause =
 		verdict->found ? report__cause(report, verdict->cause) : NULL;
@@ -318,12 +318,13 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 	json_stream__put(stream, "window", json_value__window_of(report));
 	json_stream__put(stream, "completeness", completeness_of(report));
 	json_stream__each(stream, "threads", i, report->thread_count,
-			  thread_of(&report->threads[i]));
+			  json_value__thread(&report->threads[i]));
 	put_connections(stream, report, connections);
 	json_stream__put(stream, "uring", json_value__operations(report));
 	json_stream__each(stream, "stalls", i, report->stall_count,
 			  json_value__stall(report, &report->stalls[i]));
-	json_stream__each(stream, "causes", i, report->cause_count, cause_of(&report->causes[i]));
+	json_stream__each(stream, "causes", i, report->cause_count,
+			  json_value__cause(&report->causes[i]));
 	json_stream__put(stream, "waited", json_value__waited(report));
 	json_stream__each(stream, "requests", i, report->requests_count,
 			  json_value__requests(&report->requests[i]));
@@ -333,7 +334,7 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 			  listener_of(&report->listeners[i]));
 	json_stream__each(stream, "habits", i, report->habit_count,
 			  json_value__habit(report, &report->habits[i]));
-	json_stream__put(stream, "verdict", verdict_of(report, verdict));
+	json_stream__put(stream, "verdict", json_value__verdict(report, verdict));
 }
 
 void render__json(FILE *out, const struct report *report, const struct verdict *verdict, int indent,

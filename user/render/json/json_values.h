@@ -83,6 +83,9 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 			const struct verdict *verdict, enum render_connections connections);
 json_t *json_value__tool(const struct report *report);
 json_t *json_value__window_of(const struct report *report);
+json_t *json_value__thread(const struct report_thread *thread);
+json_t *json_value__cause(const struct report_cause *cause);
+json_t *json_value__verdict(const struct report *report, const struct verdict *verdict);
 json_t *json_value__conn(const struct report *report, const struct report_conn *conn);
 
 /* One document on one line (indent 0) or pretty, and a newline; takes the reference. */

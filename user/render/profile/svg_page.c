@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "user/base/array.h"
+#include "user/base/embed.h"
 #include "user/base/text.h"
 #include "user/render/profile/svg_colour.h"
 #include "user/render/words/chain_words.h"
@@ -14,17 +15,6 @@
 
 #define LINE      17 /* of the head */
 #define HEAD_LINE 60 /* where the notes begin */
-
-/* The two files as they are: they are looked for from where the compiler is called, the root. */
-#define EMBED(name, path)                                                                          \
-	__asm__(".pushsection .rodata\n"                                                           \
-		".global " #name "\n" #name                                                        \
-		":\n"                                                                              \
-		".incbin \"" path                                                                  \
-		"\"\n"                                                                             \
-		".byte 0\n"                                                                        \
-		".popsection\n");                                                                  \
-	extern const char name[]
 
 EMBED(netstall_flamegraph_css, "user/render/profile/flamegraph.css");
 EMBED(netstall_flamegraph_js, "user/render/profile/flamegraph.js");

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// Uses a page as a reader does, and says what it found, a line each, in <pre id="results">. TRACE is the trace's name, STALLS how many it has.
+"use strict";
+const results = [];
+const check = (name, right, found) => results.push(right ? `ok ${name}` : `not ok ${name}: ${String(found).slice(0, 200)}`);
+const key = (name) => document.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+const drawn = (name) => document.querySelectorAll("#picture " + name).length;
+const rows = () => [...document.querySelectorAll("tr.row")];
+
+function look() {
+  check("no-error", !errors.length, errors.join("; "));
+  check("headline", document.getElementById("headline").textContent.length > 10 && document.title.startsWith("netstall: "), document.title);
+  check("only-its-own-scripts", document.querySelectorAll("script").length === 3, document.querySelectorAll("script").length);
+  check("nothing-from-elsewhere", !document.querySelector("img, link, iframe, object, embed, a[href], [src]"), document.documentElement.outerHTML.length);
+  check("no-handlers", ![...document.querySelectorAll("*")].some((element) => [...element.attributes].some((attribute) => attribute.name.startsWith("on"))), "an attribute on...");
+  check("stalls-listed", rows().length === Math.min(STALLS, 100), rows().length);
+  check("causes-are-explained", [...document.querySelectorAll("button.cause")].every((button) => { button.click(); return document.getElementById("meaning").textContent.length > 40; }), "");
+  if (!STALLS) return;
+  const stall = data.stalls[shown];
+  check("lanes", drawn("text") >= 2 && drawn("rect") >= 2, drawn("rect"));
+  check("times-are-finite", ![...document.querySelectorAll("#picture *")].some((element) => [...element.attributes].some((attribute) => /NaN|Infinity|undefined/.test(attribute.value))), document.getElementById("picture").outerHTML);
+  check("lines", document.getElementById("lines").textContent.split("\n").length === stall.lines.length, "");
+  const before = view.slice();
+  key("+");
+  check("zooms-in", view[1] - view[0] < before[1] - before[0], view);
+  key("ArrowRight");
+  check("moves", view[0] > before[0], view);
+  document.getElementById("picture").dispatchEvent(new WheelEvent("wheel", { deltaY: 100, clientX: 600, cancelable: true }));
+  key("0");
+  check("whole-again", Math.abs(view[0] - before[0]) < 1e-9 && Math.abs(view[1] - before[1]) < 1e-9, view);
+  const last = rows()[rows().length - 1];
+  last.click();
+  check("chosen", shown === Number(last.dataset.index) && document.getElementById("stall-title").textContent.startsWith(`Stall ${data.stalls[shown].id}:`), shown);
+  key("j");
+  check("next-turns-round", shown === 0, shown);
+  const search = document.getElementById("search");
+  search.value = data.stalls[0].cause;
+  search.dispatchEvent(new Event("input"));
+  check("search-finds", rows().length === data.stalls.filter((other) => `${other.cause} ${threadName(other.tid, other.pid)} ${data.addresses[other.connection] || ""} ${other.id}`.toLowerCase().includes(data.stalls[0].cause)).length, rows().length);
+  search.value = "no such stall";
+  search.dispatchEvent(new Event("input"));
+  check("search-finds-nothing", rows().length === 0, rows().length);
+  for (const [name, text] of Object.entries(EXPECTED[TRACE] || {}))
+    check(name, [...document.querySelectorAll("#picture text, #picture title")].some((element) => element.textContent.includes(text)), text);
+}
+// What a picture of each must have: texts of it.
+const EXPECTED = {
+  "nagle-delack": { "held-bar": "held: nagle", "timer": "delayed-ACK timer" },
+  lock: { "who-sleeps": "waits in clock_nanosleep", "wake-arrow": "wakes" },
+  rto: { "unwatched-end": "not watched" },
+  "uring-split": { operation: "ring 1: SEND fd 7" },
+};
+for (let i = 0; STALLS && i < data.stalls.length && data.stalls[shown].cause !== data.verdict.cause; i++) show(i);
+try { look(); } catch (error) { check("runs-through", false, error.stack); }
+const pre = document.createElement("pre");
+pre.id = "results";
+pre.textContent = "\n" + results.join("\n") + "\n";
+document.body.appendChild(pre);

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The page of a report: everything is drawn from the JSON document beside it; text goes in as text, never as HTML.
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const SVG = "http://www.w3.org/2000/svg", LEFT = 190, RIGHT = 16, AXIS = 24, LANE = 34, RAILS = 92;
+const byId = (id) => document.getElementById(id);
+const ms = (v) => (v === null || v === undefined ? "" : Math.abs(v) >= 1000 ? (v / 1000).toPrecision(3) + " s"
+  : Math.abs(v) >= 1 ? Number(v.toPrecision(3)) + " ms" : Math.round(v * 1000) + " us");
+const percent = (v) => (v * 100).toFixed(1) + "%";
+const groupOf = (cause) => (data.known[cause] || {}).group || "unknown";
+const colour = (cause) => `var(--${groupOf(cause)})`;
+
+function add(parent, name, attributes, text) {
+  const element = parent.namespaceURI === SVG ? document.createElementNS(SVG, name) : document.createElement(name);
+  for (const key in attributes) element.setAttribute(key, attributes[key]);
+  if (text !== undefined) element.textContent = text;
+  parent.appendChild(element);
+  return element;
+}
+function draw(parent, name, attributes, title) {
+  const element = add(parent, name, attributes);
+  if (title) add(element, "title", {}, title);
+  return element;
+}
+function causeButton(parent, cause) {
+  add(parent, "span", { class: "swatch", style: `background:${colour(cause)}` });
+  add(parent, "button", { class: "cause", title: "what is that?" }, cause).addEventListener("click", (event) => {
+    event.stopPropagation();
+    explain(cause);
+  });
+}
+function explain(cause) {
+  const known = data.known[cause], box = byId("meaning");
+  box.hidden = false;
+  box.textContent = "";
+  add(box, "b", {}, `${cause}: ${known.title}`);
+  add(box, "div", {}, known.meaning);
+  if (known.remedy) add(box, "div", {}, "What helps: " + known.remedy);
+  box.scrollIntoView({ block: "nearest" });
+}
+
+// ---- one stall ----
+
+let shown = 0, view = [0, 1];
+const threadName = (tid, pid) => data.threads_by[tid] || (tid ? `${tid}` : pid ? `pid ${pid}` : "?");
+const endName = (conn) => data.ends[conn] || `connection ${conn}`;
+
+// What its events say, by lanes: threads, and connections as two ends.
+function lanesOf(stall) {
+  const threads = new Map(), pairs = new Map(), operations = [], peer = (conn) => data.peers[conn] || 0;
+  const thread = (tid, pid) => {
+    if (!threads.has(tid)) threads.set(tid, { tid, name: threadName(tid, pid), waits: [], acts: [] });
+    return threads.get(tid);
+  };
+  const pair = (conn) => {
+    const key = Math.min(conn, peer(conn) || conn);
+    if (!pairs.has(key)) {
+      const first = conn === stall.connection || peer(conn) === stall.connection ? stall.connection : conn;
+      pairs.set(key, { ends: [first, peer(first)], events: [] });
+    }
+    return pairs.get(key);
+  };
+  if (stall.tid) thread(stall.tid, stall.pid);
+  stall.evidence.forEach((event, index) => {
+    event.title = stall.lines.filter((line) => line.step === index)
+      .map((line) => `${line.ms.toFixed(3)} ms  ${line.actor}  ${line.what} ${line.amount}\n${line.note}`).join("\n");
+    if (event.event === "uring" && event.step === "done") operations.push(event);
+    if (event.event === "wait") thread(event.tid, event.tgid).waits.push(event);
+    else if ((event.event === "send" || event.event === "recv") && event.tid) thread(event.tid, event.tgid).acts.push(event);
+    if (event.conn && event.event !== "wait" && event.event !== "uring") pair(event.conn).events.push(event);
+  });
+  return { threads: [...threads.values()], pairs: [...pairs.values()], operations };
+}
+
+function drawThread(svg, lane, y, x, stall) {
+  add(svg, "text", { x: 8, y: y + 4 }, lane.name);
+  draw(svg, "line", { x1: LEFT, x2: x(view[1]), y1: y, y2: y, stroke: "var(--line)", "stroke-width": 2 });
+  lane.waits.sort((a, b) => a.off_ms - b.off_ms).forEach((wait, i) => {
+    const next = lane.waits[i + 1];
+    if (next) draw(svg, "line", { x1: x(wait.t_ms), x2: x(Math.max(wait.t_ms, next.off_ms)), y1: y, y2: y, stroke: "var(--program)", "stroke-width": 4 }, `${lane.name} runs for ${ms(next.off_ms - wait.t_ms)}`);
+  });
+  for (const wait of lane.waits) {
+    const off = Math.max(view[0], wait.off_ms), wake = wait.wake_ms || wait.t_ms;
+    const title = `${lane.name} waits in ${wait.syscall_name || "a call"} for ${ms(wake - wait.off_ms)}`
+      + (wait.waker_comm ? `, woken by ${wait.waker_comm}/${wait.waker_tid}` : "") + (wait.t_ms > wake ? `, then ${ms(wait.t_ms - wake)} for a CPU` : "");
+    draw(svg, "rect", { x: x(off), y: y - 9, width: Math.max(1, x(wake) - x(off)), height: 18, rx: 3, fill: lane.tid === stall.tid ? colour(stall.cause) : "var(--asleep)" }, title);
+    if (wait.t_ms > wake) draw(svg, "rect", { x: x(wake), y: y - 9, width: Math.max(1, x(wait.t_ms) - x(wake)), height: 18, fill: "var(--machine)" }, title);
+    if (x(wake) - x(off) > 70) add(svg, "text", { x: x(Math.max(off, view[0])) + 6, y: y + 4, style: lane.tid === stall.tid ? "fill:#fff" : "" }, `waits in ${wait.syscall_name || "a call"}`);
+  }
+  for (const act of lane.acts) draw(svg, "circle", { cx: x(act.t_ms), cy: y, r: 4, fill: "var(--ink)" }, act.title);
+}
+
+// An io_uring operation, from its submission to its completion.
+function drawOperation(svg, operation, y, x) {
+  const from = operation.submit_ms || operation.t_ms, name = `${operation.opcode}${operation.fd === null ? "" : " fd " + operation.fd}`;
+  add(svg, "text", { x: 8, y: y + 4 }, `ring ${operation.ring}: ${name}`);
+  draw(svg, "rect", { x: x(from), y: y - 6, width: Math.max(3, x(operation.t_ms) - x(from)), height: 12, rx: 6, fill: "var(--program)" }, `${name}, ${ms(operation.t_ms - from)}, ${operation.how}, gave ${operation.result}\n${operation.title}`);
+}
+
+function arrow(svg, x1, y1, x2, y2, attributes, title) {
+  const angle = Math.atan2(y2 - y1, x2 - x1), tip = (turn) => `${x2 - 8 * Math.cos(angle + turn)},${y2 - 8 * Math.sin(angle + turn)}`;
+  const group = draw(svg, "g", {}, title);
+  draw(group, "line", Object.assign({ x1, y1, x2, y2, "stroke-width": 1.6 }, attributes));
+  draw(group, "polygon", { points: `${x2},${y2} ${tip(0.4)} ${tip(-0.4)}`, fill: attributes.stroke });
+  draw(group, "line", { x1, y1, x2, y2, stroke: "transparent", "stroke-width": 10 });
+}
+
+function drawPair(svg, pair, top, x, stall) {
+  const rails = [top + 16, top + RAILS - 16], rail = (conn) => rails[conn === pair.ends[0] ? 0 : 1];
+  const events = pair.events, held = new Map(), armed = new Map();
+  pair.ends.forEach((conn, i) => {
+    const far = (data.addresses[pair.ends[0]] || "").split(" -> ")[1] || "the other end";
+    add(svg, "text", { x: 8, y: rails[i] + 4, class: conn ? "" : "faint" }, conn ? `${endName(conn)}'s TCP` : `${far}, not watched`);
+    draw(svg, "line", { x1: LEFT, x2: x(view[1]), y1: rails[i], y2: rails[i], stroke: "var(--line)", "stroke-width": 2, "stroke-dasharray": conn ? "none" : "2 5" });
+  });
+  for (const event of events) {
+    const y = rail(event.conn), at = x(event.t_ms);
+    switch (event.event) {
+    case "hold": held.set(event.conn, event); break;
+    case "release": {
+      const hold = held.get(event.conn), from = hold ? hold.t_ms : event.t_ms - event.held_ms;
+      const bytes = hold ? `${(hold.end - hold.seq) >>> 0} B ` : "";
+      draw(svg, "rect", { x: x(from), y: y - 8, width: Math.max(2, at - x(from)), height: 16, rx: 3, fill: "var(--held)" }, `${bytes}held by ${event.reason} for ${ms(event.t_ms - from)}\n${hold ? hold.title : ""}\n${event.title}`);
+      if (at - x(from) > 90) add(svg, "text", { x: x(Math.max(from, view[0])) + 6, y: y + 4 }, `${bytes}held: ${event.reason}`);
+      held.delete(event.conn);
+      break;
+    }
+    case "delack-arm": armed.set(event.conn, event); break;
+    case "delack-fire": {
+      const arm = armed.get(event.conn), from = arm ? arm.t_ms : event.t_ms - event.ato_us / 1000;
+      draw(svg, "rect", { x: x(from), y: y - 5, width: Math.max(2, at - x(from)), height: 10, rx: 5, fill: "none", stroke: "var(--tcp)", "stroke-width": 1.5, "stroke-dasharray": "3 3" }, `the delayed-ACK timer ticks for ${ms(event.t_ms - from)}\n${event.title}`);
+      draw(svg, "circle", { cx: at, cy: y, r: 6, fill: "var(--tcp)" }, event.title);
+      if (at - x(from) > 120) add(svg, "text", { x: x(Math.max(from, view[0])) + 10, y: y - 9, class: "faint" }, "delayed-ACK timer");
+      break;
+    }
+    case "send": draw(svg, "rect", { x: at - 3, y: y - 12, width: 6, height: 10, fill: "var(--ink)" }, event.title); break;
+    case "recv": draw(svg, "rect", { x: at - 3, y: y + 2, width: 6, height: 10, fill: "var(--faint)" }, event.title); break;
+    case "rx":
+      if (!events.some((other) => (other.event === "tx" || other.event === "ack") && other.conn !== event.conn && other.end === event.end && other.ack === event.ack))
+        arrow(svg, at - 10, rail(pair.ends[event.conn === pair.ends[0] ? 1 : 0]), at, y, { stroke: event.seq === event.end ? "var(--faint)" : "var(--peer)", "stroke-dasharray": event.seq === event.end ? "4 3" : "none" }, event.title);
+      break;
+    case "retrans": draw(svg, "circle", { cx: at, cy: y, r: 6, fill: "var(--loss)" }, event.title); break;
+    case "tx": case "ack": {
+      const there = events.find((other) => other.event === "rx" && other.conn !== event.conn && other.t_ms >= event.t_ms - 0.001
+        && other.end === event.end && other.ack === event.ack);
+      const x2 = there ? x(there.t_ms) : at + 10, pure = event.event === "ack";
+      arrow(svg, at, y, x2, rail(pair.ends[event.conn === pair.ends[0] ? 1 : 0]), { stroke: pure ? "var(--faint)" : "var(--peer)", "stroke-dasharray": pure ? "4 3" : "none" }, event.title);
+      break;
+    }
+    }
+  }
+  for (const [conn, hold] of held) draw(svg, "rect", { x: x(hold.t_ms), y: rail(conn) - 8, width: Math.max(2, x(view[1]) - x(hold.t_ms)), height: 16, fill: "var(--held)", "fill-opacity": 0.6 }, hold.title);
+  if (stall.connection) for (const conn of pair.ends) if (conn) draw(svg, "circle", { cx: LEFT - 8, cy: rail(conn), r: 3, fill: conn === stall.connection ? colour(stall.cause) : "var(--faint)" });
+}
+
+function drawAxis(svg, x, stall, height) {
+  const span = view[1] - view[0], raw = span / 8, base = Math.pow(10, Math.floor(Math.log10(raw)));
+  const step = [1, 2, 5, 10].map((f) => f * base).find((s) => s >= raw);
+  for (let t = Math.ceil((view[0] - stall.start_ms) / step) * step + stall.start_ms; t <= view[1]; t += step) {
+    draw(svg, "line", { x1: x(t), x2: x(t), y1: AXIS - 4, y2: height, stroke: "var(--line)", "stroke-width": 0.6 });
+    add(svg, "text", { x: x(t) + 3, y: AXIS - 8, class: "faint" }, `${Number((t - stall.start_ms).toPrecision(6))} ms`);
+  }
+}
+
+function picture() {
+  const stall = data.stalls[shown], svg = byId("picture");
+  svg.textContent = "";
+  if (!stall) return;
+  const width = svg.clientWidth || 1000, lanes = stall.drawn || (stall.drawn = lanesOf(stall));
+  const height = AXIS + 26 + lanes.threads.length * LANE + lanes.operations.length * 22 + lanes.pairs.length * (RAILS + 8) + 8;
+  const x = (t) => LEFT + Math.max(-1e5, Math.min(1e5, (t - view[0]) / (view[1] - view[0]) * (width - LEFT - RIGHT)));
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.setAttribute("height", height);
+  const end = stall.start_ms + stall.duration_ms;
+  draw(svg, "rect", { x: x(stall.start_ms), y: AXIS, width: Math.max(1, x(end) - x(stall.start_ms)), height: height - AXIS, fill: "var(--shade)", "fill-opacity": 0.6 });
+  drawAxis(svg, x, stall, height);
+  let at = stall.start_ms;
+  for (const slice of stall.slices) {
+    draw(svg, "rect", { x: x(at), y: AXIS + 2, width: Math.max(1, x(at + slice.ms) - x(at)), height: 14, fill: colour(slice.cause) }, `${slice.cause}: ${ms(slice.ms)} of ${ms(stall.duration_ms)}`);
+    if (x(at + slice.ms) - x(at) > 90) add(svg, "text", { x: x(Math.max(at, view[0])) + 6, y: AXIS + 13, style: "fill:#fff" }, `${slice.cause} ${ms(slice.ms)}`);
+    at += slice.ms;
+  }
+  add(svg, "text", { x: 8, y: AXIS + 13, class: "faint" }, "the wait is");
+  let y = AXIS + 26;
+  const places = new Map();
+  for (const lane of lanes.threads) {
+    places.set(lane.tid, y + LANE / 2);
+    drawThread(svg, lane, y + LANE / 2, x, stall);
+    y += LANE;
+  }
+  for (const lane of lanes.threads) for (const wait of lane.waits)
+    if (wait.waker_tid && wait.waker_tid !== lane.tid && places.has(wait.waker_tid))
+      arrow(svg, x(wait.wake_ms), places.get(wait.waker_tid), x(wait.wake_ms), places.get(lane.tid), { stroke: "var(--ink)" }, `${threadName(wait.waker_tid)} wakes ${lane.name}`);
+  for (const operation of lanes.operations) {
+    drawOperation(svg, operation, y + 11, x);
+    y += 22;
+  }
+  for (const pair of lanes.pairs) {
+    drawPair(svg, pair, y, x, stall);
+    y += RAILS + 8;
+  }
+}
+
+function whole() {
+  const stall = data.stalls[shown];
+  if (!stall) return;
+  const times = stall.evidence.map((event) => event.t_ms).concat([stall.start_ms, stall.start_ms + stall.duration_ms]);
+  const from = Math.min(...times), to = Math.max(...times), pad = (to - from) * 0.03 || 1;
+  view = [Math.max(from, stall.start_ms - stall.duration_ms / 4) - pad, Math.min(to, stall.start_ms + stall.duration_ms * 1.25) + pad];
+}
+
+function show(index) {
+  if (!data.stalls.length) return;
+  shown = (index + data.stalls.length) % data.stalls.length;
+  const stall = data.stalls[shown];
+  whole();
+  byId("stall-title").textContent = `Stall ${stall.id}: ${stall.cause}, ${ms(stall.duration_ms)} at ${(stall.start_ms / 1000).toFixed(3)} s, of ${threadName(stall.tid, stall.pid)}`;
+  byId("lines").textContent = stall.lines.map((line) => `${line.ms.toFixed(3).padStart(10)} ms  ${line.actor.padEnd(22)} ${line.what.padEnd(20)} ${line.amount.padStart(9)}  ${line.note}`).join("\n");
+  byId("slices").textContent = stall.slices.map((slice) => `${slice.cause} ${ms(slice.ms)}`).join(" + ");
+  for (const row of document.querySelectorAll("tr.row")) row.classList.toggle("chosen", Number(row.dataset.index) === shown);
+  picture();
+}
+
+// ---- zoom and pan ----
+
+function zoom(factor, around) {
+  const t = around === undefined ? (view[0] + view[1]) / 2 : around, least = 0.002;
+  if ((view[1] - view[0]) * factor < least) return;
+  view = [t - (t - view[0]) * factor, t + (view[1] - t) * factor];
+  picture();
+}
+function move(share) {
+  const by = (view[1] - view[0]) * share;
+  view = [view[0] + by, view[1] + by];
+  picture();
+}
+function timeAt(event) {
+  const box = byId("picture").getBoundingClientRect();
+  return view[0] + (event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT) * (view[1] - view[0]);
+}
+const fingers = new Map(), svg = byId("picture");
+svg.addEventListener("wheel", (event) => {
+  event.preventDefault();
+  zoom(event.deltaY > 0 ? 1.25 : 0.8, timeAt(event));
+}, { passive: false });
+svg.addEventListener("pointerdown", (event) => { fingers.set(event.pointerId, event.clientX); svg.setPointerCapture(event.pointerId); });
+svg.addEventListener("pointermove", (event) => {
+  if (!fingers.has(event.pointerId)) return;
+  const before = fingers.get(event.pointerId), width = svg.clientWidth - LEFT - RIGHT;
+  if (fingers.size === 1) move((before - event.clientX) / width);
+  else {
+    const other = [...fingers].find(([id]) => id !== event.pointerId)[1];
+    const factor = Math.abs(before - other) / Math.max(1, Math.abs(event.clientX - other));
+    if (factor > 0.2 && factor < 5) zoom(factor, timeAt(event));
+  }
+  fingers.set(event.pointerId, event.clientX);
+});
+for (const name of ["pointerup", "pointercancel"]) svg.addEventListener(name, (event) => fingers.delete(event.pointerId));
+const deeds = { prev: () => show(shown - 1), next: () => show(shown + 1), in: () => zoom(0.7), out: () => zoom(1.4), all: () => { whole(); picture(); } };
+byId("tools").addEventListener("click", (event) => { const deed = deeds[event.target.dataset.do]; if (deed) deed(); });
+document.addEventListener("keydown", (event) => {
+  if (event.target.tagName === "INPUT" || event.ctrlKey || event.metaKey || event.altKey) return;
+  const keys = { "+": deeds.in, "=": deeds.in, "-": deeds.out, 0: deeds.all, j: deeds.next, k: deeds.prev, ArrowLeft: () => move(-0.1), ArrowRight: () => move(0.1) };
+  if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
+});
+window.addEventListener("resize", picture);
+
+// ---- the rest of the page ----
+
+function table(id, heads, rows) {
+  const element = byId(id), head = add(element, "tr");
+  heads.forEach(([name, right]) => add(head, "th", right ? { class: "n" } : {}, name));
+  rows.forEach((cells) => {
+    const row = add(element, "tr");
+    cells.forEach((cell, i) => {
+      const td = add(row, "td", heads[i][1] ? { class: "n" } : {});
+      if (typeof cell === "function") cell(td);
+      else td.textContent = cell;
+    });
+  });
+}
+function nameOfRequests(row) {
+  const end = row.endpoint, deed = row.role === "makes" ? "makes" : "serves";
+  if (!end) return row.connection ? `${deed}, on ${data.addresses[row.connection] || "connection " + row.connection}` : deed;
+  return row.role === "makes" ? `${end.comm} asks ${end.remote}` : `${end.comm} serves :${end.port}`;
+}
+function bar(parent, parts, whole) {
+  const total = whole || parts.reduce((sum, part) => sum + part.ms, 0), box = add(parent, "div", { class: "bar", style: "min-width:160px" });
+  for (const part of parts) add(box, "span", { style: `width:${total ? 100 * part.ms / total : 0}%;background:${colour(part.cause)}`, title: whole ? percent(part.ms) : `${part.cause} ${ms(part.ms)}` });
+}
+function stallsTable() {
+  const element = byId("stalls"), words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  element.textContent = "";
+  const head = add(element, "tr");
+  for (const name of ["", "at", "cause", "lasts", "of", "on"]) add(head, "th", name === "at" || name === "lasts" ? { class: "n" } : {}, name);
+  data.stalls.forEach((stall, index) => {
+    const on = data.addresses[stall.connection] || "", of = threadName(stall.tid, stall.pid);
+    const text = `${stall.cause} ${of} ${on} ${stall.id}`.toLowerCase();
+    if (!words.every((word) => text.includes(word))) return;
+    const row = add(element, "tr", { class: index === shown ? "row chosen" : "row", "data-index": index });
+    add(row, "td", { class: "n" }, stall.id);
+    add(row, "td", { class: "n" }, (stall.start_ms / 1000).toFixed(3) + " s");
+    causeButton(add(row, "td"), stall.cause);
+    add(row, "td", { class: "n" }, ms(stall.duration_ms));
+    add(row, "td", {}, of);
+    add(row, "td", {}, on);
+    row.addEventListener("click", () => { show(index); byId("stall-title").scrollIntoView({ block: "start" }); });
+  });
+}
+
+document.title = "netstall: " + data.verdict.headline;
+byId("about").textContent = data.about;
+byId("headline").textContent = data.verdict.headline;
+byId("verdict").textContent = data.verdict_text;
+byId("text").textContent = data.text;
+byId("stalls-title").textContent = data.stalls.length === data.stall_count ? `${data.stall_count} stalls` : `${data.stalls.length} of ${data.stall_count} stalls`;
+if (data.verdict.cause && data.known[data.verdict.cause]) {
+  const lead = byId("lead");
+  causeButton(lead, data.verdict.cause);
+  add(lead, "span", {}, ` ${data.known[data.verdict.cause].title}. ${data.known[data.verdict.cause].meaning}`);
+}
+if (!data.stalls.length) for (const id of ["tools", "stall-title"]) byId(id).hidden = true;
+table("causes", [["cause"], ["stalls", 1], ["total", 1], ["of the time", 1], [""]], data.causes.map((cause) => [
+  (td) => causeButton(td, cause.cause), cause.count, ms(cause.total_ms), percent(cause.share),
+  (td) => bar(td, [{ cause: cause.cause, ms: cause.share }], 1)]));
+table("requests", [[""], ["count", 1], ["median", 1], ["p99", 1], ["the median is"]], data.requests.map((row) => [
+  nameOfRequests(row), row.count, ms(row.median.total_ms), ms(row.p99.total_ms), (td) => bar(td, row.median.slices)]));
+table("threads", [["thread"], ["on CPU", 1], ["blocked", 1], ["run queue", 1]], data.threads.map((thread) => [
+  `${thread.comm}/${thread.tid}`, ms(thread.on_cpu_ms), ms(thread.blocked_ms), ms(thread.runqueue_ms)]));
+byId("search").addEventListener("input", stallsTable);
+stallsTable();
+show(Math.max(0, data.stalls.findIndex((stall) => stall.cause === data.verdict.cause && stall.evidence.length)));

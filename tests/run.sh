@@ -41,7 +41,22 @@ run_unit() {
 
 run_golden() {
     tests/golden/run.sh "$B/tests/golden/render_trace"
+    golden_recordings
     [ "$B" = build ] || same_as_plain
+}
+
+# Recordings of each version of the format, made on several kernels, are read for ever. After a change of what is printed:
+# for f in tests/golden/recordings/*.nsr; do build/netstall report -v --connections=each $f >${f%.nsr}.expected; done
+golden_recordings() {
+    local recording name
+    for recording in tests/golden/recordings/*.nsr; do
+        name=$(basename "$recording" .nsr)
+        if "$B/netstall" report -v --connections=each "$recording" 2>&1 | cmp -s - "${recording%.nsr}.expected"; then
+            echo "ok golden/recordings/$name"
+        else
+            echo "not ok golden/recordings/$name: $("$B/netstall" report -v --connections=each "$recording" 2>&1 | diff "${recording%.nsr}.expected" - | head -n 3 | tr '\n' ' ')"
+        fi
+    done
 }
 
 # What this build renders is what the plain build does, to the byte: the goldens compare only a part of the JSON.

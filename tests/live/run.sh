@@ -115,6 +115,7 @@ keep() {
 failed=0
 run_case() {
     local name=$1 status case_pid
+    CASE=$1
     SCRATCH=$(mktemp -d)
     # A subshell of its own: what a case started ends with it, what it set is gone.
     (

@@ -129,8 +129,8 @@ end_trace() {
 # A recording of the run shows the same.
 expect_recording() {
     # shellcheck disable=SC2086
-    "$NETSTALL" report --json $SHOWN "$SCRATCH/recording" >"$SCRATCH/replayed" 2>"$SCRATCH/trace.err" || fail "$(cat "$SCRATCH/trace.err")"
-    expect_is "what report says of the recording" "$(cat "$SCRATCH/trace.err")" ""
+    "$NETSTALL" report --json $SHOWN "$SCRATCH/recording" >"$SCRATCH/replayed" 2>"$SCRATCH/replay.err" || fail "$(cat "$SCRATCH/replay.err")"
+    expect_is "what report says of the recording" "$(cat "$SCRATCH/replay.err")" ""
     cmp -s "$SCRATCH/trace" "$SCRATCH/replayed" ||
         fail "the recording shows another run: $(diff "$SCRATCH/trace" "$SCRATCH/replayed" | head -n 4 | cut -c1-300)"
 }

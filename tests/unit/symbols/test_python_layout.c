@@ -145,7 +145,7 @@ static void functions_stand_for_the_interpreter(void **state)
 	check_join(native, 58, functions, "read [libc.so.6];ask (a.py:1);<module> (a.py:9)");
 	check_join("a;poll [python3]", 20, functions, "a;ask (a.py:1)");
 	check_join("a;poll [python3]", 17, functions, "a;ask (a.py:1)");
-	check_join("a;poll [python3]", 16, "functions", "a;functions");
+	check_join("a;poll [python3]", 17, "one-that-is-too-long", "a;poll [python3]");
 }
 
 int main(void)

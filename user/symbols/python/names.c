@@ -130,9 +130,11 @@ void python_text__join(char *stack, size_t size, const char *functions)
 	if (used + 2 > size)
 		return;
 	room = size - used - 1 - (used > 0);
-	for (most = strlen(functions); most > room; most--)
-		while (most && functions[most - 1] != ';')
-			most--;
+	for (most = strlen(functions); most > room;) {
+		const char *cut = memrchr(functions, ';', most);
+
+		most = cut ? (size_t)(cut - functions) : 0;
+	}
 	if (most || !used)
 		sprintf(stack + used, "%s%.*s", used ? ";" : "", (int)most, functions);
 }

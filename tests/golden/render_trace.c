@@ -55,7 +55,7 @@ static int pass(const char *name, const struct pipeline_sink *sink, enum ending 
 		uring_list__finish(sink->context, report);
 	if (ending == PAGE && read) {
 		verdict__write(&verdict, report);
-		render__html(stdout, report, &verdict);
+		render__html(stdout, report, &verdict, NULL);
 		verdict__clear(&verdict);
 	}
 	if (ending == ALL && read) {

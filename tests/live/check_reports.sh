@@ -25,7 +25,7 @@ case_check_reports() {
     mkdir "$dir" && chown $owner:$owner "$dir"
     # shellcheck disable=SC2016
     SUDO_UID=$owner SUDO_GID=$owner GITHUB_STEP_SUMMARY=$dir/summary GITHUB_WORKSPACE=$PWD check --keep "$dir/kept" --keep-max 2 \
-        --junit "$dir/junit.xml" --json "$dir/check.json" --tap "$dir/tap" --github --on-stall-shell --on-stall-every 0.01 \
+        --junit "$dir/junit.xml" --json "$dir/check.json" --tap "$dir/tap" --html "$dir/page.html" --record "$dir/recording" --github --on-stall-shell --on-stall-every 0.01 \
         --on-stall 'echo "$(id -u) $NETSTALL_CAUSE $NETSTALL_STALL $NETSTALL_CONNECTION" >>'"$dir/hook"
     expect_is "the exit status" $STATUS 1
 
@@ -38,9 +38,12 @@ case_check_reports() {
     grep -q 'delayed ACK FIRED' "$SCRATCH/text" || fail "the text does not show the timer"
 
     # The reports: the caller's alone, and as their schemas want them.
-    for file in junit.xml check.json tap summary; do
+    for file in junit.xml check.json tap summary page.html recording; do
         expect_is "mode and owner of $file" "$(stat -c '%a %u' "$dir/$file")" "600 $owner"
     done
+    grep -q '"above": *"netstall check: over budget (exit status 1): nagle-delack over its budget' "$dir/page.html" || fail "the page has no outcome"
+    expect_is "stalls of the recording, and of the report" "$("$NETSTALL" report --json "$dir/recording" | tail -n 1 | gojq '.stalls | length')" \
+        "$(gojq '.report.stalls | length' "$dir/check.json")"
     xmllint --noout --schema tests/schema/junit.xsd "$dir/junit.xml" 2>"$SCRATCH/why.xml" || fail "JUnit: $(head -n 1 "$SCRATCH/why.xml")"
     valid docs/check-schema.json "$dir/check.json"
     expect_is "the verdict in JSON" "$(gojq -r '"\(.verdict) \(.gates[0].name) \(.gates[0].state)"' "$dir/check.json")" "over nagle-delack over"

@@ -157,3 +157,28 @@ case_outputs_without_memory() {
     expect_is "the status of offwake" $STATUS 2
     grep -q ';--;' "$SCRATCH/out" || fail "offwake shows: $(head -n 3 "$SCRATCH/out")"
 }
+
+# What was recorded until netstall was killed, or its disk was full, is there, and what is missing is said.
+case_recording_cut_short() {
+    local dir=$SCRATCH/full
+    start_exchange -- --mode split -n 1000000
+    "$NETSTALL" record "${ATTACH[@]}" -p "$CLIENT" -o "$SCRATCH/killed" 2>"$SCRATCH/err" &
+    await_line 'netstall: tracing' "$SCRATCH/err" $! || fail "netstall did not attach: $(head -c 300 "$SCRATCH/err")"
+    open_gate
+    # A block is written each second.
+    wait_for 30 stalls_in "$SCRATCH/killed" 20 || fail "no stalls were recorded"
+    { kill -KILL $! && wait $!; } 2>/dev/null
+    "$NETSTALL" report --json "$SCRATCH/killed" >"$SCRATCH/out" 2>"$SCRATCH/err" || fail "status $?: $(cat "$SCRATCH/err")"
+    grep -q 'has no end: netstall was killed' "$SCRATCH/err" || fail "the end is not said to be missing: $(cat "$SCRATCH/err")"
+    expect_is "the cause" "$(tail -n 1 "$SCRATCH/out" | gojq -r .verdict.cause)" nagle-delack
+    expect_is "who may read it" "$(stat -c %a "$SCRATCH/killed")" 600
+
+    mkdir "$dir" && mount -t tmpfs -o size=24k none "$dir" 2>/dev/null || return 0
+    CLEANUP+=("umount $dir")
+    timeout 60 "$NETSTALL" record "${ATTACH[@]}" -p "$CLIENT" -o "$dir/recording" 2>"$SCRATCH/err"
+    expect_is "the exit status with a full disk" $? 2
+    grep -q 'No space left on device\|a write failed' "$SCRATCH/err" || fail "a full disk is not said: $(cat "$SCRATCH/err")"
+    "$NETSTALL" report --json "$dir/recording" 2>"$SCRATCH/err" | tail -n 1 >"$SCRATCH/report" || fail "status $?: $(cat "$SCRATCH/err")"
+    expect_is "the cause before the disk was full" "$(report .verdict.cause)" nagle-delack
+}
+stalls_in() { [ "$("$NETSTALL" report --json "$1" 2>/dev/null | tail -n 1 | gojq '.stalls | length')" -ge "$2" ] 2>/dev/null; }

@@ -93,6 +93,9 @@ static void write_report(FILE *file, enum check_report kind, const struct outcom
 	case CHECK_REPORT_TAP:
 		check_tap__write(file, outcome);
 		break;
+	case CHECK_REPORT_HTML:
+		check_html__write(file, outcome);
+		break;
 	case CHECK_REPORTS:
 		break;
 	}
@@ -136,7 +139,8 @@ static void name_reports(const struct check_options *options, struct outcome *ou
 {
 	static const char *const names[CHECK_REPORTS] = {[CHECK_REPORT_JSON] = "JSON",
 							 [CHECK_REPORT_JUNIT] = "JUnit",
-							 [CHECK_REPORT_TAP] = "TAP"};
+							 [CHECK_REPORT_TAP] = "TAP",
+							 [CHECK_REPORT_HTML] = "HTML"};
 	int i;
 
 	for (i = 0; i < CHECK_REPORTS; i++)

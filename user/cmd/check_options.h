@@ -10,7 +10,13 @@
 #include "user/cmd/options.h"
 #include "user/process/on_stall.h"
 
-enum check_report { CHECK_REPORT_JSON, CHECK_REPORT_JUNIT, CHECK_REPORT_TAP, CHECK_REPORTS };
+enum check_report {
+	CHECK_REPORT_JSON,
+	CHECK_REPORT_JUNIT,
+	CHECK_REPORT_TAP,
+	CHECK_REPORT_HTML,
+	CHECK_REPORTS
+};
 
 struct check_options {
 	struct options common; /* seconds: of the judged window; 0: until the end of the target */

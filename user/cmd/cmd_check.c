@@ -20,6 +20,7 @@
 #include "user/cmd/check_options.h"
 #include "user/cmd/commands.h"
 #include "user/cmd/live.h"
+#include "user/cmd/recorded.h"
 #include "user/process/recorder.h"
 
 #define WAIT_PORT_SECS 30.0
@@ -33,6 +34,7 @@
 
 struct check_run {
 	const struct check_options *options;
+	struct recorded *recorded;
 	struct program *program;
 	struct recorder *recorder;
 	struct on_stall *on_stall;
@@ -209,6 +211,7 @@ static void trace(struct check_run *run)
 	const struct live_options live = {.session = options->common.session,
 					  .target = &options->common.target,
 					  .program = run->program,
+					  .recording = run->recorded->writer,
 					  .progress = isatty(STDERR_FILENO) && !run->program,
 					  .silent = run->program && !log__is_verbose(),
 					  .sink = {.on_record = run->recorder ? on_record : NULL,
@@ -341,7 +344,8 @@ static void free_run(struct check_run *run)
 	free(run);
 }
 
-static int check(const struct check_options *options, struct check_files *files)
+static int check(const struct check_options *options, struct check_files *files,
+		 struct recorded *recorded)
 {
 	struct check_run *run = new_run(options);
 	char *baseline_problem = NULL;
@@ -353,7 +357,10 @@ static int check(const struct check_options *options, struct check_files *files)
 	if (options->baseline)
 		baseline_problem = baseline_file__load(options->baseline, &baseline);
 	compares = options->baseline && !baseline_problem;
+	run->recorded = recorded;
 	go(run);
+	if (recorded__close(recorded))
+		note_failure(run);
 	outcome = judge(run, compares ? &baseline : NULL, baseline_problem);
 	check_files__write(files, options, outcome);
 	status = outcome->exit_status;
@@ -366,13 +373,18 @@ static int check(const struct check_options *options, struct check_files *files)
 int cmd_check(int argc, char **argv)
 {
 	struct check_options options;
+	struct recorded recorded;
 	struct check_files files;
 	int status;
 
 	check_options__parse(&options, argc, argv);
-	if (check_files__open(&files, &options))
+	if (recorded__open(&recorded, options.common.recording))
 		return EXIT_UNABLE;
-	status = check(&options, &files);
+	if (check_files__open(&files, &options)) {
+		recorded__close(&recorded);
+		return EXIT_UNABLE;
+	}
+	status = check(&options, &files, &recorded);
 	check_files__close(&files);
 	return status;
 }

@@ -194,7 +194,7 @@ void printer__finish(struct printer *printer, const struct report *report)
 	live__clear_progress();
 	verdict__write(&verdict, report);
 	if (printer->output->html)
-		render__html(printer->output->html, report, &verdict);
+		render__html(printer->output->html, report, &verdict, NULL);
 	if (printer->options->json) {
 		render__json(out, report, &verdict, 0, printer->options->connections);
 		verdict__clear(&verdict);

@@ -16,6 +16,8 @@ void check_json__write(FILE *out, const struct outcome *outcome);
 void check_junit__write(FILE *out, const struct outcome *outcome);
 /* TAP version 13 */
 void check_tap__write(FILE *out, const struct outcome *outcome);
+/* A page to look at (render/html/html.h), the outcome on top of it. */
+void check_html__write(FILE *out, const struct outcome *outcome);
 /* Workflow commands (::error file=...,line=...::) for stdout. */
 void check_github__annotate(FILE *out, const struct outcome *outcome);
 /* Markdown for $GITHUB_STEP_SUMMARY. */

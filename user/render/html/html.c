@@ -197,7 +197,8 @@ static json_t *about_of(const struct report *report)
 	return value;
 }
 
-static json_t *page_of(const struct report *report, const struct verdict *verdict)
+static json_t *page_of(const struct report *report, const struct verdict *verdict,
+		       const char *above)
 {
 	struct page page = {.report = report,
 			    .known = json_object(),
@@ -209,6 +210,7 @@ static json_t *page_of(const struct report *report, const struct verdict *verdic
 
 	if (verdict->found)
 		note_cause(&page, verdict->cause);
+	put(object, "above", json_value__text(above));
 	put(object, "about", about_of(report));
 	put(object, "verdict", json_value__verdict(report, verdict));
 	put(object, "verdict_text", printed(print_verdict, report, verdict));
@@ -246,7 +248,8 @@ static void print_data(FILE *out, json_t *data)
 	json_decref(data);
 }
 
-void render__html(FILE *out, const struct report *report, const struct verdict *verdict)
+void render__html(FILE *out, const struct report *report, const struct verdict *verdict,
+		  const char *above)
 {
 	static const char data_mark[] = "@DATA@", script_mark[] = "@SCRIPT@";
 	const char *data = strstr(netstall_page_html, data_mark);
@@ -254,7 +257,7 @@ void render__html(FILE *out, const struct report *report, const struct verdict *
 
 	json_value__begin();
 	fwrite(netstall_page_html, 1, (size_t)(data - netstall_page_html), out);
-	print_data(out, page_of(report, verdict));
+	print_data(out, page_of(report, verdict, above));
 	data += strlen(data_mark);
 	fwrite(data, 1, (size_t)(script - data), out);
 	fputs(netstall_page_js, out);

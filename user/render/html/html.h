@@ -11,6 +11,8 @@
 
 #define HTML_STALLS 100 /* that have a picture */
 
-void render__html(FILE *out, const struct report *report, const struct verdict *verdict);
+/* above: a line over the verdict; NULL: none. */
+void render__html(FILE *out, const struct report *report, const struct verdict *verdict,
+		  const char *above);
 
 #endif

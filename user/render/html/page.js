@@ -309,6 +309,7 @@ function stallsTable() {
 }
 
 document.title = "netstall: " + data.verdict.headline;
+byId("above").textContent = data.above || "";
 byId("about").textContent = data.about;
 byId("headline").textContent = data.verdict.headline;
 byId("verdict").textContent = data.verdict_text;

@@ -182,3 +182,23 @@ case_recording_cut_short() {
     expect_is "the cause before the disk was full" "$(report .verdict.cause)" nagle-delack
 }
 stalls_in() { [ "$("$NETSTALL" report --json "$1" 2>/dev/null | tail -n 1 | gojq '.stalls | length')" -ge "$2" ] 2>/dev/null; }
+
+# A capture of every segment: Wireshark has nothing to say of it but what is in it, and finds the holds and stalls as comments.
+case_pcapng() {
+    command -v tshark >/dev/null || skip "no tshark here"
+    local file=$SCRATCH/capture
+    start_exchange -- --mode split -n "$FEW"
+    start_trace --all --pcapng "$file" -p "$CLIENT"
+    open_gate
+    end_exchange
+    end_trace
+    wire() { tshark -r "$file" "$@" 2>/dev/null; }
+    wire >/dev/null || fail "tshark does not read it: $(tshark -r "$file" 2>&1 >/dev/null | tail -n 1)"
+    expect_is "who may read it" "$(stat -c %a "$file")" 600
+    expect_is "segments of the second write" "$(wire -Y 'tcp.len == 136' | wc -l)" "$FEW"
+    expect_is "what Wireshark finds wrong" "$(wire -Y '_ws.malformed || tcp.analysis.lost_segment || tcp.analysis.retransmission || tcp.analysis.ack_lost_segment' | head -n 3)" ""
+    expect "holds" "$(wire -Y 'frame.comment contains "HELD by Nagle"' | wc -l)" '>=' "$MOST * $FEW"
+    expect_is "stalls" "$(wire -Y 'frame.comment contains "ends: nagle-delack"' | wc -l)" "$(report '[.stalls[] | select(.cause == "nagle-delack")] | length')"
+    "$NETSTALL" report --pcapng "$SCRATCH/again" "$SCRATCH/recording" >/dev/null || fail "status $?"
+    cmp -s "$file" "$SCRATCH/again" || fail "the recording's capture is another"
+}

@@ -34,6 +34,7 @@ struct options {
 	/* Of trace, record and report. */
 	const char *recording; /* NULL: none */
 	const char *html;
+	const char *pcapng;
 	bool all;
 	bool events_uring; /* --events=uring: the list of io_uring's operations */
 	enum render_connections connections;

@@ -38,7 +38,10 @@ int output__open(struct output *output, const struct options *options)
 	output->style.connections = options->connections;
 	output->style.full_stacks = options->full_stacks;
 	output->html_path = options->html;
+	output->pcapng_path = options->pcapng;
 	if (options->html && !(output->html = report_file__open(options->html)))
+		return -EIO;
+	if (options->pcapng && !(output->pcapng = report_file__open(options->pcapng)))
 		return -EIO;
 	if (!output->path) {
 		output__style(&output->style, stdout, options->no_color);
@@ -51,9 +54,11 @@ int output__open(struct output *output, const struct options *options)
 int output__close(struct output *output)
 {
 	int html = output->html ? report_file__close(output->html, output->html_path, 0) : 0;
+	int pcapng =
+		output->pcapng ? report_file__close(output->pcapng, output->pcapng_path, 0) : 0;
 	int err = output->path ? report_file__close(output->file, output->path, 0) : 0;
 
-	return err ? err : html;
+	return err ? err : html ? html : pcapng;
 }
 
 /* As a write to a pipe that nobody reads ends other programs; sooner, it would leave files and
@@ -91,11 +96,14 @@ void printer__init(struct printer *printer, struct output *output, const struct 
 	printer->options = options;
 	if (options->events_uring && !options->json)
 		printer->uring = uring_list__new(output->file, &output->style);
+	if (output->pcapng)
+		printer->pcapng = pcapng__new();
 }
 
 void printer__free(struct printer *printer)
 {
 	uring_list__free(printer->uring);
+	pcapng__free(printer->pcapng);
 	printer->uring = NULL;
 }
 
@@ -151,10 +159,19 @@ static void on_stall(void *context, const struct report *so_far, const struct st
 		show(printer, so_far, stall);
 }
 
+static bool prints_records(const struct printer *printer)
+{
+	return printer->options->json || printer->options->all || printer->uring;
+}
+
 static void on_record(void *context, const struct report *so_far, const union record *record)
 {
 	struct printer *printer = context;
 
+	if (printer->pcapng)
+		pcapng__record(printer->pcapng, so_far, record);
+	if (!prints_records(printer))
+		return;
 	if (printer->uring) {
 		live__clear_progress();
 		uring_list__record(printer->uring, so_far, record);
@@ -171,7 +188,7 @@ static void on_record(void *context, const struct report *so_far, const union re
 
 struct pipeline_sink printer__sink(struct printer *printer)
 {
-	bool records = printer->options->json || printer->options->all || printer->uring;
+	bool records = prints_records(printer) || printer->pcapng;
 
 	return (struct pipeline_sink){
 		.on_record = records ? on_record : NULL, .on_stall = on_stall, .context = printer};
@@ -195,6 +212,8 @@ void printer__finish(struct printer *printer, const struct report *report)
 	verdict__write(&verdict, report);
 	if (printer->output->html)
 		render__html(printer->output->html, report, &verdict, NULL);
+	if (printer->pcapng)
+		pcapng__write(printer->pcapng, printer->output->pcapng, report);
 	if (printer->options->json) {
 		render__json(out, report, &verdict, 0, printer->options->connections);
 		verdict__clear(&verdict);

@@ -7,14 +7,16 @@
 
 #include "user/analyze/pipeline.h"
 #include "user/cmd/options.h"
+#include "user/render/pcapng/pcapng.h"
 #include "user/render/render.h"
 #include "user/render/terminal/uring_list.h"
 
 struct output {
 	FILE *file;
 	const char *path; /* NULL: stdout */
-	FILE *html;       /* NULL: no page is asked for */
-	const char *html_path;
+	/* NULL: not asked for */
+	FILE *html, *pcapng;
+	const char *html_path, *pcapng_path;
 	struct render_style style;
 };
 
@@ -48,6 +50,7 @@ struct printer {
 	} seen[64];         /* causes on connections; what does not fit is not shown in full */
 	size_t seen_count;
 	struct uring_list *uring; /* --events=uring; NULL else */
+	struct pcapng *pcapng;    /* --pcapng; NULL else */
 };
 
 void printer__init(struct printer *printer, struct output *output, const struct options *options);

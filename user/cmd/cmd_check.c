@@ -378,7 +378,7 @@ int cmd_check(int argc, char **argv)
 	int status;
 
 	check_options__parse(&options, argc, argv);
-	if (recorded__open(&recorded, options.common.recording))
+	if (recorded__open(&recorded, options.common.recording, NULL))
 		return EXIT_UNABLE;
 	if (check_files__open(&files, &options)) {
 		recorded__close(&recorded);

@@ -75,7 +75,7 @@ int cmd_record(int argc, char **argv)
 
 	options__init(&options);
 	options__parse(&command, argc, argv, &options);
-	if (recorded__open(&recorded, options.output))
+	if (recorded__open(&recorded, options.output, NULL))
 		return EXIT_UNABLE;
 	status = record(&options, &recorded);
 	if (recorded__close(&recorded) && status == EXIT_OK)

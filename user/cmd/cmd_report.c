@@ -7,8 +7,10 @@
 #include "user/base/text.h"
 #include "user/cmd/commands.h"
 #include "user/cmd/output.h"
+#include "user/cmd/recorded.h"
 #include "user/cmd/trace_options.h"
 #include "user/process/as_caller.h"
+#include "user/record/anonymize.h"
 #include "user/record/recording.h"
 
 #define NAME_SHOWN 200
@@ -115,11 +117,39 @@ static void play(struct recording *recording, const struct options *options, str
 	pipeline__free(pipeline);
 }
 
+/* What others may see of it, as a recording. Returns 0, or -errno after it has said why. */
+static int copy_anonymized(struct recording *recording, const char *path)
+{
+	struct anonymizer *anonymizer;
+	struct recorded copy;
+	enum recording_gives gives;
+	union record record;
+	const void *data;
+	size_t len;
+
+	if (recorded__open(&copy, path, "somewhere"))
+		return -EIO;
+	anonymizer = anonymizer__new();
+	while ((gives = recording__next(recording, &data, &len)) != RECORDING_ENDS) {
+		if (gives == RECORDING_IDLE) {
+			recording__idle(copy.writer, ((const struct ns_head *)data)->ts);
+			continue;
+		}
+		if (record__decode(data, len, &record))
+			continue;
+		anonymizer__record(anonymizer, &record);
+		recording__add(copy.writer, &record, record.head.len);
+	}
+	anonymizer__free(anonymizer);
+	return recorded__close(&copy);
+}
+
 static int show(const struct report_options *options, struct output *output)
 {
 	char name[TEXT_SAFE(NAME_SHOWN)];
 	struct recording *recording;
 	const char *why = NULL;
+	int err = 0;
 	FILE *in = fopen(options->file, "re");
 
 	text__safe(name, sizeof(name), options->file, NAME_SHOWN);
@@ -128,7 +158,11 @@ static int show(const struct report_options *options, struct output *output)
 		return EXIT_UNABLE;
 	}
 	recording = recording__open(in, &why);
-	if (recording) {
+	if (recording && options->common.anonymized) {
+		err = copy_anonymized(recording, options->common.anonymized);
+		say_what_is_missing(name, recording__about(recording));
+		recording__free(recording);
+	} else if (recording) {
 		play(recording, &options->common, output);
 		say_what_is_missing(name, recording__about(recording));
 		recording__free(recording);
@@ -136,7 +170,7 @@ static int show(const struct report_options *options, struct output *output)
 		log__error("cannot read %s: %s", name, why);
 	}
 	fclose(in);
-	return recording ? EXIT_OK : EXIT_UNABLE;
+	return recording && !err ? EXIT_OK : EXIT_UNABLE;
 }
 
 int cmd_report(int argc, char **argv)

@@ -60,7 +60,7 @@ int cmd_trace(int argc, char **argv)
 	options__parse(&command, argc, argv, &options);
 	if (output__open(&output, &options))
 		return EXIT_UNABLE;
-	if (recorded__open(&recorded, options.recording)) {
+	if (recorded__open(&recorded, options.recording, NULL)) {
 		output__close(&output);
 		return EXIT_UNABLE;
 	}

@@ -7,7 +7,7 @@
 
 #include "user/process/report_file.h"
 
-int recorded__open(struct recorded *recorded, const char *path)
+int recorded__open(struct recorded *recorded, const char *path, const char *host)
 {
 	struct utsname uts = {.nodename = ""};
 
@@ -18,8 +18,8 @@ int recorded__open(struct recorded *recorded, const char *path)
 	if (!recorded->file)
 		return -EIO;
 	uname(&uts);
-	recorded->writer = recording__begin(recorded->file, uts.nodename, NETSTALL_VERSION,
-					    (uint64_t)time(NULL));
+	recorded->writer = recording__begin(recorded->file, host ? host : uts.nodename,
+					    NETSTALL_VERSION, (uint64_t)time(NULL));
 	return 0;
 }
 

@@ -13,8 +13,9 @@ struct recorded {
 	struct recording_writer *writer;
 };
 
-/* Before anything is watched. path: NULL for none. Returns 0 or -errno after it has said why. */
-int recorded__open(struct recorded *recorded, const char *path);
+/* Before anything is watched. path: NULL for none; host: NULL for this one. Returns 0 or -errno
+ * after it has said why. */
+int recorded__open(struct recorded *recorded, const char *path, const char *host);
 /* Likewise: not all of it could be written. */
 int recorded__close(struct recorded *recorded);
 

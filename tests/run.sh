@@ -88,6 +88,16 @@ run_boundary() {
     fi
 }
 
+# What protoc makes of recordings as Perfetto traces.
+validate_perfetto() {
+    local recording
+    command -v protoc >/dev/null || { echo "skip schema/perfetto: protoc is not installed, see scripts/deps.sh" && return; }
+    for recording in tests/golden/recordings/*.nsr; do
+        "$B/netstall" report --perfetto "$1/$(basename "$recording" .nsr).perfetto" "$recording" >/dev/null || return
+    done
+    /usr/bin/python3 tests/schema/perfetto.py "$1"/*.perfetto
+}
+
 # The JSON of the golden traces, and of a report in which every field is set, by a real validator.
 run_schema() {
     local made=$B/tests/schema status=0
@@ -105,6 +115,7 @@ run_schema() {
     done
     /usr/bin/python3 tests/schema/validate.py docs/profile-schema.json "$made"/profile-*.json || status=1
     /usr/bin/python3 tests/schema/validate.py docs/check-schema.json "$made"/check/*.rendered | sed 's|schema/|schema/check-|' || status=1
+    validate_perfetto "$made" || status=1
     validate_junit "$made"
     validate_tap "$made"
     return $status

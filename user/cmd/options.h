@@ -35,6 +35,7 @@ struct options {
 	const char *recording; /* NULL: none */
 	const char *html;
 	const char *pcapng;
+	const char *perfetto;
 	const char *anonymized; /* of report: the new recording */
 	bool all;
 	bool events_uring; /* --events=uring: the list of io_uring's operations */

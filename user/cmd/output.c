@@ -8,6 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "user/base/log.h"
+#include "user/base/text.h"
 #include "user/cmd/live.h"
 #include "user/process/report_file.h"
 #include "user/render/html/html.h"
@@ -29,6 +31,12 @@ void output__style(struct render_style *style, FILE *file, bool no_color)
 	style->colour = isatty(fileno(file)) && !no_color && !(wish && *wish);
 }
 
+/* False: it is asked for, and cannot be opened. */
+static bool open_other(const char *path, FILE **out)
+{
+	return !path || (*out = report_file__open(path));
+}
+
 int output__open(struct output *output, const struct options *options)
 {
 	memset(output, 0, sizeof(*output));
@@ -39,9 +47,10 @@ int output__open(struct output *output, const struct options *options)
 	output->style.full_stacks = options->full_stacks;
 	output->html_path = options->html;
 	output->pcapng_path = options->pcapng;
-	if (options->html && !(output->html = report_file__open(options->html)))
-		return -EIO;
-	if (options->pcapng && !(output->pcapng = report_file__open(options->pcapng)))
+	output->perfetto_path = options->perfetto;
+	if (!open_other(output->html_path, &output->html) ||
+	    !open_other(output->pcapng_path, &output->pcapng) ||
+	    !open_other(output->perfetto_path, &output->perfetto))
 		return -EIO;
 	if (!output->path) {
 		output__style(&output->style, stdout, options->no_color);
@@ -51,14 +60,20 @@ int output__open(struct output *output, const struct options *options)
 	return output->file ? 0 : -EIO;
 }
 
+static int close_other(FILE *file, const char *path, int err)
+{
+	int of_file = file ? report_file__close(file, path, 0) : 0;
+
+	return err ? err : of_file;
+}
+
 int output__close(struct output *output)
 {
-	int html = output->html ? report_file__close(output->html, output->html_path, 0) : 0;
-	int pcapng =
-		output->pcapng ? report_file__close(output->pcapng, output->pcapng_path, 0) : 0;
 	int err = output->path ? report_file__close(output->file, output->path, 0) : 0;
 
-	return err ? err : html ? html : pcapng;
+	err = close_other(output->html, output->html_path, err);
+	err = close_other(output->pcapng, output->pcapng_path, err);
+	return close_other(output->perfetto, output->perfetto_path, err);
 }
 
 /* As a write to a pipe that nobody reads ends other programs; sooner, it would leave files and
@@ -98,12 +113,15 @@ void printer__init(struct printer *printer, struct output *output, const struct 
 		printer->uring = uring_list__new(output->file, &output->style);
 	if (output->pcapng)
 		printer->pcapng = pcapng__new();
+	if (output->perfetto)
+		printer->perfetto = perfetto__new();
 }
 
 void printer__free(struct printer *printer)
 {
 	uring_list__free(printer->uring);
 	pcapng__free(printer->pcapng);
+	perfetto__free(printer->perfetto);
 	printer->uring = NULL;
 }
 
@@ -155,6 +173,8 @@ static void on_stall(void *context, const struct report *so_far, const struct st
 {
 	struct printer *printer = context;
 
+	if (printer->perfetto)
+		perfetto__stall(printer->perfetto, stall);
 	if (!printer->options->json && !printer->uring && is_streaming(printer))
 		show(printer, so_far, stall);
 }
@@ -170,6 +190,8 @@ static void on_record(void *context, const struct report *so_far, const union re
 
 	if (printer->pcapng)
 		pcapng__record(printer->pcapng, so_far, record);
+	if (printer->perfetto)
+		perfetto__record(printer->perfetto, so_far, record);
 	if (!prints_records(printer))
 		return;
 	if (printer->uring) {
@@ -188,7 +210,7 @@ static void on_record(void *context, const struct report *so_far, const union re
 
 struct pipeline_sink printer__sink(struct printer *printer)
 {
-	bool records = prints_records(printer) || printer->pcapng;
+	bool records = prints_records(printer) || printer->pcapng || printer->perfetto;
 
 	return (struct pipeline_sink){
 		.on_record = records ? on_record : NULL, .on_stall = on_stall, .context = printer};
@@ -202,6 +224,22 @@ void printer__idle(struct printer *printer, const struct report *so_far, uint64_
 	fflush(printer->output->file);
 }
 
+static void write_others(struct printer *printer, const struct report *report,
+			 const struct verdict *verdict)
+{
+	uint64_t left_out = 0;
+
+	if (printer->output->html)
+		render__html(printer->output->html, report, verdict, NULL);
+	if (printer->pcapng)
+		pcapng__write(printer->pcapng, printer->output->pcapng, report);
+	if (printer->perfetto)
+		left_out = perfetto__write(printer->perfetto, printer->output->perfetto, report);
+	if (left_out)
+		log__note("%s events had no room in %s", count_text(left_out),
+			  printer->output->perfetto_path);
+}
+
 void printer__finish(struct printer *printer, const struct report *report)
 {
 	FILE *out = printer->output->file;
@@ -210,10 +248,7 @@ void printer__finish(struct printer *printer, const struct report *report)
 
 	live__clear_progress();
 	verdict__write(&verdict, report);
-	if (printer->output->html)
-		render__html(printer->output->html, report, &verdict, NULL);
-	if (printer->pcapng)
-		pcapng__write(printer->pcapng, printer->output->pcapng, report);
+	write_others(printer, report, &verdict);
 	if (printer->options->json) {
 		render__json(out, report, &verdict, 0, printer->options->connections);
 		verdict__clear(&verdict);

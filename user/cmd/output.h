@@ -8,6 +8,7 @@
 #include "user/analyze/pipeline.h"
 #include "user/cmd/options.h"
 #include "user/render/pcapng/pcapng.h"
+#include "user/render/perfetto/perfetto.h"
 #include "user/render/render.h"
 #include "user/render/terminal/uring_list.h"
 
@@ -15,8 +16,8 @@ struct output {
 	FILE *file;
 	const char *path; /* NULL: stdout */
 	/* NULL: not asked for */
-	FILE *html, *pcapng;
-	const char *html_path, *pcapng_path;
+	FILE *html, *pcapng, *perfetto;
+	const char *html_path, *pcapng_path, *perfetto_path;
 	struct render_style style;
 };
 
@@ -49,8 +50,9 @@ struct printer {
 		bool whole; /* one of them had nothing missing */
 	} seen[64];         /* causes on connections; what does not fit is not shown in full */
 	size_t seen_count;
-	struct uring_list *uring; /* --events=uring; NULL else */
-	struct pcapng *pcapng;    /* --pcapng; NULL else */
+	struct uring_list *uring;  /* --events=uring; NULL else */
+	struct pcapng *pcapng;     /* --pcapng; NULL else */
+	struct perfetto *perfetto; /* --perfetto; NULL else */
 };
 
 void printer__init(struct printer *printer, struct output *output, const struct options *options);

@@ -86,6 +86,8 @@ const struct option_row trace_options[] = {
 	{0, "pcapng", "FILE",
 	 "Also write the segments that were seen as a capture for Wireshark, with what held them as comments",
 	 option__name, INTO(struct options, pcapng), .commands = SHOW},
+	{0, "perfetto", "FILE", "Also write the run for ui.perfetto.dev", option__name,
+	 INTO(struct options, perfetto), .commands = SHOW},
 	{0, "anonymize", "FILE",
 	 "Write the recording to this file instead, with other addresses and names of programs and files",
 	 option__name, INTO(struct options, anonymized), .commands = COMMAND_REPORT},

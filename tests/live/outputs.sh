@@ -202,3 +202,29 @@ case_pcapng() {
     "$NETSTALL" report --pcapng "$SCRATCH/again" "$SCRATCH/recording" >/dev/null || fail "status $?"
     cmp -s "$file" "$SCRATCH/again" || fail "the recording's capture is another"
 }
+
+# A flight recorder: its last seconds at a stall, when it is asked, and at its end; stalls of a cause are not kept one by one.
+case_record_last() {
+    local dir=$SCRATCH/kept
+    start_exchange -- --mode split -n 1000000
+    "$NETSTALL" record "${ATTACH[@]}" --last 2 --keep "$dir" -o "$SCRATCH/last" -p "$CLIENT" 2>"$SCRATCH/err" &
+    TRACE_PID=$!
+    await_line 'netstall: tracing' "$SCRATCH/err" $TRACE_PID || fail "netstall did not attach: $(head -c 300 "$SCRATCH/err")"
+    open_gate
+    wait_for 60 has_file "$dir/001-nagle-delack.nsr" || fail "no stall was kept: $(ls "$dir")"
+    pause 4
+    kill -USR1 $TRACE_PID
+    wait_for 60 has_file "$dir/002-asked.nsr" || fail "nothing was kept when it was asked: $(ls "$dir")"
+    kill -INT $TRACE_PID
+    wait_for "$WAIT_LIMIT" gone $TRACE_PID || fail "netstall did not end at Ctrl-C"
+    wait $TRACE_PID || fail "netstall ended with status $?: $(tail -n 1 "$SCRATCH/err")"
+    for file in "$dir"/*.nsr "$SCRATCH/last"; do
+        "$NETSTALL" report --json "$file" 2>"$SCRATCH/err" | tail -n 1 >"$SCRATCH/report"
+        expect_is "what report says of $file" "$(cat "$SCRATCH/err")" ""
+        expect_is "its verdict" "$(report .verdict.cause)" nagle-delack
+        expect_is "contradictions in it" "$(contradictions)" ""
+        expect "its seconds" "$(report '.window.duration_ms / 1000')" '<=' 5
+    done
+    expect "recordings" "$(find "$dir" -name '*.nsr' | wc -l)" '<=' 3
+}
+has_file() { [ -s "$1" ]; }

@@ -1,24 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* netstall record: watch a target as trace does, and keep it for `netstall report`. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "user/base/log.h"
 #include "user/base/text.h"
+#include "user/base/xalloc.h"
 #include "user/cmd/commands.h"
 #include "user/cmd/live.h"
 #include "user/cmd/recorded.h"
 #include "user/cmd/trace_options.h"
+#include "user/process/writer.h"
 
-#define NAME_SHOWN 200
+#define NAME_SHOWN  200
+#define KEEP_FILES  20
+#define SAME_NS     10000000000ull /* stalls of one cause are kept so far apart */
+#define BEHIND_NS   1000000000ull  /* and so long after they are over, with what came then */
+#define CAUSE_ASKED CAUSE_COUNT    /* SIGUSR1 */
 
 static void check(void *parsed, const struct argp_state *state)
 {
 	struct options *options = parsed;
 
 	trace_options__check(options, state);
-	if (!options->output)
+	if (!options->output && !(options->last_seconds && options->keep_stalls))
 		usage_error(state, "name the file to record in: -o FILE");
+	if (options->keep_stalls && !options->last_seconds)
+		usage_error(state, "--keep needs --last SECS: add it, or leave out --keep");
 }
 
 static const struct command_options command = {
@@ -31,6 +42,85 @@ static const struct command_options command = {
 	.check = check,
 };
 
+/* ---- the flight recorder ---- */
+
+struct flight {
+	struct recorded *recorded;
+	struct writer *writer; /* NULL: no stall is kept */
+	unsigned most, kept;
+	uint64_t due_ns[CAUSE_COUNT + 1]; /* that one of this cause is to be kept; 0: none is */
+	uint64_t kept_ns[CAUSE_COUNT + 1];
+};
+
+static bool is_ours(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 4 && !strcmp(name + length - 4, ".nsr");
+}
+
+static void save(struct flight *flight, enum cause cause)
+{
+	char name[WRITER_NAME], *bytes;
+	size_t size;
+	FILE *out;
+
+	if (flight->kept == flight->most)
+		return;
+	out = xmemstream(&bytes, &size);
+	recording__save(flight->recorded->writer, out);
+	fclose(out);
+	snprintf(name, sizeof(name), "%03u-%s.nsr", ++flight->kept,
+		 cause == CAUSE_ASKED ? "asked" : cause__info(cause)->id);
+	writer__put(flight->writer, name, bytes, size);
+	free(bytes);
+}
+
+static void save_due(struct flight *flight, uint64_t now_ns)
+{
+	for (unsigned cause = 0; cause <= CAUSE_ASKED; cause++) {
+		uint64_t due_ns = flight->due_ns[cause];
+
+		if (!due_ns || now_ns < due_ns)
+			continue;
+		flight->due_ns[cause] = 0;
+		save(flight, (enum cause)cause);
+	}
+}
+
+static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
+{
+	struct flight *flight = context;
+	uint64_t *kept_ns = &flight->kept_ns[stall->cause];
+
+	(void)so_far;
+	if (!flight->writer || (*kept_ns && stall->end_ts < *kept_ns + SAME_NS))
+		return;
+	*kept_ns = stall->end_ts;
+	flight->due_ns[stall->cause] = stall->end_ts + BEHIND_NS;
+}
+
+static bool on_tick(void *context, struct live *live, uint64_t now_ns)
+{
+	struct flight *flight = context;
+	int signal_number;
+
+	(void)live;
+	while ((signal_number = signals__take())) {
+		if (signals__ends(signal_number))
+			return false;
+		if (signal_number == SIGUSR1)
+			flight->due_ns[CAUSE_ASKED] = now_ns;
+	}
+	if (!flight->writer)
+		return true;
+	save_due(flight, now_ns);
+	writer__push(flight->writer);
+	return true;
+}
+
+/* ---- the run ---- */
+
 static void say(const struct live *live, const struct recorded *recorded)
 {
 	const struct report *report = live__report(live);
@@ -40,42 +130,86 @@ static void say(const struct live *live, const struct recorded *recorded)
 	fflush(recorded->file);
 	fstat(fileno(recorded->file), &file);
 	text__safe(name, sizeof(name), recorded->path, NAME_SHOWN);
-	log__note("recorded %s: %s events, %s, %s; `netstall report %s` shows it",
-		  duration_text(report->end_ts - report->start_ts), count_text(report->events),
+	if (recorded->last)
+		log__note(
+			"watched %s; what there was last is in %s, %s: `netstall report` shows it",
+			duration_text(report->end_ts - report->start_ts), name,
+			bytes_text((uint64_t)file.st_size));
+	else
+		log__note("recorded %s: %s events, %s, %s; `netstall report %s` shows it",
+			  duration_text(report->end_ts - report->start_ts),
+			  count_text(report->events),
+			  text__counted((char[TEXT_COUNTED]){""}, TEXT_COUNTED,
+					report->stall_count + report->stalls_not_kept, "stall"),
+			  bytes_text((uint64_t)file.st_size), name);
+}
+
+static int finish_flight(struct flight *flight, const char *dir)
+{
+	char name[TEXT_SAFE(NAME_SHOWN)];
+	int err;
+
+	if (!flight->writer)
+		return 0;
+	save_due(flight, UINT64_MAX);
+	err = writer__finish(flight->writer);
+	log__note("%s kept in %s",
 		  text__counted((char[TEXT_COUNTED]){""}, TEXT_COUNTED,
-				report->stall_count + report->stalls_not_kept, "stall"),
-		  bytes_text((uint64_t)file.st_size), name);
+				writer__count(flight->writer), "recording"),
+		  text__safe(name, sizeof(name), dir, NAME_SHOWN));
+	return err;
 }
 
 static int record(const struct options *options, struct recorded *recorded)
 {
-	const struct live_options live = {.session = options->session,
-					  .target = &options->target,
-					  .seconds = options->seconds,
-					  .progress = isatty(STDERR_FILENO),
-					  .output = recorded->file,
-					  .recording = recorded->writer};
+	struct flight flight = {.recorded = recorded,
+				.most = options->keep_most ? options->keep_most : KEEP_FILES};
+	struct live_options live = {.session = options->session,
+				    .target = &options->target,
+				    .seconds = options->seconds,
+				    .progress = isatty(STDERR_FILENO),
+				    .output = recorded->last ? NULL : recorded->file,
+				    .recording = recorded->writer};
 	struct live *done;
-	int err = live__run(&live, &done);
+	int err;
 
-	if (err)
-		return EXIT_UNABLE;
-	recording__end(recorded->writer);
-	recorded->writer = NULL;
-	say(done, recorded);
-	live__free(done);
-	return EXIT_OK;
+	if (recorded->last) {
+		if (options->keep_stalls &&
+		    writer__open(options->keep_stalls, is_ours, &flight.writer))
+			return EXIT_UNABLE;
+		live.sink.on_stall = on_stall;
+		live.sink.context = live.context = &flight;
+		live.tick = on_tick;
+		live.own_signals = true;
+		signals__catch(SIGNALS_PASS_ON);
+	}
+	err = live__run(&live, &done);
+	if (!err) {
+		err = finish_flight(&flight, options->keep_stalls);
+		if (recorded->file && recorded->last)
+			recording__save(recorded->writer, recorded->file);
+		recording__end(recorded->writer);
+		recorded->writer = NULL;
+		if (recorded->file)
+			say(done, recorded);
+		live__free(done);
+	}
+	writer__free(flight.writer);
+	return err ? EXIT_UNABLE : EXIT_OK;
 }
 
 int cmd_record(int argc, char **argv)
 {
 	struct recorded recorded;
 	struct options options;
-	int status;
+	int status, err;
 
 	options__init(&options);
 	options__parse(&command, argc, argv, &options);
-	if (recorded__open(&recorded, options.output, NULL))
+	err = options.last_seconds ? recorded__open_last(&recorded, options.output,
+							 (uint64_t)(options.last_seconds * 1e9))
+				   : recorded__open(&recorded, options.output, NULL);
+	if (err)
 		return EXIT_UNABLE;
 	status = record(&options, &recorded);
 	if (recorded__close(&recorded) && status == EXIT_OK)

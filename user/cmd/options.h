@@ -32,7 +32,10 @@ struct options {
 	bool no_color;
 	bool verbose;
 	/* Of trace, record and report. */
-	const char *recording; /* NULL: none */
+	const char *recording;   /* NULL: none */
+	double last_seconds;     /* of record: a flight recorder; 0: it is none */
+	const char *keep_stalls; /* the folder for its stalls; NULL: none */
+	unsigned keep_most;
 	const char *html;
 	const char *pcapng;
 	const char *perfetto;

@@ -7,24 +7,47 @@
 
 #include "user/process/report_file.h"
 
-int recorded__open(struct recorded *recorded, const char *path, const char *host)
+static int open_file(struct recorded *recorded, const char *path)
 {
-	struct utsname uts = {.nodename = ""};
-
 	*recorded = (struct recorded){.path = path};
 	if (!path)
 		return 0;
 	recorded->file = report_file__open(path);
-	if (!recorded->file)
-		return -EIO;
-	uname(&uts);
-	recorded->writer = recording__begin(recorded->file, host ? host : uts.nodename,
-					    NETSTALL_VERSION, (uint64_t)time(NULL));
-	return 0;
+	return recorded->file ? 0 : -EIO;
+}
+
+static const char *host_name(struct utsname *uts)
+{
+	return uname(uts) ? "" : uts->nodename;
+}
+
+int recorded__open(struct recorded *recorded, const char *path, const char *host)
+{
+	struct utsname uts;
+	int err = open_file(recorded, path);
+
+	if (!err && path)
+		recorded->writer = recording__begin(recorded->file, host ? host : host_name(&uts),
+						    NETSTALL_VERSION, (uint64_t)time(NULL));
+	return err;
+}
+
+int recorded__open_last(struct recorded *recorded, const char *path, uint64_t last_ns)
+{
+	struct utsname uts;
+	int err = open_file(recorded, path);
+
+	recorded->last = true;
+	recorded->writer = recording__begin_last(host_name(&uts), NETSTALL_VERSION,
+						 (uint64_t)time(NULL), last_ns);
+	return err;
 }
 
 int recorded__close(struct recorded *recorded)
 {
+	if (recorded->last && recorded->writer && recorded->file)
+		recording__save(recorded->writer, recorded->file);
 	recording__end(recorded->writer);
-	return recorded->path ? report_file__close(recorded->file, recorded->path, 0) : 0;
+	recorded->writer = NULL;
+	return recorded->file ? report_file__close(recorded->file, recorded->path, 0) : 0;
 }

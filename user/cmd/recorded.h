@@ -11,11 +11,14 @@ struct recorded {
 	const char *path; /* NULL: nothing is recorded */
 	FILE *file;
 	struct recording_writer *writer;
+	bool last; /* a flight recorder: the file is written at its end */
 };
 
 /* Before anything is watched. path: NULL for none; host: NULL for this one. Returns 0 or -errno
  * after it has said why. */
 int recorded__open(struct recorded *recorded, const char *path, const char *host);
+/* A flight recorder of so long. */
+int recorded__open_last(struct recorded *recorded, const char *path, uint64_t last_ns);
 /* Likewise: not all of it could be written. */
 int recorded__close(struct recorded *recorded);
 

@@ -244,6 +244,85 @@ static void test_what_is_none(void **state)
 	}
 }
 
+/* ---- a flight recorder ---- */
+
+static void add_line(struct recording_writer *writer, const char *line)
+{
+	union record record;
+	char error[256];
+
+	assert_int_equal(text__parse(line, &record, error, sizeof(error)), 1);
+	recording__add(writer, &record, record.head.len);
+}
+
+static struct read *saved(struct recording_writer *writer)
+{
+	struct file file = {0};
+	FILE *out = open_memstream(&file.bytes, &file.size);
+	struct read *read;
+
+	recording__save(writer, out);
+	fclose(out);
+	read = read_all(file.bytes, file.size);
+	free(file.bytes);
+	return read;
+}
+
+static size_t count_of(const struct read *read, uint32_t type)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < read->count; i++)
+		count += read->v[i].head.type == type;
+	return count;
+}
+
+/* Of ten seconds the last three, and what must be known from before. */
+static void test_the_last_seconds(void **state)
+{
+	struct recording_writer *writer =
+		recording__begin_last("host", "9.9", 1, 3000000000ull);
+	struct read *read;
+	char line[128];
+
+	(void)state;
+	add_line(writer, "0 session way=fentry kernel=6 arch=x target=\"pid 1\" threshold=10");
+	add_line(writer, "0 process tgid=5 role=target comm=one");
+	add_line(writer, "0 process tgid=6 role=target comm=two");
+	add_line(writer, "0 conn conn=1 role=target local=127.0.0.1:1 remote=127.0.0.1:2");
+	add_line(writer, "0 conn conn=2 role=target local=127.0.0.1:3 remote=127.0.0.1:4");
+	add_line(writer, "0 stack id=7 text=main");
+	add_line(writer, "1 conn-totals conn=1 writes=3");
+	add_line(writer, "1500 close conn=2");
+	add_line(writer, "1500 exit tgid=6");
+	for (unsigned second = 1; second <= 10; second++) {
+		snprintf(line, sizeof(line), "%u wait tgid=5 tid=5 off=%u wake=%u state=1",
+			 1000 * second, 1000 * second - 20, 1000 * second);
+		add_line(writer, line);
+		recording__idle(writer, TEXT_TRACE_ORIGIN_NS + second * 1000000000ull);
+	}
+	for (unsigned times = 0; times < 2; times++) {
+		read = saved(writer);
+		assert_true(read->about.ended);
+		assert_int_equal(read->about.damaged + read->about.missing, 0);
+		assert_int_equal(read->v[0].head.type, NS_SESSION);
+		assert_int_equal(count_of(read, NS_SESSION), 1);
+		assert_int_equal(count_of(read, NS_PROCESS), 1);
+		assert_int_equal(count_of(read, NS_CONN), 1);
+		assert_int_equal(count_of(read, NS_STACK), 1);
+		assert_int_equal(count_of(read, NS_CONN_TOTALS), 0);
+		assert_in_range(count_of(read, NS_WAIT), 3, 4);
+		assert_int_equal(read->v[read->count - 1].head.ts,
+				 TEXT_TRACE_ORIGIN_NS + 10000000000ull);
+		/* The window begins with what there is. */
+		for (size_t i = 0; i < read->count; i++)
+			assert_true(read->v[i].head.ts >= read->v[0].head.ts);
+		assert_true(read->v[0].head.ts >= TEXT_TRACE_ORIGIN_NS + 6000000000ull);
+		free(read);
+	}
+	recording__end(writer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_damaged_anywhere),
 		cmocka_unit_test(test_another_version),
 		cmocka_unit_test(test_what_is_none),
+		cmocka_unit_test(test_the_last_seconds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,8 @@ function look() {
   check("lanes", drawn("text") >= 2 && drawn("rect") >= 2, drawn("rect"));
   check("times-are-finite", ![...document.querySelectorAll("#picture *")].some((element) => [...element.attributes].some((attribute) => /NaN|Infinity|undefined/.test(attribute.value))), document.getElementById("picture").outerHTML);
   check("lines", document.getElementById("lines").textContent.split("\n").length === stall.lines.length, "");
+  const svg = new DOMParser().parseFromString(still(), "image/svg+xml");
+  check("saved-picture", !svg.querySelector("parsererror") && svg.querySelectorAll("rect").length > drawn("rect") && !still().includes("var("), still());
   const before = view.slice();
   key("+");
   check("zooms-in", view[1] - view[0] < before[1] - before[0], view);

@@ -221,6 +221,28 @@ function show(index) {
   picture();
 }
 
+// The picture as a file of its own: with the colours that it has now, and a title.
+function still() {
+  const copy = byId("picture").cloneNode(true), style = getComputedStyle(document.documentElement);
+  const colours = (text) => text.replace(/var\((--[a-z]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+  copy.removeAttribute("id");
+  copy.setAttribute("xmlns", SVG);
+  copy.setAttribute("width", byId("picture").clientWidth || 1000);
+  const rules = colours("text { font: 11.5px system-ui, sans-serif; fill: var(--ink); } .faint { fill: var(--faint); }");
+  add(copy, "style", {}, rules);
+  const title = add(copy, "title", {}, `${byId("stall-title").textContent}: ${data.verdict.headline}`);
+  const paper = add(copy, "rect", { width: "100%", height: "100%", fill: "var(--paper)" });
+  copy.prepend(title, paper);
+  return colours(new XMLSerializer().serializeToString(copy));
+}
+function save() {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([still()], { type: "image/svg+xml" }));
+  link.download = `stall-${data.stalls[shown].id}.svg`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 // ---- zoom and pan ----
 
 function zoom(factor, around) {
@@ -256,7 +278,7 @@ svg.addEventListener("pointermove", (event) => {
   fingers.set(event.pointerId, event.clientX);
 });
 for (const name of ["pointerup", "pointercancel"]) svg.addEventListener(name, (event) => fingers.delete(event.pointerId));
-const deeds = { prev: () => show(shown - 1), next: () => show(shown + 1), in: () => zoom(0.7), out: () => zoom(1.4), all: () => { whole(); picture(); } };
+const deeds = { prev: () => show(shown - 1), next: () => show(shown + 1), in: () => zoom(0.7), out: () => zoom(1.4), all: () => { whole(); picture(); }, save };
 byId("tools").addEventListener("click", (event) => { const deed = deeds[event.target.dataset.do]; if (deed) deed(); });
 document.addEventListener("keydown", (event) => {
   if (event.target.tagName === "INPUT" || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -53,10 +53,22 @@ golden_recordings() {
         name=$(basename "$recording" .nsr)
         if "$B/netstall" report -v --connections=each "$recording" 2>&1 | cmp -s - "${recording%.nsr}.expected"; then
             echo "ok golden/recordings/$name"
+            same_as_text "$recording" "$name"
         else
             echo "not ok golden/recordings/$name: $("$B/netstall" report -v --connections=each "$recording" 2>&1 | diff "${recording%.nsr}.expected" - | head -n 3 | tr '\n' ' ')"
         fi
     done
+}
+
+# As a text trace a recording has the same verdict.
+same_as_text() {
+    "$B/netstall" report --text "$1" >"$B/tests/$2.trace"
+    if [ "$("$B/tests/golden/render_trace" "$B/tests/$2.trace" | sed -n '/^== json$/,$p' | tail -n +2 | gojq -r .verdict.headline)" = \
+        "$("$B/netstall" report --json "$1" | tail -n 1 | gojq -r .verdict.headline)" ]; then
+        echo "ok golden/recordings/$2-as-text"
+    else
+        echo "not ok golden/recordings/$2-as-text: another verdict"
+    fi
 }
 
 # What this build renders is what the plain build does, to the byte: the goldens compare only a part of the JSON.

@@ -12,6 +12,7 @@
 #include "user/process/as_caller.h"
 #include "user/record/anonymize.h"
 #include "user/record/recording.h"
+#include "user/record/text.h"
 
 #define NAME_SHOWN 200
 
@@ -144,6 +145,24 @@ static int copy_anonymized(struct recording *recording, const char *path)
 	return recorded__close(&copy);
 }
 
+/* As tests/golden has them: a fault that somebody recorded becomes a test. */
+static void print_text(struct recording *recording, FILE *out)
+{
+	enum recording_gives gives;
+	uint64_t origin_ns = 0;
+	union record record;
+	const void *data;
+	size_t len;
+
+	while ((gives = recording__next(recording, &data, &len)) != RECORDING_ENDS) {
+		if (gives != RECORDING_RECORD || record__decode(data, len, &record))
+			continue;
+		if (!origin_ns)
+			origin_ns = record.head.ts;
+		text__print(out, &record, origin_ns);
+	}
+}
+
 static int show(const struct report_options *options, struct output *output)
 {
 	char name[TEXT_SAFE(NAME_SHOWN)];
@@ -160,6 +179,10 @@ static int show(const struct report_options *options, struct output *output)
 	recording = recording__open(in, &why);
 	if (recording && options->common.anonymized) {
 		err = copy_anonymized(recording, options->common.anonymized);
+		say_what_is_missing(name, recording__about(recording));
+		recording__free(recording);
+	} else if (recording && options->common.text) {
+		print_text(recording, output->file);
 		say_what_is_missing(name, recording__about(recording));
 		recording__free(recording);
 	} else if (recording) {

@@ -40,6 +40,8 @@ struct options {
 	const char *pcapng;
 	const char *perfetto;
 	const char *anonymized; /* of report: the new recording */
+	uint32_t stall;         /* of report: that one alone, 0 all */
+	bool text;              /* of report: as a text trace */
 	bool all;
 	bool events_uring; /* --events=uring: the list of io_uring's operations */
 	enum render_connections connections;

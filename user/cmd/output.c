@@ -224,6 +224,19 @@ void printer__idle(struct printer *printer, const struct report *so_far, uint64_
 	fflush(printer->output->file);
 }
 
+/* One that is listed. */
+static void print_stall(const struct printer *printer, const struct report *report)
+{
+	const struct stall *stall = report__stall(report, printer->options->stall);
+
+	if (stall)
+		render__stall(printer->output->file, report, stall, &printer->output->style);
+	else
+		log__note("no stall %u is listed: there are %s, --show=all prints each",
+			  printer->options->stall,
+			  count_text(report->stall_count + report->stalls_not_kept));
+}
+
 static void write_others(struct printer *printer, const struct report *report,
 			 const struct verdict *verdict)
 {
@@ -249,6 +262,11 @@ void printer__finish(struct printer *printer, const struct report *report)
 	live__clear_progress();
 	verdict__write(&verdict, report);
 	write_others(printer, report, &verdict);
+	if (printer->options->stall) {
+		print_stall(printer, report);
+		verdict__clear(&verdict);
+		return;
+	}
 	if (printer->options->json) {
 		render__json(out, report, &verdict, 0, printer->options->connections);
 		verdict__clear(&verdict);

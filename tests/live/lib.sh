@@ -98,6 +98,8 @@ judge_machine() {
     slow_machine
 }
 
+RECORDED=() CASE='' # of a trace that is recorded too, its options; of cases, the one at hand
+
 # start_trace OPTIONS...: netstall, attached when this returns. Sets TRACE_PID.
 start_trace() {
     watch_machine

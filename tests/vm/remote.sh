@@ -6,7 +6,7 @@
 
 PEER=192.0.2.2 PEER_PORT=7707
 QUICK_CASES+=" remote_split remote_split_seen_by_server remote_late_server remote_slow_path remote_rto remote_tlp
-    remote_fast_retransmit remote_syn_retransmit remote_good "
+    remote_fast_retransmit remote_syn_retransmit remote_good remote_joined "
 exec {LINE}<>/run/vm/port.peer
 
 # on_peer COMMAND: runs it on host b, prints its output; its status.
@@ -93,6 +93,45 @@ case_remote_split_seen_by_server() {
     on_peer hand_over_report >"$SCRATCH/report" || fail "$(cat "$SCRATCH/report")"
     expect_cause nagle-delack inferred "$FOUND"
     expect_sums
+}
+
+# recorded OPTIONS...: the workload with these options, recorded on both hosts, which are joined: as one host would have seen it.
+recorded() {
+    begin "$@"
+    # shellcheck disable=SC2016 # variables of host b
+    peer_must "ATTACH=(${ATTACH[*]}); "'start_trace --all --record "$SCRATCH/recording" -p $SERVER'
+    start_trace --all --record "$SCRATCH/here" -p "$CLIENT"
+    go
+    end_trace
+    on_peer hand_over_report >/dev/null || fail "the other host's trace did not end"
+    # shellcheck disable=SC2016
+    on_peer 'cat "$SCRATCH/recording"' >"$SCRATCH/there"
+    "$NETSTALL" report --json "$SCRATCH/here" "$SCRATCH/there" 2>"$SCRATCH/joined" | tail -n 1 >"$SCRATCH/report"
+    grep -q 'connection of both' "$SCRATCH/joined" || fail "not joined: $(cat "$SCRATCH/joined")"
+    echo "# $LABEL: $(sed 's/^netstall: //' "$SCRATCH/joined" | paste -sd' ')"
+    expect_is "contradictions in the report" "$(contradictions)" ""
+    OFFSET_US=$(sed -n "s/.*clock is \([0-9.]*\) ms \(ahead\|behind\).*/\1 \2/p" "$SCRATCH/joined" |
+        awk '{ print int(($2 == "behind" ? -1000 : 1000) * $1) }')
+    BOUND_US=$(sed -n "s/.*wrong by \([0-9.]*\) \(us\|ms\|s\) at most.*/\1 \2/p" "$SCRATCH/joined" |
+        awk '{ print int($1 * ($2 == "s" ? 1e6 : $2 == "ms" ? 1000 : 1)) + 1 }')
+}
+
+# What was deduced is seen, and the time on the way, which is longer in one direction, is measured. That makes it less certain how far the clocks
+# are apart, but not wrong: the short way had told.
+case_remote_joined() {
+    local offset bound
+    recorded --mode split -n "$FEW"
+    expect_cause nagle-delack observed "$FOUND"
+    expect_sums
+    expect_is "the timer is seen, not deduced" "$(report '[.stalls[] | select(.cause == "nagle-delack") | .evidence | any(.event == "delack-fire")] | all')" true
+    offset=$OFFSET_US bound=$BOUND_US
+    PATH_DELAY=60ms
+    recorded --mode single -n 8
+    expect_no_holds
+    expect_cause network observed "$FOUND"
+    expect "how far the clocks are apart, in us" "$OFFSET_US" '<=' "$offset + $bound + $BOUND_US + 1000"
+    expect "how far the clocks are apart, in us" "$OFFSET_US" '>=' "$offset - $bound - $BOUND_US - 1000"
+    expect "how certain that is, in us" "$BOUND_US" '>=' 20000
 }
 
 case_remote_late_server() {

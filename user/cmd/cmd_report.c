@@ -11,6 +11,7 @@
 #include "user/cmd/trace_options.h"
 #include "user/process/as_caller.h"
 #include "user/record/anonymize.h"
+#include "user/record/joined.h"
 #include "user/record/recording.h"
 #include "user/record/text.h"
 
@@ -18,16 +19,16 @@
 
 struct report_options {
 	struct options common;
-	const char *file;
+	const char *files[2]; /* NULL: there is no second */
 };
 
 static void take_word(char *word, void *parsed, const struct argp_state *state)
 {
 	struct report_options *options = parsed;
 
-	if (options->file)
-		usage_error(state, "one recording at a time: '%s' is too many", word);
-	options->file = word;
+	if (!*word || options->files[1])
+		usage_error(state, "one recording, or those of two hosts: '%s' is too many", word);
+	options->files[options->files[0] != NULL] = word;
 }
 
 static void check(void *parsed, const struct argp_state *state)
@@ -35,14 +36,14 @@ static void check(void *parsed, const struct argp_state *state)
 	const struct report_options *options = parsed;
 
 	trace_options__check(parsed, state);
-	if (!options->file || !*options->file)
+	if (!options->files[0])
 		usage_error(state, "name the recording: netstall report FILE");
 }
 
 static const struct command_options command = {
 	.command = COMMAND_REPORT,
-	.usage = "FILE",
-	.help = "Show a recording of `netstall record` or `netstall trace --record`, as `trace` would have shown it. No privileges are needed.\v"
+	.usage = "FILE [FILE-OF-THE-OTHER-HOST]",
+	.help = "Show a recording of `netstall record` or `netstall trace --record`, as `trace` would have shown it; two of them, made with --all on two hosts that talk to each other, as one. No privileges are needed.\v"
 		"Exit status: 0 done, 2 could not be read, 64 wrong usage.",
 	.rows = trace_options,
 	.word = take_word,
@@ -70,14 +71,42 @@ static void say_what_is_missing(const char *name, const struct recording_about *
 			count_text(about->skipped), about->tool);
 }
 
-/* What the recording lacks so far was lost between these times. */
-static void tell_missing(struct pipeline *pipeline, const struct recording_about *about,
-			 uint64_t from_ts, uint64_t ts, uint64_t *told)
+/* ---- one recording, or two ---- */
+
+struct source {
+	FILE *in[2];
+	struct recording *one;
+	struct joined *both;
+};
+
+static const struct recording_about *source__about(const struct source *source, unsigned which)
+{
+	return source->both ? joined__recording(source->both, which)
+			    : recording__about(source->one);
+}
+
+static enum recording_gives source__next(const struct source *source, const void **record,
+					 size_t *len)
+{
+	return source->both ? joined__next(source->both, record, len)
+			    : recording__next(source->one, record, len);
+}
+
+static uint64_t missing_of(const struct recording_about *about)
 {
 	uint64_t places = about->damaged + about->skipped;
+
+	return places > about->missing ? places : about->missing;
+}
+
+/* What the recordings lack so far was lost between these times. */
+static void tell_missing(struct pipeline *pipeline, const struct source *source, uint64_t from_ts,
+			 uint64_t ts, uint64_t *told)
+{
 	struct ns_lost lost = {.head = {.type = NS_LOST, .len = sizeof(lost), .ts = ts},
 			       .kind = NS_LOST_RECORDING,
-			       .count = places > about->missing ? places : about->missing,
+			       .count = missing_of(source__about(source, 0)) +
+					(source->both ? missing_of(source__about(source, 1)) : 0),
 			       .from_ts = from_ts};
 
 	if (lost.count > *told)
@@ -85,9 +114,8 @@ static void tell_missing(struct pipeline *pipeline, const struct recording_about
 	*told = lost.count;
 }
 
-static void play(struct recording *recording, const struct options *options, struct output *output)
+static void play(const struct source *source, const struct options *options, struct output *output)
 {
-	const struct recording_about *about = recording__about(recording);
 	struct printer printer;
 	struct pipeline_sink sink;
 	struct pipeline *pipeline;
@@ -100,10 +128,10 @@ static void play(struct recording *recording, const struct options *options, str
 	printer__init(&printer, output, options);
 	sink = printer__sink(&printer);
 	pipeline = pipeline__new(&sink);
-	while ((gives = recording__next(recording, &data, &len)) != RECORDING_ENDS) {
+	while ((gives = source__next(source, &data, &len)) != RECORDING_ENDS) {
 		record = data;
-		tell_missing(pipeline, about, before_ts, record->head.ts, &told);
-		before_ts = about->last_ts;
+		tell_missing(pipeline, source, before_ts, record->head.ts, &told);
+		before_ts = record->head.ts;
 		if (gives == RECORDING_RECORD) {
 			pipeline__feed(pipeline, data, len);
 			continue;
@@ -112,14 +140,14 @@ static void play(struct recording *recording, const struct options *options, str
 		printer__idle(&printer, pipeline__report(pipeline), record->head.ts);
 	}
 	/* How many they were the end says. */
-	tell_missing(pipeline, about, about->last_ts, about->last_ts, &told);
+	tell_missing(pipeline, source, before_ts, before_ts, &told);
 	printer__finish(&printer, pipeline__finish(pipeline));
 	printer__free(&printer);
 	pipeline__free(pipeline);
 }
 
 /* What others may see of it, as a recording. Returns 0, or -errno after it has said why. */
-static int copy_anonymized(struct recording *recording, const char *path)
+static int copy_anonymized(const struct source *source, const char *path)
 {
 	struct anonymizer *anonymizer;
 	struct recorded copy;
@@ -131,7 +159,7 @@ static int copy_anonymized(struct recording *recording, const char *path)
 	if (recorded__open(&copy, path, "somewhere"))
 		return -EIO;
 	anonymizer = anonymizer__new();
-	while ((gives = recording__next(recording, &data, &len)) != RECORDING_ENDS) {
+	while ((gives = source__next(source, &data, &len)) != RECORDING_ENDS) {
 		if (gives == RECORDING_IDLE) {
 			recording__idle(copy.writer, ((const struct ns_head *)data)->ts);
 			continue;
@@ -146,7 +174,7 @@ static int copy_anonymized(struct recording *recording, const char *path)
 }
 
 /* As tests/golden has them: a fault that somebody recorded becomes a test. */
-static void print_text(struct recording *recording, FILE *out)
+static void print_text(const struct source *source, FILE *out)
 {
 	enum recording_gives gives;
 	uint64_t origin_ns = 0;
@@ -154,7 +182,7 @@ static void print_text(struct recording *recording, FILE *out)
 	const void *data;
 	size_t len;
 
-	while ((gives = recording__next(recording, &data, &len)) != RECORDING_ENDS) {
+	while ((gives = source__next(source, &data, &len)) != RECORDING_ENDS) {
 		if (gives != RECORDING_RECORD || record__decode(data, len, &record))
 			continue;
 		if (!origin_ns)
@@ -163,37 +191,81 @@ static void print_text(struct recording *recording, FILE *out)
 	}
 }
 
+static void say_how_joined(const struct joined_about *about)
+{
+	char drift[64] = "";
+
+	if (about->drift_ns_s)
+		snprintf(drift, sizeof(drift), ", %s us more each second",
+			 text__ms((char[TEXT_DURATION]){""}, TEXT_DURATION,
+				  about->drift_ns_s * 1000, 3));
+	log__note(
+		"joined %s and %s: %s of both; the second's clock is %s ms %s%s, and that is wrong "
+		"by %s at most (%s segments there, %s back)",
+		about->hosts[0], about->hosts[1],
+		text__counted((char[TEXT_COUNTED]){""}, TEXT_COUNTED, about->connections,
+			      "connection"),
+		text__ms((char[TEXT_DURATION]){""}, TEXT_DURATION,
+			 about->offset_ns < 0 ? -about->offset_ns : about->offset_ns, 3),
+		about->offset_ns < 0 ? "behind" : "ahead", drift, duration_text(about->bound_ns),
+		count_text(about->there), count_text(about->back));
+}
+
+/* False after it has said why. */
+static bool open_source(struct source *source, const struct report_options *options)
+{
+	char names[2][TEXT_SAFE(NAME_SHOWN)];
+	const char *why = NULL;
+
+	for (unsigned i = 0; i < 2 && options->files[i]; i++) {
+		text__safe(names[i], sizeof(names[i]), options->files[i], NAME_SHOWN);
+		source->in[i] = fopen(options->files[i], "re");
+		if (!source->in[i]) {
+			log__error("cannot read %s: %s", names[i], strerror(errno));
+			return false;
+		}
+	}
+	if (source->in[1])
+		source->both = joined__open(source->in[0], source->in[1], &why);
+	else
+		source->one = recording__open(source->in[0], &why);
+	if (why && source->in[1])
+		log__error("cannot join %s and %s: %s", names[0], names[1], why);
+	else if (why)
+		log__error("cannot read %s: %s", names[0], why);
+	else if (source->both)
+		say_how_joined(joined__about(source->both));
+	return !why;
+}
+
+static void close_source(struct source *source)
+{
+	if (source->one)
+		recording__free(source->one);
+	if (source->both)
+		joined__free(source->both);
+	for (unsigned i = 0; i < 2; i++)
+		if (source->in[i])
+			fclose(source->in[i]);
+}
+
 static int show(const struct report_options *options, struct output *output)
 {
 	char name[TEXT_SAFE(NAME_SHOWN)];
-	struct recording *recording;
-	const char *why = NULL;
-	int err = 0;
-	FILE *in = fopen(options->file, "re");
+	struct source source = {0};
+	int err = open_source(&source, options) ? 0 : -EIO;
 
-	text__safe(name, sizeof(name), options->file, NAME_SHOWN);
-	if (!in) {
-		log__error("cannot read %s: %s", name, strerror(errno));
-		return EXIT_UNABLE;
-	}
-	recording = recording__open(in, &why);
-	if (recording && options->common.anonymized) {
-		err = copy_anonymized(recording, options->common.anonymized);
-		say_what_is_missing(name, recording__about(recording));
-		recording__free(recording);
-	} else if (recording && options->common.text) {
-		print_text(recording, output->file);
-		say_what_is_missing(name, recording__about(recording));
-		recording__free(recording);
-	} else if (recording) {
-		play(recording, &options->common, output);
-		say_what_is_missing(name, recording__about(recording));
-		recording__free(recording);
-	} else {
-		log__error("cannot read %s: %s", name, why);
-	}
-	fclose(in);
-	return recording && !err ? EXIT_OK : EXIT_UNABLE;
+	if (!err && options->common.anonymized)
+		err = copy_anonymized(&source, options->common.anonymized);
+	else if (!err && options->common.text)
+		print_text(&source, output->file);
+	else if (!err)
+		play(&source, &options->common, output);
+	for (unsigned i = 0; !err && i < 2 && options->files[i]; i++)
+		say_what_is_missing(text__safe(name, sizeof(name), options->files[i], NAME_SHOWN),
+				    source__about(&source, i));
+	close_source(&source);
+	return err ? EXIT_UNABLE : EXIT_OK;
 }
 
 int cmd_report(int argc, char **argv)

@@ -10,9 +10,19 @@
 
 #include "tests/unit/record/blocks.h"
 #include "user/analyze/pipeline.h"
+#include "user/record/joined.h"
 #include "user/record/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void feed(struct pipeline *pipeline, enum recording_gives gives, const void *record,
+		 size_t len)
+{
+	if (gives == RECORDING_RECORD)
+		pipeline__feed(pipeline, record, len);
+	else
+		pipeline__idle(pipeline, ((const struct ns_head *)record)->ts);
+}
 
 static void play(char *bytes, size_t size)
 {
@@ -26,15 +36,33 @@ static void play(char *bytes, size_t size)
 	size_t len;
 
 	while (recording && (gives = recording__next(recording, &record, &len)) != RECORDING_ENDS)
-		if (gives == RECORDING_RECORD)
-			pipeline__feed(pipeline, record, len);
-		else
-			pipeline__idle(pipeline, ((const struct ns_head *)record)->ts);
+		feed(pipeline, gives, record, len);
 	if (recording)
 		recording__free(recording);
 	pipeline__finish(pipeline);
 	pipeline__free(pipeline);
 	fclose(in);
+}
+
+static void play_both(char *bytes[2], const size_t sizes[2])
+{
+	const struct pipeline_sink sink = {0};
+	struct pipeline *pipeline = pipeline__new(&sink);
+	FILE *in[2] = {fmemopen(bytes[0], sizes[0], "r"), fmemopen(bytes[1], sizes[1], "r")};
+	const char *why;
+	struct joined *joined = joined__open(in[0], in[1], &why);
+	enum recording_gives gives;
+	const void *record;
+	size_t len;
+
+	while (joined && (gives = joined__next(joined, &record, &len)) != RECORDING_ENDS)
+		feed(pipeline, gives, record, len);
+	if (joined)
+		joined__free(joined);
+	pipeline__finish(pipeline);
+	pipeline__free(pipeline);
+	fclose(in[0]);
+	fclose(in[1]);
 }
 
 static void write_file(FILE *out, const uint8_t *data, size_t size)
@@ -58,21 +86,38 @@ static void write_file(FILE *out, const uint8_t *data, size_t size)
 	put_block(out, BLOCK_END, "", 0, 1);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Of those bytes a recording, in memory of its own. */
+static char *made_of(uint8_t how, const uint8_t *data, size_t size, size_t *length)
 {
 	char *bytes = NULL;
-	size_t length = 0;
-	FILE *out;
+	FILE *out = open_memstream(&bytes, length);
 
-	if (size < 2)
-		return 0;
-	out = open_memstream(&bytes, &length);
-	if (data[0] & 1)
-		write_file(out, data + 1, size - 1);
+	if (how & 1)
+		write_file(out, data, size);
 	else
-		fwrite(data + 1, 1, size - 1, out);
+		fwrite(data, 1, size, out);
 	fclose(out);
-	play(bytes, length);
-	free(bytes);
+	return bytes;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	size_t half, lengths[2] = {0};
+	char *bytes[2];
+
+	if (size < 4)
+		return 0;
+	if (!(data[0] & 2)) {
+		bytes[0] = made_of(data[0], data + 1, size - 1, &lengths[0]);
+		play(bytes[0], lengths[0]);
+		free(bytes[0]);
+		return 0;
+	}
+	half = 3 + (data[1] << 8 | data[2]) % (size - 3);
+	bytes[0] = made_of(1, data + 3, half - 3, &lengths[0]);
+	bytes[1] = made_of(1, data + half, size - half, &lengths[1]);
+	play_both(bytes, lengths);
+	free(bytes[0]);
+	free(bytes[1]);
 	return 0;
 }

@@ -14,6 +14,13 @@ recording)
     for trace in nagle-delack lock uring-split; do
         [ ! -e tests/golden/$trace.trace ] || { printf '\1\0' && build/fuzz/tests/fuzz/records_of whole <tests/golden/$trace.trace; } >"$2/$trace"
     done
+    # Two hosts: the same trace, and with its ends turned.
+    records() { printf '\0' && grep -v ' stack ' | build/fuzz/tests/fuzz/records_of whole; }
+    records <tests/golden/nagle-delack.trace >"$2/first"
+    sed -e 's/local=\([^ ]*\) remote=\([^ ]*\)/local=\2 remote=\1/' -e 's/ tx / TX /; s/ rx / tx /; s/ TX / rx /' tests/golden/nagle-delack.trace | records >"$2/second"
+    length=$(($(stat -c %s "$2/first")))
+    { printf '\2' && printf "\\x$(printf %02x $((length >> 8)))\\x$(printf %02x $((length & 255)))" && cat "$2/first" "$2/second"; } >"$2/joined"
+    rm "$2/first" "$2/second"
     printf '\1%s\0' '{"netstall-recording":1,"types":[{"type":2,"name":"process","size":72,"fields":[{"name":"comm","kind":10,"offset":40,"size":8}]}]}' >"$2/version"
     ;;
 maps) cat /proc/self/maps >"$2/maps" && tr '\n' '\0' </proc/self/maps | tail -c 500 | tr '\0' '\n' >"$2/some" ;;

@@ -215,6 +215,12 @@ static void match_conns(struct joined *joined)
 
 /* ---- the clocks ---- */
 
+/* 0 for what is no time: the files may say anything. */
+static int64_t as_ns(double ns)
+{
+	return ns > -9e18 && ns < 9e18 ? (int64_t)ns : 0;
+}
+
 /* A segment that both have seen, each by its own clock. */
 struct trip {
 	uint64_t first_ts, second_ts;
@@ -361,7 +367,8 @@ static bool compare_clocks(struct joined *joined)
 	for (unsigned times = 0; times < DRIFT_TIMES && trips.count; times++) {
 		find_least(&trips, clock->drift, &all, halves);
 		if (is_enough(&halves[0]) && is_enough(&halves[1]) &&
-		    trips.end_ts - trips.begin_ts >= DRIFT_NS)
+		    trips.end_ts - trips.begin_ts >= DRIFT_NS &&
+		    mean_of(&halves[1]) > mean_of(&halves[0]))
 			clock->drift += (offset_of(&halves[1]) - offset_of(&halves[0])) /
 					(mean_of(&halves[1]) - mean_of(&halves[0]));
 	}
@@ -371,10 +378,10 @@ static bool compare_clocks(struct joined *joined)
 	about->back = all.back_count;
 	clock->at_ts = trips.begin_ts;
 	clock->offset_ns = offset_of(&all);
-	about->offset_ns = (int64_t)clock->offset_ns;
-	about->drift_ns_s = (int64_t)(clock->drift * 1e9);
+	about->offset_ns = as_ns(clock->offset_ns);
+	about->drift_ns_s = as_ns(clock->drift * 1e9);
 	if (all.there + all.back > 0)
-		about->bound_ns = (uint64_t)((all.there + all.back) / 2);
+		about->bound_ns = (uint64_t)as_ns((all.there + all.back) / 2);
 	free(trips.v);
 	return all.there_count && all.back_count;
 }
@@ -384,7 +391,7 @@ static uint64_t on_first_clock(const struct joined *joined, uint64_t ts)
 	const struct clock *clock = &joined->clock;
 	double offset = clock->offset_ns + clock->drift * ((double)(int64_t)(ts - clock->at_ts));
 
-	return ts ? (uint64_t)((int64_t)ts - (int64_t)offset) : 0;
+	return ts ? ts - (uint64_t)as_ns(offset) : 0;
 }
 
 /* ---- the two as one ---- */

@@ -3,6 +3,8 @@
 #ifndef NETSTALL_SOURCE_OFFCPU_PARTS_H
 #define NETSTALL_SOURCE_OFFCPU_PARTS_H
 
+#include <sys/uio.h>
+
 #include "bpf/offcpu.h"
 #include "bpf/offcpu_sample.h"
 #include "user/base/table.h"
@@ -10,6 +12,14 @@
 #include "user/source/session_parts.h"
 
 #define LOST_STACK "[lost stack]" /* in place of one that had no room */
+
+/* Of a process that we may look into, as before the window. False: not all of it is there. */
+static inline bool read_memory(pid_t pid, uint64_t address, void *out, size_t size)
+{
+	struct iovec here = {out, size}, there = {(void *)(uintptr_t)address, size};
+
+	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)size;
+}
 
 /* A process that has a place of the profile. */
 struct offcpu_process {
@@ -52,7 +62,6 @@ void offcpu__note_processes(struct offcpu *offcpu, bool all);
 
 /* offcpu_seed.c: the iterator's word on a thread that sleeps since before the attach. */
 void offcpu__seed(struct offcpu *offcpu, const struct ns_offcpu_seed *told);
-bool offcpu__read_memory(pid_t pid, uint64_t address, void *out, size_t size);
 
 /* offcpu_python.c: what CPython runs at places. */
 /* It has mapped something else: it is looked for there again. */

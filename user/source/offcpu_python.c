@@ -110,7 +110,7 @@ static uint64_t word_at(pid_t pid, uint64_t address)
 {
 	uint64_t word = 0;
 
-	return offcpu__read_memory(pid, address, &word, sizeof(word)) ? word : 0;
+	return read_memory(pid, address, &word, sizeof(word)) ? word : 0;
 }
 
 /* As copy_python() of bpf/lib/python.bpf.h does it. */
@@ -127,7 +127,7 @@ static uint32_t copy_frames(const struct ns_offcpu_seed *told, pid_t pid,
 		out[i].code = word_at(pid, frame + python->code);
 		if (!python->lasti)
 			out[i].instr = word_at(pid, frame + python->instr);
-		else if (offcpu__read_memory(pid, frame + python->instr, &lasti, sizeof(lasti)))
+		else if (read_memory(pid, frame + python->instr, &lasti, sizeof(lasti)))
 			out[i].instr = lasti;
 		frame = word_at(pid, frame + python->previous);
 	}

@@ -4,7 +4,6 @@
  * not their memory, so their frame pointers are followed from here, while we have the right to.
  */
 #include <stdlib.h>
-#include <sys/uio.h>
 
 #include "user/base/xalloc.h"
 #include "user/source/offcpu_parts.h"
@@ -15,13 +14,6 @@ struct frame_record {
 	uint64_t returns_to;
 };
 
-bool offcpu__read_memory(pid_t pid, uint64_t address, void *out, size_t size)
-{
-	struct iovec here = {out, size}, there = {(void *)(uintptr_t)address, size};
-
-	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)size;
-}
-
 static void follow_frames(pid_t pid, const struct ns_offcpu_seed *told, struct offcpu_seed *out)
 {
 	struct frame_record record;
@@ -29,7 +21,7 @@ static void follow_frames(pid_t pid, const struct ns_offcpu_seed *told, struct o
 
 	out->frames[out->count++] = told->ip;
 	while (out->count < NS_OFFCPU_FRAMES && fp >= told->sp && fp % sizeof(uint64_t) == 0 &&
-	       offcpu__read_memory(pid, fp, &record, sizeof(record)) && record.returns_to) {
+	       read_memory(pid, fp, &record, sizeof(record)) && record.returns_to) {
 		out->frames[out->count++] = record.returns_to;
 		if (record.caller <= fp)
 			break;

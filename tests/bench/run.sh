@@ -9,7 +9,7 @@
 # (user + system of both ends) per exchange, which wanders less than exchanges per second do.
 #
 # Settings (environment): PAIRS=7 SECONDS_EACH=2 TOOLS="netstall strace bpftrace" CONNECTIONS="1 64"
-# PEERS="tcpdump perf-trace perf-sched offcputime wakeuptime runqslower", which answer a part of the question, with one connection.
+# PEERS="record record-last tcpdump perf-trace perf-sched offcputime wakeuptime runqslower", which answer a part of the question, with one connection.
 # CPU=0 (of both ends) TOOL_CPU=1 NETSTALL=build/netstall EXCHANGE=build/tests/workload/exchange
 set -u
 
@@ -18,7 +18,7 @@ HERE=tests/bench
 PAIRS=${PAIRS:-7}
 SECONDS_EACH=${SECONDS_EACH:-2}
 TOOLS=${TOOLS-netstall strace bpftrace}
-PEERS=${PEERS-tcpdump perf-trace perf-sched offcputime wakeuptime runqslower}
+PEERS=${PEERS-record record-last tcpdump perf-trace perf-sched offcputime wakeuptime runqslower}
 CONNECTIONS=${CONNECTIONS:-1 64}
 CPU=${CPU:-0}
 TOOL_CPU=${TOOL_CPU:-$(($(nproc) > 1 ? 1 : 0))}
@@ -59,6 +59,15 @@ start_netstall()
 		>/dev/null 2>"$scratch/said" &
 }
 
+# The same into a file, and of the last seconds into memory.
+record()
+{
+	taskset -c "$TOOL_CPU" "$NETSTALL" record "${@:2}" -p "$1" -d $((SECONDS_EACH + 60)) \
+		>/dev/null 2>"$scratch/said" &
+}
+start_record() { record "$1" -o "$scratch/recording"; }
+start_record-last() { record "$1" -o "$scratch/recording" --last 30; }
+
 start_strace()
 {
 	taskset -c "$TOOL_CPU" strace -f -tt -o /dev/null -p "$1" >/dev/null 2>"$scratch/said" &
@@ -96,13 +105,13 @@ start_offcputime() { start_quiet offcputime -p "$1" $((SECONDS_EACH + 60)); }
 start_wakeuptime() { start_quiet wakeuptime -p "$1" $((SECONDS_EACH + 60)); }
 start_runqslower() { start_quiet runqslower -p "$1" 10000; }
 
-declare -A attached_line=([netstall]='tracing' [strace]='attached' [bpftrace]='^tracing' [tcpdump]='listening on')
+declare -A attached_line=([netstall]='tracing' [record]='tracing' [record-last]='tracing' [strace]='attached' [bpftrace]='^tracing' [tcpdump]='listening on')
 
 # Why a tool cannot be measured; nothing if it can.
 obstacle()
 {
 	case $1 in
-	netstall) [ -x "$NETSTALL" ] || echo "$NETSTALL is not built" ;;
+	netstall | record*) [ -x "$NETSTALL" ] || echo "$NETSTALL is not built" ;;
 	strace | bpftrace | tcpdump | offcputime | wakeuptime | runqslower)
 		[ -n "$(command -v "$1")" ] || echo "$1 is not installed" ;;
 	perf-*) [ -n "$(command -v perf)" ] || echo "perf is not installed" ;;

@@ -54,10 +54,23 @@ golden_recordings() {
         if "$B/netstall" report -v --connections=each "$recording" 2>&1 | cmp -s - "${recording%.nsr}.expected"; then
             echo "ok golden/recordings/$name"
             same_as_text "$recording" "$name"
+            chooses_stalls "$recording" "$name"
         else
             echo "not ok golden/recordings/$name: $("$B/netstall" report -v --connections=each "$recording" 2>&1 | diff "${recording%.nsr}.expected" - | head -n 3 | tr '\n' ' ')"
         fi
     done
+}
+
+# Its stalls by what they are asked for.
+chooses_stalls() {
+    local wanted found choice
+    for choice in '--cause nagle-delack|.cause == "nagle-delack"' '--cause rto|.cause == "rto"' '--stall 2|.id == 2' '--from 0.2|.start_ms + .duration_ms > 200' '--to 0.2|.start_ms < 200'; do
+        wanted=$("$B/netstall" report --json "$1" | tail -n 1 | gojq "[.stalls[] | select(${choice#*|})] | length")
+        # shellcheck disable=SC2086 # words
+        found=$("$B/netstall" report ${choice%%|*} "$1" 2>/dev/null | grep -c '^stall ')
+        [ "$wanted" = "$found" ] || { echo "not ok golden/recordings/$2-chosen: ${choice%%|*} finds $found, not $wanted" && return; }
+    done
+    echo "ok golden/recordings/$2-chosen"
 }
 
 # As a text trace a recording has the same verdict.

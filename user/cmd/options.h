@@ -22,6 +22,16 @@ enum {
 	EXIT_USAGE = 64,
 };
 
+/* Of report: only these stalls, whole; nothing else then. */
+struct stall_choice {
+	bool made;
+	uint32_t number; /* 0 any, as below */
+	const char *cause;
+	uint32_t thread; /* tid or pid */
+	uint32_t connection;
+	double from, to; /* in seconds since the begin: those that lie in part of it */
+};
+
 /* What commands share. The options of each begin with it. */
 struct options {
 	struct target target;
@@ -40,8 +50,8 @@ struct options {
 	const char *pcapng;
 	const char *perfetto;
 	const char *anonymized; /* of report: the new recording */
-	uint32_t stall;         /* of report: that one alone, 0 all */
-	bool text;              /* of report: as a text trace */
+	struct stall_choice stalls;
+	bool text; /* of report: as a text trace */
 	bool all;
 	bool events_uring; /* --events=uring: the list of io_uring's operations */
 	enum render_connections connections;

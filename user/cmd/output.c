@@ -224,17 +224,35 @@ void printer__idle(struct printer *printer, const struct report *so_far, uint64_
 	fflush(printer->output->file);
 }
 
-/* One that is listed. */
-static void print_stall(const struct printer *printer, const struct report *report)
+static bool is_chosen(const struct stall_choice *choice, const struct report *report,
+		      const struct stall *stall)
 {
-	const struct stall *stall = report__stall(report, printer->options->stall);
+	double begin = ((double)stall->start_ts - (double)report->start_ts) / 1e9;
+	double end = ((double)stall->end_ts - (double)report->start_ts) / 1e9;
 
-	if (stall)
-		render__stall(printer->output->file, report, stall, &printer->output->style);
-	else
-		log__note("no stall %u is listed: there are %s, --show=all prints each",
-			  printer->options->stall,
-			  count_text(report->stall_count + report->stalls_not_kept));
+	return (!choice->number || choice->number == stall->number) &&
+	       (!choice->cause || !strcmp(choice->cause, cause__info(stall->cause)->id)) &&
+	       (!choice->thread || choice->thread == stall->tid || choice->thread == stall->pid) &&
+	       (!choice->connection || choice->connection == stall->conn ||
+		choice->connection == stall->peer) &&
+	       (!choice->from || end > choice->from) && (!choice->to || begin < choice->to);
+}
+
+static void print_chosen(const struct printer *printer, const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->stall_count; i++) {
+		if (!is_chosen(&printer->options->stalls, report, &report->stalls[i]))
+			continue;
+		render__stall(printer->output->file, report, &report->stalls[i],
+			      &printer->output->style);
+		count++;
+	}
+	log__note("%s of %s, %s of them listed",
+		  text__counted((char[TEXT_COUNTED]){""}, TEXT_COUNTED, count, "stall"),
+		  count_text(report->stall_count + report->stalls_not_kept),
+		  count_text(report->stall_count));
 }
 
 static void write_others(struct printer *printer, const struct report *report,
@@ -262,8 +280,8 @@ void printer__finish(struct printer *printer, const struct report *report)
 	live__clear_progress();
 	verdict__write(&verdict, report);
 	write_others(printer, report, &verdict);
-	if (printer->options->stall) {
-		print_stall(printer, report);
+	if (printer->options->stalls.made) {
+		print_chosen(printer, report);
 		verdict__clear(&verdict);
 		return;
 	}

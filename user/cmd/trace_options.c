@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "user/analyze/cause.h"
+
 #define WATCH (COMMAND_TRACE | COMMAND_RECORD)
 #define SHOW  (COMMAND_TRACE | COMMAND_REPORT)
 
@@ -59,6 +61,54 @@ static void parse_stacks(const struct option_row *row, char *arg, void *to,
 	((struct options *)to)->full_stacks = !strcmp(arg, "full");
 }
 
+static void parse_chosen(const struct option_row *row, char *arg, void *to,
+			 const struct argp_state *state)
+{
+	struct stall_choice *stalls =
+		(struct stall_choice *)((char *)to - row->at + offsetof(struct options, stalls));
+
+	option__number(row, arg, to, state);
+	stalls->made = true;
+}
+
+static void parse_cause(const struct option_row *row, char *arg, void *to,
+			const struct argp_state *state)
+{
+	struct stall_choice *stalls = to;
+
+	(void)row;
+	if (cause__find(arg, strlen(arg)) == CAUSE_COUNT)
+		usage_error(state, "there is no cause '%s': docs/causes.md lists them", arg);
+	stalls->cause = arg;
+	stalls->made = true;
+}
+
+static void parse_from(const struct option_row *row, char *arg, void *to,
+		       const struct argp_state *state)
+{
+	struct stall_choice *stalls = to;
+
+	(void)row;
+	stalls->from = options__positive(arg, "the time in seconds", 1e9, state);
+	stalls->made = true;
+}
+
+static void parse_to(const struct option_row *row, char *arg, void *to,
+		     const struct argp_state *state)
+{
+	struct stall_choice *stalls = to;
+
+	(void)row;
+	stalls->to = options__positive(arg, "the time in seconds", 1e9, state);
+	stalls->made = true;
+}
+
+#define CHOICE(name, argument, member, help, least)                                                \
+	{                                                                                          \
+		0, name, argument, help, parse_chosen, INTO(struct options, stalls.member), least, \
+			4294967295.0, "--" name, .commands = COMMAND_REPORT                        \
+	}
+
 const struct option_row trace_options[] = {
 	{.help = "What and how long:", .commands = WATCH},
 	{'d', "duration", "SECS",
@@ -86,8 +136,17 @@ const struct option_row trace_options[] = {
 	{0, "show", "N",
 	 "Print up to N time lines for each cause on each connection as stalls end; N is a number or 'all' (default: one time line, in the report)",
 	 parse_show, INTO(struct options, show), 0, 1000000, "--show", .commands = SHOW},
-	{0, "stall", "N", "Print the whole time line of this stall alone", option__number,
-	 INTO(struct options, stall), 1, 4294967295.0, "--stall", .commands = COMMAND_REPORT},
+	{.help = "Only some stalls, whole:", .commands = COMMAND_REPORT},
+	CHOICE("stall", "N", number, "The one of this number", 1),
+	{0, "cause", "ID", "Those of this cause", parse_cause, INTO(struct options, stalls),
+	 .commands = COMMAND_REPORT},
+	CHOICE("thread", "TID", thread, "Those of this thread, or process", 1),
+	CHOICE("connection", "ID", connection, "Those on this connection, by its number in JSON",
+	       1),
+	{0, "from", "SECS", "Those that end behind this time", parse_from,
+	 INTO(struct options, stalls), .commands = COMMAND_REPORT},
+	{0, "to", "SECS", "Those that begin before this time", parse_to,
+	 INTO(struct options, stalls), .commands = COMMAND_REPORT},
 	{0, "text", NULL, "Print all records as a text trace, as netstall's own tests have them",
 	 option__flag, INTO(struct options, text), .commands = COMMAND_REPORT},
 	{.help = "Output:", .commands = SHOW},

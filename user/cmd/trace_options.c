@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "user/analyze/cause.h"
+#include "user/base/array.h"
 
 #define WATCH (COMMAND_TRACE | COMMAND_RECORD)
 #define SHOW  (COMMAND_TRACE | COMMAND_REPORT)
@@ -172,6 +173,15 @@ const struct option_row trace_options[] = {
 void trace_options__check(void *options, const struct argp_state *state)
 {
 	const struct options *trace = options;
+	const char *const files[] = {trace->output, trace->recording, trace->html,
+				     trace->pcapng, trace->perfetto,  trace->anonymized};
+
+	for (size_t i = 0; i < COUNT_OF(files); i++)
+		for (size_t j = 0; files[i] && j < i; j++)
+			if (files[j] && !strcmp(files[i], files[j]) &&
+			    strcmp(files[i], "/dev/null") != 0)
+				usage_error(state, "two outputs cannot go to %s at the same time",
+					    files[i]);
 
 	if (trace->all && trace->events_uring)
 		usage_error(state, "--all includes --events: leave one of them out");

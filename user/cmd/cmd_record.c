@@ -186,10 +186,7 @@ static int record(const struct options *options, struct recorded *recorded)
 	err = live__run(&live, &done);
 	if (!err) {
 		err = finish_flight(&flight, options->keep_stalls);
-		if (recorded->file && recorded->last)
-			recording__save(recorded->writer, recorded->file);
-		recording__end(recorded->writer);
-		recorded->writer = NULL;
+		recorded__finish(recorded);
 		if (recorded->file)
 			say(done, recorded);
 		live__free(done);

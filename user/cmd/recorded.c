@@ -43,11 +43,16 @@ int recorded__open_last(struct recorded *recorded, const char *path, uint64_t la
 	return err;
 }
 
-int recorded__close(struct recorded *recorded)
+void recorded__finish(struct recorded *recorded)
 {
 	if (recorded->last && recorded->writer && recorded->file)
 		recording__save(recorded->writer, recorded->file);
 	recording__end(recorded->writer);
 	recorded->writer = NULL;
+}
+
+int recorded__close(struct recorded *recorded)
+{
+	recorded__finish(recorded);
 	return recorded->file ? report_file__close(recorded->file, recorded->path, 0) : 0;
 }

@@ -55,10 +55,22 @@ golden_recordings() {
             echo "ok golden/recordings/$name"
             same_as_text "$recording" "$name"
             chooses_stalls "$recording" "$name"
+            stays_whole "$recording" "$name"
         else
             echo "not ok golden/recordings/$name: $("$B/netstall" report -v --connections=each "$recording" 2>&1 | diff "${recording%.nsr}.expected" - | head -n 3 | tr '\n' ' ')"
         fi
     done
+}
+
+# A recording is not written over by what is made of it, by whatever name.
+stays_whole() {
+    local option copy=$B/tests/$2.copy
+    for option in --anonymize --html --pcapng --perfetto -o; do
+        cp "$1" "$copy" && ln -sf "$(realpath "$copy")" "$copy.link"
+        "$B/netstall" report $option "$copy.link" "$copy" >/dev/null 2>&1
+        [ $? = 64 ] && cmp -s "$1" "$copy" || { echo "not ok golden/recordings/$2-stays-whole: $option" && return; }
+    done
+    echo "ok golden/recordings/$2-stays-whole"
 }
 
 # Its stalls by what they are asked for.

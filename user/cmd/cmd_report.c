@@ -2,7 +2,9 @@
 /* netstall report: what a recording has, as trace would have shown it. */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "user/base/array.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/cmd/commands.h"
@@ -31,6 +33,28 @@ static void take_word(char *word, void *parsed, const struct argp_state *state)
 	options->files[options->files[0] != NULL] = word;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	return a && b && !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_dev == of_b.st_dev &&
+	       of_a.st_ino == of_b.st_ino;
+}
+
+/* What is written is emptied first. */
+static void check_inputs(const struct report_options *options, const struct argp_state *state)
+{
+	const struct options *common = &options->common;
+	const char *const outputs[] = {common->output, common->html, common->pcapng,
+				       common->perfetto, common->anonymized};
+
+	for (size_t i = 0; i < COUNT_OF(outputs); i++)
+		for (unsigned j = 0; j < 2; j++)
+			if (is_same_file(outputs[i], options->files[j]))
+				usage_error(state, "%s is the recording itself: name another file",
+					    outputs[i]);
+}
+
 static void check(void *parsed, const struct argp_state *state)
 {
 	const struct report_options *options = parsed;
@@ -38,6 +62,7 @@ static void check(void *parsed, const struct argp_state *state)
 	trace_options__check(parsed, state);
 	if (!options->files[0])
 		usage_error(state, "name the recording: netstall report FILE");
+	check_inputs(options, state);
 }
 
 static const struct command_options command = {

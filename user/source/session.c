@@ -91,7 +91,8 @@ static void note_exit(struct session *session, uint32_t tgid)
 		if (session->set.processes[i].tgid == tgid)
 			session->targets_exited++;
 	session__chain_ended(session, tgid);
-	session__note_ended(session, tgid, clock__now());
+	if (!session->options.untraced)
+		session__note_ended(session, tgid, clock__now());
 	bpf_map_delete_elem(bpf_map__fd(session->skel->maps.pythons), &tgid);
 }
 

@@ -9,7 +9,8 @@
 #include "user/source/session_parts.h"
 
 /* Between two looks at what was lost, at least. */
-#define LOSSES_NS   100000000ull
+#define LOSSES_NS 100000000ull
+/* So long behind a process's end its sums are told, and make room. */
 #define SERVICES_NS 200000000ull
 
 static void tell_thread(struct session *session, uint32_t tid, const struct ns_thread_state *thread,

@@ -97,6 +97,7 @@ __u32 self_tgid;          /* netstall's own process: neither it nor its children
 __u32 children_seen; /* of targets, no targets themselves, with connections: an iterator run counts
 		      */
 __u32 child_seen;    /* the last of them */
+__u32 conns_found;   /* the targets' open connections that were there: the first scan counts */
 __u32 scan_mode;     /* enum ns_scan of the iterator run to come */
 __u32 scan_from;     /* the first registered file of each ring that it looks at, */
 __u32 scan_most;     /* and what it found: files of the ring that has most */

@@ -30,6 +30,7 @@ static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 			      .owner_sure = 1};
 	__u32 state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	__u64 address = (__u64)sk;
+	struct ns_conn_state *conn;
 
 	if (state == NS_TCP_LISTEN) {
 		found_listener(sk, tgid);
@@ -39,10 +40,14 @@ static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 		return;
 	if (bpf_map_lookup_elem(&conns, &address))
 		return;
-	if (state == NS_TCP_SYN_SENT)
+	if (state == NS_TCP_SYN_SENT) {
 		scan_opening(sk, &as);
-	else
-		find_hold(sk, adopt_open(sk, &as));
+		return;
+	}
+	conn = adopt_open(sk, &as);
+	if (conn && !conn->peer)
+		conns_found++;
+	find_hold(sk, conn);
 }
 
 /* What a peer has opened itself, before we came. */

@@ -70,6 +70,25 @@ case_thousands_of_connections() {
     expect_is "contradictions in the report" "$(contradictions)" ""
 }
 
+# Of very many that are there already the report has but some; how many are watched is said all the same.
+case_thousands_are_there() {
+    local count=3000
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    [ "$(ulimit -Hn)" -gt $((2 * count + 100)) ] || skip "no process may have $((2 * count)) files open"
+    start_at_gate python3 -c '
+import os, resource, socket, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+listener = socket.create_server(("127.0.0.1", 0))
+ends = [(socket.create_connection(listener.getsockname()), listener.accept()) for _ in range(int(sys.argv[1]))]
+print(f"ready client={os.getpid()}", flush=True)
+sys.stdin.readline()
+' $count
+    start_trace -p "$(field client "$(cat "$SCRATCH/gated")")"
+    open_gate
+    end_trace
+    has_line "tracing python3 .*: $count connections" "$SCRATCH/trace.err" || fail "it says: $(head -n 1 "$SCRATCH/trace.err")"
+}
+
 # Programs that come and go, each with services of its own: those that have ended make room.
 case_thousands_of_programs() {
     local i count=1600

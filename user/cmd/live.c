@@ -129,9 +129,12 @@ static void announce(struct live *live)
 	char *who = live->target;
 	size_t conns = 0;
 
-	/* The other end of a connection on this host is not another one. */
+	/* The other end of a connection on this host is not another one. Of very many not each is
+	 * in the report. */
 	for (size_t i = 0; i < report->conn_count; i++)
 		conns += report__stands_for_itself(report, &report->conns[i]);
+	if (conns < session__conns_found(live->session))
+		conns = session__conns_found(live->session);
 	session__first_target(live->session, who, sizeof(live->target));
 	if (live->options->silent)
 		return;

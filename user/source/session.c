@@ -540,6 +540,11 @@ enum way session__way(const struct session *session)
 	return session->plan.way;
 }
 
+unsigned session__conns_found(const struct session *session)
+{
+	return session->skel->bss->conns_found;
+}
+
 unsigned session__children(const struct session *session)
 {
 	return session->children;

@@ -78,6 +78,9 @@ enum way session__way(const struct session *session);
 size_t session__target_count(const struct session *session);
 /* Processes below the targets, no targets themselves, that have connections. */
 unsigned session__children(const struct session *session);
+/* The targets' connections that were open at the attach; the other end on this host is none of its
+ * own. */
+unsigned session__conns_found(const struct session *session);
 /* "echo_bench (4242)" of the first target; "" when there is none yet. */
 void session__first_target(const struct session *session, char *out, size_t size);
 

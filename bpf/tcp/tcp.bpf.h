@@ -25,15 +25,11 @@ static __noinline struct ns_conn_state *adopt_by_use(struct sock *sk, __u32 tgid
 {
 	struct adoption as = {
 		.role = NS_ROLE_TARGET, .tgid = tgid, .origin = NS_ORIGIN_USE, .owner_sure = 1};
-	struct listener_key listener;
 	__u32 flags;
 
 	if (!sk || !target_wanted(sk, tgid) || !is_tcp(sk))
 		return NULL;
-	/* Accepted from a listener that several processes have, and so none by name. */
-	listener = listener_of(sk);
-	if (bpf_map_lookup_elem(&listeners, &listener))
-		as.opener = NS_OPENER_PEER;
+	as.opener = opener_by_use(sk);
 	read_sending(sk, &as.fd, &flags);
 	return adopt_open(sk, &as);
 }

@@ -226,7 +226,7 @@ __noinline int adopt_waited(__u64 key, __u32 tgid, __u32 fd)
 	if (target_wanted(sk, tgid)) {
 		as.role = NS_ROLE_TARGET;
 		as.origin = NS_ORIGIN_USE;
-		as.opener = NS_OPENER_UNKNOWN;
+		as.opener = opener_by_use(sk);
 		return adopt_open(sk, &as) != NULL;
 	}
 	if (!chain_has_room())

@@ -227,6 +227,39 @@ case_by_cgroup_joined_later() {
     expect_all_stalls nagle-delack
 }
 
+# What a server had accepted before it joined is seen first in a long wait for a request: it serves all the same.
+case_by_cgroup_joined_by_a_server() {
+    make_cgroup
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    start_at_gate python3 -c '
+import os, socket, sys, time
+listener = socket.create_server(("127.0.0.1", 0))
+begun, begin = os.pipe()
+client = os.fork() == 0
+conn = socket.create_connection(listener.getsockname()) if client else listener.accept()[0]
+if client:
+    os.read(begun, 1)
+    for _ in range(4):
+        time.sleep(0.05)
+        conn.send(b"request")
+        conn.recv(100)
+else:
+    print(f"ready server={os.getpid()}", flush=True)
+    sys.stdin.readline()
+    os.write(begin, b".")
+    for _ in range(4):
+        conn.recv(100)
+        conn.send(b"answer")
+'
+    start_trace -c "$GROUP"
+    field server "$(cat "$SCRATCH/gated")" >"$GROUP/cgroup.procs" || fail "cannot fill the cgroup"
+    open_gate
+    wait "$GATED"
+    end_trace
+    expect_is "roles" "$(report '[.requests[].role] | unique | join(" ")')" "serves"
+    expect_is "the port it serves" "$(report '.requests[0].endpoint | .remote == null')" true
+}
+
 # A process that gets the name only while we watch: by exec, and by the fork of one that has it.
 case_by_comm_started_later() {
     cp "$EXCHANGE" "$SCRATCH/late-$$" || fail "cannot copy the workload"

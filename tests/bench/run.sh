@@ -8,7 +8,9 @@
 # after the other, and the result is the median of the pairs' ratios. What is compared is CPU time
 # (user + system of both ends) per exchange, which wanders less than exchanges per second do.
 #
-# Settings (environment): PAIRS=7 SECONDS_EACH=2 TOOLS="netstall strace bpftrace" CONNECTIONS="1 64"
+# "nginx" in place of a number of connections: one worker of it, and four connections at a time, each for one request.
+#
+# Settings (environment): PAIRS=7 SECONDS_EACH=2 TOOLS="netstall strace bpftrace" CONNECTIONS="1 64 nginx"
 # PEERS="record record-last tcpdump perf-trace perf-sched offcputime wakeuptime runqslower", which answer a part of the question, with one connection.
 # CPU=0 (of both ends) TOOL_CPU=1 NETSTALL=build/netstall EXCHANGE=build/tests/workload/exchange
 set -u
@@ -19,7 +21,7 @@ PAIRS=${PAIRS:-7}
 SECONDS_EACH=${SECONDS_EACH:-2}
 TOOLS=${TOOLS-netstall strace bpftrace}
 PEERS=${PEERS-record record-last tcpdump perf-trace perf-sched offcputime wakeuptime runqslower}
-CONNECTIONS=${CONNECTIONS:-1 64}
+CONNECTIONS=${CONNECTIONS:-1 64 nginx}
 CPU=${CPU:-0}
 TOOL_CPU=${TOOL_CPU:-$(($(nproc) > 1 ? 1 : 0))}
 NETSTALL=${NETSTALL:-build/netstall}
@@ -164,6 +166,7 @@ measure()
 {
 	local tool=$1 ready done_line before=0 after=0 ok=0
 
+	[ "$2" != nginx ] || { measure_nginx "$1"; return; }
 	mkfifo "$scratch/gate" "$scratch/word"
 	"$EXCHANGE" --mode single --connections "$2" --cpu "$CPU" --gate stdin \
 		--warmup-ms "$WARMUP_MS" --seconds "$SECONDS_EACH" \
@@ -199,6 +202,42 @@ measure()
 		-v n="$(field exchanges "$done_line")" -v s="$(field seconds "$done_line")" \
 		-v ticks=$((after - before)) -v hz="$TICKS" -v elapsed="$SECONDS_EACH" \
 		'BEGIN { print cpu, n / s, 100 * ticks / hz / elapsed }'
+}
+
+# CPU time of a thread so far, in ns.
+run_ns() { cut -d' ' -f1 "/proc/$1/schedstat"; }
+
+# Likewise, of nginx, which is the target, and who asks it.
+measure_nginx()
+{
+	local port=$((20000 + RANDOM % 10000)) before=0 after=0 ok=0 served
+
+	cat >"$scratch/nginx.conf" <<-END
+		daemon off; master_process off; pid $scratch/nginx.pid; error_log stderr;
+		events { worker_connections 512; }
+		http { access_log off; server { listen 127.0.0.1:$port; return 200 "hello\\n"; } }
+	END
+	taskset -c "$CPU" nginx -p "$scratch" -c "$scratch/nginx.conf" 2>"$scratch/nginx.err" &
+	exchange_pid=$!
+	sleep 0.3
+	[ "$1" = none ] || attach "$1" "$exchange_pid" || ok=1
+	[ "$1" = none ] || before=$(ticks "$tool_pid")
+	served=$(run_ns "$exchange_pid")
+	TIMEFORMAT='%U %S'
+	{ time taskset -c "$CPU" wrk -t1 -c4 -d"$SECONDS_EACH" -H 'Connection: close' \
+		"http://127.0.0.1:$port/" >"$scratch/wrk" 2>&1; } 2>"$scratch/time" || ok=1
+	served=$(($(run_ns "$exchange_pid") - served))
+	[ "$1" = none ] || after=$(ticks "$tool_pid")
+	[ -n "$after" ] || { echo "bench: $1 ended before the workload" >&2; ok=1; }
+	[ -z "$tool_pid" ] || detach
+	kill "$exchange_pid"
+	wait "$exchange_pid"
+	exchange_pid=
+	[ $ok = 0 ] || { tail -n 1 "$scratch/nginx.err" "$scratch/wrk" >&2; return 1; }
+	awk -v served=$served -v ticks=$((after - before)) -v hz="$TICKS" -v elapsed="$SECONDS_EACH" \
+		'NR == FNR { asked = 1e6 * ($1 + $2); next } / requests in / { n = $1 }
+		END { print (asked + served / 1000) / n, n / elapsed, 100 * ticks / hz / elapsed }' \
+		"$scratch/time" "$scratch/wrk"
 }
 
 # ---- the table ----

@@ -18,12 +18,6 @@ struct python {
 	struct python_layout layout;
 };
 
-/* False: not all of it is there. */
-bool python__read(const struct python *python, uint64_t at, void *out, size_t size);
-/* 0: there is none, or it cannot be read. */
-uint64_t python__pointer(const struct python *python, uint64_t at);
-uint32_t python__number(const struct python *python, uint64_t at);
-
 /*
  * Where each thread has the pointer to its state, from its thread pointer on. False: no thread has
  * it there, so this is not what it is taken for. runtime: the address of _PyRuntime.

@@ -5,6 +5,7 @@
 
 #include "user/base/xalloc.h"
 #include "user/symbols/demangle.h"
+#include "user/symbols/peek.h"
 #include "user/symbols/python/memory.h"
 #include "user/symbols/python/python.h"
 
@@ -20,15 +21,17 @@
 static bool read_string(const struct python *python, uint64_t at, char *out, size_t size)
 {
 	unsigned char raw[4 * NAME_MOST];
-	uint64_t length = at ? python__pointer(python, at + STRING_LENGTH) : 0;
-	uint32_t state = at ? python__number(python, at + STRING_STATE) : 0, width = state >> 2 & 7;
+	uint64_t length = at ? peek__pointer(python->memory, at + STRING_LENGTH) : 0;
+	uint32_t state = at ? peek__number(python->memory, at + STRING_STATE) : 0,
+		 width = state >> 2 & 7;
 	bool is_compact = state >> 5 & 1, is_ascii = state >> 6 & 1;
 	size_t used = 0;
 
 	if (!length || length > NAME_MOST || !is_compact ||
 	    (width != 1 && width != 2 && width != 4) ||
-	    !python__read(python, at + (is_ascii ? python->layout.ascii : python->layout.compact),
-			  raw, length * width))
+	    !peek__read(python->memory,
+			at + (is_ascii ? python->layout.ascii : python->layout.compact), raw,
+			length * width))
 		return false;
 	for (size_t i = 0; i < length && used + 5 < size; i++) {
 		uint32_t c = 0;
@@ -56,9 +59,9 @@ static bool read_string(const struct python *python, uint64_t at, char *out, siz
 static unsigned line_of(const struct python *python, const struct ns_python_frame *frame)
 {
 	const struct python_layout *layout = &python->layout;
-	uint64_t bytes = python__pointer(python, frame->code + layout->linetable), at;
-	uint64_t size = bytes ? python__pointer(python, bytes + BYTES_LENGTH) : 0;
-	uint32_t first = python__number(python, frame->code + layout->line);
+	uint64_t bytes = peek__pointer(python->memory, frame->code + layout->linetable), at;
+	uint64_t size = bytes ? peek__pointer(python->memory, bytes + BYTES_LENGTH) : 0;
+	uint32_t first = peek__number(python->memory, frame->code + layout->line);
 	unsigned char *table;
 	unsigned line = 0;
 
@@ -69,7 +72,7 @@ static unsigned line_of(const struct python *python, const struct ns_python_fram
 	else
 		at = frame->instr - frame->code - layout->code;
 	table = xcalloc(1, size);
-	if (python__read(python, bytes + BYTES_DATA, table, size))
+	if (peek__read(python->memory, bytes + BYTES_DATA, table, size))
 		line = python_layout__line(layout->minor, table, size, first, at);
 	free(table);
 	return line;
@@ -83,10 +86,11 @@ static bool name_frame(const struct python *python, const struct ns_python_frame
 	unsigned line;
 
 	if (!frame->code ||
-	    !read_string(python, python__pointer(python, frame->code + python->layout.name),
+	    !read_string(python, peek__pointer(python->memory, frame->code + python->layout.name),
 			 function, sizeof(function)) ||
-	    !read_string(python, python__pointer(python, frame->code + python->layout.filename),
-			 file, sizeof(file)))
+	    !read_string(python,
+			 peek__pointer(python->memory, frame->code + python->layout.filename), file,
+			 sizeof(file)))
 		return false;
 	/* From 3.12 on the list has what no program wrote. */
 	if (!strncmp(function, "<interpreter", strlen("<interpreter")))

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/symbols/python/python.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "user/base/xalloc.h"
+#include "user/symbols/images/data_symbols.h"
 #include "user/symbols/images/maps.h"
+#include "user/symbols/peek.h"
 #include "user/symbols/python/memory.h"
 #include "user/symbols/read_budget.h"
 
@@ -46,53 +46,10 @@ void pythons__free(struct pythons *pythons)
 
 /* ---- where it is ---- */
 
-/* What of a file's symbols is of interest here; 0: it has none. */
-struct known_symbols {
-	uint64_t runtime; /* _PyRuntime */
-	uint64_t version; /* Py_Version, from 3.11 on */
-	uint64_t base;    /* the address of the file's first byte */
-};
+/* What of a file's symbols is of interest here: Py_Version is there from 3.11 on. */
+enum symbol { RUNTIME, VERSION, SYMBOLS };
 
-static void take_symbol(const char *name, uint64_t value, struct known_symbols *out)
-{
-	if (name && !strcmp(name, "_PyRuntime"))
-		out->runtime = value;
-	else if (name && !strcmp(name, "Py_Version"))
-		out->version = value;
-}
-
-static void read_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *head, struct known_symbols *out)
-{
-	Elf_Data *data = elf_getdata(section, NULL);
-	size_t count = head->sh_entsize ? head->sh_size / head->sh_entsize : 0;
-	GElf_Sym symbol;
-
-	for (size_t i = 0; data && i < count && gelf_getsym(data, (int)i, &symbol); i++)
-		if (GELF_ST_TYPE(symbol.st_info) == STT_OBJECT)
-			take_symbol(elf_strptr(elf, head->sh_link, symbol.st_name), symbol.st_value,
-				    out);
-}
-
-static bool read_symbols(int fd, struct known_symbols *out)
-{
-	Elf *elf = elf_version(EV_CURRENT) ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
-	Elf_Scn *section = NULL;
-	size_t count = 0;
-	GElf_Shdr head;
-	GElf_Phdr segment;
-
-	*out = (struct known_symbols){.base = UINT64_MAX};
-	while (elf && !out->runtime && (section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &head) &&
-		    (head.sh_type == SHT_DYNSYM || head.sh_type == SHT_SYMTAB))
-			read_table(elf, section, &head, out);
-	if (elf && !elf_getphdrnum(elf, &count))
-		for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &segment); i++)
-			if (segment.p_type == PT_LOAD && !segment.p_offset)
-				out->base = segment.p_vaddr;
-	elf_end(elf);
-	return out->runtime && out->base != UINT64_MAX;
-}
+static const char *const symbol_names[] = {[RUNTIME] = "_PyRuntime", [VERSION] = "Py_Version"};
 
 /* "python3.11", "libpython3.9.so.1.0": 9; 0: it is called otherwise. */
 static uint32_t minor_by_name(const char *name)
@@ -119,11 +76,12 @@ static bool next_file(char **text, struct maps_line *line)
 
 /* ---- is it what it is taken for ---- */
 
-static bool choose_layout(struct python *python, const struct known_symbols *symbols, uint64_t bias,
+static bool choose_layout(struct python *python, const uint64_t symbols[], uint64_t bias,
 			  const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	uint32_t version = symbols->version ? python__number(python, bias + symbols->version) : 0;
+	uint32_t version =
+		symbols[VERSION] ? peek__number(python->memory, bias + symbols[VERSION]) : 0;
 	uint32_t minor = version ? version >> 16 & 0xff : minor_by_name(slash ? slash + 1 : path);
 	const struct python_layout *layout =
 		version && version >> 24 != 3 ? NULL : python_layout__of(minor);
@@ -132,25 +90,25 @@ static bool choose_layout(struct python *python, const struct known_symbols *sym
 	if (!layout)
 		return false;
 	python->layout = *layout;
-	return minor < 13 || (python__read(python, bias + symbols->runtime, said, sizeof(said)) &&
-			      python_layout__read(&python->layout, said));
+	return minor < 13 ||
+	       (peek__read(python->memory, bias + symbols[RUNTIME], said, sizeof(said)) &&
+		python_layout__read(&python->layout, said));
 }
 
 static bool look_at_file(struct pythons *pythons, struct python *python,
 			 const struct maps_line *line)
 {
-	struct known_symbols symbols;
-	uint64_t bias;
+	uint64_t symbols[SYMBOLS], base, bias;
 	bool known;
 	int fd = file_broker__open(pythons->broker, FILE_BROKER_IMAGE, python->pid, line->path);
 
 	if (fd < 0)
 		return false;
-	known = read_symbols(fd, &symbols);
+	known = data_symbols__find(fd, symbol_names, SYMBOLS, symbols, &base);
 	close(fd);
-	bias = line->start - symbols.base;
-	return known && choose_layout(python, &symbols, bias, line->path) &&
-	       python__find_key(python, bias + symbols.runtime, &python->layout.frames.tls);
+	bias = line->start - base;
+	return known && choose_layout(python, symbols, bias, line->path) &&
+	       python__find_key(python, bias + symbols[RUNTIME], &python->layout.frames.tls);
 }
 
 /* A program may be no more than a call of its library. */

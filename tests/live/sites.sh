@@ -219,3 +219,33 @@ case_places_python() {
     done
     echo "# $LABEL: places_python: ${PYTHONS:-$with}"
 }
+
+# By the interpreter, by both compilers with all inlined, and as it comes: no option of the virtual machine is needed. With JAVAS="/opt/jdk/bin/java ..."
+# other versions too, which run what this one compiled.
+case_places_java() {
+    local source=$PWD/tests/workload/places/Split.java java with
+    [ "$(uname -m)" = x86_64 ] || skip "on this machine Java's methods are not read"
+    command -v javac >/dev/null || skip "no compiler for Java"
+    javac -g --release 17 -d "$SCRATCH" "$source" >"$SCRATCH/build" 2>&1 || fail "it did not build: $(tail -n 3 "$SCRATCH/build")"
+    for java in ${JAVAS:-java}; do
+        for with in -Xint -XX:TieredStopAtLevel=1 -XX:-TieredCompilation; do
+            trace_places "$java" "$with" -Xcomp -cp "$SCRATCH" Split
+            expect_places "$source" Split.request
+        done
+        trace_places "$java" -cp "$SCRATCH" Split late
+        expect_is "the verdict" "$(report .verdict.cause)" peer-app
+        expect_place read "$source" Split.askLate "late read"
+        expect_place answer "$source" Split.serveLate "late answer"
+        expect_place wait "$source" Split.serveLate "late wait"
+        trace_places "$java" -cp "$SCRATCH" Split lock
+        expect_place wait "$source" Split.keepLock "lock sleep"
+        expect_place lock "$source" Split.takeLock "lock wait"
+        expect_place release "$source" Split.keepLock "lock release"
+        trace_places "$java" -cp "$SCRATCH" Split burn
+        # One may be inlined in the other: where between two safepoints a thread is, compiled code does not say.
+        report '.verdict.sites.places.busy.function' | grep -qE '^Split.(compute|serveComputed)$' || fail "what computes: $(report .verdict.sites.places.busy)"
+    done
+    # Later ones answer in one write.
+    trace_places java -cp "$SCRATCH" Split http
+    expect_places "$source" Split.answer http
+}

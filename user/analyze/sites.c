@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/waits/kernel_stack.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
 #include "user/record/syscalls.h"
@@ -14,6 +15,7 @@ struct slept {
 	uint32_t syscall;
 	uint32_t arg0;
 	uint32_t arg2;
+	uint32_t waker_stack_id;
 	uint64_t ns;
 };
 
@@ -100,6 +102,7 @@ static struct slept slept_of(const struct ns_wait *wait)
 			      .syscall = wait->syscall,
 			      .arg0 = wait->arg0,
 			      .arg2 = wait->arg2,
+			      .waker_stack_id = wait->waker_stack_id,
 			      .ns = wait->head.ts - wait->off_ts};
 }
 
@@ -227,16 +230,26 @@ static void join_read(const struct calls *calls, const struct model *model, stru
 		stall->sites.read = model__kept_site(model, call->stack_id);
 }
 
+/* It had asked to be woken then. */
+static bool is_timed(const struct model *model, const struct slept *slept)
+{
+	return syscall__wait_kind(model__session(model)->arch, slept->syscall) == WAIT_SLEEP ||
+	       waker__by_stack_alone(model__stack(model, slept->waker_stack_id)) == WAKER_TIMER;
+}
+
 /* In the same system call, with the same arguments as far as they are known: what is slept for
  * shows in how long it takes. */
 static bool is_alike(const struct model *model, const struct slept *a, const struct slept *b)
 {
 	const struct slept *longer = a->ns > b->ns ? a : b, *shorter = longer == a ? b : a;
+	bool is_one_timed = is_timed(model, a),
+	     are_both_known = a->waker_stack_id && b->waker_stack_id;
 
-	return a->known && b->known && a->syscall == b->syscall && a->arg0 == b->arg0 &&
-	       a->arg2 == b->arg2 &&
-	       (syscall__wait_kind(model__session(model)->arch, a->syscall) != WAIT_SLEEP ||
-		longer->ns - shorter->ns <= longer->ns / 4);
+	if (!a->known || !b->known || a->syscall != b->syscall || a->arg0 != b->arg0 ||
+	    a->arg2 != b->arg2 || (are_both_known && is_one_timed != is_timed(model, b)))
+		return false;
+	is_one_timed |= is_timed(model, b);
+	return !is_one_timed || longer->ns - shorter->ns <= longer->ns / 4;
 }
 
 /* A call of that kind for this very wait; else what all say that were for one like it. NULL: there
@@ -277,16 +290,18 @@ static void join_wait(const struct sites *sites, const struct model *model,
 	if (!calls)
 		return;
 	begin = find_of_wait(calls, model, wait, NS_CALL_WAIT);
-	if (begin && !of->wait) {
+	if (!of->release) {
+		of->release = find_of_wait(calls, model, wait, NS_CALL_RELEASE);
+		of->lock = of->release ? begin : NULL;
+		if (of->lock && of->wait_tid == wait->head.tid)
+			of->wait = NULL;
+	}
+	/* Whoever let a lock go may have waited as well: where that was is not known then. */
+	if (begin && !of->wait && (!of->lock || strcmp(begin, of->lock) != 0)) {
 		of->wait = begin;
 		of->wait_tid = wait->head.tid;
 		of->wait_link = link;
 	}
-	if (of->release)
-		return;
-	of->release = find_of_wait(calls, model, wait, NS_CALL_RELEASE);
-	if (of->release && of->wait_tid != wait->head.tid)
-		of->lock = begin;
 }
 
 /* An answer on a socket that is no TCP connection: where that is read. */

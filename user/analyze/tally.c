@@ -127,6 +127,10 @@ void tally__take_sites(struct tally *tally, const struct stall *stall)
 		tally->sites.wait_link = stall->sites.wait_link;
 		tally->sites.lock = stall->sites.lock;
 	}
+	take_site(&tally->sites.lock, stall->sites.lock);
+	/* Of one it was known who had it, of another not. */
+	if (tally->sites.wait && tally->sites.lock && !strcmp(tally->sites.wait, tally->sites.lock))
+		tally->sites.wait = NULL;
 	take_site(&tally->sites.release, stall->sites.release);
 	take_site(&tally->sites.busy, stall->sites.busy);
 }

@@ -131,12 +131,9 @@ static const struct {
 
 /* What the name of a language's own function begins with, compiled into the program as they are. */
 static const char *const runtime_names[] = {
-	"std::",       "core::", "alloc::",
-	"__gnu_cxx::", "<std::", "<core::",
-	"<alloc::",    "__rust", "rust_begin_unwind",
-	"node:",       "java.",  "javax.",
-	"jdk.",        "sun.",   "Ljava/",
-	"Ljdk/",       "Lsun/",
+	"std::",    "core::", "alloc::",           "__gnu_cxx::", "<std::", "<core::",
+	"<alloc::", "__rust", "rust_begin_unwind", "node:",       "java.",  "javax.",
+	"jdk.",     "sun.",   "com.sun.",          "Ljava/",      "Ljdk/",  "Lsun/",
 };
 
 /* Packages of Go's standard library, by the first part of their names. */
@@ -233,6 +230,9 @@ static enum frame_class class_of(const struct frame *frame)
 	for (size_t i = 0; i < COUNT_OF(runtime_names); i++)
 		if (begins(frame->text, frame->name_len, runtime_names[i]))
 			return FRAME_RUNTIME;
+	/* What Java makes of an expression, and calls its method. */
+	if (memmem(frame->text, frame->name_len, "$$Lambda", strlen("$$Lambda")))
+		return FRAME_RUNTIME;
 	return is_of_go(frame) ? FRAME_RUNTIME : class_by_source(frame);
 }
 

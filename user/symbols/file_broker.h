@@ -31,7 +31,7 @@ enum file_broker_what {
 	 * that belongs to the user that PID acts as. Its size is not bounded.
 	 */
 	FILE_BROKER_NAMES,
-	FILE_BROKER_MEMORY, /* of PID, to be read: CPython's names lie there (python.h) */
+	FILE_BROKER_MEMORY, /* of PID, to be read: CPython's and Java's names lie there */
 };
 
 /* path: NULL for what has none. Returns a descriptor, the caller's; or -errno. */

@@ -7,13 +7,27 @@
 
 #include "bpf/state.h"
 #include "user/base/xalloc.h"
+#include "user/symbols/java/java.h"
 #include "user/symbols/read_budget.h"
+
+/* Of registers, as DWARF has them. */
+#if defined(__aarch64__)
+enum { NUMBER_FP = 29, NUMBER_SP = 31 };
+#define BYTECODE_OF(regs) 0
+#else
+enum { NUMBER_FP = 6, NUMBER_SP = 7 };
+/* Interpreted code keeps there where it is: rbcp, src/hotspot/cpu/x86/register_x86.hpp. */
+#define BYTECODE_OF(regs) (regs)[NS_REG_R12 + 1]
+#endif
 
 struct unwinder {
 	struct images *images;
+	struct javas *javas;
 	/* Of the stack that is being unwound. */
+	pid_t pid;
 	const struct unwind_copy *copy;
 	struct unwind_frames *out;
+	bool ended;  /* nobody called the last frame */
 	bool beyond; /* a caller's frame lies in what was not copied */
 };
 
@@ -43,13 +57,12 @@ static bool was_copied(const struct unwind_copy *copy, uint64_t offset)
 }
 
 /* Only the copied stack is there; what lies elsewhere may have changed since. */
-static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *argument)
+static bool read_stack(void *argument, uint64_t address, uint64_t *result)
 {
 	struct unwinder *unwinder = argument;
 	const struct unwind_copy *copy = unwinder->copy;
 	uint64_t offset = address - copy->base;
 
-	(void)dwfl;
 	if (address < copy->base)
 		return false;
 	if (copy->stack_len < sizeof(*result) || offset > copy->stack_len - sizeof(*result) ||
@@ -59,6 +72,12 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void
 	}
 	memcpy(result, copy->stack + offset, sizeof(*result));
 	return true;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *argument)
+{
+	(void)dwfl;
+	return read_stack(argument, address, result);
 }
 
 static bool set_registers(Dwfl_Thread *thread, void *argument)
@@ -100,6 +119,31 @@ static const Dwfl_Thread_Callbacks callbacks = {
 	.set_initial_registers = set_registers,
 };
 
+/*
+ * Code that a Java virtual machine has made says nowhere where its caller is, but for that: from
+ * there on it is asked.
+ */
+static bool is_java(struct unwinder *unwinder, Dwfl_Frame *frame, Dwarf_Addr pc)
+{
+	struct unwind_frames *out = unwinder->out;
+	struct java_frame java = {.pc = pc, .is_leaf = !out->count};
+	struct jvm *jvm;
+
+	jvm = javas__of_code(unwinder->javas, unwinder->pid, pc);
+	if (!jvm || dwfl_frame_reg(frame, NUMBER_SP, &java.sp) ||
+	    dwfl_frame_reg(frame, NUMBER_FP, &java.fp))
+		return false;
+	java.bytecode = java.is_leaf ? BYTECODE_OF(unwinder->copy->regs) : 0;
+	out->native = out->count;
+	while (jvm__has_code(jvm, java.pc) && out->count < UNWIND_FRAMES) {
+		out->pcs[out->count++] = java.pc;
+		if (!jvm__step(jvm, &java, read_stack, unwinder, out->java, sizeof(out->java)))
+			break;
+	}
+	unwinder->ended = !java.pc;
+	return true;
+}
+
 /* An interrupted frame, below a signal handler's, stands where no call was: see symbols.h. */
 static int take_frame(Dwfl_Frame *frame, void *argument)
 {
@@ -114,6 +158,8 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 	}
 	if (!dwfl_frame_pc(frame, &pc, &is_activation))
 		return DWARF_CB_ABORT;
+	if (is_java(unwinder, frame, pc))
+		return DWARF_CB_ABORT;
 	out->pcs[out->count] = is_activation && out->count ? pc + 1 : pc;
 	out->count++;
 	return DWARF_CB_OK;
@@ -126,6 +172,7 @@ struct unwinder *unwinder__new(struct file_broker *broker)
 	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
 
 	unwinder->images = images__new(broker, &callbacks, unwinder);
+	unwinder->javas = javas__new(broker);
 	return unwinder;
 }
 
@@ -134,6 +181,7 @@ void unwinder__free(struct unwinder *unwinder)
 	if (!unwinder)
 		return;
 	images__free(unwinder->images);
+	javas__free(unwinder->javas);
 	free(unwinder);
 }
 
@@ -147,6 +195,7 @@ void unwinder__note(struct unwinder *unwinder, pid_t pid)
 	if (!enter(pid))
 		return;
 	images__note(unwinder->images, pid);
+	javas__of_code(unwinder->javas, pid, 0);
 	read_budget__leave(NULL);
 }
 
@@ -155,10 +204,14 @@ static void walk(struct unwinder *unwinder, Dwfl *dwfl, struct unwind_frames *ou
 	int err;
 
 	out->count = 0;
-	unwinder->beyond = false;
+	out->native = UNWIND_FRAMES;
+	out->java[0] = '\0';
+	unwinder->beyond = unwinder->ended = false;
 	/* The number of the thread is of no matter: there is one, that of the copy. */
 	err = dwfl_getthread_frames(dwfl, 1, take_frame, unwinder);
-	out->end = unwinder->beyond ? UNWIND_BEYOND : err ? UNWIND_LOST : UNWIND_WHOLE;
+	out->end = unwinder->beyond          ? UNWIND_BEYOND
+		   : err && !unwinder->ended ? UNWIND_LOST
+					     : UNWIND_WHOLE;
 }
 
 static const char *find_frames(struct unwinder *unwinder, pid_t pid, const struct unwind_copy *copy,
@@ -169,6 +222,7 @@ static const char *find_frames(struct unwinder *unwinder, pid_t pid, const struc
 
 	if (!dwfl)
 		return why;
+	unwinder->pid = pid;
 	unwinder->copy = copy;
 	unwinder->out = out;
 	walk(unwinder, dwfl, out);
@@ -193,6 +247,20 @@ const char *unwinder__frames(struct unwinder *unwinder, pid_t pid, const struct 
 	return why;
 }
 
+/* To the end of out, as many as there is room for. False: not all. */
+static bool add_frames(const char *frames, char *out, size_t size)
+{
+	size_t used = strlen(out), most = strlen(frames);
+
+	while (most && used + most >= size) {
+		const char *cut = memrchr(frames, ';', most);
+
+		most = cut ? (size_t)(cut - frames) : 0;
+	}
+	sprintf(out + used, "%.*s", (int)most, frames);
+	return !frames[most];
+}
+
 bool unwinder__call(struct unwinder *unwinder, struct symbols *symbols, pid_t pid,
 		    const struct ns_call_raw *call, char *out, size_t size)
 {
@@ -202,14 +270,19 @@ bool unwinder__call(struct unwinder *unwinder, struct symbols *symbols, pid_t pi
 		.stack_len = call->stack_len < NS_CALL_STACK ? call->stack_len : NS_CALL_STACK,
 		.base = call->regs[NS_REG_SP]};
 	struct unwind_frames frames;
-	const char *why = unwinder__frames(unwinder, pid, &copy, &frames);
+	const char *why = unwinder__frames(unwinder, pid, &copy, &frames), *java;
+	size_t native, written;
 
 	if (why) {
 		snprintf(out, size, "[%s]", why);
 		return true;
 	}
-	return symbols__stack(symbols, pid, frames.pcs, frames.count,
-			      SYMBOLS_OFFSETS | SYMBOLS_LINES | SYMBOLS_MODULES, out,
-			      size) < frames.count ||
-	       frames.end == UNWIND_BEYOND;
+	native = frames.count < frames.native ? frames.count : frames.native;
+	*out = '\0';
+	written = native ? symbols__stack(symbols, pid, frames.pcs, native,
+					  SYMBOLS_OFFSETS | SYMBOLS_LINES | SYMBOLS_MODULES, out,
+					  size)
+			 : 0;
+	java = native ? frames.java : frames.java + (frames.java[0] == ';');
+	return written < native || !add_frames(java, out, size) || frames.end == UNWIND_BEYOND;
 }

@@ -2,7 +2,8 @@
 /*
  * The callers of a thread, out of its registers and the copied top of its stack, by the call
  * frame information that every program carries for exceptions (.eh_frame): frame pointers
- * are not needed. Code without it is followed by frame pointers.
+ * are not needed. Code without it is followed by frame pointers, that of a Java virtual machine by
+ * what this says of itself (java/java.h).
  *
  * The copied bytes are whatever the program keeps on its stack: they are read here, and
  * nowhere shown or kept.
@@ -45,6 +46,10 @@ struct unwind_frames {
 	 * to, so that the call is at the address before. */
 	uint64_t pcs[UNWIND_FRAMES];
 	enum unwind_end end;
+	/* Of a Java virtual machine's code, which begins behind so many, its methods, each with a
+	 * ';' in front (java.h). */
+	size_t native;
+	char java[NS_STACK_TEXT_MAX];
 };
 
 /* broker stays the caller's and must outlive it. */

@@ -20,7 +20,9 @@ bool place__of(const struct report *report, const struct stall *stall, struct si
 	return site__place(stall->sites.read, NULL, place) ||
 	       (main && site__place(main->sites.read, NULL, place)) ||
 	       site__place(stall->sites.wait, NULL, place) ||
-	       (main && site__place(main->sites.wait, NULL, place));
+	       site__place(stall->sites.lock, NULL, place) ||
+	       (main && (site__place(main->sites.wait, NULL, place) ||
+			 site__place(main->sites.lock, NULL, place)));
 }
 
 /* Take the last name off dst, which is used bytes long. */

@@ -238,28 +238,42 @@ static uint64_t percentile(const uint64_t *sorted, size_t count, unsigned hundre
 	return sorted[rank ? rank - 1 : 0];
 }
 
+static struct tally *tally_of(struct ledger *ledger, const struct stall *stall)
+{
+	return table__get(ledger->accounts[stall->cause].tallies, stall->conn);
+}
+
 /* Stalls that were told before the call sites of their connection were known. */
 static void join_sites(struct ledger *ledger)
 {
 	struct report *report = &ledger->report;
 
-	for (size_t i = 0; i < report->stall_count; i++) {
-		struct stall *stall = &report->stalls[i];
-		struct tally *tally =
-			table__get(ledger->accounts[stall->cause].tallies, stall->conn);
-
-		sites__join(ledger->sites, ledger->model, stall);
-		if (tally)
-			tally__take_sites(tally, stall);
-	}
 	for (size_t i = 0; i < CAUSE_COUNT; i++) {
 		struct tally *tally;
 		size_t cursor = 0;
 
 		while ((tally = table__next(ledger->accounts[i].tallies, &cursor))) {
 			sites__join(ledger->sites, ledger->model, &tally->example);
-			tally__take_sites(tally, &tally->example);
+			tally->sites.busy_count = 0;
 		}
+	}
+	for (size_t i = 0; i < report->stall_count; i++) {
+		struct stall *stall = &report->stalls[i];
+		struct tally *tally = tally_of(ledger, stall);
+
+		sites__join(ledger->sites, ledger->model, stall);
+		if (!tally)
+			continue;
+		tally__take_sites(tally, stall);
+		tally__take_looks(tally, stall);
+	}
+	/* What these did not have. */
+	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+		struct tally *tally;
+		size_t cursor = 0;
+
+		while ((tally = table__next(ledger->accounts[i].tallies, &cursor)))
+			tally__take_sites(tally, &tally->example);
 	}
 }
 

@@ -155,6 +155,8 @@ struct stall_wait {
 	uint64_t end_ts;
 };
 
+#define SITE_LOOKS 8 /* at a thread that computes: the last ones */
+
 /* Where in their programs: user stacks, text as wait_stack; NULL not taken. */
 struct call_sites {
 	const char *first_write; /* the two of a hold, */
@@ -162,11 +164,15 @@ struct call_sites {
 	const char *read;   /* what the thread had waited for, */
 	const char *answer; /* and where the other end wrote that */
 	const char *wait;   /* of the chain's last wait that is on no connection: where it begins */
-	const char *lock;   /* likewise of its last one for a lock, where that is another one, */
+	const char *lock;   /* likewise of its last one for a lock, */
 	const char *release; /* and where another thread lets that go */
-	const char *busy;    /* where the thread is that computes, which is most of it */
-	uint32_t wait_tid;   /* whose wait, */
-	uint32_t wait_link;  /* and of which link of the chain, from 1 on; 0 the stall's own */
+	const char
+		*busy; /* where the thread is that computes, which is most of it: the first look */
+	const char *busy_looks[SITE_LOOKS]; /* all of them, in the stall or, of a tally, in its
+					       stalls */
+	uint32_t busy_count;
+	uint32_t wait_tid;  /* whose wait, */
+	uint32_t wait_link; /* and of which link of the chain, from 1 on; 0 the stall's own */
 };
 
 #define STALL_WAITS 8

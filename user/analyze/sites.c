@@ -324,6 +324,8 @@ static void join_waits(const struct sites *sites, const struct model *model, str
 		stall->sites.wait = NULL;
 }
 
+_Static_assert(SITE_LOOKS >= SITES_CALLS, "all looks at a thread have room");
+
 /* In the stall itself: at another time it may do something else. What could not be unwound tells
  * nothing. */
 static void join_busy(const struct sites *sites, const struct model *model, struct stall *stall)
@@ -331,15 +333,19 @@ static void join_busy(const struct sites *sites, const struct model *model, stru
 	const struct path_part *part = path__main(&stall->path, stall->cause);
 	const struct calls *calls =
 		part && part->kind == PATH_RUNS ? table__get(sites->busy.calls, part->tid) : NULL;
+	struct call_sites *of = &stall->sites;
 
-	for (size_t i = 0; calls && i < kept_of(calls) && !stall->sites.busy; i++) {
+	of->busy_count = 0;
+	for (size_t i = 0; calls && i < kept_of(calls); i++) {
 		const struct ns_call *call = &calls->v[i];
 		const char *text = model__kept_site(model, call->stack_id);
 
 		if (text && !strstr(text, "[unknown]") && call->head.ts >= stall->start_ts &&
 		    call->head.ts <= stall->end_ts)
-			stall->sites.busy = text;
+			of->busy_looks[of->busy_count++] = text;
 	}
+	if (!of->busy && of->busy_count)
+		of->busy = of->busy_looks[0];
 }
 
 void sites__join(const struct sites *sites, const struct model *model, struct stall *stall)
@@ -355,8 +361,7 @@ void sites__join(const struct sites *sites, const struct model *model, struct st
 	if (!stall->sites.answer)
 		join_answer(sites, model, stall);
 	join_waits(sites, model, stall);
-	if (!stall->sites.busy)
-		join_busy(sites, model, stall);
+	join_busy(sites, model, stall);
 	if (!calls || !stall->held_bytes)
 		return;
 	if (!nagle && stall->reason != NS_HOLD_CORK && stall->reason != NS_HOLD_MSG_MORE)

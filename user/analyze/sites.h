@@ -12,7 +12,7 @@
 #include "user/model/model.h"
 
 #define SITES_CONNS 1024 /* of more the one whose first call came first makes room */
-#define SITES_CALLS 8    /* of a connection; the oldest makes room */
+#define SITES_CALLS 8    /* of a connection, or a thread; the oldest makes room */
 
 struct sites;
 

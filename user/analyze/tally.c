@@ -135,6 +135,14 @@ void tally__take_sites(struct tally *tally, const struct stall *stall)
 	take_site(&tally->sites.busy, stall->sites.busy);
 }
 
+void tally__take_looks(struct tally *tally, const struct stall *stall)
+{
+	struct call_sites *sites = &tally->sites;
+
+	for (size_t i = 0; i < stall->sites.busy_count && sites->busy_count < SITE_LOOKS; i++)
+		sites->busy_looks[sites->busy_count++] = stall->sites.busy_looks[i];
+}
+
 /* Chains of one link have no root behind the delayed thread itself. */
 static void tally_root(struct tally *tally, const struct stall *stall)
 {

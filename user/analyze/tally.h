@@ -90,5 +90,7 @@ void tally__join_path(struct tally *tally, const struct tally *other);
 void stall_reader__add(struct stall_reader *sum, const struct stall_reader *reader);
 /* The stall, or the tally's own example, got call sites only now. */
 void tally__take_sites(struct tally *tally, const struct stall *stall);
+/* Those of the stall at a thread that computes come to the tally's, once for each stall. */
+void tally__take_looks(struct tally *tally, const struct stall *stall);
 
 #endif

@@ -286,6 +286,28 @@ char *site__function(char *dst, size_t size, const char *frames)
 	return dst;
 }
 
+struct site_busy site__busy(const struct call_sites *sites)
+{
+	char functions[SITE_LOOKS][SITE_TEXT];
+	struct site_busy busy = {.frames = sites->busy};
+	unsigned count = sites->busy_count < SITE_LOOKS ? sites->busy_count : SITE_LOOKS;
+
+	if (count < 2)
+		return busy;
+	for (unsigned i = 0; i < count; i++)
+		if (!site__function(functions[i], SITE_TEXT, sites->busy_looks[i]))
+			functions[i][0] = '\0';
+	for (unsigned i = 0; i < count; i++) {
+		unsigned same = 0;
+
+		for (unsigned k = 0; k < count; k++)
+			same += !strcmp(functions[i], functions[k]);
+		if (same > busy.same)
+			busy = (struct site_busy){sites->busy_looks[i], same, count};
+	}
+	return busy;
+}
+
 const char *site__names_hint(const char *frames)
 {
 	struct site site;
@@ -371,13 +393,27 @@ static unsigned write_lines(const struct stall *stall, char lines[SITE_LINES][SI
 
 void site__rows(const struct call_sites *sites, struct site_row rows[SITE_ROWS])
 {
+	struct site_busy busy = site__busy(sites);
 	const struct site_row all[SITE_ROWS] = {
-		{"read in", sites->read},        {"answered in", sites->answer},
-		{"waits in", sites->wait},       {"locks in", sites->lock},
-		{"released in", sites->release}, {"computes in", sites->busy},
+		{"read in", sites->read, 0, 0},
+		{"answered in", sites->answer, 0, 0},
+		{"waits in", sites->wait, 0, 0},
+		{"locks in", sites->lock, 0, 0},
+		{"released in", sites->release, 0, 0},
+		{"computes in", busy.frames, busy.same, busy.of},
 	};
 
 	memcpy(rows, all, sizeof(all));
+}
+
+char *site__describe_row(char *dst, size_t size, const struct site_row *row)
+{
+	size_t used = 0;
+
+	if (row->of)
+		used = (size_t)snprintf(dst, size, "%u of %u looks: ", row->same, row->of);
+	site__describe(dst + used, size - used, row->frames);
+	return dst;
 }
 
 unsigned site__lines(const struct stall *stall, char lines[SITE_LINES][SITE_LINE])
@@ -392,6 +428,6 @@ unsigned site__lines(const struct stall *stall, char lines[SITE_LINES][SITE_LINE
 	for (size_t i = 0; i < SITE_ROWS; i++)
 		if (rows[i].frames)
 			snprintf(lines[count++], SITE_LINE, "%s: %s", rows[i].label,
-				 site__describe(text, sizeof(text), rows[i].frames));
+				 site__describe_row(text, sizeof(text), &rows[i]));
 	return count;
 }

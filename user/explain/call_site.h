@@ -58,6 +58,15 @@ char *site__both(char *dst, size_t size, const char *first, const char *second);
 /* The innermost own function alone, "serve (server.py)"; NULL: there is none. */
 char *site__function(char *dst, size_t size, const char *frames);
 
+/* Where most of the looks at a thread that computes found it. NULL: nowhere. */
+struct site_busy {
+	const char *frames;
+	unsigned same,
+		of; /* so many of these looks: in the same own function. of 0: there was one */
+};
+
+struct site_busy site__busy(const struct call_sites *sites);
+
 /* How to have the names of generated code, where a stack has no own function for want of them;
  * NULL. */
 const char *site__names_hint(const char *frames);
@@ -66,11 +75,14 @@ const char *site__names_hint(const char *frames);
  */
 struct site_row {
 	const char *label, *frames;
+	unsigned same, of; /* struct site_busy; of 0: no such row */
 };
 
 #define SITE_ROWS 6
 
 void site__rows(const struct call_sites *sites, struct site_row rows[SITE_ROWS]);
+/* site__describe(), and how many looks found that: "7 of 8 looks: work (burn.py:6)". */
+char *site__describe_row(char *dst, size_t size, const struct site_row *row);
 
 #define SITE_LINES SITE_ROWS
 #define SITE_LINE  (SITE_TEXT + 32)

@@ -134,6 +134,7 @@ static json_t *place_of(const char *frames, const char *other)
 
 json_t *json_value__sites(const struct call_sites *sites)
 {
+	const struct site_busy busy = site__busy(sites);
 	const struct {
 		const char *key, *frames, *other;
 	} rows[] = {
@@ -144,10 +145,13 @@ json_t *json_value__sites(const struct call_sites *sites)
 		{"wait", sites->wait, NULL},
 		{"lock", sites->lock, NULL},
 		{"release", sites->release, NULL},
-		{"busy", sites->busy, NULL},
+		{"busy", busy.frames, NULL},
 	};
 	json_t *object = json_object(), *classes = json_object(), *places = json_object();
 
+	if (busy.of)
+		put(object, "busy_looks",
+		    json_pack("{s:i, s:i}", "same", busy.same, "of", busy.of));
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		put_site(object, classes, rows[i].key, rows[i].frames);
 		put(places, rows[i].key, place_of(rows[i].frames, rows[i].other));

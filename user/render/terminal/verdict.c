@@ -88,6 +88,7 @@ static void print_places(FILE *out, const struct verdict *verdict, const struct 
 	char labels[SITE_ROWS][SITE_LABEL + 1];
 	struct site_row rows[SITE_ROWS];
 	struct site_pair pair;
+	char text[SITE_TEXT];
 
 	site__rows(&verdict->sites, rows);
 	for (size_t i = 0; i < SITE_ROWS; i++)
@@ -101,7 +102,10 @@ static void print_places(FILE *out, const struct verdict *verdict, const struct 
 	}
 	if (!verdict->sites.first_write && !verdict->sites.second_write) {
 		for (size_t i = 0; i < SITE_ROWS; i++)
-			print_site(out, labels[i], rows[i].frames, style);
+			if (rows[i].frames)
+				print_line(out, labels[i],
+					   site__describe_row(text, sizeof(text), &rows[i]),
+					   sizeof(text), style);
 		return;
 	}
 	if (!site__pair(verdict->sites.first_write, verdict->sites.second_write, &pair)) {

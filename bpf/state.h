@@ -131,6 +131,7 @@ _Static_assert(NS_REG_COUNT <= NS_CALL_REGS, "the registers fit the record");
 #define NS_SITES_READS   2
 #define NS_SITES_ANSWERS 2
 #define NS_SITES_WAITS   4        /* of a thread */
+#define NS_PLACE_WANTED  4        /* long waits elsewhere, before one of these is wanted */
 #define NS_SITES_SECOND  128      /* of all, in a second */
 #define NS_SITES_BUSY_NS 50000000 /* of a thread that computes, from one to the next */
 #define NS_SITES_IDLE    16 /* behind so many none of waits and busy threads: most delay nobody */
@@ -422,7 +423,8 @@ struct ns_thread_sleep {
  * copied, in case that it becomes a long one too.
  */
 struct ns_thread_place {
-	__u64 sp; /* of the long one */
+	__u64 sp;      /* of the long one */
+	__u64 last_sp; /* of the one that was copied last */
 	__u32 call;
 	__u16 wanted;
 	__u8 told;      /* waits that were copied, */

@@ -207,6 +207,7 @@ static __always_inline void note_wait_place(struct task_struct *task,
 		return;
 	thread->place.told++;
 	thread->place.wanted = 0;
+	thread->place.last_sp = thread->place.sp;
 }
 
 /* The current thread lets go on one of its process that has waited long for a lock. */

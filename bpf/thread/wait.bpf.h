@@ -533,6 +533,26 @@ __noinline int tell_what_led(__u32 tid, __u32 place)
 	return 0;
 }
 
+/*
+ * It has waited long there, and may again. A thread that waits long here and there in turns would
+ * never come back to the last one: the first stays wanted for a while.
+ */
+static __always_inline void want_place(struct task_struct *task, struct ns_thread_state *thread,
+				       __u32 call)
+{
+	__u64 sp = user_sp(task_regs(task));
+
+	/* Of two the one that was not copied last. */
+	if (thread->place.wanted && thread->place.sp != thread->place.last_sp &&
+	    (thread->place.sp != sp || thread->place.call != call)) {
+		thread->place.wanted--;
+		return;
+	}
+	thread->place.sp = sp;
+	thread->place.call = call;
+	thread->place.wanted = NS_PLACE_WANTED;
+}
+
 static __noinline int end_wait(struct task_struct *task, struct ns_thread_state *thread, __u64 now)
 {
 	struct waited_for *what;
@@ -555,11 +575,8 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 	make_waited_known(what);
 	if (ns_passed(thread->since, now) >= settings.threshold_ns) {
 		tell_what_led(task->pid, place);
-		if (!what->conn && thread->place.told < NS_SITES_WAITS) {
-			thread->place.sp = user_sp(task_regs(task));
-			thread->place.call = what->call.number;
-			thread->place.wanted = 1;
-		}
+		if (!what->conn && thread->place.told < NS_SITES_WAITS)
+			want_place(task, thread, what->call.number);
 	}
 	thread->task = (__u64)task;
 	tell_throttle(task->pid, now);

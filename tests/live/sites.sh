@@ -151,6 +151,24 @@ split_in() {
     expect_places "$source" "$function"
 }
 
+# slow_in LANGUAGE PREFIX: what split_in built, with a server that takes its time, and its functions' names begin so.
+slow_in() {
+    local source=$PWD/tests/workload/places/split.$1
+    trace_places "$SCRATCH/split" late
+    expect_is "the verdict" "$(report .verdict.cause)" peer-app
+    expect_place answer "$source" "$2late" "late answer"
+    expect_place wait "$source" "$2late" "late wait"
+    report '.verdict.sites.places.read | "\(.function) \(.line)"' | grep -q "ask_late $(grep -n '// late read' "$source" | cut -d: -f1)$" ||
+        fail "the read: $(report .verdict.sites.places.read)"
+    trace_places "$SCRATCH/split" lock
+    expect_place wait "$source" "$2keep_lock" "lock sleep"
+    expect_place lock "$source" "$2take_lock" "lock wait"
+    expect_place release "$source" "$2keep_lock" "lock release"
+    trace_places "$SCRATCH/split" burn
+    expect_is "what computes" "$(report '.verdict.sites.places.busy.function')" "$2compute"
+    expect "the looks that found it" "$(report '.verdict.sites.busy_looks.same // 1')" '>=' "$(report '.verdict.sites.busy_looks.of // 1') / 2"
+}
+
 case_places_go() {
     command -v go >/dev/null || skip "no compiler for Go"
     split_in go main.request go_build
@@ -174,11 +192,13 @@ case_places_locks() {
 case_places_cxx() {
     command -v g++ >/dev/null || skip "no compiler for C++"
     split_in cc rpc::client::request g++ -g -O2 -fno-inline-functions-called-once -pthread
+    slow_in cc slow::
 }
 
 case_places_rust() {
     command -v rustc >/dev/null || skip "no compiler for Rust"
     split_in rs split::request rustc -g -O
+    slow_in rs split::
 }
 
 case_places_node() {

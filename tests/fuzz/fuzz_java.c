@@ -47,9 +47,10 @@ static void walk(struct jvm *jvm, struct memory *memory, bool is_leaf)
 				   .bytecode = number_at(memory, 24),
 				   .is_leaf = is_leaf};
 	char stack[512] = "";
+	uint64_t place;
 
 	for (size_t i = 0; i < 8; i++)
-		if (!jvm__step(jvm, &frame, read_word, memory, stack, sizeof(stack)))
+		if (!jvm__step(jvm, &frame, read_word, memory, &place, stack, sizeof(stack)))
 			break;
 	for (const char *at = stack; *at; at++)
 		if ((unsigned char)*at < ' ')

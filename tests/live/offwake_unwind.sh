@@ -184,3 +184,19 @@ case_offwake_python() {
     profile_of --lines -- "$python" "$source" late
     expect "asleep in a line, in us" "$(us_of "serve_late .$source:$(grep -n "// late wait" "$source" | cut -d: -f1)[)];")" '>=' 850000
 }
+
+# Java's methods: its stacks are known by a copy alone, and its methods behind the program's end too.
+case_offwake_java() {
+    local source=$PWD/tests/workload/places/Split.java
+    [ "$(uname -m)" = x86_64 ] || skip "on this machine Java's methods are not read"
+    command -v javac >/dev/null || skip "no compiler for Java"
+    javac -g -d "$SCRATCH" "$source" >"$SCRATCH/build" 2>&1 || fail "it did not build: $(tail -n 3 "$SCRATCH/build")"
+    profile_of -- java -cp "$SCRATCH" Split late
+    expect "asleep in Thread.sleep(), in us" "$(us_of ';java.lang.Thread.run;.*Split.serveLate;java.lang.Thread.sleep;[^-]*futex')" '>=' 850000
+    expect "asleep for the answer, in us" "$(us_of ';Split.main;Split.askLate;java.io.InputStream.read;[^-]*;read;')" '>=' 850000
+    profile_of -- java -cp "$SCRATCH" Split lock
+    expect "asleep for the lock, in us, woken by who keeps it" \
+        "$(us_of 'Split.takeLock;java.util.concurrent.locks.ReentrantLock.lock;[^-]*futex.*--;try_to_wake_up;.*futex_wake;.*Split.keepLock')" '>=' 300000
+    profile_of --lines -- java -cp "$SCRATCH" Split late
+    expect "asleep in a line, in us" "$(us_of "Split.serveLate [(]Split.java:$(grep -n "// late wait" "$source" | cut -d: -f1)[)];")" '>=' 850000
+}

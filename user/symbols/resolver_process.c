@@ -228,6 +228,7 @@ static _Noreturn void work(struct resolver_shared *shared, struct file_broker *b
 	worker->shared = shared;
 	worker->symbols = symbols__new(broker);
 	worker->unwinder = unwinder__new(broker);
+	symbols__use_javas(worker->symbols, unwinder__javas(worker->unwinder));
 	worker->pythons = pythons__new(broker);
 	if (!pthread_attr_init(&attributes) &&
 	    !pthread_attr_setstacksize(&attributes, STACK_BYTES) &&

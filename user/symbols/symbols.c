@@ -43,6 +43,7 @@ struct symbols {
 	struct file_broker *broker;
 	struct image_files *files;
 	struct table *processes; /* by pid */
+	const struct javas *javas;
 	size_t perfmap_count;
 	uint64_t uses;
 	struct symbols_counts counts;
@@ -316,6 +317,43 @@ size_t symbols__name(struct symbols *symbols, pid_t pid, uint64_t pc, bool retur
 	return strlen(out);
 }
 
+void symbols__use_javas(struct symbols *symbols, const struct javas *javas)
+{
+	symbols->javas = javas;
+}
+
+/* Java's names are whole without their lines. */
+static void cut_lines(char *frames)
+{
+	char *to = frames;
+
+	for (char *at = frames; *at;) {
+		size_t len = strcspn(at, ";"), name = strcspn(at, " ;");
+		char end = at[len];
+
+		memmove(to, at, name);
+		to += name;
+		at += len + (end == ';');
+		if (end == ';')
+			*to++ = ';';
+	}
+	*to = '\0';
+}
+
+/* False: it is none of Java's, or not known. */
+static bool name_java(const struct symbols *symbols, pid_t pid, uint64_t place, unsigned style,
+		      char out[FRAMES_ROOM])
+{
+	const char *methods = symbols->javas ? javas__kept(symbols->javas, pid, place) : NULL;
+
+	if (!methods && !java_place__is_method(place))
+		return false;
+	snprintf(out, FRAMES_ROOM, "%s", methods ? methods : "[java]");
+	if (!(style & SYMBOLS_LINES))
+		cut_lines(out);
+	return true;
+}
+
 size_t symbols__stack(struct symbols *symbols, pid_t pid, const uint64_t *pcs, size_t count,
 		      unsigned style, char *out, size_t size)
 {
@@ -325,7 +363,8 @@ size_t symbols__stack(struct symbols *symbols, pid_t pid, const uint64_t *pcs, s
 
 	out[0] = '\0';
 	for (i = 0; i < count && pcs[i] && is_code; i++) {
-		is_code = name_frames(symbols, pid, pcs[i], i > 0, style, frames);
+		is_code = name_java(symbols, pid, pcs[i], style, frames) ||
+			  name_frames(symbols, pid, pcs[i], i > 0, style, frames);
 		if (used + strlen(frames) + 2 > size)
 			return i;
 		used += sprintf(out + used, "%s%s", i ? ";" : "", frames);

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "user/symbols/file_broker.h"
+#include "user/symbols/java/java.h"
 
 struct symbols;
 
@@ -44,6 +45,8 @@ struct symbols_counts {
 /* broker stays the caller's and must outlive it; NULL: everything is "[unknown]". Never NULL. */
 struct symbols *symbols__new(struct file_broker *broker);
 void symbols__free(struct symbols *symbols);
+/* Names of Java's places too. javas stays the caller's, and must outlive it. */
+void symbols__use_javas(struct symbols *symbols, const struct javas *javas);
 
 /*
  * Take what the process has mapped now, and open its files now. To be called when a process is

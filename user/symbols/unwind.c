@@ -119,6 +119,20 @@ static const Dwfl_Thread_Callbacks callbacks = {
 	.set_initial_registers = set_registers,
 };
 
+/* To the end of out, as many as there is room for. False: not all. */
+static bool add_frames(const char *frames, char *out, size_t size)
+{
+	size_t used = strlen(out), most = strlen(frames);
+
+	while (most && used + most >= size) {
+		const char *cut = memrchr(frames, ';', most);
+
+		most = cut ? (size_t)(cut - frames) : 0;
+	}
+	sprintf(out + used, "%.*s", (int)most, frames);
+	return !frames[most];
+}
+
 /*
  * Code that a Java virtual machine has made says nowhere where its caller is, but for that: from
  * there on it is asked.
@@ -136,8 +150,15 @@ static bool is_java(struct unwinder *unwinder, Dwfl_Frame *frame, Dwarf_Addr pc)
 	java.bytecode = java.is_leaf ? BYTECODE_OF(unwinder->copy->regs) : 0;
 	out->native = out->count;
 	while (jvm__has_code(jvm, java.pc) && out->count < UNWIND_FRAMES) {
-		out->pcs[out->count++] = java.pc;
-		if (!jvm__step(jvm, &java, read_stack, unwinder, out->java, sizeof(out->java)))
+		char methods[NS_STACK_TEXT_MAX] = "";
+		bool goes_on = jvm__step(jvm, &java, read_stack, unwinder, &out->pcs[out->count],
+					 methods, sizeof(methods));
+
+		if (!java.pc) /* where the virtual machine calls it: of interest to nobody */
+			break;
+		javas__keep(unwinder->javas, unwinder->pid, out->pcs[out->count++], methods);
+		add_frames(methods, out->java, sizeof(out->java));
+		if (!goes_on)
 			break;
 	}
 	unwinder->ended = !java.pc;
@@ -183,6 +204,11 @@ void unwinder__free(struct unwinder *unwinder)
 	images__free(unwinder->images);
 	javas__free(unwinder->javas);
 	free(unwinder);
+}
+
+const struct javas *unwinder__javas(const struct unwinder *unwinder)
+{
+	return unwinder->javas;
 }
 
 static bool enter(pid_t pid)
@@ -245,20 +271,6 @@ const char *unwinder__frames(struct unwinder *unwinder, pid_t pid, const struct 
 	why = find_frames(unwinder, pid, copy, out);
 	read_budget__leave(NULL);
 	return why;
-}
-
-/* To the end of out, as many as there is room for. False: not all. */
-static bool add_frames(const char *frames, char *out, size_t size)
-{
-	size_t used = strlen(out), most = strlen(frames);
-
-	while (most && used + most >= size) {
-		const char *cut = memrchr(frames, ';', most);
-
-		most = cut ? (size_t)(cut - frames) : 0;
-	}
-	sprintf(out + used, "%.*s", (int)most, frames);
-	return !frames[most];
 }
 
 bool unwinder__call(struct unwinder *unwinder, struct symbols *symbols, pid_t pid,

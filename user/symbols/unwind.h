@@ -56,6 +56,9 @@ struct unwind_frames {
 struct unwinder *unwinder__new(struct file_broker *broker);
 void unwinder__free(struct unwinder *unwinder);
 
+/* Whose methods were met: the unwinder's. */
+const struct javas *unwinder__javas(const struct unwinder *unwinder);
+
 /*
  * Take what the process has mapped now, and open its files: what ends before it is unwound
  * has its callers all the same. pid: as /proc counts, as below.

@@ -202,8 +202,10 @@ static bool word(void *context, uint64_t at, uint64_t *out)
 
 static bool step(struct made *made, struct java_frame *frame, char out[256])
 {
+	uint64_t place;
+
 	out[0] = '\0';
-	return jvm__step(&made->jvm, frame, word, made, out, 256);
+	return jvm__step(&made->jvm, frame, word, made, &place, out, 256);
 }
 
 static void compiled_frames_have_the_methods_that_are_inlined(void **state)

@@ -41,11 +41,19 @@ typedef bool java_word(void *context, uint64_t at, uint64_t *out);
 /*
  * frame: of code that the virtual machine has made; it becomes its caller's. False: that is not
  * known; its pc is 0 then if it has none, as the virtual machine began it. Its methods, inlined
- * ones first, go to the end of out, each with a ';' in front: "com.acme.Server.handle
- * (Server.java:42)".
+ * ones first, go to the end of out, each with a ';' in front:
+ * "com.acme.Server.handle (Server.java:42)". place: its pc; of interpreted code, which is the same
+ * for all methods, a number that stands for its method and bytecode, and is no address.
  */
-bool jvm__step(struct jvm *jvm, struct java_frame *frame, java_word *word, void *context, char *out,
-	       size_t size);
+bool jvm__step(struct jvm *jvm, struct java_frame *frame, java_word *word, void *context,
+	       uint64_t *place, char *out, size_t size);
 bool jvm__has_code(const struct jvm *jvm, uint64_t pc);
+
+/* The methods of a place stay known, also when the process has ended; methods is what jvm__step()
+ * wrote. */
+void javas__keep(struct javas *javas, pid_t pid, uint64_t place, const char *methods);
+/* Without the ';' in front; NULL: none are known. */
+const char *javas__kept(const struct javas *javas, pid_t pid, uint64_t place);
+bool java_place__is_method(uint64_t place);
 
 #endif

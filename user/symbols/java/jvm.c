@@ -17,10 +17,20 @@
 /* One that runs none may by then: the virtual machine is loaded by its launcher. */
 #define AGAIN_NS 1000000000ull
 
+#define PLACES_MOST 32768 /* whose methods are kept: a power of two */
+#define PROBES_MOST 16    /* of a full neighbourhood none is kept */
+
+struct kept {
+	uint64_t place;
+	pid_t pid;
+	char *methods; /* NULL: nothing is kept here */
+};
+
 struct javas {
 	struct file_broker *broker;
 	struct jvm *v[JVMS_MOST];
 	uint64_t uses;
+	struct kept *kept;
 };
 
 struct javas *javas__new(struct file_broker *broker)
@@ -28,6 +38,7 @@ struct javas *javas__new(struct file_broker *broker)
 	struct javas *javas = xcalloc(1, sizeof(*javas));
 
 	javas->broker = broker;
+	javas->kept = xcalloc(PLACES_MOST, sizeof(*javas->kept));
 	return javas;
 }
 
@@ -44,7 +55,59 @@ void javas__free(struct javas *javas)
 		return;
 	for (size_t i = 0; i < JVMS_MOST; i++)
 		free_jvm(javas->v[i]);
+	for (size_t i = 0; i < PLACES_MOST; i++)
+		free(javas->kept[i].methods);
+	free(javas->kept);
 	free(javas);
+}
+
+/* ---- the methods of places ---- */
+
+/* Where it is, or may go. NULL: there is no room. */
+static struct kept *kept_at(const struct javas *javas, pid_t pid, uint64_t place)
+{
+	uint64_t hash = (place ^ (uint64_t)pid << 32) * 0xff51afd7ed558ccdull >> 32;
+
+	for (uint64_t i = 0; i < PROBES_MOST; i++) {
+		struct kept *kept = &javas->kept[(hash + i) & (PLACES_MOST - 1)];
+
+		if (!kept->methods || (kept->place == place && kept->pid == pid))
+			return kept;
+	}
+	return NULL;
+}
+
+/* Compiled code may be another method's by now. */
+void javas__keep(struct javas *javas, pid_t pid, uint64_t place, const char *methods)
+{
+	struct kept *kept = methods[0] == ';' ? kept_at(javas, pid, place) : NULL;
+
+	if (!kept || (kept->methods && !strcmp(kept->methods, methods + 1)))
+		return;
+	free(kept->methods);
+	*kept = (struct kept){place, pid, xstrdup(methods + 1)};
+}
+
+const char *javas__kept(const struct javas *javas, pid_t pid, uint64_t place)
+{
+	const struct kept *kept = kept_at(javas, pid, place);
+
+	return kept ? kept->methods : NULL;
+}
+
+#define IS_METHOD   (1ull << 63)
+#define METHOD_BITS 47 /* of an address in user mode */
+#define BCI_MOST    0xffff
+
+static uint64_t place_of_method(uint64_t method, int64_t bci)
+{
+	return IS_METHOD | (bci >= 0 && bci < BCI_MOST ? (uint64_t)bci : BCI_MOST) << METHOD_BITS |
+	       (method & ((1ull << METHOD_BITS) - 1));
+}
+
+bool java_place__is_method(uint64_t place)
+{
+	return place & IS_METHOD;
 }
 
 /* ---- where it is ---- */
@@ -201,15 +264,18 @@ static uint64_t slot(const struct java_frame *frame, int words)
 }
 
 static bool step_interpreted(const struct jvm *jvm, struct java_frame *frame, java_word *word,
-			     void *context, char *out, size_t size)
+			     void *context, uint64_t *place, char *out, size_t size)
 {
 	uint64_t method, bytecode = frame->bytecode;
+	int64_t bci;
 	struct java_frame caller = {0};
 
 	if (!word(context, slot(frame, METHOD), &method) ||
 	    (!frame->is_leaf && !word(context, slot(frame, BYTECODE), &bytecode)))
 		return false;
-	jvm__add_method(jvm, method, jvm__bci(jvm, method, bytecode), out, size);
+	bci = jvm__bci(jvm, method, bytecode);
+	*place = place_of_method(method, bci);
+	jvm__add_method(jvm, method, bci, out, size);
 	if (!word(context, frame->fp, &caller.fp) || !word(context, slot(frame, 1), &caller.pc) ||
 	    !word(context, slot(frame, SENDER_SP), &caller.sp))
 		return false;
@@ -232,13 +298,14 @@ static bool step_compiled(struct java_frame *frame, const struct jvm_blob *blob,
 	return true;
 }
 
-bool jvm__step(struct jvm *jvm, struct java_frame *frame, java_word *word, void *context, char *out,
-	       size_t size)
+bool jvm__step(struct jvm *jvm, struct java_frame *frame, java_word *word, void *context,
+	       uint64_t *place, char *out, size_t size)
 {
 	struct jvm_blob blob;
 	uint64_t sp = frame->sp;
 	bool is_known;
 
+	*place = frame->pc;
 	if (!find_blob(jvm, frame->pc, &blob))
 		return false;
 	/* JavaCalls::call_helper() begins it by one of these. */
@@ -247,7 +314,7 @@ bool jvm__step(struct jvm *jvm, struct java_frame *frame, java_word *word, void 
 		return false;
 	}
 	if (!strcmp(blob.name, "Interpreter")) {
-		is_known = step_interpreted(jvm, frame, word, context, out, size);
+		is_known = step_interpreted(jvm, frame, word, context, place, out, size);
 	} else {
 		if (strstr(blob.name, "nmethod"))
 			jvm__add_compiled(jvm, &blob, frame, out, size);
@@ -258,10 +325,10 @@ bool jvm__step(struct jvm *jvm, struct java_frame *frame, java_word *word, void 
 
 #else
 
-bool jvm__step(struct jvm *jvm, struct java_frame *frame, java_word *word, void *context, char *out,
-	       size_t size)
+bool jvm__step(struct jvm *jvm, struct java_frame *frame, java_word *word, void *context,
+	       uint64_t *place, char *out, size_t size)
 {
-	(void)jvm, (void)frame, (void)word, (void)context, (void)out, (void)size;
+	(void)jvm, (void)frame, (void)word, (void)context, (void)place, (void)out, (void)size;
 	return false;
 }
 

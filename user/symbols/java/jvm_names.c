@@ -16,17 +16,30 @@
 struct bytes {
 	const struct jvm *jvm;
 	uint64_t at, end;
+	uint64_t had_to; /* what is read already ends there; it lies at the end of had */
+	unsigned char had[64];
 };
+
+/* A table may lie at the end of what can be read. */
+static void read_more(struct bytes *bytes)
+{
+	size_t size = sizeof(bytes->had);
+
+	while (size && !peek__read(bytes->jvm->memory, bytes->at,
+				   bytes->had + sizeof(bytes->had) - size, size))
+		size /= 2;
+	bytes->had_to = bytes->at + size;
+}
 
 static unsigned next_byte(struct bytes *bytes)
 {
-	unsigned char byte = 0;
-
-	if (bytes->at >= bytes->end || !peek__read(bytes->jvm->memory, bytes->at, &byte, 1))
+	if (bytes->at < bytes->end && bytes->at >= bytes->had_to)
+		read_more(bytes);
+	if (bytes->at >= bytes->end || bytes->at >= bytes->had_to) {
 		bytes->at = bytes->end;
-	else
-		bytes->at++;
-	return byte;
+		return 0;
+	}
+	return bytes->had[sizeof(bytes->had) - (bytes->had_to - bytes->at++)];
 }
 
 /* From 20 on no byte of them is 0. */
@@ -93,7 +106,7 @@ int64_t jvm__bci(const struct jvm *jvm, uint64_t method, uint64_t bytecode)
 static int64_t line_of(const struct jvm *jvm, uint64_t constant, int64_t bci)
 {
 	uint64_t begin = bytecodes(jvm, constant) + jvm__half(jvm, constant, JVM_CONST_CODE_SIZE);
-	struct bytes table = {jvm, begin, begin + TABLE_MOST};
+	struct bytes table = {.jvm = jvm, .at = begin, .end = begin + TABLE_MOST};
 	int64_t at = 0, line = 0, best = -1, found = 0;
 	unsigned byte;
 
@@ -220,7 +233,7 @@ void jvm__add_compiled(const struct jvm *jvm, const struct jvm_blob *blob,
 		jvm__add_method(jvm, jvm__pointer(jvm, blob->at, JVM_METHOD), -1, out, size);
 	/* ScopeDesc::decode_body(), src/hotspot/share/code/scopeDesc.cpp. */
 	for (size_t depth = 0; at && depth < DEPTH_MOST; depth++) {
-		struct bytes data = {jvm, scopes.data + at, scopes.data_end};
+		struct bytes data = {.jvm = jvm, .at = scopes.data + at, .end = scopes.data_end};
 		uint32_t caller = next_number(&data), method = next_number(&data);
 		int64_t bci = (int64_t)next_number(&data) - 1;
 

@@ -11,7 +11,8 @@
 # "nginx" in place of a number of connections: one worker of it, and four connections at a time, each for one request.
 #
 # Settings (environment): PAIRS=7 SECONDS_EACH=2 TOOLS="netstall strace bpftrace" CONNECTIONS="1 64 nginx"
-# PEERS="record record-last tcpdump perf-trace perf-sched offcputime wakeuptime runqslower", which answer a part of the question, with one connection.
+# PEERS="trace-all offwake by-cause bystander record record-last tcpdump perf-trace perf-sched offcputime wakeuptime runqslower": netstall in
+# other ways (bystander: it traces another process), and others that answer a part of the question; with one connection.
 # CPU=0 (of both ends) TOOL_CPU=1 NETSTALL=build/netstall EXCHANGE=build/tests/workload/exchange
 set -u
 
@@ -20,7 +21,7 @@ HERE=tests/bench
 PAIRS=${PAIRS:-7}
 SECONDS_EACH=${SECONDS_EACH:-2}
 TOOLS=${TOOLS-netstall strace bpftrace}
-PEERS=${PEERS-record record-last tcpdump perf-trace perf-sched offcputime wakeuptime runqslower}
+PEERS=${PEERS-trace-all offwake by-cause bystander record record-last tcpdump perf-trace perf-sched offcputime wakeuptime runqslower}
 CONNECTIONS=${CONNECTIONS:-1 64 nginx}
 CPU=${CPU:-0}
 TOOL_CPU=${TOOL_CPU:-$(($(nproc) > 1 ? 1 : 0))}
@@ -55,20 +56,21 @@ trap 'exit 130' INT TERM
 
 # ---- the tools: how each is started, and the line that says that it has attached everything ----
 
-start_netstall()
+# netstall_on PID COMMAND...
+netstall_on()
 {
-	taskset -c "$TOOL_CPU" "$NETSTALL" trace -p "$1" -d $((SECONDS_EACH + 60)) \
+	taskset -c "$TOOL_CPU" "$NETSTALL" "${@:2}" -p "$1" -d $((SECONDS_EACH + 60)) \
 		>/dev/null 2>"$scratch/said" &
 }
+start_netstall() { netstall_on "$1" trace; }
+start_trace-all() { netstall_on "$1" trace --all; }
+start_offwake() { netstall_on "$1" offwake; }
+start_by-cause() { netstall_on "$1" offwake --by-cause; }
+start_bystander() { netstall_on $$ trace; }
 
 # The same into a file, and of the last seconds into memory.
-record()
-{
-	taskset -c "$TOOL_CPU" "$NETSTALL" record "${@:2}" -p "$1" -d $((SECONDS_EACH + 60)) \
-		>/dev/null 2>"$scratch/said" &
-}
-start_record() { record "$1" -o "$scratch/recording"; }
-start_record-last() { record "$1" -o "$scratch/recording" --last 30; }
+start_record() { netstall_on "$1" record -o "$scratch/recording"; }
+start_record-last() { netstall_on "$1" record -o "$scratch/recording" --last 30; }
 
 start_strace()
 {
@@ -107,13 +109,15 @@ start_offcputime() { start_quiet offcputime -p "$1" $((SECONDS_EACH + 60)); }
 start_wakeuptime() { start_quiet wakeuptime -p "$1" $((SECONDS_EACH + 60)); }
 start_runqslower() { start_quiet runqslower -p "$1" 10000; }
 
-declare -A attached_line=([netstall]='tracing' [record]='tracing' [record-last]='tracing' [strace]='attached' [bpftrace]='^tracing' [tcpdump]='listening on')
+declare -A attached_line=([strace]='attached' [bpftrace]='^tracing' [tcpdump]='listening on')
 
 # Why a tool cannot be measured; nothing if it can.
 obstacle()
 {
 	case $1 in
-	netstall | record*) [ -x "$NETSTALL" ] || echo "$NETSTALL is not built" ;;
+	netstall | trace-all | offwake | by-cause | bystander | record*)
+		[ -x "$NETSTALL" ] || echo "$NETSTALL is not built"
+		;;
 	strace | bpftrace | tcpdump | offcputime | wakeuptime | runqslower)
 		[ -n "$(command -v "$1")" ] || echo "$1 is not installed" ;;
 	perf-*) [ -n "$(command -v perf)" ] || echo "perf is not installed" ;;
@@ -131,7 +135,7 @@ attach()
 	tool_pid=$!
 	for ((i = 0; i < ATTACH_LIMIT_S * 20; i++)); do
 		kill -0 "$tool_pid" 2>/dev/null || break
-		grep -q "${attached_line[$1]:-has had its time}" "$scratch/said" && return 0
+		grep -q "${attached_line[$1]:-Ctrl-C to stop\|has had its time}" "$scratch/said" && return 0
 		sleep 0.05
 	done
 	echo "bench: $1 did not attach: $(grep -v 'has had its time' "$scratch/said" | tail -n 1)" >&2

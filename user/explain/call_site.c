@@ -318,7 +318,8 @@ const char *site__names_hint(const char *frames)
 
 		if (frame->module_len == 4 && !memcmp(frame->module, "node", 4))
 			return "run it with node --perf-basic-prof --interpreted-frames-native-stack";
-		if (frame->module_len == 9 && !memcmp(frame->module, "libjvm.so", 9))
+		if (frame->module_len == 9 && !memcmp(frame->module, "libjvm.so", 9) &&
+		    strstr(frames, "[jit]"))
 			return "run jcmd PID Compiler.perfmap as its user first (Java 17 and later)";
 	}
 	return NULL;

@@ -200,3 +200,33 @@ case_offwake_java() {
     profile_of --lines -- java -cp "$SCRATCH" Split late
     expect "asleep in a line, in us" "$(us_of "Split.serveLate [(]Split.java:$(grep -n "// late wait" "$source" | cut -d: -f1)[)];")" '>=' 850000
 }
+
+# deep_stacks TRUTH PROFILE: "RIGHT WRONG", of the sleeps below Deep.nap(); a chain's own frames, with their lines, must be one that the program told.
+deep_stacks() {
+    awk 'FNR == NR { if (sub(/^truth /, "")) told[$0]; next }
+        /^java;.*;Deep.nap / {
+            chain = ""
+            sub(/;Deep.nap .*/, ";")
+            count = split($0, frames, ";")
+            for (i = 1; i <= count; i++)
+                if (frames[i] ~ /^Deep[.]/ && frames[i] !~ /^Deep.leaf /) chain = chain substr(frames[i], 6) ";"
+            chain in told ? right++ : wrong++
+        }
+        END { print right + 0, wrong + 0 }' "$1" "$2"
+}
+
+# Each chain of calls is as the virtual machine has it, to the line, in all kinds of code: no frame is missing, or another.
+case_offwake_java_as_told() {
+    local source=$PWD/tests/workload/places/Deep.java options stacks
+    [ "$(uname -m)" = x86_64 ] || skip "on this machine Java's methods are not read"
+    command -v javac >/dev/null || skip "no compiler for Java"
+    javac -g -d "$SCRATCH" "$source" >"$SCRATCH/build" 2>&1 || fail "it did not build: $(tail -n 3 "$SCRATCH/build")"
+    for options in "-Xint Deep 0" "-Xcomp Deep 0" "Deep 200000" "-XX:TieredStopAtLevel=1 Deep 100000"; do
+        # shellcheck disable=SC2086 # words
+        profile_of --lines -- ${JAVA:-java} -cp "$SCRATCH" $options
+        stacks=$(deep_stacks "$SCRATCH/gated" "$SCRATCH/profile")
+        echo "# $LABEL: offwake_java_as_told: $options: right and wrong stacks: $stacks"
+        expect "right stacks of $options" "${stacks% *}" '>=' 12
+        expect_is "wrong stacks of $options" "${stacks#* }" 0
+    done
+}

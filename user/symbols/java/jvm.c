@@ -13,8 +13,9 @@
 #include "user/symbols/peek.h"
 #include "user/symbols/read_budget.h"
 
-#define JVMS_MOST 256 /* processes that are known at a time; the one used longest ago makes room   \
-		       */
+#define JVMS_MOST                                                                                  \
+	256 /* processes that are known at a time; the one used longest ago makes room             \
+	     */
 /* One that runs none may by then: the virtual machine is loaded by its launcher. */
 #define AGAIN_NS 1000000000ull
 

@@ -65,6 +65,7 @@ enum ns_type {
 	NS_FAILED = 33,   /* a connect() that came to nothing */
 	NS_LISTENER = 34, /* connection attempts that a listener dropped */
 	NS_SERVICE = 35,  /* healthy connections of an endpoint, added up */
+	NS_MARK = 36,     /* user space: what the user said then */
 	NS_TYPE_MAX
 };
 
@@ -128,6 +129,13 @@ struct ns_session {
 	char kernel[64]; /* uname -r */
 	char arch[16];
 	char target[64]; /* as the user named it */
+};
+
+#define NS_MARK_LEN 80
+
+struct ns_marked {
+	struct ns_head head;
+	char text[NS_MARK_LEN];
 };
 
 /* Facts a kernel or an attach way may not give: bits of ns_session.missing. */

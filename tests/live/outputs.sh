@@ -204,6 +204,29 @@ case_pcapng() {
 }
 
 # A flight recorder: its last seconds at a stall, when it is asked, and at its end; stalls of a cause are not kept one by one.
+# Lines of stdin, the last one without an end, and nothing behind its end.
+case_marks() {
+    start_exchange -- --mode split -n "$FEW"
+    mkfifo "$SCRATCH/marks"
+    "$NETSTALL" trace "${ATTACH[@]}" --json --marks --record "$SCRATCH/recording" -p "$CLIENT" <"$SCRATCH/marks" >"$SCRATCH/trace" 2>"$SCRATCH/trace.err" &
+    TRACE_PID=$!
+    exec {marks}>"$SCRATCH/marks"
+    await_line 'netstall: tracing' "$SCRATCH/trace.err" $TRACE_PID || fail "netstall did not attach: $(head -c 300 "$SCRATCH/trace.err")"
+    printf 'it begins\n\nit \e[31mgoes on' >&"$marks"
+    exec {marks}>&-
+    pause 0.3
+    open_gate
+    end_exchange
+    wait_for "$WAIT_LIMIT" gone $TRACE_PID || fail "netstall did not end with its target"
+    wait $TRACE_PID || fail "netstall ended with status $?: $(tail -n 1 "$SCRATCH/trace.err")"
+    SHOWN='' && expect_recording
+    tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
+    expect_is "the marks" "$(report '[.marks[].text] | join(", ")')" 'it begins, it \x1b[31mgoes on'
+    expect_is "stalls behind them" "$(report '[.marks[].stalls] | add')" "$(report '[.causes[].count] | add')"
+    ! "$NETSTALL" trace --marks -- true 2>"$SCRATCH/refused" || fail "stdin was taken from a program"
+    grep -q -- '--marks reads stdin' "$SCRATCH/refused" || fail "it says: $(cat "$SCRATCH/refused")"
+}
+
 case_record_last() {
     local dir=$SCRATCH/kept
     start_exchange -- --mode split -n 1000000

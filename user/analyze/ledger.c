@@ -189,6 +189,7 @@ const struct stall *ledger__enter(struct ledger *ledger, const struct incident *
 		tally->told++;
 	}
 	count_stall(account, stall);
+	report__count_at_mark(&ledger->report, stall->start_ts, 1, stall->end_ts - stall->start_ts);
 	add_to_conn(ledger, stall->conn, stall->end_ts - stall->start_ts);
 	tally__add(tally, stall);
 	list_causes(ledger);
@@ -211,6 +212,7 @@ void ledger__extend(struct ledger *ledger, uint32_t number, const struct stall *
 	stall->end_ts += longer;
 	stall__check(stall);
 	account->total_ns += longer;
+	report__count_at_mark(&ledger->report, stall->start_ts, 0, longer);
 	if (stall->end_ts - stall->start_ts > account->max_ns)
 		account->max_ns = stall->end_ts - stall->start_ts;
 	add_to_conn(ledger, stall->conn, longer);

@@ -341,6 +341,31 @@ static void learn_failed(struct report *report, const struct ns_failed *failed)
 	}
 }
 
+static void learn_mark(struct report *report, const struct ns_marked *mark)
+{
+	struct report_mark *entry;
+
+	if (report->mark_count == REPORT_MARKS) {
+		report->marks_not_kept++;
+		return;
+	}
+	entry = &report->marks[report->mark_count++];
+	entry->ts = mark->head.ts;
+	memcpy(entry->text, mark->text, sizeof(entry->text));
+}
+
+void report__count_at_mark(struct report *report, uint64_t start_ts, uint64_t stalls, uint64_t ns)
+{
+	struct report_mark *mark = report->marks + report->mark_count;
+
+	while (mark > report->marks && mark[-1].ts > start_ts)
+		mark--;
+	if (mark == report->marks)
+		return;
+	mark[-1].stalls += stalls;
+	mark[-1].stalled_ns += ns;
+}
+
 static void learn_listener(struct report *report, const struct ns_listener *listener)
 {
 	struct report_listener *entry = report->listeners, *end = entry + report->listener_count;
@@ -404,6 +429,9 @@ void report__update(struct report *report, const struct model *model, const unio
 		break;
 	case NS_LISTENER:
 		learn_listener(report, &record->listener);
+		break;
+	case NS_MARK:
+		learn_mark(report, &record->mark);
 		break;
 	case NS_RING:
 		learn_ring(report, model__ring(model, record->ring.ring));

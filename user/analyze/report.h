@@ -412,6 +412,16 @@ struct report_listener {
 	uint64_t drops; /* SYNs and last ACKs of handshakes */
 };
 
+#define REPORT_MARKS 64
+
+/* What the user said then, and what came behind it, up to the next one. */
+struct report_mark {
+	uint64_t ts;
+	char text[NS_MARK_LEN];
+	uint64_t stalls; /* that began then */
+	uint64_t stalled_ns;
+};
+
 struct report {
 	struct ns_session session;
 	uint64_t start_ts;
@@ -473,6 +483,9 @@ struct report {
 	size_t listener_count;    /* ports of targets at which connection attempts were dropped, */
 	struct report_listener listeners[REPORT_LISTENERS];
 	uint64_t drops_not_kept; /* and how many were at ports for which there was no room */
+	size_t mark_count;       /* in their order, */
+	struct report_mark marks[REPORT_MARKS];
+	uint64_t marks_not_kept; /* and those for which there was no room */
 	size_t habit_count;
 	struct report_habit habits[REPORT_HABITS];
 };

@@ -169,6 +169,7 @@ static int record(const struct options *options, struct recorded *recorded)
 				    .seconds = options->seconds,
 				    .progress = isatty(STDERR_FILENO),
 				    .output = recorded->last ? NULL : recorded->file,
+				    .marks = options->marks,
 				    .recording = recorded->writer};
 	struct live *done;
 	int err;

@@ -34,6 +34,7 @@ static int trace(const struct options *options, struct output *output, struct re
 						!options->events_uring,
 				    .output = output->file,
 				    .recording = recorded->writer,
+				    .marks = options->marks,
 				    .tick = on_tick,
 				    .context = &printer};
 	struct live *done;

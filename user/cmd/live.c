@@ -34,6 +34,9 @@ struct live {
 	size_t stalls;
 	enum cause last_stall; /* its cause */
 	char target[128];
+	bool marks_over;        /* stdin has come to its end */
+	char mark[NS_MARK_LEN]; /* the line so far, what fits of it */
+	size_t mark_used;
 };
 
 static bool progress_shown;
@@ -154,15 +157,51 @@ static void announce(struct live *live)
 			session__children(live->session));
 }
 
+/* ---- marks ---- */
+
+static void end_mark(struct live *live, uint64_t now)
+{
+	struct ns_marked out = {.head = {.type = NS_MARK, .len = sizeof(out), .ts = now}};
+
+	memcpy(out.text, live->mark, live->mark_used);
+	if (live->mark_used)
+		feed(live, &out, sizeof(out));
+	live->mark_used = 0;
+}
+
+/* Whatever there is of stdin: a mark is of the time when its line ends. */
+static void read_marks(struct live *live, uint64_t now)
+{
+	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+	char bytes[1024];
+	ssize_t got;
+
+	if (!live->options->marks || live->marks_over || poll(&in, 1, 0) <= 0)
+		return;
+	got = read(STDIN_FILENO, bytes, sizeof(bytes));
+	for (ssize_t i = 0; i < got; i++) {
+		if (bytes[i] == '\n')
+			end_mark(live, now);
+		else if (live->mark_used < sizeof(live->mark) - 1)
+			live->mark[live->mark_used++] = bytes[i];
+	}
+	if (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)))
+		return;
+	end_mark(live, now);
+	live->marks_over = true;
+}
+
 /* Until it is time for the next look, or somebody says that it is. */
 static void pause_for(const struct live *live, uint64_t ns)
 {
 	const struct timespec time = {ns / 1000000000, ns % 1000000000};
+	bool marks = live->options->marks && !live->marks_over;
 	struct pollfd news[] = {
 		{.fd = live->program ? program__fd(live->program) : -1, .events = POLLIN},
-		{.fd = session__news_fd(live->session), .events = POLLIN}};
+		{.fd = session__news_fd(live->session), .events = POLLIN},
+		{.fd = marks ? STDIN_FILENO : -1, .events = POLLIN}};
 
-	ppoll(news, 2, &time, NULL);
+	ppoll(news, 3, &time, NULL);
 }
 
 /* Somebody asks for the end, or there is no memory to go on with. */
@@ -202,6 +241,7 @@ static void loop(struct live *live)
 		pause_for(live, end - now < pause ? end - now : pause);
 		/* What comes while it reads is not older than this. */
 		now = clock__now();
+		read_marks(live, now);
 		all = session__poll(live->session);
 		if (all)
 			idle(live, now);

@@ -27,6 +27,7 @@ struct live_options {
 	double seconds; /* 0: until a signal or the target's end */
 	bool progress;  /* a progress line on stderr, when that is a terminal */
 	bool silent;    /* nothing on stderr but errors */
+	bool marks;     /* lines of stdin stand on the time line */
 	FILE *output;   /* the window ends when that is lost (process/report_file.h); NULL: never */
 	struct pipeline_sink sink;
 	struct recording_writer *recording; /* all records, also; NULL: not */

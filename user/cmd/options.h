@@ -46,6 +46,7 @@ struct options {
 	double last_seconds;     /* of record: a flight recorder; 0: it is none */
 	const char *keep_stalls; /* the folder for its stalls; NULL: none */
 	unsigned keep_most;
+	bool marks;
 	const char *html;
 	const char *pcapng;
 	const char *perfetto;

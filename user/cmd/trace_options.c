@@ -130,6 +130,9 @@ const struct option_row trace_options[] = {
 	{0, "record", "FILE",
 	 "Also record the run in this file (readable by you alone), for `netstall report`",
 	 option__name, INTO(struct options, recording), .commands = COMMAND_TRACE},
+	{0, "marks", NULL,
+	 "Each line of stdin stands on the time line, and what stalled behind it is counted (deploys, phases of a test)",
+	 option__flag, INTO(struct options, marks), .commands = WATCH},
 	{.help = "What is shown:", .commands = COMMAND_REPORT},
 	{0, "all", NULL, "Print every event", .parse = parse_all},
 	{0, "events", "uring", "Print only io_uring operations, one line each, as they complete",
@@ -183,6 +186,8 @@ void trace_options__check(void *options, const struct argp_state *state)
 				usage_error(state, "two outputs cannot go to %s at the same time",
 					    files[i]);
 
+	if (trace->marks && trace->target.program)
+		usage_error(state, "--marks reads stdin, which is the program's: name it by -p");
 	if (trace->all && trace->events_uring)
 		usage_error(state, "--all includes --events: leave one of them out");
 }

@@ -231,6 +231,11 @@ static const struct field wait_fields[] = {
 	END,
 };
 
+static const struct field marked_fields[] = {
+	STRING(ns_marked, text),
+	END,
+};
+
 static const struct field failed_fields[] = {
 	ERRNO(ns_failed, error),
 	U32(ns_failed, syns),
@@ -567,6 +572,7 @@ static const struct record_type types[] = {
 	ROW(NS_FAILED, "failed", failed_fields, ns_failed, RECORD_ON_CONN),
 	ROW(NS_LISTENER, "listener", listener_fields, ns_listener, 0),
 	ROW(NS_SERVICE, "service", service_fields, ns_service, 0),
+	ROW(NS_MARK, "mark", marked_fields, ns_marked, 0),
 };
 
 _Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");

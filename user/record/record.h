@@ -36,6 +36,7 @@ union record {
 	struct ns_failed failed;
 	struct ns_listener listener;
 	struct ns_service service;
+	struct ns_marked mark;
 	struct ns_call call;
 	struct ns_exchange exchange;
 	struct ns_conn_totals conn_totals;

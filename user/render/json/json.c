@@ -2,6 +2,7 @@
 /* The report and single records as JSON; docs/report-schema.json describes both. */
 #include <stdlib.h>
 
+#include "bpf/times.h"
 #include "user/analyze/conns.h"
 #include "user/base/xalloc.h"
 #include "user/record/facts.h"
@@ -309,6 +310,17 @@ static json_t *listener_of(const struct report_listener *listener)
 	return object;
 }
 
+static json_t *mark_of(const struct report *report, const struct report_mark *mark)
+{
+	json_t *object = json_object();
+
+	put(object, "text", json_value__name(mark->text, sizeof(mark->text)));
+	put(object, "at_ms", json_value__ms(ns_passed(report->start_ts, mark->ts)));
+	put(object, "stalls", json_value__count(mark->stalls));
+	put(object, "stalled_ms", json_value__ms(mark->stalled_ns));
+	return object;
+}
+
 void json_value__report(struct json_stream *stream, const struct report *report,
 			const struct verdict *verdict, enum render_connections connections)
 {
@@ -332,6 +344,9 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 			  failed_of(&report->failed[i]));
 	json_stream__each(stream, "full_listen_queues", i, report->listener_count,
 			  listener_of(&report->listeners[i]));
+	if (report->mark_count)
+		json_stream__each(stream, "marks", i, report->mark_count,
+				  mark_of(report, &report->marks[i]));
 	json_stream__each(stream, "habits", i, report->habit_count,
 			  json_value__habit(report, &report->habits[i]));
 	json_stream__put(stream, "verdict", json_value__verdict(report, verdict));

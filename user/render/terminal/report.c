@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/times.h"
 #include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
@@ -205,6 +206,28 @@ static void print_missing(FILE *out, const struct report *report, const struct r
 	free(text);
 }
 
+/* What the user marked, and what came behind each. */
+static void print_marks(FILE *out, const struct report *report, const struct render_style *style)
+{
+	static const struct grid_column columns[] = {
+		{"MARK", false}, {"AT", true}, {"STALLS UNTIL THE NEXT", true}, {"TOTAL", true}};
+	struct grid *grid;
+
+	if (!report->mark_count)
+		return;
+	grid = grid__new(columns, COUNT_OF(columns));
+	for (size_t i = 0; i < report->mark_count; i++) {
+		const struct report_mark *mark = &report->marks[i];
+
+		grid__row(grid, COLOUR_PLAIN, safe_text(mark->text, NS_MARK_LEN),
+			  duration_text(ns_passed(report->start_ts, mark->ts)),
+			  count_text(mark->stalls),
+			  mark->stalls ? duration_text(mark->stalled_ns) : "-");
+	}
+	grid__rest(grid, report->marks_not_kept, "mark");
+	grid__finish(grid, out, style, TABLE_INDENT);
+}
+
 /* ---- the whole ---- */
 
 /* Those that do not fit are left out of a short report, the first ones fit first. */
@@ -212,8 +235,11 @@ static const struct {
 	const char *name;
 	table_fn *print;
 } sections[] = {
-	{"requests", requests__print}, {"io_uring operations", operations__print},
-	{"threads", threads__print},   {"connections", connections__print},
+	{"marks", print_marks},
+	{"requests", requests__print},
+	{"io_uring operations", operations__print},
+	{"threads", threads__print},
+	{"connections", connections__print},
 	{"habits", print_habits},
 };
 

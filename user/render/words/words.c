@@ -47,6 +47,7 @@ static const struct {
 	[NS_RAN] = {THREAD, "waited for", words__ran},
 	[NS_LISTENER] = {PROCESS, "queue FULL", words__listener},
 	[NS_SERVICE] = {PROCESS, "healthy", words__service},
+	[NS_MARK] = {NOBODY, "MARK", words__mark},
 };
 
 static void name_actor(const struct report *report, const struct ns_head *head, enum whose whose,

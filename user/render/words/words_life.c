@@ -12,6 +12,11 @@ void words__session(const struct scene *scene, struct words *words)
 		 session->way);
 }
 
+void words__mark(const struct scene *scene, struct words *words)
+{
+	print_to(words->note, "%s", safe_text(scene->record->mark.text, NS_MARK_LEN));
+}
+
 void words__process(const struct scene *scene, struct words *words)
 {
 	const struct ns_process *process = &scene->record->process;

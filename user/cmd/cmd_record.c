@@ -30,6 +30,8 @@ static void check(void *parsed, const struct argp_state *state)
 		usage_error(state, "name the file to record in: -o FILE");
 	if (options->keep_stalls && !options->last_seconds)
 		usage_error(state, "--keep needs --last SECS: add it, or leave out --keep");
+	if (options->keep_some && !options->keep_stalls)
+		usage_error(state, "--on-stall needs --keep DIR: add it, or leave out --on-stall");
 }
 
 static const struct command_options command = {
@@ -45,6 +47,7 @@ static const struct command_options command = {
 /* ---- the flight recorder ---- */
 
 struct flight {
+	const struct options *options;
 	struct recorded *recorded;
 	struct writer *writer; /* NULL: no stall is kept */
 	unsigned most, kept;
@@ -88,13 +91,21 @@ static void save_due(struct flight *flight, uint64_t now_ns)
 	}
 }
 
+static bool is_wanted(const struct options *options, const struct stall *stall)
+{
+	return !options->keep_some ||
+	       ((options->keep_cause == CAUSE_COUNT || options->keep_cause == stall->cause) &&
+		stall->end_ts - stall->start_ts >= options->keep_ns);
+}
+
 static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
 {
 	struct flight *flight = context;
 	uint64_t *kept_ns = &flight->kept_ns[stall->cause];
 
 	(void)so_far;
-	if (!flight->writer || (*kept_ns && stall->end_ts < *kept_ns + SAME_NS))
+	if (!flight->writer || !is_wanted(flight->options, stall) ||
+	    (*kept_ns && stall->end_ts < *kept_ns + SAME_NS))
 		return;
 	*kept_ns = stall->end_ts;
 	flight->due_ns[stall->cause] = stall->end_ts + BEHIND_NS;
@@ -162,7 +173,8 @@ static int finish_flight(struct flight *flight, const char *dir)
 
 static int record(const struct options *options, struct recorded *recorded)
 {
-	struct flight flight = {.recorded = recorded,
+	struct flight flight = {.options = options,
+				.recorded = recorded,
 				.most = options->keep_most ? options->keep_most : KEEP_FILES};
 	struct live_options live = {.session = options->session,
 				    .target = &options->target,
@@ -205,7 +217,8 @@ int cmd_record(int argc, char **argv)
 	options__init(&options);
 	options__parse(&command, argc, argv, &options);
 	err = options.last_seconds ? recorded__open_last(&recorded, options.output,
-							 (uint64_t)(options.last_seconds * 1e9))
+							 (uint64_t)(options.last_seconds * 1e9),
+							 options.last_bytes)
 				   : recorded__open(&recorded, options.output, NULL);
 	if (err)
 		return EXIT_UNABLE;

@@ -32,14 +32,15 @@ int recorded__open(struct recorded *recorded, const char *path, const char *host
 	return err;
 }
 
-int recorded__open_last(struct recorded *recorded, const char *path, uint64_t last_ns)
+int recorded__open_last(struct recorded *recorded, const char *path, uint64_t last_ns,
+			uint64_t most_bytes)
 {
 	struct utsname uts;
 	int err = open_file(recorded, path);
 
 	recorded->last = true;
 	recorded->writer = recording__begin_last(host_name(&uts), NETSTALL_VERSION,
-						 (uint64_t)time(NULL), last_ns);
+						 (uint64_t)time(NULL), last_ns, most_bytes);
 	return err;
 }
 

@@ -18,7 +18,8 @@ struct recorded {
  * after it has said why. */
 int recorded__open(struct recorded *recorded, const char *path, const char *host);
 /* A flight recorder of so long. */
-int recorded__open_last(struct recorded *recorded, const char *path, uint64_t last_ns);
+int recorded__open_last(struct recorded *recorded, const char *path, uint64_t last_ns,
+			uint64_t most_bytes);
 /* All that there is goes into the file. */
 void recorded__finish(struct recorded *recorded);
 /* Likewise: not all of it could be written. */

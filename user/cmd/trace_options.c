@@ -104,6 +104,52 @@ static void parse_to(const struct option_row *row, char *arg, void *to,
 	stalls->made = true;
 }
 
+#define LAST_SECONDS 86400.0
+#define LAST_BYTES   (128u << 20)
+#define LAST_MOST    1024 /* MiB */
+
+static void parse_last(const struct option_row *row, char *arg, void *to,
+		       const struct argp_state *state)
+{
+	struct options *options = to;
+	size_t len = strlen(arg);
+	char unit = len ? arg[len - 1] : '\0';
+
+	(void)row;
+	options->last_seconds = LAST_SECONDS;
+	options->last_bytes = LAST_BYTES;
+	if (unit != 'M' && unit != 'G') {
+		options->last_seconds =
+			options__positive(arg, "what is kept, in seconds", LAST_SECONDS, state);
+		return;
+	}
+	arg[len - 1] = '\0';
+	options->last_bytes =
+		(uint64_t)(options__positive(arg, "the size of what is kept",
+					     unit == 'G' ? LAST_MOST / 1024.0 : LAST_MOST, state) *
+			   (unit == 'G' ? 1 << 30 : 1 << 20));
+}
+
+static void parse_on_stall(const struct option_row *row, char *arg, void *to,
+			   const struct argp_state *state)
+{
+	struct options *options = to;
+	char *comma = strchr(arg, ',');
+	size_t len = comma ? (size_t)(comma - arg) : strlen(arg);
+
+	(void)row;
+	options->keep_cause = cause__find(arg, len);
+	if (options->keep_cause == CAUSE_COUNT && (len != 3 || strncmp(arg, "any", 3)))
+		usage_error(state, "there is no cause '%.*s': docs/causes.md lists them", (int)len,
+			    arg);
+	if (comma)
+		options->keep_ns =
+			(uint64_t)(options__positive(comma + 1 + (comma[1] == '>'),
+						     "the length in milliseconds", 3.6e6, state) *
+				   1e6);
+	options->keep_some = true;
+}
+
 #define CHOICE(name, argument, member, help, least)                                                \
 	{                                                                                          \
 		0, name, argument, help, parse_chosen, INTO(struct options, stalls.member), least, \
@@ -118,13 +164,15 @@ const struct option_row trace_options[] = {
 	 .commands = WATCH},
 	{0, "threshold", "MS", "The shortest stall (default 10)", option__threshold,
 	 INTO(struct options, session.threshold_ns), .commands = WATCH},
-	{0, "last", "SECS",
-	 "Keep only the last SECS in memory, and write them at the end (a flight recorder)",
-	 option__positive, INTO(struct options, last_seconds), .high = 86400,
-	 .what = "what is kept, in seconds", .commands = COMMAND_RECORD},
+	{0, "last", "SECS|SIZE",
+	 "Keep only the last SECS in memory, at most 128 MiB of them, or as many as fit into SIZE (64M), and write them at the end (a flight recorder)",
+	 parse_last, .commands = COMMAND_RECORD},
 	{0, "keep", "DIR",
 	 "With --last: also write them to a file of this folder at each stall (of a cause at most each 10 s), and at SIGUSR1",
 	 option__name, INTO(struct options, keep_stalls), .commands = COMMAND_RECORD},
+	{0, "on-stall", "CAUSE[,MS]",
+	 "With --keep: only at stalls of this cause ('any': of all), of MS or longer",
+	 parse_on_stall, .commands = COMMAND_RECORD},
 	{0, "keep-max", "N", "Files of --keep (default 20)", option__number,
 	 INTO(struct options, keep_most), 1, 100000, "--keep-max", .commands = COMMAND_RECORD},
 	{0, "record", "FILE",

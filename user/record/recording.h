@@ -40,12 +40,13 @@ void recording__idle(struct recording_writer *writer, uint64_t now_ns);
 void recording__end(struct recording_writer *writer);
 
 /*
- * A flight recorder: the same, in memory, of the last last_ns; of what was before, what must be
- * known of the connections, processes and stacks that there still are. Sums since the attach are
- * left out: they are of a longer time.
+ * A flight recorder: the same, in memory, of the last last_ns, in most_bytes at most; of what was
+ * before, what must be known of the connections, processes and stacks that there still are. Sums
+ * since the attach are left out: they are of a longer time.
  */
 struct recording_writer *recording__begin_last(const char *host, const char *tool,
-					       uint64_t created_s, uint64_t last_ns);
+					       uint64_t created_s, uint64_t last_ns,
+					       uint64_t most_bytes);
 /* What there is, as a whole recording. */
 void recording__save(struct recording_writer *writer, FILE *out);
 

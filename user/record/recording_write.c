@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/times.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
 #include "user/record/recording.h"
@@ -13,9 +14,8 @@
 #define BLOCK_NS    1000000000ull
 #define LEVEL       1
 
-#define KEPT_BYTES  (128u << 20) /* of blocks; beyond, there are fewer seconds of them */
-#define KEPT_MOST   65536        /* records of a type that a flight recorder knows from before */
-#define KEPT_STACKS 8192         /* as stacks are numbered anew */
+#define KEPT_MOST   65536 /* records of a type that a flight recorder knows from before */
+#define KEPT_STACKS 8192  /* as stacks are numbered anew */
 
 /* Of a flight recorder: a block, as it goes into the file. */
 struct kept_block {
@@ -28,6 +28,7 @@ struct kept_block {
 struct recording_writer {
 	FILE *out; /* NULL: a flight recorder's, but for the time of a save */
 	uint64_t last_ns;
+	uint64_t most_bytes; /* of blocks in memory; beyond, there are fewer seconds of them */
 	char *host, *tool;
 	uint64_t created_s;
 	struct kept_block *first, **end;
@@ -266,7 +267,7 @@ static void forget_before(struct recording_writer *writer, uint64_t ts)
 	struct kept_block *oldest;
 
 	while ((oldest = writer->first) && oldest->next &&
-	       (oldest->end_ts < ts || writer->kept_bytes > KEPT_BYTES)) {
+	       (oldest->end_ts < ts || writer->kept_bytes > writer->most_bytes)) {
 		writer->kept_bytes -= oldest->block.stored;
 		keep_records(writer, oldest);
 		writer->first = oldest->next;
@@ -286,7 +287,7 @@ void recording__idle(struct recording_writer *writer, uint64_t now_ns)
 	write_records(writer);
 	writer->flushed_ns = now_ns;
 	if (writer->last_ns)
-		forget_before(writer, now_ns - writer->last_ns);
+		forget_before(writer, ns_passed(writer->last_ns, now_ns));
 }
 
 static void free_writer(struct recording_writer *writer)
@@ -320,11 +321,13 @@ void recording__end(struct recording_writer *writer)
 /* ---- the last of it ---- */
 
 struct recording_writer *recording__begin_last(const char *host, const char *tool,
-					       uint64_t created_s, uint64_t last_ns)
+					       uint64_t created_s, uint64_t last_ns,
+					       uint64_t most_bytes)
 {
 	struct recording_writer *writer = new_writer(host, tool, created_s);
 
 	writer->last_ns = last_ns;
+	writer->most_bytes = most_bytes;
 	return writer;
 }
 

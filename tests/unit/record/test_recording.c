@@ -280,7 +280,8 @@ static size_t count_of(const struct read *read, uint32_t type)
 /* Of ten seconds the last three, and what must be known from before. */
 static void test_the_last_seconds(void **state)
 {
-	struct recording_writer *writer = recording__begin_last("host", "9.9", 1, 3000000000ull);
+	struct recording_writer *writer =
+		recording__begin_last("host", "9.9", 1, 3000000000ull, 1 << 20);
 	struct read *read;
 	char line[128];
 

@@ -45,14 +45,26 @@ static size_t place_for(const struct events *events, const union event *event)
 	return low;
 }
 
-static void grow(struct events *events)
+/*
+ * For one more at the end. Where the first one goes for each that comes, the list wanders through
+ * twice its length, and is moved back once in a while rather than each time.
+ */
+static void make_room(struct events *events)
 {
-	size_t size = events->size ? 2 * events->size : 8;
+	size_t gone = events->v ? (size_t)(events->v - events->store) : 0, most = 2 * events->bound;
 
-	if (size > events->bound)
-		size = events->bound;
-	events->v = xreallocarray(events->v, size, sizeof(*events->v));
-	events->size = size;
+	if (gone + events->count < events->size)
+		return;
+	if (gone && (events->size == most || gone >= events->count)) {
+		memmove(events->store, events->v, events->count * sizeof(*events->v));
+		events->v = events->store;
+		return;
+	}
+	events->size = events->size ? 2 * events->size : 8;
+	if (events->size > most)
+		events->size = most;
+	events->store = xreallocarray(events->store, events->size, sizeof(*events->v));
+	events->v = events->store + gone;
 }
 
 /* Why bytes were held, and until when. */
@@ -106,7 +118,11 @@ static bool replace(struct events *events, size_t place, const union event *even
 		return true;
 	}
 	goes = first_to_go(events);
-	if (place > goes) {
+	if (!goes && place > last) {
+		make_room(events);
+		events->v++;
+		place--;
+	} else if (place > goes) {
 		place--;
 		memmove(&events->v[goes], &events->v[goes + 1],
 			(place - goes) * sizeof(*events->v));
@@ -128,8 +144,7 @@ bool events__add(struct events *events, const union event *event, uint64_t preci
 		return true;
 	if (events->count >= events->bound)
 		return replace(events, place, event, precious_ts);
-	if (events->count == events->size)
-		grow(events);
+	make_room(events);
 	memmove(&events->v[place + 1], &events->v[place],
 		(events->count - place) * sizeof(*events->v));
 	events->v[place] = *event;
@@ -156,7 +171,8 @@ const union event *events__next(const struct events *events, uint32_t type, size
 
 void events__clear(struct events *events)
 {
-	free(events->v);
+	free(events->store);
+	events->store = NULL;
 	events->v = NULL;
 	events->count = 0;
 	events->size = 0;

@@ -31,6 +31,7 @@ struct events {
 	size_t bound;
 	uint64_t reasons_from; /* holds and releases from then on stay; 0: they do not */
 	union event *v;        /* by time; at the same time by type, which is causal order */
+	union event *store;    /* where that lies */
 };
 
 /* An acknowledgement alone: no data, no change of the connection's state. */

@@ -308,6 +308,26 @@ static void what_does_not_check_has_no_name(void **state)
 	close(made.jvm.memory);
 }
 
+static void a_place_of_two_methods_is_of_none(void **state)
+{
+	struct javas *javas = javas__new(NULL);
+
+	(void)state;
+	assert_null(javas__kept(javas, 7, 0x1000));
+	javas__keep(javas, 7, 0x1000, ";A.a (A.java:1);B.b");
+	javas__keep(javas, 7, 0x1000, ";A.a (A.java:1);B.b");
+	javas__keep(javas, 8, 0x1000, ";C.c");
+	javas__keep(javas, 7, 0x1008, "");
+	assert_string_equal(javas__kept(javas, 7, 0x1000), "A.a (A.java:1);B.b");
+	assert_string_equal(javas__kept(javas, 8, 0x1000), "C.c");
+	assert_null(javas__kept(javas, 7, 0x1008));
+	javas__keep(javas, 7, 0x1000, ";D.d");
+	assert_string_equal(javas__kept(javas, 7, 0x1000), "[java]");
+	javas__keep(javas, 7, 0x1000, ";A.a (A.java:1);B.b");
+	assert_string_equal(javas__kept(javas, 7, 0x1000), "[java]");
+	javas__free(javas);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +335,7 @@ int main(void)
 		cmocka_unit_test(another_place_in_the_code_says_the_method_alone),
 		cmocka_unit_test(interpreted_frames_have_their_bytecode),
 		cmocka_unit_test(what_does_not_check_has_no_name),
+		cmocka_unit_test(a_place_of_two_methods_is_of_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

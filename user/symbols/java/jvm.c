@@ -79,15 +79,16 @@ static struct kept *kept_at(const struct javas *javas, pid_t pid, uint64_t place
 	return NULL;
 }
 
-/* Compiled code may be another method's by now. */
+/* Where one piece of code has taken another's place, nobody knows which of them was meant. */
 void javas__keep(struct javas *javas, pid_t pid, uint64_t place, const char *methods)
 {
 	struct kept *kept = methods[0] == ';' ? kept_at(javas, pid, place) : NULL;
 
 	if (!kept || (kept->methods && !strcmp(kept->methods, methods + 1)))
 		return;
+	methods = kept->methods ? "[java]" : methods + 1;
 	free(kept->methods);
-	*kept = (struct kept){place, pid, xstrdup(methods + 1)};
+	*kept = (struct kept){place, pid, xstrdup(methods)};
 }
 
 const char *javas__kept(const struct javas *javas, pid_t pid, uint64_t place)

@@ -352,14 +352,15 @@ static void add_because(char **text, const struct context *context)
 		[CAUSE_TIMER] = "sleeps",
 		[CAUSE_URING] = "waits for io_uring",
 	};
-	const char *name;
+	char name[CONTEXT_NAME];
 	size_t len, used;
 
 	if (context->part)
-		name = thread_text(context->report, context->part->pid, context->part->tid);
+		context__thread(name, sizeof(name), context->report, context->part->pid,
+				context->part->tid);
 	else if (!context->tally->path.count && has_root(context) && deeds[context->root->cause])
-		name = thread_text(context->report, context->root->wait.head.tgid,
-				   context->root->wait.head.tid);
+		context__thread(name, sizeof(name), context->report, context->root->wait.head.tgid,
+				context->root->wait.head.tid);
 	else
 		return;
 	len = strlen(name);

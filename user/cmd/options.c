@@ -39,6 +39,8 @@ void usage_error(const struct argp_state *state, const char *format, ...)
 	line = xcalloc(1, size);
 	fprintf(stderr, "%s: %s (see `%s --help`)\n", state->name, text__safe_line(line, size, raw),
 		state->name);
+	free(line);
+	free(raw);
 	exit(EXIT_USAGE);
 }
 

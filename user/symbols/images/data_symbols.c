@@ -3,6 +3,7 @@
 
 #include <gelf.h>
 #include <string.h>
+#include <unistd.h>
 
 struct search {
 	const char *const *names;
@@ -30,8 +31,9 @@ static void read_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *head,
 				    symbol.st_value);
 }
 
-bool data_symbols__find(int fd, const char *const *names, size_t count, uint64_t *values,
-			uint64_t *base)
+/* base: the address that the file has for its first byte. */
+static bool read_file(int fd, const char *const *names, size_t count, uint64_t *values,
+		      uint64_t *base)
 {
 	Elf *elf = elf_version(EV_CURRENT) ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
 	const struct search search = {names, count, values};
@@ -52,4 +54,20 @@ bool data_symbols__find(int fd, const char *const *names, size_t count, uint64_t
 				*base = segment.p_vaddr;
 	elf_end(elf);
 	return values[0] && *base != UINT64_MAX;
+}
+
+bool data_symbols__find(struct file_broker *broker, pid_t pid, const struct maps_line *line,
+			const char *const *names, size_t count, uint64_t *values)
+{
+	int fd = file_broker__open(broker, FILE_BROKER_IMAGE, pid, line->path);
+	uint64_t base;
+	bool known;
+
+	if (fd < 0)
+		return false;
+	known = read_file(fd, names, count, values, &base);
+	close(fd);
+	for (size_t i = 0; i < count; i++)
+		values[i] += values[i] ? line->start - base : 0;
+	return known;
 }

@@ -6,12 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#include "user/symbols/file_broker.h"
+#include "user/symbols/images/maps.h"
 
 /*
- * values[i]: the address, as the file has it, of the object names[i]; 0: it has none. base: the
- * address of its first byte. False: the first of them is not there.
+ * values[i]: where the process has the object names[i] of the file whose first byte is mapped in
+ * that line; 0: the file has none. False: the first of them is not there.
  */
-bool data_symbols__find(int fd, const char *const *names, size_t count, uint64_t *values,
-			uint64_t *base);
+bool data_symbols__find(struct file_broker *broker, pid_t pid, const struct maps_line *line,
+			const char *const *names, size_t count, uint64_t *values);
 
 #endif

@@ -117,17 +117,11 @@ bool java_place__is_method(uint64_t place)
 
 static bool look_at(struct javas *javas, struct jvm *jvm, const struct maps_line *line)
 {
-	int fd = file_broker__open(javas->broker, FILE_BROKER_IMAGE, jvm->pid, line->path);
-	uint64_t symbols[JVM_SYMBOLS], base;
-	bool known;
+	uint64_t symbols[JVM_SYMBOLS];
 
-	if (fd < 0)
-		return false;
-	known = data_symbols__find(fd, jvm_symbols, JVM_SYMBOLS, symbols, &base);
-	close(fd);
-	for (size_t i = 0; i < JVM_SYMBOLS; i++)
-		symbols[i] += symbols[i] ? line->start - base : 0;
-	return known && jvm__read_layout(jvm, symbols);
+	return data_symbols__find(javas->broker, jvm->pid, line, jvm_symbols, JVM_SYMBOLS,
+				  symbols) &&
+	       jvm__read_layout(jvm, symbols);
 }
 
 static bool find_in(struct javas *javas, struct jvm *jvm, char *maps)

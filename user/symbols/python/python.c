@@ -76,12 +76,10 @@ static bool next_file(char **text, struct maps_line *line)
 
 /* ---- is it what it is taken for ---- */
 
-static bool choose_layout(struct python *python, const uint64_t symbols[], uint64_t bias,
-			  const char *path)
+static bool choose_layout(struct python *python, const uint64_t symbols[], const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	uint32_t version =
-		symbols[VERSION] ? peek__number(python->memory, bias + symbols[VERSION]) : 0;
+	uint32_t version = symbols[VERSION] ? peek__number(python->memory, symbols[VERSION]) : 0;
 	uint32_t minor = version ? version >> 16 & 0xff : minor_by_name(slash ? slash + 1 : path);
 	const struct python_layout *layout =
 		version && version >> 24 != 3 ? NULL : python_layout__of(minor);
@@ -90,25 +88,19 @@ static bool choose_layout(struct python *python, const uint64_t symbols[], uint6
 	if (!layout)
 		return false;
 	python->layout = *layout;
-	return minor < 13 ||
-	       (peek__read(python->memory, bias + symbols[RUNTIME], said, sizeof(said)) &&
-		python_layout__read(&python->layout, said));
+	return minor < 13 || (peek__read(python->memory, symbols[RUNTIME], said, sizeof(said)) &&
+			      python_layout__read(&python->layout, said));
 }
 
 static bool look_at_file(struct pythons *pythons, struct python *python,
 			 const struct maps_line *line)
 {
-	uint64_t symbols[SYMBOLS], base, bias;
-	bool known;
-	int fd = file_broker__open(pythons->broker, FILE_BROKER_IMAGE, python->pid, line->path);
+	uint64_t symbols[SYMBOLS];
 
-	if (fd < 0)
-		return false;
-	known = data_symbols__find(fd, symbol_names, SYMBOLS, symbols, &base);
-	close(fd);
-	bias = line->start - base;
-	return known && choose_layout(python, symbols, bias, line->path) &&
-	       python__find_key(python, bias + symbols[RUNTIME], &python->layout.frames.tls);
+	return data_symbols__find(pythons->broker, python->pid, line, symbol_names, SYMBOLS,
+				  symbols) &&
+	       choose_layout(python, symbols, line->path) &&
+	       python__find_key(python, symbols[RUNTIME], &python->layout.frames.tls);
 }
 
 /* A program may be no more than a call of its library. */

@@ -23,15 +23,21 @@ static __always_inline struct adoption by_connect(__u32 tgid)
 				 .owner_sure = 1};
 }
 
+/* Somebody listens on its port: so it was accepted. */
+static __always_inline bool is_listened_at(struct sock *sk)
+{
+	struct listener_key key = listener_of(sk);
+
+	return bpf_map_lookup_elem(&listeners, &key);
+}
+
 /*
  * Of one that was not seen to open. It may have been accepted from a listener that several
  * processes have, and so none by name; or by a process that was no target then.
  */
 static __always_inline __u32 opener_by_use(struct sock *sk)
 {
-	struct listener_key listener = listener_of(sk);
-
-	return bpf_map_lookup_elem(&listeners, &listener) ? NS_OPENER_PEER : NS_OPENER_UNKNOWN;
+	return is_listened_at(sk) ? NS_OPENER_PEER : NS_OPENER_UNKNOWN;
 }
 
 static __noinline struct ns_conn_state *adopt(struct sock *sk, const struct adoption *as)

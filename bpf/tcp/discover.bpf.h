@@ -53,14 +53,12 @@ static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 /* What a peer has opened itself, before we came. */
 static __always_inline void scan_behind(struct sock *sk, __u32 tgid, __u32 fd)
 {
-	struct listener_key key = listener_of(sk);
 	struct adoption as = {
 		.fd = fd, .origin = NS_ORIGIN_EXISTED, .opener = NS_OPENER_SELF, .owner_sure = 1};
 	struct ns_conn_state *conn;
 	__u32 role = proc_role(tgid);
 
-	if (settings.any_process || !role || role & NS_ROLE_TARGET ||
-	    bpf_map_lookup_elem(&listeners, &key))
+	if (settings.any_process || !role || role & NS_ROLE_TARGET || is_listened_at(sk))
 		return;
 	conn = adopt_behind(sk, tgid, &as);
 	if (!conn)
@@ -93,7 +91,6 @@ static __always_inline void watch_unanswered(struct sock *sk, struct ns_conn_sta
  */
 static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 {
-	struct listener_key key;
 	__u64 address = (__u64)sk;
 	struct ns_conn_state *conn;
 	bool news = false;
@@ -124,9 +121,7 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 		news = true;
 	}
 	if (conn->opener == NS_OPENER_UNKNOWN) {
-		key = listener_of(sk);
-		conn->opener =
-			bpf_map_lookup_elem(&listeners, &key) ? NS_OPENER_PEER : NS_OPENER_SELF;
+		conn->opener = is_listened_at(sk) ? NS_OPENER_PEER : NS_OPENER_SELF;
 		news = true;
 	}
 	if (news && conn->phase == NS_PHASE_OPEN)

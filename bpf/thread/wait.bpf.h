@@ -217,7 +217,6 @@ __noinline int adopt_waited(__u64 key, __u32 tgid, __u32 fd)
 			      .opener = NS_OPENER_SELF,
 			      .owner_sure = 1};
 	struct sock *sk = (struct sock *)key;
-	struct listener_key listener;
 
 	if (!settings.trace || !sk || !is_tcp_stream(sk))
 		return 0;
@@ -234,8 +233,7 @@ __noinline int adopt_waited(__u64 key, __u32 tgid, __u32 fd)
 	/* A target's own that the wanted ports leave out. */
 	if (!settings.any_process && proc_role(tgid) & NS_ROLE_TARGET)
 		return 0;
-	listener = listener_of(sk);
-	if (bpf_map_lookup_elem(&listeners, &listener))
+	if (is_listened_at(sk))
 		return 0;
 	/* Its other end is found by the reader's scan. */
 	__sync_fetch_and_add(&unsure_owners, 1);

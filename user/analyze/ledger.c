@@ -104,10 +104,15 @@ static const struct tally *least(const struct account *account)
 	return least;
 }
 
+static struct tally *tally_of(struct ledger *ledger, const struct stall *stall)
+{
+	return table__get(ledger->accounts[stall->cause].tallies, stall->conn);
+}
+
 static struct tally *find_tally(struct ledger *ledger, struct account *account,
 				const struct stall *stall)
 {
-	struct tally *tally = table__get(account->tallies, stall->conn);
+	struct tally *tally = tally_of(ledger, stall);
 
 	if (tally)
 		return tally;
@@ -206,7 +211,7 @@ void ledger__extend(struct ledger *ledger, uint32_t number, const struct stall *
 	if (!stall)
 		return;
 	account = &ledger->accounts[stall->cause];
-	tally = table__get(account->tallies, stall->conn);
+	tally = tally_of(ledger, stall);
 	for (size_t i = 0; i < more->slice_count; i++)
 		stall__slice(stall, more->slices[i].cause, more->slices[i].ns);
 	stall->end_ts += longer;
@@ -238,11 +243,6 @@ static uint64_t percentile(const uint64_t *sorted, size_t count, unsigned hundre
 	size_t rank = (count * hundredths + 99) / 100;
 
 	return sorted[rank ? rank - 1 : 0];
-}
-
-static struct tally *tally_of(struct ledger *ledger, const struct stall *stall)
-{
-	return table__get(ledger->accounts[stall->cause].tallies, stall->conn);
 }
 
 /* Stalls that were told before the call sites of their connection were known. */

@@ -17,7 +17,7 @@ struct recorded {
 /* Before anything is watched. path: NULL for none; host: NULL for this one. Returns 0 or -errno
  * after it has said why. */
 int recorded__open(struct recorded *recorded, const char *path, const char *host);
-/* A flight recorder of so long. */
+/* A flight recorder of so long, and at most so many bytes in memory. */
 int recorded__open_last(struct recorded *recorded, const char *path, uint64_t last_ns,
 			uint64_t most_bytes);
 /* All that there is goes into the file. */

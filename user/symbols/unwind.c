@@ -134,8 +134,8 @@ static bool add_frames(const char *frames, char *out, size_t size)
 }
 
 /*
- * Code that a Java virtual machine has made says nowhere where its caller is, but for that: from
- * there on it is asked.
+ * Code that a Java virtual machine has made does not say where its caller is: from there on the
+ * virtual machine is asked.
  */
 static bool is_java(struct unwinder *unwinder, Dwfl_Frame *frame, Dwarf_Addr pc)
 {

@@ -66,6 +66,11 @@ enum ns_type {
 	NS_LISTENER = 34, /* connection attempts that a listener dropped */
 	NS_SERVICE = 35,  /* healthy connections of an endpoint, added up */
 	NS_MARK = 36,     /* user space: what the user said then */
+	/* Of the off-CPU profile in a recording, all by user space, see event_profile.h: */
+	NS_PROFILE = 37,       /* what it is of, and what it lacks */
+	NS_PROFILE_TEXT = 38,  /* a stack or a name */
+	NS_PROFILE_ENTRY = 39, /* a place where a thread slept */
+	NS_PROFILE_WAKE = 40,  /* of the entry before: who ended its sleep */
 	NS_TYPE_MAX
 };
 
@@ -221,5 +226,6 @@ NS_ASSERT_SIZE(ns_end, 40);
 #include "bpf/event_thread.h"
 #include "bpf/event_conn.h"
 #include "bpf/event_uring.h"
+#include "bpf/event_profile.h"
 
 #endif

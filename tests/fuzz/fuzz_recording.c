@@ -10,17 +10,24 @@
 
 #include "tests/unit/record/blocks.h"
 #include "user/analyze/pipeline.h"
+#include "user/analyze/profile/profile_records.h"
 #include "user/record/joined.h"
 #include "user/record/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static struct profile_reader *reader; /* of the input at hand */
+
 static void feed(struct pipeline *pipeline, enum recording_gives gives, const void *record,
 		 size_t len)
 {
+	union record decoded;
+
 	if (gives == RECORDING_RECORD)
 		pipeline__feed(pipeline, record, len);
-	else
+	if (gives == RECORDING_RECORD && !record__decode(record, len, &decoded))
+		profile_reader__take(reader, &decoded);
+	if (gives == RECORDING_IDLE)
 		pipeline__idle(pipeline, ((const struct ns_head *)record)->ts);
 }
 
@@ -100,18 +107,16 @@ static char *made_of(uint8_t how, const uint8_t *data, size_t size, size_t *leng
 	return bytes;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void take(const uint8_t *data, size_t size)
 {
 	size_t half, lengths[2] = {0};
 	char *bytes[2];
 
-	if (size < 4)
-		return 0;
 	if (!(data[0] & 2)) {
 		bytes[0] = made_of(data[0], data + 1, size - 1, &lengths[0]);
 		play(bytes[0], lengths[0]);
 		free(bytes[0]);
-		return 0;
+		return;
 	}
 	half = 3 + (data[1] << 8 | data[2]) % (size - 3);
 	bytes[0] = made_of(1, data + 3, half - 3, &lengths[0]);
@@ -119,5 +124,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	play_both(bytes, lengths);
 	free(bytes[0]);
 	free(bytes[1]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 4)
+		return 0;
+	reader = profile_reader__new();
+	take(data, size);
+	profile__free(profile_reader__finish(reader, false));
+	profile_reader__free(reader);
 	return 0;
 }

@@ -194,12 +194,17 @@ start_at_gate() {
     await_line '^ready' "$SCRATCH/gated" "$GATED" || fail "$1 did not start: $(head -c 300 "$SCRATCH/gated.err")"
 }
 
-# start_profile OPTIONS...: offwake, attached when this returns. Sets PROFILE_PID; what it prints goes to $SCRATCH/profile.
+# start_profile OPTIONS...: offwake, attached when this returns, which is recorded too. Sets PROFILE_PID; what it prints goes to
+# $SCRATCH/profile.
 start_profile() {
     watch_machine
     rm -f "$SCRATCH/profile.err"
-    "$NETSTALL" offwake "$@" >"$SCRATCH/profile" 2>"$SCRATCH/profile.err" &
+    "$NETSTALL" offwake --record "$SCRATCH/profile.nsr" "$@" >"$SCRATCH/profile" 2>"$SCRATCH/profile.err" &
     PROFILE_PID=$!
+    PROFILE_SHOWN=(-f)
+    for option; do
+        case $option in --json) PROFILE_SHOWN[0]=--json ;; --by-cause) PROFILE_SHOWN+=("$option") ;; -d | --delimited) PROFILE_SHOWN+=(-d) ;; esac
+    done
     await_line 'netstall: profiling' "$SCRATCH/profile.err" "$PROFILE_PID" ||
         fail "offwake did not attach: $(head -c 400 "$SCRATCH/profile.err")"
 }
@@ -208,6 +213,8 @@ start_profile() {
 end_profile() {
     wait_for "$WAIT_LIMIT" gone "$PROFILE_PID" || fail "offwake did not end with its target"
     wait "$PROFILE_PID" || fail "offwake ended with status $?: $(tail -n 1 "$SCRATCH/profile.err")"
+    "$NETSTALL" report --offwake "${PROFILE_SHOWN[@]}" "$SCRATCH/profile.nsr" 2>/dev/null | cmp -s - "$SCRATCH/profile" ||
+        fail "the recording's profile is another: $(diff <("$NETSTALL" report --offwake "${PROFILE_SHOWN[@]}" "$SCRATCH/profile.nsr" 2>&1) "$SCRATCH/profile" | head -n 6)"
 }
 profile() { gojq -r "$1" "$SCRATCH/profile"; } # of --json
 

@@ -203,6 +203,35 @@ case_pcapng() {
     cmp -s "$file" "$SCRATCH/again" || fail "the recording's capture is another"
 }
 
+# The trace and the profile of one run in one file; what one of them is not in is said.
+case_record_offwake() {
+    local refused
+    start_exchange -- --mode split -n "$FEW"
+    "$NETSTALL" record "${ATTACH[@]}" --offwake -o "$SCRATCH/both" -p "$CLIENT" 2>"$SCRATCH/err" &
+    TRACE_PID=$!
+    await_line 'netstall: profiling' "$SCRATCH/err" $TRACE_PID || fail "netstall did not attach: $(head -c 300 "$SCRATCH/err")"
+    open_gate
+    end_exchange
+    wait $TRACE_PID || fail "netstall ended with status $?: $(tail -n 1 "$SCRATCH/err")"
+    "$NETSTALL" report --json "$SCRATCH/both" | tail -n 1 >"$SCRATCH/report"
+    expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
+    "$NETSTALL" report --offwake --by-cause --json "$SCRATCH/both" >"$SCRATCH/profile" || fail "status $?"
+    expect "the share of the wait in that cause" "$(profile '[.chains[] | select(.comm == "demo-client")] |
+        ([.[] | select(.cause == "nagle-delack") | .blocked_ms] | add) / ([.[].blocked_ms] | add)')" '>=' 0.5
+    "$NETSTALL" report --offwake --svg "$SCRATCH/flames.svg" --pprof "$SCRATCH/pprof" "$SCRATCH/both" >"$SCRATCH/folded" || fail "status $?"
+    grep -q '^demo-client;' "$SCRATCH/folded" || fail "no folded stacks: $(head -n 2 "$SCRATCH/folded")"
+    grep -q '</svg>' "$SCRATCH/flames.svg" && [ -s "$SCRATCH/pprof" ] || fail "no flame graph, or nothing for pprof"
+    "$NETSTALL" report --anonymize "$SCRATCH/hidden" "$SCRATCH/both" && "$NETSTALL" report --offwake "$SCRATCH/hidden" >"$SCRATCH/folded" || fail "status $?"
+    ! grep -q 'demo-client' "$SCRATCH/folded" || fail "a program has its name: $(grep -m 1 demo-client "$SCRATCH/folded")"
+    for refused in "--svg $SCRATCH/x $SCRATCH/both:--svg needs --offwake" "--offwake --text $SCRATCH/both:--offwake shows the profile alone" \
+        "--offwake $SCRATCH/recording:there is no profile in it"; do
+        [ -s "$SCRATCH/recording" ] || "$NETSTALL" record -d 0.1 -o "$SCRATCH/recording" -- true 2>/dev/null
+        # shellcheck disable=SC2086 # words of an option list
+        ! "$NETSTALL" report ${refused%%:*} >/dev/null 2>"$SCRATCH/err" || fail "it went: ${refused%%:*}"
+        grep -q -e "${refused#*:}" "$SCRATCH/err" || fail "it says: $(cat "$SCRATCH/err")"
+    done
+}
+
 # A flight recorder: its last seconds at a stall, when it is asked, and at its end; stalls of a cause are not kept one by one.
 # Lines of stdin, the last one without an end, and nothing behind its end.
 case_marks() {

@@ -1,37 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* netstall offwake: profile where threads sleep and who wakes them. Options as in bcc's
  * offwaketime, and more. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "user/base/log.h"
-#include "user/base/text.h"
 #include "user/cmd/commands.h"
 #include "user/cmd/live.h"
 #include "user/cmd/options.h"
 #include "user/cmd/output.h"
-#include "user/process/report_file.h"
-#include "user/record/losses.h"
-#include "user/render/profile/profile.h"
-#include "user/render/words/chain_words.h"
+#include "user/cmd/recorded.h"
 
-#define DEFAULT_DEPTH 2
-#define MOST_STACKS   (1 << 20)
-
-/* Beside the command's output, readable for its owner alone. */
-struct extra_file {
-	const char *path; /* NULL: not wanted */
-	FILE *file;
-};
+#define MOST_STACKS (1 << 20)
 
 struct wishes {
 	struct options common;
 	struct offcpu_options offcpu;
-	bool folded, delimited, by_cause;
-	struct extra_file svg, pprof;
 };
 
 static void parse_microseconds(const struct option_row *row, char *arg, void *to,
@@ -93,7 +78,7 @@ static void check_target(const struct wishes *wishes, const struct argp_state *s
 		usage_error(state, "-a and a target exclude each other: leave one of them out");
 	if (named && wishes->offcpu.kernel_threads)
 		usage_error(state, "-k selects kernel threads, and a target has none: use -a");
-	if (wishes->by_cause && !named)
+	if (wishes->common.by_cause && !named)
 		usage_error(state,
 			    "--by-cause explains a target: name it with -p, -t, --comm or -c");
 	if (!named && !wishes->offcpu.everything)
@@ -113,9 +98,9 @@ static void check(void *options, const struct argp_state *state)
 		usage_error(state, "-U and -K exclude each other: name one of them or none");
 	if (offcpu->most_ns && offcpu->most_ns < offcpu->least_ns)
 		usage_error(state, "-M must not be less than -m");
-	if (wishes->folded && wishes->common.json)
+	if (wishes->common.folded && wishes->common.json)
 		usage_error(state, "-f and --json exclude each other: name one of them");
-	if (wishes->by_cause && offcpu->state_given && !offcpu->state)
+	if (wishes->common.by_cause && offcpu->state_given && !offcpu->state)
 		usage_error(state,
 			    "--by-cause explains sleeps, --state 0 asks for waits for a CPU");
 	check_target(wishes, state);
@@ -139,7 +124,7 @@ static const struct option_row rows[] = {
 	 "Waits in these task states (1 interruptible, 2 uninterruptible; 0: for a CPU alone)",
 	 parse_state, INTO(struct wishes, offcpu)},
 	{0, "by-cause", NULL, "Put the cause of each wait, as `trace` finds it, in the first frame",
-	 option__flag, INTO(struct wishes, by_cause)},
+	 option__flag, INTO(struct options, by_cause)},
 	{0, "threshold", "MS", "Explain and unwind waits from this length on (default 10)",
 	 option__threshold, INTO(struct options, session.threshold_ns)},
 	{0, "exact", NULL,
@@ -163,13 +148,16 @@ static const struct option_row rows[] = {
 	{.help = "Output:"},
 	{'f', "folded", NULL,
 	 "Folded stacks for flamegraph.pl (the default when stdout is no terminal)", option__flag,
-	 INTO(struct wishes, folded)},
+	 INTO(struct options, folded)},
 	{'d', "delimited", NULL, "Put a '-' between user and kernel stacks", option__flag,
-	 INTO(struct wishes, delimited)},
+	 INTO(struct options, delimited)},
 	{0, "svg", "FILE", "Also write a flame graph, for a browser", option__name,
-	 INTO(struct wishes, svg.path)},
+	 INTO(struct options, extras[EXTRA_SVG])},
 	{0, "pprof", "FILE", "Also write a profile for pprof", option__name,
-	 INTO(struct wishes, pprof.path)},
+	 INTO(struct options, extras[EXTRA_PPROF])},
+	{0, "record", "FILE",
+	 "Also record the profile in this file (readable by you alone), for `netstall report --offwake`; with --by-cause the trace as well",
+	 option__name, INTO(struct options, recording)},
 	{0, "json", NULL, "JSON", option__flag, INTO(struct options, json)},
 	{'h', .parse = help},
 	{0},
@@ -190,117 +178,31 @@ static const struct command_options command = {
 	.check = check,
 };
 
-/* ---- what comes of it ---- */
-
-/* What the folded stacks have no place for. */
-static void report_losses(const struct profile *profile)
-{
-	char words[CHAIN_WORDS];
-
-	for (size_t i = 0; i < PROFILE_LOST_KINDS; i++) {
-		if (profile->lost[i].count)
-			log__note("lost: %s", profile__lost(words, sizeof(words), profile, i));
-	}
-	if (profile->sample.waits)
-		log__note("%s", profile__sampled(words, sizeof(words), profile));
-	if (profile->hidden)
-		log__note("%s", profile->hidden);
-}
-
-static void render(const struct wishes *wishes, const struct output *output,
-		   const struct profile *profile)
-{
-	bool terminal = !output->path && isatty(STDOUT_FILENO);
-
-	if (wishes->common.json) {
-		render__profile_json(output->file, profile);
-	} else if (wishes->folded || !terminal) {
-		render__folded(output->file, profile);
-		report_losses(profile);
-		if (!profile->entry_count)
-			log__note(
-				"no wait was seen: the target did not sleep, it ended before the attach, or the options exclude its waits");
-	} else {
-		render__profile_top(output->file, profile, &output->style);
-	}
-}
-
-/* A name that cannot be written to is known before anything is watched. */
-static int open_extra(struct extra_file *extra)
-{
-	if (extra->path)
-		extra->file = report_file__open(extra->path);
-	return !extra->path || extra->file ? 0 : -EIO;
-}
-
-static int write_extras(const struct wishes *wishes, const struct profile *profile)
-{
-	int err = 0, pprof_err = 0;
-
-	if (wishes->svg.file) {
-		render__profile_svg(wishes->svg.file, profile);
-		err = report_file__close(wishes->svg.file, wishes->svg.path, 0);
-	}
-	if (wishes->pprof.file) {
-		pprof_err = render__profile_pprof(wishes->pprof.file, profile);
-		pprof_err = report_file__close(wishes->pprof.file, wishes->pprof.path, pprof_err);
-	}
-	return err ? err : pprof_err;
-}
-
 /* ---- the run ---- */
 
-static void on_wait(void *context, const struct wait_record *wait)
+static int profile_to(const struct wishes *wishes, struct output *output, struct recorded *recorded)
 {
-	by_cause__explain(context, wait);
-}
-
-/* With by_cause the analysis of `trace` runs beside it. NULL after it has said why there is none.
- */
-static struct profile *run(struct wishes *wishes, const struct output *output)
-{
-	struct live_options live = {.session = wishes->common.session,
-				    .target = &wishes->common.target,
-				    .seconds = wishes->common.seconds,
+	const struct options *common = &wishes->common;
+	bool shown_elsewhere = output->extras[EXTRA_SVG].file || output->extras[EXTRA_PPROF].file ||
+			       recorded->file;
+	struct live_options live = {.session = common->session,
+				    .target = &common->target,
+				    .seconds = common->seconds,
 				    .progress = isatty(STDERR_FILENO),
 				    /* The run ends when all of it would be lost. */
-				    .output = wishes->svg.file || wishes->pprof.file ? NULL
-										     : output->file,
-				    .signals = SIGNALS_TAKE};
-	struct profile *profile = NULL;
+				    .output = shown_elsewhere ? NULL : output->file,
+				    .signals = SIGNALS_TAKE,
+				    .by_cause = common->by_cause,
+				    .recording = recorded->writer};
 	struct live *done;
 
 	live.session.offcpu = &wishes->offcpu;
-	live.session.untraced = !wishes->by_cause;
-	if (wishes->by_cause) {
-		wishes->offcpu.by_cause = by_cause__new();
-		live.sink.on_wait = on_wait;
-		live.sink.context = wishes->offcpu.by_cause;
-	}
-	if (!live__run(&live, &done)) {
-		profile = live__take_profile(done);
-		/* With these lost, waits may have no cause. */
-		if (profile && wishes->by_cause)
-			profile->lost[PROFILE_LOST_RECORDS].count +=
-				losses__hiding(live__report(done)->lost);
-		live__free(done);
-	}
-	by_cause__free(wishes->offcpu.by_cause);
-	return profile;
-}
-
-static int profile_to(struct wishes *wishes, const struct output *output)
-{
-	struct profile *profile = run(wishes, output);
-	int err;
-
-	if (!profile)
+	live.session.untraced = !common->by_cause;
+	if (live__run(&live, &done))
 		return EXIT_UNABLE;
-	profile->delimited = wishes->delimited;
-	render(wishes, output, profile);
-	err = write_extras(wishes, profile);
-	profile__free(profile);
-	return err ? EXIT_UNABLE : EXIT_OK;
+	output__profile(output, common, live__profile(done));
+	live__free(done);
+	return EXIT_OK;
 }
 
 /*
@@ -325,16 +227,19 @@ static int split_off_program(int argc, char **argv, struct target *target)
 
 int cmd_offwake(int argc, char **argv)
 {
-	struct wishes wishes = {.offcpu = {.depth = DEFAULT_DEPTH, .unwind = UNWIND_AUTO}};
+	struct wishes wishes = {.offcpu = offcpu_default};
+	struct recorded recorded;
 	struct output output;
 	int status;
 
 	options__init(&wishes.common);
 	argc = split_off_program(argc, argv, &wishes.common.target);
 	options__parse(&command, argc, argv, &wishes);
-	if (output__open(&output, &wishes.common) || open_extra(&wishes.svg) ||
-	    open_extra(&wishes.pprof))
+	if (output__open(&output, &wishes.common) ||
+	    recorded__open(&recorded, wishes.common.recording, NULL))
 		return EXIT_UNABLE;
-	status = profile_to(&wishes, &output);
+	status = profile_to(&wishes, &output, &recorded);
+	if (recorded__close(&recorded))
+		status = EXIT_UNABLE;
 	return output__close(&output) ? EXIT_UNABLE : status;
 }

@@ -182,10 +182,13 @@ static int record(const struct options *options, struct recorded *recorded)
 				    .progress = isatty(STDERR_FILENO),
 				    .output = recorded->last ? NULL : recorded->file,
 				    .marks = options->marks,
+				    .by_cause = options->offwake,
 				    .recording = recorded->writer};
 	struct live *done;
 	int err;
 
+	if (options->offwake)
+		live.session.offcpu = &offcpu_default;
 	if (recorded->last) {
 		if (options->keep_stalls &&
 		    writer__open(options->keep_stalls, is_ours, &flight.writer))

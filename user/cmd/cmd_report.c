@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "user/analyze/profile/profile_records.h"
 #include "user/base/array.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
@@ -45,14 +46,31 @@ static bool is_same_file(const char *a, const char *b)
 static void check_inputs(const struct report_options *options, const struct argp_state *state)
 {
 	const struct options *common = &options->common;
-	const char *const outputs[] = {common->output, common->html, common->pcapng,
-				       common->perfetto, common->anonymized};
+	const char *outputs[2 + EXTRAS] = {common->output, common->anonymized};
 
+	memcpy(outputs + 2, common->extras, sizeof(common->extras));
 	for (size_t i = 0; i < COUNT_OF(outputs); i++)
 		for (unsigned j = 0; j < 2; j++)
 			if (is_same_file(outputs[i], options->files[j]))
 				usage_error(state, "%s is the recording itself: name another file",
 					    outputs[i]);
+}
+
+static void check_offwake(const struct report_options *options, const struct argp_state *state)
+{
+	const struct options *common = &options->common;
+
+	if (options->files[1])
+		usage_error(state, "--offwake shows the profile of one recording: leave out %s",
+			    options->files[1]);
+	if (common->extras[EXTRA_HTML] || common->extras[EXTRA_PCAPNG] ||
+	    common->extras[EXTRA_PERFETTO] || common->stalls.made || common->text || common->all ||
+	    common->events_uring || common->anonymized)
+		usage_error(
+			state,
+			"--offwake shows the profile alone: leave out what chooses and shows stalls, or --offwake");
+	if (common->folded && common->json)
+		usage_error(state, "-f and --json exclude each other: name one of them");
 }
 
 static void check(void *parsed, const struct argp_state *state)
@@ -62,6 +80,8 @@ static void check(void *parsed, const struct argp_state *state)
 	trace_options__check(parsed, state);
 	if (!options->files[0])
 		usage_error(state, "name the recording: netstall report FILE");
+	if (options->common.offwake)
+		check_offwake(options, state);
 	check_inputs(options, state);
 }
 
@@ -139,7 +159,8 @@ static void tell_missing(struct pipeline *pipeline, const struct source *source,
 	*told = lost.count;
 }
 
-static void play(const struct source *source, const struct options *options, struct output *output)
+/* False after it has said why: there is nothing to be shown. */
+static bool play(const struct source *source, const struct options *options, struct output *output)
 {
 	struct printer printer;
 	struct pipeline_sink sink;
@@ -147,6 +168,7 @@ static void play(const struct source *source, const struct options *options, str
 	enum recording_gives gives;
 	const union record *record;
 	uint64_t told = 0, before_ts = 0;
+	bool profiled = false, traced = false;
 	const void *data;
 	size_t len;
 
@@ -157,7 +179,12 @@ static void play(const struct source *source, const struct options *options, str
 		record = data;
 		tell_missing(pipeline, source, before_ts, record->head.ts, &told);
 		before_ts = record->head.ts;
+		if (gives == RECORDING_RECORD && profile_reader__is_its(record->head.type)) {
+			profiled = true;
+			continue;
+		}
 		if (gives == RECORDING_RECORD) {
+			traced = true;
 			pipeline__feed(pipeline, data, len);
 			continue;
 		}
@@ -166,9 +193,46 @@ static void play(const struct source *source, const struct options *options, str
 	}
 	/* How many they were the end says. */
 	tell_missing(pipeline, source, before_ts, before_ts, &told);
-	printer__finish(&printer, pipeline__finish(pipeline));
+	if (traced || !profiled)
+		printer__finish(&printer, pipeline__finish(pipeline));
+	else
+		log__error("it is a profile alone: `netstall report --offwake` shows it");
 	printer__free(&printer);
 	pipeline__free(pipeline);
+	return traced || !profiled;
+}
+
+/* The profile. False after it has said why there is none. */
+static bool play_profile(const struct source *source, const struct options *options,
+			 struct output *output)
+{
+	struct profile_reader *reader = profile_reader__new();
+	struct profile *profile;
+	enum recording_gives gives;
+	union record record;
+	const void *data;
+	bool has_causes;
+	size_t len;
+
+	while ((gives = source__next(source, &data, &len)) != RECORDING_ENDS)
+		if (gives == RECORDING_RECORD && !record__decode(data, len, &record))
+			profile_reader__take(reader, &record);
+	profile = profile_reader__finish(reader, options->by_cause);
+	profile_reader__free(reader);
+	if (!profile) {
+		log__error(
+			"there is no profile in it: `record --offwake` and `offwake --record` write one");
+		return false;
+	}
+	has_causes = profile->by_cause || !options->by_cause;
+	profile->lost[PROFILE_LOST_RECORDS].count += missing_of(source__about(source, 0));
+	if (has_causes)
+		output__profile(output, options, profile);
+	else
+		log__error(
+			"its profile has no causes: `record --offwake` and `offwake --by-cause --record` write them");
+	profile__free(profile);
+	return has_causes;
 }
 
 /* What others may see of it, as a recording. Returns 0, or -errno after it has said why. */
@@ -284,8 +348,10 @@ static int show(const struct report_options *options, struct output *output)
 		err = copy_anonymized(&source, options->common.anonymized);
 	else if (!err && options->common.text)
 		print_text(&source, output->file);
+	else if (!err && options->common.offwake)
+		err = play_profile(&source, &options->common, output) ? 0 : -ENODATA;
 	else if (!err)
-		play(&source, &options->common, output);
+		err = play(&source, &options->common, output) ? 0 : -ENODATA;
 	for (unsigned i = 0; !err && i < 2 && options->files[i]; i++)
 		say_what_is_missing(text__safe(name, sizeof(name), options->files[i], NAME_SHOWN),
 				    source__about(&source, i));

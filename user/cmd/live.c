@@ -9,12 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "user/analyze/profile/profile_records.h"
 #include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/kernel/privileges.h"
 #include "user/process/report_file.h"
+#include "user/record/losses.h"
 
 /* The kernel wakes nobody: the reader comes by the clock. */
 #define QUIET_POLL_MS     50
@@ -28,7 +30,9 @@ struct live {
 	struct resolver *resolver;
 	struct program *program; /* of the target; NULL: it has none */
 	struct program *own;     /* the same, when it was started here */
-	struct profile *profile; /* NULL: nothing was profiled, or it is taken */
+	struct profile *profile; /* NULL: nothing was profiled */
+	struct offcpu_options offcpu;
+	struct by_cause *by_cause; /* NULL: causes were not asked for */
 	uint64_t started_ns;
 	uint64_t progress_ns;
 	size_t stalls;
@@ -99,7 +103,7 @@ static void on_wait(void *context, const struct wait_record *waited)
 {
 	struct live *live = context;
 
-	live->options->sink.on_wait(live->options->sink.context, waited);
+	by_cause__explain(live->by_cause, waited);
 }
 
 static const char *plural(size_t count)
@@ -274,6 +278,11 @@ static int begin(struct live *live)
 	struct session_options session = options->session;
 	int err;
 
+	if (session.offcpu) {
+		live->offcpu = *session.offcpu;
+		live->offcpu.by_cause = live->by_cause;
+		session.offcpu = &live->offcpu;
+	}
 	live->program = options->program;
 	if (!live->program && options->target->program) {
 		live->program = live->own = program__new(options->target->program, false);
@@ -289,17 +298,36 @@ static int begin(struct live *live)
 	return err ? err : session__attach(live->session);
 }
 
+static void record_one(void *recording, const void *record, size_t len)
+{
+	recording__add(recording, record, len);
+}
+
+static void take_profile(struct live *live)
+{
+	live->profile = session__profile(live->session);
+	if (!live->profile)
+		return;
+	/* With these lost, waits may have no cause. */
+	if (live->by_cause)
+		live->profile->lost[PROFILE_LOST_RECORDS].count +=
+			losses__hiding(live__report(live)->lost);
+	if (live->options->recording)
+		profile__write(live->profile, record_one, live->options->recording);
+}
+
 int live__run(const struct live_options *options, struct live **out)
 {
 	struct live *live = xcalloc(1, sizeof(*live));
 	const struct pipeline_sink sink = {.on_record = options->sink.on_record ? on_record : NULL,
 					   .on_stall = on_stall,
-					   .on_wait = options->sink.on_wait ? on_wait : NULL,
+					   .on_wait = options->by_cause ? on_wait : NULL,
 					   .context = live};
 	int err;
 
 	*out = NULL;
 	live->options = options;
+	live->by_cause = options->by_cause ? by_cause__new() : NULL;
 	live->pipeline = pipeline__new(&sink);
 	err = begin(live);
 	if (err) {
@@ -324,7 +352,7 @@ int live__run(const struct live_options *options, struct live **out)
 			(clock__now() - live->started_ns) / 1e9);
 	session__finish(live->session);
 	pipeline__finish(live->pipeline);
-	live->profile = session__profile(live->session);
+	take_profile(live);
 	session__close(live->session);
 	live->session = NULL;
 	if (err && live->own) {
@@ -340,12 +368,9 @@ const struct report *live__report(const struct live *live)
 	return pipeline__report(live->pipeline);
 }
 
-struct profile *live__take_profile(struct live *live)
+struct profile *live__profile(const struct live *live)
 {
-	struct profile *profile = live->profile;
-
-	live->profile = NULL;
-	return profile;
+	return live->profile;
 }
 
 void live__free(struct live *live)
@@ -356,6 +381,7 @@ void live__free(struct live *live)
 	resolver__free(live->resolver);
 	pipeline__free(live->pipeline);
 	profile__free(live->profile);
+	by_cause__free(live->by_cause);
 	program__free(live->own);
 	free(live);
 }

@@ -30,7 +30,8 @@ struct live_options {
 	bool marks;     /* lines of stdin stand on the time line */
 	FILE *output;   /* the window ends when that is lost (process/report_file.h); NULL: never */
 	struct pipeline_sink sink;
-	struct recording_writer *recording; /* all records, also; NULL: not */
+	struct recording_writer *recording; /* all records and the profile, also; NULL: not */
+	bool by_cause; /* of session.offcpu: each wait of the profile has its cause */
 	/* Called once all hooks are attached and the program runs; may be NULL. */
 	void (*started)(void *context);
 	/*
@@ -48,8 +49,8 @@ struct live_options {
 int live__run(const struct live_options *options, struct live **out);
 const struct report *live__report(const struct live *live);
 void live__free(struct live *live);
-/* What was profiled beside, or alone; the caller's, profile__free(). NULL: nothing was. */
-struct profile *live__take_profile(struct live *live);
+/* What was profiled beside, or alone. NULL: nothing was. */
+struct profile *live__profile(const struct live *live);
 /* "echo_bench (4242)", of the first target; "" when there was none yet. */
 const char *live__target(const struct live *live);
 

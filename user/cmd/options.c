@@ -368,8 +368,9 @@ static void check_abouts(const struct parser *parser, const struct argp_state *s
 			if (knob)
 				usage_error(state, "-C %s needs --%s: add it, or leave out -C",
 					    row->name, other->name);
-			usage_error(state, "--%s needs --%s %s: add it, or leave out --%s",
-				    row->name, other->name, other->argument, row->name);
+			usage_error(state, "--%s needs --%s%s%s: add it, or leave out --%s",
+				    row->name, other->name, other->argument ? " " : "",
+				    other->argument ? other->argument : "", row->name);
 		}
 	}
 }

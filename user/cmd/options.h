@@ -32,6 +32,9 @@ struct stall_choice {
 	double from, to; /* in seconds since the begin: those that lie in part of it */
 };
 
+/* What is written beside the command's output. */
+enum extra { EXTRA_HTML, EXTRA_PCAPNG, EXTRA_PERFETTO, EXTRA_SVG, EXTRA_PPROF, EXTRAS };
+
 /* What commands share. The options of each begin with it. */
 struct options {
 	struct target target;
@@ -51,12 +54,15 @@ struct options {
 	bool keep_some;          /* if that was asked for */
 	unsigned keep_most;
 	bool marks;
-	const char *html;
-	const char *pcapng;
-	const char *perfetto;
+	const char *extras[EXTRAS];
 	const char *anonymized; /* of report: the new recording */
 	struct stall_choice stalls;
 	bool text; /* of report: as a text trace */
+	/* Of offwake, and of a profile that is recorded beside a trace: */
+	bool offwake; /* record, report: it is */
+	bool by_cause;
+	bool folded;
+	bool delimited;
 	bool all;
 	bool events_uring; /* --events=uring: the list of io_uring's operations */
 	enum render_connections connections;

@@ -13,6 +13,8 @@
 #include "user/cmd/live.h"
 #include "user/process/report_file.h"
 #include "user/render/html/html.h"
+#include "user/render/profile/profile.h"
+#include "user/render/words/chain_words.h"
 
 static unsigned terminal_width(int fd)
 {
@@ -31,12 +33,6 @@ void output__style(struct render_style *style, FILE *file, bool no_color)
 	style->colour = isatty(fileno(file)) && !no_color && !(wish && *wish);
 }
 
-/* False: it is asked for, and cannot be opened. */
-static bool open_other(const char *path, FILE **out)
-{
-	return !path || (*out = report_file__open(path));
-}
-
 int output__open(struct output *output, const struct options *options)
 {
 	memset(output, 0, sizeof(*output));
@@ -45,13 +41,13 @@ int output__open(struct output *output, const struct options *options)
 	output->style.verbose = options->verbose;
 	output->style.connections = options->connections;
 	output->style.full_stacks = options->full_stacks;
-	output->html_path = options->html;
-	output->pcapng_path = options->pcapng;
-	output->perfetto_path = options->perfetto;
-	if (!open_other(output->html_path, &output->html) ||
-	    !open_other(output->pcapng_path, &output->pcapng) ||
-	    !open_other(output->perfetto_path, &output->perfetto))
-		return -EIO;
+	for (size_t i = 0; i < EXTRAS; i++) {
+		struct extra_file *extra = &output->extras[i];
+
+		extra->path = options->extras[i];
+		if (extra->path && !(extra->file = report_file__open(extra->path)))
+			return -EIO;
+	}
 	if (!output->path) {
 		output__style(&output->style, stdout, options->no_color);
 		return 0;
@@ -60,20 +56,18 @@ int output__open(struct output *output, const struct options *options)
 	return output->file ? 0 : -EIO;
 }
 
-static int close_other(FILE *file, const char *path, int err)
-{
-	int of_file = file ? report_file__close(file, path, 0) : 0;
-
-	return err ? err : of_file;
-}
-
 int output__close(struct output *output)
 {
 	int err = output->path ? report_file__close(output->file, output->path, 0) : 0;
 
-	err = close_other(output->html, output->html_path, err);
-	err = close_other(output->pcapng, output->pcapng_path, err);
-	return close_other(output->perfetto, output->perfetto_path, err);
+	for (size_t i = 0; i < EXTRAS; i++) {
+		struct extra_file *extra = &output->extras[i];
+		int of_extra =
+			extra->file ? report_file__close(extra->file, extra->path, extra->err) : 0;
+
+		err = err ? err : of_extra;
+	}
+	return err;
 }
 
 /* As a write to a pipe that nobody reads ends other programs; sooner, it would leave files and
@@ -111,9 +105,9 @@ void printer__init(struct printer *printer, struct output *output, const struct 
 	printer->options = options;
 	if (options->events_uring && !options->json)
 		printer->uring = uring_list__new(output->file, &output->style);
-	if (output->pcapng)
+	if (output->extras[EXTRA_PCAPNG].file)
 		printer->pcapng = pcapng__new();
-	if (output->perfetto)
+	if (output->extras[EXTRA_PERFETTO].file)
 		printer->perfetto = perfetto__new();
 }
 
@@ -260,15 +254,16 @@ static void write_others(struct printer *printer, const struct report *report,
 {
 	uint64_t left_out = 0;
 
-	if (printer->output->html)
-		render__html(printer->output->html, report, verdict, NULL);
+	if (printer->output->extras[EXTRA_HTML].file)
+		render__html(printer->output->extras[EXTRA_HTML].file, report, verdict, NULL);
 	if (printer->pcapng)
-		pcapng__write(printer->pcapng, printer->output->pcapng, report);
+		pcapng__write(printer->pcapng, printer->output->extras[EXTRA_PCAPNG].file, report);
 	if (printer->perfetto)
-		left_out = perfetto__write(printer->perfetto, printer->output->perfetto, report);
+		left_out = perfetto__write(printer->perfetto,
+					   printer->output->extras[EXTRA_PERFETTO].file, report);
 	if (left_out)
 		log__note("%s events had no room in %s", count_text(left_out),
-			  printer->output->perfetto_path);
+			  printer->output->extras[EXTRA_PERFETTO].path);
 }
 
 void printer__finish(struct printer *printer, const struct report *report)
@@ -300,4 +295,44 @@ void printer__finish(struct printer *printer, const struct report *report)
 		fprintf(out, "\n... and %zu more (--show=all prints each)\n", more);
 	render__report(out, report, &verdict, &printer->output->style, !is_streaming(printer));
 	verdict__clear(&verdict);
+}
+
+/* ---- a profile ---- */
+
+/* What the folded stacks have no place for. */
+static void say_losses(const struct profile *profile)
+{
+	char words[CHAIN_WORDS];
+
+	for (size_t i = 0; i < PROFILE_LOST_KINDS; i++) {
+		if (profile->lost[i].count)
+			log__note("lost: %s", profile__lost(words, sizeof(words), profile, i));
+	}
+	if (profile->sample.waits)
+		log__note("%s", profile__sampled(words, sizeof(words), profile));
+	if (profile->hidden)
+		log__note("%s", profile->hidden);
+}
+
+void output__profile(struct output *output, const struct options *options, struct profile *profile)
+{
+	bool terminal = !output->path && isatty(STDOUT_FILENO);
+	struct extra_file *pprof = &output->extras[EXTRA_PPROF];
+
+	profile->delimited = options->delimited;
+	if (options->json) {
+		render__profile_json(output->file, profile);
+	} else if (options->folded || !terminal) {
+		render__folded(output->file, profile);
+		say_losses(profile);
+		if (!profile->entry_count)
+			log__note(
+				"no wait was seen: the target did not sleep, it ended before the attach, or the options exclude its waits");
+	} else {
+		render__profile_top(output->file, profile, &output->style);
+	}
+	if (output->extras[EXTRA_SVG].file)
+		render__profile_svg(output->extras[EXTRA_SVG].file, profile);
+	if (pprof->file)
+		pprof->err = render__profile_pprof(pprof->file, profile);
 }

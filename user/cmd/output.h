@@ -6,18 +6,24 @@
 #include <stdio.h>
 
 #include "user/analyze/pipeline.h"
+#include "user/analyze/profile/profile.h"
 #include "user/cmd/options.h"
 #include "user/render/pcapng/pcapng.h"
 #include "user/render/perfetto/perfetto.h"
 #include "user/render/render.h"
 #include "user/render/terminal/uring_list.h"
 
+/* Beside the command's output, readable for its owner alone. */
+struct extra_file {
+	const char *path; /* NULL: not asked for, and file is NULL too */
+	FILE *file;
+	int err; /* -errno of what was written to it so far */
+};
+
 struct output {
 	FILE *file;
 	const char *path; /* NULL: stdout */
-	/* NULL: not asked for */
-	FILE *html, *pcapng, *perfetto;
-	const char *html_path, *pcapng_path, *perfetto_path;
+	struct extra_file extras[EXTRAS];
 	struct render_style style;
 };
 
@@ -33,6 +39,9 @@ int output__close(struct output *output);
  * reads it any more, quietly by SIGPIPE.
  */
 void output__watch_stdout(void);
+
+/* A profile, as offwake shows it: delimited, and without causes, if that was asked for. */
+void output__profile(struct output *output, const struct options *options, struct profile *profile);
 
 /*
  * How a traced run is shown as it goes: time lines of stalls, or JSON Lines, or with

@@ -178,6 +178,9 @@ const struct option_row trace_options[] = {
 	{0, "record", "FILE",
 	 "Also record the run in this file (readable by you alone), for `netstall report`",
 	 option__name, INTO(struct options, recording), .commands = COMMAND_TRACE},
+	{0, "offwake", NULL,
+	 "Also record where threads sleep and who wakes them, for `netstall report --offwake`",
+	 option__flag, INTO(struct options, offwake), .commands = COMMAND_RECORD},
 	{0, "marks", NULL,
 	 "Each line of stdin stands on the time line, and what stalled behind it is counted (deploys, phases of a test)",
 	 option__flag, INTO(struct options, marks), .commands = WATCH},
@@ -201,17 +204,33 @@ const struct option_row trace_options[] = {
 	 INTO(struct options, stalls), .commands = COMMAND_REPORT},
 	{0, "text", NULL, "Print all records as a text trace, as netstall's own tests have them",
 	 option__flag, INTO(struct options, text), .commands = COMMAND_REPORT},
+	{.help = "The off-CPU profile of a recording, as offwake shows it:",
+	 .commands = COMMAND_REPORT},
+	{0, "offwake", NULL, "Show that, not what `trace` shows", option__flag,
+	 INTO(struct options, offwake), .commands = COMMAND_REPORT},
+	{0, "by-cause", NULL, "With it, put the cause of each wait in the first frame",
+	 option__flag, INTO(struct options, by_cause), .about = "offwake",
+	 .commands = COMMAND_REPORT},
+	{'f', "folded", NULL,
+	 "Folded stacks for flamegraph.pl (the default when stdout is no terminal)", option__flag,
+	 INTO(struct options, folded), .about = "offwake", .commands = COMMAND_REPORT},
+	{'d', "delimited", NULL, "Put a '-' between user and kernel stacks", option__flag,
+	 INTO(struct options, delimited), .about = "offwake", .commands = COMMAND_REPORT},
+	{0, "svg", "FILE", "Also write a flame graph, for a browser", option__name,
+	 INTO(struct options, extras[EXTRA_SVG]), .about = "offwake", .commands = COMMAND_REPORT},
+	{0, "pprof", "FILE", "Also write a profile for pprof", option__name,
+	 INTO(struct options, extras[EXTRA_PPROF]), .about = "offwake", .commands = COMMAND_REPORT},
 	{.help = "Output:", .commands = SHOW},
 	{0, "connections", "each|found",
 	 "Connections with a row of their own: each, or those on which something was found, or all if they are few (found, the default; JSON: the worst 100). Their services have one row each",
 	 .parse = parse_connections, .commands = SHOW},
 	{0, "html", "FILE", "Also write a page to look at: the verdict, a picture of each stall",
-	 option__name, INTO(struct options, html), .commands = SHOW},
+	 option__name, INTO(struct options, extras[EXTRA_HTML]), .commands = SHOW},
 	{0, "pcapng", "FILE",
 	 "Also write the segments that were seen as a capture for Wireshark, with what held them as comments",
-	 option__name, INTO(struct options, pcapng), .commands = SHOW},
+	 option__name, INTO(struct options, extras[EXTRA_PCAPNG]), .commands = SHOW},
 	{0, "perfetto", "FILE", "Also write the run for ui.perfetto.dev", option__name,
-	 INTO(struct options, perfetto), .commands = SHOW},
+	 INTO(struct options, extras[EXTRA_PERFETTO]), .commands = SHOW},
 	{0, "anonymize", "FILE",
 	 "Write the recording to this file instead, with other addresses and names of programs and files",
 	 option__name, INTO(struct options, anonymized), .commands = COMMAND_REPORT},
@@ -224,9 +243,9 @@ const struct option_row trace_options[] = {
 void trace_options__check(void *options, const struct argp_state *state)
 {
 	const struct options *trace = options;
-	const char *const files[] = {trace->output, trace->recording, trace->html,
-				     trace->pcapng, trace->perfetto,  trace->anonymized};
+	const char *files[3 + EXTRAS] = {trace->output, trace->recording, trace->anonymized};
 
+	memcpy(files + 3, trace->extras, sizeof(trace->extras));
 	for (size_t i = 0; i < COUNT_OF(files); i++)
 		for (size_t j = 0; files[i] && j < i; j++)
 			if (files[j] && !strcmp(files[i], files[j]) &&

@@ -85,7 +85,7 @@ static bool is_of_kernel(const char *comm)
 {
 	static const char *const begins[] = {"swapper/", "kworker/", "ksoftirqd/", "migration/",
 					     "irq/",     "rcu_",     "kcompactd",  "kswapd",
-					     "iou-",     "netstall"};
+					     "iou-",     "netstall", "softirq:"};
 
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (!strncmp(comm, begins[i], strlen(begins[i])))
@@ -159,12 +159,22 @@ static void hide_string(struct anonymizer *anonymizer, union record *record,
 {
 	char *text = (char *)record + field->offset;
 
-	if (record->head.type == NS_STACK)
+	switch (record->head.type) {
+	case NS_STACK:
+	case NS_PROFILE_TEXT:
 		hide_files(anonymizer, text, field->size);
-	else if (ends_with(field->name, "comm"))
-		hide_program(anonymizer, text, field->size);
-	else if (record->head.type != NS_SESSION || !strcmp(field->name, "target"))
-		hide_path(anonymizer, text, field->size);
+		return;
+	case NS_SESSION:
+	case NS_PROFILE:
+		if (!strcmp(field->name, "target"))
+			hide_path(anonymizer, text, field->size);
+		return;
+	default:
+		if (ends_with(field->name, "comm"))
+			hide_program(anonymizer, text, field->size);
+		else if (strcmp(field->name, "cause") != 0)
+			hide_path(anonymizer, text, field->size);
+	}
 }
 
 void anonymizer__record(struct anonymizer *anonymizer, union record *record)

@@ -216,6 +216,12 @@ const char *record__damage(const union record *record)
 			       : "its kind is beyond the table";
 	case NS_STACK:
 		return record->stack.id ? NULL : "it has no number (id=)";
+	case NS_PROFILE_TEXT:
+		return record->profile_text.id ? NULL : "it has no number (id=)";
+	case NS_PROFILE_WAKE:
+		return record->profile_wake.kind <= NS_PROFILE_WAKER_IRQ
+			       ? NULL
+			       : "its kind is beyond the table";
 	case NS_RING:
 		return record->ring.ring ? NULL : "it names no ring (ring=)";
 	case NS_REAP:

@@ -81,6 +81,7 @@ static const char *const uring_file_names[] = {"none", "tcp",   "socket", "disk"
 					       "pipe", "other", NULL};
 static const char *const call_names[] = {"write",   "read", "answer", "wait",
 					 "release", "busy", NULL};
+static const char *const waker_names[] = {"unknown", "thread", "softirq", "irq", NULL};
 static const char *const step_names[] = {"none", "submitted", "queued", "armed", "done", NULL};
 
 /* ---- the records ---- */
@@ -233,6 +234,60 @@ static const struct field wait_fields[] = {
 
 static const struct field marked_fields[] = {
 	STRING(ns_marked, text),
+	END,
+};
+
+static const struct field profile_fields[] = {
+	STRING(ns_profile, target),
+	STRING(ns_profile, kernel),
+	STRING(ns_profile, arch),
+	TIME(ns_profile, start_ts, "from"),
+	U64(ns_profile, wall_offset_ns),
+	U32(ns_profile, depth),
+	U32(ns_profile, per_thread),
+	U32(ns_profile, by_cause),
+	MS(ns_profile, least_ns, "least"),
+	MS(ns_profile, most_ns, "most"),
+	MS(ns_profile, runqueue_ns, "runqueue"),
+	U64(ns_profile, sample_waits),
+	MS(ns_profile, sample_ns, "sample"),
+	U64(ns_profile, sample_looked_at),
+	FIELD(FIELD_U64, ns_profile, lost[0], "lost_stacks"),
+	FIELD(FIELD_U64, ns_profile, lost[1], "lost_chains"),
+	FIELD(FIELD_U64, ns_profile, lost[2], "lost_threads"),
+	FIELD(FIELD_U64, ns_profile, lost[3], "lost_unwinds"),
+	FIELD(FIELD_U64, ns_profile, lost[4], "lost_records"),
+	MS(ns_profile, lost_ns[0], "in_lost_stacks"),
+	MS(ns_profile, lost_ns[1], "in_lost_chains"),
+	STRING(ns_profile, hidden),
+	END,
+};
+
+static const struct field profile_text_fields[] = {
+	U32(ns_profile_text, id),
+	STRING(ns_profile_text, text),
+	END,
+};
+
+static const struct field profile_entry_fields[] = {
+	STRING(ns_profile_entry, comm),
+	U32(ns_profile_entry, state),
+	STRING(ns_profile_entry, cause),
+	U32(ns_profile_entry, kernel),
+	U32(ns_profile_entry, user),
+	U64(ns_profile_entry, count),
+	MS(ns_profile_entry, blocked_ns, "blocked"),
+	MS(ns_profile_entry, runqueue_ns, "runqueue"),
+	END,
+};
+
+static const struct field profile_wake_fields[] = {
+	NAME(ns_profile_wake, kind, waker_names),
+	STRING(ns_profile_wake, comm),
+	U32(ns_profile_wake, kernel),
+	U32(ns_profile_wake, user),
+	U32(ns_profile_wake, wait_kernel),
+	U32(ns_profile_wake, wait_user),
 	END,
 };
 
@@ -573,6 +628,10 @@ static const struct record_type types[] = {
 	ROW(NS_LISTENER, "listener", listener_fields, ns_listener, 0),
 	ROW(NS_SERVICE, "service", service_fields, ns_service, 0),
 	ROW(NS_MARK, "mark", marked_fields, ns_marked, 0),
+	ROW(NS_PROFILE, "profile", profile_fields, ns_profile, 0),
+	ROW(NS_PROFILE_TEXT, "profile-text", profile_text_fields, ns_profile_text, 0),
+	ROW(NS_PROFILE_ENTRY, "profile-entry", profile_entry_fields, ns_profile_entry, 0),
+	ROW(NS_PROFILE_WAKE, "profile-wake", profile_wake_fields, ns_profile_wake, 0),
 };
 
 _Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");

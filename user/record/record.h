@@ -50,6 +50,10 @@ union record {
 	struct ns_reap reap;
 	struct ns_uring_totals uring_totals;
 	struct ns_uring_error uring_error;
+	struct ns_profile profile;
+	struct ns_profile_text profile_text;
+	struct ns_profile_entry profile_entry;
+	struct ns_profile_wake profile_wake;
 };
 
 /*

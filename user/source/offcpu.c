@@ -19,6 +19,8 @@
 #define LOOKS_PER_S   2000
 #define PACE_EVERY_NS 50000000ull
 
+const struct offcpu_options offcpu_default = {.depth = 2, .unwind = UNWIND_AUTO};
+
 /* ---- before the window ---- */
 
 struct offcpu *offcpu__new(struct session *session)

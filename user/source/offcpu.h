@@ -44,6 +44,9 @@ struct offcpu_options {
 	struct by_cause *by_cause; /* the caller's; NULL: no causes */
 };
 
+/* What `offwake` does without options. */
+extern const struct offcpu_options offcpu_default;
+
 struct offcpu;
 struct session;
 

@@ -11,8 +11,6 @@
 #include "user/source/offcpu.h"
 #include "user/source/session_parts.h"
 
-#define LOST_STACK "[lost stack]" /* in place of one that had no room */
-
 /* Of a process that we may look into, as before the window. False: not all of it is there. */
 static inline bool read_memory(pid_t pid, uint64_t address, void *out, size_t size)
 {

@@ -29,7 +29,7 @@ static void lost_hop(struct profile_entry *entry, bool *lost)
 {
 	*lost = true;
 	entry->hops[entry->hop_count++] = (struct profile_hop){
-		.kind = WAKER_IS_UNKNOWN, .name = LOST_STACK, .kernel = LOST_STACK};
+		.kind = WAKER_IS_UNKNOWN, .name = PROFILE_LOST_STACK, .kernel = PROFILE_LOST_STACK};
 }
 
 /* By what a thread's own stack says; its texts live as long as the profile. */
@@ -75,7 +75,7 @@ static bool add_waker_sleep(struct maker *maker, struct profile_hop *hop, uint32
 		return false;
 	if (!sleep) {
 		*lost = true;
-		hop->wait_kernel = LOST_STACK;
+		hop->wait_kernel = PROFILE_LOST_STACK;
 		return true;
 	}
 	*lost |= sleep->lost;
@@ -154,7 +154,7 @@ static void add_sum(struct maker *maker, const struct ns_offcpu_chain *chain,
 		entry.user = sleep->user;
 	} else {
 		entry.comm = "[unknown]";
-		entry.kernel = LOST_STACK;
+		entry.kernel = PROFILE_LOST_STACK;
 	}
 	/* What waits for a CPU alone is all run queue. */
 	if (sleep && !sleep->key.state) {

@@ -75,7 +75,7 @@ static char *kernel_text(struct offcpu_texts *texts, struct offcpu_place *place)
 
 	if (place->key.kernel == NS_OFFCPU_LOST_STACK) {
 		place->lost = true;
-		return xstrdup(LOST_STACK);
+		return xstrdup(PROFILE_LOST_STACK);
 	}
 	if (!count || !kallsyms__stack(texts->offcpu->session->kallsyms, stack.frames, count,
 				       texts->text, sizeof(texts->text)))
@@ -192,7 +192,7 @@ static char *user_text(struct offcpu_texts *texts, struct offcpu_place *place)
 		return python_text(texts, place, frames, count, functions);
 	if (!count && place->key.user == NS_OFFCPU_LOST_STACK) {
 		place->lost = true;
-		return xstrdup(LOST_STACK);
+		return xstrdup(PROFILE_LOST_STACK);
 	}
 	if (!count || !resolver__stack(offcpu->session->options.resolver, place->pid, frames, count,
 				       offcpu->options.lines ? SYMBOLS_LINES : 0, texts->text,

@@ -55,6 +55,16 @@ static void test_names_and_addresses(void **state)
 		"3 stack id=1 text=\"send (file-4.py:21);f<a>::g(int) (file-5.cc:3);write+0x10 (file-6.c:26) [libc.so.6];main [libfoo.so];(anonymous) (a b)\"");
 	check_line(anonymizer, "3 stack id=2 text=\"read (/srv/my(app)/a.py:7);schedule\"",
 		   "3 stack id=2 text=\"read (file-4.py:7);schedule\"");
+	check_line(anonymizer, "4 profile target=\"comm orders\" kernel=6.1 arch=x86_64",
+		   "4 profile target=name-1 kernel=6.1 arch=x86_64");
+	check_line(anonymizer, "4 profile-text id=1 text=\"send (/srv/my(app)/a.py:9);main\"",
+		   "4 profile-text id=1 text=\"send (file-4.py:9);main\"");
+	check_line(anonymizer, "4 profile-entry comm=orders cause=nagle-delack count=1",
+		   "4 profile-entry comm=program-1 cause=nagle-delack count=1");
+	check_line(anonymizer, "4 profile-wake kind=softirq comm=softirq:timer",
+		   "4 profile-wake kind=softirq comm=softirq:timer");
+	check_line(anonymizer, "4 profile-wake kind=thread comm=cart",
+		   "4 profile-wake kind=thread comm=program-2");
 	anonymizer__free(anonymizer);
 }
 

@@ -37,6 +37,9 @@ static void make(uint32_t type, union record *record)
 	case NS_STACK:
 		record->stack.id = 1;
 		break;
+	case NS_PROFILE_TEXT:
+		record->profile_text.id = 1;
+		break;
 	case NS_FAILED:
 		record->failed.family = 10;
 		break;
@@ -174,6 +177,12 @@ static void test_ranges(void **state)
 	assert_damaged(&record);
 	make(NS_PROCESS, &record);
 	record.head.tgid = 0;
+	assert_damaged(&record);
+	make(NS_PROFILE_TEXT, &record);
+	record.profile_text.id = 0;
+	assert_damaged(&record);
+	make(NS_PROFILE_WAKE, &record);
+	record.profile_wake.kind = NS_PROFILE_WAKER_IRQ + 1;
 	assert_damaged(&record);
 	make(NS_PEER, &record);
 	record.peer.peer = 0;

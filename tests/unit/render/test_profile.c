@@ -4,6 +4,8 @@
  * prints one, for tests/profile/ and tests/schema/.
  */
 #include "tests/unit/render/profile_fixture.h"
+#include "user/analyze/profile/profile_records.h"
+#include "user/base/array.h"
 #include "user/render/profile/frames.h"
 
 static void print_top(FILE *out, const struct profile *profile)
@@ -286,6 +288,86 @@ static void top_is_bounded_and_safe(void **state)
 	(void)state;
 }
 
+/* ---- as records, and back ---- */
+
+static void take_one(void *reader, const void *bytes, size_t len)
+{
+	union record record;
+
+	assert_int_equal(record__decode(bytes, len, &record), 0);
+	profile_reader__take(reader, &record);
+}
+
+static void recorded_it_is_the_same(void **state)
+{
+	for (size_t i = 0; i < COUNT_OF(profile_fixtures); i++) {
+		struct profile *profile = profile_fixtures[i].make(), *read;
+		struct profile_reader *reader = profile_reader__new();
+		char *text, *again;
+
+		profile__write(profile, take_one, reader);
+		read = profile_reader__finish(reader, true);
+		profile_reader__free(reader);
+		assert_non_null(read);
+		text = text_of(profile, render__profile_json);
+		again = text_of(read, render__profile_json);
+		assert_string_equal(text, again);
+		free(text);
+		free(again);
+	}
+	(void)state;
+}
+
+static void long_stacks_are_recorded_whole(void **state)
+{
+	struct profile *profile = profile__new(), *read;
+	struct profile_reader *reader = profile_reader__new();
+	char stack[9000] = "", frame[5000] = "";
+
+	while (strlen(stack) < 3000)
+		strcat(stack, "a_function_of_some_length;");
+	memset(frame, 'f', sizeof(frame) - 1); /* longer than a record */
+	strcat(stack, frame);
+	profile__add(profile,
+		     &(struct profile_entry){
+			     .comm = "a", .user = stack, .kernel = "main", .count = 1, .ns = 1});
+	profile__finish(profile);
+	profile__write(profile, take_one, reader);
+	profile__free(profile);
+	read = profile_reader__finish(reader, false);
+	assert_string_equal(read->entries[0].user, stack);
+	assert_string_equal(read->entries[0].kernel, "main");
+	profile__free(read);
+	assert_null(profile_reader__finish(reader, false));
+	profile_reader__free(reader);
+	(void)state;
+}
+
+static void take_but_texts(void *reader, const void *bytes, size_t len)
+{
+	const struct ns_head *head = bytes;
+
+	if (head->type != NS_PROFILE_TEXT)
+		take_one(reader, bytes, len);
+}
+
+static void what_is_missing_in_it_is_a_lost_stack(void **state)
+{
+	struct profile_reader *reader = profile_reader__new();
+	struct profile *profile = profile__new(), *read;
+
+	profile__add(profile, &(struct profile_entry){.comm = "a", .user = "main", .ns = 1});
+	profile__finish(profile);
+	profile__write(profile, take_but_texts, reader);
+	profile__free(profile);
+	read = profile_reader__finish(reader, false);
+	assert_string_equal(read->entries[0].user, PROFILE_LOST_STACK);
+	assert_null(read->entries[0].kernel);
+	profile__free(read);
+	profile_reader__free(reader);
+	(void)state;
+}
+
 static int dump(const char *format, const char *name)
 {
 	static const struct {
@@ -334,6 +416,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(top_tells_the_chain),
 		cmocka_unit_test(top_tells_losses_with_their_share),
 		cmocka_unit_test(top_is_bounded_and_safe),
+		cmocka_unit_test(recorded_it_is_the_same),
+		cmocka_unit_test(long_stacks_are_recorded_whole),
+		cmocka_unit_test(what_is_missing_in_it_is_a_lost_stack),
 	};
 
 	if (argc == 4 && !strcmp(argv[1], "--dump"))

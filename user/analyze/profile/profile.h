@@ -126,6 +126,10 @@ struct profile {
 
 /* How a frame without any name is written. */
 #define PROFILE_UNKNOWN_FRAME "[unknown]"
+/* In place of a stack that had no room. */
+#define PROFILE_LOST_STACK "[lost stack]"
+/* In place of a cause: shorter than what is explained. */
+#define PROFILE_NOT_EXPLAINED "not-explained"
 
 struct profile *profile__new(void);
 void profile__free(struct profile *profile);

@@ -98,7 +98,7 @@ static void emit_thread(const struct output *output, enum frame_kind kind, const
 
 const char *frame__cause(enum cause cause)
 {
-	return cause < CAUSE_COUNT ? cause__info(cause)->id : "not-explained";
+	return cause < CAUSE_COUNT ? cause__info(cause)->id : PROFILE_NOT_EXPLAINED;
 }
 
 static void emit_sleeper(const struct output *output, const struct profile_entry *entry)

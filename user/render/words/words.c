@@ -48,6 +48,10 @@ static const struct {
 	[NS_LISTENER] = {PROCESS, "queue FULL", words__listener},
 	[NS_SERVICE] = {PROCESS, "healthy", words__service},
 	[NS_MARK] = {NOBODY, "MARK", words__mark},
+	[NS_PROFILE] = {NETSTALL, "off-CPU profile", NULL},
+	[NS_PROFILE_TEXT] = {NETSTALL, "off-CPU profile: a stack", NULL},
+	[NS_PROFILE_ENTRY] = {THREAD, "slept, in all", NULL},
+	[NS_PROFILE_WAKE] = {THREAD, "woke it", NULL},
 };
 
 static void name_actor(const struct report *report, const struct ns_head *head, enum whose whose,

@@ -4,9 +4,9 @@
 # Live cases for host a of a pair of VMs: the peer is on another host, b, where peer.sh waits for commands. So netstall sees
 # one side only, and must deduce what the other did.
 
-PEER=192.0.2.2 PEER_PORT=7707
+PEER=192.0.2.2 PEER_PORT=7707 HERE=192.0.2.1 TRANSLATED=198.51.100.7
 QUICK_CASES+=" remote_split remote_split_seen_by_server remote_late_server remote_slow_path remote_rto remote_tlp
-    remote_fast_retransmit remote_syn_retransmit remote_good remote_joined "
+    remote_fast_retransmit remote_syn_retransmit remote_good remote_joined remote_joined_through_nat "
 exec {LINE}<>/run/vm/port.peer
 
 # on_peer COMMAND: runs it on host b, prints its output; its status.
@@ -23,14 +23,20 @@ on_peer() {
 peer_must() { on_peer "$1" >"$SCRATCH/peer" || fail "the other host: $(head -c 300 "$SCRATCH/peer")"; }
 
 # begin OPTIONS...: the server on host b and the client at its gate here, both with these options. PATH_DELAY: how far away
-# host b is, there and back.
-PATH_DELAY=
+# host b is, there and back. TRANSLATE: host b sees TRANSLATED in place of this one's address.
+PATH_DELAY= TRANSLATE=
 begin() {
     CLEANUP+=("tc qdisc del dev eth0 root" "tc qdisc del dev eth0 clsact")
     peer_must tidy
     if [ -n "$PATH_DELAY" ]; then
         # shellcheck disable=SC2086
         modprobe sch_netem && tc qdisc add dev eth0 root netem delay $PATH_DELAY || skip "no netem here"
+    fi
+    if [ -n "$TRANSLATE" ]; then
+        tc qdisc add dev eth0 clsact
+        tc filter add dev eth0 egress protocol ip u32 match ip src "$HERE" action nat egress "$HERE/32" "$TRANSLATED" &&
+            tc filter add dev eth0 ingress protocol ip u32 match ip dst "$TRANSLATED" action nat ingress "$TRANSLATED/32" "$HERE" ||
+            fail "no address translation"
     fi
     peer_must "serve $*"
     start_exchange -- --client-only --host "$PEER" --port "$PEER_PORT" "$@"
@@ -132,6 +138,18 @@ case_remote_joined() {
     expect "how far the clocks are apart, in us" "$OFFSET_US" '<=' "$offset + $bound + $BOUND_US + 1000"
     expect "how far the clocks are apart, in us" "$OFFSET_US" '>=' "$offset - $bound - $BOUND_US - 1000"
     expect "how certain that is, in us" "$BOUND_US" '>=' 20000
+}
+
+# The same through address translation, which a router does else: each host sees another one than there is.
+case_remote_joined_through_nat() {
+    local mac
+    modprobe -a act_nat cls_u32 sch_ingress || skip "no address translation here"
+    mac=$(cat /sys/class/net/eth0/address)
+    peer_must "ip route replace $TRANSLATED/32 dev eth0 && ip neigh replace $TRANSLATED lladdr $mac dev eth0"
+    TRANSLATE=yes recorded --mode split -n "$FEW"
+    expect_cause nagle-delack observed "$FOUND"
+    expect_sums
+    grep -q '1 connection of both (1 through address translation)' "$SCRATCH/joined" || fail "it says: $(cat "$SCRATCH/joined")"
 }
 
 case_remote_late_server() {

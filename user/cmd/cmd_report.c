@@ -282,18 +282,22 @@ static void print_text(const struct source *source, FILE *out)
 
 static void say_how_joined(const struct joined_about *about)
 {
-	char drift[64] = "";
+	char drift[64] = "", translated[64] = "";
 
+	if (about->translated)
+		print_to(translated, " (%s through address translation)",
+			 count_text(about->translated));
 	if (about->drift_ns_s)
 		snprintf(drift, sizeof(drift), ", %s us more each second",
 			 text__ms((char[TEXT_DURATION]){""}, TEXT_DURATION,
 				  about->drift_ns_s * 1000, 3));
 	log__note(
-		"joined %s and %s: %s of both; the second's clock is %s ms %s%s, and that is wrong "
+		"joined %s and %s: %s of both%s; the second's clock is %s ms %s%s, and that is wrong "
 		"by %s at most (%s segments there, %s back)",
 		about->hosts[0], about->hosts[1],
 		text__counted((char[TEXT_COUNTED]){""}, TEXT_COUNTED, about->connections,
 			      "connection"),
+		translated,
 		text__ms((char[TEXT_DURATION]){""}, TEXT_DURATION,
 			 about->offset_ns < 0 ? -about->offset_ns : about->offset_ns, 3),
 		about->offset_ns < 0 ? "behind" : "ahead", drift, duration_text(about->bound_ns),

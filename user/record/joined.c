@@ -9,14 +9,16 @@
 
 #define CONNS         1048576
 #define PIDS          1048576
-#define LEAST_OF_HALF 8              /* segments in each direction, for a drift, */
+#define ALIKE         2 /* segments that two have in common are enough: it is chance once in 2^64 */
+#define LEAST_OF_HALF 8 /* segments in each direction, for a drift, */
 #define DRIFT_NS      10000000000ull /* which shows only in so long a time */
 #define DRIFT_TIMES   8
 
 struct conn {
 	uint32_t number, other; /* of the other host; 0: it has none */
 	uint32_t family, laddr[4], raddr[4], lport, rport;
-	bool seen; /* and the other one, when it is told who they are */
+	uint32_t likely, alike; /* one with so many of its segments */
+	bool seen;              /* and the other one, when it is told who they are */
 };
 
 struct segment {
@@ -213,6 +215,79 @@ static void match_conns(struct joined *joined)
 	table__free(by_ends, NULL);
 }
 
+static uint32_t hash_of_segment(const struct segment *segment, uint32_t conn, bool received)
+{
+	uint32_t hash = (conn * 2654435761u ^ segment->seq) * 0x9e3779b1u;
+
+	hash = (hash ^ segment->end ^ segment->ack * 31) * 0x85ebca6bu;
+	return hash ^ received;
+}
+
+static bool are_alike(const struct segment *a, const struct segment *b)
+{
+	return a->seq == b->seq && a->end == b->end && a->ack == b->ack;
+}
+
+static struct conn *unmatched(struct host *host, const struct segment *segment)
+{
+	struct conn *conn = table__get(host->conns, segment->conn);
+
+	return conn && !conn->other ? conn : NULL;
+}
+
+static void join_likely(struct joined *joined, struct conn *conn, const struct segment *segment)
+{
+	struct conn *other = unmatched(&joined->hosts[0], segment);
+
+	if (!other)
+		return;
+	if (conn->likely != other->number)
+		conn->alike = 0;
+	conn->likely = other->number;
+	if (++conn->alike < ALIKE)
+		return;
+	conn->other = other->number;
+	other->other = conn->number;
+	joined->about.connections++;
+	joined->about.translated++;
+}
+
+/*
+ * Address translation on the way changes addresses and ports, and leaves sequence numbers, which
+ * begin by chance (RFC 9293, 3.4.1): who has received what the other has sent is its other end.
+ */
+static void match_translated(struct joined *joined)
+{
+	struct host *first = &joined->hosts[0], *second = &joined->hosts[1];
+	struct table *table = table__new(2 * JOINED_SEGMENTS);
+	struct segment *other;
+	struct conn *conn;
+	uint32_t key;
+
+	for (size_t i = 0; i < first->segment_count; i++) {
+		struct segment *segment = &first->segments[i];
+
+		if (!unmatched(first, segment))
+			continue;
+		for (key = hash_of_segment(segment, 0, segment->received); table__get(table, key);)
+			key++;
+		table__put(table, key, segment);
+	}
+	for (size_t i = 0; table__count(table) && i < second->segment_count; i++) {
+		const struct segment *segment = &second->segments[i];
+
+		if (!(conn = unmatched(second, segment)))
+			continue;
+		key = hash_of_segment(segment, 0, !segment->received);
+		while ((other = table__get(table, key)) &&
+		       (!are_alike(other, segment) || other->received == segment->received))
+			key++;
+		if (other)
+			join_likely(joined, conn, other);
+	}
+	table__free(table, NULL);
+}
+
 /* ---- the clocks ---- */
 
 /* 0 for what is no time: the files may say anything. */
@@ -240,18 +315,9 @@ struct least {
 	double at_sum; /* of the second's clock, since the begin */
 };
 
-static uint32_t hash_of_segment(const struct segment *segment, uint32_t conn, bool received)
-{
-	uint32_t hash = (conn * 2654435761u ^ segment->seq) * 0x9e3779b1u;
-
-	hash = (hash ^ segment->end ^ segment->ack * 31) * 0x85ebca6bu;
-	return hash ^ received;
-}
-
 static bool is_same(const struct segment *a, uint32_t conn, const struct segment *b)
 {
-	return a->conn == conn && a->seq == b->seq && a->end == b->end && a->ack == b->ack &&
-	       a->received != b->received;
+	return a->conn == conn && are_alike(a, b) && a->received != b->received;
 }
 
 static struct table *by_what_they_are(struct host *host)
@@ -263,8 +329,7 @@ static struct table *by_what_they_are(struct host *host)
 		uint32_t key = hash_of_segment(segment, segment->conn, segment->received);
 
 		for (; (other = table__get(table, key)); key++) {
-			if (other->conn == segment->conn && other->seq == segment->seq &&
-			    other->end == segment->end && other->ack == segment->ack &&
+			if (other->conn == segment->conn && are_alike(other, segment) &&
 			    other->received == segment->received) {
 				other->again = true;
 				break;
@@ -576,6 +641,8 @@ struct joined *joined__open(FILE *first, FILE *second, const char **why)
 	}
 	if (!*why)
 		match_conns(joined);
+	if (!*why)
+		match_translated(joined);
 	if (!*why && !joined->about.connections)
 		*why = "they have no connection in common";
 	if (!*why && !compare_clocks(joined))

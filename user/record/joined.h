@@ -4,11 +4,12 @@
  * the far ends of the first one's connections stands beside it, on the first one's clock, as if
  * both hosts were one.
  *
- * Connections are the same if each has the other's addresses. How far the clocks are apart is known
- * by the segments that both have seen: none arrives before it was sent, in either direction, so the
- * least times there and back bound it from both sides (as NTP has it: RFC 5905, 8), in either half
- * of the time, for a clock that drifts. Numbers of connections, rings and stacks of the second
- * become others; so do its pids, where the first has the same: 10,000,000 more.
+ * Connections are the same if each has the other's addresses, or behind address translation if one
+ * has received what the other has sent, by its sequence numbers. How far the clocks are apart is
+ * known by the segments that both have seen: none arrives before it was sent, in either direction,
+ * so the least times there and back bound it from both sides (as NTP has it: RFC 5905, 8), in
+ * either half of the time, for a clock that drifts. Numbers of connections, rings and stacks of the
+ * second become others; so do its pids, where the first has the same: 10,000,000 more.
  */
 #ifndef NETSTALL_RECORD_JOINED_H
 #define NETSTALL_RECORD_JOINED_H
@@ -23,6 +24,7 @@ struct joined;
 struct joined_about {
 	char hosts[2][64];
 	uint64_t connections; /* that both have */
+	uint64_t translated;  /* of these, with other addresses than the other host has seen */
 	uint64_t there, back; /* segments that both have seen, first to second, second to first */
 	int64_t offset_ns;    /* the second's clock is ahead by so much, at the begin */
 	int64_t drift_ns_s;   /* and by so much more each second */

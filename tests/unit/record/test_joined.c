@@ -3,6 +3,8 @@
  * A trace of one host, taken apart into what two hosts would have recorded of it, one of them with
  * another clock and the same pids; joined it is what it was.
  */
+#include <arpa/inet.h>
+
 #include "tests/unit/feed.h"
 #include "user/record/joined.h"
 
@@ -93,9 +95,8 @@ static void feed_joined(struct pipeline *pipeline, struct joined *joined)
 			pipeline__idle(pipeline, ((const struct ns_head *)record)->ts);
 }
 
-static void test_joined_as_it_was(void **state)
+static void check_joined(struct feed feed, unsigned translated)
 {
-	struct feed feed = feed__golden("nagle-delack");
 	const struct file files[2] = {record_host(&feed, 0, 0), record_host(&feed, 1, 0)};
 	const struct pipeline_sink sink = {0};
 	struct pipeline *whole = pipeline__new(&sink), *again = pipeline__new(&sink);
@@ -105,7 +106,6 @@ static void test_joined_as_it_was(void **state)
 	const char *why;
 	FILE *in[2];
 
-	(void)state;
 	for (size_t i = 0; i < feed.count; i++)
 		pipeline__feed(whole, &feed.v[i], feed.v[i].head.len);
 	was = pipeline__finish(whole);
@@ -113,6 +113,7 @@ static void test_joined_as_it_was(void **state)
 	assert_non_null(joined);
 	about = joined__about(joined);
 	assert_int_equal(about->connections, 1);
+	assert_int_equal(about->translated, translated);
 	assert_string_equal(about->hosts[1], "there");
 	/* 10 us there, 29 us back: the truth is within the bound. */
 	assert_in_range(about->bound_ns, 19000, 20000);
@@ -140,6 +141,29 @@ static void test_joined_as_it_was(void **state)
 		free(files[i].bytes);
 	}
 	free(feed.v);
+}
+
+static void test_joined_as_it_was(void **state)
+{
+	(void)state;
+	check_joined(feed__golden("nagle-delack"), 0);
+}
+
+/* The server sees another client than there is, at another port. */
+static void test_joined_through_address_translation(void **state)
+{
+	struct feed feed = feed__golden("nagle-delack");
+
+	(void)state;
+	for (size_t i = 0; i < feed.count; i++) {
+		struct ns_conn *conn = &feed.v[i].conn;
+
+		if (conn->head.type != NS_CONN || conn->head.conn != 2)
+			continue;
+		conn->raddr[0] = htonl(0xc0000263);
+		conn->rport = 1024;
+	}
+	check_joined(feed, 1);
 }
 
 /* Ten minutes of exchanges, 20 us there and 40 us back, on a clock that is 50 ppm too fast. */
@@ -230,6 +254,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_joined_as_it_was),
+		cmocka_unit_test(test_joined_through_address_translation),
 		cmocka_unit_test(test_clock_that_drifts),
 		cmocka_unit_test(test_what_has_nothing_in_common),
 	};

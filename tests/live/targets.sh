@@ -24,6 +24,7 @@ case_children_hold_the_connections() {
     start_trace -p "$EXCHANGE_PID" --children
     open_gate
     end_exchange
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID" || fail "netstall did not end with the last of the children"
     end_trace
     expect "stalls found" "$(count_of nagle-delack)" '>' 0
 }

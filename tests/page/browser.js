@@ -5,7 +5,9 @@ const results = [];
 const check = (name, right, found) => results.push(right ? `ok ${name}` : `not ok ${name}: ${String(found).slice(0, 200)}`);
 const key = (name) => document.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
 const drawn = (name) => document.querySelectorAll("#picture " + name).length;
-const rows = () => [...document.querySelectorAll("tr.row")];
+const rows = () => [...document.querySelectorAll("#stalls tr.row")];
+const finite = (selector) => ![...document.querySelectorAll(selector)].some((element) => [...element.attributes].some((attribute) => /NaN|Infinity|undefined/.test(attribute.value)));
+const texts = (selector) => [...document.querySelectorAll(selector)].map((element) => element.textContent);
 
 function look() {
   check("no-error", !errors.length, errors.join("; "));
@@ -15,10 +17,20 @@ function look() {
   check("no-handlers", ![...document.querySelectorAll("*")].some((element) => [...element.attributes].some((attribute) => attribute.name.startsWith("on"))), "an attribute on...");
   check("stalls-listed", rows().length === Math.min(STALLS, 100), rows().length);
   check("causes-are-explained", [...document.querySelectorAll("button.cause")].every((button) => { button.click(); return document.getElementById("meaning").textContent.length > 40; }), "");
+  check("the-run-is-there-if-something-was", document.getElementById("whole-run").hidden === (!STALLS && !data.marks.length), STALLS);
+  check("marks", data.marks.every((mark) => texts("#run title").includes(mark.text)), texts("#run title"));
+  check("requests-by-duration", document.getElementById("durations").hidden === !data.requests.length && finite("#histogram *"), document.getElementById("histogram").outerHTML);
+  const lines = [...document.querySelectorAll("#requests tr.row")];
+  lines.forEach((line, i) => {
+    line.click();
+    const bars = texts("#histogram text:not(.faint)").reduce((sum, text) => sum + Number(text.replace(/,/g, "")), 0);
+    check("all-requests-are-in-it", document.getElementById("durations-of").textContent === nameOfRequests(data.requests[i]) && bars > 0 && bars <= data.requests[i].count, bars);
+  });
   if (!STALLS) return;
+  check("the-run-has-its-stalls", document.querySelectorAll("#run rect").length > 0 && finite("#run *"), document.getElementById("run").outerHTML);
   const stall = data.stalls[shown];
   check("lanes", drawn("text") >= 2 && drawn("rect") >= 2, drawn("rect"));
-  check("times-are-finite", ![...document.querySelectorAll("#picture *")].some((element) => [...element.attributes].some((attribute) => /NaN|Infinity|undefined/.test(attribute.value))), document.getElementById("picture").outerHTML);
+  check("times-are-finite", finite("#picture *"), document.getElementById("picture").outerHTML);
   check("lines", document.getElementById("lines").textContent.split("\n").length === stall.lines.length, "");
   const svg = new DOMParser().parseFromString(still(), "image/svg+xml");
   check("saved-picture", !svg.querySelector("parsererror") && svg.querySelectorAll("rect").length > drawn("rect") && !still().includes("var("), still());
@@ -35,6 +47,10 @@ function look() {
   check("chosen", shown === Number(last.dataset.index) && document.getElementById("stall-title").textContent.startsWith(`Stall ${data.stalls[shown].id}:`), shown);
   key("j");
   check("next-turns-round", shown === 0, shown);
+  const box = document.getElementById("run").getBoundingClientRect(), at = data.stalls[data.stalls.length - 1];
+  document.getElementById("run").dispatchEvent(new MouseEvent("click", { clientX: box.left + LEFT + (at.start_ms + at.duration_ms / 2) / data.overview.window_ms * (box.width - LEFT - RIGHT) }));
+  check("the-run-is-clicked", Math.abs(data.stalls[shown].start_ms - at.start_ms) <= data.overview.window_ms / 100, shown);
+  show(0);
   const search = document.getElementById("search");
   search.value = data.stalls[0].cause;
   search.dispatchEvent(new Event("input"));

@@ -311,6 +311,17 @@ struct request_view {
 	struct slice slices[STALL_SLICES];
 };
 
+#define REQUEST_BIN_SLICES 6
+
+/* Requests that took from_ns to less than to_ns. */
+struct request_bin {
+	uint64_t from_ns, to_ns;
+	uint64_t count; /* in the window, by the sample */
+	/* The mean of some of them: by cause, most first; causes beyond these are left out. */
+	size_t slice_count;
+	struct slice slices[REQUEST_BIN_SLICES];
+};
+
 enum request_role {
 	REQUEST_MADE, /* by a target */
 	REQUEST_SERVED,
@@ -355,6 +366,9 @@ struct report_requests {
 	uint64_t several;
 	struct request_view median;
 	struct request_view p99;
+	/* From the shortest to the longest, also those without a request; not of a connection. */
+	size_t bin_count;
+	struct request_bin *bins;
 };
 
 /* Something about how the program uses its connections or CPUs that is out of the ordinary. */

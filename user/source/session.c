@@ -449,17 +449,41 @@ bool session__poll(struct session *session)
 	return enrich__settle(session->enrich, NAMES_NS) && all;
 }
 
+static bool has_ended(pid_t pid)
+{
+	return kill(pid, 0) && errno == ESRCH;
+}
+
+/* With the children that they have started, and these theirs: one is forgotten when it exits. */
+static bool a_target_lives(const struct session *session)
+{
+	int fd = bpf_map__fd(session->skel->maps.procs);
+	struct ns_proc_state proc;
+	__u32 tgid, *last = NULL;
+
+	for (; !bpf_map_get_next_key(fd, last, &tgid); last = &tgid) {
+		if (bpf_map_lookup_elem(fd, &tgid, &proc) ||
+		    !(ns_proc_role(&proc) & NS_ROLE_TARGET))
+			continue;
+		if (!has_ended(enrich__view(session->enrich, tgid)))
+			return true;
+	}
+	return false;
+}
+
 bool session__targets_gone(const struct session *session)
 {
 	const struct target *target = session->target;
 	size_t i;
 
-	if (target->comm || target->cgroup || !session->set.count || target->children)
+	if (target->comm || target->cgroup || !session->set.count)
 		return false;
+	if (target->children)
+		return !a_target_lives(session);
 	if (session->targets_exited >= session->set.count)
 		return true; /* also when nobody has waited for them yet */
 	for (i = 0; i < session->set.count; i++)
-		if (!kill(session->set.processes[i].view_tgid, 0) || errno != ESRCH)
+		if (!has_ended(session->set.processes[i].view_tgid))
 			return false;
 	return true;
 }

@@ -26,6 +26,7 @@ struct requests {
 	struct request_end ends[REQUEST_ENDS]; /* by number; the first one is of none */
 	uint32_t end_count;
 	struct report_requests *views;
+	size_t view_count;
 };
 
 /* Which of the two a side is, its place says: there the number of its endpoint stands. */
@@ -71,6 +72,8 @@ void requests__free(struct requests *requests)
 			drop(&sample->exchanges[k]);
 		free(sample->exchanges);
 	}
+	for (size_t i = 0; i < requests->view_count; i++)
+		free(requests->views[i].bins);
 	free(requests->views);
 	free(requests);
 }
@@ -451,14 +454,11 @@ static const struct exchange *at_rank(const struct exchange *sorted, size_t coun
 	return exact && is_whole(exact) ? exact : best ? best : exact;
 }
 
-static void view_rank(const struct report *report, const struct exchange *sorted, size_t count,
-		      uint64_t total, unsigned hundredths, struct request_view *view)
+static void view_one(const struct report *report, const struct exchange *exchange,
+		     struct request_view *view)
 {
-	const struct exchange *exchange = at_rank(sorted, count, total, hundredths);
 	struct exchange_facts facts;
 
-	if (!exchange)
-		return;
 	if (!exchange->asked.head.type && exchange->alone.view) {
 		*view = *exchange->alone.view;
 		return;
@@ -473,12 +473,108 @@ static void view_rank(const struct report *report, const struct exchange *sorted
 	exchange__cut(exchange, &facts, view);
 }
 
+static void view_rank(const struct report *report, const struct exchange *sorted, size_t count,
+		      uint64_t total, unsigned hundredths, struct request_view *view)
+{
+	const struct exchange *exchange = at_rank(sorted, count, total, hundredths);
+
+	if (exchange)
+		view_one(report, exchange, view);
+}
+
+/* ---- the histogram ---- */
+
+#define BIN_VIEWS 8 /* requests that say what those of a bin are made of */
+
+static int most_time_first(const void *a, const void *b)
+{
+	const struct slice *x = a, *y = b;
+	int by = compare_u64(y->ns, x->ns);
+
+	return by ? by : compare_u64(x->cause, y->cause);
+}
+
+/* Those of one bin, sorted. Whole ones say more, if there are any. */
+static void cut_bin(const struct report *report, const struct exchange *exchanges, size_t count,
+		    struct request_bin *bin)
+{
+	struct slice causes[CAUSE_COUNT] = {0};
+	size_t whole = 0, viewed = 0, passed = 0;
+
+	for (size_t i = 0; i < count; i++)
+		whole += is_whole(&exchanges[i]);
+	for (size_t i = 0; i < count; i++) {
+		size_t of = whole ? whole : count, step = (of + BIN_VIEWS - 1) / BIN_VIEWS;
+		struct request_view view = {0};
+
+		if ((whole && !is_whole(&exchanges[i])) || passed++ % step)
+			continue;
+		view_one(report, &exchanges[i], &view);
+		for (size_t k = 0; k < view.slice_count; k++)
+			causes[view.slices[k].cause].ns += view.slices[k].ns;
+		viewed++;
+	}
+	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+		causes[i].cause = (enum cause)i;
+		causes[i].ns /= viewed ? viewed : 1;
+	}
+	qsort(causes, CAUSE_COUNT, sizeof(*causes), most_time_first);
+	while (bin->slice_count < REQUEST_BIN_SLICES && causes[bin->slice_count].ns) {
+		bin->slices[bin->slice_count] = causes[bin->slice_count];
+		bin->slice_count++;
+	}
+}
+
+/* 1, 2, 5, 10, 20, 50 ... ns */
+static uint64_t bin_edge(unsigned edge)
+{
+	static const uint64_t steps[] = {1, 2, 5};
+	uint64_t ns = steps[edge % 3];
+
+	for (; edge >= 3; edge -= 3)
+		ns *= 10;
+	return ns;
+}
+
+#define BIN_EDGES 57 /* up to 5 * 10^18 */
+
+static void fill_bins(const struct report *report, const struct exchange *sorted, size_t count,
+		      uint64_t total, struct report_requests *out)
+{
+	struct shares shares = shares_of(sorted, count, total);
+	struct ranked ranked = {0};
+	uint64_t below = 0, upto = 0;
+	unsigned first = 0, last = 0;
+	size_t i = 0, begin;
+
+	while (first + 1 < BIN_EDGES && bin_edge(first + 1) <= duration(&sorted[0]))
+		first++;
+	for (last = first + 1;
+	     last < BIN_EDGES - 1 && bin_edge(last) <= duration(&sorted[count - 1]);)
+		last++;
+	out->bins = xcalloc(last - first, sizeof(*out->bins));
+	for (unsigned edge = first; edge < last; edge++) {
+		struct request_bin *bin = &out->bins[out->bin_count++];
+
+		bin->from_ns = bin_edge(edge);
+		bin->to_ns = bin_edge(edge + 1);
+		for (begin = i; i < count && duration(&sorted[i]) < bin->to_ns; i++)
+			upto = rank_behind(&ranked, &sorted[i], &shares);
+		bin->count = upto - below;
+		below = upto;
+		if (i > begin)
+			cut_bin(report, &sorted[begin], i - begin, bin);
+	}
+}
+
 static void view_all(const struct report *report, const struct exchange *sorted, size_t count,
 		     uint64_t total, struct report_requests *out)
 {
 	out->sampled = count;
 	view_rank(report, sorted, count, total, 50, &out->median);
 	view_rank(report, sorted, count, total, 99, &out->p99);
+	if (count && !out->conn)
+		fill_bins(report, sorted, count, total, out);
 }
 
 /* ---- several requests at a time ---- */
@@ -758,6 +854,7 @@ void requests__write(struct requests *requests, struct report *report)
 		count += write_role(requests, report, (enum request_role)i, &views[count]);
 	}
 	requests->views = views;
+	requests->view_count = count;
 	report->requests = views;
 	report->requests_count = count;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/times.h"
+#include "user/base/array.h"
 #include "user/base/embed.h"
 #include "user/base/xalloc.h"
 #include "user/render/json/json_values.h"
@@ -152,6 +154,8 @@ static json_t *requests_of(struct page *page, const struct report_requests *requ
 {
 	note_slices(page, requests->median.slices, requests->median.slice_count);
 	note_slices(page, requests->p99.slices, requests->p99.slice_count);
+	for (size_t i = 0; i < requests->bin_count; i++)
+		note_slices(page, requests->bins[i].slices, requests->bins[i].slice_count);
 	return json_value__requests(requests);
 }
 
@@ -197,6 +201,57 @@ static json_t *about_of(const struct report *report)
 	return value;
 }
 
+/* ---- the whole run ---- */
+
+#define OVERVIEW_BINS 240
+
+struct overview {
+	const struct report *report;
+	uint64_t bin_ns;
+	uint64_t *ns[CAUSE_COUNT]; /* stalled, by bin; NULL: no stall of it */
+};
+
+static void add_to_overview(struct overview *overview, enum cause cause, uint64_t start_ts,
+			    uint64_t ns)
+{
+	uint64_t from = ns_passed(overview->report->start_ts, start_ts), end = from + ns;
+	uint64_t **bins = &overview->ns[cause];
+
+	if (!*bins)
+		*bins = xcalloc(OVERVIEW_BINS, sizeof(**bins));
+	for (uint64_t bin = from / overview->bin_ns; from < end && bin < OVERVIEW_BINS; bin++) {
+		uint64_t upto = min_u64(end, (bin + 1) * overview->bin_ns);
+
+		(*bins)[bin] += upto - from;
+		from = upto;
+	}
+}
+
+static json_t *overview_of(struct page *page)
+{
+	const struct report *report = page->report;
+	uint64_t window_ns = ns_passed(report->start_ts, report->end_ts);
+	struct overview overview = {.report = report, .bin_ns = window_ns / OVERVIEW_BINS + 1};
+	json_t *object = json_object(), *by_cause = put_object(object, "by_cause");
+
+	for (size_t i = 0; i < report->stall_count; i++)
+		add_to_overview(&overview, report->stalls[i].cause, report->stalls[i].start_ts,
+				ns_passed(report->stalls[i].start_ts, report->stalls[i].end_ts));
+	for (size_t i = 0; i < report->brief_count; i++)
+		add_to_overview(&overview, (enum cause)report->briefs[i].cause,
+				report->briefs[i].start_ts, report->briefs[i].ns);
+	put(object, "bin_ms", json_value__ms(overview.bin_ns));
+	put(object, "window_ms", json_value__ms(window_ns));
+	for (size_t cause = 0; cause < CAUSE_COUNT; cause++) {
+		if (!overview.ns[cause])
+			continue;
+		put_each(by_cause, cause__info((enum cause)cause)->id, i, OVERVIEW_BINS,
+			 json_value__ms(overview.ns[cause][i]));
+		free(overview.ns[cause]);
+	}
+	return object;
+}
+
 static json_t *page_of(const struct report *report, const struct verdict *verdict,
 		       const char *above)
 {
@@ -218,6 +273,9 @@ static json_t *page_of(const struct report *report, const struct verdict *verdic
 	put(object, "stall_count",
 	    json_value__count(report->stall_count + report->stalls_not_kept));
 	put_each(object, "causes", i, report->cause_count, cause_of(&page, &report->causes[i]));
+	put(object, "overview", overview_of(&page));
+	put_each(object, "marks", i, report->mark_count,
+		 json_value__mark(report, &report->marks[i]));
 	put_each(object, "requests", i, report->requests_count,
 		 requests_of(&page, &report->requests[i]));
 	put_each(object, "threads", i, report->thread_count,

@@ -162,6 +162,20 @@ function drawAxis(svg, x, stall, height) {
   }
 }
 
+// What the user said meanwhile. A text that would stand in another one is told by hovering.
+function drawMarks(svg, x, [from, to], top, height) {
+  let free = 0;
+  for (const mark of data.marks || []) {
+    if (mark.at_ms < from || mark.at_ms > to) continue;
+    const at = x(mark.at_ms);
+    draw(svg, "line", { x1: at, x2: at, y1: top, y2: height, stroke: "var(--ink)", "stroke-width": 1.2, "stroke-dasharray": "5 3" }, mark.text);
+    draw(svg, "circle", { cx: at, cy: height - 4, r: 3.5, fill: "var(--ink)" }, `${mark.text}, at ${ms(mark.at_ms)}`);
+    if (at < free) continue;
+    add(svg, "text", { x: at + 6, y: height - 2 }, mark.text);
+    free = at + 14 + mark.text.length * 6.5;
+  }
+}
+
 function picture() {
   const stall = data.stalls[shown], svg = byId("picture");
   svg.textContent = "";
@@ -181,6 +195,7 @@ function picture() {
     at += slice.ms;
   }
   add(svg, "text", { x: 8, y: AXIS + 13, class: "faint" }, "the wait is");
+  drawMarks(svg, x, view, AXIS, height);
   let y = AXIS + 26;
   const places = new Map();
   for (const lane of lanes.threads) {
@@ -201,6 +216,42 @@ function picture() {
   }
 }
 
+// The whole run: how much of each of its parts stalls took, of all threads together, and what was marked. A click shows a stall of then.
+function run() {
+  const svg = byId("run"), { bin_ms, window_ms, by_cause } = data.overview, causes = Object.entries(by_cause);
+  svg.textContent = "";
+  byId("whole-run").hidden = !causes.length && !data.marks.length;
+  if (byId("whole-run").hidden) return;
+  const width = svg.clientWidth || 1000, top = 20, high = 60, height = top + high + (data.marks.length ? 30 : 12), bins = causes.length ? causes[0][1].length : 0;
+  const x = (t) => LEFT + t / window_ms * (width - LEFT - RIGHT), sums = [...Array(bins).keys()].map((i) => causes.reduce((sum, [, parts]) => sum + parts[i], 0));
+  const most = Math.max(bin_ms, ...sums);
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.setAttribute("height", height);
+  add(svg, "text", { x: 8, y: top + 14 }, "stalled");
+  add(svg, "text", { x: 8, y: top + 30, class: "faint" }, most > bin_ms ? `up to ${Number((most / bin_ms).toPrecision(2))} threads at a time` : "full height: all the time");
+  draw(svg, "line", { x1: LEFT, x2: width - RIGHT, y1: top + high, y2: top + high, stroke: "var(--line)", "stroke-width": 2 });
+  sums.forEach((sum, i) => {
+    if (!sum) return;
+    const title = `${ms(i * bin_ms)} to ${ms((i + 1) * bin_ms)}\n` + causes.filter(([, parts]) => parts[i]).map(([cause, parts]) => `${cause}: ${ms(parts[i])}`).join("\n");
+    let y = top + high;
+    for (const [cause, parts] of causes) {
+      const part = parts[i] / most * high;
+      y -= part;
+      if (part) draw(svg, "rect", { x: x(i * bin_ms), y, width: Math.max(1, x(bin_ms) - LEFT - 0.4), height: Math.max(0.8, part), fill: colour(cause) }, title);
+    }
+  });
+  const raw = window_ms / 8, base = Math.pow(10, Math.floor(Math.log10(raw || 1))), step = [1, 2, 5, 10].map((f) => f * base).find((s) => s >= raw) || 1;
+  for (let t = 0; t <= window_ms; t += step) add(svg, "text", { x: x(t) + 2, y: 12, class: "faint" }, t ? ms(Number(t.toPrecision(6))) : "0");
+  drawMarks(svg, x, [0, window_ms], 16, height);
+  const stall = data.stalls[shown];
+  if (stall) draw(svg, "polygon", { points: `${x(stall.start_ms)},${top + high} ${x(stall.start_ms) - 5},${top + high + 9} ${x(stall.start_ms) + 5},${top + high + 9}`, fill: "var(--ink)" }, `stall ${stall.id}, below`);
+  svg.onclick = (event) => {
+    const box = svg.getBoundingClientRect(), t = (event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT) * window_ms;
+    const away = (other) => Math.abs(other.start_ms + other.duration_ms / 2 - t);
+    show(data.stalls.reduce((best, other, i) => (away(other) < away(data.stalls[best]) ? i : best), 0));
+  };
+}
+
 function whole() {
   const stall = data.stalls[shown];
   if (!stall) return;
@@ -210,15 +261,16 @@ function whole() {
 }
 
 function show(index) {
-  if (!data.stalls.length) return;
+  if (!data.stalls.length) return run();
   shown = (index + data.stalls.length) % data.stalls.length;
   const stall = data.stalls[shown];
   whole();
   byId("stall-title").textContent = `Stall ${stall.id}: ${stall.cause}, ${ms(stall.duration_ms)} at ${(stall.start_ms / 1000).toFixed(3)} s, of ${threadName(stall.tid, stall.pid)}`;
   byId("lines").textContent = stall.lines.map((line) => `${line.ms.toFixed(3).padStart(10)} ms  ${line.actor.padEnd(22)} ${line.what.padEnd(20)} ${line.amount.padStart(9)}  ${line.note}`).join("\n");
   byId("slices").textContent = stall.slices.map((slice) => `${slice.cause} ${ms(slice.ms)}`).join(" + ");
-  for (const row of document.querySelectorAll("tr.row")) row.classList.toggle("chosen", Number(row.dataset.index) === shown);
+  for (const row of document.querySelectorAll("#stalls tr.row")) row.classList.toggle("chosen", Number(row.dataset.index) === shown);
   picture();
+  run();
 }
 
 // The picture as a file of its own: with the colours that it has now, and a title.
@@ -285,7 +337,7 @@ document.addEventListener("keydown", (event) => {
   const keys = { "+": deeds.in, "=": deeds.in, "-": deeds.out, 0: deeds.all, j: deeds.next, k: deeds.prev, ArrowLeft: () => move(-0.1), ArrowRight: () => move(0.1) };
   if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
 });
-window.addEventListener("resize", picture);
+window.addEventListener("resize", () => { picture(); run(); histogram(); });
 
 // ---- the rest of the page ----
 
@@ -303,12 +355,48 @@ function table(id, heads, rows) {
 }
 function nameOfRequests(row) {
   const end = row.endpoint, deed = row.role === "makes" ? "makes" : "serves";
-  if (!end) return row.connection ? `${deed}, on ${data.addresses[row.connection] || "connection " + row.connection}` : deed;
+  if (!end) return row.connection ? `${deed}, on ${data.addresses[row.connection] || "connection " + row.connection}` : `${deed}, all together`;
   return row.role === "makes" ? `${end.comm} asks ${end.remote}` : `${end.comm} serves :${end.port}`;
 }
 function bar(parent, parts, whole) {
   const total = whole || parts.reduce((sum, part) => sum + part.ms, 0), box = add(parent, "div", { class: "bar", style: "min-width:160px" });
   for (const part of parts) add(box, "span", { style: `width:${total ? 100 * part.ms / total : 0}%;background:${colour(part.cause)}`, title: whole ? percent(part.ms) : `${part.cause} ${ms(part.ms)}` });
+}
+// Requests by how long they took, and what these were made of. The scale of counts is logarithmic: the few slow ones are what matters.
+let asked = 0;
+function histogram() {
+  const svg = byId("histogram"), row = data.requests[asked], bins = row ? row.histogram : [];
+  svg.textContent = "";
+  byId("durations").hidden = !bins.length;
+  if (!bins.length) return;
+  const width = Math.min(svg.clientWidth || 1000, 90 * bins.length + 20), high = 110, top = 16, height = top + high + 18, wide = (width - 10) / bins.length;
+  const size = (count) => (count ? Math.log10(1 + count) / Math.log10(1 + Math.max(...bins.map((bin) => bin.count))) * high : 0);
+  byId("durations-of").textContent = nameOfRequests(row);
+  svg.setAttribute("viewBox", `0 0 ${svg.clientWidth || 1000} ${height}`);
+  svg.setAttribute("height", height);
+  bins.forEach((bin, i) => {
+    const total = bin.slices.reduce((sum, slice) => sum + slice.ms, 0), left = 5 + i * wide;
+    const title = `${bin.count.toLocaleString("en")} requests of ${ms(bin.from_ms)} to ${ms(bin.to_ms)}\n` + bin.slices.map((slice) => `${slice.cause} ${ms(slice.ms)}`).join("\n");
+    let y = top + high;
+    for (const slice of bin.slices) {
+      const part = size(bin.count) * slice.ms / total;
+      y -= part;
+      draw(svg, "rect", { x: left, y, width: Math.max(1, wide - 3), height: part, fill: colour(slice.cause) }, title);
+    }
+    if (bin.count) add(svg, "text", { x: left + wide / 2 - 2, y: y - 4, "text-anchor": "middle" }, bin.count.toLocaleString("en"));
+    add(svg, "text", { x: left, y: height - 4, class: "faint" }, ms(bin.from_ms));
+  });
+}
+function requestsTable() {
+  const element = byId("requests");
+  table("requests", [[""], ["count", 1], ["median", 1], ["p99", 1], ["the median is"]], data.requests.map((row) => [
+    nameOfRequests(row), row.count, ms(row.median.total_ms), ms(row.p99.total_ms), (td) => bar(td, row.median.slices)]));
+  [...element.rows].slice(1).forEach((line, i) => {
+    if (!data.requests[i].histogram.length) return;
+    line.className = "row";
+    line.addEventListener("click", () => { asked = i; histogram(); });
+  });
+  histogram();
 }
 function stallsTable() {
   const element = byId("stalls"), words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -346,8 +434,7 @@ if (!data.stalls.length) for (const id of ["tools", "stall-title"]) byId(id).hid
 table("causes", [["cause"], ["stalls", 1], ["total", 1], ["of the time", 1], [""]], data.causes.map((cause) => [
   (td) => causeButton(td, cause.cause), cause.count, ms(cause.total_ms), percent(cause.share),
   (td) => bar(td, [{ cause: cause.cause, ms: cause.share }], 1)]));
-table("requests", [[""], ["count", 1], ["median", 1], ["p99", 1], ["the median is"]], data.requests.map((row) => [
-  nameOfRequests(row), row.count, ms(row.median.total_ms), ms(row.p99.total_ms), (td) => bar(td, row.median.slices)]));
+requestsTable();
 table("threads", [["thread"], ["on CPU", 1], ["blocked", 1], ["run queue", 1]], data.threads.map((thread) => [
   `${thread.comm}/${thread.tid}`, ms(thread.on_cpu_ms), ms(thread.blocked_ms), ms(thread.runqueue_ms)]));
 byId("search").addEventListener("input", stallsTable);

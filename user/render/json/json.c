@@ -310,7 +310,7 @@ static json_t *listener_of(const struct report_listener *listener)
 	return object;
 }
 
-static json_t *mark_of(const struct report *report, const struct report_mark *mark)
+json_t *json_value__mark(const struct report *report, const struct report_mark *mark)
 {
 	json_t *object = json_object();
 
@@ -346,7 +346,7 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 			  listener_of(&report->listeners[i]));
 	if (report->mark_count)
 		json_stream__each(stream, "marks", i, report->mark_count,
-				  mark_of(report, &report->marks[i]));
+				  json_value__mark(report, &report->marks[i]));
 	json_stream__each(stream, "habits", i, report->habit_count,
 			  json_value__habit(report, &report->habits[i]));
 	json_stream__put(stream, "verdict", json_value__verdict(report, verdict));

@@ -16,6 +16,17 @@ static json_t *view_of(const struct request_view *view)
 	return object;
 }
 
+static json_t *bin_of(const struct request_bin *bin)
+{
+	json_t *object = json_object();
+
+	put(object, "from_ms", json_value__ms(bin->from_ns));
+	put(object, "to_ms", json_value__ms(bin->to_ns));
+	put(object, "count", json_value__count(bin->count));
+	put(object, "slices", json_value__slices(bin->slices, bin->slice_count));
+	return object;
+}
+
 static json_t *end_of(const struct request_end *end)
 {
 	json_t *object;
@@ -43,6 +54,7 @@ json_t *json_value__requests(const struct report_requests *requests)
 	put(object, "sampled", json_value__count(requests->sampled));
 	put(object, "median", view_of(&requests->median));
 	put(object, "p99", view_of(&requests->p99));
+	put_each(object, "histogram", i, requests->bin_count, bin_of(&requests->bins[i]));
 	return object;
 }
 

@@ -58,7 +58,7 @@ enum {
 /* ---- tracks ---- */
 
 /* What a track is of; with a number of that it is a track's. */
-enum of { OF_PROCESS = 1, OF_THREAD, OF_STALLS, OF_END, OF_TIMER, OF_FLIGHT, OF_RING };
+enum of { OF_PROCESS = 1, OF_THREAD, OF_STALLS, OF_END, OF_TIMER, OF_FLIGHT, OF_RING, OF_MARKS };
 
 #define RING_SLOTS 32 /* operations of a ring that are drawn beside each other */
 #define TRACKS     1048576
@@ -361,6 +361,13 @@ void perfetto__record(struct perfetto *perfetto, const struct report *so_far,
 	case NS_DELACK_FIRE:
 		add_timer(perfetto, &record->delack);
 		break;
+	case NS_MARK:
+		add(perfetto, &(struct track_event){.type = TYPE_INSTANT,
+						    .ts = record->head.ts,
+						    .of = OF_MARKS,
+						    .name = safe_text(record->mark.text,
+								      sizeof(record->mark.text))});
+		break;
 	case NS_RETRANS:
 		add(perfetto, &(struct track_event){.type = TYPE_INSTANT,
 						    .ts = record->head.ts,
@@ -445,6 +452,8 @@ static char *name_of(const struct report *report, const struct track *track)
 				 addresses);
 	case OF_RING:
 		return xasprintf("io_uring ring %u", track->number);
+	case OF_MARKS:
+		return xstrdup("marks");
 	default:
 		return NULL;
 	}

@@ -47,12 +47,14 @@ run_golden() {
 
 # Recordings of each version of the format, made on several kernels, are read for ever. After a change of what is printed:
 # for f in tests/golden/recordings/*.nsr; do build/netstall report -v --connections=each $f >${f%.nsr}.expected; done
+# and of one with a profile: build/netstall report --offwake --by-cause -f $f >${f%.nsr}.folded
 golden_recordings() {
     local recording name
     for recording in tests/golden/recordings/*.nsr; do
         name=$(basename "$recording" .nsr)
         if "$B/netstall" report -v --connections=each "$recording" 2>&1 | cmp -s - "${recording%.nsr}.expected"; then
             echo "ok golden/recordings/$name"
+            [ ! -f "${recording%.nsr}.folded" ] || same_profile "$recording" "$name"
             same_as_text "$recording" "$name"
             chooses_stalls "$recording" "$name"
             stays_whole "$recording" "$name"
@@ -71,6 +73,14 @@ stays_whole() {
         [ $? = 64 ] && cmp -s "$1" "$copy" || { echo "not ok golden/recordings/$2-stays-whole: $option" && return; }
     done
     echo "ok golden/recordings/$2-stays-whole"
+}
+
+same_profile() {
+    if "$B/netstall" report --offwake --by-cause -f "$1" 2>&1 | cmp -s - "${1%.nsr}.folded"; then
+        echo "ok golden/recordings/$2-offwake"
+    else
+        echo "not ok golden/recordings/$2-offwake: $("$B/netstall" report --offwake --by-cause -f "$1" 2>&1 | diff "${1%.nsr}.folded" - | head -n 3 | tr '\n' ' ')"
+    fi
 }
 
 # Its stalls by what they are asked for.

@@ -51,6 +51,7 @@ def judge(name):
     text = "".join(packet for here in events.values() for _, _, packet in here)
     assert "stall " in text and "waits: " in text, "no stall, or no wait"
     assert flows & ends, "no flow has both of its ends"
+    assert "marks" not in name or re.search(r'name: "marks"', "".join(tracks.values())), "no marks"
 
 
 failed = False

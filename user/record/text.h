@@ -21,8 +21,8 @@
 
 #include "user/record/record.h"
 
-/* What a text trace's time 0.000 is on the record's clock. */
-#define TEXT_TRACE_ORIGIN_NS 1000000000ull
+/* What a text trace's time 0.000 is on the record's clock: some of what there is may be days older. */
+#define TEXT_TRACE_ORIGIN_NS 1000000000000000ull
 
 /*
  * Read one line. Returns 1 and fills out, 0 for an empty line or a comment,

@@ -100,7 +100,7 @@ static void test_errors(void **state)
 	(void)state;
 	assert_error("soon send conn=1", "'soon' is no time");
 	assert_error("1.2345678 send conn=1", "no time");
-	assert_error("-1000 send conn=1", "no time");
+	assert_error("-1000000000 send conn=1", "no time");
 	assert_error("1", "is no record");
 	assert_error("1 shout conn=1", "'shout' is no record");
 	assert_error("1 send conn", "'conn' is no field=value");

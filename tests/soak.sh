@@ -139,7 +139,7 @@ other() {
     wait $pid
     status=$?
     case $how,$status in
-    *KILL,137 | TERM,143 | INT,130 | *,0) ;; # it was ended before it began
+    *KILL,137 | TERM,143 | INT*,130 | *,0) ;; # it was ended before it began
     *,[34]) [ "$1" = check ] || echo "$* had status $status after $how" >>"$DIR/wrong" ;; # its program was ended too, with no traffic
     *) echo "$* had status $status after $how: $(tail -n 1 "$DIR/other.err")" >>"$DIR/wrong" ;;
     esac
@@ -204,7 +204,7 @@ judge left-bpf "$(left_behind | head -n 3 | paste -sd' ')" wait_for 30 nothing_l
 judge end "status $status: $(tail -n 1 "$DIR/long.err")" [ "$status" = 0 ]
 made=$(report '[.requests[] | select(.role == "makes")][0].count') # of all together
 lost=$(report .completeness.lost)
-echo "# soak: $(exchanges_of_load) exchanges, $made reported, $lost records lost"
+echo "# soak: $(exchanges_of_load) exchanges, $made reported, $lost records lost $(report '.completeness.lost_by_kind | tojson')"
 full=$(report '.completeness.lost_by_kind | (.kept // 0) + (.processes // 0) + (.conns // 0) + (.threads // 0)')
 judge room "$full found none" [ "$full" = 0 ]
 accounted() { [ "$made" = "$(exchanges_of_load)" ] || [ "$lost" -gt 0 ]; }

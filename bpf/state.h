@@ -77,7 +77,6 @@ enum ns_active {
 	NS_ACTIVE_RECOVERY = 2,
 	NS_ACTIVE_SAMPLE = 3, /* not counted there, but in samples_open */
 	NS_ACTIVE_LOOK = 4,   /* not counted: at a hold, for a moment */
-	NS_ACTIVE_TELL = 5,   /* likewise: who says what becomes of an untold connection */
 };
 
 #define NS_ACTIVES 4 /* kinds */
@@ -295,6 +294,7 @@ struct ns_history {
 struct ns_conn_state {
 	__u32 untold; /* enum ns_untold */
 	__u32 wanted; /* something of it has left: it is to be told as soon as the stack has room */
+	__u32 telling, closing; /* (+) see know_end() */
 	__u32 id;
 	__u32 role;
 	__u64 key;  /* its own struct sock */

@@ -33,13 +33,13 @@ static __always_inline __u64 window_time(void)
 	return now < end ? now : end;
 }
 
-/* Is the task called so? wanted: NS_COMM_LEN bytes, filled up with 0. */
-static __always_inline bool has_comm(struct task_struct *task, const volatile char *wanted)
+/* Is this the name, cut where the kernel cuts it? wanted: NS_COMM_LEN bytes, filled up with 0. */
+static __always_inline bool is_comm(const char *name, const volatile char *wanted)
 {
 	char comm[NS_COMM_LEN] = {};
 	int i;
 
-	BPF_CORE_READ_STR_INTO(&comm, task, comm);
+	bpf_probe_read_kernel_str(comm, sizeof(comm), name);
 	for (i = 0; i < NS_COMM_LEN; i++) {
 		if (comm[i] != wanted[i])
 			return false;
@@ -47,6 +47,11 @@ static __always_inline bool has_comm(struct task_struct *task, const volatile ch
 			return true;
 	}
 	return true;
+}
+
+static __always_inline bool has_comm(struct task_struct *task, const volatile char *wanted)
+{
+	return is_comm((const char *)__builtin_preserve_access_index(&task->comm), wanted);
 }
 
 /*

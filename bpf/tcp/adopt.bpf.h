@@ -117,7 +117,7 @@ __noinline int open_conn(__u64 key)
 	conn->phase = NS_PHASE_OPEN;
 	read_base(sk, conn);
 	conn->untold = is_one_of_many(conn) ? NS_UNTOLD : NS_TOLD;
-	tell_conn(sk, conn);
+	tell_conn_at(sk, conn, conn->first_ts);
 	pair_conn(sk, conn);
 	tell_pair(conn);
 	return 0;

@@ -49,13 +49,11 @@ static __always_inline bool stalls(const struct ns_conn_state *conn, __u64 now)
 }
 
 /* Both ends have said that they send no more, and the program has an answer yet to read. */
-static __always_inline bool keeps_answer(struct sock *sk)
+static __always_inline bool keeps_answer(struct sock *sk, const struct ns_conn_state *conn)
 {
-	__u64 key = (__u64)sk;
-	struct ns_conn_state *conn = settings.reads ? bpf_map_lookup_elem(&conns, &key) : NULL;
 	struct tcp_sock *tp = (void *)sk;
 
-	if (!conn || !asks(conn) || !conn->turn.ts)
+	if (!settings.reads || !conn || !asks(conn) || !conn->turn.ts)
 		return false;
 	/* The other end's FIN counts as well. */
 	return BPF_CORE_READ(tp, rcv_nxt) - BPF_CORE_READ(tp, copied_seq) > 1;
@@ -70,7 +68,7 @@ static __always_inline __u64 later(__u64 a, __u64 b)
  * As a report's list takes it (is_found(), user/analyze/conns.c); or a wait may name it that will
  * be told: one that ends with it, and so was as long as nothing happened there.
  */
-static __noinline bool has_finding(const struct ns_conn_state *conn)
+static __noinline bool has_finding(const struct ns_conn_state *conn, __u64 now)
 {
 	struct tcp_sock *tp;
 	__u32 held = 0, i;
@@ -84,7 +82,7 @@ static __noinline bool has_finding(const struct ns_conn_state *conn)
 	       BPF_CORE_READ(tp, total_retrans) != conn->base_retrans ||
 	       ns_passed(
 		       later(later(conn->turn.wrote_ts, conn->turn.reads.last_ts), conn->first_ts),
-		       bpf_ktime_get_ns()) >= settings.threshold_ns / 8;
+		       now) >= settings.threshold_ns / 8;
 }
 
 /* NULL: there are more endpoints than have room, and all that have none are one. */
@@ -172,24 +170,25 @@ static __always_inline void tell_close(const struct ns_conn_state *conn)
 }
 
 /* The socket goes away. A hold that lasted is told as it is, without a release. */
-static __always_inline void drop_conn(struct sock *sk)
+static __always_inline void drop_conn(struct sock *sk, struct ns_conn_state *conn)
 {
 	__u64 key = (__u64)sk;
-	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
 	struct ns_conn_state *peer;
 	struct endpoints ends;
-	bool adds;
+	__u64 now;
 
 	/* Also of who is not watched: the kernel gives the address to another socket. */
-	bpf_map_delete_elem(&connectors, &key);
+	if (!conn || conn->opener != NS_OPENER_PEER)
+		bpf_map_delete_elem(&connectors, &key);
 	if (!conn)
 		return;
-	if (stalls(conn, bpf_ktime_get_ns()))
+	now = bpf_ktime_get_ns();
+	if (stalls(conn, now))
 		flush_both(conn);
 	if (is_held(conn))
 		end_hold(conn, conn->hold.number);
 	end_recovery(conn);
-	end_request(conn, NS_EXCHANGE_CLOSED, window_time());
+	end_request(conn, NS_EXCHANGE_CLOSED, window_end < now ? window_end : now);
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
 	if (peer)
 		end_answered(peer);
@@ -200,10 +199,9 @@ static __always_inline void drop_conn(struct sock *sk)
 	make_wanted_known(conn);
 	read_endpoints(sk, &ends);
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
-	if (conn->untold && (has_finding(conn) || (peer && has_finding(peer))))
+	if (conn->untold && (has_finding(conn, now) || (peer && has_finding(peer, now))))
 		make_known(conn);
-	adds = conn->untold && begin_telling(conn);
-	if (adds && conn->untold)
+	if (begin_sum(conn))
 		add_to_service(sk, conn, peer, &ends);
 	else
 		tell_close(conn);
@@ -217,9 +215,14 @@ static __always_inline void drop_conn(struct sock *sk)
 	ends.tuple.lport = conn->lport;
 	bpf_map_delete_elem(&tuples, &ends.tuple);
 	give_history_back(conn);
-	if (adds)
-		end_telling(conn);
 	bpf_map_delete_elem(&conns, &key);
+}
+
+static __always_inline void on_destroy(struct sock *sk)
+{
+	__u64 key = (__u64)sk;
+
+	drop_conn(sk, bpf_map_lookup_elem(&conns, &key));
 }
 
 #endif

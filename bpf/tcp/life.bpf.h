@@ -198,7 +198,13 @@ static __noinline int tell_failed(struct sock *sk)
 static __always_inline void on_set_state(struct sock *sk, int from, int to)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct ns_conn_state *conn;
+	__u64 key = (__u64)sk;
 
+	/* Most of a connection's states are those of its end. */
+	if (to != NS_TCP_CLOSE && to != NS_TCP_LISTEN && to != NS_TCP_SYN_SENT &&
+	    to != NS_TCP_ESTABLISHED)
+		return;
 	if (!is_tcp(sk))
 		return;
 	if (to == NS_TCP_CLOSE) {
@@ -206,8 +212,9 @@ static __always_inline void on_set_state(struct sock *sk, int from, int to)
 			tell_failed(sk);
 		else if (from == NS_TCP_LISTEN)
 			end_listener(sk);
-		if (!keeps_answer(sk)) /* else it is dropped when it is destroyed */
-			drop_conn(sk);
+		conn = bpf_map_lookup_elem(&conns, &key);
+		if (!keeps_answer(sk, conn)) /* else it is dropped when it is destroyed */
+			drop_conn(sk, conn);
 	} else if (!in_window()) {
 		return; /* what is there when it begins is looked for then */
 	} else if (to == NS_TCP_LISTEN) {
@@ -272,6 +279,16 @@ static __always_inline void on_exec(struct task_struct *task)
 		join_targets(tgid, 0);
 	else if (offcpu.on && proc_role(tgid) & NS_ROLE_TARGET)
 		tell_process(tgid, 0); /* it has mapped something else */
+}
+
+/* It is about to: a worker that takes a name of its own, by prctl(). A process is called as its
+ * first thread is. */
+static __always_inline void on_rename(struct task_struct *task, const char *name)
+{
+	__u32 tgid = BPF_CORE_READ(task, tgid), tid = BPF_CORE_READ(task, pid);
+
+	if (settings.by_comm && tid == tgid && is_comm(name, settings.comm))
+		join_targets(tgid, 0);
 }
 
 static __always_inline void on_cgroup_attach(struct cgroup *to, struct task_struct *task)

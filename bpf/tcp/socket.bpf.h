@@ -37,6 +37,37 @@ static __always_inline bool is_loopback(__u32 family, const __u32 addr[4])
 }
 
 /*
+ * What struct sock_common begins with on every kernel so far, in one read: each costs a call, and a
+ * short connection is looked at five times.
+ */
+struct sock_begin {
+	__be32 daddr;
+	__be32 rcv_saddr;
+	__u32 hash;
+	__be16 dport;
+	__u16 num;
+	__u16 family;
+};
+
+#define SOCK_BEGINS_WITH(field)                                                                    \
+	(bpf_core_field_offset(struct sock_common, skc_##field) ==                                 \
+	 __builtin_offsetof(struct sock_begin, field))
+
+static __always_inline void read_begin(struct sock *sk, struct sock_begin *begin)
+{
+	if (SOCK_BEGINS_WITH(daddr) && SOCK_BEGINS_WITH(rcv_saddr) && SOCK_BEGINS_WITH(dport) &&
+	    SOCK_BEGINS_WITH(num) && SOCK_BEGINS_WITH(family)) {
+		bpf_probe_read_kernel(begin, sizeof(*begin), sk);
+		return;
+	}
+	begin->daddr = BPF_CORE_READ(sk, __sk_common.skc_daddr);
+	begin->rcv_saddr = BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
+	begin->dport = BPF_CORE_READ(sk, __sk_common.skc_dport);
+	begin->num = BPF_CORE_READ(sk, __sk_common.skc_num);
+	begin->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+}
+
+/*
  * Addresses in one form: an IPv4 connection on an IPv6 socket is an IPv4 connection.
  * The network namespace tells only loopback addresses apart, which exist in each; any
  * other pair of addresses is taken for the same connection wherever its ends live,
@@ -45,12 +76,14 @@ static __always_inline bool is_loopback(__u32 family, const __u32 addr[4])
 static __always_inline void read_endpoints(struct sock *sk, struct endpoints *ends)
 {
 	struct tuple *tuple = &ends->tuple;
+	struct sock_begin begin;
 
 	__builtin_memset(ends, 0, sizeof(*ends));
-	ends->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	read_begin(sk, &begin);
+	ends->family = begin.family;
 	ends->netns = socket_netns(sk);
-	tuple->lport = BPF_CORE_READ(sk, __sk_common.skc_num);
-	tuple->rport = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	tuple->lport = begin.num;
+	tuple->rport = bpf_ntohs(begin.dport);
 	if (ends->family == NS_AF_INET6) {
 		BPF_CORE_READ_INTO(&tuple->laddr, sk, __sk_common.skc_v6_rcv_saddr);
 		BPF_CORE_READ_INTO(&tuple->raddr, sk, __sk_common.skc_v6_daddr);
@@ -61,8 +94,8 @@ static __always_inline void read_endpoints(struct sock *sk, struct endpoints *en
 		}
 	}
 	if (ends->family == NS_AF_INET) {
-		tuple->laddr[0] = BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
-		tuple->raddr[0] = BPF_CORE_READ(sk, __sk_common.skc_daddr);
+		tuple->laddr[0] = begin.rcv_saddr;
+		tuple->raddr[0] = begin.daddr;
 	}
 	if (is_loopback(ends->family, tuple->raddr))
 		tuple->netns = ends->netns;
@@ -161,33 +194,36 @@ static __noinline int tell_peer(const struct ns_conn_state *one, const struct ns
 
 /*
  * It is told, or it is a part of a sum: never both, though another CPU may want to know it while it
- * goes away. True for the one who may say so; end_telling() is to follow.
+ * goes away. Each says first what he does, and then looks at what the other one says (an atomic
+ * addition is a full barrier as well). If both have come, who closes it tells it; that it is told
+ * twice does no harm.
  */
-static __always_inline bool begin_telling(const struct ns_conn_state *conn)
-{
-	struct ns_active_key key = {.sk = conn->key, .what = NS_ACTIVE_TELL};
-
-	return enter_active(&key);
-}
-
-static __always_inline void end_telling(const struct ns_conn_state *conn)
-{
-	struct ns_active_key key = {.sk = conn->key, .what = NS_ACTIVE_TELL};
-
-	leave_active(&key);
-}
-
 static __always_inline void know_end(struct ns_conn_state *conn)
 {
 	/* By itself a peer's end would count as a connection. */
 	if (!conn->untold || (conn->untold == NS_UNTOLD_ALONE && !(conn->role & NS_ROLE_TARGET)))
 		return;
-	if (!begin_telling(conn))
+	__sync_fetch_and_add(&conn->telling, 1);
+	barrier();
+	if (conn->closing)
 		return;
 	conn->untold = NS_TOLD;
 	conn->wanted = 0;
 	tell_conn_at((struct sock *)conn->key, conn, conn->first_ts);
-	end_telling(conn);
+}
+
+/* It goes away. False: it is told, and its end is to be told as well. */
+static __always_inline bool begin_sum(struct ns_conn_state *conn)
+{
+	if (!conn->untold)
+		return false;
+	__sync_fetch_and_add(&conn->closing, 1);
+	barrier();
+	if (!conn->telling)
+		return true;
+	conn->untold = NS_TOLD;
+	tell_conn_at((struct sock *)conn->key, conn, conn->first_ts);
+	return false;
 }
 
 /* A pair from now on: either both are told, or none. By who has called pair_conn(), whose stack is

@@ -27,12 +27,15 @@ int pe_busy(void *ctx)
 HEAD("?tp_btf/inet_sock_set_state", tp_set_state, on_set_state(sk, from, to), struct sock *sk,
      int from, int to)
 
-HEAD("?tp_btf/tcp_destroy_sock", tp_destroy, drop_conn(sk), struct sock *sk)
+HEAD("?tp_btf/tcp_destroy_sock", tp_destroy, on_destroy(sk), struct sock *sk)
 
 HEAD("?tp_btf/sched_process_fork", tp_fork, on_fork(parent, child), struct task_struct *parent,
      struct task_struct *child)
 
 HEAD("?tp_btf/sched_process_exec", tp_exec, on_exec(task), struct task_struct *task)
+
+HEAD("?tp_btf/task_rename", tp_rename, on_rename(task, comm), struct task_struct *task,
+     const char *comm)
 
 HEAD("?tp_btf/sched_process_exit", tp_exit, on_exit(task), struct task_struct *task)
 

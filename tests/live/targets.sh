@@ -273,6 +273,17 @@ case_by_comm_started_later() {
     expect_all_stalls nagle-delack
 }
 
+# Nor had it that name when it started: it calls itself so, as workers do.
+case_by_comm_renamed_later() {
+    start_trace --comm "worker-$$"
+    "$EXCHANGE" --gate 300 --mode split -n "$FEW" --name "worker-$$" >"$SCRATCH/own" || fail "the workload failed"
+    end_trace
+    local truth
+    truth=$(grep '^done' "$SCRATCH/own")
+    TRUTH_STALLS=$(field stalls "$truth") TRUTH_EXCHANGES=$(field exchanges "$truth")
+    expect_all_stalls nagle-delack
+}
+
 # The program is caught from its first instruction: no exchange is missed, children are followed.
 case_program() {
     watch_machine

@@ -216,6 +216,7 @@ enum when {
 	FOR_UNWINDING,
 	FOR_CHILDREN,
 	FOR_NAMES,
+	FOR_COMM,
 	FOR_CGROUP,
 	FOR_URING,
 	FOR_CLOCKS,
@@ -235,6 +236,7 @@ static const struct {
 	{"tp_exit", ALWAYS, "when threads and processes end"},
 	{"tp_fork", FOR_CHILDREN, "who is a child of the target"},
 	{"tp_exec", FOR_NAMES, "which program a process becomes later"},
+	{"tp_rename", FOR_COMM, "who takes that name later"},
 	{"tp_cgroup_attach", FOR_CGROUP, "who joins the cgroup later"},
 	{"tp_softirq_entry", FOR_PROFILE, "which segments a timer sends"},
 	{"tp_softirq_exit", FOR_PROFILE, "which segments a timer sends"},
@@ -263,6 +265,8 @@ static bool is_wanted(const struct caps *caps, const struct plan_request *reques
 		return request->unwind && caps->copies;
 	case FOR_NAMES:
 		return request->by_comm || request->profile;
+	case FOR_COMM:
+		return request->by_comm;
 	case FOR_CGROUP:
 		return request->by_cgroup;
 	case FOR_CLOCKS:

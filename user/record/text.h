@@ -21,7 +21,8 @@
 
 #include "user/record/record.h"
 
-/* What a text trace's time 0.000 is on the record's clock: some of what there is may be days older. */
+/* What a text trace's time 0.000 is on the record's clock: some of what there is may be days older.
+ */
 #define TEXT_TRACE_ORIGIN_NS 1000000000000000ull
 
 /*

@@ -316,6 +316,7 @@ static void comm_and_cgroup_bring_their_hooks(void **state)
 	(void)state;
 	plan__make(&everything, &request, &plan);
 	assert_true(plan__has_program(&plan, "tp_exec"));
+	assert_true(plan__has_program(&plan, "tp_rename"));
 	assert_true(plan__has_program(&plan, "tp_cgroup_attach"));
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The wire contract, continued: an off-CPU profile in a recording. No program of the kernel side
- * sends these: user space writes them behind the window, texts first, then each entry with its
- * wakes behind it. Included by event.h.
+ * sends these: user space writes them behind the window, each entry with its wakes behind it;
+ * a text stands before whatever names it. Included by event.h.
  */
 #ifndef NETSTALL_BPF_EVENT_PROFILE_H
 #define NETSTALL_BPF_EVENT_PROFILE_H
@@ -48,7 +48,7 @@ struct ns_profile_entry {
 	__u32 state;        /* as ns_wait.state */
 	__u32 pad;
 	char comm[72];
-	char cause[24]; /* its id; "short": shorter than what is explained; "": none was asked for
+	char cause[24]; /* its id; "not-explained": too short for one; "": none was asked for
 			 */
 };
 

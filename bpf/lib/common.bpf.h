@@ -26,11 +26,16 @@ static __always_inline bool in_window(void)
 }
 
 /* Now, or the end of the window where that is over. */
-static __always_inline __u64 window_time(void)
+static __always_inline __u64 window_time_at(__u64 now)
 {
-	__u64 now = bpf_ktime_get_ns(), end = window_end;
+	__u64 end = window_end;
 
 	return now < end ? now : end;
+}
+
+static __always_inline __u64 window_time(void)
+{
+	return window_time_at(bpf_ktime_get_ns());
 }
 
 /* Is this the name, cut where the kernel cuts it? wanted: NS_COMM_LEN bytes, filled up with 0. */

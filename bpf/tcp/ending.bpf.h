@@ -188,7 +188,7 @@ static __always_inline void drop_conn(struct sock *sk, struct ns_conn_state *con
 	if (is_held(conn))
 		end_hold(conn, conn->hold.number);
 	end_recovery(conn);
-	end_request(conn, NS_EXCHANGE_CLOSED, window_end < now ? window_end : now);
+	end_request(conn, NS_EXCHANGE_CLOSED, window_time_at(now));
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
 	if (peer)
 		end_answered(peer);

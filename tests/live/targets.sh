@@ -261,11 +261,10 @@ else:
     expect_is "the port it serves" "$(report '.requests[0].endpoint | .remote == null')" true
 }
 
-# A process that gets the name only while we watch: by exec, and by the fork of one that has it.
-case_by_comm_started_later() {
-    cp "$EXCHANGE" "$SCRATCH/late-$$" || fail "cannot copy the workload"
-    start_trace --comm "late-$$"
-    "$SCRATCH/late-$$" --gate 300 --mode split -n "$FEW" --name "late-$$" >"$SCRATCH/own" || fail "the workload failed"
+# trace_later NAME PROGRAM: the split workload is that program, and called so, only while we watch.
+trace_later() {
+    start_trace --comm "$1"
+    "$2" --gate 300 --mode split -n "$FEW" --name "$1" >"$SCRATCH/own" || fail "the workload failed"
     end_trace
     local truth
     truth=$(grep '^done' "$SCRATCH/own")
@@ -273,16 +272,14 @@ case_by_comm_started_later() {
     expect_all_stalls nagle-delack
 }
 
-# Nor had it that name when it started: it calls itself so, as workers do.
-case_by_comm_renamed_later() {
-    start_trace --comm "worker-$$"
-    "$EXCHANGE" --gate 300 --mode split -n "$FEW" --name "worker-$$" >"$SCRATCH/own" || fail "the workload failed"
-    end_trace
-    local truth
-    truth=$(grep '^done' "$SCRATCH/own")
-    TRUTH_STALLS=$(field stalls "$truth") TRUTH_EXCHANGES=$(field exchanges "$truth")
-    expect_all_stalls nagle-delack
+# By exec, and by the fork of one that has the name.
+case_by_comm_started_later() {
+    cp "$EXCHANGE" "$SCRATCH/late-$$" || fail "cannot copy the workload"
+    trace_later "late-$$" "$SCRATCH/late-$$"
 }
+
+# It calls itself so, as workers do.
+case_by_comm_renamed_later() { trace_later "worker-$$" "$EXCHANGE"; }
 
 # The program is caught from its first instruction: no exchange is missed, children are followed.
 case_program() {

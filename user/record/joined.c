@@ -228,6 +228,22 @@ static bool are_alike(const struct segment *a, const struct segment *b)
 	return a->seq == b->seq && a->end == b->end && a->ack == b->ack;
 }
 
+/* One like it in a table of such, of that connection, or with 0 of any; else NULL, and *key is
+ * free.
+ */
+static struct segment *find_alike(const struct table *table, const struct segment *segment,
+				  uint32_t conn, bool received, uint32_t *key)
+{
+	struct segment *other;
+
+	*key = hash_of_segment(segment, conn, received);
+	for (; (other = table__get(table, *key)); ++*key)
+		if ((!conn || other->conn == conn) && are_alike(other, segment) &&
+		    other->received == received)
+			return other;
+	return NULL;
+}
+
 static struct conn *unmatched(struct host *host, const struct segment *segment)
 {
 	struct conn *conn = table__get(host->conns, segment->conn);
@@ -269,19 +285,15 @@ static void match_translated(struct joined *joined)
 
 		if (!unmatched(first, segment))
 			continue;
-		for (key = hash_of_segment(segment, 0, segment->received); table__get(table, key);)
-			key++;
-		table__put(table, key, segment);
+		if (!find_alike(table, segment, 0, segment->received, &key))
+			table__put(table, key, segment);
 	}
 	for (size_t i = 0; table__count(table) && i < second->segment_count; i++) {
 		const struct segment *segment = &second->segments[i];
 
 		if (!(conn = unmatched(second, segment)))
 			continue;
-		key = hash_of_segment(segment, 0, !segment->received);
-		while ((other = table__get(table, key)) &&
-		       (!are_alike(other, segment) || other->received == segment->received))
-			key++;
+		other = find_alike(table, segment, 0, !segment->received, &key);
 		if (other)
 			join_likely(joined, conn, other);
 	}
@@ -315,27 +327,18 @@ struct least {
 	double at_sum; /* of the second's clock, since the begin */
 };
 
-static bool is_same(const struct segment *a, uint32_t conn, const struct segment *b)
-{
-	return a->conn == conn && are_alike(a, b) && a->received != b->received;
-}
-
 static struct table *by_what_they_are(struct host *host)
 {
 	struct table *table = table__new(2 * JOINED_SEGMENTS);
 
 	for (size_t i = 0; i < host->segment_count; i++) {
 		struct segment *segment = &host->segments[i], *other;
-		uint32_t key = hash_of_segment(segment, segment->conn, segment->received);
+		uint32_t key;
 
-		for (; (other = table__get(table, key)); key++) {
-			if (other->conn == segment->conn && are_alike(other, segment) &&
-			    other->received == segment->received) {
-				other->again = true;
-				break;
-			}
-		}
-		if (!other)
+		other = find_alike(table, segment, segment->conn, segment->received, &key);
+		if (other)
+			other->again = true;
+		else
 			table__put(table, key, segment);
 	}
 	return table;
@@ -365,9 +368,7 @@ static struct trips find_trips(struct joined *joined)
 
 		if (!number || segment->again)
 			continue;
-		key = hash_of_segment(segment, number, !segment->received);
-		while ((other = table__get(sent, key)) && !is_same(other, number, segment))
-			key++;
+		other = find_alike(sent, segment, number, !segment->received, &key);
 		if (other && !other->again)
 			note_trip(&trips, other, segment);
 	}

@@ -8,6 +8,11 @@
 #include "user/base/texts.h"
 #include "user/base/xalloc.h"
 
+const char *profile__cause(enum cause cause)
+{
+	return cause < CAUSE_COUNT ? cause__info(cause)->id : PROFILE_NOT_EXPLAINED;
+}
+
 struct profile *profile__new(void)
 {
 	struct profile *profile = xcalloc(1, sizeof(*profile));

@@ -131,6 +131,9 @@ struct profile {
 /* In place of a cause: shorter than what is explained. */
 #define PROFILE_NOT_EXPLAINED "not-explained"
 
+/* The cause as a frame or label: its id, PROFILE_NOT_EXPLAINED for CAUSE_COUNT. */
+const char *profile__cause(enum cause cause);
+
 struct profile *profile__new(void);
 void profile__free(struct profile *profile);
 /* The profile's own copy of text, equal ones being one pointer; NULL for NULL. */

@@ -11,6 +11,11 @@
 #include "user/base/xalloc.h"
 
 _Static_assert(NS_PROFILE_LOSSES == PROFILE_LOST_KINDS, "each has its field");
+_Static_assert((int)WAKER_IS_UNKNOWN == NS_PROFILE_WAKER_UNKNOWN &&
+		       (int)WAKER_IS_THREAD == NS_PROFILE_WAKER_THREAD &&
+		       (int)WAKER_IS_SOFTIRQ == NS_PROFILE_WAKER_SOFTIRQ &&
+		       (int)WAKER_IS_IRQ == NS_PROFILE_WAKER_IRQ,
+	       "wakers have the same numbers in records");
 
 /* ---- written ---- */
 
@@ -68,18 +73,11 @@ static size_t piece_of(const char *text)
 	return cut && cut > text ? (size_t)(cut - text) : NS_PROFILE_TEXT_MAX - 1;
 }
 
-/* Its number; a text that was not told yet is. */
-static uint32_t number_of(const struct writing *writing, const char *text)
+static void write_text(const struct writing *writing, uint32_t id, const char *text)
 {
-	struct ns_profile_text out = {.head = head_of(writing, NS_PROFILE_TEXT)};
-	size_t before = texts__count(writing->texts), piece;
+	struct ns_profile_text out = {.head = head_of(writing, NS_PROFILE_TEXT), .id = id};
+	size_t piece;
 
-	if (!text)
-		return 0;
-	texts__keep(writing->texts, text);
-	out.id = (uint32_t)texts__number(writing->texts, text);
-	if (out.id <= before)
-		return out.id;
 	do {
 		piece = piece_of(text);
 		memset(out.text, 0, sizeof(out.text));
@@ -87,17 +85,27 @@ static uint32_t number_of(const struct writing *writing, const char *text)
 		writing->emit(writing->context, &out, sizeof(out));
 		text += piece;
 	} while (*text);
-	return out.id;
+}
+
+/* Its number. A new text is written. */
+static uint32_t number_of(const struct writing *writing, const char *text)
+{
+	size_t before = texts__count(writing->texts);
+	uint32_t id;
+
+	if (!text)
+		return 0;
+	texts__keep(writing->texts, text);
+	id = (uint32_t)texts__number(writing->texts, text);
+	if (id > before)
+		write_text(writing, id, text);
+	return id;
 }
 
 static void write_wake(const struct writing *writing, const struct profile_hop *hop)
 {
-	static const uint32_t kinds[] = {[WAKER_IS_UNKNOWN] = NS_PROFILE_WAKER_UNKNOWN,
-					 [WAKER_IS_THREAD] = NS_PROFILE_WAKER_THREAD,
-					 [WAKER_IS_SOFTIRQ] = NS_PROFILE_WAKER_SOFTIRQ,
-					 [WAKER_IS_IRQ] = NS_PROFILE_WAKER_IRQ};
 	struct ns_profile_wake out = {.head = head_of(writing, NS_PROFILE_WAKE),
-				      .kind = kinds[hop->kind],
+				      .kind = hop->kind,
 				      .kernel = number_of(writing, hop->kernel),
 				      .user = number_of(writing, hop->user),
 				      .wait_kernel = number_of(writing, hop->wait_kernel),
@@ -124,9 +132,7 @@ static void write_entry(const struct writing *writing, const struct profile_entr
 	out.head.tid = entry->tid;
 	print_to(out.comm, "%s", entry->comm ? entry->comm : "");
 	if (entry->has_cause)
-		print_to(out.cause, "%s",
-			 entry->cause < CAUSE_COUNT ? cause__info(entry->cause)->id
-						    : PROFILE_NOT_EXPLAINED);
+		print_to(out.cause, "%s", profile__cause(entry->cause));
 	writing->emit(writing->context, &out, sizeof(out));
 	for (size_t i = 0; i < entry->hop_count; i++)
 		write_wake(writing, &entry->hops[i]);
@@ -242,16 +248,12 @@ static void take_entry(struct profile_reader *reader, const struct ns_profile_en
 
 static void take_wake(struct profile_reader *reader, const struct ns_profile_wake *in)
 {
-	static const enum waker_kind kinds[] = {[NS_PROFILE_WAKER_UNKNOWN] = WAKER_IS_UNKNOWN,
-						[NS_PROFILE_WAKER_THREAD] = WAKER_IS_THREAD,
-						[NS_PROFILE_WAKER_SOFTIRQ] = WAKER_IS_SOFTIRQ,
-						[NS_PROFILE_WAKER_IRQ] = WAKER_IS_IRQ};
 	struct profile_entry *entry = &reader->entry;
 
 	if (!reader->has_entry || entry->hop_count == PROFILE_HOPS)
 		return;
 	entry->hops[entry->hop_count++] = (struct profile_hop){
-		.kind = kinds[in->kind],
+		.kind = (enum waker_kind)in->kind,
 		.pid = in->head.tgid,
 		.tid = in->head.tid,
 		.name = in->kind || *in->comm ? profile__text(reader->profile, in->comm) : NULL,

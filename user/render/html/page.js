@@ -153,9 +153,14 @@ function drawPair(svg, pair, top, x, stall) {
   if (stall.connection) for (const conn of pair.ends) if (conn) draw(svg, "circle", { cx: LEFT - 8, cy: rail(conn), r: 3, fill: conn === stall.connection ? colour(stall.cause) : "var(--faint)" });
 }
 
+// From one label of an axis to the next: about eight of them.
+function tick(span) {
+  const raw = span / 8, base = Math.pow(10, Math.floor(Math.log10(raw || 1)));
+  return [1, 2, 5, 10].map((f) => f * base).find((s) => s >= raw);
+}
+
 function drawAxis(svg, x, stall, height) {
-  const span = view[1] - view[0], raw = span / 8, base = Math.pow(10, Math.floor(Math.log10(raw)));
-  const step = [1, 2, 5, 10].map((f) => f * base).find((s) => s >= raw);
+  const step = tick(view[1] - view[0]);
   for (let t = Math.ceil((view[0] - stall.start_ms) / step) * step + stall.start_ms; t <= view[1]; t += step) {
     draw(svg, "line", { x1: x(t), x2: x(t), y1: AXIS - 4, y2: height, stroke: "var(--line)", "stroke-width": 0.6 });
     add(svg, "text", { x: x(t) + 3, y: AXIS - 8, class: "faint" }, `${Number((t - stall.start_ms).toPrecision(6))} ms`);
@@ -240,8 +245,7 @@ function run() {
       if (part) draw(svg, "rect", { x: x(i * bin_ms), y, width: Math.max(1, x(bin_ms) - LEFT - 0.4), height: Math.max(0.8, part), fill: colour(cause) }, title);
     }
   });
-  const raw = window_ms / 8, base = Math.pow(10, Math.floor(Math.log10(raw || 1))), step = [1, 2, 5, 10].map((f) => f * base).find((s) => s >= raw) || 1;
-  for (let t = 0; t <= window_ms; t += step) add(svg, "text", { x: x(t) + 2, y: 12, class: "faint" }, t ? ms(Number(t.toPrecision(6))) : "0");
+  for (let t = 0; t <= window_ms; t += tick(window_ms)) add(svg, "text", { x: x(t) + 2, y: 12, class: "faint" }, t ? ms(Number(t.toPrecision(6))) : "0");
   drawMarks(svg, x, [0, window_ms], 16, height);
   const stall = data.stalls[shown];
   if (stall) draw(svg, "polygon", { points: `${x(stall.start_ms)},${top + high} ${x(stall.start_ms) - 5},${top + high + 9} ${x(stall.start_ms) + 5},${top + high + 9}`, fill: "var(--ink)" }, `stall ${stall.id}, below`);

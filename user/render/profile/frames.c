@@ -96,16 +96,11 @@ static void emit_thread(const struct output *output, enum frame_kind kind, const
 	emit(output, kind, name, sizeof(name));
 }
 
-const char *frame__cause(enum cause cause)
-{
-	return cause < CAUSE_COUNT ? cause__info(cause)->id : PROFILE_NOT_EXPLAINED;
-}
-
 static void emit_sleeper(const struct output *output, const struct profile_entry *entry)
 {
 	emit_thread(output, FRAME_THREAD, entry->comm, entry->tid);
 	if (output->profile->by_cause && entry->has_cause) {
-		const char *id = frame__cause(entry->cause);
+		const char *id = profile__cause(entry->cause);
 
 		emit(output, FRAME_CAUSE, id, strlen(id));
 	}

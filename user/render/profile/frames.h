@@ -42,9 +42,6 @@ typedef void frames_sink(void *context, enum frame_kind kind, unsigned hop, cons
 void frames__of(const struct profile *profile, const struct profile_entry *entry, frames_sink *sink,
 		void *context);
 
-/* The cause as a frame or label: its id, "not-explained" for CAUSE_COUNT. */
-const char *frame__cause(enum cause cause);
-
 /* One frame's text (bytes of it, or up to its NUL) as above; dst has room for FRAME_TEXT. */
 void frame__text(char *dst, const char *text, size_t bytes);
 

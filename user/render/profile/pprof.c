@@ -220,7 +220,7 @@ static void add_labels(struct pprof *pprof, const struct profile_entry *entry)
 	if (entry->tid)
 		add_label(pprof, "tid", NULL, entry->tid);
 	if (entry->has_cause)
-		add_label(pprof, "cause", frame__cause(entry->cause), 0);
+		add_label(pprof, "cause", profile__cause(entry->cause), 0);
 	if (entry->hop_count)
 		add_label(pprof, "waker", waker_name(name, &entry->hops[0]), 0);
 	for (size_t i = 0; i < entry->hop_count; i++)

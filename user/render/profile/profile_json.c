@@ -127,7 +127,7 @@ static json_t *chain_of(const struct profile_entry *entry)
 	put(chain, "waits", json_value__count(entry->count));
 	put(chain, "state", state_of(entry->state));
 	put(chain, "cause",
-	    entry->has_cause ? json_string(frame__cause(entry->cause)) : json_null());
+	    entry->has_cause ? json_string(profile__cause(entry->cause)) : json_null());
 	put(chain, "kernel", json_value__stack(entry->kernel));
 	put(chain, "user", json_value__stack(entry->user));
 	put_each(chain, "wakers", i,

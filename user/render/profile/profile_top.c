@@ -198,7 +198,7 @@ static void print_chain(FILE *out, const struct profile *profile, const struct r
 		thread_name(entry->comm, entry->pid, entry->tid));
 	if (profile->by_cause && entry->has_cause)
 		fprintf(out, "  %s%s%s", colour__on(style, COLOUR_CAUSE),
-			frame__cause(entry->cause), colour__off(style, COLOUR_CAUSE));
+			profile__cause(entry->cause), colour__off(style, COLOUR_CAUSE));
 	/* By cause, a part of waits that were mostly for something else. */
 	if (entry->count)
 		fprintf(out, "  %s", counted_text(entry->count, "wait"));

@@ -222,6 +222,26 @@ static bool target_shut_the_window(const struct model *model, const struct model
 	       (reason == NS_HOLD_RWND || reason == NS_HOLD_ZERO_WINDOW);
 }
 
+/*
+ * While nobody reads, a window closes however fast the bytes come: what held them on their way
+ * there, a pacing or a small congestion window, delayed nobody, but for the time in which the
+ * reader waited for them.
+ */
+static void leave_to_reader(const struct model *model, const struct incident *incident,
+			    struct parts *parts)
+{
+	struct stall_reader reader;
+
+	for (size_t i = parts->count - 1; i > 0; i--) {
+		if (parts->v[i].reason != NS_HOLD_ZERO_WINDOW)
+			continue;
+		reader = reader__find(model, incident);
+		if (reader.seen)
+			parts__shut_since(parts, i, parts->v[0].start_ts + reader.waited_ns);
+		return;
+	}
+}
+
 static bool waits_for_reader(enum cause cause)
 {
 	return cause == CAUSE_RWND || cause == CAUSE_ZERO_WINDOW || cause == CAUSE_SNDBUF;
@@ -239,6 +259,7 @@ bool hold__explain(const struct model *model, const struct incident *incident,
 	if (incident->open && !events__open_hold(&incident->own))
 		return false; /* its release came after all */
 	parts__find(incident, &parts);
+	leave_to_reader(model, incident, &parts);
 	if (incident->open && !parts.v[parts.count - 1].hold)
 		return false;
 	if (nobody_wanted(incident, &parts) || target_shut_the_window(model, conn, &parts))

@@ -166,6 +166,21 @@ void parts__begin_at(struct parts *parts, uint64_t ts)
 	parts->v[0].start_ts = ts;
 }
 
+void parts__shut_since(struct parts *parts, size_t shut, uint64_t ts)
+{
+	size_t first = 0;
+
+	while (first < shut && parts->v[first].end_ts <= ts)
+		first++;
+	if (first == shut)
+		return;
+	if (parts->v[first].start_ts < ts)
+		parts->v[first++].end_ts = ts;
+	parts->v[shut].start_ts = first ? parts->v[first - 1].end_ts : parts->v[0].start_ts;
+	memmove(&parts->v[first], &parts->v[shut], (parts->count - shut) * sizeof(parts->v[0]));
+	parts->count -= shut - first;
+}
+
 struct incident part__incident(const struct incident *incident, const struct parts *parts,
 			       const struct part *part)
 {

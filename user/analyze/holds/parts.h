@@ -37,6 +37,11 @@ void parts__find(const struct incident *incident, struct parts *parts);
 const struct part *parts__main(const struct parts *parts);
 /* What was before ts goes; ts lies before their end. */
 void parts__begin_at(struct parts *parts, uint64_t ts);
+/*
+ * The window that part number shut found closed would have been by then without the reasons before
+ * it, too: from ts on, if that is before it, the part takes their time.
+ */
+void parts__shut_since(struct parts *parts, size_t shut, uint64_t ts);
 /* The incident with nothing but this part of its time. It borrows the events. */
 struct incident part__incident(const struct incident *incident, const struct parts *parts,
 			       const struct part *part);

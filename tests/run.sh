@@ -57,6 +57,7 @@ golden_recordings() {
             [ ! -f "${recording%.nsr}.folded" ] || same_profile "$recording" "$name"
             same_as_text "$recording" "$name"
             chooses_stalls "$recording" "$name"
+            draws_a_stall "$recording" "$name"
             stays_whole "$recording" "$name"
         else
             echo "not ok golden/recordings/$name: $("$B/netstall" report -v --connections=each "$recording" 2>&1 | diff "${recording%.nsr}.expected" - | head -n 3 | tr '\n' ' ')"
@@ -67,7 +68,7 @@ golden_recordings() {
 # A recording is not written over by what is made of it, by whatever name.
 stays_whole() {
     local option copy=$B/tests/$2.copy
-    for option in --anonymize --html --pcapng --perfetto -o; do
+    for option in --anonymize --html --svg --pcapng --perfetto -o; do
         cp "$1" "$copy" && ln -sf "$(realpath "$copy")" "$copy.link"
         "$B/netstall" report $option "$copy.link" "$copy" >/dev/null 2>&1
         [ $? = 64 ] && cmp -s "$1" "$copy" || { echo "not ok golden/recordings/$2-stays-whole: $option" && return; }
@@ -93,6 +94,17 @@ chooses_stalls() {
         [ "$wanted" = "$found" ] || { echo "not ok golden/recordings/$2-chosen: ${choice%%|*} finds $found, not $wanted" && return; }
     done
     echo "ok golden/recordings/$2-chosen"
+}
+
+# Of the stall that is asked for, a sentence when it is not there; the page's test compares what is in it.
+draws_a_stall() {
+    local svg=$B/tests/$2.svg cause
+    cause=$("$B/netstall" report --json "$1" | tail -n 1 | gojq -r '.stalls[-1] | "\(.id) \(.cause)"')
+    "$B/netstall" report --svg "$svg" --stall "${cause% *}" "$1" >/dev/null 2>&1
+    grep -q ">${cause#* }, [^<]* of " "$svg" || { echo "not ok golden/recordings/$2-svg: stall $cause is not drawn" && return; }
+    "$B/netstall" report --svg "$svg" --stall 4000000 "$1" >/dev/null 2>&1
+    grep -q ">No stall was found" "$svg" || { echo "not ok golden/recordings/$2-svg: a stall that is not there is drawn" && return; }
+    echo "ok golden/recordings/$2-svg"
 }
 
 # As a text trace a recording has the same verdict.

@@ -4,6 +4,7 @@
  *
  *   render_trace [--width COLUMNS] [--colour] FILE.trace
  *   render_trace --html FILE.trace      the page alone
+ *   render_trace --svg FILE.trace       the picture of the stall that it opens with
  *
  * Exit status: 0 fine, 1 the trace is damaged, 64 usage.
  */
@@ -13,12 +14,12 @@
 
 #include "tests/golden/trace.h"
 #include "user/render/html/html.h"
+#include "user/render/html/picture.h"
 #include "user/render/render.h"
 #include "user/render/terminal/uring_list.h"
 
 static struct render_style style;
 static size_t operations;
-static bool html;
 
 static void on_record(void *context, const struct report *report, const union record *record)
 {
@@ -39,7 +40,7 @@ static void on_stall(void *context, const struct report *report, const struct st
 }
 
 /* What is printed of the report in the end. */
-enum ending { NOTHING, LIST, ALL, PAGE };
+enum ending { NOTHING, LIST, ALL, PAGE, PICTURE };
 
 /* One pass over the trace with this sink. */
 static int pass(const char *name, const struct pipeline_sink *sink, enum ending ending)
@@ -56,6 +57,11 @@ static int pass(const char *name, const struct pipeline_sink *sink, enum ending 
 	if (ending == PAGE && read) {
 		verdict__write(&verdict, report);
 		render__html(stdout, report, &verdict, NULL);
+		verdict__clear(&verdict);
+	}
+	if (ending == PICTURE && read) {
+		verdict__write(&verdict, report);
+		picture__svg(stdout, report, picture__first(report, verdict.cause));
 		verdict__clear(&verdict);
 	}
 	if (ending == ALL && read) {
@@ -91,6 +97,7 @@ int main(int argc, char **argv)
 {
 	static const struct pipeline_sink records = {.on_record = on_record};
 	static const struct pipeline_sink stalls = {.on_stall = on_stall};
+	enum ending alone = NOTHING;
 	int at = 1;
 
 	for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
@@ -99,7 +106,9 @@ int main(int argc, char **argv)
 		else if (strcmp(argv[at], "--width") == 0 && at + 1 < argc)
 			style.width = (unsigned)atoi(argv[++at]);
 		else if (strcmp(argv[at], "--html") == 0)
-			html = true;
+			alone = PAGE;
+		else if (strcmp(argv[at], "--svg") == 0)
+			alone = PICTURE;
 		else
 			break;
 	}
@@ -107,8 +116,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: render_trace [--width COLUMNS] [--colour] FILE.trace\n");
 		return 64;
 	}
-	if (html)
-		return pass(argv[at], &(struct pipeline_sink){0}, PAGE);
+	if (alone)
+		return pass(argv[at], &(struct pipeline_sink){0}, alone);
 	printf("== events\n");
 	if (pass(argv[at], &records, NOTHING))
 		return 1;

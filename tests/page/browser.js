@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Uses a page as a reader does, and says what it found, a line each, in <pre id="results">. TRACE is the trace's name, STALLS how many it has.
+// Uses a page as a reader does, and says what it found, a line each, in <pre id="results">. TRACE is the trace's name, STALLS how many it has, STILL what
+// --svg makes of it.
 "use strict";
 const results = [];
 const check = (name, right, found) => results.push(right ? `ok ${name}` : `not ok ${name}: ${String(found).slice(0, 200)}`);
@@ -8,6 +9,18 @@ const drawn = (name) => document.querySelectorAll("#picture " + name).length;
 const rows = () => [...document.querySelectorAll("#stalls tr.row")];
 const finite = (selector) => ![...document.querySelectorAll(selector)].some((element) => [...element.attributes].some((attribute) => /NaN|Infinity|undefined/.test(attribute.value)));
 const texts = (selector) => [...document.querySelectorAll(selector)].map((element) => element.textContent);
+
+// The still picture and the one of the page are drawn twice, and show the same.
+function compare() {
+  const svg = new DOMParser().parseFromString(STILL, "image/svg+xml"), picture = document.getElementById("picture");
+  const all = (of, name) => [...of.querySelectorAll(name)];
+  check("still-picture", !svg.querySelector("parsererror, script, [onload], a, image") && !/NaN|inf|var\(/.test(STILL), STILL);
+  if (!STALLS) return;
+  for (const name of ["circle", "polygon", "title"]) check(`still-has-each-${name}`, all(svg, name).length === all(picture, name).length, `${all(svg, name).length}, not ${all(picture, name).length}`);
+  const titles = new Set(all(svg, "title").map((title) => title.textContent));
+  check("still-says-the-same", all(picture, "title").every((title) => titles.has(title.textContent)), [...titles].join("|"));
+  check("still-has-the-lanes", data.stalls[shown].picture.lanes.every((lane) => all(svg, "text").some((text) => text.textContent === lane.name)), "a lane is not there");
+}
 
 function look() {
   check("no-error", !errors.length, errors.join("; "));
@@ -26,6 +39,7 @@ function look() {
     const bars = texts("#histogram text:not(.faint)").reduce((sum, text) => sum + Number(text.replace(/,/g, "")), 0);
     check("all-requests-are-in-it", document.getElementById("durations-of").textContent === nameOfRequests(data.requests[i]) && bars > 0 && bars <= data.requests[i].count, bars);
   });
+  compare();
   if (!STALLS) return;
   check("the-run-has-its-stalls", document.querySelectorAll("#run rect").length > 0 && finite("#run *"), document.getElementById("run").outerHTML);
   const stall = data.stalls[shown];

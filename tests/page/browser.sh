@@ -26,7 +26,8 @@ use() {
     if [ "$(stat -c %s "$page")" -gt "$3" ]; then echo "not ok page/$1-size: $(stat -c %s "$page") B" && failed=1; else echo "ok page/$1-size"; fi
     # Before its own script what counts errors, behind it the tests.
     sed -e 's|^<script>$|<script>const errors = []; window.onerror = (what) => errors.push(what);|' -e '/^<\/body>$/,$d' "$page" >"$home/tested.html"
-    { echo '<script>' && printf 'const TRACE = "%s", STALLS = %s;\n' "$1" "$stalls" && cat tests/page/browser.js && printf '</script>\n</body>\n</html>\n'; } >>"$home/tested.html"
+    "$program" --svg "$2" >"$home/still.svg"
+    { echo '<script>' && printf 'const TRACE = "%s", STALLS = %s, STILL = %s;\n' "$1" "$stalls" "$(gojq -Rs . "$home/still.svg" | sed 's/</\\u003c/g')" && cat tests/page/browser.js && printf '</script>\n</body>\n</html>\n'; } >>"$home/tested.html"
     HOME=$home timeout -k 5 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-extensions --no-first-run \
         --user-data-dir="$home/profile" --window-size=1280,900 --dump-dom "file://$home/tested.html" >"$home/dom" 2>"$home/errors"
     sed -n '/<pre id="results">/,/<\/pre>/p' "$home/dom" | grep '^\(not \)\?ok ' | sed "s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g; s|ok |ok page/$1-|" >"$home/results"
@@ -44,7 +45,7 @@ many() {
     local i
     sed -n '/ session /p' tests/golden/nagle-delack.trace
     for ((i = 0; i < 130; i++)); do
-        grep -vE '^#| (session|end) ' tests/golden/nagle-delack.trace |
+        grep -vE '^#| session | end$' tests/golden/nagle-delack.trace |
             awk -v i=$i 'NF { $1 = sprintf("%.6f", $1 + i * 500); gsub(/conn=1 /, "conn=" 2 * i + 1 " "); gsub(/conn=2 /, "conn=" 2 * i + 2 " "); gsub(/peer=2/, "peer=" 2 * i + 2); gsub(/peer=1/, "peer=" 2 * i + 1); print }'
     done
 }

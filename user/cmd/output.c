@@ -13,6 +13,7 @@
 #include "user/cmd/live.h"
 #include "user/process/report_file.h"
 #include "user/render/html/html.h"
+#include "user/render/html/picture.h"
 #include "user/render/profile/profile.h"
 #include "user/render/words/chain_words.h"
 
@@ -249,6 +250,20 @@ static void print_chosen(const struct printer *printer, const struct report *rep
 		  count_text(report->stall_count));
 }
 
+/* The stall that was asked for, or the one that a page opens with. */
+static const struct stall *stall_to_draw(const struct printer *printer, const struct report *report,
+					 const struct verdict *verdict)
+{
+	uint64_t number = printer->options->stalls.number;
+
+	if (!number)
+		return picture__first(report, verdict->cause);
+	for (size_t i = 0; i < report->stall_count; i++)
+		if (report->stalls[i].number == number)
+			return &report->stalls[i];
+	return NULL;
+}
+
 static void write_others(struct printer *printer, const struct report *report,
 			 const struct verdict *verdict)
 {
@@ -256,6 +271,9 @@ static void write_others(struct printer *printer, const struct report *report,
 
 	if (printer->output->extras[EXTRA_HTML].file)
 		render__html(printer->output->extras[EXTRA_HTML].file, report, verdict, NULL);
+	if (printer->output->extras[EXTRA_SVG].file)
+		picture__svg(printer->output->extras[EXTRA_SVG].file, report,
+			     stall_to_draw(printer, report, verdict));
 	if (printer->pcapng)
 		pcapng__write(printer->pcapng, printer->output->extras[EXTRA_PCAPNG].file, report);
 	if (printer->perfetto)

@@ -84,8 +84,8 @@ static void hide_address(struct anonymizer *anonymizer, uint32_t family, uint32_
 static bool is_of_kernel(const char *comm)
 {
 	static const char *const begins[] = {"swapper/", "kworker/", "ksoftirqd/", "migration/",
-					     "irq/",     "rcu_",     "kcompactd",  "kswapd",
-					     "iou-",     "netstall", "softirq:"};
+					     "irq/",     "irq:",     "rcu_",       "kcompactd",
+					     "kswapd",   "iou-",     "netstall",   "softirq:"};
 
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (!strncmp(comm, begins[i], strlen(begins[i])))

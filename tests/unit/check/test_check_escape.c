@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What goes into the formats of others: names as hostile as a process can make them. */
 #include "tests/unit/test.h"
+#include "user/base/escape.h"
 #include "user/base/xalloc.h"
 #include "user/check/judge/place.h"
-#include "user/check/reports/escape.h"
 #include "user/check/reports/page.h"
 
 static char *output;

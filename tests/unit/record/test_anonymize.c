@@ -63,6 +63,8 @@ static void test_names_and_addresses(void **state)
 		   "4 profile-entry comm=program-1 cause=nagle-delack count=1");
 	check_line(anonymizer, "4 profile-wake kind=softirq comm=softirq:timer",
 		   "4 profile-wake kind=softirq comm=softirq:timer");
+	check_line(anonymizer, "4 profile-wake kind=irq comm=irq:nvme0q1",
+		   "4 profile-wake kind=irq comm=irq:nvme0q1");
 	check_line(anonymizer, "4 profile-wake kind=thread comm=cart",
 		   "4 profile-wake kind=thread comm=program-2");
 	anonymizer__free(anonymizer);

@@ -6,12 +6,12 @@
  */
 #include <stdlib.h>
 
+#include "user/base/escape.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/check/judge/baseline.h"
 #include "user/check/judge/place.h"
 #include "user/check/reports/clauses.h"
-#include "user/check/reports/escape.h"
 #include "user/check/reports/reports.h"
 #include "user/check/reports/results.h"
 

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "user/base/escape.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/check/reports/clauses.h"
-#include "user/check/reports/escape.h"
 #include "user/check/reports/reports.h"
 #include "user/check/reports/results.h"
 

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "user/base/escape.h"
 #include "user/base/text.h"
-#include "user/check/reports/escape.h"
 #include "user/check/reports/reports.h"
 #include "user/check/reports/results.h"
 

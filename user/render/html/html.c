@@ -8,6 +8,7 @@
 #include "user/base/array.h"
 #include "user/base/embed.h"
 #include "user/base/xalloc.h"
+#include "user/render/html/picture.h"
 #include "user/render/json/json_values.h"
 #include "user/render/terminal/timeline_lines.h"
 #include "user/render/words/names.h"
@@ -29,19 +30,11 @@ struct page {
 	const struct report *report;
 	json_t *known;     /* causes, by id: what they mean */
 	json_t *threads;   /* names, by tid */
-	json_t *ends;      /* names of connections' ends, by connection */
-	json_t *peers;     /* the other ends */
 	json_t *addresses; /* "127.0.0.1:37640 -> 127.0.0.1:7000" */
 };
 
 static void note_cause(struct page *page, enum cause cause)
 {
-	static const char *const groups[CAUSE_GROUPS] = {
-		[CAUSE_GROUP_UNKNOWN] = "unknown", [CAUSE_GROUP_WRITES] = "writes",
-		[CAUSE_GROUP_TCP] = "tcp",         [CAUSE_GROUP_LOSS] = "loss",
-		[CAUSE_GROUP_PEER] = "peer",       [CAUSE_GROUP_MACHINE] = "machine",
-		[CAUSE_GROUP_PROGRAM] = "program",
-	};
 	const struct cause_info *info = cause__info(cause);
 	json_t *known;
 
@@ -51,7 +44,7 @@ static void note_cause(struct page *page, enum cause cause)
 	put(known, "title", json_value__text(info->title));
 	put(known, "meaning", json_value__text(info->meaning));
 	put(known, "remedy", json_value__text(info->remedy));
-	put(known, "group", json_string(groups[info->group] ? groups[info->group] : "unknown"));
+	put(known, "colour", json_string(picture__colour(cause)));
 }
 
 static void note_slices(struct page *page, const struct slice *slices, size_t count)
@@ -71,14 +64,8 @@ static void note_conn(struct page *page, uint32_t number)
 {
 	const struct report_conn *conn = number ? report__conn(page->report, number) : NULL;
 
-	if (!conn)
-		return;
-	put_number(page->ends, number, json_value__text(end_text(page->report, number)));
-	put_number(page->peers, number, json_value__count(conn->peer));
-	put_number(page->addresses, number, json_value__text(addresses_text(&conn->id)));
-	if (conn->peer)
-		put_number(page->ends, conn->peer,
-			   json_value__text(end_text(page->report, conn->peer)));
+	if (conn)
+		put_number(page->addresses, number, json_value__text(addresses_text(&conn->id)));
 }
 
 static json_t *line_of(const struct stall *stall, const struct words *words)
@@ -90,9 +77,80 @@ static json_t *line_of(const struct stall *stall, const struct words *words)
 	put(line, "what", json_value__text(words->what));
 	put(line, "amount", json_value__text(words->amount));
 	put(line, "note", json_value__text(words->note));
-	put(line, "step",
-	    words->step ? json_value__count((uint64_t)(words->step - stall->steps)) : json_null());
 	return line;
+}
+
+/* Without what is not known, or 0. */
+static void put_known(json_t *object, const char *key, json_t *value)
+{
+	if (json_is_null(value) || (json_is_integer(value) && !json_integer_value(value)))
+		json_decref(value);
+	else
+		put(object, key, value);
+}
+
+static json_t *lane_of(const struct picture_lane *lane)
+{
+	json_t *object = json_object();
+
+	put(object, "name", json_value__text(lane->name));
+	put(object, "y", json_integer(lane->y));
+	put(object, "line", json_boolean(lane->line));
+	put(object, "absent", json_boolean(lane->absent));
+	put_known(object, "dot", json_value__text(lane->dot));
+	return object;
+}
+
+static json_t *mark_of(const struct report *report, const struct picture_mark *mark)
+{
+	json_t *object = json_object();
+
+	put(object, "look", json_string(look__info(mark->look)->name));
+	put(object, "lane", json_value__count(mark->lane));
+	put_known(object, "to", json_value__count(mark->to));
+	put(object, "colour", json_string(mark->colour));
+	put_known(object, "from_ms", json_value__time(report, mark->from_ts));
+	put_known(object, "to_ms", json_value__time(report, mark->to_ts));
+	put_known(object, "label", json_value__text(mark->label));
+	put_known(object, "title", json_value__text(mark->title));
+	return object;
+}
+
+static json_t *picture_of(const struct report *report, const struct stall *stall)
+{
+	struct picture *picture = picture__new(report, stall);
+	json_t *object = json_object();
+
+	put(object, "height", json_integer(picture->height));
+	put(object, "from_ms", json_value__time(report, picture->from_ts));
+	put(object, "to_ms", json_value__time(report, picture->to_ts));
+	put_each(object, "lanes", i, picture->lane_count, lane_of(&picture->lanes[i]));
+	put_each(object, "marks", i, picture->mark_count, mark_of(report, &picture->marks[i]));
+	picture__free(picture);
+	return object;
+}
+
+static json_t *looks(void)
+{
+	static const char *const shapes[] = {
+		[SHAPE_BAR] = "bar", [SHAPE_DOT] = "dot", [SHAPE_ARROW] = "arrow"};
+	json_t *object = json_object();
+
+	for (int i = 0; i < LOOKS; i++) {
+		const struct look_info *info = look__info((enum look)i);
+		json_t *look = put_object(object, info->name);
+
+		put(look, "shape", json_string(shapes[info->shape]));
+		put(look, "height", json_integer(info->height));
+		put(look, "down", json_integer(info->down));
+		put(look, "radius", json_integer(info->radius));
+		put(look, "least", json_integer(info->least));
+		put(look, "dashed", json_boolean(info->dashed));
+		put(look, "hollow", json_boolean(info->hollow));
+		put(look, "beside", json_boolean(info->beside));
+		put(look, "light", json_boolean(info->light));
+	}
+	return object;
 }
 
 static json_t *stall_of(struct page *page, const struct stall *stall)
@@ -100,25 +158,14 @@ static json_t *stall_of(struct page *page, const struct stall *stall)
 	json_t *object = json_value__stall(page->report, stall);
 	struct lines *lines = lines__new(page->report, stall);
 
+	json_object_del(object, "evidence"); /* the picture and the lines are made of it */
 	put_each(object, "lines", i, lines->count, line_of(stall, &lines->words[i]));
+	put(object, "picture", picture_of(page->report, stall));
 	lines__free(lines);
 	note_cause(page, stall->cause);
 	note_slices(page, stall->slices, stall->slice_count);
 	note_thread(page, stall->pid, stall->tid);
 	note_conn(page, stall->conn);
-	note_conn(page, stall->peer);
-	for (size_t i = 0; i < stall->step_count; i++) {
-		union record record;
-
-		event__to_record(&record, &stall->steps[i]);
-		note_conn(page, record.head.conn);
-		/* Of segments and timers it is whoever was interrupted. */
-		if (record.head.type == NS_SEND || record.head.type == NS_RECV ||
-		    record.head.type == NS_WAIT)
-			note_thread(page, record.head.tgid, record.head.tid);
-		if (record.head.type == NS_WAIT)
-			note_thread(page, record.wait.waker_tgid, record.wait.waker_tid);
-	}
 	return object;
 }
 
@@ -258,9 +305,8 @@ static json_t *page_of(const struct report *report, const struct verdict *verdic
 	struct page page = {.report = report,
 			    .known = json_object(),
 			    .threads = json_object(),
-			    .ends = json_object(),
-			    .peers = json_object(),
 			    .addresses = json_object()};
+	const struct stall *first = picture__first(report, verdict->cause);
 	json_t *object = json_object();
 
 	if (verdict->found)
@@ -270,6 +316,8 @@ static json_t *page_of(const struct report *report, const struct verdict *verdic
 	put(object, "verdict", json_value__verdict(report, verdict));
 	put(object, "verdict_text", printed(print_verdict, report, verdict));
 	put(object, "stalls", stalls_of(&page));
+	put(object, "first", json_value__count(first ? first->number : 0));
+	put(object, "looks", looks());
 	put(object, "stall_count",
 	    json_value__count(report->stall_count + report->stalls_not_kept));
 	put_each(object, "causes", i, report->cause_count, cause_of(&page, &report->causes[i]));
@@ -283,8 +331,6 @@ static json_t *page_of(const struct report *report, const struct verdict *verdic
 	put(object, "text", printed(print_report, report, verdict));
 	put(object, "known", page.known);
 	put(object, "threads_by", page.threads);
-	put(object, "ends", page.ends);
-	put(object, "peers", page.peers);
 	put(object, "addresses", page.addresses);
 	return object;
 }
@@ -309,15 +355,26 @@ static void print_data(FILE *out, json_t *data)
 void render__html(FILE *out, const struct report *report, const struct verdict *verdict,
 		  const char *above)
 {
-	static const char data_mark[] = "@DATA@", script_mark[] = "@SCRIPT@";
-	const char *data = strstr(netstall_page_html, data_mark);
-	const char *script = strstr(netstall_page_html, script_mark);
+	static const struct {
+		const char *mark;
+		const char *text; /* NULL: the document */
+	} parts[] = {
+		{"@COLOURS@", netstall_colours_css},
+		{"@DATA@", NULL},
+		{"@SCRIPT@", netstall_page_js},
+	};
+	const char *page = netstall_page_html;
 
 	json_value__begin();
-	fwrite(netstall_page_html, 1, (size_t)(data - netstall_page_html), out);
-	print_data(out, page_of(report, verdict, above));
-	data += strlen(data_mark);
-	fwrite(data, 1, (size_t)(script - data), out);
-	fputs(netstall_page_js, out);
-	fputs(script + strlen(script_mark), out);
+	for (size_t i = 0; i < COUNT_OF(parts); i++) {
+		const char *mark = strstr(page, parts[i].mark);
+
+		fwrite(page, 1, (size_t)(mark - page), out);
+		if (parts[i].text)
+			fputs(parts[i].text, out);
+		else
+			print_data(out, page_of(report, verdict, above));
+		page = mark + strlen(parts[i].mark);
+	}
+	fputs(page, out);
 }

@@ -2,13 +2,12 @@
 // The page of a report: everything is drawn from the JSON document beside it; text goes in as text, never as HTML.
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
-const SVG = "http://www.w3.org/2000/svg", LEFT = 190, RIGHT = 16, AXIS = 24, LANE = 34, RAILS = 92;
+const SVG = "http://www.w3.org/2000/svg", LEFT = 190, RIGHT = 16, AXIS = 24; // as in picture.h
 const byId = (id) => document.getElementById(id);
 const ms = (v) => (v === null || v === undefined ? "" : Math.abs(v) >= 1000 ? (v / 1000).toPrecision(3) + " s"
   : Math.abs(v) >= 1 ? Number(v.toPrecision(3)) + " ms" : Math.round(v * 1000) + " us");
 const percent = (v) => (v * 100).toFixed(1) + "%";
-const groupOf = (cause) => (data.known[cause] || {}).group || "unknown";
-const colour = (cause) => `var(--${groupOf(cause)})`;
+const colour = (cause) => `var(--${(data.known[cause] || {}).colour || "unknown"})`;
 
 function add(parent, name, attributes, text) {
   const element = parent.namespaceURI === SVG ? document.createElementNS(SVG, name) : document.createElement(name);
@@ -43,61 +42,8 @@ function explain(cause) {
 
 let shown = 0, view = [0, 1];
 const threadName = (tid, pid) => data.threads_by[tid] || (tid ? `${tid}` : pid ? `pid ${pid}` : "?");
-const endName = (conn) => data.ends[conn] || `connection ${conn}`;
 
-// What its events say, by lanes: threads, and connections as two ends.
-function lanesOf(stall) {
-  const threads = new Map(), pairs = new Map(), operations = [], peer = (conn) => data.peers[conn] || 0;
-  const thread = (tid, pid) => {
-    if (!threads.has(tid)) threads.set(tid, { tid, name: threadName(tid, pid), waits: [], acts: [] });
-    return threads.get(tid);
-  };
-  const pair = (conn) => {
-    const key = Math.min(conn, peer(conn) || conn);
-    if (!pairs.has(key)) {
-      const first = conn === stall.connection || peer(conn) === stall.connection ? stall.connection : conn;
-      pairs.set(key, { ends: [first, peer(first)], events: [] });
-    }
-    return pairs.get(key);
-  };
-  if (stall.tid) thread(stall.tid, stall.pid);
-  stall.evidence.forEach((event, index) => {
-    event.title = stall.lines.filter((line) => line.step === index)
-      .map((line) => `${line.ms.toFixed(3)} ms  ${line.actor}  ${line.what} ${line.amount}\n${line.note}`).join("\n");
-    if (event.event === "uring" && event.step === "done") operations.push(event);
-    if (event.event === "wait") thread(event.tid, event.tgid).waits.push(event);
-    else if ((event.event === "send" || event.event === "recv") && event.tid) thread(event.tid, event.tgid).acts.push(event);
-    if (event.conn && event.event !== "wait" && event.event !== "uring") pair(event.conn).events.push(event);
-  });
-  return { threads: [...threads.values()], pairs: [...pairs.values()], operations };
-}
-
-function drawThread(svg, lane, y, x, stall) {
-  add(svg, "text", { x: 8, y: y + 4 }, lane.name);
-  draw(svg, "line", { x1: LEFT, x2: x(view[1]), y1: y, y2: y, stroke: "var(--line)", "stroke-width": 2 });
-  lane.waits.sort((a, b) => a.off_ms - b.off_ms).forEach((wait, i) => {
-    const next = lane.waits[i + 1];
-    if (next) draw(svg, "line", { x1: x(wait.t_ms), x2: x(Math.max(wait.t_ms, next.off_ms)), y1: y, y2: y, stroke: "var(--program)", "stroke-width": 4 }, `${lane.name} runs for ${ms(next.off_ms - wait.t_ms)}`);
-  });
-  for (const wait of lane.waits) {
-    const off = Math.max(view[0], wait.off_ms), wake = wait.wake_ms || wait.t_ms;
-    const title = `${lane.name} waits in ${wait.syscall_name || "a call"} for ${ms(wake - wait.off_ms)}`
-      + (wait.waker_comm ? `, woken by ${wait.waker_comm}/${wait.waker_tid}` : "") + (wait.t_ms > wake ? `, then ${ms(wait.t_ms - wake)} for a CPU` : "");
-    draw(svg, "rect", { x: x(off), y: y - 9, width: Math.max(1, x(wake) - x(off)), height: 18, rx: 3, fill: lane.tid === stall.tid ? colour(stall.cause) : "var(--asleep)" }, title);
-    if (wait.t_ms > wake) draw(svg, "rect", { x: x(wake), y: y - 9, width: Math.max(1, x(wait.t_ms) - x(wake)), height: 18, fill: "var(--machine)" }, title);
-    if (x(wake) - x(off) > 70) add(svg, "text", { x: x(Math.max(off, view[0])) + 6, y: y + 4, style: lane.tid === stall.tid ? "fill:#fff" : "" }, `waits in ${wait.syscall_name || "a call"}`);
-  }
-  for (const act of lane.acts) draw(svg, "circle", { cx: x(act.t_ms), cy: y, r: 4, fill: "var(--ink)" }, act.title);
-}
-
-// An io_uring operation, from its submission to its completion.
-function drawOperation(svg, operation, y, x) {
-  const from = operation.submit_ms || operation.t_ms, name = `${operation.opcode}${operation.fd === null ? "" : " fd " + operation.fd}`;
-  add(svg, "text", { x: 8, y: y + 4 }, `ring ${operation.ring}: ${name}`);
-  draw(svg, "rect", { x: x(from), y: y - 6, width: Math.max(3, x(operation.t_ms) - x(from)), height: 12, rx: 6, fill: "var(--program)" }, `${name}, ${ms(operation.t_ms - from)}, ${operation.how}, gave ${operation.result}\n${operation.title}`);
-}
-
-function arrow(svg, x1, y1, x2, y2, attributes, title) {
+function drawArrow(svg, x1, y1, x2, y2, attributes, title) {
   const angle = Math.atan2(y2 - y1, x2 - x1), tip = (turn) => `${x2 - 8 * Math.cos(angle + turn)},${y2 - 8 * Math.sin(angle + turn)}`;
   const group = draw(svg, "g", {}, title);
   draw(group, "line", Object.assign({ x1, y1, x2, y2, "stroke-width": 1.6 }, attributes));
@@ -105,52 +51,33 @@ function arrow(svg, x1, y1, x2, y2, attributes, title) {
   draw(group, "line", { x1, y1, x2, y2, stroke: "transparent", "stroke-width": 10 });
 }
 
-function drawPair(svg, pair, top, x, stall) {
-  const rails = [top + 16, top + RAILS - 16], rail = (conn) => rails[conn === pair.ends[0] ? 0 : 1];
-  const events = pair.events, held = new Map(), armed = new Map();
-  pair.ends.forEach((conn, i) => {
-    const far = (data.addresses[pair.ends[0]] || "").split(" -> ")[1] || "the other end";
-    add(svg, "text", { x: 8, y: rails[i] + 4, class: conn ? "" : "faint" }, conn ? `${endName(conn)}'s TCP` : `${far}, not watched`);
-    draw(svg, "line", { x1: LEFT, x2: x(view[1]), y1: rails[i], y2: rails[i], stroke: "var(--line)", "stroke-width": 2, "stroke-dasharray": conn ? "none" : "2 5" });
-  });
-  for (const event of events) {
-    const y = rail(event.conn), at = x(event.t_ms);
-    switch (event.event) {
-    case "hold": held.set(event.conn, event); break;
-    case "release": {
-      const hold = held.get(event.conn), from = hold ? hold.t_ms : event.t_ms - event.held_ms;
-      const bytes = hold ? `${(hold.end - hold.seq) >>> 0} B ` : "";
-      draw(svg, "rect", { x: x(from), y: y - 8, width: Math.max(2, at - x(from)), height: 16, rx: 3, fill: "var(--held)" }, `${bytes}held by ${event.reason} for ${ms(event.t_ms - from)}\n${hold ? hold.title : ""}\n${event.title}`);
-      if (at - x(from) > 90) add(svg, "text", { x: x(Math.max(from, view[0])) + 6, y: y + 4 }, `${bytes}held: ${event.reason}`);
-      held.delete(event.conn);
-      break;
-    }
-    case "delack-arm": armed.set(event.conn, event); break;
-    case "delack-fire": {
-      const arm = armed.get(event.conn), from = arm ? arm.t_ms : event.t_ms - event.ato_us / 1000;
-      draw(svg, "rect", { x: x(from), y: y - 5, width: Math.max(2, at - x(from)), height: 10, rx: 5, fill: "none", stroke: "var(--tcp)", "stroke-width": 1.5, "stroke-dasharray": "3 3" }, `the delayed-ACK timer ticks for ${ms(event.t_ms - from)}\n${event.title}`);
-      draw(svg, "circle", { cx: at, cy: y, r: 6, fill: "var(--tcp)" }, event.title);
-      if (at - x(from) > 120) add(svg, "text", { x: x(Math.max(from, view[0])) + 10, y: y - 9, class: "faint" }, "delayed-ACK timer");
-      break;
-    }
-    case "send": draw(svg, "rect", { x: at - 3, y: y - 12, width: 6, height: 10, fill: "var(--ink)" }, event.title); break;
-    case "recv": draw(svg, "rect", { x: at - 3, y: y + 2, width: 6, height: 10, fill: "var(--faint)" }, event.title); break;
-    case "rx":
-      if (!events.some((other) => (other.event === "tx" || other.event === "ack") && other.conn !== event.conn && other.end === event.end && other.ack === event.ack))
-        arrow(svg, at - 10, rail(pair.ends[event.conn === pair.ends[0] ? 1 : 0]), at, y, { stroke: event.seq === event.end ? "var(--faint)" : "var(--peer)", "stroke-dasharray": event.seq === event.end ? "4 3" : "none" }, event.title);
-      break;
-    case "retrans": draw(svg, "circle", { cx: at, cy: y, r: 6, fill: "var(--loss)" }, event.title); break;
-    case "tx": case "ack": {
-      const there = events.find((other) => other.event === "rx" && other.conn !== event.conn && other.t_ms >= event.t_ms - 0.001
-        && other.end === event.end && other.ack === event.ack);
-      const x2 = there ? x(there.t_ms) : at + 10, pure = event.event === "ack";
-      arrow(svg, at, y, x2, rail(pair.ends[event.conn === pair.ends[0] ? 1 : 0]), { stroke: pure ? "var(--faint)" : "var(--peer)", "stroke-dasharray": pure ? "4 3" : "none" }, event.title);
-      break;
-    }
-    }
+// Of what is partly seen the part that is.
+function drawBar(svg, mark, look, y, x, width) {
+  const from = Math.max(LEFT, x(mark.from_ms)), to = Math.min(width - RIGHT, x(mark.to_ms));
+  if (to < from || from > width - RIGHT) return;
+  const fill = `var(--${mark.colour})`, middle = y + look.down;
+  draw(svg, "rect", Object.assign({ x: from - (mark.from_ms === mark.to_ms ? look.least / 2 : 0), y: middle - look.height / 2, width: Math.max(look.least, to - from), height: look.height, rx: look.radius, fill: look.hollow ? "none" : fill },
+    look.hollow ? { stroke: fill, "stroke-width": 1.5 } : {}, look.dashed ? { "stroke-dasharray": "3 3" } : {}), mark.title);
+  if (!mark.label || to - from < mark.label.length * 6 + 12) return;
+  add(svg, "text", { x: from + (look.beside ? 10 : 6), y: middle + (look.beside ? -9 : 4), class: look.beside ? "faint" : look.light ? "light" : "" }, mark.label);
+}
+
+function drawWhat(svg, mark, lanes, x, width) {
+  const look = data.looks[mark.look], y = lanes[mark.lane].y, fill = `var(--${mark.colour})`;
+  const seen = (at) => at >= LEFT - 20 && at <= width - RIGHT + 20;
+  if (look.shape === "bar") return drawBar(svg, mark, look, y, x, width);
+  if (look.shape === "dot") {
+    if (seen(x(mark.from_ms))) draw(svg, "circle", { cx: x(mark.from_ms), cy: y + look.down, r: look.height / 2, fill }, mark.title);
+    return;
   }
-  for (const [conn, hold] of held) draw(svg, "rect", { x: x(hold.t_ms), y: rail(conn) - 8, width: Math.max(2, x(view[1]) - x(hold.t_ms)), height: 16, fill: "var(--held)", "fill-opacity": 0.6 }, hold.title);
-  if (stall.connection) for (const conn of pair.ends) if (conn) draw(svg, "circle", { cx: LEFT - 8, cy: rail(conn), r: 3, fill: conn === stall.connection ? colour(stall.cause) : "var(--faint)" });
+  const from = mark.from_ms === undefined ? x(mark.to_ms) - 10 : x(mark.from_ms), to = mark.to_ms === undefined ? from + 10 : x(mark.to_ms);
+  if (seen(from) && seen(to)) drawArrow(svg, from, y, to, lanes[mark.to || 0].y, { stroke: fill, "stroke-dasharray": look.dashed ? "4 3" : "none" }, mark.title);
+}
+
+function drawLane(svg, lane, width) {
+  add(svg, "text", { x: 8, y: lane.y + 4, class: lane.line && !lane.absent ? "" : "faint" }, lane.name);
+  if (lane.line) draw(svg, "line", { x1: LEFT, x2: width - RIGHT, y1: lane.y, y2: lane.y, stroke: "var(--line)", "stroke-width": 2, "stroke-dasharray": lane.absent ? "2 5" : "none" });
+  if (lane.dot) draw(svg, "circle", { cx: LEFT - 8, cy: lane.y, r: 3, fill: `var(--${lane.dot})` });
 }
 
 // From one label of an axis to the next: about eight of them.
@@ -185,40 +112,16 @@ function picture() {
   const stall = data.stalls[shown], svg = byId("picture");
   svg.textContent = "";
   if (!stall) return;
-  const width = svg.clientWidth || 1000, lanes = stall.drawn || (stall.drawn = lanesOf(stall));
-  const height = AXIS + 26 + lanes.threads.length * LANE + lanes.operations.length * 22 + lanes.pairs.length * (RAILS + 8) + 8;
+  const width = svg.clientWidth || 1000, { height, lanes, marks } = stall.picture;
   const x = (t) => LEFT + Math.max(-1e5, Math.min(1e5, (t - view[0]) / (view[1] - view[0]) * (width - LEFT - RIGHT)));
+  const inside = (at) => Math.max(LEFT, Math.min(width - RIGHT, at)), from = inside(x(stall.start_ms)), to = inside(x(stall.start_ms + stall.duration_ms));
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("height", height);
-  const end = stall.start_ms + stall.duration_ms;
-  draw(svg, "rect", { x: x(stall.start_ms), y: AXIS, width: Math.max(1, x(end) - x(stall.start_ms)), height: height - AXIS, fill: "var(--shade)", "fill-opacity": 0.6 });
+  draw(svg, "rect", { x: from, y: AXIS, width: Math.max(1, to - from), height: height - AXIS, fill: "var(--shade)", "fill-opacity": 0.6 });
   drawAxis(svg, x, stall, height);
-  let at = stall.start_ms;
-  for (const slice of stall.slices) {
-    draw(svg, "rect", { x: x(at), y: AXIS + 2, width: Math.max(1, x(at + slice.ms) - x(at)), height: 14, fill: colour(slice.cause) }, `${slice.cause}: ${ms(slice.ms)} of ${ms(stall.duration_ms)}`);
-    if (x(at + slice.ms) - x(at) > 90) add(svg, "text", { x: x(Math.max(at, view[0])) + 6, y: AXIS + 13, style: "fill:#fff" }, `${slice.cause} ${ms(slice.ms)}`);
-    at += slice.ms;
-  }
-  add(svg, "text", { x: 8, y: AXIS + 13, class: "faint" }, "the wait is");
   drawMarks(svg, x, view, AXIS, height);
-  let y = AXIS + 26;
-  const places = new Map();
-  for (const lane of lanes.threads) {
-    places.set(lane.tid, y + LANE / 2);
-    drawThread(svg, lane, y + LANE / 2, x, stall);
-    y += LANE;
-  }
-  for (const lane of lanes.threads) for (const wait of lane.waits)
-    if (wait.waker_tid && wait.waker_tid !== lane.tid && places.has(wait.waker_tid))
-      arrow(svg, x(wait.wake_ms), places.get(wait.waker_tid), x(wait.wake_ms), places.get(lane.tid), { stroke: "var(--ink)" }, `${threadName(wait.waker_tid)} wakes ${lane.name}`);
-  for (const operation of lanes.operations) {
-    drawOperation(svg, operation, y + 11, x);
-    y += 22;
-  }
-  for (const pair of lanes.pairs) {
-    drawPair(svg, pair, y, x, stall);
-    y += RAILS + 8;
-  }
+  for (const lane of lanes) drawLane(svg, lane, width);
+  for (const mark of marks) drawWhat(svg, mark, lanes, x, width);
 }
 
 // The whole run: how much of each of its parts stalls took, of all threads together, and what was marked. A click shows a stall of then.
@@ -258,10 +161,7 @@ function run() {
 
 function whole() {
   const stall = data.stalls[shown];
-  if (!stall) return;
-  const times = stall.evidence.map((event) => event.t_ms).concat([stall.start_ms, stall.start_ms + stall.duration_ms]);
-  const from = Math.min(...times), to = Math.max(...times), pad = (to - from) * 0.03 || 1;
-  view = [Math.max(from, stall.start_ms - stall.duration_ms / 4) - pad, Math.min(to, stall.start_ms + stall.duration_ms * 1.25) + pad];
+  if (stall) view = [stall.picture.from_ms, stall.picture.to_ms];
 }
 
 function show(index) {
@@ -284,7 +184,7 @@ function still() {
   copy.removeAttribute("id");
   copy.setAttribute("xmlns", SVG);
   copy.setAttribute("width", byId("picture").clientWidth || 1000);
-  const rules = colours("text { font: 11.5px system-ui, sans-serif; fill: var(--ink); } .faint { fill: var(--faint); }");
+  const rules = colours("text { font: 11.5px system-ui, sans-serif; fill: var(--ink); } .faint { fill: var(--faint); } .light { fill: #fff; }");
   add(copy, "style", {}, rules);
   const title = add(copy, "title", {}, `${byId("stall-title").textContent}: ${data.verdict.headline}`);
   const paper = add(copy, "rect", { width: "100%", height: "100%", fill: "var(--paper)" });
@@ -443,4 +343,4 @@ table("threads", [["thread"], ["on CPU", 1], ["blocked", 1], ["run queue", 1]], 
   `${thread.comm}/${thread.tid}`, ms(thread.on_cpu_ms), ms(thread.blocked_ms), ms(thread.runqueue_ms)]));
 byId("search").addEventListener("input", stallsTable);
 stallsTable();
-show(Math.max(0, data.stalls.findIndex((stall) => stall.cause === data.verdict.cause && stall.evidence.length)));
+show(Math.max(0, data.stalls.findIndex((stall) => stall.id === data.first)));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/escape.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/render/profile/flame.h"
@@ -103,22 +104,24 @@ static size_t bytes_of(const char *text, unsigned columns)
 static void print_label(FILE *out, const char *text, double width)
 {
 	int room = (int)((width - 6) / SVG_LETTER);
+	char *head;
 
 	if (room < 3)
 		return;
 	if (!text[bytes_of(text, (unsigned)room)]) {
-		svg_page__text(out, text, strlen(text));
+		escape__xml(out, text, false);
 		return;
 	}
-	svg_page__text(out, text, bytes_of(text, (unsigned)room - 2));
-	fputs("..", out);
+	head = xasprintf("%.*s..", (int)bytes_of(text, (unsigned)room - 2), text);
+	escape__xml(out, head, false);
+	free(head);
 }
 
 static void print_title(FILE *out, const struct flame_node *node, uint64_t whole)
 {
 	const char *text = node->text ? node->text : "all";
 
-	svg_page__text(out, text, strlen(text));
+	escape__xml(out, text, false);
 	fprintf(out, "\n%s, ", duration_text(node->ns));
 	svg_page__share(out, node->ns, whole);
 	fprintf(out, " of all, %s", counted_text(node->waits, "wait"));

@@ -5,6 +5,7 @@
 
 #include "user/base/array.h"
 #include "user/base/embed.h"
+#include "user/base/escape.h"
 #include "user/base/text.h"
 #include "user/render/profile/svg_colour.h"
 #include "user/render/words/chain_words.h"
@@ -19,41 +20,16 @@
 EMBED(netstall_flamegraph_css, "user/render/profile/flamegraph.css");
 EMBED(netstall_flamegraph_js, "user/render/profile/flamegraph.js");
 
-void svg_page__text(FILE *out, const char *text, size_t bytes)
-{
-	const char *end = text + strnlen(text, bytes);
-
-	for (; text < end; text++) {
-		/* U+FFFE and U+FFFF are UTF-8, and no characters. */
-		if (end - text >= 3 && !memcmp(text, "\xef\xbf", 2) &&
-		    (unsigned char)text[2] >= 0xbe) {
-			fputc('?', out);
-			text += 2;
-		} else if (*text == '&') {
-			fputs("&amp;", out);
-		} else if (*text == '<') {
-			fputs("&lt;", out);
-		} else if (*text == '>') {
-			fputs("&gt;", out);
-		} else if (*text == '"') {
-			fputs("&quot;", out);
-		} else {
-			fputc((unsigned char)*text < 0x20 && *text != '\n' ? '?' : *text, out);
-		}
-	}
-}
-
 static void print_safe(FILE *out, const char *text, size_t max)
 {
 	char safe[TEXT_SAFE(256)];
 
-	svg_page__text(out, text__safe(safe, sizeof(safe), text, max < 256 ? max : 256),
-		       sizeof(safe));
+	escape__xml(out, text__safe(safe, sizeof(safe), text, max < 256 ? max : 256), false);
 }
 
 void svg_page__share(FILE *out, uint64_t part, uint64_t whole)
 {
-	svg_page__text(out, part_text(part, whole), TEXT_PERCENT);
+	escape__xml(out, part_text(part, whole), false);
 }
 
 static void begin_note(FILE *out, const char *attributes, unsigned line)
@@ -68,7 +44,7 @@ static void print_loss(FILE *out, const struct profile *profile, size_t kind, un
 	begin_note(out, "class=\"warn\"", line);
 	fputs("Lost: ", out);
 	profile__lost(words, sizeof(words), profile, kind);
-	svg_page__text(out, words, sizeof(words));
+	escape__xml(out, words, false);
 	fputs("</text>\n", out);
 }
 

@@ -26,7 +26,5 @@ void svg_page__begin(FILE *out, const struct svg_page *page);
 void svg_page__end(FILE *out, const struct svg_page *page);
 /* "87.5%"; "&lt;0.1%" */
 void svg_page__share(FILE *out, uint64_t part, uint64_t whole);
-/* Text that may stand in an element or an attribute; what XML does not allow becomes '?'. */
-void svg_page__text(FILE *out, const char *text, size_t bytes);
 
 #endif

@@ -3,8 +3,8 @@
  * Text into the formats of others, each by its own rules. Whatever bytes come, what goes out is
  * well-formed: no UTF-8 is mended to \xNN, and what XML has no way to write is left out of it.
  */
-#ifndef NETSTALL_CHECK_REPORTS_ESCAPE_H
-#define NETSTALL_CHECK_REPORTS_ESCAPE_H
+#ifndef NETSTALL_BASE_ESCAPE_H
+#define NETSTALL_BASE_ESCAPE_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -11,25 +11,26 @@
 
 enum lane_kind { LANE_WAIT, LANE_THREAD, LANE_OPERATION, LANE_END, LANE_FAR_END };
 
+/* clang-format off */
 static const struct look_info looks[LOOKS] = {
-	[LOOK_SLICE] = {"slice", SHAPE_BAR, .height = 14, .least = 1, .light = true},
-	[LOOK_RUNS] = {"runs", SHAPE_BAR, .height = 4},
-	[LOOK_WAITS] = {"waits", SHAPE_BAR, .height = 18, .radius = 3, .least = 1, .light = true},
-	[LOOK_ASLEEP] = {"asleep", SHAPE_BAR, .height = 18, .radius = 3, .least = 1},
-	[LOOK_READY] = {"ready", SHAPE_BAR, .height = 18, .least = 1},
-	[LOOK_ACT] = {"act", SHAPE_DOT, .height = 8},
-	[LOOK_OPERATION] = {"operation", SHAPE_BAR, .height = 12, .radius = 6, .least = 3},
-	[LOOK_HELD] = {"held", SHAPE_BAR, .height = 16, .radius = 3, .least = 2},
-	[LOOK_TIMER] = {"timer", SHAPE_BAR, .height = 10, .radius = 5, .least = 2, .dashed = true,
-			.hollow = true, .beside = true},
-	[LOOK_FIRE] = {"fire", SHAPE_DOT, .height = 12},
-	[LOOK_WRITTEN] = {"written", SHAPE_BAR, .height = 10, .down = -7, .least = 6},
-	[LOOK_READ] = {"read", SHAPE_BAR, .height = 10, .down = 7, .least = 6},
-	[LOOK_AGAIN] = {"again", SHAPE_DOT, .height = 12},
-	[LOOK_SEGMENT] = {"segment", SHAPE_ARROW},
-	[LOOK_ACK] = {"ack", SHAPE_ARROW, .dashed = true},
-	[LOOK_WAKE] = {"wake", SHAPE_ARROW},
+	[LOOK_SLICE] = {.name = "slice", .shape = SHAPE_BAR, .height = 14, .least = 1, .light = true},
+	[LOOK_RUNS] = {.name = "runs", .shape = SHAPE_BAR, .height = 4},
+	[LOOK_WAITS] = {.name = "waits", .shape = SHAPE_BAR, .height = 18, .radius = 3, .least = 1, .light = true},
+	[LOOK_ASLEEP] = {.name = "asleep", .shape = SHAPE_BAR, .height = 18, .radius = 3, .least = 1},
+	[LOOK_READY] = {.name = "ready", .shape = SHAPE_BAR, .height = 18, .least = 1},
+	[LOOK_ACT] = {.name = "act", .shape = SHAPE_DOT, .height = 8},
+	[LOOK_OPERATION] = {.name = "operation", .shape = SHAPE_BAR, .height = 12, .radius = 6, .least = 3},
+	[LOOK_HELD] = {.name = "held", .shape = SHAPE_BAR, .height = 16, .radius = 3, .least = 2},
+	[LOOK_TIMER] = {.name = "timer", .shape = SHAPE_BAR, .height = 10, .radius = 5, .least = 2, .dashed = true, .hollow = true, .beside = true},
+	[LOOK_FIRE] = {.name = "fire", .shape = SHAPE_DOT, .height = 12},
+	[LOOK_WRITTEN] = {.name = "written", .shape = SHAPE_BAR, .height = 10, .down = -7, .least = 6},
+	[LOOK_READ] = {.name = "read", .shape = SHAPE_BAR, .height = 10, .down = 7, .least = 6},
+	[LOOK_AGAIN] = {.name = "again", .shape = SHAPE_DOT, .height = 12},
+	[LOOK_SEGMENT] = {.name = "segment", .shape = SHAPE_ARROW},
+	[LOOK_ACK] = {.name = "ack", .shape = SHAPE_ARROW, .dashed = true},
+	[LOOK_WAKE] = {.name = "wake", .shape = SHAPE_ARROW},
 };
+/* clang-format on */
 
 /* A picture as it is made. */
 struct drawing {

@@ -53,11 +53,3 @@ def check:
         | ($rest | to_entries[] | "\(.key): \(.value | tojson)"),
           (.gates[] | "gate \(tojson)"), (.doubts[] | "doubt \(tojson)"), (.others[] | "other \(tojson)"),
           if .report == null then "report: none" elif .report == $trace[0] then "report: that of the trace" else "report: \(.report | tojson)" end;
-# What the flight recorder keeps of a stall: this one and its connections are those of the report.
-def kept:
-    .stall.id as $id | [.connections[].id] as $ids
-        | (del(.stall, .connections, .events) | to_entries[] | "\(.key): \(.value | tojson)"),
-          if .stall == ($trace[0].stalls[] | select(.id == $id)) then "stall \($id): that of the report" else "stall: \(.stall | tojson)" end,
-          if .connections == [$trace[0].connections[] | select(.id | IN($ids[]))] then "connections \($ids): those of the report"
-              else "connections: \(.connections | tojson)" end,
-          "events: " + (.events | list("\(.t_ms) \(.event) \(.conn // "")"));

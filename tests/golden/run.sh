@@ -46,7 +46,6 @@ chosen() {
 	*" json:check "*) fields check "$out/json" ;;
 	*" json: "*) echo "(no line \`# json:\` in its trace)" ;;
 	*" json:"*) fields "brief, $2" "$out/json" ;;
-	*" kept-json:"*) fields kept "$out/kept-json" ;;
 	*" junit:"*) grep -E '^ *<(testsuite|testcase|failure|skipped|error|property) ' "$out/junit" ;;
 	*" tap:"*) grep '^[^ ]' "$out/tap" ;;
 	*" summary:check "*) sed '/^```text$/,/^```$/d' "$out/summary" ;;

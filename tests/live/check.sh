@@ -54,7 +54,7 @@ case_check_within() {
 
 # Also: all reports at the same time, the flight recorder, the command, the budget, and at most 25 lines.
 case_check_over() {
-    checked_as 1 --junit "$SCRATCH/junit" --tap "$SCRATCH/tap" --keep "$SCRATCH/keep" --keep-max 2 \
+    checked_as 1 --junit "$SCRATCH/junit" --tap "$SCRATCH/tap" --keep "$SCRATCH/keep" --keep-max 1 \
         --on-stall "touch $SCRATCH/stalled" -- "${BAD_LOAD[@]}"
     verdict_is over
     program_is exited 0
@@ -69,8 +69,8 @@ case_check_over() {
     expect "nagle-delack stalls" "$(report '.gates[] | select(.name == "nagle-delack").count')" '>=' "$FOUND * $stalled - 1"
     grep -q '<failure' "$SCRATCH/junit" || fail "no failure in the JUnit report"
     grep -q '^not ok .*nagle-delack' "$SCRATCH/tap" || fail "no failure in the TAP report"
-    [ -s "$SCRATCH/keep/002-nagle-delack.json" ] || fail "not kept: $(ls "$SCRATCH/keep")"
-    [ ! -e "$SCRATCH/keep/003-nagle-delack.json" ] || fail "more kept than --keep-max"
+    [ -s "$SCRATCH/keep/001-nagle-delack.nsr" ] || fail "not kept: $(ls "$SCRATCH/keep")"
+    [ ! -e "$SCRATCH/keep/002-nagle-delack.nsr" ] || fail "more kept than --keep-max"
     [ -e "$SCRATCH/stalled" ] || fail "--on-stall did not run"
     expect_is "the mode of a report" "$(stat -c %a "$SCRATCH/junit")" 600
     checked_as 0 --budget nagle-delack=100 -- "${BAD_LOAD[@]}"

@@ -223,7 +223,7 @@ case_record_offwake() {
     grep -q '</svg>' "$SCRATCH/flames.svg" && [ -s "$SCRATCH/pprof" ] || fail "no flame graph, or nothing for pprof"
     "$NETSTALL" report --anonymize "$SCRATCH/hidden" "$SCRATCH/both" && "$NETSTALL" report --offwake "$SCRATCH/hidden" >"$SCRATCH/folded" || fail "status $?"
     ! grep -q 'demo-client' "$SCRATCH/folded" || fail "a program has its name: $(grep -m 1 demo-client "$SCRATCH/folded")"
-    for refused in "--svg $SCRATCH/x $SCRATCH/both:--svg needs --offwake" "--offwake --text $SCRATCH/both:--offwake shows the profile alone" \
+    for refused in "--pprof $SCRATCH/x $SCRATCH/both:--pprof needs --offwake" "--offwake --text $SCRATCH/both:--offwake shows the profile alone" \
         "--offwake $SCRATCH/recording:there is no profile in it"; do
         [ -s "$SCRATCH/recording" ] || "$NETSTALL" record -d 0.1 -o "$SCRATCH/recording" -- true 2>/dev/null
         # shellcheck disable=SC2086 # words of an option list

@@ -4,8 +4,7 @@
 
     validate.py SCHEMA FILE...
 
-A FILE is a .rendered of `tests/golden/run.sh --rendered`, of which the parts behind `== json` and `== kept-json` are
-taken, or JSON lines as `trace --json` prints them: events, and the report as the last line; or a .json, one document.
+A FILE is a .rendered of `tests/golden/run.sh --rendered`, of which the part behind `== json` is taken, or JSON lines as `trace --json` prints them: events, and the report as the last line; or a .json, one document.
 For a reader the schema leaves room for new fields; for this test a field that it does not name is an error, but in
 records, whose fields are those of their type. Prints `ok NAME` or `not ok NAME: why` for each. Exit status: 1 if any
 failed, 2 usage.
@@ -41,7 +40,7 @@ def documents(path):
     if path.endswith(".rendered"):
         parts = re.split(r"^== (.*)\n", "\n" + text, flags=re.MULTILINE)
         named = dict(zip(parts[1::2], parts[2::2]))
-        return [json.loads(named[name]) for name in ("kept-json", "json") if name in named]
+        return [json.loads(named["json"])]
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
@@ -56,11 +55,9 @@ def sums(document):
 
 def schema_for(schema, document):
     """The part of the schema that a document of this kind goes by."""
-    kinds = {"netstall.event/1": "event_line", "netstall.kept/1": "kept"}
-    part = kinds.get(document.get("schema"))
-    if not part:
+    if document.get("schema") != "netstall.event/1":
         return schema
-    return dict(schema["$defs"][part], **{"$id": schema["$id"], "$defs": schema["$defs"]})
+    return dict(schema["$defs"]["event_line"], **{"$id": schema["$id"], "$defs": schema["$defs"]})
 
 
 def load(path):

@@ -16,12 +16,13 @@
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
+#include "user/check/judge/beyond.h"
 #include "user/cmd/check_files.h"
 #include "user/cmd/check_options.h"
 #include "user/cmd/commands.h"
+#include "user/cmd/flight.h"
 #include "user/cmd/live.h"
 #include "user/cmd/recorded.h"
-#include "user/process/recorder.h"
 
 #define WAIT_PORT_SECS 30.0
 /*
@@ -31,12 +32,15 @@
  */
 #define SECOND_SIGNAL_NS 2000000000ull
 #define TICK_MS          50
+#define KEPT_NS          10000000000ull /* of a stall's recording */
 
 struct check_run {
 	const struct check_options *options;
 	struct recorded *recorded;
+	struct recorded last; /* of --keep */
 	struct program *program;
-	struct recorder *recorder;
+	struct beyond beyond;
+	struct flight *flight;
 	struct on_stall *on_stall;
 	struct live *live;
 	char *unable; /* a sentence; NULL: all was done that was asked for */
@@ -50,7 +54,6 @@ struct check_run {
 	bool judging;
 	struct traffic before; /* of what is not judged */
 	bool has_before;
-	size_t kept;
 };
 
 static bool later_than(uint64_t now, uint64_t since, double seconds)
@@ -66,6 +69,15 @@ static void note_failure(struct check_run *run)
 
 /* ---- before ---- */
 
+static int open_flight(struct check_run *run)
+{
+	const struct check_options *options = run->options;
+
+	beyond__init(&run->beyond, &options->budgets);
+	recorded__open_last(&run->last, NULL, KEPT_NS, FLIGHT_BYTES);
+	return flight__open(options->keep, options->keep_max, run->last.writer, &run->flight);
+}
+
 /* The program, stopped, and whatever else is started before the attach. */
 static struct check_run *new_run(const struct check_options *options)
 {
@@ -77,8 +89,7 @@ static struct check_run *new_run(const struct check_options *options)
 		if (!run->program)
 			note_failure(run);
 	}
-	if (!run->unable && options->keep &&
-	    recorder__open(options->keep, options->keep_max, &options->budgets, &run->recorder))
+	if (!run->unable && options->keep && open_flight(run))
 		note_failure(run);
 	if (!run->unable && options->on_stall.command &&
 	    on_stall__open(&options->on_stall, &options->budgets, &run->on_stall))
@@ -169,7 +180,7 @@ static bool goes_on(void *context, struct live *live, uint64_t now)
 	struct check_run *run = context;
 	double seconds = run->options->common.seconds;
 
-	recorder__poll(run->recorder, live__report(live), now);
+	flight__poll(run->flight, now);
 	on_stall__poll(run->on_stall);
 	if (!take_signals(run, now) || (run->program && !look_after_program(run, now)))
 		return false;
@@ -188,20 +199,14 @@ static void on_started(void *context)
 	run->judging = !run->options->wait_port && !run->options->warmup;
 }
 
-static void on_record(void *context, const struct report *so_far, const union record *record)
-{
-	struct check_run *run = context;
-
-	recorder__record(run->recorder, so_far, record);
-}
-
 static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
 {
 	struct check_run *run = context;
 
 	if (!run->judging || stall->start_ts < run->judged_from)
 		return;
-	recorder__stall(run->recorder, so_far, stall);
+	if (run->flight && beyond__stall(&run->beyond, so_far, stall))
+		flight__stall(run->flight, stall);
 	on_stall__stall(run->on_stall, so_far, stall);
 }
 
@@ -211,12 +216,10 @@ static void trace(struct check_run *run)
 	const struct live_options live = {.session = options->common.session,
 					  .target = &options->common.target,
 					  .program = run->program,
-					  .recording = run->recorded->writer,
+					  .recordings = {run->recorded->writer, run->last.writer},
 					  .progress = isatty(STDERR_FILENO) && !run->program,
 					  .silent = run->program && !log__is_verbose(),
-					  .sink = {.on_record = run->recorder ? on_record : NULL,
-						   .on_stall = on_stall,
-						   .context = run},
+					  .sink = {.on_stall = on_stall, .context = run},
 					  .started = on_started,
 					  .tick = goes_on,
 					  .own_signals = true,
@@ -269,9 +272,8 @@ static void go(struct check_run *run)
 		run->before = traffic__of(report);
 		run->has_before = true;
 	}
-	if (report && recorder__finish(run->recorder, report))
+	if (report && flight__finish(run->flight))
 		note_failure(run);
-	run->kept = run->recorder ? recorder__kept(run->recorder) : 0;
 	if (run->program)
 		end_program(run);
 	on_stall__finish(run->on_stall);
@@ -330,7 +332,7 @@ static struct outcome *judge(struct check_run *run, const struct baseline *basel
 		describe_program(run, &facts.program);
 	outcome = outcome__new(run->live ? live__report(run->live) : NULL, &gate, &facts);
 	outcome->kept = options->keep;
-	outcome->kept_count = run->kept;
+	outcome->kept_count = flight__kept(run->flight);
 	return outcome;
 }
 
@@ -338,7 +340,8 @@ static void free_run(struct check_run *run)
 {
 	live__free(run->live);
 	on_stall__free(run->on_stall);
-	recorder__free(run->recorder);
+	flight__free(run->flight);
+	recorded__close(&run->last);
 	program__free(run->program);
 	free(run->unable);
 	free(run);

@@ -193,7 +193,7 @@ static int profile_to(const struct wishes *wishes, struct output *output, struct
 				    .output = shown_elsewhere ? NULL : output->file,
 				    .signals = SIGNALS_TAKE,
 				    .by_cause = common->by_cause,
-				    .recording = recorded->writer};
+				    .recordings = {recorded->writer}};
 	struct live *done;
 
 	live.session.offcpu = &wishes->offcpu;

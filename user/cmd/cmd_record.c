@@ -10,16 +10,12 @@
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/cmd/commands.h"
+#include "user/cmd/flight.h"
 #include "user/cmd/live.h"
 #include "user/cmd/recorded.h"
 #include "user/cmd/trace_options.h"
-#include "user/process/writer.h"
 
-#define NAME_SHOWN  200
-#define KEEP_FILES  20
-#define SAME_NS     10000000000ull /* stalls of one cause are kept so far apart */
-#define BEHIND_NS   1000000000ull  /* and so long after they are over, with what came then */
-#define CAUSE_ASKED CAUSE_COUNT    /* SIGUSR1 */
+#define NAME_SHOWN 200
 
 static void check(void *parsed, const struct argp_state *state)
 {
@@ -46,50 +42,10 @@ static const struct command_options command = {
 
 /* ---- the flight recorder ---- */
 
-struct flight {
+struct wishes {
 	const struct options *options;
-	struct recorded *recorded;
-	struct writer *writer; /* NULL: no stall is kept */
-	unsigned most, kept;
-	uint64_t due_ns[CAUSE_COUNT + 1]; /* that one of this cause is to be kept; 0: none is */
-	uint64_t kept_ns[CAUSE_COUNT + 1];
+	struct flight *flight; /* NULL: no stall is kept */
 };
-
-static bool is_ours(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length > 4 && !strcmp(name + length - 4, ".nsr");
-}
-
-static void save(struct flight *flight, enum cause cause)
-{
-	char name[WRITER_NAME], *bytes;
-	size_t size;
-	FILE *out;
-
-	if (flight->kept == flight->most)
-		return;
-	out = xmemstream(&bytes, &size);
-	recording__save(flight->recorded->writer, out);
-	fclose(out);
-	snprintf(name, sizeof(name), "%03u-%s.nsr", ++flight->kept,
-		 cause == CAUSE_ASKED ? "asked" : cause__info(cause)->id);
-	writer__put(flight->writer, name, bytes, size);
-	free(bytes);
-}
-
-static void save_due(struct flight *flight, uint64_t now_ns)
-{
-	for (unsigned cause = 0; cause <= CAUSE_ASKED; cause++) {
-		uint64_t due_ns = flight->due_ns[cause];
-
-		if (!due_ns || now_ns < due_ns)
-			continue;
-		flight->due_ns[cause] = 0;
-		save(flight, (enum cause)cause);
-	}
-}
 
 static bool is_wanted(const struct options *options, const struct stall *stall)
 {
@@ -100,20 +56,16 @@ static bool is_wanted(const struct options *options, const struct stall *stall)
 
 static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
 {
-	struct flight *flight = context;
-	uint64_t *kept_ns = &flight->kept_ns[stall->cause];
+	const struct wishes *wishes = context;
 
 	(void)so_far;
-	if (!flight->writer || !is_wanted(flight->options, stall) ||
-	    (*kept_ns && stall->end_ts < *kept_ns + SAME_NS))
-		return;
-	*kept_ns = stall->end_ts;
-	flight->due_ns[stall->cause] = stall->end_ts + BEHIND_NS;
+	if (is_wanted(wishes->options, stall))
+		flight__stall(wishes->flight, stall);
 }
 
 static bool on_tick(void *context, struct live *live, uint64_t now_ns)
 {
-	struct flight *flight = context;
+	const struct wishes *wishes = context;
 	int signal_number;
 
 	(void)live;
@@ -121,12 +73,9 @@ static bool on_tick(void *context, struct live *live, uint64_t now_ns)
 		if (signals__ends(signal_number))
 			return false;
 		if (signal_number == SIGUSR1)
-			flight->due_ns[CAUSE_ASKED] = now_ns;
+			flight__ask(wishes->flight, now_ns);
 	}
-	if (!flight->writer)
-		return true;
-	save_due(flight, now_ns);
-	writer__push(flight->writer);
+	flight__poll(wishes->flight, now_ns);
 	return true;
 }
 
@@ -155,27 +104,9 @@ static void say(const struct live *live, const struct recorded *recorded)
 			  bytes_text((uint64_t)file.st_size), name);
 }
 
-static int finish_flight(struct flight *flight, const char *dir)
-{
-	char name[TEXT_SAFE(NAME_SHOWN)];
-	int err;
-
-	if (!flight->writer)
-		return 0;
-	save_due(flight, UINT64_MAX);
-	err = writer__finish(flight->writer);
-	log__note("%s kept in %s",
-		  text__counted((char[TEXT_COUNTED]){""}, TEXT_COUNTED,
-				writer__count(flight->writer), "recording"),
-		  text__safe(name, sizeof(name), dir, NAME_SHOWN));
-	return err;
-}
-
 static int record(const struct options *options, struct recorded *recorded)
 {
-	struct flight flight = {.options = options,
-				.recorded = recorded,
-				.most = options->keep_most ? options->keep_most : KEEP_FILES};
+	struct wishes wishes = {.options = options};
 	struct live_options live = {.session = options->session,
 				    .target = &options->target,
 				    .seconds = options->seconds,
@@ -183,31 +114,31 @@ static int record(const struct options *options, struct recorded *recorded)
 				    .output = recorded->last ? NULL : recorded->file,
 				    .marks = options->marks,
 				    .by_cause = options->offwake,
-				    .recording = recorded->writer};
+				    .recordings = {recorded->writer}};
 	struct live *done;
 	int err;
 
 	if (options->offwake)
 		live.session.offcpu = &offcpu_default;
 	if (recorded->last) {
-		if (options->keep_stalls &&
-		    writer__open(options->keep_stalls, is_ours, &flight.writer))
+		if (options->keep_stalls && flight__open(options->keep_stalls, options->keep_most,
+							 recorded->writer, &wishes.flight))
 			return EXIT_UNABLE;
 		live.sink.on_stall = on_stall;
-		live.sink.context = live.context = &flight;
+		live.sink.context = live.context = &wishes;
 		live.tick = on_tick;
 		live.own_signals = true;
 		signals__catch(SIGNALS_PASS_ON);
 	}
 	err = live__run(&live, &done);
 	if (!err) {
-		err = finish_flight(&flight, options->keep_stalls);
+		err = flight__finish(wishes.flight);
 		recorded__finish(recorded);
 		if (recorded->file)
 			say(done, recorded);
 		live__free(done);
 	}
-	writer__free(flight.writer);
+	flight__free(wishes.flight);
 	return err ? EXIT_UNABLE : EXIT_OK;
 }
 

@@ -33,7 +33,7 @@ static int trace(const struct options *options, struct output *output, struct re
 				    .progress = isatty(STDERR_FILENO) && !options->all &&
 						!options->events_uring,
 				    .output = output->file,
-				    .recording = recorded->writer,
+				    .recordings = {recorded->writer},
 				    .marks = options->marks,
 				    .tick = on_tick,
 				    .context = &printer};

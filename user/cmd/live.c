@@ -73,12 +73,20 @@ static void show_progress(struct live *live, uint64_t now)
 	progress_shown = true;
 }
 
+static void record_one(void *context, const void *record, size_t len)
+{
+	const struct live *live = context;
+
+	for (size_t i = 0; i < LIVE_RECORDINGS; i++)
+		if (live->options->recordings[i])
+			recording__add(live->options->recordings[i], record, len);
+}
+
 static void feed(void *context, const void *record, size_t len)
 {
 	struct live *live = context;
 
-	if (live->options->recording)
-		recording__add(live->options->recording, record, len);
+	record_one(live, record, len);
 	pipeline__feed(live->pipeline, record, len);
 }
 
@@ -227,8 +235,9 @@ static bool goes_on(struct live *live, uint64_t now)
 
 static void idle(struct live *live, uint64_t now)
 {
-	if (live->options->recording)
-		recording__idle(live->options->recording, now);
+	for (size_t i = 0; i < LIVE_RECORDINGS; i++)
+		if (live->options->recordings[i])
+			recording__idle(live->options->recordings[i], now);
 	pipeline__idle(live->pipeline, now);
 }
 
@@ -298,11 +307,6 @@ static int begin(struct live *live)
 	return err ? err : session__attach(live->session);
 }
 
-static void record_one(void *recording, const void *record, size_t len)
-{
-	recording__add(recording, record, len);
-}
-
 static void take_profile(struct live *live)
 {
 	live->profile = session__profile(live->session);
@@ -312,8 +316,8 @@ static void take_profile(struct live *live)
 	if (live->by_cause)
 		live->profile->lost[PROFILE_LOST_RECORDS].count +=
 			losses__hiding(live__report(live)->lost);
-	if (live->options->recording)
-		profile__write(live->profile, record_one, live->options->recording);
+	if (live->options->recordings[0])
+		profile__write(live->profile, record_one, live);
 }
 
 int live__run(const struct live_options *options, struct live **out)

@@ -16,6 +16,8 @@
 
 struct live;
 
+#define LIVE_RECORDINGS 2
+
 struct live_options {
 	struct session_options session;
 	const struct target *target;
@@ -30,7 +32,8 @@ struct live_options {
 	bool marks;     /* lines of stdin stand on the time line */
 	FILE *output;   /* the window ends when that is lost (process/report_file.h); NULL: never */
 	struct pipeline_sink sink;
-	struct recording_writer *recording; /* all records and the profile, also; NULL: not */
+	/* All records and the profile, also; NULL: not. A file, and a flight recorder. */
+	struct recording_writer *recordings[LIVE_RECORDINGS];
 	bool by_cause; /* of session.offcpu: each wait of the profile has its cause */
 	/* Called once all hooks are attached and the program runs; may be NULL. */
 	void (*started)(void *context);

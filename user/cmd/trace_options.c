@@ -6,6 +6,7 @@
 
 #include "user/analyze/cause.h"
 #include "user/base/array.h"
+#include "user/cmd/flight.h"
 
 #define WATCH (COMMAND_TRACE | COMMAND_RECORD)
 #define SHOW  (COMMAND_TRACE | COMMAND_REPORT)
@@ -105,7 +106,6 @@ static void parse_to(const struct option_row *row, char *arg, void *to,
 }
 
 #define LAST_SECONDS 86400.0
-#define LAST_BYTES   (128u << 20)
 #define LAST_MOST    1024 /* MiB */
 
 static void parse_last(const struct option_row *row, char *arg, void *to,
@@ -117,7 +117,7 @@ static void parse_last(const struct option_row *row, char *arg, void *to,
 
 	(void)row;
 	options->last_seconds = LAST_SECONDS;
-	options->last_bytes = LAST_BYTES;
+	options->last_bytes = FLIGHT_BYTES;
 	if (unit != 'M' && unit != 'G') {
 		options->last_seconds =
 			options__positive(arg, "what is kept, in seconds", LAST_SECONDS, state);

@@ -176,7 +176,7 @@ static void say(const struct writer *writer, const struct news *news)
 		break;
 	case STEP_OLD:
 		log__error(
-			"%s has files of an earlier check (%s): remove them, or name another folder",
+			"%s has files of an earlier run (%s): remove them, or name another folder",
 			dir, name);
 		break;
 	case STEP_WRITE:

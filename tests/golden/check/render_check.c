@@ -3,7 +3,7 @@
  * A text trace through the pipeline, judged as a description says, and every report of it:
  *
  *   render_check FILE.check        all of them, each behind a line `== NAME`
- *   render_check FILE.check NAME   one alone: text junit tap github summary json kept
+ *   render_check FILE.check NAME   one alone: text junit tap github summary json
  *
  * A description has a word and its argument on each line; see the table below. The trace is
  * named from the description's folder. Exit status: 0 fine, 1 damaged, 64 usage.
@@ -15,9 +15,7 @@
 
 #include "tests/golden/trace.h"
 #include "user/base/xalloc.h"
-#include "user/check/judge/beyond.h"
 #include "user/check/judge/gate.h"
-#include "user/check/reports/kept.h"
 #include "user/check/reports/reports.h"
 
 #define LINE_MOST 4096
@@ -227,18 +225,9 @@ static bool read_description(struct description *d, const char *path)
 
 /* ---- the trace ---- */
 
-static struct around *around;
-
-static void on_record(void *context, const struct report *report, const union record *record)
-{
-	(void)context;
-	(void)report;
-	around__add(around, record);
-}
-
 static const struct report *analyze(const struct description *d, struct pipeline **pipeline)
 {
-	static const struct pipeline_sink sink = {.on_record = on_record};
+	static const struct pipeline_sink sink = {0};
 
 	*pipeline = NULL;
 	if (!d->trace[0])
@@ -260,30 +249,6 @@ static void text(FILE *out, const struct outcome *outcome)
 	check_text__write(out, outcome, &description->style);
 }
 
-/* What the flight recorder would keep of the first stall that is beyond its budget. */
-static void kept(FILE *out, const struct outcome *outcome)
-{
-	const struct report *report = outcome->report;
-	struct seconds seconds;
-	struct beyond beyond;
-
-	beyond__init(&beyond, &description->budgets);
-	for (size_t i = 0; report && i < report->stall_count; i++) {
-		const struct stall *stall = &report->stalls[i];
-		const struct budget *budget = beyond__stall(&beyond, report, stall);
-
-		if (!budget)
-			continue;
-		around__find(around, stall, &seconds);
-		kept__text(out, report, stall, budget, &seconds);
-		fputs("\n== kept-json\n", out);
-		kept__json(out, report, stall, budget, &seconds);
-		seconds__clear(&seconds);
-		return;
-	}
-	fputs("(nothing is beyond a budget)\n", out);
-}
-
 static const struct {
 	const char *name;
 	void (*write)(FILE *, const struct outcome *);
@@ -294,7 +259,6 @@ static const struct {
 	{"github", check_github__annotate},
 	{"summary", check_github__summary},
 	{"json", check_json__write},
-	{"kept", kept},
 };
 
 static void write_reports(const struct outcome *outcome, const char *only)
@@ -321,7 +285,6 @@ int main(int argc, char **argv)
 	}
 	if (!read_description(&d, argv[1]))
 		return 1;
-	around = around__new();
 	report = analyze(&d, &pipeline);
 	if (is_bad)
 		return 1;
@@ -334,6 +297,5 @@ int main(int argc, char **argv)
 	write_reports(outcome, argc > 2 ? argv[2] : NULL);
 	outcome__free(outcome);
 	pipeline__free(pipeline);
-	around__free(around);
 	return 0;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Which stalls the flight recorder keeps, and what of the seconds around; command lines. */
+/* Which stalls the flight recorder of a check keeps; command lines. */
 #include "tests/unit/test.h"
 #include "user/base/split.h"
-#include "user/check/judge/around.h"
 #include "user/check/judge/beyond.h"
 
 #define MS     1000000ull
@@ -95,85 +94,6 @@ static void an_end_that_was_not_seen_proves_nothing(void **state)
 	assert_non_null(beyond__stall(&beyond, &report, &stall));
 }
 
-/* ---- the seconds around ---- */
-
-static void add(struct around *around, uint64_t ts, uint32_t type, uint32_t conn, uint32_t tid)
-{
-	union record record;
-
-	memset(&record, 0, sizeof(record));
-	record.head.type = type;
-	record.head.len = (uint32_t)record__size(type);
-	record.head.ts = ts;
-	record.head.conn = conn;
-	record.head.tid = tid;
-	around__add(around, &record);
-}
-
-static void the_seconds_have_borders(void **state)
-{
-	struct stall stall = stall_of(CAUSE_NAGLE_DELACK, 5000, 40);
-	struct around *around = around__new();
-	struct seconds seconds;
-
-	(void)state;
-	add(around, stall.start_ts - 2 * SECOND - 1, NS_SEND, 1, 1);
-	add(around, stall.start_ts - 2 * SECOND, NS_SEND, 1, 1);
-	add(around, stall.start_ts, NS_HOLD, 1, 1);
-	add(around, stall.start_ts + 1, NS_STACK, 0, 0); /* nothing that happens */
-	add(around, stall.end_ts + SECOND, NS_RX, 1, 0);
-	add(around, stall.end_ts + SECOND + 1, NS_RX, 1, 0);
-	around__find(around, &stall, &seconds);
-	assert_int_equal(seconds.count, 3);
-	assert_int_equal(seconds.v[0]->head.ts, stall.start_ts - 2 * SECOND);
-	assert_int_equal(seconds.v[2]->head.ts, stall.end_ts + SECOND);
-	assert_int_equal(seconds.left_out, 0);
-	assert_false(seconds.begins_late);
-	seconds__clear(&seconds);
-	around__free(around);
-}
-
-static void others_are_left_out_first(void **state)
-{
-	struct stall stall = stall_of(CAUSE_NAGLE_DELACK, 5000, 40);
-	struct around *around = around__new();
-	struct seconds seconds;
-
-	(void)state;
-	stall.conn = 1;
-	stall.peer = 2;
-	stall.tid = 77;
-	for (unsigned i = 0; i < AROUND_SHOWN; i++)
-		add(around, stall.start_ts - SECOND + i, NS_SEND, 9, 5);
-	add(around, stall.start_ts, NS_HOLD, 1, 5);
-	add(around, stall.start_ts, NS_ACK, 2, 0);
-	add(around, stall.start_ts, NS_WAIT, 0, 77);
-	add(around, stall.start_ts, NS_WAIT, 0, 78);
-	around__find(around, &stall, &seconds);
-	assert_int_equal(seconds.count, 3);
-	assert_int_equal(seconds.left_out, AROUND_SHOWN + 1);
-	seconds__clear(&seconds);
-	around__free(around);
-}
-
-static void a_full_ring_says_that_it_begins_late(void **state)
-{
-	struct stall stall = stall_of(CAUSE_NAGLE_DELACK, 5000, 40);
-	struct around *around = around__new();
-	struct seconds seconds;
-
-	(void)state;
-	stall.conn = 1;
-	for (unsigned i = 0; i < AROUND_EVENTS + 10; i++)
-		add(around, stall.start_ts - SECOND + i, NS_SEND, 1, 5);
-	around__find(around, &stall, &seconds);
-	assert_true(seconds.begins_late);
-	assert_int_equal(seconds.count, AROUND_SHOWN);
-	assert_int_equal(seconds.count + seconds.left_out, AROUND_EVENTS);
-	seconds__clear(&seconds);
-	around__free(around);
-}
-
 /* ---- command lines ---- */
 
 static void splits(const char *text, const char *wanted)
@@ -223,9 +143,6 @@ int main(void)
 		cmocka_unit_test(a_time_is_beyond_once_it_is_over),
 		cmocka_unit_test(a_share_is_of_the_time_so_far),
 		cmocka_unit_test(an_end_that_was_not_seen_proves_nothing),
-		cmocka_unit_test(the_seconds_have_borders),
-		cmocka_unit_test(others_are_left_out_first),
-		cmocka_unit_test(a_full_ring_says_that_it_begins_late),
 		cmocka_unit_test(a_command_is_split_without_a_shell),
 		cmocka_unit_test(a_command_that_is_none_is_refused),
 	};

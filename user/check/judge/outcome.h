@@ -129,7 +129,7 @@ struct outcome {
 	size_t change_count;        /* causes of either side; worse ones first */
 	struct change changes[CAUSE_COUNT + 1];
 	const char *kept;  /* the folder of --keep, NULL none */
-	size_t kept_count; /* stalls in it */
+	size_t kept_count; /* recordings in it, one of a stall each */
 	/* The reports that were written besides, in words for people: "JUnit", its path. */
 	size_t file_count;
 	struct outcome_file {

@@ -260,8 +260,9 @@ static void add_places(struct page *page, const struct outcome *outcome)
 
 	if (outcome->kept && outcome->kept_count)
 		page__add(page, RANK_WATCHED, 2 * INDENT, COLOUR_PLAIN,
-			  "  Kept: %zu stall%s with the seconds around in %s", outcome->kept_count,
-			  outcome->kept_count == 1 ? "" : "s", safe_text(outcome->kept, 200));
+			  "  Kept for `netstall report`: %s in %s",
+			  counted_text(outcome->kept_count, "recording"),
+			  safe_text(outcome->kept, 200));
 	if (!outcome->file_count)
 		return;
 	for (size_t i = 0; i < outcome->file_count; i++)

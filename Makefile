@@ -260,6 +260,7 @@ bench: all $(WORKLOAD) $(URING)
 	$(Q)tests/bench/run.sh
 	$(Q)tests/bench/check_time.sh
 	$(Q)tests/bench/switch_cost.sh
+	$(Q)tests/bench/replay.sh
 	$(Q)tests/bench/uring_cost.sh
 
 # ---- demo, install, help ----

@@ -20,7 +20,7 @@ declare -A packages=(
             dnsmasq-base unbound tshark protobuf-compiler"
     # virtiofsd is a part of qemu-system-common
     [vm]="qemu-system-x86 qemu-system-common busybox-static cpio kmod xz-utils zstd util-linux"
-    [bench]="bpftrace strace tcpdump linux-perf libbpf-tools nginx-light wrk"
+    [bench]="bpftrace strace tcpdump linux-perf libbpf-tools nginx-light wrk valgrind"
     # libFuzzer and its sanitizers, which clang only suggests
     [fuzz]="libclang-rt-14-dev"
 )

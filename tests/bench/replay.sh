@@ -14,7 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 # made SECONDS EXCHANGES FILE
 made() {
-    "$NETSTALL" record --all -d "$1" -o "$3" -- "$EXCHANGE" --mode nodelay --connections 16 -n "$2" >/dev/null 2>&1 || [ -s "$3" ]
+    "$NETSTALL" record --all -o "$3" -- timeout "$1" "$EXCHANGE" --mode nodelay --connections 16 -n "$2" >/dev/null 2>&1 || [ -s "$3" ]
 }
 counted() { valgrind --tool=lackey --basic-counts=yes "$NETSTALL" report "$1" 2>&1 >/dev/null | sed -n 's/.*guest instrs: *//p' | tr -d ,; }
 records() { "$NETSTALL" report --json "$1" | tail -n 1 | gojq .completeness.events; }

@@ -130,7 +130,7 @@ static json_t *picture_of(const struct report *report, const struct stall *stall
 	return object;
 }
 
-static json_t *looks(void)
+static json_t *all_looks(void)
 {
 	static const char *const shapes[] = {
 		[SHAPE_BAR] = "bar", [SHAPE_DOT] = "dot", [SHAPE_ARROW] = "arrow"};
@@ -317,7 +317,7 @@ static json_t *page_of(const struct report *report, const struct verdict *verdic
 	put(object, "verdict_text", printed(print_verdict, report, verdict));
 	put(object, "stalls", stalls_of(&page));
 	put(object, "first", json_value__count(first ? first->number : 0));
-	put(object, "looks", looks());
+	put(object, "looks", all_looks());
 	put(object, "stall_count",
 	    json_value__count(report->stall_count + report->stalls_not_kept));
 	put_each(object, "causes", i, report->cause_count, cause_of(&page, &report->causes[i]));

@@ -12,7 +12,7 @@
 enum lane_kind { LANE_WAIT, LANE_THREAD, LANE_OPERATION, LANE_END, LANE_FAR_END };
 
 /* clang-format off */
-static const struct look_info looks[LOOKS] = {
+static const struct look_info infos[LOOKS] = {
 	[LOOK_SLICE] = {.name = "slice", .shape = SHAPE_BAR, .height = 14, .least = 1, .light = true},
 	[LOOK_RUNS] = {.name = "runs", .shape = SHAPE_BAR, .height = 4},
 	[LOOK_WAITS] = {.name = "waits", .shape = SHAPE_BAR, .height = 18, .radius = 3, .least = 1, .light = true},
@@ -556,5 +556,5 @@ const struct stall *picture__first(const struct report *report, enum cause cause
 
 const struct look_info *look__info(enum look look)
 {
-	return &looks[look];
+	return &infos[look];
 }

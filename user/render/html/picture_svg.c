@@ -45,12 +45,12 @@ static void paint(FILE *out, const char *attribute, const char *colour)
 	fprintf(out, " %s=\"%.*s\"", attribute, length, value);
 }
 
-static void begin(FILE *out, const char *element)
+static void begin_element(FILE *out, const char *element)
 {
 	fprintf(out, "<%s", element);
 }
 
-static void end(FILE *out, const char *element, const char *title)
+static void end_element(FILE *out, const char *element, const char *title)
 {
 	if (!title) {
 		fputs("/>\n", out);
@@ -61,7 +61,7 @@ static void end(FILE *out, const char *element, const char *title)
 	fprintf(out, "</title></%s>\n", element);
 }
 
-static void text(FILE *out, double x, double y, const char *colour, const char *words)
+static void draw_text(FILE *out, double x, double y, const char *colour, const char *words)
 {
 	fprintf(out, "<text x=\"%.1f\" y=\"%.1f\"", x, y);
 	paint(out, "fill", colour);
@@ -70,19 +70,19 @@ static void text(FILE *out, double x, double y, const char *colour, const char *
 	fputs("</text>\n", out);
 }
 
-static void line(FILE *out, double x1, double y1, double x2, double y2, double width,
-		 const char *colour, const char *dashes)
+static void draw_line(FILE *out, double x1, double y1, double x2, double y2, double width,
+		      const char *colour, const char *dashes)
 {
-	begin(out, "line");
+	begin_element(out, "line");
 	fprintf(out, " x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke-width=\"%.1f\"", x1,
 		y1, x2, y2, width);
 	paint(out, "stroke", colour);
 	if (dashes)
 		fprintf(out, " stroke-dasharray=\"%s\"", dashes);
-	end(out, "line", NULL);
+	end_element(out, "line", NULL);
 }
 
-static double place(const struct still *still, uint64_t ts)
+static double x_of(const struct still *still, uint64_t ts)
 {
 	const struct picture *picture = still->picture;
 	double whole = (double)(picture->to_ts - picture->from_ts);
@@ -91,7 +91,7 @@ static double place(const struct still *still, uint64_t ts)
 	       ((double)ts - (double)picture->from_ts) / whole * (RIGHT - PICTURE_LEFT);
 }
 
-static double within(double x)
+static double clamped(double x)
 {
 	return fmin(fmax(x, PICTURE_LEFT), RIGHT);
 }
@@ -118,41 +118,41 @@ static void draw_axis(const struct still *still)
 	int64_t ends = (int64_t)(picture->to_ts - picture->start_ts);
 
 	for (int64_t at = begins / (int64_t)step * (int64_t)step; at <= ends; at += (int64_t)step) {
-		double x = place(still, picture->start_ts + (uint64_t)at);
+		double x = x_of(still, picture->start_ts + (uint64_t)at);
 		char words[32];
 
 		if (at < begins)
 			continue;
-		line(still->out, x, PICTURE_AXIS - 4, x, picture->height, 0.6, "line", NULL);
+		draw_line(still->out, x, PICTURE_AXIS - 4, x, picture->height, 0.6, "line", NULL);
 		snprintf(words, sizeof(words), "%g ms", (double)at / 1e6);
-		text(still->out, x + 3, PICTURE_AXIS - 8, "faint", words);
+		draw_text(still->out, x + 3, PICTURE_AXIS - 8, "faint", words);
 	}
 }
 
 static void draw_lane(FILE *out, const struct picture_lane *lane)
 {
-	text(out, 8, lane->y + 4, lane->line && !lane->absent ? "ink" : "faint", lane->name);
+	draw_text(out, 8, lane->y + 4, lane->line && !lane->absent ? "ink" : "faint", lane->name);
 	if (lane->line)
-		line(out, PICTURE_LEFT, lane->y, RIGHT, lane->y, 2, "line",
-		     lane->absent ? "2 5" : NULL);
+		draw_line(out, PICTURE_LEFT, lane->y, RIGHT, lane->y, 2, "line",
+			  lane->absent ? "2 5" : NULL);
 	if (!lane->dot)
 		return;
-	begin(out, "circle");
+	begin_element(out, "circle");
 	fprintf(out, " cx=\"%d\" cy=\"%d\" r=\"3\"", PICTURE_LEFT - 8, lane->y);
 	paint(out, "fill", lane->dot);
-	end(out, "circle", NULL);
+	end_element(out, "circle", NULL);
 }
 
 static void draw_bar(const struct still *still, const struct picture_mark *mark,
 		     const struct look_info *look, double y)
 {
-	double from = fmax(place(still, mark->from_ts), PICTURE_LEFT);
-	double to = fmin(place(still, mark->to_ts), RIGHT);
+	double from = fmax(x_of(still, mark->from_ts), PICTURE_LEFT);
+	double to = fmin(x_of(still, mark->to_ts), RIGHT);
 	FILE *out = still->out;
 
 	if (to < from || from > RIGHT)
 		return;
-	begin(out, "rect");
+	begin_element(out, "rect");
 	fprintf(out, " x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"%d\"",
 		mark->from_ts == mark->to_ts ? from - look->least / 2.0 : from,
 		y - look->height / 2.0, fmax(look->least, to - from), look->height, look->radius);
@@ -161,13 +161,13 @@ static void draw_bar(const struct still *still, const struct picture_mark *mark,
 	paint(out, look->hollow ? "stroke" : "fill", mark->colour);
 	if (look->dashed)
 		fputs(" stroke-dasharray=\"3 3\"", out);
-	end(out, "rect", mark->title);
+	end_element(out, "rect", mark->title);
 	if (mark->label && to - from >= (double)strlen(mark->label) * LETTER + 12)
-		text(out, from + (look->beside ? 10 : 6), y + (look->beside ? -9 : 4),
-		     look->beside  ? "faint"
-		     : look->light ? "paper"
-				   : "ink",
-		     mark->label);
+		draw_text(out, from + (look->beside ? 10 : 6), y + (look->beside ? -9 : 4),
+			  look->beside  ? "faint"
+			  : look->light ? "paper"
+					: "ink",
+			  mark->label);
 }
 
 static void draw_arrow(FILE *out, double x1, double y1, double x2, double y2,
@@ -175,7 +175,7 @@ static void draw_arrow(FILE *out, double x1, double y1, double x2, double y2,
 {
 	double angle = atan2(y2 - y1, x2 - x1);
 
-	begin(out, "g");
+	begin_element(out, "g");
 	paint(out, "fill", mark->colour);
 	fputc('>', out);
 	if (mark->title) {
@@ -183,7 +183,7 @@ static void draw_arrow(FILE *out, double x1, double y1, double x2, double y2,
 		escape__xml(out, mark->title, false);
 		fputs("</title>", out);
 	}
-	line(out, x1, y1, x2, y2, 1.6, mark->colour, dashed ? "4 3" : NULL);
+	draw_line(out, x1, y1, x2, y2, 1.6, mark->colour, dashed ? "4 3" : NULL);
 	fprintf(out, "<polygon points=\"%.1f,%.1f %.1f,%.1f %.1f,%.1f\"/></g>\n", x2, y2,
 		x2 - 8 * cos(angle + 0.4), y2 - 8 * sin(angle + 0.4), x2 - 8 * cos(angle - 0.4),
 		y2 - 8 * sin(angle - 0.4));
@@ -204,18 +204,18 @@ static void draw_mark(const struct still *still, const struct picture_mark *mark
 		draw_bar(still, mark, look, y);
 		return;
 	}
-	to = mark->to_ts ? place(still, mark->to_ts) : place(still, mark->from_ts) + 10;
-	from = mark->from_ts ? place(still, mark->from_ts) : to - 10;
+	to = mark->to_ts ? x_of(still, mark->to_ts) : x_of(still, mark->from_ts) + 10;
+	from = mark->from_ts ? x_of(still, mark->from_ts) : to - 10;
 	if (!is_seen(from) || !is_seen(to))
 		return;
 	if (look->shape == SHAPE_ARROW) {
 		draw_arrow(still->out, from, y, to, lanes[mark->to].y, mark, look->dashed);
 		return;
 	}
-	begin(still->out, "circle");
+	begin_element(still->out, "circle");
 	fprintf(still->out, " cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"", from, y, look->height / 2.0);
 	paint(still->out, "fill", mark->colour);
-	end(still->out, "circle", mark->title);
+	end_element(still->out, "circle", mark->title);
 }
 
 /* What the user said meanwhile. */
@@ -226,12 +226,12 @@ static void draw_said(const struct still *still)
 
 	for (size_t i = 0; i < report->mark_count; i++) {
 		const struct report_mark *mark = &report->marks[i];
-		double x = place(still, mark->ts);
+		double x = x_of(still, mark->ts);
 
 		if (mark->ts < still->picture->from_ts || mark->ts > still->picture->to_ts)
 			continue;
-		line(still->out, x, PICTURE_AXIS, x, foot, 1.2, "ink", "5 3");
-		text(still->out, x + 6, foot - 2, "ink", safe_text(mark->text, NS_MARK_LEN));
+		draw_line(still->out, x, PICTURE_AXIS, x, foot, 1.2, "ink", "5 3");
+		draw_text(still->out, x + 6, foot - 2, "ink", safe_text(mark->text, NS_MARK_LEN));
 	}
 }
 
@@ -247,23 +247,23 @@ static void draw_caption(const struct still *still)
 		 thread_text(still->report, stall->pid, stall->tid));
 	if (conn)
 		add_to(words, ": ", "%s", addresses_text(&conn->id));
-	text(still->out, 8, still->picture->height + CAPTION - 7, "ink", words);
+	draw_text(still->out, 8, still->picture->height + CAPTION - 7, "ink", words);
 }
 
 static void draw_paper(const struct still *still)
 {
 	const struct picture *picture = still->picture;
-	double from = within(place(still, picture->start_ts));
-	double to = within(place(still, picture->end_ts));
+	double from = clamped(x_of(still, picture->start_ts));
+	double to = clamped(x_of(still, picture->end_ts));
 
 	fputs("<rect width=\"100%\" height=\"100%\"", still->out);
 	paint(still->out, "fill", "paper");
-	end(still->out, "rect", NULL);
+	end_element(still->out, "rect", NULL);
 	fprintf(still->out,
 		"<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill-opacity=\"0.6\"", from,
 		PICTURE_AXIS, fmax(1, to - from), picture->height - PICTURE_AXIS);
 	paint(still->out, "fill", "shade");
-	end(still->out, "rect", NULL);
+	end_element(still->out, "rect", NULL);
 }
 
 static void begin_picture(FILE *out, int height)
@@ -278,7 +278,7 @@ static void begin_picture(FILE *out, int height)
 static void draw_none(FILE *out)
 {
 	begin_picture(out, 2 * PICTURE_AXIS);
-	text(out, 8, PICTURE_AXIS, "ink", "No stall was found that could be drawn.");
+	draw_text(out, 8, PICTURE_AXIS, "ink", "No stall was found that could be drawn.");
 	fputs("</svg>\n", out);
 }
 

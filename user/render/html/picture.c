@@ -214,7 +214,7 @@ static struct picture_mark *add_mark(struct drawing *drawing, enum look look,
 }
 
 /* What the time line says of a step; NULL: nothing. */
-static char *say(const struct drawing *drawing, const union event *step)
+static char *step_text(const struct drawing *drawing, const union event *step)
 {
 	const struct lines *lines = drawing->lines;
 	char *text;
@@ -296,7 +296,7 @@ static void add_wait(struct drawing *drawing, size_t i)
 			own ? picture__colour(drawing->stall->cause) : "asleep", wait->off_ts,
 			wake);
 	mark->label = xasprintf("waits in %s", syscall_text(drawing->report, wait));
-	mark->title = say(drawing, &drawing->stall->steps[i]);
+	mark->title = step_text(drawing, &drawing->stall->steps[i]);
 	if (wait->head.ts > wake) {
 		mark = add_mark(drawing, LOOK_READY, lane, "machine", wake, wait->head.ts);
 		mark->title = xasprintf("%s waits %s for a CPU", lane->name,
@@ -317,7 +317,7 @@ static void add_operation(struct drawing *drawing, size_t i)
 		add_mark(drawing, LOOK_OPERATION, find_lane(drawing, LANE_OPERATION, i), "program",
 			 from, step->head.ts);
 
-	mark->title = say(drawing, step);
+	mark->title = step_text(drawing, step);
 }
 
 /* Of the bytes held until then, for the reason that this record says. */
@@ -335,8 +335,8 @@ static void add_held(struct drawing *drawing, size_t i, const struct picture_lan
 		release = NULL;
 	if (release || other)
 		end = release ? release->head.ts : other->head.ts;
-	begins = say(drawing, &drawing->stall->steps[i]);
-	ends = release ? say(drawing, release) : NULL;
+	begins = step_text(drawing, &drawing->stall->steps[i]);
+	ends = release ? step_text(drawing, release) : NULL;
 	mark = add_mark(drawing, LOOK_HELD, lane, "held", hold->head.ts, end);
 	mark->label = xasprintf("%s held: %s", bytes_text(hold->end - hold->seq),
 				hold_reason__name(hold->reason));
@@ -369,7 +369,7 @@ static void add_release(struct drawing *drawing, size_t i, const struct picture_
 			step->head.ts);
 	mark->label = xasprintf("%s held: %s", bytes_text(step->release.end - step->release.seq),
 				hold_reason__name(step->release.reason));
-	mark->title = say(drawing, step);
+	mark->title = step_text(drawing, step);
 }
 
 static void add_timer(struct drawing *drawing, size_t i, const struct picture_lane *lane)
@@ -387,7 +387,7 @@ static void add_timer(struct drawing *drawing, size_t i, const struct picture_la
 	mark->title = xasprintf("the delayed-ACK timer ticks for %s",
 				duration_text(step->head.ts - from));
 	mark = add_mark(drawing, LOOK_FIRE, lane, "tcp", step->head.ts, step->head.ts);
-	mark->title = say(drawing, step);
+	mark->title = step_text(drawing, step);
 }
 
 static bool is_sent(const union event *step)
@@ -422,7 +422,7 @@ static void add_segment(struct drawing *drawing, size_t i, const struct picture_
 			pure ? "faint" : "peer", sent ? step->head.ts : 0,
 			sent ? came : step->head.ts);
 	mark->to = (size_t)((sent ? other : lane) - drawing->picture->lanes);
-	mark->title = say(drawing, step);
+	mark->title = step_text(drawing, step);
 }
 
 static void add_of_tcp(struct drawing *drawing, size_t i)
@@ -442,13 +442,16 @@ static void add_of_tcp(struct drawing *drawing, size_t i)
 		add_timer(drawing, i, lane);
 		break;
 	case NS_SEND:
-		add_mark(drawing, LOOK_WRITTEN, lane, "ink", ts, ts)->title = say(drawing, step);
+		add_mark(drawing, LOOK_WRITTEN, lane, "ink", ts, ts)->title =
+			step_text(drawing, step);
 		break;
 	case NS_RECV:
-		add_mark(drawing, LOOK_READ, lane, "faint", ts, ts)->title = say(drawing, step);
+		add_mark(drawing, LOOK_READ, lane, "faint", ts, ts)->title =
+			step_text(drawing, step);
 		break;
 	case NS_RETRANS:
-		add_mark(drawing, LOOK_AGAIN, lane, "loss", ts, ts)->title = say(drawing, step);
+		add_mark(drawing, LOOK_AGAIN, lane, "loss", ts, ts)->title =
+			step_text(drawing, step);
 		break;
 	case NS_TX:
 	case NS_ACK:
@@ -477,7 +480,7 @@ static void add_marks(struct drawing *drawing)
 		if (is_act(step) && step->head.tid)
 			add_mark(drawing, LOOK_ACT, find_lane(drawing, LANE_THREAD, step->head.tid),
 				 "ink", step->head.ts, step->head.ts)
-				->title = say(drawing, step);
+				->title = step_text(drawing, step);
 	}
 }
 

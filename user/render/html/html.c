@@ -105,7 +105,7 @@ static json_t *mark_of(const struct report *report, const struct picture_mark *m
 {
 	json_t *object = json_object();
 
-	put(object, "look", json_string(look__info(mark->look)->name));
+	put(object, "look", json_string(picture_look__info(mark->look)->name));
 	put(object, "lane", json_value__count(mark->lane));
 	put_known(object, "to", json_value__count(mark->to));
 	put(object, "colour", json_string(mark->colour));
@@ -137,7 +137,7 @@ static json_t *all_looks(void)
 	json_t *object = json_object();
 
 	for (int i = 0; i < LOOKS; i++) {
-		const struct look_info *info = look__info((enum look)i);
+		const struct picture_look_info *info = picture_look__info((enum picture_look)i);
 		json_t *look = put_object(object, info->name);
 
 		put(look, "shape", json_string(shapes[info->shape]));

@@ -12,7 +12,7 @@
 enum lane_kind { LANE_WAIT, LANE_THREAD, LANE_OPERATION, LANE_END, LANE_FAR_END };
 
 /* clang-format off */
-static const struct look_info infos[LOOKS] = {
+static const struct picture_look_info infos[LOOKS] = {
 	[LOOK_SLICE] = {.name = "slice", .shape = SHAPE_BAR, .height = 14, .least = 1, .light = true},
 	[LOOK_RUNS] = {.name = "runs", .shape = SHAPE_BAR, .height = 4},
 	[LOOK_WAITS] = {.name = "waits", .shape = SHAPE_BAR, .height = 18, .radius = 3, .least = 1, .light = true},
@@ -193,7 +193,7 @@ static void add_pairs(struct drawing *drawing)
 
 /* ---- marks ---- */
 
-static struct picture_mark *add_mark(struct drawing *drawing, enum look look,
+static struct picture_mark *add_mark(struct drawing *drawing, enum picture_look look,
 				     const struct picture_lane *lane, const char *colour,
 				     uint64_t from_ts, uint64_t to_ts)
 {
@@ -557,7 +557,7 @@ const struct stall *picture__first(const struct report *report, enum cause cause
 	return first;
 }
 
-const struct look_info *look__info(enum look look)
+const struct picture_look_info *picture_look__info(enum picture_look look)
 {
 	return &infos[look];
 }

@@ -15,7 +15,7 @@
 #include "user/analyze/report.h"
 
 /* How what happened looks. */
-enum look {
+enum picture_look {
 	LOOK_SLICE, /* what the wait is made of */
 	LOOK_RUNS,
 	LOOK_WAITS,  /* the stall's own thread */
@@ -37,7 +37,7 @@ enum look {
 
 enum shape { SHAPE_BAR, SHAPE_DOT, SHAPE_ARROW };
 
-struct look_info {
+struct picture_look_info {
 	const char *name;
 	enum shape shape;
 	int height; /* a dot: its diameter */
@@ -64,7 +64,7 @@ struct picture_lane {
 
 /* Colours are names of user/render/html/colours.css. */
 struct picture_mark {
-	enum look look;
+	enum picture_look look;
 	size_t lane;
 	size_t to; /* an arrow's other lane */
 	const char *colour;
@@ -94,7 +94,7 @@ extern const char netstall_colours_css[]; /* that file */
 #define PICTURE_RIGHT 16
 #define PICTURE_AXIS  24
 
-const struct look_info *look__info(enum look look);
+const struct picture_look_info *picture_look__info(enum picture_look look);
 /* "tcp"; that of the cause's group */
 const char *picture__colour(enum cause cause);
 struct picture *picture__new(const struct report *report, const struct stall *stall);

@@ -144,7 +144,7 @@ static void draw_lane(FILE *out, const struct picture_lane *lane)
 }
 
 static void draw_bar(const struct still *still, const struct picture_mark *mark,
-		     const struct look_info *look, double y)
+		     const struct picture_look_info *look, double y)
 {
 	double from = fmax(x_of(still, mark->from_ts), PICTURE_LEFT);
 	double to = fmin(x_of(still, mark->to_ts), RIGHT);
@@ -196,7 +196,7 @@ static bool is_seen(double x)
 
 static void draw_mark(const struct still *still, const struct picture_mark *mark)
 {
-	const struct look_info *look = look__info(mark->look);
+	const struct picture_look_info *look = picture_look__info(mark->look);
 	const struct picture_lane *lanes = still->picture->lanes;
 	double y = lanes[mark->lane].y + look->down, from, to;
 

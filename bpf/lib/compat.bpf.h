@@ -95,6 +95,23 @@ static __always_inline __u32 socket_drops(struct sock *sk)
 	return BPF_CORE_READ(whole, sk_drops.counter);
 }
 
+struct inet_connection_sock___deferred {
+	struct {
+		__u8 rskq_defer_accept;
+	} icsk_accept_queue;
+} __attribute__((preserve_access_index));
+
+/*
+ * With TCP_DEFER_ACCEPT (Apache has it) each handshake's last ACK that brings no data counts as such
+ * a drop (tcp_check_req() gives no socket, and tcp_v4_rcv() discards): the sum says nothing.
+ */
+static __always_inline bool defers_accept(struct sock *sk)
+{
+	struct inet_connection_sock___deferred *icsk = (void *)sk;
+
+	return BPF_CORE_READ(icsk, icsk_accept_queue.rskq_defer_accept);
+}
+
 /* Datagrams that came and found no room in the UDP socket's receive buffer, ever. */
 static __always_inline __u32 datagrams_dropped(struct sock *sk)
 {

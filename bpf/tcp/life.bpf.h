@@ -35,6 +35,8 @@ static __noinline int record_listener_drops(struct sock *sk)
 	if (!out.drops)
 		return 0;
 	known->seen = count;
+	if (defers_accept(sk))
+		return 0;
 	fill_head(&out.head, NS_LISTENER, sizeof(out), bpf_ktime_get_ns(), 0);
 	out.head.tgid = known->tgid;
 	out.head.tid = 0;

@@ -67,6 +67,44 @@ case_loss_syn() {
         "$(report '[.stalls[] | select(.cause == "syn-retransmit" and (.missing != null or (.exact | not)))] | length')" 0
 }
 
+# TCP_DEFER_ACCEPT, as Apache has it: the kernel counts last ACKs of handshakes that it puts off as drops of the listener. None was.
+case_deferred_accept() {
+    cat >"$SCRATCH/deferred.py" <<'EOF'
+import socket, threading, time
+
+listener = socket.socket()
+listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, 5)
+listener.bind(("127.0.0.1", 0))
+listener.listen(16)
+
+def ask():
+    for i in range(20):
+        with socket.create_connection(listener.getsockname()) as end:
+            time.sleep(0.001)
+            end.sendall(b"q")
+            end.recv(1)
+
+asker = threading.Thread(target=ask)
+input()
+asker.start()
+for i in range(20):
+    with listener.accept()[0] as end:
+        end.recv(1)
+        end.sendall(b"a")
+asker.join()
+EOF
+    mkfifo "$SCRATCH/begin"
+    /usr/bin/python3 "$SCRATCH/deferred.py" <"$SCRATCH/begin" &
+    local program=$!
+    exec {GATE}>"$SCRATCH/begin"
+    start_trace -p $program
+    echo >&"$GATE"
+    wait $program || fail "the program failed"
+    end_trace
+    expect_is "accepted" "$(report '[.requests[] | select(.connection == null and .endpoint.port != null) | .count] | add')" 20
+    expect_is "what the listen queue dropped" "$(report '.full_listen_queues | length')" 0
+}
+
 # start_wire OPTION...: between the addresses 10.211.0.1 and .2 of a network namespace of its own, NETNS.
 start_wire() {
     NETNS="nsw$$"

@@ -130,10 +130,14 @@ _Static_assert(NS_REG_COUNT <= NS_CALL_REGS, "the registers fit the record");
 #define NS_SITES_READS   2
 #define NS_SITES_ANSWERS 2
 #define NS_SITES_WAITS   4        /* of a thread */
+#define NS_SITES_PLACE   16       /* of a place, by threads that have none of their own */
+#define NS_SITE_PLACES   256u     /* buckets; a power of two */
+#define NS_SITE_CALLS    512u     /* likewise, of system calls by their numbers */
+#define NS_SITE_LOOKS    256      /* sleeps that are looked at behind a long one in such a call */
 #define NS_PLACE_WANTED  4        /* long waits elsewhere, before one of these is wanted */
 #define NS_SITES_SECOND  128      /* of all, in a second */
 #define NS_SITES_BUSY_NS 50000000 /* of a thread that computes, from one to the next */
-#define NS_SITES_IDLE    16 /* behind so many none of waits and busy threads: most delay nobody */
+#define NS_SITES_IDLE    16       /* of waits and busy threads, in a second: most delay nobody */
 
 /* One of many: has user space heard of it? */
 enum ns_untold {
@@ -431,6 +435,16 @@ struct ns_thread_place {
 	__u8 released;  /* and releases of its lock */
 	__u64 awake_ts; /* when it came to its CPU from its last sleep, */
 	__u64 busy_ts;  /* and when a copy of what it computes was last made */
+};
+
+/*
+ * Where threads of a process that come and go have waited long: by the call and how far their stack
+ * went, below what the thread's own data stand above (a pthread's stack ends there).
+ */
+struct ns_site_place {
+	__u32 key;    /* a hash of it, with the process */
+	__u16 wanted; /* by how many that have no room here it is, at most */
+	__u16 told;
 };
 
 /* Its absences that are no records of their own, see spent.bpf.h. */

@@ -102,8 +102,8 @@ struct inet_connection_sock___deferred {
 } __attribute__((preserve_access_index));
 
 /*
- * With TCP_DEFER_ACCEPT (Apache has it) each handshake's last ACK that brings no data counts as such
- * a drop (tcp_check_req() gives no socket, and tcp_v4_rcv() discards): the sum says nothing.
+ * With TCP_DEFER_ACCEPT (Apache has it) each handshake's last ACK that brings no data counts as
+ * such a drop (tcp_check_req() gives no socket, and tcp_v4_rcv() discards): the sum says nothing.
  */
 static __always_inline bool defers_accept(struct sock *sk)
 {

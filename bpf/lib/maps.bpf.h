@@ -102,6 +102,8 @@ __u32 scan_mode;     /* enum ns_scan of the iterator run to come */
 __u32 scan_from;     /* the first registered file of each ring that it looks at, */
 __u32 scan_most;     /* and what it found: files of the ring that has most */
 struct ns_proc_hint proc_hints[NS_PROC_HINTS];
+struct ns_site_place site_places[NS_SITE_PLACES];
+__u32 site_looks[NS_SITE_CALLS]; /* in calls of the bucket; CPUs may race for the last ones */
 struct ns_last_send last_send[NS_CPUS]; /* (cpu) */
 struct ns_turns turns[NS_CPUS];         /* (cpu) */
 __s32 samples_open; /* (+) while 0, only the threads of proc_hints are looked at */

@@ -25,6 +25,7 @@ struct send_view {
 
 __u64 sites_second;        /* which second the budget is of */
 __u32 sites_taken;         /* of it; CPUs may race for the last ones */
+__u32 sites_idle;          /* those of waits and of busy threads */
 __u32 sites_by_submission; /* some connection wants such */
 
 /* how: enum ns_call_what, or a write of which bytes are held. */
@@ -38,9 +39,8 @@ static __always_inline bool within_budget(__u64 now, __u32 how)
 	if (second != sites_second) {
 		sites_second = second;
 		sites_taken = 0;
+		sites_idle = 0;
 	}
-	if ((how == NS_CALL_WAIT || how == NS_CALL_BUSY) && sites_taken >= NS_SITES_IDLE)
-		return false;
 	if (sites_taken >= NS_SITES_SECOND) {
 		if (how == NS_CALL_WRITE || how == NS_SITE_HELD)
 			count_lost(NS_LOST_SITES);
@@ -114,13 +114,27 @@ __noinline int tell_site(__u64 key, __u32 write_seq, __u32 bytes, __u64 now, __u
 	return 1;
 }
 
+/* Threads that have nothing to do wait for input or for each other: they leave room for others. */
+static __always_inline bool has_idle_room(__u64 now, __u32 number)
+{
+	__u32 most =
+		waits_to_read(number) || number == NS_SYS_FUTEX ? NS_SITES_IDLE / 2 : NS_SITES_IDLE;
+
+	return now / 1000000000 != sites_second || sites_idle < most;
+}
+
 /* Likewise of a sleep that begins, and of the release of one that began then: how. */
 __noinline int tell_wait_site(__u64 began, __u32 number, __u32 slept, __u64 now, __u32 how)
 {
-	struct ns_call_raw *out = settings.trace ? begin_site(now, how, 0) : NULL;
+	bool idle = how == NS_CALL_WAIT || how == NS_CALL_BUSY;
+	struct ns_call_raw *out;
 
+	if (!settings.trace || (idle && !has_idle_room(now, number)))
+		return 0;
+	out = begin_site(now, how, 0);
 	if (!out)
 		return 0;
+	sites_idle += idle;
 	out->call.off_ts = began;
 	out->call.syscall = number;
 	out->call.slept = slept;

@@ -229,6 +229,16 @@ static __always_inline void note_release_place(struct task_struct *task,
 		thread->place.released++;
 }
 
+static __always_inline void look_at_place(struct task_struct *task, __u32 call, __u64 now)
+{
+	__u32 *looks = looks_at_call(call), left = *looks;
+
+	if (!left)
+		return;
+	*looks = left - 1;
+	note_place_of_any(task, call, now);
+}
+
 static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_state *thread,
 				     __u64 now)
 {
@@ -236,6 +246,8 @@ static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_
 
 	if (thread->place.wanted && thread->place.call == call && !is_io_worker(task))
 		note_wait_place(task, thread, call, now);
+	else if (!is_io_worker(task))
+		look_at_place(task, call, now);
 	if (waits_to_read(call))
 		note_input_sleep(task, thread, call);
 	else if (call == NS_SYS_IO_URING_ENTER) /* its completions may be all the work it does */

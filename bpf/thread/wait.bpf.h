@@ -551,6 +551,63 @@ static __always_inline void want_place(struct task_struct *task, struct ns_threa
 	thread->place.wanted = NS_PLACE_WANTED;
 }
 
+/* How many more sleeps in such a call are looked at. */
+static __always_inline __u32 *looks_at_call(__u32 call)
+{
+	return &site_looks[call & (NS_SITE_CALLS - 1)];
+}
+
+/* 0: not known. */
+static __always_inline __u32 site_key(struct task_struct *task, __u32 call)
+{
+	__u64 base = thread_pointer(task), hash;
+
+	if (!base)
+		return 0;
+	hash = base - user_sp(task_regs(task)) + ((__u64)task->tgid << 32) + ((__u64)call << 20);
+	hash *= 0x9e3779b97f4a7c15ull;
+	return hash >> 32;
+}
+
+static __always_inline struct ns_site_place *site_place(__u32 key)
+{
+	return &site_places[key & (NS_SITE_PLACES - 1)];
+}
+
+/* A thread that waits once and ends has no second time: the next one there stands for it. */
+static __noinline int want_place_of_any(struct task_struct *task, __u32 call)
+{
+	__u32 key = task ? site_key(task, call) : 0;
+	struct ns_site_place *place = site_place(key);
+
+	if (!key || (place->key == key && place->told >= NS_SITES_PLACE))
+		return 0;
+	if (place->key != key && place->wanted) {
+		place->wanted--;
+		return 0;
+	}
+	if (place->key != key)
+		place->told = 0;
+	place->key = key;
+	place->wanted = NS_PLACE_WANTED;
+	*looks_at_call(call) = NS_SITE_LOOKS;
+	return 0;
+}
+
+/* It begins to wait in a call in which others have waited long. */
+static __noinline int note_place_of_any(struct task_struct *task, __u32 call, __u64 now)
+{
+	__u32 key = task ? site_key(task, call) : 0;
+	struct ns_site_place *place = site_place(key);
+
+	if (!key || place->key != key || !place->wanted ||
+	    !tell_wait_site(now, call, 0, now, NS_CALL_WAIT))
+		return 0;
+	place->wanted = 0;
+	place->told++;
+	return 0;
+}
+
 static __noinline int end_wait(struct task_struct *task, struct ns_thread_state *thread, __u64 now)
 {
 	struct waited_for *what;
@@ -575,6 +632,9 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 		tell_what_led(task->pid, place);
 		if (!what->conn && thread->place.told < NS_SITES_WAITS)
 			want_place(task, thread, what->call.number);
+		if (!what->conn && !is_io_worker(task) &&
+		    user_sp(task_regs(task)) != thread->place.last_sp)
+			want_place_of_any(task, what->call.number);
 	}
 	thread->task = (__u64)task;
 	tell_throttle(task->pid, now);

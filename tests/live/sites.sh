@@ -227,6 +227,8 @@ case_places_python() {
         expect_place read "$source" ask_late "late read"
         expect_place answer "$source" serve_late "late answer"
         expect_place wait "$source" serve_late "late wait"
+        trace_places "$python" "$source" each
+        expect_place wait "$source" serve_one "each wait"
         trace_places "$python" "$source" lock
         expect_place wait "$source" keep_lock "lock sleep"
         expect_place lock "$source" serve_locked "lock wait"

@@ -825,6 +825,35 @@ def gunicorn_compute(play):
     play.expect("both", "self|peer-app", "gunicorn.*comput")
 
 
+@case
+def apache_wsgi(play):
+    """Apache, of which a thread of many runs a handler in an interpreter within the first one, and sleeps for 30 ms."""
+    if not shutil.which("apache2"):
+        raise Missing("apache2")
+    port = free_port()
+    modules = "".join(f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n" for name in ("mpm_event", "authz_core", "wsgi"))
+    conf = play.write("httpd.conf", f"""{modules}ServerName localhost
+PidFile {play.folder}/pid
+Listen 127.0.0.1:{port}
+ErrorLog {play.folder}/errors
+User nobody
+Group nogroup
+WSGIScriptAlias / {HERE}/wsgi.py
+<Directory {HERE}>
+Require all granted
+</Directory>
+""")
+    pid = play.start("apache2", "-f", conf, "-D", "FOREGROUND")
+    connection = connect(port)
+    get(connection, "/sleep")
+    play.gate(pid, children=True)
+    for _ in range(30):
+        play.request(get, connection, "/sleep")
+    play.expect("client", "peer-app", "apache2.*sle.*wsgi")
+    play.expect("server", "timer", "apache2.*sle", never="listen queue")
+    play.expect("both", "timer|peer-app", "apache2.*sle.*wsgi", never="listen queue")
+
+
 def play_http(play, pid, port, path, count, what, by_itself, never=""):
     """what: the words for what the server does, by_itself: the cause when it is the target, never: what is wrong to say."""
     connection = connect(port)

@@ -266,7 +266,7 @@ static void join_sites(struct ledger *ledger)
 		sites__join(ledger->sites, ledger->model, stall);
 		if (!tally)
 			continue;
-		tally__take_sites(tally, stall);
+		tally__take_sites(tally, &stall->sites);
 		tally__take_looks(tally, stall);
 	}
 	/* What these did not have. */
@@ -275,7 +275,7 @@ static void join_sites(struct ledger *ledger)
 		size_t cursor = 0;
 
 		while ((tally = table__next(ledger->accounts[i].tallies, &cursor)))
-			tally__take_sites(tally, &tally->example);
+			tally__take_sites(tally, &tally->example.sites);
 	}
 }
 
@@ -347,15 +347,17 @@ static bool is_of_same_programs(const struct report *report, const struct tally 
 }
 
 /* Where each request has a connection of its own, one of them tells little of the others. */
-static void join_paths(const struct report *report, const struct account *account,
-		       struct tally *main)
+static void join_others(const struct report *report, const struct account *account,
+			struct tally *main)
 {
 	const struct tally *tally;
 	size_t cursor = 0;
 
 	while ((tally = table__next(account->tallies, &cursor))) {
-		if (tally != main && is_of_same_programs(report, main, tally))
-			tally__join_path(main, tally);
+		if (tally == main || !is_of_same_programs(report, main, tally))
+			continue;
+		tally__join_path(main, tally);
+		tally__take_sites(main, &tally->sites);
 	}
 }
 
@@ -381,7 +383,7 @@ static void close_cause(const struct ledger *ledger, struct report_cause *cause)
 		return;
 	main->covered_ns = stalls__covered(report, cause->cause, &main->conn);
 	close_reader(report, main);
-	join_paths(report, account, main);
+	join_others(report, account, main);
 }
 
 void ledger__close(struct ledger *ledger)

@@ -171,7 +171,9 @@ struct call_sites {
 	const char *busy_looks[SITE_LOOKS]; /* all of them, in the stall or, of a tally, in its
 					       stalls */
 	uint32_t busy_count;
-	uint32_t wait_tid;  /* whose wait, */
+	uint32_t wait_pid; /* whose wait, */
+	uint32_t wait_tid;
+	uint32_t wait_call; /* in which system call, */
 	uint32_t wait_link; /* and of which link of the chain, from 1 on; 0 the stall's own */
 };
 

@@ -299,7 +299,9 @@ static void join_wait(const struct sites *sites, const struct model *model,
 	/* Whoever let a lock go may have waited as well: where that was is not known then. */
 	if (begin && !of->wait && (!of->lock || strcmp(begin, of->lock) != 0)) {
 		of->wait = begin;
+		of->wait_pid = wait->head.tgid;
 		of->wait_tid = wait->head.tid;
+		of->wait_call = wait->syscall;
 		of->wait_link = link;
 	}
 }

@@ -113,26 +113,58 @@ static void take_site(const char **had, const char *site)
 		*had = site;
 }
 
-void tally__take_sites(struct tally *tally, const struct stall *stall)
+/*
+ * The one that most of them have (Boyer and Moore's vote), if one has: the first of a process may
+ * be copied before its interpreter was found.
+ */
+static bool elect_site(const char **had, uint32_t *votes, const char *site)
 {
-	take_site(&tally->sites.first_write, stall->sites.first_write);
-	take_site(&tally->sites.second_write, stall->sites.second_write);
-	take_site(&tally->sites.read, stall->sites.read);
-	take_site(&tally->sites.answer, stall->sites.answer);
-	/* The longer the chain, the nearer to what it all waits for. */
-	if (stall->sites.wait &&
-	    (!tally->sites.wait || stall->sites.wait_link > tally->sites.wait_link)) {
-		tally->sites.wait = stall->sites.wait;
-		tally->sites.wait_tid = stall->sites.wait_tid;
-		tally->sites.wait_link = stall->sites.wait_link;
-		tally->sites.lock = stall->sites.lock;
+	if (!site)
+		return false;
+	if (*had && !strcmp(*had, site)) {
+		++*votes;
+		return false;
 	}
-	take_site(&tally->sites.lock, stall->sites.lock);
+	if (*had && *votes) {
+		--*votes;
+		return false;
+	}
+	*had = site;
+	*votes = 1;
+	return true;
+}
+
+static void take_wait(struct tally *tally, const struct call_sites *sites)
+{
+	struct call_sites *had = &tally->sites;
+
+	/* The longer the chain, the nearer to what it all waits for. */
+	if (!sites->wait || (had->wait && sites->wait_link < had->wait_link))
+		return;
+	if (had->wait && sites->wait_link > had->wait_link)
+		tally->votes.wait = 0;
+	if (!elect_site(&had->wait, &tally->votes.wait, sites->wait))
+		return;
+	had->wait_pid = sites->wait_pid;
+	had->wait_tid = sites->wait_tid;
+	had->wait_call = sites->wait_call;
+	had->wait_link = sites->wait_link;
+	had->lock = sites->lock;
+}
+
+void tally__take_sites(struct tally *tally, const struct call_sites *sites)
+{
+	take_site(&tally->sites.first_write, sites->first_write);
+	take_site(&tally->sites.second_write, sites->second_write);
+	elect_site(&tally->sites.read, &tally->votes.read, sites->read);
+	elect_site(&tally->sites.answer, &tally->votes.answer, sites->answer);
+	take_wait(tally, sites);
+	take_site(&tally->sites.lock, sites->lock);
 	/* Of one it was known who had it, of another not. */
 	if (tally->sites.wait && tally->sites.lock && !strcmp(tally->sites.wait, tally->sites.lock))
 		tally->sites.wait = NULL;
-	take_site(&tally->sites.release, stall->sites.release);
-	take_site(&tally->sites.busy, stall->sites.busy);
+	take_site(&tally->sites.release, sites->release);
+	take_site(&tally->sites.busy, sites->busy);
 }
 
 void tally__take_looks(struct tally *tally, const struct stall *stall)
@@ -325,7 +357,7 @@ void tally__add(struct tally *tally, const struct stall *stall)
 		tally->held_most_ns = held_part(stall);
 	add_path(tally, &stall->path, 1, stall__is_whole(stall));
 	tally->whole += stall__is_whole(stall);
-	tally__take_sites(tally, stall);
+	tally__take_sites(tally, &stall->sites);
 	tally_root(tally, stall);
 	stall_reader__add(&tally->reader, &stall->reader);
 	tally_writes(tally, stall);

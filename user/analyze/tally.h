@@ -65,7 +65,10 @@ struct tally {
 	uint32_t followed; /* how many stalls that is */
 	bool path_is_whole;
 	struct stall_reader reader; /* its times of all stalls */
-	struct call_sites sites;    /* of the first stall that has them */
+	struct call_sites sites;    /* of the first stall that has them, or most have */
+	struct {
+		uint32_t read, answer, wait;
+	} votes;              /* for these, less those for others */
 	uint64_t lead_ns;     /* of no connection: by how much the example's thread is ahead */
 	struct stall example; /* a whole one if there is one, of the longest chain; no steps */
 };
@@ -88,8 +91,8 @@ void tally__extend(struct tally *tally, const struct stall *more);
 void tally__join_path(struct tally *tally, const struct tally *other);
 /* Its times come to those of the sum. */
 void stall_reader__add(struct stall_reader *sum, const struct stall_reader *reader);
-/* The stall, or the tally's own example, got call sites only now. */
-void tally__take_sites(struct tally *tally, const struct stall *stall);
+/* Those of one of its stalls, which may have come late, or of stalls like them. */
+void tally__take_sites(struct tally *tally, const struct call_sites *sites);
 /* Those of the stall at a thread that computes come to the tally's, once for each stall. */
 void tally__take_looks(struct tally *tally, const struct stall *stall);
 

@@ -392,6 +392,12 @@ static unsigned write_lines(const struct stall *stall, char lines[SITE_LINES][SI
 	return count;
 }
 
+bool site__is_of(const struct call_sites *sites, const struct path_part *part)
+{
+	return part->tid == sites->wait_tid ||
+	       (part->pid == sites->wait_pid && part->syscall == sites->wait_call);
+}
+
 void site__rows(const struct call_sites *sites, struct site_row rows[SITE_ROWS])
 {
 	struct site_busy busy = site__busy(sites);

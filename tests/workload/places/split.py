@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """
 A request in two writes, by Python's sockets; with `http` as http.server's answer; with `late` in one, and the server takes its time; with
-`lock` it waits for a lock that another thread keeps; with `burn` it computes. The lines that matter are marked.
+`lock` it waits for a lock that another thread keeps; with `burn` it computes; with `each` it has a connection and a thread for each, which sleeps
+once. The lines that matter are marked.
 """
 import http.server
 import os
@@ -67,6 +68,18 @@ def serve_computed(listener):
         conn.sendall(b"done")
 
 
+def serve_one(conn):
+    conn.recv(176)
+    time.sleep(0.03)  # // each wait
+    conn.sendall(b"done")
+    conn.close()
+
+
+def serve_each(listener):
+    while True:
+        threading.Thread(target=serve_one, args=(listener.accept()[0],), daemon=True).start()
+
+
 def ask_late(conn):
     conn.sendall(b"h" * 176)
     return conn.recv(4)  # // late read
@@ -108,12 +121,14 @@ if "http" in sys.argv:
     threading.Thread(target=ask, args=server.server_address[1:]).start()
     server.serve_forever()
 listener = socket.create_server(("127.0.0.1", 0))
-servers = {"late": serve_late, "lock": serve_locked, "burn": serve_computed}
+servers = {"late": serve_late, "lock": serve_locked, "burn": serve_computed, "each": serve_each}
 late = sys.argv[-1] in servers
 server = servers.get(sys.argv[-1], serve)
 threading.Thread(target=server, args=(listener,), daemon=True).start()
-conn = socket.create_connection(listener.getsockname())
+conn = None if sys.argv[-1] == "each" else socket.create_connection(listener.getsockname())
 print("ready", os.getpid(), flush=True)
 sys.stdin.readline()
 for _ in range(30):
+    if sys.argv[-1] == "each":
+        conn = socket.create_connection(listener.getsockname())
     (ask_late if late else request)(conn)

@@ -39,6 +39,7 @@ enum said {
 	SAID_COOKIE = 0,
 	SAID_FREE_THREADED = 2,
 	SAID_INTERPRETERS = 5,
+	SAID_ANOTHER = 8,
 	SAID_THREADS = 9,
 	SAID_NEXT = 21,
 	SAID_FRAME = 23,
@@ -68,6 +69,7 @@ bool python_layout__read(struct python_layout *layout, const unsigned char said[
 	    words[SAID_CODE] >= NS_PYTHON_NONE || words[SAID_INSTR] >= NS_PYTHON_NONE)
 		return false;
 	layout->interpreters = words[SAID_INTERPRETERS];
+	layout->another = words[SAID_ANOTHER];
 	layout->threads = words[SAID_THREADS];
 	layout->next = words[SAID_NEXT];
 	layout->thread_id = words[SAID_THREAD_ID];

@@ -13,7 +13,8 @@ struct python_layout {
 	uint32_t minor;        /* 3.minor */
 	uint32_t interpreters; /* in _PyRuntime: the first interpreter */
 	uint32_t key;       /* in _PyRuntime: of the thread's state in its thread-specific data */
-	uint32_t threads;   /* in an interpreter: its first thread's state */
+	uint32_t another;   /* in an interpreter: the next one */
+	uint32_t threads;   /* in it: its first thread's state */
 	uint32_t next;      /* in that: the next one */
 	uint32_t thread_id; /* in that: pthread_self() */
 	struct ns_python frames;

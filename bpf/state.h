@@ -444,7 +444,7 @@ struct ns_thread_place {
 struct ns_site_place {
 	__u32 key;    /* a hash of it, with the process */
 	__u16 wanted; /* by how many that have no room here it is, at most */
-	__u16 told;
+	__u16 copied;
 };
 
 /* Its absences that are no records of their own, see spent.bpf.h. */

@@ -31,16 +31,21 @@ __u32 sites_by_submission; /* some connection wants such */
 /* how: enum ns_call_what, or a write of which bytes are held. */
 #define NS_SITE_HELD 8
 
-/* What is refused of a read or an answer is taken at the next one. */
-static __always_inline bool within_budget(__u64 now, __u32 how)
+static __always_inline void begin_second(__u64 now)
 {
 	__u64 second = now / 1000000000;
 
-	if (second != sites_second) {
-		sites_second = second;
-		sites_taken = 0;
-		sites_idle = 0;
-	}
+	if (second == sites_second)
+		return;
+	sites_second = second;
+	sites_taken = 0;
+	sites_idle = 0;
+}
+
+/* What is refused of a read or an answer is taken at the next one. */
+static __always_inline bool within_budget(__u64 now, __u32 how)
+{
+	begin_second(now);
 	if (sites_taken >= NS_SITES_SECOND) {
 		if (how == NS_CALL_WRITE || how == NS_SITE_HELD)
 			count_lost(NS_LOST_SITES);
@@ -120,7 +125,8 @@ static __always_inline bool has_idle_room(__u64 now, __u32 number)
 	__u32 most =
 		waits_to_read(number) || number == NS_SYS_FUTEX ? NS_SITES_IDLE / 2 : NS_SITES_IDLE;
 
-	return now / 1000000000 != sites_second || sites_idle < most;
+	begin_second(now);
+	return sites_idle < most;
 }
 
 /* Likewise of a sleep that begins, and of the release of one that began then: how. */

@@ -580,14 +580,14 @@ static __noinline int want_place_of_any(struct task_struct *task, __u32 call)
 	__u32 key = task ? site_key(task, call) : 0;
 	struct ns_site_place *place = site_place(key);
 
-	if (!key || (place->key == key && place->told >= NS_SITES_PLACE))
+	if (!key || (place->key == key && place->copied >= NS_SITES_PLACE))
 		return 0;
 	if (place->key != key && place->wanted) {
 		place->wanted--;
 		return 0;
 	}
 	if (place->key != key)
-		place->told = 0;
+		place->copied = 0;
 	place->key = key;
 	place->wanted = NS_PLACE_WANTED;
 	*looks_at_call(call) = NS_SITE_LOOKS;
@@ -604,7 +604,7 @@ static __noinline int note_place_of_any(struct task_struct *task, __u32 call, __
 	    !tell_wait_site(now, call, 0, now, NS_CALL_WAIT))
 		return 0;
 	place->wanted = 0;
-	place->told++;
+	place->copied++;
 	return 0;
 }
 

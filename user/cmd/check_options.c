@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "user/cmd/flight.h"
-
 /*
  * The shortest delayed acknowledgement that the kernel makes is one jiffy, 4 ms at HZ=250: a
  * shorter threshold finds no more of the causes that are gated by default.
@@ -113,9 +111,9 @@ static const struct option_row rows[] = {
 	 option__flag, CHECK(github)},
 	{0, "keep", "DIR",
 	 "Save a recording of the last 10 s to this folder at a stall over its budget, of a cause at most each 10 s: `netstall report` shows it",
-	 option__name, CHECK(keep)},
+	 option__name, INTO(struct options, keep_stalls)},
 	{0, "keep-max", "N", "Save at most N recordings (default 20)", option__number,
-	 CHECK(keep_max), 1, 10000, .about = "keep"},
+	 INTO(struct options, keep_most), 1, 10000, .about = "keep"},
 	{0, "on-stall", "CMD",
 	 "Run CMD (without a shell) at a stall of a cause with a budget, with NETSTALL_* in its environment",
 	 option__name, CHECK(on_stall.command)},
@@ -170,7 +168,6 @@ void check_options__parse(struct check_options *options, int argc, char **argv)
 	options__init(&options->common);
 	options->common.session.threshold_ns = THRESHOLD_NS;
 	options->min_exchanges = 1;
-	options->keep_max = FLIGHT_FILES;
 	options->on_stall.every_secs = 1;
 	options->confidence = BASELINE_CONFIDENCE;
 	budgets__default(&options->budgets);

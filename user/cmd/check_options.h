@@ -33,8 +33,6 @@ struct check_options {
 	double confidence;
 	const char *reports[CHECK_REPORTS]; /* file names, "-" stdout, NULL not asked for */
 	bool github;
-	const char *keep;
-	unsigned keep_max;
 	struct on_stall_options on_stall; /* command NULL: none */
 };
 

@@ -71,11 +71,12 @@ static void note_failure(struct check_run *run)
 
 static int open_flight(struct check_run *run)
 {
-	const struct check_options *options = run->options;
+	const struct options *options = &run->options->common;
 
-	beyond__init(&run->beyond, &options->budgets);
+	beyond__init(&run->beyond, &run->options->budgets);
 	recorded__open_last(&run->last, NULL, KEPT_NS, FLIGHT_BYTES);
-	return flight__open(options->keep, options->keep_max, run->last.writer, &run->flight);
+	return flight__open(options->keep_stalls, options->keep_most, run->last.writer,
+			    &run->flight);
 }
 
 /* The program, stopped, and whatever else is started before the attach. */
@@ -89,7 +90,7 @@ static struct check_run *new_run(const struct check_options *options)
 		if (!run->program)
 			note_failure(run);
 	}
-	if (!run->unable && options->keep && open_flight(run))
+	if (!run->unable && options->common.keep_stalls && open_flight(run))
 		note_failure(run);
 	if (!run->unable && options->on_stall.command &&
 	    on_stall__open(&options->on_stall, &options->budgets, &run->on_stall))
@@ -331,7 +332,7 @@ static struct outcome *judge(struct check_run *run, const struct baseline *basel
 	if (run->program)
 		describe_program(run, &facts.program);
 	outcome = outcome__new(run->live ? live__report(run->live) : NULL, &gate, &facts);
-	outcome->kept = options->keep;
+	outcome->kept = options->common.keep_stalls;
 	outcome->kept_count = flight__kept(run->flight);
 	return outcome;
 }

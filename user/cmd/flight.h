@@ -26,7 +26,8 @@ struct flight;
 /*
  * Makes the directory (0700) when it is missing. Returns 0; or -errno after it has said why: no
  * directory, not writable, or recordings of an earlier run in it. last is one of
- * recording__begin_last(); it and dir stay the caller's, and must live as long.
+ * recording__begin_last(); it and dir stay the caller's, and must live as long. most 0:
+ * FLIGHT_FILES.
  */
 int flight__open(const char *dir, unsigned most, struct recording_writer *last,
 		 struct flight **out);

@@ -48,7 +48,7 @@ struct options {
 	const char *recording;   /* NULL: none */
 	double last_seconds;     /* of record: a flight recorder; 0: it is none */
 	uint64_t last_bytes;     /* of its memory */
-	const char *keep_stalls; /* the folder for its stalls; NULL: none */
+	const char *keep_stalls; /* the folder for stalls, of check as well; NULL: none */
 	enum cause keep_cause;   /* of these alone; CAUSE_COUNT: of any, */
 	uint64_t keep_ns;        /* that take so long at least, */
 	bool keep_some;          /* if that was asked for */

@@ -254,14 +254,9 @@ static void print_chosen(const struct printer *printer, const struct report *rep
 static const struct stall *stall_to_draw(const struct printer *printer, const struct report *report,
 					 const struct verdict *verdict)
 {
-	uint64_t number = printer->options->stalls.number;
+	uint32_t number = printer->options->stalls.number;
 
-	if (!number)
-		return picture__first(report, verdict->cause);
-	for (size_t i = 0; i < report->stall_count; i++)
-		if (report->stalls[i].number == number)
-			return &report->stalls[i];
-	return NULL;
+	return number ? report__stall(report, number) : picture__first(report, verdict->cause);
 }
 
 static void write_others(struct printer *printer, const struct report *report,

@@ -10,7 +10,6 @@
 #include "user/base/xalloc.h"
 #include "user/render/html/picture.h"
 #include "user/render/json/json_values.h"
-#include "user/render/terminal/timeline_lines.h"
 #include "user/render/words/names.h"
 
 EMBED(netstall_page_html, "user/render/html/page.html");
@@ -116,9 +115,10 @@ static json_t *mark_of(const struct report *report, const struct picture_mark *m
 	return object;
 }
 
-static json_t *picture_of(const struct report *report, const struct stall *stall)
+static json_t *picture_of(const struct report *report, const struct stall *stall,
+			  const struct lines *lines)
 {
-	struct picture *picture = picture__new(report, stall);
+	struct picture *picture = picture__new(report, stall, lines);
 	json_t *object = json_object();
 
 	put(object, "height", json_integer(picture->height));
@@ -160,7 +160,7 @@ static json_t *stall_of(struct page *page, const struct stall *stall)
 
 	json_object_del(object, "evidence"); /* the picture and the lines are made of it */
 	put_each(object, "lines", i, lines->count, line_of(stall, &lines->words[i]));
-	put(object, "picture", picture_of(page->report, stall));
+	put(object, "picture", picture_of(page->report, stall, lines));
 	lines__free(lines);
 	note_cause(page, stall->cause);
 	note_slices(page, stall->slices, stall->slice_count);

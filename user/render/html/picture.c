@@ -5,7 +5,6 @@
 
 #include "user/base/array.h"
 #include "user/base/xalloc.h"
-#include "user/render/terminal/timeline_lines.h"
 #include "user/render/words/names.h"
 #include "user/render/words/names_uring.h"
 
@@ -239,6 +238,14 @@ static char *step_text(const struct drawing *drawing, const union event *step)
 	return NULL;
 }
 
+/* Of a moment. */
+static void add_point(struct drawing *drawing, enum picture_look look,
+		      const struct picture_lane *lane, const char *colour, const union event *step)
+{
+	add_mark(drawing, look, lane, colour, step->head.ts, step->head.ts)->title =
+		step_text(drawing, step);
+}
+
 static void add_slices(struct drawing *drawing)
 {
 	const struct stall *stall = drawing->stall;
@@ -257,6 +264,17 @@ static void add_slices(struct drawing *drawing)
 					duration_text(stall->end_ts - stall->start_ts));
 		at += slice->ns;
 	}
+}
+
+/* The last step of a type before number i, of its connection; NULL: none. */
+static const union event *last_of(const struct drawing *drawing, size_t i, uint32_t type)
+{
+	const union event *steps = drawing->stall->steps;
+
+	for (size_t k = i; k > 0; k--)
+		if (steps[k - 1].head.type == type && steps[k - 1].head.conn == steps[i].head.conn)
+			return &steps[k - 1];
+	return NULL;
 }
 
 /* The next step of a type behind number i: of a thread, or of a connection. */
@@ -320,8 +338,18 @@ static void add_operation(struct drawing *drawing, size_t i)
 	mark->title = step_text(drawing, step);
 }
 
-/* Of the bytes held until then, for the reason that this record says. */
-static void add_held(struct drawing *drawing, size_t i, const struct picture_lane *lane)
+static struct picture_mark *add_held_bytes(struct drawing *drawing, const struct picture_lane *lane,
+					   uint64_t from_ts, uint64_t to_ts, uint32_t bytes,
+					   uint32_t reason)
+{
+	struct picture_mark *mark = add_mark(drawing, LOOK_HELD, lane, "held", from_ts, to_ts);
+
+	mark->label = xasprintf("%s held: %s", bytes_text(bytes), hold_reason__name(reason));
+	return mark;
+}
+
+/* Until the next reason, or until they leave. */
+static void add_hold(struct drawing *drawing, size_t i, const struct picture_lane *lane)
 {
 	const struct ns_hold *hold = &drawing->stall->steps[i].hold;
 	const union event *other = next_of(drawing, i, NS_HOLD, 0, hold->head.conn);
@@ -337,9 +365,8 @@ static void add_held(struct drawing *drawing, size_t i, const struct picture_lan
 		end = release ? release->head.ts : other->head.ts;
 	begins = step_text(drawing, &drawing->stall->steps[i]);
 	ends = release ? step_text(drawing, release) : NULL;
-	mark = add_mark(drawing, LOOK_HELD, lane, "held", hold->head.ts, end);
-	mark->label = xasprintf("%s held: %s", bytes_text(hold->end - hold->seq),
-				hold_reason__name(hold->reason));
+	mark = add_held_bytes(drawing, lane, hold->head.ts, end, hold->end - hold->seq,
+			      hold->reason);
 	mark->title = xasprintf("%s, %s%s%s%s%s", mark->label, duration_text(end - hold->head.ts),
 				begins ? "\n" : "", begins ? begins : "", ends ? "\n" : "",
 				ends ? ends : "");
@@ -347,47 +374,29 @@ static void add_held(struct drawing *drawing, size_t i, const struct picture_lan
 	free(ends);
 }
 
-static bool was_held(const struct drawing *drawing, size_t release)
-{
-	const struct stall *stall = drawing->stall;
-
-	for (size_t i = 0; i < release; i++)
-		if (stall->steps[i].head.type == NS_HOLD &&
-		    stall->steps[i].head.conn == stall->steps[release].head.conn)
-			return true;
-	return false;
-}
-
+/* Where what was held before it was not seen. */
 static void add_release(struct drawing *drawing, size_t i, const struct picture_lane *lane)
 {
 	const union event *step = &drawing->stall->steps[i];
-	struct picture_mark *mark;
+	const struct ns_release *release = &step->release;
 
-	if (was_held(drawing, i))
-		return;
-	mark = add_mark(drawing, LOOK_HELD, lane, "held", step->head.ts - step->release.held_ns,
-			step->head.ts);
-	mark->label = xasprintf("%s held: %s", bytes_text(step->release.end - step->release.seq),
-				hold_reason__name(step->release.reason));
-	mark->title = step_text(drawing, step);
+	if (!last_of(drawing, i, NS_HOLD))
+		add_held_bytes(drawing, lane, step->head.ts - release->held_ns, step->head.ts,
+			       release->end - release->seq, release->reason)
+			->title = step_text(drawing, step);
 }
 
 static void add_timer(struct drawing *drawing, size_t i, const struct picture_lane *lane)
 {
 	const union event *step = &drawing->stall->steps[i];
-	uint64_t from = step->head.ts - 1000ull * step->delack.ato_us;
-	struct picture_mark *mark;
+	const union event *armed = last_of(drawing, i, NS_DELACK_ARM);
+	uint64_t from = armed ? armed->head.ts : step->head.ts - 1000ull * step->delack.ato_us;
+	struct picture_mark *mark = add_mark(drawing, LOOK_TIMER, lane, "tcp", from, step->head.ts);
 
-	for (size_t k = 0; k < i; k++)
-		if (drawing->stall->steps[k].head.type == NS_DELACK_ARM &&
-		    drawing->stall->steps[k].head.conn == step->head.conn)
-			from = drawing->stall->steps[k].head.ts;
-	mark = add_mark(drawing, LOOK_TIMER, lane, "tcp", from, step->head.ts);
 	mark->label = xstrdup("delayed-ACK timer");
 	mark->title = xasprintf("the delayed-ACK timer ticks for %s",
 				duration_text(step->head.ts - from));
-	mark = add_mark(drawing, LOOK_FIRE, lane, "tcp", step->head.ts, step->head.ts);
-	mark->title = step_text(drawing, step);
+	add_point(drawing, LOOK_FIRE, lane, "tcp", step);
 }
 
 static bool is_sent(const union event *step)
@@ -429,11 +438,10 @@ static void add_of_tcp(struct drawing *drawing, size_t i)
 {
 	const union event *step = &drawing->stall->steps[i];
 	const struct picture_lane *lane = find_lane(drawing, LANE_END, step->head.conn);
-	uint64_t ts = step->head.ts;
 
 	switch (step->head.type) {
 	case NS_HOLD:
-		add_held(drawing, i, lane);
+		add_hold(drawing, i, lane);
 		break;
 	case NS_RELEASE:
 		add_release(drawing, i, lane);
@@ -442,16 +450,13 @@ static void add_of_tcp(struct drawing *drawing, size_t i)
 		add_timer(drawing, i, lane);
 		break;
 	case NS_SEND:
-		add_mark(drawing, LOOK_WRITTEN, lane, "ink", ts, ts)->title =
-			step_text(drawing, step);
+		add_point(drawing, LOOK_WRITTEN, lane, "ink", step);
 		break;
 	case NS_RECV:
-		add_mark(drawing, LOOK_READ, lane, "faint", ts, ts)->title =
-			step_text(drawing, step);
+		add_point(drawing, LOOK_READ, lane, "faint", step);
 		break;
 	case NS_RETRANS:
-		add_mark(drawing, LOOK_AGAIN, lane, "loss", ts, ts)->title =
-			step_text(drawing, step);
+		add_point(drawing, LOOK_AGAIN, lane, "loss", step);
 		break;
 	case NS_TX:
 	case NS_ACK:
@@ -478,9 +483,8 @@ static void add_marks(struct drawing *drawing)
 		else if (is_of_tcp(step))
 			add_of_tcp(drawing, i);
 		if (is_act(step) && step->head.tid)
-			add_mark(drawing, LOOK_ACT, find_lane(drawing, LANE_THREAD, step->head.tid),
-				 "ink", step->head.ts, step->head.ts)
-				->title = step_text(drawing, step);
+			add_point(drawing, LOOK_ACT,
+				  find_lane(drawing, LANE_THREAD, step->head.tid), "ink", step);
 	}
 }
 
@@ -506,15 +510,13 @@ static void choose_view(struct picture *picture, const struct stall *stall)
 	picture->to_ts = min_u64(to, stall->end_ts + quarter) + pad;
 }
 
-struct picture *picture__new(const struct report *report, const struct stall *stall)
+struct picture *picture__new(const struct report *report, const struct stall *stall,
+			     const struct lines *lines)
 {
 	struct picture *picture = xcalloc(1, sizeof(*picture));
-	struct lines *lines = lines__new(report, stall);
 	struct drawing drawing = {
 		.picture = picture, .report = report, .stall = stall, .lines = lines};
 
-	picture->start_ts = stall->start_ts;
-	picture->end_ts = stall->end_ts;
 	picture->height = PICTURE_AXIS;
 	choose_view(picture, stall);
 	add_lane(&drawing, LANE_WAIT, 0, xstrdup("the wait is"), 18);
@@ -524,7 +526,6 @@ struct picture *picture__new(const struct report *report, const struct stall *st
 	add_pairs(&drawing);
 	picture->height += 8;
 	add_marks(&drawing);
-	lines__free(lines);
 	return picture;
 }
 

@@ -2,7 +2,7 @@
 /*
  * The picture of a stall: lanes for its threads, its io_uring operations and the two ends of its
  * connections, and what happened on them. Up and down is decided here, in pixels; where a time
- * lies from left to right is whoever draws to say: page.js, which zooms, or picture__svg().
+ * lies from left to right is up to page.js, which zooms, and picture__svg().
  */
 #ifndef NETSTALL_RENDER_HTML_PICTURE_H
 #define NETSTALL_RENDER_HTML_PICTURE_H
@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "user/analyze/report.h"
+#include "user/render/terminal/timeline_lines.h"
 
 /* How what happened looks. */
 enum picture_look {
@@ -75,8 +76,6 @@ struct picture_mark {
 };
 
 struct picture {
-	uint64_t start_ts; /* the stall */
-	uint64_t end_ts;
 	uint64_t from_ts; /* what is shown at first */
 	uint64_t to_ts;
 	int height;
@@ -97,7 +96,9 @@ extern const char netstall_colours_css[]; /* that file */
 const struct picture_look_info *picture_look__info(enum picture_look look);
 /* "tcp"; that of the cause's group */
 const char *picture__colour(enum cause cause);
-struct picture *picture__new(const struct report *report, const struct stall *stall);
+/* lines: of its time line, which the titles are; the caller's. */
+struct picture *picture__new(const struct report *report, const struct stall *stall,
+			     const struct lines *lines);
 void picture__free(struct picture *picture);
 /* The stall that a page opens with: the first of the verdict's cause that has a time line; NULL
  * when no stall has one. */

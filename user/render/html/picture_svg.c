@@ -45,20 +45,21 @@ static void paint(FILE *out, const char *attribute, const char *colour)
 	fprintf(out, " %s=\"%.*s\"", attribute, length, value);
 }
 
-static void begin_element(FILE *out, const char *element)
+/* What it says when it is hovered; NULL: nothing. */
+static void say_title(FILE *out, const char *title)
 {
-	fprintf(out, "<%s", element);
+	if (!title)
+		return;
+	fputs("<title>", out);
+	escape__xml(out, title, false);
+	fputs("</title>", out);
 }
 
 static void end_element(FILE *out, const char *element, const char *title)
 {
-	if (!title) {
-		fputs("/>\n", out);
-		return;
-	}
-	fputs("><title>", out);
-	escape__xml(out, title, false);
-	fprintf(out, "</title></%s>\n", element);
+	fputc('>', out);
+	say_title(out, title);
+	fprintf(out, "</%s>\n", element);
 }
 
 static void draw_text(FILE *out, double x, double y, const char *colour, const char *words)
@@ -73,13 +74,20 @@ static void draw_text(FILE *out, double x, double y, const char *colour, const c
 static void draw_line(FILE *out, double x1, double y1, double x2, double y2, double width,
 		      const char *colour, const char *dashes)
 {
-	begin_element(out, "line");
-	fprintf(out, " x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke-width=\"%.1f\"", x1,
-		y1, x2, y2, width);
+	fprintf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke-width=\"%.1f\"",
+		x1, y1, x2, y2, width);
 	paint(out, "stroke", colour);
 	if (dashes)
 		fprintf(out, " stroke-dasharray=\"%s\"", dashes);
 	end_element(out, "line", NULL);
+}
+
+static void draw_circle(FILE *out, double x, double y, double radius, const char *colour,
+			const char *title)
+{
+	fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"", x, y, radius);
+	paint(out, "fill", colour);
+	end_element(out, "circle", title);
 }
 
 static double x_of(const struct still *still, uint64_t ts)
@@ -101,24 +109,24 @@ static uint64_t tick_ns(uint64_t span_ns)
 {
 	static const unsigned steps[] = {1, 2, 5, 10};
 	uint64_t base = 1;
+	size_t i = 0;
 
 	while (base * 80 < span_ns)
 		base *= 10;
-	for (size_t i = 0; i < 3; i++)
-		if (steps[i] * base * 8 >= span_ns)
-			return steps[i] * base;
-	return 10 * base;
+	while (steps[i] * base * 8 < span_ns)
+		i++;
+	return steps[i] * base;
 }
 
 static void draw_axis(const struct still *still)
 {
 	const struct picture *picture = still->picture;
 	uint64_t step = tick_ns(picture->to_ts - picture->from_ts);
-	int64_t begins = (int64_t)(picture->from_ts - picture->start_ts);
-	int64_t ends = (int64_t)(picture->to_ts - picture->start_ts);
+	int64_t begins = (int64_t)(picture->from_ts - still->stall->start_ts);
+	int64_t ends = (int64_t)(picture->to_ts - still->stall->start_ts);
 
 	for (int64_t at = begins / (int64_t)step * (int64_t)step; at <= ends; at += (int64_t)step) {
-		double x = x_of(still, picture->start_ts + (uint64_t)at);
+		double x = x_of(still, still->stall->start_ts + (uint64_t)at);
 		char words[32];
 
 		if (at < begins)
@@ -135,12 +143,8 @@ static void draw_lane(FILE *out, const struct picture_lane *lane)
 	if (lane->line)
 		draw_line(out, PICTURE_LEFT, lane->y, RIGHT, lane->y, 2, "line",
 			  lane->absent ? "2 5" : NULL);
-	if (!lane->dot)
-		return;
-	begin_element(out, "circle");
-	fprintf(out, " cx=\"%d\" cy=\"%d\" r=\"3\"", PICTURE_LEFT - 8, lane->y);
-	paint(out, "fill", lane->dot);
-	end_element(out, "circle", NULL);
+	if (lane->dot)
+		draw_circle(out, PICTURE_LEFT - 8, lane->y, 3, lane->dot, NULL);
 }
 
 static void draw_bar(const struct still *still, const struct picture_mark *mark,
@@ -152,8 +156,7 @@ static void draw_bar(const struct still *still, const struct picture_mark *mark,
 
 	if (to < from || from > RIGHT)
 		return;
-	begin_element(out, "rect");
-	fprintf(out, " x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"%d\"",
+	fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"%d\"",
 		mark->from_ts == mark->to_ts ? from - look->least / 2.0 : from,
 		y - look->height / 2.0, fmax(look->least, to - from), look->height, look->radius);
 	if (look->hollow)
@@ -175,14 +178,10 @@ static void draw_arrow(FILE *out, double x1, double y1, double x2, double y2,
 {
 	double angle = atan2(y2 - y1, x2 - x1);
 
-	begin_element(out, "g");
+	fputs("<g", out);
 	paint(out, "fill", mark->colour);
 	fputc('>', out);
-	if (mark->title) {
-		fputs("<title>", out);
-		escape__xml(out, mark->title, false);
-		fputs("</title>", out);
-	}
+	say_title(out, mark->title);
 	draw_line(out, x1, y1, x2, y2, 1.6, mark->colour, dashed ? "4 3" : NULL);
 	fprintf(out, "<polygon points=\"%.1f,%.1f %.1f,%.1f %.1f,%.1f\"/></g>\n", x2, y2,
 		x2 - 8 * cos(angle + 0.4), y2 - 8 * sin(angle + 0.4), x2 - 8 * cos(angle - 0.4),
@@ -212,10 +211,7 @@ static void draw_mark(const struct still *still, const struct picture_mark *mark
 		draw_arrow(still->out, from, y, to, lanes[mark->to].y, mark, look->dashed);
 		return;
 	}
-	begin_element(still->out, "circle");
-	fprintf(still->out, " cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"", from, y, look->height / 2.0);
-	paint(still->out, "fill", mark->colour);
-	end_element(still->out, "circle", mark->title);
+	draw_circle(still->out, from, y, look->height / 2.0, mark->colour, mark->title);
 }
 
 /* What the user said meanwhile. */
@@ -253,8 +249,8 @@ static void draw_caption(const struct still *still)
 static void draw_paper(const struct still *still)
 {
 	const struct picture *picture = still->picture;
-	double from = clamped(x_of(still, picture->start_ts));
-	double to = clamped(x_of(still, picture->end_ts));
+	double from = clamped(x_of(still, still->stall->start_ts));
+	double to = clamped(x_of(still, still->stall->end_ts));
 
 	fputs("<rect width=\"100%\" height=\"100%\"", still->out);
 	paint(still->out, "fill", "paper");
@@ -286,12 +282,14 @@ void picture__svg(FILE *out, const struct report *report, const struct stall *st
 {
 	struct still still = {.out = out, .report = report, .stall = stall};
 	struct picture *picture;
+	struct lines *lines;
 
 	if (!stall) {
 		draw_none(out);
 		return;
 	}
-	picture = picture__new(report, stall);
+	lines = lines__new(report, stall);
+	picture = picture__new(report, stall, lines);
 	still.picture = picture;
 	begin_picture(out, picture->height + CAPTION);
 	draw_paper(&still);
@@ -304,4 +302,5 @@ void picture__svg(FILE *out, const struct report *report, const struct stall *st
 	draw_caption(&still);
 	fputs("</svg>\n", out);
 	picture__free(picture);
+	lines__free(lines);
 }

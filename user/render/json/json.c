@@ -23,7 +23,7 @@ static const char *role_name(uint32_t role)
 	return role & NS_ROLE_PEER ? "peer" : role & NS_ROLE_CHAIN ? "chain" : "target";
 }
 
-json_t *json_value__tool(const struct report *report)
+static json_t *tool_of(const struct report *report)
 {
 	const struct ns_session *session = &report->session;
 	json_t *tool = json_object();
@@ -71,7 +71,7 @@ json_t *json_value__window(uint64_t start_ts, uint64_t end_ts, int64_t wall_offs
 	return window;
 }
 
-json_t *json_value__window_of(const struct report *report)
+static json_t *window_of(const struct report *report)
 {
 	return json_value__window(report->start_ts, report->end_ts,
 				  (int64_t)report->session.wall_offset_ns);
@@ -192,7 +192,7 @@ static void set_totals(json_t *object, const struct ns_conn_totals *totals)
 	put(delacks, "fired", json_value__count(totals->delack_fired));
 }
 
-json_t *json_value__conn(const struct report *report, const struct report_conn *conn)
+static json_t *conn_of(const struct report *report, const struct report_conn *conn)
 {
 	const struct report_conn *peer = report__peer(report, conn);
 	const struct ns_conn *id = &conn->id;
@@ -242,7 +242,7 @@ static void put_connections(struct json_stream *stream, const struct report *rep
 	for (size_t i = 0; i < report->conn_count; i++) {
 		if (chosen && !chosen[i])
 			continue;
-		json_stream__add(stream, json_value__conn(report, &report->conns[i]));
+		json_stream__add(stream, conn_of(report, &report->conns[i]));
 		listed++;
 	}
 	json_stream__close(stream);
@@ -325,9 +325,9 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 			const struct verdict *verdict, enum render_connections connections)
 {
 	json_stream__put(stream, "schema", json_string(REPORT_SCHEMA));
-	json_stream__put(stream, "tool", json_value__tool(report));
+	json_stream__put(stream, "tool", tool_of(report));
 	json_stream__put(stream, "target", target_of(report));
-	json_stream__put(stream, "window", json_value__window_of(report));
+	json_stream__put(stream, "window", window_of(report));
 	json_stream__put(stream, "completeness", completeness_of(report));
 	json_stream__each(stream, "threads", i, report->thread_count,
 			  json_value__thread(&report->threads[i]));
@@ -362,7 +362,7 @@ void render__json(FILE *out, const struct report *report, const struct verdict *
 	json_stream__end(&stream);
 }
 
-json_t *json_value__event(const struct report *report, const union record *record)
+static json_t *event_of(const struct report *report, const union record *record)
 {
 	json_t *object = json_object();
 
@@ -374,5 +374,5 @@ json_t *json_value__event(const struct report *report, const union record *recor
 void render__json_record(FILE *out, const struct report *report, const union record *record)
 {
 	json_value__begin();
-	json_value__dump(out, json_value__event(report, record), 0);
+	json_value__dump(out, event_of(report, record), 0);
 }

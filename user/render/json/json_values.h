@@ -64,9 +64,6 @@ json_t *json_value__sites(const struct call_sites *sites);
 /* A record as {"t_ms", "event", fields...}, by the tables of record.h, into object. */
 void json_value__record(json_t *object, const struct report *report, const union record *record);
 
-/* The same as a document of its own: netstall.event/1. */
-json_t *json_value__event(const struct report *report, const union record *record);
-
 json_t *json_value__slices(const struct slice *slices, size_t count);
 /* The tree of a path: each part with the number of the one above it. */
 json_t *json_value__parts(const struct report *report, const struct path *path);
@@ -82,12 +79,9 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 /* netstall.report/1, the whole of it, into an object that is open; and parts of it */
 void json_value__report(struct json_stream *stream, const struct report *report,
 			const struct verdict *verdict, enum render_connections connections);
-json_t *json_value__tool(const struct report *report);
-json_t *json_value__window_of(const struct report *report);
 json_t *json_value__thread(const struct report_thread *thread);
 json_t *json_value__cause(const struct report_cause *cause);
 json_t *json_value__verdict(const struct report *report, const struct verdict *verdict);
-json_t *json_value__conn(const struct report *report, const struct report_conn *conn);
 
 /* One document on one line (indent 0) or pretty, and a newline; takes the reference. */
 void json_value__dump(FILE *out, json_t *document, int indent);

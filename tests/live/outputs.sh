@@ -232,6 +232,21 @@ case_record_offwake() {
     done
 }
 
+# As timeout(1) sends it, to the child and to its group: one act, and the report is there.
+case_signalled_twice() {
+    start_exchange -- --mode split -n 1000000
+    start_trace -p "$CLIENT"
+    open_gate
+    pause 0.5
+    kill -INT $TRACE_PID
+    pause 0.02
+    kill -INT $TRACE_PID
+    wait_for "$WAIT_LIMIT" gone $TRACE_PID || fail "netstall did not end at Ctrl-C"
+    wait $TRACE_PID || fail "netstall ended with status $?: $(tail -n 1 "$SCRATCH/trace.err")"
+    tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
+    expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
+}
+
 # A flight recorder: its last seconds at a stall, when it is asked, and at its end; stalls of a cause are not kept one by one.
 # Lines of stdin, the last one without an end, and nothing behind its end.
 case_marks() {

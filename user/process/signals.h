@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 enum signals_use {
-	SIGNALS_END,     /* SIGINT, SIGTERM and SIGHUP; a second one ends netstall at once */
+	SIGNALS_END,     /* SIGINT, SIGTERM and SIGHUP; one a second later ends netstall at once */
 	SIGNALS_TAKE,    /* the same, however many come: reports are to be written */
 	SIGNALS_PASS_ON, /* also SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT */
 };

@@ -149,6 +149,16 @@ bool path__is_known(const struct path *path, enum cause cause, const struct path
 	       !(part->kind == PATH_BLOCKED && part->cause == CAUSE_UNKNOWN);
 }
 
+bool path__is_seen(const struct path *path)
+{
+	uint64_t unseen = 0;
+
+	for (size_t i = 0; i < path->count; i++)
+		if (path->parts[i].kind == PATH_UNKNOWN)
+			unseen += path->parts[i].ns;
+	return unseen <= path__total(path, 0) / 2;
+}
+
 _Static_assert(PATH_PARTS <= 64, "the set of those that were taken is 64 bits");
 
 const struct path_part *path__next_largest(const struct path *path, enum cause cause,

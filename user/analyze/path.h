@@ -71,6 +71,8 @@ const struct path_part *path__next_largest(const struct path *path, enum cause c
 					   uint64_t *taken);
 /* A thread's deed is known; what its wait was for besides its parts is not. */
 bool path__is_known(const struct path *path, enum cause cause, const struct path_part *part);
+/* Of no more than half of the time it is unknown what somebody did. */
+bool path__is_seen(const struct path *path);
 /* Of what is not known at least in which wait it was is known: it becomes that wait's own time. */
 void path__fold_unknown(struct path *path);
 /* How much the part has of so much of their time. */

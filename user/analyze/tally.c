@@ -355,7 +355,7 @@ void tally__add(struct tally *tally, const struct stall *stall)
 	tally->held_ns += held_part(stall);
 	if (held_part(stall) > tally->held_most_ns)
 		tally->held_most_ns = held_part(stall);
-	add_path(tally, &stall->path, 1, stall__is_whole(stall));
+	add_path(tally, &stall->path, 1, stall__is_whole(stall) && path__is_seen(&stall->path));
 	tally->whole += stall__is_whole(stall);
 	tally__take_sites(tally, &stall->sites);
 	tally_root(tally, stall);

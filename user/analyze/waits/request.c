@@ -5,6 +5,7 @@
 
 #include "user/analyze/waits/wait.h"
 #include "user/analyze/waits/wait_kind.h"
+#include "user/analyze/waits/wakers.h"
 
 #define WAKER_STEPS 4 /* from thread to thread, backwards */
 
@@ -133,6 +134,27 @@ static bool was_at_it_since(const struct model *model, const struct ns_wait *las
 			  WAKER_STEPS);
 }
 
+/*
+ * Of who is not watched it is not known since when; but a loop that wakes up twice by its clock and
+ * goes back to sleep has a tick (Redis, mosquitto), and began nothing in it.
+ */
+#define TICKS 2
+
+static bool is_by_unwatched(const struct model *model, const struct ns_wait *last)
+{
+	const struct model_thread *thread = model__thread(model, last->waker_tid);
+	const struct wake_context context = {
+		.kernel = model__stack(model, last->waker_stack_id),
+		.comm = last->waker_comm,
+	};
+	struct wake_judged judged;
+
+	wake__judge(&context, &judged);
+	if (judged.kind != WAKER_IS_THREAD)
+		return judged.received;
+	return last->waker_tgid != last->head.tgid && (!thread || !thread->waits.count);
+}
+
 /* It went to sleep in the same call again, and had written nothing. */
 static bool goes_on(const struct ns_wait *wait, const struct ns_wait *next)
 {
@@ -145,6 +167,7 @@ bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
 	const struct model_thread *thread = model__thread(model, wait->head.tid);
 	const struct ns_exchange *served = NULL;
 	const struct ns_wait *piece, *first = NULL, *last = NULL;
+	unsigned ticks = 0;
 	bool is_in = false;
 
 	if (is_receiving(model, wait))
@@ -160,13 +183,16 @@ bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
 			if (is_in)
 				return false;
 			first = piece;
+			ticks = 0;
 		}
 		by_timer = wait_view__of(model, piece).waker == WAKER_TIMER;
 		is_in |= piece->off_ts == wait->off_ts;
 		last = by_timer ? piece : NULL;
+		ticks += by_timer;
 		if (by_timer || !is_in)
 			continue;
-		if (first == piece || !was_at_it_since(model, piece, first->head.ts))
+		if (first == piece || (!was_at_it_since(model, piece, first->head.ts) &&
+				       (ticks < TICKS || !is_by_unwatched(model, piece))))
 			return false;
 		*whole = *piece;
 		whole->off_ts = first->off_ts;

@@ -134,6 +134,19 @@ static bool elect_site(const char **had, uint32_t *votes, const char *site)
 	return true;
 }
 
+/* Both are those of most stalls, by the second one, which was held. */
+static void take_writes(struct tally *tally, const struct call_sites *sites)
+{
+	struct call_sites *had = &tally->sites;
+	bool is_other = had->second_write && sites->second_write &&
+			strcmp(had->second_write, sites->second_write);
+
+	if (elect_site(&had->second_write, &tally->votes.write, sites->second_write) && is_other)
+		had->first_write = sites->first_write;
+	else if (!is_other)
+		take_site(&had->first_write, sites->first_write);
+}
+
 static void take_wait(struct tally *tally, const struct call_sites *sites)
 {
 	struct call_sites *had = &tally->sites;
@@ -154,8 +167,7 @@ static void take_wait(struct tally *tally, const struct call_sites *sites)
 
 void tally__take_sites(struct tally *tally, const struct call_sites *sites)
 {
-	take_site(&tally->sites.first_write, sites->first_write);
-	take_site(&tally->sites.second_write, sites->second_write);
+	take_writes(tally, sites);
 	elect_site(&tally->sites.read, &tally->votes.read, sites->read);
 	elect_site(&tally->sites.answer, &tally->votes.answer, sites->answer);
 	take_wait(tally, sites);

@@ -67,7 +67,7 @@ struct tally {
 	struct stall_reader reader; /* its times of all stalls */
 	struct call_sites sites;    /* of the first stall that has them, or most have */
 	struct {
-		uint32_t read, answer, wait;
+		uint32_t write, read, answer, wait;
 	} votes;              /* for these, less those for others */
 	uint64_t lead_ns;     /* of no connection: by how much the example's thread is ahead */
 	struct stall example; /* a whole one if there is one, of the longest chain; no steps */

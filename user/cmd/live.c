@@ -206,13 +206,17 @@ static void read_marks(struct live *live, uint64_t now)
 /* Until it is time for the next look, or somebody says that it is. */
 static void pause_for(const struct live *live, uint64_t ns)
 {
-	const struct timespec time = {ns / 1000000000, ns % 1000000000};
+	uint64_t now = clock__now(), due = session__due_ns(live->session);
+	struct timespec time;
 	bool marks = live->options->marks && !live->marks_over;
 	struct pollfd news[] = {
 		{.fd = live->program ? program__fd(live->program) : -1, .events = POLLIN},
 		{.fd = session__news_fd(live->session), .events = POLLIN},
 		{.fd = marks ? STDIN_FILENO : -1, .events = POLLIN}};
 
+	if (due < now + ns)
+		ns = due > now ? due - now : 0;
+	time = (struct timespec){ns / 1000000000, ns % 1000000000};
 	ppoll(news, 3, &time, NULL);
 }
 

@@ -30,10 +30,14 @@ struct told_process {
 	uint64_t python_due_ns; /* when it is looked for CPython in it next */
 };
 
-/* A program takes its time until it has begun; later on, a call without its frames asks for more.
+/*
+ * An interpreter is there some 15 ms behind its execve(), and a script may stall soon after; others
+ * take their time, and the time to the next look doubles; later on, a call without its frames asks
+ * for more.
  */
-#define PYTHON_TRIES   10
-#define PYTHON_STEP_NS 50000000ull
+#define PYTHON_SOON    5
+#define PYTHON_TRIES   16
+#define PYTHON_STEP_NS 5000000ull
 
 struct enrich {
 	struct enrich_ways ways;
@@ -200,17 +204,25 @@ static void look_for_pythons(struct enrich *enrich)
 {
 	size_t count = enrich->told_count < MAX_PROCESSES ? enrich->told_count : MAX_PROCESSES;
 	uint64_t now = clock__now();
+	uint32_t tries;
 
 	if (!enrich->ways.python || now < enrich->pythons_due_ns)
 		return;
-	enrich->pythons_due_ns = now + PYTHON_STEP_NS;
+	enrich->pythons_due_ns = UINT64_MAX;
 	for (size_t i = 0; i < count; i++) {
 		struct told_process *told = &enrich->told[i];
 
-		if (told->python_tries >= PYTHON_TRIES || now < told->python_due_ns)
+		if (told->ended || told->python_tries >= PYTHON_TRIES)
 			continue;
-		told->python_due_ns = now + (PYTHON_STEP_NS << told->python_tries++);
-		enrich__look_for_python(enrich, told->tgid, told->view);
+		if (now >= told->python_due_ns) {
+			tries = told->python_tries++;
+			told->python_due_ns =
+				now +
+				(PYTHON_STEP_NS << (tries > PYTHON_SOON ? tries - PYTHON_SOON : 0));
+			enrich__look_for_python(enrich, told->tgid, told->view);
+		}
+		if (told->python_due_ns < enrich->pythons_due_ns)
+			enrich->pythons_due_ns = told->python_due_ns;
 	}
 }
 
@@ -219,8 +231,10 @@ static void look_again_for_python(struct enrich *enrich, const struct ns_call_ra
 {
 	struct told_process *told = find_told(enrich, call->call.head.tgid);
 
-	if (told && !call->python_count && told->python_tries >= PYTHON_TRIES)
+	if (told && !call->python_count && told->python_tries >= PYTHON_TRIES) {
 		told->python_tries = PYTHON_TRIES - 1;
+		enrich->pythons_due_ns = 0;
+	}
 }
 
 /* A process that forks and lets its children do the work has the same name as they. */
@@ -524,6 +538,11 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len)
 		enrich_exit(enrich, head);
 	else
 		enrich_plain(enrich, record, len);
+}
+
+uint64_t enrich__due_ns(const struct enrich *enrich)
+{
+	return enrich->ways.python ? enrich->pythons_due_ns : UINT64_MAX;
 }
 
 bool enrich__settle(struct enrich *enrich, uint64_t wait_ns)

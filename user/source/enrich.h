@@ -54,6 +54,8 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len);
 /* Records go on whose names have come; waits so long for those that have not. False: some still
  * wait. */
 bool enrich__settle(struct enrich *enrich, uint64_t wait_ns);
+/* When that is to be called again, though no record comes; UINT64_MAX: not for its own sake. */
+uint64_t enrich__due_ns(const struct enrich *enrich);
 /* All go on, those that still wait without names. */
 void enrich__flush(struct enrich *enrich);
 /* view: its number in netstall's own pid namespace. Else it is looked for when the process is told.

@@ -417,6 +417,11 @@ int session__news_fd(const struct session *session)
 	return session->offcpu ? ring_buffer__epoll_fd(session->ring) : -1;
 }
 
+uint64_t session__due_ns(const struct session *session)
+{
+	return enrich__due_ns(session->enrich);
+}
+
 /* Who has the other ends of what has come. */
 static void look_for_owners(struct session *session)
 {

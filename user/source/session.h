@@ -54,6 +54,8 @@ int session__open(const struct session_options *options, const struct target *ta
 int session__attach(struct session *session);
 /* Becomes readable when something has come that does not wait for the next look; -1: none does. */
 int session__news_fd(const struct session *session);
+/* When it is to be polled at the latest; UINT64_MAX: whenever it suits. */
+uint64_t session__due_ns(const struct session *session);
 /* False: some of what has come is not read yet, or waits for its names with all that is behind it.
  */
 bool session__poll(struct session *session);

@@ -517,11 +517,28 @@ static void explain_waker(struct waker_chain *chain, const struct wait_view *vie
 	}
 }
 
-/* Its call's time-out ended the wait: a server's, between requests, is nobody's affair. */
+static bool has_workers(const struct model *model, uint32_t tgid)
+{
+	const struct model_process *process;
+	size_t cursor = 0;
+
+	while ((process = model__next_process(model, &cursor)))
+		if (process->master == tgid)
+			return true;
+	return false;
+}
+
+/*
+ * Its call's time-out ended the wait: a server's, between requests, is nobody's affair, nor that of
+ * a master which looks after its workers.
+ */
 static bool is_own_time_out(const struct waker_chain *chain, const struct wait_view *view)
 {
+	uint32_t tgid = view->wait->head.tgid;
+
 	return view->waker == WAKER_TIMER &&
-	       (chain->is_due || !pending_reply__is_server(chain->model, view->wait->head.tgid));
+	       (chain->is_due || (!pending_reply__is_server(chain->model, tgid) &&
+				  !has_workers(chain->model, tgid)));
 }
 
 /*

@@ -48,19 +48,26 @@ static __always_inline void chain_of_waker(struct scratch *scratch, struct ns_of
 		take_over(&thread->chain, &waker->chain);
 }
 
+/*
+ * By a copy: who wakes the thread on another CPU writes to its chain, and a key that changes
+ * between its hash and its copy is in the table for ever without being found: user space goes round
+ * in circles there.
+ */
 static __noinline struct ns_offcpu_sum *sum_of(struct ns_offcpu_chain *chain)
 {
 	struct ns_offcpu_sum fresh = {};
+	struct ns_offcpu_chain key;
 	struct ns_offcpu_sum *sum;
 
 	if (!chain)
 		return NULL;
-	sum = bpf_map_lookup_elem(&sums, chain);
+	key = *chain;
+	sum = bpf_map_lookup_elem(&sums, &key);
 	if (sum)
 		return sum;
 	fresh.id = cpu_number(sums_numbered);
-	bpf_map_update_elem(&sums, chain, &fresh, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&sums, chain);
+	bpf_map_update_elem(&sums, &key, &fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&sums, &key);
 }
 
 static __always_inline void tell_wait(struct ns_offcpu_sum *sum, __u32 tid, __u64 off_ts, __u64 ns)

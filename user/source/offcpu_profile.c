@@ -221,13 +221,14 @@ static void add_sums(struct maker *maker)
 	memset(&chain, 0, sizeof(chain));
 	while (!bpf_map_get_next_key(fd, last, &chain)) {
 		last = &chain;
-		if (!bpf_map_lookup_elem(fd, &chain, &sum))
-			add_shorts(&maker->sampled, &sum.sample);
+		if (bpf_map_lookup_elem(fd, &chain, &sum))
+			break; /* none is ever taken out: behind such a one it would begin anew */
+		add_shorts(&maker->sampled, &sum.sample);
 	}
 	for (last = NULL; !bpf_map_get_next_key(fd, last, &chain);) {
 		last = &chain;
 		if (bpf_map_lookup_elem(fd, &chain, &sum))
-			continue;
+			break;
 		settle_shorts(maker, &sum);
 		add_sum(maker, &chain, &sum);
 	}

@@ -644,6 +644,9 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 		arrived = wait__woken(reading);
 	else if (arrived > chain->at + way + WAIT_AT_ONCE_NS)
 		arrived = chain->at + way;
+	/* Threads that share a connection write when they like: until then nobody was to answer. */
+	if (asked->ready_ts > chain->at)
+		spend(chain, clip(chain, asked->ready_ts, until), CAUSE_IDLE);
 	spend(chain, clip(chain, arrived, until), CAUSE_NETWORK);
 	if (reading && !was_queued)
 		spend(chain, clip(chain, reading->head.ts, until), CAUSE_RUNQUEUE);

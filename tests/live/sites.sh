@@ -222,6 +222,11 @@ case_places_python() {
         with=$("$python" -c 'import sys; print(".".join(map(str, sys.version_info[:2])))')
         trace_places "$python" "$source"
         expect_places "$source" request
+        # It stalls as soon as it has begun, and has its places all the same.
+        start_trace -- sh -c '"$@" >/dev/null' sh "$python" "$source" </dev/null
+        wait_for "$WAIT_LIMIT" gone "$TRACE_PID" || fail "it did not end"
+        end_trace
+        expect_places "$source" request
         trace_places "$python" "$source" late
         expect_is "the verdict" "$(report .verdict.cause)" peer-app
         expect_place read "$source" ask_late "late read"

@@ -28,6 +28,7 @@ struct told_process {
 	char comm[NS_COMM_LEN]; /* as it was told */
 	uint32_t python_tries;
 	uint64_t python_due_ns; /* when it is looked for CPython in it next */
+	uint64_t python_ts;     /* when it was found; 0 not */
 };
 
 /*
@@ -189,9 +190,12 @@ static void take_python(void *context, uint64_t tgid, const struct resolver_answ
 
 	if (!answer)
 		return;
-	if (told)
-		told->python_tries = PYTHON_TRIES;
 	enrich->ways.python(enrich->ways.context, (uint32_t)tgid, &answer->python);
+	if (!told)
+		return;
+	told->python_tries = PYTHON_TRIES;
+	if (!told->python_ts)
+		told->python_ts = clock__now();
 }
 
 void enrich__look_for_python(struct enrich *enrich, uint32_t tgid, uint32_t view)
@@ -346,6 +350,17 @@ static uint32_t user_stack(struct enrich *enrich, const char *text, uint64_t ts)
 }
 
 /* Out of the queue: nothing is behind in front of it any more. */
+/* Then it is a place in the interpreter: the next copy has that in its program. */
+static bool is_from_before_python(const struct enrich *enrich, const struct ns_call *call)
+{
+	size_t i = enrich->told_count < MAX_PROCESSES ? enrich->told_count : MAX_PROCESSES;
+
+	while (i-- > 0)
+		if (enrich->told[i].view == call->head.tgid)
+			return call->head.ts < enrich->told[i].python_ts;
+	return false;
+}
+
 static void hand_on(void *context, const void *record, size_t len, const char *text)
 {
 	struct enrich *enrich = context;
@@ -353,6 +368,8 @@ static void hand_on(void *context, const void *record, size_t len, const char *t
 
 	if (text) {
 		memcpy(&call, record, sizeof(call));
+		if (is_from_before_python(enrich, &call))
+			return;
 		call.stack_id = user_stack(enrich, text, call.head.ts);
 		record = &call;
 	}
@@ -460,6 +477,7 @@ static void enrich_call(struct enrich *enrich, const struct ns_call_raw *raw)
 	out.head.len = sizeof(out);
 	tell_process(enrich, out.head.tgid, NULL, out.head.ts);
 	look_again_for_python(enrich, raw);
+	look_for_pythons(enrich); /* before the names are asked for, which may take long */
 	translate(enrich, &out.head.tgid, &out.head.tid);
 	if (out.head.tgid)
 		resolver__call(enrich->ways.resolver, out.head.tgid, raw, take_names, enrich,

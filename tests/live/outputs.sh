@@ -247,7 +247,6 @@ case_signalled_twice() {
     expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
 }
 
-# A flight recorder: its last seconds at a stall, when it is asked, and at its end; stalls of a cause are not kept one by one.
 # Lines of stdin, the last one without an end, and nothing behind its end.
 case_marks() {
     start_exchange -- --mode split -n "$FEW"
@@ -271,6 +270,7 @@ case_marks() {
     grep -q -- '--marks reads stdin' "$SCRATCH/refused" || fail "it says: $(cat "$SCRATCH/refused")"
 }
 
+# A flight recorder: its last seconds at a stall, when it is asked, and at its end; stalls of a cause are not kept one by one.
 case_record_last() {
     local dir=$SCRATCH/kept
     start_exchange -- --mode split -n 1000000

@@ -349,8 +349,7 @@ static uint32_t user_stack(struct enrich *enrich, const char *text, uint64_t ts)
 	return out.id;
 }
 
-/* Out of the queue: nothing is behind in front of it any more. */
-/* Then it is a place in the interpreter: the next copy has that in its program. */
+/* Copied then, it is a place in the interpreter: the next copy has that in its program. */
 static bool is_from_before_python(const struct enrich *enrich, const struct ns_call *call)
 {
 	size_t i = enrich->told_count < MAX_PROCESSES ? enrich->told_count : MAX_PROCESSES;
@@ -361,6 +360,7 @@ static bool is_from_before_python(const struct enrich *enrich, const struct ns_c
 	return false;
 }
 
+/* Out of the queue: nothing is behind in front of it any more. */
 static void hand_on(void *context, const void *record, size_t len, const char *text)
 {
 	struct enrich *enrich = context;

@@ -1119,16 +1119,13 @@ static void name_stranger(const struct waker_chain *chain, const struct wait_vie
 			  struct path_part *part)
 {
 	const struct ns_wait *wait = view->wait;
-	const struct wake_context context = {
-		.kernel = model__stack(chain->model, wait->waker_stack_id),
-		.comm = wait->waker_comm,
-	};
 	struct wake_judged judged;
 
-	if (view->waker != WAKER_NETWORK || !wait->waker_tid || !context.kernel ||
+	if (view->waker != WAKER_NETWORK || !wait->waker_tid ||
+	    !model__stack(chain->model, wait->waker_stack_id) ||
 	    model__process(chain->model, wait->waker_tgid))
 		return;
-	wake__judge(&context, &judged);
+	wait__judge_wake(chain->model, wait, &judged);
 	if (judged.kind != WAKER_IS_THREAD)
 		return;
 	part->waker_tid = wait->waker_tid;

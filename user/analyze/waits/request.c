@@ -8,6 +8,7 @@
 #include "user/analyze/waits/wakers.h"
 
 #define WAKER_STEPS 4 /* from thread to thread, backwards */
+#define TICKS       2 /* in a row, of a loop that has one */
 
 static bool is_receiving(const struct model *model, const struct ns_wait *wait)
 {
@@ -135,21 +136,15 @@ static bool was_at_it_since(const struct model *model, const struct ns_wait *las
 }
 
 /*
- * Of who is not watched it is not known since when; but a loop that wakes up twice by its clock and
- * goes back to sleep has a tick (Redis, mosquitto), and began nothing in it.
+ * Since when such a one was at it is not known; but a loop that wakes up TICKS times by its clock
+ * and goes back to sleep (Redis, mosquitto) began nothing then.
  */
-#define TICKS 2
-
 static bool is_by_unwatched(const struct model *model, const struct ns_wait *last)
 {
 	const struct model_thread *thread = model__thread(model, last->waker_tid);
-	const struct wake_context context = {
-		.kernel = model__stack(model, last->waker_stack_id),
-		.comm = last->waker_comm,
-	};
 	struct wake_judged judged;
 
-	wake__judge(&context, &judged);
+	wait__judge_wake(model, last, &judged);
 	if (judged.kind != WAKER_IS_THREAD)
 		return judged.received;
 	return last->waker_tgid != last->head.tgid && (!thread || !thread->waits.count);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/waits/wait.h"
 
+#include "user/analyze/waits/wakers.h"
 #include "user/base/clock.h"
 
 enum syscall_wait wait__syscall(const struct model *model, const struct ns_wait *wait)
@@ -37,4 +38,15 @@ uint64_t wait__woken(const struct ns_wait *wait)
 uint64_t wait__overlap(const struct ns_wait *wait, uint64_t start_ts, uint64_t end_ts)
 {
 	return clock__common(wait->off_ts, wait->head.ts, start_ts, end_ts);
+}
+
+void wait__judge_wake(const struct model *model, const struct ns_wait *wait,
+		      struct wake_judged *out)
+{
+	const struct wake_context context = {
+		.kernel = model__stack(model, wait->waker_stack_id),
+		.comm = wait->waker_comm,
+	};
+
+	wake__judge(&context, out);
 }

@@ -6,6 +6,8 @@
 #include "user/model/model.h"
 #include "user/record/syscalls.h"
 
+struct wake_judged;
+
 /* A time in which a hold delayed its connection. */
 struct span {
 	uint64_t start_ts;
@@ -31,5 +33,8 @@ bool wait__concerns(const struct model *model, const struct ns_wait *wait, const
 uint64_t wait__overlap(const struct ns_wait *wait, uint64_t start_ts, uint64_t end_ts);
 /* When the thread was made runnable: within the wait, its end when no wake was seen. */
 uint64_t wait__woken(const struct ns_wait *wait);
+/* Who woke it, by the stack of the wake. */
+void wait__judge_wake(const struct model *model, const struct ns_wait *wait,
+		      struct wake_judged *out);
 
 #endif

@@ -419,6 +419,8 @@ struct ns_thread_sleep {
 	__u32 arg0;
 	__u32 arg1;
 	__u32 kind; /* enum ns_short, should it be short */
+	__u32 many; /* the call for one of several descriptors that it slept long in last; else 0 */
+	__u32 pad;
 };
 
 /*

@@ -255,10 +255,21 @@ static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_
 	on_writer_sleeps(task, thread, call, now);
 }
 
+/*
+ * It slept long for one of several descriptors, has written nothing, and sleeps in that call again:
+ * its time-out may have ended the long sleep, and what it waits for this one, however short.
+ */
+static __always_inline bool waits_on(const struct ns_thread_state *thread)
+{
+	return thread->slept.many && thread->slept.many == thread->slept.call && !thread->conn &&
+	       thread->state & 1;
+}
+
 static __always_inline void on_switch_in(struct task_struct *task, struct ns_thread_state *thread,
 					 __u64 now)
 {
 	__u64 wake_ts = thread->wake_ts, since = thread->since, asleep, ready;
+	bool is_long;
 
 	if (now < wake_ts)
 		now = wake_ts;
@@ -278,13 +289,17 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_thr
 		thread->woke_ts = wake_ts;
 		look_for_answers(thread, task->pid, now); /* before this sleep is in its sums */
 		/* The list of operations says how soon each was waited for no longer. */
-		if (settings.verbose || worth_a_record(ns_passed(since, now)) ||
+		is_long = worth_a_record(ns_passed(since, now));
+		if (settings.verbose || is_long || waits_on(thread) ||
 		    (settings.uring_events && rings_watched > 0 && thread->state))
 			end_wait(task, thread, now);
 		else
 			count_short(thread, asleep, ready);
 		/* What it wrote before this sleep is not what the next one is about. */
 		if (thread->state) {
+			bool many = is_long && call_kind(thread->slept.call) >= NS_CALL_ON_EPOLL;
+
+			thread->slept.many = many ? thread->slept.call : 0;
 			thread->conn = 0;
 			thread->place.awake_ts = now;
 		}
@@ -364,7 +379,7 @@ static __always_inline void note_wake(void *ctx, struct task_struct *task,
 	thread->waker.known = NS_WAKER_IDS;
 	if (thread->off)
 		begin_cpu_wait(thread->cpu, task, now);
-	if (!thread->off || !worth_a_record(ns_passed(thread->since, now)))
+	if (!thread->off || (!worth_a_record(ns_passed(thread->since, now)) && !waits_on(thread)))
 		return;
 	thread->waker.known = NS_WAKER_STACK;
 	bpf_get_current_comm(thread->waker.comm, sizeof(thread->waker.comm));

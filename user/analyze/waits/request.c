@@ -135,15 +135,31 @@ static bool was_at_it_since(const struct model *model, const struct ns_wait *las
 			  WAKER_STEPS);
 }
 
+/* Who connects to this process, or has, and tells it something that it did not ask for. */
+static bool is_from_client(const struct model *model, const struct ns_wait *last)
+{
+	const struct model_conn *conn = model__conn(model, last->head.conn);
+
+	if (last->conn_basis == NS_CONN_READY)
+		return conn && conn->id.opener == NS_OPENER_PEER;
+	return stack__has(model__stack(model, last->waker_stack_id),
+			  "tcp_child_process|unix_stream_connect");
+}
+
 /*
- * Since when such a one was at it is not known; but a loop that wakes up TICKS times by its clock
- * and goes back to sleep (Redis, mosquitto) began nothing then.
+ * Since when such a one was at it is not known; but a loop that wakes up by its clock and goes back
+ * to sleep (Redis, mosquitto) began nothing then: where it does so TICKS times, or nobody whom it
+ * could have asked is who came.
  */
-static bool is_by_unwatched(const struct model *model, const struct ns_wait *last)
+static bool is_by_unwatched(const struct model *model, const struct ns_wait *last, unsigned ticks)
 {
 	const struct model_thread *thread = model__thread(model, last->waker_tid);
 	struct wake_judged judged;
 
+	if (last->ended == NS_WAIT_LASTS) /* of what is still to come nothing has begun */
+		return true;
+	if (ticks < TICKS && !is_from_client(model, last))
+		return false;
 	wait__judge_wake(model, last, &judged);
 	if (judged.kind != WAKER_IS_THREAD)
 		return judged.received;
@@ -187,7 +203,7 @@ bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
 		if (by_timer || !is_in)
 			continue;
 		if (first == piece || (!was_at_it_since(model, piece, first->head.ts) &&
-				       (ticks < TICKS || !is_by_unwatched(model, piece))))
+				       !is_by_unwatched(model, piece, ticks)))
 			return false;
 		*whole = *piece;
 		whole->off_ts = first->off_ts;

@@ -214,7 +214,7 @@ struct ns_failed {
 struct ns_listener {
 	struct ns_head head;
 	__u32 listen_port;
-	__u32 drops;       /* SYNs, last ACKs of handshakes: since the record before */
+	__u32 drops; /* SYNs, last ACKs of handshakes: since the record before; 0 in the first */
 	__u32 backlog_max; /* of listen() */
 	__u32 somaxconn;   /* of its network namespace */
 };

@@ -3,7 +3,25 @@
 #ifndef NETSTALL_BPF_TCP_LIFE_BPF_H
 #define NETSTALL_BPF_TCP_LIFE_BPF_H
 
-/* What it drops from now on is recorded. */
+static __noinline int tell_listener(struct sock *sk, const struct ns_listener_drops *of,
+				    __u32 drops)
+{
+	struct ns_listener out = {};
+
+	if (!sk || !of)
+		return 0;
+	fill_head(&out.head, NS_LISTENER, sizeof(out), bpf_ktime_get_ns(), 0);
+	out.head.tgid = of->tgid;
+	out.head.tid = 0;
+	out.listen_port = of->port;
+	out.drops = drops;
+	out.backlog_max = BPF_CORE_READ(sk, sk_max_ack_backlog);
+	out.somaxconn = BPF_CORE_READ(sk, __sk_common.skc_net.net, core.sysctl_somaxconn);
+	stream_vital(&out, sizeof(out));
+	return 0;
+}
+
+/* That a target listens is told, and what it drops from now on. */
 static __noinline int begin_listener(struct sock *sk, __u32 tgid)
 {
 	struct ns_listener_drops fresh = {.tgid = tgid};
@@ -13,7 +31,8 @@ static __noinline int begin_listener(struct sock *sk, __u32 tgid)
 		return 0;
 	fresh.port = BPF_CORE_READ(sk, __sk_common.skc_num);
 	fresh.seen = socket_drops(sk);
-	bpf_map_update_elem(&listener_drops, &key, &fresh, BPF_NOEXIST);
+	if (!bpf_map_update_elem(&listener_drops, &key, &fresh, BPF_NOEXIST))
+		tell_listener(sk, &fresh, 0);
 	return 0;
 }
 
@@ -25,25 +44,17 @@ static __noinline int record_listener_drops(struct sock *sk)
 {
 	__u64 key = (__u64)sk;
 	struct ns_listener_drops *known = bpf_map_lookup_elem(&listener_drops, &key);
-	struct ns_listener out = {};
-	__u32 count;
+	__u32 count, drops;
 
 	if (!sk || !known || !in_window())
 		return 0;
 	count = socket_drops(sk);
-	out.drops = count - known->seen;
-	if (!out.drops)
+	drops = count - known->seen;
+	if (!drops)
 		return 0;
 	known->seen = count;
-	if (defers_accept(sk))
-		return 0;
-	fill_head(&out.head, NS_LISTENER, sizeof(out), bpf_ktime_get_ns(), 0);
-	out.head.tgid = known->tgid;
-	out.head.tid = 0;
-	out.listen_port = known->port;
-	out.backlog_max = BPF_CORE_READ(sk, sk_max_ack_backlog);
-	out.somaxconn = BPF_CORE_READ(sk, __sk_common.skc_net.net, core.sysctl_somaxconn);
-	stream_vital(&out, sizeof(out));
+	if (!defers_accept(sk))
+		tell_listener(sk, known, drops);
 	return 0;
 }
 

@@ -325,6 +325,17 @@ def timed(work, amount):
     return time.monotonic() - begin
 
 
+@case_of("server")
+def redis_idle(play):
+    """Its clock wakes it up ten times a second, while a client is there and asks nothing."""
+    server, port = start_redis(play)
+    connection = connect(port)
+    play.gate(server)
+    time.sleep(1.2)
+    connection.close()
+    play.expect("server", "none")
+
+
 @case
 def redis_pop(play):
     """A worker's blocking pop, which gets a push after 80 ms."""

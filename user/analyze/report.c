@@ -370,6 +370,8 @@ static void learn_listener(struct report *report, const struct ns_listener *list
 {
 	struct report_listener *entry = report->listeners, *end = entry + report->listener_count;
 
+	if (!listener->drops)
+		return;
 	while (entry < end && entry->port != listener->listen_port)
 		entry++;
 	if (entry == report->listeners + REPORT_LISTENERS) {

@@ -292,6 +292,14 @@ static void learn_messages(struct model *model, const struct ns_wait *wait)
 	process->reads_messages |= wait->socket.role == NS_ANSWERS && wait->socket.is_ready;
 }
 
+static void learn_listener(struct model *model, const struct ns_head *head)
+{
+	struct model_process *process = table__get(model->processes, head->tgid);
+
+	if (process)
+		process->listens = true;
+}
+
 static void learn_wait(struct model *model, const union record *record)
 {
 	const struct ns_wait *wait = &record->wait;
@@ -476,6 +484,9 @@ void model__feed(struct model *model, const union record *record)
 		break;
 	case NS_SUMS:
 		learn_sums(model, record);
+		break;
+	case NS_LISTENER:
+		learn_listener(model, &record->head);
 		break;
 	case NS_THROTTLE:
 	case NS_RAN:

@@ -60,6 +60,7 @@ struct model_process {
 	bool asks;           /* it has made requests */
 	bool asks_datagrams; /* by datagrams, as far as it slept for the answers */
 	bool serves;         /* it has served requests */
+	bool listens;        /* for connections */
 	bool has_requests;   /* on connections, of either kind */
 	bool has_messages;   /* it has slept on a Unix socket with a name */
 	bool reads_messages; /* and was sent something there, where it listens */

@@ -49,11 +49,28 @@ static bool asks(const struct model *model, const struct model_thread *thread,
 			  (thread->asks_datagrams && kind != WAIT_SIGNAL && kind != WAIT_MUTEX));
 }
 
+static bool listens(const struct model *model, const struct model_process *process)
+{
+	const struct model_process *master =
+		process && process->master ? model__process(model, process->master) : NULL;
+
+	return process && (process->listens || (master && master->listens));
+}
+
+/* The loop of a server, or of its worker, looked after its own clock: nobody came meanwhile. */
+static bool is_tick(const struct model *model, const struct model_process *process,
+		    const struct ns_wait *wait, enum cause cause)
+{
+	return cause == CAUSE_TIMER && listens(model, process) &&
+	       wait_view__of(model, wait).kind == WAIT_MANY;
+}
+
 /*
  * Where targets make or serve requests, what a thread does that serves nobody and asks nobody is of
  * no matter. A thread that asks, of a process that serves nobody, has its own work to do.
  */
-static enum background of_thread(const struct model *model, const struct ns_wait *wait)
+static enum background of_thread(const struct model *model, const struct ns_wait *wait,
+				 enum cause cause)
 {
 	const struct model_process *process = model__process(model, wait->head.tgid);
 	const struct model_thread *thread = model__thread(model, wait->head.tid);
@@ -69,6 +86,8 @@ static enum background of_thread(const struct model *model, const struct ns_wait
 	roles = roles_of(model, wait->head.tgid);
 	if (!roles.has_connections && (roles.targets_serve || roles.targets_have_requests))
 		return BACKGROUND_IS;
+	if (is_tick(model, process, wait, cause))
+		return BACKGROUND_IS;
 	/* A first request may be still to come, by TCP or by datagrams. */
 	return BACKGROUND_MAYBE;
 }
@@ -83,5 +102,5 @@ enum background background__find(const struct model *model, const struct ns_wait
 		return BACKGROUND_NOT;
 	if (place->awaited || place->served || place->is_written)
 		return BACKGROUND_NOT;
-	return of_thread(model, wait);
+	return of_thread(model, wait, cause);
 }

@@ -178,10 +178,15 @@ void words__listener(const struct scene *scene, struct words *words)
 {
 	const struct ns_listener *listener = &scene->record->listener;
 
+	add_to(words->aside, ", ", "listen() allows %u", listener->backlog_max);
+	if (!listener->drops) {
+		print_to(words->what, "listens");
+		print_to(words->note, "at :%u", listener->listen_port);
+		return;
+	}
 	words->colour = COLOUR_FIRED;
 	print_to(words->note, "%s to :%u dropped",
 		 counted_text(listener->drops, "connection attempt"), listener->listen_port);
-	add_to(words->aside, ", ", "listen() allows %u", listener->backlog_max);
 }
 
 void words__service(const struct scene *scene, struct words *words)

@@ -579,22 +579,31 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 
 /* ---- requests ---- */
 
-/* What a thread did in a time of its request: its long waits, and all the rest. */
+/* The long waits of its thread in a time of a request. */
+static void push_waits(struct wait_queue *queue, const struct ns_exchange *exchange, uint64_t from,
+		       uint64_t to)
+{
+	const struct model_thread *thread = model__thread(queue->model, exchange->head.tid);
+	const struct ns_wait *wait;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->off_ts >= from && wait->head.ts <= to)
+			push_part(queue, PENDING_AGAIN, exchange, wait);
+	}
+}
+
+/* Likewise, and all the rest that it did. */
 static void push_times(struct wait_queue *queue, const struct ns_exchange *exchange, uint64_t from,
 		       uint64_t to)
 {
 	const struct model_thread *thread = model__thread(queue->model, exchange->head.tid);
 	struct ns_wait times = {.head = exchange->head, .off_ts = from, .syscall = NS_SYSCALL_NONE};
-	const struct ns_wait *wait;
 
 	/* Of a thread that nobody watched nothing is known. One that never slept long has no waits.
 	 */
 	if (to <= from || (!exchange->spent_known && !(thread && thread->waits.count)))
 		return;
-	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
-		if (wait->off_ts >= from && wait->head.ts <= to)
-			push_part(queue, PENDING_AGAIN, exchange, wait);
-	}
+	push_waits(queue, exchange, from, to);
 	times.head.type = 0;
 	times.head.ts = to;
 	push_part(queue, PENDING_TIMES, exchange, &times);
@@ -692,6 +701,17 @@ static uint64_t reported_until(const struct wait_queue *queue, const struct repl
 	return until;
 }
 
+/* The window ends as it sleeps by its own clock: no answer would have ended that. */
+static bool sleeps_by_itself(const struct wait_queue *queue, const struct ns_exchange *asked)
+{
+	const struct model_thread *thread = model__thread(queue->model, asked->head.tid);
+	const struct ns_wait *last =
+		thread ? model_thread__wait(thread, thread->waits.count - 1) : NULL;
+
+	return asked->ended == NS_EXCHANGE_OPEN && last && last->ended == NS_WAIT_LASTS &&
+	       wait_view__of(queue->model, last).kind == WAIT_SLEEP;
+}
+
 static void judge_request(struct wait_queue *queue, const struct pending *pending,
 			  struct judged *judged)
 {
@@ -712,14 +732,19 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 		return;
 	}
 	reply__find(queue->model, exchange, &reply);
-	push_times(queue, exchange, exchange->begin_ts, exchange->ready_ts);
+	/* What nobody has answered by the end of the window may be a stream of messages. */
+	if (exchange->ended == NS_EXCHANGE_OPEN && !exchange->answer_ts)
+		push_waits(queue, exchange, exchange->begin_ts, exchange->ready_ts);
+	else
+		push_times(queue, exchange, exchange->begin_ts, exchange->ready_ts);
 	push_times(queue, exchange, reply.to, exchange->head.ts);
 	if (reply.reads_from) {
 		judged->asked = *exchange;
 		judged->reads_from = reply.reads_from;
 	}
 	reply.from = reported_until(queue, &reply);
-	if (reply.to < reply.from + model__threshold(queue->model))
+	if (reply.to < reply.from + model__threshold(queue->model) ||
+	    sleeps_by_itself(queue, exchange))
 		return;
 	answer.wait = reply.wait;
 	answer.wait.head.conn = exchange->head.conn;

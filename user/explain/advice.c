@@ -156,7 +156,10 @@ static const struct template advice[] = {
 	 "{saves}."},
 	{ROOTED, "{?is_unread}"
 	 "Let {doer} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
-	{FOR(PEER_APP) | FOR(UDP) | FOR(DNS), "{?is_sleeping}"
+	{FOR(PEER_APP), "{?is_sleeping}{?is_depending}"
+	 "In {doer}, do not sleep[ in {doer_call}][, called in {sleep_place},] while a client of {waiter} waits for what it sends; wait for the event "
+	 "itself: at most this {saves}."},
+	{FOR(PEER_APP) | FOR(UDP) | FOR(DNS), "{?is_sleeping}{!is_depending}"
 	 "In {doer}, do not sleep[ in {doer_call}][, called in {sleep_place},] between the request and its answer[, written in {doer_place}]; wait for the event itself: at most this "
 	 "{saves}."},
 	{FOR(LOCK), "{?is_sleeping}"
@@ -211,7 +214,9 @@ static const struct template advice[] = {
 	{FOR(PEER_APP), "{?is_open_ended}{look_there}"},
 	{FOR(URING), "{?local}{look_there}"},
 	{FOR(UNKNOWN), "{?local}{!is_held}{look_there}"},
-	{FOR(PEER_APP),
+	{FOR(PEER_APP), "{?is_depending}"
+	 "If it cannot send sooner: see what makes a request depend on it (a queue that it fills, a pool of one, a lock that it holds)."},
+	{FOR(PEER_APP), "{!is_depending}"
 	 "If {other_program} cannot answer sooner: send further requests meanwhile (pipelining, or more connections) "
 	 "rather than wait for each in turn."},
 	{FOR(LOCK), "{?is_open_ended}"

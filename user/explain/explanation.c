@@ -113,8 +113,10 @@ static const char syn_retransmit[] =
 	"|Whether the SYN was lost on the way, dropped at a full listen queue, or filtered is not visible from this end.]";
 
 static const char peer_app[] =
-	"{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other} to answer: the program there took that "
-	"time.{ruled_out}[{made_of}]{at_quota}[{!peer}{round_trip}]";
+	"[{?is_depending}{waiter} had a request to answer, and waited[ in {call}] for what [{waker}|{other}] was to send[{?is_accepting} on {fd}{connection}]: the "
+	"program there took that time."
+	"|{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other} to answer: the program there took that "
+	"time.]{ruled_out}[{made_of}]{at_quota}[{!peer}{round_trip}]";
 
 static const char lock[] =
 	"{waited}[ until {waker} woke it]: for a lock that another thread held, or for a signal between "

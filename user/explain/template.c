@@ -288,6 +288,15 @@ static bool is_accepting(const struct context *context)
 	return context->conn && context->conn->id.opener == NS_OPENER_PEER;
 }
 
+/* A server that waits for what somebody sends has a request to answer that depends on it: a queue
+ * that others fill, a pool of one. Who has asked for a thing waits on a connection that it opened.
+ */
+static bool is_depending(const struct context *context)
+{
+	return context->stall->cause == CAUSE_PEER_APP &&
+	       (is_accepting(context) || !context->stall->conn);
+}
+
 /* ---- slots of several kinds of words ---- */
 
 /* How many pieces are written for a message, at most. */

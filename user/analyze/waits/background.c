@@ -57,12 +57,13 @@ static bool listens(const struct model *model, const struct model_process *proce
 	return process && (process->listens || (master && master->listens));
 }
 
-/* The loop of a server, or of its worker, looked after its own clock: nobody came meanwhile. */
+/* A server's loop, or a thread of its pool, or its worker, looked after its own clock: nobody came
+ * meanwhile. A plain sleep is somebody's own. */
 static bool is_tick(const struct model *model, const struct model_process *process,
 		    const struct ns_wait *wait, enum cause cause)
 {
 	return cause == CAUSE_TIMER && listens(model, process) &&
-	       wait_view__of(model, wait).kind == WAIT_MANY;
+	       wait_view__of(model, wait).kind != WAIT_SLEEP;
 }
 
 /*

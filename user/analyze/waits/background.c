@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/waits/background.h"
 
+#include "user/analyze/path.h"
 #include "user/analyze/waits/request.h"
 #include "user/analyze/waits/wait_kind.h"
 
@@ -57,13 +58,27 @@ static bool listens(const struct model *model, const struct model_process *proce
 	return process && (process->listens || (master && master->listens));
 }
 
-/* A server's loop, or a thread of its pool, or its worker, looked after its own clock: nobody came
- * meanwhile. A plain sleep is somebody's own. */
-static bool is_tick(const struct model *model, const struct model_process *process,
-		    const struct ns_wait *wait, enum cause cause)
+static bool is_by_clock(const struct model *model, const struct path_part *part)
 {
-	return cause == CAUSE_TIMER && listens(model, process) &&
-	       wait_view__of(model, wait).kind != WAIT_SLEEP;
+	return part && part->cause == CAUSE_TIMER && part->kind == PATH_BLOCKED &&
+	       syscall__wait_kind(model__session(model)->arch, part->syscall) != WAIT_SLEEP;
+}
+
+/*
+ * A server's loop, or a thread of its pool, or its worker, looked after its own clock, and perhaps
+ * woke another one for what it found: nobody came meanwhile. A plain sleep is somebody's own.
+ */
+static bool is_tick(const struct model *model, const struct model_process *process,
+		    const struct ns_wait *wait, enum cause cause, const struct path *path)
+{
+	const struct path_part *part;
+
+	if (!listens(model, process))
+		return false;
+	if (cause == CAUSE_TIMER)
+		return wait_view__of(model, wait).kind != WAIT_SLEEP;
+	part = cause == CAUSE_LOCK ? path__main(path, cause) : NULL;
+	return part && part->pid == process->pid && is_by_clock(model, part);
 }
 
 /*
@@ -71,7 +86,7 @@ static bool is_tick(const struct model *model, const struct model_process *proce
  * no matter. A thread that asks, of a process that serves nobody, has its own work to do.
  */
 static enum background of_thread(const struct model *model, const struct ns_wait *wait,
-				 enum cause cause)
+				 enum cause cause, const struct path *path)
 {
 	const struct model_process *process = model__process(model, wait->head.tgid);
 	const struct model_thread *thread = model__thread(model, wait->head.tid);
@@ -87,14 +102,15 @@ static enum background of_thread(const struct model *model, const struct ns_wait
 	roles = roles_of(model, wait->head.tgid);
 	if (!roles.has_connections && (roles.targets_serve || roles.targets_have_requests))
 		return BACKGROUND_IS;
-	if (is_tick(model, process, wait, cause))
+	if (is_tick(model, process, wait, cause, path))
 		return BACKGROUND_IS;
 	/* A first request may be still to come, by TCP or by datagrams. */
 	return BACKGROUND_MAYBE;
 }
 
 enum background background__find(const struct model *model, const struct ns_wait *wait,
-				 const struct request_place *place, enum cause cause)
+				 const struct request_place *place, enum cause cause,
+				 const struct path *path)
 {
 	/* What TCP and the other end do is of interest all the same, but not to whom they reach
 	 * through other threads alone. */
@@ -103,5 +119,5 @@ enum background background__find(const struct model *model, const struct ns_wait
 		return BACKGROUND_NOT;
 	if (place->awaited || place->served || place->is_written)
 		return BACKGROUND_NOT;
-	return of_thread(model, wait, cause);
+	return of_thread(model, wait, cause, path);
 }

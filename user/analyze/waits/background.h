@@ -10,6 +10,7 @@
 
 struct model;
 struct ns_wait;
+struct path;
 struct request_place;
 
 enum background {
@@ -18,8 +19,12 @@ enum background {
 	BACKGROUND_IS,
 };
 
-/* As far as is known by now, of a wait that lies there in requests. cause: what it was for. */
+/*
+ * As far as is known by now, of a wait that lies there in requests. cause: what it was for; path:
+ * what its time was made of.
+ */
 enum background background__find(const struct model *model, const struct ns_wait *wait,
-				 const struct request_place *place, enum cause cause);
+				 const struct request_place *place, enum cause cause,
+				 const struct path *path);
 
 #endif

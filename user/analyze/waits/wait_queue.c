@@ -543,8 +543,9 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 	attribution = waker_chain__explain(queue->chain, wait, &place, rest.start,
 					   rest.start + rest.length);
 	if (pending->kind == PENDING_WAIT)
-		rest.background = background__find(queue->model, wait, &place,
-						   attribution__main_cause(attribution));
+		rest.background =
+			background__find(queue->model, wait, &place,
+					 attribution__main_cause(attribution), &attribution->path);
 	if (is_shown_there(queue, wait, attribution__main_cause(attribution)))
 		rest.background = BACKGROUND_IS;
 	rest.may_go_on = pending->kind == PENDING_WAIT && may_go_on(queue, wait, &place);
@@ -815,8 +816,8 @@ static bool settle_provisional(struct wait_queue *queue, const struct provisiona
 {
 	const struct stall *stall = &provisional->finding.stall;
 	struct request_place place = request__place(queue->model, &stall->wait);
-	enum background background =
-		background__find(queue->model, &stall->wait, &place, provisional->cause);
+	enum background background = background__find(queue->model, &stall->wait, &place,
+						      provisional->cause, &stall->path);
 
 	if ((background == BACKGROUND_MAYBE || may_go_on(queue, &stall->wait, &place)) &&
 	    provisional->until_ts > now)

@@ -292,14 +292,6 @@ static void learn_messages(struct model *model, const struct ns_wait *wait)
 	process->reads_messages |= wait->socket.role == NS_ANSWERS && wait->socket.is_ready;
 }
 
-static void learn_listener(struct model *model, const struct ns_head *head)
-{
-	struct model_process *process = table__get(model->processes, head->tgid);
-
-	if (process)
-		process->listens = true;
-}
-
 static void learn_wait(struct model *model, const union record *record)
 {
 	const struct ns_wait *wait = &record->wait;
@@ -374,6 +366,15 @@ static void learn_process(struct model *model, const struct ns_process *record)
 		memcpy(process->container, record->container, NS_CONTAINER_LEN);
 	if (later)
 		process->comm_ts = record->head.ts;
+}
+
+static void learn_listener(struct model *model, const struct ns_head *head)
+{
+	struct model_process *process =
+		entry(model, model->processes, head->tgid, sizeof(struct model_process));
+
+	if (process)
+		process->listens = true;
 }
 
 static void learn_exit(struct model *model, const struct ns_head *head)

@@ -51,7 +51,7 @@ struct model_thread {
 struct model_process {
 	uint32_t pid;
 	uint32_t ns_pid;
-	uint32_t role;   /* 0: only its exit came so far */
+	uint32_t role;   /* 0: only its exit or its listeners came so far */
 	uint32_t master; /* whose worker it is, 0 nobody's */
 	char container[NS_CONTAINER_LEN];
 	bool exited;

@@ -87,29 +87,15 @@ struct sock___drops {
 	} sk_drops;
 } __attribute__((preserve_access_index));
 
-/* Of a listener the SYNs and last ACKs of handshakes that found no room, ever: tcp_listendrop(). */
+/*
+ * Of a listener the SYNs and last ACKs of handshakes that found no room, ever (tcp_listendrop()),
+ * and others that came to nothing: user/source/full_queues.h.
+ */
 static __always_inline __u32 socket_drops(struct sock *sk)
 {
 	struct sock___drops *whole = (void *)sk;
 
 	return BPF_CORE_READ(whole, sk_drops.counter);
-}
-
-struct inet_connection_sock___deferred {
-	struct {
-		__u8 rskq_defer_accept;
-	} icsk_accept_queue;
-} __attribute__((preserve_access_index));
-
-/*
- * With TCP_DEFER_ACCEPT (Apache has it) each handshake's last ACK that brings no data counts as
- * such a drop (tcp_check_req() gives no socket, and tcp_v4_rcv() discards): the sum says nothing.
- */
-static __always_inline bool defers_accept(struct sock *sk)
-{
-	struct inet_connection_sock___deferred *icsk = (void *)sk;
-
-	return BPF_CORE_READ(icsk, icsk_accept_queue.rskq_defer_accept);
 }
 
 /* Datagrams that came and found no room in the UDP socket's receive buffer, ever. */

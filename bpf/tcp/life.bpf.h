@@ -53,9 +53,7 @@ static __noinline int record_listener_drops(struct sock *sk)
 	if (!drops)
 		return 0;
 	known->seen = count;
-	if (!defers_accept(sk))
-		tell_listener(sk, known, drops);
-	return 0;
+	return tell_listener(sk, known, drops);
 }
 
 static __always_inline void end_listener(struct sock *sk)

@@ -67,10 +67,17 @@ case_loss_syn() {
         "$(report '[.stalls[] | select(.cause == "syn-retransmit" and (.missing != null or (.exact | not)))] | length')" 0
 }
 
-# TCP_DEFER_ACCEPT, as Apache has it: the kernel counts last ACKs of handshakes that it puts off as drops of the listener. None was.
-case_deferred_accept() {
+# TCP_DEFER_ACCEPT, as Apache has it, and handshakes that the client resets, as HAProxy does to see whether a server is there: the kernel
+# counts last ACKs that it puts off, and these resets, as drops of the listener. No queue was full.
+case_drops_of_no_full_queue() {
     cat >"$SCRATCH/deferred.py" <<'EOF'
-import socket, threading, time
+import socket, struct, threading, time
+
+def probe(address):
+    with socket.socket() as end:
+        end.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+        end.connect(address)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 listener = socket.socket()
 listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, 5)
@@ -92,12 +99,20 @@ for i in range(20):
         end.recv(1)
         end.sendall(b"a")
 asker.join()
+plain = socket.create_server(("127.0.0.1", 0))
+for i in range(10):
+    probe(plain.getsockname())
+print("plain", plain.getsockname()[1], flush=True)
+input()
 EOF
     mkfifo "$SCRATCH/begin"
-    /usr/bin/python3 "$SCRATCH/deferred.py" <"$SCRATCH/begin" &
+    /usr/bin/python3 "$SCRATCH/deferred.py" <"$SCRATCH/begin" >"$SCRATCH/program" &
     local program=$!
     exec {GATE}>"$SCRATCH/begin"
     start_trace -p $program
+    echo >&"$GATE"
+    await_line '^plain' "$SCRATCH/program" $program || fail "the program failed"
+    grep -q ',d10)' <<<"$(ss -ltnmH "sport = :$(sed -n 's/^plain //p' "$SCRATCH/program")")" || fail "the kernel counts no resets"
     echo >&"$GATE"
     wait $program || fail "the program failed"
     end_trace

@@ -14,6 +14,7 @@
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
 #include "user/source/call_queue.h"
+#include "user/source/full_queues.h"
 #include "user/source/stack_ids.h"
 #include "user/symbols/images/images.h"
 
@@ -50,6 +51,7 @@ struct enrich {
 	size_t told_count; /* ever */
 	uint64_t pythons_due_ns;
 	struct stack_ids *stack_ids;
+	struct full_queues *full_queues;
 };
 
 static call_queue_out hand_on;
@@ -63,6 +65,7 @@ struct enrich *enrich__new(const struct enrich_ways *ways)
 	enrich->queue = call_queue__new(hand_on, enrich);
 	enrich->same_numbers = tasks__in_first_namespace();
 	enrich->stack_ids = stack_ids__new();
+	enrich->full_queues = full_queues__new();
 	enrich->told = xcalloc(MAX_PROCESSES, sizeof(*enrich->told));
 	return enrich;
 }
@@ -75,6 +78,7 @@ void enrich__free(struct enrich *enrich)
 	resolver__forget(enrich->ways.resolver, enrich);
 	call_queue__free(enrich->queue);
 	stack_ids__free(enrich->stack_ids);
+	full_queues__free(enrich->full_queues);
 	free(enrich->told);
 	free(enrich);
 }
@@ -528,6 +532,17 @@ static void enrich_plain(struct enrich *enrich, const void *record, size_t len)
 	send(enrich, &out, len);
 }
 
+/* That it listens, or what it dropped for want of room. */
+static void enrich_listener(struct enrich *enrich, const struct ns_listener *raw)
+{
+	pid_t pid = enrich__view(enrich, raw->head.tgid);
+	struct ns_listener out = *raw;
+
+	out.drops = full_queues__drops(enrich->full_queues, pid, raw->drops);
+	if (out.drops || !raw->drops)
+		enrich_plain(enrich, &out, sizeof(out));
+}
+
 static void enrich_exit(struct enrich *enrich, const struct ns_head *raw)
 {
 	struct told_process *told = find_told(enrich, raw->tgid);
@@ -552,6 +567,8 @@ void enrich__record(struct enrich *enrich, const void *record, size_t len)
 		enrich_conn(enrich, record);
 	else if (type == NS_PROCESS && len >= sizeof(struct ns_process))
 		enrich_process(enrich, record);
+	else if (type == NS_LISTENER && len >= sizeof(struct ns_listener))
+		enrich_listener(enrich, record);
 	else if (type == NS_EXIT)
 		enrich_exit(enrich, head);
 	else

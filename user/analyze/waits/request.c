@@ -332,7 +332,7 @@ static uint64_t reads_from(const struct model *model, const struct reply *reply)
 void reply__find(const struct model *model, const struct ns_exchange *asked, struct reply *reply)
 {
 	const struct model_thread *thread = model__thread(model, asked->head.tid);
-	const struct ns_wait *wait, *longest = NULL, *last = NULL;
+	const struct ns_wait *wait, *longest = NULL, *last = NULL, *sleep = NULL;
 	uint64_t sent;
 
 	memset(reply, 0, sizeof(*reply));
@@ -352,6 +352,11 @@ void reply__find(const struct model *model, const struct ns_exchange *asked, str
 			continue;
 		if (sent && !is_ended_by_data(model, wait) && wait__woken(wait) >= sent)
 			continue;
+		if (!sent && wait_view__of(model, wait).kind == WAIT_SLEEP) {
+			sleep = wait; /* between two of them it may have looked for the answer */
+			continue;
+		}
+		sleep = NULL;
 		if (!longest || common > wait__overlap(longest, asked->ready_ts, asked->head.ts))
 			longest = wait;
 		last = wait;
@@ -365,6 +370,9 @@ void reply__find(const struct model *model, const struct ns_exchange *asked, str
 		reply->arrived = wait__woken(last);
 		reply->to = last->head.ts;
 	}
+	/* No answer ends that: it was there when the thread had slept, which is its own time. */
+	if (sleep && reply->to > sleep->off_ts)
+		reply->to = sleep->off_ts > reply->from ? sleep->off_ts : reply->from;
 	if (reply->to > asked->head.ts)
 		reply->to = asked->head.ts;
 	if (reply->arrived > reply->to)

@@ -738,14 +738,15 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 		push_waits(queue, exchange, exchange->begin_ts, exchange->ready_ts);
 	else
 		push_times(queue, exchange, exchange->begin_ts, exchange->ready_ts);
+	if (sleeps_by_itself(queue, exchange))
+		return;
 	push_times(queue, exchange, reply.to, exchange->head.ts);
 	if (reply.reads_from) {
 		judged->asked = *exchange;
 		judged->reads_from = reply.reads_from;
 	}
 	reply.from = reported_until(queue, &reply);
-	if (reply.to < reply.from + model__threshold(queue->model) ||
-	    sleeps_by_itself(queue, exchange))
+	if (reply.to < reply.from + model__threshold(queue->model))
 		return;
 	answer.wait = reply.wait;
 	answer.wait.head.conn = exchange->head.conn;

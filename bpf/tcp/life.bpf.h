@@ -31,9 +31,8 @@ static __noinline int begin_listener(struct sock *sk, __u32 tgid)
 		return 0;
 	fresh.port = BPF_CORE_READ(sk, __sk_common.skc_num);
 	fresh.seen = socket_drops(sk);
-	if (!bpf_map_update_elem(&listener_drops, &key, &fresh, BPF_NOEXIST))
-		tell_listener(sk, &fresh, 0);
-	return 0;
+	bpf_map_update_elem(&listener_drops, &key, &fresh, BPF_NOEXIST);
+	return tell_listener(sk, &fresh, 0); /* of each process that has it */
 }
 
 /*

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/waits/background.h"
 
+#include <string.h>
+
 #include "user/analyze/path.h"
 #include "user/analyze/waits/request.h"
 #include "user/analyze/waits/wait_kind.h"
@@ -81,6 +83,24 @@ static bool is_tick(const struct model *model, const struct model_process *proce
 	return part && part->pid == process->pid && is_by_clock(model, part);
 }
 
+/* Threads of HotSpot that keep house for the JVM itself, by the names that the kernel has room for.
+ */
+static bool is_of_runtime(const char comm[NS_COMM_LEN])
+{
+	static const char *const names[] = {
+		"VM Thread",       "VM Periodic Tas", "GC Thread#",      "G1 ",
+		"Reference Handl", "Finalizer",       "Signal Dispatch", "Service Thread",
+		"Monitor Deflati", "C1 CompilerThre", "C2 CompilerThre", "Sweeper thread",
+		"Notification Th", "Common-Cleaner",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strncmp(comm, names[i], strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Where targets make or serve requests, what a thread does that serves nobody and asks nobody is of
  * no matter. A thread that asks, of a process that serves nobody, has its own work to do.
@@ -102,7 +122,7 @@ static enum background of_thread(const struct model *model, const struct ns_wait
 	roles = roles_of(model, wait->head.tgid);
 	if (!roles.has_connections && (roles.targets_serve || roles.targets_have_requests))
 		return BACKGROUND_IS;
-	if (is_tick(model, process, wait, cause, path))
+	if (is_of_runtime(wait->comm) || is_tick(model, process, wait, cause, path))
 		return BACKGROUND_IS;
 	/* A first request may be still to come, by TCP or by datagrams. */
 	return BACKGROUND_MAYBE;

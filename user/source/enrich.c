@@ -550,6 +550,7 @@ static void enrich_exit(struct enrich *enrich, const struct ns_head *raw)
 	enrich_plain(enrich, raw, sizeof(*raw));
 	if (told)
 		told->ended = true;
+	full_queues__forget(enrich->full_queues, enrich__view(enrich, raw->tgid));
 }
 
 void enrich__record(struct enrich *enrich, const void *record, size_t len)

@@ -21,6 +21,7 @@ struct counted {
 struct full_queues {
 	struct counted counted[PROCESSES];
 	size_t count;
+	size_t evicted; /* for want of room, ever */
 };
 
 struct full_queues *full_queues__new(void)
@@ -76,13 +77,33 @@ static bool read_counters(int fd, uint64_t *sum)
 	return true;
 }
 
+static struct counted *find(struct full_queues *queues, pid_t pid)
+{
+	for (size_t i = 0; i < queues->count; i++) {
+		if (queues->counted[i].pid == pid)
+			return &queues->counted[i];
+	}
+	return NULL;
+}
+
+void full_queues__forget(struct full_queues *queues, pid_t pid)
+{
+	struct counted *known = find(queues, pid);
+
+	if (!known)
+		return;
+	close(known->fd);
+	*known = queues->counted[--queues->count];
+}
+
 static void begin(struct full_queues *queues, pid_t pid)
 {
-	struct counted *fresh = &queues->counted[queues->count];
+	struct counted *fresh;
 	char path[64];
 
 	if (queues->count == PROCESSES)
-		return;
+		full_queues__forget(queues, queues->counted[queues->evicted++ % PROCESSES].pid);
+	fresh = &queues->counted[queues->count];
 	snprintf(path, sizeof(path), "/proc/%d/net/netstat", pid);
 	*fresh = (struct counted){.pid = pid, .fd = open(path, O_RDONLY | O_CLOEXEC)};
 	if (fresh->fd < 0)
@@ -95,12 +116,10 @@ static void begin(struct full_queues *queues, pid_t pid)
 
 uint32_t full_queues__drops(struct full_queues *queues, pid_t pid, uint32_t drops)
 {
-	struct counted *known = queues->counted;
+	struct counted *known = find(queues, pid);
 	uint64_t now, full;
 
-	while (known < queues->counted + queues->count && known->pid != pid)
-		known++;
-	if (known == queues->counted + queues->count) {
+	if (!known) {
 		begin(queues, pid);
 		return 0;
 	}

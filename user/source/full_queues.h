@@ -22,5 +22,7 @@ void full_queues__free(struct full_queues *queues);
  * a process begins to count, and returns 0; so does each where its counters cannot be read.
  */
 uint32_t full_queues__drops(struct full_queues *queues, pid_t pid, uint32_t drops);
+/* The process has ended. */
+void full_queues__forget(struct full_queues *queues, pid_t pid);
 
 #endif

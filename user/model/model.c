@@ -377,6 +377,17 @@ static void learn_listener(struct model *model, const struct ns_head *head)
 		process->listens = true;
 }
 
+/* A thread of Go's scheduler for which there is no goroutine: runtime.stopm(). */
+static void learn_call(struct model *model, const struct ns_call *call)
+{
+	struct model_process *process = table__get(model->processes, call->head.tgid);
+	const char *site =
+		stacks__text(model->stacks, call->stack_id, &model->lost_here[NS_LOST_SITES]);
+
+	if (process && site && call->what == NS_CALL_WAIT)
+		process->parks |= strstr(site, "runtime.stopm") != NULL;
+}
+
 static void learn_exit(struct model *model, const struct ns_head *head)
 {
 	struct model_process *process = table__get(model->processes, head->tgid);
@@ -488,6 +499,9 @@ void model__feed(struct model *model, const union record *record)
 		break;
 	case NS_LISTENER:
 		learn_listener(model, &record->head);
+		break;
+	case NS_CALL:
+		learn_call(model, &record->call);
 		break;
 	case NS_THROTTLE:
 	case NS_RAN:

@@ -61,6 +61,7 @@ struct model_process {
 	bool asks_datagrams; /* by datagrams, as far as it slept for the answers */
 	bool serves;         /* it has served requests */
 	bool listens;        /* for connections */
+	bool parks;          /* threads that have nothing to do wait in futex: Go's */
 	bool has_requests;   /* on connections, of either kind */
 	bool has_messages;   /* it has slept on a Unix socket with a name */
 	bool reads_messages; /* and was sent something there, where it listens */

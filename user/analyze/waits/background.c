@@ -113,6 +113,8 @@ static enum background of_thread(const struct model *model, const struct ns_wait
 	bool knows_requests = process && (process->asks || process->serves);
 	struct roles roles;
 
+	if (is_of_runtime(wait->comm) || (process && process->parks && cause == CAUSE_LOCK))
+		return BACKGROUND_IS;
 	/* It lasted when the window began: how it came about nobody saw. */
 	if (wait->began_ts && (knows_requests || (process && process->reads_messages)))
 		return BACKGROUND_IS;
@@ -122,7 +124,7 @@ static enum background of_thread(const struct model *model, const struct ns_wait
 	roles = roles_of(model, wait->head.tgid);
 	if (!roles.has_connections && (roles.targets_serve || roles.targets_have_requests))
 		return BACKGROUND_IS;
-	if (is_of_runtime(wait->comm) || is_tick(model, process, wait, cause, path))
+	if (is_tick(model, process, wait, cause, path))
 		return BACKGROUND_IS;
 	/* A first request may be still to come, by TCP or by datagrams. */
 	return BACKGROUND_MAYBE;

@@ -21,7 +21,7 @@ static __noinline int tell_listener(struct sock *sk, const struct ns_listener_dr
 	return 0;
 }
 
-/* That a target listens is told, and what it drops from now on. */
+/* Tell that a target listens, and count what it drops from now on. */
 static __noinline int begin_listener(struct sock *sk, __u32 tgid)
 {
 	struct ns_listener_drops fresh = {.tgid = tgid};

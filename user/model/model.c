@@ -381,11 +381,12 @@ static void learn_listener(struct model *model, const struct ns_head *head)
 static void learn_call(struct model *model, const struct ns_call *call)
 {
 	struct model_process *process = table__get(model->processes, call->head.tgid);
-	const char *site =
-		stacks__text(model->stacks, call->stack_id, &model->lost_here[NS_LOST_SITES]);
+	const char *site;
 
-	if (process && site && call->what == NS_CALL_WAIT)
-		process->parks |= strstr(site, "runtime.stopm") != NULL;
+	if (!process || process->parks || call->what != NS_CALL_WAIT)
+		return;
+	site = stacks__text(model->stacks, call->stack_id, &model->lost_here[NS_LOST_SITES]);
+	process->parks = site && strstr(site, "runtime.stopm");
 }
 
 static void learn_exit(struct model *model, const struct ns_head *head)

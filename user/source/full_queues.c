@@ -14,14 +14,13 @@
 
 struct counted {
 	pid_t pid;
-	int fd; /* held open: it outlives the process */
+	int fd; /* held open: the last record of a process may be read when that is gone */
 	uint64_t seen;
 };
 
 struct full_queues {
-	struct counted counted[PROCESSES];
+	struct counted counted[PROCESSES]; /* in the order in which they began */
 	size_t count;
-	size_t evicted; /* for want of room, ever */
 };
 
 struct full_queues *full_queues__new(void)
@@ -89,11 +88,14 @@ static struct counted *find(struct full_queues *queues, pid_t pid)
 void full_queues__forget(struct full_queues *queues, pid_t pid)
 {
 	struct counted *known = find(queues, pid);
+	size_t behind;
 
 	if (!known)
 		return;
 	close(known->fd);
-	*known = queues->counted[--queues->count];
+	behind = (size_t)(queues->counted + queues->count - known) - 1;
+	memmove(known, known + 1, behind * sizeof(*known));
+	queues->count--;
 }
 
 static void begin(struct full_queues *queues, pid_t pid)
@@ -102,7 +104,7 @@ static void begin(struct full_queues *queues, pid_t pid)
 	char path[64];
 
 	if (queues->count == PROCESSES)
-		full_queues__forget(queues, queues->counted[queues->evicted++ % PROCESSES].pid);
+		full_queues__forget(queues, queues->counted[0].pid);
 	fresh = &queues->counted[queues->count];
 	snprintf(path, sizeof(path), "/proc/%d/net/netstat", pid);
 	*fresh = (struct counted){.pid = pid, .fd = open(path, O_RDONLY | O_CLOEXEC)};

@@ -4,7 +4,7 @@
  * kernel counts others there too: a handshake that its client resets (HAProxy's checks, a port
  * scan), a SYN that comes twice (tcp_check_req(), commit 079096f103fa). The counters of the network
  * namespace, TcpExtListenOverflows and TcpExtTCPReqQFullDrop, have the full queues alone, of all
- * its listeners together: no more drops than those are told.
+ * its listeners together: at most so many are told.
  */
 #ifndef NETSTALL_SOURCE_FULL_QUEUES_H
 #define NETSTALL_SOURCE_FULL_QUEUES_H

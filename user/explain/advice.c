@@ -15,7 +15,11 @@
 #define NAGLES  FOR(NAGLE_DELACK) | FOR(NAGLE)
 #define LOSSES  FOR(RTO) | FOR(TLP) | FOR(FAST_RETRANSMIT)
 #define READERS FOR(RWND) | FOR(ZERO_WINDOW) | FOR(SNDBUF)
-#define ROOTED  FOR(PEER_APP) | FOR(LOCK) | FOR(IPC) | FOR(UDP) | FOR(DNS)
+/* Behind "do not"; an event loop sleeps for its next timer. */
+#define SLEEP_THERE                                                                                \
+	"[{?is_in_loop}wait for a timer of its event loop ({doer_call}[ in {sleep_place}])"        \
+	"|sleep[ in {doer_call}][, called in {sleep_place},]]"
+#define ROOTED FOR(PEER_APP) | FOR(LOCK) | FOR(IPC) | FOR(UDP) | FOR(DNS)
 
 /* clang-format off */
 static const struct template advice[] = {
@@ -157,16 +161,16 @@ static const struct template advice[] = {
 	{ROOTED, "{?is_unread}"
 	 "Let {doer} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
 	{FOR(PEER_APP), "{?is_sleeping}{?is_depending}"
-	 "In {doer}, do not sleep[ in {doer_call}][, called in {sleep_place},] while a client of {waiter} waits for what it sends; wait for the event "
+	 "In {doer}, do not " SLEEP_THERE " while a client of {waiter} waits for what it sends; wait for the event "
 	 "itself: at most this {saves}."},
 	{FOR(PEER_APP) | FOR(UDP) | FOR(DNS), "{?is_sleeping}{!is_depending}"
-	 "In {doer}, do not sleep[ in {doer_call}][, called in {sleep_place},] between the request and its answer[, written in {doer_place}]; wait for the event itself: at most this "
+	 "In {doer}, do not " SLEEP_THERE " between the request and its answer[, written in {doer_place}]; wait for the event itself: at most this "
 	 "{saves}."},
 	{FOR(LOCK), "{?is_sleeping}"
-	 "In {doer}, do not sleep[ in {doer_call}][, called in {sleep_place},] while another thread waits for its lock or signal; wait for the event "
+	 "In {doer}, do not " SLEEP_THERE " while another thread waits for its lock or signal; wait for the event "
 	 "itself: at most this {saves}."},
 	{FOR(IPC), "{?is_sleeping}"
-	 "In {doer}, do not sleep[ in {doer_call}][, called in {sleep_place},] while another thread waits for what it is to write; wait for the event "
+	 "In {doer}, do not " SLEEP_THERE " while another thread waits for what it is to write; wait for the event "
 	 "itself: at most this {saves}."},
 	{ROOTED, "{?is_locked}"
 	 "Shorten what is done under the lock that {doer} waits for[, which {release_place} lets go], or take it for less: at most "

@@ -131,9 +131,50 @@ static const struct {
 
 /* What the name of a language's own function begins with, compiled into the program as they are. */
 static const char *const runtime_names[] = {
-	"std::",    "core::", "alloc::",           "__gnu_cxx::", "<std::", "<core::",
-	"<alloc::", "__rust", "rust_begin_unwind", "node:",       "java.",  "javax.",
-	"jdk.",     "sun.",   "com.sun.",          "Ljava/",      "Ljdk/",  "Lsun/",
+	"std::",  "core::", "alloc::", "__gnu_cxx::", "__rust", "rust_begin_unwind",
+	"node:",  "java.",  "javax.",  "jdk.",        "sun.",   "com.sun.",
+	"Ljava/", "Ljdk/",  "Lsun/",
+};
+
+/* Crates of Rust that are linked into the program as they are; those whose names say nothing else.
+ */
+static const char *const crates[] = {
+	"tokio",
+	"tokio_util",
+	"tokio_stream",
+	"tokio_rustls",
+	"tokio_postgres",
+	"tokio_native_tls",
+	"mio",
+	"socket2",
+	"hyper",
+	"hyper_util",
+	"h2",
+	"reqwest",
+	"futures_util",
+	"futures_core",
+	"futures_executor",
+	"futures_channel",
+	"async_std",
+	"async_io",
+	"async_executor",
+	"async_global_executor",
+	"actix_rt",
+	"actix_http",
+	"actix_server",
+	"actix_web",
+	"axum",
+	"tonic",
+	"quinn",
+	"ureq",
+	"rustls",
+	"native_tls",
+	"parking_lot",
+	"parking_lot_core",
+	"rayon_core",
+	"tungstenite",
+	"crossbeam_utils",
+	"crossbeam_channel",
 };
 
 /* Packages of Go's standard library, by the first part of their names. */
@@ -157,7 +198,7 @@ static const struct {
 	{"/usr/lib/go", true, FRAME_RUNTIME},        {"/usr/share/go", true, FRAME_RUNTIME},
 	{"/usr/local/go/src/", true, FRAME_RUNTIME}, {"/rustc/", true, FRAME_RUNTIME},
 	{"/usr/src/", true, FRAME_LIBRARY},          {"/pkg/mod/", false, FRAME_LIBRARY},
-	{"/.cargo/", false, FRAME_LIBRARY},
+	{"/.cargo/", false, FRAME_LIBRARY},          {"/cargo/registry/", false, FRAME_LIBRARY},
 };
 
 static bool begins(const char *text, size_t len, const char *with)
@@ -189,6 +230,42 @@ static bool is_of_go(const struct frame *frame)
 	return false;
 }
 
+/* Behind what Rust writes before a path: "<&mut T as tokio::io::AsyncWrite>::poll_write" is that
+ * trait's. */
+static struct frame without_receiver(const struct frame *frame)
+{
+	static const char *const leads[] = {"<", "&", "*", "mut ", "const ", "dyn "};
+	struct frame path = *frame;
+	const char *as;
+
+	for (size_t i = 0; i < COUNT_OF(leads); i++) {
+		size_t len = strlen(leads[i]);
+
+		if (!begins(path.text, path.name_len, leads[i]))
+			continue;
+		path.text += len;
+		path.name_len -= len;
+		i = (size_t)-1;
+	}
+	as = *frame->text == '<' ? memmem(path.text, path.name_len, " as ", 4) : NULL;
+	if (as && !memmem(path.text, (size_t)(as - path.text), "::", 2)) {
+		path.name_len -= (size_t)(as + 4 - path.text);
+		path.text = as + 4;
+	}
+	return path;
+}
+
+static bool is_of_crate(const struct frame *path)
+{
+	const char *end = memmem(path->text, path->name_len, "::", 2);
+
+	for (size_t i = 0; end && i < COUNT_OF(crates); i++)
+		if (strlen(crates[i]) == (size_t)(end - path->text) &&
+		    begins(path->text, path->name_len, crates[i]))
+			return true;
+	return false;
+}
+
 static enum frame_class class_by_source(const struct frame *frame)
 {
 	const char *path = frame->text + frame->place + 2;
@@ -216,6 +293,8 @@ static bool is_c_librarys(const struct frame *frame)
 
 static enum frame_class class_of(const struct frame *frame)
 {
+	const struct frame path = without_receiver(frame);
+
 	for (size_t i = 0; frame->module_len && i < COUNT_OF(modules); i++)
 		if (begins(frame->module, frame->module_len, modules[i].module))
 			return modules[i].class;
@@ -228,8 +307,11 @@ static enum frame_class class_of(const struct frame *frame)
 	    begins(frame->text, frame->name_len, "[unknown]"))
 		return FRAME_RUNTIME;
 	for (size_t i = 0; i < COUNT_OF(runtime_names); i++)
-		if (begins(frame->text, frame->name_len, runtime_names[i]))
+		if (begins(path.text, path.name_len, runtime_names[i]))
 			return FRAME_RUNTIME;
+	/* Without a source there is no more than the name. */
+	if (frame->place == frame->len && is_of_crate(&path))
+		return FRAME_LIBRARY;
 	/* What Java makes of an expression, and calls its method. */
 	if (memmem(frame->text, frame->name_len, "$$Lambda", strlen("$$Lambda")))
 		return FRAME_RUNTIME;

@@ -130,3 +130,10 @@ enum syscall_wait syscall__wait(const char *arch, uint32_t number)
 		return SYSCALL_WAIT_OTHER;
 	}
 }
+
+bool syscall__is_epoll(const char *arch, uint32_t number)
+{
+	const char *name = syscall__name(arch, number);
+
+	return name && !strncmp(name, "epoll_", 6);
+}

@@ -3,6 +3,7 @@
 #ifndef NETSTALL_RECORD_SYSCALLS_H
 #define NETSTALL_RECORD_SYSCALLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What a thread waited for. */
@@ -39,5 +40,7 @@ const char *syscall__name(const char *arch, uint32_t number);
 /* WAIT_UNKNOWN as well for those that may wait for this or that. */
 enum wait_kind syscall__wait_kind(const char *arch, uint32_t number);
 enum syscall_wait syscall__wait(const char *arch, uint32_t number);
+/* epoll_wait() and the like, in which event loops wait: for their next timer as well. */
+bool syscall__is_epoll(const char *arch, uint32_t number);
 
 #endif

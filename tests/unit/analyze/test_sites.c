@@ -413,6 +413,18 @@ static void others_code_is_folded(void **state)
 		"Syscall6 (/usr/lib/go-1.19/src/x.s:1);github.com/a/b.Do (/go/pkg/mod/b@v1/b.go:7);"
 		"main.f (/src/f.go:2)",
 		"main.f (f.go:2), through github.com/a/b.Do");
+	/* Rust's crates: by where their source lies, or by name where none is known. */
+	described(
+		"send+0x1 [libc.so.6];<&mio::net::TcpStream as std::io::Write>::write::{{closure}} "
+		"(/usr/share/cargo/registry/mio-0.8.4/src/net/tcp/stream.rs:306);"
+		"<&mut T as tokio::io::AsyncWrite>::poll_write+0x4;ask::{{closure}} (/src/main.rs:5)",
+		"ask::{{closure}} (main.rs:5), through <&mut T as tokio::io::AsyncWrite>::poll_write");
+	described(
+		"send+0x1 [libc.so.6];<tokio::net::TcpStream as tokio::io::AsyncWrite>::poll_write+0x9;"
+		"<app::Conn as tokio::io::AsyncWrite>::poll_write+0x4;tokio_app::main+0x7",
+		"<app::Conn as tokio::io::AsyncWrite>::poll_write+0x4 <- tokio_app::main+0x7, "
+		"through <tokio::net::TcpStream as tokio::io::AsyncWrite>::poll_write");
+	described("write+0x5 [libc.so.6];mio::say (/src/a.cc:4)", "mio::say (a.cc:4)");
 }
 
 /* A helper that does both writes is not what is to be changed. */

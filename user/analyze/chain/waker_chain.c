@@ -64,6 +64,7 @@ struct waker_chain {
 	bool is_unread;     /* meanwhile bytes lie there, and nobody reads them */
 	bool is_due; /* a request waits for what this thread does: it has to answer, or others do */
 	bool is_asking;      /* it is still writing its request: nobody owes it anything */
+	bool is_loops_clock; /* what is spent is a time-out of an event loop */
 	unsigned linked_ops; /* on the way here */
 	const struct ns_exchange *served; /* the request that is explained as a whole, or NULL */
 	struct who who;                   /* the thread whose time it is */
@@ -197,8 +198,10 @@ static void spend_as(struct waker_chain *chain, uint64_t until, enum path_kind k
 	if (until <= chain->at)
 		return;
 	spend_part(chain, until - chain->at, kind, cause, count);
-	for (size_t depth = chain->depth; depth-- > 0;)
-		cause = seen_from_above(&chain->levels[depth], cause);
+	for (size_t depth = chain->depth; depth-- > 0;) {
+		if (!chain->is_loops_clock || chain->levels[depth].cause != CAUSE_LOCK)
+			cause = seen_from_above(&chain->levels[depth], cause);
+	}
 	attribution__add(&chain->out, cause, until - chain->at);
 	chain->at = until;
 }
@@ -542,6 +545,18 @@ static bool is_own_time_out(const struct waker_chain *chain, const struct wait_v
 }
 
 /*
+ * Nobody holds a lock while his event loop waits for its next timer: such a loop signals. Whoever
+ * was to be signalled (the other threads of an asynchronous run time, as tokio's) had asked for it.
+ */
+static void spend_time_out(struct waker_chain *chain, const struct ns_wait *wait, uint64_t until)
+{
+	chain->is_loops_clock =
+		syscall__is_epoll(model__session(chain->model)->arch, wait->syscall);
+	spend(chain, until, CAUSE_TIMER);
+	chain->is_loops_clock = false;
+}
+
+/*
  * A condition or a semaphore holds a thread up when somebody who should signal it is late,
  * and keeps a worker without work asleep as well. It is the latter when whoever signals
  * was not waiting itself: work came when it came; and when nobody had come until the process was
@@ -816,7 +831,7 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 	} else if (!chain->depth && !was_due && socket_wait__is_for_request(wait)) {
 		spend(chain, until, CAUSE_IDLE);
 	} else if (is_own_time_out(chain, view)) {
-		spend(chain, until, CAUSE_TIMER);
+		spend_time_out(chain, wait, until);
 	} else if (view->waker == WAKER_TASK && (was_due || pending_reply__due_here(model, wait))) {
 		chain->is_due = true;
 		explain_waker(chain, view, until, &level_message);

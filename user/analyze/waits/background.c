@@ -101,6 +101,15 @@ static bool is_of_runtime(const char comm[NS_COMM_LEN])
 	return false;
 }
 
+/* It has nothing to do until another thread, or that one's clock, finds something. */
+static bool is_parked(const struct model *model, const struct ns_wait *wait, enum cause cause)
+{
+	enum wait_kind kind = wait_view__of(model, wait).kind;
+
+	return (cause == CAUSE_LOCK || cause == CAUSE_TIMER) &&
+	       (kind == WAIT_MUTEX || kind == WAIT_SIGNAL);
+}
+
 /*
  * Where targets make or serve requests, what a thread does that serves nobody and asks nobody is of
  * no matter. A thread that asks, of a process that serves nobody, has its own work to do.
@@ -113,7 +122,8 @@ static enum background of_thread(const struct model *model, const struct ns_wait
 	bool knows_requests = process && (process->asks || process->serves);
 	struct roles roles;
 
-	if (is_of_runtime(wait->comm) || (process && process->parks && cause == CAUSE_LOCK))
+	if (is_of_runtime(wait->comm) ||
+	    (process && process->parks && is_parked(model, wait, cause)))
 		return BACKGROUND_IS;
 	/* It lasted when the window began: how it came about nobody saw. */
 	if (wait->began_ts && (knows_requests || (process && process->reads_messages)))

@@ -126,6 +126,8 @@ struct ns_wait {
 	 */
 	__u64 began_ts;
 	struct ns_socket socket; /* that it waited on, where that is no TCP connection */
+	__u64 turn_ts; /* NS_TURN_WROTE: when that request began, by whichever thread; 0 not known
+			*/
 };
 
 /* What was seen of the end of a wait (docs/limits.md, softirq runs that nobody sees). */
@@ -242,12 +244,12 @@ struct ns_thread_totals {
 
 NS_ASSERT_SIZE(ns_spent, 56);
 NS_ASSERT_SIZE(ns_socket, 128);
-NS_ASSERT_SIZE(ns_wait, 392);
+NS_ASSERT_SIZE(ns_wait, 400);
 NS_ASSERT_OFFSET(ns_wait, socket, 264);
 NS_ASSERT_OFFSET(ns_wait, state, 48);
 NS_ASSERT_OFFSET(ns_wait, comm, 80);
 NS_ASSERT_OFFSET(ns_wait, arg2, 112);
-NS_ASSERT_SIZE(ns_wait_raw, 776);
+NS_ASSERT_SIZE(ns_wait_raw, 784);
 NS_ASSERT_SIZE(ns_sums, 112);
 NS_ASSERT_SIZE(ns_throttle, 208);
 NS_ASSERT_SIZE(ns_ran, 168);

@@ -97,6 +97,8 @@ static __always_inline void note_socket(const struct ns_thread_state *thread,
 	out->head.conn = conn->id;
 	out->conn_basis = what->basis;
 	out->turn = turn_at_end(thread, what, conn);
+	if (out->turn == NS_TURN_WROTE)
+		out->turn_ts = conn->turn.ts;
 	out->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
 	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 }

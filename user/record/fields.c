@@ -229,6 +229,7 @@ static const struct field wait_fields[] = {
 	NAMED(ns_wait, socket.peer_tgid, "socket_peer"),
 	{"socket_path", FIELD_STRING, offsetof(struct ns_wait, socket.path), NS_SOCKET_PATH, NULL},
 	TIME(ns_wait, socket.asked_ts, "socket_asked"),
+	TIME(ns_wait, turn_ts, "turn_began"),
 	END,
 };
 
@@ -758,6 +759,8 @@ bool field__means_something(const union record *record, const struct field *fiel
 		return record->wait.ended != NS_WAIT_SEEN;
 	if (type->type == NS_WAIT && field->offset == offsetof(struct ns_wait, began_ts))
 		return record->wait.began_ts;
+	if (type->type == NS_WAIT && field->offset == offsetof(struct ns_wait, turn_ts))
+		return record->wait.turn_ts;
 	if (type->type == NS_WAIT && field->kind == FIELD_ADDRESS)
 		return record->wait.socket.family == AF_INET ||
 		       record->wait.socket.family == AF_INET6;

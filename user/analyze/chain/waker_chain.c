@@ -544,14 +544,23 @@ static bool is_own_time_out(const struct waker_chain *chain, const struct wait_v
 				  !has_workers(chain->model, tgid)));
 }
 
+/* One descriptor is rather somebody's who asks there, perhaps with a lock in his hand. */
+static bool is_event_loop(const struct model *model, const struct ns_wait *wait)
+{
+	const char *arch = model__session(model)->arch, *call = syscall__name(arch, wait->syscall);
+
+	if (!call || syscall__is_epoll(arch, wait->syscall))
+		return call != NULL;
+	return (!strcmp(call, "poll") || !strcmp(call, "ppoll")) && wait->arg1 > 1;
+}
+
 /*
  * Nobody holds a lock while his event loop waits for its next timer: such a loop signals. Whoever
  * was to be signalled (the other threads of an asynchronous run time, as tokio's) had asked for it.
  */
 static void spend_time_out(struct waker_chain *chain, const struct ns_wait *wait, uint64_t until)
 {
-	chain->is_loops_clock =
-		syscall__is_epoll(model__session(chain->model)->arch, wait->syscall);
+	chain->is_loops_clock = is_event_loop(chain->model, wait);
 	spend(chain, until, CAUSE_TIMER);
 	chain->is_loops_clock = false;
 }
@@ -822,6 +831,9 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 	} else if (!level && chain->is_asking && view->waker == WAKER_TIMER) {
 		spend(chain, until, CAUSE_TIMER); /* its own time-out let it go on */
 	} else if (pending_reply__awaited(model, wait)) {
+		/* It waited for anything there, until another thread asked. */
+		if (wait->turn_ts > chain->at)
+			spend(chain, clip(chain, wait->turn_ts, until), CAUSE_IDLE);
 		explain_reply(chain, wait, until);
 	} else if ((asked = request__awaited(model, wait, 0)) && asked->head.conn != serves) {
 		struct ns_wait seen = *wait; /* what came of it says what it was for */

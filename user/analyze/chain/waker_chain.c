@@ -803,6 +803,19 @@ static bool is_from_another(const struct model *model, const struct ns_wait *wai
 	return sender && sender->tgid && sender->tgid != wait->head.tgid;
 }
 
+/* A thread that asks others waits for one of its own process that does something for it first. */
+static bool is_for_own_worker(const struct waker_chain *chain, const struct wait_view *view,
+			      uint64_t until)
+{
+	const struct ns_wait *wait = view->wait;
+	const struct model_process *process = model__process(chain->model, wait->head.tgid);
+	const struct model_thread *thread = model__thread(chain->model, wait->head.tid);
+
+	return view->waker == WAKER_TASK && wait->waker_tgid == wait->head.tgid && thread &&
+	       thread->asks && process && !process->serves &&
+	       !was_busy(chain, wait->waker_tid, until);
+}
+
 /*
  * Data of one socket, or an event of one of several. Without a pending reply it is the idle
  * wait of a server, a time-out that the program set itself, or another thread's message.
@@ -844,6 +857,8 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 		spend(chain, until, CAUSE_IDLE);
 	} else if (is_own_time_out(chain, view)) {
 		spend_time_out(chain, wait, until);
+	} else if (is_for_own_worker(chain, view, until)) {
+		explain_waker(chain, view, until, &level_message);
 	} else if (view->waker == WAKER_TASK && (was_due || pending_reply__due_here(model, wait))) {
 		chain->is_due = true;
 		explain_waker(chain, view, until, &level_message);

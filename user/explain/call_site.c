@@ -318,9 +318,12 @@ const char *site__names_hint(const char *frames)
 
 		if (frame->module_len == 4 && !memcmp(frame->module, "node", 4))
 			return "run it with node --perf-basic-prof --interpreted-frames-native-stack";
-		if (frame->module_len == 9 && !memcmp(frame->module, "libjvm.so", 9) &&
-		    strstr(frames, "[jit]"))
+		if (!strstr(frames, "[jit]"))
+			continue;
+		if (frame->module_len == 9 && !memcmp(frame->module, "libjvm.so", 9))
 			return "run jcmd PID Compiler.perfmap as its user first (Java 17 and later)";
+		if (frame->module_len == 8 && !memcmp(frame->module, "beam.smp", 8))
+			return "run it with erl +JPperf true (Erlang/OTP 25 and later)";
 	}
 	return NULL;
 }

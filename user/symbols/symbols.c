@@ -267,7 +267,7 @@ static bool write_name(struct symbols *symbols, struct process *process, uint64_
 	if (!mapping || mapping->anonymous) {
 		if (write_generated(symbols, process, at, returns, style, out, size))
 			return true;
-		if (!mapping || !mapping->name[0])
+		if (!mapping || (!mapping->file && !mapping->name[0]))
 			return false;
 	}
 	if (mapping->file) {

@@ -393,6 +393,8 @@ static void generated_code_without_names_has_a_hint(void **state)
 		site__names_hint("write+0x1 [libc.so.6];NET_Send+0x1 [libnet.so];[jit];"
 				 "JavaCalls::call+0x4 [libjvm.so]"));
 	assert_null(site__names_hint("write+0x1 [libc.so.6];request+0xdc (/n.js:8);B+0x1 [node]"));
+	assert_non_null(site__names_hint("[beam.smp]+0x1 [beam.smp];[jit]"));
+	assert_null(site__names_hint("[beam.smp]+0x1 [beam.smp];$global::call_shared+0x1"));
 	assert_null(site__names_hint("write+0x1 [libc.so.6];main+0x1"));
 }
 

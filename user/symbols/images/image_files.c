@@ -290,6 +290,10 @@ static void write_nameless(const struct image_file *file, uint64_t address, unsi
 	const char *slash = strrchr(file->path, '/');
 	char clean[DEMANGLE_NAME];
 
+	if (!file->names && maps__is_memory(file->path)) {
+		snprintf(out, size, "[jit]");
+		return;
+	}
 	/* "[vdso]" has its brackets already. */
 	demangle(slash ? slash + 1 : file->path, clean, sizeof(clean));
 	if (style & SYMBOLS_OFFSETS)

@@ -81,8 +81,10 @@ static struct look read_look(struct image_files *files, pid_t pid, char *text)
 					    .end = line.end,
 					    .offset = line.offset,
 					    .file = image_files__get(files, pid, &line)};
-		/* Also a heap that is executable. */
-		mapping->anonymous = !mapping->file && strcmp(line.path, "[vsyscall]") != 0;
+		/* Also a heap that is executable, and what a run time writes through another
+		 * mapping (Erlang's, .NET's). */
+		mapping->anonymous = maps__is_memory(line.path) ||
+				     (!mapping->file && strcmp(line.path, "[vsyscall]") != 0);
 		if (line.inode || !mapping->anonymous)
 			set_name(mapping, line.path);
 	}

@@ -79,3 +79,8 @@ bool maps__next(char **at, struct maps_line *line)
 	}
 	return false;
 }
+
+bool maps__is_memory(const char *path)
+{
+	return !strncmp(path, "/memfd:", strlen("/memfd:"));
+}

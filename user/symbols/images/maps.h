@@ -27,4 +27,7 @@ char *maps__read(struct file_broker *broker, pid_t pid);
 /* The line at *at, which goes on to the next; the text is changed. False: there is none. */
 bool maps__next(char **at, struct maps_line *line);
 
+/* A file in memory alone (memfd_create()): of run times that generate code, most often. */
+bool maps__is_memory(const char *path);
+
 #endif

@@ -131,9 +131,9 @@ static const struct {
 
 /* What the name of a language's own function begins with, compiled into the program as they are. */
 static const char *const runtime_names[] = {
-	"std::",  "core::", "alloc::", "__gnu_cxx::", "__rust", "rust_begin_unwind",
-	"node:",  "java.",  "javax.",  "jdk.",        "sun.",   "com.sun.",
-	"Ljava/", "Ljdk/",  "Lsun/",
+	"std::",    "core::",    "alloc::", "__gnu_cxx::", "__rust", "rust_begin_unwind",
+	"node:",    "$global::", "java.",   "javax.",      "jdk.",   "sun.",
+	"com.sun.", "Ljava/",    "Ljdk/",   "Lsun/",
 };
 
 /* Crates of Rust that are linked into the program as they are; those whose names say nothing else.

@@ -279,7 +279,10 @@ static const struct template advice[] = {
 	 "or memory of the machine (vmstat, /proc/pressure/memory): at most this {saves}."},
 	{FOR(MEMORY),
 	 "Or let it use less: smaller caches and buffers, allocated before requests come."},
-	{FOR(TIMER),
+	{FOR(TIMER), "{?is_signalled}"
+	 "If {sleeper} need not sleep that long[ in {sleeper_call}]: shorten the time that it asks for, or let what it waits for "
+	 "wake it: at most this {saves}."},
+	{FOR(TIMER), "{!is_signalled}"
 	 "If {waiter} need not wait that long: shorten the time that it asks for, or let what it waits for wake it: at "
 	 "most this {saves}."},
 };

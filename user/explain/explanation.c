@@ -142,8 +142,7 @@ static const char timer[] =
 	"[{?operation}{waiter} waited {ring_wait} for completions of ring {ring}, until "
 	"[{?is_timer_operation}a {operation} that was submitted there ran out: nothing else that it waited for completed."
 	"|a timer ended {operation} there before what it waited for came.]{what_ended_it}"
-	"|{?is_signalled}[{waited} until {waker} woke it: for a timer of that thread's event loop."
-	"|{waited} for a timer of another thread's event loop.]"
+	"|{?is_signalled}{waited}[ until {waker} woke it]."
 	"|{?is_time_out}{waited} until the time-out[ of {time_out}] that it had set itself ran out: nothing that it waited for "
 	"came."
 	"|{waiter} slept[ in {call}], as long as it had asked for.][{chain}]";

@@ -31,6 +31,7 @@ struct level {
 	enum cause cause; /* of what is not the network's */
 	bool idle_stays;  /* idle below is idle above: nobody was held up */
 	bool runqueue_stays;
+	bool timer_stays; /* that was the program's own wish, whichever thread of it had it */
 	uint32_t serves;  /* the thread is to answer on this connection, 0 none */
 	uint64_t sent_ts; /* when all of the request was written; 0 not known */
 };
@@ -38,6 +39,8 @@ struct level {
 static const struct level level_lock = {.cause = CAUSE_LOCK};
 static const struct level level_signal = {.cause = CAUSE_LOCK, .idle_stays = true};
 static const struct level level_message = {.cause = CAUSE_IPC, .idle_stays = true};
+static const struct level level_worker = {
+	.cause = CAUSE_IPC, .idle_stays = true, .timer_stays = true};
 static const struct level level_name_service = {.cause = CAUSE_DNS, .idle_stays = true};
 static const struct level level_ring = {.cause = CAUSE_URING, .runqueue_stays = true};
 
@@ -96,7 +99,8 @@ static enum cause seen_from_above(const struct level *level, enum cause cause)
 		return level->cause;
 	if (cause__rank(cause) == CAUSE_RANK_NETWORK)
 		return cause;
-	if (cause == CAUSE_IDLE && level->idle_stays)
+	if ((cause == CAUSE_IDLE && level->idle_stays) ||
+	    (cause == CAUSE_TIMER && level->timer_stays))
 		return cause;
 	if (cause == CAUSE_RUNQUEUE && level->runqueue_stays)
 		return cause;
@@ -858,7 +862,7 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 	} else if (is_own_time_out(chain, view)) {
 		spend_time_out(chain, wait, until);
 	} else if (is_for_own_worker(chain, view, until)) {
-		explain_waker(chain, view, until, &level_message);
+		explain_waker(chain, view, until, &level_worker);
 	} else if (view->waker == WAKER_TASK && (was_due || pending_reply__due_here(model, wait))) {
 		chain->is_due = true;
 		explain_waker(chain, view, until, &level_message);
@@ -1125,6 +1129,8 @@ static enum cause cause_of(const struct waker_chain *chain, const struct wait_vi
 		if (is_own_time_out(chain, view) && !request__awaited(model, view->wait, 0))
 			return CAUSE_TIMER;
 	}
+	if ((view->kind == WAIT_MUTEX || view->kind == WAIT_SIGNAL) && view->waker == WAKER_TIMER)
+		return CAUSE_TIMER;
 	if (wait_view__is_cut_short(view))
 		return CAUSE_IPC;
 	return view->kind == WAIT_IPC ? level_of_message(view->wait)->cause : causes[view->kind];

@@ -126,8 +126,7 @@ struct ns_wait {
 	 */
 	__u64 began_ts;
 	struct ns_socket socket; /* that it waited on, where that is no TCP connection */
-	__u64 turn_ts; /* NS_TURN_WROTE: when that request began, by whichever thread; 0 not known
-			*/
+	__u64 turn_ts;           /* NS_TURN_WROTE: when a thread began to write it; 0 not known */
 };
 
 /* What was seen of the end of a wait (docs/limits.md, softirq runs that nobody sees). */

@@ -136,46 +136,17 @@ static const char *const runtime_names[] = {
 	"com.sun.", "Ljava/",    "Ljdk/",   "Lsun/",
 };
 
-/* Crates of Rust that are linked into the program as they are; those whose names say nothing else.
- */
+/* Crates of Rust that are linked into the program as they are; only those whose names mean nothing
+ * else. */
+/* clang-format off */
 static const char *const crates[] = {
-	"tokio",
-	"tokio_util",
-	"tokio_stream",
-	"tokio_rustls",
-	"tokio_postgres",
-	"tokio_native_tls",
-	"mio",
-	"socket2",
-	"hyper",
-	"hyper_util",
-	"h2",
-	"reqwest",
-	"futures_util",
-	"futures_core",
-	"futures_executor",
-	"futures_channel",
-	"async_std",
-	"async_io",
-	"async_executor",
-	"async_global_executor",
-	"actix_rt",
-	"actix_http",
-	"actix_server",
-	"actix_web",
-	"axum",
-	"tonic",
-	"quinn",
-	"ureq",
-	"rustls",
-	"native_tls",
-	"parking_lot",
-	"parking_lot_core",
-	"rayon_core",
-	"tungstenite",
-	"crossbeam_utils",
-	"crossbeam_channel",
+	"tokio", "tokio_util", "tokio_stream", "tokio_rustls", "tokio_native_tls", "tokio_postgres", "mio", "socket2",
+	"hyper", "hyper_util", "h2", "reqwest", "ureq", "axum", "tonic", "quinn", "tungstenite", "rustls", "native_tls",
+	"actix_rt", "actix_http", "actix_server", "actix_web", "futures_util", "futures_core", "futures_executor",
+	"futures_channel", "async_std", "async_io", "async_executor", "async_global_executor", "parking_lot",
+	"parking_lot_core", "rayon_core", "crossbeam_utils", "crossbeam_channel",
 };
+/* clang-format on */
 
 /* Packages of Go's standard library, by the first part of their names. */
 static const char *const go_packages[] = {

@@ -93,14 +93,17 @@ static uint64_t clip(const struct waker_chain *chain, uint64_t ts, uint64_t unti
  * The network's causes pass through every level: that is where a change helps. Of the others
  * each level makes its own: whatever a lock's holder did, for who waits it is the lock.
  */
-static enum cause seen_from_above(const struct level *level, enum cause cause)
+static enum cause seen_from_above(const struct waker_chain *chain, const struct level *level,
+				  enum cause cause)
 {
 	if (level->cause == CAUSE_ACCEPT_QUEUE) /* whatever kept the thread: others could accept */
 		return level->cause;
 	if (cause__rank(cause) == CAUSE_RANK_NETWORK)
 		return cause;
-	if ((cause == CAUSE_IDLE && level->idle_stays) ||
-	    (cause == CAUSE_TIMER && level->timer_stays))
+	if (cause == CAUSE_IDLE && level->idle_stays)
+		return cause;
+	if (cause == CAUSE_TIMER &&
+	    (level->timer_stays || (chain->is_loops_clock && level->cause == CAUSE_LOCK)))
 		return cause;
 	if (cause == CAUSE_RUNQUEUE && level->runqueue_stays)
 		return cause;
@@ -202,10 +205,8 @@ static void spend_as(struct waker_chain *chain, uint64_t until, enum path_kind k
 	if (until <= chain->at)
 		return;
 	spend_part(chain, until - chain->at, kind, cause, count);
-	for (size_t depth = chain->depth; depth-- > 0;) {
-		if (!chain->is_loops_clock || chain->levels[depth].cause != CAUSE_LOCK)
-			cause = seen_from_above(&chain->levels[depth], cause);
-	}
+	for (size_t depth = chain->depth; depth-- > 0;)
+		cause = seen_from_above(chain, &chain->levels[depth], cause);
 	attribution__add(&chain->out, cause, until - chain->at);
 	chain->at = until;
 }

@@ -197,5 +197,8 @@ uint64_t pending_reply__requested_at(const struct model *model, const struct ns_
 	/* What it had submitted may be sent while it waits, by a thread of the kernel's. */
 	uint64_t until = uring_wait__has_operation(wait) ? wait__woken(wait) : wait->off_ts;
 
-	return conn ? acts_before(conn, until).out_ts : 0;
+	uint64_t wrote_ts = conn ? acts_before(conn, until).out_ts : 0;
+
+	/* Another thread may have asked in the meantime. */
+	return wait->turn_ts > wrote_ts ? wait->turn_ts : wrote_ts;
 }

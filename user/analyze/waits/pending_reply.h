@@ -17,7 +17,8 @@ bool pending_reply__due_here(const struct model *model, const struct ns_wait *wa
 bool pending_reply__due_anywhere(const struct model *model, const struct ns_wait *wait);
 /* Has this process accepted connections? Then what it waits for between them is idleness. */
 bool pending_reply__is_server(const struct model *model, uint32_t tgid);
-/* When the request went out: the last send before the wait; 0 not seen. */
+/* When the request went out: the last send before the wait, or in it by another thread; 0 not seen.
+ */
 uint64_t pending_reply__requested_at(const struct model *model, const struct ns_wait *wait);
 
 #endif

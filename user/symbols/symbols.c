@@ -147,7 +147,7 @@ static void look_at_names(struct symbols *symbols, struct process *process, bool
 {
 	char path[64];
 
-	if (!process->perfmap && (gone || !mapped__has_anonymous(process->mapped)))
+	if (!process->perfmap && (gone || !mapped__has_generated(process->mapped)))
 		return;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)process->pid);
 	if (!read_budget__enter(&(struct read_budget_subject){.pid = process->pid}, path, NULL))
@@ -264,7 +264,7 @@ static bool write_name(struct symbols *symbols, struct process *process, uint64_
 	const struct mapping *mapping = mapped__find(process->mapped, at);
 	char clean[sizeof(mapping->name)];
 
-	if (!mapping || mapping->anonymous) {
+	if (!mapping || mapping->generated) {
 		if (write_generated(symbols, process, at, returns, style, out, size))
 			return true;
 		if (!mapping || (!mapping->file && !mapping->name[0]))

@@ -83,9 +83,9 @@ static struct look read_look(struct image_files *files, pid_t pid, char *text)
 					    .file = image_files__get(files, pid, &line)};
 		/* Also a heap that is executable, and what a run time writes through another
 		 * mapping (Erlang's, .NET's). */
-		mapping->anonymous = maps__is_memory(line.path) ||
+		mapping->generated = maps__is_memory(line.path) ||
 				     (!mapping->file && strcmp(line.path, "[vsyscall]") != 0);
-		if (line.inode || !mapping->anonymous)
+		if (line.inode || !mapping->generated)
 			set_name(mapping, line.path);
 	}
 	return look;
@@ -143,10 +143,10 @@ const struct mapping *mapped__find(const struct mapped *mapped, uint64_t pc)
 	return found;
 }
 
-bool mapped__has_anonymous(const struct mapped *mapped)
+bool mapped__has_generated(const struct mapped *mapped)
 {
 	for (size_t i = 0; mapped->count && i < mapped->looks[0].count; i++)
-		if (mapped->looks[0].v[i].anonymous)
+		if (mapped->looks[0].v[i].generated)
 			return true;
 	return false;
 }

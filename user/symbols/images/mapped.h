@@ -20,7 +20,7 @@ struct mapping {
 	uint64_t end;
 	uint64_t offset;         /* in the file */
 	struct image_file *file; /* NULL: none, or none that can be opened */
-	bool anonymous;          /* generated code */
+	bool generated;          /* code, by the program itself, as far as one can see */
 	char name[24];           /* without a file: "[vsyscall]"; what its path ends in */
 };
 
@@ -35,6 +35,6 @@ void mapped__look(struct mapped *mapped, struct image_files *files, pid_t pid, c
 /* NULL: nothing was mapped there. */
 const struct mapping *mapped__find(const struct mapped *mapped, uint64_t pc);
 /* There is generated code. */
-bool mapped__has_anonymous(const struct mapped *mapped);
+bool mapped__has_generated(const struct mapped *mapped);
 
 #endif

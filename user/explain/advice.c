@@ -279,12 +279,9 @@ static const struct template advice[] = {
 	 "or memory of the machine (vmstat, /proc/pressure/memory): at most this {saves}."},
 	{FOR(MEMORY),
 	 "Or let it use less: smaller caches and buffers, allocated before requests come."},
-	{FOR(TIMER), "{?is_signalled}"
-	 "If {sleeper} need not sleep that long[ in {sleeper_call}]: shorten the time that it asks for, or let what it waits for "
-	 "wake it: at most this {saves}."},
-	{FOR(TIMER), "{!is_signalled}"
-	 "If {waiter} need not wait that long: shorten the time that it asks for, or let what it waits for wake it: at "
-	 "most this {saves}."},
+	{FOR(TIMER),
+	 "If [{doer}|{waiter}] need not wait that long[ in {doer_call}][, called in {sleep_place}]: shorten the time that it asks "
+	 "for, or let what it waits for wake it: at most this {saves}."},
 };
 /* clang-format on */
 

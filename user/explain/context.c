@@ -343,7 +343,9 @@ bool context__make(struct context *context, const struct report *report, const s
 		name_thread_alone(context);
 	context->path = tally->path;
 	path__fold_unknown(&context->path);
-	if (is_made_of_parts(tally->cause))
+	/* A timer that is another thread's is told by that one's part. */
+	if (is_made_of_parts(tally->cause) ||
+	    (tally->cause == CAUSE_TIMER && stall->link_count > 1))
 		context->part = path__main(&context->path, tally->cause);
 	return true;
 }

@@ -54,7 +54,7 @@ static const struct template headlines[] = {
 	{FOR(STOPPED), "{?by_freezer}{waiter} is frozen, with its cgroup[, until {resumer} lets it go on]"},
 	{FOR(STOPPED), "{waiter} is stopped[, until {resumer} lets it go on]"},
 	{FOR(MEMORY), "{waiter} waits for memory"},
-	{FOR(TIMER), "{?is_signalled}{waiter} waits[ in {call}] for [{waker}|another thread], which sleeps"},
+	{FOR(TIMER), "{?is_signalled}{waiter} waits[ in {call}] for [{waker}|another thread][{because}]"},
 	{FOR(TIMER), "{?is_time_out}a time-out of {waiter} runs out[ in {call}]"},
 	{FOR(TIMER), "{waiter} sleeps[ in {call}]"},
 	{FOR(URING), "{waiter} waits for the io_uring operation[ {operation}]"},

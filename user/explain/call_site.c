@@ -401,15 +401,26 @@ bool site__is_of(const struct call_sites *sites, const struct path_part *part)
 	       (part->pid == sites->wait_pid && part->syscall == sites->wait_call);
 }
 
-void site__rows(const struct call_sites *sites, struct site_row rows[SITE_ROWS])
+static bool has_own(const char *frames)
+{
+	struct site site;
+
+	if (!frames)
+		return false;
+	read_site(frames, &site);
+	return site.own_count != 0;
+}
+
+void site__rows(const struct call_sites *sites, bool all_frames, struct site_row rows[SITE_ROWS])
 {
 	struct site_busy busy = site__busy(sites);
+	bool is_shown = all_frames || has_own(sites->lock) || has_own(sites->release);
 	const struct site_row all[SITE_ROWS] = {
 		{"read in", sites->read, 0, 0},
 		{"answered in", sites->answer, 0, 0},
 		{"waits in", sites->wait, 0, 0},
-		{"locks in", sites->lock, 0, 0},
-		{"released in", sites->release, 0, 0},
+		{"locks in", is_shown ? sites->lock : NULL, 0, 0},
+		{"released in", is_shown ? sites->release : NULL, 0, 0},
 		{"computes in", busy.frames, busy.same, busy.of},
 	};
 
@@ -434,7 +445,7 @@ unsigned site__lines(const struct stall *stall, char lines[SITE_LINES][SITE_LINE
 
 	if (count)
 		return count;
-	site__rows(&stall->sites, rows);
+	site__rows(&stall->sites, false, rows);
 	for (size_t i = 0; i < SITE_ROWS; i++)
 		if (rows[i].frames)
 			snprintf(lines[count++], SITE_LINE, "%s: %s", rows[i].label,

@@ -83,7 +83,9 @@ struct site_row {
 /* The place of the wait is that of this part: of its thread, or of another one of its process that
  * waited in the same call, as threads of a pool do. */
 bool site__is_of(const struct call_sites *sites, const struct path_part *part);
-void site__rows(const struct call_sites *sites, struct site_row rows[SITE_ROWS]);
+/* A lock in others' code at both ends (how a run time parks its threads) is there for all_frames
+ * alone. */
+void site__rows(const struct call_sites *sites, bool all_frames, struct site_row rows[SITE_ROWS]);
 /* site__describe(), and how many looks found that: "7 of 8 looks: work (burn.py:6)". */
 char *site__describe_row(char *dst, size_t size, const struct site_row *row);
 

@@ -90,7 +90,7 @@ static void print_places(FILE *out, const struct verdict *verdict, const struct 
 	struct site_pair pair;
 	char text[SITE_TEXT];
 
-	site__rows(&verdict->sites, rows);
+	site__rows(&verdict->sites, style->full_stacks, rows);
 	for (size_t i = 0; i < SITE_ROWS; i++)
 		print_to(labels[i], "%s:", rows[i].label);
 	if (style->full_stacks) {

@@ -15,7 +15,8 @@
 #define EACH_CLOSES     1024 /* bytes of records when a connection does, of both its ends */
 #define VITAL_SHARE     4    /* of the ring buffer, beside it */
 #define PROFILE_THREADS 16384
-#define MOST_HISTORIES  65536u /* of some 3 KB */
+#define CPU_HISTORIES   16384u /* of some 3 KB: what one CPU can keep busy, of NS_HISTORY_YOUNG */
+#define MOST_HISTORIES  65536u
 /* Where a table takes its memory as it fills; the kernel's own bound of it costs 16 B each. */
 #define GROWING_CONNS (1u << 17)
 
@@ -72,12 +73,15 @@ static uint32_t ring_bytes(uint64_t files, uint32_t bytes)
 	return bytes;
 }
 
-/* As many as connections are busy at a time: most are not. */
+/* As many as connections are busy at a time, both ends of those on this host: most are not. */
 static uint32_t histories_for(uint64_t files, uint32_t wanted)
 {
+	uint64_t busy = (uint64_t)CPU_HISTORIES * libbpf_num_possible_cpus();
 	uint32_t count = wanted ? 1 : NS_HISTORIES;
 
-	while (count < wanted || (!wanted && count < files && count < MOST_HISTORIES))
+	if (busy > MOST_HISTORIES)
+		busy = MOST_HISTORIES;
+	while (count < wanted || (!wanted && count < 2 * files && count < busy))
 		count *= 2;
 	return count;
 }

@@ -147,4 +147,24 @@ static __always_inline struct ns_thread_state *watched_thread(struct task_struct
 	return thread ? thread : add_thread(task);
 }
 
+static __always_inline __u32 socket_netns(struct sock *sk)
+{
+	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+}
+
+/* Who listens on the socket's own port. */
+static __always_inline struct listener_key listener_of(struct sock *sk)
+{
+	return (struct listener_key){.netns = socket_netns(sk),
+				     .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
+}
+
+/* Somebody listens on its port: so it was accepted. */
+static __always_inline bool is_listened_at(struct sock *sk)
+{
+	struct listener_key key = listener_of(sk);
+
+	return bpf_map_lookup_elem(&listeners, &key);
+}
+
 #endif

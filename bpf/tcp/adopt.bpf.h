@@ -23,14 +23,6 @@ static __always_inline struct adoption by_connect(__u32 tgid)
 				 .owner_sure = 1};
 }
 
-/* Somebody listens on its port: so it was accepted. */
-static __always_inline bool is_listened_at(struct sock *sk)
-{
-	struct listener_key key = listener_of(sk);
-
-	return bpf_map_lookup_elem(&listeners, &key);
-}
-
 /*
  * Of one that was not seen to open. It may have been accepted from a listener that several
  * processes have, and so none by name; or by a process that was no target then.

@@ -20,6 +20,16 @@ static __always_inline void scan_opening(struct sock *sk, struct adoption *as)
 		open_conn(conn->key);
 }
 
+/* One of the connections that were there, of which a pair of targets' ends is one. */
+static __always_inline void count_found(const struct ns_conn_state *conn)
+{
+	const struct ns_conn_state *peer =
+		conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+
+	if (!peer || !(peer->role & NS_ROLE_TARGET) || conn->key < peer->key)
+		conns_found++;
+}
+
 /* The first scan: every listener of the machine, every open socket of a target. */
 static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 {
@@ -38,12 +48,17 @@ static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 	}
 	if ((state != NS_TCP_ESTABLISHED && state != NS_TCP_SYN_SENT) || !target_wanted(sk, tgid))
 		return;
-	if (bpf_map_lookup_elem(&conns, &address))
+	conn = bpf_map_lookup_elem(&conns, &address);
+	if (conn) {
+		if (conn->origin == NS_ORIGIN_USE)
+			count_found(conn);
 		return;
+	}
 	if (state == NS_TCP_SYN_SENT) {
 		scan_opening(sk, &as);
 		return;
 	}
+	as.opener = opener_by_use(sk);
 	conn = adopt_open(sk, &as);
 	if (conn && !conn->peer)
 		conns_found++;

@@ -177,13 +177,17 @@ static __noinline int begin_hold(struct sock *sk, struct ns_conn_state *conn, __
 	return 0;
 }
 
-/* A socket that existed before: what it holds back already is held from now on. */
+/*
+ * A socket that existed before: what it holds back already is held from now on. Where a thread has
+ * its lock, a send may be on the way: the end of that is seen.
+ */
 static __noinline int find_hold(struct sock *sk, struct ns_conn_state *conn)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct ns_hold *look;
 
-	if (!sk || !conn || is_held(conn) || closing || !begin_look(conn))
+	if (!sk || !conn || is_held(conn) || closing || BPF_CORE_READ(sk, sk_lock.owned) ||
+	    !begin_look(conn))
 		return 0;
 	look = (struct ns_hold *)&conn->hold.look;
 	look->fd = conn->fd;

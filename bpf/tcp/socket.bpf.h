@@ -17,18 +17,6 @@ struct endpoints {
 	__u32 netns;
 };
 
-static __always_inline __u32 socket_netns(struct sock *sk)
-{
-	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
-}
-
-/* Who listens on the socket's own port. */
-static __always_inline struct listener_key listener_of(struct sock *sk)
-{
-	return (struct listener_key){.netns = socket_netns(sk),
-				     .port = BPF_CORE_READ(sk, __sk_common.skc_num)};
-}
-
 static __always_inline bool is_loopback(__u32 family, const __u32 addr[4])
 {
 	if (family == NS_AF_INET)
@@ -146,7 +134,8 @@ static __noinline int tell_conn_at(struct sock *sk, struct ns_conn_state *conn, 
 	struct told_conn *told;
 	struct ns_conn *out;
 
-	if (!conn || !sk || conn->untold)
+	/* Without a number: another CPU is about to adopt it, and tells it then. */
+	if (!conn || !sk || conn->untold || !conn->id)
 		return 0;
 	told = bpf_ringbuf_reserve(&records, sizeof(*told), 0);
 	if (!told)

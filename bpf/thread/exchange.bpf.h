@@ -462,6 +462,9 @@ static __noinline int end_asked(struct ns_conn_state *conn, __u32 ended, __u64 n
 
 	if (!conn || !find_answer(conn, &answer, ended, now))
 		return 0;
+	/* Of before its listener was known: the answer to a request, and the wait for the next. */
+	if (conn->opener == NS_OPENER_UNKNOWN && is_listened_at((struct sock *)conn->key))
+		return 0;
 	answer.key = conn->key;
 	tell_exchange(conn, &answer);
 	return 0;

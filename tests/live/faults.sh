@@ -89,6 +89,32 @@ sys.stdin.readline()
     has_line "tracing python3 .*: $count connections" "$SCRATCH/trace.err" || fail "it says: $(head -n 1 "$SCRATCH/trace.err")"
 }
 
+# And their requests go on while netstall looks for its targets' sockets: who asks is told right from the first one on.
+case_thousands_are_busy() {
+    local count=3000 told
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    [ "$(ulimit -Hn)" -gt $((2 * count + 100)) ] || skip "no process may have $((2 * count)) files open"
+    start_at_gate python3 -c '
+import os, random, resource, select, socket, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+listener = socket.create_server(("127.0.0.1", 0))
+ends = [(socket.create_connection(listener.getsockname()), listener.accept()[0]) for _ in range(int(sys.argv[1]))]
+print(f"ready client={os.getpid()} port={listener.getsockname()[1]}", flush=True)
+while not select.select([sys.stdin], [], [], 0)[0]:
+    for asks, serves in random.sample(ends, 100):
+        asks.send(b"x" * 40), serves.recv(100), serves.send(b"y" * 40), asks.recv(100)
+' $count
+    start_trace -p "$(field client "$(cat "$SCRATCH/gated")")"
+    pause 1
+    open_gate
+    end_trace
+    told=$(sed -n 's/^netstall: tracing python3 .*: \([0-9]*\) connections.*/\1/p' "$SCRATCH/trace.err")
+    expect "connections that were there" "$told" -ge $((count - 30))
+    expect "connections that were there" "$told" -le $((count + 30))
+    expect_is "ports that are asked" "$(report '[.requests[] | select(.role == "makes") | .endpoint.port] | unique | tostring')" "[$(field port "$(cat "$SCRATCH/gated")")]"
+    expect_is "holds" "$(report '[.connections[].held[]?] | length')" 0
+}
+
 # Programs that come and go, each with services of its own: those that have ended make room.
 case_thousands_of_programs() {
     local i count=1600

@@ -31,18 +31,32 @@ static void earlier(uint64_t *from, const struct events *events, uint32_t type,
 	}
 }
 
-/* A wait for an answer begins with what was asked. */
-static uint64_t last_write(const struct incident *incident, uint64_t before)
+/* The last one until then, of this end; 0: none was seen. */
+static uint64_t last_write(const struct events *events, uint64_t until)
 {
-	uint64_t from = before;
+	uint64_t last = 0;
 
-	for (size_t i = 0; i < incident->own.count; i++) {
-		const struct ns_head *head = &incident->own.v[i].head;
+	for (size_t i = 0; i < events->count; i++) {
+		const struct ns_head *head = &events->v[i].head;
 
-		if (head->type == NS_SEND && head->ts <= before)
-			from = head->ts;
+		if (head->type == NS_SEND && head->ts <= until)
+			last = head->ts;
 	}
-	return from;
+	return last;
+}
+
+/*
+ * A wait for an answer begins with what was asked; what a busy thread leaves unread, with the write
+ * of that, if it was told: not with an earlier one, which this end has answered.
+ */
+static uint64_t asked_at(const struct incident *incident, const struct stall *stall)
+{
+	uint64_t own = last_write(&incident->own, stall->start_ts);
+	uint64_t peers = last_write(&incident->peers, stall->start_ts);
+
+	if (stall->cause == CAUSE_SELF)
+		return peers > own ? peers : stall->start_ts;
+	return own ? own : stall->start_ts;
 }
 
 /*
@@ -56,7 +70,7 @@ static uint64_t begin_of(const struct incident *incident, const struct stall *st
 	uint64_t from = stall->start_ts;
 
 	if (!stall->held_bytes && !stall->hold.head.type)
-		return last_write(incident, from);
+		return asked_at(incident, stall);
 	if (!first->head.type)
 		return from;
 	if (first->head.ts < from)

@@ -158,8 +158,8 @@ def headline(report, row):
     name, count, of, waits = found.groups()[:4]
     if name != row["cause"]:
         yield f"the headline is of {name}, the verdict of {row['cause']}"
-    if number(count or waits) != row["count"]:
-        yield f"the headline counts {count or waits} stalls, the cause {row['count']}"
+    if number(count or waits) != (row.get("requests", row["count"]) if count else row["count"]):
+        yield f"the headline counts {count or waits}, the cause {row['count']} stalls, {row.get('requests')} requests"
     if of and number(of) < number(count):
         yield f"the headline has {count} of {of}"
     if row["p50_ms"] and not shows(*found.groups()[4:6], row["p50_ms"]):

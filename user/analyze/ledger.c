@@ -8,6 +8,7 @@
 #include "user/analyze/ended.h"
 #include "user/analyze/report_update.h"
 #include "user/analyze/sites.h"
+#include "user/analyze/stall.h"
 #include "user/analyze/stalls.h"
 #include "user/base/array.h"
 #include "user/base/table.h"
@@ -20,9 +21,21 @@ struct account {
 	uint64_t total_ns;
 	uint64_t max_ns;
 	uint32_t count;
+	uint64_t own;     /* stalls that are of a connection, and so of a request there; */
+	uint64_t delayed; /* and others that stalls held up */
 	uint64_t whole;
 	uint64_t inferred;
 };
+
+/* A stall, as what joins it later has to know it. */
+struct entry {
+	uint32_t number;
+	uint32_t request; /* the connection of its own request, 0: of none */
+	uint32_t conn;    /* one of the kind that it is told of, 0: none so far */
+	enum cause cause;
+};
+
+#define ENTRIES 1024 /* the last ones */
 
 struct ledger {
 	const struct model *model;
@@ -31,6 +44,7 @@ struct ledger {
 	struct account accounts[CAUSE_COUNT];
 	struct stalls *stalls;
 	uint32_t numbers;
+	struct entry entries[ENTRIES]; /* by number */
 };
 
 struct ledger *ledger__new(const struct model *model)
@@ -80,14 +94,32 @@ void ledger__learn(struct ledger *ledger, const union record *record)
 
 /* ---- stalls ---- */
 
-/* A connection that comes back is not counted anew, as far as the report knows it. */
-static bool is_new(struct ledger *ledger, const struct stall *stall)
+static bool is_served(const struct report *report, uint32_t number)
 {
-	struct report_conn *conn = report__find_conn(&ledger->report, stall->conn);
-	bool known = conn && conn->stalled_by & 1ull << stall->cause;
+	const struct report_conn *conn = report__conn(report, number);
+
+	return conn && request_role__of(&conn->id) == REQUEST_SERVED;
+}
+
+/* What a proxy is asked waits for what it asks: that counts once, as what the stall is told of. */
+static struct entry entry_of(const struct report *report, const struct stall *stall)
+{
+	uint32_t request = stall__request(stall);
+	uint32_t conn = stall->conn ? stall->conn : request;
+
+	if (is_served(report, request) != is_served(report, conn))
+		request = 0;
+	return (struct entry){stall->number, request, conn, stall->cause};
+}
+
+/* A connection that comes back is not counted anew, as far as the report knows it. */
+static bool is_new(struct ledger *ledger, enum cause cause, uint32_t number)
+{
+	struct report_conn *conn = report__find_conn(&ledger->report, number);
+	bool known = conn && conn->stalled_by & 1ull << cause;
 
 	if (conn)
-		conn->stalled_by |= 1ull << stall->cause;
+		conn->stalled_by |= 1ull << cause;
 	return !known;
 }
 
@@ -116,7 +148,7 @@ static struct tally *find_tally(struct ledger *ledger, struct account *account,
 
 	if (tally)
 		return tally;
-	account->conns += is_new(ledger, stall);
+	account->conns += is_new(ledger, stall->cause, stall->conn);
 	if (table__count(account->tallies) == TALLIES)
 		free(table__take(account->tallies, least(account)->conn));
 	tally = xcalloc(1, sizeof(*tally));
@@ -129,6 +161,7 @@ static void count_stall(struct account *account, const struct stall *stall)
 	uint64_t duration = stall->end_ts - stall->start_ts;
 
 	account->count++;
+	account->delayed += stall->delayed;
 	account->total_ns += duration;
 	account->whole += stall__is_whole(stall);
 	account->inferred += stall->confidence == CONFIDENCE_INFERRED;
@@ -154,6 +187,11 @@ static int most_first(const void *a, const void *b)
 	return by ? by : (int)x->cause - (int)y->cause;
 }
 
+static uint64_t requests_of(const struct account *account)
+{
+	return account->delayed ? account->own + account->delayed : 0;
+}
+
 /* Cheap: there are few causes. Percentiles wait for the end. */
 static void list_causes(struct ledger *ledger)
 {
@@ -167,6 +205,7 @@ static void list_causes(struct ledger *ledger)
 			report->causes[report->cause_count++] =
 				(struct report_cause){.cause = (enum cause)i,
 						      .count = account->count,
+						      .requests = requests_of(account),
 						      .total_ns = account->total_ns,
 						      .max_ns = account->max_ns};
 	}
@@ -187,6 +226,8 @@ const struct stall *ledger__enter(struct ledger *ledger, const struct incident *
 
 	*stall = finding->stall;
 	stall->number = ++ledger->numbers;
+	ledger->entries[stall->number % ENTRIES] = entry_of(&ledger->report, stall);
+	account->own += ledger->entries[stall->number % ENTRIES].request != 0;
 	sites__join(ledger->sites, ledger->model, stall);
 	if (keeps_steps(ledger, tally)) {
 		stall->step_count = steps__build(incident, finding, &stall->steps);
@@ -233,6 +274,22 @@ void ledger__join(struct ledger *ledger, uint32_t number, const struct stall_wai
 
 	if (stall)
 		stall__join(stall, wait);
+}
+
+void ledger__delay(struct ledger *ledger, uint32_t number, uint32_t conn)
+{
+	struct entry *entry = &ledger->entries[number % ENTRIES];
+	struct account *account = &ledger->accounts[entry->cause];
+
+	if (entry->number != number || entry->request == conn)
+		return;
+	if (!entry->conn)
+		entry->conn = conn;
+	if (is_served(&ledger->report, entry->conn) != is_served(&ledger->report, conn))
+		return;
+	account->delayed++;
+	account->conns += is_new(ledger, entry->cause, conn);
+	list_causes(ledger);
 }
 
 /* ---- the end ---- */
@@ -361,6 +418,17 @@ static void join_others(const struct report *report, const struct account *accou
 	}
 }
 
+static uint64_t count_served(const struct report *report, const struct account *account)
+{
+	const struct tally *tally;
+	uint64_t count = 0;
+	size_t cursor = 0;
+
+	while ((tally = table__next(account->tallies, &cursor)))
+		count += is_served(report, tally->conn) ? tally->count : 0;
+	return count;
+}
+
 static void close_cause(const struct ledger *ledger, struct report_cause *cause)
 {
 	const struct report *report = &ledger->report;
@@ -378,6 +446,7 @@ static void close_cause(const struct ledger *ledger, struct report_cause *cause)
 	cause->whole = account->whole;
 	cause->inferred = account->inferred;
 	cause->conns = account->conns;
+	cause->served = count_served(report, account);
 	cause->main = main;
 	if (!main)
 		return;

@@ -25,6 +25,8 @@ const struct stall *ledger__enter(struct ledger *ledger, const struct incident *
 void ledger__extend(struct ledger *ledger, uint32_t number, const struct stall *more);
 /* A further wait showed the stall of this number; one that was not kept ignores it. */
 void ledger__join(struct ledger *ledger, uint32_t number, const struct stall_wait *wait);
+/* It held up a request on this connection as well, unless that is the one that it is of. */
+void ledger__delay(struct ledger *ledger, uint32_t number, uint32_t conn);
 /* No further stall comes: fill in what causes have at the end only. */
 void ledger__close(struct ledger *ledger);
 

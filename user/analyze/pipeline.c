@@ -257,6 +257,8 @@ static void settle(struct pipeline *pipeline, uint64_t now)
 			ledger__extend(pipeline->ledger, judged.stall, &judged.finding.stall);
 		if (judged.judgement == JUDGED_JOINED || judged.judgement == JUDGED_EXTENDS)
 			ledger__join(pipeline->ledger, judged.stall, &judged.wait);
+		if (judged.delayed_by)
+			ledger__delay(pipeline->ledger, judged.delayed_by, judged.delayed);
 		if (judged.judgement != JUDGED_STALL)
 			continue;
 		wait_queue__reported(pipeline->wait_queue, &judged,

@@ -251,6 +251,8 @@ struct stall {
 	struct stall_link links[STALL_LINKS];
 	uint32_t wait_count; /* waits that showed this incident; the first STALL_WAITS are kept */
 	struct stall_wait waits[STALL_WAITS];
+	uint32_t request; /* its own is on this connection; 0: conn says so, if any */
+	uint32_t delayed; /* further ones that it held up, by when it is told */
 
 	size_t step_count; /* 0: figures only, see REPORT_WHOLE_STALLS; at most STALL_STEPS */
 	union event *steps;
@@ -292,6 +294,9 @@ struct tally;
 struct report_cause {
 	enum cause cause;
 	uint32_t count;
+	/* That these stalls held up, 0: no more than one each. One thread may have many at a time.
+	 */
+	uint64_t requests;
 	uint64_t total_ns;
 	uint64_t max_ns;
 	/* Filled at the end: */
@@ -302,6 +307,7 @@ struct report_cause {
 	uint64_t whole;      /* stalls of which every link was seen */
 	uint64_t inferred;   /* stalls of which a link is deduced */
 	uint64_t conns;      /* connections it was seen on */
+	uint64_t served;     /* stalls on connections that a target accepted */
 	const struct tally *main; /* the connection on which it took most; NULL: none */
 };
 

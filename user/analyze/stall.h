@@ -22,6 +22,11 @@ void slices__add(struct slice *slices, size_t *count, size_t bound, enum cause c
 void stall__slice(struct stall *stall, enum cause cause, uint64_t ns);
 /* Another wait that showed it, unless it is known. */
 void stall__join(struct stall *stall, const struct stall_wait *wait);
+/* The connection of the request that it is of, 0: of none. */
+static inline uint32_t stall__request(const struct stall *stall)
+{
+	return stall->request ? stall->request : stall->conn;
+}
 /* Asserts what every stall promises: slices that sum exactly to its time. */
 void stall__check(const struct stall *stall);
 /* For stall.missing, of a connection whose other end is not in sight: that end, and why. */

@@ -68,23 +68,41 @@ static const struct template headlines[] = {
 
 /* ---- the cost ---- */
 
-/* Of the connection that the cause is on; when it is on several, of all the target's. */
+/* Is it on connections of this kind alone? */
+static bool is_all(const struct report_cause *cause, const struct context *context,
+		   enum ns_opener opener)
+{
+	return context->conn->id.opener == opener &&
+	       cause->served == (opener == NS_OPENER_PEER ? cause->count : 0);
+}
+
+/* Of the connection that the cause is on; when it is on several, of all the target's: of those that
+ * it opened, or has accepted, if the cause is on these alone. */
 static struct traffic traffic_of(const struct report *report, const struct report_cause *cause,
 				 const struct context *context)
 {
 	if (!context || !context->conn)
 		return (struct traffic){0};
-	if (cause->conns > 1)
-		return conn_sums__of(report).traffic;
+	if (cause->conns > 1) {
+		const struct conn_sums sums = conn_sums__of(report);
+
+		if (is_all(cause, context, NS_OPENER_SELF))
+			return (struct traffic){.connections = sums.targets - sums.accepted,
+						.exchanges = sums.asked};
+		if (is_all(cause, context, NS_OPENER_PEER))
+			return (struct traffic){.connections = sums.accepted,
+						.exchanges = sums.exchanges - sums.asked};
+		return sums.traffic;
+	}
 	return (struct traffic){.connections = 1, .exchanges = context->conn->totals.exchanges};
 }
 
 static const char *name_exchanges(const struct report_cause *cause, const struct context *context,
 				  bool is_one)
 {
-	if (cause->conns <= 1 && context->conn->id.opener == NS_OPENER_SELF)
+	if (is_all(cause, context, NS_OPENER_SELF))
 		return is_one ? "request" : "requests";
-	if (cause->conns <= 1 && context->conn->id.opener == NS_OPENER_PEER)
+	if (is_all(cause, context, NS_OPENER_PEER))
 		return is_one ? "reply" : "replies";
 	return is_one ? "exchange" : "exchanges";
 }
@@ -109,21 +127,25 @@ static void add_occurrence(char **text, const struct report *report,
 {
 	const struct traffic traffic = traffic_of(report, cause, context);
 	/* Else they were not counted, or not so often. */
-	bool by_exchange = traffic.exchanges && traffic.exchanges >= cause->count;
-	const char *count = count_text(cause->count);
-	bool is_one = cause->count == 1;
+	uint64_t times = cause->requests ? cause->requests : cause->count;
+	bool by_exchange = traffic.exchanges && traffic.exchanges >= times;
+	bool is_one = (by_exchange ? times : cause->count) == 1;
 
 	if (report->lost[NS_LOST_WAITS])
 		builder__add(text, "at least ");
 	if (by_exchange)
-		builder__add(text, "%s of %s %s wait%s ", count, count_text(traffic.exchanges),
+		builder__add(text, "%s of %s %s wait%s ", count_text(times),
+			     count_text(traffic.exchanges),
 			     name_exchanges(cause, context, traffic.exchanges == 1),
 			     is_one ? "s" : "");
 	else
-		builder__add(text, "%s wait%s of ", count, is_one ? "" : "s");
+		builder__add(text, "%s wait%s of ", count_text(cause->count), is_one ? "" : "s");
 	add_time(text, cause, context);
 	if (!is_one)
 		builder__add(text, "%s", cause__each_word(cause));
+	if (!by_exchange && cause->requests)
+		builder__add(text, " hold%s up %s requests", is_one ? "s" : "",
+			     count_text(cause->requests));
 	if (cause->conns < 2)
 		return;
 	builder__add(text, " on %s", count_text(cause->conns));

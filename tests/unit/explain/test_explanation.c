@@ -187,6 +187,25 @@ static void test_headline_of_connections(void **state)
 	headline = headline__write(&f->report, &cause, &context);
 	assert_says(headline, "9 of 300 exchanges wait 50.0 ms each on 5 connections: ");
 	free(headline);
+	/* A thread waits for many at a time. */
+	cause.requests = 280;
+	headline = headline__write(&f->report, &cause, &context);
+	assert_says(headline, "280 of 300 exchanges wait 50.0 ms each on 5 connections: ");
+	free(headline);
+	cause.requests = 310;
+	headline = headline__write(&f->report, &cause, &context);
+	assert_says(headline, "9 waits of 50.0 ms each hold up 310 requests on 5 connections: ");
+	free(headline);
+	cause.requests = 0;
+	/* Of those that the target accepted, when all are on these. */
+	f->conns[0].id.opener = NS_OPENER_PEER;
+	f->report.past.exchanges = 500;
+	f->report.past.asked = 290;
+	cause.served = 9;
+	headline = headline__write(&f->report, &cause, &context);
+	assert_says(headline, "9 of 220 replies wait 50.0 ms each on 5 connections: ");
+	free(headline);
+	f->conns[0].id.opener = NS_OPENER_UNKNOWN;
 	cause.count = 301;
 	cause.total_ns = 301 * 50 * MS;
 	headline = headline__write(&f->report, &cause, &context);

@@ -298,7 +298,7 @@ static void join(struct wait_queue *queue, struct judged *judged, const struct n
 		 uint32_t stall)
 {
 	judged->judgement = JUDGED_JOINED;
-	judged->stall = stall;
+	judged->stall = judged->delayed_by = stall;
 	judged->wait = stall_wait__of(wait);
 	for (size_t i = 0; i < queue->provisional_count; i++) {
 		if (queue->provisional[i].number != stall)
@@ -385,6 +385,8 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 		return;
 	}
 	chain_stall__fill(queue->model, wait, rest->start, attribution, &judged->finding);
+	if (pending->exchange.head.type)
+		stall->request = pending->exchange.head.conn;
 	if (!stall->conn && pending->exchange.head.type) {
 		const struct model_conn *conn =
 			model__conn(queue->model, pending->exchange.head.conn);
@@ -654,17 +656,43 @@ static void judge_queued(struct wait_queue *queue, const struct pending *pending
 			judged);
 }
 
+/*
+ * Some waits of a request's thread may be reported already: from moves behind the last of these.
+ * Returns its stall, 0: there is none.
+ */
+static uint32_t pass_reported(const struct wait_queue *queue, uint32_t tid, uint64_t *from,
+			      uint64_t to)
+{
+	const struct model_thread *thread = model__thread(queue->model, tid);
+	const struct ns_wait *wait;
+	uint64_t begin = *from;
+	uint32_t last = 0, stall;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->off_ts < begin || wait->head.ts >= to)
+			continue;
+		stall = stall_of(queue, wait->head.tid, wait->off_ts, NULL);
+		if (!stall)
+			continue;
+		*from = wait->head.ts;
+		last = stall;
+	}
+	return last;
+}
+
 static void judge_times(struct wait_queue *queue, const struct pending *pending,
 			struct judged *judged)
 {
 	const struct ns_wait *wait = &pending->wait;
 	struct unexplained rest = {.start = wait->off_ts};
 	const struct attribution *attribution;
+	uint64_t from = wait->off_ts;
 
 	attribution = waker_chain__explain_times(queue->chain, wait->head.tid, wait->off_ts,
 						 wait->head.ts);
 	for (size_t i = 0; i < attribution->slice_count; i++)
 		rest.length += attribution->slices[i].ns;
+	judged->delayed_by = pass_reported(queue, wait->head.tid, &from, wait->head.ts);
 	judge_explained(queue, pending, &rest, attribution, judged);
 }
 
@@ -685,21 +713,6 @@ static void view_served(struct wait_queue *queue, const struct ns_exchange *serv
 			    cause == CAUSE_IDLE ? CAUSE_UNKNOWN : cause, attribution->slices[i].ns);
 		view->total_ns += attribution->slices[i].ns;
 	}
-}
-
-/* Of a long answer some waits may be reported already: the rest begins behind the last of these. */
-static uint64_t reported_until(const struct wait_queue *queue, const struct reply *reply)
-{
-	const struct model_thread *thread = model__thread(queue->model, reply->asked->head.tid);
-	const struct ns_wait *wait;
-	uint64_t until = reply->from;
-
-	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
-		if (wait->off_ts >= reply->from && wait->head.ts < reply->to &&
-		    stall_of(queue, wait->head.tid, wait->off_ts, NULL))
-			until = wait->head.ts;
-	}
-	return until;
 }
 
 /* The window ends as it sleeps by its own clock: no answer would have ended that. */
@@ -745,7 +758,7 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 		judged->asked = *exchange;
 		judged->reads_from = reply.reads_from;
 	}
-	reply.from = reported_until(queue, &reply);
+	judged->delayed_by = pass_reported(queue, exchange->head.tid, &reply.from, reply.to);
 	if (reply.to < reply.from + model__threshold(queue->model))
 		return;
 	answer.wait = reply.wait;
@@ -764,12 +777,35 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 			judged);
 }
 
+/* A request whose time a stall explains that is told already: all of it, or the server's part. */
+static void note_delayed(struct wait_queue *queue, const struct pending *pending,
+			 struct judged *judged)
+{
+	const struct ns_exchange *exchange = &pending->exchange;
+	bool is_asked = exchange->side == NS_EXCHANGE_ASKED;
+
+	judged->delayed = exchange->head.conn;
+	if (judged->judgement == JUDGED_STALL || judged->judgement == JUDGED_EXTENDS ||
+	    !exchange->head.type || pending->kind != (is_asked ? PENDING_REQUEST : PENDING_TIMES))
+		judged->delayed_by = 0;
+	for (size_t i = 0; i < queue->provisional_count && judged->delayed_by; i++) {
+		struct provisional *provisional = &queue->provisional[i];
+
+		if (provisional->number != judged->delayed_by)
+			continue;
+		if (stall__request(&provisional->finding.stall) != judged->delayed)
+			provisional->finding.stall.delayed++;
+		judged->delayed_by = 0;
+	}
+}
+
 static void judge(struct wait_queue *queue, const struct pending *pending, struct judged *judged)
 {
 	judged->judgement = JUDGED_NOTHING;
 	judged->interval = NULL;
 	judged->incident = NULL;
 	judged->is_explained = false;
+	judged->delayed_by = 0;
 	switch (pending->kind) {
 	case PENDING_WAIT:
 	case PENDING_AGAIN:
@@ -785,6 +821,7 @@ static void judge(struct wait_queue *queue, const struct pending *pending, struc
 		judge_times(queue, pending, judged);
 		break;
 	}
+	note_delayed(queue, pending, judged);
 }
 
 static bool due_before(const struct pending *a, const struct pending *b)
@@ -864,7 +901,7 @@ bool wait_queue__judge(struct wait_queue *queue, uint64_t now, struct judged *ju
 	struct pending first;
 	size_t next = 0;
 
-	judged->served.head.type = judged->asked.head.type = 0;
+	judged->served.head.type = judged->asked.head.type = judged->delayed_by = 0;
 	if (judge_provisional(queue, now, judged))
 		return true;
 	for (size_t i = 1; i < queue->count; i++) {

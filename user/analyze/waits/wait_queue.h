@@ -29,6 +29,8 @@ struct judged {
 	enum judgement judgement;
 	uint32_t stall;            /* joined, extends: its number */
 	struct stall_wait wait;    /* joined, extends: the wait */
+	uint32_t delayed_by;       /* the stall that explains a request's time, 0 none, */
+	uint32_t delayed;          /* and the request's connection */
 	struct finding finding;    /* stall */
 	struct incident *incident; /* stall: its evidence; the caller frees it */
 	struct interval

@@ -734,6 +734,48 @@ static void test_beside_a_server_of_messages(void **state)
 	}
 }
 
+/* A thread that asks three at a time waits once: one stall, which holds up all of these requests.
+ */
+static void test_several_requests(void **state)
+{
+	static const char ends[] =
+		"0 conn conn=%u tgid=10 role=target local=10.0.0.1:100%u remote=10.0.0.2:80 fd=%u "
+		"origin=existed opener=self comm=client\n"
+		"0 conn conn=%u tgid=20 role=peer local=10.0.0.2:80 remote=10.0.0.1:100%u fd=%u "
+		"origin=existed opener=peer comm=srv\n"
+		"0 peer conn=%u peer=%u\n";
+	static const char waits[] =
+		"45 wait tgid=20 tid=20 off=5.2 wake=44.9 state=1 syscall=230 comm=srv\n"
+		"45.2 wait conn=1 conn_basis=ready tgid=10 tid=10 off=5.3 wake=45.1 state=1 "
+		"syscall=232 arg0=7 turn=wrote waker_tgid=20 waker_tid=20 comm=client\n";
+	static const char exchanges[] =
+		"45.%u exchange conn=%u tgid=20 tid=20 side=served arrived=5.05 begin=5.1 "
+		"ready=5.1 answer=45.%u writes=1 weight=1 ended=followed\n"
+		"45.%u exchange conn=%u tgid=10 tid=10 side=asked begin=5 ready=5 answer=45.%u "
+		"reads=1 weight=1 ended=followed\n";
+	char text[4096] =
+		"0 session threshold=10 arch=x86_64\n"
+		"0 process tgid=10 role=target comm=client\n"
+		"0 process tgid=20 role=peer comm=srv\n";
+	struct outcome outcome;
+
+	(void)state;
+	for (unsigned i = 1; i <= 5; i += 2)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), ends, i, i, i, i + 1, i,
+			 i, i + 1, i);
+	strcat(text, waits);
+	for (unsigned i = 1; i <= 5; i += 2)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), exchanges, i, i + 1, i,
+			 i + 3, i, i + 3);
+	strcat(text, "400 end\n");
+	outcome = analyze(feed__text(text));
+	assert_int_equal(outcome.report->stall_count, 1);
+	assert_int_equal(outcome.report->causes[0].count, 1);
+	assert_int_equal(outcome.report->causes[0].requests, 3);
+	assert_int_equal(outcome.report->causes[0].conns, 3);
+	done(&outcome);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -755,6 +797,7 @@ int main(void)
 		cmocka_unit_test(test_idle_before),
 		cmocka_unit_test(test_example_of_several_threads),
 		cmocka_unit_test(test_beside_a_server_of_messages),
+		cmocka_unit_test(test_several_requests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

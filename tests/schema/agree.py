@@ -182,7 +182,7 @@ def frequency(report, row):
     if not found:
         return
     count = number(found[1] or "1")
-    more = re.search(rf"on ([\w,]+) more connections?, ([\d,]+) times?, {TIME} in all", text)
+    more = re.search(rf"(on [\w,]+ more connections?|in other waits), ([\d,]+) times?, {TIME} in all", text)
     also = number(more[2]) if more else 0
     if count + also != row["count"]:
         yield f"the text counts {count + also:.0f} stalls, the cause {row['count']}"

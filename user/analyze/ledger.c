@@ -116,7 +116,7 @@ static struct entry entry_of(const struct report *report, const struct stall *st
 static bool is_new(struct ledger *ledger, enum cause cause, uint32_t number)
 {
 	struct report_conn *conn = report__find_conn(&ledger->report, number);
-	bool known = conn && conn->stalled_by & 1ull << cause;
+	bool known = !number || (conn && conn->stalled_by & 1ull << cause);
 
 	if (conn)
 		conn->stalled_by |= 1ull << cause;
@@ -391,19 +391,45 @@ static void close_reader(const struct report *report, struct tally *tally)
 					      .away = CAUSE_UNKNOWN};
 }
 
-static bool is_of_same_programs(const struct report *report, const struct tally *one,
-				const struct tally *other)
+/* Of the programs at both ends of a connection: what has several. */
+enum kinship {
+	KIN_NONE,
+	KIN_PROGRAM, /* processes of one name, as of a server that forks */
+	KIN_PROCESS,
+};
+
+static enum kinship kinship_of(const struct report *report, uint32_t a, uint32_t b)
+{
+	const struct report_process *one = report__process(report, a);
+	const struct report_process *other = report__process(report, b);
+
+	if (a == b)
+		return a ? KIN_PROCESS : KIN_NONE;
+	return one && other && one->comm[0] && !strncmp(one->comm, other->comm, NS_COMM_LEN)
+		       ? KIN_PROGRAM
+		       : KIN_NONE;
+}
+
+static enum kinship kinship(const struct report *report, const struct tally *one,
+			    const struct tally *other)
 {
 	const struct report_conn *a = report__conn(report, one->conn);
 	const struct report_conn *b = report__conn(report, other->conn);
 	const struct report_conn *a_peer = report__peer(report, a),
 				 *b_peer = report__peer(report, b);
+	enum kinship own, peers;
 
-	return a_peer && b_peer && a->id.head.tgid == b->id.head.tgid && a_peer->id.head.tgid &&
-	       a_peer->id.head.tgid == b_peer->id.head.tgid;
+	if (!a_peer || !b_peer)
+		return KIN_NONE;
+	own = kinship_of(report, a->id.head.tgid, b->id.head.tgid);
+	peers = kinship_of(report, a_peer->id.head.tgid, b_peer->id.head.tgid);
+	return own < peers ? own : peers;
 }
 
-/* Where each request has a connection of its own, one of them tells little of the others. */
+/*
+ * Where each request has a connection of its own, one of them tells little of the others. Of
+ * processes of one name it is the places, not whose time it was.
+ */
 static void join_others(const struct report *report, const struct account *account,
 			struct tally *main)
 {
@@ -411,22 +437,27 @@ static void join_others(const struct report *report, const struct account *accou
 	size_t cursor = 0;
 
 	while ((tally = table__next(account->tallies, &cursor))) {
-		if (tally == main || !is_of_same_programs(report, main, tally))
+		enum kinship kin = tally == main ? KIN_NONE : kinship(report, main, tally);
+
+		if (kin == KIN_NONE)
 			continue;
-		tally__join_path(main, tally);
+		if (kin == KIN_PROCESS)
+			tally__join_path(main, tally);
 		tally__take_sites(main, &tally->sites);
 	}
 }
 
-static uint64_t count_served(const struct report *report, const struct account *account)
+static void count_roles(const struct report *report, const struct account *account,
+			struct report_cause *cause)
 {
 	const struct tally *tally;
-	uint64_t count = 0;
 	size_t cursor = 0;
 
-	while ((tally = table__next(account->tallies, &cursor)))
-		count += is_served(report, tally->conn) ? tally->count : 0;
-	return count;
+	while ((tally = table__next(account->tallies, &cursor))) {
+		if (tally->conn)
+			*(is_served(report, tally->conn) ? &cause->served : &cause->made) +=
+				tally->count;
+	}
 }
 
 static void close_cause(const struct ledger *ledger, struct report_cause *cause)
@@ -446,7 +477,7 @@ static void close_cause(const struct ledger *ledger, struct report_cause *cause)
 	cause->whole = account->whole;
 	cause->inferred = account->inferred;
 	cause->conns = account->conns;
-	cause->served = count_served(report, account);
+	count_roles(report, account, cause);
 	cause->main = main;
 	if (!main)
 		return;

@@ -307,7 +307,8 @@ struct report_cause {
 	uint64_t whole;      /* stalls of which every link was seen */
 	uint64_t inferred;   /* stalls of which a link is deduced */
 	uint64_t conns;      /* connections it was seen on */
-	uint64_t served;     /* stalls on connections that a target accepted */
+	uint64_t served;     /* stalls on connections that a target accepted, */
+	uint64_t made;       /* and on others */
 	const struct tally *main; /* the connection on which it took most; NULL: none */
 };
 

@@ -73,7 +73,7 @@ static bool is_all(const struct report_cause *cause, const struct context *conte
 		   enum ns_opener opener)
 {
 	return context->conn->id.opener == opener &&
-	       cause->served == (opener == NS_OPENER_PEER ? cause->count : 0);
+	       !(opener == NS_OPENER_PEER ? cause->made : cause->served);
 }
 
 /* Of the connection that the cause is on; when it is on several, of all the target's: of those that

@@ -237,17 +237,23 @@ static char *evidence(const struct report *report, const struct report_cause *ca
 	return text;
 }
 
-/* " The same happened on two more connections, 5 times, 203 ms in all." */
+/* " The same happened on two more connections, 5 times, 203 ms in all."; or "in other waits", which
+ * were on none. */
 static void add_elsewhere(const struct context *context, char **text)
 {
 	const struct report_cause *cause = report__cause(context->report, context->tally->cause);
+	uint64_t conns = cause->conns - (cause->conns && context->tally->conn);
 	uint32_t more = cause->count - context->tally->count;
 
-	if (cause->conns < 2)
+	if (!more)
 		return;
-	builder__add(text, " The same happened on %s more connection%s, %s, %s in all.",
-		     words_text(cause->conns - 1), cause->conns == 2 ? "" : "s",
-		     counted_text(more, "time"),
+	builder__add(text, " The same happened ");
+	if (conns)
+		builder__add(text, "on %s more connection%s", words_text(conns),
+			     conns == 1 ? "" : "s");
+	else
+		builder__add(text, "in other waits");
+	builder__add(text, ", %s, %s in all.", counted_text(more, "time"),
 		     duration_text(cause->total_ns - context->tally->total_ns));
 }
 

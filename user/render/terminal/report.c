@@ -100,7 +100,8 @@ static void print_example(FILE *out, const struct report *report, enum cause cau
 	if (!stall)
 		return;
 	if (figures && figures->count > 1)
-		print_to(title, "One of the %s, event by event", count_text(figures->count));
+		print_to(title, "One of the %s%s, event by event", count_text(figures->count),
+			 figures->requests ? " stalls" : "");
 	fprintf(out, "\n%s%s%s (stall %u):\n", colour__on(style, COLOUR_STRONG), title,
 		colour__off(style, COLOUR_STRONG), stall->number);
 	render__example(out, report, stall, style, EXAMPLE_LINES);

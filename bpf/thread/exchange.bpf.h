@@ -355,13 +355,23 @@ static __always_inline bool has_room(__u64 length)
 	return true;
 }
 
+/*
+ * Of before its listener was known: the answer to a request, and the wait for the next one. The
+ * first scan tells the listeners.
+ */
+static __always_inline bool may_serve(const struct ns_conn_state *conn)
+{
+	return conn->opener == NS_OPENER_UNKNOWN &&
+	       (scan_mode == NS_SCAN_TARGETS || is_listened_at((struct sock *)conn->key));
+}
+
 static __noinline int tell_exchange(struct ns_conn_state *conn, const struct answer *answer)
 {
 	struct ns_conn_state *peer;
 	struct ns_exchange *out;
 	struct tcp_sock *tp;
 
-	if (!conn || !answer || !conn->turn.ts || conn->turn.ts > answer->ts)
+	if (!conn || !answer || !conn->turn.ts || conn->turn.ts > answer->ts || may_serve(conn))
 		return 0;
 	if (!has_room(answer->ts - asked_since(conn)))
 		return 0;
@@ -461,9 +471,6 @@ static __noinline int end_asked(struct ns_conn_state *conn, __u32 ended, __u64 n
 	struct answer answer = {};
 
 	if (!conn || !find_answer(conn, &answer, ended, now))
-		return 0;
-	/* Of before its listener was known: the answer to a request, and the wait for the next. */
-	if (conn->opener == NS_OPENER_UNKNOWN && is_listened_at((struct sock *)conn->key))
 		return 0;
 	answer.key = conn->key;
 	tell_exchange(conn, &answer);

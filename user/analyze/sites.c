@@ -281,6 +281,7 @@ static const char *find_of_wait(const struct calls *calls, const struct model *m
 static void join_wait(const struct sites *sites, const struct model *model,
 		      const struct ns_wait *wait, size_t link, struct call_sites *of)
 {
+	const struct slept slept = slept_of(wait);
 	const struct calls *calls;
 	const char *begin;
 
@@ -290,7 +291,8 @@ static void join_wait(const struct sites *sites, const struct model *model,
 	if (!calls)
 		return;
 	begin = find_of_wait(calls, model, wait, NS_CALL_WAIT);
-	if (!of->release) {
+	/* Nobody releases a wait whose time-out has run out. */
+	if (!of->release && !is_timed(model, &slept)) {
 		of->release = find_of_wait(calls, model, wait, NS_CALL_RELEASE);
 		of->lock = of->release ? begin : NULL;
 		if (of->lock && of->wait_tid == wait->head.tid)

@@ -215,6 +215,27 @@ static void a_wait_has_no_place_where_they_differ(void **state)
 	pipeline__free(outcome.pipeline);
 }
 
+/* A sleep by a condition variable: its lock may be waited for at another time, and is let go then.
+ */
+static void nobody_releases_a_time_out(void **state)
+{
+	struct outcome outcome = analyze(feed__text(
+		SETTING
+		"0 stack id=4 text=try_to_wake_up;hrtimer_wakeup;__hrtimer_run_queues\n"
+		"40.9 call tgid=10 tid=12 what=release off=1 syscall=202 slept=11 stack_id=3\n"
+		"41 wait tgid=10 tid=11 off=1 wake=41 state=1 syscall=202 waker_stack_id=4\n"
+		"50 call tgid=10 tid=11 what=wait off=50 syscall=202 stack_id=1\n"
+		"90 wait tgid=10 tid=11 off=50 wake=90 state=1 syscall=202 waker_stack_id=4\n"
+		"200 end\n"));
+
+	(void)state;
+	assert_int_equal(outcome.stall->cause, CAUSE_TIMER);
+	assert_string_equal(outcome.stall->sites.wait, AT_HEAD);
+	assert_null(outcome.stall->sites.lock);
+	assert_null(outcome.stall->sites.release);
+	pipeline__free(outcome.pipeline);
+}
+
 static void a_window_is_not_where_it_was_written(void **state)
 {
 	struct feed feed = feed__text(SETTING);
@@ -463,6 +484,7 @@ int main(void)
 		cmocka_unit_test(a_cork_has_no_first_write),
 		cmocka_unit_test(a_wait_has_the_place_of_those_like_it),
 		cmocka_unit_test(a_wait_has_no_place_where_they_differ),
+		cmocka_unit_test(nobody_releases_a_time_out),
 		cmocka_unit_test(a_window_is_not_where_it_was_written),
 		cmocka_unit_test(the_oldest_call_makes_room),
 		cmocka_unit_test(a_site_begins_and_ends_in_the_program),

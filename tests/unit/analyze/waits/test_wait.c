@@ -734,6 +734,44 @@ static void test_beside_a_server_of_messages(void **state)
 	}
 }
 
+/* What the end of the window cut off is an answer that may still come, unless it has waited for
+ * long. */
+static void test_datagram_at_the_end(void **state)
+{
+	static const char asked[] =
+		"%d wait tgid=10 tid=10 off=%d state=1 syscall=45 arg0=3 "
+		"socket_family=2 socket_type=2 socket_protocol=17 "
+		"socket_lport=4000 socket_remote=127.0.0.1:5000 "
+		"socket_role=asks socket_followed=1 socket_tries=1 "
+		"socket_asked=%d %s\n";
+	static const struct {
+		int end;
+		uint32_t unanswered;
+	} rows[] = {{100, 0}, {130, 0}, {300, 1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[2048] =
+			"0 session threshold=10 arch=x86_64\n"
+			"0 process tgid=10 role=target comm=client\n";
+		const struct tally_server *server;
+		struct outcome outcome;
+
+		for (int at = 0; at < 80; at += 40)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), asked, at + 40,
+				 at + 1, at + 1, "socket_ready=1");
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), asked, rows[i].end, 81,
+			 81, "ended=lasts");
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d end\n", rows[i].end);
+		outcome = analyze(feed__text(text));
+		assert_int_equal(outcome.report->stall_count, 3);
+		server = tally__server(outcome.report->causes[0].main);
+		assert_int_equal(server->answered, 2);
+		assert_int_equal(server->unanswered, rows[i].unanswered);
+		done(&outcome);
+	}
+}
+
 /* A thread that asks three at a time waits once: one stall, which holds up all of these requests.
  */
 static void test_several_requests(void **state)
@@ -798,6 +836,7 @@ int main(void)
 		cmocka_unit_test(test_example_of_several_threads),
 		cmocka_unit_test(test_beside_a_server_of_messages),
 		cmocka_unit_test(test_several_requests),
+		cmocka_unit_test(test_datagram_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

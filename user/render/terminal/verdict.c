@@ -119,18 +119,30 @@ static void print_places(FILE *out, const struct verdict *verdict, const struct 
 	print_line(out, second, pair.second, sizeof(pair.second), style);
 }
 
-static void print_sites(FILE *out, const struct verdict *verdict, const struct render_style *style)
+/* Of where a thread waits none: there an event loop has no function of the program. */
+static void print_hints(FILE *out, const struct verdict *verdict, const struct render_style *style)
 {
 	const struct call_sites *sites = &verdict->sites;
-	const char *written = sites->second_write ? sites->second_write : sites->read;
-	const char *hint = written ? site__names_hint(written) : NULL;
+	const struct {
+		const char *what;
+		const char *frames;
+	} rows[] = {
+		{"here", sites->second_write ? sites->second_write : sites->read},
+		{"where it answers", sites->answer},
+		{"where it computes", site__busy(sites).frames},
+	};
+	const char *said = NULL;
 	char text[SITE_TEXT];
 
-	print_places(out, verdict, style);
-	if (!hint)
-		return;
-	snprintf(text, sizeof(text), "for its own functions here, %s", hint);
-	print_line(out, "", text, sizeof(text), style);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *hint = rows[i].frames ? site__names_hint(rows[i].frames) : NULL;
+
+		if (!hint || hint == said)
+			continue;
+		snprintf(text, sizeof(text), "for its own functions %s, %s", rows[i].what, hint);
+		print_line(out, "", text, sizeof(text), style);
+		said = hint;
+	}
 }
 
 void render__verdict(FILE *out, const struct verdict *verdict, const struct render_style *style)
@@ -141,6 +153,7 @@ void render__verdict(FILE *out, const struct verdict *verdict, const struct rend
 	wrap__item(out, "", verdict->headline, 0, INDENT, colour, style);
 	if (verdict->brief && verdict->brief[0])
 		wrap__item(out, "", verdict->brief, INDENT, 0, COLOUR_PLAIN, style);
-	print_sites(out, verdict, style);
+	print_places(out, verdict, style);
+	print_hints(out, verdict, style);
 	print_advice(out, verdict, style);
 }

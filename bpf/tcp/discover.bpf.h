@@ -50,8 +50,11 @@ static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 		return;
 	conn = bpf_map_lookup_elem(&conns, &address);
 	if (conn) {
-		if (conn->origin == NS_ORIGIN_USE)
+		/* Of several processes, or descriptors, that have it, the first. */
+		if (conn->origin == NS_ORIGIN_USE) {
+			conn->origin = NS_ORIGIN_EXISTED;
 			count_found(conn);
+		}
 		return;
 	}
 	if (state == NS_TCP_SYN_SENT) {

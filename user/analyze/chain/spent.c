@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/chain/spent.h"
+#include "user/base/clock.h"
 
 #include <string.h>
 
@@ -113,6 +114,20 @@ static bool find_exchange(const struct model *model, uint32_t tid, uint64_t from
 
 	while ((exchange = exchanges__next(exchanges, &walk))) {
 		if (spent__of_request(exchange, tid, from, to, out))
+			return true;
+	}
+	return false;
+}
+
+bool spent__asks(const struct model *model, uint32_t tid, uint64_t from, uint64_t to)
+{
+	const struct exchanges *exchanges = model__exchanges(model);
+	struct exchange_walk walk = exchanges__of(exchanges, tid, 0);
+	const struct ns_exchange *exchange;
+
+	while ((exchange = exchanges__next(exchanges, &walk))) {
+		if (exchange->side == NS_EXCHANGE_ASKED &&
+		    2 * clock__common(exchange->begin_ts, exchange->head.ts, from, to) >= to - from)
 			return true;
 	}
 	return false;

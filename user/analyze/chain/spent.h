@@ -25,4 +25,7 @@ bool spent__find(const struct model *model, uint32_t tid, const struct between *
 bool spent__of_request(const struct ns_exchange *exchange, uint32_t tid, uint64_t from, uint64_t to,
 		       struct spent *out);
 
+/* It waits for the answer to a request of its own for at least half of that time. */
+bool spent__asks(const struct model *model, uint32_t tid, uint64_t from, uint64_t to);
+
 #endif

@@ -356,12 +356,15 @@ static void spend_spent(struct waker_chain *chain, uint64_t until, const struct 
 	double part = busy ? (double)min_u64(length - here, busy) / (double)busy * 1000 : 0;
 	uint64_t nobodys = ns_passed(spent->whole_ns, length);
 
+	bool asks = here && spent__asks(chain->model, chain->who.tid, chain->at, counted);
+
 	for (size_t i = 0; i < NS_SHORTS; i++) {
 		uint64_t ns =
 			i == NS_SHORT_INPUT ? here : (uint64_t)(spent->sums.short_us[i] * part);
 
 		spend_as(chain, clip(chain, chain->at + ns, counted), PATH_SHORTS,
-			 cause_of_short[i], spent->sums.shorts[i]);
+			 asks && i == NS_SHORT_INPUT ? CAUSE_PEER_APP : cause_of_short[i],
+			 spent->sums.shorts[i]);
 	}
 	spend(chain, clip(chain, chain->at + (uint64_t)(spent->sums.ready_us * part), counted),
 	      CAUSE_RUNQUEUE);

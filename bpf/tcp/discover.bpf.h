@@ -20,13 +20,13 @@ static __always_inline void scan_opening(struct sock *sk, struct adoption *as)
 		open_conn(conn->key);
 }
 
-/* One of the connections that were there, of which a pair of targets' ends is one. */
+/* One of the connections that were there; of a pair of targets' ends the first that is met. */
 static __always_inline void count_found(const struct ns_conn_state *conn)
 {
 	const struct ns_conn_state *peer =
 		conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
 
-	if (!peer || !(peer->role & NS_ROLE_TARGET) || conn->key < peer->key)
+	if (!peer || peer->origin != NS_ORIGIN_EXISTED)
 		conns_found++;
 }
 
@@ -63,8 +63,8 @@ static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 	}
 	as.opener = opener_by_use(sk);
 	conn = adopt_open(sk, &as);
-	if (conn && !conn->peer)
-		conns_found++;
+	if (conn)
+		count_found(conn);
 	find_hold(sk, conn);
 }
 

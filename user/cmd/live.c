@@ -144,10 +144,15 @@ static void announce(struct live *live)
 	char *who = live->target;
 	size_t conns = 0;
 
-	/* The other end of a connection on this host is not another one. Of very many not each is
-	 * in the report. */
-	for (size_t i = 0; i < report->conn_count; i++)
-		conns += report__stands_for_itself(report, &report->conns[i]);
+	/* The other end of a connection on this host is not another one, be it a target as well. Of
+	 * very many not each is in the report. */
+	for (size_t i = 0; i < report->conn_count; i++) {
+		const struct report_conn *peer = report__peer(report, &report->conns[i]);
+
+		conns += report__stands_for_itself(report, &report->conns[i]) &&
+			 !(peer && peer->id.role & NS_ROLE_TARGET &&
+			   peer->id.head.conn < report->conns[i].id.head.conn);
+	}
 	if (conns < session__conns_found(live->session))
 		conns = session__conns_found(live->session);
 	session__first_target(live->session, who, sizeof(live->target));

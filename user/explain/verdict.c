@@ -31,8 +31,10 @@ struct watched {
 static struct watched count_watched(const struct report *report)
 {
 	const struct conn_sums sums = conn_sums__of(report);
-	struct watched watched = {
-		.conns = sums.targets, .writes = sums.writes, .exchanges = sums.exchanges};
+	/* One of which both ends are targets is one. */
+	struct watched watched = {.conns = sums.traffic.connections + sums.traffic.attempts,
+				  .writes = sums.writes,
+				  .exchanges = sums.traffic.exchanges};
 
 	for (size_t i = 0; i < report->uring_count; i++)
 		watched.operations += report->uring[i].completed;

@@ -64,8 +64,8 @@ struct wait_queue {
 	size_t count;
 	size_t size;
 	struct reported reported[WAIT_QUEUE_LINKS];
-	size_t reported_count; /* ever */
-	struct provisional *provisional;
+	size_t reported_count;            /* ever */
+	struct provisional **provisional; /* in the order in which they were judged */
 	size_t provisional_count;
 	size_t provisional_size;
 	uint32_t provisional_numbers; /* ever */
@@ -99,8 +99,10 @@ void wait_queue__free(struct wait_queue *queue)
 	if (!queue)
 		return;
 	waker_chain__free(queue->chain);
-	for (size_t i = 0; i < queue->provisional_count; i++)
-		incident__free(queue->provisional[i].incident);
+	for (size_t i = 0; i < queue->provisional_count; i++) {
+		incident__free(queue->provisional[i]->incident);
+		free(queue->provisional[i]);
+	}
 	free(queue->provisional);
 	free(queue->pending);
 	free(queue);
@@ -208,7 +210,7 @@ static bool tells_more(struct wait_queue *queue, const struct ns_exchange *excha
 		return false;
 	queue->knows_requests = true;
 	for (size_t i = 0; i < queue->provisional_count; i++)
-		is_first |= queue->provisional[i].finding.stall.pid == exchange->head.tgid;
+		is_first |= queue->provisional[i]->finding.stall.pid == exchange->head.tgid;
 	return is_first;
 }
 
@@ -301,9 +303,9 @@ static void join(struct wait_queue *queue, struct judged *judged, const struct n
 	judged->stall = judged->delayed_by = stall;
 	judged->wait = stall_wait__of(wait);
 	for (size_t i = 0; i < queue->provisional_count; i++) {
-		if (queue->provisional[i].number != stall)
+		if (queue->provisional[i]->number != stall)
 			continue;
-		stall__join(&queue->provisional[i].finding.stall, &judged->wait);
+		stall__join(&queue->provisional[i]->finding.stall, &judged->wait);
 		judged->judgement = JUDGED_NOTHING;
 	}
 }
@@ -342,7 +344,8 @@ static void set_aside(struct wait_queue *queue, const struct judged *judged, enu
 
 	queue->provisional = xgrow(queue->provisional, queue->provisional_count,
 				   &queue->provisional_size, sizeof(*queue->provisional));
-	provisional = &queue->provisional[queue->provisional_count++];
+	provisional = xcalloc(1, sizeof(*provisional));
+	queue->provisional[queue->provisional_count++] = provisional;
 	*provisional = (struct provisional){
 		.number = PROVISIONAL_NUMBERS + queue->provisional_numbers++,
 		.cause = cause,
@@ -789,7 +792,7 @@ static void note_delayed(struct wait_queue *queue, const struct pending *pending
 	    !exchange->head.type || pending->kind != (is_asked ? PENDING_REQUEST : PENDING_TIMES))
 		judged->delayed_by = 0;
 	for (size_t i = 0; i < queue->provisional_count && judged->delayed_by; i++) {
-		struct provisional *provisional = &queue->provisional[i];
+		struct provisional *provisional = queue->provisional[i];
 
 		if (provisional->number != judged->delayed_by)
 			continue;
@@ -881,15 +884,16 @@ static bool settle_provisional(struct wait_queue *queue, const struct provisiona
 static bool judge_provisional(struct wait_queue *queue, uint64_t now, struct judged *judged)
 {
 	if (!queue->provisional_count ||
-	    (!queue->knows_more && queue->provisional[0].until_ts > now))
+	    (!queue->knows_more && queue->provisional[0]->until_ts > now))
 		return false;
 	for (size_t i = 0; i < queue->provisional_count; i++) {
-		struct provisional *provisional = &queue->provisional[i];
+		struct provisional *provisional = queue->provisional[i];
 
 		if (!settle_provisional(queue, provisional, now, judged))
 			continue;
-		memmove(provisional, provisional + 1,
-			(--queue->provisional_count - i) * sizeof(*provisional));
+		free(provisional);
+		memmove(&queue->provisional[i], &queue->provisional[i + 1],
+			(--queue->provisional_count - i) * sizeof(*queue->provisional));
 		return true;
 	}
 	queue->knows_more = false;

@@ -15,7 +15,7 @@
 	1024 /* not yet judged; the oldest is judged early when there are more                     \
 	      */
 #define WAIT_QUEUE_LINKS       1024 /* links of stalls, which other waits may turn out to share */
-#define WAIT_QUEUE_PROVISIONAL 256  /* further stalls are not */
+#define WAIT_QUEUE_PROVISIONAL 2048 /* of some 8 KB; further stalls are not */
 
 enum judgement {
 	JUDGED_NOTHING, /* idle, or no stall by another reason */

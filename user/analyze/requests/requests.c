@@ -131,15 +131,15 @@ static uint32_t find_end(const struct requests *requests, const struct request_e
 }
 
 /* 0: nothing is known of it, not even a name, or there is no room. */
-static uint32_t number_end(struct requests *requests, uint32_t number, enum request_role role)
+static uint32_t number_of(struct requests *requests, const struct ns_conn *conn,
+			  enum request_role role)
 {
-	const struct model_conn *conn = model__conn(requests->model, number);
 	struct request_end end;
 	uint32_t found;
 
-	if (!conn || !conn->id.head.type)
+	if (!conn->head.type)
 		return 0;
-	end = end_of(requests->model, &conn->id, role);
+	end = end_of(requests->model, conn, role);
 	if (!end.comm[0])
 		return 0;
 	found = find_end(requests, &end);
@@ -147,6 +147,13 @@ static uint32_t number_end(struct requests *requests, uint32_t number, enum requ
 		return found;
 	requests->ends[requests->end_count] = end;
 	return requests->end_count++;
+}
+
+static uint32_t number_end(struct requests *requests, uint32_t number, enum request_role role)
+{
+	const struct model_conn *conn = model__conn(requests->model, number);
+
+	return conn ? number_of(requests, &conn->id, role) : 0;
 }
 
 static struct exchange *add_exchange(struct requests *requests, enum request_role role)
@@ -804,14 +811,20 @@ static size_t write_ends(const struct requests *requests, const struct report *r
 	return written;
 }
 
-/* A connection has one endpoint, though its process may take another name meanwhile: the last one.
+/*
+ * A connection has one endpoint, though its process may take another name meanwhile: the last one.
+ * One of many is told behind its request, and may have closed by now.
  */
-static void number_again(struct requests *requests, struct sample *sample, enum request_role role)
+static void number_again(struct requests *requests, const struct report *report,
+			 struct sample *sample, enum request_role role)
 {
 	for (size_t i = 0; i < sample->count; i++) {
 		struct ns_exchange *side = own_side(&sample->exchanges[i]);
 		uint32_t number = number_end(requests, side->head.conn, role);
+		const struct report_conn *conn = report__conn(report, side->head.conn);
 
+		if (!number && !*endpoint(side) && conn)
+			number = number_of(requests, &conn->id, role);
 		if (number)
 			*endpoint(side) = number;
 	}
@@ -828,7 +841,7 @@ static size_t write_role(struct requests *requests, const struct report *report,
 	if (!sample->count)
 		return 0;
 	views->connections = at_least(connections(&sums, role), 1);
-	number_again(requests, sample, role);
+	number_again(requests, report, sample, role);
 	count = 1 + write_ends(requests, report, role, views);
 	count += write_conns(requests, report, role, &views[count]);
 	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges), by_duration);

@@ -46,7 +46,7 @@ static const struct {
 				 "thread or process, a disk or an io_uring operation",
 				 CAUSE_RANK_MACHINE},
 	[CAUSE_GROUP_PROGRAM] = {"the program",
-				 "it had asked to sleep, or its own time-out ran out",
+				 "it had asked to sleep, its own time-out ran out, or it computed",
 				 CAUSE_RANK_OWN_WISH},
 };
 

@@ -160,6 +160,8 @@ static const struct template advice[] = {
 	 "{saves}."},
 	{ROOTED, "{?is_unread}"
 	 "Let {doer} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
+	{FOR(PEER_APP) | FOR(SELF), "{?others}"
+	 "Let more threads, or processes, answer than {doer} alone."},
 	{FOR(PEER_APP), "{?is_sleeping}{?is_depending}"
 	 "In {doer}, do not " SLEEP_THERE " while a client of {waiter} waits for what it sends; wait for the event "
 	 "itself: at most this {saves}."},

@@ -116,7 +116,7 @@ static const char peer_app[] =
 	"[{?is_depending}{waiter} had a request to answer, and waited[ in {call}] for what [{waker}|{other}] was to send[{?is_accepting} on {fd}{connection}]: the "
 	"program there took that time."
 	"|{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other} to answer: the program there took that "
-	"time.]{ruled_out}[{made_of}]{at_quota}[{!peer}{round_trip}]";
+	"time.]{ruled_out}[{made_of}]{answered_others}{at_quota}[{!peer}{round_trip}]";
 
 static const char lock[] =
 	"{waited}[ until {waker} woke it]: for a lock that another thread held, or for a signal between "
@@ -166,7 +166,7 @@ static const char accept_queue[] =
 	"{queue_length} lay in the queue; listen() allows {listen_backlog}[, net.core.somaxconn {somaxconn}].][{made_of}]";
 
 static const char self[] =
-	"{waiter} itself was busy: in no wait that was seen.[{made_of}]";
+	"{waiter} itself was busy: in no wait that was seen.[{made_of}]{answered_others}";
 /* clang-format on */
 
 static const char *const explanations[CAUSE_COUNT] = {

@@ -97,12 +97,12 @@ static void test_every_cause_and_total_at_once(void **state)
 	(void)state;
 	budgets__default(&budgets);
 	for (int cause = CAUSE_COUNT - 1; cause >= 0; cause--) {
-		if (cause != CAUSE_IDLE && cause != CAUSE_SELF)
+		if (cause != CAUSE_IDLE)
 			used += snprintf(text + used, sizeof(text) - used, ",%s=%d",
 					 cause__info(cause)->id, cause);
 	}
 	assert_true(budgets__parse(&budgets, text, why, sizeof(why)));
-	assert_int_equal(budgets.count, CAUSE_COUNT - 2 + 1);
+	assert_int_equal(budgets.count, CAUSE_COUNT - 1 + 1);
 	for (size_t i = 1; i + 1 < budgets.count; i++)
 		assert_true(budgets.v[i - 1].cause < budgets.v[i].cause);
 	assert_true(budgets.v[budgets.count - 1].total);
@@ -138,7 +138,7 @@ static void assert_no_cause(const char *budgets, const char *name)
 {
 	assert_refused(budgets, name, "total");
 	for (unsigned cause = 0; cause < CAUSE_COUNT; cause++) {
-		if (cause != CAUSE_IDLE && cause != CAUSE_SELF)
+		if (cause != CAUSE_IDLE)
 			assert_refused(budgets, cause__info((enum cause)cause)->id);
 	}
 }
@@ -148,7 +148,6 @@ static void test_refusals_of_causes(void **state)
 	(void)state;
 	assert_no_cause("nagel=0", "nagel");
 	assert_refused("rto=1,idle=0", "idle", "never the cause of a stall");
-	assert_refused("self=none", "self", "never the cause of a stall");
 	assert_refused("rto=1,cork=2,rto=1", "rto is given twice");
 	assert_refused("rto=none,rto=1", "rto is given twice");
 	assert_refused("total=1,total=2", "total is given twice");

@@ -50,6 +50,23 @@ const struct ns_exchange *request__awaited(const struct model *model, const stru
 	return NULL;
 }
 
+uint32_t request__others(const struct model *model, uint32_t tid, const uint32_t conns[2],
+			 uint64_t from, uint64_t to)
+{
+	const struct exchanges *exchanges = model__exchanges(model);
+	struct exchange_walk walk = exchanges__of(exchanges, tid, 0);
+	const struct ns_exchange *exchange;
+	uint32_t count = 0;
+
+	while ((exchange = exchanges__next(exchanges, &walk))) {
+		if (exchange->side == NS_EXCHANGE_SERVED && exchange->head.conn != conns[0] &&
+		    exchange->head.conn != conns[1] && exchange->head.ts > from &&
+		    exchange->head.ts <= to)
+			count++;
+	}
+	return count;
+}
+
 struct request_place request__place(const struct model *model, const struct ns_wait *wait)
 {
 	const struct exchanges *exchanges = model__exchanges(model);

@@ -37,6 +37,10 @@ bool request__is_of_target(const struct model *model, const struct ns_exchange *
  */
 bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
 			 struct ns_wait *whole);
+/* How many requests on connections but these a thread answered from then to then, as far as it is
+ * told: none of short ones. */
+uint32_t request__others(const struct model *model, uint32_t tid, const uint32_t conns[2],
+			 uint64_t from, uint64_t to);
 /* When a request that is served was there to be read. */
 uint64_t request__arrived(const struct ns_exchange *served);
 /* What is known of the listen queue that its connection came from: by itself, or the other end's

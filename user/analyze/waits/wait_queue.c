@@ -364,6 +364,17 @@ static struct stall_queue queue_of(const struct ns_exchange *exchange)
 				    .somaxconn = exchange->somaxconn};
 }
 
+/* Who computes, or leaves it unread, may be at what others asked. */
+static void note_others(const struct wait_queue *queue, struct stall *stall)
+{
+	const struct path_part *main = path__main(&stall->path, stall->cause);
+	const uint32_t conns[2] = {stall->conn, stall->peer};
+
+	if (main && (main->kind == PATH_RUNS || main->kind == PATH_UNREAD))
+		stall->others = request__others(queue->model, main->tid, conns, stall->start_ts,
+						stall->end_ts);
+}
+
 /* What was explained becomes a stall or shows one. */
 static void judge_explained(struct wait_queue *queue, const struct pending *pending,
 			    const struct unexplained *rest, const struct attribution *attribution,
@@ -397,6 +408,7 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 		stall->conn = pending->exchange.head.conn;
 		stall->peer = conn ? conn->peer : 0;
 	}
+	note_others(queue, stall);
 	if (stall->cause == CAUSE_ACCEPT_QUEUE)
 		stall->queue = queue_of(request__queued(queue->model, &pending->exchange));
 	same = reported_before(queue, stall);

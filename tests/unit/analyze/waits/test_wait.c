@@ -734,6 +734,40 @@ static void test_beside_a_server_of_messages(void **state)
 	}
 }
 
+/* A busy thread answers others first: those are counted, but for its own request and earlier ones.
+ */
+static void test_others_are_answered(void **state)
+{
+	static const char conn[] =
+		"0 conn conn=%u tgid=10 role=target local=10.0.0.1:80 "
+		"remote=10.0.0.2:100%u fd=%u origin=existed opener=peer "
+		"comm=srv\n";
+	static const char served[] =
+		"%u exchange conn=%u tgid=10 tid=10 side=served arrived=%u.1 "
+		"begin=%u.2 ready=%u.3 answer=%u reads=1 writes=1 weight=1 "
+		"ended=followed spent_known=1 run_us=40000\n";
+	char text[4096] =
+		"0 session threshold=10 arch=x86_64\n"
+		"0 process tgid=10 role=target comm=srv\n";
+	const struct stall *last;
+	struct outcome outcome;
+
+	(void)state;
+	for (unsigned i = 1; i <= 4; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), conn, i, i, i);
+	for (unsigned i = 1; i <= 4; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), served, 40 + 10 * i, i,
+			 i == 4 ? 55 : 5, i == 4 ? 55 : 5, i == 4 ? 55 : 5, 40 + 10 * i);
+	strcat(text, "400 end\n");
+	outcome = analyze(feed__text(text));
+	assert_int_equal(outcome.report->stall_count, 4);
+	last = &outcome.report->stalls[3];
+	assert_int_equal(last->cause, CAUSE_SELF);
+	assert_int_equal(last->conn, 4);
+	assert_int_equal(last->others, 2); /* at 60 and 70, not that at 50 */
+	done(&outcome);
+}
+
 /* What the end of the window cut off is an answer that may still come, unless it has waited for
  * long. */
 static void test_datagram_at_the_end(void **state)
@@ -837,6 +871,7 @@ int main(void)
 		cmocka_unit_test(test_beside_a_server_of_messages),
 		cmocka_unit_test(test_several_requests),
 		cmocka_unit_test(test_datagram_at_the_end),
+		cmocka_unit_test(test_others_are_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

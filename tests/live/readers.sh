@@ -11,12 +11,14 @@ bulk_program() {
     cp "$READERS_DIR/$1" "$EXCHANGE" && "$READERS_DIR/bulk" "$2" "$EXCHANGE" "$3" || fail "the program was not made"
 }
 
-# The stalls are there, and of sentences about names that are missing one, which says why in these words.
-expect_names_missing() { # expect_names_missing WORDS
+# The stalls are there, and of sentences about what is missing one, which says why in these words.
+expect_names_missing() { # expect_names_missing WORDS [WHAT]
+    local what=${2:-names of functions}
+
     expect "the stalls" "$(count_of nagle-delack)" '>=' 1
     expect_is "complete" "$(report .completeness.lost_by_kind.ringbuf)" null
-    expect_is "sentences about names" "$(grep -c 'names of functions are missing' "$SCRATCH/trace.err")" 1
-    grep -q "names of functions are missing: $1" "$SCRATCH/trace.err" || fail "it says: $(grep 'names of functions' "$SCRATCH/trace.err")"
+    expect_is "sentences about what is missing" "$(grep -c 'are missing: ' "$SCRATCH/trace.err")" 1
+    grep -q "$what are missing: $1" "$SCRATCH/trace.err" || fail "it says: $(grep 'are missing: ' "$SCRATCH/trace.err")"
 }
 
 # 700 million symbols: to read them all took a minute, in which it heeded no signal.
@@ -44,7 +46,9 @@ case_readers_lines_without_end() {
     end_trace
     open_gate
     end_exchange
-    expect_names_missing "the process that reads them ended 1 time, first at $EXCHANGE "
+    expect_names_missing "the process that reads them ended 1 time, first at $EXCHANGE " "lines of source"
+    # What was asked as the reader ended is answered by the next one. It has no names.
+    expect_is "own frames of the second writes" "$(report '[.stalls[].sites.second_write | map(select(startswith("[bulk]+"))) | length > 1] | unique | join(" ")')" true
 }
 
 # The one that reads, of two that are called so: the other started it.

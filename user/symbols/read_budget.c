@@ -101,6 +101,17 @@ bool read_budget__enter(const struct read_budget_subject *subject, const char *p
 	return true;
 }
 
+bool read_budget__lines(void)
+{
+	struct read_budget_subject lines = book->subject;
+
+	lines.lines = 1;
+	if (is_refused(&lines))
+		return false;
+	book->subject = lines;
+	return true;
+}
+
 void read_budget__limit(uint64_t bytes, void (*begin)(void))
 {
 	most_resident = bytes;
@@ -143,6 +154,14 @@ bool read_budget__ended(struct read_budget_book *of)
 	return of->ended < READ_BUDGET_REFUSED;
 }
 
+static bool only_lines(const struct read_budget_book *of)
+{
+	for (uint32_t i = 0; i < of->refused_count && i < READ_BUDGET_REFUSED; i++)
+		if (!of->refused[i].lines)
+			return false;
+	return of->refused_count == of->ended;
+}
+
 void read_budget__report(const struct read_budget_book *of)
 {
 	char path[TEXT_SAFE(sizeof(of->first))];
@@ -154,10 +173,10 @@ void read_budget__report(const struct read_budget_book *of)
 			"read: some of them may be missing or wrong");
 	if (of->ended)
 		log__note(
-			"names of functions are missing: the process that reads them ended %u "
-			"time%s, first at %s (too large, too slow to read, or damaged)",
-			of->ended, of->ended == 1 ? "" : "s",
-			path[0] ? path : "no file that is known");
+			"%s are missing: the process that reads them ended %u time%s, first at %s "
+			"(too large, too slow to read, or damaged)",
+			only_lines(of) ? "lines of source" : "names of functions", of->ended,
+			of->ended == 1 ? "" : "s", path[0] ? path : "no file that is known");
 	else if (of->exceeded)
 		log__note(
 			"names of functions are missing: %s has more to read than netstall "

@@ -27,13 +27,14 @@
 /* All that the process that reads may have, and half of what the machine has; with half of that
  * left over from a question it is ended, and with it what libdw keeps. */
 #define READ_BUDGET_MEMORY (4ull << 30)
-/* Files and processes that ended the process that reads: they are not tried again. */
+/* What ended the process that reads: it is not tried again. */
 #define READ_BUDGET_REFUSED 8
 
-/* A file, or a process whose stacks are unwound. */
+/* A file, its debug information alone, or a process whose stacks are unwound. */
 struct read_budget_subject {
 	uint64_t device, inode;
-	uint64_t pid; /* 0: a file */
+	uint64_t pid;   /* 0: a file */
+	uint64_t lines; /* 1: its debug information, without which it still has names */
 };
 
 /* In memory that the process that reads shares with those that wait for it. */
@@ -65,6 +66,9 @@ void read_budget__exceed(void);
  */
 bool read_budget__enter(const struct read_budget_subject *subject, const char *path,
 			const uint64_t *spent_ns);
+/* It is the debug information of what was entered, up to read_budget__leave(). False: it is
+ * refused. */
+bool read_budget__lines(void);
 void read_budget__leave(uint64_t *spent_ns);
 /*
  * From now on a file ends this process when it became larger than this with it; and begin is called

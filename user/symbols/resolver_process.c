@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The resolver's two processes: one reads files and answers; the other waits for its end, answers
- * what it was at with "not known", and starts it anew. Neither has a right of its own.
+ * The resolver's two processes: one reads files and answers; the other waits for its end, and
+ * starts it anew. What ended two of them is answered with "not known". Neither has a right of its
+ * own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -176,7 +177,9 @@ static void *serve(void *argument)
 	struct worker *worker = argument;
 	ssize_t got;
 
-	while ((got = recv(HELPER_SOCKET, &worker->question, sizeof(worker->question), 0)) > 0) {
+	/* It stays there until it is answered: if that ends this process, the next one gets it. */
+	while ((got = recv(HELPER_SOCKET, &worker->question, sizeof(worker->question), MSG_PEEK)) >
+	       0) {
 		if (got < (ssize_t)sizeof(struct question) ||
 		    worker->question.head.len != got - sizeof(struct question))
 			_exit(1);
@@ -187,6 +190,7 @@ static void *serve(void *argument)
 		answer(worker);
 		set_timers(0, 0);
 		worker->shared->book.cut = cut_files__seen();
+		recv(HELPER_SOCKET, &worker->question, sizeof(worker->question.head), 0);
 		if (send(HELPER_SOCKET, &worker->reply, length_of(worker), MSG_NOSIGNAL) < 0)
 			break;
 		worker->shared->question = 0;
@@ -261,7 +265,7 @@ static bool says_all(void)
 
 _Noreturn void resolver__run(struct resolver_shared *shared, struct file_broker *broker, int socket)
 {
-	struct resolver_answer none;
+	struct resolver_answer none = {0};
 	pid_t pid;
 	int status;
 
@@ -280,12 +284,15 @@ _Noreturn void resolver__run(struct resolver_shared *shared, struct file_broker 
 			_exit(1);
 		if (WIFEXITED(status) && !WEXITSTATUS(status))
 			_exit(0);
-		none = (struct resolver_answer){.number = shared->question};
-		shared->question = 0;
 		if (!read_budget__ended(&shared->book))
 			_exit(1);
-		if (none.number)
+		if (shared->question && shared->question == none.number) {
+			recv(HELPER_SOCKET, &none, sizeof(none.number), 0);
+			none = (struct resolver_answer){.number = shared->question};
 			send(HELPER_SOCKET, &none, offsetof(struct resolver_answer, text),
 			     MSG_NOSIGNAL);
+		}
+		none.number = shared->question;
+		shared->question = 0;
 	}
 }

@@ -49,24 +49,35 @@ static const char *name_at(struct resolver *resolver, uint64_t pc)
 	return text;
 }
 
-/* Reading it ends the process: for its time, or for its memory. */
-static void a_file_that_ends_the_reader_costs_its_own_names(void **state)
+/* Reading them ends the process, for its time or for its memory: once for the first one's lines,
+ * and twice for those of two more, at one question. */
+static void files_that_end_the_reader_cost_their_own_lines(void **state)
 {
 	struct resolver *resolver = resolver__new(NULL);
-	char path[] = "/tmp/netstall-bulk-XXXXXX", nameless[64];
-	uint64_t bulk = map_bulk(path) + 0x1100, known = (uint64_t)known_function;
+	char paths[][32] = {"/tmp/netstall-bulk-XXXXXX", "/tmp/netstall-bulk-XXXXXX",
+			    "/tmp/netstall-bulk-XXXXXX"};
+	uint64_t bulk[3], known = (uint64_t)known_function;
+	char nameless[64], text[256];
 
 	(void)state;
 	assert_non_null(resolver);
+	for (int i = 0; i < 3; i++)
+		bulk[i] = map_bulk(paths[i]) + 0x1100;
 	known_function();
 	assert_string_equal(name_at(resolver, known), "known_function");
-	assert_string_equal(name_at(resolver, bulk), "[unread]");
+	snprintf(nameless, sizeof(nameless), "[%s]", strrchr(paths[0], '/') + 1);
+	assert_string_equal(name_at(resolver, bulk[0]), nameless);
 	assert_string_equal(name_at(resolver, known), "known_function");
-	snprintf(nameless, sizeof(nameless), "[%s]", strrchr(path, '/') + 1);
-	assert_string_equal(name_at(resolver, bulk), nameless); /* it is not tried again */
+	assert_string_equal(name_at(resolver, bulk[0]), nameless);
+	resolver__stack(resolver, getpid(), bulk + 1, 2, SYMBOLS_LINES | SYMBOLS_SHORT, text,
+			sizeof(text));
+	assert_string_equal(text, "[unread]");
+	snprintf(nameless, sizeof(nameless), "[%s]", strrchr(paths[2], '/') + 1);
+	assert_string_equal(name_at(resolver, bulk[2]), nameless); /* it is not tried again */
 	assert_true(resolver__poll(resolver, 0));
 	resolver__free(resolver);
-	unlink(path);
+	for (int i = 0; i < 3; i++)
+		unlink(paths[i]);
 }
 
 static void nobody_knows_nothing(void **state)
@@ -164,7 +175,7 @@ static void too_much_behind_a_call_goes_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_that_ends_the_reader_costs_its_own_names),
+		cmocka_unit_test(files_that_end_the_reader_cost_their_own_lines),
 		cmocka_unit_test(nobody_knows_nothing),
 		cmocka_unit_test(what_is_behind_a_call_waits_with_it),
 		cmocka_unit_test(too_much_behind_a_call_goes_on),

@@ -332,13 +332,14 @@ static bool write_function(const struct image_file *file, uint64_t address, bool
 static size_t find_lines(struct image_file *file, uint64_t address, unsigned style,
 			 struct image_line lines[IMAGE_INLINED + 1])
 {
+	bool wanted = style & SYMBOLS_LINES && read_budget__lines();
 	size_t count = 0;
 
-	if (style & SYMBOLS_LINES && !file->tried_lines) {
+	if (wanted && !file->tried_lines) {
 		file->tried_lines = true;
 		file->lines = image_lines__new(file->names);
 	}
-	if (style & SYMBOLS_LINES && file->lines)
+	if (wanted && file->lines)
 		count = image_lines__find(file->lines, address, lines);
 	if (count)
 		return count;

@@ -92,9 +92,12 @@ static void add_function(char *dst, size_t size, const struct frame *frame)
 {
 	char line[NAME_SHOWN] = "";
 
-	add(dst, size, frame->text, frame->name_len);
-	if (frame->place == frame->len)
+	if (frame->place == frame->len) {
+		add(dst, size, frame->text,
+		    frame__is_nameless(frame) ? frame->len : frame->name_len);
 		return;
+	}
+	add(dst, size, frame->text, frame->name_len);
 	add_line(line, sizeof(line), frame);
 	add_word(dst, size, " (");
 	add(dst, size, line, strcspn(line, ":"));
@@ -116,7 +119,7 @@ static void add_frames(char *dst, size_t size, const struct frame *frames, size_
 
 static void add_through(char *dst, size_t size, const struct frame *frame)
 {
-	if (!frame)
+	if (!frame || frame__is_nameless(frame))
 		return;
 	add_word(dst, size, ", through ");
 	add(dst, size, frame->text, frame->name_len);
@@ -205,14 +208,17 @@ static void describe_write(char *dst, size_t size, const struct site *site, size
 {
 	const struct frame *from = &site->own[up_to];
 	size_t inner = min_u64(parting->inner, up_to);
-	const char *verb = inner < up_to ? ", called at " : "at ";
+	/* Without a name it stands in "both in" as it is. */
+	bool tells_from = inner == up_to || !frame__is_nameless(from);
 
 	dst[0] = '\0';
+	add_word(dst, size, tells_from ? "" : "at ");
 	add_frames(dst, size, site->own + inner, up_to - inner, SHOWN_OWN);
-	add_word(dst, size, verb);
-	if (from->place < from->len)
+	if (tells_from)
+		add_word(dst, size, inner < up_to ? ", called at " : "at ");
+	if (tells_from && from->place < from->len)
 		add_line(dst, size, from);
-	else
+	else if (tells_from)
 		add_frame(dst, size, from);
 	if (inner)
 		add_through(dst, size, &site->own[inner - 1]);
@@ -267,7 +273,7 @@ char *site__both(char *dst, size_t size, const char *first, const char *second)
 
 	read_site(first, &one);
 	read_site(second, &other);
-	if (!find_parting(&one, &other, &parting))
+	if (!find_parting(&one, &other, &parting) || frame__is_nameless(parting.callers))
 		return NULL;
 	dst[0] = '\0';
 	add_function(dst, size, parting.callers);
@@ -279,7 +285,7 @@ char *site__function(char *dst, size_t size, const char *frames)
 	struct site site;
 
 	read_site(frames, &site);
-	if (!site.own_count)
+	if (!site.own_count || frame__is_nameless(site.own))
 		return NULL;
 	dst[0] = '\0';
 	add_function(dst, size, site.own);
@@ -300,7 +306,7 @@ struct site_busy site__busy(const struct call_sites *sites)
 	for (unsigned i = 0; i < count; i++) {
 		unsigned same = 0;
 
-		for (unsigned k = 0; k < count; k++)
+		for (unsigned k = 0; k < count && functions[i][0]; k++)
 			same += !strcmp(functions[i], functions[k]);
 		if (same > busy.same)
 			busy = (struct site_busy){sites->busy_looks[i], same, count};
@@ -365,7 +371,7 @@ bool site__place(const char *frames, const char *other, struct site_place *place
 		inner++;
 	return first_place(one.own + inner, one.own_count - inner, place) ||
 	       first_place(one.own, one.own_count, place) ||
-	       first_place(one.frames + one.from, one.to - one.from, place);
+	       (!one.own_count && first_place(one.frames + one.from, one.to - one.from, place));
 }
 
 /* Those of the two writes. Returns how many lines there are. */

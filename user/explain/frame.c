@@ -341,7 +341,13 @@ bool frame__is_same(const struct frame *a, const struct frame *b)
 	       !memcmp(a->text + a->place, b->text + b->place, place_len(a));
 }
 
+bool frame__is_nameless(const struct frame *frame)
+{
+	return *frame->text == '[';
+}
+
 bool frame__is_same_function(const struct frame *a, const struct frame *b)
 {
-	return a->name_len == b->name_len && !memcmp(a->text, b->text, a->name_len);
+	return !frame__is_nameless(a) && a->name_len == b->name_len &&
+	       !memcmp(a->text, b->text, a->name_len);
 }

@@ -42,7 +42,9 @@ bool frame__is_startup(const struct frame *frame);
  * a template has a name of its own, and each copy of what is inlined an offset.
  */
 bool frame__is_same(const struct frame *a, const struct frame *b);
-/* The same function, called from wherever in it. */
+/* An address alone: "[module]+0x1234", "[jit]". */
+bool frame__is_nameless(const struct frame *frame);
+/* The same function, called from wherever in it; of those without a name that is not known. */
 bool frame__is_same_function(const struct frame *a, const struct frame *b);
 
 #endif

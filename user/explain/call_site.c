@@ -128,15 +128,21 @@ static void add_through(char *dst, size_t size, const struct frame *frame)
 static char *describe(char *dst, size_t size, const char *frames, size_t most)
 {
 	struct site site;
+	size_t from;
 
 	dst[0] = '\0';
 	read_site(frames, &site);
 	if (site.own_count) {
 		add_frames(dst, size, site.own, site.own_count, most);
 		add_through(dst, size, site.through);
-	} else if (site.to > site.from) {
-		add_frames(dst, size, site.frames + site.from, site.to - site.from, SHOWN_OTHER);
+		return dst;
 	}
+	for (from = site.from; from < site.to && site.frames[from].class == FRAME_LIBC;)
+		from++;
+	if (from == site.to)
+		from = site.from;
+	add_frames(dst, size, site.frames + from, site.to - from, SHOWN_OTHER);
+	add_through(dst, size, from > site.from ? &site.frames[from - 1] : NULL);
 	return dst;
 }
 

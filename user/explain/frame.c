@@ -127,6 +127,12 @@ static const struct {
 	{"perl", FRAME_RUNTIME},       {"php", FRAME_RUNTIME},       {"lua", FRAME_RUNTIME},
 	{"libstdc++", FRAME_RUNTIME},  {"libgcc_s", FRAME_RUNTIME},  {"dotnet", FRAME_RUNTIME},
 	{"libcoreclr", FRAME_RUNTIME}, {"beam", FRAME_RUNTIME},      {"mono", FRAME_RUNTIME},
+	{"tclsh", FRAME_RUNTIME},      {"wish", FRAME_RUNTIME},      {"racket", FRAME_RUNTIME},
+	{"swipl", FRAME_RUNTIME},      {"pypy", FRAME_RUNTIME},      {"sbcl", FRAME_RUNTIME},
+	{"julia", FRAME_RUNTIME},      {"tarantool", FRAME_RUNTIME}, {"deno", FRAME_RUNTIME},
+	{"bun", FRAME_RUNTIME},        {"libswipl", FRAME_RUNTIME},  {"libtcl", FRAME_RUNTIME},
+	{"guile", FRAME_RUNTIME},      {"libguile", FRAME_RUNTIME},  {"liblua", FRAME_RUNTIME},
+	{"libjulia", FRAME_RUNTIME},
 };
 
 /* What the name of a language's own function begins with, compiled into the program as they are. */

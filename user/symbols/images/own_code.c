@@ -18,11 +18,13 @@ static const char *const packages[] = {
 
 /* What a file's name begins with, whoever has built it and wherever it lies. */
 static const char *const runtimes[] = {
-	"python",        "libpython",   "node",        "java",       "libjvm.so",    "libjava.so",
-	"libnio.so",     "libnet.so",   "ruby",        "libruby",    "perl",         "php",
-	"lua",           "guile",       "R",           "beam.smp",   "mono",         "dotnet",
-	"libcoreclr.so", "libc.so",     "libc-",       "libpthread", "ld-linux",     "ld-musl",
-	"libstdc++.so",  "libgcc_s.so", "liburing.so", "libssl.so",  "libcrypto.so", NULL,
+	"python",      "libpython",   "node",       "java",         "libjvm.so", "libjava.so",
+	"libnio.so",   "libnet.so",   "ruby",       "libruby",      "perl",      "php",
+	"lua",         "guile",       "R",          "beam.smp",     "mono",      "dotnet",
+	"luajit",      "tclsh",       "wish",       "racket",       "swipl",     "pypy",
+	"sbcl",        "julia",       "tarantool",  "deno",         "bun",       "libcoreclr.so",
+	"libc.so",     "libc-",       "libpthread", "ld-linux",     "ld-musl",   "libstdc++.so",
+	"libgcc_s.so", "liburing.so", "libssl.so",  "libcrypto.so", NULL,
 };
 
 static bool begins(const char *text, const char *const *prefixes)

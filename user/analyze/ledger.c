@@ -187,9 +187,12 @@ static int most_first(const void *a, const void *b)
 	return by ? by : (int)x->cause - (int)y->cause;
 }
 
+/* 0: not more than the stalls, of which some are of no request that is known. */
 static uint64_t requests_of(const struct account *account)
 {
-	return account->delayed ? account->own + account->delayed : 0;
+	uint64_t requests = account->own + account->delayed;
+
+	return requests > account->count ? requests : 0;
 }
 
 /* Cheap: there are few causes. Percentiles wait for the end. */

@@ -115,8 +115,8 @@ static const char syn_retransmit[] =
 static const char peer_app[] =
 	"[{?is_depending}{waiter} had a request to answer, and waited[ in {call}] for what [{waker}|{other}] was to send[{?is_accepting} on {fd}{connection}]: the "
 	"program there took that time."
-	"|{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other} to answer: the program there took that "
-	"time.]{ruled_out}[{made_of}]{answered_others}{at_quota}[{!peer}{round_trip}]";
+	"|{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other} to answer[{?is_unfinished}, which it had not "
+	"done when the window ended.|: the program there took that time.]]{ruled_out}[{made_of}]{answered_others}{at_quota}[{!peer}{round_trip}]";
 
 static const char lock[] =
 	"{waited}[ until {waker} woke it]: for a lock that another thread held, or for a signal between "

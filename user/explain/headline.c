@@ -35,6 +35,7 @@ static const struct template headlines[] = {
 	{FOR(SYN_RETRANSMIT), "{other} does not answer the connection request of {sender}"},
 	{FOR(NETWORK), "the bytes between {waiter} and {other} are under way"},
 	{FOR(PEER_APP), "{?is_depending}an answer depends on what [{waker}|{other}] sends[{because}]"},
+	{FOR(PEER_APP), "{?is_unfinished}{other} has not answered yet[{because}]"},
 	{FOR(PEER_APP), "{other} takes that long to answer[{because}]"},
 	{FOR(UDP), "{?is_unanswered}{other} does not answer the datagrams of {waiter}"},
 	{FOR(UDP), "{answerer} takes that long to answer a datagram[{because}]"},

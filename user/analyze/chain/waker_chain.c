@@ -689,6 +689,8 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 		chain->is_unread = false;
 	}
 	spend(chain, clip(chain, served->ready_ts, until), CAUSE_RUNQUEUE);
+	if (!was_watched(chain, &by))
+		missing(chain, MISSING_PEER_THREAD);
 	explain_thread(chain, served->head.tid, until, &level);
 }
 

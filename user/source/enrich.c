@@ -12,6 +12,7 @@
 #include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/wakers.h"
 #include "user/base/clock.h"
+#include "user/base/log.h"
 #include "user/base/xalloc.h"
 #include "user/source/call_queue.h"
 #include "user/source/full_queues.h"
@@ -198,8 +199,10 @@ static void take_python(void *context, uint64_t tgid, const struct resolver_answ
 	if (!told)
 		return;
 	told->python_tries = PYTHON_TRIES;
-	if (!told->python_ts)
-		told->python_ts = clock__now();
+	if (told->python_ts)
+		return;
+	told->python_ts = clock__now();
+	log__debug("process %u runs CPython: stacks have its functions too", (uint32_t)tgid);
 }
 
 void enrich__look_for_python(struct enrich *enrich, uint32_t tgid, uint32_t view)

@@ -155,7 +155,6 @@ static void note_python(void *context, uint32_t tgid, const struct ns_python *py
 
 	bpf_map_update_elem(bpf_map__fd(session->skel->maps.pythons), &tgid, python, BPF_ANY);
 	session->skel->bss->pythons_known = 1;
-	log__debug("process %u runs CPython: stacks have its functions too", tgid);
 }
 
 /* All that comes before the attach. */

@@ -176,6 +176,42 @@ case_wait_lasts() {
         "$(gojq -s "[.[] | select(.event == \"wait\" and .ended == \"lasts\" and .tgid == $CLIENT and .off_ms == 0) ] | length" "$SCRATCH/trace")" 2
     expect_is "the stalls" "$(report '[.stalls[] | "\(.tid) \(.cause)"] | join(", ")')" "$CLIENT_TID peer-app"
     expect "the stall's time, of the window's" "$(report '.stalls[0].duration_ms / .window.duration_ms')" '>=' 0.95
+    expect_is "open stalls" "$(report '[.stalls[] | select(.open)] | length')" 1
+}
+
+# A server's parent accepts, and a child of its own answers: whose the connection is by then is looked for soon.
+case_wait_forked_answerer() {
+    start_at_gate python3 -c '
+import os, signal, socket, sys, time
+listener = socket.create_server(("127.0.0.1", 0))
+address = listener.getsockname()
+server = os.fork()
+if not server:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        conn = listener.accept()[0]
+        if not os.fork():
+            listener.close()
+            while conn.recv(100):
+                time.sleep(0.025)
+                conn.send(b"answer")
+            os._exit(0)
+        conn.close()
+listener.close()
+print(f"ready client={os.getpid()}", flush=True)
+sys.stdin.readline()
+conn = socket.create_connection(address)
+for _ in range(30):
+    conn.send(b"request")
+    conn.recv(100)
+os.kill(server, signal.SIGTERM)
+'
+    start_trace -p "$(field client "$(cat "$SCRATCH/gated")")"
+    open_gate
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "the client did not end"
+    end_trace
+    expect "requests that wait for the answer" "$(count_of peer-app)" '>=' 28
+    expect "those in which the child is not seen to sleep" "$(report '[.stalls[] | select(.cause == "peer-app" and all(.parts[]; .syscall != "clock_nanosleep"))] | length')" '<=' 4
 }
 
 # A connect() under way is about its connection, whether that comes to stand or not.

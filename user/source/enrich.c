@@ -38,7 +38,10 @@ struct told_process {
  * take their time, and the time to the next look doubles; later on, a call without its frames asks
  * for more.
  */
-#define PYTHON_SOON    5
+#define PYTHON_SOON 5
+/* The list of threads is read anew in no more than this part of the time, or this often. */
+#define REFRESH_PART   50
+#define REFRESH_NS     100000000ull
 #define PYTHON_TRIES   16
 #define PYTHON_STEP_NS 5000000ull
 
@@ -47,7 +50,7 @@ struct enrich {
 	struct tasks *tasks;
 	struct call_queue *queue;
 	bool same_numbers; /* ours are the kernel's */
-	uint64_t refreshed_ns;
+	uint64_t refresh_due_ns;
 	struct told_process *told;
 	size_t told_count; /* ever */
 	uint64_t pythons_due_ns;
@@ -91,12 +94,15 @@ const struct tasks *enrich__tasks(const struct enrich *enrich)
 
 int enrich__refresh(struct enrich *enrich)
 {
-	int fd = enrich->ways.open_tasks(enrich->ways.context);
+	uint64_t begun_ns = clock__now(), pause_ns;
+	int fd = enrich->ways.open_tasks(enrich->ways.context), err;
 
 	if (fd < 0)
 		return fd;
-	enrich->refreshed_ns = clock__now();
-	return tasks__read(enrich->tasks, fd);
+	err = tasks__read(enrich->tasks, fd);
+	pause_ns = (clock__now() - begun_ns) * REFRESH_PART;
+	enrich->refresh_due_ns = begun_ns + (pause_ns < REFRESH_NS ? pause_ns : REFRESH_NS);
+	return err;
 }
 
 /* The entry of a thread; a thread that is new makes the list be read anew, not too often. */
@@ -104,7 +110,7 @@ static const struct ns_task_entry *find_task(struct enrich *enrich, uint32_t tid
 {
 	const struct ns_task_entry *entry = tasks__by_tid(enrich->tasks, tid);
 
-	if (entry || !tid || clock__now() - enrich->refreshed_ns < 100000000ull)
+	if (entry || !tid || clock__now() < enrich->refresh_due_ns)
 		return entry;
 	enrich__refresh(enrich);
 	return tasks__by_tid(enrich->tasks, tid);

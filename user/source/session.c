@@ -15,8 +15,10 @@
 #include "user/base/xalloc.h"
 #include "user/source/session_parts.h"
 
-/* Owners and fds of new sockets are looked up by an iterator at most this often. */
-#define RESCAN_EVERY_NS 250000000ull
+/* Owners and fds of new sockets are looked up by an iterator: soon, as who asks for the first time
+ * has no better answer, but in no more than this part of the time, and not more often than this. */
+#define RESCAN_PART 50
+#define RESCAN_NS   20000000ull
 /* How long the end waits for holds to end: the longest delayed ACK, TCP_DELACK_MAX, and a bit. */
 #define LINGER_MS      250
 #define LINGER_STEP_MS 5
@@ -403,7 +405,7 @@ int session__attach(struct session *session)
 	}
 	enrich__settle(session->enrich, 0);
 	resolver__poll(session->options.resolver, NAMES_ATTACH_NS);
-	session->last_scan_ns = clock__now();
+	session->next_scan_ns = clock__now() + RESCAN_NS;
 	if (session->offcpu)
 		offcpu__poll(session->offcpu);
 	return 0;
@@ -418,20 +420,26 @@ int session__news_fd(const struct session *session)
 
 uint64_t session__due_ns(const struct session *session)
 {
-	return enrich__due_ns(session->enrich);
+	uint64_t due_ns = enrich__due_ns(session->enrich);
+
+	if (session->options.untraced || session->skel->bss->unsure_owners == session->unsure_seen)
+		return due_ns;
+	return due_ns < session->next_scan_ns ? due_ns : session->next_scan_ns;
 }
 
 /* Who has the other ends of what has come. */
 static void look_for_owners(struct session *session)
 {
 	uint32_t unsure = session->skel->bss->unsure_owners;
+	uint64_t begun_ns = clock__now(), took_ns;
 
-	if (unsure == session->unsure_seen ||
-	    clock__now() - session->last_scan_ns < RESCAN_EVERY_NS)
+	if (unsure == session->unsure_seen || begun_ns < session->next_scan_ns)
 		return;
 	session->unsure_seen = unsure;
 	session__scan_sockets(session, NS_SCAN_PEERS);
-	session->last_scan_ns = clock__now();
+	took_ns = clock__now() - begun_ns;
+	session->next_scan_ns =
+		begun_ns + (took_ns * RESCAN_PART > RESCAN_NS ? took_ns * RESCAN_PART : RESCAN_NS);
 }
 
 bool session__poll(struct session *session)

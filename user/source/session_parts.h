@@ -85,8 +85,8 @@ struct session {
 	struct chain_process chain[CHAIN_PROCESSES];
 	size_t chain_count;
 	uint32_t unsure_seen;
-	uint64_t last_scan_ns;
-	uint64_t turn_end_ns; /* records are read until then, at most; 0: until there are none */
+	uint64_t next_scan_ns; /* not before */
+	uint64_t turn_end_ns;  /* records are read until then, at most; 0: until there are none */
 	unsigned turn_records;
 	uint64_t sampled_ns; /* when the sample of exchanges was looked after last */
 	uint64_t waits_paced_ns;

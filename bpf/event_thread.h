@@ -9,6 +9,10 @@
 #define NS_STACK_MAX  24 /* kernel frames kept of one stack */
 #define NS_CGROUP_LEN 48
 
+/* Of one lock: the words of glibc's condition variable, whose two groups of waiters sleep on words
+ * of their own. */
+#define NS_CONDITION_BYTES 48
+
 /* What a short sleep was for, by its system call and state: see struct ns_spent. */
 enum ns_short {
 	NS_SHORT_TIMER = 0, /* nanosleep() */

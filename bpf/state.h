@@ -137,7 +137,8 @@ _Static_assert(NS_REG_COUNT <= NS_CALL_REGS, "the registers fit the record");
 #define NS_PLACE_WANTED  4        /* long waits elsewhere, before one of these is wanted */
 #define NS_SITES_SECOND  128      /* of all, in a second */
 #define NS_SITES_BUSY_NS 50000000 /* of a thread that computes, from one to the next */
-#define NS_SITES_IDLE    16       /* of waits and busy threads, in a second: most delay nobody */
+#define NS_SITES_IDLE    16       /* of waits, in a second: most delay nobody */
+#define NS_SITES_BUSY    48       /* of busy threads, likewise */
 
 /* One of many: has user space heard of it? */
 enum ns_untold {
@@ -419,7 +420,8 @@ struct ns_thread_sleep {
 	__u32 arg0;
 	__u32 arg1;
 	__u32 kind; /* enum ns_short, should it be short */
-	__u32 many; /* the call for one of several descriptors that it slept long in last; else 0 */
+	__u32 many; /* the call for a lock, or one of several descriptors, that it slept long in
+		       last; else 0 */
 	__u32 pad;
 };
 

@@ -25,7 +25,8 @@ struct send_view {
 
 __u64 sites_second;        /* which second the budget is of */
 __u32 sites_taken;         /* of it; CPUs may race for the last ones */
-__u32 sites_idle;          /* those of waits and of busy threads */
+__u32 sites_idle;          /* those of waits, */
+__u32 sites_busy;          /* and of busy threads */
 __u32 sites_by_submission; /* some connection wants such */
 
 /* how: enum ns_call_what, or a write of which bytes are held. */
@@ -40,6 +41,7 @@ static __always_inline void begin_second(__u64 now)
 	sites_second = second;
 	sites_taken = 0;
 	sites_idle = 0;
+	sites_busy = 0;
 }
 
 /* What is refused of a read or an answer is taken at the next one. */
@@ -129,18 +131,26 @@ static __always_inline bool has_idle_room(__u64 now, __u32 number)
 	return sites_idle < most;
 }
 
+static __always_inline bool has_busy_room(__u64 now)
+{
+	begin_second(now);
+	return sites_busy < NS_SITES_BUSY;
+}
+
 /* Likewise of a sleep that begins, and of the release of one that began then: how. */
 __noinline int tell_wait_site(__u64 began, __u32 number, __u32 slept, __u64 now, __u32 how)
 {
-	bool idle = how == NS_CALL_WAIT || how == NS_CALL_BUSY;
+	bool idle = how == NS_CALL_WAIT, busy = how == NS_CALL_BUSY;
 	struct ns_call_raw *out;
 
-	if (!settings.trace || (idle && !has_idle_room(now, number)))
+	if (!settings.trace || (idle && !has_idle_room(now, number)) ||
+	    (busy && !has_busy_room(now)))
 		return 0;
 	out = begin_site(now, how, 0);
 	if (!out)
 		return 0;
 	sites_idle += idle;
+	sites_busy += busy;
 	out->call.off_ts = began;
 	out->call.syscall = number;
 	out->call.slept = slept;

@@ -190,10 +190,15 @@ static __always_inline __u32 note_call(struct task_struct *task, struct ns_threa
 {
 	/* A worker has a copy of the registers that its creator had. */
 	__u32 call = is_io_worker(task) ? NS_SYSCALL_NONE : task_call(task);
+	__u32 last = thread->slept.arg0;
 
 	thread->slept.call = call;
 	thread->slept.kind = kind_of_short(call, thread->state);
 	task_arguments(task, &thread->slept.arg0, &thread->slept.arg1);
+	/* Another lock than it slept for. */
+	if (thread->slept.many == NS_SYS_FUTEX &&
+	    thread->slept.arg0 - last + NS_CONDITION_BYTES > 2 * NS_CONDITION_BYTES)
+		thread->slept.many = 0;
 	return call;
 }
 
@@ -256,8 +261,9 @@ static __always_inline void on_sleep(struct task_struct *task, struct ns_thread_
 }
 
 /*
- * It slept long for one of several descriptors, has written nothing, and sleeps in that call again:
- * its time-out may have ended the long sleep, and what it waits for this one, however short.
+ * It slept long for one of several descriptors, or for a lock, has written nothing, and sleeps in
+ * that call again: its time-out may have ended the long sleep, and what it waits for this one,
+ * however short.
  */
 static __always_inline bool waits_on(const struct ns_thread_state *thread)
 {
@@ -297,7 +303,8 @@ static __always_inline void on_switch_in(struct task_struct *task, struct ns_thr
 			count_short(thread, asleep, ready);
 		/* What it wrote before this sleep is not what the next one is about. */
 		if (thread->state) {
-			bool many = is_long && call_kind(thread->slept.call) >= NS_CALL_ON_EPOLL;
+			bool many = is_long && (call_kind(thread->slept.call) >= NS_CALL_ON_EPOLL ||
+						thread->slept.call == NS_SYS_FUTEX);
 
 			thread->slept.many = many ? thread->slept.call : 0;
 			thread->conn = 0;
@@ -405,7 +412,7 @@ static __always_inline void note_busy(__u64 id)
 	if (!thread || thread->off || !thread->place.awake_ts)
 		return;
 	now = bpf_ktime_get_ns();
-	if (ns_passed(thread->place.awake_ts, now) < settings.threshold_ns / 2 ||
+	if (ns_passed(thread->place.awake_ts, now) < settings.threshold_ns / 4 ||
 	    ns_passed(thread->place.busy_ts, now) < NS_SITES_BUSY_NS)
 		return;
 	if (tell_wait_site(thread->place.awake_ts, 0, 0, now, NS_CALL_BUSY))

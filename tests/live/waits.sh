@@ -214,6 +214,44 @@ os.kill(server, signal.SIGTERM)
     expect "those in which the child is not seen to sleep" "$(report '[.stalls[] | select(.cause == "peer-app" and all(.parts[]; .syscall != "clock_nanosleep"))] | length')" '<=' 4
 }
 
+# CPython's threads look for its interpreter lock each 5 ms: these time-outs are not what they wait for, but who computes meanwhile.
+case_wait_interpreter_lock() {
+    start_at_gate python3 -c '
+import os, socket, sys, threading
+listener = socket.create_server(("127.0.0.1", 0))
+server = os.fork()
+def burn():
+    count = 0
+    while True:
+        count += 1
+if not server:
+    for _ in range(3):
+        threading.Thread(target=burn, daemon=True).start()
+    conn = listener.accept()[0]
+    while conn.recv(100):
+        conn.send(b"answer")
+    os._exit(0)
+conn = socket.create_connection(listener.getsockname())
+conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+print(f"ready server={server}", flush=True)
+sys.stdin.readline()
+for _ in range(100):
+    conn.send(b"request")
+    conn.recv(100)
+'
+    local server
+    server=$(field server "$(cat "$SCRATCH/gated")")
+    start_trace -p "$server"
+    open_gate
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "the client did not end"
+    end_trace
+    expect "waits for the lock" "$(count_of lock)" '>=' 5
+    expect "waits for its time-out" "$(count_of timer)" '<=' "$(count_of lock)"
+    expect "waits in which another thread is seen to compute" \
+        "$(report '[.stalls[] | select(.cause == "lock") | .tid as $tid | select(any(.parts[]; .kind == "computes" and .tid != $tid))] | length')" '>=' 5
+    report .verdict.headline | grep -q 'interpreter lock (the GIL)' || fail "the verdict does not name it: $(report .verdict.headline)"
+}
+
 # A connect() under way is about its connection, whether that comes to stand or not.
 case_wait_connecting() {
     local mode run

@@ -171,7 +171,8 @@ struct call_sites {
 	const char *busy_looks[SITE_LOOKS]; /* all of them, in the stall or, of a tally, in its
 					       stalls */
 	uint32_t busy_count;
-	uint32_t wait_pid; /* whose wait, */
+	const char *computes; /* what that thread was seen to compute at any time */
+	uint32_t wait_pid;    /* whose wait, */
 	uint32_t wait_tid;
 	uint32_t wait_call; /* in which system call, */
 	uint32_t wait_link; /* and of which link of the chain, from 1 on; 0 the stall's own */
@@ -224,8 +225,9 @@ struct stall {
 	enum stall_missing missing;
 	enum stall_inferred inferred; /* with CONFIDENCE_INFERRED */
 	enum stall_release released_by;
-	bool exact; /* false: an end of it was not seen itself */
-	bool open;  /* it still lasted when the window, or the connection, closed */
+	bool exact;       /* false: an end of it was not seen itself */
+	bool open;        /* it still lasted when the window, or the connection, closed */
+	bool tried_again; /* a thread looked for its lock again and again, by a time-out */
 
 	uint32_t reason;       /* NS_HOLD_* of what was held */
 	uint32_t held_bytes;   /* 0: nothing was held, the stall is a wait */

@@ -237,6 +237,15 @@ static bool is_timed(const struct model *model, const struct slept *slept)
 	       waker__by_stack_alone(model__stack(model, slept->waker_stack_id)) == WAKER_TIMER;
 }
 
+/* A condition variable's waiters sleep on two words of it, in turns. */
+static bool is_same_object(const struct model *model, const struct slept *a, const struct slept *b)
+{
+	const char *call = syscall__name(model__session(model)->arch, a->syscall);
+	uint32_t apart = a->arg0 > b->arg0 ? a->arg0 - b->arg0 : b->arg0 - a->arg0;
+
+	return !apart || (apart < NS_CONDITION_BYTES && call && !strcmp(call, "futex"));
+}
+
 /* In the same system call, with the same arguments as far as they are known: what is slept for
  * shows in how long it takes. */
 static bool is_alike(const struct model *model, const struct slept *a, const struct slept *b)
@@ -245,7 +254,7 @@ static bool is_alike(const struct model *model, const struct slept *a, const str
 	bool is_one_timed = is_timed(model, a),
 	     are_both_known = a->waker_stack_id && b->waker_stack_id;
 
-	if (!a->known || !b->known || a->syscall != b->syscall || a->arg0 != b->arg0 ||
+	if (!a->known || !b->known || a->syscall != b->syscall || !is_same_object(model, a, b) ||
 	    a->arg2 != b->arg2 || (are_both_known && is_one_timed != is_timed(model, b)))
 		return false;
 	is_one_timed |= is_timed(model, b);
@@ -344,8 +353,10 @@ static void join_busy(const struct sites *sites, const struct model *model, stru
 		const struct ns_call *call = &calls->v[i];
 		const char *text = model__kept_site(model, call->stack_id);
 
-		if (text && !strstr(text, "[unknown]") && call->head.ts >= stall->start_ts &&
-		    call->head.ts <= stall->end_ts)
+		if (!text || strstr(text, "[unknown]"))
+			continue;
+		of->computes = text;
+		if (call->head.ts >= stall->start_ts && call->head.ts <= stall->end_ts)
 			of->busy_looks[of->busy_count++] = text;
 	}
 	if (!of->busy && of->busy_count)

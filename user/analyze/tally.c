@@ -177,6 +177,7 @@ void tally__take_sites(struct tally *tally, const struct call_sites *sites)
 		tally->sites.wait = NULL;
 	take_site(&tally->sites.release, sites->release);
 	take_site(&tally->sites.busy, sites->busy);
+	take_site(&tally->sites.computes, sites->computes);
 }
 
 void tally__take_looks(struct tally *tally, const struct stall *stall)

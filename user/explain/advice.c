@@ -158,6 +158,9 @@ static const struct template advice[] = {
 	{ROOTED | FOR(SELF), "{?is_computing}"
 	 "Make what {doer} computes meanwhile[, in {busy_place},] cheaper; profile it on the CPU ({doer_profile}): at most this "
 	 "{saves}."},
+	{FOR(LOCK), "{?is_interpreter_lock}{?is_computing}"
+	 "Move that to a process of its own (multiprocessing, ProcessPoolExecutor), or into code that lets go of the interpreter lock while "
+	 "it computes: at most this {saves}."},
 	{ROOTED, "{?is_unread}"
 	 "Let {doer} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
 	{FOR(PEER_APP) | FOR(SELF), "{?others}"

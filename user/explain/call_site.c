@@ -232,15 +232,10 @@ static void describe_write(char *dst, size_t size, const struct site *site, size
 		add_through(dst, size, site->through);
 }
 
-/* V8 says of a function where it begins. */
-static bool is_script(const struct frame *frame)
+static bool is_script(const struct frame *frame, const char *ending)
 {
-	const char *end = frame->text + frame->len;
-
-	for (const char *at = frame->text + frame->place; at + 3 < end; at++)
-		if (!memcmp(at, "js:", 3) || !memcmp(at, "ts:", 3))
-			return true;
-	return false;
+	return memmem(frame->text + frame->place, frame->len - frame->place, ending,
+		      strlen(ending)) != NULL;
 }
 
 bool site__pair(const char *first, const char *second, struct site_pair *pair)
@@ -255,7 +250,8 @@ bool site__pair(const char *first, const char *second, struct site_pair *pair)
 	if (!find_parting(&one, &other, &parting))
 		return false;
 	pair->both[0] = pair->first[0] = pair->second[0] = '\0';
-	pair->by_function = is_script(parting.callers);
+	/* V8 says of a function where it begins. */
+	pair->by_function = is_script(parting.callers, "js:") || is_script(parting.callers, "ts:");
 	if (parting.at_one_line) {
 		add_frames(pair->both, sizeof(pair->both), one.own, one.own_count, SHOWN_OWN);
 		add_through(pair->both, sizeof(pair->both), one.through);
@@ -318,6 +314,37 @@ struct site_busy site__busy(const struct call_sites *sites)
 			busy = (struct site_busy){sites->busy_looks[i], same, count};
 	}
 	return busy;
+}
+
+/* Of a file, or of what had none: "<string>". */
+static bool is_python(const struct frame *frame)
+{
+	return is_script(frame, ".py:") || is_script(frame, "(<");
+}
+
+static bool runs_python(const char *frames)
+{
+	struct frame list[FRAMES_MOST];
+
+	return frames__list(frames, list) && is_python(&list[0]);
+}
+
+static bool waits_as_interpreter(const char *frames)
+{
+	static const char call[] = "pthread_cond_timedwait";
+	struct frame list[FRAMES_MOST];
+	size_t count = frames__list(frames, list);
+
+	for (size_t i = 0; i + 1 < count; i++)
+		if (list[i].name_len == strlen(call) && !memcmp(list[i].text, call, strlen(call)))
+			return is_python(&list[i + 1]);
+	return false;
+}
+
+bool site__is_interpreter_lock(const struct stall *stall, const struct call_sites *sites)
+{
+	return waits_as_interpreter(sites->wait) ||
+	       (stall->tried_again && runs_python(sites->computes));
 }
 
 const char *site__names_hint(const char *frames)

@@ -67,6 +67,13 @@ struct site_busy {
 
 struct site_busy site__busy(const struct call_sites *sites);
 
+/*
+ * For CPython's interpreter lock? Its threads wait for that one with pthread_cond_timedwait(),
+ * called by the interpreter itself (take_gil(), Python/ceval_gil.c), again and again, and for
+ * nothing else.
+ */
+bool site__is_interpreter_lock(const struct stall *stall, const struct call_sites *sites);
+
 /* How to have the names of generated code, where a stack has no own function for want of them;
  * NULL. */
 const char *site__names_hint(const char *frames);

@@ -119,8 +119,8 @@ static const char peer_app[] =
 	"done when the window ended.|: the program there took that time.]]{ruled_out}[{made_of}]{answered_others}{at_quota}[{!peer}{round_trip}]";
 
 static const char lock[] =
-	"{waited}[ until {waker} woke it]: for a lock that another thread held, or for a signal between "
-	"threads.{what_ended_it}[{made_of}]{at_quota}";
+	"[{waited} until {waker} woke it:|{waited}] for [{?is_interpreter_lock}CPython's interpreter lock (the GIL), without which no thread of "
+	"a process runs Python code|a lock that another thread held, or for a signal between threads].{what_ended_it}[{made_of}]{at_quota}";
 
 static const char ipc[] =
 	"{waited}[ until {waker} woke it]: "

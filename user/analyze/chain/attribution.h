@@ -26,6 +26,7 @@ struct attribution {
 	enum confidence confidence;
 	enum stall_inferred inferred; /* as in struct stall */
 	enum stall_missing missing;
+	bool tried_again; /* it, or who waits with it, looked several times for the lock */
 	size_t slice_count;
 	struct slice slices[ATTRIBUTION_SLICES]; /* by time, disjoint, without gaps */
 	struct path path;                        /* the same time, by whose it was */

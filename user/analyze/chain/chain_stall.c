@@ -86,6 +86,7 @@ void chain_stall__fill(const struct model *model, const struct ns_wait *wait, ui
 	stall->peer = conn ? conn->peer : 0;
 	stall->exact = true;
 	stall->open = wait->ended == NS_WAIT_LASTS;
+	stall->tried_again = attribution->tried_again;
 	if (interval && interval->finding && interval->cause == stall->cause)
 		*finding = *interval->finding;
 	if (wait->ended == NS_WAIT_BOUND)

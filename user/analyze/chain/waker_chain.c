@@ -25,6 +25,8 @@
 #define CHAIN_DEPTH STALL_LINKS
 #define LINKED_OPS  8 /* linked operations of a ring that are looked at */
 #define UNKNOWN_RTT UINT32_MAX
+/* What runs between a lock's time-out and the next try. */
+#define AGAIN_NS 200000
 
 /* What a level of the chain makes of the causes below it. */
 struct level {
@@ -55,6 +57,7 @@ struct waker_chain {
 	const struct model *model;
 	const struct intervals *intervals;
 	uint64_t at; /* explained up to here */
+	uint64_t to; /* the end of all that is explained */
 	size_t depth;
 	struct level levels[CHAIN_DEPTH];
 	struct {
@@ -1187,6 +1190,55 @@ static void name_stranger(const struct waker_chain *chain, const struct wait_vie
 	memcpy(part->waker_comm, wait->waker_comm, sizeof(part->waker_comm));
 }
 
+/* It sleeps on: in the same call, on the same lock or condition variable, having done next to
+ * nothing. */
+static bool is_tried_again(const struct ns_wait *wait, const struct ns_wait *next,
+			   uint64_t ready_ts)
+{
+	uint64_t apart =
+		next->arg0 > wait->arg0 ? next->arg0 - wait->arg0 : wait->arg0 - next->arg0;
+
+	return next->syscall == wait->syscall && apart < NS_CONDITION_BYTES &&
+	       next->off_ts <= ready_ts + AGAIN_NS;
+}
+
+/*
+ * Who looks each few milliseconds whether he has the lock waits for who lets go of it in the end
+ * (CPython's interpreter lock).
+ */
+static void look_who_lets_go(struct waker_chain *chain, struct ns_wait *wait,
+			     struct wait_view *view)
+{
+	const struct model *model = chain->model;
+	const struct model_thread *thread = model__thread(model, wait->head.tid);
+	uint64_t ready_ts = wait->head.ts;
+	const struct ns_wait *next;
+	enum waker waker;
+
+	if ((view->kind != WAIT_MUTEX && view->kind != WAIT_SIGNAL) || view->waker != WAKER_TIMER)
+		return;
+	for (size_t i = 0; (next = model_thread__wait(thread, i)); i++) {
+		if (next->off_ts <= wait->off_ts)
+			continue;
+		if (next->head.ts > chain->to) /* it may not have come yet */
+			return;
+		waker = next->state ? wait_view__of(model, next).waker : WAKER_TIMER;
+		if (next->state && !is_tried_again(wait, next, ready_ts))
+			return;
+		if (waker != WAKER_TIMER)
+			break;
+		ready_ts = next->head.ts;
+	}
+	if (!next || waker != WAKER_TASK)
+		return;
+	wait->waker_tgid = next->waker_tgid;
+	wait->waker_tid = next->waker_tid;
+	wait->waker_stack_id = next->waker_stack_id;
+	memcpy(wait->waker_comm, next->waker_comm, sizeof(wait->waker_comm));
+	view->waker = WAKER_TASK;
+	chain->out.tried_again = true;
+}
+
 /* Explain the wait from where the chain is up to until, which the wait reaches. */
 static void explain_wait(struct waker_chain *chain, const struct ns_wait *recorded, uint64_t until)
 {
@@ -1199,6 +1251,7 @@ static void explain_wait(struct waker_chain *chain, const struct ns_wait *record
 
 	uring_wait__fill_in(chain->model, &wait);
 	view = wait_view__of(chain->model, &wait);
+	look_who_lets_go(chain, &wait, &view);
 	chain->who = (struct who){wait.head.tgid, wait.head.tid, wait.comm};
 	if (wait.state) {
 		part = part_of(chain, PATH_BLOCKED, cause_of(chain, &view));
@@ -1221,12 +1274,13 @@ static void explain_wait(struct waker_chain *chain, const struct ns_wait *record
 	chain->who = before;
 }
 
-static void begin(struct waker_chain *chain, uint32_t tid, uint64_t from)
+static void begin(struct waker_chain *chain, uint32_t tid, uint64_t from, uint64_t to)
 {
 	struct path_part whole;
 
 	attribution__clear(&chain->out);
 	chain->at = from;
+	chain->to = to;
 	chain->linked = true;
 	chain->open_count = 0;
 	chain->is_due = chain->is_asking = chain->leaves_stalls = false;
@@ -1241,7 +1295,7 @@ const struct attribution *waker_chain__explain(struct waker_chain *chain,
 					       const struct request_place *place, uint64_t from,
 					       uint64_t to)
 {
-	begin(chain, wait->head.tid, from);
+	begin(chain, wait->head.tid, from, to);
 	chain->is_due = place->served != NULL;
 	chain->is_asking = place->is_written;
 	explain_wait(chain, wait, to);
@@ -1257,7 +1311,7 @@ const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
 	struct ns_wait wait = reply->wait;
 	struct path_part part;
 
-	begin(chain, wait.head.tid, from);
+	begin(chain, wait.head.tid, from, to);
 	/* The whole of it, as one wait. */
 	wait.off_ts = reply->from;
 	wait.wake_ts = reply->arrived;
@@ -1283,7 +1337,7 @@ const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
 const struct attribution *waker_chain__explain_times(struct waker_chain *chain, uint32_t tid,
 						     uint64_t from, uint64_t to)
 {
-	begin(chain, tid, from);
+	begin(chain, tid, from, to);
 	chain->is_due = true;
 	chain->leaves_stalls = true;
 	explain_times(chain, tid, to, &(struct level){.cause = CAUSE_SELF});
@@ -1294,7 +1348,7 @@ const struct attribution *waker_chain__explain_queued(struct waker_chain *chain,
 						      const struct ns_exchange *served,
 						      uint64_t from, uint64_t to)
 {
-	begin(chain, 0, from);
+	begin(chain, 0, from, to);
 	explain_queued(chain, served, to);
 	return &chain->out;
 }
@@ -1323,7 +1377,7 @@ const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 	const struct level level = {.cause = CAUSE_SELF};
 	uint32_t tid = served->head.tid;
 
-	begin(chain, tid, request__arrived(served));
+	begin(chain, tid, request__arrived(served), served->head.ts);
 	chain->is_due = true;
 	chain->served = served;
 	explain_queued(chain, served, served->head.ts);

@@ -155,7 +155,10 @@ static const struct template advice[] = {
 	 "Keep connections open and use them again: each new one can meet this."},
 
 	/* What a program does with its own time is not for netstall to mend; it names the thread and the call. */
-	{ROOTED | FOR(SELF), "{?is_computing}"
+	{ROOTED | FOR(SELF), "{?is_computing}{?is_collecting}"
+	 "{doer} collects garbage, or does other work for which all threads stand still (-Xlog:gc,safepoint says which): let the program "
+	 "allocate less[, as in {release_place}], or give it more heap (-Xmx) or a collector that stops it for shorter (-XX:+UseZGC): at most this {saves}."},
+	{ROOTED | FOR(SELF), "{?is_computing}{!is_collecting}"
 	 "Make what {doer} computes meanwhile[, in {busy_place},] cheaper; profile it on the CPU ({doer_profile}): at most this "
 	 "{saves}."},
 	{FOR(LOCK), "{?is_interpreter_lock}{?is_computing}"

@@ -48,6 +48,7 @@ static const struct template headlines[] = {
 	{FOR(RUNQUEUE), "{queued} is ready to run and has no CPU"},
 	{FOR(THROTTLED), "{throttled} is ready to run, and its CPU quota is used up[: {quota} in each {period}]"},
 	{FOR(LOCK), "{?is_interpreter_lock}{waiter} waits for CPython's interpreter lock (the GIL)[{because}]"},
+	{FOR(LOCK), "{?is_collecting}{waiter} waits for [{waker}|its virtual machine][{because}]: garbage collection, or the like"},
 	{FOR(LOCK), "{waiter} waits[ in {call}] for [{waker}|a lock, or a signal of another thread][{because}]"},
 	{FOR(IPC), "{?is_for_a_child}{waiter} waits for a child to end[{because}]"},
 	{FOR(IPC), "{?on_unix}{waiter} waits[ in {call}] for [{waker}|another process] through {other}[{because}]"},

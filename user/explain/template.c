@@ -8,6 +8,7 @@
 
 #include "user/analyze/waits/kernel_stack.h"
 #include "user/analyze/waits/socket_wait.h"
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/explain/call_site.h"
 #include "user/explain/chain.h"
@@ -87,6 +88,19 @@ static bool has_root(const struct context *context)
 static bool is_mostly(const struct context *context, enum path_kind kind)
 {
 	return context->part && context->part->kind == kind;
+}
+
+/* A thread of HotSpot's that works while all others stand still, or for them: it collects garbage,
+ * above all. */
+static bool is_collecting(const struct context *context)
+{
+	static const char *const threads[] = {"VM Thread", "GC Thread#", "G1 ", "ZWorker",
+					      "Shenandoah"};
+
+	for (size_t i = 0; is_mostly(context, PATH_RUNS) && i < COUNT_OF(threads); i++)
+		if (!strncmp(context->part->comm, threads[i], strlen(threads[i])))
+			return true;
+	return false;
 }
 
 /* Waits, long ones or many short ones. */

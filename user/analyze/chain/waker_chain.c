@@ -830,6 +830,12 @@ static bool is_for_own_worker(const struct waker_chain *chain, const struct wait
 	       !was_busy(chain, wait->waker_tid, until);
 }
 
+/* Neither its wake nor its return was seen, as a segment's would have been. */
+static bool is_bound(const struct wait_view *view)
+{
+	return view->waker == WAKER_UNSEEN && view->wait->ended == NS_WAIT_BOUND;
+}
+
 /*
  * Data of one socket, or an event of one of several. Without a pending reply it is the idle
  * wait of a server, a time-out that the program set itself, or another thread's message.
@@ -855,7 +861,7 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 	} else if (view->waker == WAKER_ROOM && view->kind == WAIT_RECEIVE) {
 		/* Another thread writes there, and nothing came: perhaps no reply is pending. */
 		spend_on_conn(chain, wait->head.conn, until, CAUSE_IDLE);
-	} else if (!level && chain->is_asking && view->waker == WAKER_TIMER) {
+	} else if (!level && chain->is_asking && (view->waker == WAKER_TIMER || is_bound(view))) {
 		spend(chain, until, CAUSE_TIMER); /* its own time-out let it go on */
 	} else if (pending_reply__awaited(model, wait)) {
 		/* It waited for anything there, until another thread asked. */

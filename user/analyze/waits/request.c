@@ -67,6 +67,12 @@ uint32_t request__others(const struct model *model, uint32_t tid, const uint32_t
 	return count;
 }
 
+/* Of a thread that goes on to write: where its return was not seen, it had returned by then. */
+static uint64_t over_by(const struct ns_wait *wait)
+{
+	return wait->ended == NS_WAIT_BOUND ? wait->off_ts : wait->head.ts;
+}
+
 struct request_place request__place(const struct model *model, const struct ns_wait *wait)
 {
 	const struct exchanges *exchanges = model__exchanges(model);
@@ -81,7 +87,7 @@ struct request_place request__place(const struct model *model, const struct ns_w
 			continue;
 		if (exchange->side == NS_EXCHANGE_ASKED)
 			place.is_written |= wait->off_ts >= exchange->begin_ts &&
-					    wait->head.ts <= exchange->ready_ts;
+					    over_by(wait) <= exchange->ready_ts;
 		else if (exchange->ready_ts && wait->off_ts >= exchange->ready_ts &&
 			 wait->head.ts <= exchange->head.ts)
 			place.served = exchange;

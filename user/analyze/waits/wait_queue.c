@@ -151,7 +151,8 @@ static uint64_t patience(const struct model *model, const struct ns_wait *wait)
 	struct wait_view view = wait_view__of(model, wait);
 
 	/* Its request may have just begun: when that is over, more is known. */
-	if (view.waker == WAKER_TIMER && pending_reply__awaited(model, wait))
+	if ((view.waker == WAKER_TIMER || wait->ended == NS_WAIT_BOUND) &&
+	    pending_reply__awaited(model, wait))
 		return 20 * SETTLE_NS;
 	/* A time-out that ran out is a sleep by another name. */
 	if (wait_kind__is_socket(view.kind) && view.waker != WAKER_TIMER)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "user/analyze/waits/kernel_stack.h"
+#include "user/analyze/waits/wait.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
 #include "user/record/syscalls.h"
@@ -237,13 +238,12 @@ static bool is_timed(const struct model *model, const struct slept *slept)
 	       waker__by_stack_alone(model__stack(model, slept->waker_stack_id)) == WAKER_TIMER;
 }
 
-/* A condition variable's waiters sleep on two words of it, in turns. */
 static bool is_same_object(const struct model *model, const struct slept *a, const struct slept *b)
 {
 	const char *call = syscall__name(model__session(model)->arch, a->syscall);
-	uint32_t apart = a->arg0 > b->arg0 ? a->arg0 - b->arg0 : b->arg0 - a->arg0;
 
-	return !apart || (apart < NS_CONDITION_BYTES && call && !strcmp(call, "futex"));
+	return a->arg0 == b->arg0 ||
+	       (call && !strcmp(call, "futex") && wait__is_one_lock(a->arg0, b->arg0));
 }
 
 /* In the same system call, with the same arguments as far as they are known: what is slept for

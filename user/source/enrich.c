@@ -11,6 +11,7 @@
 #include "user/analyze/waits/kernel_stack.h"
 #include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/wakers.h"
+#include "user/base/array.h"
 #include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
@@ -33,15 +34,16 @@ struct told_process {
 	uint64_t python_ts;     /* when it was found; 0 not */
 };
 
+/* The list of threads is read anew in no more than this part of the time, or this often. */
+#define REFRESH_PART 50
+#define REFRESH_NS   100000000ull
+
 /*
  * An interpreter is there some 15 ms behind its execve(), and a script may stall soon after; others
  * take their time, and the time to the next look doubles; later on, a call without its frames asks
  * for more.
  */
-#define PYTHON_SOON 5
-/* The list of threads is read anew in no more than this part of the time, or this often. */
-#define REFRESH_PART   50
-#define REFRESH_NS     100000000ull
+#define PYTHON_SOON    5
 #define PYTHON_TRIES   16
 #define PYTHON_STEP_NS 5000000ull
 
@@ -101,7 +103,7 @@ int enrich__refresh(struct enrich *enrich)
 		return fd;
 	err = tasks__read(enrich->tasks, fd);
 	pause_ns = (clock__now() - begun_ns) * REFRESH_PART;
-	enrich->refresh_due_ns = begun_ns + (pause_ns < REFRESH_NS ? pause_ns : REFRESH_NS);
+	enrich->refresh_due_ns = begun_ns + min_u64(pause_ns, REFRESH_NS);
 	return err;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "user/base/array.h"
 #include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
@@ -424,7 +425,7 @@ uint64_t session__due_ns(const struct session *session)
 
 	if (session->options.untraced || session->skel->bss->unsure_owners == session->unsure_seen)
 		return due_ns;
-	return due_ns < session->next_scan_ns ? due_ns : session->next_scan_ns;
+	return min_u64(due_ns, session->next_scan_ns);
 }
 
 /* Who has the other ends of what has come. */

@@ -265,7 +265,8 @@ static bool says_all(void)
 
 _Noreturn void resolver__run(struct resolver_shared *shared, struct file_broker *broker, int socket)
 {
-	struct resolver_answer none = {0};
+	struct resolver_answer none;
+	uint64_t ended_by = 0; /* the question that ended the last one */
 	pid_t pid;
 	int status;
 
@@ -286,13 +287,13 @@ _Noreturn void resolver__run(struct resolver_shared *shared, struct file_broker 
 			_exit(0);
 		if (!read_budget__ended(&shared->book))
 			_exit(1);
-		if (shared->question && shared->question == none.number) {
+		if (shared->question && shared->question == ended_by) {
 			recv(HELPER_SOCKET, &none, sizeof(none.number), 0);
 			none = (struct resolver_answer){.number = shared->question};
 			send(HELPER_SOCKET, &none, offsetof(struct resolver_answer, text),
 			     MSG_NOSIGNAL);
 		}
-		none.number = shared->question;
+		ended_by = shared->question;
 		shared->question = 0;
 	}
 }

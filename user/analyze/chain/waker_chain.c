@@ -1201,10 +1201,7 @@ static void name_stranger(const struct waker_chain *chain, const struct wait_vie
 static bool is_tried_again(const struct ns_wait *wait, const struct ns_wait *next,
 			   uint64_t ready_ts)
 {
-	uint64_t apart =
-		next->arg0 > wait->arg0 ? next->arg0 - wait->arg0 : wait->arg0 - next->arg0;
-
-	return next->syscall == wait->syscall && apart < NS_CONDITION_BYTES &&
+	return next->syscall == wait->syscall && wait__is_one_lock(wait->arg0, next->arg0) &&
 	       next->off_ts <= ready_ts + AGAIN_NS;
 }
 

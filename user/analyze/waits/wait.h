@@ -23,6 +23,13 @@ struct span {
  */
 #define WAIT_AT_ONCE_NS 1000000
 
+/* By the first arguments of two futex() calls: a condition variable's waiters sleep on two words of
+ * it, in turns. */
+static inline bool wait__is_one_lock(uint32_t word, uint32_t other)
+{
+	return (word > other ? word - other : other - word) < NS_CONDITION_BYTES;
+}
+
 /* What its system call waits for. */
 enum syscall_wait wait__syscall(const struct model *model, const struct ns_wait *wait);
 /* A wait in a call on this connection's own descriptor; conn may be NULL. */

@@ -123,6 +123,14 @@ enum ns_call_reg {
 
 _Static_assert(NS_REG_COUNT <= NS_CALL_REGS, "the registers fit the record");
 
+/* Keys that an each_* program runs over at a time; one of 8 bytes leaves the second word 0. */
+#define NS_KEYS_IN_HAND 64
+
+struct ns_key_in_hand {
+	__u64 key;
+	__u64 more;
+};
+
 /* Call sites of a connection: so many of each kind, and of first writes that may be others. */
 #define NS_SITES_HELD    2
 #define NS_SITES_FIRST   2

@@ -90,8 +90,8 @@ __u32 unsure_owners; /* (+) sockets adopted without being sure whose they are, e
 __s32 chain_conns;
 __u32 chain_children;     /* (+) ever; CPUs that look at it at a time, likewise */
 __u32 closing;            /* the window closes: what is held may still be released, no more begins.
-			   * User space alone writes it, only_tids, self_tgid, scan_mode and scan_from, and
-			   * resets what an iterator run counts */
+			   * User space alone writes it, only_tids, self_tgid, scan_mode, scan_from and the
+			   * keys in hand, and resets what an iterator run counts */
 __u32 only_tids[NS_TIDS]; /* the first 0: all threads of the targets */
 __u32 self_tgid;          /* netstall's own process: neither it nor its children are targets */
 __u32 children_seen; /* of targets, no targets themselves, with connections: an iterator run counts
@@ -101,6 +101,9 @@ __u32 conns_found;   /* the targets' open connections that were there: the first
 __u32 scan_mode;     /* enum ns_scan of the iterator run to come */
 __u32 scan_from;     /* the first registered file of each ring that it looks at, */
 __u32 scan_most;     /* and what it found: files of the ring that has most */
+/* Of a table, for the each_* program that the reader runs next. */
+struct ns_key_in_hand in_hand[NS_KEYS_IN_HAND];
+__u32 keys_in_hand;
 struct ns_proc_hint proc_hints[NS_PROC_HINTS];
 struct ns_site_place site_places[NS_SITE_PLACES];
 __u32 site_looks[NS_SITE_CALLS]; /* in calls of the bucket; CPUs may race for the last ones */
@@ -129,7 +132,7 @@ struct ns_thread_state zero_thread; /* likewise */
 __s32 rings_watched;           /* (+), by user space too: while 0, operations are not looked at */
 __u32 rings_full;              /* the table is: rings are no longer taken in when they are used */
 __u32 rings_numbered[NS_CPUS]; /* (+), likewise */
-__u32 sweep_done;              /* iter_ops: entries of what is done are swept out as well */
+__u32 sweep_done;              /* each_op: entries of what is done are swept out as well */
 __u32 uring_told; /* (+) completions told in the quiet volume since user space looked last */
 struct ns_op_slot op_slots[NS_OP_SLOTS];
 struct ns_ring_state zero_ring;     /* never written, as above */

@@ -21,64 +21,53 @@ static __always_inline bool looks_gone(struct io_ring_ctx *ctx, const struct ns_
 	       references & NS_REF_STATES || (flags ^ ring->flags) & ~NS_SETUP_R_DISABLED;
 }
 
-/* The ring that the iterator is at, and its key; NULL behind the last. */
-static __always_inline struct ns_ring_state *ring_at(struct bpf_iter__bpf_map_elem *ctx, __u64 *key)
+SEC("?raw_tp")
+int each_ring(void *ctx)
 {
-	__u64 *element = ctx->key;
+	for (__u32 i = 0; i < NS_KEYS_IN_HAND && i < keys_in_hand; i++) {
+		__u64 key = in_hand[i].key;
+		struct ns_ring_state *ring = bpf_map_lookup_elem(&rings, &key);
 
-	if (!element)
-		return NULL;
-	*key = *element;
-	return bpf_map_lookup_elem(&rings, key);
-}
-
-SEC("?iter/bpf_map_elem")
-int iter_rings(struct bpf_iter__bpf_map_elem *ctx)
-{
-	struct ns_ring_state *ring;
-	__u64 key;
-
-	ring = ring_at(ctx, &key);
-	if (!ring)
-		return 0;
-	if (looks_gone((struct io_ring_ctx *)key, ring)) {
-		ring->gone++;
-		return 0;
+		if (!ring)
+			continue;
+		if (looks_gone((struct io_ring_ctx *)key, ring)) {
+			ring->gone++;
+			continue;
+		}
+		ring->gone = 0;
+		read_ring((struct io_ring_ctx *)key, ring);
 	}
-	ring->gone = 0;
-	read_ring((struct io_ring_ctx *)key, ring);
 	return 0;
 }
 
-/* Keys of entries that nothing needs: of rings that are gone; with sweep_done of all done. */
-SEC("?iter/bpf_map_elem")
-int iter_ops(struct bpf_iter__bpf_map_elem *ctx)
+/* Drops entries that nothing needs: of rings that are gone; with sweep_done of all done. */
+SEC("?raw_tp")
+int each_op(void *ctx)
 {
-	struct ns_op_key *element = ctx->key, key;
-	struct ns_op_state *state = ctx->value;
-	__u64 ring;
+	for (__u32 i = 0; i < NS_KEYS_IN_HAND && i < keys_in_hand; i++) {
+		struct ns_op_key key = {.ring = in_hand[i].key, .request = in_hand[i].more};
+		__u64 ring = key.ring & ~(__u64)(NS_BY_DATA | NS_BY_NOTIF);
+		struct ns_op_state *state = bpf_map_lookup_elem(&ops, &key);
 
-	if (!element || !state)
-		return 0;
-	key = *element;
-	ring = key.ring & ~(__u64)(NS_BY_DATA | NS_BY_NOTIF);
-	if (bpf_map_lookup_elem(&rings, &ring) &&
-	    (!sweep_done || state->under_way || key.ring != ring))
-		return 0;
-	bpf_seq_write(ctx->meta->seq, &key, sizeof(key));
+		if (!state || (bpf_map_lookup_elem(&rings, &ring) &&
+			       (!sweep_done || state->under_way || key.ring != ring)))
+			continue;
+		bpf_map_delete_elem(&ops, &key);
+	}
 	return 0;
 }
 
 /* What is registered with the rings, so many of each at a time; see session_scan.c. */
-SEC("?iter/bpf_map_elem")
-int iter_ring_files(struct bpf_iter__bpf_map_elem *ctx)
+SEC("?raw_tp")
+int each_ring_files(void *ctx)
 {
-	struct ns_ring_state *ring;
-	__u64 key;
+	for (__u32 i = 0; i < NS_KEYS_IN_HAND && i < keys_in_hand; i++) {
+		__u64 key = in_hand[i].key;
+		struct ns_ring_state *ring = bpf_map_lookup_elem(&rings, &key);
 
-	ring = ring_at(ctx, &key);
-	if (ring)
-		scan_ring_files(key, ring);
+		if (ring)
+			scan_ring_files(key, ring);
+	}
 	return 0;
 }
 

@@ -232,7 +232,7 @@ static const struct {
 	{"iter_seed", ALWAYS, "who sleeps already"},
 	{"iter_files", FOR_TRACE, "which connections are open already"},
 	{"iter_waits", FOR_TRACE, "what is waited for at the end"},
-	{"iter_conns", FOR_TRACE, "what a connection did in all"},
+	{"each_conn", FOR_TRACE, "what a connection did in all"},
 	{"tp_exit", ALWAYS, "when threads and processes end"},
 	{"tp_fork", FOR_CHILDREN, "who is a child of the target"},
 	{"tp_exec", FOR_NAMES, "which program a process becomes later"},
@@ -244,9 +244,9 @@ static const struct {
 	{"tp_segment_received", FOR_PROFILE, "whom a segment wakes"},
 	{"pe_busy", FOR_CLOCKS, NULL},
 	{"iter_sleepers", FOR_UNWINDING, NULL},
-	{"iter_rings", FOR_URING, NULL},
-	{"iter_ops", FOR_URING, NULL},
-	{"iter_ring_files", FOR_URING, NULL},
+	{"each_ring", FOR_URING, NULL},
+	{"each_op", FOR_URING, NULL},
+	{"each_ring_files", FOR_URING, NULL},
 };
 
 #define COMMON (sizeof(common) / sizeof(common[0]))

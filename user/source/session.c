@@ -204,6 +204,7 @@ static void tear_down(struct session *session)
 		bpf_link__destroy(session->iterators[i]);
 		session->iterators[i] = NULL;
 	}
+	memset(session->each, 0, sizeof(session->each));
 	ring_buffer__free(session->ring);
 	session->ring = NULL;
 	enrich__free(session->enrich);
@@ -257,6 +258,7 @@ static const char *attach_hooks(struct session *session, int *err)
 
 		if (!bpf_program__autoload(program) ||
 		    !strncmp(bpf_program__name(program), "iter_", 5) ||
+		    !strncmp(bpf_program__name(program), "each_", 5) ||
 		    !strncmp(bpf_program__name(program), "pe_", 3))
 			continue;
 		link = bpf_program__attach(program);
@@ -523,7 +525,7 @@ static void tell_end(struct session *session)
 	out.head.ts = session->end_ts;
 	session->sink(session->context, &out, sizeof(out));
 	session__iterate(session, ITERATE_WAITS);
-	session__iterate(session, ITERATE_CONNS);
+	session__each(session, EACH_CONN);
 }
 
 void session__finish(struct session *session)

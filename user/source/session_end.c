@@ -194,7 +194,7 @@ void session__sweep_services(struct session *session, uint64_t now)
 
 void session__tell_totals(struct session *session)
 {
-	session__iterate(session, ITERATE_CONNS);
+	session__each(session, EACH_CONN);
 	ring_buffer__consume(session->ring);
 	enrich__settle(session->enrich, 0);
 	session__tell_services(session, clock__now());

@@ -30,12 +30,16 @@ enum session_iterator {
 	ITERATE_FILES,    /* sockets that there are, by session__scan_sockets() */
 	ITERATE_SLEEPERS, /* the user stacks of threads that sleep, for the profile */
 	ITERATE_WAITS,    /* those that last at the end of the window, into the ring buffer */
-	ITERATE_CONNS,    /* the totals of all connections, into the ring buffer */
-	/* Without io_uring there are none of these. */
-	ITERATE_RINGS,      /* what they have now, and whether they are still there */
-	ITERATE_OPS,        /* keys of operations that no table needs */
-	ITERATE_RING_FILES, /* registered files, by session__scan_registered() */
 	ITERATORS
+};
+
+/* What is run over the keys of a table. Without io_uring there is the first one alone. */
+enum session_each {
+	EACH_CONN,       /* its totals, into the ring buffer */
+	EACH_RING,       /* what it has now, and whether it is still there */
+	EACH_OP,         /* dropped, if no table needs it */
+	EACH_RING_FILES, /* registered files, by session__scan_registered() */
+	EACH_KINDS
 };
 
 /* Goes through a table's keys: of key only the one in hand, which the body may delete. */
@@ -73,6 +77,7 @@ struct session {
 	struct bpf_link *hooks[PLAN_PROGRAMS];
 	size_t hook_count;
 	struct bpf_link *iterators[ITERATORS]; /* NULL: the plan has no such one */
+	struct bpf_program *each[EACH_KINDS];  /* likewise; the skeleton's */
 	struct session_clock *clocks;          /* session_busy.c */
 	size_t clock_count;
 	bool clocks_tick;
@@ -118,6 +123,8 @@ int session__open_iterator(const struct session *session, enum session_iterator 
 bool session__read_records(struct session *session, uint64_t most_ns);
 /* To its end, for what it does on the way. */
 void session__iterate(struct session *session, enum session_iterator which);
+/* Over all keys that stay in the table meanwhile, and perhaps over those that come or go. */
+void session__each(struct session *session, enum session_each which);
 void session__seed_threads(struct session *session);
 void session__scan_sockets(struct session *session, enum ns_scan mode);
 /* Sockets that are registered with a watched ring, which may have no descriptor. */

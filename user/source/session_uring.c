@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* io_uring in a session: the counts of its operations, and rings that are gone. */
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "user/base/clock.h"
 #include "user/source/session_parts.h"
 
@@ -77,37 +73,20 @@ static bool drop_gone_rings(struct session *session)
 	return dropped;
 }
 
-static void drop_ops(struct session *session)
-{
-	int fd = session__open_iterator(session, ITERATE_OPS),
-	    ops = bpf_map__fd(session->skel->maps.ops);
-	struct ns_op_key keys[128];
-	ssize_t got, i;
-
-	if (fd < 0)
-		return;
-	do {
-		got = read(fd, keys, sizeof(keys));
-		for (i = 0; i < got / (ssize_t)sizeof(keys[0]); i++)
-			bpf_map_delete_elem(ops, &keys[i]);
-	} while (got > 0 || (got < 0 && errno == EINTR));
-	close(fd);
-}
-
 void session__sweep_uring(struct session *session, uint64_t now)
 {
 	bool full;
 
-	if (!session->iterators[ITERATE_RINGS] || now - session->swept_ns < SWEEP_EVERY_NS ||
+	if (!session->each[EACH_RING] || now - session->swept_ns < SWEEP_EVERY_NS ||
 	    session->skel->bss->rings_watched <= 0)
 		return;
 	session->swept_ns = now;
-	session__iterate(session, ITERATE_RINGS);
+	session__each(session, EACH_RING);
 	full = session->skel->bss->lost[NS_LOST_OPS] != session->ops_lost_seen;
 	session->ops_lost_seen = session->skel->bss->lost[NS_LOST_OPS];
 	session->skel->bss->sweep_done = full;
 	if (drop_gone_rings(session) || full)
-		drop_ops(session);
+		session__each(session, EACH_OP);
 }
 
 static void tell_rings(struct session *session, uint64_t now)
@@ -125,9 +104,9 @@ static void tell_rings(struct session *session, uint64_t now)
 
 void session__tell_uring(struct session *session, uint64_t now)
 {
-	if (!session->iterators[ITERATE_RINGS])
+	if (!session->each[EACH_RING])
 		return;
-	session__iterate(session, ITERATE_RINGS);
+	session__each(session, EACH_RING);
 	tell_rings(session, now);
 	tell_counts(session, now);
 	tell_errors(session, now);

@@ -231,7 +231,7 @@ static void uring_is_taken_as_the_kernel_has_it(void **state)
 	plan = plan_of_uring("io_uring_submit_req", 1, 3);
 	assert_true(plan__has_program(&plan, "tp_uring_done"));
 	assert_false(plan__has_program(&plan, "tp_uring_done_7"));
-	assert_true(plan__has_program(&plan, "iter_rings"));
+	assert_true(plan__has_program(&plan, "each_ring"));
 	assert_int_equal(plan.missing & URING_FACTS, 0);
 }
 
@@ -244,7 +244,7 @@ static void strange_uring_is_missing(void **state)
 	assert_true(plan.possible);
 	assert_int_equal(plan.missing, 1u << NS_FACT_URING);
 	assert_false(plan__has_program(&plan, "tp_uring_done"));
-	assert_false(plan__has_program(&plan, "iter_rings"));
+	assert_false(plan__has_program(&plan, "each_ring"));
 }
 
 static void kernel_without_uring_misses_nothing(void **state)
@@ -336,7 +336,7 @@ static void plan_of_profile_is_possible(const struct caps *caps)
 static void the_profile_is_a_mode(void **state)
 {
 	static const char *const of_trace[] = {"fexit_send",      "fentry_receive", "tp_set_state",
-					       "tp_uring_submit", "iter_files",     "iter_conns",
+					       "tp_uring_submit", "iter_files",     "each_conn",
 					       "iter_waits"};
 	static const char *const of_both[] = {"tp_switch", "tp_waking", "tp_exit", "iter_tasks",
 					      "iter_seed"};

@@ -71,6 +71,7 @@ enum ns_type {
 	NS_PROFILE_TEXT = 38,  /* a stack or a name */
 	NS_PROFILE_ENTRY = 39, /* a place where a thread slept */
 	NS_PROFILE_WAKE = 40,  /* of the entry before: who ended its sleep */
+	NS_REFUSED = 41,       /* user space: why a fact is missing */
 	NS_TYPE_MAX
 };
 
@@ -158,10 +159,35 @@ enum ns_fact {
 	NS_FACT_RETRANS = 10,
 	NS_FACT_NAMES = 11, /* of kernel functions: what a thread sleeps in, and who woke it */
 	NS_FACT_URING = 12, /* io_uring operations: submitted, completed */
-	NS_FACT_URING_COURSE = 13, /* what became of them in between; who waits on a ring */
-	NS_FACT_CHILDREN = 14,     /* processes that watched ones start */
-	NS_FACT_DATAGRAM = 15,     /* UDP: sent and read */
+	NS_FACT_URING_COURSE = 13,    /* what became of them in between; who waits on a ring */
+	NS_FACT_CHILDREN = 14,        /* processes that watched ones start */
+	NS_FACT_DATAGRAM = 15,        /* UDP: sent and read */
+	NS_FACT_EARLY_SLEEPS = 16,    /* threads that sleep since before the attach */
+	NS_FACT_OPEN_WAITS = 17,      /* waits that last at the end of the window */
+	NS_FACT_BUSY = 18,            /* where busy threads compute */
+	NS_FACT_SLEEPING_STACKS = 19, /* user stacks of threads that sleep long, for the profile */
 	NS_FACT_COUNT
+};
+
+#define NS_REFUSED_LEN 32
+
+/* What the kernel was asked to do with a program or a table, and refused. */
+enum ns_refused_step {
+	NS_REFUSED_TABLE = 0, /* to make it */
+	NS_REFUSED_LOAD = 1,
+	NS_REFUSED_ATTACH = 2,
+	NS_REFUSED_RUN = 3,
+};
+
+/* Why a fact is missing: no other program gives it. */
+struct ns_refused {
+	struct ns_head head;
+	__u32 fact;  /* enum ns_fact */
+	__u32 step;  /* enum ns_refused_step */
+	__u32 error; /* an errno */
+	__u32 pad;
+	char program[NS_REFUSED_LEN]; /* "": a table, whatever needs it; never in a record */
+	char table[NS_REFUSED_LEN]; /* that the program needs; "": the program itself was refused */
 };
 
 #define NS_CONTAINER_LEN 24
@@ -222,6 +248,7 @@ NS_ASSERT_SIZE(ns_exit, 32);
 NS_ASSERT_SIZE(ns_lost, 56);
 NS_ASSERT_SIZE(ns_stack, 2048);
 NS_ASSERT_SIZE(ns_end, 40);
+NS_ASSERT_SIZE(ns_refused, 112);
 
 #include "bpf/event_thread.h"
 #include "bpf/event_conn.h"

@@ -138,44 +138,13 @@ case_few_open_files() {
     done
 }
 
-# A kernel that refuses to attach some programs: it goes on without what is optional, and else says at once what it needs.
-refused() { # refused PROGRAM[,PROGRAM...] ARG...: netstall there; what it says is in $SCRATCH/err, its report in $SCRATCH/report
-    local programs=$1
-    shift
-    REFUSE=$programs LD_PRELOAD=$PWD/$WORKLOADS/refuse.so timeout 60 "$NETSTALL" "$@" >"$SCRATCH/out" 2>"$SCRATCH/err"
-    echo $? >"$SCRATCH/status"
-    tail -n 1 "$SCRATCH/out" >"$SCRATCH/report"
-}
-needs_and_says() { # needs_and_says PROGRAM PATTERN ARG...
-    local program=$1 pattern=$2
-    shift 2
-    refused "$program" "$@"
-    expect_is "the status without $program" "$(cat "$SCRATCH/status")" 2
-    tail -n 1 "$SCRATCH/err" | grep -q "^netstall: .*$pattern" || fail "without $program it says: $(head -c 400 "$SCRATCH/err")"
-}
-case_refused_programs() {
-    ! ldd "$NETSTALL" | grep -q libasan || skip "nothing can be preloaded before the sanitizer"
-    needs_and_says tp_exit "tp_exit does not attach (Invalid argument).*when threads and processes end" trace "${ATTACH[@]}" -p $$ -d 0.1
-    needs_and_says tp_fork "who is a child" trace "${ATTACH[@]}" -p $$ --children -d 0.1
-    needs_and_says tp_exec "which program a process becomes" trace "${ATTACH[@]}" --comm nobody -d 0.1
-    needs_and_says tp_waking,tp_switch,tp_switch_3 "netstall doctor" trace "${ATTACH[@]}" -p $$ -d 0.1
-    needs_and_says tp_exit "tp_exit does not attach" offwake -p $$ 0.1
-    REFUSE_ERRNO=12 needs_and_says tp_exit "no memory for BPF programs" trace "${ATTACH[@]}" -p $$ -d 0.1
-    REFUSE_ERRNO=12 needs_and_says tp_retrans_3 "no memory for BPF programs" trace "${ATTACH[@]}" -p $$ -d 0.1
-    refused tp_fork,tp_exec trace "${ATTACH[@]}" -p $$ -d 0.1 --json # not needed for a pid
-    expect_is "the status without tp_fork" "$(cat "$SCRATCH/status")" 0
-    refused tp_retrans_3,tp_retrans trace "${ATTACH[@]}" -p $$ -d 0.1 --json
-    expect_is "the status without retransmissions" "$(cat "$SCRATCH/status")" 0
-    expect_is "what is missing" "$(report 'any(.completeness.missing[]; startswith("retrans"))')" true
-}
-
 # The process that waits for a program has to end before it can: nobody waits for that one then.
 case_supervisor_cannot_start() {
-    ! ldd "$NETSTALL" | grep -q libasan || skip "nothing can be preloaded before the sanitizer"
-    REFUSE_SIGNALFD=1 refused '' trace -- true
+    can_be_refused
+    REFUSE_SIGNALFD=1 refused REFUSE '' trace -- true
     expect_is "the status" "$(cat "$SCRATCH/status")" 2
     grep -qx 'netstall: cannot start a process: Function not implemented' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
-    REFUSE_SIGNALFD=1 refused '' check -- true
+    REFUSE_SIGNALFD=1 refused REFUSE '' check -- true
     expect_is "check's status" "$(cat "$SCRATCH/status")" 2
 }
 

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A kernel that refuses to attach some BPF programs, for netstall and others that use libbpf: a
- * library to be preloaded, which stands before bpf(2).
+ * A kernel that refuses some BPF programs or their tables, for netstall and others that use
+ * libbpf: a library to be preloaded, which stands before bpf(2).
  *
  *	LD_PRELOAD=refuse.so REFUSE=tp_exit,tp_retrans [REFUSE_ERRNO=12] netstall ...
  *
- * REFUSE: the programs' names, as the kernel has them (15 bytes). REFUSE_ERRNO: EINVAL if not
- * given. REFUSE_SIGNALFD=1: nor does it have signalfd(2). REFUSE_MEMORY=FILE: once FILE.PID is
- * there, the process of that pid gets no memory from its next calloc(), once.
+ * Programs and tables go by their names as the kernel has them (15 bytes).
+ * REFUSE           programs that do not attach
+ * REFUSE_LOAD      that do not load
+ * REFUSE_RUN       that are not run (BPF_PROG_TEST_RUN)
+ * REFUSE_MAP       tables that are not made
+ * REFUSE_ERRNO     EINVAL if not given
+ * REFUSE_LIST      a file: what could be refused is listed there, the variable and the name
+ * REFUSE_SIGNALFD  =1: nor does it have signalfd(2)
+ * REFUSE_MEMORY    a file: once FILE.PID is there, the process of that pid gets no memory from its
+ *                  next calloc(), once
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,33 +35,56 @@ static system_call *real(void)
 	return (system_call *)dlsym(RTLD_NEXT, "syscall");
 }
 
-static int is_refused(uint32_t program)
+static void note(const char *list, const char *name)
 {
-	const char *names = getenv("REFUSE");
-	struct bpf_prog_info info = {0};
-	union bpf_attr attr = {0};
+	const char *path = getenv("REFUSE_LIST");
+	FILE *file = path ? fopen(path, "a") : NULL;
+
+	if (!file)
+		return;
+	fprintf(file, "%s %s\n", list, name);
+	fclose(file);
+}
+
+static int is_listed(const char *list, const char *name)
+{
+	const char *names = getenv(list);
 	size_t len;
 
-	attr.info.bpf_fd = program;
-	attr.info.info_len = sizeof(info);
-	attr.info.info = (uintptr_t)&info;
-	if (!names || real()(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr)))
-		return 0;
-	for (; *names; names += len + (names[len] == ',')) {
+	note(list, name);
+	for (; names && *names; names += len + (names[len] == ',')) {
 		len = strcspn(names, ",");
-		if (len == strlen(info.name) && !strncmp(names, info.name, len))
+		if (len == strlen(name) && !strncmp(names, name, len))
 			return 1;
 	}
 	return 0;
 }
 
-static int is_attached(long command, const union bpf_attr *attr)
+static int is_listed_program(const char *list, uint32_t program)
+{
+	struct bpf_prog_info info = {0};
+	union bpf_attr attr = {0};
+
+	attr.info.bpf_fd = program;
+	attr.info.info_len = sizeof(info);
+	attr.info.info = (uintptr_t)&info;
+	return !real()(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr)) &&
+	       is_listed(list, info.name);
+}
+
+static int is_refused(long command, const union bpf_attr *attr)
 {
 	switch (command) {
+	case BPF_MAP_CREATE:
+		return is_listed("REFUSE_MAP", attr->map_name);
+	case BPF_PROG_LOAD:
+		return is_listed("REFUSE_LOAD", attr->prog_name);
+	case BPF_PROG_TEST_RUN:
+		return is_listed_program("REFUSE_RUN", attr->test.prog_fd);
 	case BPF_RAW_TRACEPOINT_OPEN:
-		return is_refused(attr->raw_tracepoint.prog_fd);
+		return is_listed_program("REFUSE", attr->raw_tracepoint.prog_fd);
 	case BPF_LINK_CREATE:
-		return is_refused(attr->link_create.prog_fd);
+		return is_listed_program("REFUSE", attr->link_create.prog_fd);
 	default:
 		return 0;
 	}
@@ -71,7 +101,7 @@ long syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		args[i] = va_arg(list, long);
 	va_end(list);
-	if (number == SYS_bpf && is_attached(args[0], (const void *)args[1])) {
+	if (number == SYS_bpf && is_refused(args[0], (const void *)args[1])) {
 		errno = error ? atoi(error) : EINVAL;
 		return -1;
 	}

@@ -11,7 +11,7 @@
 #define HOLDS (FACT(SEND) | FACT(TRANSMIT) | FACT(SENDPAGE))
 
 /* What a thread slept in, and who woke it. */
-#define WAITS (FACT(SCHED) | FACT(NAMES))
+#define WAITS (FACT(SCHED) | FACT(NAMES) | FACT(EARLY_SLEEPS) | FACT(OPEN_WAITS))
 
 #define LOSS_REMEDY                                                                                \
 	"Look for loss on the path: ip -s link and nstat at both ends, full queues, a rate limit."

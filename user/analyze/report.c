@@ -432,6 +432,10 @@ void report__update(struct report *report, const struct model *model, const unio
 	case NS_LISTENER:
 		learn_listener(report, &record->listener);
 		break;
+	case NS_REFUSED:
+		if (record->refused.fact < NS_FACT_COUNT)
+			report->refused[record->refused.fact] = record->refused;
+		break;
 	case NS_MARK:
 		learn_mark(report, &record->mark);
 		break;

@@ -450,6 +450,7 @@ struct report_mark {
 
 struct report {
 	struct ns_session session;
+	struct ns_refused refused[NS_FACT_COUNT]; /* by fact; without a type: it was not */
 	uint64_t start_ts;
 	uint64_t end_ts;
 	uint64_t events; /* records that came in */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* netstall doctor: what this machine allows, what is missing, and the remedy. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "user/kernel/caps.h"
 #include "user/kernel/plan.h"
 #include "user/record/facts.h"
+#include "user/source/session.h"
 
 #define SELF_TEST_EXCHANGES 40
 
@@ -87,12 +89,15 @@ static void print_kernel(const struct caps *caps)
 
 static void print_way(const struct caps *caps, enum way way, enum way chosen)
 {
-	struct plan_request request = {.way = way, .verbose = true};
+	struct plan_request request = {.way = way};
 	struct plan plan;
 
 	plan__make(caps, &request, &plan);
 	if (!plan.possible) {
-		printf("  %-12s no   %s\n", way__name(way), plan.why_not);
+		char *why_not = plan__why_not(&plan);
+
+		printf("  %-12s no   %s\n", way__name(way), why_not);
+		free(why_not);
 		return;
 	}
 	printf("  %-12s yes  %s%s\n", way__name(way), plan.missing ? "" : "sees everything",
@@ -101,7 +106,7 @@ static void print_way(const struct caps *caps, enum way way, enum way chosen)
 		printf("               not visible:\n");
 	for (int fact = 0; fact < NS_FACT_COUNT; fact++)
 		if (plan.missing & 1u << fact)
-			printf("                 %-14s %s\n", fact__row(fact)->id,
+			printf("                 %-15s %s\n", fact__row(fact)->id,
 			       fact__row(fact)->loss);
 }
 
@@ -114,11 +119,130 @@ static void print_ways(const struct caps *caps, enum way chosen)
 		print_way(caps, way, chosen);
 }
 
-static void print_remedy(const struct plan *plan)
+/* ---- what the commands can do: they are tried ---- */
+
+struct trial {
+	const char *what;
+	bool profile;             /* `offwake` alone */
+	struct plan_request more; /* than the plainest target asks for */
+};
+
+/* What has no name is tried first, as it needs all that the others do. */
+static const struct trial trials[] = {
+	{NULL, false, {.by_children = true, .by_comm = true, .by_cgroup = true}},
+	{"trace, check, record", false, {0}},
+	{"  of --children", false, {.by_children = true}},
+	{"  of --comm NAME", false, {.by_comm = true}},
+	{"  of -c CGROUP", false, {.by_cgroup = true}},
+	{"offwake", true, {0}},
+};
+
+#define TRIALS (sizeof(trials) / sizeof(trials[0]))
+
+/* All programs of the one are in the other. */
+static bool is_part_of(const struct plan *plan, const struct plan *other)
+{
+	for (size_t i = 0; i < plan->program_count; i++)
+		if (!plan__has_program(other, plan->programs[i]))
+			return false;
+	return plan->possible && other->possible && plan->way == other->way;
+}
+
+/* NULL: it works. */
+static char *try_one(const struct session_options *options, const struct trial *trial,
+		     const struct plan *works, struct caps *caps, struct plan *plan)
+{
+	const struct target target = {.pid_count = 1, .pids = {getpid()}};
+	struct session_options session = *options;
+	struct plan_request request = trial->more;
+
+	session.untraced = trial->profile;
+	session.offcpu = trial->profile ? &offcpu_default : NULL;
+	request.way = session.way;
+	if (!trial->profile) {
+		plan__make(caps, &request, plan);
+		if (is_part_of(plan, works))
+			return NULL;
+		if (!plan->possible)
+			return plan__why_not(plan);
+	}
+	return session__try(&session, &target, &trial->more, caps, plan);
+}
+
+/* " without cpu-places (pe_busy does not attach: Permission denied)" */
+static void print_without(const struct caps *caps, const struct plan *plan)
+{
+	bool first = true;
+
+	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++) {
+		const struct ns_refused *refusal = caps__refusal_of(caps, fact);
+		char *why;
+
+		if (!refusal || !(plan->missing >> fact & 1))
+			continue;
+		why = fact__refusal_text(refusal);
+		printf("%s %s (%s)", first ? " without" : ",", fact__row(fact)->words, why);
+		first = false;
+		free(why);
+	}
+}
+
+static void print_trial(const char *what, const struct caps *caps, const struct plan *plan,
+			const char *why_not)
+{
+	printf("  %-22s %s", what, why_not ? "not possible: " : "possible");
+	if (why_not)
+		printf("%s", why_not);
+	else
+		print_without(caps, plan);
+	printf("\n");
+}
+
+/* A part of `trace` that is worth a row of its own. */
+static void print_uring(const struct caps *caps, const struct plan *trace)
+{
+	const struct ns_refused *refusal = caps__refusal_of(caps, NS_FACT_URING);
+	bool missing = !trace->possible || trace->missing >> NS_FACT_URING & 1;
+	char *why = missing && refusal ? fact__refusal_text(refusal) : NULL;
+
+	if (!caps->uring)
+		printf("  %-22s not possible: this kernel has none\n", "io_uring operations");
+	else if (missing)
+		printf("  %-22s not possible%s%s\n", "io_uring operations", why ? ": " : "",
+		       why ? why : "");
+	else
+		printf("  %-22s possible\n", "io_uring operations");
+	free(why);
+}
+
+/* Fills plan with that of `trace`; NULL, or why that is not possible, the caller's. */
+static char *print_trials(const struct session_options *options, struct caps *caps,
+			  struct plan *plan)
+{
+	struct plan plans[TRIALS], works = {0};
+	char *why_not[TRIALS];
+
+	for (size_t i = 0; i < TRIALS; i++) {
+		why_not[i] = try_one(options, &trials[i], &works, caps, &plans[i]);
+		if (!why_not[i] && !trials[i].profile && !works.possible)
+			works = plans[i];
+	}
+	printf("\nWhat the commands can do here, as tried:\n");
+	for (size_t i = 1; i < TRIALS; i++)
+		print_trial(trials[i].what, caps, &plans[i], why_not[i]);
+	print_uring(caps, &plans[1]);
+	*plan = plans[1];
+	for (size_t i = 0; i < TRIALS; i++)
+		if (i != 1)
+			free(why_not[i]);
+	return why_not[1];
+}
+
+static void print_remedy(const char *why_not)
 {
 	char lacking[128];
 
-	printf("\nTracing is not possible: %s.\n", plan->why_not);
+	printf("\nTracing is not possible: %s.\n", why_not);
 	caps__lacking(lacking, sizeof(lacking));
 	if (*lacking)
 		printf("Without root, netstall needs these capabilities:\n"
@@ -195,24 +319,34 @@ static int self_test(const struct session_options *session)
 
 int cmd_doctor(int argc, char **argv)
 {
+	const struct session_options *session;
 	struct plan_request request = {0};
 	struct doctor doctor = {0};
 	struct caps caps;
 	struct plan plan;
+	char *why_not;
 
 	options__init(&doctor.common);
 	options__parse(&command, argc, argv, &doctor);
-	caps__free_btf(caps__probe(&caps, doctor.common.session.btf_path));
-	request.way = doctor.common.session.way;
-	plan__make(&caps, &request, &plan);
+	session = &doctor.common.session;
+	caps__free_btf(caps__probe(&caps, session->btf_path));
 	print_kernel(&caps);
+	request.way = session->way;
+	plan__make(&caps, &request, &plan);
+	if (plan.possible) {
+		fflush(stdout);
+		why_not = print_trials(session, &caps, &plan);
+	} else {
+		why_not = plan__why_not(&plan);
+	}
 	if (!caps__refusal(&caps))
-		print_ways(&caps, plan.possible ? plan.way : WAY_COUNT);
-	if (!plan.possible) {
-		print_remedy(&plan);
+		print_ways(&caps, why_not ? WAY_COUNT : plan.way);
+	if (why_not) {
+		print_remedy(why_not);
+		free(why_not);
 		return EXIT_UNABLE;
 	}
 	printf("\nTracing is possible: netstall uses %s.\n", way__name(plan.way));
 	fflush(stdout);
-	return doctor.self_test ? self_test(&doctor.common.session) : EXIT_OK;
+	return doctor.self_test ? self_test(session) : EXIT_OK;
 }

@@ -20,6 +20,7 @@
 #include <bpf/libbpf.h>
 
 #include "user/base/log.h"
+#include "user/base/xalloc.h"
 
 static const struct {
 	cap_value_t value;
@@ -137,9 +138,12 @@ static int function_arguments(const struct btf *btf, const char *name)
 
 static bool hook_exists(const struct btf *btf, const struct hook *hook)
 {
-	int arguments = hook->kind == HOOK_TRACEPOINT ? tracepoint_arguments(btf, hook->name)
-						      : function_arguments(btf, hook->name);
+	int arguments;
 
+	if (hook->kind == HOOK_RUN || hook->kind == HOOK_CLOCK)
+		return true;
+	arguments = hook->kind == HOOK_TRACEPOINT ? tracepoint_arguments(btf, hook->name)
+						  : function_arguments(btf, hook->name);
 	if (arguments < 0 || arguments < hook->arguments)
 		return false;
 	return !hook->exactly || arguments == hook->exactly;
@@ -301,12 +305,56 @@ static void check_btf_file(struct caps *caps, const char *path, const struct btf
 			 path, wrong);
 }
 
+static struct {
+	char program[NS_REFUSED_LEN];
+	char table[NS_REFUSED_LEN];
+	char needs[NS_REFUSED_LEN]; /* the table that the program needs and that is not there */
+} said;
+
+/* "prog 'NAME': ..." and "map 'NAME': ...", behind the library's own name. */
+static void note_name(const char *text, const char *kind, char *out, size_t size)
+{
+	const char *name = strstr(text, kind),
+		   *end = name ? strchr(name + strlen(kind), '\'') : NULL;
+
+	if (end)
+		snprintf(out, size, "%.*s", (int)(end - name - strlen(kind)), name + strlen(kind));
+}
+
 /* Its own and the verifier's words, of many lines, are for -v alone. */
 static int libbpf_says(enum libbpf_print_level level, const char *format, va_list args)
 {
-	if (level == LIBBPF_DEBUG || !log__is_verbose())
+	char *text;
+
+	if (level == LIBBPF_DEBUG)
 		return 0;
-	return vfprintf(stderr, format, args);
+	text = xvasprintf(format, args);
+	if (level == LIBBPF_WARN) {
+		note_name(text, "libbpf: prog '", said.program, sizeof(said.program));
+		note_name(text, "libbpf: map '", said.table, sizeof(said.table));
+		note_name(text, "\nBPF map '", said.needs, sizeof(said.needs));
+	}
+	if (log__is_verbose())
+		fputs(text, stderr);
+	free(text);
+	return 0;
+}
+
+void caps__before_load(void)
+{
+	memset(&said, 0, sizeof(said));
+}
+
+/* A table first: all are made before the first program is loaded. */
+bool caps__refused_in_load(int err, struct ns_refused *out)
+{
+	bool table = !said.program[0] || said.needs[0];
+
+	*out = (struct ns_refused){.step = table ? NS_REFUSED_TABLE : NS_REFUSED_LOAD,
+				   .error = (uint32_t)-err};
+	memcpy(out->program, said.program, sizeof(out->program));
+	memcpy(out->table, said.program[0] ? said.needs : said.table, sizeof(out->table));
+	return out->program[0] || out->table[0];
 }
 
 struct btf *caps__probe(struct caps *caps, const char *btf_path)

@@ -14,6 +14,13 @@ struct btf;
 struct btf *caps__probe(struct caps *caps, const char *btf_path);
 void caps__free_btf(struct btf *btf);
 
+/*
+ * libbpf names what it could not load in its messages alone. Between these two an object is loaded;
+ * the second one says which program or table the kernel refused with err, -errno. False: none.
+ */
+void caps__before_load(void);
+bool caps__refused_in_load(int err, struct ns_refused *out);
+
 /* "none", "integrity", "confidentiality", "not built in": for people. */
 const char *caps__lockdown(void);
 /* Names of the capabilities that tracing needs and this process lacks, "" when none. */

@@ -2,8 +2,10 @@
 #include "user/kernel/plan.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "user/base/xalloc.h"
 #include "user/record/facts.h"
 
 #define FENTRY     (1u << WAY_FENTRY)
@@ -19,6 +21,11 @@
 	{                                                                                          \
 		program, HOOK_TRACEPOINT, name, 0, exactly                                         \
 	}
+/* Run by netstall itself. */
+#define RUN(program, name)                                                                         \
+	{                                                                                          \
+		program, HOOK_RUN, name, 0, 0                                                      \
+	}
 #define FN(program, name)                                                                          \
 	{                                                                                          \
 		program, HOOK_FUNCTION, name, 0, 0                                                 \
@@ -29,127 +36,113 @@
 	TP_OF("tp_uring_create", "io_uring_create", 5),                                            \
 		TP("tp_uring_register", "io_uring_register"),                                      \
 		TP_OF("tp_uring_failed", "io_uring_req_failed", 3),                                \
-		TP_OF("tp_uring_overflow", "io_uring_cqe_overflow", 5)
+		TP_OF("tp_uring_overflow", "io_uring_cqe_overflow", 5), URING_TABLES
+
+/* What is in the tables of rings and operations, for the reader. */
+#define URING_TABLES                                                                               \
+	RUN("each_ring", "raw_tp"), RUN("each_op", "raw_tp"), RUN("each_ring_files", "raw_tp")
 
 /* Of one fact the earlier variant is preferred. */
 const struct variant plan_variants[] = {
-	{NS_FACT_SEND, FENTRY, false, {FN("fexit_send", "tcp_sendmsg_locked")}},
+	{NS_FACT_SEND, FENTRY, {FN("fexit_send", "tcp_sendmsg_locked")}},
 	{NS_FACT_SEND,
 	 KPROBE,
-	 false,
 	 {FN("kprobe_send", "tcp_sendmsg_locked"), FN("kretprobe_send", "tcp_sendmsg_locked")}},
-	{NS_FACT_SEND, TRACEPOINT, false, {TP("tp_send", "sock_send_length")}}, /* 6.3 */
+	{NS_FACT_SEND, TRACEPOINT, {TP("tp_send", "sock_send_length")}}, /* 6.3 */
 
 	/* Before 6.5. */
-	{NS_FACT_SENDPAGE, FENTRY, false, {FN("fexit_sendpage", "tcp_sendpage_locked")}},
+	{NS_FACT_SENDPAGE, FENTRY, {FN("fexit_sendpage", "tcp_sendpage_locked")}},
 	{NS_FACT_SENDPAGE,
 	 KPROBE,
-	 false,
 	 {FN("kprobe_sendpage", "tcp_sendpage_locked"),
 	  FN("kretprobe_sendpage", "tcp_sendpage_locked")}},
 
-	{NS_FACT_DECISION, FENTRY, false, {FN("fexit_decision", "tcp_write_xmit")}},
-	{NS_FACT_DECISION, KPROBE, false, {FN("kprobe_decision", "tcp_write_xmit")}},
+	{NS_FACT_DECISION, FENTRY, {FN("fexit_decision", "tcp_write_xmit")}},
+	{NS_FACT_DECISION, KPROBE, {FN("kprobe_decision", "tcp_write_xmit")}},
 
-	{NS_FACT_TRANSMIT, FENTRY, false, {FN("fentry_transmit", "__tcp_transmit_skb")}},
-	{NS_FACT_TRANSMIT, KPROBE, false, {FN("kprobe_transmit", "__tcp_transmit_skb")}},
-	{NS_FACT_TRANSMIT, ANY_WAY, false, {TP("tp_transmit", "net_dev_queue")}},
+	{NS_FACT_TRANSMIT, FENTRY, {FN("fentry_transmit", "__tcp_transmit_skb")}},
+	{NS_FACT_TRANSMIT, KPROBE, {FN("kprobe_transmit", "__tcp_transmit_skb")}},
+	{NS_FACT_TRANSMIT, ANY_WAY, {TP("tp_transmit", "net_dev_queue")}},
 
-	{NS_FACT_RECEIVE, FENTRY, false, {FN("fentry_receive", "tcp_rcv_established")}},
-	{NS_FACT_RECEIVE, KPROBE, false, {FN("kprobe_receive", "tcp_rcv_established")}},
-	{NS_FACT_RECEIVE, ANY_WAY, false, {TP("tp_receive", "tcp_probe")}},
+	{NS_FACT_RECEIVE, FENTRY, {FN("fentry_receive", "tcp_rcv_established")}},
+	{NS_FACT_RECEIVE, KPROBE, {FN("kprobe_receive", "tcp_rcv_established")}},
+	{NS_FACT_RECEIVE, ANY_WAY, {TP("tp_receive", "tcp_probe")}},
 
-	{NS_FACT_DELACK_ARM, ANY_WAY, false, {TP("tp_delack_arm", "timer_start")}},
+	{NS_FACT_DELACK_ARM, ANY_WAY, {TP("tp_delack_arm", "timer_start")}},
 
-	{NS_FACT_DELACK_FIRE,
-	 FENTRY,
-	 false,
-	 {FN("fentry_delack_fire", "tcp_delack_timer_handler")}},
-	{NS_FACT_DELACK_FIRE,
-	 KPROBE,
-	 false,
-	 {FN("kprobe_delack_fire", "tcp_delack_timer_handler")}},
-	{NS_FACT_DELACK_FIRE, ANY_WAY, false, {TP("tp_delack_fire", "timer_expire_entry")}},
+	{NS_FACT_DELACK_FIRE, FENTRY, {FN("fentry_delack_fire", "tcp_delack_timer_handler")}},
+	{NS_FACT_DELACK_FIRE, KPROBE, {FN("kprobe_delack_fire", "tcp_delack_timer_handler")}},
+	{NS_FACT_DELACK_FIRE, ANY_WAY, {TP("tp_delack_fire", "timer_expire_entry")}},
 
 	/* With the state since fa2c3254d7cf (5.18). */
 	{NS_FACT_SCHED,
 	 ANY_WAY,
-	 false,
 	 {{"tp_switch", HOOK_TRACEPOINT, "sched_switch", 4, 0}, TP("tp_waking", "sched_waking")}},
 	{NS_FACT_SCHED,
 	 ANY_WAY,
-	 false,
 	 {TP("tp_switch_3", "sched_switch"), TP("tp_waking", "sched_waking")}},
 
 	{NS_FACT_LIFE,
 	 ANY_WAY,
-	 false,
 	 {TP("tp_set_state", "inet_sock_set_state"), TP("tp_destroy", "tcp_destroy_sock")}},
 
 	/* With an error since 6.18. */
-	{NS_FACT_RETRANS,
-	 ANY_WAY,
-	 false,
-	 {{"tp_retrans_3", HOOK_TRACEPOINT, "tcp_retransmit_skb", 3, 0}}},
-	{NS_FACT_RETRANS, ANY_WAY, false, {TP("tp_retrans", "tcp_retransmit_skb")}},
+	{NS_FACT_RETRANS, ANY_WAY, {{"tp_retrans_3", HOOK_TRACEPOINT, "tcp_retransmit_skb", 3, 0}}},
+	{NS_FACT_RETRANS, ANY_WAY, {TP("tp_retrans", "tcp_retransmit_skb")}},
 
-	{NS_FACT_READ, ANY_WAY, false, {TP("tp_read", "tcp_rcv_space_adjust")}},
+	{NS_FACT_READ, ANY_WAY, {TP("tp_read", "tcp_rcv_space_adjust")}},
 
 	{NS_FACT_DATAGRAM,
 	 FENTRY,
-	 false,
 	 {FN("fentry_udp_send", "udp_sendmsg"), FN("fentry_udp6_send", "udpv6_sendmsg"),
 	  FN("fentry_udp_read", "skb_consume_udp")}},
 	{NS_FACT_DATAGRAM,
 	 KPROBE,
-	 false,
 	 {FN("kprobe_udp_send", "udp_sendmsg"), FN("kprobe_udp6_send", "udpv6_sendmsg"),
 	  FN("kprobe_udp_read", "skb_consume_udp")}},
 	{NS_FACT_DATAGRAM,
 	 TRACEPOINT,
-	 false,
 	 {TP("tp_send", "sock_send_length"), TP("tp_udp_read", "sock_recv_length")}}, /* 6.3 */
 
-	{NS_FACT_CHILDREN, ANY_WAY, false, {TP("tp_fork", "sched_process_fork")}},
+	{NS_FACT_CHILDREN, ANY_WAY, {TP("tp_fork", "sched_process_fork")}},
 
 	/* 7.x, 6.12, 6.1, and 5.10, by the kernels that were looked at. */
 	{NS_FACT_URING,
 	 ANY_WAY,
-	 false,
 	 {TP_OF("tp_uring_submit", "io_uring_submit_req", 1),
 	  TP_OF("tp_uring_done", "io_uring_complete", 3), URING_ALWAYS}},
 	{NS_FACT_URING,
 	 ANY_WAY,
-	 false,
 	 {TP_OF("tp_uring_submit", "io_uring_submit_req", 1),
 	  TP_OF("tp_uring_done_7", "io_uring_complete", 7), URING_ALWAYS}},
 	{NS_FACT_URING,
 	 ANY_WAY,
-	 false,
 	 {TP_OF("tp_uring_submit_2", "io_uring_submit_sqe", 2),
 	  TP_OF("tp_uring_done_7", "io_uring_complete", 7), URING_ALWAYS}},
 	{NS_FACT_URING,
 	 ANY_WAY,
-	 false,
 	 {TP_OF("tp_uring_submit_7", "io_uring_submit_sqe", 7),
 	  TP_OF("tp_uring_done_4", "io_uring_complete", 4),
 	  TP_OF("tp_uring_create", "io_uring_create", 5),
-	  TP("tp_uring_register", "io_uring_register")}},
+	  TP("tp_uring_register", "io_uring_register"), URING_TABLES}},
 
 	{NS_FACT_URING_COURSE,
 	 ANY_WAY,
-	 false,
 	 {TP_OF("tp_uring_queue", "io_uring_queue_async_work", 2),
 	  TP_OF("tp_uring_arm", "io_uring_poll_arm", 3),
 	  TP_OF("tp_uring_ready", "io_uring_task_add", 2),
 	  TP_OF("tp_uring_wait", "io_uring_cqring_wait", 2)}},
 	{NS_FACT_URING_COURSE,
 	 ANY_WAY,
-	 false,
 	 {TP_OF("tp_uring_queue_5", "io_uring_queue_async_work", 5),
 	  TP_OF("tp_uring_arm_6", "io_uring_poll_arm", 6),
 	  TP_OF("tp_uring_ready_4", "io_uring_task_add", 4),
 	  TP_OF("tp_uring_wait", "io_uring_cqring_wait", 2)}},
+
+	{NS_FACT_EARLY_SLEEPS, ANY_WAY, {RUN("iter_seed", "iter/task")}},
+	{NS_FACT_OPEN_WAITS, ANY_WAY, {RUN("iter_waits", "iter/task")}},
+	{NS_FACT_BUSY, ANY_WAY, {{"pe_busy", HOOK_CLOCK, "perf_event", 0, 0}}},
+	{NS_FACT_SLEEPING_STACKS, ANY_WAY, {RUN("iter_sleepers", "iter.s/task")}},
 };
 
 const size_t plan_variant_count = sizeof(plan_variants) / sizeof(plan_variants[0]);
@@ -213,25 +206,20 @@ enum when {
 	ALWAYS,
 	FOR_TRACE,
 	FOR_PROFILE,
-	FOR_UNWINDING,
 	FOR_CHILDREN,
 	FOR_NAMES,
 	FOR_COMM,
 	FOR_CGROUP,
-	FOR_URING,
-	FOR_CLOCKS,
 };
 
-/* All programs but those of the facts, and the spares, which are optional. */
+/* All programs but those of the facts, and the spares. None of them is optional. */
 static const struct {
 	const char *program;
 	enum when when;
-	const char *tells; /* "nobody can tell ..." without it; NULL: it is optional */
+	const char *shows; /* "without it netstall does not see ..." */
 } common[] = {
 	{"iter_tasks", ALWAYS, "which tasks there are"},
-	{"iter_seed", ALWAYS, "who sleeps already"},
 	{"iter_files", FOR_TRACE, "which connections are open already"},
-	{"iter_waits", FOR_TRACE, "what is waited for at the end"},
 	{"each_conn", FOR_TRACE, "what a connection did in all"},
 	{"tp_exit", ALWAYS, "when threads and processes end"},
 	{"tp_fork", FOR_CHILDREN, "who is a child of the target"},
@@ -242,17 +230,11 @@ static const struct {
 	{"tp_softirq_exit", FOR_PROFILE, "which segments a timer sends"},
 	{"tp_segment_sent", FOR_PROFILE, "which segments a timer sends"},
 	{"tp_segment_received", FOR_PROFILE, "whom a segment wakes"},
-	{"pe_busy", FOR_CLOCKS, NULL},
-	{"iter_sleepers", FOR_UNWINDING, NULL},
-	{"each_ring", FOR_URING, NULL},
-	{"each_op", FOR_URING, NULL},
-	{"each_ring_files", FOR_URING, NULL},
 };
 
 #define COMMON (sizeof(common) / sizeof(common[0]))
 
-static bool is_wanted(const struct caps *caps, const struct plan_request *request,
-		      const struct plan *plan, enum when when)
+static bool is_wanted(const struct plan_request *request, enum when when)
 {
 	switch (when) {
 	case FOR_CHILDREN:
@@ -261,58 +243,133 @@ static bool is_wanted(const struct caps *caps, const struct plan_request *reques
 		return !request->untraced;
 	case FOR_PROFILE:
 		return request->profile;
-	case FOR_UNWINDING:
-		return request->unwind && caps->copies;
 	case FOR_NAMES:
 		return request->by_comm || request->profile;
 	case FOR_COMM:
 		return request->by_comm;
 	case FOR_CGROUP:
 		return request->by_cgroup;
-	case FOR_CLOCKS:
-		return caps->clocks && !request->untraced;
-	case FOR_URING:
-		return choose_variant(plan->variants, ANY_WAY, NS_FACT_URING);
 	default:
 		return true;
 	}
 }
 
+static const struct ns_refused *find_refusal(const struct caps *caps, const char *program)
+{
+	for (size_t i = 0; i < caps->refusal_count; i++)
+		if (!strcmp(caps->refusals[i].program, program))
+			return &caps->refusals[i];
+	return NULL;
+}
+
+/* The plan is not possible, and this is the first reason. */
+static void block(struct plan *plan, const struct ns_refused *refusal, const char *without)
+{
+	plan->possible = false;
+	if (!refusal || plan->refusal)
+		return;
+	plan->refusal = refusal;
+	plan->without = without;
+}
+
 static void add_common(const struct caps *caps, const struct plan_request *request,
 		       struct plan *plan)
 {
-	for (size_t i = 0; i < COMMON; i++)
-		if (is_wanted(caps, request, plan, common[i].when))
-			add_program(plan, common[i].program);
+	for (size_t i = 0; i < COMMON; i++) {
+		const struct ns_refused *refusal = find_refusal(caps, common[i].program);
+
+		if (!is_wanted(request, common[i].when))
+			continue;
+		if (refusal)
+			block(plan, refusal, common[i].shows);
+		add_program(plan, common[i].program);
+	}
 }
 
-const char *plan__needs(const char *program)
+static void strike_variants(struct caps *caps, const char *program)
 {
-	for (size_t i = 0; i < COMMON; i++)
-		if (!strcmp(common[i].program, program) && common[i].tells)
-			return common[i].tells;
-	return "what was asked for";
-}
-
-static bool strike_variants(struct caps *caps, const char *program)
-{
-	uint64_t before = caps->variants;
-
 	for (size_t i = 0; i < plan_variant_count; i++)
 		for (int j = 0; j < VARIANT_HOOKS && plan_variants[i].hooks[j].program; j++)
 			if (!strcmp(plan_variants[i].hooks[j].program, program))
 				caps->variants &= ~(1ull << i);
-	return caps->variants != before;
 }
 
-bool plan__strike(struct caps *caps, const char *program)
+static const struct ns_refused *find_table(const struct caps *caps, const char *table)
 {
-	bool before = caps->preempted;
+	for (size_t i = 0; i < caps->refusal_count; i++)
+		if (!caps->refusals[i].program[0] && !strcmp(caps->refusals[i].table, table))
+			return &caps->refusals[i];
+	return NULL;
+}
 
-	if (!strstr(program, "_spare"))
-		return strike_variants(caps, program);
-	caps->preempted = false;
-	return before;
+bool caps__refuses_table(const struct caps *caps, const char *table)
+{
+	return find_table(caps, table);
+}
+
+bool caps__refuse(struct caps *caps, const struct ns_refused *refusal)
+{
+	const struct ns_refused *table = find_table(caps, refusal->table);
+	struct ns_refused *new = &caps->refusals[caps->refusal_count];
+
+	if (refusal->program[0] ? find_refusal(caps, refusal->program) != NULL : table != NULL)
+		return false;
+	if (caps->refusal_count == MOST_REFUSALS)
+		return false;
+	*new = *refusal;
+	/* A program is refused because the table is not there; why that is not is of interest. */
+	if (table)
+		new->error = table->error;
+	caps->refusal_count++;
+	if (strstr(new->program, "_spare"))
+		caps->preempted = false;
+	strike_variants(caps, new->program);
+	return true;
+}
+
+static bool gives(const struct variant *variant, enum ns_fact fact, const char *program)
+{
+	for (int j = 0; variant->fact == fact && j < VARIANT_HOOKS && variant->hooks[j].program;
+	     j++)
+		if (!strcmp(variant->hooks[j].program, program))
+			return true;
+	return false;
+}
+
+const struct ns_refused *caps__refusal_of(const struct caps *caps, enum ns_fact fact)
+{
+	for (size_t i = caps->refusal_count; i--;)
+		for (size_t j = 0; j < plan_variant_count; j++)
+			if (gives(&plan_variants[j], fact, caps->refusals[i].program))
+				return &caps->refusals[i];
+	return NULL;
+}
+
+/* What may help, by what the kernel answers. */
+static const char *remedy_of(const struct ns_refused *refusal)
+{
+	switch (refusal->step == NS_REFUSED_ATTACH ? refusal->error : 0) {
+	case EBUSY:
+	case EEXIST:
+	case E2BIG:
+	case ENOSPC:
+		return "other tracers may have taken its place: end them";
+	default:
+		return "`netstall doctor` shows what this kernel can do, and -v the kernel's own messages";
+	}
+}
+
+char *plan__why_not(const struct plan *plan)
+{
+	char *refused, *sentence;
+
+	if (!plan->refusal)
+		return xasprintf("%s", plan->why_not);
+	refused = fact__refusal_text(plan->refusal);
+	sentence = xasprintf("%s; without it netstall does not see %s; %s", refused, plan->without,
+			     remedy_of(plan->refusal));
+	free(refused);
+	return sentence;
 }
 
 /* Is there nothing to hook: known otherwise, or not in this kernel because nothing needs it there?
@@ -326,28 +383,42 @@ static bool not_needed(const struct caps *caps, enum ns_fact fact)
 	return fact == NS_FACT_SENDPAGE && !choose_variant(caps->variants, ANY_WAY, fact);
 }
 
+/* Is the fact of use at all, and can it be had by the kernel as such? */
+static bool is_asked(const struct caps *caps, const struct plan_request *request, enum ns_fact fact)
+{
+	switch (fact) {
+	case NS_FACT_SCHED:
+	case NS_FACT_EARLY_SLEEPS:
+		return true;
+	case NS_FACT_SLEEPING_STACKS:
+		return request->unwind && caps->copies;
+	case NS_FACT_BUSY:
+		return !request->untraced && caps->clocks;
+	default:
+		return !request->untraced;
+	}
+}
+
 static void make_way(const struct caps *caps, const struct plan_request *request, enum way way,
 		     struct plan *plan)
 {
-	int fact, i;
-
 	memset(plan, 0, sizeof(*plan));
 	plan->way = way;
 	plan->possible = true;
-	for (fact = 0; fact < NS_FACT_COUNT; fact++) {
+	for (enum ns_fact fact = 0; fact < NS_FACT_COUNT; fact++) {
 		const struct variant *variant = choose_variant(caps->variants, 1u << way, fact);
 
-		/* The profile alone takes no other. */
-		if (request->untraced && fact != NS_FACT_SCHED)
+		if (!is_asked(caps, request, fact))
 			continue;
 		if (!variant && !not_needed(caps, fact)) {
 			plan->missing |= 1u << fact;
-			plan->possible &= !fact__row(fact)->is_essential;
+			if (fact__row(fact)->is_essential)
+				block(plan, caps__refusal_of(caps, fact), fact__row(fact)->words);
 		}
-		if (!variant || (variant->verbose_only && !request->verbose))
+		if (!variant)
 			continue;
 		plan->variants |= 1ull << (variant - plan_variants);
-		for (i = 0; i < VARIANT_HOOKS && variant->hooks[i].program; i++)
+		for (int i = 0; i < VARIANT_HOOKS && variant->hooks[i].program; i++)
 			add_program(plan, variant->hooks[i].program);
 	}
 	add_common(caps, request, plan);
@@ -439,18 +510,25 @@ void plan__make(const struct caps *caps, const struct plan_request *request, str
 	if (request->way != WAY_AUTO) {
 		make_way(caps, request, request->way, plan);
 		plan->possible = plan->possible && way_attaches(caps, request->way);
-		if (!plan->possible)
+		if (!plan->possible && !plan->refusal)
 			plan->why_not = way_refusal(caps, request->way);
 		plan->ask_less = !plan->possible && !caps->perf_paranoid;
 		return;
 	}
 	for (way = 0; way < WAY_COUNT; way++) {
-		make_way(caps, request, way, plan);
-		if (plan->possible && way_attaches(caps, way))
+		struct plan one;
+
+		make_way(caps, request, way, &one);
+		if (!way_attaches(caps, way))
+			continue;
+		/* What cannot be done is said of the way that comes nearest: the first one. */
+		if (one.possible || !plan->refusal)
+			*plan = one;
+		if (one.possible)
 			return;
 	}
-	plan->possible = false;
-	plan->why_not =
-		"fentry and kprobes do not attach on this kernel, and tracepoints alone do not show "
-		"the end of a send here: it needs Linux 6.3 or later, or CONFIG_KPROBES=y";
+	if (!plan->refusal)
+		plan->why_not =
+			"fentry and kprobes do not attach on this kernel, and tracepoints alone do not show "
+			"the end of a send here: it needs Linux 6.3 or later, or CONFIG_KPROBES=y";
 }

@@ -28,28 +28,31 @@ enum way {
 enum hook_kind {
 	HOOK_TRACEPOINT,
 	HOOK_FUNCTION,
+	HOOK_RUN,   /* by netstall itself: an iterator, or a program over the keys of a table */
+	HOOK_CLOCK, /* a perf event on each CPU */
 };
 
 /* One place of the kernel that a program hangs on. */
 struct hook {
 	const char *program; /* its name in netstall.bpf.c; NULL: no such hook */
 	enum hook_kind kind;
-	const char *name; /* of the tracepoint or function */
+	const char *name; /* of the tracepoint or function; of the section of others */
 	int arguments;    /* that it must have at least; 0: any number */
 	int exactly;      /* likewise, and no more */
 };
 
-#define VARIANT_HOOKS 6
+#define VARIANT_HOOKS 9
 
 struct variant {
 	enum ns_fact fact;
-	unsigned ways;     /* bits 1 << enum way */
-	bool verbose_only; /* for --all; quiet does without */
+	unsigned ways; /* bits 1 << enum way */
 	struct hook hooks[VARIANT_HOOKS];
 };
 
 extern const struct variant plan_variants[];
 extern const size_t plan_variant_count;
+
+#define MOST_REFUSALS 96 /* more than there are programs and tables */
 
 struct caps {
 	bool btf;         /* /sys/kernel/btf/vmlinux is there */
@@ -68,7 +71,9 @@ struct caps {
 	bool grows;         /* tables that take their memory as they fill serve for tracing */
 	bool uring;         /* the kernel has io_uring, whatever its tracepoints are like */
 	uint64_t variants;  /* bit i: all hooks of plan_variants[i] exist */
-	char bad_btf[384];  /* why the file named with -C btf is not to be used, "": it is */
+	struct ns_refused refusals[MOST_REFUSALS]; /* those met so far: caps__refuse() */
+	size_t refusal_count;
+	char bad_btf[384]; /* why the file named with -C btf is not to be used, "": it is */
 };
 
 #define PLAN_PROGRAMS 64
@@ -77,16 +82,19 @@ struct plan {
 	bool possible;
 	enum way way;
 	const char *why_not; /* a sentence with its remedy, when not possible; lives as the caps */
-	bool ask_less;       /* the remedy is to leave out -C attach, and not in that sentence */
-	uint64_t variants;   /* chosen ones */
-	uint32_t missing;    /* bits 1 << enum ns_fact */
+	/* Or, when a single program is what it fails by: its refusal, and what netstall does not
+	 * see without it. plan__why_not() makes a sentence of it. */
+	const struct ns_refused *refusal; /* lives as the caps */
+	const char *without;
+	bool ask_less;     /* the remedy is to leave out -C attach, and not in that sentence */
+	uint64_t variants; /* chosen ones */
+	uint32_t missing;  /* bits 1 << enum ns_fact */
 	size_t program_count;
 	const char *programs[PLAN_PROGRAMS];
 };
 
 struct plan_request {
-	enum way way; /* WAY_AUTO: the best that is possible */
-	bool verbose;
+	enum way way;  /* WAY_AUTO: the best that is possible */
 	bool untraced; /* the off-CPU profile alone */
 	bool profile;  /* also that */
 	bool unwind;   /* its stacks are unwound */
@@ -101,12 +109,16 @@ const char *caps__refusal(const struct caps *caps);
 const char *caps__refused_with(int err);
 void plan__make(const struct caps *caps, const struct plan_request *request, struct plan *plan);
 /*
- * That program does not attach, though what it hangs on is there: plan without it. Every time less
- * is left. False: it is in none of the variants that are, and no spare, so nothing goes without it.
+ * The kernel refuses that: plan without it, as far as that goes. False: it is known already, or
+ * there is no room to note it, so that another plan would be the same.
  */
-bool plan__strike(struct caps *caps, const char *program);
-/* What nobody can tell without a program that every plan with the same request has. */
-const char *plan__needs(const char *program);
+bool caps__refuse(struct caps *caps, const struct ns_refused *refusal);
+bool caps__refuses_table(const struct caps *caps, const char *table);
+/* Why a fact is missing: the last refusal of a program that gives it; NULL: there is none. */
+const struct ns_refused *caps__refusal_of(const struct caps *caps, enum ns_fact fact);
+/* One sentence with its remedy, without the full stop; of a plan that is not possible. The
+ * caller's. */
+char *plan__why_not(const struct plan *plan);
 
 const char *way__name(enum way way);
 /* WAY_COUNT when there is no such way. */

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/record/facts.h"
 
+#include <string.h>
+
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+
 static const struct fact facts[NS_FACT_COUNT] = {
 	[NS_FACT_SEND] = {.id = "send",
 			  .words = "the application's writes",
@@ -65,6 +70,21 @@ static const struct fact facts[NS_FACT_COUNT] = {
 	[NS_FACT_CHILDREN] = {.id = "children",
 			      .words = "processes that watched ones start",
 			      .loss = "what a child does that somebody waits for"},
+	[NS_FACT_EARLY_SLEEPS] = {.id = "early-sleeps",
+				  .words = "sleeps that began before the attach",
+				  .loss = "how long threads sleep that sleep already at the attach",
+				  .finds_stalls = true},
+	[NS_FACT_OPEN_WAITS] = {.id = "open-waits",
+				.words = "waits that last at the end of the window",
+				.loss = "a wait that has not ended when the window does",
+				.finds_stalls = true},
+	[NS_FACT_BUSY] = {.id = "busy",
+			  .words = "where busy threads compute",
+			  .loss = "the function in which a thread computes meanwhile"},
+	[NS_FACT_SLEEPING_STACKS] =
+		{.id = "sleeping-stacks",
+		 .words = "user stacks of threads that sleep on",
+		 .loss = "the whole user stack of a thread that does not wake while it is profiled"},
 };
 
 const struct fact *fact__row(uint32_t fact)
@@ -73,4 +93,20 @@ const struct fact *fact__row(uint32_t fact)
 		.id = "unknown", .words = "a fact of a newer version", .loss = "unknown"};
 
 	return fact < NS_FACT_COUNT ? &facts[fact] : &newer;
+}
+
+char *fact__refusal_text(const struct ns_refused *refusal)
+{
+	char program[TEXT_SAFE(NS_REFUSED_LEN)], table[TEXT_SAFE(NS_REFUSED_LEN)];
+	const char *error = strerror((int)refusal->error);
+
+	text__safe(program, sizeof(program), refusal->program, NS_REFUSED_LEN);
+	text__safe(table, sizeof(table), refusal->table, NS_REFUSED_LEN);
+	if (table[0])
+		return xasprintf("the kernel refuses the table %s, which %s needs: %s", table,
+				 program[0] ? program : "netstall", error);
+	if (refusal->step == NS_REFUSED_ATTACH || refusal->step == NS_REFUSED_RUN)
+		return xasprintf("%s does not %s: %s", program,
+				 refusal->step == NS_REFUSED_RUN ? "run" : "attach", error);
+	return xasprintf("the kernel refuses %s: %s", program, error);
 }

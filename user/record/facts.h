@@ -19,5 +19,7 @@ struct fact {
 /* Which variants give it: plan_variants. Which causes need it: their rows. Of a fact of a newer
  * version: a row that says so. */
 const struct fact *fact__row(uint32_t fact);
+/* "tp_exit does not attach: Device or resource busy". The caller's. */
+char *fact__refusal_text(const struct ns_refused *refusal);
 
 #endif

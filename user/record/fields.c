@@ -62,6 +62,7 @@ static const char *const role_names[] = {"none", "target", "peer", "both",  "4",
 					 "5",    "6",      "7",    "chain", NULL};
 static const char *const origin_names[] = {"unknown", "existed", "connect", "accept", "use", NULL};
 static const char *const opener_names[] = {"unknown", "self", "peer", NULL};
+static const char *const refused_names[] = {"table", "load", "attach", "run", NULL};
 static const char *const basis_names[] = {"state", "xmit", NULL};
 static const char *const begun_names[] = {"send", "partly", "changed", "later", NULL};
 static const char *const retrans_names[] = {"unknown", "rto", "tlp", "fast", "syn", NULL};
@@ -236,6 +237,12 @@ static const struct field wait_fields[] = {
 static const struct field marked_fields[] = {
 	STRING(ns_marked, text),
 	END,
+};
+
+static const struct field refused_fields[] = {
+	U32(ns_refused, fact),     NAME(ns_refused, step, refused_names),
+	U32(ns_refused, error),    STRING(ns_refused, program),
+	STRING(ns_refused, table), END,
 };
 
 static const struct field profile_fields[] = {
@@ -633,6 +640,7 @@ static const struct record_type types[] = {
 	ROW(NS_PROFILE_TEXT, "profile-text", profile_text_fields, ns_profile_text, 0),
 	ROW(NS_PROFILE_ENTRY, "profile-entry", profile_entry_fields, ns_profile_entry, 0),
 	ROW(NS_PROFILE_WAKE, "profile-wake", profile_wake_fields, ns_profile_wake, 0),
+	ROW(NS_REFUSED, "refused", refused_fields, ns_refused, 0),
 };
 
 _Static_assert(sizeof(types) / sizeof(types[0]) == NS_TYPE_MAX - 1, "a row for every type");

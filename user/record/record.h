@@ -54,6 +54,7 @@ union record {
 	struct ns_profile_text profile_text;
 	struct ns_profile_entry profile_entry;
 	struct ns_profile_wake profile_wake;
+	struct ns_refused refused;
 };
 
 /*

@@ -14,6 +14,7 @@
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
+#include "user/record/facts.h"
 #include "user/source/session_parts.h"
 
 /* Owners and fds of new sockets are looked up by an iterator: soon, as who asks for the first time
@@ -133,22 +134,21 @@ static int on_ring_record(void *context, void *data, size_t size)
 
 static int make_plan(struct session *session)
 {
-	const struct plan_request request = {
-		.way = session->options.way,
-		.verbose = session->options.verbose,
-		.untraced = session->options.untraced,
-		.profile = session->offcpu,
-		.unwind = session->offcpu && offcpu__unwinds(session->offcpu),
-		.by_comm = session->target->comm,
-		.by_cgroup = session->target->cgroup,
-		.by_children = target__takes_children(session->target)};
+	const struct plan *plan = &session->plan;
+	char *why_not;
+	int err;
 
-	plan__make(&session->caps, &request, &session->plan);
-	if (session->plan.possible)
+	plan__make(&session->caps, &session->request, &session->plan);
+	if (plan->possible)
 		return 0;
-	log__error("%s%s (see `netstall doctor`)", session->plan.why_not,
-		   session->plan.ask_less ? ": leave out -C attach" : "");
-	return -ENOTSUP;
+	why_not = plan__why_not(plan);
+	err = session__fail(session, -ENOTSUP,
+			    plan->refusal
+				    ? xstrdup(why_not)
+				    : xasprintf("%s%s (see `netstall doctor`)", why_not,
+						plan->ask_less ? ": leave out -C attach" : ""));
+	free(why_not);
+	return err;
 }
 
 /* Call sites and places have its functions too from now on. */
@@ -158,35 +158,6 @@ static void note_python(void *context, uint32_t tgid, const struct ns_python *py
 
 	bpf_map_update_elem(bpf_map__fd(session->skel->maps.pythons), &tgid, python, BPF_ANY);
 	session->skel->bss->pythons_known = 1;
-}
-
-/* All that comes before the attach. */
-static int prepare(struct session *session)
-{
-	const struct enrich_ways ways = {.sink = session->sink,
-					 .sink_context = session->context,
-					 .open_tasks = open_tasks,
-					 .role = session__role_of,
-					 .waker = session__join_chain,
-					 .python = note_python,
-					 .context = session,
-					 .kallsyms = session->kallsyms,
-					 .resolver = session->options.resolver};
-	int err = make_plan(session);
-
-	if (err)
-		return err;
-	err = session__load(session);
-	if (err)
-		return err;
-	err = session__make_iterators(session);
-	if (err)
-		return err;
-	session->enrich = enrich__new(&ways);
-	err = find_targets(session);
-	if (!err && session->offcpu)
-		offcpu__prepare(session->offcpu);
-	return err;
 }
 
 static void detach(struct session *session)
@@ -214,24 +185,92 @@ static void tear_down(struct session *session)
 	target_set__clear(&session->set);
 }
 
-int session__open(const struct session_options *options, const struct target *target,
-		  pid_t program_pid, session_sink *sink, void *context, struct session **out)
+/* Loaded, with what the kernel refuses left out: until nothing is refused or something is needed.
+ */
+static int load_what_goes(struct session *session)
+{
+	int err;
+
+	do {
+		tear_down(session);
+		err = make_plan(session);
+		if (!err)
+			err = session__load(session);
+		if (!err)
+			err = session__make_iterators(session);
+	} while (err == -EAGAIN);
+	return err;
+}
+
+/* All that comes before the attach. */
+static int prepare(struct session *session)
+{
+	const struct enrich_ways ways = {.sink = session->sink,
+					 .sink_context = session->context,
+					 .open_tasks = open_tasks,
+					 .role = session__role_of,
+					 .waker = session__join_chain,
+					 .python = note_python,
+					 .context = session,
+					 .kallsyms = session->kallsyms,
+					 .resolver = session->options.resolver};
+	int err = load_what_goes(session);
+
+	if (err || session->is_trial)
+		return err;
+	session->enrich = enrich__new(&ways);
+	err = find_targets(session);
+	if (!err && session->offcpu)
+		offcpu__prepare(session->offcpu);
+	return err;
+}
+
+static struct plan_request request_of(const struct session *session)
+{
+	return (struct plan_request){.way = session->options.way,
+				     .untraced = session->options.untraced,
+				     .profile = session->offcpu,
+				     .unwind = session->offcpu && offcpu__unwinds(session->offcpu),
+				     .by_comm = session->target->comm,
+				     .by_cgroup = session->target->cgroup,
+				     .by_children = target__takes_children(session->target)};
+}
+
+static struct session *make_session(const struct session_options *options,
+				    const struct target *target)
 {
 	struct session *session = xcalloc(1, sizeof(*session));
-	int err;
 
 	session->options = *options;
 	session->target = target;
+	session->kallsyms = kallsyms__new();
+	if (options->offcpu)
+		session->offcpu = offcpu__new(session);
+	session->request = request_of(session);
+	return session;
+}
+
+/* What is known already has been reported: find_targets() says itself what it does not find. */
+static int report_why(const struct session *session, int err)
+{
+	if (err && session->why)
+		log__error("%s", session->why);
+	return err;
+}
+
+int session__open(const struct session_options *options, const struct target *target,
+		  pid_t program_pid, session_sink *sink, void *context, struct session **out)
+{
+	struct session *session = make_session(options, target);
+	int err;
+
 	session->program_pid = program_pid;
 	session->sink = sink;
 	session->context = context;
 	caps__free_btf(caps__probe(&session->caps, options->btf_path));
-	session->kallsyms = kallsyms__new();
 	/* Now, not at the first stall: a chain is followed while it happens. */
 	kallsyms__load(session->kallsyms);
-	if (options->offcpu)
-		session->offcpu = offcpu__new(session);
-	err = prepare(session);
+	err = report_why(session, prepare(session));
 	if (err)
 		session__close(session);
 	else
@@ -241,14 +280,19 @@ int session__open(const struct session_options *options, const struct target *ta
 
 /* ---- attach ---- */
 
-/* Of what any program needs, so that to go without this one does not help. */
-static bool is_short_of(int err)
+/* Only what hangs on a place of the kernel: iterators and clocks are attached elsewhere. */
+static bool is_hook(const struct bpf_program *program)
 {
-	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+	static const char *const others[] = {"iter_", "each_", "pe_"};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strncmp(bpf_program__name(program), others[i], strlen(others[i])))
+			return false;
+	return bpf_program__autoload(program);
 }
 
-/* Returns the program that did not attach, and why, -errno; NULL when all did. */
-static const char *attach_hooks(struct session *session, int *err)
+/* As session__load(). */
+static int attach_hooks(struct session *session)
 {
 	struct bpf_program *program;
 
@@ -256,18 +300,14 @@ static const char *attach_hooks(struct session *session, int *err)
 	{
 		struct bpf_link *link;
 
-		if (!bpf_program__autoload(program) ||
-		    !strncmp(bpf_program__name(program), "iter_", 5) ||
-		    !strncmp(bpf_program__name(program), "each_", 5) ||
-		    !strncmp(bpf_program__name(program), "pe_", 3))
+		if (!is_hook(program))
 			continue;
 		link = bpf_program__attach(program);
-		*err = link ? 0 : -errno;
 		if (!link)
-			return bpf_program__name(program);
+			return session__refused(session, program, NS_REFUSED_ATTACH, -errno);
 		session->hooks[session->hook_count++] = link;
 	}
-	return NULL;
+	return session__open_clocks(session);
 }
 
 static void set_window(struct session *session, uint64_t end)
@@ -315,37 +355,40 @@ static void tell_session(struct session *session, uint64_t begin)
 	session->sink(session->context, &out, sizeof(out));
 }
 
-/* Nothing that could be left out: another plan would fail the same way. */
-static int explain_attach(const char *program, int err)
+/* Presence of a function is no proof that a program attaches to it. */
+static int attach_or_replan(struct session *session)
 {
-	if (is_short_of(err))
-		log__error("%s", caps__refused_with(-err));
-	else
-		log__error(
-			"%s does not attach (%s), and nobody can tell %s without it: `netstall doctor` shows what this kernel can do",
-			program, strerror(-err), plan__needs(program));
+	int err;
+
+	while ((err = attach_hooks(session)) == -EAGAIN) {
+		err = prepare(session);
+		if (err)
+			break;
+	}
 	return err;
 }
 
-/*
- * Presence of a function is no proof that a program attaches to it. One that refuses is
- * struck out and the plan made anew, until all attach or something is missing that is needed.
- */
-static int attach_or_replan(struct session *session)
+/* A fact that no report would speak of is noted at once. */
+static void report_refused(struct session *session, uint64_t begin)
 {
-	const char *failed;
-	int err;
+	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++) {
+		const struct ns_refused *refusal = caps__refusal_of(&session->caps, fact);
+		struct ns_refused out;
+		char *why;
 
-	while ((failed = attach_hooks(session, &err))) {
-		log__debug("%s does not attach: %s", failed, strerror(-err));
-		if (is_short_of(err) || !plan__strike(&session->caps, failed))
-			return explain_attach(failed, err);
-		tear_down(session);
-		err = prepare(session);
-		if (err)
-			return err;
+		if (!refusal || !(session->plan.missing >> fact & 1))
+			continue;
+		out = *refusal;
+		out.head = (struct ns_head){.type = NS_REFUSED, .len = sizeof(out), .ts = begin};
+		out.fact = fact;
+		if (!session->options.untraced)
+			session->sink(session->context, &out, sizeof(out));
+		if (!session->offcpu)
+			continue;
+		why = fact__refusal_text(&out);
+		log__note("not watched: %s (%s)", fact__row(fact)->words, why);
+		free(why);
 	}
-	return 0;
 }
 
 /* What was vital is read behind the other: there is some only when that one was full before. */
@@ -380,11 +423,10 @@ static void look_around(struct session *session)
 int session__attach(struct session *session)
 {
 	uint64_t begin;
-	int err = attach_or_replan(session);
+	int err = report_why(session, attach_or_replan(session));
 
 	if (err)
 		return err;
-	session__open_clocks(session);
 	err = map_rings(session);
 	if (err)
 		return err;
@@ -399,6 +441,7 @@ int session__attach(struct session *session)
 		tell_session(session, begin);
 		session__keep_room_for_others(session);
 	}
+	report_refused(session, begin);
 	if (session->offcpu)
 		offcpu__begin(session->offcpu, begin);
 	session__seed_threads(session);
@@ -412,6 +455,31 @@ int session__attach(struct session *session)
 	if (session->offcpu)
 		offcpu__poll(session->offcpu);
 	return 0;
+}
+
+char *session__try(const struct session_options *options, const struct target *target,
+		   const struct plan_request *more, struct caps *caps, struct plan *plan)
+{
+	struct session *session = make_session(options, target);
+	char *why = NULL;
+	int err;
+
+	session->is_trial = true;
+	session->caps = *caps;
+	session->request.by_children |= more->by_children;
+	session->request.by_comm |= more->by_comm;
+	session->request.by_cgroup |= more->by_cgroup;
+	err = prepare(session);
+	if (!err)
+		err = attach_or_replan(session);
+	*caps = session->caps;
+	plan__make(caps, &session->request, plan);
+	if (err) {
+		why = session->why;
+		session->why = NULL;
+	}
+	session__close(session);
+	return why;
 }
 
 /* ---- run ---- */
@@ -569,6 +637,7 @@ void session__close(struct session *session)
 	if (!session)
 		return;
 	tear_down(session);
+	free(session->why);
 	offcpu__free(session->offcpu);
 	kallsyms__free(session->kallsyms);
 	free(session);

@@ -52,6 +52,14 @@ struct session;
 int session__open(const struct session_options *options, const struct target *target,
 		  pid_t program_pid, session_sink *sink, void *context, struct session **out);
 int session__attach(struct session *session);
+/*
+ * Loads and attaches all that such a session would, what more asks for too, and takes it away
+ * again; nothing is traced. What the kernel refuses is added to caps, which caps__probe() has
+ * filled, and is left out of the plan. NULL: it works, by that plan; else the sentence that says
+ * why not, the caller's.
+ */
+char *session__try(const struct session_options *options, const struct target *target,
+		   const struct plan_request *more, struct caps *caps, struct plan *plan);
 /* Becomes readable when something has come that does not wait for the next look; -1: none does. */
 int session__news_fd(const struct session *session);
 /* When it is to be polled at the latest; UINT64_MAX: whenever it suits. */

@@ -24,17 +24,18 @@ static void let_tick(struct session *session, bool tick)
 	session->clocks_tick = tick;
 }
 
-/* CPUs that are not online have none. Where they are refused, busy threads have no place. */
-void session__open_clocks(struct session *session)
+/* A CPU that is not online has none. */
+int session__open_clocks(struct session *session)
 {
 	struct bpf_program *program = session->skel->progs.pe_busy;
 	int cpus = libbpf_num_possible_cpus();
 
 	if (!bpf_program__autoload(program) || cpus <= 0)
-		return;
+		return 0;
 	session->clocks = xcalloc((size_t)cpus, sizeof(*session->clocks));
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		struct session_clock *clock = &session->clocks[session->clock_count];
+		int err;
 
 		clock->fd = caps__open_clock(cpu);
 		if (clock->fd < 0 && (errno == ENODEV || errno == EINVAL))
@@ -42,14 +43,15 @@ void session__open_clocks(struct session *session)
 		clock->link =
 			clock->fd < 0 ? NULL : bpf_program__attach_perf_event(program, clock->fd);
 		if (!clock->link) {
-			log__debug("busy threads have no places: %s", strerror(errno));
+			err = -errno;
 			if (clock->fd >= 0)
 				close(clock->fd);
-			break;
+			return session__refused(session, program, NS_REFUSED_ATTACH, err);
 		}
 		session->clock_count++;
 	}
 	let_tick(session, false); /* to attach has begun it */
+	return 0;
 }
 
 void session__close_clocks(struct session *session)

@@ -3,9 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "user/base/log.h"
+#include "user/base/xalloc.h"
+#include "user/record/facts.h"
 #include "user/source/session_parts.h"
 
 #define QUIET_RINGBUF   (4u << 20)
@@ -104,8 +107,8 @@ static void configure(struct session *session)
 	config->follow_children = target__takes_children(target);
 	config->lport = target->lport;
 	config->rport = target->rport;
-	config->by_cgroup = target->cgroup != NULL;
-	config->by_comm = target->comm != NULL;
+	config->by_cgroup = session->request.by_cgroup;
+	config->by_comm = session->request.by_comm;
 	config->hz = caps__hz();
 	skel->bss->slow_exchange_ns = session->options.threshold_ns;
 	skel->bss->long_wait_ns = NS_LONG_TIMES * session->options.threshold_ns;
@@ -155,10 +158,17 @@ static void choose_tables(struct session *session)
 		skel->maps.pythons_told,
 	};
 
+	struct bpf_map *map;
+
 	for (size_t i = 0; i < sizeof(of_trace) / sizeof(of_trace[0]); i++)
 		bpf_map__set_autocreate(of_trace[i], !session->options.untraced);
 	for (size_t i = 0; i < sizeof(of_profile) / sizeof(of_profile[0]); i++)
 		bpf_map__set_autocreate(of_profile[i], session->offcpu);
+	bpf_object__for_each_map(map, skel->obj)
+	{
+		if (caps__refuses_table(&session->caps, bpf_map__name(map)))
+			bpf_map__set_autocreate(map, false);
+	}
 	if (session->options.untraced)
 		bpf_map__set_value_size(skel->maps.threads, NS_THREAD_UNTRACED);
 }
@@ -190,6 +200,7 @@ static int load(struct session *session)
 	{
 		bpf_program__set_autoload(program, is_wanted(session, bpf_program__name(program)));
 	}
+	caps__before_load();
 	err = netstall_bpf__load(session->skel);
 	if (err) {
 		netstall_bpf__destroy(session->skel);
@@ -198,29 +209,75 @@ static int load(struct session *session)
 	return err;
 }
 
-static int explain_load(const struct session *session, int err)
+/* Of what any program needs, so that to go without this one does not help. */
+static bool is_short_of(int err)
 {
-	bool traced = !session->options.untraced;
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
 
-	/* Not of EACCES, which is the verifier's here. */
-	if (err == -ENOMEM)
-		log__error("%s, or make the tables smaller with %s", caps__refused_with(ENOMEM),
-			   session->offcpu ? "--stack-storage-size=N"
-					   : "-C conns.max=N and -C ringbuf.bytes=N");
-	else if (err == -EPERM || err == -EMFILE || err == -ENFILE || err == -ESRCH)
-		log__error("%s (-v shows the kernel's messages)", caps__refused_with(-err));
-	else
-		log__error(
-			"the kernel did not take the %s programs: %s (-v shows its messages; %s)",
-			traced ? way__name(session->plan.way) : "profile's", strerror(-err),
-			traced ? "-C attach=WAY tries another way"
-			       : "`netstall doctor` shows what this kernel can do");
+int session__fail(struct session *session, int err, char *why)
+{
+	free(session->why);
+	session->why = why;
 	return err;
+}
+
+static int fail_short(struct session *session, int err)
+{
+	const char *smaller = session->offcpu ? "--stack-storage-size=N"
+					      : "-C conns.max=N and -C ringbuf.bytes=N";
+
+	if (err != -ENOMEM)
+		return session__fail(session, err, xstrdup(caps__refused_with(-err)));
+	return session__fail(session, err,
+			     xasprintf("%s, or make the tables smaller with %s",
+				       caps__refused_with(ENOMEM), smaller));
+}
+
+/* Tables of the programs' own data, without which none of them loads. */
+static bool is_of_all(const struct ns_refused *refused)
+{
+	return !refused->program[0] && strchr(refused->table, '.');
+}
+
+static int note_refusal(struct session *session, const struct ns_refused *refused)
+{
+	char *text = fact__refusal_text(refused);
+
+	log__debug("%s", text);
+	if (!is_of_all(refused) && caps__refuse(&session->caps, refused)) {
+		free(text);
+		return -EAGAIN;
+	}
+	return session__fail(session, -(int)refused->error, text);
+}
+
+int session__refused(struct session *session, const struct bpf_program *program,
+		     enum ns_refused_step step, int err)
+{
+	struct ns_refused refused = {.step = step, .error = (uint32_t)-err};
+
+	if (is_short_of(err))
+		return fail_short(session, err);
+	snprintf(refused.program, sizeof(refused.program), "%s", bpf_program__name(program));
+	return note_refusal(session, &refused);
 }
 
 int session__load(struct session *session)
 {
 	int err = load(session);
+	struct ns_refused refused;
 
-	return err ? explain_load(session, err) : 0;
+	if (!err)
+		return 0;
+	if (is_short_of(err))
+		return fail_short(session, err);
+	if (caps__refused_in_load(err, &refused))
+		return note_refusal(session, &refused);
+	if (err == -ESRCH)
+		return session__fail(session, err, xstrdup(caps__refused_with(ESRCH)));
+	return session__fail(
+		session, err,
+		xasprintf("the kernel did not take netstall's programs: %s (-v shows its messages)",
+			  strerror(-err)));
 }

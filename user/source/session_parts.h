@@ -71,7 +71,10 @@ struct session {
 	struct kallsyms *kallsyms;
 	struct offcpu *offcpu; /* NULL: nothing is profiled */
 	struct caps caps;
+	struct plan_request request;
 	struct plan plan;
+	bool is_trial; /* no process is looked at: session__try() */
+	char *why;     /* it could not do what it was asked for; NULL: it could */
 	struct netstall_bpf *skel;
 	struct ring_buffer *ring;
 	struct bpf_link *hooks[PLAN_PROGRAMS];
@@ -104,8 +107,16 @@ struct session {
 	uint64_t end_ts;
 };
 
-/* session_load.c: by the session's plan and options. -errno after it has said why. */
+/*
+ * session_load.c: by the session's plan and options. -EAGAIN: the kernel refuses something, which
+ * is noted in the caps for another plan; any other -errno: session->why has it.
+ */
 int session__load(struct session *session);
+/* The kernel refuses a program otherwise: as above, never 0. */
+int session__refused(struct session *session, const struct bpf_program *program,
+		     enum ns_refused_step step, int err);
+/* Returns err; takes why. */
+int session__fail(struct session *session, int err, char *why);
 
 /* session_chain.c: for enrich; the context is the session. */
 uint32_t session__role_of(void *context, uint32_t tgid);
@@ -114,8 +125,8 @@ void session__join_chain(void *context, const struct ns_wait *wait,
 /* For every process that ended. */
 void session__chain_ended(struct session *session, uint32_t tgid);
 
-/* session_scan.c: the iterators, and the records that they and the hooks tell. -errno after it has
- * said why. */
+/* session_scan.c: the iterators, and the records that they and the hooks tell. Fails as
+ * session__load() does. */
 int session__make_iterators(struct session *session);
 /* To be read and closed, or -errno; -ENOENT: there is none. */
 int session__open_iterator(const struct session *session, enum session_iterator which);
@@ -134,7 +145,7 @@ void session__scan_registered(struct session *session, enum ns_scan mode);
 void session__pace_samples(struct session *session, uint64_t now);
 
 /* session_busy.c: the clocks of the CPUs, which stand still until something waits long. */
-void session__open_clocks(struct session *session);
+int session__open_clocks(struct session *session); /* fails as session__load() does */
 void session__close_clocks(struct session *session);
 /* Of a record that has come whole. */
 void session__look_for_busy(struct session *session, const struct ns_head *head);

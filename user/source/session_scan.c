@@ -32,13 +32,6 @@ static int run_over_keys(struct bpf_program *program)
 	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts);
 }
 
-static int refuse(const struct bpf_program *program, int err)
-{
-	log__error("%s does not run on this kernel (%s): it needs Linux 5.10 or later",
-		   bpf_program__name(program), strerror(-err));
-	return err;
-}
-
 int session__make_iterators(struct session *session)
 {
 	static const char *const iterators[ITERATORS] = {
@@ -59,13 +52,13 @@ int session__make_iterators(struct session *session)
 		program = planned(session, iterators[i]);
 		session->iterators[i] = program ? bpf_program__attach_iter(program, NULL) : NULL;
 		if (program && !session->iterators[i])
-			return refuse(program, -errno);
+			return session__refused(session, program, NS_REFUSED_ATTACH, -errno);
 	}
 	for (size_t i = 0; i < EACH_KINDS; i++) {
 		session->each[i] = program = planned(session, over_keys[i]);
 		err = program ? run_over_keys(program) : 0;
 		if (err)
-			return refuse(program, err);
+			return session__refused(session, program, NS_REFUSED_RUN, err);
 	}
 	return 0;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What a check cannot be sure of, kind by kind, and the gates that it makes blind. */
+#include <errno.h>
+
 #include "tests/unit/check/gate_run.h"
 
 /* ---- events that were lost ---- */
@@ -84,18 +86,36 @@ static void test_a_gate_that_cannot_be_observed(void **state)
 	run__free(&run);
 }
 
+static void test_a_refused_program_is_named(void **state)
+{
+	struct run run;
+
+	(void)state;
+	run__init(&run);
+	run.report.refused[NS_FACT_RETRANS] = (struct ns_refused){.head.type = NS_REFUSED,
+								  .step = NS_REFUSED_LOAD,
+								  .error = EPERM,
+								  .program = "tp_retrans"};
+	blind_to(&run, NS_FACT_RETRANS);
+	assert_reason(run.outcome, REASON_BLIND, "rto, syn-retransmit", "segments sent again",
+		      "the kernel refuses tp_retrans: Operation not permitted",
+		      "-C attach=", "--budget rto=none,syn-retransmit=none");
+	run__free(&run);
+}
+
 static void test_which_gate_needs_what(void **state)
 {
 	static const struct {
 		enum ns_fact fact;
 		const char *blind; /* of the default gates, by their first letter */
 	} rows[] = {
-		{NS_FACT_SEND, "nc"},     {NS_FACT_DECISION, ""},     {NS_FACT_TRANSMIT, "nc"},
-		{NS_FACT_RECEIVE, "n"},   {NS_FACT_DELACK_ARM, ""},   {NS_FACT_DELACK_FIRE, "n"},
-		{NS_FACT_SCHED, ""},      {NS_FACT_LIFE, "s"},        {NS_FACT_READ, ""},
-		{NS_FACT_SENDPAGE, "nc"}, {NS_FACT_RETRANS, "rs"},    {NS_FACT_NAMES, ""},
-		{NS_FACT_URING, ""},      {NS_FACT_URING_COURSE, ""}, {NS_FACT_CHILDREN, ""},
-		{NS_FACT_DATAGRAM, ""},
+		{NS_FACT_SEND, "nc"},     {NS_FACT_DECISION, ""},        {NS_FACT_TRANSMIT, "nc"},
+		{NS_FACT_RECEIVE, "n"},   {NS_FACT_DELACK_ARM, ""},      {NS_FACT_DELACK_FIRE, "n"},
+		{NS_FACT_SCHED, ""},      {NS_FACT_LIFE, "s"},           {NS_FACT_READ, ""},
+		{NS_FACT_SENDPAGE, "nc"}, {NS_FACT_RETRANS, "rs"},       {NS_FACT_NAMES, ""},
+		{NS_FACT_URING, ""},      {NS_FACT_URING_COURSE, ""},    {NS_FACT_CHILDREN, ""},
+		{NS_FACT_DATAGRAM, ""},   {NS_FACT_EARLY_SLEEPS, ""},    {NS_FACT_OPEN_WAITS, ""},
+		{NS_FACT_BUSY, ""},       {NS_FACT_SLEEPING_STACKS, ""},
 	};
 	struct run run;
 
@@ -295,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_a_loss_says_what_to_do),
 		cmocka_unit_test(test_a_loss_does_not_excuse_a_proven_stall),
 		cmocka_unit_test(test_a_gate_that_cannot_be_observed),
+		cmocka_unit_test(test_a_refused_program_is_named),
 		cmocka_unit_test(test_which_gate_needs_what),
 		cmocka_unit_test(test_every_gate_blind_at_once_has_room),
 		cmocka_unit_test(test_no_connection),

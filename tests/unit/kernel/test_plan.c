@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The plan for each set of capabilities. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "tests/unit/test.h"
 #include "user/kernel/plan.h"
@@ -266,11 +267,8 @@ static void kernel_without_uring_misses_nothing(void **state)
 /* Each plan's programs have a place in it. */
 static void all_programs_fit(void **state)
 {
-	struct plan_request request = {.way = WAY_KPROBE,
-				       .verbose = true,
-				       .by_comm = true,
-				       .by_cgroup = true,
-				       .by_children = true};
+	struct plan_request request = {
+		.way = WAY_KPROBE, .by_comm = true, .by_cgroup = true, .by_children = true};
 	struct plan plan;
 
 	(void)state;
@@ -387,51 +385,157 @@ static void children_bring_their_hook(void **state)
 	assert_true(plan__has_program(&plan, "tp_exit"));
 }
 
-/* Whatever refuses, there is an end: each of its programs can be struck out so often. */
-static void strikes_come_to_an_end(void **state)
+static bool refuse(struct caps *caps, const char *program, enum ns_refused_step step, int err)
+{
+	struct ns_refused refused = {.step = step, .error = (uint32_t)err};
+
+	strcpy(refused.program, program);
+	return caps__refuse(caps, &refused);
+}
+
+static struct caps refusing(const char *program)
+{
+	struct caps caps = everything;
+
+	assert_true(refuse(&caps, program, NS_REFUSED_LOAD, EPERM));
+	return caps;
+}
+
+static void assert_why_not(const struct plan *plan, const char *wanted)
+{
+	char *why_not = plan__why_not(plan);
+
+	assert_non_null(why_not);
+	if (!strstr(why_not, wanted))
+		fail_msg("not \"%s\" in: %s", wanted, why_not);
+	free(why_not);
+}
+
+/* Whatever refuses, there is an end: each of its programs can be refused once. */
+static void refusals_come_to_an_end(void **state)
 {
 	struct caps caps = everything;
 	struct plan plan = plan_of(&caps, WAY_AUTO);
-	size_t strikes = 0;
+	size_t count = 0;
 
 	(void)state;
 	caps.preempted = true;
-	while (plan.possible && plan__strike(&caps, plan.programs[strikes % plan.program_count])) {
+	while (plan.possible && refuse(&caps, plan.programs[count % plan.program_count],
+				       NS_REFUSED_ATTACH, EINVAL)) {
 		plan = plan_of(&caps, WAY_AUTO);
-		assert_true(++strikes <= plan_variant_count);
+		assert_true(++count <= MOST_REFUSALS);
 	}
-	assert_true(strikes > 0);
+	assert_true(count > 0);
 }
 
-static void what_is_needed_is_not_struck(void **state)
+static void refused_program_that_is_needed_is_named(void **state)
 {
-	struct caps caps = everything;
+	struct caps caps = refusing("tp_exit");
+	struct plan plan = plan_of(&caps, WAY_AUTO);
+
+	(void)state;
+	assert_false(plan.possible);
+	assert_why_not(&plan, "the kernel refuses tp_exit: Operation not permitted");
+	assert_why_not(&plan, "does not see when threads and processes end");
+	assert_why_not(&plan, "netstall doctor");
+	assert_false(refuse(&caps, "tp_exit", NS_REFUSED_ATTACH, EBUSY));
+
+	caps = everything;
+	refuse(&caps, "tp_exit", NS_REFUSED_ATTACH, EBUSY);
+	plan = plan_of(&caps, WAY_AUTO);
+	assert_why_not(&plan, "tp_exit does not attach: ");
+	assert_why_not(&plan, "other tracers");
+
+	/* What is not asked for is not missed. */
+	caps = refusing("tp_exec");
+	assert_true(plan_of(&caps, WAY_AUTO).possible);
+	plan__make(&caps, &(struct plan_request){.way = WAY_AUTO, .by_comm = true}, &plan);
+	assert_why_not(&plan, "which program a process becomes later");
+}
+
+static void refused_program_costs_one_fact(void **state)
+{
+	struct caps caps = refusing("tp_retrans");
 	struct plan plan;
 
 	(void)state;
-	assert_false(plan__strike(&caps, "tp_exit"));
-	assert_false(plan__strike(&caps, "tp_exec"));
-	assert_memory_equal(&caps, &everything, sizeof(caps));
-	assert_string_equal(plan__needs("tp_exit"), "when threads and processes end");
-
-	/* One fact less, and the same program is not there to be struck again. */
-	assert_true(plan__strike(&caps, "tp_retrans"));
-	assert_false(plan__strike(&caps, "tp_retrans"));
 	assert_int_equal(plan_of(&caps, WAY_AUTO).missing, 0);
-	assert_true(plan__strike(&caps, "tp_retrans_3"));
+	assert_true(refuse(&caps, "tp_retrans_3", NS_REFUSED_LOAD, EPERM));
 	plan = plan_of(&caps, WAY_AUTO);
 	assert_true(plan.possible);
 	assert_int_equal(plan.missing, 1u << NS_FACT_RETRANS);
+	assert_string_equal(caps__refusal_of(&caps, NS_FACT_RETRANS)->program, "tp_retrans_3");
+	assert_null(caps__refusal_of(&caps, NS_FACT_READ));
 
 	/* Where children are targets it is more than a fact. */
-	caps = everything;
-	assert_true(plan__strike(&caps, "tp_fork"));
+	caps = refusing("tp_fork");
 	plan = plan_of(&caps, WAY_AUTO);
 	assert_int_equal(plan.missing, 1u << NS_FACT_CHILDREN);
 	assert_false(plan__has_program(&plan, "tp_fork"));
 	plan__make(&caps, &(struct plan_request){.way = WAY_AUTO, .by_children = true}, &plan);
-	assert_true(plan__has_program(&plan, "tp_fork"));
-	assert_false(plan__strike(&caps, "tp_fork"));
+	assert_false(plan.possible);
+	assert_why_not(&plan, "who is a child of the target");
+}
+
+static void assert_optional(const char *program, enum ns_fact fact)
+{
+	const struct plan_request request = {.way = WAY_AUTO, .profile = true, .unwind = true};
+	struct caps caps = refusing(program);
+	struct plan plan;
+
+	caps.copies = caps.clocks = true;
+	plan__make(&caps, &request, &plan);
+	assert_true(plan.possible);
+	assert_false(plan__has_program(&plan, program));
+	assert_int_equal(plan.missing, 1u << fact);
+}
+
+/* Those that netstall runs itself, too. */
+static void all_but_the_needed_is_optional(void **state)
+{
+	(void)state;
+	assert_optional("pe_busy", NS_FACT_BUSY);
+	assert_optional("iter_seed", NS_FACT_EARLY_SLEEPS);
+	assert_optional("iter_waits", NS_FACT_OPEN_WAITS);
+	assert_optional("iter_sleepers", NS_FACT_SLEEPING_STACKS);
+	assert_optional("each_ring", NS_FACT_URING);
+	assert_optional("tp_uring_wait", NS_FACT_URING_COURSE);
+	assert_optional("tp_read", NS_FACT_READ);
+}
+
+/* In any way, one whose fact no stall can be found without; of the ways the nearest is named. */
+static void refused_essential_fact_moves_to_the_next_way(void **state)
+{
+	struct caps caps = refusing("fexit_send");
+	struct plan plan = plan_of(&caps, WAY_AUTO);
+
+	(void)state;
+	assert_int_equal(plan.way, WAY_KPROBE);
+	assert_true(refuse(&caps, "kretprobe_send", NS_REFUSED_LOAD, EPERM));
+	assert_int_equal(plan_of(&caps, WAY_AUTO).way, WAY_TRACEPOINT);
+	assert_true(refuse(&caps, "tp_send", NS_REFUSED_LOAD, EPERM));
+	plan = plan_of(&caps, WAY_AUTO);
+	assert_false(plan.possible);
+	assert_why_not(&plan, "the application's writes");
+}
+
+static void refused_table_is_named_with_its_own_error(void **state)
+{
+	struct ns_refused table = {.step = NS_REFUSED_TABLE, .error = EPERM, .table = "queued"};
+	struct ns_refused needs = {
+		.step = NS_REFUSED_TABLE, .error = EINVAL, .table = "queued", .program = "tp_exit"};
+	struct caps caps = everything;
+	struct plan plan;
+
+	(void)state;
+	assert_false(caps__refuses_table(&caps, "queued"));
+	assert_true(caps__refuse(&caps, &table));
+	assert_false(caps__refuse(&caps, &table));
+	assert_true(caps__refuses_table(&caps, "queued"));
+	assert_true(plan_of(&caps, WAY_AUTO).possible);
+	assert_true(caps__refuse(&caps, &needs));
+	plan = plan_of(&caps, WAY_AUTO);
+	assert_why_not(&plan, "refuses the table queued, which tp_exit needs: Operation not");
 }
 
 static void spares_are_optional(void **state)
@@ -440,10 +544,10 @@ static void spares_are_optional(void **state)
 
 	(void)state;
 	caps.preempted = true;
-	assert_true(plan__strike(&caps, "fexit_send_spare"));
+	assert_true(refuse(&caps, "fexit_send_spare", NS_REFUSED_ATTACH, EINVAL));
 	assert_false(caps.preempted);
 	assert_int_equal(caps.variants, everything.variants);
-	assert_false(plan__strike(&caps, "fexit_send_spare"));
+	assert_false(refuse(&caps, "fexit_send_spare", NS_REFUSED_ATTACH, EINVAL));
 }
 
 static void refusals_name_their_remedy(void **state)
@@ -554,8 +658,12 @@ int main(void)
 		cmocka_unit_test(reads_are_hooked_whatever_the_way),
 		cmocka_unit_test(comm_and_cgroup_bring_their_hooks),
 		cmocka_unit_test(children_bring_their_hook),
-		cmocka_unit_test(strikes_come_to_an_end),
-		cmocka_unit_test(what_is_needed_is_not_struck),
+		cmocka_unit_test(refusals_come_to_an_end),
+		cmocka_unit_test(refused_program_that_is_needed_is_named),
+		cmocka_unit_test(refused_program_costs_one_fact),
+		cmocka_unit_test(all_but_the_needed_is_optional),
+		cmocka_unit_test(refused_essential_fact_moves_to_the_next_way),
+		cmocka_unit_test(refused_table_is_named_with_its_own_error),
 		cmocka_unit_test(spares_are_optional),
 		cmocka_unit_test(refusals_name_their_remedy),
 		cmocka_unit_test(refusals_tell_who_refuses),

@@ -98,19 +98,25 @@ static void find_blindness(struct outcome *outcome)
 	char names[512], without[640]; /* all causes have room */
 
 	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++) {
+		char *why;
+
 		if (!(session->missing >> fact & 1) ||
 		    !name_blind_gates(outcome, fact, names, sizeof(names), without,
 				      sizeof(without)))
 			continue;
+		why = outcome->report->refused[fact].head.type
+			      ? fact__refusal_text(&outcome->report->refused[fact])
+			      : xasprintf("%.16s on kernel %.64s", session->way, session->kernel);
 		reason__add(
 			outcome, REASON_BLIND,
-			xasprintf("%s cannot be judged here: netstall does not see %s (%.16s on "
-				  "kernel %.64s); %s, or do not judge it, with --budget %s",
-				  names, fact__row(fact)->words, session->way, session->kernel,
+			xasprintf("%s cannot be judged here: netstall does not see %s (%s); %s, or "
+				  "do not judge it, with --budget %s",
+				  names, fact__row(fact)->words, why,
 				  fact == NS_FACT_NAMES ? "run it with CAP_SYSLOG"
 							: "try another kernel or -C attach=",
 				  without),
 			needs_fact, &fact);
+		free(why);
 	}
 }
 

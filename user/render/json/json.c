@@ -77,6 +77,38 @@ static json_t *window_of(const struct report *report)
 				  (int64_t)report->session.wall_offset_ns);
 }
 
+/* An empty list is left out. */
+static void put_some(json_t *object, const char *key, json_t *array)
+{
+	if (json_array_size(array))
+		put(object, key, array);
+	else
+		json_decref(array);
+}
+
+/* Of the missing facts, those that a refused program would have given. */
+static json_t *refused_of(const struct report *report)
+{
+	json_t *refused = json_array();
+
+	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++) {
+		const struct ns_refused *one = &report->refused[fact];
+		json_t *object;
+		char *why;
+
+		if (!one->head.type)
+			continue;
+		object = json_object();
+		why = fact__refusal_text(one);
+		put(object, "fact", json_string(fact__row(fact)->id));
+		put(object, "program", json_value__name(one->program, NS_REFUSED_LEN));
+		put(object, "why", json_value__text(why));
+		json_array_append_new(refused, object);
+		free(why);
+	}
+	return refused;
+}
+
 static json_t *completeness_of(const struct report *report)
 {
 	json_t *object = json_object(), *by_kind, *missing;
@@ -109,6 +141,7 @@ static json_t *completeness_of(const struct report *report)
 		if (report->session.missing & 1u << fact)
 			json_array_append_new(missing, json_string(fact__row(fact)->id));
 	put(object, "missing", missing);
+	put_some(object, "refused", refused_of(report));
 	put(object, "complete", json_boolean(report->complete));
 	if (!report->complete)
 		put(object, "incomplete_ms", json_value__ms(report->blind_ns));

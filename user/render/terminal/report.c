@@ -207,6 +207,22 @@ static void print_missing(FILE *out, const struct report *report, const struct r
 	free(text);
 }
 
+/* What one would expect to be seen here: the kernel refused it. */
+static void print_refused(FILE *out, const struct report *report, const struct render_style *style)
+{
+	for (uint32_t fact = 0; fact < NS_FACT_COUNT; fact++) {
+		char *why, *line;
+
+		if (!report->refused[fact].head.type)
+			continue;
+		why = fact__refusal_text(&report->refused[fact]);
+		line = xasprintf("Not watched: %s (%s).", fact__row(fact)->words, why);
+		wrap__paragraph(out, line, TABLE_INDENT, COLOUR_CAUSE, style);
+		free(line);
+		free(why);
+	}
+}
+
 /* What the user marked, and what came behind each. */
 static void print_marks(FILE *out, const struct report *report, const struct render_style *style)
 {
@@ -313,6 +329,7 @@ static void print_foot(FILE *out, const struct report *report, const struct verd
 		print_waits(out, report, style);
 		print_missing(out, report, style);
 	}
+	print_refused(out, report, style);
 	print_losses(out, report, style);
 	print_window(out, report, verdict, style);
 }

@@ -52,6 +52,7 @@ static const struct {
 	[NS_PROFILE_TEXT] = {NETSTALL, "off-CPU profile: a stack", NULL},
 	[NS_PROFILE_ENTRY] = {THREAD, "slept, in all", NULL},
 	[NS_PROFILE_WAKE] = {THREAD, "woke it", NULL},
+	[NS_REFUSED] = {NETSTALL, "does without", words__refused},
 };
 
 static void name_actor(const struct report *report, const struct ns_head *head, enum whose whose,

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What comes and goes, totals and losses in words: lines that only --all shows. */
+#include <stdlib.h>
+
 #include "user/base/array.h"
+#include "user/record/facts.h"
 #include "user/render/words/words_parts.h"
 
 void words__session(const struct scene *scene, struct words *words)
@@ -10,6 +13,15 @@ void words__session(const struct scene *scene, struct words *words)
 	print_to(words->note, "%s, kernel %.64s, %.16s",
 		 safe_text(session->target, sizeof(session->target)), session->kernel,
 		 session->way);
+}
+
+void words__refused(const struct scene *scene, struct words *words)
+{
+	const struct ns_refused *refused = &scene->record->refused;
+	char *why = fact__refusal_text(refused);
+
+	print_to(words->note, "%s: %s", fact__row(refused->fact)->words, why);
+	free(why);
 }
 
 void words__mark(const struct scene *scene, struct words *words)

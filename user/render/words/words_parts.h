@@ -27,6 +27,7 @@ words_fn words__thread_totals;
 words_fn words__lost;
 words_fn words__stack;
 words_fn words__failed, words__listener, words__service, words__retrans, words__mark;
+words_fn words__refused;
 words_fn words__call;
 words_fn words__exchange;
 words_fn words__sums;

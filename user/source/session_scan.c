@@ -149,7 +149,6 @@ static int read_keys(struct keys *keys)
 	return err;
 }
 
-/* The records of one run have room in the ring buffer: they are read behind it. */
 static int run_over(struct session *session, struct bpf_program *program, const struct keys *keys)
 {
 	struct netstall_bpf__bss *shared = session->skel->bss;
@@ -165,7 +164,6 @@ static int run_over(struct session *session, struct bpf_program *program, const 
 			memcpy(one, keys->keys + j * keys->key_size, keys->key_size);
 		}
 		err = run_over_keys(program);
-		session__read_records(session, STEP_NS);
 	}
 	shared->keys_in_hand = 0;
 	return err;
@@ -191,6 +189,8 @@ void session__each(struct session *session, enum session_each which)
 	while (!err && !ran) {
 		err = read_keys(&keys);
 		ran = run_over(session, session->each[which], &keys);
+		/* What so many tell has room in the ring buffer. */
+		session__read_records(session, STEP_NS);
 	}
 	if (ran || err != -ENOENT)
 		log__debug("not all of a table was gone through: %s", strerror(ran ? -ran : -err));

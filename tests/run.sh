@@ -17,9 +17,12 @@ B=build
 KEPT=$PWD/build/failed # what failed cases leave
 . tests/count.sh
 
-# What counts the cases, itself.
+# What counts the cases, and compares their figures, itself.
 run_count() {
-    tests/count_test.sh
+    local status=0
+    tests/count_test.sh || status=1
+    tests/scenarios/bars_test.sh || status=1
+    return $status
 }
 
 # Every unit test of every program, by cmocka's TAP output.

@@ -22,6 +22,7 @@ run_count() {
     local status=0
     tests/count_test.sh || status=1
     tests/scenarios/bars_test.sh || status=1
+    /usr/bin/python3 tests/programs/judge_test.py || status=1
     return $status
 }
 

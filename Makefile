@@ -225,6 +225,11 @@ docs: $(B)/tests/unit/analyze/test_cause $(SCENE)
 score: test-programs
 	$(Q)tests/scenarios/score.sh
 
+# Plants faults, and asks which test finds them: some 40 minutes; root.
+.PHONY: mutants
+mutants: test-programs
+	$(Q)nice tests/mutants.sh
+
 # How often `netstall check` is wrong, idle and with every CPU busy; root.
 RUNS ?= 50
 .PHONY: reliability
@@ -297,6 +302,7 @@ help:
 	@echo '                        NETSTALL_VM_MORE=1 also what CI has no time for'
 	@echo 'make score         name the causes of labelled scenarios, and compare (root)'
 	@echo 'make reliability   how often check is wrong, of RUNS=50 runs each (root)'
+	@echo 'make mutants       plant some 80 faults, one at a time, and see which test finds each (root)'
 	@echo 'make soak          trace for SOAK_SECONDS=1800 while all comes and goes, and compare at the end (root)'
 	@echo 'make bench         what tracing costs, against other tools (root)'
 	@echo 'make fuzz          feed every reader of foreign bytes with random ones, each for SECONDS_EACH=60'

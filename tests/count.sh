@@ -12,14 +12,22 @@
 # its first run left stays in $KEPT/NAME. Else it fails, as every other case does at once. More than 1% unsteady cases, of those that
 # ran, fail the run. Where more than 1%, and more than five, failed, none is run again: they fail.
 #
+# A fault that shows in 30% of the runs is right twice in half of the times that it shows. So the file $HISTORY holds how often each
+# case was unsteady (tests/history.awk), and one that is so again and again fails the run. Each run begins with $HISTORY, or with
+# $HISTORY_NEW where that is newer, writes $HISTORY_NEW and prints it behind `# history:`. Who mends or removes a case takes its line
+# out; who has a run to add copies $HISTORY_NEW over $HISTORY.
+#
 # The last two lines: `# unsteady: N of N cases: NAME, ...`, and `N passed, N failed, N skipped` alone on its line.
 
 may_run_again() { [[ $1 == @(live|clang/live|recipes|programs|score|vm-*/*)/* ]]; }
 
 KEPT=${KEPT:-build/failed}
+HISTORY=${HISTORY:-tests/history}
+HISTORY_NEW=${HISTORY_NEW:-build/history}
 passed=0 failed=0 skipped=0
 again=()         # cases to be run again
 declare -A first # NAME: how it failed first
+declare -A ran=() # PART: 1, of what may be run again
 
 ok() { passed=$((passed + 1)) && echo "ok $1"; }
 not_ok() { failed=$((failed + 1)) && echo "not ok $1"; }
@@ -57,6 +65,8 @@ count() {
         *) echo "$line" && continue ;;
         esac
         cases=$((cases + 1))
+        name=$(name_of "$line")
+        ! may_run_again "$name" || [ "${line%% *}" = skip ] || ran[${name%/*}]=1
     done
 }
 
@@ -104,18 +114,35 @@ run_once_more() {
     again=("${right[@]}")
 }
 
+# keep_history NAME...: these were unsteady in this run.
+keep_history() {
+    local old=$HISTORY name
+    [ ${#ran[@]} -gt 0 ] && [ -r "$HISTORY" ] || return 0
+    [ ! "$HISTORY_NEW" -nt "$HISTORY" ] || old=$HISTORY_NEW
+    mkdir -p "$(dirname "$HISTORY_NEW")"
+    {
+        printf 'ran %s\n' "${!ran[@]}"
+        [ $# = 0 ] || printf 'unsteady %s\n' "$@"
+    } | awk -f tests/history.awk "$old" - >"$HISTORY_NEW.now" 2>"$HISTORY_NEW.bad" || { not_ok "history: it cannot be read: $old" && return; }
+    mv "$HISTORY_NEW.now" "$HISTORY_NEW"
+    sed '/^#/d; s/^/# history: /' "$HISTORY_NEW"
+    while IFS= read -r name; do not_ok "history/$name"; done <"$HISTORY_NEW.bad"
+}
+
 # The end of the run, and its status.
 end_run() {
-    local name all begin=$SECONDS list
+    local name all begin=$SECONDS list unsteady
     all=$((passed + failed + ${#again[@]}))
     if [ ${#again[@]} -gt $((all < 500 ? 5 : all / 100)) ]; then
         for name in "${again[@]}"; do not_ok "${first[$name]} (one of ${#again[@]}, too many to be run again)"; done
         again=()
     fi
     [ ${#again[@]} = 0 ] || run_once_more
+    unsteady=("${again[@]}") # not always wrong
     [ ${#again[@]} = 0 ] || run_once_more
     for name in "${again[@]}"; do ok "$name: unsteady, right twice when run again; see $KEPT/$name"; done
     [ $((100 * ${#again[@]})) -le "$all" ] || not_ok "unsteady: ${#again[@]} of $all cases are more than 1%"
+    keep_history "${unsteady[@]}"
     [ "$SECONDS" = "$begin" ] || echo "# again: $((SECONDS - begin)) s"
     list=$(printf ', %s' "${again[@]}")
     echo "# unsteady: ${#again[@]} of $all cases${again:+: ${list#, }}"

@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.." || exit 2
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export KEPT=$scratch/kept TURN=$scratch/turn
+export KEPT=$scratch/kept TURN=$scratch/turn HISTORY=$scratch/history HISTORY_NEW=$scratch/history.new
+: >"$HISTORY"
 status=0
 
 # Cases that the runs share. When one is run again, a line of the file TURN tells how often that was.
@@ -35,7 +36,7 @@ run_again() {
 # run_of NAME STATUS UNSTEADY LAST DEFINITIONS: run_fake, and what else is to be there, gives these lines and this status.
 run_of() {
     local got unsteady last
-    rm -rf "$KEPT"
+    rm -rf "$KEPT" "$HISTORY_NEW"
     bash -c "$shared
 $5
 run_parts fake
@@ -87,6 +88,56 @@ run_of two_percent 1 "4 of 200 cases: $(names 4)" "200 passed, 1 failed, 0 skipp
 run_of one_percent_of_many 0 "10 of 1000 cases: $(names 10)" "1000 passed, 0 failed, 0 skipped" "$(some 990 10)"
 run_of too_many_to_run_again 1 "0 of 1000 cases" "989 passed, 11 failed, 0 skipped" "$(some 989 11)"
 if [ -s "$TURN" ]; then echo "not ok count/too_many_run_again" && status=1; fi
+
+# The history: history_of NAME STATUS BEFORE AFTER FAILURE CASE: a run in which this case failed first. BEFORE and AFTER are the
+# file's lines, divided by commas; FAILURE is a line that is printed, or empty.
+history_of() {
+    local made
+    tr , '\n' <<<"$3" >"$HISTORY"
+    rm -f "$HISTORY_NEW"
+    bash -c "$shared
+$(one "$6")
+run_parts fake
+end_run" >"$scratch/out" 2>&1
+    made="$? $(paste -sd, "$HISTORY_NEW")"
+    if [ "$made" = "$2 $4" ] && { [ -z "$5" ] || grep -qxF "$5" "$scratch/out"; }; then
+        echo "ok count/history_$1"
+    else
+        echo "not ok count/history_$1: '$made'" && grep -v '^ok unit/good' "$scratch/out" | sed 's/^/# /' && status=1
+    fi
+}
+history_of first_time 0 '' 'ran 1 live,unsteady 1 live/once' '' live/once
+history_of is_printed 0 'ran 30 live' 'ran 31 live,unsteady 1 live/once' '# history: unsteady 1 live/once' live/once
+history_of again_and_again 1 'ran 5 live,unsteady 1 live/once' 'ran 6 live,unsteady 2 live/once' \
+    'not ok history/live/once: it failed first in 2 of 6 runs of its part' live/once
+history_of rarely 0 'ran 20 live,unsteady 1 live/once' 'ran 21 live,unsteady 2 live/once' '' live/once
+history_of of_a_vm 1 'ran 8 vm-6.1/live-fentry,unsteady 2 vm-6.1/live-fentry/once' \
+    'ran 9 vm-6.1/live-fentry,unsteady 3 vm-6.1/live-fentry/once' '' vm-6.1/live-fentry/once
+history_of another_one_was 0 'ran 5 live,unsteady 3 live/other' 'ran 6 live,unsteady 1 live/once,unsteady 3 live/other' '' live/once
+history_of a_fault_is_none 1 'ran 5 live' 'ran 6 live' '' live/always
+history_of wrong_in_the_end 1 'ran 30 live' 'ran 31 live,unsteady 1 live/third' '' live/third
+history_of is_halved 0 'ran 40 live,unsteady 2 live/other' 'ran 20 live,unsteady 1 live/other' '' live/once
+history_of other_parts_stay 0 'ran 7 programs,unsteady 2 programs/x' 'ran 1 live,ran 7 programs,unsteady 1 live/once,unsteady 2 programs/x' '' live/once
+# A run adds to what the one before has left, until the repository's is newer.
+printf 'ran 5 live\n' >"$HISTORY"
+for _ in 1 2; do
+    bash -c "$shared
+run_fake() { echo ok live/a; echo end; }
+run_parts fake
+end_run" >"$scratch/out" 2>&1
+done
+printf '%s\n' "$(cat "$HISTORY_NEW")" >"$scratch/two"
+touch -d '+1 minute' "$HISTORY"
+bash -c "$shared
+run_fake() { echo ok live/a; echo end; }
+run_parts fake
+end_run" >"$scratch/out" 2>&1
+if [ "$(cat "$scratch/two" "$HISTORY_NEW" | paste -sd,)" = 'ran 7 live,ran 6 live' ]; then
+    echo "ok count/history_of_several_runs"
+else
+    echo "not ok count/history_of_several_runs: $(cat "$scratch/two" "$HISTORY_NEW" | paste -sd,)" && status=1
+fi
+: >"$HISTORY" # for what follows
 
 # Parts that do not come to their end.
 run_of no_case 1 "0 of 1 cases" "0 passed, 1 failed, 0 skipped" 'run_fake() { :; }'

@@ -17,9 +17,13 @@ B=build
 KEPT=$PWD/build/failed # what failed cases leave
 . tests/count.sh
 
-# What counts the cases, itself.
+# What counts the cases, and compares their figures, itself.
 run_count() {
-    tests/count_test.sh
+    local status=0
+    tests/count_test.sh || status=1
+    tests/scenarios/bars_test.sh || status=1
+    /usr/bin/python3 tests/programs/judge_test.py || status=1
+    return $status
 }
 
 # Every unit test of every program, by cmocka's TAP output.
@@ -168,6 +172,7 @@ run_schema() {
     tests/golden/run.sh --rendered "$made" "$B/tests/golden/render_trace"
     /usr/bin/python3 tests/schema/validate.py docs/report-schema.json "$made/every-field" "$made"/golden/*.rendered || status=1
     find_contradictions "$made"
+    compare_rows "$made" || status=1
     local name
     for name in $("$B/tests/unit/render/test_profile" --list); do
         "$B/tests/unit/render/test_profile" --dump json "$name" >"$made/profile-$name.json"
@@ -185,7 +190,7 @@ find_contradictions() {
     local golden planted
     while read -r golden planted; do
         sed '1,/^== json$/d' "$1/golden/$golden.rendered" | gojq "$planted" >"$1/planted.json"
-        /usr/bin/python3 tests/schema/agree.py "$1/planted.json" >"$1/found" 2>"$1/errors"
+        /usr/bin/python3 tests/schema/agree.py --trace "tests/golden/$golden.trace" "$1/planted.json" >"$1/found" 2>"$1/errors"
         if [ -s "$1/found" ] && [ ! -s "$1/errors" ]; then
             echo "ok schema/agree finds $planted"
         else
@@ -232,8 +237,42 @@ peer-app .stalls[0].parts[4].own_ms += 1
 peer-app .stalls[0].parts[].total_ms *= 2
 peer-app .stalls[0].parts[1].parent = 4
 peer-app .verdict.parts[0].own_ms += 1
+peer-computes .requests[].median.slices[].cause |= if . == "peer-app" then "network" else . end
+peer-computes .requests[].p99.slices[].cause |= if . == "peer-app" then "network" else . end
+peer-computes .requests[1].median.slices |= [.[0] | .ms = 62.16]
 peer-app .verdict.parts[4] |= (.own_ms -= 40 | .total_ms -= 40) | .verdict.parts[3] |= (.own_ms += 40 | .total_ms += 40)
 END
+}
+
+# The rows of requests by their stalls, of every golden trace and recording; and the list of what fails today can only shrink: with a
+# name more, a name that is not there, or a name less it fails.
+compare_rows() {
+    local list=tests/schema/rows-that-contradict trace name reports=() status
+    for trace in tests/golden/*.trace; do
+        name=$(basename "$trace" .trace)
+        reports+=("$trace=$1/golden/$name.rendered")
+    done
+    for trace in tests/golden/recordings/*.nsr; do
+        name=$1/$(basename "$trace" .nsr)
+        "$B/netstall" report --text "$trace" >"$name.trace" && "$B/netstall" report --json "$trace" | tail -n 1 >"$name.rows"
+        reports+=("$name.trace=$name.rows")
+    done
+    /usr/bin/python3 tests/schema/agree.py --rows $list "${reports[@]}"
+    status=$?
+    while read -r name change; do
+        eval "$change" <$list >"$1/list"
+        if /usr/bin/python3 tests/schema/agree.py --rows "$1/list" "${reports[@]}" >"$1/found" 2>"$1/errors" || [ -s "$1/errors" ] ||
+            [ "$(grep -c '^not ok' "$1/found")" != 1 ]; then
+            echo "not ok schema/rows: a list with $name is taken"
+        else
+            echo "ok schema/rows finds $name"
+        fi
+    done <<'END'
+a_name_that_agrees sed '$a peer-computes'
+a_name_that_is_not_there sed '$a no-such-trace'
+a_name_less sed '/^unseen-return/d'
+END
+    return $status
 }
 
 # The TAP of each golden check by Perl's reader: what it cannot read, or what does not add up, is a parse error.

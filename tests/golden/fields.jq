@@ -25,9 +25,13 @@ def reasons: each_stall("reasons"; {inferred, missing} | tojson);
 def waits: each_stall("waits"; "\(.wait_count): " + (.waits | list("\(thread) \(.off_ms) + \(.duration_ms | ms) \(.connection | connection)")));
 def stacks: each_stall("stacks"; .stacks | tojson);
 def sites: each_stall("sites"; .sites.places | tojson);
+def busy: each_stall("busy"; {busy: .sites.busy, busy_looks: .sites.busy_looks} | tojson);
+# What a thread did between its waits, by its counts.
+def spent: .stalls[] | .id as $id | .links[].wait | "stall \($id) spent: \(with_entries(select(.key | test("^(spent|run|ready|short)"))) | tojson)";
 def retransmission: each_stall("sent again"; "\(.retransmits) times, \(.retransmission | del(.t_ms, .event, .conn, .tgid, .tid, .cpu) | tojson)");
 def queue: each_stall("queue"; .listen_queue | tojson);
-def ran: .stalls[] | "stall \(.id) ran: \(.ran | tojson)";
+def ran: .stalls[] | "stall \(.id): \({ran} | tojson)";
+def throttled: .stalls[] | "stall \(.id): \({throttle} | tojson)";
 def parts:
     .stalls[] | .id as $id | .parts | to_entries[]
         | "stall \($id) part \(.key) of \(.value.parent): " + (.value | "\(.kind) \(.own_ms | ms) of \(.total_ms), \(.cause), \(.comm) \(thread), \(.syscall), \(.connection | connection), \(.count)");
@@ -39,6 +43,9 @@ def links:
 # Of the whole report.
 def causes: .causes[] | "cause \(tojson)";
 def completeness: "completeness \(.completeness | tojson)";
+def saved: "verdict saves \(.verdict | {saves_ms, saves_of_ms, share} | tojson)", (.verdict.parts[] | "verdict part \(tojson)");
+def failed_connects: .failed_connects[] | "failed connects \(tojson)";
+def full_listen_queues: .full_listen_queues[] | "full listen queue \(tojson)";
 def waited: "waited \(.waited | tojson)";
 def processes: .target.processes[] | "process \(tojson)";
 def threads: .threads[] | "thread \(tojson)";

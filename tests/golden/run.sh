@@ -4,6 +4,7 @@
 # tests/golden/check/NAME.check through every report of a check, against check/NAME.expected.
 #
 #   run.sh [--update] [PROGRAM]
+#   run.sh --only NAME [PROGRAM]      one of them, as nagle-delack or check/over
 #   run.sh --rendered DIR [PROGRAM]   only writes all that they render: DIR/golden/NAME.rendered, DIR/check/NAME.rendered
 #
 # What a person reads is compared as it is. Of the JSON a line in the trace says what is: `# json: whole`, or words of
@@ -17,8 +18,10 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 update=false
 rendered=
+only=
 case ${1:-} in
 --update) update=true && shift ;;
+--only) only=$2 && shift 2 ;;
 --rendered) mkdir -p "$2/golden" "$2/check" && rendered=$(cd "$2" && pwd) && shift 2 ;;
 esac
 program=${1:-${RENDER_TRACE:-$here/../../build/tests/golden/render_trace}}
@@ -74,6 +77,7 @@ digest() {
 compare() {
 	name=${2#"$here"/}
 	name=${name%"$3"}
+	[ -z "$only" ] || [ "$only" = "$name" ] || return 0
 	expected=$here/$name.expected
 	actual=$out/actual
 	count=$((count + 1))
@@ -143,7 +147,7 @@ every_field() {
 		failed=1
 	fi
 }
-[ -n "$rendered" ] || every_field
+[ -n "$rendered$only" ] || every_field
 
 if [ "$count" -eq 0 ]; then
 	echo "not ok golden: no traces in $here"

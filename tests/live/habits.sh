@@ -18,10 +18,11 @@ main_slice() {
         | group_by(.cause) | map([.[0].cause, (map(.ms) | add) / \$all]) | max_by(.[1]) | \"\(.[0]) \(.[1])\""
 }
 
-# Of an emulated machine's time less is in the timers: what runs between them is slow.
-expect_main_slice() { # VIEW CAUSE SHARE
-    local cause share least=$3
-    [ -z "$QUICK" ] || least="0.75 * $3"
+# What the workload makes is all of its requests' time but for 0.5%, measured on a busy machine. Of an emulated machine's time less
+# is in the timers: what runs between them is slow.
+expect_main_slice() { # VIEW CAUSE
+    local cause share least=0.97
+    [ -z "$QUICK" ] || least=0.6
     read -r cause share < <(main_slice "$1")
     expect_is "what takes most of the $1 request" "$cause" "$2"
     expect "its share" "$share" '>=' "$least"
@@ -35,13 +36,15 @@ expect_views() {
     expect "requests taken apart" "$(report '.requests[0].sampled')" '<=' "$(report '.requests[0].count')"
 }
 
-# expect_median [FROM TO]: it is the workload's own, or between these, less what its own system calls take at both ends of an exchange.
+# expect_median [FROM TO]: it is the workload's own to 0.1% and, of requests of a few us, between FROM and TO, less what its own
+# system calls take at both ends of an exchange: 4% of them.
 expect_median() {
-    local ours from=${1:-$TRUTH_MEDIAN_US} to=${2:-$TRUTH_MEDIAN_US}
+    local ours from=${1:-$TRUTH_MEDIAN_US} to=${2:-$TRUTH_MEDIAN_US} less=0.98 more=1.02
+    [ $# = 0 ] || less=0.8 more=1.05
     [ -z "$QUICK" ] || return 0 # a TCG machine's latencies wander: KERNELS.md
     ours=$(report '.requests[0].median.total_ms * 1000')
-    expect "the median, us (the workload's own: $from to $to)" "$ours" '<=' "1.2 * $to"
-    expect "the median, us (the workload's own: $from to $to)" "$ours" '>=' "0.3 * $from"
+    expect "the median, us (the workload's own: $from to $to)" "$ours" '<=' "$more * $to"
+    expect "the median, us (the workload's own: $from to $to)" "$ours" '>=' "$less * $from"
 }
 
 # Rarely a run of events is invisible (docs/limits.md), so not every exchange may be there.
@@ -58,7 +61,7 @@ case_requests_split() {
     expect_exchanges
     expect_views
     expect_median
-    expect_main_slice median nagle-delack 0.8
+    expect_main_slice median nagle-delack
     grep -q '"small-writes"' <<<"$(report '.habits | map(.id)')" || fail "two small writes a request are no habit"
 }
 
@@ -68,8 +71,8 @@ case_requests_below_the_threshold() {
     trace_exchange --mode split -n "$FEW"
     expect_is "stalls" "$(stall_count)" 0
     expect_views
-    expect_main_slice median nagle-delack 0.8
-    expect_main_slice p99 nagle-delack 0.5
+    expect_main_slice median nagle-delack
+    expect_main_slice p99 nagle-delack
 }
 
 # rank PERCENT: of the workload's own exchanges, us.
@@ -95,7 +98,7 @@ case_requests_late_server() {
     expect_exchanges
     expect_views
     expect_median
-    expect_main_slice median peer-app 0.8
+    expect_main_slice median peer-app
     expect_other_end
 }
 
@@ -103,7 +106,7 @@ case_requests_cork() {
     trace_exchange --mode cork -n "$FEW"
     expect_views
     expect_median
-    expect_main_slice median cork 0.7
+    expect_main_slice median cork
 }
 
 # whole_requests MODE: requests that end with the last byte of their answer, by a client with a clock of its own. Not what it does
@@ -138,17 +141,19 @@ case_requests_served() {
     expect "the median, us (the workload's own: $TRUTH_MEDIAN_US)" "$ours" '<=' "1.05 * $TRUTH_MEDIAN_US"
     expect "the median, us (the workload's own: $TRUTH_MEDIAN_US)" "$ours" '>=' "0.95 * $TRUTH_MEDIAN_US"
     expect_is "requests that it makes" "$(report '[.requests[] | select(.role == "makes")] | length')" 0
-    # Half of it computing, half asleep, but for its waits for a CPU.
-    local cause
+    # Half of it computing, half asleep, but for its waits for a CPU: 0.499 to 0.501 measured. Where others want its CPU, a part of the
+    # computing is taken for waiting.
+    local cause least=0.48
+    [ "$SLOW_MACHINE" = none ] || least=0.4
     for cause in self timer; do
         expect "its share of $cause" "$(report "[.requests[0].median.slices[] | select(.cause != \"runqueue\")]
-            | ([.[] | select(.cause == \"$cause\").ms] | add) / ([.[].ms] | add)")" '>=' 0.4
+            | ([.[] | select(.cause == \"$cause\").ms] | add) / ([.[].ms] | add)")" '>=' $least
     done
     # A wait that is a record of its own is not in what the thread spent.
     gojq -r 'select(.event == "exchange" and .side == "served" and .spent_known == 1) | .run_us' "$SCRATCH/trace" | sort -n >"$SCRATCH/run"
-    expect "answers of which it is known what the thread did" "$(wc -l <"$SCRATCH/run")" '>=' "0.5 * $FEW"
-    expect "computing of the median one, us" "$(sed -n "$(($(wc -l <"$SCRATCH/run") / 2 + 1))p" "$SCRATCH/run")" '>=' 15000
-    expect "computing of the median one, us" "$(sed -n "$(($(wc -l <"$SCRATCH/run") / 2 + 1))p" "$SCRATCH/run")" '<=' 25000
+    expect "answers of which it is known what the thread did" "$(wc -l <"$SCRATCH/run")" '>=' "0.9 * $FEW"
+    expect "computing of the median one, us" "$(sed -n "$(($(wc -l <"$SCRATCH/run") / 2 + 1))p" "$SCRATCH/run")" '>=' 19900
+    expect "computing of the median one, us" "$(sed -n "$(($(wc -l <"$SCRATCH/run") / 2 + 1))p" "$SCRATCH/run")" '<=' 22000
 }
 
 # Both ends: each request once, and with both its sides.

@@ -103,9 +103,10 @@ case_wait_proxy() {
     local behind
     behind=$(report '[.connections[] | select(.pid == '"$WAKER_TID"' and .role == "chain" and .peer_pid == '"$BACKEND"') | .id] | first')
     CLIENT_TID=$WAKER_TID
-    expect "the proxy's own waits for the backend" "$(waits ".conn == $behind and .turn == \"wrote\"")" '>=' "0.5 * $ROUNDS"
+    # Its first one is over when it comes under watch; the backend's first two are.
+    expect "the proxy's own waits for the backend" "$(waits ".conn == $behind and .turn == \"wrote\"")" '>=' "$ROUNDS - 1 - 3"
     CLIENT_TID=$BACKEND
-    expect "the backend's own waits" "$(waits '.syscall_name == "clock_nanosleep"')" '>=' "0.2 * $ROUNDS"
+    expect "the backend's own waits" "$(waits '.syscall_name == "clock_nanosleep"')" '>=' "$ROUNDS - 2 - 3"
 }
 
 # The writer of a pipe shares no connection with the target: it joins because it ended a long wait.
@@ -113,7 +114,8 @@ case_wait_joins_the_chain() {
     ROUNDS=30
     trace_waits pipe
     CLIENT_TID=$WAKER_TID
-    expect "the writer's own waits" "$(waits '.syscall_name == "clock_nanosleep"')" '>=' "0.4 * $ROUNDS"
+    # All but the first two, as of the backend above.
+    expect "the writer's own waits" "$(waits '.syscall_name == "clock_nanosleep"')" '>=' "$ROUNDS - 2 - 3"
     expect_is "the writer's role" "$(report '[.target.processes[] | select(.pid == '"$WAKER_TID"') | .role] | first')" chain
 }
 
@@ -139,7 +141,7 @@ case_wait_sums() {
     expect_is "rounds without their 50 short sleeps" "$(sums '.shorts + .sleeps != 50')" 0
     expect_is "short sleeps that are shorter than they asked for" "$(sums '.timer < 500 * .shorts')" 0
     expect_is "rounds that do not compute for 20 ms" "$(sums '.run < 19900')" 0
-    expect "rounds that compute for far more" "$(sums '.run > 26000')" '<=' "0.2 * $ROUNDS"
+    expect "rounds that compute for far more" "$(sums '.run > 26000')" '<=' "$([ "$SLOW_MACHINE" = none ] && echo 1 || echo 2)"
 }
 
 # trace_early MODE: a wait that is under way at the attach. Sets EARLY, a jq filter: that wait; EARLY_CONN, its connection.

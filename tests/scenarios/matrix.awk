@@ -4,7 +4,7 @@
 # each cause and the share of `unknown`.
 #
 #   -v form=matrix    for people
-#   -v form=figures   lines `CAUSE PRECISION RECALL EXPECTED NAMED`, and `unknown SHARE`
+#   -v form=figures   lines `CAUSE PRECISION RECALL EXPECTED NAMED`, and `unknown SHARE COUNT STALLS`
 #
 # What the truth calls unclear (the machine was slow, and not for want of a CPU) is told, not scored.
 
@@ -33,7 +33,8 @@ $2 == "unclear" { unclear++; next }
     if (is_cause($2) || is_cause($3)) causes[is_cause($2) ? $2 : $3] = 1
     if (is_cause($3)) causes[$3] = 1
     stall_ms += $5
-    if ($3 == "unknown") unknown_ms += $5
+    if (is_cause($3)) stalls++
+    if ($3 == "unknown") { unknown_ms += $5; unknown_count++ }
 }
 
 END {
@@ -43,7 +44,7 @@ END {
         for (i = 1; i <= cause_count; i++)
             if (order[i] != "unknown")
                 printf "%s %.4f %.4f %d %d\n", order[i], precision(order[i]), recall(order[i]), expected_total[order[i]], named_total[order[i]]
-        printf "unknown %.4f\n", stall_ms ? unknown_ms / stall_ms : 0
+        printf "unknown %.4f %d %d\n", stall_ms ? unknown_ms / stall_ms : 0, unknown_count, stalls
         exit
     }
     sorted(columns, column_count)

@@ -2,11 +2,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """What a report says twice, it says alike: the words of its verdict by its tables, its tables by each other.
 
-    agree.py FILE...
+    agree.py [--trace TRACE] FILE...
 
-A FILE is JSON lines as `trace --json` prints them, of which the last is the report, or one document. Prints a line for each
-contradiction, with the FILE in front; exit status 1 if there was one, 2 usage. validate.py asks for the same of every report
-that it reads.
+A FILE is JSON lines as `trace --json` prints them, of which the last is the report, or one document. TRACE is its text trace
+(`report --text`): when each request was. Prints a line for each contradiction, with the FILE in front; exit status 1 if there was
+one, 2 usage. validate.py asks for the same of every report that it reads.
+
+    agree.py --rows LIST TRACE.trace=FILE...
+
+Asks of each report only whether its rows of requests have the causes of their stalls. LIST names those that have not, today. Prints
+`ok NAME` or `not ok NAME: why` for each: one that is not listed and fails, one that is listed and does not, and a listed one that is
+not there.
 """
 import json
 import re
@@ -312,28 +318,101 @@ def whom(report):
                 yield f"an advice names process {pid}, which has ended"
 
 
-def contradictions(document):
+def exchanges(path):
+    """The requests of a text trace: role, connection, thread, from, to; ms of the window."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            found = re.match(r"([\d.-]+) exchange (.*)", line)
+            if not found:
+                continue
+            fields = dict(word.split("=", 1) for word in found[2].split() if "=" in word)
+            role = "makes" if fields["side"] == "asked" else "serves"
+            begin = role == "serves" and fields.get("arrived") or fields.get("begin")
+            if begin:
+                yield role, int(fields["conn"]), int(fields["tid"]), float(begin), float(found[1])
+
+
+def longest_cause(slices):
+    took = {}
+    for part in slices:
+        took[part["cause"]] = took.get(part["cause"], 0) + part["ms"]
+    return max(took, key=took.get)
+
+
+def rows(report, asked):
+    """The largest cause of a request's row is that of its stall, where one covers more than half of it (invariant 2 of the walk).
+
+    A row's median and 99th percentile are each one request: that of its length. A stall is the request's when it is of the thread
+    that asks or answers, or of the connection."""
+    asked = list(asked)
+    for row in report["requests"]:
+        for view in ("median", "p99"):
+            for role, conn, tid, begin, end in asked:
+                if role != row["role"] or row["connection"] not in (None, conn) or abs(end - begin - row[view]["total_ms"]) > 0.0015:
+                    continue
+                for stall in report["stalls"]:
+                    if stall["tid"] != tid and stall["connection"] != conn:
+                        continue
+                    both = min(end, stall["start_ms"] + stall["duration_ms"]) - max(begin, stall["start_ms"])
+                    cause = longest_cause(row[view]["slices"])
+                    if both > (end - begin) / 2 + SLACK_MS and cause != stall["cause"]:
+                        yield (f"the {view} request that it {role} is {cause}, and stall {stall['id']} of {stall['cause']} covers "
+                               f"{both:.3f} of its {end - begin:.3f} ms")
+
+
+def judge_rows(list_path, pairs):
+    with open(list_path, encoding="utf-8") as file:
+        listed = {line.strip() for line in file if line.strip() and not line.startswith("#")}
+    failed = 0
+    for pair in pairs:
+        trace, path = pair.split("=", 1)
+        name = re.sub(r".*/|\.trace$", "", trace)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        report = json.loads(text.rpartition("== json\n")[2] if path.endswith(".rendered") else text.rstrip().rpartition("\n")[2])
+        found = next(rows(report, exchanges(trace)), None)
+        if found and name not in listed:
+            print(f"not ok schema/rows-{name}: {found}")
+        elif not found and name in listed:
+            print(f"not ok schema/rows-{name}: it agrees now, remove it from {list_path}")
+        else:
+            print(f"ok schema/rows-{name}" + (": listed" if found else ""))
+        failed |= bool(found) != (name in listed)
+        listed.discard(name)
+    for name in sorted(listed):
+        print(f"not ok schema/rows-{name}: it is listed in {list_path}, and not there")
+        failed = 1
+    return failed
+
+
+def contradictions(document, asked=()):
     """Of any document: a report is looked at as a whole, a piece of one for its sums."""
     yield from sums(document)
     if document.get("schema") != "netstall.report/1":
         return
     for check in (causes, durations, listed, requests, whom, verdict):
         yield from check(document)
+    yield from rows(document, asked)
 
 
 def main():
-    if len(sys.argv) < 2:
+    files, asked = sys.argv[1:], []
+    if len(files) >= 3 and files[0] == "--rows":
+        return judge_rows(files[1], files[2:])
+    if len(files) >= 2 and files[0] == "--trace":
+        asked, files = list(exchanges(files[1])), files[2:]
+    if not files:
         print(__doc__, file=sys.stderr)
         return 2
     failed = 0
-    for path in sys.argv[1:]:
+    for path in files:
         with open(path, encoding="utf-8") as file:
             text = file.read()
         try:
             report = json.loads(text)
         except ValueError:
             report = json.loads(text.rstrip().rpartition("\n")[2])
-        for fault in contradictions(report):
+        for fault in contradictions(report, asked):
             print(f"{path}: {fault}")
             failed = 1
     return failed

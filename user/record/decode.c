@@ -278,6 +278,17 @@ static bool correct_length(__u64 *length, uint64_t most)
 	return is_wrong;
 }
 
+/* A request is written between its begin and its answer. */
+static bool correct_request_end(struct ns_exchange *exchange)
+{
+	if (exchange->side != NS_EXCHANGE_ASKED ||
+	    (exchange->ready_ts >= exchange->begin_ts && exchange->ready_ts <= exchange->head.ts))
+		return false;
+	exchange->ready_ts = exchange->ready_ts < exchange->begin_ts ? exchange->begin_ts
+								     : exchange->head.ts;
+	return true;
+}
+
 bool record__correct(union record *record, uint64_t start_ts)
 {
 	uint64_t ts = record->head.ts;
@@ -314,6 +325,7 @@ bool record__correct(union record *record, uint64_t start_ts)
 		break;
 	case NS_EXCHANGE:
 		is_wrong = correct_length(&record->exchange.held_ns, most);
+		is_wrong |= correct_request_end(&record->exchange);
 		/* It may have lain unread already: as of a wait, what was before does not count. */
 		if (record->exchange.arrived_ts && record->exchange.arrived_ts < start_ts)
 			record->exchange.arrived_ts = start_ts;

@@ -47,6 +47,18 @@ static void test_conn_news(void **state)
 	model__free(model);
 }
 
+/* They wrap at 2^32: what is behind another is at most 2^31 away. */
+static void test_sequence_numbers_wrap(void **state)
+{
+	(void)state;
+	assert_true(seq_after(2, 1));
+	assert_false(seq_after(1, 1));
+	assert_false(seq_after(1, 2));
+	assert_true(seq_after(10, 0xfffffff0u));
+	assert_false(seq_after(0xfffffff0u, 10));
+	assert_true(seq_after(0x80000000u, 1));
+}
+
 static void test_late_events(void **state)
 {
 	struct model *model = model__new();
@@ -472,6 +484,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_conn_news),
+		cmocka_unit_test(test_sequence_numbers_wrap),
 		cmocka_unit_test(test_late_events),
 		cmocka_unit_test(test_ring),
 		cmocka_unit_test(test_precious),

@@ -262,6 +262,28 @@ static void test_threshold(void **state)
 	done(&outcome);
 }
 
+/* Of a far end alone the time of its acknowledgement is known: up to four round trips it was
+ * prompt. */
+#define FAR_HOLD(rtt_us)                                                                           \
+	"0 session threshold=10\n"                                                                 \
+	"0 process tgid=991 role=target\n"                                                         \
+	"0 conn conn=1 tgid=991 role=target local=10.0.0.1:1 remote=10.0.0.2:2 fd=5 opener=self\n" \
+	"5 send conn=1 tgid=991 tid=991 bytes=21 fd=5 write_seq=1021 snd_nxt=1021 snd_una=1000\n"  \
+	"5 send conn=1 tgid=991 tid=991 bytes=9 fd=5 write_seq=1030 snd_nxt=1021 snd_una=1000\n"   \
+	"5 hold conn=1 tgid=991 tid=991 reason=nagle seq=1021 end=1030 unacked=21 mss=1448 "       \
+	"packets_out=1 min_rtt_us=" rtt_us                                                         \
+	"\n"                                                                                       \
+	"45 rx conn=1 seq=800 end=800 ack=1021 flags=0x10\n"                                       \
+	"45 tx conn=1 seq=1021 end=1030 ack=800\n"                                                 \
+	"45 release conn=1 held=40 seq=1021 end=1030 reason=nagle\n"
+
+static void test_four_round_trips(void **state)
+{
+	(void)state;
+	assert_cause(FAR_HOLD("10000"), CAUSE_NAGLE, CONFIDENCE_OBSERVED, MISSING_PEER_FAR);
+	assert_cause(FAR_HOLD("9999"), CAUSE_NAGLE_DELACK, CONFIDENCE_INFERRED, MISSING_PEER_FAR);
+}
+
 /* What is held while its program still makes the rest of the message is not waited for as yet. */
 static void test_held_meanwhile(void **state)
 {
@@ -367,11 +389,12 @@ static void test_steps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden),        cmocka_unit_test(test_links),
-		cmocka_unit_test(test_missing_links), cmocka_unit_test(test_release_unseen),
-		cmocka_unit_test(test_hold_unseen),   cmocka_unit_test(test_no_duration_decides),
-		cmocka_unit_test(test_threshold),     cmocka_unit_test(test_open_at_close),
-		cmocka_unit_test(test_steps),         cmocka_unit_test(test_held_meanwhile),
+		cmocka_unit_test(test_golden),           cmocka_unit_test(test_links),
+		cmocka_unit_test(test_missing_links),    cmocka_unit_test(test_release_unseen),
+		cmocka_unit_test(test_hold_unseen),      cmocka_unit_test(test_no_duration_decides),
+		cmocka_unit_test(test_threshold),        cmocka_unit_test(test_open_at_close),
+		cmocka_unit_test(test_four_round_trips), cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_held_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

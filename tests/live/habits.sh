@@ -38,7 +38,7 @@ expect_views() {
 # expect_median [FROM TO]: it is the workload's own, or between these, less what its own system calls take at both ends of an exchange.
 expect_median() {
     local ours from=${1:-$TRUTH_MEDIAN_US} to=${2:-$TRUTH_MEDIAN_US}
-    [ -z "$QUICK" ] || return 0 # a TCG machine's latencies wander: KERNELS.md
+    [ -z "$QUICK" ] || return 0 # a TCG machine's latencies wander
     ours=$(report '.requests[0].median.total_ms * 1000')
     expect "the median, us (the workload's own: $from to $to)" "$ours" '<=' "1.2 * $to"
     expect "the median, us (the workload's own: $from to $to)" "$ours" '>=' "0.3 * $from"

@@ -162,9 +162,9 @@ enum ns_phase {
 
 /*
  * A hold. Who looks at it has the socket's lock, or not: the end of a send by tracepoints, the
- * writer that goes to sleep, the iterators. So a hold is begun by the CPU whose entry in `active`
- * is the first, ended by the CPU that deletes it (active.bpf.h), and told by these alone; all other
- * words are stored whole, by whoever looks, and the last one counts.
+ * writer that goes to sleep, each_conn at the end. So a hold is begun by the CPU whose entry in
+ * `active` is the first, ended by the CPU that deletes it (active.bpf.h), and told by these alone;
+ * all other words are stored whole, by whoever looks, and the last one counts.
  */
 struct ns_conn_hold {
 	__u32 number; /* of the last one, 0 none: written by who begins it, at last */
@@ -685,9 +685,9 @@ struct ns_queued {
 	__u32 pad;
 };
 
-#define NS_SCAN_FILES 16 /* registered files of each ring that one iterator run looks at */
+#define NS_SCAN_FILES 16 /* registered files of each ring that one scan looks at */
 
-/* What an iterator run is to do. */
+/* What iter_files and each_ring_files are to do. */
 enum ns_scan {
 	NS_SCAN_TARGETS = 0, /* adopt the targets' sockets, learn all listeners */
 	NS_SCAN_PEERS = 1,   /* adopt the other ends, fill in owners and fds */

@@ -37,8 +37,7 @@ struct ns_uring_slot {
 /*
  * A watched ring, by the address of its struct io_ring_ctx. Submissions are its submitter's, under
  * uring_lock; completions come on any CPU, and the history has marks as a socket's; counts of both
- * may miss one of two at a time. gone: the
- * iterator's.
+ * may miss one of two at a time. gone is each_ring's.
  */
 struct ns_ring_state {
 	__u64 ctx; /* its address, as a number to reckon with */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The tables, their bounds, and the question every hook asks first: is this ours? */
+/* The tables and their bounds, and the words that all programs share. */
 #ifndef NETSTALL_BPF_LIB_MAPS_BPF_H
 #define NETSTALL_BPF_LIB_MAPS_BPF_H
 
@@ -98,7 +98,7 @@ __u32 children_seen; /* of targets, no targets themselves, with connections: an 
 		      */
 __u32 child_seen;    /* the last of them */
 __u32 conns_found;   /* the targets' open connections that were there: the first scan counts */
-__u32 scan_mode;     /* enum ns_scan of the iterator run to come */
+__u32 scan_mode;     /* enum ns_scan: what the next iter_files or each_ring_files does */
 __u32 scan_from;     /* the first registered file of each ring that it looks at, */
 __u32 scan_most;     /* and what it found: files of the ring that has most */
 /* Of a table, for the each_* program that the reader runs next. */

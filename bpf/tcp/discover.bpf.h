@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What exists already when we come: tasks, their sockets, the other ends; and the totals at the
- * end. */
+/* Sockets that exist already when we come: the targets', and their other ends. */
 #ifndef NETSTALL_BPF_TCP_DISCOVER_BPF_H
 #define NETSTALL_BPF_TCP_DISCOVER_BPF_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Iterators: run by the reader, before, during and after the window. */
+/* Iterators, and the program over the keys of conns: run by the reader, before, during and after
+ * the window. */
 #ifndef NETSTALL_BPF_TCP_HEADS_ITER_BPF_H
 #define NETSTALL_BPF_TCP_HEADS_ITER_BPF_H
 

@@ -18,7 +18,9 @@
 #define NS_CA_RECOVERY          3 /* include/uapi/linux/tcp.h */
 #define NS_CA_LOSS              4
 
-/* What an ACK lets go comes within so many round trips and ns; user/analyze/holds/answer.h decides.
+/*
+ * What an ACK lets go comes within so many round trips and ns. User space decides, with a slack
+ * that is shorter (user/analyze/holds/remote_nagle.h), so it has the records that it asks for.
  */
 #define NS_ANSWER_ROUND_TRIPS 2
 #define NS_ANSWER_SLACK       2000000

@@ -44,8 +44,9 @@ static __always_inline struct ns_conn_state *conn_of_wait(const struct waited_fo
 }
 
 /*
- * What the owner did last, before it read so many bytes. Reads are not hooked: the socket's
- * copied_seq moves with them, so what was read in part counts as read.
+ * What the owner did last, before it read so many bytes. The socket's copied_seq says whether it
+ * read: it moves with every read, also with one that no program sees (splice(), a kernel without
+ * the fact). A message that was read in part counts as read.
  */
 static __always_inline __u32 whose_turn_before(struct ns_conn_state *conn, struct tcp_sock *tp,
 					       __u32 bytes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Iterators over io_uring's tables, run by the reader: nothing says when a ring ends. */
+/* Programs over the keys of io_uring's tables, run by the reader: nothing says when a ring ends. */
 #ifndef NETSTALL_BPF_URING_HEADS_ITER_URING_BPF_H
 #define NETSTALL_BPF_URING_HEADS_ITER_URING_BPF_H
 

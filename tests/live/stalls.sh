@@ -13,7 +13,7 @@ case_split() {
     # The evidence chain, link by link, on each stall that carries its evidence.
     expect_is "stalls without a whole chain" "$(report '[.stalls[] | select(.cause == "nagle-delack" and .confidence == "observed" and (.evidence | length > 0))
         | [.evidence[].event] as $e | select((["hold","delack-fire","ack","release"] - $e) | length > 0)] | length')" 0
-    [ -n "$QUICK" ] && return 0 # a TCG machine's latencies wander: KERNELS.md
+    [ -n "$QUICK" ] && return 0 # a TCG machine's latencies wander
     expect "the median's distance from the workload's own, us" \
         "$(report "(.causes[] | select(.cause == \"nagle-delack\").p50_ms) * 1000 - $TRUTH_MEDIAN_US | fabs")" '<' 1000
 }

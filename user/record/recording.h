@@ -2,7 +2,7 @@
 /*
  * A recording: all records of a run in the order in which the pipeline had them, as a file.
  *
- *   block = head (struct recording_block), then its bytes, deflated
+ *   block = head (struct block of recording_parts.h), then its bytes, deflated
  *
  * The first block is a JSON document that says which machine wrote it, and what each type of record
  * is made of there, field by field: a reader of another version takes the fields that it knows by

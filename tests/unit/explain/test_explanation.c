@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Tales and advice, cause by cause, on stories made by hand. */
+/* Explanations and advice, cause by cause, of stalls made by hand. */
 #include "tests/unit/render/render_fixture.h"
 #include "user/base/array.h"
 #include "user/explain/advice.h"
@@ -10,7 +10,7 @@
 /* What was written of one context. */
 struct words {
 	char *headline;
-	char *tale;
+	char *text;
 	struct verdict verdict;
 };
 
@@ -84,8 +84,8 @@ static struct words write_tally(struct fixture *f, const struct tally *tally)
 
 	assert_true(context__make(&context, &f->report, tally));
 	words.headline = headline__write(&f->report, &cause, &context);
-	explanation__write(&context, &words.tale);
-	explanation__add_frequency(&context, &words.tale);
+	explanation__write(&context, &words.text);
+	explanation__add_frequency(&context, &words.text);
 	advice__write(&context, &words.verdict);
 	return words;
 }
@@ -110,7 +110,7 @@ static struct words write_words(struct fixture *f, const struct stall *stall, ui
 static void free_words(struct words *words)
 {
 	free(words->headline);
-	free(words->tale);
+	free(words->text);
 	for (size_t i = 0; i < words->verdict.advice_count; i++)
 		free(words->verdict.advice[i]);
 }
@@ -140,7 +140,7 @@ static void test_every_cause(void **state)
 				add_part(&stall, PATH_BLOCKED, CAUSE_LOCK, 4250, 202, 10 * MS);
 			}
 			words = write_words(f, &stall, 2);
-			assert_says(words.tale, "2 times");
+			assert_says(words.text, "2 times");
 			assert_true(!strncmp(words.headline, cause__info(cause)->id,
 					     strlen(cause__info(cause)->id)));
 			assert_says(words.headline, "2", "50.0 ms", "50.0%", "5.00 s");
@@ -148,9 +148,9 @@ static void test_every_cause(void **state)
 			assert_null(strstr(words.headline, "  "));
 			assert_true(cause__info(cause)->never_of_stall ||
 				    strstr(words.headline, "): "));
-			assert_null(strstr(words.tale, "  "));
-			assert_null(strstr(words.tale, ".."));
-			assert_null(strstr(words.tale, "(null)"));
+			assert_null(strstr(words.text, "  "));
+			assert_null(strstr(words.text, ".."));
+			assert_null(strstr(words.text, "(null)"));
 			for (size_t i = 0; i < words.verdict.advice_count; i++) {
 				assert_null(strstr(words.verdict.advice[i], "QUICKACK"));
 				assert_null(strstr(words.verdict.advice[i], "(null)"));
@@ -224,11 +224,11 @@ static void test_peer_app(void **state)
 	add_link(&stall, CAUSE_TIMER, SERVER_SLEEPS);
 	add_part(&stall, PATH_BLOCKED, CAUSE_TIMER, 4243, 35, 40 * MS);
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "client/4242", "fd 7", "127.0.0.1:37640 -> 127.0.0.1:7000", "read",
+	assert_says(words.text, "client/4242", "fd 7", "127.0.0.1:37640 -> 127.0.0.1:7000", "read",
 		    "server/4243", "sleeps 40.0 ms in nanosleep");
 	/* The fixture's connection did hold bytes back. */
-	assert_says(words.tale, "sent nothing again");
-	assert_silent_on(words.tale, "held nothing");
+	assert_says(words.text, "sent nothing again");
+	assert_silent_on(words.text, "held nothing");
 	assert_says(words.verdict.advice[0], "server/4243", "nanosleep");
 	for (size_t i = 0; i < words.verdict.advice_count; i++)
 		assert_silent_on(words.verdict.advice[i], "TCP_NODELAY");
@@ -236,14 +236,14 @@ static void test_peer_app(void **state)
 
 	f->conns[0].totals.holds[NS_HOLD_NAGLE] = 0;
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "held nothing back", "sent nothing again");
+	assert_says(words.text, "held nothing back", "sent nothing again");
 	free_words(&words);
 
 	/* What this way of attaching cannot see is not ruled out. */
 	f->report.session.missing = 1u << NS_FACT_SEND;
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "sent nothing again");
-	assert_silent_on(words.tale, "held nothing");
+	assert_says(words.text, "sent nothing again");
+	assert_silent_on(words.text, "held nothing");
 	free_words(&words);
 }
 
@@ -275,8 +275,8 @@ static void test_largest_part(void **state)
 		add_part(&stall, rows[i].kind, rows[i].cause, 4250, 74, 40 * MS);
 		words = write_words(f, &stall, 3);
 		assert_says(words.headline, rows[i].does);
-		assert_says(words.tale, rows[i].does);
-		assert_silent_on(words.tale, "sleeps 2.00 ms");
+		assert_says(words.text, rows[i].does);
+		assert_silent_on(words.text, "sleeps 2.00 ms");
 		assert_says(words.verdict.advice[0], rows[i].advice);
 		if (words.verdict.saves_ns)
 			assert_int_equal(words.verdict.saves_ns, 40 * MS);
@@ -374,7 +374,7 @@ static void test_roots_are_counted(void **state)
 	tally.roots[0] = (struct tally_root){CAUSE_LOCK, 4243, 35, 3};
 	tally.roots[1] = (struct tally_root){CAUSE_TIMER, 4243, 35, 88};
 	words = write_tally(f, &tally);
-	assert_says(words.tale, "nanosleep", "88 of the 91 stalls");
+	assert_says(words.text, "nanosleep", "88 of the 91 stalls");
 	free_words(&words);
 }
 
@@ -388,13 +388,13 @@ static void test_lock(void **state)
 	stall.conn = 0;
 	stall.wait.syscall = 202;
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "client/4242 waited in futex", "server/4243", "lock");
+	assert_says(words.text, "client/4242 waited in futex", "server/4243", "lock");
 	assert_says(words.verdict.advice[0], "server/4243");
 	free_words(&words);
 	stall.wait.waker_tgid = 99; /* a bystander is not named */
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "client/4242 waited in futex", "lock");
-	assert_silent_on(words.tale, "4243", "99");
+	assert_says(words.text, "client/4242 waited in futex", "lock");
+	assert_silent_on(words.text, "4243", "99");
 	free_words(&words);
 }
 
@@ -406,12 +406,12 @@ static void test_another_process(void **state)
 
 	stall.conn = 0;
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "pipe", "Unix socket", "eventfd");
+	assert_says(words.text, "pipe", "Unix socket", "eventfd");
 	free_words(&words);
 	stall.wait.syscall = 61;
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "client/4242 waited in wait4", "server/4243", "child");
-	assert_silent_on(words.tale, "pipe");
+	assert_says(words.text, "client/4242 waited in wait4", "server/4243", "child");
+	assert_silent_on(words.text, "pipe");
 	free_words(&words);
 }
 
@@ -426,16 +426,16 @@ static void test_timer(void **state)
 	stall.wait.syscall = 232; /* epoll_wait */
 	stall.wait.arg2 = 40;
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "client/4242 waited in epoll_wait", "time-out of 40 ms");
+	assert_says(words.text, "client/4242 waited in epoll_wait", "time-out of 40 ms");
 	free_words(&words);
 	stall.wait.arg2 = UINT32_MAX; /* without end: something else let it go */
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "epoll_wait", "time-out");
-	assert_silent_on(words.tale, "time-out of");
+	assert_says(words.text, "epoll_wait", "time-out");
+	assert_silent_on(words.text, "time-out of");
 	free_words(&words);
 	stall.wait.syscall = 35;
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "client/4242 slept in nanosleep");
+	assert_says(words.text, "client/4242 slept in nanosleep");
 	free_words(&words);
 }
 
@@ -453,13 +453,13 @@ static void test_windows(void **state)
 	stall.hold.snd_wnd = 20000;
 	stall.held_bytes = 4096;
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "4,096 B", "congestion window", "9 packets in flight", "10");
-	assert_silent_on(words.tale, "Loss");
+	assert_says(words.text, "4,096 B", "congestion window", "9 packets in flight", "10");
+	assert_silent_on(words.text, "Loss");
 	free_words(&words);
 
 	stall.cause = CAUSE_RWND;
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "window", "server/4243", "14,480 B in flight", "20,000 B");
+	assert_says(words.text, "window", "server/4243", "14,480 B in flight", "20,000 B");
 	assert_says(words.verdict.advice[0], "SO_RCVBUF");
 	free_words(&words);
 
@@ -471,14 +471,14 @@ static void test_windows(void **state)
 					     .away_ns = 39000000,
 					     .away = CAUSE_TIMER};
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "server/4243 did not read", "97.5%", "slept");
+	assert_says(words.text, "server/4243 did not read", "97.5%", "slept");
 	assert_says(words.verdict.advice[0], "server/4243 read sooner");
 	assert_silent_on(words.verdict.advice[0], "SO_RCVBUF");
 	free_words(&words);
 
 	stall.reader.ran_ns = 40000000;
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "server/4243 computed", "50.0%");
+	assert_says(words.text, "server/4243 computed", "50.0%");
 	assert_says(words.verdict.advice[0], "perf record -p 4243");
 	assert_silent_on(words.verdict.advice[0], "SO_RCVBUF", "saves");
 	assert_true(words.verdict.saves_ns == 0);
@@ -505,7 +505,7 @@ static void test_recovery(void **state)
 	stall.retrans = retrans.retrans;
 	stall.retransmits = 1;
 	words = write_words(f, &stall, 1);
-	assert_says(words.tale, "1,448 B", "sequence 1001 to 2449", "client/4242", "fd 7",
+	assert_says(words.text, "1,448 B", "sequence 1001 to 2449", "client/4242", "fd 7",
 		    "sent 204 ms before", "retransmission timer of 204 ms", "500 us",
 		    "not visible");
 	free_words(&words);

@@ -32,7 +32,8 @@ enum inconclusive {
 /* "pass", "fail", "3"; false: none of these. */
 bool inconclusive__parse(enum inconclusive *mode, const char *text);
 
-/* Totals come with a connection's end, and with session__tell_conns() before the report is read. */
+/* Totals come with a connection's end, and with session__tell_totals() before the report is read.
+ */
 struct traffic traffic__of(const struct report *report);
 
 /* All zero but budgets: no exchanges are demanded, everything counts. */

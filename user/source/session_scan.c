@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The iterators of a session: tasks, sockets that exist already, totals of connections. */
+/* What a session runs itself: iterators over tasks and their files, programs over the keys of tables. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

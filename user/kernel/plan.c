@@ -41,12 +41,12 @@ const struct variant plan_variants[] = {
 	{NS_FACT_SEND, TRACEPOINT, false, {TP("tp_send", "sock_send_length")}}, /* 6.3 */
 
 	/* Before 6.5. */
-	{NS_FACT_SENDPAGE, FENTRY, false, {FN("fexit_sendpage", "tcp_sendpage_locked")}},
+	{NS_FACT_SENDPAGE, FENTRY, false, {FN("fexit_sendpage", "do_tcp_sendpages")}},
 	{NS_FACT_SENDPAGE,
 	 KPROBE,
 	 false,
-	 {FN("kprobe_sendpage", "tcp_sendpage_locked"),
-	  FN("kretprobe_sendpage", "tcp_sendpage_locked")}},
+	 {FN("kprobe_sendpage", "do_tcp_sendpages"),
+	  FN("kretprobe_sendpage", "do_tcp_sendpages")}},
 
 	{NS_FACT_DECISION, FENTRY, false, {FN("fexit_decision", "tcp_write_xmit")}},
 	{NS_FACT_DECISION, KPROBE, false, {FN("kprobe_decision", "tcp_write_xmit")}},

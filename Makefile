@@ -8,6 +8,7 @@ CLANG ?= clang
 BPFTOOL ?= $(shell command -v bpftool 2>/dev/null || echo /usr/sbin/bpftool)
 PKG_CONFIG ?= pkg-config
 B := build
+K := build# of the kernel side, which is the same for every compiler and sanitizer
 
 ifeq ($(V),1)
 Q :=
@@ -33,7 +34,7 @@ endif
 ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/)
 CFLAGS ?= -O2 -g
 ALL_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-	$(CFLAGS) $(SANFLAGS) -D_GNU_SOURCE -DNETSTALL_VERSION='"$(VERSION)"' -I. -I$(B) -MMD -MP
+	$(CFLAGS) $(SANFLAGS) -D_GNU_SOURCE -DNETSTALL_VERSION='"$(VERSION)"' -I. -I$(K) -MMD -MP
 BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
 	-Ivmlinux -I. -MMD -MP
 
@@ -46,7 +47,7 @@ PURE_SRCS := $(call sources,base record model analyze explain render check) user
 TOOL_SRCS := $(filter-out $(PURE_SRCS),$(call sources,kernel symbols source process demo cmd))
 PURE_OBJS := $(PURE_SRCS:%.c=$(B)/%.o)
 TOOL_OBJS := $(TOOL_SRCS:%.c=$(B)/%.o)
-SKELS := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
+SKELS := $(patsubst bpf/%.bpf.c,$(K)/%.skel.h,$(wildcard bpf/*.bpf.c))
 
 UNIT_TESTS := $(patsubst %.c,$(B)/%,$(shell find tests/unit -name 'test_*.c'))
 WORKLOAD := $(B)/tests/workload/exchange
@@ -85,16 +86,16 @@ $(B)/user/render/html/html.o: user/render/html/page.html user/render/html/page.j
 # What may include a skeleton.
 $(patsubst %.c,$(B)/%.o,$(call sources,kernel source)): $(SKELS)
 
-$(B)/%.bpf.o: bpf/%.bpf.c
+$(K)/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D) && $(CLANG) $(BPF_CFLAGS) -c -o $@ $<
 
 # Nothing is removed for being a step on the way.
 .SECONDARY:
-$(B)/%.skel.h: $(B)/%.bpf.o
+$(K)/%.skel.h: $(K)/%.bpf.o
 	$(call say,SKEL,$@)
-	$(Q)$(BPFTOOL) gen object $(B)/$*.linked.o $< && \
-		$(BPFTOOL) gen skeleton $(B)/$*.linked.o name $*_bpf >$@.new && mv $@.new $@
+	$(Q)$(BPFTOOL) gen object $(K)/$*.linked.o $< && \
+		$(BPFTOOL) gen skeleton $(K)/$*.linked.o name $*_bpf >$@.new && mv $@.new $@
 
 # ---- tests ----
 
@@ -205,6 +206,12 @@ test:
 	$(Q)scripts/deps.sh build test fuzz vm
 	$(Q)tests/run.sh all
 
+# And all that is left out there: hours.
+.PHONY: nightly
+nightly:
+	$(Q)scripts/deps.sh build test fuzz vm
+	$(Q)tests/run.sh nightly
+
 # The part without root.
 check:
 	$(Q)tests/run.sh pure
@@ -295,11 +302,13 @@ help:
 	@echo 'sudo make demo     install what is missing, build, show one stall live'
 	@echo 'sudo make test     install what is missing, build, run all tests'
 	@echo 'make               build build/netstall'
+	@echo 'sudo make nightly  and what there is no time for in each run: every way of every suite on each kernel, fuzzers for a'
+	@echo '                   minute each, sanitizers, half an hour of soak'
 	@echo 'make check         the tests that need no root'
 	@echo 'make docs          what documents list of causes, facts and losses, from their rows'
 	@echo 'make unit golden live   one part of the tests (live needs root)'
-	@echo 'make vmtest KERNEL=6.1  the live tests on other kernels, in a VM; on all without KERNEL=, with'
-	@echo '                        NETSTALL_VM_MORE=1 also what CI has no time for'
+	@echo 'make vmtest KERNEL=6.1  tests on other kernels, in a VM; on all without KERNEL=, with NETSTALL_VM_MORE=1'
+	@echo '                        every suite by every way'
 	@echo 'make score         name the causes of labelled scenarios, and compare (root)'
 	@echo 'make reliability   how often check is wrong, of RUNS=50 runs each (root)'
 	@echo 'make mutants       plant some 80 faults, one at a time, and see which test finds each (root)'

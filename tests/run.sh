@@ -5,7 +5,12 @@
 #
 #   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary
 #                     all: pure, fuzz, clang, browser, live, recipes, programs, score, vm
+#                     nightly: all with NIGHTLY=1, san, soak
 #                     or single parts
+#
+# NIGHTLY=1: what there is no time for in each run. Fuzzers run for a minute in place of 10 s; clang's build does the unit tests and a
+# live case of each command too; each live trace and score is recorded and compared with its recording, not each fifth; on other kernels
+# every suite runs by every way (tests/vm/parts). `san`: pure and live with ASan and UBSan; `soak`: half an hour.
 #
 # Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is `N passed, N failed, N skipped`. Exit
 # status 1 if any failed. Which cases get a second chance, and the line before the last: tests/count.sh.
@@ -26,21 +31,29 @@ run_count() {
     return $status
 }
 
-# Every unit test of every program, by cmocka's TAP output.
-run_unit() {
-    local program line
-    for program in $(find tests/unit -name 'test_*.c' | sort | sed "s|^|$B/|; s|\.c$||"); do
-        name=${program##*/test_}
-        CMOCKA_MESSAGE_OUTPUT=TAP "$program" 2>&1 | while IFS= read -r line; do
-            case $line in
-            "ok "*) echo "ok unit/$name/${line##* - }" ;;
-            "not ok "*) echo "not ok unit/$name/${line##* - }: see below" ;;
-            "1.."* | "") ;;
-            *) echo "# $line" ;;
-            esac
-        done
-        [ "${PIPESTATUS[0]}" = 0 ] || echo "not ok unit/$name: the program ended with a failure"
+# unit_program PROGRAM: each of its tests, by cmocka's TAP output.
+unit_program() {
+    local name=${1##*/test_} line
+    CMOCKA_MESSAGE_OUTPUT=TAP "$1" 2>&1 | while IFS= read -r line; do
+        case $line in
+        "ok "*) echo "ok unit/$name/${line##* - }" ;;
+        "not ok "*) echo "not ok unit/$name/${line##* - }: see below" ;;
+        "1.."* | "") ;;
+        *) echo "# $line" ;;
+        esac
     done
+    [ "${PIPESTATUS[0]}" = 0 ] || echo "not ok unit/$name: the program ended with a failure"
+}
+
+# Two programs at a time. What one prints stays together.
+run_unit() {
+    local said=$B/tests/unit.said status=0
+    rm -rf "$said" && mkdir -p "$said"
+    export -f unit_program
+    find tests/unit -name 'test_*.c' | sort | sed "s|^|$B/|; s|\.c$||" |
+        SAID=$said xargs -P 2 -I '{}' bash -c 'unit_program "$1" >"$SAID/${1//\//_}"' _ '{}' || status=$?
+    cat "$said"/*
+    return $status
 }
 
 run_golden() {
@@ -326,10 +339,10 @@ run_fuzz() {
         return
     fi
     said=$(make -s -j2 FUZZ=1 fuzzers 2>&1) || { tail -n 20 <<<"$said" | sed 's/^/# /' && echo "not ok fuzz/build" && return 1; }
-    KEPT=$KEPT tests/fuzz/run.sh
+    FUZZ_SECONDS=${FUZZ_SECONDS:-${NIGHTLY:+60}} KEPT=$KEPT tests/fuzz/run.sh
 }
 
-# All of it by the other compiler: without a warning, and it does the same. The live cases are one of each command.
+# All of it by the other compiler: without a warning, and it does the same.
 run_clang() {
     local B=build/clang said
     if ! command -v clang >/dev/null || [ -n "${SAN:-}" ]; then
@@ -341,8 +354,26 @@ run_clang() {
         return
     fi
     echo "ok clang/build"
-    { run_unit && run_golden; } | sed -E 's/^(ok|not ok|skip) /&clang\//' || echo "not ok clang: the unit and golden tests ended with a failure"
-    run_clang_live '@(medley|doctor|demo|program|check_within|check_timeout|offwake_handover|offwake_without_frame_pointers|sites|uring_all_kinds)'
+    { { [ -z "${NIGHTLY:-}" ] || run_unit; } && run_golden; } | sed -E 's/^(ok|not ok|skip) /&clang\//' ||
+        echo "not ok clang: the unit and golden tests ended with a failure"
+    # One of each command; medley has the most of them.
+    run_clang_live "$([ -n "${NIGHTLY:-}" ] && echo '@(medley|doctor|demo|program|check_within|check_timeout|offwake_handover|offwake_without_frame_pointers|sites|uring_all_kinds)' || echo medley)"
+}
+
+# With the sanitizers.
+run_san() {
+    local B=build/san said SAN=1
+    if ! said=$(make -s -j2 SAN=1 test-programs 2>&1 >/dev/null) || [ -n "$said" ]; then
+        echo "not ok san/build: $(head -n 1 <<<"$said")"
+        return 1
+    fi
+    { run_unit && run_golden && run_docs && run_schema && run_profile; } | sed -E 's/^(ok|not ok|skip) /&san\//' ||
+        echo "not ok san: the tests without root ended with a failure"
+    run_san_live '*'
+}
+
+run_soak() {
+    SOAK_SECONDS=${SOAK_SECONDS:-1800} tests/soak.sh
 }
 
 # live PATTERN [OPTION...]
@@ -350,6 +381,7 @@ live() {
     NETSTALL=$B/netstall EXCHANGE=$B/tests/workload/exchange KEEP=$KEPT tests/live/run.sh --only "$@"
 }
 run_clang_live() { B=build/clang live "$1" --label clang/live; }
+run_san_live() { B=build/san live "$1" --label san/live; }
 run_live() { live "${1:-*}"; }
 
 run_browser() {
@@ -372,7 +404,8 @@ run_programs() {
 }
 
 run_vm() {
-    NETSTALL_VM_OUT=$KEPT tests/vm/run.sh "$@"
+    NETSTALL_VM_OUT=$KEPT NETSTALL_VM_MORE=${NETSTALL_VM_MORE:-${NIGHTLY:-}} NETSTALL_VM_BUDGET=${NETSTALL_VM_BUDGET:-${NIGHTLY:+7200}} \
+        tests/vm/run.sh "$@"
 }
 
 # run_again NAME...: each of these cases, alone. What the first run left stays as it is. The VMs get 400 s, for whoever waits.
@@ -382,6 +415,7 @@ run_again() {
     for name; do
         case $name in
         clang/live/*) run_clang_live "${name##*/}" ;;
+        san/live/*) run_san_live "${name##*/}" ;;
         live/*) run_live "${name##*/}" ;;
         recipes/*) run_recipes "${name##*/}" ;;
         programs/*) run_programs "${name##*/}" ;;
@@ -392,11 +426,16 @@ run_again() {
     [ ${#vm[@]} = 0 ] || run_vm "${vm[@]}"
 }
 
+pure=(count unit golden docs schema profile boundary) others=(fuzz clang browser live recipes programs score vm)
 parts=()
 for part in "$@"; do
     case $part in
-    pure) parts+=(count unit golden docs schema profile boundary) ;;
-    all) parts+=(count unit golden docs schema profile boundary fuzz clang browser live recipes programs score vm) ;;
+    pure) parts+=("${pure[@]}") ;;
+    all) parts+=("${pure[@]}" "${others[@]}") ;;
+    nightly)
+        export NIGHTLY=1
+        parts+=("${pure[@]}" "${others[@]}" san soak)
+        ;;
     *) parts+=("$part") ;;
     esac
 done

@@ -83,7 +83,7 @@ HEAD("?fexit/tcp_sendmsg_locked", fexit_send_spare, sent(sk, ret, true), struct 
      struct msghdr *msg, size_t size, int ret)
 
 /* Linux before 6.5: sendfile and splice. */
-HEAD("?fexit/tcp_sendpage_locked", fexit_sendpage, sent(sk, ret, false), struct sock *sk,
+HEAD("?fexit/do_tcp_sendpages", fexit_sendpage, sent(sk, ret, false), struct sock *sk,
      struct page *page, int offset, size_t size, int flags, int ret)
 
 /* The call that the thread has begun and whose end is not told yet. False: there is none. */
@@ -147,7 +147,7 @@ static __always_inline void on_send_begin(struct sock *sk)
 
 KPROBE_HEAD("?kprobe/tcp_sendmsg_locked", kprobe_send, on_send_begin(sk), struct sock *sk)
 
-KPROBE_HEAD("?kprobe/tcp_sendpage_locked", kprobe_sendpage, on_send_begin(sk), struct sock *sk)
+KPROBE_HEAD("?kprobe/do_tcp_sendpages", kprobe_sendpage, on_send_begin(sk), struct sock *sk)
 
 static __always_inline void send_end_probed(int bytes)
 {
@@ -165,6 +165,6 @@ static __always_inline void send_end_probed(int bytes)
 
 KRETPROBE_HEAD("?kretprobe/tcp_sendmsg_locked", kretprobe_send, send_end_probed(ret), int ret)
 
-KRETPROBE_HEAD("?kretprobe/tcp_sendpage_locked", kretprobe_sendpage, send_end_probed(ret), int ret)
+KRETPROBE_HEAD("?kretprobe/do_tcp_sendpages", kretprobe_sendpage, send_end_probed(ret), int ret)
 
 #endif

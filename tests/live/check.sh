@@ -3,6 +3,8 @@
 #
 # `netstall check`: what each exit status is for, and what becomes of the program that it starts.
 
+ALONE_CASES+=" check_short_connections "
+
 CONNECTIONS=${CONNECTIONS:-${EXCHANGE%/*}/connections}
 
 # checked_as STATUS ARGUMENTS...: a check that ends with that status; its text in $SCRATCH/text, its JSON in $SCRATCH/report.

@@ -3,6 +3,8 @@
 #
 # What `netstall check` makes of baselines, of a window in which nothing was judged, and of outputs that cannot be written.
 
+ALONE_CASES+=" check_one_bad_among_many check_none_bad_among_many "
+
 # checked STATUS OPTIONS... -- PROGRAM...: the check ends with that status; its words are in $SCRATCH/words.
 checked() {
     local wanted=$1 status=0

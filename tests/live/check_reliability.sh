@@ -3,6 +3,8 @@
 #
 # `netstall check` is right many times in a row on a busy machine: few times here, `make reliability` for more.
 
+ALONE_CASES+=" check_reliability "
+
 case_check_reliability() {
     local runs=(--runs 5 --loads busy nodelay http split) way=()
     # Emulated, each takes many seconds.

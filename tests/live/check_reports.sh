@@ -3,6 +3,9 @@
 #
 # What `netstall check` leaves behind: its reports, the stalls that it keeps, the command that it runs.
 
+# A stall of its own making has to be the first one.
+ALONE_CASES+=" check_reports "
+
 # check OPTIONS...: the workload's six split requests under `netstall check`. Sets STATUS; its text is in $SCRATCH/text.
 check() {
     STATUS=0

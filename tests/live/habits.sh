@@ -4,6 +4,10 @@
 # Where a request's time goes, and what the program's habits are: exchanges, an HTTP server under
 # wrk, a forwarder under iperf3.
 
+# They measure shares of a CPU, switches and medians, or make as many requests as the machine can.
+ALONE_CASES+=" requests_single requests_served requests_many_connections http forwarder_1_stream forwarder_8_streams forwarder_small_pieces
+    forwarder_that_computes preempted not_preempted switches_for_handing_over switches_of_one_thread latent not_latent "
+
 FORWARDER=${FORWARDER:-build/tests/workload/forwarder}
 HTTPD=${HTTPD:-build/tests/workload/httpd}
 FORWARDER_OPTIONS=()
@@ -41,7 +45,7 @@ expect_views() {
 expect_median() {
     local ours from=${1:-$TRUTH_MEDIAN_US} to=${2:-$TRUTH_MEDIAN_US} less=0.98 more=1.02
     [ $# = 0 ] || less=0.8 more=1.05
-    [ -z "$QUICK" ] || return 0 # a TCG machine's latencies wander: KERNELS.md
+    [ -z "$QUICK" ] || return 0 # a TCG machine's latencies wander
     ours=$(report '.requests[0].median.total_ms * 1000')
     expect "the median, us (the workload's own: $from to $to)" "$ours" '<=' "$more * $to"
     expect "the median, us (the workload's own: $from to $to)" "$ours" '>=' "$less * $from"

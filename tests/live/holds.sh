@@ -41,7 +41,7 @@ expect_slices() {
 # own_network MTU: sets NETNS to a network namespace with nothing but a loopback device, and without loss probes, which on
 # a path as quick as that come before any delayed ACK.
 own_network() {
-    NETNS=holds$$
+    NETNS=holds$OWN
     ip netns add "$NETNS" 2>/dev/null || skip "no network namespaces here"
     CLEANUP+=("ip netns del $NETNS")
     ip -n "$NETNS" link set lo mtu "$1" up

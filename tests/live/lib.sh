@@ -90,23 +90,31 @@ stolen_us() { awk '$1 == "cpu" { print $9 * 10000 }' /proc/stat; }
 watch_machine() { TRACE_PRESSURE=$(cpu_pressure_us) TRACE_STOLEN=$(stolen_us) TRACE_START=$(now_us); }
 
 # When the CPUs were short for more than a tenth of the time of the trace, some of the workload's exchanges were slow by that
-# alone: then the tolerances of a slow machine hold (run.sh), which let pass waits that nobody held up, but no wrong cause.
+# alone: then the tolerances of a slow machine hold (run.sh), which let pass waits that nobody held up, but no wrong cause. Beside
+# other cases they do not: one that fails by that is run again alone.
 judge_machine() {
     local short=$(($(cpu_pressure_us) - TRACE_PRESSURE)) time=$(($(now_us) - TRACE_START))
     [ -z "$QUICK" ] && [ $((10 * short)) -gt "$time" ] || return 0
+    [ -z "${COMPANY:-}" ] || { touch "$SCRATCH/short-of-cpus" && return; }
     echo "# $LABEL: threads waited for a CPU $((100 * short / time))% of the time: tolerances of a slow machine"
     slow_machine
 }
 
 RECORDED=() CASE='' # of a trace that is recorded too, its options; of cases, the one at hand
 
+# Is what the case at hand traces recorded too, and compared? Each fifth, by its name. In emulated machines, where all takes its time,
+# one is enough.
+is_recorded() {
+    [ -z "${NIGHTLY:-}${KEEPS_RECORDING:-}" ] || return 0
+    if [ -n "$QUICK" ]; then [ "$CASE" = medley ]; else [ $(($(cksum <<<"$CASE" | cut -d' ' -f1) % 5)) = 0 ]; fi
+}
+
 # start_trace OPTIONS...: netstall, attached when this returns. Sets TRACE_PID.
 start_trace() {
     watch_machine
     rm -f "$SCRATCH/trace.err"
-    # In emulated machines, where all takes its time, one is enough.
     RECORDED=()
-    [ -n "$QUICK" ] && [ "$CASE" != medley ] || RECORDED=(--record "$SCRATCH/recording")
+    ! is_recorded || RECORDED=(--record "$SCRATCH/recording")
     SHOWN=$(printf '%s\n' "$@" | grep -E '^--(connections|events)=' | paste -sd' ')
     "$NETSTALL" trace "${ATTACH[@]}" --json "${RECORDED[@]}" "$@" >"$SCRATCH/trace" 2>"$SCRATCH/trace.err" &
     TRACE_PID=$!
@@ -194,12 +202,13 @@ start_at_gate() {
     await_line '^ready' "$SCRATCH/gated" "$GATED" || fail "$1 did not start: $(head -c 300 "$SCRATCH/gated.err")"
 }
 
-# start_profile OPTIONS...: offwake, attached when this returns, which is recorded too. Sets PROFILE_PID; what it prints goes to
-# $SCRATCH/profile.
+# start_profile OPTIONS...: offwake, attached when this returns. Sets PROFILE_PID; what it prints goes to $SCRATCH/profile.
 start_profile() {
     watch_machine
     rm -f "$SCRATCH/profile.err"
-    "$NETSTALL" offwake --record "$SCRATCH/profile.nsr" "$@" >"$SCRATCH/profile" 2>"$SCRATCH/profile.err" &
+    RECORDED=()
+    ! is_recorded || RECORDED=(--record "$SCRATCH/profile.nsr")
+    "$NETSTALL" offwake "${RECORDED[@]}" "$@" >"$SCRATCH/profile" 2>"$SCRATCH/profile.err" &
     PROFILE_PID=$!
     PROFILE_SHOWN=(-f)
     for option; do
@@ -213,7 +222,7 @@ start_profile() {
 end_profile() {
     wait_for "$WAIT_LIMIT" gone "$PROFILE_PID" || fail "offwake did not end with its target"
     wait "$PROFILE_PID" || fail "offwake ended with status $?: $(tail -n 1 "$SCRATCH/profile.err")"
-    "$NETSTALL" report --offwake "${PROFILE_SHOWN[@]}" "$SCRATCH/profile.nsr" 2>/dev/null | cmp -s - "$SCRATCH/profile" ||
+    [ ${#RECORDED[@]} = 0 ] || "$NETSTALL" report --offwake "${PROFILE_SHOWN[@]}" "$SCRATCH/profile.nsr" 2>/dev/null | cmp -s - "$SCRATCH/profile" ||
         fail "the recording's profile is another: $(diff <("$NETSTALL" report --offwake "${PROFILE_SHOWN[@]}" "$SCRATCH/profile.nsr" 2>&1) "$SCRATCH/profile" | head -n 6)"
 }
 profile() { gojq -r "$1" "$SCRATCH/profile"; } # of --json

@@ -4,6 +4,9 @@
 #
 # The off-CPU profile: time by the workload's own clocks, chains to their end, what is lost.
 
+# They compare times within a few hundredths.
+ALONE_CASES+=" offwake_handover offwake_sums offwake_sampled offwake_reference offwake_thousand_threads offwake_filters offwake_program "
+
 HANDOVER=build/tests/workload/handover
 
 # start_handover ARGUMENTS...: it waits at its gate. Sets HAND, and FIRST, SECOND, THIRD of its threads.

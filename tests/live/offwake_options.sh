@@ -3,6 +3,8 @@
 #
 # offwake's options are those of bcc's offwaketime: the same letters, long names, units and meanings. And the files it writes.
 
+ALONE_CASES+=" offwake_options offwake_all "
+
 # profile_at_once: the profiles of $PROFILES (NAME: OPTIONS, a line each) of one run of tests/workload/nofp.c, all attached
 # before its gate opens; folded stacks in $SCRATCH/NAME.folded. The program's threads: itself and `rounds`, each 5 kinds of
 # waits of 20 ms in turn; `long-sleep`, one wait as long as all of these together.

@@ -188,7 +188,7 @@ case_pcapng() {
     command -v tshark >/dev/null || skip "no tshark here"
     local file=$SCRATCH/capture
     start_exchange -- --mode split -n "$FEW"
-    start_trace --all --pcapng "$file" -p "$CLIENT"
+    KEEPS_RECORDING=1 start_trace --all --pcapng "$file" -p "$CLIENT"
     open_gate
     end_exchange
     end_trace

@@ -122,7 +122,7 @@ EOF
 
 # start_wire OPTION...: between the addresses 10.211.0.1 and .2 of a network namespace of its own, NETNS.
 start_wire() {
-    NETNS="nsw$$"
+    NETNS="nsw$OWN"
     ip netns add "$NETNS" 2>/dev/null || skip "no network namespaces here"
     CLEANUP+=("ip netns del $NETNS")
     ip -n "$NETNS" link set lo up

@@ -9,6 +9,11 @@
 # --quick   the cases that depend on the kernel, with fewer exchanges and no latencies: for emulated machines
 # --only    those whose name matches, as 'split*' or '@(medley|netns)'
 # --cases   those of this file, in place of all beside this script
+# Three cases run at a time (CASES_AT_ONCE), each with what it starts and where it writes of its own. Those that measure the CPUs or the
+# machine, or take all of it, are listed in ALONE_CASES, and run behind the others, one by one.
+# Beside others a case has no tolerance for a machine that is short of CPUs. If it fails there and the CPUs were short, that
+# counts neither way, and it runs once more among those that run alone.
+# A trace is recorded too in each fifth case, and the recording compared; with NIGHTLY=1 in all.
 # One line a case: `ok LABEL/NAME`, `not ok LABEL/NAME: why`, `skip LABEL/NAME: why`; behind the last `end LABEL`. Status 1 if any
 # failed; what such a case had written is kept in $KEEP/LABEL/NAME, if KEEP is set.
 set -uo pipefail
@@ -38,6 +43,9 @@ if [ -n "$QUICK" ]; then
 fi
 TRACE_OPTIONS=()
 CASE_LIMIT=${CASE_LIMIT:-300} # seconds
+# An emulated machine has enough to do with one.
+[ -z "$QUICK" ] || CASES_AT_ONCE=1
+CASES_AT_ONCE=${CASES_AT_ONCE:-3} ALONE_CASES=' ' COMPANY=''
 
 # What a kernel can get wrong; options and bad input are the same on all of them. Files of cases add theirs.
 QUICK_CASES=" medley split split_new_socket all_counts_every_write many_writers netns pid_namespace
@@ -112,14 +120,16 @@ keep() {
     mkdir -p "$1" && cp -r "$SCRATCH/." "$1"
 }
 
-failed=0
+failed=0 BESIDE=$(mktemp -d)
+trap 'rm -rf "$BESIDE"' EXIT
+
 run_case() {
     local name=$1 status case_pid
     CASE=$1
     SCRATCH=$(mktemp -d)
     # A subshell of its own: what a case started ends with it, what it set is gone.
     (
-        CLEANUP=()
+        CLEANUP=() OWN=$BASHPID
         trap end_case EXIT
         "case_$name"
         exit 0
@@ -134,19 +144,55 @@ run_case() {
     0) echo "ok $LABEL/$name" ;;
     77) echo "skip $LABEL/$name: $(head -c 300 "$SCRATCH/why" | tr '\n' ' ')" ;;
     *)
-        echo "not ok $LABEL/$name: $(head -c 500 "$SCRATCH/why" 2>/dev/null | tr '\n' ' ')"
-        show_report "$name"
-        [ -z "${KEEP:-}" ] || keep "$KEEP/$LABEL/$name"
+        if [ -e "$SCRATCH/short-of-cpus" ]; then
+            echo "# $LABEL: $name failed beside others that took the CPUs, and runs again alone: $(head -c 300 "$SCRATCH/why" | tr '\n' ' ')"
+            touch "$BESIDE/$name.again"
+        else
+            echo "not ok $LABEL/$name: $(head -c 500 "$SCRATCH/why" 2>/dev/null | tr '\n' ' ')"
+            show_report "$name"
+            [ -z "${KEEP:-}" ] || keep "$KEEP/$LABEL/$name"
+        fi
         failed=1
         ;;
     esac
     rm -rf "$SCRATCH"
 }
 
+# The one of `running` that ends first: what it said, in one piece.
+end_one() {
+    local pid name
+    wait -n -p pid "${!running[@]}"
+    name=${running[$pid]}
+    unset "running[$pid]"
+    cat "$BESIDE/$name"
+    ! grep -q '^not ok' "$BESIDE/$name" || failed=1
+    [ ! -e "$BESIDE/$name.again" ] || alone+=("$name")
+}
+
+# run_beside NAME...: several at a time.
+run_beside() {
+    local name
+    local -A running=()
+    for name; do
+        [ ${#running[@]} -lt "$CASES_AT_ONCE" ] || end_one
+        COMPANY=1 run_case "$name" >"$BESIDE/$name" &
+        running[$!]=$name
+    done
+    while [ ${#running[@]} -gt 0 ]; do end_one; done
+}
+
+beside=() alone=()
 for name in $(declare -F | sed -n 's/^declare -f case_//p'); do
     [ -z "$QUICK" ] || [[ $QUICK_CASES =~ [[:space:]]$name[[:space:]] ]] || continue
     # shellcheck disable=SC2053
-    [[ $name != $ONLY ]] || run_case "$name"
+    [[ $name == $ONLY ]] || continue
+    if [[ $ALONE_CASES =~ [[:space:]]$name[[:space:]] ]]; then alone+=("$name"); else beside+=("$name"); fi
 done
+if [ "$CASES_AT_ONCE" -gt 1 ] && [ ${#beside[@]} -gt 1 ]; then
+    run_beside "${beside[@]}"
+else
+    alone=("${beside[@]}" "${alone[@]}")
+fi
+for name in "${alone[@]}"; do run_case "$name"; done
 echo "end $LABEL"
 exit $failed

@@ -3,6 +3,8 @@
 #
 # Stalls of known causes, and programs without any.
 
+ALONE_CASES+=" single nodelay medley "
+
 case_split() {
     trace_exchange --mode split -n "$MANY"
     expect "the workload's stalls" "$TRUTH_STALLS" '>=' "0.5 * $TRUTH_EXCHANGES"
@@ -147,7 +149,7 @@ case_medley() {
 
 # Two hosts: the peer in another network namespace is found and named.
 case_netns() {
-    local a="nsa$$" b="nsb$$"
+    local a="nsa$OWN" b="nsb$OWN"
     ip netns add "$a" 2>/dev/null || skip "no network namespaces here"
     CLEANUP+=("ip netns del $a" "ip netns del $b")
     ip netns add "$b"

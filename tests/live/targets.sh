@@ -159,8 +159,8 @@ case_by_tid() {
 }
 
 case_by_comm() {
-    start_exchange -- --mode split -n "$FEW" --name "live-$$"
-    trace_by --comm "live-$$"
+    start_exchange -- --mode split -n "$FEW" --name "live-$OWN"
+    trace_by --comm "live-$OWN"
 }
 
 case_by_local_port() {
@@ -187,7 +187,7 @@ case_other_port_is_not_traced() {
 make_cgroup() {
     local root=$SCRATCH/cgroup
     mkdir "$root" && mount -t cgroup2 cgroup2 "$root" 2>/dev/null || skip "no cgroup version 2 here"
-    GROUP=$root/netstall-test-$$
+    GROUP=$root/netstall-test-$OWN
     CLEANUP+=("rmdir $GROUP" "umount $root")
     mkdir "$GROUP" || fail "cannot make a cgroup"
 }
@@ -274,12 +274,12 @@ trace_later() {
 
 # By exec, and by the fork of one that has the name.
 case_by_comm_started_later() {
-    cp "$EXCHANGE" "$SCRATCH/late-$$" || fail "cannot copy the workload"
-    trace_later "late-$$" "$SCRATCH/late-$$"
+    cp "$EXCHANGE" "$SCRATCH/late-$OWN" || fail "cannot copy the workload"
+    trace_later "late-$OWN" "$SCRATCH/late-$OWN"
 }
 
 # It calls itself so, as workers do.
-case_by_comm_renamed_later() { trace_later "worker-$$" "$EXCHANGE"; }
+case_by_comm_renamed_later() { trace_later "worker-$OWN" "$EXCHANGE"; }
 
 # The program is caught from its first instruction: no exchange is missed, children are followed.
 case_program() {

@@ -4,6 +4,8 @@
 # io_uring against the word of a workload that counts what its completion queues say: every opcode, every result, no less and
 # no more; and stalls of exchanges that go over a ring.
 
+ALONE_CASES+=" uring_mix uring_good "
+
 URING=${URING:-$WORKLOADS/uring}
 QUICK_CASES+=" uring_split uring_sites uring_all_kinds "
 

@@ -3,6 +3,8 @@
 #
 # The facts of a wait: what it was about, whose turn it was, who ended it. All of them on the wait records of --all.
 
+ALONE_CASES+=" wait_sums wait_returns_unseen empty_wakes no_empty_wakes "
+
 WAITS=${WAITS:-build/tests/workload/waits}
 
 # trace_waits MODE: its rounds under `trace -p CLIENT --all`. Sets ROUNDS, CLIENT_TID, WAKER_TID, BACKEND.

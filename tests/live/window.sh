@@ -4,6 +4,8 @@
 # What began before the window, or ends behind it, is seen in parts: programs are attached, and leave, one by one, and that
 # takes long where other tracers come and go.
 
+ALONE_CASES+=" window_beside_others "
+
 # Three others that begin and end all the time, until end_others.
 start_others() {
     local i

@@ -422,7 +422,12 @@ def start_postgres(play, unix=False):
         subprocess.run(user + [programs + "/initdb", "-N", "-A", "trust", "-D", data, "-U", "postgres", "--no-instructions"],
                        check=True, stdout=subprocess.DEVNULL, cwd="/")
         if made:
-            subprocess.run(["cp", "-a", data, made], check=True)
+            whole = f"{made}.{os.getpid()}"
+            subprocess.run(["cp", "-a", data, whole], check=True)
+            try:
+                os.rename(whole, made)
+            except OSError:  # a case beside this one was first
+                shutil.rmtree(whole)
     server = play.start(*user, programs + "/postgres", "-D", data, "-p", str(port),
                         "-c", f"listen_addresses={'' if unix else '127.0.0.1'}",
                         "-c", f"unix_socket_directories={data if unix else ''}",

@@ -5,6 +5,8 @@
 #
 #   run.sh [--only PATTERN] [--open] [--keep DIR] [--list]
 #
+# Two cases at a time (CASES_AT_ONCE).
+#
 # --only   those that match, by NAME or NAME.VIEW, where the view is what is traced: client, server or both
 # --open   also the views that netstall still names wrong, which the file `open` lists
 # --keep   leaves the driver's word, the report and the terminal's text of each view that is wrong there
@@ -116,11 +118,10 @@ end_play() {
     wait 2>/dev/null
 }
 
-failed=0 slow=()
 run_case() {
-    local name=$1 status view views
+    local name=$1 status view views failed=0
     mapfile -t views < <(views_of "$name")
-    [ ${#views[@]} -gt 0 ] || return
+    [ ${#views[@]} -gt 0 ] || return 0
     SCRATCH=$(mktemp -d -p "$WORK")
     ( trap end_play EXIT; play "$name" "${views[@]}"; exit 0 ) </dev/null 2>"$SCRATCH/err"
     status=$?
@@ -132,7 +133,7 @@ run_case() {
     for view in "${views[@]}"; do
         if [ -e "$SCRATCH/$view/machine" ]; then
             echo "skip programs/$name.$view: $(cat "$SCRATCH/$view/machine")"
-            slow+=("$name.$view")
+            echo "$name.$view" >>"$WORK/slow"
         fi
         [ -e "$SCRATCH/$view/wrong" ] || continue
         if [ ! -s "$SCRATCH/$view/wrong" ]; then
@@ -149,11 +150,28 @@ run_case() {
     fi
     chmod -R u+rwX "$SCRATCH" 2>/dev/null
     rm -rf "$SCRATCH"
+    return $failed
+}
+
+# The one of `running` that ends first: what it said, in one piece.
+failed=0
+declare -A running=()
+end_one() {
+    local pid
+    wait -n -p pid "${!running[@]}" || failed=1
+    cat "$WORK/${running[$pid]}"
+    unset "running[$pid]"
 }
 
 mapfile -t ALL < <(/usr/bin/python3 $here/driver.py --list)
-for name in $(printf '%s\n' "${ALL[@]%.*}" | uniq); do run_case "$name"; done
+for name in $(printf '%s\n' "${ALL[@]%.*}" | uniq); do
+    [ ${#running[@]} -lt "${CASES_AT_ONCE:-2}" ] || end_one
+    run_case "$name" >"$WORK/$name" &
+    running[$!]=$name
+done
+while [ ${#running[@]} -gt 0 ]; do end_one; done
 if [ "$ONLY" = '*' ]; then
+    mapfile -t slow < <(cat "$WORK/slow" 2>/dev/null)
     if [ ${#slow[@]} -le $MACHINE_SKIPS ]; then
         echo "ok programs/machine: ${#slow[@]} views skipped because it was busy"
     else

@@ -252,7 +252,7 @@ judge_scene() { # NAME
 # run_batch OPTIONS
 run_batch() {
     [ ${#BATCH[@]} -gt 0 ] || return 0
-    SCRATCH=$(mktemp -d -p "$WORK")
+    SCRATCH=$(mktemp -d -p "$WORK") CASE=${BATCH[0]}
     ( trap end_play EXIT; play "$1"; exit 0 ) </dev/null 2>"$SCRATCH/err"
     for name in "${BATCH[@]}"; do judge_scene "$name"; done
     [ -n "${backend:-}" ] || backend=$(gojq -r .tool.backend "$SCRATCH/report" 2>/dev/null)

@@ -13,7 +13,8 @@ run_part() {
     live=(tests/live/run.sh --attach "$2" --label "$label" --quick)
     case $1 in
     core) only='@(medley|netns|all_counts_every_write|many_writers)' ;;
-    live) only='!(check*|uring_all_kinds|offwake_uring)' ;;
+    live) only='!(check*|way_*|uring_all_kinds|offwake_uring)' ;;
+    way) only='way_*' ;;
     uring) only='@(uring_all_kinds|offwake_uring)' ;;
     check) only='check*' ;;
     machine) only='*' live+=(--cases tests/vm/machine.sh) ;;

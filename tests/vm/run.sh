@@ -179,7 +179,7 @@ else
         # shellcheck disable=SC2046
         set -- $(printf '%s\n' "${@%%/*}" | sort -u)
     fi
-    [ $# -gt 0 ] || set -- 7.2 6.1 5.10 6.12 # what takes longest begins first
+    [ $# -gt 0 ] || set -- 6.12 7.2 6.1 5.10 # what takes longest begins first
     run_kernels single $at_once "$@"
     run_kernels pair 1 "$@"
     echo "# VMs: $SECONDS s of ${NETSTALL_VM_BUDGET} s; guests started again: $restarts"

@@ -51,11 +51,10 @@ const struct variant plan_variants[] = {
 	{NS_FACT_SEND, TRACEPOINT, {TP("tp_send", "sock_send_length")}}, /* 6.3 */
 
 	/* Before 6.5. */
-	{NS_FACT_SENDPAGE, FENTRY, {FN("fexit_sendpage", "tcp_sendpage_locked")}},
+	{NS_FACT_SENDPAGE, FENTRY, {FN("fexit_sendpage", "do_tcp_sendpages")}},
 	{NS_FACT_SENDPAGE,
 	 KPROBE,
-	 {FN("kprobe_sendpage", "tcp_sendpage_locked"),
-	  FN("kretprobe_sendpage", "tcp_sendpage_locked")}},
+	 {FN("kprobe_sendpage", "do_tcp_sendpages"), FN("kretprobe_sendpage", "do_tcp_sendpages")}},
 
 	{NS_FACT_DECISION, FENTRY, {FN("fexit_decision", "tcp_write_xmit")}},
 	{NS_FACT_DECISION, KPROBE, {FN("kprobe_decision", "tcp_write_xmit")}},

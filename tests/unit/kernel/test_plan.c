@@ -179,7 +179,7 @@ static void sendpage_is_not_missed_where_it_is_gone(void **state)
 	struct caps caps = everything;
 
 	(void)state;
-	caps.variants = without(ALL_VARIANTS, "tcp_sendpage_locked");
+	caps.variants = without(ALL_VARIANTS, "do_tcp_sendpages");
 	assert_int_equal(plan_of(&caps, WAY_FENTRY).missing, 0);
 	assert_int_not_equal(plan_of(&everything, WAY_TRACEPOINT).missing & 1u << NS_FACT_SENDPAGE,
 			     0);

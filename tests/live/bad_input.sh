@@ -274,12 +274,23 @@ case_recording_is_private() {
 case_capabilities_dropped() {
     start_exchange -- --mode single -n 10
     start_trace -p "$CLIENT"
-    local caps
+    local caps gains helper helpers=0 kept
     caps=$(awk '/^CapPrm/ { print $2 }' "/proc/$TRACE_PID/status")
+    gains=$(awk '/^NoNewPrivs/ { print $2 }' "/proc/$TRACE_PID/status")
+    # Its helpers: who opens files has what that takes (CAP_DAC_READ_SEARCH,
+    # SYS_PTRACE, CHECKPOINT_RESTORE), the others nothing.
+    for helper in $(family "$TRACE_PID"); do
+        [ "$helper" != "$TRACE_PID" ] || continue
+        helpers=$((helpers + 1))
+        kept=$(awk '/^CapPrm/ { print $2 }' "/proc/$helper/status")
+        [ $((16#$kept & ~(1 << 2 | 1 << 19 | 1 << 40))) = 0 ] || fail "helper $(cat "/proc/$helper/comm") has capabilities $kept"
+    done
     open_gate
     end_exchange
     end_trace
     expect_is "permitted capabilities after the attach" "$((16#$caps & ~(1 << 39)))" 0
+    expect_is "new privileges by exec" "$gains" 1
+    expect "helper processes" "$helpers" '>=' 1
 }
 
 case_doctor() {

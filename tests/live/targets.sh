@@ -158,6 +158,20 @@ case_by_tid() {
     trace_by -t "$CLIENT"
 }
 
+# Another thread of the process, which ends the long waits of the one that is named, has none that are recorded.
+case_by_tid_alone() {
+    EXCHANGE=${WAITS:-build/tests/workload/waits} start_exchange -- --mode futex -n 10
+    local ready
+    ready=$(grep '^ready' "$SCRATCH/exchange")
+    start_trace -t "$(field client_tid "$ready")" --all
+    open_gate
+    end_exchange
+    end_trace
+    expect "waits of the thread" "$(gojq -s "[.[] | select(.event == \"wait\" and .tid == $(field client_tid "$ready"))] | length" "$SCRATCH/trace")" '>=' 9
+    expect_is "waits of the other thread" \
+        "$(gojq -s "[.[] | select(.event == \"wait\" and .tid == $(field waker_tid "$ready"))] | length" "$SCRATCH/trace")" 0
+}
+
 case_by_comm() {
     start_exchange -- --mode split -n "$FEW" --name "live-$OWN"
     trace_by --comm "live-$OWN"

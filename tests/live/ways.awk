@@ -28,7 +28,7 @@ BEGIN {
     by["conn"] = "role origin"; has["conn"] = "local remote netns"
     by["process"] = "role"
     by["uring"] = "step"; has["uring"] = "ring submit"
-    pace["wait"] = pace["retrans"] = pace["exchange"] = pace["delack-arm"] = pace["delack-fire"] = 1
+    pace["close"] = pace["wait"] = pace["retrans"] = pace["exchange"] = pace["delack-arm"] = pace["delack-fire"] = 1
     least["wait"] = least["retrans"] = 2
     once["conn"] = once["process"] = once["close"] = once["exit"] = once["ring"] = once["listener"] = once["peer"] = 1
 }
@@ -48,8 +48,8 @@ BEGIN {
     # Its requests and waits are of many kinds, few of each.
     if ((kind == "exchange" || kind == "wait") && side[pid] ~ /^uring /) next
     if (kind == "process" && value["role"] != "target") next
-    # netstall ends with its targets; a server may end later.
-    if ((kind == "exit" || kind == "close") && side[pid] ~ / server$/) next
+    # netstall ends with its targets; a server, and what is closed by its program's end, may do so later.
+    if (kind == "exit" && side[pid] ~ / server$/) next
     key = side[pid] " " kind
     count = split(by[kind], field, " ")
     for (i = 1; i <= count; i++)

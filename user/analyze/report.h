@@ -471,6 +471,7 @@ struct report {
 	struct report_conn *conns;
 	size_t closed_count; /* of these */
 	uint64_t closings;
+	uint64_t conns_cut_at; /* so many of these: the list is looked through, if it is too long */
 	struct conn_sums past; /* connections that are not listed */
 	/* Those of targets, by endpoint, and how many there was no room for. */
 	size_t past_end_count;

@@ -6,6 +6,7 @@
 #include <malloc.h>
 
 #include "tests/unit/analyze/sink.h"
+#include "tests/unit/growth.h"
 #include "user/analyze/conns.h"
 #include "user/render/render.h"
 
@@ -126,17 +127,24 @@ static void feed_exchange(struct pipeline *pipeline, uint32_t i, uint32_t conn)
 }
 
 /* Connection 2i + 1, whose other end is 2i + 2. */
-static void feed_connection(struct pipeline *pipeline, uint32_t i)
+static void open_connection(struct pipeline *pipeline, uint32_t i)
 {
-	uint64_t start = start_of(i), end = start + held_of(i) + 2000;
 	uint32_t conn = 2 * i + 1;
 	union record record;
 
-	open_end(pipeline, start - 2000, conn);
-	open_end(pipeline, start - 2000, conn + 1);
+	open_end(pipeline, start_of(i) - 2000, conn);
+	open_end(pipeline, start_of(i) - 2000, conn + 1);
 	memset(&record, 0, sizeof(record));
 	record.peer.peer = conn + 1;
-	feed(pipeline, &record, NS_PEER, sizeof(record.peer), start - 1000, conn);
+	feed(pipeline, &record, NS_PEER, sizeof(record.peer), start_of(i) - 1000, conn);
+}
+
+static void feed_connection(struct pipeline *pipeline, uint32_t i)
+{
+	uint64_t end = start_of(i) + held_of(i) + 2000;
+	uint32_t conn = 2 * i + 1;
+
+	open_connection(pipeline, i);
 	feed_held(pipeline, i, conn);
 	feed_exchange(pipeline, i, conn);
 	close_end(pipeline, end, conn);
@@ -347,11 +355,64 @@ static void test_many_endpoints(void **state)
 	pipeline__free(pipeline);
 }
 
+/* ---- the time that it takes ---- */
+
+#define ENDS 50000
+
+/* So many ends of connections. The clients close first, all of them before the server does. */
+static struct pipeline *run_to_end(uint32_t ends, bool server_closes)
+{
+	struct pipeline *pipeline = pipeline__new(NULL);
+	uint64_t end = start_of(ends);
+
+	begin(pipeline);
+	for (uint32_t i = 0; i < ends / 2; i++)
+		open_connection(pipeline, i);
+	for (uint32_t i = 0; i < ends / 2; i++)
+		close_end(pipeline, end + i, 2 * i + 1);
+	for (uint32_t i = 0; server_closes && i < ends / 2; i++)
+		close_end(pipeline, end + ends + i, 2 * i + 2);
+	return pipeline;
+}
+
+static void close_clients(uint32_t ends)
+{
+	struct pipeline *pipeline = run_to_end(ends, false);
+	const struct report *report = pipeline__finish(pipeline);
+
+	/* None goes without its other end. */
+	assert_int_equal(report->conn_count, ends);
+	assert_int_equal(report->past.ends, 0);
+	pipeline__free(pipeline);
+}
+
+static void test_one_side_closes(void **state)
+{
+	(void)state;
+	assert_grows_linearly(close_clients, ENDS);
+}
+
+static void test_the_other_side_closes_later(void **state)
+{
+	struct pipeline *pipeline = run_to_end(ENDS, true);
+	const struct report *report = pipeline__finish(pipeline);
+
+	(void)state;
+	assert_true(report->conn_count <= REPORT_CLOSED + REPORT_CLOSED / 4);
+	assert_int_equal(report->conn_count + report->past.ends, ENDS);
+	assert_int_equal(conn_sums__of(report).conns, ENDS / 2);
+	for (size_t i = 0; i < report->conn_count; i++)
+		assert_non_null(report__conn(report, report->conns[i].peer));
+	pipeline__free(pipeline);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_connections_that_stall),
 		cmocka_unit_test(test_many_endpoints),
+		cmocka_unit_test(test_one_side_closes),
+		cmocka_unit_test(test_the_other_side_closes_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -466,8 +466,8 @@ struct report {
 	struct report_thread *threads;
 	uint64_t threads_ended;
 	uint64_t threads_not_kept;
-	uint64_t cut_at;   /* so many ends: both lists are looked through; 0 not said yet */
-	size_t conn_count; /* listed */
+	uint64_t ended_cut_at; /* so many ends: both lists are looked through; 0 not said yet */
+	size_t conn_count;     /* listed */
 	struct report_conn *conns;
 	size_t closed_count; /* of these */
 	uint64_t closings;

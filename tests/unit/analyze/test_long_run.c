@@ -41,16 +41,24 @@ static uint64_t held_of(uint32_t i)
 	return i == LONGEST ? 45000000 : 10000000 + 100ull * ((i * 7919ull) % CONNS);
 }
 
-static void feed(struct pipeline *pipeline, union record *record, uint32_t type, size_t size,
-		 uint64_t ts, uint32_t conn)
+static void feed_of(struct pipeline *pipeline, union record *record, uint32_t type, size_t size,
+		    uint64_t ts, uint32_t conn, uint32_t pid, uint32_t tid)
 {
 	record->head = (struct ns_head){.type = type,
 					.len = (uint32_t)size,
 					.ts = ts,
 					.conn = conn,
-					.tgid = conn % 2 ? 10 : 11,
-					.tid = conn % 2 ? 10 : 11};
+					.tgid = pid,
+					.tid = tid};
 	assert_int_equal(pipeline__feed(pipeline, record, size), 0);
+}
+
+static void feed(struct pipeline *pipeline, union record *record, uint32_t type, size_t size,
+		 uint64_t ts, uint32_t conn)
+{
+	uint32_t pid = conn % 2 ? 10 : 11;
+
+	feed_of(pipeline, record, type, size, ts, conn, pid, pid);
 }
 
 /* Of two servers a tenth of the connections asks the other one. */
@@ -357,7 +365,8 @@ static void test_many_endpoints(void **state)
 
 /* ---- the time that it takes ---- */
 
-#define ENDS 50000
+#define ENDS      50000
+#define PROCESSES 60000
 
 /* So many ends of connections. The clients close first, all of them before the server does. */
 static struct pipeline *run_to_end(uint32_t ends, bool server_closes)
@@ -406,6 +415,45 @@ static void test_the_other_side_closes_later(void **state)
 	pipeline__free(pipeline);
 }
 
+/* Each has a connection that stays open: somebody else has it too. */
+static void end_processes(uint32_t count)
+{
+	struct pipeline *pipeline = pipeline__new(NULL);
+	const struct report *report;
+	union record record;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t pid = 1000 + i;
+
+		memset(&record, 0, sizeof(record));
+		record.process.role = NS_ROLE_TARGET;
+		feed_of(pipeline, &record, NS_PROCESS, sizeof(record.process), start_of(i), 0, pid,
+			pid);
+		memset(&record, 0, sizeof(record));
+		record.conn.family = 2;
+		record.conn.role = NS_ROLE_TARGET;
+		feed_of(pipeline, &record, NS_CONN, sizeof(record.conn), start_of(i), 1 + i, pid,
+			pid);
+		memset(&record, 0, sizeof(record));
+		record.thread_totals.ended = 1;
+		feed_of(pipeline, &record, NS_THREAD_TOTALS, sizeof(record.thread_totals),
+			start_of(i), 0, pid, pid);
+		memset(&record, 0, sizeof(record));
+		feed_of(pipeline, &record, NS_EXIT, sizeof(record.head), start_of(i), 0, pid, pid);
+	}
+	report = pipeline__finish(pipeline);
+	/* Connections name them. */
+	assert_int_equal(report->process_count, count);
+	assert_int_equal(report->thread_count, count);
+	pipeline__free(pipeline);
+}
+
+static void test_processes_end_before_their_connections(void **state)
+{
+	(void)state;
+	assert_grows_linearly(end_processes, PROCESSES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_many_endpoints),
 		cmocka_unit_test(test_one_side_closes),
 		cmocka_unit_test(test_the_other_side_closes_later),
+		cmocka_unit_test(test_processes_end_before_their_connections),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -367,6 +367,7 @@ static void test_many_endpoints(void **state)
 
 #define ENDS      50000
 #define PROCESSES 60000
+#define STREAMS   1000 /* WAIT_QUEUE_PROVISIONAL is more */
 
 /* So many ends of connections. The clients close first, all of them before the server does. */
 static struct pipeline *run_to_end(uint32_t ends, bool server_closes)
@@ -454,6 +455,65 @@ static void test_processes_end_before_their_connections(void **state)
 	assert_grows_linearly(end_processes, PROCESSES);
 }
 
+static void ask(struct pipeline *pipeline, uint64_t ts, uint32_t conn, uint32_t tid)
+{
+	union record record;
+
+	memset(&record, 0, sizeof(record));
+	record.exchange.side = NS_EXCHANGE_ASKED;
+	record.exchange.begin_ts = ts - 1000;
+	record.exchange.ready_ts = ts - 900;
+	record.exchange.writes = 1;
+	feed_of(pipeline, &record, NS_EXCHANGE, sizeof(record.exchange), ts, conn, 10, tid);
+}
+
+/* It waits for long, for an answer that may go on: that is no stall yet. */
+static void begin_stream(struct pipeline *pipeline, uint32_t i)
+{
+	uint64_t ts = start_of(0) + 10 * i;
+	uint32_t tid = 100 + i, conn = 2 * i + 1;
+	union record record;
+
+	open_end(pipeline, ts, conn);
+	ask(pipeline, ts + 2000, conn, tid);
+	memset(&record, 0, sizeof(record));
+	record.send.bytes = 10;
+	feed_of(pipeline, &record, NS_SEND, sizeof(record.send), ts + 3000, conn, 10, tid);
+	memset(&record, 0, sizeof(record));
+	record.wait.off_ts = ts + 4000;
+	record.wait.wake_ts = ts + 20000000;
+	record.wait.state = 1;
+	record.wait.conn_basis = NS_CONN_FD;
+	record.wait.arg0 = 7;
+	feed_of(pipeline, &record, NS_WAIT, sizeof(record.wait), ts + 20001000, conn, 10, tid);
+}
+
+/* Meanwhile another thread of that process makes many requests. */
+static void ask_beside_streams(uint32_t streams)
+{
+	uint64_t later = start_of(0) + 500000000;
+	struct seen seen = {0};
+	struct pipeline_sink sink = {.on_stall = see_stall, .context = &seen};
+	struct pipeline *pipeline = pipeline__new(&sink);
+
+	begin(pipeline);
+	for (uint32_t i = 0; i < streams; i++)
+		begin_stream(pipeline, i);
+	pipeline__idle(pipeline, later);
+	for (uint32_t i = 0; i < 10 * streams; i++)
+		ask(pipeline, later + 10000 * i, 2 * streams + 1, 99);
+	assert_int_equal(seen.stalls, 0);
+	pipeline__finish(pipeline);
+	assert_int_equal(seen.stalls, streams);
+	pipeline__free(pipeline);
+}
+
+static void test_many_requests_beside_streams(void **state)
+{
+	(void)state;
+	assert_grows_linearly(ask_beside_streams, STREAMS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -462,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_one_side_closes),
 		cmocka_unit_test(test_the_other_side_closes_later),
 		cmocka_unit_test(test_processes_end_before_their_connections),
+		cmocka_unit_test(test_many_requests_beside_streams),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,10 +6,11 @@
 
 #include "user/analyze/report_update.h"
 #include "user/base/array.h"
+#include "user/base/trim.h"
 #include "user/base/xalloc.h"
 #include "user/model/model.h"
 
-/* So many come before the list is cut again. */
+/* At least so many come before the list is cut again. */
 #define CLOSED_MORE (REPORT_CLOSED / 4)
 /* Of these, which the model knows still, more may be told. */
 #define CLOSED_LAST MODEL_CLOSED
@@ -460,8 +461,22 @@ static void cut(struct report *report)
 	free(goes);
 }
 
+static bool is_too_long(const struct report *report)
+{
+	return report->closed_count > REPORT_CLOSED + CLOSED_MORE;
+}
+
+/* Where the other ends are open, as at the end of any program, a cut takes out none. */
 void conns__keep_within(struct report *report)
 {
-	if (report->closed_count > REPORT_CLOSED + CLOSED_MORE)
+	if (!is_too_long(report) || report->closings < report->conns_cut_at)
+		return;
+	cut(report);
+	report->conns_cut_at = trim__next(report->closings, report->conn_count, CLOSED_MORE);
+}
+
+void conns__close(struct report *report)
+{
+	if (is_too_long(report))
 		cut(report);
 }

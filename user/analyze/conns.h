@@ -30,6 +30,8 @@ size_t conns__rank(const struct report *report, struct conn_rank *ranks);
 void conns__add_service(struct report *report, const struct ns_service *service);
 /* The list is cut when it has grown too long. */
 void conns__keep_within(struct report *report);
+/* Likewise at the end, when no more comes. */
+void conns__close(struct report *report);
 /* Of all connections, listed or not. */
 struct conn_sums conn_sums__of(const struct report *report);
 /* What a target's end of a connection does there, and where. comm: of its process, NULL not known.

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 
 #include "user/base/array.h"
+#include "user/base/trim.h"
 #include "user/base/xalloc.h"
 
+/* At least so many come before the lists are cut again. */
 #define ENDED_MORE (REPORT_ENDED / 4)
 
 /* Numbers of processes and threads that are named. */
@@ -95,9 +97,14 @@ static void cut(struct report *report)
 
 void ended__keep_within(struct report *report)
 {
-	if (report->processes_ended + report->threads_ended < report->cut_at)
+	uint64_t ended = report->processes_ended + report->threads_ended;
+
+	if (ended < report->ended_cut_at)
 		return;
-	if (report->cut_at)
+	if (report->ended_cut_at)
 		cut(report);
-	report->cut_at = report->processes_ended + report->threads_ended + ENDED_MORE;
+	/* Those that connections name stay, and a cut looks at all connections too. */
+	report->ended_cut_at =
+		trim__next(ended, report->process_count + report->thread_count + report->conn_count,
+			   ENDED_MORE);
 }

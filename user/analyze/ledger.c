@@ -494,6 +494,7 @@ void ledger__close(struct ledger *ledger)
 	struct report *report = &ledger->report;
 
 	stalls__close(ledger->stalls);
+	conns__close(report);
 	list_causes(ledger);
 	join_sites(ledger);
 	for (size_t i = 0; i < report->cause_count; i++)

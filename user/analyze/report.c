@@ -220,6 +220,24 @@ static void learn_conn(struct report *report, const struct model_conn *conn)
 	report->closed_count++;
 }
 
+static struct array threads_of(const struct report *report)
+{
+	return (struct array){report->threads, report->thread_count, sizeof(*report->threads),
+			      compare_thread};
+}
+
+/* Threads may have been known before their process. */
+static void pass_role(struct report *report, const struct model_process *process)
+{
+	const struct array threads = threads_of(report);
+	const struct report_thread first = {.pid = process->pid};
+	bool there;
+
+	for (size_t i = place_of(&threads, &first, &there);
+	     i < report->thread_count && report->threads[i].pid == process->pid; i++)
+		report->threads[i].role = process->role;
+}
+
 static void learn_process(struct report *report, const struct model_process *process)
 {
 	struct array processes = processes_of(report);
@@ -241,18 +259,13 @@ static void learn_process(struct report *report, const struct model_process *pro
 	else if (!process->ended)
 		entry->ended = 0;
 	memcpy(entry->comm, process->comm, NS_COMM_LEN);
-	/* Threads may have been known before their process. */
-	for (size_t i = 0; i < report->thread_count; i++) {
-		if (report->threads[i].pid == process->pid)
-			report->threads[i].role = process->role;
-	}
+	pass_role(report, process);
 }
 
 static void learn_thread(struct report *report, const struct model *model,
 			 const struct model_thread *thread)
 {
-	struct array threads = {report->threads, report->thread_count, sizeof(*report->threads),
-				compare_thread};
+	struct array threads = threads_of(report);
 	const struct model_process *process;
 	struct report_thread key, *entry;
 

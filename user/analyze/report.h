@@ -467,11 +467,12 @@ struct report {
 	struct report_thread *threads;
 	uint64_t threads_ended;
 	uint64_t threads_not_kept;
-	uint64_t cut_at;   /* so many ends: both lists are looked through; 0 not said yet */
-	size_t conn_count; /* listed */
+	uint64_t ended_cut_at; /* so many ends: both lists are looked through; 0 not said yet */
+	size_t conn_count;     /* listed */
 	struct report_conn *conns;
 	size_t closed_count; /* of these */
 	uint64_t closings;
+	uint64_t conns_cut_at; /* so many of these: the list is looked through, if it is too long */
 	struct conn_sums past; /* connections that are not listed */
 	/* Those of targets, by endpoint, and how many there was no room for. */
 	size_t past_end_count;

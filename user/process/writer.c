@@ -44,8 +44,9 @@ struct writer {
 	const char *dir;
 	int socket;
 	pid_t pid;
-	char *queue; /* not yet taken */
-	size_t queued;
+	char *queue;
+	size_t taken;  /* of it, from its begin */
+	size_t queued; /* and not yet taken, behind that */
 	size_t room;
 	size_t put;
 	size_t answered;
@@ -248,6 +249,10 @@ int writer__open(const char *dir, bool (*is_old)(const char *name), struct write
 
 static void enqueue(struct writer *writer, const void *bytes, size_t size)
 {
+	/* Not with each piece that is taken: what is left may be many times as long. */
+	if (writer->taken)
+		memmove(writer->queue, writer->queue + writer->taken, writer->queued);
+	writer->taken = 0;
 	if (writer->queued + size > writer->room) {
 		writer->room = 2 * (writer->queued + size);
 		writer->queue = xreallocarray(writer->queue, writer->room, 1);
@@ -270,13 +275,13 @@ void writer__put(struct writer *writer, const char *name, const char *text, size
 void writer__push(struct writer *writer)
 {
 	while (writer->queued > 0) {
-		ssize_t sent = send(writer->socket, writer->queue, writer->queued,
+		ssize_t sent = send(writer->socket, writer->queue + writer->taken, writer->queued,
 				    MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (sent <= 0)
 			break;
 		writer->queued -= (size_t)sent;
-		memmove(writer->queue, writer->queue + sent, writer->queued);
+		writer->taken += (size_t)sent;
 	}
 	collect(writer);
 }

@@ -42,6 +42,7 @@ struct offcpu {
 	struct unwound *unwound; /* NULL: frame pointers alone */
 	struct table *processes; /* struct offcpu_process by tgid */
 	bool processes_to_note;
+	uint64_t notes_due_ns; /* not before */
 	struct table *seeds;   /* struct offcpu_seed by the number of its place */
 	struct table *pythons; /* offcpu_python.c's, by number */
 	uint64_t pythons_due_ns;

@@ -2,12 +2,16 @@
 /* The processes of an off-CPU profile, and what they have mapped. */
 #include <stdlib.h>
 
+#include "user/base/array.h"
 #include "user/base/clock.h"
 #include "user/base/xalloc.h"
 #include "user/source/offcpu_parts.h"
 
 /* Mappings of one process are looked at this often at most. */
 #define NOTE_EVERY_NS 200000000ull
+/* All processes are gone through for those whose turn it is in no more than this part of the time:
+ * mostly it is none's. */
+#define NOTE_PART 50
 
 static void note(struct offcpu *offcpu, struct offcpu_process *process, uint64_t now)
 {
@@ -50,12 +54,12 @@ void offcpu__process(struct offcpu *offcpu, uint32_t tgid, uint32_t parent)
 
 void offcpu__note_processes(struct offcpu *offcpu, bool all)
 {
-	uint64_t now = clock__now();
+	uint64_t now = clock__now(), pause_ns;
 	struct offcpu_process *process;
 	size_t cursor = 0;
 	bool more = false;
 
-	if (!offcpu->processes_to_note)
+	if (!offcpu->processes_to_note || (!all && now < offcpu->notes_due_ns))
 		return;
 	while ((process = table__next(offcpu->processes, &cursor))) {
 		if (!process->to_note)
@@ -66,4 +70,6 @@ void offcpu__note_processes(struct offcpu *offcpu, bool all)
 			more = true;
 	}
 	offcpu->processes_to_note = more;
+	pause_ns = (clock__now() - now) * NOTE_PART;
+	offcpu->notes_due_ns = now + min_u64(pause_ns, NOTE_EVERY_NS);
 }

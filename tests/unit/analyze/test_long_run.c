@@ -6,6 +6,7 @@
 #include <malloc.h>
 
 #include "tests/unit/analyze/sink.h"
+#include "tests/unit/growth.h"
 #include "user/analyze/conns.h"
 #include "user/render/render.h"
 
@@ -40,16 +41,24 @@ static uint64_t held_of(uint32_t i)
 	return i == LONGEST ? 45000000 : 10000000 + 100ull * ((i * 7919ull) % CONNS);
 }
 
-static void feed(struct pipeline *pipeline, union record *record, uint32_t type, size_t size,
-		 uint64_t ts, uint32_t conn)
+static void feed_of(struct pipeline *pipeline, union record *record, uint32_t type, size_t size,
+		    uint64_t ts, uint32_t conn, uint32_t pid, uint32_t tid)
 {
 	record->head = (struct ns_head){.type = type,
 					.len = (uint32_t)size,
 					.ts = ts,
 					.conn = conn,
-					.tgid = conn % 2 ? 10 : 11,
-					.tid = conn % 2 ? 10 : 11};
+					.tgid = pid,
+					.tid = tid};
 	assert_int_equal(pipeline__feed(pipeline, record, size), 0);
+}
+
+static void feed(struct pipeline *pipeline, union record *record, uint32_t type, size_t size,
+		 uint64_t ts, uint32_t conn)
+{
+	uint32_t pid = conn % 2 ? 10 : 11;
+
+	feed_of(pipeline, record, type, size, ts, conn, pid, pid);
 }
 
 /* Of two servers a tenth of the connections asks the other one. */
@@ -126,17 +135,24 @@ static void feed_exchange(struct pipeline *pipeline, uint32_t i, uint32_t conn)
 }
 
 /* Connection 2i + 1, whose other end is 2i + 2. */
-static void feed_connection(struct pipeline *pipeline, uint32_t i)
+static void open_connection(struct pipeline *pipeline, uint32_t i)
 {
-	uint64_t start = start_of(i), end = start + held_of(i) + 2000;
 	uint32_t conn = 2 * i + 1;
 	union record record;
 
-	open_end(pipeline, start - 2000, conn);
-	open_end(pipeline, start - 2000, conn + 1);
+	open_end(pipeline, start_of(i) - 2000, conn);
+	open_end(pipeline, start_of(i) - 2000, conn + 1);
 	memset(&record, 0, sizeof(record));
 	record.peer.peer = conn + 1;
-	feed(pipeline, &record, NS_PEER, sizeof(record.peer), start - 1000, conn);
+	feed(pipeline, &record, NS_PEER, sizeof(record.peer), start_of(i) - 1000, conn);
+}
+
+static void feed_connection(struct pipeline *pipeline, uint32_t i)
+{
+	uint64_t end = start_of(i) + held_of(i) + 2000;
+	uint32_t conn = 2 * i + 1;
+
+	open_connection(pipeline, i);
 	feed_held(pipeline, i, conn);
 	feed_exchange(pipeline, i, conn);
 	close_end(pipeline, end, conn);
@@ -347,11 +363,166 @@ static void test_many_endpoints(void **state)
 	pipeline__free(pipeline);
 }
 
+/* ---- the time that it takes ---- */
+
+#define ENDS      50000
+#define PROCESSES 60000
+#define STREAMS   1000 /* WAIT_QUEUE_PROVISIONAL is more */
+
+/* So many ends of connections. The clients close first, all of them before the server does. */
+static struct pipeline *run_to_end(uint32_t ends, bool server_closes)
+{
+	struct pipeline *pipeline = pipeline__new(NULL);
+	uint64_t end = start_of(ends);
+
+	begin(pipeline);
+	for (uint32_t i = 0; i < ends / 2; i++)
+		open_connection(pipeline, i);
+	for (uint32_t i = 0; i < ends / 2; i++)
+		close_end(pipeline, end + i, 2 * i + 1);
+	for (uint32_t i = 0; server_closes && i < ends / 2; i++)
+		close_end(pipeline, end + ends + i, 2 * i + 2);
+	return pipeline;
+}
+
+static void close_clients(uint32_t ends)
+{
+	struct pipeline *pipeline = run_to_end(ends, false);
+	const struct report *report = pipeline__finish(pipeline);
+
+	/* None goes without its other end. */
+	assert_int_equal(report->conn_count, ends);
+	assert_int_equal(report->past.ends, 0);
+	pipeline__free(pipeline);
+}
+
+static void test_one_side_closes(void **state)
+{
+	(void)state;
+	assert_grows_linearly(close_clients, ENDS);
+}
+
+static void test_the_other_side_closes_later(void **state)
+{
+	struct pipeline *pipeline = run_to_end(ENDS, true);
+	const struct report *report = pipeline__finish(pipeline);
+
+	(void)state;
+	assert_true(report->conn_count <= REPORT_CLOSED + REPORT_CLOSED / 4);
+	assert_int_equal(report->conn_count + report->past.ends, ENDS);
+	assert_int_equal(conn_sums__of(report).conns, ENDS / 2);
+	for (size_t i = 0; i < report->conn_count; i++)
+		assert_non_null(report__conn(report, report->conns[i].peer));
+	pipeline__free(pipeline);
+}
+
+/* Each has a connection that stays open: somebody else has it too. */
+static void end_processes(uint32_t count)
+{
+	struct pipeline *pipeline = pipeline__new(NULL);
+	const struct report *report;
+	union record record;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t pid = 1000 + i;
+
+		memset(&record, 0, sizeof(record));
+		record.process.role = NS_ROLE_TARGET;
+		feed_of(pipeline, &record, NS_PROCESS, sizeof(record.process), start_of(i), 0, pid,
+			pid);
+		memset(&record, 0, sizeof(record));
+		record.conn.family = 2;
+		record.conn.role = NS_ROLE_TARGET;
+		feed_of(pipeline, &record, NS_CONN, sizeof(record.conn), start_of(i), 1 + i, pid,
+			pid);
+		memset(&record, 0, sizeof(record));
+		record.thread_totals.ended = 1;
+		feed_of(pipeline, &record, NS_THREAD_TOTALS, sizeof(record.thread_totals),
+			start_of(i), 0, pid, pid);
+		memset(&record, 0, sizeof(record));
+		feed_of(pipeline, &record, NS_EXIT, sizeof(record.head), start_of(i), 0, pid, pid);
+	}
+	report = pipeline__finish(pipeline);
+	/* Connections name them. */
+	assert_int_equal(report->process_count, count);
+	assert_int_equal(report->thread_count, count);
+	pipeline__free(pipeline);
+}
+
+static void test_processes_end_before_their_connections(void **state)
+{
+	(void)state;
+	assert_grows_linearly(end_processes, PROCESSES);
+}
+
+static void ask(struct pipeline *pipeline, uint64_t ts, uint32_t conn, uint32_t tid)
+{
+	union record record;
+
+	memset(&record, 0, sizeof(record));
+	record.exchange.side = NS_EXCHANGE_ASKED;
+	record.exchange.begin_ts = ts - 1000;
+	record.exchange.ready_ts = ts - 900;
+	record.exchange.writes = 1;
+	feed_of(pipeline, &record, NS_EXCHANGE, sizeof(record.exchange), ts, conn, 10, tid);
+}
+
+/* It waits for long, for an answer that may go on: that is no stall yet. */
+static void begin_stream(struct pipeline *pipeline, uint32_t i)
+{
+	uint64_t ts = start_of(0) + 10 * i;
+	uint32_t tid = 100 + i, conn = 2 * i + 1;
+	union record record;
+
+	open_end(pipeline, ts, conn);
+	ask(pipeline, ts + 2000, conn, tid);
+	memset(&record, 0, sizeof(record));
+	record.send.bytes = 10;
+	feed_of(pipeline, &record, NS_SEND, sizeof(record.send), ts + 3000, conn, 10, tid);
+	memset(&record, 0, sizeof(record));
+	record.wait.off_ts = ts + 4000;
+	record.wait.wake_ts = ts + 20000000;
+	record.wait.state = 1;
+	record.wait.conn_basis = NS_CONN_FD;
+	record.wait.arg0 = 7;
+	feed_of(pipeline, &record, NS_WAIT, sizeof(record.wait), ts + 20001000, conn, 10, tid);
+}
+
+/* Meanwhile another thread of that process makes many requests. */
+static void ask_beside_streams(uint32_t streams)
+{
+	uint64_t later = start_of(0) + 500000000;
+	struct seen seen = {0};
+	struct pipeline_sink sink = {.on_stall = see_stall, .context = &seen};
+	struct pipeline *pipeline = pipeline__new(&sink);
+
+	begin(pipeline);
+	for (uint32_t i = 0; i < streams; i++)
+		begin_stream(pipeline, i);
+	pipeline__idle(pipeline, later);
+	for (uint32_t i = 0; i < 10 * streams; i++)
+		ask(pipeline, later + 10000 * i, 2 * streams + 1, 99);
+	assert_int_equal(seen.stalls, 0);
+	pipeline__finish(pipeline);
+	assert_int_equal(seen.stalls, streams);
+	pipeline__free(pipeline);
+}
+
+static void test_many_requests_beside_streams(void **state)
+{
+	(void)state;
+	assert_grows_linearly(ask_beside_streams, STREAMS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_connections_that_stall),
 		cmocka_unit_test(test_many_endpoints),
+		cmocka_unit_test(test_one_side_closes),
+		cmocka_unit_test(test_the_other_side_closes_later),
+		cmocka_unit_test(test_processes_end_before_their_connections),
+		cmocka_unit_test(test_many_requests_beside_streams),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The list of io_uring's operations. */
+#include "tests/unit/growth.h"
 #include "tests/unit/render/render_fixture.h"
+#include "user/render/terminal/uring_flying.h"
 #include "user/render/terminal/uring_list.h"
 
 struct listed {
@@ -209,6 +211,37 @@ static void the_table_has_a_bound(void **state)
 		  "Records were lost: some operations listed as in flight may have completed.");
 }
 
+/* So many steps, each of another operation. */
+static uint64_t time_of_steps(struct flying *flying, uint32_t step, uint64_t first, uint64_t count)
+{
+	uint64_t begin = clock__ns(CLOCK_PROCESS_CPUTIME_ID);
+	struct ns_uring op = {.step = step, .ring = 1, .submit_ts = 1};
+
+	for (uint64_t i = 0; i < count; i++) {
+		op.user_data = first + i;
+		flying__learn(flying, &op);
+	}
+	return clock__ns(CLOCK_PROCESS_CPUTIME_ID) - begin;
+}
+
+/* The ends of those for which there was no room do not take a search of the whole table each. */
+static void a_full_table_takes_no_longer(void **state)
+{
+	struct flying *flying = flying__new(URING_LIST_FLYING);
+	const uint64_t more = URING_LIST_FLYING / 8;
+	uint64_t begins, ends;
+
+	(void)state;
+	begins = time_of_steps(flying, NS_URING_SUBMITTED, 0, URING_LIST_FLYING + more);
+	ends = time_of_steps(flying, NS_URING_DONE, URING_LIST_FLYING, more);
+	assert_int_equal(flying__refused(flying), more);
+	assert_true(ends < 10 * begins);
+	time_of_steps(flying, NS_URING_DONE, 0, URING_LIST_FLYING);
+	time_of_steps(flying, NS_URING_SUBMITTED, 0, more);
+	assert_int_equal(flying__refused(flying), more);
+	flying__free(flying);
+}
+
 static void nothing_is_said(void **state)
 {
 	struct listed listed = begin(state);
@@ -320,6 +353,7 @@ int main(void)
 		TEST(what_is_not_done_is_in_flight),
 		TEST(the_oldest_ends_when_none_fits),
 		TEST(the_table_has_a_bound),
+		TEST(a_full_table_takes_no_longer),
 		TEST(nothing_is_said),
 		TEST(long_and_hostile_names),
 		TEST(any_record_has_a_line),

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/requests/habits.h"
 
+#include <stdlib.h>
+
+#include "user/base/xalloc.h"
+
 /* Fewer than this say nothing about a habit. */
 #define ENOUGH 100
 
@@ -279,32 +283,57 @@ static void add_thread(struct subject *subject, const struct report_thread *thre
 	subject->runqueue_ns += thread->runqueue_ns;
 }
 
-static void test_process(struct writer *writer, const struct report_process *process,
-			 double seconds)
+/* What is known of the process of that number; NULL: it is not listed. */
+static struct subject *subject_of(const struct report *report, struct subject *processes,
+				  uint32_t pid)
 {
-	struct subject subject = {.pid = process->pid,
-				  .seconds = seconds,
-				  .bytes = process->past_bytes,
-				  .exchanges = process->past_exchanges};
-	const struct report *report = writer->report;
+	const struct report_process *process = report__process(report, pid);
 
+	return process ? &processes[process - report->processes] : NULL;
+}
+
+/* Of each, in the report's order. There may be as many of them as of their connections: all are
+ * gone through once. */
+static struct subject *sum_processes(const struct report *report, double seconds)
+{
+	struct subject *processes = xcalloc(report->process_count, sizeof(*processes)), *subject;
+
+	for (size_t i = 0; i < report->process_count; i++)
+		processes[i] = (struct subject){.pid = report->processes[i].pid,
+						.seconds = seconds,
+						.bytes = report->processes[i].past_bytes,
+						.exchanges = report->processes[i].past_exchanges};
 	for (size_t i = 0; i < report->conn_count; i++) {
 		const struct report_conn *conn = &report->conns[i];
 
-		if (conn->id.head.tgid != process->pid)
+		subject = subject_of(report, processes, conn->id.head.tgid);
+		if (!subject)
 			continue;
-		subject.bytes += conn->totals.bytes_out + conn->totals.bytes_in;
-		subject.exchanges += conn->totals.exchanges;
+		subject->bytes += conn->totals.bytes_out + conn->totals.bytes_in;
+		subject->exchanges += conn->totals.exchanges;
 	}
 	for (size_t i = 0; i < report->thread_count; i++) {
 		const struct report_thread *thread = &report->threads[i];
 
-		if (thread->pid != process->pid)
+		subject = subject_of(report, processes, thread->pid);
+		if (!subject)
 			continue;
-		add_thread(&subject, thread);
-		subject.switching += thread->voluntary >= subject.exchanges;
+		add_thread(subject, thread);
+		subject->switching += thread->voluntary >= subject->exchanges;
 	}
-	test_all(writer, OF_PROCESS, &subject);
+	return processes;
+}
+
+static void test_processes(struct writer *writer, double seconds)
+{
+	const struct report *report = writer->report;
+	struct subject *processes = sum_processes(report, seconds);
+
+	for (size_t i = 0; i < report->process_count; i++) {
+		if (report->processes[i].role & NS_ROLE_TARGET)
+			test_all(writer, OF_PROCESS, &processes[i]);
+	}
+	free(processes);
 }
 
 static void test_thread(struct writer *writer, const struct report_thread *thread, double seconds)
@@ -336,10 +365,7 @@ void habits__write(struct report *report)
 
 	if (seconds <= 0)
 		return;
-	for (size_t i = 0; i < report->process_count; i++) {
-		if (report->processes[i].role & NS_ROLE_TARGET)
-			test_process(&writer, &report->processes[i], seconds);
-	}
+	test_processes(&writer, seconds);
 	for (size_t i = 0; i < report->conn_count; i++) {
 		if (report->conns[i].id.role & NS_ROLE_TARGET && report->conns[i].totals.writes)
 			test_conn(&writer, &report->conns[i], seconds);

@@ -14,6 +14,7 @@
 #include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wait_kind.h"
+#include "user/base/trim.h"
 #include "user/base/xalloc.h"
 
 /* A program that has connections makes or serves a request within this time, or none. */
@@ -69,8 +70,10 @@ struct wait_queue {
 	size_t provisional_count;
 	size_t provisional_size;
 	uint32_t provisional_numbers; /* ever */
+	size_t provisional_at;        /* those before it have been judged in this round */
 	bool knows_requests;          /* one of a target was seen */
-	bool knows_more;              /* of them than when the provisional were judged */
+	uint64_t news;                /* requests that may settle a provisional one, ever */
+	uint64_t judge_at;            /* so many: all the provisional are judged again */
 	uint64_t longest;
 	enum cause longest_cause;
 	uint64_t by_cause[CAUSE_COUNT];
@@ -90,6 +93,7 @@ struct wait_queue *wait_queue__new(const struct model *model,
 	queue->incidents = incidents;
 	queue->intervals = intervals;
 	queue->explains_all = explain_all;
+	queue->judge_at = 1;
 	queue->chain = waker_chain__new(model, intervals);
 	return queue;
 }
@@ -202,17 +206,20 @@ void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint
 						patience(queue->model, wait)});
 }
 
-/* Is it the first of the targets, or of a process with stalls that are provisional? */
-static bool tells_more(struct wait_queue *queue, const struct ns_exchange *exchange)
+/* The first of the targets tells of all, others of their process, if it has such stalls. */
+static void note_request(struct wait_queue *queue, const struct ns_exchange *exchange)
 {
-	bool is_first = !queue->knows_requests;
-
 	if (!model__is_target(queue->model, exchange->head.tgid))
-		return false;
+		return;
+	if (!queue->knows_requests)
+		queue->judge_at = ++queue->news;
 	queue->knows_requests = true;
-	for (size_t i = 0; i < queue->provisional_count; i++)
-		is_first |= queue->provisional[i]->finding.stall.pid == exchange->head.tgid;
-	return is_first;
+	for (size_t i = 0; i < queue->provisional_count; i++) {
+		if (queue->provisional[i]->finding.stall.pid != exchange->head.tgid)
+			continue;
+		queue->news++;
+		return;
+	}
 }
 
 static bool is_long(const struct wait_queue *queue, const struct ns_exchange *exchange)
@@ -225,7 +232,7 @@ void wait_queue__feed_request(struct wait_queue *queue, const struct ns_exchange
 {
 	uint64_t end = exchange->head.ts;
 
-	queue->knows_more |= tells_more(queue, exchange);
+	note_request(queue, exchange);
 	if (exchange->ended == NS_EXCHANGE_ANSWERED ||
 	    (exchange->side == NS_EXCHANGE_ASKED && !is_long(queue, exchange)) ||
 	    !model__is_target(queue->model, exchange->head.tgid))
@@ -896,10 +903,12 @@ static bool settle_provisional(struct wait_queue *queue, const struct provisiona
 /* False: nothing more is known of any. */
 static bool judge_provisional(struct wait_queue *queue, uint64_t now, struct judged *judged)
 {
+	size_t i = queue->provisional_at;
+
 	if (!queue->provisional_count ||
-	    (!queue->knows_more && queue->provisional[0]->until_ts > now))
+	    (queue->news < queue->judge_at && queue->provisional[0]->until_ts > now))
 		return false;
-	for (size_t i = 0; i < queue->provisional_count; i++) {
+	for (; i < queue->provisional_count; i++) {
 		struct provisional *provisional = queue->provisional[i];
 
 		if (!settle_provisional(queue, provisional, now, judged))
@@ -907,9 +916,11 @@ static bool judge_provisional(struct wait_queue *queue, uint64_t now, struct jud
 		free(provisional);
 		memmove(&queue->provisional[i], &queue->provisional[i + 1],
 			(--queue->provisional_count - i) * sizeof(*queue->provisional));
+		queue->provisional_at = i;
 		return true;
 	}
-	queue->knows_more = false;
+	queue->provisional_at = 0;
+	queue->judge_at = trim__next(queue->news, queue->provisional_count, 1);
 	return false;
 }
 

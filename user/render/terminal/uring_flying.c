@@ -7,8 +7,14 @@
 
 #define BUCKETS 4096u /* a power of two */
 
+/* In the order in which they came. */
+struct alike {
+	struct flying_op *oldest, *newest;
+};
+
 struct flying {
 	struct flying_op *buckets[BUCKETS];
+	struct alike alike[BUCKETS]; /* the same ones, whatever their submissions */
 	size_t count;
 	size_t bound;
 	uint64_t refused;
@@ -51,32 +57,55 @@ static struct flying_op **bucket_of(struct flying *flying, const struct ns_uring
 	return &flying->buckets[hash >> 52 & (BUCKETS - 1)];
 }
 
-/*
- * Before Linux 6.1 those of equal user_data are one to the kernel side, so the time of an end may
- * be another's: then it is that of the oldest.
- */
-static struct flying_op **find_oldest(struct flying *flying, const struct ns_uring *op)
+static struct alike *alike_of(struct flying *flying, const struct ns_uring *op)
 {
-	struct flying_op **oldest = NULL;
+	uint64_t hash = (op->user_data ^ (uint64_t)op->ring << 48) * 0x9e3779b97f4a7c15ull;
 
-	for (size_t i = 0; i < BUCKETS; i++) {
-		for (struct flying_op **at = &flying->buckets[i]; *at; at = &(*at)->next)
-			if (is_like(&(*at)->op, op) &&
-			    (!oldest || (*at)->op.submit_ts < (*oldest)->op.submit_ts))
-				oldest = at;
-	}
-	return oldest;
+	return &flying->alike[hash >> 52 & (BUCKETS - 1)];
 }
 
-/* The place of this operation in its bucket's chain, NULL when it is not there. */
-static struct flying_op **find(struct flying *flying, const struct ns_uring *op)
+/*
+ * Before Linux 6.1 those of equal user_data are one to the kernel side, so the time of an end may
+ * be another's: then it is that of the oldest. With a full table most ends are of operations that
+ * are not in it, so not all of it is searched for each.
+ */
+static struct flying_op *find_oldest(struct flying *flying, const struct ns_uring *op)
 {
-	struct flying_op **at;
+	struct flying_op *found = alike_of(flying, op)->oldest;
 
-	for (at = bucket_of(flying, op); *at; at = &(*at)->next)
-		if (is_like(&(*at)->op, op) && (*at)->op.submit_ts == op->submit_ts)
+	while (found && !is_like(&found->op, op))
+		found = found->newer;
+	return found;
+}
+
+/* NULL when it is not there. */
+static struct flying_op *find(struct flying *flying, const struct ns_uring *op)
+{
+	for (struct flying_op *at = *bucket_of(flying, op); at; at = at->next)
+		if (is_like(&at->op, op) && at->op.submit_ts == op->submit_ts)
 			return at;
-	return op->step == NS_URING_DONE && flying->count ? find_oldest(flying, op) : NULL;
+	return op->step == NS_URING_DONE ? find_oldest(flying, op) : NULL;
+}
+
+static void link_newest(struct alike *alike, struct flying_op *op)
+{
+	op->older = alike->newest;
+	*(op->older ? &op->older->newer : &alike->oldest) = op;
+	alike->newest = op;
+}
+
+static void take_out(struct flying *flying, struct flying_op *op)
+{
+	struct flying_op **at = bucket_of(flying, &op->op);
+	struct alike *alike = alike_of(flying, &op->op);
+
+	while (*at != op)
+		at = &(*at)->next;
+	*at = op->next;
+	*(op->older ? &op->older->newer : &alike->oldest) = op->newer;
+	*(op->newer ? &op->newer->older : &alike->newest) = op->older;
+	flying->count--;
+	free(op);
 }
 
 static void add(struct flying *flying, const struct ns_uring *step)
@@ -93,34 +122,31 @@ static void add(struct flying *flying, const struct ns_uring *step)
 	op->op = *step;
 	op->next = *bucket;
 	*bucket = op;
+	link_newest(alike_of(flying, step), op);
 	flying->count++;
 }
 
 void flying__learn(struct flying *flying, const struct ns_uring *step)
 {
 	struct ns_uring op = *step;
-	struct flying_op **at, *gone;
+	struct flying_op *known;
 
 	if (op.step == NS_URING_SUBMITTED && !op.submit_ts)
 		op.submit_ts = op.head.ts;
-	at = find(flying, &op);
+	known = find(flying, &op);
 	if (op.step != NS_URING_DONE) {
-		if (at)
-			(*at)->op = op;
+		if (known)
+			known->op = op;
 		else
 			add(flying, &op);
 		return;
 	}
-	if (!at)
+	if (!known)
 		return;
-	if (op.cqe_flags & NS_CQE_MORE) {
-		(*at)->completions++;
-		return;
-	}
-	gone = *at;
-	*at = gone->next;
-	free(gone);
-	flying->count--;
+	if (op.cqe_flags & NS_CQE_MORE)
+		known->completions++;
+	else
+		take_out(flying, known);
 }
 
 static int by_submission(const void *a, const void *b)

@@ -11,7 +11,8 @@
 
 struct flying_op {
 	struct flying_op *next;
-	struct ns_uring op; /* as of its last step before the end */
+	struct flying_op *older, *newer; /* of those like it, and of some others */
+	struct ns_uring op;              /* as of its last step before the end */
 	uint32_t completions;
 };
 

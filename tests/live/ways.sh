@@ -6,6 +6,8 @@
 
 # shellcheck disable=SC2034
 QUICK_CASES+=" way_loads way_records "
+# All that comes is compared, so that nothing may be left out.
+ALONE_CASES+=" way_records "
 
 # UDP by both families, sendfile(), and a connection that is made and closed while netstall looks on. A round each 30 ms.
 WAY_ODDS='
@@ -104,7 +106,8 @@ case_way_records() {
     expected_records "$(sed -n 's/^0.000 session way=\([a-z]*\) .*/\1/p' "$SCRATCH/text")" >"$SCRATCH/expected"
     # Of what hangs on the pace more may be there.
     diff "$SCRATCH/expected" "$SCRATCH/records" | grep -E '^(<|> [^~])' >"$SCRATCH/difference"
-    [ ! -s "$SCRATCH/difference" ] || fail "other records than expected: $(head -n 6 "$SCRATCH/difference" | tr '\n' ';')"
+    [ ! -s "$SCRATCH/difference" ] || fail "other records than expected, lost $("$NETSTALL" report --json "$SCRATCH/recording" | tail -n 1 |
+        gojq -c .completeness.lost_by_kind): $(head -n 6 "$SCRATCH/difference" | tr '\n' ';')"
 }
 
 # What else can be attached: the quiet trace, and both kinds of profile. Each has programs that the verifier has not seen so.

@@ -367,7 +367,7 @@ struct btf *caps__probe(struct caps *caps, const char *btf_path)
 	caps->refused = try_files();
 	btf = btf__load_vmlinux_btf();
 	if (!btf || libbpf_get_error(btf)) {
-		if (!access("/sys/kernel/btf/vmlinux", R_OK))
+		if (!caps->refused && !access("/sys/kernel/btf/vmlinux", R_OK))
 			caps->refused = ESRCH;
 		return NULL;
 	}

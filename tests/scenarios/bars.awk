@@ -58,15 +58,18 @@ FNR == NR { order[++count] = $1; precision[$1] = $2; recall[$1] = $3; next }
 $1 == "unknown" { unknown_share = $2; unknown_count = $3; stalls = $4; next }
 {
     seen[$1] = 1
-    if (!($1 in precision)) {
-        # On an emulated machine one stall takes another's name now and then; it is wrong in the other's figures.
-        report(quick && $4 == 0 && $5 < 2 ? "fine" : "fault", $1, sprintf("it is not in the record; %d expected, %d named", $4, $5))
-        next
-    }
+    if (!($1 in precision)) new[$1] = 1
     named[$1] = $5; expected[$1] = $4
     run_precision[$1] = $2; run_recall[$1] = $3
 }
 END {
+    for (cause in new) {
+        # What runs between two waits of an emulated machine is slow: of three runs 0, 1 and 4 of 440 stalls were `self`, which is wrong
+        # in the figures of the others. On a real machine none is.
+        allowed = quick && expected[cause] == 0 ? most(stalls, 0.005) : 0
+        report(named[cause] > allowed || expected[cause] ? "fault" : "fine", cause,
+            sprintf("it is not in the record; %d expected, %d named, at most %d", expected[cause], named[cause], allowed))
+    }
     for (i = 1; i <= count; i++) {
         cause = order[i]
         if (cause == "unknown") {

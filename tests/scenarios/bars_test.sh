@@ -39,8 +39,11 @@ bar_of weak_fails 1 'fault pacing: recall 0 of 8' 'pacing 0.9500 0.4400' "pacing
 bar_of absent 1 'fault tlp: absent' 'tlp 0.9500 0.9500' "$none"
 bar_of named_and_absent 1 'fault tlp: absent' 'tlp 0.9500 0.9500' "tlp 0.0000 1.0000 0 1,$none"
 bar_of newly_misnamed 0 'fault self: it is not in the record' 'lock 1.0000 1.0000' "lock 1.0000 1.0000 12 12,self 0.0000 1.0000 0 1,$none"
-bar_of newly_misnamed_once_emulated 1 '' 'lock 1.0000 1.0000' "lock 1.0000 1.0000 12 12,self 0.0000 1.0000 0 1,$none"
-bar_of newly_misnamed_emulated 1 'fault self: it is not in the record' 'lock 1.0000 1.0000' "lock 1.0000 1.0000 12 12,self 0.0000 1.0000 0 2,$none"
+bar_of newly_misnamed_emulated 1 '' 'lock 1.0000 1.0000' "lock 1.0000 1.0000 12 12,self 0.0000 1.0000 0 3,$none"
+bar_of newly_misnamed_too_often_emulated 1 'fault self: it is not in the record; 0 expected, 4 named, at most 3' 'lock 1.0000 1.0000' \
+    "lock 1.0000 1.0000 12 12,self 0.0000 1.0000 0 4,$none"
+bar_of newly_misnamed_of_many_emulated 1 'fault self: .*7 named, at most 6' 'lock 1.0000 1.0000' \
+    "lock 1.0000 1.0000 12 12,self 0.0000 1.0000 0 7,unknown 0.0000 0 440"
 bar_of newly_expected 1 'fault memory: it is not in the record' 'lock 1.0000 1.0000' "lock 1.0000 1.0000 12 12,memory 1.0000 1.0000 4 4,$none"
 bar_of unknown 0 'fault unknown' 'lock 1.0000 1.0000' "lock 1.0000 1.0000 12 12,unknown 0.0300 2 100"
 bar_of unknown_as_recorded_emulated 1 '' 'lock 1.0000 1.0000' "lock 1.0000 1.0000 12 12,unknown 0.0500 5 100"

@@ -58,7 +58,8 @@ BEGIN {
     of[key] = kind
     count = split(has[kind], field, " ")
     for (i = 1; i <= count; i++)
-        if (field[i] in value) with[key, field[i]]++
+        # What a segment wakes is woken by whoever ran there, nobody on an idle CPU.
+        if (field[i] in value && !(field[i] == "waker_tid" && "conn_basis" in value)) with[key, field[i]]++
 }
 
 END {

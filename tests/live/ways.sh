@@ -59,7 +59,7 @@ start_way_workload() {
     EXCHANGE=$WORKLOADS/waits start_named futex --mode futex -n 8
     EXCHANGE=$WORKLOADS/waits start_named pipe --mode pipe -n 8
     EXCHANGE=$WORKLOADS/waits start_named epoll --mode epoll -n 8
-    EXCHANGE=$WORKLOADS/losses start_named rto --mode rto -n 3
+    EXCHANGE=$WORKLOADS/losses start_named rto --mode rto -n 6
     EXCHANGE=$WORKLOADS/uring start_named uring --mode mix -n 8
     export WAY_ODDS
     printf '#!/bin/bash\nexec python3 -c "$WAY_ODDS"\n' >"$SCRATCH/run-odds" && chmod +x "$SCRATCH/run-odds"

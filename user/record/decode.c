@@ -284,8 +284,8 @@ static bool correct_request_end(struct ns_exchange *exchange)
 	if (exchange->side != NS_EXCHANGE_ASKED ||
 	    (exchange->ready_ts >= exchange->begin_ts && exchange->ready_ts <= exchange->head.ts))
 		return false;
-	exchange->ready_ts = exchange->ready_ts < exchange->begin_ts ? exchange->begin_ts
-								     : exchange->head.ts;
+	exchange->ready_ts =
+		exchange->ready_ts < exchange->begin_ts ? exchange->begin_ts : exchange->head.ts;
 	return true;
 }
 

@@ -112,9 +112,11 @@ struct session {
  * is noted in the caps for another plan; any other -errno: session->why has it.
  */
 int session__load(struct session *session);
-/* The kernel refuses a program otherwise: as above, never 0. */
+
+/* session_refused.c: the kernel refuses a program, or to load. As session__load(), never 0. */
 int session__refused(struct session *session, const struct bpf_program *program,
 		     enum ns_refused_step step, int err);
+int session__refused_in_load(struct session *session, int err);
 /* Returns err; takes why. */
 int session__fail(struct session *session, int err, char *why);
 

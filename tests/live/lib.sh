@@ -18,13 +18,15 @@ skip() { echo "$*" >"$SCRATCH/why"; exit 77; }
 exec {NEVER}<> <(:)
 pause() { read -r -t "$1" -u "$NEVER" _ || true; }
 
-# wait_for SECONDS COMMAND...: until it succeeds.
+# wait_for SECONDS COMMAND...: until it succeeds. Each look costs, in an emulated machine.
 wait_for() {
-    local limit=$(($1 * 10)) i
+    local looks=50 each=0.02 limit i
+    [ -z "${QUICK:-}" ] || looks=10 each=0.1
+    limit=$(($1 * looks))
     shift
     for ((i = 0; i < limit; i++)); do
         "$@" && return 0
-        pause 0.1
+        pause $each
     done
     return 1
 }

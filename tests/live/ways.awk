@@ -56,16 +56,19 @@ BEGIN {
         if (field[i] in value) key = key " " field[i] "=" value[field[i]]
     seen[key]++
     of[key] = kind
+    # A hold that is seen only when it goes on.
+    if (kind in pace || (kind == "hold" && !("reason" in value))) paced[key] = 1
     count = split(has[kind], field, " ")
     for (i = 1; i <= count; i++)
-        # What a segment wakes is woken by whoever ran there, nobody on an idle CPU.
-        if (field[i] in value && !(field[i] == "waker_tid" && "conn_basis" in value)) with[key, field[i]]++
+        # What a segment wakes is woken by whoever ran there, nobody on an idle CPU; what was paced may be acknowledged by then.
+        if (field[i] in value && !(field[i] == "waker_tid" && "conn_basis" in value) &&
+            !(value["reason"] == "pacing" && field[i] ~ /^(unacked|packets_out|in_flight)$/)) with[key, field[i]]++
 }
 
 END {
     for (key in seen) {
         if (seen[key] < (of[key] in once ? 1 : of[key] in least ? least[of[key]] : LEAST)) continue
-        line = (of[key] in pace ? "~ " : "") key ":"
+        line = (key in paced ? "~ " : "") key ":"
         count = split(has[of[key]], field, " ")
         for (i = 1; i <= count; i++)
             if (2 * with[key, field[i]] >= seen[key]) line = line " " field[i]

@@ -110,14 +110,12 @@ case_way_records() {
         gojq -c .completeness.lost_by_kind): $(head -n 6 "$SCRATCH/difference" | tr '\n' ';')"
 }
 
-# What else can be attached: the quiet trace, and both kinds of profile. Each has programs that the verifier has not seen so.
+# Whatever a command can load, by this way: doctor loads and attaches it, by the function that they use.
 case_way_loads() {
-    local options
-    "$NETSTALL" trace "${ATTACH[@]}" --json -p $$ -d 0.1 2>"$SCRATCH/err" | tail -n 1 >"$SCRATCH/report"
-    [ -s "$SCRATCH/report" ] || fail "no trace: $(head -c 300 "$SCRATCH/err")"
-    [ ${#ATTACH[@]} = 0 ] || expect_is "the way" "$(report .tool.backend)" "${ATTACH[1]#attach=}"
-    for options in '' "--by-cause ${ATTACH[*]}"; do
-        # shellcheck disable=SC2086 # words of an option list
-        "$NETSTALL" offwake -p $$ $options 0.1 >"$SCRATCH/profile" 2>"$SCRATCH/err" || fail "no profile $options: $(head -c 300 "$SCRATCH/err")"
+    local what way=${ATTACH[1]:-}
+    "$NETSTALL" doctor "${ATTACH[@]}" >"$SCRATCH/doctor" 2>"$SCRATCH/err" || fail "status $?: $(tail -n 1 "$SCRATCH/doctor" "$SCRATCH/err")"
+    for what in 'trace, check, record' '  of --children' '  of --comm NAME' '  of -c CGROUP' offwake 'io_uring operations'; do
+        grep -Eq "^  $what +possible\$" "$SCRATCH/doctor" || fail "not as it has to be: $(grep "^  $what " "$SCRATCH/doctor")"
     done
+    [ ${#ATTACH[@]} = 0 ] || grep -Eq "^Tracing is possible: netstall uses $way\.\$" "$SCRATCH/doctor" || fail "$(tail -n 1 "$SCRATCH/doctor")"
 }

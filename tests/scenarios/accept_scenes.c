@@ -292,6 +292,7 @@ static void client_refused(struct stage *stage)
 	    getsockname(bound, (struct sockaddr *)&nobody, &length))
 		die("no port: %s", strerror(errno));
 	stage__wait_at_gate(stage);
+	warm_up(tcp, &beside);
 	phases__begin(&phases, stage);
 	for (uint32_t i = 0; i < stage->count; i++) {
 		exchange(&phases, tcp, &beside);
@@ -325,7 +326,7 @@ const struct scene accept_scenes[] = {
 	{"slow-accept-and-answer", listen_door, {ENDS}, 1, 14, &sleeps_and_serves, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}},
 	{"slow-accept-seen-by-server", listen_door, {ENDS}, 2, 14, &sleeps, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}},
 	{"slow-accept-seen-by-both", listen_door, {ENDS}, 3, 14, &sleeps, .makes = {"accept-queue", 10, 0.80}, .verdict = {"accept-queue", .says = "listen queue", .never = NO_ADVICE}},
-	{"computes-before-accept", listen_door, {ENDS}, 1, 14, &computes, .makes = {"accept-queue", 10, 0.60}, .verdict = {"accept-queue", .says = "computes", .never = NO_ADVICE}},
+	{"computes-before-accept", listen_door, {ENDS}, 1, 14, &computes, .makes = {"accept-queue", 10, 0.60}, .verdict = {"accept-queue", .says = "computes", .never = NO_ADVICE}, .computes = true},
 	{"slow-accept-without-backlog", listen_door, {ENDS}, 1, 14, &no_backlog, .makes = {"accept-queue", 10, 0.80}, .quick = true},
 	{"accepts-and-reads-late-one-of-two", listen_door, {client, server_of_two}, 1, 14, &serves_late, .makes = {"peer-app", 10, 0.80}, .verdict = {"peer-app", .never = "accept-queue|listen queue"}},
 	{"accepts-and-reads-late", listen_door, {ENDS}, 1, 14, &serves_late, .makes = {"peer-app", 10, 0.80}, .verdict = {"peer-app", .never = "accept-queue|listen queue"}},

@@ -373,19 +373,19 @@ static const struct tasks sleeps_beside = {.server = {{SLEEPS, 36}}, .beside = {
 const struct scene advice_scenes[] = {
 	/* What the advice says helps. */
 	{"peer-sleeps", NULL, {ENDS}, 1, 12, &peer_sleeps, MAKES("peer-app"), .verdict = {.cause = "peer-app"}, .followed = &peer_prompt},
-	{"peer-computes", NULL, {ENDS}, 1, 12, &peer_computes, MAKES("peer-app"), .verdict = {"peer-app", .never = "do not sleep"}, .followed = &peer_computes_not},
+	{"peer-computes", NULL, {ENDS}, 1, 12, &peer_computes, MAKES("peer-app"), .verdict = {"peer-app", .never = "do not sleep"}, .followed = &peer_computes_not, .computes = true},
 	{"peer-waits-for-lock", NULL, {ENDS}, 1, 12, &peer_locks, MAKES("peer-app"), .verdict = {.cause = "peer-app"}, .followed = &peer_locks_not},
 	{"peer-waits-for-pipe", NULL, {ENDS}, 1, 12, &peer_is_sent, MAKES("peer-app"), .verdict = {.cause = "peer-app"}, .followed = &peer_is_sent_at_once},
 	{"peer-mostly-sleeps", NULL, {ENDS}, 1, 12, &peer_mostly_sleeps, MAKES("peer-app"), .verdict = {"peer-app", .says = "do not sleep"}, .followed = &peer_computes_a_bit},
 	{"server-sleeps", NULL, {ENDS}, 2, 12, &serves_asleep, MAKES("timer"), .verdict = {.cause = "timer"}, .followed = &serves_awake},
 	{"server-waits-in-lock", NULL, {ENDS}, 2, 12, &serves_locked, MAKES("lock"), .verdict = {.cause = "lock"}, .followed = &serves_unlocked},
 	{"server-waits-for-pipe", NULL, {ENDS}, 2, 12, &serves_behind_pipe, MAKES("ipc"), .verdict = {.cause = "ipc"}, .followed = &serves_alone},
-	{"server-stores", NULL, {ENDS}, 2, 12, &serves_from_disk, .makes = {"disk", 6, 0.50}, .verdict = {.cause = "disk"}, .followed = &serves_from_memory},
+	{"server-stores", NULL, {ENDS}, 2, 12, &serves_from_disk, .makes = {"disk", 6, 0.50}, .verdict = {.cause = "disk"}, .followed = &serves_from_memory, .computes = true},
 	{"client-sleeps", NULL, {ENDS}, 1, 12, &asks_asleep, MAKES("timer"), .verdict = {.cause = "timer"}, .followed = &asks_awake},
 	{"client-waits-in-lock", NULL, {ENDS}, 1, 12, &asks_locked, MAKES("lock"), .verdict = {.cause = "lock"}, .followed = &asks_unlocked},
 	{"client-waits-for-pipe", NULL, {ENDS}, 1, 12, &asks_behind_pipe, MAKES("ipc"), .verdict = {.cause = "ipc"}, .followed = &asks_alone},
 	/* It would not: nobody waits for that. */
-	{"peer-computes-and-sleeps", NULL, {ENDS}, 1, 12, &peer_does_both, MAKES("peer-app"), .verdict = {"peer-app", .never = "do not sleep"}, .followed = &peer_only_computes, .in_vain = true},
+	{"peer-computes-and-sleeps", NULL, {ENDS}, 1, 12, &peer_does_both, MAKES("peer-app"), .verdict = {"peer-app", .never = "do not sleep"}, .followed = &peer_only_computes, .in_vain = true, .computes = true},
 	{"overlapped-hold", NULL, {play_client, server_of_first_piece}, 1, 12, &overlapped, MAKES("peer-app"), .verdict = {"peer-app", .never = "TCP_NODELAY|writev"}, .followed = &overlapped_nodelay, .in_vain = true},
 	{"unfinished-message", NULL, {client_of_unfinished, play_server}, 1, 12, &unfinished, MAKES("timer"), .verdict = {"timer", .never = "TCP_CORK"}, .followed = &unfinished_uncorked, .in_vain = true},
 	{"locks-beside", NULL, {ENDS}, 1, 12, &locks_beside, MAKES("peer-app"), .verdict = {"peer-app", .never = "\\block"}, .followed = &peer_sleeps, .in_vain = true},

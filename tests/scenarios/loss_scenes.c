@@ -255,11 +255,11 @@ const struct scene loss_scenes[] = {
 	{"rto-of-reply", setup_no_probes, {ENDS, ON_PATH}, 1, 24, &reply_by_timer, .makes = {"rto", 4, 0.80}},
 	{"rto-each", setup_no_probes, {ENDS, ON_PATH}, 1, 8, &each_by_timer, .makes = {"rto", 5, 0.80}, .verdict = {"rto", .says = "without the loss"}, .followed = &none},
 	{"unawaited-loss", setup_no_probes, {ENDS, ON_PATH}, 1, 12, &unawaited, .makes = {"peer-app", 9, 0.80}, .verdict = {"peer-app", .never = "dropped|rto_min"}, .followed = &unawaited_none, .in_vain = true},
-	{"tlp", setup_path, {ENDS, ON_PATH}, 1, 24, &by_probe, .makes = {"tlp", 4, 0.80}, .followed = &none, .quick = true, .alone = true},
+	{"tlp", setup_path, {ENDS, ON_PATH}, 1, 24, &by_probe, .makes = {"tlp", 4, 0.80}, .followed = &none, .quick = true},
 	{"tlp-far", setup_path_20ms, {ENDS, ON_PATH}, 1, 12, &tail_far, .makes = {"tlp", 4, 0.50}},
 	{"fast-retransmit", setup_path_30ms, {ENDS, ON_PATH}, 2, 12, &in_the_middle, .makes = {"fast-retransmit", 8, 0.25}, .quick = true},
-	{"syn-lost", setup_path, {client_syn_lost, server_accepts, ON_PATH}, 1, 6, &syn_each, .makes = {"syn-retransmit", 2, 0.80}, .followed = &syn_none, .alone = true},
-	{"full-listen-queue", setup_queue_full, {client_queue_full, server_queue_full}, 1, 3, &short_queue, .makes = {"syn-retransmit", 2, 0.80}, .followed = &long_queue, .quick = true, .alone = true},
+	{"syn-lost", setup_path, {client_syn_lost, server_accepts, ON_PATH}, 1, 6, &syn_each, .makes = {"syn-retransmit", 2, 0.80}, .followed = &syn_none},
+	{"full-listen-queue", setup_queue_full, {client_queue_full, server_queue_full}, 1, 3, &short_queue, .makes = {"syn-retransmit", 2, 0.80}, .followed = &long_queue, .quick = true},
 	{0},
 };
 /* clang-format on */

@@ -11,11 +11,12 @@
  *	done scene=split exchanges=16 stalls=15 total_ms=660.1 begin_ns=1004... end_ns=1004...
  *
  * Waits for a line on stdin after "ready"; -n sets the repetitions, -f plays the scene with what
- *the verdict advises done. --list prints a line for each scene: its name, the cause that it makes
- *(or none), how many stalls of that at least, which share of its time these take at least, `quick`,
- * `full` or `open`, `any` or `alone`, whether following advice `helps`, is in `vain` or is not
- * played (`-`), and options (struct scene). Exit status: 0 done, 1 it failed, 64 usage, 77 this
- * machine does not have what it needs.
+ * the verdict advises done. --list prints a line for each scene: its name, the cause that it makes
+ * (or none), how many stalls of that at least, which share of its time these take at least,
+ *`quick`, `full` or `open`, its company (`any` others, others under their netstalls beside its
+ *`own`, no other that takes a CPU in its `turn`, or none, `alone`), whether following advice
+ *`helps`, is in `vain` or is not played (`-`), and options (struct scene). Exit status: 0 done, 1
+ *it failed, 64 usage, 77 this machine does not have what it needs.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -50,6 +51,16 @@ static const struct scene *find(const char *name)
 	exit(EXIT_USAGE);
 }
 
+/* Beside what it may be played. */
+static const char *company(const struct scene *scene)
+{
+	if (scene->alone)
+		return "alone";
+	if (scene->computes)
+		return "turn";
+	return scene->verdict.cause || scene->followed || scene->options ? "own" : "any";
+}
+
 static void list(void)
 {
 	for (size_t g = 0; g < GROUPS; g++)
@@ -60,7 +71,7 @@ static void list(void)
 			       scene->open    ? "open"
 			       : scene->quick ? "quick"
 					      : "full",
-			       scene->alone || scene->verdict.cause ? "alone" : "any",
+			       company(scene),
 			       scene->in_vain    ? "vain"
 			       : scene->followed ? "helps"
 						 : "-",

@@ -97,8 +97,8 @@ struct scene {
 	} makes;
 	/*
 	 * What the report must lead with, and the share of the requests' time that part__end()
-	 * counted; the requests must last as long as they did. Such a scene is played alone, and
-	 * unless it is about CPUs it goes ahead of other programs.
+	 * counted; the requests must last as long as they did. Such a scene is played under a
+	 * netstall of its own, and unless it is about CPUs it goes ahead of other programs.
 	 */
 	struct {
 		const char *cause; /* NULL: not judged; "none": nothing held the target back */
@@ -112,10 +112,11 @@ struct scene {
 	 */
 	const void *followed;
 	bool in_vain;
-	bool quick;          /* also on emulated machines */
-	bool alone;          /* under a netstall of its own: it takes a CPU, or has options */
-	bool is_about_cpu;   /* nobody goes ahead of other programs: that escapes quotas */
-	bool open;           /* what netstall says of it is still wrong: played only by name */
+	bool quick;        /* also on emulated machines */
+	bool computes;     /* takes a CPU: no other that goes ahead plays beside it */
+	bool alone;        /* on the machine: it is about its CPUs or disks, or cannot share them */
+	bool is_about_cpu; /* nobody goes ahead of other programs: that escapes quotas */
+	bool open;         /* what netstall says of it is still wrong: played only by name */
 	const char *options; /* of netstall trace */
 };
 
@@ -286,6 +287,9 @@ role_fn play_client, play_server;
 void ask_by_turns(struct stage *stage, int fd, const char *(*ask)(struct phases *phases, int fd));
 /* Whether the verdict must be about the server's own time. */
 bool is_about_server(const struct stage *stage);
+/* One that is not counted. The first behind a sleep takes some tenths of a millisecond more, on
+ * cold caches, of which most is before its write. */
+void warm_up(int fd, const struct script *script);
 /* One, counted; its phases are ended by the script's causes. */
 void exchange(struct phases *phases, int fd, const struct script *script);
 /* Serves until the other end hangs up. */

@@ -5,7 +5,7 @@
 #
 #   score.sh [--attach WAY] [--label LABEL] [--quick] [--only PATTERN] [--keep DIR] [--record [--lower REASON]]
 #
-# --attach  forces a way (fentry, kprobe, tracepoint); a way that this kernel refuses is one `skip`
+# --attach  forces a way (fentry, kprobe, tracepoint); a way that this kernel refuses is one `skip` (WAY_IS_SURE=1: is not looked for)
 # --quick   the scenarios marked quick; --only: those whose name matches (then nothing is compared with the record), or `matrix`
 #           or `machine`, which is all of them
 # --keep    leaves of each scenario with a wrong name its truth, its report and the pairs there
@@ -44,9 +44,10 @@ SCENE_LIMIT=${SCENE_LIMIT:-$([ -n "$QUICK" ] && echo 180 || echo 60)} # seconds;
 LEAST_STALLS=8              # of each cause: what makes fewer is played again
 MACHINE_SKIPS=3             # at most so many scenes of a run are skipped because the machine was slow
 AT_ONCE=${AT_ONCE:-5} # scenes under one netstall: most of them sleep nearly all the time
+LANES=${LANES:-$([ -n "$QUICK" ] && echo 1 || echo 2)} # so many netstalls at a time; an emulated machine has enough to do with one
 
 [ "$(id -u)" = 0 ] || { echo "skip $LABEL: tracing needs root" && exit 0; }
-if ! said=$("$NETSTALL" doctor "${ATTACH[@]}"); then
+if [ -z "${WAY_IS_SURE:-}" ] && ! said=$("$NETSTALL" doctor "${ATTACH[@]}"); then
     echo "skip $LABEL: $(grep '^Tracing is not possible' <<<"$said")"
     exit 0
 fi
@@ -176,8 +177,11 @@ judge_advice() {
     local before after stated fault=''
     # What is saved is a time, and on an emulated machine times wander.
     [ "${FOLLOWS[$1]}" != - ] && [ -z "$QUICK" ] || return 0
+    no_longer
+    wait_turn "$1"
     echo go | timeout "$SCENE_LIMIT" "$SCENE" -f "${1%.[0-9]}" >"$SCRATCH/$1/followed" 2>"$SCRATCH/$1/err" ||
         { echo "with its advice followed: $(tail -n 1 "$SCRATCH/$1/err")" >"$SCRATCH/$1/fail" && return; }
+    end_turn
     before=$(request_ms "$SCRATCH/$1/truth" stalled) after=$(request_ms "$SCRATCH/$1/followed")
     stated=$(gojq -r '.verdict.saves_ms // "none"' "$SCRATCH/report")
     fault=$(awk -v before="$before" -v after="$after" -v stated="$stated" -v vain="$([ "${FOLLOWS[$1]}" = vain ] && echo 1)" 'BEGIN {
@@ -200,7 +204,20 @@ compare_scene() { # NAME
         echo "the report does not compare" >"$SCRATCH/$1/fail"
 }
 
-# play OPTIONS: the scenes of BATCH, under one netstall.
+# wait_turn NAME: scenes with a verdict go ahead of other programs. What takes a CPU plays when no other such scene does. Who waits for
+# that is not overtaken; and that netstall starts beside it does not matter.
+wait_turn() {
+    case ${COMPANY[$1]} in turn) flock "$DOOR" && flock "$TURN" ;; own) flock "$DOOR" && flock -s "$TURN" ;; esac
+    flock -u "$DOOR"
+}
+end_turn() { flock -u "$TURN"; }
+
+# What works beside scenes that play gives way to them, and to ksoftirqd, which carries their packets.
+give_way() { [ "$LANES" = 1 ] || renice -n 19 "$BASHPID" >"$SCRATCH/renice"; }
+# shellcheck disable=SC2046 # numbers
+no_longer() { [ "$LANES" = 1 ] || renice -n 0 "$BASHPID" $(ls "/proc/$TRACE_PID/task" 2>/dev/null) >"$SCRATCH/renice" 2>&1; }
+
+# play OPTIONS: the scenes of BATCH, under one netstall. A verdict is of one scene.
 play() {
     local name alone=false TARGETS=
     declare -A SCENE_PID GATES
@@ -208,15 +225,19 @@ play() {
     for name in "${BATCH[@]}"; do start_scene "$name"; done
     for name in "${BATCH[@]}"; do await_scene "$name"; done
     [ -n "$TARGETS" ] || exit 0
+    give_way
     # shellcheck disable=SC2086
     start_trace -p "$TARGETS" $1
-    for name in "${BATCH[@]}"; do left_out "$name" || open_scene "$name"; done
+    no_longer
+    for name in "${BATCH[@]}"; do left_out "$name" || { wait_turn "$name" && open_scene "$name"; }; done
     for name in "${BATCH[@]}"; do left_out "$name" || end_scene "$name"; done
+    end_turn
+    give_way
     end_trace
     for name in "${BATCH[@]}"; do
         left_out "$name" || judge_truth "$name"
         left_out "$name" || compare_scene "$name"
-        left_out "$name" || judge_verdict "$name" || echo "the report has no verdict to compare" >"$SCRATCH/$name/fail"
+        left_out "$name" || ! $alone || judge_verdict "$name" || echo "the report has no verdict to compare" >"$SCRATCH/$name/fail"
         left_out "$name" || judge_advice "$name"
     done
 }
@@ -229,9 +250,19 @@ end_play() {
     wait 2>/dev/null
 }
 
+# The machine was busy, or only a time or a share is off, and others played beside it: it is played again, alone. No wrong cause is.
+was_disturbed() { # NAME
+    local verdict=$SCRATCH/$1/verdict
+    [ "$LANES" != 1 ] && [[ ${COMPANY[$1]} == @(own|turn) ]] && [ -s "$verdict" ] &&
+        { grep -q '^busy' "$verdict" || ! grep -Evq '^(median|p99) request |% of the requests. time, not ' "$verdict"; }
+}
+
 judge_scene() { # NAME
     local wrong='' right
-    if [ -e "$SCRATCH/$1/skip" ]; then
+    if was_disturbed "$1"; then
+        echo "# $LABEL: $1 is played again alone: $(head -c 300 "$SCRATCH/$1/verdict" | tr '\n' ' ')"
+        COMPANY[$1]=alone alone+=("$1 ${OPTIONS[$1]}")
+    elif [ -e "$SCRATCH/$1/skip" ]; then
         echo "skip $LABEL/$1: $(head -c 300 "$SCRATCH/$1/skip")"
     elif [ -e "$SCRATCH/$1/machine" ]; then
         echo "skip $LABEL/$1: $(head -c 300 "$SCRATCH/$1/machine")"
@@ -249,16 +280,29 @@ judge_scene() { # NAME
     [ -z "$KEEP" ] || [ -z "$wrong" ] || { rm -rf "${KEEP:?}/$1"; mkdir -p "$KEEP" && cp -r "$SCRATCH/$1" "$KEEP/$1"; cp "$SCRATCH/report" "$KEEP/$1"; }
 }
 
-# run_batch OPTIONS
-run_batch() {
+# start_batch OPTIONS: in a lane of its own, when one is free.
+start_batch() {
     [ ${#BATCH[@]} -gt 0 ] || return 0
+    [ ${#lanes[@]} -lt "$LANES" ] || end_batch
     SCRATCH=$(mktemp -d -p "$WORK") CASE=${BATCH[0]}
-    ( trap end_play EXIT; play "$1"; exit 0 ) </dev/null 2>"$SCRATCH/err"
-    for name in "${BATCH[@]}"; do judge_scene "$name"; done
-    [ -n "${backend:-}" ] || backend=$(gojq -r .tool.backend "$SCRATCH/report" 2>/dev/null)
-    rm -rf "$SCRATCH"
+    # Opened here: a lock that is inherited would be one and the same.
+    ( trap end_play EXIT; exec {TURN}>"$WORK/turn" {DOOR}>"$WORK/door"; play "$1"; exit 0 ) </dev/null 2>"$SCRATCH/err" &
+    lanes[$!]="$SCRATCH ${BATCH[*]}"
     BATCH=()
 }
+
+# The batch that ends first.
+end_batch() {
+    local pid names name
+    wait -n -p pid "${!lanes[@]}"
+    read -r SCRATCH names <<<"${lanes[$pid]}"
+    unset "lanes[$pid]"
+    for name in $names; do judge_scene "$name"; done
+    [ -n "${backend:-}" ] || backend=$(gojq -r .tool.backend "$SCRATCH/report" 2>/dev/null)
+    rm -rf "$SCRATCH"
+}
+
+end_batches() { while [ ${#lanes[@]} -gt 0 ]; do end_batch; done; }
 
 # A series of kernels has one record: 6.12 of 6.12.117+deb12-cloud-amd64.
 record_file() { echo "$here/recorded/${WAY:-$backend}-$(uname -r | sed 's/^\([0-9]*\.[0-9]*\).*/\1/')${QUICK:+-quick}"; }
@@ -311,7 +355,9 @@ judge_slow_machine() {
 }
 
 failed=0 BATCH=() slow=()
-declare -A CAUSE COUNT SHARE FOLLOWS
+declare -A lanes=() # PID: folder and scenes
+declare -A CAUSE COUNT SHARE FOLLOWS COMPANY OPTIONS
+alone=() # scenes and options, to be played behind the others
 
 # scenes: the rows to be played. Of a cause of which they would make too few stalls each comes more than once, as NAME, NAME.2, ...:
 # of a few stalls nothing follows.
@@ -336,20 +382,29 @@ scenes() {
         }'
 }
 
+# What is about the machine runs behind the others, one by one. The analysis is the same on every kernel, so an emulated machine judges no
+# verdicts: what it plays is played beside others, unless it is about the CPUs.
 play_all() {
-    local name cause count share when company follows options waiting
+    local name cause count share when company follows options waiting i
     while read -r -u 3 name cause count share when company follows options; do
+        [ -z "$QUICK" ] || [ "$cause" = runqueue ] || company=any
         CAUSE[$name]=$cause COUNT[$name]=$count SHARE[$name]=$share FOLLOWS[$name]=$follows
-        if [ "$company" = alone ]; then
-            waiting=("${BATCH[@]}") BATCH=("$name")
-            run_batch "$options"
-            BATCH=("${waiting[@]}")
-        else
+        COMPANY[$name]=$company OPTIONS[$name]=$options
+        case $company in
+        any)
             BATCH+=("$name")
-            [ ${#BATCH[@]} -lt "$AT_ONCE" ] || run_batch ''
-        fi
+            [ ${#BATCH[@]} -lt "$AT_ONCE" ] || start_batch ''
+            ;;
+        own | turn) waiting=("${BATCH[@]}") BATCH=("$name") && start_batch "$options" && BATCH=("${waiting[@]}") ;;
+        alone) alone+=("$name $options") ;;
+        esac
     done 3< <(scenes)
-    run_batch ''
+    start_batch ''
+    end_batches
+    for ((i = 0; i < ${#alone[@]}; i++)); do
+        read -r name options <<<"${alone[i]}"
+        BATCH=("$name") && start_batch "$options" && end_batches
+    done
 }
 
 count_pairs() {

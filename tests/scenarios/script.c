@@ -199,7 +199,7 @@ void exchange(struct phases *phases, int fd, const struct script *script)
 	atomic_fetch_add(&phases->stage->exchanges, requests);
 }
 
-static void warm_up(int fd, const struct script *script)
+void warm_up(int fd, const struct script *script)
 {
 	send_request(fd, script, NULL);
 	if (!read_all(fd, sum(script->reply)))

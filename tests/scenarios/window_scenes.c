@@ -212,7 +212,7 @@ static void setup_device(struct stage *stage)
 const struct scene window_scenes[] = {
 	{"far-server", setup_path_20ms, {ENDS, ON_PATH}, 1, 1, &prompt, .makes = {"network", 15, 0.80}, .verdict = {"network", .says = "Fewer round trips", .never = "saves"}, .quick = true},
 	{"slow-start", setup_path_20ms, {ENDS, ON_PATH}, 1, 8, &slow_start, .makes = {"cwnd", 6, 0.50}, .verdict = {"cwnd", .says = "Keep one connection"}, .followed = &kept_connection, .quick = true},
-	{"slow-start-after-idle", setup_path_20ms, {ENDS, ON_PATH}, 1, 1, &pauses, .makes = {"cwnd", 5, 0.10}, .verdict = {"cwnd", .says = "slow_start_after_idle=0", .never = "new ones"}, .followed = &pauses_keeping_window},
+	{"slow-start-after-idle", setup_path_20ms, {ENDS, ON_PATH}, 1, 1, &pauses, .makes = {"cwnd", 5, 0.10}, .verdict = {"cwnd", .says = "slow_start_after_idle=0", .never = "new ones"}, .followed = &pauses_keeping_window, .computes = true},
 	{"small-window", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_window, .makes = {"rwnd", 3, 0.80}, .verdict = {"rwnd", .says = "SO_RCVBUF"}, .followed = &large_window, .quick = true},
 	{"shut-window", setup_path, {ENDS, ON_PATH}, 1, 12, &shut_window, .makes = {"zero-window", 9, 0.80}, .verdict = {"zero-window", .says = "slept", .never = LARGER}, .followed = &prompt_reader},
 	{"small-buffer", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_buffer, .makes = {"sndbuf", 3, 0.50}, .verdict = {"sndbuf", .says = "SO_SNDBUF"}, .followed = &large_buffer},
@@ -224,9 +224,9 @@ const struct scene window_scenes[] = {
 	{"slow-device-tail-at-once", setup_device, {ENDS, ON_PATH}, 1, 3, &slow_device_tail, .makes = {"autocork", 8, 0.80}, .verdict = {"autocork", .never = "writev[^:]*: saves|tcp_autocorking=0[^:]*: the same saving"}, .followed = &slow_device_at_once, .in_vain = true},
 	{"tail-for-later", setup_device, {ENDS, ON_PATH}, 1, 3, &tail_for_later, .makes = {"peer-app", 8, 0.80}, .verdict = {"peer-app", .never = "device is behind|writev"}, .followed = &tail_at_once_for_later, .in_vain = true},
 	{"slow-reader", setup_path, {ENDS, ON_PATH}, 1, 3, &slow_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &slow_reader_large_window, .in_vain = true},
-	{"computing-reader", NULL, {ENDS}, 1, 3, &computing_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &computing_reader_large_window, .in_vain = true},
+	{"computing-reader", NULL, {ENDS}, 1, 3, &computing_reader, .makes = {"rwnd", 3, 0.60}, .verdict = {"rwnd", .never = LARGER}, .followed = &computing_reader_large_window, .in_vain = true, .computes = true},
 	{"writes-to-slow-reader", NULL, {ENDS}, 1, 3, &writes_to_slow_reader, .makes = {"sndbuf", 3, 0.30}, .verdict = {"sndbuf", .says = "slept", .never = LARGER}, .followed = &writes_to_slow_reader_large_buffer, .in_vain = true},
-	{"busy-reader", NULL, {ENDS}, 1, 8, &busy_reader, .makes = {"zero-window", 6, 0.80}, .verdict = {"zero-window", .says = "computed", .never = LARGER "|saves"}},
+	{"busy-reader", NULL, {ENDS}, 1, 8, &busy_reader, .makes = {"zero-window", 6, 0.80}, .verdict = {"zero-window", .says = "computed", .never = LARGER "|saves"}, .computes = true},
 	{"napping-reader", NULL, {ENDS}, 1, 8, &napping_reader, .makes = {"zero-window", 6, 0.80}, .verdict = {"zero-window", .says = "slept", .never = LARGER}, .followed = &awake_reader},
 	{0},
 };

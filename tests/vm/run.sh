@@ -9,7 +9,7 @@
 # NETSTALL_VM_BUDGET: seconds for all of it (2000). NETSTALL_VM_OUT: folder for what failed cases leave, as
 # vm-KERNEL/PART-WAY/CASE (build/vm-out).
 # NETSTALL_VM_PARTS: only those that match, as 'score:*' (all). NETSTALL_VM_MORE=1: also those that CI has no time for.
-# Two kernels run at a time, then the parts that need two VMs, one at a time.
+# Two kernels run at a time; so does the pair of VMs that some parts need, of which one waits most of the time.
 #
 # One line a case, as they come, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; NAME is vm-KERNEL/PART-WAY/CASE. Other
 # output of the tests stands behind a #. The last line counts them. Exit status 1 if any case failed or a VM did not run.
@@ -148,10 +148,10 @@ trap 'exit 143' TERM HUP
 
 # ---- several -------------------------------------------------------------------------------------------------------
 
-# run_kernels KIND AT_ONCE KERNEL...: a run of this script for each. Each has to come to its end, which its closing line says.
+# run_kernels AT_ONCE KERNEL KIND...: a run of this script for each. Each has to come to its end, which its closing line says.
 run_kernels() {
-    local line kind=$1 at_once=$2 closed=0
-    shift 2
+    local line at_once=$1 closed=0
+    shift
     while IFS= read -r line; do
         case $line in
         "ok "*) ok "${line#ok }" ;;
@@ -163,8 +163,8 @@ run_kernels() {
             echo "$line"
             ;;
         esac
-    done < <(printf '%s\n' "$@" | xargs -P "$at_once" -I '{}' tests/vm/run.sh --one '{}' "$kind")
-    [ "$closed" = $# ] || not_ok "vm: $(($# - closed)) of the $# runs for one kernel broke off"
+    done < <(printf '%s\n' "$@" | xargs -P "$at_once" -n 2 tests/vm/run.sh --one)
+    [ "$closed" = $(($# / 2)) ] || not_ok "vm: $(($# / 2 - closed)) of the $(($# / 2)) runs for one kernel broke off"
 }
 
 export NETSTALL_VM_BUDGET=${NETSTALL_VM_BUDGET:-2000}
@@ -179,9 +179,11 @@ else
         # shellcheck disable=SC2046
         set -- $(printf '%s\n' "${@%%/*}" | sort -u)
     fi
-    [ $# -gt 0 ] || set -- 6.12 7.2 6.1 5.10 # what takes longest begins first
-    run_kernels single $at_once "$@"
-    run_kernels pair 1 "$@"
+    [ $# -gt 0 ] || set -- 7.2 6.12 5.10 6.1 # what takes longest begins first
+    runs=()
+    for kernel; do [ -z "$(parts_of "$kernel" pair)" ] || runs+=("$kernel" pair); done
+    for kernel; do runs+=("$kernel" single); done
+    run_kernels $at_once "${runs[@]}"
     echo "# VMs: $SECONDS s of ${NETSTALL_VM_BUDGET} s; guests started again: $restarts"
 fi
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -117,5 +117,5 @@ case_way_loads() {
     for what in 'trace, check, record' '  of --children' '  of --comm NAME' '  of -c CGROUP' offwake 'io_uring operations'; do
         grep -Eq "^  $what +possible\$" "$SCRATCH/doctor" || fail "not as it has to be: $(grep "^  $what " "$SCRATCH/doctor")"
     done
-    [ ${#ATTACH[@]} = 0 ] || grep -Eq "^Tracing is possible: netstall uses $way\.\$" "$SCRATCH/doctor" || fail "$(tail -n 1 "$SCRATCH/doctor")"
+    [ ${#ATTACH[@]} = 0 ] || grep -Eq "^Tracing is possible: netstall uses ${way#attach=}\.\$" "$SCRATCH/doctor" || fail "$(tail -n 1 "$SCRATCH/doctor")"
 }

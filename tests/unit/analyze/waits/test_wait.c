@@ -848,6 +848,32 @@ static void test_several_requests(void **state)
 	done(&outcome);
 }
 
+/* A reply as long as the threshold is a stall; a millionth less, and it is none. */
+static void test_reply_at_the_threshold(void **state)
+{
+	static const char base[] = HEAD
+	PEER "5 send conn=1 tgid=10 tid=10 bytes=9 write_seq=9 snd_nxt=9\n"
+	     "%s exchange conn=1 tgid=10 tid=10 side=asked begin=5 ready=5 answer=%s off=5 "
+	     "wake=%s reads=1 weight=1 ended=followed\n"
+	     "200 end\n";
+	static const struct {
+		const char *answer;
+		size_t stalls;
+	} rows[] = {{"15", 1}, {"14.999999", 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *answer = rows[i].answer;
+		struct outcome outcome;
+		char text[4096];
+
+		snprintf(text, sizeof(text), base, answer, answer, answer);
+		outcome = analyze(feed__text(text));
+		assert_int_equal(outcome.report->stall_count, rows[i].stalls);
+		done(&outcome);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -864,6 +890,7 @@ int main(void)
 		cmocka_unit_test(test_new_thread_answers),
 		cmocka_unit_test(test_both_are_targets),
 		cmocka_unit_test(test_reads_slowly),
+		cmocka_unit_test(test_reply_at_the_threshold),
 		cmocka_unit_test(test_row_lock),
 		cmocka_unit_test(test_late_for_a_request),
 		cmocka_unit_test(test_idle_before),

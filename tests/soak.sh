@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.." || exit 2
 NETSTALL=${NETSTALL:-build/netstall}
 WORKLOADS=$(realpath "${WORKLOADS:-build/tests/workload}")
 NAME=soak-$$ # of the targets
-KILLS=20 # of others, so many at least
+KILLS=$([ "${SOAK_SECONDS:-1800}" -ge 300 ] && echo 20 || echo 8) # of others, so many at least
 DIR=$(mktemp -d) || exit 2
 ATTACH=("$@")
 

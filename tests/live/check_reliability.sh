@@ -6,7 +6,9 @@
 ALONE_CASES+=" check_reliability "
 
 case_check_reliability() {
-    local runs=(--runs 5 --loads busy nodelay http split) way=()
+    local count=3 runs way=()
+    [ -z "${NIGHTLY:-}" ] || count=5
+    runs=(--runs $count --loads busy nodelay http split)
     # Emulated, each takes many seconds.
     [ -z "$QUICK" ] || runs=(--runs 1 --loads idle nodelay split)
     [ ${#ATTACH[@]} = 0 ] || way=(--attach "${ATTACH[1]#attach=}")

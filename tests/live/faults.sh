@@ -5,7 +5,7 @@
 # what it did not see it says.
 
 # They keep every CPU busy, or count what only an idle machine keeps up with.
-ALONE_CASES+=" soak stopped_for_5_s thousand_programs thousands_of_connections thousands_are_busy thousands_of_programs thousands_of_stalls
+ALONE_CASES+=" soak thousand_programs thousands_of_connections thousands_are_busy thousands_of_programs thousands_of_stalls
     small_tables beside_other_tracers "
 
 # Nothing is left of half a minute's churn, and the long trace in it is right: `make soak` for longer.

@@ -4,7 +4,7 @@
 # What targets have for netstall to read may be far too much, or end who reads it: that costs names, one sentence, and no stall.
 
 # What they make netstall read takes a CPU for seconds.
-ALONE_CASES+=" readers_symbols_without_end readers_lines_without_end "
+ALONE_CASES+=" readers_symbols_without_end "
 
 READERS_DIR=${EXCHANGE%/*}
 

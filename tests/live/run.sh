@@ -9,7 +9,7 @@
 # --quick   the cases that depend on the kernel, with fewer exchanges and no latencies: for emulated machines
 # --only    those whose name matches, as 'split*' or '@(medley|netns)'
 # --cases   those of this file, in place of all beside this script
-# Three cases run at a time (CASES_AT_ONCE), each with what it starts and where it writes of its own. Those that measure the CPUs or the
+# Four cases run at a time (CASES_AT_ONCE), each with what it starts and where it writes of its own. Those that measure the CPUs or the
 # machine, or take all of it, are listed in ALONE_CASES, and run behind the others, one by one.
 # Beside others a case has no tolerance for a machine that is short of CPUs. If it fails there and the CPUs were short, that
 # counts neither way, and it runs once more among those that run alone.
@@ -45,7 +45,7 @@ TRACE_OPTIONS=()
 CASE_LIMIT=${CASE_LIMIT:-300} # seconds
 # An emulated machine has enough to do with one.
 [ -z "$QUICK" ] || CASES_AT_ONCE=1
-CASES_AT_ONCE=${CASES_AT_ONCE:-3} ALONE_CASES=' ' COMPANY=''
+CASES_AT_ONCE=${CASES_AT_ONCE:-4} ALONE_CASES=' ' COMPANY=''
 
 # What a kernel can get wrong; options and bad input are the same on all of them. Files of cases add theirs.
 QUICK_CASES=" medley split split_new_socket all_counts_every_write many_writers netns pid_namespace

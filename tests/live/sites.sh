@@ -4,8 +4,6 @@
 # Where in their program the two writes of a hold were called. The truth is the source of
 # tests/workload/callsites.c: send_head() and send_body(), both called by send_request().
 
-ALONE_CASES+=" sites_none_without_holds "
-
 SITES_DIR=${EXCHANGE%/*}
 
 # The functions of a site, "library_body <- send_request", leaf first, without the C library's.

@@ -87,6 +87,9 @@ case_uring_mix() {
     expect "FSYNC by workers" "$(operation FSYNC worker)" '==' "$(truth mix .ops.FSYNC.results.ok)"
     expect "TIMEOUT at once" "$(operation TIMEOUT inline)" '==' 0
     expect "RECV that waited" "$(operation RECV poll)" '>=' 200
+    # Its rings are empty when it ends, of multishot operations too; and the longest of each took as long as most.
+    expect_is "operations in flight" "$(report '[.uring.operations[] | select(.in_flight > 0) | "\(.opcode) \(.in_flight)"] | join(", ")')" ''
+    expect_is "operations whose longest is none" "$(report '[.uring.operations[] | select(.max_ms != null and .max_ms < 0.9 * .p50_ms) | .opcode] | join(", ")')" ''
 }
 
 # Every step, one by one, of a ring that is there before.

@@ -3,7 +3,7 @@
 #
 # The facts of a wait: what it was about, whose turn it was, who ended it. All of them on the wait records of --all.
 
-ALONE_CASES+=" wait_sums wait_returns_unseen empty_wakes no_empty_wakes "
+ALONE_CASES+=" wait_sums wait_returns_unseen empty_wakes "
 
 WAITS=${WAITS:-build/tests/workload/waits}
 

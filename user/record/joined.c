@@ -35,6 +35,7 @@ struct host {
 	struct segment *segments;
 	size_t segment_count, segment_room;
 	uint32_t most_conn, most_ring, most_stack;
+	struct ns_session session;
 	/* What comes next, and the latest time by then, UINT64_MAX: it is over. */
 	enum recording_gives gives;
 	const void *next;
@@ -131,6 +132,9 @@ static void learn(struct host *host, const union record *record)
 			most(&host->most_ring, (uint32_t)field__number(record, field));
 	}
 	switch (record->head.type) {
+	case NS_SESSION:
+		host->session = record->session;
+		break;
 	case NS_STACK:
 		most(&host->most_stack, record->stack.id);
 		break;
@@ -627,6 +631,14 @@ enum recording_gives joined__next(struct joined *joined, const void **record, si
 	}
 }
 
+/* A window is opened at one nanosecond of one clock: no two begin alike. */
+static bool are_one(const struct host *a, const struct host *b)
+{
+	return a->session.head.type && a->session.head.ts == b->session.head.ts &&
+	       a->session.wall_offset_ns == b->session.wall_offset_ns &&
+	       !strcmp(a->session.target, b->session.target);
+}
+
 struct joined *joined__open(FILE *first, FILE *second, const char **why)
 {
 	struct joined *joined = xcalloc(1, sizeof(*joined));
@@ -640,6 +652,8 @@ struct joined *joined__open(FILE *first, FILE *second, const char **why)
 		host->pids = table__new(PIDS);
 		*why = read_host(host);
 	}
+	if (!*why && are_one(&joined->hosts[0], &joined->hosts[1]))
+		*why = "both are one recording: give one of each host";
 	if (!*why)
 		match_conns(joined);
 	if (!*why)

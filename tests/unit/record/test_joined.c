@@ -233,21 +233,30 @@ static void test_clock_that_drifts(void **state)
 	free(feed.v);
 }
 
-static void test_what_has_nothing_in_common(void **state)
+/* What says why they are not joined. */
+static void expect_refused(const char *first, const char *second, const char *wanted)
 {
-	struct feed feed = feed__golden("nagle-delack");
-	struct file files[2] = {record_host(&feed, 0, 0), record_host(&feed, 0, 0)};
+	struct feed feeds[2] = {feed__golden(first), feed__golden(second)};
+	struct file files[2] = {record_host(&feeds[0], 0, 0), record_host(&feeds[1], 0, 0)};
 	const char *why = NULL;
 	FILE *in[2];
 
-	(void)state;
 	assert_null(join(files, in, &why));
-	assert_string_equal(why, "they have no connection in common");
+	assert_string_equal(why, wanted);
 	for (unsigned i = 0; i < 2; i++) {
 		fclose(in[i]);
 		free(files[i].bytes);
+		free(feeds[i].v);
 	}
-	free(feed.v);
+}
+
+static void test_what_is_not_joined(void **state)
+{
+	(void)state;
+	expect_refused("nagle-delack", "remote-far", "they have no connection in common");
+	/* Both ends are in it, so that they have all connections in common. */
+	expect_refused("nagle-delack", "nagle-delack",
+		       "both are one recording: give one of each host");
 }
 
 int main(void)
@@ -256,7 +265,7 @@ int main(void)
 		cmocka_unit_test(test_joined_as_it_was),
 		cmocka_unit_test(test_joined_through_address_translation),
 		cmocka_unit_test(test_clock_that_drifts),
-		cmocka_unit_test(test_what_has_nothing_in_common),
+		cmocka_unit_test(test_what_is_not_joined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,18 @@ case_outputs_are_no_roots() {
     expect_is "what was made" "$(cd "$SCRATCH" && echo new* own/* all/*)" "new* own/* all/file all/link"
 }
 
+# Nor does he read what he may not: a recording of root's.
+case_recordings_are_read_as_the_caller() {
+    local caller='SUDO_UID=65534 SUDO_GID=65534' file=$SCRATCH/file.nsr
+    chmod 711 "$SCRATCH" && install -m 600 "$(ls tests/golden/recordings/*.nsr | head -n 1)" "$file"
+    run 2 "$caller $NETSTALL report $file"
+    said 1 "cannot read $file: Permission denied"
+    run 2 "$caller $NETSTALL report $file $file"
+    said 1 "cannot read $file: Permission denied"
+    chown 65534 "$file"
+    run 0 "$caller $NETSTALL report $file"
+}
+
 case_outputs_are_the_callers() {
     local dir=$SCRATCH/own name
     chmod 711 "$SCRATCH" && mkdir "$dir" && chown 65534:65534 "$dir"

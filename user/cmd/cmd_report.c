@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* netstall report: what a recording has, as trace would have shown it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -309,12 +310,15 @@ static bool open_source(struct source *source, const struct report_options *opti
 {
 	char names[2][TEXT_SAFE(NAME_SHOWN)];
 	const char *why = NULL;
+	int fd;
 
 	for (unsigned i = 0; i < 2 && options->files[i]; i++) {
 		text__safe(names[i], sizeof(names[i]), options->files[i], NAME_SHOWN);
-		source->in[i] = fopen(options->files[i], "re");
+		fd = as_caller__open(options->files[i], O_RDONLY);
+		source->in[i] = fd < 0 ? NULL : fdopen(fd, "re");
 		if (!source->in[i]) {
-			log__error("cannot read %s: %s", names[i], strerror(errno));
+			log__error("cannot read %s: %s", names[i],
+				   as_caller__why(fd < 0 ? fd : -errno));
 			return false;
 		}
 	}

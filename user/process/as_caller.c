@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,10 +18,21 @@
 #include "user/base/helper.h"
 #include "user/kernel/privileges.h"
 
+static bool is_number(const char *text, int *number)
+{
+	unsigned long long value;
+
+	if (!*text || text[strspn(text, "0123456789")])
+		return false;
+	errno = 0;
+	value = strtoull(text, NULL, 10);
+	*number = (int)value;
+	return !errno && value <= INT_MAX;
+}
+
 static bool names_descriptor(const char *path, int *fd)
 {
 	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-	char *end;
 
 	*fd = STDOUT_FILENO;
 	if (!strcmp(path, "/dev/stdout"))
@@ -31,10 +43,8 @@ static bool names_descriptor(const char *path, int *fd)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		size_t length = strlen(folders[i]);
 
-		if (strncmp(path, folders[i], length) != 0)
-			continue;
-		*fd = (int)strtoul(path + length, &end, 10);
-		return path[length] && !*end;
+		if (!strncmp(path, folders[i], length))
+			return is_number(path + length, fd);
 	}
 	return false;
 }

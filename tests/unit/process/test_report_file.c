@@ -230,6 +230,10 @@ static void a_descriptor_is_shared(void **state)
 	close(fd);
 	assert_int_equal(as_caller__open(name, O_WRONLY), -EBADF);
 	assert_int_equal(as_caller__open("/dev/fd/", O_WRONLY | O_CREAT), -EISDIR);
+	/* 1 and 2^32 more, and what strtoul() would take for 1. */
+	assert_true(as_caller__open("/dev/fd/4294967297", O_WRONLY) < 0);
+	assert_true(as_caller__open("/dev/fd/+1", O_WRONLY) < 0);
+	assert_true(as_caller__open("/dev/fd/ 1", O_WRONLY) < 0);
 }
 
 /* ---- whether it got there ---- */

@@ -11,8 +11,8 @@ case $1 in
 text) cp tests/golden/*.trace "$2/" ;;
 records) for trace in tests/golden/*.trace; do build/fuzz/tests/fuzz/records_of <"$trace" >"$2/$(basename "$trace" .trace)"; done ;;
 recording)
-    for trace in nagle-delack lock uring-split; do
-        [ ! -e tests/golden/$trace.trace ] || { printf '\1\0' && build/fuzz/tests/fuzz/records_of whole <tests/golden/$trace.trace; } >"$2/$trace"
+    for trace in tests/golden/*.trace; do
+        { printf '\1\0' && build/fuzz/tests/fuzz/records_of whole <"$trace"; } >"$2/$(basename "$trace" .trace)"
     done
     # Two hosts: the same trace, and with its ends turned.
     records() { printf '\0' && grep -v ' stack ' | build/fuzz/tests/fuzz/records_of whole; }

@@ -327,7 +327,7 @@ size_t conns__rank(const struct report *report, struct conn_rank *ranks)
 			.traffic = traffic_of(conn),
 		};
 	}
-	qsort(ranks, count, sizeof(*ranks), worst_first);
+	sort_array(ranks, count, sizeof(*ranks), worst_first);
 	return count;
 }
 
@@ -440,10 +440,10 @@ static void cut(struct report *report)
 	struct entry *entries = xcalloc(report->conn_count, sizeof(*entries));
 	size_t count = list_closed(report, named, entries), kept = 0;
 
-	qsort(entries, count, sizeof(*entries), by_closing);
+	sort_array(entries, count, sizeof(*entries), by_closing);
 	for (size_t i = 0; i < count && i < CLOSED_LAST; i++)
 		entries[i].stays = true;
-	qsort(entries, count, sizeof(*entries), by_worth);
+	sort_array(entries, count, sizeof(*entries), by_worth);
 	for (size_t i = REPORT_CLOSED; i < count; i++)
 		goes[entries[i].at] = entries[i].pair != entries[REPORT_CLOSED - 1].pair;
 	for (size_t i = 0; i < report->conn_count; i++) {

@@ -60,7 +60,7 @@ static struct names find_names(const struct report *report)
 	for (size_t i = 0; i < report->conn_count; i++)
 		add(&names, report->conns[i].id.head.tgid);
 	if (names.count)
-		qsort(names.ids, names.count, sizeof(*names.ids), compare_id);
+		sort_array(names.ids, names.count, sizeof(*names.ids), compare_id);
 	return names;
 }
 

@@ -212,7 +212,7 @@ static void list_causes(struct ledger *ledger)
 						      .total_ns = account->total_ns,
 						      .max_ns = account->max_ns};
 	}
-	qsort(report->causes, report->cause_count, sizeof(report->causes[0]), most_first);
+	sort_array(report->causes, report->cause_count, sizeof(report->causes[0]), most_first);
 }
 
 static bool keeps_steps(const struct ledger *ledger, const struct tally *tally)
@@ -499,5 +499,5 @@ void ledger__close(struct ledger *ledger)
 	join_sites(ledger);
 	for (size_t i = 0; i < report->cause_count; i++)
 		close_cause(ledger, &report->causes[i]);
-	qsort(report->causes, report->cause_count, sizeof(report->causes[0]), most_first);
+	sort_array(report->causes, report->cause_count, sizeof(report->causes[0]), most_first);
 }

@@ -124,11 +124,11 @@ static struct entry *rank(const struct report *report, size_t count)
 		if (report->judged_from && stall->start_ts >= report->judged_from)
 			entries[i].first |= is_first(&of_judged, stall);
 	}
-	qsort(entries, count, sizeof(*entries), by_connection);
+	sort_array(entries, count, sizeof(*entries), by_connection);
 	number(entries, count, true);
-	qsort(entries, count, sizeof(*entries), by_worth);
+	sort_array(entries, count, sizeof(*entries), by_worth);
 	number(entries, count, false);
-	qsort(entries, count, sizeof(*entries), by_rank);
+	sort_array(entries, count, sizeof(*entries), by_rank);
 	return entries;
 }
 
@@ -223,7 +223,7 @@ uint64_t *stalls__durations(const struct report *report, enum cause cause, size_
 		if (report->briefs[i].cause == cause)
 			durations[(*count)++] = report->briefs[i].ns;
 	}
-	qsort(durations, *count, sizeof(*durations), by_value);
+	sort_array(durations, *count, sizeof(*durations), by_value);
 	return durations;
 }
 
@@ -264,7 +264,7 @@ uint64_t stalls__covered(const struct report *report, enum cause cause, const ui
 		if (brief.cause == cause && (!conn || brief.conn == *conn))
 			count += cut_to_window(report, &brief, &spans[count]);
 	}
-	qsort(spans, count, sizeof(*spans), by_start);
+	sort_array(spans, count, sizeof(*spans), by_start);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t from = spans[i].start_ts > until ? spans[i].start_ts : until;
 

@@ -5,6 +5,7 @@
 
 #include "user/analyze/stall.h"
 #include "user/analyze/waits/wait.h"
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 #include "user/record/uring_ops.h"
 
@@ -342,7 +343,7 @@ size_t steps__build(const struct incident *incident, const struct finding *findi
 	count = pick_operations(picked, count, incident, &endings, &window);
 	count = pick(picked, count, &incident->own, from, to);
 	count = pick(picked, count, &incident->peers, from, to);
-	qsort(picked, count, sizeof(picked[0]), by_time);
+	sort_array(picked, count, sizeof(picked[0]), by_time);
 	count = drop_doubles(picked, count);
 	count = thin_out(picked, count, finding, &endings);
 	*steps = xcalloc(count, sizeof(**steps));

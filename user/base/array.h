@@ -5,10 +5,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* For qsort() and bsearch(). */
+/* For sort_array() and bsearch(). */
 static inline int compare_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
@@ -17,6 +18,14 @@ static inline int compare_u64(uint64_t a, uint64_t b)
 static inline uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
+}
+
+/* qsort(), which must not be given NULL, not even for none. */
+static inline void sort_array(void *v, size_t count, size_t size,
+			      int (*compare)(const void *, const void *))
+{
+	if (count)
+		qsort(v, count, size, compare);
 }
 
 /* Of elements of that size, sorted by the uint64_t that each begins with: how many have at most

@@ -29,7 +29,7 @@ void workload__summarize(const struct workload_result *r, struct workload_summar
 	latencies = xcalloc(n, sizeof(*latencies));
 	for (size_t i = 0; i < n; i++)
 		latencies[i] = r->samples[i].latency_ns;
-	qsort(latencies, n, sizeof(*latencies), by_latency);
+	sort_array(latencies, n, sizeof(*latencies), by_latency);
 	summary->exchanges = exchanges;
 	summary->seconds = r->window_ns / 1e9;
 	summary->max_us = r->max_ns / 1e3;

@@ -94,7 +94,8 @@ static void read_symbols(struct kallsyms *kallsyms)
 	fclose(kallsyms->file);
 	kallsyms->file = NULL;
 	if (kallsyms->count)
-		qsort(kallsyms->symbols, kallsyms->count, sizeof(*kallsyms->symbols), by_address);
+		sort_array(kallsyms->symbols, kallsyms->count, sizeof(*kallsyms->symbols),
+			   by_address);
 }
 
 void kallsyms__load(struct kallsyms *kallsyms)

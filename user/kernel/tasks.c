@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 
 struct tasks {
@@ -59,7 +60,7 @@ int tasks__read(struct tasks *tasks, int fd)
 		return -errno;
 	tasks->count = bytes / sizeof(*tasks->entries);
 	if (tasks->count)
-		qsort(tasks->entries, tasks->count, sizeof(*tasks->entries), by_tid);
+		sort_array(tasks->entries, tasks->count, sizeof(*tasks->entries), by_tid);
 	return 0;
 }
 

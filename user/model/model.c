@@ -173,11 +173,15 @@ static void learn_conn(struct model *model, const struct ns_conn *record)
 		id->head.ts = record->head.ts;
 }
 
+/* Nobody is the other end of two, whatever a damaged recording says: what was said first holds. */
 static void learn_peer(struct model *model, const struct ns_peer *record)
 {
 	struct model_conn *one = conn_entry(model, record->head.conn);
 	struct model_conn *other = conn_entry(model, record->peer);
 
+	if ((one && one->peer && one->peer != record->peer) ||
+	    (other && other->peer && other->peer != record->head.conn))
+		return;
 	if (one)
 		one->peer = record->peer;
 	if (other)

@@ -7,7 +7,8 @@
 
 #define AF_INET_WIRE  2
 #define AF_INET6_WIRE 10
-#define OPCODE_MOST   255 /* struct io_uring_sqe has a byte for it */
+#define OPCODE_MOST   255          /* struct io_uring_sqe has a byte for it */
+#define TIME_MOST     (1ull << 62) /* 146 years up; twice of it is a number yet */
 
 size_t record__size(uint32_t type)
 {
@@ -167,6 +168,8 @@ const char *record__damage(const union record *record)
 {
 	const struct record_type *type = record_type__by_number(record->head.type);
 
+	if (record->head.ts > TIME_MOST)
+		return "its time is beyond 146 years";
 	if (type && type->traits & RECORD_ON_CONN && !record->head.conn)
 		return "it names no connection (conn=)";
 	switch (record->head.type) {
@@ -177,6 +180,8 @@ const char *record__damage(const union record *record)
 	case NS_CONN:
 		return conn_damage(&record->conn);
 	case NS_PEER:
+		if (record->peer.peer == record->head.conn)
+			return "it is its own other end (peer=)";
 		return record->peer.peer ? NULL : "it names no other end (peer=)";
 	case NS_HOLD:
 		return hold_damage(&record->hold);
@@ -289,6 +294,21 @@ static bool correct_request_end(struct ns_exchange *exchange)
 	return true;
 }
 
+/* What no clock has said is not known. */
+static bool correct_times(union record *record)
+{
+	const struct field *field = record_type__by_number(record->head.type)->fields;
+	bool is_wrong = false;
+
+	for (; field->name; field++) {
+		if (field->kind != FIELD_TIME || field__number(record, field) <= TIME_MOST)
+			continue;
+		field__set_number(record, field, 0);
+		is_wrong = true;
+	}
+	return is_wrong;
+}
+
 bool record__correct(union record *record, uint64_t start_ts)
 {
 	uint64_t ts = record->head.ts;
@@ -338,5 +358,6 @@ bool record__correct(union record *record, uint64_t start_ts)
 	default:
 		break;
 	}
+	is_wrong |= correct_times(record);
 	return is_wrong;
 }

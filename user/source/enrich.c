@@ -454,7 +454,7 @@ static void enrich_ran(struct enrich *enrich, const struct ns_ran_raw *raw)
 	struct ns_runner_raw runners[NS_RUNNERS_RAW];
 
 	memcpy(runners, raw->runners, sizeof(runners));
-	qsort(runners, NS_RUNNERS_RAW, sizeof(runners[0]), by_time);
+	sort_array(runners, NS_RUNNERS_RAW, sizeof(runners[0]), by_time);
 	for (size_t i = 0; i < NS_RUNNERS_RAW; i++) {
 		const struct ns_task_entry *task;
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/source/offcpu_parts.h"
@@ -42,7 +43,7 @@ struct offcpu_texts *offcpu_texts__read(struct offcpu *offcpu)
 		texts->places[texts->count++] = (struct offcpu_place){.key = key, .id = place.id};
 	}
 	if (texts->count)
-		qsort(texts->places, texts->count, sizeof(*texts->places), by_number);
+		sort_array(texts->places, texts->count, sizeof(*texts->places), by_number);
 	return texts;
 }
 

@@ -119,7 +119,7 @@ void perfmap__refresh(struct perfmap *perfmap)
 	}
 	free(chunk);
 	if (perfmap->count != before)
-		qsort(perfmap->entries, perfmap->count, sizeof(struct entry), by_start);
+		sort_array(perfmap->entries, perfmap->count, sizeof(struct entry), by_start);
 }
 
 const char *perfmap__find(const struct perfmap *perfmap, uint64_t pc, uint64_t *offset)

@@ -240,7 +240,7 @@ size_t by_cause__shares(const struct by_cause *by_cause, uint32_t key, uint64_t 
 	}
 	if (count || ns)
 		out[shares++] = (struct cause_share){CAUSE_COUNT, count, ns};
-	qsort(out, shares, sizeof(out[0]), most_first);
+	sort_array(out, shares, sizeof(out[0]), most_first);
 	return shares;
 }
 

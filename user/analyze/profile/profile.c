@@ -114,7 +114,8 @@ static int by_time(const void *a, const void *b)
 static void sort(struct profile *profile, int (*compare)(const void *, const void *))
 {
 	if (profile->entry_count > 1)
-		qsort(profile->entries, profile->entry_count, sizeof(*profile->entries), compare);
+		sort_array(profile->entries, profile->entry_count, sizeof(*profile->entries),
+			   compare);
 }
 
 static void join_equal(struct profile *profile)

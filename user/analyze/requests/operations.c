@@ -192,7 +192,7 @@ static void set_errors(struct sum *sum)
 	size_t kept = sum->error_count;
 
 	if (sum->error_count)
-		qsort(sum->errors, sum->error_count, sizeof(*sum->errors), by_frequency);
+		sort_array(sum->errors, sum->error_count, sizeof(*sum->errors), by_frequency);
 	if (kept > REPORT_URING_ERRORS - !!rest)
 		kept = REPORT_URING_ERRORS - 1;
 	for (size_t i = kept; i < sum->error_count; i++)
@@ -238,7 +238,7 @@ static void write_opcodes(struct sum *sums, struct report *report)
 		free(sum->errors);
 		report->uring[report->uring_count++] = sum->out;
 	}
-	qsort(report->uring, report->uring_count, sizeof(*report->uring), by_completions);
+	sort_array(report->uring, report->uring_count, sizeof(*report->uring), by_completions);
 }
 
 void operations__write(const struct operations *operations, const struct model *model,

@@ -525,7 +525,7 @@ static void cut_bin(const struct report *report, const struct exchange *exchange
 		causes[i].cause = (enum cause)i;
 		causes[i].ns /= viewed ? viewed : 1;
 	}
-	qsort(causes, CAUSE_COUNT, sizeof(*causes), most_time_first);
+	sort_array(causes, CAUSE_COUNT, sizeof(*causes), most_time_first);
 	while (bin->slice_count < REQUEST_BIN_SLICES && causes[bin->slice_count].ns) {
 		bin->slices[bin->slice_count] = causes[bin->slice_count];
 		bin->slice_count++;
@@ -756,10 +756,11 @@ static size_t write_conns(const struct requests *requests, const struct report *
 	struct group *groups;
 	size_t count;
 
-	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges), by_conn_and_duration);
+	sort_array(sample->exchanges, sample->count, sizeof(*sample->exchanges),
+		   by_conn_and_duration);
 	groups = group_by(sample, conn_of, &count);
 	count_conns(report, groups, count);
-	qsort(groups, count, sizeof(*groups), most_first);
+	sort_array(groups, count, sizeof(*groups), most_first);
 	count = count < REQUEST_CONNS ? count : REQUEST_CONNS;
 	for (size_t i = 0; i < count; i++) {
 		views[i].conn = groups[i].key;
@@ -793,11 +794,11 @@ static size_t write_ends(const struct requests *requests, const struct report *r
 	size_t count, written = 0;
 	struct group *groups, *only;
 
-	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges),
-	      by_endpoint_and_duration);
+	sort_array(sample->exchanges, sample->count, sizeof(*sample->exchanges),
+		   by_endpoint_and_duration);
 	groups = group_by(sample, endpoint_of, &count);
 	count_ends(requests, report, role, groups, count);
-	qsort(groups, count, sizeof(*groups), most_first);
+	sort_array(groups, count, sizeof(*groups), most_first);
 	only = only_end(report, groups, count);
 	if (only) {
 		all->end = requests->ends[only->key];
@@ -844,7 +845,7 @@ static size_t write_role(struct requests *requests, const struct report *report,
 	number_again(requests, report, sample, role);
 	count = 1 + write_ends(requests, report, role, views);
 	count += write_conns(requests, report, role, &views[count]);
-	qsort(sample->exchanges, sample->count, sizeof(*sample->exchanges), by_duration);
+	sort_array(sample->exchanges, sample->count, sizeof(*sample->exchanges), by_duration);
 	view_all(report, sample->exchanges, sample->count, counted(&sums, role), views);
 	views->count = at_least(counted(&sums, role), sample->taken);
 	views->sampled = sample->taken;

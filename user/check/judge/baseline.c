@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/text.h"
 
 /* ---- the test ---- */
@@ -100,7 +101,7 @@ static int least_p_first(const void *a, const void *b)
 /* Holm's: the least p against the strictest limit, and no further once one fails. */
 static void mark_significant(struct ranked *ranked, size_t count, double confidence, bool better)
 {
-	qsort(ranked, count, sizeof(ranked[0]), least_p_first);
+	sort_array(ranked, count, sizeof(ranked[0]), least_p_first);
 	for (size_t i = 0; i < count; i++) {
 		if (ranked[i].p > (1 - confidence) / (double)(count - i))
 			return;
@@ -163,7 +164,7 @@ size_t baseline__compare(const struct baseline *then, const struct baseline *now
 	}
 	judge(changes, count, judged, confidence, false);
 	judge(changes, count, judged, confidence, true);
-	qsort(changes, count, sizeof(changes[0]), worse_first);
+	sort_array(changes, count, sizeof(changes[0]), worse_first);
 	return count;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "user/analyze/conns.h"
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/check/judge/counts.h"
@@ -92,7 +93,8 @@ static void list_others(struct outcome *outcome, const struct budgets *budgets,
 		fill_gate(other, &counts->by[cause], outcome->seconds);
 		outcome->other_count++;
 	}
-	qsort(outcome->others, outcome->other_count, sizeof(outcome->others[0]), most_time_first);
+	sort_array(outcome->others, outcome->other_count, sizeof(outcome->others[0]),
+		   most_time_first);
 }
 
 /* ---- the baseline ---- */

@@ -165,14 +165,18 @@ static void add_end(struct drawing *drawing, uint32_t number, uint32_t of, size_
 /* Both ends of a connection, with room for what goes from one to the other. */
 static void add_pair(struct drawing *drawing, uint32_t number)
 {
-	uint32_t own = drawing->stall->conn, first = number;
+	uint32_t own = drawing->stall->conn, first = number, second = peer_of(drawing, number);
 	size_t at = drawing->picture->lane_count;
 
-	if (peer_of(drawing, number) == own && own)
+	/* Of a connection whose own record got lost only the other end knows that they are a pair.
+	 */
+	if (second == own && own) {
 		first = own;
+		second = number;
+	}
 	add_end(drawing, first, 0, at + 1);
 	drawing->picture->height += 16;
-	add_end(drawing, peer_of(drawing, first), first, at);
+	add_end(drawing, second, first, at);
 }
 
 static bool is_of_tcp(const union event *step)

@@ -461,7 +461,8 @@ static char *name_of(const struct report *report, const struct track *track)
 
 static void write_packet(FILE *out, struct protobuf *trace)
 {
-	fwrite(trace->bytes, 1, trace->size, out);
+	if (trace->size)
+		fwrite(trace->bytes, 1, trace->size, out);
 	protobuf__clear(trace);
 }
 
@@ -523,6 +524,6 @@ uint64_t perfetto__write(struct perfetto *perfetto, FILE *out, const struct repo
 	write_clocks(out, report);
 	while ((track = table__next(perfetto->tracks, &cursor)))
 		write_track(out, report, track);
-	fwrite(perfetto->events.bytes, 1, perfetto->events.size, out);
+	write_packet(out, &perfetto->events);
 	return perfetto->left_out;
 }

@@ -2,6 +2,7 @@
 /* Folded stacks: a line for each place where chains end in the tree of them all. */
 #include <stdlib.h>
 
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 #include "user/render/profile/flame.h"
 #include "user/render/profile/profile.h"
@@ -42,7 +43,7 @@ static void round_to_us(struct line *lines, size_t count)
 		rest += lines[i].end->own_ns % 1000;
 	}
 	rest = (rest + 500) / 1000;
-	qsort(lines, count, sizeof(*lines), by_remainder);
+	sort_array(lines, count, sizeof(*lines), by_remainder);
 	for (size_t i = 0; i < count && i < rest; i++)
 		lines[i].us++;
 }
@@ -69,7 +70,7 @@ void render__folded(FILE *out, const struct profile *profile)
 		}
 	}
 	round_to_us(lines, count);
-	qsort(lines, count, sizeof(*lines), by_time);
+	sort_array(lines, count, sizeof(*lines), by_time);
 	for (size_t i = 0; i < count && lines[i].us; i++) {
 		print_stack(out, flame, lines[i].end);
 		fprintf(out, " %llu\n", (unsigned long long)lines[i].us);

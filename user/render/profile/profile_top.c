@@ -75,7 +75,7 @@ static size_t gather_threads(const struct profile *profile, struct thread **out)
 			.runqueue_ns = profile->entries[i].runqueue_ns,
 			.waits = profile->entries[i].count,
 		};
-	qsort(threads, profile->entry_count, sizeof(*threads), by_identity);
+	sort_array(threads, profile->entry_count, sizeof(*threads), by_identity);
 	for (size_t i = 0; i < profile->entry_count; i++) {
 		if (count && by_identity(&threads[count - 1], &threads[i]) == 0) {
 			threads[count - 1].ns += threads[i].ns;
@@ -85,7 +85,7 @@ static size_t gather_threads(const struct profile *profile, struct thread **out)
 			threads[count++] = threads[i];
 		}
 	}
-	qsort(threads, count, sizeof(*threads), by_time);
+	sort_array(threads, count, sizeof(*threads), by_time);
 	*out = threads;
 	return count;
 }

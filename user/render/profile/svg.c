@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/base/array.h"
 #include "user/base/escape.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
@@ -46,7 +47,7 @@ static uint64_t least_of(const struct flame *flame)
 	times = xcalloc(flame->count, sizeof(*times));
 	for (size_t i = 0; i < flame->count; i++)
 		times[i] = flame->nodes[i].ns;
-	qsort(times, flame->count, sizeof(*times), most_first);
+	sort_array(times, flame->count, sizeof(*times), most_first);
 	if (times[FRAMES_MOST] >= least)
 		least = times[FRAMES_MOST] + 1;
 	free(times);

@@ -99,7 +99,7 @@ void threads__print(FILE *out, const struct report *report, const struct render_
 	order = xcalloc(report->thread_count, sizeof(const struct report_thread *));
 	for (size_t i = 0; i < report->thread_count; i++)
 		order[i] = &report->threads[i];
-	qsort(order, report->thread_count, sizeof(*order), compare_threads);
+	sort_array(order, report->thread_count, sizeof(*order), compare_threads);
 	grid = grid__new(columns, COUNT_OF(columns));
 	for (size_t i = 0; i < rows; i++)
 		add_thread(grid, report, order[i], style);

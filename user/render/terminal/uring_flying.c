@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 
 #define BUCKETS 4096u /* a power of two */
@@ -166,7 +167,7 @@ struct flying_op *flying__left(const struct flying *flying, size_t *count)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (const struct flying_op *op = flying->buckets[i]; op; op = op->next)
 			left[(*count)++] = *op;
-	qsort(left, *count, sizeof(*left), by_submission);
+	sort_array(left, *count, sizeof(*left), by_submission);
 	return left;
 }
 

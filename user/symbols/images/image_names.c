@@ -188,7 +188,7 @@ static void keep(struct image_names *names, struct raw *raw, size_t count)
 {
 	bool guessed = false; /* where the last one ends */
 
-	qsort(raw, count, sizeof(*raw), by_start);
+	sort_array(raw, count, sizeof(*raw), by_start);
 	names->symbols = xcalloc(count + 1, sizeof(*names->symbols));
 	for (size_t i = 0; i < count; i++) {
 		struct symbol *last = names->count ? &names->symbols[names->count - 1] : NULL;

@@ -70,25 +70,46 @@ count() {
     done
 }
 
-# run_parts PART...
+# A part, and its status behind it.
+run_part() {
+    ("run_$1")
+    printf '\npart-status %s\n' $?
+}
+
+# count_part PART FD: its lines.
+count_part() {
+    local part=$1 begin=$SECONDS waiting=${#again[@]}
+    count <&"$2"
+    if [ "$status" = none ] || [ "$status" -gt 1 ] || { [ "$status" = 1 ] && [ "$bad" = 0 ]; }; then
+        not_ok "$part: it ended with status $status"
+    elif [ "$cases" = 0 ]; then
+        not_ok "$part: no case ran"
+    elif [ "${#again[@]}" -gt "$waiting" ] && [ -z "$ended" ]; then
+        not_ok "$part: it broke off"
+    fi
+    echo "# $part: $((SECONDS - begin)) s"
+}
+
+# run_parts PART...: one by one. PART+OTHER is both at a time: the other has what the first leaves of the CPUs (SCHED_IDLE), and is
+# told behind it.
 run_parts() {
-    local part begin lines status waiting
-    for part; do
-        begin=$SECONDS waiting=${#again[@]}
-        exec {lines}< <(
-            ("run_$part")
-            printf '\npart-status %s\n' $?
-        )
-        count <&"$lines"
-        exec {lines}<&-
-        if [ "$status" = none ] || [ "$status" -gt 1 ] || { [ "$status" = 1 ] && [ "$bad" = 0 ]; }; then
-            not_ok "$part: it ended with status $status"
-        elif [ "$cases" = 0 ]; then
-            not_ok "$part: no case ran"
-        elif [ "${#again[@]}" -gt "$waiting" ] && [ -z "$ended" ]; then
-            not_ok "$part: it broke off"
+    local group other other_pid lines said
+    for group; do
+        other=${group#"${group%%+*}"} other=${other#+}
+        if [ -n "$other" ]; then
+            said=$(mktemp)
+            (chrt --idle -p 0 "$BASHPID" && run_part "$other") >"$said" 2>&1 &
+            other_pid=$!
         fi
-        echo "# $part: $((SECONDS - begin)) s"
+        exec {lines}< <(run_part "${group%%+*}")
+        count_part "${group%%+*}" "$lines"
+        exec {lines}<&-
+        [ -n "$other" ] || continue
+        wait "$other_pid"
+        exec {lines}<"$said"
+        count_part "$other" "$lines"
+        exec {lines}<&-
+        rm "$said"
     done
 }
 

@@ -4,7 +4,7 @@
 # Runs tests and counts them.
 #
 #   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary
-#                     all: pure, fuzz, clang, browser, live, recipes, programs, score, vm
+#                     all: pure, clang, browser, live, recipes, programs, score with fuzz beside it, vm
 #                     nightly: all with NIGHTLY=1, san, soak
 #                     or single parts
 #
@@ -426,7 +426,7 @@ run_again() {
     [ ${#vm[@]} = 0 ] || run_vm "${vm[@]}"
 }
 
-pure=(count unit golden docs schema profile boundary) others=(fuzz clang browser live recipes programs score vm)
+pure=(count unit golden docs schema profile boundary) others=(clang browser live recipes programs score+fuzz vm)
 parts=()
 for part in "$@"; do
     case $part in

@@ -8,11 +8,11 @@
 ALONE_CASES+=" soak thousand_programs thousands_of_connections thousands_are_busy thousands_of_programs thousands_of_stalls
     small_tables beside_other_tracers "
 
-# Nothing is left of half a minute's churn, and the long trace in it is right: `make soak` for longer.
+# Nothing is left of a quarter of a minute's churn, and the long trace in it is right: `make soak` for longer.
 case_soak() {
     local way=()
     [ ${#ATTACH[@]} = 0 ] || way=("${ATTACH[@]}")
-    SOAK_SECONDS=25 tests/soak.sh "${way[@]}" >"$SCRATCH/soak" 2>&1 || fail "$(grep -v '^ok' "$SCRATCH/soak" | head -n 4 | tr '\n' ' ')"
+    SOAK_SECONDS=15 tests/soak.sh "${way[@]}" >"$SCRATCH/soak" 2>&1 || fail "$(grep -v '^ok' "$SCRATCH/soak" | head -n 4 | tr '\n' ' ')"
     grep '^#' "$SCRATCH/soak" | sed "s/^# /# $LABEL: /"
 }
 

@@ -38,6 +38,9 @@ done
 . tests/live/lib.sh
 # The truth itself says what the machine added.
 judge_machine() { :; }
+# That a report agrees with itself is looked at on a real machine: the analysis is the same, and Python takes seconds to start.
+# shellcheck disable=SC2317 # end_trace calls it
+[ -z "$QUICK" ] || contradictions() { :; }
 SCENE=${SCENE:-build/tests/scenarios/scene}
 here=tests/scenarios
 SCENE_LIMIT=${SCENE_LIMIT:-$([ -n "$QUICK" ] && echo 180 || echo 60)} # seconds; then it hangs

@@ -6,7 +6,7 @@
 #   NAME SIDE KIND QUALIFIER...: FIELD...
 #
 # of which at least LEAST records came, with the fields that at least half of these have. What happens once in a run, not in each round,
-# needs one record; a wait, of which short ones are not recorded, and a retransmission two. Behind a ~ stands what comes and goes with the machine's pace.
+# needs one record; a wait, of which short ones are not recorded, a retransmission and a request two. Behind a ~ stands what comes and goes with the machine's pace.
 
 BEGIN {
     while ((getline line < WHO) > 0) {
@@ -29,7 +29,7 @@ BEGIN {
     by["process"] = "role"
     by["uring"] = "step"; has["uring"] = "ring submit"
     pace["close"] = pace["wait"] = pace["retrans"] = pace["exchange"] = pace["delack-arm"] = pace["delack-fire"] = 1
-    least["wait"] = least["retrans"] = 2
+    least["wait"] = least["retrans"] = least["exchange"] = 2
     once["conn"] = once["process"] = once["close"] = once["exit"] = once["ring"] = once["listener"] = once["peer"] = 1
 }
 

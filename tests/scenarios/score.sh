@@ -386,11 +386,11 @@ scenes() {
 }
 
 # What is about the machine runs behind the others, one by one. The analysis is the same on every kernel, so an emulated machine judges no
-# verdicts: what it plays is played beside others, unless it is about the CPUs.
+# verdicts: what it plays is played beside others, unless it is about the CPUs or their clocks.
 play_all() {
     local name cause count share when company follows options waiting i
     while read -r -u 3 name cause count share when company follows options; do
-        [ -z "$QUICK" ] || [ "$cause" = runqueue ] || company=any
+        [ -z "$QUICK" ] || [[ $cause == @(runqueue|pacing) ]] || company=any
         CAUSE[$name]=$cause COUNT[$name]=$count SHARE[$name]=$share FOLLOWS[$name]=$follows
         COMPANY[$name]=$company OPTIONS[$name]=$options
         case $company in

@@ -59,8 +59,7 @@ static struct names find_names(const struct report *report)
 		add_stall(&names, &report->stalls[i]);
 	for (size_t i = 0; i < report->conn_count; i++)
 		add(&names, report->conns[i].id.head.tgid);
-	if (names.count)
-		sort_array(names.ids, names.count, sizeof(*names.ids), compare_id);
+	sort_array(names.ids, names.count, sizeof(*names.ids), compare_id);
 	return names;
 }
 

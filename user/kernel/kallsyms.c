@@ -93,9 +93,7 @@ static void read_symbols(struct kallsyms *kallsyms)
 			add_symbol(kallsyms, address, name);
 	fclose(kallsyms->file);
 	kallsyms->file = NULL;
-	if (kallsyms->count)
-		sort_array(kallsyms->symbols, kallsyms->count, sizeof(*kallsyms->symbols),
-			   by_address);
+	sort_array(kallsyms->symbols, kallsyms->count, sizeof(*kallsyms->symbols), by_address);
 }
 
 void kallsyms__load(struct kallsyms *kallsyms)

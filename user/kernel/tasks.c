@@ -59,8 +59,7 @@ int tasks__read(struct tasks *tasks, int fd)
 	if (got < 0)
 		return -errno;
 	tasks->count = bytes / sizeof(*tasks->entries);
-	if (tasks->count)
-		sort_array(tasks->entries, tasks->count, sizeof(*tasks->entries), by_tid);
+	sort_array(tasks->entries, tasks->count, sizeof(*tasks->entries), by_tid);
 	return 0;
 }
 

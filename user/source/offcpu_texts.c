@@ -42,8 +42,7 @@ struct offcpu_texts *offcpu_texts__read(struct offcpu *offcpu)
 			xgrow(texts->places, texts->count, &texts->room, sizeof(*texts->places));
 		texts->places[texts->count++] = (struct offcpu_place){.key = key, .id = place.id};
 	}
-	if (texts->count)
-		sort_array(texts->places, texts->count, sizeof(*texts->places), by_number);
+	sort_array(texts->places, texts->count, sizeof(*texts->places), by_number);
 	return texts;
 }
 

@@ -191,8 +191,7 @@ static void set_errors(struct sum *sum)
 	uint64_t rest = unnamed(sum);
 	size_t kept = sum->error_count;
 
-	if (sum->error_count)
-		sort_array(sum->errors, sum->error_count, sizeof(*sum->errors), by_frequency);
+	sort_array(sum->errors, sum->error_count, sizeof(*sum->errors), by_frequency);
 	if (kept > REPORT_URING_ERRORS - !!rest)
 		kept = REPORT_URING_ERRORS - 1;
 	for (size_t i = kept; i < sum->error_count; i++)

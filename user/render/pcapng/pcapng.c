@@ -430,8 +430,7 @@ void pcapng__write(struct pcapng *pcapng, FILE *out, const struct report *report
 {
 	struct bytes body = {0};
 
-	if (pcapng->count)
-		sort_array(pcapng->packets, pcapng->count, sizeof(*pcapng->packets), by_time);
+	sort_array(pcapng->packets, pcapng->count, sizeof(*pcapng->packets), by_time);
 	for (size_t i = 0; i < report->stall_count; i++)
 		note_stall(pcapng, report, &report->stalls[i]);
 	write_heads(pcapng, out, &body);

@@ -69,8 +69,7 @@ static int by_low(const void *a, const void *b)
 
 static void sort_ranges(struct ranges *ranges)
 {
-	if (ranges->count)
-		sort_array(ranges->v, ranges->count, sizeof(*ranges->v), by_low);
+	sort_array(ranges->v, ranges->count, sizeof(*ranges->v), by_low);
 }
 
 static const struct range *find_range(const struct ranges *ranges, uint64_t address)

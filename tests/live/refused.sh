@@ -221,6 +221,17 @@ case_refused_otherwise() {
     expect_is "what is missing" "$(report 'any(.completeness.missing[]; . == "retrans")')" true
 }
 
+# The kernel runs no program for an exit while that of another one is preempted on that CPU (Linux 7.0 on).
+case_exits_that_no_program_saw() {
+    local pid
+    can_be_refused
+    sleep 1.5 &
+    pid=$!
+    refused MISS tp_exit record "${ATTACH[@]}" -o "$SCRATCH/recording" -p $pid
+    expect_is "the status" "$(cat "$SCRATCH/status")" 0
+    expect_is "exits told" "$("$NETSTALL" report --text "$SCRATCH/recording" | grep -c " exit .*tgid=$pid ")" 1
+}
+
 # doctor says of each what the commands do.
 case_refused_and_doctor() {
     can_be_refused

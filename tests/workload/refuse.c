@@ -9,6 +9,7 @@
  * REFUSE           programs that do not attach
  * REFUSE_LOAD      that do not load
  * REFUSE_RUN       that are not run (BPF_PROG_TEST_RUN)
+ * MISS             that attach, and are run for nobody
  * REFUSE_MAP       tables that are not made
  * REFUSE_ERRNO     EINVAL if not given
  * REFUSE_LIST      a file: what could be refused is listed there, the variable and the name
@@ -18,6 +19,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -90,6 +92,18 @@ static int is_refused(long command, const union bpf_attr *attr)
 	}
 }
 
+static int is_missed(long command, const union bpf_attr *attr)
+{
+	switch (command) {
+	case BPF_RAW_TRACEPOINT_OPEN:
+		return is_listed_program("MISS", attr->raw_tracepoint.prog_fd);
+	case BPF_LINK_CREATE:
+		return is_listed_program("MISS", attr->link_create.prog_fd);
+	default:
+		return 0;
+	}
+}
+
 /* No system call has more than six arguments, and what is there of them is handed on. */
 long syscall(long number, ...)
 {
@@ -105,6 +119,8 @@ long syscall(long number, ...)
 		errno = error ? atoi(error) : EINVAL;
 		return -1;
 	}
+	if (getenv("MISS") && number == SYS_bpf && is_missed(args[0], (const void *)args[1]))
+		return open("/dev/null", O_RDONLY | O_CLOEXEC);
 	return real()(number, args[0], args[1], args[2], args[3], args[4], args[5]);
 }
 

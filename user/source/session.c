@@ -573,6 +573,29 @@ bool session__targets_gone(const struct session *session)
 
 /* ---- the end ---- */
 
+/*
+ * A process whose end the kernel ran no program for (Linux 7.0 on: that of another one was preempted
+ * on that CPU) is still in the table.
+ */
+static void tell_unseen_exits(struct session *session)
+{
+	int fd = bpf_map__fd(session->skel->maps.procs);
+	__u32 tgid, *last = NULL;
+
+	while (!bpf_map_get_next_key(fd, last, &tgid)) {
+		struct ns_head out = {.ts = session->end_ts, .type = NS_EXIT, .tgid = tgid};
+
+		last = &tgid;
+		if (!has_ended(enrich__view(session->enrich, tgid)) ||
+		    bpf_map_delete_elem(fd, &tgid))
+			continue;
+		out.tid = tgid;
+		out.len = sizeof(out);
+		take_record(session, &out, sizeof(out));
+		last = NULL;
+	}
+}
+
 /* A stall is told with its end, so one that is under way gets the time to come to it. */
 static void await_releases(struct session *session)
 {
@@ -613,6 +636,7 @@ void session__finish(struct session *session)
 	if (traced)
 		tell_end(session);
 	ring_buffer__consume(session->ring);
+	tell_unseen_exits(session);
 	if (session->offcpu)
 		offcpu__end(session->offcpu);
 	resolver__poll(session->options.resolver, session->offcpu ? NAMES_END_NS : 0);

@@ -39,9 +39,14 @@ static __always_inline __u64 last_probed_sqe(struct io_ring_ctx *uring)
 	return sqe_address((__u64)BPF_CORE_READ(uring, sq_sqes), index, 0);
 }
 
-static __always_inline void request_view(struct io_kiocb *req, struct submission *what)
+/*
+ * The ring is loaded once, before anything else: from 6.4 on the verifier looks through all types
+ * of the kernel, by name, each time that it meets a load of a pointer from a tracepoint's argument.
+ */
+static __always_inline void request_view(struct io_kiocb *req, struct io_ring_ctx *uring,
+					 struct submission *what)
 {
-	what->ctx = req->ctx;
+	what->ctx = uring;
 	what->key = what->request = (__u64)req;
 	what->user_data = req->cqe.user_data;
 	what->opcode = req->opcode;
@@ -58,22 +63,22 @@ static __always_inline void chain_view(struct io_ring_ctx *uring, struct submiss
 	what->link_head = head->cqe.user_data;
 }
 
-static __always_inline void submitted(struct io_kiocb *req)
+static __always_inline void submitted(struct io_ring_ctx *uring, struct io_kiocb *req)
 {
-	struct ns_ring_state *ring = used_ring(req->ctx);
+	struct ns_ring_state *ring = used_ring(uring);
 	struct submission what = {};
 
 	if (!ring)
 		return;
-	ring->sq_told = req->ctx->cached_sq_head;
-	request_view(req, &what);
-	chain_view(req->ctx, &what);
-	what.sqe = last_sqe(req->ctx);
-	look_at_reaped(req->ctx, ring);
+	ring->sq_told = uring->cached_sq_head;
+	request_view(req, uring, &what);
+	chain_view(uring, &what);
+	what.sqe = last_sqe(uring);
+	look_at_reaped(uring, ring);
 	on_submit(ring, &what);
 }
 
-HEAD("?tp_btf/io_uring_submit_req", tp_uring_submit, submitted(req), struct io_kiocb *req)
+HEAD("?tp_btf/io_uring_submit_req", tp_uring_submit, submitted(req->ctx, req), struct io_kiocb *req)
 
 /*
  * Where programs at tracepoints can be preempted (Linux 7.0 guards these by SRCU alone), the kernel
@@ -85,15 +90,16 @@ HEAD("?tp_btf/io_uring_submit_req", tp_uring_submit, submitted(req), struct io_k
 SEC("?tp_btf/io_uring_submit_req")
 int BPF_PROG(tp_uring_submit_spare, struct io_kiocb *req)
 {
-	struct ns_ring_state *ring = watched_ring(req->ctx);
+	struct io_ring_ctx *uring = req->ctx;
+	struct ns_ring_state *ring = watched_ring(uring);
 
-	if (!ring || ring->sq_told != req->ctx->cached_sq_head)
-		submitted(req);
+	if (!ring || ring->sq_told != uring->cached_sq_head)
+		submitted(uring, req);
 	return 0;
 }
 
-HEAD("?tp_btf/io_uring_submit_sqe", tp_uring_submit_2, submitted(req), struct io_kiocb *req,
-     bool nonblock)
+HEAD("?tp_btf/io_uring_submit_sqe", tp_uring_submit_2, submitted(req->ctx, req),
+     struct io_kiocb *req, bool nonblock)
 
 SEC("?tp_btf/io_uring_submit_sqe")
 int BPF_PROG(tp_uring_submit_7, void *uring, void *req, u8 opcode, u64 user_data, u32 flags)
@@ -127,13 +133,14 @@ int BPF_PROG(tp_uring_submit_7, void *uring, void *req, u8 opcode, u64 user_data
 SEC("?tp_btf/io_uring_req_failed")
 int BPF_PROG(tp_uring_failed, const struct io_uring_sqe *sqe, struct io_kiocb *req, int error)
 {
-	struct ns_ring_state *ring = used_ring(req->ctx);
+	struct io_ring_ctx *uring = req->ctx;
+	struct ns_ring_state *ring = used_ring(uring);
 	struct submission what = {.refused = 1};
 
 	if (!ring)
 		return 0;
-	request_view(req, &what);
-	chain_view(req->ctx, &what);
+	request_view(req, uring, &what);
+	chain_view(uring, &what);
 	what.opcode = sqe->opcode;
 	what.sqe = (__u64)sqe;
 	on_submit(ring, &what);
@@ -145,12 +152,13 @@ int BPF_PROG(tp_uring_failed, const struct io_uring_sqe *sqe, struct io_kiocb *r
 SEC("?tp_btf/io_uring_queue_async_work")
 int BPF_PROG(tp_uring_queue, struct io_kiocb *req)
 {
-	struct ns_ring_state *ring = watched_ring(req->ctx);
+	struct io_ring_ctx *uring = req->ctx;
+	struct ns_ring_state *ring = watched_ring(uring);
 	struct submission what = {};
 
 	if (!ring)
 		return 0;
-	request_view(req, &what);
+	request_view(req, uring, &what);
 	on_queued(ring, &what);
 	return 0;
 }
@@ -185,11 +193,12 @@ static __always_inline struct ns_ring_state *view_with_file(struct io_kiocb *req
 							    struct submission *what,
 							    struct file_view *file)
 {
-	struct ns_ring_state *ring = watched_ring(req->ctx);
+	struct io_ring_ctx *uring = req->ctx;
+	struct ns_ring_state *ring = watched_ring(uring);
 
 	if (!ring)
 		return NULL;
-	request_view(req, what);
+	request_view(req, uring, what);
 	view_trusted_file(req->file, file);
 	return ring;
 }

@@ -392,7 +392,7 @@ run_browser() {
 }
 
 run_score() {
-    NETSTALL=$B/netstall SCENE=$B/tests/scenarios/scene tests/scenarios/score.sh ${KEPT:+--keep "$KEPT/score"} ${1:+--only "$1"}
+    NETSTALL=$B/netstall SCENE=$B/tests/scenarios/scene tests/scenarios/score.sh ${KEPT:+--keep "$KEPT/score"} ${1:+--only "$1" --again build/failed/score}
 }
 
 run_recipes() {

@@ -3,12 +3,13 @@
 #
 # Plays the scenarios under `netstall trace` and compares what it names with what they know.
 #
-#   score.sh [--attach WAY] [--label LABEL] [--quick] [--only PATTERN] [--keep DIR] [--record [--lower REASON]]
+#   score.sh [--attach WAY] [--label LABEL] [--quick] [--only PATTERN] [--keep DIR] [--again DIR] [--record [--lower REASON]]
 #
 # --attach  forces a way (fentry, kprobe, tracepoint); a way that this kernel refuses is one `skip` (WAY_IS_SURE=1: is not looked for)
 # --quick   the scenarios marked quick; --only: those whose name matches (then nothing is compared with the record), or `matrix`
 #           or `machine`, which is all of them
 # --keep    leaves of each scenario with a wrong name its truth, its report and the pairs there
+# --again   of `matrix` only what was at fault in the run that left DIR: these causes, by the scenarios that had to do with them
 # --record  writes tests/scenarios/recorded/WAY-KERNEL[-quick] instead of comparing with it. What is recorded is never lowered
 #           unless --lower says why: the reason is written beside the value. A cause that did not run keeps its record.
 #
@@ -19,7 +20,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
-ATTACH=() LABEL=score QUICK='' ONLY='' KEEP='' RECORD='' LOWER='' WAY=
+ATTACH=() LABEL=score QUICK='' ONLY='' KEEP='' AGAIN='' RECORD='' LOWER='' WAY=
 while [ $# -gt 0 ]; do
     case $1 in
     --attach) ATTACH=(-C "attach=$2") WAY=$2 && shift ;;
@@ -27,12 +28,14 @@ while [ $# -gt 0 ]; do
     --quick) QUICK=1 ;;
     --only) ONLY=$2 && shift ;;
     --keep) KEEP=$2 && shift ;;
+    --again) AGAIN=$2/matrix && shift ;;
     --record) RECORD=1 ;;
     --lower) LOWER=$2 && shift ;;
     *) echo "score.sh: no option $1" >&2 && exit 64 ;;
     esac
     shift
 done
+[ "$ONLY" = matrix ] && [ -s "$AGAIN/causes" ] && [ -s "$AGAIN/scenes" ] || AGAIN=
 [[ $ONLY != @(matrix|machine) ]] || ONLY=
 
 . tests/live/lib.sh
@@ -332,18 +335,33 @@ record() {
     cat "$WORK/said"
 }
 
+# keep_faults CAUSE...: the scenarios that have to do with them.
+keep_faults() {
+    local name
+    mkdir -p "$KEEP/matrix" && cp "$WORK/pairs" "$KEEP/matrix/"
+    printf '%s\n' "$@" >"$KEEP/matrix/causes"
+    {
+        awk 'FNR == NR { fault[$1] = 1; next } $2 in fault || $3 in fault { print $1 }' "$KEEP/matrix/causes" "$WORK/pairs"
+        for name in "${!CAUSE[@]}"; do [[ " $* " != *" ${CAUSE[$name]} "* ]] || echo "$name"; done
+    } | sed 's/\.[0-9]$//' | sort -u >"$KEEP/matrix/scenes"
+}
+
 compare() {
     local file faults
     file=$(record_file)
     [ -s "$file" ] || { echo "skip $LABEL/matrix: there is no $file; score.sh --record makes it" && return; }
     awk -v quick="${QUICK:-0}" -f $here/bars.awk "$file" "$WORK/figures" >"$WORK/bars"
+    if [ -n "$AGAIN" ]; then
+        awk -F'[ :]' 'FNR == NR { fault[$1] = 1; next } $2 in fault' "$AGAIN/causes" "$WORK/bars" >"$WORK/of-faults" && mv "$WORK/of-faults" "$WORK/bars"
+    fi
     sed "s|^|# $LABEL: |" "$WORK/bars"
     faults=$(sed -n 's/^fault //p' "$WORK/bars")
     if [ -z "$faults" ] && [ -s "$WORK/bars" ]; then
-        echo "ok $LABEL/matrix: $(grep -vc '^#' "$file") causes as in the record"
+        echo "ok $LABEL/matrix: ${AGAIN:+$(paste -sd' ' "$AGAIN/causes"), of }$(grep -vc '^#' "$file") causes as in the record"
     else
         echo "not ok $LABEL/matrix: $(sed ':a; N; $!ba; s/\n/; /g' <<<"$faults")"
-        [ -z "$KEEP" ] || { mkdir -p "$KEEP/matrix" && cp "$WORK/pairs" "$KEEP/matrix/"; }
+        # shellcheck disable=SC2046 # words
+        [ -z "$KEEP" ] || keep_faults $(sed -n 's/^fault \([^:]*\):.*/\1/p' "$WORK/bars")
         failed=1
     fi
 }
@@ -371,6 +389,7 @@ scenes() {
         [ -n "$ONLY" ] || [ "$when" != open ] || continue
         # shellcheck disable=SC2053
         [ -z "$ONLY" ] || [[ $name == ${ONLY%.[0-9]} ]] || continue
+        [ -z "$AGAIN" ] || grep -qx "$name" "$AGAIN/scenes" || continue
         echo "$name $cause $count $share $when $company $follows $options"
     done < <("$SCENE" --list) | awk -v least="$([ -n "$ONLY" ] || echo $LEAST_STALLS)" '
         { line[NR] = $0; total[$2] += $3 }
@@ -430,7 +449,7 @@ if [ -n "$RECORD" ]; then
     record
 elif [ -z "$ONLY" ]; then
     compare
-    judge_slow_machine
+    [ -n "$AGAIN" ] || judge_slow_machine
 fi
 echo "end $LABEL"
 exit "$failed"

@@ -7,6 +7,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 
+series() { uname -r | sed 's/^\([0-9]*\.[0-9]*\).*/\1/'; }
+
 # run_part PART WAY [CASE]
 run_part() {
     local label=$1-$2 live only
@@ -19,7 +21,7 @@ run_part() {
     check) only='check*' ;;
     machine) only='*' live+=(--cases tests/vm/machine.sh) ;;
     pair) only='*' live+=(--cases tests/vm/remote.sh) ;;
-    score) live=(tests/scenarios/score.sh --attach "$2" --label "$label" --quick --keep "$OUT/$label") only=matrix ;;
+    score) live=(tests/scenarios/score.sh --attach "$2" --label "$label" --quick --keep "$OUT/$label" ${3:+--again "build/failed/vm-$(series)/$label"}) only=matrix ;;
     unit) tests/vm/systemd.sh --label "$label"; return ;;
     *) echo "not ok $label: there is no part $1" && return 1 ;;
     esac

@@ -90,26 +90,31 @@ count_part() {
     echo "# $part: $((SECONDS - begin)) s"
 }
 
-# run_parts PART...: one by one. PART+OTHER is both at a time: the other has what the first leaves of the CPUs (SCHED_IDLE), and is
-# told behind it.
+# run_parts PART...: one by one. PART+OTHER... is with others beside it, one by one too: they have what the first leaves of the CPUs
+# (SCHED_IDLE), and are told behind it.
 run_parts() {
-    local group other other_pid lines said
+    local group part others others_pid lines said
     for group; do
-        other=${group#"${group%%+*}"} other=${other#+}
-        if [ -n "$other" ]; then
-            said=$(mktemp)
-            (chrt --idle -p 0 "$BASHPID" && run_part "$other") >"$said" 2>&1 &
-            other_pid=$!
+        IFS=+ read -ra others <<<"$group"
+        part=${others[0]} others=("${others[@]:1}")
+        if [ ${#others[@]} -gt 0 ]; then
+            said=$(mktemp -d)
+            (
+                chrt --idle -p 0 "$BASHPID"
+                for other in "${others[@]}"; do run_part "$other" >"$said/$other" 2>&1; done
+            ) &
+            others_pid=$!
         fi
-        exec {lines}< <(run_part "${group%%+*}")
-        count_part "${group%%+*}" "$lines"
+        exec {lines}< <(run_part "$part")
+        count_part "$part" "$lines"
         exec {lines}<&-
-        [ -n "$other" ] || continue
-        wait "$other_pid"
-        exec {lines}<"$said"
-        count_part "$other" "$lines"
-        exec {lines}<&-
-        rm "$said"
+        [ ${#others[@]} = 0 ] || wait "$others_pid"
+        for part in "${others[@]}"; do
+            exec {lines}<"$said/$part"
+            count_part "$part" "$lines"
+            exec {lines}<&-
+        done
+        [ ${#others[@]} = 0 ] || rm -r "$said"
     done
 }
 

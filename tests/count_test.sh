@@ -62,18 +62,20 @@ run_of golden_is_not_run_again 1 "0 of 2 cases" "0 passed, 2 failed, 0 skipped" 
 run_of no_case_is_named 1 "0 of 2 cases" "0 passed, 2 failed, 0 skipped" \
     'run_fake() { echo "not ok live: no root"; echo "not ok vm-6.1: the guest froze"; echo "end"; return 1; }'
 
-# Two parts at a time.
-beside() { # NAME STATUS-AND-LAST-LINE DEFINITIONS
+# Parts beside another.
+beside() { # NAME STATUS-AND-LAST-LINE DEFINITIONS [PARTS]
     local got
     bash -c "$shared
 run_fake() { good 2; }
 $3
-run_parts fake+other
+run_parts ${4:-fake+other}
 end_run" >"$scratch/out" 2>&1
     got="$? $(tail -n 1 "$scratch/out")"
     if [ "$got" = "$2" ]; then echo "ok count/$1"; else echo "not ok count/$1: $got" && status=1; fi
 }
 beside two_at_a_time "0 4 passed, 0 failed, 0 skipped" 'run_other() { chrt -p $BASHPID | grep -q SCHED_IDLE && good 2; }'
+beside two_others "0 6 passed, 0 failed, 0 skipped" 'run_other() { good 2; }; run_third() { [ "$(ls "$said")" = "$(printf "other\nthird")" ] && good 2; }' fake+other+third
+beside the_second_of_others_fails "1 5 passed, 1 failed, 0 skipped" 'run_other() { good 2; }; run_third() { good 1; echo "not ok unit/y: why"; return 1; }' fake+other+third
 beside the_other_fails "1 3 passed, 1 failed, 0 skipped" 'run_other() { echo "ok fuzz/x"; echo "not ok fuzz/y: why"; return 1; }'
 beside the_other_ends_early "1 2 passed, 1 failed, 0 skipped" 'run_other() { exit 3; }'
 beside the_other_has_no_case "1 2 passed, 1 failed, 0 skipped" 'run_other() { :; }'

@@ -4,7 +4,7 @@
 # Runs tests and counts them.
 #
 #   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary
-#                     all: pure, clang, browser, live, recipes, programs, score with fuzz beside it, vm
+#                     all: pure, live with clang and browser beside it, clang_live, recipes, programs, score with fuzz beside it, vm
 #                     nightly: all with NIGHTLY=1, san, soak
 #                     or single parts
 #
@@ -356,8 +356,15 @@ run_clang() {
     echo "ok clang/build"
     { { [ -z "${NIGHTLY:-}" ] || run_unit; } && run_golden; } | sed -E 's/^(ok|not ok|skip) /&clang\//' ||
         echo "not ok clang: the unit and golden tests ended with a failure"
-    # One of each command; medley has the most of them.
-    run_clang_live "$([ -n "${NIGHTLY:-}" ] && echo '@(medley|doctor|demo|program|check_within|check_timeout|offwake_handover|offwake_without_frame_pointers|sites|uring_all_kinds)' || echo medley)"
+}
+
+# What that build sees. One of each command; medley has the most of them.
+run_clang_live() {
+    if [ ! -x build/clang/netstall ] || [ -n "${SAN:-}" ]; then
+        echo "skip clang/live: it was not built"
+        return
+    fi
+    B=build/clang live "${1:-$([ -n "${NIGHTLY:-}" ] && echo '@(medley|doctor|demo|program|check_within|check_timeout|offwake_handover|offwake_without_frame_pointers|sites|uring_all_kinds)' || echo medley)}" --label clang/live
 }
 
 # With the sanitizers.
@@ -380,7 +387,6 @@ run_soak() {
 live() {
     NETSTALL=$B/netstall EXCHANGE=$B/tests/workload/exchange KEEP=$KEPT tests/live/run.sh --only "$@"
 }
-run_clang_live() { B=build/clang live "$1" --label clang/live; }
 run_san_live() { B=build/san live "$1" --label san/live; }
 run_live() { live "${1:-*}"; }
 
@@ -426,7 +432,7 @@ run_again() {
     [ ${#vm[@]} = 0 ] || run_vm "${vm[@]}"
 }
 
-pure=(count unit golden docs schema profile boundary) others=(clang browser live recipes programs score+fuzz vm)
+pure=(count unit golden docs schema profile boundary) others=(live+clang+browser clang_live recipes programs score+fuzz vm)
 parts=()
 for part in "$@"; do
     case $part in

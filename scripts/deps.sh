@@ -15,7 +15,7 @@ declare -A packages=(
              libiberty-dev libc6-dev pkg-config make gcc"
     # gojq is jq that starts in a sixth of the time, 0.07 s for 0.4 in an emulated machine; docs/recipes has jq
     [test]="libcmocka-dev liburing-dev binutils xz-utils iperf3 iproute2 jq gojq util-linux procps kmod python3
-            python3-jsonschema python3-yaml systemd wrk libxml2-utils perl bpftrace chromium golang-go nodejs g++
+            python3-jsonschema python3-yaml python3-fusepy systemd wrk libxml2-utils perl bpftrace chromium golang-go nodejs g++
             redis-server postgresql nginx-light haproxy gunicorn socat dovecot-imapd curl openjdk-17-jdk-headless
             dnsmasq-base unbound tshark protobuf-compiler apache2-bin libapache2-mod-wsgi-py3"
     # virtiofsd is a part of qemu-system-common

@@ -37,6 +37,140 @@ case_stopped_for_5_s() {
     complete_or_said "$TRUTH_EXCHANGES" "$(report '[.connections[] | select(.role == "target") | .exchanges] | add')"
 }
 
+# The helpers of $1 that are called $2.
+helpers_of() { pgrep -P "$1" | while read -r pid; do [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != "$2" ] || echo "$pid"; done; }
+
+# A helper that does not answer, as when it hangs on a file system, holds nothing up: what was seen is written. (offwake, whose names are
+# its output, waits half a minute for them.)
+case_helpers_that_are_stopped() {
+    local helper name ready wanted status command
+    start_exchange -- --mode split --gap-us 0 --seconds 60
+    CLEANUP+=("kill $CLIENT $SERVER")
+    open_gate
+    while read -r name helper ready wanted command; do
+        rm -f "$SCRATCH/err"
+        # shellcheck disable=SC2086
+        "$NETSTALL" ${command/ATTACH/${ATTACH[*]}} -p "$CLIENT" -d 2 >"$SCRATCH/$name" 2>"$SCRATCH/err" &
+        TRACE_PID=$!
+        await_line "netstall: $ready" "$SCRATCH/err" $TRACE_PID || fail "$name did not attach: $(head -c 300 "$SCRATCH/err")"
+        STOPPED=$(helpers_of $TRACE_PID "$helper")
+        [ -n "$STOPPED" ] || fail "$name has no $helper"
+        # shellcheck disable=SC2086
+        kill -STOP $STOPPED
+        wait_for 20 gone $TRACE_PID || { kill -KILL $TRACE_PID $STOPPED && fail "$name does not end while $helper is stopped"; }
+        status=0
+        wait $TRACE_PID || status=$?
+        expect_is "the status of $name while $helper was stopped" $status "$wanted"
+        [ -s "$SCRATCH/$name" ] || [ -s "$SCRATCH/recording" ] || fail "$name wrote nothing while $helper was stopped"
+        gone "$STOPPED" || fail "$helper of $name is left"
+    done <<END
+trace netstall-files tracing 0 trace ATTACH --json
+trace-names netstall-names tracing 0 trace ATTACH --json
+check netstall-files tracing 1 check ATTACH
+record netstall-files tracing 0 record ATTACH -o $SCRATCH/recording
+END
+}
+
+# The process between netstall and the program that it runs was stopped: the program's end, and a time-out, are seen all the same.
+case_supervisor_that_is_stopped() {
+    local program limit
+    for program in 0.5:none 50:1; do
+        limit=${program#*:}
+        rm -f "$SCRATCH/err"
+        "$NETSTALL" check "${ATTACH[@]}" --allow-no-traffic --timeout "${limit/none/30}" -- sh -c 'echo runs; exec sleep "$0"' "${program%:*}" >"$SCRATCH/out" 2>"$SCRATCH/err" &
+        TRACE_PID=$!
+        wait_for 20 has_line '^runs' "$SCRATCH/out" || fail "the program was not run: $(head -c 300 "$SCRATCH/err")"
+        kill -STOP $(helpers_of $TRACE_PID netstall-superv)
+        wait_for 20 gone $TRACE_PID || { kill -KILL $TRACE_PID && fail "check of sleep ${program%:*} does not end while its supervisor is stopped"; }
+        status=0
+        wait $TRACE_PID || status=$?
+        expect_is "the status of check of sleep ${program%:*}" $status $([ "$limit" = none ] && echo 0 || echo 4)
+    done
+}
+
+# One that is killed, at whatever moment (each night at twenty), costs names, and that is said; the run is as it would have been.
+case_helpers_that_are_killed() {
+    local helper wanted status command moment pid i
+    start_exchange -- --mode split --gap-us 0 --seconds 200
+    CLEANUP+=("kill $CLIENT $SERVER")
+    open_gate
+    while read -r helper wanted command; do
+        for ((i = 0; i < ${NIGHTLY:+19} + 1; i++)); do
+            rm -f "$SCRATCH/out" "$SCRATCH/recording"
+            # shellcheck disable=SC2086
+            "$NETSTALL" ${command/ATTACH/${ATTACH[*]}} -p "$CLIENT" -d 1 >"$SCRATCH/out" 2>"$SCRATCH/err" &
+            TRACE_PID=$!
+            moment=0.$((RANDOM % 10))$((RANDOM % 10))
+            pause $moment
+            pid=
+            while [ -z "$pid" ] && ! gone $TRACE_PID; do pid=$(helpers_of $TRACE_PID "$helper"); done
+            kill -KILL "$pid" || fail "no $helper of $command after $moment s"
+            wait_for 30 gone $TRACE_PID || fail "$command does not end when $helper was killed after $moment s"
+            status=0
+            wait $TRACE_PID || status=$?
+            expect_is "the status of $command when $helper was killed after $moment s" $status "$wanted"
+            [ -s "$SCRATCH/out" ] || [ -s "$SCRATCH/recording" ] || fail "$command wrote nothing when $helper was killed after $moment s"
+            has_line "^netstall: names of functions may be missing: .*, $helper, was ended" "$SCRATCH/err" ||
+                fail "$command does not say that $helper was killed after $moment s: $(head -c 300 "$SCRATCH/err")"
+        done
+    done <<END
+netstall-files 0 trace ATTACH --json
+netstall-names 0 trace ATTACH --json
+netstall-files 1 check ATTACH
+netstall-names 1 check ATTACH
+netstall-files 0 offwake -f
+netstall-names 0 offwake -f
+netstall-files 0 record ATTACH -o $SCRATCH/recording
+netstall-names 0 record ATTACH -o $SCRATCH/recording
+END
+}
+
+end_hanging_files() {
+    umount -l "$SCRATCH/mount"
+    kill -KILL "$FILES_PID"
+    wait "$FILES_PID" 2>/dev/null
+}
+
+# Files of the target lie on a file system that answers nobody any more: the helper that asks it hangs in the kernel, and cannot even be
+# killed. What was seen is written, and netstall ends; the helper ends when the file system does.
+case_files_that_hang() {
+    local name wanted status command helpers tracers=''
+    [ -c /dev/fuse ] && /usr/bin/python3 -c 'import fusepy' 2>/dev/null || skip "no FUSE here, or python3-fusepy is not installed"
+    mkdir "$SCRATCH/files" "$SCRATCH/mount"
+    cp "$EXCHANGE" "$SCRATCH/files/exchange"
+    /usr/bin/python3 tests/workload/hanging_files.py "$SCRATCH/files" "$SCRATCH/mount" 2>"$SCRATCH/fuse.err" &
+    FILES_PID=$!
+    CLEANUP+=(end_hanging_files)
+    wait_for 20 test -x "$SCRATCH/mount/exchange" || fail "no file system: $(head -c 300 "$SCRATCH/fuse.err")"
+    EXCHANGE=$SCRATCH/mount/exchange start_exchange -- --mode split --gap-us 0 --seconds 100
+    CLEANUP=("kill $CLIENT $SERVER" "${CLEANUP[@]}")
+    open_gate
+    touch "$SCRATCH/files/hang"
+    while read -r name wanted command; do
+        # shellcheck disable=SC2086
+        "$NETSTALL" ${command/ATTACH/${ATTACH[*]}} -p "$CLIENT" -d 1 >"$SCRATCH/$name" 2>"$SCRATCH/err" &
+        tracers+="$name $wanted $!"$'\n'
+    done <<END
+trace 0 trace ATTACH --json
+check 1 check ATTACH
+offwake 0 offwake -f
+record 0 record ATTACH -o $SCRATCH/recording
+END
+    while read -r name wanted TRACE_PID; do
+        wait_for 45 gone "$TRACE_PID" || { kill -KILL "$TRACE_PID" && fail "$name does not end while a file system hangs"; }
+        status=0
+        wait "$TRACE_PID" || status=$?
+        expect_is "the status of $name while a file system hangs" $status "$wanted"
+        [ -s "$SCRATCH/$name" ] || [ -s "$SCRATCH/recording" ] || fail "$name wrote nothing while a file system hangs"
+    done <<<"${tracers%$'\n'}"
+    tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
+    expect "stalls seen meanwhile" "$(count_of nagle-delack)" '>' 0
+    helpers=$(pgrep -f "$NETSTALL.*-p $CLIENT -d 1" | wc -l)
+    end_hanging_files
+    wait_for 20 no_process_of "$CLIENT" || fail "of $helpers helpers some are left"
+}
+no_process_of() { ! pgrep -f "$NETSTALL.*-p $1 -d 1" >/dev/null; }
+
 # A thousand programs, one after the other, a connection each.
 case_thousand_programs() {
     # shellcheck disable=SC2016

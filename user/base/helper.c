@@ -3,11 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "user/base/clock.h"
+
+#define KILL_MS 1000 /* for the kernel to end it */
 
 static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 
@@ -85,4 +92,42 @@ void helper__settle(const char *name, int socket, int also, bool keeps_stderr)
 	if (!keeps_stderr)
 		dup2(null, STDERR_FILENO);
 	close(null);
+}
+
+/* Whether it ends within that time. */
+static bool ends(int pid_fd, int within_ms)
+{
+	uint64_t end_ns = clock__now() + (uint64_t)within_ms * 1000000;
+
+	for (;;) {
+		struct pollfd death = {.fd = pid_fd, .events = POLLIN};
+		uint64_t now = clock__now();
+
+		if (poll(&death, 1, now < end_ns ? (int)((end_ns - now + 999999) / 1000000) : 0) >
+		    0)
+			return true;
+		if (now >= end_ns)
+			return false;
+	}
+}
+
+bool helper__has_ended(pid_t pid)
+{
+	return waitpid(pid, NULL, WNOHANG) == pid;
+}
+
+bool helper__end(pid_t pid, int grace_ms)
+{
+	int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	bool gone;
+
+	if (pid_fd < 0)
+		return helper__has_ended(pid);
+	gone = ends(pid_fd, grace_ms);
+	if (!gone && !kill(pid, SIGCONT))
+		gone = ends(pid_fd, grace_ms);
+	if (!gone && !kill(pid, SIGKILL))
+		gone = ends(pid_fd, KILL_MS);
+	close(pid_fd);
+	return gone && helper__has_ended(pid);
 }

@@ -26,6 +26,15 @@ pid_t helper__fork(int type, int *socket);
  * unless keeps_stderr, stderr are /dev/null.
  */
 void helper__settle(const char *name, int socket, int also, bool keeps_stderr);
+/*
+ * After its socket was closed, or what it does needs no end: it has so long to end by itself; one
+ * that was stopped goes on for as long again, then it is killed. One that hangs in the kernel, on a
+ * file system that does not answer, is left to it. True: it is gone, and was waited for.
+ */
+bool helper__end(pid_t pid, int grace_ms);
+/* It has ended already, and is waited for by this: what it was there for is missing from then on.
+ */
+bool helper__has_ended(pid_t pid);
 /* In a child of it that is to become a program: no signal is ignored any more. */
 void helper__restore_signals(void);
 

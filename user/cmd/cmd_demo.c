@@ -81,6 +81,7 @@ static int run(struct demo *demo, struct workload *workload)
 	struct output output;
 	struct printer printer;
 	struct live *done;
+	int err;
 
 	if (output__open(&output, &demo->options))
 		return EXIT_UNABLE;
@@ -100,9 +101,10 @@ static int run(struct demo *demo, struct workload *workload)
 	printer__finish(&printer, live__report(done));
 	if (!demo->options.json)
 		compare(output.file, demo->script, workload);
-	live__free(done);
 	printer__free(&printer);
-	return output__close(&output) ? EXIT_UNABLE : EXIT_OK;
+	err = output__close(&output);
+	live__free(done); /* behind the output: it waits for helpers */
+	return err ? EXIT_UNABLE : EXIT_OK;
 }
 
 int cmd_demo(int argc, char **argv)

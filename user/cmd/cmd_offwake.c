@@ -180,7 +180,8 @@ static const struct command_options command = {
 
 /* ---- the run ---- */
 
-static int profile_to(const struct wishes *wishes, struct output *output, struct recorded *recorded)
+static int profile_to(const struct wishes *wishes, struct output *output, struct recorded *recorded,
+		      struct live **done)
 {
 	const struct options *common = &wishes->common;
 	bool shown_elsewhere = output->extras[EXTRA_SVG].file || output->extras[EXTRA_PPROF].file ||
@@ -194,14 +195,12 @@ static int profile_to(const struct wishes *wishes, struct output *output, struct
 				    .signals = SIGNALS_TAKE,
 				    .by_cause = common->by_cause,
 				    .recordings = {recorded->writer}};
-	struct live *done;
 
 	live.session.offcpu = &wishes->offcpu;
 	live.session.untraced = !common->by_cause;
-	if (live__run(&live, &done))
+	if (live__run(&live, done))
 		return EXIT_UNABLE;
-	output__profile(output, common, live__profile(done));
-	live__free(done);
+	output__profile(output, common, live__profile(*done));
 	return EXIT_OK;
 }
 
@@ -230,6 +229,7 @@ int cmd_offwake(int argc, char **argv)
 	struct wishes wishes = {.offcpu = offcpu_default};
 	struct recorded recorded;
 	struct output output;
+	struct live *done;
 	int status;
 
 	options__init(&wishes.common);
@@ -238,8 +238,11 @@ int cmd_offwake(int argc, char **argv)
 	if (output__open(&output, &wishes.common) ||
 	    recorded__open(&recorded, wishes.common.recording, NULL))
 		return EXIT_UNABLE;
-	status = profile_to(&wishes, &output, &recorded);
+	status = profile_to(&wishes, &output, &recorded, &done);
 	if (recorded__close(&recorded))
 		status = EXIT_UNABLE;
-	return output__close(&output) ? EXIT_UNABLE : status;
+	if (output__close(&output))
+		status = EXIT_UNABLE;
+	live__free(done); /* behind the output: it waits for helpers */
+	return status;
 }

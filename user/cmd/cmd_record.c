@@ -104,7 +104,7 @@ static void say(const struct live *live, const struct recorded *recorded)
 			  bytes_text((uint64_t)file.st_size), name);
 }
 
-static int record(const struct options *options, struct recorded *recorded)
+static int record(const struct options *options, struct recorded *recorded, struct live **done)
 {
 	struct wishes wishes = {.options = options};
 	struct live_options live = {.session = options->session,
@@ -115,7 +115,6 @@ static int record(const struct options *options, struct recorded *recorded)
 				    .marks = options->marks,
 				    .by_cause = options->offwake,
 				    .recordings = {recorded->writer}};
-	struct live *done;
 	int err;
 
 	if (options->offwake)
@@ -130,13 +129,12 @@ static int record(const struct options *options, struct recorded *recorded)
 		live.own_signals = true;
 		signals__catch(SIGNALS_PASS_ON);
 	}
-	err = live__run(&live, &done);
+	err = live__run(&live, done);
 	if (!err) {
 		err = flight__finish(wishes.flight);
 		recorded__finish(recorded);
 		if (recorded->file)
-			say(done, recorded);
-		live__free(done);
+			say(*done, recorded);
 	}
 	flight__free(wishes.flight);
 	return err ? EXIT_UNABLE : EXIT_OK;
@@ -146,6 +144,7 @@ int cmd_record(int argc, char **argv)
 {
 	struct recorded recorded;
 	struct options options;
+	struct live *done = NULL;
 	int status, err;
 
 	options__init(&options);
@@ -156,8 +155,9 @@ int cmd_record(int argc, char **argv)
 				   : recorded__open(&recorded, options.output, NULL);
 	if (err)
 		return EXIT_UNABLE;
-	status = record(&options, &recorded);
+	status = record(&options, &recorded, &done);
 	if (recorded__close(&recorded) && status == EXIT_OK)
 		status = EXIT_UNABLE;
+	live__free(done); /* behind the recording: it waits for helpers */
 	return status;
 }

@@ -24,7 +24,8 @@ static bool on_tick(void *printer, struct live *live, uint64_t now_ns)
 	return true;
 }
 
-static int trace(const struct options *options, struct output *output, struct recorded *recorded)
+static int trace(const struct options *options, struct output *output, struct recorded *recorded,
+		 struct live **done)
 {
 	struct printer printer;
 	struct live_options live = {.session = options->session,
@@ -37,15 +38,13 @@ static int trace(const struct options *options, struct output *output, struct re
 				    .marks = options->marks,
 				    .tick = on_tick,
 				    .context = &printer};
-	struct live *done;
 	int err;
 
 	printer__init(&printer, output, options);
 	live.sink = printer__sink(&printer);
-	err = live__run(&live, &done);
+	err = live__run(&live, done);
 	if (!err)
-		printer__finish(&printer, live__report(done));
-	live__free(done);
+		printer__finish(&printer, live__report(*done));
 	printer__free(&printer);
 	return err ? EXIT_UNABLE : EXIT_OK;
 }
@@ -55,6 +54,7 @@ int cmd_trace(int argc, char **argv)
 	struct options options;
 	struct recorded recorded;
 	struct output output;
+	struct live *done;
 	int status;
 
 	options__init(&options);
@@ -65,10 +65,11 @@ int cmd_trace(int argc, char **argv)
 		output__close(&output);
 		return EXIT_UNABLE;
 	}
-	status = trace(&options, &output, &recorded);
+	status = trace(&options, &output, &recorded, &done);
 	if (recorded__close(&recorded) && status == EXIT_OK)
 		status = EXIT_UNABLE;
 	if (output__close(&output) && status == EXIT_OK)
 		status = EXIT_UNABLE;
+	live__free(done); /* behind the output: it waits for helpers */
 	return status;
 }

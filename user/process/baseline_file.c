@@ -247,6 +247,6 @@ void baseline_file__free(struct baseline_file *file)
 		close(file->socket);
 	}
 	if (file->writer > 0)
-		waitpid(file->writer, NULL, 0);
+		helper__end(file->writer, SECONDS_TO_ACT * 1000);
 	free(file);
 }

@@ -362,7 +362,7 @@ void on_stall__free(struct on_stall *on_stall)
 		return;
 	close(on_stall->socket);
 	if (on_stall->gone || !on_stall->begun)
-		waitpid(on_stall->pid, NULL, 0);
+		helper__end(on_stall->pid, FINISH_MS);
 	split__free(on_stall->argv);
 	free(on_stall);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@ struct program {
 	bool own_group;
 	pid_t supervisor;
 	pid_t pid;
+	int pid_fd;  /* of pid, -1 none */
 	int socket;  /* to the supervisor, -1 none */
 	int gate;    /* a byte lets the child go; closed without one it ends */
 	int failure; /* the child's errno comes here when its exec fails */
@@ -88,6 +90,7 @@ static int await_supervisor(struct program *program)
 	if (message.what == SUPERVISOR_UNABLE)
 		return -message.value;
 	program->pid = message.pid;
+	program->pid_fd = (int)syscall(SYS_pidfd_open, program->pid, 0);
 	return 0;
 }
 
@@ -99,7 +102,7 @@ struct program *program__new(char **argv, bool own_group)
 
 	program->argv = argv;
 	program->own_group = own_group;
-	program->terminal.fd = program->socket = -1;
+	program->terminal.fd = program->socket = program->pid_fd = -1;
 	if (!err) {
 		program->supervisor = helper__fork(SOCK_SEQPACKET, &program->socket);
 		if (!program->supervisor)
@@ -167,6 +170,9 @@ static void ask(struct program *program, enum supervisor_ask what, int value)
 
 	if (program->socket >= 0)
 		send(program->socket, &message, sizeof(message), MSG_NOSIGNAL);
+	/* Stopped by somebody, it would not hear. */
+	if (program->supervisor > 0)
+		kill(program->supervisor, SIGCONT);
 }
 
 /* Our own job, with all that stand in the same pipe, so that the shell gets its terminal back. */
@@ -231,6 +237,15 @@ static void lose_supervisor(struct program *program)
 	terminal__take_back(&program->terminal);
 }
 
+/* It says nothing of an end that is to be seen: somebody has stopped it. */
+static void go_on_if_stopped(const struct program *program)
+{
+	struct pollfd end = {.fd = program->pid_fd, .events = POLLIN};
+
+	if (!program->ended && program->pid_fd >= 0 && poll(&end, 1, 0) > 0)
+		kill(program->supervisor, SIGCONT);
+}
+
 bool program__poll(struct program *program)
 {
 	struct supervisor_message message;
@@ -243,6 +258,7 @@ bool program__poll(struct program *program)
 		take(program, &message);
 	if (!got)
 		lose_supervisor(program);
+	go_on_if_stopped(program);
 	return !program->ended;
 }
 
@@ -330,11 +346,12 @@ void program__free(struct program *program)
 	terminal__close(&program->terminal);
 	close_one(&program->gate);
 	close_one(&program->failure);
+	close_one(&program->pid_fd);
 	/* Other processes of ours may still have it too. */
 	if (program->socket >= 0)
 		shutdown(program->socket, SHUT_RDWR);
 	close_one(&program->socket);
 	if (program->supervisor > 0)
-		waitpid(program->supervisor, NULL, 0);
+		helper__end(program->supervisor, SUPERVISOR_GRACE_MS + PATIENCE_MS);
 	free(program);
 }

@@ -327,7 +327,7 @@ void writer__free(struct writer *writer)
 	close(writer->socket);
 	/* One that hangs on a disk is left to it. */
 	if (writer->answered == writer->put)
-		waitpid(writer->pid, NULL, 0);
+		helper__end(writer->pid, FINISH_MS);
 	free(writer->queue);
 	free(writer);
 }

@@ -24,7 +24,10 @@
 #include "user/base/xalloc.h"
 #include "user/kernel/privileges.h"
 
+#define END_MS 500 /* nothing that it does needs longer, but a file system that does not answer */
+
 struct file_broker {
+	bool gone; /* nobody answers */
 	int socket;
 	pid_t pid;
 	uint64_t questions;
@@ -83,16 +86,17 @@ static int open_by_steps(int root, const char *path)
 		if (next && strcmp(step, ".."))
 			fd = openat(above, step, flags | O_PATH | O_DIRECTORY);
 		else if (!next)
-			fd = openat(above, step, flags | O_RDONLY | O_NONBLOCK | O_NOCTTY);
+			fd = openat(above, step, flags | O_PATH);
 		close(above);
 	}
 	return fd;
 }
 
-/* In the process's own root and mount namespace; links do not lead out of it. */
+/* In the process's own root and mount namespace; links do not lead out of it. It leads to the file,
+ * and has not opened it. */
 static int open_in_root(pid_t pid, const char *path, uint64_t resolve)
 {
-	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC,
 			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve};
 	int root, fd;
 
@@ -109,24 +113,45 @@ static int open_in_root(pid_t pid, const char *path, uint64_t resolve)
 	return fd;
 }
 
-/* The file behind a mapping, whatever became of its name. */
+/* Leads to the file behind a mapping, whatever became of its name. */
 static int open_mapped(pid_t pid, uint64_t start, uint64_t end)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, start, end);
-	return open_proc(pid, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	return open_proc(pid, name, O_PATH);
 }
 
-static int only_elf(int fd)
+/*
+ * Of a descriptor that leads to a file without having opened it (O_PATH), one to read from. A
+ * target may name a device or a FIFO, and to open one does something already: a regular file or
+ * nothing.
+ */
+static int only_regular(int at)
 {
 	struct stat stat;
+	char path[32];
+	int fd = -ENOEXEC;
+
+	if (at < 0)
+		return at;
+	if (!fstat(at, &stat) && S_ISREG(stat.st_mode)) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = fd < 0 ? -errno : fd;
+	}
+	close(at);
+	return fd;
+}
+
+static int only_elf(int at)
+{
 	char magic[SELFMAG];
+	int fd = only_regular(at);
 
 	if (fd < 0)
 		return fd;
-	if (!fstat(fd, &stat) && S_ISREG(stat.st_mode) &&
-	    pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && !memcmp(magic, ELFMAG, SELFMAG))
+	if (pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && !memcmp(magic, ELFMAG, SELFMAG))
 		return fd;
 	close(fd);
 	return -ENOEXEC;
@@ -164,10 +189,10 @@ static int open_names(pid_t pid)
 	if (fd)
 		return fd;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", ns_pid);
-	fd = open_in_root(pid, path, RESOLVE_NO_SYMLINKS);
-	if (fd < 0)
-		return fd;
-	if (!fstat(fd, &stat) && S_ISREG(stat.st_mode) && stat.st_uid == uid)
+	fd = only_regular(open_in_root(pid, path, RESOLVE_NO_SYMLINKS));
+	if (fd == -ENOEXEC) /* that is said of programs */
+		return -EACCES;
+	if (fd < 0 || (!fstat(fd, &stat) && stat.st_uid == uid))
 		return fd;
 	close(fd);
 	return -EACCES;
@@ -183,7 +208,7 @@ static int serve(const struct request *request)
 			return only_elf(open_in_root(request->pid, request->path, 0));
 		/* fall through */
 	case FILE_BROKER_PROGRAM:
-		return only_elf(open_proc(request->pid, "exe", O_RDONLY));
+		return only_elf(open_proc(request->pid, "exe", O_PATH));
 	case FILE_BROKER_MAPPED:
 		return only_elf(open_mapped(request->pid, request->start, request->end));
 	case FILE_BROKER_FILE:
@@ -242,8 +267,15 @@ void file_broker__free(struct file_broker *broker)
 {
 	if (!broker)
 		return;
+	if (helper__has_ended(broker->pid)) {
+		log__note(
+			"names of functions may be missing: netstall's helper that opens "
+			"programs' files, netstall-files, was ended");
+		broker->pid = 0;
+	}
 	close(broker->socket);
-	waitpid(broker->pid, NULL, 0);
+	if (broker->pid)
+		helper__end(broker->pid, END_MS);
 	free(broker);
 }
 
@@ -264,12 +296,19 @@ static int ask(struct file_broker *broker, struct request *request)
 		broker->questions = (uint64_t)getpid() << 32;
 	request->number = ++broker->questions;
 	if (send(broker->socket, request, sizeof(*request), MSG_NOSIGNAL) < 0)
-		return -EPIPE;
-	while ((fd = descriptor__receive(broker->socket, &number)) != -EPIPE &&
-	       number != request->number)
-		if (fd >= 0)
-			close(fd);
+		fd = -EPIPE;
+	else
+		while ((fd = descriptor__receive(broker->socket, &number)) != -EPIPE &&
+		       number != request->number)
+			if (fd >= 0)
+				close(fd);
+	broker->gone = fd == -EPIPE;
 	return fd;
+}
+
+bool file_broker__is_gone(const struct file_broker *broker)
+{
+	return broker && broker->gone;
 }
 
 int file_broker__open(struct file_broker *broker, enum file_broker_what what, pid_t pid,

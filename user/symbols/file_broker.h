@@ -9,6 +9,7 @@
 #ifndef NETSTALL_SYMBOLS_FILE_BROKER_H
 #define NETSTALL_SYMBOLS_FILE_BROKER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -33,6 +34,9 @@ enum file_broker_what {
 	FILE_BROKER_NAMES,
 	FILE_BROKER_MEMORY, /* of PID, to be read: CPython's and Java's names lie there */
 };
+
+/* Was it ended? Nothing is opened any more then: known when it was asked last. */
+bool file_broker__is_gone(const struct file_broker *broker);
 
 /* path: NULL for what has none. Returns a descriptor, the caller's; or -errno. */
 int file_broker__open(struct file_broker *broker, enum file_broker_what what, pid_t pid,

@@ -331,8 +331,14 @@ void resolver__free(struct resolver *resolver)
 		return;
 	end(resolver);
 	if (resolver->pid > 0) {
-		kill(resolver->pid, SIGKILL);
-		waitpid(resolver->pid, NULL, 0);
+		if (helper__has_ended(resolver->pid)) {
+			log__note(
+				"names of functions may be missing: netstall's helper that reads "
+				"them, netstall-names, was ended");
+		} else {
+			kill(resolver->pid, SIGKILL);
+			helper__end(resolver->pid, 0);
+		}
 		read_budget__report(&resolver->shared->book);
 		if (resolver->refused)
 			log__note(

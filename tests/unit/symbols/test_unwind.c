@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Unwinding a copied stack: this program's own, whole, cut short, and damaged. */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/unit/symbols/own_stack.h"
 
@@ -182,6 +187,38 @@ static void the_file_broker_hands_out_programs_alone(void **state)
 	close(fd);
 }
 
+/* To open a FIFO lets its writer go on, to open a device may do anything: neither is opened. */
+static void the_file_broker_opens_no_fifo(void **state)
+{
+	static const enum file_broker_what ways[] = {FILE_BROKER_IMAGE, FILE_BROKER_FILE};
+	char folder[] = "/tmp/netstall-test-XXXXXX", fifo[64], link[64];
+	struct pollfd ready = {.events = POLLIN};
+	int pipes[2];
+	pid_t writer;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	snprintf(link, sizeof(link), "%s/link", folder);
+	assert_int_equal(mkfifo(fifo, 0600) | symlink(fifo, link) | pipe(pipes), 0);
+	writer = fork();
+	if (!writer) {
+		close(pipes[0]);
+		_exit(open(fifo, O_WRONLY) < 0);
+	}
+	close(pipes[1]); /* its end is that of the writer alone */
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		assert_int_equal(file_broker__open(broker, ways[i], getpid(), fifo), -ENOEXEC);
+		assert_int_equal(file_broker__open(broker, ways[i], getpid(), link), -ENOEXEC);
+	}
+	ready.fd = pipes[0];
+	assert_int_equal(poll(&ready, 1, 300), 0);
+	kill(writer, SIGKILL);
+	waitpid(writer, NULL, 0);
+	close(pipes[0]);
+	assert_int_equal(unlink(fifo) | unlink(link) | rmdir(folder), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +229,7 @@ int main(void)
 		cmocka_unit_test(lengths_and_pointers_are_not_trusted),
 		cmocka_unit_test(what_cannot_be_had_is_said),
 		cmocka_unit_test(the_file_broker_hands_out_programs_alone),
+		cmocka_unit_test(the_file_broker_opens_no_fifo),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

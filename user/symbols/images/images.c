@@ -245,7 +245,9 @@ static bool refresh(struct process *process, const char **why)
 		return false;
 	if (report_maps(process) || process->attached)
 		return true; /* what was known of a process that ended serves on */
-	*why = "the process was gone, or may not be looked at";
+	*why = file_broker__is_gone(process->images->broker)
+		       ? "netstall's helper that opens its files was ended"
+		       : "the process was gone, or may not be looked at";
 	return false;
 }
 

@@ -282,6 +282,7 @@ struct sock {
 	int sk_wmem_queued;
 	int sk_sndbuf;
 	int sk_rcvlowat;
+	int sk_write_pending;
 	struct sk_buff_head sk_write_queue;
 	u8 sk_shutdown;
 	u8 sk_userlocks;

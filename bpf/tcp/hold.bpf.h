@@ -388,8 +388,11 @@ __noinline int look_at_held(__u64 key, __u64 now)
 
 /*
  * A thread leaves its CPU to wait, in its own context. What it wrote may be held, and now for
- * another reason than when it wrote; or it waits inside a send, whose end does not come. A kernel
- * thread that blocks in a send is not seen: it is in no system call.
+ * another reason than when it wrote; or it waits inside a send, whose end does not come. Who is
+ * stopped, traced or frozen on the way out of a send, or waits for a page or the socket's lock in
+ * it, leaves his CPU in that call too: sk_write_pending counts those who wait for room
+ * (sk_stream_wait_memory()). A kernel thread that blocks in a send is not seen: it is in no system
+ * call.
  */
 static __always_inline void on_writer_sleeps(struct task_struct *task,
 					     struct ns_thread_state *thread, __u32 call, __u64 now)
@@ -411,7 +414,7 @@ static __always_inline void on_writer_sleeps(struct task_struct *task,
 	} else {
 		return;
 	}
-	if (!sk)
+	if (!sk || !BPF_CORE_READ(sk, sk_write_pending))
 		return;
 	note_blocked_write((__u64)sk, now);
 	on_blocked_send((__u64)sk, now);

@@ -97,6 +97,26 @@ case_wait_stopped() {
     expect_waits "of a stopped process" '.state == 4 and .waker_tid == $waker'
 }
 
+# Stopped again and again while it asks and is answered at once: mostly on its way out of a send, whose buffer has room.
+case_stopped_in_a_send() {
+    local i stops=30
+    start_exchange -- --mode nodelay --gap-us 0 --seconds 60
+    start_trace -p "$CLIENT"
+    open_gate
+    for ((i = 0; i < stops; i++)); do
+        pause 0.01
+        kill -STOP "$CLIENT"
+        pause 0.03
+        kill -CONT "$CLIENT"
+    done
+    end_trace
+    kill "$CLIENT" "$SERVER"
+    TRUTH_STALLS=$stops TRUTH_EXCHANGES=many
+    expect "stops" "$(count_of stopped)" '>=' "0.9 * $stops"
+    expect "stalls of a full send buffer" "$(count_of sndbuf)" '==' 0
+    expect "stalls of the network" "$(count_of network)" '<=' "0.1 * $stops"
+}
+
 # In the quiet volume: the proxy's thread is watched from the first stall on, its connection from its own first wait on.
 case_wait_proxy() {
     ROUNDS=30

@@ -1173,8 +1173,10 @@ static bool link_up(struct waker_chain *chain, const struct wait_view *view, uin
 		.end_ts = until,
 		.wait = *wait,
 	};
-	if (view->kind == WAIT_STOPPED)
+	if (view->kind == WAIT_STOPPED) {
 		link->wait.state = NS_STATE_STOPPED; /* frozen in a sleep, it may look asleep */
+		link->wait.syscall = NS_SYSCALL_NONE;
+	}
 	return true;
 }
 
@@ -1258,8 +1260,11 @@ static void explain_wait(struct waker_chain *chain, const struct ns_wait *record
 	chain->who = (struct who){wait.head.tgid, wait.head.tid, wait.comm};
 	if (wait.state) {
 		part = part_of(chain, PATH_BLOCKED, cause_of(chain, &view));
-		part.conn = wait.head.conn;
-		part.syscall = wait.syscall;
+		/* What is stopped is so in any call, and waits for none. */
+		if (view.kind != WAIT_STOPPED) {
+			part.conn = wait.head.conn;
+			part.syscall = wait.syscall;
+		}
 		name_stranger(chain, &view, &part);
 		open_part(chain, &part);
 	}

@@ -145,8 +145,9 @@ bool pending_reply__awaited(const struct model *model, const struct ns_wait *wai
 	const struct model_conn *conn = model__conn(model, wait->head.conn);
 	struct acts acts;
 
-	if (!wait->state || !conn || !conn->id.head.type || conn->id.opener != NS_OPENER_SELF ||
-	    !waits_for(model, wait, conn) || is_stream(conn, wait))
+	if (!wait->state || wait->state == NS_STATE_STOPPED || !conn || !conn->id.head.type ||
+	    conn->id.opener != NS_OPENER_SELF || !waits_for(model, wait, conn) ||
+	    is_stream(conn, wait))
 		return false;
 	if (wait->turn != NS_TURN_UNKNOWN)
 		return wait->turn == NS_TURN_WROTE;

@@ -12,7 +12,9 @@
 
 static bool is_receiving(const struct model *model, const struct ns_wait *wait)
 {
-	return wait->state && wait__syscall(model, wait) != SYSCALL_WAIT_OTHER;
+	/* Who is stopped waits for nothing that comes, in whatever call he was. */
+	return wait->state && wait->state != NS_STATE_STOPPED &&
+	       wait__syscall(model, wait) != SYSCALL_WAIT_OTHER;
 }
 
 /* Not one that its time-out, or its own clock, ended: by then the bytes may have lain there. */
@@ -352,6 +354,14 @@ static uint64_t reads_from(const struct model *model, const struct reply *reply)
 	return 0;
 }
 
+/* What no answer ends. */
+static bool is_of_its_own(const struct model *model, const struct ns_wait *wait)
+{
+	enum wait_kind kind = wait_view__of(model, wait).kind;
+
+	return kind == WAIT_SLEEP || kind == WAIT_STOPPED;
+}
+
 void reply__find(const struct model *model, const struct ns_exchange *asked, struct reply *reply)
 {
 	const struct model_thread *thread = model__thread(model, asked->head.tid);
@@ -375,7 +385,7 @@ void reply__find(const struct model *model, const struct ns_exchange *asked, str
 			continue;
 		if (sent && !is_ended_by_data(model, wait) && wait__woken(wait) >= sent)
 			continue;
-		if (!sent && wait_view__of(model, wait).kind == WAIT_SLEEP) {
+		if (!sent && is_of_its_own(model, wait)) {
 			sleep = wait; /* between two of them it may have looked for the answer */
 			continue;
 		}

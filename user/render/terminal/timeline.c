@@ -75,6 +75,8 @@ static void describe_link(const struct report *report, const struct stall_link *
 	if (wait->state == 0)
 		builder__add(text, link->cause == CAUSE_THROTTLED ? " at its CPU quota"
 								  : " without a CPU");
+	else if (wait->state == NS_STATE_STOPPED)
+		builder__add(text, " stopped");
 	else if (wait->syscall != NS_SYSCALL_NONE)
 		builder__add(text, " in %s", syscall_text(report, wait));
 	builder__add(text, ", %s", duration_text(link->end_ts - link->start_ts));

@@ -230,11 +230,19 @@ static __always_inline struct ns_exchange *new_exchange(__u32 side, __u64 ts, __
 	return out;
 }
 
-/* The first request of a connection may have lain in the listen queue since. */
+/*
+ * The first request of a connection may have lain in the listen queue since. Where it was accepted
+ * and nobody saw when (of a listener that is not known: its process is in a pid namespace that we
+ * do not see), nothing is said of it.
+ */
 static __always_inline void fill_queued(struct ns_exchange *out, const struct ns_conn_state *conn,
 					__u64 since)
 {
+	struct sock *sk = (struct sock *)conn->key;
+
 	if (!conn->queued_ts || (conn->accepted_ts && conn->accepted_ts <= since))
+		return;
+	if (!conn->accepted_ts && BPF_CORE_READ(sk, sk_socket))
 		return;
 	out->queued_ts = conn->queued_ts;
 	out->accepted_ts = conn->accepted_ts;

@@ -3,6 +3,9 @@
 #
 # The ways to name a target, and targets that come and go.
 
+# It takes every CPU.
+ALONE_CASES+=" check_inside_busy_pid_namespace "
+
 # trace_by OPTIONS...: the split workload, traced by these options.
 trace_by() {
     start_trace "$@"
@@ -372,6 +375,74 @@ INSIDE
     pid=$(cut -d' ' -f1 "$SCRATCH/result")
     expect_all_stalls nagle-delack
     expect_is "threads by their number inside" "$(report '[.threads[] | select(.pid == '"$pid"')] | length')" 1
+}
+
+# As in a container beside others on busy CPUs: threads of the test have written before they are in the list of those that there are.
+case_check_inside_busy_pid_namespace() {
+    local i hogs=()
+    for i in 1 2; do
+        timeout 20 sh -c 'while :; do :; done' &
+        hogs+=($!)
+    done
+    for i in 1 2 3; do
+        # A thread, and a process, for each of its connections; each lives for some milliseconds.
+        timeout 60 unshare --pid --fork --mount-proc --kill-child "$NETSTALL" check "${ATTACH[@]}" --json "$SCRATCH/report" -- python3 -c "$SHORT_THREADS" >"$SCRATCH/text" 2>&1 ||
+            fail "status $? of a clean test: $(head -c 400 "$SCRATCH/text")"
+        expect_is "damaged records" "$(report '.completeness.lost_by_kind.damaged // 0')" 0
+    done
+    kill "${hogs[@]}"
+}
+SHORT_THREADS='
+import os, socket, threading
+listener = socket.create_server(("127.0.0.1", 0))
+def serve():
+    while True:
+        conn = listener.accept()[0]
+        conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while data := conn.recv(100):
+            conn.sendall(data)
+def ask():
+    conn = socket.create_connection(listener.getsockname())
+    for _ in range(5):
+        conn.sendall(b"a")
+        conn.recv(100)
+    conn.close()
+threading.Thread(target=serve, daemon=True).start()
+for _ in range(30):
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    child = os.fork()
+    if not child:
+        ask()
+        os._exit(0)
+    os.waitpid(child, 0)
+'
+
+# The other end lives in a pid namespace that netstall does not see, as that of another container of one pod: nothing says when it
+# accepted, or who it is; it answers, and so it has.
+case_answers_from_outside_pid_namespace() {
+    python3 -c '
+import socket, time
+listener = socket.create_server(("127.0.0.1", 0))
+print("ready", listener.getsockname()[1], flush=True)
+conn = listener.accept()[0]
+while data := conn.recv(100):
+    time.sleep(0.015)
+    conn.sendall(data)
+' >"$SCRATCH/port" &
+    await_line '^ready' "$SCRATCH/port" $! || fail "no server"
+    timeout 60 unshare --pid --fork --mount-proc --kill-child "$NETSTALL" trace "${ATTACH[@]}" --json -- python3 -c '
+import socket, sys
+conn = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+for _ in range(30):
+    conn.sendall(b"a")
+    conn.recv(100)
+' "$(cut -d' ' -f2 "$SCRATCH/port")" >"$SCRATCH/trace" 2>"$SCRATCH/err" || fail "$(head -c 300 "$SCRATCH/err")"
+    tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
+    expect_is "the verdict" "$(report .verdict.cause)" peer-app
+    expect "stalls in the listen queue" "$(count_of accept-queue)" '==' 0
+    expect_is "damaged records" "$(report '.completeness.lost_by_kind.damaged // 0')" 0
 }
 
 # The first one watches the gate for as long as the second one takes to attach: what costs most leads, so that the workload

@@ -23,6 +23,8 @@
 /* The last processes told; one that was told before these is told again. */
 #define MAX_PROCESSES 8192
 
+#define FIRST_NO_TID (1u << 22) /* PID_MAX_LIMIT, include/linux/threads.h */
+
 /* A process by the kernel's number, and by the one that it has, or had, where we are. */
 struct told_process {
 	uint32_t tgid;
@@ -139,8 +141,10 @@ static struct told_process *find_told(const struct enrich *enrich, uint32_t tgid
 	return NULL;
 }
 
-/* What is not in our namespace has no number here: 0. A process that has ended keeps the one that
- * it was told by. */
+/*
+ * What is not in our namespace has no number here: 0. A process that has ended, or is not in the
+ * list yet, keeps the one that it was told by, and its first thread has that too.
+ */
 static void translate(struct enrich *enrich, uint32_t *tgid, uint32_t *tid)
 {
 	const struct ns_task_entry *entry;
@@ -150,8 +154,22 @@ static void translate(struct enrich *enrich, uint32_t *tgid, uint32_t *tid)
 		return;
 	entry = find_task(enrich, *tid ? *tid : *tgid);
 	told = entry ? NULL : find_told(enrich, *tgid);
-	*tid = entry && *tid ? entry->view_tid : 0;
+	if (*tid)
+		*tid = entry ? entry->view_tid : told && *tid == *tgid ? told->view : 0;
 	*tgid = entry ? entry->view_tgid : told ? told->view : 0;
+}
+
+/*
+ * Of a record's own thread. One of a process that is known had ended before it was looked for, as
+ * it can on a busy machine: it has a number that no thread can have.
+ */
+static void translate_head(struct enrich *enrich, struct ns_head *head)
+{
+	uint32_t tid = head->tid;
+
+	translate(enrich, &head->tgid, &head->tid);
+	if (head->tgid && tid && !head->tid)
+		head->tid = tid | FIRST_NO_TID;
 }
 
 /* A thread that is named beside that of the head. */
@@ -163,8 +181,18 @@ static void translate_other(struct enrich *enrich, uint32_t *tid)
 		translate(enrich, &tgid, tid);
 }
 
+static bool is_of_a_thread(uint32_t type)
+{
+	return type == NS_WAIT || type == NS_RAN || type == NS_THROTTLE || type == NS_THREAD_TOTALS;
+}
+
+/* What a process does that is not in our pid namespace is not told. */
 static void send(struct enrich *enrich, const void *record, size_t len)
 {
+	const struct ns_head *head = record;
+
+	if (len >= sizeof(*head) && is_of_a_thread(head->type) && !head->tid)
+		return;
 	call_queue__record(enrich->queue, record, len);
 }
 
@@ -278,8 +306,13 @@ static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm,
 	if (!out.role)
 		return;
 	entry = find_task(enrich, tgid);
-	out.head.tgid = enrich->same_numbers ? tgid : entry ? entry->view_tgid : 0;
-	if (!out.head.tgid)
+	if (enrich->same_numbers)
+		out.head.tgid = tgid;
+	else if (entry)
+		out.head.tgid = entry->view_tgid;
+	else if (out.role & NS_ROLE_TARGET) /* it is in our namespace, and has ended */
+		out.head.tgid = tgid | FIRST_NO_TID;
+	else
 		return;
 	if (entry) {
 		memcpy(out.comm, entry->comm, sizeof(out.comm));
@@ -303,7 +336,7 @@ static void enrich_process(struct enrich *enrich, const struct ns_process *raw)
 
 	if (told && !strncmp(told->comm, raw->comm, sizeof(told->comm)))
 		return;
-	translate(enrich, &out.head.tgid, &out.head.tid);
+	translate_head(enrich, &out.head);
 	out.head.tid = 0;
 	if (out.head.tgid)
 		send_process(enrich, raw->head.tgid, &out);
@@ -432,7 +465,7 @@ static void enrich_wait(struct enrich *enrich, const struct ns_wait_raw *raw)
 	tell_waker(enrich, &out, &waker_stack);
 	name_waker(enrich, &out);
 	tell_process(enrich, out.head.tgid, out.comm, out.head.ts);
-	translate(enrich, &out.head.tgid, &out.head.tid);
+	translate_head(enrich, &out.head);
 	translate(enrich, &out.waker_tgid, &out.waker_tid);
 	translate_other(enrich, &out.op_tid);
 	translate_other(enrich, &out.op_by_tid);
@@ -473,7 +506,7 @@ static void enrich_ran(struct enrich *enrich, const struct ns_ran_raw *raw)
 	}
 	out.head.len = sizeof(out);
 	out.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-	translate(enrich, &out.head.tgid, &out.head.tid);
+	translate_head(enrich, &out.head);
 	send(enrich, &out, sizeof(out));
 }
 
@@ -493,12 +526,10 @@ static void enrich_call(struct enrich *enrich, const struct ns_call_raw *raw)
 	tell_process(enrich, out.head.tgid, NULL, out.head.ts);
 	look_again_for_python(enrich, raw);
 	look_for_pythons(enrich); /* before the names are asked for, which may take long */
-	translate(enrich, &out.head.tgid, &out.head.tid);
+	translate_head(enrich, &out.head);
 	if (out.head.tgid)
 		resolver__call(enrich->ways.resolver, out.head.tgid, raw, take_names, enrich,
 			       call_queue__call(enrich->queue, &out));
-	else
-		send(enrich, &out, sizeof(out));
 }
 
 static void enrich_conn(struct enrich *enrich, const struct ns_conn *raw)
@@ -510,7 +541,7 @@ static void enrich_conn(struct enrich *enrich, const struct ns_conn *raw)
 	if (entry)
 		memcpy(out.comm, entry->comm, sizeof(out.comm));
 	tell_process(enrich, out.head.tgid, NULL, out.head.ts);
-	translate(enrich, &out.head.tgid, &out.head.tid);
+	translate_head(enrich, &out.head);
 	send(enrich, &out, sizeof(out));
 }
 
@@ -539,7 +570,7 @@ static void enrich_plain(struct enrich *enrich, const void *record, size_t len)
 		translate_other(enrich, &out.ring.sq_tid);
 	if (out.head.type == NS_URING && len >= sizeof(out.uring))
 		translate_other(enrich, &out.uring.by_tid);
-	translate(enrich, &out.head.tgid, &out.head.tid);
+	translate_head(enrich, &out.head);
 	send(enrich, &out, len);
 }
 

@@ -79,6 +79,36 @@ case_check_over() {
     checked_as 0 --budget nagle-delack=none -- "${BAD_LOAD[@]}"
 }
 
+# A client whose time-out is shorter than the delayed acknowledgement that it waits for, without knowing: it gives up and closes.
+case_check_hold_ended_by_close() {
+    checked_as 1 -- python3 -c '
+import os, socket
+listener = socket.create_server(("127.0.0.1", 0))
+if not os.fork():
+    for _ in range(8):
+        conn = listener.accept()[0]
+        while conn.recv(100, socket.MSG_WAITALL):
+            conn.send(b"c" * 50)
+    os._exit(0)
+for _ in range(8):
+    conn = socket.create_connection(listener.getsockname())
+    conn.send(b"a" * 100)
+    conn.recv(50)
+    conn.settimeout(0.025)
+    conn.send(b"a" * 40)
+    conn.send(b"b" * 60)
+    try:
+        conn.recv(50)
+    except TimeoutError:
+        pass
+    conn.close()
+os.wait()
+'
+    verdict_is over
+    # A peer that the machine kept from its CPU may have acknowledged by itself.
+    expect "the stalls of its two writes" "$(report '.gates[] | select(.name == "nagle-delack").count')" '>=' 6
+}
+
 # Of a program that runs already: Ctrl-C is its usual end, but not before -d is over.
 case_check_pid() {
     start_exchange -- --mode split -n 30

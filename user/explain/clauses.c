@@ -58,6 +58,7 @@ static const char *const inferred_texts[INFERRED_KINDS] = {
 	[INFERRED_FROM_OWN_TIMER] = "this end's delayed-ACK timer ran out, and the bytes that came next arrived one round trip after the acknowledgement that it sent",
 	[INFERRED_FROM_OWN_END] = "the answer came from another host, where the way and the program look the same from here",
 	[INFERRED_FROM_BEYOND_ROUND_TRIP] = "the other end is not watched: what goes beyond the least round trip of this connection is put down to its program",
+	[INFERRED_FROM_NO_ACK] = "no acknowledgement had come in more than four times the least round trip of this connection when it was closed",
 	[INFERRED_FROM_SOCKET] = "accept() itself is not seen, only that it was over when a thread of the program left its CPU or used the connection",
 };
 
@@ -85,6 +86,7 @@ static const char *const release_texts[RELEASE_KINDS] = {
 	[RELEASED_BY_GIVING_UP] = "giving up",
 	[RELEASED_BY_SYN_ANSWER] = "the answer to the connection request",
 	[RELEASED_BY_RETRANSMIT_ACK] = "the acknowledgement of what was sent again",
+	[RELEASED_BY_CLOSE] = "closing the connection",
 };
 /* clang-format on */
 

@@ -34,12 +34,13 @@ struct events {
 	union event *store;    /* where that lies */
 };
 
+enum { SEGMENT_FIN = 1, SEGMENT_SYN = 2, SEGMENT_RST = 4 }; /* ns_segment.flags */
+
 /* An acknowledgement alone: no data, no change of the connection's state. */
 static inline bool segment__is_pure_ack(const struct ns_segment *segment)
 {
-	enum { FIN = 1, SYN = 2, RST = 4 };
-
-	return segment->seq == segment->end && !(segment->flags & (FIN | SYN | RST));
+	return segment->seq == segment->end &&
+	       !(segment->flags & (SEGMENT_FIN | SEGMENT_SYN | SEGMENT_RST));
 }
 
 /* Data that arrived. */

@@ -181,6 +181,44 @@ static bool filled_by_write(const struct incident *incident, const struct ns_hol
 	return transmit && hold && hold->mss && transmit->end - transmit->seq >= hold->mss;
 }
 
+/* The program closed the connection, or its half of it: tcp_send_fin() lets go of all that is held.
+ */
+static bool ended_by_close(const struct incident *incident)
+{
+	const struct ns_segment *transmit = incident->open ? NULL : release__transmit(incident);
+
+	return transmit && transmit->flags & SEGMENT_FIN;
+}
+
+/* Was the other end's acknowledgement still waiting for its timer when the hold ended? */
+static bool was_delayed_to_the_end(const struct incident *incident, const struct chain *chain,
+				   const struct ns_delack *arm)
+{
+	return arm && !chain->fire && !chain->peer_acked &&
+	       arm->head.ts + arm->delay_us * 1000ull + TIMER_SLACK_NS > incident->end_ts;
+}
+
+/* Nothing arrived by then, so that it is not known how long it would have lasted. */
+static void judge_close(const struct model *model, const struct incident *incident,
+			struct chain *chain, struct nagle *out)
+{
+	const struct model_conn *conn = model__conn(model, incident->conn);
+	const struct ns_delack *arm = last_arming(&incident->peers, incident->end_ts);
+	uint32_t min_rtt_us = chain->hold ? chain->hold->min_rtt_us : 0;
+	uint64_t took = incident->end_ts - incident->start_ts;
+
+	if (was_delayed_to_the_end(incident, chain, arm)) {
+		chain->arm = arm;
+		conclude(out, CAUSE_NAGLE_DELACK, RELEASED_BY_CLOSE, MISSING_NOTHING);
+	} else if (!(conn && conn->peer) && min_rtt_us && min_rtt_us != UINT32_MAX &&
+		   took > PROMPT_ROUND_TRIPS * 1000ull * min_rtt_us) {
+		infer(out, RELEASED_BY_CLOSE, INFERRED_FROM_NO_ACK,
+		      stall__unseen_end(model, incident->conn));
+	} else {
+		conclude(out, CAUSE_NAGLE, RELEASED_BY_CLOSE, MISSING_ACK_BEFORE_CLOSE);
+	}
+}
+
 /* Did the other end write something before the held bytes went, which may have carried the ACK? */
 static bool peer_wrote(const struct incident *incident)
 {
@@ -231,6 +269,8 @@ static void judge_without_arrival(const struct model *model, const struct incide
 		conclude(out, CAUSE_NAGLE, option, MISSING_NOTHING);
 	else if (filled_by_write(incident, chain->hold))
 		conclude(out, CAUSE_NAGLE, RELEASED_BY_FULL_SEGMENT, MISSING_NOTHING);
+	else if (ended_by_close(incident))
+		judge_close(model, incident, chain, out);
 	else if (incident->open)
 		conclude(out, CAUSE_NAGLE, RELEASE_UNSEEN,
 			 incident->closed ? MISSING_ACK_BEFORE_CLOSE : MISSING_END_WINDOW);

@@ -6,7 +6,7 @@
 
 # They measure shares of a CPU, switches and medians, or make as many requests as the machine can.
 ALONE_CASES+=" requests_single requests_served requests_many_connections http forwarder_1_stream forwarder_8_streams forwarder_small_pieces
-    forwarder_that_computes preempted not_preempted switches_for_handing_over switches_of_one_thread latent not_latent "
+    forwarder_that_computes requests_below_the_threshold preempted not_preempted switches_for_handing_over switches_of_one_thread latent not_latent "
 
 FORWARDER=${FORWARDER:-build/tests/workload/forwarder}
 HTTPD=${HTTPD:-build/tests/workload/httpd}

@@ -4,6 +4,9 @@
 # Where in their program the two writes of a hold were called. The truth is the source of
 # tests/workload/callsites.c: send_head() and send_body(), both called by send_request().
 
+# Beside others a Python that computes waits for a CPU: each time it was run again.
+ALONE_CASES+=" places_python "
+
 SITES_DIR=${EXCHANGE%/*}
 
 # The functions of a site, "library_body <- send_request", leaf first, without the C library's.

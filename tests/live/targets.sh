@@ -3,8 +3,8 @@
 #
 # The ways to name a target, and targets that come and go.
 
-# It takes every CPU.
-ALONE_CASES+=" check_inside_busy_pid_namespace "
+# It takes every CPU; and beside others a thread that is to be found working waits for one (each time run again).
+ALONE_CASES+=" check_inside_busy_pid_namespace to_trace_workers "
 
 # trace_by OPTIONS...: the split workload, traced by these options.
 trace_by() {

@@ -2,6 +2,7 @@
 #include "user/record/anonymize.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -115,37 +116,185 @@ static void hide_path(struct anonymizer *anonymizer, char *path, size_t size)
 	snprintf(path, size, "name-%u", number);
 }
 
-/* Of "send (/srv/app.py:21)" the file: "send (file-3.py:21)". */
+/* ---- frames ---- */
+
+/* A frame, or a part of one; not terminated. */
+struct span {
+	const char *text;
+	size_t len;
+};
+
+static bool begins(struct span span, const char *with)
+{
+	size_t len = strlen(with);
+
+	return span.len >= len && !memcmp(span.text, with, len);
+}
+
+/* What stands in brackets in place of a name, or as a frame's module: these say nothing of anybody.
+ */
+static bool is_public(struct span name)
+{
+	static const char *const words[] = {"unknown", "unread", "hidden", "jit",
+					    "java",    "python", "vdso",   "vsyscall"};
+	static const char *const leads[] = {/* what netstall itself says */
+					    "its programs and libraries", "the process was gone",
+					    "a program of another machine", "netstall's helper",
+					    /* libraries that explain/frame.c knows the class of */
+					    "libc.so", "libc-", "libpthread", "ld-linux", "ld-musl",
+					    "libm.so", "libstdc++.", "libgcc_s.", "libpython",
+					    "libjvm."};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (name.len == strlen(words[i]) && begins(name, words[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++)
+		if (begins(name, leads[i]))
+			return true;
+	return false;
+}
+
+/* "file-3.py": what behind the last dot of its name says of which language it is. */
+static void put_file(struct anonymizer *anonymizer, FILE *to, struct span path)
+{
+	const char *dot = memrchr(path.text, '.', path.len);
+	size_t rest = dot ? path.len - (size_t)(dot - path.text) : 0;
+
+	if (dot && memchr(dot, '/', rest))
+		rest = 0;
+	fprintf(to, "file-%u%.*s", number_of(anonymizer, PATH, path.text, path.len), (int)rest,
+		rest ? dot : "");
+}
+
+/* How much of it stands before ":12" or ":12:3". */
+static size_t before_line(struct span place)
+{
+	size_t len = place.len, digits = len;
+
+	for (int i = 0; i < 2; i++) {
+		while (digits > 0 && isdigit((unsigned char)place.text[digits - 1]))
+			digits--;
+		if (digits == len || !digits || place.text[digits - 1] != ':')
+			break;
+		len = --digits;
+	}
+	return len;
+}
+
+static void put_place(struct anonymizer *anonymizer, FILE *to, struct span place)
+{
+	size_t len = before_line(place);
+
+	put_file(anonymizer, to, (struct span){place.text, len});
+	fprintf(to, "%.*s", (int)(place.len - len), place.text + len);
+}
+
+/* "[orders]" and what follows of "+0x1234"; or a function's words, of which V8's have paths. */
+static void put_name(struct anonymizer *anonymizer, FILE *to, struct span name)
+{
+	const char *close =
+		name.len && *name.text == '[' ? memrchr(name.text, ']', name.len) : NULL;
+	struct span word = {name.text, 0};
+
+	if (close) {
+		word = (struct span){name.text + 1, (size_t)(close - name.text) - 1};
+		fputc('[', to);
+		if (is_public(word))
+			fprintf(to, "%.*s", (int)word.len, word.text);
+		else
+			put_file(anonymizer, to, word);
+		fprintf(to, "%.*s", (int)(name.len - word.len - 1), close);
+		return;
+	}
+	for (size_t at = 0, end; at <= name.len; at = end + 1) {
+		const char *blank = memchr(name.text + at, ' ', name.len - at);
+
+		end = blank ? (size_t)(blank - name.text) : name.len;
+		word = (struct span){name.text + at, end - at};
+		if (begins(word, "/") || memmem(word.text, word.len, "://", 3)) {
+			/* To its end, as paths have blanks. */
+			put_place(anonymizer, to, (struct span){word.text, name.len - at});
+			return;
+		}
+		fprintf(to, "%.*s%s", (int)word.len, word.text, blank ? " " : "");
+	}
+}
+
+/* Where " [libc.so.6]" begins at its end; its length: there is none. */
+static size_t module_at(struct span frame)
+{
+	size_t at = frame.len;
+
+	if (!at || frame.text[at - 1] != ']')
+		return frame.len;
+	while (at > 1 && !(frame.text[at - 1] == '[' && frame.text[at - 2] == ' '))
+		at--;
+	return at > 1 ? at - 2 : frame.len;
+}
+
+/* Where " (/srv/app.py:21)" or " (app.py)" begins at its end; its length: there is none. */
+static size_t place_at(struct span frame)
+{
+	size_t close = frame.len, at;
+	struct span inside;
+
+	if (close < 4 || frame.text[close - 1] != ')')
+		return frame.len;
+	inside = (struct span){frame.text, close - 1};
+	if (before_line(inside) < inside.len) {
+		/* Paths have brackets, and types in a function's name no blank before theirs. */
+		const char *open = memmem(frame.text, frame.len, " (", 2);
+
+		return open ? (size_t)(open - frame.text) : frame.len;
+	}
+	for (at = close - 1; at > 1; at--) {
+		if (frame.text[at - 1] == ')')
+			return frame.len;
+		if (frame.text[at - 1] == '(' && frame.text[at - 2] == ' ')
+			return at - 2;
+	}
+	return frame.len;
+}
+
+static void put_frame(struct anonymizer *anonymizer, FILE *to, struct span frame)
+{
+	size_t module = module_at(frame), place = place_at((struct span){frame.text, module});
+
+	put_name(anonymizer, to, (struct span){frame.text, place});
+	if (place < module) {
+		fputs(" (", to);
+		put_place(anonymizer, to,
+			  (struct span){frame.text + place + 2, module - place - 3});
+		fputc(')', to);
+	}
+	if (module < frame.len) {
+		fputc(' ', to);
+		put_name(anonymizer, to,
+			 (struct span){frame.text + module + 1, frame.len - module - 1});
+	}
+}
+
+/* Functions stay: of "send (/srv/app.py:21)" the file is "file-3.py:21". */
 static void hide_files(struct anonymizer *anonymizer, char *stack, size_t size)
 {
-	char *out, *at = stack, *open, *end, *close, *colon, *dot;
 	size_t length;
+	char *out;
 	FILE *to = xmemstream(&out, &length);
 
-	while ((open = strstr(at, " ("))) {
-		end = strchrnul(open, ';');
-		close = memrchr(open, ')', (size_t)(end - open));
-		colon = close ? memrchr(open, ':', (size_t)(close - open)) : NULL;
-		if (!colon) {
-			fwrite(at, 1, (size_t)(end - at), to);
-			at = end;
-			continue;
-		}
-		fwrite(at, 1, (size_t)(open + 2 - at), to);
-		dot = memrchr(open, '.', (size_t)(colon - open));
-		if (!dot || memchr(dot, '/', (size_t)(colon - dot)))
-			dot = colon;
-		fprintf(to, "file-%u%.*s",
-			number_of(anonymizer, PATH, open + 2, (size_t)(colon - open - 2)),
-			(int)(close - dot), dot);
-		at = close;
+	for (const char *at = stack, *end;; at = end + 1) {
+		end = strchrnul(at, ';');
+		put_frame(anonymizer, to, (struct span){at, (size_t)(end - at)});
+		if (!*end)
+			break;
+		fputc(';', to);
 	}
-	fputs(at, to);
 	fclose(to);
 	memset(stack, 0, size);
 	snprintf(stack, size, "%s", out);
 	free(out);
 }
+
+/* ---- records ---- */
 
 static bool ends_with(const char *name, const char *end)
 {

@@ -13,6 +13,18 @@ static union record read_line(const char *line)
 	return record;
 }
 
+/* What netstall, or the kernel, says of itself. */
+static bool stays(uint32_t type, const char *field)
+{
+	static const char *const names[] = {"way",   "kernel", "arch", "hidden",
+					    "cause", "table",  NULL};
+
+	for (size_t i = 0; names[i]; i++)
+		if (!strcmp(field, names[i]))
+			return true;
+	return type == NS_REFUSED;
+}
+
 static void check_line(struct anonymizer *anonymizer, const char *line, const char *hidden)
 {
 	union record record = read_line(line), wanted = read_line(hidden);
@@ -52,7 +64,11 @@ static void test_names_and_addresses(void **state)
 	check_line(
 		anonymizer,
 		"3 stack id=1 text=\"send (/srv/my(app)/a.py:21);f<a>::g(int) (x.cc:3);write+0x10 (../sysdeps/write.c:26) [libc.so.6];main [libfoo.so];(anonymous) (a b)\"",
-		"3 stack id=1 text=\"send (file-4.py:21);f<a>::g(int) (file-5.cc:3);write+0x10 (file-6.c:26) [libc.so.6];main [libfoo.so];(anonymous) (a b)\"");
+		"3 stack id=1 text=\"send (file-4.py:21);f<a>::g(int) (file-5.cc:3);write+0x10 (file-6.c:26) [libc.so.6];main [file-7.so];(anonymous) (file-8)\"");
+	check_line(
+		anonymizer,
+		"3 stack id=3 text=\"[acme-orders]+0x1261;[a b]+0x1 [libc.so.6];srv (app.py);LazyCompile:~ask /srv/x y/app.js:12:3;~b file:///srv/c.mjs:4:5;[unknown];[jit];[libc.so.6]+0x2;[vdso]+0x3;f<void (int)>(int);operator/(a)\"",
+		"3 stack id=3 text=\"[file-9]+0x1261;[file-8]+0x1 [libc.so.6];srv (file-10.py);LazyCompile:~ask file-11.js:12:3;~b file-12.mjs:4:5;[unknown];[jit];[libc.so.6]+0x2;[vdso]+0x3;f<void (int)>(int);operator/(a)\"");
 	check_line(anonymizer, "3 stack id=2 text=\"read (/srv/my(app)/a.py:7);schedule\"",
 		   "3 stack id=2 text=\"read (file-4.py:7);schedule\"");
 	check_line(anonymizer, "4 profile target=\"comm orders\" kernel=6.1 arch=x86_64",
@@ -67,6 +83,50 @@ static void test_names_and_addresses(void **state)
 		   "4 profile-wake kind=irq comm=irq:nvme0q1");
 	check_line(anonymizer, "4 profile-wake kind=thread comm=cart",
 		   "4 profile-wake kind=thread comm=program-2");
+	anonymizer__free(anonymizer);
+}
+
+/* A mark in each string of each kind of record, in each of the shapes that it can have: none is
+ * left. */
+static void test_no_string_is_left(void **state)
+{
+	static const char *const frames[] = {"[MARK]+0x12",
+					     "[MARK]",
+					     "f (MARK)",
+					     "f (/srv/MARK/a.py:3)",
+					     "f+0x1 [MARK]",
+					     "f (a.c:3) [MARK.so]",
+					     "~f /srv/MARK.js:1:2",
+					     "~f file:///MARK.js:1:2",
+					     "~f /srv/a MARK/b.js:1:2",
+					     "f;[MARK];g"};
+	struct anonymizer *anonymizer = anonymizer__new();
+	unsigned count = 0;
+
+	(void)state;
+	for (uint32_t number = 1; number < 256; number++) {
+		const struct record_type *type = record_type__by_number(number);
+
+		for (const struct field *field = type ? type->fields : NULL; field && field->name;
+		     field++) {
+			bool is_stack = number == NS_STACK || number == NS_PROFILE_TEXT;
+
+			if (field->kind != FIELD_STRING || stays(number, field->name))
+				continue;
+			for (size_t i = 0; i < (is_stack ? sizeof(frames) / sizeof(frames[0]) : 1);
+			     i++) {
+				union record record = {.head.type = number};
+				char *text = (char *)&record + field->offset;
+
+				snprintf(text, field->size, "%s", is_stack ? frames[i] : "xMARK");
+				anonymizer__record(anonymizer, &record);
+				if (strstr(text, "MARK"))
+					fail_msg("%s of %s: %s", field->name, type->name, text);
+				count++;
+			}
+		}
+	}
+	assert_true(count > 30);
 	anonymizer__free(anonymizer);
 }
 
@@ -104,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_and_addresses),
+		cmocka_unit_test(test_no_string_is_left),
 		cmocka_unit_test(test_verdicts_stay),
 	};
 

@@ -4,7 +4,7 @@
 # Runs tests and counts them.
 #
 #   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary
-#                     all: pure, live with clang and browser beside it, clang_live, recipes, programs, score with fuzz beside it, vm
+#                     all: pure, browser, live with clang beside it, clang_live, recipes, programs, score with fuzz beside it, vm
 #                     nightly: all with NIGHTLY=1, san, soak
 #                     or single parts
 #
@@ -432,7 +432,7 @@ run_again() {
     [ ${#vm[@]} = 0 ] || run_vm "${vm[@]}"
 }
 
-pure=(count unit golden docs schema profile boundary) others=(live+clang+browser clang_live recipes programs score+fuzz vm)
+pure=(count unit golden docs schema profile boundary) others=(browser live+clang clang_live recipes programs score+fuzz vm)
 parts=()
 for part in "$@"; do
     case $part in

@@ -111,23 +111,27 @@ static bool ends(int pid_fd, int within_ms)
 	}
 }
 
-bool helper__has_ended(pid_t pid)
+bool helper__has_ended(pid_t pid, bool *killed)
 {
-	return waitpid(pid, NULL, WNOHANG) == pid;
+	int status = 0;
+	bool ended = waitpid(pid, &status, WNOHANG) == pid;
+
+	*killed = ended && WIFSIGNALED(status);
+	return ended;
 }
 
 bool helper__end(pid_t pid, int grace_ms)
 {
 	int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	bool gone;
+	bool gone, killed;
 
 	if (pid_fd < 0)
-		return helper__has_ended(pid);
+		return helper__has_ended(pid, &killed);
 	gone = ends(pid_fd, grace_ms);
 	if (!gone && !kill(pid, SIGCONT))
 		gone = ends(pid_fd, grace_ms);
 	if (!gone && !kill(pid, SIGKILL))
 		gone = ends(pid_fd, KILL_MS);
 	close(pid_fd);
-	return gone && helper__has_ended(pid);
+	return gone && helper__has_ended(pid, &killed);
 }

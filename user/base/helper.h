@@ -32,9 +32,11 @@ void helper__settle(const char *name, int socket, int also, bool keeps_stderr);
  * file system that does not answer, is left to it. True: it is gone, and was waited for.
  */
 bool helper__end(pid_t pid, int grace_ms);
-/* It has ended already, and is waited for by this: what it was there for is missing from then on.
+/*
+ * It has ended already, and is waited for by this: what it was there for is missing from then on.
+ * killed: by a signal, not by itself.
  */
-bool helper__has_ended(pid_t pid);
+bool helper__has_ended(pid_t pid, bool *killed);
 /* In a child of it that is to become a program: no signal is ignored any more. */
 void helper__restore_signals(void);
 

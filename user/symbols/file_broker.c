@@ -265,16 +265,17 @@ struct file_broker *file_broker__new(void)
 
 void file_broker__free(struct file_broker *broker)
 {
+	bool ended, killed;
+
 	if (!broker)
 		return;
-	if (helper__has_ended(broker->pid)) {
+	ended = helper__has_ended(broker->pid, &killed);
+	if (killed)
 		log__note(
 			"names of functions may be missing: netstall's helper that opens "
 			"programs' files, netstall-files, was ended");
-		broker->pid = 0;
-	}
 	close(broker->socket);
-	if (broker->pid)
+	if (!ended)
 		helper__end(broker->pid, END_MS);
 	free(broker);
 }

@@ -327,15 +327,18 @@ size_t resolver__stack(struct resolver *resolver, pid_t pid, const uint64_t *pcs
 
 void resolver__free(struct resolver *resolver)
 {
+	bool ended, killed;
+
 	if (!resolver)
 		return;
 	end(resolver);
 	if (resolver->pid > 0) {
-		if (helper__has_ended(resolver->pid)) {
+		ended = helper__has_ended(resolver->pid, &killed);
+		if (killed)
 			log__note(
-				"names of functions may be missing: netstall's helper that reads "
-				"them, netstall-names, was ended");
-		} else {
+				"names of functions may be missing: netstall's helper that "
+				"reads them, netstall-names, was ended");
+		if (!ended) {
 			kill(resolver->pid, SIGKILL);
 			helper__end(resolver->pid, 0);
 		}

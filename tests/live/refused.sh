@@ -232,6 +232,51 @@ case_exits_that_no_program_saw() {
     expect_is "exits told" "$("$NETSTALL" report --text "$SCRATCH/recording" | grep -c " exit .*tgid=$pid ")" 1
 }
 
+# without_call CALLS ERROR N COMMAND...: the Nth of these calls fails: one sentence and status 2 within 5 s, or it goes on. False: there
+# are not so many.
+without_call() {
+    local calls=$1 error=$2 n=$3 begin=$EPOCHREALTIME status=0
+    shift 3
+    timeout -s KILL 30 strace --seccomp-bpf -f -o "$SCRATCH/calls" -e "trace=$calls" -e "inject=$calls:error=$error:when=$n" \
+        "$NETSTALL" "$@" >"$SCRATCH/out" 2>"$SCRATCH/err" || status=$?
+    grep -q '(INJECTED)' "$SCRATCH/calls" || return 1
+    [ $status != 0 ] || return 0
+    expect_is "the status of $1 without its ${n}th $calls" $status 2
+    expect_is "lines of $1 without its ${n}th $calls" "$(grep -c '^netstall: ' "$SCRATCH/err")" 1
+    # Without one of libbpf's own tries (BTF) it makes static functions of global ones, at which the verifier gives up after 10 s.
+    grep -q 'BPF_BTF_LOAD.*(INJECTED)' "$SCRATCH/calls" || [ -n "${COMPANY:-}" ] ||
+        expect "seconds of $1 without its ${n}th $calls" "$(awk "BEGIN { print $EPOCHREALTIME - $begin }")" '<' 5
+}
+
+# Whatever of its own or of its libraries' calls that is: each twelfth, each night all of them.
+case_refused_calls() {
+    local calls error command n step=${NIGHTLY:+1}
+    command -v strace >"$SCRATCH/strace.path" || skip "strace is not installed"
+    can_be_refused
+    here
+    # libbpf tries by a table of its own whether one can be mapped, and goes on when that is refused: a crash before.
+    strace -o "$SCRATCH/tries" -e trace=bpf "$NETSTALL" trace -p $$ -d 0.05 >"$SCRATCH/out" 2>&1
+    n=$(grep '^bpf(' "$SCRATCH/tries" | grep -n 'max_entries=1, map_flags=BPF_F_MMAPABLE' | head -n 1 | cut -d: -f1)
+    [ -n "$n" ] || fail "libbpf tries nothing: $(head -c 300 "$SCRATCH/tries")"
+    without_call bpf ENOMEM "$n" trace -p $$ -d 0.05 && grep -q 'no memory for BPF' "$SCRATCH/err" || fail "it says $(cat "$SCRATCH/err")"
+    while read -r calls error command; do
+        n=1
+        # shellcheck disable=SC2086
+        while without_call "$calls" "$error" $n $command; do
+            case $calls in bpf | openat) n=$((n + ${step:-12})) ;; *) n=$((n + 1)) ;; esac
+        done
+        expect "calls of $calls" $n '>' 1
+    done <<END
+bpf ENOMEM trace -p $$ -d 0.05
+openat EMFILE trace -p $$ -d 0.05
+perf_event_open EPERM trace -p $$ -d 0.05
+clone,clone3,fork,vfork EAGAIN check --allow-no-traffic -- true
+socketpair EMFILE check --allow-no-traffic -- true
+pipe,pipe2 EMFILE check --allow-no-traffic -- true
+epoll_create1,epoll_ctl EMFILE offwake -f -p $$ 0.05
+END
+}
+
 # doctor says of each what the commands do.
 case_refused_and_doctor() {
     can_be_refused

@@ -198,6 +198,9 @@ static int load(struct session *session)
 	}
 	caps__before_load();
 	err = netstall_bpf__load(session->skel);
+	/* libbpf tries one by a small table, and goes on when that is refused. */
+	if (!err && !session->skel->bss)
+		err = -ENOMEM;
 	if (err) {
 		netstall_bpf__destroy(session->skel);
 		session->skel = NULL;

@@ -318,6 +318,25 @@ case_memory_limit() {
     expect "runs without" "$worked" '<' 20
 }
 
+# In a cgroup that has less than a start takes the kernel kills it: it has said so before, and what it advises helps.
+case_memory_of_the_cgroup() {
+    local root=/sys/fs/cgroup file=memory.max group small status=0
+    [ ! -d /sys/fs/cgroup/memory ] || root=/sys/fs/cgroup/memory file=memory.limit_in_bytes
+    group=$root/netstall-test-$$-$RANDOM
+    mkdir "$group" 2>/dev/null || skip "no cgroup can be made here"
+    CLEANUP+=("rmdir $group")
+    [ -w "$group/$file" ] && echo $((96 << 20)) >"$group/$file" || skip "cgroups have no limit of memory here"
+    in_group() { (echo $BASHPID >"$group/cgroup.procs" && exec timeout 60 "$NETSTALL" "$@") >"$SCRATCH/out" 2>"$SCRATCH/err"; }
+    in_group trace "${ATTACH[@]}" -p $$ -d 0.1 2>/dev/null || status=$?
+    echo "# $LABEL: ${FUNCNAME[0]#case_}: with 101 MB the status is $status"
+    has_line '^netstall: its cgroup may have 101 MB of memory' "$SCRATCH/err" || fail "it does not say so: $(head -c 300 "$SCRATCH/err")"
+    small=$(sed -n 's/.*its cgroup may have.* in all: //p' "$SCRATCH/err")
+    [ -n "$small" ] || fail "it advises nothing"
+    # shellcheck disable=SC2086 # as it says
+    in_group trace "${ATTACH[@]}" -p $$ -d 0.1 $small || fail "with what it advises: $(head -c 300 "$SCRATCH/err")"
+    ! grep -q 'its cgroup' "$SCRATCH/err" || fail "it says so again: $(head -c 300 "$SCRATCH/err")"
+}
+
 # Others on the same tracepoints begin and end all the time.
 case_beside_other_tracers() {
     local other

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "user/base/array.h"
+
 #define ID_SHOWN   12 /* digits, as docker ps */
 #define ID_WHOLE   64
 #define PATH_SIZE  4096
@@ -80,6 +82,63 @@ bool container__of(pid_t pid, char *out, size_t size)
 	if (in)
 		fclose(in);
 	return found;
+}
+
+static uint64_t read_limit(const char *root, const char *path, const char *name)
+{
+	unsigned long long limit;
+	char file[PATH_SIZE];
+	FILE *in = NULL;
+	bool found;
+
+	if (snprintf(file, sizeof(file), "%s%s/%s", root, path, name) < (int)sizeof(file))
+		in = fopen(file, "re");
+	found = in && fscanf(in, "%llu", &limit) == 1; /* else "max" */
+	if (in)
+		fclose(in);
+	return found ? limit : UINT64_MAX;
+}
+
+/* Of a cgroup and all above it. A container that is a namespace's root sees itself at the top. */
+static uint64_t least_limit(const char *root, char *path, const char *name)
+{
+	uint64_t least = UINT64_MAX;
+	char *end;
+
+	for (;;) {
+		least = min_u64(least, read_limit(root, path, name));
+		end = strrchr(path, '/');
+		if (!end)
+			return least;
+		*end = '\0';
+	}
+}
+
+uint64_t container__memory_limit(void)
+{
+	uint64_t least = UINT64_MAX, limit;
+	FILE *in = fopen("/proc/self/cgroup", "re");
+	char line[PATH_SIZE];
+
+	while (in && fgets(line, sizeof(line), in)) {
+		char *controllers = strchr(line, ':'), *path;
+
+		path = controllers ? strchr(controllers + 1, ':') : NULL;
+		if (!path)
+			continue;
+		*path++ = '\0';
+		path[strcspn(path, "\n")] = '\0';
+		if (!controllers[1])
+			limit = least_limit("/sys/fs/cgroup", path, "memory.max");
+		else if (!strcmp(controllers + 1, "memory"))
+			limit = least_limit("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes");
+		else
+			continue;
+		least = min_u64(least, limit);
+	}
+	if (in)
+		fclose(in);
+	return least;
 }
 
 struct search {

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define CONTAINER_ID_LEAST 4 /* digits that name one */
@@ -16,6 +17,12 @@
 bool container__of_path(const char *path, char *out, size_t size);
 /* The same of a process; false also where its cgroup cannot be read. */
 bool container__of(pid_t pid, char *out, size_t size);
+
+/*
+ * The least limit of memory, in bytes, that the cgroups of this process have (v2 and v1, where they
+ * are mounted at /sys/fs/cgroup); UINT64_MAX: there is none, or it cannot be read.
+ */
+uint64_t container__memory_limit(void);
 
 enum container_found {
 	CONTAINER_NONE,

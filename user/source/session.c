@@ -14,6 +14,7 @@
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
+#include "user/kernel/container.h"
 #include "user/record/facts.h"
 #include "user/source/session_parts.h"
 
@@ -250,6 +251,22 @@ static struct session *make_session(const struct session_options *options,
 	return session;
 }
 
+#define START_BYTES (110ull << 20) /* as a cgroup counts, at the verifier's height */
+
+/* Over its limit it would be killed without a word. */
+static void look_at_memory_limit(const struct session_options *options)
+{
+	uint64_t limit = container__memory_limit();
+
+	if (options->untraced || options->max_conns || limit >= START_BYTES)
+		return;
+	log__note(
+		"its cgroup may have %s of memory, and netstall takes 105 MB for a moment while it "
+		"starts, then 78: if it is killed, raise the limit, or make its tables smaller, "
+		"to 61 MB in all: " SMALL_TABLES,
+		bytes_text(limit));
+}
+
 /* What is known already has been reported: find_targets() says itself what it does not find. */
 static int report_why(const struct session *session, int err)
 {
@@ -267,6 +284,7 @@ int session__open(const struct session_options *options, const struct target *ta
 	session->program_pid = program_pid;
 	session->sink = sink;
 	session->context = context;
+	look_at_memory_limit(options);
 	caps__free_btf(caps__probe(&session->caps, options->btf_path));
 	/* Now, not at the first stall: a chain is followed while it happens. */
 	kallsyms__load(session->kallsyms);
@@ -574,8 +592,8 @@ bool session__targets_gone(const struct session *session)
 /* ---- the end ---- */
 
 /*
- * A process whose end the kernel ran no program for (Linux 7.0 on: that of another one was preempted
- * on that CPU) is still in the table.
+ * A process whose end the kernel ran no program for (Linux 7.0 on: that of another one was
+ * preempted on that CPU) is still in the table.
  */
 static void tell_unseen_exits(struct session *session)
 {

@@ -25,8 +25,7 @@ int session__fail(struct session *session, int err, char *why)
 
 static int fail_short(struct session *session, int err)
 {
-	const char *smaller = session->offcpu ? "--stack-storage-size=N"
-					      : "-C conns.max=N and -C ringbuf.bytes=N";
+	const char *smaller = session->offcpu ? "--stack-storage-size=N" : SMALL_TABLES;
 
 	if (err != -ENOMEM)
 		return session__fail(session, err, xstrdup(caps__refused_with(-err)));

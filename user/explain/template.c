@@ -134,8 +134,11 @@ static const char *name_call(const struct context *context)
 
 static bool is_for_a_child(const struct context *context)
 {
+	const struct ns_wait *wait = &context->stall->wait;
 	const char *name = name_call(context);
 
+	if (wait->op_known)
+		return uring_op__act(wait->op_code) == ACT_REAPS;
 	return name && (!strcmp(name, "wait4") || !strcmp(name, "waitid"));
 }
 

@@ -287,8 +287,9 @@ static const char *find_of_wait(const struct calls *calls, const struct model *m
 	return like;
 }
 
+/* most: it has most of the stall's time, so that where it was is where the time went. */
 static void join_wait(const struct sites *sites, const struct model *model,
-		      const struct ns_wait *wait, size_t link, struct call_sites *of)
+		      const struct ns_wait *wait, size_t link, bool most, struct call_sites *of)
 {
 	const struct slept slept = slept_of(wait);
 	const struct calls *calls;
@@ -308,7 +309,7 @@ static void join_wait(const struct sites *sites, const struct model *model,
 			of->wait = NULL;
 	}
 	/* Whoever let a lock go may have waited as well: where that was is not known then. */
-	if (begin && !of->wait && (!of->lock || strcmp(begin, of->lock) != 0)) {
+	if (begin && most && !of->wait && (!of->lock || strcmp(begin, of->lock) != 0)) {
 		of->wait = begin;
 		of->wait_pid = wait->head.tgid;
 		of->wait_tid = wait->head.tid;
@@ -326,13 +327,19 @@ static void join_own_wait(const struct sites *sites, const struct model *model, 
 		stall->sites.read = find_of_wait(calls, model, &stall->wait, NS_CALL_WAIT);
 }
 
+static bool has_most(const struct stall *stall, const struct stall_link *link)
+{
+	return 2 * (link->end_ts - link->start_ts) >= stall->end_ts - stall->start_ts;
+}
+
 /* The deepest ones of which something is known; of one that is alone and reads, that says it. */
 static void join_waits(const struct sites *sites, const struct model *model, struct stall *stall)
 {
 	join_own_wait(sites, model, stall);
 	for (size_t i = stall->link_count; i > 0; i--)
-		join_wait(sites, model, &stall->links[i - 1].wait, i, &stall->sites);
-	join_wait(sites, model, &stall->wait, 0, &stall->sites);
+		join_wait(sites, model, &stall->links[i - 1].wait, i,
+			  has_most(stall, &stall->links[i - 1]), &stall->sites);
+	join_wait(sites, model, &stall->wait, 0, true, &stall->sites);
 	if (stall->sites.wait && stall->sites.read && !strcmp(stall->sites.wait, stall->sites.read))
 		stall->sites.wait = NULL;
 }

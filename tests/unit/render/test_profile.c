@@ -288,6 +288,53 @@ static void top_is_bounded_and_safe(void **state)
 	(void)state;
 }
 
+/* A shell's children: each wakes it once, and sleeps once. What comes again keeps its number. */
+static struct profile *children_profile(void)
+{
+	struct profile *profile = new_profile("comm sh");
+
+	for (unsigned i = 0; i < 100; i++) {
+		struct profile_entry entry = {
+			.pid = 500,
+			.comm = "sh",
+			.state = 1,
+			.kernel = "schedule;do_wait;kernel_wait4",
+			.user = "wait4;main",
+			.hop_count = 1,
+			.hops = {{.kind = WAKER_IS_THREAD,
+				  .pid = 1000 + i,
+				  .name = "sleep",
+				  .kernel = "do_exit"}},
+			.count = i < 97 ? 1 : 2,
+			.ns = 30 * MS,
+		};
+
+		profile__add(profile, &entry);
+		entry.pid = 1000 + i;
+		entry.comm = "sleep";
+		entry.kernel = "schedule;do_nanosleep";
+		entry.user = i % 2 ? "nanosleep;main" : "nanosleep;other";
+		entry.hop_count = 0;
+		entry.count = 1;
+		profile__add(profile, &entry);
+	}
+	profile__finish(profile);
+	return profile;
+}
+
+static void top_joins_what_comes_once(void **state)
+{
+	char *text = text_of(children_profile(), print_top);
+
+	assert_in(text, "  1  2.91 s  48.5%  sh/500  97 waits of 30.0 ms on average\n");
+	assert_in(text, "sleep, 50 threads  50 waits of 30.0 ms on average\n");
+	assert_in(text, "  6  30.0 ms  0.5%  sh/500  2 waits of 15.0 ms on average\n");
+	assert_in(text, "woken by         sleep/1099");
+	assert_not_in(text, "more chain");
+	free(text);
+	(void)state;
+}
+
 /* ---- as records, and back ---- */
 
 static void take_one(void *reader, const void *bytes, size_t len)
@@ -416,6 +463,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(top_tells_the_chain),
 		cmocka_unit_test(top_tells_losses_with_their_share),
 		cmocka_unit_test(top_is_bounded_and_safe),
+		cmocka_unit_test(top_joins_what_comes_once),
 		cmocka_unit_test(recorded_it_is_the_same),
 		cmocka_unit_test(long_stacks_are_recorded_whole),
 		cmocka_unit_test(what_is_missing_in_it_is_a_lost_stack),

@@ -31,6 +31,15 @@ static uint64_t whole_time(const struct profile *profile)
 	return profile->total_ns + profile->lost[PROFILE_LOST_KEYS].ns;
 }
 
+/* Chains of a single wait each that differ by their threads' numbers alone, as a shell's children
+ * make them, are one. */
+struct row {
+	const struct profile_entry *entry; /* one of them */
+	uint64_t ns, waits;
+	size_t chains;
+	bool several; /* threads wait */
+};
+
 /* "client/4242" */
 #define thread_name(comm, pid, tid) name_thread((char[NAME_ROOM]){""}, NAME_ROOM, comm, pid, tid)
 static char *name_thread(char *dst, size_t size, const char *comm, uint32_t pid, uint32_t tid)
@@ -87,6 +96,84 @@ static size_t gather_threads(const struct profile *profile, struct thread **out)
 	}
 	sort_array(threads, count, sizeof(*threads), by_time);
 	*out = threads;
+	return count;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
+}
+
+static int compare_hops(const struct profile_hop *a, const struct profile_hop *b)
+{
+	int by = compare_u64(a->kind, b->kind);
+
+	by = by ? by : compare_text(a->name, b->name);
+	by = by ? by : compare_text(a->kernel, b->kernel);
+	by = by ? by : compare_text(a->user, b->user);
+	by = by ? by : compare_text(a->wait_kernel, b->wait_kernel);
+	return by ? by : compare_text(a->wait_user, b->wait_user);
+}
+
+/* 0: they are one row. What came up more than once is a row of its own. */
+static int by_words(const void *left, const void *right)
+{
+	const struct profile_entry *a = ((const struct row *)left)->entry;
+	const struct profile_entry *b = ((const struct row *)right)->entry;
+	int by = compare_u64(a->count, b->count);
+
+	if (!by && a->count != 1)
+		return a < b ? -1 : a > b;
+	by = by ? by : compare_u64(a->state, b->state);
+	by = by ? by : compare_u64(a->cause, b->cause);
+	by = by ? by : compare_text(a->comm, b->comm);
+	by = by ? by : compare_text(a->kernel, b->kernel);
+	by = by ? by : compare_text(a->user, b->user);
+	by = by ? by : compare_u64(a->hop_count, b->hop_count);
+	for (size_t i = 0; !by && i < a->hop_count && i < PROFILE_HOPS; i++)
+		by = compare_hops(&a->hops[i], &b->hops[i]);
+	return by;
+}
+
+static bool is_same_thread(const struct profile_entry *a, const struct profile_entry *b)
+{
+	return a->pid == b->pid && a->tid == b->tid;
+}
+
+/* Most time first, as the entries are. */
+static int by_row_time(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return a->entry < b->entry ? -1 : a->entry > b->entry;
+}
+
+static size_t gather_rows(const struct profile *profile, struct row **out)
+{
+	struct row *rows = xcalloc(profile->entry_count, sizeof(*rows));
+	size_t count = 0;
+
+	for (size_t i = 0; i < profile->entry_count; i++)
+		rows[i] = (struct row){.entry = &profile->entries[i],
+				       .ns = profile->entries[i].ns,
+				       .waits = profile->entries[i].count,
+				       .chains = 1};
+	sort_array(rows, profile->entry_count, sizeof(*rows), by_words);
+	for (size_t i = 0; i < profile->entry_count; i++) {
+		if (count && by_words(&rows[count - 1], &rows[i]) == 0) {
+			rows[count - 1].ns += rows[i].ns;
+			rows[count - 1].waits += rows[i].waits;
+			rows[count - 1].chains++;
+			rows[count - 1].several |=
+				!is_same_thread(rows[count - 1].entry, rows[i].entry);
+		} else {
+			rows[count++] = rows[i];
+		}
+	}
+	sort_array(rows, count, sizeof(*rows), by_row_time);
+	*out = rows;
 	return count;
 }
 
@@ -156,11 +243,12 @@ static void print_sleep(FILE *out, const struct render_style *style,
 		   chain__kernel(words, sizeof(words), entry->kernel, KERNEL_FRAMES));
 }
 
-/* label: a softirq that received a segment was not woken, but sent one. */
+/* label: a softirq that received a segment was not woken, but sent one. several: each time another
+ * thread of that name. */
 static void print_hop(FILE *out, const struct render_style *style, const struct profile_hop *hop,
-		      const char *label)
+		      const char *label, bool several)
 {
-	bool is_thread = hop->kind == WAKER_IS_THREAD;
+	bool is_thread = hop->kind == WAKER_IS_THREAD && !several;
 	char words[CHAIN_WORDS], *line;
 
 	if (hop->kind == WAKER_IS_UNKNOWN) {
@@ -188,48 +276,54 @@ static void print_hop(FILE *out, const struct render_style *style, const struct 
 }
 
 static void print_chain(FILE *out, const struct profile *profile, const struct render_style *style,
-			size_t i)
+			const struct row *row, size_t number)
 {
-	const struct profile_entry *entry = &profile->entries[i];
+	const struct profile_entry *entry = row->entry;
 
-	fprintf(out, "%*s%s%2zu  %s  %s%s  %s", INDENT, "", colour__on(style, COLOUR_STRONG), i + 1,
-		duration_text(entry->ns), part_text(entry->ns, whole_time(profile)),
+	fprintf(out, "%*s%s%2zu  %s  %s%s  %s", INDENT, "", colour__on(style, COLOUR_STRONG),
+		number, duration_text(row->ns), part_text(row->ns, whole_time(profile)),
 		colour__off(style, COLOUR_STRONG),
-		thread_name(entry->comm, entry->pid, entry->tid));
+		thread_name(entry->comm, row->several ? 0 : entry->pid,
+			    row->several ? 0 : entry->tid));
+	if (row->several)
+		fprintf(out, ", %s threads", count_text(row->chains));
 	if (profile->by_cause && entry->has_cause)
 		fprintf(out, "  %s%s%s", colour__on(style, COLOUR_CAUSE),
 			profile__cause(entry->cause), colour__off(style, COLOUR_CAUSE));
 	/* By cause, a part of waits that were mostly for something else. */
-	if (entry->count)
-		fprintf(out, "  %s", counted_text(entry->count, "wait"));
-	if (entry->count > 1)
-		fprintf(out, " of %s on average", duration_text(entry->ns / entry->count));
+	if (row->waits)
+		fprintf(out, "  %s", counted_text(row->waits, "wait"));
+	if (row->waits > 1)
+		fprintf(out, " of %s on average", duration_text(row->ns / row->waits));
 	fputc('\n', out);
 	print_sleep(out, style, entry);
 	for (size_t hop = 0; hop < entry->hop_count && hop < PROFILE_HOPS; hop++)
 		print_hop(out, style, &entry->hops[hop],
 			  hop && entry->hops[hop - 1].kind == WAKER_IS_SOFTIRQ ? "sent by"
-									       : "woken by");
+									       : "woken by",
+			  row->chains > 1);
 }
 
 /* The first, and what takes a part of the time that is worth a look. */
-static bool is_shown(const struct profile *profile, size_t i)
+static bool is_shown(const struct profile *profile, const struct row *rows, size_t i)
 {
-	return i == 0 ||
-	       (i < CHAINS_MOST && profile->entries[i].ns >= whole_time(profile) / SHARE_LEAST);
+	return i == 0 || (i < CHAINS_MOST && rows[i].ns >= whole_time(profile) / SHARE_LEAST);
 }
 
 static void print_chains(FILE *out, const struct profile *profile, const struct render_style *style)
 {
-	size_t shown = 0;
+	size_t shown = 0, count;
 	uint64_t rest = 0;
+	struct row *rows;
 
+	count = gather_rows(profile, &rows);
 	fputc('\n', out);
-	while (shown < profile->entry_count && is_shown(profile, shown))
-		print_chain(out, profile, style, shown++);
-	for (size_t i = shown; i < profile->entry_count; i++)
-		rest += profile->entries[i].ns;
-	print_rest(out, style, profile->entry_count - shown, "chain", rest, whole_time(profile));
+	for (; shown < count && is_shown(profile, rows, shown); shown++)
+		print_chain(out, profile, style, &rows[shown], shown + 1);
+	for (size_t i = shown; i < count; i++)
+		rest += rows[i].ns;
+	print_rest(out, style, count - shown, "chain", rest, whole_time(profile));
+	free(rows);
 }
 
 static void print_losses(FILE *out, const struct profile *profile, const struct render_style *style)

@@ -74,6 +74,14 @@ static int is_listed_program(const char *list, uint32_t program)
 	       is_listed(list, info.name);
 }
 
+/* A program that is to be attached. */
+static int is_listed_attachment(const char *list, long command, const union bpf_attr *attr)
+{
+	if (command == BPF_RAW_TRACEPOINT_OPEN)
+		return is_listed_program(list, attr->raw_tracepoint.prog_fd);
+	return command == BPF_LINK_CREATE && is_listed_program(list, attr->link_create.prog_fd);
+}
+
 static int is_refused(long command, const union bpf_attr *attr)
 {
 	switch (command) {
@@ -83,24 +91,8 @@ static int is_refused(long command, const union bpf_attr *attr)
 		return is_listed("REFUSE_LOAD", attr->prog_name);
 	case BPF_PROG_TEST_RUN:
 		return is_listed_program("REFUSE_RUN", attr->test.prog_fd);
-	case BPF_RAW_TRACEPOINT_OPEN:
-		return is_listed_program("REFUSE", attr->raw_tracepoint.prog_fd);
-	case BPF_LINK_CREATE:
-		return is_listed_program("REFUSE", attr->link_create.prog_fd);
 	default:
-		return 0;
-	}
-}
-
-static int is_missed(long command, const union bpf_attr *attr)
-{
-	switch (command) {
-	case BPF_RAW_TRACEPOINT_OPEN:
-		return is_listed_program("MISS", attr->raw_tracepoint.prog_fd);
-	case BPF_LINK_CREATE:
-		return is_listed_program("MISS", attr->link_create.prog_fd);
-	default:
-		return 0;
+		return is_listed_attachment("REFUSE", command, attr);
 	}
 }
 
@@ -119,7 +111,8 @@ long syscall(long number, ...)
 		errno = error ? atoi(error) : EINVAL;
 		return -1;
 	}
-	if (getenv("MISS") && number == SYS_bpf && is_missed(args[0], (const void *)args[1]))
+	if (getenv("MISS") && number == SYS_bpf &&
+	    is_listed_attachment("MISS", args[0], (const void *)args[1]))
 		return open("/dev/null", O_RDONLY | O_CLOEXEC);
 	return real()(number, args[0], args[1], args[2], args[3], args[4], args[5]);
 }

@@ -352,8 +352,9 @@ int live__run(const struct live_options *options, struct live **out)
 	session__poll(live->session);
 	announce(live);
 	if (!live->resolver)
-		log__note("names of functions are missing: the processes that read them could not "
-			  "be started");
+		log__note(
+			"names of functions are missing: the processes that read them could not "
+			"be started");
 	if (live->program)
 		err = program__release(live->program);
 	if (err && live->own)

@@ -256,9 +256,12 @@ static struct session *make_session(const struct session_options *options,
 /* Over its limit it would be killed without a word. */
 static void look_at_memory_limit(const struct session_options *options)
 {
-	uint64_t limit = container__memory_limit();
+	uint64_t limit;
 
-	if (options->untraced || options->max_conns || limit >= START_BYTES)
+	if (options->untraced || options->max_conns)
+		return;
+	limit = container__memory_limit();
+	if (limit >= START_BYTES)
 		return;
 	log__note(
 		"its cgroup may have %s of memory, and netstall takes 105 MB for a moment while it "

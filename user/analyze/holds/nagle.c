@@ -134,18 +134,26 @@ static void infer(struct nagle *out, enum stall_release by, enum stall_inferred 
 	out->inferred = from;
 }
 
+/* Within that time a prompt ACK comes, ns; 0: the least round trip is not known. */
+static uint64_t prompt_ns(const struct chain *chain)
+{
+	uint32_t min_rtt_us = chain->hold ? chain->hold->min_rtt_us : 0;
+
+	return min_rtt_us == UINT32_MAX ? 0 : PROMPT_ROUND_TRIPS * 1000ull * min_rtt_us;
+}
+
 /* The other end's timer could not be watched: only the time that the ACK took is left. */
 static void judge_by_round_trip(const struct chain *chain, struct nagle *out,
 				enum stall_missing unseen)
 {
 	uint64_t took = chain->arrived->head.ts - chain->start_ts;
-	uint32_t min_rtt_us = chain->hold ? chain->hold->min_rtt_us : 0;
+	uint64_t prompt = prompt_ns(chain);
 
-	if (!min_rtt_us || min_rtt_us == UINT32_MAX) {
+	if (!prompt) {
 		conclude(out, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, MISSING_ROUND_TRIP_OF_ACK);
 		return;
 	}
-	if (took <= PROMPT_ROUND_TRIPS * 1000ull * min_rtt_us) {
+	if (took <= prompt) {
 		conclude(out, CAUSE_NAGLE, RELEASED_BY_BARE_ACK, unseen);
 		return;
 	}
@@ -181,8 +189,7 @@ static bool filled_by_write(const struct incident *incident, const struct ns_hol
 	return transmit && hold && hold->mss && transmit->end - transmit->seq >= hold->mss;
 }
 
-/* The program closed the connection, or its half of it: tcp_send_fin() lets go of all that is held.
- */
+/* The program closed the connection, or its half: tcp_send_fin() lets all go that is held. */
 static bool ended_by_close(const struct incident *incident)
 {
 	const struct ns_segment *transmit = incident->open ? NULL : release__transmit(incident);
@@ -204,14 +211,12 @@ static void judge_close(const struct model *model, const struct incident *incide
 {
 	const struct model_conn *conn = model__conn(model, incident->conn);
 	const struct ns_delack *arm = last_arming(&incident->peers, incident->end_ts);
-	uint32_t min_rtt_us = chain->hold ? chain->hold->min_rtt_us : 0;
-	uint64_t took = incident->end_ts - incident->start_ts;
+	uint64_t took = incident->end_ts - incident->start_ts, prompt = prompt_ns(chain);
 
 	if (was_delayed_to_the_end(incident, chain, arm)) {
 		chain->arm = arm;
 		conclude(out, CAUSE_NAGLE_DELACK, RELEASED_BY_CLOSE, MISSING_NOTHING);
-	} else if (!(conn && conn->peer) && min_rtt_us && min_rtt_us != UINT32_MAX &&
-		   took > PROMPT_ROUND_TRIPS * 1000ull * min_rtt_us) {
+	} else if (!(conn && conn->peer) && prompt && took > prompt) {
 		infer(out, RELEASED_BY_CLOSE, INFERRED_FROM_NO_ACK,
 		      stall__unseen_end(model, incident->conn));
 	} else {

@@ -40,10 +40,21 @@ case_stopped_for_5_s() {
 # The helpers of $1 that are called $2.
 helpers_of() { pgrep -P "$1" | while read -r pid; do [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != "$2" ] || echo "$pid"; done; }
 
+# ends_all_the_same FILE NAME STATUS SECONDS WHEN: TRACE_PID, netstall's NAME, ends within that time, with that status, and has written
+# what it saw to FILE or to the recording. What else is to be ended with it is in STOPPED.
+ends_all_the_same() {
+    local status=0
+    # shellcheck disable=SC2086
+    wait_for "$4" gone "$TRACE_PID" || { kill -KILL "$TRACE_PID" ${STOPPED:-} && fail "$2 does not end $5"; }
+    wait "$TRACE_PID" || status=$?
+    expect_is "the status of $2 $5" $status "$3"
+    [ -s "$SCRATCH/$1" ] || [ -s "$SCRATCH/recording" ] || fail "$2 wrote nothing $5"
+}
+
 # A helper that does not answer, as when it hangs on a file system, holds nothing up: what was seen is written. (offwake, whose names are
 # its output, waits half a minute for them.)
 case_helpers_that_are_stopped() {
-    local helper name ready wanted status command
+    local helper name ready wanted command
     start_exchange -- --mode split --gap-us 0 --seconds 60
     CLEANUP+=("kill $CLIENT $SERVER")
     open_gate
@@ -57,11 +68,7 @@ case_helpers_that_are_stopped() {
         [ -n "$STOPPED" ] || fail "$name has no $helper"
         # shellcheck disable=SC2086
         kill -STOP $STOPPED
-        wait_for 20 gone $TRACE_PID || { kill -KILL $TRACE_PID $STOPPED && fail "$name does not end while $helper is stopped"; }
-        status=0
-        wait $TRACE_PID || status=$?
-        expect_is "the status of $name while $helper was stopped" $status "$wanted"
-        [ -s "$SCRATCH/$name" ] || [ -s "$SCRATCH/recording" ] || fail "$name wrote nothing while $helper was stopped"
+        ends_all_the_same "$name" "$name" "$wanted" 20 "while $helper is stopped"
         gone "$STOPPED" || fail "$helper of $name is left"
     done <<END
 trace netstall-files tracing 0 trace ATTACH --json
@@ -90,7 +97,7 @@ case_supervisor_that_is_stopped() {
 
 # One that is killed, at whatever moment (each night at twenty), costs names, and that is said; the run is as it would have been.
 case_helpers_that_are_killed() {
-    local helper wanted status command moment pid i
+    local helper wanted command moment pid i
     start_exchange -- --mode split --gap-us 0 --seconds 200
     CLEANUP+=("kill $CLIENT $SERVER")
     open_gate
@@ -105,11 +112,7 @@ case_helpers_that_are_killed() {
             pid=
             while [ -z "$pid" ] && ! gone $TRACE_PID; do pid=$(helpers_of $TRACE_PID "$helper"); done
             kill -KILL "$pid" || fail "no $helper of $command after $moment s"
-            wait_for 30 gone $TRACE_PID || fail "$command does not end when $helper was killed after $moment s"
-            status=0
-            wait $TRACE_PID || status=$?
-            expect_is "the status of $command when $helper was killed after $moment s" $status "$wanted"
-            [ -s "$SCRATCH/out" ] || [ -s "$SCRATCH/recording" ] || fail "$command wrote nothing when $helper was killed after $moment s"
+            ends_all_the_same out "$command" "$wanted" 30 "when $helper was killed after $moment s"
             has_line "^netstall: names of functions may be missing: .*, $helper, was ended" "$SCRATCH/err" ||
                 fail "$command does not say that $helper was killed after $moment s: $(head -c 300 "$SCRATCH/err")"
         done
@@ -134,7 +137,7 @@ end_hanging_files() {
 # Files of the target lie on a file system that answers nobody any more: the helper that asks it hangs in the kernel, and cannot even be
 # killed. What was seen is written, and netstall ends; the helper ends when the file system does.
 case_files_that_hang() {
-    local name wanted status command helpers tracers=''
+    local name wanted command helpers tracers=''
     [ -c /dev/fuse ] && /usr/bin/python3 -c 'import fusepy' 2>/dev/null || skip "no FUSE here, or python3-fusepy is not installed"
     mkdir "$SCRATCH/files" "$SCRATCH/mount"
     cp "$EXCHANGE" "$SCRATCH/files/exchange"
@@ -160,11 +163,7 @@ offwake 0 offwake -f
 record 0 record ATTACH -o $SCRATCH/recording
 END
     while read -r name wanted TRACE_PID; do
-        wait_for 45 gone "$TRACE_PID" || { kill -KILL "$TRACE_PID" && fail "$name does not end while a file system hangs"; }
-        status=0
-        wait "$TRACE_PID" || status=$?
-        expect_is "the status of $name while a file system hangs" $status "$wanted"
-        [ -s "$SCRATCH/$name" ] || [ -s "$SCRATCH/recording" ] || fail "$name wrote nothing while a file system hangs"
+        ends_all_the_same "$name" "$name" "$wanted" 45 "while a file system hangs"
     done <<<"${tracers%$'\n'}"
     tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
     expect "stalls seen meanwhile" "$(count_of nagle-delack)" '>' 0

@@ -150,7 +150,15 @@ same_as_plain() {
 
 # What documents and schemas list comes from the rows of the program's own tables.
 run_docs() {
-    scripts/docs.py "$B" --check
+    local status=0 both
+    scripts/docs.py "$B" --check || status=1
+    both=$(grep -rnE -m 1 '^(<<<<<<<|>>>>>>>) ' --exclude-dir=build --exclude-dir=.git .)
+    if [ -z "$both" ]; then
+        echo "ok docs/merged"
+    else
+        echo "not ok docs/merged: both sides of a merge are left: ${both%%$'\n'*}" && status=1
+    fi
+    return $status
 }
 
 # The pure library needs neither libbpf nor the kernel.

@@ -77,6 +77,14 @@ struct ns_socket {
 	__u64 asked_ts;            /* the first of tries; 0: nothing was sent, or it was answered */
 };
 
+/* What ns_wait says of a ring's operation. */
+enum ns_op_known {
+	NS_OP_NONE = 0,    /* nothing: the fields op_* mean nothing */
+	NS_OP_ENDED = 1,   /* it ended the wait */
+	NS_OP_PENDING = 2, /* none had ended it; the one that was in flight, or of several, or of
+			      those from before the attach, NS_OPCODE_UNKNOWN */
+};
+
 /*
  * head.ts: back on the CPU. head.conn: the connection that it waited for, as conn_basis says. It
  * can have ended by then, which ended the wait: turn and times are unknown then.
@@ -105,9 +113,10 @@ struct ns_wait {
 	/*
 	 * The operation that ended it, as far as its end came from a ring: by becoming ready, or
 	 * by its completion. head.conn is that operation's connection then, if it has one. Of a
-	 * worker thread (ring 0, no system call) it is the operation that it was at.
+	 * worker thread (ring 0, no system call) it is the operation that it was at. Where none
+	 * had ended it, by the window's end or a signal, what it waited for.
 	 */
-	__u32 op_known; /* 0: none; the fields below mean nothing */
+	__u32 op_known; /* enum ns_op_known */
 	__u64 op_user_data;
 	__u64 op_submit_ts; /* 0: not seen */
 	__u64 op_done_ts;   /* of the completion that woke the thread; 0: it completes after that */

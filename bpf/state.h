@@ -399,9 +399,9 @@ struct ns_thread_waker {
 struct ns_thread_ring {
 	__u64 key;          /* struct io_ring_ctx, 0 none */
 	__u64 sk;           /* struct sock of op, 0 none */
-	struct ns_uring op; /* the operation that ended it; head.len 0: not known */
+	struct ns_uring op; /* the operation that ended it, or is to; head.len 0: not known */
 	__u32 read;         /* bytes that this has read already, though not completed */
-	__u32 pad;
+	__u32 known;        /* enum ns_op_known */
 };
 
 /* What it does between its sleeps for a descriptor: habits.bpf.h. */

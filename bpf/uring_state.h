@@ -59,6 +59,9 @@ struct ns_ring_state {
 	__u32 submit_tid; /* who submitted last, */
 	__u32 gone;       /* so many looks in a row have found it ended */
 	__u32 waits;      /* and how often such a thread began to wait on the ring */
+	__s32 in_flight;  /* its operations under way, of those that were seen to begin */
+	__u64 newest;     /* of these, the last one: ns_op_key.request */
+	__u32 backlog;    /* completions from before its watch wait for room in the queue */
 	struct ns_issue issue;
 	/* What became ready or was completed last: it ended a wait that ends now. */
 	__u64 last_ts;

@@ -16,7 +16,7 @@ struct waited_for {
 	__u32 gone;    /* number of one that ended before the wait did, which ended by that */
 	__u32 ended;   /* enum ns_wait_end: unseen, what it did since is in its traces' place */
 	__u32 ring;    /* number of the ring that it was on, 0 none */
-	__u32 has_op;  /* ns_thread_state.ring.op ended it */
+	__u32 has_op;  /* ns_thread_state.ring.op is of it */
 	__u32 op_read; /* bytes that this has read from the connection already */
 };
 
@@ -112,7 +112,7 @@ static __always_inline void note_op(const struct ns_thread_state *thread,
 	out->ring = what->ring;
 	if (!what->has_op)
 		return;
-	out->op_known = 1;
+	out->op_known = thread->ring.known;
 	out->op_code = op->opcode;
 	out->op_user_data = op->user_data;
 	out->op_submit_ts = op->submit_ts;
@@ -386,7 +386,13 @@ static __always_inline __u32 fd_of_op(const struct ns_uring *op)
 	return op->flags & NS_SQE_FIXED_FILE ? NS_FD_UNKNOWN : op->fd;
 }
 
-/* What the operation that ended a wait was on. */
+static __always_inline bool is_any_op(const struct ns_thread_state *thread)
+{
+	return thread->ring.known == NS_OP_PENDING &&
+	       thread->ring.op.opcode == NS_OPCODE_UNKNOWN;
+}
+
+/* What the operation of a wait is on. */
 static __always_inline void find_of_op(struct ns_thread_state *thread, __u64 fdtable,
 				       struct waited_for *what)
 {
@@ -437,9 +443,10 @@ __noinline int find_waited_for(__u64 fdtable, __u32 tid, __u32 place)
 	if (!thread || place > NS_CPUS)
 		return 0;
 	what = &waited[place];
-	if (what->ended == NS_WAIT_SEEN)
+	if (what->ended == NS_WAIT_SEEN || what->ended == NS_WAIT_LASTS)
 		find_ring(thread, fdtable, what);
-	if (what->has_op)
+	/* One of several, or one that is not known: on whatever the thread wrote on. */
+	if (what->has_op && !is_any_op(thread))
 		return 0;
 	kind = thread->state ? call_kind(what->call.number) : NS_CALL_OTHER;
 	if (kind == NS_CALL_ON_FD || kind == NS_CALL_ON_EPOLL)
@@ -647,8 +654,8 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 }
 
 /*
- * The window ends, and the thread sleeps: what for, as far as that shows. A wait for a ring does
- * not. Nobody reads meanwhile, so there is a bound.
+ * The window ends, and the thread sleeps, or has not come back to a CPU: what for, as far as that
+ * shows. Nobody reads meanwhile, so there is a bound.
  */
 static __noinline int tell_lasting(struct task_struct *task, __u64 now)
 {
@@ -662,16 +669,16 @@ static __noinline int tell_lasting(struct task_struct *task, __u64 now)
 		return 0;
 	tid = task->pid;
 	thread = bpf_map_lookup_elem(&threads, &tid);
-	if (!thread || !thread->off || !thread->state || thread->wake_ts || is_io_worker(task))
+	if (!thread || !thread->off || is_io_worker(task))
 		return 0;
 	length = ns_passed(thread->since, now);
 	if (!may_matter(length))
 		return 0;
 	what = begin_wait_look(tid, NS_WAIT_LASTS, &place);
 	read_syscall(task_regs(task), &what->call);
-	if (what->call.number == NS_SYS_IO_URING_ENTER)
-		return 0;
 	waits_lasting++;
+	if (!thread->wake_ts)
+		note_ring_lasting(task, thread, &what->call);
 	find_waited_for((__u64)BPF_CORE_READ(task, files, fdt), tid, place);
 	make_waited_known(what);
 	conn = conn_of_wait(what);

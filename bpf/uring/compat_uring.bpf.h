@@ -30,6 +30,24 @@ static __always_inline __u32 registered_files(struct io_ring_ctx *ctx)
 	return 0;
 }
 
+#define NS_SQ_CQ_OVERFLOW 2 /* IORING_SQ_CQ_OVERFLOW, include/uapi/linux/io_uring.h */
+
+/* A number in 5.10, where completions are told before the queue is looked at. */
+struct io_rings___flags {
+	struct {
+		int counter;
+	} sq_flags;
+} __attribute__((preserve_access_index));
+
+/* Does the kernel keep completions for which the ring's queue has no room? */
+static __always_inline bool has_overflowed(struct io_ring_ctx *ctx)
+{
+	struct io_rings___flags *rings = (void *)BPF_CORE_READ(ctx, rings);
+
+	return bpf_core_field_exists(rings->sq_flags.counter) &&
+	       BPF_CORE_READ(rings, sq_flags.counter) & NS_SQ_CQ_OVERFLOW;
+}
+
 /* io_kiocb.user_data is in .cqe since cef216fc32d7 ("io_uring: explicitly keep a CQE in
  * io_kiocb"), 5.19. */
 struct io_kiocb___user_data {

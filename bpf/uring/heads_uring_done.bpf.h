@@ -5,10 +5,16 @@
 
 /* Completions that were posted and not told. The list that waits for room in the queue has been
  * counted on. */
-static __always_inline void count_untold(const struct ns_ring_state *ring, __u32 index)
+static __always_inline void count_untold(struct io_ring_ctx *uring, struct ns_ring_state *ring,
+					 __u32 index)
 {
 	__u32 untold = index - ring->next_index;
 
+	/* What comes from the list is told of when it enters that, which nobody watched. */
+	if (ring->backlog) {
+		ring->backlog = has_overflowed(uring);
+		return;
+	}
 	if (untold && untold < NS_UNTOLD_MAX && !(ring->flags & NS_SETUP_CQE_MIXED))
 		__sync_fetch_and_add(&lost[NS_LOST_DONE], untold);
 }
@@ -22,7 +28,7 @@ static __always_inline void completed(struct io_ring_ctx *uring, struct io_kiocb
 	what.result = cqe->res;
 	what.flags = cqe->flags;
 	what.index = uring->cached_cq_tail - 1;
-	count_untold(ring, what.index);
+	count_untold(uring, ring, what.index);
 	ring->next_index = what.index + 1;
 	look_at_reaped(uring, ring);
 	on_done(ring, &what);

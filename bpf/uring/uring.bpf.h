@@ -79,6 +79,7 @@ static __noinline struct ns_ring_state *adopt_ring(struct io_ring_ctx *ctx, __u3
 	read_ring(ctx, ring);
 	ring->reaped = BPF_CORE_READ(ctx, rings, cq.head);
 	ring->next_index = BPF_CORE_READ(ctx, cached_cq_tail);
+	ring->backlog = has_overflowed(ctx);
 	ring->sq_told = BPF_CORE_READ(ctx, cached_sq_head);
 	note_eventfd((__u64)ctx);
 	tell_ring(ring);
@@ -233,12 +234,14 @@ static __noinline int note_by_data(struct ns_op_state *state, __u64 ctx)
 	if (!state)
 		return 0;
 	key.request = state->op.user_data;
-	bpf_map_update_elem(&ops, &key, &zero_op, BPF_ANY);
-	other = bpf_map_lookup_elem(&ops, &key);
-	if (!other) {
+	if (bpf_map_update_elem(&ops, &key, &zero_op, BPF_ANY)) {
 		count_lost(NS_LOST_OPS);
 		return 0;
 	}
+	/* One that has the same user_data may end on another CPU, and take the entry with it. */
+	other = bpf_map_lookup_elem(&ops, &key);
+	if (!other)
+		return 0;
 	other->request = state->request;
 	state->by_data = 1;
 	return 0;

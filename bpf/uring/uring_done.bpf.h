@@ -76,7 +76,7 @@ static __always_inline struct ns_op_state *find_op(const struct ns_ring_state *r
 }
 
 /* No more completions of this operation come. */
-static __always_inline void end_op(struct ns_op_state *state, const struct ns_ring_state *ring,
+static __always_inline void end_op(struct ns_op_state *state, struct ns_ring_state *ring,
 				   const struct completion *what)
 {
 	struct ns_op_key key = {.ring = ring->ctx, .request = what->user_data};
@@ -90,8 +90,13 @@ static __always_inline void end_op(struct ns_op_state *state, const struct ns_ri
 	}
 	if (what->by_data) {
 		__sync_fetch_and_add(&state->same, -1);
-		if ((__s32)state->same <= 0)
-			bpf_map_delete_elem(&ops, &key);
+		if ((__s32)state->same > 0)
+			return;
+	}
+	if (state->under_way == NS_OP_UNDER_WAY)
+		__sync_fetch_and_add(&ring->in_flight, -1);
+	if (what->by_data) {
+		bpf_map_delete_elem(&ops, &key);
 		return;
 	}
 	state->under_way = NS_OP_DONE;

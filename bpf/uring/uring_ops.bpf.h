@@ -198,11 +198,13 @@ static __always_inline struct ns_op_state *enter_op(const struct ns_op_key *key)
 }
 
 /* The fields of an operation that was not known till now. */
-static __always_inline void begin_op(struct ns_op_state *state, const struct ns_ring_state *ring,
+static __always_inline void begin_op(struct ns_op_state *state, struct ns_ring_state *ring,
 				     __u64 user_data, __u32 opcode, __u64 now)
 {
 	struct ns_uring *op = &state->op;
 
+	if (state->under_way != NS_OP_UNDER_WAY)
+		__sync_fetch_and_add(&ring->in_flight, 1);
 	__builtin_memset(state, 0, sizeof(*state));
 	op->head.type = NS_URING;
 	op->head.len = sizeof(*op);
@@ -270,8 +272,10 @@ static __noinline int on_submit(struct ns_ring_state *ring, const struct submiss
 			remember_data(state, ring->ctx);
 		if (is_ignored(ring, tid)) {
 			state->under_way = NS_OP_IGNORED;
+			__sync_fetch_and_add(&ring->in_flight, -1);
 			return 0;
 		}
+		ring->newest = key.request;
 	}
 	if (what->refused || is_ignored(ring, tid))
 		return 0;
@@ -288,7 +292,7 @@ static __noinline int on_submit(struct ns_ring_state *ring, const struct submiss
 /* ---- on its way ---- */
 
 /* An operation that goes on: where its submission was not seen, from here. */
-static __always_inline struct ns_op_state *op_on_its_way(const struct ns_ring_state *ring,
+static __always_inline struct ns_op_state *op_on_its_way(struct ns_ring_state *ring,
 							 const struct submission *what, __u64 now)
 {
 	struct ns_op_key key = {.ring = (__u64)what->ctx, .request = what->key};
@@ -334,7 +338,7 @@ static __noinline int on_queued(struct ns_ring_state *ring, const struct submiss
 }
 
 /* The same, with what it is on where the tracepoint tells its file. */
-static __always_inline struct ns_op_state *file_op_on_its_way(const struct ns_ring_state *ring,
+static __always_inline struct ns_op_state *file_op_on_its_way(struct ns_ring_state *ring,
 							      const struct submission *what,
 							      const struct file_view *file,
 							      __u64 now)

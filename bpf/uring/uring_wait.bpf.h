@@ -104,6 +104,7 @@ static __always_inline void note_request(struct ns_thread_state *thread,
 	}
 	note_op_file(thread, BPF_CORE_READ(request, file));
 	op->head.len = sizeof(*op);
+	thread->ring.known = NS_OP_ENDED;
 	op->step = op->queued_ts ? NS_URING_QUEUED : NS_URING_ARMED;
 	op->how = op->queued_ts ? NS_URING_WORKER : op->armed_ts ? NS_URING_POLLED : NS_URING_LATER;
 	op->by_tid = bpf_get_current_pid_tgid();
@@ -116,6 +117,33 @@ static __always_inline void note_request(struct ns_thread_state *thread,
 	}
 }
 
+/* Nothing of its ring has ended the wait: what that waits for is what is in flight there. */
+static __noinline int note_pending(struct ns_thread_state *thread)
+{
+	__u64 key = thread ? thread->ring.key : 0;
+	struct ns_ring_state *ring = key ? bpf_map_lookup_elem(&rings, &key) : NULL;
+	struct ns_op_state *state;
+	struct ns_uring *op;
+
+	if (!ring)
+		return 0;
+	op = &thread->ring.op;
+	state = ring->in_flight == 1 ? op_of(key, ring->newest) : NULL;
+	if (state && state->under_way == NS_OP_UNDER_WAY) {
+		__builtin_memcpy(op, &state->op, sizeof(*op));
+		thread->ring.sk = state->sk;
+	} else {
+		__builtin_memset(op, 0, sizeof(*op));
+		op->opcode = NS_OPCODE_UNKNOWN;
+		op->fd = NS_FD_UNKNOWN;
+		thread->ring.sk = 0;
+	}
+	op->head.len = sizeof(*op);
+	thread->ring.known = NS_OP_PENDING;
+	thread->ring.read = 0;
+	return 0;
+}
+
 /* The last completion before the wake-up, if it came during the sleep. */
 static __always_inline void note_completion(struct task_struct *task,
 					    struct ns_thread_state *thread, __u64 until)
@@ -123,11 +151,17 @@ static __always_inline void note_completion(struct task_struct *task,
 	__u64 key = thread->ring.key;
 	struct ns_ring_state *ring = key ? bpf_map_lookup_elem(&rings, &key) : NULL;
 
-	if (!ring || ring->last.step != NS_URING_DONE || ring->last_ts < thread->since ||
-	    ring->last_ts > until)
+	if (!ring)
+		return;
+	if (ring->last_ts < thread->since) {
+		note_pending(thread);
+		return;
+	}
+	if (ring->last.step != NS_URING_DONE || ring->last_ts > until)
 		return;
 	__builtin_memcpy(&thread->ring.op, &ring->last, sizeof(thread->ring.op));
 	thread->ring.op.head.len = sizeof(thread->ring.op);
+	thread->ring.known = NS_OP_ENDED;
 	thread->ring.sk = ring->last_sk;
 	thread->ring.read = 0;
 	/* One that another thread did at once is not looked at closer when it is done. */
@@ -144,6 +178,20 @@ static __always_inline __u64 ring_among(const struct syscall_args *args,
 	if (call_kind(args->number) < NS_CALL_ON_EPOLL || !bpf_map_lookup_elem(&rings, &key))
 		return 0;
 	return key;
+}
+
+/* It still sleeps. */
+static __noinline int note_ring_lasting(struct task_struct *task, struct ns_thread_state *thread,
+					const struct syscall_args *args)
+{
+	if (!thread || !args)
+		return 0;
+	thread->ring.key = 0;
+	thread->ring.op.head.len = 0;
+	if (rings_watched <= 0 || thread->state != NS_TASK_INTERRUPTIBLE)
+		return 0;
+	thread->ring.key = ring_of_call(task, thread, args);
+	return note_pending(thread);
 }
 
 /* until: the wake-up. */
@@ -176,6 +224,8 @@ static __noinline int note_ring_wake(struct task_struct *task, struct ns_thread_
 		note_request(thread, request);
 	else if (has_enough(thread->ring.key, &args, 0))
 		note_completion(task, thread, until);
+	else
+		note_pending(thread);
 	return 0;
 }
 

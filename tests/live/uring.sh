@@ -7,7 +7,7 @@
 ALONE_CASES+=" uring_mix uring_good "
 
 URING=${URING:-$WORKLOADS/uring}
-QUICK_CASES+=" uring_split uring_sites uring_all_kinds "
+QUICK_CASES+=" uring_split uring_sites uring_all_kinds uring_lasting uring_idle "
 
 # ---- programs ------------------------------------------------------------------------------------------------------
 
@@ -220,6 +220,41 @@ case_uring_all_kinds() {
     expect_is "registered files of the armed ring" "$(report ".uring.rings[] | select(.pid == $armed) | .files")" 1
     expect_is "how it was found" "$(report ".uring.rings[] | select(.pid == $armed) | .origin")" existed
     expect "stalls by the late server" "$(report "[.stalls[] | select(.pid == $armed and .cause == \"peer-app\")] | length")" '>=' "$MOST * $few - 1"
+}
+
+# The window ends while the ring's time limit runs, and the request waits for that. No time of it is computed.
+case_uring_lasting() {
+    EXCHANGE=$URING start_exchange -- --mode timer -n 20
+    start_trace -p "$SERVER"
+    open_gate
+    sleep 1.7
+    end_trace
+    kill "$EXCHANGE_PID"
+    expect "stalls" "$(report '.stalls | length')" '>=' 2
+    expect_is "causes" "$(report '[.stalls[].cause] | unique | join(" ")')" timer
+    expect_is "what a served request waits for most" \
+        "$(report '[.requests[] | select(.role == "serves").median.slices[]] | max_by(.ms).cause')" timer
+}
+
+# A server to which nobody comes is stopped: that had been no wait for anything.
+case_uring_idle() {
+    EXCHANGE=$URING start_exchange -- --mode idle -n 1
+    start_trace -p "$CLIENT"
+    open_gate
+    sleep 0.7
+    kill "$CLIENT"
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID" || fail "netstall does not end with its target"
+    end_trace
+    expect_is "stalls but for the wait at its gate" "$(report '[.stalls[].cause | select(. != "ipc")] | join(" ")')" ''
+    expect_is "ACCEPTs that were cancelled" "$(operation ACCEPT error_counts.ECANCELED)" 1
+}
+
+# What had completed before the window, and found no room in the queue, is no loss when it comes there.
+case_uring_backlog() {
+    start_ring backlog backlog -n "$FEW"
+    trace_named
+    expect_nothing_lost
+    expect_counts "the report" "$(report_counts)" "${CLIENTS[backlog]}"
 }
 
 # It has ended before netstall looks at it for the first time: whose it was is known all the same.

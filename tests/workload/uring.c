@@ -49,8 +49,11 @@ static const struct {
 	{"rings", "one ring after the other", mode_rings},
 	{"worker", "reads of a file by worker threads", mode_worker},
 	{"overflow", "more completions than the completion queue holds", mode_overflow},
+	{"backlog", "NOPs after completions that wait for room since before the gate", mode_backlog},
 	{"threads", "one ring of two threads, and three with a ring each", mode_threads},
 	{"armed", "a ring whose registered socket is received from before the gate", mode_armed},
+	{"timer", "a server that lets 300 ms pass on its ring before each answer", mode_timer},
+	{"idle", "a ring that accepts, where nobody comes", mode_idle},
 };
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 

@@ -107,6 +107,9 @@ void mode_worker(void);
 void mode_overflow(void);
 void mode_threads(void);
 void mode_armed(void);
+void mode_backlog(void);
+void mode_timer(void);
+void mode_idle(void);
 
 /* The parts of the mix. */
 void mix_net(struct ring *r, unsigned n);

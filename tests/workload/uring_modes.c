@@ -243,6 +243,35 @@ void mode_overflow(void)
 	ring__close(&r);
 }
 
+/* Nobody counts what is done before the gate. */
+static void submit_untold(struct ring *r)
+{
+	for (unsigned i = 0; i < 2 * QUEUE; i++) {
+		io_uring_prep_nop(io_uring_get_sqe(&r->u));
+		io_uring_submit(&r->u);
+	}
+}
+
+void mode_backlog(void)
+{
+	struct io_uring_cqe *cqe;
+	struct ring r;
+
+	ring__open(&r, client, QUEUE, QUEUE);
+	submit_untold(&r);
+	gate();
+	for (unsigned i = 0; i < 2 * QUEUE; i++) {
+		if (io_uring_wait_cqe(&r.u, &cqe))
+			die("io_uring_wait_cqe", errno);
+		io_uring_cqe_seen(&r.u, cqe);
+	}
+	for (unsigned i = 0; i < asked.count; i++) {
+		OP(&r, io_uring_prep_nop);
+		ring__drain(&r);
+	}
+	ring__close(&r);
+}
+
 /* ---- threads ---- */
 
 #define OWN_RINGS 3
@@ -371,4 +400,50 @@ void mode_armed(void)
 	ring__drain(&r);
 	ring__close(&r);
 	close(fd);
+}
+
+/* ---- timer ---- */
+
+static void serve_by_timer(int fd)
+{
+	struct __kernel_timespec time = {.tv_nsec = 300000000};
+	struct ring r;
+
+	ring__open(&r, server, 16, 0);
+	while (take_all(fd, 1)) {
+		OP(&r, io_uring_prep_timeout, &time, 0, 0);
+		ring__drain(&r);
+		if (write(fd, bytes, REPLY) != REPLY)
+			break;
+	}
+	ring__close(&r);
+}
+
+void mode_timer(void)
+{
+	int fd = with_server(serve_by_timer);
+
+	gate();
+	for (unsigned i = 0; i < asked.count; i++) {
+		uint64_t begin = now_ns();
+
+		if (write(fd, bytes, 1) != 1 || !take_all(fd, REPLY))
+			die("an exchange failed", EPIPE);
+		note_exchange(begin);
+	}
+	close(fd);
+}
+
+/* ---- idle ---- */
+
+void mode_idle(void)
+{
+	int port, listener = listen_here(&port);
+	struct ring r;
+
+	ring__open(&r, client, 16, 0);
+	OP(&r, io_uring_prep_accept, listener, NULL, NULL, 0);
+	ring__submit(&r);
+	gate();
+	ring__drain(&r);
 }

@@ -161,7 +161,7 @@ static void add_ending(struct endings *endings, const struct incident *incident,
 	const struct events *lists[] = {&incident->own, &incident->peers, &incident->rings};
 	const union event *found = NULL;
 
-	if (!wait->head.type || !wait->ring || !wait->op_known)
+	if (!wait->head.type || !wait->ring || wait->op_known != NS_OP_ENDED)
 		return;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]) && !found; i++)
 		found = ending_in(lists[i], wait);

@@ -94,6 +94,8 @@ static const char *release_damage(const struct ns_release *release)
 /* Of the one that ended the wait. */
 static const char *operation_damage(const struct ns_wait *wait)
 {
+	if (wait->op_known > NS_OP_PENDING)
+		return "what it says of its operation is beyond the table (op_known=)";
 	if (wait->op_code > OPCODE_MOST)
 		return "its operation is beyond 255 (op_code=)";
 	if (wait->op_file > NS_URING_OTHER)

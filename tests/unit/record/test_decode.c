@@ -281,6 +281,11 @@ static void test_ranges_of_what_ended_a_wait(void **state)
 	record.wait.op_file = NS_URING_TCP;
 	record.wait.op_how = NS_URING_HOWS;
 	assert_damaged(&record);
+	record.wait.op_how = NS_URING_POLLED;
+	record.wait.op_known = NS_OP_PENDING;
+	assert_int_equal(decode(&record, record.head.len, &out), 0);
+	record.wait.op_known = NS_OP_PENDING + 1;
+	assert_damaged(&record);
 }
 
 static void test_strings_end(void **state)

@@ -225,6 +225,8 @@ static void test_round_trip(void **state)
 			fill_field(&record, field, &random);
 		if (type == NS_WAIT)
 			record.wait.off_ts = record.head.ts / 2 + 1;
+		if (type == NS_WAIT)
+			record.wait.op_known = 1 + record.wait.op_known % NS_OP_PENDING;
 		if (type == NS_URING)
 			fit_operation(&record.uring, &random);
 		if (type == NS_WAIT && record.wait.op_known)

@@ -1084,9 +1084,7 @@ static void explain_operation(struct waker_chain *chain, const struct wait_view 
 					       .idle_stays = true,
 					       .runqueue_stays = true});
 	/* A server's clock, between requests. */
-	else if (view->kind == WAIT_SLEEP && !chain->depth &&
-		 pending_reply__is_server(chain->model, wait->head.tgid) &&
-		 !pending_reply__due_anywhere(chain->model, wait))
+	else if (view->kind == WAIT_SLEEP && !chain->depth && !is_own_time_out(chain, view))
 		spend(chain, until, CAUSE_IDLE);
 	/* Of a zero-copy send the bytes have gone, and are acknowledged last. */
 	else if (view->kind == WAIT_SEND && done && done->cqe_flags & NS_CQE_NOTIF)

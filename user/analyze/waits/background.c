@@ -68,7 +68,8 @@ static bool is_by_clock(const struct model *model, const struct path_part *part)
 
 /*
  * A server's loop, or a thread of its pool, or its worker, looked after its own clock, and perhaps
- * woke another one for what it found: nobody came meanwhile. A plain sleep is somebody's own.
+ * woke another one for what it found: nobody came meanwhile. A plain sleep is somebody's own; a
+ * ring's timer is its loop's.
  */
 static bool is_tick(const struct model *model, const struct model_process *process,
 		    const struct ns_wait *wait, enum cause cause, const struct path *path)
@@ -78,7 +79,7 @@ static bool is_tick(const struct model *model, const struct model_process *proce
 	if (!listens(model, process))
 		return false;
 	if (cause == CAUSE_TIMER)
-		return wait_view__of(model, wait).kind != WAIT_SLEEP;
+		return wait->ring || wait_view__of(model, wait).kind != WAIT_SLEEP;
 	part = cause == CAUSE_LOCK ? path__main(path, cause) : NULL;
 	return part && part->pid == process->pid && is_by_clock(model, part);
 }

@@ -174,24 +174,6 @@ bool pending_reply__is_server(const struct model *model, uint32_t tgid)
 	return false;
 }
 
-bool pending_reply__due_anywhere(const struct model *model, const struct ns_wait *wait)
-{
-	const struct model_conn *conn;
-	size_t cursor = 0;
-
-	while ((conn = model__next_conn(model, &cursor))) {
-		struct acts acts;
-
-		if (conn->closed || conn->id.head.tgid != wait->head.tgid ||
-		    conn->id.opener != NS_OPENER_PEER)
-			continue;
-		acts = acts_before(conn, wait->off_ts);
-		if (acts.in_ts > acts.out_ts)
-			return true;
-	}
-	return false;
-}
-
 uint64_t pending_reply__requested_at(const struct model *model, const struct ns_wait *wait)
 {
 	const struct model_conn *conn = model__conn(model, wait->head.conn);

@@ -12,9 +12,6 @@
 bool pending_reply__awaited(const struct model *model, const struct ns_wait *wait);
 /* The thread's process has to reply there: it accepted the connection, and has read last. */
 bool pending_reply__due_here(const struct model *model, const struct ns_wait *wait);
-/* Likewise on any connection of its process, by their events: more came in than it has
- * answered when the wait began. */
-bool pending_reply__due_anywhere(const struct model *model, const struct ns_wait *wait);
 /* Has this process accepted connections? Then what it waits for between them is idleness. */
 bool pending_reply__is_server(const struct model *model, uint32_t tgid);
 /* When the request went out: the last send before the wait, or in it by another thread; 0 not seen.

@@ -12,6 +12,17 @@ bool uring_wait__has_operation(const struct ns_wait *wait)
 	return wait->state && wait->ring && wait->op_known;
 }
 
+bool uring_wait__ended_by_operation(const struct ns_wait *wait)
+{
+	return uring_wait__has_operation(wait) && wait->op_known == NS_OP_ENDED;
+}
+
+bool uring_wait__is_for_any(const struct ns_wait *wait)
+{
+	return uring_wait__has_operation(wait) && wait->op_known == NS_OP_PENDING &&
+	       wait->op_code == NS_OPCODE_UNKNOWN;
+}
+
 /* The next completion of a ring from *i on, which is behind it then; NULL: none. */
 static const struct ns_uring *next_done(const struct model_ring *ring, size_t *i)
 {
@@ -83,7 +94,7 @@ struct ns_wait uring_wait__as_if(const struct ns_wait *wait, const struct ns_uri
 {
 	struct ns_wait as_if = *wait;
 
-	as_if.op_known = 1;
+	as_if.op_known = NS_OP_ENDED;
 	as_if.op_code = done->opcode;
 	as_if.op_user_data = done->user_data;
 	as_if.op_submit_ts = done->submit_ts;

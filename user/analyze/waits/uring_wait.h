@@ -9,8 +9,17 @@
 
 #include "user/model/model.h"
 
-/* Did a wait sleep for completions, or is one known to have ended it? */
+/* Does a wait say which operation of its ring it was for? Of any is one, too. */
 bool uring_wait__has_operation(const struct ns_wait *wait);
+
+/* And that one ended it. */
+bool uring_wait__ended_by_operation(const struct ns_wait *wait);
+
+/*
+ * Is it for whatever of its ring comes first? None did, and several were in flight, or such as were
+ * submitted before the attach.
+ */
+bool uring_wait__is_for_any(const struct ns_wait *wait);
 
 /*
  * What the record of a wait on a ring does not say itself of its operation is filled in from the

@@ -74,7 +74,7 @@ static enum wait_kind by_itself(const struct model *model, const struct ns_wait 
 	return found == WAIT_SEND && stack && !wait->head.conn ? WAIT_UNKNOWN : found;
 }
 
-/* The kernel side names the operation where a ring's file or eventfd was slept on as well. */
+/* The kernel side names what ended the wait where a ring's file or eventfd was slept on as well. */
 static bool is_for_completions(const struct ns_wait *wait, enum wait_kind found)
 {
 	switch (found) {
@@ -84,7 +84,7 @@ static bool is_for_completions(const struct ns_wait *wait, enum wait_kind found)
 	case WAIT_IPC:
 	case WAIT_RECEIVE:
 	case WAIT_UNKNOWN:
-		return uring_wait__has_operation(wait);
+		return uring_wait__ended_by_operation(wait);
 	default:
 		return false;
 	}
@@ -164,6 +164,8 @@ static enum wait_kind of_operation(const struct model *model, const struct ns_wa
 	    stack__has(model__stack(model, wait->waker_stack_id), "timerfd_tmrproc") ||
 	    (done && uring_wait__timed_out(model, done)))
 		return WAIT_SLEEP;
+	if (uring_wait__is_for_any(wait))
+		return WAIT_MANY;
 	if (uring_wait__has_operation(wait))
 		found = by_opcode(wait, waker);
 	return found == WAIT_URING && waker == WAKER_DISK ? WAIT_DISK : found;

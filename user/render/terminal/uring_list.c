@@ -199,7 +199,7 @@ static void take_early_wake(struct uring_list *list, struct line *line)
 
 static void learn_wake(struct uring_list *list, const struct ns_wait *wait)
 {
-	if (!wait->op_known)
+	if (wait->op_known != NS_OP_ENDED)
 		return;
 	if (!wait->op_done_ts) {
 		if (wait->wake_ts)

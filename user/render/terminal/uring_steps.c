@@ -90,7 +90,7 @@ void uring_steps__name_send(const struct stall *stall, const struct ns_send *sen
 
 bool uring_steps__ended(const struct ns_uring *op, const struct ns_wait *wait)
 {
-	return wait->head.type && wait->op_known && (!wait->ring || wait->ring == op->ring) &&
+	return wait->head.type && wait->op_known == NS_OP_ENDED && (!wait->ring || wait->ring == op->ring) &&
 	       wait->op_user_data == op->user_data && wait->op_submit_ts == op->submit_ts;
 }
 

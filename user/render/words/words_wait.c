@@ -93,10 +93,13 @@ static void describe_off_time(const struct ns_wait *wait, struct words *words)
 {
 	const char *off = duration_text(wait->head.ts - wait->off_ts);
 
-	if (wait->state == 0)
+	if (wait->ended == NS_WAIT_LASTS)
+		print_to(words->note, "after %s, when the window ends",
+			 wait->state && wait->wake_ts
+				 ? duration_text(ns_passed(wait->wake_ts, wait->head.ts))
+				 : off);
+	else if (wait->state == 0)
 		print_to(words->note, "waited %s for a CPU", off);
-	else if (wait->ended == NS_WAIT_LASTS)
-		print_to(words->note, "after %s, when the window ends", off);
 	else if (wait->ended == NS_WAIT_BOUND)
 		print_to(words->note, "off the CPU for at most %s, its return was not seen", off);
 	else if (wait->ended == NS_WAIT_WOKEN)
@@ -166,13 +169,24 @@ void words__sleep(const struct scene *scene, const struct ns_wait *wait, struct 
 	add_begin(wait, words);
 }
 
+/* None of its ring's operations ended it, and this is the one that was to. */
+static bool names_pending(const struct ns_wait *wait)
+{
+	return wait->op_known == NS_OP_PENDING && wait->op_code != NS_OPCODE_UNKNOWN;
+}
+
 void words__wake(const struct scene *scene, const struct ns_wait *wait, struct words *words)
 {
 	begin(scene, wait, wait->head.ts, words);
-	print_to(words->what, wait->ended == NS_WAIT_LASTS ? "still sleeps" : "runs again");
+	if (wait->ended != NS_WAIT_LASTS)
+		print_to(words->what, "runs again");
+	else
+		print_to(words->what, !wait->state || wait->wake_ts ? "still waits for a CPU"
+								    : "still sleeps");
 	describe_off_time(wait, words);
-	if (wait->op_known) /* what its ring had for it */
-		add_to(words->note, "; ", "ended by uring %s",
+	if (wait->op_known == NS_OP_ENDED || names_pending(wait))
+		add_to(words->note, "; ", "%s uring %s",
+		       wait->op_known == NS_OP_ENDED ? "ended by" : "in flight:",
 		       uring_op_text(wait->op_code, wait->op_fd, wait->op_flags));
 	add_waker(scene, wait, words);
 }

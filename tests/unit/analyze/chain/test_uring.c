@@ -66,10 +66,22 @@ static const struct row rows[] = {
 			"waker_stack_id=14", "op_code=TIMEOUT op_tid=10"),
 	 CAUSE_IDLE, 0, 0, MISSING_NOTHING},
 	{"TIMEOUT of a server that has a request",
-	 SERVES
-	 "4 uring tgid=10 tid=10 conn=5 ring=1 step=done opcode=RECV file=tcp result=9\n" ON_RING(
-		 "waker_stack_id=14", "op_code=TIMEOUT op_tid=10"),
+	 SERVES ON_RING(
+		 "waker_stack_id=14",
+		 "op_code=TIMEOUT op_tid=10") "50.1 exchange conn=5 tgid=10 tid=10 side=served writes=1 "
+					      "begin=5.2 ready=5.2 off=1 answer=50.05 "
+					      "arrived=5.1 bytes_out=9 bytes_in=9 weight=1 ended=followed\n",
 	 CAUSE_TIMER, 1, 10, MISSING_NOTHING},
+	/* A signal ended it, or the window. */
+	{"none of those in flight", PENDING("op_code=255"), CAUSE_IDLE, 0, 0, MISSING_NOTHING},
+	{"none of those in flight, where an answer is due",
+	 RING_ASKED PENDING("op_code=255 conn=1 conn_basis=written turn=wrote"), CAUSE_PEER_APP, 1,
+	 10, MISSING_NOTHING},
+	{"the ACCEPT in flight", PENDING("op_code=ACCEPT op_tid=10"), CAUSE_IDLE, 0, 0,
+	 MISSING_NOTHING},
+	{"the RECV in flight",
+	 RING_ASKED PENDING("op_code=RECV op_file=tcp op_tid=10 conn=1 conn_basis=fd turn=wrote"),
+	 CAUSE_PEER_APP, 1, 10, MISSING_NOTHING},
 	{"TIMEOUT, no stack", ON_RING("", "op_code=TIMEOUT op_tid=10"), CAUSE_TIMER, 1, 10,
 	 MISSING_NOTHING},
 	{"RECV that its LINK_TIMEOUT cancelled, by the waker's stack",

@@ -73,6 +73,9 @@
 #define ON_RING(how, operation)                                                                     \
 	"50 wait tgid=10 tid=10 off=6 wake=49.9 state=1 syscall=426 arg0=4 stack_id=12 ring=1 " how \
 	" op_known=1 " operation "\n"
+#define PENDING(operation)                                                                         \
+	"50 wait tgid=10 tid=10 off=6 ended=lasts state=1 syscall=426 arg0=4 stack_id=12 ring=1 "  \
+	"op_known=2 " operation "\n"
 #define BY(tgid, tid) "waker_tgid=" #tgid " waker_tid=" #tid
 #define UNKNOWN                                                                                    \
 	"50 wait tgid=10 tid=10 off=6 wake=49.9 state=1 syscall=426 arg0=4 stack_id=12 ring=1 "

@@ -21,7 +21,9 @@ bool wait__concerns(const struct model *model, const struct ns_wait *wait, const
 {
 	if (wait->head.conn && (wait->head.conn == span->conn || wait->head.conn == span->peer))
 		return true;
-	if (span->writer_tid && wait->head.tid == span->writer_tid)
+	/* Who waits on another one is not kept by what he wrote here. */
+	if (span->writer_tid && wait->head.tid == span->writer_tid &&
+	    !(wait->head.conn && wait->conn_basis == NS_CONN_FD))
 		return true;
 	return wait__is_on(model, wait, model__conn(model, span->conn)) ||
 	       wait__is_on(model, wait, model__conn(model, span->peer));

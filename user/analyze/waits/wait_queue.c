@@ -244,9 +244,9 @@ void wait_queue__feed_request(struct wait_queue *queue, const struct ns_exchange
 
 /* ---- the same incident as a reported one ---- */
 
-/* The stall with this wait in its chain, 0 none; at the end of its chain, if it is of a cause. */
-static uint32_t stall_of(const struct wait_queue *queue, uint32_t tid, uint64_t off_ts,
-			 const enum cause *ends)
+/* The stall with this wait in its chain, NULL none; at the end of its chain, if it is of a cause. */
+static const struct reported *reported_with(const struct wait_queue *queue, uint32_t tid,
+					    uint64_t off_ts, const enum cause *ends)
 {
 	size_t count =
 		queue->reported_count < WAIT_QUEUE_LINKS ? queue->reported_count : WAIT_QUEUE_LINKS;
@@ -256,9 +256,17 @@ static uint32_t stall_of(const struct wait_queue *queue, uint32_t tid, uint64_t 
 
 		if (reported->tid == tid && reported->off_ts == off_ts &&
 		    (!ends || (reported->last && reported->cause == *ends)))
-			return reported->stall;
+			return reported;
 	}
-	return 0;
+	return NULL;
+}
+
+static uint32_t stall_of(const struct wait_queue *queue, uint32_t tid, uint64_t off_ts,
+			 const enum cause *ends)
+{
+	const struct reported *reported = reported_with(queue, tid, off_ts, ends);
+
+	return reported ? reported->stall : 0;
 }
 
 /*
@@ -680,25 +688,41 @@ static void judge_queued(struct wait_queue *queue, const struct pending *pending
 }
 
 /*
+ * Does a wait of its thread, which a stall explains, hold up what it has asked for elsewhere? Not
+ * one for whatever comes: the answer, had it come, would have ended it. What happens on a connection
+ * holds up who reads from that one, and hears no other.
+ */
+static bool holds_up_others(const struct model *model, const struct ns_wait *wait, enum cause cause)
+{
+	const struct wait_view view = wait_view__of(model, wait);
+
+	if (view.kind == WAIT_MANY || view.is_completion)
+		return false;
+	return cause__rank(cause) != CAUSE_RANK_NETWORK || wait->conn_basis == NS_CONN_FD;
+}
+
+/*
  * Some waits of a request's thread may be reported already: from moves behind the last of these.
  * Returns its stall, 0: there is none.
  */
 static uint32_t pass_reported(const struct wait_queue *queue, uint32_t tid, uint64_t *from,
-			      uint64_t to)
+			      uint64_t to, bool of_reply)
 {
 	const struct model_thread *thread = model__thread(queue->model, tid);
 	const struct ns_wait *wait;
 	uint64_t begin = *from;
-	uint32_t last = 0, stall;
+	const struct reported *reported;
+	uint32_t last = 0;
 
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
 		if (wait->off_ts < begin || wait->head.ts >= to)
 			continue;
-		stall = stall_of(queue, wait->head.tid, wait->off_ts, NULL);
-		if (!stall)
+		reported = reported_with(queue, wait->head.tid, wait->off_ts, NULL);
+		if (!reported ||
+		    (of_reply && !holds_up_others(queue->model, wait, reported->cause)))
 			continue;
 		*from = wait->head.ts;
-		last = stall;
+		last = reported->stall;
 	}
 	return last;
 }
@@ -715,7 +739,7 @@ static void judge_times(struct wait_queue *queue, const struct pending *pending,
 						 wait->head.ts);
 	for (size_t i = 0; i < attribution->slice_count; i++)
 		rest.length += attribution->slices[i].ns;
-	judged->delayed_by = pass_reported(queue, wait->head.tid, &from, wait->head.ts);
+	judged->delayed_by = pass_reported(queue, wait->head.tid, &from, wait->head.ts, false);
 	judge_explained(queue, pending, &rest, attribution, judged);
 }
 
@@ -781,11 +805,12 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 		judged->asked = *exchange;
 		judged->reads_from = reply.reads_from;
 	}
-	judged->delayed_by = pass_reported(queue, exchange->head.tid, &reply.from, reply.to);
+	judged->delayed_by = pass_reported(queue, exchange->head.tid, &reply.from, reply.to, true);
 	if (reply.to < reply.from + model__threshold(queue->model))
 		return;
 	answer.wait = reply.wait;
 	answer.wait.head.conn = exchange->head.conn;
+	answer.wait.conn_basis = NS_CONN_FD;
 	answer.wait.off_ts = reply.from;
 	answer.wait.head.ts = reply.to;
 	if (!find_unexplained(queue, pending->kind, &answer.wait, &rest)) {

@@ -29,10 +29,15 @@ static void test_flow(void **state)
 	/* The answer came behind both; it was another connection's; its end was not seen. */
 	assert_stalls(HEAD PEER ONE OTHER REQUEST("9", "80", "ended=followed"), 1);
 	assert_stalls(HEAD PEER ONE
-		      "40 exchange conn=3 tgid=10 tid=10 side=asked writes=1 begin=9 ready=9 "
+		      "40 exchange conn=3 tgid=10 tid=10 side=asked writes=1 begin=32 ready=32 "
 		      "bytes_out=60 weight=1 ended=followed\n" OTHER,
 		      1);
 	assert_stalls(HEAD PEER ONE REQUEST("9", "40", "ended=open") OTHER, 1);
+	/* What is held here keeps nobody's answer there: that wait is one of its own. */
+	assert_stalls(HEAD PEER ONE
+		      "40 exchange conn=3 tgid=10 tid=10 side=asked writes=1 begin=9 ready=9 "
+		      "bytes_out=60 weight=1 ended=followed\n" OTHER,
+		      2);
 }
 
 /* What of a request comes before most of it was held is a stall by itself, what comes behind is

@@ -100,7 +100,6 @@ struct ns_op_state {
 	__u32 waits;     /* ns_ring_state.waits at the submission */
 	__u32 under_way; /* enum ns_under_way */
 	__u32 ready;     /* 1: its file became ready since it was armed */
-	__u32 direct;    /* 1: on a file that is read past the page cache */
 	__u32 by_data;   /* 1: it has an entry NS_BY_DATA */
 	__u32 refused;   /* 1: the kernel did not take it */
 	__u32 same;      /* 5.10, and NS_BY_NOTIF: operations under way with this key */

@@ -105,31 +105,50 @@ static __always_inline void end_op(struct ns_op_state *state, struct ns_ring_sta
 
 /* ---- what brought it about ---- */
 
+/* READV, WRITEV, READ_FIXED, WRITE_FIXED, READ, WRITE */
+#define NS_OPS_ON_DISK (1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 1u << 22 | 1u << 23)
+
+/* Does a device complete it, past the page cache? 5.10's completions do not name their request. */
+static __always_inline bool is_direct(__u32 opcode, struct io_kiocb *req)
+{
+	struct file_view view = {};
+	struct file *file;
+
+	if (!req || opcode > 31 || !(NS_OPS_ON_DISK & 1u << opcode))
+		return false;
+	file = BPF_CORE_READ(req, file);
+	if (!file || !(BPF_CORE_READ(file, f_flags) & NS_O_DIRECT))
+		return false;
+	view_file(file, &view);
+	return file_kind(&view) == NS_URING_DISK;
+}
+
 /*
  * Inline: the thread that submitted it is still in the same submission. It has not slept
  * since, nor begun to wait on the ring; and the operation is none that a timer or a device
  * completes, which can happen to the same thread before it sleeps.
  */
 static __always_inline bool is_inline(const struct ns_op_state *state,
-				      const struct ns_ring_state *ring)
+				      const struct ns_ring_state *ring, struct io_kiocb *req)
 {
 	const struct ns_uring *op = &state->op;
 
 	if (state->refused)
 		return true;
-	return !op->queued_ts && !op->armed_ts && !state->ready && !state->direct &&
+	return !op->queued_ts && !op->armed_ts && !state->ready &&
 	       !is_timer(op->opcode) && op->head.tid == (__u32)bpf_get_current_pid_tgid() &&
-	       state->waits == ring->waits && state->switches == own_switches();
+	       state->waits == ring->waits && state->switches == own_switches() &&
+	       !is_direct(op->opcode, req);
 }
 
 static __always_inline __u32 how_done(const struct ns_op_state *state,
-				      const struct ns_ring_state *ring)
+				      const struct ns_ring_state *ring, struct io_kiocb *req)
 {
 	const struct ns_uring *op = &state->op;
 
 	if (!op->submit_ts)
 		return NS_URING_HOW_UNKNOWN;
-	if (!op->shot && is_inline(state, ring))
+	if (!op->shot && is_inline(state, ring, req))
 		return NS_URING_INLINE;
 	if (op->queued_ts > op->armed_ts)
 		return NS_URING_WORKER;
@@ -327,7 +346,7 @@ static __noinline int on_done(struct ns_ring_state *ring, const struct completio
 	now = bpf_ktime_get_ns();
 	if (state) {
 		op = state->op;
-		op.how = how_done(state, ring);
+		op.how = how_done(state, ring, what->req);
 		op.shot = ++state->op.shot;
 		if (state->mixed)
 			op.opcode = NS_OPCODE_UNKNOWN;

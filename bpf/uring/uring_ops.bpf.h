@@ -126,7 +126,6 @@ static __always_inline __u64 note_op_kind(struct ns_uring *op, const struct file
 static __always_inline void note_file(struct ns_op_state *state, const struct file_view *view)
 {
 	state->sk = note_op_kind(&state->op, view);
-	state->direct = state->op.file == NS_URING_DISK && view->flags & NS_O_DIRECT;
 }
 
 /* Its connection, when that is watched. */

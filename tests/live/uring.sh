@@ -249,6 +249,16 @@ case_uring_idle() {
     expect_is "ACCEPTs that were cancelled" "$(operation ACCEPT error_counts.ECANCELED)" 1
 }
 
+# A device does it, in the time of whoever runs there.
+case_uring_direct() {
+    "$URING" --mode direct -n 1 >"$SCRATCH/said" 2>&1 ||
+        { echo "# $LABEL: uring_direct: $(tail -n 1 "$SCRATCH/said")" && return; }
+    start_ring direct direct -n 1000
+    trace_named
+    expect_is "reads" "$(operation READ count)" 1000
+    expect_is "such as were done inline" "$(operation READ inline)" 0
+}
+
 # What had completed before the window, and found no room in the queue, is no loss when it comes there.
 case_uring_backlog() {
     start_ring backlog backlog -n "$FEW"

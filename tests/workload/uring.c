@@ -48,6 +48,7 @@ static const struct {
 	{"nop", "NOPs, --batch at a time", mode_nop},
 	{"rings", "one ring after the other", mode_rings},
 	{"worker", "reads of a file by worker threads", mode_worker},
+	{"direct", "reads of a file past the page cache", mode_direct},
 	{"overflow", "more completions than the completion queue holds", mode_overflow},
 	{"backlog", "NOPs after completions that wait for room since before the gate", mode_backlog},
 	{"threads", "one ring of two threads, and three with a ring each", mode_threads},

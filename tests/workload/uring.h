@@ -104,6 +104,7 @@ void mode_echo(void);
 void mode_nop(void);
 void mode_rings(void);
 void mode_worker(void);
+void mode_direct(void);
 void mode_overflow(void);
 void mode_threads(void);
 void mode_armed(void);

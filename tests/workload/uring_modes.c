@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The modes of the workload `uring` but the mix. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -187,6 +188,29 @@ void mode_worker(void)
 			OP(&r, io_uring_prep_read, fd, bytes, sizeof(bytes), (i + j) % 256 * 4096)
 				->flags |= IOSQE_ASYNC;
 		ring__drain(&r);
+	}
+	ring__close(&r);
+	close(fd);
+}
+
+/* ---- direct ---- */
+
+#define BLOCK 4096
+
+void mode_direct(void)
+{
+	static char block[BLOCK] __attribute__((aligned(BLOCK)));
+	int fd = scratch_file(16 * BLOCK);
+	struct ring r;
+
+	if (fsync(fd) || fcntl(fd, F_SETFL, O_DIRECT))
+		cannot("file that is read past the page cache here");
+	open_at_gate(&r, 16, 0);
+	for (unsigned i = 0; i < asked.count; i++) {
+		OP(&r, io_uring_prep_read, fd, block, BLOCK, i % 16 * BLOCK);
+		ring__drain(&r);
+		if (r.last_result != BLOCK)
+			die("a read", -r.last_result);
 	}
 	ring__close(&r);
 	close(fd);

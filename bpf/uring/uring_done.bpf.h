@@ -34,13 +34,19 @@ static __always_inline bool is_zero_copy(__u32 opcode)
  * A zero-copy send is done, but for the word that its buffer is free: that comes from another
  * request, of no opcode to speak of, with the same user_data.
  */
-static __noinline int await_notification(const struct ns_op_state *state, __u64 ctx)
+static __noinline int await_notification(struct ns_op_state *state, struct io_kiocb *req, __u64 ctx)
 {
 	struct ns_op_key key = {.ring = ctx | NS_BY_NOTIF};
+	struct file *file = req ? BPF_CORE_READ(req, file) : NULL;
 	struct ns_op_state *waits;
+	struct file_view view = {};
 
 	if (!state)
 		return 0;
+	if (file && !state->op.file) {
+		view_file(file, &view);
+		note_file(state, &view);
+	}
 	key.request = state->op.user_data;
 	waits = enter_op(&key);
 	if (!waits)
@@ -371,7 +377,7 @@ static __noinline int on_done(struct ns_ring_state *ring, const struct completio
 	if (!state)
 		return 0;
 	if (is_zero_copy(op.opcode) && what->flags & NS_CQE_MORE && !(what->flags & NS_CQE_NOTIF)) {
-		await_notification(state, ring->ctx);
+		await_notification(state, what->req, ring->ctx);
 		end_op(state, ring, what);
 	} else if (!(what->flags & NS_CQE_MORE)) {
 		end_op(state, ring, what);

@@ -18,6 +18,7 @@ struct io_kiocb___op {
 	__s32 result;       /* until cef216fc32d7 (5.19) */
 	struct {
 		__s32 res;
+		__u32 flags;
 	} cqe;
 	struct io_ring_ctx *ctx;
 	struct {

@@ -68,6 +68,21 @@ static __always_inline __u64 op_key(struct io_kiocb___op *request)
 	return (__u64)request;
 }
 
+/*
+ * The operation of a request. The word that a zero-copy send's buffer is free comes by one of its
+ * own, which looks like a NOP (io_alloc_notif(), 6.0).
+ */
+static __always_inline struct ns_op_state *op_of_request(__u64 ring, struct io_kiocb___op *request)
+{
+	__u32 flags = 0;
+
+	if (!BPF_CORE_READ(request, opcode) && bpf_core_field_exists(request->cqe.flags))
+		flags = BPF_CORE_READ(request, cqe.flags);
+	if (flags & NS_CQE_NOTIF)
+		return op_of(ring | NS_BY_NOTIF, request_user_data((struct io_kiocb *)request));
+	return op_of(ring, op_key(request));
+}
+
 /* What it is on, where it was not armed, which would have told. */
 static __noinline int note_op_file(struct ns_thread_state *thread, struct file *file)
 {
@@ -88,7 +103,7 @@ static __always_inline void note_request(struct ns_thread_state *thread,
 					 struct io_kiocb___op *request)
 {
 	__u64 ring = (__u64)BPF_CORE_READ(request, ctx);
-	struct ns_op_state *state = op_of(ring, op_key(request));
+	struct ns_op_state *state = op_of_request(ring, request);
 	struct ns_uring *op = &thread->ring.op;
 
 	if (state && state->under_way) {

@@ -259,6 +259,17 @@ case_uring_direct() {
     expect_is "such as were done inline" "$(operation READ inline)" 0
 }
 
+# The word that the kernel is done with a buffer comes by a request of its own, when the bytes are acknowledged.
+case_uring_buffers() {
+    start_ring buffers buffers -n 20
+    [ -n "${CLIENTS[buffers]:-}" ] || return 0
+    trace_named
+    expect_counts "the report" "$(report_counts)" "${CLIENTS[buffers]}"
+    expect "stalls" "$(report '.stalls | length')" '>=' 10
+    expect_is "operations that are said to have ended them" "$(report '[.stalls[].evidence[] | select(.event == "wait" and .op_known == 1).op_code] | unique | join(" ")')" SEND_ZC
+    expect_is "stalls of a lock, or of what was not seen" "$(report '[.stalls[] | select(.cause | IN("lock", "uring"))] | length')" 0
+}
+
 # What had completed before the window, and found no room in the queue, is no loss when it comes there.
 case_uring_backlog() {
     start_ring backlog backlog -n "$FEW"

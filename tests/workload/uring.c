@@ -53,6 +53,7 @@ static const struct {
 	{"backlog", "NOPs after completions that wait for room since before the gate", mode_backlog},
 	{"threads", "one ring of two threads, and three with a ring each", mode_threads},
 	{"armed", "a ring whose registered socket is received from before the gate", mode_armed},
+	{"buffers", "zero-copy sends, whose buffers are awaited", mode_buffers},
 	{"timer", "a server that lets 300 ms pass on its ring before each answer", mode_timer},
 	{"idle", "a ring that accepts, where nobody comes", mode_idle},
 };

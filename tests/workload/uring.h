@@ -109,6 +109,7 @@ void mode_overflow(void);
 void mode_threads(void);
 void mode_armed(void);
 void mode_backlog(void);
+void mode_buffers(void);
 void mode_timer(void);
 void mode_idle(void);
 

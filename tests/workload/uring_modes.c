@@ -37,7 +37,8 @@ static bool take_all(int fd, size_t size)
 	size_t got = 0;
 
 	while (got < size) {
-		ssize_t n = read(fd, buffer, size - got);
+		size_t left = size - got;
+		ssize_t n = read(fd, buffer, left < sizeof(buffer) ? left : sizeof(buffer));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -422,6 +423,36 @@ void mode_armed(void)
 		die("write", errno);
 	OP(&r, io_uring_prep_timeout_remove, timeout, 0);
 	ring__drain(&r);
+	ring__close(&r);
+	close(fd);
+}
+
+/* ---- buffers ---- */
+
+#define LARGE 20000
+
+static void read_late(int fd)
+{
+	const struct timespec nap = {.tv_nsec = 30000000};
+
+	do
+		nanosleep(&nap, NULL);
+	while (take_all(fd, LARGE));
+}
+
+void mode_buffers(void)
+{
+	static char large[LARGE];
+	int fd = with_server(read_late);
+	struct ring r;
+
+	open_at_gate(&r, 16, 0);
+	if (!ring__has(&r, IORING_OP_SEND_ZC))
+		cannot("zero-copy send");
+	for (unsigned i = 0; i < asked.count; i++) {
+		OP(&r, io_uring_prep_send_zc, fd, large, LARGE, MSG_WAITALL, 0);
+		ring__drain(&r);
+	}
 	ring__close(&r);
 	close(fd);
 }

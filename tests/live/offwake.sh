@@ -114,6 +114,19 @@ case_offwake_sampled() {
     expect_is "a sample with --exact" "$(profile .totals.sampled)" null
 }
 
+# The window ends in a short wait that another one stands for: its place was not looked at, and is not lost.
+case_offwake_cut_short() {
+    local run
+    start_exchange -- --mode single --seconds 60
+    open_gate
+    for run in 1 2 3 4 5 6; do
+        "$NETSTALL" offwake "${ATTACH[@]}" -p "$CLIENT" --json 0.2 >"$SCRATCH/profile" 2>"$SCRATCH/profile.err" ||
+            fail "offwake ended with status $?: $(tail -n 1 "$SCRATCH/profile.err")"
+        expect_is "stacks lost in run $run" "$(profile '[.chains[] | select(.kernel == ["[lost stack]"]).waits] | add // 0')" 0
+    done
+    kill "$EXCHANGE_PID"
+}
+
 # The same run by an independent program that knows nothing of ours.
 case_offwake_reference() {
     command -v bpftrace >/dev/null || skip "bpftrace is not installed"

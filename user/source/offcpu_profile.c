@@ -15,6 +15,7 @@ struct maker {
 	struct profile *profile;
 	struct offcpu_texts *texts;
 	struct ns_offcpu_short shorts;  /* where some stand for others: all of the targets', */
+	struct ns_offcpu_short passed;  /* of these, what had not ended with the window */
 	struct ns_offcpu_short sampled; /* and what those come to by their weights */
 };
 
@@ -186,6 +187,7 @@ static void count_shorts(struct maker *maker)
 	struct profile_sample *sample = &maker->profile->sample;
 	struct ns_offcpu_short looked_at = {0};
 
+	add_shorts(&maker->shorts, &maker->passed);
 	for (uint32_t i = 0; i < skel->rodata->settings.cpus && i < NS_CPUS; i++) {
 		add_shorts(&maker->shorts, &skel->bss->segment_cpus[i].others);
 		add_shorts(&looked_at, &skel->bss->segment_cpus[i].sample);
@@ -245,26 +247,50 @@ static bool counts(const struct offcpu_options *options, uint32_t state, uint64_
 	return options->state ? state & options->state : !state;
 }
 
+/* What a thread's wait comes to by the window's end. False: it is in none. */
+static bool measure_unfinished(const struct maker *maker, const struct ns_offcpu_thread *thread,
+			       struct ns_offcpu_short *out)
+{
+	uint64_t end = maker->offcpu->session->end_ts, wake;
+
+	if (!thread->off_ts || thread->off_ts >= end)
+		return false;
+	wake = thread->wake_ts && thread->wake_ts < end ? thread->wake_ts : end;
+	if (!thread->state || wake < thread->off_ts)
+		wake = thread->off_ts;
+	*out = (struct ns_offcpu_short){
+		.ns = wake - thread->off_ts,
+		.runqueue_ns = end - wake,
+		.count = 1,
+	};
+	return true;
+}
+
 static void add_unfinished(struct maker *maker, const struct ns_offcpu_thread *thread)
 {
 	struct offcpu *offcpu = maker->offcpu;
 	struct ns_offcpu_chain chain = thread->chain;
-	struct ns_offcpu_sum sum = {.count = 1};
-	uint64_t end = offcpu->session->end_ts, wake;
+	struct ns_offcpu_short wait;
 
-	if (!thread->off_ts || thread->off_ts >= end)
+	if (!measure_unfinished(maker, thread, &wait))
 		return;
-	wake = thread->wake_ts && thread->wake_ts < end ? thread->wake_ts : end;
-	if (!thread->state || wake < thread->off_ts)
-		wake = thread->off_ts;
-	sum.ns = wake - thread->off_ts;
-	sum.runqueue_ns = end - wake;
 	if (!thread->wake_ts)
 		memset(chain.hops, 0, sizeof(chain.hops));
-	if (counts(&offcpu->options, thread->state, thread->state ? sum.ns : sum.runqueue_ns))
-		add_sum(maker, &chain, &sum);
-	else if (!thread->state)
-		maker->profile->runqueue_ns += sum.runqueue_ns;
+	if (!counts(&offcpu->options, thread->state, thread->state ? wait.ns : wait.runqueue_ns)) {
+		if (!thread->state)
+			maker->profile->runqueue_ns += wait.runqueue_ns;
+		return;
+	}
+	/* Another one stands for it, as the kernel side has it (pass_over()). */
+	if (!thread->weight && thread->state && wait.ns < NS_OFFCPU_SHORT_NS) {
+		if (!thread->level)
+			add_shorts(&maker->passed, &wait);
+		return;
+	}
+	add_sum(maker, &chain,
+		&(struct ns_offcpu_sum){.count = wait.count,
+					.ns = wait.ns,
+					.runqueue_ns = wait.runqueue_ns});
 }
 
 static void add_all_unfinished(struct maker *maker)
@@ -341,9 +367,9 @@ struct profile *offcpu__profile(struct offcpu *offcpu)
 	fill_head(offcpu, maker.profile);
 	fill_losses(&maker);
 	maker.profile->runqueue_ns = offcpu->session->skel->bss->preempted_ns;
+	add_all_unfinished(&maker);
 	count_shorts(&maker);
 	add_sums(&maker);
-	add_all_unfinished(&maker);
 	profile__finish(maker.profile);
 	offcpu_texts__free(maker.texts);
 	return maker.profile;

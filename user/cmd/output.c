@@ -321,8 +321,10 @@ static void say_losses(const struct profile *profile)
 		if (profile->lost[i].count)
 			log__note("lost: %s", profile__lost(words, sizeof(words), profile, i));
 	}
-	if (profile->sample.waits)
-		log__note("%s", profile__sampled(words, sizeof(words), profile));
+	for (enum profile_note note = 0; note < PROFILE_NOTES; note++) {
+		if (profile__note(words, sizeof(words), profile, note))
+			log__note("%s", words);
+	}
 	if (profile->hidden)
 		log__note("%s", profile->hidden);
 }

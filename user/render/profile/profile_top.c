@@ -374,9 +374,10 @@ void render__profile_top(FILE *out, const struct profile *profile, const struct 
 	} else {
 		fprintf(out, "%*sNo wait ended in this time.\n", INDENT, "");
 	}
-	if (profile->sample.waits)
-		wrap__paragraph(out, profile__sampled(words, sizeof(words), profile), INDENT,
-				COLOUR_PLAIN, style);
+	for (enum profile_note note = 0; note < PROFILE_NOTES; note++) {
+		if (profile__note(words, sizeof(words), profile, note))
+			wrap__paragraph(out, words, INDENT, COLOUR_PLAIN, style);
+	}
 	print_losses(out, profile, style);
 	print_blind_spots(out, profile, style);
 }

@@ -205,14 +205,55 @@ char *chain__kernel(char *dst, size_t size, const char *kernel, unsigned most)
 	return dst;
 }
 
-char *profile__sampled(char *dst, size_t size, const struct profile *profile)
+/* Of which the chains have nothing: nobody wakes who has not slept. */
+static uint64_t unslept_ns(const struct profile *profile)
+{
+	uint64_t ns = profile->runqueue_ns;
+
+	for (size_t i = 0; i < profile->entry_count; i++) {
+		uint64_t own = profile->entries[i].state ? profile->entries[i].runqueue_ns
+							 : profile->entries[i].ns;
+
+		ns -= own < ns ? own : ns;
+	}
+	return ns;
+}
+
+/* From so many waits a second on a sample is taken of the short ones, if all are not asked for. */
+#define MANY_WAITS 2000
+
+static char *name_sample(char *dst, size_t size, const struct profile *profile)
 {
 	const struct profile_sample *sample = &profile->sample;
+	uint64_t window = profile->end_ts - profile->start_ts;
 
+	if (!sample->waits && (!window || profile->waits / (window / 1e9) <= MANY_WAITS))
+		return NULL;
+	if (!sample->waits) {
+		snprintf(dst, size,
+			 "each of %s was looked at, which takes some microseconds of the CPU: it is in the times on the run queue too, and what runs there is slower",
+			 counted_text(profile->waits, "wait"));
+		return dst;
+	}
 	snprintf(dst, size, "of %s below 1 ms (%s) %s were looked at%s; --exact looks at each",
 		 counted_text(sample->waits, "wait"), duration_text(sample->ns),
 		 sample->looked_at ? count_text(sample->looked_at) : "none",
 		 sample->looked_at ? ", and stand for the others" : "");
+	return dst;
+}
+
+char *profile__note(char *dst, size_t size, const struct profile *profile, enum profile_note note)
+{
+	uint64_t unslept;
+
+	if (note == PROFILE_NOTE_SAMPLE)
+		return name_sample(dst, size, profile);
+	unslept = unslept_ns(profile);
+	if (unslept < (profile->end_ts - profile->start_ts) / 100)
+		return NULL;
+	snprintf(dst, size,
+		 "%s on the run queue are in no chain: preempted, or out of a CPU quota (cpu.stat); --state=0 shows where",
+		 duration_text(unslept));
 	return dst;
 }
 

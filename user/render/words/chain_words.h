@@ -16,8 +16,14 @@ char *chain__callers(char *dst, size_t size, const char *user);
 /* The kernel's, without those that every wait has. */
 char *chain__kernel(char *dst, size_t size, const char *kernel, unsigned most);
 
-/* What was not looked at, where profile->sample has any. */
-char *profile__sampled(char *dst, size_t size, const struct profile *profile);
+enum profile_note {
+	PROFILE_NOTE_UNSLEPT, /* time without a CPU that is in no chain */
+	PROFILE_NOTE_SAMPLE,  /* which of many short waits were looked at, and what that costs */
+	PROFILE_NOTES
+};
+
+/* What is to be known beside the chains; NULL: nothing. */
+char *profile__note(char *dst, size_t size, const struct profile *profile, enum profile_note note);
 /* "7 stacks without room (--stack-storage-size): 3.00 ms, 3.1% of the time" */
 char *profile__lost(char *dst, size_t size, const struct profile *profile,
 		    enum profile_loss_kind kind);

@@ -6,21 +6,6 @@
 #ifndef NETSTALL_BPF_URING_URING_SCAN_BPF_H
 #define NETSTALL_BPF_URING_URING_SCAN_BPF_H
 
-/* A process that has inherited a ring is not its owner: the first one seen is, which made it. */
-static __always_inline void scan_ring(struct file *file, __u32 tgid, __u32 fd)
-{
-	struct io_ring_ctx *ctx;
-	__u64 key;
-
-	if (!proc_role(tgid) || !is_ring_file(file))
-		return;
-	ctx = BPF_CORE_READ(file, private_data);
-	key = (__u64)ctx;
-	if (!ctx || bpf_map_lookup_elem(&rings, &key))
-		return;
-	adopt_ring(ctx, tgid, fd, NS_ORIGIN_EXISTED);
-}
-
 /* Global, so that the verifier looks at it once and not for each round of the loop below. */
 __noinline int scan_registered(__u64 ring, __u32 index, __u32 tgid)
 {
@@ -33,6 +18,39 @@ __noinline int scan_registered(__u64 ring, __u32 index, __u32 tgid)
 	else
 		scan_peer(sk, tgid, NS_FD_UNKNOWN);
 	return 0;
+}
+
+/* Of a process that nobody watches, with whom a target may speak. */
+static __noinline int scan_files_of_stranger(struct io_ring_ctx *ctx, __u32 tgid)
+{
+	__u32 files, i;
+
+	if (!ctx)
+		return 0;
+	files = registered_files(ctx);
+	for (i = 0; i < NS_SCAN_STRANGERS; i++) {
+		if (i >= files)
+			break;
+		scan_registered((__u64)ctx, i, tgid);
+	}
+	return 0;
+}
+
+/* A process that has inherited a ring is not its owner: the first one seen is, which made it. */
+static __always_inline void scan_ring(struct file *file, __u32 tgid, __u32 fd)
+{
+	bool is_ours = proc_role(tgid);
+	struct io_ring_ctx *ctx;
+	__u64 key;
+
+	if ((!is_ours && scan_mode != NS_SCAN_PEERS) || !is_ring_file(file))
+		return;
+	ctx = BPF_CORE_READ(file, private_data);
+	key = (__u64)ctx;
+	if (!is_ours)
+		scan_files_of_stranger(ctx, tgid);
+	else if (ctx && !bpf_map_lookup_elem(&rings, &key))
+		adopt_ring(ctx, tgid, fd, NS_ORIGIN_EXISTED);
 }
 
 /* One ring's registered files from scan_from on. */

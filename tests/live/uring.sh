@@ -259,6 +259,17 @@ case_uring_direct() {
     expect_is "such as were done inline" "$(operation READ inline)" 0
 }
 
+# Seen from the server: the other end's socket has no descriptor.
+case_uring_registered_peer() {
+    EXCHANGE=$URING start_exchange -- --mode fixed -n "$FEW"
+    start_trace -p "$SERVER"
+    open_gate
+    end_exchange
+    end_trace
+    expect "nagle-delack stalls" "$(report '[.stalls[] | select(.cause == "nagle-delack")] | length')" '>=' "$MOST * $TRUTH_STALLS - 1"
+    expect_is "the peer of the connection" "$(report '[.connections[] | select(.pid != null) | .comm] | unique | join(" ")')" "uring uring-server"
+}
+
 # The word that the kernel is done with a buffer comes by a request of its own, when the bytes are acknowledged.
 case_uring_buffers() {
     start_ring buffers buffers -n 20

@@ -44,6 +44,7 @@ static const struct {
 } modes[] = {
 	{"mix", "some of all, with their errors", mode_mix},
 	{"split", "exchanges with a plain server: WRITE 40 B, WRITE 136 B, RECV", mode_split},
+	{"fixed", "the same, of a socket that is a registered file alone", mode_fixed},
 	{"echo", "exchanges of one SEND and one RECV, both ends on rings", mode_echo},
 	{"nop", "NOPs, --batch at a time", mode_nop},
 	{"rings", "one ring after the other", mode_rings},

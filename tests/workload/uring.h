@@ -100,6 +100,7 @@ int with_server(void (*serve)(int fd));
 void gate(void);
 void mode_mix(void);
 void mode_split(void);
+void mode_fixed(void);
 void mode_echo(void);
 void mode_nop(void);
 void mode_rings(void);

@@ -105,6 +105,35 @@ void mode_split(void)
 	close(fd);
 }
 
+/* ---- fixed ---- */
+
+/* Its descriptor is closed: no list of those has it. */
+void mode_fixed(void)
+{
+	int fd = with_server(serve_plain);
+	struct ring r;
+
+	ring__open(&r, client, 16, 0);
+	if (io_uring_register_files(&r.u, &fd, 1))
+		die("io_uring_register_files", errno);
+	close(fd);
+	gate();
+	for (unsigned i = 0; i < asked.count; i++) {
+		uint64_t begin = now_ns();
+
+		OP(&r, io_uring_prep_write, 0, bytes, FIRST, 0)->flags |=
+			IOSQE_FIXED_FILE | IOSQE_IO_LINK;
+		OP(&r, io_uring_prep_write, 0, bytes, SECOND, 0)->flags |=
+			IOSQE_FIXED_FILE | IOSQE_IO_LINK;
+		OP(&r, io_uring_prep_recv, 0, bytes, REPLY, MSG_WAITALL)->flags |= IOSQE_FIXED_FILE;
+		ring__drain(&r);
+		if (r.last_result != REPLY)
+			die("an exchange failed", -r.last_result);
+		note_exchange(begin);
+	}
+	ring__close(&r);
+}
+
 /* ---- echo ---- */
 
 static void serve_by_ring(int fd)

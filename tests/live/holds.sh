@@ -128,8 +128,8 @@ case_holds_many_writes_later() {
 
 # TCP_NODELAY is set in the middle of a hold by Nagle's algorithm: no acknowledgement, and no timer either.
 case_holds_nodelay_midway() {
-    trace_holds nodelay-midway 6
-    expect_cause nagle 5
+    trace_holds nodelay-midway 12
+    expect_cause nagle 10
     expect "nagle-delack stalls" "$(count_of nagle-delack)" '<=' "$OTHERS"
     expect_is "nagle stalls that miss something" \
         "$(report '[.stalls[] | select(.cause == "nagle" and .missing != null)] | length')" 0

@@ -21,19 +21,18 @@ __noinline int scan_registered(__u64 ring, __u32 index, __u32 tgid)
 }
 
 /* Of a process that nobody watches, with whom a target may speak. */
-static __noinline int scan_files_of_stranger(struct io_ring_ctx *ctx, __u32 tgid)
+static __always_inline void scan_files_of_stranger(struct io_ring_ctx *ctx, __u32 tgid)
 {
 	__u32 files, i;
 
 	if (!ctx)
-		return 0;
+		return;
 	files = registered_files(ctx);
 	for (i = 0; i < NS_SCAN_STRANGERS; i++) {
 		if (i >= files)
 			break;
 		scan_registered((__u64)ctx, i, tgid);
 	}
-	return 0;
 }
 
 /* A process that has inherited a ring is not its owner: the first one seen is, which made it. */

@@ -327,11 +327,11 @@ case_memory_of_the_cgroup() {
     group=$root/netstall-test-$$-$RANDOM
     mkdir "$group" 2>/dev/null || skip "no cgroup can be made here"
     CLEANUP+=("rmdir $group")
-    [ -w "$group/$file" ] && echo $((96 << 20)) >"$group/$file" || skip "cgroups have no limit of memory here"
+    [ -w "$group/$file" ] && echo $((80 << 20)) >"$group/$file" || skip "cgroups have no limit of memory here"
     in_group() { (echo $BASHPID >"$group/cgroup.procs" && exec timeout 60 "$NETSTALL" "$@") >"$SCRATCH/out" 2>"$SCRATCH/err"; }
     in_group trace "${ATTACH[@]}" -p $$ -d 0.1 2>/dev/null || status=$?
-    echo "# $LABEL: ${FUNCNAME[0]#case_}: with 101 MB the status is $status"
-    has_line '^netstall: its cgroup may have 101 MB of memory' "$SCRATCH/err" || fail "it does not say so: $(head -c 300 "$SCRATCH/err")"
+    echo "# $LABEL: ${FUNCNAME[0]#case_}: with 84 MB the status is $status"
+    has_line '^netstall: its cgroup may have 83[.]9 MB of memory' "$SCRATCH/err" || fail "it does not say so: $(head -c 300 "$SCRATCH/err")"
     small=$(sed -n 's/.*its cgroup may have.* in all: //p' "$SCRATCH/err")
     [ -n "$small" ] || fail "it advises nothing"
     # shellcheck disable=SC2086 # as it says

@@ -251,23 +251,29 @@ static struct session *make_session(const struct session_options *options,
 	return session;
 }
 
-#define START_BYTES (110ull << 20) /* as a cgroup counts, at the verifier's height */
+/* As a cgroup counts, in MB: at the verifier's height, and when it traces. */
+struct memory_taken {
+	unsigned most, then;
+};
 
 /* Over its limit it would be killed without a word. */
-static void look_at_memory_limit(const struct session_options *options)
+static void look_at_memory_limit(const struct session *session)
 {
+	const struct session_options *options = &session->options;
+	const struct memory_taken taken = session->caps.grows ? (struct memory_taken){90, 62}
+							      : (struct memory_taken){105, 78};
 	uint64_t limit;
 
 	if (options->untraced || options->max_conns)
 		return;
 	limit = container__memory_limit();
-	if (limit >= START_BYTES)
+	if (limit >= taken.most * 1100000ull)
 		return;
 	log__note(
-		"its cgroup may have %s of memory, and netstall takes 105 MB for a moment while it "
-		"starts, then 78: if it is killed, raise the limit, or make its tables smaller, "
+		"its cgroup may have %s of memory, and netstall takes %u MB for a moment while it "
+		"starts, then %u: if it is killed, raise the limit, or make its tables smaller, "
 		"to 61 MB in all: " SMALL_TABLES,
-		bytes_text(limit));
+		bytes_text(limit), taken.most, taken.then);
 }
 
 /* What is known already has been reported: find_targets() says itself what it does not find. */
@@ -287,8 +293,8 @@ int session__open(const struct session_options *options, const struct target *ta
 	session->program_pid = program_pid;
 	session->sink = sink;
 	session->context = context;
-	look_at_memory_limit(options);
 	caps__free_btf(caps__probe(&session->caps, options->btf_path));
+	look_at_memory_limit(session);
 	/* Now, not at the first stall: a chain is followed while it happens. */
 	kallsyms__load(session->kallsyms);
 	err = report_why(session, prepare(session));

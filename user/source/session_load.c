@@ -34,9 +34,20 @@ static void size_conns(struct session *session)
 
 		if (most)
 			bpf_map__set_max_entries(tables[i], each * most);
-		if (grows)
-			bpf_map__set_map_flags(tables[i], BPF_F_NO_PREALLOC);
 	}
+}
+
+/* Large tables of which most programs use little get memory as they fill, where a kernel can. */
+static void let_grow(struct session *session)
+{
+	const struct netstall_bpf *skel = session->skel;
+	struct bpf_map *const tables[] = {
+		skel->maps.conns, skel->maps.tuples, skel->maps.active,       skel->maps.threads,
+		skel->maps.ops,   skel->maps.rings,  skel->maps.uring_counts,
+	};
+
+	for (size_t i = 0; session->caps.grows && i < sizeof(tables) / sizeof(tables[0]); i++)
+		bpf_map__set_map_flags(tables[i], BPF_F_NO_PREALLOC);
 }
 
 /* Of a process; 0: not to be seen. */
@@ -123,6 +134,7 @@ static void configure(struct session *session)
 								   ? ring / VITAL_SHARE
 								   : LEAST_RINGBUF);
 	size_conns(session);
+	let_grow(session);
 	config->histories = histories_for(files, session->options.max_histories);
 	bpf_map__set_max_entries(skel->maps.histories, config->histories);
 	bpf_map__set_max_entries(skel->maps.free_histories, config->histories);

@@ -525,7 +525,7 @@ const struct scene cpu_scenes[] = {
 	{"stopped-by-debugger", setup_stop, {client_of_stopped, stopped_server, debugger}, 2, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "stopped by a debugger \\(ptrace\\), and could not run until scene-third/", .never = "asked for"}, .alone = true},
 	{"frozen", setup_freezer, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .alone = true},
 	{"frozen-v2", setup_freezer_2, {stopped_client, prompt_server, stopper}, 1, 16, .makes = {"stopped", 12, 0.60}, .verdict = {"stopped", .says = "was frozen, with its cgroup", .never = "asked for"}, .alone = true},
-	{"memory-high", setup_memory, {braked_client, prompt_server}, 1, 12, .makes = {"memory", 4, 0.30}, .verdict = {"memory", .says = "more than its memory.high", .never = "asked for"}, .alone = true},
+	{"memory-high", setup_memory, {braked_client, prompt_server}, 1, 12, .makes = {"memory", 4, 0.30}, .verdict = {"memory", .says = "more than its memory.high", .never = "asked for"}, .quick = true, .alone = true},
 	{0},
 };
 /* clang-format on */

@@ -31,20 +31,28 @@ CC := $(CLANG)
 SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -O1
 endif
 
+# `make static` builds so. Where its folder is does not show in what it makes.
+ifeq ($(STATIC),1)
+B := build/static
+CFLAGS := -O2 -g -ffunction-sections -fdata-sections -ffile-prefix-map=$(CURDIR)=.
+LDFLAGS += -static -Wl,--gc-sections -Wl,--build-id=sha1
+STATICFLAGS := -DNETSTALL_STATIC
+endif
+
 ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/)
 CFLAGS ?= -O2 -g
 ALL_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-	$(CFLAGS) $(SANFLAGS) -D_GNU_SOURCE -DNETSTALL_VERSION='"$(VERSION)"' -I. -I$(K) -MMD -MP
-BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
+	$(CFLAGS) $(SANFLAGS) $(STATICFLAGS) -D_GNU_SOURCE -DNETSTALL_VERSION='"$(VERSION)"' -I. -I$(K) -MMD -MP
+BPF_CFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
 	-Ivmlinux -I. -MMD -MP
 
 PURE_LIBS = $(shell $(PKG_CONFIG) --libs jansson zlib) -lm
-TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf libelf libdw libcap) -liberty $(PURE_LIBS)
+TOOL_LIBS = $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs libbpf libdw libelf libcap) -liberty $(PURE_LIBS)
 
 # The pure library: no kernel, no libbpf. The tests link it alone, which keeps it so.
 sources = $(sort $(shell find $(addprefix user/,$(1)) -name '*.c'))
 PURE_SRCS := $(call sources,base record model analyze explain render check) user/kernel/container.c user/kernel/plan.c user/source/stack_ids.c
-TOOL_SRCS := $(filter-out $(PURE_SRCS),$(call sources,kernel symbols source process demo cmd))
+TOOL_SRCS := $(filter-out $(PURE_SRCS) $(if $(STATIC),,user/symbols/no_debuginfod.c),$(call sources,kernel symbols source process demo cmd))
 PURE_OBJS := $(PURE_SRCS:%.c=$(B)/%.o)
 TOOL_OBJS := $(TOOL_SRCS:%.c=$(B)/%.o)
 SKELS := $(patsubst bpf/%.bpf.c,$(K)/%.skel.h,$(wildcard bpf/*.bpf.c))
@@ -105,7 +113,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnetstall.a
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS) -lcmocka -lm
 
 # What unwinds user stacks needs no kernel side.
-UNWIND_OBJS := $(patsubst %.c,$(B)/%.o,$(call sources,symbols)) $(B)/user/source/call_queue.o $(B)/user/kernel/privileges.o
+UNWIND_OBJS := $(patsubst %.c,$(B)/%.o,$(filter-out user/symbols/no_debuginfod.c,$(call sources,symbols))) $(B)/user/source/call_queue.o $(B)/user/kernel/privileges.o
 SYMBOL_TESTS := $(filter $(B)/tests/unit/symbols/%,$(UNIT_TESTS))
 $(SYMBOL_TESTS): $(B)/%: $(B)/%.o $(UNWIND_OBJS) $(B)/libnetstall.a
 	$(call say,LINK,$@)
@@ -275,6 +283,17 @@ bench: all $(WORKLOAD) $(URING)
 	$(Q)tests/bench/replay.sh
 	$(Q)tests/bench/uring_cost.sh
 
+# ---- one file for any host ----
+
+# One file without a library, stripped; what was stripped is in the .debug beside it.
+STATIC_FILE := build/netstall-$(VERSION)-linux-$(shell uname -m)
+.PHONY: static
+static:
+	$(Q)$(MAKE) STATIC=1 build/static/netstall
+	$(call say,STRIP,$(STATIC_FILE))
+	$(Q)objcopy --only-keep-debug build/static/netstall $(STATIC_FILE).debug
+	$(Q)cd build && objcopy --strip-debug --add-gnu-debuglink=$(notdir $(STATIC_FILE)).debug static/netstall $(notdir $(STATIC_FILE))
+
 # ---- demo, install, help ----
 
 .PHONY: demo install uninstall format clean help
@@ -315,6 +334,7 @@ help:
 	@echo 'make soak          trace for SOAK_SECONDS=1800 while all comes and goes, and compare at the end (root)'
 	@echo 'make bench         what tracing costs, against other tools (root)'
 	@echo 'make fuzz          feed every reader of foreign bytes with random ones, each for SECONDS_EACH=60'
+	@echo 'make static        $(STATIC_FILE): one file for any host, without a library'
 	@echo 'make install       to PREFIX=/usr/local, below DESTDIR; and uninstall'
 	@echo 'make format        clang-format all sources'
 	@echo 'V=1 shows commands, SAN=1 builds with ASan and UBSan below build/san'

@@ -4,7 +4,7 @@
 # Runs tests and counts them.
 #
 #   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary
-#                     all: pure, browser, live with clang beside it, clang_live, recipes, programs, score with fuzz beside it, vm
+#                     all: pure, browser, live with clang beside it, clang_live, static, recipes, programs, score with fuzz beside it, vm
 #                     nightly: all with NIGHTLY=1, san, soak
 #                     or single parts
 #
@@ -362,6 +362,7 @@ run_clang() {
         return
     fi
     echo "ok clang/build"
+    make -s -j2 static >/dev/null 2>&1 # for the part of that name, while nobody waits for it
     { { [ -z "${NIGHTLY:-}" ] || run_unit; } && run_golden; } | sed -E 's/^(ok|not ok|skip) /&clang\//' ||
         echo "not ok clang: the unit and golden tests ended with a failure"
 }
@@ -409,6 +410,11 @@ run_score() {
     NETSTALL=$B/netstall SCENE=$B/tests/scenarios/scene tests/scenarios/score.sh ${KEPT:+--keep "$KEPT/score"} ${1:+--only "$1" --again build/failed/score}
 }
 
+run_static() {
+    [ -z "${SAN:-}" ] || { echo "skip static: it has no sanitizers" && return; }
+    tests/static.sh
+}
+
 run_recipes() {
     NETSTALL=$B/netstall KEEP=$KEPT tests/recipes/run.sh ${1:+--only "$1"}
 }
@@ -440,7 +446,7 @@ run_again() {
     [ ${#vm[@]} = 0 ] || run_vm "${vm[@]}"
 }
 
-pure=(count unit golden docs schema profile boundary) others=(browser live+clang clang_live recipes programs score+fuzz vm)
+pure=(count unit golden docs schema profile boundary) others=(browser live+clang clang_live static recipes programs score+fuzz vm)
 parts=()
 for part in "$@"; do
     case $part in

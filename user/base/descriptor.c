@@ -2,6 +2,7 @@
 #include "user/base/descriptor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -54,6 +55,13 @@ int descriptor__receive(int socket, uint64_t *number)
 		return -EMFILE;
 	memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
 	return fd;
+}
+
+int descriptor__open_null(int flags)
+{
+	int fd = open("/dev/null", flags | O_CLOEXEC);
+
+	return fd >= 0 ? fd : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 int descriptor__write(int fd, const char *bytes, size_t count)

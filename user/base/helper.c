@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "user/base/clock.h"
+#include "user/base/descriptor.h"
 
 #define KILL_MS 1000 /* for the kernel to end it */
 
@@ -84,7 +85,7 @@ void helper__settle(const char *name, int socket, int also, bool keeps_stderr)
 	prctl(PR_SET_NAME, name);
 	/* Whoever waits for the end of a pipe of ours is not to wait for this process. */
 	close_range(settle_descriptors(socket, also) + 1, ~0U, 0);
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	null = descriptor__open_null(O_RDWR);
 	if (null < 0)
 		_exit(1);
 	dup2(null, STDIN_FILENO);

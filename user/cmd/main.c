@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "user/base/descriptor.h"
 #include "user/base/log.h"
 #include "user/base/xalloc.h"
 #include "user/cmd/commands.h"
@@ -57,8 +58,7 @@ static void fill_standard_descriptors(void)
 	int fd = 0;
 
 	while (fd >= 0 && fd <= STDERR_FILENO)
-		fd = open("/dev/null",
-			  (fcntl(STDOUT_FILENO, F_GETFD) < 0 ? O_RDONLY : O_RDWR) | O_CLOEXEC);
+		fd = descriptor__open_null(fcntl(STDOUT_FILENO, F_GETFD) < 0 ? O_RDONLY : O_RDWR);
 	if (fd >= 0)
 		close(fd);
 }

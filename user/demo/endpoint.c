@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -48,33 +48,45 @@ uint16_t endpoint__port(int fd)
 	return ntohs(((struct sockaddr_in *)&address)->sin_port);
 }
 
+/* Its size, 0: the host is no numeric address. */
+static socklen_t fill_address(struct sockaddr_storage *address, const char *host, uint16_t port)
+{
+	struct sockaddr_in *four = (struct sockaddr_in *)address;
+	struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
+
+	memset(address, 0, sizeof(*address));
+	if (inet_pton(AF_INET, host, &four->sin_addr) == 1) {
+		four->sin_family = AF_INET;
+		four->sin_port = htons(port);
+		return sizeof(*four);
+	}
+	if (inet_pton(AF_INET6, host, &six->sin6_addr) != 1)
+		return 0;
+	six->sin6_family = AF_INET6;
+	six->sin6_port = htons(port);
+	return sizeof(*six);
+}
+
 int endpoint__open(const struct workload_options *options, uint16_t port, bool listens, char *error)
 {
-	const struct addrinfo hints = {
-		.ai_socktype = SOCK_STREAM,
-		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
-	};
 	const char *host = host_of(options);
-	struct addrinfo *to;
-	char service[8];
+	struct sockaddr_storage address;
+	socklen_t size = fill_address(&address, host, port);
 	int err = 0, on = 1, fd;
 
-	snprintf(service, sizeof(service), "%u", port);
-	err = getaddrinfo(host, service, &hints, &to);
-	if (err) {
-		snprintf(error, ENDPOINT_ERROR_SIZE, "'%s' is no numeric address: %s", host,
-			 gai_strerror(err));
+	if (!size) {
+		snprintf(error, ENDPOINT_ERROR_SIZE, "'%s' is no numeric address", host);
 		return -EINVAL;
 	}
-	fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		err = -errno;
 	else if (!listens)
-		err = connect(fd, to->ai_addr, to->ai_addrlen) ? -errno : 0;
+		err = connect(fd, (struct sockaddr *)&address, size) ? -errno : 0;
 	else if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
-		 bind(fd, to->ai_addr, to->ai_addrlen) || listen(fd, WORKLOAD_MAX_CONNECTIONS))
+		 bind(fd, (struct sockaddr *)&address, size) ||
+		 listen(fd, WORKLOAD_MAX_CONNECTIONS))
 		err = -errno;
-	freeaddrinfo(to);
 	if (!err)
 		return fd;
 	if (fd >= 0)

@@ -14,6 +14,7 @@
 #include "user/base/log.h"
 #include "user/base/text.h"
 
+#define MOST_GROUPS 1024 /* of one user; Linux allows 65,536 */
 #define ID_SHOWN 32
 
 int privileges__keep_only(const int *kept, size_t count)
@@ -97,6 +98,58 @@ bool privileges__caller(uid_t *uid, gid_t *gid)
 	return !geteuid() && caller_id("SUDO_UID", uid) && caller_id("SUDO_GID", gid) && *uid;
 }
 
+/*
+ * In a static file the C library has no name services at hand (LDAP, SSSD): the two files alone are
+ * read, and who is in neither has fewer groups.
+ */
+#ifdef NETSTALL_STATIC
+static struct passwd *find_user(uid_t uid)
+{
+	FILE *file = fopen("/etc/passwd", "re");
+	struct passwd *user = NULL;
+
+	while (file && (user = fgetpwent(file)) && user->pw_uid != uid)
+		;
+	if (file)
+		fclose(file); /* what was read is not in its buffer */
+	return user;
+}
+
+static bool has_member(const struct group *group, const char *name)
+{
+	for (char **member = group->gr_mem; *member; member++)
+		if (!strcmp(*member, name))
+			return true;
+	return false;
+}
+
+static int take_groups(const struct passwd *user, gid_t gid)
+{
+	FILE *file = fopen("/etc/group", "re");
+	const struct group *group;
+	gid_t groups[MOST_GROUPS];
+	size_t count = 0;
+
+	groups[count++] = gid;
+	while (file && count < MOST_GROUPS && (group = fgetgrent(file)))
+		if (has_member(group, user->pw_name))
+			groups[count++] = group->gr_gid;
+	if (file)
+		fclose(file);
+	return setgroups(count, groups);
+}
+#else
+static struct passwd *find_user(uid_t uid)
+{
+	return getpwuid(uid);
+}
+
+static int take_groups(const struct passwd *user, gid_t gid)
+{
+	return initgroups(user->pw_name, gid);
+}
+#endif
+
 int privileges__become_caller(void)
 {
 	struct passwd *user;
@@ -105,8 +158,8 @@ int privileges__become_caller(void)
 
 	if (!privileges__caller(&uid, &gid))
 		return 0;
-	user = getpwuid(uid);
-	if (user ? initgroups(user->pw_name, gid) : setgroups(0, NULL))
+	user = find_user(uid);
+	if (user ? take_groups(user, gid) : setgroups(0, NULL))
 		return -errno;
 	if (setgid(gid) || setuid(uid))
 		return -errno;

@@ -2,6 +2,8 @@
 # netstall. `make help` says what there is. Everything is built below build/.
 
 VERSION := 0.1.0
+RELEASED := November 28, 2026
+COMMIT ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 PREFIX ?= /usr/local
 CC ?= gcc
 CLANG ?= clang
@@ -86,6 +88,14 @@ $(B)/libnetstall.a: $(PURE_OBJS)
 $(B)/%.o: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# The one file that names the commit is made anew with it.
+$(B)/user/cmd/main.o: $(B)/commit
+$(B)/user/cmd/main.o: ALL_CFLAGS += -DNETSTALL_COMMIT='"$(if $(COMMIT), ($(COMMIT)))"'
+$(B)/user/cmd/generate.o: ALL_CFLAGS += -DNETSTALL_RELEASED='"$(RELEASED)"'
+.PHONY: FORCE
+$(B)/commit: FORCE
+	$(Q)mkdir -p $(@D) && echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' >$@
 
 # It embeds them (.incbin), which the compiler does not tell make.
 $(B)/user/render/profile/svg_page.o: user/render/profile/flamegraph.js user/render/profile/flamegraph.css
@@ -302,14 +312,36 @@ demo:
 	$(Q)$(MAKE) -j2 all
 	$(Q)$(B)/netstall demo
 
-install: all
+# Manual pages and completions, of the rows of help.
+SHARE := $(DESTDIR)$(PREFIX)/share
+COMMAND_NAMES := trace record report check offwake doctor demo
+PAGES := $(B)/man/netstall.1 $(COMMAND_NAMES:%=$(B)/man/netstall-%.1)
+.PHONY: man
+man: $(PAGES) $(addprefix $(B)/man/completion.,bash zsh fish)
+$(B)/man/netstall.1: $(B)/netstall
+	$(Q)mkdir -p $(@D) && $(B)/netstall generate man >$@
+$(B)/man/netstall-%.1: $(B)/netstall
+	$(Q)mkdir -p $(@D) && $(B)/netstall generate man $* >$@
+$(B)/man/completion.%: $(B)/netstall
+	$(Q)mkdir -p $(@D) && $(B)/netstall generate $* >$@
+
+# Stripped, with the names of its own functions. What help and documents point to comes along.
+install: all man
 	install -D -m 755 $(B)/netstall $(DESTDIR)$(PREFIX)/bin/netstall
-	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/netstall/README.md
-	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/netstall/LICENSE
+	strip --strip-debug $(DESTDIR)$(PREFIX)/bin/netstall
+	install -d $(SHARE)/man/man1 $(SHARE)/doc/netstall
+	install -m 644 $(PAGES) $(SHARE)/man/man1
+	install -D -m 644 $(B)/man/completion.bash $(SHARE)/bash-completion/completions/netstall
+	install -D -m 644 $(B)/man/completion.zsh $(SHARE)/zsh/vendor-completions/_netstall
+	install -D -m 644 $(B)/man/completion.fish $(SHARE)/fish/vendor_completions.d/netstall.fish
+	install -m 644 README.md LICENSE NEWS.md SECURITY.md $(SHARE)/doc/netstall
+	cp -R docs $(SHARE)/doc/netstall
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/netstall
-	rm -rf $(DESTDIR)$(PREFIX)/share/doc/netstall
+	rm -f $(DESTDIR)$(PREFIX)/bin/netstall $(addprefix $(SHARE)/man/man1/,$(notdir $(PAGES)))
+	rm -f $(SHARE)/bash-completion/completions/netstall $(SHARE)/zsh/vendor-completions/_netstall
+	rm -f $(SHARE)/fish/vendor_completions.d/netstall.fish
+	rm -rf $(SHARE)/doc/netstall
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v '^vmlinux/')

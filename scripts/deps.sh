@@ -17,7 +17,7 @@ declare -A packages=(
     [test]="libcmocka-dev liburing-dev binutils xz-utils iperf3 iproute2 jq gojq util-linux procps kmod python3
             python3-jsonschema python3-yaml python3-fusepy systemd wrk libxml2-utils perl bpftrace chromium golang-go nodejs g++
             redis-server postgresql nginx-light haproxy gunicorn socat dovecot-imapd curl openjdk-17-jdk-headless
-            dnsmasq-base unbound strace tshark protobuf-compiler apache2-bin libapache2-mod-wsgi-py3"
+            dnsmasq-base unbound strace mandoc zsh fish tshark protobuf-compiler apache2-bin libapache2-mod-wsgi-py3"
     # virtiofsd is a part of qemu-system-common
     [vm]="qemu-system-x86 qemu-system-common busybox-static cpio kmod xz-utils zstd util-linux"
     [bench]="bpftrace strace tcpdump linux-perf libbpf-tools nginx-light wrk valgrind"

@@ -3,7 +3,7 @@
 #
 # Runs tests and counts them.
 #
-#   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary
+#   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary, manual
 #                     all: pure, browser, live with clang beside it, clang_live, static, recipes, programs, score with fuzz beside it, vm
 #                     nightly: all with NIGHTLY=1, san, soak
 #                     or single parts
@@ -410,6 +410,10 @@ run_score() {
     NETSTALL=$B/netstall SCENE=$B/tests/scenarios/scene tests/scenarios/score.sh ${KEPT:+--keep "$KEPT/score"} ${1:+--only "$1" --again build/failed/score}
 }
 
+run_manual() {
+    NETSTALL=$B/netstall tests/manual.sh
+}
+
 run_static() {
     [ -z "${SAN:-}" ] || { echo "skip static: it has no sanitizers" && return; }
     tests/static.sh
@@ -446,7 +450,7 @@ run_again() {
     [ ${#vm[@]} = 0 ] || run_vm "${vm[@]}"
 }
 
-pure=(count unit golden docs schema profile boundary) others=(browser live+clang clang_live static recipes programs score+fuzz vm)
+pure=(count unit golden docs schema profile boundary manual) others=(browser live+clang clang_live static recipes programs score+fuzz vm)
 parts=()
 for part in "$@"; do
     case $part in

@@ -48,7 +48,7 @@ fi
 if [ -n "${NIGHTLY:-}" ]; then
     other=$(mktemp -d)
     trap 'rm -rf "$root" "$other"' EXIT
-    git ls-files -z | xargs -0 cp --parents -t "$other" -- && make -s -C "$other" -j2 static >"$root/said" 2>&1
+    git ls-files -z | xargs -0 cp --parents -t "$other" -- && make -s -C "$other" -j2 static COMMIT="$(git rev-parse --short=12 HEAD)" >"$root/said" 2>&1
     judge reproducible "$(cmp "$FILE" "$other/$FILE" 2>&1) $(tail -n 1 "$root/said")" cmp -s "$FILE" "$other/$FILE"
 fi
 exit $failed

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bpf/event.h"
+#include "user/base/text.h"
 
 #define FACT(name) (1u << NS_FACT_##name)
 
@@ -63,6 +64,17 @@ enum cause cause__find(const char *id, size_t len)
 	       (strlen(causes[cause].id) != len || memcmp(causes[cause].id, id, len)))
 		cause++;
 	return (enum cause)cause;
+}
+
+const char *cause__nearest(const char *id)
+{
+	const char *ids[CAUSE_COUNT];
+	size_t count = 0;
+
+	for (enum cause cause = 0; cause < CAUSE_COUNT; cause++)
+		if (!cause__info(cause)->never_of_stall)
+			ids[count++] = cause__info(cause)->id;
+	return text__nearest(id, ids, count);
 }
 
 enum cause_rank cause__rank(enum cause cause)

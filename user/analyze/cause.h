@@ -59,6 +59,8 @@ struct cause_info {
 const struct cause_info *cause__info(enum cause cause);
 /* Of the cause with this id, len bytes; CAUSE_COUNT: there is none. */
 enum cause cause__find(const char *id, size_t len);
+/* The id that a misspelt one is nearest to, of a stall's cause; NULL: none is near. */
+const char *cause__nearest(const char *id);
 enum cause_rank cause__rank(enum cause cause);
 /* "your writes" */
 const char *cause_group__name(enum cause_group group);

@@ -277,3 +277,50 @@ void text__add(char *dst, size_t size, const char *separator, const char *format
 	vsnprintf(dst + used, size - used, format, args);
 	va_end(args);
 }
+
+#define NEAR_BYTES 32
+
+static unsigned distance(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+	unsigned row[NEAR_BYTES + 1];
+
+	for (size_t j = 0; j <= b_size; j++)
+		row[j] = (unsigned)j;
+	for (size_t i = 1; i <= a_size; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= b_size; j++) {
+			unsigned above = row[j], least = diagonal + (a[i - 1] != b[j - 1]);
+
+			if (above + 1 < least)
+				least = above + 1;
+			if (row[j - 1] + 1 < least)
+				least = row[j - 1] + 1;
+			diagonal = above;
+			row[j] = least;
+		}
+	}
+	return row[b_size];
+}
+
+const char *text__nearest(const char *word, const char *const *names, size_t count)
+{
+	size_t size = strlen(word);
+	const char *nearest = NULL;
+	unsigned least = (unsigned)(size + 2) / 3 + 1;
+
+	if (!size || size > NEAR_BYTES)
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		size_t name_size = strlen(names[i]);
+		unsigned far =
+			name_size > NEAR_BYTES ? least : distance(word, size, names[i], name_size);
+
+		if (far < least) {
+			least = far;
+			nearest = names[i];
+		}
+	}
+	return nearest;
+}

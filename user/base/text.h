@@ -73,4 +73,10 @@ void text__add(char *dst, size_t size, const char *separator, const char *format
 #define print_to(array, ...)          snprintf(array, sizeof(array), __VA_ARGS__)
 #define add_to(array, separator, ...) text__add(array, sizeof(array), separator, __VA_ARGS__)
 
+/*
+ * The name that a misspelt word is nearest to: at most a third of its letters are left out, put in
+ * or others (Levenshtein). NULL: none is near. Names of at most 32 bytes.
+ */
+const char *text__nearest(const char *word, const char *const *names, size_t count);
+
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/cmd/check_options.h"
 
+#include "user/cmd/commands.h"
+
 #include <string.h>
 
 /*
@@ -150,8 +152,13 @@ static void check_all(void *command_line, const struct argp_state *state)
 		usage_error(state, "--on-stall: %s", why);
 }
 
-static const struct command_options command = {
+const struct command_options cmd_check_options = {
 	.command = COMMAND_CHECK,
+	.examples =
+		{{"sudo netstall check -- ./test",
+		  "fails when TCP's own stalls come back, or cannot tell"},
+		 {"sudo netstall check --budget nagle-delack=0 --budget rto=2 --junit report.xml -- ./test",
+		  "with budgets of its own, and a report for a CI server"}},
 	.usage = "-- PROGRAM ARG...\n-p PID [-d SECS]",
 	.help = "Fail when a program's stalls exceed their budgets. Never pass when too little was seen.\v"
 		"Exit status, the first that holds: 4 PROGRAM failed; 1 over budget, or worse than the "
@@ -171,7 +178,7 @@ void check_options__parse(struct check_options *options, int argc, char **argv)
 	options->on_stall.every_secs = 1;
 	options->confidence = BASELINE_CONFIDENCE;
 	budgets__default(&options->budgets);
-	options__parse(&command, argc, argv, options);
+	options__parse(&cmd_check_options, argc, argv, options);
 }
 
 bool check_options__stdout_taken(const struct check_options *options)

@@ -34,8 +34,10 @@ static const struct option_row rows[] = {
 	{0},
 };
 
-static const struct command_options command = {
+const struct command_options cmd_demo_options = {
 	.command = COMMAND_DEMO,
+	.examples = {{"sudo netstall demo", "a client that writes each request in two pieces"},
+		     {"netstall demo --list", "the other workloads"}},
 	.usage = "[WORKLOAD]",
 	.help = "Trace a built-in client and server for a few seconds and explain why they are slow.",
 	.rows = rows,
@@ -116,7 +118,7 @@ int cmd_demo(int argc, char **argv)
 
 	options__init(&demo.options);
 	demo.script = workload__script(WORKLOAD_SPLIT);
-	options__parse(&command, argc, argv, &demo);
+	options__parse(&cmd_demo_options, argc, argv, &demo);
 	if (demo.list) {
 		list_workloads();
 		return EXIT_OK;

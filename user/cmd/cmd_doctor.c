@@ -35,8 +35,11 @@ static const struct option_row rows[] = {
 	{0},
 };
 
-static const struct command_options command = {
+const struct command_options cmd_doctor_options = {
 	.command = COMMAND_DOCTOR,
+	.examples = {{"netstall doctor", "what this kernel allows, and what to do about the rest"},
+		     {"sudo netstall doctor --self-test",
+		      "makes a known stall, and looks whether it is found"}},
 	.help = "Show what netstall can do on this machine, what it cannot see, and what to do about it.\v"
 		"Exit status: 0 tracing is possible, 2 it is not, 64 wrong usage.",
 	.rows = rows,
@@ -327,7 +330,7 @@ int cmd_doctor(int argc, char **argv)
 	char *why_not;
 
 	options__init(&doctor.common);
-	options__parse(&command, argc, argv, &doctor);
+	options__parse(&cmd_doctor_options, argc, argv, &doctor);
 	session = &doctor.common.session;
 	caps__free_btf(caps__probe(&caps, session->btf_path));
 	print_kernel(&caps);

@@ -44,14 +44,6 @@ static void parse_unwind(const struct option_row *row, char *arg, void *to,
 }
 
 /* As bcc's offwaketime has it. */
-static void help(const struct option_row *row, char *arg, void *to, const struct argp_state *state)
-{
-	(void)row;
-	(void)arg;
-	(void)to;
-	argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-}
-
 /* As in bcc; a program comes behind "--". */
 static void take_duration(char *word, void *options, const struct argp_state *state)
 {
@@ -159,18 +151,19 @@ static const struct option_row rows[] = {
 	 "Also record the profile in this file (readable by you alone), for `netstall report --offwake`; with --by-cause the trace as well",
 	 option__name, INTO(struct options, recording)},
 	{0, "json", NULL, "JSON", option__flag, INTO(struct options, json)},
-	{'h', .parse = help},
 	{0},
 };
 
-static const struct command_options command = {
+const struct command_options cmd_offwake_options = {
 	.command = COMMAND_OFFWAKE,
+	.examples =
+		{{"sudo netstall offwake -p PID --by-cause --svg wakes.svg 10",
+		  "ten seconds, as a flame graph for a browser, each wait with its cause"},
+		 {"sudo netstall offwake -p PID 10 | flamegraph.pl --colors=chain --countname=us >wakes.svg",
+		  "folded stacks, for other tools"}},
 	.usage = "[SECONDS] [-- PROGRAM ARG...]",
 	.help = "Profile where threads sleep and who wakes them, for flame graphs: each wait's stack, "
 		"the waker's, and what the waker had been waiting for.\v"
-		"  sudo netstall offwake -p PID --by-cause --svg wakes.svg 10\n"
-		"  sudo netstall offwake -p PID 10 | flamegraph.pl --colors=chain --countname=us "
-		">wakes.svg\n\n"
 		"Exit status: 0 done, 2 could not profile, 64 wrong usage.",
 	.rows = rows,
 	.takes_target = true,
@@ -234,7 +227,7 @@ int cmd_offwake(int argc, char **argv)
 
 	options__init(&wishes.common);
 	argc = split_off_program(argc, argv, &wishes.common.target);
-	options__parse(&command, argc, argv, &wishes);
+	options__parse(&cmd_offwake_options, argc, argv, &wishes);
 	if (output__open(&output, &wishes.common) ||
 	    recorded__open(&recorded, wishes.common.recording, NULL))
 		return EXIT_UNABLE;

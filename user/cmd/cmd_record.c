@@ -30,8 +30,13 @@ static void check(void *parsed, const struct argp_state *state)
 		usage_error(state, "--on-stall needs --keep DIR: add it, or leave out --on-stall");
 }
 
-static const struct command_options command = {
+const struct command_options cmd_record_options = {
 	.command = COMMAND_RECORD,
+	.examples =
+		{{"sudo netstall record -p PID -d 30 -o run.nsr",
+		  "into a file, which `netstall report` shows anywhere"},
+		 {"sudo netstall record -p PID --last 60 --keep stalls --on-stall nagle-delack",
+		  "a flight recorder: what led to each stall"}},
 	.usage = "[-- PROGRAM ARG...]",
 	.help = "Watch a program as `trace` does, and keep it in a file: `netstall report FILE` shows it, anywhere, without privileges.\v"
 		"Exit status: 0 done, 2 could not record, 64 wrong usage.",
@@ -148,7 +153,7 @@ int cmd_record(int argc, char **argv)
 	int status, err;
 
 	options__init(&options);
-	options__parse(&command, argc, argv, &options);
+	options__parse(&cmd_record_options, argc, argv, &options);
 	err = options.last_seconds ? recorded__open_last(&recorded, options.output,
 							 (uint64_t)(options.last_seconds * 1e9),
 							 options.last_bytes)

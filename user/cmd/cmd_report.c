@@ -86,8 +86,12 @@ static void check(void *parsed, const struct argp_state *state)
 	check_inputs(options, state);
 }
 
-static const struct command_options command = {
+const struct command_options cmd_report_options = {
 	.command = COMMAND_REPORT,
+	.examples = {{"netstall report run.nsr", "as `netstall trace` would have shown it"},
+		     {"netstall report --stall 3 run.nsr", "one stall, event by event"},
+		     {"netstall report client.nsr server.nsr",
+		      "both ends, recorded on two hosts with --all"}},
 	.usage = "FILE [FILE-OF-THE-OTHER-HOST]",
 	.help = "Show a recording of `netstall record` or `netstall trace --record`, as `trace` would have shown it; two of them, made with --all on two hosts that talk to each other, as one. No privileges are needed.\v"
 		"Exit status: 0 done, 2 could not be read, 64 wrong usage.",
@@ -374,7 +378,7 @@ int cmd_report(int argc, char **argv)
 	int status;
 
 	options__init(&options.common);
-	options__parse(&command, argc, argv, &options);
+	options__parse(&cmd_report_options, argc, argv, &options);
 	if (output__open(&output, &options.common))
 		return EXIT_UNABLE;
 	status = show(&options, &output);

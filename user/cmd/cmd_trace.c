@@ -8,8 +8,13 @@
 #include "user/cmd/recorded.h"
 #include "user/cmd/trace_options.h"
 
-static const struct command_options command = {
+const struct command_options cmd_trace_options = {
 	.command = COMMAND_TRACE,
+	.examples = {{"sudo netstall trace -p PID -d 5",
+		      "five seconds of a running program: why it waits, and the line to change"},
+		     {"sudo netstall trace -- ./client", "a program from its start to its end"},
+		     {"sudo netstall trace -L 5432 -d 10 --html page.html",
+		      "who is asked on a port of this host, with a page to hand on"}},
 	.usage = "[-- PROGRAM ARG...]",
 	.help = "Find why a program waits on the network: the verdict, the time line that proves it, tables.\v"
 		"Exit status: 0 done, 2 could not trace, 64 wrong usage.",
@@ -58,7 +63,7 @@ int cmd_trace(int argc, char **argv)
 	int status;
 
 	options__init(&options);
-	options__parse(&command, argc, argv, &options);
+	options__parse(&cmd_trace_options, argc, argv, &options);
 	if (output__open(&output, &options))
 		return EXIT_UNABLE;
 	if (recorded__open(&recorded, options.recording, NULL)) {

@@ -11,4 +11,18 @@ int cmd_offwake(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 
+/* What help, manual pages and completions are made of. */
+extern const struct command_options cmd_trace_options, cmd_record_options, cmd_report_options,
+	cmd_check_options, cmd_offwake_options, cmd_doctor_options, cmd_demo_options;
+
+struct command {
+	const char *name;
+	const char *help;
+	int (*run)(int argc, char **argv);
+	const struct command_options *options;
+};
+
+extern const struct command commands[];
+#define COMMANDS 7
+
 #endif

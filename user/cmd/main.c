@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <argp.h>
+#include <bpf/libbpf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,32 +8,30 @@
 
 #include "user/base/descriptor.h"
 #include "user/base/log.h"
+#include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/cmd/commands.h"
+#include "user/cmd/generate.h"
 #include "user/cmd/options.h"
 #include "user/cmd/output.h"
 #include "user/kernel/privileges.h"
 #include "user/process/exec.h"
 
-static const struct {
-	const char *name;
-	const char *help;
-	int (*run)(int argc, char **argv);
-} commands[] = {
-	{"trace", "find why a program waits on the network", cmd_trace},
-	{"record", "the same, into a file", cmd_record},
-	{"report", "show such a file, anywhere", cmd_report},
-	{"check", "fail when stalls exceed their budgets, for CI", cmd_check},
-	{"offwake", "profile where threads sleep and who wakes them, for flame graphs",
-	 cmd_offwake},
-	{"doctor", "show what netstall can do on this machine", cmd_doctor},
-	{"demo", "trace a built-in client and server that stall", cmd_demo},
+const struct command commands[] = {
+	{"trace", "find why a program waits on the network", cmd_trace, &cmd_trace_options},
+	{"record", "the same, into a file", cmd_record, &cmd_record_options},
+	{"report", "show such a file, anywhere", cmd_report, &cmd_report_options},
+	{"check", "fail when stalls exceed their budgets, for CI", cmd_check, &cmd_check_options},
+	{"offwake", "profile where threads sleep and who wakes them, for flame graphs", cmd_offwake,
+	 &cmd_offwake_options},
+	{"doctor", "show what netstall can do on this machine", cmd_doctor, &cmd_doctor_options},
+	{"demo", "trace a built-in client and server that stall", cmd_demo, &cmd_demo_options},
 };
 
 /* To write a report with when memory runs out: several times what a ring buffer's records take. */
 #define RESERVE_BYTES (32u << 20)
 
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+_Static_assert(sizeof(commands) / sizeof(commands[0]) == COMMANDS, "commands.h says how many");
 
 static void print_help(FILE *out)
 {
@@ -44,7 +43,7 @@ static void print_help(FILE *out)
 	for (i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
 	fputs("\nFirst steps:  sudo netstall demo     sudo netstall trace -p PID -d 5\n"
-	      "Options:      netstall COMMAND --help\n",
+	      "Options:      netstall COMMAND -h, and all of them: netstall COMMAND --help\n",
 	      out);
 }
 
@@ -61,6 +60,22 @@ static void fill_standard_descriptors(void)
 		fd = descriptor__open_null(fcntl(STDOUT_FILENO, F_GETFD) < 0 ? O_RDONLY : O_RDWR);
 	if (fd >= 0)
 		close(fd);
+}
+
+static void say_no_command(const char *word)
+{
+	const char *names[COMMANDS], *near;
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		names[i] = commands[i].name;
+	near = text__nearest(word, names, COMMANDS);
+	if (near)
+		log__error("no command '%s': did you mean %s? `netstall --help` lists them", word,
+			   near);
+	else if (*word && strspn(word, "0123456789") == strlen(word))
+		log__error("no command '%s': for a pid, `netstall trace -p %s`", word, word);
+	else
+		log__error("no command '%s': `netstall --help` lists them", word);
 }
 
 int main(int argc, char **argv)
@@ -81,8 +96,10 @@ int main(int argc, char **argv)
 		print_help(stdout);
 		return EXIT_OK;
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("netstall %s\n", NETSTALL_VERSION);
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") ||
+	    !strcmp(argv[1], "version")) {
+		printf("netstall %s%s, libbpf %s\n", NETSTALL_VERSION, NETSTALL_COMMIT,
+		       libbpf_version_string() + 1);
 		return EXIT_OK;
 	}
 	for (i = 0; i < COMMANDS; i++) {
@@ -95,6 +112,8 @@ int main(int argc, char **argv)
 		status = commands[i].run(argc - 1, argv + 1);
 		return status == EXIT_OK && xalloc__is_short() ? EXIT_UNABLE : status;
 	}
-	log__error("no command '%s': `netstall --help` lists them", argv[1]);
+	if (!strcmp(argv[1], "generate"))
+		return generate__run(argc - 1, argv + 1);
+	say_no_command(argv[1]);
 	return EXIT_USAGE;
 }

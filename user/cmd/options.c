@@ -341,12 +341,30 @@ static const struct option_row common_rows[] = {
 	{0},
 };
 
-static void add_rows(struct parser *parser, const struct option_row *rows)
+static size_t add_rows(const struct command_options *command, const struct option_row *rows,
+		       const struct option_row **out, size_t count, size_t most)
 {
 	for (; rows->parse || rows->help; rows++)
-		if ((!rows->commands || rows->commands & parser->command->command) &&
-		    parser->count < MOST_ROWS)
-			parser->rows[parser->count++] = rows;
+		if ((!rows->commands || rows->commands & command->command) && count < most)
+			out[count++] = rows;
+	return count;
+}
+
+size_t options__rows(const struct command_options *command, const struct option_row **rows,
+		     size_t most)
+{
+	size_t count = 0;
+
+	if (command->takes_target)
+		count = add_rows(command, target_rows, rows, count, most);
+	count = add_rows(command, command->rows, rows, count, most);
+	return add_rows(command, common_rows, rows, count, most);
+}
+
+const struct option_row *options__knobs(size_t *count)
+{
+	*count = KNOBS;
+	return knobs;
 }
 
 static int key_of(const struct parser *parser, size_t i)
@@ -391,6 +409,40 @@ static error_t parse_option(struct parser *parser, int key, char *arg,
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* One screen: 24 lines of 80 columns. */
+#define SHORT_LINES 12
+#define SHORT_WIDTH 79
+
+static void print_short_help(const struct parser *parser, const char *name)
+{
+	const struct command_options *command = parser->command;
+	int lines = 0;
+
+	printf("Usage: %s [OPTION...]%s%.*s\n\n", name, command->usage ? " " : "",
+	       command->usage ? (int)strcspn(command->usage, "\n") : 0,
+	       command->usage ? command->usage : "");
+	for (size_t i = 0; i < 2 && command->examples[i].line; i++)
+		printf("  %s\n      %s\n", command->examples[i].line, command->examples[i].what);
+	putchar('\n');
+	for (size_t i = 0; i < parser->count && lines < SHORT_LINES; i++) {
+		const struct option_row *row = parser->rows[i];
+		char line[2 * SHORT_WIDTH];
+		int size;
+
+		if (!row->letter || !row->name || !row->help)
+			continue;
+		size = snprintf(line, sizeof(line), "  -%c, --%s%s%s", row->letter, row->name,
+				row->argument ? "=" : "", row->argument ? row->argument : "");
+		snprintf(line + size, sizeof(line) - (size_t)size, "%*s%s",
+			 size < 24 ? 24 - size : 1, "", row->help);
+		if (strlen(line) > SHORT_WIDTH)
+			strcpy(line + SHORT_WIDTH - 3, "...");
+		puts(line);
+		lines++;
+	}
+	printf("\nAll options: %s --help\n", name);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct parser *parser = state->input;
@@ -398,6 +450,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct options *options = parser->options;
 
 	switch (key) {
+	case 'h':
+		print_short_help(parser, state->name);
+		exit(EXIT_OK);
 	case 'C':
 		if (command->command == COMMAND_REPORT)
 			return ARGP_ERR_UNKNOWN;
@@ -439,7 +494,7 @@ static char *knobs_help(void)
 	return text;
 }
 
-/* Its last one but the empty one is -C. */
+/* Its last ones but the empty one are -h and -C. */
 static void list_options(const struct parser *parser, struct argp_option *list, char *about_knobs)
 {
 	int group = 0;
@@ -454,24 +509,41 @@ static void list_options(const struct parser *parser, struct argp_option *list, 
 						       row->help,     group}
 				: (struct argp_option){.doc = row->help, .group = ++group};
 	}
+	list[parser->count] = (struct argp_option){NULL, 'h', NULL, 0, "This, in one screen", -1};
 	if (parser->command->command != COMMAND_REPORT)
-		list[parser->count] =
+		list[parser->count + 1] =
 			(struct argp_option){NULL, 'C', "KEY=VALUE", 0, about_knobs, group};
+}
+
+/* What argp shows before and behind the options: \v divides. */
+static char *doc_of(const struct command_options *command)
+{
+	const char *behind = strchr(command->help, '\v');
+	size_t before = behind ? (size_t)(behind - command->help) : strlen(command->help);
+	char *text = xasprintf("%.*s\vExamples:\n\n", (int)before, command->help), *longer;
+
+	for (size_t i = 0; i < OPTION_EXAMPLES && command->examples[i].line; i++) {
+		longer = xasprintf("%s  %s\n      %s\n", text, command->examples[i].line,
+				   command->examples[i].what);
+		free(text);
+		text = longer;
+	}
+	longer = xasprintf("%s%s%s", text, behind ? "\n" : "", behind ? behind + 1 : "");
+	free(text);
+	return longer;
 }
 
 void options__parse(const struct command_options *command, int argc, char **argv, void *options)
 {
 	struct parser parser = {.command = command, .options = options};
-	struct argp_option list[MOST_ROWS + 2] = {0};
-	char *about_knobs = knobs_help();
+	struct argp_option list[MOST_ROWS + 3] = {0};
+	char *about_knobs = knobs_help(), *doc = doc_of(command);
 	const struct argp argp = {
-		.options = list, .parser = parse, .args_doc = command->usage, .doc = command->help};
+		.options = list, .parser = parse, .args_doc = command->usage, .doc = doc};
 
-	if (command->takes_target)
-		add_rows(&parser, target_rows);
-	add_rows(&parser, command->rows);
-	add_rows(&parser, common_rows);
+	parser.count = options__rows(command, parser.rows, MOST_ROWS);
 	list_options(&parser, list, about_knobs);
 	argp_parse(&argp, argc, argv, command->word ? 0 : ARGP_IN_ORDER, NULL, &parser);
 	free(about_knobs);
+	free(doc);
 }

@@ -109,8 +109,16 @@ option_parser option__number;    /* any unsigned: a whole number from low to hig
 option_parser option__positive;  /* double: more than 0, at most high */
 option_parser option__threshold; /* uint64_t: milliseconds as ns, at least 1 */
 
+struct option_example {
+	const char *line; /* NULL: there are no more */
+	const char *what;
+};
+
+#define OPTION_EXAMPLES 4
+
 struct command_options {
 	unsigned command;
+	struct option_example examples[OPTION_EXAMPLES]; /* the two that help most come first */
 	const char *usage; /* behind the options */
 	const char *help;
 	const struct option_row *rows; /* its own, up to an empty one */
@@ -124,6 +132,11 @@ struct command_options {
 /* options: a struct that begins with a struct options, with its defaults. Wrong usage ends the
  * process with EXIT_USAGE and one sentence. */
 void options__parse(const struct command_options *command, int argc, char **argv, void *options);
+
+/* The rows of a command, in the order of its help, at most `most` of them; its knobs (-C) apart. */
+size_t options__rows(const struct command_options *command, const struct option_row **rows,
+		     size_t most);
+const struct option_row *options__knobs(size_t *count);
 
 void options__init(struct options *options);
 

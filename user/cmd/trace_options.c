@@ -73,6 +73,14 @@ static void parse_chosen(const struct option_row *row, char *arg, void *to,
 	stalls->made = true;
 }
 
+static void no_cause(const char *id, const struct argp_state *state)
+{
+	const char *near = cause__nearest(id);
+
+	usage_error(state, "there is no cause '%s': %s%s%sdocs/causes.md lists them", id,
+		    near ? "did you mean " : "", near ? near : "", near ? "? " : "");
+}
+
 static void parse_cause(const struct option_row *row, char *arg, void *to,
 			const struct argp_state *state)
 {
@@ -80,7 +88,7 @@ static void parse_cause(const struct option_row *row, char *arg, void *to,
 
 	(void)row;
 	if (cause__find(arg, strlen(arg)) == CAUSE_COUNT)
-		usage_error(state, "there is no cause '%s': docs/causes.md lists them", arg);
+		no_cause(arg, state);
 	stalls->cause = arg;
 	stalls->made = true;
 }
@@ -140,8 +148,7 @@ static void parse_on_stall(const struct option_row *row, char *arg, void *to,
 	(void)row;
 	options->keep_cause = cause__find(arg, len);
 	if (options->keep_cause == CAUSE_COUNT && (len != 3 || strncmp(arg, "any", 3)))
-		usage_error(state, "there is no cause '%.*s': docs/causes.md lists them", (int)len,
-			    arg);
+		no_cause(comma ? strndupa(arg, len) : arg, state);
 	if (comma)
 		options->keep_ns =
 			(uint64_t)(options__positive(comma + 1 + (comma[1] == '>'),
@@ -193,7 +200,7 @@ const struct option_row trace_options[] = {
 	 parse_show, INTO(struct options, show), 0, 1000000, "--show", .commands = SHOW},
 	{.help = "Only some stalls, whole:", .commands = COMMAND_REPORT},
 	CHOICE("stall", "N", number, "The one of this number", 1),
-	{0, "cause", "ID", "Those of this cause", parse_cause, INTO(struct options, stalls),
+	{0, "cause", "CAUSE", "Those of this cause", parse_cause, INTO(struct options, stalls),
 	 .commands = COMMAND_REPORT},
 	CHOICE("thread", "TID", thread, "Those of this thread, or process", 1),
 	CHOICE("connection", "ID", connection, "Those on this connection, by its number in JSON",

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 
 #include "tests/unit/test.h"
+#include "user/base/array.h"
 #include "user/base/table.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
@@ -253,15 +254,36 @@ static void test_errors(void **state)
 	assert_string_equal(text__error(text, sizeof(text), UINT32_MAX), "error 4294967295");
 }
 
+static void test_nearest(void **state)
+{
+	static const char *const names[] = {"trace", "record", "report", "check", "nagle-delack"};
+	static const struct {
+		const char *word, *nearest;
+	} rows[] = {
+		{"trac", "trace"},   {"tarce", "trace"},  {"recrod", "record"},
+		{"repor", "report"}, {"chek", "check"},   {"nagle-delak", "nagle-delack"},
+		{"", NULL},          {"strace", "trace"}, {"offwake", NULL},
+		{"x", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const char *found = text__nearest(rows[i].word, names, COUNT_OF(names));
+
+		if (!found != !rows[i].nearest || (found && strcmp(found, rows[i].nearest)))
+			fail_msg("%s: %s", rows[i].word, found ? found : "none");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_duration),    cmocka_unit_test(test_nominal),
-		cmocka_unit_test(test_ms),          cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_address),     cmocka_unit_test(test_safe),
-		cmocka_unit_test(test_safe_bounds), cmocka_unit_test(test_table),
-		cmocka_unit_test(test_memory),      cmocka_unit_test(test_syscalls),
-		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_nearest),  cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_nominal),  cmocka_unit_test(test_ms),
+		cmocka_unit_test(test_counts),   cmocka_unit_test(test_address),
+		cmocka_unit_test(test_safe),     cmocka_unit_test(test_safe_bounds),
+		cmocka_unit_test(test_table),    cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_syscalls), cmocka_unit_test(test_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

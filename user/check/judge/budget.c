@@ -107,6 +107,7 @@ void budgets__default(struct budgets *budgets)
 static bool refuse_unknown(struct parser *parser, const char *name)
 {
 	char known[512];
+	const char *near = cause__nearest(name);
 	size_t used = 0;
 
 	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
@@ -115,7 +116,9 @@ static bool refuse_unknown(struct parser *parser, const char *name)
 		if (!info->never_of_stall)
 			used += snprintf(known + used, sizeof(known) - used, "%s, ", info->id);
 	}
-	return refuse(parser, "there is no cause '%s'; there are %sand total", name, known);
+	return refuse(parser, "there is no cause '%s'%s%s%s are %sand total", name,
+		      near ? ": did you mean " : "", near ? near : "", near ? "? There" : "; there",
+		      known);
 }
 
 /* The cause, or the total, that a name stands for. */

@@ -305,7 +305,7 @@ case_small_tables() {
 # With less memory than it takes to begin it says so and ends; with a little more it may do without names.
 case_memory_limit() {
     local limit command status worked=0
-    ! ldd "$NETSTALL" | grep -q libasan || skip "the sanitizer takes more addresses than there are"
+    ! is_sanitized || skip "the sanitizer takes more addresses than there are"
     for limit in 8000 20000 40000 50000 60000 70000 80000 100000 140000 300000; do
         for command in "trace ${ATTACH[*]} -p $$ -d 0.1" "offwake -p $$ 0.1"; do
             # shellcheck disable=SC2086
@@ -325,6 +325,7 @@ case_memory_of_the_cgroup() {
     local root=/sys/fs/cgroup file=memory.max group small status=0
     [ ! -d /sys/fs/cgroup/memory ] || root=/sys/fs/cgroup/memory file=memory.limit_in_bytes
     group=$root/netstall-test-$$-$RANDOM
+    ! is_sanitized || skip "the sanitizer takes more memory"
     mkdir "$group" 2>/dev/null || skip "no cgroup can be made here"
     CLEANUP+=("rmdir $group")
     [ -w "$group/$file" ] && echo $((80 << 20)) >"$group/$file" || skip "cgroups have no limit of memory here"

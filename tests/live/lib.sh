@@ -46,6 +46,9 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
 says_or_ends() { has_line "$1" "$2" || gone "$3"; }
 await_line() { wait_for "$WAIT_LIMIT" says_or_ends "$@" && has_line "$1" "$2"; }
 
+# Not through a pipe: ldd that is ended by grep -q is a pipe that failed.
+is_sanitized() { [[ $(ldd "$NETSTALL") == *libasan* ]]; }
+
 # field NAME LINE: the value of NAME=value.
 field() { sed -n "s/.*\b$1=\([^ ]*\).*/\1/p" <<<"$2"; }
 

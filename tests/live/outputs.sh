@@ -150,7 +150,7 @@ memory_runs_out() {
     grep -qE '^netstall: memory ran out.*: what was seen by then is ' "$SCRATCH/err" || fail "$1 said: $(tail -n 2 "$SCRATCH/err")"
 }
 case_outputs_without_memory() {
-    ! ldd "$NETSTALL" | grep -q libasan || skip "nothing can be preloaded before the sanitizer"
+    ! is_sanitized || skip "nothing can be preloaded before the sanitizer"
     start_exchange -- --mode split --gap-us 0 --seconds 100
     CLEANUP+=("kill $CLIENT $SERVER")
     open_gate

@@ -13,7 +13,7 @@ refused() {
 }
 
 can_be_refused() {
-    ! ldd "$NETSTALL" | grep -q libasan || skip "nothing can be preloaded before the sanitizer"
+    ! is_sanitized || skip "nothing can be preloaded before the sanitizer"
 }
 
 # What remains where a program is refused, as `trace` and `check` have it, then `offwake`: `needed` (it ends with status 2 and says

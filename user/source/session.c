@@ -260,7 +260,7 @@ struct memory_taken {
 static void look_at_memory_limit(const struct session *session)
 {
 	const struct session_options *options = &session->options;
-	const struct memory_taken taken = session->caps.grows ? (struct memory_taken){90, 62}
+	const struct memory_taken taken = session->caps.grows ? (struct memory_taken){98, 70}
 							      : (struct memory_taken){105, 78};
 	uint64_t limit;
 

@@ -37,14 +37,17 @@ static void size_conns(struct session *session)
 	}
 }
 
-/* Large tables of which most programs use little get memory as they fill, where a kernel can. */
+/*
+ * Large tables of which most programs use little get memory as they fill, where a kernel can. Not
+ * that of threads: what fills it at a switch of the CPU, where a program starts a thousand of them,
+ * finds the allocator's own small store empty now and then.
+ */
 static void let_grow(struct session *session)
 {
 	const struct netstall_bpf *skel = session->skel;
-	struct bpf_map *const tables[] = {
-		skel->maps.conns, skel->maps.tuples, skel->maps.active,       skel->maps.threads,
-		skel->maps.ops,   skel->maps.rings,  skel->maps.uring_counts,
-	};
+	struct bpf_map *const tables[] = {skel->maps.conns,  skel->maps.tuples,
+					  skel->maps.active, skel->maps.ops,
+					  skel->maps.rings,  skel->maps.uring_counts};
 
 	for (size_t i = 0; session->caps.grows && i < sizeof(tables) / sizeof(tables[0]); i++)
 		bpf_map__set_map_flags(tables[i], BPF_F_NO_PREALLOC);

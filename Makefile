@@ -304,6 +304,23 @@ static:
 	$(Q)objcopy --only-keep-debug build/static/netstall $(STATIC_FILE).debug
 	$(Q)cd build && objcopy --strip-debug --add-gnu-debuglink=$(notdir $(STATIC_FILE)).debug static/netstall $(notdir $(STATIC_FILE))
 
+# ---- packages ----
+
+# What is committed, with the same bytes each time.
+DIST := build/netstall-$(VERSION).tar.gz
+.PHONY: dist deb
+dist:
+	$(Q)mkdir -p build && git archive --prefix=netstall-$(VERSION)/ HEAD | gzip -9n >$(DIST)
+
+# Of that, in a folder of its own. Debian's tool leaves its results beside the sources.
+deb: dist
+	$(Q)scripts/deps.sh build deb
+	$(Q)rm -rf build/deb && mkdir -p build/deb && tar -xzf $(DIST) -C build/deb
+	$(Q)cp -R scripts/debian build/deb/netstall-$(VERSION)/debian
+	$(Q)cd build/deb/netstall-$(VERSION) && dpkg-buildpackage -us -uc -b >../log 2>&1 || { tail -n 20 ../log; exit 1; }
+	$(Q)cd build/deb && lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs *.changes
+	$(Q)ls build/deb/*.deb
+
 # ---- demo, install, help ----
 
 .PHONY: demo install uninstall format clean help
@@ -325,10 +342,11 @@ $(B)/man/netstall-%.1: $(B)/netstall
 $(B)/man/completion.%: $(B)/netstall
 	$(Q)mkdir -p $(@D) && $(B)/netstall generate $* >$@
 
+STRIP ?= strip --strip-debug
 # Stripped, with the names of its own functions. What help and documents point to comes along.
 install: all man
 	install -D -m 755 $(B)/netstall $(DESTDIR)$(PREFIX)/bin/netstall
-	strip --strip-debug $(DESTDIR)$(PREFIX)/bin/netstall
+	$(STRIP) $(DESTDIR)$(PREFIX)/bin/netstall
 	install -d $(SHARE)/man/man1 $(SHARE)/doc/netstall
 	install -m 644 $(PAGES) $(SHARE)/man/man1
 	install -D -m 644 $(B)/man/completion.bash $(SHARE)/bash-completion/completions/netstall
@@ -367,6 +385,7 @@ help:
 	@echo 'make bench         what tracing costs, against other tools (root)'
 	@echo 'make fuzz          feed every reader of foreign bytes with random ones, each for SECONDS_EACH=60'
 	@echo 'make static        $(STATIC_FILE): one file for any host, without a library'
+	@echo 'make dist deb      the sources in one file; a package for Debian and what is made of it'
 	@echo 'make install       to PREFIX=/usr/local, below DESTDIR; and uninstall'
 	@echo 'make format        clang-format all sources'
 	@echo 'V=1 shows commands, SAN=1 builds with ASan and UBSan below build/san'

@@ -3,7 +3,7 @@
 #
 # Installs the Debian 12 packages that netstall is built and tested with: the one list of them.
 #
-#   deps.sh [--list] [GROUP...]     groups: build test vm bench; without any, all of them
+#   deps.sh [--list] [GROUP...]     groups: build test vm bench fuzz deb; without any, all of them
 #
 # Only what is missing is installed, without questions. When nothing is missing, nothing is done and no network is used.
 # With --list the packages are printed, one a line, and nothing is installed.
@@ -21,10 +21,11 @@ declare -A packages=(
     # virtiofsd is a part of qemu-system-common
     [vm]="qemu-system-x86 qemu-system-common busybox-static cpio kmod xz-utils zstd util-linux"
     [bench]="bpftrace strace tcpdump linux-perf libbpf-tools nginx-light wrk valgrind"
+    [deb]="debhelper dpkg-dev lintian"
     # libFuzzer and its sanitizers, which clang only suggests
     [fuzz]="libclang-rt-14-dev"
 )
-groups=(build test vm bench fuzz)
+groups=(build test vm bench fuzz deb)
 
 self=${0##*/}
 die() { echo "$self: $*" >&2; exit 1; }

@@ -353,7 +353,7 @@ install: all man
 	install -D -m 644 $(B)/man/completion.zsh $(SHARE)/zsh/vendor-completions/_netstall
 	install -D -m 644 $(B)/man/completion.fish $(SHARE)/fish/vendor_completions.d/netstall.fish
 	install -m 644 README.md LICENSE NEWS.md SECURITY.md $(SHARE)/doc/netstall
-	cp -R docs $(SHARE)/doc/netstall
+	cp -R docs scripts/bt $(SHARE)/doc/netstall
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/netstall $(addprefix $(SHARE)/man/man1/,$(notdir $(PAGES)))
@@ -391,4 +391,4 @@ help:
 	@echo 'V=1 shows commands, SAN=1 builds with ASan and UBSan below build/san'
 
 # Not of a BPF object that is gone: it would ask for its source.
--include $(SKELS:.skel.h=.bpf.d) $(shell find $(B) -name '*.d' ! -name '*.bpf.d' 2>/dev/null)
+-include $(SKELS:.skel.h=.bpf.d) $(shell find $(B) -path $(B)/deb -prune -o -type f -name '*.d' ! -name '*.bpf.d' -print 2>/dev/null)

@@ -502,9 +502,9 @@ static void braked_client(struct stage *stage)
 
 		write_all(fd, REQUEST / 2);
 		taken_ns = now_ns();
-		memory = take(512 * KIB);
+		memory = take(192 * KIB);
 		stage__stall(stage, taken_ns, "memory");
-		munmap(memory, 512 * KIB);
+		munmap(memory, 192 * KIB);
 		write_all(fd, REQUEST / 2);
 		if (!read_all(fd, ANSWER))
 			die("no answer");

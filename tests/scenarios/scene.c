@@ -28,6 +28,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/scenarios/scene.h"
@@ -235,6 +236,18 @@ static void print_truth(const struct stage *stage)
 	fflush(stdout);
 }
 
+/* What role 0 prepares is not to be traced. */
+static void await_gate(const struct stage *stage)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+	siginfo_t ended = {0};
+
+	while (!atomic_load(&stage->at_gate) &&
+	       !waitid(P_PID, (id_t)stage->pids[0], &ended, WEXITED | WNOHANG | WNOWAIT) &&
+	       !ended.si_pid)
+		nanosleep(&nap, NULL);
+}
+
 static int run(struct stage *stage)
 {
 	int status;
@@ -246,6 +259,7 @@ static int run(struct stage *stage)
 		stage__listen(stage, 64);
 	start(stage);
 	close(stage->gate[0]);
+	await_gate(stage);
 	print_ready(stage);
 	while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n')
 		;

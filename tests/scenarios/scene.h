@@ -55,6 +55,7 @@ struct stage {
 	const struct scene *scene;
 	uint32_t count; /* of repetitions, unless it is the scene's */
 	int gate[2];
+	atomic_bool at_gate; /* role 0 stands there: what it prepares is done */
 	int listener;
 	uint16_t port;
 	int datagrams; /* UDP, bound in the server's namespace */

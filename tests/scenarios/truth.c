@@ -269,6 +269,7 @@ void stage__wait_at_gate(struct stage *stage)
 	char byte;
 
 	close(stage->gate[1]);
+	atomic_store(&stage->at_gate, true);
 	if (read(stage->gate[0], &byte, 1) != 1)
 		_exit(0); /* the scene was given up */
 	atomic_store(&stage->queued_ns, stage__queued(stage));

@@ -36,6 +36,9 @@ need_kprobes() {
 }
 
 case_bt_uring() {
+    command -v bpftrace >/dev/null || skip "bpftrace is not installed, see scripts/deps.sh"
+    bpftrace -l 'tracepoint:io_uring:io_uring_submit_req' 2>/dev/null | grep . >"$SCRATCH/bt.has" ||
+        skip "this kernel is older than the tracepoint that it is by (6.3)"
     EXCHANGE=$URING start_exchange -- --mode split -n "$FEW"
     start_bt uring "$CLIENT" '^ *TIME '
     open_gate

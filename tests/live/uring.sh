@@ -230,8 +230,9 @@ case_uring_lasting() {
     sleep 1.7
     end_trace
     kill "$EXCHANGE_PID"
-    expect "stalls" "$(report '.stalls | length')" '>=' 2
-    expect_is "causes" "$(report '[.stalls[].cause] | unique | join(" ")')" timer
+    expect "timer stalls" "$(report '[.stalls[] | select(.cause == "timer")] | length')" '>=' 2
+    # A busy machine takes its own part; not what is left of 300 ms.
+    expect_is "others of 100 ms and more" "$(report '[.stalls[] | select(.cause != "timer" and .duration_ms >= 100).cause] | unique | join(" ")')" ''
     expect_is "what a served request waits for most" \
         "$(report '[.requests[] | select(.role == "serves").median.slices[]] | max_by(.ms).cause')" timer
 }
@@ -245,8 +246,9 @@ case_uring_idle() {
     kill "$CLIENT"
     wait_for "$WAIT_LIMIT" gone "$TRACE_PID" || fail "netstall does not end with its target"
     end_trace
-    expect_is "stalls but for the wait at its gate" "$(report '[.stalls[].cause | select(. != "ipc")] | join(" ")')" ''
-    expect_is "ACCEPTs that were cancelled" "$(operation ACCEPT error_counts.ECANCELED)" 1
+    # The wait at its gate is none of these, and the CPU is the machine's.
+    expect_is "stalls" "$(report '[.stalls[].cause | select(. != "ipc" and . != "runqueue")] | join(" ")')" ''
+    expect_is "rings" "$(report "[.uring.rings[] | select(.pid == $CLIENT)] | length")" 1
 }
 
 # A device does it, in the time of whoever runs there.
@@ -272,8 +274,9 @@ case_uring_registered_peer() {
 
 # The word that the kernel is done with a buffer comes by a request of its own, when the bytes are acknowledged.
 case_uring_buffers() {
+    "$URING" --mode buffers -n 1 >"$SCRATCH/said" 2>&1 ||
+        { echo "# $LABEL: uring_buffers: $(tail -n 1 "$SCRATCH/said")" && return; }
     start_ring buffers buffers -n 20
-    [ -n "${CLIENTS[buffers]:-}" ] || return 0
     trace_named
     expect_counts "the report" "$(report_counts)" "${CLIENTS[buffers]}"
     expect "stalls" "$(report '.stalls | length')" '>=' 10

@@ -47,6 +47,12 @@ struct reported {
 	bool last; /* where the chain ends */
 };
 
+/* A wait that was counted as idle, before a request was known that it lies in. */
+struct idle_wait {
+	uint32_t tid;
+	uint64_t off_ts;
+};
+
 /* A stall that is background if requests turn out to pass it by, or a part of one that goes on. */
 struct provisional {
 	uint32_t number;
@@ -77,6 +83,8 @@ struct wait_queue {
 	uint64_t longest;
 	enum cause longest_cause;
 	uint64_t by_cause[CAUSE_COUNT];
+	struct idle_wait idle[WAIT_QUEUE_LINKS];
+	size_t idle_count; /* ever */
 	uint64_t unfollowed_ns;
 	uint64_t unfollowed_longest;
 	const char *unfollowed_kind;
@@ -545,6 +553,32 @@ static bool is_shown_there(const struct wait_queue *queue, const struct ns_wait 
 	       wait_kind__is_thread(wait_view__of(queue->model, wait).kind);
 }
 
+static void note_idle(struct wait_queue *queue, uint32_t tid, uint64_t off_ts)
+{
+	queue->idle[queue->idle_count++ % WAIT_QUEUE_LINKS] = (struct idle_wait){tid, off_ts};
+}
+
+/* It is owed to a request, as is known now: what it was for was no idleness. */
+static void count_owed(struct wait_queue *queue, const struct ns_wait *wait,
+		       const struct attribution *attribution)
+{
+	for (size_t i = 0; i < WAIT_QUEUE_LINKS; i++) {
+		struct idle_wait *idle = &queue->idle[i];
+
+		if (idle->tid != wait->head.tid || idle->off_ts != wait->off_ts)
+			continue;
+		*idle = (struct idle_wait){0};
+		for (size_t cause = 0; cause < CAUSE_COUNT; cause++) {
+			uint64_t ns = attribution->ns[cause];
+
+			if (cause == CAUSE_IDLE || ns > queue->by_cause[CAUSE_IDLE])
+				continue;
+			queue->by_cause[CAUSE_IDLE] -= ns;
+			queue->by_cause[cause] += ns;
+		}
+	}
+}
+
 static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		       struct judged *judged)
 {
@@ -582,6 +616,10 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 	if (is_shown_there(queue, wait, attribution__main_cause(attribution)))
 		rest.background = BACKGROUND_IS;
 	rest.may_go_on = pending->kind == PENDING_WAIT && may_go_on(queue, wait, &place);
+	if (pending->kind == PENDING_AGAIN)
+		count_owed(queue, wait, attribution);
+	else if (rest.background == BACKGROUND_IS || 2 * attribution->ns[CAUSE_IDLE] > rest.length)
+		note_idle(queue, wait->head.tid, wait->off_ts);
 	if (rest.background == BACKGROUND_IS) {
 		queue->by_cause[CAUSE_IDLE] += rest.length;
 	} else if (pending->kind == PENDING_WAIT) {
@@ -918,6 +956,7 @@ static bool settle_provisional(struct wait_queue *queue, const struct provisiona
 		return true;
 	judged->judgement = JUDGED_NOTHING;
 	incident__free(judged->incident);
+	note_idle(queue, stall->wait.head.tid, stall->wait.off_ts);
 	for (size_t i = 0; i < stall->slice_count; i++) {
 		queue->by_cause[stall->slices[i].cause] -= stall->slices[i].ns;
 		queue->by_cause[CAUSE_IDLE] += stall->slices[i].ns;

@@ -105,6 +105,10 @@ static inline void row__judge(const struct row *row)
 
 		if (stall->cause != row->cause)
 			fail_msg("%s: %s", row->what, cause__info(stall->cause)->id);
+		/* What the stall is told to be, the sum of the waits has too. */
+		if (stall->wait.head.type && !outcome.report->waited_ns[stall->cause])
+			fail_msg("%s: nothing of what it waits for is %s", row->what,
+				 cause__info(stall->cause)->id);
 		if (stall->link_count != row->links)
 			fail_msg("%s: %zu links", row->what, stall->link_count);
 		if (stall->links[stall->link_count - 1].wait.head.tid != row->last_tid)

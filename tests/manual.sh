@@ -29,6 +29,12 @@ if has mandoc lint; then
     done
 fi
 
+# A screen has 24 lines of 80.
+for command in "${commands[@]}"; do
+    "$NETSTALL" "$command" -h >"$MADE/short"
+    judge "short-$command" "$(wc -lL <"$MADE/short" | awk '$1 > 24 || $2 > 80 { print $1 " lines, the longest of " $2 }')"
+done
+
 # What --help has of each command, every one of them has.
 for command in "${commands[@]}"; do
     missing=

@@ -154,11 +154,10 @@ static void check_all(void *command_line, const struct argp_state *state)
 
 const struct command_options cmd_check_options = {
 	.command = COMMAND_CHECK,
-	.examples =
-		{{"sudo netstall check -- ./test",
-		  "fails when TCP's own stalls come back, or cannot tell"},
-		 {"sudo netstall check --budget nagle-delack=0 --budget rto=2 --junit report.xml -- ./test",
-		  "with budgets of its own, and a report for a CI server"}},
+	.examples = {{"sudo netstall check -- ./test",
+		      "fails when TCP's own stalls come back, or cannot tell"},
+		     {"sudo netstall check --budget rto=2 --junit report.xml -- ./test",
+		      "with budgets of its own, and a report for a CI server"}},
 	.usage = "-- PROGRAM ARG...\n-p PID [-d SECS]",
 	.help = "Fail when a program's stalls exceed their budgets. Never pass when too little was seen.\v"
 		"Exit status, the first that holds: 4 PROGRAM failed; 1 over budget, or worse than the "

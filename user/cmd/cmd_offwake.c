@@ -156,11 +156,10 @@ static const struct option_row rows[] = {
 
 const struct command_options cmd_offwake_options = {
 	.command = COMMAND_OFFWAKE,
-	.examples =
-		{{"sudo netstall offwake -p PID --by-cause --svg wakes.svg 10",
-		  "ten seconds, as a flame graph for a browser, each wait with its cause"},
-		 {"sudo netstall offwake -p PID 10 | flamegraph.pl --colors=chain --countname=us >wakes.svg",
-		  "folded stacks, for other tools"}},
+	.examples = {{"sudo netstall offwake -p PID --by-cause --svg wakes.svg 10",
+		      "ten seconds, as a flame graph for a browser, each wait with its cause"},
+		     {"sudo netstall offwake -p PID 10 | flamegraph.pl --countname=us >wakes.svg",
+		      "folded stacks, for other tools"}},
 	.usage = "[SECONDS] [-- PROGRAM ARG...]",
 	.help = "Profile where threads sleep and who wakes them, for flame graphs: each wait's stack, "
 		"the waker's, and what the waker had been waiting for.\v"

@@ -686,7 +686,8 @@ struct ns_queued {
 };
 
 #define NS_SCAN_FILES     16  /* registered files of each ring that one scan looks at */
-#define NS_SCAN_STRANGERS 256 /* and the first ones, of the ring of a process that is not watched */
+#define NS_SCAN_STRANGERS 256 /* and the first ones, of the ring of a process that is not watched  \
+			       */
 
 /* What iter_files and each_ring_files are to do. */
 enum ns_scan {

@@ -388,8 +388,7 @@ static __always_inline __u32 fd_of_op(const struct ns_uring *op)
 
 static __always_inline bool is_any_op(const struct ns_thread_state *thread)
 {
-	return thread->ring.known == NS_OP_PENDING &&
-	       thread->ring.op.opcode == NS_OPCODE_UNKNOWN;
+	return thread->ring.known == NS_OP_PENDING && thread->ring.op.opcode == NS_OPCODE_UNKNOWN;
 }
 
 /* What the operation of a wait is on. */

@@ -141,10 +141,9 @@ static __always_inline bool is_inline(const struct ns_op_state *state,
 
 	if (state->refused)
 		return true;
-	return !op->queued_ts && !op->armed_ts && !state->ready &&
-	       !is_timer(op->opcode) && op->head.tid == (__u32)bpf_get_current_pid_tgid() &&
-	       state->waits == ring->waits && state->switches == own_switches() &&
-	       !is_direct(op->opcode, req);
+	return !op->queued_ts && !op->armed_ts && !state->ready && !is_timer(op->opcode) &&
+	       op->head.tid == (__u32)bpf_get_current_pid_tgid() && state->waits == ring->waits &&
+	       state->switches == own_switches() && !is_direct(op->opcode, req);
 }
 
 static __always_inline __u32 how_done(const struct ns_op_state *state,

@@ -119,7 +119,7 @@ struct option_example {
 struct command_options {
 	unsigned command;
 	struct option_example examples[OPTION_EXAMPLES]; /* the two that help most come first */
-	const char *usage; /* behind the options */
+	const char *usage;                               /* behind the options */
 	const char *help;
 	const struct option_row *rows; /* its own, up to an empty one */
 	bool takes_target;

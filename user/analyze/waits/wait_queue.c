@@ -252,7 +252,8 @@ void wait_queue__feed_request(struct wait_queue *queue, const struct ns_exchange
 
 /* ---- the same incident as a reported one ---- */
 
-/* The stall with this wait in its chain, NULL none; at the end of its chain, if it is of a cause. */
+/* The stall with this wait in its chain, NULL none; at the end of its chain, if it is of a cause.
+ */
 static const struct reported *reported_with(const struct wait_queue *queue, uint32_t tid,
 					    uint64_t off_ts, const enum cause *ends)
 {
@@ -727,8 +728,8 @@ static void judge_queued(struct wait_queue *queue, const struct pending *pending
 
 /*
  * Does a wait of its thread, which a stall explains, hold up what it has asked for elsewhere? Not
- * one for whatever comes: the answer, had it come, would have ended it. What happens on a connection
- * holds up who reads from that one, and hears no other.
+ * one for whatever comes: the answer, had it come, would have ended it. What happens on a
+ * connection holds up who reads from that one, and hears no other.
  */
 static bool holds_up_others(const struct model *model, const struct ns_wait *wait, enum cause cause)
 {

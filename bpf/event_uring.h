@@ -54,7 +54,8 @@ enum ns_uring_file {
 #define NS_CQE_NOTIF        8u /* of a zero-copy send: the kernel is done with the buffer */
 #define NS_CQE_BUFFER_SHIFT 16
 
-#define NS_OPCODE_UNKNOWN 0xffu /* 5.10 alone: a completion whose submission was not seen */
+#define NS_OPCODE_UNKNOWN                                                                          \
+	0xffu /* of 5.10: its submission was not seen; of ns_wait: NS_OP_PENDING */
 
 /* A ring under watch, or news of one; sent again at the end with its counts. */
 struct ns_ring {

@@ -685,9 +685,10 @@ struct ns_queued {
 	__u32 pad;
 };
 
-#define NS_SCAN_FILES     16  /* registered files of each ring that one scan looks at */
-#define NS_SCAN_STRANGERS 256 /* and the first ones, of the ring of a process that is not watched  \
-			       */
+/* Registered files of each ring that one scan looks at; and of a ring whose process is not watched,
+ * the first ones. */
+#define NS_SCAN_FILES     16
+#define NS_SCAN_STRANGERS 256
 
 /* What iter_files and each_ring_files are to do. */
 enum ns_scan {

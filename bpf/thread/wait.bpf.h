@@ -442,7 +442,7 @@ __noinline int find_waited_for(__u64 fdtable, __u32 tid, __u32 place)
 	if (!thread || place > NS_CPUS)
 		return 0;
 	what = &waited[place];
-	if (what->ended == NS_WAIT_SEEN || what->ended == NS_WAIT_LASTS)
+	if (is_as_it_was(what))
 		find_ring(thread, fdtable, what);
 	/* One of several, or one that is not known: on whatever the thread wrote on. */
 	if (what->has_op && !is_any_op(thread))

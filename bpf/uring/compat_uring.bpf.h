@@ -32,7 +32,7 @@ static __always_inline __u32 registered_files(struct io_ring_ctx *ctx)
 
 #define NS_SQ_CQ_OVERFLOW 2 /* IORING_SQ_CQ_OVERFLOW, include/uapi/linux/io_uring.h */
 
-/* A number in 5.10, where completions are told before the queue is looked at. */
+/* 5.10 has a plain number here. It is not needed there: its tracepoint comes before the queue. */
 struct io_rings___flags {
 	struct {
 		int counter;

@@ -10,7 +10,7 @@ static __always_inline void count_untold(struct io_ring_ctx *uring, struct ns_ri
 {
 	__u32 untold = index - ring->next_index;
 
-	/* What comes from the list is told of when it enters that, which nobody watched. */
+	/* It entered the list before anybody watched. */
 	if (ring->backlog) {
 		ring->backlog = has_overflowed(uring);
 		return;

@@ -37,16 +37,11 @@ static __always_inline bool is_zero_copy(__u32 opcode)
 static __noinline int await_notification(struct ns_op_state *state, struct io_kiocb *req, __u64 ctx)
 {
 	struct ns_op_key key = {.ring = ctx | NS_BY_NOTIF};
-	struct file *file = req ? BPF_CORE_READ(req, file) : NULL;
 	struct ns_op_state *waits;
-	struct file_view view = {};
 
 	if (!state)
 		return 0;
-	if (file && !state->op.file) {
-		view_file(file, &view);
-		note_file(state, &view);
-	}
+	note_file_of(state, req);
 	key.request = state->op.user_data;
 	waits = enter_op(&key);
 	if (!waits)
@@ -111,8 +106,9 @@ static __always_inline void end_op(struct ns_op_state *state, struct ns_ring_sta
 
 /* ---- what brought it about ---- */
 
-/* READV, WRITEV, READ_FIXED, WRITE_FIXED, READ, WRITE */
-#define NS_OPS_ON_DISK (1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 1u << 22 | 1u << 23)
+#define NS_OPS_ON_DISK                                                                             \
+	(1u << NS_OP_READV | 1u << NS_OP_WRITEV | 1u << NS_OP_READ_FIXED |                         \
+	 1u << NS_OP_WRITE_FIXED | 1u << NS_OP_READ | 1u << NS_OP_WRITE)
 
 /* Does a device complete it, past the page cache? 5.10's completions do not name their request. */
 static __always_inline bool is_direct(__u32 opcode, struct io_kiocb *req)
@@ -232,21 +228,13 @@ static __noinline int count_done(const struct ns_uring *op)
 static __noinline int describe_done(struct ns_uring *op, struct ns_op_state *state,
 				    struct io_kiocb *req, __u64 *sk)
 {
-	struct file_view view = {};
 	struct ns_conn_state *conn;
-	struct file *file;
 	__s32 result;
 
 	if (!op || !state || !sk)
 		return 0;
-	if (!op->file && req) {
-		file = BPF_CORE_READ(req, file);
-		if (file) {
-			view_file(file, &view);
-			note_file(state, &view);
-			op->file = state->op.file;
-		}
-	}
+	note_file_of(state, req);
+	op->file = state->op.file;
 	op->by_tid = bpf_get_current_pid_tgid();
 	bpf_get_current_comm(op->by_comm, NS_COMM_LEN);
 	*sk = state->sk;

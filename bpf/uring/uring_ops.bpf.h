@@ -128,6 +128,18 @@ static __always_inline void note_file(struct ns_op_state *state, const struct fi
 	state->sk = note_op_kind(&state->op, view);
 }
 
+/* The same from its request, where nothing has told it yet. */
+static __always_inline void note_file_of(struct ns_op_state *state, struct io_kiocb *req)
+{
+	struct file *file = req && !state->op.file ? BPF_CORE_READ(req, file) : NULL;
+	struct file_view view = {};
+
+	if (!file)
+		return;
+	view_file(file, &view);
+	note_file(state, &view);
+}
+
 /* Its connection, when that is watched. */
 static __always_inline struct ns_conn_state *op_conn(struct ns_uring *op, __u64 sk)
 {

@@ -7,10 +7,20 @@ QUICK_CASES+=" bt_nagle_delack bt_summary "
 
 BT_LIMIT=120 # seconds until it is attached: on an emulated machine its compiler takes long
 
-# start_bt NAME PID LINE: attached when this returns, which LINE says; what it prints is in $SCRATCH/bt. PID '': of all.
+need_bpftrace() { command -v bpftrace >/dev/null || skip "bpftrace is not installed, see scripts/deps.sh"; }
+
+# bt_of_exchange NAME PID LINE: beside the workload, from gate to end; attached it says LINE. What it prints is in $SCRATCH/bt.
+bt_of_exchange() {
+    start_bt "$@"
+    open_gate
+    end_exchange
+    end_bt
+}
+
+# PID '': of all.
 start_bt() {
+    need_bpftrace
     watch_machine
-    command -v bpftrace >/dev/null || skip "bpftrace is not installed, see scripts/deps.sh"
     # shellcheck disable=SC2016 # the inner shell's
     BPFTRACE_MAP_KEYS_MAX=65536 unshare --mount sh -c '
         [ -e /sys/kernel/tracing/events ] || mount -t tracefs tracefs /sys/kernel/tracing
@@ -30,20 +40,17 @@ end_bt() {
 
 # Where a policy forbids them nothing of it is said to be wrong.
 need_kprobes() {
-    command -v bpftrace >/dev/null || skip "bpftrace is not installed, see scripts/deps.sh"
+    need_bpftrace
     timeout "$BT_LIMIT" bpftrace -B line -e 'kprobe:tcp_sendmsg_locked { } BEGIN { exit(); }' >"$SCRATCH/bt.said" 2>&1 ||
         skip "this kernel has no kprobes for it: $(tail -n 1 "$SCRATCH/bt.said")"
 }
 
 case_bt_uring() {
-    command -v bpftrace >/dev/null || skip "bpftrace is not installed, see scripts/deps.sh"
+    need_bpftrace
     bpftrace -l 'tracepoint:io_uring:io_uring_submit_req' 2>/dev/null | grep . >"$SCRATCH/bt.has" ||
         skip "this kernel is older than the tracepoint that it is by (6.3)"
     EXCHANGE=$URING start_exchange -- --mode split -n "$FEW"
-    start_bt uring "$CLIENT" '^ *TIME '
-    open_gate
-    end_exchange
-    end_bt
+    bt_of_exchange uring "$CLIENT" '^ *TIME '
     expect_is "WRITEs of 40 B" "$(grep -c '  WRITE  *40 ' "$SCRATCH/bt")" "$FEW"
     expect_is "WRITEs of 136 B" "$(grep -c '  WRITE  *136 ' "$SCRATCH/bt")" "$FEW"
     expect_is "RECVs of 64 B" "$(grep -c '  RECV  *64 ' "$SCRATCH/bt")" "$FEW"
@@ -52,10 +59,7 @@ case_bt_uring() {
 
 case_bt_offwake() {
     start_exchange -- -n "$FEW"
-    start_bt offwake "$CLIENT" '^where pid'
-    open_gate
-    end_exchange
-    end_bt
+    bt_of_exchange offwake "$CLIENT" '^where pid'
     # A sum each, of several lines; the one for an answer has the socket's wait in it.
     local us
     us=$(awk '/^@us\[/ { inside = 1; own = 0 } inside && /tcp_recvmsg/ { own = 1 }
@@ -67,10 +71,7 @@ case_bt_offwake() {
 case_bt_nagle_delack() {
     need_kprobes
     start_exchange -- --mode split -n "$FEW"
-    start_bt nagle-delack '' '^writes that TCP'
-    open_gate
-    end_exchange
-    end_bt
+    bt_of_exchange nagle-delack '' '^writes that TCP'
     # The counts of one histogram: of this connection.
     local held
     held=$(awk -v port="$PORT]:" '/^@/ { own = $1 ~ /^@delayed_ack_ms/ && $NF == port } own && /^\[/ { sum += $3 } END { print sum + 0 }' "$SCRATCH/bt")
@@ -80,10 +81,7 @@ case_bt_nagle_delack() {
 case_bt_summary() {
     need_kprobes
     start_exchange -- --mode split -n "$FEW"
-    start_bt summary "$CLIENT" '^the time line'
-    open_gate
-    end_exchange
-    end_bt
+    bt_of_exchange summary "$CLIENT" '^the time line'
     expect_is "writes of 40 B" "$(grep -c ' write  40 B' "$SCRATCH/bt")" "$FEW"
     expect_is "writes of 136 B" "$(grep -c ' write  136 B' "$SCRATCH/bt")" "$FEW"
     expect "segments of 136 B" "$(grep -c ' sent   136 B' "$SCRATCH/bt")" '>=' "$FEW - 1"

@@ -23,6 +23,13 @@ start_ring() {
     EXCHANGE=$URING start_named "$name" --mode "$@"
 }
 
+# has_mode MODE: this kernel has what it is about.
+has_mode() {
+    "$URING" --mode "$1" -n 1 >"$SCRATCH/said" 2>&1 && return
+    echo "# $LABEL: ${FUNCNAME[1]#case_}: $(tail -n 1 "$SCRATCH/said")"
+    return 1
+}
+
 # ---- counts --------------------------------------------------------------------------------------------------------
 
 # truth NAME FILTER: of a program's own account.
@@ -258,8 +265,7 @@ case_uring_idle() {
 
 # A device does it, in the time of whoever runs there.
 case_uring_direct() {
-    "$URING" --mode direct -n 1 >"$SCRATCH/said" 2>&1 ||
-        { echo "# $LABEL: uring_direct: $(tail -n 1 "$SCRATCH/said")" && return; }
+    has_mode direct || return 0
     start_ring direct direct -n 1000
     trace_named
     expect_is "reads" "$(operation READ count)" 1000
@@ -279,8 +285,7 @@ case_uring_registered_peer() {
 
 # The word that the kernel is done with a buffer comes by a request of its own, when the bytes are acknowledged.
 case_uring_buffers() {
-    "$URING" --mode buffers -n 1 >"$SCRATCH/said" 2>&1 ||
-        { echo "# $LABEL: uring_buffers: $(tail -n 1 "$SCRATCH/said")" && return; }
+    has_mode buffers || return 0
     start_ring buffers buffers -n 20
     trace_named
     expect_counts "the report" "$(report_counts)" "${CLIENTS[buffers]}"

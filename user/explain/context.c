@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "user/analyze/waits/socket_wait.h"
+#include "user/analyze/waits/uring_wait.h"
 #include "user/base/text.h"
 #include "user/record/syscalls.h"
 #include "user/record/uring_ops.h"
@@ -182,7 +183,7 @@ char *context__operation(char *dst, size_t size, const struct ns_wait *wait)
 	bool is_fixed = wait->op_flags & NS_SQE_FIXED_FILE;
 	char name[URING_OP_TEXT];
 
-	if (!wait->head.type || !wait->op_known || wait->op_code == NS_OPCODE_UNKNOWN)
+	if (!wait->head.type || !wait->op_known || uring_wait__is_for_any(wait))
 		return NULL;
 	uring_op__text(name, sizeof(name), wait->op_code);
 	if (wait->op_fd == NS_FD_UNKNOWN || wait->op_file == NS_URING_NO_FILE)

@@ -559,7 +559,7 @@ static void note_idle(struct wait_queue *queue, uint32_t tid, uint64_t off_ts)
 	queue->idle[queue->idle_count++ % WAIT_QUEUE_LINKS] = (struct idle_wait){tid, off_ts};
 }
 
-/* It is owed to a request, as is known now: what it was for was no idleness. */
+/* A request was waiting for it: it was not idle. */
 static void count_owed(struct wait_queue *queue, const struct ns_wait *wait,
 		       const struct attribution *attribution)
 {

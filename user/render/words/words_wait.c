@@ -4,6 +4,7 @@
 
 #include "bpf/times.h"
 #include "user/analyze/waits/socket_wait.h"
+#include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wait_kind.h"
 #include "user/render/words/names_uring.h"
 #include "user/render/words/words_parts.h"
@@ -169,22 +170,16 @@ void words__sleep(const struct scene *scene, const struct ns_wait *wait, struct 
 	add_begin(wait, words);
 }
 
-/* None of its ring's operations ended it, and this is the one that was to. */
-static bool names_pending(const struct ns_wait *wait)
-{
-	return wait->op_known == NS_OP_PENDING && wait->op_code != NS_OPCODE_UNKNOWN;
-}
-
 void words__wake(const struct scene *scene, const struct ns_wait *wait, struct words *words)
 {
 	begin(scene, wait, wait->head.ts, words);
 	if (wait->ended != NS_WAIT_LASTS)
 		print_to(words->what, "runs again");
 	else
-		print_to(words->what, !wait->state || wait->wake_ts ? "still waits for a CPU"
-								    : "still sleeps");
+		print_to(words->what,
+			 !wait->state || wait->wake_ts ? "still waits for a CPU" : "still sleeps");
 	describe_off_time(wait, words);
-	if (wait->op_known == NS_OP_ENDED || names_pending(wait))
+	if (wait->op_known && !uring_wait__is_for_any(wait))
 		add_to(words->note, "; ", "%s uring %s",
 		       wait->op_known == NS_OP_ENDED ? "ended by" : "in flight:",
 		       uring_op_text(wait->op_code, wait->op_fd, wait->op_flags));

@@ -19,6 +19,7 @@ has() { # has PROGRAM NAME: else it is a skip
 
 mapfile -t commands < <("$NETSTALL" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 judge commands "$([ ${#commands[@]} -ge 7 ] || echo "--help lists ${#commands[@]}")"
+judge installed "$(grep -qxF "COMMAND_NAMES := ${commands[*]}" Makefile || echo "the Makefile has pages of others than ${commands[*]}")"
 for shell in bash zsh fish; do "$NETSTALL" generate $shell >"$MADE/$shell" || judge $shell "it is not made"; done
 "$NETSTALL" generate man >"$MADE/netstall.1"
 for command in "${commands[@]}"; do "$NETSTALL" generate man "$command" >"$MADE/netstall-$command.1"; done
@@ -31,6 +32,9 @@ fi
 
 # A screen has 24 lines of 80.
 for command in "${commands[@]}"; do
+    "$NETSTALL" "$command" --help >"$MADE/help"
+    ! grep -q 'Exit status' "$MADE/help" || grep -q '^.Sh EXIT STATUS' "$MADE/netstall-$command.1"
+    judge "exits-$command" "$([ $? = 0 ] || echo "the page has no exit status")"
     "$NETSTALL" "$command" -h >"$MADE/short"
     judge "short-$command" "$(wc -lL <"$MADE/short" | awk '$1 > 24 || $2 > 80 { print $1 " lines, the longest of " $2 }')"
 done

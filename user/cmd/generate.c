@@ -12,10 +12,8 @@
 #include "user/cmd/commands.h"
 #include "user/cmd/options.h"
 
-#define MOST_ROWS 96
-
 struct listed {
-	const struct option_row *rows[MOST_ROWS];
+	const struct option_row *rows[OPTION_ROWS];
 	size_t count;
 };
 
@@ -23,7 +21,19 @@ static struct listed rows_of(const struct command *command)
 {
 	struct listed listed;
 
-	listed.count = options__rows(command->options, listed.rows, MOST_ROWS);
+	listed.count = options__rows(command->options, listed.rows, OPTION_ROWS);
+	return listed;
+}
+
+/* Without headings, and what help hides. */
+static struct listed options_of(const struct command *command)
+{
+	const struct listed all = rows_of(command);
+	struct listed listed = {.count = 0};
+
+	for (size_t i = 0; i < all.count; i++)
+		if (all.rows[i]->help && all.rows[i]->parse)
+			listed.rows[listed.count++] = all.rows[i];
 	return listed;
 }
 
@@ -189,9 +199,8 @@ static void put_examples(FILE *out, const struct command_options *options)
 
 static void put_command_page(FILE *out, const struct command *command)
 {
-	static const char exit_words[] = "Exit status: ";
 	const struct command_options *options = command->options;
-	const char *behind = behind_options(options), *exits = strstr(behind, exit_words);
+	const char *behind = behind_options(options);
 	const char *usage = options->usage ? options->usage : "";
 	char title[32], name[32];
 
@@ -217,10 +226,9 @@ static void put_command_page(FILE *out, const struct command *command)
 	put_examples(out, options);
 	fputs("The options are:\n", out);
 	put_options(out, command);
-	if (exits) {
+	if (*behind) { /* of the exit status, and no more */
 		fputs(".Sh EXIT STATUS\n", out);
-		exits += strlen(exit_words);
-		put_sentences(out, exits, strlen(exits));
+		put_sentences(out, behind, strlen(behind));
 	}
 	fputs(".Sh SEE ALSO\n.Xr netstall 1\n", out);
 }
@@ -261,7 +269,7 @@ static void put_page(FILE *out)
 		put_sentences(out, commands[i].help, strlen(commands[i].help));
 		fprintf(out, "(see\n.Xr netstall\\-%s 1 )\n", commands[i].name);
 	}
-	fputs(".El\n.Ss Causes\nWhat a stall is told to be caused by:\n.Bl -tag -width Ds\n", out);
+	fputs(".El\n.Ss Causes\nThe causes of stalls:\n.Bl -tag -width Ds\n", out);
 	for (enum cause cause = 0; cause < CAUSE_COUNT; cause++) {
 		const struct cause_info *info = cause__info(cause);
 
@@ -330,6 +338,15 @@ static void put_causes(FILE *out)
 			fprintf(out, "%s%s", cause ? " " : "", cause__info(cause)->id);
 }
 
+/* Of CAUSE and CHOICE all that there is. */
+static void put_words(FILE *out, const struct option_row *row)
+{
+	if (value_of(row) == VALUE_CAUSE)
+		put_causes(out);
+	else
+		put_choices(out, row->argument);
+}
+
 static void put_bash_row(FILE *out, const char *command, const struct option_row *row)
 {
 	static const char *const offers[] = {
@@ -352,10 +369,8 @@ static void put_bash_row(FILE *out, const char *command, const struct option_row
 		fputs("return", out);
 	} else {
 		fputs("words=\"", out);
-		if (value == VALUE_CHOICE)
-			put_choices(out, row->argument);
-		else if (value == VALUE_CAUSE)
-			put_causes(out);
+		if (value == VALUE_CHOICE || value == VALUE_CAUSE)
+			put_words(out, row);
 		else
 			fputs(offers[value], out);
 		fputc('"', out);
@@ -376,15 +391,13 @@ static void put_bash(FILE *out)
 		fprintf(out, "%s ", commands[i].name);
 	fputs("--help --version\"\n  else\n    case \"${COMP_WORDS[1]} $before\" in\n", out);
 	for (size_t i = 0; i < COMMANDS; i++) {
-		const struct listed listed = rows_of(&commands[i]);
+		const struct listed listed = options_of(&commands[i]);
 
-		for (size_t j = 0; j < listed.count; j++) {
-			if (listed.rows[j]->help && listed.rows[j]->parse)
-				put_bash_row(out, commands[i].name, listed.rows[j]);
-		}
+		for (size_t j = 0; j < listed.count; j++)
+			put_bash_row(out, commands[i].name, listed.rows[j]);
 		fprintf(out, "    %s*) words=\"", commands[i].name);
 		for (size_t j = 0; j < listed.count; j++)
-			if (listed.rows[j]->name && listed.rows[j]->help)
+			if (listed.rows[j]->name)
 				fprintf(out, "--%s ", listed.rows[j]->name);
 		fputs("--help\"\n", out);
 		if (commands[i].options->command == COMMAND_REPORT)
@@ -425,13 +438,9 @@ static void put_zsh_value(FILE *out, const struct option_row *row)
 		fputs(":name:(${(u)$(cat /proc/[0-9]*/comm(N) 2>/dev/null)})", out);
 		break;
 	case VALUE_CAUSE:
-		fputs(":cause:(", out);
-		put_causes(out);
-		fputc(')', out);
-		break;
 	case VALUE_CHOICE:
-		fputs(":value:(", out);
-		put_choices(out, row->argument);
+		fputs(value_of(row) == VALUE_CAUSE ? ":cause:(" : ":value:(", out);
+		put_words(out, row);
 		fputc(')', out);
 		break;
 	case VALUE_ANY:
@@ -464,14 +473,12 @@ static void put_zsh(FILE *out)
 	      "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n",
 	      out);
 	for (size_t i = 0; i < COMMANDS; i++) {
-		const struct listed listed = rows_of(&commands[i]);
+		const struct listed listed = options_of(&commands[i]);
 
 		fprintf(out, "    %s)\n      _arguments \\\n", commands[i].name);
 		for (size_t j = 0; j < listed.count; j++) {
 			const char letter[2] = {(char)listed.rows[j]->letter};
 
-			if (!listed.rows[j]->help || !listed.rows[j]->parse)
-				continue;
 			if (*letter)
 				put_zsh_item(out, "-", letter, listed.rows[j]);
 			if (listed.rows[j]->name)
@@ -504,10 +511,7 @@ static void put_fish_row(FILE *out, const char *command, const struct option_row
 		fputs(" -a '(cat /proc/*/comm 2>/dev/null | sort -u)'", out);
 	if (value == VALUE_CAUSE || value == VALUE_CHOICE) {
 		fputs(" -a '", out);
-		if (value == VALUE_CAUSE)
-			put_causes(out);
-		else
-			put_choices(out, row->argument);
+		put_words(out, row);
 		fputc('\'', out);
 	}
 	fputs(" -d '", out);
@@ -522,7 +526,7 @@ static void put_fish(FILE *out)
 	      "complete -c netstall -f\n",
 	      out);
 	for (size_t i = 0; i < COMMANDS; i++) {
-		const struct listed listed = rows_of(&commands[i]);
+		const struct listed listed = options_of(&commands[i]);
 
 		fprintf(out, "complete -c netstall -n __fish_use_subcommand -a %s -d '%s'\n",
 			commands[i].name, commands[i].help);
@@ -530,8 +534,7 @@ static void put_fish(FILE *out)
 			fputs("complete -c netstall -n '__fish_seen_subcommand_from report' -F\n",
 			      out);
 		for (size_t j = 0; j < listed.count; j++)
-			if (listed.rows[j]->help && listed.rows[j]->parse)
-				put_fish_row(out, commands[i].name, listed.rows[j]);
+			put_fish_row(out, commands[i].name, listed.rows[j]);
 	}
 }
 

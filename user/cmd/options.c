@@ -16,7 +16,6 @@
 
 #define PID_LIMIT 4194304 /* PID_MAX_LIMIT, include/linux/threads.h */
 #define FIRST_KEY 0x100   /* of options without a letter, from here on */
-#define MOST_ROWS 64
 
 void options__init(struct options *options)
 {
@@ -265,16 +264,16 @@ static const struct option_row knobs[] = {
 struct parser {
 	const struct command_options *command;
 	void *options;
-	const struct option_row *rows[MOST_ROWS];
-	bool given[MOST_ROWS];
+	const struct option_row *rows[OPTION_ROWS];
+	bool given[OPTION_ROWS];
 	size_t count;
-	const struct option_row *abouts[MOST_ROWS]; /* that were given, of those that have one */
+	const struct option_row *abouts[OPTION_ROWS]; /* that were given, of those that have one */
 	size_t about_count;
 };
 
 static void note_about(struct parser *parser, const struct option_row *row)
 {
-	if (row->about && parser->about_count < MOST_ROWS)
+	if (row->about && parser->about_count < OPTION_ROWS)
 		parser->abouts[parser->about_count++] = row;
 }
 
@@ -536,12 +535,12 @@ static char *doc_of(const struct command_options *command)
 void options__parse(const struct command_options *command, int argc, char **argv, void *options)
 {
 	struct parser parser = {.command = command, .options = options};
-	struct argp_option list[MOST_ROWS + 3] = {0};
+	struct argp_option list[OPTION_ROWS + 3] = {0};
 	char *about_knobs = knobs_help(), *doc = doc_of(command);
 	const struct argp argp = {
 		.options = list, .parser = parse, .args_doc = command->usage, .doc = doc};
 
-	parser.count = options__rows(command, parser.rows, MOST_ROWS);
+	parser.count = options__rows(command, parser.rows, OPTION_ROWS);
 	list_options(&parser, list, about_knobs);
 	argp_parse(&argp, argc, argv, command->word ? 0 : ARGP_IN_ORDER, NULL, &parser);
 	free(about_knobs);

@@ -115,6 +115,7 @@ struct option_example {
 };
 
 #define OPTION_EXAMPLES 4
+#define OPTION_ROWS     64 /* of one command, headings too */
 
 struct command_options {
 	unsigned command;

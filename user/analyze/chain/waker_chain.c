@@ -438,7 +438,8 @@ static void explain_times(struct waker_chain *chain, uint32_t tid, uint64_t unti
 			continue;
 		}
 		between.after = wait;
-		if (wait->off_ts >= until)
+		/* Waits of one thread that overlap, in a damaged recording, have no time left. */
+		if (wait->off_ts >= until || chain->at >= until)
 			break;
 		spend_running(chain, &between, clip(chain, wait->off_ts, until), level);
 		if (request__whole_wait(chain->model, wait, &whole))

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Waits explained by their chains: across threads, connections and processes. */
+#include <unistd.h>
+
 #include "tests/unit/analyze/chain/wait_rows.h"
 #include "user/analyze/waits/wait_kind.h"
 
@@ -263,6 +265,53 @@ static void test_remote(void **state)
 	}
 }
 
+/* For its lock, and for what it writes into a pipe: of one sleep these are two causes. */
+static void test_two_causes_of_one_sleep(void **state)
+{
+	struct outcome outcome = analyze(feed__text(
+		BASE
+		"30.08 wait tgid=10 tid=11 off=9.5 wake=30.05 state=1 syscall=230 "
+		"stack_id=3 waker_stack_id=4\n"
+		"30.2 wait tgid=10 tid=12 off=10 wake=30.11 state=1 syscall=202 arg1=128 "
+		"stack_id=5 waker_stack_id=6 waker_tgid=10 waker_tid=11\n"
+		"30.3 wait tgid=10 tid=13 off=10.1 wake=30.21 state=1 syscall=0 arg0=7 "
+		"stack_id=7 waker_stack_id=8 waker_tgid=10 waker_tid=11\n"));
+
+	(void)state;
+	assert_int_equal(outcome.report->stall_count, 2);
+	assert_int_equal(outcome.report->stalls[0].cause, CAUSE_LOCK);
+	assert_int_equal(outcome.report->stalls[1].cause, CAUSE_IPC);
+	assert_int_equal(outcome.report->stalls[1].tid, 13);
+	done(&outcome);
+}
+
+/*
+ * Waits of one thread that overlap, as only a damaged recording has them, each ended by a thread
+ * with as many: what leads nowhere is not followed, else this takes days.
+ */
+static void test_overlapping_waits(void **state)
+{
+	enum { THREADS = 4, WAITS = 200, LINE = 160 };
+	char *text = malloc((size_t)WAITS * LINE);
+	struct outcome outcome;
+	size_t used = 0;
+
+	(void)state;
+	used += (size_t)snprintf(text, LINE * 20, "%s", BASE);
+	for (unsigned i = 0; i < WAITS - 20; i++)
+		used += (size_t)snprintf(
+			text + used, LINE,
+			"%u.5 wait tgid=10 tid=%u off=5.%03u wake=%u.4 state=1 syscall=202 "
+			"arg1=128 stack_id=5 waker_stack_id=6 waker_tgid=10 waker_tid=%u\n",
+			30 + i / 8, 100 + i % THREADS, i, 30 + i / 8, 100 + (i + 1) % THREADS);
+	alarm(60);
+	outcome = analyze(feed__text(text));
+	alarm(0);
+	assert_true(outcome.report->stall_count >= 1);
+	done(&outcome);
+	free(text);
+}
+
 /* A chain of nine: the eighth link is the last. */
 static void test_depth(void **state)
 {
@@ -426,10 +475,16 @@ static void test_stack_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chains),           cmocka_unit_test(test_proxy),
-		cmocka_unit_test(test_remote),           cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_many_parts),       cmocka_unit_test(test_looks_between),
-		cmocka_unit_test(test_pool_is_one_part), cmocka_unit_test(test_stack_names),
+		cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_proxy),
+		cmocka_unit_test(test_remote),
+		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_many_parts),
+		cmocka_unit_test(test_looks_between),
+		cmocka_unit_test(test_pool_is_one_part),
+		cmocka_unit_test(test_stack_names),
+		cmocka_unit_test(test_two_causes_of_one_sleep),
+		cmocka_unit_test(test_overlapping_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -181,8 +181,8 @@ caller_keeps_roots_uid user/kernel/privileges.c unit live:outputs_are_the_caller
 -if (setgid(gid) || setuid(uid))
 +if (setgid(gid))
 caller_keeps_roots_groups user/kernel/privileges.c unit live:@(outputs_are_the_callers|program_as_the_caller)
--if (user ? initgroups(user->pw_name, gid) : setgroups(0, NULL))
-+if (false)
+-if (user ? take_groups(user, gid) : setgroups(0, NULL))
++if (false && take_groups(user, gid))
 no_id_is_an_id user/kernel/privileges.c unit live:outputs_caller_unclear
 -if (value > 0xfffffffeull)
 +if (value > 0xffffffffull)
@@ -201,31 +201,31 @@ bpf_seq_equal_is_after bpf/lib/maps.bpf.h live:@(split|cork|single)
 bpf_held_time_of_a_request bpf/tcp/hold.bpf.h live:@(requests_split|requests_cork)
 -conn->turn.held_ns += now - since;
 +;
-bpf_closed_window_is_small bpf/tcp/reason.bpf.h live:@(holds_zero_window|holds_rwnd)
+bpf_closed_window_is_small bpf/tcp/reason.bpf.h unit:reason live:@(holds_zero_window|holds_rwnd)
 -return hold->snd_wnd ? NS_HOLD_RWND : NS_HOLD_ZERO_WINDOW;
 +return hold->snd_wnd ? NS_HOLD_ZERO_WINDOW : NS_HOLD_RWND;
-bpf_more_is_a_cork bpf/tcp/reason.bpf.h live:@(msg_more|cork)
+bpf_more_is_a_cork bpf/tcp/reason.bpf.h unit:reason live:@(msg_more|cork)
 -return msg_more ? NS_HOLD_MSG_MORE : NS_HOLD_CORK;
 +return msg_more ? NS_HOLD_CORK : NS_HOLD_MSG_MORE;
-bpf_full_cwnd_has_room bpf/tcp/reason.bpf.h live:holds_cwnd
+bpf_full_cwnd_has_room bpf/tcp/reason.bpf.h unit:reason live:holds_cwnd
 -if (hold->in_flight >= hold->cwnd)
 +if (hold->in_flight > hold->cwnd)
-bpf_full_rwnd_has_none bpf/tcp/reason.bpf.h live:@(split|holds_rwnd|holds_sndbuf)
+bpf_full_rwnd_has_none bpf/tcp/reason.bpf.h unit:reason live:@(split|holds_rwnd|holds_sndbuf)
 -if (hold->unacked + segment > hold->snd_wnd)
 +if (hold->unacked + segment >= hold->snd_wnd)
-bpf_small_segment bpf/tcp/reason.bpf.h live:split
+bpf_small_segment bpf/tcp/reason.bpf.h unit:reason live:split
 -return seq_after(snd_sml, snd_una) && !seq_after(snd_sml, hold->seq);
 +return seq_after(snd_sml, snd_una) && seq_after(snd_sml, hold->seq);
-bpf_pacing_by_its_time bpf/tcp/reason.bpf.h live:holds_pacing
+bpf_pacing_by_its_time bpf/tcp/reason.bpf.h unit:reason live:holds_pacing
 -if (hold->pacing_us || pacing_waits(sk))
 +if (hold->pacing_us)
-bpf_probe_is_a_timeout bpf/tcp/recovery.bpf.h live:loss_tlp
+bpf_probe_is_a_timeout bpf/tcp/recovery.bpf.h unit:reason live:loss_tlp
 -return pending == NS_ICSK_TIME_LOSS_PROBE ? NS_RETRANS_TLP : NS_RETRANS_UNKNOWN;
 +return pending == NS_ICSK_TIME_LOSS_PROBE ? NS_RETRANS_RTO : NS_RETRANS_UNKNOWN;
-bpf_acked_one_later bpf/tcp/recovery.bpf.h live:@(loss_rto|loss_tlp|loss_fast)
+bpf_acked_one_later bpf/tcp/recovery.bpf.h unit:reason live:@(loss_rto|loss_tlp|loss_fast)
 -if (!conn->recovery.ts || seq_after(conn->recovery.end, ack))
 +if (!conn->recovery.ts || !seq_after(ack, conn->recovery.end))
-bpf_retries_not_counted bpf/tcp/recovery.bpf.h live:@(loss_rto|loss_tlp)
+bpf_retries_not_counted bpf/tcp/recovery.bpf.h unit:reason live:@(loss_rto|loss_tlp)
 -conn->recovery.timer_retries++;
 +;
 bpf_no_run_queue bpf/thread/sched.bpf.h live:@(medley|preempted|offwake_sums|wait_sums)
@@ -246,16 +246,16 @@ bpf_turn_is_never_ours bpf/thread/wait.bpf.h live:@(wait_peer|late_server)
 bpf_ring_read_is_a_turn bpf/thread/wait.bpf.h live:@(uring_split|uring_all_kinds)
 -if (BPF_CORE_READ(tp, copied_seq) - bytes != conn->copied_seq)
 +if (BPF_CORE_READ(tp, copied_seq) != conn->copied_seq)
-bpf_lost_wait_not_counted bpf/thread/wait.bpf.h live:@(lost_records_are_shown|check_lost_events|lost_records_leave_totals)
+bpf_lost_wait_not_counted bpf/thread/wait.bpf.h live:lost_waits_are_counted
 -count_lost(NS_LOST_RINGBUF);
 +;
 bpf_unwanted_port bpf/thread/wait.bpf.h live:@(other_port_is_not_traced|by_remote_port|by_local_port)
 -if (!settings.any_process && proc_role(tgid) & NS_ROLE_TARGET)
 +if (false)
-bpf_other_threads bpf/lib/target.bpf.h live:@(by_tid|by_tid_alone)
+bpf_other_threads bpf/lib/target.bpf.h unit:target live:@(by_tid|by_tid_alone)
 -if (only_tids[i] == tid)
 +if (only_tids[i] != tid)
-bpf_lost_process_not_counted bpf/lib/target.bpf.h live:@(small_tables|thousands_of_programs)
+bpf_lost_process_not_counted bpf/lib/target.bpf.h unit:target
 -count_lost(NS_LOST_PROCESSES);
 +;
 bpf_worker_is_poll bpf/uring/uring_done.bpf.h live:uring_all_kinds

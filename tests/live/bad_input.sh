@@ -266,6 +266,23 @@ case_lost_records_leave_totals() {
     expect_is "connections" "$(report '.connections | length')" 2
 }
 
+# Waits alone, of a program without connections, while netstall does not run: each is told or counted.
+case_lost_waits_are_counted() {
+    local count=60 told
+    # shellcheck disable=SC2016
+    start_at_gate bash -c 'exec {never}<> <(:); echo ready; read -r; for ((i = 0; i < $1; i++)); do read -r -t 0.012 -u $never; done; echo done' _ $count
+    start_trace -p "$GATED" --all -C ringbuf.bytes=4096
+    kill -STOP "$TRACE_PID"
+    echo >&"$GATE"
+    wait_for 60 has_line done "$SCRATCH/gated" || fail "the workload did not end"
+    kill -CONT "$TRACE_PID"
+    end_trace
+    told=$(gojq -n '[inputs | select(.event == "wait")] | length' "$SCRATCH/trace")
+    echo "# $LABEL: lost_waits_are_counted: $told told, $(report '.completeness.lost_by_kind | tostring') lost"
+    expect "waits told" "$told" '<' $count
+    expect "waits told or counted" "$((told + $(report '.completeness.lost_by_kind.ringbuf // 0')))" '>=' $count
+}
+
 case_recording_is_private() {
     "$NETSTALL" trace "${ATTACH[@]}" -p $$ -d 0.2 -o "$SCRATCH/private" 2>/dev/null || fail "status $?"
     expect_is "its mode" "$(stat -c %a "$SCRATCH/private")" 600

@@ -150,6 +150,9 @@ case_uring_split() {
     whole=$(report '[.stalls[] | select(.cause == "nagle-delack" and .confidence == "observed" and (.evidence | length > 0))
         | [.evidence[].event] as $e | select((["hold","delack-fire","ack","release"] - $e) | length > 0)] | length')
     expect_is "stalls without a whole chain" "$whole" 0
+    # A receive that ended the wait has read: it waited behind a write all the same.
+    expect_is "whose turn it was while a ring waited for an answer" "$(gojq -rn "[inputs | select(.event == \"wait\" and .op_code == \"RECV\").turn]
+        | unique | join(\" \")" "$SCRATCH/trace")" wrote
     expect_counts "the report" "$(report_counts)" "$(all_clients)"
 }
 

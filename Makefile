@@ -304,6 +304,12 @@ static:
 	$(Q)objcopy --only-keep-debug build/static/netstall $(STATIC_FILE).debug
 	$(Q)cd build && objcopy --strip-debug --add-gnu-debuglink=$(notdir $(STATIC_FILE)).debug static/netstall $(notdir $(STATIC_FILE))
 
+# That file as a container image, for podman load, docker load and skopeo.
+.PHONY: image
+image: static
+	$(Q)scripts/deps.sh image
+	$(Q)COMMIT='$(COMMIT)' scripts/oci-image.sh $(STATIC_FILE) $(VERSION) build/netstall-$(VERSION)-oci.tar
+
 # ---- packages ----
 
 # What is committed, with the same bytes each time.
@@ -385,6 +391,7 @@ help:
 	@echo 'make bench         what tracing costs, against other tools (root)'
 	@echo 'make fuzz          feed every reader of foreign bytes with random ones, each for SECONDS_EACH=60'
 	@echo 'make static        $(STATIC_FILE): one file for any host, without a library'
+	@echo 'make image         build/netstall-$(VERSION)-oci.tar: that file as a container image'
 	@echo 'make dist deb      the sources in one file; a package for Debian and what is made of it'
 	@echo 'make install       to PREFIX=/usr/local, below DESTDIR; and uninstall'
 	@echo 'make format        clang-format all sources'

@@ -3,7 +3,7 @@
 #
 # Installs the Debian 12 packages that netstall is built and tested with: the one list of them.
 #
-#   deps.sh [--list] [GROUP...]     groups: build test vm bench fuzz deb; without any, all of them
+#   deps.sh [--list] [GROUP...]     groups: build test vm bench fuzz deb image roots; without any, all of them
 #
 # Only what is missing is installed, without questions. When nothing is missing, nothing is done and no network is used.
 # With --list the packages are printed, one a line, and nothing is installed.
@@ -17,15 +17,18 @@ declare -A packages=(
     [test]="libcmocka-dev liburing-dev binutils xz-utils iperf3 iproute2 jq gojq util-linux procps kmod python3
             python3-jsonschema python3-yaml python3-fusepy systemd wrk libxml2-utils perl bpftrace chromium golang-go nodejs g++
             redis-server postgresql nginx-light haproxy gunicorn socat dovecot-imapd curl openjdk-17-jdk-headless
-            dnsmasq-base unbound strace mandoc zsh fish tshark protobuf-compiler apache2-bin libapache2-mod-wsgi-py3"
+            dnsmasq-base unbound strace mandoc zsh fish tshark protobuf-compiler apache2-bin libapache2-mod-wsgi-py3
+            skopeo umoci crun"
     # virtiofsd is a part of qemu-system-common
     [vm]="qemu-system-x86 qemu-system-common busybox-static cpio kmod xz-utils zstd util-linux"
     [bench]="bpftrace strace tcpdump linux-perf libbpf-tools nginx-light wrk valgrind"
     [deb]="debhelper dpkg-dev lintian"
+    [image]="jq binutils"
+    [roots]="mmdebstrap"
     # libFuzzer and its sanitizers, which clang only suggests
     [fuzz]="libclang-rt-14-dev"
 )
-groups=(build test vm bench fuzz deb)
+groups=(build test vm bench fuzz deb image roots)
 
 self=${0##*/}
 die() { echo "$self: $*" >&2; exit 1; }

@@ -4,7 +4,7 @@
 # Runs tests and counts them.
 #
 #   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary, manual
-#                     all: pure, browser, live with clang beside it, clang_live, static, recipes, programs, score with fuzz beside it, vm
+#                     all: pure, browser, live with clang beside it, clang_live, static, image, recipes, programs, score with fuzz beside it, vm
 #                     nightly: all with NIGHTLY=1, san, soak
 #                     or single parts
 #
@@ -419,6 +419,11 @@ run_static() {
     tests/static.sh
 }
 
+run_image() {
+    [ -z "${SAN:-}" ] || { echo "skip image: it has no sanitizers" && return; }
+    tests/image.sh
+}
+
 run_recipes() {
     NETSTALL=$B/netstall KEEP=$KEPT tests/recipes/run.sh ${1:+--only "$1"}
 }
@@ -450,7 +455,7 @@ run_again() {
     [ ${#vm[@]} = 0 ] || run_vm "${vm[@]}"
 }
 
-pure=(count unit golden docs schema profile boundary manual) others=(browser live+clang clang_live static recipes programs score+fuzz vm)
+pure=(count unit golden docs schema profile boundary manual) others=(browser live+clang clang_live static image recipes programs score+fuzz vm)
 parts=()
 for part in "$@"; do
     case $part in

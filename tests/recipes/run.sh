@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The recipes of docs/recipes, as they are written: the shell steps of the CI files, the Make and shell recipes and the
-# container's command line are run, the unit is verified here and run by tests/vm/systemd.sh.
+# The recipes of docs/recipes, as they are written: the shell steps of the CI files, the Make and shell recipes are run, and the
+# command lines and pods of containers, with the image of `make image` and what they ask for (engine.sh); the unit is verified here
+# and run by tests/vm/systemd.sh.
 #
 #   run.sh [--only PATTERN]     what a failed case had written is kept in $KEEP/recipes/NAME, if KEEP is set
 set -uo pipefail
@@ -108,9 +109,21 @@ start_container() {
 # Process 1 of a pid namespace hears of no signal that it has no handler for, but of this one.
 end_container() { kill -KILL "$CONTAINER_PID" 2>/dev/null; }
 
+# The image of `make image`, unpacked for engine.sh.
+unpack_image() {
+    command -v umoci crun >/dev/null || skip "umoci or crun is not installed, see scripts/deps.sh"
+    make -s -C "$HERE" image >"$SCRATCH/err" 2>&1 || fail "make image: $(tail -n 1 "$SCRATCH/err")"
+    mkdir "$SCRATCH/layout" && tar -xf "$HERE"/build/netstall-*-oci.tar -C "$SCRATCH/layout"
+    export BUNDLE=$SCRATCH/bundle VERSION
+    VERSION=$(jq -r '.manifests[0].annotations["org.opencontainers.image.ref.name"]' "$SCRATCH/layout/index.json")
+    umoci unpack --image "$SCRATCH/layout:$VERSION" "$BUNDLE" >"$SCRATCH/err" 2>&1 || fail "umoci: $(tail -n 1 "$SCRATCH/err")"
+    export ENGINE=$HERE/tests/recipes/engine.sh
+    "$ENGINE" run --cap-drop ALL netstall --version >"$SCRATCH/err" 2>&1 || skip "no container can be had: $(tail -n 1 "$SCRATCH/err")"
+}
+
 case_container() {
     trap end_container EXIT
-    export ENGINE=$HERE/tests/recipes/engine.sh
+    unpack_image
     start_container 1000000
     timeout 60 "$RECIPES/container.sh" app 2 >"$SCRATCH/out" 2>"$SCRATCH/err"
     expect_is "the status of one that stalls" $? 1
@@ -120,6 +133,74 @@ case_container() {
     timeout 60 "$RECIPES/container.sh" app 2 >"$SCRATCH/out" 2>"$SCRATCH/err"
     expect_is "the status of one that does not" $? 0
     end_container
+}
+
+# A program that stalls, with a name: start_target NAME
+start_target() {
+    "$HERE/build/tests/workload/exchange" --seconds 300 --name "$1" >/dev/null 2>&1 &
+    TARGET=$!
+    sleep 0.5
+}
+
+# The recipe of the host's processes by an engine: what it sees, and what it writes.
+on_host() {
+    start_target recipe-target
+    "$RECIPES/$1" trace --comm recipe-target -d 2 >"$SCRATCH/out" 2>"$SCRATCH/err"
+    expect_is "the status" $? 0
+    grep -q '^nagle-delack: .*recipe-target' "$SCRATCH/out" || fail "it says: $(head -n 2 "$SCRATCH/out")"
+    grep -q 'first write:  *begin_exchange (client.c' "$SCRATCH/out" || fail "no call site"
+    mkdir "$SCRATCH/written"
+    OUT=$SCRATCH/written "$RECIPES/$1" record --comm recipe-target -d 1 -o /out/run.nsr >"$SCRATCH/out" 2>"$SCRATCH/err"
+    expect_is "the status of record" $? 0
+    "$NETSTALL" report "$SCRATCH/written/run.nsr" >"$SCRATCH/out" 2>"$SCRATCH/err"
+    grep -q '^nagle-delack: ' "$SCRATCH/out" || fail "the recording says: $(head -n 2 "$SCRATCH/out")"
+}
+
+case_docker() {
+    unpack_image
+    export DOCKER=$ENGINE
+    on_host docker.sh
+}
+
+# With the profile that it makes: as it comes, podman's refuses.
+case_podman() {
+    [ -r /usr/share/containers/seccomp.json ] || skip "no profile of podman's"
+    unpack_image
+    export PODMAN=$ENGINE
+    on_host podman.sh
+}
+
+case_kubectl_debug() {
+    unpack_image
+    export KUBECTL=$HERE/tests/recipes/kubectl.py
+    start_target recipe-target
+    "$RECIPES/kubectl-debug.sh" node/worker-1 trace --comm recipe-target -d 2 >"$SCRATCH/out" 2>"$SCRATCH/err"
+    expect_is "the status on a node" $? 0
+    grep -q '^nagle-delack: .*recipe-target' "$SCRATCH/out" || fail "on a node it says: $(head -n 2 "$SCRATCH/out")"
+    kill "$TARGET"
+    trap end_container EXIT
+    start_container 1000000
+    "$RECIPES/kubectl-debug.sh" pod-1 app trace -p 1 --children -d 2 >"$SCRATCH/out" 2>"$SCRATCH/err"
+    expect_is "the status in a pod" $? 0
+    grep -q '^nagle-delack: ' "$SCRATCH/out" || fail "in a pod it says: $(head -n 2 "$SCRATCH/out")"
+}
+
+case_daemonset() {
+    unpack_image
+    export STALLS=$SCRATCH/stalls
+    mkdir "$STALLS"
+    start_target postgres
+    # Its stalls are of 40 ms, and the recipe keeps those of 100 ms.
+    timeout --signal TERM 4 /usr/bin/python3 "$HERE/tests/recipes/pod.py" "$RECIPES/daemonset.yaml" any,100=any,30 >"$SCRATCH/out" 2>"$SCRATCH/err"
+    "$NETSTALL" report "$STALLS"/001-*.nsr >"$SCRATCH/out" 2>>"$SCRATCH/err" || fail "it kept $(ls "$STALLS"): $(head -n 2 "$SCRATCH/err")"
+    grep -q '^nagle-delack: .*postgres' "$SCRATCH/out" || fail "the recording says: $(head -n 2 "$SCRATCH/out")"
+}
+
+# They name the image of this version.
+case_image_version() {
+    local said
+    said=$(grep -onE 'netstall:[0-9][^ "}]*' "$RECIPES"/* | grep -v ":netstall:$(sed -n 's/^VERSION := //p' "$HERE/Makefile")$")
+    expect_is "what names another version" "$said" ''
 }
 
 # What the image installs is what the program is linked with.

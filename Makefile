@@ -227,7 +227,7 @@ test:
 # And all that is left out there: hours.
 .PHONY: nightly
 nightly:
-	$(Q)scripts/deps.sh build test fuzz vm
+	$(Q)scripts/deps.sh build test fuzz vm deb image roots
 	$(Q)tests/run.sh nightly
 
 # The part without root.

@@ -5,12 +5,13 @@
 #
 #   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary, manual
 #                     all: pure, browser, live with clang beside it, clang_live, static, image, recipes, programs, score with fuzz beside it, vm
-#                     nightly: all with NIGHTLY=1, san, soak
+#                     nightly: all with NIGHTLY=1, roots, san, soak
 #                     or single parts
 #
 # NIGHTLY=1: what there is no time for in each run. Fuzzers run for a minute in place of 10 s; clang's build does the unit tests and a
 # live case of each command too; each live trace and score is recorded and compared with its recording, not each fifth; on other kernels
-# every suite runs by every way (tests/vm/parts). `san`: pure and live with ASan and UBSan; `soak`: half an hour.
+# every suite runs by every way (tests/vm/parts). `roots`: the static file and the package in roots of Debian 11 to 13; `san`: pure and
+# live with ASan and UBSan; `soak`: half an hour.
 #
 # Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is `N passed, N failed, N skipped`. Exit
 # status 1 if any failed. Which cases get a second chance, and the line before the last: tests/count.sh.
@@ -388,6 +389,10 @@ run_san() {
     run_san_live '*'
 }
 
+run_roots() {
+    tests/roots.sh
+}
+
 run_soak() {
     SOAK_SECONDS=${SOAK_SECONDS:-1800} tests/soak.sh
 }
@@ -463,7 +468,7 @@ for part in "$@"; do
     all) parts+=("${pure[@]}" "${others[@]}") ;;
     nightly)
         export NIGHTLY=1
-        parts+=("${pure[@]}" "${others[@]}" san soak)
+        parts+=("${pure[@]}" "${others[@]}" roots san soak)
         ;;
     *) parts+=("$part") ;;
     esac

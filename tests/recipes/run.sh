@@ -107,7 +107,7 @@ start_container() {
 }
 
 # Process 1 of a pid namespace hears of no signal that it has no handler for, but of this one.
-end_container() { kill -KILL "$CONTAINER_PID" 2>/dev/null; }
+end_container() { [ -z "${CONTAINER_PID:-}" ] || kill -KILL "$CONTAINER_PID" 2>/dev/null; }
 
 # The image of `make image`, unpacked for engine.sh.
 unpack_image() {

@@ -196,6 +196,16 @@ case_daemonset() {
     grep -q '^nagle-delack: .*postgres' "$SCRATCH/out" || fail "the recording says: $(head -n 2 "$SCRATCH/out")"
 }
 
+# These rights, and no others.
+case_rights() {
+    local file asked
+    for file in container.sh docker.sh podman.sh kubectl-debug.yaml daemonset.yaml; do
+        asked=$(grep -E -- '--cap-add| add: ' "$RECIPES/$file" | grep -oE '[A-Z_]{3,}' | sort | paste -sd' ')
+        expect_is "what $file adds" "${asked/ALL /}" "BPF DAC_READ_SEARCH PERFMON SYSLOG SYS_PTRACE"
+        ! grep -qE '(--privileged|privileged: true|hostNetwork|hostIPC)' <(grep -v '^#' "$RECIPES/$file") || fail "$file asks for more"
+    done
+}
+
 # They name the image of this version.
 case_image_version() {
     local said

@@ -33,8 +33,8 @@ expect_ring() { # expect_ring THREAD WAKER [FUNCTION [NEXT]]: nearly all of it, 
     expect "what $1 was blocked, us" "$(profile "[$chains | .blocked_ms] | add * 1000")" '>=' "$RING_BLOCKED * $TRUTH_US"
     # Neither the tracer's own frames on top nor the scheduler's, nor another system call.
     expect_is "chains of $1 that do not sleep in io_uring's wait" "$(profile "[$chains | .kernel
-        | select((.[0] | test(\"^(io_cqring_wait|__do_sys_io_uring_enter|eventfd_read|do_wait_intr_irq)\") | not)
-            or (any(test(\"^(io_cqring_wait|__do_sys_io_uring_enter|eventfd_read)\")) | not))] | map(join(\";\")) | join(\" \")")" ''
+        | select((.[0] | test(\"^(io_cqring_wait|__(do|arm64)_sys_io_uring_enter|eventfd_read|do_wait_intr_irq)\") | not)
+            or (any(test(\"^(io_cqring_wait|__(do|arm64)_sys_io_uring_enter|eventfd_read)\")) | not))] | map(join(\";\")) | join(\" \")")" ''
 }
 
 # expect_cause_of_threads CAUSE THREAD...: of nearly all of their time in the rounds that was in waits long enough to be explained.

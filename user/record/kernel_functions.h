@@ -44,6 +44,10 @@
 
 /* ---- io_uring ---- */
 
+/* Of one function; in 5.10 and on arm64 io_cqring_wait() is in it. */
+#define KFN_URING_ENTER                                                                            \
+	"__do_sys_io_uring_enter|__se_sys_io_uring_enter|__x64_sys_io_uring_enter|"                \
+	"__arm64_sys_io_uring_enter"
 #define KFN_URING_WORKER     "io_wq_worker|io_wqe_worker" /* ed29b0b4fd83 (6.4) */
 #define KFN_URING_ENQUEUE    "io_wq_enqueue|io_wqe_enqueue"
 #define KFN_URING_WAIT_LIMIT "io_cqring_timer_wakeup|io_cqring_min_timer_wakeup"

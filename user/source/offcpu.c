@@ -92,18 +92,22 @@ void offcpu__configure(struct offcpu *offcpu)
 			      sizeof(__u32) + options->depth * sizeof(struct ns_offcpu_hop));
 }
 
-/* The kernel's entry stubs for interrupts, by their names: x86-64 has two sorts, arm64 one. */
+/*
+ * The kernel's entry stubs for interrupts, by their names. x86-64 has two sorts of several each;
+ * arm64 has two, from the kernel and from user space, whose handlers lie elsewhere and begin alike.
+ */
 static void find_interrupt_entries(const struct session *session)
 {
-	static const char *const sorts[][2] = {{"asm_sysvec_", "el1h_64_irq"},
-					       {"asm_common_interrupt", "gic_handle_irq"}};
+	static const struct {
+		const char *sort, *stub;
+	} entries[NS_OFFCPU_RANGES] = {{"asm_sysvec_", "el1h_64_irq"},
+				       {"asm_common_interrupt", "el0t_64_irq"}};
 	uint64_t begin, end;
 
-	for (size_t i = 0; i < 2; i++)
-		for (size_t j = 0; j < 2; j++)
-			if (kallsyms__span(session->kallsyms, sorts[i][j], &begin, &end))
-				session->skel->bss->irq_entries[i] =
-					(struct ns_offcpu_range){begin, end};
+	for (size_t i = 0; i < NS_OFFCPU_RANGES; i++)
+		if (kallsyms__span(session->kallsyms, entries[i].sort, &begin, &end) ||
+		    kallsyms__function(session->kallsyms, entries[i].stub, &begin, &end))
+			session->skel->bss->irq_entries[i] = (struct ns_offcpu_range){begin, end};
 }
 
 static void find_hooked_functions(const struct session *session)

@@ -98,7 +98,7 @@ static const struct mark sleeper_marks[] = {
 	{"do_signal_stop", WAIT_STOPPED},
 	{"sigsuspend", WAIT_PAUSE},
 	{"do_sigtimedwait", WAIT_PAUSE},
-	{"__x64_sys_pause", WAIT_PAUSE},
+	{"__x64_sys_pause", WAIT_PAUSE}, /* arm64 has ppoll() for it */
 	{"rwsem_down_read_slowpath", WAIT_MUTEX},
 	{"rwsem_down_write_slowpath", WAIT_MUTEX},
 	{"__mutex_lock", WAIT_MUTEX},
@@ -107,7 +107,7 @@ static const struct mark sleeper_marks[] = {
 	{"__lock_sock", WAIT_MUTEX},
 	{"pipe_wait_readable", WAIT_IPC}, /* splice, of io_uring's workers above all */
 	{"pipe_wait_writable", WAIT_IPC},
-	{"__do_sys_io_uring_enter", WAIT_URING}, /* 5.10 has io_cqring_wait() in it */
+	{KFN_URING_ENTER, WAIT_URING},
 	/* Threads of io_uring at the end of all they had to do; a worker's operation stands above.
 	 */
 	{"io_worker_handle_work", WAIT_UNKNOWN},

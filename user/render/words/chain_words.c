@@ -143,8 +143,7 @@ static const char *waker_words(const struct profile_hop *hop)
 		{"io_sq_thread", "completed an io_uring operation as the submission thread"},
 		{"io_submit_sqes", "submitted an io_uring operation that was done at once"},
 		{"tctx_task_work|__io_run_local_work", "completed an io_uring operation"},
-		{"__do_sys_io_uring_enter|__x64_sys_io_uring_enter|__se_sys_io_uring_enter",
-		 "submitted io_uring operations"},
+		{KFN_URING_ENTER, "submitted io_uring operations"},
 		{NULL, NULL},
 	};
 	static const char *const words[] = {
@@ -230,9 +229,10 @@ static char *name_sample(char *dst, size_t size, const struct profile *profile)
 	if (!sample->waits && (!window || profile->waits / (window / 1e9) <= MANY_WAITS))
 		return NULL;
 	if (!sample->waits) {
-		snprintf(dst, size,
-			 "each of %s was looked at, which takes some microseconds of the CPU: it is in the times on the run queue too, and what runs there is slower",
-			 counted_text(profile->waits, "wait"));
+		snprintf(
+			dst, size,
+			"each of %s was looked at, which takes some microseconds of the CPU: it is in the times on the run queue too, and what runs there is slower",
+			counted_text(profile->waits, "wait"));
 		return dst;
 	}
 	snprintf(dst, size, "of %s below 1 ms (%s) %s were looked at%s; --exact looks at each",
@@ -251,9 +251,10 @@ char *profile__note(char *dst, size_t size, const struct profile *profile, enum 
 	unslept = unslept_ns(profile);
 	if (unslept < (profile->end_ts - profile->start_ts) / 100)
 		return NULL;
-	snprintf(dst, size,
-		 "%s on the run queue are in no chain: preempted, or out of a CPU quota (cpu.stat); --state=0 shows where",
-		 duration_text(unslept));
+	snprintf(
+		dst, size,
+		"%s on the run queue are in no chain: preempted, or out of a CPU quota (cpu.stat); --state=0 shows where",
+		duration_text(unslept));
 	return dst;
 }
 

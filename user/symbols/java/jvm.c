@@ -254,6 +254,10 @@ enum {
 };
 
 #if defined(__x86_64__)
+#define LAYOUT_IS_KNOWN true
+#else
+#define LAYOUT_IS_KNOWN false
+#endif
 
 static uint64_t slot(const struct java_frame *frame, int words)
 {
@@ -303,7 +307,7 @@ bool jvm__step(struct jvm *jvm, struct java_frame *frame, java_word *word, void 
 	bool is_known;
 
 	*place = frame->pc;
-	if (!find_blob(jvm, frame->pc, &blob))
+	if (!LAYOUT_IS_KNOWN || !find_blob(jvm, frame->pc, &blob))
 		return false;
 	/* JavaCalls::call_helper() begins it by one of these. */
 	if (!strncmp(blob.name, "StubRoutines", strlen("StubRoutines"))) {
@@ -319,14 +323,3 @@ bool jvm__step(struct jvm *jvm, struct java_frame *frame, java_word *word, void 
 	}
 	return is_known && frame->sp > sp;
 }
-
-#else
-
-bool jvm__step(struct jvm *jvm, struct java_frame *frame, java_word *word, void *context,
-	       uint64_t *place, char *out, size_t size)
-{
-	(void)jvm, (void)frame, (void)word, (void)context, (void)place, (void)out, (void)size;
-	return false;
-}
-
-#endif

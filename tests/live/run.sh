@@ -124,7 +124,7 @@ failed=0 BESIDE=$(mktemp -d)
 trap 'rm -rf "$BESIDE"' EXIT
 
 run_case() {
-    local name=$1 status case_pid
+    local name=$1 status case_pid began=$SECONDS
     CASE=$1
     SCRATCH=$(mktemp -d)
     # A subshell of its own: what a case started ends with it, what it set is gone.
@@ -156,6 +156,14 @@ run_case() {
         ;;
     esac
     rm -rf "$SCRATCH"
+    echo "$name${COMPANY:+ beside} $((SECONDS - began))" >>"$BESIDE/.took"
+}
+
+# took_longest KIND: of the cases that ran alone or beside others, with their seconds.
+took_longest() {
+    awk -v kind="$1" '(NF == 3) == (kind == "beside") { sum += $NF; n++; print $NF, $1 }
+        END { if (n) print "99999 " n " " kind ", " sum " s" }' "$BESIDE/.took" | sort -rn | head -n 16 |
+        awk -v label="$LABEL" '{ if (NR == 1) { sub(/^99999 /, ""); printf "# %s: %s:", label, $0 } else printf " %s %s", $2, $1 } END { print "" }'
 }
 
 # The one of `running` that ends first: what it said, in one piece.
@@ -194,5 +202,6 @@ else
     alone=("${beside[@]}" "${alone[@]}")
 fi
 for name in "${alone[@]}"; do run_case "$name"; done
+[ -n "$QUICK" ] || [ ! -s "$BESIDE/.took" ] || { took_longest beside && took_longest alone; }
 echo "end $LABEL"
 exit $failed

@@ -8,8 +8,8 @@
 ALONE_CASES+=" requests_single requests_served requests_many_connections http forwarder_1_stream forwarder_8_streams forwarder_small_pieces
     forwarder_that_computes requests_below_the_threshold preempted not_preempted switches_for_handing_over switches_of_one_thread latent not_latent "
 
-FORWARDER=${FORWARDER:-build/tests/workload/forwarder}
-HTTPD=${HTTPD:-build/tests/workload/httpd}
+FORWARDER=${FORWARDER:-$WORKLOADS/forwarder}
+HTTPD=${HTTPD:-$WORKLOADS/httpd}
 FORWARDER_OPTIONS=()
 HOLDS='"nagle", "nagle-delack", "cork", "autocork", "tsq", "tso-defer"'
 
@@ -119,7 +119,7 @@ case_requests_cork() {
 # whole_requests MODE: requests that end with the last byte of their answer, by a client with a clock of its own. Not what it does
 # before it asks again.
 whole_requests() {
-    local EXCHANGE=build/tests/workload/requests ours
+    local EXCHANGE=$WORKLOADS/requests ours
     trace_exchange --mode "$1" -n "$FEW"
     expect_views
     ours=$(report '.requests[0] | select(.role == "makes").median.total_ms * 1000')
@@ -137,7 +137,7 @@ case_requests_think_time_is_none() { whole_requests think; }
 
 # The server alone: what it serves, from the arrival of a request to the last byte of the answer.
 case_requests_served() {
-    local EXCHANGE=build/tests/workload/requests ours
+    local EXCHANGE=$WORKLOADS/requests ours
     start_exchange -- --mode busy -n "$FEW"
     start_trace -p "$SERVER"
     open_gate
@@ -165,7 +165,7 @@ case_requests_served() {
 
 # Both ends: each request once, and with both its sides.
 case_requests_of_both_ends() {
-    local EXCHANGE=build/tests/workload/requests
+    local EXCHANGE=$WORKLOADS/requests
     start_exchange -- --mode body -n "$FEW"
     start_trace -p "$CLIENT,$SERVER"
     open_gate
@@ -411,7 +411,7 @@ habit_ids() { report "[.habits[] | select($1) | .id] | join(\" \")"; }
 trace_rounds() {
     TRUTH_STALLS=0
     rm -f "$SCRATCH/trace.err" # of the mode before
-    EXCHANGE=${WAITS:-build/tests/workload/waits} start_exchange -- --mode "$1" -n 400 --ms "${2:-1}"
+    EXCHANGE=${WAITS:-$WORKLOADS/waits} start_exchange -- --mode "$1" -n 400 --ms "${2:-1}"
     start_trace -p "$CLIENT"
     open_gate
     end_exchange
@@ -460,7 +460,7 @@ case_not_preempted() {
     local first
     first=$(sed 's/[-,].*//' <<<"$(taskset -cp $$ | sed 's/.*: //')")
     TRUTH_STALLS=0
-    EXCHANGE=${WAITS:-build/tests/workload/waits} start_exchange taskset -c "$first" -- --mode waker -n 500
+    EXCHANGE=${WAITS:-$WORKLOADS/waits} start_exchange taskset -c "$first" -- --mode waker -n 500
     start_trace -p "$CLIENT"
     open_gate
     end_exchange

@@ -4,7 +4,7 @@
 # Every reason for which TCP keeps bytes back, by a workload that is held for just that (tests/workload/holds.c). Its
 # gate is a wait of its own, and loss probes may come by: other stalls are let pass, other reasons of the hold are not.
 
-HOLDS_PROGRAM=${HOLDS_PROGRAM:-build/tests/workload/holds}
+HOLDS_PROGRAM=${HOLDS_PROGRAM:-$WORKLOADS/holds}
 
 # trace_holds MODE N [PREFIX...]: the workload under trace.
 trace_holds() {

@@ -5,8 +5,8 @@
 # workload's own word (TRUTH) beside netstall's report (REPORT).
 
 NETSTALL=${NETSTALL:-build/netstall}
-EXCHANGE=${EXCHANGE:-build/tests/workload/exchange}
 WORKLOADS=${WORKLOADS:-build/tests/workload}
+EXCHANGE=${EXCHANGE:-$WORKLOADS/exchange}
 export NETSTALL EXCHANGE # shells that a case starts want them too
 WAIT_LIMIT=${WAIT_LIMIT:-60} # seconds; a load takes long in an emulated machine
 

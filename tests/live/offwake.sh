@@ -7,7 +7,7 @@
 # They compare times within a few hundredths.
 ALONE_CASES+=" offwake_handover offwake_sums offwake_sampled offwake_reference offwake_thousand_threads offwake_filters offwake_program "
 
-HANDOVER=build/tests/workload/handover
+HANDOVER=$WORKLOADS/handover
 
 # start_handover ARGUMENTS...: it waits at its gate. Sets HAND, and FIRST, SECOND, THIRD of its threads.
 start_handover() {

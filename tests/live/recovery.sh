@@ -6,8 +6,8 @@
 # shellcheck disable=SC2034
 QUICK_CASES+=" loss_rto loss_tlp loss_fast loss_syn wire_split_client wire_split_server "
 
-LOSSES=${LOSSES:-build/tests/workload/losses}
-WIRE=${WIRE:-build/tests/workload/wire}
+LOSSES=${LOSSES:-$WORKLOADS/losses}
+WIRE=${WIRE:-$WORKLOADS/wire}
 
 # trace_losses MODE [server]: under `trace -p` of the client, or of the server.
 trace_losses() {

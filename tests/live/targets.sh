@@ -163,7 +163,7 @@ case_by_tid() {
 
 # Another thread of the process, which ends the long waits of the one that is named, has none that are recorded.
 case_by_tid_alone() {
-    EXCHANGE=${WAITS:-build/tests/workload/waits} start_exchange -- --mode futex -n 10
+    EXCHANGE=${WAITS:-$WORKLOADS/waits} start_exchange -- --mode futex -n 10
     local ready
     ready=$(grep '^ready' "$SCRATCH/exchange")
     start_trace -t "$(field client_tid "$ready")" --all

@@ -5,7 +5,7 @@
 
 ALONE_CASES+=" wait_sums wait_returns_unseen empty_wakes "
 
-WAITS=${WAITS:-build/tests/workload/waits}
+WAITS=${WAITS:-$WORKLOADS/waits}
 
 # trace_waits MODE: its rounds under `trace -p CLIENT --all`. Sets ROUNDS, CLIENT_TID, WAKER_TID, BACKEND.
 trace_waits() {

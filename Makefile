@@ -9,8 +9,24 @@ CC ?= gcc
 CLANG ?= clang
 BPFTOOL ?= $(shell command -v bpftool 2>/dev/null || echo /usr/sbin/bpftool)
 PKG_CONFIG ?= pkg-config
-B := build
-K := build# of the kernel side, which is the same for every compiler and sanitizer
+HOST := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/)
+ARCH := $(HOST)
+MACHINE := $(patsubst x86,x86_64,$(ARCH:arm64=aarch64))
+OTHER := $(filter-out $(HOST),$(ARCH))# the machine that is compiled for, where it is another one
+B := build$(OTHER:%=/%)
+K := $(B)# of the kernel side, which is the same for every compiler and sanitizer
+STRIP := strip
+OBJCOPY := objcopy
+
+# `make ARCH=arm64`, on another machine: Debian's cross compiler, and the libraries of an arm64 root.
+ifeq ($(OTHER),arm64)
+ROOT := $(or $(NETSTALL_VM_CACHE),$(CURDIR)/build/vm)/arm64-root
+ROOT_MADE := $(ROOT)/netstall-packages
+CC := aarch64-linux-gnu-gcc --sysroot=$(ROOT)
+STRIP := aarch64-linux-gnu-strip
+OBJCOPY := aarch64-linux-gnu-objcopy
+PKG_CONFIG := env PKG_CONFIG_SYSROOT_DIR=$(ROOT) PKG_CONFIG_LIBDIR=$(ROOT)/usr/lib/aarch64-linux-gnu/pkgconfig pkg-config
+endif
 
 ifeq ($(V),1)
 Q :=
@@ -35,13 +51,12 @@ endif
 
 # `make static` builds so. Where its folder is does not show in what it makes.
 ifeq ($(STATIC),1)
-B := build/static
+B := build/static$(OTHER:%=-%)
 CFLAGS := -O2 -g -ffunction-sections -fdata-sections -ffile-prefix-map=$(CURDIR)=.
 LDFLAGS += -static -Wl,--gc-sections -Wl,--build-id=sha1
 STATICFLAGS := -DNETSTALL_STATIC
 endif
 
-ARCH := $(shell uname -m | sed -e s/x86_64/x86/ -e s/aarch64/arm64/)
 CFLAGS ?= -O2 -g
 ALL_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	$(CFLAGS) $(SANFLAGS) $(STATICFLAGS) -D_GNU_SOURCE -DNETSTALL_VERSION='"$(VERSION)"' -I. -I$(K) -MMD -MP
@@ -85,9 +100,14 @@ $(B)/libnetstall.a: $(PURE_OBJS)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(B)/%.o: %.c
+$(B)/%.o: %.c | $(ROOT_MADE)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+ifneq ($(ROOT_MADE),)
+$(ROOT_MADE):
+	$(Q)scripts/deps.sh build arm64 && scripts/arm64-root.sh
+endif
 
 # The one file that names the commit is made anew with it.
 $(B)/user/cmd/main.o: $(B)/commit
@@ -174,13 +194,13 @@ $(B)/tests/workload/callsites: tests/workload/callsites.c tests/workload/kept.h
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SITES_CFLAGS) -pie -o $@ $< -ldl -lpthread
 $(B)/tests/workload/callsites-stripped: $(B)/tests/workload/callsites
-	$(Q)strip -o $@ $<
+	$(Q)$(STRIP) -o $@ $<
 # With debug information, and with that in a file that is found by the build-id alone.
 $(B)/tests/workload/callsites-lines: tests/workload/callsites.c tests/workload/kept.h
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SITES_CFLAGS) -g -Wl,--build-id -pie -o $@ $< -ldl -lpthread
 $(B)/tests/workload/callsites-apart: $(B)/tests/workload/callsites-lines
-	$(Q)objcopy --only-keep-debug $< $@.debug && strip -o $@ $<
+	$(Q)$(OBJCOPY) --only-keep-debug $< $@.debug && $(STRIP) -o $@ $<
 $(B)/tests/workload/callsites_library.so: tests/workload/callsites_library.c tests/workload/kept.h
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SITES_CFLAGS) -fpic -shared -o $@ $<
@@ -206,18 +226,18 @@ $(B)/tests/workload/names: tests/workload/names.c tests/workload/kept.h
 $(B)/tests/workload/names-crc.whole: tests/workload/names.c tests/workload/kept.h
 	$(Q)mkdir -p $(@D) && $(CC) $(NAMES_CFLAGS) -Wl,--build-id=none -o $@ $< -ldl
 $(B)/tests/workload/names-link: $(B)/tests/workload/names
-	$(Q)objcopy --only-keep-debug $< $@.debug && strip -o $@ $< && cd $(@D) && objcopy --add-gnu-debuglink=$(@F).debug $(@F)
+	$(Q)$(OBJCOPY) --only-keep-debug $< $@.debug && $(STRIP) -o $@ $< && cd $(@D) && $(OBJCOPY) --add-gnu-debuglink=$(@F).debug $(@F)
 $(B)/tests/workload/names-crc: $(B)/tests/workload/names-crc.whole
-	$(Q)objcopy --only-keep-debug $< $@.debug && strip -o $@ $< && cd $(@D) && objcopy --add-gnu-debuglink=$(@F).debug $(@F)
+	$(Q)$(OBJCOPY) --only-keep-debug $< $@.debug && $(STRIP) -o $@ $< && cd $(@D) && $(OBJCOPY) --add-gnu-debuglink=$(@F).debug $(@F)
 $(B)/tests/workload/names-mini.whole: tests/workload/names.c tests/workload/kept.h
 	$(Q)mkdir -p $(@D) && $(CC) $(NAMES_CFLAGS) -no-pie -o $@ $< -ldl
 $(B)/tests/workload/names-mini: $(B)/tests/workload/names-mini.whole
 	$(Q)nm --format=posix --defined-only $< | awk '$$2 ~ /[tT]/ { print $$1 }' >$@.keep
-	$(Q)objcopy --only-keep-debug $< $@.debug && \
-		objcopy -S --remove-section .comment --keep-symbols=$@.keep $@.debug $@.small && xz -f $@.small && \
-		strip -o $@ $< && objcopy --add-section .gnu_debugdata=$@.small.xz $@ && rm $@.debug $@.keep
+	$(Q)$(OBJCOPY) --only-keep-debug $< $@.debug && \
+		$(OBJCOPY) -S --remove-section .comment --keep-symbols=$@.keep $@.debug $@.small && xz -f $@.small && \
+		$(STRIP) -o $@ $< && $(OBJCOPY) --add-section .gnu_debugdata=$@.small.xz $@ && rm $@.debug $@.keep
 $(B)/tests/workload/names-bare: $(B)/tests/workload/names
-	$(Q)strip -o $@ $<
+	$(Q)$(STRIP) -o $@ $<
 
 # All tests; root. Prints "N passed, N failed, N skipped" as its last line.
 test:
@@ -227,15 +247,16 @@ test:
 # And all that is left out there: hours.
 .PHONY: nightly
 nightly:
-	$(Q)scripts/deps.sh build test fuzz vm deb image roots
+	$(Q)scripts/deps.sh build test fuzz vm deb image roots arm64
 	$(Q)tests/run.sh nightly
 
 # The part without root.
 check:
 	$(Q)tests/run.sh pure
 
-.PHONY: test-programs
-test-programs: all $(UNIT_TESTS) $(RENDER_TRACE) $(RENDER_CHECK) $(WORKLOAD) $(WORKLOADS) $(URING_WORKLOADS) $(SCENE) $(SITES) $(REFUSE) $(NOFP) $(NAMES)
+.PHONY: live-programs test-programs
+live-programs: all $(WORKLOAD) $(WORKLOADS) $(URING_WORKLOADS) $(SITES) $(NOFP) $(REFUSE)
+test-programs: live-programs $(UNIT_TESTS) $(RENDER_TRACE) $(RENDER_CHECK) $(SCENE) $(NAMES)
 
 unit golden live: test-programs
 	$(Q)tests/run.sh $@
@@ -296,19 +317,20 @@ bench: all $(WORKLOAD) $(URING)
 # ---- one file for any host ----
 
 # One file without a library, stripped; what was stripped is in the .debug beside it.
-STATIC_FILE := build/netstall-$(VERSION)-linux-$(shell uname -m)
+STATIC_FILE := build/netstall-$(VERSION)-linux-$(MACHINE)
+STATIC_BUILT := static$(OTHER:%=-%)/netstall
 .PHONY: static
 static:
-	$(Q)$(MAKE) STATIC=1 build/static/netstall
+	$(Q)$(MAKE) STATIC=1 build/$(STATIC_BUILT)
 	$(call say,STRIP,$(STATIC_FILE))
-	$(Q)objcopy --only-keep-debug build/static/netstall $(STATIC_FILE).debug
-	$(Q)cd build && objcopy --strip-debug --add-gnu-debuglink=$(notdir $(STATIC_FILE)).debug static/netstall $(notdir $(STATIC_FILE))
+	$(Q)$(OBJCOPY) --only-keep-debug build/$(STATIC_BUILT) $(STATIC_FILE).debug
+	$(Q)cd build && $(OBJCOPY) --strip-debug --add-gnu-debuglink=$(notdir $(STATIC_FILE)).debug $(STATIC_BUILT) $(notdir $(STATIC_FILE))
 
 # That file as a container image, for podman load, docker load and skopeo.
 .PHONY: image
 image: static
 	$(Q)scripts/deps.sh image
-	$(Q)COMMIT='$(COMMIT)' scripts/oci-image.sh $(STATIC_FILE) $(VERSION) build/netstall-$(VERSION)-oci.tar
+	$(Q)COMMIT='$(COMMIT)' scripts/oci-image.sh $(STATIC_FILE) $(VERSION) build/netstall-$(VERSION)-oci$(OTHER:%=-%).tar
 
 # ---- packages ----
 
@@ -390,7 +412,7 @@ help:
 	@echo 'make soak          trace for SOAK_SECONDS=1800 while all comes and goes, and compare at the end (root)'
 	@echo 'make bench         what tracing costs, against other tools (root)'
 	@echo 'make fuzz          feed every reader of foreign bytes with random ones, each for SECONDS_EACH=60'
-	@echo 'make static        $(STATIC_FILE): one file for any host, without a library'
+	@echo 'make static        $(STATIC_FILE): one file for any host, without a library (ARCH=arm64 too)'
 	@echo 'make image         build/netstall-$(VERSION)-oci.tar: that file as a container image'
 	@echo 'make dist deb      the sources in one file; a package for Debian and what is made of it'
 	@echo 'make install       to PREFIX=/usr/local, below DESTDIR; and uninstall'
@@ -398,4 +420,4 @@ help:
 	@echo 'V=1 shows commands, SAN=1 builds with ASan and UBSan below build/san'
 
 # Not of a BPF object that is gone: it would ask for its source.
--include $(SKELS:.skel.h=.bpf.d) $(shell find $(B) -path $(B)/deb -prune -o -type f -name '*.d' ! -name '*.bpf.d' -print 2>/dev/null)
+-include $(SKELS:.skel.h=.bpf.d) $(shell find $(B) \( -path $(B)/deb -o -path $(B)/vm \) -prune -o -type f -name '*.d' ! -name '*.bpf.d' -print 2>/dev/null)

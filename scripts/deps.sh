@@ -3,7 +3,7 @@
 #
 # Installs the Debian 12 packages that netstall is built and tested with: the one list of them.
 #
-#   deps.sh [--list] [GROUP...]     groups: build test vm bench fuzz deb image roots; without any, all of them
+#   deps.sh [--list] [GROUP...]     groups: build test vm bench fuzz deb image roots arm64; without any, all of them
 #
 # Only what is missing is installed, without questions. When nothing is missing, nothing is done and no network is used.
 # With --list the packages are printed, one a line, and nothing is installed.
@@ -25,10 +25,12 @@ declare -A packages=(
     [deb]="debhelper dpkg-dev lintian"
     [image]="jq binutils"
     [roots]="mmdebstrap"
+    # make ARCH=arm64, and its VMs
+    [arm64]="gcc-aarch64-linux-gnu mmdebstrap qemu-system-arm qemu-system-common cpio kmod xz-utils zstd util-linux"
     # libFuzzer and its sanitizers, which clang only suggests
     [fuzz]="libclang-rt-14-dev"
 )
-groups=(build test vm bench fuzz deb image roots)
+groups=(build test vm bench fuzz deb image roots arm64)
 
 self=${0##*/}
 die() { echo "$self: $*" >&2; exit 1; }

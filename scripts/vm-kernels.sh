@@ -3,7 +3,7 @@
 #
 # Fetches Debian's kernels for the test VMs and unpacks them, without installing anything.
 #
-#   vm-kernels.sh [-v] [SERIES...]      a series is 6.1, say; without any, the four that netstall is tested on
+#   vm-kernels.sh [-v] [SERIES...]      a series is 6.1, say, or arm64-6.1; without any, the four that netstall is tested on
 #
 # A kernel that is there already is kept, without a word (with -v, it is named). To get a newer one, remove its folder.
 # Each becomes $NETSTALL_VM_CACHE/SERIES (the default cache is build/vm in the work tree):
@@ -23,11 +23,13 @@ top=$(realpath "$(dirname "$0")/..")
 . "$top/scripts/apt-sources.sh"
 die() { echo "$self: $*" >&2; exit 1; }
 usage() { echo "usage: $self [-v] [SERIES...]" >&2; exit 64; }
+machine=amd64 # as Debian calls that of the series at hand
 
 # ---- where the packages come from ----------------------------------------------------------------------------------
 
-# Makes $work/apt.conf, with which apt knows our suites and touches nothing outside $work.
+# Makes $work/apt.conf, with which apt knows our suites and this machine's packages, and touches nothing outside $work.
 make_apt_conf() {
+    rm -rf "$work/apt"
     mkdir -p "$work"/apt/lists/partial "$work"/apt/cache/archives/partial
     {
         source_lines "" "${archive_suites[@]}"
@@ -38,7 +40,7 @@ make_apt_conf() {
     cat >"$work/apt.conf" <<-EOF
 		#clear APT::Architectures;
 		#clear APT::Update;
-		APT::Architecture "amd64";
+		APT::Architecture "$machine";
 		APT::Sandbox::User "root";
 		Acquire::Languages "none";
 		Acquire::Retries "2";
@@ -57,8 +59,8 @@ make_apt_conf() {
 
 # Prints the name of the newest kernel package of series $1, if there is one.
 newest_image() {
-    apt-cache -c "$work/apt.conf" pkgnames "linux-image-$1." |
-        grep -E "^linux-image-${1//./\\.}\.[0-9.]+(-[0-9]+|\+deb[0-9.]+)-cloud-amd64$" | sort -V | tail -n 1 || true
+    apt-cache -c "$work/apt.conf" pkgnames "linux-image-${1#*-}." |
+        grep -E "^linux-image-${1#*-}\.[0-9.]+(-[0-9]+|\+deb[0-9.]+)-cloud-$machine$" | sort -V | tail -n 1 || true
 }
 
 # Prints the packages that hold the files of kernel image package $1: itself, and from 7.1 on those it was split into.
@@ -114,7 +116,7 @@ fetch() {
 # Says why series $1 could not be had: apt's first error, or else that nobody has it.
 fetch_failed() {
     local why
-    why=$(grep -m 1 -E '^[EW]: ' "$work/log") || why="no package linux-image-$1.*-cloud-amd64 in the suites asked"
+    why=$(grep -m 1 -E '^[EW]: ' "$work/log") || why="no package linux-image-${1#*-}.*-cloud-$machine in the suites asked"
     echo "$self: kernel $1 could not be fetched: $why" >&2
 }
 
@@ -144,7 +146,7 @@ done
 shift $((OPTIND - 1))
 [ $# -gt 0 ] || set -- "${default_series[@]}"
 for series; do
-    [[ $series =~ ^[0-9]+\.[0-9]+$ ]] || usage
+    [[ $series =~ ^(arm64-)?[0-9]+\.[0-9]+$ ]] || usage
 done
 
 cache=${NETSTALL_VM_CACHE:-$top/build/vm}
@@ -168,12 +170,17 @@ work=$(mktemp -d "$cache/fetch.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-make_apt_conf
-# A suite that is out of reach costs its own kernels only; what went wrong is in the log if one turns out to be missing.
-apt-get -qq -c "$work/apt.conf" update 2>"$work/log" || true
 
-failed=0
+failed=0 known=''
 for series in "${todo[@]}"; do
+    machine=amd64
+    [[ $series != *-* ]] || machine=${series%-*}
+    if [ "$known" != "$machine" ]; then
+        make_apt_conf
+        # A suite that is out of reach costs its own kernels only; what went wrong is in the log if one turns out to be missing.
+        apt-get -qq -c "$work/apt.conf" update 2>"$work/log" || true
+        known=$machine
+    fi
     fetch "$series" || failed=1
 done
 exit "$failed"

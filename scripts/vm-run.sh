@@ -9,7 +9,8 @@
 #   -m  memory (1024 MB)      -s  CPUs (2)      -a  more kernel arguments      -v  also print the kernel's console
 #   -n  a network card and a serial line to another VM, which has the same DIR; SIDE is a or b (vm-pair.sh)
 #
-# KERNEL is a series of vm-kernels.sh, as 6.1, and is fetched if it is not in the cache. CMD runs in the caller's working
+# KERNEL is a series of vm-kernels.sh, as 6.1, and is fetched if it is not in the cache. One of another machine, as arm64-6.1, has the
+# programs of that machine's root (arm64-root.sh), and of this machine's files the working directory. CMD runs in the caller's working
 # directory; its stdout, stderr and exit status are ours. Every program of this machine is there, and the VM may write
 # anywhere: it writes to memory, nothing reaches this machine. QEMU emulates the processor, so KVM is not needed.
 # Exit status: CMD's; 123 the guest panicked or froze; 124 time-out; 125 the VM did not run CMD. In these three cases the
@@ -35,8 +36,8 @@ heart_limit=${NETSTALL_VM_HEART_LIMIT:-90}
 check_machine() {
     local tool dir
     [ "$(id -u)" = 0 ] || die "a VM that shares the root file system needs root"
-    for tool in qemu-system-x86_64 busybox cpio modprobe unshare timeout; do
-        command -v "$tool" >/dev/null || die "$tool is missing (scripts/deps.sh vm)"
+    for tool in "$qemu" busybox cpio modprobe unshare timeout; do
+        command -v "$tool" >/dev/null || die "$tool is missing (scripts/deps.sh $group)"
     done
     [ -x "$virtiofsd" ] || die "virtiofsd is missing (scripts/deps.sh vm)"
     for dir in "$PWD" "$cache"; do
@@ -59,12 +60,12 @@ boot_module_files() {
 # share the cache.
 make_initramfs() {
     local tree=$work/tree files file number=100
-    initramfs=$kernel/initramfs-$(cat "$scripts"/vm-{init,run}.sh "$(command -v busybox)" | sha256sum | head -c 16)
+    initramfs=$kernel/initramfs-$(cat "$scripts"/vm-{init,run}.sh "$busybox" | sha256sum | head -c 16)
     [ ! -e "$initramfs" ] || return 0
     find "$kernel" -maxdepth 1 -name 'initramfs*' -mtime +0 -delete # none that a run may be reading
     files=$(boot_module_files)
     mkdir -p "$tree"/{bin,dev,proc,sys,vm/modules}
-    cp "$(command -v busybox)" "$tree/bin/busybox"
+    cp "$busybox" "$tree/bin/busybox"
     cp "$scripts/vm-init.sh" "$tree/init"
     chmod +x "$tree/init"
     while read -r file; do
@@ -91,25 +92,27 @@ add_command() {
         printf ' %q' "$@"
         echo
     } >"$work/run/vm/command"
-    { cat "$initramfs" && cd "$work/run" && find vm | cpio --quiet -o -H newc; } >"$work/initramfs"
+    (cat "$initramfs" && cd "$work/run" && find vm | cpio --quiet -o -H newc) >"$work/initramfs"
 }
 
 # ---- the VM --------------------------------------------------------------------------------------------------------
 
-# Serves a read-only view of / on the socket $work/virtiofs. The view, and what virtiofsd leaves in /run, exist in a mount
-# namespace of its own.
+# Serves a read-only view of the root on the socket $work/virtiofs. The view, and what virtiofsd leaves in /run, exist in a mount
+# namespace of its own. In another machine's root the working directory and the kernel are where they are here.
 start_virtiofsd() {
     local tries
     mkdir "$work/root"
+    [ "$root" = / ] || mkdir -p "$root$PWD" "$root$kernel"
     # shellcheck disable=SC2016 # the inner shell's arguments
     unshare --mount --propagation private bash -euc '
+        view() { mount --bind "$1" "$2" && mount -o remount,bind,ro "$2"; }
         mkdir -p /run/virtiofsd
         mount -t tmpfs tmpfs /run/virtiofsd
-        mount --bind / "$1/root"
-        mount -o remount,bind,ro "$1/root"
+        view "$3" "$1/root"
+        [ "$3" = / ] || { view "$4" "$1/root$4" && view "$5" "$1/root$5"; }
         exec "$2" --socket-path="$1/virtiofs" --thread-pool-size=1 \
             -o source="$1/root" -o cache=always -o sandbox=chroot -o no_posix_lock -o log_level=err' \
-        _ "$work" "$virtiofsd" >"$work/virtiofsd.log" 2>&1 &
+        _ "$work" "$virtiofsd" "$root" "$PWD" "$kernel" >"$work/virtiofsd.log" 2>&1 &
     virtiofsd_pid=$!
     for ((tries = 0; tries < 200; tries++)); do
         [ ! -S "$work/virtiofs" ] || return 0
@@ -146,9 +149,10 @@ start_qemu() {
     # Without ERMS: with it the kernel copies memory by `rep movsb`, which QEMU translates to a loop over bytes; netstall's start
     # takes 12 s then, not 8.5.
     # shellcheck disable=SC2054 # the commas are QEMU's
+    # Pointer authentication by QEMU's own hash: by the architecture's a call takes four times as long.
     local args=(
-        -accel tcg,thread=single -cpu max,erms=off -smp "$smp" -m "$memory"
-        -object "memory-backend-memfd,id=memory,size=${memory}M,share=on" -machine q35,memory-backend=memory,usb=off
+        -accel tcg,thread=single -smp "$smp" -m "$memory"
+        -object "memory-backend-memfd,id=memory,size=${memory}M,share=on"
         -nodefaults -display none -no-reboot
         -chardev "file,id=console,path=$work/console" -serial chardev:console
         -chardev "socket,id=virtiofs,path=$work/virtiofs" -device vhost-user-fs-pci,chardev=virtiofs,tag=root
@@ -160,12 +164,17 @@ start_qemu() {
         -chardev "file,id=heart,path=$work/heart" -device virtserialport,chardev=heart,name=heart
         -kernel "$kernel/vmlinuz" -initrd "$work/initramfs"
         # A VM that panics ends at once; its clock and random numbers are QEMU's, of which the kernel need not be wary.
-        -append "console=ttyS0 quiet panic=-1 oops=panic mitigations=off random.trust_cpu=on tsc=reliable $more_args"
+        -append "console=$console quiet panic=-1 oops=panic mitigations=off random.trust_cpu=on tsc=reliable $more_args"
     )
+    # shellcheck disable=SC2054
+    case $qemu in
+    *x86_64) args+=(-cpu max,erms=off -machine q35,memory-backend=memory,usb=off) ;;
+    *aarch64) args+=(-cpu max,pauth-impdef=on -machine virt,memory-backend=memory,usb=off) ;;
+    esac
     if [ -n "$network" ]; then
         mapfile -t -O ${#args[@]} args < <(network_arguments)
     fi
-    timeout -k 5 "$seconds" qemu-system-x86_64 "${args[@]}" </dev/null >"$work/qemu.log" 2>&1 &
+    timeout -k 5 "$seconds" "$qemu" "${args[@]}" </dev/null >"$work/qemu.log" 2>&1 &
     qemu_pid=$!
 }
 
@@ -257,7 +266,12 @@ fi
 cache=${NETSTALL_VM_CACHE:-$scripts/../build/vm}
 mkdir -p "$cache"
 cache=$(realpath "$cache")
+root=/ busybox=$(command -v busybox || true) qemu=qemu-system-x86_64 console=ttyS0 group=vm
+if [[ $series == arm64-* ]]; then
+    root=$cache/arm64-root busybox=$root/bin/busybox qemu=qemu-system-aarch64 console=ttyAMA0 group=arm64
+fi
 check_machine
+[ "$root" = / ] || NETSTALL_VM_CACHE=$cache "$scripts/arm64-root.sh" >&2 || exit 125
 NETSTALL_VM_CACHE=$cache "$scripts/vm-kernels.sh" "$series" >&2 || exit 125
 kernel=$cache/$series
 release=$(basename "$kernel"/lib/modules/*)

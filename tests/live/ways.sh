@@ -51,7 +51,6 @@ os.waitpid(server, 0)
 '
 start_way_workload() {
     local name
-    [ "$(uname -m)" = x86_64 ] || skip "ways.expected has the system calls' numbers of x86-64"
     command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
     start_named split --mode split -n 12
     start_named cork --mode cork -n 12
@@ -89,6 +88,9 @@ expected_records() {
         function at(text, part) { split(text, part, "."); return part[1] * 1000 + part[2] }' tests/live/ways.expected | LC_ALL=C sort
 }
 
+# Numbers of arm64's system calls as x86-64 has them: read, recvfrom, futex, and epoll_pwait, by which glibc waits there.
+as_x86() { [ "$(uname -m)" != aarch64 ] || sed -Ei 's/syscall=63\>/syscall=0/; s/syscall=207\>/syscall=45/; s/syscall=98\>/syscall=202/; s/syscall=22\>/syscall=232/' "$1"; }
+
 case_way_records() {
     local name
     start_way_workload
@@ -103,6 +105,7 @@ case_way_records() {
     wait $TRACE_PID || fail "netstall ended with status $?: $(tail -n 1 "$SCRATCH/trace.err")"
     "$NETSTALL" report --text "$SCRATCH/recording" >"$SCRATCH/text" || fail "status $?"
     awk -v WHO="$SCRATCH/who" -v LEAST=4 -f tests/live/ways.awk "$SCRATCH/text" >"$SCRATCH/records"
+    as_x86 "$SCRATCH/records"
     expected_records "$(sed -n 's/^0.000 session way=\([a-z]*\) .*/\1/p' "$SCRATCH/text")" >"$SCRATCH/expected"
     # Of what hangs on the pace more may be there.
     diff "$SCRATCH/expected" "$SCRATCH/records" | grep -E '^(<|> [^~])' >"$SCRATCH/difference"

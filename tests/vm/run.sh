@@ -112,7 +112,7 @@ parts_of() {
     done
     [ -n "${NETSTALL_VM_CASES:-}" ] || awk -v kernel="$1" -v kind="$2" -v more="${NETSTALL_VM_MORE:-}" '
         !/^#/ && (NF == 3 || (NF == 4 && $4 == "more" && more)) &&
-            ($1 == "pair") == (kind == "pair") && ($3 == "all" || index("," $3 ",", "," kernel ",")) {
+            ($1 == "pair") == (kind == "pair") && (($3 == "all" && kernel !~ /-/) || index("," $3 ",", "," kernel ",")) {
             print $1 ":" $2 }' tests/vm/parts
 }
 
@@ -132,6 +132,10 @@ run_kernel() {
         return
     fi
     [ -z "$why" ] || echo "# $why"
+    if [[ $kernel == arm64-* ]] && { ! why=$(make -s -j2 ARCH=arm64 live-programs 2>&1 >/dev/null) || [ -n "$why" ]; }; then
+        not_ok "vm-$kernel: it is not compiled: ${why%%$'\n'*}"
+        return
+    fi
     run_vm "$kernel" "$2"
     if [ "$vm_status" = 123 ]; then
         echo "# vm-$kernel: STARTED AGAIN: the guest panicked or froze, unfinished: ${unfinished[*]}"
@@ -179,7 +183,7 @@ else
         # shellcheck disable=SC2046
         set -- $(printf '%s\n' "${@%%/*}" | sort -u)
     fi
-    [ $# -gt 0 ] || set -- 7.2 6.12 5.10 6.1 # what takes longest begins first
+    [ $# -gt 0 ] || set -- 7.2 6.12 5.10 6.1 arm64-6.12 arm64-6.1 # what takes longest begins first
     runs=()
     for kernel; do [ -z "$(parts_of "$kernel" pair)" ] || runs+=("$kernel" pair); done
     for kernel; do runs+=("$kernel" single); done

@@ -31,6 +31,12 @@ declare -A packages=(
     [fuzz]="libclang-rt-14-dev"
 )
 groups=(build test vm bench fuzz deb image roots arm64)
+# Said before they are installed.
+declare -A purposes=(
+    [build]="to compile netstall and its eBPF programs" [test]="for the tests" [vm]="for the tests on other kernels"
+    [bench]="for the benchmarks" [fuzz]="for the fuzzers" [deb]="for the package" [image]="for the container image"
+    [roots]="for roots of other releases" [arm64]="for arm64"
+)
 
 self=${0##*/}
 die() { echo "$self: $*" >&2; exit 1; }
@@ -73,7 +79,10 @@ mapfile -t wanted < <(list "$@" | missing)
 [ ${#wanted[@]} -gt 0 ] || exit 0
 [ "$(id -u)" = 0 ] || die "run this as root to install: ${wanted[*]}"
 
-echo "$self: installing ${wanted[*]}"
+for group; do
+    mapfile -t of_group < <(list "$group" | missing)
+    [ ${#of_group[@]} = 0 ] || echo "$self: installs ${purposes[$group]}: ${of_group[*]}"
+done
 export DEBIAN_FRONTEND=noninteractive
 # As a service unbound would become this host's name server, now and at the next boot; only its program is needed.
 [[ " ${wanted[*]} " = *" unbound "* ]] && is_unbound_new=1 || is_unbound_new=

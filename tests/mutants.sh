@@ -165,9 +165,9 @@ guessed_end_is_over user/check/judge/beyond.c golden unit
 one_thread_hands_over user/analyze/requests/habits.c golden unit
 -return subject->exchanges >= ENOUGH && subject->switching > 1 &&
 +return subject->exchanges >= ENOUGH &&
-fin_is_a_byte user/render/pcapng/pcapng.c golden unit
--packet->bytes -= packet->bytes && segment->flags & 1;
-+;
+fin_is_a_byte user/render/pcapng/pcapng.c live:pcapng_fin_with_data
+-.bytes = segment->end - segment->seq,
++.bytes = segment->end - segment->seq - (segment->flags & 1),
 new_privileges_are_kept user/kernel/privileges.c unit live:capabilities_dropped
 -cap_set_proc(caps) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 +cap_set_proc(caps))
@@ -186,9 +186,6 @@ caller_keeps_roots_groups user/kernel/privileges.c unit live:@(outputs_are_the_c
 no_id_is_an_id user/kernel/privileges.c unit live:outputs_caller_unclear
 -if (value > 0xfffffffeull)
 +if (value > 0xffffffffull)
-links_are_followed user/process/as_caller.c unit live:outputs_are_no_roots
--(link ? 0 : O_NOFOLLOW)
-+0
 link_of_another_user user/process/as_caller.c unit live:outputs_are_no_roots
 -return *link && status.st_uid != 0 && status.st_uid != geteuid() ? -ELOOP : 0;
 +return 0;

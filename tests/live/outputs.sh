@@ -215,6 +215,30 @@ case_pcapng() {
     cmp -s "$file" "$SCRATCH/again" || fail "the recording's capture is another"
 }
 
+# What a cork holds leaves with the FIN, whose number is no byte of it.
+case_pcapng_fin_with_data() {
+    command -v tshark >/dev/null || skip "no tshark here"
+    start_at_gate python3 -c '
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(listener.getsockname())
+server = listener.accept()[0]
+print("ready", flush=True)
+input()
+client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+client.send(b"a" * 100)
+client.close()
+while server.recv(1000):
+    pass
+'
+    start_trace -p "$GATED" --all --pcapng "$SCRATCH/capture"
+    echo >&"$GATE"
+    wait_for 20 gone "$GATED" || fail "the workload did not end: $(cat "$SCRATCH/gated.err")"
+    end_trace
+    expect_is "bytes with a FIN" "$(tshark -r "$SCRATCH/capture" -Y 'tcp.flags.fin == 1 && tcp.len > 0' -T fields -e tcp.len 2>"$SCRATCH/tshark" | sort -u)" 100
+    expect_is "what Wireshark finds wrong" "$(tshark -r "$SCRATCH/capture" -Y '_ws.malformed || tcp.analysis.flags' 2>"$SCRATCH/tshark" | head -n 3)" ""
+}
+
 # The trace and the profile of one run in one file; what one of them is not in is said.
 case_record_offwake() {
     local refused

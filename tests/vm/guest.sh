@@ -28,7 +28,7 @@ run_part() {
     way) only='way_*' ;;
     uring) only='@(uring_all_kinds|uring_lasting|uring_idle|offwake_uring)' ;;
     check) only='check*' ;;
-    arm64) only='@(medley|split|netns|sites|holds_cork_then_nagle|wait_*|requests_late_server|uring_split|uring_idle|uring_lasting|offwake_handover|offwake_stall|offwake_uring)' ;;
+    arm64) only='@(medley|split|nodelay|netns|sites|holds_cork_then_nagle|wait_*|requests_late_server|uring_split|uring_idle|uring_lasting|offwake_handover|offwake_stall|offwake_uring)' ;;
     machine) only='*' live+=(--cases tests/vm/machine.sh) ;;
     pair) only='*' live+=(--cases tests/vm/remote.sh) ;;
     score) live=(tests/scenarios/score.sh --attach "$2" --label "$label" --quick --keep "$OUT/$label" ${3:+--again "build/failed/vm-$(series)/$label"}) only=matrix ;;

@@ -122,9 +122,6 @@ static void add_packet(struct pcapng *pcapng, const struct report *report,
 				  .order = (uint32_t)pcapng->count,
 				  .flags = (uint8_t)segment->flags,
 				  .received = segment->head.type == NS_RX};
-	/* SYN and FIN have a number of their own. */
-	packet->bytes -= packet->bytes && segment->flags & 1;
-	packet->bytes -= packet->bytes && segment->flags & 2;
 	if (pending) {
 		packet->comment = pending->text;
 		pending->text = NULL;

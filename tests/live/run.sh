@@ -162,8 +162,8 @@ run_case() {
 # took_longest KIND: of the cases that ran alone or beside others, with their seconds.
 took_longest() {
     awk -v kind="$1" '(NF == 3) == (kind == "beside") { sum += $NF; n++; print $NF, $1 }
-        END { if (n) print "99999 " n " " kind ", " sum " s" }' "$BESIDE/.took" | sort -rn | head -n 16 |
-        awk -v label="$LABEL" '{ if (NR == 1) { sub(/^99999 /, ""); printf "# %s: %s:", label, $0 } else printf " %s %s", $2, $1 } END { print "" }'
+        END { if (n) print "99999 " n " " kind ", " sum " s" }' "$BESIDE/.took" | sort -rn |
+        awk -v label="$LABEL" '{ if (NR == 1) { sub(/^99999 /, ""); printf "# %s: %s:", label, $0 } else if (NR <= 16) printf " %s %s", $2, $1 } END { print "" }'
 }
 
 # The one of `running` that ends first: what it said, in one piece.

@@ -84,7 +84,7 @@ case_wait_select_many() {
 case_wait_poll_many() {
     trace_waits poll-many --all
     expect_waits "for the connection that became ready in poll, not the one written on last" \
-        '.conn == $conn and .conn_basis == "ready" and .turn == "wrote" and .syscall_name == "poll" and .waker_tid == $waker'
+        '.conn == $conn and .conn_basis == "ready" and .turn == "wrote" and (.syscall_name | IN("poll", "ppoll")) and .waker_tid == $waker'
 }
 
 case_wait_idle() {

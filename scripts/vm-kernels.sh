@@ -59,8 +59,9 @@ make_apt_conf() {
 
 # Prints the name of the newest kernel package of series $1, if there is one.
 newest_image() {
-    apt-cache -c "$work/apt.conf" pkgnames "linux-image-${1#*-}." |
-        grep -E "^linux-image-${1#*-}\.[0-9.]+(-[0-9]+|\+deb[0-9.]+)-cloud-$machine$" | sort -V | tail -n 1 || true
+    local series=${1#*-}
+    apt-cache -c "$work/apt.conf" pkgnames "linux-image-$series." |
+        grep -E "^linux-image-${series//./\\.}\.[0-9.]+(-[0-9]+|\+deb[0-9.]+)-cloud-$machine$" | sort -V | tail -n 1 || true
 }
 
 # Prints the packages that hold the files of kernel image package $1: itself, and from 7.1 on those it was split into.

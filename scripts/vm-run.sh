@@ -36,7 +36,7 @@ heart_limit=${NETSTALL_VM_HEART_LIMIT:-90}
 check_machine() {
     local tool dir
     [ "$(id -u)" = 0 ] || die "a VM that shares the root file system needs root"
-    for tool in "$qemu" busybox cpio modprobe unshare timeout; do
+    for tool in "$qemu" "${busybox:-busybox}" cpio modprobe unshare timeout; do
         command -v "$tool" >/dev/null || die "$tool is missing (scripts/deps.sh $group)"
     done
     [ -x "$virtiofsd" ] || die "virtiofsd is missing (scripts/deps.sh vm)"
@@ -270,8 +270,8 @@ root=/ busybox=$(command -v busybox || true) qemu=qemu-system-x86_64 console=tty
 if [[ $series == arm64-* ]]; then
     root=$cache/arm64-root busybox=$root/bin/busybox qemu=qemu-system-aarch64 console=ttyAMA0 group=arm64
 fi
-check_machine
 [ "$root" = / ] || NETSTALL_VM_CACHE=$cache "$scripts/arm64-root.sh" >&2 || exit 125
+check_machine
 NETSTALL_VM_CACHE=$cache "$scripts/vm-kernels.sh" "$series" >&2 || exit 125
 kernel=$cache/$series
 release=$(basename "$kernel"/lib/modules/*)

@@ -10,12 +10,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 
 MOST=$((3 << 20)) # bytes
-failed=0
-judge() { # judge NAME WHY COMMAND...
-    local name=$1 why=$2
-    shift 2
-    if "$@"; then echo "ok image/$name"; else echo "not ok image/$name: $why" && failed=1; fi
-}
+LABEL=image
+. tests/judge.sh
 
 work=$(mktemp -d) || exit 2
 target=
@@ -28,7 +24,7 @@ version=${image#*netstall-} version=${version%-oci.tar}
 commit=$(git rev-parse --short=12 HEAD 2>/dev/null)
 judge size "it has $(stat -c %s "$image") bytes" [ "$(stat -c %s "$image")" -le $MOST ]
 
-file=$(find build -maxdepth 1 -name 'netstall-*-linux-*' ! -name '*.debug')
+file=$(find build -maxdepth 1 -name "netstall-*-linux-$(uname -m)")
 cp "$file" "$work/again" && chmod 700 "$work/again"
 (umask 077 && COMMIT=$commit TZ=Asia/Tokyo LC_ALL=C.UTF-8 scripts/oci-image.sh "$work/again" "$version" "$work/again.tar")
 judge same_bytes "$(cmp "$image" "$work/again.tar" 2>&1)" cmp -s "$image" "$work/again.tar"

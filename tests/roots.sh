@@ -12,12 +12,8 @@ cd "$(dirname "$0")/.." || exit 2
 . "$PWD/scripts/apt-sources.sh"
 
 [ $# -gt 0 ] || set -- bullseye bookworm trixie
-failed=0
-judge() { # judge NAME WHY COMMAND...
-    local name=$1 why=$2
-    shift 2
-    if "$@"; then echo "ok roots/$name"; else echo "not ok roots/$name: $why" && failed=1; fi
-}
+LABEL=roots
+. tests/judge.sh
 [ "$(id -u)" = 0 ] || { echo "skip roots: it takes root" && exit 0; }
 command -v mmdebstrap >/dev/null || { echo "skip roots: mmdebstrap is not installed, see scripts/deps.sh" && exit 0; }
 
@@ -73,7 +69,7 @@ test_package() { # test_package RELEASE
 }
 
 make -s -j2 static >"$said" 2>&1
-file=$(find build -maxdepth 1 -name 'netstall-*-linux-*' ! -name '*.debug')
+file=$(find build -maxdepth 1 -name "netstall-*-linux-$(uname -m)")
 [ -x "$file" ] || { echo "not ok roots/static: $(tail -n 1 "$said")" && exit 1; }
 make -s deb >"$said" 2>&1
 status=$?

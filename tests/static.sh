@@ -11,16 +11,12 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 
 MOST=$((6 << 20)) # bytes
-failed=0
-judge() { # judge NAME WHY COMMAND...
-    local name=$1 why=$2
-    shift 2
-    if "$@"; then echo "ok static/$name"; else echo "not ok static/$name: $why" && failed=1; fi
-}
+LABEL=static
+. tests/judge.sh
 
 said=$(make -s -j2 static 2>&1 >/dev/null)
 judge build "${said%%$'\n'*}" [ -z "$said" ]
-FILE=$(find build -maxdepth 1 -name 'netstall-*-linux-*' ! -name '*.debug')
+FILE=$(find build -maxdepth 1 -name "netstall-*-linux-$(uname -m)")
 [ -x "$FILE" ] || exit 1
 judge size "it has $(stat -c %s "$FILE") bytes" [ "$(stat -c %s "$FILE")" -le $MOST ]
 judge libraries "it wants $(readelf -lW "$FILE" | grep -o 'INTERP\|DYNAMIC' | paste -sd' ')" \

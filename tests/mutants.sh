@@ -81,18 +81,18 @@ last_overlap_counts user/analyze/waits/overlap.c golden unit
 last_gap_is_longest user/analyze/waits/overlap.c golden unit
 -if (until > at && until - at > longest) {
 +if (until > at) {
-way_back_of_a_seen_answer user/analyze/requests/exchange.c golden unit
--back = answer_seen ? 0 : trip / 2;
-+back = answer_seen ? trip / 2 : 0;
-syn_sent_again_is_network user/analyze/requests/exchange.c golden unit
+way_back_of_a_seen_answer user/analyze/chain/waker_chain.c golden unit
+-answered = clip(chain, exchange__first_write(served), until);
++answered = until;
+syn_sent_again_is_network user/analyze/chain/waker_chain.c golden unit
 -asked->connect_syns ? CAUSE_SYN_RETRANSMIT : CAUSE_NETWORK
 +asked->connect_syns ? CAUSE_NETWORK : CAUSE_SYN_RETRANSMIT
-peers_run_queue_is_its_program user/analyze/requests/exchange.c golden unit
--cut(cutter, served->ready_ts, CAUSE_RUNQUEUE);
-+cut(cutter, served->ready_ts, CAUSE_PEER_APP);
-accept_queue_is_peer user/analyze/requests/exchange.c golden unit
--cut(cutter, request__accepted(side), CAUSE_ACCEPT_QUEUE);
-+cut(cutter, request__accepted(side), CAUSE_PEER_APP);
+peers_run_queue_is_its_program user/analyze/chain/waker_chain.c golden unit
+-spend(chain, clip(chain, served->ready_ts, until), CAUSE_RUNQUEUE);
++spend(chain, clip(chain, served->ready_ts, until), CAUSE_PEER_APP);
+accept_queue_is_peer user/analyze/chain/waker_chain.c golden unit
+-const struct level level = {.cause = CAUSE_ACCEPT_QUEUE};
++const struct level level = {.cause = CAUSE_PEER_APP};
 short_timer_is_input user/analyze/chain/waker_chain.c golden unit
 -[NS_SHORT_TIMER] = CAUSE_TIMER, [NS_SHORT_INPUT] = CAUSE_IPC,
 +[NS_SHORT_TIMER] = CAUSE_IPC, [NS_SHORT_INPUT] = CAUSE_TIMER,

@@ -8,11 +8,9 @@ A FILE is JSON lines as `trace --json` prints them, of which the last is the rep
 (`report --text`): when each request was. Prints a line for each contradiction, with the FILE in front; exit status 1 if there was
 one, 2 usage. validate.py asks for the same of every report that it reads.
 
-    agree.py --rows LIST TRACE.trace=FILE...
+    agree.py --rows TRACE.trace=FILE...
 
-Asks of each report only whether its rows of requests have the causes of their stalls. LIST names those that have not, today. Prints
-`ok NAME` or `not ok NAME: why` for each: one that is not listed and fails, one that is listed and does not, and a listed one that is
-not there.
+Asks of each report only whether its rows of requests have the causes of their stalls. Prints `ok NAME` or `not ok NAME: why` for each.
 """
 import json
 import re
@@ -360,9 +358,7 @@ def rows(report, asked):
                                f"{both:.3f} of its {end - begin:.3f} ms")
 
 
-def judge_rows(list_path, pairs):
-    with open(list_path, encoding="utf-8") as file:
-        listed = {line.strip() for line in file if line.strip() and not line.startswith("#")}
+def judge_rows(pairs):
     failed = 0
     for pair in pairs:
         trace, path = pair.split("=", 1)
@@ -371,17 +367,8 @@ def judge_rows(list_path, pairs):
             text = file.read()
         report = json.loads(text.rpartition("== json\n")[2] if path.endswith(".rendered") else text.rstrip().rpartition("\n")[2])
         found = next(rows(report, exchanges(trace)), None)
-        if found and name not in listed:
-            print(f"not ok schema/rows-{name}: {found}")
-        elif not found and name in listed:
-            print(f"not ok schema/rows-{name}: it agrees now, remove it from {list_path}")
-        else:
-            print(f"ok schema/rows-{name}" + (": listed" if found else ""))
-        failed |= bool(found) != (name in listed)
-        listed.discard(name)
-    for name in sorted(listed):
-        print(f"not ok schema/rows-{name}: it is listed in {list_path}, and not there")
-        failed = 1
+        print(f"not ok schema/rows-{name}: {found}" if found else f"ok schema/rows-{name}")
+        failed |= bool(found)
     return failed
 
 
@@ -397,8 +384,8 @@ def contradictions(document, asked=()):
 
 def main():
     files, asked = sys.argv[1:], []
-    if len(files) >= 3 and files[0] == "--rows":
-        return judge_rows(files[1], files[2:])
+    if len(files) >= 2 and files[0] == "--rows":
+        return judge_rows(files[1:])
     if len(files) >= 2 and files[0] == "--trace":
         asked, files = list(exchanges(files[1])), files[2:]
     if not files:

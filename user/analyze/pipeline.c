@@ -247,10 +247,8 @@ static void settle(struct pipeline *pipeline, uint64_t now)
 
 	explain_incidents(pipeline, now);
 	while (wait_queue__judge(pipeline->wait_queue, now, &judged)) {
-		if (judged.served.head.type)
-			requests__take_view(pipeline->requests, &judged.served, &judged.view);
-		if (judged.asked.head.type)
-			requests__take_reads(pipeline->requests, &judged.asked, judged.reads_from);
+		if (judged.walked.conn)
+			requests__take(pipeline->requests, &judged.walked);
 		if (judged.is_explained)
 			pipeline->sink.on_wait(pipeline->sink.context, &judged.record);
 		if (judged.judgement == JUDGED_EXTENDS)
@@ -350,7 +348,6 @@ static void learn(struct pipeline *pipeline, const union record *record)
 		record = &first;
 	}
 	model__feed(pipeline->model, record);
-	requests__feed(pipeline->requests, record);
 	operations__feed(pipeline->operations, record);
 	ledger__learn(pipeline->ledger, record);
 	incident_queue__gather(pipeline->incidents, record);

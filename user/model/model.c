@@ -598,7 +598,11 @@ const struct exchanges *model__exchanges(const struct model *model)
 const struct ns_exchange *model__served_side(const struct model *model,
 					     const struct ns_exchange *asked)
 {
-	return exchanges__served_side(model->exchanges, asked);
+	const struct model_conn *conn = model__conn(model, asked->head.conn);
+	const struct ns_exchange *served = exchanges__served_side(model->exchanges, asked);
+
+	return served || !conn ? served
+			       : exchanges__served_for(model->exchanges, asked, conn->peer);
 }
 
 const char *model__stack(const struct model *model, uint32_t id)

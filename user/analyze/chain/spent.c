@@ -54,12 +54,13 @@ static bool count_after(const struct model_thread *thread, const struct between 
 	const union event *event;
 
 	for (size_t i = 0; (event = events__next(&thread->sums, NS_SUMS, &i));) {
-		if (event->head.ts >= ts && (!wait || event->head.ts <= wait->off_ts)) {
+		if (event->head.ts >= ts && event->head.ts <= between->known_until &&
+		    (!wait || event->head.ts <= wait->off_ts)) {
 			*out = count_of_sums(&event->sums);
 			return true;
 		}
 	}
-	if (!wait || !wait->spent_known)
+	if (!wait || !wait->spent_known || wait->head.ts > between->known_until)
 		return false;
 	*out = (struct count){wait->off_ts, wait->off_ts, wait->spent};
 	return true;

@@ -9,6 +9,7 @@
 struct between {
 	const struct ns_wait *before;
 	const struct ns_wait *after;
+	uint64_t known_until; /* what comes later is not looked at: it may not be there yet */
 };
 
 struct spent {

@@ -72,8 +72,9 @@ struct waker_chain {
 	bool is_asking;      /* it is still writing its request: nobody owes it anything */
 	bool is_loops_clock; /* what is spent is a time-out of an event loop */
 	unsigned linked_ops; /* on the way here */
-	const struct ns_exchange *served; /* the request that is explained as a whole, or NULL */
-	struct who who;                   /* the thread whose time it is */
+	const struct ns_exchange *request; /* that is explained as a whole, or NULL */
+	const struct reply *reply;         /* the wait for its answer, of one that was made */
+	struct who who;                    /* the thread whose time it is */
 	struct {
 		struct path_part part; /* a wait that the chain is in */
 		bool is_made;          /* it is in out.path, under this number: */
@@ -376,6 +377,22 @@ static void spend_spent(struct waker_chain *chain, uint64_t until, const struct 
 	spend(chain, until, CAUSE_SELF);
 }
 
+/* It looked for the answer when it was done with other things. */
+static bool never_slept(const struct waker_chain *chain)
+{
+	const struct ns_exchange *asked = chain->reply ? chain->reply->asked : NULL;
+
+	return asked && asked->head.tid == chain->who.tid && !asked->off_ts &&
+	       chain->at >= asked->ready_ts;
+}
+
+/* Of a target's thread all that is longer has a record. */
+static bool is_too_short_for_a_wait(const struct waker_chain *chain, uint64_t until)
+{
+	return model__is_target(chain->model, chain->who.pid) &&
+	       until - chain->at < model__threshold(chain->model) / 8;
+}
+
 /*
  * Between two waits the thread ran, or slept too shortly for records. While it takes in a long
  * request that means that it slept for each segment.
@@ -395,10 +412,10 @@ static void spend_running(struct waker_chain *chain, const struct between *betwe
 		return;
 	}
 	if (spent__find(chain->model, chain->who.tid, between, chain->at, until, &spent) ||
-	    (chain->served &&
-	     spent__of_request(chain->served, chain->who.tid, chain->at, until, &spent)))
+	    (chain->request &&
+	     spent__of_request(chain->request, chain->who.tid, chain->at, until, &spent)))
 		spend_spent(chain, until, &spent);
-	else if (between->before)
+	else if (between->before || never_slept(chain) || is_too_short_for_a_wait(chain, until))
 		spend(chain, until, CAUSE_SELF);
 	else
 		spend_as(chain, until, PATH_UNKNOWN, CAUSE_UNKNOWN, 1);
@@ -410,6 +427,12 @@ static struct who who_is(const struct model *model, uint32_t tid)
 
 	return (struct who){
 		.tid = tid, .pid = thread ? thread->tgid : 0, .comm = thread ? thread->comm : NULL};
+}
+
+/* A request is walked soon after its end, a wait when all of its chain is there. */
+static uint64_t known_until(const struct waker_chain *chain)
+{
+	return chain->request ? chain->to : UINT64_MAX;
 }
 
 /* A wait that is a stall of its own, where that is asked for. */
@@ -425,7 +448,7 @@ static void explain_times(struct waker_chain *chain, uint32_t tid, uint64_t unti
 			  const struct level *level)
 {
 	const struct model_thread *thread = model__thread(chain->model, tid);
-	struct between between = {0};
+	struct between between = {.known_until = known_until(chain)};
 	struct who before = chain->who;
 	const struct ns_wait *wait;
 	struct ns_wait whole;
@@ -491,7 +514,7 @@ static bool is_open_ended(const struct ns_wait *wait, const struct level *level)
 /* For half of the time at least: a thread that was made for the request need not have slept. */
 static bool was_watched(const struct waker_chain *chain, const struct answerer *by)
 {
-	const struct between any = {0};
+	const struct between any = {.known_until = known_until(chain)};
 	uint64_t from = by->ts > chain->at ? chain->at + (by->ts - chain->at) / 2 : by->ts;
 	struct spent spent;
 
@@ -651,6 +674,25 @@ static void spend_on_remote(struct waker_chain *chain, const struct model_conn *
 	spend(chain, until, CAUSE_NETWORK);
 }
 
+/* Did the thread sleep until the request was there, or do something else? Its short sleeps have no
+ * records. */
+static bool slept_for(const struct waker_chain *chain, const struct ns_exchange *served)
+{
+	uint64_t arrived = request__arrived(served);
+	const struct model_thread *thread = model__thread(chain->model, served->head.tid);
+	const struct ns_wait *wait;
+	struct wait_view view;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->head.ts <= arrived || wait->off_ts > arrived)
+			continue;
+		view = wait_view__of(chain->model, wait);
+		return view.waker != WAKER_TIMER &&
+		       (wait_kind__is_socket(view.kind) || view.is_completion);
+	}
+	return served->begin_ts < served->ready_ts;
+}
+
 /*
  * The other end as its own record of the request has it: the way there, the bytes that lay unread
  * while the thread did something else, the wait for a CPU, the work.
@@ -678,6 +720,8 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 		arrived = chain->at;
 	else if (reading)
 		arrived = wait__woken(reading);
+	else if (served->begin_ts < served->ready_ts && slept_for(chain, served))
+		arrived = served->begin_ts;
 	else if (arrived > chain->at + way + WAIT_AT_ONCE_NS)
 		arrived = chain->at + way;
 	/* Threads that share a connection write when they like: until then nobody was to answer. */
@@ -734,14 +778,20 @@ static void explain_peer(struct waker_chain *chain, const struct ns_wait *wait, 
 	uint64_t requested = pending_reply__requested_at(chain->model, wait);
 	const struct ns_exchange *asked, *served;
 	const struct ns_wait *reading;
+	uint64_t answered = until;
 	struct answerer by;
 
 	if (!peer || !peer->id.head.type) {
 		spend_on_remote(chain, conn, wait, until);
 		return;
 	}
-	asked = request__awaited(chain->model, wait, conn->number);
-	served = asked ? model__served_side(chain->model, asked) : NULL;
+	if (chain->reply && !chain->depth) {
+		asked = chain->reply->asked;
+		served = chain->reply->served;
+	} else {
+		asked = request__awaited(chain->model, wait, conn->number);
+		served = asked ? model__served_side(chain->model, asked) : NULL;
+	}
 	if (asked)
 		explain_queued(chain, request__queued(chain->model, asked), until);
 	if (served && served->ready_ts) {
@@ -749,7 +799,9 @@ static void explain_peer(struct waker_chain *chain, const struct ns_wait *wait, 
 		spend(chain, until, CAUSE_NETWORK);
 		return;
 	}
-	by = answerer__find(chain->model, wait, peer, chain->at, until);
+	if (served)
+		answered = clip(chain, exchange__first_write(served), until);
+	by = answerer__find(chain->model, wait, peer, chain->at, answered);
 	reading = answerer__reading(chain->model, &by, peer->number, wait->head.tid,
 				    requested ? requested : chain->at, chain->at);
 	if (reading) {
@@ -1291,7 +1343,8 @@ static void begin(struct waker_chain *chain, uint32_t tid, uint64_t from, uint64
 	chain->linked = true;
 	chain->open_count = 0;
 	chain->is_due = chain->is_asking = chain->leaves_stalls = false;
-	chain->served = NULL;
+	chain->request = NULL;
+	chain->reply = NULL;
 	chain->who = who_is(chain->model, tid);
 	whole = part_of(chain, PATH_BLOCKED, CAUSE_UNKNOWN);
 	chain->out.path.parts[chain->out.path.count++] = whole;
@@ -1319,6 +1372,7 @@ const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
 	struct path_part part;
 
 	begin(chain, wait.head.tid, from, to);
+	chain->reply = reply;
 	/* The whole of it, as one wait. */
 	wait.off_ts = reply->from;
 	wait.wake_ts = reply->arrived;
@@ -1360,24 +1414,6 @@ const struct attribution *waker_chain__explain_queued(struct waker_chain *chain,
 	return &chain->out;
 }
 
-/* Did the thread sleep until the request was there, or do something else? Its short sleeps have no
- * records. */
-static bool slept_for(const struct waker_chain *chain, const struct ns_exchange *served)
-{
-	const struct model_thread *thread = model__thread(chain->model, served->head.tid);
-	const struct ns_wait *wait;
-	struct wait_view view;
-
-	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
-		if (wait->head.ts <= chain->at || wait->off_ts > chain->at)
-			continue;
-		view = wait_view__of(chain->model, wait);
-		return view.waker != WAKER_TIMER &&
-		       (wait_kind__is_socket(view.kind) || view.is_completion);
-	}
-	return served->begin_ts < served->ready_ts;
-}
-
 const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 						      const struct ns_exchange *served)
 {
@@ -1386,7 +1422,7 @@ const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 
 	begin(chain, tid, request__arrived(served), served->head.ts);
 	chain->is_due = true;
-	chain->served = served;
+	chain->request = served;
 	explain_queued(chain, served, served->head.ts);
 	if (slept_for(chain, served)) {
 		spend(chain, clip(chain, served->begin_ts, served->head.ts), CAUSE_SELF);
@@ -1398,6 +1434,98 @@ const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 	spend_ready(chain, clip(chain, served->ready_ts, served->head.ts));
 	explain_times(chain, tid, served->head.ts, &level);
 	spend(chain, served->head.ts, CAUSE_UNKNOWN);
+	return &chain->out;
+}
+
+/* It lay there while the thread that reads it was at something else: what held it up cost nothing.
+ */
+static bool lay_unread(const struct reply *reply)
+{
+	const struct ns_exchange *served = reply->served;
+
+	return served && served->ready_ts && served->arrived_ts &&
+	       served->begin_ts > served->arrived_ts + WAIT_AT_ONCE_NS;
+}
+
+/*
+ * TCP held bytes of the request back for too short a time for an incident. Only the sum is known:
+ * Nagle's algorithm holds from the last write on, a cork from the first, and neither for longer
+ * than until the other end, or failing that this one, is woken by what came of it.
+ */
+static void spend_held(struct waker_chain *chain, const struct reply *reply, uint64_t until)
+{
+	const struct ns_exchange *asked = reply->asked, *served = reply->served;
+	bool is_corked =
+		asked->hold_reason == NS_HOLD_CORK || asked->hold_reason == NS_HOLD_MSG_MORE;
+	uint64_t end = (is_corked ? asked->begin_ts : asked->ready_ts) + asked->held_ns;
+	enum cause cause = cause__of_hold(asked->hold_reason);
+	uint64_t start;
+
+	if (!asked->held_ns || lay_unread(reply))
+		return;
+	if (served)
+		until = clip(chain, exchange__first_write(served), until);
+	/* Woken by all of the request; if earlier, by a part, or by something else. */
+	if (served && served->begin_ts >= asked->begin_ts + asked->held_ns)
+		until = clip(chain, served->begin_ts, until);
+	end = clip(chain, end, until);
+	if (next_interval(chain, asked->head.conn, end, &start))
+		return;
+	if (asked->hold_reason == NS_HOLD_NAGLE && asked->delack_ts)
+		cause = CAUSE_NAGLE_DELACK;
+	spend(chain, end, cause);
+}
+
+/* It was made for the request. What lies between them the thread did. */
+static void explain_connect(struct waker_chain *chain, const struct ns_exchange *asked,
+			    const struct level *level)
+{
+	if (!asked->connect_ts)
+		return;
+	spend(chain, clip(chain, asked->connected_ts, asked->begin_ts),
+	      asked->connect_syns ? CAUSE_SYN_RETRANSMIT : CAUSE_NETWORK);
+	explain_times(chain, asked->head.tid, clip(chain, asked->begin_ts, chain->to), level);
+}
+
+const struct attribution *waker_chain__explain_made(struct waker_chain *chain,
+						    const struct reply *reply)
+{
+	const struct level level = {.cause = CAUSE_SELF};
+	const struct ns_exchange *asked = reply->asked;
+	uint32_t tid = asked->head.tid;
+	uint64_t to = asked->head.ts;
+	struct ns_wait wait = reply->wait;
+	struct path_part part;
+
+	begin(chain, tid, request__begun(asked), to);
+	chain->is_due = true;
+	chain->request = asked;
+	chain->reply = reply;
+	explain_connect(chain, asked, &level);
+	chain->is_asking = true;
+	explain_times(chain, tid, clip(chain, reply->from, to), &level);
+	chain->is_asking = false;
+	/* All of the wait for the answer, as one. */
+	wait.off_ts = reply->from;
+	wait.wake_ts = reply->arrived;
+	wait.head = asked->head;
+	wait.head.ts = reply->to;
+	part = part_of(chain, PATH_BLOCKED,
+		       conn__answer_cause(model__conn(chain->model, wait.head.conn)));
+	part.conn = wait.head.conn;
+	open_part(chain, &part);
+	chain->visited[0].tid = tid;
+	chain->visited[0].off_ts = reply->wait.off_ts;
+	chain->visited_count = 1;
+	chain->is_due = false;
+	spend_held(chain, reply, clip(chain, reply->arrived, to));
+	explain_reply(chain, &wait, clip(chain, reply->arrived, to));
+	chain->is_due = true;
+	chain->visited_count = 0;
+	chain->open_count = 0;
+	spend_ready(chain, clip(chain, reply->to, to));
+	explain_times(chain, tid, to, &level);
+	spend(chain, to, CAUSE_UNKNOWN);
 	return &chain->out;
 }
 

@@ -39,8 +39,11 @@ const struct attribution *waker_chain__explain_queued(struct waker_chain *chain,
  */
 const struct attribution *waker_chain__explain_times(struct waker_chain *chain, uint32_t tid,
 						     uint64_t from, uint64_t to);
-/* Likewise all of a request that a target serves, from its arrival to the last write of the answer.
- */
+/* All of a request that was made, from the first write of it, or the connect() for it, to the last
+ * read of the answer. */
+const struct attribution *waker_chain__explain_made(struct waker_chain *chain,
+						    const struct reply *reply);
+/* All of a request that is served, from its arrival to the last write of the answer. */
 const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 						      const struct ns_exchange *served);
 

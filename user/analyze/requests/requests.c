@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/requests/requests.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "user/analyze/conns.h"
-#include "user/analyze/stall.h"
 #include "user/analyze/tally.h"
 #include "user/analyze/waits/request.h"
 #include "user/base/array.h"
-#include "user/base/clock.h"
 #include "user/base/xalloc.h"
+
+struct request {
+	uint64_t begin_ts;
+	uint64_t end_ts;
+	uint32_t conn;
+	uint32_t end; /* number of its endpoint, 0 none */
+	uint32_t weight;
+	bool is_answered;
+	bool is_over;
+	bool is_whole;
+	bool is_inferred;
+	uint32_t slice_count;
+	struct slice *slices;
+};
 
 /* Those of one role. */
 struct sample {
-	struct exchange *exchanges; /* as they came */
+	struct request *list; /* as they came */
 	size_t count;
 	size_t size;
 	uint64_t taken; /* in all, also those that were thinned out */
@@ -28,29 +41,6 @@ struct requests {
 	struct report_requests *views;
 	size_t view_count;
 };
-
-/* Which of the two a side is, its place says: there the number of its endpoint stands. */
-static uint32_t *endpoint(struct ns_exchange *side)
-{
-	return &side->side;
-}
-
-/* The side that says how long it took. */
-static struct ns_exchange *own_side(struct exchange *exchange)
-{
-	return exchange->asked.head.type ? &exchange->asked : &exchange->served;
-}
-
-static const struct ns_exchange *side_of(const struct exchange *exchange)
-{
-	return own_side((struct exchange *)exchange);
-}
-
-static void drop(struct exchange *exchange)
-{
-	if (!exchange->asked.head.type)
-		free(exchange->alone.view);
-}
 
 struct requests *requests__new(const struct model *model)
 {
@@ -69,30 +59,13 @@ void requests__free(struct requests *requests)
 		struct sample *sample = &requests->samples[i];
 
 		for (size_t k = 0; k < sample->count; k++)
-			drop(&sample->exchanges[k]);
-		free(sample->exchanges);
+			free(sample->list[k].slices);
+		free(sample->list);
 	}
 	for (size_t i = 0; i < requests->view_count; i++)
 		free(requests->views[i].bins);
 	free(requests->views);
 	free(requests);
-}
-
-/* ---- the two sides of an exchange ---- */
-
-static bool has_end(const struct ns_conn *conn, bool accepted)
-{
-	return conn->role & NS_ROLE_TARGET && (conn->opener == NS_OPENER_PEER) == accepted;
-}
-
-/* A target serves it, and no target asks it: else the asking end's record includes it. */
-static bool stands_alone(const struct model *model, const struct ns_exchange *served)
-{
-	const struct model_conn *conn = model__conn(model, served->head.conn);
-	const struct model_conn *peer = conn && conn->peer ? model__conn(model, conn->peer) : NULL;
-
-	return conn && served->arrived_ts && has_end(&conn->id, true) &&
-	       !(peer && has_end(&peer->id, false));
 }
 
 /* Every second one goes: which, has nothing to do with how it went. */
@@ -101,11 +74,10 @@ static void thin_out(struct sample *sample)
 	size_t kept = 0;
 
 	for (size_t i = 1; i < sample->count; i += 2)
-		drop(&sample->exchanges[i]);
+		free(sample->list[i].slices);
 	for (size_t i = 0; i < sample->count; i += 2) {
-		sample->exchanges[kept] = sample->exchanges[i];
-		sample->exchanges[kept].asked.weight *= 2;
-		sample->exchanges[kept++].served.weight *= 2;
+		sample->list[kept] = sample->list[i];
+		sample->list[kept++].weight *= 2;
 	}
 	sample->count = kept;
 }
@@ -156,176 +128,76 @@ static uint32_t number_end(struct requests *requests, uint32_t number, enum requ
 	return conn ? number_of(requests, &conn->id, role) : 0;
 }
 
-static struct exchange *add_exchange(struct requests *requests, enum request_role role)
+static bool has_end(const struct ns_conn *conn, bool accepted)
 {
-	struct sample *sample = &requests->samples[role];
-	struct exchange *exchange;
+	return conn->role & NS_ROLE_TARGET && (conn->opener == NS_OPENER_PEER) == accepted;
+}
 
+/* A target serves it, and no target asks it: else the asking end's includes it. */
+static bool stands_alone(const struct model *model, const struct walked_request *walked)
+{
+	const struct model_conn *conn = model__conn(model, walked->conn);
+	const struct model_conn *peer = conn && conn->peer ? model__conn(model, conn->peer) : NULL;
+
+	return conn && has_end(&conn->id, true) && !(peer && has_end(&peer->id, false));
+}
+
+void requests__take(struct requests *requests, const struct walked_request *walked)
+{
+	struct sample *sample = &requests->samples[walked->role];
+	const struct request_view *view = &walked->view;
+	uint64_t sum = 0;
+
+	if (walked->role == REQUEST_SERVED && !stands_alone(requests->model, walked))
+		return;
+	for (size_t i = 0; i < view->slice_count; i++)
+		sum += view->slices[i].ns;
+	assert(sum == walked->end_ts - walked->begin_ts);
+	(void)sum; /* with NDEBUG */
 	if (sample->count == REQUEST_SAMPLES)
 		thin_out(sample);
-	sample->exchanges =
-		xgrow(sample->exchanges, sample->count, &sample->size, sizeof(*sample->exchanges));
-	exchange = &sample->exchanges[sample->count++];
-	memset(exchange, 0, sizeof(*exchange));
+	sample->list = xgrow(sample->list, sample->count, &sample->size, sizeof(*sample->list));
+	sample->list[sample->count++] = (struct request){
+		.begin_ts = walked->begin_ts,
+		.end_ts = walked->end_ts,
+		.conn = walked->conn,
+		.end = number_end(requests, walked->conn, walked->role),
+		.weight = walked->weight,
+		.is_answered = walked->is_answered,
+		.is_over = walked->is_over,
+		.is_whole = walked->is_whole,
+		.is_inferred = view->confidence == CONFIDENCE_INFERRED,
+		.slice_count = (uint32_t)view->slice_count,
+		.slices = xmemdup(view->slices, view->slice_count * sizeof(*view->slices)),
+	};
 	sample->taken++;
-	return exchange;
-}
-
-static void take_asked(struct requests *requests, const struct ns_exchange *asked)
-{
-	struct exchange *exchange = add_exchange(requests, REQUEST_MADE);
-	const struct model_conn *conn = model__conn(requests->model, asked->head.conn);
-	const struct ns_exchange *served = exchanges__served_for(model__exchanges(requests->model),
-								 asked, conn ? conn->peer : 0);
-
-	exchange->asked = *asked;
-	*endpoint(&exchange->asked) = number_end(requests, asked->head.conn, REQUEST_MADE);
-	if (served)
-		exchange->served = *served;
-}
-
-static void take_served(struct requests *requests, const struct ns_exchange *served)
-{
-	struct sample *sample = &requests->samples[REQUEST_MADE];
-	size_t from = sample->count > REQUEST_RECENT ? sample->count - REQUEST_RECENT : 0;
-
-	if (stands_alone(requests->model, served)) {
-		struct ns_exchange *own = &add_exchange(requests, REQUEST_SERVED)->served;
-
-		*own = *served;
-		*endpoint(own) = number_end(requests, served->head.conn, REQUEST_SERVED);
-		return;
-	}
-	for (size_t i = sample->count; i > from; i--) {
-		struct exchange *exchange = &sample->exchanges[i - 1];
-
-		if (exchange->served.head.type ||
-		    !model__are_sides(requests->model, &exchange->asked, served))
-			continue;
-		exchange->served = *served;
-		return;
-	}
-}
-
-void requests__feed(struct requests *requests, const union record *record)
-{
-	if (record->head.type != NS_EXCHANGE || !record->exchange.weight)
-		return;
-	if (record->exchange.side == NS_EXCHANGE_SERVED)
-		take_served(requests, &record->exchange);
-	else
-		take_asked(requests, &record->exchange);
-}
-
-/* It came lately: what is judged waits for less than that. */
-#define RECENT 2048
-
-/* NULL: it is gone, or came too long ago. */
-static struct exchange *find_exchange(struct requests *requests, enum request_role role,
-				      const struct ns_exchange *side)
-{
-	struct sample *sample = &requests->samples[role];
-	size_t from = sample->count > RECENT ? sample->count - RECENT : 0;
-
-	for (size_t i = sample->count; i > from; i--) {
-		const struct ns_exchange *known = side_of(&sample->exchanges[i - 1]);
-
-		if (known->head.conn == side->head.conn && known->head.ts == side->head.ts)
-			return &sample->exchanges[i - 1];
-	}
-	return NULL;
-}
-
-void requests__take_view(struct requests *requests, const struct ns_exchange *served,
-			 const struct request_view *view)
-{
-	struct exchange *exchange = find_exchange(requests, REQUEST_SERVED, served);
-
-	if (!exchange || exchange->alone.view)
-		return;
-	exchange->alone.view = xcalloc(1, sizeof(*view));
-	*exchange->alone.view = *view;
-}
-
-void requests__take_reads(struct requests *requests, const struct ns_exchange *asked, uint64_t ts)
-{
-	struct exchange *exchange = find_exchange(requests, REQUEST_MADE, asked);
-
-	if (exchange && exchange->served.head.type)
-		exchange->served.head.ts = ts;
-}
-
-/* ---- facts ---- */
-
-/* The stalls of the same time know more of the cause than the exchange itself does. */
-static void ask_stalls(const struct report *report, const struct ns_exchange *asked, uint32_t peer,
-		       struct exchange_facts *facts)
-{
-	uint64_t held = 0;
-
-	for (size_t i = 0; i < report->stall_count + report->brief_count; i++) {
-		struct stall_brief brief = i < report->stall_count
-						   ? stall__brief(&report->stalls[i])
-						   : report->briefs[i - report->stall_count];
-		uint64_t common = clock__common(brief.start_ts, brief.start_ts + brief.ns,
-						asked->begin_ts, asked->head.ts);
-
-		if (!common || (brief.conn != asked->head.conn && brief.conn != peer))
-			continue;
-		if (cause__info(brief.cause)->group == CAUSE_GROUP_LOSS)
-			facts->network = brief.cause;
-		else if (brief.traits & STALL_HELD && brief.conn == asked->head.conn &&
-			 common > held) {
-			facts->held = brief.cause;
-			held = common;
-		}
-	}
-}
-
-static struct exchange_facts facts_of(const struct report *report, const struct ns_exchange *asked)
-{
-	const struct report_conn *conn = report__conn(report, asked->head.conn);
-	struct exchange_facts facts = {.held = cause__of_hold(asked->hold_reason),
-				       .network = CAUSE_NETWORK,
-				       .min_rtt_us = asked->min_rtt_us};
-
-	if (asked->hold_reason == NS_HOLD_NAGLE && asked->delack_ts)
-		facts.held = CAUSE_NAGLE_DELACK;
-	ask_stalls(report, asked, conn ? conn->peer : 0, &facts);
-	return facts;
 }
 
 /* ---- quantiles ---- */
 
-static uint64_t begin_of(const struct exchange *exchange)
+static uint64_t duration(const struct request *request)
 {
-	return exchange->asked.head.type ? exchange__begin(&exchange->asked)
-					 : request__arrived(&exchange->served);
-}
-
-static uint64_t duration(const struct exchange *exchange)
-{
-	return side_of(exchange)->head.ts - begin_of(exchange);
+	return request->end_ts - request->begin_ts;
 }
 
 static int by_duration(const void *a, const void *b)
 {
-	const struct exchange *x = a, *y = b;
+	const struct request *x = a, *y = b;
 	int by = compare_u64(duration(x), duration(y));
 
-	return by ? by : compare_u64(side_of(x)->head.ts, side_of(y)->head.ts);
+	return by ? by : compare_u64(x->end_ts, y->end_ts);
 }
 
-typedef uint32_t key_fn(const struct exchange *exchange);
+typedef uint32_t key_fn(const struct request *request);
 
-static uint32_t conn_of(const struct exchange *exchange)
+static uint32_t conn_of(const struct request *request)
 {
-	return side_of(exchange)->head.conn;
+	return request->conn;
 }
 
-static uint32_t endpoint_of(const struct exchange *exchange)
+static uint32_t endpoint_of(const struct request *request)
 {
-	return side_of(exchange)->side;
+	return request->end;
 }
 
 static int by_conn_and_duration(const void *a, const void *b)
@@ -346,16 +218,12 @@ static int by_endpoint_and_duration(const void *a, const void *b)
  * Did it come to its end? Not what has no answer; nor what the window or the connection cut off:
  * then the pause since is longer than all that was before.
  */
-static bool is_over(const struct exchange *exchange, uint64_t end_ts)
+static bool is_over(const struct request *request, uint64_t end_ts)
 {
-	const struct ns_exchange *side = side_of(exchange);
-
-	if (side->ended == NS_EXCHANGE_ANSWERED)
-		return true;
-	if (!side->answer_ts)
+	if (!request->is_answered)
 		return false;
-	return side->ended != NS_EXCHANGE_OPEN || end_ts < side->head.ts ||
-	       end_ts - side->head.ts >= duration(exchange);
+	return request->is_over || end_ts < request->end_ts ||
+	       end_ts - request->end_ts >= duration(request);
 }
 
 static void drop_unfinished(struct sample *sample, uint64_t end_ts)
@@ -363,18 +231,13 @@ static void drop_unfinished(struct sample *sample, uint64_t end_ts)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < sample->count; i++) {
-		if (is_over(&sample->exchanges[i], end_ts))
-			sample->exchanges[kept++] = sample->exchanges[i];
+		if (is_over(&sample->list[i], end_ts))
+			sample->list[kept++] = sample->list[i];
 		else
-			drop(&sample->exchanges[i]);
+			free(sample->list[i].slices);
 	}
 	sample->taken -= sample->count - kept;
 	sample->count = kept;
-}
-
-static bool is_whole(const struct exchange *exchange)
-{
-	return exchange->served.head.type && exchange->served.ready_ts;
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -393,15 +256,15 @@ struct shares {
  * stand for the rest of what was counted, however much one of a few may weigh. total: 0, or fewer
  * than were seen, is not counted.
  */
-static struct shares shares_of(const struct exchange *exchanges, size_t count, uint64_t total)
+static struct shares shares_of(const struct request *list, size_t count, uint64_t total)
 {
 	struct shares shares = {0};
 	uint64_t chosen = 0, others;
 
 	for (size_t i = 0; i < count; i++) {
-		if (side_of(&exchanges[i])->weight == 1)
+		if (list[i].weight == 1)
 			continue;
-		shares.weight += side_of(&exchanges[i])->weight;
+		shares.weight += list[i].weight;
 		chosen++;
 	}
 	others = count - chosen;
@@ -415,10 +278,10 @@ struct ranked {
 	uint64_t weight; /* of those chosen */
 };
 
-static uint64_t rank_behind(struct ranked *ranked, const struct exchange *next,
+static uint64_t rank_behind(struct ranked *ranked, const struct request *next,
 			    const struct shares *shares)
 {
-	uint64_t weight = side_of(next)->weight;
+	uint64_t weight = next->weight;
 
 	if (weight == 1)
 		ranked->others++;
@@ -435,12 +298,12 @@ static uint64_t rank_behind(struct ranked *ranked, const struct exchange *next,
  * nearest to it whose two sides were seen, within a tenth of what lies beyond the rank: the median
  * may move by 5% of the exchanges, the 99th percentile by 0.1%.
  */
-static const struct exchange *at_rank(const struct exchange *sorted, size_t count, uint64_t total,
-				      unsigned hundredths)
+static const struct request *at_rank(const struct request *sorted, size_t count, uint64_t total,
+				     unsigned hundredths)
 {
 	struct shares shares = shares_of(sorted, count, total);
 	uint64_t all = 0, seen, rank, room, best_distance = UINT64_MAX;
-	const struct exchange *best = NULL, *exact = NULL;
+	const struct request *best = NULL, *exact = NULL;
 	struct ranked ranked = {0};
 
 	for (size_t i = 0; i < count; i++)
@@ -452,41 +315,33 @@ static const struct exchange *at_rank(const struct exchange *sorted, size_t coun
 		seen = rank_behind(&ranked, &sorted[i], &shares);
 		if (!exact && seen >= rank)
 			exact = &sorted[i];
-		if (is_whole(&sorted[i]) && distance(seen, rank) <= room &&
+		if (sorted[i].is_whole && distance(seen, rank) <= room &&
 		    distance(seen, rank) < best_distance) {
 			best = &sorted[i];
 			best_distance = distance(seen, rank);
 		}
 	}
-	return exact && is_whole(exact) ? exact : best ? best : exact;
+	return exact && exact->is_whole ? exact : best ? best : exact;
 }
 
-static void view_one(const struct report *report, const struct exchange *exchange,
-		     struct request_view *view)
+static struct request_view view_of(const struct request *request)
 {
-	struct exchange_facts facts;
+	struct request_view view = {.total_ns = duration(request),
+				    .confidence = request->is_inferred ? CONFIDENCE_INFERRED
+								       : CONFIDENCE_OBSERVED,
+				    .slice_count = request->slice_count};
 
-	if (!exchange->asked.head.type && exchange->alone.view) {
-		*view = *exchange->alone.view;
-		return;
-	}
-	if (!exchange->asked.head.type) {
-		*view = (struct request_view){.total_ns = duration(exchange)};
-		slices__add(view->slices, &view->slice_count, STALL_SLICES, CAUSE_UNKNOWN,
-			    view->total_ns);
-		return;
-	}
-	facts = facts_of(report, &exchange->asked);
-	exchange__cut(exchange, &facts, view);
+	memcpy(view.slices, request->slices, request->slice_count * sizeof(*view.slices));
+	return view;
 }
 
-static void view_rank(const struct report *report, const struct exchange *sorted, size_t count,
-		      uint64_t total, unsigned hundredths, struct request_view *view)
+static void view_rank(const struct request *sorted, size_t count, uint64_t total,
+		      unsigned hundredths, struct request_view *view)
 {
-	const struct exchange *exchange = at_rank(sorted, count, total, hundredths);
+	const struct request *request = at_rank(sorted, count, total, hundredths);
 
-	if (exchange)
-		view_one(report, exchange, view);
+	if (request)
+		*view = view_of(request);
 }
 
 /* ---- the histogram ---- */
@@ -502,23 +357,20 @@ static int most_time_first(const void *a, const void *b)
 }
 
 /* Those of one bin, sorted. Whole ones say more, if there are any. */
-static void cut_bin(const struct report *report, const struct exchange *exchanges, size_t count,
-		    struct request_bin *bin)
+static void cut_bin(const struct request *list, size_t count, struct request_bin *bin)
 {
 	struct slice causes[CAUSE_COUNT] = {0};
 	size_t whole = 0, viewed = 0, passed = 0;
 
 	for (size_t i = 0; i < count; i++)
-		whole += is_whole(&exchanges[i]);
+		whole += list[i].is_whole;
 	for (size_t i = 0; i < count; i++) {
 		size_t of = whole ? whole : count, step = (of + BIN_VIEWS - 1) / BIN_VIEWS;
-		struct request_view view = {0};
 
-		if ((whole && !is_whole(&exchanges[i])) || passed++ % step)
+		if ((whole && !list[i].is_whole) || passed++ % step)
 			continue;
-		view_one(report, &exchanges[i], &view);
-		for (size_t k = 0; k < view.slice_count; k++)
-			causes[view.slices[k].cause].ns += view.slices[k].ns;
+		for (size_t k = 0; k < list[i].slice_count; k++)
+			causes[list[i].slices[k].cause].ns += list[i].slices[k].ns;
 		viewed++;
 	}
 	for (size_t i = 0; i < CAUSE_COUNT; i++) {
@@ -545,8 +397,8 @@ static uint64_t bin_edge(unsigned edge)
 
 #define BIN_EDGES 57 /* up to 5 * 10^18 */
 
-static void fill_bins(const struct report *report, const struct exchange *sorted, size_t count,
-		      uint64_t total, struct report_requests *out)
+static void fill_bins(const struct request *sorted, size_t count, uint64_t total,
+		      struct report_requests *out)
 {
 	struct shares shares = shares_of(sorted, count, total);
 	struct ranked ranked = {0};
@@ -570,18 +422,18 @@ static void fill_bins(const struct report *report, const struct exchange *sorted
 		bin->count = upto - below;
 		below = upto;
 		if (i > begin)
-			cut_bin(report, &sorted[begin], i - begin, bin);
+			cut_bin(&sorted[begin], i - begin, bin);
 	}
 }
 
-static void view_all(const struct report *report, const struct exchange *sorted, size_t count,
-		     uint64_t total, struct report_requests *out)
+static void view_all(const struct request *sorted, size_t count, uint64_t total,
+		     struct report_requests *out)
 {
 	out->sampled = count;
-	view_rank(report, sorted, count, total, 50, &out->median);
-	view_rank(report, sorted, count, total, 99, &out->p99);
+	view_rank(sorted, count, total, 50, &out->median);
+	view_rank(sorted, count, total, 99, &out->p99);
 	if (count && !out->conn)
-		fill_bins(report, sorted, count, total, out);
+		fill_bins(sorted, count, total, out);
 }
 
 /* ---- several requests at a time ---- */
@@ -646,15 +498,15 @@ static struct group *group_by(const struct sample *sample, key_fn *key, size_t *
 
 	*count = 0;
 	for (size_t i = 0; i < sample->count; i++) {
-		const struct exchange *exchange = &sample->exchanges[i];
+		const struct request *request = &sample->list[i];
 
-		if (!group || group->key != key(exchange)) {
+		if (!group || group->key != key(request)) {
 			groups = xgrow(groups, *count, &room, sizeof(*groups));
 			group = &groups[(*count)++];
-			*group = (struct group){.key = key(exchange), .first = i};
+			*group = (struct group){.key = key(request), .first = i};
 		}
 		group->sampled++;
-		group->count += side_of(exchange)->weight;
+		group->count += request->weight;
 	}
 	return groups;
 }
@@ -735,17 +587,16 @@ static uint64_t connections(const struct conn_sums *sums, enum request_role role
 	return role == REQUEST_MADE ? sums->targets - sums->accepted : sums->accepted;
 }
 
-static void write_group(const struct requests *requests, const struct report *report,
-			const struct sample *sample, const struct group *group,
-			struct report_requests *view)
+static void write_group(const struct requests *requests, const struct sample *sample,
+			const struct group *group, struct report_requests *view)
 {
-	const struct exchange *exchanges = &sample->exchanges[group->first];
+	const struct request *list = &sample->list[group->first];
 
-	view->end = requests->ends[endpoint_of(exchanges)];
+	view->end = requests->ends[list->end];
 	view->count = group->count;
 	view->connections = group->connections;
 	view->several = group->several;
-	view_all(report, exchanges, group->sampled, group->counted, view);
+	view_all(list, group->sampled, group->counted, view);
 }
 
 /* Returns how many of them it has written. */
@@ -756,15 +607,14 @@ static size_t write_conns(const struct requests *requests, const struct report *
 	struct group *groups;
 	size_t count;
 
-	sort_array(sample->exchanges, sample->count, sizeof(*sample->exchanges),
-		   by_conn_and_duration);
+	sort_array(sample->list, sample->count, sizeof(*sample->list), by_conn_and_duration);
 	groups = group_by(sample, conn_of, &count);
 	count_conns(report, groups, count);
 	sort_array(groups, count, sizeof(*groups), most_first);
 	count = count < REQUEST_CONNS ? count : REQUEST_CONNS;
 	for (size_t i = 0; i < count; i++) {
 		views[i].conn = groups[i].key;
-		write_group(requests, report, sample, &groups[i], &views[i]);
+		write_group(requests, sample, &groups[i], &views[i]);
 	}
 	free(groups);
 	return count;
@@ -794,8 +644,7 @@ static size_t write_ends(const struct requests *requests, const struct report *r
 	size_t count, written = 0;
 	struct group *groups, *only;
 
-	sort_array(sample->exchanges, sample->count, sizeof(*sample->exchanges),
-		   by_endpoint_and_duration);
+	sort_array(sample->list, sample->count, sizeof(*sample->list), by_endpoint_and_duration);
 	groups = group_by(sample, endpoint_of, &count);
 	count_ends(requests, report, role, groups, count);
 	sort_array(groups, count, sizeof(*groups), most_first);
@@ -806,7 +655,7 @@ static size_t write_ends(const struct requests *requests, const struct report *r
 	}
 	for (size_t i = 0; count > 1 && i < count; i++) {
 		if (groups[i].key && !only)
-			write_group(requests, report, sample, &groups[i], &all[++written]);
+			write_group(requests, sample, &groups[i], &all[++written]);
 	}
 	free(groups);
 	return written;
@@ -820,14 +669,14 @@ static void number_again(struct requests *requests, const struct report *report,
 			 struct sample *sample, enum request_role role)
 {
 	for (size_t i = 0; i < sample->count; i++) {
-		struct ns_exchange *side = own_side(&sample->exchanges[i]);
-		uint32_t number = number_end(requests, side->head.conn, role);
-		const struct report_conn *conn = report__conn(report, side->head.conn);
+		struct request *request = &sample->list[i];
+		uint32_t number = number_end(requests, request->conn, role);
+		const struct report_conn *conn = report__conn(report, request->conn);
 
-		if (!number && !*endpoint(side) && conn)
+		if (!number && !request->end && conn)
 			number = number_of(requests, &conn->id, role);
 		if (number)
-			*endpoint(side) = number;
+			request->end = number;
 	}
 }
 
@@ -845,8 +694,8 @@ static size_t write_role(struct requests *requests, const struct report *report,
 	number_again(requests, report, sample, role);
 	count = 1 + write_ends(requests, report, role, views);
 	count += write_conns(requests, report, role, &views[count]);
-	sort_array(sample->exchanges, sample->count, sizeof(*sample->exchanges), by_duration);
-	view_all(report, sample->exchanges, sample->count, counted(&sums, role), views);
+	sort_array(sample->list, sample->count, sizeof(*sample->list), by_duration);
+	view_all(sample->list, sample->count, counted(&sums, role), views);
 	views->count = at_least(counted(&sums, role), sample->taken);
 	views->sampled = sample->taken;
 	for (size_t i = 0; i < report->conn_count; i++)

@@ -237,6 +237,11 @@ bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
 	return false;
 }
 
+uint64_t request__begun(const struct ns_exchange *asked)
+{
+	return asked->connect_ts ? asked->connect_ts : asked->begin_ts;
+}
+
 uint64_t request__arrived(const struct ns_exchange *served)
 {
 	return served->arrived_ts && served->arrived_ts < served->begin_ts ? served->arrived_ts
@@ -395,6 +400,13 @@ void reply__find(const struct model *model, const struct ns_exchange *asked, str
 		last = wait;
 	}
 	reply->arrived = reply->to = sent ? sent : asked->head.ts;
+	/* Too short a sleep for a record of its own: the request's has its end. */
+	if (!last && !sleep && asked->wake_ts > asked->ready_ts) {
+		reply->arrived = asked->wake_ts > sent ? asked->wake_ts : sent;
+		reply->to = asked->answer_ts ? asked->answer_ts : asked->head.ts;
+		if (reply->to < reply->arrived)
+			reply->to = reply->arrived;
+	}
 	if (last && wait__woken(last) >= reply->arrived) {
 		reply->arrived = wait__woken(last);
 		reply->to = last->head.ts;

@@ -6,6 +6,7 @@
 #ifndef NETSTALL_ANALYZE_WAITS_REQUEST_H
 #define NETSTALL_ANALYZE_WAITS_REQUEST_H
 
+#include "user/analyze/report.h"
 #include "user/model/model.h"
 
 /*
@@ -41,6 +42,8 @@ bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
  * told: none of short ones. */
 uint32_t request__others(const struct model *model, uint32_t tid, const uint32_t conns[2],
 			 uint64_t from, uint64_t to);
+/* When a request that is made began: with its connection, if that was made for it. */
+uint64_t request__begun(const struct ns_exchange *asked);
 /* When a request that is served was there to be read. */
 uint64_t request__arrived(const struct ns_exchange *served);
 /* What is known of the listen queue that its connection came from: by itself, or the other end's
@@ -70,6 +73,19 @@ struct reply {
 	uint64_t reads_from; /* from then on the other end waited for this one to read; 0: it did
 				not */
 	struct ns_wait wait; /* its longest wait meanwhile; head.type 0: none was recorded */
+};
+
+/* A request of a target, as the tables of requests have it. */
+struct walked_request {
+	enum request_role role;
+	uint32_t conn; /* 0: it is none of a table */
+	uint64_t begin_ts;
+	uint64_t end_ts;
+	uint32_t weight;  /* requests that this one stands for, itself included */
+	bool is_answered; /* a part of the answer at least was seen */
+	bool is_over;     /* it came to its end within the window */
+	bool is_whole;    /* both ends of it were seen */
+	struct request_view view;
 };
 
 void reply__find(const struct model *model, const struct ns_exchange *asked, struct reply *reply);

@@ -235,15 +235,30 @@ static bool is_long(const struct wait_queue *queue, const struct ns_exchange *ex
 	return exchange->head.ts - exchange->begin_ts >= model__threshold(queue->model);
 }
 
+/* On a connection of a target's: the tables of requests have it. */
+static bool is_of_target(const struct model *model, const struct ns_exchange *exchange)
+{
+	const struct model_conn *conn = model__conn(model, exchange->head.conn);
+
+	return exchange->weight && conn && conn->id.role & NS_ROLE_TARGET;
+}
+
+/* Its time may be a stall. */
+static bool is_judged(const struct wait_queue *queue, const struct ns_exchange *exchange)
+{
+	return exchange->ended != NS_EXCHANGE_ANSWERED &&
+	       (exchange->side == NS_EXCHANGE_SERVED || is_long(queue, exchange)) &&
+	       model__is_target(queue->model, exchange->head.tgid);
+}
+
 void wait_queue__feed_request(struct wait_queue *queue, const struct ns_exchange *exchange,
 			      uint64_t now)
 {
 	uint64_t end = exchange->head.ts;
 
 	note_request(queue, exchange);
-	if (exchange->ended == NS_EXCHANGE_ANSWERED ||
-	    (exchange->side == NS_EXCHANGE_ASKED && !is_long(queue, exchange)) ||
-	    !model__is_target(queue->model, exchange->head.tgid))
+	/* Of a short one its connection says whose it is, once that is known. */
+	if (!exchange->weight && !is_judged(queue, exchange))
 		return;
 	push(queue, &(struct pending){.kind = PENDING_REQUEST,
 				      .exchange = *exchange,
@@ -782,15 +797,28 @@ static void judge_times(struct wait_queue *queue, const struct pending *pending,
 	judge_explained(queue, pending, &rest, attribution, judged);
 }
 
-/* What a request that a target served is made of, also a short one. */
-static void view_served(struct wait_queue *queue, const struct ns_exchange *served,
-			struct judged *judged)
+/* What a request is made of, also a short one. */
+static void view_request(struct wait_queue *queue, const struct ns_exchange *exchange,
+			 const struct ns_exchange *served, const struct attribution *attribution,
+			 struct walked_request *walked)
 {
-	const struct attribution *attribution = waker_chain__explain_served(queue->chain, served);
-	struct request_view *view = &judged->view;
+	bool is_made = exchange->side == NS_EXCHANGE_ASKED;
+	struct request_view *view = &walked->view;
 
-	judged->served = *served;
-	*view = (struct request_view){.confidence = attribution->confidence};
+	if (!is_of_target(queue->model, exchange) || !(is_made || exchange->arrived_ts))
+		return;
+	*walked = (struct walked_request){
+		.role = is_made ? REQUEST_MADE : REQUEST_SERVED,
+		.conn = exchange->head.conn,
+		.begin_ts = is_made ? request__begun(exchange) : request__arrived(exchange),
+		.end_ts = exchange->head.ts,
+		.weight = exchange->weight,
+		.is_answered = exchange->answer_ts || exchange->ended == NS_EXCHANGE_ANSWERED,
+		.is_over = exchange->ended != NS_EXCHANGE_OPEN,
+		.is_whole = served && served->ready_ts,
+		.view.confidence = attribution->confidence};
+	if (is_made)
+		view->confidence = walked->is_whole ? CONFIDENCE_OBSERVED : CONFIDENCE_INFERRED;
 	for (size_t i = 0; i < attribution->slice_count; i++) {
 		enum cause cause = attribution->slices[i].cause;
 
@@ -821,7 +849,10 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 	struct reply reply;
 
 	if (exchange->side == NS_EXCHANGE_SERVED) {
-		view_served(queue, exchange, judged);
+		view_request(queue, exchange, exchange,
+			     waker_chain__explain_served(queue->chain, exchange), &judged->walked);
+		if (!is_judged(queue, exchange))
+			return;
 		if (!request__is_of_target(queue->model, exchange))
 			push_queued(queue, exchange);
 		if (!exchange->ready_ts || !is_long(queue, exchange) ||
@@ -832,6 +863,10 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 		return;
 	}
 	reply__find(queue->model, exchange, &reply);
+	view_request(queue, exchange, reply.served, waker_chain__explain_made(queue->chain, &reply),
+		     &judged->walked);
+	if (!is_judged(queue, exchange))
+		return;
 	/* What nobody has answered by the end of the window may be a stream of messages. */
 	if (exchange->ended == NS_EXCHANGE_OPEN && !exchange->answer_ts)
 		push_waits(queue, exchange, exchange->begin_ts, exchange->ready_ts);
@@ -840,10 +875,6 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 	if (sleeps_by_itself(queue, exchange))
 		return;
 	push_times(queue, exchange, reply.to, exchange->head.ts);
-	if (reply.reads_from) {
-		judged->asked = *exchange;
-		judged->reads_from = reply.reads_from;
-	}
 	judged->delayed_by = pass_reported(queue, exchange->head.tid, &reply.from, reply.to, true);
 	if (reply.to < reply.from + model__threshold(queue->model))
 		return;
@@ -994,7 +1025,7 @@ bool wait_queue__judge(struct wait_queue *queue, uint64_t now, struct judged *ju
 	struct pending first;
 	size_t next = 0;
 
-	judged->served.head.type = judged->asked.head.type = judged->delayed_by = 0;
+	judged->walked.conn = judged->delayed_by = 0;
 	if (judge_provisional(queue, now, judged))
 		return true;
 	for (size_t i = 1; i < queue->count; i++) {

@@ -9,6 +9,7 @@
 
 #include "user/analyze/chain/attribution.h"
 #include "user/analyze/holds/incident_queue.h"
+#include "user/analyze/waits/request.h"
 #include "user/analyze/waits/wait_record.h"
 
 #define WAIT_QUEUE_PENDING                                                                         \
@@ -36,11 +37,8 @@ struct judged {
 	struct interval
 		*interval; /* stall: the unreported incident that it comes from, NULL none */
 	bool is_explained; /* explain_all was asked for: record is filled */
-	struct wait_record record; /* the wait itself, whatever was judged */
-	struct ns_exchange served; /* a request that a target served; head.type 0: it was none */
-	struct request_view view;  /* what that is made of */
-	struct ns_exchange asked;  /* one that it made, whose answer this end read late; likewise */
-	uint64_t reads_from;       /* since when: as in struct reply */
+	struct wait_record record;    /* the wait itself, whatever was judged */
+	struct walked_request walked; /* a request of a target; conn 0: it was none */
 };
 
 struct wait_queue;

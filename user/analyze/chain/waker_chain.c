@@ -1414,10 +1414,24 @@ const struct attribution *waker_chain__explain_queued(struct waker_chain *chain,
 	return &chain->out;
 }
 
+/* TCP held the end of the answer back, and the request was over when that left; NULL: it did not. */
+static struct interval *held_answer(const struct waker_chain *chain,
+				    const struct ns_exchange *served)
+{
+	struct interval *interval = intervals__first(chain->intervals, served->head.conn,
+						     served->head.ts, served->head.ts + 1);
+
+	return interval && interval->span.conn == served->head.conn &&
+			       cause__info(interval->cause)->group != CAUSE_GROUP_LOSS
+		       ? interval
+		       : NULL;
+}
+
 const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 						      const struct ns_exchange *served)
 {
 	const struct level level = {.cause = CAUSE_SELF};
+	struct interval *held = held_answer(chain, served);
 	uint32_t tid = served->head.tid;
 
 	begin(chain, tid, request__arrived(served), served->head.ts);
@@ -1434,6 +1448,8 @@ const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 	spend_ready(chain, clip(chain, served->ready_ts, served->head.ts));
 	explain_times(chain, tid, served->head.ts, &level);
 	spend(chain, served->head.ts, CAUSE_UNKNOWN);
+	if (held)
+		spend_interval(chain, held, held->span.end_ts);
 	return &chain->out;
 }
 

@@ -43,7 +43,8 @@ const struct attribution *waker_chain__explain_times(struct waker_chain *chain, 
  * read of the answer. */
 const struct attribution *waker_chain__explain_made(struct waker_chain *chain,
 						    const struct reply *reply);
-/* All of a request that is served, from its arrival to the last write of the answer. */
+/* All of a request that is served, from its arrival to the last write of the answer, or until TCP
+ * had let go of all of that. */
 const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 						      const struct ns_exchange *served);
 

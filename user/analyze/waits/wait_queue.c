@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/waits/wait_queue.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -811,7 +812,6 @@ static void view_request(struct wait_queue *queue, const struct ns_exchange *exc
 		.role = is_made ? REQUEST_MADE : REQUEST_SERVED,
 		.conn = exchange->head.conn,
 		.begin_ts = is_made ? request__begun(exchange) : request__arrived(exchange),
-		.end_ts = exchange->head.ts,
 		.weight = exchange->weight,
 		.is_answered = exchange->answer_ts || exchange->ended == NS_EXCHANGE_ANSWERED,
 		.is_over = exchange->ended != NS_EXCHANGE_OPEN,
@@ -827,6 +827,8 @@ static void view_request(struct wait_queue *queue, const struct ns_exchange *exc
 			    cause == CAUSE_IDLE ? CAUSE_UNKNOWN : cause, attribution->slices[i].ns);
 		view->total_ns += attribution->slices[i].ns;
 	}
+	walked->end_ts = walked->begin_ts + view->total_ns;
+	assert(is_made ? walked->end_ts == exchange->head.ts : walked->end_ts >= exchange->head.ts);
 }
 
 /* The window ends as it sleeps by its own clock: no answer would have ended that. */

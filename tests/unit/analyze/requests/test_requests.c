@@ -457,6 +457,28 @@ static void assert_served(const char *lines, const char *wanted)
 }
 
 /* Its own waits are in it, several of them, also those that began before it read the request. */
+/* Nagle's algorithm holds the second piece of an answer: the request is over when that has left. */
+static void test_served_and_held(void **state)
+{
+	struct outcome outcome = analyze(
+		feed__text(SERVER
+			   "9.8 send conn=2 tgid=20 tid=20 bytes=40 write_seq=140 snd_nxt=140 "
+			   "snd_una=100\n"
+			   "10 send conn=2 tgid=20 tid=20 bytes=60 write_seq=200 snd_nxt=140 "
+			   "snd_una=100\n"
+			   "10 hold conn=2 tgid=20 tid=20 reason=nagle seq=140 end=200 unacked=40 "
+			   "mss=1000 min_rtt_us=50\n"
+			   "50 tx conn=2 seq=140 end=200 ack=500\n"
+			   "50 release conn=2 held=40 seq=140 end=200 reason=nagle\n"
+			   "10.1 " SERVED "arrived=8 begin=8 ready=9 answer=9.8 ended=followed "
+			   "weight=1 spent_known=1 run_us=1100\n"
+			   "70 end\n"));
+
+	(void)state;
+	assert_slices(median(&outcome), "runqueue 1, self 1.1, nagle 39.9");
+	done(&outcome);
+}
+
 static void test_served_waits(void **state)
 {
 	(void)state;
@@ -771,6 +793,7 @@ int main(void)
 		cmocka_unit_test(test_whole_answer),
 		cmocka_unit_test(test_unfinished),
 		cmocka_unit_test(test_served),
+		cmocka_unit_test(test_served_and_held),
 		cmocka_unit_test(test_served_waits),
 		cmocka_unit_test(test_endpoints),
 		cmocka_unit_test(test_endpoint_named_late),

@@ -175,7 +175,7 @@ int BPF_PROG(tp_receive, struct sock *sk, struct sk_buff *skb)
 
 /*
  * Each piece that is copied to the program, just before TCP looks at its clock for it: until then
- * that says when the last segment came. Where nobody has locked the socket TCP itself hands the
+ * that says when the last segment came, or when TCP last looked for another reason. Where nobody has locked the socket TCP itself hands the
  * data on, to kTLS for instance: current is then whoever was interrupted.
  */
 SEC("?tp_btf/tcp_rcv_space_adjust")
@@ -190,6 +190,9 @@ int BPF_PROG(tp_read, struct sock *sk)
 	view.bytes_read = tp->bytes_received - (tp->rcv_nxt - tp->copied_seq);
 	view.sent_at = tp->lsndtime;
 	view.arrived_ts = tp->tcp_clock_cache;
+	view.arrived_at = bpf_core_field_exists(tp->inet_conn.icsk_ack.lrcvtime)
+				  ? tp->inet_conn.icsk_ack.lrcvtime
+				  : (__u32)bpf_jiffies64();
 	view.ports = sk->__sk_common.skc_num ^ bpf_ntohs(sk->__sk_common.skc_dport);
 	if (on_read(sk, &view) == READ_READER_UNSEEN)
 		on_reader_unseen((__u64)sk);

@@ -577,7 +577,8 @@ struct recv_view {
 	__u32 copied_seq;
 	__u32 bytes_read; /* ever */
 	__u32 sent_at;    /* jiffies at its last transmit of data, their low half */
-	__u64 arrived_ts; /* TCP's own clock at the last segment */
+	__u64 arrived_ts; /* TCP's own clock at the last segment, or later */
+	__u32 arrived_at; /* jiffies at that segment, their low half */
 	__u32 ports;      /* of both ends, in one */
 };
 
@@ -585,6 +586,29 @@ struct recv_view {
 static __always_inline bool is_long_ago(__u32 jiffies)
 {
 	return (__u32)bpf_jiffies64() - jiffies >= settings.long_jiffies;
+}
+
+/*
+ * When the last segment of what is read came. The delayed-ACK timer (tcp_delack_timer_handler()) and
+ * each send on the socket look at TCP's clock again, so a request that lies unread for longer than
+ * 40 ms seems to have come when that timer fired. The stamp in jiffies stays as it is
+ * (tcp_event_data_recv()); and what came then armed that timer.
+ */
+static __always_inline __u64 arrival_of(const struct ns_conn_state *conn,
+					const struct recv_view *view, __u64 now)
+{
+	__u64 arrived = view->arrived_ts < now ? view->arrived_ts : now, latest, tick;
+	__u32 jiffies = (__u32)bpf_jiffies64() - view->arrived_at;
+
+	if (jiffies < 2 || jiffies > (1u << 31))
+		return arrived;
+	tick = 1000ull * jiffies_to_us(1);
+	latest = now - 1000ull * jiffies_to_us(jiffies - 1);
+	if (!tick || latest > now || arrived <= latest)
+		return arrived;
+	return conn->delack_arm_ts <= latest && latest - conn->delack_arm_ts < 2 * tick
+		       ? conn->delack_arm_ts
+		       : latest;
 }
 
 /* Its call site was taken, or there will be none. */
@@ -671,7 +695,7 @@ static __noinline int note_read(__u64 key, const struct recv_view *view, __u64 i
 	if (!reads->first_ts)
 		reads->first_ts = now;
 	reads->last_ts = now;
-	reads->arrived_ts = view->arrived_ts < now ? view->arrived_ts : now;
+	reads->arrived_ts = arrival_of(conn, view, now);
 	reads->tgid = id >> 32;
 	reads->tid = id;
 	reads->read_at = bpf_jiffies64();

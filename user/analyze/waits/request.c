@@ -248,6 +248,24 @@ uint64_t request__arrived(const struct ns_exchange *served)
 									   : served->begin_ts;
 }
 
+bool request__was_awaited(const struct model *model, const struct ns_exchange *served)
+{
+	const struct model_thread *thread = model__thread(model, served->head.tid);
+	uint64_t arrived = request__arrived(served);
+	const struct ns_wait *wait;
+	struct wait_view view;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->head.ts <= arrived || wait->off_ts > arrived)
+			continue;
+		view = wait_view__of(model, wait);
+		return view.waker != WAKER_TIMER &&
+		       (wait_kind__is_socket(view.kind) || view.is_completion);
+	}
+	/* Its short sleeps have no records. */
+	return served->begin_ts < served->ready_ts;
+}
+
 const struct ns_exchange *request__queued(const struct model *model,
 					  const struct ns_exchange *exchange)
 {

@@ -46,6 +46,9 @@ uint32_t request__others(const struct model *model, uint32_t tid, const uint32_t
 uint64_t request__begun(const struct ns_exchange *asked);
 /* When a request that is served was there to be read. */
 uint64_t request__arrived(const struct ns_exchange *served);
+/* Did its thread sleep until a request that is served was there? Else it was at something else, and
+ * the request lay unread: then what the thread did since it arrived is the request's time. */
+bool request__was_awaited(const struct model *model, const struct ns_exchange *served);
 /* What is known of the listen queue that its connection came from: by itself, or the other end's
  * record. */
 const struct ns_exchange *request__queued(const struct model *model,

@@ -15,6 +15,8 @@
 #include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wait_kind.h"
+#include "user/base/array.h"
+#include "user/base/clock.h"
 #include "user/base/trim.h"
 #include "user/base/xalloc.h"
 
@@ -36,6 +38,7 @@ struct pending {
 	struct ns_wait wait;
 	struct ns_exchange
 		exchange; /* the request that it lies in, head.type 0: a wait by itself */
+	uint64_t from_ts; /* again: what of it was before the request came does not count */
 	uint64_t due_ts;
 };
 
@@ -45,7 +48,8 @@ struct reported {
 	enum cause cause;
 	uint32_t tid;
 	uint64_t off_ts;
-	bool last; /* where the chain ends */
+	uint64_t until_ts; /* of a thread's time without a wait; else 0 */
+	bool last;         /* where the chain ends */
 };
 
 /* A wait that was counted as idle, before a request was known that it lies in. */
@@ -233,7 +237,10 @@ static void note_request(struct wait_queue *queue, const struct ns_exchange *exc
 
 static bool is_long(const struct wait_queue *queue, const struct ns_exchange *exchange)
 {
-	return exchange->head.ts - exchange->begin_ts >= model__threshold(queue->model);
+	uint64_t begin = exchange->side == NS_EXCHANGE_SERVED ? request__arrived(exchange)
+							      : exchange->begin_ts;
+
+	return exchange->head.ts - begin >= model__threshold(queue->model);
 }
 
 /* On a connection of a target's: the tables of requests have it. */
@@ -318,6 +325,28 @@ static void note_links(struct wait_queue *queue, const struct stall *stall, uint
 			.off_ts = stall->links[i].wait.off_ts,
 			.last = i + 1 == stall->link_count,
 		};
+	if (!stall->link_count)
+		queue->reported[queue->reported_count++ % WAIT_QUEUE_LINKS] =
+			(struct reported){.stall = number,
+					  .cause = stall->cause,
+					  .tid = stall->tid,
+					  .off_ts = stall->start_ts,
+					  .until_ts = stall->end_ts};
+}
+
+/* The stall that tells what the thread did for most of that time, 0 none: several requests may wait
+ * for one thread. */
+static uint32_t stall_of_times(const struct wait_queue *queue, uint32_t tid, uint64_t from,
+			       uint64_t to)
+{
+	for (size_t i = 0; i < WAIT_QUEUE_LINKS; i++) {
+		const struct reported *reported = &queue->reported[i];
+
+		if (reported->tid == tid && reported->until_ts &&
+		    2 * clock__common(reported->off_ts, reported->until_ts, from, to) > to - from)
+			return reported->stall;
+	}
+	return 0;
 }
 
 static void forget_links(struct wait_queue *queue, uint32_t number)
@@ -504,16 +533,16 @@ static bool find_unexplained(const struct wait_queue *queue, enum pending_kind k
 		20 * rest->length >= 9 * length);
 }
 
-static bool is_pending(const struct wait_queue *queue, const struct ns_wait *wait)
+static struct pending *find_pending(struct wait_queue *queue, const struct ns_wait *wait)
 {
 	for (size_t i = 0; i < queue->count; i++) {
 		if (queue->pending[i].wait.head.tid == wait->head.tid &&
 		    queue->pending[i].wait.off_ts == wait->off_ts &&
 		    queue->pending[i].kind != PENDING_TIMES &&
 		    queue->pending[i].kind != PENDING_QUEUED)
-			return true;
+			return &queue->pending[i];
 	}
-	return false;
+	return NULL;
 }
 
 static void push_part(struct wait_queue *queue, enum pending_kind kind,
@@ -522,7 +551,7 @@ static void push_part(struct wait_queue *queue, enum pending_kind kind,
 	if (wait->head.ts < wait->off_ts + model__threshold(queue->model))
 		return;
 	if (kind == PENDING_AGAIN &&
-	    (is_pending(queue, wait) || stall_of(queue, wait->head.tid, wait->off_ts, NULL)))
+	    (find_pending(queue, wait) || stall_of(queue, wait->head.tid, wait->off_ts, NULL)))
 		return;
 	push(queue, &(struct pending){.kind = kind, .wait = *wait, .exchange = *exchange});
 }
@@ -612,6 +641,15 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		return;
 	place = request__place(queue->model, wait);
 	is_open = find_unexplained(queue, pending->kind, wait, &rest);
+	if (is_open && pending->from_ts > rest.start) {
+		uint64_t before = min_u64(pending->from_ts - rest.start, rest.length);
+
+		rest.start += before;
+		rest.length -= before;
+		is_open = rest.length >= model__threshold(queue->model);
+		if (pending->kind == PENDING_WAIT)
+			queue->by_cause[CAUSE_IDLE] += before;
+	}
 	if (pending->kind == PENDING_WAIT) {
 		queue->by_cause[rest.overlap.cause] += overlap__total(&rest.overlap);
 		if (queue->explains_all) {
@@ -626,7 +664,7 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 	}
 	attribution = waker_chain__explain(queue->chain, wait, &place, rest.start,
 					   rest.start + rest.length);
-	if (pending->kind == PENDING_WAIT)
+	if (pending->kind == PENDING_WAIT && !pending->from_ts)
 		rest.background =
 			background__find(queue->model, wait, &place,
 					 attribution__main_cause(attribution), &attribution->path);
@@ -715,6 +753,39 @@ static void push_late_start(struct wait_queue *queue, const struct ns_exchange *
 	}
 }
 
+/*
+ * It lay unread while its thread was in a wait that had begun before: the rest of that is the
+ * request's. Returns from when on its time is not judged yet.
+ */
+static uint64_t push_unread(struct wait_queue *queue, const struct ns_exchange *served)
+{
+	const struct model_thread *thread = model__thread(queue->model, served->head.tid);
+	uint64_t arrived = request__arrived(served), accepted = request__accepted(served);
+	const struct ns_wait *wait;
+	struct pending *pending;
+
+	if (accepted > arrived) /* so long it lay in the listen queue */
+		arrived = accepted;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->off_ts >= arrived || wait->head.ts > served->ready_ts ||
+		    wait->head.ts < arrived + model__threshold(queue->model))
+			continue;
+		pending = find_pending(queue, wait);
+		if (pending) {
+			pending->from_ts = arrived;
+			pending->exchange = *served;
+		} else if (!stall_of(queue, wait->head.tid, wait->off_ts, NULL)) {
+			push(queue, &(struct pending){.kind = PENDING_AGAIN,
+						      .wait = *wait,
+						      .exchange = *served,
+						      .from_ts = arrived});
+		}
+		return wait->head.ts;
+	}
+	return arrived;
+}
+
 /* A request came, and nobody had accepted its connection. */
 static void push_queued(struct wait_queue *queue, const struct ns_exchange *served)
 {
@@ -770,7 +841,8 @@ static uint32_t pass_reported(const struct wait_queue *queue, uint32_t tid, uint
 	uint32_t last = 0;
 
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
-		if (wait->off_ts < begin || wait->head.ts >= to)
+		if ((of_reply ? wait->off_ts < begin : wait->head.ts <= begin) ||
+		    wait->head.ts >= to)
 			continue;
 		reported = reported_with(queue, wait->head.tid, wait->off_ts, NULL);
 		if (!reported ||
@@ -789,12 +861,20 @@ static void judge_times(struct wait_queue *queue, const struct pending *pending,
 	struct unexplained rest = {.start = wait->off_ts};
 	const struct attribution *attribution;
 	uint64_t from = wait->off_ts;
+	uint32_t same;
 
+	if (pending->exchange.side == NS_EXCHANGE_SERVED)
+		from = min_u64(from, request__arrived(&pending->exchange));
 	attribution = waker_chain__explain_times(queue->chain, wait->head.tid, wait->off_ts,
 						 wait->head.ts);
 	for (size_t i = 0; i < attribution->slice_count; i++)
 		rest.length += attribution->slices[i].ns;
 	judged->delayed_by = pass_reported(queue, wait->head.tid, &from, wait->head.ts, false);
+	same = stall_of_times(queue, wait->head.tid, wait->off_ts, wait->head.ts);
+	if (same) {
+		judged->delayed_by = same;
+		return;
+	}
 	judge_explained(queue, pending, &rest, attribution, judged);
 }
 
@@ -860,8 +940,13 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 		if (!exchange->ready_ts || !is_long(queue, exchange) ||
 		    request__is_of_target(queue->model, exchange))
 			return;
-		push_late_start(queue, exchange);
-		push_times(queue, exchange, exchange->ready_ts, exchange->head.ts);
+		if (request__was_awaited(queue->model, exchange)) {
+			push_late_start(queue, exchange);
+			push_times(queue, exchange, exchange->ready_ts, exchange->head.ts);
+		} else {
+			push_times(queue, exchange, push_unread(queue, exchange),
+				   exchange->head.ts);
+		}
 		return;
 	}
 	reply__find(queue->model, exchange, &reply);

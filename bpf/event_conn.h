@@ -314,17 +314,18 @@ enum ns_exchange_end {
  */
 struct ns_exchange {
 	struct ns_head head;
-	__u32 side;      /* enum ns_exchange_side */
-	__u32 writes;    /* of the request, or the answer so far */
-	__u64 begin_ts;  /* asked: first write over, or asleep. served: woken by the request */
-	__u64 ready_ts;  /* asked: end of the last write. served: on the CPU with it */
-	__u64 off_ts;    /* asked: went to sleep. served: slept since; both 0: did not sleep */
-	__u64 wake_ts;   /* asked: made runnable by the answer */
-	__u64 held_ns;   /* asked: in which TCP held bytes of it back */
-	__u32 bytes_out; /* in these writes */
-	__u32 weight;    /* exchanges that this one stands for, itself included */
-	__u64 delack_ts; /* asked: the other end's delayed-ACK timer fired during it, 0 not seen */
-	__u32 hold_reason; /* asked: of the last hold in it, enum ns_hold_reason */
+	__u32 side;        /* enum ns_exchange_side */
+	__u32 writes;      /* of the request, or the answer so far */
+	__u64 begin_ts;    /* asked: first write over, or asleep. served: woken by the request */
+	__u64 ready_ts;    /* asked: end of the last write. served: on the CPU with it */
+	__u64 off_ts;      /* asked: went to sleep. served: slept since; both 0: did not sleep */
+	__u64 wake_ts;     /* asked: made runnable by the answer */
+	__u64 held_ns;     /* asked: in which TCP held bytes of it back. served: from the last write
+			      until TCP had let go of all of the answer */
+	__u32 bytes_out;   /* in these writes */
+	__u32 weight;      /* exchanges that this one stands for, itself included */
+	__u64 delack_ts;   /* the other end's delayed-ACK timer fired during it, 0 not seen */
+	__u32 hold_reason; /* of the last hold in it, enum ns_hold_reason */
 	__u32 min_rtt_us;  /* asked */
 	__u64 answer_ts; /* asked: the first read of the answer. served: its first write; 0 not seen
 			  */

@@ -175,8 +175,9 @@ int BPF_PROG(tp_receive, struct sock *sk, struct sk_buff *skb)
 
 /*
  * Each piece that is copied to the program, just before TCP looks at its clock for it: until then
- * that says when the last segment came, or when TCP last looked for another reason. Where nobody has locked the socket TCP itself hands the
- * data on, to kTLS for instance: current is then whoever was interrupted.
+ * that says when the last segment came, or when TCP last looked for another reason. Where nobody
+ * has locked the socket TCP itself hands the data on, to kTLS for instance: current is then whoever
+ * was interrupted.
  */
 SEC("?tp_btf/tcp_rcv_space_adjust")
 int BPF_PROG(tp_read, struct sock *sk)

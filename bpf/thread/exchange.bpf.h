@@ -279,10 +279,25 @@ static __always_inline void fill_request(struct ns_exchange *out,
 	out->reads = request->count;
 }
 
+/* TCP let go of the end of the answer behind its last write. */
+static __always_inline void fill_held(struct ns_exchange *out, const struct ns_conn_state *conn,
+				      const struct ns_conn_state *peer)
+{
+	const struct ns_conn_turn *turn = &conn->turn;
+
+	if (turn->released_ts <= turn->wrote_ts)
+		return;
+	out->held_ns = turn->released_ts - turn->wrote_ts;
+	out->hold_reason = conn->hold.reason;
+	if (peer && peer->turn.fired_ts > turn->ts && peer->turn.fired_ts <= turn->released_ts)
+		out->delack_ts = peer->turn.fired_ts;
+}
+
 /* The answer of a connection's turn, so far. */
 static __always_inline void fill_served(struct ns_exchange *out, const struct ns_conn_state *conn,
-					__u32 ended)
+					const struct ns_conn_state *peer, __u32 ended)
 {
+	fill_held(out, conn, peer);
 	out->head.tgid = conn->tgid;
 	out->head.tid = conn->turn.tid;
 	out->answer_ts = conn->turn.ts;
@@ -318,7 +333,7 @@ __noinline int tell_served(__u64 key, __u32 weight, __u32 ended, __u64 until)
 	out = new_exchange(NS_EXCHANGE_SERVED, peer->turn.wrote_ts, peer->id);
 	if (!out)
 		return 0;
-	fill_served(out, peer, ended);
+	fill_served(out, peer, conn, ended);
 	fill_queued(out, peer, conn->turn.ts);
 	out->weight = weight;
 	asked_ts = conn->turn.wrote_ts > conn->turn.released_ts ? conn->turn.wrote_ts
@@ -428,10 +443,12 @@ static __always_inline bool takes_long(const struct ns_conn_turn *turn)
 	return ns_passed(turn->ts, turn->reads.last_ts) >= stall_from();
 }
 
-/* Since the request was there, as far as that was seen. */
+/* Since the request was there, as far as that was seen, until the answer had left. */
 static __always_inline __u64 time_served(const struct ns_conn_turn *turn)
 {
-	return turn->request.last_ts ? ns_passed(turn->request.arrived_ts, turn->wrote_ts) : 0;
+	__u64 end = turn->released_ts > turn->wrote_ts ? turn->released_ts : turn->wrote_ts;
+
+	return turn->request.last_ts ? ns_passed(turn->request.arrived_ts, end) : 0;
 }
 
 static __always_inline bool is_slow(const struct ns_conn_state *conn)
@@ -533,7 +550,7 @@ static __noinline int end_served(struct ns_conn_state *conn, __u32 ended, __u64 
 	if (!out)
 		return 0;
 	conn->turn.is_told = 1;
-	fill_served(out, conn, ended);
+	fill_served(out, conn, peer, ended);
 	out->weight = is_slow ? 1 : conn->turn.sampling;
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 	return 0;
@@ -589,9 +606,9 @@ static __always_inline bool is_long_ago(__u32 jiffies)
 }
 
 /*
- * When the last segment of what is read came. The delayed-ACK timer (tcp_delack_timer_handler()) and
- * each send on the socket look at TCP's clock again, so a request that lies unread for longer than
- * 40 ms seems to have come when that timer fired. The stamp in jiffies stays as it is
+ * When the last segment of what is read came. The delayed-ACK timer (tcp_delack_timer_handler())
+ * and each send on the socket look at TCP's clock again, so a request that lies unread for longer
+ * than 40 ms seems to have come when that timer fired. The stamp in jiffies stays as it is
  * (tcp_event_data_recv()); and what came then armed that timer.
  */
 static __always_inline __u64 arrival_of(const struct ns_conn_state *conn,

@@ -674,23 +674,11 @@ static void spend_on_remote(struct waker_chain *chain, const struct model_conn *
 	spend(chain, until, CAUSE_NETWORK);
 }
 
-/* Did the thread sleep until the request was there, or do something else? Its short sleeps have no
- * records. */
-static bool slept_for(const struct waker_chain *chain, const struct ns_exchange *served)
+static enum cause cause_of_held(const struct ns_exchange *exchange)
 {
-	uint64_t arrived = request__arrived(served);
-	const struct model_thread *thread = model__thread(chain->model, served->head.tid);
-	const struct ns_wait *wait;
-	struct wait_view view;
-
-	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
-		if (wait->head.ts <= arrived || wait->off_ts > arrived)
-			continue;
-		view = wait_view__of(chain->model, wait);
-		return view.waker != WAKER_TIMER &&
-		       (wait_kind__is_socket(view.kind) || view.is_completion);
-	}
-	return served->begin_ts < served->ready_ts;
+	return exchange->hold_reason == NS_HOLD_NAGLE && exchange->delack_ts
+		       ? CAUSE_NAGLE_DELACK
+		       : cause__of_hold(exchange->hold_reason);
 }
 
 /*
@@ -720,7 +708,7 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 		arrived = chain->at;
 	else if (reading)
 		arrived = wait__woken(reading);
-	else if (served->begin_ts < served->ready_ts && slept_for(chain, served))
+	else if (served->begin_ts < served->ready_ts && request__was_awaited(chain->model, served))
 		arrived = served->begin_ts;
 	else if (arrived > chain->at + way + WAIT_AT_ONCE_NS)
 		arrived = chain->at + way;
@@ -796,6 +784,9 @@ static void explain_peer(struct waker_chain *chain, const struct ns_wait *wait, 
 		explain_queued(chain, request__queued(chain->model, asked), until);
 	if (served && served->ready_ts) {
 		explain_served(chain, asked, served, until);
+		if (served->held_ns)
+			spend(chain, clip(chain, served->head.ts + served->held_ns, until),
+			      cause_of_held(served));
 		spend(chain, until, CAUSE_NETWORK);
 		return;
 	}
@@ -1414,7 +1405,8 @@ const struct attribution *waker_chain__explain_queued(struct waker_chain *chain,
 	return &chain->out;
 }
 
-/* TCP held the end of the answer back, and the request was over when that left; NULL: it did not. */
+/* TCP held the end of the answer back, and the request was over when that left; NULL: it did not.
+ */
 static struct interval *held_answer(const struct waker_chain *chain,
 				    const struct ns_exchange *served)
 {
@@ -1438,7 +1430,7 @@ const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 	chain->is_due = true;
 	chain->request = served;
 	explain_queued(chain, served, served->head.ts);
-	if (slept_for(chain, served)) {
+	if (request__was_awaited(chain->model, served)) {
 		spend(chain, clip(chain, served->begin_ts, served->head.ts), CAUSE_SELF);
 	} else {
 		chain->is_unread = true;
@@ -1450,6 +1442,8 @@ const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 	spend(chain, served->head.ts, CAUSE_UNKNOWN);
 	if (held)
 		spend_interval(chain, held, held->span.end_ts);
+	else /* for too short a time for an incident */
+		spend(chain, served->head.ts + served->held_ns, cause_of_held(served));
 	return &chain->out;
 }
 
@@ -1474,7 +1468,6 @@ static void spend_held(struct waker_chain *chain, const struct reply *reply, uin
 	bool is_corked =
 		asked->hold_reason == NS_HOLD_CORK || asked->hold_reason == NS_HOLD_MSG_MORE;
 	uint64_t end = (is_corked ? asked->begin_ts : asked->ready_ts) + asked->held_ns;
-	enum cause cause = cause__of_hold(asked->hold_reason);
 	uint64_t start;
 
 	if (!asked->held_ns || lay_unread(reply))
@@ -1487,9 +1480,7 @@ static void spend_held(struct waker_chain *chain, const struct reply *reply, uin
 	end = clip(chain, end, until);
 	if (next_interval(chain, asked->head.conn, end, &start))
 		return;
-	if (asked->hold_reason == NS_HOLD_NAGLE && asked->delack_ts)
-		cause = CAUSE_NAGLE_DELACK;
-	spend(chain, end, cause);
+	spend(chain, end, cause_of_held(asked));
 }
 
 /* It was made for the request. What lies between them the thread did. */

@@ -1,12 +1,15 @@
 # Pairs the stalls of a scene's truth with those that netstall named.
 #
-# Input: the report. $truth: [{from, to, queued, tid, cause}] in ms, $begin_ns, $until_ns; CLOCK_MONOTONIC.
+# Input: the report. $truth: [{from, to, queued, tid, cause}] in ms, $ran: [{from, to, ran}], $begin_ns, $until_ns; CLOCK_MONOTONIC.
 # $pids: the processes of the scene, for where it was not $alone under the tracer. $makes: the cause that it is there for.
 # $emulated: the machine is slow by itself.
 # Output: lines `EXPECTED NAMED EXPECTED_MS NAMED_MS AT_MS`, where EXPECTED is (none) for what nobody waited for and (again)
 # for a second name of one stall, and NAMED is (missed) for a stall without a name.
 #
 # A wait for a CPU of its own within another stall is right when the scheduler counted as much there (queued).
+#
+# That a thread computes is right, and no stall that the scene makes, where the scheduler counted as much in a request ($ran: the scene's
+# threads in each): page faults and reclaim of an emulated machine take that long.
 #
 # A stall and its name are the same when they lie in the same time. Left out are what was named before the scene began and
 # after it ended, and what the truth itself says to be too near to the threshold: of that both yes and no are right. On an
@@ -20,10 +23,11 @@ def length_of: .to - .from;
 def near: length_of < 12;
 # A wait for a CPU that the scheduler knows of, beside what the stall is for.
 def counted($t; $n): $n.cause == "runqueue" and $t.cause != "runqueue" and $t.queued >= 0.8 * ($n | length_of);
+def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and overlap($t; $n) > 0;
+def ran($n): $n.cause == "self" and any($ran[0][]; same(.; $n) and .ran >= 0.8 * ($n | length_of));
 def waits_for_asker($tids): . as $stall | (.cause | IN("ipc", "lock")) and ([.tid] | inside($tids) | not)
     and any($tids[]; . == $stall.links[0].wait.waker_tid);
 def is_machines: $emulated and $makes != "runqueue" and .cause == "runqueue";
-def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and overlap($t; $n) > 0;
 
 ($begin_ns / 1e6) as $begin | ($until_ns / 1e6) as $until
 | .window.monotonic_start_ms as $zero
@@ -49,6 +53,7 @@ def same($t; $n): overlap($t; $n) >= 0.5 * ([$t, $n | length_of] | min) and over
   ($state.left[]
    | select(is_machines | not)
    | . as $n
+   | select(ran($n) | not)
    | (if any($truth[]; same(.; $n) and counted(.; $n)) then "runqueue"
       elif any($truth[]; same(.; $n)) then "(again)"
       else "(none)" end) as $expected

@@ -6,7 +6,7 @@
  *	ready target=812 port=46465 pids=812,811
  *	stall start_ns=1004118... end_ns=1004162... queued_ns=20110 tid=812 cause=nagle-delack
  *	...
- *	request start_ns=1004118... written_ns=1004118... end_ns=1004162...
+ *	request start_ns=1004118... written_ns=1004118... end_ns=1004162... ran_ns=211020
  *	verdict cause=nagle-delack role=makes part_ns=643118... queued_ns=82115
  *	done scene=split exchanges=16 stalls=15 total_ms=660.1 begin_ns=1004... end_ns=1004...
  *
@@ -225,9 +225,10 @@ static void print_truth(const struct stage *stage)
 		total += p->end_ns - p->start_ns;
 	}
 	for (uint32_t i = 0; i < stage->request_count; i++)
-		printf("request start_ns=%" PRIu64 " written_ns=%" PRIu64 " end_ns=%" PRIu64 "\n",
+		printf("request start_ns=%" PRIu64 " written_ns=%" PRIu64 " end_ns=%" PRIu64
+		       " ran_ns=%" PRIu64 "\n",
 		       stage->requests[i].start_ns, stage->requests[i].written_ns,
-		       stage->requests[i].end_ns);
+		       stage->requests[i].end_ns, stage->requests[i].ran_ns);
 	print_verdict(stage);
 	printf("done scene=%s exchanges=%u stalls=%u total_ms=%.1f begin_ns=%" PRIu64
 	       " end_ns=%" PRIu64 " dropped=%u\n",

@@ -23,6 +23,7 @@
 #define SCENE_REQUESTS 4096
 
 #define MS(n) ((n)*1000000ull)
+#define STALL_NS MS(10) /* of the scores: the default threshold */
 
 /* A pause that a role's own clock saw. */
 struct pause {
@@ -39,6 +40,7 @@ struct request {
 	uint64_t start_ns;
 	uint64_t written_ns; /* its first write began */
 	uint64_t end_ns;
+	uint64_t ran_ns; /* since the one before, the scene's threads; 0 not known */
 };
 
 /* What a path between two network namespaces does to segments; dir 0 is from the client. */

@@ -119,6 +119,16 @@ truth_json() {
     BEGIN { printf "[" } END { print "]" }' "$SCRATCH/$1/truth"
 }
 
+# ran_json NAME: how long the scene's threads ran in each request, ms.
+ran_json() {
+    awk '/^request / {
+        for (i = 2; i <= NF; i++) { split($i, part, "="); value[part[1]] = part[2] }
+        printf "%s{\"from\":%.6f,\"to\":%.6f,\"ran\":%.6f}", comma, value["start_ns"] / 1e6, value["end_ns"] / 1e6, value["ran_ns"] / 1e6
+        comma = ","
+    }
+    BEGIN { printf "[" } END { print "]" }' "$SCRATCH/$1/truth"
+}
+
 # judge_truth NAME: the scene made the stalls that it is there for, as its row says. The machine's own take from them.
 judge_truth() {
     local cause=${CAUSE[$1]} made took machine file=$SCRATCH/$1/fail
@@ -204,7 +214,8 @@ judge_advice() {
 compare_scene() { # NAME
     local truth=$SCRATCH/$1/truth done
     done=$(grep '^done' "$truth") || { echo "the scene said nothing at its end" >"$SCRATCH/$1/fail" && return; }
-    gojq -r --argjson truth "$(truth_json "$1")" --argjson begin_ns "$(field begin_ns "$done")" \
+    ran_json "$1" >"$SCRATCH/$1/ran"
+    gojq -r --argjson truth "$(truth_json "$1")" --slurpfile ran "$SCRATCH/$1/ran" --argjson begin_ns "$(field begin_ns "$done")" \
         --argjson until_ns "$(field end_ns "$done")" --argjson pids "[$(field pids "$(grep '^ready' "$truth")")]" \
         --argjson alone "$alone" --arg makes "${CAUSE[$1]}" --argjson emulated "$([ -n "$QUICK" ] && echo true || echo false)" -f $here/match.jq "$SCRATCH/report" >"$SCRATCH/$1/pairs" ||
         echo "the report does not compare" >"$SCRATCH/$1/fail"

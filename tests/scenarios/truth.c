@@ -13,7 +13,6 @@
 
 /* Shorter phases are no stalls by netstall's threshold of 10 ms; those between are near it. */
 #define PAUSE_NS MS(8)
-#define STALL_NS MS(10)
 
 static bool process_is_target;
 
@@ -79,10 +78,15 @@ void stage__enter(struct stage *stage)
 	atomic_store(&stage->tids[i], gettid());
 }
 
-/* Of one thread, ns spent runnable and not running: the second number of schedstat. */
-static uint64_t queued_of(uint32_t tid)
+/* Of one thread, ns on a CPU, and ns spent runnable and not running: schedstat. */
+struct sched_times {
+	unsigned long long ran;
+	unsigned long long queued;
+};
+
+static struct sched_times times_of(uint32_t tid)
 {
-	unsigned long long ran, queued = 0;
+	struct sched_times times = {0}, none = {0};
 	char path[48], text[80] = "";
 	ssize_t size;
 	int fd;
@@ -90,21 +94,35 @@ static uint64_t queued_of(uint32_t tid)
 	snprintf(path, sizeof(path), "/proc/%u/schedstat", tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0; /* it has ended */
+		return none; /* it has ended */
 	size = read(fd, text, sizeof(text) - 1);
 	close(fd);
-	return size > 0 && sscanf(text, "%llu %llu", &ran, &queued) == 2 ? queued : 0;
+	return size > 0 && sscanf(text, "%llu %llu", &times.ran, &times.queued) == 2 ? times : none;
+}
+
+static uint64_t queued_of(uint32_t tid)
+{
+	return times_of(tid).queued;
+}
+
+static struct sched_times times_of_all(struct stage *stage)
+{
+	uint32_t count = atomic_load(&stage->thread_count);
+	struct sched_times sum = {0};
+
+	/* Of very many threads that only wait, each would cost more than it tells. */
+	for (uint32_t i = 0; i < count && i < 16; i++) {
+		struct sched_times times = times_of(atomic_load(&stage->tids[i]));
+
+		sum.ran += times.ran;
+		sum.queued += times.queued;
+	}
+	return sum;
 }
 
 uint64_t stage__queued(struct stage *stage)
 {
-	uint32_t count = atomic_load(&stage->thread_count);
-	uint64_t sum = 0;
-
-	/* Of very many threads that only wait, each would cost more than it tells. */
-	for (uint32_t i = 0; i < count && i < 16; i++)
-		sum += queued_of(atomic_load(&stage->tids[i]));
-	return sum;
+	return times_of_all(stage).queued;
 }
 
 void phases__begin(struct phases *phases, struct stage *stage)
@@ -116,14 +134,21 @@ void phases__begin(struct phases *phases, struct stage *stage)
 				  .start_ns = now_ns()};
 }
 
+/* That all threads had run when this one had its last answer. */
+static _Thread_local uint64_t ran_before;
+
 void stage__request(struct stage *stage, uint64_t start_ns)
 {
 	struct request request = {
 		.start_ns = asked_since(start_ns), .written_ns = start_ns, .end_ns = now_ns()};
 	uint32_t i = atomic_fetch_add(&stage->request_count, 1);
+	uint64_t ran = times_of_all(stage).ran;
 
 	if (i >= SCENE_REQUESTS)
 		die("too many requests");
+	if (ran_before && ran > ran_before)
+		request.ran_ns = ran - ran_before;
+	ran_before = ran;
 	stage->requests[i] = request;
 }
 
@@ -152,7 +177,7 @@ static void keep(struct stage *stage, const struct pause *pause)
 /* What the network does is told before what the machine does, and that before an own wish. */
 static bool is_of_network(const char *cause)
 {
-	static const char *const others[] = {"timer", "lock", "ipc",      "disk",
+	static const char *const others[] = {"timer", "lock", "ipc",      "disk", "memory",
 					     "idle",  "cpu",  "runqueue", "self"};
 
 	for (size_t i = 0; cause && i < sizeof(others) / sizeof(others[0]); i++)
@@ -272,6 +297,7 @@ void stage__wait_at_gate(struct stage *stage)
 	atomic_store(&stage->at_gate, true);
 	if (read(stage->gate[0], &byte, 1) != 1)
 		_exit(0); /* the scene was given up */
+	ran_before = times_of_all(stage).ran;
 	atomic_store(&stage->queued_ns, stage__queued(stage));
 	atomic_store(&stage->begin_ns, now_ns());
 }

@@ -57,8 +57,6 @@ int iter_files(struct bpf_iter__task_file *ctx)
 	return 0;
 }
 
-#define NS_READS_NO_MORE 1 /* RCV_SHUTDOWN, include/net/sock.h: of either end */
-
 /* Of the last request, as the window ends: who reads no more has all of the answer there is. */
 static __always_inline __u32 how_it_stands(struct sock *sk)
 {

@@ -205,6 +205,24 @@ static __noinline int tell_failed(struct sock *sk)
 	return 0;
 }
 
+#define NS_READS_NO_MORE 1 /* RCV_SHUTDOWN, include/net/sock.h: of either end */
+
+/*
+ * close() while a request is without an answer: it ends now, and not when the other end has
+ * acknowledged the FIN, up to a delayed ACK later. After shutdown(SHUT_WR) the answer may still
+ * come.
+ */
+static __noinline int on_given_up(struct sock *sk)
+{
+	__u64 key = (__u64)sk;
+	struct ns_conn_state *conn = bpf_map_lookup_elem(&conns, &key);
+
+	if (sk && conn && asks(conn) && !conn->turn.reads.last_ts &&
+	    BPF_CORE_READ(sk, sk_shutdown) & NS_READS_NO_MORE)
+		end_request(conn, NS_EXCHANGE_CLOSED, window_time());
+	return 0;
+}
+
 static __always_inline void on_set_state(struct sock *sk, int from, int to)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
@@ -213,11 +231,13 @@ static __always_inline void on_set_state(struct sock *sk, int from, int to)
 
 	/* Most of a connection's states are those of its end. */
 	if (to != NS_TCP_CLOSE && to != NS_TCP_LISTEN && to != NS_TCP_SYN_SENT &&
-	    to != NS_TCP_ESTABLISHED)
+	    to != NS_TCP_ESTABLISHED && to != NS_TCP_FIN_WAIT1)
 		return;
 	if (!is_tcp(sk))
 		return;
-	if (to == NS_TCP_CLOSE) {
+	if (to == NS_TCP_FIN_WAIT1) {
+		on_given_up(sk);
+	} else if (to == NS_TCP_CLOSE) {
 		if (from == NS_TCP_SYN_SENT)
 			tell_failed(sk);
 		else if (from == NS_TCP_LISTEN)

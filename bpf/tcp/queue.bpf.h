@@ -13,6 +13,7 @@
 #define NS_TCP_ESTABLISHED 1
 #define NS_TCP_SYN_SENT    2
 #define NS_TCP_SYN_RECV    3
+#define NS_TCP_FIN_WAIT1   4
 #define NS_TCP_CLOSE       7
 #define NS_TCP_LISTEN      10
 

@@ -44,6 +44,7 @@ def links:
 def causes: .causes[] | "cause \(tojson)";
 def completeness: "completeness \(.completeness | tojson)";
 def saved: "verdict saves \(.verdict | {saves_ms, saves_of_ms, share} | tojson)", (.verdict.parts[] | "verdict part \(tojson)");
+def unanswered: "unanswered \(.completeness | {unanswered_requests, unanswered_median_ms} | tojson)";
 def failed_connects: .failed_connects[] | "failed connects \(tojson)";
 def full_listen_queues: .full_listen_queues[] | "full listen queue \(tojson)";
 def waited: "waited \(.waited | tojson)";

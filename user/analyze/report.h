@@ -504,6 +504,10 @@ struct report {
 	/* Those made, then those served; of each all together first, where there are several
 	 * endpoints then by endpoint, then by connection, most first. */
 	struct report_requests *requests;
+	/* Requests of targets that got no answer, until their connection was closed; of the median
+	 * one so long. */
+	uint64_t unanswered_count;
+	uint64_t unanswered_ns;
 	size_t failed_count; /* connects of targets that came to nothing, by whom they were to
 				reach; */
 	struct report_failed failed[REPORT_FAILED];

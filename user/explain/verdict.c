@@ -153,6 +153,16 @@ static void add_failures(char **text, const struct report *report, size_t from)
 	}
 }
 
+/* "6 requests got no answer until the program closed their connection (1.50 s)" */
+static void add_unanswered(char **text, const struct report *report)
+{
+	builder__add(text, "%s got no answer until the program closed %s connection (%s%s)",
+		     counted_text(report->unanswered_count, "request"),
+		     report->unanswered_count == 1 ? "its" : "their",
+		     duration_text(report->unanswered_ns),
+		     report->unanswered_count == 1 ? "" : " at the median");
+}
+
 /*
  * "3 connection attempts found the listen queue of :7000 full and were dropped (backlog 4,
  * net.core.somaxconn 4096): accept sooner, or set a larger backlog in listen()"
@@ -178,12 +188,24 @@ static void add_full_queues(char **text, const struct report *report, size_t fro
 	}
 }
 
+static void add_those_unanswered(char **text, const struct report *report)
+{
+	if (!report->unanswered_count)
+		return;
+	builder__add(text, " ");
+	add_unanswered(text, report);
+	builder__add(text, ".");
+}
+
 static void write_nothing_found(struct verdict *verdict, const struct report *report)
 {
 	struct watched watched = count_watched(report);
 
 	if (report->failed_count) {
 		add_failure(&verdict->title, &report->failed[0]);
+		builder__add(&verdict->title, ".");
+	} else if (report->unanswered_count) {
+		add_unanswered(&verdict->title, report);
 		builder__add(&verdict->title, ".");
 	} else if (report->listener_count) {
 		add_full_queue(&verdict->title, &report->listeners[0]);
@@ -205,7 +227,9 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 	add_longest(&verdict->text, report);
 	add_unfollowed(&verdict->text, report);
 	add_failures(&verdict->text, report, 1);
-	add_full_queues(&verdict->text, report, !report->failed_count);
+	if (report->failed_count)
+		add_those_unanswered(&verdict->text, report);
+	add_full_queues(&verdict->text, report, !report->failed_count && !report->unanswered_count);
 	if (coverage__has_waits(report)) {
 		builder__add(&verdict->text, " ");
 		coverage__add_waits(&verdict->text, report);
@@ -315,6 +339,7 @@ static void write_texts(struct verdict *verdict, const struct context *context)
 	add_network(context->report, &besides);
 	add_unfollowed(&besides, context->report);
 	add_failures(&besides, context->report, 0);
+	add_those_unanswered(&besides, context->report);
 	add_full_queues(&besides, context->report, 0);
 	explanation__write(context, &verdict->text);
 	builder__add(&verdict->brief, "%s%s", verdict->text, besides ? besides : "");

@@ -20,6 +20,7 @@ struct request {
 	bool is_answered;
 	bool is_over;
 	bool is_whole;
+	bool is_given_up;
 	bool is_inferred;
 	uint32_t slice_count;
 	struct slice *slices;
@@ -166,6 +167,7 @@ void requests__take(struct requests *requests, const struct walked_request *walk
 		.is_answered = walked->is_answered,
 		.is_over = walked->is_over,
 		.is_whole = walked->is_whole,
+		.is_given_up = walked->is_given_up,
 		.is_inferred = view->confidence == CONFIDENCE_INFERRED,
 		.slice_count = (uint32_t)view->slice_count,
 		.slices = xmemdup(view->slices, view->slice_count * sizeof(*view->slices)),
@@ -706,12 +708,30 @@ static size_t write_role(struct requests *requests, const struct report *report,
 	return count;
 }
 
+/* The list is sorted, for the median. */
+static void count_unanswered(struct sample *sample, struct report *report)
+{
+	uint64_t passed = 0;
+
+	sort_array(sample->list, sample->count, sizeof(*sample->list), by_duration);
+	for (size_t i = 0; i < sample->count; i++)
+		report->unanswered_count +=
+			sample->list[i].is_given_up ? sample->list[i].weight : 0;
+	for (size_t i = 0; i < sample->count && 2 * passed < report->unanswered_count; i++) {
+		if (!sample->list[i].is_given_up)
+			continue;
+		passed += sample->list[i].weight;
+		report->unanswered_ns = duration(&sample->list[i]);
+	}
+}
+
 void requests__write(struct requests *requests, struct report *report)
 {
 	struct report_requests *views =
 		xcalloc(REQUEST_ROLES * (1 + REQUEST_ENDS + REQUEST_CONNS), sizeof(*views));
 	size_t count = 0;
 
+	count_unanswered(&requests->samples[REQUEST_MADE], report);
 	for (size_t i = 0; i < REQUEST_ROLES; i++) {
 		drop_unfinished(&requests->samples[i], report->end_ts);
 		count += write_role(requests, report, (enum request_role)i, &views[count]);

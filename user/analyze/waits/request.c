@@ -377,6 +377,19 @@ static uint64_t reads_from(const struct model *model, const struct reply *reply)
 	return 0;
 }
 
+bool request__is_waited_for(const struct model *model, const struct ns_exchange *asked)
+{
+	const struct model_thread *thread = model__thread(model, asked->head.tid);
+	const struct ns_wait *wait;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
+		if (wait->head.conn == asked->head.conn && is_receiving(model, wait))
+			ns += wait__overlap(wait, asked->ready_ts, asked->head.ts);
+	}
+	return asked->head.ts > asked->ready_ts && 2 * ns > asked->head.ts - asked->ready_ts;
+}
+
 /* What no answer ends. */
 static bool is_of_its_own(const struct model *model, const struct ns_wait *wait)
 {

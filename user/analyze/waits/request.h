@@ -88,8 +88,13 @@ struct walked_request {
 	bool is_answered; /* a part of the answer at least was seen */
 	bool is_over;     /* it came to its end within the window */
 	bool is_whole;    /* both ends of it were seen */
+	bool is_given_up; /* its thread waited for an answer, and closed the connection */
 	struct request_view view;
 };
+
+/* Did the thread that asked wait for the answer for most of the time? A stream's last write, or a
+ * farewell, has none. */
+bool request__is_waited_for(const struct model *model, const struct ns_exchange *asked);
 
 void reply__find(const struct model *model, const struct ns_exchange *asked, struct reply *reply);
 

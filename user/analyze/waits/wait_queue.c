@@ -896,6 +896,9 @@ static void view_request(struct wait_queue *queue, const struct ns_exchange *exc
 		.is_answered = exchange->answer_ts || exchange->ended == NS_EXCHANGE_ANSWERED,
 		.is_over = exchange->ended != NS_EXCHANGE_OPEN,
 		.is_whole = served && served->ready_ts,
+		.is_given_up = is_made && !exchange->answer_ts &&
+			       exchange->ended == NS_EXCHANGE_CLOSED &&
+			       request__is_waited_for(queue->model, exchange),
 		.view.confidence = attribution->confidence};
 	if (is_made)
 		view->confidence = walked->is_whole ? CONFIDENCE_OBSERVED : CONFIDENCE_INFERRED;

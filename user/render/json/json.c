@@ -133,6 +133,10 @@ static json_t *completeness_of(const struct report *report)
 		put(object, "threads_not_kept", json_value__count(report->threads_not_kept));
 	if (report->failed_not_kept)
 		put(object, "failed_connects_not_kept", json_value__count(report->failed_not_kept));
+	if (report->unanswered_count) {
+		put(object, "unanswered_requests", json_value__count(report->unanswered_count));
+		put(object, "unanswered_median_ms", json_value__ms(report->unanswered_ns));
+	}
 	if (report->drops_not_kept)
 		put(object, "listen_queue_drops_not_kept",
 		    json_value__count(report->drops_not_kept));

@@ -403,6 +403,36 @@ static void test_unfinished(void **state)
 	done(&outcome);
 }
 
+/* Who waited for an answer and closed the connection gave up; a farewell has no answer. */
+static void test_unanswered(void **state)
+{
+	static const char asked[] = "51 " ASKED "begin=1 ready=1 ended=closed weight=1\n";
+	static const struct {
+		const char *lines;
+		unsigned count;
+	} rows[] = {
+		{"50 wait conn=1 tgid=10 tid=10 off=1.1 wake=50 state=1 syscall=7 conn_basis=fd\n",
+		 1},
+		{"50 wait tgid=10 tid=10 off=1.1 wake=50 state=1 syscall=35\n", 0},
+		{"20 wait conn=1 tgid=10 tid=10 off=1.1 wake=20 state=1 syscall=7 conn_basis=fd\n",
+		 0},
+		{"", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct outcome outcome;
+		char text[1024];
+
+		snprintf(text, sizeof(text), HEAD PEER "%s%s60 end\n", rows[i].lines, asked);
+		outcome = analyze(feed__text(text));
+		assert_int_equal(outcome.report->unanswered_count, rows[i].count);
+		assert_int_equal(outcome.report->unanswered_ns, rows[i].count * 50000000);
+		assert_int_equal(outcome.report->requests_count, 0);
+		done(&outcome);
+	}
+}
+
 #define SERVER                                                                                     \
 	"0 session threshold=10 arch=x86_64\n"                                                     \
 	"0 process tgid=20 role=target comm=srv\n"                                                 \
@@ -792,6 +822,7 @@ int main(void)
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_whole_answer),
 		cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_unanswered),
 		cmocka_unit_test(test_served),
 		cmocka_unit_test(test_served_and_held),
 		cmocka_unit_test(test_served_waits),

@@ -102,6 +102,9 @@ static enum cause seen_from_above(const struct waker_chain *chain, const struct 
 {
 	if (level->cause == CAUSE_ACCEPT_QUEUE) /* whatever kept the thread: others could accept */
 		return level->cause;
+	/* Whom a server asks by datagrams is its own affair. */
+	if (level->serves && (cause == CAUSE_UDP || cause == CAUSE_DNS))
+		return level->cause;
 	if (cause__rank(cause) == CAUSE_RANK_NETWORK)
 		return cause;
 	if (cause == CAUSE_IDLE && level->idle_stays)
@@ -432,7 +435,7 @@ static struct who who_is(const struct model *model, uint32_t tid)
 /* A request is walked soon after its end, a wait when all of its chain is there. */
 static uint64_t known_until(const struct waker_chain *chain)
 {
-	return chain->request ? chain->to : UINT64_MAX;
+	return chain->request ? chain->to + WALK_KNOWS_NS : UINT64_MAX;
 }
 
 /* A wait that is a stall of its own, where that is asked for. */

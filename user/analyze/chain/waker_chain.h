@@ -13,6 +13,9 @@
 #include "user/analyze/chain/attribution.h"
 #include "user/analyze/waits/request.h"
 
+#define WALK_KNOWS_NS                                                                              \
+	SETTLE_NS /* so long behind a request's end its records are known as it is walked */
+
 struct waker_chain;
 
 struct waker_chain *waker_chain__new(const struct model *model, const struct intervals *intervals);

@@ -255,6 +255,9 @@ bool request__was_awaited(const struct model *model, const struct ns_exchange *s
 	const struct ns_wait *wait;
 	struct wait_view view;
 
+	/* It was woken for something else, or was at others before. */
+	if (served->begin_ts > arrived + WAIT_AT_ONCE_NS)
+		return false;
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
 		if (wait->head.ts <= arrived || wait->off_ts > arrived)
 			continue;

@@ -29,6 +29,7 @@ enum pending_kind {
 	PENDING_WAIT,
 	PENDING_AGAIN,   /* a wait that was judged already: it lies in a request */
 	PENDING_REQUEST, /* exchange: the wait for its answer, and what else lies in it */
+	PENDING_WALK,    /* exchange: all of its time, for the tables of requests */
 	PENDING_QUEUED,  /* exchange: it lay in the listen queue in the time of wait */
 	PENDING_TIMES,   /* wait: a time in which its thread was at a request, without long waits */
 };
@@ -265,12 +266,16 @@ void wait_queue__feed_request(struct wait_queue *queue, const struct ns_exchange
 	uint64_t end = exchange->head.ts;
 
 	note_request(queue, exchange);
-	/* Of a short one its connection says whose it is, once that is known. */
-	if (!exchange->weight && !is_judged(queue, exchange))
-		return;
-	push(queue, &(struct pending){.kind = PENDING_REQUEST,
-				      .exchange = *exchange,
-				      .due_ts = (end > now ? end : now) + SETTLE_NS});
+	if (is_judged(queue, exchange))
+		push(queue, &(struct pending){.kind = PENDING_REQUEST,
+					      .exchange = *exchange,
+					      .due_ts = (end > now ? end : now) + SETTLE_NS});
+	/* What its threads had done just after it says what they did in it. */
+	if (exchange->weight)
+		push(queue, &(struct pending){.kind = PENDING_WALK,
+					      .exchange = *exchange,
+					      .due_ts = (end > now ? end : now) + SETTLE_NS +
+							WALK_KNOWS_NS});
 }
 
 /* ---- the same incident as a reported one ---- */
@@ -315,9 +320,18 @@ static uint32_t reported_before(const struct wait_queue *queue, const struct sta
 	return stall_of(queue, last->wait.head.tid, last->wait.off_ts, &stall->cause);
 }
 
+/* A wait that had begun before the thread's time is in it in part: its own stall may come. */
+static bool is_in_part(const struct stall *stall, const struct ns_wait *wait)
+{
+	return wait->head.tid == stall->tid && wait->off_ts < stall->start_ts &&
+	       wait->off_ts != stall->wait.off_ts;
+}
+
 static void note_links(struct wait_queue *queue, const struct stall *stall, uint32_t number)
 {
-	for (size_t i = 0; i < stall->link_count; i++)
+	for (size_t i = 0; i < stall->link_count; i++) {
+		if (is_in_part(stall, &stall->links[i].wait))
+			continue;
 		queue->reported[queue->reported_count++ % WAIT_QUEUE_LINKS] = (struct reported){
 			.stall = number,
 			.cause = stall->cause,
@@ -325,28 +339,38 @@ static void note_links(struct wait_queue *queue, const struct stall *stall, uint
 			.off_ts = stall->links[i].wait.off_ts,
 			.last = i + 1 == stall->link_count,
 		};
+	}
 	if (!stall->link_count)
-		queue->reported[queue->reported_count++ % WAIT_QUEUE_LINKS] =
-			(struct reported){.stall = number,
-					  .cause = stall->cause,
-					  .tid = stall->tid,
-					  .off_ts = stall->start_ts,
-					  .until_ts = stall->end_ts};
+		queue->reported[queue->reported_count++ % WAIT_QUEUE_LINKS] = (struct reported){
+			.stall = number,
+			.cause = stall->cause,
+			.tid = stall->tid,
+			.off_ts = stall->start_ts,
+			.until_ts = stall->wait.head.ts > stall->end_ts ? stall->wait.head.ts
+									: stall->end_ts};
 }
 
-/* The stall that tells what the thread did for most of that time, 0 none: several requests may wait
- * for one thread. */
-static uint32_t stall_of_times(const struct wait_queue *queue, uint32_t tid, uint64_t from,
-			       uint64_t to)
+/*
+ * Several requests may wait for one thread: what it did up to a time may be told already, and from
+ * moves there. Returns its stall, 0: there is none.
+ */
+static uint32_t pass_times(const struct wait_queue *queue, uint32_t tid, uint64_t *from)
 {
-	for (size_t i = 0; i < WAIT_QUEUE_LINKS; i++) {
-		const struct reported *reported = &queue->reported[i];
+	const struct reported *reported = queue->reported;
+	uint32_t last = 0;
+	size_t i = 0;
 
-		if (reported->tid == tid && reported->until_ts &&
-		    2 * clock__common(reported->off_ts, reported->until_ts, from, to) > to - from)
-			return reported->stall;
+	while (i < WAIT_QUEUE_LINKS) {
+		if (reported[i].tid != tid || reported[i].off_ts > *from ||
+		    reported[i].until_ts <= *from) {
+			i++;
+			continue;
+		}
+		*from = reported[i].until_ts;
+		last = reported[i].stall;
+		i = 0;
 	}
-	return 0;
+	return last;
 }
 
 static void forget_links(struct wait_queue *queue, uint32_t number)
@@ -550,9 +574,16 @@ static void push_part(struct wait_queue *queue, enum pending_kind kind,
 {
 	if (wait->head.ts < wait->off_ts + model__threshold(queue->model))
 		return;
-	if (kind == PENDING_AGAIN &&
-	    (find_pending(queue, wait) || stall_of(queue, wait->head.tid, wait->off_ts, NULL)))
-		return;
+	if (kind == PENDING_AGAIN) {
+		struct pending *pending = find_pending(queue, wait);
+
+		if (pending && pending->from_ts) { /* all of it is this request's */
+			pending->from_ts = 0;
+			pending->exchange = *exchange;
+		}
+		if (pending || stall_of(queue, wait->head.tid, wait->off_ts, NULL))
+			return;
+	}
 	push(queue, &(struct pending){.kind = kind, .wait = *wait, .exchange = *exchange});
 }
 
@@ -772,7 +803,9 @@ static uint64_t push_unread(struct wait_queue *queue, const struct ns_exchange *
 		    wait->head.ts < arrived + model__threshold(queue->model))
 			continue;
 		pending = find_pending(queue, wait);
-		if (pending) {
+		if (pending && request__place(queue->model, wait).served) {
+			break; /* it is a request's before this one's */
+		} else if (pending) {
 			pending->from_ts = arrived;
 			pending->exchange = *served;
 		} else if (!stall_of(queue, wait->head.tid, wait->off_ts, NULL)) {
@@ -781,9 +814,9 @@ static uint64_t push_unread(struct wait_queue *queue, const struct ns_exchange *
 						      .exchange = *served,
 						      .from_ts = arrived});
 		}
-		return wait->head.ts;
+		break;
 	}
-	return arrived;
+	return wait ? wait->head.ts : arrived;
 }
 
 /* A request came, and nobody had accepted its connection. */
@@ -861,20 +894,20 @@ static void judge_times(struct wait_queue *queue, const struct pending *pending,
 	struct unexplained rest = {.start = wait->off_ts};
 	const struct attribution *attribution;
 	uint64_t from = wait->off_ts;
-	uint32_t same;
+	uint32_t told;
 
 	if (pending->exchange.side == NS_EXCHANGE_SERVED)
 		from = min_u64(from, request__arrived(&pending->exchange));
-	attribution = waker_chain__explain_times(queue->chain, wait->head.tid, wait->off_ts,
-						 wait->head.ts);
+	judged->delayed_by = pass_reported(queue, wait->head.tid, &from, wait->head.ts, false);
+	told = pass_times(queue, wait->head.tid, &rest.start);
+	if (told)
+		judged->delayed_by = told;
+	if (rest.start + model__threshold(queue->model) > wait->head.ts)
+		return;
+	attribution =
+		waker_chain__explain_times(queue->chain, wait->head.tid, rest.start, wait->head.ts);
 	for (size_t i = 0; i < attribution->slice_count; i++)
 		rest.length += attribution->slices[i].ns;
-	judged->delayed_by = pass_reported(queue, wait->head.tid, &from, wait->head.ts, false);
-	same = stall_of_times(queue, wait->head.tid, wait->off_ts, wait->head.ts);
-	if (same) {
-		judged->delayed_by = same;
-		return;
-	}
 	judge_explained(queue, pending, &rest, attribution, judged);
 }
 
@@ -925,6 +958,21 @@ static bool sleeps_by_itself(const struct wait_queue *queue, const struct ns_exc
 	       wait_view__of(queue->model, last).kind == WAIT_SLEEP;
 }
 
+static void judge_walk(struct wait_queue *queue, const struct ns_exchange *exchange,
+		       struct walked_request *walked)
+{
+	struct reply reply;
+
+	if (exchange->side == NS_EXCHANGE_SERVED) {
+		view_request(queue, exchange, exchange,
+			     waker_chain__explain_served(queue->chain, exchange), walked);
+		return;
+	}
+	reply__find(queue->model, exchange, &reply);
+	view_request(queue, exchange, reply.served, waker_chain__explain_made(queue->chain, &reply),
+		     walked);
+}
+
 static void judge_request(struct wait_queue *queue, const struct pending *pending,
 			  struct judged *judged)
 {
@@ -934,10 +982,6 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 	struct reply reply;
 
 	if (exchange->side == NS_EXCHANGE_SERVED) {
-		view_request(queue, exchange, exchange,
-			     waker_chain__explain_served(queue->chain, exchange), &judged->walked);
-		if (!is_judged(queue, exchange))
-			return;
 		if (!request__is_of_target(queue->model, exchange))
 			push_queued(queue, exchange);
 		if (!exchange->ready_ts || !is_long(queue, exchange) ||
@@ -953,10 +997,6 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 		return;
 	}
 	reply__find(queue->model, exchange, &reply);
-	view_request(queue, exchange, reply.served, waker_chain__explain_made(queue->chain, &reply),
-		     &judged->walked);
-	if (!is_judged(queue, exchange))
-		return;
 	/* What nobody has answered by the end of the window may be a stream of messages. */
 	if (exchange->ended == NS_EXCHANGE_OPEN && !exchange->answer_ts)
 		push_waits(queue, exchange, exchange->begin_ts, exchange->ready_ts);
@@ -1022,6 +1062,9 @@ static void judge(struct wait_queue *queue, const struct pending *pending, struc
 	case PENDING_REQUEST:
 		judge_request(queue, pending, judged);
 		break;
+	case PENDING_WALK:
+		judge_walk(queue, &pending->exchange, &judged->walked);
+		break;
 	case PENDING_QUEUED:
 		judge_queued(queue, pending, judged);
 		break;
@@ -1048,7 +1091,7 @@ static bool incidents_pend(const struct wait_queue *queue, const struct pending 
 	uint64_t from = pending->wait.off_ts, to = pending->wait.head.ts;
 	uint32_t conn = pending->wait.head.conn;
 
-	if (pending->kind == PENDING_REQUEST) {
+	if (pending->kind == PENDING_REQUEST || pending->kind == PENDING_WALK) {
 		conn = pending->exchange.head.conn;
 		from = pending->exchange.begin_ts;
 		to = pending->exchange.head.ts;

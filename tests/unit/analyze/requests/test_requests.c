@@ -440,7 +440,7 @@ static void test_unanswered(void **state)
 
 /* What a served request's thread did, and did not sleep for. */
 #define SPENT "spent_known=1 run_us=29000 ready_us=1000 short_timer_us=5000 shorts_timer=10 "
-#define ONE   "begin=12 ready=15 answer=40 arrived=10 ended=followed weight=1"
+#define ONE   "begin=11 ready=15 answer=40 arrived=10 ended=followed weight=1"
 
 /* Nobody who asks is a target: the requests that it serves, from their arrival on, by their path.
  */
@@ -455,7 +455,7 @@ static void test_served(void **state)
 	assert_int_equal(outcome.report->requests_count, 2);
 	assert_int_equal(outcome.report->requests[0].role, REQUEST_SERVED);
 	assert_int_equal(outcome.report->requests[1].conn, 2);
-	assert_slices(median(&outcome), "self 2, runqueue 3, timer 5, runqueue 1, self 29");
+	assert_slices(median(&outcome), "self 1, runqueue 4, timer 5, runqueue 1, self 29");
 	/* Its thread, which may have been made for it, never slept long. */
 	assert_int_equal(outcome.report->stall_count, 1);
 	assert_int_equal(outcome.stall->cause, CAUSE_SELF);
@@ -514,11 +514,11 @@ static void test_served_waits(void **state)
 	(void)state;
 	/* It slept until the request was there, and wakes of it are no wait of the request's. */
 	assert_served(
-		"15 wait conn=2 tgid=20 tid=20 off=1 wake=12 state=1 syscall=0 arg0=8\n"
+		"15 wait conn=2 tgid=20 tid=20 off=1 wake=11 state=1 syscall=0 arg0=8\n"
 		"30 wait tgid=20 tid=20 off=20 wake=29.5 state=1 syscall=35\n"
 		"45 wait tgid=20 tid=20 off=33 wake=45 state=2 syscall=74\n"
 		"50 " SERVED "spent_known=1 run_us=13000 " ONE "\n",
-		"self 2, runqueue 3, self 5, timer 9.5, runqueue 0.5, self 3, disk 12, self 5");
+		"self 1, runqueue 4, self 5, timer 9.5, runqueue 0.5, self 3, disk 12, self 5");
 	/* It looks for requests by a clock of its own. */
 	assert_served(
 		"15 wait tgid=20 tid=20 off=1 wake=14.5 state=1 syscall=35\n"
@@ -527,15 +527,15 @@ static void test_served_waits(void **state)
 		"arrived=10 ended=followed weight=1\n",
 		"timer 4.5, runqueue 0.5, self 35");
 	/* What it did in that time nobody saw. */
-	assert_served("50 " SERVED ONE "\n", "self 2, runqueue 3, unknown 35");
+	assert_served("50 " SERVED ONE "\n", "self 1, runqueue 4, unknown 35");
 	/* Its sums are of 3 ms: what is left it has spent in waits whose records were lost. */
 	assert_served("50 " SERVED
 		      "spent_known=1 run_us=1000 short_input_us=2000 shorts_input=4 " ONE "\n",
-		      "self 2, runqueue 3, ipc 2, unknown 32, self 1");
+		      "self 1, runqueue 4, ipc 2, unknown 32, self 1");
 	/* Less than any wait that has a record. */
 	assert_served("50 " SERVED
 		      "spent_known=1 run_us=32000 short_input_us=2000 shorts_input=4 " ONE "\n",
-		      "self 2, runqueue 3, ipc 2, self 33");
+		      "self 1, runqueue 4, ipc 2, self 33");
 }
 
 /* Two services of one process, and two servers that it asks: rows of their own. */

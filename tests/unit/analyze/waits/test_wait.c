@@ -605,7 +605,7 @@ static void test_late_for_a_request(void **state)
 		"4 exchange conn=5 tgid=10 tid=10 side=served arrived=2.9 begin=3 ready=3.1 "
 		"answer=4 writes=1 weight=1 ended=followed\n"
 		"60 wait conn=5 tgid=10 tid=10 off=5 wake=%d state=1 syscall=0 arg0=9\n"
-		"61 exchange conn=5 tgid=10 tid=%d side=served arrived=39.9 begin=%d ready=%d "
+		"61 exchange conn=5 tgid=10 tid=%d side=served arrived=%d begin=%d ready=%d "
 		"answer=61 writes=1 weight=1 ended=followed\n"
 		"%d end\n";
 	static const struct {
@@ -624,7 +624,7 @@ static void test_late_for_a_request(void **state)
 		struct outcome outcome;
 
 		snprintf(text, sizeof(text), base, rows[i].wake, rows[i].tid, rows[i].begin,
-			 rows[i].ready, rows[i].end);
+			 rows[i].begin, rows[i].ready, rows[i].end);
 		outcome = analyze(feed__text(text));
 		if (outcome.report->stall_count != (rows[i].cause != CAUSE_IDLE) ||
 		    (outcome.stall && outcome.stall->cause != rows[i].cause))

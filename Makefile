@@ -157,6 +157,12 @@ $(B)/tests/unit/process/test_report_file: $(B)/%: $(B)/%.o $(REPORT_OBJS) $(B)/l
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka
 
+# The world that the oracle knows.
+SIMULATOR_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/analyze/simulator/*.c))
+$(B)/tests/unit/analyze/test_oracle: $(B)/%: $(B)/%.o $(SIMULATOR_OBJS) $(B)/libnetstall.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PURE_LIBS) -lcmocka -lm
+
 # Of the demo's workload, the parts that are pure.
 $(B)/tests/unit/demo/test_workload: $(B)/%: $(B)/%.o $(B)/user/demo/script.o $(B)/user/demo/summary.o $(B)/libnetstall.a
 	$(call say,LINK,$@)

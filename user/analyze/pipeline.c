@@ -240,6 +240,13 @@ static void explain_incidents(struct pipeline *pipeline, uint64_t now)
 	}
 }
 
+static void take_request(struct pipeline *pipeline, const struct walked_request *walked)
+{
+	requests__take(pipeline->requests, walked);
+	if (pipeline->sink.on_request)
+		pipeline->sink.on_request(pipeline->sink.context, walked);
+}
+
 /* Holds first: a wait that a hold explains is no stall of its own. */
 static void settle(struct pipeline *pipeline, uint64_t now)
 {
@@ -248,7 +255,7 @@ static void settle(struct pipeline *pipeline, uint64_t now)
 	explain_incidents(pipeline, now);
 	while (wait_queue__judge(pipeline->wait_queue, now, &judged)) {
 		if (judged.walked.conn)
-			requests__take(pipeline->requests, &judged.walked);
+			take_request(pipeline, &judged.walked);
 		if (judged.is_explained)
 			pipeline->sink.on_wait(pipeline->sink.context, &judged.record);
 		if (judged.judgement == JUDGED_EXTENDS)

@@ -16,6 +16,7 @@
 #define NETSTALL_ANALYZE_PIPELINE_H
 
 #include "user/analyze/report.h"
+#include "user/analyze/waits/request.h"
 #include "user/analyze/waits/wait_record.h"
 
 struct pipeline;
@@ -31,6 +32,9 @@ struct pipeline_sink {
 	/* What a wait of a target was for, of each of at least the threshold; in no order. It
 	 * costs a second walk of the chain. May be NULL. */
 	void (*on_wait)(void *context, const struct wait_record *waited);
+	/* A request that was followed, by which the tables of requests are made; one that is both
+	 * made and served by targets comes twice. May be NULL. */
+	void (*on_request)(void *context, const struct walked_request *walked);
 };
 
 struct pipeline *pipeline__new(const struct pipeline_sink *sink);

@@ -86,6 +86,7 @@ URING := $(B)/tests/workload/uring
 URING_WORKLOADS := $(URING) $(B)/tests/workload/ring_waits
 NAMES := $(addprefix $(B)/tests/workload/,names names-link names-crc names-mini names-bare)
 SCENE := $(B)/tests/scenarios/scene
+RANDOM := $(B)/tests/random/random
 RENDER_TRACE := $(B)/tests/golden/render_trace
 RENDER_CHECK := $(B)/tests/golden/check/render_check
 
@@ -194,6 +195,10 @@ $(SCENE): $(patsubst %.c,$(B)/%.o,$(wildcard tests/scenarios/*.c))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lpthread
 
+$(RANDOM): $(patsubst %.c,$(B)/%.o,$(wildcard tests/random/*.c))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs liburing) -lpthread
+
 # As most programs are built: optimised, without frame pointers. One keeps its symbols, one does not.
 SITES_CFLAGS := -I. -std=gnu11 -Wall -Wextra -O2 -fomit-frame-pointer -D_GNU_SOURCE -fpie
 $(B)/tests/workload/callsites: tests/workload/callsites.c tests/workload/kept.h
@@ -262,7 +267,7 @@ check:
 
 .PHONY: live-programs test-programs
 live-programs: all $(WORKLOAD) $(WORKLOADS) $(URING_WORKLOADS) $(SITES) $(NOFP) $(REFUSE)
-test-programs: live-programs $(UNIT_TESTS) $(RENDER_TRACE) $(RENDER_CHECK) $(SCENE) $(NAMES)
+test-programs: live-programs $(UNIT_TESTS) $(RENDER_TRACE) $(RENDER_CHECK) $(SCENE) $(RANDOM) $(NAMES)
 
 unit golden live: test-programs
 	$(Q)tests/run.sh $@
@@ -406,7 +411,7 @@ help:
 	@echo 'sudo make test     install what is missing, build, run all tests'
 	@echo 'make               build build/netstall'
 	@echo 'sudo make nightly  and what there is no time for in each run: every way of every suite on each kernel, fuzzers for a'
-	@echo '                   minute each, sanitizers, half an hour of soak'
+	@echo '                   minute each, a hundred new random programs, sanitizers, half an hour of soak'
 	@echo 'make check         the tests that need no root'
 	@echo 'make docs          what documents list of causes, facts and losses, from their rows'
 	@echo 'make unit golden live   one part of the tests (live needs root)'

@@ -19,7 +19,7 @@
 #
 # The last two lines: `# unsteady: N of N cases: NAME, ...`, and `N passed, N failed, N skipped` alone on its line.
 
-may_run_again() { [[ $1 == @(live|clang/live|san/live|recipes|programs|score|vm-*/*)/* ]]; }
+may_run_again() { [[ $1 == @(live|clang/live|san/live|recipes|programs|random|score|vm-*/*)/* ]]; }
 
 KEPT=${KEPT:-build/failed}
 HISTORY=${HISTORY:-tests/history}

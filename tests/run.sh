@@ -4,14 +4,14 @@
 # Runs tests and counts them.
 #
 #   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary, manual
-#                     all: pure, browser, live with clang beside it, clang_live, static, image, recipes, programs, score with fuzz beside it, vm
+#                     all: pure, browser, live with clang beside it, clang_live, static, image, recipes, programs, random, score with fuzz beside it, vm
 #                     nightly: all with NIGHTLY=1, roots, san, soak
 #                     or single parts
 #
 # NIGHTLY=1: what there is no time for in each run. Fuzzers run for a minute in place of 10 s; clang's build does the unit tests and a
 # live case of each command too; each live trace and score is recorded and compared with its recording, not each fifth; on other kernels
-# every suite runs by every way (tests/vm/parts). `roots`: the static file and the package in roots of Debian 11 to 13; `san`: pure and
-# live with ASan and UBSan; `soak`: half an hour.
+# every suite runs by every way (tests/vm/parts); a hundred new random programs are played. `roots`: the static file and the package in
+# roots of Debian 11 to 13; `san`: pure and live with ASan and UBSan; `soak`: half an hour.
 #
 # Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is `N passed, N failed, N skipped`. Exit
 # status 1 if any failed. Which cases get a second chance, and the line before the last: tests/count.sh.
@@ -29,6 +29,7 @@ run_count() {
     tests/count_test.sh || status=1
     tests/scenarios/bars_test.sh || status=1
     /usr/bin/python3 tests/programs/judge_test.py || status=1
+    /usr/bin/python3 tests/random/judge_test.py || status=1
     return $status
 }
 
@@ -421,6 +422,12 @@ run_programs() {
     NETSTALL=$B/netstall MADE=$PWD/$B/tests/programs tests/programs/run.sh ${KEPT:+--keep "$KEPT/programs"} ${1:+--only "$1"}
 }
 
+# Each night other ones, and whether what is listed as wrong still is.
+run_random() {
+    NETSTALL=$B/netstall RANDOM_PROGRAM=$B/tests/random/random tests/random/run.sh ${KEPT:+--keep "$KEPT/random"} \
+        ${NIGHTLY:+--listed --new 100} ${1:+--only "$1"}
+}
+
 run_vm() {
     NETSTALL_VM_OUT=$KEPT NETSTALL_VM_MORE=${NETSTALL_VM_MORE:-${NIGHTLY:-}} NETSTALL_VM_BUDGET=${NETSTALL_VM_BUDGET:-${NIGHTLY:+10800}} \
         tests/vm/run.sh "$@"
@@ -437,6 +444,7 @@ run_again() {
         live/*) run_live "${name##*/}" ;;
         recipes/*) run_recipes "${name##*/}" ;;
         programs/*) run_programs "${name##*/}" ;;
+        random/*) run_random "${name##*/}" ;;
         score/*) run_score "${name##*/}" ;;
         vm-*) vm+=("${name#vm-}") ;;
         esac
@@ -444,7 +452,7 @@ run_again() {
     [ ${#vm[@]} = 0 ] || run_vm "${vm[@]}"
 }
 
-pure=(count unit golden docs schema profile boundary manual) others=(browser live+clang clang_live static image recipes programs score+fuzz vm)
+pure=(count unit golden docs schema profile boundary manual) others=(browser live+clang clang_live static image recipes programs random score+fuzz vm)
 parts=()
 for part in "$@"; do
     case $part in

@@ -346,6 +346,9 @@ bool record__correct(union record *record, uint64_t start_ts)
 			record->retrans.sent_ts = ts;
 		break;
 	case NS_EXCHANGE:
+		/* Of an answer, behind its last write. */
+		if (record->exchange.side == NS_EXCHANGE_SERVED)
+			most = ns_passed(ts, TIME_MOST);
 		is_wrong = correct_length(&record->exchange.held_ns, most);
 		is_wrong |= correct_request_end(&record->exchange);
 		/* It may have lain unread already: as of a wait, what was before does not count. */

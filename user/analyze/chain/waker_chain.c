@@ -262,6 +262,18 @@ static void missing(struct waker_chain *chain, enum stall_missing what)
 		chain->out.missing = what;
 }
 
+/*
+ * What TCP holds back for several reasons in turn is one hold: of a request's time it is what took
+ * most of it.
+ */
+static enum cause cause_of_slice(const struct waker_chain *chain, const struct interval *interval,
+				 enum cause cause)
+{
+	bool is_hold = kind_of(interval->cause) == PATH_HELD && kind_of(cause) == PATH_HELD;
+
+	return chain->request && is_hold ? interval->cause : cause;
+}
+
 /* An incident on the connection, from where it begins. */
 static void spend_interval(struct waker_chain *chain, struct interval *interval, uint64_t until)
 {
@@ -272,7 +284,8 @@ static void spend_interval(struct waker_chain *chain, struct interval *interval,
 	until = clip(chain, interval->span.end_ts, until);
 	for (size_t i = 0; i < interval->slice_count; i++) {
 		end += interval->slices[i].ns;
-		spend(chain, end < until ? end : until, interval->slices[i].cause);
+		spend(chain, end < until ? end : until,
+		      cause_of_slice(chain, interval, interval->slices[i].cause));
 	}
 	attribution__add_interval(&chain->out, interval, chain->at - start);
 	spend(chain, until, interval->cause); /* whatever its slices left */
@@ -818,6 +831,43 @@ static void explain_peer(struct waker_chain *chain, const struct ns_wait *wait, 
 	spend(chain, until, CAUSE_NETWORK);
 }
 
+/* So much of what the request's incidents on its connection tell was held. */
+static uint64_t held_in_incidents(const struct waker_chain *chain, const struct ns_exchange *asked)
+{
+	const struct interval *interval;
+	uint64_t held = 0;
+	size_t cursor = 0;
+
+	while ((interval = intervals__next(chain->intervals, &cursor))) {
+		if (interval->span.conn != asked->head.conn ||
+		    interval->span.end_ts <= asked->begin_ts ||
+		    interval->span.start_ts >= asked->head.ts)
+			continue;
+		for (size_t i = 0; i < interval->slice_count; i++)
+			held += kind_of(interval->slices[i].cause) == PATH_HELD
+					? interval->slices[i].ns
+					: 0;
+	}
+	return held;
+}
+
+/*
+ * The request's own record has the sum of all that was held of it: what its incidents do not
+ * account for came behind the last of them, in holds too short for incidents.
+ */
+static void spend_rest_of_hold(struct waker_chain *chain, const struct interval *last,
+			       uint64_t until)
+{
+	const struct ns_exchange *asked = chain->reply ? chain->reply->asked : NULL;
+	uint64_t start, held;
+
+	if (!chain->request || !asked || chain->depth || asked->head.conn != last->span.conn ||
+	    next_interval(chain, last->span.conn, until, &start))
+		return;
+	held = ns_passed(held_in_incidents(chain, asked), asked->held_ns);
+	spend(chain, clip(chain, chain->at + held, until), last->cause);
+}
+
 /* Bytes were to come from the other end: incidents on the connection, and between them the peer. */
 static void explain_reply(struct waker_chain *chain, const struct ns_wait *wait, uint64_t until)
 {
@@ -827,8 +877,10 @@ static void explain_reply(struct waker_chain *chain, const struct ns_wait *wait,
 
 		if (start > chain->at)
 			explain_peer(chain, wait, start);
-		if (interval)
+		if (interval) {
 			spend_interval(chain, interval, until);
+			spend_rest_of_hold(chain, interval, until);
+		}
 	}
 }
 

@@ -405,6 +405,7 @@ void reply__find(const struct model *model, const struct ns_exchange *asked, str
 {
 	const struct model_thread *thread = model__thread(model, asked->head.tid);
 	const struct ns_wait *wait, *longest = NULL, *last = NULL, *sleep = NULL;
+	bool is_recorded = false;
 	uint64_t sent;
 
 	memset(reply, 0, sizeof(*reply));
@@ -418,6 +419,7 @@ void reply__find(const struct model *model, const struct ns_exchange *asked, str
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
 		uint64_t common = wait__overlap(wait, asked->ready_ts, asked->head.ts);
 
+		is_recorded |= common && wait->off_ts <= asked->wake_ts;
 		if (!common || wait__woken(wait) > asked->head.ts)
 			continue;
 		if (reply->reads_from && wait->off_ts >= reply->reads_from)
@@ -435,7 +437,7 @@ void reply__find(const struct model *model, const struct ns_exchange *asked, str
 	}
 	reply->arrived = reply->to = sent ? sent : asked->head.ts;
 	/* Too short a sleep for a record of its own: the request's has its end. */
-	if (!last && !sleep && asked->wake_ts > asked->ready_ts) {
+	if (!is_recorded && asked->wake_ts > asked->ready_ts) {
 		reply->arrived = asked->wake_ts > sent ? asked->wake_ts : sent;
 		reply->to = asked->answer_ts ? asked->answer_ts : asked->head.ts;
 		if (reply->to < reply->arrived)

@@ -436,8 +436,10 @@ void reply__find(const struct model *model, const struct ns_exchange *asked, str
 		last = wait;
 	}
 	reply->arrived = reply->to = sent ? sent : asked->head.ts;
-	/* Too short a sleep for a record of its own: the request's has its end. */
-	if (!is_recorded && asked->wake_ts > asked->ready_ts) {
+	/* Too short a sleep for a record of its own: the request's has its end. What comes behind
+	 * the first read was no wait for that; who computes is preempted. */
+	if (!is_recorded && asked->wake_ts > asked->ready_ts &&
+	    (!asked->answer_ts || asked->wake_ts <= asked->answer_ts)) {
 		reply->arrived = asked->wake_ts > sent ? asked->wake_ts : sent;
 		reply->to = asked->answer_ts ? asked->answer_ts : asked->head.ts;
 		if (reply->to < reply->arrived)

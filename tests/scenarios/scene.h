@@ -22,7 +22,7 @@
 #define SCENE_STALLS   4096
 #define SCENE_REQUESTS 4096
 
-#define MS(n) ((n)*1000000ull)
+#define MS(n)    ((n)*1000000ull)
 #define STALL_NS MS(10) /* of the scores: the default threshold */
 
 /* A pause that a role's own clock saw. */

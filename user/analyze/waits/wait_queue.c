@@ -351,8 +351,8 @@ static void note_links(struct wait_queue *queue, const struct stall *stall, uint
 }
 
 /*
- * Several requests may wait for one thread: what it did up to a time may be told already, and from
- * moves there. Returns its stall, 0: there is none.
+ * Several requests may wait for one thread: what it did up to a time may be reported already, and
+ * from moves there. Returns its stall, 0: there is none.
  */
 static uint32_t pass_times(const struct wait_queue *queue, uint32_t tid, uint64_t *from)
 {
@@ -894,14 +894,14 @@ static void judge_times(struct wait_queue *queue, const struct pending *pending,
 	struct unexplained rest = {.start = wait->off_ts};
 	const struct attribution *attribution;
 	uint64_t from = wait->off_ts;
-	uint32_t told;
+	uint32_t earlier;
 
 	if (pending->exchange.side == NS_EXCHANGE_SERVED)
 		from = min_u64(from, request__arrived(&pending->exchange));
 	judged->delayed_by = pass_reported(queue, wait->head.tid, &from, wait->head.ts, false);
-	told = pass_times(queue, wait->head.tid, &rest.start);
-	if (told)
-		judged->delayed_by = told;
+	earlier = pass_times(queue, wait->head.tid, &rest.start);
+	if (earlier)
+		judged->delayed_by = earlier;
 	if (rest.start + model__threshold(queue->model) > wait->head.ts)
 		return;
 	attribution =

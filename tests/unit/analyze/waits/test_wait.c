@@ -735,8 +735,8 @@ static void test_beside_a_server_of_messages(void **state)
 }
 
 /*
- * A busy thread answers others first: those are counted, but for its own request and earlier ones. What
- * it did in that time is one stall, of all that lay there.
+ * A busy thread answers others first: those are counted, but for its own request and earlier ones.
+ * What it did in that time is one stall, of all that lay there.
  */
 static void test_others_are_answered(void **state)
 {

@@ -1409,17 +1409,12 @@ const struct attribution *waker_chain__explain(struct waker_chain *chain,
 	return &chain->out;
 }
 
-const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
-						     const struct reply *reply, uint64_t from,
-						     uint64_t to)
+/* All of the wait for the answer, as one wait that the chain is in. */
+static struct ns_wait enter_reply(struct waker_chain *chain, const struct reply *reply)
 {
-	struct wait_view view = wait_view__of(chain->model, &reply->wait);
 	struct ns_wait wait = reply->wait;
 	struct path_part part;
 
-	begin(chain, wait.head.tid, from, to);
-	chain->reply = reply;
-	/* The whole of it, as one wait. */
 	wait.off_ts = reply->from;
 	wait.wake_ts = reply->arrived;
 	wait.head.ts = reply->to;
@@ -1429,14 +1424,32 @@ const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
 	part.conn = wait.head.conn;
 	part.syscall = wait.syscall;
 	open_part(chain, &part);
-	link_up(chain, &view, to);
-	chain->out.links[0].cause = part.cause;
 	chain->visited[0].tid = wait.head.tid;
 	chain->visited[0].off_ts = reply->wait.off_ts;
 	chain->visited_count = 1;
-	explain_reply(chain, &wait, clip(chain, reply->arrived, to));
+	return wait;
+}
+
+static void leave_reply(struct waker_chain *chain)
+{
 	chain->visited_count = 0;
 	chain->open_count = 0;
+}
+
+const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
+						     const struct reply *reply, uint64_t from,
+						     uint64_t to)
+{
+	struct wait_view view = wait_view__of(chain->model, &reply->wait);
+	struct ns_wait wait;
+
+	begin(chain, reply->wait.head.tid, from, to);
+	chain->reply = reply;
+	wait = enter_reply(chain, reply);
+	link_up(chain, &view, to);
+	chain->out.links[0].cause = chain->open[0].part.cause;
+	explain_reply(chain, &wait, clip(chain, reply->arrived, to));
+	leave_reply(chain);
 	spend_ready(chain, to);
 	return &chain->out;
 }
@@ -1556,8 +1569,7 @@ const struct attribution *waker_chain__explain_made(struct waker_chain *chain,
 	const struct ns_exchange *asked = reply->asked;
 	uint32_t tid = asked->head.tid;
 	uint64_t to = asked->head.ts;
-	struct ns_wait wait = reply->wait;
-	struct path_part part;
+	struct ns_wait wait;
 
 	begin(chain, tid, request__begun(asked), to);
 	chain->is_due = true;
@@ -1567,24 +1579,12 @@ const struct attribution *waker_chain__explain_made(struct waker_chain *chain,
 	chain->is_asking = true;
 	explain_times(chain, tid, clip(chain, reply->from, to), &level);
 	chain->is_asking = false;
-	/* All of the wait for the answer, as one. */
-	wait.off_ts = reply->from;
-	wait.wake_ts = reply->arrived;
-	wait.head = asked->head;
-	wait.head.ts = reply->to;
-	part = part_of(chain, PATH_BLOCKED,
-		       conn__answer_cause(model__conn(chain->model, wait.head.conn)));
-	part.conn = wait.head.conn;
-	open_part(chain, &part);
-	chain->visited[0].tid = tid;
-	chain->visited[0].off_ts = reply->wait.off_ts;
-	chain->visited_count = 1;
+	wait = enter_reply(chain, reply);
 	chain->is_due = false;
 	spend_held(chain, reply, clip(chain, reply->arrived, to));
 	explain_reply(chain, &wait, clip(chain, reply->arrived, to));
 	chain->is_due = true;
-	chain->visited_count = 0;
-	chain->open_count = 0;
+	leave_reply(chain);
 	spend_ready(chain, clip(chain, reply->to, to));
 	explain_times(chain, tid, to, &level);
 	spend(chain, to, CAUSE_UNKNOWN);

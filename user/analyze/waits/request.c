@@ -347,19 +347,21 @@ static bool is_for_room(const struct model *model, const struct ns_wait *wait,
 	return view.kind == WAIT_SEND || view.waker == WAKER_ROOM;
 }
 
-/* The thread itself sleeps for data of the connection for most of a time. */
-static bool is_waited_for(const struct model *model, const struct ns_exchange *asked, uint64_t from,
-			  uint64_t to)
+typedef bool wait_fn(const struct model *model, const struct ns_wait *wait);
+
+/* The thread itself is in such waits on the connection for most of a time. */
+static bool waits_most(const struct model *model, const struct ns_exchange *asked, wait_fn *is_such,
+		       uint64_t from, uint64_t to)
 {
 	const struct model_thread *thread = model__thread(model, asked->head.tid);
 	const struct ns_wait *wait;
 	uint64_t ns = 0;
 
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
-		if (wait->head.conn == asked->head.conn && is_ended_by_data(model, wait))
+		if (wait->head.conn == asked->head.conn && is_such(model, wait))
 			ns += wait__overlap(wait, from, to);
 	}
-	return 2 * ns > to - from;
+	return to > from && 2 * ns > to - from;
 }
 
 /* An answer that fills all buffers goes on when they are read: what the asking end did before that
@@ -374,7 +376,8 @@ static uint64_t reads_from(const struct model *model, const struct reply *reply)
 	thread = model__thread(model, reply->served->head.tid);
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
 		if (is_for_room(model, wait, reply) &&
-		    !is_waited_for(model, reply->asked, wait->off_ts, wait__woken(wait)))
+		    !waits_most(model, reply->asked, is_ended_by_data, wait->off_ts,
+				wait__woken(wait)))
 			return wait->off_ts;
 	}
 	return 0;
@@ -382,15 +385,7 @@ static uint64_t reads_from(const struct model *model, const struct reply *reply)
 
 bool request__is_waited_for(const struct model *model, const struct ns_exchange *asked)
 {
-	const struct model_thread *thread = model__thread(model, asked->head.tid);
-	const struct ns_wait *wait;
-	uint64_t ns = 0;
-
-	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
-		if (wait->head.conn == asked->head.conn && is_receiving(model, wait))
-			ns += wait__overlap(wait, asked->ready_ts, asked->head.ts);
-	}
-	return asked->head.ts > asked->ready_ts && 2 * ns > asked->head.ts - asked->ready_ts;
+	return waits_most(model, asked, is_receiving, asked->ready_ts, asked->head.ts);
 }
 
 /* What no answer ends. */

@@ -195,7 +195,7 @@ broker_keeps_all user/symbols/file_broker.c live:capabilities_dropped
 bpf_seq_equal_is_after bpf/lib/maps.bpf.h live:@(split|cork|single)
 -return (__s32)(b - a) < 0;
 +return (__s32)(b - a) <= 0;
-bpf_held_time_of_a_request bpf/tcp/hold.bpf.h live:@(requests_split|requests_cork)
+bpf_held_time_of_a_request bpf/tcp/hold.bpf.h live:requests_below_the_threshold
 -conn->turn.held_ns += now - since;
 +;
 bpf_closed_window_is_small bpf/tcp/reason.bpf.h unit:reason live:@(holds_zero_window|holds_rwnd)
@@ -270,7 +270,7 @@ bpf_request_begins_with_last_write bpf/thread/exchange.bpf.h live:requests_split
 bpf_weight_is_one bpf/thread/exchange.bpf.h live:@(requests_single|requests_many_connections)
 -out->weight = answer->weight;
 +out->weight = 1;
-bpf_run_time_not_counted bpf/thread/spent.bpf.h live:@(wait_sums|requests_served)
+bpf_run_time_not_counted bpf/thread/spent.bpf.h live:requests_after_computing
 -run_ns += ns_passed(thread->since, now);
 +run_ns += 0;
 bpf_quota_in_us bpf/thread/throttle.bpf.h score:quota

@@ -306,6 +306,32 @@ def ask(conn):
 case_requests_subscription() { subscription CLIENT makes; }
 case_requests_subscription_served() { subscription SERVER serves; }
 
+# What the thread computed before its request, without leaving its CPU, is none of it.
+case_requests_after_computing() {
+    start_pair '
+def serve(conn):
+    while conn.recv(9):
+        time.sleep(0.006)
+        conn.sendall(b"answer")
+def ask(conn):
+    for _ in range(60):
+        until = time.monotonic() + 0.006
+        while time.monotonic() < until:
+            pass
+        conn.sendall(b"question")
+        conn.recv(9)
+'
+    start_trace -p "$CLIENT"
+    open_gate
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "the client did not end"
+    end_trace
+    expect_is "what takes most of the median request" "$(report '.requests[0].median.slices | max_by(.ms).cause')" peer-app
+    gojq -r 'select(.event == "exchange" and .side == "asked" and .spent_known == 1) | .run_us' "$SCRATCH/trace" | sort -n >"$SCRATCH/run"
+    expect "requests of which it is known what the thread did" "$(wc -l <"$SCRATCH/run")" '>=' 20
+    # Where it was preempted in the midst, the sums were up to date: so of nearly all.
+    expect "computing of the third most, us" "$(tail -n 3 "$SCRATCH/run" | head -n 1)" '<=' 1500
+}
+
 # start_server PROGRAM...: SERVER_PID and PORT of one that prints them.
 start_server() {
     "$@" >"$SCRATCH/server" 2>&1 &

@@ -229,6 +229,7 @@ case_uring_all_kinds() {
     expect_is "registered files of the armed ring" "$(report ".uring.rings[] | select(.pid == $armed) | .files")" 1
     expect_is "how it was found" "$(report ".uring.rings[] | select(.pid == $armed) | .origin")" existed
     expect "stalls by the late server" "$(report "[.stalls[] | select(.pid == $armed and .cause == \"peer-app\")] | length")" '>=' "$MOST * $few - 1"
+    expect "the longest operation, ms" "$(report '[.uring.operations[].max_ms] | max // 0')" '>=' 10
 }
 
 # The window ends while the ring's time limit runs, and the request waits for that. No time of it is computed.

@@ -452,7 +452,7 @@ run_again() {
     [ ${#vm[@]} = 0 ] || run_vm "${vm[@]}"
 }
 
-pure=(count unit golden docs schema profile boundary manual) others=(browser live+clang clang_live static image recipes programs random score+fuzz vm)
+pure=(unit count+golden docs schema+profile+manual boundary) others=(browser live+clang clang_live static image recipes programs random score+fuzz vm)
 parts=()
 for part in "$@"; do
     case $part in

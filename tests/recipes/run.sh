@@ -6,6 +6,8 @@
 # and run by tests/vm/systemd.sh.
 #
 #   run.sh [--only PATTERN]     what a failed case had written is kept in $KEEP/recipes/NAME, if KEEP is set
+#
+# Two cases at a time.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -15,7 +17,8 @@ export NETSTALL
 RECIPES=$HERE/docs/recipes
 ONLY='*'
 [ "${1:-}" != --only ] || ONLY=$2
-failed=0
+WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
 
 fail() { echo "$*" >"$SCRATCH/why" && exit 1; }
 skip() { echo "$*" >"$SCRATCH/why" && exit 77; }
@@ -109,16 +112,28 @@ start_container() {
 # Process 1 of a pid namespace hears of no signal that it has no handler for, but of this one.
 end_container() { [ -z "${CONTAINER_PID:-}" ] || kill -KILL "$CONTAINER_PID" 2>/dev/null; }
 
-# The image of `make image`, unpacked for engine.sh.
+# The image of `make image`, unpacked for engine.sh: once, for all cases that ask for it.
 unpack_image() {
+    local status=0
+    (
+        flock 9
+        [ -e "$WORK/unpacked" ] || make_bundle || status=$?
+        exit $status
+    ) 9>"$WORK/lock" || exit $?
+    export BUNDLE=$WORK/bundle ENGINE=$HERE/tests/recipes/engine.sh
+}
+
+make_bundle() {
+    local version
     command -v umoci crun >/dev/null || skip "umoci or crun is not installed, see scripts/deps.sh"
     make -s -C "$HERE" image >"$SCRATCH/err" 2>&1 || fail "make image: $(tail -n 1 "$SCRATCH/err")"
-    mkdir "$SCRATCH/layout" && tar -xf "$HERE"/build/netstall-*-oci.tar -C "$SCRATCH/layout"
-    export BUNDLE=$SCRATCH/bundle VERSION
-    VERSION=$(jq -r '.manifests[0].annotations["org.opencontainers.image.ref.name"]' "$SCRATCH/layout/index.json")
-    umoci unpack --image "$SCRATCH/layout:$VERSION" "$BUNDLE" >"$SCRATCH/err" 2>&1 || fail "umoci: $(tail -n 1 "$SCRATCH/err")"
-    export ENGINE=$HERE/tests/recipes/engine.sh
-    "$ENGINE" run --cap-drop ALL netstall --version >"$SCRATCH/err" 2>&1 || skip "no container can be had: $(tail -n 1 "$SCRATCH/err")"
+    rm -rf "$WORK/layout" "$WORK/bundle"
+    mkdir "$WORK/layout" && tar -xf "$HERE"/build/netstall-*-oci.tar -C "$WORK/layout"
+    version=$(jq -r '.manifests[0].annotations["org.opencontainers.image.ref.name"]' "$WORK/layout/index.json")
+    umoci unpack --image "$WORK/layout:$version" "$WORK/bundle" >"$SCRATCH/err" 2>&1 || fail "umoci: $(tail -n 1 "$SCRATCH/err")"
+    BUNDLE=$WORK/bundle "$HERE/tests/recipes/engine.sh" run --cap-drop ALL netstall --version >"$SCRATCH/err" 2>&1 ||
+        skip "no container can be had: $(tail -n 1 "$SCRATCH/err")"
+    touch "$WORK/unpacked"
 }
 
 case_container() {
@@ -246,7 +261,7 @@ run_case() {
     0) echo "ok recipes/$1" ;;
     77) echo "skip recipes/$1: $(head -c 300 "$SCRATCH/why")" ;;
     *)
-        echo "not ok recipes/$1: $(head -c 600 "$SCRATCH/why" | tr '\n' ' ')" && failed=1
+        echo "not ok recipes/$1: $(head -c 600 "$SCRATCH/why" | tr '\n' ' ')"
         [ -z "${KEEP:-}" ] || { mkdir -p "$KEEP/recipes/$1" && cp "$SCRATCH"/{out,err,why} "$KEEP/recipes/$1/" 2>/dev/null; }
         ;;
     esac
@@ -260,7 +275,11 @@ fi
 [ "$(id -u)" = 0 ] && "$NETSTALL" doctor >/dev/null || { echo "skip recipes: nothing can be traced here" && exit 0; }
 for name in $(declare -F | sed -n 's/^declare -f case_//p'); do
     # shellcheck disable=SC2053
-    [[ $name != $ONLY ]] || run_case "$name"
+    [[ $name == $ONLY ]] || continue
+    [ "$(jobs -pr | wc -l)" -lt 2 ] || wait -n
+    run_case "$name" >"$WORK/$name.said" &
 done
+wait
+cat "$WORK"/*.said
 echo "end recipes"
-exit $failed
+! grep -qs '^not ok' "$WORK"/*.said

@@ -26,11 +26,13 @@ run_part() {
         ;;
     live) only='!(check*|way_*|uring_all_kinds|uring_lasting|uring_idle|offwake_uring)' ;;
     way) only='way_*' ;;
+    rings) only=uring_all_kinds ;;
     uring) only='@(uring_all_kinds|uring_lasting|uring_idle|offwake_uring)' ;;
     check) only='check*' ;;
     arm64) only='@(medley|split|nodelay|netns|sites|holds_cork_then_nagle|wait_*|requests_late_server|uring_split|uring_idle|uring_lasting|offwake_handover|offwake_stall|offwake_uring)' ;;
     machine) only='*' live+=(--cases tests/vm/machine.sh) ;;
-    pair) only='*' live+=(--cases tests/vm/remote.sh) ;;
+    pair) only='@(remote_split|remote_split_seen_by_server|remote_slow_path|remote_joined)' live+=(--cases tests/vm/remote.sh) ;;
+    remote) only='*' live+=(--cases tests/vm/remote.sh) ;;
     score) live=(tests/scenarios/score.sh --attach "$2" --label "$label" --quick --keep "$OUT/$label" ${3:+--again "build/failed/vm-$(series)/$label"}) only=matrix ;;
     unit) tests/vm/systemd.sh --label "$label"; return ;;
     *) echo "not ok $label: there is no part $1" && return 1 ;;

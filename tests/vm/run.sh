@@ -108,11 +108,11 @@ parts_of() {
     local case part
     for case in ${NETSTALL_VM_CASES:-}; do
         part=${case#*/}
-        [[ $case == "$1"/* && $([[ $part == pair-* ]] && echo pair || echo single) == "$2" ]] && echo "${part/-/:}"
+        [[ $case == "$1"/* && $([[ $part == @(pair|remote)-* ]] && echo pair || echo single) == "$2" ]] && echo "${part/-/:}"
     done
     [ -n "${NETSTALL_VM_CASES:-}" ] || awk -v kernel="$1" -v kind="$2" -v more="${NETSTALL_VM_MORE:-}" '
         !/^#/ && (NF == 3 || (NF == 4 && $4 == "more" && more)) &&
-            ($1 == "pair") == (kind == "pair") && (($3 == "all" && kernel !~ /-/) || index("," $3 ",", "," kernel ",")) {
+            ($1 == "pair" || $1 == "remote") == (kind == "pair") && (($3 == "all" && kernel !~ /-/) || index("," $3 ",", "," kernel ",")) {
             print $1 ":" $2 }' tests/vm/parts
 }
 

@@ -498,14 +498,28 @@ static __always_inline void tell_ring_history(struct ns_thread_state *thread)
 	ring->telling = NS_RING_TELLING;
 }
 
-/* Where it reads what it waited for; of who looks at several sockets it is one of them. */
+/* Where the thread wrote before says nothing of where it sleeps: the place of such a wait is sought
+ * as that of one on no connection is. */
+static __always_inline bool names_conn(const struct waited_for *what)
+{
+	return what->conn && what->basis != NS_CONN_WRITTEN;
+}
+
+static __always_inline bool has_asked(const struct ns_conn_state *conn)
+{
+	return conn->phase == NS_PHASE_OPEN && (conn->writes || conn->turn_found == NS_TURN_WROTE);
+}
+
+/*
+ * Where it reads what it waited for; of who looks at several sockets it is one of them. A piece of
+ * the answer may have been read before.
+ */
 static __always_inline void want_reader(struct ns_conn_state *conn, __u32 tid, __u64 off_ts)
 {
 	struct ns_conn_state *peer;
 
 	/* A server between requests waits long, and nobody owes it anything. */
-	if (!asks(conn) ||
-	    whose_turn_before(conn, (struct tcp_sock *)conn->key, 0) != NS_TURN_WROTE)
+	if (!asks(conn) || !has_asked(conn))
 		return;
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
 	if (peer && peer->sites.answers < NS_SITES_ANSWERS)
@@ -639,9 +653,9 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 	make_waited_known(what);
 	if (ns_passed(thread->since, now) >= settings.threshold_ns) {
 		tell_what_led(task->pid, place);
-		if (!what->conn && thread->place.told < NS_SITES_WAITS)
+		if (!names_conn(what) && thread->place.told < NS_SITES_WAITS)
 			want_place(task, thread, what->call.number);
-		if (!what->conn && !is_io_worker(task) &&
+		if (!names_conn(what) && !is_io_worker(task) &&
 		    user_sp(task_regs(task)) != thread->place.last_sp)
 			want_place_of_any(task, what->call.number);
 	}

@@ -235,6 +235,10 @@ case_places_python() {
         expect_place read "$source" ask_late "late read"
         expect_place answer "$source" serve_late "late answer"
         expect_place wait "$source" serve_late "late wait"
+        trace_places "$python" "$source" pieces
+        expect_is "the verdict" "$(report .verdict.cause)" peer-app
+        expect_place read "$source" ask_pieces "pieces read"
+        expect_place wait "$source" serve_pieces "pieces wait"
         trace_places "$python" "$source" each
         expect_place wait "$source" serve_one "each wait"
         trace_places "$python" "$source" lock

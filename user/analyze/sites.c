@@ -107,10 +107,17 @@ static struct slept slept_of(const struct ns_wait *wait)
 			      .ns = wait->head.ts - wait->off_ts};
 }
 
+/* Where it reads there says more. A connection that was only written on before is a guess, and the
+ * sleep may be for anything. */
+static bool names_conn(const struct ns_wait *wait)
+{
+	return wait->head.conn && wait->conn_basis != NS_CONN_WRITTEN;
+}
+
 void sites__learn_wait(struct sites *sites, const struct ns_wait *wait)
 {
 	struct calls *calls =
-		wait->head.conn ? NULL : table__get(sites->threads.calls, wait->head.tid);
+		names_conn(wait) ? NULL : table__get(sites->threads.calls, wait->head.tid);
 
 	for (size_t i = 0; calls && i < kept_of(calls); i++)
 		if (calls->v[i].off_ts == wait->off_ts)
@@ -287,15 +294,41 @@ static const char *find_of_wait(const struct calls *calls, const struct model *m
 	return like;
 }
 
-/* most: it has most of the stall's time, so that where it was is where the time went. */
+/* What all waits of a thread in one system call say. NULL: nothing, or they differ. */
+static const char *find_of_all(const struct calls *calls, const struct model *model,
+			       uint32_t syscall)
+{
+	const char *all = NULL, *text;
+
+	for (size_t i = 0; i < kept_of(calls); i++) {
+		const struct ns_call *call = &calls->v[i];
+
+		if (call->what != NS_CALL_WAIT || call->syscall != syscall)
+			continue;
+		text = model__kept_site(model, call->stack_id);
+		if (!text || (all && strcmp(all, text) != 0))
+			return NULL;
+		all = text;
+	}
+	return all;
+}
+
+/* How much of its stall's time a wait has. Only if most is where it was where the time went. */
+enum part {
+	PART_LITTLE,
+	PART_AMONG_OTHERS, /* its thread's waits in that call have most of it together */
+	PART_MOST,
+};
+
 static void join_wait(const struct sites *sites, const struct model *model,
-		      const struct ns_wait *wait, size_t link, bool most, struct call_sites *of)
+		      const struct ns_wait *wait, size_t link, enum part part,
+		      struct call_sites *of)
 {
 	const struct slept slept = slept_of(wait);
 	const struct calls *calls;
 	const char *begin;
 
-	if (!wait->head.type || wait->head.conn)
+	if (!wait->head.type || names_conn(wait))
 		return;
 	calls = table__get(sites->threads.calls, wait->head.tid);
 	if (!calls)
@@ -308,8 +341,10 @@ static void join_wait(const struct sites *sites, const struct model *model,
 		if (of->lock && of->wait_tid == wait->head.tid)
 			of->wait = NULL;
 	}
+	if (part == PART_AMONG_OTHERS)
+		begin = find_of_all(calls, model, wait->syscall);
 	/* Whoever let a lock go may have waited as well: where that was is not known then. */
-	if (begin && most && !of->wait && (!of->lock || strcmp(begin, of->lock) != 0)) {
+	if (begin && part && !of->wait && (!of->lock || strcmp(begin, of->lock) != 0)) {
 		of->wait = begin;
 		of->wait_pid = wait->head.tgid;
 		of->wait_tid = wait->head.tid;
@@ -327,9 +362,19 @@ static void join_own_wait(const struct sites *sites, const struct model *model, 
 		stall->sites.read = find_of_wait(calls, model, &stall->wait, NS_CALL_WAIT);
 }
 
-static bool has_most(const struct stall *stall, const struct stall_link *link)
+static enum part part_of(const struct stall *stall, const struct stall_link *link)
 {
-	return 2 * (link->end_ts - link->start_ts) >= stall->end_ts - stall->start_ts;
+	const struct path *path = &stall->path;
+	uint64_t half = (stall->end_ts - stall->start_ts + 1) / 2, together = 0;
+
+	if (link->end_ts - link->start_ts >= half)
+		return PART_MOST;
+	for (size_t i = 0; i < path->count; i++)
+		if (path->parts[i].kind == PATH_BLOCKED &&
+		    path->parts[i].tid == link->wait.head.tid &&
+		    path->parts[i].syscall == link->wait.syscall)
+			together += path->parts[i].ns;
+	return together >= half ? PART_AMONG_OTHERS : PART_LITTLE;
 }
 
 /* The deepest ones of which something is known; of one that is alone and reads, that says it. */
@@ -338,8 +383,8 @@ static void join_waits(const struct sites *sites, const struct model *model, str
 	join_own_wait(sites, model, stall);
 	for (size_t i = stall->link_count; i > 0; i--)
 		join_wait(sites, model, &stall->links[i - 1].wait, i,
-			  has_most(stall, &stall->links[i - 1]), &stall->sites);
-	join_wait(sites, model, &stall->wait, 0, true, &stall->sites);
+			  part_of(stall, &stall->links[i - 1]), &stall->sites);
+	join_wait(sites, model, &stall->wait, 0, PART_MOST, &stall->sites);
 	if (stall->sites.wait && stall->sites.read && !strcmp(stall->sites.wait, stall->sites.read))
 		stall->sites.wait = NULL;
 }

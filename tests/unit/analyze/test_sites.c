@@ -161,8 +161,9 @@ struct sleep_of {
 	unsigned ms, stack; /* that its call was copied as; 0: it was not */
 };
 
-/* A thread that sleeps so, each 100 ms. */
-static struct outcome analyze_sleeps(const struct sleep_of *sleeps, unsigned count)
+/* A thread that sleeps so, each 100 ms, for the connection that its waits have. */
+static struct outcome analyze_sleeps_on(const char *conn, const struct sleep_of *sleeps,
+					unsigned count)
 {
 	struct feed feed = feed__text(SETTING);
 	struct outcome outcome;
@@ -178,14 +179,19 @@ static struct outcome analyze_sleeps(const struct sleep_of *sleeps, unsigned cou
 		if (sleeps[i].stack)
 			feed__add_line(&feed, line);
 		snprintf(line, sizeof(line),
-			 "%u wait tgid=10 tid=11 off=%u wake=%u state=1 syscall=230 stack_id=4 "
+			 "%u wait %stgid=10 tid=11 off=%u wake=%u state=1 syscall=230 stack_id=4 "
 			 "comm=client",
-			 end, at, end);
+			 end, conn, at, end);
 		feed__add_line(&feed, line);
 	}
 	outcome = analyze(feed);
 	assert_int_equal(outcome.report->stall_count, count);
 	return outcome;
+}
+
+static struct outcome analyze_sleeps(const struct sleep_of *sleeps, unsigned count)
+{
+	return analyze_sleeps_on("", sleeps, count);
 }
 
 /* Of sleeps in one function, whose lengths tell them apart. */
@@ -199,6 +205,20 @@ static void a_wait_has_the_place_of_those_like_it(void **state)
 	assert_string_equal(outcome.report->stalls[1].sites.wait, AT_HEAD);
 	assert_string_equal(outcome.report->stalls[2].sites.wait, "other+0x1;main+0x80");
 	assert_string_equal(outcome.report->stalls[3].sites.wait, AT_HEAD);
+	pipeline__free(outcome.pipeline);
+}
+
+/* What it wrote on before it slept is not what it sleeps for: the place is its own all the same. */
+static void a_guessed_connection_takes_no_place_away(void **state)
+{
+	static const struct sleep_of sleeps[] = {{40, 1}, {40, 0}};
+	struct outcome outcome = analyze_sleeps_on("conn=1 conn_basis=written ", sleeps, 2);
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		assert_non_null(outcome.report->stalls[i].sites.wait);
+		assert_string_equal(outcome.report->stalls[i].sites.wait, AT_HEAD);
+	}
 	pipeline__free(outcome.pipeline);
 }
 
@@ -483,6 +503,7 @@ int main(void)
 		cmocka_unit_test(writes_of_one_size_are_told_apart),
 		cmocka_unit_test(a_cork_has_no_first_write),
 		cmocka_unit_test(a_wait_has_the_place_of_those_like_it),
+		cmocka_unit_test(a_guessed_connection_takes_no_place_away),
 		cmocka_unit_test(a_wait_has_no_place_where_they_differ),
 		cmocka_unit_test(nobody_releases_a_time_out),
 		cmocka_unit_test(a_window_is_not_where_it_was_written),

@@ -2,7 +2,7 @@
 """
 A request in two writes, by Python's sockets; with `http` as http.server's answer; with `late` in one, and the server takes its time; with
 `lock` it waits for a lock that another thread keeps; with `burn` it computes; with `each` it has a connection and a thread for each, which sleeps
-once. The lines that matter are marked.
+once; with `pieces` the server sleeps between the two pieces of its answer. The lines that matter are marked.
 """
 import http.server
 import os
@@ -30,6 +30,21 @@ def serve_late(listener):
     while conn.recv(176):
         time.sleep(0.03)  # // late wait
         conn.sendall(b"done")  # // late answer
+
+
+def serve_pieces(listener):
+    conn, _ = listener.accept()
+    conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    while conn.recv(176):
+        conn.sendall(b"do")
+        time.sleep(0.03)  # // pieces wait
+        conn.sendall(b"ne")
+
+
+def ask_pieces(conn):
+    conn.sendall(b"h" * 176)
+    conn.recv(2)
+    return conn.recv(2)  # // pieces read
 
 
 lock = threading.Lock()
@@ -121,7 +136,7 @@ if "http" in sys.argv:
     threading.Thread(target=ask, args=server.server_address[1:]).start()
     server.serve_forever()
 listener = socket.create_server(("127.0.0.1", 0))
-servers = {"late": serve_late, "lock": serve_locked, "burn": serve_computed, "each": serve_each}
+servers = {"late": serve_late, "lock": serve_locked, "burn": serve_computed, "each": serve_each, "pieces": serve_pieces}
 late = sys.argv[-1] in servers
 server = servers.get(sys.argv[-1], serve)
 threading.Thread(target=server, args=(listener,), daemon=True).start()
@@ -131,4 +146,4 @@ sys.stdin.readline()
 for _ in range(30):
     if sys.argv[-1] == "each":
         conn = socket.create_connection(listener.getsockname())
-    (ask_late if late else request)(conn)
+    (ask_pieces if server is serve_pieces else ask_late if late else request)(conn)

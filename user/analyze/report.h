@@ -155,7 +155,7 @@ struct stall_wait {
 	uint64_t end_ts;
 };
 
-#define SITE_LOOKS 8 /* at a thread that computes: the last ones */
+#define SITE_LOOKS 64 /* at a thread that computes: the last ones */
 
 /* Where in their programs: user stacks, text as wait_stack; NULL not taken. */
 struct call_sites {

@@ -20,14 +20,20 @@ struct slept {
 	uint64_t ns;
 };
 
+struct kept {
+	struct ns_call call;
+	struct slept slept; /* after the call; not known: it is none, or not over */
+};
+
 struct calls {
 	size_t count; /* ever */
-	struct ns_call v[SITES_CALLS];
-	struct slept slept[SITES_CALLS]; /* after the call; not known: it is none, or not over */
+	size_t room;
+	struct kept v[];
 };
 
 struct shelf {
 	struct table *calls;
+	size_t room;                 /* of each */
 	uint32_t order[SITES_CONNS]; /* a ring of their numbers */
 	size_t next;
 };
@@ -45,6 +51,8 @@ struct sites *sites__new(void)
 	sites->conns.calls = table__new(SITES_CONNS);
 	sites->threads.calls = table__new(SITES_CONNS);
 	sites->busy.calls = table__new(SITES_CONNS);
+	sites->conns.room = sites->threads.room = SITES_CALLS;
+	sites->busy.room = SITE_LOOKS;
 	return sites;
 }
 
@@ -60,7 +68,7 @@ void sites__free(struct sites *sites)
 
 static size_t kept_of(const struct calls *calls)
 {
-	return calls->count < SITES_CALLS ? calls->count : SITES_CALLS;
+	return calls->count < calls->room ? calls->count : calls->room;
 }
 
 static struct calls *entry_of(struct shelf *shelf, uint32_t number)
@@ -74,7 +82,8 @@ static struct calls *entry_of(struct shelf *shelf, uint32_t number)
 	if (table__count(shelf->calls) == SITES_CONNS)
 		free(table__take(shelf->calls, *place));
 	*place = number;
-	calls = xcalloc(1, sizeof(*calls));
+	calls = xcalloc(1, sizeof(*calls) + shelf->room * sizeof(calls->v[0]));
+	calls->room = shelf->room;
 	table__put(shelf->calls, number, calls);
 	return calls;
 }
@@ -82,7 +91,6 @@ static struct calls *entry_of(struct shelf *shelf, uint32_t number)
 void sites__learn(struct sites *sites, const struct ns_call *call)
 {
 	struct calls *calls;
-	size_t at;
 
 	if (!call->stack_id)
 		return;
@@ -92,9 +100,7 @@ void sites__learn(struct sites *sites, const struct ns_call *call)
 		calls = entry_of(&sites->busy, call->head.tid);
 	else
 		calls = entry_of(&sites->threads, call->slept ? call->slept : call->head.tid);
-	at = calls->count++ % SITES_CALLS;
-	calls->v[at] = *call;
-	calls->slept[at].known = false;
+	calls->v[calls->count++ % calls->room] = (struct kept){.call = *call};
 }
 
 static struct slept slept_of(const struct ns_wait *wait)
@@ -120,8 +126,8 @@ void sites__learn_wait(struct sites *sites, const struct ns_wait *wait)
 		names_conn(wait) ? NULL : table__get(sites->threads.calls, wait->head.tid);
 
 	for (size_t i = 0; calls && i < kept_of(calls); i++)
-		if (calls->v[i].off_ts == wait->off_ts)
-			calls->slept[i] = slept_of(wait);
+		if (calls->v[i].call.off_ts == wait->off_ts)
+			calls->v[i].slept = slept_of(wait);
 }
 
 /* ---- which call was it ---- */
@@ -141,7 +147,7 @@ static const struct ns_call *find(const struct calls *calls, const struct wanted
 	size_t kept = kept_of(calls);
 
 	for (size_t i = 0; wanted->known && i < kept; i++) {
-		const struct ns_call *call = &calls->v[i];
+		const struct ns_call *call = &calls->v[i].call;
 
 		if (call->what != NS_CALL_WRITE)
 			continue;
@@ -190,7 +196,7 @@ static const struct ns_call *find_read(const struct calls *calls, const struct n
 	const struct ns_call *like = NULL;
 
 	for (size_t i = 0; i < kept; i++) {
-		const struct ns_call *call = &calls->v[i];
+		const struct ns_call *call = &calls->v[i].call;
 
 		if (call->what != NS_CALL_READ || call->head.tgid != wait->head.tgid)
 			continue;
@@ -212,7 +218,7 @@ static const struct ns_call *find_answer(const struct calls *calls)
 	const struct ns_call *last = NULL;
 
 	for (size_t i = 0; i < kept; i++) {
-		const struct ns_call *call = &calls->v[i];
+		const struct ns_call *call = &calls->v[i].call;
 
 		if (call->what == NS_CALL_ANSWER && (!last || call->head.ts >= last->head.ts))
 			last = call;
@@ -278,14 +284,14 @@ static const char *find_of_wait(const struct calls *calls, const struct model *m
 	size_t kept = kept_of(calls);
 
 	for (size_t i = 0; i < kept; i++) {
-		const struct ns_call *call = &calls->v[i];
+		const struct ns_call *call = &calls->v[i].call;
 
 		if (call->what != what)
 			continue;
 		text = model__kept_site(model, call->stack_id);
 		if (call->off_ts == wait->off_ts)
 			return text;
-		if (!text || !is_alike(model, &calls->slept[i], &slept))
+		if (!text || !is_alike(model, &calls->v[i].slept, &slept))
 			continue;
 		if (like && strcmp(like, text) != 0)
 			return NULL;
@@ -301,7 +307,7 @@ static const char *find_of_all(const struct calls *calls, const struct model *mo
 	const char *all = NULL, *text;
 
 	for (size_t i = 0; i < kept_of(calls); i++) {
-		const struct ns_call *call = &calls->v[i];
+		const struct ns_call *call = &calls->v[i].call;
 
 		if (call->what != NS_CALL_WAIT || call->syscall != syscall)
 			continue;
@@ -389,27 +395,30 @@ static void join_waits(const struct sites *sites, const struct model *model, str
 		stall->sites.wait = NULL;
 }
 
-_Static_assert(SITE_LOOKS >= SITES_CALLS, "all looks at a thread have room");
-
 /* In the stall itself: at another time it may do something else. What could not be unwound tells
- * nothing. */
+ * nothing. Of a stall that is long over the looks may have made room for others. */
 static void join_busy(const struct sites *sites, const struct model *model, struct stall *stall)
 {
 	const struct path_part *part = path__main(&stall->path, stall->cause);
 	const struct calls *calls =
 		part && part->kind == PATH_RUNS ? table__get(sites->busy.calls, part->tid) : NULL;
 	struct call_sites *of = &stall->sites;
+	const char *looks[SITE_LOOKS];
+	uint32_t count = 0;
 
-	of->busy_count = 0;
 	for (size_t i = 0; calls && i < kept_of(calls); i++) {
-		const struct ns_call *call = &calls->v[i];
+		const struct ns_call *call = &calls->v[i].call;
 		const char *text = model__kept_site(model, call->stack_id);
 
 		if (!text || strstr(text, "[unknown]"))
 			continue;
 		of->computes = text;
 		if (call->head.ts >= stall->start_ts && call->head.ts <= stall->end_ts)
-			of->busy_looks[of->busy_count++] = text;
+			looks[count++] = text;
+	}
+	if (count > of->busy_count) {
+		memcpy(of->busy_looks, looks, count * sizeof(looks[0]));
+		of->busy_count = count;
 	}
 	if (!of->busy && of->busy_count)
 		of->busy = of->busy_looks[0];

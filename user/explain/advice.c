@@ -159,7 +159,7 @@ static const struct template advice[] = {
 	 "{doer} collects garbage, or does other work for which all threads stand still (-Xlog:gc,safepoint says which): let the program "
 	 "allocate less[, as in {release_place}], or give it more heap (-Xmx) or a collector that stops it for shorter (-XX:+UseZGC): at most this {saves}."},
 	{ROOTED | FOR(SELF), "{?is_computing}{!is_collecting}"
-	 "Make what {doer} computes meanwhile[, in {busy_place},] cheaper; profile it on the CPU ({doer_profile}): at most this "
+	 "Make what {doer} computes meanwhile[, {busy_low} to {busy_high} of it in {busy_place},|[, [{?is_busy_most}most|some] of it in {busy_place},]] cheaper; profile it on the CPU ({doer_profile}): at most this "
 	 "{saves}."},
 	{FOR(LOCK), "{?is_interpreter_lock}{?is_computing}"
 	 "Move that to a process of its own (multiprocessing, ProcessPoolExecutor), or into code that lets go of the interpreter lock while "

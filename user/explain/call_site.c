@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/explain/call_site.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,26 +295,132 @@ char *site__function(char *dst, size_t size, const char *frames)
 	return dst;
 }
 
+/* ---- where it computes ---- */
+
+#define LOOK_DEEP 16 /* own functions, from the innermost on */
+
+/* 95% of what chance does lies within so many standard deviations. */
+#define CHANCE 1.96
+
+struct look {
+	const char *frames;
+	struct frame own[LOOK_DEEP];
+	size_t count;
+};
+
+static void read_look(const char *frames, struct look *look)
+{
+	struct site site;
+
+	read_site(frames, &site);
+	look->frames = frames;
+	look->count = min_u64(site.own_count, LOOK_DEEP);
+	memcpy(look->own, site.own, look->count * sizeof(look->own[0]));
+}
+
+static bool is_below(const struct look *look, const struct frame *function, size_t deep)
+{
+	for (size_t i = 0; i < look->count && i < deep; i++)
+		if (frame__is_same_function(&look->own[i], function))
+			return true;
+	return false;
+}
+
+/* How many looks found the function, so deep at most. */
+static unsigned found_in(const struct look *looks, unsigned count, const struct frame *function,
+			 size_t deep)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		found += is_below(&looks[i], function, deep);
+	return found;
+}
+
+/* With that many looks, half of the time would not show as so many by chance. */
+static bool is_surely_most(unsigned same, unsigned of)
+{
+	return (double)same - of / 2.0 > CHANCE * sqrt(of / 4.0);
+}
+
+/* Wilson's interval of a share. */
+static void add_error(struct site_busy *busy)
+{
+	double n = busy->of, share = busy->same / n, z = CHANCE * CHANCE / n;
+	double middle = (share + z / 2) / (1 + z);
+	double error = CHANCE * sqrt(share * (1 - share) / n + z / (4 * n)) / (1 + z);
+
+	if (busy->of < SITE_LOOKS_LEAST)
+		return;
+	busy->low = middle - error;
+	busy->high = middle + error;
+}
+
+/* Prefer what has less and has surely most: it is further in. */
+static void find_most(const struct look *looks, unsigned count, struct site_busy *busy)
+{
+	for (size_t deep = 0; deep < LOOK_DEEP; deep++) {
+		for (unsigned i = 0; i < count; i++) {
+			const struct frame *function = &looks[i].own[deep];
+			unsigned same;
+
+			if (deep >= looks[i].count || frame__is_nameless(function))
+				continue;
+			same = found_in(looks, count, function, LOOK_DEEP);
+			if ((same < count && !is_surely_most(same, count)) ||
+			    (busy->is_common && same >= busy->same))
+				continue;
+			*busy = (struct site_busy){
+				.frames = deep ? function->text : looks[i].frames,
+				.same = same,
+				.of = count,
+				.is_common = true,
+				.is_sure = is_surely_most(same, count),
+				.is_caller = 2 * found_in(looks, count, function, 1) < same,
+			};
+		}
+	}
+}
+
+static void find_more_than_others(const struct look *looks, unsigned count, struct site_busy *busy)
+{
+	for (unsigned i = 0; i < count; i++) {
+		unsigned same = looks[i].count ? found_in(looks, count, looks[i].own, 1) : 0;
+
+		if (same > busy->same)
+			*busy = (struct site_busy){
+				.frames = looks[i].frames, .same = same, .of = count};
+	}
+}
+
 struct site_busy site__busy(const struct call_sites *sites)
 {
-	char functions[SITE_LOOKS][SITE_TEXT];
+	struct look looks[SITE_LOOKS];
 	struct site_busy busy = {.frames = sites->busy};
-	unsigned count = sites->busy_count < SITE_LOOKS ? sites->busy_count : SITE_LOOKS;
+	unsigned count = min_u64(sites->busy_count, SITE_LOOKS);
 
 	if (count < 2)
 		return busy;
 	for (unsigned i = 0; i < count; i++)
-		if (!site__function(functions[i], SITE_TEXT, sites->busy_looks[i]))
-			functions[i][0] = '\0';
-	for (unsigned i = 0; i < count; i++) {
-		unsigned same = 0;
-
-		for (unsigned k = 0; k < count && functions[i][0]; k++)
-			same += !strcmp(functions[i], functions[k]);
-		if (same > busy.same)
-			busy = (struct site_busy){sites->busy_looks[i], same, count};
-	}
+		read_look(sites->busy_looks[i], &looks[i]);
+	find_most(looks, count, &busy);
+	if (busy.is_common)
+		add_error(&busy);
+	else
+		find_more_than_others(looks, count, &busy);
 	return busy;
+}
+
+char *site__busy_place(char *dst, size_t size, const struct call_sites *sites)
+{
+	const struct site_busy busy = site__busy(sites);
+	char function[SITE_TEXT];
+
+	if ((busy.of && !busy.is_common) ||
+	    !site__function(function, sizeof(function), busy.frames))
+		return NULL;
+	snprintf(dst, size, busy.is_caller ? "what %s calls" : "%s", function);
+	return dst;
 }
 
 /* Of a file, or of what had none: "<string>". */
@@ -455,24 +562,40 @@ void site__rows(const struct call_sites *sites, bool all_frames, struct site_row
 	struct site_busy busy = site__busy(sites);
 	bool is_shown = all_frames || has_own(sites->lock) || has_own(sites->release);
 	const struct site_row all[SITE_ROWS] = {
-		{"read in", sites->read, 0, 0},
-		{"answered in", sites->answer, 0, 0},
-		{"waits in", sites->wait, 0, 0},
-		{"locks in", is_shown ? sites->lock : NULL, 0, 0},
-		{"released in", is_shown ? sites->release : NULL, 0, 0},
-		{"computes in", busy.frames, busy.same, busy.of},
+		{"read in", sites->read, {0}},
+		{"answered in", sites->answer, {0}},
+		{"waits in", sites->wait, {0}},
+		{"locks in", is_shown ? sites->lock : NULL, {0}},
+		{"released in", is_shown ? sites->release : NULL, {0}},
+		{"computes in", busy.frames, busy},
 	};
 
 	memcpy(rows, all, sizeof(all));
 }
 
+/* "7 of 8 looks: " */
+static size_t describe_looks(char *dst, size_t size, const struct site_busy *busy)
+{
+	char share[32] = "";
+
+	if (!busy->of)
+		return 0;
+	if (busy->high > 0)
+		snprintf(share, sizeof(share), " (%.0f to %.0f%%)", 100 * busy->low,
+			 100 * busy->high);
+	return (size_t)snprintf(dst, size, "%u of %u looks%s%s: ", busy->same, busy->of, share,
+				busy->is_common ? "" : ", which may be chance");
+}
+
 char *site__describe_row(char *dst, size_t size, const struct site_row *row)
 {
-	size_t used = 0;
+	size_t used = describe_looks(dst, size, &row->busy);
+	char function[SITE_TEXT];
 
-	if (row->of)
-		used = (size_t)snprintf(dst, size, "%u of %u looks: ", row->same, row->of);
-	site__describe(dst + used, size - used, row->frames);
+	if (row->busy.is_caller && site__function(function, sizeof(function), row->frames))
+		snprintf(dst + used, size - used, "what %s calls, in none of it mostly", function);
+	else
+		site__describe(dst + used, size - used, row->frames);
 	return dst;
 }
 

@@ -58,11 +58,21 @@ char *site__both(char *dst, size_t size, const char *first, const char *second);
 /* The innermost own function alone, "serve (server.py)"; NULL: there is none. */
 char *site__function(char *dst, size_t size, const char *frames);
 
-/* Where most of the looks at a thread that computes found it. NULL: nowhere. */
+/* Of fewer looks the share of a function is not told. */
+#define SITE_LOOKS_LEAST 20
+
+/*
+ * Where looks at a thread that computes found it: in the innermost own function that surely has
+ * most of them, with what that calls; else in the one that had most.
+ */
 struct site_busy {
-	const char *frames;
+	const char *frames; /* NULL: nowhere */
 	unsigned same,
-		of; /* so many of these looks: in the same own function. of 0: there was one */
+		of;     /* so many of these looks: in the same own function. of 0: there was one */
+	bool is_common; /* in all of these, or in so many that it is sure: */
+	bool is_sure;   /* it has most of the time, which is no chance of a few looks */
+	bool is_caller; /* mostly in what it calls, there in no function mostly */
+	double low, high; /* the share of all such time, with its error (95%); 0: too few looks */
 };
 
 struct site_busy site__busy(const struct call_sites *sites);
@@ -78,11 +88,14 @@ bool site__is_interpreter_lock(const struct stall *stall, const struct call_site
  * NULL. */
 const char *site__names_hint(const char *frames);
 
+/* "work (burn.py)", "what main (srv.c) calls"; NULL: in no own function, or not sure. */
+char *site__busy_place(char *dst, size_t size, const struct call_sites *sites);
+
 /* Where a wait goes on, beside the two writes of a hold: "read in", and its frames, NULL unknown.
  */
 struct site_row {
 	const char *label, *frames;
-	unsigned same, of; /* struct site_busy; of 0: no such row */
+	struct site_busy busy; /* of 0: no such row */
 };
 
 #define SITE_ROWS 6

@@ -494,6 +494,48 @@ static void the_place_is_where_the_two_writes_part(void **state)
 	assert_false(site__place(NULL, first, &place));
 }
 
+/* What looks tell, a letter each: 'a' and 'b' are found in functions of these names, called by
+ * main(). */
+static void looked(const char *looks, const char *place, const char *row)
+{
+	struct call_sites sites = {.busy_count = strlen(looks)};
+	char text[SITE_TEXT], *seen;
+	struct site_row rows[SITE_ROWS];
+
+	for (size_t i = 0; looks[i]; i++)
+		sites.busy_looks[i] = looks[i] == 'a'   ? "a (x.c:1);main (x.c:9)"
+				      : looks[i] == 'b' ? "b (x.c:2);main (x.c:8)"
+							: "[jit]";
+	sites.busy = sites.busy_looks[0];
+	seen = site__busy_place(text, sizeof(text), &sites);
+	if (place) {
+		assert_non_null(seen);
+		assert_string_equal(seen, place);
+	} else {
+		assert_null(seen);
+	}
+	site__rows(&sites, false, rows);
+	assert_string_equal(site__describe_row(text, sizeof(text), &rows[SITE_ROWS - 1]), row);
+}
+
+/* Of two functions with half of the time each one is found more often. */
+static void a_few_looks_name_no_function_of_many(void **state)
+{
+	(void)state;
+	looked("a", "a (x.c)", "a (x.c:1) <- main (x.c:9)");
+	looked("aaa", "a (x.c)", "3 of 3 looks: a (x.c:1) <- main (x.c:9)");
+	looked("aab", "what main (x.c) calls",
+	       "3 of 3 looks: what main (x.c) calls, in none of it mostly");
+	looked("abbabab", "what main (x.c) calls",
+	       "7 of 7 looks: what main (x.c) calls, in none of it mostly");
+	looked("aabaaaaa", "a (x.c)", "7 of 8 looks: a (x.c:1) <- main (x.c:9)");
+	looked("aaj", NULL, "2 of 3 looks, which may be chance: a (x.c:1) <- main (x.c:9)");
+	looked("aaaaaaaaaaaaaaaaaaaa", "a (x.c)",
+	       "20 of 20 looks (84 to 100%): a (x.c:1) <- main (x.c:9)");
+	looked("aaabaaabaaabaaaaaaaaaaaa", "a (x.c)",
+	       "21 of 24 looks (69 to 96%): a (x.c:1) <- main (x.c:9)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -516,6 +558,7 @@ int main(void)
 		cmocka_unit_test(others_code_is_folded),
 		cmocka_unit_test(generated_code_without_names_has_a_hint),
 		cmocka_unit_test(the_place_is_where_the_two_writes_part),
+		cmocka_unit_test(a_few_looks_name_no_function_of_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

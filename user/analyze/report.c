@@ -6,6 +6,7 @@
 
 #include "user/analyze/holds/incident.h"
 #include "user/analyze/report_update.h"
+#include "user/analyze/tally.h"
 #include "user/base/array.h"
 #include "user/base/xalloc.h"
 #include "user/record/facts.h"
@@ -170,6 +171,47 @@ const struct report_cause *report__leading(const struct report *report)
 	if (most[0] && most[1])
 		return most[2 * most[0]->covered_ns < most[1]->covered_ns];
 	return most[0] ? most[0] : most[1];
+}
+
+static uint64_t distance(const struct stall *stall, uint64_t ns)
+{
+	uint64_t length = stall->end_ts - stall->start_ts;
+
+	return length > ns ? length - ns : ns - length;
+}
+
+/* Seen whole, and as long as the verdict says that each of them is: one that the window's begin cut
+ * is shorter. */
+static bool is_better(const struct stall *stall, const struct stall *than, uint64_t median_ns)
+{
+	bool whole = !stall->missing && stall->exact && !stall->open;
+	bool than_whole = !than->missing && than->exact && !than->open;
+
+	if (whole != than_whole)
+		return whole;
+	return distance(stall, median_ns) < distance(than, median_ns);
+}
+
+const struct stall *report__example(const struct report *report, enum cause cause, uint32_t conn)
+{
+	const struct report_cause *figures = report__cause(report, cause);
+	uint64_t median_ns = figures ? figures->p50_ns : 0;
+	const struct tally *main = figures ? figures->main : NULL;
+	const struct stall *best = NULL;
+
+	/* Of several servers the one that the verdict is about. */
+	if (main && tally__is_unanswered(main))
+		median_ns = tally__server(main)->unanswered_ns / tally__server(main)->unanswered;
+
+	for (size_t i = 0; i < report->stall_count; i++) {
+		const struct stall *stall = &report->stalls[i];
+
+		if (stall->cause != cause || (conn && stall->conn != conn) || !stall->step_count)
+			continue;
+		if (!best || is_better(stall, best, median_ns))
+			best = stall;
+	}
+	return best;
 }
 
 static bool sees_stalls(const struct report *report)

@@ -540,6 +540,11 @@ const struct report_cause *report__cause(const struct report *report, enum cause
  * half as much. NULL: no stall.
  */
 const struct report_cause *report__leading(const struct report *report);
+/*
+ * The stall that stands for all of this cause on this connection (0: on any), in whatever shows
+ * one: a typical one, of their median. NULL: none has its steps.
+ */
+const struct stall *report__example(const struct report *report, enum cause cause, uint32_t conn);
 /* Nothing that could hide a stall was lost or is not visible. */
 bool report__is_complete(const struct report *report);
 /* All facts were in sight, and what was lost is of a hundredth of the window at most. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Wake chains in the time line; exchanges, habits and new columns in the summary. */
 #include "tests/unit/render/render_fixture.h"
+#include "user/render/html/html.h"
+#include "user/render/html/picture.h"
 
 /* Lines that do not wrap. */
 static const struct render_style wide = {.width = 240};
@@ -211,6 +213,55 @@ static void the_verdict_comes_first(void **state)
 	assert_not_in(text, "event by event");
 }
 
+/* A page in text. */
+static void render__page(FILE *out, const struct report *report, const struct verdict *verdict)
+{
+	render__html(out, report, verdict, NULL);
+}
+
+static const char *written(struct fixture *f,
+			   void (*write)(FILE *, const struct report *, const struct verdict *))
+{
+	FILE *out = open_output(f);
+
+	write(out, &f->report, &f->verdict);
+	fclose(out);
+	return f->out;
+}
+
+static void render__document(FILE *out, const struct report *report, const struct verdict *verdict)
+{
+	render__json(out, report, verdict, 0, CONNECTIONS_FOUND);
+}
+
+/*
+ * The stall before it was cut by the window's begin to 17 ms; they take 40.5 ms at the median. So
+ * many come before the others that a page has no room for all.
+ */
+static void one_example_stands_for_all(void **state)
+{
+	enum { STALLS = HTML_STALLS + 20, TYPICAL = STALLS - 5 };
+	struct stall *stalls = xcalloc(STALLS, sizeof(*stalls));
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < STALLS; i++) {
+		stalls[i] = f->stall;
+		stalls[i].number = i + 1;
+		stalls[i].end_ts = stalls[i].start_ts + (i == TYPICAL ? 40 : 17) * MS;
+	}
+	f->report.stalls = stalls;
+	f->report.stall_count = STALLS;
+	f->report.stalls_not_kept = 0;
+	assert_int_equal(report__example(&f->report, CAUSE_NAGLE_DELACK, 1)->number, TYPICAL + 1);
+	assert_int_equal(picture__first(&f->report, CAUSE_NAGLE_DELACK)->number, TYPICAL + 1);
+	assert_in(short_report_of(f, true), "event by event (stall 116):");
+	assert_in(written(f, render__document), "\"example\": 116,");
+	/* Its picture is among those of the page. */
+	assert_says(written(f, render__page), "\"first\": 116,", "\"id\": 116,", "\"id\": 99,");
+	assert_silent_on(f->out, "\"id\": 100,");
+	free(stalls);
+}
+
 /* What does not fit is named. */
 static void what_does_not_fit_is_named(void **state)
 {
@@ -249,6 +300,7 @@ int main(void)
 		TEST(requests_are_analysed),       TEST(no_exchange_no_table),
 		TEST(habits_have_their_sentences), TEST(columns_that_are_seldom_needed),
 		TEST(what_the_target_waited_for),  TEST(the_verdict_comes_first),
+		TEST(one_example_stands_for_all),
 		TEST(what_does_not_fit_is_named),
 	};
 

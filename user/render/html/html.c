@@ -169,8 +169,8 @@ static json_t *stall_of(struct page *page, const struct stall *stall)
 	return object;
 }
 
-/* Those that have steps, and where they are few the others. */
-static json_t *stalls_of(struct page *page)
+/* Those that have steps, and where they are few the others; first among them in any case. */
+static json_t *stalls_of(struct page *page, const struct stall *first)
 {
 	const struct report *report = page->report;
 	size_t with_steps = 0, others, count = 0;
@@ -183,6 +183,8 @@ static json_t *stalls_of(struct page *page)
 		const struct stall *stall = &report->stalls[i];
 
 		if (!stall->step_count && !others)
+			continue;
+		if (stall < first && count == HTML_STALLS - 1)
 			continue;
 		others -= !stall->step_count;
 		json_array_append_new(stalls, stall_of(page, stall));
@@ -315,7 +317,7 @@ static json_t *page_of(const struct report *report, const struct verdict *verdic
 	put(object, "about", about_of(report));
 	put(object, "verdict", json_value__verdict(report, verdict));
 	put(object, "verdict_text", printed(print_verdict, report, verdict));
-	put(object, "stalls", stalls_of(&page));
+	put(object, "stalls", stalls_of(&page, first));
 	put(object, "first", json_value__count(first ? first->number : 0));
 	put(object, "looks", all_looks());
 	put(object, "stall_count",

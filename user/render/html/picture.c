@@ -548,17 +548,11 @@ void picture__free(struct picture *picture)
 
 const struct stall *picture__first(const struct report *report, enum cause cause)
 {
-	const struct stall *first = NULL;
+	const struct stall *first = report__example(report, cause, 0);
 
-	for (size_t i = 0; i < report->stall_count; i++) {
-		const struct stall *stall = &report->stalls[i];
-
-		if (!stall->step_count)
-			continue;
-		if (stall->cause == cause)
-			return stall;
-		first = first ? first : stall;
-	}
+	for (size_t i = 0; i < report->stall_count && !first; i++)
+		if (report->stalls[i].step_count)
+			first = &report->stalls[i];
 	return first;
 }
 

@@ -100,8 +100,8 @@ const char *picture__colour(enum cause cause);
 struct picture *picture__new(const struct report *report, const struct stall *stall,
 			     const struct lines *lines);
 void picture__free(struct picture *picture);
-/* The stall that a page opens with: the first of the verdict's cause that has a time line; NULL
- * when no stall has one. */
+/* The stall that a page opens with: the verdict's example, else the first that has a time line;
+ * NULL when no stall has one. */
 const struct stall *picture__first(const struct report *report, enum cause cause);
 /* A still one, in a file of its own that needs nothing else and runs nothing. stall NULL: a
  * sentence instead. */

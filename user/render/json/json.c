@@ -308,6 +308,7 @@ json_t *json_value__verdict(const struct report *report, const struct verdict *v
 {
 	const struct report_cause *cause =
 		verdict->found ? report__cause(report, verdict->cause) : NULL;
+	const struct stall *example = cause ? report__example(report, cause->cause, 0) : NULL;
 	json_t *object = json_object();
 
 	put(object, "cause",
@@ -319,6 +320,7 @@ json_t *json_value__verdict(const struct report *report, const struct verdict *v
 	put(object, "headline", json_value__text(verdict->headline));
 	put(object, "title", json_value__text(verdict->title));
 	put(object, "text", json_value__text(verdict->text));
+	put(object, "example", example ? json_value__count(example->number) : json_null());
 	put(object, "sites", json_value__sites(&verdict->sites));
 	put_each(object, "advice", i, verdict->advice_count, json_value__text(verdict->advice[i]));
 	put(object, "evidence", json_value__text(verdict->evidence));

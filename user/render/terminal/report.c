@@ -49,51 +49,10 @@ static void print_causes(FILE *out, const struct report *report, const struct re
 
 /* ---- time lines ---- */
 
-static uint64_t distance(const struct stall *stall, uint64_t ns)
-{
-	uint64_t length = stall->end_ts - stall->start_ts;
-
-	return length > ns ? length - ns : ns - length;
-}
-
-/* Seen whole, and as long as the verdict says that each of them is. */
-static bool is_better(const struct stall *stall, const struct stall *than, uint64_t median_ns)
-{
-	bool whole = !stall->missing && stall->exact && !stall->open;
-	bool than_whole = !than->missing && than->exact && !than->open;
-
-	if (whole != than_whole)
-		return whole;
-	return distance(stall, median_ns) < distance(than, median_ns);
-}
-
-/* Of this cause on this connection; 0: on any. NULL: none has its events. */
-static const struct stall *example_of(const struct report *report, enum cause cause, uint32_t conn)
-{
-	const struct report_cause *figures = report__cause(report, cause);
-	uint64_t median_ns = figures ? figures->p50_ns : 0;
-	const struct tally *main = figures ? figures->main : NULL;
-	const struct stall *best = NULL;
-
-	/* Of several servers the one that the verdict is about. */
-	if (main && tally__is_unanswered(main))
-		median_ns = tally__server(main)->unanswered_ns / tally__server(main)->unanswered;
-
-	for (size_t i = 0; i < report->stall_count; i++) {
-		const struct stall *stall = &report->stalls[i];
-
-		if (stall->cause != cause || (conn && stall->conn != conn) || !stall->step_count)
-			continue;
-		if (!best || is_better(stall, best, median_ns))
-			best = stall;
-	}
-	return best;
-}
-
 static void print_example(FILE *out, const struct report *report, enum cause cause,
 			  const struct render_style *style)
 {
-	const struct stall *stall = example_of(report, cause, 0);
+	const struct stall *stall = report__example(report, cause, 0);
 	const struct report_cause *figures = report__cause(report, cause);
 	char title[96] = "Event by event";
 
@@ -126,7 +85,8 @@ static void print_time_lines(FILE *out, const struct report *report,
 		const struct stall *stall = NULL;
 
 		if (is_first_of_its_kind(report, i))
-			stall = example_of(report, report->stalls[i].cause, report->stalls[i].conn);
+			stall = report__example(report, report->stalls[i].cause,
+						report->stalls[i].conn);
 		if (stall)
 			render__stall(out, report, stall, style);
 	}

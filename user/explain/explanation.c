@@ -166,7 +166,7 @@ static const char accept_queue[] =
 	"{queue_length} lay in the queue; listen() allows {listen_backlog}[, net.core.somaxconn {somaxconn}].][{made_of}]";
 
 static const char self[] =
-	"{waiter} itself was busy: in no wait that was seen.[{made_of}]{answered_others}";
+	"[{doer}|{waiter}] itself was busy: in no wait that was seen.[{made_of}]{answered_others}";
 /* clang-format on */
 
 static const char *const explanations[CAUSE_COUNT] = {

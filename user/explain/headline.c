@@ -61,7 +61,7 @@ static const struct template headlines[] = {
 	{FOR(TIMER), "{?is_time_out}a time-out of {waiter} runs out[ in {call}]"},
 	{FOR(TIMER), "{waiter} sleeps[ in {call}]"},
 	{FOR(URING), "{waiter} waits for the io_uring operation[ {operation}]"},
-	{FOR(SELF), "{waiter} is busy itself[{because}]"},
+	{FOR(SELF), "[{doer}|{waiter}] is busy itself[{because}]"},
 	{FOR(UNKNOWN), "{?is_held}TCP holds what {sender} writes, and why was not seen"},
 	{FOR(UNKNOWN), "{waiter} waits[ in {call}], and for what was not seen"},
 	/* A cause without a line of its own. */

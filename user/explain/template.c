@@ -393,7 +393,7 @@ static void add_because(char **text, const struct context *context)
 	used = *text ? strlen(*text) : 0;
 	if (used >= len && !strcmp(*text + used - len, name))
 		builder__add(text, ", which");
-	else if (!strcmp(name, context->other))
+	else if (!strcmp(name, context->other) || context->tally->cause == CAUSE_SELF)
 		builder__add(text, ": it");
 	else
 		builder__add(text, "; %s", name);

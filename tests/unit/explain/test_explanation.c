@@ -285,6 +285,49 @@ static void test_largest_part(void **state)
 	}
 }
 
+/* Of threads that stall alike the one is named that computed most, and not two of them. */
+static void test_who_is_busy(void **state)
+{
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_SELF);
+	struct words words;
+
+	stall.path.parts[stall.path.count++] =
+		(struct path_part){.kind = PATH_BLOCKED, .tid = 4250, .syscall = NS_SYSCALL_NONE};
+	stall.path.parts[stall.path.count++] = (struct path_part){
+		.kind = PATH_RUNS, .cause = CAUSE_SELF, .pid = 4243, .tid = 4250, .ns = 50 * MS};
+	words = write_words(f, &stall, 3);
+	assert_says(words.headline, "server/4250 is busy itself: it computes 50.0 ms");
+	assert_says(words.text, "server/4250 itself was busy", "server/4250 computes 50.0 ms");
+	free_words(&words);
+}
+
+/* A request with several waits is shorter by more than one of them. */
+static void test_saving_of_a_request(void **state)
+{
+	struct report_requests requests = {.conn = 1, .count = 10};
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_TIMER);
+	struct words words;
+
+	requests.median.total_ns = 420 * MS;
+	requests.median.slice_count = 1;
+	requests.median.slices[0] = (struct slice){CAUSE_TIMER, 400 * MS};
+	f->report.requests = &requests;
+	f->report.requests_count = 1;
+	words = write_words(f, &stall, 80);
+	assert_says(words.headline, "80 ", "50.0 ms each");
+	assert_says(words.verdict.advice[0],
+		    "saves 400 ms of each request. Requests of 420 ms would take 20.0 ms.");
+	free_words(&words);
+	requests.median.total_ns = 60 * MS;
+	requests.median.slices[0].ns = 50 * MS;
+	words = write_words(f, &stall, 80);
+	assert_says(words.verdict.advice[0],
+		    "saves 50.0 ms each time. Requests of 60.0 ms would take 10.0 ms.");
+	free_words(&words);
+}
+
 /* What took most was not seen: nothing smaller stands for it. */
 static void test_largest_part_unknown(void **state)
 {
@@ -563,6 +606,8 @@ int main(void)
 		TEST(test_headline_of_connections),
 		TEST(test_peer_app),
 		TEST(test_largest_part),
+		TEST(test_who_is_busy),
+		TEST(test_saving_of_a_request),
 		TEST(test_largest_part_unknown),
 		TEST(test_lock),
 		TEST(test_another_process),

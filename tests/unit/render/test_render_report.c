@@ -300,8 +300,7 @@ int main(void)
 		TEST(requests_are_analysed),       TEST(no_exchange_no_table),
 		TEST(habits_have_their_sentences), TEST(columns_that_are_seldom_needed),
 		TEST(what_the_target_waited_for),  TEST(the_verdict_comes_first),
-		TEST(one_example_stands_for_all),
-		TEST(what_does_not_fit_is_named),
+		TEST(one_example_stands_for_all),  TEST(what_does_not_fit_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

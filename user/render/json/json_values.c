@@ -132,6 +132,15 @@ static json_t *place_of(const char *frames, const char *other)
 	return object;
 }
 
+static json_t *looks_of(const struct site_busy *busy)
+{
+	json_t *object = json_pack("{s:i, s:i}", "same", busy->same, "of", busy->of);
+
+	put(object, "share_least", busy->high > 0 ? json_value__share(busy->low) : json_null());
+	put(object, "share_most", busy->high > 0 ? json_value__share(busy->high) : json_null());
+	return object;
+}
+
 json_t *json_value__sites(const struct call_sites *sites)
 {
 	const struct site_busy busy = site__busy(sites);
@@ -150,8 +159,7 @@ json_t *json_value__sites(const struct call_sites *sites)
 	json_t *object = json_object(), *classes = json_object(), *places = json_object();
 
 	if (busy.of)
-		put(object, "busy_looks",
-		    json_pack("{s:i, s:i}", "same", busy.same, "of", busy.of));
+		put(object, "busy_looks", looks_of(&busy));
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		put_site(object, classes, rows[i].key, rows[i].frames);
 		put(places, rows[i].key, place_of(rows[i].frames, rows[i].other));

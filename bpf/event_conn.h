@@ -348,6 +348,12 @@ struct ns_exchange {
 	__u32 connect_syns; /* sent again */
 	__u64 connect_ts;   /* connect() was called; 0: not seen, or another one */
 	__u64 connected_ts; /* and the other end had answered */
+	/*
+	 * It was open when the window began, and is open at its end, and on the connection neither
+	 * end did anything meanwhile: the last of its bytes left or came about then. What else is
+	 * here of it begins with the window, and head.tid is 0. 0: it began in the window.
+	 */
+	__u64 since_ts;
 };
 
 /* Since the first sight of the connection. */
@@ -389,7 +395,7 @@ NS_ASSERT_SIZE(ns_recv, 40);
 NS_ASSERT_SIZE(ns_retrans, 104);
 NS_ASSERT_SIZE(ns_call, 72);
 NS_ASSERT_SIZE(ns_call_raw, 4816);
-NS_ASSERT_SIZE(ns_exchange, 248);
+NS_ASSERT_SIZE(ns_exchange, 256);
 NS_ASSERT_SIZE(ns_failed, 72);
 NS_ASSERT_SIZE(ns_listener, 48);
 NS_ASSERT_SIZE(ns_service, 152);

@@ -80,6 +80,8 @@ __noinline int conn_at_end(__u64 key)
 	if (stalls(conn, now))
 		flush_both(conn);
 	end_request(conn, how_it_stands((struct sock *)key), now);
+	if (settings.reads && how_it_stands((struct sock *)key) == NS_EXCHANGE_OPEN)
+		tell_found_open(conn, now);
 	make_known(conn);
 	if (!conn->untold) /* else it goes away, and is a part of a sum */
 		tell_totals(key);

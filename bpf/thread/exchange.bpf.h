@@ -570,6 +570,74 @@ static __always_inline void end_request(struct ns_conn_state *conn, __u32 ended,
 	}
 }
 
+/* When a stamp in jiffies was taken that lies behind us. */
+static __always_inline __u64 time_of_stamp(__u32 stamp, __u64 now)
+{
+	__u64 ns = 1000ull * jiffies_to_us((__u32)bpf_jiffies64() - stamp);
+
+	return ns < now ? now - ns : 0;
+}
+
+/* It had read last. Where both stamps are of one tick, the other end, if it wrote last, says so. */
+static __always_inline bool found_reading(const struct ns_conn_state *conn,
+					  const struct ns_conn_state *peer)
+{
+	return conn->turn_found == NS_TURN_READ ||
+	       (conn->turn_found == NS_TURN_UNKNOWN && peer && peer->turn_found == NS_TURN_WROTE &&
+		!peer->writes);
+}
+
+/*
+ * The window ends, and since it began neither end has done anything on the connection. What was
+ * asked before is without an answer since then; of an end that serves, what it has read.
+ */
+static __noinline int tell_found_open(struct ns_conn_state *conn, __u64 now)
+{
+	struct inet_connection_sock *icsk;
+	struct ns_conn_state *peer;
+	struct ns_exchange *out;
+	struct tcp_sock *tp;
+	__u32 side;
+	__u64 since;
+
+	if (!conn || in_window() || conn->turn.ts || conn->writes || conn->first_ts > now ||
+	    ns_passed(window_begin, now) < stall_from())
+		return 0;
+	tp = (void *)conn->key;
+	icsk = (void *)conn->key;
+	if (BPF_CORE_READ(tp, copied_seq) != conn->copied_seq)
+		return 0;
+	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+	if (asks(conn) && conn->turn_found == NS_TURN_WROTE &&
+	    BPF_CORE_READ(tp, rcv_nxt) == conn->copied_seq && bpf_core_field_exists(tp->lsndtime)) {
+		side = NS_EXCHANGE_ASKED;
+		since = time_of_stamp(BPF_CORE_READ(tp, lsndtime), now);
+	} else if (serves(conn) && found_reading(conn, peer) && !(peer && asks(peer)) &&
+		   bpf_core_field_exists(icsk->icsk_ack.lrcvtime)) {
+		side = NS_EXCHANGE_SERVED;
+		since = time_of_stamp(BPF_CORE_READ(icsk, icsk_ack.lrcvtime), now);
+	} else {
+		return 0;
+	}
+	if (!since || since >= window_begin)
+		return 0;
+	want_known(conn);
+	out = new_exchange(side, now, conn->id);
+	if (!out)
+		return 0;
+	out->head.tgid = conn->tgid;
+	out->head.tid = 0;
+	out->begin_ts = window_begin;
+	out->ready_ts = window_begin;
+	out->arrived_ts = side == NS_EXCHANGE_SERVED ? window_begin : 0;
+	out->ended = NS_EXCHANGE_OPEN;
+	out->weight = 1;
+	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
+	out->since_ts = since;
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
 /* The end that answers goes away, and with it what is known of its part. */
 static __noinline int end_answered(struct ns_conn_state *asker)
 {
@@ -939,6 +1007,7 @@ static __always_inline void begin_reads(struct ns_conn_state *conn)
 	turn->reads.last_ts = 0;
 	turn->reads.count = 0;
 	turn->reads.bytes = 0;
+	turn->reads.spent_known = 0; /* until this turn's answer is read, there may be none */
 	turn->began_at = bpf_jiffies64();
 	turn->off_ts = 0;
 	turn->wake_ts = 0;

@@ -38,13 +38,14 @@ def parts:
 def links:
     .stalls[] | .id as $id | .links[]
         | "stall \($id) link: \(.cause) \(.start_ms) + \(.duration_ms | ms), \(.connection | connection), thread \(thread), stacks \(.stacks | tojson)",
-          "stall \($id) link's wait: " + (.wait | with_entries(select(.key | test("^(op_|waker_|syscall|turn|conn|off|wake)"))) | tojson);
+          "stall \($id) link's wait: " + (.wait | with_entries(select(.key | test("^(op_|waker_|syscall|turn|conn|off|began|wake)"))) | tojson);
 
 # Of the whole report.
 def causes: .causes[] | "cause \(tojson)";
 def completeness: "completeness \(.completeness | tojson)";
 def saved: "verdict saves \(.verdict | {saves_ms, saves_of_ms, share} | tojson)", (.verdict.parts[] | "verdict part \(tojson)");
 def unanswered: "unanswered \(.completeness | {unanswered_requests, unanswered_median_ms} | tojson)";
+def open_requests: "open \({open_requests} | tojson)";
 def failed_connects: .failed_connects[] | "failed connects \(tojson)";
 def full_listen_queues: .full_listen_queues[] | "full listen queue \(tojson)";
 def waited: "waited \(.waited | tojson)";

@@ -203,6 +203,107 @@ case_wait_lasts() {
     expect_is "open stalls" "$(report '[.stalls[] | select(.open)] | length')" 1
 }
 
+# start_open KIND: a client that asks and a server that answers at the end alone, when the gate opens. By KIND the request is out
+# before (asked), or goes out 0.3 s behind a first line at the gate (asks), behind a few that are answered. Before it answers, the server
+# waits for what a child of its own writes into a pipe. Beside them a reader of lines to which nobody owes anything.
+start_open() {
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    start_at_gate python3 -c '
+import os, select, signal, socket, sys, time
+kind = sys.argv[1]
+listener = socket.create_server(("127.0.0.1", 0))
+answer, pipe_end = os.pipe()
+def serve():
+    conn = listener.accept()[0]
+    while conn.recv(100) == b"talk":
+        conn.send(b"answer")
+    os.read(answer, 1)
+    conn.send(b"answer")
+def sink():
+    conn = socket.create_connection(lines.getsockname())
+    while conn.recv(100):
+        pass
+def ask():
+    conn = socket.create_connection(listener.getsockname())
+    if kind == "asks":
+        os.read(begin, 1)
+        time.sleep(0.3)
+        for _ in range(20):
+            conn.send(b"talk")
+            conn.recv(100)
+            time.sleep(0.002)
+    conn.send(b"request")
+    conn.recv(100)
+def fork(what):
+    pid = os.fork()
+    if not pid:
+        signal.alarm(60)
+        what()
+        os._exit(0)
+    return pid
+begin, begin_end = os.pipe()
+lines = socket.create_server(("127.0.0.1", 0))
+server, reader, client = fork(serve), fork(sink), fork(ask)
+writer = lines.accept()[0]
+writer.send(b"line")
+time.sleep(0.3)
+print(f"ready client={client} server={server} reader={reader}", flush=True)
+if kind == "asks":
+    sys.stdin.readline()
+    os.write(begin_end, b"x")
+sys.stdin.readline()
+os.write(pipe_end, b"x")
+os.waitpid(client, 0)
+writer.close()' "$1"
+    CLIENT=$(field client "$(cat "$SCRATCH/gated")") SERVER=$(field server "$(cat "$SCRATCH/gated")")
+    READER=$(field reader "$(cat "$SCRATCH/gated")")
+}
+end_open() {
+    open_gate
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "the client did not end"
+}
+open_requests() { report '[.open_requests // [] | .[] | "\(.role) \(.before_window) \(.in_window.slices | max_by(.ms).cause)"] | join(", ")'; }
+
+# A request is open all through the window: either end tells of it, since when, and what it waits for now.
+case_request_open_since_before() {
+    local wanted
+    start_open asked
+    for wanted in "$CLIENT makes peer-app" "$SERVER,$READER serves ipc"; do
+        read -r pids role cause <<<"$wanted"
+        start_trace -p "$pids" -d 0.3
+        wait_for "$WAIT_LIMIT" gone "$TRACE_PID"
+        end_trace
+        expect_is "open requests of $role" "$(open_requests)" "$role true $cause"
+        expect "its age" "$(report '.open_requests[0].age_ms')" '>=' 600
+        expect_is "what it is made of, of the window's time" \
+            "$(report '.open_requests[0].in_window.total_ms / .window.duration_ms * 100 | floor | . >= 99 and . <= 100')" true
+        expect_is "the stalls of $role" "$(report '[.stalls[] | "\(.cause) \(.open)"] | join(", ")')" "$cause true"
+        expect_is "requests in the table" "$(report '.requests | length')" 0
+        expect "what its threads waited for, by $cause" "$(report ".waited.by_cause_ms.\"$cause\" / .window.duration_ms")" '>=' 0.95
+    done
+    start_trace -p "$READER" -d 0.3
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID"
+    end_trace
+    expect_is "open requests of who reads lines" "$(open_requests)" ""
+    expect_is "its stalls" "$(report '.stalls | length')" 0
+    end_open
+}
+
+# Likewise of one that goes out in the window, behind others. What its thread did in the turn before is not of it.
+case_request_open_at_end() {
+    start_open asks
+    start_trace -p "$CLIENT" --all -d 1.5
+    open_gate
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID"
+    end_trace
+    end_open
+    expect_is "open requests" "$(open_requests)" "makes false peer-app"
+    expect "its age" "$(report '.open_requests[0].age_ms')" '<=' "$(report '.window.duration_ms') - 300"
+    expect_is "records of it" "$(gojq -s '[.[] | select(.event == "exchange" and .side == "asked" and .ended == "open")] | length' "$SCRATCH/trace")" 1
+    expect "what its thread did in it, us" \
+        "$(gojq -s '[.[] | select(.event == "exchange" and .side == "asked" and .ended == "open") | .run_us // 0] | max' "$SCRATCH/trace")" '<' 10000000
+}
+
 # A server's parent accepts, and a child of its own answers: whose the connection is by then is looked for soon.
 case_wait_forked_answerer() {
     start_at_gate python3 -c '

@@ -17,8 +17,10 @@
 #include "user/analyze/requests/habits.h"
 #include "user/analyze/requests/operations.h"
 #include "user/analyze/requests/requests.h"
+#include "user/analyze/waits/open_request.h"
 #include "user/analyze/waits/request.h"
 #include "user/analyze/waits/wait_queue.h"
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 #include "user/record/losses.h"
 
@@ -44,6 +46,9 @@ struct pipeline {
 	uint64_t blind_until;
 	uint64_t hidden_here;
 	uint64_t looked_ns;
+	struct ns_exchange *found_open; /* requests from before the window, until it is over */
+	size_t found_count;
+	size_t found_size;
 	bool finished;
 };
 
@@ -71,6 +76,7 @@ void pipeline__free(struct pipeline *pipeline)
 {
 	if (!pipeline)
 		return;
+	free(pipeline->found_open);
 	order__free(pipeline->order);
 	operations__free(pipeline->operations);
 	requests__free(pipeline->requests);
@@ -339,6 +345,26 @@ static bool is_outside(const struct pipeline *pipeline, const union record *reco
 	       (pipeline->end_ts && record->head.ts > pipeline->end_ts);
 }
 
+/* Whose thread it is, and whether it is open at all, waits say that come as late. */
+static void keep_open(struct pipeline *pipeline, const struct ns_exchange *exchange)
+{
+	pipeline->found_open = xgrow(pipeline->found_open, pipeline->found_count,
+				     &pipeline->found_size, sizeof(*pipeline->found_open));
+	pipeline->found_open[pipeline->found_count++] = *exchange;
+}
+
+static void settle_open(struct pipeline *pipeline)
+{
+	for (size_t i = 0; i < pipeline->found_count; i++) {
+		union record found = {.exchange = pipeline->found_open[i]};
+
+		if (!open_request__find(pipeline->model, &found.exchange))
+			continue;
+		model__feed(pipeline->model, &found);
+		wait_queue__feed_request(pipeline->wait_queue, &found.exchange, pipeline->now);
+	}
+}
+
 static void learn(struct pipeline *pipeline, const union record *record)
 {
 	uint64_t ts = record->head.ts;
@@ -349,6 +375,11 @@ static void learn(struct pipeline *pipeline, const union record *record)
 	if (ts > pipeline->now && !is_told_ahead(record->head.type))
 		pipeline->now = ts;
 	pipeline->report->events++;
+	if (record->head.type == NS_EXCHANGE && record->exchange.since_ts &&
+	    record->exchange.ended == NS_EXCHANGE_OPEN) {
+		keep_open(pipeline, &record->exchange);
+		return;
+	}
 	if (record->head.type == NS_EXCHANGE &&
 	    request__is_subscription(pipeline->model, &record->exchange)) {
 		first.exchange = request__until_first_piece(&record->exchange);
@@ -434,12 +465,14 @@ const struct report *pipeline__finish(struct pipeline *pipeline)
 		pipeline->now = pipeline->end_ts;
 	advance(pipeline);
 	emit(pipeline, UINT64_MAX);
+	settle_open(pipeline);
 	/* What was released first, so that the bound on incidents is for the rest. */
 	explain_incidents(pipeline, UINT64_MAX);
 	recoveries__close(pipeline->recoveries, pipeline->end_ts ? pipeline->end_ts : pipeline->now,
 			  pipeline->now);
 	end_open_holds(pipeline);
 	settle(pipeline, UINT64_MAX);
+	wait_queue__count_lasting(pipeline->wait_queue);
 	look_for_losses(pipeline);
 	update_report(pipeline);
 	ledger__close(pipeline->ledger);

@@ -383,6 +383,18 @@ struct report_requests {
 	struct request_bin *bins;
 };
 
+#define REPORT_OPEN 16 /* open requests listed, the oldest first */
+
+/* A request without an answer when the window ends. */
+struct report_open {
+	enum request_role role;
+	struct request_end end;
+	uint32_t conn;
+	uint64_t age_ns;
+	bool is_older;            /* it began before the window, so long ago or longer */
+	struct request_view view; /* of its time in the window */
+};
+
 /* Something about how the program uses its connections or CPUs that is out of the ordinary. */
 enum habit {
 	HABIT_WAKE_BOUND,
@@ -508,6 +520,8 @@ struct report {
 	 * one so long. */
 	uint64_t unanswered_count;
 	uint64_t unanswered_ns;
+	uint64_t open_count; /* requests of targets that have none yet, of at least the threshold */
+	struct report_open open[REPORT_OPEN];
 	size_t failed_count; /* connects of targets that came to nothing, by whom they were to
 				reach; */
 	struct report_failed failed[REPORT_FAILED];

@@ -163,6 +163,59 @@ static void add_unanswered(char **text, const struct report *report)
 		     report->unanswered_count == 1 ? "" : " at the median");
 }
 
+/* " (in the window: peer-app 99.5%, network 0.5%)" */
+static void add_made_of(char **text, const struct report_open *open)
+{
+	const struct request_view *view = &open->view;
+	uint64_t ns[CAUSE_COUNT] = {0};
+
+	for (size_t i = 0; i < view->slice_count; i++)
+		ns[view->slices[i].cause] += view->slices[i].ns;
+	builder__add(text, " (%s", open->is_older ? "in the window: " : "");
+	for (size_t n = 0; n < OTHERS; n++) {
+		size_t most = 0;
+
+		for (size_t i = 1; i < CAUSE_COUNT; i++)
+			most = ns[i] > ns[most] ? i : most;
+		if (!ns[most])
+			break;
+		builder__add(text, "%s%s %s", n ? ", " : "", cause__info((enum cause)most)->id,
+			     part_text(ns[most], view->total_ns));
+		ns[most] = 0;
+	}
+	builder__add(text, ")");
+}
+
+/* "2 requests have no answer yet, the oldest, to 10.0.0.2:80, after at least 18.7 s (...)" */
+static void add_open(char **text, const struct report *report)
+{
+	const struct report_open *oldest = &report->open[0];
+	bool is_one = report->open_count == 1;
+
+	for (size_t i = 1; i < report->open_count && i < REPORT_OPEN; i++)
+		oldest = report->open[i].age_ns > oldest->age_ns ? &report->open[i] : oldest;
+	builder__add(text, "%s", counted_text(report->open_count, "request"));
+	if (!is_one)
+		builder__add(text, " have no answer yet, the oldest,");
+	if (oldest->end.family)
+		builder__add(text, " to %s",
+			     address_text(oldest->end.family, oldest->end.addr, oldest->end.port));
+	else if (oldest->end.port)
+		builder__add(text, " at :%u", oldest->end.port);
+	builder__add(text, "%s after %s%s", is_one ? " has no answer yet," : ",",
+		     oldest->is_older ? "at least " : "", duration_text(oldest->age_ns));
+	add_made_of(text, oldest);
+}
+
+static void add_those_open(char **text, const struct report *report)
+{
+	if (!report->open_count)
+		return;
+	builder__add(text, " ");
+	add_open(text, report);
+	builder__add(text, ".");
+}
+
 /*
  * "3 connection attempts found the listen queue of :7000 full and were dropped (backlog 4,
  * net.core.somaxconn 4096): accept sooner, or set a larger backlog in listen()"
@@ -207,6 +260,9 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 	} else if (report->unanswered_count) {
 		add_unanswered(&verdict->title, report);
 		builder__add(&verdict->title, ".");
+	} else if (report->open_count) {
+		add_open(&verdict->title, report);
+		builder__add(&verdict->title, ".");
 	} else if (report->listener_count) {
 		add_full_queue(&verdict->title, &report->listeners[0]);
 		builder__add(&verdict->title, ".");
@@ -229,7 +285,10 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 	add_failures(&verdict->text, report, 1);
 	if (report->failed_count)
 		add_those_unanswered(&verdict->text, report);
-	add_full_queues(&verdict->text, report, !report->failed_count && !report->unanswered_count);
+	if (report->failed_count || report->unanswered_count)
+		add_those_open(&verdict->text, report);
+	add_full_queues(&verdict->text, report,
+			!report->failed_count && !report->unanswered_count && !report->open_count);
 	if (coverage__has_waits(report)) {
 		builder__add(&verdict->text, " ");
 		coverage__add_waits(&verdict->text, report);
@@ -340,6 +399,7 @@ static void write_texts(struct verdict *verdict, const struct context *context)
 	add_unfollowed(&besides, context->report);
 	add_failures(&besides, context->report, 0);
 	add_those_unanswered(&besides, context->report);
+	add_those_open(&besides, context->report);
 	add_full_queues(&besides, context->report, 0);
 	explanation__write(context, &verdict->text);
 	builder__add(&verdict->brief, "%s%s", verdict->text, besides ? besides : "");

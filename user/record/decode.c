@@ -127,6 +127,8 @@ static const char *exchange_damage(const struct ns_exchange *exchange)
 	if (exchange->connect_ts && (exchange->connect_ts > exchange->connected_ts ||
 				     exchange->connected_ts > exchange->begin_ts))
 		return "it began before its connection was made";
+	if (exchange->since_ts > exchange->begin_ts)
+		return "it was open after it began (since=)";
 	return NULL;
 }
 

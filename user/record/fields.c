@@ -431,6 +431,7 @@ static const struct field exchange_fields[] = {
 	U32(ns_exchange, somaxconn),
 	TIME(ns_exchange, connect_ts, "connect"),
 	TIME(ns_exchange, connected_ts, "connected"),
+	TIME(ns_exchange, since_ts, "since"),
 	U32(ns_exchange, connect_syns),
 	END,
 };

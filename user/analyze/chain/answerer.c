@@ -17,28 +17,10 @@ static const struct ns_send *last_send(const struct model_conn *peer, uint64_t f
 	return send;
 }
 
-/* The only thread of a process that is known to have waited, 0 when there are several. The
- * kernel's own for its rings do not count. */
-static uint32_t only_thread(const struct model *model, uint32_t tgid)
-{
-	const struct model_thread *thread;
-	uint32_t tid = 0;
-	size_t cursor = 0;
-
-	while ((thread = model__next_thread(model, &cursor))) {
-		if (thread->tgid != tgid || uring_thread__is(thread->comm))
-			continue;
-		if (tid)
-			return 0;
-		tid = thread->tid;
-	}
-	return tid;
-}
-
 /* What a ring's submission thread or worker sent, a thread of the program had asked for. */
 static uint32_t who_asked(const struct model *model, uint32_t owner, uint32_t tid, bool by_kernel)
 {
-	uint32_t asked = by_kernel ? only_thread(model, owner) : 0;
+	uint32_t asked = by_kernel ? wait__only_thread(model, owner) : 0;
 
 	return asked ? asked : tid;
 }
@@ -58,7 +40,7 @@ struct answerer answerer__find(const struct model *model, const struct ns_wait *
 		return (struct answerer){
 			who_asked(model, owner, send->head.tid, send->via == NS_VIA_WORKER),
 			send->head.ts};
-	return (struct answerer){only_thread(model, owner), until};
+	return (struct answerer){wait__only_thread(model, owner), until};
 }
 
 /*

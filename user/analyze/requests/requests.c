@@ -14,6 +14,7 @@
 struct request {
 	uint64_t begin_ts;
 	uint64_t end_ts;
+	uint64_t since_ts; /* walked_request.since_ts */
 	uint32_t conn;
 	uint32_t end; /* number of its endpoint, 0 none */
 	uint32_t weight;
@@ -21,6 +22,7 @@ struct request {
 	bool is_over;
 	bool is_whole;
 	bool is_given_up;
+	bool is_open;
 	bool is_inferred;
 	uint32_t slice_count;
 	struct slice *slices;
@@ -161,6 +163,7 @@ void requests__take(struct requests *requests, const struct walked_request *walk
 	sample->list[sample->count++] = (struct request){
 		.begin_ts = walked->begin_ts,
 		.end_ts = walked->end_ts,
+		.since_ts = walked->since_ts,
 		.conn = walked->conn,
 		.end = number_end(requests, walked->conn, walked->role),
 		.weight = walked->weight,
@@ -168,6 +171,7 @@ void requests__take(struct requests *requests, const struct walked_request *walk
 		.is_over = walked->is_over,
 		.is_whole = walked->is_whole,
 		.is_given_up = walked->is_given_up,
+		.is_open = walked->is_open,
 		.is_inferred = view->confidence == CONFIDENCE_INFERRED,
 		.slice_count = (uint32_t)view->slice_count,
 		.slices = xmemdup(view->slices, view->slice_count * sizeof(*view->slices)),
@@ -725,6 +729,41 @@ static void count_unanswered(struct sample *sample, struct report *report)
 	}
 }
 
+static uint64_t age_of(const struct request *request)
+{
+	return request->end_ts - (request->since_ts ? request->since_ts : request->begin_ts);
+}
+
+static int oldest_first(const void *a, const void *b)
+{
+	const struct request *x = a, *y = b;
+	int by = compare_u64(age_of(y), age_of(x));
+
+	return by ? by : compare_u64(x->conn, y->conn);
+}
+
+static void list_open(const struct requests *requests, enum request_role role,
+		      struct report *report)
+{
+	const struct sample *sample = &requests->samples[role];
+
+	sort_array(sample->list, sample->count, sizeof(*sample->list), oldest_first);
+	for (size_t i = 0; i < sample->count; i++) {
+		const struct request *request = &sample->list[i];
+
+		if (!request->is_open || age_of(request) < report__threshold(report) ||
+		    report->open_count++ >= REPORT_OPEN)
+			continue;
+		report->open[report->open_count - 1] =
+			(struct report_open){.role = role,
+					     .end = requests->ends[request->end],
+					     .conn = request->conn,
+					     .age_ns = age_of(request),
+					     .is_older = request->since_ts,
+					     .view = view_of(request)};
+	}
+}
+
 void requests__write(struct requests *requests, struct report *report)
 {
 	struct report_requests *views =
@@ -733,6 +772,7 @@ void requests__write(struct requests *requests, struct report *report)
 
 	count_unanswered(&requests->samples[REQUEST_MADE], report);
 	for (size_t i = 0; i < REQUEST_ROLES; i++) {
+		list_open(requests, (enum request_role)i, report);
 		drop_unfinished(&requests->samples[i], report->end_ts);
 		count += write_role(requests, report, (enum request_role)i, &views[count]);
 	}

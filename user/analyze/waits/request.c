@@ -426,7 +426,10 @@ void reply__find(const struct model *model, const struct ns_exchange *asked, str
 			continue;
 		}
 		sleep = NULL;
-		if (!longest || common > wait__overlap(longest, asked->ready_ts, asked->head.ts))
+		/* Of a request that is open, what its thread waits in now stands for all of them.
+		 */
+		if (!longest || (wait->ended == NS_WAIT_LASTS && !asked->answer_ts) ||
+		    common > wait__overlap(longest, asked->ready_ts, asked->head.ts))
 			longest = wait;
 		last = wait;
 	}

@@ -84,11 +84,13 @@ struct walked_request {
 	uint32_t conn; /* 0: it is none of a table */
 	uint64_t begin_ts;
 	uint64_t end_ts;
-	uint32_t weight;  /* requests that this one stands for, itself included */
-	bool is_answered; /* a part of the answer at least was seen */
-	bool is_over;     /* it came to its end within the window */
-	bool is_whole;    /* both ends of it were seen */
-	bool is_given_up; /* its thread waited for an answer, and closed the connection */
+	uint32_t weight;   /* requests that this one stands for, itself included */
+	bool is_answered;  /* a part of the answer at least was seen */
+	bool is_over;      /* it came to its end within the window */
+	bool is_whole;     /* both ends of it were seen */
+	bool is_given_up;  /* its thread waited for an answer, and closed the connection */
+	bool is_open;      /* it has no answer at the window's end, and is to have one */
+	uint64_t since_ts; /* likewise, where it began before the window: by then; 0: it did not */
 	struct request_view view;
 };
 

@@ -9,6 +9,7 @@
 #include "user/analyze/chain/waker_chain.h"
 #include "user/analyze/stall.h"
 #include "user/analyze/waits/background.h"
+#include "user/analyze/waits/open_request.h"
 #include "user/analyze/waits/overlap.h"
 #include "user/analyze/waits/pending_reply.h"
 #include "user/analyze/waits/request.h"
@@ -95,6 +96,9 @@ struct wait_queue {
 	uint64_t unfollowed_longest;
 	const char *unfollowed_kind;
 	bool explains_all;
+	struct ns_wait *lasting; /* that no one was to end, as it seemed */
+	size_t lasting_count;
+	size_t lasting_size;
 };
 
 struct wait_queue *wait_queue__new(const struct model *model,
@@ -121,6 +125,7 @@ void wait_queue__free(struct wait_queue *queue)
 		incident__free(queue->provisional[i]->incident);
 		free(queue->provisional[i]);
 	}
+	free(queue->lasting);
 	free(queue->provisional);
 	free(queue->pending);
 	free(queue);
@@ -212,8 +217,12 @@ void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint
 	note_unfollowed(queue, wait);
 	/* Nobody has ended it. Unless an answer is owed nobody was to, as far as one knows. */
 	if (wait->ended == NS_WAIT_LASTS && !pending_reply__awaited(queue->model, wait) &&
-	    !socket_wait__awaits_datagram(wait))
+	    !socket_wait__awaits_datagram(wait)) {
+		queue->lasting = xgrow(queue->lasting, queue->lasting_count, &queue->lasting_size,
+				       sizeof(*queue->lasting));
+		queue->lasting[queue->lasting_count++] = *wait;
 		return;
+	}
 	push(queue, &(struct pending){.kind = PENDING_WAIT,
 				      .wait = *wait,
 				      .due_ts = (end > now ? end : now) + SETTLE_NS +
@@ -735,6 +744,47 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 	judge_explained(queue, pending, &rest, attribution, judged);
 }
 
+/* Nobody else was to end it: what it waits for is known though it is not over. */
+static bool ends_by_itself(enum wait_kind kind)
+{
+	return kind == WAIT_SLEEP || kind == WAIT_DISK || kind == WAIT_MEMORY ||
+	       kind == WAIT_STOPPED || kind == WAIT_PREEMPTED;
+}
+
+/* One that others were to end was idle, unless a request waits for its thread, or it for one. */
+static void count_lasting(struct wait_queue *queue, const struct ns_wait *wait)
+{
+	struct request_place place = request__place(queue->model, wait);
+	bool is_asked = place.served || place.awaited || place.is_written;
+	const struct attribution *attribution;
+	struct unexplained rest;
+
+	if (!model__is_target(queue->model, wait->head.tgid))
+		return;
+	find_unexplained(queue, PENDING_WAIT, wait, &rest);
+	queue->by_cause[rest.overlap.cause] += overlap__total(&rest.overlap);
+	if (rest.length < model__threshold(queue->model))
+		return;
+	attribution = waker_chain__explain(queue->chain, wait, &place, rest.start,
+					   rest.start + rest.length);
+	if (!is_asked &&
+	    (!ends_by_itself(wait_view__of(queue->model, wait).kind) ||
+	     background__find(queue->model, wait, &place, attribution__main_cause(attribution),
+			      &attribution->path) == BACKGROUND_IS)) {
+		queue->by_cause[CAUSE_IDLE] += rest.length;
+		return;
+	}
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		queue->by_cause[i] += attribution->ns[i];
+}
+
+void wait_queue__count_lasting(struct wait_queue *queue)
+{
+	for (size_t i = 0; i < queue->lasting_count; i++)
+		count_lasting(queue, &queue->lasting[i]);
+	queue->lasting_count = 0;
+}
+
 /* ---- requests ---- */
 
 /* The long waits of its thread in a time of a request. */
@@ -932,6 +982,8 @@ static void view_request(struct wait_queue *queue, const struct ns_exchange *exc
 		.is_given_up = is_made && !exchange->answer_ts &&
 			       exchange->ended == NS_EXCHANGE_CLOSED &&
 			       request__is_waited_for(queue->model, exchange),
+		.is_open = open_request__is(queue->model, exchange),
+		.since_ts = exchange->since_ts,
 		.view.confidence = attribution->confidence};
 	if (is_made)
 		view->confidence = walked->is_whole ? CONFIDENCE_OBSERVED : CONFIDENCE_INFERRED;
@@ -1121,6 +1173,8 @@ static bool settle_provisional(struct wait_queue *queue, const struct provisiona
 		return true;
 	judged->judgement = JUDGED_NOTHING;
 	incident__free(judged->incident);
+	if (background != BACKGROUND_IS) /* its request's stall shows what it waited for */
+		return true;
 	note_idle(queue, stall->wait.head.tid, stall->wait.off_ts);
 	for (size_t i = 0; i < stall->slice_count; i++) {
 		queue->by_cause[stall->slices[i].cause] -= stall->slices[i].ns;

@@ -63,6 +63,8 @@ uint64_t wait_queue__longest(const struct wait_queue *queue, enum cause *cause);
 /* How long the targets waited on sockets that are not followed, in long waits, and the kind of
  * most. */
 uint64_t wait_queue__unfollowed(const struct wait_queue *queue, const char **kind);
+/* When all is judged: those that last at the window's end, and are no stalls, are counted too. */
+void wait_queue__count_lasting(struct wait_queue *queue);
 /* What the targets' waits of at least the threshold were for, in ns, by cause. */
 const uint64_t *wait_queue__by_cause(const struct wait_queue *queue);
 

@@ -137,6 +137,9 @@ static json_t *completeness_of(const struct report *report)
 		put(object, "unanswered_requests", json_value__count(report->unanswered_count));
 		put(object, "unanswered_median_ms", json_value__ms(report->unanswered_ns));
 	}
+	if (report->open_count > REPORT_OPEN)
+		put(object, "open_requests_not_kept",
+		    json_value__count(report->open_count - REPORT_OPEN));
 	if (report->drops_not_kept)
 		put(object, "listen_queue_drops_not_kept",
 		    json_value__count(report->drops_not_kept));
@@ -381,6 +384,11 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 	json_stream__put(stream, "waited", json_value__waited(report));
 	json_stream__each(stream, "requests", i, report->requests_count,
 			  json_value__requests(&report->requests[i]));
+	if (report->open_count)
+		json_stream__each(stream, "open_requests", i,
+				  report->open_count < REPORT_OPEN ? report->open_count
+								   : REPORT_OPEN,
+				  json_value__open(&report->open[i]));
 	json_stream__each(stream, "failed_connects", i, report->failed_count,
 			  failed_of(&report->failed[i]));
 	json_stream__each(stream, "full_listen_queues", i, report->listener_count,

@@ -58,6 +58,19 @@ json_t *json_value__requests(const struct report_requests *requests)
 	return object;
 }
 
+json_t *json_value__open(const struct report_open *open)
+{
+	json_t *object = json_object();
+
+	put(object, "role", json_string(open->role == REQUEST_MADE ? "makes" : "serves"));
+	put(object, "endpoint", end_of(&open->end));
+	put(object, "connection", json_value__number_or_null(open->conn, 0));
+	put(object, "age_ms", json_value__ms(open->age_ns));
+	put(object, "before_window", json_boolean(open->is_older));
+	put(object, "in_window", view_of(&open->view));
+	return object;
+}
+
 json_t *json_value__habit(const struct report *report, const struct report_habit *habit)
 {
 	json_t *object = json_object();

@@ -241,9 +241,15 @@ void words__ran(const struct scene *scene, struct words *words)
 void words__exchange(const struct scene *scene, struct words *words)
 {
 	const struct ns_exchange *exchange = &scene->record->exchange;
-	const char *took = duration_text(exchange->head.ts - exchange->begin_ts);
+	uint64_t since_ts = exchange->since_ts ? exchange->since_ts : exchange->begin_ts;
+	const char *took = duration_text(exchange->head.ts - since_ts);
 	bool served = exchange->side == NS_EXCHANGE_SERVED;
 
+	if (exchange->ended == NS_EXCHANGE_OPEN && !exchange->answer_ts) {
+		print_to(words->what, "%s", served ? "has not answered" : "has no answer yet");
+		print_to(words->note, "for %s%s", exchange->since_ts ? "at least " : "", took);
+		return;
+	}
 	print_to(words->what, "%s", served ? "served" : "has its answer");
 	text__bytes(words->amount, sizeof(words->amount), exchange->bytes_out);
 	print_to(words->note, "%s %s", served ? "after" : "an exchange of", took);

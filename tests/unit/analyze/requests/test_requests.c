@@ -438,6 +438,88 @@ static void test_unanswered(void **state)
 	"0 process tgid=20 role=target comm=srv\n"                                                 \
 	"0 conn conn=2 tgid=20 role=target local=127.0.0.1:2 remote=127.0.0.1:1 opener=peer\n"
 
+#define OPEN  "begin=0 ready=0 ended=open weight=1 since=-40\n"
+#define LASTS "state=1 ended=lasts\n"
+
+/* Is one of before the window open, that nobody has answered? So who is at it says. */
+static void test_open(void **state)
+{
+	static const char served[] = "60 exchange conn=2 tgid=20 side=served arrived=0 " OPEN;
+	static const char asked[] = "60 exchange conn=1 tgid=10 side=asked " OPEN;
+	static const struct {
+		const char *head, *exchange, *waits;
+		unsigned count;
+		enum cause cause;
+	} rows[] = {
+		/* It is at something that it has to do first. */
+		{SERVER, served, "60 wait tgid=20 tid=20 off=0 syscall=35 " LASTS, 1, CAUSE_TIMER},
+		{SERVER, served, "60 wait tgid=20 tid=20 off=0 syscall=61 " LASTS, 1, CAUSE_IPC},
+		/* It waits for more there, or for whatever comes. */
+		{SERVER, served,
+		 "60 wait conn=2 tgid=20 tid=20 off=0 syscall=45 conn_basis=fd turn=read " LASTS, 0,
+		 0},
+		{SERVER, served, "60 wait tgid=20 tid=20 off=0 syscall=232 " LASTS, 0, 0},
+		{SERVER, served,
+		 "20 wait tgid=20 tid=20 off=0 wake=20 state=1 syscall=232\n"
+		 "60 wait tgid=20 tid=20 off=20 syscall=35 " LASTS,
+		 0, 0},
+		{SERVER, served, "60 wait tgid=20 tid=20 off=0 syscall=43 " LASTS, 0, 0},
+		/* One thread for those that connect, one for this. */
+		{SERVER, served,
+		 "60 wait tgid=20 tid=20 off=0 syscall=7 arg1=1 " LASTS
+		 "60 wait tgid=20 tid=21 off=0 syscall=35 " LASTS,
+		 1, CAUSE_TIMER},
+		/* One of two: which, is not known. */
+		{SERVER, served,
+		 "60 wait tgid=20 tid=20 off=0 syscall=35 " LASTS
+		 "60 wait tgid=20 tid=21 off=0 syscall=35 " LASTS,
+		 1, CAUSE_UNKNOWN},
+		/* It computes; or slept, for what is not known. */
+		{SERVER, served, "60 thread-totals tgid=20 tid=20 on_cpu=60\n", 1, CAUSE_SELF},
+		{SERVER, served, "60 thread-totals tgid=20 tid=20 on_cpu=30 blocked=30\n", 0, 0},
+		/* Who asked waits for it, or the other end is at it. */
+		{HEAD PEER, asked,
+		 "60 wait conn=1 tgid=10 tid=10 off=0 syscall=45 conn_basis=fd turn=wrote " LASTS,
+		 1, CAUSE_PEER_APP},
+		{HEAD PEER, asked,
+		 "60 wait tgid=10 tid=10 off=0 syscall=232 " LASTS
+		 "60 wait tgid=20 tid=20 off=0 syscall=35 " LASTS,
+		 1, CAUSE_PEER_APP},
+		/* A message. */
+		{HEAD PEER, asked,
+		 "60 wait tgid=10 tid=10 off=0 syscall=232 " LASTS
+		 "60 wait conn=2 tgid=20 tid=20 off=0 syscall=45 conn_basis=fd turn=read " LASTS,
+		 0, 0},
+		{HEAD PEER, asked, "60 wait tgid=10 tid=10 off=0 syscall=35 " LASTS, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct report_open *open;
+		struct outcome outcome;
+		char text[2048];
+
+		/* The waits may come behind it: their stacks take longer. */
+		snprintf(text, sizeof(text), "%s60 end\n%s%s", rows[i].head, rows[i].exchange,
+			 rows[i].waits);
+		outcome = analyze(feed__text(text));
+		open = &outcome.report->open[0];
+		if (outcome.report->open_count != rows[i].count)
+			fail_msg("row %zu: %d open", i, (int)outcome.report->open_count);
+		assert_int_equal(outcome.report->stall_count,
+				 rows[i].count && rows[i].cause != CAUSE_UNKNOWN);
+		assert_int_equal(outcome.report->requests_count, 0);
+		if (rows[i].count) {
+			assert_int_equal(open->age_ns, 100000000);
+			assert_true(open->is_older);
+			assert_int_equal(open->view.total_ns, 60000000);
+			assert_int_equal(open->view.slices[0].cause, rows[i].cause);
+			assert_sum(&open->view);
+		}
+		done(&outcome);
+	}
+}
+
 /* What a served request's thread did, and did not sleep for. */
 #define SPENT "spent_known=1 run_us=29000 ready_us=1000 short_timer_us=5000 shorts_timer=10 "
 #define ONE   "begin=11 ready=15 answer=40 arrived=10 ended=followed weight=1"
@@ -823,6 +905,7 @@ int main(void)
 		cmocka_unit_test(test_whole_answer),
 		cmocka_unit_test(test_unfinished),
 		cmocka_unit_test(test_unanswered),
+		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_served),
 		cmocka_unit_test(test_served_and_held),
 		cmocka_unit_test(test_served_waits),

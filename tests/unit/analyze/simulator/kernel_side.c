@@ -663,6 +663,7 @@ static void begin_reads(struct side *side, int end)
 		turn->request = turn->reads;
 	turn->reads.first_ts = turn->reads.last_ts = 0;
 	turn->reads.count = turn->reads.bytes = 0;
+	turn->reads.spent_known = false;
 	turn->began_at = side->now;
 	turn->off_ts = turn->wake_ts = turn->on_ts = 0;
 	turn->slow = turn->is_told = false;

@@ -140,6 +140,14 @@ struct ns_wait {
 	__u64 began_ts;
 	struct ns_socket socket; /* that it waited on, where that is no TCP connection */
 	__u64 turn_ts;           /* NS_TURN_WROTE: when a thread began to write it; 0 not known */
+	/*
+	 * Of the TCP connection that epoll found ready as the wait ended, watched or not, where all
+	 * that its owner had sent is acknowledged. Whether it has brought more bytes than were sent
+	 * there; and when data was last sent there, 0: never, or nothing of this is known.
+	 */
+	__u64 ready_sent_ts;
+	__u32 ready_brings;
+	__u32 pad;
 };
 
 /* What was seen of the end of a wait (docs/limits.md, softirq runs that nobody sees). */
@@ -256,12 +264,12 @@ struct ns_thread_totals {
 
 NS_ASSERT_SIZE(ns_spent, 56);
 NS_ASSERT_SIZE(ns_socket, 128);
-NS_ASSERT_SIZE(ns_wait, 400);
+NS_ASSERT_SIZE(ns_wait, 416);
 NS_ASSERT_OFFSET(ns_wait, socket, 264);
 NS_ASSERT_OFFSET(ns_wait, state, 48);
 NS_ASSERT_OFFSET(ns_wait, comm, 80);
 NS_ASSERT_OFFSET(ns_wait, arg2, 112);
-NS_ASSERT_SIZE(ns_wait_raw, 784);
+NS_ASSERT_SIZE(ns_wait_raw, 800);
 NS_ASSERT_SIZE(ns_sums, 112);
 NS_ASSERT_SIZE(ns_throttle, 208);
 NS_ASSERT_SIZE(ns_ran, 168);

@@ -11,6 +11,7 @@ struct waited_for {
 	struct syscall_args call; /* that it slept in */
 	__u64 conn;               /* struct sock of a watched connection, 0 none */
 	__u64 other;              /* struct sock that is no TCP connection, 0 none */
+	__u64 ready;              /* struct sock of a connection that epoll found ready, 0 none */
 	__u32 tid;                /* whose wait it was */
 	__u32 basis;              /* enum ns_conn_basis */
 	__u32 gone;    /* number of one that ended before the wait did, which ended by that */
@@ -104,6 +105,18 @@ static __always_inline void note_socket(const struct ns_thread_state *thread,
 	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 }
 
+/* Who had not been sent anything there meanwhile came by itself. */
+static __always_inline void note_mover(const struct waited_for *what, struct ns_wait *out)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)what->ready;
+
+	if (!tp || !is_as_it_was(what) || BPF_CORE_READ(tp, packets_out))
+		return;
+	out->ready_brings = BPF_CORE_READ(tp, bytes_received) > BPF_CORE_READ(tp, bytes_sent);
+	/* Of what was acknowledged last, as nothing is under way. */
+	out->ready_sent_ts = 1000 * BPF_CORE_READ(tp, first_tx_mstamp);
+}
+
 static __always_inline void note_op(const struct ns_thread_state *thread,
 				    const struct waited_for *what, struct ns_wait *out)
 {
@@ -179,6 +192,7 @@ static __noinline int note_wait(struct task_struct *task, struct ns_thread_state
 	out->wait.spent_known = 1;
 	spent_now(thread, now, &out->wait.spent); /* off since: as it left */
 	note_socket(thread, what, &out->wait);
+	note_mover(what, &out->wait);
 	if (!what->conn && what->other && may_matter(ns_passed(thread->since, now))) {
 		describe_socket(what->other, place);
 		out->wait.socket = described[place];
@@ -457,6 +471,8 @@ __noinline int find_waited_for(__u64 fdtable, __u32 tid, __u32 place)
 	} else if (file) {
 		key = epoll_ready_sock(file);
 		what->basis = NS_CONN_READY;
+		if (key && is_tcp_stream((struct sock *)key))
+			what->ready = key;
 	}
 	if (key)
 		find_named(thread, key, fd, what);

@@ -327,7 +327,7 @@ def exchanges(path):
             role = "makes" if fields["side"] == "asked" else "serves"
             begin = role == "serves" and fields.get("arrived") or fields.get("begin")
             if begin:
-                yield role, int(fields["conn"]), int(fields["tid"]), float(begin), float(found[1])
+                yield role, int(fields["conn"]), int(fields.get("tid", 0)), float(begin), float(found[1])
 
 
 def longest_cause(slices):

@@ -10,6 +10,7 @@
 #include "user/analyze/sites.h"
 #include "user/analyze/stall.h"
 #include "user/analyze/stalls.h"
+#include "user/analyze/waits/acks.h"
 #include "user/base/array.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
@@ -79,6 +80,15 @@ struct report *ledger__report(struct ledger *ledger)
 	return &ledger->report;
 }
 
+/* As of the last long one: of those before the model forgets which they were. */
+static void learn_exchange(struct ledger *ledger, const struct ns_exchange *exchange)
+{
+	struct report_conn *conn = report__find_conn(&ledger->report, exchange->head.conn);
+
+	if (conn && exchange->head.ts - exchange->begin_ts >= model__threshold(ledger->model))
+		conn->acks = acks__of(ledger->model, exchange->head.conn);
+}
+
 void ledger__learn(struct ledger *ledger, const union record *record)
 {
 	report__update(&ledger->report, ledger->model, record);
@@ -90,6 +100,8 @@ void ledger__learn(struct ledger *ledger, const union record *record)
 		sites__learn(ledger->sites, &record->call);
 	if (record->head.type == NS_WAIT)
 		sites__learn_wait(ledger->sites, &record->wait);
+	if (record->head.type == NS_EXCHANGE)
+		learn_exchange(ledger, &record->exchange);
 }
 
 /* ---- stalls ---- */
@@ -489,10 +501,30 @@ static void close_cause(const struct ledger *ledger, struct report_cause *cause)
 	join_others(report, account, main);
 }
 
+/* What came with the last exchanges says more of them. What acknowledges is no exchange. */
+static void close_acks(struct ledger *ledger)
+{
+	struct report *report = &ledger->report;
+
+	for (size_t i = 0; i < report->conn_count; i++) {
+		struct report_conn *conn = &report->conns[i];
+		struct report_conn *peer = report__find_conn(report, conn->peer);
+
+		if (conn->acks.bytes)
+			conn->acks = acks__of(ledger->model, conn->id.head.conn);
+		if (!conn->acks.is_sure)
+			continue;
+		conn->totals.exchanges = 0;
+		if (peer)
+			peer->totals.exchanges = 0;
+	}
+}
+
 void ledger__close(struct ledger *ledger)
 {
 	struct report *report = &ledger->report;
 
+	close_acks(ledger);
 	stalls__close(ledger->stalls);
 	conns__close(report);
 	list_causes(ledger);

@@ -15,6 +15,7 @@
 #include "user/analyze/cause.h"
 #include "user/analyze/path.h"
 #include "user/analyze/stall_facts.h"
+#include "user/analyze/waits/acks.h"
 #include "user/model/events.h"
 
 struct report_process {
@@ -59,6 +60,7 @@ struct report_conn {
 	uint64_t closing;    /* which closing of all it was */
 	uint64_t stalled_ns; /* stalls at this end */
 	uint64_t stalled_by; /* a bit for each enum cause */
+	struct acks acks;    /* what the end that opened it writes may be none */
 };
 
 /* So many ends of closed connections are listed, two for each stall that is, and more; the others

@@ -168,6 +168,13 @@ static const struct template advice[] = {
 	 "Let {doer} read sooner: in a thread of its own, or before it does other work: at most this {saves}."},
 	{FOR(PEER_APP) | FOR(SELF), "{?others}"
 	 "Let more threads, or processes, answer than {doer} alone."},
+	{FOR(PEER_APP) | FOR(TIMER) | FOR(LOCK) | FOR(IPC), "{?acked}"
+	 "If the {acked} that {acker} writes acknowledge what it has read: nothing, until {pusher} has something to send."},
+	{FOR(PEER_APP), "{?acked}{?is_sleeping}"
+	 "If they ask for something: in {doer}, do not " SLEEP_THERE " before {pusher} answers[ in {doer_place}]; wait for the event itself."},
+	{FOR(TIMER), "{?acked}"
+	 "If they ask for something: shorten the time that [{doer}|{waiter}] asks for[ in {doer_call}][, called in {sleep_place}], or let "
+	 "what it waits for wake it."},
 	{FOR(PEER_APP), "{?is_sleeping}{?is_depending}"
 	 "In {doer}, do not " SLEEP_THERE " while a client of {waiter} waits for what it sends; wait for the event "
 	 "itself: at most this {saves}."},
@@ -226,9 +233,9 @@ static const struct template advice[] = {
 	{FOR(PEER_APP), "{?is_open_ended}{look_there}"},
 	{FOR(URING), "{?local}{look_there}"},
 	{FOR(UNKNOWN), "{?local}{!is_held}{look_there}"},
-	{FOR(PEER_APP), "{?is_depending}"
+	{FOR(PEER_APP), "{!acked}{?is_depending}"
 	 "If it cannot send sooner: see what makes a request depend on it (a queue that it fills, a pool of one, a lock that it holds)."},
-	{FOR(PEER_APP), "{!is_depending}"
+	{FOR(PEER_APP), "{!acked}{!is_depending}"
 	 "If {other_program} cannot answer sooner: send further requests meanwhile (pipelining, or more connections) "
 	 "rather than wait for each in turn."},
 	{FOR(LOCK), "{?is_open_ended}"

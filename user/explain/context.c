@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "user/analyze/stall.h"
 #include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/uring_wait.h"
 #include "user/base/text.h"
@@ -324,6 +325,39 @@ static bool is_made_of_parts(enum cause cause)
 	       cause == CAUSE_ACCEPT_QUEUE;
 }
 
+/* Causes that say that something was due, and late. */
+static bool is_of_what_is_due(enum cause cause)
+{
+	return cause == CAUSE_PEER_APP || cause == CAUSE_TIMER || cause == CAUSE_LOCK ||
+	       cause == CAUSE_IPC;
+}
+
+/* Of an end that is not watched the address is known. */
+static void name_end_from(char *dst, size_t size, const struct report *report,
+			  const struct report_conn *conn)
+{
+	const struct report_conn *peer = report__peer(report, conn);
+
+	if (peer)
+		name_end(dst, size, report, peer);
+	else
+		text__address(dst, size, conn->id.family, conn->id.raddr, conn->id.rport);
+}
+
+static void find_acks(struct context *context)
+{
+	const struct report *report = context->report;
+	const struct report_conn *conn = report__conn(report, stall__request(context->stall));
+	uint32_t bytes = conn ? conn->acks.bytes : 0;
+	bool is_acker = conn && conn->id.opener != NS_OPENER_PEER;
+
+	if (!bytes || !is_of_what_is_due(context->tally->cause))
+		return;
+	context->acked_bytes = bytes;
+	name_end(is_acker ? context->acker : context->pusher, CONTEXT_NAME, report, conn);
+	name_end_from(is_acker ? context->pusher : context->acker, CONTEXT_NAME, report, conn);
+}
+
 bool context__make(struct context *context, const struct report *report, const struct tally *tally)
 {
 	const struct stall *stall = &tally->example;
@@ -348,6 +382,7 @@ bool context__make(struct context *context, const struct report *report, const s
 	if (is_made_of_parts(tally->cause) ||
 	    (tally->cause == CAUSE_TIMER && stall->link_count > 1))
 		context->part = path__main(&context->path, tally->cause);
+	find_acks(context);
 	return true;
 }
 
@@ -458,6 +493,9 @@ struct saving context__saving(const struct context *context)
 	struct saving saving = {held_each(context), context__each(context), false};
 	uint64_t part = 0;
 
+	/* Perhaps nobody waits for it. */
+	if (context->acked_bytes)
+		return (struct saving){0};
 	for (size_t i = 0; requests && i < requests->median.slice_count; i++) {
 		if (requests->median.slices[i].cause == context->tally->cause)
 			part += requests->median.slices[i].ns;

@@ -34,6 +34,11 @@ struct context {
 	const char *message;   /* "request", "answer": what is sent, as far as one can say */
 	const char *a_message; /* "a request", "an answer" */
 	const char *other_end; /* "The other end", "This end", "The receiving end" */
+	/* Its request may be none, but acknowledge what came before in so many bytes (acks.h); 0:
+	 * it asks for something. */
+	uint32_t acked_bytes;
+	char acker[CONTEXT_NAME];  /* the end that writes them */
+	char pusher[CONTEXT_NAME]; /* the other one */
 	bool sender_is_target;
 	bool by_ring; /* what was held had been sent through an io_uring ring */
 };

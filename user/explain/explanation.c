@@ -216,9 +216,18 @@ void explanation__add_frequency(const struct context *context, char **text)
 	template__add(text, "{frequency}", context);
 }
 
+/* clang-format off */
+/* Both look alike by their bytes. */
+static const char perhaps_nothing_due[] =
+	"[ Whether anything was due is not to be seen: {acker} writes {acked} each time, at once after what it has read, and that is "
+	"more. So does who acknowledges what {pusher} sends when it likes (a subscription, a queue): then {acker} is idle meanwhile. "
+	"So does who asks for the same again and again: then {pusher} takes that long.]";
+/* clang-format on */
+
 void explanation__write(const struct context *context, char **text)
 {
 	template__add(text, explanations[context->tally->cause], context);
+	template__add(text, perhaps_nothing_due, context);
 	template__add(text, "[ The bytes were released by {release}.]", context);
 	add_other_causes(context, text);
 	template__add(text, "[ Not seen: {missing}.][ This is deduced: {inferred}.]", context);

@@ -34,6 +34,7 @@ static const struct template headlines[] = {
 	{FOR(SYN_RETRANSMIT), "{?is_queue_full}the listen queue of {other} is full, and the connection request of {sender} is dropped"},
 	{FOR(SYN_RETRANSMIT), "{other} does not answer the connection request of {sender}"},
 	{FOR(NETWORK), "the bytes between {waiter} and {other} are under way"},
+	{FOR(PEER_APP), "{?acked}{pusher} sends that much later[{because}]"},
 	{FOR(PEER_APP), "{?is_depending}an answer depends on what [{waker}|{other}] sends[{because}]"},
 	{FOR(PEER_APP), "{?is_unfinished}{other} has not answered yet[{because}]"},
 	{FOR(PEER_APP), "{other} takes that long to answer[{because}]"},
@@ -182,5 +183,9 @@ char *headline__write(const struct report *report, const struct report_cause *ca
 		if (template__add_row(&text, &headlines[i], context))
 			break;
 	}
+	template__add(
+		&text,
+		"[; perhaps nothing was due: the {acked} of {acker} may acknowledge what came before]",
+		context);
 	return text;
 }

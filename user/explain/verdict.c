@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "user/analyze/conns.h"
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
 #include "user/explain/advice.h"
@@ -250,6 +251,31 @@ static void add_those_unanswered(char **text, const struct report *report)
 	builder__add(text, ".");
 }
 
+/* " On 1 connection the 4 B that its client writes each time acknowledge what came: no reply to
+ * them is due." */
+static void add_acks(char **text, const struct report *report)
+{
+	struct range bytes = {.least = UINT64_MAX};
+	uint64_t conns = 0;
+
+	for (size_t i = 0; i < report->conn_count; i++) {
+		const struct report_conn *conn = &report->conns[i];
+
+		if (!conn->acks.is_sure || !report__stands_for_itself(report, conn))
+			continue;
+		bytes.least = min_u64(bytes.least, conn->acks.bytes);
+		if (conn->acks.bytes > bytes.most)
+			bytes.most = conn->acks.bytes;
+		conns++;
+	}
+	if (conns)
+		builder__add(
+			text,
+			" On %s the %s that its client writes each time acknowledge what came: no reply to them is due.",
+			counted_text(conns, "connection"),
+			builder__bytes((char[2 *TEXT_BYTES + 8]){""}, 2 * TEXT_BYTES + 8, &bytes));
+}
+
 static void write_nothing_found(struct verdict *verdict, const struct report *report)
 {
 	struct watched watched = count_watched(report);
@@ -281,6 +307,7 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 	}
 	add_watched(&verdict->text, report, &watched);
 	add_longest(&verdict->text, report);
+	add_acks(&verdict->text, report);
 	add_unfollowed(&verdict->text, report);
 	add_failures(&verdict->text, report, 1);
 	if (report->failed_count)

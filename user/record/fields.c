@@ -231,6 +231,8 @@ static const struct field wait_fields[] = {
 	{"socket_path", FIELD_STRING, offsetof(struct ns_wait, socket.path), NS_SOCKET_PATH, NULL},
 	TIME(ns_wait, socket.asked_ts, "socket_asked"),
 	TIME(ns_wait, turn_ts, "turn_began"),
+	TIME(ns_wait, ready_sent_ts, "ready_sent"),
+	U32(ns_wait, ready_brings),
 	END,
 };
 
@@ -770,6 +772,8 @@ bool field__means_something(const union record *record, const struct field *fiel
 		return record->wait.began_ts;
 	if (type->type == NS_WAIT && field->offset == offsetof(struct ns_wait, turn_ts))
 		return record->wait.turn_ts;
+	if (type->type == NS_WAIT && field->offset >= offsetof(struct ns_wait, ready_sent_ts))
+		return record->wait.ready_sent_ts || record->wait.ready_brings;
 	if (type->type == NS_WAIT && field->kind == FIELD_ADDRESS)
 		return record->wait.socket.family == AF_INET ||
 		       record->wait.socket.family == AF_INET6;

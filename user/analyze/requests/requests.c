@@ -232,12 +232,21 @@ static bool is_over(const struct request *request, uint64_t end_ts)
 	       end_ts - request->end_ts >= duration(request);
 }
 
-static void drop_unfinished(struct sample *sample, uint64_t end_ts)
+/* What is written there acknowledges, and asks for nothing; or it may. */
+static struct acks acks_of(const struct report *report, const struct request *request)
+{
+	const struct report_conn *conn = report__conn(report, request->conn);
+
+	return conn ? conn->acks : (struct acks){0};
+}
+
+static void drop_others(struct sample *sample, const struct report *report)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < sample->count; i++) {
-		if (is_over(&sample->list[i], end_ts))
+		if (is_over(&sample->list[i], report->end_ts) &&
+		    !acks_of(report, &sample->list[i]).is_sure)
 			sample->list[kept++] = sample->list[i];
 		else
 			free(sample->list[i].slices);
@@ -752,7 +761,7 @@ static void list_open(const struct requests *requests, enum request_role role,
 		const struct request *request = &sample->list[i];
 
 		if (!request->is_open || age_of(request) < report__threshold(report) ||
-		    report->open_count++ >= REPORT_OPEN)
+		    acks_of(report, request).bytes || report->open_count++ >= REPORT_OPEN)
 			continue;
 		report->open[report->open_count - 1] =
 			(struct report_open){.role = role,
@@ -773,7 +782,7 @@ void requests__write(struct requests *requests, struct report *report)
 	count_unanswered(&requests->samples[REQUEST_MADE], report);
 	for (size_t i = 0; i < REQUEST_ROLES; i++) {
 		list_open(requests, (enum request_role)i, report);
-		drop_unfinished(&requests->samples[i], report->end_ts);
+		drop_others(&requests->samples[i], report);
 		count += write_role(requests, report, (enum request_role)i, &views[count]);
 	}
 	requests->views = views;

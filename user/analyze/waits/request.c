@@ -8,7 +8,7 @@
 #include "user/analyze/waits/wakers.h"
 
 #define WAKER_STEPS 4 /* from thread to thread, backwards */
-#define TICKS       2 /* in a row, of a loop that has one */
+#define TICKS       2 /* of a loop that has one */
 
 static bool is_receiving(const struct model *model, const struct ns_wait *wait)
 {
@@ -171,30 +171,45 @@ static bool is_from_client(const struct model *model, const struct ns_wait *last
 			  "tcp_child_process|unix_stream_connect");
 }
 
+/* It went to sleep in the same call again, and had written nothing. */
+static bool goes_on(const struct ns_wait *wait, const struct ns_wait *next)
+{
+	return next->syscall == wait->syscall && next->conn_basis != NS_CONN_WRITTEN;
+}
+
+/* A loop that looks after its own clock and goes back to sleep, in this request or in others. */
+static bool has_tick(const struct model *model, const struct ns_wait *last)
+{
+	const struct model_thread *thread = model__thread(model, last->head.tid);
+	const struct ns_wait *wait, *next;
+	unsigned ticks = 0;
+
+	for (size_t i = 0; ticks < TICKS && (wait = model_thread__wait(thread, i)); i++) {
+		next = model_thread__wait(thread, i + 1);
+		ticks += next && wait->state && wait->syscall == last->syscall &&
+			 goes_on(wait, next) && wait_view__of(model, wait).waker == WAKER_TIMER;
+	}
+	return ticks == TICKS;
+}
+
 /*
  * Since when such a one was at it is not known; but a loop that wakes up by its clock and goes back
  * to sleep (Redis, mosquitto) began nothing then: where it does so TICKS times, or nobody whom it
  * could have asked is who came.
  */
-static bool is_by_unwatched(const struct model *model, const struct ns_wait *last, unsigned ticks)
+static bool is_by_unwatched(const struct model *model, const struct ns_wait *last)
 {
 	const struct model_thread *thread = model__thread(model, last->waker_tid);
 	struct wake_judged judged;
 
 	if (last->ended == NS_WAIT_LASTS) /* of what is still to come nothing has begun */
 		return true;
-	if (ticks < TICKS && !is_from_client(model, last))
+	if (!has_tick(model, last) && !is_from_client(model, last))
 		return false;
 	wait__judge_wake(model, last, &judged);
 	if (judged.kind != WAKER_IS_THREAD)
 		return judged.received;
 	return last->waker_tgid != last->head.tgid && (!thread || !thread->waits.count);
-}
-
-/* It went to sleep in the same call again, and had written nothing. */
-static bool goes_on(const struct ns_wait *wait, const struct ns_wait *next)
-{
-	return next->syscall == wait->syscall && next->conn_basis != NS_CONN_WRITTEN;
 }
 
 bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
@@ -203,7 +218,6 @@ bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
 	const struct model_thread *thread = model__thread(model, wait->head.tid);
 	const struct ns_exchange *served = NULL;
 	const struct ns_wait *piece, *first = NULL, *last = NULL;
-	unsigned ticks = 0;
 	bool is_in = false;
 
 	if (is_receiving(model, wait))
@@ -219,16 +233,14 @@ bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
 			if (is_in)
 				return false;
 			first = piece;
-			ticks = 0;
 		}
 		by_timer = wait_view__of(model, piece).waker == WAKER_TIMER;
 		is_in |= piece->off_ts == wait->off_ts;
 		last = by_timer ? piece : NULL;
-		ticks += by_timer;
 		if (by_timer || !is_in)
 			continue;
 		if (first == piece || (!was_at_it_since(model, piece, first->head.ts) &&
-				       !is_by_unwatched(model, piece, ticks)))
+				       !is_by_unwatched(model, piece)))
 			return false;
 		*whole = *piece;
 		whole->off_ts = first->off_ts;

@@ -8,6 +8,7 @@
 #include "user/analyze/chain/chain_stall.h"
 #include "user/analyze/chain/waker_chain.h"
 #include "user/analyze/stall.h"
+#include "user/analyze/waits/acks.h"
 #include "user/analyze/waits/background.h"
 #include "user/analyze/waits/open_request.h"
 #include "user/analyze/waits/overlap.h"
@@ -23,6 +24,8 @@
 
 /* A program that has connections makes or serves a request within this time, or none. */
 #define FIRST_REQUEST_NS (100 * SETTLE_NS)
+/* Until then further ones say whether they are acknowledgements: so many pauses. */
+#define ACKED_PAUSES 4
 /* Numbers from here on are no report's. */
 #define PROVISIONAL_NUMBERS 0x80000000u
 
@@ -64,6 +67,7 @@ struct idle_wait {
 struct provisional {
 	uint32_t number;
 	enum cause cause; /* what most of its wait was for */
+	uint32_t acked;   /* what is written on this connection may be acknowledgements; 0: no */
 	uint64_t until_ts;
 	struct finding finding;
 	struct incident *incident;
@@ -436,12 +440,13 @@ struct unexplained {
 	uint64_t start;
 	uint64_t length;
 	enum background background; /* it can only show a stall, and be none */
+	uint32_t acked; /* likewise: its request, on this connection, may be none; 0: it is one */
 	bool may_go_on; /* its request may not be over: that is judged as a whole then */
 	bool is_before; /* the incident that explains most of its request */
 };
 
 static void set_aside(struct wait_queue *queue, const struct judged *judged, enum cause cause,
-		      uint64_t now)
+		      uint32_t acked, uint64_t until_ts)
 {
 	struct provisional *provisional;
 
@@ -452,11 +457,38 @@ static void set_aside(struct wait_queue *queue, const struct judged *judged, enu
 	*provisional = (struct provisional){
 		.number = PROVISIONAL_NUMBERS + queue->provisional_numbers++,
 		.cause = cause,
-		.until_ts = now + FIRST_REQUEST_NS,
+		.acked = acked,
+		.until_ts = until_ts,
 		.finding = judged->finding,
 		.incident = judged->incident,
 	};
 	note_links(queue, &judged->finding.stall, provisional->number);
+}
+
+/* The request that a wait lies in there; NULL: in none. */
+static const struct ns_exchange *request_of(const struct request_place *place)
+{
+	return place->awaited ? place->awaited : place->served;
+}
+
+/* Where what was taken for a request may be an acknowledgement; 0: it is none. */
+static uint32_t may_be_acked(const struct wait_queue *queue, const struct ns_exchange *exchange)
+{
+	return exchange && exchange->head.type && acks__may_be(queue->model, exchange)
+		       ? exchange->head.conn
+		       : 0;
+}
+
+static bool is_acked(const struct wait_queue *queue, const struct ns_exchange *exchange)
+{
+	return exchange->head.type && acks__of(queue->model, exchange->head.conn).is_sure;
+}
+
+/* Of the request of a wait nothing may be known but its connection: it began before the window. */
+static bool is_of_acks(const struct wait_queue *queue, const struct ns_exchange *request,
+		       uint32_t conn)
+{
+	return request ? is_acked(queue, request) : acks__of(queue->model, conn).is_sure;
 }
 
 static struct stall_queue queue_of(const struct ns_exchange *exchange)
@@ -485,8 +517,9 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 {
 	const struct overlap *overlap = &rest->overlap;
 	const struct ns_wait *wait = &pending->wait;
-	uint32_t same = stall_of(queue, wait->head.tid, wait->off_ts, NULL);
+	uint32_t same = stall_of(queue, wait->head.tid, wait->off_ts, NULL), acked;
 	struct stall *stall = &judged->finding.stall;
+	uint64_t until_ts;
 
 	if (rest->length - attribution->ns[CAUSE_IDLE] < model__threshold(queue->model))
 		return;
@@ -534,10 +567,13 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 	    attribution->interval->cause == stall->cause)
 		judged->interval = attribution->interval;
 	judged->incident = chain_stall__evidence(queue->model, judged->interval, stall);
-	if ((rest->background != BACKGROUND_MAYBE && !rest->may_go_on) || judged->interval ||
-	    queue->provisional_count == WAIT_QUEUE_PROVISIONAL)
+	acked = rest->acked ? rest->acked : may_be_acked(queue, &pending->exchange);
+	if ((rest->background != BACKGROUND_MAYBE && !rest->may_go_on && !acked) ||
+	    judged->interval || queue->provisional_count == WAIT_QUEUE_PROVISIONAL)
 		return;
-	set_aside(queue, judged, attribution__main_cause(attribution), pending->due_ts);
+	until_ts = (acked ? rest->start + ACKED_PAUSES * rest->length : pending->due_ts) +
+		   FIRST_REQUEST_NS;
+	set_aside(queue, judged, attribution__main_cause(attribution), acked, until_ts);
 	judged->judgement = JUDGED_NOTHING;
 }
 
@@ -555,6 +591,7 @@ static bool find_unexplained(const struct wait_queue *queue, enum pending_kind k
 	overlap__find(&rest->overlap, queue->model, queue->intervals, queue->incidents, wait);
 	rest->length = overlap__gap(&rest->overlap, &rest->start);
 	rest->background = BACKGROUND_NOT;
+	rest->acked = 0;
 	rest->may_go_on = rest->is_before = false;
 	if (rest->length < model__threshold(queue->model))
 		return false;
@@ -670,6 +707,7 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 {
 	const struct ns_wait *wait = &pending->wait;
 	const struct attribution *attribution;
+	const struct ns_exchange *request;
 	struct unexplained rest;
 	struct request_place place;
 	uint64_t idle;
@@ -711,8 +749,14 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 	if (is_shown_there(queue, wait, attribution__main_cause(attribution)))
 		rest.background = BACKGROUND_IS;
 	rest.may_go_on = pending->kind == PENDING_WAIT && may_go_on(queue, wait, &place);
-	if (pending->kind == PENDING_AGAIN)
+	request = request_of(&place);
+	rest.acked = may_be_acked(queue, request);
+	if (pending->kind == PENDING_WAIT && is_of_acks(queue, request, wait->head.conn))
+		rest.background = BACKGROUND_IS;
+	if (pending->kind == PENDING_AGAIN && !rest.acked)
 		count_owed(queue, wait, attribution);
+	else if (pending->kind == PENDING_AGAIN)
+		; /* it may have been idle */
 	else if (rest.background == BACKGROUND_IS || 2 * attribution->ns[CAUSE_IDLE] > rest.length)
 		note_idle(queue, wait->head.tid, wait->off_ts);
 	if (rest.background == BACKGROUND_IS) {
@@ -1106,6 +1150,11 @@ static void judge(struct wait_queue *queue, const struct pending *pending, struc
 	judged->incident = NULL;
 	judged->is_explained = false;
 	judged->delayed_by = 0;
+	/* What a wait was for counts all the same, and the tables are of what is known in the end.
+	 */
+	if (pending->kind != PENDING_WAIT && pending->kind != PENDING_WALK &&
+	    is_acked(queue, &pending->exchange))
+		return;
 	switch (pending->kind) {
 	case PENDING_WAIT:
 	case PENDING_AGAIN:
@@ -1159,9 +1208,15 @@ static bool settle_provisional(struct wait_queue *queue, const struct provisiona
 	struct request_place place = request__place(queue->model, &stall->wait);
 	enum background background = background__find(queue->model, &stall->wait, &place,
 						      provisional->cause, &stall->path);
+	const struct ns_exchange *request = request_of(&place);
+	uint32_t acked = provisional->acked ? provisional->acked : may_be_acked(queue, request);
 
-	if ((background == BACKGROUND_MAYBE || may_go_on(queue, &stall->wait, &place)) &&
-	    provisional->until_ts > now)
+	if (provisional->acked ? acks__of(queue->model, acked).is_sure
+			       : is_of_acks(queue, request, stall->conn))
+		background = BACKGROUND_IS;
+	else if ((background == BACKGROUND_MAYBE || acked ||
+		  may_go_on(queue, &stall->wait, &place)) &&
+		 provisional->until_ts > now)
 		return false;
 	forget_links(queue, provisional->number);
 	judged->judgement = JUDGED_STALL;
@@ -1169,7 +1224,9 @@ static bool settle_provisional(struct wait_queue *queue, const struct provisiona
 	judged->is_explained = false;
 	judged->finding = provisional->finding;
 	judged->incident = provisional->incident;
-	if (background != BACKGROUND_IS && !is_judged_as_whole(queue, &place, &stall->wait))
+	/* One that may be acknowledged is of the request as a whole already. */
+	if (background != BACKGROUND_IS &&
+	    (provisional->acked || !is_judged_as_whole(queue, &place, &stall->wait)))
 		return true;
 	judged->judgement = JUDGED_NOTHING;
 	incident__free(judged->incident);
@@ -1177,8 +1234,11 @@ static bool settle_provisional(struct wait_queue *queue, const struct provisiona
 		return true;
 	note_idle(queue, stall->wait.head.tid, stall->wait.off_ts);
 	for (size_t i = 0; i < stall->slice_count; i++) {
-		queue->by_cause[stall->slices[i].cause] -= stall->slices[i].ns;
-		queue->by_cause[CAUSE_IDLE] += stall->slices[i].ns;
+		uint64_t *counted = &queue->by_cause[stall->slices[i].cause];
+		uint64_t ns = min_u64(stall->slices[i].ns, *counted);
+
+		*counted -= ns;
+		queue->by_cause[CAUSE_IDLE] += ns;
 	}
 	return true;
 }

@@ -130,7 +130,7 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 		make_known(conn);
 	}
 	if (!conn->owner_sure) {
-		settle_owner(conn, tgid);
+		settle_owner(sk, conn, tgid);
 		news = true;
 	}
 	if (conn->fd == NS_FD_UNKNOWN && conn->tgid == tgid && fd != NS_FD_UNKNOWN) {

@@ -357,9 +357,11 @@ static __noinline int pair_conn(struct sock *sk, struct ns_conn_state *conn)
 
 /*
  * Its owner is known for sure now. What was taken for a target's own, because a target listens
- * on that port, may be another process's that has the listener as well.
+ * on that port, may be another process's that has the listener as well; and what was taken for a
+ * target's other end, because no target alone listens there, may be a target's. Who learns it first
+ * (a send, a read, the look for owners while the request lies unread) makes no difference.
  */
-static __always_inline void settle_owner(struct ns_conn_state *conn, __u32 tgid)
+static __always_inline void settle_owner(struct sock *sk, struct ns_conn_state *conn, __u32 tgid)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 
@@ -369,6 +371,8 @@ static __always_inline void settle_owner(struct ns_conn_state *conn, __u32 tgid)
 	if (conn->role & NS_ROLE_TARGET && !settings.any_process &&
 	    !(proc_role(tgid) & NS_ROLE_TARGET))
 		conn->role = NS_ROLE_PEER;
+	else if (conn->role == NS_ROLE_PEER && target_wanted(sk, tgid))
+		conn->role = NS_ROLE_TARGET;
 	add_proc(tgid, conn->role);
 }
 

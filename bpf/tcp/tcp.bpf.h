@@ -12,22 +12,25 @@ static __always_inline void own_by_use(struct sock *sk, struct ns_conn_state *co
 	__u32 fd, flags;
 
 	read_sending(sk, &fd, &flags);
-	settle_owner(conn, tgid);
-	/* Its other end was met first: whose this end is was not known then. */
-	if (conn->role == NS_ROLE_PEER && target_wanted(sk, tgid))
-		conn->role = NS_ROLE_TARGET;
+	settle_owner(sk, conn, tgid);
 	if (conn->fd == NS_FD_UNKNOWN)
 		conn->fd = fd;
 	tell_conn(sk, conn);
 }
 
+/*
+ * Not a closed one. On loopback a reset comes back while its send is still under way
+ * (tcp_reset(), tcp_done()): the connection is over and was dropped, the socket has no port any
+ * more, and what was accepted would seem to be a client's.
+ */
 static __noinline struct ns_conn_state *adopt_by_use(struct sock *sk, __u32 tgid)
 {
 	struct adoption as = {
 		.role = NS_ROLE_TARGET, .tgid = tgid, .origin = NS_ORIGIN_USE, .owner_sure = 1};
 	__u32 flags;
 
-	if (!sk || !target_wanted(sk, tgid) || !is_tcp(sk))
+	if (!sk || !target_wanted(sk, tgid) || !is_tcp(sk) ||
+	    BPF_CORE_READ(sk, __sk_common.skc_state) == NS_TCP_CLOSE)
 		return NULL;
 	as.opener = opener_by_use(sk);
 	read_sending(sk, &as.fd, &flags);

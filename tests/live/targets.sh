@@ -278,6 +278,84 @@ else:
     expect_is "the port it serves" "$(report '.requests[0].endpoint | .remote == null')" true
 }
 
+# A selector thread accepts and hands over to two workers, which read and answer, and have more to do than they can. Two processes
+# have the listener, so whose a connection is shows first when it is read, or looked for. $1: leaves: the client leaves after the
+# first part of its answer, so that the rest is reset while it is sent; closes: after all of it.
+trace_pool() {
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    start_at_gate python3 -c "closes = '$1' == 'closes'"'
+import os, queue, selectors, socket, sys, threading, time
+from concurrent.futures import ThreadPoolExecutor
+
+listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+address = listener.getsockname()
+begun, begin = os.pipe()
+
+def answer(conn, back):
+    if conn.recv(100):
+        time.sleep(0.03)
+        for part in (b"headbody",) if closes else (b"head", b"body"):
+            conn.send(part)
+        back.put(conn)
+    else:
+        conn.close()
+
+def serve():
+    listener.setblocking(False)
+    selector, back, pool = selectors.DefaultSelector(), queue.Queue(), ThreadPoolExecutor(2)
+    selector.register(listener, selectors.EVENT_READ)
+    while True:
+        for key, _ in selector.select(0.01):
+            if key.fileobj is listener:
+                conn = listener.accept()[0]
+                conn.setblocking(True)
+            else:
+                conn = key.fileobj
+                selector.unregister(conn)
+            pool.submit(answer, conn, back)
+        while not back.empty():
+            selector.register(back.get(), selectors.EVENT_READ)
+
+def ask():
+    for _ in range(8):
+        with socket.create_connection(address) as conn:
+            conn.send(b"request")
+            conn.recv(100)
+
+worker = os.fork()
+if not worker:
+    serve()
+clients = os.fork()
+if not clients:
+    listener.close()
+    os.read(begun, 1)
+    threads = [threading.Thread(target=ask) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    os._exit(0)
+print(f"ready worker={worker} master={os.getpid()}", flush=True)
+sys.stdin.readline()
+os.write(begin, b".")
+os.waitpid(clients, 0)
+os.kill(worker, 9)
+'
+    local ready
+    ready=$(cat "$SCRATCH/gated")
+    start_trace -p "$(field master "$ready"),$(field worker "$ready")"
+    open_gate
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "the clients did not end"
+    end_trace
+    expect_is "roles" "$(report '[.requests[].role] | unique | join(" ")')" "serves"
+    expect "the requests that it serves" "$(report '[.requests[] | select(.connection == null)][0].count')" '>=' 32
+    # Two workers are at it all the time: half of each request is the wait for one of them.
+    expect_is "what they wait for" "$(report .verdict.cause)" timer
+}
+
+case_pool_is_left() { trace_pool leaves; }
+case_pool_of_a_shared_listener() { trace_pool closes; }
+
 # trace_later NAME PROGRAM: the split workload is that program, and called so, only while we watch.
 trace_later() {
     start_trace --comm "$1"

@@ -377,6 +377,50 @@ for _ in range(100):
     report .verdict.headline | grep -q 'interpreter lock (the GIL)' || fail "the verdict does not name it: $(report .verdict.headline)"
 }
 
+# Three clients of an event loop ask when they like. What each of them waits for is the loop's timer for its own request.
+case_wait_of_a_loop() {
+    start_at_gate python3 -c '
+import asyncio, os, socket, sys, threading, time
+async def serve(reader, writer):
+    while await reader.read(100):
+        await asyncio.sleep(0.03)
+        writer.write(b"answer")
+async def loop():
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+def ask(port, pause):
+    conn = socket.create_connection(("127.0.0.1", port))
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        conn.send(b"request")
+        conn.recv(100)
+        time.sleep(pause)
+heard, said = os.pipe()
+server = os.fork()
+if not server:
+    os.dup2(said, 1)
+    asyncio.run(loop())
+port = int(os.read(heard, 100))
+print(f"ready server={server}", flush=True)
+sys.stdin.readline()
+threads = [threading.Thread(target=ask, args=(port, pause)) for pause in (0.005, 0.02, 0.05)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+os.kill(server, 9)
+'
+    start_trace -p "$(field server "$(cat "$SCRATCH/gated")")"
+    open_gate
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "the clients did not end"
+    end_trace
+    expect_is "the cause" "$(report .verdict.cause)" timer
+    expect "stalls by another client" "$(count_of peer-app)" '<=' "0.05 * $(count_of timer)"
+    expect "of the median request, the part that another client has" \
+        "$(report '.requests[0].median | ([.slices[] | select(.cause == "peer-app") | .ms] | add // 0) / .total_ms')" '<=' 0.05
+}
+
 # A connect() under way is about its connection, whether that comes to stand or not.
 case_wait_connecting() {
     local mode run

@@ -74,7 +74,8 @@ struct waker_chain {
 	unsigned linked_ops; /* on the way here */
 	const struct ns_exchange *request; /* that is explained as a whole, or NULL */
 	const struct reply *reply;         /* the wait for its answer, of one that was made */
-	struct who who;                    /* the thread whose time it is */
+	const struct ns_exchange *served; /* that one of the threads is at, as far as it is known */
+	struct who who;                   /* the thread whose time it is */
 	struct {
 		struct path_part part; /* a wait that the chain is in */
 		bool is_made;          /* it is in out.path, under this number: */
@@ -466,7 +467,7 @@ static void explain_times(struct waker_chain *chain, uint32_t tid, uint64_t unti
 	const struct model_thread *thread = model__thread(chain->model, tid);
 	struct between between = {.known_until = known_until(chain)};
 	struct who before = chain->who;
-	const struct ns_wait *wait;
+	const struct ns_wait *wait, *is_for;
 	struct ns_wait whole;
 
 	chain->who = who_is(chain->model, tid);
@@ -481,12 +482,16 @@ static void explain_times(struct waker_chain *chain, uint32_t tid, uint64_t unti
 		if (wait->off_ts >= until || chain->at >= until)
 			break;
 		spend_running(chain, &between, clip(chain, wait->off_ts, until), level);
-		if (request__whole_wait(chain->model, wait, &whole))
-			wait = &whole;
+		is_for = wait;
+		if (request__whole_wait(chain->model, chain->served, wait, &whole))
+			is_for = wait = &whole;
+		else if (chain->served &&
+			 request__past_others(chain->model, chain->served, wait, &whole))
+			is_for = &whole;
 		if (is_left_out(chain, wait, until))
 			chain->at = wait->head.ts;
 		else
-			explain_wait(chain, wait, clip(chain, wait->head.ts, until));
+			explain_wait(chain, is_for, clip(chain, wait->head.ts, until));
 		between.before = model_thread__wait(thread, i);
 		between.after = NULL;
 	}
@@ -710,6 +715,7 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 		.serves = served->head.conn,
 		.sent_ts = asked->ready_ts};
 	const struct answerer by = {served->head.tid, served->head.ts};
+	const struct ns_exchange *before = chain->served;
 	const struct ns_wait *reading = answerer__reading(
 		chain->model, &by, served->head.conn, asked->head.tid, asked->ready_ts, chain->at);
 	uint64_t arrived = served->arrived_ts ? served->arrived_ts : served->begin_ts;
@@ -720,6 +726,7 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 
 	if (until > served->head.ts)
 		until = served->head.ts;
+	chain->served = served;
 	if (was_queued)
 		arrived = chain->at;
 	else if (reading)
@@ -744,6 +751,7 @@ static void explain_served(struct waker_chain *chain, const struct ns_exchange *
 	if (!was_watched(chain, &by))
 		missing(chain, MISSING_PEER_THREAD);
 	explain_thread(chain, served->head.tid, until, &level);
+	chain->served = before;
 }
 
 /*
@@ -947,6 +955,9 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 	uint32_t serves = level ? level->serves : 0;
 	const struct ns_exchange *asked;
 	bool was_due = chain->is_due;
+	enum by_others by_others = was_due && chain->served
+					   ? request__by_others(model, chain->served, wait)
+					   : BY_OTHERS_NOT;
 
 	if (socket_wait__awaits_datagram(wait)) {
 		explain_answer(chain, view, until, socket_wait__cause(wait, CAUSE_UDP));
@@ -982,6 +993,10 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 		chain->is_due = true;
 		explain_waker(chain, view, until, &level_message);
 		chain->is_due = was_due;
+	} else if (by_others == BY_OTHERS_AND_CLOCK) {
+		spend_time_out(chain, wait, until);
+	} else if (by_others == BY_OTHERS_PERHAPS) {
+		spend_as(chain, until, PATH_UNKNOWN, CAUSE_UNKNOWN, 1);
 	} else if (was_due && is_from_another(model, wait)) {
 		/* It can answer one only when another one has asked: a queue, a lock between
 		 * clients. Whoever waits for this thread is not that one's peer. */
@@ -1391,6 +1406,7 @@ static void begin(struct waker_chain *chain, uint32_t tid, uint64_t from, uint64
 	chain->is_due = chain->is_asking = chain->leaves_stalls = false;
 	chain->request = NULL;
 	chain->reply = NULL;
+	chain->served = NULL;
 	chain->who = who_is(chain->model, tid);
 	whole = part_of(chain, PATH_BLOCKED, CAUSE_UNKNOWN);
 	chain->out.path.parts[chain->out.path.count++] = whole;
@@ -1401,9 +1417,14 @@ const struct attribution *waker_chain__explain(struct waker_chain *chain,
 					       const struct request_place *place, uint64_t from,
 					       uint64_t to)
 {
+	struct ns_wait whole;
+
 	begin(chain, wait->head.tid, from, to);
+	chain->served = place->served;
 	chain->is_due = place->served != NULL;
 	chain->is_asking = place->is_written;
+	if (place->served && request__past_others(chain->model, place->served, wait, &whole))
+		wait = &whole;
 	explain_wait(chain, wait, to);
 	spend(chain, to, CAUSE_UNKNOWN);
 	return &chain->out;
@@ -1454,13 +1475,18 @@ const struct attribution *waker_chain__explain_reply(struct waker_chain *chain,
 	return &chain->out;
 }
 
-const struct attribution *waker_chain__explain_times(struct waker_chain *chain, uint32_t tid,
-						     uint64_t from, uint64_t to)
+const struct attribution *waker_chain__explain_times(struct waker_chain *chain,
+						     const struct ns_exchange *of, uint64_t from,
+						     uint64_t to)
 {
-	begin(chain, tid, from, to);
+	const struct level level = {.cause = CAUSE_SELF};
+
+	begin(chain, of->head.tid, from, to);
 	chain->is_due = true;
 	chain->leaves_stalls = true;
-	explain_times(chain, tid, to, &(struct level){.cause = CAUSE_SELF});
+	if (of->side == NS_EXCHANGE_SERVED)
+		chain->served = of;
+	explain_times(chain, of->head.tid, to, &level);
 	return &chain->out;
 }
 
@@ -1496,7 +1522,7 @@ const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 
 	begin(chain, tid, request__arrived(served), served->head.ts);
 	chain->is_due = true;
-	chain->request = served;
+	chain->request = chain->served = served;
 	explain_queued(chain, served, served->head.ts);
 	if (request__was_awaited(chain->model, served)) {
 		spend(chain, clip(chain, served->begin_ts, served->head.ts), CAUSE_SELF);

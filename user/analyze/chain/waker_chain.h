@@ -37,11 +37,12 @@ const struct attribution *waker_chain__explain_queued(struct waker_chain *chain,
 						      const struct ns_exchange *served,
 						      uint64_t from, uint64_t to);
 /*
- * What a thread did between two times at which it was at a request, without its waits of at least
- * the threshold: the sum of what it says is shorter by these.
+ * What the thread of a request did between two times at which it was at that, without its waits of
+ * at least the threshold: the sum of what it says is shorter by these.
  */
-const struct attribution *waker_chain__explain_times(struct waker_chain *chain, uint32_t tid,
-						     uint64_t from, uint64_t to);
+const struct attribution *waker_chain__explain_times(struct waker_chain *chain,
+						     const struct ns_exchange *of, uint64_t from,
+						     uint64_t to);
 /* All of a request that was made, from the first write of it, or the connect() for it, to the last
  * read of the answer. */
 const struct attribution *waker_chain__explain_made(struct waker_chain *chain,

@@ -97,6 +97,11 @@ struct request_place request__place(const struct model *model, const struct ns_w
 	return place;
 }
 
+bool request_place__is_in(const struct request_place *place)
+{
+	return place->awaited || place->served || place->is_written;
+}
+
 bool request__is_of_target(const struct model *model, const struct ns_exchange *served)
 {
 	const struct exchanges *exchanges = model__exchanges(model);
@@ -212,8 +217,77 @@ static bool is_by_unwatched(const struct model *model, const struct ns_wait *las
 	return last->waker_tgid != last->head.tgid && (!thread || !thread->waits.count);
 }
 
-bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
-			 struct ns_wait *whole)
+/* Not by what came on its own connection. */
+static bool is_ended_by_another(const struct model *model, const struct ns_exchange *served,
+				const struct ns_wait *wait)
+{
+	bool is_own = wait->conn_basis == NS_CONN_READY && wait->head.conn == served->head.conn;
+
+	return !is_own && is_from_client(model, wait);
+}
+
+/* In a call for whatever comes, at a request that it has read and not begun to answer. */
+static bool is_at(const struct model *model, const struct ns_exchange *served,
+		  const struct ns_wait *wait)
+{
+	return wait->head.tid == served->head.tid && wait->off_ts >= served->ready_ts &&
+	       wait->off_ts < exchange__first_write(served) && is_receiving(model, wait);
+}
+
+bool request__past_others(const struct model *model, const struct ns_exchange *served,
+			  const struct ns_wait *wait, struct ns_wait *whole)
+{
+	const struct model_thread *thread = model__thread(model, wait->head.tid);
+	const struct ns_wait *next, *last = NULL;
+
+	if (!is_at(model, served, wait) || !is_ended_by_another(model, served, wait))
+		return false;
+	for (size_t i = 0; (next = model_thread__wait(thread, i)); i++) {
+		if (next->off_ts >= exchange__first_write(served))
+			break;
+		if (next->off_ts < wait->head.ts || next->syscall != wait->syscall ||
+		    !is_at(model, served, next))
+			continue;
+		last = next;
+		if (!is_ended_by_another(model, served, next))
+			break;
+	}
+	if (!last)
+		return false;
+	*whole = *last;
+	whole->off_ts = wait->off_ts;
+	return true;
+}
+
+/* In whole ms, rounded up. */
+static bool ran_out_by(const struct ns_wait *wait, uint64_t ts)
+{
+	return wait->arg2 && wait->arg2 != NS_TIMEOUT_NEVER &&
+	       wait->off_ts + 1000000ull * (wait->arg2 - 1) <= ts;
+}
+
+enum by_others request__by_others(const struct model *model, const struct ns_exchange *served,
+				  const struct ns_wait *wait)
+{
+	const struct model_thread *thread = model__thread(model, wait->head.tid);
+	const struct ns_wait *piece;
+	unsigned others = 0;
+
+	if (!is_at(model, served, wait) || !is_ended_by_another(model, served, wait))
+		return BY_OTHERS_NOT;
+	for (size_t i = 0; (piece = model_thread__wait(thread, i)); i++) {
+		if (!is_at(model, served, piece) || !is_ended_by_another(model, served, piece))
+			continue;
+		others++;
+		if (piece->head.ts == wait->head.ts &&
+		    ran_out_by(piece, exchange__first_write(served)))
+			return BY_OTHERS_AND_CLOCK;
+	}
+	return others > 1 ? BY_OTHERS_PERHAPS : BY_OTHERS_FIRST;
+}
+
+bool request__whole_wait(const struct model *model, const struct ns_exchange *of,
+			 const struct ns_wait *wait, struct ns_wait *whole)
 {
 	const struct model_thread *thread = model__thread(model, wait->head.tid);
 	const struct ns_exchange *served = NULL;
@@ -221,9 +295,9 @@ bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
 	bool is_in = false;
 
 	if (is_receiving(model, wait))
-		served = served_at(model, wait);
+		served = of && of->head.tid == wait->head.tid ? of : served_at(model, wait);
 	for (size_t i = 0; served && (piece = model_thread__wait(thread, i)); i++) {
-		bool by_timer;
+		bool by_timer, is_passed;
 
 		if (!piece->state || piece->off_ts < served->ready_ts)
 			continue;
@@ -236,8 +310,9 @@ bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
 		}
 		by_timer = wait_view__of(model, piece).waker == WAKER_TIMER;
 		is_in |= piece->off_ts == wait->off_ts;
-		last = by_timer ? piece : NULL;
-		if (by_timer || !is_in)
+		is_passed = by_timer || request__past_others(model, served, piece, whole);
+		last = is_passed ? piece : NULL;
+		if (is_passed || !is_in)
 			continue;
 		if (first == piece || (!was_at_it_since(model, piece, first->head.ts) &&
 				       !is_by_unwatched(model, piece)))

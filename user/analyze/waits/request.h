@@ -34,10 +34,29 @@ bool request__is_of_target(const struct model *model, const struct ns_exchange *
 /*
  * A thread that is at a request may look after its own clock now and then, and wait on: what ends
  * the last of these waits, it had waited for in all of them. False: this one is a wait by itself,
- * or nobody knows what its end would have come from.
+ * or nobody knows what its end would have come from. of: the request that is looked at; NULL, or
+ * another thread's: of those that the wait lies in, the one that is over first.
  */
-bool request__whole_wait(const struct model *model, const struct ns_wait *wait,
-			 struct ns_wait *whole);
+bool request__whole_wait(const struct model *model, const struct ns_exchange *of,
+			 const struct ns_wait *wait, struct ns_wait *whole);
+/*
+ * Another client's request ends a wait of an event loop, and brings the one that it serves no
+ * nearer to its answer: what ends the loop's next wait, that one waits for. Not if the answer
+ * begins before the loop waits again: then it came of what the other client asked. whole: the wait
+ * from there until then; False: nothing of that was seen.
+ */
+bool request__past_others(const struct model *model, const struct ns_exchange *served,
+			  const struct ns_wait *wait, struct ns_wait *whole);
+/* A loop's last wait before it answers, which another client's request ended. */
+enum by_others {
+	BY_OTHERS_NOT,
+	BY_OTHERS_FIRST,     /* nobody else came before: that brought the answer */
+	BY_OTHERS_AND_CLOCK, /* the time-out of the wait was over as well: rather that one did */
+	BY_OTHERS_PERHAPS,   /* others came before and brought no answer: nobody knows */
+};
+
+enum by_others request__by_others(const struct model *model, const struct ns_exchange *served,
+				  const struct ns_wait *wait);
 /* How many requests on connections but these a thread answered from then to then, as far as it is
  * told: none of short ones. */
 uint32_t request__others(const struct model *model, uint32_t tid, const uint32_t conns[2],

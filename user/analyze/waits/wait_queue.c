@@ -765,7 +765,7 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		for (size_t i = 0; i < CAUSE_COUNT; i++)
 			queue->by_cause[i] += attribution->ns[i];
 	}
-	if (request__whole_wait(queue->model, wait, &whole) && !is_same(&whole, wait)) {
+	if (request__whole_wait(queue->model, NULL, wait, &whole) && !is_same(&whole, wait)) {
 		push_part(queue, PENDING_AGAIN, &pending->exchange, &whole);
 		return;
 	}
@@ -998,8 +998,8 @@ static void judge_times(struct wait_queue *queue, const struct pending *pending,
 		judged->delayed_by = earlier;
 	if (rest.start + model__threshold(queue->model) > wait->head.ts)
 		return;
-	attribution =
-		waker_chain__explain_times(queue->chain, wait->head.tid, rest.start, wait->head.ts);
+	attribution = waker_chain__explain_times(queue->chain, &pending->exchange, rest.start,
+						 wait->head.ts);
 	for (size_t i = 0; i < attribution->slice_count; i++)
 		rest.length += attribution->slices[i].ns;
 	judge_explained(queue, pending, &rest, attribution, judged);

@@ -42,6 +42,7 @@ def links:
 
 # Of the whole report.
 def causes: .causes[] | "cause \(tojson)";
+def between: each_stall("between"; {between_requests} | tojson);
 def completeness: "completeness \(.completeness | tojson)";
 def saved: "verdict saves \(.verdict | {saves_ms, saves_of_ms, share} | tojson)", (.verdict.parts[] | "verdict part \(tojson)");
 def unanswered: "unanswered \(.completeness | {unanswered_requests, unanswered_median_ms} | tojson)";

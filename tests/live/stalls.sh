@@ -116,6 +116,8 @@ case_harmless_delack() {
     # That a thread waited for its CPU is the machine's doing.
     expect_is "stalls beside the client's own pauses" "$(strange '["timer", "runqueue"]')" 0
     expect "pauses of the client" "$(count_of timer)" '>=' "$((FEW / 2))"
+    expect_is "pauses that a request waited for" "$(report '[.stalls[] | select(.cause == "timer" and (.between_requests | not))] | length')" 0
+    expect_is "advice against them" "$(report '.verdict | select(.cause == "timer").advice[]')" ""
     expect "delayed ACKs fired" "$(report '[.connections[].delayed_acks.fired] | add')" '>=' "$((FEW / 2))"
 }
 

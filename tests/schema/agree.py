@@ -78,15 +78,20 @@ def percentile(durations, hundredths):
     return sorted(durations)[max((len(durations) * hundredths + 99) // 100, 1) - 1]
 
 
+def row_of(what):
+    """Of a row or a stall: what a thread sleeps between its requests has a row beside the others of its cause."""
+    return what["cause"], "pace" in what or what["cause"] == "timer" and "between_requests" in what
+
+
 def causes(report):
     """The causes against the stalls, as far as all of these are listed."""
     window = report["window"]["duration_ms"]
     whole = not report["completeness"]["stalls_not_kept"]
     listed = {}
     for stall in report["stalls"]:
-        listed.setdefault(stall["cause"], []).append(stall)
+        listed.setdefault(row_of(stall), []).append(stall)
     for row in report["causes"]:
-        name, stalls = row["cause"], listed.pop(row["cause"], [])
+        name, stalls = row["cause"], listed.pop(row_of(row), [])
         took = [stall["duration_ms"] for stall in stalls]
         if not 0 <= row["share"] <= 1:
             yield f"{name}: a share of {row['share']}"
@@ -105,11 +110,13 @@ def causes(report):
                            ("p99_ms", percentile(took, 99))):
             if abs(value - row[key]) > SLACK_MS:
                 yield f"{name}: {key} is {row[key]}, of its stalls {value:.6f}"
-        spans = [(max(stall["start_ms"], 0), min(stall["start_ms"] + stall["duration_ms"], window)) for stall in stalls
-                 if stall["start_ms"] is not None]
-        if window and abs(covered(spans) / window - row["share"]) > 1e-5:
-            yield f"{name}: its share is {row['share']}, its stalls cover {covered(spans) / window:.6f} of the window"
-    for name in listed:
+        for key_of, counted in (("share", stalls), ("share_in_requests", [stall for stall in stalls if "between_requests" not in stall])):
+            spans = [(max(stall["start_ms"], 0), min(stall["start_ms"] + stall["duration_ms"], window)) for stall in counted
+                     if stall["start_ms"] is not None]
+            share = row.get(key_of, row["share"])
+            if window and abs(covered(spans) / window - share) > 1e-5:
+                yield f"{name}: its {key_of} is {share}, its stalls cover {covered(spans) / window:.6f} of the window"
+    for name, _ in listed:
         yield f"{name}: it has stalls, and is not among the causes"
 
 
@@ -137,18 +144,18 @@ def durations(report):
 
 
 def leading(report):
-    """By share; a given cause only when it took more than twice as much."""
-    def most(rows):
-        return max(rows, key=lambda row: row["share"], default=None)
-
-    free = most([row for row in report["causes"] if row["cause"] not in GIVEN])
-    given = most([row for row in report["causes"] if row["cause"] in GIVEN])
+    """By share in requests, or where none had any by share; a given cause only when it took more than twice as much."""
+    rows = [(row.get("share_in_requests", row["share"]), row["cause"]) for row in report["causes"]]
+    if not any(share for share, _ in rows):
+        rows = [(row["share"], row["cause"]) for row in report["causes"]]
+    free = max((row for row in rows if row[1] not in GIVEN), default=None)
+    given = max((row for row in rows if row[1] in GIVEN), default=None)
     if free and given:
         # The shares are rounded.
-        near = abs(2 * free["share"] - given["share"]) <= 2e-6
-        return {free["cause"], given["cause"]} if near else {(given if 2 * free["share"] < given["share"] else free)["cause"]}
+        near = abs(2 * free[0] - given[0]) <= 2e-6
+        return {free[1], given[1]} if near else {(given if 2 * free[0] < given[0] else free)[1]}
     best = free or given
-    return {row["cause"] for row in report["causes"] if abs(row["share"] - best["share"]) <= 1e-6} if best else {None}
+    return {cause for share, cause in rows if abs(share - best[0]) <= 1e-6} if best else {None}
 
 
 def headline(report, row):
@@ -200,11 +207,17 @@ def frequency(report, row):
 
 def besides(report):
     """ "Besides: 12 lock stalls (480 ms, 12.0%)": counts and totals of other causes. """
-    rows = {row["cause"]: row for row in report["causes"]}
+    rows = {row["cause"]: row for row in report["causes"] if "pace" not in row}
     for count, name, total, unit in re.findall(rf"([\d,]+) ([a-z-]+) stalls? \({TIME},", report["verdict"]["text"]):
         row = rows.get(name)
         if not row or number(count) != row["count"] or not shows(total, unit, row["total_ms"]):
             yield f"the text has {count} {name} stalls of {total} {unit}, the causes {row}"
+    paces = [row for row in report["causes"] if "pace" in row]
+    said = re.search(rf"Between its requests it slept by its own timer: ([\d,]+) times?, {TIME} in all", report["verdict"]["text"])
+    if bool(said) != (bool(paces) and len(report["causes"]) > 1):
+        yield f"the causes have the pace {paces}, the text {said and said[0]}"
+    elif said and (number(said[1]) != paces[0]["count"] or not shows(said[2], said[3], paces[0]["total_ms"])):
+        yield f"the text has {said[0]}, the causes {paces[0]}"
 
 
 def saving(report, row):
@@ -227,6 +240,8 @@ def saving(report, row):
         most = max(part["own_ms"] + below for part, below in zip(parts, unknown)) / parts[0]["total_ms"] * row["p50_ms"]
         if saves > most * 1.001 + SLACK_MS:
             yield f"it saves {saves} ms, and the largest part of {row['p50_ms']} ms is {most:.6f} ms"
+    if "pace" in row and (saves or verdict["advice"]):
+        yield f"the pace is its own choice, and an advice is {verdict['advice']}"
     for advice in verdict["advice"]:
         for value, unit in re.findall(rf"saves {TIME}", advice):
             if not shows(value, unit, saves):
@@ -238,7 +253,7 @@ def saving(report, row):
 
 def verdict(report):
     said = report["verdict"]
-    rows = {row["cause"]: row for row in report["causes"]}
+    rows = {row["cause"]: row for row in sorted(report["causes"], key=lambda row: "pace" not in row)}
     if said["cause"] not in leading(report):
         yield f"the verdict is {said['cause']}, most time took {leading(report)}"
     for text in [said["headline"], said["text"], *said["advice"]]:

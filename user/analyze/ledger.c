@@ -33,7 +33,7 @@ struct entry {
 	uint32_t number;
 	uint32_t request; /* the connection of its own request, 0: of none */
 	uint32_t conn;    /* one of the kind that it is told of, 0: none so far */
-	enum cause cause;
+	struct account *account;
 };
 
 #define ENTRIES 1024 /* the last ones */
@@ -42,7 +42,7 @@ struct ledger {
 	const struct model *model;
 	struct sites *sites;
 	struct report report;
-	struct account accounts[CAUSE_COUNT];
+	struct account accounts[REPORT_CAUSES]; /* by cause, and behind them the pace */
 	struct stalls *stalls;
 	uint32_t numbers;
 	struct entry entries[ENTRIES]; /* by number */
@@ -54,7 +54,7 @@ struct ledger *ledger__new(const struct model *model)
 
 	ledger->model = model;
 	ledger->sites = sites__new();
-	for (size_t i = 0; i < CAUSE_COUNT; i++)
+	for (size_t i = 0; i < REPORT_CAUSES; i++)
 		ledger->accounts[i].tallies = table__new(TALLIES);
 	ledger->stalls = stalls__new(&ledger->report);
 	return ledger;
@@ -67,7 +67,7 @@ void ledger__free(struct ledger *ledger)
 	if (!ledger)
 		return;
 	report = &ledger->report;
-	for (size_t i = 0; i < CAUSE_COUNT; i++)
+	for (size_t i = 0; i < REPORT_CAUSES; i++)
 		table__free(ledger->accounts[i].tallies, free);
 	stalls__free(ledger->stalls);
 	report__free_entries(report);
@@ -121,17 +121,23 @@ static struct entry entry_of(const struct report *report, const struct stall *st
 
 	if (is_served(report, request) != is_served(report, conn))
 		request = 0;
-	return (struct entry){stall->number, request, conn, stall->cause};
+	return (struct entry){stall->number, request, conn, NULL};
+}
+
+static struct account *account_of(struct ledger *ledger, enum cause cause, bool is_pace)
+{
+	return &ledger->accounts[is_pace ? CAUSE_COUNT : cause];
 }
 
 /* A connection that comes back is not counted anew, as far as the report knows it. */
-static bool is_new(struct ledger *ledger, enum cause cause, uint32_t number)
+static bool is_new(struct ledger *ledger, const struct account *account, uint32_t number)
 {
 	struct report_conn *conn = report__find_conn(&ledger->report, number);
-	bool known = !number || (conn && conn->stalled_by & 1ull << cause);
+	uint64_t bit = 1ull << (account - ledger->accounts);
+	bool known = !number || (conn && conn->stalled_by & bit);
 
 	if (conn)
-		conn->stalled_by |= 1ull << cause;
+		conn->stalled_by |= bit;
 	return !known;
 }
 
@@ -150,7 +156,8 @@ static const struct tally *least(const struct account *account)
 
 static struct tally *tally_of(struct ledger *ledger, const struct stall *stall)
 {
-	return table__get(ledger->accounts[stall->cause].tallies, stall->conn);
+	return table__get(account_of(ledger, stall->cause, stall__is_pace(stall))->tallies,
+			  stall->conn);
 }
 
 static struct tally *find_tally(struct ledger *ledger, struct account *account,
@@ -160,7 +167,7 @@ static struct tally *find_tally(struct ledger *ledger, struct account *account,
 
 	if (tally)
 		return tally;
-	account->conns += is_new(ledger, stall->cause, stall->conn);
+	account->conns += is_new(ledger, account, stall->conn);
 	if (table__count(account->tallies) == TALLIES)
 		free(table__take(account->tallies, least(account)->conn));
 	tally = xcalloc(1, sizeof(*tally));
@@ -213,16 +220,17 @@ static void list_causes(struct ledger *ledger)
 	struct report *report = &ledger->report;
 
 	report->cause_count = 0;
-	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+	for (size_t i = 0; i < REPORT_CAUSES; i++) {
 		const struct account *account = &ledger->accounts[i];
 
 		if (account->count)
-			report->causes[report->cause_count++] =
-				(struct report_cause){.cause = (enum cause)i,
-						      .count = account->count,
-						      .requests = requests_of(account),
-						      .total_ns = account->total_ns,
-						      .max_ns = account->max_ns};
+			report->causes[report->cause_count++] = (struct report_cause){
+				.cause = i < CAUSE_COUNT ? (enum cause)i : CAUSE_TIMER,
+				.is_pace = i == CAUSE_COUNT,
+				.count = account->count,
+				.requests = requests_of(account),
+				.total_ns = account->total_ns,
+				.max_ns = account->max_ns};
 	}
 	sort_array(report->causes, report->cause_count, sizeof(report->causes[0]), most_first);
 }
@@ -235,13 +243,15 @@ static bool keeps_steps(const struct ledger *ledger, const struct tally *tally)
 const struct stall *ledger__enter(struct ledger *ledger, const struct incident *incident,
 				  const struct finding *finding)
 {
-	struct account *account = &ledger->accounts[finding->stall.cause];
+	struct account *account =
+		account_of(ledger, finding->stall.cause, stall__is_pace(&finding->stall));
 	struct tally *tally = find_tally(ledger, account, &finding->stall);
 	struct stall *stall = stalls__add(ledger->stalls);
 
 	*stall = finding->stall;
 	stall->number = ++ledger->numbers;
 	ledger->entries[stall->number % ENTRIES] = entry_of(&ledger->report, stall);
+	ledger->entries[stall->number % ENTRIES].account = account;
 	account->own += ledger->entries[stall->number % ENTRIES].request != 0;
 	sites__join(ledger->sites, ledger->model, stall);
 	if (keeps_steps(ledger, tally)) {
@@ -266,7 +276,7 @@ void ledger__extend(struct ledger *ledger, uint32_t number, const struct stall *
 
 	if (!stall)
 		return;
-	account = &ledger->accounts[stall->cause];
+	account = account_of(ledger, stall->cause, stall__is_pace(stall));
 	tally = tally_of(ledger, stall);
 	for (size_t i = 0; i < more->slice_count; i++)
 		stall__slice(stall, more->slices[i].cause, more->slices[i].ns);
@@ -294,7 +304,7 @@ void ledger__join(struct ledger *ledger, uint32_t number, const struct stall_wai
 void ledger__delay(struct ledger *ledger, uint32_t number, uint32_t conn)
 {
 	struct entry *entry = &ledger->entries[number % ENTRIES];
-	struct account *account = &ledger->accounts[entry->cause];
+	struct account *account = entry->account;
 
 	if (entry->number != number || entry->request == conn)
 		return;
@@ -303,7 +313,7 @@ void ledger__delay(struct ledger *ledger, uint32_t number, uint32_t conn)
 	if (is_served(&ledger->report, entry->conn) != is_served(&ledger->report, conn))
 		return;
 	account->delayed++;
-	account->conns += is_new(ledger, entry->cause, conn);
+	account->conns += is_new(ledger, entry->account, conn);
 	list_causes(ledger);
 }
 
@@ -322,7 +332,7 @@ static void join_sites(struct ledger *ledger)
 {
 	struct report *report = &ledger->report;
 
-	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+	for (size_t i = 0; i < REPORT_CAUSES; i++) {
 		struct tally *tally;
 		size_t cursor = 0;
 
@@ -342,7 +352,7 @@ static void join_sites(struct ledger *ledger)
 		tally__take_looks(tally, stall);
 	}
 	/* What these did not have. */
-	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+	for (size_t i = 0; i < REPORT_CAUSES; i++) {
 		struct tally *tally;
 		size_t cursor = 0;
 
@@ -475,20 +485,22 @@ static void count_roles(const struct report *report, const struct account *accou
 	}
 }
 
-static void close_cause(const struct ledger *ledger, struct report_cause *cause)
+static void close_cause(struct ledger *ledger, struct report_cause *cause)
 {
 	const struct report *report = &ledger->report;
-	const struct account *account = &ledger->accounts[cause->cause];
+	const struct account *account = account_of(ledger, cause->cause, cause->is_pace);
 	uint64_t window = report->end_ts - report->start_ts;
 	struct tally *main = greatest(account);
 	size_t count;
-	uint64_t *durations = stalls__durations(report, cause->cause, &count);
+	uint64_t *durations = stalls__durations(report, cause, &count);
 
 	cause->p50_ns = percentile(durations, count, 50);
 	cause->p99_ns = percentile(durations, count, 99);
 	free(durations);
-	cause->covered_ns = stalls__covered(report, cause->cause, NULL);
+	cause->covered_ns = stalls__covered(report, cause, NULL, false);
+	cause->in_requests_ns = stalls__covered(report, cause, NULL, true);
 	cause->share = window ? (double)cause->covered_ns / (double)window : 0;
+	cause->in_requests_share = window ? (double)cause->in_requests_ns / (double)window : 0;
 	cause->whole = account->whole;
 	cause->inferred = account->inferred;
 	cause->conns = account->conns;
@@ -496,7 +508,7 @@ static void close_cause(const struct ledger *ledger, struct report_cause *cause)
 	cause->main = main;
 	if (!main)
 		return;
-	main->covered_ns = stalls__covered(report, cause->cause, &main->conn);
+	main->covered_ns = stalls__covered(report, cause, &main->conn, false);
 	close_reader(report, main);
 	join_others(report, account, main);
 }

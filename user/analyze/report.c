@@ -150,11 +150,23 @@ const struct stall *report__stall(const struct report *report, uint32_t number)
 
 const struct report_cause *report__cause(const struct report *report, enum cause cause)
 {
+	const struct report_cause *found = NULL;
+
 	for (size_t i = 0; i < report->cause_count; i++) {
-		if (report->causes[i].cause == cause)
-			return &report->causes[i];
+		if (report->causes[i].cause == cause && (!found || found->is_pace))
+			found = &report->causes[i];
 	}
-	return NULL;
+	return found;
+}
+
+/* What of a cause's time counts for the verdict. */
+static uint64_t weight(const struct report *report, const struct report_cause *cause)
+{
+	for (size_t i = 0; i < report->cause_count; i++) {
+		if (report->causes[i].in_requests_ns)
+			return cause->in_requests_ns;
+	}
+	return cause->covered_ns;
 }
 
 const struct report_cause *report__leading(const struct report *report)
@@ -165,11 +177,11 @@ const struct report_cause *report__leading(const struct report *report)
 		const struct report_cause *cause = &report->causes[i];
 		const struct report_cause **best = &most[cause__info(cause->cause)->is_given];
 
-		if (!*best || cause->covered_ns > (*best)->covered_ns)
+		if (!*best || weight(report, cause) > weight(report, *best))
 			*best = cause;
 	}
 	if (most[0] && most[1])
-		return most[2 * most[0]->covered_ns < most[1]->covered_ns];
+		return most[2 * weight(report, most[0]) < weight(report, most[1])];
 	return most[0] ? most[0] : most[1];
 }
 
@@ -206,7 +218,8 @@ const struct stall *report__example(const struct report *report, enum cause caus
 	for (size_t i = 0; i < report->stall_count; i++) {
 		const struct stall *stall = &report->stalls[i];
 
-		if (stall->cause != cause || (conn && stall->conn != conn) || !stall->step_count)
+		if (stall->cause != cause || (conn && stall->conn != conn) || !stall->step_count ||
+		    (figures && stall__is_pace(stall) != figures->is_pace))
 			continue;
 		if (!best || is_better(stall, best, median_ns))
 			best = stall;

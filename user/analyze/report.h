@@ -59,7 +59,7 @@ struct report_conn {
 	bool closed;
 	uint64_t closing;    /* which closing of all it was */
 	uint64_t stalled_ns; /* stalls at this end */
-	uint64_t stalled_by; /* a bit for each enum cause */
+	uint64_t stalled_by; /* a bit for each enum cause, and one for the pace */
 	struct acks acks;    /* what the end that opened it writes may be none */
 };
 
@@ -230,6 +230,7 @@ struct stall {
 	bool exact;       /* false: an end of it was not seen itself */
 	bool open;        /* it still lasted when the window, or the connection, closed */
 	bool tried_again; /* a thread looked for its lock again and again, by a time-out */
+	bool is_between;  /* a thread that makes requests was in none */
 
 	uint32_t reason;       /* NS_HOLD_* of what was held */
 	uint32_t held_bytes;   /* 0: nothing was held, the stall is a wait */
@@ -283,6 +284,8 @@ enum stall_trait {
 	STALL_PEER_UNSEEN = 4, /* held, and the other end's part in it was not seen */
 	STALL_ON_CONN = 8,     /* there is a connection in it */
 	STALL_HELD = 16,       /* bytes were held */
+	STALL_BETWEEN = 32,    /* struct stall.is_between */
+	STALL_PACE = 64,       /* stall__is_pace() */
 };
 
 /* A stall that is not listed. */
@@ -298,6 +301,7 @@ struct tally;
 
 struct report_cause {
 	enum cause cause;
+	bool is_pace; /* stall__is_pace() is true of all of them, else of none */
 	uint32_t count;
 	/* That these stalls held up, 0: no more than one each. One thread may have many at a time.
 	 */
@@ -307,15 +311,19 @@ struct report_cause {
 	/* Filled at the end: */
 	uint64_t p50_ns;
 	uint64_t p99_ns;
-	uint64_t covered_ns; /* of the window: what several stalls have in common counts once */
-	double share;        /* of the window, 0..1: covered_ns */
-	uint64_t whole;      /* stalls of which every link was seen */
-	uint64_t inferred;   /* stalls of which a link is deduced */
-	uint64_t conns;      /* connections it was seen on */
-	uint64_t served;     /* stalls on connections that a target accepted, */
-	uint64_t made;       /* and on others */
+	uint64_t covered_ns;     /* of the window: what several stalls have in common counts once */
+	uint64_t in_requests_ns; /* likewise, of stalls that are not between requests */
+	double share;            /* of the window, 0..1: covered_ns */
+	double in_requests_share;
+	uint64_t whole;           /* stalls of which every link was seen */
+	uint64_t inferred;        /* stalls of which a link is deduced */
+	uint64_t conns;           /* connections it was seen on */
+	uint64_t served;          /* stalls on connections that a target accepted, */
+	uint64_t made;            /* and on others */
 	const struct tally *main; /* the connection on which it took most; NULL: none */
 };
+
+#define REPORT_CAUSES (CAUSE_COUNT + 1) /* the pace beside the other stalls of its cause */
 
 /* Where an exchange's time went: a cause for each part, in time order. */
 struct request_view {
@@ -506,7 +514,7 @@ struct report {
 	struct stall_brief *briefs;
 	uint64_t judged_from; /* the first stalls from then on are listed too; 0 no such time */
 	size_t cause_count;   /* only causes that occurred; at the end by covered_ns, most first */
-	struct report_cause causes[CAUSE_COUNT];
+	struct report_cause causes[REPORT_CAUSES];
 	uint64_t longest_wait_ns; /* of a target thread with work owed, no stall; 0: not seen */
 	enum cause longest_wait_cause;
 	uint64_t unfollowed_ns;      /* in long waits on sockets that netstall does not follow, */
@@ -549,11 +557,13 @@ const struct report_process *report__process(const struct report *report, uint32
  * name goes before its process. Not made safe to print. */
 const char *report__comm(const struct report *report, uint32_t pid, uint32_t tid);
 const struct stall *report__stall(const struct report *report, uint32_t number);
+/* Of other stalls than the pace, where there are any. */
 const struct report_cause *report__cause(const struct report *report, enum cause cause);
 /*
- * The cause that a verdict is about: the one that took most of the window (covered_ns). One that
- * can be changed goes before one that is given (struct cause_info.is_given) if it took at least
- * half as much. NULL: no stall.
+ * The cause that a verdict is about: the one that took most of the window in requests
+ * (in_requests_ns), or where none was in any most of all (covered_ns). One that can be changed goes
+ * before one that is given (struct cause_info.is_given) if it took at least half as much. NULL: no
+ * stall.
  */
 const struct report_cause *report__leading(const struct report *report);
 /*

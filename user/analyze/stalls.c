@@ -206,22 +206,31 @@ static int by_value(const void *a, const void *b)
 	return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-uint64_t *stalls__durations(const struct report *report, enum cause cause, size_t *count)
+/* All of them: those that are listed, and the briefs of the others. */
+static struct stall_brief brief_at(const struct report *report, size_t at)
+{
+	return at < report->stall_count ? stall__brief(&report->stalls[at])
+					: report->briefs[at - report->stall_count];
+}
+
+static bool is_of(const struct stall_brief *brief, const struct report_cause *cause)
+{
+	return brief->cause == cause->cause && !(brief->traits & STALL_PACE) == !cause->is_pace;
+}
+
+uint64_t *stalls__durations(const struct report *report, const struct report_cause *cause,
+			    size_t *count)
 {
 	size_t most = report->stall_count + report->brief_count;
 	uint64_t *durations;
 
 	*count = 0;
 	durations = xcalloc(most + 1, sizeof(*durations));
-	for (size_t i = 0; i < report->stall_count; i++) {
-		const struct stall *stall = &report->stalls[i];
+	for (size_t i = 0; i < most; i++) {
+		struct stall_brief brief = brief_at(report, i);
 
-		if (stall->cause == cause)
-			durations[(*count)++] = stall->end_ts - stall->start_ts;
-	}
-	for (size_t i = 0; i < report->brief_count; i++) {
-		if (report->briefs[i].cause == cause)
-			durations[(*count)++] = report->briefs[i].ns;
+		if (is_of(&brief, cause))
+			durations[(*count)++] = brief.ns;
 	}
 	sort_array(durations, *count, sizeof(*durations), by_value);
 	return durations;
@@ -250,18 +259,18 @@ static bool cut_to_window(const struct report *report, const struct stall_brief 
 	return span->start_ts < span->end_ts;
 }
 
-uint64_t stalls__covered(const struct report *report, enum cause cause, const uint32_t *conn)
+uint64_t stalls__covered(const struct report *report, const struct report_cause *cause,
+			 const uint32_t *conn, bool in_requests)
 {
 	size_t all = report->stall_count + report->brief_count, count = 0;
 	struct span *spans = xcalloc(all + 1, sizeof(*spans));
 	uint64_t covered = 0, until = 0;
 
 	for (size_t i = 0; i < all; i++) {
-		struct stall_brief brief = i < report->stall_count
-						   ? stall__brief(&report->stalls[i])
-						   : report->briefs[i - report->stall_count];
+		struct stall_brief brief = brief_at(report, i);
 
-		if (brief.cause == cause && (!conn || brief.conn == *conn))
+		if (is_of(&brief, cause) && !(in_requests && brief.traits & STALL_BETWEEN) &&
+		    (!conn || brief.conn == *conn))
 			count += cut_to_window(report, &brief, &spans[count]);
 	}
 	sort_array(spans, count, sizeof(*spans), by_start);

@@ -25,9 +25,11 @@ bool stalls__has_room_for_steps(const struct stalls *stalls);
 void stalls__close(struct stalls *stalls);
 /* The durations of all stalls of this cause, as far as they are known, sorted; the caller frees
  * them. */
-uint64_t *stalls__durations(const struct report *report, enum cause cause, size_t *count);
+uint64_t *stalls__durations(const struct report *report, const struct report_cause *cause,
+			    size_t *count);
 /* How much of the window stalls of this cause took, on this connection or (NULL) on all: what
  * several have in common counts once. */
-uint64_t stalls__covered(const struct report *report, enum cause cause, const uint32_t *conn);
+uint64_t stalls__covered(const struct report *report, const struct report_cause *cause,
+			 const uint32_t *conn, bool in_requests);
 
 #endif

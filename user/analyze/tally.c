@@ -55,13 +55,19 @@ static bool has_connection(const struct stall *stall)
 	return false;
 }
 
+bool stall__is_pace(const struct stall *stall)
+{
+	return stall->is_between && stall->cause == CAUSE_TIMER;
+}
+
 unsigned stall__traits(const struct stall *stall)
 {
 	bool unseen = (!stall->exact || stall->missing) && !is_far_and_prompt(stall);
 
 	return (stall__is_whole(stall) ? STALL_WHOLE : 0) |
 	       (end_is_a_guess(stall) ? STALL_END_GUESSED : 0) | (unseen ? STALL_PEER_UNSEEN : 0) |
-	       (has_connection(stall) ? STALL_ON_CONN : 0) | (stall->held_bytes ? STALL_HELD : 0);
+	       (has_connection(stall) ? STALL_ON_CONN : 0) | (stall->held_bytes ? STALL_HELD : 0) |
+	       (stall->is_between ? STALL_BETWEEN : 0) | (stall__is_pace(stall) ? STALL_PACE : 0);
 }
 
 struct stall_brief stall__brief(const struct stall *stall)
@@ -364,6 +370,7 @@ void tally__add(struct tally *tally, const struct stall *stall)
 		tally->example.step_count = 0;
 	}
 	tally->cause = stall->cause;
+	tally->is_pace = stall__is_pace(stall);
 	tally->conn = stall->conn;
 	tally->count++;
 	tally->inferred += stall->confidence == CONFIDENCE_INFERRED;

@@ -43,6 +43,7 @@ struct tally_in_turn {
 /* The stalls of one cause on one connection. */
 struct tally {
 	enum cause cause;
+	bool is_pace;
 	uint32_t conn;
 	uint32_t count;
 	uint32_t whole;    /* every link seen, both ends of it exact */
@@ -82,6 +83,8 @@ bool tally__is_unanswered(const struct tally *tally);
 const struct ns_wait *stall__socket_wait(const struct stall *stall);
 /* Every link was seen, and both ends of it exactly. */
 bool stall__is_whole(const struct stall *stall);
+/* A program that makes requests slept by its own timer meanwhile: none of them waited for that. */
+bool stall__is_pace(const struct stall *stall);
 /* A set of enum stall_trait. */
 unsigned stall__traits(const struct stall *stall);
 struct stall_brief stall__brief(const struct stall *stall);

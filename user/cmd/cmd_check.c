@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "user/analyze/tally.h"
 #include "user/base/clock.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
@@ -204,7 +205,7 @@ static void on_stall(void *context, const struct report *so_far, const struct st
 {
 	struct check_run *run = context;
 
-	if (!run->judging || stall->start_ts < run->judged_from)
+	if (!run->judging || stall->start_ts < run->judged_from || stall__is_pace(stall))
 		return;
 	if (run->flight && beyond__stall(&run->beyond, so_far, stall))
 		flight__stall(run->flight, stall);

@@ -294,7 +294,8 @@ static const struct template advice[] = {
 	 "or memory of the machine (vmstat, /proc/pressure/memory): at most this {saves}."},
 	{FOR(MEMORY),
 	 "Or let it use less: smaller caches and buffers, allocated before requests come."},
-	{FOR(TIMER),
+	/* Its pace is its own choice. */
+	{FOR(TIMER), "{!is_pace}"
 	 "If [{doer}|{waiter}] need not wait that long[ in {doer_call}][, called in {sleep_place}]: shorten the time that it asks "
 	 "for, or let what it waits for wake it: at most this {saves}."},
 };

@@ -73,3 +73,22 @@ void coverage__add_waits(char **text, const struct report *report)
 	}
 	builder__add(text, ".");
 }
+
+/* A hundredth of the time is enough for a stall to have been there. */
+bool coverage__is_unfollowed(const struct report *report)
+{
+	return report->unfollowed_ns &&
+	       100 * report->unfollowed_ns >= report->end_ts - report->start_ts;
+}
+
+bool coverage__is_network_free(const struct report *report)
+{
+	if (!report->complete || report__cause(report, CAUSE_UNKNOWN) ||
+	    coverage__is_unfollowed(report))
+		return false;
+	for (size_t i = 0; i < report->cause_count; i++) {
+		if (cause__rank(report->causes[i].cause) == CAUSE_RANK_NETWORK)
+			return false;
+	}
+	return true;
+}

@@ -12,4 +12,9 @@ bool coverage__has_waits(const struct report *report);
 /* "What it waits for, in waits of 10 ms and more: idle 71%, peer-app 29%."; else nothing. */
 void coverage__add_waits(char **text, const struct report *report);
 
+/* Much of the time was spent on sockets that netstall does not follow. */
+bool coverage__is_unfollowed(const struct report *report);
+/* No stall was the network's, and all in sight that could be one. */
+bool coverage__is_network_free(const struct report *report);
+
 #endif

@@ -145,7 +145,8 @@ static const char timer[] =
 	"|{?is_signalled}{waited}[ until {waker} woke it]."
 	"|{?is_time_out}{waited} until the time-out[ of {time_out}] that it had set itself ran out: nothing that it waited for "
 	"came."
-	"|{waiter} slept[ in {call}], as long as it had asked for.][{made_of}]";
+	"|{waiter} slept[ in {call}], as long as it had asked for.][{made_of}]"
+	"[{?is_pace} That is its pace: none of its requests waited for it[, and they take {median_request} at the median].]";
 
 static const char uring[] = "{waited} for a completion of io_uring[, on ring {ring}].{what_ended_it}[{chain}]";
 

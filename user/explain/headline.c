@@ -58,6 +58,9 @@ static const struct template headlines[] = {
 	{FOR(STOPPED), "{?by_freezer}{waiter} is frozen, with its cgroup[, until {resumer} lets it go on]"},
 	{FOR(STOPPED), "{waiter} is stopped[, until {resumer} lets it go on]"},
 	{FOR(MEMORY), "{waiter} waits for memory"},
+	{FOR(TIMER), "{?is_pace}[{?is_network_free}nothing held it back on the network; ]{waiter} "
+	 "[{?is_signalled}waits[ in {call}] for [{waker}|another thread][{because}]|{?is_time_out}waits[ in {call}] until its own time-out"
+	 "|sleeps[ in {call}] by its own timer] between its requests"},
 	{FOR(TIMER), "{?is_signalled}{waiter} waits[ in {call}] for [{waker}|another thread][{because}]"},
 	{FOR(TIMER), "{?is_time_out}a time-out of {waiter} runs out[ in {call}]"},
 	{FOR(TIMER), "{waiter} sleeps[ in {call}]"},

@@ -13,6 +13,7 @@
 #include "user/explain/call_site.h"
 #include "user/explain/chain.h"
 #include "user/explain/clauses.h"
+#include "user/explain/coverage.h"
 #include "user/explain/parts.h"
 #include "user/record/syscalls.h"
 #include "user/record/uring_ops.h"
@@ -147,6 +148,14 @@ static bool is_asleep(const struct context *context)
 	const char *name = name_call(context);
 
 	return name && strstr(name, "nanosleep");
+}
+
+/* All of them together; NULL: none was seen. */
+static const struct report_requests *requests_made(const struct report *report)
+{
+	return report->requests_count && report->requests[0].role == REQUEST_MADE
+		       ? &report->requests[0]
+		       : NULL;
 }
 
 /* A call ended that gives a time-out, not one that sleeps. */

@@ -57,17 +57,10 @@ static void add_watched(char **text, const struct report *report, const struct w
 	coverage__add_lost(text, report);
 }
 
-/* A hundredth of the time is enough for a stall to have been there. */
-static bool is_unfollowed(const struct report *report)
-{
-	return report->unfollowed_ns &&
-	       100 * report->unfollowed_ns >= report->end_ts - report->start_ts;
-}
-
 /* " It waited 4.20 s (42.0%) on sockets that netstall does not follow (ICMP)." */
 static void add_unfollowed(char **text, const struct report *report)
 {
-	if (is_unfollowed(report))
+	if (coverage__is_unfollowed(report))
 		builder__add(text,
 			     " It waited %s (%s of the time watched) on sockets that netstall "
 			     "does not follow (%s), and what came of that was not seen.",
@@ -79,7 +72,7 @@ static void add_unfollowed(char **text, const struct report *report)
 static void add_why_no_evidence(char **text, const struct report *report,
 				const struct watched *watched)
 {
-	if (is_unfollowed(report))
+	if (coverage__is_unfollowed(report))
 		; /* said behind */
 	else if (!watched->conns && report->children)
 		builder__add(text,
@@ -292,9 +285,10 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 	} else if (report->listener_count) {
 		add_full_queue(&verdict->title, &report->listeners[0]);
 		builder__add(&verdict->title, ".");
-	} else if (watched.conns && report->complete && !is_unfollowed(report)) {
+	} else if (watched.conns && report->complete && !coverage__is_unfollowed(report)) {
 		verdict->title = xstrdup("Nothing held this program back on the network.");
-	} else if (watched.conns && report__is_nearly_complete(report) && !is_unfollowed(report)) {
+	} else if (watched.conns && report__is_nearly_complete(report) &&
+		   !coverage__is_unfollowed(report)) {
 		builder__add(&verdict->title,
 			     "Nothing held this program back on the network; of %s, %s were not "
 			     "seen whole.",
@@ -385,15 +379,28 @@ static void add_other(const struct report_cause *cause, const struct report_caus
 		builder__add(text, ".");
 }
 
+/* " Between its requests it slept by its own timer: 224 times, 2.26 s in all (56.7%)." */
+static void add_pace(const struct report_cause *pace, char **text)
+{
+	builder__add(text, " Between its requests it slept by its own timer: %s, %s in all (%s).",
+		     counted_text(pace->count, "time"), duration_text(pace->total_ns),
+		     percent_text(pace->share));
+}
+
 static void add_others(const struct context *context, char **text)
 {
 	const struct report *report = context->report;
 	const struct report_cause *leading = report__cause(report, context->tally->cause);
+	const struct report_cause *pace = NULL;
 	size_t others = 0;
 
 	for (size_t i = 0; i < report->cause_count; i++) {
 		if (&report->causes[i] == leading)
 			continue;
+		if (report->causes[i].is_pace) {
+			pace = &report->causes[i];
+			continue;
+		}
 		if (!others)
 			builder__add(text, " Besides:");
 		if (others++ < OTHERS)
@@ -402,19 +409,16 @@ static void add_others(const struct context *context, char **text)
 	if (others > OTHERS)
 		builder__add(text, " And %s more cause%s.", words_text(others - OTHERS),
 			     others == OTHERS + 1 ? "" : "s");
+	if (pace)
+		add_pace(pace, text);
 }
 
 /* What was asked first, when all that was found is the machine's or the program's own doing. */
 static void add_network(const struct report *report, char **text)
 {
-	if (!report->complete || report__cause(report, CAUSE_UNKNOWN) || is_unfollowed(report))
-		return;
-	for (size_t i = 0; i < report->cause_count; i++) {
-		if (cause__rank(report->causes[i].cause) == CAUSE_RANK_NETWORK)
-			return;
-	}
-	builder__add(text, " On the network nothing held it back for %s or longer.",
-		     nominal_text(report__threshold(report)));
+	if (coverage__is_network_free(report))
+		builder__add(text, " On the network nothing held it back for %s or longer.",
+			     nominal_text(report__threshold(report)));
 }
 
 static void write_texts(struct verdict *verdict, const struct context *context)

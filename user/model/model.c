@@ -449,8 +449,11 @@ static void learn_exchange(struct model *model, const struct ns_exchange *exchan
 		process->serves = true;
 	if (process)
 		process->has_requests = true;
-	if (thread && exchange->side == NS_EXCHANGE_ASKED)
+	if (thread && exchange->side == NS_EXCHANGE_ASKED) {
 		thread->asks = true;
+		if (exchange->ended != NS_EXCHANGE_ANSWERED && exchange->head.ts > thread->asked_ts)
+			thread->asked_ts = exchange->head.ts;
+	}
 	if (exchange->ended == NS_EXCHANGE_ANSWERED ||
 	    exchange->head.ts - exchange->begin_ts < model__threshold(model) / 8)
 		return;

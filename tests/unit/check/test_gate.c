@@ -6,6 +6,25 @@
 
 /* ---- verdicts ---- */
 
+/* Budgets are for what holds up requests. How long the program sleeps between them is its pace. */
+static void test_the_pace_is_in_no_budget(void **state)
+{
+	struct stall *stall;
+	struct run run;
+
+	(void)state;
+	run__init(&run);
+	stall = run__stall(&run, CAUSE_TIMER, 100, 40);
+	run__budget(&run, "timer=0,total=0");
+	assert_verdict(run__judge(&run), CHECK_OVER, 1);
+	stall->is_between = true;
+	assert_verdict(run__judge(&run), CHECK_WITHIN, 0);
+	/* That of a lock is none. */
+	stall->cause = CAUSE_LOCK;
+	assert_verdict(run__judge(&run), CHECK_OVER, 1);
+	run__free(&run);
+}
+
 static void test_a_clean_run_is_within(void **state)
 {
 	const struct outcome *outcome;
@@ -306,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_one_stall_too_many_is_over),
 		cmocka_unit_test(test_a_stall_of_a_few_ms_counts),
 		cmocka_unit_test(test_causes_without_budget_are_told),
+		cmocka_unit_test(test_the_pace_is_in_no_budget),
 		cmocka_unit_test(test_time_share_and_total),
 		cmocka_unit_test(test_without_gates_nothing_is_over),
 		cmocka_unit_test(test_a_window_without_length),

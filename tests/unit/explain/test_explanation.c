@@ -579,6 +579,18 @@ static void test_which_cause_leads(void **state)
 	assert_int_equal(report__leading(report)->cause, CAUSE_NETWORK);
 	report->cause_count = 1;
 	assert_int_equal(report__leading(report)->cause, CAUSE_NETWORK);
+	/* What held up requests goes before what a program does between them, given or not. */
+	report->cause_count = 2;
+	report->causes[0].in_requests_ns = 10;
+	report->causes[1] =
+		(struct report_cause){.cause = CAUSE_TIMER, .is_pace = true, .covered_ns = 5000};
+	assert_int_equal(report__leading(report)->cause, CAUSE_NETWORK);
+	report->causes[0].in_requests_ns = 0;
+	assert_int_equal(report__leading(report)->cause, CAUSE_TIMER);
+	/* Of one cause other stalls are meant than the pace. */
+	report->causes[0] = report->causes[1];
+	report->causes[1] = (struct report_cause){.cause = CAUSE_TIMER, .covered_ns = 20};
+	assert_ptr_equal(report__cause(report, CAUSE_TIMER), &report->causes[1]);
 }
 
 static void test_silence(void **state)

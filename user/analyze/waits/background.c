@@ -113,7 +113,8 @@ static bool is_parked(const struct model *model, const struct ns_wait *wait, enu
 
 /*
  * Where targets make or serve requests, what a thread does that serves nobody and asks nobody is of
- * no matter. A thread that asks, of a process that serves nobody, has its own work to do.
+ * no matter. A thread that asks, of a process that serves nobody, has its own work to do before it
+ * asks again; when it sends and receives datagrams is not known.
  */
 static enum background of_thread(const struct model *model, const struct ns_wait *wait,
 				 enum cause cause, const struct path *path)
@@ -129,9 +130,10 @@ static enum background of_thread(const struct model *model, const struct ns_wait
 	/* It lasted when the window began: how it came about nobody saw. */
 	if (wait->began_ts && (knows_requests || (process && process->reads_messages)))
 		return BACKGROUND_IS;
+	if (knows_requests && (process->serves || !asks(model, thread, wait)))
+		return BACKGROUND_IS;
 	if (knows_requests)
-		return process->serves || !asks(model, thread, wait) ? BACKGROUND_IS
-								     : BACKGROUND_NOT;
+		return thread->asks ? BACKGROUND_BETWEEN : BACKGROUND_NOT;
 	roles = roles_of(model, wait->head.tgid);
 	if (!roles.has_connections && (roles.targets_serve || roles.targets_have_requests))
 		return BACKGROUND_IS;
@@ -150,7 +152,7 @@ enum background background__find(const struct model *model, const struct ns_wait
 	if (cause__rank(cause) == CAUSE_RANK_NETWORK &&
 	    !wait_kind__is_thread(wait_view__of(model, wait).kind))
 		return BACKGROUND_NOT;
-	if (place->awaited || place->served || place->is_written)
+	if (request_place__is_in(place))
 		return BACKGROUND_NOT;
 	return of_thread(model, wait, cause, path);
 }

@@ -17,6 +17,7 @@ enum background {
 	BACKGROUND_NOT,
 	BACKGROUND_MAYBE, /* there are connections, and no request was seen yet */
 	BACKGROUND_IS,
+	BACKGROUND_BETWEEN, /* a thread that asks has work of its own before it asks again */
 };
 
 /*

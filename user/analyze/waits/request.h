@@ -24,6 +24,8 @@ struct request_place {
 };
 
 struct request_place request__place(const struct model *model, const struct ns_wait *wait);
+/* In any. */
+bool request_place__is_in(const struct request_place *place);
 
 /*
  * A request that a target serves is shown by who asks, if that is a target too and its request is

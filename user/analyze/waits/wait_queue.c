@@ -63,12 +63,16 @@ struct idle_wait {
 	uint64_t off_ts;
 };
 
-/* A stall that is background if requests turn out to pass it by, or a part of one that goes on. */
+/*
+ * A stall that is background if requests turn out to pass it by, or a part of one that goes on; or
+ * one between two requests, unless that turns out to be in one.
+ */
 struct provisional {
 	uint32_t number;
 	enum cause cause; /* what most of its wait was for */
 	uint32_t acked;   /* what is written on this connection may be acknowledgements; 0: no */
 	uint64_t until_ts;
+	bool is_awaited; /* what waits for it is in a request */
 	struct finding finding;
 	struct incident *incident;
 };
@@ -406,6 +410,8 @@ void wait_queue__reported(struct wait_queue *queue, const struct judged *judged,
 static void join(struct wait_queue *queue, struct judged *judged, const struct ns_wait *wait,
 		 uint32_t stall)
 {
+	struct request_place place;
+
 	judged->judgement = JUDGED_JOINED;
 	judged->stall = judged->delayed_by = stall;
 	judged->wait = stall_wait__of(wait);
@@ -413,6 +419,8 @@ static void join(struct wait_queue *queue, struct judged *judged, const struct n
 		if (queue->provisional[i]->number != stall)
 			continue;
 		stall__join(&queue->provisional[i]->finding.stall, &judged->wait);
+		place = request__place(queue->model, wait);
+		queue->provisional[i]->is_awaited |= request_place__is_in(&place);
 		judged->judgement = JUDGED_NOTHING;
 	}
 }
@@ -510,6 +518,14 @@ static void note_others(const struct wait_queue *queue, struct stall *stall)
 						stall->end_ts);
 }
 
+/* A request of its thread's that it may have been in is over. */
+static bool asks_later(const struct model *model, const struct ns_wait *wait)
+{
+	const struct model_thread *thread = model__thread(model, wait->head.tid);
+
+	return thread && thread->asked_ts > wait->off_ts;
+}
+
 /* What was explained becomes a stall or shows one. */
 static void judge_explained(struct wait_queue *queue, const struct pending *pending,
 			    const struct unexplained *rest, const struct attribution *attribution,
@@ -520,6 +536,7 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 	uint32_t same = stall_of(queue, wait->head.tid, wait->off_ts, NULL), acked;
 	struct stall *stall = &judged->finding.stall;
 	uint64_t until_ts;
+	bool is_settled;
 
 	if (rest->length - attribution->ns[CAUSE_IDLE] < model__threshold(queue->model))
 		return;
@@ -562,14 +579,17 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 		judged->judgement = JUDGED_EXTENDS;
 		return;
 	}
+	stall->is_between = rest->background == BACKGROUND_BETWEEN;
 	judged->judgement = JUDGED_STALL;
 	if (attribution->interval && attribution->interval->finding &&
 	    attribution->interval->cause == stall->cause)
 		judged->interval = attribution->interval;
 	judged->incident = chain_stall__evidence(queue->model, judged->interval, stall);
 	acked = rest->acked ? rest->acked : may_be_acked(queue, &pending->exchange);
-	if ((rest->background != BACKGROUND_MAYBE && !rest->may_go_on && !acked) ||
-	    judged->interval || queue->provisional_count == WAIT_QUEUE_PROVISIONAL)
+	is_settled = rest->background == BACKGROUND_NOT ||
+		     (rest->background == BACKGROUND_BETWEEN && asks_later(queue->model, wait));
+	if ((is_settled && !rest->may_go_on && !acked) || judged->interval ||
+	    queue->provisional_count == WAIT_QUEUE_PROVISIONAL)
 		return;
 	until_ts = (acked ? rest->start + ACKED_PAUSES * rest->length : pending->due_ts) +
 		   FIRST_REQUEST_NS;
@@ -1201,23 +1221,26 @@ static bool incidents_pend(const struct wait_queue *queue, const struct pending 
 }
 
 /* The stall that was provisional is one, or none. False: that is not known yet. */
-static bool settle_provisional(struct wait_queue *queue, const struct provisional *provisional,
+static bool settle_provisional(struct wait_queue *queue, struct provisional *provisional,
 			       uint64_t now, struct judged *judged)
 {
-	const struct stall *stall = &provisional->finding.stall;
+	struct stall *stall = &provisional->finding.stall;
 	struct request_place place = request__place(queue->model, &stall->wait);
 	enum background background = background__find(queue->model, &stall->wait, &place,
 						      provisional->cause, &stall->path);
 	const struct ns_exchange *request = request_of(&place);
 	uint32_t acked = provisional->acked ? provisional->acked : may_be_acked(queue, request);
+	bool is_open =
+		background == BACKGROUND_MAYBE || acked ||
+		(background == BACKGROUND_BETWEEN && !asks_later(queue->model, &stall->wait)) ||
+		may_go_on(queue, &stall->wait, &place);
 
 	if (provisional->acked ? acks__of(queue->model, acked).is_sure
 			       : is_of_acks(queue, request, stall->conn))
 		background = BACKGROUND_IS;
-	else if ((background == BACKGROUND_MAYBE || acked ||
-		  may_go_on(queue, &stall->wait, &place)) &&
-		 provisional->until_ts > now)
+	else if (is_open && provisional->until_ts > now)
 		return false;
+	stall->is_between = background == BACKGROUND_BETWEEN && !provisional->is_awaited;
 	forget_links(queue, provisional->number);
 	judged->judgement = JUDGED_STALL;
 	judged->interval = NULL;

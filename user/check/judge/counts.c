@@ -88,6 +88,8 @@ struct known {
 static void add_known(struct counts *counts, struct known *known, const struct stall_brief *brief,
 		      const struct stall *listed, uint64_t judged_from)
 {
+	if (brief->traits & STALL_PACE) /* no request waited for it */
+		return;
 	known->count[brief->cause]++;
 	known->ns[brief->cause] += brief->ns;
 	if (brief->start_ts < judged_from)
@@ -114,7 +116,7 @@ void counts__make(struct counts *counts, const struct report *report, uint64_t j
 		uint64_t count = all->count - known.count[all->cause];
 		uint64_t ns = all->total_ns - known.ns[all->cause];
 
-		if (all->count <= known.count[all->cause])
+		if (all->is_pace || all->count <= known.count[all->cause])
 			continue;
 		add_unkept(&counts->by[all->cause], count, ns, !judged_from);
 		add_unkept(&counts->total, count, ns, !judged_from);

@@ -336,7 +336,7 @@ if (data.verdict.cause && data.known[data.verdict.cause]) {
 }
 if (!data.stalls.length) for (const id of ["tools", "stall-title"]) byId(id).hidden = true;
 table("causes", [["cause"], ["stalls", 1], ["total", 1], ["of the time", 1], [""]], data.causes.map((cause) => [
-  (td) => causeButton(td, cause.cause), cause.count, ms(cause.total_ms), percent(cause.share),
+  (td) => { causeButton(td, cause.cause); if (cause.pace) add(td, "span", {}, " (pace)"); }, cause.count, ms(cause.total_ms), percent(cause.share),
   (td) => bar(td, [{ cause: cause.cause, ms: cause.share }], 1)]));
 requestsTable();
 table("threads", [["thread"], ["on CPU", 1], ["blocked", 1], ["run queue", 1]], data.threads.map((thread) => [

@@ -302,6 +302,10 @@ json_t *json_value__cause(const struct report_cause *cause)
 	put(object, "p99_ms", json_value__ms(cause->p99_ns));
 	put(object, "max_ms", json_value__ms(cause->max_ns));
 	put(object, "share", json_value__share(cause->share));
+	if (cause->is_pace)
+		put(object, "pace", json_true());
+	if (cause->in_requests_share < cause->share)
+		put(object, "share_in_requests", json_value__share(cause->in_requests_share));
 	if (cause->requests)
 		put(object, "requests", json_value__count(cause->requests));
 	return object;

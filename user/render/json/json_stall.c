@@ -158,6 +158,8 @@ json_t *json_value__stall(const struct report *report, const struct stall *stall
 	put(object, "tid", json_value__number_or_null(stall->tid, 0));
 	put(object, "exact", json_boolean(stall->exact));
 	put(object, "open", json_boolean(stall->open));
+	if (stall->is_between)
+		put(object, "between_requests", json_true());
 	put(object, "held_bytes", json_value__count(stall->held_bytes));
 	put(object, "held_by",
 	    stall->held_bytes || stall->hold.head.type

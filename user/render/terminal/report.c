@@ -23,6 +23,11 @@
 
 /* ---- causes ---- */
 
+static const char *name_cause(const struct report_cause *cause)
+{
+	return cause->is_pace ? "timer (pace)" : cause__info(cause->cause)->id;
+}
+
 static void print_causes(FILE *out, const struct report *report, const struct render_style *style)
 {
 	static const struct grid_column columns[] = {
@@ -39,10 +44,10 @@ static void print_causes(FILE *out, const struct report *report, const struct re
 	for (size_t i = 0; i < report->cause_count; i++) {
 		const struct report_cause *cause = &report->causes[i];
 
-		grid__row(grid, COLOUR_PLAIN, cause__info(cause->cause)->id,
-			  count_text(cause->count), duration_text(cause->total_ns),
-			  duration_text(cause->p50_ns), duration_text(cause->p99_ns),
-			  duration_text(cause->max_ns), percent_text(cause->share));
+		grid__row(grid, COLOUR_PLAIN, name_cause(cause), count_text(cause->count),
+			  duration_text(cause->total_ns), duration_text(cause->p50_ns),
+			  duration_text(cause->p99_ns), duration_text(cause->max_ns),
+			  percent_text(cause->share));
 	}
 	grid__finish(grid, out, style, TABLE_INDENT);
 }
@@ -72,6 +77,7 @@ static bool is_first_of_its_kind(const struct report *report, size_t at)
 
 	for (size_t i = 0; i < at; i++)
 		if (report->stalls[i].cause == stall->cause &&
+		    stall__is_pace(&report->stalls[i]) == stall__is_pace(stall) &&
 		    report->stalls[i].conn == stall->conn)
 			return false;
 	return true;
@@ -83,8 +89,10 @@ static void print_time_lines(FILE *out, const struct report *report,
 {
 	for (size_t i = 0; i < report->stall_count; i++) {
 		const struct stall *stall = NULL;
+		bool is_beside = stall__is_pace(&report->stalls[i]) &&
+				 !report__cause(report, CAUSE_TIMER)->is_pace;
 
-		if (is_first_of_its_kind(report, i))
+		if (!is_beside && is_first_of_its_kind(report, i))
 			stall = report__example(report, report->stalls[i].cause,
 						report->stalls[i].conn);
 		if (stall)

@@ -674,6 +674,58 @@ static void test_example_of_several_threads(void **state)
 	done(&outcome);
 }
 
+/* A client's sleep is between its requests, or in one: that is known when its next one is over. */
+static void test_between_requests(void **state)
+{
+#define MADE(begin, ready, end)                                                                    \
+	end " exchange conn=1 tgid=10 tid=10 side=asked writes=1 begin=" begin " ready=" ready     \
+	    " off=" ready " wake=" end " answer=" end                                              \
+	    " ended=followed bytes_out=9 bytes_in=9 "                                              \
+	    "reads=1 weight=1\n"
+#define SLEEPS "50 wait tgid=10 tid=10 off=20 wake=50 state=1 syscall=230\n"
+#define LATER  "900 thread-totals tgid=10 tid=10\n"
+	static const struct {
+		const char *lines;
+		enum cause cause;
+		bool is_between;
+	} rows[] = {
+		{MADE("10", "10", "11") SLEEPS MADE("51", "51", "52") LATER, CAUSE_TIMER, true},
+		/* it asks no more */
+		{MADE("10", "10", "11") SLEEPS LATER, CAUSE_TIMER, true},
+		/* before its first one */
+		{SLEEPS MADE("51", "51", "52") LATER, CAUSE_TIMER, true},
+		/* between two writes of one, which is over long after the sleep was looked at */
+		{MADE("10", "10", "11") SLEEPS
+		 "700 thread-totals tgid=10 tid=10\n" MADE("15", "699", "703") LATER,
+		 CAUSE_TIMER, false},
+		/* it asks nothing */
+		{SLEEPS LATER, CAUSE_TIMER, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[2048];
+		struct outcome outcome;
+
+		snprintf(text, sizeof(text),
+			 "0 session threshold=10 arch=x86_64\n"
+			 "0 process tgid=10 role=target comm=client\n"
+			 "0 conn conn=1 tgid=10 role=target local=10.0.0.1:40 remote=10.0.0.2:7 "
+			 "opener=self\n%s",
+			 rows[i].lines);
+		outcome = analyze(feed__text(text));
+		print_message("row %zu\n", i);
+		assert_true(outcome.report->stall_count >= 1);
+		assert_int_equal(outcome.stall->cause, rows[i].cause);
+		assert_int_equal(outcome.stall->is_between, rows[i].is_between);
+		assert_int_equal(report__leading(outcome.report)->is_pace, rows[i].is_between);
+		done(&outcome);
+	}
+#undef MADE
+#undef SLEEPS
+#undef LATER
+}
+
 /* Who sleeps beside a server of a Unix socket serves nobody: it is background, as for TCP. */
 static void test_beside_a_server_of_messages(void **state)
 {
@@ -898,6 +950,7 @@ int main(void)
 		cmocka_unit_test(test_late_for_a_request),
 		cmocka_unit_test(test_idle_before),
 		cmocka_unit_test(test_example_of_several_threads),
+		cmocka_unit_test(test_between_requests),
 		cmocka_unit_test(test_beside_a_server_of_messages),
 		cmocka_unit_test(test_several_requests),
 		cmocka_unit_test(test_datagram_at_the_end),

@@ -112,6 +112,7 @@ static void look_for_losses(struct pipeline *pipeline)
 {
 	uint64_t hidden = model__hidden_here(pipeline->model) + pipeline->damaged +
 			  incident_queue__lost(pipeline->incidents) +
+			  wait_queue__lost(pipeline->wait_queue) +
 			  operations__lost(pipeline->operations);
 
 	if (hidden > pipeline->hidden_here)
@@ -132,6 +133,7 @@ static void update_report(struct pipeline *pipeline)
 		report->lost[kind] = model__lost(pipeline->model, kind);
 	report->lost[NS_LOST_DAMAGED] += pipeline->damaged;
 	report->lost[NS_LOST_KEPT] += incident_queue__lost(pipeline->incidents);
+	report->lost[NS_LOST_KEPT] += wait_queue__lost(pipeline->wait_queue);
 	report->lost[NS_LOST_KEPT] += operations__lost(pipeline->operations);
 	report->longest_wait_ns =
 		wait_queue__longest(pipeline->wait_queue, &report->longest_wait_cause);
@@ -442,18 +444,42 @@ void pipeline__idle(struct pipeline *pipeline, uint64_t now_ns)
 	look_for_losses(pipeline);
 }
 
-/* Holds that nothing ended before the window did. */
+static int by_number(const void *a, const void *b)
+{
+	return compare_u64(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* Of connections that are not closed, by number. */
+static uint32_t *open_conns(const struct pipeline *pipeline, size_t *count)
+{
+	const struct model_conn *conn;
+	uint32_t *numbers = NULL;
+	size_t cursor = 0, room = 0;
+
+	*count = 0;
+	while ((conn = model__next_conn(pipeline->model, &cursor))) {
+		if (conn->closed)
+			continue;
+		numbers = xgrow(numbers, *count, &room, sizeof(*numbers));
+		numbers[(*count)++] = conn->number;
+	}
+	sort_array(numbers, *count, sizeof(*numbers), by_number);
+	return numbers;
+}
+
+/* Holds that nothing ended before the window did: never more of them at a time than others. */
 static void end_open_holds(struct pipeline *pipeline)
 {
 	uint64_t end = pipeline->end_ts ? pipeline->end_ts : pipeline->now;
-	const struct model_conn *conn;
-	size_t cursor = 0;
+	size_t count;
+	uint32_t *conns = open_conns(pipeline, &count);
 
-	while ((conn = model__next_conn(pipeline->model, &cursor))) {
-		if (!conn->closed)
-			incident_queue__begin_open(pipeline->incidents, conn->number, false, end,
-						   pipeline->now);
+	for (size_t i = 0; i < count; i++) {
+		incident_queue__begin_open(pipeline->incidents, conns[i], false, end,
+					   pipeline->now);
+		explain_incidents(pipeline, 0);
 	}
+	free(conns);
 }
 
 const struct report *pipeline__finish(struct pipeline *pipeline)

@@ -18,7 +18,7 @@ void event__to_record(union record *out, const union event *event)
 	memcpy(out, event, record__size(event->head.type));
 }
 
-static int compare(const union event *a, const union event *b)
+int event__compare(const union event *a, const union event *b)
 {
 	if (a->head.ts != b->head.ts)
 		return a->head.ts < b->head.ts ? -1 : 1;
@@ -32,12 +32,12 @@ static size_t place_for(const struct events *events, const union event *event)
 {
 	size_t low = 0, high = events->count;
 
-	if (!high || compare(&events->v[high - 1], event) <= 0)
+	if (!high || event__compare(&events->v[high - 1], event) <= 0)
 		return high;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (compare(&events->v[middle], event) <= 0)
+		if (event__compare(&events->v[middle], event) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -98,16 +98,12 @@ static size_t first_to_go(const struct events *events)
 	return half > 1 && events->count > half ? shortest(events, half) : 0;
 }
 
-const union event *events__first_to_go(const struct events *events)
-{
-	return &events->v[first_to_go(events)];
-}
-
 /* Insert into a full list: one event must go, perhaps the new one. */
 static bool replace(struct events *events, size_t place, const union event *event,
-		    uint64_t precious_ts)
+		    uint64_t precious_from, uint64_t precious_ts)
 {
 	size_t last = events->count - 1, goes;
+	bool is_old;
 
 	if (place > last && event->head.ts > precious_ts)
 		return true; /* the new one is the last, and it may go */
@@ -118,6 +114,7 @@ static bool replace(struct events *events, size_t place, const union event *even
 		return true;
 	}
 	goes = first_to_go(events);
+	is_old = events->v[goes].head.ts < precious_from;
 	if (!goes && place > last) {
 		make_room(events);
 		events->v++;
@@ -130,20 +127,21 @@ static bool replace(struct events *events, size_t place, const union event *even
 		memmove(&events->v[place + 1], &events->v[place],
 			(goes - place) * sizeof(*events->v));
 	} else {
-		return false; /* the new one is the first to go */
+		return is_old; /* the new one is the first to go */
 	}
 	events->v[place] = *event;
-	return false;
+	return is_old;
 }
 
-bool events__add(struct events *events, const union event *event, uint64_t precious_ts)
+bool events__add(struct events *events, const union event *event, uint64_t precious_from,
+		 uint64_t precious_ts)
 {
 	size_t place = place_for(events, event);
 
-	if (place && !compare(&events->v[place - 1], event))
+	if (place && !event__compare(&events->v[place - 1], event))
 		return true;
 	if (events->count >= events->bound)
-		return replace(events, place, event, precious_ts);
+		return replace(events, place, event, precious_from, precious_ts);
 	make_room(events);
 	memmove(&events->v[place + 1], &events->v[place],
 		(events->count - place) * sizeof(*events->v));
@@ -155,7 +153,7 @@ bool events__add(struct events *events, const union event *event, uint64_t preci
 void events__add_all(struct events *events, const struct events *from)
 {
 	for (size_t i = 0; i < from->count; i++)
-		events__add(events, &from->v[i], UINT64_MAX);
+		events__add(events, &from->v[i], 0, UINT64_MAX);
 }
 
 const union event *events__next(const struct events *events, uint32_t type, size_t *i)

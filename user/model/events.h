@@ -60,20 +60,22 @@ static inline bool event__is_delack_due(const union event *event)
 void event__from_record(union event *out, const union record *record);
 void event__to_record(union record *out, const union event *event);
 
+/* By time, at the same time by type; 0: they are the same in all bytes. */
+int event__compare(const union event *a, const union event *b);
+
 /*
  * Sort an event in; one that is there already, byte by byte, stays one. When the list is
  * full, the last event goes if it is later than precious_ts, else the first one that does not
- * stay; returns false when that lost an event which was not later than precious_ts. The later
+ * stay; returns false when that lost an event which was precious, of these times. The later
  * half of the list is left as it is: what goes on stays whole. If all of the other half is to stay,
  * the shortest reason there goes, but not the first.
  */
-bool events__add(struct events *events, const union event *event, uint64_t precious_ts);
+bool events__add(struct events *events, const union event *event, uint64_t precious_from,
+		 uint64_t precious_ts);
 /* All of from, of which none is precious. */
 void events__add_all(struct events *events, const struct events *from);
 /* The next event of a type from *i on, which is behind it then; NULL: none. */
 const union event *events__next(const struct events *events, uint32_t type, size_t *i);
-/* The event that would go then. The list is not empty. */
-const union event *events__first_to_go(const struct events *events);
 void events__clear(struct events *events);
 /* A hold's reasons stay until it was released and the next one begins. */
 void events__keep_reasons(struct events *events, const struct ns_hold *hold);

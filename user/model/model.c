@@ -33,6 +33,7 @@ struct model {
 	struct endings threads_ended;
 	struct endings exits;
 	struct exchanges *exchanges;
+	struct owners *owners;
 };
 
 struct model *model__new(void)
@@ -45,6 +46,7 @@ struct model *model__new(void)
 	model->stacks = stacks__new();
 	model->rings = table__new(MODEL_RINGS);
 	model->exchanges = exchanges__new();
+	model->owners = owners__new(MODEL_THREADS + MODEL_CONNS + MODEL_PROCESSES, MODEL_CONNS);
 	model->lost_here = xcalloc(NS_LOST_KINDS, sizeof(*model->lost_here));
 	return model;
 }
@@ -87,6 +89,7 @@ void model__free(struct model *model)
 	stacks__free(model->stacks);
 	table__free(model->rings, drop_ring);
 	exchanges__free(model->exchanges);
+	owners__free(model->owners);
 	free(model->lost_here);
 	free(model);
 }
@@ -112,22 +115,34 @@ static struct model_conn *conn_entry(struct model *model, uint32_t number)
 	return entry(model, model->conns, number, sizeof(struct model_conn));
 }
 
+static void own_thread(struct model *model, struct model_thread *thread, uint32_t tgid)
+{
+	thread->tgid = tgid;
+	owners__add_thread(model->owners, thread);
+}
+
 static struct model_thread *thread_entry(struct model *model, const struct ns_head *head)
 {
-	struct model_thread *thread =
-		entry(model, model->threads, head->tid, sizeof(struct model_thread));
+	struct model_thread *thread = table__get(model->threads, head->tid);
 
-	if (!thread)
-		return NULL;
+	if (!thread) {
+		thread = entry(model, model->threads, head->tid, sizeof(struct model_thread));
+		if (thread)
+			own_thread(model, thread, head->tgid);
+		return thread;
+	}
 	/* Another one of that number: of its own there is little behind its end, and that soon. */
 	if (thread->ended && head->ts > thread->totals.head.ts &&
 	    ((head->tgid && head->tgid != thread->tgid) ||
 	     head->ts - thread->totals.head.ts > LATE_NS)) {
+		owners__take_thread(model->owners, thread);
 		drop_records(thread);
 		*thread = (struct model_thread){.tid = head->tid};
+		own_thread(model, thread, head->tgid);
+	} else if (!thread->tgid && head->tgid) {
+		owners__take_thread(model->owners, thread);
+		own_thread(model, thread, head->tgid);
 	}
-	if (!thread->tgid)
-		thread->tgid = head->tgid;
 	return thread;
 }
 
@@ -160,8 +175,10 @@ static void learn_conn(struct model *model, const struct ns_conn *record)
 	id = &conn->id;
 	if (!id->head.type) {
 		*id = *record;
+		owners__add_conn(model->owners, conn);
 		return;
 	}
+	owners__take_conn(model->owners, conn);
 	later = record->head.ts >= id->head.ts;
 	take(&id->head.tgid, record->head.tgid, 0, later);
 	take(&id->fd, record->fd, NS_FD_UNKNOWN, later);
@@ -171,6 +188,7 @@ static void learn_conn(struct model *model, const struct ns_conn *record)
 	take(&id->role, record->role, 0, later);
 	if (later)
 		id->head.ts = record->head.ts;
+	owners__add_conn(model->owners, conn);
 }
 
 /* Nobody is the other end of two, whatever a damaged recording says: what was said first holds. */
@@ -208,8 +226,11 @@ static void learn_close(struct model *model, uint32_t number)
 		events__clear(&quiet->events);
 	place = closed_before(model, MODEL_CLOSED);
 	oldest = table__take(model->conns, *place);
-	if (oldest)
+	if (oldest) {
+		owners__take_conn(model->owners, oldest);
+		owners__forget_waiters(model->owners, oldest->number);
 		drop_conn(oldest);
+	}
 	*place = number;
 	model->closed_next++;
 }
@@ -233,8 +254,10 @@ static void forget_thread(struct model *model, struct model_thread *thread)
 		drop_records(quiet);
 	*place = thread->tid;
 	thread->ended = ++ended->count;
-	if (oldest && oldest->ended && oldest->ended + MODEL_ENDED <= ended->count)
-		drop_thread(table__take(model->threads, oldest->tid));
+	if (!oldest || !oldest->ended || oldest->ended + MODEL_ENDED > ended->count)
+		return;
+	owners__take_thread(model->owners, oldest);
+	drop_thread(table__take(model->threads, oldest->tid));
 }
 
 static void forget_process(struct model *model, struct model_process *process)
@@ -244,8 +267,10 @@ static void forget_process(struct model *model, struct model_process *process)
 
 	*place = process->pid;
 	process->ended = ++model->exits.count;
-	if (oldest && oldest->ended && oldest->ended + MODEL_ENDED <= model->exits.count)
-		free(table__take(model->processes, oldest->pid));
+	if (!oldest || !oldest->ended || oldest->ended + MODEL_ENDED > model->exits.count)
+		return;
+	owners__take_process(model->owners, oldest);
+	free(table__take(model->processes, oldest->pid));
 }
 
 /* Old events that make room are no loss. */
@@ -255,7 +280,7 @@ static void keep(struct events *events, size_t bound, const union record *record
 
 	event__from_record(&event, record);
 	events->bound = bound;
-	events__add(events, &event, UINT64_MAX);
+	events__add(events, &event, 0, UINT64_MAX);
 }
 
 static void learn_event(struct model *model, const union record *record)
@@ -293,7 +318,19 @@ static void learn_messages(struct model *model, const struct ns_wait *wait)
 	if (!process)
 		return;
 	process->has_messages = true;
+	owners__take_process(model->owners, process);
 	process->reads_messages |= wait->socket.role == NS_ANSWERS && wait->socket.is_ready;
+	owners__add_process(model->owners, process);
+}
+
+/* Those of the connection's owner are known as such. */
+static void learn_waiter(struct model *model, const struct model_thread *thread, uint32_t number)
+{
+	const struct model_conn *conn = table__get(model->conns, number);
+	bool is_owners = conn && conn->id.head.tgid && conn->id.head.tgid == thread->tgid;
+
+	if (number && !is_owners && !owners__add_waiter(model->owners, number, thread->tid))
+		model->lost_here[NS_LOST_KEPT]++;
 }
 
 static void learn_wait(struct model *model, const union record *record)
@@ -305,6 +342,8 @@ static void learn_wait(struct model *model, const union record *record)
 		return;
 	learn_comm(thread, wait->comm, wait->head.ts);
 	keep(&thread->waits, MODEL_THREAD_WAITS, record);
+	owners__waited(model->owners, thread, wait->head.ts);
+	learn_waiter(model, thread, wait->head.conn);
 	if (wait->socket.asked_ts && wait->socket.role == NS_ASKS)
 		learn_asking(model, thread);
 	if (wait->socket.family == AF_UNIX && wait->socket.role)
@@ -358,6 +397,7 @@ static void learn_process(struct model *model, const struct ns_process *record)
 
 	if (!process)
 		return;
+	owners__take_process(model->owners, process);
 	/* Another one of that number. */
 	if (process->exited && record->head.ts > process->exit_ts)
 		*process = (struct model_process){.pid = process->pid};
@@ -370,6 +410,7 @@ static void learn_process(struct model *model, const struct ns_process *record)
 		memcpy(process->container, record->container, NS_CONTAINER_LEN);
 	if (later)
 		process->comm_ts = record->head.ts;
+	owners__add_process(model->owners, process);
 }
 
 static void learn_listener(struct model *model, const struct ns_head *head)
@@ -447,8 +488,11 @@ static void learn_exchange(struct model *model, const struct ns_exchange *exchan
 		process->asks = true;
 	else if (process)
 		process->serves = true;
-	if (process)
+	if (process) {
+		owners__take_process(model->owners, process);
 		process->has_requests = true;
+		owners__add_process(model->owners, process);
+	}
 	if (thread && exchange->side == NS_EXCHANGE_ASKED) {
 		thread->asks = true;
 		if (exchange->ended != NS_EXCHANGE_ANSWERED && exchange->head.ts > thread->asked_ts)
@@ -578,6 +622,30 @@ const struct model_thread *model__next_thread(const struct model *model, size_t 
 	return table__next(model->threads, cursor);
 }
 
+const struct model_thread *model__threads_of(const struct model *model, uint32_t pid)
+{
+	const struct owner *owner = owners__of(model->owners, pid);
+
+	return owner ? owner->threads : NULL;
+}
+
+const struct waiters *model__waiters(const struct model *model, uint32_t conn)
+{
+	return owners__waiters(model->owners, conn);
+}
+
+struct owner model__owned(const struct model *model, uint32_t pid)
+{
+	const struct owner *owner = owners__of(model->owners, pid);
+
+	return owner ? *owner : (struct owner){.pid = pid};
+}
+
+const struct owned_by_targets *model__owned_by_targets(const struct model *model)
+{
+	return owners__targets(model->owners);
+}
+
 const struct model_process *model__process(const struct model *model, uint32_t pid)
 {
 	return table__get(model->processes, pid);
@@ -611,6 +679,11 @@ const struct ns_exchange *model__served_side(const struct model *model,
 const char *model__stack(const struct model *model, uint32_t id)
 {
 	return stacks__text(model->stacks, id, &model->lost_here[NS_LOST_STACKS]);
+}
+
+struct stack_notes *model__stack_notes(const struct model *model, uint32_t id)
+{
+	return stacks__notes(model->stacks, id);
 }
 
 const char *model__kept_stack(const struct model *model, uint32_t id)

@@ -8,6 +8,8 @@
 
 #include "user/model/events.h"
 #include "user/model/exchanges.h"
+#include "user/model/owners.h"
+#include "user/model/stacks.h"
 
 #define MODEL_CONNS         262144
 #define MODEL_THREADS       16384
@@ -47,6 +49,9 @@ struct model_thread {
 	uint64_t ended;      /* which of all ends of threads was its own; 0: it lives */
 	uint64_t comm_ts;
 	char comm[NS_COMM_LEN];
+	struct model_thread *next_of_owner; /* of one process; see model__threads_of() */
+	struct model_thread *before_of_owner;
+	uint64_t waited_until;
 };
 
 struct model_process {
@@ -90,6 +95,16 @@ const struct model_conn *model__peer(const struct model *model, const struct mod
 const struct model_conn *model__next_conn(const struct model *model, size_t *cursor);
 const struct model_thread *model__thread(const struct model *model, uint32_t tid);
 const struct model_thread *model__next_thread(const struct model *model, size_t *cursor);
+/*
+ * The first thread of a process, or of none (0); the others follow by next_of_owner. From one on
+ * whose waited_until is before a time, none has a wait that ended behind that time. NULL: none.
+ */
+const struct model_thread *model__threads_of(const struct model *model, uint32_t pid);
+/* The threads that waited on a connection, without those of its owner; NULL: none. */
+const struct waiters *model__waiters(const struct model *model, uint32_t conn);
+/* What belongs to a process, and to all targets. */
+struct owner model__owned(const struct model *model, uint32_t pid);
+const struct owned_by_targets *model__owned_by_targets(const struct model *model);
 /* The recent waits of a thread by number, in the order of their times; NULL behind the last, and
  * for thread NULL. */
 static inline const struct ns_wait *model_thread__wait(const struct model_thread *thread, size_t i)
@@ -112,6 +127,7 @@ const struct model_ring *model__ring(const struct model *model, uint32_t number)
  * a wait or of who ended it, and that of a call.
  */
 const char *model__stack(const struct model *model, uint32_t id);
+struct stack_notes *model__stack_notes(const struct model *model, uint32_t id);
 const char *model__kept_stack(const struct model *model, uint32_t id);
 const char *model__kept_site(const struct model *model, uint32_t id);
 

@@ -11,6 +11,7 @@ struct stack {
 	uint32_t id;     /* 0: free */
 	uint32_t missed; /* the number that was asked for in vain last */
 	char *text;
+	struct stack_notes notes;
 };
 
 /* Numbers grow one by one, so the place of a number is that of the one MODEL_STACKS before it. */
@@ -59,6 +60,13 @@ const char *stacks__text(struct stacks *stacks, uint32_t id, uint64_t *lost)
 		++*lost;
 	stack->missed = id;
 	return NULL;
+}
+
+struct stack_notes *stacks__notes(struct stacks *stacks, uint32_t id)
+{
+	struct stack *stack = &stacks->v[id % MODEL_STACKS];
+
+	return id && stack->id == id ? &stack->notes : NULL;
 }
 
 const char *stacks__keep(struct stacks *stacks, uint32_t id, uint64_t *lost)

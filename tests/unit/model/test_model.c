@@ -112,24 +112,28 @@ static void test_precious(void **state)
 	event.head.type = NS_SEND;
 	for (uint64_t ts = 10; ts <= 30; ts += 10) {
 		event.head.ts = ts;
-		assert_true(events__add(&events, &event, 25));
+		assert_true(events__add(&events, &event, 0, 25));
 	}
 	/* Full: what is later than 25 goes first, without being missed. */
 	event.head.ts = 15;
-	assert_true(events__add(&events, &event, 25));
+	assert_true(events__add(&events, &event, 0, 25));
 	assert_int_equal(events.v[0].head.ts, 10);
 	assert_int_equal(events.v[2].head.ts, 20);
 	event.head.ts = 40;
-	assert_true(events__add(&events, &event, 25));
+	assert_true(events__add(&events, &event, 0, 25));
 	assert_int_equal(events.v[2].head.ts, 20);
 	/* Then the first, and that is a loss. */
 	event.head.ts = 22;
-	assert_false(events__add(&events, &event, 25));
+	assert_false(events__add(&events, &event, 0, 25));
 	assert_int_equal(events.v[0].head.ts, 15);
 	assert_int_equal(events.v[2].head.ts, 22);
+	/* Unless it was before what is precious. */
+	event.head.ts = 23;
+	assert_true(events__add(&events, &event, 16, 25));
+	assert_int_equal(events.v[0].head.ts, 20);
 	event.head.ts = 5;
-	assert_false(events__add(&events, &event, 25));
-	assert_int_equal(events.v[0].head.ts, 15);
+	assert_false(events__add(&events, &event, 0, 25));
+	assert_int_equal(events.v[0].head.ts, 20);
 	events__clear(&events);
 }
 
@@ -140,7 +144,7 @@ static void add_at(struct events *events, uint32_t type, uint64_t ts)
 	memset(&event, 0, sizeof(event));
 	event.head.type = type;
 	event.head.ts = ts;
-	events__add(events, &event, UINT64_MAX);
+	events__add(events, &event, 0, UINT64_MAX);
 }
 
 /* Why bytes are held is not forgotten for what goes on meanwhile. */
@@ -155,7 +159,6 @@ static void test_reasons_stay(void **state)
 		add_at(&events, NS_SEND, ts);
 	assert_int_equal(events.v[0].head.ts, 5);
 	assert_int_equal(events.v[1].head.ts, 23);
-	assert_int_equal(events__first_to_go(&events)->head.ts, 23);
 	/* One that comes late finds its place. */
 	add_at(&events, NS_HOLD, 7);
 	assert_int_equal(events.v[1].head.ts, 7);
@@ -348,11 +351,19 @@ static void test_bounds(void **state)
 	assert_int_equal(model__lost(model, NS_LOST_KEPT), refused);
 	record.head.type = NS_WAIT;
 	record.head.len = sizeof(record.wait);
+	record.head.conn = 0;
 	for (uint32_t i = 1; i <= MODEL_THREADS + 10; i++) {
 		record.head.tid = i;
 		model__feed(model, &record);
 	}
 	refused += 10;
+	record.head.conn = 7;
+	for (uint32_t i = 1; i <= OWNERS_WAITERS + 5; i++) {
+		record.head.tid = i;
+		model__feed(model, &record);
+	}
+	refused += 5;
+	assert_int_equal(model__waiters(model, 7)->count, OWNERS_WAITERS);
 	memset(&record, 0, sizeof(record));
 	record.head.type = NS_PROCESS;
 	record.head.len = sizeof(record.process);

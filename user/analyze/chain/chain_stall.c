@@ -135,7 +135,7 @@ struct incident *chain_stall__evidence(const struct model *model, struct interva
 
 		if (!event.head.type)
 			continue;
-		events__add(&incident->waits, &event, UINT64_MAX);
+		events__add(&incident->waits, &event, 0, UINT64_MAX);
 		incident__add_ring(incident, model, &event.wait);
 	}
 	return incident;

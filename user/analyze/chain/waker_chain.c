@@ -23,6 +23,11 @@
 #include "user/base/xalloc.h"
 
 #define CHAIN_DEPTH STALL_LINKS
+/*
+ * Waits of one explanation. Recorded runs take 30 at most; where each of many threads wakes the
+ * next there are as many as the model keeps of all, and that for each wait anew.
+ */
+#define CHAIN_WAITS 512
 #define LINKED_OPS  8 /* linked operations of a ring that are looked at */
 #define UNKNOWN_RTT UINT32_MAX
 /* What runs between a lock's time-out and the next try. */
@@ -65,6 +70,9 @@ struct waker_chain {
 		uint64_t off_ts;
 	} visited[CHAIN_DEPTH];
 	size_t visited_count;
+	size_t explained;   /* waits of this explanation */
+	bool is_cut;        /* it had more than it may have */
+	uint64_t cut;       /* explanations of which that was so, ever */
 	bool linked;        /* the links of this branch are kept */
 	bool leaves_stalls; /* waits of the root's thread that are stalls of their own */
 	bool is_unread;     /* meanwhile bytes lie there, and nobody reads them */
@@ -460,6 +468,16 @@ static bool is_left_out(const struct waker_chain *chain, const struct ns_wait *w
 	       wait->head.ts - wait->off_ts >= model__threshold(chain->model);
 }
 
+/* No more waits are followed. */
+static bool is_cut(struct waker_chain *chain)
+{
+	if (chain->explained < CHAIN_WAITS)
+		return false;
+	chain->cut += !chain->is_cut;
+	chain->is_cut = true;
+	return true;
+}
+
 /* What a thread did up to until: its waits, and between them it ran. */
 static void explain_times(struct waker_chain *chain, uint32_t tid, uint64_t until,
 			  const struct level *level)
@@ -481,6 +499,10 @@ static void explain_times(struct waker_chain *chain, uint32_t tid, uint64_t unti
 		/* Waits of one thread that overlap, in a damaged recording, have no time left. */
 		if (wait->off_ts >= until || chain->at >= until)
 			break;
+		if (is_cut(chain)) {
+			spend(chain, until, CAUSE_UNKNOWN);
+			break;
+		}
 		spend_running(chain, &between, clip(chain, wait->off_ts, until), level);
 		is_for = wait;
 		if (request__whole_wait(chain->model, chain->served, wait, &whole))
@@ -576,17 +598,6 @@ static void explain_waker(struct waker_chain *chain, const struct wait_view *vie
 	}
 }
 
-static bool has_workers(const struct model *model, uint32_t tgid)
-{
-	const struct model_process *process;
-	size_t cursor = 0;
-
-	while ((process = model__next_process(model, &cursor)))
-		if (process->master == tgid)
-			return true;
-	return false;
-}
-
 /*
  * Its call's time-out ended the wait: a server's, between requests, is nobody's affair, nor that of
  * a master which looks after its workers.
@@ -597,7 +608,7 @@ static bool is_own_time_out(const struct waker_chain *chain, const struct wait_v
 
 	return view->waker == WAKER_TIMER &&
 	       (chain->is_due || (!pending_reply__is_server(chain->model, tgid) &&
-				  !has_workers(chain->model, tgid)));
+				  !model__owned(chain->model, tgid).workers));
 }
 
 /* One descriptor is rather somebody's who asks there, perhaps with a lock in his hand. */
@@ -1366,6 +1377,7 @@ static void explain_wait(struct waker_chain *chain, const struct ns_wait *record
 	struct path_part part;
 	struct wait_view view;
 
+	chain->explained++;
 	uring_wait__fill_in(chain->model, &wait);
 	view = wait_view__of(chain->model, &wait);
 	look_who_lets_go(chain, &wait, &view);
@@ -1394,6 +1406,11 @@ static void explain_wait(struct waker_chain *chain, const struct ns_wait *record
 	chain->who = before;
 }
 
+uint64_t waker_chain__cut(const struct waker_chain *chain)
+{
+	return chain->cut;
+}
+
 static void begin(struct waker_chain *chain, uint32_t tid, uint64_t from, uint64_t to)
 {
 	struct path_part whole;
@@ -1403,6 +1420,8 @@ static void begin(struct waker_chain *chain, uint32_t tid, uint64_t from, uint64
 	chain->to = to;
 	chain->linked = true;
 	chain->open_count = 0;
+	chain->explained = 0;
+	chain->is_cut = false;
 	chain->is_due = chain->is_asking = chain->leaves_stalls = false;
 	chain->request = NULL;
 	chain->reply = NULL;

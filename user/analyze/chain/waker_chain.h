@@ -20,6 +20,8 @@ struct waker_chain;
 
 struct waker_chain *waker_chain__new(const struct model *model, const struct intervals *intervals);
 void waker_chain__free(struct waker_chain *chain);
+/* How many explanations so far had too many waits to follow: the rest of their time is unknown. */
+uint64_t waker_chain__cut(const struct waker_chain *chain);
 /*
  * Explain the wait of a thread, which lies there in its requests, between two times that lie in
  * it. Valid until the next one.

@@ -36,7 +36,7 @@ void incident__keep_operation(struct incident *incident, const union event *even
 	/* The write that what was held had to wait for is older than the hold. */
 	if (event->head.ts + SETTLE_NS >= incident->start_ts &&
 	    event->head.ts <= incident->end_ts + SETTLE_NS)
-		events__add(&incident->rings, event, incident->end_ts);
+		events__add(&incident->rings, event, 0, incident->end_ts);
 }
 
 void incident__add_ring(struct incident *incident, const struct model *model,
@@ -57,7 +57,7 @@ struct incident *incident__around(const struct model *model, const struct ns_wai
 	union event event = {.wait = *wait};
 
 	if (wait->head.type)
-		events__add(&incident->waits, &event, UINT64_MAX);
+		events__add(&incident->waits, &event, 0, UINT64_MAX);
 	if (conn)
 		events__add_all(&incident->own, &conn->events);
 	if (peer)

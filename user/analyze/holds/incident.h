@@ -28,6 +28,13 @@ static inline bool loss__is_acked(const struct loss *loss, uint32_t ack)
 	return seq_after(ack, loss->seq) && !seq_after(loss->end, ack);
 }
 
+/* Whose records an incident has; 0: not known. */
+struct gathered {
+	uint32_t owner;
+	uint32_t peer;
+	uint32_t peers_owner;
+};
+
 enum incident_kind {
 	INCIDENT_HOLD,
 	INCIDENT_RECOVERY,
@@ -47,6 +54,7 @@ struct incident {
 	uint64_t start_ts;
 	uint64_t end_ts;
 	uint64_t due_ts;
+	struct gathered gathered;
 	struct events own;   /* of the end that held */
 	struct events peers; /* of the other end */
 	struct events waits; /* of both ends' threads */

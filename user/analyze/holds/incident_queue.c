@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "user/analyze/holds/flow.h"
+#include "user/base/array.h"
 #include "user/base/xalloc.h"
 
 struct incident_queue {
@@ -11,6 +12,9 @@ struct incident_queue {
 	struct incident *first; /* by the time of their ends */
 	size_t count;
 	uint64_t lost;
+	const union event **found; /* waits of an incident that is being gathered */
+	size_t found_count;
+	size_t found_room;
 };
 
 struct incident_queue *incident_queue__new(const struct model *model)
@@ -31,18 +35,17 @@ void incident_queue__free(struct incident_queue *queue)
 		next = incident->next;
 		incident__free(incident);
 	}
+	free(queue->found);
 	free(queue);
 }
 
 static void keep(struct incident_queue *queue, struct incident *incident, struct events *events,
 		 const union event *event)
 {
-	bool old_goes = events->count && events__first_to_go(events)->head.ts < incident->start_ts;
-
 	if (event->head.ts > incident->end_ts + SETTLE_NS)
 		return;
 	/* What was before the hold may make room; what was during it is missed. */
-	if (!events__add(events, event, incident->end_ts) && !old_goes)
+	if (!events__add(events, event, incident->start_ts, incident->end_ts))
 		queue->lost++;
 }
 
@@ -77,14 +80,25 @@ static bool wait_is_near(const struct incident_queue *queue, const struct incide
 	       (peer && peer->id.head.tgid && peer->id.head.tgid == wait->head.tgid);
 }
 
+static void add_wait(struct incident_queue *queue, struct incident *incident,
+		     const union event *event)
+{
+	keep(queue, incident, &incident->waits, event);
+	incident__add_ring(incident, queue->model, &event->wait);
+}
+
+static bool is_wanted(const struct incident_queue *queue, const struct incident *incident,
+		      const union event *event)
+{
+	return wait_matters(queue, incident, &event->wait) &&
+	       wait_is_near(queue, incident, &event->wait);
+}
+
 static void gather_wait(struct incident_queue *queue, struct incident *incident,
 			const union event *event)
 {
-	if (!wait_matters(queue, incident, &event->wait) ||
-	    !wait_is_near(queue, incident, &event->wait))
-		return;
-	keep(queue, incident, &incident->waits, event);
-	incident__add_ring(incident, queue->model, &event->wait);
+	if (is_wanted(queue, incident, event))
+		add_wait(queue, incident, event);
 }
 
 /* A step of an operation of a ring that one of the threads waited on. */
@@ -98,15 +112,69 @@ static void gather_operation(struct incident *incident, const union event *event
 	}
 }
 
-static void gather_known_waits(struct incident_queue *queue, struct incident *incident)
+/* Those that ended before the incident began are none of it. */
+static void gather_waits_of(struct incident_queue *queue, struct incident *incident,
+			    const struct model_thread *thread)
 {
-	const struct model_thread *thread;
-	size_t cursor = 0;
+	size_t i = thread ? thread->waits.count : 0;
 
-	while ((thread = model__next_thread(queue->model, &cursor))) {
-		for (size_t i = 0; i < thread->waits.count; i++)
-			gather_wait(queue, incident, &thread->waits.v[i]);
+	while (i && thread->waits.v[i - 1].head.ts > incident->start_ts)
+		i--;
+	for (; thread && i < thread->waits.count; i++) {
+		const union event *event = &thread->waits.v[i];
+
+		if (!is_wanted(queue, incident, event))
+			continue;
+		queue->found = xgrow(queue->found, queue->found_count, &queue->found_room,
+				     sizeof(const union event *));
+		queue->found[queue->found_count++] = event;
 	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	return event__compare(*(const union event *const *)a, *(const union event *const *)b);
+}
+
+static void gather_waits_of_process(struct incident_queue *queue, struct incident *incident,
+				    const struct model_conn *conn)
+{
+	const struct model_thread *thread = NULL;
+
+	if (conn && conn->id.head.tgid)
+		thread = model__threads_of(queue->model, conn->id.head.tgid);
+	for (; thread && thread->waited_until > incident->start_ts; thread = thread->next_of_owner)
+		gather_waits_of(queue, incident, thread);
+}
+
+static void gather_waits_on(struct incident_queue *queue, struct incident *incident, uint32_t conn)
+{
+	const struct waiters *waiters = model__waiters(queue->model, conn);
+
+	for (size_t i = 0; waiters && i < waiters->count; i++)
+		gather_waits_of(queue, incident, model__thread(queue->model, waiters->tids[i]));
+}
+
+/* In the order of time: each is added at the end, or finds no room there. */
+static void gather_known_waits(struct incident_queue *queue, struct incident *incident,
+			       const struct model_conn *conn, const struct model_conn *peer)
+{
+	queue->found_count = 0;
+	gather_waits_of_process(queue, incident, conn);
+	gather_waits_of_process(queue, incident, peer);
+	gather_waits_on(queue, incident, incident->conn);
+	if (conn && conn->peer)
+		gather_waits_on(queue, incident, conn->peer);
+	sort_array(queue->found, queue->found_count, sizeof(*queue->found), by_time);
+	for (size_t i = 0; i < queue->found_count; i++)
+		add_wait(queue, incident, queue->found[i]);
+}
+
+static struct gathered gathered_of(const struct model_conn *conn, const struct model_conn *peer)
+{
+	return (struct gathered){.owner = conn ? conn->id.head.tgid : 0,
+				 .peer = conn ? conn->peer : 0,
+				 .peers_owner = peer ? peer->id.head.tgid : 0};
 }
 
 /* What came before the incident was known. Again when owner or peer become known. */
@@ -119,7 +187,8 @@ static void gather_known(struct incident_queue *queue, struct incident *incident
 		keep_all(queue, incident, &incident->own, &conn->events);
 	if (peer)
 		keep_all(queue, incident, &incident->peers, &peer->events);
-	gather_known_waits(queue, incident);
+	incident->gathered = gathered_of(conn, peer);
+	gather_known_waits(queue, incident, conn, peer);
 }
 
 static void insert(struct incident_queue *queue, struct incident *incident)
@@ -199,13 +268,24 @@ void incident_queue__begin_remote_nagle(struct incident_queue *queue, uint32_t c
 	add(queue, incident, now);
 }
 
+static bool is_gathered(const struct incident_queue *queue, const struct incident *incident)
+{
+	const struct model_conn *conn = model__conn(queue->model, incident->conn);
+	struct gathered now = gathered_of(conn, model__peer(queue->model, conn));
+
+	return now.owner == incident->gathered.owner && now.peer == incident->gathered.peer &&
+	       now.peers_owner == incident->gathered.peers_owner;
+}
+
 /* News of a connection or a process: what was not near before may be now. */
 static void gather_again(struct incident_queue *queue, uint32_t conn, uint32_t peer)
 {
 	for (struct incident *incident = queue->first; incident; incident = incident->next) {
 		const struct model_conn *own = model__conn(queue->model, incident->conn);
 
-		if (incident->conn == conn || incident->conn == peer || (own && own->peer == conn))
+		if ((incident->conn == conn || incident->conn == peer ||
+		     (own && own->peer == conn)) &&
+		    !is_gathered(queue, incident))
 			gather_known(queue, incident);
 	}
 }

@@ -60,18 +60,10 @@ static uint32_t waiting_tid(const struct time_spent *spent)
 /* Of a process with one thread, as far as was seen, there is no doubt. */
 static uint32_t only_tid(const struct time_spent *spent)
 {
-	const struct model_thread *thread;
-	uint32_t tid = 0;
-	size_t cursor = 0;
+	const struct model_thread *first =
+		model__threads_of(spent->model, spent->conn->id.head.tgid);
 
-	while ((thread = model__next_thread(spent->model, &cursor))) {
-		if (thread->tgid != spent->conn->id.head.tgid)
-			continue;
-		if (tid)
-			return 0;
-		tid = thread->tid;
-	}
-	return tid;
+	return first && !first->next_of_owner ? first->tid : 0;
 }
 
 /* Who read behind the hold, in it or before it; for want of that, who waited to. */
@@ -281,14 +273,13 @@ static uint64_t elsewhere_until(const struct time_spent *spent, const struct mod
 uint64_t reader__wants_from(const struct model *model, const struct incident *incident)
 {
 	struct time_spent spent = {.model = model, .incident = incident};
-	const struct model_thread *thread;
+	const struct model_thread *thread = NULL;
 	uint64_t from = UINT64_MAX, until;
-	size_t cursor = 0;
 
 	spent.conn = model__peer(model, model__conn(model, incident->conn));
-	while (spent.conn && (thread = model__next_thread(model, &cursor))) {
-		if (!thread->tgid || thread->tgid != spent.conn->id.head.tgid)
-			continue;
+	if (spent.conn && spent.conn->id.head.tgid)
+		thread = model__threads_of(model, spent.conn->id.head.tgid);
+	for (; thread && from > incident->start_ts; thread = thread->next_of_owner) {
 		until = elsewhere_until(&spent, thread);
 		from = until < from ? until : from;
 	}

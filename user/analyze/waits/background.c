@@ -20,26 +20,16 @@ struct roles {
 
 static struct roles roles_of(const struct model *model, uint32_t tgid)
 {
-	const struct model_conn *conn;
 	const struct model_process *process = model__process(model, tgid);
-	struct roles roles = {.has_connections = process && process->has_messages};
-	size_t cursor = 0;
+	const struct owned_by_targets *targets = model__owned_by_targets(model);
 
-	while ((conn = model__next_conn(model, &cursor))) {
-		bool is_targets = conn->id.role & NS_ROLE_TARGET;
-
-		roles.targets_have |= is_targets;
-		roles.targets_serve |= is_targets && conn->id.opener == NS_OPENER_PEER;
-		roles.has_connections |= conn->id.head.tgid == tgid;
-	}
-	cursor = 0;
-	while ((process = model__next_process(model, &cursor))) {
-		if (!(process->role & NS_ROLE_TARGET))
-			continue;
-		roles.targets_serve |= process->reads_messages;
-		roles.targets_have_requests |= process->has_requests;
-	}
-	return roles;
+	return (struct roles){
+		.has_connections =
+			(process && process->has_messages) || model__owned(model, tgid).conns,
+		.targets_have = targets->conns,
+		.targets_serve = targets->accepted || targets->readers,
+		.targets_have_requests = targets->requesters,
+	};
 }
 
 /* A thread of a pool that looks up names waits for the next one by a futex; so do those of Go. */

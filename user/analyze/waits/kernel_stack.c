@@ -232,12 +232,19 @@ enum waker waker__by_stack_alone(const char *stack)
 	return marked(&waker_index, stack, WAKER_TASK);
 }
 
-enum waker waker__by_stack(const struct ns_wait *wait, const char *stack)
+enum waker waker__of(const struct ns_wait *wait, enum waker by_stack)
 {
 	if (!wait->wake_ts)
 		return WAKER_UNSEEN;
+	return by_stack == WAKER_TASK && !wait->waker_tid ? WAKER_INTERRUPT : by_stack;
+}
+
+enum waker waker__by_stack(const struct ns_wait *wait, const char *stack)
+{
 	if (stack)
-		return marked(&waker_index, stack, wait->waker_tid ? WAKER_TASK : WAKER_INTERRUPT);
+		return waker__of(wait, waker__by_stack_alone(stack));
+	if (!wait->wake_ts)
+		return WAKER_UNSEEN;
 	/* Without a stack only a thread is known to be no bystander. */
 	return wait->waker_tid ? WAKER_TASK : WAKER_UNSEEN;
 }

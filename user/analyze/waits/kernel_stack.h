@@ -25,7 +25,9 @@ enum waker {
  * WAIT_UNKNOWN and WAKER_TASK when they say nothing; a stack may be NULL. */
 enum wait_kind wait_kind__by_stack(const char *stack);
 enum waker waker__by_stack_alone(const char *stack);
-/* Who ended a wait, by the text of the waker's stack, NULL when there is none. */
+/* Who ended a wait, by what the waker's stack says alone, */
+enum waker waker__of(const struct ns_wait *wait, enum waker by_stack);
+/* or by its text, NULL when there is none. */
 enum waker waker__by_stack(const struct ns_wait *wait, const char *stack);
 
 /* Of a stack (text, leaf first): is this frame of one of these functions, "a" or "a|b|c"? A suffix

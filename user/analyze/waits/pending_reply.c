@@ -164,14 +164,7 @@ bool pending_reply__due_here(const struct model *model, const struct ns_wait *wa
 
 bool pending_reply__is_server(const struct model *model, uint32_t tgid)
 {
-	const struct model_conn *conn;
-	size_t cursor = 0;
-
-	while ((conn = model__next_conn(model, &cursor))) {
-		if (conn->id.head.tgid == tgid && conn->id.opener == NS_OPENER_PEER)
-			return true;
-	}
-	return false;
+	return model__owned(model, tgid).accepted;
 }
 
 uint64_t pending_reply__requested_at(const struct model *model, const struct ns_wait *wait)

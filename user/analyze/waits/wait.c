@@ -45,12 +45,11 @@ uint64_t wait__overlap(const struct ns_wait *wait, uint64_t start_ts, uint64_t e
 
 uint32_t wait__only_thread(const struct model *model, uint32_t tgid)
 {
-	const struct model_thread *thread;
+	const struct model_thread *thread = model__threads_of(model, tgid);
 	uint32_t tid = 0;
-	size_t cursor = 0;
 
-	while ((thread = model__next_thread(model, &cursor))) {
-		if (thread->tgid != tgid || uring_thread__is(thread->comm))
+	for (; thread; thread = thread->next_of_owner) {
+		if (uring_thread__is(thread->comm))
 			continue;
 		if (tid)
 			return 0;

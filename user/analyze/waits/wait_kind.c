@@ -6,6 +6,7 @@
 #include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/uring_wait.h"
 #include "user/analyze/waits/wakers.h"
+#include "user/base/array.h"
 
 /* include/uapi/linux/futex.h: the operation without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME. */
 #define FUTEX_OPERATION   0x7f
@@ -50,11 +51,63 @@ bool uring_thread__is(const char comm[NS_COMM_LEN])
 	return !strncmp(comm, "iou-wrk-", 8) || !strncmp(comm, "iou-sqp-", 8);
 }
 
+/* ---- what a stack says, looked for once ---- */
+
+enum { HAS_BEEN_READ = 1, HAS_THAW = 2, HAS_SIGNAL = 4, HAS_TIMERFD = 8 };
+
+static const struct {
+	uint8_t bit;
+	const char *functions;
+} marks[] = {
+	{HAS_THAW, "__thaw_task"},
+	{HAS_SIGNAL, "complete_signal|signal_wake_up_state"},
+	{HAS_TIMERFD, "timerfd_tmrproc"},
+};
+
+static struct stack_notes read_stack(const char *stack)
+{
+	struct stack_notes notes = {.kind = (uint8_t)wait_kind__by_stack(stack),
+				    .waker = (uint8_t)waker__by_stack_alone(stack),
+				    .has = HAS_BEEN_READ};
+
+	for (size_t i = 0; i < COUNT_OF(marks); i++)
+		notes.has |= stack__has(stack, marks[i].functions) ? marks[i].bit : 0;
+	return notes;
+}
+
+/* NULL: there is none. */
+static const struct stack_notes *notes_of(const struct model *model, uint32_t id)
+{
+	const char *stack = model__stack(model, id);
+	struct stack_notes *notes = stack ? model__stack_notes(model, id) : NULL;
+
+	if (notes && !notes->has)
+		*notes = read_stack(stack);
+	return notes;
+}
+
+/* Its waker's stack has this. */
+static bool woken_with(const struct model *model, const struct ns_wait *wait, uint8_t what)
+{
+	const struct stack_notes *notes = notes_of(model, wait->waker_stack_id);
+
+	return notes && notes->has & what;
+}
+
+static enum waker waker_of(const struct model *model, const struct ns_wait *wait)
+{
+	const struct stack_notes *notes = notes_of(model, wait->waker_stack_id);
+
+	if (!notes)
+		return waker__by_stack(wait, NULL);
+	return waker__of(wait, (enum waker)notes->waker);
+}
+
 static enum wait_kind by_itself(const struct model *model, const struct ns_wait *wait,
 				enum waker waker)
 {
-	const char *stack = model__stack(model, wait->stack_id);
-	enum wait_kind found = wait_kind__by_stack(stack);
+	const struct stack_notes *stack = notes_of(model, wait->stack_id);
+	enum wait_kind found = stack ? (enum wait_kind)stack->kind : WAIT_UNKNOWN;
 
 	/* UDP sleeps in the same function as Unix datagrams. */
 	if (found == WAIT_IPC && socket__is_udp(&wait->socket))
@@ -160,8 +213,7 @@ static enum wait_kind of_operation(const struct model *model, const struct ns_wa
 	const struct ns_uring *done = uring_wait__completion(model, wait);
 	enum wait_kind found = WAIT_URING;
 
-	if (waker == WAKER_TIMER ||
-	    stack__has(model__stack(model, wait->waker_stack_id), "timerfd_tmrproc") ||
+	if (waker == WAKER_TIMER || woken_with(model, wait, HAS_TIMERFD) ||
 	    (done && uring_wait__timed_out(model, done)))
 		return WAIT_SLEEP;
 	if (uring_wait__is_for_any(wait))
@@ -201,7 +253,7 @@ static bool is_woken_by_sender(const struct model *model, const struct ns_wait *
 
 struct wait_view wait_view__of(const struct model *model, const struct ns_wait *wait)
 {
-	enum waker waker = waker__by_stack(wait, model__stack(model, wait->waker_stack_id));
+	enum waker waker = waker_of(model, wait);
 	struct wait_view view = {.wait = wait, .waker = waker};
 
 	if (!wait->state) {
@@ -210,16 +262,14 @@ struct wait_view wait_view__of(const struct model *model, const struct ns_wait *
 	}
 	/* Frozen in its sleep (cgroup v1), it stays there until it is thawed, whatever it waited
 	 * for. */
-	if (wait->state == NS_STATE_STOPPED ||
-	    stack__has(model__stack(model, wait->waker_stack_id), "__thaw_task")) {
+	if (wait->state == NS_STATE_STOPPED || woken_with(model, wait, HAS_THAW)) {
 		view.kind = WAIT_STOPPED;
 		return view;
 	}
 	view.kind = by_itself(model, wait, waker);
 	/* Whoever sent a signal, to end its process above all, is not who was to let it go on. */
 	if ((view.kind == WAIT_MUTEX || view.kind == WAIT_SIGNAL) &&
-	    stack__has(model__stack(model, wait->waker_stack_id),
-		       "complete_signal|signal_wake_up_state")) {
+	    woken_with(model, wait, HAS_SIGNAL)) {
 		view.waker = WAKER_UNSEEN;
 		view.is_by_signal = true;
 	}

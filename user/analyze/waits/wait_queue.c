@@ -151,6 +151,11 @@ uint64_t wait_queue__unfollowed(const struct wait_queue *queue, const char **kin
 	return queue->unfollowed_ns;
 }
 
+uint64_t wait_queue__lost(const struct wait_queue *queue)
+{
+	return waker_chain__cut(queue->chain);
+}
+
 const uint64_t *wait_queue__by_cause(const struct wait_queue *queue)
 {
 	return queue->by_cause;

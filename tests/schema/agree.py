@@ -341,8 +341,8 @@ def exchanges(path):
             fields = dict(word.split("=", 1) for word in found[2].split() if "=" in word)
             role = "makes" if fields["side"] == "asked" else "serves"
             begin = role == "serves" and fields.get("arrived") or fields.get("begin")
-            if begin:
-                yield role, int(fields["conn"]), int(fields.get("tid", 0)), float(begin), float(found[1])
+            if begin and "since" not in fields:  # one of before the window is in no row
+                yield role, int(fields["conn"]), int(fields["tid"]), float(begin), float(found[1])
 
 
 def longest_cause(slices):

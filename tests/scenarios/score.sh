@@ -49,7 +49,7 @@ here=tests/scenarios
 SCENE_LIMIT=${SCENE_LIMIT:-$([ -n "$QUICK" ] && echo 180 || echo 60)} # seconds; then it hangs
 LEAST_STALLS=8              # of each cause: what makes fewer is played again
 MACHINE_SKIPS=3             # at most so many scenes of a run are skipped because the machine was slow
-AT_ONCE=${AT_ONCE:-$([ -n "$QUICK" ] && echo 8 || echo 5)} # scenes under one netstall: most sleep nearly all the time, and emulated a start takes long
+AT_ONCE=${AT_ONCE:-5} # scenes under one netstall: most of them sleep nearly all the time
 LANES=${LANES:-$([ -n "$QUICK" ] && echo 1 || echo 2)} # so many netstalls at a time; an emulated machine has enough to do with one
 
 [ "$(id -u)" = 0 ] || { echo "skip $LABEL: tracing needs root" && exit 0; }

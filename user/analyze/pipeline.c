@@ -24,6 +24,8 @@
 #include "user/base/xalloc.h"
 #include "user/record/losses.h"
 
+#define FOUND_OPEN 16384
+
 struct pipeline {
 	struct pipeline_sink sink;
 	struct model *model;
@@ -49,6 +51,7 @@ struct pipeline {
 	struct ns_exchange *found_open; /* requests from before the window, until it is over */
 	size_t found_count;
 	size_t found_size;
+	uint64_t found_not_kept;
 	bool finished;
 };
 
@@ -134,6 +137,7 @@ static void update_report(struct pipeline *pipeline)
 	report->lost[NS_LOST_DAMAGED] += pipeline->damaged;
 	report->lost[NS_LOST_KEPT] += incident_queue__lost(pipeline->incidents);
 	report->lost[NS_LOST_KEPT] += wait_queue__lost(pipeline->wait_queue);
+	report->lost[NS_LOST_KEPT] += pipeline->found_not_kept;
 	report->lost[NS_LOST_KEPT] += operations__lost(pipeline->operations);
 	report->longest_wait_ns =
 		wait_queue__longest(pipeline->wait_queue, &report->longest_wait_cause);
@@ -350,6 +354,10 @@ static bool is_outside(const struct pipeline *pipeline, const union record *reco
 /* Whose thread it is, and whether it is open at all, waits say that come as late. */
 static void keep_open(struct pipeline *pipeline, const struct ns_exchange *exchange)
 {
+	if (pipeline->found_count == FOUND_OPEN) {
+		pipeline->found_not_kept++;
+		return;
+	}
 	pipeline->found_open = xgrow(pipeline->found_open, pipeline->found_count,
 				     &pipeline->found_size, sizeof(*pipeline->found_open));
 	pipeline->found_open[pipeline->found_count++] = *exchange;

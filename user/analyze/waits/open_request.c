@@ -68,14 +68,14 @@ static enum doing doing_since(const struct model *model, const struct model_thre
 static bool is_served(const struct model *model, uint32_t tgid, uint32_t conn, uint64_t from,
 		      uint32_t *tid)
 {
-	const struct model_thread *thread;
-	size_t cursor = 0, count = 0;
+	const struct model_thread *thread = model__threads_of(model, tgid);
+	size_t count = 0;
 
 	*tid = 0;
-	while ((thread = model__next_thread(model, &cursor))) {
+	for (; thread; thread = thread->next_of_owner) {
 		enum doing doing;
 
-		if (thread->tgid != tgid || uring_thread__is(thread->comm))
+		if (uring_thread__is(thread->comm))
 			continue;
 		doing = doing_since(model, thread, conn, from);
 		if (doing == DOING_READS)
@@ -110,12 +110,11 @@ static void fill_spent(const struct model *model, struct ns_exchange *exchange)
 /* The thread that waits on the connection at the window's end; NULL: none. */
 static const struct ns_wait *waiting_on(const struct model *model, const struct ns_exchange *asked)
 {
-	const struct model_thread *thread;
+	const struct model_thread *thread = model__threads_of(model, asked->head.tgid);
 	const struct ns_wait *wait;
-	size_t cursor = 0;
 
-	while ((thread = model__next_thread(model, &cursor))) {
-		if (thread->tgid != asked->head.tgid || !thread->waits.count)
+	for (; thread; thread = thread->next_of_owner) {
+		if (!thread->waits.count)
 			continue;
 		wait = model_thread__wait(thread, thread->waits.count - 1);
 		if (wait->ended == NS_WAIT_LASTS && wait->head.conn == asked->head.conn &&

@@ -72,6 +72,7 @@ __noinline int conn_at_end(__u64 key)
 {
 	__u64 now = window_time();
 	struct ns_conn_state *conn;
+	__u32 stands;
 
 	conn = bpf_map_lookup_elem(&conns, &key);
 	if (!conn || (conn->phase != NS_PHASE_OPEN && !conn->recovery.by[NS_RETRANS_SYN]))
@@ -79,8 +80,9 @@ __noinline int conn_at_end(__u64 key)
 	look_at_hold((struct sock *)key, conn, now, true);
 	if (stalls(conn, now))
 		flush_both(conn);
-	end_request(conn, how_it_stands((struct sock *)key), now);
-	if (settings.reads && how_it_stands((struct sock *)key) == NS_EXCHANGE_OPEN)
+	stands = how_it_stands((struct sock *)key);
+	end_request(conn, stands, now);
+	if (settings.reads && stands == NS_EXCHANGE_OPEN)
 		tell_found_open(conn, now);
 	make_known(conn);
 	if (!conn->untold) /* else it goes away, and is a part of a sum */

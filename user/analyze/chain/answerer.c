@@ -20,7 +20,7 @@ static const struct ns_send *last_send(const struct model_conn *peer, uint64_t f
 /* What a ring's submission thread or worker sent, a thread of the program had asked for. */
 static uint32_t who_asked(const struct model *model, uint32_t owner, uint32_t tid, bool by_kernel)
 {
-	uint32_t asked = by_kernel ? wait__only_thread(model, owner) : 0;
+	uint32_t asked = by_kernel ? process__only_thread(model, owner) : 0;
 
 	return asked ? asked : tid;
 }
@@ -40,7 +40,7 @@ struct answerer answerer__find(const struct model *model, const struct ns_wait *
 		return (struct answerer){
 			who_asked(model, owner, send->head.tid, send->via == NS_VIA_WORKER),
 			send->head.ts};
-	return (struct answerer){wait__only_thread(model, owner), until};
+	return (struct answerer){process__only_thread(model, owner), until};
 }
 
 /*

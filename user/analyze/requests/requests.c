@@ -761,15 +761,17 @@ static void list_open(const struct requests *requests, enum request_role role,
 		const struct request *request = &sample->list[i];
 
 		if (!request->is_open || age_of(request) < report__threshold(report) ||
-		    acks_of(report, request).bytes || report->open_count++ >= REPORT_OPEN)
+		    acks_of(report, request).bytes)
 			continue;
-		report->open[report->open_count - 1] =
-			(struct report_open){.role = role,
-					     .end = requests->ends[request->end],
-					     .conn = request->conn,
-					     .age_ns = age_of(request),
-					     .is_older = request->since_ts,
-					     .view = view_of(request)};
+		if (report->open_count < REPORT_OPEN)
+			report->open[report->open_count] =
+				(struct report_open){.role = role,
+						     .end = requests->ends[request->end],
+						     .conn = request->conn,
+						     .age_ns = age_of(request),
+						     .is_older = request->since_ts,
+						     .view = view_of(request)};
+		report->open_count++;
 	}
 }
 

@@ -167,11 +167,6 @@ static struct pauses pauses_of(const struct model *model, uint32_t conn)
 	return pauses;
 }
 
-bool acks__may_be(const struct model *model, const struct ns_exchange *exchange)
-{
-	return pauses_of(model, exchange->head.conn).by_others > 0;
-}
-
 /*
  * One comes late, or what set the next off is not seen, by the machine's doing now and then; but
  * who asks, and is answered for that, is not to be passed over.
@@ -179,13 +174,13 @@ bool acks__may_be(const struct model *model, const struct ns_exchange *exchange)
 struct acks acks__of(const struct model *model, uint32_t conn)
 {
 	struct pauses pauses = pauses_of(model, conn);
-	struct acks acks = {.bytes = pauses.bytes};
+	struct acks acks = {.may_be = pauses.by_others};
 
 	if (pauses.count < ACKS_LEAST || 4 * pauses.at_once < 3 * pauses.followed ||
 	    2 * pauses.by_answers > pauses.count)
-		return (struct acks){0};
+		return acks;
 	acks.is_sure = pauses.by_others >= ACKS_LEAST && 8 * pauses.by_others >= 7 * pauses.count;
-	if (!acks.is_sure && acks.bytes > ACK_BYTES)
-		acks.bytes = 0;
+	if (acks.is_sure || pauses.bytes <= ACK_BYTES)
+		acks.bytes = pauses.bytes;
 	return acks;
 }

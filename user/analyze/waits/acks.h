@@ -13,16 +13,14 @@
 #include <stdint.h>
 
 struct model;
-struct ns_exchange;
 
 struct acks {
 	uint32_t bytes; /* each of what is written there may be one, and has so many; 0: none is */
 	bool is_sure;   /* they are: what comes next others had sent, by themselves */
+	bool may_be;    /* of one at least that was seen: further ones will say */
 };
 
 /* By the recent exchanges on the connection, of either end. */
 struct acks acks__of(const struct model *model, uint32_t conn);
-/* This one may be, as one of them, itself perhaps, is by what came next: more of them will say. */
-bool acks__may_be(const struct model *model, const struct ns_exchange *exchange);
 
 #endif

@@ -148,7 +148,7 @@ bool open_request__find(const struct model *model, struct ns_exchange *exchange)
 	if (!peer || !peer->id.head.tgid ||
 	    !is_served(model, peer->id.head.tgid, peer->number, exchange->begin_ts, &tid))
 		return false;
-	exchange->head.tid = wait__only_thread(model, exchange->head.tgid);
+	exchange->head.tid = process__only_thread(model, exchange->head.tgid);
 	return true;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "user/analyze/waits/wait.h"
 
-#include "user/analyze/waits/wait_kind.h"
 #include "user/analyze/waits/wakers.h"
 #include "user/base/clock.h"
 
@@ -41,21 +40,6 @@ uint64_t wait__woken(const struct ns_wait *wait)
 uint64_t wait__overlap(const struct ns_wait *wait, uint64_t start_ts, uint64_t end_ts)
 {
 	return clock__common(wait->off_ts, wait->head.ts, start_ts, end_ts);
-}
-
-uint32_t wait__only_thread(const struct model *model, uint32_t tgid)
-{
-	const struct model_thread *thread = model__threads_of(model, tgid);
-	uint32_t tid = 0;
-
-	for (; thread; thread = thread->next_of_owner) {
-		if (uring_thread__is(thread->comm))
-			continue;
-		if (tid)
-			return 0;
-		tid = thread->tid;
-	}
-	return tid;
 }
 
 void wait__judge_wake(const struct model *model, const struct ns_wait *wait,

@@ -40,9 +40,6 @@ bool wait__concerns(const struct model *model, const struct ns_wait *wait, const
 uint64_t wait__overlap(const struct ns_wait *wait, uint64_t start_ts, uint64_t end_ts);
 /* When the thread was made runnable: within the wait, its end when no wake was seen. */
 uint64_t wait__woken(const struct ns_wait *wait);
-/* The only thread of a process that is known to have waited, 0 when there are several. The
- * kernel's own for its rings do not count. */
-uint32_t wait__only_thread(const struct model *model, uint32_t tgid);
 /* Who woke it, by the stack of the wake. */
 void wait__judge_wake(const struct model *model, const struct ns_wait *wait,
 		      struct wake_judged *out);

@@ -51,6 +51,21 @@ bool uring_thread__is(const char comm[NS_COMM_LEN])
 	return !strncmp(comm, "iou-wrk-", 8) || !strncmp(comm, "iou-sqp-", 8);
 }
 
+uint32_t process__only_thread(const struct model *model, uint32_t tgid)
+{
+	const struct model_thread *thread = model__threads_of(model, tgid);
+	uint32_t tid = 0;
+
+	for (; thread; thread = thread->next_of_owner) {
+		if (uring_thread__is(thread->comm))
+			continue;
+		if (tid)
+			return 0;
+		tid = thread->tid;
+	}
+	return tid;
+}
+
 /* ---- what a stack says, looked for once ---- */
 
 enum { HAS_BEEN_READ = 1, HAS_THAW = 2, HAS_SIGNAL = 4, HAS_TIMERFD = 8 };

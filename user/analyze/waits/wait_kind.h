@@ -32,6 +32,9 @@ static inline bool wait_view__is_cut_short(const struct wait_view *view)
 
 /* Is it a kernel thread of io_uring's: worker (io-wq) or submission thread (SQPOLL)? */
 bool uring_thread__is(const char comm[NS_COMM_LEN]);
+/* The only thread of a process that is known to have waited, but for such; 0 when there are
+ * several. */
+uint32_t process__only_thread(const struct model *model, uint32_t tgid);
 
 /* For data, room or the connection of a socket, or for any of several. */
 static inline bool wait_kind__is_socket(enum wait_kind kind)

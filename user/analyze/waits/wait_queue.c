@@ -104,9 +104,10 @@ struct wait_queue {
 	uint64_t unfollowed_longest;
 	const char *unfollowed_kind;
 	bool explains_all;
-	struct ns_wait *lasting; /* that no one was to end, as it seemed */
+	struct ns_wait *lasting; /* that no one was to end, as it seemed; one of each thread */
 	size_t lasting_count;
 	size_t lasting_size;
+	uint64_t lasting_not_kept;
 };
 
 struct wait_queue *wait_queue__new(const struct model *model,
@@ -153,7 +154,7 @@ uint64_t wait_queue__unfollowed(const struct wait_queue *queue, const char **kin
 
 uint64_t wait_queue__lost(const struct wait_queue *queue)
 {
-	return waker_chain__cut(queue->chain);
+	return waker_chain__cut(queue->chain) + queue->lasting_not_kept;
 }
 
 const uint64_t *wait_queue__by_cause(const struct wait_queue *queue)
@@ -231,6 +232,10 @@ void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint
 	/* Nobody has ended it. Unless an answer is owed nobody was to, as far as one knows. */
 	if (wait->ended == NS_WAIT_LASTS && !pending_reply__awaited(queue->model, wait) &&
 	    !socket_wait__awaits_datagram(wait)) {
+		if (queue->lasting_count == MODEL_THREADS) {
+			queue->lasting_not_kept++;
+			return;
+		}
 		queue->lasting = xgrow(queue->lasting, queue->lasting_count, &queue->lasting_size,
 				       sizeof(*queue->lasting));
 		queue->lasting[queue->lasting_count++] = *wait;
@@ -484,24 +489,14 @@ static const struct ns_exchange *request_of(const struct request_place *place)
 	return place->awaited ? place->awaited : place->served;
 }
 
-/* Where what was taken for a request may be an acknowledgement; 0: it is none. */
-static uint32_t may_be_acked(const struct wait_queue *queue, const struct ns_exchange *exchange)
+/* What was taken for a request may be an acknowledgement. Of that of a wait nothing may be known
+ * but the connection: it began before the window. */
+static struct acks acks_of(const struct wait_queue *queue, const struct ns_exchange *request,
+			   uint32_t conn)
 {
-	return exchange && exchange->head.type && acks__may_be(queue->model, exchange)
-		       ? exchange->head.conn
-		       : 0;
-}
-
-static bool is_acked(const struct wait_queue *queue, const struct ns_exchange *exchange)
-{
-	return exchange->head.type && acks__of(queue->model, exchange->head.conn).is_sure;
-}
-
-/* Of the request of a wait nothing may be known but its connection: it began before the window. */
-static bool is_of_acks(const struct wait_queue *queue, const struct ns_exchange *request,
-		       uint32_t conn)
-{
-	return request ? is_acked(queue, request) : acks__of(queue->model, conn).is_sure;
+	if (!request)
+		return acks__of(queue->model, conn);
+	return request->head.type ? acks__of(queue->model, request->head.conn) : (struct acks){0};
 }
 
 static struct stall_queue queue_of(const struct ns_exchange *exchange)
@@ -590,7 +585,9 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 	    attribution->interval->cause == stall->cause)
 		judged->interval = attribution->interval;
 	judged->incident = chain_stall__evidence(queue->model, judged->interval, stall);
-	acked = rest->acked ? rest->acked : may_be_acked(queue, &pending->exchange);
+	acked = rest->acked;
+	if (!acked && acks_of(queue, &pending->exchange, 0).may_be)
+		acked = pending->exchange.head.conn;
 	is_settled = rest->background == BACKGROUND_NOT ||
 		     (rest->background == BACKGROUND_BETWEEN && asks_later(queue->model, wait));
 	if ((is_settled && !rest->may_go_on && !acked) || judged->interval ||
@@ -733,6 +730,7 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 	const struct ns_wait *wait = &pending->wait;
 	const struct attribution *attribution;
 	const struct ns_exchange *request;
+	struct acks acks;
 	struct unexplained rest;
 	struct request_place place;
 	uint64_t idle;
@@ -775,15 +773,17 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 		rest.background = BACKGROUND_IS;
 	rest.may_go_on = pending->kind == PENDING_WAIT && may_go_on(queue, wait, &place);
 	request = request_of(&place);
-	rest.acked = may_be_acked(queue, request);
-	if (pending->kind == PENDING_WAIT && is_of_acks(queue, request, wait->head.conn))
+	acks = acks_of(queue, request, wait->head.conn);
+	rest.acked = request && acks.may_be ? request->head.conn : 0;
+	if (pending->kind == PENDING_WAIT && acks.is_sure)
 		rest.background = BACKGROUND_IS;
-	if (pending->kind == PENDING_AGAIN && !rest.acked)
-		count_owed(queue, wait, attribution);
-	else if (pending->kind == PENDING_AGAIN)
-		; /* it may have been idle */
-	else if (rest.background == BACKGROUND_IS || 2 * attribution->ns[CAUSE_IDLE] > rest.length)
+	if (pending->kind == PENDING_AGAIN) {
+		if (!rest.acked) /* else it may have been idle */
+			count_owed(queue, wait, attribution);
+	} else if (rest.background == BACKGROUND_IS ||
+		   2 * attribution->ns[CAUSE_IDLE] > rest.length) {
 		note_idle(queue, wait->head.tid, wait->off_ts);
+	}
 	if (rest.background == BACKGROUND_IS) {
 		queue->by_cause[CAUSE_IDLE] += rest.length;
 	} else if (pending->kind == PENDING_WAIT) {
@@ -824,7 +824,6 @@ static bool ends_by_itself(enum wait_kind kind)
 static void count_lasting(struct wait_queue *queue, const struct ns_wait *wait)
 {
 	struct request_place place = request__place(queue->model, wait);
-	bool is_asked = place.served || place.awaited || place.is_written;
 	const struct attribution *attribution;
 	struct unexplained rest;
 
@@ -836,7 +835,7 @@ static void count_lasting(struct wait_queue *queue, const struct ns_wait *wait)
 		return;
 	attribution = waker_chain__explain(queue->chain, wait, &place, rest.start,
 					   rest.start + rest.length);
-	if (!is_asked &&
+	if (!request_place__is_in(&place) &&
 	    (!ends_by_itself(wait_view__of(queue->model, wait).kind) ||
 	     background__find(queue->model, wait, &place, attribution__main_cause(attribution),
 			      &attribution->path) == BACKGROUND_IS)) {
@@ -1178,7 +1177,7 @@ static void judge(struct wait_queue *queue, const struct pending *pending, struc
 	/* What a wait was for counts all the same, and the tables are of what is known in the end.
 	 */
 	if (pending->kind != PENDING_WAIT && pending->kind != PENDING_WALK &&
-	    is_acked(queue, &pending->exchange))
+	    acks_of(queue, &pending->exchange, 0).is_sure)
 		return;
 	switch (pending->kind) {
 	case PENDING_WAIT:
@@ -1234,14 +1233,14 @@ static bool settle_provisional(struct wait_queue *queue, struct provisional *pro
 	enum background background = background__find(queue->model, &stall->wait, &place,
 						      provisional->cause, &stall->path);
 	const struct ns_exchange *request = request_of(&place);
-	uint32_t acked = provisional->acked ? provisional->acked : may_be_acked(queue, request);
+	struct acks acks = provisional->acked ? acks__of(queue->model, provisional->acked)
+					      : acks_of(queue, request, stall->conn);
 	bool is_open =
-		background == BACKGROUND_MAYBE || acked ||
+		background == BACKGROUND_MAYBE || provisional->acked || (request && acks.may_be) ||
 		(background == BACKGROUND_BETWEEN && !asks_later(queue->model, &stall->wait)) ||
 		may_go_on(queue, &stall->wait, &place);
 
-	if (provisional->acked ? acks__of(queue->model, acked).is_sure
-			       : is_of_acks(queue, request, stall->conn))
+	if (acks.is_sure)
 		background = BACKGROUND_IS;
 	else if (is_open && provisional->until_ts > now)
 		return false;

@@ -65,7 +65,7 @@ uint64_t wait_queue__longest(const struct wait_queue *queue, enum cause *cause);
 uint64_t wait_queue__unfollowed(const struct wait_queue *queue, const char **kind);
 /* When all is judged: those that last at the window's end, and are no stalls, are counted too. */
 void wait_queue__count_lasting(struct wait_queue *queue);
-/* Waits and requests of which too much is known to follow all of it. */
+/* Waits and requests of which too much is known to follow all of it, or to keep it. */
 uint64_t wait_queue__lost(const struct wait_queue *queue);
 /* What the targets' waits of at least the threshold were for, in ns, by cause. */
 const uint64_t *wait_queue__by_cause(const struct wait_queue *queue);

@@ -41,13 +41,20 @@ static json_t *end_of(const struct request_end *end)
 	return object;
 }
 
-json_t *json_value__requests(const struct report_requests *requests)
+static json_t *new_requests(enum request_role role, const struct request_end *end, uint32_t conn)
 {
 	json_t *object = json_object();
 
-	put(object, "role", json_string(requests->role == REQUEST_MADE ? "makes" : "serves"));
-	put(object, "endpoint", end_of(&requests->end));
-	put(object, "connection", json_value__number_or_null(requests->conn, 0));
+	put(object, "role", json_string(role == REQUEST_MADE ? "makes" : "serves"));
+	put(object, "endpoint", end_of(end));
+	put(object, "connection", json_value__number_or_null(conn, 0));
+	return object;
+}
+
+json_t *json_value__requests(const struct report_requests *requests)
+{
+	json_t *object = new_requests(requests->role, &requests->end, requests->conn);
+
 	put(object, "connections", json_value__count(requests->connections));
 	put(object, "several_at_a_time", json_value__count(requests->several));
 	put(object, "count", json_value__count(requests->count));
@@ -60,11 +67,8 @@ json_t *json_value__requests(const struct report_requests *requests)
 
 json_t *json_value__open(const struct report_open *open)
 {
-	json_t *object = json_object();
+	json_t *object = new_requests(open->role, &open->end, open->conn);
 
-	put(object, "role", json_string(open->role == REQUEST_MADE ? "makes" : "serves"));
-	put(object, "endpoint", end_of(&open->end));
-	put(object, "connection", json_value__number_or_null(open->conn, 0));
 	put(object, "age_ms", json_value__ms(open->age_ns));
 	put(object, "before_window", json_boolean(open->is_older));
 	put(object, "in_window", view_of(&open->view));

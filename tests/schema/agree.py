@@ -144,10 +144,11 @@ def durations(report):
 
 
 def leading(report):
-    """By share in requests, or where none had any by share; a given cause only when it took more than twice as much."""
-    rows = [(row.get("share_in_requests", row["share"]), row["cause"]) for row in report["causes"]]
+    """By share in requests, or where none had any by share; a given cause only when it took more than twice as much. The pace alone."""
+    causes = [row for row in report["causes"] if "pace" not in row] or report["causes"]
+    rows = [(row.get("share_in_requests", row["share"]), row["cause"]) for row in causes]
     if not any(share for share, _ in rows):
-        rows = [(row["share"], row["cause"]) for row in report["causes"]]
+        rows = [(row["share"], row["cause"]) for row in causes]
     free = max((row for row in rows if row[1] not in GIVEN), default=None)
     given = max((row for row in rows if row[1] in GIVEN), default=None)
     if free and given:

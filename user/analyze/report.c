@@ -159,9 +159,11 @@ const struct report_cause *report__cause(const struct report *report, enum cause
 	return found;
 }
 
-/* What of a cause's time counts for the verdict. */
+/* What of a cause's time counts for the verdict: of the pace none, which leads alone. */
 static uint64_t weight(const struct report *report, const struct report_cause *cause)
 {
+	if (cause->is_pace)
+		return 0;
 	for (size_t i = 0; i < report->cause_count; i++) {
 		if (report->causes[i].in_requests_ns)
 			return cause->in_requests_ns;

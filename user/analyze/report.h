@@ -562,8 +562,8 @@ const struct report_cause *report__cause(const struct report *report, enum cause
 /*
  * The cause that a verdict is about: the one that took most of the window in requests
  * (in_requests_ns), or where none was in any most of all (covered_ns). One that can be changed goes
- * before one that is given (struct cause_info.is_given) if it took at least half as much. NULL: no
- * stall.
+ * before one that is given (struct cause_info.is_given) if it took at least half as much; the pace
+ * leads alone. NULL: no stall.
  */
 const struct report_cause *report__leading(const struct report *report);
 /*

@@ -585,8 +585,15 @@ static void test_which_cause_leads(void **state)
 	report->causes[1] =
 		(struct report_cause){.cause = CAUSE_TIMER, .is_pace = true, .covered_ns = 5000};
 	assert_int_equal(report__leading(report)->cause, CAUSE_NETWORK);
+	/* The pace leads alone. */
 	report->causes[0].in_requests_ns = 0;
+	assert_int_equal(report__leading(report)->cause, CAUSE_NETWORK);
+	report->causes[0] = (struct report_cause){.cause = CAUSE_IPC, .covered_ns = 10};
+	assert_int_equal(report__leading(report)->cause, CAUSE_IPC);
+	report->causes[0] = report->causes[1];
+	report->cause_count = 1;
 	assert_int_equal(report__leading(report)->cause, CAUSE_TIMER);
+	report->cause_count = 2;
 	/* Of one cause other stalls are meant than the pace. */
 	report->causes[0] = report->causes[1];
 	report->causes[1] = (struct report_cause){.cause = CAUSE_TIMER, .covered_ns = 20};

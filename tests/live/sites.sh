@@ -158,7 +158,7 @@ split_in() {
 slow_in() {
     local source=$PWD/tests/workload/places/split.$1
     trace_places "$SCRATCH/split" late
-    expect_is "the verdict" "$(report .verdict.cause)" peer-app
+    expect_is "the verdict" "$(report .verdict.cause)" timer
     expect_place answer "$source" "$2late" "late answer"
     expect_place wait "$source" "$2late" "late wait"
     report '.verdict.sites.places.read | "\(.function) \(.line)"' | grep -q "ask_late $(grep -n '// late read' "$source" | cut -d: -f1)$" ||
@@ -185,7 +185,7 @@ case_places_locks() {
     local source=$PWD/tests/workload/places/locks.c
     "${CC:-gcc}" -g -O1 -pthread "$source" -o "$SCRATCH/locks" || fail "it did not build"
     trace_places "$SCRATCH/locks"
-    expect_is "the verdict" "$(report .verdict.cause)" peer-app
+    expect_is "the verdict" "$(report .verdict.cause)" lock
     expect_is "who sleeps" "$(report '.verdict.sites.wait | map(split("+")[0]) | .[] | select(. == "keep_lock")' | cut -d' ' -f1)" keep_lock
     expect_place lock "$source" take_lock lock
     expect_place release "$source" keep_lock release
@@ -231,12 +231,12 @@ case_places_python() {
         end_trace
         expect_places "$source" request
         trace_places "$python" "$source" late
-        expect_is "the verdict" "$(report .verdict.cause)" peer-app
+        expect_is "the verdict" "$(report .verdict.cause)" timer
         expect_place read "$source" ask_late "late read"
         expect_place answer "$source" serve_late "late answer"
         expect_place wait "$source" serve_late "late wait"
         trace_places "$python" "$source" pieces
-        expect_is "the verdict" "$(report .verdict.cause)" peer-app
+        expect_is "the verdict" "$(report .verdict.cause)" timer
         expect_place read "$source" ask_pieces "pieces read"
         expect_place wait "$source" serve_pieces "pieces wait"
         trace_places "$python" "$source" each
@@ -267,7 +267,7 @@ case_places_java() {
             expect_places "$source" Split.request
         done
         trace_places "$java" -cp "$SCRATCH" Split late
-        expect_is "the verdict" "$(report .verdict.cause)" peer-app
+        expect_is "the verdict" "$(report .verdict.cause)" timer
         expect_place read "$source" Split.askLate "late read"
         expect_place answer "$source" Split.serveLate "late answer"
         expect_place wait "$source" Split.serveLate "late wait"

@@ -1105,6 +1105,9 @@ static const struct deed ticks_by_timer = {.work = wait_for_timer, .cause = "pee
 static const struct deed whole = {.work = nap, .cause = "peer-app", .is_whole = true};
 static const struct deed queues = {.work = compute, .cause = "peer-app"};
 static const struct deed sleeps = {.work = nap, .cause = "peer-app"};
+/* With both ends as targets each has its own cause. */
+static const struct deed computes_as_target = {.work = compute, .cause = "self"};
+static const struct deed sleeps_as_target = {.work = nap, .cause = "timer"};
 static const struct deed sleeps_long = {.work = nap_long, .cause = "peer-app"};
 static const struct deed sleeps_shortly = {.work = nap_shortly, .cause = "peer-app"};
 static const struct deed spawns = {.work = run_subprocess, .cause = "peer-app"};
@@ -1133,7 +1136,7 @@ static const struct deed serves_row_by_eventfd = {.work = wait_for_row_by_eventf
 /* clang-format off */
 const struct scene path_scenes[] = {
 	{"computes", NULL, {client, server}, 1, 12, &computes, PEER, .verdict = {"peer-app", "comput", "trace the other end", .part = "computes"}, .computes = true},
-	{"computes-seen-by-both", NULL, {client, server}, 3, 12, &computes, PEER, .verdict = {"peer-app", "comput", "trace the other end", .part = "computes"}, .computes = true},
+	{"computes-seen-by-both", NULL, {client, server}, 3, 12, &computes_as_target, .makes = {"self", 8, 0.60}, .verdict = {"self", "comput", "trace the other end", .part = "computes"}, .computes = true},
 	{"computes-naps", NULL, {client, server}, 1, 12, &naps_between, PEER, .verdict = {"peer-app", "comput", "do not sleep", .part = "computes"}, .computes = true},
 	{"computes-naps-epoll", NULL, {client_by_epoll, server_by_epoll}, 1, 12, &naps_between, PEER, .verdict = {"peer-app", "comput", "do not sleep", .part = "computes"}, .computes = true},
 	{"computes-naps-uring", NULL, {client_by_uring, server_by_uring}, 1, 12, &naps_by_ring, PEER, .verdict = {"peer-app", "comput", "do not sleep", .part = "computes"}, .computes = true},
@@ -1148,7 +1151,7 @@ const struct scene path_scenes[] = {
 	{"late-body", NULL, {client_of_late_body, server_of_late_body}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"late-body-waitall", NULL, {client_by_waitall, server_of_late_body}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
 	{"answer-in-pieces", NULL, {client_of_pieces, server_of_pieces}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
-	{"answer-in-pieces-seen-by-both", NULL, {client_of_pieces, server_of_pieces}, 3, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},
+	{"answer-in-pieces-seen-by-both", NULL, {client_of_pieces, server_of_pieces}, 3, 12, &sleeps_as_target, .makes = {"timer", 8, 0.60}, .verdict = {"timer", .part = "blocked timer"}},
 	{"sleeps-as-it-reads", NULL, {client_that_sleeps_meanwhile, server_of_large}, 1, 8, &sleeps_meanwhile, .makes = {"timer", 6, 0.60}, .verdict = {"timer", .never = "send buffer", .part = "timer"}},
 	{"computes-as-it-reads", NULL, {client_that_computes_meanwhile, server_of_large}, 1, 8, &computes_itself, .makes = {"self", 6, 0.60}, .verdict = {"self", "comput", "send buffer", .part = "computes self"}, .computes = true},
 	{"half-close", NULL, {client_by_half_close, server_of_half_closed}, 1, 12, &sleeps, PEER, .verdict = {"peer-app", .part = "blocked timer"}},

@@ -124,15 +124,15 @@ static bool is_in_queue(const struct path *path, size_t part)
 	return part;
 }
 
-/* What the cause is to be looked for in: not what TCP and the network did, nor the delayed thread
- * itself, which is what `self` is about. */
+/* What the cause is to be looked for in: not what TCP and the network did; for `self`, who runs, of
+ * the delayed threads themselves or of a target that they wait for. */
 static bool is_others(const struct path *path, enum cause cause, size_t number)
 {
 	const struct path_part *part = &path->parts[number];
 	const struct path_part *wait = &path->parts[outermost(path, number)];
 
 	if (cause == CAUSE_SELF)
-		return part->kind == PATH_RUNS && part->tid == path->parts[0].tid;
+		return part->kind == PATH_RUNS;
 	if (part->kind == PATH_HELD || part->kind == PATH_TRANSIT ||
 	    is_in_queue(path, number) != (cause == CAUSE_ACCEPT_QUEUE))
 		return false;

@@ -39,6 +39,7 @@ struct level {
 	bool idle_stays;  /* idle below is idle above: nobody was held up */
 	bool runqueue_stays;
 	bool timer_stays; /* that was the program's own wish, whichever thread of it had it */
+	bool is_targets;  /* the thread below belongs to a target */
 	uint32_t serves;  /* the thread is to answer on this connection, 0 none */
 	uint64_t sent_ts; /* when all of the request was written; 0 not known */
 };
@@ -115,6 +116,9 @@ static enum cause seen_from_above(const struct waker_chain *chain, const struct 
 	if (level->serves && (cause == CAUSE_UDP || cause == CAUSE_DNS))
 		return level->cause;
 	if (cause__rank(cause) == CAUSE_RANK_NETWORK)
+		return cause;
+	/* Another program is named as a whole, a target by what it does itself. */
+	if (level->cause == CAUSE_PEER_APP && level->is_targets && cause != CAUSE_IDLE)
 		return cause;
 	if (cause == CAUSE_IDLE && level->idle_stays)
 		return cause;
@@ -528,6 +532,8 @@ static void explain_thread(struct waker_chain *chain, uint32_t tid, uint64_t unt
 	bool was_due = chain->is_due;
 
 	chain->levels[chain->depth] = *level;
+	chain->levels[chain->depth].is_targets =
+		model__is_target(chain->model, who_is(chain->model, tid).pid);
 	chain->levels[chain->depth++].idle_stays &= !was_due;
 	chain->is_due |= level->serves != 0;
 	explain_times(chain, tid, until, level);

@@ -493,7 +493,8 @@ static void test_both_are_targets(void **state)
 
 	(void)state;
 	assert_int_equal(outcome.report->stall_count, 1);
-	assert_int_equal(outcome.stall->cause, CAUSE_PEER_APP);
+	/* It runs for most of that time, and a target has its own causes. */
+	assert_int_equal(outcome.stall->cause, CAUSE_SELF);
 	assert_int_equal(outcome.stall->pid, 10);
 	done(&outcome);
 }

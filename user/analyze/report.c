@@ -319,6 +319,17 @@ static void learn_process(struct report *report, const struct model_process *pro
 	pass_role(report, process);
 }
 
+/* What the first thread of a process has told since. */
+static void learn_name(struct report *report, const struct model_process *process)
+{
+	const struct array processes = processes_of(report);
+	bool there;
+	size_t at = place_of(&processes, &process->pid, &there);
+
+	if (there)
+		memcpy(report->processes[at].comm, process->comm, NS_COMM_LEN);
+}
+
 static void learn_thread(struct report *report, const struct model *model,
 			 const struct model_thread *thread)
 {
@@ -351,6 +362,8 @@ static void learn_thread(struct report *report, const struct model *model,
 	else if (!thread->ended)
 		entry->ended = 0;
 	memcpy(entry->comm, thread->comm, NS_COMM_LEN);
+	if (process && thread->tid == thread->tgid)
+		learn_name(report, process);
 }
 
 static void learn_ring(struct report *report, const struct model_ring *ring)

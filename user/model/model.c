@@ -294,11 +294,21 @@ static void learn_event(struct model *model, const union record *record)
 	keep(&conn->events, MODEL_CONN_EVENTS, record);
 }
 
-static void learn_comm(struct model_thread *thread, const char *comm, uint64_t ts)
+/* A process is called as its first thread is: another name since it was met comes with exec(), or
+ * is its own wish (prctl). */
+static void learn_comm(struct model *model, struct model_thread *thread, const char *comm,
+		       uint64_t ts)
 {
+	struct model_process *process =
+		thread->tid == thread->tgid ? table__get(model->processes, thread->tgid) : NULL;
+
 	take_comm(thread->comm, comm, ts >= thread->comm_ts);
 	if (ts > thread->comm_ts)
 		thread->comm_ts = ts;
+	if (!process || !*comm || ts < process->comm_ts)
+		return;
+	take_comm(process->comm, comm, true);
+	process->comm_ts = ts;
 }
 
 /* A datagram that waits for an answer is a request. */
@@ -340,7 +350,7 @@ static void learn_wait(struct model *model, const union record *record)
 
 	if (!thread)
 		return;
-	learn_comm(thread, wait->comm, wait->head.ts);
+	learn_comm(model, thread, wait->comm, wait->head.ts);
 	keep(&thread->waits, MODEL_THREAD_WAITS, record);
 	owners__waited(model->owners, thread, wait->head.ts);
 	learn_waiter(model, thread, wait->head.conn);
@@ -356,7 +366,7 @@ static void learn_sums(struct model *model, const union record *record)
 
 	if (!thread)
 		return;
-	learn_comm(thread, record->sums.comm, record->head.ts);
+	learn_comm(model, thread, record->sums.comm, record->head.ts);
 	keep(&thread->sums, MODEL_THREAD_SUMS, record);
 }
 
@@ -374,7 +384,7 @@ static void learn_thread_totals(struct model *model, const struct ns_thread_tota
 
 	if (!thread)
 		return;
-	take_comm(thread->comm, record->comm, record->head.ts >= thread->comm_ts);
+	learn_comm(model, thread, record->comm, record->head.ts);
 	if (!thread->totals.head.type || record->head.ts >= thread->totals.head.ts)
 		thread->totals = *record;
 	if (record->ended && !thread->ended)

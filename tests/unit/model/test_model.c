@@ -299,6 +299,23 @@ static void test_processes(void **state)
 	model__free(model);
 }
 
+/* Met between fork() and exec(): it is called as its first thread is, and that tells its name. */
+static void test_name_after_exec(void **state)
+{
+	struct model *model = model__new();
+
+	(void)state;
+	learn(model, "2 process tgid=5 role=target comm=sh");
+	learn(model, "3 wait tgid=5 tid=6 off=2.5 comm=worker");
+	assert_string_equal(model__process(model, 5)->comm, "sh");
+	learn(model, "4 wait tgid=5 tid=5 off=3.5 comm=python3");
+	learn(model, "1 wait tgid=5 tid=5 off=0.5 comm=sh"); /* late */
+	assert_string_equal(model__process(model, 5)->comm, "python3");
+	learn(model, "6 thread-totals tgid=5 tid=5 comm=renamed");
+	assert_string_equal(model__process(model, 5)->comm, "renamed");
+	model__free(model);
+}
+
 static void test_threads_and_stacks(void **state)
 {
 	struct model *model = model__new();
@@ -504,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_a_long_hold),
 		cmocka_unit_test(test_open_hold),
 		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_name_after_exec),
 		cmocka_unit_test(test_threads_and_stacks),
 		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_bounds),

@@ -43,9 +43,9 @@ char *name__owner(char *dst, size_t size, const struct report *report,
 
 static const char *comm_of_end(const struct report *report, const struct report_conn *conn)
 {
-	if (conn->id.comm[0])
-		return conn->id.comm;
-	return report__comm(report, conn->id.head.tgid, 0);
+	const char *comm = report__comm(report, conn->id.head.tgid, 0);
+
+	return comm || !conn->id.comm[0] ? comm : conn->id.comm;
 }
 
 char *name__end(char *dst, size_t size, const struct report *report, uint32_t number)

@@ -20,7 +20,7 @@ import sys
 GIVEN = {"unknown", "network", "cwnd", "tsq"}
 # What can be done then is not known to save anything, or how much.
 UNPROMISED = {"unknown", "network", "uring"}
-# What others did, or the thread itself: the largest part is all that an advice is about.
+# What others did, or the thread itself: the largest part, with those that are alike, is all that an advice is about.
 PARTED = {"peer-app", "lock", "ipc", "self"}
 # The least that two clocks, or two ends of a window, may differ by.
 SLACK_MS = 0.001
@@ -238,7 +238,13 @@ def saving(report, row):
         # Of what is not known at least the wait that it is in is.
         unknown = [sum(part["own_ms"] for part in parts if part["parent"] == place and part["kind"] == "unknown")
                    for place in range(len(parts))]
-        most = max(part["own_ms"] + below for part, below in zip(parts, unknown)) / parts[0]["total_ms"] * row["p50_ms"]
+        # Threads of a process that wait alike are taken together.
+        alike = {}
+        for place, (part, below) in enumerate(zip(parts, unknown)):
+            name = re.sub(r"\d+", "", part["comm"] or "")
+            key = (part["pid"], part["cause"], part["syscall"], name) if part["kind"] == "blocked" else place
+            alike[key] = alike.get(key, 0) + part["own_ms"] + below
+        most = max(alike.values()) / parts[0]["total_ms"] * row["p50_ms"]
         if saves > most * 1.001 + SLACK_MS:
             yield f"it saves {saves} ms, and the largest part of {row['p50_ms']} ms is {most:.6f} ms"
     if "pace" in row and (saves or verdict["advice"]):

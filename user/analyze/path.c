@@ -215,9 +215,42 @@ void path__fold_unknown(struct path *path)
 	}
 }
 
-uint64_t path__share(const struct path *path, const struct path_part *part, uint64_t whole_ns)
+static uint64_t share(const struct path *path, uint64_t ns, uint64_t whole_ns)
 {
 	uint64_t all = path__total(path, 0);
 
-	return all ? (uint64_t)((double)part->ns / (double)all * (double)whole_ns + 0.5) : 0;
+	return all ? (uint64_t)((double)ns / (double)all * (double)whole_ns + 0.5) : 0;
+}
+
+uint64_t path__share(const struct path *path, const struct path_part *part, uint64_t whole_ns)
+{
+	return share(path, part->ns, whole_ns);
+}
+
+static bool do_the_same(const struct path_part *a, const struct path_part *b)
+{
+	return a->kind == PATH_BLOCKED && b->kind == PATH_BLOCKED && a->pid == b->pid &&
+	       a->cause == b->cause && a->syscall == b->syscall && have_one_name(a, b);
+}
+
+uint64_t path__share_of_alike(const struct path *path, const struct path_part *part,
+			      uint64_t whole_ns, uint32_t *threads)
+{
+	uint64_t ns = part->ns;
+	bool is_seen;
+
+	*threads = 1;
+	for (size_t i = 1; i < path->count; i++) {
+		const struct path_part *other = &path->parts[i];
+
+		if (other == part || !other->ns || !do_the_same(other, part))
+			continue;
+		ns += other->ns;
+		is_seen = other->tid == part->tid;
+		for (size_t k = 1; k < i; k++)
+			is_seen |= path->parts[k].ns && path->parts[k].tid == other->tid &&
+				   do_the_same(&path->parts[k], part);
+		*threads += !is_seen;
+	}
+	return share(path, ns, whole_ns);
 }

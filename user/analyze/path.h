@@ -77,5 +77,12 @@ bool path__is_seen(const struct path *path);
 void path__fold_unknown(struct path *path);
 /* How much the part has of so much of their time. */
 uint64_t path__share(const struct path *path, const struct path_part *part, uint64_t whole_ns);
+/*
+ * The same of all threads that wait as this part's does, wherever on the path: of its process, of
+ * one name but for a number, in the same system call for the same cause. Of other parts, of which
+ * nothing says that they do the same, it is path__share(). *threads: how many there are.
+ */
+uint64_t path__share_of_alike(const struct path *path, const struct path_part *part,
+			      uint64_t whole_ns, uint32_t *threads);
 
 #endif

@@ -490,7 +490,7 @@ static double reader_share(const struct context *context)
 struct saving context__saving(const struct context *context)
 {
 	const struct report_requests *requests = requests_of(context);
-	struct saving saving = {held_each(context), context__each(context), false};
+	struct saving saving = {.ns = held_each(context), .of_ns = context__each(context)};
 	uint64_t part = 0;
 
 	/* Perhaps nobody waits for it. */
@@ -502,10 +502,12 @@ struct saving context__saving(const struct context *context)
 	}
 	/* Else the median request is none of those that were delayed. */
 	if (2 * part >= saving.ns && part)
-		saving = (struct saving){part, requests->median.total_ns, true};
-	part = context->part ? path__share(&context->path, context->part, context__each(context))
-			     : saving.ns;
-	if (saving.ns > part)
+		saving = (struct saving){
+			.ns = part, .of_ns = requests->median.total_ns, .is_of_request = true};
+	if (context->part)
+		part = path__share_of_alike(&context->path, context->part, context__each(context),
+					    &saving.threads);
+	if (context->part && saving.ns > part)
 		saving.ns = part;
 	/* The others of its stalls were answered, late. */
 	if (tally__is_unanswered(context->tally))

@@ -55,6 +55,7 @@ struct saving {
 	uint64_t ns;
 	uint64_t of_ns;
 	bool is_of_request; /* the median one; else of the stall */
+	uint32_t threads;   /* that wait alike, all of which it takes; 0 and 1: that is not said */
 };
 
 struct saving context__saving(const struct context *context);

@@ -460,6 +460,44 @@ static void test_pool_is_one_part(void **state)
 	assert_int_equal(add_named(&path, 21, "worker10"), 5);
 }
 
+static size_t add_wait(struct path *path, size_t parent, uint32_t tid, enum cause cause,
+		       uint64_t ns)
+{
+	struct path_part part = {.kind = PATH_BLOCKED,
+				 .cause = cause,
+				 .parent = (uint16_t)parent,
+				 .pid = 10,
+				 .tid = tid,
+				 .syscall = 230,
+				 .comm = "python3",
+				 .ns = ns};
+
+	return path__add(path, &part);
+}
+
+/* Three threads sleep in turn under one lock: the sleep of one is a third of what it takes. */
+static void test_alike_in_a_queue(void **state)
+{
+	struct path path = {.count = 1};
+	size_t first, second;
+	uint32_t threads;
+
+	(void)state;
+	first = add_wait(&path, 0, 11, CAUSE_LOCK, 1);
+	add_wait(&path, first, 12, CAUSE_TIMER, 30);
+	second = add_wait(&path, first, 12, CAUSE_LOCK, 1);
+	add_wait(&path, second, 13, CAUSE_TIMER, 29);
+	add_wait(&path, add_wait(&path, second, 13, CAUSE_LOCK, 1), 14, CAUSE_TIMER, 28);
+	add_wait(&path, second, 12, CAUSE_DISK, 10);
+	assert_int_equal(path__share(&path, &path.parts[2], 100), 30);
+	assert_int_equal(path__share_of_alike(&path, &path.parts[2], 100, &threads), 87);
+	assert_int_equal(threads, 3);
+	/* Others of that process, which have another name, are at something else. */
+	memcpy(path.parts[4].comm, "logger", sizeof("logger"));
+	assert_int_equal(path__share_of_alike(&path, &path.parts[2], 100, &threads), 58);
+	assert_int_equal(threads, 2);
+}
+
 static void test_stack_names(void **state)
 {
 	(void)state;
@@ -482,6 +520,7 @@ int main(void)
 		cmocka_unit_test(test_many_parts),
 		cmocka_unit_test(test_looks_between),
 		cmocka_unit_test(test_pool_is_one_part),
+		cmocka_unit_test(test_alike_in_a_queue),
 		cmocka_unit_test(test_stack_names),
 		cmocka_unit_test(test_two_causes_of_one_sleep),
 		cmocka_unit_test(test_overlapping_waits),

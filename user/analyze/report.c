@@ -319,7 +319,7 @@ static void learn_process(struct report *report, const struct model_process *pro
 	pass_role(report, process);
 }
 
-/* What the first thread of a process has told since. */
+/* A process is called what its first thread told last. */
 static void learn_name(struct report *report, const struct model_process *process)
 {
 	const struct array processes = processes_of(report);
@@ -566,4 +566,11 @@ const char *report__comm(const struct report *report, uint32_t pid, uint32_t tid
 	/* A process that was gone before anybody looked has told its name by its waits. */
 	thread = pid ? find_thread(report, pid) : NULL;
 	return thread && thread->comm[0] ? thread->comm : NULL;
+}
+
+const char *report__end_comm(const struct report *report, const struct report_conn *conn)
+{
+	const char *comm = report__comm(report, conn->id.head.tgid, 0);
+
+	return comm || !conn->id.comm[0] ? comm : conn->id.comm;
 }

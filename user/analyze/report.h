@@ -556,6 +556,8 @@ const struct report_process *report__process(const struct report *report, uint32
 /* What the thread (tid 0: the process) calls itself; NULL when nobody knows. A thread of its own
  * name goes before its process. Not made safe to print. */
 const char *report__comm(const struct report *report, uint32_t pid, uint32_t tid);
+/* The process that has a connection, by what is known of it or by the connection's own record. */
+const char *report__end_comm(const struct report *report, const struct report_conn *conn);
 const struct stall *report__stall(const struct report *report, uint32_t number);
 /* Of other stalls than the pace, where there are any. */
 const struct report_cause *report__cause(const struct report *report, enum cause cause);

@@ -18,14 +18,9 @@
 static void comm_of(char *dst, size_t size, const struct report *report,
 		    const struct report_conn *conn)
 {
-	const struct report_process *process = report__process(report, conn->id.head.tgid);
-	const char *comm = process && process->comm[0] ? process->comm : conn->id.comm;
+	const char *comm = report__end_comm(report, conn);
 
-	/* A process that was gone before anybody looked has told its name by its waits. */
-	for (size_t i = 0; i < report->thread_count && !comm[0]; i++)
-		if (conn->id.head.tgid && report->threads[i].tid == conn->id.head.tgid)
-			comm = report->threads[i].comm;
-	text__safe(dst, size, comm, NS_COMM_LEN);
+	text__safe(dst, size, comm ? comm : "", NS_COMM_LEN);
 }
 
 static void name_end(char *dst, size_t size, const struct report *report,

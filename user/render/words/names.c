@@ -41,19 +41,12 @@ char *name__owner(char *dst, size_t size, const struct report *report,
 	return dst;
 }
 
-static const char *comm_of_end(const struct report *report, const struct report_conn *conn)
-{
-	const char *comm = report__comm(report, conn->id.head.tgid, 0);
-
-	return comm || !conn->id.comm[0] ? comm : conn->id.comm;
-}
-
 char *name__end(char *dst, size_t size, const struct report *report, uint32_t number)
 {
 	const struct report_conn *conn = report__conn(report, number);
 	const struct report_conn *peer = report__peer(report, conn);
-	const char *comm = conn ? comm_of_end(report, conn) : NULL;
-	const char *other = peer ? comm_of_end(report, peer) : NULL;
+	const char *comm = conn ? report__end_comm(report, conn) : NULL;
+	const char *other = peer ? report__end_comm(report, peer) : NULL;
 
 	if (!comm) {
 		snprintf(dst, size, "c%u", number);

@@ -319,15 +319,14 @@ static void learn_process(struct report *report, const struct model_process *pro
 	pass_role(report, process);
 }
 
-/* A process is called what its first thread told last. */
+/* The name of a process is that of its first thread. */
 static void learn_name(struct report *report, const struct model_process *process)
 {
 	const struct array processes = processes_of(report);
-	bool there;
-	size_t at = place_of(&processes, &process->pid, &there);
+	struct report_process *entry = find(&processes, &process->pid);
 
-	if (there)
-		memcpy(report->processes[at].comm, process->comm, NS_COMM_LEN);
+	if (entry)
+		memcpy(entry->comm, process->comm, NS_COMM_LEN);
 }
 
 static void learn_thread(struct report *report, const struct model *model,

@@ -307,7 +307,7 @@ static void learn_comm(struct model *model, struct model_thread *thread, const c
 		thread->comm_ts = ts;
 	if (!process || !*comm || ts < process->comm_ts)
 		return;
-	take_comm(process->comm, comm, true);
+	memcpy(process->comm, comm, NS_COMM_LEN);
 	process->comm_ts = ts;
 }
 

@@ -197,6 +197,8 @@ static __always_inline void served_after(struct ns_exchange *out, __u64 asked_ts
 		out->begin_ts = sleeps->v[i].wake_ts ? sleeps->v[i].wake_ts : on_ts;
 		out->ready_ts = on_ts;
 	}
+	if (out->ready_ts != read_ts) /* its sums are of when it read */
+		out->spent_known = 0;
 }
 
 /* What a thread did from one look at its sums to a later one. */

@@ -406,6 +406,8 @@ static void served_after(const struct side *side, struct ns_exchange *out, int t
 		out->begin_ts = thread->sleeps[i].wake_ts ? thread->sleeps[i].wake_ts : on_ts;
 		out->ready_ts = on_ts;
 	}
+	if (out->ready_ts != read_ts)
+		out->spent_known = 0;
 }
 
 static void fill_request(struct ns_exchange *out, const struct reads *request)

@@ -50,10 +50,7 @@ int iter_files(struct bpf_iter__task_file *ctx)
 		return 0;
 	pace(ctx->meta);
 	count_child(task, sk);
-	if (scan_mode == NS_SCAN_TARGETS)
-		scan_target(sk, task->tgid, ctx->fd);
-	else
-		scan_peer(sk, task->tgid, ctx->fd);
+	scan_socket((__u64)sk, task->tgid, ctx->fd);
 	return 0;
 }
 

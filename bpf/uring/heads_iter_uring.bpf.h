@@ -21,22 +21,59 @@ static __always_inline bool looks_gone(struct io_ring_ctx *ctx, const struct ns_
 	       references & NS_REF_STATES || (flags ^ ring->flags) & ~NS_SETUP_R_DISABLED;
 }
 
+/* These three are global, so that the verifier looks at each once and not for each key in hand. */
+__noinline int look_at_ring(__u64 key)
+{
+	struct ns_ring_state *ring = bpf_map_lookup_elem(&rings, &key);
+
+	if (!ring)
+		return 0;
+	if (looks_gone((struct io_ring_ctx *)key, ring)) {
+		ring->gone++;
+		return 0;
+	}
+	ring->gone = 0;
+	read_ring((struct io_ring_ctx *)key, ring);
+	return 0;
+}
+
+__noinline int look_at_op(__u64 in_ring, __u64 request)
+{
+	struct ns_op_key key = {.ring = in_ring, .request = request};
+	__u64 ring = in_ring & ~(__u64)(NS_BY_DATA | NS_BY_NOTIF);
+	struct ns_op_state *state = bpf_map_lookup_elem(&ops, &key);
+
+	if (state && (!bpf_map_lookup_elem(&rings, &ring) ||
+		      (sweep_done && !state->under_way && in_ring == ring)))
+		bpf_map_delete_elem(&ops, &key);
+	return 0;
+}
+
+/* Its registered files from scan_from on. */
+__noinline int scan_ring_files(__u64 key)
+{
+	struct ns_ring_state *ring = bpf_map_lookup_elem(&rings, &key);
+	__u32 files, tgid, i;
+
+	if (!ring)
+		return 0;
+	files = ring->files;
+	tgid = ring->tgid;
+	if (files > scan_most)
+		scan_most = files;
+	for (i = 0; i < NS_SCAN_FILES; i++) {
+		if (scan_from + i >= files)
+			break;
+		scan_registered(key, scan_from + i, tgid);
+	}
+	return 0;
+}
+
 SEC("?raw_tp")
 int each_ring(void *ctx)
 {
-	for (__u32 i = 0; i < NS_KEYS_IN_HAND && i < keys_in_hand; i++) {
-		__u64 key = in_hand[i].key;
-		struct ns_ring_state *ring = bpf_map_lookup_elem(&rings, &key);
-
-		if (!ring)
-			continue;
-		if (looks_gone((struct io_ring_ctx *)key, ring)) {
-			ring->gone++;
-			continue;
-		}
-		ring->gone = 0;
-		read_ring((struct io_ring_ctx *)key, ring);
-	}
+	for (__u32 i = 0; i < NS_KEYS_IN_HAND && i < keys_in_hand; i++)
+		look_at_ring(in_hand[i].key);
 	return 0;
 }
 
@@ -44,16 +81,8 @@ int each_ring(void *ctx)
 SEC("?raw_tp")
 int each_op(void *ctx)
 {
-	for (__u32 i = 0; i < NS_KEYS_IN_HAND && i < keys_in_hand; i++) {
-		struct ns_op_key key = {.ring = in_hand[i].key, .request = in_hand[i].more};
-		__u64 ring = key.ring & ~(__u64)(NS_BY_DATA | NS_BY_NOTIF);
-		struct ns_op_state *state = bpf_map_lookup_elem(&ops, &key);
-
-		if (!state || (bpf_map_lookup_elem(&rings, &ring) &&
-			       (!sweep_done || state->under_way || key.ring != ring)))
-			continue;
-		bpf_map_delete_elem(&ops, &key);
-	}
+	for (__u32 i = 0; i < NS_KEYS_IN_HAND && i < keys_in_hand; i++)
+		look_at_op(in_hand[i].key, in_hand[i].more);
 	return 0;
 }
 
@@ -61,13 +90,8 @@ int each_op(void *ctx)
 SEC("?raw_tp")
 int each_ring_files(void *ctx)
 {
-	for (__u32 i = 0; i < NS_KEYS_IN_HAND && i < keys_in_hand; i++) {
-		__u64 key = in_hand[i].key;
-		struct ns_ring_state *ring = bpf_map_lookup_elem(&rings, &key);
-
-		if (ring)
-			scan_ring_files(key, ring);
-	}
+	for (__u32 i = 0; i < NS_KEYS_IN_HAND && i < keys_in_hand; i++)
+		scan_ring_files(in_hand[i].key);
 	return 0;
 }
 

@@ -6,33 +6,41 @@
 #ifndef NETSTALL_BPF_URING_URING_SCAN_BPF_H
 #define NETSTALL_BPF_URING_URING_SCAN_BPF_H
 
-/* Global, so that the verifier looks at it once and not for each round of the loop below. */
-__noinline int scan_registered(__u64 ring, __u32 index, __u32 tgid)
+/* Global, so that the verifier looks at it once and not for each place that calls it. */
+__noinline int scan_socket(__u64 key, __u32 tgid, __u32 fd)
 {
-	struct sock *sk = file_socket(registered_file(ring, index));
+	struct sock *sk = (struct sock *)key;
 
 	if (!sk || !is_tcp_stream(sk))
 		return 0;
 	if (scan_mode == NS_SCAN_TARGETS)
-		scan_target(sk, tgid, NS_FD_UNKNOWN);
+		scan_target(sk, tgid, fd);
 	else
-		scan_peer(sk, tgid, NS_FD_UNKNOWN);
+		scan_peer(sk, tgid, fd);
 	return 0;
 }
 
-/* Of a process that nobody watches, with whom a target may speak. */
-static __always_inline void scan_files_of_stranger(struct io_ring_ctx *ctx, __u32 tgid)
+/* Global, as above. */
+__noinline int scan_registered(__u64 ring, __u32 index, __u32 tgid)
+{
+	scan_socket((__u64)file_socket(registered_file(ring, index)), tgid, NS_FD_UNKNOWN);
+	return 0;
+}
+
+/* Of a process that nobody watches, with whom a target may speak. Global, as above. */
+__noinline int scan_files_of_stranger(__u64 ring, __u32 tgid)
 {
 	__u32 files, i;
 
-	if (!ctx)
-		return;
-	files = registered_files(ctx);
+	if (!ring)
+		return 0;
+	files = registered_files((struct io_ring_ctx *)ring);
 	for (i = 0; i < NS_SCAN_STRANGERS; i++) {
 		if (i >= files)
 			break;
-		scan_registered((__u64)ctx, i, tgid);
+		scan_registered(ring, i, tgid);
 	}
+	return 0;
 }
 
 /* A process that has inherited a ring is not its owner: the first one seen is, which made it. */
@@ -47,23 +55,9 @@ static __always_inline void scan_ring(struct file *file, __u32 tgid, __u32 fd)
 	ctx = BPF_CORE_READ(file, private_data);
 	key = (__u64)ctx;
 	if (!is_ours)
-		scan_files_of_stranger(ctx, tgid);
+		scan_files_of_stranger(key, tgid);
 	else if (ctx && !bpf_map_lookup_elem(&rings, &key))
 		adopt_ring(ctx, tgid, fd, NS_ORIGIN_EXISTED);
-}
-
-/* One ring's registered files from scan_from on. */
-static __always_inline void scan_ring_files(__u64 key, const struct ns_ring_state *ring)
-{
-	__u32 files = ring->files, tgid = ring->tgid, i;
-
-	if (files > scan_most)
-		scan_most = files;
-	for (i = 0; i < NS_SCAN_FILES; i++) {
-		if (scan_from + i >= files)
-			break;
-		scan_registered(key, scan_from + i, tgid);
-	}
 }
 
 /* ---- what changes later ---- */

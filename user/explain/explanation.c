@@ -178,34 +178,26 @@ static const char *const explanations[CAUSE_COUNT] = {
 
 /* ---- what every explanation goes on with ---- */
 
-/* What else is to be changed, in a stall that one cause began and another one went on with. */
-static bool is_other_cause(const struct context *context, const struct slice *slice)
-{
-	const struct stall *stall = context->stall;
-
-	return slice->cause != stall->cause && slice->cause != CAUSE_NETWORK &&
-	       cause__rank(slice->cause) == CAUSE_RANK_NETWORK &&
-	       10 * slice->ns >= stall->end_ts - stall->start_ts;
-}
-
-/* " Of one stall's 40.2 ms, 12.0 ms were cork." */
+/* " Of one stall's 40.2 ms, 12.0 ms were cork.": what else is to be changed, in a stall that one
+ * cause began and another one went on with. */
 static void add_other_causes(const struct context *context, char **text)
 {
 	const struct stall *stall = context->stall;
+	uint64_t all = stall->end_ts - stall->start_ts, ns[CAUSE_COUNT] = {0};
 	bool begun = false;
 
-	for (size_t i = 0; i < stall->slice_count; i++) {
-		const struct slice *slice = &stall->slices[i];
-
-		if (!is_other_cause(context, slice))
+	for (size_t i = 0; i < stall->slice_count; i++)
+		ns[stall->slices[i].cause] += stall->slices[i].ns;
+	ns[stall->cause] = ns[CAUSE_NETWORK] = 0;
+	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+		if (cause__rank((enum cause)i) != CAUSE_RANK_NETWORK || !ns[i] || 10 * ns[i] < all)
 			continue;
 		if (begun)
 			builder__add(text, ", ");
 		else
-			builder__add(text, " Of one stall's %s, ",
-				     duration_text(stall->end_ts - stall->start_ts));
-		builder__add(text, "%s were %s", duration_text(slice->ns),
-			     cause__info(slice->cause)->id);
+			builder__add(text, " Of one stall's %s, ", duration_text(all));
+		builder__add(text, "%s were %s", duration_text(ns[i]),
+			     cause__info((enum cause)i)->id);
 		begun = true;
 	}
 	if (begun)

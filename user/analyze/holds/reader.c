@@ -13,7 +13,10 @@ struct time_spent {
 	const struct incident *incident;
 	const struct model_conn *conn; /* the end that it reads from */
 	bool behind;                   /* it left unread what was there when the hold began */
-	uint64_t at;                   /* gone through up to here */
+	bool by_clock; /* a row of time-outs, up to the wait that ended then, behind which it read
+			*/
+	uint64_t row_end;
+	uint64_t at; /* gone through up to here */
 	uint64_t waited_ns;
 	uint64_t ran_ns;
 	uint64_t away_ns[CAUSE_COUNT];
@@ -108,6 +111,46 @@ static enum cause away_cause(enum wait_kind kind)
 	}
 }
 
+/* It read at once, or its TCP said that there is room again, which comes of reading. */
+static bool reads_behind(const struct time_spent *spent, const struct ns_wait *wait)
+{
+	const struct events *events = &spent->incident->peers;
+
+	for (size_t i = 0; i < events->count; i++) {
+		const union event *event = &events->v[i];
+
+		if (event->head.tid == wait->head.tid && event->head.ts >= wait->head.ts &&
+		    event->head.ts < wait->head.ts + AT_ONCE_NS &&
+		    (is_read(event) || event->head.type == NS_ACK))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Its own time-out ended this wait for any of several descriptors, and those behind it, up to one
+ * behind which it read: it came by its own clock, and no data would have ended that. Who waits for
+ * data, and has none, goes to sleep again.
+ */
+static bool comes_by_clock(struct time_spent *spent, const struct model_thread *thread,
+			   size_t number)
+{
+	const struct ns_wait *wait = model_thread__wait(thread, number);
+
+	if (wait->head.ts <= spent->row_end)
+		return spent->by_clock;
+	spent->by_clock = false;
+	for (; wait && !spent->by_clock; wait = model_thread__wait(thread, ++number)) {
+		struct wait_view view = wait_view__of(spent->model, wait);
+
+		spent->row_end = wait->head.ts;
+		if (view.kind != WAIT_MANY || view.waker != WAKER_TIMER)
+			break;
+		spent->by_clock = reads_behind(spent, wait);
+	}
+	return spent->by_clock;
+}
+
 /* For data of this connection, or an event of several, when it had read all that was there. */
 static bool wants_data(const struct time_spent *spent, const struct wait_view *view)
 {
@@ -130,15 +173,21 @@ static uint64_t clip(const struct time_spent *spent, uint64_t ts)
 	return ts < spent->incident->end_ts ? ts : spent->incident->end_ts;
 }
 
-static void add_wait(struct time_spent *spent, const struct ns_wait *recorded)
+static void add_wait(struct time_spent *spent, const struct model_thread *thread, size_t number)
 {
-	struct ns_wait wait = *recorded;
+	struct ns_wait wait = *model_thread__wait(thread, number);
 	struct wait_view view;
+	uint64_t *on;
 
 	uring_wait__fill_in(spent->model, &wait);
 	view = wait_view__of(spent->model, &wait);
-	spend(spent,
-	      wants_data(spent, &view) ? &spent->waited_ns : &spent->away_ns[away_cause(view.kind)],
+	if (view.kind == WAIT_MANY && comes_by_clock(spent, thread, number))
+		on = &spent->away_ns[CAUSE_TIMER];
+	else if (wants_data(spent, &view))
+		on = &spent->waited_ns;
+	else
+		on = &spent->away_ns[away_cause(view.kind)];
+	spend(spent, on,
 	      clip(spent, view.kind == WAIT_PREEMPTED ? wait.head.ts : wait__woken(&wait)));
 	spend(spent, &spent->away_ns[CAUSE_RUNQUEUE], clip(spent, wait.head.ts));
 }
@@ -210,7 +259,7 @@ static void add_all(struct time_spent *spent, uint32_t tid)
 		if (!before && seen_from(wait) > spent->at)
 			spent->at = clip(spent, seen_from(wait));
 		add_between(spent, &sums, clip(spent, wait->off_ts));
-		add_wait(spent, wait);
+		add_wait(spent, thread, i);
 	}
 	/* What ended the hold was that it read: it did not sleep until then. */
 	if (before && !spent->incident->open)

@@ -66,6 +66,12 @@ static void test_target_reads(void **state)
 #define SLEEPS(off, on)                                                                            \
 	on " wait tgid=20 tid=20 off=" off " wake=" on                                             \
 	   " state=1 syscall=230 stack_id=3 waker_stack_id=4 "
+/* It polls several descriptors; stack 4: until its time is up, 2: until one of them has something.
+ */
+#define POLLS(off, on, waker_stack)                                                                \
+	on " wait tgid=20 tid=20 off=" off " wake=" on                                             \
+	   " state=1 syscall=7 arg2=20 stack_id=9 waker_stack_id=" waker_stack "\n"
+#define MAKES_ROOM(at)    at " ack conn=2 tgid=20 tid=20 seq=500 end=500 ack=140\n"
 #define SPENT(run, input) "spent_known=1 run_us=" run " short_input_us=" input " shorts_input=9\n"
 
 static const struct reader_row {
@@ -98,6 +104,14 @@ static const struct reader_row {
 	{"computes, as far back as it is known",
 	 WINDOW SLEEPS("45", "46") SPENT("20000", "0") OPENED READ("50.1"), true, 0, 24, 1,
 	 CAUSE_TIMER},
+	{"polls, its time is up, and it reads: it came by its clock",
+	 WINDOW POLLS("11", "30", "4") POLLS("30", "49.8", "4") MAKES_ROOM("49.9") OPENED, true, 0,
+	 0, 39, CAUSE_TIMER},
+	{"polls again when its time is up: it waits for data",
+	 WINDOW POLLS("11", "30", "4") POLLS("30", "50", "2") OPENED READ("50.1"), true, 39, 0, 0,
+	 0},
+	{"polls, and its time is up without a read", WINDOW POLLS("11", "49", "4") OPENED, true, 38,
+	 1, 0, 0},
 	{"was not watched", WINDOW OPENED READ("50.1"), false, 0, 0, 0, 0},
 };
 

@@ -125,7 +125,8 @@ static bool is_in_queue(const struct path *path, size_t part)
 }
 
 /* What the cause is to be looked for in: not what TCP and the network did; for `self`, who runs, of
- * the delayed threads themselves or of a target that they wait for. */
+ * the delayed threads themselves or of a target that they wait for; for what is unknown, waits of
+ * which the sum is known. */
 static bool is_others(const struct path *path, enum cause cause, size_t number)
 {
 	const struct path_part *part = &path->parts[number];
@@ -133,6 +134,8 @@ static bool is_others(const struct path *path, enum cause cause, size_t number)
 
 	if (cause == CAUSE_SELF)
 		return part->kind == PATH_RUNS;
+	if (cause == CAUSE_UNKNOWN)
+		return part->kind == PATH_SHORTS && part->cause == CAUSE_UNKNOWN;
 	if (part->kind == PATH_HELD || part->kind == PATH_TRANSIT ||
 	    is_in_queue(path, number) != (cause == CAUSE_ACCEPT_QUEUE))
 		return false;
@@ -141,7 +144,7 @@ static bool is_others(const struct path *path, enum cause cause, size_t number)
 
 bool path__is_known(const struct path *path, enum cause cause, const struct path_part *part)
 {
-	if (cause != CAUSE_SELF && (part == path->parts || !part->parent))
+	if (cause != CAUSE_SELF && cause != CAUSE_UNKNOWN && (part == path->parts || !part->parent))
 		return false;
 	if (part->cause == CAUSE_ACCEPT_QUEUE) /* by whom is not known */
 		return false;

@@ -230,9 +230,12 @@ static const struct template advice[] = {
 	 "all wait for more."},
 	{FOR(URING),
 	 "See the operations of its rings one by one while this happens: netstall trace --events=uring {wait_target}"},
-	{FOR(PEER_APP), "{?is_open_ended}{look_there}"},
+	{FOR(PEER_APP) | FOR(UNKNOWN), "{?is_open_ended}{?is_of_shorts}"
+	 "See what {doer} waits for, however short each wait is: netstall offwake {doer_target}"},
+	{FOR(PEER_APP), "{?is_open_ended}{!is_of_shorts}{look_there}"},
 	{FOR(URING), "{?local}{look_there}"},
-	{FOR(UNKNOWN), "{?local}{!is_held}{look_there}"},
+	{FOR(UNKNOWN), "{!is_of_shorts}{?local}{?asks}{!is_held}{look_there}"},
+	{FOR(UNKNOWN), "{!is_of_shorts}{!asks}{!is_held}See all that {waiter} waits for, however short each wait is: netstall offwake {wait_target}"},
 	{FOR(PEER_APP), "{!acked}{?is_depending}"
 	 "If it cannot send sooner: see what makes a request depend on it (a queue that it fills, a pool of one, a lock that it holds)."},
 	{FOR(PEER_APP), "{!acked}{!is_depending}"

@@ -47,6 +47,7 @@ static const char *const missing_texts[MISSING_KINDS] = {
 	[MISSING_FIRST_TRANSMIT] = "when the lost bytes were sent first",
 	[MISSING_LAST_ACK] = "the acknowledgement that ended it",
 	[MISSING_RETRANSMIT_REASON] = "what made TCP send the bytes again",
+	[MISSING_SHORT_WAITS] = "what its short waits were for: of those only the sum is kept",
 	[MISSING_THREADS_TIME] = "what the thread did: no record says, and its counts leave that time out",
 };
 

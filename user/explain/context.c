@@ -317,7 +317,7 @@ static bool is_made_of_parts(enum cause cause)
 {
 	return cause == CAUSE_PEER_APP || cause == CAUSE_LOCK || cause == CAUSE_IPC ||
 	       cause == CAUSE_SELF || cause == CAUSE_UDP || cause == CAUSE_DNS ||
-	       cause == CAUSE_ACCEPT_QUEUE;
+	       cause == CAUSE_ACCEPT_QUEUE || cause == CAUSE_UNKNOWN;
 }
 
 /* Causes that say that something was due, and late. */

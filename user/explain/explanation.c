@@ -9,8 +9,9 @@
 /* clang-format off */
 static const char unknown[] =
 	"[{?is_held}{held}."
-	"|{?local}{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other}.[{chain}]"
-	"|{waited}.[{chain}]]";
+	"|{?local}{?asks}{sender} wrote on {fd}{connection} and then waited[ in {call}] for {other}.[{made_of}]"
+	"|{?is_of_shorts}{waiter} waited again and again, each time too shortly to be kept by itself.[{made_of}]"
+	"|{waited}.[{made_of}]]";
 
 /* Where the other end is out of sight, the timer may have been this end's: see remote_nagle.h. */
 static const char nagle_delack[] =

@@ -67,6 +67,7 @@ static const struct template headlines[] = {
 	{FOR(URING), "{waiter} waits for the io_uring operation[ {operation}]"},
 	{FOR(SELF), "[{doer}|{waiter}] is busy itself[{because}]"},
 	{FOR(UNKNOWN), "{?is_held}TCP holds what {sender} writes, and why was not seen"},
+	{FOR(UNKNOWN), "{?is_of_shorts}{waiter} waits again and again, each time shortly, and for what was not seen"},
 	{FOR(UNKNOWN), "{waiter} waits[ in {call}], and for what was not seen"},
 	/* A cause without a line of its own. */
 	{UINT64_MAX, "{waiter} waits[ in {call}][ for {waker}][{because}]"},

@@ -105,6 +105,8 @@ void chain_stall__fill(const struct model *model, const struct ns_wait *wait, ui
 		stall->missing = attribution->missing;
 	if (!stall->missing && wait->ended == NS_WAIT_BOUND)
 		stall->missing = MISSING_RETURN_TO_CPU;
+	if (stall->cause == CAUSE_UNKNOWN && path__main(&attribution->path, CAUSE_UNKNOWN))
+		stall->missing = MISSING_SHORT_WAITS;
 	if (!stall->missing && stall->cause == CAUSE_UNKNOWN)
 		stall->missing = MISSING_THREADS_TIME;
 	if (attribution->throttle)

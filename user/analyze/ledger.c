@@ -356,8 +356,12 @@ static void join_sites(struct ledger *ledger)
 		struct tally *tally;
 		size_t cursor = 0;
 
-		while ((tally = table__next(ledger->accounts[i].tallies, &cursor)))
-			tally__take_sites(tally, &tally->example.sites);
+		while ((tally = table__next(ledger->accounts[i].tallies, &cursor))) {
+			struct call_sites sites = tally->example.sites;
+
+			sites.wait = tally->sites.wait ? NULL : sites.wait;
+			tally__take_sites(tally, &sites);
+		}
 	}
 }
 

@@ -178,6 +178,11 @@ struct call_sites {
 	uint32_t wait_tid;
 	uint32_t wait_call; /* in which system call, */
 	uint32_t wait_link; /* and of which link of the chain, from 1 on; 0 the stall's own */
+	/* How long it waited there, of all its waits in that call of which the place is known, in
+	 * the stall or, of a tally, in its stalls; and where it waited most besides. */
+	uint64_t wait_ns;
+	uint64_t wait_of_ns;
+	const char *wait_besides;
 };
 
 #define STALL_WAITS 8

@@ -326,13 +326,20 @@ enum part {
 	PART_MOST,
 };
 
+/* A wait of the stall's chain, and what it has of the stall's time. */
+struct share {
+	enum part part;
+	uint64_t ns;
+	uint64_t together_ns; /* with its thread's other waits in that call */
+};
+
 static void join_wait(const struct sites *sites, const struct model *model,
-		      const struct ns_wait *wait, size_t link, enum part part,
+		      const struct ns_wait *wait, size_t link, const struct share *share,
 		      struct call_sites *of)
 {
 	const struct slept slept = slept_of(wait);
 	const struct calls *calls;
-	const char *begin;
+	const char *begin, *all;
 
 	if (!wait->head.type || names_conn(wait))
 		return;
@@ -347,15 +354,18 @@ static void join_wait(const struct sites *sites, const struct model *model,
 		if (of->lock && of->wait_tid == wait->head.tid)
 			of->wait = NULL;
 	}
-	if (part == PART_AMONG_OTHERS)
-		begin = find_of_all(calls, model, wait->syscall);
+	all = find_of_all(calls, model, wait->syscall);
+	if (share->part == PART_AMONG_OTHERS)
+		begin = all;
 	/* Whoever let a lock go may have waited as well: where that was is not known then. */
-	if (begin && part && !of->wait && (!of->lock || strcmp(begin, of->lock) != 0)) {
+	if (begin && share->part && !of->wait && (!of->lock || strcmp(begin, of->lock) != 0)) {
 		of->wait = begin;
 		of->wait_pid = wait->head.tgid;
 		of->wait_tid = wait->head.tid;
 		of->wait_call = wait->syscall;
 		of->wait_link = link;
+		of->wait_of_ns = share->together_ns;
+		of->wait_ns = all ? share->together_ns : share->ns;
 	}
 }
 
@@ -368,29 +378,38 @@ static void join_own_wait(const struct sites *sites, const struct model *model, 
 		stall->sites.read = find_of_wait(calls, model, &stall->wait, NS_CALL_WAIT);
 }
 
-static enum part part_of(const struct stall *stall, const struct stall_link *link)
+static struct share share_of(const struct stall *stall, const struct stall_link *link)
 {
 	const struct path *path = &stall->path;
-	uint64_t half = (stall->end_ts - stall->start_ts + 1) / 2, together = 0;
+	uint64_t half = (stall->end_ts - stall->start_ts + 1) / 2;
+	struct share share = {.ns = link->end_ts - link->start_ts};
 
-	if (link->end_ts - link->start_ts >= half)
-		return PART_MOST;
 	for (size_t i = 0; i < path->count; i++)
 		if (path->parts[i].kind == PATH_BLOCKED &&
 		    path->parts[i].tid == link->wait.head.tid &&
 		    path->parts[i].syscall == link->wait.syscall)
-			together += path->parts[i].ns;
-	return together >= half ? PART_AMONG_OTHERS : PART_LITTLE;
+			share.together_ns += path->parts[i].ns;
+	if (share.together_ns < share.ns)
+		share.together_ns = share.ns;
+	share.part = share.ns >= half            ? PART_MOST
+		     : share.together_ns >= half ? PART_AMONG_OTHERS
+						 : PART_LITTLE;
+	return share;
 }
 
 /* The deepest ones of which something is known; of one that is alone and reads, that says it. */
 static void join_waits(const struct sites *sites, const struct model *model, struct stall *stall)
 {
+	uint64_t length = stall->end_ts - stall->start_ts;
+	const struct share whole = {PART_MOST, length, length};
+	struct share share;
+
 	join_own_wait(sites, model, stall);
-	for (size_t i = stall->link_count; i > 0; i--)
-		join_wait(sites, model, &stall->links[i - 1].wait, i,
-			  part_of(stall, &stall->links[i - 1]), &stall->sites);
-	join_wait(sites, model, &stall->wait, 0, PART_MOST, &stall->sites);
+	for (size_t i = stall->link_count; i > 0; i--) {
+		share = share_of(stall, &stall->links[i - 1]);
+		join_wait(sites, model, &stall->links[i - 1].wait, i, &share, &stall->sites);
+	}
+	join_wait(sites, model, &stall->wait, 0, &whole, &stall->sites);
 	if (stall->sites.wait && stall->sites.read && !strcmp(stall->sites.wait, stall->sites.read))
 		stall->sites.wait = NULL;
 }

@@ -153,21 +153,61 @@ static void take_writes(struct tally *tally, const struct call_sites *sites)
 		take_site(&had->first_write, sites->first_write);
 }
 
+static struct tally_place *place_at(struct tally *tally, const char *site)
+{
+	for (size_t i = 0; i < TALLY_PLACES; i++) {
+		if (!tally->places[i].site)
+			tally->places[i].site = site;
+		if (!strcmp(tally->places[i].site, site))
+			return &tally->places[i];
+	}
+	return NULL;
+}
+
+/* The place with most of the time, but for one. */
+static const struct tally_place *largest_place(const struct tally *tally, const char *but)
+{
+	const struct tally_place *best = NULL;
+
+	for (size_t i = 0; i < TALLY_PLACES && tally->places[i].site; i++) {
+		const struct tally_place *place = &tally->places[i];
+
+		if (place->site != but && (!best || place->ns > best->ns))
+			best = place;
+	}
+	return best;
+}
+
+/* The first of a process may be copied before its interpreter was found. */
 static void take_wait(struct tally *tally, const struct call_sites *sites)
 {
 	struct call_sites *had = &tally->sites;
+	const struct tally_place *most, *besides;
+	struct tally_place *place;
 
 	/* The longer the chain, the nearer to what it all waits for. */
 	if (!sites->wait || (had->wait && sites->wait_link < had->wait_link))
 		return;
-	if (had->wait && sites->wait_link > had->wait_link)
-		tally->votes.wait = 0;
-	if (!elect_site(&had->wait, &tally->votes.wait, sites->wait))
+	if (had->wait && sites->wait_link > had->wait_link) {
+		memset(tally->places, 0, sizeof(tally->places));
+		had->wait_of_ns = 0;
+	}
+	had->wait_of_ns += sites->wait_of_ns;
+	place = place_at(tally, sites->wait);
+	if (!place)
 		return;
+	place->ns += sites->wait_ns;
+	most = largest_place(tally, NULL);
+	besides = largest_place(tally, most->site);
+	had->wait_besides = besides && 10 * besides->ns >= had->wait_of_ns ? besides->site : NULL;
+	had->wait_ns = most->ns;
+	had->wait_link = sites->wait_link;
+	if (had->wait && !strcmp(had->wait, most->site))
+		return;
+	had->wait = most->site;
 	had->wait_pid = sites->wait_pid;
 	had->wait_tid = sites->wait_tid;
 	had->wait_call = sites->wait_call;
-	had->wait_link = sites->wait_link;
 	had->lock = sites->lock;
 }
 

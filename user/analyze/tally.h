@@ -18,7 +18,8 @@ struct tally_root {
 	uint32_t count;
 };
 
-#define TALLY_ROOTS 4 /* further ones are not counted */
+#define TALLY_ROOTS  4 /* further ones are not counted */
+#define TALLY_PLACES 4 /* likewise */
 
 /* Whom datagrams were sent to, and what came of it. */
 struct tally_server {
@@ -69,8 +70,13 @@ struct tally {
 	struct stall_reader reader; /* its times of all stalls */
 	struct call_sites sites;    /* of the first stall that has them, or most have */
 	struct {
-		uint32_t write, read, answer, wait;
-	} votes;              /* for these, less those for others */
+		uint32_t write, read, answer;
+	} votes; /* for these, less those for others */
+	/* Where they waited, at the deepest link of the chain whose place is known. */
+	struct tally_place {
+		const char *site; /* NULL: free */
+		uint64_t ns;
+	} places[TALLY_PLACES];
 	uint64_t lead_ns;     /* of no connection: by how much the example's thread is ahead */
 	struct stall example; /* a whole one if there is one, of the longest chain; no steps */
 };

@@ -565,6 +565,7 @@ void site__rows(const struct call_sites *sites, bool all_frames, struct site_row
 		{"read in", sites->read, {0}},
 		{"answered in", sites->answer, {0}},
 		{"waits in", sites->wait, {0}},
+		{"and in", sites->wait ? sites->wait_besides : NULL, {0}},
 		{"locks in", is_shown ? sites->lock : NULL, {0}},
 		{"released in", is_shown ? sites->release : NULL, {0}},
 		{"computes in", busy.frames, busy},

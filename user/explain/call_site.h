@@ -98,7 +98,7 @@ struct site_row {
 	struct site_busy busy; /* of 0: no such row */
 };
 
-#define SITE_ROWS 6
+#define SITE_ROWS 7
 
 /* The place of the wait is that of this part: of its thread, or of another one of its process that
  * waited in the same call, as threads of a pool do. */

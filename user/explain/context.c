@@ -9,6 +9,7 @@
 #include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/uring_wait.h"
 #include "user/base/text.h"
+#include "user/explain/call_site.h"
 #include "user/record/syscalls.h"
 #include "user/record/uring_ops.h"
 
@@ -482,6 +483,20 @@ static double reader_share(const struct context *context)
 	return 1;
 }
 
+/* What changes at one place helps the waits there alone. */
+static double place_share(const struct context *context)
+{
+	const struct call_sites *sites = &context->tally->sites;
+	const struct path_part *part = context->part;
+
+	/* What TCP does is done at no place of a wait. */
+	if (!sites->wait || !sites->wait_of_ns ||
+	    (part ? part->kind != PATH_BLOCKED || !site__is_of(sites, part)
+		  : cause__rank(context->tally->cause) == CAUSE_RANK_NETWORK))
+		return 1;
+	return (double)sites->wait_ns / (double)sites->wait_of_ns;
+}
+
 struct saving context__saving(const struct context *context)
 {
 	const struct report_requests *requests = requests_of(context);
@@ -508,6 +523,6 @@ struct saving context__saving(const struct context *context)
 	if (tally__is_unanswered(context->tally))
 		saving.ns = saving.of_ns = tally__server(context->tally)->unanswered_ns /
 					   tally__server(context->tally)->unanswered;
-	saving.ns = (uint64_t)(reader_share(context) * (double)saving.ns);
+	saving.ns = (uint64_t)(reader_share(context) * place_share(context) * (double)saving.ns);
 	return saving;
 }

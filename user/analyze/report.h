@@ -261,9 +261,11 @@ struct stall {
 	struct stall_link links[STALL_LINKS];
 	uint32_t wait_count; /* waits that showed this incident; the first STALL_WAITS are kept */
 	struct stall_wait waits[STALL_WAITS];
-	uint32_t others; /* requests on other connections that the busy thread answered meanwhile */
-	uint32_t request; /* its own is on this connection; 0: conn says so, if any */
-	uint32_t delayed; /* further ones that it held up, by when it is told */
+	uint32_t
+		others; /* requests on other connections that the busy thread answered meanwhile, */
+	uint64_t others_ns; /* and how long it was at them */
+	uint32_t request;   /* its own is on this connection; 0: conn says so, if any */
+	uint32_t delayed;   /* further ones that it held up, by when it is told */
 
 	size_t step_count; /* 0: figures only, see REPORT_WHOLE_STALLS; at most STALL_STEPS */
 	union event *steps;

@@ -417,6 +417,7 @@ void tally__add(struct tally *tally, const struct stall *stall)
 	tally->by_data += stall->ack.head.type && stall->ack.seq != stall->ack.end;
 	tally->total_ns += stall->end_ts - stall->start_ts;
 	tally->others += stall->others;
+	tally->others_ns += stall->others_ns;
 	tally->held_ns += held_part(stall);
 	if (held_part(stall) > tally->held_most_ns)
 		tally->held_most_ns = held_part(stall);

@@ -47,11 +47,12 @@ struct tally {
 	bool is_pace;
 	uint32_t conn;
 	uint32_t count;
-	uint32_t whole;    /* every link seen, both ends of it exact */
-	uint32_t inferred; /* nothing but what the confidence says is missing */
-	uint32_t told;     /* kept their steps */
-	uint32_t by_data;  /* released by data */
-	uint64_t others;   /* requests that were answered meanwhile, of all stalls */
+	uint32_t whole;     /* every link seen, both ends of it exact */
+	uint32_t inferred;  /* nothing but what the confidence says is missing */
+	uint32_t told;      /* kept their steps */
+	uint32_t by_data;   /* released by data */
+	uint64_t others;    /* requests that were answered meanwhile, of all stalls, */
+	uint64_t others_ns; /* and for how long */
 	uint64_t total_ns;
 	uint64_t
 		covered_ns; /* of the window, at the end: what several have in common counts once */

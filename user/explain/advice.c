@@ -220,10 +220,13 @@ static const struct template advice[] = {
 	{FOR(UDP), "{!is_unanswered}{?is_open_ended}"
 	 "Look at what takes that long at {answerer}; send the next datagram without waiting for the answer to this one, where the "
 	 "protocol allows: at most this {saves}."},
-	{FOR(ACCEPT_QUEUE),
+	{FOR(ACCEPT_QUEUE), "{?serves_others}"
+	 "Let more processes or threads answer what comes[ on port {listen_port}], or let each answer sooner: {acceptor} is at another request "
+	 "meanwhile, and to accept() sooner would leave this one in a queue of its own. At most this {saves}."},
+	{FOR(ACCEPT_QUEUE), "{!serves_others}"
 	 "Let {acceptor} call accept() sooner: in a thread of its own that does nothing else, not between requests: at most "
 	 "this {saves}."},
-	{FOR(ACCEPT_QUEUE),
+	{FOR(ACCEPT_QUEUE), "{!serves_others}"
 	 "Or let more processes or threads accept[ on port {listen_port}], each from a queue of its own (SO_REUSEPORT)."},
 	{FOR(ACCEPT_QUEUE),
 	 "A longer queue (the backlog of listen(), net.core.somaxconn) makes nobody wait for less, and more connections make "

@@ -165,7 +165,7 @@ static const char accept_queue[] =
 	"[{?is_accepting}A connection to {sender} [on port {listen_port} ]lay in the listen queue"
 	"|{sender} wrote on {fd}{connection}, and the connection lay in the listen queue of {other}[, on port {listen_port}]]: "
 	"the handshake was over and the request there, but the program had not called accept().[ As the connection came, "
-	"{queue_length} lay in the queue; listen() allows {listen_backlog}[, net.core.somaxconn {somaxconn}].][{made_of}]";
+	"{queue_length} lay in the queue; listen() allows {listen_backlog}[, net.core.somaxconn {somaxconn}].][{made_of}]{answered_others}";
 
 static const char self[] =
 	"[{doer}|{waiter}] itself was busy: in no wait that was seen.[{made_of}]{answered_others}";

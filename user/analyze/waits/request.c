@@ -6,6 +6,7 @@
 #include "user/analyze/waits/wait.h"
 #include "user/analyze/waits/wait_kind.h"
 #include "user/analyze/waits/wakers.h"
+#include "user/base/clock.h"
 
 #define WAKER_STEPS 4 /* from thread to thread, backwards */
 #define TICKS       2 /* of a loop that has one */
@@ -53,17 +54,21 @@ const struct ns_exchange *request__awaited(const struct model *model, const stru
 }
 
 uint32_t request__others(const struct model *model, uint32_t tid, const uint32_t conns[2],
-			 uint64_t from, uint64_t to)
+			 uint64_t from, uint64_t to, uint64_t *ns)
 {
 	const struct exchanges *exchanges = model__exchanges(model);
 	struct exchange_walk walk = exchanges__of(exchanges, tid, 0);
 	const struct ns_exchange *exchange;
 	uint32_t count = 0;
 
+	*ns = 0;
 	while ((exchange = exchanges__next(exchanges, &walk))) {
-		if (exchange->side == NS_EXCHANGE_SERVED && exchange->head.conn != conns[0] &&
-		    exchange->head.conn != conns[1] && exchange->head.ts > from &&
-		    exchange->head.ts <= to)
+		if (exchange->side != NS_EXCHANGE_SERVED || exchange->head.conn == conns[0] ||
+		    exchange->head.conn == conns[1])
+			continue;
+		if (exchange->ready_ts)
+			*ns += clock__common(exchange->ready_ts, exchange->head.ts, from, to);
+		if (exchange->head.ts > from && exchange->head.ts <= to)
 			count++;
 	}
 	return count;

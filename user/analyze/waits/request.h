@@ -60,9 +60,9 @@ enum by_others {
 enum by_others request__by_others(const struct model *model, const struct ns_exchange *served,
 				  const struct ns_wait *wait);
 /* How many requests on connections but these a thread answered from then to then, as far as it is
- * told: none of short ones. */
+ * told: none of short ones. *ns: how long it was at them. */
 uint32_t request__others(const struct model *model, uint32_t tid, const uint32_t conns[2],
-			 uint64_t from, uint64_t to);
+			 uint64_t from, uint64_t to, uint64_t *ns);
 /* When a request that is made began: with its connection, if that was made for it. */
 uint64_t request__begun(const struct ns_exchange *asked);
 /* When a request that is served was there to be read. */

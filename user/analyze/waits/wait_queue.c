@@ -515,7 +515,20 @@ static void note_others(const struct wait_queue *queue, struct stall *stall)
 
 	if (main && (main->kind == PATH_RUNS || main->kind == PATH_UNREAD))
 		stall->others = request__others(queue->model, main->tid, conns, stall->start_ts,
-						stall->end_ts);
+						stall->end_ts, &stall->others_ns);
+}
+
+/* So may who accepts it in the end. */
+static void note_queue(const struct wait_queue *queue, struct stall *stall,
+		       const struct ns_exchange *queued)
+{
+	const uint32_t conns[2] = {stall->conn, stall->peer};
+
+	stall->queue = queue_of(queued);
+	if (!queued->accept_tid)
+		return;
+	stall->others = request__others(queue->model, queued->accept_tid, conns, queued->queued_ts,
+					request__accepted(queued), &stall->others_ns);
 }
 
 /* A request of its thread's that it may have been in is over. */
@@ -563,7 +576,7 @@ static void judge_explained(struct wait_queue *queue, const struct pending *pend
 	}
 	note_others(queue, stall);
 	if (stall->cause == CAUSE_ACCEPT_QUEUE)
-		stall->queue = queue_of(request__queued(queue->model, &pending->exchange));
+		note_queue(queue, stall, request__queued(queue->model, &pending->exchange));
 	same = reported_before(queue, stall);
 	if (same) {
 		join(queue, judged, wait, same);

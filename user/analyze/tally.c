@@ -164,6 +164,11 @@ static struct tally_place *place_at(struct tally *tally, const char *site)
 	return NULL;
 }
 
+bool tally__serves_others(const struct tally *tally)
+{
+	return tally->cause == CAUSE_ACCEPT_QUEUE && tally->others_ns > tally->held_ns / 2;
+}
+
 /* The place with most of the time, but for one. */
 static const struct tally_place *largest_place(const struct tally *tally, const char *but)
 {

@@ -86,6 +86,9 @@ struct tally {
 const struct tally_server *tally__server(const struct tally *tally);
 /* Of that one most of the time passed without an answer. */
 bool tally__is_unanswered(const struct tally *tally);
+/* Who would accept is at other requests for most of the time that they lie in the listen queue: no
+ * sooner would they be answered. */
+bool tally__serves_others(const struct tally *tally);
 /* Of its chain the wait for an answer on a socket that is no TCP connection, else its own wait. */
 const struct ns_wait *stall__socket_wait(const struct stall *stall);
 /* Every link was seen, and both ends of it exactly. */

@@ -497,6 +497,21 @@ static double place_share(const struct context *context)
 	return (double)sites->wait_ns / (double)sites->wait_of_ns;
 }
 
+uint64_t context__queue_ns(const struct context *context)
+{
+	const struct report_cause *queue = report__cause(context->report, CAUSE_ACCEPT_QUEUE);
+	const struct report_requests *requests = requests_of(context);
+	uint64_t ns = 0;
+
+	if (context->tally->cause == CAUSE_ACCEPT_QUEUE || !queue || !queue->main ||
+	    !tally__serves_others(queue->main))
+		return 0;
+	for (size_t i = 0; requests && i < requests->median.slice_count; i++)
+		if (requests->median.slices[i].cause == CAUSE_ACCEPT_QUEUE)
+			ns += requests->median.slices[i].ns;
+	return ns;
+}
+
 struct saving context__saving(const struct context *context)
 {
 	const struct report_requests *requests = requests_of(context);

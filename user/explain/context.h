@@ -59,6 +59,9 @@ struct saving {
 };
 
 struct saving context__saving(const struct context *context);
+/* How long the median request lies in the listen queue behind others, which take the time that this
+ * cause has of each: less of it is a shorter queue. 0: it does not. */
+uint64_t context__queue_ns(const struct context *context);
 /* What the reader of held bytes did for most of the time. */
 enum reader_deed {
 	READER_UNSEEN,

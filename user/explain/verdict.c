@@ -368,7 +368,9 @@ static void add_elsewhere(const struct context *context, char **text)
 static void add_other(const struct report_cause *cause, const struct report_cause *leading,
 		      char **text)
 {
-	const char *remedy = cause__info(cause->cause)->remedy;
+	const char *remedy = cause->main && tally__serves_others(cause->main)
+				     ? "Let more processes or threads answer, or each sooner."
+				     : cause__info(cause->cause)->remedy;
 
 	builder__add(text, " %s %s stall%s (%s, %s)", count_text(cause->count),
 		     cause__info(cause->cause)->id, cause->count == 1 ? "" : "s",

@@ -6,6 +6,8 @@
 #include "user/analyze/waits/wait_kind.h"
 
 #define AT_ONCE_NS 1000000
+/* So many threads of a process are looked at: of more one may have wanted it all the while. */
+#define READERS 256
 
 /* What the reader's time went to, as it is gone through. */
 struct time_spent {
@@ -13,10 +15,9 @@ struct time_spent {
 	const struct incident *incident;
 	const struct model_conn *conn; /* the end that it reads from */
 	bool behind;                   /* it left unread what was there when the hold began */
-	bool by_clock; /* a row of time-outs, up to the wait that ended then, behind which it read
-			*/
-	uint64_t row_end;
-	uint64_t at; /* gone through up to here */
+	uint64_t row_end;              /* of the last row of time-outs that was gone through, */
+	bool by_clock;                 /* and whether it read behind that */
+	uint64_t at;                   /* gone through up to here */
 	uint64_t waited_ns;
 	uint64_t ran_ns;
 	uint64_t away_ns[CAUSE_COUNT];
@@ -140,7 +141,8 @@ static bool comes_by_clock(struct time_spent *spent, const struct model_thread *
 	if (wait->head.ts <= spent->row_end)
 		return spent->by_clock;
 	spent->by_clock = false;
-	for (; wait && !spent->by_clock; wait = model_thread__wait(thread, ++number)) {
+	for (; wait && wait->off_ts < spent->incident->end_ts && !spent->by_clock;
+	     wait = model_thread__wait(thread, ++number)) {
 		struct wait_view view = wait_view__of(spent->model, wait);
 
 		spent->row_end = wait->head.ts;
@@ -324,11 +326,14 @@ uint64_t reader__wants_from(const struct model *model, const struct incident *in
 	struct time_spent spent = {.model = model, .incident = incident};
 	const struct model_thread *thread = NULL;
 	uint64_t from = UINT64_MAX, until;
+	size_t looked_at = 0;
 
 	spent.conn = model__peer(model, model__conn(model, incident->conn));
 	if (spent.conn && spent.conn->id.head.tgid)
 		thread = model__threads_of(model, spent.conn->id.head.tgid);
 	for (; thread && from > incident->start_ts; thread = thread->next_of_owner) {
+		if (looked_at++ == READERS)
+			return incident->start_ts;
 		until = elsewhere_until(&spent, thread);
 		from = until < from ? until : from;
 	}

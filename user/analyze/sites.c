@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/times.h"
 #include "user/analyze/waits/kernel_stack.h"
 #include "user/analyze/waits/wait.h"
+#include "user/base/array.h"
 #include "user/base/table.h"
 #include "user/base/xalloc.h"
 #include "user/record/syscalls.h"
@@ -382,7 +384,9 @@ static struct share share_of(const struct stall *stall, const struct stall_link 
 {
 	const struct path *path = &stall->path;
 	uint64_t half = (stall->end_ts - stall->start_ts + 1) / 2;
-	struct share share = {.ns = link->end_ts - link->start_ts};
+	/* Who is ready to run waits at no place. */
+	uint64_t woken = min_u64(wait__woken(&link->wait), link->end_ts);
+	struct share share = {.ns = ns_passed(link->start_ts, woken)};
 
 	for (size_t i = 0; i < path->count; i++)
 		if (path->parts[i].kind == PATH_BLOCKED &&
@@ -400,8 +404,8 @@ static struct share share_of(const struct stall *stall, const struct stall_link 
 /* The deepest ones of which something is known; of one that is alone and reads, that says it. */
 static void join_waits(const struct sites *sites, const struct model *model, struct stall *stall)
 {
-	uint64_t length = stall->end_ts - stall->start_ts;
-	const struct share whole = {PART_MOST, length, length};
+	const struct stall_link whole = {
+		.start_ts = stall->start_ts, .end_ts = stall->end_ts, .wait = stall->wait};
 	struct share share;
 
 	join_own_wait(sites, model, stall);
@@ -409,7 +413,8 @@ static void join_waits(const struct sites *sites, const struct model *model, str
 		share = share_of(stall, &stall->links[i - 1]);
 		join_wait(sites, model, &stall->links[i - 1].wait, i, &share, &stall->sites);
 	}
-	join_wait(sites, model, &stall->wait, 0, &whole, &stall->sites);
+	share = share_of(stall, &whole);
+	join_wait(sites, model, &stall->wait, 0, &share, &stall->sites);
 	if (stall->sites.wait && stall->sites.read && !strcmp(stall->sites.wait, stall->sites.read))
 		stall->sites.wait = NULL;
 }

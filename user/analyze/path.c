@@ -64,19 +64,44 @@ static bool are_alike(const struct path_part *a, const struct path_part *b)
 	       !strncmp(a->waker_comm, b->waker_comm, sizeof(a->waker_comm));
 }
 
-size_t path__add(struct path *path, const struct path_part *part)
+static bool has_process(const struct path *path, uint32_t pid)
 {
-	struct path_part *other;
+	for (size_t i = 0; path && i < path->count; i++)
+		if (path->parts[i].pid == pid)
+			return true;
+	return false;
+}
+
+/*
+ * One that is alike, of its process or of another of its name; 0: there is none. Not of a process
+ * that has a part of its own in the other path: what two of them did in one stall is two things.
+ */
+static size_t find_alike(const struct path *path, const struct path_part *part,
+			 const struct path *from)
+{
+	size_t other = 0;
 
 	for (size_t i = 1; i < path->count; i++) {
-		other = &path->parts[i];
-		if (!are_alike(other, part))
+		if (!are_alike(&path->parts[i], part))
 			continue;
+		if (path->parts[i].pid == part->pid)
+			return i;
+		if (!other && !has_process(from, path->parts[i].pid))
+			other = i;
+	}
+	return other;
+}
+
+static size_t add(struct path *path, const struct path_part *part, size_t alike)
+{
+	struct path_part *other = &path->parts[alike];
+
+	if (alike) {
 		if (!other->comm[0])
 			memcpy(other->comm, part->comm, sizeof(other->comm));
 		other->ns += part->ns;
 		other->count += part->count;
-		return i;
+		return alike;
 	}
 	if (path->count == PATH_PARTS) {
 		path->parts[part->parent].ns += part->ns;
@@ -84,6 +109,13 @@ size_t path__add(struct path *path, const struct path_part *part)
 	}
 	path->parts[path->count] = *part;
 	return path->count++;
+}
+
+size_t path__add(struct path *path, const struct path_part *part)
+{
+	/* Many processes of one name, one after the other, leave room for the rest. */
+	return add(path, part,
+		   find_alike(path, part, path->count < PATH_PARTS * 3 / 4 ? path : NULL));
 }
 
 void path__merge(struct path *path, const struct path *from)
@@ -102,7 +134,7 @@ void path__merge(struct path *path, const struct path *from)
 	for (size_t i = 1; i < from->count; i++) {
 		part = from->parts[i];
 		part.parent = (uint16_t)at[part.parent];
-		at[i] = path__add(path, &part);
+		at[i] = add(path, &part, find_alike(path, &part, from));
 	}
 }
 

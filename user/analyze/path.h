@@ -54,11 +54,14 @@ const char *path_kind__name(enum path_kind kind);
 uint64_t path__total(const struct path *path, size_t part);
 /*
  * Add a part below another one, or its time to one that is alike there: of the same kind, cause,
- * system call and waker, of the same thread or one of its name, but for its number in a pool.
- * Returns its number.
+ * system call and waker, of the same thread or one of its process and name, but for its number in a
+ * pool; of another process of its name only where room runs short. Returns its number.
  */
 size_t path__add(struct path *path, const struct path_part *part);
-/* Add all of another path to this one, likewise. */
+/*
+ * Add all of another path to this one, likewise; processes of one name are one here, as workers are
+ * that take turns, unless both have parts in the other path.
+ */
 void path__merge(struct path *path, const struct path *from);
 
 /*

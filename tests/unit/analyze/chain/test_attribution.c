@@ -455,9 +455,33 @@ static void test_pool_is_one_part(void **state)
 	assert_int_equal(add_named(&path, 10, "worker9"), 3);
 	assert_int_equal(add_named(&path, 10, "worker10"), 3);
 	assert_int_equal(add_named(&path, 10, "worker"), 4);
-	/* Programs of other names, or of one. */
+	/* Another process of that name. */
 	assert_int_equal(add_named(&path, 20, "worker10"), 5);
-	assert_int_equal(add_named(&path, 21, "worker10"), 5);
+	assert_int_equal(add_named(&path, 21, "worker10"), 6);
+	assert_int_equal(add_named(&path, 20, "worker11"), 5);
+	for (uint32_t pid = 22; pid < 22 + PATH_PARTS; pid++)
+		add_named(&path, pid, "worker10");
+	assert_true(path.count < PATH_PARTS); /* the rest has room */
+}
+
+/* Workers that take turns are one; of two that are in one stall each has its own time. */
+static void test_workers_in_turn(void **state)
+{
+	struct path path = {.count = 1}, one = {.count = 1}, two = {.count = 1};
+
+	(void)state;
+	add_named(&path, 20, "worker");
+	add_named(&one, 21, "worker");
+	path__merge(&path, &one);
+	assert_int_equal(path.count, 2);
+	assert_int_equal(path.parts[1].ns, 2);
+	add_named(&two, 20, "worker");
+	add_named(&two, 21, "worker");
+	path__merge(&path, &two);
+	path__merge(&path, &two);
+	assert_int_equal(path.count, 3);
+	assert_int_equal(path.parts[1].ns, 4);
+	assert_int_equal(path.parts[2].ns, 2);
 }
 
 static size_t add_wait(struct path *path, size_t parent, uint32_t tid, enum cause cause,
@@ -520,6 +544,7 @@ int main(void)
 		cmocka_unit_test(test_many_parts),
 		cmocka_unit_test(test_looks_between),
 		cmocka_unit_test(test_pool_is_one_part),
+		cmocka_unit_test(test_workers_in_turn),
 		cmocka_unit_test(test_alike_in_a_queue),
 		cmocka_unit_test(test_stack_names),
 		cmocka_unit_test(test_two_causes_of_one_sleep),

@@ -152,6 +152,7 @@ json_t *json_value__sites(const struct call_sites *sites)
 		{"read", sites->read, NULL},
 		{"answer", sites->answer, NULL},
 		{"wait", sites->wait, NULL},
+		{"wait_besides", sites->wait ? sites->wait_besides : NULL, NULL},
 		{"lock", sites->lock, NULL},
 		{"release", sites->release, NULL},
 		{"busy", busy.frames, NULL},

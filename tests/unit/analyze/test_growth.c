@@ -202,7 +202,8 @@ static void test_threads_then_holds(void **state)
 static void test_readers_elsewhere(void **state)
 {
 	(void)state;
-	assert_grows_linearly(many_readers_elsewhere, 8000);
+	/* By the square it took 19 s; what is left is so short that its growth is noise. */
+	assert_true(growth__cpu_ns(many_readers_elsewhere, 16000) < GROWTH_LONGEST_NS);
 }
 
 static void test_connections_then_waits(void **state)

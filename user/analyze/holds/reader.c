@@ -6,8 +6,6 @@
 #include "user/analyze/waits/wait_kind.h"
 
 #define AT_ONCE_NS 1000000
-/* So many threads of a process are looked at: of more one may have wanted it all the while. */
-#define READERS 256
 
 /* What the reader's time went to, as it is gone through. */
 struct time_spent {
@@ -326,14 +324,11 @@ uint64_t reader__wants_from(const struct model *model, const struct incident *in
 	struct time_spent spent = {.model = model, .incident = incident};
 	const struct model_thread *thread = NULL;
 	uint64_t from = UINT64_MAX, until;
-	size_t looked_at = 0;
 
 	spent.conn = model__peer(model, model__conn(model, incident->conn));
 	if (spent.conn && spent.conn->id.head.tgid)
 		thread = model__threads_of(model, spent.conn->id.head.tgid);
 	for (; thread && from > incident->start_ts; thread = thread->next_of_owner) {
-		if (looked_at++ == READERS)
-			return incident->start_ts;
 		until = elsewhere_until(&spent, thread);
 		from = until < from ? until : from;
 	}

@@ -497,34 +497,37 @@ static double place_share(const struct context *context)
 	return (double)sites->wait_ns / (double)sites->wait_of_ns;
 }
 
+/* What the cause has of the median request; 0 too of none. */
+static uint64_t of_median(const struct report_requests *requests, enum cause cause)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; requests && i < requests->median.slice_count; i++)
+		if (requests->median.slices[i].cause == cause)
+			ns += requests->median.slices[i].ns;
+	return ns;
+}
+
 uint64_t context__queue_ns(const struct context *context)
 {
 	const struct report_cause *queue = report__cause(context->report, CAUSE_ACCEPT_QUEUE);
-	const struct report_requests *requests = requests_of(context);
-	uint64_t ns = 0;
 
 	if (context->tally->cause == CAUSE_ACCEPT_QUEUE || !queue || !queue->main ||
 	    !tally__serves_others(queue->main))
 		return 0;
-	for (size_t i = 0; requests && i < requests->median.slice_count; i++)
-		if (requests->median.slices[i].cause == CAUSE_ACCEPT_QUEUE)
-			ns += requests->median.slices[i].ns;
-	return ns;
+	return of_median(requests_of(context), CAUSE_ACCEPT_QUEUE);
 }
 
 struct saving context__saving(const struct context *context)
 {
 	const struct report_requests *requests = requests_of(context);
 	struct saving saving = {.ns = held_each(context), .of_ns = context__each(context)};
-	uint64_t part = 0;
+	uint64_t part;
 
 	/* Perhaps nobody waits for it. */
 	if (context->acked_bytes)
 		return (struct saving){0};
-	for (size_t i = 0; requests && i < requests->median.slice_count; i++) {
-		if (requests->median.slices[i].cause == context->tally->cause)
-			part += requests->median.slices[i].ns;
-	}
+	part = of_median(requests, context->tally->cause);
 	/* Else the median request is none of those that were delayed. */
 	if (2 * part >= saving.ns && part)
 		saving = (struct saving){

@@ -7,14 +7,23 @@
 #include "user/base/array.h"
 #include "user/base/xalloc.h"
 
+/*
+ * Of so many waits an incident has only a part anyway (INCIDENT_WAITS), and says so: the rest is
+ * not looked at, or each incident would go through all threads of a process of thousands.
+ */
+#define FOUND_WAITS (2 * INCIDENT_WAITS)
+#define LOOKED_AT   (16 * INCIDENT_WAITS)
+
 struct incident_queue {
 	const struct model *model;
 	struct incident *first; /* by the time of their ends */
 	size_t count;
+	uint64_t early_until; /* those that ended by then are explained early */
 	uint64_t lost;
 	const union event **found; /* waits of an incident that is being gathered */
 	size_t found_count;
 	size_t found_room;
+	size_t looked_at;
 };
 
 struct incident_queue *incident_queue__new(const struct model *model)
@@ -123,6 +132,7 @@ static void gather_waits_of(struct incident_queue *queue, struct incident *incid
 	for (; thread && i < thread->waits.count; i++) {
 		const union event *event = &thread->waits.v[i];
 
+		queue->looked_at++;
 		if (!is_wanted(queue, incident, event))
 			continue;
 		queue->found = xgrow(queue->found, queue->found_count, &queue->found_room,
@@ -136,6 +146,14 @@ static int by_time(const void *a, const void *b)
 	return event__compare(*(const union event *const *)a, *(const union event *const *)b);
 }
 
+static bool has_room(struct incident_queue *queue)
+{
+	if (queue->found_count < FOUND_WAITS && queue->looked_at < LOOKED_AT)
+		return true;
+	queue->lost++;
+	return false;
+}
+
 static void gather_waits_of_process(struct incident_queue *queue, struct incident *incident,
 				    const struct model_conn *conn)
 {
@@ -143,7 +161,8 @@ static void gather_waits_of_process(struct incident_queue *queue, struct inciden
 
 	if (conn && conn->id.head.tgid)
 		thread = model__threads_of(queue->model, conn->id.head.tgid);
-	for (; thread && thread->waited_until > incident->start_ts; thread = thread->next_of_owner)
+	for (; thread && thread->waited_until > incident->start_ts && has_room(queue);
+	     thread = thread->next_of_owner)
 		gather_waits_of(queue, incident, thread);
 }
 
@@ -151,7 +170,7 @@ static void gather_waits_on(struct incident_queue *queue, struct incident *incid
 {
 	const struct waiters *waiters = model__waiters(queue->model, conn);
 
-	for (size_t i = 0; waiters && i < waiters->count; i++)
+	for (size_t i = 0; waiters && i < waiters->count && has_room(queue); i++)
 		gather_waits_of(queue, incident, model__thread(queue->model, waiters->tids[i]));
 }
 
@@ -160,6 +179,7 @@ static void gather_known_waits(struct incident_queue *queue, struct incident *in
 			       const struct model_conn *conn, const struct model_conn *peer)
 {
 	queue->found_count = 0;
+	queue->looked_at = 0;
 	gather_waits_of_process(queue, incident, conn);
 	gather_waits_of_process(queue, incident, peer);
 	gather_waits_on(queue, incident, incident->conn);
@@ -191,6 +211,28 @@ static void gather_known(struct incident_queue *queue, struct incident *incident
 	gather_known_waits(queue, incident, conn, peer);
 }
 
+/* Each record of a connection is kept by each of its incidents. */
+static void bound_those_of(struct incident_queue *queue, uint32_t conn)
+{
+	const struct incident *oldest = NULL;
+	size_t count = 0;
+
+	for (const struct incident *i = queue->first; i; i = i->next) {
+		if (i->conn != conn)
+			continue;
+		oldest = oldest ? oldest : i;
+		count++;
+	}
+	if (count > INCIDENTS_OF_CONN && oldest->end_ts > queue->early_until)
+		queue->early_until = oldest->end_ts;
+}
+
+static bool is_due(const struct incident_queue *queue, uint64_t now)
+{
+	return queue->first->due_ts <= now || queue->count > INCIDENTS ||
+	       queue->first->end_ts <= queue->early_until;
+}
+
 static void insert(struct incident_queue *queue, struct incident *incident)
 {
 	struct incident **place = &queue->first;
@@ -211,6 +253,7 @@ static void add(struct incident_queue *queue, struct incident *incident, uint64_
 	if (flow__is(incident))
 		incident->due_ts += FLOW_NS;
 	insert(queue, incident);
+	bound_those_of(queue, incident->conn);
 }
 
 void incident_queue__begin(struct incident_queue *queue, const struct ns_release *release,
@@ -350,7 +393,7 @@ struct incident *incident_queue__take(struct incident_queue *queue, uint64_t now
 	struct incident *incident, *next;
 
 	/* In the order of their ends: one that came late holds up those behind it. */
-	while (queue->first && (queue->first->due_ts <= now || queue->count > INCIDENTS)) {
+	while (queue->first && is_due(queue, now)) {
 		incident = unlink_at(queue, &queue->first);
 		next = flow__is(incident) ? take_next_of_flow(queue, incident) : NULL;
 		if (!next)

@@ -9,7 +9,9 @@
 
 #include "user/analyze/holds/incident.h"
 
-#define INCIDENTS 1024 /* waiting; the oldest is explained early when there are more */
+/* Waiting, of all and of one connection; the oldest is explained early when there are more. */
+#define INCIDENTS         1024
+#define INCIDENTS_OF_CONN 128
 struct incident_queue;
 
 struct incident_queue *incident_queue__new(const struct model *model);

@@ -306,6 +306,8 @@ static void check_btf_file(struct caps *caps, const char *path, const struct btf
 }
 
 static struct {
+	struct bpf_object *object; /* that is being loaded, until its types are looked at */
+	bool lacks_types;
 	char program[NS_REFUSED_LEN];
 	char table[NS_REFUSED_LEN];
 	char needs[NS_REFUSED_LEN]; /* the table that the program needs and that is not there */
@@ -321,11 +323,63 @@ static void note_name(const char *text, const char *kind, char *out, size_t size
 		snprintf(out, size, "%.*s", (int)(end - name - strlen(kind)), name + strlen(kind));
 }
 
+/* Did the kernel get the functions that the verifier goes through once, and not at each call? */
+static bool has_global_functions(int fd)
+{
+	struct bpf_btf_info info = {0};
+	__u32 size = sizeof(info);
+	bool found = false;
+	struct btf *btf;
+	void *types;
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return false;
+	types = xcalloc(1, info.btf_size);
+	info = (struct bpf_btf_info){.btf = (uintptr_t)types, .btf_size = info.btf_size};
+	size = sizeof(info);
+	if (!bpf_obj_get_info_by_fd(fd, &info, &size)) {
+		btf = btf__new(types, info.btf_size);
+		for (__u32 i = 1; btf && i < btf__type_cnt(btf) && !found; i++)
+			found = btf_is_func(btf__type_by_id(btf, i)) &&
+				btf_vlen(btf__type_by_id(btf, i)) == BTF_FUNC_GLOBAL;
+		btf__free(btf);
+	}
+	free(types);
+	return found;
+}
+
+/*
+ * libbpf tries what kernels may lack, goes on without what was refused just then, for want of
+ * memory say, and tells nobody; without its functions' types a program is more than the verifier
+ * takes, which gives up after ten seconds. So as soon as the object has its types, they are looked
+ * at, and none of it is loaded that would fail.
+ */
+static void look_at_types(void)
+{
+	struct bpf_program *program;
+	struct bpf_map *map;
+	bool has_tables = false; /* they are made behind the types, and before the programs */
+
+	if (!said.object)
+		return;
+	bpf_object__for_each_map(map, said.object) has_tables |= bpf_map__fd(map) >= 0;
+	if (!has_tables)
+		return;
+	said.lacks_types = !has_global_functions(bpf_object__btf_fd(said.object));
+	bpf_object__for_each_program(program, said.object)
+	{
+		if (said.lacks_types)
+			bpf_program__set_autoload(program, false);
+	}
+	said.object = NULL;
+}
+
 /* Its own and the verifier's words, of many lines, are for -v alone. */
 static int libbpf_says(enum libbpf_print_level level, const char *format, va_list args)
 {
 	char *text;
 
+	look_at_types();
 	if (level == LIBBPF_DEBUG)
 		return 0;
 	text = xvasprintf(format, args);
@@ -340,9 +394,20 @@ static int libbpf_says(enum libbpf_print_level level, const char *format, va_lis
 	return 0;
 }
 
-void caps__before_load(void)
+void caps__before_load(struct bpf_object *object)
 {
 	memset(&said, 0, sizeof(said));
+	said.object = object;
+}
+
+void caps__after_load(void)
+{
+	said.object = NULL;
+}
+
+bool caps__lacks_types(void)
+{
+	return said.lacks_types;
 }
 
 /* A table first: all are made before the first program is loaded. */

@@ -5,6 +5,7 @@
 
 #include "user/kernel/plan.h"
 
+struct bpf_object;
 struct btf;
 
 /*
@@ -15,10 +16,14 @@ struct btf *caps__probe(struct caps *caps, const char *btf_path);
 void caps__free_btf(struct btf *btf);
 
 /*
- * libbpf names what it could not load in its messages alone. Between these two an object is loaded;
- * the second one says which program or table the kernel refused with err, -errno. False: none.
+ * libbpf names what it could not load in its messages alone. Between the first two of these an
+ * object is loaded; the others say whether the kernel did not take the types (BTF) of its
+ * functions, none of which is loaded then, and which program or table it refused with err, -errno.
+ * False: none.
  */
-void caps__before_load(void);
+void caps__before_load(struct bpf_object *object);
+void caps__after_load(void);
+bool caps__lacks_types(void);
 bool caps__refused_in_load(int err, struct ns_refused *out);
 
 /* "none", "integrity", "confidentiality", "not built in": for people. */

@@ -211,10 +211,11 @@ static int load(struct session *session)
 	{
 		bpf_program__set_autoload(program, is_wanted(session, bpf_program__name(program)));
 	}
-	caps__before_load();
+	caps__before_load(session->skel->obj);
 	err = netstall_bpf__load(session->skel);
+	caps__after_load();
 	/* libbpf tries one by a small table, and goes on when that is refused. */
-	if (!err && !session->skel->bss)
+	if (!err && (!session->skel->bss || caps__lacks_types()))
 		err = -ENOMEM;
 	if (err) {
 		netstall_bpf__destroy(session->skel);

@@ -67,6 +67,11 @@ int session__refused_in_load(struct session *session, int err)
 {
 	struct ns_refused refused;
 
+	if (caps__lacks_types())
+		return session__fail(
+			session, err,
+			xstrdup("the kernel did not take the types (BTF) of netstall's programs, "
+				"for want of memory perhaps: try again"));
 	if (is_short_of(err))
 		return fail_short(session, err);
 	if (caps__refused_in_load(err, &refused))

@@ -185,7 +185,7 @@ static const struct template advice[] = {
 	 "In {doer}, do not " SLEEP_THERE " while another thread waits for its lock or signal; wait for the event "
 	 "itself: at most this {saves}."},
 	{FOR(IPC), "{?is_sleeping}"
-	 "In {doer}, do not " SLEEP_THERE " while another thread waits for what it is to write; wait for the event "
+	 "In {doer}, do not " SLEEP_THERE " while another thread or process waits for it; wait for the event "
 	 "itself: at most this {saves}."},
 	{ROOTED, "{?is_locked}"
 	 "Shorten what is done under the lock that {doer} waits for[, which {release_place} lets go], or take it for less: at most "

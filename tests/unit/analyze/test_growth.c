@@ -84,21 +84,6 @@ static void many_threads_then_holds(uint32_t count)
 	end(pipeline);
 }
 
-/* All threads of who reads were elsewhere as each of the holds began. */
-static void many_readers_elsewhere(uint32_t count)
-{
-	union record wait = record_of(
-		"1 wait tgid=4243 tid=1 off=0 wake=0.5 state=1 syscall=230 waker_stack_id=2");
-	union record release = record_of("1 release conn=1 held=20 seq=1 end=2 reason=rwnd");
-	struct pipeline *pipeline = begin();
-
-	for (uint32_t i = 0; i < count / 2; i++)
-		feed_wait(pipeline, &wait, 10000 + i, 1000 + i * 1e-4);
-	for (uint32_t i = 0; i < count / 2; i++)
-		feed_at(pipeline, &release, 1005 + i * 1e-4);
-	end(pipeline);
-}
-
 /* No request was seen: whether they have connections says what their waits are. */
 static void feed_timeouts(struct pipeline *pipeline, uint32_t count)
 {
@@ -199,12 +184,6 @@ static void test_threads_then_holds(void **state)
 	assert_grows_linearly(many_threads_then_holds, 16000);
 }
 
-static void test_readers_elsewhere(void **state)
-{
-	(void)state;
-	assert_grows_linearly(many_readers_elsewhere, 16000);
-}
-
 static void test_connections_then_waits(void **state)
 {
 	(void)state;
@@ -241,7 +220,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_on_a_connection),
 		cmocka_unit_test(test_threads_then_holds),
-		cmocka_unit_test(test_readers_elsewhere),
 		cmocka_unit_test(test_connections_then_waits),
 		cmocka_unit_test(test_processes_then_waits),
 		cmocka_unit_test(test_open_holds),

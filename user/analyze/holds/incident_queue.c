@@ -7,12 +7,8 @@
 #include "user/base/array.h"
 #include "user/base/xalloc.h"
 
-/*
- * Of so many waits an incident has only a part anyway (INCIDENT_WAITS), and says so: the rest is
- * not looked at, or each incident would go through all threads of a process of thousands.
- */
+/* Of more waits an incident has only a part (INCIDENT_WAITS): no more are sorted for it. */
 #define FOUND_WAITS (2 * INCIDENT_WAITS)
-#define LOOKED_AT   (16 * INCIDENT_WAITS)
 
 struct incident_queue {
 	const struct model *model;
@@ -23,7 +19,6 @@ struct incident_queue {
 	const union event **found; /* waits of an incident that is being gathered */
 	size_t found_count;
 	size_t found_room;
-	size_t looked_at;
 };
 
 struct incident_queue *incident_queue__new(const struct model *model)
@@ -132,7 +127,11 @@ static void gather_waits_of(struct incident_queue *queue, struct incident *incid
 	for (; thread && i < thread->waits.count; i++) {
 		const union event *event = &thread->waits.v[i];
 
-		queue->looked_at++;
+		if (queue->found_count >= FOUND_WAITS) {
+			queue->lost += wait_matters(queue, incident, &event->wait) &&
+				       event->head.ts <= incident->end_ts;
+			continue;
+		}
 		if (!is_wanted(queue, incident, event))
 			continue;
 		queue->found = xgrow(queue->found, queue->found_count, &queue->found_room,
@@ -146,14 +145,6 @@ static int by_time(const void *a, const void *b)
 	return event__compare(*(const union event *const *)a, *(const union event *const *)b);
 }
 
-static bool has_room(struct incident_queue *queue)
-{
-	if (queue->found_count < FOUND_WAITS && queue->looked_at < LOOKED_AT)
-		return true;
-	queue->lost++;
-	return false;
-}
-
 static void gather_waits_of_process(struct incident_queue *queue, struct incident *incident,
 				    const struct model_conn *conn)
 {
@@ -161,8 +152,7 @@ static void gather_waits_of_process(struct incident_queue *queue, struct inciden
 
 	if (conn && conn->id.head.tgid)
 		thread = model__threads_of(queue->model, conn->id.head.tgid);
-	for (; thread && thread->waited_until > incident->start_ts && has_room(queue);
-	     thread = thread->next_of_owner)
+	for (; thread && thread->waited_until > incident->start_ts; thread = thread->next_of_owner)
 		gather_waits_of(queue, incident, thread);
 }
 
@@ -170,7 +160,7 @@ static void gather_waits_on(struct incident_queue *queue, struct incident *incid
 {
 	const struct waiters *waiters = model__waiters(queue->model, conn);
 
-	for (size_t i = 0; waiters && i < waiters->count && has_room(queue); i++)
+	for (size_t i = 0; waiters && i < waiters->count; i++)
 		gather_waits_of(queue, incident, model__thread(queue->model, waiters->tids[i]));
 }
 
@@ -179,7 +169,6 @@ static void gather_known_waits(struct incident_queue *queue, struct incident *in
 			       const struct model_conn *conn, const struct model_conn *peer)
 {
 	queue->found_count = 0;
-	queue->looked_at = 0;
 	gather_waits_of_process(queue, incident, conn);
 	gather_waits_of_process(queue, incident, peer);
 	gather_waits_on(queue, incident, incident->conn);

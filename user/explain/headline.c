@@ -76,6 +76,9 @@ static const struct template headlines[] = {
 
 /* ---- the cost ---- */
 
+#define LITTLE 0.1 /* of the window */
+#define MOST   0.5
+
 /* Is it on connections of this kind alone? */
 static bool is_all(const struct report_cause *cause, const struct context *context,
 		   enum ns_opener opener)
@@ -172,9 +175,33 @@ static void add_share(char **text, const struct report *report, const struct rep
 			     duration_text(window));
 }
 
+/*
+ * What leads may be next to nothing of the whole, as it is in requests or can be changed: who mends
+ * it gains so little. NULL: that is not so, or nothing has most of the time.
+ */
+static const struct report_cause *most_beside(const struct report *report,
+					      const struct report_cause *leading)
+{
+	for (size_t i = 0; i < report->cause_count; i++) {
+		if (leading->share < LITTLE && report->causes[i].share >= MOST)
+			return &report->causes[i];
+	}
+	return NULL;
+}
+
+static void add_most_beside(char **text, const struct report_cause *most)
+{
+	builder__add(text, "; most of the time, %s, ", percent_text(most->share));
+	if (most->is_pace)
+		builder__add(text, "it sleeps by its own timer between its requests");
+	else
+		builder__add(text, "is lost to %s", cause__info(most->cause)->id);
+}
+
 char *headline__write(const struct report *report, const struct report_cause *cause,
 		      const struct context *context)
 {
+	const struct report_cause *most = most_beside(report, cause);
 	char *text = NULL;
 
 	builder__add(&text, "%s: ", cause__info(cause->cause)->id);
@@ -191,5 +218,7 @@ char *headline__write(const struct report *report, const struct report_cause *ca
 		&text,
 		"[; perhaps nothing was due: the {acked} of {acker} may acknowledge what came before]",
 		context);
+	if (most)
+		add_most_beside(&text, most);
 	return text;
 }

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "user/record/record.h"
+
 #define NONE UINT32_MAX /* this machine does not have it */
 
 struct syscall_row {
@@ -129,6 +131,16 @@ enum syscall_wait syscall__wait(const char *arch, uint32_t number)
 	default:
 		return SYSCALL_WAIT_OTHER;
 	}
+}
+
+bool syscall__is_for_none(const char *arch, const struct ns_wait *wait)
+{
+	const char *name = syscall__name(arch, wait->syscall);
+
+	if (!name || (wait->head.conn && wait->conn_basis != NS_CONN_WRITTEN))
+		return false;
+	return (!wait->arg0 && (!strcmp(name, "select") || !strcmp(name, "pselect6"))) ||
+	       (!wait->arg1 && (!strcmp(name, "poll") || !strcmp(name, "ppoll")));
 }
 
 bool syscall__is_epoll(const char *arch, uint32_t number)

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct ns_wait;
+
 /* What a thread waited for. */
 enum wait_kind {
 	WAIT_UNKNOWN,
@@ -40,6 +42,8 @@ const char *syscall__name(const char *arch, uint32_t number);
 /* WAIT_UNKNOWN as well for those that may wait for this or that. */
 enum wait_kind syscall__wait_kind(const char *arch, uint32_t number);
 enum syscall_wait syscall__wait(const char *arch, uint32_t number);
+/* select() or poll() of no descriptor: the sleep of programs of old, which their clock ends. */
+bool syscall__is_for_none(const char *arch, const struct ns_wait *wait);
 /* epoll_wait() and the like, in which event loops wait: for their next timer as well. */
 bool syscall__is_epoll(const char *arch, uint32_t number);
 

@@ -6,7 +6,10 @@
 
 enum syscall_wait wait__syscall(const struct model *model, const struct ns_wait *wait)
 {
-	return syscall__wait(model__session(model)->arch, wait->syscall);
+	const char *arch = model__session(model)->arch;
+
+	return syscall__is_for_none(arch, wait) ? SYSCALL_WAIT_OTHER
+						: syscall__wait(arch, wait->syscall);
 }
 
 bool wait__is_on(const struct model *model, const struct ns_wait *wait,

@@ -124,6 +124,8 @@ static enum wait_kind by_itself(const struct model *model, const struct ns_wait 
 	const struct stack_notes *stack = notes_of(model, wait->stack_id);
 	enum wait_kind found = stack ? (enum wait_kind)stack->kind : WAIT_UNKNOWN;
 
+	if (syscall__is_for_none(model__session(model)->arch, wait))
+		return found == WAIT_MANY || found == WAIT_UNKNOWN ? WAIT_SLEEP : found;
 	/* UDP sleeps in the same function as Unix datagrams. */
 	if (found == WAIT_IPC && socket__is_udp(&wait->socket))
 		return WAIT_RECEIVE;

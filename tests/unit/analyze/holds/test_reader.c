@@ -70,7 +70,7 @@ static void test_target_reads(void **state)
  */
 #define POLLS(off, on, waker_stack)                                                                \
 	on " wait tgid=20 tid=20 off=" off " wake=" on                                             \
-	   " state=1 syscall=7 arg2=20 stack_id=9 waker_stack_id=" waker_stack "\n"
+	   " state=1 syscall=7 arg1=2 arg2=20 stack_id=9 waker_stack_id=" waker_stack "\n"
 #define MAKES_ROOM(at)    at " ack conn=2 tgid=20 tid=20 seq=500 end=500 ack=140\n"
 #define SPENT(run, input) "spent_known=1 run_us=" run " short_input_us=" input " shorts_input=9\n"
 

@@ -16,9 +16,12 @@ WAITS_OF_NOBODY = ("lock", "idle", "ipc")  # what a pool's spare threads show
 
 
 def is_of_machine(truth, report, machine):
-    """Its threads waited for a CPU, and the verdict says so: true, and nothing is learnt of what it would say else."""
+    """Its threads waited for a CPU, and the verdict says so: true, and nothing is learnt of what it would say else.
+
+    Once is enough where nothing else leads: what is slept between the requests leads alone, or not at all."""
     is_meant = "runqueue" in truth["cause"]
-    return report["verdict"]["cause"] == "runqueue" and not is_meant and (machine > 2 * SHARE or "none" in truth["cause"])
+    nothing_leads = "none" in truth["cause"] or any(row.get("pace") and row["cause"] in truth["cause"] for row in report["causes"])
+    return report["verdict"]["cause"] == "runqueue" and not is_meant and (machine > 2 * SHARE or nothing_leads)
 
 
 def judge_verdict(truth, report, machine):

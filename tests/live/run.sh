@@ -42,8 +42,8 @@ if [ -n "$QUICK" ]; then
     slow_machine
 fi
 TRACE_OPTIONS=()
-CASE_LIMIT=${CASE_LIMIT:-300} # seconds; what is done to each call of a start, each night, takes more
-[ -z "${NIGHTLY:-}" ] || CASE_LIMIT=1200
+CASE_LIMIT=${CASE_LIMIT:-${NIGHTLY:+1200}} # what is done to each call of a start, each night, takes more
+CASE_LIMIT=${CASE_LIMIT:-300}              # seconds
 # An emulated machine has enough to do with one.
 [ -z "$QUICK" ] || CASES_AT_ONCE=1
 CASES_AT_ONCE=${CASES_AT_ONCE:-4} ALONE_CASES=' ' COMPANY=''

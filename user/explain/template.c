@@ -162,10 +162,9 @@ static const struct report_requests *requests_made(const struct report *report)
 static bool is_time_out(const struct context *context)
 {
 	const struct ns_wait *wait = &context->stall->wait;
-	const char *arch = context->report->session.arch;
 
-	return wait->head.type && name_call(context) && !syscall__is_for_none(arch, wait) &&
-	       syscall__wait(arch, wait->syscall) != SYSCALL_WAIT_OTHER;
+	return wait->head.type && name_call(context) &&
+	       syscall__wait_of(context->report->session.arch, wait) != SYSCALL_WAIT_OTHER;
 }
 
 /* In an argument of the call that is recorded. */

@@ -143,6 +143,12 @@ bool syscall__is_for_none(const char *arch, const struct ns_wait *wait)
 	       (!wait->arg1 && (!strcmp(name, "poll") || !strcmp(name, "ppoll")));
 }
 
+enum syscall_wait syscall__wait_of(const char *arch, const struct ns_wait *wait)
+{
+	return syscall__is_for_none(arch, wait) ? SYSCALL_WAIT_OTHER
+						: syscall__wait(arch, wait->syscall);
+}
+
 bool syscall__is_epoll(const char *arch, uint32_t number)
 {
 	const char *name = syscall__name(arch, number);

@@ -44,6 +44,8 @@ enum wait_kind syscall__wait_kind(const char *arch, uint32_t number);
 enum syscall_wait syscall__wait(const char *arch, uint32_t number);
 /* select() or poll() of no descriptor: the sleep of programs of old, which their clock ends. */
 bool syscall__is_for_none(const char *arch, const struct ns_wait *wait);
+/* What this wait's call is for, by its arguments as well. */
+enum syscall_wait syscall__wait_of(const char *arch, const struct ns_wait *wait);
 /* epoll_wait() and the like, in which event loops wait: for their next timer as well. */
 bool syscall__is_epoll(const char *arch, uint32_t number);
 

@@ -6,10 +6,7 @@
 
 enum syscall_wait wait__syscall(const struct model *model, const struct ns_wait *wait)
 {
-	const char *arch = model__session(model)->arch;
-
-	return syscall__is_for_none(arch, wait) ? SYSCALL_WAIT_OTHER
-						: syscall__wait(arch, wait->syscall);
+	return syscall__wait_of(model__session(model)->arch, wait);
 }
 
 bool wait__is_on(const struct model *model, const struct ns_wait *wait,

@@ -9,8 +9,12 @@
 
 /* Other programs disturb, and never to the better: the best of so many counts. */
 #define GROWTH_TRIES 5
-/* Half of it should take some 100 ms, under a sanitizer too. */
-#define GROWTH_LONGEST_NS 5000000000ull
+/* So many fewer: each of them may cost 2.4 times more where all of them leave the caches. */
+#define GROWTH_FEWER 8
+/* Of as many as that, by the square it were 64 times as long, in proportion 8 times. */
+#define GROWTH_MOST 19
+/* Those should take some 20 ms, under a sanitizer too. */
+#define GROWTH_LONGEST_NS 1000000000ull
 
 static inline uint64_t growth__cpu_ns(void (*work)(uint32_t count), uint32_t count)
 {
@@ -20,21 +24,20 @@ static inline uint64_t growth__cpu_ns(void (*work)(uint32_t count), uint32_t cou
 	return clock__ns(CLOCK_PROCESS_CPUTIME_ID) - begin;
 }
 
-/* Of twice as many it takes some twice as long; by the square it were four times. */
 static inline void assert_grows_linearly(void (*work)(uint32_t count), uint32_t count)
 {
-	uint64_t half = UINT64_MAX, whole = UINT64_MAX;
+	uint64_t few = UINT64_MAX, all = UINT64_MAX;
 
 	for (int i = 0; i < GROWTH_TRIES; i++) {
-		half = min_u64(half, growth__cpu_ns(work, count / 2));
-		if (half > GROWTH_LONGEST_NS)
-			fail_msg("%u take %.1f ms", count / 2, (double)half / 1e6);
-		whole = min_u64(whole, growth__cpu_ns(work, count));
-		if (whole < 3 * half)
+		few = min_u64(few, growth__cpu_ns(work, count / GROWTH_FEWER));
+		if (few > GROWTH_LONGEST_NS)
+			break;
+		all = min_u64(all, growth__cpu_ns(work, count));
+		if (all < GROWTH_MOST * few)
 			return;
 	}
-	fail_msg("%u take %.1f ms, %u take %.1f ms", count / 2, (double)half / 1e6, count,
-		 (double)whole / 1e6);
+	fail_msg("%u take %.1f ms, %u take %.1f ms", count / GROWTH_FEWER, (double)few / 1e6, count,
+		 (double)all / 1e6);
 }
 
 #endif

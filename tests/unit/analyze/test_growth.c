@@ -181,7 +181,7 @@ static void test_threads_on_a_connection(void **state)
 static void test_threads_then_holds(void **state)
 {
 	(void)state;
-	assert_grows_linearly(many_threads_then_holds, 16000);
+	assert_grows_linearly(many_threads_then_holds, 32000);
 }
 
 static void test_connections_then_waits(void **state)
@@ -199,7 +199,7 @@ static void test_processes_then_waits(void **state)
 static void test_open_holds(void **state)
 {
 	(void)state;
-	assert_grows_linearly(many_open_holds, 16000);
+	assert_grows_linearly(many_open_holds, 32000);
 }
 
 static void test_known_news(void **state)

@@ -524,6 +524,9 @@ struct report {
 	struct report_cause causes[REPORT_CAUSES];
 	uint64_t longest_wait_ns; /* of a target thread with work owed, no stall; 0: not seen */
 	enum cause longest_wait_cause;
+	/* The longest wait of a target for what an end that it did not ask, as far as was seen,
+	 * sends next; type 0: none. */
+	struct ns_wait not_asked;
 	uint64_t unfollowed_ns;      /* in long waits on sockets that netstall does not follow, */
 	const char *unfollowed_kind; /* of which most is of this kind; NULL: none */
 	/* What the target's threads waited for, by cause, in waits of at least the threshold;

@@ -69,6 +69,35 @@ static void add_unfollowed(char **text, const struct report *report)
 			     report->unfollowed_kind);
 }
 
+/*
+ * " git/1568 waited 5.01 s in read on fd 3 for what 127.0.0.1:9419 sends next, and that it had
+ * asked for it was not seen: if it had, before this run began, look there: netstall trace -p 1567."
+ */
+static void add_not_asked(char **text, const struct report *report)
+{
+	const struct ns_wait *wait = &report->not_asked;
+	const struct report_conn *conn, *peer;
+	uint64_t length = wait->head.ts - wait->off_ts;
+
+	if (!wait->head.type || 2 * length < report->end_ts - report->start_ts)
+		return;
+	conn = report__conn(report, wait->head.conn);
+	peer = report__peer(report, conn);
+	if (!conn)
+		return;
+	builder__add(text,
+		     " %s waited %s in %s for what %s sends next; that it had asked for it was not "
+		     "seen. If it had, before this run began, ",
+		     thread_text(report, wait->head.tgid, wait->head.tid), duration_text(length),
+		     call_text(report, wait),
+		     address_text(conn->id.family, conn->id.raddr, conn->id.rport));
+	if (peer && target_text(report, peer->id.head.tgid))
+		builder__add(text, "that end knows why: netstall trace %s.",
+			     target_text(report, peer->id.head.tgid));
+	else
+		builder__add(text, "that end knows why.");
+}
+
 static void add_why_no_evidence(char **text, const struct report *report,
 				const struct watched *watched)
 {
@@ -302,6 +331,7 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 	add_watched(&verdict->text, report, &watched);
 	add_longest(&verdict->text, report);
 	add_acks(&verdict->text, report);
+	add_not_asked(&verdict->text, report);
 	add_unfollowed(&verdict->text, report);
 	add_failures(&verdict->text, report, 1);
 	if (report->failed_count)

@@ -155,6 +155,14 @@ bool pending_reply__awaited(const struct model *model, const struct ns_wait *wai
 	return acts.out_ts && acts.out_ts >= acts.in_ts && !slept_since(model, wait, acts.out_ts);
 }
 
+bool pending_reply__not_asked(const struct model *model, const struct ns_wait *wait)
+{
+	const struct model_conn *conn = model__conn(model, wait->head.conn);
+
+	return wait->conn_basis == NS_CONN_FD && conn && conn->id.opener == NS_OPENER_SELF &&
+	       waits_for(model, wait, conn) && !pending_reply__awaited(model, wait);
+}
+
 bool pending_reply__due_here(const struct model *model, const struct ns_wait *wait)
 {
 	const struct model_conn *conn = model__conn(model, wait->head.conn);

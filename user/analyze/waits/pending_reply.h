@@ -12,6 +12,11 @@
 bool pending_reply__awaited(const struct model *model, const struct ns_wait *wait);
 /* The thread's process has to reply there: it accepted the connection, and has read last. */
 bool pending_reply__due_here(const struct model *model, const struct ns_wait *wait);
+/*
+ * It waits for what the other end of a connection that its process opened sends next, and that it
+ * asked for something was not seen: it did before the window, or the other end tells by itself.
+ */
+bool pending_reply__not_asked(const struct model *model, const struct ns_wait *wait);
 /* Has this process accepted connections? Then what it waits for between them is idleness. */
 bool pending_reply__is_server(const struct model *model, uint32_t tgid);
 /* When the request went out: the last send before the wait, or in it by another thread; 0 not seen.

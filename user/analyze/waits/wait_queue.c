@@ -98,6 +98,7 @@ struct wait_queue {
 	uint64_t longest;
 	enum cause longest_cause;
 	uint64_t by_cause[CAUSE_COUNT];
+	struct ns_wait not_asked;
 	struct idle_wait idle[WAIT_QUEUE_LINKS];
 	size_t idle_count; /* ever */
 	uint64_t unfollowed_ns;
@@ -160,6 +161,11 @@ uint64_t wait_queue__lost(const struct wait_queue *queue)
 const uint64_t *wait_queue__by_cause(const struct wait_queue *queue)
 {
 	return queue->by_cause;
+}
+
+const struct ns_wait *wait_queue__not_asked(const struct wait_queue *queue)
+{
+	return queue->not_asked.head.type ? &queue->not_asked : NULL;
 }
 
 /* Too short for a stall; the longest of these is reported as such. */
@@ -716,6 +722,15 @@ static void note_idle(struct wait_queue *queue, uint32_t tid, uint64_t off_ts)
 	queue->idle[queue->idle_count++ % WAIT_QUEUE_LINKS] = (struct idle_wait){tid, off_ts};
 }
 
+static void note_not_asked(struct wait_queue *queue, const struct ns_wait *wait)
+{
+	const struct ns_wait *longest = &queue->not_asked;
+
+	if (wait->head.ts - wait->off_ts > longest->head.ts - longest->off_ts &&
+	    pending_reply__not_asked(queue->model, wait))
+		queue->not_asked = *wait;
+}
+
 /* A request was waiting for it: it was not idle. */
 static void count_owed(struct wait_queue *queue, const struct ns_wait *wait,
 		       const struct attribution *attribution)
@@ -796,6 +811,7 @@ static void judge_wait(struct wait_queue *queue, const struct pending *pending,
 	} else if (rest.background == BACKGROUND_IS ||
 		   2 * attribution->ns[CAUSE_IDLE] > rest.length) {
 		note_idle(queue, wait->head.tid, wait->off_ts);
+		note_not_asked(queue, wait);
 	}
 	if (rest.background == BACKGROUND_IS) {
 		queue->by_cause[CAUSE_IDLE] += rest.length;
@@ -853,6 +869,7 @@ static void count_lasting(struct wait_queue *queue, const struct ns_wait *wait)
 	     background__find(queue->model, wait, &place, attribution__main_cause(attribution),
 			      &attribution->path) == BACKGROUND_IS)) {
 		queue->by_cause[CAUSE_IDLE] += rest.length;
+		note_not_asked(queue, wait);
 		return;
 	}
 	for (size_t i = 0; i < CAUSE_COUNT; i++)

@@ -89,6 +89,19 @@ json_t *json_value__habit(const struct report *report, const struct report_habit
 	return object;
 }
 
+static json_t *not_asked(const struct ns_wait *wait)
+{
+	json_t *object;
+
+	if (!wait->head.type)
+		return json_null();
+	object = json_object();
+	put(object, "tid", json_integer(wait->head.tid));
+	put(object, "connection", json_integer(wait->head.conn));
+	put(object, "ms", json_value__ms(wait->head.ts - wait->off_ts));
+	return object;
+}
+
 json_t *json_value__waited(const struct report *report)
 {
 	json_t *object = json_object(), *by_cause = put_object(object, "by_cause_ms");
@@ -101,5 +114,6 @@ json_t *json_value__waited(const struct report *report)
 	put(object, "longest_owed_cause",
 	    report->longest_wait_ns ? json_string(cause__info(report->longest_wait_cause)->id)
 				    : json_null());
+	put(object, "not_asked", not_asked(&report->not_asked));
 	return object;
 }

@@ -356,6 +356,13 @@ struct ns_exchange {
 	__u64 since_ts;
 };
 
+/* What the kernel says that bytes to be sent waited for, in jiffies: tcp_chrono_start(). */
+enum ns_limit {
+	NS_LIMIT_RWND = 0,   /* TCP_CHRONO_RWND_LIMITED: room in the window */
+	NS_LIMIT_SNDBUF = 1, /* TCP_CHRONO_SNDBUF_LIMITED: all is under way, and no room for more */
+	NS_LIMITS = 2
+};
+
 /* Since the first sight of the connection. */
 struct ns_conn_totals {
 	struct ns_head head;
@@ -379,6 +386,7 @@ struct ns_conn_totals {
 	__u32 srtt_us;
 	__u32 min_rtt_us;
 	__u32 pad;
+	__u64 limited_ns[NS_LIMITS]; /* 0 when CONFIG_HZ is not known */
 };
 
 NS_ASSERT_SIZE(ns_conn, 112);
@@ -399,7 +407,7 @@ NS_ASSERT_SIZE(ns_exchange, 256);
 NS_ASSERT_SIZE(ns_failed, 72);
 NS_ASSERT_SIZE(ns_listener, 48);
 NS_ASSERT_SIZE(ns_service, 152);
-NS_ASSERT_SIZE(ns_conn_totals, 200);
+NS_ASSERT_SIZE(ns_conn_totals, 216);
 NS_ASSERT_OFFSET(ns_conn_totals, holds, 80);
 
 #endif

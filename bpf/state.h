@@ -333,6 +333,7 @@ struct ns_conn_state {
 	__u32 base_data_segs_out;
 	__u32 base_segs_in;
 	__u32 base_retrans;
+	__u32 base_limited[NS_LIMITS]; /* jiffies */
 	__u64 base_bytes_out;
 	__u64 base_bytes_in;
 	__u64 first_ts;   /* first sight, or what came last of connect() and its success */

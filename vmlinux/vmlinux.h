@@ -365,6 +365,9 @@ struct tcp_sock {
 	u32 high_seq;
 	u64 first_tx_mstamp;
 	u64 delivered_mstamp;
+	u32 chrono_start;
+	u32 chrono_stat[3];
+	u8 chrono_type : 2;
 };
 
 struct udp_sock {

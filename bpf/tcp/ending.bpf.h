@@ -3,6 +3,14 @@
 #ifndef NETSTALL_BPF_TCP_ENDING_BPF_H
 #define NETSTALL_BPF_TCP_ENDING_BPF_H
 
+static __always_inline __u64 limited_ns(const struct ns_conn_state *conn, const struct tcp_sock *tp,
+					enum ns_limit limit)
+{
+	__u32 jiffies = limited(tp, limit) - conn->base_limited[limit];
+
+	return settings.hz ? (__u64)jiffies * (1000000000 / settings.hz) : 0;
+}
+
 /* A global function, as on_blocked_send() is. */
 __noinline int tell_totals(__u64 key)
 {
@@ -37,6 +45,8 @@ __noinline int tell_totals(__u64 key)
 	out.exchanges = conn->turn.exchanges + answer_was_read(conn, BPF_CORE_READ(tp, copied_seq));
 	out.small_writes = conn->turn.small_writes;
 	out.close_writes = conn->turn.close_writes;
+	out.limited_ns[NS_LIMIT_RWND] = limited_ns(conn, tp, NS_LIMIT_RWND);
+	out.limited_ns[NS_LIMIT_SNDBUF] = limited_ns(conn, tp, NS_LIMIT_SNDBUF);
 	stream_vital(&out, sizeof(out));
 	return 0;
 }

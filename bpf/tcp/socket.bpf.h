@@ -313,6 +313,18 @@ static __noinline __u32 turn_at_sight(struct sock *sk)
 		       : NS_TURN_UNKNOWN;
 }
 
+/* As tcp_get_info_chrono_stats() has it: what goes on counts until now. In jiffies, and wraps. */
+static __always_inline __u32 limited(const struct tcp_sock *tp, enum ns_limit limit)
+{
+	/* TCP_CHRONO_BUSY, of which it has the time first, is 1. */
+	__u32 type = limit + 2, stat;
+
+	bpf_core_read(&stat, sizeof(stat), &tp->chrono_stat[limit + 1]);
+	if (BPF_CORE_READ_BITFIELD_PROBED(tp, chrono_type) == type)
+		stat += (__u32)bpf_jiffies64() - BPF_CORE_READ(tp, chrono_start);
+	return stat;
+}
+
 static __always_inline void read_base(struct sock *sk, struct ns_conn_state *conn)
 {
 	struct tcp_sock *tp = (void *)sk;
@@ -321,6 +333,8 @@ static __always_inline void read_base(struct sock *sk, struct ns_conn_state *con
 	conn->base_data_segs_out = BPF_CORE_READ(tp, data_segs_out);
 	conn->base_segs_in = BPF_CORE_READ(tp, segs_in);
 	conn->base_retrans = BPF_CORE_READ(tp, total_retrans);
+	conn->base_limited[NS_LIMIT_RWND] = limited(tp, NS_LIMIT_RWND);
+	conn->base_limited[NS_LIMIT_SNDBUF] = limited(tp, NS_LIMIT_SNDBUF);
 	conn->base_bytes_out = BPF_CORE_READ(tp, bytes_sent);
 	conn->base_bytes_in = BPF_CORE_READ(tp, bytes_received);
 	conn->copied_seq = BPF_CORE_READ(tp, copied_seq);

@@ -4,6 +4,7 @@
 #include "user/analyze/conns.h"
 #include "user/base/array.h"
 #include "user/base/text.h"
+#include "user/explain/limited.h"
 #include "user/explain/template.h"
 
 /* ---- the table: the first row that applies ---- */
@@ -202,6 +203,7 @@ char *headline__write(const struct report *report, const struct report_cause *ca
 		      const struct context *context)
 {
 	const struct report_cause *most = most_beside(report, cause);
+	const struct report_conn *limited = limited__longest(report);
 	char *text = NULL;
 
 	builder__add(&text, "%s: ", cause__info(cause->cause)->id);
@@ -218,7 +220,11 @@ char *headline__write(const struct report *report, const struct report_cause *ca
 		&text,
 		"[; perhaps nothing was due: the {acked} of {acker} may acknowledge what came before]",
 		context);
-	if (most)
+	if (most) {
 		add_most_beside(&text, most);
+	} else if (limited && cause->share < LITTLE) {
+		builder__add(&text, "; ");
+		limited__add_title(&text, report, limited);
+	}
 	return text;
 }

@@ -15,6 +15,7 @@
 #include "user/explain/coverage.h"
 #include "user/explain/explanation.h"
 #include "user/explain/headline.h"
+#include "user/explain/limited.h"
 #include "user/record/losses.h"
 
 #define OTHERS 3 /* causes that are named behind the one that leads */
@@ -298,8 +299,19 @@ static void add_acks(char **text, const struct report *report)
 			builder__bytes((char[2 *TEXT_BYTES + 8]){""}, 2 * TEXT_BYTES + 8, &bytes));
 }
 
+/* No wait was long enough for a stall. */
+static void add_limited(char **title, const struct report *report, const struct report_conn *conn)
+{
+	char *text = NULL;
+
+	limited__add_title(&text, report, conn);
+	builder__add(title, "In short waits: %s.", text);
+	free(text);
+}
+
 static void write_nothing_found(struct verdict *verdict, const struct report *report)
 {
+	const struct report_conn *limited = limited__longest(report);
 	struct watched watched = count_watched(report);
 
 	if (report->failed_count) {
@@ -308,6 +320,8 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 	} else if (report->unanswered_count) {
 		add_unanswered(&verdict->title, report);
 		builder__add(&verdict->title, ".");
+	} else if (limited) {
+		add_limited(&verdict->title, report, limited);
 	} else if (report->open_count) {
 		add_open(&verdict->title, report);
 		builder__add(&verdict->title, ".");
@@ -330,16 +344,19 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 	}
 	add_watched(&verdict->text, report, &watched);
 	add_longest(&verdict->text, report);
+	if (limited)
+		limited__add_why(&verdict->text, report, limited);
 	add_acks(&verdict->text, report);
 	add_not_asked(&verdict->text, report);
 	add_unfollowed(&verdict->text, report);
 	add_failures(&verdict->text, report, 1);
 	if (report->failed_count)
 		add_those_unanswered(&verdict->text, report);
-	if (report->failed_count || report->unanswered_count)
+	if (report->failed_count || report->unanswered_count || limited)
 		add_those_open(&verdict->text, report);
 	add_full_queues(&verdict->text, report,
-			!report->failed_count && !report->unanswered_count && !report->open_count);
+			!report->failed_count && !report->unanswered_count && !limited &&
+				!report->open_count);
 	if (coverage__has_waits(report)) {
 		builder__add(&verdict->text, " ");
 		coverage__add_waits(&verdict->text, report);

@@ -480,6 +480,8 @@ static const struct field conn_totals_fields[] = {
 	U32(ns_conn_totals, mss),
 	U32(ns_conn_totals, srtt_us),
 	U32(ns_conn_totals, min_rtt_us),
+	MS(ns_conn_totals, limited_ns[NS_LIMIT_RWND], "rwnd_limited"),
+	MS(ns_conn_totals, limited_ns[NS_LIMIT_SNDBUF], "sndbuf_limited"),
 	END,
 };
 

@@ -212,7 +212,7 @@ static void set_habits(json_t *object, const struct ns_conn_totals *totals)
 
 static void set_totals(json_t *object, const struct ns_conn_totals *totals)
 {
-	json_t *held, *delacks;
+	json_t *held, *limited, *delacks;
 
 	put(object, "writes", json_value__count(totals->writes));
 	put(object, "reads", json_value__count(totals->reads));
@@ -227,6 +227,9 @@ static void set_totals(json_t *object, const struct ns_conn_totals *totals)
 		if (totals->holds[reason] > 0)
 			put(held, hold_reason__name(reason),
 			    json_value__count(totals->holds[reason]));
+	limited = put_object(object, "limited_ms");
+	put(limited, "rwnd", json_value__ms(totals->limited_ns[NS_LIMIT_RWND]));
+	put(limited, "sndbuf", json_value__ms(totals->limited_ns[NS_LIMIT_SNDBUF]));
 	delacks = put_object(object, "delayed_acks");
 	put(delacks, "armed", json_value__count(totals->delack_armed));
 	put(delacks, "fired", json_value__count(totals->delack_fired));

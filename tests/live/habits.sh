@@ -6,7 +6,7 @@
 
 # They measure shares of a CPU, switches and medians, or make as many requests as the machine can.
 ALONE_CASES+=" requests_single requests_served requests_many_connections http forwarder_1_stream forwarder_8_streams forwarder_small_pieces
-    forwarder_that_computes requests_below_the_threshold preempted not_preempted switches_for_handing_over switches_of_one_thread latent not_latent "
+    forwarder_that_computes requests_below_the_threshold limited_in_short_waits preempted not_preempted switches_for_handing_over switches_of_one_thread latent not_latent "
 
 FORWARDER=${FORWARDER:-$WORKLOADS/forwarder}
 HTTPD=${HTTPD:-$WORKLOADS/httpd}
@@ -77,6 +77,43 @@ case_requests_below_the_threshold() {
     expect_views
     expect_main_slice median nagle-delack
     expect_main_slice p99 nagle-delack
+}
+
+# A sender that takes what room there is, and whose reader computes: it waits all the time, and never for long. As it closes, all of
+# that is a request without an answer; as netstall ends before, it is nothing but short waits.
+case_limited_in_short_waits() {
+    local sender reader
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    start_at_gate python3 -c '
+import os, select, socket, sys, time
+listener = socket.create_server(("127.0.0.1", 0))
+reader = os.fork()
+if not reader:
+    conn = listener.accept()[0]
+    while conn.recv(1024):
+        end = time.perf_counter() + 2e-5
+        while time.perf_counter() < end:
+            pass
+    os._exit(0)
+conn = socket.create_connection(listener.getsockname())
+listener.close()
+conn.setblocking(False)
+print("ready", reader, flush=True)
+sys.stdin.readline()
+end = time.monotonic() + 2
+while time.monotonic() < end:
+    if select.select([], [conn], [], 0.1)[1]:
+        conn.send(bytes(65536))
+'
+    start_trace -p "$GATED"
+    echo >&"$GATE"
+    wait_for "$WAIT_LIMIT" gone "$GATED" || fail "the sender did not come to its end"
+    end_trace
+    expect "the part of the window in which it had no room" \
+        "$(report '.window.duration_ms as $all | .connections[] | select(.role == "target") | .limited_ms.rwnd / $all')" '>=' 0.6
+    sender=python3/$GATED reader=python3/$(awk '{ print $2 }' "$SCRATCH/gated")
+    report '.verdict.headline' | grep -Eq "$reader reads more slowly than $sender writes|what $sender writes waited for $reader to read" ||
+        fail "the verdict: $(report '.verdict.headline')"
 }
 
 # rank PERCENT: of the workload's own exchanges, us.

@@ -78,9 +78,10 @@ struct waker_chain {
 	bool leaves_stalls; /* waits of the root's thread that are stalls of their own */
 	bool is_unread;     /* meanwhile bytes lie there, and nobody reads them */
 	bool is_due; /* a request waits for what this thread does: it has to answer, or others do */
-	bool is_asking;      /* it is still writing its request: nobody owes it anything */
-	bool is_loops_clock; /* what is spent is a time-out of an event loop */
-	unsigned linked_ops; /* on the way here */
+	bool is_asking; /* it is still writing its request: nobody owes it anything */
+	const struct ns_exchange *written; /* that request; NULL: it is no walk of one */
+	bool is_loops_clock;               /* what is spent is a time-out of an event loop */
+	unsigned linked_ops;               /* on the way here */
 	const struct ns_exchange *request; /* that is explained as a whole, or NULL */
 	const struct reply *reply;         /* the wait for its answer, of one that was made */
 	const struct ns_exchange *served; /* that one of the threads is at, as far as it is known */
@@ -372,6 +373,42 @@ static const enum cause cause_of_short[NS_SHORTS] = {
 	[NS_SHORT_URING] = CAUSE_URING, [NS_SHORT_OTHER] = CAUSE_UNKNOWN,
 };
 
+static enum cause cause_of_held(const struct ns_exchange *exchange)
+{
+	return exchange->hold_reason == NS_HOLD_NAGLE && exchange->delack_ts
+		       ? CAUSE_NAGLE_DELACK
+		       : cause__of_hold(exchange->hold_reason);
+}
+
+/* Who writes on has to wait for it in the end. */
+static bool is_for_room(const struct ns_exchange *exchange)
+{
+	return exchange->hold_reason == NS_HOLD_RWND ||
+	       exchange->hold_reason == NS_HOLD_ZERO_WINDOW ||
+	       exchange->hold_reason == NS_HOLD_SNDBUF;
+}
+
+/*
+ * Nothing is known of what the thread did up to until. While it writes its request there was no
+ * room for so long, in holds too short for incidents, that it cannot all be in the rest of it.
+ */
+static void spend_unseen(struct waker_chain *chain, uint64_t until, enum path_kind kind)
+{
+	const struct ns_exchange *written = chain->depth ? NULL : chain->written;
+	uint64_t unseen = ns_passed(chain->at, until), rest, held = 0;
+
+	if (written && is_for_room(written)) {
+		rest = ns_passed(unseen, written->head.ts - written->begin_ts);
+		held = ns_passed(rest, written->held_ns);
+	}
+	if (held) {
+		chain->out.confidence = CONFIDENCE_INFERRED;
+		chain->out.inferred = INFERRED_FROM_HOLDS_IN_SUM;
+		spend(chain, clip(chain, chain->at + held, until), cause_of_held(written));
+	}
+	spend_as(chain, until, kind, CAUSE_UNKNOWN, 1);
+}
+
 /*
  * The time up to until, in which a thread had no wait of its own record. In which order it did what
  * was counted is not known; of what the sums do not account for nothing is known but that the
@@ -402,7 +439,8 @@ static void spend_spent(struct waker_chain *chain, uint64_t until, const struct 
 	spend(chain, clip(chain, chain->at + (uint64_t)(spent->sums.ready_us * part), counted),
 	      CAUSE_RUNQUEUE);
 	if (nobodys >= model__threshold(chain->model) / 8)
-		spend(chain, clip(chain, chain->at + nobodys, counted), CAUSE_UNKNOWN);
+		spend_unseen(chain, clip(chain, chain->at + nobodys, counted),
+			     kind_of(CAUSE_UNKNOWN));
 	spend(chain, until, CAUSE_SELF);
 }
 
@@ -447,7 +485,7 @@ static void spend_running(struct waker_chain *chain, const struct between *betwe
 	else if (between->before || never_slept(chain) || is_too_short_for_a_wait(chain, until))
 		spend(chain, until, CAUSE_SELF);
 	else
-		spend_as(chain, until, PATH_UNKNOWN, CAUSE_UNKNOWN, 1);
+		spend_unseen(chain, until, PATH_UNKNOWN);
 }
 
 static struct who who_is(const struct model *model, uint32_t tid)
@@ -710,13 +748,6 @@ static void spend_on_remote(struct waker_chain *chain, const struct model_conn *
 	spend(chain, chain->at + way / 2, CAUSE_NETWORK);
 	spend(chain, until - (way - way / 2), conn__answer_cause(conn));
 	spend(chain, until, CAUSE_NETWORK);
-}
-
-static enum cause cause_of_held(const struct ns_exchange *exchange)
-{
-	return exchange->hold_reason == NS_HOLD_NAGLE && exchange->delack_ts
-		       ? CAUSE_NAGLE_DELACK
-		       : cause__of_hold(exchange->hold_reason);
 }
 
 /*
@@ -988,6 +1019,8 @@ static void explain_receive(struct waker_chain *chain, const struct wait_view *v
 	} else if (view->waker == WAKER_ROOM && view->kind == WAIT_RECEIVE) {
 		/* Another thread writes there, and nothing came: perhaps no reply is pending. */
 		spend_on_conn(chain, wait->head.conn, until, CAUSE_IDLE);
+	} else if (view->waker == WAKER_ROOM && (chain->is_asking || chain->written)) {
+		spend_on_conn(chain, wait->head.conn, until, CAUSE_SNDBUF);
 	} else if (!level && chain->is_asking && (view->waker == WAKER_TIMER || is_bound(view))) {
 		spend(chain, until, CAUSE_TIMER); /* its own time-out let it go on */
 	} else if (pending_reply__awaited(model, wait)) {
@@ -1432,6 +1465,7 @@ static void begin(struct waker_chain *chain, uint32_t tid, uint64_t from, uint64
 	chain->request = NULL;
 	chain->reply = NULL;
 	chain->served = NULL;
+	chain->written = NULL;
 	chain->who = who_is(chain->model, tid);
 	whole = part_of(chain, PATH_BLOCKED, CAUSE_UNKNOWN);
 	chain->out.path.parts[chain->out.path.count++] = whole;
@@ -1511,6 +1545,8 @@ const struct attribution *waker_chain__explain_times(struct waker_chain *chain,
 	chain->leaves_stalls = true;
 	if (of->side == NS_EXCHANGE_SERVED)
 		chain->served = of;
+	else if (to <= of->ready_ts)
+		chain->written = of;
 	explain_times(chain, of->head.tid, to, &level);
 	return &chain->out;
 }
@@ -1628,8 +1664,10 @@ const struct attribution *waker_chain__explain_made(struct waker_chain *chain,
 	chain->reply = reply;
 	explain_connect(chain, asked, &level);
 	chain->is_asking = true;
+	chain->written = asked;
 	explain_times(chain, tid, clip(chain, reply->from, to), &level);
 	chain->is_asking = false;
+	chain->written = NULL;
 	wait = enter_reply(chain, reply);
 	chain->is_due = false;
 	spend_held(chain, reply, clip(chain, reply->arrived, to));

@@ -1547,6 +1547,9 @@ const struct attribution *waker_chain__explain_times(struct waker_chain *chain,
 		chain->served = of;
 	else if (to <= of->ready_ts)
 		chain->written = of;
+	/* What its thread did is counted from there on. */
+	if (of->side == NS_EXCHANGE_SERVED)
+		explain_times(chain, of->head.tid, clip(chain, of->ready_ts, to), &level);
 	explain_times(chain, of->head.tid, to, &level);
 	return &chain->out;
 }

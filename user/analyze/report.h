@@ -393,6 +393,10 @@ struct report_requests {
 	/* Connections of these on which bytes went both ways at a time: no turns, and no requests
 	 * one by one. */
 	uint64_t several;
+	/* Of a connection, else 0: for how much of the window it was at one of them, and how many
+	 * threads made, or served, those that were taken apart. */
+	double busy;
+	uint32_t threads;
 	struct request_view median;
 	struct request_view p99;
 	/* From the shortest to the longest, also those without a request; not of a connection. */

@@ -154,6 +154,9 @@ static const struct template advice[] = {
 	{FOR(SYN_RETRANSMIT),
 	 "Keep connections open and use them again: each new one can meet this."},
 
+	{FOR(PEER_APP) | FOR(NETWORK), "{!acked}{?conn_busy}"
+	 "If requests wait in front of this connection, let {program} have more to {other_program}: [{takers} threads take turns "
+	 "on it, ]it is at a request for {conn_busy} of the time, and the next one follows {follows} after each answer."},
 	/* What a program does with its own time is not for netstall to mend; it names the thread and the call. */
 	{ROOTED | FOR(SELF), "{?is_computing}{?is_collecting}"
 	 "{doer} collects garbage, or does other work for which all threads stand still (-Xlog:gc,safepoint says which): let the program "
@@ -241,7 +244,7 @@ static const struct template advice[] = {
 	{FOR(UNKNOWN), "{!is_of_shorts}{!asks}{!is_held}See all that {waiter} waits for, however short each wait is: netstall offwake {wait_target}"},
 	{FOR(PEER_APP), "{!acked}{?is_depending}"
 	 "If it cannot send sooner: see what makes a request depend on it (a queue that it fills, a pool of one, a lock that it holds)."},
-	{FOR(PEER_APP), "{!acked}{!is_depending}"
+	{FOR(PEER_APP), "{!acked}{!is_depending}{!conn_busy}"
 	 "If {other_program} cannot answer sooner: send further requests meanwhile (pipelining, or more connections) "
 	 "rather than wait for each in turn."},
 	{FOR(LOCK), "{?is_open_ended}"

@@ -446,6 +446,38 @@ static const struct report_requests *requests_of(const struct context *context)
 	return found && !found->several ? found : NULL;
 }
 
+/*
+ * A pool of too few connections, or one that threads lock: at a request nearly always, and then at
+ * the next. Where one thread waits for that connection alone, nobody else can wait in front of it.
+ */
+#define QUEUE_BUSY   0.9
+#define QUEUE_GAP_NS 1000000
+
+static bool waits_for_it_alone(const struct context *context)
+{
+	const struct ns_wait *wait = &context->stall->wait;
+
+	return syscall__wait(context->report->session.arch, wait->syscall) != SYSCALL_WAIT_MANY;
+}
+
+const struct report_requests *context__queue(const struct context *context)
+{
+	const struct report_requests *row = find_requests(context, context->tally->conn);
+
+	if (!row || row->role != REQUEST_MADE || !row->threads || row->busy < QUEUE_BUSY ||
+	    context__gap_ns(context->report, row) > QUEUE_GAP_NS ||
+	    (row->threads == 1 && waits_for_it_alone(context)))
+		return NULL;
+	return row;
+}
+
+uint64_t context__gap_ns(const struct report *report, const struct report_requests *row)
+{
+	double window = (double)(report->end_ts - report->start_ts);
+
+	return row->count ? (uint64_t)(window * (1 - row->busy) / (double)row->count) : 0;
+}
+
 enum reader_deed context__reader(const struct context *context)
 {
 	const struct stall_reader *reader = &context->tally->reader;

@@ -62,6 +62,11 @@ struct saving context__saving(const struct context *context);
 /* How long the median request lies in the listen queue behind others, which take the time that this
  * cause has of each: less of it is a shorter queue. 0: it does not. */
 uint64_t context__queue_ns(const struct context *context);
+/* The requests on its connection, where so many are made there that others may wait in front of it;
+ * NULL: that is not so. */
+const struct report_requests *context__queue(const struct context *context);
+/* How long, at the mean, from the end of one of these to the next. */
+uint64_t context__gap_ns(const struct report *report, const struct report_requests *row);
 /* What the reader of held bytes did for most of the time. */
 enum reader_deed {
 	READER_UNSEEN,

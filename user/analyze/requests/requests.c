@@ -16,6 +16,7 @@ struct request {
 	uint64_t end_ts;
 	uint64_t since_ts; /* walked_request.since_ts */
 	uint32_t conn;
+	uint32_t tid;
 	uint32_t end; /* number of its endpoint, 0 none */
 	uint32_t weight;
 	bool is_answered;
@@ -165,6 +166,7 @@ void requests__take(struct requests *requests, const struct walked_request *walk
 		.end_ts = walked->end_ts,
 		.since_ts = walked->since_ts,
 		.conn = walked->conn,
+		.tid = walked->tid,
 		.end = number_end(requests, walked->conn, walked->role),
 		.weight = walked->weight,
 		.is_answered = walked->is_answered,
@@ -614,6 +616,42 @@ static void write_group(const struct requests *requests, const struct sample *sa
 	view_all(list, group->sampled, group->counted, view);
 }
 
+/* More threads than that are as many. */
+#define THREADS_MOST 64
+
+static uint32_t count_threads(const struct request *list, size_t count)
+{
+	uint32_t tids[THREADS_MOST], found = 0, k;
+
+	for (size_t i = 0; i < count && found < THREADS_MOST; i++) {
+		for (k = 0; k < found && tids[k] != list[i].tid; k++)
+			;
+		if (k == found)
+			tids[found++] = list[i].tid;
+	}
+	return found;
+}
+
+/* How the connection is used, where there is one request at a time. */
+static void measure_use(const struct sample *sample, const struct group *group,
+			const struct report *report, struct report_requests *view)
+{
+	const struct request *list = &sample->list[group->first];
+	uint64_t window = report->end_ts - report->start_ts, weight = 0;
+	double ns = 0;
+
+	if (group->several || !window)
+		return;
+	for (size_t i = 0; i < group->sampled; i++) {
+		ns += (double)duration(&list[i]) * list[i].weight;
+		weight += list[i].weight;
+	}
+	view->busy = ns / (double)weight * (double)group->count / (double)window;
+	if (view->busy > 1)
+		view->busy = 1;
+	view->threads = count_threads(list, group->sampled);
+}
+
 /* Returns how many of them it has written. */
 static size_t write_conns(const struct requests *requests, const struct report *report,
 			  enum request_role role, struct report_requests *views)
@@ -630,6 +668,7 @@ static size_t write_conns(const struct requests *requests, const struct report *
 	for (size_t i = 0; i < count; i++) {
 		views[i].conn = groups[i].key;
 		write_group(requests, sample, &groups[i], &views[i]);
+		measure_use(sample, &groups[i], report, &views[i]);
 	}
 	free(groups);
 	return count;

@@ -103,6 +103,7 @@ struct reply {
 struct walked_request {
 	enum request_role role;
 	uint32_t conn; /* 0: it is none of a table */
+	uint32_t tid;  /* whose it is */
 	uint64_t begin_ts;
 	uint64_t end_ts;
 	uint32_t weight;   /* requests that this one stands for, itself included */

@@ -1072,6 +1072,7 @@ static void view_request(struct wait_queue *queue, const struct ns_exchange *exc
 	*walked = (struct walked_request){
 		.role = is_made ? REQUEST_MADE : REQUEST_SERVED,
 		.conn = exchange->head.conn,
+		.tid = exchange->head.tid,
 		.begin_ts = is_made ? request__begun(exchange) : request__arrived(exchange),
 		.weight = exchange->weight,
 		.is_answered = exchange->answer_ts || exchange->ended == NS_EXCHANGE_ANSWERED,

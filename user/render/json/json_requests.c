@@ -57,6 +57,8 @@ json_t *json_value__requests(const struct report_requests *requests)
 
 	put(object, "connections", json_value__count(requests->connections));
 	put(object, "several_at_a_time", json_value__count(requests->several));
+	put(object, "busy", requests->threads ? json_real(requests->busy) : json_null());
+	put(object, "threads", json_value__number_or_null(requests->threads, 0));
 	put(object, "count", json_value__count(requests->count));
 	put(object, "sampled", json_value__count(requests->sampled));
 	put(object, "median", view_of(&requests->median));

@@ -400,7 +400,10 @@ case_program_as_the_caller() {
 case_program_missing() {
     "$NETSTALL" trace "${ATTACH[@]}" -- /nonexistent/program >"$SCRATCH/out" 2>"$SCRATCH/err"
     expect_is "the status" $? 2
-    grep -q '^netstall: cannot run /nonexistent/program: No such file' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+    grep -q '^netstall: cannot run /nonexistent/program: No such file or directory$' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+    "$NETSTALL" trace "${ATTACH[@]}" 4321 >"$SCRATCH/out" 2>"$SCRATCH/err"
+    expect_is "the status" $? 2
+    grep -q '^netstall: cannot run 4321: No such file or directory; a pid follows -p: -p 4321$' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
 }
 
 case_target_exits() {

@@ -329,6 +329,17 @@ static void take_profile(struct live *live)
 		profile__write(live->profile, record_one, live);
 }
 
+static void say_cannot_run(const char *program, int err)
+{
+	bool is_pid = err == -ENOENT && strspn(program, "0123456789") == strlen(program);
+
+	if (is_pid)
+		log__error("cannot run %s: %s; a pid follows -p: -p %s", program, strerror(-err),
+			   program);
+	else
+		log__error("cannot run %s: %s", program, strerror(-err));
+}
+
 int live__run(const struct live_options *options, struct live **out)
 {
 	struct live *live = xcalloc(1, sizeof(*live));
@@ -358,7 +369,7 @@ int live__run(const struct live_options *options, struct live **out)
 	if (live->program)
 		err = program__release(live->program);
 	if (err && live->own)
-		log__error("cannot run %s: %s", options->target->program[0], strerror(-err));
+		say_cannot_run(options->target->program[0], err);
 	if (options->started)
 		options->started(options->context);
 	loop(live);

@@ -299,6 +299,23 @@ static void add_acks(char **text, const struct report *report)
 			builder__bytes((char[2 *TEXT_BYTES + 8]){""}, 2 * TEXT_BYTES + 8, &bytes));
 }
 
+/* ": worker/77 was on a CPU for 99.2% of the time", of who did not wait. */
+static void add_busy(char **title, const struct report *report)
+{
+	uint64_t window = report->end_ts - report->start_ts;
+
+	for (size_t i = 0; i < report->thread_count; i++) {
+		const struct report_thread *thread = &report->threads[i];
+
+		if (!(thread->role & NS_ROLE_TARGET) || 10 * thread->on_cpu_ns < 9 * window)
+			continue;
+		builder__add(title, ": %s was on a CPU for %s of the time",
+			     thread_text(report, thread->pid, thread->tid),
+			     part_text(thread->on_cpu_ns, window));
+		return;
+	}
+}
+
 /* No wait was long enough for a stall. */
 static void add_limited(char **title, const struct report *report, const struct report_conn *conn)
 {
@@ -329,7 +346,9 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 		add_full_queue(&verdict->title, &report->listeners[0]);
 		builder__add(&verdict->title, ".");
 	} else if (watched.conns && report->complete && !coverage__is_unfollowed(report)) {
-		verdict->title = xstrdup("Nothing held this program back on the network.");
+		builder__add(&verdict->title, "Nothing held this program back on the network");
+		add_busy(&verdict->title, report);
+		builder__add(&verdict->title, ".");
 	} else if (watched.conns && report__is_nearly_complete(report) &&
 		   !coverage__is_unfollowed(report)) {
 		builder__add(&verdict->title,

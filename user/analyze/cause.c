@@ -99,6 +99,11 @@ bool cause__is_of_tcp(enum cause cause)
 	return group == CAUSE_GROUP_WRITES || group == CAUSE_GROUP_TCP || group == CAUSE_GROUP_LOSS;
 }
 
+bool cause__waits_for_reader(enum cause cause)
+{
+	return cause == CAUSE_RWND || cause == CAUSE_ZERO_WINDOW || cause == CAUSE_SNDBUF;
+}
+
 enum cause cause__of_hold(uint32_t reason)
 {
 	static const enum cause by_reason[] = {

@@ -71,6 +71,8 @@ const char *cause_group__meaning(enum cause_group group);
  * that somebody takes. A busy machine makes more of the others in the same work.
  */
 bool cause__is_of_tcp(enum cause cause);
+/* Room comes as the program at the other end reads: who writes on waits for that. */
+bool cause__waits_for_reader(enum cause cause);
 /* The cause of a hold as long as nothing more is known of it: CAUSE_NAGLE, CAUSE_CORK, ... */
 enum cause cause__of_hold(uint32_t reason);
 const char *confidence__name(enum confidence confidence);

@@ -385,11 +385,6 @@ static struct tally *greatest(const struct account *account)
 	return best;
 }
 
-static bool waits_for_reader(enum cause cause)
-{
-	return cause == CAUSE_RWND || cause == CAUSE_ZERO_WINDOW || cause == CAUSE_SNDBUF;
-}
-
 /*
  * A reader that only computes has no wait to be known by. What it was off the CPU in all the time
  * watched is the most that it can have been in the holds.
@@ -400,7 +395,7 @@ static void close_reader(const struct report *report, struct tally *tally)
 	const struct report_thread *only = NULL;
 	uint64_t off_ns;
 
-	if (tally->reader.seen || !waits_for_reader(tally->cause) || !peer)
+	if (tally->reader.seen || !cause__waits_for_reader(tally->cause) || !peer)
 		return;
 	for (size_t i = 0; i < report->thread_count; i++) {
 		if (report->threads[i].pid != peer->id.head.tgid)

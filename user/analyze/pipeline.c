@@ -141,8 +141,7 @@ static void update_report(struct pipeline *pipeline)
 	report->lost[NS_LOST_KEPT] += operations__lost(pipeline->operations);
 	report->longest_wait_ns =
 		wait_queue__longest(pipeline->wait_queue, &report->longest_wait_cause);
-	if (wait_queue__not_asked(pipeline->wait_queue))
-		report->not_asked = *wait_queue__not_asked(pipeline->wait_queue);
+	report->not_asked = *wait_queue__not_asked(pipeline->wait_queue);
 	report->unfollowed_ns =
 		wait_queue__unfollowed(pipeline->wait_queue, &report->unfollowed_kind);
 	memcpy(report->waited_ns, wait_queue__by_cause(pipeline->wait_queue),

@@ -328,9 +328,8 @@ static bool is_of_what_is_due(enum cause cause)
 	       cause == CAUSE_IPC;
 }
 
-/* Of an end that is not watched the address is known. */
-static void name_end_from(char *dst, size_t size, const struct report *report,
-			  const struct report_conn *conn)
+char *context__other_end(char *dst, size_t size, const struct report *report,
+			 const struct report_conn *conn)
 {
 	const struct report_conn *peer = report__peer(report, conn);
 
@@ -338,6 +337,7 @@ static void name_end_from(char *dst, size_t size, const struct report *report,
 		name_end(dst, size, report, peer);
 	else
 		text__address(dst, size, conn->id.family, conn->id.raddr, conn->id.rport);
+	return dst;
 }
 
 static void find_acks(struct context *context)
@@ -351,7 +351,7 @@ static void find_acks(struct context *context)
 		return;
 	context->acked_bytes = bytes;
 	name_end(is_acker ? context->acker : context->pusher, CONTEXT_NAME, report, conn);
-	name_end_from(is_acker ? context->pusher : context->acker, CONTEXT_NAME, report, conn);
+	context__other_end(is_acker ? context->pusher : context->acker, CONTEXT_NAME, report, conn);
 }
 
 bool context__make(struct context *context, const struct report *report, const struct tally *tally)
@@ -457,7 +457,7 @@ static bool waits_for_it_alone(const struct context *context)
 {
 	const struct ns_wait *wait = &context->stall->wait;
 
-	return syscall__wait(context->report->session.arch, wait->syscall) != SYSCALL_WAIT_MANY;
+	return syscall__wait_of(context->report->session.arch, wait) != SYSCALL_WAIT_MANY;
 }
 
 const struct report_requests *context__queue(const struct context *context)

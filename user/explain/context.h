@@ -91,6 +91,9 @@ char *context__profile(char *dst, size_t size, const struct report *report, uint
 /* "worker/77", "pid 77", "a thread not seen" */
 char *context__thread(char *dst, size_t size, const struct report *report, uint32_t pid,
 		      uint32_t tid);
+/* "srv/4243", or of an end that is not watched its address */
+char *context__other_end(char *dst, size_t size, const struct report *report,
+			 const struct report_conn *conn);
 /* "RECV on fd 7", "READ on registered file 3", "TIMEOUT": of the operation that ended the wait;
  * NULL when that is not known. */
 char *context__operation(char *dst, size_t size, const struct ns_wait *wait);
@@ -102,6 +105,8 @@ char *context__call(char *dst, size_t size, const struct report *report,
 /* The same in room of their own, as text.h has it. */
 #define thread_text(report, pid, tid)                                                              \
 	context__thread((char[CONTEXT_NAME]){""}, CONTEXT_NAME, report, pid, tid)
+#define other_end_text(report, conn)                                                               \
+	context__other_end((char[CONTEXT_NAME]){""}, CONTEXT_NAME, report, conn)
 #define target_text(report, pid)                                                                   \
 	context__target((char[CONTEXT_NAME]){""}, CONTEXT_NAME, report, pid)
 #define profile_text(report, pid)                                                                  \

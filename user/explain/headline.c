@@ -199,11 +199,20 @@ static void add_most_beside(char **text, const struct report_cause *most)
 		builder__add(text, "is lost to %s", cause__info(most->cause)->id);
 }
 
+static void add_limited_beside(char **text, const struct report *report)
+{
+	const struct report_conn *limited = limited__longest(report);
+
+	if (!limited)
+		return;
+	builder__add(text, "; ");
+	limited__add_title(text, report, limited);
+}
+
 char *headline__write(const struct report *report, const struct report_cause *cause,
 		      const struct context *context)
 {
 	const struct report_cause *most = most_beside(report, cause);
-	const struct report_conn *limited = limited__longest(report);
 	char *text = NULL;
 
 	builder__add(&text, "%s: ", cause__info(cause->cause)->id);
@@ -220,11 +229,9 @@ char *headline__write(const struct report *report, const struct report_cause *ca
 		&text,
 		"[; perhaps nothing was due: the {acked} of {acker} may acknowledge what came before]",
 		context);
-	if (most) {
+	if (most)
 		add_most_beside(&text, most);
-	} else if (limited && cause->share < LITTLE) {
-		builder__add(&text, "; ");
-		limited__add_title(&text, report, limited);
-	}
+	else if (cause->share < LITTLE)
+		add_limited_beside(&text, report);
 	return text;
 }

@@ -41,19 +41,6 @@ const struct report_conn *limited__longest(const struct report *report)
 	return longest && 2 * longest_of(longest) >= window_of(report) ? longest : NULL;
 }
 
-/* "srv/8", "10.0.0.2:7000" */
-static void add_reader(char **text, const struct report *report, const struct report_conn *conn)
-{
-	const struct report_conn *peer = report__peer(report, conn);
-	uint32_t pid = peer ? peer->id.head.tgid : 0;
-
-	if (pid)
-		builder__add(text, "%s", thread_text(report, pid, pid));
-	else
-		builder__add(text, "%s",
-			     address_text(conn->id.family, conn->id.raddr, conn->id.rport));
-}
-
 /* Windows closed: what it was to read lay there. */
 static bool does_not_read(const struct report_conn *conn)
 {
@@ -71,11 +58,8 @@ void limited__add_title(char **text, const struct report *report, const struct r
 		builder__add(text, "room in its own send buffer");
 		return;
 	}
-	if (!does_not_read(conn))
-		builder__add(text, "room in the window of ");
-	add_reader(text, report, conn);
-	if (does_not_read(conn))
-		builder__add(text, " to read");
+	builder__add(text, does_not_read(conn) ? "%s to read" : "room in the window of %s",
+		     other_end_text(report, conn));
 }
 
 /* Of the thread that was on a CPU for longest. */
@@ -104,8 +88,7 @@ void limited__add_why(char **text, const struct report *report, const struct rep
 			     "SO_SNDBUF alone, or set net.ipv4.tcp_wmem).");
 		return;
 	}
-	builder__add(text, " ");
-	add_reader(text, report, conn);
+	builder__add(text, " %s", other_end_text(report, conn));
 	if (!pid)
 		builder__add(text,
 			     " reads more slowly than is written, or its receive buffer is "

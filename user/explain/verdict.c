@@ -316,51 +316,79 @@ static void add_busy(char **title, const struct report *report)
 	}
 }
 
-/* No wait was long enough for a stall. */
-static void add_limited(char **title, const struct report *report, const struct report_conn *conn)
-{
-	char *text = NULL;
+/* What the first line is about; what else was found is said behind it. */
+enum title {
+	TITLE_FAILURE,
+	TITLE_UNANSWERED,
+	TITLE_LIMITED,
+	TITLE_OPEN,
+	TITLE_QUEUE,
+	TITLE_NOTHING,
+};
 
-	limited__add_title(&text, report, conn);
-	builder__add(title, "In short waits: %s.", text);
-	free(text);
+static enum title title_of(const struct report *report, const struct report_conn *limited)
+{
+	if (report->failed_count)
+		return TITLE_FAILURE;
+	if (report->unanswered_count)
+		return TITLE_UNANSWERED;
+	if (limited)
+		return TITLE_LIMITED;
+	if (report->open_count)
+		return TITLE_OPEN;
+	return report->listener_count ? TITLE_QUEUE : TITLE_NOTHING;
+}
+
+static void write_nothing(struct verdict *verdict, const struct report *report,
+			  const struct watched *watched)
+{
+	bool is_followed = watched->conns && !coverage__is_unfollowed(report);
+
+	if (is_followed && report->complete) {
+		builder__add(&verdict->title, "Nothing held this program back on the network");
+		add_busy(&verdict->title, report);
+	} else if (is_followed && report__is_nearly_complete(report)) {
+		builder__add(&verdict->title,
+			     "Nothing held this program back on the network; of %s, %s were not "
+			     "seen whole",
+			     duration_text(report->end_ts - report->start_ts),
+			     duration_text(report->blind_ns));
+	} else {
+		builder__add(
+			&verdict->title,
+			"Nothing was found, but this run is no evidence that nothing was there");
+		add_why_no_evidence(&verdict->text, report, watched);
+	}
 }
 
 static void write_nothing_found(struct verdict *verdict, const struct report *report)
 {
 	const struct report_conn *limited = limited__longest(report);
-	struct watched watched = count_watched(report);
+	const struct watched watched = count_watched(report);
+	enum title title = title_of(report, limited);
 
-	if (report->failed_count) {
+	switch (title) {
+	case TITLE_FAILURE:
 		add_failure(&verdict->title, &report->failed[0]);
-		builder__add(&verdict->title, ".");
-	} else if (report->unanswered_count) {
+		break;
+	case TITLE_UNANSWERED:
 		add_unanswered(&verdict->title, report);
-		builder__add(&verdict->title, ".");
-	} else if (limited) {
-		add_limited(&verdict->title, report, limited);
-	} else if (report->open_count) {
+		break;
+	case TITLE_LIMITED:
+		builder__add(&verdict->title, "In short waits: ");
+		limited__add_title(&verdict->title, report, limited);
+		break;
+	case TITLE_OPEN:
 		add_open(&verdict->title, report);
-		builder__add(&verdict->title, ".");
-	} else if (report->listener_count) {
+		break;
+	case TITLE_QUEUE:
 		add_full_queue(&verdict->title, &report->listeners[0]);
-		builder__add(&verdict->title, ".");
-	} else if (watched.conns && report->complete && !coverage__is_unfollowed(report)) {
-		builder__add(&verdict->title, "Nothing held this program back on the network");
-		add_busy(&verdict->title, report);
-		builder__add(&verdict->title, ".");
-	} else if (watched.conns && report__is_nearly_complete(report) &&
-		   !coverage__is_unfollowed(report)) {
-		builder__add(&verdict->title,
-			     "Nothing held this program back on the network; of %s, %s were not "
-			     "seen whole.",
-			     duration_text(report->end_ts - report->start_ts),
-			     duration_text(report->blind_ns));
-	} else {
-		verdict->title = xstrdup(
-			"Nothing was found, but this run is no evidence that nothing was there.");
-		add_why_no_evidence(&verdict->text, report, &watched);
+		break;
+	case TITLE_NOTHING:
+		write_nothing(verdict, report, &watched);
+		break;
 	}
+	builder__add(&verdict->title, ".");
 	add_watched(&verdict->text, report, &watched);
 	add_longest(&verdict->text, report);
 	if (limited)
@@ -369,13 +397,11 @@ static void write_nothing_found(struct verdict *verdict, const struct report *re
 	add_not_asked(&verdict->text, report);
 	add_unfollowed(&verdict->text, report);
 	add_failures(&verdict->text, report, 1);
-	if (report->failed_count)
+	if (title != TITLE_UNANSWERED)
 		add_those_unanswered(&verdict->text, report);
-	if (report->failed_count || report->unanswered_count || limited)
+	if (title != TITLE_OPEN)
 		add_those_open(&verdict->text, report);
-	add_full_queues(&verdict->text, report,
-			!report->failed_count && !report->unanswered_count && !limited &&
-				!report->open_count);
+	add_full_queues(&verdict->text, report, title == TITLE_QUEUE);
 	if (coverage__has_waits(report)) {
 		builder__add(&verdict->text, " ");
 		coverage__add_waits(&verdict->text, report);

@@ -380,14 +380,6 @@ static enum cause cause_of_held(const struct ns_exchange *exchange)
 		       : cause__of_hold(exchange->hold_reason);
 }
 
-/* Who writes on has to wait for it in the end. */
-static bool is_for_room(const struct ns_exchange *exchange)
-{
-	return exchange->hold_reason == NS_HOLD_RWND ||
-	       exchange->hold_reason == NS_HOLD_ZERO_WINDOW ||
-	       exchange->hold_reason == NS_HOLD_SNDBUF;
-}
-
 /*
  * Nothing is known of what the thread did up to until. While it writes its request there was no
  * room for so long, in holds too short for incidents, that it cannot all be in the rest of it.
@@ -397,7 +389,7 @@ static void spend_unseen(struct waker_chain *chain, uint64_t until, enum path_ki
 	const struct ns_exchange *written = chain->depth ? NULL : chain->written;
 	uint64_t unseen = ns_passed(chain->at, until), rest, held = 0;
 
-	if (written && is_for_room(written)) {
+	if (written && cause__waits_for_reader(cause_of_held(written))) {
 		rest = ns_passed(unseen, written->head.ts - written->begin_ts);
 		held = ns_passed(rest, written->held_ns);
 	}
@@ -1543,13 +1535,13 @@ const struct attribution *waker_chain__explain_times(struct waker_chain *chain,
 	begin(chain, of->head.tid, from, to);
 	chain->is_due = true;
 	chain->leaves_stalls = true;
-	if (of->side == NS_EXCHANGE_SERVED)
+	if (of->side == NS_EXCHANGE_SERVED) {
 		chain->served = of;
-	else if (to <= of->ready_ts)
-		chain->written = of;
-	/* What its thread did is counted from there on. */
-	if (of->side == NS_EXCHANGE_SERVED)
+		/* What its thread did is counted from there on. */
 		explain_times(chain, of->head.tid, clip(chain, of->ready_ts, to), &level);
+	} else if (to <= of->ready_ts) {
+		chain->written = of;
+	}
 	explain_times(chain, of->head.tid, to, &level);
 	return &chain->out;
 }

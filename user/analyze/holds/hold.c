@@ -242,11 +242,6 @@ static void leave_to_reader(const struct model *model, const struct incident *in
 	}
 }
 
-static bool waits_for_reader(enum cause cause)
-{
-	return cause == CAUSE_RWND || cause == CAUSE_ZERO_WINDOW || cause == CAUSE_SNDBUF;
-}
-
 bool hold__explain(const struct model *model, const struct incident *incident,
 		   struct finding *finding)
 {
@@ -289,7 +284,7 @@ bool hold__explain(const struct model *model, const struct incident *incident,
 		finding->receiver = *receiver;
 		uring_wait__fill_in(model, &finding->receiver);
 	}
-	if (waits_for_reader(stall->cause))
+	if (cause__waits_for_reader(stall->cause))
 		stall->reader = reader__find(model, incident);
 	cut_slices(stall, &parts, receiver);
 	receiver__find_delayed(model, incident, finding);

@@ -640,12 +640,12 @@ static void measure_use(const struct sample *sample, const struct group *group,
 	uint64_t window = report->end_ts - report->start_ts, weight = 0;
 	double ns = 0;
 
-	if (group->several || !window)
-		return;
 	for (size_t i = 0; i < group->sampled; i++) {
 		ns += (double)duration(&list[i]) * list[i].weight;
 		weight += list[i].weight;
 	}
+	if (group->several || !window || !weight)
+		return;
 	view->busy = ns / (double)weight * (double)group->count / (double)window;
 	if (view->busy > 1)
 		view->busy = 1;

@@ -165,7 +165,7 @@ const uint64_t *wait_queue__by_cause(const struct wait_queue *queue)
 
 const struct ns_wait *wait_queue__not_asked(const struct wait_queue *queue)
 {
-	return queue->not_asked.head.type ? &queue->not_asked : NULL;
+	return &queue->not_asked;
 }
 
 /* Too short for a stall; the longest of these is reported as such. */

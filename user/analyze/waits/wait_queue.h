@@ -60,7 +60,7 @@ bool wait_queue__judge(struct wait_queue *queue, uint64_t now, struct judged *ju
 void wait_queue__reported(struct wait_queue *queue, const struct judged *judged, uint32_t number);
 /* The longest wait for a reply that is no stall. */
 uint64_t wait_queue__longest(const struct wait_queue *queue, enum cause *cause);
-/* The longest that pending_reply__not_asked(); NULL: there was none. */
+/* The longest that pending_reply__not_asked(); head.type 0: there was none. */
 const struct ns_wait *wait_queue__not_asked(const struct wait_queue *queue);
 /* How long the targets waited on sockets that are not followed, in long waits, and the kind of
  * most. */

@@ -57,7 +57,7 @@ json_t *json_value__requests(const struct report_requests *requests)
 
 	put(object, "connections", json_value__count(requests->connections));
 	put(object, "several_at_a_time", json_value__count(requests->several));
-	put(object, "busy", requests->threads ? json_real(requests->busy) : json_null());
+	put(object, "busy", requests->threads ? json_value__share(requests->busy) : json_null());
 	put(object, "threads", json_value__number_or_null(requests->threads, 0));
 	put(object, "count", json_value__count(requests->count));
 	put(object, "sampled", json_value__count(requests->sampled));
@@ -98,8 +98,8 @@ static json_t *not_asked(const struct ns_wait *wait)
 	if (!wait->head.type)
 		return json_null();
 	object = json_object();
-	put(object, "tid", json_integer(wait->head.tid));
-	put(object, "connection", json_integer(wait->head.conn));
+	put(object, "tid", json_value__count(wait->head.tid));
+	put(object, "connection", json_value__count(wait->head.conn));
 	put(object, "ms", json_value__ms(wait->head.ts - wait->off_ts));
 	return object;
 }

@@ -312,12 +312,6 @@ static bool is_of_a_time(uint32_t type)
 	       type == NS_FAILED;
 }
 
-/* By user space, before it has read what happened meanwhile. */
-static bool is_told_ahead(uint32_t type)
-{
-	return type == NS_PROCESS || type == NS_LOST || type == NS_END;
-}
-
 static uint64_t began(const union record *record)
 {
 	uint64_t ts = record->head.ts;
@@ -383,7 +377,7 @@ static void learn(struct pipeline *pipeline, const union record *record)
 
 	if (!pipeline->report->events || ts < pipeline->first_ts)
 		pipeline->first_ts = ts;
-	if (ts > pipeline->now && !is_told_ahead(record->head.type))
+	if (ts > pipeline->now && !record__is_told_ahead(record->head.type))
 		pipeline->now = ts;
 	pipeline->report->events++;
 	if (record->head.type == NS_EXCHANGE && record->exchange.since_ts &&

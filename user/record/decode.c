@@ -24,6 +24,11 @@ bool record__is_event(uint32_t type)
 	return known && known->traits & RECORD_EVENT;
 }
 
+bool record__is_told_ahead(uint32_t type)
+{
+	return type == NS_PROCESS || type == NS_LOST || type == NS_END;
+}
+
 /* Strings come from other programs: cut them where their field ends. */
 static void end_strings(union record *record, const struct record_type *type)
 {

@@ -572,9 +572,12 @@ static bool take(struct joined *joined, unsigned which)
 	return true;
 }
 
+/* What is told ahead comes where it stands: by its own time all of the other host's would go before
+ * what follows it. */
 static void advance(struct joined *joined, unsigned which)
 {
 	struct host *host = &joined->hosts[which];
+	const struct ns_head *head;
 	uint64_t ts;
 
 	host->gives = recording__next(host->recording, &host->next, &host->len);
@@ -582,8 +585,10 @@ static void advance(struct joined *joined, unsigned which)
 		host->next_ts = host->upto_ts = UINT64_MAX;
 		return;
 	}
-	ts = ((const struct ns_head *)host->next)->ts;
-	ts = which ? on_first_clock(joined, ts) : ts;
+	head = host->next;
+	if (host->gives == RECORDING_RECORD && record__is_told_ahead(head->type))
+		return;
+	ts = which ? on_first_clock(joined, head->ts) : head->ts;
 	if (ts > host->next_ts)
 		host->next_ts = ts;
 }

@@ -77,6 +77,10 @@ const char *record__damage(const union record *record);
 size_t record__size(uint32_t type);
 bool record__is_event(uint32_t type);
 
+/* By user space, before it has read what happened meanwhile: its time says nothing of what follows.
+ */
+bool record__is_told_ahead(uint32_t type);
+
 /*
  * The fields of a record as a table: the text trace, the event lines of --all
  * and JSON are all written from it, so that they name the same things alike.

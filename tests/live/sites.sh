@@ -4,8 +4,8 @@
 # Where in their program the two writes of a hold were called. The truth is the source of
 # tests/workload/callsites.c: send_head() and send_body(), both called by send_request().
 
-# Beside others a Python that computes waits for a CPU: each time it was run again.
-ALONE_CASES+=" places_python "
+# Beside others a Python or a Java that computes waits for a CPU: each time it was run again.
+ALONE_CASES+=" places_python places_java "
 
 SITES_DIR=${EXCHANGE%/*}
 

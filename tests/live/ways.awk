@@ -56,8 +56,8 @@ BEGIN {
         if (field[i] in value) key = key " " field[i] "=" value[field[i]]
     seen[key]++
     of[key] = kind
-    # A hold that is seen only when it goes on.
-    if (kind in pace || (kind == "hold" && !("reason" in value))) paced[key] = 1
+    # A hold that is seen only when it goes on; and by a window that the reader, where it has no CPU, closes.
+    if (kind in pace || (kind == "hold" && !("reason" in value)) || value["reason"] == "rwnd") paced[key] = 1
     count = split(has[kind], field, " ")
     for (i = 1; i <= count; i++)
         # What a segment wakes is woken by whoever ran there, nobody on an idle CPU; what was paced may be acknowledged by then.

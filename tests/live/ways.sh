@@ -91,8 +91,10 @@ expected_records() {
 # Numbers of arm64's system calls as x86-64 has them: read, recvfrom, futex, and epoll_pwait, by which glibc waits there.
 as_x86() { [ "$(uname -m)" != aarch64 ] || sed -Ei 's/syscall=63\>/syscall=0/; s/syscall=207\>/syscall=45/; s/syscall=98\>/syscall=202/; s/syscall=22\>/syscall=232/' "$1"; }
 
-case_way_records() {
+# way_run: the workload under a recording; what is there and what is not, in "difference".
+way_run() {
     local name
+    rm -rf "${SCRATCH:?}"/* && CLIENTS=() SERVERS=() GATES=() RUNS=()
     start_way_workload
     "$NETSTALL" record "${ATTACH[@]}" --all --offwake -o "$SCRATCH/recording" -p "$(all_clients)" 2>"$SCRATCH/trace.err" &
     TRACE_PID=$!
@@ -109,8 +111,20 @@ case_way_records() {
     expected_records "$(sed -n 's/^0.000 session way=\([a-z]*\) .*/\1/p' "$SCRATCH/text")" >"$SCRATCH/expected"
     # Of what hangs on the pace more may be there.
     diff "$SCRATCH/expected" "$SCRATCH/records" | grep -E '^(<|> [^~])' >"$SCRATCH/difference"
-    [ ! -s "$SCRATCH/difference" ] || fail "other records than expected, lost $("$NETSTALL" report --json "$SCRATCH/recording" | tail -n 1 |
-        gojq -c .completeness.lost_by_kind): $(head -n 6 "$SCRATCH/difference" | tr '\n' ';')"
+}
+
+# What netstall says that it has lost cannot be compared: a kernel leaves out the run of a program that it has interrupted for a thread
+# that comes to the same (PREEMPT), of which an emulated machine that is short of time has some. Then it runs again, twice at most.
+case_way_records() {
+    local lost tries
+    for tries in 1 2 3; do
+        way_run
+        [ -s "$SCRATCH/difference" ] || return
+        lost=$("$NETSTALL" report --json "$SCRATCH/recording" | tail -n 1 | gojq -c .completeness.lost_by_kind)
+        [ "$lost" != '{}' ] || break
+        echo "# $LABEL: way_records: try $tries, lost $lost: $(head -n 2 "$SCRATCH/difference" | tr '\n' ';')"
+    done
+    fail "other records than expected, lost $lost: $(head -n 6 "$SCRATCH/difference" | tr '\n' ';')"
 }
 
 # Whatever a command can load, by this way: doctor loads and attaches it, by the function that they use.

@@ -216,7 +216,7 @@ const struct scene window_scenes[] = {
 	{"small-window", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_window, .makes = {"rwnd", 3, 0.80}, .verdict = {"rwnd", .says = "SO_RCVBUF"}, .followed = &large_window, .quick = true},
 	{"shut-window", setup_path, {ENDS, ON_PATH}, 1, 12, &shut_window, .makes = {"zero-window", 9, 0.80}, .verdict = {"zero-window", .says = "slept", .never = LARGER}, .followed = &prompt_reader},
 	{"small-buffer", setup_path_20ms, {ENDS, ON_PATH}, 1, 4, &small_buffer, .makes = {"sndbuf", 3, 0.50}, .verdict = {"sndbuf", .says = "SO_SNDBUF"}, .followed = &large_buffer},
-	{"paced", NULL, {ENDS}, 1, 1, &paced, .makes = {"pacing", 4, 0.60}, .verdict = {.cause = "pacing"}, .followed = &unpaced, .quick = true},
+	{"paced", NULL, {ENDS}, 1, 1, &paced, .makes = {"pacing", 12, 0.60}, .verdict = {.cause = "pacing"}, .followed = &unpaced, .quick = true},
 	{"paced-for-later", NULL, {ENDS}, 1, 1, &paced_for_later, .makes = {"peer-app", 15, 0.80}, .verdict = {"peer-app", .never = "PACING"}, .followed = &unpaced_for_later, .in_vain = true},
 	{"slow-device", setup_device, {ENDS, ON_PATH}, 1, 6, &slow_device, .makes = {"tsq", 3, 0.80}, .verdict = {"tsq", .says = "device is behind"}, .followed = &fast_device},
 	{"slow-device-for-later", setup_device, {ENDS, ON_PATH}, 1, 6, &slow_device_for_later, .makes = {"peer-app", 4, 0.80}, .verdict = {"peer-app", .never = "device is behind"}, .followed = &fast_device_for_later, .in_vain = true},

@@ -88,7 +88,7 @@ static int run(struct demo *demo, struct workload *workload)
 	if (output__open(&output, &demo->options))
 		return EXIT_UNABLE;
 	if (!demo->options.json)
-		fprintf(output.file, "The workload `%s`: %s\n", demo->script->name,
+		fprintf(output.file, "The workload `%s`: %s\n\n", demo->script->name,
 			demo->script->description);
 	fflush(output.file);
 	printer__init(&printer, &output, &demo->options);

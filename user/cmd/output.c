@@ -244,10 +244,10 @@ static void print_chosen(const struct printer *printer, const struct report *rep
 			      &printer->output->style);
 		count++;
 	}
-	log__note("%s of %s, %s of them listed",
-		  text__counted((char[TEXT_COUNTED]){""}, TEXT_COUNTED, count, "stall"),
-		  count_text(report->stall_count + report->stalls_not_kept),
-		  count_text(report->stall_count));
+	log__note("showing %s of %s%s", count_text(count),
+		  text__counted((char[TEXT_COUNTED]){""}, TEXT_COUNTED,
+				report->stall_count + report->stalls_not_kept, "stall"),
+		  report->stalls_not_kept ? ", some of which were not kept" : "");
 }
 
 /* The stall that was asked for, or the one that a page opens with. */
@@ -306,6 +306,11 @@ void printer__finish(struct printer *printer, const struct report *report)
 	more = report->stall_count + report->stalls_not_kept - printer->stalls_shown;
 	if (printer->stalls_shown && more)
 		fprintf(out, "\n... and %zu more (--show=all prints each)\n", more);
+	/* Apart from what stands above it: of this output, or on the same terminal. */
+	if (printer->stalls_shown || prints_records(printer))
+		fputc('\n', out);
+	else if (isatty(STDERR_FILENO) && isatty(fileno(out)))
+		fputc('\n', stderr);
 	render__report(out, report, &verdict, &printer->output->style, !is_streaming(printer));
 	verdict__clear(&verdict);
 }

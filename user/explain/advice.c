@@ -48,16 +48,16 @@ static const struct template advice[] = {
 	 "{saves}, and one segment fewer."},
 	/* With TCP_NODELAY each write is a segment; held ones left together in one. */
 	{NAGLES, "{!by_ring}{!receiver}{?two}"
-	 "Set TCP_NODELAY on {fd} in {sender}: {saves}, with as many segments as now[ ({segments_now} for each exchange)]."},
+	 "Set TCP_NODELAY on {fd} in {sender}: {saves}, with as many segments as now[: {segments_now} for each request]."},
 	{NAGLES, "{?by_ring}{!receiver}{?two}"
 	 "Set TCP_NODELAY on {fd} in {sender} (setsockopt(), once, no ring needed): {saves}, with as many segments as "
-	 "now[ ({segments_now} for each exchange)]."},
+	 "now[: {segments_now} for each request]."},
 	{NAGLES, "{!by_ring}{!receiver}{!two}"
 	 "Set TCP_NODELAY on {fd} in {sender}: {saves}, at the price of up to {more_segments} more segment[{!one_more_segment}s] for {a_message} than "
-	 "now[ ({segments_now} for each exchange)]."},
+	 "now[: {segments_now} for each request]."},
 	{NAGLES, "{?by_ring}{!receiver}{!two}"
 	 "Set TCP_NODELAY on {fd} in {sender} (setsockopt(), once, no ring needed): {saves}, at the price of up to "
-	 "{more_segments} more segment[{!one_more_segment}s] for {a_message} than now[ ({segments_now} for each exchange)]."},
+	 "{more_segments} more segment[{!one_more_segment}s] for {a_message} than now[: {segments_now} for each request]."},
 	{NAGLES, "{!by_ring}{!receiver}"
 	 "Where the pieces come from code that cannot be joined: set TCP_CORK on {fd} before the first and clear it after "
 	 "the last: the same saving, one segment fewer, two system calls more."},

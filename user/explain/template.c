@@ -27,8 +27,11 @@
 	name_resumer((char[TEXT_SAFE(NS_COMM_LEN) + 16]){""}, TEXT_SAFE(NS_COMM_LEN) + 16, context)
 #define runner_text(context)                                                                       \
 	first_runner((char[TEXT_SAFE(NS_COMM_LEN) + 16]){""}, TEXT_SAFE(NS_COMM_LEN) + 16, context)
-#define number_text(n)       written((char[16]){""}, 16, "%u", n)
-#define ratio_text(of, each) written((char[16]){""}, 16, "%.1f", (double)(of) / (double)(each))
+#define number_text(n) written((char[16]){""}, 16, "%u", n)
+/* "2", "2.3" */
+#define ratio_text(of, each)                                                                       \
+	written((char[16]){""}, 16, "%.*f", 10 * (of) / (each) % 10 ? 1 : 0,                       \
+		(double)(of) / (double)(each))
 
 static char *written(char *dst, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

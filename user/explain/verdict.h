@@ -23,7 +23,7 @@ struct verdict {
 	uint64_t saves_of_ns;
 	const struct path *path; /* of all stalls that the text is of; NULL none */
 	struct call_sites sites;
-	char *evidence; /* "Evidence complete: 122 of 122 chains seen whole, 0 events lost."; NULL
+	char *evidence; /* "All 122 stalls were seen from start to end, 0 events lost."; NULL
 			 * when nothing was found: text says it then */
 };
 

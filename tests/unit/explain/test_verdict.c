@@ -58,7 +58,7 @@ static void test_nagle_delack(void **state)
 	assert_says(verdict->advice[0], "one segment fewer");
 	assert_says(verdict->advice[1], "TCP_NODELAY", "fd 7", "client/4242", "40.3 ms each time");
 	assert_string_equal(verdict->evidence,
-			    "Evidence complete: 3 of 3 chains seen whole, 0 events lost.");
+			    "All 3 stalls were seen from start to end, 0 events lost.");
 	verdict__clear(&written);
 	verdict = verdict_of(&written, "three-pieces");
 	assert_says(verdict->text, "three pieces", "40 B", "136 B");
@@ -84,7 +84,7 @@ static void test_whose_fault(void **state)
 	verdict = verdict_of(&written, "remote-inferred");
 	assert_says(verdict->text, "other end (10.0.0.2:5432)", "out of sight", "deduced",
 		    "carried no data");
-	assert_says(verdict->evidence, "inferred", "0 of 2 chains", "2 deduced", "0 events lost");
+	assert_says(verdict->evidence, "0 of 2 stalls", "two are worked out", "0 events lost");
 	verdict__clear(&written);
 }
 
@@ -98,7 +98,7 @@ static void test_the_rest_is_counted(void **state)
 	assert_says(verdict->text, "fd 7 (127.0.0.1:37640", "2 times in 4 writes",
 		    "two more connections, 2 times, 80.8 ms",
 		    "1 cork stall (30.0 ms, 15.0%): clear TCP_CORK");
-	assert_says(verdict->evidence, "complete", "4 of 4 chains", "0 events lost");
+	assert_says(verdict->evidence, "All 4", "0 events lost");
 	verdict__clear(&written);
 }
 
@@ -148,8 +148,8 @@ static void test_losses(void **state)
 	const struct verdict *verdict = verdict_of(&written, "lost-events");
 
 	(void)state;
-	assert_says(verdict->evidence, "incomplete", "1 of 1 chains", "43 events lost",
-		    "41 records", "2 connections");
+	assert_says(verdict->evidence, "Records are missing", "stall was seen from",
+		    "43 events lost", "41 records", "2 connections");
 	verdict__clear(&written);
 }
 

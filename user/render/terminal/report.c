@@ -262,16 +262,18 @@ static char *print_sections(FILE *out, const struct report *report,
 	return left_out;
 }
 
-/* "4.05 s watched, 1,404 events by tracepoint. Evidence complete: 91 of 91 chains ..." */
+/* "4.05 s watched. All 91 stalls were seen from start to end ..." */
 static void print_window(FILE *out, const struct report *report, const struct verdict *verdict,
 			 const struct render_style *style)
 {
 	const char *way = safe_text(report->session.way, sizeof(report->session.way));
 	char *line = NULL;
 
-	builder__add(&line, "%s watched, %s events%s%s.",
-		     duration_text(report->end_ts - report->start_ts), count_text(report->events),
-		     way[0] ? " by " : "", way);
+	builder__add(&line, "%s watched", duration_text(report->end_ts - report->start_ts));
+	if (style->verbose)
+		builder__add(&line, ", %s events%s%s", count_text(report->events),
+			     way[0] ? " by " : "", way);
+	builder__add(&line, ".");
 	if (verdict->evidence)
 		builder__add(&line, " %s", verdict->evidence);
 	wrap__paragraph(out, line, TABLE_INDENT, COLOUR_PLAIN, style);

@@ -5,7 +5,7 @@
  *   peer-app                    3.20 ms    7.3%  #                    4.10 ms    8.9%
  *   network                      410 us    0.9%                        690 us    1.5%
  *   all                         44.1 ms                               46.0 ms
- *   122 requests, all analysed
+ *   122 requests, all looked at closely
  */
 #include <string.h>
 
@@ -87,11 +87,13 @@ static void add_total(struct grid *grid, const struct report_requests *requests)
 	grid__row(grid, COLOUR_STRONG, "all", duration_text(requests->median.total_ns), "", "",
 		  duration_text(requests->p99.total_ns));
 	if (requests->sampled >= requests->count)
-		grid__note(grid, COLOUR_DIM, 0, "%s, all analysed",
+		grid__note(grid, COLOUR_DIM, 0, "%s, all looked at closely",
 			   counted_text(requests->count, "request"));
 	else
-		grid__note(grid, COLOUR_DIM, 0, "%s requests, %s of them analysed",
-			   count_text(requests->count), count_text(requests->sampled));
+		grid__note(grid, COLOUR_DIM, 0, "%s of %s requests were looked at closely%s",
+			   count_text(requests->sampled), count_text(requests->count),
+			   2 * requests->sampled < requests->count ? ": a sample, and all slow ones"
+								   : "");
 	add_deduced(grid, requests);
 }
 

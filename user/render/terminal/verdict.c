@@ -149,7 +149,6 @@ void render__verdict(FILE *out, const struct verdict *verdict, const struct rend
 {
 	enum colour colour = verdict->found ? COLOUR_CAUSE : COLOUR_GOOD;
 
-	fputc('\n', out);
 	wrap__item(out, "", verdict->headline, 0, INDENT, colour, style);
 	if (verdict->brief && verdict->brief[0])
 		wrap__item(out, "", verdict->brief, INDENT, 0, COLOUR_PLAIN, style);

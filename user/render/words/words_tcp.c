@@ -107,13 +107,7 @@ void words__delack_fire(const struct scene *scene, struct words *words)
 	const struct ns_delack *fire = &scene->record->delack;
 
 	words->colour = COLOUR_FIRED;
-	if (!fire->comm[0])
-		print_to(words->note, "its timer expired");
-	else if (strncmp(fire->comm, "swapper/", 8) == 0)
-		print_to(words->note, "on an idle CPU");
-	else
-		print_to(words->note, "in softirq, interrupting %s",
-			 safe_text(fire->comm, NS_COMM_LEN));
+	print_to(words->note, "its timer expired");
 	if (fire->owned)
 		add_to(words->note, "; ", "the socket is in use: its user sends the ACK");
 }

@@ -36,28 +36,30 @@ static const char *waker_stack_of(const struct scene *scene, const struct ns_wai
 	return NULL;
 }
 
-/* Nothing on an idle CPU, "woken by X" of a watched process, else what is said of a bystander. */
-static void add_current(const struct report *report, const struct ns_wait *wait, const char *before,
-			const char *after, struct words *words)
+/* Who ran where it was woken, unless that was an idle CPU or the kernel's own. */
+static void add_current(const struct ns_wait *wait, struct words *words)
 {
 	const char *name = safe_text(wait->waker_comm, NS_COMM_LEN);
 
-	if (wait->waker_tid == 0 || strncmp(name, "ksoftirqd/", 10) == 0)
-		return;
-	if (wait->waker_tgid && report__process(report, wait->waker_tgid))
+	if (wait->waker_tid && strncmp(name, "ksoftirqd/", 10) != 0)
 		add_to(words->note, "; ", "woken by %s/%u", name, wait->waker_tid);
-	else
-		add_to(words->note, "; ", "%s %s/%u%s", before, name, wait->waker_tid, after);
+}
+
+static bool is_watched(const struct report *report, uint32_t pid)
+{
+	return pid && report__process(report, pid);
 }
 
 /*
  * Who woke it. In softirq the current thread is a victim and no waker: the stack says who, where
- * one was taken. Without it an interrupt on an idle CPU goes without saying, a thread of a
- * watched process is the likely waker, any other a bystander.
+ * one was taken. Without it, and where a segment woke, which on loopback arrives within its
+ * sender's own call, a thread of a watched process is the likely waker; any other is a bystander,
+ * of whom nothing is said.
  */
 static void add_waker(const struct scene *scene, const struct ns_wait *wait, struct words *words)
 {
 	const char *stack = waker_stack_of(scene, wait);
+	bool watched = is_watched(scene->report, wait->waker_tgid);
 	size_t used = strlen(words->note);
 
 	if (wait->state == 0 || wait->wake_ts == 0)
@@ -74,17 +76,18 @@ static void add_waker(const struct scene *scene, const struct ns_wait *wait, str
 		break;
 	case WAKER_ROOM:
 	case WAKER_NETWORK:
-		/* On loopback a segment arrives within its sender's own call. */
-		add_current(scene->report, wait, "woken by a segment in softirq, interrupting", "",
-			    words);
+		if (watched)
+			add_current(wait, words);
 		if (!words->note[used])
 			add_to(words->note, "; ", "woken by a segment");
 		break;
 	case WAKER_TASK:
-		add_current(scene->report, wait, "woken by", "", words);
+		add_current(wait, words);
 		break;
 	case WAKER_UNSEEN:
-		add_current(scene->report, wait, "woken while", " ran", words);
+		/* Whoever lets a stopped one go on does it himself. */
+		if (watched || wait->state == NS_STATE_STOPPED)
+			add_current(wait, words);
 		break;
 	}
 }

@@ -29,6 +29,20 @@ case_check_baseline() {
     checked 3 --baseline "$SCRATCH/none.json" -- "$EXCHANGE" --mode nodelay -n 20
 }
 
+# No cause has a budget, and none of TCP's comes up: the server takes longer. A request's time has a budget of its own, too.
+case_check_baseline_of_requests() {
+    local file=$SCRATCH/baseline.json
+    checked 0 --save-baseline "$file" -- "$EXCHANGE" --mode nodelay -n 200
+    gojq -e '[.requests[] | "\(.role) \(.program)"] == ["makes demo-client"]' "$file" >"$SCRATCH/jq" ||
+        fail "the baseline is $(tr -d '\n' <"$file")"
+    checked 1 --baseline "$file" --json "$SCRATCH/report" -- "$EXCHANGE" --mode late-server -n 40
+    has_line 'FAIL .*requests of demo-client -> :[0-9]* take longer than in the baseline' "$SCRATCH/words" || fail "it says: $(head -n 2 "$SCRATCH/words")"
+    expect_is "endpoints that are slower" "$(report '[.baseline.requests[] | select(.worse and .median_ms_now > 10)] | length')" 1
+    checked 0 --budget requests.p50=1s,requests.p99=9s -- "$EXCHANGE" --mode late-server -n 30
+    checked 1 --budget requests.p50=5ms --json "$SCRATCH/report" -- "$EXCHANGE" --mode late-server -n 30
+    expect_is "the gate" "$(report '.gates[] | select(.name == "requests.p50") | "\(.state) \(.total_ms > 5) \(.first_stall != null)"')" "over true true"
+}
+
 # A full disk leaves the old baseline as it is.
 case_check_baseline_full_disk() {
     local small=$SCRATCH/small status=0

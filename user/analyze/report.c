@@ -238,6 +238,26 @@ static bool sees_stalls(const struct report *report)
 	return true;
 }
 
+enum cause request_view__most(const struct request_view *view)
+{
+	const struct slice *most = NULL;
+
+	for (size_t i = 0; i < view->slice_count; i++) {
+		if (!most || view->slices[i].ns > most->ns)
+			most = &view->slices[i];
+	}
+	return most ? most->cause : CAUSE_UNKNOWN;
+}
+
+bool report__is_endpoint(const struct report *report, size_t row)
+{
+	const struct report_requests *rows = report->requests;
+	bool is_first = !row || rows[row - 1].role != rows[row].role;
+	bool has_next = row + 1 < report->requests_count && rows[row + 1].role == rows[row].role;
+
+	return !rows[row].conn && (!is_first || !has_next || rows[row + 1].conn);
+}
+
 bool report__is_complete(const struct report *report)
 {
 	return sees_stalls(report) && !losses__hiding(report->lost);

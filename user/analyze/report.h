@@ -588,6 +588,10 @@ const struct report_cause *report__leading(const struct report *report);
  */
 const struct stall *report__example(const struct report *report, enum cause cause, uint32_t conn);
 /* Nothing that could hide a stall was lost or is not visible. */
+/* What most of its time is; unknown: of nothing. */
+enum cause request_view__most(const struct request_view *view);
+/* Of requests[row]: those of one endpoint; where a role has but one, all together are its. */
+bool report__is_endpoint(const struct report *report, size_t row);
 bool report__is_complete(const struct report *report);
 /* All facts were in sight, and what was lost is of a hundredth of the window at most. */
 bool report__is_nearly_complete(const struct report *report);

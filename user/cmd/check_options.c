@@ -59,7 +59,7 @@ static void parse_report(const struct option_row *row, char *arg, void *to,
 static const struct option_row rows[] = {
 	{.help = "What is allowed:"},
 	{0, "budget", "CAUSE=LIMIT,...",
-	 "The limit of a cause: stalls (rto=2), time (lock=100ms), share of the time watched (total=5%), or none for no limit. Causes that are not named keep theirs. Default "
+	 "The limit of a cause: stalls (rto=2), time (lock=100ms), share of the time watched (total=5%), or none for no limit; and of the requests of each endpoint the median (requests.p50=5ms) and the 99th percentile (requests.p99=20ms). Causes that are not named keep theirs. Default "
 	 "nagle-delack=0, cork=0, rto=0, syn-retransmit=0; other causes are listed and do not fail the check",
 	 parse_budget, CHECK(budgets)},
 	{0, "threshold", "MS", "The shortest stall (default 4, the shortest delayed ACK at HZ=250)",

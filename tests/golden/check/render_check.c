@@ -120,6 +120,24 @@ static void set_program(struct description *d, char *value)
 	program->err = EACCES;
 }
 
+/* makes|serves COMM PORT COUNT MEDIAN_MS; behind the baseline */
+static void set_baseline_requests(struct description *d, char *value)
+{
+	struct endpoint_time *time = &d->baseline.endpoints[d->baseline.endpoint_count];
+	char role[8];
+	unsigned long count;
+	double ms;
+
+	if (sscanf(value, "%7s %15s %u %lu %lf", role, time->comm, &time->port, &count, &ms) != 5) {
+		bad("baseline-requests", value);
+		return;
+	}
+	time->role = strcmp(role, "makes") ? REQUEST_SERVED : REQUEST_MADE;
+	time->count = count;
+	time->median_ns = (uint64_t)(ms * 1e6);
+	d->baseline.endpoint_count++;
+}
+
 /* FILE EXCHANGES CAUSE=STALLS */
 static void set_baseline(struct description *d, char *value)
 {
@@ -134,6 +152,7 @@ static void set_baseline(struct description *d, char *value)
 	d->options.baseline = &d->baseline;
 	d->baseline.threshold_ns = 10000000;
 	d->baseline.exchanges = exchanges;
+	d->baseline.endpoint_count = 0;
 	for (int i = 0; i < CAUSE_COUNT; i++)
 		if (!strcmp(cause__info((enum cause)i)->id, cause))
 			d->baseline.stalls[i] = stalls;
@@ -178,6 +197,7 @@ static const struct {
 	{"no-target", set_no_target},
 	{"program", set_program},
 	{"baseline", set_baseline},
+	{"baseline-requests", set_baseline_requests},
 	{"no-baseline", set_no_baseline},
 	{"kept", set_kept},
 	{"junit-file", set_file},

@@ -57,6 +57,14 @@ static void test_text_is_stable_under_save_and_load(void **state)
 	for (int cause = 0; cause < CAUSE_COUNT; cause++)
 		baseline.stalls[cause] = UINT32_MAX - (uint64_t)cause;
 	assert_survives(&baseline);
+	baseline.endpoint_count = ENDPOINTS_MOST;
+	for (uint32_t i = 0; i < ENDPOINTS_MOST; i++)
+		baseline.endpoints[i] = (struct endpoint_time){.role = i % REQUEST_ROLES,
+							       .comm = "a \"program\"?",
+							       .port = 65535 - i,
+							       .count = 1ull << 53,
+							       .median_ns = i};
+	assert_survives(&baseline);
 }
 
 static void refused(const char *text, size_t bytes, const char *const *facts)
@@ -119,6 +127,34 @@ static void test_wrong_numbers_are_refused(void **state)
 	REFUSED("{\"causes\":{\"nagel\":1},\"exchanges\":1," REST, "cause", "'nagel'");
 }
 
+#define ENDPOINT(role, program, port, ns)                                                          \
+	"{\"causes\":{},\"exchanges\":1,\"requests\":[{\"role\":" role ",\"program\":" program     \
+	",\"port\":" port ",\"count\":3,\"median_ns\":" ns "}]," REST
+
+static void test_wrong_requests_are_refused(void **state)
+{
+	char *many = strdup("{\"causes\":{},\"exchanges\":1,\"requests\":[{}"), *more;
+
+	(void)state;
+	REFUSED("{\"causes\":{},\"exchanges\":1,\"requests\":{}," REST, "no list of requests");
+	REFUSED("{\"causes\":{},\"exchanges\":1,\"requests\":[1]," REST, "neither");
+	REFUSED(ENDPOINT("\"asks\"", "\"web\"", "80", "9"), "neither");
+	REFUSED(ENDPOINT("\"makes\"", "7", "80", "9"), "of no program");
+	REFUSED(ENDPOINT("\"makes\"", "\"sixteen-letters-\"", "80", "9"), "of no program");
+	REFUSED(ENDPOINT("\"serves\"", "\"web\"", "65536", "9"), "port is 65536");
+	REFUSED(ENDPOINT("\"serves\"", "\"web\"", "80", "-9"), "median_ns is -9");
+	REFUSED(ENDPOINT("\"serves\"", "\"web\"", "80", "0.5"), "no whole number");
+	for (int i = 0; i < ENDPOINTS_MOST; i++) {
+		assert_true(asprintf(&more, "%s,{}", many) > 0);
+		free(many);
+		many = more;
+	}
+	assert_true(asprintf(&more, "%s]," REST, many) > 0);
+	REFUSED(more, "too long");
+	free(many);
+	free(more);
+}
+
 static void test_a_large_file_is_refused(void **state)
 {
 	size_t bytes = BASELINE_BYTES + 1;
@@ -140,7 +176,7 @@ static struct outcome run(void)
 	struct outcome outcome = {.report = &report, .exchanges = 100};
 
 	outcome.gates[0] = (struct gate){.budget = {.cause = CAUSE_CORK}, .count = 3};
-	outcome.gates[1] = (struct gate){.budget = {.total = true}, .count = 7};
+	outcome.gates[1] = (struct gate){.budget = {.of = BUDGET_OF_TOTAL}, .count = 7};
 	outcome.gate_count = 2;
 	outcome.others[0] = (struct gate){.budget = {.cause = CAUSE_LOCK}, .count = 4};
 	outcome.other_count = 1;
@@ -217,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_damaged_files_are_refused),
 		cmocka_unit_test(test_other_schemas_are_refused),
 		cmocka_unit_test(test_wrong_numbers_are_refused),
+		cmocka_unit_test(test_wrong_requests_are_refused),
 		cmocka_unit_test(test_a_large_file_is_refused),
 		cmocka_unit_test(test_a_run_becomes_a_baseline),
 		cmocka_unit_test(test_a_run_that_proves_nothing_is_no_baseline),

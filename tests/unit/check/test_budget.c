@@ -105,7 +105,7 @@ static void test_every_cause_and_total_at_once(void **state)
 	assert_int_equal(budgets.count, CAUSE_COUNT - 1 + 1);
 	for (size_t i = 1; i + 1 < budgets.count; i++)
 		assert_true(budgets.v[i - 1].cause < budgets.v[i].cause);
-	assert_true(budgets.v[budgets.count - 1].total);
+	assert_int_equal(budgets.v[budgets.count - 1].of, BUDGET_OF_TOTAL);
 	assert_int_equal(budgets.v[budgets.count - 1].count, 9);
 }
 
@@ -126,6 +126,8 @@ static void test_units(void **state)
 	assert_int_equal(budgets.v[4].kind, BUDGET_SHARE);
 	assert_true(budgets.v[4].share > 0.00499 && budgets.v[4].share < 0.00501);
 	assert_parsed("rto=1000000", "nagle-delack=0 cork=0 rto=1,000,000 syn-retransmit=0");
+	assert_parsed("requests.p99=20ms,requests.p50=1.5ms,total=9",
+		      DEFAULTS " total=9 requests.p50=1.5 ms requests.p99=20 ms");
 	/* Stalls overlap: a share may be above all of the time. */
 	assert_parsed("total=250%", DEFAULTS " total=250%");
 	/* More decimals than count. */
@@ -151,6 +153,9 @@ static void test_refusals_of_causes(void **state)
 	assert_refused("rto=1,cork=2,rto=1", "rto is given twice");
 	assert_refused("rto=none,rto=1", "rto is given twice");
 	assert_refused("total=1,total=2", "total is given twice");
+	assert_refused("requests.p50=3", "requests.p50 is a time", "20ms");
+	assert_refused("requests.p99=5%", "requests.p99 is a time");
+	assert_refused("requests.p98=5ms", "requests.p50 and requests.p99");
 	assert_refused("cork", "cork has no limit", "cork=0");
 	assert_refused("cork=1,", "cause is missing", "comma");
 	assert_refused("", "cause is missing", "comma");

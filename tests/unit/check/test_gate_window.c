@@ -131,7 +131,8 @@ static void test_exchanges_of_either_side(void **state)
 
 static void test_worse_than_the_baseline_is_over(void **state)
 {
-	struct baseline then = {10 * MS, 1000, {[CAUSE_NAGLE] = 1}};
+	struct baseline then = {
+		.threshold_ns = 10 * MS, .exchanges = 1000, .stalls = {[CAUSE_NAGLE] = 1}};
 	struct run run;
 
 	(void)state;
@@ -158,7 +159,7 @@ static void test_worse_than_the_baseline_is_over(void **state)
 
 static void test_a_baseline_that_does_not_fit(void **state)
 {
-	struct baseline then = {5 * MS, 1000, {0}};
+	struct baseline then = {.threshold_ns = 5 * MS, .exchanges = 1000, .stalls = {0}};
 	struct run run;
 
 	(void)state;

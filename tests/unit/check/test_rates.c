@@ -92,8 +92,12 @@ static const struct change *change_of(const struct change *changes, size_t count
 
 static void test_an_increase_is_worse_and_a_decrease_better(void **state)
 {
-	struct baseline then = {10, 1000, {[CAUSE_CORK] = 2, [CAUSE_RTO] = 30, [CAUSE_LOCK] = 5}};
-	struct baseline now = {10, 2000, {[CAUSE_CORK] = 40, [CAUSE_RTO] = 10, [CAUSE_LOCK] = 11}};
+	struct baseline then = {.threshold_ns = 10,
+				.exchanges = 1000,
+				.stalls = {[CAUSE_CORK] = 2, [CAUSE_RTO] = 30, [CAUSE_LOCK] = 5}};
+	struct baseline now = {.threshold_ns = 10,
+			       .exchanges = 2000,
+			       .stalls = {[CAUSE_CORK] = 40, [CAUSE_RTO] = 10, [CAUSE_LOCK] = 11}};
 	struct change changes[CAUSE_COUNT + 1];
 	size_t count = baseline__compare(&then, &now, ALL, 0.99, changes);
 	char text[256];
@@ -114,8 +118,10 @@ static void test_an_increase_is_worse_and_a_decrease_better(void **state)
 
 static void test_more_stalls_in_as_many_more_exchanges_are_no_change(void **state)
 {
-	struct baseline then = {10, 1000, {[CAUSE_CORK] = 20}};
-	struct baseline now = {10, 50000, {[CAUSE_CORK] = 1000}};
+	struct baseline then = {
+		.threshold_ns = 10, .exchanges = 1000, .stalls = {[CAUSE_CORK] = 20}};
+	struct baseline now = {
+		.threshold_ns = 10, .exchanges = 50000, .stalls = {[CAUSE_CORK] = 1000}};
 	struct change changes[CAUSE_COUNT + 1];
 
 	(void)state;
@@ -127,8 +133,10 @@ static void test_more_stalls_in_as_many_more_exchanges_are_no_change(void **stat
 /* p is 1/128: enough alone, not with another cause that is compared as well. */
 static void test_more_causes_compared_want_more_proof(void **state)
 {
-	struct baseline then = {10, 1000, {[CAUSE_RTO] = 3}};
-	struct baseline now = {10, 1000, {[CAUSE_CORK] = 7, [CAUSE_RTO] = 3}};
+	struct baseline then = {.threshold_ns = 10, .exchanges = 1000, .stalls = {[CAUSE_RTO] = 3}};
+	struct baseline now = {.threshold_ns = 10,
+			       .exchanges = 1000,
+			       .stalls = {[CAUSE_CORK] = 7, [CAUSE_RTO] = 3}};
 	struct change changes[CAUSE_COUNT + 1];
 
 	(void)state;
@@ -145,8 +153,10 @@ static void test_more_causes_compared_want_more_proof(void **state)
 /* Holm: 1/256 passes 0.01 / 2, then 1/128 has only itself left to pass: 0.01. */
 static void test_holm_steps_down(void **state)
 {
-	struct baseline then = {10, 1000, {0}};
-	struct baseline now = {10, 1000, {[CAUSE_CORK] = 7, [CAUSE_RTO] = 8}};
+	struct baseline then = {.threshold_ns = 10, .exchanges = 1000, .stalls = {0}};
+	struct baseline now = {.threshold_ns = 10,
+			       .exchanges = 1000,
+			       .stalls = {[CAUSE_CORK] = 7, [CAUSE_RTO] = 8}};
 	struct change changes[CAUSE_COUNT + 1];
 
 	(void)state;
@@ -159,8 +169,10 @@ static void test_holm_steps_down(void **state)
 static void test_a_busy_machine_is_not_judged(void **state)
 {
 	struct outcome outcome = {0};
-	struct baseline then = {10, 1000, {0}};
-	struct baseline now = {10, 1000, {[CAUSE_RUNQUEUE] = 500, [CAUSE_LOCK] = 500}};
+	struct baseline then = {.threshold_ns = 10, .exchanges = 1000, .stalls = {0}};
+	struct baseline now = {.threshold_ns = 10,
+			       .exchanges = 1000,
+			       .stalls = {[CAUSE_RUNQUEUE] = 500, [CAUSE_LOCK] = 500}};
 	struct change changes[CAUSE_COUNT + 1];
 	uint32_t judged = baseline__judged(&outcome);
 
@@ -174,7 +186,7 @@ static void test_a_busy_machine_is_not_judged(void **state)
 	assert_int_equal(changes[0].cause, CAUSE_CORK);
 	assert_true(changes[0].worse);
 	assert_false(changes[1].worse || changes[2].worse);
-	outcome.gates[0].budget.total = true;
+	outcome.gates[0].budget.of = BUDGET_OF_TOTAL;
 	outcome.gates[1].budget.cause = CAUSE_LOCK;
 	outcome.gate_count = 2;
 	baseline__compare(&then, &now, baseline__judged(&outcome), 0.99, changes);
@@ -184,7 +196,10 @@ static void test_a_busy_machine_is_not_judged(void **state)
 
 static void test_another_threshold_replaces(void **state)
 {
-	struct baseline then = {10, 1000, {[CAUSE_CORK] = 2}}, now = then;
+	struct baseline then = {.threshold_ns = 10,
+				.exchanges = 1000,
+				.stalls = {[CAUSE_CORK] = 2}},
+			now = then;
 
 	(void)state;
 	assert_true(baseline__stays(&then, &now, ALL, 0.99));
@@ -192,9 +207,85 @@ static void test_another_threshold_replaces(void **state)
 	assert_false(baseline__stays(&then, &now, ALL, 0.99));
 }
 
+static struct baseline with(const struct endpoint_time *endpoints, size_t count)
+{
+	struct baseline baseline = {.threshold_ns = 10, .exchanges = 100};
+
+	memcpy(baseline.endpoints, endpoints, count * sizeof(*endpoints));
+	baseline.endpoint_count = count;
+	return baseline;
+}
+
+#define SERVES(comm, port, count, us)                                                              \
+	{                                                                                          \
+		REQUEST_SERVED, comm, port, count, 1000ull * (us), CAUSE_TIMER                     \
+	}
+
+/* More than twice as long and more than 1 ms above, of 20 requests each: the rest is noise. */
+static void test_requests_that_take_longer(void **state)
+{
+	const struct {
+		uint64_t then_us, now_us, count;
+		bool worse, better;
+	} rows[] = {
+		{80, 40300, 1000, true, false},   {80, 40300, 19, false, false},
+		{80, 1070, 1000, false, false},   {80, 1090, 1000, true, false},
+		{5000, 9900, 1000, false, false}, {5000, 10100, 20, true, false},
+		{40300, 80, 1000, false, true},   {40300, 40300, 1000, false, false},
+		{0, 2000, 1000, true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct endpoint_time before = SERVES("web", 80, 1000, rows[i].then_us);
+		const struct endpoint_time after = SERVES("web", 80, rows[i].count, rows[i].now_us);
+		struct baseline then = with(&before, 1), now = with(&after, 1);
+		struct request_change changes[REQUEST_CHANGES_MOST];
+
+		assert_int_equal(baseline__compare_requests(&then, &now, changes), 1);
+		assert_int_equal(changes[0].worse, rows[i].worse);
+		assert_int_equal(changes[0].better, rows[i].better);
+		assert_int_equal(baseline__stays(&then, &now, 0, 0.99),
+				 !rows[i].worse && !rows[i].better);
+	}
+}
+
+/* By the port; where that is another, the only one of its program and role. */
+static void test_which_endpoints_are_compared(void **state)
+{
+	const struct endpoint_time before[] = {SERVES("web", 80, 100, 100),
+					       SERVES("web", 443, 100, 200),
+					       SERVES("db", 5432, 100, 300)};
+	const struct endpoint_time after[] = {SERVES("web", 443, 100, 9000),
+					      SERVES("web", 8080, 100, 100),
+					      SERVES("db", 40111, 100, 300),
+					      {REQUEST_MADE, "db", 5432, 100, 1, CAUSE_TIMER}};
+	const struct endpoint_time two[] = {SERVES("db", 1, 100, 300), SERVES("db", 2, 100, 300)};
+	struct baseline then = with(before, 3), now = with(after, 4), more = with(two, 2);
+	struct request_change changes[REQUEST_CHANGES_MOST];
+	char text[200];
+
+	(void)state;
+	assert_int_equal(baseline__compare_requests(&then, &now, changes), 4);
+	assert_int_equal(changes[0].then.port, 443);
+	assert_true(changes[0].worse);
+	assert_string_equal(
+		request_change__text(&changes[0], text, sizeof(text)),
+		"requests of web :443: median 9.00 ms (100), 200 us before (100), most of it is timer");
+	for (size_t i = 1; i < 4; i++)
+		assert_false(changes[i].worse);
+	/* Which of them it was, nobody knows. */
+	assert_int_equal(baseline__compare_requests(&then, &more, changes), 5);
+	for (size_t i = 0; i < 5; i++)
+		assert_false(changes[i].worse || changes[i].better);
+	assert_false(baseline__stays(&then, &more, 0, 0.99));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_requests_that_take_longer),
+		cmocka_unit_test(test_which_endpoints_are_compared),
 		cmocka_unit_test(test_p_is_exact),
 		cmocka_unit_test(test_p_of_both_directions_add_up),
 		cmocka_unit_test(test_p_at_the_limits_of_numbers),

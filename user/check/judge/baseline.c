@@ -78,7 +78,7 @@ uint32_t baseline__judged(const struct outcome *outcome)
 	for (unsigned cause = 0; cause < CAUSE_COUNT; cause++)
 		judged |= (uint32_t)cause__is_of_tcp((enum cause)cause) << cause;
 	for (size_t i = 0; i < outcome->gate_count; i++) {
-		if (!outcome->gates[i].budget.total)
+		if (!outcome->gates[i].budget.of)
 			judged |= 1u << outcome->gates[i].budget.cause;
 	}
 	return judged;
@@ -168,13 +168,156 @@ size_t baseline__compare(const struct baseline *then, const struct baseline *now
 	return count;
 }
 
+/* ---- requests ---- */
+
+static bool are_alike(const struct endpoint_time *a, const struct endpoint_time *b)
+{
+	return a->role == b->role && !strcmp(a->comm, b->comm);
+}
+
+/* The only one of them like it that has no other yet; count: none. */
+static size_t only_one_like(const struct endpoint_time *all, size_t count, const bool *taken,
+			    const struct endpoint_time *one)
+{
+	size_t found = count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (taken[i] || !are_alike(&all[i], one))
+			continue;
+		if (found < count)
+			return count;
+		found = i;
+	}
+	return found;
+}
+
+static size_t same_port(const struct endpoint_time *all, size_t count,
+			const struct endpoint_time *one)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (are_alike(&all[i], one) && all[i].port == one->port)
+			return i;
+	}
+	return count;
+}
+
+static bool is_slower(const struct endpoint_time *than, const struct endpoint_time *one)
+{
+	return than->count >= BASELINE_REQUESTS && one->count >= BASELINE_REQUESTS &&
+	       one->median_ns > BASELINE_TIMES * than->median_ns &&
+	       one->median_ns > than->median_ns + BASELINE_ABOVE_NS;
+}
+
+static int slower_first(const void *a, const void *b)
+{
+	const struct request_change *one = a, *other = b;
+	double grown = (double)one->now.median_ns * (double)other->then.median_ns,
+	       other_grown = (double)other->now.median_ns * (double)one->then.median_ns;
+
+	if (one->worse != other->worse)
+		return one->worse ? -1 : 1;
+	return grown > other_grown ? -1 : grown < other_grown;
+}
+
+static void add_change(struct request_change *change, const struct endpoint_time *then,
+		       const struct endpoint_time *now)
+{
+	*change = (struct request_change){.then = *then,
+					  .now = *now,
+					  .worse = is_slower(then, now),
+					  .better = is_slower(now, then)};
+}
+
+size_t baseline__compare_requests(const struct baseline *then, const struct baseline *now,
+				  struct request_change changes[REQUEST_CHANGES_MOST])
+{
+	bool then_taken[ENDPOINTS_MOST] = {false}, now_taken[ENDPOINTS_MOST] = {false};
+	size_t count = 0;
+
+	for (size_t i = 0; i < now->endpoint_count; i++) {
+		size_t at = same_port(then->endpoints, then->endpoint_count, &now->endpoints[i]);
+
+		if (at == then->endpoint_count || then_taken[at])
+			continue;
+		then_taken[at] = now_taken[i] = true;
+		add_change(&changes[count++], &then->endpoints[at], &now->endpoints[i]);
+	}
+	for (size_t i = 0; i < now->endpoint_count; i++) {
+		size_t at;
+
+		if (now_taken[i] || only_one_like(now->endpoints, now->endpoint_count, now_taken,
+						  &now->endpoints[i]) != i)
+			continue;
+		at = only_one_like(then->endpoints, then->endpoint_count, then_taken,
+				   &now->endpoints[i]);
+		if (at == then->endpoint_count)
+			continue;
+		then_taken[at] = now_taken[i] = true;
+		add_change(&changes[count++], &then->endpoints[at], &now->endpoints[i]);
+	}
+	for (size_t i = 0; i < then->endpoint_count; i++) {
+		if (!then_taken[i])
+			add_change(&changes[count++], &then->endpoints[i],
+				   &(struct endpoint_time){0});
+	}
+	for (size_t i = 0; i < now->endpoint_count; i++) {
+		if (!now_taken[i])
+			add_change(&changes[count++], &(struct endpoint_time){0},
+				   &now->endpoints[i]);
+	}
+	sort_array(changes, count, sizeof(changes[0]), slower_first);
+	return count;
+}
+
+char *endpoint_time__name(const struct endpoint_time *time, char *out, size_t size)
+{
+	snprintf(out, size, "%s%s :%u", safe_text(time->comm, NS_COMM_LEN),
+		 time->role == REQUEST_MADE ? " ->" : "", time->port);
+	return out;
+}
+
+char *request_change__text(const struct request_change *change, char *out, size_t size)
+{
+	const struct endpoint_time *now = &change->now, *then = &change->then;
+
+	char name[64];
+
+	const struct endpoint_time *one = now->count ? now : then;
+
+	endpoint_time__name(one, name, sizeof(name));
+	if (!now->count || !then->count)
+		snprintf(out, size, "requests of %s: median %s (%s), %s", name,
+			 duration_text(one->median_ns), count_text(one->count),
+			 now->count ? "not there before" : "before; there are none now");
+	else
+		snprintf(out, size, "requests of %s: median %s (%s), %s before (%s)%s%s", name,
+			 duration_text(now->median_ns), count_text(now->count),
+			 duration_text(then->median_ns), count_text(then->count),
+			 change->worse ? ", most of it is " : "",
+			 change->worse ? cause__info(now->most)->id : "");
+	return out;
+}
+
+static bool same_endpoints(const struct baseline *a, const struct baseline *b)
+{
+	struct request_change changes[REQUEST_CHANGES_MOST];
+	size_t count = baseline__compare_requests(a, b, changes);
+
+	for (size_t i = 0; i < count; i++) {
+		if (changes[i].worse || changes[i].better || !changes[i].then.count ||
+		    !changes[i].now.count)
+			return false;
+	}
+	return true;
+}
+
 bool baseline__stays(const struct baseline *old, const struct baseline *now, uint32_t judged,
 		     double confidence)
 {
 	struct change changes[CAUSE_COUNT + 1];
 	size_t count;
 
-	if (old->threshold_ns != now->threshold_ns)
+	if (old->threshold_ns != now->threshold_ns || !same_endpoints(old, now))
 		return false;
 	count = baseline__compare(old, now, judged, confidence, changes);
 	for (size_t i = 0; i < count; i++) {
@@ -211,13 +354,65 @@ char *change__text(const struct change *change, char *out, size_t size)
 static void count_gates(struct baseline *baseline, const struct gate *gates, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!gates[i].budget.total)
+		if (!gates[i].budget.of)
 			baseline->stalls[gates[i].budget.cause] = gates[i].count;
 	}
 }
 
+static uint64_t without_its_cpu(const struct request_view *view)
+{
+	uint64_t ns = view->total_ns;
+
+	for (size_t i = 0; i < view->slice_count; i++) {
+		if (view->slices[i].cause == CAUSE_RUNQUEUE && view->slices[i].ns <= ns)
+			ns -= view->slices[i].ns;
+	}
+	return ns;
+}
+
+static void note_endpoint(struct baseline *baseline, const struct report_requests *row)
+{
+	struct endpoint_time *time = NULL;
+
+	if (baseline->endpoint_count < ENDPOINTS_MOST) {
+		time = &baseline->endpoints[baseline->endpoint_count++];
+	} else {
+		for (size_t i = 0; i < ENDPOINTS_MOST; i++) {
+			if (!time || baseline->endpoints[i].count < time->count)
+				time = &baseline->endpoints[i];
+		}
+		if (time->count >= row->count)
+			return;
+	}
+	*time = (struct endpoint_time){.role = row->role,
+				       .port = row->end.port,
+				       .count = row->count,
+				       .median_ns = without_its_cpu(&row->median),
+				       .most = request_view__most(&row->median)};
+	/* As the file can have it. */
+	for (size_t i = 0; i + 1 < NS_COMM_LEN && row->end.comm[i]; i++) {
+		char letter = row->end.comm[i];
+
+		time->comm[i] = letter < ' ' || letter > '~' || letter == '\\' ? '?' : letter;
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct endpoint_time *one = a, *other = b;
+	int names = strcmp(one->comm, other->comm);
+
+	if (one->role != other->role)
+		return one->role < other->role ? -1 : 1;
+	if (names)
+		return names;
+	return one->port < other->port ? -1 : one->port > other->port;
+}
+
 void baseline__count(struct baseline *baseline, const struct outcome *outcome)
 {
+	const struct report *report = outcome->report;
+
 	memset(baseline, 0, sizeof(*baseline));
 	baseline->exchanges = outcome->exchanges;
 	if (!outcome->report)
@@ -225,6 +420,12 @@ void baseline__count(struct baseline *baseline, const struct outcome *outcome)
 	baseline->threshold_ns = report__threshold(outcome->report);
 	count_gates(baseline, outcome->gates, outcome->gate_count);
 	count_gates(baseline, outcome->others, outcome->other_count);
+	for (size_t i = 0; i < report->requests_count; i++) {
+		if (report->requests[i].sampled && report__is_endpoint(report, i))
+			note_endpoint(baseline, &report->requests[i]);
+	}
+	sort_array(baseline->endpoints, baseline->endpoint_count, sizeof(baseline->endpoints[0]),
+		   by_name);
 }
 
 bool baseline__take(struct baseline *baseline, const struct outcome *outcome, char *why,
@@ -238,7 +439,7 @@ bool baseline__take(struct baseline *baseline, const struct outcome *outcome, ch
 			      "the program failed: a baseline is saved from a run that went well");
 	if (outcome->unable || !outcome->report)
 		return refuse(&refusal, "netstall could not do its work: there is nothing to save");
-	if (outcome->change_count && outcome->changes[0].worse)
+	if (outcome__is_worse(outcome))
 		return refuse(
 			&refusal,
 			"the run is worse than the baseline it was compared with: save it without "

@@ -2,7 +2,8 @@
 /*
  * How often each cause came up in a run that is taken as good, and whether it comes up more
  * often now. Rates are stalls per exchange, never times: a slow machine has the same number of
- * stalls for each request and answer.
+ * stalls for each request and answer. And how long each endpoint's requests took; there a machine
+ * has its say, so that only what is far beyond its noise counts.
  *
  * Two rates are compared by the conditional test of two Poisson means (J. Przyborowski and H.
  * Wilenski, "Homogeneity of results in testing samples from Poisson series", Biometrika 31,
@@ -37,7 +38,18 @@ struct baseline {
 	uint64_t threshold_ns; /* what made a wait a stall: rates for another are not comparable */
 	uint64_t exchanges;
 	uint64_t stalls[CAUSE_COUNT];
+	/* By role, comm and port; of more of them those with most requests. */
+	size_t endpoint_count;
+	struct endpoint_time endpoints[ENDPOINTS_MOST];
 };
+
+/*
+ * A median is worse that is more than twice what it was, and more than 1 ms above it, each of 20
+ * requests at least. Better is the same the other way round.
+ */
+#define BASELINE_TIMES    2
+#define BASELINE_ABOVE_NS 1000000
+#define BASELINE_REQUESTS 20
 
 /*
  * The file's text, bytes without a NUL. Returns true; else false and why, a clause for people
@@ -46,7 +58,7 @@ struct baseline {
 bool baseline__parse(struct baseline *baseline, const char *text, size_t bytes, char *why,
 		     size_t size);
 /*
- * {"causes": {"cork": 2}, "exchanges": 4211, "schema": "netstall.baseline/1", ...} on lines of its
+ * {"causes": {"cork": 2}, "exchanges": 4211, "requests": [...], ...} on lines of its
  * own, keys sorted, ending in a line feed: the same bytes for the same numbers. malloc()ed.
  */
 char *baseline__text(const struct baseline *baseline);
@@ -76,12 +88,25 @@ uint32_t baseline__judged(const struct outcome *outcome);
 size_t baseline__compare(const struct baseline *then, const struct baseline *now, uint32_t judged,
 			 double confidence, struct change changes[CAUSE_COUNT + 1]);
 /*
+ * The endpoints of both sides: of one role, program and port; or where a port differs, as it does
+ * from run to run where the kernel chose it, the only ones left of their role and program. Then
+ * those of one side alone, which are neither worse nor better. Worse ones first, then those whose
+ * median has grown most.
+ */
+size_t baseline__compare_requests(const struct baseline *then, const struct baseline *now,
+				  struct request_change changes[REQUEST_CHANGES_MOST]);
+/*
  * Saving now over an older baseline: is the old one to stay, because no judged cause differs
- * significantly, in either direction? So a committed file changes only when something did.
+ * significantly, in either direction, and no endpoint's time? So a committed file changes only when
+ * something did.
  */
 bool baseline__stays(const struct baseline *old, const struct baseline *now, uint32_t judged,
 		     double confidence);
 /* "cork: 20 for each 1,000 exchanges (40 in 2,000), 2 before (2 in 1,000)" */
 char *change__text(const struct change *change, char *out, size_t size);
+/* "demo-client -> :8080", "nginx :443" */
+char *endpoint_time__name(const struct endpoint_time *time, char *out, size_t size);
+/* "requests of nginx :443: median 40.3 ms (1,200), 80 us before (1,180), most of it is timer" */
+char *request_change__text(const struct request_change *change, char *out, size_t size);
 
 #endif

@@ -7,6 +7,15 @@
  *	    "cork": 2
  *	  },
  *	  "exchanges": 4211,
+ *	  "requests": [
+ *	    {
+ *	      "count": 4211,
+ *	      "median_ns": 80123,
+ *	      "port": 8080,
+ *	      "program": "server",
+ *	      "role": "serves"
+ *	    }
+ *	  ],
  *	  "schema": "netstall.baseline/1",
  *	  "threshold_ns": 10000000
  *	}
@@ -67,6 +76,55 @@ static bool read_causes(json_t *causes, struct baseline *baseline, const struct 
 	return true;
 }
 
+static const char *const roles[REQUEST_ROLES] = {
+	[REQUEST_MADE] = "makes", [REQUEST_SERVED] = "serves"};
+
+static bool read_endpoint(json_t *object, struct endpoint_time *time, const struct refusal *refusal)
+{
+	const char *role = json_string_value(json_object_get(object, "role"));
+	const char *program = json_string_value(json_object_get(object, "program"));
+	uint64_t port;
+	int which = 0;
+
+	while (which < REQUEST_ROLES && (!role || strcmp(role, roles[which])))
+		which++;
+	if (which == REQUEST_ROLES)
+		return refuse(
+			refusal,
+			"its requests are neither those that it makes nor serves; " SAVE_ANEW);
+	if (!program || strlen(program) >= NS_COMM_LEN)
+		return refuse(refusal, "its requests are of no program; " SAVE_ANEW);
+	if (!read_count(json_object_get(object, "port"), "port", 0, UINT16_MAX, &port, refusal) ||
+	    !read_count(json_object_get(object, "count"), "number of requests", 0, MOST,
+			&time->count, refusal) ||
+	    !read_count(json_object_get(object, "median_ns"), "median_ns", 0, MOST,
+			&time->median_ns, refusal))
+		return false;
+	time->role = (enum request_role)which;
+	time->port = (uint32_t)port;
+	snprintf(time->comm, sizeof(time->comm), "%s", program);
+	return true;
+}
+
+/* One that was saved before there were any has none. */
+static bool read_requests(json_t *requests, struct baseline *baseline,
+			  const struct refusal *refusal)
+{
+	json_t *object;
+	size_t i;
+
+	if (!requests)
+		return true;
+	if (!json_is_array(requests) || json_array_size(requests) > ENDPOINTS_MOST)
+		return refuse(refusal, "it has no list of requests, or one too long; " SAVE_ANEW);
+	json_array_foreach (requests, i, object) {
+		if (!read_endpoint(object, &baseline->endpoints[i], refusal))
+			return false;
+	}
+	baseline->endpoint_count = json_array_size(requests);
+	return true;
+}
+
 static bool read_schema(const json_t *document, const struct refusal *refusal)
 {
 	const char *schema = json_string_value(json_object_get(document, "schema"));
@@ -82,7 +140,8 @@ static bool read_schema(const json_t *document, const struct refusal *refusal)
 /* A key that is not known may be one misspelt. */
 static bool read_keys(json_t *document, const struct refusal *refusal)
 {
-	static const char *const keys[] = {"causes", "exchanges", "schema", "threshold_ns"};
+	static const char *const keys[] = {"causes", "exchanges", "requests", "schema",
+					   "threshold_ns"};
 	const char *name;
 	json_t *value;
 
@@ -109,7 +168,8 @@ static bool read_document(json_t *document, struct baseline *baseline,
 			  &baseline->exchanges, refusal) &&
 	       read_count(json_object_get(document, "threshold_ns"), "threshold_ns", 1, MOST,
 			  &baseline->threshold_ns, refusal) &&
-	       read_causes(json_object_get(document, "causes"), baseline, refusal);
+	       read_causes(json_object_get(document, "causes"), baseline, refusal) &&
+	       read_requests(json_object_get(document, "requests"), baseline, refusal);
 }
 
 bool baseline__parse(struct baseline *baseline, const char *text, size_t bytes, char *why,
@@ -136,6 +196,18 @@ bool baseline__parse(struct baseline *baseline, const char *text, size_t bytes, 
 	return good;
 }
 
+static json_t *endpoint_of(const struct endpoint_time *time)
+{
+	json_t *object = json_object();
+
+	put(object, "role", json_string(roles[time->role]));
+	put(object, "program", json_value__name(time->comm, sizeof(time->comm)));
+	put(object, "port", json_value__count(time->port));
+	put(object, "count", json_value__count(time->count));
+	put(object, "median_ns", json_value__count(time->median_ns));
+	return object;
+}
+
 char *baseline__text(const struct baseline *baseline)
 {
 	json_t *document, *causes;
@@ -151,6 +223,9 @@ char *baseline__text(const struct baseline *baseline)
 	}
 	put(document, "causes", causes);
 	put(document, "exchanges", json_value__count(baseline->exchanges));
+	if (baseline->endpoint_count)
+		put_each(document, "requests", i, baseline->endpoint_count,
+			 endpoint_of(&baseline->endpoints[i]));
 	put(document, "schema", json_string(BASELINE_SCHEMA));
 	put(document, "threshold_ns", json_value__count(baseline->threshold_ns));
 	text = json_dumps(document, JSON_INDENT(2) | JSON_SORT_KEYS);

@@ -26,9 +26,10 @@ const struct budget *beyond__stall(struct beyond *beyond, const struct report *s
 	/* The total's is the last of them. */
 	for (size_t i = 0; i < beyond->budgets->count; i++) {
 		const struct budget *budget = &beyond->budgets->v[i];
-		unsigned at = budget->total ? CAUSE_COUNT : budget->cause;
+		bool total = budget->of == BUDGET_OF_TOTAL;
+		unsigned at = total ? CAUSE_COUNT : budget->cause;
 
-		if ((budget->total || budget->cause == stall->cause) &&
+		if ((total || (!budget->of && budget->cause == stall->cause)) &&
 		    budget__is_exceeded(budget, beyond->by[at].count, beyond->by[at].ns,
 					elapsed / 1e9))
 			return budget;

@@ -17,7 +17,7 @@
 /* One text that is being parsed; why holds the refusal. */
 struct parser {
 	struct budgets *budgets;
-	bool named[CAUSE_COUNT + 1]; /* by place: the cause, or CAUSE_COUNT for the total */
+	bool named[BUDGETS]; /* by place: the cause, behind these what else there is */
 	char *why;
 	size_t size;
 };
@@ -30,14 +30,34 @@ struct quantity {
 	const char *unit;
 };
 
+/* What is no cause. */
+static const char *const names[BUDGET_OF_KINDS] = {
+	[BUDGET_OF_TOTAL] = "total",
+	[BUDGET_OF_MEDIAN] = "requests.p50",
+	[BUDGET_OF_P99] = "requests.p99",
+};
+
 static size_t place_of(const struct budget *budget)
 {
-	return budget->total ? CAUSE_COUNT : (size_t)budget->cause;
+	return budget->of ? CAUSE_COUNT + (size_t)budget->of - 1 : (size_t)budget->cause;
+}
+
+static struct budget of_place(size_t place)
+{
+	if (place < CAUSE_COUNT)
+		return (struct budget){.cause = (enum cause)place};
+	return (struct budget){.of = (enum budget_of)(place - CAUSE_COUNT + 1),
+			       .cause = CAUSE_UNKNOWN};
 }
 
 const char *budget__name(const struct budget *budget)
 {
-	return budget->total ? "total" : cause__info(budget->cause)->id;
+	return budget->of ? names[budget->of] : cause__info(budget->cause)->id;
+}
+
+bool budget__is_of_requests(const struct budget *budget)
+{
+	return budget->of == BUDGET_OF_MEDIAN || budget->of == BUDGET_OF_P99;
 }
 
 char *budget__limit(const struct budget *budget, char *out, size_t size)
@@ -62,7 +82,7 @@ char *budget__limit(const struct budget *budget, char *out, size_t size)
 bool budgets__gate(const struct budgets *budgets, enum cause cause)
 {
 	for (size_t i = 0; i < budgets->count; i++) {
-		if (!budgets->v[i].total && budgets->v[i].cause == cause)
+		if (!budgets->v[i].of && budgets->v[i].cause == cause)
 			return true;
 	}
 	return false;
@@ -116,20 +136,25 @@ static bool refuse_unknown(struct parser *parser, const char *name)
 		if (!info->never_of_stall)
 			used += snprintf(known + used, sizeof(known) - used, "%s, ", info->id);
 	}
-	return refuse(parser, "there is no cause '%s'%s%s%s are %sand total", name,
-		      near ? ": did you mean " : "", near ? near : "", near ? "? There" : "; there",
-		      known);
+	return refuse(parser,
+		      "there is no cause '%s'%s%s%s are %stotal, requests.p50 and requests.p99",
+		      name, near ? ": did you mean " : "", near ? near : "",
+		      near ? "? There" : "; there", known);
 }
 
-/* The cause, or the total, that a name stands for. */
+/* The cause, or what else, that a name stands for. */
 static bool find_place(struct parser *parser, const char *name, size_t length, size_t *place)
 {
 	char shown[TEXT_SAFE(WORD_SHOWN)];
 
 	text__safe(shown, sizeof(shown), name, length < WORD_SHOWN ? length : WORD_SHOWN);
 	*place = cause__find(name, length);
-	if (length == strlen("total") && !memcmp(name, "total", length))
-		return true;
+	for (size_t of = BUDGET_OF_TOTAL; of < BUDGET_OF_KINDS; of++) {
+		if (length == strlen(names[of]) && !memcmp(name, names[of], length)) {
+			*place = CAUSE_COUNT + of - 1;
+			return true;
+		}
+	}
 	if (*place == CAUSE_COUNT)
 		return refuse_unknown(parser, shown);
 	if (cause__info((enum cause) * place)->never_of_stall)
@@ -234,7 +259,7 @@ static bool parse_item(struct parser *parser, const char *item)
 {
 	size_t length = strcspn(item, "="), place;
 	char shown[TEXT_SAFE(WORD_SHOWN)];
-	struct budget budget = {0};
+	struct budget budget;
 
 	text__safe(shown, sizeof(shown), item, length < WORD_SHOWN ? length : WORD_SHOWN);
 	if (!length)
@@ -251,10 +276,11 @@ static bool parse_item(struct parser *parser, const char *item)
 		take_away(parser->budgets, place);
 		return true;
 	}
-	budget.total = place == CAUSE_COUNT;
-	budget.cause = budget.total ? CAUSE_UNKNOWN : (enum cause)place;
+	budget = of_place(place);
 	if (!set_limit(parser, &budget, item + length + 1))
 		return false;
+	if (budget__is_of_requests(&budget) && budget.kind != BUDGET_TIME)
+		return refuse(parser, "%s is a time, as %s=20ms", shown, shown);
 	enter(parser->budgets, &budget);
 	return true;
 }

@@ -46,6 +46,12 @@ bool inconclusive__parse(enum inconclusive *mode, const char *text)
 	return false;
 }
 
+bool outcome__is_worse(const struct outcome *outcome)
+{
+	return (outcome->change_count && outcome->changes[0].worse) ||
+	       (outcome->request_change_count && outcome->request_changes[0].worse);
+}
+
 /* ---- gates ---- */
 
 static void fill_gate(struct gate *gate, const struct cause_counts *counts, double seconds)
@@ -56,18 +62,50 @@ static void fill_gate(struct gate *gate, const struct cause_counts *counts, doub
 	gate->first = counts->first;
 }
 
+static const struct request_view *view_of(const struct gate *gate,
+					  const struct report_requests *row)
+{
+	return gate->budget.of == BUDGET_OF_MEDIAN ? &row->median : &row->p99;
+}
+
+static void measure_requests(struct gate *gate, const struct report *report,
+			     const struct counts *counts)
+{
+	for (size_t i = 0; i < report->requests_count; i++) {
+		const struct report_requests *row = &report->requests[i];
+
+		if (row->sampled && report__is_endpoint(report, i) &&
+		    (!gate->slowest ||
+		     view_of(gate, row)->total_ns > view_of(gate, gate->slowest)->total_ns))
+			gate->slowest = row;
+	}
+	if (!gate->slowest)
+		return;
+	gate->count = gate->slowest->count;
+	gate->total_ns = view_of(gate, gate->slowest)->total_ns;
+	gate->first = counts->by[request_view__most(view_of(gate, gate->slowest))].first;
+}
+
 static void judge_gates(struct outcome *outcome, const struct budgets *budgets,
 			const struct counts *counts)
 {
 	for (size_t i = 0; i < budgets->count; i++) {
 		const struct budget *budget = &budgets->v[i];
 		const struct cause_counts *own =
-			budget->total ? &counts->total : &counts->by[budget->cause];
+			budget->of ? &counts->total : &counts->by[budget->cause];
 		struct gate *gate = &outcome->gates[outcome->gate_count++];
+		bool over;
 
 		gate->budget = *budget;
-		fill_gate(gate, own, outcome->seconds);
-		if (budget__is_exceeded(budget, own->proven, own->proven_ns, outcome->seconds))
+		if (budget__is_of_requests(budget)) {
+			measure_requests(gate, outcome->report, counts);
+			over = gate->slowest && gate->total_ns > budget->ns;
+		} else {
+			fill_gate(gate, own, outcome->seconds);
+			over = budget__is_exceeded(budget, own->proven, own->proven_ns,
+						   outcome->seconds);
+		}
+		if (over)
 			gate->state = GATE_OVER;
 	}
 }
@@ -135,6 +173,10 @@ static void compare(struct outcome *outcome, const struct gate_options *options)
 	outcome->change_count =
 		baseline__compare(options->baseline, &now, baseline__judged(outcome),
 				  outcome->baseline_confidence, outcome->changes);
+	/* One that was saved before there were any has nothing to compare with. */
+	if (options->baseline->endpoint_count)
+		outcome->request_change_count = baseline__compare_requests(
+			options->baseline, &now, outcome->request_changes);
 }
 
 /* ---- the verdict ---- */
@@ -169,7 +211,7 @@ static bool is_over(const struct outcome *outcome)
 		if (outcome->gates[i].state == GATE_OVER)
 			return true;
 	}
-	return outcome->change_count && outcome->changes[0].worse;
+	return outcome__is_worse(outcome);
 }
 
 static enum verdict_kind verdict_of(const struct outcome *outcome)

@@ -68,8 +68,10 @@ static bool needs_fact(const struct gate *gate, const void *context)
 	uint32_t fact = *(const uint32_t *)context;
 
 	/* A stall that has another name counts in the total too. */
-	if (gate->budget.total)
+	if (gate->budget.of == BUDGET_OF_TOTAL)
 		return fact__row(fact)->finds_stalls;
+	if (gate->budget.of)
+		return false;
 	return cause__info(gate->budget.cause)->needs >> fact & 1;
 }
 
@@ -137,9 +139,9 @@ static const struct unsure_stalls *asked(const struct question *question)
 
 static bool concerns(const struct question *question, const struct budget *budget)
 {
-	if (!asked(question)->count)
+	if (!asked(question)->count || budget__is_of_requests(budget))
 		return false;
-	if (!budget->total)
+	if (!budget->of)
 		return unsure__could_be(question->unsure, question->found, budget->cause);
 	/* All causes count there: what matters is whether it was a stall at all. */
 	return question->unsure == UNSURE_END || question->unsure == UNSURE_WARMUP;
@@ -151,7 +153,7 @@ static bool could_exceed(const struct gate *gate, const struct question *questio
 	uint64_t count = gate->count, ns = gate->total_ns;
 	struct question each = *question;
 
-	for (int found = 0; found < CAUSE_COUNT && !gate->budget.total; found++) {
+	for (int found = 0; found < CAUSE_COUNT && !gate->budget.of; found++) {
 		each.found = (enum cause)found;
 		for (int unsure = 0; unsure < UNSURE_KINDS; unsure++) {
 			each.unsure = (enum unsure)unsure;
@@ -237,8 +239,31 @@ static void find_unsure(struct outcome *outcome, const struct counts *counts)
 	}
 }
 
+static bool has_no_requests(const struct gate *gate, const void *context)
+{
+	(void)context;
+	return budget__is_of_requests(&gate->budget) && !gate->slowest;
+}
+
+static void find_no_requests(struct outcome *outcome)
+{
+	for (size_t i = 0; i < outcome->gate_count; i++) {
+		if (!has_no_requests(&outcome->gates[i], NULL))
+			continue;
+		reason__add(
+			outcome, REASON_EXCHANGES,
+			xasprintf(
+				"no request with an answer was looked at, so %s cannot be judged: check for longer, or do not judge it, with --budget %s=none",
+				budget__name(&outcome->gates[i].budget),
+				budget__name(&outcome->gates[i].budget)),
+			has_no_requests, NULL);
+		return;
+	}
+}
+
 void reasons__find(struct outcome *outcome, const struct counts *counts)
 {
+	find_no_requests(outcome);
 	find_blindness(outcome);
 	find_losses(outcome);
 	find_unsure(outcome, counts);

@@ -25,9 +25,10 @@ enum gate_state {
 struct gate {
 	struct budget budget;
 	enum gate_state state;
-	uint64_t count;
-	uint64_t total_ns;
-	double share; /* of the window */
+	uint64_t count;    /* of stalls; of requests, those of the slowest endpoint */
+	uint64_t total_ns; /* of stalls; of requests, their median or 99th percentile */
+	double share;      /* of the window */
+	const struct report_requests *slowest; /* of requests, the row; of the report; NULL none */
 	/* The stall to show: the first over the budget that was seen whole, else the first; of
 	 * report->stalls; NULL none. */
 	const struct stall *first;
@@ -94,6 +95,25 @@ struct change {
 	bool better;
 };
 
+/* An endpoint's requests in one run. */
+struct endpoint_time {
+	enum request_role role;
+	char comm[NS_COMM_LEN];
+	uint32_t port;
+	uint64_t count;
+	uint64_t median_ns; /* without its wait for a CPU, which is the machine's */
+	enum cause most;    /* of it; of a run, not of a file */
+};
+
+#define ENDPOINTS_MOST       32
+#define REQUEST_CHANGES_MOST (2 * ENDPOINTS_MOST) /* no endpoint may be of both sides */
+
+/* How long an endpoint's requests take against the baseline's. */
+struct request_change {
+	struct endpoint_time then, now; /* count 0: it is not there */
+	bool worse, better;             /* neither: within the noise, or too few to tell */
+};
+
 /* Their numbers are exit statuses. */
 enum verdict_kind {
 	CHECK_WITHIN = 0,
@@ -117,7 +137,7 @@ struct outcome {
 	uint64_t min_exchanges;
 	size_t connections; /* of the target, with traffic */
 	size_t gate_count;
-	struct gate gates[CAUSE_COUNT + 1];
+	struct gate gates[BUDGETS];
 	/* Causes without a budget that came up, most time first. */
 	size_t other_count;
 	struct gate others[CAUSE_COUNT];
@@ -128,6 +148,8 @@ struct outcome {
 	double baseline_confidence; /* 0.99 */
 	size_t change_count;        /* causes of either side; worse ones first */
 	struct change changes[CAUSE_COUNT + 1];
+	size_t request_change_count; /* endpoints of both sides; worse ones first */
+	struct request_change request_changes[REQUEST_CHANGES_MOST];
 	const char *kept;  /* the folder of --keep, NULL none */
 	size_t kept_count; /* recordings in it, one of a stall each */
 	/* The reports that were written besides, in words for people: "JUnit", its path. */
@@ -137,6 +159,9 @@ struct outcome {
 		const char *path;
 	} files[OUTCOME_FILES];
 };
+
+/* A cause comes up more often than in the baseline, or an endpoint's requests take longer. */
+bool outcome__is_worse(const struct outcome *outcome);
 
 /* "within budget", "over budget", "netstall failed", "inconclusive", "program failed" */
 const char *verdict_kind__name(enum verdict_kind kind);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "user/base/text.h"
+#include "user/check/judge/baseline.h"
 #include "user/record/losses.h"
 #include "user/render/words/names.h"
 
@@ -13,8 +14,15 @@
 char *clause__measure(char *dst, size_t size, const struct gate *gate)
 {
 	const char *stalls = counted_text(gate->count, "stall");
+	char end[NAME_SIZE + TEXT_ADDRESS];
 
-	if (gate->budget.kind == BUDGET_TIME)
+	if (budget__is_of_requests(&gate->budget) && !gate->slowest)
+		snprintf(dst, size, "no request");
+	else if (budget__is_of_requests(&gate->budget))
+		snprintf(dst, size, "%s of %s, %s", duration_text(gate->total_ns),
+			 counted_text(gate->count, "request"),
+			 name__endpoint(end, sizeof(end), &gate->slowest->end));
+	else if (gate->budget.kind == BUDGET_TIME)
 		snprintf(dst, size, "%s in %s", duration_text(gate->total_ns), stalls);
 	else if (gate->budget.kind == BUDGET_SHARE)
 		snprintf(dst, size, "%s of the time in %s", percent_text(gate->share), stalls);
@@ -140,6 +148,14 @@ static void write_over(char *dst, size_t size, const struct outcome *outcome)
 			 cause__info(changes[0].cause)->id,
 			 outcome->change_count > 1 && changes[1].worse ? ", and so are other causes"
 								       : "");
+		return;
+	}
+	if (!worst && outcome->request_change_count && outcome->request_changes[0].worse) {
+		snprintf(dst, size, "requests of %s take longer than in the baseline%s",
+			 endpoint_time__name(&outcome->request_changes[0].now, text, sizeof(text)),
+			 outcome->request_change_count > 1 && outcome->request_changes[1].worse
+				 ? ", and so do others"
+				 : "");
 		return;
 	}
 	if (over > 1)

@@ -87,6 +87,11 @@ void check_github__annotate(FILE *out, const struct outcome *outcome)
 		if (outcome->changes[i].worse)
 			command(out, "error", NULL, "netstall: more often than in the baseline",
 				change__text(&outcome->changes[i], text, sizeof(text)));
+	for (size_t i = 0; i < outcome->request_change_count; i++)
+		if (outcome->request_changes[i].worse)
+			command(out, "error", NULL, "netstall: slower than in the baseline",
+				request_change__text(&outcome->request_changes[i], text,
+						     sizeof(text)));
 	if (outcome->verdict == CHECK_PROGRAM_FAILED)
 		command(out, "error", NULL, "netstall: the checked program failed",
 			clause__program(text, sizeof(text), outcome));

@@ -5,6 +5,7 @@
 #include "user/check/reports/reports.h"
 #include "user/record/losses.h"
 #include "user/render/json/json_values.h"
+#include "user/render/words/names.h"
 
 #define CHECK_SCHEMA "netstall.check/1"
 #define NAME_MOST    4096
@@ -44,11 +45,15 @@ static void set_measure(json_t *object, const struct gate *gate)
 static json_t *gate_of(const struct gate *gate)
 {
 	json_t *object = json_object();
+	char end[NAME_SIZE + TEXT_ADDRESS];
 
 	put(object, "name", json_string(budget__name(&gate->budget)));
 	put(object, "budget", budget_of(&gate->budget));
 	put(object, "state", json_string(gate_state__id(gate->state)));
 	set_measure(object, gate);
+	put(object, "endpoint",
+	    gate->slowest ? json_value__text(name__endpoint(end, sizeof(end), &gate->slowest->end))
+			  : json_null());
 	put(object, "why", json_value__text(gate->why));
 	return object;
 }
@@ -108,6 +113,23 @@ static json_t *change_of(const struct change *change)
 	return object;
 }
 
+static json_t *request_change_of(const struct request_change *change)
+{
+	const struct endpoint_time *one = change->now.count ? &change->now : &change->then;
+	json_t *object = json_object();
+
+	put(object, "role", json_string(one->role == REQUEST_MADE ? "makes" : "serves"));
+	put(object, "program", json_value__name(one->comm, sizeof(one->comm)));
+	put(object, "port", json_value__count(one->port));
+	put(object, "requests_then", json_value__count(change->then.count));
+	put(object, "median_ms_then", json_value__ms(change->then.median_ns));
+	put(object, "requests_now", json_value__count(change->now.count));
+	put(object, "median_ms_now", json_value__ms(change->now.median_ns));
+	put(object, "worse", json_boolean(change->worse));
+	put(object, "better", json_boolean(change->better));
+	return object;
+}
+
 static json_t *baseline_of(const struct outcome *outcome)
 {
 	json_t *object;
@@ -118,6 +140,8 @@ static json_t *baseline_of(const struct outcome *outcome)
 	put(object, "file", json_value__name(outcome->baseline, NAME_MOST));
 	put(object, "confidence", json_value__share(outcome->baseline_confidence));
 	put_each(object, "changes", i, outcome->change_count, change_of(&outcome->changes[i]));
+	put_each(object, "requests", i, outcome->request_change_count,
+		 request_change_of(&outcome->request_changes[i]));
 	return object;
 }
 

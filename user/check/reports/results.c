@@ -72,7 +72,7 @@ static void add_program(struct results *results, const struct outcome *outcome)
 		add(results, "program", RESULT_PASSED, NULL, xstrdup(text), NULL);
 }
 
-/* The lines of the causes that changed; NULL: none did. */
+/* The lines of the causes and endpoints that changed; NULL: none did. */
 static char *changes_of(const struct outcome *outcome)
 {
 	char *text = NULL, line[256];
@@ -82,12 +82,18 @@ static char *changes_of(const struct outcome *outcome)
 			builder__add(&text, "%s: %s\n",
 				     outcome->changes[i].worse ? "worse" : "better",
 				     change__text(&outcome->changes[i], line, sizeof(line)));
+	for (size_t i = 0; i < outcome->request_change_count; i++)
+		if (outcome->request_changes[i].worse || outcome->request_changes[i].better)
+			builder__add(&text, "%s: %s\n",
+				     outcome->request_changes[i].worse ? "slower" : "faster",
+				     request_change__text(&outcome->request_changes[i], line,
+							  sizeof(line)));
 	return text;
 }
 
 static void add_baseline(struct results *results, const struct outcome *outcome)
 {
-	size_t worse = 0;
+	size_t worse = 0, slower = 0;
 
 	if (!outcome->baseline)
 		return;
@@ -100,6 +106,8 @@ static void add_baseline(struct results *results, const struct outcome *outcome)
 	}
 	for (size_t i = 0; i < outcome->change_count; i++)
 		worse += outcome->changes[i].worse;
+	for (size_t i = 0; i < outcome->request_change_count; i++)
+		slower += outcome->request_changes[i].worse;
 	if (outcome->verdict == CHECK_UNABLE)
 		add(results, "baseline", RESULT_ERROR, "unable", xstrdup("nothing was compared"),
 		    NULL);
@@ -108,9 +116,14 @@ static void add_baseline(struct results *results, const struct outcome *outcome)
 		    xasprintf("%zu cause%s more often than in the baseline", worse,
 			      worse == 1 ? " comes up" : "s come up"),
 		    changes_of(outcome));
+	else if (slower)
+		add(results, "baseline", RESULT_FAILED, "worse-than-baseline",
+		    xasprintf("requests of %zu endpoint%s take longer than in the baseline", slower,
+			      slower == 1 ? "" : "s"),
+		    changes_of(outcome));
 	else
 		add(results, "baseline", RESULT_PASSED, NULL,
-		    xstrdup("no cause comes up more often than in the baseline"),
+		    xstrdup("no cause comes up more often than in the baseline, and no requests take longer"),
 		    changes_of(outcome));
 }
 

@@ -22,8 +22,10 @@ static void write_gate(FILE *out, const struct gate *gate)
 	char limit[48];
 
 	scalar(out, "budget", budget__limit(&gate->budget, limit, sizeof(limit)));
-	fprintf(out, "  stalls: %llu\n", (unsigned long long)gate->count);
-	fprintf(out, "  total_ms: %s\n", ms_text((int64_t)gate->total_ns));
+	fprintf(out, "  %s: %llu\n", budget__is_of_requests(&gate->budget) ? "requests" : "stalls",
+		(unsigned long long)gate->count);
+	fprintf(out, "  %s: %s\n", budget__is_of_requests(&gate->budget) ? "ms" : "total_ms",
+		ms_text((int64_t)gate->total_ns));
 }
 
 static void write_lines(FILE *out, const char *body)

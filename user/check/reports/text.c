@@ -166,6 +166,24 @@ static void add_changes(struct page *page, const struct outcome *outcome)
 			  safe_text(outcome->baseline, 64),
 			  change__text(change, text, sizeof(text)));
 	}
+	for (size_t i = 0; i < outcome->request_change_count; i++) {
+		const struct request_change *change = &outcome->request_changes[i];
+
+		/* Worse ones come first; of the others a few for both their numbers. */
+		if (!change->worse && i >= OTHERS)
+			break;
+		page__add(page, change->worse ? RANK_FAILED : RANK_OTHERS, 3 * INDENT,
+			  change->worse    ? COLOUR_CAUSE
+			  : change->better ? COLOUR_GOOD
+					   : COLOUR_DIM,
+			  "  %s in %s: %s",
+			  change->worse                               ? "FAIL  slower than"
+			  : change->better                            ? "ok  faster than"
+			  : !change->then.count || !change->now.count ? "-  not as"
+								      : "ok  no slower than",
+			  safe_text(outcome->baseline, 64),
+			  request_change__text(change, text, sizeof(text)));
+	}
 }
 
 static void add_reasons(struct page *page, const struct outcome *outcome)
@@ -220,19 +238,25 @@ static void add_advice(struct page *page, const struct report *report, enum caus
 	verdict__clear(&verdict);
 }
 
-/* What came up more often than in the baseline, without being over a budget. */
+static const struct gate *gate_of_cause(const struct outcome *outcome, enum cause cause)
+{
+	for (size_t k = 0; k < outcome->other_count; k++)
+		if (outcome->others[k].budget.cause == cause)
+			return &outcome->others[k];
+	for (size_t k = 0; k < outcome->gate_count; k++)
+		if (!outcome->gates[k].budget.of && outcome->gates[k].budget.cause == cause)
+			return &outcome->gates[k];
+	return NULL;
+}
+
+/* What came up more often than in the baseline, without being over a budget; or what most of the
+ * time is of requests that take longer. Worse ones come first. */
 static const struct gate *worse_than_before(const struct outcome *outcome)
 {
-	for (size_t i = 0; i < outcome->change_count; i++) {
-		if (!outcome->changes[i].worse)
-			continue;
-		for (size_t k = 0; k < outcome->other_count; k++)
-			if (outcome->others[k].budget.cause == outcome->changes[i].cause)
-				return &outcome->others[k];
-		for (size_t k = 0; k < outcome->gate_count; k++)
-			if (outcome->gates[k].budget.cause == outcome->changes[i].cause)
-				return &outcome->gates[k];
-	}
+	if (outcome->change_count && outcome->changes[0].worse)
+		return gate_of_cause(outcome, outcome->changes[0].cause);
+	if (outcome->request_change_count && outcome->request_changes[0].worse)
+		return gate_of_cause(outcome, outcome->request_changes[0].now.most);
 	return NULL;
 }
 

@@ -145,19 +145,6 @@ static char *made_of(char *dst, size_t size, const struct request_view *view)
 	return dst;
 }
 
-/* "orders -> 10.0.0.2:5432", "nginx :443" */
-static char *name_endpoint(char *dst, size_t size, const struct request_end *end)
-{
-	const char *comm = safe_text(end->comm, NS_COMM_LEN);
-
-	if (end->family)
-		snprintf(dst, size, "%s -> %s", comm,
-			 address_text(end->family, end->addr, end->port));
-	else
-		snprintf(dst, size, "%s :%u", comm, end->port);
-	return dst;
-}
-
 /* Of which of them a row is; the first one of all. */
 static const char *name_row(char *dst, size_t size, const struct report *report,
 			    const struct report_requests *requests, bool is_first)
@@ -170,7 +157,7 @@ static const char *name_row(char *dst, size_t size, const struct report *report,
 	else if (is_first || !requests->end.port)
 		snprintf(dst, size, "all connections");
 	else
-		name_endpoint(dst, size, &requests->end);
+		name__endpoint(dst, size, &requests->end);
 	return dst;
 }
 

@@ -85,6 +85,18 @@ char *name__addresses(char *dst, size_t size, const struct ns_conn *conn)
 	return dst;
 }
 
+char *name__endpoint(char *dst, size_t size, const struct request_end *end)
+{
+	const char *comm = safe_text(end->comm, NS_COMM_LEN);
+
+	if (end->family)
+		snprintf(dst, size, "%s -> %s", comm,
+			 address_text(end->family, end->addr, end->port));
+	else
+		snprintf(dst, size, "%s :%u", comm, end->port);
+	return dst;
+}
+
 char *name__syscall(char *dst, size_t size, const struct report *report, const struct ns_wait *wait)
 {
 	const char *arch = report->session.arch;

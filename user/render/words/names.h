@@ -33,6 +33,9 @@ char *name__far_end(char *dst, size_t size, const struct report *report, uint32_
 /* "127.0.0.1:37640 -> 127.0.0.1:7000": ours first, whoever opened it. */
 char *name__addresses(char *dst, size_t size, const struct ns_conn *conn);
 
+/* Who asks or serves, and where: "orders -> 10.0.0.2:5432", "nginx :443" */
+char *name__endpoint(char *dst, size_t size, const struct request_end *end);
+
 /* What a thread waits in: "read fd 8", "futex"; "a call not known". */
 char *name__syscall(char *dst, size_t size, const struct report *report,
 		    const struct ns_wait *wait);

@@ -238,6 +238,11 @@ static bool sees_stalls(const struct report *report)
 	return true;
 }
 
+const char *request_role__id(enum request_role role)
+{
+	return role == REQUEST_MADE ? "makes" : "serves";
+}
+
 enum cause request_view__most(const struct request_view *view)
 {
 	const struct slice *most = NULL;

@@ -588,6 +588,8 @@ const struct report_cause *report__leading(const struct report *report);
  */
 const struct stall *report__example(const struct report *report, enum cause cause, uint32_t conn);
 /* Nothing that could hide a stall was lost or is not visible. */
+/* "makes", "serves": in JSON */
+const char *request_role__id(enum request_role role);
 /* What most of its time is; unknown: of nothing. */
 enum cause request_view__most(const struct request_view *view);
 /* Of requests[row]: those of one endpoint; where a role has but one, all together are its. */

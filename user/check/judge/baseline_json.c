@@ -76,9 +76,6 @@ static bool read_causes(json_t *causes, struct baseline *baseline, const struct 
 	return true;
 }
 
-static const char *const roles[REQUEST_ROLES] = {
-	[REQUEST_MADE] = "makes", [REQUEST_SERVED] = "serves"};
-
 static bool read_endpoint(json_t *object, struct endpoint_time *time, const struct refusal *refusal)
 {
 	const char *role = json_string_value(json_object_get(object, "role"));
@@ -86,7 +83,8 @@ static bool read_endpoint(json_t *object, struct endpoint_time *time, const stru
 	uint64_t port;
 	int which = 0;
 
-	while (which < REQUEST_ROLES && (!role || strcmp(role, roles[which])))
+	while (which < REQUEST_ROLES &&
+	       (!role || strcmp(role, request_role__id((enum request_role)which))))
 		which++;
 	if (which == REQUEST_ROLES)
 		return refuse(
@@ -200,7 +198,7 @@ static json_t *endpoint_of(const struct endpoint_time *time)
 {
 	json_t *object = json_object();
 
-	put(object, "role", json_string(roles[time->role]));
+	put(object, "role", json_string(request_role__id(time->role)));
 	put(object, "program", json_value__name(time->comm, sizeof(time->comm)));
 	put(object, "port", json_value__count(time->port));
 	put(object, "count", json_value__count(time->count));

@@ -94,18 +94,16 @@ static void judge_gates(struct outcome *outcome, const struct budgets *budgets,
 		const struct cause_counts *own =
 			budget->of ? &counts->total : &counts->by[budget->cause];
 		struct gate *gate = &outcome->gates[outcome->gate_count++];
-		bool over;
+		uint64_t proven_ns = own->proven_ns;
 
 		gate->budget = *budget;
 		if (budget__is_of_requests(budget)) {
 			measure_requests(gate, outcome->report, counts);
-			over = gate->slowest && gate->total_ns > budget->ns;
+			proven_ns = gate->total_ns;
 		} else {
 			fill_gate(gate, own, outcome->seconds);
-			over = budget__is_exceeded(budget, own->proven, own->proven_ns,
-						   outcome->seconds);
 		}
-		if (over)
+		if (budget__is_exceeded(budget, own->proven, proven_ns, outcome->seconds))
 			gate->state = GATE_OVER;
 	}
 }

@@ -118,7 +118,7 @@ static json_t *request_change_of(const struct request_change *change)
 	const struct endpoint_time *one = change->now.count ? &change->now : &change->then;
 	json_t *object = json_object();
 
-	put(object, "role", json_string(one->role == REQUEST_MADE ? "makes" : "serves"));
+	put(object, "role", json_string(request_role__id(one->role)));
 	put(object, "program", json_value__name(one->comm, sizeof(one->comm)));
 	put(object, "port", json_value__count(one->port));
 	put(object, "requests_then", json_value__count(change->then.count));

@@ -45,7 +45,7 @@ static json_t *new_requests(enum request_role role, const struct request_end *en
 {
 	json_t *object = json_object();
 
-	put(object, "role", json_string(role == REQUEST_MADE ? "makes" : "serves"));
+	put(object, "role", json_string(request_role__id(role)));
 	put(object, "endpoint", end_of(end));
 	put(object, "connection", json_value__number_or_null(conn, 0));
 	return object;

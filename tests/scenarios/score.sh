@@ -360,16 +360,17 @@ keep_faults() {
 }
 
 compare() {
-    local file faults
+    local file faults played=$WORK/bars
     file=$(record_file)
     [ -s "$file" ] || { echo "skip $LABEL/matrix: there is no $file; score.sh --record makes it" && return; }
     awk -v quick="${QUICK:-0}" -f $here/bars.awk "$file" "$WORK/figures" >"$WORK/bars"
     if [ -n "$AGAIN" ]; then
         awk -F'[ :]' 'FNR == NR { fault[$1] = 1; next } $2 in fault' "$AGAIN/causes" "$WORK/bars" >"$WORK/of-faults" && mv "$WORK/of-faults" "$WORK/bars"
+        played=$WORK/pairs # of a cause that no scene is of and that is named no more there is no line
     fi
     sed "s|^|# $LABEL: |" "$WORK/bars"
     faults=$(sed -n 's/^fault //p' "$WORK/bars")
-    if [ -z "$faults" ] && [ -s "$WORK/bars" ]; then
+    if [ -z "$faults" ] && [ -s "$played" ]; then
         echo "ok $LABEL/matrix: ${AGAIN:+$(paste -sd' ' "$AGAIN/causes"), of }$(grep -vc '^#' "$file") causes as in the record"
     else
         echo "not ok $LABEL/matrix: $(sed ':a; N; $!ba; s/\n/; /g' <<<"$faults")"

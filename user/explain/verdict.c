@@ -425,7 +425,8 @@ static char *evidence(const struct report *report, const struct report_cause *ca
 			     duration_text(report->blind_ns),
 			     duration_text(report->end_ts - report->start_ts));
 	else if (!report->complete)
-		builder__add(&text, "Records are missing: ");
+		builder__add(&text, losses__hiding(report->lost) ? "Records are missing: "
+								 : "Not everything was in sight: ");
 	if (whole < count && count > 1)
 		builder__add(&text, "%s of %s", count_text(whole), count_text(count));
 	else

@@ -243,6 +243,15 @@ const char *request_role__id(enum request_role role)
 	return role == REQUEST_MADE ? "makes" : "serves";
 }
 
+uint64_t request_view__part(const struct request_view *view, enum cause cause)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < view->slice_count; i++)
+		ns += view->slices[i].cause == cause ? view->slices[i].ns : 0;
+	return ns;
+}
+
 enum cause request_view__most(const struct request_view *view)
 {
 	const struct slice *most = NULL;

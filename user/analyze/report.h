@@ -587,13 +587,15 @@ const struct report_cause *report__leading(const struct report *report);
  * one: a typical one, of their median. NULL: none has its steps.
  */
 const struct stall *report__example(const struct report *report, enum cause cause, uint32_t conn);
-/* Nothing that could hide a stall was lost or is not visible. */
 /* "makes", "serves": in JSON */
 const char *request_role__id(enum request_role role);
+/* So much of its time is of that cause. */
+uint64_t request_view__part(const struct request_view *view, enum cause cause);
 /* What most of its time is; unknown: of nothing. */
 enum cause request_view__most(const struct request_view *view);
 /* Of requests[row]: those of one endpoint; where a role has but one, all together are its. */
 bool report__is_endpoint(const struct report *report, size_t row);
+/* Nothing that could hide a stall was lost or is not visible. */
 bool report__is_complete(const struct report *report);
 /* All facts were in sight, and what was lost is of a hundredth of the window at most. */
 bool report__is_nearly_complete(const struct report *report);

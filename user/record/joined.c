@@ -572,8 +572,8 @@ static bool take(struct joined *joined, unsigned which)
 	return true;
 }
 
-/* What is told ahead comes where it stands: by its own time all of the other host's would go before
- * what follows it. */
+/* The time of what is told ahead does not count: all of the other host's would go before the rest.
+ */
 static void advance(struct joined *joined, unsigned which)
 {
 	struct host *host = &joined->hosts[which];

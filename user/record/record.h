@@ -77,8 +77,7 @@ const char *record__damage(const union record *record);
 size_t record__size(uint32_t type);
 bool record__is_event(uint32_t type);
 
-/* By user space, before it has read what happened meanwhile: its time says nothing of what follows.
- */
+/* By user space, before it has read what happened meanwhile: what follows may be older. */
 bool record__is_told_ahead(uint32_t type);
 
 /*

@@ -279,10 +279,8 @@ char *endpoint_time__name(const struct endpoint_time *time, char *out, size_t si
 char *request_change__text(const struct request_change *change, char *out, size_t size)
 {
 	const struct endpoint_time *now = &change->now, *then = &change->then;
-
-	char name[64];
-
 	const struct endpoint_time *one = now->count ? now : then;
+	char name[64];
 
 	endpoint_time__name(one, name, sizeof(name));
 	if (!now->count || !then->count)
@@ -361,13 +359,9 @@ static void count_gates(struct baseline *baseline, const struct gate *gates, siz
 
 static uint64_t without_its_cpu(const struct request_view *view)
 {
-	uint64_t ns = view->total_ns;
+	uint64_t ready = request_view__part(view, CAUSE_RUNQUEUE);
 
-	for (size_t i = 0; i < view->slice_count; i++) {
-		if (view->slices[i].cause == CAUSE_RUNQUEUE && view->slices[i].ns <= ns)
-			ns -= view->slices[i].ns;
-	}
-	return ns;
+	return ready < view->total_ns ? view->total_ns - ready : 0;
 }
 
 static void note_endpoint(struct baseline *baseline, const struct report_requests *row)
@@ -415,9 +409,9 @@ void baseline__count(struct baseline *baseline, const struct outcome *outcome)
 
 	memset(baseline, 0, sizeof(*baseline));
 	baseline->exchanges = outcome->exchanges;
-	if (!outcome->report)
+	if (!report)
 		return;
-	baseline->threshold_ns = report__threshold(outcome->report);
+	baseline->threshold_ns = report__threshold(report);
 	count_gates(baseline, outcome->gates, outcome->gate_count);
 	count_gates(baseline, outcome->others, outcome->other_count);
 	for (size_t i = 0; i < report->requests_count; i++) {

@@ -19,15 +19,6 @@
 #define BAR         20 /* columns of the whole time */
 #define PARTS_SHORT 3
 
-static uint64_t part_of(const struct request_view *view, enum cause cause)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < view->slice_count; i++)
-		ns += view->slices[i].cause == cause ? view->slices[i].ns : 0;
-	return ns;
-}
-
 static double share_of(const struct request_view *view, uint64_t ns)
 {
 	return view->total_ns ? (double)ns / (double)view->total_ns : 0;
@@ -37,7 +28,8 @@ static double share_of(const struct request_view *view, uint64_t ns)
 static void add_row(struct grid *grid, const struct report_requests *requests, enum cause cause)
 {
 	const struct request_view *median = &requests->median, *p99 = &requests->p99;
-	uint64_t of_median = part_of(median, cause), of_p99 = part_of(p99, cause);
+	uint64_t of_median = request_view__part(median, cause),
+		 of_p99 = request_view__part(p99, cause);
 	size_t length = (size_t)(share_of(median, of_median) * BAR + 0.5);
 	char bar[BAR + 1] = "";
 
@@ -133,14 +125,15 @@ static char *made_of(char *dst, size_t size, const struct request_view *view)
 			enum cause cause = view->slices[i].cause;
 
 			if (!listed[cause] &&
-			    (most == CAUSE_COUNT || part_of(view, cause) > part_of(view, most)))
+			    (most == CAUSE_COUNT ||
+			     request_view__part(view, cause) > request_view__part(view, most)))
 				most = cause;
 		}
 		if (most == CAUSE_COUNT)
 			break;
 		listed[most] = true;
 		text__add(dst, size, ", ", "%s %s", cause__info(most)->id,
-			  percent_text(share_of(view, part_of(view, most))));
+			  percent_text(share_of(view, request_view__part(view, most))));
 	}
 	return dst;
 }

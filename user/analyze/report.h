@@ -379,6 +379,16 @@ struct past_end {
 
 #define REQUEST_CONNS 32 /* connections listed, most exchanges first */
 
+/* Who answers requests, as far as it is on this host, and how often they come. */
+struct request_service {
+	uint32_t threads; /* that serve one at a time; 0: one of them several, or not seen */
+	uint64_t each_ns; /* from when one of these has read it to its last write, at the mean */
+	uint32_t callers; /* connections */
+	/* On each of these, from an answer to the next request, at the median; UINT64_MAX: there is
+	 * none. */
+	uint64_t pause_ns;
+};
+
 /*
  * The requests that a target made, or served, by their sample: all, or those of an endpoint, so
  * that two services do not share a median, or of a connection.
@@ -397,6 +407,7 @@ struct report_requests {
 	 * threads made, or served, those that were taken apart. */
 	double busy;
 	uint32_t threads;
+	struct request_service service; /* of one endpoint alone */
 	struct request_view median;
 	struct request_view p99;
 	/* From the shortest to the longest, also those without a request; not of a connection. */

@@ -315,7 +315,7 @@ static void add_saving(const struct context *context, struct verdict *verdict, c
 {
 	struct saving saving = context__saving(context);
 
-	if (verdict->saves_ns || !saving.ns)
+	if (verdict->saves_of_ns || (!saving.ns && !saving.service))
 		return;
 	verdict->saves_ns = saving.ns;
 	verdict->saves_of_ns = saving.of_ns;

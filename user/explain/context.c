@@ -8,6 +8,7 @@
 #include "user/analyze/stall.h"
 #include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/uring_wait.h"
+#include "user/base/array.h"
 #include "user/base/text.h"
 #include "user/explain/call_site.h"
 #include "user/record/syscalls.h"
@@ -422,27 +423,35 @@ static const struct report_requests *find_requests(const struct context *context
 	return NULL;
 }
 
+/* Those of the other end that its connection goes to; where there is but one, or none is known, all
+ * together. */
+static const struct report_requests *endpoint_of(const struct context *context)
+{
+	const struct report *report = context->report;
+	const struct report_requests *own = find_requests(context, context->tally->conn);
+	const struct report_requests *found = find_requests(context, 0);
+
+	for (size_t i = 0; own && i < report->requests_count; i++) {
+		const struct report_requests *row = &report->requests[i];
+
+		if (!row->conn && row->role == own->role &&
+		    !memcmp(&row->end, &own->end, sizeof(row->end)))
+			found = row;
+	}
+	return found;
+}
+
 /*
  * The requests that the stalls are in: of the connection, or if they are on several of its
  * endpoint. NULL: they were not followed, or it asks for several things at a time.
  */
 static const struct report_requests *requests_of(const struct context *context)
 {
-	const struct report *report = context->report;
-	const struct report_cause *cause = report__cause(report, context->tally->cause);
-	const struct report_requests *own = find_requests(context, context->tally->conn);
-	const struct report_requests *found = own;
+	const struct report_cause *cause = report__cause(context->report, context->tally->cause);
+	const struct report_requests *found =
+		cause && cause->conns > 1 ? endpoint_of(context)
+					  : find_requests(context, context->tally->conn);
 
-	if (cause && cause->conns > 1) {
-		found = find_requests(context, 0);
-		for (size_t i = 0; own && i < report->requests_count; i++) {
-			const struct report_requests *row = &report->requests[i];
-
-			if (!row->conn && row->role == own->role &&
-			    !memcmp(&row->end, &own->end, sizeof(row->end)))
-				found = row;
-		}
-	}
 	return found && !found->several ? found : NULL;
 }
 
@@ -550,9 +559,29 @@ uint64_t context__queue_ns(const struct context *context)
 	return of_median(requests_of(context), CAUSE_ACCEPT_QUEUE);
 }
 
+/*
+ * Whose bytes are held, the thread that wrote them is free for others meanwhile; what is no longer
+ * held comes back the sooner with the next request. Those who ask it for one thing at a time wait
+ * for it in turn then: a request with the pause behind it takes as long at least as the service of
+ * all of them (asymptotic bounds of a closed queueing network; Denning and Buzen, ACM Computing
+ * Surveys 10.3, 1978). By how much it can be shorter; UINT64_MAX: that is not known.
+ */
+static uint64_t left_of_service(const struct context *context,
+				const struct request_service *service, uint64_t request_ns)
+{
+	uint64_t all;
+
+	if (cause__info(context->tally->cause)->group != CAUSE_GROUP_WRITES ||
+	    service->callers <= service->threads || !service->threads ||
+	    service->pause_ns == UINT64_MAX)
+		return UINT64_MAX;
+	all = service->callers * service->each_ns / service->threads;
+	return all < request_ns + service->pause_ns ? request_ns + service->pause_ns - all : 0;
+}
+
 struct saving context__saving(const struct context *context)
 {
-	const struct report_requests *requests = requests_of(context);
+	const struct report_requests *requests = requests_of(context), *row;
 	struct saving saving = {.ns = held_each(context), .of_ns = context__each(context)};
 	uint64_t part;
 
@@ -569,6 +598,12 @@ struct saving context__saving(const struct context *context)
 					    &saving.threads);
 	if (context->part && saving.ns > part)
 		saving.ns = part;
+	row = saving.is_of_request ? endpoint_of(context) : NULL;
+	if (row) {
+		part = left_of_service(context, &row->service, saving.of_ns);
+		saving.service = saving.ns > part ? &row->service : NULL;
+		saving.ns = min_u64(saving.ns, part);
+	}
 	/* The others of its stalls were answered, late. */
 	if (tally__is_unanswered(context->tally))
 		saving.ns = saving.of_ns = tally__server(context->tally)->unanswered_ns /

@@ -55,7 +55,9 @@ struct saving {
 	uint64_t ns;
 	uint64_t of_ns;
 	bool is_of_request; /* the median one; else of the stall */
-	uint32_t threads;   /* that wait alike, all of which it takes; 0 and 1: that is not said */
+	/* That has no time to answer sooner still; NULL: it has. */
+	const struct request_service *service;
+	uint32_t threads; /* that wait alike, all of which it takes; 0 and 1: that is not said */
 };
 
 struct saving context__saving(const struct context *context);

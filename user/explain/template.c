@@ -474,6 +474,20 @@ static bool is_pinned(const struct stall *stall)
 	return stall->ran.head.type && stall->ran.allowed && stall->ran.allowed < stall->ran.cpus;
 }
 
+/* The program that answers the requests. */
+static char *name_server(char *dst, size_t size, const struct context *context)
+{
+	const struct report_conn *conn = context->conn;
+	const struct report_conn *serves =
+		conn && conn->id.opener != NS_OPENER_PEER ? context->peer : conn;
+	char safe[TEXT_SAFE(NS_COMM_LEN)];
+	const char *comm = serves ? report__end_comm(context->report, serves) : NULL;
+
+	if (!comm)
+		return written(dst, size, "the other end");
+	return written(dst, size, "%s", text__safe(safe, sizeof(safe), comm, NS_COMM_LEN));
+}
+
 static bool is_background(const struct stall *stall)
 {
 	enum { BATCH = 3, IDLE = 5 }; /* SCHED_* */

@@ -503,6 +503,8 @@ static void learn_exchange(struct model *model, const struct ns_exchange *exchan
 		process->has_requests = true;
 		owners__add_process(model->owners, process);
 	}
+	if (thread && exchange->side == NS_EXCHANGE_SERVED)
+		thread->serves = true;
 	if (thread && exchange->side == NS_EXCHANGE_ASKED) {
 		thread->asks = true;
 		if (exchange->ended != NS_EXCHANGE_ANSWERED && exchange->head.ts > thread->asked_ts)

@@ -44,6 +44,7 @@ struct model_thread {
 	struct events waits;
 	struct events sums;  /* as it woke others; and its throttles, NS_THROTTLE, NS_RAN */
 	bool asks;           /* it has made a request */
+	bool serves;         /* it has served one */
 	bool asks_datagrams; /* likewise by datagrams */
 	uint64_t asked_ts;   /* when the last one was over that is */
 	uint64_t ended;      /* which of all ends of threads was its own; 0: it lives */

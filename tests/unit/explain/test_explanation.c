@@ -328,6 +328,57 @@ static void test_saving_of_a_request(void **state)
 	free_words(&words);
 }
 
+/* What waits for one thread is not served sooner than that has time for it. */
+static void test_saving_that_the_server_leaves(void **state)
+{
+	static const struct {
+		uint32_t threads, callers;
+		unsigned pause_ms;
+		const char *advice;
+	} rows[] = {
+		{1, 3, 0,
+		 "saves 4.00 ms each time, and one segment fewer. Requests of 60.0 ms would take "
+		 "56.0 ms. No more than that: server takes 18.7 ms for each, one after the other, "
+		 "and 3 connections then wait for it in turn."},
+		{1, 4, 0,
+		 "saves nothing, and one segment fewer. No more than that: server takes 18.7 ms"},
+		{1, 3, 30, "saves 34.0 ms each time"},
+		{1, 3, 40, NULL},
+		{1, 1, 0, NULL},
+		{2, 4, 0,
+		 "saves 22.7 ms each time, and one segment fewer. Requests of 60.0 ms would take "
+		 "37.3 ms. No more than that: server takes 18.7 ms for each, one after the other "
+		 "in each of 2 threads, and 4 connections"},
+		{3, 3, 0, NULL},
+		{0, 9, 0, NULL},
+	};
+	/* Of all, and of the connection. */
+	struct report_requests requests[2] = {{.count = 30}, {.conn = 1, .count = 10}};
+	struct fixture *f = *state;
+	struct stall stall = waiting_stall(CAUSE_NAGLE_DELACK);
+	struct words words;
+
+	requests[1].median.total_ns = 60 * MS;
+	requests[1].median.slice_count = 1;
+	requests[1].median.slices[0] = (struct slice){CAUSE_NAGLE_DELACK, 41 * MS};
+	f->report.requests = requests;
+	f->report.requests_count = 2;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		requests[0].service = (struct request_service){.threads = rows[i].threads,
+							       .callers = rows[i].callers,
+							       .each_ns = 18666667,
+							       .pause_ns = rows[i].pause_ms * MS};
+		words = write_words(f, &stall, 80);
+		assert_says(words.verdict.advice[0],
+			    rows[i].advice ? rows[i].advice
+					   : "saves 41.0 ms each time, and one segment fewer. "
+					     "Requests of 60.0 ms would take 19.0 ms.");
+		if (!rows[i].advice)
+			assert_silent_on(words.verdict.advice[0], "No more than that");
+		free_words(&words);
+	}
+}
+
 /* What took most was not seen: nothing smaller stands for it. */
 static void test_largest_part_unknown(void **state)
 {
@@ -627,6 +678,7 @@ int main(void)
 		TEST(test_largest_part),
 		TEST(test_who_is_busy),
 		TEST(test_saving_of_a_request),
+		TEST(test_saving_that_the_server_leaves),
 		TEST(test_largest_part_unknown),
 		TEST(test_lock),
 		TEST(test_another_process),

@@ -17,6 +17,9 @@ struct request {
 	uint64_t since_ts; /* walked_request.since_ts */
 	uint32_t conn;
 	uint32_t tid;
+	uint32_t server_tid; /* walked_request.server_tid, and so on */
+	uint64_t taken_up_ts;
+	uint64_t answered_ts;
 	uint32_t end; /* number of its endpoint, 0 none */
 	uint32_t weight;
 	bool is_answered;
@@ -167,6 +170,9 @@ void requests__take(struct requests *requests, const struct walked_request *walk
 		.since_ts = walked->since_ts,
 		.conn = walked->conn,
 		.tid = walked->tid,
+		.server_tid = walked->server_tid,
+		.taken_up_ts = walked->taken_up_ts,
+		.answered_ts = walked->answered_ts,
 		.end = number_end(requests, walked->conn, walked->role),
 		.weight = walked->weight,
 		.is_answered = walked->is_answered,
@@ -632,6 +638,91 @@ static uint32_t count_threads(const struct request *list, size_t count)
 	return found;
 }
 
+static int by_server(const void *a, const void *b)
+{
+	const struct request *x = a, *y = b;
+	int by = compare_u64(x->server_tid, y->server_tid);
+
+	return by ? by : compare_u64(x->taken_up_ts, y->taken_up_ts);
+}
+
+static int by_conn_and_begin(const void *a, const void *b)
+{
+	const struct request *x = a, *y = b;
+	int by = compare_u64(conn_of(x), conn_of(y));
+
+	return by ? by : compare_u64(x->begin_ts, y->begin_ts);
+}
+
+static int by_length(const void *a, const void *b)
+{
+	return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+#define BESIDE_MOST 0.05 /* of their time: it is told a little late when one begins or ends */
+#define UNSEEN_MOST 0.05 /* of them: the last ones are at both ends of a window */
+
+/* Unless one thread serves some beside each other, or it is not seen who does. Sorts the list. */
+static void find_servers(struct request *list, size_t count, struct request_service *service)
+{
+	double ns = 0, all = 0, beside = 0;
+	uint64_t weight = 0, until = 0;
+	uint32_t threads = 0;
+	size_t unseen = 0;
+
+	sort_array(list, count, sizeof(*list), by_server);
+	while (unseen < count && !list[unseen].server_tid)
+		unseen++;
+	for (size_t i = unseen; i < count; i++) {
+		uint64_t took = list[i].answered_ts - list[i].taken_up_ts;
+
+		if (i == unseen || list[i - 1].server_tid != list[i].server_tid) {
+			threads++;
+			until = 0;
+		}
+		if (list[i].taken_up_ts < until)
+			beside += (double)min_u64(until - list[i].taken_up_ts, took);
+		if (until < list[i].answered_ts)
+			until = list[i].answered_ts;
+		all += (double)took;
+		ns += (double)took * list[i].weight;
+		weight += list[i].weight;
+	}
+	if (beside > BESIDE_MOST * all || (double)unseen > UNSEEN_MOST * (double)count)
+		return;
+	service->threads = threads;
+	service->each_ns = (uint64_t)(ns / (double)weight);
+}
+
+/* Sorts the list. */
+static void find_callers(struct request *list, size_t count, struct request_service *service)
+{
+	uint64_t *pauses = xcalloc(count, sizeof(*pauses));
+	size_t found = 0;
+
+	sort_array(list, count, sizeof(*list), by_conn_and_begin);
+	for (size_t i = 0; i < count; i++) {
+		if (!i || list[i - 1].conn != list[i].conn)
+			service->callers++;
+		else if (list[i].begin_ts > list[i - 1].end_ts)
+			pauses[found++] = list[i].begin_ts - list[i - 1].end_ts;
+		else
+			pauses[found++] = 0;
+	}
+	sort_array(pauses, found, sizeof(*pauses), by_length);
+	service->pause_ns = found ? pauses[found / 2] : UINT64_MAX;
+	free(pauses);
+}
+
+static void measure_service(const struct request *list, size_t count, struct report_requests *view)
+{
+	struct request *sorted = xmemdup(list, count * sizeof(*list));
+
+	find_servers(sorted, count, &view->service);
+	find_callers(sorted, count, &view->service);
+	free(sorted);
+}
+
 /* How the connection is used, where there is one request at a time. */
 static void measure_use(const struct sample *sample, const struct group *group,
 			const struct report *report, struct report_requests *view)
@@ -706,10 +797,13 @@ static size_t write_ends(const struct requests *requests, const struct report *r
 	if (only) {
 		all->end = requests->ends[only->key];
 		all->connections = only->connections;
+		measure_service(sample->list, sample->count, all);
 	}
 	for (size_t i = 0; count > 1 && i < count; i++) {
-		if (groups[i].key && !only)
-			write_group(requests, sample, &groups[i], &all[++written]);
+		if (!groups[i].key || only)
+			continue;
+		write_group(requests, sample, &groups[i], &all[++written]);
+		measure_service(&sample->list[groups[i].first], groups[i].sampled, &all[written]);
 	}
 	free(groups);
 	return written;

@@ -5,6 +5,7 @@
 
 #include "user/analyze/path.h"
 #include "user/analyze/waits/request.h"
+#include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/wait_kind.h"
 
 /*
@@ -133,10 +134,39 @@ static enum background of_thread(const struct model *model, const struct ns_wait
 	return BACKGROUND_MAYBE;
 }
 
+static bool has_requests(const struct model_thread *thread)
+{
+	return thread && (thread->asks || thread->serves);
+}
+
+/*
+ * Two connected sockets on this host look alike: each end writes to the other one and waits for it.
+ * Who makes or serves requests besides asks for the sake of these; for a thread that has none, what
+ * such a one sends is the next one of its own.
+ */
+static enum background of_asked_by_datagram(const struct model *model, const struct ns_wait *wait)
+{
+	const struct model_process *waker = model__process(model, wait->waker_tgid);
+
+	if (!socket_wait__awaits_datagram(wait) || wait_view__of(model, wait).waker != WAKER_TASK ||
+	    has_requests(model__thread(model, wait->head.tid)))
+		return BACKGROUND_NOT;
+	if (has_requests(model__thread(model, wait->waker_tid)))
+		return BACKGROUND_IS;
+	/* The first one is over behind the datagram that was sent for it. */
+	return waker && !waker->has_requests && roles_of(model, waker->pid).has_connections
+		       ? BACKGROUND_MAYBE
+		       : BACKGROUND_NOT;
+}
+
 enum background background__find(const struct model *model, const struct ns_wait *wait,
 				 const struct request_place *place, enum cause cause,
 				 const struct path *path)
 {
+	enum background asked = of_asked_by_datagram(model, wait);
+
+	if (asked != BACKGROUND_NOT)
+		return asked;
 	/* What TCP and the other end do is of interest all the same, but not to whom they reach
 	 * through other threads alone. */
 	if (cause__rank(cause) == CAUSE_RANK_NETWORK &&

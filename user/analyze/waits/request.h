@@ -113,6 +113,9 @@ struct walked_request {
 	bool is_given_up;  /* its thread waited for an answer, and closed the connection */
 	bool is_open;      /* it has no answer at the window's end, and is to have one */
 	uint64_t since_ts; /* likewise, where it began before the window: by then; 0: it did not */
+	uint32_t server_tid; /* who answered it, and from when to when: 0 not seen */
+	uint64_t taken_up_ts;
+	uint64_t answered_ts;
 	struct request_view view;
 };
 

@@ -1083,6 +1083,9 @@ static void view_request(struct wait_queue *queue, const struct ns_exchange *exc
 			       request__is_waited_for(queue->model, exchange),
 		.is_open = open_request__is(queue->model, exchange),
 		.since_ts = exchange->since_ts,
+		.server_tid = served ? served->head.tid : 0,
+		.taken_up_ts = served ? served->begin_ts : 0,
+		.answered_ts = served ? served->head.ts : 0,
 		.view.confidence = attribution->confidence};
 	if (is_made)
 		view->confidence = walked->is_whole ? CONFIDENCE_OBSERVED : CONFIDENCE_INFERRED;

@@ -227,6 +227,9 @@ nagle-delack .causes[0].p99_ms += 1
 nagle-delack .causes += [.causes[0] | .cause = "runqueue"]
 nagle-delack .causes = []
 uring-cause-submission .verdict |= (.saves_ms = 1 | .saves_of_ms = 1)
+two-servers .causes[0].endpoints[1].count += 1
+two-servers .causes[0].endpoints |= reverse
+two-servers .verdict.text |= sub("4 times, 60"; "5 times, 60")
 nagle-delack .verdict.cause = "cork"
 nagle-delack .verdict.share /= 2
 nagle-delack .verdict.saves_ms += 1

@@ -95,6 +95,11 @@ def causes(report):
         took = [stall["duration_ms"] for stall in stalls]
         if not 0 <= row["share"] <= 1:
             yield f"{name}: a share of {row['share']}"
+        ends = row.get("endpoints", [])
+        if sum(end["count"] for end in ends) > row["count"] or sum(end["total_ms"] for end in ends) > row["total_ms"] + SLACK_MS:
+            yield f"{row['cause']} is oftener or longer at its endpoints than in all: {row}"
+        if ends != sorted(ends, key=lambda end: -end["total_ms"]):
+            yield f"the endpoints of {row['cause']} do not stand in order: {ends}"
         if not row["p50_ms"] <= row["p99_ms"] <= row["max_ms"] <= row["total_ms"] + SLACK_MS:
             yield f"{name}: median, p99, max and total are not in order"
         if row["share"] * window > row["total_ms"] + 1e-5 * window:
@@ -196,12 +201,19 @@ def frequency(report, row):
     count = number(found[1] or "1")
     more = re.search(rf"(on [\w,]+ more connections?|in other waits), ([\d,]+) times?, {TIME} in all", text)
     also = number(more[2]) if more else 0
+    also_ms = number(more[3]) * UNITS[more[4]] if more else 0
+    # At other endpoints.
+    for times, *_, total, unit in re.findall(rf"Likewise .*?, ([\d,]+) times?, {TIME}[a-z ]*, {TIME} in all", text):
+        also += number(times)
+        also_ms += number(total) * UNITS[unit]
+    rest = re.search(rf"And elsewhere ([\d,]+) times?, {TIME} in all", text)
+    also += number(rest[1]) if rest else 0
+    also_ms += number(rest[2]) * UNITS[rest[3]] if rest else 0
     if count + also != row["count"]:
         yield f"the text counts {count + also:.0f} stalls, the cause {row['count']}"
     if found[2] and number(found[2]) < count:
         yield f"the text has {count:.0f} in {found[2]}"
     in_all = number(found[3] or found[7]) * UNITS[found[4] or found[8]]
-    also_ms = number(more[3]) * UNITS[more[4]] if more else 0
     if abs(in_all + also_ms - row["total_ms"]) > 0.0051 * (in_all + also_ms) + 1e-6:
         yield f"the text has {in_all + also_ms} ms in all, the cause {row['total_ms']}"
 
@@ -224,6 +236,8 @@ def besides(report):
 def saving(report, row):
     """At most what the cause has in a stall, or in a request; and what the advice says."""
     verdict = report["verdict"]
+    # Of several endpoints it is about the first.
+    median = row.get("endpoints", [row])[0]["p50_ms"]
     saves, whole = verdict["saves_ms"], verdict["saves_of_ms"]
     parts = [sum(part["ms"] for part in view["slices"] if part["cause"] == row["cause"])
              for view in [requests["median"] for requests in report["requests"]] + report["stalls"]]
@@ -244,7 +258,7 @@ def saving(report, row):
             name = re.sub(r"\d+", "", part["comm"] or "")
             key = (part["pid"], part["cause"], part["syscall"], name) if part["kind"] == "blocked" else place
             alike[key] = alike.get(key, 0) + part["own_ms"] + below
-        most = max(alike.values()) / parts[0]["total_ms"] * row["p50_ms"]
+        most = max(alike.values()) / parts[0]["total_ms"] * median
         if saves > most * 1.001 + SLACK_MS:
             yield f"it saves {saves} ms, and the largest part of {row['p50_ms']} ms is {most:.6f} ms"
     if "pace" in row and (saves or verdict["advice"]):

@@ -141,7 +141,7 @@ bool request_end__is(const struct request_end *a, const struct request_end *b)
 	       !strncmp(a->comm, b->comm, sizeof(a->comm));
 }
 
-static struct request_end end_of(const struct report *report, const struct report_conn *conn)
+struct request_end report_conn__end(const struct report *report, const struct report_conn *conn)
 {
 	const struct report_process *process = report__process(report, conn->id.head.tgid);
 
@@ -170,7 +170,7 @@ static void add_to_end(struct report *report, enum request_role role,
 
 static void add_past_end(struct report *report, const struct report_conn *conn)
 {
-	struct request_end end = end_of(report, conn);
+	struct request_end end = report_conn__end(report, conn);
 
 	add_to_end(report, request_role__of(&conn->id), &end, 1, conn->totals.exchanges);
 }
@@ -277,7 +277,7 @@ static bool has_row(const struct report *report, const struct report_conn *conn)
 
 	if (!is_target(conn))
 		return false;
-	end = end_of(report, conn);
+	end = report_conn__end(report, conn);
 	for (size_t i = 0; i < report->requests_count; i++) {
 		const struct report_requests *row = &report->requests[i];
 

@@ -39,6 +39,7 @@ struct conn_sums conn_sums__of(const struct report *report);
 enum request_role request_role__of(const struct ns_conn *conn);
 struct request_end request_end__of(const struct ns_conn *conn, const char *comm,
 				   enum request_role role);
+struct request_end report_conn__end(const struct report *report, const struct report_conn *conn);
 bool request_end__is(const struct request_end *a, const struct request_end *b);
 
 #endif

@@ -385,6 +385,75 @@ static struct tally *greatest(const struct account *account)
 	return best;
 }
 
+#define ENDS       32 /* looked at */
+#define LEAST_PART 10 /* less than such a part of the time is not listed */
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct cause_end *x = a, *y = b;
+	int by = compare_u64(y->total_ns, x->total_ns);
+
+	return by ? by : compare_u64(x->main->conn, y->main->conn);
+}
+
+/* That of the same endpoint, or a new one; NULL: there is no room. */
+static struct cause_end *end_at(const struct report *report, struct cause_end ends[ENDS],
+				size_t *count, const struct report_conn *conn)
+{
+	struct request_end end = report_conn__end(report, conn);
+
+	for (size_t i = 0; i < *count; i++) {
+		struct request_end other =
+			report_conn__end(report, report__conn(report, ends[i].main->conn));
+
+		if (request_end__is(&end, &other))
+			return &ends[i];
+	}
+	return *count < ENDS ? &ends[(*count)++] : NULL;
+}
+
+static void find_ends(const struct report *report, const struct account *account,
+		      struct report_cause *cause)
+{
+	struct cause_end ends[ENDS] = {0}, *at;
+	const struct tally *tally;
+	size_t cursor = 0, count = 0, kept = 0;
+
+	while ((tally = table__next(account->tallies, &cursor))) {
+		const struct report_conn *conn = report__conn(report, tally->conn);
+
+		at = conn && conn->id.head.type ? end_at(report, ends, &count, conn) : NULL;
+		if (!at)
+			continue;
+		at->count += tally->count;
+		at->total_ns += tally->total_ns;
+		at->conns++;
+		if (!at->main || weight(tally) > weight(at->main) ||
+		    (weight(tally) == weight(at->main) && tally->conn < at->main->conn))
+			at->main = tally;
+	}
+	sort_array(ends, count, sizeof(*ends), longest_first);
+	while (kept < count && kept < CAUSE_ENDS &&
+	       LEAST_PART * ends[kept].total_ns >= cause->total_ns)
+		kept++;
+	if (kept < 2)
+		return;
+	memcpy(cause->ends, ends, kept * sizeof(*ends));
+	cause->end_count = kept;
+}
+
+static void close_ends(const struct report *report, struct report_cause *cause)
+{
+	for (size_t i = 0; i < cause->end_count; i++) {
+		struct cause_end *at = &cause->ends[i];
+		size_t count;
+		uint64_t *durations = stalls__durations(report, cause, at, &count);
+
+		at->p50_ns = percentile(durations, count, 50);
+		free(durations);
+	}
+}
+
 /*
  * A reader that only computes has no wait to be known by. What it was off the CPU in all the time
  * watched is the most that it can have been in the holds.
@@ -455,7 +524,7 @@ static enum kinship kinship(const struct report *report, const struct tally *one
  * processes of one name it is the places, not whose time it was.
  */
 static void join_others(const struct report *report, const struct account *account,
-			struct tally *main)
+			const struct report_cause *cause, struct tally *main)
 {
 	const struct tally *tally;
 	size_t cursor = 0;
@@ -463,7 +532,8 @@ static void join_others(const struct report *report, const struct account *accou
 	while ((tally = table__next(account->tallies, &cursor))) {
 		enum kinship kin = tally == main ? KIN_NONE : kinship(report, main, tally);
 
-		if (kin == KIN_NONE)
+		if (kin == KIN_NONE || report__cause_end(report, cause, tally->conn) !=
+					       report__cause_end(report, cause, main->conn))
 			continue;
 		if (kin == KIN_PROCESS)
 			tally__join_path(main, tally);
@@ -491,7 +561,7 @@ static void close_cause(struct ledger *ledger, struct report_cause *cause)
 	uint64_t window = report->end_ts - report->start_ts;
 	struct tally *main = greatest(account);
 	size_t count;
-	uint64_t *durations = stalls__durations(report, cause, &count);
+	uint64_t *durations = stalls__durations(report, cause, NULL, &count);
 
 	cause->p50_ns = percentile(durations, count, 50);
 	cause->p99_ns = percentile(durations, count, 99);
@@ -504,12 +574,20 @@ static void close_cause(struct ledger *ledger, struct report_cause *cause)
 	cause->inferred = account->inferred;
 	cause->conns = account->conns;
 	count_roles(report, account, cause);
+	if (cause__rank(cause->cause) == CAUSE_RANK_NETWORK)
+		find_ends(report, account, cause);
+	close_ends(report, cause);
+	if (cause->end_count)
+		main = table__get(account->tallies, cause->ends[0].main->conn);
 	cause->main = main;
 	if (!main)
 		return;
 	main->covered_ns = stalls__covered(report, cause, &main->conn, false);
 	close_reader(report, main);
-	join_others(report, account, main);
+	join_others(report, account, cause, main);
+	for (size_t i = 1; i < cause->end_count; i++)
+		join_others(report, account, cause,
+			    table__get(account->tallies, cause->ends[i].main->conn));
 }
 
 /* What came with the last exchanges says more of them. What acknowledges is no exchange. */

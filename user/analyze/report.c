@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "user/analyze/conns.h"
 #include "user/analyze/holds/incident.h"
 #include "user/analyze/report_update.h"
 #include "user/analyze/tally.h"
@@ -206,13 +207,34 @@ static bool is_better(const struct stall *stall, const struct stall *than, uint6
 	return distance(stall, median_ns) < distance(than, median_ns);
 }
 
+const struct cause_end *report__cause_end(const struct report *report,
+					  const struct report_cause *cause, uint32_t conn)
+{
+	const struct report_conn *own = cause->end_count ? report__conn(report, conn) : NULL;
+	struct request_end end, other;
+
+	if (!own)
+		return NULL;
+	end = report_conn__end(report, own);
+	for (size_t i = 0; i < cause->end_count; i++) {
+		other = report_conn__end(report, report__conn(report, cause->ends[i].main->conn));
+		if (request_end__is(&end, &other))
+			return &cause->ends[i];
+	}
+	return NULL;
+}
+
 const struct stall *report__example(const struct report *report, enum cause cause, uint32_t conn)
 {
 	const struct report_cause *figures = report__cause(report, cause);
 	uint64_t median_ns = figures ? figures->p50_ns : 0;
 	const struct tally *main = figures ? figures->main : NULL;
+	const struct cause_end *at =
+		figures && figures->end_count && !conn ? &figures->ends[0] : NULL;
 	const struct stall *best = NULL;
 
+	if (at)
+		median_ns = at->p50_ns;
 	/* Of several servers the one that the verdict is about. */
 	if (main && tally__is_unanswered(main))
 		median_ns = tally__server(main)->unanswered_ns / tally__server(main)->unanswered;
@@ -221,7 +243,8 @@ const struct stall *report__example(const struct report *report, enum cause caus
 		const struct stall *stall = &report->stalls[i];
 
 		if (stall->cause != cause || (conn && stall->conn != conn) || !stall->step_count ||
-		    (figures && stall__is_pace(stall) != figures->is_pace))
+		    (figures && stall__is_pace(stall) != figures->is_pace) ||
+		    (at && report__cause_end(report, figures, stall->conn) != at))
 			continue;
 		if (!best || is_better(stall, best, median_ns))
 			best = stall;

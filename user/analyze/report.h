@@ -306,6 +306,17 @@ struct stall_brief {
 
 struct tally;
 
+#define CAUSE_ENDS 4 /* listed of a cause */
+
+/* Of the stalls of a cause those on the connections of one endpoint. */
+struct cause_end {
+	uint64_t count;
+	uint64_t total_ns;
+	uint64_t p50_ns;
+	uint64_t conns;
+	const struct tally *main; /* likewise */
+};
+
 struct report_cause {
 	enum cause cause;
 	bool is_pace; /* stall__is_pace() is true of all of them, else of none */
@@ -328,6 +339,10 @@ struct report_cause {
 	uint64_t served;          /* stalls on connections that a target accepted, */
 	uint64_t made;            /* and on others */
 	const struct tally *main; /* the connection on which it took most; NULL: none */
+	/* Where TCP or the other end is the cause at several endpoints, each with a tenth of its
+	 * time at least: these, most first, and `main` is of the first one. 0: of one alone. */
+	size_t end_count;
+	struct cause_end ends[CAUSE_ENDS];
 };
 
 #define REPORT_CAUSES (CAUSE_COUNT + 1) /* the pace beside the other stalls of its cause */
@@ -593,9 +608,12 @@ const struct report_cause *report__cause(const struct report *report, enum cause
  * leads alone. NULL: no stall.
  */
 const struct report_cause *report__leading(const struct report *report);
+/* The one of its endpoints that this connection is of; NULL: of none that is listed. */
+const struct cause_end *report__cause_end(const struct report *report,
+					  const struct report_cause *cause, uint32_t conn);
 /*
- * The stall that stands for all of this cause on this connection (0: on any), in whatever shows
- * one: a typical one, of their median. NULL: none has its steps.
+ * The stall that stands for all of this cause on this connection (0: on any, of several endpoints
+ * of the first), in whatever shows one: a typical one, of their median. NULL: none has its steps.
  */
 const struct stall *report__example(const struct report *report, enum cause cause, uint32_t conn);
 /* "makes", "serves": in JSON */

@@ -219,7 +219,7 @@ static bool is_of(const struct stall_brief *brief, const struct report_cause *ca
 }
 
 uint64_t *stalls__durations(const struct report *report, const struct report_cause *cause,
-			    size_t *count)
+			    const struct cause_end *at, size_t *count)
 {
 	size_t most = report->stall_count + report->brief_count;
 	uint64_t *durations;
@@ -229,7 +229,8 @@ uint64_t *stalls__durations(const struct report *report, const struct report_cau
 	for (size_t i = 0; i < most; i++) {
 		struct stall_brief brief = brief_at(report, i);
 
-		if (is_of(&brief, cause))
+		if (is_of(&brief, cause) &&
+		    (!at || report__cause_end(report, cause, brief.conn) == at))
 			durations[(*count)++] = brief.ns;
 	}
 	sort_array(durations, *count, sizeof(*durations), by_value);

@@ -23,10 +23,10 @@ struct stall *stalls__find(struct stalls *stalls, uint32_t number);
 bool stalls__has_room_for_steps(const struct stalls *stalls);
 /* No further one comes. */
 void stalls__close(struct stalls *stalls);
-/* The durations of all stalls of this cause, as far as they are known, sorted; the caller frees
- * them. */
+/* The durations of all stalls of this cause, or of those at one of its endpoints, as far as they
+ * are known, sorted; the caller frees them. */
 uint64_t *stalls__durations(const struct report *report, const struct report_cause *cause,
-			    size_t *count);
+			    const struct cause_end *at, size_t *count);
 /* How much of the window stalls of this cause took, on this connection or (NULL) on all: what
  * several have in common counts once. */
 uint64_t stalls__covered(const struct report *report, const struct report_cause *cause,

@@ -383,21 +383,31 @@ bool context__make(struct context *context, const struct report *report, const s
 	return true;
 }
 
-uint64_t context__each(const struct context *context)
+const struct cause_end *context__end(const struct context *context)
 {
 	const struct report_cause *cause = report__cause(context->report, context->tally->cause);
 
+	return cause ? report__cause_end(context->report, cause, context->tally->conn) : NULL;
+}
+
+uint64_t context__each(const struct context *context)
+{
+	const struct cause_end *at = context__end(context);
+	const struct report_cause *cause = report__cause(context->report, context->tally->cause);
+
+	if (at)
+		return at->p50_ns;
 	if (cause && cause->p50_ns)
 		return cause->p50_ns;
 	return context->tally->count ? context->tally->total_ns / context->tally->count : 0;
 }
 
-const char *cause__each_word(const struct report_cause *cause)
+const char *context__each_word(uint64_t p50_ns, uint64_t count, uint64_t total_ns)
 {
-	uint64_t sum = cause->p50_ns * cause->count, total = cause->total_ns;
-	uint64_t off = sum > total ? sum - total : total - sum;
+	uint64_t sum = p50_ns * count;
+	uint64_t off = sum > total_ns ? sum - total_ns : total_ns - sum;
 
-	return !cause->p50_ns || 20 * off <= total ? " each" : " at the median";
+	return !p50_ns || 20 * off <= total_ns ? " each" : " at the median";
 }
 
 static uint64_t held_each(const struct context *context)

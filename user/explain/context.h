@@ -49,7 +49,9 @@ bool context__make(struct context *context, const struct report *report, const s
 /* How long one stall of this cause is: the median, as the headline has it. */
 uint64_t context__each(const struct context *context);
 /* " each", or where the median is not the mean as well " at the median" */
-const char *cause__each_word(const struct report_cause *cause);
+const char *context__each_word(uint64_t p50_ns, uint64_t count, uint64_t total_ns);
+/* That the stalls of its tally are at, where their cause is at several; NULL: it is at one. */
+const struct cause_end *context__end(const struct context *context);
 /* What a stall, or the request that it is in, would be shorter by without its cause. */
 struct saving {
 	uint64_t ns;

@@ -154,7 +154,8 @@ static void add_occurrence(char **text, const struct report *report,
 		builder__add(text, "%s wait%s of ", count_text(cause->count), is_one ? "" : "s");
 	add_time(text, cause, context);
 	if (!is_one)
-		builder__add(text, "%s", cause__each_word(cause));
+		builder__add(text, "%s",
+			     context__each_word(cause->p50_ns, cause->count, cause->total_ns));
 	if (!by_exchange && cause->requests)
 		builder__add(text, " hold%s up %s requests", is_one ? "s" : "",
 			     count_text(cause->requests));
@@ -209,6 +210,44 @@ static void add_limited_beside(char **text, const struct report *report)
 	limited__add_title(text, report, limited);
 }
 
+void headline__add_why(char **text, const struct context *context)
+{
+	for (size_t i = 0; i < COUNT_OF(headlines); i++) {
+		if (template__add_row(text, &headlines[i], context))
+			break;
+	}
+}
+
+void headline__add_end(char **text, const struct context *context, const struct cause_end *at)
+{
+	const struct ns_conn *conn = &context->conn->id;
+	char address[TEXT_ADDRESS];
+
+	if (conn->opener == NS_OPENER_PEER)
+		builder__add(text, "at port %u", conn->lport);
+	else if (context->peer)
+		builder__add(text, "with %s (%s)", context->other,
+			     text__address(address, sizeof(address), conn->family, conn->raddr,
+					   conn->rport));
+	else
+		builder__add(text, "with %s", context->other);
+	builder__add(text, ", %s, %s%s", counted_text(at->count, "time"), duration_text(at->p50_ns),
+		     context__each_word(at->p50_ns, at->count, at->total_ns));
+}
+
+/* "; likewise with orders/4250 (127.0.0.1:7401), 37 times, 20.2 ms each" */
+static void add_ends(char **text, const struct report *report, const struct report_cause *cause)
+{
+	struct context context;
+
+	for (size_t i = 1; i < cause->end_count; i++) {
+		if (!context__make(&context, report, cause->ends[i].main))
+			continue;
+		builder__add(text, i == 1 ? "; likewise " : ", and ");
+		headline__add_end(text, &context, &cause->ends[i]);
+	}
+}
+
 char *headline__write(const struct report *report, const struct report_cause *cause,
 		      const struct context *context)
 {
@@ -221,10 +260,8 @@ char *headline__write(const struct report *report, const struct report_cause *ca
 	if (!context)
 		return text;
 	builder__add(&text, ": ");
-	for (size_t i = 0; i < COUNT_OF(headlines); i++) {
-		if (template__add_row(&text, &headlines[i], context))
-			break;
-	}
+	headline__add_why(&text, context);
+	add_ends(&text, report, cause);
 	template__add(
 		&text,
 		"[; perhaps nothing was due: the {acked} of {acker} may acknowledge what came before]",

@@ -12,4 +12,9 @@
 char *headline__write(const struct report *report, const struct report_cause *cause,
 		      const struct context *context);
 
+/* "srv/4243 takes that long to answer: it sleeps 30.1 ms in clock_nanosleep" */
+void headline__add_why(char **text, const struct context *context);
+/* "with srv/4243 (127.0.0.1:7401), 37 times, 20.2 ms each"; the context is of its main tally. */
+void headline__add_end(char **text, const struct context *context, const struct cause_end *at);
+
 #endif

@@ -347,9 +347,12 @@ static void add_gap(char **text, const struct context *context)
 
 static const char *each_word(const struct context *context)
 {
+	const struct cause_end *at = context__end(context);
 	const struct report_cause *cause = report__cause(context->report, context->tally->cause);
 
-	return cause ? cause__each_word(cause) : " each";
+	if (at)
+		return context__each_word(at->p50_ns, at->count, at->total_ns);
+	return cause ? context__each_word(cause->p50_ns, cause->count, cause->total_ns) : " each";
 }
 
 static bool is_by_exchange(const struct context *context)

@@ -16,6 +16,7 @@
 #include "user/explain/explanation.h"
 #include "user/explain/headline.h"
 #include "user/explain/limited.h"
+#include "user/explain/template.h"
 #include "user/record/losses.h"
 
 #define OTHERS 3 /* causes that are named behind the one that leads */
@@ -445,14 +446,39 @@ static char *evidence(const struct report *report, const struct report_cause *ca
 	return text;
 }
 
+/* " Likewise with orders/4250 (127.0.0.1:7401), 37 times, 20.2 ms each, 750 ms in all: ..." */
+static void add_ends(const struct report *report, const struct report_cause *cause, char **text)
+{
+	struct context context;
+	uint64_t count = cause->count, total_ns = cause->total_ns;
+
+	for (size_t i = 0; i < cause->end_count; i++) {
+		count -= cause->ends[i].count;
+		total_ns -= cause->ends[i].total_ns;
+		if (!i || !context__make(&context, report, cause->ends[i].main))
+			continue;
+		builder__add(text, " Likewise ");
+		headline__add_end(text, &context, &cause->ends[i]);
+		builder__add(text, ", %s in all: ", duration_text(cause->ends[i].total_ns));
+		headline__add_why(text, &context);
+		template__add(text, "[, called in {sleep_place}].", &context);
+	}
+	if (cause->end_count && count)
+		builder__add(text, " And elsewhere %s, %s in all.", counted_text(count, "time"),
+			     duration_text(total_ns));
+}
+
 /* " The same happened on two more connections, 5 times, 203 ms in all."; or "in other waits", which
  * were on none. */
 static void add_elsewhere(const struct context *context, char **text)
 {
 	const struct report_cause *cause = report__cause(context->report, context->tally->cause);
-	uint64_t conns = cause->conns - (cause->conns && context->tally->conn);
-	uint32_t more = cause->count - context->tally->count;
+	const struct cause_end *at = context__end(context);
+	uint64_t conns = at ? at->conns : cause->conns;
+	uint64_t more = (at ? at->count : cause->count) - context->tally->count;
+	uint64_t total_ns = at ? at->total_ns : cause->total_ns;
 
+	conns -= conns && context->tally->conn;
 	if (!more)
 		return;
 	builder__add(text, " The same happened ");
@@ -462,25 +488,48 @@ static void add_elsewhere(const struct context *context, char **text)
 	else
 		builder__add(text, "in other waits");
 	builder__add(text, ", %s, %s in all.", counted_text(more, "time"),
-		     duration_text(cause->total_ns - context->tally->total_ns));
+		     duration_text(total_ns - context->tally->total_ns));
 }
 
-/* " 12 lock stalls (480 ms, 12.0%): hold the lock for shorter, ..."; what helps is not said of what
- * is next to nothing. */
-static void add_other(const struct report_cause *cause, const struct report_cause *leading,
-		      char **text)
+/* For these the remedy is to look at who did what: that is said of each of them. */
+#define OF_OTHERS (FOR(PEER_APP) | FOR(UDP) | FOR(IPC) | FOR(URING) | FOR(UNKNOWN))
+
+/* "; hold the lock for shorter, ..." */
+static void add_remedy(const struct report_cause *cause, char **text)
 {
-	const char *remedy = cause->main && tally__serves_others(cause->main)
+	const char *remedy = tally__serves_others(cause->main)
 				     ? "Let more processes or threads answer, or each sooner."
 				     : cause__info(cause->cause)->remedy;
+
+	if (!(OF_OTHERS >> cause->cause & 1))
+		builder__add(text, "; %c%.*s", tolower((unsigned char)remedy[0]),
+			     (int)strlen(remedy) - 2, remedy + 1);
+}
+
+/*
+ * " 12 lock stalls (480 ms, 12.0%): srv/4243 waits in futex for srv/4250, called in work (srv.py);
+ * hold the lock for shorter, ...; at most 40.0 ms to gain each time."; of what is next to nothing
+ * no more is said than how much it is.
+ */
+static void add_other(const struct report *report, const struct report_cause *cause,
+		      const struct report_cause *leading, char **text)
+{
+	struct context context;
 
 	builder__add(text, " %s %s stall%s (%s, %s)", count_text(cause->count),
 		     cause__info(cause->cause)->id, cause->count == 1 ? "" : "s",
 		     duration_text(cause->total_ns), percent_text(cause->share));
-	if (20 * cause->covered_ns >= leading->covered_ns)
-		builder__add(text, ": %c%s", tolower((unsigned char)remedy[0]), remedy + 1);
-	else
-		builder__add(text, ".");
+	if (20 * cause->covered_ns >= leading->covered_ns && cause->main &&
+	    context__make(&context, report, cause->main)) {
+		builder__add(text, ": ");
+		headline__add_why(text, &context);
+		template__add(text, "[, called in {sleep_place}]", &context);
+		add_remedy(cause, text);
+		if (context__saving(&context).ns)
+			template__add(text, "[; at most {saved} to gain[{!once} each time]]",
+				      &context);
+	}
+	builder__add(text, ".");
 }
 
 /* " Between its requests it slept by its own timer: 224 times, 2.26 s in all (56.7%)." */
@@ -508,7 +557,7 @@ static void add_others(const struct context *context, char **text)
 		if (!others)
 			builder__add(text, " Besides:");
 		if (others++ < OTHERS)
-			add_other(&report->causes[i], leading, text);
+			add_other(report, &report->causes[i], leading, text);
 	}
 	if (others > OTHERS)
 		builder__add(text, " And %s more cause%s.", words_text(others - OTHERS),
@@ -529,6 +578,7 @@ static void write_texts(struct verdict *verdict, const struct context *context)
 {
 	char *besides = NULL;
 
+	add_ends(context->report, report__cause(context->report, context->tally->cause), &besides);
 	add_others(context, &besides);
 	add_network(context->report, &besides);
 	add_unfollowed(&besides, context->report);

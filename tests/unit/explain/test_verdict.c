@@ -95,9 +95,11 @@ static void test_the_rest_is_counted(void **state)
 
 	(void)state;
 	assert_int_equal(verdict->cause, CAUSE_NAGLE_DELACK);
-	assert_says(verdict->text, "fd 7 (127.0.0.1:37640", "2 times in 4 writes",
-		    "two more connections, 2 times, 80.8 ms",
-		    "1 cork stall (30.0 ms, 15.0%): clear TCP_CORK");
+	assert_says(
+		verdict->text, "fd 7 (127.0.0.1:37640", "2 times in 4 writes",
+		"two more connections, 2 times, 80.8 ms",
+		"1 cork stall (30.0 ms, 15.0%): client/4242 writes while fd 15 is corked (TCP_CORK); clear TCP_CORK",
+		"; at most 30.0 ms to gain.");
 	assert_says(verdict->evidence, "All 4", "0 events lost");
 	verdict__clear(&written);
 }

@@ -4,6 +4,7 @@
 
 #include "bpf/times.h"
 #include "user/analyze/conns.h"
+#include "user/analyze/tally.h"
 #include "user/base/xalloc.h"
 #include "user/record/facts.h"
 #include "user/record/losses.h"
@@ -294,6 +295,24 @@ static void put_connections(struct json_stream *stream, const struct report *rep
 	free(chosen);
 }
 
+static json_t *ends_of(const struct report_cause *cause)
+{
+	json_t *ends = json_array();
+
+	for (size_t i = 0; i < cause->end_count; i++) {
+		const struct cause_end *at = &cause->ends[i];
+		json_t *object = json_object();
+
+		put(object, "connection", json_value__count(at->main->conn));
+		put(object, "connections", json_value__count(at->conns));
+		put(object, "count", json_value__count(at->count));
+		put(object, "total_ms", json_value__ms(at->total_ns));
+		put(object, "p50_ms", json_value__ms(at->p50_ns));
+		json_array_append_new(ends, object);
+	}
+	return ends;
+}
+
 json_t *json_value__cause(const struct report_cause *cause)
 {
 	json_t *object = json_object();
@@ -311,6 +330,8 @@ json_t *json_value__cause(const struct report_cause *cause)
 		put(object, "share_in_requests", json_value__share(cause->in_requests_share));
 	if (cause->requests)
 		put(object, "requests", json_value__count(cause->requests));
+	if (cause->end_count)
+		put(object, "endpoints", ends_of(cause));
 	return object;
 }
 

@@ -39,7 +39,8 @@ struct conn_sums conn_sums__of(const struct report *report);
 enum request_role request_role__of(const struct ns_conn *conn);
 struct request_end request_end__of(const struct ns_conn *conn, const char *comm,
 				   enum request_role role);
-struct request_end report_conn__end(const struct report *report, const struct report_conn *conn);
 bool request_end__is(const struct request_end *a, const struct request_end *b);
+/* Both connections, by number, go to one endpoint, whoever asks there; false: one is not known. */
+bool conns__have_same_end(const struct report *report, uint32_t a, uint32_t b);
 
 #endif

@@ -210,15 +210,8 @@ static bool is_better(const struct stall *stall, const struct stall *than, uint6
 const struct cause_end *report__cause_end(const struct report *report,
 					  const struct report_cause *cause, uint32_t conn)
 {
-	const struct report_conn *own = cause->end_count ? report__conn(report, conn) : NULL;
-	struct request_end end, other;
-
-	if (!own)
-		return NULL;
-	end = report_conn__end(report, own);
 	for (size_t i = 0; i < cause->end_count; i++) {
-		other = report_conn__end(report, report__conn(report, cause->ends[i].main->conn));
-		if (request_end__is(&end, &other))
+		if (conns__have_same_end(report, conn, cause->ends[i].main->conn))
 			return &cause->ends[i];
 	}
 	return NULL;

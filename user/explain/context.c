@@ -395,7 +395,7 @@ uint64_t context__each(const struct context *context)
 	const struct cause_end *at = context__end(context);
 	const struct report_cause *cause = report__cause(context->report, context->tally->cause);
 
-	if (at)
+	if (at && at->p50_ns)
 		return at->p50_ns;
 	if (cause && cause->p50_ns)
 		return cause->p50_ns;

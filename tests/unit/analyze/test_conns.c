@@ -2,6 +2,7 @@
 /* What is a finding on a connection, and which connections are the worst. */
 #include "tests/unit/test.h"
 #include "user/analyze/conns.h"
+#include "user/base/array.h"
 
 static struct report_conn conn_of(uint32_t number, uint32_t role, uint32_t peer)
 {
@@ -120,11 +121,49 @@ static void test_services(void **state)
 	free(report.services);
 }
 
+static struct report_conn conn_to(uint32_t number, const char *comm, uint32_t opener, uint32_t port)
+{
+	struct report_conn conn = conn_of(number, NS_ROLE_TARGET, 0);
+
+	conn.id.head.type = NS_CONN;
+	conn.id.opener = opener;
+	conn.id.family = 2;
+	conn.id.raddr[0] = 0x0100007f;
+	conn.id.lport = opener == NS_OPENER_PEER ? port : 40000 + number;
+	conn.id.rport = opener == NS_OPENER_PEER ? 40000 + number : port;
+	memcpy(conn.id.comm, comm, strlen(comm));
+	return conn;
+}
+
+/* Of who asks it does not matter who it is, of who serves it does. */
+static void test_same_end(void **state)
+{
+	struct report_conn conns[] = {
+		conn_to(1, "a", NS_OPENER_SELF, 80), conn_to(2, "b", NS_OPENER_SELF, 80),
+		conn_to(3, "a", NS_OPENER_SELF, 81), conn_to(4, "a", NS_OPENER_PEER, 80),
+		conn_to(5, "a", NS_OPENER_PEER, 80), conn_to(6, "b", NS_OPENER_PEER, 80),
+		conn_of(7, NS_ROLE_TARGET, 0), /* not described yet */
+	};
+	struct report report = {.conns = conns, .conn_count = 7};
+	static const struct {
+		uint32_t a, b;
+		bool same;
+	} rows[] = {
+		{1, 1, true}, {1, 2, true},  {1, 3, false}, {1, 4, false},
+		{4, 5, true}, {4, 6, false}, {7, 7, false}, {1, 8, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		assert_int_equal(conns__have_same_end(&report, rows[i].a, rows[i].b), rows[i].same);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worst_first),
 		cmocka_unit_test(test_services),
+		cmocka_unit_test(test_same_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,12 @@ case_no_room_for_the_other_end() {
         "$(report '[.stalls[] | select(.cause == "nagle-delack" and (.missing | contains("conns.max") | not))] | length')" 0
 }
 
+# Nothing is wrong with a port that nobody has yet.
+case_port_of_nobody() {
+    "$NETSTALL" trace "${ATTACH[@]}" -L 7 -d 0.1 >"$SCRATCH/out" 2>&1 || fail "$(cat "$SCRATCH/out")"
+    grep -q '^netstall: no connection has that port yet' "$SCRATCH/out" || fail "$(cat "$SCRATCH/out")"
+}
+
 case_bad_options() {
     refuse 64 "the duration in seconds must be more than 0" trace -p $$ -d 0
     refuse 64 "the duration in seconds" trace -p $$ -d x

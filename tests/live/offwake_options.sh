@@ -77,10 +77,16 @@ state:-p PID --state 4 --stack-storage-size 1024"
 
 # On a terminal it is a list for people; a duration ends it, before a program too.
 case_offwake_terminal() {
+    local terminal
     command -v script >/dev/null || skip "no script(1)"
     script -qec "$NETSTALL offwake --no-color -- sleep 0.2" /dev/null >"$SCRATCH/list" || fail "$(tail -n 2 "$SCRATCH/list")"
     has_line 'sleep/[0-9]* .*1 wait' "$SCRATCH/list" || fail "it says $(tail -n 8 "$SCRATCH/list")"
     has_line 'waits for  *the end of the sleep it asked for' "$SCRATCH/list" || fail "it says $(tail -n 8 "$SCRATCH/list")"
+    for terminal in xterm dumb; do
+        TERM=$terminal script -qec "'$NETSTALL' report tests/golden/recordings/v1-linux-7.2.nsr" /dev/null >"$SCRATCH/$terminal"
+    done
+    expect "coloured places on a terminal" "$(grep -c $'\e' "$SCRATCH/xterm")" '>' 0
+    expect_is "coloured places where TERM is dumb" "$(grep -c $'\e' "$SCRATCH/dumb")" 0
     "$NETSTALL" offwake -f 0.5 -- sleep 60 >"$SCRATCH/folded" 2>"$SCRATCH/err" &
     wait_for 60 gone $! || fail "the duration did not end it"
     tests/profile/folded.py "$SCRATCH/folded" >/dev/null || fail "no folded stacks: $(cat "$SCRATCH/err")"

@@ -281,7 +281,7 @@ static void put_page(FILE *out)
 		put_sentences(out, info->meaning, strlen(info->meaning));
 	}
 	fputs(".El\n.Sh ENVIRONMENT\n.Bl -tag -width NO_COLOR\n.It Ev NO_COLOR\n"
-	      "If set, nothing is coloured.\n.El\n"
+	      "If set, nothing is coloured; nor is it where TERM is dumb.\n.El\n"
 	      ".Sh EXIT STATUS\n0 done, 2 it could not be done, 64 wrong usage; "
 	      "netstall check has more.\n.Sh SEE ALSO\n",
 	      out);

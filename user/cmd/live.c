@@ -141,6 +141,7 @@ static void announce_profile(const struct live *live)
 static void announce(struct live *live)
 {
 	const struct report *report = pipeline__report(live->pipeline);
+	const struct target *target = live->options->target;
 	char *who = live->target;
 	size_t conns = 0;
 
@@ -168,6 +169,9 @@ static void announce(struct live *live)
 	log__note("tracing %s: %zu connection%s; Linux %s, %s; Ctrl-C to stop",
 		  *who ? who : report->session.target, conns, plural(conns), report->session.kernel,
 		  way__name(session__way(live->session)));
+	if (!conns && (target->lport || target->rport))
+		log__note(
+			"no connection has that port yet: those that are made from now on are traced");
 	if (!report->conn_count && session__children(live->session))
 		log__note(
 			"the target has no TCP connection, and %u of its children have or accept some: add --children to trace them",

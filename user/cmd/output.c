@@ -28,10 +28,11 @@ static unsigned terminal_width(int fd)
 
 void output__style(struct render_style *style, FILE *file, bool no_color)
 {
-	const char *wish = getenv("NO_COLOR");
+	const char *wish = getenv("NO_COLOR"), *terminal = getenv("TERM");
+	bool has_colours = isatty(fileno(file)) && !(terminal && !strcmp(terminal, "dumb"));
 
 	style->width = terminal_width(fileno(file));
-	style->colour = isatty(fileno(file)) && !no_color && !(wish && *wish);
+	style->colour = has_colours && !no_color && !(wish && *wish);
 }
 
 int output__open(struct output *output, const struct options *options)

@@ -39,8 +39,9 @@ void render__record(FILE *out, const struct report *report, const union record *
 		    const struct render_style *style);
 void render__verdict(FILE *out, const struct verdict *verdict, const struct render_style *style);
 /*
- * A finished trace: the verdict, the causes, time lines, the tables. At most REPORT_LINES
- * lines when there is a single cause, tables that do not fit are named instead; verbose: all.
+ * A finished trace: the verdict, the causes, time lines, the tables. Of these marks and requests
+ * always; others as far as they fit into REPORT_LINES lines, those that do not are named instead;
+ * verbose: all.
  */
 #define REPORT_LINES 35
 void render__report(FILE *out, const struct report *report, const struct verdict *verdict,

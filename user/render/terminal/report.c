@@ -215,17 +215,19 @@ static void print_marks(FILE *out, const struct report *report, const struct ren
 
 /* ---- the whole ---- */
 
-/* Those that do not fit are left out of a short report, the first ones fit first. */
+/* Those that do not fit are left out of a short report, the first ones fit first; but not what was
+ * asked for, nor what a user has of all this. */
 static const struct {
 	const char *name;
 	table_fn *print;
+	bool is_always;
 } sections[] = {
-	{"marks", print_marks},
-	{"requests", requests__print},
-	{"io_uring operations", operations__print},
-	{"threads", threads__print},
-	{"connections", connections__print},
-	{"habits", print_habits},
+	{"marks", print_marks, true},
+	{"requests", requests__print, true},
+	{"io_uring operations", operations__print, false},
+	{"threads", threads__print, false},
+	{"connections", connections__print, false},
+	{"habits", print_habits, false},
 };
 
 static size_t count_lines(const char *text)
@@ -251,9 +253,9 @@ static char *print_sections(FILE *out, const struct report *report,
 		sections[i].print(section, report, style);
 		fclose(section);
 		lines = count_lines(text);
-		if (lines <= room) {
+		if (lines <= room || sections[i].is_always) {
 			fputs(text, out);
-			room -= lines;
+			room -= lines < room ? lines : room;
 		} else {
 			builder__add(&left_out, "%s%s", left_out ? ", " : "", sections[i].name);
 		}

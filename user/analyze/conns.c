@@ -114,55 +114,6 @@ struct conn_sums conn_sums__of(const struct report *report)
 
 /* ---- endpoints ---- */
 
-enum request_role request_role__of(const struct ns_conn *conn)
-{
-	return conn->opener == NS_OPENER_PEER ? REQUEST_SERVED : REQUEST_MADE;
-}
-
-struct request_end request_end__of(const struct ns_conn *conn, const char *comm,
-				   enum request_role role)
-{
-	struct request_end end = {.port = conn->lport};
-
-	/* Not every connection's record has a name. */
-	memcpy(end.comm, conn->comm[0] || !comm ? conn->comm : comm, NS_COMM_LEN);
-	if (role == REQUEST_SERVED)
-		return end;
-	end.port = conn->rport;
-	end.family = conn->family;
-	memcpy(end.addr, conn->raddr, sizeof(end.addr));
-	return end;
-}
-
-bool request_end__is(const struct request_end *a, const struct request_end *b)
-{
-	return a->port == b->port && a->family == b->family &&
-	       !memcmp(a->addr, b->addr, sizeof(a->addr)) &&
-	       !strncmp(a->comm, b->comm, sizeof(a->comm));
-}
-
-static struct request_end end_of(const struct report *report, const struct report_conn *conn)
-{
-	const struct report_process *process = report__process(report, conn->id.head.tgid);
-
-	return request_end__of(&conn->id, process ? process->comm : NULL,
-			       request_role__of(&conn->id));
-}
-
-bool conns__have_same_end(const struct report *report, uint32_t a, uint32_t b)
-{
-	const struct report_conn *one = report__conn(report, a), *other = report__conn(report, b);
-	struct request_end x, y;
-
-	if (!one || !other || !one->id.head.type || !other->id.head.type)
-		return false;
-	x = end_of(report, one);
-	y = end_of(report, other);
-	if (x.family && y.family)
-		memcpy(x.comm, y.comm, sizeof(x.comm));
-	return request_end__is(&x, &y);
-}
-
 static void add_to_end(struct report *report, enum request_role role,
 		       const struct request_end *wanted, uint64_t connections, uint64_t exchanges)
 {
@@ -184,7 +135,7 @@ static void add_to_end(struct report *report, enum request_role role,
 
 static void add_past_end(struct report *report, const struct report_conn *conn)
 {
-	struct request_end end = end_of(report, conn);
+	struct request_end end = report_conn__end(report, conn);
 
 	add_to_end(report, request_role__of(&conn->id), &end, 1, conn->totals.exchanges);
 }
@@ -291,7 +242,7 @@ static bool has_row(const struct report *report, const struct report_conn *conn)
 
 	if (!is_target(conn))
 		return false;
-	end = end_of(report, conn);
+	end = report_conn__end(report, conn);
 	for (size_t i = 0; i < report->requests_count; i++) {
 		const struct report_requests *row = &report->requests[i];
 

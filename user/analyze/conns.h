@@ -34,13 +34,5 @@ void conns__keep_within(struct report *report);
 void conns__close(struct report *report);
 /* Of all connections, listed or not. */
 struct conn_sums conn_sums__of(const struct report *report);
-/* What a target's end of a connection does there, and where. comm: of its process, NULL not known.
- */
-enum request_role request_role__of(const struct ns_conn *conn);
-struct request_end request_end__of(const struct ns_conn *conn, const char *comm,
-				   enum request_role role);
-bool request_end__is(const struct request_end *a, const struct request_end *b);
-/* Both connections, by number, go to one endpoint, whoever asks there; false: one is not known. */
-bool conns__have_same_end(const struct report *report, uint32_t a, uint32_t b);
 
 #endif

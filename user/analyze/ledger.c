@@ -401,7 +401,7 @@ static struct cause_end *end_at(const struct report *report, struct cause_end en
 				size_t *count, uint32_t conn)
 {
 	for (size_t i = 0; i < *count; i++) {
-		if (conns__have_same_end(report, conn, ends[i].main->conn))
+		if (report__have_same_end(report, conn, ends[i].main->conn))
 			return &ends[i];
 	}
 	return *count < ENDS ? &ends[(*count)++] : NULL;

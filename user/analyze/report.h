@@ -608,6 +608,15 @@ const struct report_cause *report__cause(const struct report *report, enum cause
  * leads alone. NULL: no stall.
  */
 const struct report_cause *report__leading(const struct report *report);
+/* What a target's end of a connection does there, and where. comm: of its process, NULL not known.
+ */
+enum request_role request_role__of(const struct ns_conn *conn);
+struct request_end request_end__of(const struct ns_conn *conn, const char *comm,
+				   enum request_role role);
+struct request_end report_conn__end(const struct report *report, const struct report_conn *conn);
+bool request_end__is(const struct request_end *a, const struct request_end *b);
+/* Both connections, by number, go to one endpoint, whoever asks there; false: one is not known. */
+bool report__have_same_end(const struct report *report, uint32_t a, uint32_t b);
 /* The one of its endpoints that this connection is of; NULL: of none that is listed. */
 const struct cause_end *report__cause_end(const struct report *report,
 					  const struct report_cause *cause, uint32_t conn);

@@ -525,7 +525,7 @@ static void add_other(const struct report *report, const struct report_cause *ca
 		headline__add_why(text, &context);
 		template__add(text, "[, called in {sleep_place}]", &context);
 		add_remedy(cause, text);
-		if (context__saving(&context).ns)
+		if (context__saving(&context).ns && !cause__info(cause->cause)->is_given)
 			template__add(text, "[; at most {saved} to gain[{!once} each time]]",
 				      &context);
 	}

@@ -155,7 +155,8 @@ static void test_same_end(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
-		assert_int_equal(conns__have_same_end(&report, rows[i].a, rows[i].b), rows[i].same);
+		assert_int_equal(report__have_same_end(&report, rows[i].a, rows[i].b),
+				 rows[i].same);
 }
 
 int main(void)

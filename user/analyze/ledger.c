@@ -371,6 +371,13 @@ static uint64_t weight(const struct tally *tally)
 	return tally->total_ns >> (!tally->conn + !tally->whole);
 }
 
+/* Of two connections of a cause; NULL: of none. */
+static bool is_greater(const struct tally *tally, const struct tally *than)
+{
+	return !than || weight(tally) > weight(than) ||
+	       (weight(tally) == weight(than) && tally->conn < than->conn);
+}
+
 /* The connection on which a cause took most. */
 static struct tally *greatest(const struct account *account)
 {
@@ -378,8 +385,7 @@ static struct tally *greatest(const struct account *account)
 	size_t cursor = 0;
 
 	while ((tally = table__next(account->tallies, &cursor))) {
-		if (!best || weight(tally) > weight(best) ||
-		    (weight(tally) == weight(best) && tally->conn < best->conn))
+		if (is_greater(tally, best))
 			best = tally;
 	}
 	return best;
@@ -423,8 +429,7 @@ static void find_ends(const struct report *report, const struct account *account
 		at->count += tally->count;
 		at->total_ns += tally->total_ns;
 		at->conns++;
-		if (!at->main || weight(tally) > weight(at->main) ||
-		    (weight(tally) == weight(at->main) && tally->conn < at->main->conn))
+		if (is_greater(tally, at->main))
 			at->main = tally;
 	}
 	sort_array(ends, count, sizeof(*ends), longest_first);

@@ -206,65 +206,6 @@ static bool is_better(const struct stall *stall, const struct stall *than, uint6
 	return distance(stall, median_ns) < distance(than, median_ns);
 }
 
-enum request_role request_role__of(const struct ns_conn *conn)
-{
-	return conn->opener == NS_OPENER_PEER ? REQUEST_SERVED : REQUEST_MADE;
-}
-
-struct request_end request_end__of(const struct ns_conn *conn, const char *comm,
-				   enum request_role role)
-{
-	struct request_end end = {.port = conn->lport};
-
-	/* Not every connection's record has a name. */
-	memcpy(end.comm, conn->comm[0] || !comm ? conn->comm : comm, NS_COMM_LEN);
-	if (role == REQUEST_SERVED)
-		return end;
-	end.port = conn->rport;
-	end.family = conn->family;
-	memcpy(end.addr, conn->raddr, sizeof(end.addr));
-	return end;
-}
-
-bool request_end__is(const struct request_end *a, const struct request_end *b)
-{
-	return a->port == b->port && a->family == b->family &&
-	       !memcmp(a->addr, b->addr, sizeof(a->addr)) &&
-	       !strncmp(a->comm, b->comm, sizeof(a->comm));
-}
-
-struct request_end report_conn__end(const struct report *report, const struct report_conn *conn)
-{
-	const struct report_process *process = report__process(report, conn->id.head.tgid);
-
-	return request_end__of(&conn->id, process ? process->comm : NULL,
-			       request_role__of(&conn->id));
-}
-
-bool report__have_same_end(const struct report *report, uint32_t a, uint32_t b)
-{
-	const struct report_conn *one = report__conn(report, a), *other = report__conn(report, b);
-	struct request_end x, y;
-
-	if (!one || !other || !one->id.head.type || !other->id.head.type)
-		return false;
-	x = report_conn__end(report, one);
-	y = report_conn__end(report, other);
-	if (x.family && y.family)
-		memcpy(x.comm, y.comm, sizeof(x.comm));
-	return request_end__is(&x, &y);
-}
-
-const struct cause_end *report__cause_end(const struct report *report,
-					  const struct report_cause *cause, uint32_t conn)
-{
-	for (size_t i = 0; i < cause->end_count; i++) {
-		if (report__have_same_end(report, conn, cause->ends[i].main->conn))
-			return &cause->ends[i];
-	}
-	return NULL;
-}
-
 const struct stall *report__example(const struct report *report, enum cause cause, uint32_t conn)
 {
 	const struct report_cause *figures = report__cause(report, cause);
@@ -350,6 +291,67 @@ bool report__is_nearly_complete(const struct report *report)
 uint64_t report__threshold(const struct report *report)
 {
 	return report->session.head.type ? report->session.threshold_ns : DEFAULT_THRESHOLD_NS;
+}
+
+/* ---- endpoints ---- */
+
+enum request_role request_role__of(const struct ns_conn *conn)
+{
+	return conn->opener == NS_OPENER_PEER ? REQUEST_SERVED : REQUEST_MADE;
+}
+
+struct request_end request_end__of(const struct ns_conn *conn, const char *comm,
+				   enum request_role role)
+{
+	struct request_end end = {.port = conn->lport};
+
+	/* Not every connection's record has a name. */
+	memcpy(end.comm, conn->comm[0] || !comm ? conn->comm : comm, NS_COMM_LEN);
+	if (role == REQUEST_SERVED)
+		return end;
+	end.port = conn->rport;
+	end.family = conn->family;
+	memcpy(end.addr, conn->raddr, sizeof(end.addr));
+	return end;
+}
+
+bool request_end__is(const struct request_end *a, const struct request_end *b)
+{
+	return a->port == b->port && a->family == b->family &&
+	       !memcmp(a->addr, b->addr, sizeof(a->addr)) &&
+	       !strncmp(a->comm, b->comm, sizeof(a->comm));
+}
+
+struct request_end report_conn__end(const struct report *report, const struct report_conn *conn)
+{
+	const struct report_process *process = report__process(report, conn->id.head.tgid);
+
+	return request_end__of(&conn->id, process ? process->comm : NULL,
+			       request_role__of(&conn->id));
+}
+
+bool report__have_same_end(const struct report *report, uint32_t a, uint32_t b)
+{
+	const struct report_conn *one = report__conn(report, a), *other = report__conn(report, b);
+	struct request_end x, y;
+
+	if (!one || !other || !one->id.head.type || !other->id.head.type)
+		return false;
+	x = report_conn__end(report, one);
+	y = report_conn__end(report, other);
+	if (x.family && y.family)
+		memcpy(x.comm, y.comm, sizeof(x.comm));
+	return request_end__is(&x, &y);
+}
+
+const struct cause_end *report__cause_end(const struct report *report,
+					  const struct report_cause *cause, uint32_t conn)
+{
+	for (size_t i = 0; i < cause->end_count; i++) {
+		if (report__have_same_end(report, conn, cause->ends[i].main->conn))
+			return &cause->ends[i];
+	}
+	return NULL;
 }
 
 /* ---- what the model learnt ---- */

@@ -314,7 +314,7 @@ struct cause_end {
 	uint64_t total_ns;
 	uint64_t p50_ns;
 	uint64_t conns;
-	const struct tally *main; /* likewise */
+	const struct tally *main; /* the connection on which it took most */
 };
 
 struct report_cause {
@@ -615,7 +615,7 @@ struct request_end request_end__of(const struct ns_conn *conn, const char *comm,
 				   enum request_role role);
 struct request_end report_conn__end(const struct report *report, const struct report_conn *conn);
 bool request_end__is(const struct request_end *a, const struct request_end *b);
-/* Both connections, by number, go to one endpoint, whoever asks there; false: one is not known. */
+/* Do two connections, by number, go to one endpoint, whoever asks there? Not if one is unknown. */
 bool report__have_same_end(const struct report *report, uint32_t a, uint32_t b);
 /* The one of its endpoints that this connection is of; NULL: of none that is listed. */
 const struct cause_end *report__cause_end(const struct report *report,

@@ -201,11 +201,6 @@ void stalls__close(struct stalls *stalls)
 		cut(stalls, 0);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
-}
-
 /* All of them: those that are listed, and the briefs of the others. */
 static struct stall_brief brief_at(const struct report *report, size_t at)
 {
@@ -233,7 +228,7 @@ uint64_t *stalls__durations(const struct report *report, const struct report_cau
 		    (!at || report__cause_end(report, cause, brief.conn) == at))
 			durations[(*count)++] = brief.ns;
 	}
-	sort_array(durations, *count, sizeof(*durations), by_value);
+	sort_values(durations, *count);
 	return durations;
 }
 

@@ -28,6 +28,16 @@ static inline void sort_array(void *v, size_t count, size_t size,
 		qsort(v, count, size, compare);
 }
 
+static inline int compare_values(const void *a, const void *b)
+{
+	return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+static inline void sort_values(uint64_t *v, size_t count)
+{
+	sort_array(v, count, sizeof(*v), compare_values);
+}
+
 /* Of elements of that size, sorted by the uint64_t that each begins with: how many have at most
  * this one. */
 static inline size_t count_up_to(const void *v, size_t count, size_t size, uint64_t most)

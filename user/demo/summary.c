@@ -6,11 +6,6 @@
 #include "user/base/xalloc.h"
 #include "user/demo/workload.h"
 
-static int by_latency(const void *a, const void *b)
-{
-	return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
-}
-
 /* Nearest rank: the smallest latency that at least @percent of all do not exceed. */
 static double percentile_us(const uint64_t *sorted, size_t n, unsigned int percent)
 {
@@ -29,7 +24,7 @@ void workload__summarize(const struct workload_result *r, struct workload_summar
 	latencies = xcalloc(n, sizeof(*latencies));
 	for (size_t i = 0; i < n; i++)
 		latencies[i] = r->samples[i].latency_ns;
-	sort_array(latencies, n, sizeof(*latencies), by_latency);
+	sort_values(latencies, n);
 	summary->exchanges = exchanges;
 	summary->seconds = r->window_ns / 1e9;
 	summary->max_us = r->max_ns / 1e3;

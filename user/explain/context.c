@@ -551,12 +551,7 @@ static double place_share(const struct context *context)
 /* What the cause has of the median request; 0 too of none. */
 static uint64_t of_median(const struct report_requests *requests, enum cause cause)
 {
-	uint64_t ns = 0;
-
-	for (size_t i = 0; requests && i < requests->median.slice_count; i++)
-		if (requests->median.slices[i].cause == cause)
-			ns += requests->median.slices[i].ns;
-	return ns;
+	return requests ? request_view__part(&requests->median, cause) : 0;
 }
 
 uint64_t context__queue_ns(const struct context *context)

@@ -572,8 +572,8 @@ static bool take(struct joined *joined, unsigned which)
 	return true;
 }
 
-/* The time of what is told ahead does not count: all of the other host's would go before the rest.
- */
+/* What is told ahead goes at once: by its own time it, and what follows, would wait for all that
+ * the other host has. */
 static void advance(struct joined *joined, unsigned which)
 {
 	struct host *host = &joined->hosts[which];

@@ -11,35 +11,6 @@
 #include "user/base/array.h"
 #include "user/base/xalloc.h"
 
-struct request {
-	uint64_t begin_ts;
-	uint64_t end_ts;
-	uint64_t since_ts; /* walked_request.since_ts */
-	uint32_t conn;
-	uint32_t tid;
-	uint32_t server_tid; /* walked_request.server_tid, and so on */
-	uint64_t taken_up_ts;
-	uint64_t answered_ts;
-	uint32_t end; /* number of its endpoint, 0 none */
-	uint32_t weight;
-	bool is_answered;
-	bool is_over;
-	bool is_whole;
-	bool is_given_up;
-	bool is_open;
-	bool is_inferred;
-	uint32_t slice_count;
-	struct slice *slices;
-};
-
-/* Those of one role. */
-struct sample {
-	struct request *list; /* as they came */
-	size_t count;
-	size_t size;
-	uint64_t taken; /* in all, also those that were thinned out */
-};
-
 struct requests {
 	const struct model *model;
 	struct sample samples[REQUEST_ROLES];
@@ -73,20 +44,6 @@ void requests__free(struct requests *requests)
 		free(requests->views[i].bins);
 	free(requests->views);
 	free(requests);
-}
-
-/* Every second one goes: which, has nothing to do with how it went. */
-static void thin_out(struct sample *sample)
-{
-	size_t kept = 0;
-
-	for (size_t i = 1; i < sample->count; i += 2)
-		free(sample->list[i].slices);
-	for (size_t i = 0; i < sample->count; i += 2) {
-		sample->list[kept] = sample->list[i];
-		sample->list[kept++].weight *= 2;
-	}
-	sample->count = kept;
 }
 
 /* ---- endpoints ---- */
@@ -162,7 +119,7 @@ void requests__take(struct requests *requests, const struct walked_request *walk
 	assert(sum == walked->end_ts - walked->begin_ts);
 	(void)sum; /* with NDEBUG */
 	if (sample->count == REQUEST_SAMPLES)
-		thin_out(sample);
+		sample__thin_out(sample);
 	sample->list = xgrow(sample->list, sample->count, &sample->size, sizeof(*sample->list));
 	sample->list[sample->count++] = (struct request){
 		.begin_ts = walked->begin_ts,
@@ -187,20 +144,7 @@ void requests__take(struct requests *requests, const struct walked_request *walk
 	sample->taken++;
 }
 
-/* ---- quantiles ---- */
-
-static uint64_t duration(const struct request *request)
-{
-	return request->end_ts - request->begin_ts;
-}
-
-static int by_duration(const void *a, const void *b)
-{
-	const struct request *x = a, *y = b;
-	int by = compare_u64(duration(x), duration(y));
-
-	return by ? by : compare_u64(x->end_ts, y->end_ts);
-}
+/* ---- keys ---- */
 
 typedef uint32_t key_fn(const struct request *request);
 
@@ -218,14 +162,14 @@ static int by_conn_and_duration(const void *a, const void *b)
 {
 	int by = compare_u64(conn_of(a), conn_of(b));
 
-	return by ? by : by_duration(a, b);
+	return by ? by : request__by_duration(a, b);
 }
 
 static int by_endpoint_and_duration(const void *a, const void *b)
 {
 	int by = compare_u64(endpoint_of(a), endpoint_of(b));
 
-	return by ? by : by_duration(a, b);
+	return by ? by : request__by_duration(a, b);
 }
 
 /*
@@ -237,7 +181,7 @@ static bool is_over(const struct request *request, uint64_t end_ts)
 	if (!request->is_answered)
 		return false;
 	return request->is_over || end_ts < request->end_ts ||
-	       end_ts - request->end_ts >= duration(request);
+	       end_ts - request->end_ts >= request__duration(request);
 }
 
 /* What is written there acknowledges, and asks for nothing; or it may. */
@@ -263,108 +207,13 @@ static void drop_others(struct sample *sample, const struct report *report)
 	sample->count = kept;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
-/* How many exchanges those stand for that were chosen by chance, which weigh more than one. */
-struct shares {
-	uint64_t weight; /* of all of them together */
-	uint64_t stands_for;
-};
-
-/*
- * The others were not chosen: they are all there, and stand for themselves alone. So those chosen
- * stand for the rest of what was counted, however much one of a few may weigh. total: 0, or fewer
- * than were seen, is not counted.
- */
-static struct shares shares_of(const struct request *list, size_t count, uint64_t total)
-{
-	struct shares shares = {0};
-	uint64_t chosen = 0, others;
-
-	for (size_t i = 0; i < count; i++) {
-		if (list[i].weight == 1)
-			continue;
-		shares.weight += list[i].weight;
-		chosen++;
-	}
-	others = count - chosen;
-	shares.stands_for = total < count ? shares.weight : total - others;
-	return shares;
-}
-
-/* How many exchanges there are up to the n-th of those sorted. */
-struct ranked {
-	uint64_t others;
-	uint64_t weight; /* of those chosen */
-};
-
-static uint64_t rank_behind(struct ranked *ranked, const struct request *next,
-			    const struct shares *shares)
-{
-	uint64_t weight = next->weight;
-
-	if (weight == 1)
-		ranked->others++;
-	else
-		ranked->weight += weight;
-	if (!shares->weight)
-		return ranked->others;
-	return ranked->others + (uint64_t)((double)ranked->weight * (double)shares->stands_for /
-					   (double)shares->weight);
-}
-
-/*
- * The exchange at the nearest rank, of count sorted by duration that stand for total; or the
- * nearest to it whose two sides were seen, within a tenth of what lies beyond the rank: the median
- * may move by 5% of the exchanges, the 99th percentile by 0.1%.
- */
-static const struct request *at_rank(const struct request *sorted, size_t count, uint64_t total,
-				     unsigned hundredths)
-{
-	struct shares shares = shares_of(sorted, count, total);
-	uint64_t all = 0, seen, rank, room, best_distance = UINT64_MAX;
-	const struct request *best = NULL, *exact = NULL;
-	struct ranked ranked = {0};
-
-	for (size_t i = 0; i < count; i++)
-		all = rank_behind(&ranked, &sorted[i], &shares);
-	rank = (all * hundredths + 99) / 100;
-	room = all * (hundredths > 50 ? 100 - hundredths : hundredths) / 1000;
-	ranked = (struct ranked){0};
-	for (size_t i = 0; i < count; i++) {
-		seen = rank_behind(&ranked, &sorted[i], &shares);
-		if (!exact && seen >= rank)
-			exact = &sorted[i];
-		if (sorted[i].is_whole && distance(seen, rank) <= room &&
-		    distance(seen, rank) < best_distance) {
-			best = &sorted[i];
-			best_distance = distance(seen, rank);
-		}
-	}
-	return exact && exact->is_whole ? exact : best ? best : exact;
-}
-
-static struct request_view view_of(const struct request *request)
-{
-	struct request_view view = {.total_ns = duration(request),
-				    .confidence = request->is_inferred ? CONFIDENCE_INFERRED
-								       : CONFIDENCE_OBSERVED,
-				    .slice_count = request->slice_count};
-
-	memcpy(view.slices, request->slices, request->slice_count * sizeof(*view.slices));
-	return view;
-}
-
 static void view_rank(const struct request *sorted, size_t count, uint64_t total,
 		      unsigned hundredths, struct request_view *view)
 {
-	const struct request *request = at_rank(sorted, count, total, hundredths);
+	const struct request *request = sample__at_rank(sorted, count, total, hundredths);
 
 	if (request)
-		*view = view_of(request);
+		*view = request__view(request);
 }
 
 /* ---- the histogram ---- */
@@ -423,16 +272,16 @@ static uint64_t bin_edge(unsigned edge)
 static void fill_bins(const struct request *sorted, size_t count, uint64_t total,
 		      struct report_requests *out)
 {
-	struct shares shares = shares_of(sorted, count, total);
+	struct shares shares = sample__shares(sorted, count, total);
 	struct ranked ranked = {0};
 	uint64_t below = 0, upto = 0;
 	unsigned first = 0, last = 0;
 	size_t i = 0, begin;
 
-	while (first + 1 < BIN_EDGES && bin_edge(first + 1) <= duration(&sorted[0]))
+	while (first + 1 < BIN_EDGES && bin_edge(first + 1) <= request__duration(&sorted[0]))
 		first++;
 	for (last = first + 1;
-	     last < BIN_EDGES - 1 && bin_edge(last) <= duration(&sorted[count - 1]);)
+	     last < BIN_EDGES - 1 && bin_edge(last) <= request__duration(&sorted[count - 1]);)
 		last++;
 	out->bins = xcalloc(last - first, sizeof(*out->bins));
 	for (unsigned edge = first; edge < last; edge++) {
@@ -440,8 +289,8 @@ static void fill_bins(const struct request *sorted, size_t count, uint64_t total
 
 		bin->from_ns = bin_edge(edge);
 		bin->to_ns = bin_edge(edge + 1);
-		for (begin = i; i < count && duration(&sorted[i]) < bin->to_ns; i++)
-			upto = rank_behind(&ranked, &sorted[i], &shares);
+		for (begin = i; i < count && request__duration(&sorted[i]) < bin->to_ns; i++)
+			upto = sample__rank_behind(&ranked, &sorted[i], &shares);
 		bin->count = upto - below;
 		below = upto;
 		if (i > begin)
@@ -727,7 +576,7 @@ static void measure_use(const struct sample *sample, const struct group *group,
 	double ns = 0;
 
 	for (size_t i = 0; i < group->sampled; i++) {
-		ns += (double)duration(&list[i]) * list[i].weight;
+		ns += (double)request__duration(&list[i]) * list[i].weight;
 		weight += list[i].weight;
 	}
 	if (group->several || !window || !weight)
@@ -837,7 +686,7 @@ static size_t write_role(struct requests *requests, const struct report *report,
 	number_again(requests, report, sample, role);
 	count = 1 + write_ends(requests, report, role, views);
 	count += write_conns(requests, report, role, &views[count]);
-	sort_array(sample->list, sample->count, sizeof(*sample->list), by_duration);
+	sort_array(sample->list, sample->count, sizeof(*sample->list), request__by_duration);
 	view_all(sample->list, sample->count, counted(&sums, role), views);
 	views->count = at_least(counted(&sums, role), sample->taken);
 	views->sampled = sample->taken;
@@ -854,7 +703,7 @@ static void count_unanswered(struct sample *sample, struct report *report)
 {
 	uint64_t passed = 0;
 
-	sort_array(sample->list, sample->count, sizeof(*sample->list), by_duration);
+	sort_array(sample->list, sample->count, sizeof(*sample->list), request__by_duration);
 	for (size_t i = 0; i < sample->count; i++)
 		report->unanswered_count +=
 			sample->list[i].is_given_up ? sample->list[i].weight : 0;
@@ -862,7 +711,7 @@ static void count_unanswered(struct sample *sample, struct report *report)
 		if (!sample->list[i].is_given_up)
 			continue;
 		passed += sample->list[i].weight;
-		report->unanswered_ns = duration(&sample->list[i]);
+		report->unanswered_ns = request__duration(&sample->list[i]);
 	}
 }
 
@@ -898,9 +747,14 @@ static void list_open(const struct requests *requests, enum request_role role,
 						     .conn = request->conn,
 						     .age_ns = age_of(request),
 						     .is_older = request->since_ts,
-						     .view = view_of(request)};
+						     .view = request__view(request)};
 		report->open_count++;
 	}
+}
+
+const struct sample *requests__sample(const struct requests *requests, enum request_role role)
+{
+	return &requests->samples[role];
 }
 
 void requests__write(struct requests *requests, struct report *report)

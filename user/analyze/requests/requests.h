@@ -14,6 +14,7 @@
 #define NETSTALL_ANALYZE_REQUESTS_REQUESTS_H
 
 #include "user/analyze/report.h"
+#include "user/analyze/requests/sample.h"
 #include "user/analyze/waits/request.h"
 #include "user/model/model.h"
 
@@ -26,6 +27,8 @@ struct requests *requests__new(const struct model *model);
 void requests__free(struct requests *requests);
 /* A request that was walked. One that both of two targets have is the asking one's. */
 void requests__take(struct requests *requests, const struct walked_request *walked);
+/* Those that count, once the report is written. */
+const struct sample *requests__sample(const struct requests *requests, enum request_role role);
 /* Fills report->requests, which lives as long as this. Connections and stalls are in the report. */
 void requests__write(struct requests *requests, struct report *report);
 

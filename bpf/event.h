@@ -135,6 +135,8 @@ struct ns_session {
 	char kernel[64]; /* uname -r */
 	char arch[16];
 	char target[64]; /* as the user named it */
+	__u32 machine;   /* 1: every process that uses the network */
+	__u32 reserved;
 };
 
 #define NS_MARK_LEN 80
@@ -241,7 +243,7 @@ struct ns_end {
 NS_ASSERT_SIZE(ns_head, 32);
 NS_ASSERT_OFFSET(ns_head, ts, 8);
 NS_ASSERT_OFFSET(ns_head, conn, 16);
-NS_ASSERT_SIZE(ns_session, 216);
+NS_ASSERT_SIZE(ns_session, 224);
 NS_ASSERT_OFFSET(ns_session, way, 56);
 NS_ASSERT_SIZE(ns_process, 88);
 NS_ASSERT_SIZE(ns_exit, 32);

@@ -46,7 +46,9 @@ struct ns_config {
 	__u32 trace;           /* 0: the off-CPU profile alone, struct ns_offcpu_config */
 	__u32 stopped;         /* the target is a program that waits for its release */
 	__u32 verbose;         /* stream every record */
-	__u32 any_process;     /* ports alone choose: no process filter */
+	__u32 any_process;     /* ports alone choose, or nothing: no process filter */
+	__u32 everything;      /* nothing does: who uses the network is a target */
+	__u32 leaves_out;      /* some processes are no targets, whatever else holds */
 	__u32 follow_children; /* a target's children are targets */
 	__u32 lport;           /* 0: any */
 	__u32 rport;
@@ -61,6 +63,7 @@ struct ns_config {
 	__u32 each_conn;    /* each connection is told, however many there are */
 	__u32 long_jiffies; /* they move on by so many, at least, while a stall lasts; never 0 */
 	char comm[NS_COMM_LEN];
+	char not_comm[NS_COMM_LEN]; /* of those, "": none by name */
 };
 
 /* Whose turn a slot holds, from 1, and who writes there: see history.bpf.h. */
@@ -268,7 +271,8 @@ struct ns_conn_turn {
 	__u64 on_ts;
 	__u32 slow;      /* it was long: the request is reported, a sample or not */
 	__u32 began_at;  /* jiffies at the first write, their low half */
-	__u32 is_told;   /* nothing is left to tell of it */
+	__u16 is_told;   /* nothing is left to tell of it */
+	__u16 is_known;  /* ns_proc_state.is_known, as far as seen here */
 	__u32 times_all; /* the time of each read is taken: the other end's request is a sample */
 	/* Sums of a thread: of an end that asks, as the turn began; else of its last write. */
 	__u64 spent_ts; /* 0: not known */
@@ -553,7 +557,14 @@ struct ns_proc_state {
 	__u8 target; /* enum ns_role */
 	__u8 peer;
 	__u8 chain;
-	__u8 pad;
+	__u8 left_out; /* enum ns_left_out: is no target, nor becomes one */
+	__u8 is_known; /* a request of its has been told */
+	__u8 pad[3];
+};
+
+enum ns_left_out {
+	NS_LEFT_OUT_BY_PID = 1,
+	NS_LEFT_OUT_BY_COMM = 2, /* as long as it is called so */
 };
 
 static inline __u32 ns_proc_role(const struct ns_proc_state *proc)

@@ -18,6 +18,32 @@ static __always_inline __u32 proc_role(__u32 tgid)
 	return proc ? ns_proc_role(proc) : 0;
 }
 
+static __always_inline bool is_left_out(__u32 tgid)
+{
+	struct ns_proc_state *proc;
+
+	if (!settings.leaves_out || !proc_hint(tgid)->watched)
+		return false;
+	proc = bpf_map_lookup_elem(&procs, &tgid);
+	return proc && proc->left_out;
+}
+
+/* It has taken the name by which processes are left out, or another one. */
+static __always_inline void leave_out(__u32 tgid, bool out)
+{
+	struct ns_proc_state fresh = {.left_out = NS_LEFT_OUT_BY_COMM}, *known;
+
+	known = bpf_map_lookup_elem(&procs, &tgid);
+	if (!known && out && bpf_map_update_elem(&procs, &tgid, &fresh, BPF_NOEXIST))
+		count_lost(NS_LOST_PROCESSES);
+	if (known && out && !known->left_out)
+		known->left_out = NS_LEFT_OUT_BY_COMM;
+	if (known && !out && known->left_out == NS_LEFT_OUT_BY_COMM)
+		known->left_out = 0;
+	if (out)
+		proc_hint(tgid)->watched = 1;
+}
+
 /* A process is under watch from now on; a target stays one. */
 static __always_inline void add_proc(__u32 tgid, __u32 role)
 {

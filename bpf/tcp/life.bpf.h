@@ -108,7 +108,9 @@ static __always_inline void on_connect(struct sock *sk, __u32 tgid)
 
 	bpf_map_update_elem(&connectors, &key, &tgid, BPF_ANY);
 	role = proc_role(tgid);
-	if (settings.any_process || !role)
+	if (settings.everything && !is_left_out(tgid))
+		role = NS_ROLE_TARGET;
+	else if (settings.any_process || !role)
 		return;
 	if (settings.lport || (settings.rport && !ports_wanted(sk)))
 		return; /* seen again when it is used */
@@ -261,6 +263,8 @@ static __always_inline void on_set_state(struct sock *sk, int from, int to)
 /* A process is a target from now on. */
 static __always_inline void join_targets(__u32 tgid, __u32 parent)
 {
+	if (is_left_out(tgid))
+		return;
 	add_proc(tgid, NS_ROLE_TARGET);
 	if (offcpu.on)
 		tell_process(tgid, parent);
@@ -293,6 +297,8 @@ static __always_inline void on_fork(struct task_struct *parent, struct task_stru
 
 	if (from == to)
 		return;
+	if (settings.not_comm[0] && has_comm(child, settings.not_comm))
+		leave_out(to, true);
 	role = proc_role(from);
 	if ((settings.by_comm && has_comm(child, settings.comm)) ||
 	    (settings.follow_children && role & NS_ROLE_TARGET))
@@ -305,6 +311,8 @@ static __always_inline void on_exec(struct task_struct *task)
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);
 
+	if (settings.not_comm[0])
+		leave_out(tgid, has_comm(task, settings.not_comm));
 	if (settings.by_comm && has_comm(task, settings.comm))
 		join_targets(tgid, 0);
 	else if (offcpu.on && proc_role(tgid) & NS_ROLE_TARGET)
@@ -317,6 +325,8 @@ static __always_inline void on_rename(struct task_struct *task, const char *name
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid), tid = BPF_CORE_READ(task, pid);
 
+	if (settings.not_comm[0] && tid == tgid)
+		leave_out(tgid, is_comm(name, settings.not_comm));
 	if (settings.by_comm && tid == tgid && is_comm(name, settings.comm))
 		join_targets(tgid, 0);
 }
@@ -393,8 +403,13 @@ static __always_inline void on_exit(struct task_struct *task)
 			bpf_map_delete_elem(&threads, &tid);
 	}
 	role = proc_role(tgid);
-	if (BPF_CORE_READ(task, signal, live.counter) > 0 || !role)
+	if (BPF_CORE_READ(task, signal, live.counter) > 0)
 		return;
+	if (!role) {
+		if (is_left_out(tgid))
+			bpf_map_delete_elem(&procs, &tgid);
+		return;
+	}
 	if (settings.trace)
 		tell_role(task, role, now);
 	fill_head(&out, NS_EXIT, sizeof(out), now, 0);

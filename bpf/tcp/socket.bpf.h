@@ -117,7 +117,7 @@ static __always_inline bool ports_wanted(struct sock *sk)
 
 static __always_inline bool target_wanted(struct sock *sk, __u32 tgid)
 {
-	if (!settings.any_process && !(proc_role(tgid) & NS_ROLE_TARGET))
+	if (settings.any_process ? is_left_out(tgid) : !(proc_role(tgid) & NS_ROLE_TARGET))
 		return false;
 	return ports_wanted(sk);
 }
@@ -382,8 +382,8 @@ static __always_inline void settle_owner(struct sock *sk, struct ns_conn_state *
 	note_accepted(conn, id >> 32 == tgid ? (__u32)id : tgid);
 	conn->tgid = tgid;
 	conn->owner_sure = 1;
-	if (conn->role & NS_ROLE_TARGET && !settings.any_process &&
-	    !(proc_role(tgid) & NS_ROLE_TARGET))
+	if (conn->role & NS_ROLE_TARGET &&
+	    (settings.any_process ? is_left_out(tgid) : !(proc_role(tgid) & NS_ROLE_TARGET)))
 		conn->role = NS_ROLE_PEER;
 	else if (conn->role == NS_ROLE_PEER && target_wanted(sk, tgid))
 		conn->role = NS_ROLE_TARGET;

@@ -64,9 +64,12 @@ static __noinline int on_datagram_sent(struct sock *sk, const struct inet_addres
 {
 	struct ns_datagrams fresh = {}, *known;
 	__u64 key = (__u64)sk, now;
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
 	if (!sk || !to || !is_udp(sk))
 		return 0;
+	if (settings.everything && !is_left_out(tgid) && !(proc_role(tgid) & NS_ROLE_TARGET))
+		add_proc(tgid, NS_ROLE_TARGET);
 	known = datagrams_of(sk);
 	if (!known) {
 		fresh.port = BPF_CORE_READ(sk, __sk_common.skc_num);

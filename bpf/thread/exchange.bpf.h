@@ -17,6 +17,8 @@
  *  - An exchange whose answer was slept for at least slow_exchange_ns, or that took as long as a
  *    stall, is always told, and stands for itself alone, whether it was chosen or not.
  *  - So it is with a target that serves, where nobody who asks it is watched.
+ *  - Of each process one of the first is told as well, for itself alone: that it makes or serves
+ *    requests is known then, however many others do.
  *
  * So each exchange counts once on average (Horvitz and Thompson's estimator: the weight is one
  * over the chance of being told), the quick ones as well as the slow: quantiles by weight are
@@ -31,8 +33,9 @@
 #ifndef NETSTALL_BPF_THREAD_EXCHANGE_BPF_H
 #define NETSTALL_BPF_THREAD_EXCHANGE_BPF_H
 
-#define NS_CLOSE_NS   1000000 /* writes nearer than this to the one before are close */
-#define NS_SMALL_PART 4       /* writes of less than this part of an mss are small */
+#define NS_CLOSE_NS    1000000 /* writes nearer than this to the one before are close */
+#define NS_SMALL_PART  4       /* writes of less than this part of an mss are small */
+#define NS_TURNS_TRIED 16      /* of a connection, so that its process be known */
 
 static __always_inline bool asks(const struct ns_conn_state *conn)
 {
@@ -390,6 +393,33 @@ static __always_inline bool may_serve(const struct ns_conn_state *conn)
 	       (scan_mode == NS_SCAN_TARGETS || is_listened_at((struct sock *)conn->key));
 }
 
+/* A request of its process was told. */
+static __always_inline void make_process_known(struct ns_conn_state *conn)
+{
+	__u32 tgid = conn->tgid;
+	struct ns_proc_state *proc;
+
+	if (conn->turn.is_known)
+		return;
+	conn->turn.is_known = 1;
+	proc = bpf_map_lookup_elem(&procs, &tgid);
+	if (proc)
+		proc->is_known = 1;
+}
+
+/* None was yet. What has no answer, or turns out to be none, is tried again a few times. */
+static __always_inline bool is_unknown(struct ns_conn_state *conn)
+{
+	__u32 tgid = conn->tgid;
+	struct ns_proc_state *proc;
+
+	if (conn->turn.is_known || conn->turn.exchanges >= NS_TURNS_TRIED)
+		return false;
+	proc = bpf_map_lookup_elem(&procs, &tgid);
+	conn->turn.is_known = proc && proc->is_known;
+	return proc && !proc->is_known;
+}
+
 static __noinline int tell_exchange(struct ns_conn_state *conn, const struct answer *answer)
 {
 	struct ns_conn_state *peer;
@@ -403,6 +433,7 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 	tp = (void *)answer->key;
 	tell_served(conn->key, answer->weight, answer->ended, answer->ts);
 	want_known(conn);
+	make_process_known(conn);
 	out = new_exchange(NS_EXCHANGE_ASKED, answer->ts, conn->id);
 	if (!out)
 		return 0;
@@ -429,8 +460,10 @@ static __noinline int tell_exchange(struct ns_conn_state *conn, const struct ans
 	out->min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
 	fill_connect(out, conn);
-	if (peer)
+	if (peer) {
+		make_process_known(peer);
 		fill_queued(out, peer, conn->turn.ts);
+	}
 	if (peer && peer->turn.fired_ts > conn->turn.ts && peer->turn.fired_ts <= answer->ts)
 		out->delack_ts = peer->turn.fired_ts;
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
@@ -548,6 +581,7 @@ static __noinline int end_served(struct ns_conn_state *conn, __u32 ended, __u64 
 	if (!has_room(time_served(&conn->turn)))
 		return 0;
 	want_known(conn);
+	make_process_known(conn);
 	out = new_exchange(NS_EXCHANGE_SERVED, conn->turn.wrote_ts, conn->id);
 	if (!out)
 		return 0;
@@ -939,7 +973,7 @@ static __always_inline void begin_sample(__u64 key, struct ns_conn_state *conn, 
 }
 
 /* A global function, as on_blocked_send() is. */
-__noinline int advance_samples(__u64 key, __u64 id, __u64 now, __u32 choose)
+__noinline int advance_samples(__u64 key, __u64 id, __u64 now, __u32 weight)
 {
 	struct ns_conn_state *conn = conn_traced(key);
 
@@ -951,12 +985,12 @@ __noinline int advance_samples(__u64 key, __u64 id, __u64 now, __u32 choose)
 		end_unslept(key, conn, id, now);
 	conn->turn.sampling = 0;
 	/* Of an end that answers each read is timed: it is this request, perhaps its only one. */
-	if (choose && serves(conn))
-		conn->turn.sample_next = sample_every;
+	if (weight && serves(conn))
+		conn->turn.sample_next = weight;
 	if (conn->turn.sample_next)
 		begin_sample(key, conn, id, now);
-	if (choose && !serves(conn))
-		conn->turn.sample_next = sample_every;
+	if (weight && !serves(conn))
+		conn->turn.sample_next = weight;
 	settle_answerer(conn->key);
 	return 0;
 }
@@ -1038,11 +1072,17 @@ static __noinline int begin_connected(struct ns_conn_state *conn, __u64 now)
 
 static __always_inline void begin_turn(__u64 key, struct ns_conn_state *conn, __u64 id, __u64 now)
 {
-	bool choose = (asks(conn) || (settings.reads && serves(conn))) && choose_next();
+	__u32 weight = 0;
 
-	if (choose || conn->turn.sampling || conn->turn.sample_next ||
+	if (asks(conn) || (settings.reads && serves(conn))) {
+		if (choose_next())
+			weight = sample_every;
+		else if (is_unknown(conn))
+			weight = 1;
+	}
+	if (weight || conn->turn.sampling || conn->turn.sample_next ||
 	    (settings.reads && is_slow(conn)))
-		advance_samples(conn->key, id, now, choose);
+		advance_samples(conn->key, id, now, weight);
 	make_wanted_known(conn);
 	if (settings.reads)
 		begin_reads(conn);

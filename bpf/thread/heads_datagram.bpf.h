@@ -7,7 +7,8 @@ static __always_inline bool datagram_matters(void)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 
-	return in_window() && proc_hint(id >> 32)->watched && !is_other_thread(id);
+	return in_window() && (settings.everything || proc_hint(id >> 32)->watched) &&
+	       !is_other_thread(id);
 }
 
 /* The address that current's call names, in its own memory. */

@@ -34,6 +34,9 @@ static __always_inline bool may_matter(__u64 length)
 	return length >= settings.threshold_ns / 8;
 }
 
+/* A whole machine has more of them. */
+#define STALLS_TOLD (settings.everything ? 4 * NS_STALLS_TOLD : NS_STALLS_TOLD)
+
 /*
  * Of each half second the first waits are told, and all that belongs to them. Behind them those
  * that are no stalls by themselves are in the sums alone, which say the same with less detail.
@@ -49,7 +52,7 @@ static __always_inline bool worth_a_record(__u64 length)
 {
 	if (length < settings.threshold_ns)
 		return may_matter(length) && !is_paced(waits_told, NS_WAITS_TOLD);
-	return !is_paced(stalls_told, NS_STALLS_TOLD) || length >= long_wait_ns;
+	return !is_paced(stalls_told, STALLS_TOLD) || length >= long_wait_ns;
 }
 
 /* It was off its CPU, asleep (unless preempted) and then ready, and that becomes no record. */
@@ -69,12 +72,12 @@ static __always_inline void count_short(struct ns_thread_state *thread, __u64 as
 /* From here on each exchange is told. */
 static __always_inline __u64 stall_from(void)
 {
-	return is_paced(stalls_told, NS_STALLS_TOLD) ? long_wait_ns : settings.threshold_ns;
+	return is_paced(stalls_told, STALLS_TOLD) ? long_wait_ns : settings.threshold_ns;
 }
 
 static __always_inline __u64 slow_from(void)
 {
-	return is_paced(stalls_told, NS_STALLS_TOLD) ? long_wait_ns : slow_exchange_ns;
+	return is_paced(stalls_told, STALLS_TOLD) ? long_wait_ns : slow_exchange_ns;
 }
 
 /*

@@ -11,8 +11,8 @@
 # "nginx" in place of a number of connections: one worker of it, and four connections at a time, each for one request.
 #
 # Settings (environment): PAIRS=7 SECONDS_EACH=2 TOOLS="netstall strace bpftrace" CONNECTIONS="1 64 nginx"
-# PEERS="trace-all offwake by-cause bystander record record-last tcpdump perf-trace perf-sched offcputime wakeuptime runqslower": netstall in
-# other ways (bystander: it traces another process), and others that answer a part of the question; with one connection.
+# PEERS="trace-all offwake by-cause bystander machine record record-last tcpdump perf-trace perf-sched offcputime wakeuptime runqslower": netstall in
+# other ways (bystander: it traces another process; machine: every process), and others that answer a part of the question; with one connection.
 # CPU=0 (of both ends) TOOL_CPU=1 NETSTALL=build/netstall EXCHANGE=build/tests/workload/exchange
 set -u
 
@@ -21,7 +21,7 @@ HERE=tests/bench
 PAIRS=${PAIRS:-7}
 SECONDS_EACH=${SECONDS_EACH:-2}
 TOOLS=${TOOLS-netstall strace bpftrace}
-PEERS=${PEERS-trace-all offwake by-cause bystander record record-last tcpdump perf-trace perf-sched offcputime wakeuptime runqslower}
+PEERS=${PEERS-trace-all offwake by-cause bystander machine record record-last tcpdump perf-trace perf-sched offcputime wakeuptime runqslower}
 CONNECTIONS=${CONNECTIONS:-1 64 nginx}
 CPU=${CPU:-0}
 TOOL_CPU=${TOOL_CPU:-$(($(nproc) > 1 ? 1 : 0))}
@@ -67,6 +67,11 @@ start_trace-all() { netstall_on "$1" trace --all; }
 start_offwake() { netstall_on "$1" offwake; }
 start_by-cause() { netstall_on "$1" offwake --by-cause; }
 start_bystander() { netstall_on $$ trace; }
+start_machine()
+{
+	taskset -c "$TOOL_CPU" "$NETSTALL" trace -a -d $((SECONDS_EACH + 60)) \
+		>/dev/null 2>"$scratch/said" &
+}
 
 # The same into a file, and of the last seconds into memory.
 start_record() { netstall_on "$1" record -o "$scratch/recording"; }
@@ -115,7 +120,7 @@ declare -A attached_line=([strace]='attached' [bpftrace]='^tracing' [tcpdump]='l
 obstacle()
 {
 	case $1 in
-	netstall | trace-all | offwake | by-cause | bystander | record*)
+	netstall | trace-all | offwake | by-cause | bystander | machine | record*)
 		[ -x "$NETSTALL" ] || echo "$NETSTALL is not built"
 		;;
 	strace | bpftrace | tcpdump | offcputime | wakeuptime | runqslower)

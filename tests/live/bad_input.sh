@@ -93,6 +93,11 @@ case_bad_options() {
     refuse 64 "a local port must be a whole number from 1 to 65535" trace -L 65536
     refuse 64 "a remote port" trace -D 0
     refuse 64 "name a target" trace
+    refuse 64 "-a is every process: leave out what else" trace -a -p $$
+    refuse 64 "-a is every process: leave out what else" trace -c / -L 80
+    refuse 64 "-a profiles the whole machine" offwake -c / 1
+    refuse 64 "name a target" trace --not-pid $$
+    refuse 64 "a pid must be a whole number" trace -a --not-pid x
     refuse 64 "-C knows no" trace -p $$ -C no.such=1
     refuse 64 "attach is auto" trace -p $$ -C attach=magic
     refuse 64 "stack.bytes is for offwake" trace -p $$ -C stack.bytes=32768

@@ -62,6 +62,9 @@ static void check_target(const struct wishes *wishes, const struct argp_state *s
 	const struct target *target = &wishes->common.target;
 	bool named = !target__is_empty(target);
 
+	if (target->everything)
+		usage_error(state, "-c / is every process: -a profiles the whole machine");
+
 	if (target->lport || target->rport)
 		usage_error(
 			state,

@@ -132,20 +132,37 @@ void option__threshold(const struct option_row *row, char *arg, void *to,
 
 /* ---- targets ---- */
 
+/* To those that pids has; too_many: the sentence where there is no room. */
+static void add_pids(char *arg, pid_t *pids, size_t *count, const char *too_many,
+		     const struct argp_state *state)
+{
+	char *word;
+
+	while ((word = strsep(&arg, ","))) {
+		if (*count == TARGET_PIDS)
+			usage_error(state, too_many, TARGET_PIDS);
+		pids[(*count)++] = options__number(word, "a pid", 1, PID_LIMIT, state);
+	}
+}
+
 static void parse_pids(const struct option_row *row, char *arg, void *to,
 		       const struct argp_state *state)
 {
 	struct target *target = to;
-	char *word;
 
 	(void)row;
-	while ((word = strsep(&arg, ","))) {
-		if (target->pid_count == TARGET_PIDS)
-			usage_error(state, "-p takes at most %d pids; -c or --comm take any number",
-				    TARGET_PIDS);
-		target->pids[target->pid_count++] =
-			options__number(word, "a pid", 1, PID_LIMIT, state);
-	}
+	add_pids(arg, target->pids, &target->pid_count,
+		 "-p takes at most %d pids; -c or --comm take any number", state);
+}
+
+static void parse_not_pids(const struct option_row *row, char *arg, void *to,
+			   const struct argp_state *state)
+{
+	struct target *target = to;
+
+	(void)row;
+	add_pids(arg, target->not_pids, &target->not_pid_count,
+		 "--not-pid takes at most %d pids; --not-comm takes any number", state);
 }
 
 static void parse_tids(const struct option_row *row, char *arg, void *to,
@@ -168,6 +185,10 @@ static void parse_tids(const struct option_row *row, char *arg, void *to,
 static void check_target(const struct target *target, unsigned command,
 			 const struct argp_state *state)
 {
+	if (target->everything &&
+	    (target->pid_count || target->tid || target->comm || target->cgroup || target->lport ||
+	     target->rport || target->program))
+		usage_error(state, "-a is every process: leave out what else names a target");
 	/* offwake has -a beside them, and says so itself. */
 	if (target__is_empty(target) && command == COMMAND_OFFWAKE)
 		return;
@@ -177,7 +198,7 @@ static void check_target(const struct target *target, unsigned command,
 		usage_error(
 			state,
 			"name a target: -p PID, -t TID, --comm NAME, -c CGROUP, -L PORT, -D PORT, "
-			"or -- PROGRAM");
+			"-- PROGRAM, or -a for every process");
 	if (target->program && (target->pid_count || target->tid || target->comm || target->cgroup))
 		usage_error(state, "-- PROGRAM is the target: leave out -p, -t, --comm and -c");
 	if (target->tid && (target->pid_count || target->comm || target->cgroup))
@@ -186,21 +207,42 @@ static void check_target(const struct target *target, unsigned command,
 		usage_error(state, "-t takes one thread here; offwake takes several");
 }
 
+/* The first of all cgroups has every process. */
+static void parse_cgroup(const struct option_row *row, char *arg, void *to,
+			 const struct argp_state *state)
+{
+	struct target *target = to;
+
+	if (!strcmp(arg, "/"))
+		target->everything = true;
+	else
+		option__name(row, arg, &target->cgroup, state);
+}
+
+#define FOR_MACHINE (COMMAND_TRACE | COMMAND_RECORD | COMMAND_CHECK)
+
 static const struct option_row target_rows[] = {
 	{.help = "Target:"},
+	{'a', "all-processes", NULL,
+	 "Every process that uses the network: which of them stalls, worst first", option__flag,
+	 INTO(struct options, target.everything), .commands = FOR_MACHINE},
 	{'p', "pid", "PID[,PID]", "Processes, by pid", parse_pids, INTO(struct options, target)},
 	{'t', "tid", "TID", "One thread (offwake: up to 5, TID,TID)", parse_tids,
 	 INTO(struct options, target)},
 	{0, "comm", "NAME", "Processes with this name, also those that start or take it later",
 	 option__name, INTO(struct options, target.comm)},
-	{'c', "cgroup", "PATH", "Processes in this cgroup (version 2) and below", option__name,
-	 INTO(struct options, target.cgroup)},
+	{'c', "cgroup", "PATH", "Processes in this cgroup (version 2) and below", parse_cgroup,
+	 INTO(struct options, target)},
 	{0, "container", "ID", "Processes of this container, by the first digits of its id",
 	 option__name, INTO(struct options, target.cgroup)},
 	{'L', "lport", "PORT", "Only connections with this local port", option__number,
 	 INTO(struct options, target.lport), 1, 65535, "a local port"},
 	{'D', "rport", "PORT", "Only connections with this remote port", option__number,
 	 INTO(struct options, target.rport), 1, 65535, "a remote port"},
+	{0, "not-comm", "NAME", "No processes with this name", option__name,
+	 INTO(struct options, target.not_comm)},
+	{0, "not-pid", "PID[,PID]", "Not these processes", parse_not_pids,
+	 INTO(struct options, target)},
 	{0, "children", NULL, "Also the targets' children, present and future", option__flag,
 	 INTO(struct options, target.children)},
 	{0},

@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "user/base/array.h"
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
@@ -24,7 +25,7 @@
 bool target__is_empty(const struct target *target)
 {
 	return !target->pid_count && !target->tid && !target->comm && !target->cgroup &&
-	       !target->lport && !target->rport && !target->program;
+	       !target->lport && !target->rport && !target->program && !target->everything;
 }
 
 bool target__takes_children(const struct target *target)
@@ -58,6 +59,8 @@ void target__describe(const struct target *target, char *out, size_t size)
 	size_t i;
 
 	out[0] = '\0';
+	if (target->everything)
+		append(out, size, "all processes", NULL, 0);
 	for (i = 0; i < target->pid_count && i < 4; i++)
 		append(out, size, "pid %ld", NULL, target->pids[i]);
 	if (target->pid_count > 4)
@@ -76,6 +79,13 @@ void target__describe(const struct target *target, char *out, size_t size)
 		append(out, size, "local port %ld", NULL, target->lport);
 	if (target->rport)
 		append(out, size, "remote port %ld", NULL, target->rport);
+	if (target->not_comm)
+		append(out, size, "not comm %s",
+		       text__safe(safe, sizeof(safe), target->not_comm, 16), 0);
+	for (i = 0; i < target->not_pid_count && i < 4; i++)
+		append(out, size, "not pid %ld", NULL, target->not_pids[i]);
+	if (target->not_pid_count > 4)
+		append(out, size, "and not %ld more", NULL, target->not_pid_count - 4);
 }
 
 static bool in_set(const struct target_set *set, uint32_t tgid)
@@ -88,10 +98,18 @@ static bool in_set(const struct target_set *set, uint32_t tgid)
 	return false;
 }
 
+static bool is_left_out(const struct target_set *set, uint32_t tgid)
+{
+	for (size_t i = 0; i < set->left_out_count; i++)
+		if (set->left_out[i] == tgid)
+			return true;
+	return false;
+}
+
 static void add_process(struct target_set *set, const struct ns_task_entry *entry)
 {
 	if (entry->kernel_thread || entry->view_tgid == (uint32_t)getpid() ||
-	    in_set(set, entry->tgid))
+	    in_set(set, entry->tgid) || is_left_out(set, entry->tgid))
 		return;
 	set->processes = xreallocarray(set->processes, set->count + 1, sizeof(*set->processes));
 	set->processes[set->count++] = *entry;
@@ -306,12 +324,39 @@ static void add_children(const struct tasks *tasks, struct target_set *set)
 	} while (set->count > before);
 }
 
+static bool is_not_wanted(const struct target *target, const struct ns_task_entry *entry)
+{
+	if (target->not_comm && !strncmp(entry->comm, target->not_comm, NS_COMM_LEN - 1))
+		return true;
+	for (size_t i = 0; i < target->not_pid_count; i++)
+		if (entry->view_tgid == (uint32_t)target->not_pids[i])
+			return true;
+	return false;
+}
+
+static void leave_some_out(const struct target *target, const struct tasks *tasks,
+			   struct target_set *set)
+{
+	size_t room = 0;
+
+	for (size_t i = 0; i < tasks__count(tasks); i++) {
+		const struct ns_task_entry *entry = tasks__at(tasks, i);
+
+		if (entry->tid != entry->tgid || !is_not_wanted(target, entry))
+			continue;
+		set->left_out =
+			xgrow(set->left_out, set->left_out_count, &room, sizeof(*set->left_out));
+		set->left_out[set->left_out_count++] = entry->tgid;
+	}
+}
+
 int target__resolve(const struct target *target, const struct tasks *tasks, struct target_set *set)
 {
 	size_t i;
 	int err = 0;
 
 	memset(set, 0, sizeof(*set));
+	leave_some_out(target, tasks, set);
 	for (i = 0; i < target->pid_count && !err; i++)
 		err = add_pid(tasks, target->pids[i], set);
 	for (i = 0; i < target->tid_count && !err; i++)
@@ -328,5 +373,6 @@ int target__resolve(const struct target *target, const struct tasks *tasks, stru
 void target_set__clear(struct target_set *set)
 {
 	free(set->processes);
+	free(set->left_out);
 	memset(set, 0, sizeof(*set));
 }

@@ -26,6 +26,11 @@ struct target {
 	uint16_t lport;
 	uint16_t rport;
 	bool children;
+	bool everything; /* every process that uses the network; no other choice then */
+	/* Of those that are chosen these are left out: */
+	const char *not_comm;
+	size_t not_pid_count;
+	pid_t not_pids[TARGET_PIDS];
 	char **program; /* argv, NULL none */
 };
 
@@ -36,10 +41,12 @@ struct target_set {
 	uint32_t only_tids[TARGET_TIDS]; /* the first 0: all threads */
 	size_t cgroup_count;
 	uint64_t cgroups[TARGET_CGROUPS];
+	size_t left_out_count;
+	uint32_t *left_out; /* owned; processes that are no targets, whatever else holds */
 };
 
 bool target__is_empty(const struct target *target);
-/* Only ports were named: any process with such a connection is meant. */
+/* Only ports were named, or nothing: any process with such a connection is meant. */
 bool target__is_any_process(const struct target *target);
 /*
  * Its processes' children are targets too: asked for, or because a cgroup is inherited without a

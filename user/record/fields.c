@@ -100,6 +100,7 @@ static const struct field session_fields[] = {
 	STRING(ns_session, target),
 	MS(ns_session, threshold_ns, "threshold"),
 	U32(ns_session, verbose),
+	U32(ns_session, machine),
 	HEX(ns_session, missing),
 	FIELD(FIELD_U64, ns_session, wall_offset_ns, "wall_offset_ns"),
 	END,

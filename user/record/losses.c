@@ -58,7 +58,7 @@
 	    "make more with -C histories.max=N", 0)                                                \
 	/* Of a second's waits the first are told, and the long ones of the rest. */               \
 	ROW(WAITS, "waits", "wait", "waits", "too many to look at each",                           \
-	    "raise the threshold (-t) above what is usual for this program", 1)                    \
+	    "raise the threshold (--threshold) above what is usual for this program", 1)                    \
 	/* By the reader of a recording: they were written, or were to be. */                      \
 	ROW(RECORDING, "recording", "record", "records",                                           \
 	    "the recording is damaged, or of a newer version", "record it again", 0)

@@ -50,6 +50,16 @@ static void watch_process(struct session *session, uint32_t tgid)
 	session->skel->bss->proc_hints[tgid & (NS_PROC_HINTS - 1)] = (struct ns_proc_hint){1, 1};
 }
 
+static void leave_out(struct session *session, uint32_t tgid)
+{
+	struct ns_proc_state proc = {.left_out = NS_LEFT_OUT_BY_PID};
+
+	if (session->target->not_comm)
+		proc.left_out = NS_LEFT_OUT_BY_COMM;
+	bpf_map_update_elem(bpf_map__fd(session->skel->maps.procs), &tgid, &proc, BPF_ANY);
+	session->skel->bss->proc_hints[tgid & (NS_PROC_HINTS - 1)].watched = 1;
+}
+
 /* netstall's number as the kernel counts: which of the tasks we are. */
 static uint32_t own_number(const struct session *session)
 {
@@ -79,6 +89,8 @@ static int find_targets(struct session *session)
 	session->skel->bss->self_tgid = own_number(session);
 	for (i = 0; i < session->set.count; i++)
 		watch_process(session, session->set.processes[i].tgid);
+	for (i = 0; i < session->set.left_out_count; i++)
+		leave_out(session, session->set.left_out[i]);
 	for (i = 0; i < session->set.cgroup_count; i++) {
 		uint32_t one = 1;
 
@@ -232,7 +244,7 @@ static struct plan_request request_of(const struct session *session)
 				     .untraced = session->options.untraced,
 				     .profile = session->offcpu,
 				     .unwind = session->offcpu && offcpu__unwinds(session->offcpu),
-				     .by_comm = session->target->comm,
+				     .by_comm = session->target->comm || session->target->not_comm,
 				     .by_cgroup = session->target->cgroup,
 				     .by_children = target__takes_children(session->target)};
 }
@@ -373,6 +385,7 @@ static void tell_session(struct session *session, uint64_t begin)
 	out.threshold_ns = session->options.threshold_ns;
 	out.verbose = session->options.verbose;
 	out.missing = session->plan.missing;
+	out.machine = session->target->everything;
 	snprintf(out.way, sizeof(out.way), "%s", way__name(session->plan.way));
 	if (!uname(&uts)) {
 		snprintf(out.kernel, sizeof(out.kernel), "%.63s", uts.release);

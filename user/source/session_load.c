@@ -8,6 +8,7 @@
 #include "user/source/session_parts.h"
 
 #define QUIET_RINGBUF   (4u << 20)
+#define MACHINE_RINGBUF (16u << 20)
 #define VERBOSE_RINGBUF (32u << 20)
 #define MOST_RINGBUF    (64u << 20)
 #define LEAST_RINGBUF   4096u
@@ -114,6 +115,8 @@ static void configure(struct session *session)
 	config->each_conn = session->options.each_connection;
 	config->uring_events = session->options.uring_events || session->options.verbose;
 	config->any_process = target__is_any_process(target);
+	config->everything = target->everything;
+	config->leaves_out = target->not_comm || target->not_pid_count;
 	config->follow_children = target__takes_children(target);
 	config->lport = target->lport;
 	config->rport = target->rport;
@@ -130,8 +133,12 @@ static void configure(struct session *session)
 		config->long_jiffies = 1;
 	if (target->comm)
 		snprintf(config->comm, sizeof(config->comm), "%s", target->comm);
+	if (target->not_comm)
+		snprintf(config->not_comm, sizeof(config->not_comm), "%s", target->not_comm);
 	if (!ring)
-		ring = ring_bytes(files, config->uring_events ? VERBOSE_RINGBUF : QUIET_RINGBUF);
+		ring = ring_bytes(files, config->uring_events ? VERBOSE_RINGBUF
+					 : config->everything ? MACHINE_RINGBUF
+							      : QUIET_RINGBUF);
 	bpf_map__set_max_entries(skel->maps.records, ring);
 	bpf_map__set_max_entries(skel->maps.vital_records, ring / VITAL_SHARE > LEAST_RINGBUF
 								   ? ring / VITAL_SHARE

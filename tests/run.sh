@@ -229,6 +229,12 @@ nagle-delack .causes = []
 uring-cause-submission .verdict |= (.saves_ms = 1 | .saves_of_ms = 1)
 two-servers .causes[0].endpoints[1].count += 1
 two-servers .causes[0].endpoints |= reverse
+whole-machine .processes |= reverse
+whole-machine .processes[0].of_cause += 9
+whole-machine .processes[0].stalled_ms += 5000
+whole-machine .processes[1].connection = 2
+whole-machine .processes[2].median_ms += 50
+whole-machine .processes[0].cause = "unknown"
 two-servers .verdict.text |= sub("4 times, 60"; "5 times, 60")
 nagle-delack .verdict.cause = "cork"
 nagle-delack .verdict.share /= 2

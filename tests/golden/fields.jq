@@ -41,6 +41,8 @@ def links:
           "stall \($id) link's wait: " + (.wait | with_entries(select(.key | test("^(op_|waker_|syscall|turn|conn|off|began|wake)"))) | tojson);
 
 # Of the whole report.
+# Of a whole machine, by process.
+def whole_machine: (.processes[] | "whole machine \(tojson)"), "not listed \({processes_not_listed} | tojson)";
 def causes: .causes[] | "cause \(tojson)";
 def between: each_stall("between"; {between_requests} | tojson);
 def completeness: "completeness \(.completeness | tojson)";

@@ -4,7 +4,7 @@
 # The ways to name a target, and targets that come and go.
 
 # It takes every CPU; and beside others a thread that is to be found working waits for one (each time run again).
-ALONE_CASES+=" check_inside_busy_pid_namespace to_trace_workers "
+ALONE_CASES+=" check_inside_busy_pid_namespace to_trace_workers all_processes "
 
 # trace_by OPTIONS...: the split workload, traced by these options.
 trace_by() {
@@ -13,6 +13,81 @@ trace_by() {
     end_exchange
     end_trace
     expect_all_stalls nagle-delack
+}
+
+# start_endless NAME MODE: the two processes of a workload that goes on until the case ends. Its pids: CLIENTS[NAME], SERVERS[NAME].
+start_endless() {
+    "$EXCHANGE" --mode "$2" -n 0 --gate none --name "$1" >"$SCRATCH/pair-$1" 2>&1 &
+    await_line '^ready' "$SCRATCH/pair-$1" $! || fail "$1 did not start: $(cat "$SCRATCH/pair-$1")"
+    CLIENTS[$1]=$(field client_pid "$(cat "$SCRATCH/pair-$1")") SERVERS[$1]=$(field server_pid "$(cat "$SCRATCH/pair-$1")")
+}
+
+# expect_first CAUSE NAME...: of the report's processes both of each pair come before those of all quiet ones, with this cause.
+expect_first() {
+    local name pid cause=$1 quiet
+    shift
+    quiet=$(report '[.processes | to_entries[] | select(.value.comm | startswith("quiet")) | .key] | min')
+    for name; do
+        for pid in "${CLIENTS[$name]}" "${SERVERS[$name]}"; do
+            expect_is "the cause of $name/$pid" "$(report ".processes[] | select(.pid == $pid) | .cause")" "$cause"
+            expect "the place of $name/$pid" "$(report ".processes | map(.pid) | index($pid)")" '<' "$quiet"
+        done
+    done
+}
+
+# A listener and a client of UDP, which has no connection.
+UDP_PAIR='
+import os, socket, time
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("127.0.0.1", 0))
+server.settimeout(3) # nobody asks any more
+if not os.fork():
+    while True:
+        _, address = server.recvfrom(100)
+        time.sleep(0.02)
+        server.sendto(b"a", address)
+client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+client.connect(server.getsockname())
+print(f"ready client_pid={os.getpid()}", flush=True)
+while True:
+    client.send(b"q")
+    client.recv(100)
+'
+
+# Of 200 processes and more three pairs stall: these lead the table, each by its cause, and the verdict is of the first.
+case_all_processes() {
+    local i
+    for ((i = 0; i < 97; i++)); do
+        "$EXCHANGE" --mode paced -n 0 --gate none --name "quiet-$i" >/dev/null 2>&1 &
+    done
+    start_endless splits split
+    start_endless corks cork
+    start_endless asks-late late-server
+    python3 -c "$UDP_PAIR" >"$SCRATCH/udp" &
+    await_line '^ready' "$SCRATCH/udp" $! || fail "the UDP pair did not start"
+    pause 0.5
+    start_trace -a -d 2
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID"
+    end_trace
+    expect_first nagle-delack splits
+    expect_first cork corks
+    expect_first timer asks-late
+    expect "processes" "$(report '(.processes | length) + .processes_not_listed')" '>=' 201
+    expect_is "the verdict's cause" "$(report .verdict.cause)" "$(report '.processes[0].cause')"
+    report '.processes[] | select(.pid == '"${CLIENTS[splits]}"').why' | grep -q '^splits/[0-9]* writes each request in two pieces' ||
+        fail "why: $(report '.processes[] | select(.pid == '"${CLIENTS[splits]}"').why')"
+    expect "UDP stalls" "$(report '.processes[] | select(.pid == '"$(field client_pid "$(cat "$SCRATCH/udp")")"').stalls')" '>' 10
+    "$NETSTALL" trace "${ATTACH[@]}" -c / -d 0.5 >"$SCRATCH/text" 2>&1 || fail "status $? for -c /"
+    [[ $(sed -n 2p "$SCRATCH/text") == "  PROCESS "* ]] || fail "the answer does not begin with the table: $(head -n 3 "$SCRATCH/text")"
+    # Who is left out has no row; nor has one that takes the name later.
+    start_trace -a -d 2 --not-comm splits --not-pid "${CLIENTS[corks]},${SERVERS[corks]}"
+    start_endless other split
+    "$EXCHANGE" --mode split -n 0 --gate none --name splits >/dev/null 2>&1 &
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID"
+    end_trace
+    expect_first nagle-delack other
+    expect_first timer asks-late
+    expect_is "processes that were left out" "$(report '[.processes[], .target.processes[]] | map(select(.comm == "splits" or .pid == '"${CLIENTS[corks]}"') | select(.role? != "peer" and .role? != "chain")) | length')" 0
 }
 
 # The parent of both ends has no connection itself: said, with the option that takes them; and that takes them.

@@ -72,6 +72,9 @@ function look() {
   search.value = "no such stall";
   search.dispatchEvent(new Event("input"));
   check("search-finds-nothing", rows().length === 0, rows().length);
+  const processes = document.getElementById("processes");
+  check("processes", processes.rows.length === (data.processes.length ? data.processes.length + 1 : 0) && processes.offsetParent === null === !data.processes.length, processes.textContent);
+  if (TRACE === "whole-machine") check("worst-process-first", processes.rows[1].textContent.startsWith("shop/4306") && processes.rows[1].textContent.includes("sleeps 80.1 ms"), processes.rows[1].textContent);
   for (const [name, text] of Object.entries(EXPECTED[TRACE] || {}))
     check(name, [...document.querySelectorAll("#picture text, #picture title")].some((element) => element.textContent.includes(text)), text);
 }

@@ -50,7 +50,7 @@ many() {
     done
 }
 
-for trace in nagle-delack lock rto uring-split peer-app hostile-comm throttled no-connection lost-events marks; do
+for trace in nagle-delack lock rto uring-split peer-app hostile-comm throttled no-connection lost-events marks whole-machine; do
     use $trace tests/golden/$trace.trace 400000
 done
 many >"$home/many.trace"

@@ -149,7 +149,9 @@ def durations(report):
 
 
 def leading(report):
-    """By share in requests, or where none had any by share; a given cause only when it took more than twice as much. The pace alone."""
+    """Of a whole machine that of its worst process. By share in requests, or where none had any by share; a given cause only when it took more than twice as much. The pace alone."""
+    if report.get("processes") and report["processes"][0]["stalls"]:
+        return {report["processes"][0]["cause"]}
     causes = [row for row in report["causes"] if "pace" not in row] or report["causes"]
     rows = [(row.get("share_in_requests", row["share"]), row["cause"]) for row in causes]
     if not any(share for share, _ in rows):
@@ -301,6 +303,24 @@ def listed(report):
         yield f"{count} connections are listed or counted, {report['completeness']['sockets']} were watched"
 
 
+def processes(report):
+    """Of a whole machine: the worst first, each with its stalls, whose cause took most, on a connection of its own."""
+    rows = report.get("processes", [])
+    if [row["stalled_ms"] for row in rows] != sorted((row["stalled_ms"] for row in rows), reverse=True):
+        yield "the processes are not in the order of how long they were stalled"
+    ends = {row["id"]: {row["pid"], row["peer_pid"]} for row in report["connections"]}
+    for row in rows:
+        name = f"process {row['pid']}"
+        if (row["cause"] is None) != (row["stalls"] == 0) or row["of_cause"] > row["stalls"]:
+            yield f"{name}: {row['of_cause']} stalls of {row['cause']}, of {row['stalls']}"
+        if row["stalled_ms"] > report["window"]["duration_ms"] + SLACK_MS:
+            yield f"{name}: stalled for {row['stalled_ms']} ms of {report['window']['duration_ms']}"
+        if row["pid"] not in ends.get(row["connection"], {row["pid"]}):
+            yield f"{name}: its connection {row['connection']} is of others"
+        if (row["median_ms"] is None) != (row["serves"] + row["makes"] == 0) or (row["median_ms"] or 0) > (row["p99_ms"] or 0):
+            yield f"{name}: {row['serves']} requests served and {row['makes']} made, of {row['median_ms']} to {row['p99_ms']} ms"
+
+
 def requests(report):
     """A row has what its parts have: all, then each endpoint, then connections."""
     connections = {row["id"]: row for row in report["connections"]}
@@ -413,7 +433,7 @@ def contradictions(document, asked=()):
     yield from sums(document)
     if document.get("schema") != "netstall.report/1":
         return
-    for check in (causes, durations, listed, requests, whom, verdict):
+    for check in (causes, durations, listed, processes, requests, whom, verdict):
         yield from check(document)
     yield from rows(document, asked)
 

@@ -391,6 +391,27 @@ static struct tally *greatest(const struct account *account)
 	return best;
 }
 
+static bool is_of_process(const struct report *report, const struct tally *tally, uint32_t pid)
+{
+	const struct report_conn *conn = report__conn(report, tally->conn);
+	const struct report_conn *peer = report__peer(report, conn);
+
+	return tally->example.pid == pid || (conn && conn->id.head.tgid == pid) ||
+	       (peer && peer->id.head.tgid == pid);
+}
+
+const struct tally *ledger__of_process(const struct ledger *ledger, enum cause cause, uint32_t pid)
+{
+	const struct tally *tally, *best = NULL;
+	size_t cursor = 0;
+
+	while ((tally = table__next(ledger->accounts[cause].tallies, &cursor))) {
+		if (is_of_process(&ledger->report, tally, pid) && is_greater(tally, best))
+			best = tally;
+	}
+	return best;
+}
+
 #define ENDS       32 /* looked at */
 #define LEAST_PART 10 /* less than such a part of the time is not listed */
 
@@ -554,6 +575,14 @@ static void count_roles(const struct report *report, const struct account *accou
 	}
 }
 
+/* It is mostly what another process does than the one that it delays. */
+static bool is_of_others(const struct tally *tally)
+{
+	const struct path_part *part = tally ? path__main(&tally->path, tally->cause) : NULL;
+
+	return part && part->pid && part->pid != tally->example.pid;
+}
+
 static void close_cause(struct ledger *ledger, struct report_cause *cause)
 {
 	const struct report *report = &ledger->report;
@@ -574,7 +603,7 @@ static void close_cause(struct ledger *ledger, struct report_cause *cause)
 	cause->inferred = account->inferred;
 	cause->conns = account->conns;
 	count_roles(report, account, cause);
-	if (cause__rank(cause->cause) == CAUSE_RANK_NETWORK)
+	if (cause__rank(cause->cause) == CAUSE_RANK_NETWORK || is_of_others(main))
 		find_ends(report, account, cause);
 	close_ends(report, cause);
 	if (cause->end_count)

@@ -27,6 +27,9 @@ void ledger__extend(struct ledger *ledger, uint32_t number, const struct stall *
 void ledger__join(struct ledger *ledger, uint32_t number, const struct stall_wait *wait);
 /* It held up a request on this connection as well, unless that is the one that it is of. */
 void ledger__delay(struct ledger *ledger, uint32_t number, uint32_t conn);
+/* Of this cause, the pace not among it, on a connection of this process, or at its other end, where
+ * it took most; of none, on no connection. NULL: there is none. */
+const struct tally *ledger__of_process(const struct ledger *ledger, enum cause cause, uint32_t pid);
 /* No further stall comes: fill in what causes have at the end only. */
 void ledger__close(struct ledger *ledger);
 

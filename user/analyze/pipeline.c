@@ -16,6 +16,7 @@
 #include "user/analyze/order.h"
 #include "user/analyze/requests/habits.h"
 #include "user/analyze/requests/operations.h"
+#include "user/analyze/requests/programs.h"
 #include "user/analyze/requests/requests.h"
 #include "user/analyze/waits/open_request.h"
 #include "user/analyze/waits/request.h"
@@ -83,6 +84,7 @@ void pipeline__free(struct pipeline *pipeline)
 	order__free(pipeline->order);
 	operations__free(pipeline->operations);
 	requests__free(pipeline->requests);
+	programs__free(pipeline->report);
 	ledger__free(pipeline->ledger);
 	wait_queue__free(pipeline->wait_queue);
 	intervals__free(pipeline->intervals);
@@ -506,6 +508,7 @@ const struct report *pipeline__finish(struct pipeline *pipeline)
 	update_report(pipeline);
 	ledger__close(pipeline->ledger);
 	requests__write(pipeline->requests, pipeline->report);
+	programs__write(pipeline->report, pipeline->ledger, pipeline->requests);
 	operations__write(pipeline->operations, pipeline->model, pipeline->report);
 	habits__write(pipeline->report);
 	pipeline->finished = true;

@@ -175,6 +175,9 @@ const struct report_cause *report__leading(const struct report *report)
 {
 	const struct report_cause *most[2] = {NULL, NULL}; /* can be changed, is given */
 
+	/* Of a whole machine it is about the process that it is worst for. */
+	if (report->program_count && report->programs[0].stalls)
+		return report__cause(report, report->programs[0].cause);
 	for (size_t i = 0; i < report->cause_count; i++) {
 		const struct report_cause *cause = &report->causes[i];
 		const struct report_cause **best = &most[cause__info(cause->cause)->is_given];

@@ -430,6 +430,25 @@ struct report_requests {
 	struct request_bin *bins;
 };
 
+#define REPORT_PROGRAMS 64 /* listed, the worst first */
+
+/*
+ * What the requests of a process come to, of those it serves where it serves any, else of those it
+ * makes; and the stalls in both, also where the other end is a target and has them too.
+ */
+struct report_program {
+	uint32_t pid;
+	uint64_t made;   /* requests in the window */
+	uint64_t served; /* likewise */
+	uint64_t median_ns;
+	uint64_t p99_ns;
+	uint64_t stalls;     /* of all causes, between requests none */
+	uint64_t stalled_ns; /* of the window: what several have in common counts once */
+	enum cause cause;    /* that took most of it, with stalls */
+	uint64_t of_cause;   /* stalls */
+	const struct tally *main; /* its connection on which that was most; NULL not known */
+};
+
 #define REPORT_OPEN 16 /* open requests listed, the oldest first */
 
 /* A request without an answer when the window ends. */
@@ -566,6 +585,11 @@ struct report {
 	/* Those made, then those served; of each all together first, where there are several
 	 * endpoints then by endpoint, then by connection, most first. */
 	struct report_requests *requests;
+	/* Where every process is a target (session.machine); those without a request or stall are
+	 * not counted. */
+	size_t program_count;
+	uint64_t programs_not_listed;
+	struct report_program *programs;
 	/* Requests of targets that got no answer, until their connection was closed; of the median
 	 * one so long. */
 	uint64_t unanswered_count;
@@ -605,7 +629,7 @@ const struct report_cause *report__cause(const struct report *report, enum cause
  * The cause that a verdict is about: the one that took most of the window in requests
  * (in_requests_ns), or where none was in any most of all (covered_ns). One that can be changed goes
  * before one that is given (struct cause_info.is_given) if it took at least half as much; the pace
- * leads alone. NULL: no stall.
+ * leads alone. Of a whole machine that of programs[0], the worst. NULL: no stall.
  */
 const struct report_cause *report__leading(const struct report *report);
 /* What a target's end of a connection does there, and where. comm: of its process, NULL not known.

@@ -202,7 +202,7 @@ void stalls__close(struct stalls *stalls)
 }
 
 /* All of them: those that are listed, and the briefs of the others. */
-static struct stall_brief brief_at(const struct report *report, size_t at)
+struct stall_brief stalls__at(const struct report *report, size_t at)
 {
 	return at < report->stall_count ? stall__brief(&report->stalls[at])
 					: report->briefs[at - report->stall_count];
@@ -222,7 +222,7 @@ uint64_t *stalls__durations(const struct report *report, const struct report_cau
 	*count = 0;
 	durations = xcalloc(most + 1, sizeof(*durations));
 	for (size_t i = 0; i < most; i++) {
-		struct stall_brief brief = brief_at(report, i);
+		struct stall_brief brief = stalls__at(report, i);
 
 		if (is_of(&brief, cause) &&
 		    (!at || report__cause_end(report, cause, brief.conn) == at))
@@ -234,19 +234,12 @@ uint64_t *stalls__durations(const struct report *report, const struct report_cau
 
 /* ---- the time that they cover ---- */
 
-struct span {
-	uint64_t start_ts;
-	uint64_t end_ts;
-};
-
 static int by_start(const void *a, const void *b)
 {
 	return compare_u64(((const struct span *)a)->start_ts, ((const struct span *)b)->start_ts);
 }
 
-/* What a stall has of the window; false: nothing. */
-static bool cut_to_window(const struct report *report, const struct stall_brief *brief,
-			  struct span *span)
+bool stalls__cut(const struct report *report, const struct stall_brief *brief, struct span *span)
 {
 	uint64_t end_ts = brief->start_ts + brief->ns;
 
@@ -255,20 +248,10 @@ static bool cut_to_window(const struct report *report, const struct stall_brief 
 	return span->start_ts < span->end_ts;
 }
 
-uint64_t stalls__covered(const struct report *report, const struct report_cause *cause,
-			 const uint32_t *conn, bool in_requests)
+uint64_t spans__covered(struct span *spans, size_t count)
 {
-	size_t all = report->stall_count + report->brief_count, count = 0;
-	struct span *spans = xcalloc(all + 1, sizeof(*spans));
 	uint64_t covered = 0, until = 0;
 
-	for (size_t i = 0; i < all; i++) {
-		struct stall_brief brief = brief_at(report, i);
-
-		if (is_of(&brief, cause) && !(in_requests && brief.traits & STALL_BETWEEN) &&
-		    (!conn || brief.conn == *conn))
-			count += cut_to_window(report, &brief, &spans[count]);
-	}
 	sort_array(spans, count, sizeof(*spans), by_start);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t from = spans[i].start_ts > until ? spans[i].start_ts : until;
@@ -278,6 +261,24 @@ uint64_t stalls__covered(const struct report *report, const struct report_cause 
 		covered += spans[i].end_ts - from;
 		until = spans[i].end_ts;
 	}
+	return covered;
+}
+
+uint64_t stalls__covered(const struct report *report, const struct report_cause *cause,
+			 const uint32_t *conn, bool in_requests)
+{
+	size_t all = report->stall_count + report->brief_count, count = 0;
+	struct span *spans = xcalloc(all + 1, sizeof(*spans));
+	uint64_t covered;
+
+	for (size_t i = 0; i < all; i++) {
+		struct stall_brief brief = stalls__at(report, i);
+
+		if (is_of(&brief, cause) && !(in_requests && brief.traits & STALL_BETWEEN) &&
+		    (!conn || brief.conn == *conn))
+			count += stalls__cut(report, &brief, &spans[count]);
+	}
+	covered = spans__covered(spans, count);
 	free(spans);
 	return covered;
 }

@@ -27,6 +27,17 @@ void stalls__close(struct stalls *stalls);
  * are known, sorted; the caller frees them. */
 uint64_t *stalls__durations(const struct report *report, const struct report_cause *cause,
 			    const struct cause_end *at, size_t *count);
+struct span {
+	uint64_t start_ts;
+	uint64_t end_ts;
+};
+
+/* What a stall has of the window; false: nothing. */
+bool stalls__cut(const struct report *report, const struct stall_brief *brief, struct span *span);
+/* How much they cover together. Sorts them. */
+uint64_t spans__covered(struct span *spans, size_t count);
+/* The i-th of all stalls, report->stall_count and then report->brief_count of them. */
+struct stall_brief stalls__at(const struct report *report, size_t i);
 /* How much of the window stalls of this cause took, on this connection or (NULL) on all: what
  * several have in common counts once. */
 uint64_t stalls__covered(const struct report *report, const struct report_cause *cause,

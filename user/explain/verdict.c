@@ -627,6 +627,19 @@ void verdict__write(struct verdict *verdict, const struct report *report)
 	advice__write(&context, verdict);
 }
 
+char *verdict__of_program(const struct report *report, const struct report_program *program)
+{
+	struct context context;
+	char *text = NULL;
+
+	if (!program->main || !context__make(&context, report, program->main))
+		return NULL;
+	headline__add_why(&text, &context);
+	template__add(&text, "[, in {both_in}][, called in {sleep_place}][, in {busy_place}]",
+		      &context);
+	return text;
+}
+
 void verdict__clear(struct verdict *verdict)
 {
 	free(verdict->headline);

@@ -30,6 +30,12 @@ struct verdict {
 /* The report is finished, and outlives the verdict. Up to three other causes are named behind the
  * one that leads, with their share and what helps. */
 void verdict__write(struct verdict *verdict, const struct report *report);
+/*
+ * Whose doing the stalls of a process are, and where: "srv/4243 takes that long to answer: it
+ * sleeps 30.1 ms in clock_nanosleep, called in wait (srv.c)". NULL: it has none, or nothing is
+ * known.
+ */
+char *verdict__of_program(const struct report *report, const struct report_program *program);
 void verdict__clear(struct verdict *verdict);
 
 #endif

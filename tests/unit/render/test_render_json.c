@@ -142,6 +142,16 @@ static void fill_uring(struct report *report)
 static void fill_all(struct fixture *f)
 {
 	static struct report_requests requests[2];
+	/* Nothing is known of the second one but its number. */
+	static struct report_program programs[2] = {{.pid = 4242,
+						     .made = 12,
+						     .median_ns = 40 * MS,
+						     .p99_ns = 41 * MS,
+						     .stalls = 3,
+						     .stalled_ns = 4 * MS,
+						     .cause = CAUSE_NAGLE_DELACK,
+						     .of_cause = 2},
+						    {.pid = 99}};
 	struct stall *stall = &f->stall;
 	union record retrans;
 
@@ -176,6 +186,10 @@ static void fill_all(struct fixture *f)
 	requests[1].conn = 1;
 	f->report.requests = requests;
 	f->report.requests_count = 2;
+	f->report.session.machine = 1;
+	f->report.programs = programs;
+	f->report.program_count = 2;
+	f->report.programs_not_listed = 3;
 	f->report.habits[0] = (struct report_habit){
 		.habit = HABIT_SMALL_WRITES, .pid = 4242, .conn = 1, .count = 182, .bytes = 87};
 	f->report.habit_count = 1;

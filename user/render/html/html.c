@@ -326,6 +326,8 @@ static json_t *page_of(const struct report *report, const struct verdict *verdic
 	put(object, "overview", overview_of(&page));
 	put_each(object, "marks", i, report->mark_count,
 		 json_value__mark(report, &report->marks[i]));
+	put_each(object, "processes", i, report->program_count,
+		 json_value__program(report, &report->programs[i]));
 	put_each(object, "requests", i, report->requests_count,
 		 requests_of(&page, &report->requests[i]));
 	put_each(object, "threads", i, report->thread_count,

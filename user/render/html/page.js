@@ -338,6 +338,12 @@ if (!data.stalls.length) for (const id of ["tools", "stall-title"]) byId(id).hid
 table("causes", [["cause"], ["stalls", 1], ["total", 1], ["of the time", 1], [""]], data.causes.map((cause) => [
   (td) => { causeButton(td, cause.cause); if (cause.pace) add(td, "span", {}, " (pace)"); }, cause.count, ms(cause.total_ms), percent(cause.share),
   (td) => bar(td, [{ cause: cause.cause, ms: cause.share }], 1)]));
+if (data.processes.length) {
+  byId("machine").hidden = false;
+  table("processes", [["process"], ["served", 1], ["made", 1], ["median", 1], ["p99", 1], ["stalled", 1], ["by"], ["why"]], data.processes.map((one) => [
+    `${one.comm}/${one.pid}`, one.serves || "", one.makes || "", one.median_ms === null ? "" : ms(one.median_ms), one.p99_ms === null ? "" : ms(one.p99_ms),
+    one.stalls ? ms(one.stalled_ms) : "", (td) => { if (one.cause) causeButton(td, one.cause); }, one.why || ""]));
+}
 requestsTable();
 table("threads", [["thread"], ["on CPU", 1], ["blocked", 1], ["run queue", 1]], data.threads.map((thread) => [
   `${thread.comm}/${thread.tid}`, ms(thread.on_cpu_ms), ms(thread.blocked_ms), ms(thread.runqueue_ms)]));

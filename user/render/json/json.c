@@ -412,6 +412,12 @@ void json_value__report(struct json_stream *stream, const struct report *report,
 	json_stream__put(stream, "waited", json_value__waited(report));
 	json_stream__each(stream, "requests", i, report->requests_count,
 			  json_value__requests(&report->requests[i]));
+	if (report->session.machine) {
+		json_stream__each(stream, "processes", i, report->program_count,
+				  json_value__program(report, &report->programs[i]));
+		json_stream__put(stream, "processes_not_listed",
+				 json_value__count(report->programs_not_listed));
+	}
 	if (report->open_count)
 		json_stream__each(stream, "open_requests", i,
 				  report->open_count < REPORT_OPEN ? report->open_count

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "user/analyze/requests/habits.h"
+#include "user/analyze/tally.h"
 #include "user/explain/habits.h"
+#include "user/explain/verdict.h"
 #include "user/render/json/json_values.h"
 
 static json_t *view_of(const struct request_view *view)
@@ -48,6 +50,32 @@ static json_t *new_requests(enum request_role role, const struct request_end *en
 	put(object, "role", json_string(request_role__id(role)));
 	put(object, "endpoint", end_of(end));
 	put(object, "connection", json_value__number_or_null(conn, 0));
+	return object;
+}
+
+json_t *json_value__program(const struct report *report, const struct report_program *program)
+{
+	const char *comm = report__comm(report, program->pid, 0);
+	bool has_requests = program->made || program->served;
+	json_t *object = json_object();
+	char *why;
+
+	put(object, "pid", json_value__count(program->pid));
+	put(object, "comm", json_value__name(comm ? comm : "", NS_COMM_LEN));
+	put(object, "serves", json_value__count(program->served));
+	put(object, "makes", json_value__count(program->made));
+	put(object, "median_ms", has_requests ? json_value__ms(program->median_ns) : json_null());
+	put(object, "p99_ms", has_requests ? json_value__ms(program->p99_ns) : json_null());
+	put(object, "stalls", json_value__count(program->stalls));
+	put(object, "stalled_ms", json_value__ms(program->stalled_ns));
+	put(object, "cause",
+	    program->stalls ? json_string(cause__info(program->cause)->id) : json_null());
+	put(object, "of_cause", json_value__count(program->of_cause));
+	put(object, "connection",
+	    json_value__number_or_null(program->main ? program->main->conn : 0, 0));
+	why = program->stalls ? verdict__of_program(report, program) : NULL;
+	put(object, "why", json_value__text(why));
+	free(why);
 	return object;
 }
 

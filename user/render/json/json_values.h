@@ -68,6 +68,7 @@ json_t *json_value__slices(const struct slice *slices, size_t count);
 /* The tree of a path: each part with the number of the one above it. */
 json_t *json_value__parts(const struct report *report, const struct path *path);
 json_t *json_value__requests(const struct report_requests *requests);
+json_t *json_value__program(const struct report *report, const struct report_program *program);
 json_t *json_value__mark(const struct report *report, const struct report_mark *mark);
 json_t *json_value__open(const struct report_open *open);
 json_t *json_value__habit(const struct report *report, const struct report_habit *habit);

@@ -285,6 +285,7 @@ static void print_window(FILE *out, const struct report *report, const struct ve
 static void print_top(FILE *out, const struct report *report, const struct verdict *verdict,
 		      const struct render_style *style, bool time_lines)
 {
+	programs__print(out, report, style);
 	render__verdict(out, verdict, style);
 	print_causes(out, report, style);
 	if (time_lines && style->verbose)

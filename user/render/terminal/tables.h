@@ -9,6 +9,8 @@
 
 typedef void table_fn(FILE *out, const struct report *report, const struct render_style *style);
 
+/* Of a whole machine: its processes, the worst first, and whose doing that is. */
+table_fn programs__print;
 /* Where the time of a request goes: the median and the p99 of all, and by connection. */
 table_fn requests__print;
 /* What io_uring did by opcode, what these figures do not say, and the rings. */

@@ -881,6 +881,42 @@ static void test_random_exchanges(void **state)
 	}
 }
 
+#define MACHINE_PROGRAMS (REPORT_PROGRAMS + 6)
+
+/* Of a whole machine: those of one process together, the slowest first, and no more than there is
+ * room for. */
+static void test_programs_of_a_machine(void **state)
+{
+	char text[64 * 1024] = "0 session threshold=10 machine=1\n";
+	const struct report *report;
+	struct outcome outcome;
+
+	(void)state;
+	for (unsigned i = 1; i <= MACHINE_PROGRAMS; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "1 process tgid=%u role=target comm=p%u\n"
+			 "1 conn conn=%u tgid=%u role=target local=10.0.0.1:%u remote=10.0.0.2:80 "
+			 "origin=connect opener=self comm=p%u\n",
+			 i, i, i, i, i, i);
+	for (unsigned i = 1; i <= MACHINE_PROGRAMS; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "%.1f exchange conn=%u tgid=%u tid=%u side=asked begin=100 ready=100 "
+			 "off=100 wake=%.1f weight=1 answer=%.1f ended=followed\n",
+			 100 + 0.1 * i, i, i, i, 100 + 0.1 * i, 100 + 0.1 * i);
+	strcat(text, "300 end\n");
+	outcome = analyze(feed__text(text));
+	report = outcome.report;
+	assert_int_equal(report->program_count, REPORT_PROGRAMS);
+	assert_int_equal(report->programs_not_listed, 6);
+	assert_int_equal(report->programs[0].pid, MACHINE_PROGRAMS);
+	assert_int_equal(report->programs[0].made, 1);
+	assert_int_equal(report->programs[0].served, 0);
+	assert_int_equal(report->programs[0].median_ns, 7000000);
+	assert_int_equal(report->programs[REPORT_PROGRAMS - 1].p99_ns, 700000);
+	assert_int_equal(report->programs[0].stalls, 0);
+	done(&outcome);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -888,6 +924,7 @@ int main(void)
 		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_queued),
 		cmocka_unit_test(test_connected),
+		cmocka_unit_test(test_programs_of_a_machine),
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_harmless_timer),
 		cmocka_unit_test(test_cork),

@@ -60,6 +60,11 @@ case_all_processes() {
     for ((i = 0; i < 97; i++)); do
         "$EXCHANGE" --mode paced -n 0 --gate none --name "quiet-$i" >/dev/null 2>&1 &
     done
+    pause 0.5
+    start_trace -a -d 1
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID"
+    end_trace
+    [ "$(report .verdict.cause)" != timer ] || fail "that healthy programs sleep between their requests leads: $(report .verdict.headline)"
     start_endless splits split
     start_endless corks cork
     start_endless asks-late late-server

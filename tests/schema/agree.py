@@ -153,6 +153,8 @@ def leading(report):
     if report.get("processes") and report["processes"][0]["stalls"]:
         return {report["processes"][0]["cause"]}
     causes = [row for row in report["causes"] if "pace" not in row] or report["causes"]
+    if "processes" in report and all("pace" in row for row in causes):
+        return {None}
     rows = [(row.get("share_in_requests", row["share"]), row["cause"]) for row in causes]
     if not any(share for share, _ in rows):
         rows = [(row["share"], row["cause"]) for row in causes]

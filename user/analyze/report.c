@@ -171,13 +171,10 @@ static uint64_t weight(const struct report *report, const struct report_cause *c
 	return cause->covered_ns;
 }
 
-const struct report_cause *report__leading(const struct report *report)
+static const struct report_cause *heaviest(const struct report *report)
 {
 	const struct report_cause *most[2] = {NULL, NULL}; /* can be changed, is given */
 
-	/* Of a whole machine it is about the process that it is worst for. */
-	if (report->program_count && report->programs[0].stalls)
-		return report__cause(report, report->programs[0].cause);
 	for (size_t i = 0; i < report->cause_count; i++) {
 		const struct report_cause *cause = &report->causes[i];
 		const struct report_cause **best = &most[cause__info(cause->cause)->is_given];
@@ -188,6 +185,16 @@ const struct report_cause *report__leading(const struct report *report)
 	if (most[0] && most[1])
 		return most[2 * weight(report, most[0]) < weight(report, most[1])];
 	return most[0] ? most[0] : most[1];
+}
+
+const struct report_cause *report__leading(const struct report *report)
+{
+	const struct report_cause *cause = heaviest(report);
+
+	/* That some process sleeps between its requests is nothing to be told of a machine. */
+	if (report->program_count && report->programs[0].stalls)
+		return report__cause(report, report->programs[0].cause);
+	return report->session.machine && cause && cause->is_pace ? NULL : cause;
 }
 
 static uint64_t distance(const struct stall *stall, uint64_t ns)

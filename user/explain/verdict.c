@@ -110,6 +110,8 @@ static void add_why_no_evidence(char **text, const struct report *report,
 			     "This program had no TCP connection, and %s of its children had or "
 			     "accept some: --children traces these too. ",
 			     count_text(report->children));
+	else if (!watched->conns && report->session.machine)
+		builder__add(text, "No TCP connection was seen, so nothing can be said of any. ");
 	else if (!watched->conns)
 		builder__add(
 			text,
@@ -344,15 +346,15 @@ static void write_nothing(struct verdict *verdict, const struct report *report,
 			  const struct watched *watched)
 {
 	bool is_followed = watched->conns && !coverage__is_unfollowed(report);
+	const char *who = report->session.machine ? "any process" : "this program";
 
 	if (is_followed && report->complete) {
-		builder__add(&verdict->title, "Nothing held this program back on the network");
+		builder__add(&verdict->title, "Nothing held %s back on the network", who);
 		add_busy(&verdict->title, report);
 	} else if (is_followed && report__is_nearly_complete(report)) {
 		builder__add(&verdict->title,
-			     "Nothing held this program back on the network; of %s, %s were not "
-			     "seen whole",
-			     duration_text(report->end_ts - report->start_ts),
+			     "Nothing held %s back on the network; of %s, %s were not seen whole",
+			     who, duration_text(report->end_ts - report->start_ts),
 			     duration_text(report->blind_ns));
 	} else {
 		builder__add(

@@ -620,13 +620,15 @@ bool session__targets_gone(const struct session *session)
 static void tell_unseen_exits(struct session *session)
 {
 	int fd = bpf_map__fd(session->skel->maps.procs);
+	struct ns_proc_state proc;
 	__u32 tgid, *last = NULL;
 
 	while (!bpf_map_get_next_key(fd, last, &tgid)) {
 		struct ns_head out = {.ts = session->end_ts, .type = NS_EXIT, .tgid = tgid};
 
 		last = &tgid;
-		if (!has_ended(enrich__view(session->enrich, tgid)) ||
+		if (bpf_map_lookup_elem(fd, &tgid, &proc) || !ns_proc_role(&proc) ||
+		    !has_ended(enrich__view(session->enrich, tgid)) ||
 		    bpf_map_delete_elem(fd, &tgid))
 			continue;
 		out.tid = tgid;

@@ -40,11 +40,13 @@ $requests[0] as $requests
   if $time == 0 or ($emulated and $seen != null) then empty
   elif $seen == null then "no request seen of \($requests | length)"
   else
+    # Each one is chosen a turn ahead: of a connection that was there before, all but the first one are.
     ($requests | rank(50)) as $median | ($requests | rank(99)) as $p99
+    | (if $seen.sampled == $seen.count - 1 and ($requests | length) > 1 then $requests[1:] else $requests end | rank(99)) as $later
     | if $seen.median.total_ms | differs($median; 0.05) then
         "median request \($seen.median.total_ms | ms) ms of \($seen.count), not \($median | ms) ms of \($requests | length)"
       else empty end,
-      if $seen.p99.total_ms | differs($p99; 0.1) then
+      if ($seen.p99.total_ms | differs($p99; 0.1)) and ($seen.p99.total_ms | differs($later; 0.1)) then
         "p99 request \($seen.p99.total_ms | ms) ms, not \($p99 | ms) ms"
       else empty end
   end

@@ -319,7 +319,7 @@ def processes(report):
             yield f"{name}: stalled for {row['stalled_ms']} ms of {report['window']['duration_ms']}"
         if row["pid"] not in ends.get(row["connection"], {row["pid"]}):
             yield f"{name}: its connection {row['connection']} is of others"
-        if (row["median_ms"] is None) != (row["serves"] + row["makes"] == 0) or (row["median_ms"] or 0) > (row["p99_ms"] or 0):
+        if (row["median_ms"] is not None and not row["serves"] + row["makes"]) or (row["median_ms"] or 0) > (row["p99_ms"] or 0):
             yield f"{name}: {row['serves']} requests served and {row['makes']} made, of {row['median_ms']} to {row['p99_ms']} ms"
 
 

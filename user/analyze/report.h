@@ -441,11 +441,11 @@ struct report_program {
 	uint64_t made;   /* requests in the window */
 	uint64_t served; /* likewise */
 	uint64_t median_ns;
-	uint64_t p99_ns;
-	uint64_t stalls;     /* of all causes, between requests none */
-	uint64_t stalled_ns; /* of the window: what several have in common counts once */
-	enum cause cause;    /* that took most of it, with stalls */
-	uint64_t of_cause;   /* stalls */
+	uint64_t p99_ns;          /* 0: none was taken apart */
+	uint64_t stalls;          /* of all causes, between requests none */
+	uint64_t stalled_ns;      /* of the window: what several have in common counts once */
+	enum cause cause;         /* that took most of it, with stalls */
+	uint64_t of_cause;        /* stalls */
 	const struct tally *main; /* its connection on which that was most; NULL not known */
 };
 

@@ -171,42 +171,44 @@ static struct share *list_shares(const struct report *report, const struct reque
 	return list;
 }
 
-/* By its connections' totals; 0: some of them are not listed. */
-static uint64_t count_exchanges(const struct report *report, uint32_t pid, enum request_role role)
+static uint64_t *count_of(struct report_program *program, enum request_role role)
 {
-	const struct report_process *process = report__process(report, pid);
-	uint64_t count = 0;
+	return role == REQUEST_MADE ? &program->made : &program->served;
+}
 
-	if (!process || process->past_exchanges)
-		return 0;
+/* By the totals of connections, as far as all of a process are listed. */
+static void count_exchanges(const struct report *report, struct table *programs)
+{
 	for (size_t i = 0; i < report->conn_count; i++) {
 		const struct report_conn *conn = &report->conns[i];
+		const struct report_process *process = report__process(report, conn->id.head.tgid);
+		struct report_program *program;
 
-		if (conn->id.head.tgid == pid && request_role__of(&conn->id) == role)
-			count += conn->totals.exchanges;
+		if (!(conn->id.role & NS_ROLE_TARGET) || !conn->totals.exchanges || !process ||
+		    process->past_exchanges)
+			continue;
+		program = program_of(programs, process->pid);
+		if (program)
+			*count_of(program, request_role__of(&conn->id)) += conn->totals.exchanges;
 	}
-	return count;
 }
 
 /* Those of one process. What it serves says more of it than what it asks for meanwhile. */
-static void measure(const struct report *report, enum request_role role, const struct share *list,
-		    size_t count, struct report_program *program)
+static void measure(enum request_role role, const struct share *list, size_t count,
+		    struct report_program *program)
 {
 	struct request *sorted = xcalloc(count, sizeof(*sorted));
-	uint64_t total = count_exchanges(report, program->pid, role), weight = 0;
+	uint64_t *total = count_of(program, role), counted = *total;
 
 	for (size_t i = 0; i < count; i++) {
 		sorted[i] = list[i].request;
-		weight += sorted[i].weight;
+		*total += counted ? 0 : sorted[i].weight;
 	}
-	if (!total)
-		total = weight;
-	if (total < count)
-		total = count;
-	*(role == REQUEST_MADE ? &program->made : &program->served) = total;
+	if (*total < count)
+		*total = count;
 	if (role == REQUEST_SERVED || !program->served) {
-		program->median_ns = request__duration(sample__at_rank(sorted, count, total, 50));
-		program->p99_ns = request__duration(sample__at_rank(sorted, count, total, 99));
+		program->median_ns = request__duration(sample__at_rank(sorted, count, counted, 50));
+		program->p99_ns = request__duration(sample__at_rank(sorted, count, counted, 99));
 	}
 	free(sorted);
 }
@@ -224,7 +226,7 @@ static void add_requests(const struct report *report, const struct requests *req
 			continue;
 		program = program_of(programs, list[i].pid);
 		if (program)
-			measure(report, role, &list[first], i + 1 - first, program);
+			measure(role, &list[first], i + 1 - first, program);
 		first = i + 1;
 	}
 	free(list);
@@ -252,6 +254,7 @@ void programs__write(struct report *report, const struct ledger *ledger,
 	if (!report->session.machine)
 		return;
 	programs = table__new(PROGRAMS);
+	count_exchanges(report, programs);
 	add_stalls(report, ledger, programs);
 	add_requests(report, requests, REQUEST_SERVED, programs);
 	add_requests(report, requests, REQUEST_MADE, programs);

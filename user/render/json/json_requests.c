@@ -56,7 +56,7 @@ static json_t *new_requests(enum request_role role, const struct request_end *en
 json_t *json_value__program(const struct report *report, const struct report_program *program)
 {
 	const char *comm = report__comm(report, program->pid, 0);
-	bool has_requests = program->made || program->served;
+	bool is_measured = program->p99_ns;
 	json_t *object = json_object();
 	char *why;
 
@@ -64,8 +64,8 @@ json_t *json_value__program(const struct report *report, const struct report_pro
 	put(object, "comm", json_value__name(comm ? comm : "", NS_COMM_LEN));
 	put(object, "serves", json_value__count(program->served));
 	put(object, "makes", json_value__count(program->made));
-	put(object, "median_ms", has_requests ? json_value__ms(program->median_ns) : json_null());
-	put(object, "p99_ms", has_requests ? json_value__ms(program->p99_ns) : json_null());
+	put(object, "median_ms", is_measured ? json_value__ms(program->median_ns) : json_null());
+	put(object, "p99_ms", is_measured ? json_value__ms(program->p99_ns) : json_null());
 	put(object, "stalls", json_value__count(program->stalls));
 	put(object, "stalled_ms", json_value__ms(program->stalled_ns));
 	put(object, "cause",

@@ -27,14 +27,14 @@ static void say_requests(char *dst, size_t size, const struct report_program *pr
 static void add_program(struct grid *grid, const struct report *report,
 			const struct report_program *program)
 {
-	bool has_requests = program->made || program->served, is_stalled = program->stalls;
+	bool is_measured = program->p99_ns, is_stalled = program->stalls;
 	char *why = is_stalled ? verdict__of_program(report, program) : NULL;
 	char requests[64];
 
 	say_requests(requests, sizeof(requests), program);
 	grid__row(grid, COLOUR_PLAIN, process_text(report, program->pid), requests,
-		  has_requests ? duration_text(program->median_ns) : "",
-		  has_requests ? duration_text(program->p99_ns) : "",
+		  is_measured ? duration_text(program->median_ns) : "",
+		  is_measured ? duration_text(program->p99_ns) : "",
 		  is_stalled ? part_text(program->stalled_ns, report->end_ts - report->start_ts)
 			     : "-",
 		  is_stalled ? cause__info(program->cause)->id : "", why ? why : "");

@@ -230,7 +230,7 @@ case_refused_otherwise() {
 case_exits_that_no_program_saw() {
     local pid
     can_be_refused
-    sleep 1.5 &
+    sleep 5 & # it has to outlast the start
     pid=$!
     refused MISS tp_exit record "${ATTACH[@]}" -o "$SCRATCH/recording" -p $pid
     expect_is "the status" "$(cat "$SCRATCH/status")" 0

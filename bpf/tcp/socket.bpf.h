@@ -115,11 +115,15 @@ static __always_inline bool ports_wanted(struct sock *sk)
 	return true;
 }
 
+/* Nor does it become one by the connections that it has. */
+static __always_inline bool is_no_target(__u32 tgid)
+{
+	return settings.any_process ? is_left_out(tgid) : !(proc_role(tgid) & NS_ROLE_TARGET);
+}
+
 static __always_inline bool target_wanted(struct sock *sk, __u32 tgid)
 {
-	if (settings.any_process ? is_left_out(tgid) : !(proc_role(tgid) & NS_ROLE_TARGET))
-		return false;
-	return ports_wanted(sk);
+	return !is_no_target(tgid) && ports_wanted(sk);
 }
 
 /* In place: the stack of those who call it has no room for the record, nor for where the addresses
@@ -382,8 +386,7 @@ static __always_inline void settle_owner(struct sock *sk, struct ns_conn_state *
 	note_accepted(conn, id >> 32 == tgid ? (__u32)id : tgid);
 	conn->tgid = tgid;
 	conn->owner_sure = 1;
-	if (conn->role & NS_ROLE_TARGET &&
-	    (settings.any_process ? is_left_out(tgid) : !(proc_role(tgid) & NS_ROLE_TARGET)))
+	if (conn->role & NS_ROLE_TARGET && is_no_target(tgid))
 		conn->role = NS_ROLE_PEER;
 	else if (conn->role == NS_ROLE_PEER && target_wanted(sk, tgid))
 		conn->role = NS_ROLE_TARGET;

@@ -186,8 +186,7 @@ static void check_target(const struct target *target, unsigned command,
 			 const struct argp_state *state)
 {
 	if (target->everything &&
-	    (target->pid_count || target->tid || target->comm || target->cgroup || target->lport ||
-	     target->rport || target->program))
+	    (!target__is_any_process(target) || target->lport || target->rport))
 		usage_error(state, "-a is every process: leave out what else names a target");
 	/* offwake has -a beside them, and says so itself. */
 	if (target__is_empty(target) && command == COMMAND_OFFWAKE)

@@ -448,6 +448,13 @@ static char *evidence(const struct report *report, const struct report_cause *ca
 	return text;
 }
 
+/* "srv/4243 waits in futex for srv/4250, called in work (srv.py)" */
+static void add_doer(char **text, const struct context *context)
+{
+	headline__add_why(text, context);
+	template__add(text, "[, called in {sleep_place}]", context);
+}
+
 /* " Likewise with orders/4250 (127.0.0.1:7401), 37 times, 20.2 ms each, 750 ms in all: ..." */
 static void add_ends(const struct report *report, const struct report_cause *cause, char **text)
 {
@@ -462,8 +469,8 @@ static void add_ends(const struct report *report, const struct report_cause *cau
 		builder__add(text, " Likewise ");
 		headline__add_end(text, &context, &cause->ends[i]);
 		builder__add(text, ", %s in all: ", duration_text(cause->ends[i].total_ns));
-		headline__add_why(text, &context);
-		template__add(text, "[, called in {sleep_place}].", &context);
+		add_doer(text, &context);
+		builder__add(text, ".");
 	}
 	if (cause->end_count && count)
 		builder__add(text, " And elsewhere %s, %s in all.", counted_text(count, "time"),
@@ -524,8 +531,7 @@ static void add_other(const struct report *report, const struct report_cause *ca
 	if (20 * cause->covered_ns >= leading->covered_ns && cause->main &&
 	    context__make(&context, report, cause->main)) {
 		builder__add(text, ": ");
-		headline__add_why(text, &context);
-		template__add(text, "[, called in {sleep_place}]", &context);
+		add_doer(text, &context);
 		add_remedy(cause, text);
 		if (context__saving(&context).ns && !cause__info(cause->cause)->is_given)
 			template__add(text, "[; at most {saved} to gain[{!once} each time]]",

@@ -53,6 +53,17 @@ static void append(char *out, size_t size, const char *format, const char *text,
 		snprintf(out + used, size - used, format, number);
 }
 
+#define PIDS_DESCRIBED 4
+
+static void append_pids(char *out, size_t size, const char *one, const char *more,
+			const pid_t *pids, size_t count)
+{
+	for (size_t i = 0; i < count && i < PIDS_DESCRIBED; i++)
+		append(out, size, one, NULL, pids[i]);
+	if (count > PIDS_DESCRIBED)
+		append(out, size, more, NULL, (long)(count - PIDS_DESCRIBED));
+}
+
 void target__describe(const struct target *target, char *out, size_t size)
 {
 	char safe[TEXT_SAFE(48)];
@@ -61,10 +72,7 @@ void target__describe(const struct target *target, char *out, size_t size)
 	out[0] = '\0';
 	if (target->everything)
 		append(out, size, "all processes", NULL, 0);
-	for (i = 0; i < target->pid_count && i < 4; i++)
-		append(out, size, "pid %ld", NULL, target->pids[i]);
-	if (target->pid_count > 4)
-		append(out, size, "and %ld more", NULL, target->pid_count - 4);
+	append_pids(out, size, "pid %ld", "and %ld more", target->pids, target->pid_count);
 	for (i = 0; i < target->tid_count; i++)
 		append(out, size, "thread %ld", NULL, target->tids[i]);
 	if (target->comm)
@@ -82,10 +90,8 @@ void target__describe(const struct target *target, char *out, size_t size)
 	if (target->not_comm)
 		append(out, size, "not comm %s",
 		       text__safe(safe, sizeof(safe), target->not_comm, 16), 0);
-	for (i = 0; i < target->not_pid_count && i < 4; i++)
-		append(out, size, "not pid %ld", NULL, target->not_pids[i]);
-	if (target->not_pid_count > 4)
-		append(out, size, "and not %ld more", NULL, target->not_pid_count - 4);
+	append_pids(out, size, "not pid %ld", "and not %ld more", target->not_pids,
+		    target->not_pid_count);
 }
 
 static bool in_set(const struct target_set *set, uint32_t tgid)

@@ -2,7 +2,6 @@
 #include "user/analyze/requests/programs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "user/analyze/stalls.h"
 #include "user/base/array.h"
@@ -48,6 +47,18 @@ static struct report_program *program_of(struct table *programs, uint32_t pid)
 		return program;
 	free(program);
 	return NULL;
+}
+
+/* Of elements of that size, sorted by the pid that each begins with: how many have the first one's.
+ */
+static size_t count_alike(const void *v, size_t count, size_t size)
+{
+	size_t alike = 1;
+
+	while (alike < count &&
+	       *(const uint32_t *)((const char *)v + alike * size) == *(const uint32_t *)v)
+		alike++;
+	return alike;
 }
 
 /* ---- stalls ---- */
@@ -114,18 +125,15 @@ static void add_up(const struct report *report, const struct ledger *ledger,
 static void add_stalls(const struct report *report, const struct ledger *ledger,
 		       struct table *programs)
 {
-	size_t count, first = 0;
+	size_t count;
 	struct owned *list = list_owned(report, &count);
 
-	for (size_t i = 0; i < count; i++) {
-		struct report_program *program;
+	for (size_t first = 0, run; first < count; first += run) {
+		struct report_program *program = program_of(programs, list[first].pid);
 
-		if (i + 1 < count && list[i + 1].pid == list[i].pid)
-			continue;
-		program = program_of(programs, list[i].pid);
+		run = count_alike(&list[first], count - first, sizeof(*list));
 		if (program)
-			add_up(report, ledger, &list[first], i + 1 - first, program);
-		first = i + 1;
+			add_up(report, ledger, &list[first], run, program);
 	}
 	free(list);
 }
@@ -216,18 +224,15 @@ static void measure(enum request_role role, const struct share *list, size_t cou
 static void add_requests(const struct report *report, const struct requests *requests,
 			 enum request_role role, struct table *programs)
 {
-	size_t count, first = 0;
+	size_t count;
 	struct share *list = list_shares(report, requests, role, &count);
 
-	for (size_t i = 0; i < count; i++) {
-		struct report_program *program;
+	for (size_t first = 0, run; first < count; first += run) {
+		struct report_program *program = program_of(programs, list[first].pid);
 
-		if (i + 1 < count && list[i + 1].pid == list[i].pid)
-			continue;
-		program = program_of(programs, list[i].pid);
+		run = count_alike(&list[first], count - first, sizeof(*list));
 		if (program)
-			measure(role, &list[first], i + 1 - first, program);
-		first = i + 1;
+			measure(role, &list[first], run, program);
 	}
 	free(list);
 }

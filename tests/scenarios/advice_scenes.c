@@ -106,7 +106,7 @@ static void store(uint32_t mib)
 {
 	if (!mib)
 		return;
-	if (pwrite(helper.file, helper.block, (size_t)mib << 20, 0) < 0 || fdatasync(helper.file))
+	if (pwrite(helper.file, helper.block, (size_t)mib << 20, 0) < 0)
 		die("write: %s", strerror(errno));
 }
 
@@ -141,7 +141,7 @@ static void do_all(struct stage *stage, const struct task *tasks)
 /* In the current folder, which is on a disk if any is. */
 static void open_store(void)
 {
-	const size_t size = 32 << 20;
+	const size_t size = 48 << 20;
 
 	helper.file = open(".", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600);
 	if (helper.file < 0 || posix_memalign(&helper.block, 4096, size))
@@ -358,7 +358,7 @@ static const struct tasks peer_mostly_sleeps = PEER({COMPUTES, 5}, {SLEEPS, 35})
 static const struct tasks serves_asleep = SERVER("timer", {SLEEPS, 36}), serves_awake = SERVER("timer", {SLEEPS, 0});
 static const struct tasks serves_locked = SERVER("lock", {LOCKS, 36}), serves_unlocked = SERVER("lock", {LOCKS, 0});
 static const struct tasks serves_behind_pipe = SERVER("ipc", {IS_SENT, 36}), serves_alone = SERVER("ipc", {IS_SENT, 0});
-static const struct tasks serves_from_disk = SERVER("disk", {STORES, 24}), serves_from_memory = SERVER("disk", {STORES, 0});
+static const struct tasks serves_from_disk = SERVER("disk", {STORES, 48}), serves_from_memory = SERVER("disk", {STORES, 0});
 static const struct tasks asks_asleep = CLIENT("timer", {SLEEPS, 36}), asks_awake = CLIENT("timer", {SLEEPS, 0});
 static const struct tasks asks_locked = CLIENT("lock", {LOCKS, 36}), asks_unlocked = CLIENT("lock", {LOCKS, 0});
 static const struct tasks asks_behind_pipe = CLIENT("ipc", {IS_SENT, 36}), asks_alone = CLIENT("ipc", {IS_SENT, 0});

@@ -248,7 +248,7 @@ bool uring__serve(int fd, size_t request, size_t answer, uint32_t late_ms);
 void uring__sleep(uint32_t ms);
 /* A RECV with a LINK_TIMEOUT, which runs out. */
 void uring__receive_in_vain(int fd, uint32_t ms);
-/* A WRITE and, linked to it, an FSYNC. */
+/* One WRITE. */
 void uring__store(int fd, const void *block, size_t size);
 
 /* ---- script.c ---- */

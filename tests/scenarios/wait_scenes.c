@@ -135,12 +135,15 @@ static void wait_for_recv_timeout(void)
 	setsockopt(between.fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
 }
 
-/* In the current folder, which is on a disk if any is. */
+/*
+ * In the current folder, which is on a disk if any is. One call that waits once: a flush behind it
+ * is another wait, and on many disks the longer one.
+ */
 static void wait_for_disk(void)
 {
 	static int file = -1;
 	static char *block;
-	const size_t size = 24 << 20;
+	const size_t size = 48 << 20;
 
 	if (file < 0) {
 		file = open(".", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600);
@@ -148,7 +151,7 @@ static void wait_for_disk(void)
 			cannot("no file that passes the cache by: %s", strerror(errno));
 		memset(block, 1, size);
 	}
-	if (pwrite(file, block, size, 0) < 0 || fdatasync(file))
+	if (pwrite(file, block, size, 0) < 0)
 		die("write: %s", strerror(errno));
 }
 

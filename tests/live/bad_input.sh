@@ -104,7 +104,7 @@ case_bad_options() {
     refuse 64 "-C attach needs --by-cause" offwake -p $$ -C attach=fentry 1
     refuse 64 "-C uring.max needs --by-cause" offwake -p $$ -C uring.max=100 1
     refuse 64 "no command" no-such-command
-    refuse 64 "--events is uring, .* not 'tcp'" trace -p $$ --events tcp
+    refuse 64 "--events is uring, .* or stalls, not 'tcp'" trace -p $$ --events tcp
     refuse 64 "--events is uring, .* not ''" trace -p $$ --events=
     refuse 64 "--connections is each or found, not 'all'" trace -p $$ --connections=all
     refuse 64 "leave one of them out" trace -p $$ --all --events=uring

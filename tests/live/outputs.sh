@@ -268,12 +268,12 @@ case_record_offwake() {
     done
 }
 
-# As timeout(1) sends it, to the child and to its group: one act, and the report is there.
+# As timeout(1) sends it, to the child and to its group: one act, and the report is there. Its stalls were told as they ended.
 case_signalled_twice() {
     start_exchange -- --mode split -n 1000000
-    start_trace -p "$CLIENT"
+    start_trace -p "$CLIENT" --events stalls
     open_gate
-    pause 0.5
+    await_line '"event": "stall"' "$SCRATCH/trace" $TRACE_PID || fail "no stall is told while it runs"
     kill -INT $TRACE_PID
     pause 0.02
     kill -INT $TRACE_PID
@@ -281,6 +281,8 @@ case_signalled_twice() {
     wait $TRACE_PID || fail "netstall ended with status $?: $(tail -n 1 "$SCRATCH/trace.err")"
     tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
     expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
+    expect_is "what was told as it ended" "$(gojq -c 'select(.schema == "netstall.event/1") | [.event, .stall.id, .stall.cause, .stall.duration_ms]' "$SCRATCH/trace" | md5sum)" \
+        "$(gojq -c '.stalls[] | ["stall", .id, .cause, .duration_ms]' "$SCRATCH/report" | md5sum)"
 }
 
 # Lines of stdin, the last one without an end, and nothing behind its end.

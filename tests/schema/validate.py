@@ -57,7 +57,8 @@ def schema_for(schema, document):
     """The part of the schema that a document of this kind goes by."""
     if document.get("schema") != "netstall.event/1":
         return schema
-    return dict(schema["$defs"]["event_line"], **{"$id": schema["$id"], "$defs": schema["$defs"]})
+    kind = "stall_line" if document.get("event") == "stall" else "event_line"
+    return dict(schema["$defs"][kind], **{"$id": schema["$id"], "$defs": schema["$defs"]})
 
 
 def load(path):

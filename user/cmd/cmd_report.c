@@ -66,7 +66,7 @@ static void check_offwake(const struct report_options *options, const struct arg
 			    options->files[1]);
 	if (common->extras[EXTRA_HTML] || common->extras[EXTRA_PCAPNG] ||
 	    common->extras[EXTRA_PERFETTO] || common->stalls.made || common->text || common->all ||
-	    common->events_uring || common->anonymized)
+	    common->events || common->anonymized)
 		usage_error(
 			state,
 			"--offwake shows the profile alone: leave out what chooses and shows stalls, or --offwake");

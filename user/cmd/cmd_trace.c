@@ -37,7 +37,7 @@ static int trace(const struct options *options, struct output *output, struct re
 				    .target = &options->target,
 				    .seconds = options->seconds,
 				    .progress = isatty(STDERR_FILENO) && !options->all &&
-						!options->events_uring,
+						!options->events,
 				    .output = output->file,
 				    .recordings = {recorded->writer},
 				    .marks = options->marks,

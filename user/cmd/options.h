@@ -32,6 +32,9 @@ struct stall_choice {
 	double from, to; /* in seconds since the begin: those that lie in part of it */
 };
 
+/* What is printed on the way, where something is: all, or one kind. */
+enum on_the_way { EVENTS_ALL, EVENTS_URING, EVENTS_STALLS };
+
 /* What is written beside the command's output. */
 enum extra { EXTRA_HTML, EXTRA_PCAPNG, EXTRA_PERFETTO, EXTRA_SVG, EXTRA_PPROF, EXTRAS };
 
@@ -53,6 +56,7 @@ struct options {
 	uint64_t keep_ns;        /* that take so long at least, */
 	bool keep_some;          /* if that was asked for */
 	unsigned keep_most;
+	bool keep_worst;
 	bool marks;
 	const char *extras[EXTRAS];
 	const char *anonymized; /* of report: the new recording */
@@ -64,7 +68,7 @@ struct options {
 	bool folded;
 	bool delimited;
 	bool all;
-	bool events_uring; /* --events=uring: the list of io_uring's operations */
+	enum on_the_way events; /* --events */
 	enum render_connections connections;
 	bool full_stacks; /* --stacks=full */
 	unsigned show;    /* time lines for each cause and connection; UINT_MAX: all */

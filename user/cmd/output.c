@@ -105,7 +105,7 @@ void printer__init(struct printer *printer, struct output *output, const struct 
 	memset(printer, 0, sizeof(*printer));
 	printer->output = output;
 	printer->options = options;
-	if (options->events_uring && !options->json)
+	if (options->events == EVENTS_URING && !options->json)
 		printer->uring = uring_list__new(output->file, &output->style);
 	if (output->extras[EXTRA_PCAPNG].file)
 		printer->pcapng = pcapng__new();
@@ -171,13 +171,18 @@ static void on_stall(void *context, const struct report *so_far, const struct st
 
 	if (printer->perfetto)
 		perfetto__stall(printer->perfetto, stall);
-	if (!printer->options->json && !printer->uring && is_streaming(printer))
+	if (printer->options->json && printer->options->events != EVENTS_URING) {
+		render__json_stall(printer->output->file, so_far, stall);
+		fflush(printer->output->file); /* somebody may wait for it */
+	} else if (!printer->options->json && !printer->uring && is_streaming(printer)) {
 		show(printer, so_far, stall);
+	}
 }
 
 static bool prints_records(const struct printer *printer)
 {
-	return printer->options->json || printer->options->all || printer->uring;
+	return (printer->options->json && printer->options->events != EVENTS_STALLS) ||
+	       printer->options->all || printer->uring;
 }
 
 static void on_record(void *context, const struct report *so_far, const union record *record)
@@ -196,7 +201,8 @@ static void on_record(void *context, const struct report *so_far, const union re
 		return;
 	}
 	if (printer->options->json) {
-		if (!printer->options->events_uring || uring_list__is_of_it(record->head.type))
+		if (printer->options->events == EVENTS_ALL ||
+		    uring_list__is_of_it(record->head.type))
 			render__json_record(printer->output->file, so_far, record);
 		return;
 	}

@@ -37,9 +37,17 @@ static void parse_events(const struct option_row *row, char *arg, void *to,
 	struct options *options = to;
 
 	(void)row;
-	if (strcmp(arg, "uring"))
-		usage_error(state, "--events is uring, the operations of io_uring, not '%s'", arg);
-	options->events_uring = options->session.uring_events = true;
+	if (!strcmp(arg, "stalls"))
+		options->events = EVENTS_STALLS;
+	else if (!strcmp(arg, "uring"))
+		options->events = EVENTS_URING;
+	else
+		usage_error(state,
+			    "--events is uring, the operations of io_uring, or stalls, not '%s'",
+			    arg);
+	options->session.uring_events = options->events == EVENTS_URING;
+	if (options->events == EVENTS_STALLS && options->show == SHOW_IN_REPORT)
+		options->show = UINT_MAX;
 }
 
 static void parse_connections(const struct option_row *row, char *arg, void *to,
@@ -180,8 +188,10 @@ const struct option_row trace_options[] = {
 	{0, "on-stall", "CAUSE[,MS]",
 	 "With --keep: only at stalls of this cause ('any': of all), of MS or longer",
 	 parse_on_stall, .commands = COMMAND_RECORD},
-	{0, "keep-max", "N", "Files of --keep (default 20)", option__number,
+	{0, "keep-max", "N", "Files of --keep: the last N (default 20)", option__number,
 	 INTO(struct options, keep_most), 1, 100000, "--keep-max", .commands = COMMAND_RECORD},
+	{0, "keep-worst", NULL, "With --keep: those of the longest stalls, not the last ones",
+	 option__flag, INTO(struct options, keep_worst), .commands = COMMAND_RECORD},
 	{0, "record", "FILE",
 	 "Also record the run in this file (readable by you alone), for `netstall report`",
 	 option__name, INTO(struct options, recording), .commands = COMMAND_TRACE},
@@ -193,7 +203,8 @@ const struct option_row trace_options[] = {
 	 option__flag, INTO(struct options, marks), .commands = WATCH},
 	{.help = "What is shown:", .commands = COMMAND_REPORT},
 	{0, "all", NULL, "Print every event", .parse = parse_all},
-	{0, "events", "uring", "Print only io_uring operations, one line each, as they complete",
+	{0, "events", "uring|stalls",
+	 "Print only io_uring operations, one line each, as they complete; or only stalls, as they end: their time lines, with --json one line each",
 	 .parse = parse_events, .commands = SHOW},
 	{0, "show", "N",
 	 "Print up to N time lines for each cause on each connection as stalls end; N is a number or 'all' (default: one time line, in the report)",
@@ -263,6 +274,6 @@ void trace_options__check(void *options, const struct argp_state *state)
 
 	if (trace->marks && trace->target.program)
 		usage_error(state, "--marks reads stdin, which is the program's: name it by -p");
-	if (trace->all && trace->events_uring)
+	if (trace->all && trace->events)
 		usage_error(state, "--all includes --events: leave one of them out");
 }

@@ -50,7 +50,8 @@ void render__report(FILE *out, const struct report *report, const struct verdict
 /* netstall.report/1, pretty (indent > 0) or on one line (0), with a newline behind it. */
 void render__json(FILE *out, const struct report *report, const struct verdict *verdict, int indent,
 		  enum render_connections connections);
-/* netstall.event/1: one record as one JSON line. */
+/* netstall.event/1: one record as one JSON line; and one stall, as it ended. */
 void render__json_record(FILE *out, const struct report *report, const union record *record);
+void render__json_stall(FILE *out, const struct report *report, const struct stall *stall);
 
 #endif

@@ -87,6 +87,23 @@ static void every_type_is_an_event_line(void **state)
 	}
 }
 
+static void a_stall_is_an_event_line(void **state)
+{
+	struct fixture *f = *state;
+	FILE *out = open_output(f);
+	json_t *line;
+
+	render__json_stall(out, &f->report, &f->report.stalls[0]);
+	fclose(out);
+	line = json_loads(f->out, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(line);
+	assert_string_equal(json_string_value(json_object_get(line, "event")), "stall");
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(line, "stall"), "id")),
+			 f->report.stalls[0].number);
+	assert_int_equal(strcspn(f->out, "\n") + 1, f->size);
+	json_decref(line);
+}
+
 static void losses_and_blind_spots_are_told(void **state)
 {
 	struct fixture *f = *state;
@@ -309,10 +326,15 @@ int main(int argc, char **argv)
 		return dump();
 
 	const struct CMUnitTest tests[] = {
-		TEST(json_slices_sum_to_the_stall), TEST(json_stays_json_when_all_is_unknown),
-		TEST(json_is_safe_to_print),        TEST(every_type_is_an_event_line),
-		TEST(worst_connections_are_told),   TEST(losses_and_blind_spots_are_told),
-		TEST(chains_and_requests_are_told), TEST(operations_are_told),
+		TEST(json_slices_sum_to_the_stall),
+		TEST(json_stays_json_when_all_is_unknown),
+		TEST(json_is_safe_to_print),
+		TEST(every_type_is_an_event_line),
+		TEST(a_stall_is_an_event_line),
+		TEST(worst_connections_are_told),
+		TEST(losses_and_blind_spots_are_told),
+		TEST(chains_and_requests_are_told),
+		TEST(operations_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

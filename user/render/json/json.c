@@ -459,3 +459,16 @@ void render__json_record(FILE *out, const struct report *report, const union rec
 	json_value__begin();
 	json_value__dump(out, event_of(report, record), 0);
 }
+
+void render__json_stall(FILE *out, const struct report *report, const struct stall *stall)
+{
+	json_t *line;
+
+	json_value__begin();
+	line = json_object();
+	put(line, "schema", json_string(EVENT_SCHEMA));
+	put(line, "t_ms", json_value__time(report, stall->end_ts));
+	put(line, "event", json_string("stall"));
+	put(line, "stall", json_value__stall(report, stall));
+	json_value__dump(out, line, 0);
+}

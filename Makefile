@@ -158,6 +158,10 @@ $(B)/tests/unit/process/test_report_file: $(B)/%: $(B)/%.o $(REPORT_OBJS) $(B)/l
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka
 
+$(B)/tests/unit/cmd/test_flight: $(B)/%: $(B)/%.o $(B)/user/cmd/flight.o $(B)/user/process/writer.o $(REPORT_OBJS) $(B)/libnetstall.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(TOOL_LIBS) -lcmocka
+
 # The world that the oracle knows.
 SIMULATOR_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/analyze/simulator/*.c))
 $(B)/tests/unit/analyze/test_oracle: $(B)/%: $(B)/%.o $(SIMULATOR_OBJS) $(B)/libnetstall.a

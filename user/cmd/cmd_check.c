@@ -76,8 +76,8 @@ static int open_flight(struct check_run *run)
 
 	beyond__init(&run->beyond, &run->options->budgets);
 	recorded__open_last(&run->last, NULL, KEPT_NS, FLIGHT_BYTES);
-	return flight__open(options->keep_stalls, options->keep_most, run->last.writer,
-			    &run->flight);
+	return flight__open(options->keep_stalls, options->keep_most, options->keep_worst,
+			    run->last.writer, &run->flight);
 }
 
 /* The program, stopped, and whatever else is started before the attach. */

@@ -26,6 +26,9 @@ static void check(void *parsed, const struct argp_state *state)
 		usage_error(state, "name the file to record in: -o FILE");
 	if (options->keep_stalls && !options->last_seconds)
 		usage_error(state, "--keep needs --last SECS: add it, or leave out --keep");
+	if (options->keep_worst && !options->keep_stalls)
+		usage_error(state,
+			    "--keep-worst needs --keep DIR: add it, or leave out --keep-worst");
 	if (options->keep_some && !options->keep_stalls)
 		usage_error(state, "--on-stall needs --keep DIR: add it, or leave out --on-stall");
 }
@@ -124,8 +127,9 @@ static int record(const struct options *options, struct recorded *recorded, stru
 	if (options->offwake)
 		live.session.offcpu = &offcpu_default;
 	if (recorded->last) {
-		if (options->keep_stalls && flight__open(options->keep_stalls, options->keep_most,
-							 recorded->writer, &wishes.flight))
+		if (options->keep_stalls &&
+		    flight__open(options->keep_stalls, options->keep_most, options->keep_worst,
+				 recorded->writer, &wishes.flight))
 			return EXIT_UNABLE;
 		live.sink.on_stall = on_stall;
 		live.sink.context = live.context = &wishes;

@@ -12,6 +12,7 @@
 #ifndef NETSTALL_CMD_FLIGHT_H
 #define NETSTALL_CMD_FLIGHT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,10 +27,10 @@ struct flight;
 /*
  * Makes the directory (0700) when it is missing. Returns 0; or -errno after it has said why: no
  * directory, not writable, or recordings of an earlier run in it. last is one of
- * recording__begin_last(); it and dir stay the caller's, and must live as long. most 0:
- * FLIGHT_FILES.
+ * recording__begin_last(); it and dir stay the caller's, and must live as long. Of more than most
+ * files (0: FLIGHT_FILES) the oldest goes; with worst, the one of the shortest stall.
  */
-int flight__open(const char *dir, unsigned most, struct recording_writer *last,
+int flight__open(const char *dir, unsigned most, bool worst, struct recording_writer *last,
 		 struct flight **out);
 void flight__stall(struct flight *flight, const struct stall *stall);
 /* Also without a stall: at SIGUSR1. */

@@ -29,9 +29,10 @@
 struct header {
 	uint64_t size;
 	char name[WRITER_NAME + 4];
+	char replaced[WRITER_NAME + 4]; /* "": none is */
 };
 
-enum step { STEP_USER, STEP_MAKE, STEP_OPEN, STEP_OLD, STEP_WRITE, STEP_END };
+enum step { STEP_USER, STEP_MAKE, STEP_OPEN, STEP_OLD, STEP_WRITE, STEP_REPLACE, STEP_END };
 
 /* Of the directory, then of each file. */
 struct news {
@@ -137,6 +138,27 @@ static int write_file(int dir, const char *name, const char *text, size_t size)
 	return err;
 }
 
+static int take_away(int dir, const char *name)
+{
+	if (strchr(name, '/'))
+		return -EINVAL;
+	return unlinkat(dir, name, 0) ? -errno : 0;
+}
+
+/* Writes one, and then takes away the one that it replaces, if that is still there. */
+static void keep(int dir, const struct header *header, const char *text)
+{
+	int err = write_file(dir, header->name, text, header->size);
+	bool replaces = !err && header->replaced[0];
+
+	if (replaces)
+		err = take_away(dir, header->replaced);
+	if (replaces && err != -ENOENT)
+		report_step(STEP_REPLACE, err, header->replaced);
+	else
+		report_step(STEP_WRITE, replaces ? 0 : err, header->name);
+}
+
 static void run(const char *dir, bool (*is_old)(const char *name))
 {
 	struct header header;
@@ -147,10 +169,10 @@ static void run(const char *dir, bool (*is_old)(const char *name))
 		char *text = xcalloc(1, header.size + 1);
 
 		header.name[sizeof(header.name) - 1] = '\0';
+		header.replaced[sizeof(header.replaced) - 1] = '\0';
 		if (!take(text, header.size))
 			break;
-		report_step(STEP_WRITE, write_file(fd, header.name, text, header.size),
-			    header.name);
+		keep(fd, &header, text);
 		free(text);
 	}
 	_exit(0);
@@ -192,6 +214,10 @@ static void say(const struct writer *writer, const struct news *news)
 					? "; free some space, or name a folder elsewhere with --keep"
 					: "");
 		break;
+	case STEP_REPLACE:
+		log__error("could not take away %s/%s, which a later one replaces: %s", dir, name,
+			   why);
+		break;
 	case STEP_END:
 		log__error("not all that was to be kept in %s was written: %s", dir,
 			   news->err == -ETIMEDOUT ? "its disk took too long"
@@ -210,9 +236,10 @@ static bool collect(struct writer *writer)
 	while ((got = recv(writer->socket, &news, sizeof(news), MSG_DONTWAIT)) == sizeof(news)) {
 		news.name[sizeof(news.name) - 1] = '\0';
 		writer->answered++;
-		if (!news.err)
+		/* What replaces one makes it no more. */
+		if (news.err ? news.step == STEP_REPLACE : news.step == STEP_WRITE)
 			writer->written++;
-		else if (!writer->failure.err)
+		if (news.err && !writer->failure.err)
 			writer->failure = news;
 	}
 	return got < 0 && (errno == EAGAIN || errno == EINTR);
@@ -261,11 +288,14 @@ static void enqueue(struct writer *writer, const void *bytes, size_t size)
 	writer->queued += size;
 }
 
-void writer__put(struct writer *writer, const char *name, const char *text, size_t size)
+void writer__put(struct writer *writer, const char *name, const char *replaced, const char *text,
+		 size_t size)
 {
 	struct header header = {.size = size};
 
 	snprintf(header.name, sizeof(header.name), "%.*s", WRITER_NAME, name);
+	snprintf(header.replaced, sizeof(header.replaced), "%.*s", WRITER_NAME,
+		 replaced ? replaced : "");
 	enqueue(writer, &header, sizeof(header));
 	enqueue(writer, text, size);
 	writer->put++;

@@ -16,8 +16,12 @@ struct writer;
  * file in it that is_old says is one of ours of an earlier run is refused (-EEXIST).
  */
 int writer__open(const char *dir, bool (*is_old)(const char *name), struct writer **out);
-/* A file (0600) that must not be there yet. text is copied; name is at most WRITER_NAME bytes. */
-void writer__put(struct writer *writer, const char *name, const char *text, size_t size);
+/*
+ * A file (0600) that must not be there yet. text is copied; name is at most WRITER_NAME bytes.
+ * replaced: one of ours that goes once this one is written; NULL: none does.
+ */
+void writer__put(struct writer *writer, const char *name, const char *replaced, const char *text,
+		 size_t size);
 void writer__push(struct writer *writer);
 /*
  * All of it, in 10 s at most. Returns 0, or -errno of the first file that could not be written

@@ -93,7 +93,7 @@ __u32 closing;            /* the window closes: what is held may still be releas
 			   * User space alone writes it, only_tids, self_tgid, scan_mode, scan_from and the
 			   * keys in hand, and resets what an iterator run counts */
 __u32 only_tids[NS_TIDS]; /* the first 0: all threads of the targets */
-__u32 self_tgid;          /* netstall's own process: neither it nor its children are targets */
+__u32 self_tgid;          /* netstall's own process: neither it nor its helpers are targets */
 __u32 children_seen; /* of targets, no targets themselves, with connections: an iterator run counts
 		      */
 __u32 child_seen;    /* the last of them */

@@ -102,12 +102,14 @@ static __always_inline bool is_other_thread(__u32 tid)
 	return true;
 }
 
-/* Netstall itself, and the process of its that opens files. */
+/* Netstall itself, its helpers, and theirs. */
 static __always_inline bool is_own(struct task_struct *task)
 {
-	__u32 tgid = task->tgid, parent = BPF_CORE_READ(task, real_parent, tgid);
+	struct task_struct *parent = BPF_CORE_READ(task, real_parent);
+	__u32 own = task->tgid, parents = BPF_CORE_READ(parent, tgid);
+	__u32 grandparents = BPF_CORE_READ(parent, real_parent, tgid);
 
-	return tgid == self_tgid || parent == self_tgid;
+	return own == self_tgid || parents == self_tgid || grandparents == self_tgid;
 }
 
 /* Its waits are recorded, for the explanation of stalls. */

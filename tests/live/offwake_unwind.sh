@@ -149,6 +149,31 @@ case_offwake_by_cause_wants_a_target() {
     has_line 'by-cause' "$SCRATCH/profile.err" || fail "it does not say why: $(head -c 300 "$SCRATCH/profile.err")"
 }
 
+# All threads of the machine but netstall's own, its helpers and theirs.
+case_offwake_machine() {
+    local own
+    "$NETSTALL" offwake -a --json 2 >"$SCRATCH/profile" 2>"$SCRATCH/profile.err" &
+    TRACE_PID=$!
+    await_line 'netstall: profiling' "$SCRATCH/profile.err" $TRACE_PID || fail "netstall did not attach: $(head -c 300 "$SCRATCH/profile.err")"
+    own=$(tree_of $TRACE_PID)
+    wait $TRACE_PID || fail "status $?: $(cat "$SCRATCH/profile.err")"
+    expect "its own processes" "$(wc -w <<<"$own")" '>=' 3
+    expect_is "its own processes in the profile" "$(profile "[.chains[].pid] | map(select(IN(${own// /,}))) | unique")" "[]"
+    expect "chains" "$(profile '.chains | length')" '>=' 10
+}
+
+# tree_of PID: it and its descendants.
+tree_of() {
+    ps -e -o pid= -o ppid= | awk -v root="$1" '
+        { parent[$1] = $2 }
+        END {
+            for (pid in parent) {
+                for (at = pid; at && at != root; at = parent[at]);
+                if (at == root) { printf "%s%s", separator, pid; separator = " " }
+            }
+        }'
+}
+
 # ---- black boxes ----
 
 case_offwake_go() {

@@ -337,6 +337,36 @@ static void top_joins_what_comes_once(void **state)
 
 /* ---- as records, and back ---- */
 
+/* A thread that nobody woke in all the time is no news, however long that was. */
+static void top_has_what_rests_last(void **state)
+{
+	struct profile *profile = profile__new();
+	struct profile_entry entry = {.pid = 1,
+				      .comm = "rests",
+				      .state = 1,
+				      .count = 1,
+				      .ns = 9000000000,
+				      .hop_count = 1,
+				      .hops = {{.kind = WAKER_IS_UNKNOWN}}};
+	char *text;
+
+	profile__add(profile, &entry);
+	entry.pid = 2;
+	entry.comm = "works";
+	entry.ns = 20000000;
+	entry.hops[0].kind = WAKER_IS_SOFTIRQ;
+	entry.hops[0].name = "softirq:net_rx";
+	profile__add(profile, &entry);
+	profile__finish(profile);
+	text = text_of(profile, print_top);
+	assert_true(strstr(text, "works/2") < strstr(text, "rests/1"));
+	assert_in(text, "  1  20.0 ms  0.2%  works/2");
+	assert_in(text, "  2  9.00 s  99.8%  rests/1");
+	assert_in(text, "nobody that was seen");
+	free(text);
+	(void)state;
+}
+
 static void take_one(void *reader, const void *bytes, size_t len)
 {
 	union record record;
@@ -464,6 +494,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(top_tells_losses_with_their_share),
 		cmocka_unit_test(top_is_bounded_and_safe),
 		cmocka_unit_test(top_joins_what_comes_once),
+		cmocka_unit_test(top_has_what_rests_last),
 		cmocka_unit_test(recorded_it_is_the_same),
 		cmocka_unit_test(long_stacks_are_recorded_whole),
 		cmocka_unit_test(what_is_missing_in_it_is_a_lost_stack),

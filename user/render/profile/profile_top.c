@@ -24,6 +24,7 @@
 struct thread {
 	const struct profile_entry *entry; /* one of its entries */
 	uint64_t ns, runqueue_ns, waits;
+	uint64_t ended_ns; /* of ns, in waits that somebody was seen to end */
 };
 
 static uint64_t whole_time(const struct profile *profile)
@@ -39,6 +40,16 @@ struct row {
 	size_t chains;
 	bool several; /* threads wait */
 };
+
+/*
+ * Somebody was seen to end it, or that was not looked at. What rests all the time, as most threads
+ * of a machine and of a pool do, stands behind what happened.
+ */
+static bool is_ended(const struct profile_entry *entry)
+{
+	return !entry->state || !entry->hop_count || entry->hops[0].kind != WAKER_IS_UNKNOWN ||
+	       entry->hops[0].name;
+}
 
 /* "client/4242" */
 #define thread_name(comm, pid, tid) name_thread((char[NAME_ROOM]){""}, NAME_ROOM, comm, pid, tid)
@@ -66,12 +77,14 @@ static int by_time(const void *a, const void *b)
 {
 	const struct thread *left = a, *right = b;
 
+	if (!left->ended_ns != !right->ended_ns)
+		return left->ended_ns ? -1 : 1;
 	if (left->ns != right->ns)
 		return left->ns > right->ns ? -1 : 1;
 	return by_identity(a, b);
 }
 
-/* The threads that slept, those longest off the CPU first. */
+/* The threads that slept, those longest off the CPU first; those that did nothing else last. */
 static size_t gather_threads(const struct profile *profile, struct thread **out)
 {
 	struct thread *threads = xcalloc(profile->entry_count, sizeof(*threads));
@@ -83,6 +96,7 @@ static size_t gather_threads(const struct profile *profile, struct thread **out)
 			.ns = profile->entries[i].ns,
 			.runqueue_ns = profile->entries[i].runqueue_ns,
 			.waits = profile->entries[i].count,
+			.ended_ns = is_ended(&profile->entries[i]) ? profile->entries[i].ns : 0,
 		};
 	sort_array(threads, profile->entry_count, sizeof(*threads), by_identity);
 	for (size_t i = 0; i < profile->entry_count; i++) {
@@ -90,6 +104,7 @@ static size_t gather_threads(const struct profile *profile, struct thread **out)
 			threads[count - 1].ns += threads[i].ns;
 			threads[count - 1].runqueue_ns += threads[i].runqueue_ns;
 			threads[count - 1].waits += threads[i].waits;
+			threads[count - 1].ended_ns += threads[i].ended_ns;
 		} else {
 			threads[count++] = threads[i];
 		}
@@ -140,11 +155,14 @@ static bool is_same_thread(const struct profile_entry *a, const struct profile_e
 	return a->pid == b->pid && a->tid == b->tid;
 }
 
-/* Most time first, as the entries are. */
+/* Most time first, as the entries are; what nobody ended last. */
 static int by_row_time(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
+	bool is_left_ended = is_ended(a->entry), is_right_ended = is_ended(b->entry);
 
+	if (is_left_ended != is_right_ended)
+		return is_left_ended ? -1 : 1;
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
 	return a->entry < b->entry ? -1 : a->entry > b->entry;
@@ -254,7 +272,7 @@ static void print_hop(FILE *out, const struct render_style *style, const struct 
 	if (hop->kind == WAKER_IS_UNKNOWN) {
 		print_line(out, style, COLOUR_PLAIN, label,
 			   hop->name ? "an unknown waker: no room for its stack"
-				     : "an unknown waker");
+				     : "nobody that was seen: it may sleep on");
 		return;
 	}
 	chain__woke_by(words, sizeof(words), hop);
@@ -304,10 +322,16 @@ static void print_chain(FILE *out, const struct profile *profile, const struct r
 			  row->chains > 1);
 }
 
-/* The first, and what takes a part of the time that is worth a look. */
-static bool is_shown(const struct profile *profile, const struct row *rows, size_t i)
+/* The first, and what takes a part of the time that is worth a look: of the time that ended, where
+ * it ended. */
+static bool is_shown(const struct row *rows, size_t count, size_t i)
 {
-	return i == 0 || (i < CHAINS_MOST && rows[i].ns >= whole_time(profile) / SHARE_LEAST);
+	uint64_t ns = 0;
+
+	for (size_t j = 0; j < count; j++)
+		if (is_ended(rows[j].entry) || !is_ended(rows[i].entry))
+			ns += rows[j].ns;
+	return i == 0 || (i < CHAINS_MOST && rows[i].ns >= ns / SHARE_LEAST);
 }
 
 static void print_chains(FILE *out, const struct profile *profile, const struct render_style *style)
@@ -318,7 +342,7 @@ static void print_chains(FILE *out, const struct profile *profile, const struct 
 
 	count = gather_rows(profile, &rows);
 	fputc('\n', out);
-	for (; shown < count && is_shown(profile, rows, shown); shown++)
+	for (; shown < count && is_shown(rows, count, shown); shown++)
 		print_chain(out, profile, style, &rows[shown], shown + 1);
 	for (size_t i = shown; i < count; i++)
 		rest += rows[i].ns;

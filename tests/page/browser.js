@@ -28,6 +28,9 @@ function look() {
   check("only-its-own-scripts", document.querySelectorAll("script").length === 3, document.querySelectorAll("script").length);
   check("nothing-from-elsewhere", !document.querySelector("img, link, iframe, object, embed, a[href], [src]"), document.documentElement.outerHTML.length);
   check("no-handlers", ![...document.querySelectorAll("*")].some((element) => [...element.attributes].some((attribute) => attribute.name.startsWith("on"))), "an attribute on...");
+  check("what-to-change-comes-first", texts("#advice li").join("|") === data.verdict.advice.join("|") && document.getElementById("change").hidden === !data.verdict.advice.length &&
+    document.getElementById("change").compareDocumentPosition(document.getElementById("run")) & Node.DOCUMENT_POSITION_FOLLOWING, texts("#advice li"));
+  check("no-requests-twice", requests.every((row, i) => !requests.slice(0, i).some((other) => sameRequests(row, other))) && texts("#requests tr").length === requests.length + 1, texts("#requests tr"));
   check("stalls-listed", rows().length === Math.min(STALLS, 100), rows().length);
   check("causes-are-explained", [...document.querySelectorAll("button.cause")].every((button) => { button.click(); return document.getElementById("meaning").textContent.length > 40; }), "");
   check("the-run-is-there-if-something-was", document.getElementById("whole-run").hidden === (!STALLS && !data.marks.length), STALLS);
@@ -37,9 +40,10 @@ function look() {
   lines.forEach((line, i) => {
     line.click();
     const bars = texts("#histogram text:not(.faint)").reduce((sum, text) => sum + Number(text.replace(/,/g, "")), 0);
-    check("all-requests-are-in-it", document.getElementById("durations-of").textContent === nameOfRequests(data.requests[i]) && bars > 0 && bars <= data.requests[i].count, bars);
+    check("all-requests-are-in-it", document.getElementById("durations-of").textContent === nameOfRequests(requests[i]) && bars > 0 && bars <= requests[i].count, bars);
   });
   compare();
+  narrow();
   if (!STALLS) return;
   check("the-run-has-its-stalls", document.querySelectorAll("#run rect").length > 0 && finite("#run *"), document.getElementById("run").outerHTML);
   const stall = data.stalls[shown];
@@ -77,6 +81,18 @@ function look() {
   if (TRACE === "whole-machine") check("worst-process-first", processes.rows[1].textContent.startsWith("shop/4306") && processes.rows[1].textContent.includes("sleeps 80.1 ms"), processes.rows[1].textContent);
   for (const [name, text] of Object.entries(EXPECTED[TRACE] || {}))
     check(name, [...document.querySelectorAll("#picture text, #picture title")].some((element) => element.textContent.includes(text)), text);
+}
+// On a telephone: nothing hangs out of the page, and of an axis no label in another or cut.
+function narrow() {
+  document.body.style.width = "400px";
+  show(shown);
+  check("fits-a-narrow-screen", document.body.scrollWidth <= 400, document.body.scrollWidth);
+  for (const id of ["run", "picture"]) {
+    const svg = document.getElementById(id), labels = [...svg.querySelectorAll("text.faint")].map((text) => text.getBBox()).filter((box) => box.y < 16).sort((a, b) => a.x - b.x);
+    check(`labels-of-${id}`, labels.every((box, i) => box.x + box.width <= (labels[i + 1] ? labels[i + 1].x : svg.clientWidth)), labels.map((box) => `${box.x} to ${box.x + box.width}`));
+  }
+  document.body.style.width = "";
+  show(shown);
 }
 // What a picture of each must have: texts of it.
 const EXPECTED = {

@@ -223,10 +223,10 @@ static json_t *printed(void (*print)(FILE *, const struct report *, const struct
 	return value;
 }
 
-static void print_verdict(FILE *out, const struct report *report, const struct verdict *verdict)
+static void print_places(FILE *out, const struct report *report, const struct verdict *verdict)
 {
 	(void)report;
-	render__verdict(out, verdict, &(struct render_style){0});
+	render__places(out, verdict, &(struct render_style){.verbose = true});
 }
 
 static void print_report(FILE *out, const struct report *report, const struct verdict *verdict)
@@ -316,7 +316,7 @@ static json_t *page_of(const struct report *report, const struct verdict *verdic
 	put(object, "above", json_value__text(above));
 	put(object, "about", about_of(report));
 	put(object, "verdict", json_value__verdict(report, verdict));
-	put(object, "verdict_text", printed(print_verdict, report, verdict));
+	put(object, "places", printed(print_places, report, verdict));
 	put(object, "stalls", stalls_of(&page, first));
 	put(object, "first", json_value__count(first ? first->number : 0));
 	put(object, "looks", all_looks());

@@ -2,7 +2,8 @@
 // The page of a report: everything is drawn from the JSON document beside it; text goes in as text, never as HTML.
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
-const SVG = "http://www.w3.org/2000/svg", LEFT = 190, RIGHT = 16, AXIS = 24; // as in picture.h
+const SVG = "http://www.w3.org/2000/svg", RIGHT = 16, AXIS = 24; // as in picture.h
+let LEFT = 190; // as there; on a narrow screen less
 const byId = (id) => document.getElementById(id);
 const ms = (v) => (v === null || v === undefined ? "" : Math.abs(v) >= 1000 ? (v / 1000).toPrecision(3) + " s"
   : Math.abs(v) >= 1 ? Number(v.toPrecision(3)) + " ms" : Math.round(v * 1000) + " us");
@@ -80,17 +81,29 @@ function drawLane(svg, lane, width) {
   if (lane.dot) draw(svg, "circle", { cx: LEFT - 8, cy: lane.y, r: 3, fill: `var(--${lane.dot})` });
 }
 
-// From one label of an axis to the next: about eight of them.
-function tick(span) {
-  const raw = span / 8, base = Math.pow(10, Math.floor(Math.log10(raw || 1)));
+// A picture as wide as there is room for.
+function widthOf(svg) {
+  const width = svg.clientWidth || 1000;
+  LEFT = width < 640 ? 132 : 190;
+  return width;
+}
+// From one label of an axis to the next: about eight of them, or as many as there is room for.
+const LABEL = 58;
+function tick(span, width) {
+  const raw = span / Math.max(1, Math.min(8, Math.floor((width - LEFT - RIGHT) / LABEL))), base = Math.pow(10, Math.floor(Math.log10(raw || 1)));
   return [1, 2, 5, 10].map((f) => f * base).find((s) => s >= raw);
 }
 
+// One that would be cut is not told.
+function addTime(svg, x, y, width, text) {
+  if (x + text.length * 8 <= width) add(svg, "text", { x, y, class: "faint" }, text);
+}
+
 function drawAxis(svg, x, stall, height) {
-  const step = tick(view[1] - view[0]);
+  const width = widthOf(svg), step = tick(view[1] - view[0], width);
   for (let t = Math.ceil((view[0] - stall.start_ms) / step) * step + stall.start_ms; t <= view[1]; t += step) {
     draw(svg, "line", { x1: x(t), x2: x(t), y1: AXIS - 4, y2: height, stroke: "var(--line)", "stroke-width": 0.6 });
-    add(svg, "text", { x: x(t) + 3, y: AXIS - 8, class: "faint" }, `${Number((t - stall.start_ms).toPrecision(6))} ms`);
+    addTime(svg, x(t) + 3, AXIS - 8, width, `${Number((t - stall.start_ms).toPrecision(6))} ms`);
   }
 }
 
@@ -112,7 +125,7 @@ function picture() {
   const stall = data.stalls[shown], svg = byId("picture");
   svg.textContent = "";
   if (!stall) return;
-  const width = svg.clientWidth || 1000, { height, lanes, marks } = stall.picture;
+  const width = widthOf(svg), { height, lanes, marks } = stall.picture;
   const x = (t) => LEFT + Math.max(-1e5, Math.min(1e5, (t - view[0]) / (view[1] - view[0]) * (width - LEFT - RIGHT)));
   const inside = (at) => Math.max(LEFT, Math.min(width - RIGHT, at)), from = inside(x(stall.start_ms)), to = inside(x(stall.start_ms + stall.duration_ms));
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -130,13 +143,13 @@ function run() {
   svg.textContent = "";
   byId("whole-run").hidden = !causes.length && !data.marks.length;
   if (byId("whole-run").hidden) return;
-  const width = svg.clientWidth || 1000, top = 20, high = 60, height = top + high + (data.marks.length ? 30 : 12), bins = causes.length ? causes[0][1].length : 0;
+  const width = widthOf(svg), top = 20, high = 60, height = top + high + (data.marks.length ? 30 : 12), bins = causes.length ? causes[0][1].length : 0;
   const x = (t) => LEFT + t / window_ms * (width - LEFT - RIGHT), sums = [...Array(bins).keys()].map((i) => causes.reduce((sum, [, parts]) => sum + parts[i], 0));
   const most = Math.max(bin_ms, ...sums);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("height", height);
   add(svg, "text", { x: 8, y: top + 14 }, "stalled");
-  add(svg, "text", { x: 8, y: top + 30, class: "faint" }, most > bin_ms ? `up to ${Number((most / bin_ms).toPrecision(2))} threads at a time` : "full height: all the time");
+  add(svg, "text", { x: 8, y: top + 30, class: "faint" }, most > bin_ms ? `up to ${Number((most / bin_ms).toPrecision(2))} threads at a time` : "full height: always");
   draw(svg, "line", { x1: LEFT, x2: width - RIGHT, y1: top + high, y2: top + high, stroke: "var(--line)", "stroke-width": 2 });
   sums.forEach((sum, i) => {
     if (!sum) return;
@@ -148,7 +161,7 @@ function run() {
       if (part) draw(svg, "rect", { x: x(i * bin_ms), y, width: Math.max(1, x(bin_ms) - LEFT - 0.4), height: Math.max(0.8, part), fill: colour(cause) }, title);
     }
   });
-  for (let t = 0; t <= window_ms; t += tick(window_ms)) add(svg, "text", { x: x(t) + 2, y: 12, class: "faint" }, t ? ms(Number(t.toPrecision(6))) : "0");
+  for (let t = 0; t <= window_ms; t += tick(window_ms, width)) addTime(svg, x(t) + 2, 12, width, t ? ms(Number(t.toPrecision(6))) : "0");
   drawMarks(svg, x, [0, window_ms], 16, height);
   const stall = data.stalls[shown];
   if (stall) draw(svg, "polygon", { points: `${x(stall.start_ms)},${top + high} ${x(stall.start_ms) - 5},${top + high + 9} ${x(stall.start_ms) + 5},${top + high + 9}`, fill: "var(--ink)" }, `stall ${stall.id}, below`);
@@ -266,10 +279,19 @@ function bar(parent, parts, whole) {
   const total = whole || parts.reduce((sum, part) => sum + part.ms, 0), box = add(parent, "div", { class: "bar", style: "min-width:160px" });
   for (const part of parts) add(box, "span", { style: `width:${total ? 100 * part.ms / total : 0}%;background:${colour(part.cause)}`, title: whole ? percent(part.ms) : `${part.cause} ${ms(part.ms)}` });
 }
+// The colours are fewer than the causes: the greatest parts are named.
+function namedBar(parent, parts) {
+  const total = parts.reduce((sum, part) => sum + part.ms, 0), named = [...parts].sort((a, b) => b.ms - a.ms).filter((part) => part.ms >= total / 20).slice(0, 3);
+  bar(parent, parts);
+  add(parent, "div", { class: "faint" }, named.map((part) => `${part.cause} ${ms(part.ms)}`).join(", "));
+}
 // Requests by how long they took, and what these were made of. The scale of counts is logarithmic: the few slow ones are what matters.
 let asked = 0;
+// The same requests by endpoint, by connection and all together are one row.
+const sameRequests = (a, b) => a.role === b.role && a.count === b.count && a.median.total_ms === b.median.total_ms && a.p99.total_ms === b.p99.total_ms;
+const requests = data.requests.filter((row, i) => !data.requests.slice(0, i).some((other) => sameRequests(row, other)));
 function histogram() {
-  const svg = byId("histogram"), row = data.requests[asked], bins = row ? row.histogram : [];
+  const svg = byId("histogram"), row = requests[asked], bins = row ? row.histogram : [];
   svg.textContent = "";
   byId("durations").hidden = !bins.length;
   if (!bins.length) return;
@@ -293,10 +315,10 @@ function histogram() {
 }
 function requestsTable() {
   const element = byId("requests");
-  table("requests", [[""], ["count", 1], ["median", 1], ["p99", 1], ["the median is"]], data.requests.map((row) => [
-    nameOfRequests(row), row.count, ms(row.median.total_ms), ms(row.p99.total_ms), (td) => bar(td, row.median.slices)]));
+  table("requests", [[""], ["count", 1], ["median", 1], ["p99", 1], ["the median is"]], requests.map((row) => [
+    nameOfRequests(row), row.count, ms(row.median.total_ms), ms(row.p99.total_ms), (td) => namedBar(td, row.median.slices)]));
   [...element.rows].slice(1).forEach((line, i) => {
-    if (!data.requests[i].histogram.length) return;
+    if (!requests[i].histogram.length) return;
     line.className = "row";
     line.addEventListener("click", () => { asked = i; histogram(); });
   });
@@ -326,7 +348,11 @@ document.title = "netstall: " + data.verdict.headline;
 byId("above").textContent = data.above || "";
 byId("about").textContent = data.about;
 byId("headline").textContent = data.verdict.headline;
-byId("verdict").textContent = data.verdict_text;
+byId("why").textContent = data.verdict.text || "";
+byId("change").hidden = !data.verdict.advice.length;
+for (const advice of data.verdict.advice) add(byId("advice"), "li", {}, advice);
+byId("places").textContent = (data.places || "").replace(/^ {4}/gm, "");
+byId("places").hidden = !data.places;
 byId("text").textContent = data.text;
 byId("stalls-title").textContent = data.stalls.length === data.stall_count ? `${data.stall_count} stalls` : `${data.stalls.length} of ${data.stall_count} stalls`;
 if (data.verdict.cause && data.known[data.verdict.cause]) {

@@ -81,8 +81,8 @@ static void print_full(FILE *out, const char *which, const char *stack,
 		   style);
 }
 
-/* Where the program makes its two writes, or reads and answers what is waited for. */
-static void print_places(FILE *out, const struct verdict *verdict, const struct render_style *style)
+/* Its two writes, or where it reads and answers what is waited for. */
+static void print_sites(FILE *out, const struct verdict *verdict, const struct render_style *style)
 {
 	const char *second = verdict->cause == CAUSE_CORK ? "held write:" : "second write:";
 	char labels[SITE_ROWS][SITE_LABEL + 1];
@@ -145,6 +145,12 @@ static void print_hints(FILE *out, const struct verdict *verdict, const struct r
 	}
 }
 
+void render__places(FILE *out, const struct verdict *verdict, const struct render_style *style)
+{
+	print_sites(out, verdict, style);
+	print_hints(out, verdict, style);
+}
+
 void render__verdict(FILE *out, const struct verdict *verdict, const struct render_style *style)
 {
 	enum colour colour = verdict->found ? COLOUR_CAUSE : COLOUR_GOOD;
@@ -152,7 +158,6 @@ void render__verdict(FILE *out, const struct verdict *verdict, const struct rend
 	wrap__item(out, "", verdict->headline, 0, INDENT, colour, style);
 	if (verdict->brief && verdict->brief[0])
 		wrap__item(out, "", verdict->brief, INDENT, 0, COLOUR_PLAIN, style);
-	print_places(out, verdict, style);
-	print_hints(out, verdict, style);
+	render__places(out, verdict, style);
 	print_advice(out, verdict, style);
 }

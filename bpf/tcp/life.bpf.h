@@ -307,16 +307,33 @@ static __always_inline void on_fork(struct task_struct *parent, struct task_stru
 		follow_child(child, to);
 }
 
+/* User space tells a process when it sees it, and it may come too late for a short one. */
+static __noinline int tell_role(struct task_struct *task, __u32 role, __u64 now)
+{
+	struct ns_process out = {};
+
+	if (!task)
+		return 0;
+	fill_head(&out.head, NS_PROCESS, sizeof(out), now, 0);
+	out.role = role & (NS_ROLE_TARGET | NS_ROLE_PEER | NS_ROLE_CHAIN);
+	BPF_CORE_READ_STR_INTO(&out.comm, task, group_leader, comm);
+	stream_vital(&out, sizeof(out));
+	return 0;
+}
+
 static __always_inline void on_exec(struct task_struct *task)
 {
-	__u32 tgid = BPF_CORE_READ(task, tgid);
+	__u32 tgid = BPF_CORE_READ(task, tgid), role;
 
 	if (settings.not_comm[0])
 		leave_out(tgid, has_comm(task, settings.not_comm));
+	role = proc_role(tgid);
 	if (settings.by_comm && has_comm(task, settings.comm))
 		join_targets(tgid, 0);
-	else if (offcpu.on && proc_role(tgid) & NS_ROLE_TARGET)
+	else if (offcpu.on && role & NS_ROLE_TARGET)
 		tell_process(tgid, 0); /* it has mapped something else */
+	if (settings.trace && in_window() && role & (NS_ROLE_TARGET | NS_ROLE_PEER))
+		tell_role(task, role, bpf_ktime_get_ns());
 }
 
 /* It is about to: a worker that takes a name of its own, by prctl(). A process is called as its
@@ -351,20 +368,6 @@ static __noinline int tell_thread(struct ns_thread_state *thread, __u32 tid, __u
 	out.head.tid = tid;
 	ns_thread_fill(&out, thread);
 	out.ended = 1;
-	stream_vital(&out, sizeof(out));
-	return 0;
-}
-
-/* User space tells a process when it sees it, and it may come too late for a short one. */
-static __noinline int tell_role(struct task_struct *task, __u32 role, __u64 now)
-{
-	struct ns_process out = {};
-
-	if (!task)
-		return 0;
-	fill_head(&out.head, NS_PROCESS, sizeof(out), now, 0);
-	out.role = role & (NS_ROLE_TARGET | NS_ROLE_PEER | NS_ROLE_CHAIN);
-	BPF_CORE_READ_STR_INTO(&out.comm, task, group_leader, comm);
 	stream_vital(&out, sizeof(out));
 	return 0;
 }

@@ -225,8 +225,8 @@ case_places_python() {
         with=$("$python" -c 'import sys; print(".".join(map(str, sys.version_info[:2])))')
         trace_places "$python" "$source"
         expect_places "$source" request
-        # It stalls as soon as it has begun, and has its places all the same.
-        start_trace -- sh -c '"$@" >/dev/null' sh "$python" "$source" </dev/null
+        # It stalls as soon as it has begun, and has its places all the same, whatever the process was before.
+        start_trace -- sh -c 'sleep 2; exec "$@" >/dev/null' sh "$python" "$source" </dev/null
         wait_for "$WAIT_LIMIT" gone "$TRACE_PID" || fail "it did not end"
         end_trace
         expect_places "$source" request

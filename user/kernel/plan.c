@@ -206,7 +206,6 @@ enum when {
 	FOR_TRACE,
 	FOR_PROFILE,
 	FOR_CHILDREN,
-	FOR_NAMES,
 	FOR_COMM,
 	FOR_CGROUP,
 };
@@ -222,7 +221,7 @@ static const struct {
 	{"each_conn", FOR_TRACE, "what a connection did in all"},
 	{"tp_exit", ALWAYS, "when threads and processes end"},
 	{"tp_fork", FOR_CHILDREN, "who is a child of the target"},
-	{"tp_exec", FOR_NAMES, "which program a process becomes later"},
+	{"tp_exec", ALWAYS, "which program a process becomes later"},
 	{"tp_rename", FOR_COMM, "who takes that name later"},
 	{"tp_cgroup_attach", FOR_CGROUP, "who joins the cgroup later"},
 	{"tp_softirq_entry", FOR_PROFILE, "which segments a timer sends"},
@@ -242,8 +241,6 @@ static bool is_wanted(const struct plan_request *request, enum when when)
 		return !request->untraced;
 	case FOR_PROFILE:
 		return request->profile;
-	case FOR_NAMES:
-		return request->by_comm || request->profile;
 	case FOR_COMM:
 		return request->by_comm;
 	case FOR_CGROUP:

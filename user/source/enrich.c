@@ -327,15 +327,19 @@ static void tell_process(struct enrich *enrich, uint32_t tgid, const char *comm,
 	send_process(enrich, tgid, &out);
 }
 
-/* As the kernel side tells it at its end: it may have been too short for us, or have another name
- * since (exec). */
+/* As the kernel side tells it at its end and at an execve(): it may have been too short for us, and
+ * another program has another name, and may run CPython. */
 static void enrich_process(struct enrich *enrich, const struct ns_process *raw)
 {
-	const struct told_process *told = find_told(enrich, raw->head.tgid);
+	struct told_process *told = find_told(enrich, raw->head.tgid);
 	struct ns_process out = *raw;
 
 	if (told && !strncmp(told->comm, raw->comm, sizeof(told->comm)))
 		return;
+	if (told && raw->role & (NS_ROLE_TARGET | NS_ROLE_PEER)) {
+		told->python_tries = 0;
+		told->python_due_ns = told->python_ts = enrich->pythons_due_ns = 0;
+	}
 	translate_head(enrich, &out.head);
 	out.head.tid = 0;
 	if (out.head.tgid)

@@ -336,9 +336,9 @@ static void the_profile_is_a_mode(void **state)
 	static const char *const of_trace[] = {"fexit_send",      "fentry_receive", "tp_set_state",
 					       "tp_uring_submit", "iter_files",     "each_conn",
 					       "iter_waits"};
-	static const char *const of_both[] = {"tp_switch", "tp_waking", "tp_exit", "iter_tasks",
-					      "iter_seed"};
-	static const char *const of_profile[] = {"tp_exec", "tp_segment_sent", "tp_softirq_entry",
+	static const char *const of_both[] = {"tp_switch", "tp_waking",  "tp_exec",
+					      "tp_exit",   "iter_tasks", "iter_seed"};
+	static const char *const of_profile[] = {"tp_segment_sent", "tp_softirq_entry",
 						 "tp_segment_received", "iter_sleepers"};
 	struct caps caps = everything;
 
@@ -374,7 +374,7 @@ static void children_bring_their_hook(void **state)
 	(void)state;
 	plan__make(&everything, &request, &plan);
 	assert_true(plan__has_program(&plan, "tp_fork"));
-	assert_false(plan__has_program(&plan, "tp_exec"));
+	assert_false(plan__has_program(&plan, "tp_rename"));
 	/* A traced program may wait for its children, whether they are targets or not. */
 	request = (struct plan_request){.way = WAY_AUTO};
 	plan__make(&everything, &request, &plan);
@@ -447,10 +447,10 @@ static void refused_program_that_is_needed_is_named(void **state)
 	assert_why_not(&plan, "other tracers");
 
 	/* What is not asked for is not missed. */
-	caps = refusing("tp_exec");
+	caps = refusing("tp_rename");
 	assert_true(plan_of(&caps, WAY_AUTO).possible);
 	plan__make(&caps, &(struct plan_request){.way = WAY_AUTO, .by_comm = true}, &plan);
-	assert_why_not(&plan, "which program a process becomes later");
+	assert_why_not(&plan, "who takes that name later");
 }
 
 static void refused_program_costs_one_fact(void **state)

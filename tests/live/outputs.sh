@@ -268,12 +268,18 @@ case_record_offwake() {
     done
 }
 
-# As timeout(1) sends it, to the child and to its group: one act, and the report is there. Its stalls were told as they ended.
+# As timeout(1) sends it, to the child and to its group: one act, and the report is there. Its stalls were told as they ended,
+# and before that a SIGUSR1 had a report.
 case_signalled_twice() {
     start_exchange -- --mode split -n 1000000
     start_trace -p "$CLIENT" --events stalls
     open_gate
     await_line '"event": "stall"' "$SCRATCH/trace" $TRACE_PID || fail "no stall is told while it runs"
+    kill -USR1 $TRACE_PID
+    await_line '"interim": true' "$SCRATCH/trace" $TRACE_PID || fail "no report while it runs: $(cat "$SCRATCH/trace.err")"
+    grep '"interim": true' "$SCRATCH/trace" >"$SCRATCH/report"
+    expect_is "the verdict so far" "$(report .verdict.cause)" nagle-delack
+    expect_is "contradictions in it" "$(contradictions)" ""
     kill -INT $TRACE_PID
     pause 0.02
     kill -INT $TRACE_PID
@@ -281,6 +287,7 @@ case_signalled_twice() {
     wait $TRACE_PID || fail "netstall ended with status $?: $(tail -n 1 "$SCRATCH/trace.err")"
     tail -n 1 "$SCRATCH/trace" >"$SCRATCH/report"
     expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
+    expect_is "whether it is the last one" "$(report .window.interim)" null
     expect_is "what was told as it ended" "$(gojq -c 'select(.schema == "netstall.event/1") | [.event, .stall.id, .stall.cause, .stall.duration_ms]' "$SCRATCH/trace" | md5sum)" \
         "$(gojq -c '.stalls[] | ["stall", .id, .cause, .duration_ms]' "$SCRATCH/report" | md5sum)"
 }

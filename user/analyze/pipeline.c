@@ -515,6 +515,13 @@ const struct report *pipeline__finish(struct pipeline *pipeline)
 	return pipeline->report;
 }
 
+const struct report *pipeline__finish_interim(struct pipeline *pipeline)
+{
+	pipeline->report->interim = true;
+	pipeline->sink = (struct pipeline_sink){0}; /* what ends by this is told when it ends */
+	return pipeline__finish(pipeline);
+}
+
 const struct report *pipeline__report(const struct pipeline *pipeline)
 {
 	return pipeline->report;

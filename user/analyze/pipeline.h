@@ -45,6 +45,8 @@ void pipeline__judge_from(struct pipeline *pipeline, uint64_t ts);
 /* Lets stalls that are over for good be told: call it when the source idles. */
 void pipeline__idle(struct pipeline *pipeline, uint64_t now_ns);
 const struct report *pipeline__finish(struct pipeline *pipeline);
+/* The same in a copy of it (fork), while the run goes on. */
+const struct report *pipeline__finish_interim(struct pipeline *pipeline);
 const struct report *pipeline__report(const struct pipeline *pipeline);
 void pipeline__free(struct pipeline *pipeline);
 

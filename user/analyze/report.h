@@ -534,6 +534,7 @@ struct report {
 	uint64_t events; /* records that came in */
 	uint64_t lost[NS_LOST_KINDS];
 	bool complete;     /* nothing lost that could hide a stall */
+	bool interim;      /* the run went on */
 	uint64_t blind_ns; /* of the window, time in which such was lost */
 	uint32_t children; /* processes below a target, not watched, that had connections */
 

@@ -17,7 +17,7 @@ const struct command_options cmd_trace_options = {
 		      "who is asked on a port of this host, with a page to hand on"}},
 	.usage = "[-- PROGRAM ARG...]",
 	.help = "Find why a program waits on the network: the verdict, the time line that proves it, tables.\v"
-		"Exit status: 0 done, 2 could not trace, 64 wrong usage.",
+		"SIGUSR1: a report of what there is so far, and netstall goes on. Exit status: 0 done, 2 could not trace, 64 wrong usage.",
 	.rows = trace_options,
 	.takes_target = true,
 	.check = trace_options__check,
@@ -27,6 +27,11 @@ static bool on_tick(void *printer, struct live *live, uint64_t now_ns)
 {
 	printer__idle(printer, live__report(live), now_ns);
 	return true;
+}
+
+static void on_interim(void *printer, const struct report *report)
+{
+	printer__interim(printer, report);
 }
 
 static int trace(const struct options *options, struct output *output, struct recorded *recorded,
@@ -42,6 +47,7 @@ static int trace(const struct options *options, struct output *output, struct re
 				    .recordings = {recorded->writer},
 				    .marks = options->marks,
 				    .tick = on_tick,
+				    .interim = on_interim,
 				    .context = &printer};
 	int err;
 

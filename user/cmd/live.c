@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -254,6 +255,30 @@ static void idle(struct live *live, uint64_t now)
 	pipeline__idle(live->pipeline, now);
 }
 
+/*
+ * What a report is made of at its end is not to be taken back, so it is made of a copy. Waited for,
+ * as it prints to where this one prints.
+ */
+static void report_so_far(struct live *live)
+{
+	pid_t pid;
+
+	session__tell_totals(live->session);
+	idle(live, clock__now());
+	live__clear_progress();
+	fflush(NULL); /* or both would write it */
+	pid = fork();
+	if (pid < 0)
+		log__error("no report now: %s", strerror(errno));
+	if (pid) {
+		while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		return;
+	}
+	live->options->interim(live->options->context, pipeline__finish_interim(live->pipeline));
+	_exit(0);
+}
+
 static void loop(struct live *live)
 {
 	bool verbose = live->options->session.verbose || live->options->session.uring_events;
@@ -271,6 +296,8 @@ static void loop(struct live *live)
 		all = session__poll(live->session);
 		if (all)
 			idle(live, now);
+		if (live->options->interim && signals__report_was_asked())
+			report_so_far(live);
 		show_progress(live, now);
 	}
 	live__clear_progress();

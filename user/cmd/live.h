@@ -42,9 +42,14 @@ struct live_options {
 	 * May be NULL.
 	 */
 	bool (*tick)(void *context, struct live *live, uint64_t now_ns);
+	/*
+	 * Called at a SIGUSR1, in a process of its own, that has all of this one and ends then: the
+	 * report as if the window ended now. Totals of threads are not in it. May be NULL.
+	 */
+	void (*interim)(void *context, const struct report *report);
 	enum signals_use signals; /* that end the window, */
 	bool own_signals;         /* unless the caller catches them, for its tick to see */
-	void *context;            /* of started and tick */
+	void *context;            /* of started, tick and interim */
 };
 
 /* Run to the end. Returns 0, or -errno after it has said why; then *out is NULL. What the caller's

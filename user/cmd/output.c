@@ -286,23 +286,18 @@ static void write_others(struct printer *printer, const struct report *report,
 			  printer->output->extras[EXTRA_PERFETTO].path);
 }
 
-void printer__finish(struct printer *printer, const struct report *report)
+static void print(struct printer *printer, const struct report *report,
+		  const struct verdict *verdict)
 {
 	FILE *out = printer->output->file;
-	struct verdict verdict;
 	size_t more;
 
-	live__clear_progress();
-	verdict__write(&verdict, report);
-	write_others(printer, report, &verdict);
 	if (printer->options->stalls.made) {
 		print_chosen(printer, report);
-		verdict__clear(&verdict);
 		return;
 	}
 	if (printer->options->json) {
-		render__json(out, report, &verdict, 0, printer->options->connections);
-		verdict__clear(&verdict);
+		render__json(out, report, verdict, 0, printer->options->connections);
 		return;
 	}
 	if (printer->uring) {
@@ -318,7 +313,31 @@ void printer__finish(struct printer *printer, const struct report *report)
 		fputc('\n', out);
 	else if (isatty(STDERR_FILENO) && isatty(fileno(out)))
 		fputc('\n', stderr);
-	render__report(out, report, &verdict, &printer->output->style, !is_streaming(printer));
+	render__report(out, report, verdict, &printer->output->style, !is_streaming(printer));
+}
+
+void printer__interim(struct printer *printer, const struct report *report)
+{
+	FILE *out = printer->output->file;
+	struct verdict verdict;
+
+	verdict__write(&verdict, report);
+	if (!printer->options->json)
+		fprintf(out, "So far, in %s:\n", duration_text(report->end_ts - report->start_ts));
+	print(printer, report, &verdict);
+	if (!printer->options->json)
+		fputc('\n', out);
+	fflush(out);
+}
+
+void printer__finish(struct printer *printer, const struct report *report)
+{
+	struct verdict verdict;
+
+	live__clear_progress();
+	verdict__write(&verdict, report);
+	write_others(printer, report, &verdict);
+	print(printer, report, &verdict);
 	verdict__clear(&verdict);
 }
 

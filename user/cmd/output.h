@@ -69,6 +69,8 @@ struct pipeline_sink printer__sink(struct printer *printer);
 /* From time to time, for what is shown only when nothing more comes to it. */
 void printer__idle(struct printer *printer, const struct report *so_far, uint64_t now_ns);
 void printer__free(struct printer *printer);
+/* What there is so far, as at the end; of the files beside it none. */
+void printer__interim(struct printer *printer, const struct report *report);
 /* The end: summary and verdict, or the report as JSON. */
 void printer__finish(struct printer *printer, const struct report *report);
 

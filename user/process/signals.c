@@ -54,6 +54,8 @@ void signals__catch(enum signals_use use)
 			catch (ends[i], use == SIGNALS_END ? note_or_end : note);
 	for (i = 0; use == SIGNALS_PASS_ON && i < COUNT_OF(others); i++)
 		catch (others[i], note);
+	if (use == SIGNALS_END)
+		catch (SIGUSR1, note);
 	/*
 	 * Whoever reads our output may go: the files are still to be written, and the status
 	 * counts.
@@ -61,15 +63,21 @@ void signals__catch(enum signals_use use)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+static bool take(int number)
+{
+	bool is_there = came[number];
+
+	came[number] = 0;
+	return is_there;
+}
+
 int signals__take(void)
 {
 	int number;
 
 	for (number = 1; number < NSIG; number++)
-		if (came[number]) {
-			came[number] = 0;
+		if (take(number))
 			return number;
-		}
 	return 0;
 }
 
@@ -85,7 +93,14 @@ bool signals__ends(int signal_number)
 
 bool signals__end_was_asked(void)
 {
-	int number = signals__take();
+	bool is_asked = false;
 
-	return number && signals__ends(number);
+	for (size_t i = 0; i < COUNT_OF(ends); i++)
+		is_asked |= take(ends[i]);
+	return is_asked;
+}
+
+bool signals__report_was_asked(void)
+{
+	return take(SIGUSR1);
 }

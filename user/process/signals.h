@@ -9,7 +9,8 @@
 #include <stdbool.h>
 
 enum signals_use {
-	SIGNALS_END,     /* SIGINT, SIGTERM and SIGHUP; one a second later ends netstall at once */
+	/* SIGINT, SIGTERM and SIGHUP; one a second later ends netstall at once. And SIGUSR1. */
+	SIGNALS_END,
 	SIGNALS_TAKE,    /* the same, however many come: reports are to be written */
 	SIGNALS_PASS_ON, /* also SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT */
 };
@@ -23,6 +24,8 @@ void signals__catch(enum signals_use use);
 int signals__take(void);
 /* One of those that came wants the end; takes it. */
 bool signals__end_was_asked(void);
+/* SIGUSR1 came: a report of what there is so far is wanted; takes it. */
+bool signals__report_was_asked(void);
 /* SIGINT, SIGTERM, SIGHUP, SIGQUIT: whoever sends it wants the end. */
 bool signals__ends(int signal_number);
 

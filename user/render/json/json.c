@@ -74,8 +74,12 @@ json_t *json_value__window(uint64_t start_ts, uint64_t end_ts, int64_t wall_offs
 
 static json_t *window_of(const struct report *report)
 {
-	return json_value__window(report->start_ts, report->end_ts,
-				  (int64_t)report->session.wall_offset_ns);
+	json_t *object = json_value__window(report->start_ts, report->end_ts,
+					    (int64_t)report->session.wall_offset_ns);
+
+	if (report->interim)
+		put(object, "interim", json_true());
+	return object;
 }
 
 /* An empty list is left out. */

@@ -101,7 +101,26 @@ $(B)/libnetstall.a: $(PURE_OBJS)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(B)/%.o: %.c | $(ROOT_MADE)
+# A header that is missing is named with what brings it, before the compiler stops at it.
+hash := \#
+needs = $(foreach header,$(1),echo '$(hash)include <$(header)>' | $(CC) -E -x c - >/dev/null 2>&1 || \
+	{ echo '$(header) is missing: `sudo scripts/deps.sh $(2)` installs what Debian 12 lacks; other names of it: README.md, "Build and test"' >&2; exit 1; };)
+$(B)/has-build: | $(ROOT_MADE)
+	$(Q)$(call needs,stdio.h linux/bpf.h bpf/libbpf.h elfutils/libdwfl.h gelf.h zlib.h sys/capability.h jansson.h libiberty/demangle.h,build)
+	$(Q)for tool in $(firstword $(CLANG)) $(BPFTOOL); do command -v $$tool >/dev/null || \
+		{ echo "$$tool is missing: \`sudo scripts/deps.sh build\` installs what Debian 12 lacks" >&2; exit 1; }; done
+	$(Q)$(PKG_CONFIG) --atleast-version=1.1 libbpf || \
+		{ echo "libbpf is $$($(PKG_CONFIG) --modversion libbpf), and 1.1 is the least: build on Debian 12 or later; what \`make static\` makes there runs on older ones too" >&2; exit 1; }
+	$(Q)mkdir -p $(@D) && touch $@
+$(B)/has-test: $(B)/has-build
+	$(Q)$(call needs,cmocka.h liburing.h,test)
+	$(Q)touch $@
+
+$(B)/tests/%.o: tests/%.c | $(B)/has-test
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(B)/%.o: %.c | $(B)/has-build
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
 

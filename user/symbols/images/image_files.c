@@ -21,7 +21,8 @@ struct image_file {
 	uint64_t number;
 	uint64_t device, inode;
 	char *path;
-	pid_t pid; /* who has it mapped, for its debug file */
+	char *called; /* image_files__called(); NULL: by its path */
+	pid_t pid;    /* who has it mapped, for its debug file */
 	size_t users;
 	uint64_t used;     /* by the count of uses */
 	uint64_t spent_ns; /* on reading it */
@@ -92,6 +93,7 @@ static void drop(struct image_file *file)
 {
 	close_file(file);
 	free(file->path);
+	free(file->called);
 	free(file);
 }
 
@@ -208,8 +210,52 @@ static void open_file(struct image_files *files, struct image_file *file, pid_t 
 	read_budget__leave(&file->spent_ns);
 }
 
+/* Of PID's first thread; "": it is gone. */
+static void read_comm(pid_t pid, char *comm, int size)
+{
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(comm, size, file))
+		comm[0] = '\0';
+	comm[strcspn(comm, "\n")] = '\0';
+	if (file)
+		fclose(file);
+}
+
+char *image_files__called(struct image_files *files, pid_t pid, const struct maps_line *line)
+{
+	const char *slash = strrchr(line->path, '/');
+	struct stat other = {0};
+	char comm[32], *path;
+	int fd;
+
+	if (!slash || !line->inode)
+		return NULL;
+	read_comm(pid, comm, sizeof(comm));
+	if (!comm[0] || strchr(comm, '/') || !strncmp(slash + 1, comm, strlen(comm)))
+		return NULL;
+	path = xasprintf("%.*s%s", (int)(slash + 1 - line->path), line->path, comm);
+	fd = file_broker__open(files->broker, FILE_BROKER_FILE, pid, path);
+	free(path);
+	if (fd < 0)
+		return NULL;
+	/* Its device is another one in maps, where file systems lie over each other. */
+	if (fstat(fd, &other))
+		other.st_ino = 0;
+	close(fd);
+	return other.st_ino == line->inode ? xstrdup(comm) : NULL;
+}
+
+static bool is_called(const struct image_file *file, const char *called)
+{
+	return called ? file->called && !strcmp(file->called, called) : !file->called;
+}
+
 struct image_file *image_files__get(struct image_files *files, pid_t pid,
-				    const struct maps_line *line)
+				    const struct maps_line *line, const char *called)
 {
 	struct image_file *file = NULL, **place;
 
@@ -217,7 +263,7 @@ struct image_file *image_files__get(struct image_files *files, pid_t pid,
 		return NULL;
 	for (size_t i = 0; i < files->count && !file; i++)
 		if (files->v[i]->inode == line->inode && files->v[i]->device == line->device &&
-		    !strcmp(files->v[i]->path, line->path))
+		    !strcmp(files->v[i]->path, line->path) && is_called(files->v[i], called))
 			file = files->v[i];
 	if (!file) {
 		place = place_in(files);
@@ -229,6 +275,7 @@ struct image_file *image_files__get(struct image_files *files, pid_t pid,
 					    .device = line->device,
 					    .inode = line->inode,
 					    .path = xstrdup(line->path),
+					    .called = called ? xstrdup(called) : NULL,
 					    .fd = -1,
 					    .debug_fd = -1};
 	}
@@ -284,10 +331,16 @@ static void add_place(char *out, size_t size, const struct image_line *line, uns
 	demangle__clean(out + used);
 }
 
+static const char *name_of(const struct image_file *file)
+{
+	const char *slash = strrchr(file->path, '/');
+
+	return file->called ? file->called : slash ? slash + 1 : file->path;
+}
+
 static void write_nameless(const struct image_file *file, uint64_t address, unsigned style,
 			   char *out, size_t size)
 {
-	const char *slash = strrchr(file->path, '/');
 	char clean[DEMANGLE_NAME];
 
 	if (!file->names && maps__is_memory(file->path)) {
@@ -295,7 +348,7 @@ static void write_nameless(const struct image_file *file, uint64_t address, unsi
 		return;
 	}
 	/* "[vdso]" has its brackets already. */
-	demangle(slash ? slash + 1 : file->path, clean, sizeof(clean));
+	demangle(name_of(file), clean, sizeof(clean));
 	if (style & SYMBOLS_OFFSETS)
 		snprintf(out, size, clean[0] == '[' ? "%s+0x%llx" : "[%s]+0x%llx", clean,
 			 (unsigned long long)address);
@@ -305,13 +358,12 @@ static void write_nameless(const struct image_file *file, uint64_t address, unsi
 
 static void add_module(char *out, size_t size, const struct image_file *file, unsigned style)
 {
-	const char *slash = strrchr(file->path, '/');
 	char clean[MODULE_NAME];
 	size_t used = strlen(out);
 
 	if (!(style & SYMBOLS_MODULES) || own_code__is(file->path))
 		return;
-	demangle(slash ? slash + 1 : file->path, clean, sizeof(clean));
+	demangle(name_of(file), clean, sizeof(clean));
 	snprintf(out + used, size - used, clean[0] == '[' ? " %s" : " [%s]", clean);
 }
 

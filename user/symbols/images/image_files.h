@@ -26,9 +26,17 @@ struct image_file;
 struct image_files *image_files__new(struct file_broker *broker);
 void image_files__free(struct image_files *files);
 
-/* The file behind a line of PID's maps, for image_file__put(); NULL: no room, or no file. */
+/*
+ * The file behind a line of PID's maps, for image_file__put(); NULL: no room, or no file. called:
+ * as below; NULL: by its path.
+ */
 struct image_file *image_files__get(struct image_files *files, pid_t pid,
-				    const struct maps_line *line);
+				    const struct maps_line *line, const char *called);
+/*
+ * A program of several names, as redis-server, which is a link to redis-check-rdb: the one that PID
+ * has, if the file of that name beside it is the same. The caller's to free; NULL: it has no other.
+ */
+char *image_files__called(struct image_files *files, pid_t pid, const struct maps_line *line);
 void image_file__put(struct image_file *file);
 /* One more image_file__put() will come. */
 void image_file__hold(struct image_file *file);

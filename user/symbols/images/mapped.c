@@ -67,6 +67,7 @@ static void set_name(struct mapping *mapping, const char *path)
 static struct look read_look(struct image_files *files, pid_t pid, char *text)
 {
 	struct look look = {0};
+	char *called = NULL; /* the program: what is mapped first */
 	struct maps_line line;
 	size_t room = 0;
 
@@ -75,12 +76,16 @@ static struct look read_look(struct image_files *files, pid_t pid, char *text)
 
 		if (!line.executable)
 			continue;
+		if (!look.count)
+			called = image_files__called(files, pid, &line);
 		look.v = xgrow(look.v, look.count, &room, sizeof(*look.v));
 		mapping = &look.v[look.count++];
-		*mapping = (struct mapping){.start = line.start,
-					    .end = line.end,
-					    .offset = line.offset,
-					    .file = image_files__get(files, pid, &line)};
+		*mapping =
+			(struct mapping){.start = line.start,
+					 .end = line.end,
+					 .offset = line.offset,
+					 .file = image_files__get(files, pid, &line,
+								  look.count > 1 ? NULL : called)};
 		/* Also a heap that is executable, and what a run time writes through another
 		 * mapping (Erlang's, .NET's). */
 		mapping->generated = maps__is_memory(line.path) ||
@@ -88,6 +93,7 @@ static struct look read_look(struct image_files *files, pid_t pid, char *text)
 		if (line.inode || !mapping->generated)
 			set_name(mapping, line.path);
 	}
+	free(called);
 	return look;
 }
 

@@ -87,6 +87,11 @@ case_offwake_terminal() {
     done
     expect "coloured places on a terminal" "$(grep -c $'\e' "$SCRATCH/xterm")" '>' 0
     expect_is "coloured places where TERM is dumb" "$(grep -c $'\e' "$SCRATCH/dumb")" 0
+    # What pushes the headline out of sight has it below again.
+    for terminal in 24 200; do
+        TERM=dumb script -qec "stty rows $terminal; '$NETSTALL' report tests/golden/recordings/v1-linux-7.2.nsr" /dev/null >"$SCRATCH/rows"
+        expect_is "headlines on $terminal rows" "$(grep -c '^nagle-delack: 3 of 4' "$SCRATCH/rows")" $((terminal > 100 ? 1 : 2))
+    done
     "$NETSTALL" offwake -f 0.5 -- sleep 60 >"$SCRATCH/folded" 2>"$SCRATCH/err" &
     wait_for 60 gone $! || fail "the duration did not end it"
     tests/profile/folded.py "$SCRATCH/folded" >/dev/null || fail "no folded stacks: $(cat "$SCRATCH/err")"

@@ -10,6 +10,7 @@
 
 #include "user/base/log.h"
 #include "user/base/text.h"
+#include "user/base/xalloc.h"
 #include "user/cmd/live.h"
 #include "user/process/report_file.h"
 #include "user/render/html/html.h"
@@ -286,6 +287,33 @@ static void write_others(struct printer *printer, const struct report *report,
 			  printer->output->extras[EXTRA_PERFETTO].path);
 }
 
+/* 0: it is no terminal. */
+static unsigned terminal_rows(int fd)
+{
+	struct winsize size;
+
+	return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_row;
+}
+
+/* Of a terminal, with the headline again below what has pushed it out of sight. */
+static void print_report(struct printer *printer, const struct report *report,
+			 const struct verdict *verdict)
+{
+	unsigned rows = terminal_rows(fileno(printer->output->file)), lines = 1;
+	char *text;
+	size_t size;
+	FILE *out = xmemstream(&text, &size);
+
+	render__report(out, report, verdict, &printer->output->style, !is_streaming(printer));
+	fclose(out);
+	fputs(text, printer->output->file);
+	for (const char *at = text; rows && (at = strchr(at, '\n')); at++)
+		lines++;
+	if (rows && lines > rows)
+		render__headline(printer->output->file, verdict, &printer->output->style);
+	free(text);
+}
+
 static void print(struct printer *printer, const struct report *report,
 		  const struct verdict *verdict)
 {
@@ -313,7 +341,7 @@ static void print(struct printer *printer, const struct report *report,
 		fputc('\n', out);
 	else if (isatty(STDERR_FILENO) && isatty(fileno(out)))
 		fputc('\n', stderr);
-	render__report(out, report, verdict, &printer->output->style, !is_streaming(printer));
+	print_report(printer, report, verdict);
 }
 
 void printer__interim(struct printer *printer, const struct report *report)

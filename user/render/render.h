@@ -38,6 +38,8 @@ size_t render__stall_proof(FILE *out, const struct report *report, const struct 
 void render__record(FILE *out, const struct report *report, const union record *record,
 		    const struct render_style *style);
 void render__verdict(FILE *out, const struct verdict *verdict, const struct render_style *style);
+/* Of it the first sentence. */
+void render__headline(FILE *out, const struct verdict *verdict, const struct render_style *style);
 /* Of it where in the program that is, a line each. */
 void render__places(FILE *out, const struct verdict *verdict, const struct render_style *style);
 /*

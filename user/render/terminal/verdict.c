@@ -151,11 +151,15 @@ void render__places(FILE *out, const struct verdict *verdict, const struct rende
 	print_hints(out, verdict, style);
 }
 
+void render__headline(FILE *out, const struct verdict *verdict, const struct render_style *style)
+{
+	wrap__item(out, "", verdict->headline, 0, INDENT,
+		   verdict->found ? COLOUR_CAUSE : COLOUR_GOOD, style);
+}
+
 void render__verdict(FILE *out, const struct verdict *verdict, const struct render_style *style)
 {
-	enum colour colour = verdict->found ? COLOUR_CAUSE : COLOUR_GOOD;
-
-	wrap__item(out, "", verdict->headline, 0, INDENT, colour, style);
+	render__headline(out, verdict, style);
 	if (verdict->brief && verdict->brief[0])
 		wrap__item(out, "", verdict->brief, INDENT, 0, COLOUR_PLAIN, style);
 	render__places(out, verdict, style);

@@ -92,7 +92,7 @@ case_offwake_terminal() {
         TERM=dumb script -qec "stty rows $terminal; '$NETSTALL' report tests/golden/recordings/v1-linux-7.2.nsr" /dev/null >"$SCRATCH/rows"
         expect_is "headlines on $terminal rows" "$(grep -c '^nagle-delack: 3 of 4' "$SCRATCH/rows")" $((terminal > 100 ? 1 : 2))
     done
-    "$NETSTALL" offwake -f 0.5 -- sleep 60 >"$SCRATCH/folded" 2>"$SCRATCH/err" &
+    "$NETSTALL" offwake -f --duration 0.5 -- sleep 60 >"$SCRATCH/folded" 2>"$SCRATCH/err" &
     wait_for 60 gone $! || fail "the duration did not end it"
     tests/profile/folded.py "$SCRATCH/folded" >/dev/null || fail "no folded stacks: $(cat "$SCRATCH/err")"
     start_profile -f -p $$

@@ -43,7 +43,6 @@ static void parse_unwind(const struct option_row *row, char *arg, void *to,
 		usage_error(state, "--unwind is fp, dwarf or auto, not '%s'", arg);
 }
 
-/* As bcc's offwaketime has it. */
 /* As in bcc; a program comes behind "--". */
 static void take_duration(char *word, void *options, const struct argp_state *state)
 {
@@ -122,6 +121,9 @@ static const struct option_row rows[] = {
 	 option__flag, INTO(struct options, by_cause)},
 	{0, "threshold", "MS", "Explain and unwind waits from this length on (default 10)",
 	 option__threshold, INTO(struct options, session.threshold_ns)},
+	{0, "duration", "SECS", "Stop after this time, as SECONDS alone; -d is bcc's --delimited",
+	 option__positive, INTO(struct options, seconds), .high = 1e8,
+	 .what = "the duration in seconds"},
 	{0, "exact", NULL,
 	 "Look at every wait, not at a sample of those below 1 ms where there are thousands a second",
 	 option__flag, OFFCPU(exact)},

@@ -31,7 +31,7 @@ each_op uring -
 each_ring_files uring -
 pe_busy busy -
 tp_exit needed needed
-tp_exec - needed
+tp_exec needed needed
 tp_fork children -
 tp_switch other other
 tp_waking needed needed

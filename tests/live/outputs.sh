@@ -271,12 +271,17 @@ case_record_offwake() {
 # As timeout(1) sends it, to the child and to its group: one act, and the report is there. Its stalls were told as they ended,
 # and before that a SIGUSR1 had a report.
 case_signalled_twice() {
+    local helpers
     start_exchange -- --mode split -n 1000000
     start_trace -p "$CLIENT" --events stalls
     open_gate
     await_line '"event": "stall"' "$SCRATCH/trace" $TRACE_PID || fail "no stall is told while it runs"
-    kill -USR1 $TRACE_PID
+    helpers=$(pgrep -P $TRACE_PID)
+    # shellcheck disable=SC2086 # pids; as pidof(1) names them
+    kill -USR1 $helpers $TRACE_PID
     await_line '"interim": true' "$SCRATCH/trace" $TRACE_PID || fail "no report while it runs: $(cat "$SCRATCH/trace.err")"
+    # shellcheck disable=SC2086
+    kill -0 $helpers || fail "a helper ended by that"
     grep '"interim": true' "$SCRATCH/trace" >"$SCRATCH/report"
     expect_is "the verdict so far" "$(report .verdict.cause)" nagle-delack
     expect_is "contradictions in it" "$(contradictions)" ""

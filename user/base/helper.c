@@ -17,7 +17,8 @@
 
 #define KILL_MS 1000 /* for the kernel to end it */
 
-static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+/* SIGUSR1: who asks for a report may name all processes of that program. */
+static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1};
 
 #define IGNORED (sizeof(ignored) / sizeof(ignored[0]))
 

@@ -21,9 +21,9 @@
 pid_t helper__fork(int type, int *socket);
 /*
  * In the process itself: signals are as by default, none is blocked, and SIGINT, SIGTERM, SIGHUP,
- * SIGQUIT and SIGPIPE are ignored (a Ctrl-C is ours to deal with). socket becomes HELPER_SOCKET,
- * also HELPER_ALSO (-1: there is none); all other descriptors are closed, and stdin, stdout and,
- * unless keeps_stderr, stderr are descriptor__open_null().
+ * SIGQUIT, SIGPIPE and SIGUSR1 are ignored (a Ctrl-C is ours to deal with). socket becomes
+ * HELPER_SOCKET, also HELPER_ALSO (-1: there is none); all other descriptors are closed, and stdin,
+ * stdout and, unless keeps_stderr, stderr are descriptor__open_null().
  */
 void helper__settle(const char *name, int socket, int also, bool keeps_stderr);
 /*

@@ -67,7 +67,8 @@ static void set_name(struct mapping *mapping, const char *path)
 static struct look read_look(struct image_files *files, pid_t pid, char *text)
 {
 	struct look look = {0};
-	char *called = NULL; /* the program: what is mapped first */
+	char *called = NULL;  /* the program, */
+	uint64_t program = 0; /* which is mapped first: its inode */
 	struct maps_line line;
 	size_t room = 0;
 
@@ -76,16 +77,18 @@ static struct look read_look(struct image_files *files, pid_t pid, char *text)
 
 		if (!line.executable)
 			continue;
-		if (!look.count)
+		if (!look.count) {
 			called = image_files__called(files, pid, &line);
+			program = line.inode;
+		}
 		look.v = xgrow(look.v, look.count, &room, sizeof(*look.v));
 		mapping = &look.v[look.count++];
-		*mapping =
-			(struct mapping){.start = line.start,
-					 .end = line.end,
-					 .offset = line.offset,
-					 .file = image_files__get(files, pid, &line,
-								  look.count > 1 ? NULL : called)};
+		*mapping = (struct mapping){
+			.start = line.start,
+			.end = line.end,
+			.offset = line.offset,
+			.file = image_files__get(files, pid, &line,
+						 line.inode == program ? called : NULL)};
 		/* Also a heap that is executable, and what a run time writes through another
 		 * mapping (Erlang's, .NET's). */
 		mapping->generated = maps__is_memory(line.path) ||

@@ -105,7 +105,7 @@ static __always_inline bool is_other_thread(__u32 tid)
 /* Netstall itself, its helpers, and theirs. */
 static __always_inline bool is_own(struct task_struct *task)
 {
-	struct task_struct *parent = BPF_CORE_READ(task, real_parent);
+	const struct task_struct *parent = BPF_CORE_READ(task, real_parent);
 	__u32 own = task->tgid, parents = BPF_CORE_READ(parent, tgid);
 	__u32 grandparents = BPF_CORE_READ(parent, real_parent, tgid);
 

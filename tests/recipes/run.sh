@@ -33,13 +33,13 @@ set_project() {
     chmod +x integration-test
 }
 
-# run_steps FILE SHELL...: its steps in order, as the CI does; sets status to that of the one that failed.
+# run_steps COUNT FILE SHELL...: its steps in order, as the CI does; sets status to that of the one that failed.
 run_steps() {
-    local file=$1 count step
-    shift
+    local wanted=$1 file=$2 count step
+    shift 2
     rm -rf "$SCRATCH/steps" && mkdir "$SCRATCH/steps"
     count=$(/usr/bin/python3 "$HERE/tests/recipes/steps.py" "$RECIPES/$file" stalls "$SCRATCH/steps") || fail "$file cannot be read"
-    [ "$count" = 2 ] || fail "$file has $count steps"
+    [ "$count" = "$wanted" ] || fail "$file has $count steps"
     for ((step = 1; step <= count; step++)); do
         timeout 120 "$@" "$SCRATCH/steps/step-$step" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
         status=$?
@@ -50,12 +50,12 @@ run_steps() {
 case_github() {
     export GITHUB_ACTIONS=true GITHUB_WORKSPACE=$SCRATCH/project GITHUB_STEP_SUMMARY=$SCRATCH/summary
     set_project 20 nodelay
-    run_steps github-actions.yml sh -e
+    run_steps 3 github-actions.yml sh -e
     expect_is "the status of a clean test" $status 0
     expect_file "$SCRATCH/summary"
     : >"$SCRATCH/summary"
     set_project 6
-    run_steps github-actions.yml sh -e
+    run_steps 3 github-actions.yml sh -e
     expect_is "the status of a test that stalls" $status 1
     grep -q '^::error.*nagle-delack' "$SCRATCH/out" || fail "no annotation: $(head -c 300 "$SCRATCH/out")"
     grep -q 'nagle-delack' "$SCRATCH/summary" || fail "no summary"
@@ -66,10 +66,10 @@ case_github() {
 
 case_gitlab() {
     set_project 20 nodelay
-    run_steps gitlab-ci.yml bash -eo pipefail
+    run_steps 2 gitlab-ci.yml bash -eo pipefail
     expect_is "the status of a clean test" $status 0
     set_project 6
-    run_steps gitlab-ci.yml bash -eo pipefail
+    run_steps 2 gitlab-ci.yml bash -eo pipefail
     expect_is "the status of a test that stalls" $status 1
     xmllint --noout stalls.xml 2>"$SCRATCH/err" || fail "the report: $(head -n 1 "$SCRATCH/err")"
 }

@@ -518,7 +518,7 @@ const struct report *pipeline__finish(struct pipeline *pipeline)
 const struct report *pipeline__finish_interim(struct pipeline *pipeline)
 {
 	pipeline->report->interim = true;
-	pipeline->sink = (struct pipeline_sink){0}; /* what ends by this is told when it ends */
+	pipeline->sink = (struct pipeline_sink){0}; /* the run that goes on tells its stalls */
 	return pipeline__finish(pipeline);
 }
 

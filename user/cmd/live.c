@@ -268,10 +268,12 @@ static void report_so_far(struct live *live)
 	live__clear_progress();
 	fflush(NULL); /* or both would write it */
 	pid = fork();
-	if (pid < 0)
+	if (pid < 0) {
 		log__error("no report now: %s", strerror(errno));
+		return;
+	}
 	if (pid) {
-		while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
 		return;
 	}

@@ -18,13 +18,21 @@
 #include "user/render/profile/profile.h"
 #include "user/render/words/chain_words.h"
 
-static unsigned terminal_width(int fd)
+/* All 0: it is no terminal. */
+static struct winsize terminal_size(int fd)
 {
 	struct winsize size;
 
-	if (ioctl(fd, TIOCGWINSZ, &size) || size.ws_col < 60)
+	return ioctl(fd, TIOCGWINSZ, &size) ? (struct winsize){0} : size;
+}
+
+static unsigned terminal_width(int fd)
+{
+	unsigned columns = terminal_size(fd).ws_col;
+
+	if (columns < 60)
 		return 0;
-	return size.ws_col < 140 ? size.ws_col : 140;
+	return columns < 140 ? columns : 140;
 }
 
 void output__style(struct render_style *style, FILE *file, bool no_color)
@@ -287,19 +295,11 @@ static void write_others(struct printer *printer, const struct report *report,
 			  printer->output->extras[EXTRA_PERFETTO].path);
 }
 
-/* 0: it is no terminal. */
-static unsigned terminal_rows(int fd)
-{
-	struct winsize size;
-
-	return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_row;
-}
-
 /* Of a terminal, with the headline again below what has pushed it out of sight. */
 static void print_report(struct printer *printer, const struct report *report,
 			 const struct verdict *verdict)
 {
-	unsigned rows = terminal_rows(fileno(printer->output->file)), lines = 1;
+	unsigned rows = terminal_size(fileno(printer->output->file)).ws_row, lines = 1;
 	char *text;
 	size_t size;
 	FILE *out = xmemstream(&text, &size);

@@ -338,7 +338,9 @@ static void enrich_process(struct enrich *enrich, const struct ns_process *raw)
 		return;
 	if (told && raw->role & (NS_ROLE_TARGET | NS_ROLE_PEER)) {
 		told->python_tries = 0;
-		told->python_due_ns = told->python_ts = enrich->pythons_due_ns = 0;
+		told->python_due_ns = 0;
+		told->python_ts = 0;
+		enrich->pythons_due_ns = 0;
 	}
 	translate_head(enrich, &out.head);
 	out.head.tid = 0;

@@ -94,7 +94,7 @@ function tick(span, width) {
   return [1, 2, 5, 10].map((f) => f * base).find((s) => s >= raw);
 }
 
-// One that would be cut is not told.
+// One that would be cut is not drawn.
 function addTime(svg, x, y, width, text) {
   if (x + text.length * 8 <= width) add(svg, "text", { x, y, class: "faint" }, text);
 }

@@ -322,27 +322,26 @@ static void print_chain(FILE *out, const struct profile *profile, const struct r
 			  row->chains > 1);
 }
 
-/* The first, and what takes a part of the time that is worth a look: of the time that ended, where
- * it ended. */
-static bool is_shown(const struct row *rows, size_t count, size_t i)
+/* The first, and what takes a part of that time that is worth a look. */
+static bool is_shown(const struct row *rows, size_t i, uint64_t ns)
 {
-	uint64_t ns = 0;
-
-	for (size_t j = 0; j < count; j++)
-		if (is_ended(rows[j].entry) || !is_ended(rows[i].entry))
-			ns += rows[j].ns;
 	return i == 0 || (i < CHAINS_MOST && rows[i].ns >= ns / SHARE_LEAST);
 }
 
 static void print_chains(FILE *out, const struct profile *profile, const struct render_style *style)
 {
+	uint64_t ns = 0, ended_ns = 0, rest = 0;
 	size_t shown = 0, count;
-	uint64_t rest = 0;
 	struct row *rows;
 
 	count = gather_rows(profile, &rows);
+	for (size_t i = 0; i < count; i++) {
+		ns += rows[i].ns;
+		ended_ns += is_ended(rows[i].entry) ? rows[i].ns : 0;
+	}
 	fputc('\n', out);
-	for (; shown < count && is_shown(rows, count, shown); shown++)
+	for (; shown < count && is_shown(rows, shown, is_ended(rows[shown].entry) ? ended_ns : ns);
+	     shown++)
 		print_chain(out, profile, style, &rows[shown], shown + 1);
 	for (size_t i = shown; i < count; i++)
 		rest += rows[i].ns;

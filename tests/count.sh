@@ -17,7 +17,8 @@
 # $HISTORY_NEW where that is newer, writes $HISTORY_NEW and prints it behind `# history:`. Who mends or removes a case takes its line
 # out; who has a run to add copies $HISTORY_NEW over $HISTORY.
 #
-# The last two lines: `# unsteady: N of N cases: NAME, ...`, and `N passed, N failed, N skipped` alone on its line.
+# The last lines: `# unsteady: N of N cases: NAME, ...`, `# failed: NAME: why` of each that did, and `N passed, N failed, N skipped`
+# alone on its line.
 
 may_run_again() { [[ $1 == @(live|clang/live|san/live|recipes|programs|random|score|vm-*/*)/* ]]; }
 
@@ -27,10 +28,14 @@ HISTORY_NEW=${HISTORY_NEW:-build/history}
 passed=0 failed=0 skipped=0
 again=()         # cases to be run again
 declare -A first # NAME: how it failed first
+wrong=()         # each `not ok`, told once more at the end: a thousand lines are between
 declare -A ran=() # PART: 1, of what may be run again
 
 ok() { passed=$((passed + 1)) && echo "ok $1"; }
-not_ok() { failed=$((failed + 1)) && echo "not ok $1"; }
+not_ok() {
+    failed=$((failed + 1)) wrong+=("$1")
+    echo "not ok $1"
+}
 
 # The name in a line of a case.
 name_of() {
@@ -172,6 +177,7 @@ end_run() {
     [ "$SECONDS" = "$begin" ] || echo "# again: $((SECONDS - begin)) s"
     list=$(printf ', %s' "${again[@]}")
     echo "# unsteady: ${#again[@]} of $all cases${again:+: ${list#, }}"
+    [ "$failed" = 0 ] || printf '# failed: %s\n' "${wrong[@]}"
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" = 0 ]
 }

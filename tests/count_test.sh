@@ -33,18 +33,20 @@ run_again() {
     done
 }'
 
-# run_of NAME STATUS UNSTEADY LAST DEFINITIONS: run_fake, and what else is to be there, gives these lines and this status.
+# run_of NAME STATUS UNSTEADY LAST DEFINITIONS: run_fake, and what else is to be there, gives these lines and this status, and tells
+# at its end each that failed.
 run_of() {
-    local got unsteady last
+    local got unsteady last told
     rm -rf "$KEPT" "$HISTORY_NEW"
     bash -c "$shared
 $5
 run_parts fake
 end_run" >"$scratch/out" 2>&1
     got=$?
-    unsteady=$(tail -n 2 "$scratch/out" | head -n 1)
+    unsteady=$(grep '^# unsteady: ' "$scratch/out")
     last=$(tail -n 1 "$scratch/out")
-    if [ "$got" = "$2" ] && [ "$unsteady" = "# unsteady: $3" ] && [ "$last" = "$4" ]; then
+    told=$(sed -n '/^# unsteady: /,$p' "$scratch/out" | grep -c '^# failed: ')
+    if [ "$got" = "$2" ] && [ "$unsteady" = "# unsteady: $3" ] && [[ "$last" = "$4" && $last = *" $told failed, "* ]]; then
         echo "ok count/$1"
         return
     fi

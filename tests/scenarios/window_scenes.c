@@ -67,10 +67,14 @@ static const struct transfer slow_device_at_once = {WITH_A_TAIL, SLOWER, .bytes 
 static const struct transfer pauses = {WITH_PAUSES, .cause = "cwnd"};
 static const struct transfer pauses_keeping_window = {WITH_PAUSES, .keeps_window = true};
 
-/* The same to a program that does something else meanwhile: it would not read sooner. */
-#define LATER(ms) .server_sleep = (ms), .cause = "peer-app"
-static const struct transfer paced_for_later = {.bytes = 100000, .pacing_rate = 2000000, .count = 20, .nodelay = true, LATER(70)};
-static const struct transfer unpaced_for_later = {.bytes = 100000, .count = 20, .nodelay = true, LATER(70)};
+/*
+ * The same to a program that does something else meanwhile: it would not read sooner. Its window takes all of them:
+ * else they wait for the reader with the window shut, which is another cause, as long as the buffer grows by itself.
+ */
+#define LATER(ms)   .server_sleep = (ms), .cause = "peer-app"
+#define WIDE_WINDOW .rcvbuf = 1 << 20
+static const struct transfer paced_for_later = {WIDE_WINDOW, .bytes = 100000, .pacing_rate = 2000000, .count = 20, .nodelay = true, LATER(70)};
+static const struct transfer unpaced_for_later = {WIDE_WINDOW, .bytes = 100000, .count = 20, .nodelay = true, LATER(70)};
 static const struct transfer slow_device_for_later = {LONG_ENOUGH, SLOW, LATER(120)};
 static const struct transfer fast_device_for_later = {LONG_ENOUGH, LATER(120)};
 static const struct transfer tail_for_later = {WITH_A_TAIL, SLOWER, .bytes = 2896, .last = 200, LATER(60)};

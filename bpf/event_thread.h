@@ -152,10 +152,11 @@ struct ns_wait {
 
 /* What was seen of the end of a wait (docs/limits.md, softirq runs that nobody sees). */
 enum ns_wait_end {
-	NS_WAIT_SEEN = 0,  /* the thread's return to a CPU: head.ts */
-	NS_WAIT_WOKEN = 1, /* not that, but its wake: head.ts is wake_ts */
-	NS_WAIT_BOUND = 2, /* neither: head.ts is an upper bound, when it next left its CPU */
-	NS_WAIT_LASTS = 3, /* it goes on: head.ts is the end of the window */
+	NS_WAIT_SEEN = 0,   /* the thread's return to a CPU: head.ts */
+	NS_WAIT_WOKEN = 1,  /* not that, but its wake: head.ts is wake_ts */
+	NS_WAIT_BOUND = 2,  /* neither: head.ts is an upper bound, when it next left its CPU */
+	NS_WAIT_LASTS = 3,  /* it goes on: head.ts is the end of the window */
+	NS_WAIT_KILLED = 4, /* it would go on: head.ts is the return of the thread to exit */
 };
 
 #define NS_STATE_STOPPED 4 /* ns_wait.state */

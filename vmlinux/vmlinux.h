@@ -160,6 +160,7 @@ struct signal_struct {
 	struct {
 		int counter;
 	} live;
+	unsigned int flags;
 };
 
 struct upid {

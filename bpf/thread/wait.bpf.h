@@ -3,6 +3,8 @@
 #ifndef NETSTALL_BPF_THREAD_WAIT_BPF_H
 #define NETSTALL_BPF_THREAD_WAIT_BPF_H
 
+#define NS_SIGNAL_GROUP_EXIT 4 /* signal_struct.flags */
+
 /*
  * What a wait was about. In a table, not on the stack: the verifier knows nothing of what lies in a
  * table, so it follows what comes next once, not once for each way in which this was found.
@@ -59,10 +61,16 @@ static __always_inline __u32 whose_turn_before(struct ns_conn_state *conn, struc
 	return conn->writes ? NS_TURN_WROTE : conn->turn_found;
 }
 
+/* By a signal that ends its process, or as another of its threads exits for all of them. */
+static __always_inline bool is_being_ended(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, signal, flags) & NS_SIGNAL_GROUP_EXIT;
+}
+
 /* The thread has done nothing since: its stack, call and sockets are those of the wait. */
 static __always_inline bool is_as_it_was(const struct waited_for *what)
 {
-	return what->ended == NS_WAIT_SEEN || what->ended == NS_WAIT_LASTS;
+	return what->ended == NS_WAIT_SEEN || what->ended >= NS_WAIT_LASTS;
 }
 
 /* Whose turn it was while the thread waited: before what ended its wait has read anything. */
@@ -389,7 +397,7 @@ static __always_inline void find_named(struct ns_thread_state *thread, __u64 key
 		return;
 	}
 	if (bpf_map_lookup_elem(&conns, &key) ||
-	    (what->ended != NS_WAIT_LASTS && adopt_waited(key, thread->tgid, fd)))
+	    (what->ended < NS_WAIT_LASTS && adopt_waited(key, thread->tgid, fd)))
 		what->conn = key;
 	else if (key == thread->named_sk)
 		what->gone = thread->named_conn;
@@ -655,6 +663,12 @@ static __noinline int end_wait(struct task_struct *task, struct ns_thread_state 
 	if (!thread)
 		return 0;
 	what = begin_wait_look(task->pid, NS_WAIT_SEEN, &place);
+	/* It runs once more, to exit: who killed it did not end what it waits for. */
+	if (is_being_ended(task)) {
+		what->ended = NS_WAIT_KILLED;
+		thread->wake_ts = 0;
+		thread->waker.known = NS_WAKER_NONE;
+	}
 	if (is_io_worker(task)) {
 		/* That there was no work is of no matter; that it came late to some, is. */
 		if (!find_worked_on(task, thread, what) && !came_late(thread, now))

@@ -185,22 +185,37 @@ case_wait_since_before() {
         "$(gojq -s "[.[] | select(.event == \"wait\" and .tid == $WAKER_TID and .off_ms == 0 and .began_ms < 0)] | length" "$SCRATCH/trace")" 1
 }
 
-# The whole window lies within a wait for an answer: that is a stall, and the wait for the gate beside it, which nobody owes, is none.
-case_wait_lasts() {
+# unended ENDED: the whole window lies within a wait for an answer, by ENDED. That is a stall, and the wait for the gate beside it, which
+# nobody owes, is none.
+unended() {
     EXCHANGE=$WAITS start_exchange -- --mode asked -n 1
     local ready
     ready=$(grep '^ready' "$SCRATCH/exchange")
     CLIENT_TID=$(field client_tid "$ready")
-    start_trace -p "$CLIENT" -d 0.3
+    if [ "$1" = lasts ]; then
+        start_trace -p "$CLIENT" -d 0.3
+    else
+        start_trace -p "$CLIENT"
+        sleep 0.3
+        kill -TERM "$CLIENT"
+    fi
     wait_for "$WAIT_LIMIT" gone "$TRACE_PID"
     end_trace
+    expect_is "waits that went on, of the client's two threads" \
+        "$(gojq -s "[.[] | select(.event == \"wait\" and .ended == \"$1\" and .tgid == $CLIENT and .off_ms == 0) ] | length" "$SCRATCH/trace")" 2
+    expect_is "the stalls" "$(report '[.stalls[] | "\(.tid) \(.cause)"] | join(", ")')" "$CLIENT_TID peer-app"
+    expect "the stall's time, of the window's" "$(report '.stalls[0].duration_ms / .window.duration_ms')" '>=' "$2"
+    expect_is "open stalls" "$(report '[.stalls[] | select(.open)] | length')" 1
+}
+case_wait_lasts() {
+    unended lasts 0.95
     open_gate
     end_exchange
-    expect_is "waits that last, of the client's two threads" \
-        "$(gojq -s "[.[] | select(.event == \"wait\" and .ended == \"lasts\" and .tgid == $CLIENT and .off_ms == 0) ] | length" "$SCRATCH/trace")" 2
-    expect_is "the stalls" "$(report '[.stalls[] | "\(.tid) \(.cause)"] | join(", ")')" "$CLIENT_TID peer-app"
-    expect "the stall's time, of the window's" "$(report '.stalls[0].duration_ms / .window.duration_ms')" '>=' 0.95
-    expect_is "open stalls" "$(report '[.stalls[] | select(.open)] | length')" 1
+}
+# Who kills a program has not ended what it waits for.
+case_wait_killed() {
+    unended killed 0.8
+    exec {GATE}>&-
 }
 
 # start_open KIND: a client that asks and a server that answers at the end alone, when the gate opens. By KIND the request is out

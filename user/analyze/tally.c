@@ -300,7 +300,7 @@ static void tally_server(struct tally *tally, const struct stall *stall)
 		if (!is_server(server, socket))
 			continue;
 		/* The window ended before it could. */
-		if (wait->ended == NS_WAIT_LASTS && server->answered &&
+		if (wait__goes_on(wait) && server->answered &&
 		    ns <= 2 * server->answered_ns / server->answered)
 			return;
 		*(socket->is_ready ? &server->answered : &server->unanswered) += 1;

@@ -34,6 +34,7 @@ static const char *const missing_texts[MISSING_KINDS] = {
 	[MISSING_RELEASER_HIDDEN] = "the segment that released the bytes: this kernel does not show arrivals to netstall",
 	[MISSING_RELEASER] = "the segment that released the bytes",
 	[MISSING_END_WINDOW] = "its end: the window closed first",
+	[MISSING_END_PROCESS] = "its end: its process was ended first",
 	[MISSING_END_CLOSE] = "its end: the connection was closed first",
 	[MISSING_HOLD_REASON] = "why TCP held the bytes",
 	[MISSING_HELD_WRITE] = "the write that was held",

@@ -90,7 +90,7 @@ static void fill_wait(union record *record, uint64_t *seed)
 	wait->waker_stack_id = (uint32_t)random_below(seed, 13);
 	wait->conn_basis = (uint32_t)random_below(seed, NS_CONN_READY + 1);
 	wait->turn_ts = random_below(seed, 2) ? wait->off_ts - random_below(seed, MS) : 0;
-	wait->ended = (uint32_t)random_below(seed, NS_WAIT_LASTS + 1);
+	wait->ended = (uint32_t)random_below(seed, NS_WAIT_KILLED + 1);
 	wait->began_ts = random_below(seed, 10) ? 0 : TEXT_TRACE_ORIGIN_NS - 50 * MS;
 	wait->spent_known = (uint32_t)random_below(seed, 2);
 	wait->spent = random_spent(seed);

@@ -89,9 +89,9 @@ const struct ns_wait *answerer__reading(const struct model *model, const struct 
 	const struct ns_wait *wait;
 
 	for (size_t i = 0; (wait = model_thread__wait(thread, i)); i++) {
-		if (wait->ended != NS_WAIT_LASTS && wait->head.ts > from &&
-		    wait->off_ts < answerer->ts && wait->off_ts <= requested_ts &&
-		    wait__woken(wait) >= requested_ts && ends_by_request(model, wait, conn) &&
+		if (!wait__goes_on(wait) && wait->head.ts > from && wait->off_ts < answerer->ts &&
+		    wait->off_ts <= requested_ts && wait__woken(wait) >= requested_ts &&
+		    ends_by_request(model, wait, conn) &&
 		    is_woken_by(model, wait, asker_tid, requested_ts))
 			return wait;
 	}

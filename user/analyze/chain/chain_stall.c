@@ -85,7 +85,7 @@ void chain_stall__fill(const struct model *model, const struct ns_wait *wait, ui
 	conn = model__conn(model, stall->conn);
 	stall->peer = conn ? conn->peer : 0;
 	stall->exact = true;
-	stall->open = wait->ended == NS_WAIT_LASTS;
+	stall->open = wait__goes_on(wait);
 	stall->tried_again = attribution->tried_again;
 	if (interval && interval->finding && interval->cause == stall->cause)
 		*finding = *interval->finding;

@@ -864,8 +864,9 @@ static void explain_peer(struct waker_chain *chain, const struct ns_wait *wait, 
 		spend(chain, clip(chain, reading->head.ts, by.ts), CAUSE_RUNQUEUE);
 	}
 	if (!by.tid) {
-		missing(chain, wait->ended == NS_WAIT_LASTS ? MISSING_END_WINDOW
-							    : MISSING_ANSWERING_THREAD);
+		missing(chain, wait->ended == NS_WAIT_LASTS    ? MISSING_END_WINDOW
+			       : wait->ended == NS_WAIT_KILLED ? MISSING_END_PROCESS
+							       : MISSING_ANSWERING_THREAD);
 		spend(chain, by.ts, conn__answer_cause(conn));
 	} else {
 		if (!was_watched(chain, &by))

@@ -117,7 +117,7 @@ static const struct ns_wait *waiting_on(const struct model *model, const struct 
 		if (!thread->waits.count)
 			continue;
 		wait = model_thread__wait(thread, thread->waits.count - 1);
-		if (wait->ended == NS_WAIT_LASTS && wait->head.conn == asked->head.conn &&
+		if (wait__goes_on(wait) && wait->head.conn == asked->head.conn &&
 		    pending_reply__awaited(model, wait))
 			return wait;
 	}

@@ -212,7 +212,7 @@ static bool is_by_unwatched(const struct model *model, const struct ns_wait *las
 	const struct model_thread *thread = model__thread(model, last->waker_tid);
 	struct wake_judged judged;
 
-	if (last->ended == NS_WAIT_LASTS) /* of what is still to come nothing has begun */
+	if (wait__goes_on(last)) /* of what is still to come nothing has begun */
 		return true;
 	if (!has_tick(model, last) && !is_from_client(model, last))
 		return false;
@@ -520,7 +520,7 @@ void reply__find(const struct model *model, const struct ns_exchange *asked, str
 		sleep = NULL;
 		/* Of a request that is open, what its thread waits in now stands for all of them.
 		 */
-		if (!longest || (wait->ended == NS_WAIT_LASTS && !asked->answer_ts) ||
+		if (!longest || (wait__goes_on(wait) && !asked->answer_ts) ||
 		    common > wait__overlap(longest, asked->ready_ts, asked->head.ts))
 			longest = wait;
 		last = wait;

@@ -29,6 +29,11 @@ bool wait__concerns(const struct model *model, const struct ns_wait *wait, const
 	       wait__is_on(model, wait, model__conn(model, span->peer));
 }
 
+bool wait__goes_on(const struct ns_wait *wait)
+{
+	return wait->ended == NS_WAIT_LASTS || wait->ended == NS_WAIT_KILLED;
+}
+
 uint64_t wait__woken(const struct ns_wait *wait)
 {
 	/* A wake before the switch-out is a thread that was woken on its way to sleep. */

@@ -38,6 +38,8 @@ bool wait__is_on(const struct model *model, const struct ns_wait *wait,
 /* May this wait have been for the bytes that were held there? */
 bool wait__concerns(const struct model *model, const struct ns_wait *wait, const struct span *span);
 uint64_t wait__overlap(const struct ns_wait *wait, uint64_t start_ts, uint64_t end_ts);
+/* Nothing had ended it by the end of the window, or of its process. */
+bool wait__goes_on(const struct ns_wait *wait);
 /* When the thread was made runnable: within the wait, its end when no wake was seen. */
 uint64_t wait__woken(const struct ns_wait *wait);
 /* Who woke it, by the stack of the wake. */

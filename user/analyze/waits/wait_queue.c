@@ -236,7 +236,7 @@ void wait_queue__feed(struct wait_queue *queue, const struct ns_wait *wait, uint
 	}
 	note_unfollowed(queue, wait);
 	/* Nobody has ended it. Unless an answer is owed nobody was to, as far as one knows. */
-	if (wait->ended == NS_WAIT_LASTS && !pending_reply__awaited(queue->model, wait) &&
+	if (wait__goes_on(wait) && !pending_reply__awaited(queue->model, wait) &&
 	    !socket_wait__awaits_datagram(wait)) {
 		if (queue->lasting_count == MODEL_THREADS) {
 			queue->lasting_not_kept++;
@@ -1108,7 +1108,7 @@ static bool sleeps_by_itself(const struct wait_queue *queue, const struct ns_exc
 	const struct ns_wait *last =
 		thread ? model_thread__wait(thread, thread->waits.count - 1) : NULL;
 
-	return asked->ended == NS_EXCHANGE_OPEN && last && last->ended == NS_WAIT_LASTS &&
+	return asked->ended == NS_EXCHANGE_OPEN && last && wait__goes_on(last) &&
 	       wait_view__of(queue->model, last).kind == WAIT_SLEEP;
 }
 

@@ -5,6 +5,7 @@
 #include "bpf/times.h"
 #include "user/analyze/waits/socket_wait.h"
 #include "user/analyze/waits/uring_wait.h"
+#include "user/analyze/waits/wait.h"
 #include "user/analyze/waits/wait_kind.h"
 #include "user/render/words/names_uring.h"
 #include "user/render/words/words_parts.h"
@@ -97,11 +98,12 @@ static void describe_off_time(const struct ns_wait *wait, struct words *words)
 {
 	const char *off = duration_text(wait->head.ts - wait->off_ts);
 
-	if (wait->ended == NS_WAIT_LASTS)
-		print_to(words->note, "after %s, when the window ends",
+	if (wait__goes_on(wait))
+		print_to(words->note, "after %s, when %s ends",
 			 wait->state && wait->wake_ts
 				 ? duration_text(ns_passed(wait->wake_ts, wait->head.ts))
-				 : off);
+				 : off,
+			 wait->ended == NS_WAIT_KILLED ? "its process" : "the window");
 	else if (wait->state == 0)
 		print_to(words->note, "waited %s for a CPU", off);
 	else if (wait->ended == NS_WAIT_BOUND)
@@ -176,7 +178,7 @@ void words__sleep(const struct scene *scene, const struct ns_wait *wait, struct 
 void words__wake(const struct scene *scene, const struct ns_wait *wait, struct words *words)
 {
 	begin(scene, wait, wait->head.ts, words);
-	if (wait->ended != NS_WAIT_LASTS)
+	if (!wait__goes_on(wait))
 		print_to(words->what, "runs again");
 	else
 		print_to(words->what,

@@ -454,6 +454,9 @@ static void test_open(void **state)
 		/* It is at something that it has to do first. */
 		{SERVER, served, "60 wait tgid=20 tid=20 off=0 syscall=35 " LASTS, 1, CAUSE_TIMER},
 		{SERVER, served, "60 wait tgid=20 tid=20 off=0 syscall=61 " LASTS, 1, CAUSE_IPC},
+		/* And was killed at that. */
+		{SERVER, served, "60 wait tgid=20 tid=20 off=0 syscall=61 state=1 ended=killed\n",
+		 1, CAUSE_IPC},
 		/* It waits for more there, or for whatever comes. */
 		{SERVER, served,
 		 "60 wait conn=2 tgid=20 tid=20 off=0 syscall=45 conn_basis=fd turn=read " LASTS, 0,

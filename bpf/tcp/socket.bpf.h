@@ -135,6 +135,7 @@ struct told_conn {
 
 static __noinline int tell_conn_at(struct sock *sk, struct ns_conn_state *conn, __u64 ts)
 {
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	struct told_conn *told;
 	struct ns_conn *out;
 
@@ -164,6 +165,9 @@ static __noinline int tell_conn_at(struct sock *sk, struct ns_conn_state *conn, 
 	__builtin_memcpy(out->raddr, told->ends.tuple.raddr, sizeof(out->raddr));
 	out->netns = told->ends.netns;
 	out->fd = conn->fd;
+	/* What its owner is called by now: user space may have read another name before. */
+	if (conn->tgid == (__u32)BPF_CORE_READ(task, tgid))
+		BPF_CORE_READ_STR_INTO(&out->comm, task, group_leader, comm);
 	bpf_ringbuf_submit(told, BPF_RB_NO_WAKEUP);
 	return 0;
 }

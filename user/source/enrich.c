@@ -538,15 +538,34 @@ static void enrich_call(struct enrich *enrich, const struct ns_call_raw *raw)
 			       call_queue__call(enrich->queue, &out));
 }
 
+/* It may have taken another name since it was told: a child that was forked as a rule does. */
+static void tell_name(struct enrich *enrich, const struct ns_conn *raw)
+{
+	struct ns_process out = {.head = raw->head};
+
+	out.head.type = NS_PROCESS;
+	out.head.len = sizeof(out);
+	out.head.conn = 0;
+	out.role = raw->role;
+	memcpy(out.comm, raw->comm, sizeof(out.comm));
+	enrich_process(enrich, &out);
+}
+
 static void enrich_conn(struct enrich *enrich, const struct ns_conn *raw)
 {
 	const struct ns_task_entry *entry =
 		raw->head.tgid ? find_task(enrich, raw->head.tgid) : NULL;
+	const struct told_process *told;
 	struct ns_conn out = *raw;
 
-	if (entry)
+	tell_process(enrich, raw->head.tgid, raw->comm, raw->head.ts);
+	if (raw->comm[0])
+		tell_name(enrich, raw);
+	told = find_told(enrich, raw->head.tgid);
+	if (told)
+		memcpy(out.comm, told->comm, sizeof(out.comm));
+	else if (entry && !out.comm[0])
 		memcpy(out.comm, entry->comm, sizeof(out.comm));
-	tell_process(enrich, out.head.tgid, NULL, out.head.ts);
 	translate_head(enrich, &out.head);
 	send(enrich, &out, sizeof(out));
 }

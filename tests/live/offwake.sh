@@ -196,7 +196,8 @@ case_offwake_thousand_threads() {
     open_gate
     end_profile
     judge_machine
-    expect_is "what was lost" "$(profile '.completeness.lost | tostring')" '{}'
+    # Their stacks are copied within a moment: what a slow machine has no room for it says.
+    expect_is "what was lost" "$(profile ".completeness.lost | if $(on_slow_machine) then del(.unwinds) else . end | tostring")" '{}'
     expect "the threads seen" "$(profile '[.chains[].tid] | unique | length')" '>=' 1000
     expect_time first_sleep_us hand-first hrtimer_nanosleep
 }

@@ -526,14 +526,20 @@ def postgres_listen(play):
     """LISTEN: nothing is asked, and what comes comes when it comes; between two requests the notifier sleeps."""
     server, port, base = start_postgres(play)
     base.query("listen news")
+    ready, go = os.path.join(play.folder, "ready"), os.path.join(play.folder, "go")
 
     def notify():
         own = Postgres(port)
+        own.query("notify others")  # a server process reads what it has to know with the first one
+        play.write("ready", "")
+        wait_for_file(go)
         for _ in range(20):
             time.sleep(0.050)
             own.query("notify news")
-    play.gate(server, children=True)
     play.fork("notifier", notify)
+    wait_for_file(ready)
+    play.gate(server, children=True)
+    play.write("go", "")
     for _ in range(20):
         play.request(base.await_message, b"A")
     play.expect("client server", "none")
@@ -1036,6 +1042,11 @@ userdb {{
 
 # ---- curl ----
 
+def wait_for_file(path):
+    while not os.path.exists(path):
+        time.sleep(0.002)
+
+
 def gated_curl(play, *arguments):
     """A process that becomes curl when the file `start` is there."""
     if not shutil.which("curl"):
@@ -1043,8 +1054,7 @@ def gated_curl(play, *arguments):
     start = os.path.join(play.folder, "start")
 
     def run():
-        while not os.path.exists(start):
-            time.sleep(0.002)
+        wait_for_file(start)
         with open(os.path.join(play.folder, "curl.log"), "ab") as log:
             os.dup2(log.fileno(), 1)
             os.dup2(log.fileno(), 2)

@@ -293,7 +293,8 @@ static void emit(struct pipeline *pipeline, uint64_t until)
 
 	while ((record = order__pop(pipeline->order, until))) {
 		update_report(pipeline);
-		pipeline->sink.on_record(pipeline->sink.context, pipeline->report, record);
+		if (pipeline->sink.on_record) /* not of an interim report: the run tells it */
+			pipeline->sink.on_record(pipeline->sink.context, pipeline->report, record);
 	}
 }
 

@@ -393,7 +393,7 @@ demo:
 
 # Manual pages and completions, of the rows of help.
 SHARE := $(DESTDIR)$(PREFIX)/share
-COMMAND_NAMES := trace record report check offwake doctor demo
+COMMAND_NAMES := trace record report check prove offwake doctor demo
 PAGES := $(B)/man/netstall.1 $(COMMAND_NAMES:%=$(B)/man/netstall-%.1)
 .PHONY: man
 man: $(PAGES) $(addprefix $(B)/man/completion.,bash zsh fish)

@@ -497,6 +497,11 @@ struct bpf_iter__bpf_map_elem {
 	void *value;
 };
 
+struct bpf_iter__tcp {
+	struct bpf_iter_meta *meta;
+	struct sock_common *sk_common;
+};
+
 /* Of the architecture, not of the kernel's BTF: uapi/asm/ptrace.h and asm/ptrace.h. */
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {

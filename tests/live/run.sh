@@ -49,7 +49,7 @@ CASE_LIMIT=${CASE_LIMIT:-300}              # seconds
 CASES_AT_ONCE=${CASES_AT_ONCE:-4} ALONE_CASES=' ' COMPANY=''
 
 # What a kernel can get wrong; options and bad input are the same on all of them. Files of cases add theirs.
-QUICK_CASES=" medley split nodelay split_new_socket all_counts_every_write many_writers netns pid_namespace
+QUICK_CASES=" medley prove_is_set_back split nodelay split_new_socket all_counts_every_write many_writers netns pid_namespace
     sites sites_library_opened_later holds_zero_window holds_pacing holds_cork_then_nagle holds_many_writes_later holds_nodelay_midway
     requests_split requests_late_server requests_many_connections requests_of_both_ends requests_of_short_connections http
     check_reliability check_one_bad_among_many thousands_of_connections wait_poll_many

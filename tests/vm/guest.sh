@@ -19,7 +19,7 @@ run_part() {
     live=(tests/live/run.sh --attach "$2" --label "$label" --quick)
     case $1 in
     core)
-        only='medley|netns|all_counts_every_write|many_writers'
+        only='medley|netns|all_counts_every_write|many_writers|prove_is_set_back'
         # What bpftrace does by kprobes, once.
         [ "$(series)" != 6.1 ] || only+='|bt_nagle_delack|bt_summary'
         only="@($only)"

@@ -9,11 +9,13 @@ int cmd_report(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_offwake(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_prove(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 
 /* What help, manual pages and completions are made of. */
 extern const struct command_options cmd_trace_options, cmd_record_options, cmd_report_options,
-	cmd_check_options, cmd_offwake_options, cmd_doctor_options, cmd_demo_options;
+	cmd_check_options, cmd_prove_options, cmd_offwake_options, cmd_doctor_options,
+	cmd_demo_options;
 
 struct command {
 	const char *name;
@@ -23,6 +25,6 @@ struct command {
 };
 
 extern const struct command commands[];
-#define COMMANDS 7
+#define COMMANDS 8
 
 #endif

@@ -259,7 +259,8 @@ static void idle(struct live *live, uint64_t now)
  * What a report is made of at its end is not to be taken back, so it is made of a copy. Waited for,
  * as it prints to where this one prints.
  */
-static void report_so_far(struct live *live)
+void live__judge_so_far(struct live *live, void (*with)(void *context, const struct report *report),
+			void *context)
 {
 	pid_t pid;
 
@@ -277,7 +278,7 @@ static void report_so_far(struct live *live)
 			;
 		return;
 	}
-	live->options->interim(live->options->context, pipeline__finish_interim(live->pipeline));
+	with(context, pipeline__finish_interim(live->pipeline));
 	_exit(0);
 }
 
@@ -299,7 +300,7 @@ static void loop(struct live *live)
 		if (all)
 			idle(live, now);
 		if (live->options->interim && signals__report_was_asked())
-			report_so_far(live);
+			live__judge_so_far(live, live->options->interim, live->options->context);
 		show_progress(live, now);
 	}
 	live__clear_progress();
@@ -315,11 +316,16 @@ bool live__listens(const struct live *live, uint16_t port)
 	return session__listens(live->session, port);
 }
 
+const struct report *live__tell_totals(struct live *live)
+{
+	session__tell_totals(live->session);
+	return pipeline__report(live->pipeline);
+}
+
 const struct report *live__begin_judging(struct live *live, uint64_t now_ns)
 {
 	pipeline__judge_from(live->pipeline, now_ns);
-	session__tell_totals(live->session);
-	return pipeline__report(live->pipeline);
+	return live__tell_totals(live);
 }
 
 /* Up to the attach. */

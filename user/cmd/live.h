@@ -43,8 +43,7 @@ struct live_options {
 	 */
 	bool (*tick)(void *context, struct live *live, uint64_t now_ns);
 	/*
-	 * Called at a SIGUSR1, in a process of its own, that has all of this one and ends then: the
-	 * report as if the window ended now. Totals of threads are not in it. May be NULL.
+	 * Called at a SIGUSR1, as live__judge_so_far() does. May be NULL.
 	 */
 	void (*interim)(void *context, const struct report *report);
 	enum signals_use signals; /* that end the window, */
@@ -64,6 +63,14 @@ const char *live__target(const struct live *live);
 
 /* For a tick. Somebody of the target listens on that TCP port. */
 bool live__listens(const struct live *live, uint16_t port);
+/* The report so far, with the totals of all connections by now. */
+const struct report *live__tell_totals(struct live *live);
+/*
+ * Calls it in a process of its own, that has all of this one and ends then: the report as if the
+ * window ended now, without totals of threads. Waits for that.
+ */
+void live__judge_so_far(struct live *live, void (*with)(void *context, const struct report *report),
+			void *context);
 /* The warm-up is over at now_ns. The report so far, with the totals of all connections by then. */
 const struct report *live__begin_judging(struct live *live, uint64_t now_ns);
 

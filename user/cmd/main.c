@@ -22,6 +22,8 @@ const struct command commands[] = {
 	{"record", "the same, into a file", cmd_record, &cmd_record_options},
 	{"report", "show such a file, anywhere", cmd_report, &cmd_report_options},
 	{"check", "fail when stalls exceed their budgets, for CI", cmd_check, &cmd_check_options},
+	{"prove", "try a fix on the running program, and believe it only if it helps", cmd_prove,
+	 &cmd_prove_options},
 	{"offwake", "profile where threads sleep and who wakes them, for flame graphs", cmd_offwake,
 	 &cmd_offwake_options},
 	{"doctor", "show what netstall can do on this machine", cmd_doctor, &cmd_doctor_options},

@@ -84,6 +84,7 @@ enum {
 	COMMAND_DEMO = 16,
 	COMMAND_RECORD = 32,
 	COMMAND_REPORT = 64,
+	COMMAND_PROVE = 128,
 };
 
 struct option_row;

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
+#
+# netstall prove: what it changes on a running program, what it says of it, and that it is set back on every way out.
+
+# start_split_writer [COMMAND...]: $WRITER, with $OWN as its argument; what its TCP_NODELAY is, and was, is in $SCRATCH/option
+start_split_writer() {
+    command -v python3 >/dev/null || skip "python3 is not installed"
+    "$@" python3 tests/workload/own_nodelay.py "${OWN:-}" >"$SCRATCH/option" 2>"$SCRATCH/writer.err" &
+    WRITER=$!
+    await_line ' 0$' "$SCRATCH/option" $WRITER || fail "the writer did not start: $(cat "$SCRATCH/writer.err")"
+}
+
+# prove OPTIONS...: on it
+prove() { "$NETSTALL" prove "${ATTACH[@]}" -p "$WRITER" "$@" >"$SCRATCH/said" 2>"$SCRATCH/said.err" </dev/null; }
+
+is_off() { tail -n 1 "$SCRATCH/option" | grep -q ' 0$'; }
+
+# interrupted SIGNAL SECONDS: while the option is set
+interrupted() {
+    prove --yes -d 2 &
+    local proving=$!
+    await_line ' 1$' "$SCRATCH/option" $proving || fail "it was never set: $(cat "$SCRATCH/said.err")"
+    [ "$1" != INT ] || refuses_a_second
+    for netstall in $(pgrep -P $proving) $proving; do
+        ! grep -q prove "/proc/$netstall/cmdline" || break
+    done
+    kill "-$1" "$netstall"
+    wait_for "$2" is_off || fail "after $1 it was not set back within $2 s: $(tr '\n' ',' <"$SCRATCH/option")"
+    wait $proving
+    STATUS=$?
+    pause 0.5
+    is_off || fail "after $1 it was set again: $(tr '\n' ',' <"$SCRATCH/option")"
+}
+
+# One at a time, of those in a network namespace.
+refuses_a_second() {
+    "$NETSTALL" prove "${ATTACH[@]}" -p "$WRITER" --yes >/dev/null 2>"$SCRATCH/second.err"
+    expect_is "the status of a second one" $? 2
+    grep -q 'another netstall prove' "$SCRATCH/second.err" || fail "it says: $(cat "$SCRATCH/second.err")"
+}
+
+case_prove() {
+    start_split_writer
+    prove --json --yes
+    expect_is "the status" $? 0
+    expect_is "the outcome" "$(gojq -r .outcome "$SCRATCH/said")" proven
+    expect "the ratio" "$(gojq .change.ratio "$SCRATCH/said")" '>=' 50
+    expect "the interval" "$(gojq '.change.low > 1 and .change.high > .change.ratio' "$SCRATCH/said" | grep -c true)" '==' 1
+    expect "the control" "$(gojq .control.ratio "$SCRATCH/said")" '<=' 1.5
+    expect "what was predicted, of what is saved" "$(gojq '.predicted.saves_ms / (.without.p50_ms - .with.p50_ms)' "$SCRATCH/said")" '>=' 0.8
+    expect "what was predicted, of what is saved" "$(gojq '.predicted.saves_ms / (.without.p50_ms - .with.p50_ms)' "$SCRATCH/said")" '<=' 1.2
+    wait_for 5 is_off || fail "it is not set back: $(tail -n 1 "$SCRATCH/option")"
+    expect "windows with it" "$(grep -c ' 1$' "$SCRATCH/option")" '>=' 8
+    cp "$SCRATCH/said" "$SCRATCH/said.json"
+    ! /usr/bin/python3 -c 'import jsonschema' 2>/dev/null ||
+        /usr/bin/python3 -W ignore tests/schema/validate.py docs/prove-schema.json "$SCRATCH/said.json" >"$SCRATCH/valid" || fail "$(head -n 1 "$SCRATCH/valid")"
+}
+
+# The kernel's own refusal, in one sentence; false: it does not refuse.
+is_refused_here() {
+    [ "$(printf '%s\n' 6.1 "$(uname -r)" | sort -V | head -n 1)" != 6.1 ] || return 1
+    prove --yes -d 1
+    expect_is "the status" $? 2
+    grep -q '^netstall: cannot change TCP_NODELAY .*Linux 6.1 or later' "$SCRATCH/said.err" || fail "it says: $(cat "$SCRATCH/said.err")"
+}
+
+case_prove_is_set_back() {
+    start_split_writer
+    ! is_refused_here || return 0
+    interrupted INT 10
+    expect_is "the status after Ctrl-C" $STATUS 3
+    interrupted KILL 5
+}
+
+# Nothing is changed where nothing was asked for, and where it could not help.
+case_prove_changes_nothing() {
+    start_split_writer
+    prove -d 1
+    expect_is "the status without a word of consent" $? 2
+    grep -q -- '--yes' "$SCRATCH/said.err" || fail "it says: $(cat "$SCRATCH/said.err")"
+    prove -d 1 --dry-run
+    expect_is "the status of --dry-run" $? 0
+    grep -q 'python3/.* held bytes back' "$SCRATCH/said.err" || fail "it says: $(cat "$SCRATCH/said.err")"
+    expect_is "what its option was" "$(cut -d' ' -f2 "$SCRATCH/option")" 0
+    ! "$NETSTALL" prove -- true 2>"$SCRATCH/said.err" || fail "it tried a program of its own"
+    start_exchange -- --mode late-server -n 1000000
+    open_gate
+    "$NETSTALL" prove "${ATTACH[@]}" -p "$CLIENT" -d 1 --yes >"$SCRATCH/said" 2>"$SCRATCH/said.err"
+    expect_is "the status where the server is slow" $? 1
+    expect_is "what it says of that" "$(grep -c '^not tried: \|^  peer-app: \|^  Predicted, and not tried: ' "$SCRATCH/said")" 3
+}
+
+# Its sockets are those of another network namespace; and it ends while it is tried.
+case_prove_in_network_namespace() {
+    unshare -n true || skip "no network namespace can be made"
+    # shellcheck disable=SC2016 # for the other shell
+    start_split_writer unshare -n sh -c 'ip link set lo up && exec "$@"' sh
+    prove --yes -d 1 &
+    local proving=$!
+    await_line ' 1$' "$SCRATCH/option" $proving || fail "it was never set: $(cat "$SCRATCH/said.err")"
+    kill $WRITER
+    wait_for "$WAIT_LIMIT" gone $proving || fail "it did not end with its target"
+    wait $proving
+    expect_is "the status" $? 3
+    grep -q '^inconclusive: .* blocks of windows were whole' "$SCRATCH/said" || fail "it says: $(cat "$SCRATCH/said" "$SCRATCH/said.err")"
+}
+
+# What the program sets itself meanwhile stays.
+case_prove_leaves_what_it_did_not_set() {
+    OWN=own start_split_writer
+    prove --yes -d 1
+    expect_is "the status" $? 1
+    grep -q '^not tried: the program itself sets it' "$SCRATCH/said" || fail "it says: $(cat "$SCRATCH/said" "$SCRATCH/said.err")"
+    pause 0.5
+    ! is_off || fail "it was set back: $(tr '\n' ',' <"$SCRATCH/option")"
+}

@@ -1,0 +1,695 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "user/cmd/prove_run.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <syslog.h>
+#include <time.h>
+
+#include "user/base/array.h"
+#include "user/base/clock.h"
+#include "user/base/log.h"
+#include "user/base/text.h"
+#include "user/base/xalloc.h"
+#include "user/cmd/live.h"
+#include "user/explain/verdict.h"
+
+#define CONNS_MOST     256 /* that stalled, and of which some are chosen */
+#define WINDOW_LEAST   0.4 /* seconds */
+#define WINDOW_MOST    5.0
+#define WINDOW_HAS     10  /* requests, where they come that fast */
+#define SETTLE_LEAST   0.1 /* seconds behind a switch that do not count: what was held is sent */
+#define SETTLE_WAITS   2   /* mean requests, likewise */
+#define WINDOWS        4   /* of a block */
+#define TOLD_WITHIN_NS 1000000000ull /* totals; else a window is lost by that */
+#define TIMES_MOST     65536         /* of each side; then every second one goes */
+
+enum phase { PHASE_LOOK, PHASE_SETTLE, PHASE_WINDOW, PHASE_OVER };
+
+/* Of an end that held bytes: what that cost. */
+struct held {
+	uint32_t conn;
+	uint64_t ns;
+};
+
+struct counts {
+	double exchanges, segments, cpu_ns;
+	uint64_t ns; /* when */
+};
+
+/* What was seen in one: counts of the kernel's, and requests that were told, by their weights. */
+struct window {
+	uint64_t begin_ns, end_ns; /* end 0: it goes on */
+	bool is_control, with;
+	bool changed;
+	double requests, segments, cpu_ns;
+	/* As the end that asks saw them; of one that nobody watches, the end that answers. */
+	double asked, asked_ns;
+	double served, served_ns;
+};
+
+/* A request's time, and how many it stands for. */
+struct timed {
+	uint64_t ns;
+	double weight;
+};
+
+struct times {
+	struct timed *list;
+	size_t count, size;
+};
+
+/* What trace would say; in memory that is shared with the process that judges. */
+struct said {
+	bool found;
+	enum cause cause;
+	uint64_t saves_ns, saves_of_ns;
+	char headline[400];
+};
+
+struct prove {
+	const struct prove_plan *plan;
+	struct prove_result *out;
+	struct socket_option *option;
+	struct said *said;
+	enum phase phase;
+	uint64_t until_ns; /* of the phase */
+	struct held held[CONNS_MOST];
+	size_t held_count;
+	uint32_t conns[CONNS_MOST]; /* that are changed */
+	size_t conn_count;
+	pid_t owners[2]; /* of both ends; 0: not on this host, or not seen */
+	double window_s, settle_s;
+	struct counts begin;
+	struct window *windows; /* all; the last one goes on */
+	size_t window;          /* at which it is */
+	bool begins_with;       /* its block */
+	uint64_t set_ns;        /* since when it is set; 0: it is not */
+	struct times times[2];  /* [changed] */
+};
+
+/* ---- which connections ---- */
+
+static bool is_removed(enum cause cause)
+{
+	return cause == CAUSE_NAGLE_DELACK || cause == CAUSE_NAGLE;
+}
+
+static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
+{
+	struct prove *prove = context;
+	size_t i = 0;
+
+	(void)so_far;
+	if (prove->phase != PHASE_LOOK || !is_removed(stall->cause) || !stall->conn)
+		return;
+	while (i < prove->held_count && prove->held[i].conn != stall->conn)
+		i++;
+	if (i == CONNS_MOST)
+		return;
+	if (i == prove->held_count)
+		prove->held[prove->held_count++] = (struct held){.conn = stall->conn};
+	prove->held[i].ns += stall->end_ts - stall->start_ts;
+}
+
+static const struct report_conn *conn_of(const struct report *report, uint32_t number)
+{
+	for (size_t i = 0; i < report->conn_count; i++)
+		if (report->conns[i].id.head.conn == number)
+			return &report->conns[i];
+	return NULL;
+}
+
+/* The port that names its service: of the end that did not connect. */
+static uint32_t port_of(const struct ns_conn *id)
+{
+	return id->opener == NS_OPENER_PEER ? id->lport : id->rport;
+}
+
+static bool is_same_service(const struct ns_conn *a, const struct ns_conn *b)
+{
+	return port_of(a) == port_of(b) && a->head.tgid == b->head.tgid;
+}
+
+/* What all ends of its service cost. */
+static uint64_t cost_of(const struct prove *prove, const struct report *report,
+			const struct ns_conn *id)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < prove->held_count; i++) {
+		const struct report_conn *conn = conn_of(report, prove->held[i].conn);
+
+		if (conn && is_same_service(&conn->id, id))
+			ns += prove->held[i].ns;
+	}
+	return ns;
+}
+
+static const struct ns_conn *choose_service(const struct prove *prove, const struct report *report)
+{
+	const struct ns_conn *chosen = NULL;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < prove->held_count; i++) {
+		const struct report_conn *conn = conn_of(report, prove->held[i].conn);
+		uint64_t ns = conn && !conn->closed ? cost_of(prove, report, &conn->id) : 0;
+
+		if (ns > most && (!prove->plan->port || port_of(&conn->id) == prove->plan->port)) {
+			most = ns;
+			chosen = &conn->id;
+		}
+	}
+	return chosen;
+}
+
+static void name_service(struct prove *prove, const struct ns_conn *id)
+{
+	bool serves = id->opener == NS_OPENER_PEER;
+	char port[12];
+
+	print_to(port, "%u", id->lport);
+	print_to(prove->out->service, "%s of %s/%u %s %s",
+		 counted_text(prove->conn_count, "connection"),
+		 safe_text(id->comm, sizeof(id->comm)), id->head.tgid, serves ? "at port" : "to",
+		 serves ? port : address_text(id->family, id->raddr, id->rport));
+}
+
+/* ---- windows ---- */
+
+/* They may be counted at the end that asks alone. */
+static uint64_t exchanges_of(const struct report *report, const struct report_conn *conn)
+{
+	const struct report_conn *peer = report__peer(report, conn);
+
+	return conn->totals.exchanges ? conn->totals.exchanges : peer ? peer->totals.exchanges : 0;
+}
+
+/* By the kernel's own account of it; 0: there is no such process here. */
+static double cpu_ns_of(pid_t pid)
+{
+	clockid_t clock;
+
+	return pid && !clock_getcpuclockid(pid, &clock) ? (double)clock__ns(clock) : 0;
+}
+
+static struct counts counts_of(const struct prove *prove, const struct report *report, uint64_t now)
+{
+	struct counts counts = {.ns = now};
+
+	for (size_t i = 0; i < prove->conn_count; i++) {
+		const struct report_conn *conn = conn_of(report, prove->conns[i]);
+
+		if (!conn)
+			continue;
+		counts.exchanges += (double)exchanges_of(report, conn);
+		counts.segments += conn->totals.data_segs_out;
+	}
+	for (size_t i = 0; i < COUNT_OF(prove->owners); i++)
+		counts.cpu_ns += cpu_ns_of(prove->owners[i]);
+	return counts;
+}
+
+/*
+ * All of them have told their totals since. One may not be there yet: the reader stops at a record
+ * that a program on another CPU is at.
+ */
+static bool are_told(const struct prove *prove, const struct report *report, uint64_t since_ns)
+{
+	for (size_t i = 0; i < prove->conn_count; i++) {
+		const struct report_conn *conn = conn_of(report, prove->conns[i]);
+		const struct report_conn *peer = conn ? report__peer(report, conn) : NULL;
+
+		if ((conn && !conn->closed && conn->totals.head.ts < since_ns) ||
+		    (peer && !peer->closed && peer->totals.head.ts < since_ns))
+			return false;
+	}
+	return true;
+}
+
+static bool are_closed(const struct prove *prove, const struct report *report)
+{
+	for (size_t i = 0; i < prove->conn_count; i++) {
+		const struct report_conn *conn = conn_of(report, prove->conns[i]);
+
+		if (conn && !conn->closed)
+			return false;
+	}
+	return true;
+}
+
+static uint64_t ns_of(double seconds)
+{
+	return (uint64_t)(seconds * 1e9);
+}
+
+static void give_up(struct prove *prove, const char *why)
+{
+	prove->out->why_not = why;
+	prove->phase = PHASE_OVER;
+}
+
+static int set(struct prove *prove, bool on, uint64_t now)
+{
+	if (prove->set_ns)
+		prove->out->altered_ns += now - prove->set_ns;
+	prove->set_ns = on ? now : 0;
+	return socket_option__set(prove->option, on);
+}
+
+/* Also where it stays as it is: what a switch costs besides is in every window. */
+static void begin_window(struct prove *prove, uint64_t now)
+{
+	struct window *window = &prove->windows[prove->window];
+	size_t place = prove->window % WINDOWS;
+	uint8_t coin = 0;
+	int err;
+
+	if (place == 0 && getrandom(&coin, 1, 0) == 1)
+		prove->begins_with = coin & 1;
+	window->with = (place == 0 || place == 3) == prove->begins_with;
+	window->is_control = prove->window / WINDOWS % 2;
+	window->changed = window->with && !window->is_control;
+	err = set(prove, window->changed, now);
+	if (err) {
+		give_up(prove, err == -ESTALE ? "the program itself sets it meanwhile"
+					      : "a socket could not be changed");
+		return;
+	}
+	if (window->changed && socket_option__set_before(prove->option) == prove->conn_count) {
+		give_up(prove, "it is set on all of them already");
+		return;
+	}
+	prove->phase = PHASE_SETTLE;
+	prove->until_ns = now + ns_of(prove->settle_s);
+}
+
+static void end_window(struct prove *prove, const struct counts *end)
+{
+	struct window *window = &prove->windows[prove->window];
+
+	window->end_ns = end->ns;
+	window->requests = end->exchanges - prove->begin.exchanges;
+	window->segments = end->segments - prove->begin.segments;
+	window->cpu_ns = end->cpu_ns - prove->begin.cpu_ns;
+	if (++prove->window == 2 * WINDOWS * (size_t)prove->plan->blocks)
+		prove->phase = PHASE_OVER;
+}
+
+static bool is_chosen(const struct prove *prove, const struct report *report, uint32_t number)
+{
+	const struct report_conn *conn = conn_of(report, number);
+
+	for (size_t i = 0; conn && i < prove->conn_count; i++)
+		if (prove->conns[i] == number || prove->conns[i] == conn->peer)
+			return true;
+	return false;
+}
+
+static void keep_time(struct times *times, uint64_t ns, double weight)
+{
+	if (times->count == TIMES_MOST) {
+		for (size_t i = 0; i < TIMES_MOST / 2; i++)
+			times->list[i] = (struct timed){times->list[2 * i].ns,
+							2 * times->list[2 * i].weight};
+		times->count /= 2;
+	}
+	times->list = xgrow(times->list, times->count, &times->size, sizeof(*times->list));
+	times->list[times->count++] = (struct timed){ns, weight};
+}
+
+static void note_request(struct prove *prove, struct window *window,
+			 const struct ns_exchange *exchange)
+{
+	uint64_t asked_ns = exchange->head.ts - exchange->begin_ts;
+	uint64_t served_ns = exchange->head.ts - exchange->ready_ts + exchange->held_ns;
+
+	if (exchange->side == NS_EXCHANGE_ASKED) {
+		window->asked += exchange->weight;
+		window->asked_ns += (double)exchange->weight * (double)asked_ns;
+		keep_time(&prove->times[window->changed], asked_ns, exchange->weight);
+	} else {
+		window->served += exchange->weight;
+		window->served_ns += (double)exchange->weight * (double)served_ns;
+		if (!(window->asked > 0))
+			keep_time(&prove->times[window->changed], served_ns, exchange->weight);
+	}
+}
+
+/* A request is of the window in which it ended; its record comes a little later. */
+static void on_record(void *context, const struct report *so_far, const union record *record)
+{
+	struct prove *prove = context;
+	const struct ns_exchange *exchange = &record->exchange;
+	size_t i = prove->window + 1;
+
+	if (record->head.type != NS_EXCHANGE || !prove->conn_count ||
+	    exchange->ended == NS_EXCHANGE_OPEN || !is_chosen(prove, so_far, record->head.conn))
+		return;
+	while (i-- > 0) {
+		struct window *window = &prove->windows[i];
+		uint64_t end_ns = window->end_ns ? window->end_ns : UINT64_MAX;
+
+		if (!window->begin_ns || exchange->head.ts < window->begin_ns)
+			continue;
+		if (exchange->head.ts < end_ns)
+			note_request(prove, window, exchange);
+		return;
+	}
+}
+
+/* How fast requests come in the look decides how long a window is. */
+static void choose_times(struct prove *prove, const struct counts *counts)
+{
+	double each = counts->exchanges > 0 ? prove->plan->look_s / counts->exchanges : WINDOW_MOST;
+
+	prove->window_s = each * WINDOW_HAS;
+	if (prove->window_s < WINDOW_LEAST)
+		prove->window_s = WINDOW_LEAST;
+	if (prove->window_s > WINDOW_MOST)
+		prove->window_s = WINDOW_MOST;
+	prove->settle_s = SETTLE_WAITS * each > SETTLE_LEAST ? SETTLE_WAITS * each : SETTLE_LEAST;
+}
+
+/* In the process that judges. */
+static void write_said(void *context, const struct report *report)
+{
+	struct said *said = context;
+	struct verdict verdict;
+
+	verdict__write(&verdict, report);
+	said->found = verdict.found;
+	said->cause = verdict.cause;
+	said->saves_ns = verdict.saves_ns;
+	said->saves_of_ns = verdict.saves_of_ns;
+	print_to(said->headline, "%s", verdict.headline);
+	verdict__clear(&verdict);
+}
+
+static void judge_look(struct prove *prove, struct live *live)
+{
+	struct prove_result *out = prove->out;
+
+	live__judge_so_far(live, write_said, prove->said);
+	if (!prove->said->found)
+		return;
+	out->cause = prove->said->cause;
+	out->headline = xstrdup(prove->said->headline);
+	out->saves_ns = prove->said->saves_ns;
+	out->saves_of_ns = prove->said->saves_of_ns;
+}
+
+static void add_conns(struct prove *prove, const struct report *report,
+		      const struct ns_conn *service)
+{
+	for (size_t i = 0; i < prove->held_count; i++) {
+		const struct report_conn *conn = conn_of(report, prove->held[i].conn), *peer;
+
+		if (!conn || conn->closed || !is_same_service(&conn->id, service) ||
+		    socket_option__add(prove->option, &conn->id))
+			continue;
+		prove->conns[prove->conn_count++] = prove->held[i].conn;
+		peer = report__peer(report, conn);
+		prove->owners[0] = (pid_t)conn->id.head.tgid;
+		if (peer && peer->id.head.tgid != conn->id.head.tgid)
+			prove->owners[1] = (pid_t)peer->id.head.tgid;
+	}
+	prove->out->conns = prove->conn_count;
+}
+
+static const char *why_none(struct prove *prove, const struct report *report)
+{
+	uint64_t exchanges = 0;
+
+	if (prove->held_count)
+		return "the connections that held bytes back are closed by now, or of another port";
+	for (size_t i = 0; i < report->conn_count; i++)
+		exchanges += report->conns[i].totals.exchanges;
+	prove->out->saw_nothing = !exchanges;
+	return exchanges ? "no stall was seen that TCP_NODELAY could remove"
+			 : "no request was seen: -d SECS looks longer";
+}
+
+static void choose(struct prove *prove, struct live *live, uint64_t now)
+{
+	const struct report *report = live__tell_totals(live);
+	const struct ns_conn *service = choose_service(prove, report);
+	struct counts counts;
+
+	judge_look(prove, live);
+	if (!service) {
+		give_up(prove, why_none(prove, report));
+		return;
+	}
+	if (service->netns != socket_option__netns(prove->option)) {
+		give_up(prove,
+			"its connections are in another network namespace than the target: "
+			"name a process of that one by -p PID");
+		return;
+	}
+	add_conns(prove, report, service);
+	name_service(prove, service);
+	counts = counts_of(prove, report, now);
+	choose_times(prove, &counts);
+	log__note(
+		"%s held bytes back: %s for %.0f s, on and off in windows of %.1f s; it is set "
+		"back at the end",
+		prove->out->service, prove->plan->change->name,
+		2 * prove->plan->blocks * WINDOWS * (prove->window_s + prove->settle_s),
+		prove->window_s);
+	if (prove->plan->dry_run) {
+		give_up(prove, "--dry-run: nothing was changed");
+		return;
+	}
+	syslog(LOG_NOTICE, "sets %s on %s, on and off", prove->plan->change->name,
+	       prove->out->service);
+	begin_window(prove, now);
+}
+
+static bool on_tick(void *context, struct live *live, uint64_t now_ns)
+{
+	struct prove *prove = context;
+	const struct report *report;
+	struct counts counts;
+
+	if (!prove->until_ns)
+		prove->until_ns = now_ns + ns_of(prove->plan->look_s);
+	if (now_ns < prove->until_ns || prove->phase == PHASE_OVER)
+		return prove->phase != PHASE_OVER;
+	if (prove->phase == PHASE_LOOK) {
+		choose(prove, live, now_ns);
+		return prove->phase != PHASE_OVER;
+	}
+	report = live__tell_totals(live);
+	if (!are_told(prove, report, now_ns) && now_ns < prove->until_ns + TOLD_WITHIN_NS)
+		return true;
+	counts = counts_of(prove, report, now_ns);
+	if (prove->phase == PHASE_SETTLE) {
+		prove->begin = counts;
+		prove->windows[prove->window].begin_ns = now_ns;
+		prove->phase = PHASE_WINDOW;
+		prove->until_ns = now_ns + ns_of(prove->window_s);
+		return true;
+	}
+	end_window(prove, &counts);
+	if (prove->phase != PHASE_OVER && are_closed(prove, report))
+		prove->phase = PHASE_OVER;
+	if (prove->phase != PHASE_OVER)
+		begin_window(prove, now_ns);
+	return prove->phase != PHASE_OVER;
+}
+
+/* ---- what came of it ---- */
+
+static double measured(const struct window *window, enum prove_measure measure)
+{
+	double seconds = (double)(window->end_ns - window->begin_ns) / 1e9;
+	double count = window->asked > 0 ? window->asked : window->served;
+	double ms = (window->asked > 0 ? window->asked_ns : window->served_ns) / 1e6;
+
+	if (measure == PROVE_RATE)
+		return seconds > 0 ? window->requests / seconds : 0;
+	return ms > 0 ? count / ms : 0;
+}
+
+/* Blocks that are whole. */
+static void fill_blocks(const struct prove *prove)
+{
+	struct prove_result *out = prove->out;
+
+	out->block_count = prove->window / WINDOWS;
+	out->blocks = xcalloc(out->block_count + 1, sizeof(*out->blocks));
+	for (size_t i = 0; i < out->block_count; i++) {
+		const struct window *windows = &prove->windows[i * WINDOWS];
+		struct effect_block *block = &out->blocks[i];
+		size_t with = 0, without = 0;
+
+		block->is_control = windows[0].is_control;
+		for (size_t j = 0; j < WINDOWS; j++)
+			*(windows[j].with ? &block->with[with++] : &block->without[without++]) =
+				measured(&windows[j], out->measure);
+	}
+}
+
+/* Of all such windows that are in whole blocks. */
+static double mean_of(const struct prove *prove, enum prove_measure measure, bool control,
+		      bool with)
+{
+	double sum = 0, count = 0;
+
+	for (size_t i = 0; i < prove->window / WINDOWS * WINDOWS; i++) {
+		const struct window *window = &prove->windows[i];
+
+		if (window->is_control != control || window->with != with)
+			continue;
+		sum += measured(window, measure);
+		count++;
+	}
+	return count > 0 ? sum / count : 0;
+}
+
+/*
+ * Without the change requests take most of the time: the next one follows the answer, and comes
+ * sooner if that does. Else something else says when it comes, as a clock, and only the time that
+ * each takes can change.
+ */
+static enum prove_measure measure_of(const struct prove *prove)
+{
+	double busy = 0, time = 0;
+
+	for (size_t i = 0; i < prove->window; i++) {
+		const struct window *window = &prove->windows[i];
+
+		if (window->changed)
+			continue;
+		busy += window->asked > 0 ? window->asked_ns : window->served_ns;
+		time += (double)(window->end_ns - window->begin_ns) * (double)prove->conn_count;
+	}
+	return time > 0 && busy >= time / 2 ? PROVE_RATE : PROVE_TIME;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	uint64_t left = ((const struct timed *)a)->ns, right = ((const struct timed *)b)->ns;
+
+	return (left > right) - (left < right);
+}
+
+static uint64_t quantile(const struct times *times, double part)
+{
+	double all = 0, below = 0;
+
+	for (size_t i = 0; i < times->count; i++)
+		all += times->list[i].weight;
+	for (size_t i = 0; i < times->count; i++) {
+		below += times->list[i].weight;
+		if (below >= part * all)
+			return times->list[i].ns;
+	}
+	return 0;
+}
+
+static void fill_sides(struct prove *prove)
+{
+	for (size_t i = 0; i < prove->window; i++) {
+		const struct window *window = &prove->windows[i];
+		struct prove_side *side = &prove->out->sides[window->changed];
+
+		side->requests += window->requests;
+		side->segments += window->segments;
+		side->cpu_ns += window->cpu_ns;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct times *times = &prove->times[i];
+
+		sort_array(times->list, times->count, sizeof(*times->list), by_time);
+		prove->out->sides[i].p50_ns = quantile(times, 0.5);
+		prove->out->sides[i].p99_ns = quantile(times, 0.99);
+	}
+}
+
+static void fill_result(struct prove *prove)
+{
+	struct prove_result *out = prove->out;
+
+	out->is_cut_short =
+		!out->why_not && prove->window < 2 * WINDOWS * (size_t)prove->plan->blocks;
+	out->measure = measure_of(prove);
+	fill_blocks(prove);
+	fill_sides(prove);
+	for (size_t control = 0; control < 2; control++)
+		for (size_t with = 0; with < 2; with++)
+			out->value[control][with] = mean_of(prove, out->measure, control, with);
+	for (size_t with = 0; with < 2; with++)
+		out->rate[with] = mean_of(prove, PROVE_RATE, false, with);
+}
+
+static int restore(struct prove *prove)
+{
+	bool was_set = prove->set_ns || prove->out->altered_ns;
+	int err;
+
+	if (prove->set_ns)
+		prove->out->altered_ns += clock__now() - prove->set_ns;
+	err = socket_option__free(prove->option);
+	if (was_set)
+		syslog(LOG_NOTICE, "%s on %s is %s", prove->plan->change->name, prove->out->service,
+		       err ? "not set back" : "set back");
+	if (err)
+		log__error("what was changed could not be set back: %s", strerror(-err));
+	return err;
+}
+
+static struct said *share_memory(void)
+{
+	struct said *said = mmap(NULL, sizeof(*said), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return said == MAP_FAILED ? NULL : said;
+}
+
+int prove_run(const struct prove_plan *plan, struct prove_result *out)
+{
+	struct prove prove = {.plan = plan, .out = out, .said = share_memory()};
+	const struct live_options options = {
+		.session = *plan->session,
+		.target = plan->target,
+		.sink = {.on_record = on_record, .on_stall = on_stall, .context = &prove},
+		.tick = on_tick,
+		.context = &prove};
+	pid_t pid = plan->target->pid_count ? plan->target->pids[0] : 0;
+	struct live *done = NULL;
+	int err, restored;
+
+	*out = (struct prove_result){0};
+	if (!prove.said) {
+		log__error("no memory");
+		return -ENOMEM;
+	}
+	openlog("netstall-prove", LOG_PID, LOG_USER);
+	err = socket_option__open(plan->change, pid, &prove.option);
+	if (!err) {
+		prove.windows = xcalloc(2 * WINDOWS * plan->blocks + 1, sizeof(*prove.windows));
+		err = live__run(&options, &done);
+		if (!err)
+			fill_result(&prove);
+		restored = restore(&prove);
+		err = err ? err : restored;
+	}
+	live__free(done);
+	free(prove.windows);
+	for (size_t i = 0; i < 2; i++)
+		free(prove.times[i].list);
+	munmap(prove.said, sizeof(*prove.said));
+	return err;
+}
+
+void prove_result__clear(struct prove_result *result)
+{
+	free(result->blocks);
+	free(result->headline);
+}

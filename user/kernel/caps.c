@@ -422,13 +422,18 @@ bool caps__refused_in_load(int err, struct ns_refused *out)
 	return out->program[0] || out->table[0];
 }
 
+void caps__hear_libbpf(void)
+{
+	libbpf_set_print(libbpf_says);
+}
+
 struct btf *caps__probe(struct caps *caps, const char *btf_path)
 {
 	bool admin = have_cap(CAP_SYS_ADMIN);
 	struct btf *btf;
 
 	memset(caps, 0, sizeof(*caps));
-	libbpf_set_print(libbpf_says);
+	caps__hear_libbpf();
 	caps->refused = try_files();
 	btf = btf__load_vmlinux_btf();
 	if (!btf || libbpf_get_error(btf)) {

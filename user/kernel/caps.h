@@ -14,6 +14,8 @@ struct btf;
  */
 struct btf *caps__probe(struct caps *caps, const char *btf_path);
 void caps__free_btf(struct btf *btf);
+/* What libbpf says is for -v alone from then on; caps__probe() sees to it as well. */
+void caps__hear_libbpf(void);
 
 /*
  * libbpf names what it could not load in its messages alone. Between the first two of these an

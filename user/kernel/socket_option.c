@@ -22,6 +22,7 @@
 #include "user/base/log.h"
 #include "user/base/text.h"
 #include "user/base/xalloc.h"
+#include "user/kernel/caps.h"
 
 #define HELPER_MS 1000 /* for it to restore, and end */
 
@@ -199,6 +200,8 @@ static int open_netns(struct socket_option *option, pid_t pid, int *fd)
 		return 0;
 	print_to(path, "/proc/%d/ns/net", pid);
 	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (*fd < 0 && errno == ENOENT)
+		return 0; /* there is no such process, and the session says so */
 	if (*fd < 0 || fstat(*fd, &other))
 		return -errno;
 	option->netns = (uint32_t)other.st_ino;
@@ -236,6 +239,7 @@ int socket_option__open(const struct socket_option_change *change, pid_t pid,
 	int err;
 
 	*out = NULL;
+	caps__hear_libbpf();
 	*option = (struct socket_option){.change = change, .skel = prove_bpf__open(), .helper = -1};
 	err = option->skel ? 0 : -errno;
 	if (!err) {

@@ -95,6 +95,21 @@ case_all_processes() {
     expect_is "processes that were left out" "$(report '[.processes[], .target.processes[]] | map(select(.comm == "splits" or .pid == '"${CLIENTS[corks]}"') | select(.role? != "peer" and .role? != "chain")) | length')" 0
 }
 
+# Who is left out by its pid stays so under another name.
+case_left_out_by_pid() {
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    mkfifo "$SCRATCH/begin"
+    # shellcheck disable=SC2016 # for the other shell
+    sh -c 'read -r _ <"$1" && exec python3 tests/workload/own_nodelay.py' sh "$SCRATCH/begin" >"$SCRATCH/option" 2>&1 &
+    local pid=$!
+    start_trace -a -d 2 --not-comm nobody --not-pid $pid
+    echo >"$SCRATCH/begin"
+    await_line ' 0$' "$SCRATCH/option" $pid || fail "the program did not begin: $(cat "$SCRATCH/option")"
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID"
+    end_trace
+    expect_is "what it is" "$(report "[.processes[], .target.processes[]] | map(select(.pid == $pid) | select(.role? != \"peer\" and .role? != \"chain\")) | length")" 0
+}
+
 # The parent of both ends has no connection itself: said, with the option that takes them; and that takes them.
 case_children_hold_the_connections() {
     start_exchange -- --mode split -n 5

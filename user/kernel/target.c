@@ -330,10 +330,11 @@ static void add_children(const struct tasks *tasks, struct target_set *set)
 	} while (set->count > before);
 }
 
-static bool is_not_wanted(const struct target *target, const struct ns_task_entry *entry)
+static bool is_not_wanted(const struct target *target, const struct ns_task_entry *entry,
+			  bool by_pid)
 {
-	if (target->not_comm && !strncmp(entry->comm, target->not_comm, NS_COMM_LEN - 1))
-		return true;
+	if (!by_pid)
+		return target->not_comm && !strncmp(entry->comm, target->not_comm, NS_COMM_LEN - 1);
 	for (size_t i = 0; i < target->not_pid_count; i++)
 		if (entry->view_tgid == (uint32_t)target->not_pids[i])
 			return true;
@@ -341,19 +342,22 @@ static bool is_not_wanted(const struct target *target, const struct ns_task_entr
 }
 
 static void leave_some_out(const struct target *target, const struct tasks *tasks,
-			   struct target_set *set)
+			   struct target_set *set, bool by_pid)
 {
-	size_t room = 0;
+	size_t room = set->left_out_count;
 
 	for (size_t i = 0; i < tasks__count(tasks); i++) {
 		const struct ns_task_entry *entry = tasks__at(tasks, i);
 
-		if (entry->tid != entry->tgid || !is_not_wanted(target, entry))
+		if (entry->tid != entry->tgid || !is_not_wanted(target, entry, by_pid) ||
+		    is_left_out(set, entry->tgid))
 			continue;
 		set->left_out =
 			xgrow(set->left_out, set->left_out_count, &room, sizeof(*set->left_out));
 		set->left_out[set->left_out_count++] = entry->tgid;
 	}
+	if (by_pid)
+		set->left_out_by_pid = set->left_out_count;
 }
 
 int target__resolve(const struct target *target, const struct tasks *tasks, struct target_set *set)
@@ -362,7 +366,8 @@ int target__resolve(const struct target *target, const struct tasks *tasks, stru
 	int err = 0;
 
 	memset(set, 0, sizeof(*set));
-	leave_some_out(target, tasks, set);
+	leave_some_out(target, tasks, set, true);
+	leave_some_out(target, tasks, set, false);
 	for (i = 0; i < target->pid_count && !err; i++)
 		err = add_pid(tasks, target->pids[i], set);
 	for (i = 0; i < target->tid_count && !err; i++)

@@ -42,7 +42,8 @@ struct target_set {
 	size_t cgroup_count;
 	uint64_t cgroups[TARGET_CGROUPS];
 	size_t left_out_count;
-	uint32_t *left_out; /* owned; processes that are no targets, whatever else holds */
+	size_t left_out_by_pid; /* so many, the first, whatever they are called by then */
+	uint32_t *left_out;     /* owned; processes that are no targets, whatever else holds */
 };
 
 bool target__is_empty(const struct target *target);

@@ -50,12 +50,10 @@ static void watch_process(struct session *session, uint32_t tgid)
 	session->skel->bss->proc_hints[tgid & (NS_PROC_HINTS - 1)] = (struct ns_proc_hint){1, 1};
 }
 
-static void leave_out(struct session *session, uint32_t tgid)
+static void leave_out(struct session *session, uint32_t tgid, bool by_pid)
 {
-	struct ns_proc_state proc = {.left_out = NS_LEFT_OUT_BY_PID};
+	struct ns_proc_state proc = {.left_out = by_pid ? NS_LEFT_OUT_BY_PID : NS_LEFT_OUT_BY_COMM};
 
-	if (session->target->not_comm)
-		proc.left_out = NS_LEFT_OUT_BY_COMM;
 	bpf_map_update_elem(bpf_map__fd(session->skel->maps.procs), &tgid, &proc, BPF_ANY);
 	session->skel->bss->proc_hints[tgid & (NS_PROC_HINTS - 1)].watched = 1;
 }
@@ -90,7 +88,7 @@ static int find_targets(struct session *session)
 	for (i = 0; i < session->set.count; i++)
 		watch_process(session, session->set.processes[i].tgid);
 	for (i = 0; i < session->set.left_out_count; i++)
-		leave_out(session, session->set.left_out[i]);
+		leave_out(session, session->set.left_out[i], i < session->set.left_out_by_pid);
 	for (i = 0; i < session->set.cgroup_count; i++) {
 		uint32_t one = 1;
 

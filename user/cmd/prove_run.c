@@ -18,15 +18,14 @@
 #include "user/cmd/live.h"
 #include "user/explain/verdict.h"
 
-#define CONNS_MOST     256 /* that stalled, and of which some are chosen */
-#define WINDOW_LEAST   0.4 /* seconds */
-#define WINDOW_MOST    5.0
-#define WINDOW_HAS     10  /* requests, where they come that fast */
-#define SETTLE_LEAST   0.1 /* seconds behind a switch that do not count: what was held is sent */
-#define SETTLE_WAITS   2   /* mean requests, likewise */
-#define WINDOWS        4   /* of a block */
-#define TOLD_WITHIN_NS 1000000000ull /* totals; else a window is lost by that */
-#define TIMES_MOST     65536         /* of each side; then every second one goes */
+#define CONNS_MOST   256 /* that stalled, and of which some are chosen */
+#define WINDOW_LEAST 0.4 /* seconds */
+#define WINDOW_MOST  5.0
+#define WINDOW_HAS   10    /* requests, where they come that fast */
+#define SETTLE_LEAST 0.1   /* seconds behind a switch that do not count: what was held is sent */
+#define SETTLE_WAITS 2     /* mean requests, likewise */
+#define WINDOWS      4     /* of a block */
+#define TIMES_MOST   65536 /* of each side; then every second one goes */
 
 enum phase { PHASE_LOOK, PHASE_SETTLE, PHASE_WINDOW, PHASE_OVER };
 
@@ -212,23 +211,6 @@ static struct counts counts_of(const struct prove *prove, const struct report *r
 	for (size_t i = 0; i < COUNT_OF(prove->owners); i++)
 		counts.cpu_ns += cpu_ns_of(prove->owners[i]);
 	return counts;
-}
-
-/*
- * All of them have told their totals since. One may not be there yet: the reader stops at a record
- * that a program on another CPU is at.
- */
-static bool are_told(const struct prove *prove, const struct report *report, uint64_t since_ns)
-{
-	for (size_t i = 0; i < prove->conn_count; i++) {
-		const struct report_conn *conn = conn_of(report, prove->conns[i]);
-		const struct report_conn *peer = conn ? report__peer(report, conn) : NULL;
-
-		if ((conn && !conn->closed && conn->totals.head.ts < since_ns) ||
-		    (peer && !peer->closed && peer->totals.head.ts < since_ns))
-			return false;
-	}
-	return true;
 }
 
 static bool are_closed(const struct prove *prove, const struct report *report)
@@ -485,8 +467,6 @@ static bool on_tick(void *context, struct live *live, uint64_t now_ns)
 		return prove->phase != PHASE_OVER;
 	}
 	report = live__tell_totals(live);
-	if (!are_told(prove, report, now_ns) && now_ns < prove->until_ns + TOLD_WITHIN_NS)
-		return true;
 	counts = counts_of(prove, report, now_ns);
 	if (prove->phase == PHASE_SETTLE) {
 		prove->begin = counts;

@@ -8,6 +8,8 @@
 #include "user/base/clock.h"
 #include "user/source/session_parts.h"
 
+/* For names, at most, where somebody waits for the totals that come behind them. */
+#define NAMES_NS 1000000000ull
 /* Between two looks at what was lost, at least. */
 #define LOSSES_NS 100000000ull
 /* So long behind a process's end its sums are told, and make room. */
@@ -196,7 +198,7 @@ void session__tell_totals(struct session *session)
 {
 	session__each(session, EACH_CONN);
 	ring_buffer__consume(session->ring);
-	enrich__settle(session->enrich, 0);
+	enrich__settle(session->enrich, NAMES_NS);
 	session__tell_services(session, clock__now());
 	session__tell_uring(session, clock__now());
 }

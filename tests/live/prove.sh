@@ -3,10 +3,20 @@
 #
 # netstall prove: what it changes on a running program, what it says of it, and that it is set back on every way out.
 
-# start_split_writer [COMMAND...]: $WRITER, with $OWN as its argument; what its TCP_NODELAY is, and was, is in $SCRATCH/option
+# One of each network namespace at a time: the others have namespaces of their own.
+ALONE_CASES+=" prove_is_set_back "
+
+# start_split_writer [apart]: $WRITER, with $OWN as its argument, in a network namespace of its own; what its TCP_NODELAY is, and was,
+# is in $SCRATCH/option
 start_split_writer() {
+    local apart=()
     command -v python3 >/dev/null || skip "python3 is not installed"
-    "$@" python3 tests/workload/own_nodelay.py "${OWN:-}" >"$SCRATCH/option" 2>"$SCRATCH/writer.err" &
+    if [ "${1:-}" = apart ]; then
+        unshare -n true || skip "no network namespace can be made"
+        # shellcheck disable=SC2016 # for the other shell
+        apart=(unshare -n sh -c 'ip link set lo up && exec "$@"' sh)
+    fi
+    "${apart[@]}" python3 tests/workload/own_nodelay.py "${OWN:-}" >"$SCRATCH/option" 2>"$SCRATCH/writer.err" &
     WRITER=$!
     await_line ' 0$' "$SCRATCH/option" $WRITER || fail "the writer did not start: $(cat "$SCRATCH/writer.err")"
 }
@@ -41,7 +51,7 @@ refuses_a_second() {
 }
 
 case_prove() {
-    start_split_writer
+    start_split_writer apart
     prove --json --yes
     expect_is "the status" $? 0
     expect_is "the outcome" "$(gojq -r .outcome "$SCRATCH/said")" proven
@@ -93,9 +103,7 @@ case_prove_changes_nothing() {
 
 # Its sockets are those of another network namespace; and it ends while it is tried.
 case_prove_in_network_namespace() {
-    unshare -n true || skip "no network namespace can be made"
-    # shellcheck disable=SC2016 # for the other shell
-    start_split_writer unshare -n sh -c 'ip link set lo up && exec "$@"' sh
+    start_split_writer apart
     prove --yes -d 1 &
     local proving=$!
     await_line ' 1$' "$SCRATCH/option" $proving || fail "it was never set: $(cat "$SCRATCH/said.err")"
@@ -108,7 +116,7 @@ case_prove_in_network_namespace() {
 
 # What the program sets itself meanwhile stays.
 case_prove_leaves_what_it_did_not_set() {
-    OWN=own start_split_writer
+    OWN=own start_split_writer apart
     prove --yes -d 1
     expect_is "the status" $? 1
     grep -q '^not tried: the program itself sets it' "$SCRATCH/said" || fail "it says: $(cat "$SCRATCH/said" "$SCRATCH/said.err")"

@@ -364,6 +364,16 @@ static uint64_t without_its_cpu(const struct request_view *view)
 	return ready < view->total_ns ? view->total_ns - ready : 0;
 }
 
+void endpoint_time__call(struct endpoint_time *time, const char *comm)
+{
+	memset(time->comm, 0, sizeof(time->comm));
+	for (size_t i = 0; i + 1 < NS_COMM_LEN && comm[i]; i++) {
+		char letter = comm[i];
+
+		time->comm[i] = letter < ' ' || letter > '~' || letter == '\\' ? '?' : letter;
+	}
+}
+
 static void note_endpoint(struct baseline *baseline, const struct report_requests *row)
 {
 	struct endpoint_time *time = NULL;
@@ -383,12 +393,7 @@ static void note_endpoint(struct baseline *baseline, const struct report_request
 				       .count = row->count,
 				       .median_ns = without_its_cpu(&row->median),
 				       .most = request_view__most(&row->median)};
-	/* As the file can have it. */
-	for (size_t i = 0; i + 1 < NS_COMM_LEN && row->end.comm[i]; i++) {
-		char letter = row->end.comm[i];
-
-		time->comm[i] = letter < ' ' || letter > '~' || letter == '\\' ? '?' : letter;
-	}
+	endpoint_time__call(time, row->end.comm);
 }
 
 static int by_name(const void *a, const void *b)

@@ -104,6 +104,8 @@ bool baseline__stays(const struct baseline *old, const struct baseline *now, uin
 		     double confidence);
 /* "cork: 20 for each 1,000 exchanges (40 in 2,000), 2 before (2 in 1,000)" */
 char *change__text(const struct change *change, char *out, size_t size);
+/* Its program's name, as the file can have it: what is not printable is a question mark. */
+void endpoint_time__call(struct endpoint_time *time, const char *comm);
 /* "demo-client -> :8080", "nginx :443" */
 char *endpoint_time__name(const struct endpoint_time *time, char *out, size_t size);
 /* "requests of nginx :443: median 40.3 ms (1,200), 80 us before (1,180), most of it is timer" */

@@ -100,7 +100,7 @@ static bool read_endpoint(json_t *object, struct endpoint_time *time, const stru
 		return false;
 	time->role = (enum request_role)which;
 	time->port = (uint32_t)port;
-	snprintf(time->comm, sizeof(time->comm), "%s", program);
+	endpoint_time__call(time, program);
 	return true;
 }
 

@@ -93,7 +93,7 @@ static bool read_endpoint(json_t *object, struct endpoint_time *time, const stru
 	if (!program || strlen(program) >= NS_COMM_LEN)
 		return refuse(refusal, "its requests are of no program; " SAVE_ANEW);
 	if (!read_count(json_object_get(object, "port"), "port", 0, UINT16_MAX, &port, refusal) ||
-	    !read_count(json_object_get(object, "count"), "number of requests", 0, MOST,
+	    !read_count(json_object_get(object, "count"), "number of requests", 1, MOST,
 			&time->count, refusal) ||
 	    !read_count(json_object_get(object, "median_ns"), "median_ns", 0, MOST,
 			&time->median_ns, refusal))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * An option of TCP sockets of other processes, on and off again: iterators over the sockets of a
+ * An option of TCP sockets of other processes, on and off again: an iterator over the sockets of a
  * network namespace, which may call bpf_setsockopt() with each of them locked
  * (bpf_iter_tcp_seq_show(), bpf_iter_tcp_get_func_proto() in net/ipv4/tcp_ipv4.c). Nothing is
  * stopped, and no descriptor is duplicated.

@@ -310,6 +310,11 @@ enum request_role request_role__of(const struct ns_conn *conn)
 	return conn->opener == NS_OPENER_PEER ? REQUEST_SERVED : REQUEST_MADE;
 }
 
+uint32_t service__port(const struct ns_conn *conn)
+{
+	return conn->opener == NS_OPENER_PEER ? conn->lport : conn->rport;
+}
+
 struct request_end request_end__of(const struct ns_conn *conn, const char *comm,
 				   enum request_role role)
 {

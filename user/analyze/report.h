@@ -636,6 +636,8 @@ const struct report_cause *report__leading(const struct report *report);
 /* What a target's end of a connection does there, and where. comm: of its process, NULL not known.
  */
 enum request_role request_role__of(const struct ns_conn *conn);
+/* The port that names its service: of the end that did not connect. */
+uint32_t service__port(const struct ns_conn *conn);
 struct request_end request_end__of(const struct ns_conn *conn, const char *comm,
 				   enum request_role role);
 struct request_end report_conn__end(const struct report *report, const struct report_conn *conn);

@@ -136,10 +136,10 @@ static char *remark_of(const struct prove_result *result, const struct effect *e
 		     result->measure == PROVE_RATE
 			     ? "their rate: the next request follows the answer"
 			     : "the time that each takes: they do not come sooner for it");
-	if (!result->saves_of_ns)
+	if (!result->predicted.saves_of_ns)
 		return text;
-	builder__add(&text, " Predicted: saves %s of %s", duration_text(result->saves_ns),
-		     duration_text(result->saves_of_ns));
+	builder__add(&text, " Predicted: saves %s of %s", duration_text(result->predicted.saves_ns),
+		     duration_text(result->predicted.saves_of_ns));
 	if (with->p50_ns && without->p50_ns >= with->p50_ns)
 		builder__add(&text, "; measured, of the median request: %s of %s",
 			     duration_text(without->p50_ns - with->p50_ns),
@@ -148,10 +148,11 @@ static char *remark_of(const struct prove_result *result, const struct effect *e
 	return text;
 }
 
-static void print_paragraph(FILE *out, char *text, unsigned indent, enum colour colour,
+/* Takes the text. */
+static void print_paragraph(FILE *out, char *text, unsigned indent,
 			    const struct render_style *style)
 {
-	wrap__paragraph(out, text, indent, colour, style);
+	wrap__paragraph(out, text, indent, COLOUR_PLAIN, style);
 	free(text);
 }
 
@@ -187,30 +188,30 @@ static void print_table(FILE *out, const struct prove_result *result, const stru
 	add_times(grid, "CPU of a request, both ends", each(without->cpu_ns, without),
 		  each(with->cpu_ns, with));
 	grid__finish(grid, out, style, 2);
-	print_paragraph(out, remark_of(result, effect), 2, COLOUR_PLAIN, style);
+	print_paragraph(out, remark_of(result, effect), 2, style);
 }
 
 /* What takes the time where no option does: how much at most it is. */
 static void print_not_tried(FILE *out, const struct prove_result *result,
 			    const struct render_style *style)
 {
-	uint64_t left_ns = result->saves_of_ns - result->saves_ns;
+	uint64_t left_ns = result->predicted.saves_of_ns - result->predicted.saves_ns;
 	char *text = NULL;
 
 	builder__add(&text, "not tried: %s", result->why_not);
-	print_paragraph(out, text, 0, COLOUR_PLAIN, style);
-	if (!result->headline)
+	print_paragraph(out, text, 0, style);
+	if (!result->predicted.found)
 		return;
-	wrap__paragraph(out, result->headline, 2, COLOUR_PLAIN, style);
-	if (!result->saves_ns || !left_ns)
+	wrap__paragraph(out, result->predicted.headline, 2, COLOUR_PLAIN, style);
+	if (!result->predicted.saves_ns || !left_ns)
 		return;
 	text = NULL;
 	builder__add(
 		&text,
 		"Predicted, and not tried: without that a request takes %s in place of %s, at most x%s.",
-		duration_text(left_ns), duration_text(result->saves_of_ns),
-		number_text((double)result->saves_of_ns / (double)left_ns));
-	print_paragraph(out, text, 2, COLOUR_PLAIN, style);
+		duration_text(left_ns), duration_text(result->predicted.saves_of_ns),
+		number_text((double)result->predicted.saves_of_ns / (double)left_ns));
+	print_paragraph(out, text, 2, style);
 }
 
 static json_t *ratio_of(const struct effect_ratio *ratio)
@@ -232,11 +233,12 @@ static json_t *side_of(const struct prove_result *result, bool with)
 
 static json_t *predicted_of(const struct prove_result *result)
 {
-	if (!result->headline)
+	if (!result->predicted.found)
 		return json_null();
-	return json_pack("{s:s, s:s, s:f, s:f}", "cause", cause__info(result->cause)->id,
-			 "headline", result->headline, "saves_ms", (double)result->saves_ns / 1e6,
-			 "of_ms", (double)result->saves_of_ns / 1e6);
+	return json_pack("{s:s, s:s, s:f, s:f}", "cause", cause__info(result->predicted.cause)->id,
+			 "headline", result->predicted.headline, "saves_ms",
+			 (double)result->predicted.saves_ns / 1e6, "of_ms",
+			 (double)result->predicted.saves_of_ns / 1e6);
 }
 
 static void print_json(FILE *out, const struct prove_result *result, const struct effect *effect)
@@ -274,7 +276,7 @@ static int say(const struct prove_options *options, const struct prove_result *r
 	} else if (result->why_not) {
 		print_not_tried(stdout, result, &style);
 	} else {
-		print_paragraph(stdout, sentence_of(result, &effect), 0, COLOUR_PLAIN, &style);
+		print_paragraph(stdout, sentence_of(result, &effect), 0, &style);
 		if (effect.change.blocks)
 			print_table(stdout, result, &effect, &style);
 	}

@@ -62,19 +62,11 @@ struct times {
 	size_t count, size;
 };
 
-/* What trace would say; in memory that is shared with the process that judges. */
-struct said {
-	bool found;
-	enum cause cause;
-	uint64_t saves_ns, saves_of_ns;
-	char headline[400];
-};
-
 struct prove {
 	const struct prove_plan *plan;
 	struct prove_result *out;
 	struct socket_option *option;
-	struct said *said;
+	struct prove_prediction *judged; /* shared with the process that judges */
 	enum phase phase;
 	uint64_t until_ns; /* of the phase */
 	struct held held[CONNS_MOST];
@@ -115,23 +107,9 @@ static void on_stall(void *context, const struct report *so_far, const struct st
 	prove->held[i].ns += stall->end_ts - stall->start_ts;
 }
 
-static const struct report_conn *conn_of(const struct report *report, uint32_t number)
-{
-	for (size_t i = 0; i < report->conn_count; i++)
-		if (report->conns[i].id.head.conn == number)
-			return &report->conns[i];
-	return NULL;
-}
-
-/* The port that names its service: of the end that did not connect. */
-static uint32_t port_of(const struct ns_conn *id)
-{
-	return id->opener == NS_OPENER_PEER ? id->lport : id->rport;
-}
-
 static bool is_same_service(const struct ns_conn *a, const struct ns_conn *b)
 {
-	return port_of(a) == port_of(b) && a->head.tgid == b->head.tgid;
+	return service__port(a) == service__port(b) && a->head.tgid == b->head.tgid;
 }
 
 /* What all ends of its service cost. */
@@ -141,7 +119,7 @@ static uint64_t cost_of(const struct prove *prove, const struct report *report,
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < prove->held_count; i++) {
-		const struct report_conn *conn = conn_of(report, prove->held[i].conn);
+		const struct report_conn *conn = report__conn(report, prove->held[i].conn);
 
 		if (conn && is_same_service(&conn->id, id))
 			ns += prove->held[i].ns;
@@ -155,10 +133,11 @@ static const struct ns_conn *choose_service(const struct prove *prove, const str
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < prove->held_count; i++) {
-		const struct report_conn *conn = conn_of(report, prove->held[i].conn);
+		const struct report_conn *conn = report__conn(report, prove->held[i].conn);
 		uint64_t ns = conn && !conn->closed ? cost_of(prove, report, &conn->id) : 0;
 
-		if (ns > most && (!prove->plan->port || port_of(&conn->id) == prove->plan->port)) {
+		if (ns > most &&
+		    (!prove->plan->port || service__port(&conn->id) == prove->plan->port)) {
 			most = ns;
 			chosen = &conn->id;
 		}
@@ -201,7 +180,7 @@ static struct counts counts_of(const struct prove *prove, const struct report *r
 	struct counts counts = {.ns = now};
 
 	for (size_t i = 0; i < prove->conn_count; i++) {
-		const struct report_conn *conn = conn_of(report, prove->conns[i]);
+		const struct report_conn *conn = report__conn(report, prove->conns[i]);
 
 		if (!conn)
 			continue;
@@ -216,7 +195,7 @@ static struct counts counts_of(const struct prove *prove, const struct report *r
 static bool are_closed(const struct prove *prove, const struct report *report)
 {
 	for (size_t i = 0; i < prove->conn_count; i++) {
-		const struct report_conn *conn = conn_of(report, prove->conns[i]);
+		const struct report_conn *conn = report__conn(report, prove->conns[i]);
 
 		if (conn && !conn->closed)
 			return false;
@@ -284,7 +263,7 @@ static void end_window(struct prove *prove, const struct counts *end)
 
 static bool is_chosen(const struct prove *prove, const struct report *report, uint32_t number)
 {
-	const struct report_conn *conn = conn_of(report, number);
+	const struct report_conn *conn = report__conn(report, number);
 
 	for (size_t i = 0; conn && i < prove->conn_count; i++)
 		if (prove->conns[i] == number || prove->conns[i] == conn->peer)
@@ -358,38 +337,25 @@ static void choose_times(struct prove *prove, const struct counts *counts)
 }
 
 /* In the process that judges. */
-static void write_said(void *context, const struct report *report)
+static void predict(void *context, const struct report *report)
 {
-	struct said *said = context;
+	struct prove_prediction *judged = context;
 	struct verdict verdict;
 
 	verdict__write(&verdict, report);
-	said->found = verdict.found;
-	said->cause = verdict.cause;
-	said->saves_ns = verdict.saves_ns;
-	said->saves_of_ns = verdict.saves_of_ns;
-	print_to(said->headline, "%s", verdict.headline);
+	judged->found = verdict.found;
+	judged->cause = verdict.cause;
+	judged->saves_ns = verdict.saves_ns;
+	judged->saves_of_ns = verdict.saves_of_ns;
+	print_to(judged->headline, "%s", verdict.headline);
 	verdict__clear(&verdict);
-}
-
-static void judge_look(struct prove *prove, struct live *live)
-{
-	struct prove_result *out = prove->out;
-
-	live__judge_so_far(live, write_said, prove->said);
-	if (!prove->said->found)
-		return;
-	out->cause = prove->said->cause;
-	out->headline = xstrdup(prove->said->headline);
-	out->saves_ns = prove->said->saves_ns;
-	out->saves_of_ns = prove->said->saves_of_ns;
 }
 
 static void add_conns(struct prove *prove, const struct report *report,
 		      const struct ns_conn *service)
 {
 	for (size_t i = 0; i < prove->held_count; i++) {
-		const struct report_conn *conn = conn_of(report, prove->held[i].conn), *peer;
+		const struct report_conn *conn = report__conn(report, prove->held[i].conn), *peer;
 
 		if (!conn || conn->closed || !is_same_service(&conn->id, service) ||
 		    socket_option__add(prove->option, &conn->id))
@@ -422,7 +388,8 @@ static void choose(struct prove *prove, struct live *live, uint64_t now)
 	const struct ns_conn *service = choose_service(prove, report);
 	struct counts counts;
 
-	judge_look(prove, live);
+	live__judge_so_far(live, predict, prove->judged);
+	prove->out->predicted = *prove->judged;
 	if (!service) {
 		give_up(prove, why_none(prove, report));
 		return;
@@ -460,8 +427,8 @@ static bool on_tick(void *context, struct live *live, uint64_t now_ns)
 
 	if (!prove->until_ns)
 		prove->until_ns = now_ns + ns_of(prove->plan->look_s);
-	if (now_ns < prove->until_ns || prove->phase == PHASE_OVER)
-		return prove->phase != PHASE_OVER;
+	if (now_ns < prove->until_ns)
+		return true;
 	if (prove->phase == PHASE_LOOK) {
 		choose(prove, live, now_ns);
 		return prove->phase != PHASE_OVER;
@@ -476,10 +443,9 @@ static bool on_tick(void *context, struct live *live, uint64_t now_ns)
 		return true;
 	}
 	end_window(prove, &counts);
-	if (prove->phase != PHASE_OVER && are_closed(prove, report))
-		prove->phase = PHASE_OVER;
-	if (prove->phase != PHASE_OVER)
-		begin_window(prove, now_ns);
+	if (prove->phase == PHASE_OVER || are_closed(prove, report))
+		return false;
+	begin_window(prove, now_ns);
 	return prove->phase != PHASE_OVER;
 }
 
@@ -624,17 +590,11 @@ static int restore(struct prove *prove)
 	return err;
 }
 
-static struct said *share_memory(void)
-{
-	struct said *said = mmap(NULL, sizeof(*said), PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	return said == MAP_FAILED ? NULL : said;
-}
-
 int prove_run(const struct prove_plan *plan, struct prove_result *out)
 {
-	struct prove prove = {.plan = plan, .out = out, .said = share_memory()};
+	struct prove_prediction *judged = mmap(NULL, sizeof(*judged), PROT_READ | PROT_WRITE,
+					       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct prove prove = {.plan = plan, .out = out, .judged = judged};
 	const struct live_options options = {
 		.session = *plan->session,
 		.target = plan->target,
@@ -646,7 +606,7 @@ int prove_run(const struct prove_plan *plan, struct prove_result *out)
 	int err, restored;
 
 	*out = (struct prove_result){0};
-	if (!prove.said) {
+	if (judged == MAP_FAILED) {
 		log__error("no memory");
 		return -ENOMEM;
 	}
@@ -664,12 +624,11 @@ int prove_run(const struct prove_plan *plan, struct prove_result *out)
 	free(prove.windows);
 	for (size_t i = 0; i < 2; i++)
 		free(prove.times[i].list);
-	munmap(prove.said, sizeof(*prove.said));
+	munmap(judged, sizeof(*judged));
 	return err;
 }
 
 void prove_result__clear(struct prove_result *result)
 {
 	free(result->blocks);
-	free(result->headline);
 }

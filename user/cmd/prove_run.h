@@ -33,13 +33,19 @@ struct prove_side {
 	uint64_t p50_ns, p99_ns; /* of a request's time; 0: none was seen */
 };
 
+/* What the look has found, as trace says it. */
+struct prove_prediction {
+	bool found; /* else the rest is nothing */
+	enum cause cause;
+	char headline[400];
+	/* By the paths of the look's requests; saves_of_ns 0: no saving is claimed. */
+	uint64_t saves_ns, saves_of_ns;
+};
+
 struct prove_result {
 	size_t conns;      /* that were changed, or would be */
 	char service[128]; /* "1 connection of demo-client/17 to 127.0.0.1:8080" */
-	char *headline;    /* what the look has found, as trace says it; NULL: nothing */
-	enum cause cause;  /* the leading one, if headline is not NULL */
-	/* By the paths of the look's requests; saves_of_ns 0: nothing was predicted. */
-	uint64_t saves_ns, saves_of_ns;
+	struct prove_prediction predicted;
 	const char *why_not; /* nothing was tried; NULL: it was */
 	bool saw_nothing;    /* that is why */
 	bool is_cut_short;   /* not all windows have passed */

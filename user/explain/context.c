@@ -73,12 +73,6 @@ char *context__thread(char *dst, size_t size, const struct report *report, uint3
 
 /* ---- how to trace one ---- */
 
-/* The port at which it meets those at the other end: a server's own, else the other one. */
-static uint32_t meets_at(const struct report_conn *conn)
-{
-	return conn->id.opener == NS_OPENER_PEER ? conn->id.lport : conn->id.rport;
-}
-
 /* Another process of the same name does the same work on another connection. */
 static bool is_one_of_several(const struct report *report, const struct report_process *process)
 {
@@ -92,7 +86,8 @@ static bool is_one_of_several(const struct report *report, const struct report_p
 		const struct report_process *others;
 
 		other = &report->conns[i];
-		if (other->id.opener != own->id.opener || meets_at(other) != meets_at(own) ||
+		if (other->id.opener != own->id.opener ||
+		    service__port(&other->id) != service__port(&own->id) ||
 		    other->id.head.tgid == process->pid)
 			continue;
 		others = report__process(report, other->id.head.tgid);
@@ -155,7 +150,8 @@ uint32_t context__peer_pid(const struct context *context)
 			break;
 		peer = NULL;
 		if (conn && conn->id.opener != NS_OPENER_PEER &&
-		    other->id.opener == conn->id.opener && meets_at(other) == meets_at(conn) &&
+		    other->id.opener == conn->id.opener &&
+		    service__port(&other->id) == service__port(&conn->id) &&
 		    !memcmp(other->id.raddr, conn->id.raddr, sizeof(conn->id.raddr)))
 			peer = report__peer(report, other);
 	}

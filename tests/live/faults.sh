@@ -278,9 +278,10 @@ case_thousands_of_stalls() {
     echo "# $LABEL: thousands_of_stalls: $(report '"\(.stalls | length) stalls listed of \([.causes[].count] | add), \(.completeness.lost_by_kind | tostring), \(.completeness.incomplete_ms) of \(.window.duration_ms) ms"')"
     expect_is "requests" "$(report '[.requests[] | select(.connection == null and .endpoint == null) | .count] | add')" 5000
     expect_is "the verdict" "$(report .verdict.cause)" peer-app
-    # Two hundred programs may wait for a CPU here and there.
-    expect_is "other causes" "$(report '[.causes[].cause | select(IN("peer-app", "runqueue") | not)] | join(" ")')" ""
+    # Two hundred programs may wait for a CPU here and there; where the host takes the CPU away, the kernel takes it for their own time.
+    expect_is "other causes" "$(report '[.causes[].cause | select(IN("peer-app", "runqueue", "self") | not)] | join(" ")')" ""
     expect "stalls" "$(report '[.causes[].count] | add')" '>=' 500
+    expect "stalls of those that computed" "$(report '[.causes[] | select(.cause == "self") | .count] | add // 0')" '<=' "$(report '[.causes[].count] | add') / 100"
     expect "waits not looked at" "$(report '.completeness.lost_by_kind.waits // 0')" '>' 0
     expect "time in which these were" "$(report .completeness.incomplete_ms)" '>' 0
     expect_is "what else was lost" "$(report '[.completeness.lost_by_kind | keys[] | select(IN("waits", "runs") | not)] | join(" ")')" ""

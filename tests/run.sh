@@ -18,6 +18,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH # see tests/live/lib.sh
 B=build
 [ -n "${SAN:-}" ] && B=build/san
 KEPT=$PWD/build/failed # what failed cases leave

@@ -4,6 +4,9 @@
 # What the live cases share: a workload that waits at a gate, netstall attached to it, the
 # workload's own word (TRUTH) beside netstall's report (REPORT).
 
+# Debian's own programs come first: the python3 of a version manager is a shell script that takes longer than a whole trace.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
+
 NETSTALL=${NETSTALL:-build/netstall}
 WORKLOADS=${WORKLOADS:-build/tests/workload}
 EXCHANGE=${EXCHANGE:-$WORKLOADS/exchange}
@@ -50,7 +53,7 @@ await_line() { wait_for "$WAIT_LIMIT" says_or_ends "$@" && has_line "$1" "$2"; }
 is_sanitized() { [[ $(ldd "$NETSTALL") == *libasan* ]]; }
 
 # field NAME LINE: the value of NAME=value.
-field() { sed -n "s/.*\b$1=\([^ ]*\).*/\1/p" <<<"$2"; }
+field() { [[ ! " $2" =~ [^[:alnum:]_]$1=([^[:space:]]*) ]] || echo "${BASH_REMATCH[1]}"; }
 
 # start_exchange [PREFIX...] -- OPTIONS...: the workload, waiting at its gate. Sets CLIENT, SERVER, PORT, EXCHANGE_PID.
 start_exchange() {

@@ -276,10 +276,15 @@ was_disturbed() { # NAME
         { grep -q '^busy' "$verdict" || ! grep -Evq '^(median|p99) request |% of the requests. time, not ' "$verdict"; }
 }
 
+# A slow machine took each stall of the cause that it is there for: of it nothing would be known.
+made_none() { # NAME
+    [[ ${COMPANY[$1]} != alone && ${CAUSE[$1]} != none && -s $SCRATCH/$1/pairs ]] && ! grep -q "^${CAUSE[$1]} " "$SCRATCH/$1/pairs"
+}
+
 judge_scene() { # NAME
     local wrong='' right
-    if was_disturbed "$1"; then
-        echo "# $LABEL: $1 is played again alone: $(head -c 300 "$SCRATCH/$1/verdict" | tr '\n' ' ')"
+    if was_disturbed "$1" || made_none "$1"; then
+        echo "# $LABEL: $1 is played again alone: $(cat "$SCRATCH/$1/verdict" "$SCRATCH/$1/pairs" 2>/dev/null | head -c 300 | tr '\n' ' ')"
         COMPANY[$1]=alone alone+=("$1 ${OPTIONS[$1]}")
     elif [ -e "$SCRATCH/$1/skip" ]; then
         echo "skip $LABEL/$1: $(head -c 300 "$SCRATCH/$1/skip")"

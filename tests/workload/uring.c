@@ -32,7 +32,7 @@
 
 #define EXIT_CANNOT 3
 #define EXIT_USAGE  64
-#define LIMIT_S     150 /* then it hangs: less than a case waits for its end */
+#define LIMIT_S     100 /* then it hangs: less than a case waits for its end */
 
 struct arguments asked = {.count = 200, .batch = 1};
 struct tally *client, *server;

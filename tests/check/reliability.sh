@@ -19,7 +19,7 @@ RUN_LIMIT=${RUN_LIMIT:-120} # seconds
 RUNS=50 LIMIT=100000 LOADS="busy idle" KEEP='' ATTACH=() PROGRAMS=()
 
 # What is checked: the status that it has to have, and the command.
-declare -A wanted=([nodelay]=0 [single]=0 [paced]=0 [late-server]=0 [http]=0 [split]=1)
+declare -A wanted=([nodelay]=0 [single]=0 [paced]=0 [late-server]=0 [http]=0 [split]=1 [timed]=0 [timed-x1.5]=0 [timed-x2.5]=1)
 declare -A commands=(
     [nodelay]="$EXCHANGE --mode nodelay -n 300"       # two writes, TCP_NODELAY
     [single]="$EXCHANGE --mode single -n 300"         # one write
@@ -27,8 +27,11 @@ declare -A commands=(
     [late-server]="$EXCHANGE --mode late-server -n 8" # 40 ms waits of another cause
     [http]="tests/check/http_session.sh 40"           # an epoll server, a Python client
     [split]="$EXCHANGE --mode split -n 8"
+    [timed]="tests/check/timed.py 4" # beside a baseline of it, made on an idle machine; then slower than that
+    [timed-x1.5]="tests/check/timed.py 6"
+    [timed-x2.5]="tests/check/timed.py 10"
 )
-order=(nodelay single paced late-server http split)
+order=(nodelay single paced late-server http split timed timed-x1.5 timed-x2.5)
 
 usage() { echo "usage: ${0##*/} [--runs N] [--limit SECS] [--attach WAY] [--loads \"idle busy\"] [--keep DIR] [${order[*]}]..." >&2 && exit 64; }
 while [ $# -gt 0 ]; do
@@ -72,17 +75,20 @@ stop_hogs() {
 
 # check_once PROGRAM: leaves out, err, json; sets status.
 check_once() {
+    local options=()
+    [[ $1 != timed* ]] || options=(--baseline "$scratch/baseline")
     rm -f "$scratch"/{out,err,json}
     # shellcheck disable=SC2086 # words
-    timeout -k 5 "$RUN_LIMIT" "$NETSTALL" check "${ATTACH[@]}" --json "$scratch/json" -- ${commands[$1]} \
+    timeout -k 5 "$RUN_LIMIT" "$NETSTALL" check "${ATTACH[@]}" "${options[@]}" --json "$scratch/json" -- ${commands[$1]} \
         >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
 }
 
-# Did it end as it has to? A failure has to name the right cause, and no other.
+# Did it end as it has to? A failure has to name the right cause, or the requests that take longer, and no other.
 as_wanted() {
-    [ "$status" = "${wanted[$1]}" ] || return 1
-    [ "$status" = 0 ] || gojq -e '[.gates[] | select(.state == "over") | .name] == ["nagle-delack"]' "$scratch/json" >/dev/null
+    local over='[.gates[] | select(.state == "over") | .name]' right
+    if [[ $1 = timed* ]]; then right="$over == [] and any(.baseline.requests[]; .worse)"; else right="$over == [\"nagle-delack\"]"; fi
+    [ "$status" = "${wanted[$1]}" ] && { [ "$status" = 0 ] || gojq -e "$right" "$scratch/json" >/dev/null; }
 }
 
 tell_reasons() { # PROGRAM LOAD RUN
@@ -129,6 +135,7 @@ check_all() { # LOAD
 echo "# $(grep '^Tracing is possible' "$scratch/doctor") $(uname -sr), $(nproc) CPUs"
 # shellcheck disable=SC2059
 printf "$row" program load runs "status 0" "status 1" "status 3" others "as it has to"
+"$NETSTALL" check "${ATTACH[@]}" --save-baseline "$scratch/baseline" -- ${commands[timed]} >"$scratch/out" 2>&1 || { cat "$scratch/out" >&2 && exit 2; }
 for load in $LOADS; do
     [ "$load" = idle ] || start_hogs
     check_all "$load"

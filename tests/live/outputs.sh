@@ -324,7 +324,7 @@ case_marks() {
 case_record_last() {
     local dir=$SCRATCH/kept
     start_exchange -- --mode split -n 1000000
-    "$NETSTALL" record "${ATTACH[@]}" --last 2 --keep "$dir" --on-stall nagle-delack,10 -o "$SCRATCH/last" -p "$CLIENT" 2>"$SCRATCH/err" &
+    "$NETSTALL" record "${ATTACH[@]}" --last 2 --keep "$dir" --keep-cause nagle-delack,10 -o "$SCRATCH/last" -p "$CLIENT" 2>"$SCRATCH/err" &
     TRACE_PID=$!
     await_line 'netstall: tracing' "$SCRATCH/err" $TRACE_PID || fail "netstall did not attach: $(head -c 300 "$SCRATCH/err")"
     open_gate
@@ -347,10 +347,10 @@ case_record_last() {
 has_file() { [ -s "$1" ]; }
 
 # None is of this cause, or as long; and a size in place of a time.
-case_record_on_stall() {
+case_record_keep_cause() {
     local dir=$SCRATCH/kept
     start_exchange -- --mode split -n "$FEW"
-    "$NETSTALL" record "${ATTACH[@]}" --last 64M --keep "$dir" --on-stall "rto" -o "$SCRATCH/last" -p "$CLIENT" 2>"$SCRATCH/err" &
+    "$NETSTALL" record "${ATTACH[@]}" --last 64M --keep "$dir" --keep-cause "rto" -o "$SCRATCH/last" -p "$CLIENT" 2>"$SCRATCH/err" &
     TRACE_PID=$!
     await_line 'netstall: tracing' "$SCRATCH/err" $TRACE_PID || fail "netstall did not attach: $(head -c 300 "$SCRATCH/err")"
     open_gate
@@ -359,6 +359,6 @@ case_record_on_stall() {
     expect_is "recordings" "$(find "$dir" -name '*.nsr' | wc -l)" 0
     "$NETSTALL" report --json "$SCRATCH/last" | tail -n 1 >"$SCRATCH/report"
     expect_is "its verdict" "$(report .verdict.cause)" nagle-delack
-    ! "$NETSTALL" record --last 5 --on-stall rto -o "$SCRATCH/none" -p "$CLIENT" 2>"$SCRATCH/err" || fail "--on-stall went without --keep"
-    grep -q -- '--on-stall needs --keep' "$SCRATCH/err" || fail "it says: $(cat "$SCRATCH/err")"
+    ! "$NETSTALL" record --last 5 --keep-cause rto -o "$SCRATCH/none" -p "$CLIENT" 2>"$SCRATCH/err" || fail "--keep-cause went without --keep"
+    grep -q -- '--keep-cause needs --keep' "$SCRATCH/err" || fail "it says: $(cat "$SCRATCH/err")"
 }

@@ -105,7 +105,7 @@ static void check(void *options, const struct argp_state *state)
 /* bcc's letters but for -a, which it has no need of. */
 static const struct option_row rows[] = {
 	{.help = "Which threads and waits:"},
-	{'a', "all", NULL, "All threads of the machine; without a target", option__flag,
+	{'a', "all-processes", NULL, "All threads of the machine; without a target", option__flag,
 	 OFFCPU(everything)},
 	{'u', "user-threads-only", NULL, "No kernel threads", option__flag, OFFCPU(user_threads)},
 	{'k', "kernel-threads-only", NULL, "Only kernel threads", option__flag,

@@ -30,15 +30,17 @@ static void check(void *parsed, const struct argp_state *state)
 		usage_error(state,
 			    "--keep-worst needs --keep DIR: add it, or leave out --keep-worst");
 	if (options->keep_some && !options->keep_stalls)
-		usage_error(state, "--on-stall needs --keep DIR: add it, or leave out --on-stall");
+		usage_error(state,
+			    "--keep-cause needs --keep DIR: add it, or leave out --keep-cause");
 }
 
 const struct command_options cmd_record_options = {
 	.command = COMMAND_RECORD,
-	.examples = {{"sudo netstall record -p PID -d 30 -o run.nsr",
-		      "into a file, which `netstall report` shows anywhere"},
-		     {"sudo netstall record -p PID --last 60 --keep stalls --on-stall nagle-delack",
-		      "a flight recorder: what led to each stall"}},
+	.examples =
+		{{"sudo netstall record -p PID -d 30 -o run.nsr",
+		  "into a file, which `netstall report` shows anywhere"},
+		 {"sudo netstall record -p PID --last 60 --keep stalls --keep-cause rto",
+		  "a flight recorder: what led to each stall"}},
 	.usage = "[-- PROGRAM ARG...]",
 	.help = "Watch a program as `trace` does, and keep it in a file: `netstall report FILE` shows it, anywhere, without privileges.\v"
 		"Exit status: 0 done, 2 could not record, 64 wrong usage.",

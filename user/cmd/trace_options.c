@@ -146,8 +146,8 @@ static void parse_last(const struct option_row *row, char *arg, void *to,
 			   (unit == 'G' ? 1 << 30 : 1 << 20));
 }
 
-static void parse_on_stall(const struct option_row *row, char *arg, void *to,
-			   const struct argp_state *state)
+static void parse_keep_cause(const struct option_row *row, char *arg, void *to,
+			     const struct argp_state *state)
 {
 	struct options *options = to;
 	char *comma = strchr(arg, ',');
@@ -185,9 +185,9 @@ const struct option_row trace_options[] = {
 	{0, "keep", "DIR",
 	 "With --last: also write them to a file of this folder at each stall (of a cause at most each 10 s), and at SIGUSR1",
 	 option__name, INTO(struct options, keep_stalls), .commands = COMMAND_RECORD},
-	{0, "on-stall", "CAUSE[,MS]",
+	{0, "keep-cause", "CAUSE[,MS]",
 	 "With --keep: only at stalls of this cause ('any': of all), of MS or longer",
-	 parse_on_stall, .commands = COMMAND_RECORD},
+	 parse_keep_cause, .commands = COMMAND_RECORD},
 	{0, "keep-max", "N", "Files of --keep: the last N (default 20)", option__number,
 	 INTO(struct options, keep_most), 1, 100000, "--keep-max", .commands = COMMAND_RECORD},
 	{0, "keep-worst", NULL, "With --keep: those of the longest stalls, not the last ones",
@@ -202,7 +202,10 @@ const struct option_row trace_options[] = {
 	 "Each line of stdin stands on the time line, and what stalled behind it is counted (deploys, phases of a test)",
 	 option__flag, INTO(struct options, marks), .commands = WATCH},
 	{.help = "What is shown:", .commands = COMMAND_REPORT},
-	{0, "all", NULL, "Print every event", .parse = parse_all},
+	{0, "all", NULL, "Print every event", .parse = parse_all, .commands = SHOW},
+	{0, "all", NULL,
+	 "Every event, not only what stalls are told by: two hosts' recordings can then be shown as one",
+	 .parse = parse_all, .commands = COMMAND_RECORD},
 	{0, "events", "uring|stalls",
 	 "Print only io_uring operations, one line each, as they complete; or only stalls, as they end: their time lines, with --json one line each",
 	 .parse = parse_events, .commands = SHOW},

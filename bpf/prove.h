@@ -24,4 +24,20 @@ struct ns_prove_socket {
 
 #define NS_PROVE_OWNER_SET 116 /* ESTALE */
 
+/*
+ * All connections that a port accepts, those to come among them: they have the option of their
+ * listening socket, tcp_create_openreq_child() copies it.
+ */
+struct ns_prove_service {
+	__u32 port; /* 0: there is none */
+	__u32 family;
+	__u32 addr[4]; /* at which one of them was accepted */
+	/* What the look (ns_prove_look) has found. */
+	__u32 listeners;
+	__u32 is_any;     /* one of them takes connections to every address */
+	__u32 before;     /* theirs */
+	__u32 set_by_own; /* connections that have it: the program itself sets it */
+	__s32 err;        /* -errno of the first that could not be changed since */
+};
+
 #endif

@@ -50,10 +50,17 @@ refuses_a_second() {
     grep -q 'another netstall prove' "$SCRATCH/second.err" || fail "it says: $(cat "$SCRATCH/second.err")"
 }
 
+# expect_valid: what it said is as the schema has it.
+expect_valid() {
+    cp "$SCRATCH/said" "$SCRATCH/said.json"
+    ! /usr/bin/python3 -c 'import jsonschema' 2>/dev/null ||
+        /usr/bin/python3 -W ignore tests/schema/validate.py docs/prove-schema.json "$SCRATCH/said.json" >"$SCRATCH/valid" || fail "$(head -n 1 "$SCRATCH/valid")"
+}
+
 case_prove() {
     start_split_writer apart
-    prove --json --yes
-    expect_is "the status" $? 0
+    prove --json --yes --require 1e5
+    expect_is "the status, of less than is required" $? 1
     expect_is "the outcome" "$(gojq -r .outcome "$SCRATCH/said")" proven
     expect "the ratio" "$(gojq .change.ratio "$SCRATCH/said")" '>=' 50
     expect "the interval" "$(gojq '.change.low > 1 and .change.high > .change.ratio' "$SCRATCH/said" | grep -c true)" '==' 1
@@ -62,9 +69,35 @@ case_prove() {
     expect "what was predicted, of what is saved" "$(gojq '.predicted.saves_ms / (.without.p50_ms - .with.p50_ms)' "$SCRATCH/said")" '<=' 1.2
     wait_for 5 is_off || fail "it is not set back: $(tail -n 1 "$SCRATCH/option")"
     expect "windows with it" "$(grep -c ' 1$' "$SCRATCH/option")" '>=' 8
-    cp "$SCRATCH/said" "$SCRATCH/said.json"
-    ! /usr/bin/python3 -c 'import jsonschema' 2>/dev/null ||
-        /usr/bin/python3 -W ignore tests/schema/validate.py docs/prove-schema.json "$SCRATCH/said.json" >"$SCRATCH/valid" || fail "$(head -n 1 "$SCRATCH/valid")"
+    expect_valid
+}
+
+# A server whose connections come and go: what listens is changed as well, and both are set back.
+case_prove_connections_to_come() {
+    OWN=serves start_split_writer apart
+    prove --json --yes -d 2 --require 20
+    expect_is "the status" $? 0
+    expect_valid
+    expect_is "what was changed" "$(gojq -r '"\(.outcome), later ones: \(.later_connections)"' "$SCRATCH/said")" "proven, later ones: true"
+    expect "the ratio" "$(gojq .change.ratio "$SCRATCH/said")" '>=' 20
+    expect "the control" "$(gojq .control.ratio "$SCRATCH/said")" '<=' 1.5
+    expect "connections that had it" "$(grep -c 'connection 1$' "$SCRATCH/option")" '>=' 8
+    expect_is "what the listening socket has at the end" "$(grep -v connection "$SCRATCH/option" | tail -n 1 | cut -d' ' -f2)" 0
+    pause 2 # the connection that was open then ends within 1.4 s
+    expect_is "what its connections have at the end" "$(grep connection "$SCRATCH/option" | tail -n 1 | cut -d' ' -f3)" 0
+}
+
+# Three of a hundred connections: no other one is touched.
+case_prove_three_of_a_hundred() {
+    OWN=many start_split_writer apart
+    prove --json --yes
+    expect_is "the status" $? 0
+    expect_is "what was changed" "$(gojq -r '"\(.outcome), \(.connections) connections, later ones: \(.later_connections)"' "$SCRATCH/said")" \
+        "proven, 3 connections, later ones: false"
+    expect_valid
+    expect_is "the connections that had it" "$(awk 'NF == 3 { print $2 }' "$SCRATCH/option" | sort -u | paste -sd' ')" "0 1 2"
+    expect_is "those that had it on and off alike" "$(awk 'NF == 3 { sum[$2] += $3 ? 1 : -1 } END { for (n in sum) if (sum[n]) print n }' "$SCRATCH/option")" ""
+    expect "blocks of the others" "$(gojq '.others.blocks // 0' "$SCRATCH/said")" '>=' 8
 }
 
 # The kernel's own refusal, in one sentence; false: it does not refuse.

@@ -13,6 +13,7 @@
 #include "user/demo/workload.h"
 #include "user/kernel/caps.h"
 #include "user/kernel/plan.h"
+#include "user/kernel/socket_option.h"
 #include "user/record/facts.h"
 #include "user/source/session.h"
 
@@ -218,6 +219,15 @@ static void print_uring(const struct caps *caps, const struct plan *trace)
 	free(why);
 }
 
+static void print_prove(void)
+{
+	char *why_not = socket_option__why_not(&socket_option__nodelay);
+
+	printf("  %-22s %s%s\n", "prove", why_not ? "not possible: " : "possible",
+	       why_not ? why_not : "");
+	free(why_not);
+}
+
 /* Fills plan with that of `trace`; NULL, or why that is not possible, the caller's. */
 static char *print_trials(const struct session_options *options, struct caps *caps,
 			  struct plan *plan)
@@ -234,6 +244,7 @@ static char *print_trials(const struct session_options *options, struct caps *ca
 	for (size_t i = 1; i < TRIALS; i++)
 		print_trial(trials[i].what, caps, &plans[i], why_not[i]);
 	print_uring(caps, &plans[1]);
+	print_prove();
 	*plan = plans[1];
 	for (size_t i = 0; i < TRIALS; i++)
 		if (i != 1)

@@ -3,8 +3,6 @@
  * netstall prove: try a fix on the connections that stall, in windows with and without it
  * (cmd/prove_run.h), and say whether it helps (check/judge/effect.h).
  */
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -29,10 +27,9 @@ struct prove_options {
 	struct options common;
 	unsigned blocks; /* of each kind */
 	unsigned port;   /* 0: the service that costs most */
+	double required; /* ratio, that the interval may not go below; 0: any */
 	bool yes, dry_run;
 };
-
-static const struct socket_option_change nodelay = {"TCP_NODELAY", IPPROTO_TCP, TCP_NODELAY, 1};
 
 /* ---- what is said ---- */
 
@@ -88,18 +85,19 @@ static char *sentence_of(const struct prove_result *result, const struct effect 
 	const struct prove_side *without = &result->sides[0], *with = &result->sides[1];
 	char *text = NULL;
 
-	builder__add(&text, "%s: %s on %s", outcome_of(result, effect), nodelay.name,
+	builder__add(&text, "%s: %s on %s", outcome_of(result, effect), socket_option__nodelay.name,
 		     result->service);
 	switch (effect->outcome) {
 	case EFFECT_PROVEN:
 	case EFFECT_WORSE:
-		builder__add(&text,
-			     " turns %s into %s (x%s, 95%% %s), at %s segments each, %s before",
+		builder__add(&text, " turns %s into %s (x%s, 95%% %s)",
 			     value_text(result->value[0][0], result->measure),
 			     value_text(result->value[0][1], result->measure),
-			     number_text(change->ratio), interval_text(change),
-			     number_text(each(with->segments, with)),
-			     number_text(each(without->segments, without)));
+			     number_text(change->ratio), interval_text(change));
+		if (!result->with_later)
+			builder__add(&text, ", at %s segments each, %s before",
+				     number_text(each(with->segments, with)),
+				     number_text(each(without->segments, without)));
 		break;
 	case EFFECT_NONE:
 		builder__add(&text, ": x%s, 95%% %s; this is not what holds it back",
@@ -111,6 +109,13 @@ static char *sentence_of(const struct prove_result *result, const struct effect 
 				     ": %zu blocks of windows were whole; %u are wanted, with "
 				     "requests in each of their windows",
 				     result->block_count, 2 * EFFECT_BLOCKS_LEAST);
+		else if (effect->moved_too)
+			builder__add(
+				&text,
+				": x%s, and x%s (95%% %s) on connections of the target on which "
+				"nothing was changed: something else did it",
+				number_text(change->ratio), number_text(effect->others.ratio),
+				interval_text(&effect->others));
 		else
 			builder__add(&text, ": x%s, 95%% %s, and %s where nothing was changed",
 				     number_text(change->ratio), interval_text(change),
@@ -129,13 +134,16 @@ static char *remark_of(const struct prove_result *result, const struct effect *e
 	const struct prove_side *without = &result->sides[0], *with = &result->sides[1];
 	char *text = NULL;
 
-	builder__add(&text,
-		     "%zu and %zu blocks of four windows; it was set for %s in all. Judged by %s.",
-		     effect->change.blocks, effect->control.blocks,
-		     duration_text(result->altered_ns),
-		     result->measure == PROVE_RATE
-			     ? "their rate: the next request follows the answer"
-			     : "the time that each takes: they do not come sooner for it");
+	builder__add(
+		&text,
+		"%zu and %zu blocks of four windows; it was set for %s in all. Judged by %s.",
+		effect->change.blocks, effect->control.blocks, duration_text(result->altered_ns),
+		result->measure == PROVE_RATE ? "their rate: the next request follows the answer"
+		: result->with_later          ? "the time that each takes"
+				     : "the time that each takes: they do not come sooner for it");
+	if (result->with_later)
+		builder__add(&text,
+			     " Connections made meanwhile had it of their listening socket.");
 	if (!result->predicted.saves_of_ns)
 		return text;
 	builder__add(&text, " Predicted: saves %s of %s", duration_text(result->predicted.saves_ns),
@@ -183,10 +191,15 @@ static void print_table(FILE *out, const struct prove_result *result, const stru
 
 	add_ratio(grid, "with the change", result, &effect->change, false);
 	add_ratio(grid, "control, nothing changed", result, &effect->control, true);
+	if (effect->others.blocks)
+		grid__row(grid, COLOUR_PLAIN, "other connections",
+			  value_text(result->others_value[0], PROVE_TIME),
+			  value_text(result->others_value[1], PROVE_TIME),
+			  number_text(effect->others.ratio), interval_text(&effect->others));
 	add_times(grid, "median request", (double)without->p50_ns, (double)with->p50_ns);
 	add_times(grid, "99th percentile", (double)without->p99_ns, (double)with->p99_ns);
-	add_times(grid, "CPU of a request, both ends", each(without->cpu_ns, without),
-		  each(with->cpu_ns, with));
+	add_times(grid, result->both_ends ? "CPU of a request, both ends" : "CPU of a request",
+		  each(without->cpu_ns, without), each(with->cpu_ns, with));
 	grid__finish(grid, out, style, 2);
 	print_paragraph(out, remark_of(result, effect), 2, style);
 }
@@ -224,11 +237,11 @@ static json_t *side_of(const struct prove_result *result, bool with)
 {
 	const struct prove_side *side = &result->sides[with];
 
-	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "requests", side->requests,
+	return json_pack("{s:f, s:f, s:f, s:f, s:o, s:f}", "requests", side->requests,
 			 "requests_per_s", result->rate[with], "p50_ms", (double)side->p50_ns / 1e6,
 			 "p99_ms", (double)side->p99_ns / 1e6, "segments_per_request",
-			 each(side->segments, side), "cpu_us_per_request",
-			 each(side->cpu_ns, side) / 1e3);
+			 result->with_later ? json_null() : json_real(each(side->segments, side)),
+			 "cpu_us_per_request", each(side->cpu_ns, side) / 1e3);
 }
 
 static json_t *predicted_of(const struct prove_result *result)
@@ -250,6 +263,7 @@ static void print_json(FILE *out, const struct prove_result *result, const struc
 	json_object_set_new(object, "schema", json_string("netstall.prove/1"));
 	json_object_set_new(object, "fix", json_string("nodelay"));
 	json_object_set_new(object, "connections", json_integer((json_int_t)result->conns));
+	json_object_set_new(object, "later_connections", json_boolean(result->with_later));
 	json_object_set_new(object, "outcome", json_string(outcome_of(result, effect)));
 	json_object_set_new(object, "why", json_value__text(result->why_not));
 	json_object_set_new(object, "cut_short", json_boolean(result->is_cut_short));
@@ -257,11 +271,29 @@ static void print_json(FILE *out, const struct prove_result *result, const struc
 			    json_string(result->measure == PROVE_RATE ? "rate" : "request-time"));
 	json_object_set_new(object, "change", ratio_of(&effect->change));
 	json_object_set_new(object, "control", ratio_of(&effect->control));
+	json_object_set_new(object, "others",
+			    effect->others.blocks ? ratio_of(&effect->others) : json_null());
 	json_object_set_new(object, "without", side_of(result, false));
 	json_object_set_new(object, "with", side_of(result, true));
 	json_object_set_new(object, "predicted", predicted_of(result));
 	json_object_set_new(object, "altered_ms", json_real((double)result->altered_ns / 1e6));
 	json_value__dump(out, object, 0);
+}
+
+/* It is better, but not surely by as much as is asked for. */
+static void print_required(FILE *out, double required, const struct effect *effect,
+			   const struct render_style *style)
+{
+	char *text = NULL;
+
+	builder__add(&text, "--require %s is not met: the interval begins at %s",
+		     number_text(required), number_text(effect->change.low));
+	print_paragraph(out, text, 0, style);
+}
+
+static bool is_enough(const struct prove_options *options, const struct effect *effect)
+{
+	return effect->outcome == EFFECT_PROVEN && effect->change.low >= options->required;
 }
 
 static int say(const struct prove_options *options, const struct prove_result *result)
@@ -271,6 +303,7 @@ static int say(const struct prove_options *options, const struct prove_result *r
 
 	output__style(&style, stdout, options->common.no_color);
 	effect__judge(&effect, result->blocks, result->block_count);
+	effect__judge_others(&effect, result->others, result->block_count);
 	if (options->common.json) {
 		print_json(stdout, result, &effect);
 	} else if (result->why_not) {
@@ -279,14 +312,16 @@ static int say(const struct prove_options *options, const struct prove_result *r
 		print_paragraph(stdout, sentence_of(result, &effect), 0, &style);
 		if (effect.change.blocks)
 			print_table(stdout, result, &effect, &style);
+		if (effect.outcome == EFFECT_PROVEN && !is_enough(options, &effect))
+			print_required(stdout, options->required, &effect, &style);
 	}
 	if (result->why_not)
 		return options->dry_run      ? EXIT_OK
 		       : result->saw_nothing ? NOT_CONCLUDED
 					     : NO_FIX_HELPS;
-	return effect.outcome == EFFECT_PROVEN         ? EXIT_OK
-	       : effect.outcome == EFFECT_INCONCLUSIVE ? NOT_CONCLUDED
-						       : NO_FIX_HELPS;
+	if (is_enough(options, &effect))
+		return EXIT_OK;
+	return effect.outcome == EFFECT_INCONCLUSIVE ? NOT_CONCLUDED : NO_FIX_HELPS;
 }
 
 /* ---- the command line ---- */
@@ -304,6 +339,9 @@ static const struct option_row rows[] = {
 	{0, "blocks", "N",
 	 "Blocks of four windows with the change, and as many without, which are the control (default 8, the least)",
 	 option__number, PROVE(blocks), EFFECT_BLOCKS_LEAST, EFFECT_BLOCKS_MOST / 2, "--blocks"},
+	{0, "require", "RATIO",
+	 "Exit with 0 only if it is better by this ratio, surely: the interval begins there or above",
+	 option__positive, PROVE(required), .high = 1e6, .what = "the ratio of --require"},
 	{0, "dry-run", NULL, "Say what would be changed, and change nothing", option__flag,
 	 PROVE(dry_run)},
 	{0, "yes", NULL, "Do not ask before sockets are changed", option__flag, PROVE(yes)},
@@ -347,7 +385,7 @@ static bool may_change(const struct prove_options *options)
 	}
 	fprintf(stderr,
 		"netstall will set %s on connections of the target, on and off, and set it back. Go on? [y/N] ",
-		nodelay.name);
+		socket_option__nodelay.name);
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
@@ -363,7 +401,7 @@ int cmd_prove(int argc, char **argv)
 		return EXIT_UNABLE;
 	if (!prove_run(&(struct prove_plan){.target = &options.common.target,
 					    .session = &options.common.session,
-					    .change = &nodelay,
+					    .change = &socket_option__nodelay,
 					    .look_s = options.common.seconds
 							      ? options.common.seconds
 							      : LOOK_SECS,

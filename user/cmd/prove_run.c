@@ -49,6 +49,7 @@ struct window {
 	/* As the end that asks saw them; of one that nobody watches, the end that answers. */
 	double asked, asked_ns;
 	double served, served_ns;
+	double others, others_ns; /* on connections that are not changed */
 };
 
 /* A request's time, and how many it stands for. */
@@ -71,7 +72,8 @@ struct prove {
 	uint64_t until_ns; /* of the phase */
 	struct held held[CONNS_MOST];
 	size_t held_count;
-	uint32_t conns[CONNS_MOST]; /* that are changed */
+	struct ns_conn service;     /* one of its connections; type 0: it is not chosen yet */
+	uint32_t conns[CONNS_MOST]; /* that are changed; out->with_later: all of the service */
 	size_t conn_count;
 	pid_t owners[2]; /* of both ends; 0: not on this host, or not seen */
 	double window_s, settle_s;
@@ -107,21 +109,33 @@ static void on_stall(void *context, const struct report *so_far, const struct st
 	prove->held[i].ns += stall->end_ts - stall->start_ts;
 }
 
-static bool is_same_service(const struct ns_conn *a, const struct ns_conn *b)
+static bool serves(const struct ns_conn *id)
 {
-	return service__port(a) == service__port(b) && a->head.tgid == b->head.tgid;
+	return id->opener == NS_OPENER_PEER;
 }
 
-/* What all ends of its service cost. */
+static bool is_same_service(const struct ns_conn *a, const struct ns_conn *b)
+{
+	return serves(a) == serves(b) && service__port(a) == service__port(b) &&
+	       a->head.tgid == b->head.tgid;
+}
+
+/* It was there before the look, and still is. */
+static bool stays(const struct report_conn *conn)
+{
+	return !conn->closed && conn->id.origin == NS_ORIGIN_EXISTED;
+}
+
+/* What all ends of its service cost, or those that stay. */
 static uint64_t cost_of(const struct prove *prove, const struct report *report,
-			const struct ns_conn *id)
+			const struct ns_conn *id, bool that_stay)
 {
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < prove->held_count; i++) {
 		const struct report_conn *conn = report__conn(report, prove->held[i].conn);
 
-		if (conn && is_same_service(&conn->id, id))
+		if (conn && is_same_service(&conn->id, id) && (!that_stay || stays(conn)))
 			ns += prove->held[i].ns;
 	}
 	return ns;
@@ -134,7 +148,7 @@ static const struct ns_conn *choose_service(const struct prove *prove, const str
 
 	for (size_t i = 0; i < prove->held_count; i++) {
 		const struct report_conn *conn = report__conn(report, prove->held[i].conn);
-		uint64_t ns = conn && !conn->closed ? cost_of(prove, report, &conn->id) : 0;
+		uint64_t ns = conn ? cost_of(prove, report, &conn->id, false) : 0;
 
 		if (ns > most &&
 		    (!prove->plan->port || service__port(&conn->id) == prove->plan->port)) {
@@ -145,16 +159,18 @@ static const struct ns_conn *choose_service(const struct prove *prove, const str
 	return chosen;
 }
 
-static void name_service(struct prove *prove, const struct ns_conn *id)
+static void name_service(struct prove *prove)
 {
-	bool serves = id->opener == NS_OPENER_PEER;
+	const struct ns_conn *id = &prove->service;
 	char port[12];
 
 	print_to(port, "%u", id->lport);
 	print_to(prove->out->service, "%s of %s/%u %s %s",
-		 counted_text(prove->conn_count, "connection"),
-		 safe_text(id->comm, sizeof(id->comm)), id->head.tgid, serves ? "at port" : "to",
-		 serves ? port : address_text(id->family, id->raddr, id->rport));
+		 prove->out->with_later ? "the connections"
+					: counted_text(prove->conn_count, "connection"),
+		 safe_text(id->comm, sizeof(id->comm)), id->head.tgid,
+		 serves(id) ? "at port" : "to",
+		 serves(id) ? port : address_text(id->family, id->raddr, id->rport));
 }
 
 /* ---- windows ---- */
@@ -194,6 +210,8 @@ static struct counts counts_of(const struct prove *prove, const struct report *r
 
 static bool are_closed(const struct prove *prove, const struct report *report)
 {
+	if (prove->out->with_later)
+		return false;
 	for (size_t i = 0; i < prove->conn_count; i++) {
 		const struct report_conn *conn = report__conn(report, prove->conns[i]);
 
@@ -241,7 +259,8 @@ static void begin_window(struct prove *prove, uint64_t now)
 					      : "a socket could not be changed");
 		return;
 	}
-	if (window->changed && socket_option__set_before(prove->option) == prove->conn_count) {
+	if (window->changed && prove->conn_count &&
+	    socket_option__set_before(prove->option) == prove->conn_count) {
 		give_up(prove, "it is set on all of them already");
 		return;
 	}
@@ -261,10 +280,20 @@ static void end_window(struct prove *prove, const struct counts *end)
 		prove->phase = PHASE_OVER;
 }
 
+/* It was accepted there; a server's workers are several processes. */
+static bool is_of_service(const struct prove *prove, const struct report_conn *conn)
+{
+	return conn && serves(&conn->id) && conn->id.lport == prove->service.lport &&
+	       conn->id.netns == prove->service.netns;
+}
+
 static bool is_chosen(const struct prove *prove, const struct report *report, uint32_t number)
 {
 	const struct report_conn *conn = report__conn(report, number);
 
+	if (prove->out->with_later)
+		return is_of_service(prove, conn) ||
+		       is_of_service(prove, report__peer(report, conn));
 	for (size_t i = 0; conn && i < prove->conn_count; i++)
 		if (prove->conns[i] == number || prove->conns[i] == conn->peer)
 			return true;
@@ -301,6 +330,16 @@ static void note_request(struct prove *prove, struct window *window,
 	}
 }
 
+/* On another connection; by both its ends, where both are seen. */
+static void note_other(struct window *window, const struct ns_exchange *exchange)
+{
+	uint64_t begin =
+		exchange->side == NS_EXCHANGE_ASKED ? exchange->begin_ts : exchange->ready_ts;
+
+	window->others += exchange->weight;
+	window->others_ns += (double)exchange->weight * (double)(exchange->head.ts - begin);
+}
+
 /* A request is of the window in which it ended; its record comes a little later. */
 static void on_record(void *context, const struct report *so_far, const union record *record)
 {
@@ -308,8 +347,8 @@ static void on_record(void *context, const struct report *so_far, const union re
 	const struct ns_exchange *exchange = &record->exchange;
 	size_t i = prove->window + 1;
 
-	if (record->head.type != NS_EXCHANGE || !prove->conn_count ||
-	    exchange->ended == NS_EXCHANGE_OPEN || !is_chosen(prove, so_far, record->head.conn))
+	if (record->head.type != NS_EXCHANGE || !prove->service.head.type ||
+	    exchange->ended == NS_EXCHANGE_OPEN)
 		return;
 	while (i-- > 0) {
 		struct window *window = &prove->windows[i];
@@ -317,8 +356,12 @@ static void on_record(void *context, const struct report *so_far, const union re
 
 		if (!window->begin_ns || exchange->head.ts < window->begin_ns)
 			continue;
-		if (exchange->head.ts < end_ns)
+		if (exchange->head.ts >= end_ns)
+			return;
+		if (is_chosen(prove, so_far, record->head.conn))
 			note_request(prove, window, exchange);
+		else
+			note_other(window, exchange);
 		return;
 	}
 }
@@ -351,22 +394,53 @@ static void predict(void *context, const struct report *report)
 	verdict__clear(&verdict);
 }
 
-static void add_conns(struct prove *prove, const struct report *report,
-		      const struct ns_conn *service)
+/* Those that held bytes back, and are open. */
+static void add_conns(struct prove *prove, const struct report *report)
 {
 	for (size_t i = 0; i < prove->held_count; i++) {
 		const struct report_conn *conn = report__conn(report, prove->held[i].conn), *peer;
 
-		if (!conn || conn->closed || !is_same_service(&conn->id, service) ||
+		if (!conn || conn->closed || !is_same_service(&conn->id, &prove->service) ||
 		    socket_option__add(prove->option, &conn->id))
 			continue;
 		prove->conns[prove->conn_count++] = prove->held[i].conn;
 		peer = report__peer(report, conn);
-		prove->owners[0] = (pid_t)conn->id.head.tgid;
 		if (peer && peer->id.head.tgid != conn->id.head.tgid)
 			prove->owners[1] = (pid_t)peer->id.head.tgid;
 	}
 	prove->out->conns = prove->conn_count;
+}
+
+/* Connections of the service, and their requests. */
+static size_t count_service(const struct prove *prove, const struct report *report,
+			    uint64_t *exchanges)
+{
+	size_t count = 0;
+
+	*exchanges = 0;
+	for (size_t i = 0; i < report->conn_count; i++) {
+		if (!is_of_service(prove, &report->conns[i]))
+			continue;
+		count++;
+		*exchanges += exchanges_of(report, &report->conns[i]);
+	}
+	return count;
+}
+
+/* Connections come and go: others follow them. NULL: it can be done. */
+static const char *add_service(struct prove *prove)
+{
+	switch (socket_option__add_service(prove->option, &prove->service)) {
+	case 0:
+		prove->out->with_later = true;
+		return NULL;
+	case -ENOENT:
+		return "nothing listens at its port any more";
+	case -EALREADY:
+		return "it is set on some of its connections already";
+	default:
+		return "its sockets could not be looked at";
+	}
 }
 
 static const char *why_none(struct prove *prove, const struct report *report)
@@ -374,7 +448,7 @@ static const char *why_none(struct prove *prove, const struct report *report)
 	uint64_t exchanges = 0;
 
 	if (prove->held_count)
-		return "the connections that held bytes back are closed by now, or of another port";
+		return "the connections that held bytes back are of another port";
 	for (size_t i = 0; i < report->conn_count; i++)
 		exchanges += report->conns[i].totals.exchanges;
 	prove->out->saw_nothing = !exchanges;
@@ -387,6 +461,8 @@ static void choose(struct prove *prove, struct live *live, uint64_t now)
 	const struct report *report = live__tell_totals(live);
 	const struct ns_conn *service = choose_service(prove, report);
 	struct counts counts;
+	uint64_t exchanges;
+	const char *why;
 
 	live__judge_so_far(live, predict, prove->judged);
 	prove->out->predicted = *prove->judged;
@@ -400,16 +476,36 @@ static void choose(struct prove *prove, struct live *live, uint64_t now)
 			"name a process of that one by -p PID");
 		return;
 	}
-	add_conns(prove, report, service);
-	name_service(prove, service);
-	counts = counts_of(prove, report, now);
+	prove->service = *service;
+	prove->owners[0] = (pid_t)service->head.tgid;
+	if (!serves(service) ||
+	    2 * cost_of(prove, report, service, true) >= cost_of(prove, report, service, false)) {
+		add_conns(prove, report);
+		if (!prove->conn_count) {
+			give_up(prove,
+				"the connections that held bytes back are closed by now, and at "
+				"the end that connects only those that are there can be changed");
+			return;
+		}
+		counts = counts_of(prove, report, now);
+	} else {
+		why = add_service(prove);
+		if (why) {
+			give_up(prove, why);
+			return;
+		}
+		prove->out->conns = count_service(prove, report, &exchanges);
+		counts = (struct counts){.exchanges = (double)exchanges};
+	}
+	prove->out->both_ends = prove->owners[1];
+	name_service(prove);
 	choose_times(prove, &counts);
 	log__note(
-		"%s held bytes back: %s for %.0f s, on and off in windows of %.1f s; it is set "
+		"%s held bytes back: %s for %.0f s%s, on and off in windows of %.1f s; it is set "
 		"back at the end",
 		prove->out->service, prove->plan->change->name,
 		2 * prove->plan->blocks * WINDOWS * (prove->window_s + prove->settle_s),
-		prove->window_s);
+		prove->out->with_later ? ", also for those to come" : "", prove->window_s);
 	if (prove->plan->dry_run) {
 		give_up(prove, "--dry-run: nothing was changed");
 		return;
@@ -462,6 +558,11 @@ static double measured(const struct window *window, enum prove_measure measure)
 	return ms > 0 ? count / ms : 0;
 }
 
+static double measured_of_others(const struct window *window)
+{
+	return window->others_ns > 0 ? window->others / (window->others_ns / 1e6) : 0;
+}
+
 /* Blocks that are whole. */
 static void fill_blocks(const struct prove *prove)
 {
@@ -469,16 +570,40 @@ static void fill_blocks(const struct prove *prove)
 
 	out->block_count = prove->window / WINDOWS;
 	out->blocks = xcalloc(out->block_count + 1, sizeof(*out->blocks));
+	out->others = xcalloc(out->block_count + 1, sizeof(*out->others));
 	for (size_t i = 0; i < out->block_count; i++) {
 		const struct window *windows = &prove->windows[i * WINDOWS];
-		struct effect_block *block = &out->blocks[i];
+		struct effect_block *block = &out->blocks[i], *others = &out->others[i];
 		size_t with = 0, without = 0;
 
-		block->is_control = windows[0].is_control;
-		for (size_t j = 0; j < WINDOWS; j++)
-			*(windows[j].with ? &block->with[with++] : &block->without[without++]) =
+		block->is_control = others->is_control = windows[0].is_control;
+		for (size_t j = 0; j < WINDOWS; j++) {
+			bool is_with = windows[j].with;
+			size_t at = is_with ? with++ : without++;
+
+			(is_with ? block->with : block->without)[at] =
 				measured(&windows[j], out->measure);
+			(is_with ? others->with : others->without)[at] =
+				measured_of_others(&windows[j]);
+		}
 	}
+}
+
+/* A mean time, as one over it. */
+static void fill_others(struct prove *prove)
+{
+	double count[2] = {0}, ns[2] = {0};
+
+	for (size_t i = 0; i < prove->window; i++) {
+		const struct window *window = &prove->windows[i];
+
+		if (window->is_control)
+			continue;
+		count[window->with] += window->others;
+		ns[window->with] += window->others_ns;
+	}
+	for (size_t i = 0; i < 2; i++)
+		prove->out->others_value[i] = ns[i] > 0 ? count[i] / (ns[i] / 1e6) : 0;
 }
 
 /* Of all such windows that are in whole blocks. */
@@ -507,6 +632,8 @@ static enum prove_measure measure_of(const struct prove *prove)
 {
 	double busy = 0, time = 0;
 
+	if (prove->out->with_later) /* how many there are at a time is not known */
+		return PROVE_TIME;
 	for (size_t i = 0; i < prove->window; i++) {
 		const struct window *window = &prove->windows[i];
 
@@ -558,14 +685,27 @@ static void fill_sides(struct prove *prove)
 	}
 }
 
+/* Of connections that come and go, requests are counted by their sample. */
+static void count_requests(struct prove *prove)
+{
+	for (size_t i = 0; i < prove->window; i++) {
+		struct window *window = &prove->windows[i];
+
+		window->requests = window->asked > 0 ? window->asked : window->served;
+	}
+}
+
 static void fill_result(struct prove *prove)
 {
 	struct prove_result *out = prove->out;
 
 	out->is_cut_short =
 		!out->why_not && prove->window < 2 * WINDOWS * (size_t)prove->plan->blocks;
+	if (out->with_later)
+		count_requests(prove);
 	out->measure = measure_of(prove);
 	fill_blocks(prove);
+	fill_others(prove);
 	fill_sides(prove);
 	for (size_t control = 0; control < 2; control++)
 		for (size_t with = 0; with < 2; with++)
@@ -631,4 +771,5 @@ int prove_run(const struct prove_plan *plan, struct prove_result *out)
 void prove_result__clear(struct prove_result *result)
 {
 	free(result->blocks);
+	free(result->others);
 }

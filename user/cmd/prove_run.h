@@ -29,8 +29,8 @@ enum prove_measure {
 
 /* Of all windows with the option, or of all without. */
 struct prove_side {
-	double requests, segments, cpu_ns;
-	uint64_t p50_ns, p99_ns; /* of a request's time; 0: none was seen */
+	double requests, segments, cpu_ns; /* segments: with_later 0, not counted */
+	uint64_t p50_ns, p99_ns;           /* of a request's time; 0: none was seen */
 };
 
 /* What the look has found, as trace says it. */
@@ -43,7 +43,9 @@ struct prove_prediction {
 };
 
 struct prove_result {
-	size_t conns;      /* that were changed, or would be */
+	size_t conns;    /* that were changed, or would be; with those to come: of the look */
+	bool with_later; /* those to come as well, by what listens for them */
+	bool both_ends;  /* the CPU of a request is that of both, else of the one with the option */
 	char service[128]; /* "1 connection of demo-client/17 to 127.0.0.1:8080" */
 	struct prove_prediction predicted;
 	const char *why_not; /* nothing was tried; NULL: it was */
@@ -51,7 +53,9 @@ struct prove_result {
 	bool is_cut_short;   /* not all windows have passed */
 	enum prove_measure measure;
 	struct effect_block *blocks; /* owned; by measure */
+	struct effect_block *others; /* owned; of the target's other connections, PROVE_TIME */
 	size_t block_count;
+	double others_value[2];     /* [with], no control; 0: no request was seen there */
 	double value[2][2];         /* mean of all windows: [is_control][with], by measure */
 	double rate[2];             /* requests a second: [with], no control */
 	struct prove_side sides[2]; /* [option set] */

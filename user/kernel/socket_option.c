@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,9 @@
 
 /* Each network namespace has names of its own; this one goes when nobody has it open. */
 #define LOCK_NAME "\0netstall-prove"
+
+const struct socket_option_change socket_option__nodelay = {"TCP_NODELAY", IPPROTO_TCP, TCP_NODELAY,
+							    1};
 
 struct socket_option {
 	const struct socket_option_change *change;
@@ -164,26 +168,23 @@ static int hear(const struct socket_option *option)
 	return got == sizeof(err) ? err : -EPIPE;
 }
 
-static void say_refused(const struct socket_option_change *change, int err)
+/* The caller's. */
+static char *refusal_text(const struct socket_option_change *change, int err)
 {
-	static const char refused[] = "cannot change %s of running sockets: %s";
-	char why[256];
-
 	if (err == -EBUSY)
-		print_to(
-			why,
-			"another netstall prove changes some in this network namespace; let it end first");
-	else if (err == -EPERM || err == -EACCES)
-		print_to(
-			why,
-			"%s; run it as root, and see whether a security module or lockdown refuses BPF (netstall doctor)",
-			strerror(-err));
-	else
-		print_to(
-			why,
-			"this kernel has no BPF iterator over TCP sockets that may (%s); it takes Linux 6.1 or later, as a rule",
-			strerror(-err));
-	log__error(refused, change->name, why);
+		return xasprintf(
+			"cannot change %s of running sockets: another netstall prove changes some "
+			"in this network namespace; let it end first",
+			change->name);
+	if (err == -EPERM || err == -EACCES)
+		return xasprintf(
+			"cannot change %s of running sockets: %s; run it as root, and see whether "
+			"a security module or lockdown refuses BPF (netstall doctor)",
+			change->name, strerror(-err));
+	return xasprintf(
+		"cannot change %s of running sockets: this kernel has no BPF iterator "
+		"over TCP sockets that may (%s); it takes Linux 6.1 or later, as a rule",
+		change->name, strerror(-err));
 }
 
 /* The namespace's descriptor, -1: it is ours. */
@@ -218,45 +219,62 @@ static int start_helper(struct socket_option *option, pid_t pid)
 
 	if (err)
 		return err;
-	option->link = bpf_program__attach_iter(option->skel->progs.set, NULL);
-	if (!option->link) {
-		err = -errno;
-	} else {
-		option->helper_pid = helper__fork(SOCK_SEQPACKET, &option->helper);
-		if (!option->helper_pid)
-			be_helper(option, netns);
-		err = option->helper_pid < 0 ? option->helper_pid : hear(option);
-	}
+	option->helper_pid = helper__fork(SOCK_SEQPACKET, &option->helper);
+	if (!option->helper_pid)
+		be_helper(option, netns);
+	err = option->helper_pid < 0 ? option->helper_pid : hear(option);
 	if (netns >= 0)
 		close(netns);
 	return err;
 }
 
+/* Also where it fails *out is to be freed. */
+static int load(const struct socket_option_change *change, struct socket_option **out)
+{
+	struct socket_option *option = *out = xcalloc(1, sizeof(*option));
+	int err;
+
+	caps__hear_libbpf();
+	*option = (struct socket_option){.change = change, .skel = prove_bpf__open(), .helper = -1};
+	if (!option->skel)
+		return -errno;
+	*(__s32 *)&option->skel->rodata->option_level = change->level;
+	*(__s32 *)&option->skel->rodata->option_name = change->option;
+	*(__s32 *)&option->skel->rodata->option_value = change->value;
+	err = prove_bpf__load(option->skel);
+	if (err)
+		return err;
+	option->link = bpf_program__attach_iter(option->skel->progs.set, NULL);
+	return option->link ? 0 : -errno;
+}
+
+char *socket_option__why_not(const struct socket_option_change *change)
+{
+	struct socket_option *option;
+	int err = load(change, &option);
+
+	if (!err)
+		err = try_it(option);
+	socket_option__free(option);
+	return err ? refusal_text(change, err) : NULL;
+}
+
 int socket_option__open(const struct socket_option_change *change, pid_t pid,
 			struct socket_option **out)
 {
-	struct socket_option *option = xcalloc(1, sizeof(*option));
-	int err;
+	int err = load(change, out);
+	char *why;
 
-	*out = NULL;
-	caps__hear_libbpf();
-	*option = (struct socket_option){.change = change, .skel = prove_bpf__open(), .helper = -1};
-	err = option->skel ? 0 : -errno;
-	if (!err) {
-		*(__s32 *)&option->skel->rodata->option_level = change->level;
-		*(__s32 *)&option->skel->rodata->option_name = change->option;
-		*(__s32 *)&option->skel->rodata->option_value = change->value;
-		err = prove_bpf__load(option->skel);
-	}
 	if (!err)
-		err = start_helper(option, pid);
-	if (err) {
-		say_refused(change, err);
-		socket_option__free(option);
-		return err;
-	}
-	*out = option;
-	return 0;
+		err = start_helper(*out, pid);
+	if (!err)
+		return 0;
+	why = refusal_text(change, err);
+	log__error("%s", why);
+	free(why);
+	socket_option__free(*out);
+	*out = NULL;
+	return err;
 }
 
 int socket_option__add(struct socket_option *option, const struct ns_conn *conn)
@@ -267,6 +285,34 @@ int socket_option__add(struct socket_option *option, const struct ns_conn *conn)
 	memcpy(key.laddr, conn->laddr, sizeof(key.laddr));
 	memcpy(key.raddr, conn->raddr, sizeof(key.raddr));
 	return add(option, &key);
+}
+
+/* The helper goes through the sockets. */
+static int go_through(const struct socket_option *option)
+{
+	char word = 0;
+
+	return send(option->helper, &word, 1, MSG_NOSIGNAL) < 0 ? -errno : hear(option);
+}
+
+int socket_option__add_service(struct socket_option *option, const struct ns_conn *conn)
+{
+	struct prove_bpf__bss *bss = option->skel->bss;
+	int err;
+
+	bss->service = (struct ns_prove_service){.port = conn->lport, .family = conn->family};
+	memcpy(bss->service.addr, conn->laddr, sizeof(bss->service.addr));
+	bss->looks = 1;
+	err = go_through(option);
+	bss->looks = 0;
+	if (!err && !bss->service.listeners)
+		err = -ENOENT;
+	if (!err &&
+	    (bss->service.set_by_own || bss->service.before == (uint32_t)option->change->value))
+		err = -EALREADY;
+	if (err)
+		bss->service.port = 0;
+	return err;
 }
 
 /* The next one that was changed. */
@@ -288,13 +334,12 @@ int socket_option__set(struct socket_option *option, bool on)
 	struct ns_prove_socket socket;
 	struct ns_prove_key key;
 	bool is_first = true;
-	char word = 0;
 	int err;
 
 	option->skel->bss->on = on;
-	if (send(option->helper, &word, 1, MSG_NOSIGNAL) < 0)
-		return -errno;
-	err = hear(option);
+	err = go_through(option);
+	if (!err)
+		err = option->skel->bss->service.err;
 	while (!err && next(option, &key, &is_first, &socket))
 		err = socket.err;
 	return err;

@@ -28,6 +28,10 @@ struct socket_option_change {
 	int level, option, value;
 };
 
+extern const struct socket_option_change socket_option__nodelay;
+
+/* It is tried, on a socket of our own. NULL: the kernel allows it; else why not, the caller's. */
+char *socket_option__why_not(const struct socket_option_change *change);
 /*
  * Of sockets in the network namespace of pid, 0: ours. It is tried on a socket of our own there.
  * Returns 0, or -errno after it has said why, and what would help: -EBUSY, another netstall changes
@@ -37,6 +41,12 @@ int socket_option__open(const struct socket_option_change *change, pid_t pid,
 			struct socket_option **out);
 /* Returns 0, or -errno: -E2BIG after NS_PROVE_SOCKETS. */
 int socket_option__add(struct socket_option *option, const struct ns_conn *conn);
+/*
+ * All connections that the port of this one accepts, and those that it will: what listens there is
+ * changed as well. Nothing is changed yet. Returns 0, or -errno: -ENOENT, nothing listens there;
+ * -EALREADY, it is set on some, so that what each had before would not be known.
+ */
+int socket_option__add_service(struct socket_option *option, const struct ns_conn *conn);
 /*
  * Returns 0, or -errno of the first socket on which it failed: -ESTALE, the program itself has set
  * the option meanwhile; such a socket is left as it is from then on.

@@ -226,6 +226,43 @@ static void the_control_has_a_say(void **context)
 	assert_int_equal(result.outcome, EFFECT_INCONCLUSIVE);
 }
 
+/* A machine that becomes quick in the windows with the change, by chance or by somebody's hand. */
+static void what_was_not_changed_has_a_say(void **context)
+{
+	struct effect_block blocks[2 * EFFECT_BLOCKS_LEAST] = {0}, others[COUNT_OF(blocks)] = {0};
+	static const struct {
+		double of_others;
+		enum effect_outcome outcome;
+	} rows[] = {{1, EFFECT_PROVEN},
+		    {1.2, EFFECT_PROVEN},
+		    {1 / 1.9, EFFECT_PROVEN}, /* the CPU that it takes now is theirs no more */
+		    {1.6, EFFECT_INCONCLUSIVE},
+		    {4, EFFECT_INCONCLUSIVE}};
+	struct effect effect;
+
+	(void)context;
+	for (size_t row = 0; row < COUNT_OF(rows); row++) {
+		for (size_t i = 0; i < COUNT_OF(blocks); i++) {
+			bool control = i % 2;
+
+			blocks[i] = others[i] = (struct effect_block){
+				.without = {1, 1.01}, .with = {1.01, 1}, .is_control = control};
+			for (size_t j = 0; !control && j < 2; j++) {
+				blocks[i].with[j] *= 2;
+				others[i].with[j] *= rows[row].of_others;
+			}
+		}
+		effect__judge(&effect, blocks, COUNT_OF(blocks));
+		effect__judge_others(&effect, others, COUNT_OF(others));
+		assert_int_equal(effect.outcome, rows[row].outcome);
+		assert_int_equal(effect.moved_too, rows[row].outcome == EFFECT_INCONCLUSIVE);
+	}
+	effect__judge(&effect, blocks, COUNT_OF(blocks));
+	effect__judge_others(&effect, others, 0);
+	assert_int_equal(effect.outcome, EFFECT_PROVEN);
+	assert_int_equal(effect.others.blocks, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +272,7 @@ int main(void)
 		cmocka_unit_test(intervals_hold_what_they_say),
 		cmocka_unit_test(too_few_blocks_say_how_many),
 		cmocka_unit_test(the_control_has_a_say),
+		cmocka_unit_test(what_was_not_changed_has_a_say),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,3 +132,17 @@ void effect__judge(struct effect *effect, const struct effect_block *blocks, siz
 	else
 		effect->blocks_wanted = wanted(effect);
 }
+
+void effect__judge_others(struct effect *effect, const struct effect_block *blocks, size_t count)
+{
+	struct effect others;
+
+	effect__judge(&others, blocks, count);
+	effect->others = others.change;
+	if ((effect->outcome != EFFECT_PROVEN && effect->outcome != EFFECT_WORSE) ||
+	    others.outcome != effect->outcome ||
+	    2 * fabs(log(others.change.ratio)) < fabs(log(effect->change.ratio)))
+		return;
+	effect->outcome = EFFECT_INCONCLUSIVE;
+	effect->moved_too = true;
+}

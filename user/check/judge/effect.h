@@ -46,10 +46,17 @@ enum effect_outcome {
 struct effect {
 	enum effect_outcome outcome;
 	struct effect_ratio change, control;
+	struct effect_ratio others; /* of what was not changed; blocks 0: not judged */
+	bool moved_too;             /* INCONCLUSIVE: what was not changed moved as well */
 	size_t blocks_wanted; /* INCONCLUSIVE: so many of each kind would be enough; 0: not known */
 };
 
 /* Blocks in which a window has no requests (0) do not count. Pure. */
 void effect__judge(struct effect *effect, const struct effect_block *blocks, size_t count);
+/*
+ * Behind it: of what was not changed, in the same windows. Where that moved the same way, and by at
+ * least half as much (of the logarithms), something else did it, and nothing is proven. Pure.
+ */
+void effect__judge_others(struct effect *effect, const struct effect_block *blocks, size_t count);
 
 #endif

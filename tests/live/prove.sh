@@ -144,7 +144,7 @@ case_prove_in_network_namespace() {
     wait_for "$WAIT_LIMIT" gone $proving || fail "it did not end with its target"
     wait $proving
     expect_is "the status" $? 3
-    grep -q '^inconclusive: .* blocks of windows were whole' "$SCRATCH/said" || fail "it says: $(cat "$SCRATCH/said" "$SCRATCH/said.err")"
+    grep -q '^inconclusive: .* blocks of windows had requests' "$SCRATCH/said" || fail "it says: $(cat "$SCRATCH/said" "$SCRATCH/said.err")"
 }
 
 # What the program sets itself meanwhile stays.

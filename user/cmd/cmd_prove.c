@@ -79,6 +79,20 @@ static double each(double sum, const struct prove_side *side)
 	return side->requests > 0 ? sum / side->requests : 0;
 }
 
+/* Blocks with requests in each of their windows. */
+static size_t count_used(const struct prove_result *result)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < result->block_count; i++) {
+		const struct effect_block *block = &result->blocks[i];
+
+		used += block->with[0] > 0 && block->with[1] > 0 && block->without[0] > 0 &&
+			block->without[1] > 0;
+	}
+	return used;
+}
+
 static char *sentence_of(const struct prove_result *result, const struct effect *effect)
 {
 	const struct effect_ratio *change = &effect->change;
@@ -106,9 +120,9 @@ static char *sentence_of(const struct prove_result *result, const struct effect 
 	case EFFECT_INCONCLUSIVE:
 		if (!change->blocks)
 			builder__add(&text,
-				     ": %zu blocks of windows were whole; %u are wanted, with "
-				     "requests in each of their windows",
-				     result->block_count, 2 * EFFECT_BLOCKS_LEAST);
+				     ": %zu blocks of windows had requests in each of them, %u are "
+				     "wanted",
+				     count_used(result), 2 * EFFECT_BLOCKS_LEAST);
 		else if (effect->moved_too)
 			builder__add(
 				&text,
@@ -143,7 +157,7 @@ static char *remark_of(const struct prove_result *result, const struct effect *e
 				     : "the time that each takes: they do not come sooner for it");
 	if (result->with_later)
 		builder__add(&text,
-			     " Connections made meanwhile had it of their listening socket.");
+			     " Connections made meanwhile had it from their listening socket.");
 	if (!result->predicted.saves_of_ns)
 		return text;
 	builder__add(&text, " Predicted: saves %s of %s", duration_text(result->predicted.saves_ns),

@@ -100,6 +100,21 @@ case_prove_three_of_a_hundred() {
     expect "blocks of the others" "$(gojq '.others.blocks // 0' "$SCRATCH/said")" '>=' 8
 }
 
+# The same from the end that answers: the other one holds bytes back, and has the option.
+case_prove_from_the_server() {
+    unshare -n true || skip "no network namespace can be made"
+    # shellcheck disable=SC2016 # for the other shell
+    start_exchange unshare -n sh -c 'ip link set lo up && exec "$@"' sh -- --mode split -n 0 --seconds 100
+    CLEANUP+=("kill $CLIENT $SERVER")
+    open_gate
+    "$NETSTALL" prove "${ATTACH[@]}" -p "$SERVER" --json --yes -d 2 >"$SCRATCH/said" 2>"$SCRATCH/said.err"
+    expect_is "the status" $? 0
+    expect_valid
+    expect_is "what it is judged by" "$(gojq -r .judged_by "$SCRATCH/said")" rate
+    expect "the ratio" "$(gojq .change.ratio "$SCRATCH/said")" '>=' 50
+    expect "what was predicted, ms" "$(gojq .predicted.saves_ms "$SCRATCH/said")" '>=' 30
+}
+
 # The kernel's own refusal, in one sentence; false: it does not refuse.
 is_refused_here() {
     [ "$(printf '%s\n' 6.1 "$(uname -r)" | sort -V | head -n 1)" != 6.1 ] || return 1

@@ -23,6 +23,7 @@
 #include "user/cmd/commands.h"
 #include "user/cmd/flight.h"
 #include "user/cmd/live.h"
+#include "user/cmd/output.h"
 #include "user/cmd/recorded.h"
 
 #define WAIT_PORT_SECS 30.0
@@ -219,7 +220,7 @@ static void trace(struct check_run *run)
 					  .target = &options->common.target,
 					  .program = run->program,
 					  .recordings = {run->recorded->writer, run->last.writer},
-					  .progress = isatty(STDERR_FILENO) && !run->program,
+					  .progress = output__has_progress() && !run->program,
 					  .silent = run->program && !log__is_verbose(),
 					  .sink = {.on_stall = on_stall, .context = run},
 					  .started = on_started,

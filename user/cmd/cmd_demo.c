@@ -77,7 +77,7 @@ static int run(struct demo *demo, struct workload *workload)
 	struct live_options live = {.session = demo->options.session,
 				    .target = &target,
 				    .seconds = DEMO_SECONDS,
-				    .progress = isatty(STDERR_FILENO),
+				    .progress = output__has_progress(),
 				    .started = open_gate,
 				    .context = workload};
 	struct output output;

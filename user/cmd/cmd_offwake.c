@@ -186,7 +186,7 @@ static int profile_to(const struct wishes *wishes, struct output *output, struct
 	struct live_options live = {.session = common->session,
 				    .target = &common->target,
 				    .seconds = common->seconds,
-				    .progress = isatty(STDERR_FILENO),
+				    .progress = output__has_progress(),
 				    /* The run ends when all of it would be lost. */
 				    .output = shown_elsewhere ? NULL : output->file,
 				    .signals = SIGNALS_TAKE,

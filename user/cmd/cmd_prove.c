@@ -118,7 +118,7 @@ static char *sentence_of(const struct prove_result *result, const struct effect 
 			     number_text(change->ratio), interval_text(change));
 		break;
 	case EFFECT_INCONCLUSIVE:
-		if (!change->blocks)
+		if (!change->blocks || !effect->control.blocks)
 			builder__add(&text,
 				     ": %zu blocks of windows had requests in each of them, %u are "
 				     "wanted",
@@ -153,12 +153,13 @@ static char *remark_of(const struct prove_result *result, const struct effect *e
 		"%zu and %zu blocks of four windows; it was set for %s in all. Judged by %s.",
 		effect->change.blocks, effect->control.blocks, duration_text(result->altered_ns),
 		result->measure == PROVE_RATE ? "their rate: the next request follows the answer"
-		: result->with_later          ? "the time that each takes"
-				     : "the time that each takes: they do not come sooner for it");
+		: result->with_later
+			? "the time that each takes"
+			: "the time that each takes: most of the time none is under way");
 	if (result->with_later)
 		builder__add(&text,
 			     " Connections made meanwhile had it from their listening socket.");
-	if (!result->predicted.saves_of_ns)
+	if (!result->predicted.saves_of_ns || !result->predicted.is_removed)
 		return text;
 	builder__add(&text, " Predicted: saves %s of %s", duration_text(result->predicted.saves_ns),
 		     duration_text(result->predicted.saves_of_ns));

@@ -12,6 +12,7 @@
 #include "user/cmd/commands.h"
 #include "user/cmd/flight.h"
 #include "user/cmd/live.h"
+#include "user/cmd/output.h"
 #include "user/cmd/recorded.h"
 #include "user/cmd/trace_options.h"
 
@@ -36,11 +37,10 @@ static void check(void *parsed, const struct argp_state *state)
 
 const struct command_options cmd_record_options = {
 	.command = COMMAND_RECORD,
-	.examples =
-		{{"sudo netstall record -p PID -d 30 -o run.nsr",
-		  "into a file, which `netstall report` shows anywhere"},
-		 {"sudo netstall record -p PID --last 60 --keep stalls --keep-cause rto",
-		  "a flight recorder: what led to each stall"}},
+	.examples = {{"sudo netstall record -p PID -d 30 -o run.nsr",
+		      "into a file, which `netstall report` shows anywhere"},
+		     {"sudo netstall record -p PID --last 60 --keep stalls --keep-cause rto",
+		      "a flight recorder: what led to each stall"}},
 	.usage = "[-- PROGRAM ARG...]",
 	.help = "Watch a program as `trace` does, and keep it in a file: `netstall report FILE` shows it, anywhere, without privileges.\v"
 		"Exit status: 0 done, 2 could not record, 64 wrong usage.",
@@ -119,7 +119,7 @@ static int record(const struct options *options, struct recorded *recorded, stru
 	struct live_options live = {.session = options->session,
 				    .target = &options->target,
 				    .seconds = options->seconds,
-				    .progress = isatty(STDERR_FILENO),
+				    .progress = output__has_progress(),
 				    .output = recorded->last ? NULL : recorded->file,
 				    .marks = options->marks,
 				    .by_cause = options->offwake,

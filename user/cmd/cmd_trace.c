@@ -41,7 +41,7 @@ static int trace(const struct options *options, struct output *output, struct re
 	struct live_options live = {.session = options->session,
 				    .target = &options->target,
 				    .seconds = options->seconds,
-				    .progress = isatty(STDERR_FILENO) && !options->all &&
+				    .progress = output__has_progress() && !options->all &&
 						!options->events,
 				    .output = output->file,
 				    .recordings = {recorded->writer},

@@ -185,6 +185,8 @@ static void parse_tids(const struct option_row *row, char *arg, void *to,
 static void check_target(const struct target *target, unsigned command,
 			 const struct argp_state *state)
 {
+	char name[128];
+
 	if (target->everything &&
 	    (!target__is_any_process(target) || target->lport || target->rport))
 		usage_error(state, "-a is every process: leave out what else names a target");
@@ -199,7 +201,11 @@ static void check_target(const struct target *target, unsigned command,
 			"name a target: -p PID, -t TID, --comm NAME, -c CGROUP, -L PORT, -D PORT, "
 			"-- PROGRAM, or -a for every process");
 	if (target->program && (target->pid_count || target->tid || target->comm || target->cgroup))
-		usage_error(state, "-- PROGRAM is the target: leave out -p, -t, --comm and -c");
+		usage_error(state,
+			    "'%s' is a program to run, as it follows the options, and -p, -t, "
+			    "--comm and -c name another target: leave out the one or the other; "
+			    "pids are joined by commas",
+			    text__safe(name, sizeof(name), target->program[0], 64));
 	if (target->tid && (target->pid_count || target->comm || target->cgroup))
 		usage_error(state, "-t excludes -p, --comm and -c: leave them out");
 	if (target->tid_count > 1 && command != COMMAND_OFFWAKE)

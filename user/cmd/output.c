@@ -35,10 +35,22 @@ static unsigned terminal_width(int fd)
 	return columns < 140 ? columns : 140;
 }
 
+static bool is_dumb(void)
+{
+	const char *terminal = getenv("TERM");
+
+	return terminal && !strcmp(terminal, "dumb");
+}
+
+bool output__has_progress(void)
+{
+	return isatty(STDERR_FILENO) && !is_dumb();
+}
+
 void output__style(struct render_style *style, FILE *file, bool no_color)
 {
-	const char *wish = getenv("NO_COLOR"), *terminal = getenv("TERM");
-	bool has_colours = isatty(fileno(file)) && !(terminal && !strcmp(terminal, "dumb"));
+	const char *wish = getenv("NO_COLOR");
+	bool has_colours = isatty(fileno(file)) && !is_dumb();
 
 	style->width = terminal_width(fileno(file));
 	style->colour = has_colours && !no_color && !(wish && *wish);

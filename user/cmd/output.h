@@ -29,6 +29,8 @@ struct output {
 
 /* Of what goes to that stream: colours and width if it is a terminal. */
 void output__style(struct render_style *style, FILE *file, bool no_color);
+/* Is there a line on stderr that is written over again and again? */
+bool output__has_progress(void);
 /* Opens before anything is traced. Returns 0 or -errno after it has said why. */
 int output__open(struct output *output, const struct options *options);
 /* Returns 0, or -errno after it has said what could not be written. stdout: see below. */

@@ -49,6 +49,7 @@ struct window {
 	/* As the end that asks saw them; of one that nobody watches, the end that answers. */
 	double asked, asked_ns;
 	double served, served_ns;
+	double held_ns;           /* in which the end that asks held bytes back: not in served_ns */
 	double others, others_ns; /* on connections that are not changed */
 };
 
@@ -92,14 +93,45 @@ static bool is_removed(enum cause cause)
 	return cause == CAUSE_NAGLE_DELACK || cause == CAUSE_NAGLE;
 }
 
+/* What is told of a time comes a little later. NULL: it is in no window. */
+static struct window *window_at(struct prove *prove, uint64_t ts)
+{
+	for (size_t i = prove->window + 1; i-- > 0;) {
+		struct window *window = &prove->windows[i];
+
+		if (window->begin_ns && ts >= window->begin_ns)
+			return !window->end_ns || ts < window->end_ns ? window : NULL;
+	}
+	return NULL;
+}
+
+static bool serves(const struct ns_conn *id)
+{
+	return id->opener == NS_OPENER_PEER;
+}
+
+/* An answer that is held is in the time of the request that was served. */
+static void note_held(struct prove *prove, const struct report *report, const struct stall *stall)
+{
+	const struct report_conn *conn = report__conn(report, stall->conn);
+	struct window *window = window_at(prove, stall->end_ts);
+
+	for (size_t i = 0; window && conn && !serves(&conn->id) && i < prove->conn_count; i++)
+		if (prove->conns[i] == stall->conn)
+			window->held_ns += (double)(stall->end_ts - stall->start_ts);
+}
+
 static void on_stall(void *context, const struct report *so_far, const struct stall *stall)
 {
 	struct prove *prove = context;
 	size_t i = 0;
 
-	(void)so_far;
-	if (prove->phase != PHASE_LOOK || !is_removed(stall->cause) || !stall->conn)
+	if (!is_removed(stall->cause) || !stall->conn)
 		return;
+	if (prove->phase != PHASE_LOOK) {
+		note_held(prove, so_far, stall);
+		return;
+	}
 	while (i < prove->held_count && prove->held[i].conn != stall->conn)
 		i++;
 	if (i == CONNS_MOST)
@@ -107,11 +139,6 @@ static void on_stall(void *context, const struct report *so_far, const struct st
 	if (i == prove->held_count)
 		prove->held[prove->held_count++] = (struct held){.conn = stall->conn};
 	prove->held[i].ns += stall->end_ts - stall->start_ts;
-}
-
-static bool serves(const struct ns_conn *id)
-{
-	return id->opener == NS_OPENER_PEER;
 }
 
 static bool is_same_service(const struct ns_conn *a, const struct ns_conn *b)
@@ -345,25 +372,16 @@ static void on_record(void *context, const struct report *so_far, const union re
 {
 	struct prove *prove = context;
 	const struct ns_exchange *exchange = &record->exchange;
-	size_t i = prove->window + 1;
+	struct window *window;
 
 	if (record->head.type != NS_EXCHANGE || !prove->service.head.type ||
 	    exchange->ended == NS_EXCHANGE_OPEN)
 		return;
-	while (i-- > 0) {
-		struct window *window = &prove->windows[i];
-		uint64_t end_ns = window->end_ns ? window->end_ns : UINT64_MAX;
-
-		if (!window->begin_ns || exchange->head.ts < window->begin_ns)
-			continue;
-		if (exchange->head.ts >= end_ns)
-			return;
-		if (is_chosen(prove, so_far, record->head.conn))
-			note_request(prove, window, exchange);
-		else
-			note_other(window, exchange);
-		return;
-	}
+	window = window_at(prove, exchange->head.ts);
+	if (window && is_chosen(prove, so_far, record->head.conn))
+		note_request(prove, window, exchange);
+	else if (window)
+		note_other(window, exchange);
 }
 
 /* How fast requests come in the look decides how long a window is. */
@@ -388,6 +406,7 @@ static void predict(void *context, const struct report *report)
 	verdict__write(&verdict, report);
 	judged->found = verdict.found;
 	judged->cause = verdict.cause;
+	judged->is_removed = is_removed(verdict.cause);
 	judged->saves_ns = verdict.saves_ns;
 	judged->saves_of_ns = verdict.saves_of_ns;
 	print_to(judged->headline, "%s", verdict.headline);
@@ -547,11 +566,17 @@ static bool on_tick(void *context, struct live *live, uint64_t now_ns)
 
 /* ---- what came of it ---- */
 
+/* In requests. */
+static double busy_ns(const struct window *window)
+{
+	return window->asked > 0 ? window->asked_ns : window->served_ns + window->held_ns;
+}
+
 static double measured(const struct window *window, enum prove_measure measure)
 {
 	double seconds = (double)(window->end_ns - window->begin_ns) / 1e9;
 	double count = window->asked > 0 ? window->asked : window->served;
-	double ms = (window->asked > 0 ? window->asked_ns : window->served_ns) / 1e6;
+	double ms = busy_ns(window) / 1e6;
 
 	if (measure == PROVE_RATE)
 		return seconds > 0 ? window->requests / seconds : 0;
@@ -639,7 +664,7 @@ static enum prove_measure measure_of(const struct prove *prove)
 
 		if (window->changed)
 			continue;
-		busy += window->asked > 0 ? window->asked_ns : window->served_ns;
+		busy += busy_ns(window);
 		time += (double)(window->end_ns - window->begin_ns) * (double)prove->conn_count;
 	}
 	return time > 0 && busy >= time / 2 ? PROVE_RATE : PROVE_TIME;
@@ -668,6 +693,8 @@ static uint64_t quantile(const struct times *times, double part)
 
 static void fill_sides(struct prove *prove)
 {
+	bool each_is_known = true; /* not only how long they took in all */
+
 	for (size_t i = 0; i < prove->window; i++) {
 		const struct window *window = &prove->windows[i];
 		struct prove_side *side = &prove->out->sides[window->changed];
@@ -675,8 +702,9 @@ static void fill_sides(struct prove *prove)
 		side->requests += window->requests;
 		side->segments += window->segments;
 		side->cpu_ns += window->cpu_ns;
+		each_is_known &= window->asked > 0 || !(window->held_ns > 0);
 	}
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2 && each_is_known; i++) {
 		struct times *times = &prove->times[i];
 
 		sort_array(times->list, times->count, sizeof(*times->list), by_time);

@@ -30,12 +30,13 @@ enum prove_measure {
 /* Of all windows with the option, or of all without. */
 struct prove_side {
 	double requests, segments, cpu_ns; /* segments: with_later 0, not counted */
-	uint64_t p50_ns, p99_ns;           /* of a request's time; 0: none was seen */
+	uint64_t p50_ns, p99_ns;           /* of a request's time; 0: not known */
 };
 
 /* What the look has found, as trace says it. */
 struct prove_prediction {
-	bool found; /* else the rest is nothing */
+	bool found;      /* else the rest is nothing */
+	bool is_removed; /* of what the option removes: it may be compared with what is measured */
 	enum cause cause;
 	char headline[400];
 	/* By the paths of the look's requests; saves_of_ns 0: no saving is claimed. */

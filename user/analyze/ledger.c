@@ -424,11 +424,11 @@ static int longest_first(const void *a, const void *b)
 }
 
 /* That of the same endpoint, or a new one; NULL: there is no room. */
-static struct cause_end *end_at(const struct report *report, struct cause_end ends[ENDS],
-				size_t *count, uint32_t conn)
+static struct cause_end *end_at(const struct report *report, enum cause cause,
+				struct cause_end ends[ENDS], size_t *count, uint32_t conn)
 {
 	for (size_t i = 0; i < *count; i++) {
-		if (report__have_same_end(report, conn, ends[i].main->conn))
+		if (report__have_same_end(report, cause, conn, ends[i].main->conn))
 			return &ends[i];
 	}
 	return *count < ENDS ? &ends[(*count)++] : NULL;
@@ -444,7 +444,9 @@ static void find_ends(const struct report *report, const struct account *account
 	while ((tally = table__next(account->tallies, &cursor))) {
 		const struct report_conn *conn = report__conn(report, tally->conn);
 
-		at = conn && conn->id.head.type ? end_at(report, ends, &count, tally->conn) : NULL;
+		at = conn && conn->id.head.type
+			     ? end_at(report, cause->cause, ends, &count, tally->conn)
+			     : NULL;
 		if (!at)
 			continue;
 		at->count += tally->count;

@@ -345,7 +345,7 @@ struct request_end report_conn__end(const struct report *report, const struct re
 			       request_role__of(&conn->id));
 }
 
-bool report__have_same_end(const struct report *report, uint32_t a, uint32_t b)
+bool report__have_same_end(const struct report *report, enum cause cause, uint32_t a, uint32_t b)
 {
 	const struct report_conn *one = report__conn(report, a), *other = report__conn(report, b);
 	struct request_end x, y;
@@ -354,7 +354,7 @@ bool report__have_same_end(const struct report *report, uint32_t a, uint32_t b)
 		return false;
 	x = report_conn__end(report, one);
 	y = report_conn__end(report, other);
-	if (x.family && y.family)
+	if (x.family && y.family && cause__info(cause)->group != CAUSE_GROUP_WRITES)
 		memcpy(x.comm, y.comm, sizeof(x.comm));
 	return request_end__is(&x, &y);
 }
@@ -363,7 +363,7 @@ const struct cause_end *report__cause_end(const struct report *report,
 					  const struct report_cause *cause, uint32_t conn)
 {
 	for (size_t i = 0; i < cause->end_count; i++) {
-		if (report__have_same_end(report, conn, cause->ends[i].main->conn))
+		if (report__have_same_end(report, cause->cause, conn, cause->ends[i].main->conn))
 			return &cause->ends[i];
 	}
 	return NULL;

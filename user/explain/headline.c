@@ -225,6 +225,11 @@ void headline__add_end(char **text, const struct context *context, const struct 
 
 	if (conn->opener == NS_OPENER_PEER)
 		builder__add(text, "at port %u", conn->lport);
+	else if (cause__info(context->tally->cause)->group == CAUSE_GROUP_WRITES)
+		builder__add(text, "%s to %s",
+			     thread_text(context->report, conn->head.tgid, conn->head.tgid),
+			     text__address(address, sizeof(address), conn->family, conn->raddr,
+					   conn->rport));
 	else if (context->peer)
 		builder__add(text, "with %s (%s)", context->other,
 			     text__address(address, sizeof(address), conn->family, conn->raddr,
@@ -232,11 +237,10 @@ void headline__add_end(char **text, const struct context *context, const struct 
 	else
 		builder__add(text, "with %s", context->other);
 	builder__add(text, ", %s, %s%s", counted_text(at->count, "time"), duration_text(at->p50_ns),
-		     context__each_word(at->p50_ns, at->count, at->total_ns));
+		     at->count == 1 ? "" : context__each_word(at->p50_ns, at->count, at->total_ns));
 }
 
-/* "; likewise with orders/4250 (127.0.0.1:7401), 37 times, 20.2 ms each" */
-static void add_ends(char **text, const struct report *report, const struct report_cause *cause)
+void headline__add_ends(char **text, const struct report *report, const struct report_cause *cause)
 {
 	struct context context;
 
@@ -261,7 +265,7 @@ char *headline__write(const struct report *report, const struct report_cause *ca
 		return text;
 	builder__add(&text, ": ");
 	headline__add_why(&text, context);
-	add_ends(&text, report, cause);
+	headline__add_ends(&text, report, cause);
 	template__add(
 		&text,
 		"[; perhaps nothing was due: the {acked} of {acker} may acknowledge what came before]",

@@ -16,5 +16,8 @@ char *headline__write(const struct report *report, const struct report_cause *ca
 void headline__add_why(char **text, const struct context *context);
 /* "with srv/4243 (127.0.0.1:7401), 37 times, 20.2 ms each"; the context is of its main tally. */
 void headline__add_end(char **text, const struct context *context, const struct cause_end *at);
+/* "; likewise with orders/4250 (127.0.0.1:7401), 37 times, 20.2 ms each": of each end behind the
+ * first. */
+void headline__add_ends(char **text, const struct report *report, const struct report_cause *cause);
 
 #endif

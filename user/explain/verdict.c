@@ -536,6 +536,7 @@ static void add_other(const struct report *report, const struct report_cause *ca
 		if (context__saving(&context).ns && !cause__info(cause->cause)->is_given)
 			template__add(text, "[; at most {saved} to gain[{!once} each time]]",
 				      &context);
+		headline__add_ends(text, report, cause);
 	}
 	builder__add(text, ".");
 }

@@ -135,7 +135,8 @@ static struct report_conn conn_to(uint32_t number, const char *comm, uint32_t op
 	return conn;
 }
 
-/* Of who asks it does not matter who it is, of who serves it does. */
+/* Of who asks it does not matter who it is, but where its own writes are the cause; of who serves
+ * it does. */
 static void test_same_end(void **state)
 {
 	struct report_conn conns[] = {
@@ -147,16 +148,22 @@ static void test_same_end(void **state)
 	struct report report = {.conns = conns, .conn_count = 7};
 	static const struct {
 		uint32_t a, b;
-		bool same;
+		bool same, same_writer;
 	} rows[] = {
-		{1, 1, true}, {1, 2, true},  {1, 3, false}, {1, 4, false},
-		{4, 5, true}, {4, 6, false}, {7, 7, false}, {1, 8, false},
+		{1, 1, true, true},   {1, 2, true, false},  {1, 3, false, false},
+		{1, 4, false, false}, {4, 5, true, true},   {4, 6, false, false},
+		{7, 7, false, false}, {1, 8, false, false},
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT_OF(rows); i++)
-		assert_int_equal(report__have_same_end(&report, rows[i].a, rows[i].b),
-				 rows[i].same);
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		assert_int_equal(
+			report__have_same_end(&report, CAUSE_PEER_APP, rows[i].a, rows[i].b),
+			rows[i].same);
+		assert_int_equal(
+			report__have_same_end(&report, CAUSE_NAGLE_DELACK, rows[i].a, rows[i].b),
+			rows[i].same_writer);
+	}
 }
 
 int main(void)

@@ -72,9 +72,13 @@ case_prove() {
     expect_valid
 }
 
-# A server whose connections come and go: what listens is changed as well, and both are set back.
+# A server whose connections come and go: what listens is changed as well, and both are set back. Not for one client's sake.
 case_prove_connections_to_come() {
     OWN=serves start_split_writer apart
+    "$NETSTALL" prove "${ATTACH[@]}" -p "$(pgrep -P "$WRITER")" --yes -d 2 >"$SCRATCH/said" 2>"$SCRATCH/said.err"
+    expect_is "the status from the client" $? 1
+    grep -q '^not tried: its connections come and go' "$SCRATCH/said" || fail "it says: $(cat "$SCRATCH/said" "$SCRATCH/said.err")"
+    expect_is "what was set" "$(grep -c ' 1$' "$SCRATCH/option")" 0
     prove --json --yes -d 2 --require 20
     expect_is "the status" $? 0
     expect_valid

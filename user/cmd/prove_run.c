@@ -446,9 +446,12 @@ static size_t count_service(const struct prove *prove, const struct report *repo
 	return count;
 }
 
-/* Connections come and go: others follow them. NULL: it can be done. */
+/* Connections come and go: others follow them. NULL: it is done, else why not. */
 static const char *add_service(struct prove *prove)
 {
+	if (!(prove->service.role & NS_ROLE_TARGET))
+		return "its connections come and go, and who accepts them is not the target, so "
+		       "that other clients' would be changed as well: name that process by -p PID";
 	switch (socket_option__add_service(prove->option, &prove->service)) {
 	case 0:
 		prove->out->with_later = true;

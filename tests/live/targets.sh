@@ -499,6 +499,9 @@ case_program_missing() {
     "$NETSTALL" trace "${ATTACH[@]}" 4321 >"$SCRATCH/out" 2>"$SCRATCH/err"
     expect_is "the status" $? 2
     grep -q '^netstall: cannot run 4321: No such file or directory; a pid follows -p: -p 4321$' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+    "$NETSTALL" check "${ATTACH[@]}" 4321 >"$SCRATCH/out" 2>"$SCRATCH/err"
+    expect_is "the status of check" $? 4
+    grep -q 'a pid follows -p' "$SCRATCH/out" || fail "$(cat "$SCRATCH/out")"
 }
 
 case_target_exits() {

@@ -116,7 +116,7 @@ static __always_inline int set_to(struct tcp_sock *tp, int value)
 	return bpf_setsockopt(tp, option_level, option_name, &value, sizeof(value));
 }
 
-/* Before the first time no connection had it, so one that has it now has it of its listener. */
+/* Before the first time no connection had it, so one that has it now has it from its listener. */
 static __always_inline int wanted_of_service(void)
 {
 	return on ? option_value : (int)service.before;

@@ -32,7 +32,7 @@ struct ns_prove_service {
 	__u32 port; /* 0: there is none */
 	__u32 family;
 	__u32 addr[4]; /* at which one of them was accepted */
-	/* What the look (ns_prove_look) has found. */
+	/* What was found when nothing was changed yet. */
 	__u32 listeners;
 	__u32 is_any;     /* one of them takes connections to every address */
 	__u32 before;     /* theirs */

@@ -643,8 +643,8 @@ struct request_end request_end__of(const struct ns_conn *conn, const char *comm,
 struct request_end report_conn__end(const struct report *report, const struct report_conn *conn);
 bool request_end__is(const struct request_end *a, const struct request_end *b);
 /*
- * Do two connections, by number, go to one endpoint, whoever asks there? Of what a program's own
- * writes make (CAUSE_GROUP_WRITES) the same program has to. Not if one is unknown.
+ * Do two connections, by number, go to one endpoint, whoever asks there? Where a program's own
+ * writes are the cause (CAUSE_GROUP_WRITES), the same program must ask. Not if one is unknown.
  */
 bool report__have_same_end(const struct report *report, enum cause cause, uint32_t a, uint32_t b);
 /* The one of its endpoints that this connection is of; NULL: of none that is listed. */

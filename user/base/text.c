@@ -324,3 +324,8 @@ const char *text__nearest(const char *word, const char *const *names, size_t cou
 	}
 	return nearest;
 }
+
+bool text__is_number(const char *text)
+{
+	return text && *text && text[strspn(text, "0123456789")] == '\0';
+}

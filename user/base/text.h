@@ -7,6 +7,7 @@
 #ifndef NETSTALL_BASE_TEXT_H
 #define NETSTALL_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -64,6 +65,9 @@ char *text__counted(char *dst, size_t size, uint64_t count, const char *what);
 #define address_text(family, addr, port)                                                           \
 	text__address((char[TEXT_ADDRESS]){""}, TEXT_ADDRESS, family, addr, port)
 #define safe_text(src, max) text__safe((char[TEXT_SAFE(max)]){""}, TEXT_SAFE(max), src, max)
+
+/* Nothing but digits, and one at least. NULL is none. */
+bool text__is_number(const char *text);
 
 /* Append to what stands in dst, behind the separator if that is not empty. */
 void text__add(char *dst, size_t size, const char *separator, const char *format, ...)

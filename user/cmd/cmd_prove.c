@@ -79,20 +79,6 @@ static double each(double sum, const struct prove_side *side)
 	return side->requests > 0 ? sum / side->requests : 0;
 }
 
-/* Blocks with requests in each of their windows. */
-static size_t count_used(const struct prove_result *result)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < result->block_count; i++) {
-		const struct effect_block *block = &result->blocks[i];
-
-		used += block->with[0] > 0 && block->with[1] > 0 && block->without[0] > 0 &&
-			block->without[1] > 0;
-	}
-	return used;
-}
-
 static char *sentence_of(const struct prove_result *result, const struct effect *effect)
 {
 	const struct effect_ratio *change = &effect->change;
@@ -122,7 +108,7 @@ static char *sentence_of(const struct prove_result *result, const struct effect 
 			builder__add(&text,
 				     ": %zu blocks of windows had requests in each of them, %u are "
 				     "wanted",
-				     count_used(result), 2 * EFFECT_BLOCKS_LEAST);
+				     effect->blocks_used, 2 * EFFECT_BLOCKS_LEAST);
 		else if (effect->moved_too)
 			builder__add(
 				&text,

@@ -370,9 +370,7 @@ static void take_profile(struct live *live)
 
 static void say_cannot_run(const char *program, int err)
 {
-	bool is_pid = err == -ENOENT && strspn(program, "0123456789") == strlen(program);
-
-	if (is_pid)
+	if (err == -ENOENT && text__is_number(program))
 		log__error("cannot run %s: %s; a pid follows -p: -p %s", program, strerror(-err),
 			   program);
 	else

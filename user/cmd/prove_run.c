@@ -93,7 +93,7 @@ static bool is_removed(enum cause cause)
 	return cause == CAUSE_NAGLE_DELACK || cause == CAUSE_NAGLE;
 }
 
-/* What is told of a time comes a little later. NULL: it is in no window. */
+/* The one that this time is in, which may be over by now; NULL: none. */
 static struct window *window_at(struct prove *prove, uint64_t ts)
 {
 	for (size_t i = prove->window + 1; i-- > 0;) {
@@ -107,7 +107,7 @@ static struct window *window_at(struct prove *prove, uint64_t ts)
 
 static bool serves(const struct ns_conn *id)
 {
-	return id->opener == NS_OPENER_PEER;
+	return request_role__of(id) == REQUEST_SERVED;
 }
 
 /* An answer that is held is in the time of the request that was served. */

@@ -89,6 +89,16 @@ static bool is_none(const struct effect_ratio *change)
 	return change->low > 1 / EFFECT_LEAST && change->high < EFFECT_LEAST;
 }
 
+static size_t count_used(const struct effect_block *blocks, size_t count)
+{
+	size_t used = 0;
+	double ignored;
+
+	for (size_t i = 0; i < count; i++)
+		used += log_ratio(&blocks[i], &ignored);
+	return used;
+}
+
 static struct effect_ratio turned(const struct effect_ratio *ratio)
 {
 	return (struct effect_ratio){1 / ratio->ratio, 1 / ratio->high, 1 / ratio->low,
@@ -116,7 +126,8 @@ void effect__judge(struct effect *effect, const struct effect_block *blocks, siz
 
 	*effect = (struct effect){.outcome = EFFECT_INCONCLUSIVE,
 				  .change = ratio_of(blocks, count, false),
-				  .control = ratio_of(blocks, count, true)};
+				  .control = ratio_of(blocks, count, true),
+				  .blocks_used = count_used(blocks, count)};
 	if (!effect->change.blocks || !effect->control.blocks) {
 		effect->blocks_wanted = EFFECT_BLOCKS_LEAST;
 		return;

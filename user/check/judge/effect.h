@@ -48,6 +48,7 @@ struct effect {
 	struct effect_ratio change, control;
 	struct effect_ratio others; /* of what was not changed; blocks 0: not judged */
 	bool moved_too;             /* INCONCLUSIVE: what was not changed moved as well */
+	size_t blocks_used;         /* of both kinds, with requests in each of their windows */
 	size_t blocks_wanted; /* INCONCLUSIVE: so many of each kind would be enough; 0: not known */
 };
 

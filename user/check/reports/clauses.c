@@ -64,11 +64,6 @@ static char *name_signal(char *dst, size_t size, int number)
 	return dst;
 }
 
-static bool is_number(const char *name)
-{
-	return name && *name && strspn(name, "0123456789") == strlen(name);
-}
-
 static void write_end(char *dst, size_t size, const struct program_outcome *program)
 {
 	char signal[48];
@@ -91,7 +86,7 @@ static void write_end(char *dst, size_t size, const struct program_outcome *prog
 		snprintf(
 			dst, size,
 			"was not found, or the interpreter in its first line was not (status 127): check its name and path%s",
-			is_number(program->name) ? "; a pid follows -p" : "");
+			text__is_number(program->name) ? "; a pid follows -p" : "");
 		break;
 	case PROGRAM_NOT_RUN:
 		snprintf(dst, size, "could not be run (status 126): %s", strerror(program->err));

@@ -3,10 +3,12 @@
 #
 # Runs one command as root under another kernel, in a VM that has this machine's root file system.
 #
-#   vm-run.sh [-o OUTDIR] [-m MB] [-s SMP] [-t SECS] [-a "KERNEL ARGS"] [-n DIR:SIDE] [-v] KERNEL -- CMD [ARG...]
+#   vm-run.sh [-o OUTDIR] [-m MB] [-s SMP] [-t SECS] [-a "KERNEL ARGS"] [-n DIR:SIDE] [-i] [-v] KERNEL -- CMD [ARG...]
 #
 #   -o  copy the files that CMD leaves in $OUT into this folder      -t  time-out (300 s), the boot included
 #   -m  memory (1024 MB)      -s  CPUs (2)      -a  more kernel arguments      -v  also print the kernel's console
+#   -i  the guest's clock counts its instructions, a nanosecond each: whatever else this machine does takes no time there, and to be idle
+#       takes none here. QEMU 7.2 boots kernels before 6.12 so only now and then.
 #   -n  a network card and a serial line to another VM, which has the same DIR; SIDE is a or b (vm-pair.sh)
 #
 # KERNEL is a series of vm-kernels.sh, as 6.1, and is fetched if it is not in the cache. One of another machine, as arm64-6.1, has the
@@ -20,7 +22,7 @@ set -euo pipefail
 self=${0##*/}
 scripts=$(realpath "$(dirname "$0")")
 die() { echo "$self: $*" >&2; exit 125; }
-usage() { die "usage: [-o OUTDIR] [-m MB] [-s SMP] [-t SECS] [-a ARGS] [-n DIR:SIDE] [-v] KERNEL -- CMD [ARG...]"; }
+usage() { die "usage: [-o OUTDIR] [-m MB] [-s SMP] [-t SECS] [-a ARGS] [-n DIR:SIDE] [-i] [-v] KERNEL -- CMD [ARG...]"; }
 
 virtiofsd=/usr/lib/qemu/virtiofsd
 
@@ -148,6 +150,8 @@ start_qemu() {
     # are switched by), and both processors run into it for ever.
     # Without ERMS: with it the kernel copies memory by `rep movsb`, which QEMU translates to a loop over bytes; netstall's start
     # takes 12 s then, not 8.5.
+    # Without CX16: QEMU 7.2's cmpxchg16b leaves anything in the flags, an interrupt behind it saves that, and its return may allow
+    # interrupts where they were not (slab allocation, of newer kernels): guests panicked by that.
     # shellcheck disable=SC2054 # the commas are QEMU's
     # Pointer authentication by QEMU's own hash: by the architecture's a call takes four times as long.
     local args=(
@@ -168,9 +172,10 @@ start_qemu() {
     )
     # shellcheck disable=SC2054
     case $qemu in
-    *x86_64) args+=(-cpu max,erms=off -machine q35,memory-backend=memory,usb=off) ;;
+    *x86_64) args+=(-cpu max,erms=off,cx16=off -machine q35,memory-backend=memory,usb=off) ;;
     *aarch64) args+=(-cpu max,pauth-impdef=on -machine virt,memory-backend=memory,usb=off) ;;
     esac
+    [ -z "$counts" ] || args+=(-icount "shift=0,sleep=off")
     if [ -n "$network" ]; then
         mapfile -t -O ${#args[@]} args < <(network_arguments)
     fi
@@ -238,8 +243,8 @@ clean_up() {
 
 # ---- the run -------------------------------------------------------------------------------------------------------
 
-outdir='' memory=1024 smp=2 seconds=300 more_args='' network='' verbose=''
-while getopts o:m:s:t:a:n:v option; do
+outdir='' memory=1024 smp=2 seconds=300 more_args='' network='' counts='' verbose=''
+while getopts o:m:s:t:a:n:iv option; do
     case $option in
     o) outdir=$OPTARG ;;
     m) memory=$OPTARG ;;
@@ -247,6 +252,7 @@ while getopts o:m:s:t:a:n:v option; do
     t) seconds=$OPTARG ;;
     a) more_args=$OPTARG ;;
     n) network=$OPTARG ;;
+    i) counts=1 ;;
     v) verbose=1 ;;
     *) usage ;;
     esac

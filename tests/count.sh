@@ -95,6 +95,22 @@ count_part() {
     echo "# $part: $((SECONDS - begin)) s"
 }
 
+# end_leftovers PART: what it has left running would take the CPUs of the parts behind it. It is told, and ended after two seconds.
+export NETSTALL_RUN=$$-$EPOCHSECONDS
+end_leftovers() {
+    local pid seconds
+    for seconds in 0 2; do
+        sleep $seconds
+        for pid in $(grep -lsz "^NETSTALL_RUN=$NETSTALL_RUN\$" /proc/[0-9]*/environ | grep -o '[0-9]*'); do
+            [ -d "/proc/$pid" ] || continue # who looked
+            [ $seconds != 0 ] || continue 2
+            echo "# left running by $1: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" | head -c 200)"
+            kill -KILL "$pid"
+        done
+        return
+    done
+}
+
 # run_parts PART...: one by one. PART+OTHER... is with others beside it, one by one too: they have what the first leaves of the CPUs
 # (SCHED_IDLE), and are told behind it.
 run_parts() {
@@ -120,6 +136,7 @@ run_parts() {
             exec {lines}<&-
         done
         [ ${#others[@]} = 0 ] || rm -r "$said"
+        end_leftovers "$group"
     done
 }
 

@@ -237,8 +237,8 @@ static void print_truth(const struct stage *stage)
 	fflush(stdout);
 }
 
-/* What role 0 prepares is not to be traced. */
-static void await_gate(const struct stage *stage)
+/* What role 0 prepares is not to be traced. Returns whether it is at its gate. */
+static bool await_gate(const struct stage *stage)
 {
 	const struct timespec nap = {.tv_nsec = 1000000};
 	siginfo_t ended = {0};
@@ -247,6 +247,7 @@ static void await_gate(const struct stage *stage)
 	       !waitid(P_PID, (id_t)stage->pids[0], &ended, WEXITED | WNOHANG | WNOWAIT) &&
 	       !ended.si_pid)
 		nanosleep(&nap, NULL);
+	return !ended.si_pid;
 }
 
 static int run(struct stage *stage)
@@ -260,12 +261,13 @@ static int run(struct stage *stage)
 		stage__listen(stage, 64);
 	start(stage);
 	close(stage->gate[0]);
-	await_gate(stage);
-	print_ready(stage);
-	while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n')
-		;
-	if (write(stage->gate[1], "", 1) != 1)
-		die("the gate does not open");
+	if (await_gate(stage)) {
+		print_ready(stage);
+		while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n')
+			;
+		if (write(stage->gate[1], "", 1) != 1)
+			die("the gate does not open");
+	}
 	waitpid(stage->pids[0], &status, 0);
 	stop(stage);
 	if (!WIFEXITED(status))

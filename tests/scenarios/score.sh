@@ -231,8 +231,9 @@ wait_turn() {
 }
 end_turn() { flock -u "$TURN"; }
 
-# What works beside scenes that play gives way to them, and to ksoftirqd, which carries their packets.
-give_way() { [ "$LANES" = 1 ] || renice -n 19 "$BASHPID" >"$SCRATCH/renice"; }
+# What works beside scenes that play gives way to them, and to ksoftirqd, which carries their packets; a neighbour of one that plays alone
+# would leave it nothing.
+give_way() { [ "$LANES" = 1 ] || [ "${COMPANY[${BATCH[0]}]}" = alone ] || renice -n 19 "$BASHPID" >"$SCRATCH/renice"; }
 # shellcheck disable=SC2046 # numbers
 no_longer() { [ "$LANES" = 1 ] || renice -n 0 "$BASHPID" $(ls "/proc/$TRACE_PID/task" 2>/dev/null) >"$SCRATCH/renice" 2>&1; }
 

@@ -95,6 +95,23 @@ case_all_processes() {
     expect_is "processes that were left out" "$(report '[.processes[], .target.processes[]] | map(select(.comm == "splits" or .pid == '"${CLIENTS[corks]}"') | select(.role? != "peer" and .role? != "chain")) | length')" 0
 }
 
+# A client asks a front, which asks a backend, which sleeps for 20 ms: each of them is held up for all of its requests' time.
+case_stalled_along_a_chain() {
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    python3 tests/workload/chain.py 20 >"$SCRATCH/chain" &
+    await_line '^ready' "$SCRATCH/chain" $! || fail "the chain did not start"
+    start_trace -a -d 2
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID"
+    end_trace
+    local pid requests
+    for pid in $(sed 's/^ready//' "$SCRATCH/chain"); do
+        requests=$(report ".processes[] | select(.pid == $pid) | [.makes, .serves] | max")
+        expect "requests of $pid" "$requests" '>' 10
+        expect "that it was stalled, ms" "$(report ".processes[] | select(.pid == $pid).stalled_ms")" '>' "20 * ($requests - 2)"
+        expect_is "the cause" "$(report ".processes[] | select(.pid == $pid).cause")" timer
+    done
+}
+
 # Who is left out by its pid stays so under another name.
 case_left_out_by_pid() {
     command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"

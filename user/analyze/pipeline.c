@@ -258,6 +258,8 @@ static void explain_incidents(struct pipeline *pipeline, uint64_t now)
 static void take_request(struct pipeline *pipeline, const struct walked_request *walked)
 {
 	requests__take(pipeline->requests, walked);
+	if (pipeline->report->session.machine)
+		requests__note_slow(pipeline->requests, walked);
 	if (pipeline->sink.on_request)
 		pipeline->sink.on_request(pipeline->sink.context, walked);
 }

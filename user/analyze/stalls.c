@@ -248,19 +248,29 @@ bool stalls__cut(const struct report *report, const struct stall_brief *brief, s
 	return span->start_ts < span->end_ts;
 }
 
-uint64_t spans__covered(struct span *spans, size_t count)
+size_t spans__merge(struct span *spans, size_t count)
 {
-	uint64_t covered = 0, until = 0;
+	size_t merged = 0;
 
 	sort_array(spans, count, sizeof(*spans), by_start);
 	for (size_t i = 0; i < count; i++) {
-		uint64_t from = spans[i].start_ts > until ? spans[i].start_ts : until;
-
-		if (spans[i].end_ts <= from)
-			continue;
-		covered += spans[i].end_ts - from;
-		until = spans[i].end_ts;
+		if (merged && spans[i].start_ts <= spans[merged - 1].end_ts) {
+			if (spans[i].end_ts > spans[merged - 1].end_ts)
+				spans[merged - 1].end_ts = spans[i].end_ts;
+		} else {
+			spans[merged++] = spans[i];
+		}
 	}
+	return merged;
+}
+
+uint64_t spans__covered(struct span *spans, size_t count)
+{
+	uint64_t covered = 0;
+
+	count = spans__merge(spans, count);
+	for (size_t i = 0; i < count; i++)
+		covered += spans[i].end_ts - spans[i].start_ts;
 	return covered;
 }
 

@@ -34,7 +34,9 @@ struct span {
 
 /* What a stall has of the window; false: nothing. */
 bool stalls__cut(const struct report *report, const struct stall_brief *brief, struct span *span);
-/* How much they cover together. Sorts them. */
+/* Sorts them and makes one of those that overlap. Returns how many are left. */
+size_t spans__merge(struct span *spans, size_t count);
+/* How much they cover together; merges them. */
 uint64_t spans__covered(struct span *spans, size_t count);
 /* The i-th of all stalls, report->stall_count and then report->brief_count of them. */
 struct stall_brief stalls__at(const struct report *report, size_t i);

@@ -218,6 +218,13 @@ void headline__add_why(char **text, const struct context *context)
 	}
 }
 
+/* "62 times, 20.4 ms each" */
+static void add_end_times(char **text, const struct cause_end *at)
+{
+	builder__add(text, "%s, %s%s", counted_text(at->count, "time"), duration_text(at->p50_ns),
+		     at->count == 1 ? "" : context__each_word(at->p50_ns, at->count, at->total_ns));
+}
+
 void headline__add_end(char **text, const struct context *context, const struct cause_end *at)
 {
 	const struct ns_conn *conn = &context->conn->id;
@@ -236,8 +243,8 @@ void headline__add_end(char **text, const struct context *context, const struct 
 					   conn->rport));
 	else
 		builder__add(text, "with %s", context->other);
-	builder__add(text, ", %s, %s%s", counted_text(at->count, "time"), duration_text(at->p50_ns),
-		     at->count == 1 ? "" : context__each_word(at->p50_ns, at->count, at->total_ns));
+	builder__add(text, ", ");
+	add_end_times(text, at);
 }
 
 void headline__add_ends(char **text, const struct report *report, const struct report_cause *cause)
@@ -264,6 +271,11 @@ char *headline__write(const struct report *report, const struct report_cause *ca
 	if (!context)
 		return text;
 	builder__add(&text, ": ");
+	/* The figures before are of all ends, and what follows is of the first. */
+	if (cause->end_count > 1) {
+		add_end_times(&text, &cause->ends[0]);
+		builder__add(&text, ", ");
+	}
 	headline__add_why(&text, context);
 	headline__add_ends(&text, report, cause);
 	template__add(

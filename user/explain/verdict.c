@@ -455,7 +455,14 @@ static void add_doer(char **text, const struct context *context)
 	template__add(text, "[, called in {sleep_place}]", context);
 }
 
-/* " Likewise with orders/4250 (127.0.0.1:7401), 37 times, 20.2 ms each, 750 ms in all: ..." */
+static void add_gain(const struct context *context, char **text)
+{
+	if (context__saving(context).ns && !cause__info(context->tally->cause)->is_given)
+		template__add(text, "[; at most {saved} to gain[{!once} each time]]", context);
+}
+
+/* " Likewise with orders/4250 (127.0.0.1:7401), 37 times, 20.2 ms each, 750 ms in all: ...; at most
+ * 20.0 ms to gain each time." */
 static void add_ends(const struct report *report, const struct report_cause *cause, char **text)
 {
 	struct context context;
@@ -470,6 +477,7 @@ static void add_ends(const struct report *report, const struct report_cause *cau
 		headline__add_end(text, &context, &cause->ends[i]);
 		builder__add(text, ", %s in all: ", duration_text(cause->ends[i].total_ns));
 		add_doer(text, &context);
+		add_gain(&context, text);
 		builder__add(text, ".");
 	}
 	if (cause->end_count && count)
@@ -533,9 +541,7 @@ static void add_other(const struct report *report, const struct report_cause *ca
 		builder__add(text, ": ");
 		add_doer(text, &context);
 		add_remedy(cause, text);
-		if (context__saving(&context).ns && !cause__info(cause->cause)->is_given)
-			template__add(text, "[; at most {saved} to gain[{!once} each time]]",
-				      &context);
+		add_gain(&context, text);
 		headline__add_ends(text, report, cause);
 	}
 	builder__add(text, ".");

@@ -65,20 +65,41 @@ static size_t count_alike(const void *v, size_t count, size_t size)
 
 struct owned {
 	uint32_t pid;
+	bool is_request;
 	struct stall_brief stall;
 };
 
 static int by_owner(const void *a, const void *b)
 {
-	return compare_u64(((const struct owned *)a)->pid, ((const struct owned *)b)->pid);
+	const struct owned *x = a, *y = b;
+	int by = compare_u64(x->pid, y->pid);
+
+	by = by ? by : compare_u64(x->is_request, y->is_request);
+	return by ? by : compare_u64(x->stall.start_ts, y->stall.start_ts);
 }
 
-/* Each of those in requests, once for each of its ends. A listed one on no connection is of whom it
- * delayed. */
-static struct owned *list_owned(const struct report *report, size_t *count)
+/* Once for each end of its connection. */
+static size_t add_owned(struct owned *list, struct owners owners, bool is_request,
+			const struct stall_brief *brief)
 {
-	size_t all = report->stall_count + report->brief_count;
-	struct owned *list = xcalloc(REQUEST_ROLES * all + 1, sizeof(*list));
+	size_t count = 0;
+
+	if (owners.pids[REQUEST_MADE] == owners.pids[REQUEST_SERVED])
+		owners.pids[REQUEST_SERVED] = 0;
+	for (size_t role = 0; role < REQUEST_ROLES; role++)
+		if (owners.pids[role])
+			list[count++] = (struct owned){owners.pids[role], is_request, *brief};
+	return count;
+}
+
+/* Each stall in requests, and each request that took as long. A listed stall on no connection is of
+ * whom it delayed. */
+static struct owned *list_owned(const struct report *report, const struct requests *requests,
+				size_t *count)
+{
+	size_t all = report->stall_count + report->brief_count, slow_count;
+	const struct stall_brief *slow = requests__slow(requests, &slow_count);
+	struct owned *list = xcalloc(REQUEST_ROLES * (all + slow_count) + 1, sizeof(*list));
 
 	*count = 0;
 	for (size_t i = 0; i < all; i++) {
@@ -89,44 +110,71 @@ static struct owned *list_owned(const struct report *report, size_t *count)
 			continue;
 		if (!brief.conn && i < report->stall_count)
 			owners.pids[REQUEST_MADE] = report->stalls[i].pid;
-		if (owners.pids[REQUEST_MADE] == owners.pids[REQUEST_SERVED])
-			owners.pids[REQUEST_SERVED] = 0;
-		for (size_t role = 0; role < REQUEST_ROLES; role++)
-			if (owners.pids[role])
-				list[(*count)++] = (struct owned){owners.pids[role], brief};
+		*count += add_owned(&list[*count], owners, false, &brief);
 	}
+	for (size_t i = 0; i < slow_count; i++)
+		*count += add_owned(&list[*count], owners_of(report, slow[i].conn), true, &slow[i]);
 	sort_array(list, *count, sizeof(*list), by_owner);
 	return list;
 }
 
-/* Those of one process. */
+/* How much of it lies in spans that do not overlap, in order; *at: those before it end before it.
+ */
+static uint64_t covered_of(const struct span *spans, size_t count, size_t *at,
+			   const struct span *span)
+{
+	uint64_t covered = 0;
+
+	while (*at < count && spans[*at].end_ts <= span->start_ts)
+		(*at)++;
+	for (size_t i = *at; i < count && spans[i].start_ts < span->end_ts; i++)
+		covered +=
+			min_u64(spans[i].end_ts, span->end_ts) -
+			(spans[i].start_ts > span->start_ts ? spans[i].start_ts : span->start_ts);
+	return covered;
+}
+
+/*
+ * Those of one process. A stall holds up many, and is told of one connection: of the others it is
+ * the requests' own time that says so, unless a stall of the process covers most of it.
+ */
 static void add_up(const struct report *report, const struct ledger *ledger,
 		   const struct owned *list, size_t count, struct report_program *program)
 {
-	struct span *spans = xcalloc(count, sizeof(*spans));
+	struct span *own = xcalloc(count, sizeof(*own)), *all = xcalloc(count, sizeof(*all));
 	uint64_t ns[CAUSE_COUNT] = {0}, stalls[CAUSE_COUNT] = {0};
-	size_t found = 0;
+	size_t own_count = 0, found = 0, at = 0;
 
+	for (size_t i = 0; i < count && !list[i].is_request; i++)
+		own_count += stalls__cut(report, &list[i].stall, &own[own_count]);
+	own_count = spans__merge(own, own_count);
 	for (size_t i = 0; i < count; i++) {
-		found += stalls__cut(report, &list[i].stall, &spans[found]);
-		ns[list[i].stall.cause] += list[i].stall.ns;
-		stalls[list[i].stall.cause]++;
+		const struct stall_brief *stall = &list[i].stall;
+		bool is_in = stalls__cut(report, stall, &all[found]);
+
+		if (list[i].is_request &&
+		    (!is_in || 2 * covered_of(own, own_count, &at, &all[found]) >= stall->ns))
+			continue;
+		found += is_in;
+		ns[stall->cause] += stall->ns;
+		stalls[stall->cause]++;
+		program->stalls++;
 	}
-	program->stalls = count;
-	program->stalled_ns = spans__covered(spans, found);
+	program->stalled_ns = spans__covered(all, found);
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		if (ns[i] > ns[program->cause])
 			program->cause = (enum cause)i;
 	program->of_cause = stalls[program->cause];
 	program->main = ledger__of_process(ledger, program->cause, program->pid);
-	free(spans);
+	free(own);
+	free(all);
 }
 
 static void add_stalls(const struct report *report, const struct ledger *ledger,
-		       struct table *programs)
+		       const struct requests *requests, struct table *programs)
 {
 	size_t count;
-	struct owned *list = list_owned(report, &count);
+	struct owned *list = list_owned(report, requests, &count);
 
 	for (size_t first = 0, run; first < count; first += run) {
 		struct report_program *program = program_of(programs, list[first].pid);
@@ -260,7 +308,7 @@ void programs__write(struct report *report, const struct ledger *ledger,
 		return;
 	programs = table__new(PROGRAMS);
 	count_exchanges(report, programs);
-	add_stalls(report, ledger, programs);
+	add_stalls(report, ledger, requests, programs);
 	add_requests(report, requests, REQUEST_SERVED, programs);
 	add_requests(report, requests, REQUEST_MADE, programs);
 	count = table__count(programs);

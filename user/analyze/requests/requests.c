@@ -18,6 +18,9 @@ struct requests {
 	uint32_t end_count;
 	struct report_requests *views;
 	size_t view_count;
+	struct stall_brief *slow;
+	size_t slow_count;
+	size_t slow_size;
 };
 
 struct requests *requests__new(const struct model *model)
@@ -43,6 +46,7 @@ void requests__free(struct requests *requests)
 	for (size_t i = 0; i < requests->view_count; i++)
 		free(requests->views[i].bins);
 	free(requests->views);
+	free(requests->slow);
 	free(requests);
 }
 
@@ -142,6 +146,40 @@ void requests__take(struct requests *requests, const struct walked_request *walk
 		.slices = xmemdup(view->slices, view->slice_count * sizeof(*view->slices)),
 	};
 	sample->taken++;
+}
+
+/* The cause of the largest part of it, which says what that time was. */
+static enum cause main_cause(const struct request_view *view)
+{
+	uint64_t ns[CAUSE_COUNT] = {0};
+	enum cause most = CAUSE_UNKNOWN;
+
+	for (size_t i = 0; i < view->slice_count; i++)
+		ns[view->slices[i].cause] += view->slices[i].ns;
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		if (ns[i] > ns[most])
+			most = (enum cause)i;
+	return most;
+}
+
+void requests__note_slow(struct requests *requests, const struct walked_request *walked)
+{
+	uint64_t ns = walked->end_ts - walked->begin_ts;
+	enum cause cause = main_cause(&walked->view);
+
+	if (ns < model__threshold(requests->model) || cause == CAUSE_IDLE ||
+	    requests->slow_count == REPORT_BRIEFS)
+		return;
+	requests->slow = xgrow(requests->slow, requests->slow_count, &requests->slow_size,
+			       sizeof(*requests->slow));
+	requests->slow[requests->slow_count++] =
+		(struct stall_brief){walked->begin_ts, ns, walked->conn, (uint16_t)cause, 0};
+}
+
+const struct stall_brief *requests__slow(const struct requests *requests, size_t *count)
+{
+	*count = requests->slow_count;
+	return requests->slow;
 }
 
 /* ---- keys ---- */

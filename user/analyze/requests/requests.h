@@ -27,6 +27,11 @@ struct requests *requests__new(const struct model *model);
 void requests__free(struct requests *requests);
 /* A request that was walked. One that both of two targets have is the asking one's. */
 void requests__take(struct requests *requests, const struct walked_request *walked);
+/* Of a whole machine, of each that was walked: what took as long as a stall is kept, while there is
+ * room (REPORT_BRIEFS). */
+void requests__note_slow(struct requests *requests, const struct walked_request *walked);
+/* As they came; the cause is that of most of its time. */
+const struct stall_brief *requests__slow(const struct requests *requests, size_t *count);
 /* Those that count, once the report is written. */
 const struct sample *requests__sample(const struct requests *requests, enum request_role role);
 /* Fills report->requests, which lives as long as this. Connections and stalls are in the report. */

@@ -197,6 +197,9 @@ static const char *judge(const char *cause, uint64_t ns, uint64_t queued, uint64
 
 	if (2 * own > ns && !is_of_network(cause))
 		return "runqueue";
+	/* It was to be held up by who took its CPU, and the scheduler knows of no such wait. */
+	if (cause && !strcmp(cause, "runqueue"))
+		return "unclear";
 	return cause && stalls_without ? cause : "unclear";
 }
 

@@ -1179,6 +1179,22 @@ static void judge_request(struct wait_queue *queue, const struct pending *pendin
 			judged);
 }
 
+static bool is_served(const struct model *model, uint32_t number)
+{
+	const struct model_conn *conn = model__conn(model, number);
+
+	return conn && request_role__of(&conn->id) == REQUEST_SERVED;
+}
+
+/* Is it one more that the stall held up? What a proxy is asked waits for what it asks: that counts
+ * once, as what the stall is told of. */
+static bool is_one_more(const struct model *model, const struct stall *stall, uint32_t number)
+{
+	uint32_t request = stall__request(stall), told = stall->conn ? stall->conn : request;
+
+	return request != number && is_served(model, told) == is_served(model, number);
+}
+
 /* A request whose time a stall explains that is told already: all of it, or the server's part. */
 static void note_delayed(struct wait_queue *queue, const struct pending *pending,
 			 struct judged *judged)
@@ -1195,7 +1211,7 @@ static void note_delayed(struct wait_queue *queue, const struct pending *pending
 
 		if (provisional->number != judged->delayed_by)
 			continue;
-		if (stall__request(&provisional->finding.stall) != judged->delayed)
+		if (is_one_more(queue->model, &provisional->finding.stall, judged->delayed))
 			provisional->finding.stall.delayed++;
 		judged->delayed_by = 0;
 	}

@@ -104,6 +104,9 @@ case_bad_options() {
     refuse 64 "-C attach needs --by-cause" offwake -p $$ -C attach=fentry 1
     refuse 64 "-C uring.max needs --by-cause" offwake -p $$ -C uring.max=100 1
     refuse 64 "no command" no-such-command
+    refuse 64 "no option '--durration': did you mean --duration. .netstall trace --help" trace -p 1 --durration 3
+    refuse 64 "no option '--zzz': .netstall report --help" report file --zzz=3
+    "$NETSTALL" help record | grep -q '^Usage: netstall record' || fail "help record: $("$NETSTALL" help record | head -n 1)"
     refuse 64 "--events is uring, .* or stalls, not 'tcp'" trace -p $$ --events tcp
     refuse 64 "--events is uring, .* not ''" trace -p $$ --events=
     refuse 64 "--connections is each or found, not 'all'" trace -p $$ --connections=all

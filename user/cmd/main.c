@@ -80,10 +80,30 @@ static void say_no_command(const char *word)
 		log__error("no command '%s': `netstall --help` lists them", word);
 }
 
+/* Of no such command NULL. */
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
+}
+
+/* With argv[1] as its name, which is what argp calls the program in its own messages. */
+static int run(const struct command *command, int argc, char **argv)
+{
+	int status;
+
+	if (!privileges__caller_is_clear())
+		return EXIT_UNABLE;
+	argv[1] = xasprintf("netstall %s", command->name);
+	status = command->run(argc - 1, argv + 1);
+	return status == EXIT_OK && xalloc__is_short() ? EXIT_UNABLE : status;
+}
+
 int main(int argc, char **argv)
 {
-	size_t i;
-	int status;
+	const struct command *command;
 
 	xalloc__reserve(RESERVE_BYTES);
 	fill_standard_descriptors();
@@ -93,6 +113,11 @@ int main(int argc, char **argv)
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;
+	}
+	if (argc == 3 && !strcmp(argv[1], "help") && find(argv[2])) {
+		char *of_command[] = {argv[0], argv[2], "--help", NULL};
+
+		return run(find(argv[2]), 3, of_command);
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_help(stdout);
@@ -104,16 +129,9 @@ int main(int argc, char **argv)
 		       libbpf_version_string() + 1);
 		return EXIT_OK;
 	}
-	for (i = 0; i < COMMANDS; i++) {
-		if (strcmp(argv[1], commands[i].name))
-			continue;
-		if (!privileges__caller_is_clear())
-			return EXIT_UNABLE;
-		/* What argp calls the program in its own messages. */
-		argv[1] = xasprintf("netstall %s", commands[i].name);
-		status = commands[i].run(argc - 1, argv + 1);
-		return status == EXIT_OK && xalloc__is_short() ? EXIT_UNABLE : status;
-	}
+	command = find(argv[1]);
+	if (command)
+		return run(command, argc, argv);
 	if (!strcmp(argv[1], "generate"))
 		return generate__run(argc - 1, argv + 1);
 	say_no_command(argv[1]);

@@ -579,6 +579,74 @@ static char *doc_of(const struct command_options *command)
 	return longer;
 }
 
+static const struct argp_option *option_of_letter(const struct argp_option *list, int letter)
+{
+	for (; list->name || list->key || list->doc; list++)
+		if (list->key == letter)
+			return list;
+	return NULL;
+}
+
+/* By its name or the beginning of one, as argp does. */
+static const struct argp_option *option_of_name(const struct argp_option *list, const char *name,
+						size_t len)
+{
+	for (; list->name || list->key || list->doc; list++)
+		if (list->name && !strncmp(list->name, name, len))
+			return list;
+	return NULL;
+}
+
+/* Is the next word the value of this one? */
+static bool takes_next(const struct argp_option *list, const char *word)
+{
+	const struct argp_option *option;
+
+	if (word[1] == '-') {
+		option = option_of_name(list, word + 2, strcspn(word + 2, "="));
+		return option && option->arg && !strchr(word, '=');
+	}
+	while (*++word) {
+		option = option_of_letter(list, *word);
+		if (option && option->arg)
+			return !word[1];
+	}
+	return false;
+}
+
+/* argp would say no more than that it does not know it. */
+static void check_names(const struct parser *parser, const struct argp_option *list, int argc,
+			char **argv)
+{
+	const char *names[OPTION_ROWS], *near;
+	size_t count = 0;
+
+	for (size_t i = 0; i < parser->count; i++)
+		if (list[i].name && !(list[i].flags & OPTION_HIDDEN))
+			names[count++] = list[i].name;
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		size_t len = strcspn(argv[i], "=");
+		char *name;
+
+		if (argv[i][0] != '-' && !parser->command->word)
+			return; /* a program, and its own options */
+		if (argv[i][0] != '-')
+			continue;
+		if (strncmp(argv[i], "--", 2) || option_of_name(list, argv[i] + 2, len - 2) ||
+		    !strncmp("help", argv[i] + 2, len - 2) ||
+		    !strncmp("usage", argv[i] + 2, len - 2)) {
+			i += takes_next(list, argv[i]);
+			continue;
+		}
+		name = xasprintf("%.*s", (int)len - 2, argv[i] + 2);
+		near = text__nearest(name, names, count);
+		log__error("no option '--%s': %s%s%s`%s --help` lists them", name,
+			   near ? "did you mean --" : "", near ? near : "", near ? "? " : "",
+			   argv[0]);
+		exit(EXIT_USAGE);
+	}
+}
+
 void options__parse(const struct command_options *command, int argc, char **argv, void *options)
 {
 	struct parser parser = {.command = command, .options = options};
@@ -589,6 +657,7 @@ void options__parse(const struct command_options *command, int argc, char **argv
 
 	parser.count = options__rows(command, parser.rows, OPTION_ROWS);
 	list_options(&parser, list, about_knobs);
+	check_names(&parser, list, argc, argv);
 	argp_parse(&argp, argc, argv, command->word ? 0 : ARGP_IN_ORDER, NULL, &parser);
 	free(about_knobs);
 	free(doc);

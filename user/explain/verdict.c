@@ -113,10 +113,9 @@ static void add_why_no_evidence(char **text, const struct report *report,
 	else if (!watched->conns && report->session.machine)
 		builder__add(text, "No TCP connection was seen, so nothing can be said of any. ");
 	else if (!watched->conns)
-		builder__add(
-			text,
-			"No TCP connection of this program was seen, so nothing can be said of "
-			"it. ");
+		builder__add(text,
+			     "No TCP connection of the target was seen, so nothing can be "
+			     "said of it. ");
 	else if (losses__hiding(report->lost))
 		builder__add(text, "Events were lost, and a stall may have been among them. ");
 	else

@@ -17,7 +17,7 @@
 # $HISTORY_NEW where that is newer, writes $HISTORY_NEW and prints it behind `# history:`. Who mends or removes a case takes its line
 # out; who has a run to add copies $HISTORY_NEW over $HISTORY.
 #
-# The last lines: `# unsteady: N of N cases: NAME, ...`, `# failed: NAME: why` of each that did, and `N passed, N failed, N skipped`
+# The last lines: `# unsteady: N of N cases: NAME, ...`, `# left running by PART: ...`, `# failed: NAME: why` of each that did, and `N passed, N failed, N skipped`
 # alone on its line.
 
 may_run_again() { [[ $1 == @(live|clang/live|san/live|recipes|programs|random|score|vm-*/*)/* ]]; }
@@ -29,6 +29,7 @@ passed=0 failed=0 skipped=0
 again=()         # cases to be run again
 declare -A first # NAME: how it failed first
 wrong=()         # each `not ok`, told once more at the end: a thousand lines are between
+left=()          # processes that parts have left running, likewise
 declare -A ran=() # PART: 1, of what may be run again
 
 ok() { passed=$((passed + 1)) && echo "ok $1"; }
@@ -104,7 +105,8 @@ end_leftovers() {
         for pid in $(grep -lsz "^NETSTALL_RUN=$NETSTALL_RUN\$" /proc/[0-9]*/environ | grep -o '[0-9]*'); do
             [ -d "/proc/$pid" ] || continue # who looked
             [ $seconds != 0 ] || continue 2
-            echo "# left running by $1: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" | head -c 200)"
+            left+=("left running by $1: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" | head -c 200)")
+            echo "# ${left[-1]}"
             kill -KILL "$pid"
         done
         return
@@ -194,6 +196,7 @@ end_run() {
     [ "$SECONDS" = "$begin" ] || echo "# again: $((SECONDS - begin)) s"
     list=$(printf ', %s' "${again[@]}")
     echo "# unsteady: ${#again[@]} of $all cases${again:+: ${list#, }}"
+    [ ${#left[@]} = 0 ] || printf '# %s\n' "${left[@]}"
     [ "$failed" = 0 ] || printf '# failed: %s\n' "${wrong[@]}"
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" = 0 ]

@@ -197,16 +197,16 @@ static __always_inline bool seed_sleeper(struct task_struct *task, struct scratc
 	return true;
 }
 
-/* It sleeps long enough to be found at it. */
+/* It sleeps long enough to be found at it, or is woken and has not run since. */
 static __always_inline void find_sleeper(struct task_struct *task, struct ns_offcpu_thread *thread)
 {
 	__u64 off_ts = thread->off_ts;
 	__u32 place;
 
-	if (!off_ts || thread->weight || !thread->state || thread->wake_ts || thread->chain.sleep)
+	if (!off_ts || thread->weight || !thread->state || thread->chain.sleep)
 		return;
 	place = place_of_sleeper(SCRATCH_ITER, task, thread, false);
-	if (thread->off_ts == off_ts && !thread->wake_ts)
+	if (thread->off_ts == off_ts)
 		thread->chain.sleep = place;
 }
 

@@ -226,32 +226,51 @@ case_offwake_java() {
     expect "asleep in a line, in us" "$(us_of "Split.serveLate [(]Split.java:$(grep -n "// late wait" "$source" | cut -d: -f1)[)];")" '>=' 850000
 }
 
-# deep_stacks TRUTH PROFILE: "RIGHT WRONG", of the sleeps below Deep.nap(); a chain's own frames, with their lines, must be one that the program told.
+# deep_stacks TRUTH PROFILE: "RIGHT WRONG GAPS", of the sleeps below Deep.nap(); a chain's own frames, with their lines, must be one that
+# the program told. GAPS: where some have no name ([java], [jit]), and the others are of such a chain.
 deep_stacks() {
-    awk 'FNR == NR { if (sub(/^truth /, "")) told[$0]; next }
+    awk 'function fits(all, chain,    parts, count, i, at) {
+            count = split(chain, parts, "[*]")
+            if (index(all, parts[1]) != 1 || substr(all, length(all) - length(parts[count]) + 1) != parts[count]) return 0
+            for (i = 1; i < count; i++) {
+                at = index(all, parts[i])
+                if (!at) return 0
+                all = substr(all, at + length(parts[i]))
+            }
+            return length(all) >= length(parts[count])
+        }
+        FNR == NR { if (sub(/^truth /, "")) told[$0]; next }
         /^java;.*;Deep.nap / {
             chain = ""
             sub(/;Deep.nap .*/, ";")
             count = split($0, frames, ";")
             for (i = 1; i <= count; i++)
-                if (frames[i] ~ /^Deep[.]/ && frames[i] !~ /^Deep.leaf /) chain = chain substr(frames[i], 6) ";"
-            chain in told ? right++ : wrong++
+                if (frames[i] == "[java]" || frames[i] == "[jit]") chain = chain "*"
+                else if (frames[i] ~ /^Deep[.]/ && frames[i] !~ /^Deep.leaf /) chain = chain substr(frames[i], 6) ";"
+            fit = 0
+            for (all in told) if (fits(all, chain)) fit = 1
+            if (!fit) wrong++
+            else if (chain ~ /[*]/) gaps++
+            else right++
         }
-        END { print right + 0, wrong + 0 }' "$1" "$2"
+        END { print right + 0, wrong + 0, gaps + 0 }' "$1" "$2"
 }
 
-# Each chain of calls is as the virtual machine has it, to the line, in all kinds of code: no frame is missing, or another.
+# Each chain of calls is as the virtual machine has it, to the line, in all kinds of code: no frame is missing, or another. Who looks
+# late, for want of a CPU, may find no name for a method that was compiled anew meanwhile, and finds no other one.
 case_offwake_java_as_told() {
-    local source=$PWD/tests/workload/places/Deep.java options stacks
+    local source=$PWD/tests/workload/places/Deep.java options right wrong gaps
     [ "$(uname -m)" = x86_64 ] || skip "on this machine Java's methods are not read"
     command -v javac >/dev/null || skip "no compiler for Java"
     javac -g -d "$SCRATCH" "$source" >"$SCRATCH/build" 2>&1 || fail "it did not build: $(tail -n 3 "$SCRATCH/build")"
     for options in "-Xint Deep 0" "-Xcomp Deep 0" "Deep 200000" "-XX:TieredStopAtLevel=1 Deep 100000"; do
         # shellcheck disable=SC2086 # words
         profile_of --lines -- ${JAVA:-java} -cp "$SCRATCH" $options
-        stacks=$(deep_stacks "$SCRATCH/gated" "$SCRATCH/profile")
-        echo "# $LABEL: offwake_java_as_told: $options: right and wrong stacks: $stacks"
-        expect "right stacks of $options" "${stacks% *}" '>=' 12
-        expect_is "wrong stacks of $options" "${stacks#* }" 0
+        judge_machine
+        read -r right wrong gaps <<<"$(deep_stacks "$SCRATCH/gated" "$SCRATCH/profile")"
+        echo "# $LABEL: offwake_java_as_told: $options: right and wrong stacks: $right $wrong, with gaps: $gaps"
+        expect "right stacks of $options" "$right" '>=' 12
+        expect_is "wrong stacks of $options" "$wrong" 0
+        [ "$SLOW_MACHINE" != none ] || expect_is "stacks of $options with gaps" "$gaps" 0
     done
 }

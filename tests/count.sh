@@ -17,8 +17,8 @@
 # $HISTORY_NEW where that is newer, writes $HISTORY_NEW and prints it behind `# history:`. Who mends or removes a case takes its line
 # out; who has a run to add copies $HISTORY_NEW over $HISTORY.
 #
-# The last lines: `# unsteady: N of N cases: NAME, ...`, `# left running by PART: ...`, `# failed: NAME: why` of each that did, and `N passed, N failed, N skipped`
-# alone on its line.
+# The last lines: `# unsteady: N of N cases: NAME, ...`, `# left running by PART: ...`, `# failed: NAME: why` of each that did, and
+# `N passed, N failed, N skipped` alone on its line.
 
 may_run_again() { [[ $1 == @(live|clang/live|san/live|recipes|programs|random|score|vm-*/*)/* ]]; }
 

@@ -84,6 +84,7 @@ case_all_processes() {
     expect "UDP stalls" "$(report '.processes[] | select(.pid == '"$(field client_pid "$(cat "$SCRATCH/udp")")"').stalls')" '>' 10
     "$NETSTALL" trace "${ATTACH[@]}" -c / -d 0.5 >"$SCRATCH/text" 2>&1 || fail "status $? for -c /"
     [[ $(sed -n 2p "$SCRATCH/text") == "  PROCESS "* ]] || fail "the answer does not begin with the table: $(head -n 3 "$SCRATCH/text")"
+    grep -q "^  What follows is the first one's cause (" "$SCRATCH/text" || fail "it does not say of what the verdict is: $(head -n 12 "$SCRATCH/text")"
     # Who is left out has no row; nor has one that takes the name later.
     start_trace -a -d 2 --not-comm splits --not-pid "${CLIENTS[corks]},${SERVERS[corks]}"
     start_endless other split

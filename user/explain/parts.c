@@ -98,6 +98,29 @@ void parts__add_deed(char **text, const struct context *context, const struct pa
 			     part->waker_tid);
 }
 
+/* Who waits for its lock or signal: the nearest part above it that is such a wait, of another
+ * thread; NULL: none. */
+static const struct path_part *held_up(const struct path *path, const struct path_part *part)
+{
+	const struct path_part *above = part;
+
+	while (above != path->parts) {
+		above = &path->parts[above->parent];
+		if (above->kind == PATH_BLOCKED && above->tid && above->tid != part->tid)
+			return above->cause == CAUSE_LOCK ? above : NULL;
+	}
+	return NULL;
+}
+
+void parts__add_held_up(char **text, const struct context *context, const struct path_part *part)
+{
+	const struct path_part *waits = held_up(&context->path, part);
+
+	if (waits && waits->tid != context->stall->tid && context->tally->cause != CAUSE_LOCK)
+		builder__add(text, ", while %s waits for its lock or signal",
+			     thread_text(context->report, waits->pid, waits->tid));
+}
+
 /* The main one first, which may be the delayed thread's own. */
 void parts__add(char **text, const struct context *context)
 {

@@ -11,5 +11,7 @@
 void parts__add(char **text, const struct context *context);
 /* "computes 40.1 ms" */
 void parts__add_deed(char **text, const struct context *context, const struct path_part *part);
+/* ", while srv/4244 waits for its lock or signal"; nothing where that is the stall itself. */
+void parts__add_held_up(char **text, const struct context *context, const struct path_part *part);
 
 #endif

@@ -415,6 +415,7 @@ static void add_because(char **text, const struct context *context)
 	builder__add(text, " ");
 	if (context->part) {
 		parts__add_deed(text, context, context->part);
+		parts__add_held_up(text, context, context->part);
 	} else {
 		builder__add(text, "%s", deeds[context->root->cause]);
 		template__add(text, "[ in {root_call}]", context);

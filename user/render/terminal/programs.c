@@ -41,6 +41,16 @@ static void add_program(struct grid *grid, const struct report *report,
 	free(why);
 }
 
+/* The verdict that follows is of the cause that the first one has, wherever it is found. */
+static bool have_several_causes(const struct report *report)
+{
+	for (size_t i = 1; i < report->program_count; i++)
+		if (report->programs[i].stalls &&
+		    report->programs[i].cause != report->programs[0].cause)
+			return true;
+	return false;
+}
+
 void programs__print(FILE *out, const struct report *report, const struct render_style *style)
 {
 	static const struct grid_column columns[] = {
@@ -62,6 +72,10 @@ void programs__print(FILE *out, const struct report *report, const struct render
 	if (rest)
 		grid__note(grid, COLOUR_DIM, 0, "and %s more process%s", count_text(rest),
 			   rest == 1 ? "" : "es");
+	if (have_several_causes(report))
+		grid__note(grid, COLOUR_DIM, 0,
+			   "What follows is the first one's cause (%s), of all processes.",
+			   cause__info(report->programs[0].cause)->id);
 	grid__finish(grid, out, style, TABLE_INDENT);
 	fputc('\n', out);
 }

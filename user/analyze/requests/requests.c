@@ -148,16 +148,13 @@ void requests__take(struct requests *requests, const struct walked_request *walk
 	sample->taken++;
 }
 
-/* The cause of the largest part of it, which says what that time was. */
+/* What most of its time was. */
 static enum cause main_cause(const struct request_view *view)
 {
-	uint64_t ns[CAUSE_COUNT] = {0};
 	enum cause most = CAUSE_UNKNOWN;
 
-	for (size_t i = 0; i < view->slice_count; i++)
-		ns[view->slices[i].cause] += view->slices[i].ns;
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
-		if (ns[i] > ns[most])
+		if (request_view__part(view, (enum cause)i) > request_view__part(view, most))
 			most = (enum cause)i;
 	return most;
 }

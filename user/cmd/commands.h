@@ -26,5 +26,7 @@ struct command {
 
 extern const struct command commands[];
 #define COMMANDS 8
+/* NULL: there is none of that name. */
+const struct command *command__find(const char *name);
 
 #endif

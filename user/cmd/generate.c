@@ -558,10 +558,8 @@ int generate__run(int argc, char **argv)
 		put_page(stdout);
 		return EXIT_OK;
 	}
-	for (size_t i = 0; argc == 3 && !strcmp(what, "man") && i < COMMANDS; i++) {
-		if (strcmp(argv[2], commands[i].name) != 0)
-			continue;
-		put_command_page(stdout, &commands[i]);
+	if (argc == 3 && !strcmp(what, "man") && command__find(argv[2])) {
+		put_command_page(stdout, command__find(argv[2]));
 		return EXIT_OK;
 	}
 	log__error("netstall generate man [COMMAND], bash, zsh or fish");

@@ -74,14 +74,13 @@ static void say_no_command(const char *word)
 	if (near)
 		log__error("no command '%s': did you mean %s? `netstall --help` lists them", word,
 			   near);
-	else if (*word && strspn(word, "0123456789") == strlen(word))
+	else if (text__is_number(word))
 		log__error("no command '%s': for a pid, `netstall trace -p %s`", word, word);
 	else
 		log__error("no command '%s': `netstall --help` lists them", word);
 }
 
-/* Of no such command NULL. */
-static const struct command *find(const char *name)
+const struct command *command__find(const char *name)
 {
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (!strcmp(name, commands[i].name))
@@ -114,10 +113,11 @@ int main(int argc, char **argv)
 		print_help(stderr);
 		return EXIT_USAGE;
 	}
-	if (argc == 3 && !strcmp(argv[1], "help") && find(argv[2])) {
+	command = argc == 3 && !strcmp(argv[1], "help") ? command__find(argv[2]) : NULL;
+	if (command) {
 		char *of_command[] = {argv[0], argv[2], "--help", NULL};
 
-		return run(find(argv[2]), 3, of_command);
+		return run(command, 3, of_command);
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_help(stdout);
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 		       libbpf_version_string() + 1);
 		return EXIT_OK;
 	}
-	command = find(argv[1]);
+	command = command__find(argv[1]);
 	if (command)
 		return run(command, argc, argv);
 	if (!strcmp(argv[1], "generate"))

@@ -135,39 +135,40 @@ static uint64_t covered_of(const struct span *spans, size_t count, size_t *at,
 }
 
 /*
- * Those of one process. A stall holds up many, and is told of one connection: of the others it is
- * the requests' own time that says so, unless a stall of the process covers most of it.
+ * Those of one process. A stall is listed for one connection and may hold up others: there the
+ * requests' own time shows it, unless stalls of the process cover most of that.
  */
 static void add_up(const struct report *report, const struct ledger *ledger,
 		   const struct owned *list, size_t count, struct report_program *program)
 {
-	struct span *own = xcalloc(count, sizeof(*own)), *all = xcalloc(count, sizeof(*all));
+	struct span *spans =
+		xcalloc(count, sizeof(*spans)); /* of stalls, and requests behind them */
 	uint64_t ns[CAUSE_COUNT] = {0}, stalls[CAUSE_COUNT] = {0};
-	size_t own_count = 0, found = 0, at = 0;
+	size_t own = 0, found, at = 0;
 
 	for (size_t i = 0; i < count && !list[i].is_request; i++)
-		own_count += stalls__cut(report, &list[i].stall, &own[own_count]);
-	own_count = spans__merge(own, own_count);
+		own += stalls__cut(report, &list[i].stall, &spans[own]);
+	found = own = spans__merge(spans, own);
 	for (size_t i = 0; i < count; i++) {
 		const struct stall_brief *stall = &list[i].stall;
-		bool is_in = stalls__cut(report, stall, &all[found]);
 
-		if (list[i].is_request &&
-		    (!is_in || 2 * covered_of(own, own_count, &at, &all[found]) >= stall->ns))
-			continue;
-		found += is_in;
+		if (list[i].is_request) {
+			if (!stalls__cut(report, stall, &spans[found]) ||
+			    2 * covered_of(spans, own, &at, &spans[found]) >= stall->ns)
+				continue;
+			found++;
+		}
 		ns[stall->cause] += stall->ns;
 		stalls[stall->cause]++;
 		program->stalls++;
 	}
-	program->stalled_ns = spans__covered(all, found);
+	program->stalled_ns = spans__covered(spans, found);
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		if (ns[i] > ns[program->cause])
 			program->cause = (enum cause)i;
 	program->of_cause = stalls[program->cause];
 	program->main = ledger__of_process(ledger, program->cause, program->pid);
-	free(own);
-	free(all);
+	free(spans);
 }
 
 static void add_stalls(const struct report *report, const struct ledger *ledger,

@@ -1186,13 +1186,13 @@ static bool is_served(const struct model *model, uint32_t number)
 	return conn && request_role__of(&conn->id) == REQUEST_SERVED;
 }
 
-/* Is it one more that the stall held up? What a proxy is asked waits for what it asks: that counts
- * once, as what the stall is told of. */
+/* Does the stall hold up this request too? A proxy's client waits for what the proxy asks: the two
+ * count once, on the side where the stall is listed (as in ledger__delay()). */
 static bool is_one_more(const struct model *model, const struct stall *stall, uint32_t number)
 {
-	uint32_t request = stall__request(stall), told = stall->conn ? stall->conn : request;
+	uint32_t request = stall__request(stall), listed = stall->conn ? stall->conn : request;
 
-	return request != number && is_served(model, told) == is_served(model, number);
+	return request != number && is_served(model, listed) == is_served(model, number);
 }
 
 /* A request whose time a stall explains that is told already: all of it, or the server's part. */

@@ -27,6 +27,8 @@ run_again() {
         */always-* | */third-2) echo "not ok $name: wrong again" ;;
         */hidden-*) ;;
         */gone-*) echo "skip $name: not here" ;;
+        */views-*) echo "ok $name.client" && echo "ok $name.server" ;;
+        */view_of_two-*) echo "not ok $name.client: why" && echo "ok $name.server" ;;
         */both-*) echo "ok $name" && echo "not ok $name: after all" ;;
         *) echo "ok $name" ;;
         esac
@@ -96,6 +98,8 @@ run_of fails_always 1 "0 of 200 cases" "$failed" "$(one live/always)"
 run_of fails_two_times_of_three 1 "0 of 200 cases" "$failed" "$(one live/third)"
 run_of gives_no_result_again 1 "0 of 200 cases" "$failed" "$(one live/hidden)"
 run_of is_skipped_again 1 "0 of 200 cases" "$failed" "$(one live/gone)"
+run_of its_views_are_right_again 0 "1 of 200 cases: live/views" "200 passed, 0 failed, 0 skipped" "$(one live/views)"
+run_of a_view_is_wrong_again 1 "0 of 200 cases" "$failed" "$(one live/view_of_two)"
 run_of is_right_and_wrong_again 1 "0 of 200 cases" "$failed" "$(one live/both)"
 run_of fails_twice_at_first 1 "1 of 200 cases: live/once" "199 passed, 1 failed, 0 skipped" \
     'run_fake() { good 198; echo "not ok live/once: why"; echo "not ok live/once: why"; echo "end live"; return 1; }'

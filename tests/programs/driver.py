@@ -858,6 +858,7 @@ def apache_wsgi(play):
 PidFile {play.folder}/pid
 Listen 127.0.0.1:{port}
 ErrorLog {play.folder}/errors
+KeepAliveTimeout 100
 User nobody
 Group nogroup
 WSGIScriptAlias / {HERE}/wsgi.py

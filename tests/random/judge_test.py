@@ -73,6 +73,10 @@ SPLIT = PLAN.replace("front.script", "front.reply=split front.script")
 HELD = views(client=(90, {"peer-app": 50, "nagle-delack": 40}), front=(90, {"timer": 10, "self": 8, "peer-app": 32, "nagle-delack": 40}))
 HELD_LEADS = LEADS | {"client": "nagle-delack", "front": "nagle-delack"}
 FOLLOWED = {"followed": logs_of(held=1)}
+IN_TURN = SPLIT.replace("client.connections=1 front.shape=thread", "client.connections=3 front.shape=loop")
+SOONER = {"followed": logs_of(held=1)}
+for sooner in SOONER["followed"]["front"]:
+    sooner["wrote"] -= 3 * MS
 
 
 def wrong(view, text):
@@ -101,6 +105,10 @@ CASES = [  # name, what judged() is given, what differs
     ("saved", {"plan": SPLIT, "logs": logs_of(held=40) | FOLLOWED, "reports": reports_of(HELD, HELD_LEADS, 40)}, {}),
     ("saves_too_much", {"plan": SPLIT, "logs": logs_of(held=40) | FOLLOWED, "reports": reports_of(HELD, HELD_LEADS, 60)},
      wrong("client", "saves 60.0, followed 39.0")),
+    # Three wait in turn for the front, whose service was 3 ms shorter afterwards, or was not.
+    ("saved_in_turn", {"plan": IN_TURN, "logs": logs_of(held=40) | SOONER, "reports": reports_of(HELD, HELD_LEADS, 30)}, {}),
+    ("saves_too_little_in_turn", {"plan": IN_TURN, "logs": logs_of(held=40) | FOLLOWED, "reports": reports_of(HELD, HELD_LEADS, 30)},
+     wrong("client", "saves 30.0, followed 39.0")),
     # The request's second piece is held: the front's time begins with it.
     ("request_is_held", {"plan": PLAN + " client.ask=split", "logs": logs_of(piece=40),
                          "reports": reports_of(views(client=(90, {"peer-app": 50, "nagle-delack": 40})))}, {}),

@@ -316,7 +316,8 @@ struct ns_exchange {
 	struct ns_head head;
 	__u32 side;        /* enum ns_exchange_side */
 	__u32 writes;      /* of the request, or the answer so far */
-	__u64 begin_ts;    /* asked: first write over, or asleep. served: woken by the request */
+	__u64 begin_ts;    /* asked: first write over, or asleep. served: woken by the request, 0
+			      not seen */
 	__u64 ready_ts;    /* asked: end of the last write. served: on the CPU with it */
 	__u64 off_ts;      /* asked: went to sleep. served: slept since; both 0: did not sleep */
 	__u64 wake_ts;     /* asked: made runnable by the answer */

@@ -1065,6 +1065,7 @@ static void view_request(struct wait_queue *queue, const struct ns_exchange *exc
 			 struct walked_request *walked)
 {
 	bool is_made = exchange->side == NS_EXCHANGE_ASKED;
+	bool is_read = served && served->ready_ts; /* and it was seen by whom, and when */
 	struct request_view *view = &walked->view;
 
 	if (!is_of_target(queue->model, exchange) || !(is_made || exchange->arrived_ts))
@@ -1077,15 +1078,15 @@ static void view_request(struct wait_queue *queue, const struct ns_exchange *exc
 		.weight = exchange->weight,
 		.is_answered = exchange->answer_ts || exchange->ended == NS_EXCHANGE_ANSWERED,
 		.is_over = exchange->ended != NS_EXCHANGE_OPEN,
-		.is_whole = served && served->ready_ts,
+		.is_whole = is_read,
 		.is_given_up = is_made && !exchange->answer_ts &&
 			       exchange->ended == NS_EXCHANGE_CLOSED &&
 			       request__is_waited_for(queue->model, exchange),
 		.is_open = open_request__is(queue->model, exchange),
 		.since_ts = exchange->since_ts,
-		.server_tid = served ? served->head.tid : 0,
-		.taken_up_ts = served ? served->begin_ts : 0,
-		.answered_ts = served ? served->head.ts : 0,
+		.server_tid = is_read ? served->head.tid : 0,
+		.taken_up_ts = is_read ? served->begin_ts : 0,
+		.answered_ts = is_read ? served->head.ts : 0,
 		.view.confidence = attribution->confidence};
 	if (is_made)
 		view->confidence = walked->is_whole ? CONFIDENCE_OBSERVED : CONFIDENCE_INFERRED;

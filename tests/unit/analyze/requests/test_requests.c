@@ -255,6 +255,29 @@ static void add_asked(struct feed *feed, double begin, double ms, unsigned weigh
 	feed__add_line(feed, line);
 }
 
+/* How long the server takes for each is that of those that were seen as it read them. */
+static void test_service(void **state)
+{
+	struct feed feed = feed__text(HEAD PEER);
+	struct outcome outcome;
+	char line[256];
+
+	(void)state;
+	for (int i = 0; i < 30; i++) {
+		if (i == 7)
+			snprintf(line, sizeof(line), "%d " SERVED "weight=1", 100 * i + 16);
+		else
+			snprintf(line, sizeof(line), "%d " SERVED "begin=%d ready=%d weight=1",
+				 100 * i + 16, 100 * i + 11, 100 * i + 12);
+		feed__add_line(&feed, line);
+		add_asked(&feed, 100 * i + 10, 8, 1, 1);
+	}
+	outcome = analyze(feed);
+	assert_int_equal(outcome.report->requests[0].service.threads, 1);
+	assert_int_equal(outcome.report->requests[0].service.each_ns, 5000000);
+	done(&outcome);
+}
+
 /* 99 quick ones for each of few records, and all the slow ones: the ranks go by weight. */
 static void test_weights(void **state)
 {
@@ -937,6 +960,7 @@ int main(void)
 		cmocka_unit_test(test_far),
 		cmocka_unit_test(test_stall_names_it),
 		cmocka_unit_test(test_joined),
+		cmocka_unit_test(test_service),
 		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_slow_ones_make_the_p99),
 		cmocka_unit_test(test_one_of_few),

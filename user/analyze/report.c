@@ -171,20 +171,44 @@ static uint64_t weight(const struct report *report, const struct report_cause *c
 	return cause->covered_ns;
 }
 
-static const struct report_cause *heaviest(const struct report *report)
+/* Many connections at a time fill the window with either of two causes: then the requests' own sum
+ * says which is more. */
+static bool is_as_much(uint64_t ns, uint64_t as_ns)
 {
-	const struct report_cause *most[2] = {NULL, NULL}; /* can be changed, is given */
+	return 20 * ns >= 19 * as_ns && 20 * as_ns >= 19 * ns;
+}
+
+static const struct report_cause *heaviest_of(const struct report *report, bool is_given)
+{
+	const struct report_cause *most = NULL, *found;
 
 	for (size_t i = 0; i < report->cause_count; i++) {
 		const struct report_cause *cause = &report->causes[i];
-		const struct report_cause **best = &most[cause__info(cause->cause)->is_given];
 
-		if (!*best || weight(report, cause) > weight(report, *best))
-			*best = cause;
+		if (cause__info(cause->cause)->is_given == is_given &&
+		    (!most || weight(report, cause) > weight(report, most)))
+			most = cause;
 	}
-	if (most[0] && most[1])
-		return most[2 * weight(report, most[0]) < weight(report, most[1])];
-	return most[0] ? most[0] : most[1];
+	found = most;
+	for (size_t i = 0; i < report->cause_count; i++) {
+		const struct report_cause *cause = &report->causes[i];
+
+		if (cause__info(cause->cause)->is_given == is_given &&
+		    is_as_much(weight(report, cause), weight(report, most)) &&
+		    cause->total_ns > found->total_ns)
+			found = cause;
+	}
+	return found;
+}
+
+static const struct report_cause *heaviest(const struct report *report)
+{
+	const struct report_cause *changed = heaviest_of(report, false);
+	const struct report_cause *given = heaviest_of(report, true);
+
+	if (changed && given)
+		return 2 * weight(report, changed) < weight(report, given) ? given : changed;
+	return changed ? changed : given;
 }
 
 const struct report_cause *report__leading(const struct report *report)

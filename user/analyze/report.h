@@ -628,9 +628,10 @@ const struct stall *report__stall(const struct report *report, uint32_t number);
 const struct report_cause *report__cause(const struct report *report, enum cause cause);
 /*
  * The cause that a verdict is about: the one that took most of the window in requests
- * (in_requests_ns), or where none was in any most of all (covered_ns). One that can be changed goes
- * before one that is given (struct cause_info.is_given) if it took at least half as much; the pace
- * leads alone. Of a whole machine that of programs[0], the worst, and never the pace. NULL: none.
+ * (in_requests_ns), or where none was in any most of all (covered_ns); where two took as much, by a
+ * twentieth, the one with the greater total_ns. One that can be changed goes before one that is
+ * given (struct cause_info.is_given) if it took at least half as much; the pace leads alone. Of a
+ * whole machine that of programs[0], the worst, and never the pace. NULL: none.
  */
 const struct report_cause *report__leading(const struct report *report);
 /* What a target's end of a connection does there, and where. comm: of its process, NULL not known.

@@ -622,6 +622,11 @@ static void test_which_cause_leads(void **state)
 	report->causes[1] =
 		(struct report_cause){.cause = CAUSE_RUNQUEUE, .total_ns = 890, .covered_ns = 890};
 	assert_int_equal(report__leading(report)->cause, CAUSE_RUNQUEUE);
+	/* Of as much time it is what it adds up to. */
+	report->causes[0].covered_ns = 850;
+	assert_int_equal(report__leading(report)->cause, CAUSE_PEER_APP);
+	report->causes[0].covered_ns = 845;
+	assert_int_equal(report__leading(report)->cause, CAUSE_RUNQUEUE);
 	/* What is given stands behind what took half as much, not behind less. */
 	report->causes[0] = (struct report_cause){.cause = CAUSE_NETWORK, .covered_ns = 900};
 	report->causes[1] = (struct report_cause){.cause = CAUSE_CORK, .covered_ns = 450};

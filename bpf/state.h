@@ -158,6 +158,13 @@ enum ns_untold {
 	NS_UNTOLD_ALONE = 2, /* and its other end is a part of the sums already */
 };
 
+/* How it is known whose a connection is. */
+enum ns_owner {
+	NS_OWNER_DEDUCED = 0, /* from who listens there */
+	NS_OWNER_FOUND = 1,   /* has it open; so may another one, by fork(), that uses it */
+	NS_OWNER_SEEN = 2,    /* uses it */
+};
+
 enum ns_phase {
 	NS_PHASE_OPENING = 0, /* connect() was called, no addresses yet */
 	NS_PHASE_OPEN = 1,
@@ -319,7 +326,7 @@ struct ns_conn_state {
 	__u32 phase;
 	__u32 tgid; /* owner, 0 not known */
 	__u32 fd;
-	__u32 owner_sure; /* seen to use it, not only deduced */
+	__u32 owner_sure; /* enum ns_owner */
 	__u32 origin;
 	__u32 opener;
 	__u32 lport;           /* of its entry in tuples: at its close the socket has it no more */

@@ -73,6 +73,23 @@ static __always_inline void watch_threads(__u32 tgid)
 		proc_hint(tgid)->threads = 1;
 }
 
+/* No process becomes a target by the connections that it has. */
+static __always_inline bool is_no_target(__u32 tgid)
+{
+	return settings.any_process ? is_left_out(tgid) : !(proc_role(tgid) & NS_ROLE_TARGET);
+}
+
+/* Do we take who uses it for its owner? A target's stays that one's, unless it is
+ * another target that does. */
+static __always_inline bool is_owner(struct ns_conn_state *conn, __u32 tgid)
+{
+	if (conn->owner_sure == NS_OWNER_FOUND && conn->tgid == tgid)
+		conn->owner_sure = NS_OWNER_SEEN;
+	return conn->owner_sure == NS_OWNER_SEEN ||
+	       (conn->owner_sure == NS_OWNER_FOUND && conn->role & NS_ROLE_TARGET &&
+		is_no_target(tgid));
+}
+
 /* Something waits on this connection: from now on the threads of both ends are watched. */
 static __always_inline void watch_both_ends(struct ns_conn_state *conn)
 {

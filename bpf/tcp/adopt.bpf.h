@@ -9,7 +9,7 @@ struct adoption {
 	__u32 fd;
 	__u32 origin;
 	__u32 opener;
-	__u32 owner_sure;
+	__u32 owner_sure; /* enum ns_owner */
 };
 
 /* A target's process opened it. */
@@ -20,7 +20,7 @@ static __always_inline struct adoption by_connect(__u32 tgid)
 				 .fd = NS_FD_UNKNOWN,
 				 .origin = NS_ORIGIN_CONNECT,
 				 .opener = NS_OPENER_SELF,
-				 .owner_sure = 1};
+				 .owner_sure = NS_OWNER_SEEN};
 }
 
 /*
@@ -177,7 +177,7 @@ static __noinline struct ns_conn_state *adopt_peer(struct sock *sk, __u32 opener
 	owner = bpf_map_lookup_elem(&connectors, &key);
 	if (owner) {
 		as.opener = NS_OPENER_SELF;
-		as.owner_sure = 1;
+		as.owner_sure = NS_OWNER_SEEN;
 	} else {
 		listener.netns = ends.netns;
 		listener.port = ends.tuple.lport;

@@ -36,7 +36,7 @@ static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 			      .tgid = tgid,
 			      .fd = fd,
 			      .origin = NS_ORIGIN_EXISTED,
-			      .owner_sure = 1};
+			      .owner_sure = NS_OWNER_FOUND};
 	__u32 state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	__u64 address = (__u64)sk;
 	struct ns_conn_state *conn;
@@ -70,8 +70,10 @@ static __always_inline void scan_target(struct sock *sk, __u32 tgid, __u32 fd)
 /* What a peer has opened itself, before we came. */
 static __always_inline void scan_behind(struct sock *sk, __u32 tgid, __u32 fd)
 {
-	struct adoption as = {
-		.fd = fd, .origin = NS_ORIGIN_EXISTED, .opener = NS_OPENER_SELF, .owner_sure = 1};
+	struct adoption as = {.fd = fd,
+			      .origin = NS_ORIGIN_EXISTED,
+			      .opener = NS_OPENER_SELF,
+			      .owner_sure = NS_OWNER_FOUND};
 	struct ns_conn_state *conn;
 	__u32 role = proc_role(tgid);
 
@@ -130,7 +132,7 @@ static __always_inline void scan_peer(struct sock *sk, __u32 tgid, __u32 fd)
 		make_known(conn);
 	}
 	if (!conn->owner_sure) {
-		settle_owner(sk, conn, tgid);
+		settle_owner(sk, conn, tgid, NS_OWNER_FOUND);
 		news = true;
 	}
 	if (conn->fd == NS_FD_UNKNOWN && conn->tgid == tgid && fd != NS_FD_UNKNOWN) {

@@ -115,12 +115,6 @@ static __always_inline bool ports_wanted(struct sock *sk)
 	return true;
 }
 
-/* Nor does it become one by the connections that it has. */
-static __always_inline bool is_no_target(__u32 tgid)
-{
-	return settings.any_process ? is_left_out(tgid) : !(proc_role(tgid) & NS_ROLE_TARGET);
-}
-
 static __always_inline bool target_wanted(struct sock *sk, __u32 tgid)
 {
 	return !is_no_target(tgid) && ports_wanted(sk);
@@ -383,13 +377,21 @@ static __noinline int pair_conn(struct sock *sk, struct ns_conn_state *conn)
  * target's other end, because no target alone listens there, may be a target's. Who learns it first
  * (a send, a read, the look for owners while the request lies unread) makes no difference.
  */
-static __always_inline void settle_owner(struct sock *sk, struct ns_conn_state *conn, __u32 tgid)
+static __always_inline void settle_owner(struct sock *sk, struct ns_conn_state *conn, __u32 tgid,
+					 enum ns_owner how)
 {
 	__u64 id = bpf_get_current_pid_tgid();
+	struct ns_conn_state *peer;
 
 	note_accepted(conn, id >> 32 == tgid ? (__u32)id : tgid);
+	if (conn->tgid != tgid) { /* those of another process are */
+		peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
+		if (peer)
+			peer->threads_watched = 0;
+		conn->threads_watched = 0;
+	}
 	conn->tgid = tgid;
-	conn->owner_sure = 1;
+	conn->owner_sure = how;
 	if (conn->role & NS_ROLE_TARGET && is_no_target(tgid))
 		conn->role = NS_ROLE_PEER;
 	else if (conn->role == NS_ROLE_PEER && target_wanted(sk, tgid))

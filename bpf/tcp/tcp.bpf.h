@@ -12,7 +12,7 @@ static __always_inline void own_by_use(struct sock *sk, struct ns_conn_state *co
 	__u32 fd, flags;
 
 	read_sending(sk, &fd, &flags);
-	settle_owner(sk, conn, tgid);
+	settle_owner(sk, conn, tgid, NS_OWNER_SEEN);
 	if (conn->fd == NS_FD_UNKNOWN)
 		conn->fd = fd;
 	tell_conn(sk, conn);
@@ -25,8 +25,10 @@ static __always_inline void own_by_use(struct sock *sk, struct ns_conn_state *co
  */
 static __noinline struct ns_conn_state *adopt_by_use(struct sock *sk, __u32 tgid)
 {
-	struct adoption as = {
-		.role = NS_ROLE_TARGET, .tgid = tgid, .origin = NS_ORIGIN_USE, .owner_sure = 1};
+	struct adoption as = {.role = NS_ROLE_TARGET,
+			      .tgid = tgid,
+			      .origin = NS_ORIGIN_USE,
+			      .owner_sure = NS_OWNER_SEEN};
 	__u32 flags;
 
 	if (!sk || !target_wanted(sk, tgid) || !is_tcp(sk) ||
@@ -65,7 +67,7 @@ static __always_inline void on_send_end(struct sock *sk, const struct send_view 
 		if (!conn)
 			return;
 	}
-	if (!conn->owner_sure)
+	if (!is_owner(conn, id >> 32))
 		own_by_use(sk, conn, id >> 32);
 	now = held ? bpf_ktime_get_ns() : view->clock_ns;
 	conn->writes++;

@@ -798,7 +798,7 @@ static __noinline int note_read(__u64 key, const struct recv_view *view, __u64 i
 	__u32 bytes;
 	__u64 now;
 
-	if (!view || !conn || !conn->owner_sure)
+	if (!view || !conn || !is_owner(conn, id >> 32))
 		return READ_OWNER_UNKNOWN;
 	reads = &conn->turn.reads;
 	bytes = view->copied_seq - conn->copied_seq;

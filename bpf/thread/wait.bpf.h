@@ -240,7 +240,7 @@ __noinline int adopt_waited(__u64 key, __u32 tgid, __u32 fd)
 			      .fd = fd,
 			      .origin = NS_ORIGIN_EXISTED,
 			      .opener = NS_OPENER_SELF,
-			      .owner_sure = 1};
+			      .owner_sure = NS_OWNER_SEEN};
 	struct sock *sk = (struct sock *)key;
 
 	if (!settings.trace || !sk || !is_tcp_stream(sk))

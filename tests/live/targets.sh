@@ -113,6 +113,22 @@ case_stalled_along_a_chain() {
     done
 }
 
+# A connection that a process and its child have open is of who uses it.
+case_used_by_a_child() {
+    command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"
+    python3 tests/workload/chain.py 20 child >"$SCRATCH/chain" &
+    await_line '^ready' "$SCRATCH/chain" $! || fail "the chain did not start"
+    await_line '^child' "$SCRATCH/chain" $! || fail "the backend has no child"
+    start_trace -a -d 2
+    wait_for "$WAIT_LIMIT" gone "$TRACE_PID"
+    end_trace
+    local parent child
+    parent=$(sed -n 's/^ready .* //p' "$SCRATCH/chain") child=$(sed -n 's/^child //p' "$SCRATCH/chain")
+    expect "requests that the child serves" "$(report "[.processes[] | select(.pid == $child).serves] | add // 0")" '>' 10
+    expect_is "the child's cause" "$(report ".processes[] | select(.pid == $child).cause")" timer
+    expect_is "requests of its parent" "$(report "[.processes[] | select(.pid == $parent).serves] | add // 0")" 0
+}
+
 # By the server of one that writes in two pieces a request begins with the last of them: the page says so.
 case_pieces_come_before() {
     start_exchange -- --mode split -n 20

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """A client that asks a front, which asks a backend, which sleeps for so many ms before each answer; until it is killed.
 
-Prints `ready CLIENT FRONT BACKEND`, their pids.
+Prints `ready CLIENT FRONT BACKEND`, their pids. With a second argument, the backend serves in a child, and keeps the connection open
+as well; then `child PID` comes too, in any order.
 """
 import ctypes
 import os
@@ -21,6 +22,13 @@ def requests(conn):
 
 def backend(listener):
     conn = listener.accept()[0]
+    if sys.argv[2:]:
+        print("child", start(serve, conn), flush=True)
+        os.wait()
+    serve(conn)
+
+
+def serve(conn):
     for request in requests(conn):
         time.sleep(float(sys.argv[1]) / 1e3)
         conn.sendall(request)

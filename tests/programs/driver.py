@@ -870,7 +870,7 @@ Require all granted
     connection = connect(port)
     get(connection, "/sleep")
     play.gate(pid, children=True)
-    for _ in range(30):
+    for _ in range(60):
         play.request(get, connection, "/sleep")
     play.expect("client", "peer-app", "apache2.*sle.*wsgi")
     play.expect("server", "timer", "apache2.*sle", never="listen queue")

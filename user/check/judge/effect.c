@@ -50,7 +50,7 @@ static size_t outside(size_t n)
 }
 
 static struct effect_ratio ratio_of(const struct effect_block *blocks, size_t count,
-				    bool of_control)
+				    bool of_control, size_t least)
 {
 	struct effect_ratio out = {.ratio = 1, .low = 1, .high = 1};
 	double *logs = xcalloc(count + 1, sizeof(*logs)), *averages;
@@ -59,7 +59,7 @@ static struct effect_ratio ratio_of(const struct effect_block *blocks, size_t co
 	for (size_t i = 0; i < count && n < EFFECT_BLOCKS_MOST; i++)
 		if (blocks[i].is_control == of_control)
 			n += log_ratio(&blocks[i], &logs[n]);
-	k = n >= EFFECT_BLOCKS_LEAST ? outside(n) : 0;
+	k = n >= least ? outside(n) : 0;
 	if (!k) {
 		free(logs);
 		return out;
@@ -120,16 +120,17 @@ static size_t wanted(const struct effect *effect)
 	return (size_t)ceil(fmax(factor, 1) * (double)effect->change.blocks) + 1;
 }
 
-void effect__judge(struct effect *effect, const struct effect_block *blocks, size_t count)
+static void judge(struct effect *effect, const struct effect_block *blocks, size_t count,
+		  size_t least)
 {
 	struct effect_ratio change, control;
 
 	*effect = (struct effect){.outcome = EFFECT_INCONCLUSIVE,
-				  .change = ratio_of(blocks, count, false),
-				  .control = ratio_of(blocks, count, true),
+				  .change = ratio_of(blocks, count, false, least),
+				  .control = ratio_of(blocks, count, true, least),
 				  .blocks_used = count_used(blocks, count)};
 	if (!effect->change.blocks || !effect->control.blocks) {
-		effect->blocks_wanted = EFFECT_BLOCKS_LEAST;
+		effect->blocks_wanted = least;
 		return;
 	}
 	change = turned(&effect->change);
@@ -144,11 +145,16 @@ void effect__judge(struct effect *effect, const struct effect_block *blocks, siz
 		effect->blocks_wanted = wanted(effect);
 }
 
+void effect__judge(struct effect *effect, const struct effect_block *blocks, size_t count)
+{
+	judge(effect, blocks, count, EFFECT_BLOCKS_LEAST);
+}
+
 void effect__judge_others(struct effect *effect, const struct effect_block *blocks, size_t count)
 {
 	struct effect others;
 
-	effect__judge(&others, blocks, count);
+	judge(&others, blocks, count, EFFECT_OTHERS_LEAST);
 	effect->others = others.change;
 	if ((effect->outcome != EFFECT_PROVEN && effect->outcome != EFFECT_WORSE) ||
 	    others.outcome != effect->outcome ||

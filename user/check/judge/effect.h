@@ -20,6 +20,7 @@
 #include <stddef.h>
 
 #define EFFECT_BLOCKS_LEAST 8 /* of each kind */
+#define EFFECT_OTHERS_LEAST 6 /* of what was not changed: the fewest that have an interval */
 #define EFFECT_BLOCKS_MOST  200
 #define EFFECT_CONFIDENCE   0.95
 #define EFFECT_LEAST        1.05 /* a smaller ratio is no change, however sure it is */

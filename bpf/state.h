@@ -326,7 +326,8 @@ struct ns_conn_state {
 	__u32 phase;
 	__u32 tgid; /* owner, 0 not known */
 	__u32 fd;
-	__u32 owner_sure; /* enum ns_owner */
+	__u32 owner_sure;  /* enum ns_owner */
+	__u32 owner_again; /* it was looked for a second time */
 	__u32 origin;
 	__u32 opener;
 	__u32 lport;           /* of its entry in tuples: at its close the socket has it no more */

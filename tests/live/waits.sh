@@ -319,7 +319,7 @@ case_request_open_at_end() {
         "$(gojq -s '[.[] | select(.event == "exchange" and .side == "asked" and .ended == "open") | .run_us // 0] | max' "$SCRATCH/trace")" '<' 10000000
 }
 
-# A server's parent accepts, and a child of its own answers: whose the connection is by then is looked for soon.
+# A server's parent accepts, and a child of its own answers: when it is looked for whose the connection is, the parent has it open as well.
 case_wait_forked_answerer() {
     start_at_gate python3 -c '
 import os, signal, socket, sys, time
@@ -336,6 +336,7 @@ if not server:
                 time.sleep(0.025)
                 conn.send(b"answer")
             os._exit(0)
+        time.sleep(0.005)
         conn.close()
 listener.close()
 print(f"ready client={os.getpid()}", flush=True)

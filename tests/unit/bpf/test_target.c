@@ -46,7 +46,7 @@ static struct ns_config settings = {.trace = 1};
 static struct ns_offcpu_config offcpu;
 static struct ns_proc_hint proc_hints[NS_PROC_HINTS];
 static struct ns_thread_state zero_thread;
-static uint32_t only_tids[NS_TIDS], self_tgid = 1;
+static uint32_t only_tids[NS_TIDS], self_tgid = 1, unsure_owners;
 static uint64_t lost[NS_LOST_KINDS];
 static int procs, threads, conns;
 

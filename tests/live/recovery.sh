@@ -232,6 +232,7 @@ case_wire_split_server() {
     expect "the number of inferred nagle-delack stalls" \
         "$(report '[.stalls[] | select(.cause == "nagle-delack" and .confidence == "inferred" and .inferred != null)] | length')" '>=' "$MOST * $TRUTH_STALLS - 2"
     expect_is "the verdict" "$(report .verdict.cause)" nagle-delack
+    expect_served_since_it_was_written
 }
 
 # A delayed ACK that fires between requests holds nobody up, whoever looks.

@@ -20,6 +20,14 @@ case_split() {
         "$(report "(.causes[] | select(.cause == \"nagle-delack\").p50_ms) * 1000 - $TRUTH_MEDIAN_US | fabs")" '<' 1000
 }
 
+# A request that is served begins when all of it was written.
+expect_served_since_it_was_written() {
+    local row
+    row=$(report '[.requests[] | select(.role == "serves" and .connection == null)][0].median')
+    expect "the median of what it serves, ms" "$(gojq .total_ms <<<"$row")" '>=' 35
+    expect_is "its main cause" "$(gojq -r '.slices | max_by(.ms).cause' <<<"$row")" nagle-delack
+}
+
 case_split_server_side() {
     start_exchange -- --mode split -n "$FEW"
     start_trace -p "$SERVER"
@@ -27,6 +35,7 @@ case_split_server_side() {
     end_exchange
     end_trace
     expect_all_stalls nagle-delack
+    expect_served_since_it_was_written
 }
 
 case_split_new_socket() {

@@ -129,18 +129,6 @@ case_used_by_a_child() {
     expect_is "requests of its parent" "$(report "[.processes[] | select(.pid == $parent).serves] | add // 0")" 0
 }
 
-# By the server of one that writes in two pieces a request begins with the last of them: the page says so.
-case_pieces_come_before() {
-    start_exchange -- --mode split -n 20
-    "$NETSTALL" trace "${ATTACH[@]}" -p "$SERVER" >"$SCRATCH/text" 2>"$SCRATCH/err" &
-    await_line 'netstall: tracing' "$SCRATCH/err" $! || fail "netstall did not attach: $(head -c 400 "$SCRATCH/err")"
-    open_gate
-    end_exchange
-    wait_for "$WAIT_LIMIT" gone $! || fail "netstall does not end with its target"
-    grep -q '^  Counted from when all of a request is there: the wait for its last piece (nagle-delack, [0-9.]* ms) comes before' "$SCRATCH/text" ||
-        fail "it does not say from when a served request counts: $(grep -A3 '^  REQUESTS' "$SCRATCH/text")"
-}
-
 # Who is left out by its pid stays so under another name.
 case_left_out_by_pid() {
     command -v python3 >"$SCRATCH/python" || skip "python3 is not installed"

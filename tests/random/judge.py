@@ -125,11 +125,15 @@ def find_nested(fronts, backs, ask):
             record["did"].append(["r", "peer-app", step[2] + hold, step[3], step[4], back["delay"] + back["woken"]])
 
 
-def served(record, asked, held, steps, answered, is_whole=True):
-    """Of its own server: from when it was there to be read, to when its answer had left. `held`: it was held up before. Who has got the
-    answer may run before the writer goes on; where the answer is held back, only he knows when it left."""
-    queue = 0 if held else max(0, record["read"] - asked)
-    request = Request(record["read"] - queue, min(answered, record["wrote"]) if is_whole else answered)
+def served(record, asked, ask, hold, steps, answered, is_whole=True):
+    """Of its own server: from when all of it was written, to when its answer had left. `hold`: so long it was held up then; where that is
+    no stall, from when it came. Who has got the answer may run before the writer goes on; where the answer is held back, only he knows
+    when it left."""
+    queue = 0 if hold else max(0, record["read"] - asked)
+    hold = hold if hold >= NETSTALL_MS * 1e6 else 0
+    request = Request(record["read"] - queue - hold, min(answered, record["wrote"]) if is_whole else answered)
+    request.unread = queue
+    request.add(holder(ask, hold), hold)
     if queue > QUEUE_MS * 1e6:
         add_unread(request, steps, record["worker"], record["read"] - queue, record["read"])
     request.may_wait_for_cpu(min(queue, record["woken"]))
@@ -153,7 +157,7 @@ def truth(plan, logs):
             made.add("peer-app", back["wrote"] - step[2] - hold, 0, back["delay"] + back["woken"])
             made.may_wait_for_cpu(step[4])
             views["makes"].append(made)
-            request = served(back, step[2], hold, steps["back"], step[3])
+            request = served(back, step[2], nested_ask, hold, steps["back"], step[3])
             for _, cause, begin, end, own, others in back["steps"]:
                 request.add(cause, end - begin, own, others)
             views["back"].append(request)
@@ -163,11 +167,11 @@ def truth(plan, logs):
         hold = (record["read"] - source["last_write"]) * (ask == "split")
         own = Request(source["first_write"], source["last"])
         whole = reply == "whole"
-        mine = served(record, source["last_write"], hold, steps["front"], source["last"], whole)
+        mine = served(record, source["last_write"], ask, hold, steps["front"], source["last"], whole)
         own.add(holder(ask, hold), hold)
         # In the queue what is held up for others is held up for this one.
-        queue = record["read"] - mine.begin
-        for cause, took, _, _ in steps["front"].during(record["worker"], mine.begin, record["read"]):
+        queue = mine.unread
+        for cause, took, _, _ in steps["front"].during(record["worker"], record["read"] - queue, record["read"]):
             if cause in HOLDS:
                 own.add(cause, took)
                 queue -= took
@@ -266,10 +270,10 @@ def is_of_machine(report, requests):
     return report["verdict"]["cause"] == "runqueue" and any(request.hi["runqueue"] >= NETSTALL_MS for request in requests)
 
 
-def judge_verdict(report, requests, calm, also):
+def judge_verdict(report, requests, calm):
     if statistics.quantiles([request.ms for request in calm], n=10)[8] < NETSTALL_MS + 1:
         return
-    right, said = leaders(requests) | also, report["verdict"]["cause"]
+    right, said = leaders(requests), report["verdict"]["cause"]
     if said not in right:
         yield f"verdict {said}, truth {' or '.join(sorted(right))}"
 
@@ -328,9 +332,7 @@ def judge(plan, logs, reports):
         else:
             wrong += judge_table(row, said, requests, calm, told_ones(report, row, requests))
         if requests and not why and view != "makes":
-            # A server sees its peer's writes held as well, before its own time begins.
-            held = {("front", plan["client"].get("ask")), ("back", plan["front"].get("ask"))}
-            of_verdict = list(judge_verdict(report, requests, calm, {"nagle-delack"} if (view, "split") in held else set()))
+            of_verdict = list(judge_verdict(report, requests, calm))
             if of_verdict and not wrong and is_of_machine(report, requests):
                 why = "the verdict is of waits for a CPU, which there were"
             wrong += of_verdict

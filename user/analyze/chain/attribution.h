@@ -27,8 +27,9 @@ struct attribution {
 	enum stall_inferred inferred; /* as in struct stall */
 	enum stall_missing missing;
 	bool tried_again; /* it, or who waits with it, looked several times for the lock */
+	uint64_t from_ts;
 	size_t slice_count;
-	struct slice slices[ATTRIBUTION_SLICES]; /* by time, disjoint, without gaps */
+	struct slice slices[ATTRIBUTION_SLICES]; /* from then on, by time, disjoint, without gaps */
 	struct path path;                        /* the same time, by whose it was */
 	size_t link_count;
 	struct stall_link links[STALL_LINKS]; /* the wait itself first, then its wakers' waits;

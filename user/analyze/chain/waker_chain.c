@@ -1448,7 +1448,7 @@ static void begin(struct waker_chain *chain, uint32_t tid, uint64_t from, uint64
 	struct path_part whole;
 
 	attribution__clear(&chain->out);
-	chain->at = from;
+	chain->out.from_ts = chain->at = from;
 	chain->to = to;
 	chain->linked = true;
 	chain->open_count = 0;
@@ -1570,16 +1570,42 @@ static struct interval *held_answer(const struct waker_chain *chain,
 		       : NULL;
 }
 
+/*
+ * The last that came of the request had been held back, by TCP of the end that asks: all of it was
+ * written as that began. NULL: it had not.
+ */
+static struct interval *held_request(const struct waker_chain *chain,
+				     const struct ns_exchange *served)
+{
+	uint64_t arrived = request__arrived(served);
+	struct interval *interval = intervals__first(chain->intervals, served->head.conn,
+						     ns_passed(WAIT_AT_ONCE_NS, arrived), arrived);
+
+	return interval && (interval->is_peers || interval->span.conn != served->head.conn) &&
+			       interval->span.end_ts <= arrived + WAIT_AT_ONCE_NS &&
+			       cause__info(interval->cause)->group == CAUSE_GROUP_WRITES
+		       ? interval
+		       : NULL;
+}
+
+/*
+ * It begins when all of it was written, as far as that is known: what TCP there held back of it is
+ * its time as well, as it is the asking end's.
+ */
 const struct attribution *waker_chain__explain_served(struct waker_chain *chain,
 						      const struct ns_exchange *served)
 {
 	const struct level level = {.cause = CAUSE_SELF};
-	struct interval *held = held_answer(chain, served);
+	struct interval *asking = held_request(chain, served), *held = held_answer(chain, served);
+	uint64_t arrived = request__arrived(served);
 	uint32_t tid = served->head.tid;
 
-	begin(chain, tid, request__arrived(served), served->head.ts);
+	begin(chain, tid, asking ? asking->span.start_ts : arrived, served->head.ts);
 	chain->is_due = true;
 	chain->request = chain->served = served;
+	if (asking)
+		spend_interval(chain, asking, arrived);
+	spend(chain, arrived, CAUSE_NETWORK);
 	explain_queued(chain, served, served->head.ts);
 	if (request__was_awaited(chain->model, served)) {
 		spend(chain, clip(chain, served->begin_ts, served->head.ts), CAUSE_SELF);

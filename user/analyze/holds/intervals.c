@@ -52,6 +52,7 @@ static struct interval *add(struct intervals *intervals, const struct stall *sta
 				       .peer = stall->peer,
 				       .writer_tid = stall->hold.head.tid};
 	interval->cause = stall->cause;
+	interval->is_peers = stall->inferred == INFERRED_FROM_OWN_TIMER;
 	interval->slice_count = stall->slice_count;
 	memcpy(interval->slices, stall->slices, sizeof(interval->slices));
 	return interval;

@@ -19,6 +19,7 @@
 struct interval {
 	struct span span;
 	enum cause cause;
+	bool is_peers;  /* the other end's, which is not watched, by what this one saw */
 	uint32_t stall; /* number of the stall that reports it, 0 unreported */
 	size_t slice_count;
 	struct slice slices[STALL_SLICES];

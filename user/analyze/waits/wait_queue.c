@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/times.h"
 #include "user/analyze/chain/chain_stall.h"
 #include "user/analyze/chain/waker_chain.h"
 #include "user/analyze/stall.h"
@@ -1074,7 +1075,7 @@ static void view_request(struct wait_queue *queue, const struct ns_exchange *exc
 		.role = is_made ? REQUEST_MADE : REQUEST_SERVED,
 		.conn = exchange->head.conn,
 		.tid = exchange->head.tid,
-		.begin_ts = is_made ? request__begun(exchange) : request__arrived(exchange),
+		.begin_ts = attribution->from_ts,
 		.weight = exchange->weight,
 		.is_answered = exchange->answer_ts || exchange->ended == NS_EXCHANGE_ANSWERED,
 		.is_over = exchange->ended != NS_EXCHANGE_OPEN,
@@ -1269,7 +1270,7 @@ static bool incidents_pend(const struct wait_queue *queue, const struct pending 
 
 	if (pending->kind == PENDING_REQUEST || pending->kind == PENDING_WALK) {
 		conn = pending->exchange.head.conn;
-		from = pending->exchange.begin_ts;
+		from = ns_passed(WAIT_AT_ONCE_NS, pending->exchange.begin_ts);
 		to = pending->exchange.head.ts;
 	}
 	return conn && incident_queue__pending(queue->incidents, conn, from, to);

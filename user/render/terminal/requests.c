@@ -90,36 +90,7 @@ static void add_total(struct grid *grid, const struct report_requests *requests)
 	add_deduced(grid, requests);
 }
 
-/* Does who asks the target hold back what it writes? */
-static bool is_of_asker(const struct report *report, const struct report_cause *cause)
-{
-	const struct report_conn *conn =
-		cause->main ? report__conn(report, cause->main->conn) : NULL;
-	const struct report_conn *peer = report__peer(report, conn);
-
-	return cause__info(cause->cause)->group == CAUSE_GROUP_WRITES && peer &&
-	       !(conn->id.role & NS_ROLE_TARGET) && peer->id.role & NS_ROLE_TARGET &&
-	       request_role__of(&peer->id) == REQUEST_SERVED;
-}
-
-/* What is served begins with its last piece: most of it takes less than the wait for that one. */
-static void add_wait_for_pieces(struct grid *grid, const struct report *report,
-				const struct report_requests *all)
-{
-	for (size_t i = 0; all->role == REQUEST_SERVED && i < report->cause_count; i++) {
-		const struct report_cause *cause = &report->causes[i];
-
-		if (cause->p50_ns <= all->median.total_ns || !is_of_asker(report, cause))
-			continue;
-		grid__note(grid, COLOUR_PLAIN, 0,
-			   "Counted from when all of a request is there: the wait for its last "
-			   "piece (%s, %s) comes before.",
-			   cause__info(cause->cause)->id, duration_text(cause->p50_ns));
-		return;
-	}
-}
-
-static void print_parts(FILE *out, const struct report *report, const struct report_requests *all,
+static void print_parts(FILE *out, const struct report_requests *all,
 			const struct render_style *style)
 {
 	const struct grid_column columns[] = {
@@ -137,7 +108,6 @@ static void print_parts(FILE *out, const struct report *report, const struct rep
 
 	add_rows(grid, all);
 	add_total(grid, all);
-	add_wait_for_pieces(grid, report, all);
 	grid__finish(grid, out, style, TABLE_INDENT);
 }
 
@@ -235,8 +205,6 @@ static void print_rows(FILE *out, const struct report *report, const struct repo
 			   "On %s of these connections several requests are under way at a time: "
 			   "there not the requests are explained, but the waits for them.",
 			   count_text(all->several));
-	if (!style->verbose) /* else it stands there already */
-		add_wait_for_pieces(grid, report, all);
 	grid__finish(grid, out, style, TABLE_INDENT);
 }
 
@@ -252,7 +220,7 @@ static void print_role(FILE *out, const struct report *report, const struct repo
 	while (1 + ends < count && !all[1 + ends].conn)
 		ends++;
 	if (style->verbose)
-		print_parts(out, report, all, style);
+		print_parts(out, all, style);
 	/* Two services have nothing in common; of one its connections are shown. */
 	if (ends)
 		print_rows(out, report, all, &all[1], ends, style);

@@ -646,6 +646,25 @@ static void test_served_waits(void **state)
 		      "self 1, runqueue 4, ipc 2, self 33");
 }
 
+/* What the asking end's TCP held back had been written: from then on it is the server's request
+ * too. */
+static void test_served_since_written(void **state)
+{
+	struct outcome outcome = analyze(
+		feed__text(SERVER
+			   "0 process tgid=10 role=peer comm=client\n"
+			   "0 conn conn=1 tgid=10 role=peer local=127.0.0.1:1 remote=127.0.0.1:2 "
+			   "opener=self\n" PEER FIRST SECOND FIRE LEFT ARRIVED GONE "50.3 " SERVED
+			   "begin=50.1 ready=50.1 off=9.9 arrived=50.1 answer=50.3 ended=followed "
+			   "weight=1\n"));
+
+	(void)state;
+	assert_int_equal(outcome.stall->cause, CAUSE_NAGLE_DELACK);
+	assert_int_equal(outcome.report->requests[0].role, REQUEST_SERVED);
+	assert_slices(median(&outcome), "nagle-delack 40, network 0.1, self 0.2");
+	done(&outcome);
+}
+
 /* Two services of one process, and two servers that it asks: rows of their own. */
 static void test_endpoints(void **state)
 {
@@ -973,6 +992,7 @@ int main(void)
 		cmocka_unit_test(test_served),
 		cmocka_unit_test(test_served_and_held),
 		cmocka_unit_test(test_served_waits),
+		cmocka_unit_test(test_served_since_written),
 		cmocka_unit_test(test_endpoints),
 		cmocka_unit_test(test_endpoint_named_late),
 		cmocka_unit_test(test_arrived_before),

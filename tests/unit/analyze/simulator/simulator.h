@@ -193,7 +193,7 @@ struct sim_request {
 	int thread;               /* that asks */
 	int answerer;             /* the thread that answers */
 	uint64_t asked, answered; /* first byte written, last one read */
-	uint64_t there, sent;     /* the request was there to be read; the answer's end has left */
+	uint64_t there, sent;     /* all of it was written, or came; the answer's end has left */
 	uint64_t wrote;           /* the answer's last write */
 	/* Its end is known only then, within the window: */
 	bool is_followed;    /* by another request */

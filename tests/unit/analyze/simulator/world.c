@@ -1214,7 +1214,9 @@ static void find_requests(struct sim_world *world, int number)
 			.answerer = last->writer,
 			.asked = first->written,
 			.answered = read,
-			.there = rest->arrived,
+			/* What TCP held back for long was written all the same. */
+			.there = rest->sent - rest->written >= SIM_THRESHOLD ? rest->written
+									     : rest->arrived,
 			.sent = last->sent,
 			.wrote = last->written,
 			.is_followed = piece_of(end, asked + SIM_REQUEST_LEN, &asks) != NULL,

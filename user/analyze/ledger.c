@@ -559,7 +559,7 @@ static void join_others(const struct report *report, const struct account *accou
 					       report__cause_end(report, cause, main->conn))
 			continue;
 		if (kin == KIN_PROCESS)
-			tally__join_path(main, tally);
+			tally__join(main, tally);
 		tally__take_sites(main, &tally->sites);
 	}
 }
@@ -614,8 +614,8 @@ static void close_cause(struct ledger *ledger, struct report_cause *cause)
 	if (!main)
 		return;
 	main->covered_ns = stalls__covered(report, cause, &main->conn, false);
-	close_reader(report, main);
 	join_others(report, account, cause, main);
+	close_reader(report, main);
 	for (size_t i = 1; i < cause->end_count; i++)
 		join_others(report, account, cause,
 			    table__get(account->tallies, cause->ends[i].main->conn));

@@ -434,9 +434,10 @@ void tally__add(struct tally *tally, const struct stall *stall)
 	tally_writes(tally, stall);
 }
 
-void tally__join_path(struct tally *tally, const struct tally *other)
+void tally__join(struct tally *tally, const struct tally *other)
 {
 	add_path(tally, &other->path, other->followed, other->path_is_whole);
+	stall_reader__add(&tally->reader, &other->reader);
 }
 
 void tally__extend(struct tally *tally, const struct stall *more)

@@ -101,8 +101,8 @@ struct stall_brief stall__brief(const struct stall *stall);
 void tally__add(struct tally *tally, const struct stall *stall);
 /* A stall that it has already went on for so long. */
 void tally__extend(struct tally *tally, const struct stall *more);
-/* Whose time the stalls of another connection were counts as well. */
-void tally__join_path(struct tally *tally, const struct tally *other);
+/* Whose time the stalls of another connection were, and what their reader did, counts as well. */
+void tally__join(struct tally *tally, const struct tally *other);
 /* Its times come to those of the sum. */
 void stall_reader__add(struct stall_reader *sum, const struct stall_reader *reader);
 /* Those of one of its stalls, which may have come late, or of stalls like them. */

@@ -365,6 +365,8 @@ struct stall_reader reader__find(const struct model *model, const struct inciden
 		if (spent.away_ns[i] > spent.away_ns[reader.away])
 			reader.away = (enum cause)i;
 	}
-	reader.seen = reader.waited_ns || reader.ran_ns || reader.away_ns;
-	return reader;
+	/* Less than half of it says nothing: its thread was watched from then on, say. */
+	reader.seen = 2 * (reader.waited_ns + reader.ran_ns + reader.away_ns) >=
+		      incident->end_ts - incident->start_ts;
+	return reader.seen ? reader : (struct stall_reader){0};
 }

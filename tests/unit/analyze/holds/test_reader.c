@@ -104,6 +104,8 @@ static const struct reader_row {
 	{"computes, as far back as it is known",
 	 WINDOW SLEEPS("45", "46") SPENT("20000", "0") OPENED READ("50.1"), true, 0, 24, 1,
 	 CAUSE_TIMER},
+	{"is watched late", WINDOW SLEEPS("45", "46") SPENT("5000", "0") OPENED READ("50.1"), false,
+	 0, 0, 0, 0},
 	{"polls, its time is up, and it reads: it came by its clock",
 	 WINDOW POLLS("11", "30", "4") POLLS("30", "49.8", "4") MAKES_ROOM("49.9") OPENED, true, 0,
 	 0, 39, CAUSE_TIMER},

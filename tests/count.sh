@@ -38,11 +38,11 @@ not_ok() {
     echo "not ok $1"
 }
 
-# The name in a line of a case.
+# Sets `name` to that in a line of a case.
 name_of() {
-    local name=${1#not }
+    name=${1#not }
     name=${name#* }
-    echo "${name%%:*}"
+    name=${name%%:*}
 }
 
 # Counts the lines of a part. Sets cases, bad (those that failed), ended, and status: the shell may have forgotten that of a process
@@ -55,7 +55,7 @@ count() {
         "ok "*) ok "${line#ok }" ;;
         "not ok "*)
             bad=$((bad + 1))
-            name=$(name_of "$line")
+            name_of "$line"
             if may_run_again "$name" && [ -z "${first[$name]:-}" ]; then
                 again+=("$name") first[$name]=${line#not ok }
                 mkdir -p "$KEPT/$name" && echo "$line" >"$KEPT/$name/line"
@@ -71,7 +71,7 @@ count() {
         *) echo "$line" && continue ;;
         esac
         cases=$((cases + 1))
-        name=$(name_of "$line")
+        name_of "$line"
         ! may_run_again "$name" || [ "${line%% *}" = skip ] || ran[${name%/*}]=1
     done
 }
@@ -148,7 +148,7 @@ run_once_more() {
     declare -A said
     while IFS= read -r line || [ -n "$line" ]; do
         echo "# again: $line"
-        name=$(name_of "$line")
+        name_of "$line"
         # What failed as a whole may be told by its views.
         [[ " ${again[*]} " == *" $name "* ]] || name=${name%.*}
         case $line in

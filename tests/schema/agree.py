@@ -148,6 +148,14 @@ def durations(report):
         yield f"a wait for a reply of {report['waited']['longest_owed_ms']} ms in a window of {window} ms"
 
 
+def heaviest(rows):
+    """Those of (share, total, cause) that may lead: of causes whose shares are alike by a twentieth the one with the greater total. The
+    shares are rounded."""
+    most = max((share for share, _, _ in rows), default=0)
+    alike = [[row for row in rows if 20 * row[0] >= 19 * most + slack] for slack in (-4e-5, 4e-5)]
+    return [max(some, key=lambda row: row[1]) for some in alike if some]
+
+
 def leading(report):
     """Of a whole machine that of its worst process. By share in requests, or where none had any by share; a given cause only when it took more than twice as much. The pace alone."""
     if report.get("processes") and report["processes"][0]["stalls"]:
@@ -155,17 +163,15 @@ def leading(report):
     causes = [row for row in report["causes"] if "pace" not in row] or report["causes"]
     if "processes" in report and all("pace" in row for row in causes):
         return {None}
-    rows = [(row.get("share_in_requests", row["share"]), row["cause"]) for row in causes]
-    if not any(share for share, _ in rows):
-        rows = [(row["share"], row["cause"]) for row in causes]
-    free = max((row for row in rows if row[1] not in GIVEN), default=None)
-    given = max((row for row in rows if row[1] in GIVEN), default=None)
+    rows = [(row.get("share_in_requests", row["share"]), row["total_ms"], row["cause"]) for row in causes]
+    if not any(share for share, _, _ in rows):
+        rows = [(row["share"], row["total_ms"], row["cause"]) for row in causes]
+    free, given = heaviest([row for row in rows if row[2] not in GIVEN]), heaviest([row for row in rows if row[2] in GIVEN])
     if free and given:
         # The shares are rounded.
-        near = abs(2 * free[0] - given[0]) <= 2e-6
-        return {free[1], given[1]} if near else {(given if 2 * free[0] < given[0] else free)[1]}
-    best = free or given
-    return {cause for share, cause in rows if abs(share - best[0]) <= 1e-6} if best else {None}
+        return {row[2] for one in free for other in given for row in (one, other)
+                if (2 * one[0] >= other[0] - 2e-6 if row is one else 2 * one[0] <= other[0] + 2e-6)}
+    return {cause for _, _, cause in free or given} or {None}
 
 
 def headline(report, row):

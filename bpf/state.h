@@ -158,6 +158,8 @@ enum ns_untold {
 	NS_UNTOLD_ALONE = 2, /* and its other end is a part of the sums already */
 };
 
+#define NS_OWNER_LOOKS 4
+
 /* How it is known whose a connection is. */
 enum ns_owner {
 	NS_OWNER_DEDUCED = 0, /* from who listens there */
@@ -327,7 +329,7 @@ struct ns_conn_state {
 	__u32 tgid; /* owner, 0 not known */
 	__u32 fd;
 	__u32 owner_sure;  /* enum ns_owner */
-	__u32 owner_again; /* it was looked for a second time */
+	__u32 owner_looks; /* so often it was looked for again, up to NS_OWNER_LOOKS */
 	__u32 origin;
 	__u32 opener;
 	__u32 lport;           /* of its entry in tuples: at its close the socket has it no more */

@@ -100,8 +100,8 @@ static __always_inline void watch_both_ends(struct ns_conn_state *conn)
 	peer = conn->peer ? bpf_map_lookup_elem(&conns, &conn->peer) : NULL;
 	/* Who had it open then may have handed it on since, to a child that is not watched. */
 	if (peer && peer->owner_sure == NS_OWNER_FOUND && !(peer->role & NS_ROLE_TARGET) &&
-	    !peer->owner_again) {
-		peer->owner_again = 1;
+	    peer->owner_looks < NS_OWNER_LOOKS) {
+		peer->owner_looks++;
 		peer->owner_sure = NS_OWNER_DEDUCED;
 		__sync_fetch_and_add(&unsure_owners, 1);
 	}

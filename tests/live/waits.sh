@@ -336,7 +336,7 @@ if not server:
                 time.sleep(0.025)
                 conn.send(b"answer")
             os._exit(0)
-        time.sleep(0.005)
+        time.sleep(0.02)
         conn.close()
 listener.close()
 print(f"ready client={os.getpid()}", flush=True)

@@ -148,8 +148,13 @@ def durations(report):
         yield f"a wait for a reply of {report['waited']['longest_owed_ms']} ms in a window of {window} ms"
 
 
+def delay(row):
+    """That of the requests which its stalls held up."""
+    return row["total_ms"] * max(1, row.get("requests", 0) / max(1, row["count"]))
+
+
 def heaviest(rows):
-    """Those of (share, total, cause) that may lead: of causes whose shares are alike by a twentieth the one with the greater total. The
+    """Those of (share, delay, cause) that may lead: of causes whose shares are alike by a twentieth the one with the greater delay. The
     shares are rounded."""
     most = max((share for share, _, _ in rows), default=0)
     alike = [[row for row in rows if 20 * row[0] >= 19 * most + slack] for slack in (-4e-5, 4e-5)]
@@ -163,9 +168,9 @@ def leading(report):
     causes = [row for row in report["causes"] if "pace" not in row] or report["causes"]
     if "processes" in report and all("pace" in row for row in causes):
         return {None}
-    rows = [(row.get("share_in_requests", row["share"]), row["total_ms"], row["cause"]) for row in causes]
+    rows = [(row.get("share_in_requests", row["share"]), delay(row), row["cause"]) for row in causes]
     if not any(share for share, _, _ in rows):
-        rows = [(row["share"], row["total_ms"], row["cause"]) for row in causes]
+        rows = [(row["share"], delay(row), row["cause"]) for row in causes]
     free, given = heaviest([row for row in rows if row[2] not in GIVEN]), heaviest([row for row in rows if row[2] in GIVEN])
     if free and given:
         # The shares are rounded.

@@ -171,13 +171,15 @@ static uint64_t weight(const struct report *report, const struct report_cause *c
 	return cause->covered_ns;
 }
 
-/* Many connections at a time fill the window with either of two causes: then the requests' own sum
- * says which is more. */
-static bool is_as_much(uint64_t ns, uint64_t as_ns)
+/* Of the requests that they held up. */
+static uint64_t delay_of(const struct report_cause *cause)
 {
-	return 20 * ns >= 19 * as_ns && 20 * as_ns >= 19 * ns;
+	return cause->requests > cause->count ? cause->total_ns / cause->count * cause->requests
+					      : cause->total_ns;
 }
 
+/* Many connections at a time fill the window with either of two causes: then the requests' own sum
+ * says which is more. */
 static const struct report_cause *heaviest_of(const struct report *report, bool is_given)
 {
 	const struct report_cause *most = NULL, *found;
@@ -194,8 +196,8 @@ static const struct report_cause *heaviest_of(const struct report *report, bool 
 		const struct report_cause *cause = &report->causes[i];
 
 		if (cause__info(cause->cause)->is_given == is_given &&
-		    is_as_much(weight(report, cause), weight(report, most)) &&
-		    cause->total_ns > found->total_ns)
+		    20 * weight(report, cause) >= 19 * weight(report, most) &&
+		    delay_of(cause) > delay_of(found))
 			found = cause;
 	}
 	return found;

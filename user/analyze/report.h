@@ -629,9 +629,9 @@ const struct report_cause *report__cause(const struct report *report, enum cause
 /*
  * The cause that a verdict is about: the one that took most of the window in requests
  * (in_requests_ns), or where none was in any most of all (covered_ns); where two took as much, by a
- * twentieth, the one with the greater total_ns. One that can be changed goes before one that is
- * given (struct cause_info.is_given) if it took at least half as much; the pace leads alone. Of a
- * whole machine that of programs[0], the worst, and never the pace. NULL: none.
+ * twentieth, the one that delayed requests by more in all. One that can be changed goes before one
+ * that is given (struct cause_info.is_given) if it took at least half as much; the pace leads
+ * alone. Of a whole machine that of programs[0], the worst, and never the pace. NULL: none.
  */
 const struct report_cause *report__leading(const struct report *report);
 /* What a target's end of a connection does there, and where. comm: of its process, NULL not known.

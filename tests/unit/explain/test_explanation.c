@@ -627,6 +627,12 @@ static void test_which_cause_leads(void **state)
 	assert_int_equal(report__leading(report)->cause, CAUSE_PEER_APP);
 	report->causes[0].covered_ns = 845;
 	assert_int_equal(report__leading(report)->cause, CAUSE_RUNQUEUE);
+	/* That of each request that it held up. */
+	report->causes[0].covered_ns = 850;
+	report->causes[1].count = 10;
+	report->causes[1].requests = 11;
+	assert_int_equal(report__leading(report)->cause, CAUSE_RUNQUEUE);
+	report->causes[1].count = report->causes[1].requests = 0;
 	/* What is given stands behind what took half as much, not behind less. */
 	report->causes[0] = (struct report_cause){.cause = CAUSE_NETWORK, .covered_ns = 900};
 	report->causes[1] = (struct report_cause){.cause = CAUSE_CORK, .covered_ns = 450};

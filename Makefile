@@ -431,9 +431,9 @@ clean:
 
 help:
 	@echo 'sudo make demo     install what is missing, build, show one stall live'
-	@echo 'sudo make test     install what is missing, build, run all tests'
+	@echo 'sudo make test     install what is missing, build, test: of the live cases a third, on each day another'
 	@echo 'make               build build/netstall'
-	@echo 'sudo make nightly  and what there is no time for in each run: every way of every suite on each kernel, fuzzers for a'
+	@echo 'sudo make nightly  all tests, and every way of every suite on each kernel, fuzzers for a'
 	@echo '                   minute each, a hundred new random programs, sanitizers, half an hour of soak'
 	@echo 'make check         the tests that need no root'
 	@echo 'make docs          what documents list of causes, facts and losses, from their rows'

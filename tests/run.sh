@@ -8,7 +8,10 @@
 #                     nightly: all with NIGHTLY=1, roots, san, soak
 #                     or single parts
 #
-# NIGHTLY=1: what there is no time for in each run. Fuzzers run for a minute in place of 10 s; clang's build does the unit tests and a
+# Of live, score, programs, browser and vm a run has a third of each class of cases, on each day another (tests/third.awk):
+# NETSTALL_THIRD is 0, 1 or 2, or `all`. What is asked for by name runs in any case.
+#
+# NIGHTLY=1: all, and what there is no time for in each run. Fuzzers run for a minute in place of 10 s; clang's build does the unit tests and a
 # live case of each command too; each live trace and score is recorded and compared with its recording, not each fifth; on other kernels
 # every suite runs by every way (tests/vm/parts); a hundred new random programs are played. `roots`: the static file and the package in
 # roots of Debian 11 to 13; `san`: pure and live with ASan and UBSan; `soak`: half an hour.
@@ -22,6 +25,8 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH # see tests/live/lib.sh
 B=build
 [ -n "${SAN:-}" ] && B=build/san
 KEPT=$PWD/build/failed # what failed cases leave
+[ -z "${NIGHTLY:-}" ] && [[ " $* " != *" nightly "* ]] || NETSTALL_THIRD=all
+export NETSTALL_THIRD=${NETSTALL_THIRD:-$((EPOCHSECONDS / 86400 % 3))}
 . tests/count.sh
 
 # What counts the cases, and compares their figures, itself.
@@ -400,9 +405,12 @@ run_san_live() { B=build/san live "$1" --label san/live; }
 run_live() { live "${1:-*}"; }
 
 run_browser() {
-    local status=0
-    BUILD=$B tests/profile/browser.sh || status=1
+    local status=0 said
+    said=$(mktemp)
+    BUILD=$B tests/profile/browser.sh >"$said" &
     BUILD=$B tests/page/browser.sh || status=1
+    wait $! || status=1
+    cat "$said" && rm "$said"
     return $status
 }
 
@@ -485,5 +493,6 @@ if [ $status != 0 ] || [ -n "$said" ]; then
     exit 1
 fi
 rm -rf "$KEPT"
+[ "$NETSTALL_THIRD" = all ] || echo "# of each class of cases a third, of three days this is $NETSTALL_THIRD; all: NETSTALL_THIRD=all"
 run_parts "${parts[@]}"
 end_run

@@ -14,12 +14,14 @@
 # Beside others a case has no tolerance for a machine that is short of CPUs. If it fails there and the CPUs were short, that
 # counts neither way, and it runs once more among those that run alone.
 # A trace is recorded too in each fifth case, and the recording compared; with NIGHTLY=1 in all.
+# NETSTALL_THIRD: of all cases those of that day (tests/third.awk), and all of EACH_RUN. A class are three or more of a file whose names
+# begin with the same word, the others of a file, and those that run alone.
 # One line a case: `ok LABEL/NAME`, `not ok LABEL/NAME: why`, `skip LABEL/NAME: why`; behind the last `end LABEL`. Status 1 if any
 # failed; what such a case had written is kept in $KEEP/LABEL/NAME, if KEEP is set.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
-ATTACH=() LABEL=live QUICK='' ONLY='*' CASES=()
+ATTACH=() LABEL=live QUICK='' ONLY='*' CASES=() NETSTALL_THIRD=${NETSTALL_THIRD:-all}
 while [ $# -gt 0 ]; do
     case $1 in
     --attach) ATTACH=(-C "attach=$2") && shift ;;
@@ -47,6 +49,9 @@ CASE_LIMIT=${CASE_LIMIT:-300}              # seconds
 # An emulated machine has enough to do with one.
 [ -z "$QUICK" ] || CASES_AT_ONCE=1
 CASES_AT_ONCE=${CASES_AT_ONCE:-4} ALONE_CASES=' ' COMPANY=''
+# What nothing else would see: rights, privacy, what is lost, the gate's word, what comes by a way.
+EACH_RUN=' no_privilege capabilities_dropped recording_is_private hostile_name lost_records_are_shown outputs_are_no_roots
+    recordings_are_read_as_the_caller check_within check_over way_records way_loads prove_is_set_back medley target_exits '
 
 # What a kernel can get wrong; options and bad input are the same on all of them. Files of cases add theirs.
 QUICK_CASES=" medley prove_is_set_back split nodelay split_new_socket all_counts_every_write many_writers netns pid_namespace
@@ -190,8 +195,27 @@ run_beside() {
     while [ ${#running[@]} -gt 0 ]; do end_one; done
 }
 
+# Those that are wanted, by their files.
+cases_of() {
+    local third=$NETSTALL_THIRD
+    [ "$ONLY" = '*' ] && [ -z "$QUICK" ] || third=all
+    awk -v alone="${ALONE_CASES//$'\n'/ }" -v each="${EACH_RUN//$'\n'/ }" '
+        function is_in(list) { return index(" " list " ", " " name " ") }
+        /^case_[a-z0-9_]*\(\)/ {
+            name = $0; sub(/^case_/, "", name); sub(/\(.*/, "", name)
+            word[++n] = FILENAME ":" name; sub(/_.*/, "", word[n]); of_word[word[n]]++
+            file[n] = FILENAME; names[n] = name
+        }
+        END {
+            for (i = 1; i <= n; i++) {
+                name = names[i]
+                print is_in(each) ? name : is_in(alone) ? "alone" : of_word[word[i]] < 3 ? file[i] : word[i], name
+            }
+        }' "${CASES[@]}" | awk -v third="$third" -f tests/third.awk
+}
+
 beside=() alone=()
-for name in $(declare -F | sed -n 's/^declare -f case_//p'); do
+for name in $(cases_of); do
     [ -z "$QUICK" ] || [[ $QUICK_CASES =~ [[:space:]]$name[[:space:]] ]] || continue
     # shellcheck disable=SC2053
     [[ $name == $ONLY ]] || continue

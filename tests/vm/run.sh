@@ -9,6 +9,7 @@
 # NETSTALL_VM_BUDGET: seconds for all of it (2000). NETSTALL_VM_OUT: folder for what failed cases leave, as
 # vm-KERNEL/PART-WAY/CASE (build/vm-out).
 # NETSTALL_VM_PARTS: only those that match, as 'score:*' (all). NETSTALL_VM_MORE=1: also those that CI has no time for.
+# NETSTALL_THIRD: of those that run on a day of their own these (0, 1, 2, or all).
 # Two kernels run at a time; so does the pair of VMs that some parts need, of which one waits most of the time.
 #
 # One line a case, as they come, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; NAME is vm-KERNEL/PART-WAY/CASE. Other
@@ -112,8 +113,8 @@ parts_of() {
         part=${case#*/}
         [[ $case == "$1"/* && $([[ $part == @(pair|remote)-* ]] && echo pair || echo single) == "$2" ]] && echo "${part/-/:}"
     done
-    [ -n "${NETSTALL_VM_CASES:-}" ] || awk -v kernel="$1" -v kind="$2" -v more="${NETSTALL_VM_MORE:-}" '
-        !/^#/ && (NF == 3 || (NF == 4 && $4 == "more" && more)) &&
+    [ -n "${NETSTALL_VM_CASES:-}" ] || awk -v kernel="$1" -v kind="$2" -v more="${NETSTALL_VM_MORE:-}" -v third="${NETSTALL_THIRD:-all}" '
+        !/^#/ && (NF == 3 || $4 == third || third == "all" && $4 ~ /^[0-9]$/ || $4 == "more" && more) &&
             ($1 == "pair" || $1 == "remote") == (kind == "pair") && (($3 == "all" && kernel !~ /-/) || index("," $3 ",", "," kernel ",")) {
             print $1 ":" $2 }' tests/vm/parts
 }
@@ -181,7 +182,7 @@ else
         # shellcheck disable=SC2046
         set -- $(printf '%s\n' "${@%%/*}" | sort -u)
     fi
-    [ $# -gt 0 ] || set -- 7.2 6.12 5.10 6.1 arm64-6.12 arm64-6.1 # what takes longest begins first
+    [ $# -gt 0 ] || set -- 7.2 6.1 5.10 6.12 arm64-6.12 arm64-6.1 # what takes longest begins first
     runs=()
     # Here, as two at a time are not to compile the same.
     for kernel; do

@@ -586,19 +586,19 @@ static double measured(const struct window *window, enum prove_measure measure)
 	return ms > 0 ? count / ms : 0;
 }
 
-/* Of a block's windows of one kind together: few of the samples are theirs, beside what is faster
- * now. */
-static void measure_others(const struct window *windows, bool with, double *both)
+/* The other connections' mean time in all such windows together, as one over it, in ms: of one
+ * window's samples few are theirs, beside what is faster now. */
+static double others_of(const struct window *windows, size_t window_count, bool control, bool with)
 {
 	double count = 0, ns = 0;
 
-	for (size_t i = 0; i < WINDOWS; i++) {
-		if (windows[i].with != with)
+	for (size_t i = 0; i < window_count; i++) {
+		if (windows[i].is_control != control || windows[i].with != with)
 			continue;
 		count += windows[i].others;
 		ns += windows[i].others_ns;
 	}
-	both[0] = both[1] = ns > 0 ? count / (ns / 1e6) : 0;
+	return ns > 0 ? count / (ns / 1e6) : 0;
 }
 
 /* Blocks that are whole. */
@@ -622,26 +622,11 @@ static void fill_blocks(const struct prove *prove)
 			(is_with ? block->with : block->without)[at] =
 				measured(&windows[j], out->measure);
 		}
-		measure_others(windows, true, others->with);
-		measure_others(windows, false, others->without);
+		others->with[0] = others->with[1] =
+			others_of(windows, WINDOWS, block->is_control, true);
+		others->without[0] = others->without[1] =
+			others_of(windows, WINDOWS, block->is_control, false);
 	}
-}
-
-/* A mean time, as one over it. */
-static void fill_others(struct prove *prove)
-{
-	double count[2] = {0}, ns[2] = {0};
-
-	for (size_t i = 0; i < prove->window; i++) {
-		const struct window *window = &prove->windows[i];
-
-		if (window->is_control)
-			continue;
-		count[window->with] += window->others;
-		ns[window->with] += window->others_ns;
-	}
-	for (size_t i = 0; i < 2; i++)
-		prove->out->others_value[i] = ns[i] > 0 ? count[i] / (ns[i] / 1e6) : 0;
 }
 
 /* Of all such windows that are in whole blocks. */
@@ -746,8 +731,9 @@ static void fill_result(struct prove *prove)
 		count_requests(prove);
 	out->measure = measure_of(prove);
 	fill_blocks(prove);
-	fill_others(prove);
 	fill_sides(prove);
+	for (size_t with = 0; with < 2; with++)
+		out->others_value[with] = others_of(prove->windows, prove->window, false, with);
 	for (size_t control = 0; control < 2; control++)
 		for (size_t with = 0; with < 2; with++)
 			out->value[control][with] = mean_of(prove, out->measure, control, with);

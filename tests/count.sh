@@ -97,13 +97,13 @@ count_part() {
     echo "# $part: $((SECONDS - begin)) s"
 }
 
-# end_leftovers PART: what it has left running would take the CPUs of the parts behind it. It is told, and ended after two seconds.
+# end_leftovers PART [RUN]: what it has left running would take the CPUs of the parts behind it. It is told, and ended after two seconds.
 export NETSTALL_RUN=$$-$EPOCHSECONDS
 end_leftovers() {
-    local pid seconds
+    local pid seconds run=${2:-$NETSTALL_RUN}
     for seconds in 0 2; do
         sleep $seconds
-        for pid in $(grep -lsz "^NETSTALL_RUN=$NETSTALL_RUN\$" /proc/[0-9]*/environ | grep -o '[0-9]*'); do
+        for pid in $(grep -lsz "^NETSTALL_RUN=$run\$" /proc/[0-9]*/environ | grep -o '[0-9]*'); do
             [ -d "/proc/$pid" ] || continue # who looked
             [ $seconds != 0 ] || continue 2
             left+=("left running by $1: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" | head -c 200)")
@@ -114,32 +114,36 @@ end_leftovers() {
     done
 }
 
-# run_parts PART...: one by one. PART+OTHER... is with others beside it, one by one too: they have what the first leaves of the CPUs
-# (SCHED_IDLE), and are told behind it.
+# run_parts PART...: one by one. PART,PART...+OTHER... is with others beside them, one by one too: they have what the first ones leave of
+# the CPUs (SCHED_IDLE), and are told behind them.
 run_parts() {
-    local group part others others_pid lines said
+    local group part parts others others_pid lines said
     for group; do
         IFS=+ read -ra others <<<"$group"
-        part=${others[0]} others=("${others[@]:1}")
+        IFS=, read -ra parts <<<"${others[0]}"
+        others=("${others[@]:1}")
         if [ ${#others[@]} -gt 0 ]; then
             said=$(mktemp -d)
             (
                 chrt --idle -p 0 "$BASHPID"
+                NETSTALL_RUN+=-beside # these go on while what others left is ended
                 for other in "${others[@]}"; do run_part "$other" >"$said/$other" 2>&1; done
             ) &
             others_pid=$!
         fi
-        exec {lines}< <(run_part "$part")
-        count_part "$part" "$lines"
-        exec {lines}<&-
+        for part in "${parts[@]}"; do
+            exec {lines}< <(run_part "$part")
+            count_part "$part" "$lines"
+            exec {lines}<&-
+            end_leftovers "$part"
+        done
         [ ${#others[@]} = 0 ] || wait "$others_pid"
         for part in "${others[@]}"; do
             exec {lines}<"$said/$part"
             count_part "$part" "$lines"
             exec {lines}<&-
         done
-        [ ${#others[@]} = 0 ] || rm -r "$said"
-        end_leftovers "$group"
+        [ ${#others[@]} = 0 ] || { rm -r "$said" && end_leftovers "${group#*+}" "$NETSTALL_RUN-beside"; }
     done
 }
 

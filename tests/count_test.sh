@@ -79,6 +79,8 @@ end_run" >"$scratch/out" 2>&1
 }
 beside two_at_a_time "0 4 passed, 0 failed, 0 skipped" 'run_other() { chrt -p $BASHPID | grep -q SCHED_IDLE && good 2; }'
 beside two_others "0 6 passed, 0 failed, 0 skipped" 'run_other() { good 2; }; run_third() { [ "$(ls "$said")" = "$(printf "other\nthird")" ] && good 2; }' fake+other+third
+beside two_and_one "0 6 passed, 0 failed, 0 skipped" 'run_third() { good 2; }; run_other() { sleep 5; good 2; }' fake,third+other
+beside the_second_of_two_fails "1 5 passed, 1 failed, 0 skipped" 'run_third() { good 1; echo "not ok unit/y: why"; return 1; }; run_other() { good 2; }' fake,third+other
 beside the_second_of_others_fails "1 5 passed, 1 failed, 0 skipped" 'run_other() { good 2; }; run_third() { good 1; echo "not ok unit/y: why"; return 1; }' fake+other+third
 beside the_other_fails "1 3 passed, 1 failed, 0 skipped" 'run_other() { echo "ok fuzz/x"; echo "not ok fuzz/y: why"; return 1; }'
 beside the_other_ends_early "1 2 passed, 1 failed, 0 skipped" 'run_other() { exit 3; }'

@@ -4,14 +4,14 @@
 # Runs tests and counts them.
 #
 #   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary, manual
-#                     all: pure, browser, live with clang beside it, clang_live, static, image, recipes, programs, random, score with fuzz beside it, vm
+#                     all: pure, browser, live, recipes, programs, random and score with clang and fuzz beside them, clang_live, static, image, vm
 #                     nightly: all with NIGHTLY=1, roots, san, soak
 #                     or single parts
 #
 # Of live, score, programs, browser and vm a run has a third of each class of cases, on each day another (tests/third.awk):
 # NETSTALL_THIRD is 0, 1 or 2, or `all`. What is asked for by name runs in any case.
 #
-# NIGHTLY=1: all, and what there is no time for in each run. Fuzzers run for a minute in place of 10 s; clang's build does the unit tests and a
+# NIGHTLY=1: all, and what there is no time for in each run. Fuzzers run for a minute in place of 5 s; clang's build does the unit tests and a
 # live case of each command too; each live trace and score is recorded and compared with its recording, not each fifth; on other kernels
 # every suite runs by every way (tests/vm/parts); a hundred new random programs are played. `roots`: the static file and the package in
 # roots of Debian 11 to 13; `san`: pure and live with ASan and UBSan; `soak`: half an hour.
@@ -351,14 +351,16 @@ run_fuzz() {
     FUZZ_SECONDS=${FUZZ_SECONDS:-${NIGHTLY:+60}} KEPT=$KEPT tests/fuzz/run.sh
 }
 
-# All of it by the other compiler: without a warning, and it does the same.
+# By the other compiler: without a warning, and it does the same. Each night the tests are built by it too.
 run_clang() {
     local B=build/clang said
+    local wanted=(all "$B"/tests/{workload/exchange,golden/render_trace,golden/check/render_check})
+    [ -z "${NIGHTLY:-}" ] || wanted=(test-programs)
     if ! command -v clang >/dev/null || [ -n "${SAN:-}" ]; then
         echo "skip clang: it is not installed, or make's own compiler is asked for"
         return
     fi
-    if ! said=$(make -s -j2 B=$B CC=clang test-programs 2>&1 >/dev/null) || [ -n "$said" ]; then
+    if ! said=$(make -s -j2 B=$B CC=clang "${wanted[@]}" 2>&1 >/dev/null) || [ -n "$said" ]; then
         echo "not ok clang/build: $(head -n 1 <<<"$said")"
         return
     fi
@@ -470,7 +472,7 @@ run_again() {
     [ ${#vm[@]} = 0 ] || run_vm "${vm[@]}"
 }
 
-pure=(unit count+golden docs schema+profile+manual boundary) others=(browser live+clang clang_live static image recipes programs random score+fuzz vm)
+pure=(unit count+golden docs schema+profile+manual boundary) others=(browser,live,recipes,programs,random,score+clang+fuzz clang_live static image vm)
 parts=()
 for part in "$@"; do
     case $part in

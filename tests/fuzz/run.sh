@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# Runs fuzzers, two at a time, each for FUZZ_SECONDS (10).
+# Runs fuzzers, two at a time, each for FUZZ_SECONDS (5).
 #
 #   run.sh [NAME...]     fuzz_NAME.c; without a name all that there are
 #
@@ -42,7 +42,7 @@ fuzz() {
     return 1
 }
 
-export FUZZ_SECONDS=${FUZZ_SECONDS:-10} KEPT
+export FUZZ_SECONDS=${FUZZ_SECONDS:-5} KEPT
 if [ "${1:-}" = --one ]; then # NAME: how this script calls itself
     fuzz "$2"
     exit

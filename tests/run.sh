@@ -4,12 +4,13 @@
 # Runs tests and counts them.
 #
 #   run.sh PART...    pure: count, unit, golden, docs, schema, profile, boundary, manual
-#                     all: pure, browser, live, recipes, programs, random and score with clang and fuzz beside them, clang_live, static, image, vm
+#                     all: pure, browser, live, recipes, programs, random and score, beside them one of clang, static_build and fuzz, vm,
+#                          and what is done with what these built: clang_live, static, image
 #                     nightly: all with NIGHTLY=1, roots, san, soak
 #                     or single parts
 #
-# Of live, score, programs, browser and vm a run has a third of each class of cases, on each day another (tests/third.awk):
-# NETSTALL_THIRD is 0, 1 or 2, or `all`. What is asked for by name runs in any case.
+# Of live, score, programs, browser and vm a run has a third of each class of cases, on each day another (tests/third.awk), and what is
+# built in another way is on a day of its own: NETSTALL_THIRD is 0, 1 or 2, or `all`. What is asked for by name runs in any case.
 #
 # NIGHTLY=1: all, and what there is no time for in each run. Fuzzers run for a minute in place of 5 s; clang's build does the unit tests and a
 # live case of each command too; each live trace and score is recorded and compared with its recording, not each fifth; on other kernels
@@ -365,7 +366,6 @@ run_clang() {
         return
     fi
     echo "ok clang/build"
-    make -s -j2 static >/dev/null 2>&1 # for the part of that name, while nobody waits for it
     { { [ -z "${NIGHTLY:-}" ] || run_unit; } && run_golden; } | sed -E 's/^(ok|not ok|skip) /&clang\//' ||
         echo "not ok clang: the unit and golden tests ended with a failure"
 }
@@ -424,6 +424,13 @@ run_manual() {
     NETSTALL=$B/netstall tests/manual.sh
 }
 
+# While nobody waits for it.
+run_static_build() {
+    local said
+    said=$(make -s -j2 static 2>&1 >/dev/null)
+    if [ -z "$said" ]; then echo "ok static_build"; else echo "not ok static_build: $(head -n 1 <<<"$said")"; fi
+}
+
 run_static() {
     [ -z "${SAN:-}" ] || { echo "skip static: it has no sanitizers" && return; }
     tests/static.sh
@@ -472,7 +479,13 @@ run_again() {
     [ ${#vm[@]} = 0 ] || run_vm "${vm[@]}"
 }
 
-pure=(unit count+golden docs schema+profile+manual boundary) others=(browser,live,recipes,programs,random,score+clang+fuzz clang_live static image vm)
+case $NETSTALL_THIRD in
+0) beside=clang behind=(clang_live) ;;
+1) beside=static_build behind=(static image) ;;
+2) beside=fuzz behind=() ;;
+*) beside=clang+static_build+fuzz behind=(clang_live static image) ;;
+esac
+pure=(unit count+golden docs schema+profile+manual boundary) others=(browser,live,recipes,programs,random,score+"$beside" "${behind[@]}" vm)
 parts=()
 for part in "$@"; do
     case $part in

@@ -200,43 +200,6 @@ case_way_refused() {
     each_refused REFUSE_LOAD 2 "$names" trace "${ATTACH[@]}" -p $$ -d 0.05 --json
 }
 
-# By the kernel's other answers, and for what is asked for by options alone.
-case_refused_otherwise() {
-    local error
-    can_be_refused
-    for error in 16 17 7 28; do # EBUSY EEXIST E2BIG ENOSPC
-        REFUSE_ERRNO=$error refused REFUSE tp_exit trace "${ATTACH[@]}" -p $$ -d 0.05
-        expect_is "the status with error $error" "$(cat "$SCRATCH/status")" 2
-        grep -q '^netstall: tp_exit does not attach: .*; without it netstall does not see when .*; other tracers' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
-    done
-    for error in 'REFUSE tp_exit' 'REFUSE tp_retrans_3' 'REFUSE_LOAD tp_read' 'REFUSE_MAP conns'; do
-        # shellcheck disable=SC2086 # words
-        REFUSE_ERRNO=12 refused $error trace "${ATTACH[@]}" -p $$ -d 0.05
-        expect_is "the status without memory for $error" "$(cat "$SCRATCH/status")" 2
-        grep -q '^netstall: .*no memory for BPF programs' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
-    done
-    refused REFUSE tp_fork trace "${ATTACH[@]}" -p $$ --children -d 0.05
-    grep -q '^netstall: tp_fork does not attach: .*who is a child' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
-    refused REFUSE tp_rename trace "${ATTACH[@]}" --comm nobody -d 0.05
-    grep -q '^netstall: tp_rename does not attach: .*who takes that name later' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
-    refused REFUSE tp_waking,tp_switch,tp_switch_3 trace "${ATTACH[@]}" -p $$ -d 0.05
-    expect_is "the status without the scheduler" "$(cat "$SCRATCH/status")" 2
-    refused REFUSE tp_retrans_3,tp_retrans trace "${ATTACH[@]}" -p $$ -d 0.05 --json
-    expect_is "the status without retransmissions" "$(cat "$SCRATCH/status")" 0
-    expect_is "what is missing" "$(report 'any(.completeness.missing[]; . == "retrans")')" true
-}
-
-# The kernel runs no program for an exit while that of another one is preempted on that CPU (Linux 7.0 on).
-case_exits_that_no_program_saw() {
-    local pid
-    can_be_refused
-    sleep 5 & # it has to outlast the start
-    pid=$!
-    refused MISS tp_exit record "${ATTACH[@]}" -o "$SCRATCH/recording" -p $pid
-    expect_is "the status" "$(cat "$SCRATCH/status")" 0
-    expect_is "exits told" "$("$NETSTALL" report --text "$SCRATCH/recording" | grep -c " exit .*tgid=$pid ")" 1
-}
-
 # without_call CALLS ERROR N COMMAND...: the Nth of these calls fails: one sentence and status 2 within 5 s, or it goes on. False: there
 # are not so many.
 without_call() {
@@ -281,6 +244,43 @@ socketpair EMFILE check --allow-no-traffic -- true
 pipe,pipe2 EMFILE check --allow-no-traffic -- true
 epoll_create1,epoll_ctl EMFILE offwake -f -p $$ 0.05
 END
+}
+
+# By the kernel's other answers, and for what is asked for by options alone.
+case_refused_otherwise() {
+    local error
+    can_be_refused
+    for error in 16 17 7 28; do # EBUSY EEXIST E2BIG ENOSPC
+        REFUSE_ERRNO=$error refused REFUSE tp_exit trace "${ATTACH[@]}" -p $$ -d 0.05
+        expect_is "the status with error $error" "$(cat "$SCRATCH/status")" 2
+        grep -q '^netstall: tp_exit does not attach: .*; without it netstall does not see when .*; other tracers' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+    done
+    for error in 'REFUSE tp_exit' 'REFUSE tp_retrans_3' 'REFUSE_LOAD tp_read' 'REFUSE_MAP conns'; do
+        # shellcheck disable=SC2086 # words
+        REFUSE_ERRNO=12 refused $error trace "${ATTACH[@]}" -p $$ -d 0.05
+        expect_is "the status without memory for $error" "$(cat "$SCRATCH/status")" 2
+        grep -q '^netstall: .*no memory for BPF programs' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+    done
+    refused REFUSE tp_fork trace "${ATTACH[@]}" -p $$ --children -d 0.05
+    grep -q '^netstall: tp_fork does not attach: .*who is a child' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+    refused REFUSE tp_rename trace "${ATTACH[@]}" --comm nobody -d 0.05
+    grep -q '^netstall: tp_rename does not attach: .*who takes that name later' "$SCRATCH/err" || fail "$(cat "$SCRATCH/err")"
+    refused REFUSE tp_waking,tp_switch,tp_switch_3 trace "${ATTACH[@]}" -p $$ -d 0.05
+    expect_is "the status without the scheduler" "$(cat "$SCRATCH/status")" 2
+    refused REFUSE tp_retrans_3,tp_retrans trace "${ATTACH[@]}" -p $$ -d 0.05 --json
+    expect_is "the status without retransmissions" "$(cat "$SCRATCH/status")" 0
+    expect_is "what is missing" "$(report 'any(.completeness.missing[]; . == "retrans")')" true
+}
+
+# The kernel runs no program for an exit while that of another one is preempted on that CPU (Linux 7.0 on).
+case_exits_that_no_program_saw() {
+    local pid
+    can_be_refused
+    sleep 5 & # it has to outlast the start
+    pid=$!
+    refused MISS tp_exit record "${ATTACH[@]}" -o "$SCRATCH/recording" -p $pid
+    expect_is "the status" "$(cat "$SCRATCH/status")" 0
+    expect_is "exits told" "$("$NETSTALL" report --text "$SCRATCH/recording" | grep -c " exit .*tgid=$pid ")" 1
 }
 
 # doctor says of each what the commands do.

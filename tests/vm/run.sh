@@ -124,6 +124,11 @@ parts_of() {
         while read -r part; do [ "$(kind_of "$1" "${part%%:*}")" != "$2" ] || echo "$part"; done
 }
 
+# weigh KERNEL KIND: about how long its parts take, in ten seconds.
+weigh() {
+    parts_of "$1" "$2" | awk -F: '{ sum += $1 == "way" ? 3 : $1 == "score" ? 20 : $1 ~ /^(core|uring|live|pair|remote)$/ ? 10 : 4 } END { print sum + 0 }'
+}
+
 # run_kernel KERNEL KIND
 run_kernel() {
     local kernel=$1 before failed_before=$failed why begin=$SECONDS i
@@ -187,7 +192,7 @@ else
         # shellcheck disable=SC2046
         set -- $(printf '%s\n' "${@%%/*}" | sort -u)
     fi
-    [ $# -gt 0 ] || set -- 7.2 6.1 5.10 6.12 arm64-6.12 arm64-6.1 # what takes longest begins first
+    [ $# -gt 0 ] || set -- 7.2 6.1 5.10 6.12 arm64-6.12 arm64-6.1
     runs=()
     # Here, as two at a time are not to compile the same.
     for kernel; do
@@ -197,9 +202,10 @@ else
         fi
         break
     done
-    for kind in counted pair single; do
-        for kernel; do [ -z "$(parts_of "$kernel" $kind)" ] || runs+=("$kernel" $kind); done
-    done
+    # What takes longest begins first.
+    while read -r _ kernel kind; do
+        runs+=("$kernel" "$kind")
+    done < <(for kernel; do for kind in counted pair single; do echo "$(weigh "$kernel" $kind) $kernel $kind"; done; done | grep -v '^0 ' | sort -rn -s -k 1,1)
     [ ${#runs[@]} = 0 ] || run_kernels $at_once "${runs[@]}"
     echo "# VMs: $SECONDS s of ${NETSTALL_VM_BUDGET} s; guests started again: $restarts"
 fi

@@ -32,7 +32,7 @@ class Play:
     def __init__(self, folder):
         self.folder = folder
         self.started = []
-        self.requests = []  # begin, end
+        self.requests = []  # begin, end, and of that time how long who asks was ready and had no CPU, s
         self.truth = {}
         self.traced = []
         self.ready_ms = 0  # what these had waited for a CPU before they were watched
@@ -85,9 +85,9 @@ class Play:
         self.delay_ms = delay_ms(self.traced)
 
     def request(self, function, *arguments):
-        begin = time.monotonic()
+        delay, begin = own_delay(), time.monotonic()
         said = function(*arguments)
-        self.requests.append((begin, time.monotonic()))
+        self.requests.append((begin, time.monotonic(), own_delay() - delay))
         return said
 
     def expect(self, views, cause, words="", part=1.0, besides="", never=""):
@@ -102,17 +102,19 @@ class Play:
             self.truth[view]["more_requests"] = True
 
     def tell(self):
-        took = sorted(1000 * (end - begin) for begin, end in self.requests)
+        took = sorted(1000 * (end - begin) for begin, end, _ in self.requests)
+        served = sorted(1000 * (end - begin - delay) for begin, end, delay in self.requests)  # who answers sees no more
         busy = last = 0
-        for begin, end in sorted(self.requests):
+        for begin, end, _ in sorted(self.requests):
             busy += max(0, end - max(begin, last))
             last = max(last, end)
         delay = delay_ms(self.traced)
         requests = {"count": len(took), "busy_ms": round(1000 * busy, 3), "ready_ms": round(max(0, delay - self.ready_ms), 3),
                     "machine_ms": round(max(0, delay - self.delay_ms), 3)}
-        if took:
-            requests["median_ms"] = round(statistics.median(took), 3)
-            requests["p99_ms"] = round(took[min(len(took) - 1, int(0.99 * len(took)))], 3)
+        for who, times in ("", took), ("served_", served):
+            if times:
+                requests[f"{who}median_ms"] = round(statistics.median(times), 3)
+                requests[f"{who}p99_ms"] = round(times[min(len(times) - 1, int(0.99 * len(times)))], 3)
         print(json.dumps({"requests": requests, "truth": self.truth}), flush=True)
 
     def end(self):
@@ -135,6 +137,12 @@ def family(pid):
     except OSError:
         pass
     return pids
+
+
+def own_delay():
+    """How long this thread was ready to run and had no CPU, s."""
+    with open("/proc/thread-self/schedstat") as file:
+        return int(file.read().split()[1]) / 1e9
 
 
 def delay_ms(pids):
@@ -1070,7 +1078,7 @@ def run_curl(play, pid):
     end = time.monotonic()
     with open(os.path.join(play.folder, "curl.log"), encoding="utf-8") as log:
         took = float(log.read().split()[-1])  # without its start and its end as a process
-    play.requests.append((end - took, end))
+    play.requests.append((end - took, end, 0))
 
 
 @case_of("client")

@@ -13,9 +13,10 @@
 # built in another way is on a day of its own: NETSTALL_THIRD is 0, 1 or 2, or `all`. What is asked for by name runs in any case.
 #
 # NIGHTLY=1: all, and what there is no time for in each run. Fuzzers run for a minute in place of 5 s; clang's build does the unit tests and a
-# live case of each command too; each live trace and score is recorded and compared with its recording, not each fifth; on other kernels
-# every suite runs by every way (tests/vm/parts); a hundred new random programs are played. `roots`: the static file and the package in
-# roots of Debian 11 to 13; `san`: pure and live with ASan and UBSan; `soak`: half an hour.
+# live case of each command too; each live trace and score is recorded and compared with its recording, not each fifth; a hundred new
+# random programs are played. `roots`: the static file and the package in roots of Debian 11 to 13; `san`: pure and live with ASan and
+# UBSan; `soak`: ten minutes. In three nights (NETSTALL_NIGHT is 0, 1 or 2, or `all`) every suite runs by every way on other kernels
+# (tests/vm/parts), and every live case with the sanitizers.
 #
 # Each test is a line, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; the last line is `N passed, N failed, N skipped`. Exit
 # status 1 if any failed. Which cases get a second chance, and the line before the last: tests/count.sh.
@@ -26,7 +27,8 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH # see tests/live/lib.sh
 B=build
 [ -n "${SAN:-}" ] && B=build/san
 KEPT=$PWD/build/failed # what failed cases leave
-[ -z "${NIGHTLY:-}" ] && [[ " $* " != *" nightly "* ]] || NETSTALL_THIRD=all
+[[ " $* " != *" nightly "* ]] || export NIGHTLY=1 NETSTALL_NIGHT=${NETSTALL_NIGHT:-$((EPOCHSECONDS / 86400 % 3))}
+[ -z "${NIGHTLY:-}" ] || NETSTALL_THIRD=all
 export NETSTALL_THIRD=${NETSTALL_THIRD:-$((EPOCHSECONDS / 86400 % 3))}
 . tests/count.sh
 
@@ -396,14 +398,14 @@ run_roots() {
 }
 
 run_soak() {
-    SOAK_SECONDS=${SOAK_SECONDS:-1800} tests/soak.sh
+    SOAK_SECONDS=${SOAK_SECONDS:-600} tests/soak.sh
 }
 
 # live PATTERN [OPTION...]
 live() {
     NETSTALL=$B/netstall EXCHANGE=$B/tests/workload/exchange KEEP=$KEPT tests/live/run.sh --only "$@"
 }
-run_san_live() { B=build/san live "$1" --label san/live; }
+run_san_live() { NETSTALL_THIRD=${NETSTALL_NIGHT:-$NETSTALL_THIRD} B=build/san live "$1" --label san/live; }
 run_live() { live "${1:-*}"; }
 
 run_browser() {
@@ -456,8 +458,7 @@ run_random() {
 }
 
 run_vm() {
-    NETSTALL_VM_OUT=$KEPT NETSTALL_VM_MORE=${NETSTALL_VM_MORE:-${NIGHTLY:-}} NETSTALL_VM_BUDGET=${NETSTALL_VM_BUDGET:-${NIGHTLY:+10800}} \
-        tests/vm/run.sh "$@"
+    NETSTALL_VM_OUT=$KEPT NETSTALL_VM_BUDGET=${NETSTALL_VM_BUDGET:-${NIGHTLY:+10800}} tests/vm/run.sh "$@"
 }
 
 # run_again NAME...: each of these cases, alone. What the first run left stays as it is. The VMs get 400 s, for whoever waits.
@@ -491,10 +492,7 @@ for part in "$@"; do
     case $part in
     pure) parts+=("${pure[@]}") ;;
     all) parts+=("${pure[@]}" "${others[@]}") ;;
-    nightly)
-        export NIGHTLY=1
-        parts+=("${pure[@]}" "${others[@]}" roots san soak)
-        ;;
+    nightly) parts+=("${pure[@]}" "${others[@]}" roots san soak) ;;
     *) parts+=("$part") ;;
     esac
 done

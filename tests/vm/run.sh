@@ -8,8 +8,8 @@
 #
 # NETSTALL_VM_BUDGET: seconds for all of it (2000). NETSTALL_VM_OUT: folder for what failed cases leave, as
 # vm-KERNEL/PART-WAY/CASE (build/vm-out).
-# NETSTALL_VM_PARTS: only those that match, as 'score:*' (all). NETSTALL_VM_MORE=1: also those that CI has no time for.
-# NETSTALL_THIRD: of those that run on a day of their own these (0, 1, 2, or all).
+# NETSTALL_VM_PARTS: only those that match, as 'score:*' (all). NETSTALL_THIRD: of those that run on a day of their own these (0, 1, 2, or
+# all). NETSTALL_NIGHT: also those of that night, likewise.
 # Two kernels run at a time; so does the pair of VMs that some parts need, of which one waits most of the time.
 #
 # One line a case, as they come, `ok NAME`, `not ok NAME: why` or `skip NAME: why`; NAME is vm-KERNEL/PART-WAY/CASE. Other
@@ -118,8 +118,9 @@ parts_of() {
         part=${case#*/}
         [[ $case == "$1"/* && $(kind_of "$1" "${part%%-*}") == "$2" ]] && echo "${part/-/:}"
     done
-    [ -n "${NETSTALL_VM_CASES:-}" ] || awk -v kernel="$1" -v more="${NETSTALL_VM_MORE:-}" -v third="${NETSTALL_THIRD:-all}" '
-        !/^#/ && (NF == 3 || $4 == third || third == "all" && $4 ~ /^[0-9]$/ || $4 == "more" && more) &&
+    [ -n "${NETSTALL_VM_CASES:-}" ] || awk -v kernel="$1" -v third="${NETSTALL_THIRD:-all}" -v night="${NETSTALL_NIGHT:-none}" '
+        function of(time, wanted) { return $4 == time wanted || wanted == "all" && $4 ~ "^" time "[0-9]$" }
+        !/^#/ && (NF == 3 || of("day", third) || of("night", night)) &&
             (($3 == "all" && kernel !~ /-/) || index("," $3 ",", "," kernel ",")) { print $1 ":" $2 }' tests/vm/parts |
         while read -r part; do [ "$(kind_of "$1" "${part%%:*}")" != "$2" ] || echo "$part"; done
 }

@@ -154,29 +154,28 @@ def delay(row):
 
 
 def heaviest(rows):
-    """Those of (share, delay, cause) that may lead: of causes whose shares are alike by a twentieth the one with the greater delay. The
-    shares are rounded."""
-    most = max((share for share, _, _ in rows), default=0)
-    alike = [[row for row in rows if 20 * row[0] >= 19 * most + slack] for slack in (-4e-5, 4e-5)]
-    return [max(some, key=lambda row: row[1]) for some in alike if some]
+    """Those of (weight, cause) that may lead: what they are made of is rounded."""
+    most = max((weight for weight, _ in rows), default=0)
+    return [row for row in rows if row[0] >= most - 1e-5 * max(most, 1)]
 
 
 def leading(report):
-    """Of a whole machine that of its worst process. By share in requests, or where none had any by share; a given cause only when it took more than twice as much. The pace alone."""
+    """Of a whole machine that of its worst process. By what it took of slow requests, as far as its stalls show that, or covers of the window in requests, or where none had any at all; a given cause only when it took more than twice as much. The pace alone."""
     if report.get("processes") and report["processes"][0]["stalls"]:
         return {report["processes"][0]["cause"]}
     causes = [row for row in report["causes"] if "pace" not in row] or report["causes"]
     if "processes" in report and all("pace" in row for row in causes):
         return {None}
-    rows = [(row.get("share_in_requests", row["share"]), delay(row), row["cause"]) for row in causes]
-    if not any(share for share, _, _ in rows):
-        rows = [(row["share"], delay(row), row["cause"]) for row in causes]
-    free, given = heaviest([row for row in rows if row[2] not in GIVEN]), heaviest([row for row in rows if row[2] in GIVEN])
+    window = report["window"]["duration_ms"]
+    in_requests = [row.get("share_in_requests", row["share"]) for row in causes]
+    shares = in_requests if any(in_requests) else [row["share"] for row in causes]
+    rows = [(max(share * window, min(row.get("slow_requests_ms", 0), 2 * delay(row))), row["cause"]) for share, row in zip(shares, causes)]
+    free, given = heaviest([row for row in rows if row[1] not in GIVEN]), heaviest([row for row in rows if row[1] in GIVEN])
     if free and given:
-        # The shares are rounded.
-        return {row[2] for one in free for other in given for row in (one, other)
-                if (2 * one[0] >= other[0] - 2e-6 if row is one else 2 * one[0] <= other[0] + 2e-6)}
-    return {cause for _, _, cause in free or given} or {None}
+        slack = 1e-5 * max(1, given[0][0])
+        return {row[1] for one in free for other in given for row in (one, other)
+                if (2 * one[0] >= other[0] - slack if row is one else 2 * one[0] <= other[0] + slack)}
+    return {cause for _, cause in free or given} or {None}
 
 
 def headline(report, row):

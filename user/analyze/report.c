@@ -159,18 +159,6 @@ const struct report_cause *report__cause(const struct report *report, enum cause
 	return found;
 }
 
-/* What of a cause's time counts for the verdict: of the pace none, which leads alone. */
-static uint64_t weight(const struct report *report, const struct report_cause *cause)
-{
-	if (cause->is_pace)
-		return 0;
-	for (size_t i = 0; i < report->cause_count; i++) {
-		if (report->causes[i].in_requests_ns)
-			return cause->in_requests_ns;
-	}
-	return cause->covered_ns;
-}
-
 /* Of the requests that they held up. */
 static uint64_t delay_of(const struct report_cause *cause)
 {
@@ -178,11 +166,24 @@ static uint64_t delay_of(const struct report_cause *cause)
 					      : cause->total_ns;
 }
 
-/* Many connections at a time fill the window with either of two causes: then the requests' own sum
- * says which is more. */
+/* What of a cause's time counts for the verdict: of the pace none, which leads alone. */
+static uint64_t weight(const struct report *report, const struct report_cause *cause)
+{
+	/* What its stalls hardly show is no finding. */
+	uint64_t slow_ns = min_u64(cause->slow_ns, 2 * delay_of(cause));
+
+	if (cause->is_pace)
+		return 0;
+	for (size_t i = 0; i < report->cause_count; i++) {
+		if (report->causes[i].in_requests_ns)
+			return max_u64(slow_ns, cause->in_requests_ns);
+	}
+	return max_u64(slow_ns, cause->covered_ns);
+}
+
 static const struct report_cause *heaviest_of(const struct report *report, bool is_given)
 {
-	const struct report_cause *most = NULL, *found;
+	const struct report_cause *most = NULL;
 
 	for (size_t i = 0; i < report->cause_count; i++) {
 		const struct report_cause *cause = &report->causes[i];
@@ -191,16 +192,7 @@ static const struct report_cause *heaviest_of(const struct report *report, bool 
 		    (!most || weight(report, cause) > weight(report, most)))
 			most = cause;
 	}
-	found = most;
-	for (size_t i = 0; i < report->cause_count; i++) {
-		const struct report_cause *cause = &report->causes[i];
-
-		if (cause__info(cause->cause)->is_given == is_given &&
-		    20 * weight(report, cause) >= 19 * weight(report, most) &&
-		    delay_of(cause) > delay_of(found))
-			found = cause;
-	}
-	return found;
+	return most;
 }
 
 static const struct report_cause *heaviest(const struct report *report)

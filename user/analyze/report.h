@@ -331,7 +331,10 @@ struct report_cause {
 	uint64_t p99_ns;
 	uint64_t covered_ns;     /* of the window: what several stalls have in common counts once */
 	uint64_t in_requests_ns; /* likewise, of stalls that are not between requests */
-	double share;            /* of the window, 0..1: covered_ns */
+	/* What it took of requests of at least the threshold: of those made or of those served,
+	 * whichever took more. */
+	uint64_t slow_ns;
+	double share; /* of the window, 0..1: covered_ns */
 	double in_requests_share;
 	uint64_t whole;           /* stalls of which every link was seen */
 	uint64_t inferred;        /* stalls of which a link is deduced */
@@ -627,11 +630,12 @@ const struct stall *report__stall(const struct report *report, uint32_t number);
 /* Of other stalls than the pace, where there are any. */
 const struct report_cause *report__cause(const struct report *report, enum cause cause);
 /*
- * The cause that a verdict is about: the one that took most of the window in requests
- * (in_requests_ns), or where none was in any most of all (covered_ns); where two took as much, by a
- * twentieth, the one that delayed requests by more in all. One that can be changed goes before one
- * that is given (struct cause_info.is_given) if it took at least half as much; the pace leads
- * alone. Of a whole machine that of programs[0], the worst, and never the pace. NULL: none.
+ * The cause that a verdict is about: the one that took most of slow requests (slow_ns, at most
+ * twice what its stalls held requests up), or of the window in what is not between requests
+ * (in_requests_ns), or where nothing was in any most of all (covered_ns). One that can be changed
+ * goes before one that is given (struct cause_info.is_given) if it took at least half as much; the
+ * pace leads alone. Of a whole machine that of programs[0], the worst, and never the pace. NULL:
+ * none.
  */
 const struct report_cause *report__leading(const struct report *report);
 /* What a target's end of a connection does there, and where. comm: of its process, NULL not known.

@@ -20,6 +20,11 @@ static inline uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static inline uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* qsort(), which must not be given NULL, not even for none. */
 static inline void sort_array(void *v, size_t count, size_t size,
 			      int (*compare)(const void *, const void *))

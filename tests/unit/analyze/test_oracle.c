@@ -82,7 +82,7 @@ struct judged {
 	struct said *said[2]; /* of each of the world's requests: made, served */
 	uint64_t shifted;     /* all times of its records */
 	FILE *out;            /* NULL: nothing is printed */
-	uint64_t sums[CAUSE_COUNT];
+	uint64_t sums[2][CAUSE_COUNT];
 	uint64_t longest[CAUSE_COUNT];
 };
 
@@ -242,7 +242,10 @@ static void judge_request(struct judged *judged, size_t number, bool served)
 			judged->longest[piece->cause] = piece->to - piece->from;
 	}
 	for (size_t i = 0; truth.to - truth.from >= SIM_THRESHOLD && i < CAUSE_COUNT; i++)
-		judged->sums[i] += truth.ns[i];
+		judged->sums[served][i] += truth.ns[i];
+	/* The first one of a connection is not in the sample. */
+	if (!number || request[-1].end != request->end)
+		return;
 	length = parts = said->is_there && is_length_right(said->length, truth.to - truth.from);
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		parts &= is_part_right(said->ns[i], truth.ns[i], truth.to - truth.from);
@@ -264,15 +267,21 @@ static void judge_verdict(struct judged *judged, const struct report *report)
 {
 	const struct report_cause *leading = report__leading(report);
 	enum cause most = CAUSE_UNKNOWN;
+	uint64_t made = 0, served = 0, *sums;
 	bool is_clear = true;
 
 	for (size_t i = 0; i < CAUSE_COUNT; i++) {
-		if (judged->sums[i] > judged->sums[most])
+		made += judged->sums[false][i];
+		served += judged->sums[true][i];
+	}
+	sums = judged->sums[served > made];
+	for (size_t i = 0; i < CAUSE_COUNT; i++) {
+		if (sums[i] > sums[most])
 			most = (enum cause)i;
 	}
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
-		is_clear &= i == most || 4 * judged->sums[most] > 5 * judged->sums[i];
-	if (!is_clear || judged->longest[most] < SIM_THRESHOLD || !judged->sums[most])
+		is_clear &= i == most || 4 * sums[most] > 5 * sums[i];
+	if (!is_clear || judged->longest[most] < SIM_THRESHOLD || !sums[most])
 		return;
 	judged->row.verdicts.of++;
 	judged->row.verdicts.right += leading && leading->cause == most;
@@ -282,13 +291,10 @@ static void judge_verdict(struct judged *judged, const struct report *report)
 			cause__info(most)->id, leading ? cause__info(leading->cause)->id : "none");
 }
 
-/* The first one of a connection is not in the sample, and what the window cuts off has no end. */
-static bool is_expected(const struct judged *judged, size_t number, bool served)
+/* What the window cuts off has no end. */
+static bool is_over(const struct sim_request *request, bool served)
 {
-	const struct sim_request *request = &judged->world->requests.v[number];
-	bool is_over = served ? request->answer_is_over : request->is_followed;
-
-	return is_over && number && request[-1].end == request->end;
+	return served ? request->answer_is_over : request->is_followed;
 }
 
 static void judge_requests(struct judged *judged)
@@ -300,7 +306,7 @@ static void judge_requests(struct judged *judged)
 		bool asks = sim_view__has(judged->view, world->ends[request->end].proc);
 		int answers = world->ends[world->ends[request->end].peer].proc;
 
-		if ((asks || sim_view__has(judged->view, answers)) && is_expected(judged, i, !asks))
+		if ((asks || sim_view__has(judged->view, answers)) && is_over(request, !asks))
 			judge_request(judged, i, !asks);
 	}
 }

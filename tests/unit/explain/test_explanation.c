@@ -622,17 +622,16 @@ static void test_which_cause_leads(void **state)
 	report->causes[1] =
 		(struct report_cause){.cause = CAUSE_RUNQUEUE, .total_ns = 890, .covered_ns = 890};
 	assert_int_equal(report__leading(report)->cause, CAUSE_RUNQUEUE);
-	/* Of as much time it is what it adds up to. */
-	report->causes[0].covered_ns = 850;
+	/* Or what it took of slow requests, */
+	report->causes[0].slow_ns = 895;
 	assert_int_equal(report__leading(report)->cause, CAUSE_PEER_APP);
-	report->causes[0].covered_ns = 845;
+	/* as far as its stalls show that, */
+	report->causes[0].total_ns = 400;
 	assert_int_equal(report__leading(report)->cause, CAUSE_RUNQUEUE);
-	/* That of each request that it held up. */
-	report->causes[0].covered_ns = 850;
-	report->causes[1].count = 10;
-	report->causes[1].requests = 11;
-	assert_int_equal(report__leading(report)->cause, CAUSE_RUNQUEUE);
-	report->causes[1].count = report->causes[1].requests = 0;
+	/* each for the requests that it held up. */
+	report->causes[0].count = 10;
+	report->causes[0].requests = 20;
+	assert_int_equal(report__leading(report)->cause, CAUSE_PEER_APP);
 	/* What is given stands behind what took half as much, not behind less. */
 	report->causes[0] = (struct report_cause){.cause = CAUSE_NETWORK, .covered_ns = 900};
 	report->causes[1] = (struct report_cause){.cause = CAUSE_CORK, .covered_ns = 450};

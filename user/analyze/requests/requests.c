@@ -787,6 +787,34 @@ static void list_open(const struct requests *requests, enum request_role role,
 	}
 }
 
+/* What slow requests took by cause. What a proxy makes is within what it serves: the greater. */
+static void sum_slow(const struct requests *requests, struct report *report)
+{
+	uint64_t sums[REQUEST_ROLES][CAUSE_COUNT] = {0}, all[REQUEST_ROLES] = {0};
+	enum request_role most;
+
+	for (size_t role = 0; role < REQUEST_ROLES; role++) {
+		const struct sample *sample = &requests->samples[role];
+
+		for (size_t i = 0; i < sample->count; i++) {
+			const struct request *request = &sample->list[i];
+
+			if (request__duration(request) < report__threshold(report))
+				continue;
+			all[role] += request__duration(request) * request->weight;
+			for (size_t k = 0; k < request->slice_count; k++)
+				sums[role][request->slices[k].cause] +=
+					request->slices[k].ns * request->weight;
+		}
+	}
+	most = all[REQUEST_SERVED] > all[REQUEST_MADE] ? REQUEST_SERVED : REQUEST_MADE;
+	for (size_t i = 0; i < report->cause_count; i++) {
+		struct report_cause *cause = &report->causes[i];
+
+		cause->slow_ns = cause->is_pace ? 0 : sums[most][cause->cause];
+	}
+}
+
 const struct sample *requests__sample(const struct requests *requests, enum request_role role)
 {
 	return &requests->samples[role];
@@ -804,6 +832,7 @@ void requests__write(struct requests *requests, struct report *report)
 		drop_others(&requests->samples[i], report);
 		count += write_role(requests, report, (enum request_role)i, &views[count]);
 	}
+	sum_slow(requests, report);
 	requests->views = views;
 	requests->view_count = count;
 	report->requests = views;

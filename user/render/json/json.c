@@ -332,6 +332,8 @@ json_t *json_value__cause(const struct report_cause *cause)
 		put(object, "pace", json_true());
 	if (cause->in_requests_share < cause->share)
 		put(object, "share_in_requests", json_value__share(cause->in_requests_share));
+	if (cause->slow_ns)
+		put(object, "slow_requests_ms", json_value__ms(cause->slow_ns));
 	if (cause->requests)
 		put(object, "requests", json_value__count(cause->requests));
 	if (cause->end_count)

@@ -264,6 +264,12 @@ static void take_request(struct pipeline *pipeline, const struct walked_request 
 		pipeline->sink.on_request(pipeline->sink.context, walked);
 }
 
+static void tell_wait(const struct pipeline *pipeline, const struct judged *judged)
+{
+	if (judged->is_explained && pipeline->sink.on_wait)
+		pipeline->sink.on_wait(pipeline->sink.context, &judged->record);
+}
+
 /* Holds first: a wait that a hold explains is no stall of its own. */
 static void settle(struct pipeline *pipeline, uint64_t now)
 {
@@ -273,8 +279,7 @@ static void settle(struct pipeline *pipeline, uint64_t now)
 	while (wait_queue__judge(pipeline->wait_queue, now, &judged)) {
 		if (judged.walked.conn)
 			take_request(pipeline, &judged.walked);
-		if (judged.is_explained)
-			pipeline->sink.on_wait(pipeline->sink.context, &judged.record);
+		tell_wait(pipeline, &judged);
 		if (judged.judgement == JUDGED_EXTENDS)
 			ledger__extend(pipeline->ledger, judged.stall, &judged.finding.stall);
 		if (judged.judgement == JUDGED_JOINED || judged.judgement == JUDGED_EXTENDS)
@@ -490,6 +495,14 @@ static void end_open_holds(struct pipeline *pipeline)
 	free(conns);
 }
 
+static void count_lasting(struct pipeline *pipeline)
+{
+	struct judged judged;
+
+	while (wait_queue__count_lasting(pipeline->wait_queue, &judged))
+		tell_wait(pipeline, &judged);
+}
+
 const struct report *pipeline__finish(struct pipeline *pipeline)
 {
 	if (pipeline->finished)
@@ -506,7 +519,7 @@ const struct report *pipeline__finish(struct pipeline *pipeline)
 			  pipeline->now);
 	end_open_holds(pipeline);
 	settle(pipeline, UINT64_MAX);
-	wait_queue__count_lasting(pipeline->wait_queue);
+	count_lasting(pipeline);
 	look_for_losses(pipeline);
 	update_report(pipeline);
 	ledger__close(pipeline->ledger);

@@ -850,8 +850,19 @@ static bool ends_by_itself(enum wait_kind kind)
 	       kind == WAIT_STOPPED || kind == WAIT_PREEMPTED;
 }
 
+/* All of it that is no incident. */
+static void make_idle(const struct overlap *overlap, struct wait_record *record)
+{
+	uint64_t explained = overlap__total(overlap);
+
+	memset(record->ns, 0, sizeof(record->ns));
+	record->ns[CAUSE_IDLE] = record->end_ts - record->off_ts - explained;
+	record->ns[overlap->cause] += explained;
+}
+
 /* One that others were to end was idle, unless a request waits for its thread, or it for one. */
-static void count_lasting(struct wait_queue *queue, const struct ns_wait *wait)
+static void count_lasting(struct wait_queue *queue, const struct ns_wait *wait,
+			  struct judged *judged)
 {
 	struct request_place place = request__place(queue->model, wait);
 	const struct attribution *attribution;
@@ -861,6 +872,9 @@ static void count_lasting(struct wait_queue *queue, const struct ns_wait *wait)
 		return;
 	find_unexplained(queue, PENDING_WAIT, wait, &rest);
 	queue->by_cause[rest.overlap.cause] += overlap__total(&rest.overlap);
+	judged->is_explained = queue->explains_all;
+	if (queue->explains_all)
+		wait_record__explain(queue->chain, &rest.overlap, &place, &judged->record);
 	if (rest.length < model__threshold(queue->model))
 		return;
 	attribution = waker_chain__explain(queue->chain, wait, &place, rest.start,
@@ -871,17 +885,20 @@ static void count_lasting(struct wait_queue *queue, const struct ns_wait *wait)
 			      &attribution->path) == BACKGROUND_IS)) {
 		queue->by_cause[CAUSE_IDLE] += rest.length;
 		note_not_asked(queue, wait);
+		make_idle(&rest.overlap, &judged->record);
 		return;
 	}
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		queue->by_cause[i] += attribution->ns[i];
 }
 
-void wait_queue__count_lasting(struct wait_queue *queue)
+bool wait_queue__count_lasting(struct wait_queue *queue, struct judged *judged)
 {
-	for (size_t i = 0; i < queue->lasting_count; i++)
-		count_lasting(queue, &queue->lasting[i]);
-	queue->lasting_count = 0;
+	if (!queue->lasting_count)
+		return false;
+	judged->is_explained = false;
+	count_lasting(queue, &queue->lasting[--queue->lasting_count], judged);
+	return true;
 }
 
 /* ---- requests ---- */

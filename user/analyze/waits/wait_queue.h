@@ -65,8 +65,10 @@ const struct ns_wait *wait_queue__not_asked(const struct wait_queue *queue);
 /* How long the targets waited on sockets that are not followed, in long waits, and the kind of
  * most. */
 uint64_t wait_queue__unfollowed(const struct wait_queue *queue, const char **kind);
-/* When all is judged: those that last at the window's end, and are no stalls, are counted too. */
-void wait_queue__count_lasting(struct wait_queue *queue);
+/* When all is judged: those that last at the window's end, or that their process's end cut off, and
+ * are no stalls, are counted too. One each time, of which judged.record is filled in; false: there
+ * is none. */
+bool wait_queue__count_lasting(struct wait_queue *queue, struct judged *judged);
 /* Waits and requests of which too much is known to follow all of it, or to keep it. */
 uint64_t wait_queue__lost(const struct wait_queue *queue);
 /* What the targets' waits of at least the threshold were for, in ns, by cause. */

@@ -89,6 +89,24 @@ static void an_incident_that_the_chain_does_not_reach(void **state)
 	assert_int_equal(told[0].ns[CAUSE_RUNQUEUE], 100000);
 }
 
+/* A server that has answered, and is killed where it waits for the next request: nobody ended that
+ * wait, and the profile has it. */
+static void one_that_its_end_cut_off_is_told(void **state)
+{
+	static const char text[] =
+		"0 session way=fentry threshold=10\n0 process tgid=10 role=target comm=srv\n"
+		"0 conn conn=1 tgid=10 role=target local=127.0.0.1:5 remote=127.0.0.1:6 fd=4 "
+		"opener=peer\n"
+		"1 send conn=1 tgid=10 tid=10 bytes=90 fd=4 write_seq=90 snd_nxt=90 snd_una=0\n"
+		"65 wait conn=1 tgid=10 tid=10 off=1.1 state=1 syscall=0 arg0=4 conn_basis=fd "
+		"turn=wrote ended=killed turn_began=1\n65 exit tgid=10 tid=10\n70 end\n";
+
+	(void)state;
+	tell_waits(feed__text(text));
+	assert_int_equal(told_count, 1);
+	assert_int_equal(told[0].ns[CAUSE_IDLE], 63900000);
+}
+
 /* ---- the sums ---- */
 
 static struct wait_record explained(uint32_t tid, uint64_t off_ms, uint64_t end_ms,
@@ -259,6 +277,7 @@ int main(void)
 		cmocka_unit_test(a_stall_covers_its_wait),
 		cmocka_unit_test(waits_that_are_no_stall_are_told),
 		cmocka_unit_test(an_incident_that_the_chain_does_not_reach),
+		cmocka_unit_test(one_that_its_end_cut_off_is_told),
 		cmocka_unit_test(either_side_may_come_first),
 		cmocka_unit_test(waits_of_others_are_not_joined),
 		cmocka_unit_test(the_run_queue_is_apart),

@@ -98,7 +98,7 @@ case_supervisor_that_is_stopped() {
 # One that is killed, at whatever moment (each night at twenty), costs names, and that is said; the run is as it would have been.
 case_helpers_that_are_killed() {
     local helper wanted command moment pid i
-    start_exchange -- --mode split --gap-us 0 --seconds 200
+    start_exchange -- --mode split --gap-us 0 --seconds "${NIGHTLY:+1}200"
     CLEANUP+=("kill $CLIENT $SERVER")
     open_gate
     while read -r helper wanted command; do

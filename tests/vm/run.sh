@@ -127,7 +127,7 @@ parts_of() {
 
 # weigh KERNEL KIND: about how long its parts take, in ten seconds.
 weigh() {
-    parts_of "$1" "$2" | awk -F: '{ sum += $1 == "way" ? 3 : $1 == "score" ? 20 : $1 ~ /^(core|uring|live|pair|remote)$/ ? 10 : 4 } END { print sum + 0 }'
+    parts_of "$1" "$2" | awk -F: '{ sum += $1 ~ /^(way|loads)$/ ? 3 : $1 == "score" ? 20 : $1 ~ /^(core|uring|live|pair|remote)$/ ? 10 : 4 } END { print sum + 0 }'
 }
 
 # run_kernel KERNEL KIND

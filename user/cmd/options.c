@@ -459,6 +459,24 @@ static error_t parse_option(struct parser *parser, int key, char *arg,
 #define SHORT_LINES 12
 #define SHORT_WIDTH 79
 
+/* So much of a sentence as has room and says something: up to where it goes into detail. */
+static size_t short_size(const char *help, size_t room)
+{
+	bool is_aside = false;
+	size_t size = 0;
+
+	if (strlen(help) <= room)
+		return strlen(help);
+	for (size_t i = 1; i <= room; i++) {
+		bool ends = strchr(":;,.", help[i]) && help[i + 1] == ' ';
+
+		if (!is_aside && (ends || !strncmp(&help[i], " (", 2)))
+			size = i;
+		is_aside = help[i] == '(' || (is_aside && help[i] != ')');
+	}
+	return size ? size : room;
+}
+
 static void print_short_help(const struct parser *parser, const char *name)
 {
 	const struct command_options *command = parser->command;
@@ -472,18 +490,15 @@ static void print_short_help(const struct parser *parser, const char *name)
 	putchar('\n');
 	for (size_t i = 0; i < parser->count && lines < SHORT_LINES; i++) {
 		const struct option_row *row = parser->rows[i];
-		char line[2 * SHORT_WIDTH];
 		int size;
 
 		if (!row->letter || !row->name || !row->help)
 			continue;
-		size = snprintf(line, sizeof(line), "  -%c, --%s%s%s", row->letter, row->name,
-				row->argument ? "=" : "", row->argument ? row->argument : "");
-		snprintf(line + size, sizeof(line) - (size_t)size, "%*s%s",
-			 size < 24 ? 24 - size : 1, "", row->help);
-		if (strlen(line) > SHORT_WIDTH)
-			strcpy(line + SHORT_WIDTH - 3, "...");
-		puts(line);
+		size = printf("  -%c, --%s%s%s", row->letter, row->name, row->argument ? "=" : "",
+			      row->argument ? row->argument : "");
+		size += printf("%*s", size < 24 ? 24 - size : 1, "");
+		printf("%.*s\n", (int)short_size(row->help, (size_t)(SHORT_WIDTH - size)),
+		       row->help);
 		lines++;
 	}
 	printf("\nAll options: %s --help\n", name);
